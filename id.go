@@ -1,0 +1,51 @@
+package lyceum
+
+import "math"
+
+// Ids are unique within one school, positive, never reused, and fit the
+// contract's int32; every number of that range is exact in JavaScript.
+type (
+	// SchoolID names a school on one server. It stands in addresses that
+	// learners see.
+	SchoolID int32
+	// UserID names a person known to a school, whatever their role.
+	UserID int32
+	// CourseID names a course.
+	CourseID int32
+	// PricingPlanID names one way of paying for a product.
+	PricingPlanID int32
+	// SaleID names a sale; a sale groups one or more transactions.
+	SaleID int32
+	// TransactionID names a movement of money.
+	TransactionID int32
+	// CouponID names a coupon.
+	CouponID int32
+	// AffiliateID names a partner who is paid for bringing a buyer.
+	AffiliateID int32
+	// AuthorID names an author who is paid for a product.
+	AuthorID int32
+	// APIKeyID names an API key. It is not secret and is not the key.
+	APIKeyID int32
+	// OAuthAppID names a registered OAuth application. It is not its client id.
+	OAuthAppID int32
+)
+
+// MaxID is the largest id the contract's int32 can carry.
+const MaxID = math.MaxInt32
+
+// Sequence names a counter that gives out new ids in one school.
+type Sequence string
+
+// The sequences of a school. Each is named like the column it numbers.
+const (
+	UserSequence        Sequence = "user_id"
+	CourseSequence      Sequence = "course_id"
+	PricingPlanSequence Sequence = "pricing_plan_id"
+	SaleSequence        Sequence = "sale_id"
+	TransactionSequence Sequence = "transaction_id"
+	CouponSequence      Sequence = "coupon_id"
+	AffiliateSequence   Sequence = "affiliate_id"
+	AuthorSequence      Sequence = "author_id"
+	APIKeySequence      Sequence = "api_key_id"
+	OAuthAppSequence    Sequence = "oauth_app_id"
+)

@@ -1,0 +1,51 @@
+package lyceum
+
+import "time"
+
+// EntryType names what happened: the noun, a full stop, and the verb.
+type EntryType string
+
+// The types of entry that a store appends by itself when it saves something.
+const (
+	SchoolCreated      EntryType = "school.created"
+	UserCreated        EntryType = "user.created"
+	UserUpdated        EntryType = "user.updated"
+	CourseCreated      EntryType = "course.created"
+	CourseUpdated      EntryType = "course.updated"
+	PricingPlanCreated EntryType = "pricing_plan.created"
+	PricingPlanUpdated EntryType = "pricing_plan.updated"
+	CouponCreated      EntryType = "coupon.created"
+	CouponUpdated      EntryType = "coupon.updated"
+	AffiliateCreated   EntryType = "affiliate.created"
+	AffiliateUpdated   EntryType = "affiliate.updated"
+	AuthorCreated      EntryType = "author.created"
+	AuthorUpdated      EntryType = "author.updated"
+	SaleCreated        EntryType = "sale.created"
+	SaleUpdated        EntryType = "sale.updated"
+	TransactionCreated EntryType = "transaction.created"
+	TransactionUpdated EntryType = "transaction.updated"
+	APIKeyCreated      EntryType = "api_key.created"
+	APIKeyRevoked      EntryType = "api_key.revoked"
+	OAuthAppCreated    EntryType = "oauth_app.created"
+	OAuthAppUpdated    EntryType = "oauth_app.updated"
+)
+
+// Entry is one change of one school. Number is 1 for the school's first and
+// rises by one in commit order, so that whoever has seen entry n has seen all
+// before it.
+type Entry struct {
+	Number   int64
+	At       time.Time // microseconds
+	Actor    string
+	Type     EntryType
+	ObjectID int32
+}
+
+// Stamp says to which school a change belongs, when it happened and who made
+// it. Actor is a word for the audit trail, such as "import" or "api_key:3";
+// it is not a secret.
+type Stamp struct {
+	School SchoolID
+	At     time.Time
+	Actor  string
+}

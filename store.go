@@ -1,0 +1,146 @@
+package lyceum
+
+import (
+	"context"
+	"time"
+)
+
+// Store keeps schools. Every method that takes a SchoolID sees that school
+// alone. Errors are *Error when the caller can do something about them:
+// NotFound for a thing that is not there, Conflict for one that is there
+// already, Unavailable when the database cannot be reached or is full.
+//
+// internal/storage/storetest defines what a store is; every store passes it.
+type Store interface {
+	Reader
+
+	// CreateSchool keeps a new school. With ID 0 the store chooses one.
+	CreateSchool(ctx context.Context, s School, actor string) (School, error)
+
+	// Write runs change in a transaction of the school. The entries that its
+	// saves append are numbered and kept in the same transaction. When Write
+	// returns nil the change is on disk; when it returns an error nothing of
+	// it is kept. The function may be run more than once, and must touch
+	// nothing outside but its own results.
+	Write(ctx context.Context, stamp Stamp, change func(Tx) error) error
+
+	// Bookkeep keeps what is known about the use of credentials. It is not a
+	// change of a school and appends no entry.
+	Bookkeep(ctx context.Context, b Bookkeeping) error
+
+	Close() error
+}
+
+// Reader is the part of a store that asks.
+type Reader interface {
+	// Ping tells whether the database answers and holds the schema this
+	// program was built for.
+	Ping(ctx context.Context) error
+
+	FindSchools(ctx context.Context) ([]School, error)
+	GetSchool(ctx context.Context, id SchoolID) (School, error)
+
+	FindAPIKeys(ctx context.Context, school SchoolID) ([]APIKey, error)
+	// GetAPIKeyByHash also finds revoked keys.
+	GetAPIKeyByHash(ctx context.Context, school SchoolID, hash KeyHash) (APIKey, error)
+	FindOAuthApps(ctx context.Context, school SchoolID) ([]OAuthApp, error)
+	FindRateWindows(ctx context.Context, start time.Time) ([]RateWindow, error)
+
+	// FindTransactions answers a page and the exact total of one moment.
+	FindTransactions(ctx context.Context, school SchoolID, f TransactionFilter, o Order, p Page) (TransactionListing, error)
+	// EachTransaction calls visit with every transaction that passes the
+	// filter, all of one moment, in bounded memory, until visit fails. The
+	// pointer is valid during the call alone.
+	EachTransaction(ctx context.Context, school SchoolID, f TransactionFilter, o Order, visit func(*Transaction) error) error
+	// EachUser, EachCourse and EachPricingPlan do the same by ascending id.
+	EachUser(ctx context.Context, school SchoolID, visit func(*User) error) error
+	EachCourse(ctx context.Context, school SchoolID, visit func(*Course) error) error
+	EachPricingPlan(ctx context.Context, school SchoolID, visit func(*PricingPlan) error) error
+
+	// Known gives those of ids that exist in the sequence.
+	Known(ctx context.Context, school SchoolID, seq Sequence, ids []int32) ([]int32, error)
+	// FindUserIDsByEmail gives the users that have one of the addresses,
+	// whatever its case, keyed by the address in lower case.
+	FindUserIDsByEmail(ctx context.Context, school SchoolID, emails []string) (map[string]UserID, error)
+
+	// FindEntries gives up to limit entries with a number above after, in order.
+	FindEntries(ctx context.Context, school SchoolID, after int64, limit int) ([]Entry, error)
+
+	// Check looks for what must never be: counters that disagree with rows,
+	// gaps in a journal, rows without their school. An empty list is health.
+	Check(ctx context.Context) ([]Finding, error)
+}
+
+// Tx is one transaction of one school, open while the function given to
+// Store.Write runs.
+//
+// The Save methods insert what is new, update what differs and leave alone
+// what is the same, by id; each insert and update appends one entry, and a
+// saved id is never given out by NextID again.
+type Tx interface {
+	// NextID gives a new id. When the contract's int32 is used up it fails
+	// with Conflict.
+	NextID(seq Sequence) (int32, error)
+
+	SaveUsers(users []User) (Saved, error)
+	SaveCourses(courses []Course) (Saved, error)
+	SavePricingPlans(plans []PricingPlan) (Saved, error)
+	SaveCoupons(coupons []Coupon) (Saved, error)
+	SaveAffiliates(affiliates []AffiliatePartner) (Saved, error)
+	SaveAuthors(authors []AuthorProfile) (Saved, error)
+	SaveSales(sales []Sale) (Saved, error)
+	SaveTransactions(transactions []Transaction) (Saved, error)
+	SaveOAuthApps(apps []OAuthApp) (Saved, error)
+
+	CreateAPIKey(key APIKey) error
+	// RevokeAPIKey fails with NotFound for an unknown key and changes nothing
+	// when the key is revoked already.
+	RevokeAPIKey(id APIKeyID, at time.Time) error
+
+	// Known is Reader.Known inside the transaction.
+	Known(seq Sequence, ids []int32) ([]int32, error)
+	// FindUserIDsByEmail is Reader.FindUserIDsByEmail inside the transaction.
+	FindUserIDsByEmail(emails []string) (map[string]UserID, error)
+	// FindSales gives those of ids that exist.
+	FindSales(ids []SaleID) ([]Sale, error)
+}
+
+// Saved counts what a save did.
+type Saved struct{ Created, Updated, Unchanged int }
+
+// Add adds the counts of other.
+func (s *Saved) Add(other Saved) {
+	s.Created += other.Created
+	s.Updated += other.Updated
+	s.Unchanged += other.Unchanged
+}
+
+// Total is the number of rows the save was given.
+func (s Saved) Total() int { return s.Created + s.Updated + s.Unchanged }
+
+// RateWindow is how many requests a school made in the minute beginning at
+// Start.
+type RateWindow struct {
+	School SchoolID
+	Start  time.Time
+	Used   int64
+}
+
+// KeyUse is when an API key was last used.
+type KeyUse struct {
+	School SchoolID
+	Key    APIKeyID
+	At     time.Time
+}
+
+// Bookkeeping is what is known about the use of credentials since last time.
+type Bookkeeping struct {
+	KeyUses     []KeyUse
+	RateWindows []RateWindow
+}
+
+// Finding is one thing that Check found wrong.
+type Finding struct {
+	School SchoolID
+	What   string
+}

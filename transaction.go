@@ -1,0 +1,90 @@
+package lyceum
+
+import "time"
+
+// Transaction is one movement of money (contract.md, "Transaction summary").
+// Amounts whose comment names no currency are in Currency.
+type Transaction struct {
+	ID             TransactionID
+	UserID         UserID
+	PricingPlanID  PricingPlanID
+	SaleID         SaleID
+	CreatedAt      time.Time // whole second, UTC
+	PurchasedAt    time.Time // differs from CreatedAt for renewals
+	Charge         USDCents
+	FinalPrice     Minor // listed price without fees and taxes
+	Currency       Currency
+	TaxCharge      Minor
+	Revenue        USDCents
+	Paid           bool      // the contract's status: paid, or null
+	HasChargeback  Opt[bool] // true: marked fraudulent
+	ChargebackFee  Opt[Minor]
+	AffiliateID    Opt[AffiliateID]
+	AffiliateFees  Minor
+	AuthorID       Opt[AuthorID]
+	AuthorFees     Minor
+	CouponID       Opt[CouponID]
+	RefundedAt     Opt[time.Time]
+	AmountRefunded Minor
+}
+
+// FullyRefunded tells whether something was refunded and the refund reaches
+// the final price.
+func (t *Transaction) FullyRefunded() bool {
+	return t.AmountRefunded > 0 && t.AmountRefunded >= t.FinalPrice
+}
+
+// Sale groups the transactions of one purchase.
+type Sale struct {
+	ID        SaleID
+	CreatedAt time.Time // of its earliest transaction
+}
+
+// TransactionFilter narrows a list of transactions; all parts must hold, and
+// an absent part holds always.
+type TransactionFilter struct {
+	UserID        Opt[UserID]
+	AffiliateID   Opt[AffiliateID]
+	CourseID      Opt[CourseID] // of the transaction's pricing plan
+	PricingPlanID Opt[PricingPlanID]
+	FullyRefunded Opt[bool] // false finds all the others
+	Chargeback    Opt[bool] // false finds all the others, nulls included
+	Created       Period
+}
+
+// Match tells whether t passes the filter, given the course of its pricing
+// plan. It is the meaning that every store answers by.
+func (f *TransactionFilter) Match(t *Transaction, course Opt[CourseID]) bool {
+	return (!f.UserID.Present || f.UserID.Value == t.UserID) &&
+		(!f.AffiliateID.Present || f.AffiliateID == t.AffiliateID) &&
+		(!f.CourseID.Present || f.CourseID == course) &&
+		(!f.PricingPlanID.Present || f.PricingPlanID.Value == t.PricingPlanID) &&
+		(!f.FullyRefunded.Present || f.FullyRefunded.Value == t.FullyRefunded()) &&
+		(!f.Chargeback.Present || f.Chargeback.Value == (t.HasChargeback == Some(true))) &&
+		(f.Created.After.IsZero() || t.CreatedAt.After(f.Created.After)) &&
+		(f.Created.Until.IsZero() || !t.CreatedAt.After(f.Created.Until))
+}
+
+// Order is the direction of a list.
+type Order uint8
+
+// The orders of a list: by created_at, then by id.
+const (
+	NewestFirst Order = iota
+	OldestFirst
+)
+
+// Page asks for one page of a list: Number counts from 1, Size is the number
+// of items a full page has and is at least 1.
+type Page struct{ Number, Size int32 }
+
+// Offset is the number of items before the page; it does not overflow.
+func (p Page) Offset() int64 { return (int64(p.Number) - 1) * int64(p.Size) }
+
+// TransactionListing is one page of transactions and the exact number of all
+// that pass the filter, both of one moment.
+type TransactionListing struct {
+	Transactions []Transaction
+	Total        int64
+	Page         Page
+}
