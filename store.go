@@ -101,8 +101,12 @@ type Tx interface {
 	Known(seq Sequence, ids []int32) ([]int32, error)
 	// FindUserIDsByEmail is Reader.FindUserIDsByEmail inside the transaction.
 	FindUserIDsByEmail(emails []string) (map[string]UserID, error)
-	// FindSales gives those of ids that exist.
-	FindSales(ids []SaleID) ([]Sale, error)
+	// FindUsers, FindCourses, FindPricingPlans and FindSales give those of ids
+	// that exist.
+	FindUsers(ids []UserID) (map[UserID]User, error)
+	FindCourses(ids []CourseID) (map[CourseID]Course, error)
+	FindPricingPlans(ids []PricingPlanID) (map[PricingPlanID]PricingPlan, error)
+	FindSales(ids []SaleID) (map[SaleID]Sale, error)
 }
 
 // Saved counts what a save did.

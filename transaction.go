@@ -37,7 +37,7 @@ func (t *Transaction) FullyRefunded() bool {
 // Sale groups the transactions of one purchase.
 type Sale struct {
 	ID        SaleID
-	CreatedAt time.Time // of its earliest transaction
+	CreatedAt time.Time // the earliest that a transaction of it ever bore
 }
 
 // TransactionFilter narrows a list of transactions; all parts must hold, and

@@ -1,0 +1,193 @@
+package access
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// keyMemory is how long a key that was found good is believed without asking
+// the store again. A key revoked in this process is refused at once, one
+// revoked in another within this time.
+const keyMemory = 5 * time.Second
+
+// Caller is a program that showed a good key.
+type Caller struct {
+	School      lyceum.SchoolID
+	Key         lyceum.APIKeyID
+	Permissions lyceum.Permissions
+}
+
+// Keys issues, checks and revokes API keys. It is safe for concurrent use.
+type Keys struct {
+	store lyceum.Store
+	clock func() time.Time
+
+	mu    sync.RWMutex
+	known map[lyceum.KeyHash]knownKey
+
+	useMu sync.Mutex
+	uses  map[keyName]time.Time
+}
+
+type knownKey struct {
+	caller Caller
+	until  time.Time
+}
+
+type keyName struct {
+	school lyceum.SchoolID
+	key    lyceum.APIKeyID
+}
+
+// NewKeys makes the service over a store.
+func NewKeys(store lyceum.Store, clock func() time.Time) *Keys {
+	return &Keys{store: store, clock: clock, known: map[lyceum.KeyHash]knownKey{}, uses: map[keyName]time.Time{}}
+}
+
+// The refusals of a key; the sentences are those of the interface.
+var (
+	errNoKey  = lyceum.Errorf(lyceum.Unauthenticated, "No API key found in request")
+	errBadKey = lyceum.Errorf(lyceum.Unauthenticated, "Invalid authentication credentials")
+)
+
+// Check tells whose key was presented. Unknown, mistyped and revoked keys are
+// refused alike.
+func (k *Keys) Check(ctx context.Context, presented string) (Caller, error) {
+	if presented == "" {
+		return Caller{}, errNoKey
+	}
+	school, ok := schoolOfKey(presented)
+	if !ok {
+		return Caller{}, errBadKey
+	}
+	hash := HashSecret(presented)
+	now := k.clock()
+	k.mu.RLock()
+	known, ok := k.known[hash]
+	k.mu.RUnlock()
+	if !ok || !now.Before(known.until) {
+		var err error
+		if known, err = k.look(ctx, school, hash, now); err != nil {
+			return Caller{}, err
+		}
+	}
+	k.used(known.caller, now)
+	return known.caller, nil
+}
+
+func (k *Keys) look(ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash, now time.Time) (knownKey, error) {
+	key, err := k.store.GetAPIKeyByHash(ctx, school, hash)
+	if lyceum.KindOf(err) == lyceum.NotFound || err == nil && key.RevokedAt.Present {
+		k.forget(hash)
+		return knownKey{}, errBadKey
+	}
+	if err != nil {
+		return knownKey{}, err
+	}
+	known := knownKey{
+		caller: Caller{School: school, Key: key.ID, Permissions: key.Permissions},
+		until:  now.Add(keyMemory),
+	}
+	k.mu.Lock()
+	k.known[hash] = known
+	k.mu.Unlock()
+	return known, nil
+}
+
+func (k *Keys) forget(hash lyceum.KeyHash) {
+	k.mu.Lock()
+	delete(k.known, hash)
+	k.mu.Unlock()
+}
+
+// used remembers when a key was used, to the second.
+func (k *Keys) used(c Caller, at time.Time) {
+	name := keyName{c.School, c.Key}
+	at = lyceum.Second(at)
+	k.useMu.Lock()
+	if k.uses[name].Before(at) {
+		k.uses[name] = at
+	}
+	k.useMu.Unlock()
+}
+
+// Uses gives the uses seen since it was asked last, for the store.
+func (k *Keys) Uses() []lyceum.KeyUse {
+	k.useMu.Lock()
+	uses := k.uses
+	k.uses = map[keyName]time.Time{}
+	k.useMu.Unlock()
+	var list []lyceum.KeyUse
+	for name, at := range uses {
+		list = append(list, lyceum.KeyUse{School: name.school, Key: name.key, At: at})
+	}
+	return list
+}
+
+// maxNameLength bounds the name of a key, in characters.
+const maxNameLength = 100
+
+// Create issues a key made of e and gives it with its text, which is not kept
+// and cannot be had again.
+func (k *Keys) Create(ctx context.Context, school lyceum.SchoolID, name string, p lyceum.Permissions, e Entropy, actor string) (lyceum.APIKey, string, error) {
+	name = strings.TrimSpace(name)
+	if name == "" || utf8.RuneCountInString(name) > maxNameLength || !utf8.ValidString(name) {
+		return lyceum.APIKey{}, "", lyceum.InvalidFields(lyceum.FieldError{Field: "name", Message: "must be a text of 1 to 100 characters"})
+	}
+	if p == 0 {
+		return lyceum.APIKey{}, "", lyceum.InvalidFields(lyceum.FieldError{Field: "permissions", Message: "must be read, write or read,write"})
+	}
+	if _, err := k.store.GetSchool(ctx, school); err != nil {
+		return lyceum.APIKey{}, "", err
+	}
+	text := KeyText(school, e)
+	now := k.clock()
+	key := lyceum.APIKey{
+		Name: name, Permissions: p, Hash: HashSecret(text),
+		LastFour: text[len(text)-4:], CreatedAt: lyceum.Second(now),
+	}
+	err := k.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+		id, err := tx.NextID(lyceum.APIKeySequence)
+		if err != nil {
+			return err
+		}
+		key.ID = lyceum.APIKeyID(id)
+		return tx.CreateAPIKey(key)
+	})
+	if err != nil {
+		return lyceum.APIKey{}, "", err
+	}
+	return key, text, nil
+}
+
+// List gives a school's keys, revoked ones too, oldest first.
+func (k *Keys) List(ctx context.Context, school lyceum.SchoolID) ([]lyceum.APIKey, error) {
+	if _, err := k.store.GetSchool(ctx, school); err != nil {
+		return nil, err
+	}
+	return k.store.FindAPIKeys(ctx, school)
+}
+
+// Revoke ends a key for good. To revoke a revoked key changes nothing.
+func (k *Keys) Revoke(ctx context.Context, school lyceum.SchoolID, id lyceum.APIKeyID, actor string) error {
+	now := k.clock()
+	err := k.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+		return tx.RevokeAPIKey(id, lyceum.Second(now))
+	})
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for hash, known := range k.known {
+		if known.caller.School == school && known.caller.Key == id {
+			delete(k.known, hash)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package access
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Bucket is what requests are counted by: a school, or for a request that
+// belongs to none the address it came from.
+type Bucket struct {
+	School lyceum.SchoolID
+	From   netip.Prefix
+}
+
+// BucketOf gives the bucket of an address that belongs to no school. An IPv6
+// caller commonly holds a whole /64.
+func BucketOf(from netip.Addr) Bucket {
+	bits := 32
+	if from = from.Unmap(); from.Is6() {
+		bits = 64
+	}
+	prefix, _ := from.WithZone("").Prefix(bits) // fails for no address at all: one bucket for those
+	return Bucket{From: prefix}
+}
+
+// Quota is what is left of a bucket's minute.
+type Quota struct {
+	Limit     int64
+	Remaining int64
+	Reset     int // seconds until the next minute, from 1 to 60
+	Exceeded  bool
+}
+
+// Limiter counts requests by the calendar minute. A zero limit counts
+// nothing. It is safe for concurrent use.
+//
+// Each process counts for itself; a school served by several processes may
+// use its limit in each.
+type Limiter struct {
+	limit int64
+	clock func() time.Time
+
+	mu     sync.Mutex
+	minute time.Time
+	used   map[Bucket]int64
+	saved  map[lyceum.SchoolID]int64 // what Windows gave last
+}
+
+// NewLimiter makes a limiter of perMinute requests a bucket.
+func NewLimiter(perMinute int64, clock func() time.Time) *Limiter {
+	return &Limiter{limit: perMinute, clock: clock, used: map[Bucket]int64{}, saved: map[lyceum.SchoolID]int64{}}
+}
+
+// Enabled tells whether there is a limit.
+func (l *Limiter) Enabled() bool { return l.limit > 0 }
+
+// Take counts one request.
+func (l *Limiter) Take(b Bucket) Quota {
+	now := l.clock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turn(now)
+	quota := Quota{Limit: l.limit, Reset: int(l.minute.Add(time.Minute).Sub(now)/time.Second) + 1}
+	quota.Reset = min(quota.Reset, 60)
+	if l.used[b] >= l.limit {
+		quota.Exceeded = true
+		return quota
+	}
+	l.used[b]++
+	quota.Remaining = l.limit - l.used[b]
+	return quota
+}
+
+// turn begins a new minute when the clock has left the old one. A clock that
+// is set back stays in the minute that was reached, so that no minute counts
+// twice.
+func (l *Limiter) turn(now time.Time) {
+	if minute := now.Truncate(time.Minute); minute.After(l.minute) || now.Before(l.minute.Add(-time.Hour)) {
+		l.minute = minute
+		clear(l.used)
+		clear(l.saved)
+	}
+}
+
+// Windows gives the schools' counts of the running minute that changed since
+// it was asked last, so that a restart does not begin the minute anew.
+func (l *Limiter) Windows() []lyceum.RateWindow {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turn(l.clock())
+	var list []lyceum.RateWindow
+	for b, used := range l.used {
+		if b.School != 0 && l.saved[b.School] != used {
+			l.saved[b.School] = used
+			list = append(list, lyceum.RateWindow{School: b.School, Start: l.minute, Used: used})
+		}
+	}
+	return list
+}
+
+// Minute gives the beginning of the running minute.
+func (l *Limiter) Minute() time.Time { return l.clock().Truncate(time.Minute) }
+
+// Resume takes up the counts of the running minute that were kept before.
+func (l *Limiter) Resume(windows []lyceum.RateWindow) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turn(l.clock())
+	for _, w := range windows {
+		if w.Start.Equal(l.minute) {
+			l.used[Bucket{School: w.School}] += w.Used
+			l.saved[w.School] = l.used[Bucket{School: w.School}]
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package access
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"hash/crc32"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// A secret is prefix_school_random: the prefix says what it is, so that a
+// scanner can recognise a leaked one; the school leads to the rows it could
+// belong to; the random part is 256 bits and a checksum, so that a mistyped
+// secret is refused without asking the store. Only [A-Za-z0-9_] occur.
+const (
+	keyPrefix    = "lyceum_key_"
+	randomLength = 43 // of 256 bits in base 62
+	sumLength    = 6  // of 32 bits in base 62
+)
+
+// Entropy is the randomness of one secret.
+type Entropy [32]byte
+
+// NewEntropy reads the system's random source.
+func NewEntropy() Entropy {
+	var e Entropy
+	_, _ = rand.Read(e[:]) // crypto/rand.Read never fails
+	return e
+}
+
+// KeyText is the API key of a school made of the given randomness. It is
+// secret: it goes to its owner once and nowhere else.
+func KeyText(school lyceum.SchoolID, e Entropy) string {
+	text := keyPrefix + strconv.Itoa(int(school)) + "_" + base62(e[:], randomLength)
+	return text + checksum(text)
+}
+
+// HashSecret is what the store keeps of a secret.
+func HashSecret(text string) lyceum.KeyHash { return sha256.Sum256([]byte(text)) }
+
+// schoolOfKey gives the school that a key leads to; ok is false for what
+// cannot be a key.
+func schoolOfKey(text string) (school lyceum.SchoolID, ok bool) {
+	rest, ok := strings.CutPrefix(text, keyPrefix)
+	if !ok {
+		return 0, false
+	}
+	number, random, ok := strings.Cut(rest, "_")
+	if !ok || len(random) != randomLength+sumLength || len(number) == 0 || number[0] == '0' || number[0] == '+' {
+		return 0, false
+	}
+	id, err := strconv.ParseInt(number, 10, 32)
+	if err != nil || id < 1 {
+		return 0, false
+	}
+	sum := len(text) - sumLength
+	return lyceum.SchoolID(id), checksum(text[:sum]) == text[sum:]
+}
+
+func checksum(text string) string {
+	sum := crc32.ChecksumIEEE([]byte(text))
+	return base62([]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}, sumLength)
+}
+
+// base62 writes a number with digits, small and capital letters, filled up
+// with zeros to the given length.
+func base62(number []byte, length int) string {
+	text := new(big.Int).SetBytes(number).Text(62)
+	return strings.Repeat("0", length-len(text)) + text
+}

@@ -1,0 +1,222 @@
+package sales
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Import takes transactions of one school in, batch by batch. A transaction
+// that is there already is brought up to date, so the same batch twice changes
+// nothing.
+//
+// A transaction must name a user and a pricing plan that the school has.
+// Sales, coupons, affiliates and authors are known by transactions and come
+// into being with the first that names them.
+type Import struct {
+	service *Service
+	school  lyceum.SchoolID
+	missing lyceum.Missing
+	actor   string
+}
+
+// Import begins an import into a school.
+func (s *Service) Import(school lyceum.SchoolID, missing lyceum.Missing, actor string) *Import {
+	return &Import{service: s, school: school, missing: missing, actor: actor}
+}
+
+// knower is the part of Reader and Tx that tells which ids exist.
+type knower func(seq lyceum.Sequence, ids []int32) ([]int32, error)
+
+// Check tells which rows of a batch cannot be kept, and keeps none.
+func (i *Import) Check(ctx context.Context, batch []lyceum.Transaction) ([]lyceum.RowProblem, error) {
+	return i.problems(batch, func(seq lyceum.Sequence, ids []int32) ([]int32, error) {
+		return i.service.store.Known(ctx, i.school, seq, ids)
+	})
+}
+
+// Save keeps the rows of a batch that have no problem, all in one write, and
+// gives the problems of the others.
+func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.Saved, []lyceum.RowProblem, error) {
+	var saved lyceum.Saved
+	var problems []lyceum.RowProblem
+	stamp := lyceum.Stamp{School: i.school, At: i.service.clock(), Actor: i.actor}
+	err := i.service.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
+		var err error
+		if problems, err = i.problems(batch, tx.Known); err != nil {
+			return err
+		}
+		good := lyceum.WithoutProblems(batch, problems)
+		if i.missing == lyceum.CreateMissing {
+			if err := createMissing(tx, good); err != nil {
+				return err
+			}
+		}
+		if err := savePartners(tx, good); err != nil {
+			return err
+		}
+		if err := saveSales(tx, good); err != nil {
+			return err
+		}
+		saved, err = tx.SaveTransactions(good)
+		return err
+	})
+	if err != nil {
+		return lyceum.Saved{}, nil, fmt.Errorf("import transactions: %w", err)
+	}
+	return saved, problems, nil
+}
+
+func (i *Import) problems(batch []lyceum.Transaction, known knower) ([]lyceum.RowProblem, error) {
+	if i.missing == lyceum.CreateMissing {
+		return nil, nil
+	}
+	users, err := unknown(known, lyceum.UserSequence, batch, userOf)
+	if err != nil {
+		return nil, err
+	}
+	plans, err := unknown(known, lyceum.PricingPlanSequence, batch, planOf)
+	if err != nil {
+		return nil, err
+	}
+	var problems []lyceum.RowProblem
+	for index := range batch {
+		t := &batch[index]
+		if users[int32(t.UserID)] {
+			problems = append(problems, lyceum.RowProblem{Index: index, FieldError: lyceum.FieldError{
+				Field: "user_id", Message: fmt.Sprintf("%d is no user of this school; import the users first, or allow missing ones to be created", t.UserID),
+			}})
+		}
+		if plans[int32(t.PricingPlanID)] {
+			problems = append(problems, lyceum.RowProblem{Index: index, FieldError: lyceum.FieldError{
+				Field: "pricing_plan_id", Message: fmt.Sprintf("%d is no pricing plan of this school; import the pricing plans first, or allow missing ones to be created", t.PricingPlanID),
+			}})
+		}
+	}
+	return problems, nil
+}
+
+// The ids that a transaction names; 0 for none.
+func userOf(t *lyceum.Transaction) int32      { return int32(t.UserID) }
+func planOf(t *lyceum.Transaction) int32      { return int32(t.PricingPlanID) }
+func couponOf(t *lyceum.Transaction) int32    { return int32(t.CouponID.Value) }
+func affiliateOf(t *lyceum.Transaction) int32 { return int32(t.AffiliateID.Value) }
+func authorOf(t *lyceum.Transaction) int32    { return int32(t.AuthorID.Value) }
+
+// unknown gives the ids named by a batch that the school does not have.
+func unknown(known knower, seq lyceum.Sequence, batch []lyceum.Transaction, of func(*lyceum.Transaction) int32) (map[int32]bool, error) {
+	missing := map[int32]bool{}
+	var ids []int32
+	for index := range batch {
+		if id := of(&batch[index]); id != 0 && !missing[id] {
+			missing[id] = true
+			ids = append(ids, id)
+		}
+	}
+	found, err := known(seq, ids)
+	for _, id := range found {
+		delete(missing, id)
+	}
+	return missing, err
+}
+
+// createMissing makes the users and pricing plans that a batch names and the
+// school lacks, out of what the transactions tell of them. The addresses end
+// in .invalid, where no mail arrives (RFC 2606).
+func createMissing(tx lyceum.Tx, batch []lyceum.Transaction) error {
+	missingUsers, err := unknown(tx.Known, lyceum.UserSequence, batch, userOf)
+	if err != nil {
+		return err
+	}
+	missingPlans, err := unknown(tx.Known, lyceum.PricingPlanSequence, batch, planOf)
+	if err != nil {
+		return err
+	}
+	var users []lyceum.User
+	var plans []lyceum.PricingPlan
+	for index := range batch {
+		t := &batch[index]
+		if missingUsers[int32(t.UserID)] {
+			delete(missingUsers, int32(t.UserID))
+			users = append(users, lyceum.User{
+				ID: t.UserID, Email: fmt.Sprintf("user-%d@missing.invalid", t.UserID), Role: lyceum.Student, CreatedAt: t.CreatedAt,
+			})
+		}
+		if missingPlans[int32(t.PricingPlanID)] {
+			delete(missingPlans, int32(t.PricingPlanID))
+			plans = append(plans, lyceum.PricingPlan{
+				ID: t.PricingPlanID, Name: fmt.Sprintf("Pricing plan %d", t.PricingPlanID), Price: t.FinalPrice, Currency: t.Currency,
+				Frequency: lyceum.OneTimePayment, CreatedAt: t.CreatedAt, UpdatedAt: t.CreatedAt,
+			})
+		}
+	}
+	if _, err := tx.SaveUsers(users); err != nil {
+		return err
+	}
+	_, err = tx.SavePricingPlans(plans)
+	return err
+}
+
+// savePartners makes the coupons, affiliates and authors that a batch names
+// for the first time.
+func savePartners(tx lyceum.Tx, batch []lyceum.Transaction) error {
+	missing, err := unknown(tx.Known, lyceum.CouponSequence, batch, couponOf)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.SaveCoupons(made(missing, func(id int32) lyceum.Coupon { return lyceum.Coupon{ID: lyceum.CouponID(id)} })); err != nil {
+		return err
+	}
+	if missing, err = unknown(tx.Known, lyceum.AffiliateSequence, batch, affiliateOf); err != nil {
+		return err
+	}
+	if _, err := tx.SaveAffiliates(made(missing, func(id int32) lyceum.AffiliatePartner { return lyceum.AffiliatePartner{ID: lyceum.AffiliateID(id)} })); err != nil {
+		return err
+	}
+	if missing, err = unknown(tx.Known, lyceum.AuthorSequence, batch, authorOf); err != nil {
+		return err
+	}
+	_, err = tx.SaveAuthors(made(missing, func(id int32) lyceum.AuthorProfile { return lyceum.AuthorProfile{ID: lyceum.AuthorID(id)} }))
+	return err
+}
+
+// made makes a row for each id, in ascending order.
+func made[T any](ids map[int32]bool, from func(int32) T) []T {
+	rows := make([]T, 0, len(ids))
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		rows = append(rows, from(id))
+	}
+	return rows
+}
+
+// saveSales makes the sales that a batch names for the first time, and dates
+// back those that turn out to be older.
+func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) error {
+	var ids []lyceum.SaleID
+	named := map[lyceum.SaleID]lyceum.Sale{}
+	for index := range batch {
+		t := &batch[index]
+		sale, seen := named[t.SaleID]
+		if !seen {
+			ids = append(ids, t.SaleID)
+		}
+		if !seen || t.CreatedAt.Before(sale.CreatedAt) {
+			named[t.SaleID] = lyceum.Sale{ID: t.SaleID, CreatedAt: t.CreatedAt}
+		}
+	}
+	kept, err := tx.FindSales(ids)
+	if err != nil {
+		return err
+	}
+	var changed []lyceum.Sale
+	for _, id := range ids {
+		if old, there := kept[id]; !there || named[id].CreatedAt.Before(old.CreatedAt) {
+			changed = append(changed, named[id])
+		}
+	}
+	_, err = tx.SaveSales(changed)
+	return err
+}

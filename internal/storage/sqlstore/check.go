@@ -1,0 +1,92 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Check implements lyceum.Reader.
+func (s *Store) Check(ctx context.Context) ([]lyceum.Finding, error) {
+	damaged, err := s.dialect.integrity(ctx, s.reads.db)
+	if err != nil {
+		return nil, s.public(fmt.Errorf("check the database's files: %w", err))
+	}
+	var findings []lyceum.Finding
+	for _, line := range damaged {
+		findings = append(findings, lyceum.Finding{What: "the database file is damaged: " + line})
+	}
+	schools, err := s.FindSchools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, school := range schools {
+		err := s.reads.snapshot(ctx, func(q *session) error {
+			found, err := checkSchool(q, school.ID)
+			findings = append(findings, found...)
+			return err
+		})
+		if err != nil {
+			return nil, s.public(fmt.Errorf("check school %d: %w", school.ID, err))
+		}
+	}
+	return findings, nil
+}
+
+// invariant is a question whose answer must be 0; $1 is the school.
+type invariant struct{ text, broken string }
+
+// invariants of a school. %d in broken is the answer.
+func invariants() []invariant {
+	list := []invariant{
+		{`SELECT (SELECT count(*) FROM transactions WHERE school_id = $1)
+			- COALESCE((SELECT value FROM counters WHERE school_id = $1 AND name = 'transactions'), 0)`,
+			"there are %d transactions more than the counter says"},
+		{`SELECT (SELECT count(*) FROM transactions WHERE school_id = $1)
+			- (SELECT count(*) FROM journal WHERE school_id = $1 AND type = 'transaction.created')`,
+			"there are %d transactions more than the journal has seen created"},
+		{`SELECT (SELECT count(*) FROM journal WHERE school_id = $1)
+			- COALESCE((SELECT value FROM counters WHERE school_id = $1 AND name = 'journal'), 0)`,
+			"the journal has %d entries more than its last number"},
+		{`SELECT COALESCE((SELECT max(number) FROM journal WHERE school_id = $1), 0)
+			- (SELECT count(*) FROM journal WHERE school_id = $1)`,
+			"the journal has %d numbers missing"},
+		{`SELECT count(*) FROM transactions t JOIN sales s ON s.school_id = t.school_id AND s.sale_id = t.sale_id
+			WHERE t.school_id = $1 AND t.created_at < s.created_at`,
+			"%d transactions are older than their sale"},
+		{`SELECT (SELECT count(*) FROM pricing_plans WHERE school_id = $1 AND course_id IS NOT NULL)
+			- (SELECT count(*) FROM pricing_plans p JOIN courses c ON c.school_id = p.school_id AND c.course_id = p.course_id WHERE p.school_id = $1)`,
+			"%d pricing plans belong to a course that is not there"},
+	}
+	for _, seq := range []lyceum.Sequence{
+		lyceum.UserSequence, lyceum.PricingPlanSequence, lyceum.SaleSequence,
+		lyceum.AffiliateSequence, lyceum.AuthorSequence, lyceum.CouponSequence,
+	} {
+		name, column := tableOf[seq], string(seq)
+		list = append(list, invariant{`SELECT count(*) FROM transactions t WHERE t.school_id = $1 AND t.` + column + ` IS NOT NULL
+			AND NOT EXISTS (SELECT 1 FROM ` + name + ` o WHERE o.school_id = t.school_id AND o.` + column + ` = t.` + column + `)`,
+			"%d transactions name a row of " + name + " that is not there"})
+	}
+	for seq, name := range tableOf {
+		list = append(list, invariant{`SELECT count(*) FROM ` + name + ` o WHERE o.school_id = $1 AND o.` + string(seq) + ` >
+			COALESCE((SELECT value FROM counters WHERE school_id = $1 AND name = '` + string(seq) + `'), 0)`,
+			"%d rows of " + name + " have an id that could be given out again"})
+	}
+	return list
+}
+
+func checkSchool(q *session, school lyceum.SchoolID) ([]lyceum.Finding, error) {
+	var findings []lyceum.Finding
+	for _, rule := range invariants() {
+		var broken int64
+		if _, err := q.one(rule.text, []any{int64(school)}, scanInt(&broken)); err != nil {
+			return findings, fmt.Errorf("check that not "+strconv.Quote(rule.broken)+": %w", err)
+		}
+		if broken != 0 {
+			findings = append(findings, lyceum.Finding{School: school, What: fmt.Sprintf(rule.broken, broken)})
+		}
+	}
+	return findings, nil
+}

@@ -1,0 +1,150 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"embed"
+	"errors"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// fault is what an engine's error means to a writer.
+type fault uint8
+
+const (
+	faultOther    fault = iota
+	faultRetry          // another transaction was in the way: run again
+	faultDown           // the engine cannot be reached, or is shutting down
+	faultFull           // no room to write
+	faultConflict       // a key is taken
+	faultReadOnly       // the files cannot be written
+)
+
+// dialect names everything the two engines do not share.
+type dialect struct {
+	name       string
+	goose      goose.Dialect
+	migrations string
+
+	// rebind turns $n into the engine's own placeholder.
+	rebind func(string) string
+	// keepStatements tells that the driver does not keep prepared statements
+	// by itself.
+	keepStatements bool
+	// cancellable tells that a context may end a statement midway. SQLite's
+	// connections have been seen to answer SQLITE_INTERRUPT for ever after.
+	cancellable bool
+	// lanes is the number of writers.
+	lanes int
+	// snapshot opens a transaction whose statements see one moment.
+	snapshot sql.TxOptions
+	// fault reads an error of the driver.
+	fault func(error) fault
+	// integrity lists what the engine itself finds damaged.
+	integrity func(context.Context, *sql.DB) ([]string, error)
+}
+
+func sqliteDialect() *dialect {
+	return &dialect{
+		name:           "sqlite",
+		goose:          goose.DialectSQLite3,
+		migrations:     "migrations/sqlite",
+		rebind:         func(text string) string { return strings.ReplaceAll(text, "$", "?") },
+		keepStatements: true,
+		lanes:          1,
+		snapshot:       sql.TxOptions{ReadOnly: true},
+		fault:          sqliteFault,
+		integrity:      sqliteIntegrity,
+	}
+}
+
+func postgresDialect() *dialect {
+	return &dialect{
+		name:        "postgres",
+		goose:       goose.DialectPostgres,
+		migrations:  "migrations/postgres",
+		rebind:      func(text string) string { return text },
+		cancellable: true,
+		lanes:       8,
+		snapshot:    sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
+		fault:       postgresFault,
+		integrity:   func(context.Context, *sql.DB) ([]string, error) { return nil, nil },
+	}
+}
+
+func sqliteFault(err error) fault {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return faultOther
+	}
+	switch e.Code() {
+	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return faultConflict
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return faultRetry
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
+		return faultFull
+	case sqlite3.SQLITE_READONLY:
+		return faultReadOnly
+	case sqlite3.SQLITE_CANTOPEN:
+		return faultDown
+	}
+	return faultOther
+}
+
+func postgresFault(err error) fault {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch {
+		case e.Code == "40001", e.Code == "40P01":
+			return faultRetry
+		case e.Code == "23505":
+			return faultConflict
+		case e.Code == "53100":
+			return faultFull
+		case e.Code == "25006":
+			return faultReadOnly
+		case strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "57P"), strings.HasPrefix(e.Code, "53"):
+			return faultDown
+		}
+		return faultOther
+	}
+	_, connect := errors.AsType[*pgconn.ConnectError](err)
+	_, network := errors.AsType[net.Error](err)
+	if connect || network || pgconn.SafeToRetry(err) || pgconn.Timeout(err) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return faultDown
+	}
+	return faultOther
+}
+
+func sqliteIntegrity(ctx context.Context, db *sql.DB) ([]string, error) {
+	var found []string
+	rows, err := db.QueryContext(ctx, "PRAGMA integrity_check(20)")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return nil, err
+		}
+		if line != "ok" {
+			found = append(found, line)
+		}
+	}
+	return found, rows.Err()
+}

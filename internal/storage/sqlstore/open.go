@@ -1,0 +1,272 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/lyceum-school/lyceum"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+	_ "modernc.org/sqlite" // the driver named sqlite
+)
+
+// Store keeps schools in one database. It is safe for concurrent use.
+type Store struct {
+	dialect *dialect
+	reads   *pool
+	writes  *pool
+	lanes   []*lane
+	log     *slog.Logger
+
+	closing   chan struct{}
+	closeOnce sync.Once
+	writers   sync.WaitGroup
+}
+
+var _ lyceum.Store = (*Store)(nil)
+
+// FileName is the name of the SQLite database in a data folder.
+const FileName = "lyceum.db"
+
+// Synchronous says when SQLite waits for the disk.
+type Synchronous string
+
+// The settings of SQLite's synchronous pragma that the store can be opened
+// with. Only Full keeps a promise over a power cut; Normal is there so that
+// the test of that promise can be seen to fail.
+const (
+	Full   Synchronous = "FULL"
+	Normal Synchronous = "NORMAL"
+)
+
+// Options are the choices of Open. The zero value is right for real use.
+type Options struct {
+	Synchronous Synchronous  // of SQLite; empty is Full
+	Log         *slog.Logger // nil logs nothing
+}
+
+// Open opens the SQLite database of a data folder, makes both when they are
+// not there, and brings the schema up to date.
+func Open(ctx context.Context, dir string, o Options) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the data folder " + dir + " cannot be made; give another one with --data", Err: err}
+	}
+	return OpenFile(ctx, filepath.Join(dir, FileName), o)
+}
+
+// OpenFile is Open for a database file of any name in a folder that exists.
+func OpenFile(ctx context.Context, path string, o Options) (*Store, error) {
+	if o.Synchronous == "" {
+		o.Synchronous = Full
+	}
+	if err := writable(path); err != nil {
+		return nil, err
+	}
+	d := sqliteDialect()
+	writes, err := sql.Open("sqlite", sqliteDSN(path, o.Synchronous, "_txlock=immediate"))
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	writes.SetMaxOpenConns(1)
+	reads, err := sql.Open("sqlite", sqliteDSN(path, o.Synchronous, "_pragma=query_only(1)"))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), writes.Close())
+	}
+	readers := max(4, 2*runtime.GOMAXPROCS(0))
+	reads.SetMaxOpenConns(readers)
+	reads.SetMaxIdleConns(readers)
+	return start(ctx, d, reads, writes, o)
+}
+
+// writable tells early, and in a sentence, that a database file cannot be
+// written; SQLite itself would say it at the first write.
+func writable(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the database " + path + " cannot be opened for writing; give this user the right to write it, or another folder with --data", Err: err}
+	}
+	return file.Close()
+}
+
+func sqliteDSN(path string, synchronous Synchronous, more string) string {
+	dsn := url.URL{Scheme: "file", OmitHost: true, Path: path}
+	if !filepath.IsAbs(path) {
+		dsn = url.URL{Scheme: "file", Opaque: url.PathEscape(path)}
+	}
+	dsn.RawQuery = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(" + string(synchronous) +
+		")&_pragma=foreign_keys(1)&_pragma=cache_size(-32768)&" + more
+	return dsn.String()
+}
+
+// OpenPostgres opens a PostgreSQL database by its address, such as
+// postgres://lyceum@db.example.com/lyceum, and brings the schema up to date.
+// The database must exist.
+func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error) {
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		// pgx's message may repeat the address with its password.
+		return nil, lyceum.Errorf(lyceum.Invalid, "the database address cannot be read; it must be like postgres://user:password@host:5432/name")
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 2 * time.Second
+	}
+	db := stdlib.OpenDB(*config)
+	d := postgresDialect()
+	db.SetMaxOpenConns(d.lanes + 16)
+	db.SetMaxIdleConns(d.lanes + 16)
+	return start(ctx, d, db, db, o)
+}
+
+func start(ctx context.Context, d *dialect, reads, writes *sql.DB, o Options) (*Store, error) {
+	log := o.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{
+		dialect: d, log: log,
+		reads: newPool(reads, d), writes: newPool(writes, d),
+		closing: make(chan struct{}),
+	}
+	if err := s.migrate(ctx); err != nil {
+		return nil, errors.Join(err, s.closePools())
+	}
+	for range d.lanes {
+		l := &lane{waiting: make(chan *change, maxGroup)}
+		s.lanes = append(s.lanes, l)
+		s.writers.Go(func() { s.run(l) })
+	}
+	return s, nil
+}
+
+// Close lets the changes that wait be committed and closes the database.
+func (s *Store) Close() error {
+	var err error
+	s.closeOnce.Do(func() {
+		close(s.closing)
+		s.writers.Wait()
+		err = s.closePools()
+	})
+	return err
+}
+
+func (s *Store) closePools() error {
+	err := s.reads.close()
+	if s.writes.db != s.reads.db {
+		err = errors.Join(err, s.writes.close())
+	}
+	return err
+}
+
+func (s *Store) provider() (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, s.dialect.migrations)
+	if err != nil {
+		return nil, err
+	}
+	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
+	if s.dialect.goose == goose.DialectPostgres {
+		locker, err := lock.NewPostgresSessionLocker()
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, goose.WithSessionLocker(locker))
+	}
+	return goose.NewProvider(s.dialect.goose, s.writes.db, files, options...)
+}
+
+// migrate brings the schema up to date. Two processes may start at once, so a
+// migration that fails is looked at again: the other may have done it.
+func (s *Store) migrate(ctx context.Context) error {
+	provider, err := s.provider()
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	for try := 0; ; try++ {
+		current, target, err := provider.GetVersions(ctx)
+		if err != nil {
+			return s.public(fmt.Errorf("read schema version: %w", err))
+		}
+		if current > target {
+			return lyceum.Errorf(lyceum.Unavailable,
+				"the database has schema version %d and this lyceum knows up to %d; run a newer lyceum, or restore a backup made by this one", current, target)
+		}
+		if current == target {
+			return nil
+		}
+		results, err := provider.Up(ctx)
+		for _, r := range results {
+			s.log.InfoContext(ctx, "schema migrated", "version", r.Source.Version, "took", r.Duration.Round(time.Millisecond))
+		}
+		if err == nil {
+			return nil
+		}
+		if try == 3 {
+			return s.public(fmt.Errorf("migrate schema: %w", err))
+		}
+		time.Sleep(time.Duration(try+1) * 200 * time.Millisecond)
+	}
+}
+
+// SchemaVersion gives the version of the database's schema and the newest one
+// this program knows.
+func (s *Store) SchemaVersion(ctx context.Context) (current, newest int64, err error) {
+	provider, err := s.provider()
+	if err != nil {
+		return 0, 0, err
+	}
+	current, newest, err = provider.GetVersions(ctx)
+	return current, newest, s.public(err)
+}
+
+// Engine names the engine: sqlite or postgres.
+func (s *Store) Engine() string { return s.dialect.name }
+
+// Ping implements lyceum.Reader.
+func (s *Store) Ping(ctx context.Context) error {
+	var n int64
+	return s.public(s.reads.db.QueryRowContext(ctx, "SELECT count(*) FROM schools WHERE school_id = 0").Scan(&n))
+}
+
+// public turns what a caller can do something about into an *lyceum.Error and
+// leaves every other error as it is.
+func (s *Store) public(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*lyceum.Error](err); ok {
+		return err
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the answer did not come in time; try again", Err: err}
+	}
+	switch s.dialect.fault(err) {
+	case faultRetry:
+		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the database is busy; try again", Err: err}
+	case faultDown:
+		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the database cannot be reached; try again", Err: err}
+	case faultFull:
+		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the disk of the database is full or failing; nothing was changed", Err: err}
+	case faultReadOnly:
+		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the database can only be read; nothing was changed", Err: err}
+	case faultConflict:
+		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "there is one with the same key already", Err: err}
+	}
+	return err
+}
+
+// IsPostgres tells whether an address is one for OpenPostgres.
+func IsPostgres(address string) bool {
+	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
+}

@@ -1,0 +1,163 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// FindSchools implements lyceum.Reader.
+func (s *Store) FindSchools(ctx context.Context) ([]lyceum.School, error) {
+	var found []lyceum.School
+	var school lyceum.School
+	err := s.reads.single(ctx).each("SELECT school_id, name, created_at FROM schools ORDER BY school_id", nil,
+		[]any{scanInt(&school.ID), scanText(&school.Name), scanTime(&school.CreatedAt)},
+		func() error { found = append(found, school); return nil })
+	return found, s.public(err)
+}
+
+// GetSchool implements lyceum.Reader.
+func (s *Store) GetSchool(ctx context.Context, id lyceum.SchoolID) (lyceum.School, error) {
+	school := lyceum.School{ID: id}
+	there, err := s.reads.single(ctx).one("SELECT name, created_at FROM schools WHERE school_id = $1", []any{int64(id)},
+		scanText(&school.Name), scanTime(&school.CreatedAt))
+	if err != nil {
+		return lyceum.School{}, s.public(fmt.Errorf("get school: %w", err))
+	}
+	if !there {
+		return lyceum.School{}, lyceum.Errorf(lyceum.NotFound, "there is no school %d", id)
+	}
+	return school, nil
+}
+
+// FindAPIKeys implements lyceum.Reader.
+func (s *Store) FindAPIKeys(ctx context.Context, school lyceum.SchoolID) ([]lyceum.APIKey, error) {
+	found, err := all(s.reads.single(ctx), &apiKeys, school)
+	return found, s.public(err)
+}
+
+// FindOAuthApps implements lyceum.Reader.
+func (s *Store) FindOAuthApps(ctx context.Context, school lyceum.SchoolID) ([]lyceum.OAuthApp, error) {
+	found, err := all(s.reads.single(ctx), &oauthApps, school)
+	return found, s.public(err)
+}
+
+// GetAPIKeyByHash implements lyceum.Reader.
+func (s *Store) GetAPIKeyByHash(ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash) (lyceum.APIKey, error) {
+	var key lyceum.APIKey
+	there, err := s.reads.single(ctx).one("SELECT "+apiKeys.list()+" FROM api_keys WHERE school_id = $1 AND hash = $2",
+		[]any{int64(school), hash[:]}, apiKeys.scan(&key)...)
+	if err != nil {
+		return lyceum.APIKey{}, s.public(fmt.Errorf("get API key: %w", err))
+	}
+	if !there {
+		return lyceum.APIKey{}, lyceum.Errorf(lyceum.NotFound, "there is no such API key")
+	}
+	return key, nil
+}
+
+// FindRateWindows implements lyceum.Reader.
+func (s *Store) FindRateWindows(ctx context.Context, start time.Time) ([]lyceum.RateWindow, error) {
+	var found []lyceum.RateWindow
+	var w lyceum.RateWindow
+	err := s.reads.single(ctx).each("SELECT school_id, start, used FROM rate_windows WHERE school_id > 0 AND start = $1",
+		[]any{micros(start)}, []any{scanInt(&w.School), scanTime(&w.Start), scanInt(&w.Used)},
+		func() error { found = append(found, w); return nil })
+	return found, s.public(err)
+}
+
+// EachUser implements lyceum.Reader.
+func (s *Store) EachUser(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.User) error) error {
+	return eachRow(ctx, s, &users, school, visit)
+}
+
+// EachCourse implements lyceum.Reader.
+func (s *Store) EachCourse(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.Course) error) error {
+	return eachRow(ctx, s, &courses, school, visit)
+}
+
+// EachPricingPlan implements lyceum.Reader.
+func (s *Store) EachPricingPlan(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.PricingPlan) error) error {
+	return eachRow(ctx, s, &pricingPlans, school, visit)
+}
+
+// Known implements lyceum.Reader.
+func (s *Store) Known(ctx context.Context, school lyceum.SchoolID, seq lyceum.Sequence, ids []int32) ([]int32, error) {
+	found, err := known(s.reads.single(ctx), school, seq, ids)
+	return found, s.public(err)
+}
+
+// FindUserIDsByEmail implements lyceum.Reader.
+func (s *Store) FindUserIDsByEmail(ctx context.Context, school lyceum.SchoolID, emails []string) (map[string]lyceum.UserID, error) {
+	found, err := findUserIDsByEmail(s.reads.single(ctx), school, emails)
+	return found, s.public(err)
+}
+
+// FindEntries implements lyceum.Reader.
+func (s *Store) FindEntries(ctx context.Context, school lyceum.SchoolID, after int64, limit int) ([]lyceum.Entry, error) {
+	var found []lyceum.Entry
+	var e lyceum.Entry
+	err := s.reads.single(ctx).each(`SELECT number, at, actor, type, object_id FROM journal
+		WHERE school_id = $1 AND number > $2 ORDER BY number LIMIT $3`,
+		[]any{int64(school), after, int64(limit)},
+		[]any{scanInt(&e.Number), scanTime(&e.At), scanText(&e.Actor), scanText(&e.Type), scanInt(&e.ObjectID)},
+		func() error { found = append(found, e); return nil })
+	return found, s.public(err)
+}
+
+// all gives every row of a small table of one school by ascending id.
+func all[T any](q *session, table *table[T], school lyceum.SchoolID) ([]T, error) {
+	var found []T
+	var row T
+	err := q.each("SELECT "+table.list()+" FROM "+table.name+" WHERE school_id = $1 ORDER BY "+table.columns[0],
+		[]any{int64(school)}, table.scan(&row), func() error { found = append(found, row); return nil })
+	return found, err
+}
+
+// eachRow streams a table of one school by ascending id.
+func eachRow[T any](ctx context.Context, s *Store, table *table[T], school lyceum.SchoolID, visit func(*T) error) error {
+	err := s.reads.snapshot(ctx, func(q *session) error {
+		var row T
+		return q.each("SELECT "+table.list()+" FROM "+table.name+" WHERE school_id = $1 ORDER BY "+table.columns[0],
+			[]any{int64(school)}, table.scan(&row), func() error {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				return visit(&row)
+			})
+	})
+	return s.public(err)
+}
+
+func known(q *session, school lyceum.SchoolID, seq lyceum.Sequence, ids []int32) ([]int32, error) {
+	name, ok := tableOf[seq]
+	if !ok {
+		return nil, fmt.Errorf("no table is numbered by %s", seq)
+	}
+	var found []int32
+	var id int32
+	err := inChunks(q, "SELECT "+string(seq)+" FROM "+name+" WHERE school_id = $1 AND "+string(seq)+" IN ",
+		school, int32Args(ids), []any{scanInt(&id)}, func() { found = append(found, id) })
+	if err != nil {
+		return nil, fmt.Errorf("find known %s: %w", name, err)
+	}
+	return found, nil
+}
+
+func findUserIDsByEmail(q *session, school lyceum.SchoolID, emails []string) (map[string]lyceum.UserID, error) {
+	found := map[string]lyceum.UserID{}
+	keys := make([]any, len(emails))
+	for i, email := range emails {
+		keys[i] = emailKey(email)
+	}
+	var id lyceum.UserID
+	var key string
+	err := inChunks(q, "SELECT user_id, email_key FROM users WHERE school_id = $1 AND email_key IN ",
+		school, keys, []any{scanInt(&id), scanText(&key)}, func() { found[key] = id })
+	if err != nil {
+		return nil, fmt.Errorf("find users by email: %w", err)
+	}
+	return found, nil
+}

@@ -1,0 +1,179 @@
+package sqlstore
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// chunk is how many rows or ids one statement carries; the rest of a batch
+// goes one by one, so that a table needs two statements and not one per size.
+const chunk = 64
+
+// save inserts the rows that are new, updates those that differ and leaves the
+// same alone, by id. The last of two rows with one id wins.
+func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
+	var saved lyceum.Saved
+	if len(rows) == 0 {
+		return saved, nil
+	}
+	kept, err := findByID(t.session, t.stamp.School, table, idsOf(table, rows))
+	if err != nil {
+		return saved, err
+	}
+	var fresh []T
+	at := map[int32]int{} // id -> its place in fresh
+	var highest int32
+	for i := range rows {
+		row := &rows[i]
+		id := table.id(row)
+		if id < 1 {
+			return saved, lyceum.InvalidFields(lyceum.FieldError{Field: string(table.seq), Message: "must be from 1 to 2147483647"})
+		}
+		highest = max(highest, id)
+		old, there := kept[id]
+		if place, again := at[id]; again {
+			fresh[place] = *row
+			continue
+		}
+		if !there {
+			at[id] = len(fresh)
+			fresh = append(fresh, *row)
+			continue
+		}
+		if same(table.bind(&old), table.bind(row)) {
+			saved.Unchanged++
+			continue
+		}
+		if err := update(t, table, row); err != nil {
+			return saved, err
+		}
+		kept[id] = *row
+		saved.Updated++
+	}
+	if err := insert(t, table, fresh); err != nil {
+		return saved, err
+	}
+	saved.Created = len(fresh)
+	if len(fresh) == 0 {
+		return saved, nil
+	}
+	if table.counter != "" {
+		if err := t.count(table.counter, len(fresh)); err != nil {
+			return saved, err
+		}
+	}
+	return saved, t.raise(table.seq, highest)
+}
+
+func idsOf[T any](table *table[T], rows []T) []int32 {
+	ids := make([]int32, len(rows))
+	for i := range rows {
+		ids[i] = table.id(&rows[i])
+	}
+	return ids
+}
+
+func same(a, b []any) bool {
+	for i := range a {
+		if x, ok := a[i].([]byte); ok {
+			if !bytes.Equal(x, b[i].([]byte)) {
+				return false
+			}
+		} else if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// insert adds rows that are not there and appends an entry for each.
+func insert[T any](t *tx, table *table[T], rows []T) error {
+	for len(rows) > 0 {
+		n := 1
+		if len(rows) >= chunk {
+			n = chunk
+		}
+		args := make([]any, 0, n*(1+len(table.columns)))
+		for i := range rows[:n] {
+			args = append(append(args, int64(t.stamp.School)), table.bind(&rows[i])...)
+			t.entry(table.created, table.id(&rows[i]))
+		}
+		if _, err := t.session.exec(insertText(table.name, table.list(), 1+len(table.columns), n), args...); err != nil {
+			return fmt.Errorf("insert %s: %w", table.name, err)
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+func insertText(name, columns string, width, rows int) string {
+	var b strings.Builder
+	b.WriteString("INSERT INTO " + name + " (school_id, " + columns + ") VALUES ")
+	for i := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(placeholders(1+i*width, width))
+	}
+	return b.String()
+}
+
+func update[T any](t *tx, table *table[T], row *T) error {
+	w := &where{}
+	args := table.bind(row)
+	var set []string
+	for i, column := range table.columns[1:] {
+		set = append(set, column+" = "+w.arg(args[i+1]))
+	}
+	w.and("school_id = ?", int64(t.stamp.School))
+	w.and(table.columns[0]+" = ?", args[0])
+	if _, err := t.session.exec("UPDATE "+table.name+" SET "+strings.Join(set, ", ")+w.String(), w.args...); err != nil {
+		return fmt.Errorf("update %s: %w", table.name, err)
+	}
+	t.entry(table.updated, table.id(row))
+	return nil
+}
+
+// findByID gives those rows of a school that have one of the ids.
+func findByID[T any](q *session, school lyceum.SchoolID, table *table[T], ids []int32) (map[int32]T, error) {
+	found := map[int32]T{}
+	var row T
+	dest := table.scan(&row)
+	err := inChunks(q, "SELECT "+table.list()+" FROM "+table.name+" WHERE school_id = $1 AND "+table.columns[0]+" IN ",
+		school, int32Args(ids), dest, func() { found[table.id(&row)] = row })
+	if err != nil {
+		return nil, fmt.Errorf("find %s: %w", table.name, err)
+	}
+	return found, nil
+}
+
+// inChunks runs text followed by a list of values, chunk by chunk; a short
+// chunk is filled up with its last value. $1 of text is the school.
+func inChunks(q *session, text string, school lyceum.SchoolID, values []any, dest []any, visit func()) error {
+	list := placeholders(2, chunk)
+	for len(values) > 0 {
+		n := min(chunk, len(values))
+		args := append(make([]any, 0, chunk+1), int64(school))
+		args = append(args, values[:n]...)
+		for len(args) < chunk+1 {
+			args = append(args, values[n-1])
+		}
+		err := q.each(text+list, args, dest, func() error { visit(); return nil })
+		if err != nil {
+			return err
+		}
+		values = values[n:]
+	}
+	return nil
+}
+
+func int32Args[T ~int32](ids []T) []any {
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = int64(id)
+	}
+	return args
+}

@@ -1,0 +1,174 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Values travel as the types both drivers hand over: int64, string and
+// []byte. The destinations below take them without the reflection and the
+// detour over text that database/sql would make.
+
+type scanFunc func(src any) error
+
+func (f scanFunc) Scan(src any) error { return f(src) }
+
+func wrong(src any, want string) error { return fmt.Errorf("column holds %T, want %s", src, want) }
+
+func scanInt[T ~int32 | ~int64 | ~uint8](p *T) sql.Scanner {
+	return scanFunc(func(src any) error {
+		v, ok := src.(int64)
+		if !ok {
+			return wrong(src, "integer")
+		}
+		*p = T(v)
+		return nil
+	})
+}
+
+func scanOptInt[T ~int32 | ~int64](p *lyceum.Opt[T]) sql.Scanner {
+	return scanFunc(func(src any) error {
+		if src == nil {
+			*p = lyceum.None[T]()
+			return nil
+		}
+		v, ok := src.(int64)
+		if !ok {
+			return wrong(src, "integer")
+		}
+		*p = lyceum.Some(T(v))
+		return nil
+	})
+}
+
+func scanBool(p *bool) sql.Scanner {
+	return scanFunc(func(src any) error {
+		v, ok := src.(int64)
+		if !ok {
+			return wrong(src, "0 or 1")
+		}
+		*p = v != 0
+		return nil
+	})
+}
+
+func scanOptBool(p *lyceum.Opt[bool]) sql.Scanner {
+	return scanFunc(func(src any) error {
+		if src == nil {
+			*p = lyceum.None[bool]()
+			return nil
+		}
+		v, ok := src.(int64)
+		if !ok {
+			return wrong(src, "0 or 1")
+		}
+		*p = lyceum.Some(v != 0)
+		return nil
+	})
+}
+
+func scanTime(p *time.Time) sql.Scanner {
+	return scanFunc(func(src any) error {
+		v, ok := src.(int64)
+		if !ok {
+			return wrong(src, "microseconds")
+		}
+		*p = time.UnixMicro(v).UTC()
+		return nil
+	})
+}
+
+func scanOptTime(p *lyceum.Opt[time.Time]) sql.Scanner {
+	return scanFunc(func(src any) error {
+		if src == nil {
+			*p = lyceum.None[time.Time]()
+			return nil
+		}
+		v, ok := src.(int64)
+		if !ok {
+			return wrong(src, "microseconds")
+		}
+		*p = lyceum.Some(time.UnixMicro(v).UTC())
+		return nil
+	})
+}
+
+func scanText[T ~string](p *T) sql.Scanner {
+	return scanFunc(func(src any) error {
+		v, ok := src.(string)
+		if !ok {
+			return wrong(src, "text")
+		}
+		*p = T(v)
+		return nil
+	})
+}
+
+func scanOptText(p *lyceum.Opt[string]) sql.Scanner {
+	return scanFunc(func(src any) error {
+		if src == nil {
+			*p = lyceum.None[string]()
+			return nil
+		}
+		v, ok := src.(string)
+		if !ok {
+			return wrong(src, "text")
+		}
+		*p = lyceum.Some(v)
+		return nil
+	})
+}
+
+func scanHash(p *lyceum.KeyHash) sql.Scanner {
+	return scanFunc(func(src any) error {
+		v, ok := src.([]byte)
+		if !ok || len(v) != len(p) {
+			return wrong(src, "32 bytes")
+		}
+		copy(p[:], v)
+		return nil
+	})
+}
+
+// discard takes a column that only the database needs.
+var discard = scanFunc(func(any) error { return nil })
+
+func micros(t time.Time) int64 { return t.UnixMicro() }
+
+func optMicros(o lyceum.Opt[time.Time]) any {
+	if !o.Present {
+		return nil
+	}
+	return micros(o.Value)
+}
+
+func optInt[T ~int32 | ~int64](o lyceum.Opt[T]) any {
+	if !o.Present {
+		return nil
+	}
+	return int64(o.Value)
+}
+
+func optText(o lyceum.Opt[string]) any {
+	if !o.Present {
+		return nil
+	}
+	return o.Value
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func optFlag(o lyceum.Opt[bool]) any {
+	if !o.Present {
+		return nil
+	}
+	return flag(o.Value)
+}

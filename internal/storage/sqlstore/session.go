@@ -1,0 +1,217 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// pool is a set of connections with the statements prepared on them.
+type pool struct {
+	db         *sql.DB
+	dialect    *dialect
+	statements sync.Map // text with $n -> *sql.Stmt
+}
+
+func newPool(db *sql.DB, d *dialect) *pool { return &pool{db: db, dialect: d} }
+
+func (p *pool) close() error {
+	p.statements.Range(func(_, v any) bool {
+		_ = v.(*sql.Stmt).Close()
+		return true
+	})
+	return p.db.Close()
+}
+
+func (p *pool) statement(ctx context.Context, text string) (*sql.Stmt, error) {
+	if kept, ok := p.statements.Load(text); ok {
+		return kept.(*sql.Stmt), nil
+	}
+	made, err := p.db.PrepareContext(ctx, p.dialect.rebind(text))
+	if err != nil {
+		return nil, err
+	}
+	if kept, loaded := p.statements.LoadOrStore(text, made); loaded {
+		_ = made.Close()
+		return kept.(*sql.Stmt), nil
+	}
+	return made, nil
+}
+
+// session runs statements, all in one transaction when tx is set. It belongs
+// to one goroutine.
+type session struct {
+	ctx    context.Context //nolint:containedctx // a session lives as long as the call that opened it
+	pool   *pool
+	tx     *sql.Tx
+	missed []string // statements to keep once the transaction has let go of its connection
+}
+
+// context gives the context that may end a statement midway, if the engine
+// survives that.
+func (p *pool) context(ctx context.Context) context.Context {
+	if p.dialect.cancellable {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}
+
+// single runs statements outside a transaction.
+func (p *pool) single(ctx context.Context) *session {
+	return &session{ctx: p.context(ctx), pool: p}
+}
+
+// snapshot runs read with a session whose statements all see one moment.
+func (p *pool) snapshot(ctx context.Context, read func(*session) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return p.transact(ctx, &p.dialect.snapshot, func(s *session) (bool, error) { return false, read(s) })
+}
+
+// transact runs do in a transaction and commits when do says so.
+func (p *pool) transact(ctx context.Context, o *sql.TxOptions, do func(*session) (commit bool, err error)) error {
+	s := &session{ctx: p.context(ctx), pool: p}
+	var err error
+	if s.tx, err = p.db.BeginTx(s.ctx, o); err != nil {
+		return err
+	}
+	commit, err := false, error(nil)
+	defer func() { // also when do panics
+		if !commit || err != nil {
+			_ = s.tx.Rollback()
+		}
+		s.keepMissed()
+	}()
+	if commit, err = do(s); err != nil || !commit {
+		return err
+	}
+	err = s.tx.Commit()
+	return err
+}
+
+func (s *session) query(text string, args ...any) (*sql.Rows, error) {
+	if s.pool.dialect.keepStatements {
+		statement, err := s.statement(text)
+		if err != nil {
+			return nil, err
+		}
+		return statement.QueryContext(s.ctx, args...)
+	}
+	if s.tx != nil {
+		return s.tx.QueryContext(s.ctx, text, args...)
+	}
+	return s.pool.db.QueryContext(s.ctx, text, args...)
+}
+
+func (s *session) exec(text string, args ...any) (sql.Result, error) {
+	if s.pool.dialect.keepStatements {
+		statement, err := s.statement(text)
+		if err != nil {
+			return nil, err
+		}
+		return statement.ExecContext(s.ctx, args...)
+	}
+	if s.tx != nil {
+		return s.tx.ExecContext(s.ctx, text, args...)
+	}
+	return s.pool.db.ExecContext(s.ctx, text, args...)
+}
+
+// statement gives the prepared statement of a text. Inside a transaction a new
+// one is prepared on the transaction's own connection and kept for the pool
+// afterwards: the pool may have no other connection free.
+func (s *session) statement(text string) (*sql.Stmt, error) {
+	if s.tx == nil {
+		return s.pool.statement(s.ctx, text)
+	}
+	if kept, ok := s.pool.statements.Load(text); ok {
+		return s.tx.StmtContext(s.ctx, kept.(*sql.Stmt)), nil
+	}
+	s.missed = append(s.missed, text)
+	return s.tx.PrepareContext(s.ctx, s.pool.dialect.rebind(text))
+}
+
+// keepMissed prepares for the pool what the transaction had to prepare for
+// itself. A failure only means that the next one prepares it again.
+func (s *session) keepMissed() {
+	for _, text := range s.missed {
+		_, _ = s.pool.statement(s.ctx, text)
+	}
+}
+
+// one scans the only row of a query into dest and tells whether there was one.
+func (s *session) one(text string, args []any, dest ...any) (bool, error) {
+	rows, err := s.query(text, args...)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return false, rows.Err()
+	}
+	if err := rows.Scan(dest...); err != nil {
+		return false, err
+	}
+	return true, errors.Join(rows.Err(), rows.Close())
+}
+
+// each scans every row of a query into dest and calls visit after each.
+func (s *session) each(text string, args, dest []any, visit func() error) error {
+	rows, err := s.query(text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(dest...); err != nil {
+			return fmt.Errorf("scan: %w", err)
+		}
+		if err := visit(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// where collects AND-ed conditions; the ? in a condition takes the next
+// argument.
+type where struct {
+	conds []string
+	args  []any
+}
+
+func (w *where) and(cond string, args ...any) {
+	for _, arg := range args {
+		w.args = append(w.args, arg)
+		cond = strings.Replace(cond, "?", "$"+strconv.Itoa(len(w.args)), 1)
+	}
+	w.conds = append(w.conds, cond)
+}
+
+// arg adds an argument and gives its placeholder.
+func (w *where) arg(v any) string {
+	w.args = append(w.args, v)
+	return "$" + strconv.Itoa(len(w.args))
+}
+
+func (w *where) String() string { return " WHERE " + strings.Join(w.conds, " AND ") }
+
+// placeholders gives ($first, …, $first+n-1).
+func placeholders(first, n int) string {
+	var b strings.Builder
+	b.WriteByte('(')
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('$')
+		b.WriteString(strconv.Itoa(first + i))
+	}
+	b.WriteByte(')')
+	return b.String()
+}

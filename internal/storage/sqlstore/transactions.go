@@ -1,0 +1,114 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// FindTransactions implements lyceum.Reader.
+func (s *Store) FindTransactions(ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) (lyceum.TransactionListing, error) {
+	listing := lyceum.TransactionListing{Page: p}
+	err := s.reads.snapshot(ctx, func(q *session) error {
+		var err error
+		if listing.Total, err = countTransactions(q, school, f); err != nil {
+			return fmt.Errorf("count transactions: %w", err)
+		}
+		if p.Offset() >= listing.Total {
+			return nil
+		}
+		w := transactionWhere(school, f)
+		text := "SELECT " + transactions.of("t") + " FROM transactions t" + w.String() + orderBy(o) +
+			" LIMIT " + w.arg(int64(p.Size)) + " OFFSET " + w.arg(p.Offset())
+		listing.Transactions = make([]lyceum.Transaction, 0, p.Size)
+		var row lyceum.Transaction
+		return q.each(text, w.args, transactions.scan(&row), func() error {
+			listing.Transactions = append(listing.Transactions, row)
+			return nil
+		})
+	})
+	if err != nil {
+		return lyceum.TransactionListing{}, s.public(fmt.Errorf("find transactions: %w", err))
+	}
+	return listing, nil
+}
+
+// EachTransaction implements lyceum.Reader.
+func (s *Store) EachTransaction(ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
+	w := transactionWhere(school, f)
+	err := s.reads.snapshot(ctx, func(q *session) error {
+		var row lyceum.Transaction
+		return q.each("SELECT "+transactions.of("t")+" FROM transactions t"+w.String()+orderBy(o), w.args,
+			transactions.scan(&row), func() error {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				return visit(&row)
+			})
+	})
+	return s.public(err)
+}
+
+func orderBy(o lyceum.Order) string {
+	if o == lyceum.OldestFirst {
+		return " ORDER BY t.created_at, t.transaction_id"
+	}
+	return " ORDER BY t.created_at DESC, t.transaction_id DESC"
+}
+
+// countTransactions gives the exact total. That of the whole school is kept as
+// a counter; every other is counted.
+func countTransactions(q *session, school lyceum.SchoolID, f lyceum.TransactionFilter) (int64, error) {
+	var total int64
+	if f == (lyceum.TransactionFilter{}) {
+		_, err := q.one("SELECT value FROM counters WHERE school_id = $1 AND name = $2",
+			[]any{int64(school), transactions.counter}, scanInt(&total))
+		return total, err
+	}
+	w := transactionWhere(school, f)
+	_, err := q.one("SELECT count(*) FROM transactions t"+w.String(), w.args, scanInt(&total))
+	return total, err
+}
+
+// transactionWhere serves the page and the total alike, so that they agree.
+func transactionWhere(school lyceum.SchoolID, f lyceum.TransactionFilter) *where {
+	w := &where{}
+	w.and("t.school_id = ?", int64(school))
+	if f.UserID.Present {
+		w.and("t.user_id = ?", int64(f.UserID.Value))
+	}
+	if f.AffiliateID.Present {
+		w.and("t.affiliate_id = ?", int64(f.AffiliateID.Value))
+	}
+	if f.PricingPlanID.Present {
+		w.and("t.pricing_plan_id = ?", int64(f.PricingPlanID.Value))
+	}
+	if f.CourseID.Present {
+		w.and("t.pricing_plan_id IN (SELECT p.pricing_plan_id FROM pricing_plans p WHERE p.school_id = ? AND p.course_id = ?)",
+			int64(school), int64(f.CourseID.Value))
+	}
+	if f.FullyRefunded.Present {
+		// The first part is what the partial index of refunds is made of.
+		if f.FullyRefunded.Value {
+			w.and("t.amount_refunded > 0")
+			w.and("t.amount_refunded >= t.final_price")
+		} else {
+			w.and("(t.amount_refunded <= 0 OR t.amount_refunded < t.final_price)")
+		}
+	}
+	if f.Chargeback.Present {
+		if f.Chargeback.Value {
+			w.and("t.has_chargeback = 1")
+		} else {
+			w.and("(t.has_chargeback IS NULL OR t.has_chargeback <> 1)")
+		}
+	}
+	if !f.Created.After.IsZero() {
+		w.and("t.created_at > ?", micros(f.Created.After))
+	}
+	if !f.Created.Until.IsZero() {
+		w.and("t.created_at <= ?", micros(f.Created.Until))
+	}
+	return w
+}

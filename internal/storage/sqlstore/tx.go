@@ -1,0 +1,211 @@
+package sqlstore
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// schoolSequence numbers the schools of a server. Its counter stands under
+// school 0, which is no school.
+const schoolSequence lyceum.Sequence = "school_id"
+
+// journalCounter holds the number of a school's last entry.
+const journalCounter = "journal"
+
+// tx is one change of one school on its way into the database.
+type tx struct {
+	session *session
+	stamp   lyceum.Stamp
+	entries []lyceum.Entry
+}
+
+var _ lyceum.Tx = (*tx)(nil)
+
+func (t *tx) entry(kind lyceum.EntryType, id int32) {
+	t.entries = append(t.entries, lyceum.Entry{Type: kind, ObjectID: id})
+}
+
+// appendEntries numbers the change's entries and keeps them. It comes last, so
+// that the counter's row is locked as shortly as can be.
+func (t *tx) appendEntries() error {
+	if len(t.entries) == 0 {
+		return nil
+	}
+	var last int64
+	_, err := t.session.one(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
+		ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + $3 RETURNING value`,
+		[]any{int64(t.stamp.School), journalCounter, int64(len(t.entries))}, scanInt(&last))
+	if err != nil {
+		return fmt.Errorf("number journal entries: %w", err)
+	}
+	number := last - int64(len(t.entries))
+	for rest := t.entries; len(rest) > 0; {
+		n := 1
+		if len(rest) >= chunk {
+			n = chunk
+		}
+		args := make([]any, 0, 6*n)
+		for _, e := range rest[:n] {
+			number++
+			args = append(args, int64(t.stamp.School), number, micros(t.stamp.At), t.stamp.Actor, string(e.Type), int64(e.ObjectID))
+		}
+		if _, err := t.session.exec(insertText("journal", "number, at, actor, type, object_id", 6, n), args...); err != nil {
+			return fmt.Errorf("append journal entries: %w", err)
+		}
+		rest = rest[n:]
+	}
+	t.entries = nil
+	return nil
+}
+
+// count adds to a counter of rows.
+func (t *tx) count(name string, n int) error {
+	_, err := t.session.exec(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
+		ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + $3`,
+		int64(t.stamp.School), name, int64(n))
+	if err != nil {
+		return fmt.Errorf("count %s: %w", name, err)
+	}
+	return nil
+}
+
+// raise makes sure that id and all below it are never given out again.
+func (t *tx) raise(seq lyceum.Sequence, id int32) error {
+	_, err := t.session.exec(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
+		ON CONFLICT (school_id, name) DO UPDATE SET value = excluded.value WHERE counters.value < excluded.value`,
+		int64(t.stamp.School), string(seq), int64(id))
+	if err != nil {
+		return fmt.Errorf("raise %s: %w", seq, err)
+	}
+	return nil
+}
+
+// NextID implements lyceum.Tx.
+func (t *tx) NextID(seq lyceum.Sequence) (int32, error) {
+	var id int64
+	_, err := t.session.one(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, 1)
+		ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + 1 RETURNING value`,
+		[]any{int64(t.stamp.School), string(seq)}, scanInt(&id))
+	if err != nil {
+		return 0, fmt.Errorf("take next %s: %w", seq, err)
+	}
+	if id > lyceum.MaxID {
+		return 0, lyceum.Errorf(lyceum.Conflict, "no %s is left: the interface's ids end at %d and that one is taken", seq, lyceum.MaxID)
+	}
+	return int32(id), nil
+}
+
+// SaveUsers implements lyceum.Tx.
+func (t *tx) SaveUsers(rows []lyceum.User) (lyceum.Saved, error) { return save(t, &users, rows) }
+
+// SaveCourses implements lyceum.Tx.
+func (t *tx) SaveCourses(rows []lyceum.Course) (lyceum.Saved, error) { return save(t, &courses, rows) }
+
+// SavePricingPlans implements lyceum.Tx.
+func (t *tx) SavePricingPlans(rows []lyceum.PricingPlan) (lyceum.Saved, error) {
+	return save(t, &pricingPlans, rows)
+}
+
+// SaveCoupons implements lyceum.Tx.
+func (t *tx) SaveCoupons(rows []lyceum.Coupon) (lyceum.Saved, error) { return save(t, &coupons, rows) }
+
+// SaveAffiliates implements lyceum.Tx.
+func (t *tx) SaveAffiliates(rows []lyceum.AffiliatePartner) (lyceum.Saved, error) {
+	return save(t, &affiliates, rows)
+}
+
+// SaveAuthors implements lyceum.Tx.
+func (t *tx) SaveAuthors(rows []lyceum.AuthorProfile) (lyceum.Saved, error) {
+	return save(t, &authors, rows)
+}
+
+// SaveSales implements lyceum.Tx.
+func (t *tx) SaveSales(rows []lyceum.Sale) (lyceum.Saved, error) { return save(t, &sales, rows) }
+
+// SaveTransactions implements lyceum.Tx.
+func (t *tx) SaveTransactions(rows []lyceum.Transaction) (lyceum.Saved, error) {
+	return save(t, &transactions, rows)
+}
+
+// SaveOAuthApps implements lyceum.Tx.
+func (t *tx) SaveOAuthApps(rows []lyceum.OAuthApp) (lyceum.Saved, error) {
+	return save(t, &oauthApps, rows)
+}
+
+// CreateAPIKey implements lyceum.Tx.
+func (t *tx) CreateAPIKey(key lyceum.APIKey) error {
+	if err := insert(t, &apiKeys, []lyceum.APIKey{key}); err != nil {
+		return err
+	}
+	return t.raise(apiKeys.seq, int32(key.ID))
+}
+
+// RevokeAPIKey implements lyceum.Tx.
+func (t *tx) RevokeAPIKey(id lyceum.APIKeyID, at time.Time) error {
+	kept, err := findByID(t.session, t.stamp.School, &apiKeys, []int32{int32(id)})
+	if err != nil {
+		return err
+	}
+	key, there := kept[int32(id)]
+	if !there {
+		return lyceum.Errorf(lyceum.NotFound, "there is no API key %d in school %d", id, t.stamp.School)
+	}
+	if key.RevokedAt.Present {
+		return nil
+	}
+	_, err = t.session.exec("UPDATE api_keys SET revoked_at = $3 WHERE school_id = $1 AND api_key_id = $2",
+		int64(t.stamp.School), int64(id), micros(at))
+	if err != nil {
+		return fmt.Errorf("revoke API key: %w", err)
+	}
+	t.entry(lyceum.APIKeyRevoked, int32(id))
+	return nil
+}
+
+// Known implements lyceum.Tx.
+func (t *tx) Known(seq lyceum.Sequence, ids []int32) ([]int32, error) {
+	return known(t.session, t.stamp.School, seq, ids)
+}
+
+// FindUserIDsByEmail implements lyceum.Tx.
+func (t *tx) FindUserIDsByEmail(emails []string) (map[string]lyceum.UserID, error) {
+	return findUserIDsByEmail(t.session, t.stamp.School, emails)
+}
+
+// FindUsers implements lyceum.Tx.
+func (t *tx) FindUsers(ids []lyceum.UserID) (map[lyceum.UserID]lyceum.User, error) {
+	return findKeyed[lyceum.UserID](t, &users, ids)
+}
+
+// FindPricingPlans implements lyceum.Tx.
+func (t *tx) FindPricingPlans(ids []lyceum.PricingPlanID) (map[lyceum.PricingPlanID]lyceum.PricingPlan, error) {
+	return findKeyed[lyceum.PricingPlanID](t, &pricingPlans, ids)
+}
+
+// FindCourses implements lyceum.Tx.
+func (t *tx) FindCourses(ids []lyceum.CourseID) (map[lyceum.CourseID]lyceum.Course, error) {
+	return findKeyed[lyceum.CourseID](t, &courses, ids)
+}
+
+// FindSales implements lyceum.Tx.
+func (t *tx) FindSales(ids []lyceum.SaleID) (map[lyceum.SaleID]lyceum.Sale, error) {
+	return findKeyed[lyceum.SaleID](t, &sales, ids)
+}
+
+func findKeyed[ID ~int32, T any](t *tx, table *table[T], ids []ID) (map[ID]T, error) {
+	plain := make([]int32, len(ids))
+	for i, id := range ids {
+		plain[i] = int32(id)
+	}
+	found, err := findByID(t.session, t.stamp.School, table, plain)
+	if err != nil {
+		return nil, err
+	}
+	keyed := make(map[ID]T, len(found))
+	for id, row := range found {
+		keyed[ID(id)] = row
+	}
+	return keyed, nil
+}

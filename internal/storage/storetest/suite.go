@@ -1,0 +1,553 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/lyceum-school/lyceum"
+)
+
+// Opener opens an empty store that goes with the test.
+type Opener func(t *testing.T) lyceum.Store
+
+// Run holds a store to everything that lyceum.Store promises.
+func Run(t *testing.T, open Opener) {
+	t.Helper()
+	for name, test := range map[string]func(*testing.T, lyceum.Store){
+		"schools":                          schools,
+		"save tells new, changed and same": saves,
+		"rows come back as they were":      roundTrip,
+		"ids are never given out twice":    ids,
+		"ids end with int32":               lastID,
+		"journal is gapless":               journal,
+		"failed change leaves neighbours":  neighbours,
+		"panic is an error":                panics,
+		"cancelled change is not kept":     cancelled,
+		"cancelled reads do no harm":       cancelledReads,
+		"emails are unique in any case":    emails,
+		"schools do not see each other":    isolation,
+		"API keys":                         apiKeys,
+		"bookkeeping":                      bookkeeping,
+		"lists equal the naive filter":     differential,
+		"page and total agree":             consistency,
+		"check finds nothing wrong":        healthy,
+		"closed store refuses":             closed,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+// Begin is the moment that test data is stamped with.
+var Begin = time.Date(2024, 1, 10, 12, 0, 0, 0, time.UTC)
+
+func stamp(school lyceum.SchoolID) lyceum.Stamp {
+	return lyceum.Stamp{School: school, At: Begin, Actor: "test"}
+}
+
+// MakeSchool creates a school.
+func MakeSchool(t testing.TB, store lyceum.Store) lyceum.SchoolID {
+	t.Helper()
+	school, err := store.CreateSchool(t.Context(), lyceum.School{Name: "Fernwood", CreatedAt: Begin}, "test")
+	if err != nil {
+		t.Fatalf("create school: %v", err)
+	}
+	return school.ID
+}
+
+// Write runs a change that must succeed.
+func Write(t testing.TB, store lyceum.Store, school lyceum.SchoolID, change func(lyceum.Tx) error) {
+	t.Helper()
+	if err := store.Write(t.Context(), stamp(school), change); err != nil {
+		t.Fatalf("write: %v", err)
+	}
+}
+
+func user(id lyceum.UserID) lyceum.User {
+	return lyceum.User{ID: id, Email: fmt.Sprintf("user%d@example.com", id), Role: lyceum.Student, CreatedAt: Begin}
+}
+
+func schools(t *testing.T, store lyceum.Store) {
+	ctx := t.Context()
+	first, second := MakeSchool(t, store), MakeSchool(t, store)
+	if first == second || first < 1 || second < 1 {
+		t.Fatalf("ids %d and %d", first, second)
+	}
+	if _, err := store.CreateSchool(ctx, lyceum.School{ID: first, Name: "Again", CreatedAt: Begin}, "test"); lyceum.KindOf(err) != lyceum.Conflict {
+		t.Errorf("a taken id: %v, want a conflict", err)
+	}
+	chosen, err := store.CreateSchool(ctx, lyceum.School{ID: 40, Name: "Chosen", CreatedAt: Begin}, "test")
+	if err != nil || chosen.ID != 40 {
+		t.Fatalf("chosen id: %v, %v", chosen, err)
+	}
+	if next := MakeSchool(t, store); next <= 40 {
+		t.Errorf("next id %d collides with those below 40", next)
+	}
+	got, err := store.GetSchool(ctx, 40)
+	if err != nil || got != chosen {
+		t.Errorf("got %v, %v; want %v", got, err, chosen)
+	}
+	if _, err := store.GetSchool(ctx, 999); lyceum.KindOf(err) != lyceum.NotFound {
+		t.Errorf("unknown school: %v", err)
+	}
+	all, err := store.FindSchools(ctx)
+	if err != nil || len(all) != 4 {
+		t.Errorf("found %d schools, %v; want 4", len(all), err)
+	}
+	entries, err := store.FindEntries(ctx, 40, 0, 10)
+	want := []lyceum.Entry{{Number: 1, At: Begin, Actor: "test", Type: lyceum.SchoolCreated, ObjectID: 40}}
+	if err != nil || !slices.Equal(entries, want) {
+		t.Errorf("journal %v, %v; want %v", entries, err, want)
+	}
+}
+
+func saves(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	save := func(rows ...lyceum.User) (saved lyceum.Saved) {
+		t.Helper()
+		Write(t, store, school, func(tx lyceum.Tx) (err error) {
+			saved, err = tx.SaveUsers(rows)
+			return err
+		})
+		return saved
+	}
+	changed := user(2)
+	changed.Name = lyceum.Some("Ada")
+	for _, step := range []struct {
+		rows []lyceum.User
+		want lyceum.Saved
+	}{
+		{nil, lyceum.Saved{}},
+		{[]lyceum.User{user(1), user(2), user(3)}, lyceum.Saved{Created: 3}},
+		{[]lyceum.User{user(1), user(2), user(3)}, lyceum.Saved{Unchanged: 3}},
+		{[]lyceum.User{user(1), changed, user(4)}, lyceum.Saved{Created: 1, Updated: 1, Unchanged: 1}},
+		{[]lyceum.User{user(2), changed}, lyceum.Saved{Updated: 2}},
+	} {
+		if got := save(step.rows...); got != step.want {
+			t.Errorf("saved %+v, want %+v", got, step.want)
+		}
+	}
+	entries, err := store.FindEntries(t.Context(), school, 1, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		got = append(got, fmt.Sprint(e.Type, " ", e.ObjectID))
+	}
+	want := "user.created 1, user.created 2, user.created 3, user.updated 2, user.created 4, user.updated 2, user.updated 2"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("journal %v\nwant %v", strings.Join(got, ", "), want)
+	}
+}
+
+// Ledger saves n transactions made by random, with all they refer to, and
+// gives them with the course of each pricing plan.
+func Ledger(t testing.TB, store lyceum.Store, school lyceum.SchoolID, seed uint64, n int) ([]lyceum.Transaction, map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID]) {
+	t.Helper()
+	book := newBook(seed, n)
+	Write(t, store, school, book.save)
+	return book.transactions, book.courseOf
+}
+
+func roundTrip(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	ctx := t.Context()
+	book := newBook(1, 300)
+	Write(t, store, school, book.save)
+
+	var gotUsers []lyceum.User
+	var gotCourses []lyceum.Course
+	var gotPlans []lyceum.PricingPlan
+	var gotTransactions []lyceum.Transaction
+	err := errors.Join(
+		store.EachUser(ctx, school, func(u *lyceum.User) error { gotUsers = append(gotUsers, *u); return nil }),
+		store.EachCourse(ctx, school, func(c *lyceum.Course) error { gotCourses = append(gotCourses, *c); return nil }),
+		store.EachPricingPlan(ctx, school, func(p *lyceum.PricingPlan) error { gotPlans = append(gotPlans, *p); return nil }),
+		store.EachTransaction(ctx, school, lyceum.TransactionFilter{}, lyceum.OldestFirst, func(x *lyceum.Transaction) error {
+			gotTransactions = append(gotTransactions, *x)
+			return nil
+		}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(book.transactions, inOrder)
+	for what, diff := range map[string]string{
+		"users":         cmp.Diff(book.users, gotUsers),
+		"courses":       cmp.Diff(book.courses, gotCourses),
+		"pricing plans": cmp.Diff(book.plans, gotPlans),
+		"transactions":  cmp.Diff(book.transactions, gotTransactions),
+	} {
+		if diff != "" {
+			t.Errorf("%s differ (-saved +kept):\n%s", what, diff)
+		}
+	}
+	stop := errors.New("stop")
+	seen := 0
+	err = store.EachUser(ctx, school, func(*lyceum.User) error { seen++; return stop })
+	if !errors.Is(err, stop) || seen != 1 {
+		t.Errorf("a visit that fails: %v after %d rows", err, seen)
+	}
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		saved, err := tx.SaveTransactions(book.transactions)
+		if err == nil && saved != (lyceum.Saved{Unchanged: 300}) {
+			t.Errorf("saving what came back: %+v", saved)
+		}
+		return err
+	})
+}
+
+func ids(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	next := func() (id int32) {
+		t.Helper()
+		Write(t, store, school, func(tx lyceum.Tx) (err error) {
+			id, err = tx.NextID(lyceum.UserSequence)
+			return err
+		})
+		return id
+	}
+	if got := next(); got != 1 {
+		t.Errorf("first id %d, want 1", got)
+	}
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		_, err := tx.SaveUsers([]lyceum.User{user(500), user(20)})
+		return err
+	})
+	if got := next(); got != 501 {
+		t.Errorf("after an imported 500: %d, want 501", got)
+	}
+	_ = store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
+		_, err := tx.NextID(lyceum.UserSequence)
+		return errors.Join(err, errors.New("changed my mind"))
+	})
+	if got := next(); got != 502 {
+		t.Errorf("after a change that failed: %d, want 502", got)
+	}
+	known, err := store.Known(t.Context(), school, lyceum.UserSequence, []int32{1, 20, 500, 501, 20})
+	slices.Sort(known)
+	if err != nil || !slices.Equal(slices.Compact(known), []int32{20, 500}) {
+		t.Errorf("known %v, %v; want 20 and 500", known, err)
+	}
+	err = store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
+		_, err := tx.SaveUsers([]lyceum.User{user(0)})
+		return err
+	})
+	if lyceum.KindOf(err) != lyceum.Invalid {
+		t.Errorf("id 0: %v, want a refusal", err)
+	}
+}
+
+func lastID(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		_, err := tx.SaveUsers([]lyceum.User{user(lyceum.MaxID)})
+		return err
+	})
+	err := store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
+		_, err := tx.NextID(lyceum.UserSequence)
+		return err
+	})
+	if lyceum.KindOf(err) != lyceum.Conflict {
+		t.Errorf("id after the last: %v, want a conflict", err)
+	}
+}
+
+// writers is how many write at once in the tests that want a crowd.
+const writers = 16
+
+func crowd(t *testing.T, each int, write func(worker, i int) error) {
+	t.Helper()
+	var group sync.WaitGroup
+	for worker := range writers {
+		group.Go(func() {
+			for i := range each {
+				if err := write(worker, i); err != nil {
+					t.Errorf("worker %d, write %d: %v", worker, i, err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func journal(t *testing.T, store lyceum.Store) {
+	schools := []lyceum.SchoolID{MakeSchool(t, store), MakeSchool(t, store)}
+	const each = 12
+	crowd(t, each, func(worker, i int) error {
+		return store.Write(t.Context(), stamp(schools[worker%2]), func(tx lyceum.Tx) error {
+			first, err := tx.NextID(lyceum.UserSequence)
+			if err != nil {
+				return err
+			}
+			second, err := tx.NextID(lyceum.UserSequence)
+			if err != nil {
+				return err
+			}
+			_, err = tx.SaveUsers([]lyceum.User{user(lyceum.UserID(first)), user(lyceum.UserID(second))})
+			return err
+		})
+	})
+	for _, school := range schools {
+		entries, err := store.FindEntries(t.Context(), school, 1, 10_000)
+		if err != nil || len(entries) != writers/2*each*2 {
+			t.Fatalf("%d entries, %v; want %d", len(entries), err, writers/2*each*2)
+		}
+		seen := map[int32]bool{}
+		for i, e := range entries {
+			if e.Number != int64(i+2) {
+				t.Fatalf("entry %d has number %d", i+2, e.Number)
+			}
+			if seen[e.ObjectID] {
+				t.Fatalf("user %d was created twice", e.ObjectID)
+			}
+			seen[e.ObjectID] = true
+			if i%2 == 1 && e.ObjectID != entries[i-1].ObjectID+1 {
+				t.Fatalf("entries %d and %d of one change are torn apart", e.Number-1, e.Number)
+			}
+		}
+		rest, err := store.FindEntries(t.Context(), school, entries[9].Number, 5)
+		if err != nil || len(rest) != 5 || rest[0].Number != entries[10].Number {
+			t.Errorf("page after entry %d: %v, %v", entries[9].Number, rest, err)
+		}
+	}
+}
+
+func neighbours(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	failure := lyceum.Invalidf("not this one")
+	crowd(t, 10, func(worker, i int) error {
+		id := lyceum.UserID(worker*100 + i + 1)
+		err := store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
+			if _, err := tx.SaveUsers([]lyceum.User{user(id)}); err != nil {
+				return err
+			}
+			if worker%2 == 1 {
+				return failure
+			}
+			return nil
+		})
+		if worker%2 == 1 {
+			if !errors.Is(err, failure) {
+				return fmt.Errorf("failing change returned %w", err)
+			}
+			return nil
+		}
+		return err
+	})
+	kept := 0
+	err := store.EachUser(t.Context(), school, func(u *lyceum.User) error {
+		kept++
+		if int(u.ID)/100%2 == 1 {
+			t.Errorf("user %d of a failed change was kept", u.ID)
+		}
+		return nil
+	})
+	if err != nil || kept != writers/2*10 {
+		t.Errorf("%d users kept, %v; want %d", kept, err, writers/2*10)
+	}
+	if findings, err := store.Check(t.Context()); err != nil || len(findings) > 0 {
+		t.Errorf("check: %v, %v", findings, err)
+	}
+}
+
+func panics(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	err := store.Write(t.Context(), stamp(school), func(lyceum.Tx) error { panic("oh") })
+	if lyceum.KindOf(err) != lyceum.Internal {
+		t.Errorf("a panic gives %v, want an internal error", err)
+	}
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		_, err := tx.SaveUsers([]lyceum.User{user(1)})
+		return err
+	})
+}
+
+func cancelled(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := store.Write(ctx, stamp(school), func(tx lyceum.Tx) error {
+		_, err := tx.SaveUsers([]lyceum.User{user(1)})
+		return err
+	})
+	if lyceum.KindOf(err) != lyceum.Unavailable {
+		t.Errorf("a cancelled write gives %v", err)
+	}
+	if known, err := store.Known(t.Context(), school, lyceum.UserSequence, []int32{1}); err != nil || len(known) > 0 {
+		t.Errorf("known %v, %v; want none", known, err)
+	}
+}
+
+// cancelledReads keeps watch over a trap of SQLite drivers: a connection whose
+// statement was interrupted must not answer "interrupted" for ever.
+func cancelledReads(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	Ledger(t, store, school, 3, 500)
+	filter := lyceum.TransactionFilter{Chargeback: lyceum.Some(false)}
+	for i := range 60 {
+		ctx, cancel := context.WithCancel(t.Context())
+		visited := 0
+		err := store.EachTransaction(ctx, school, filter, lyceum.NewestFirst, func(*lyceum.Transaction) error {
+			if visited++; visited == i {
+				cancel()
+			}
+			return nil
+		})
+		cancel()
+		if i > 0 && lyceum.KindOf(err) != lyceum.Unavailable {
+			t.Fatalf("a cancelled read gives %v", err)
+		}
+	}
+	if _, err := store.FindTransactions(t.Context(), school, filter, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 20}); err != nil {
+		t.Errorf("after cancelled reads: %v", err)
+	}
+}
+
+func emails(t *testing.T, store lyceum.Store) {
+	school, other := MakeSchool(t, store), MakeSchool(t, store)
+	ada := user(1)
+	ada.Email = "Ada@Example.com"
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		_, err := tx.SaveUsers([]lyceum.User{ada})
+		return err
+	})
+	again := user(2)
+	again.Email = "ada@example.COM"
+	err := store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
+		_, err := tx.SaveUsers([]lyceum.User{again})
+		return err
+	})
+	if lyceum.KindOf(err) != lyceum.Conflict {
+		t.Errorf("the same address in another case: %v, want a conflict", err)
+	}
+	Write(t, store, other, func(tx lyceum.Tx) error {
+		_, err := tx.SaveUsers([]lyceum.User{again})
+		return err
+	})
+	found, err := store.FindUserIDsByEmail(t.Context(), school, []string{"ADA@example.com", "none@example.com"})
+	if diff := cmp.Diff(map[string]lyceum.UserID{"ada@example.com": 1}, found); err != nil || diff != "" {
+		t.Errorf("found by email: %v\n%s", err, diff)
+	}
+}
+
+func isolation(t *testing.T, store lyceum.Store) {
+	ours, theirs := MakeSchool(t, store), MakeSchool(t, store)
+	Ledger(t, store, theirs, 5, 50)
+	ctx := t.Context()
+	listing, err := store.FindTransactions(ctx, ours, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 100})
+	if err != nil || listing.Total != 0 || len(listing.Transactions) != 0 {
+		t.Errorf("listing of an empty school: %+v, %v", listing, err)
+	}
+	for _, f := range filters(newBook(5, 50), 9, 50) {
+		listing, err := store.FindTransactions(ctx, ours, f, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 100})
+		if err != nil || listing.Total != 0 {
+			t.Fatalf("filter %+v sees %d of another school, %v", f, listing.Total, err)
+		}
+	}
+	visit := func(any) error { t.Error("saw a row of another school"); return nil }
+	err = errors.Join(
+		store.EachUser(ctx, ours, func(u *lyceum.User) error { return visit(u) }),
+		store.EachCourse(ctx, ours, func(c *lyceum.Course) error { return visit(c) }),
+		store.EachPricingPlan(ctx, ours, func(p *lyceum.PricingPlan) error { return visit(p) }))
+	if err != nil {
+		t.Error(err)
+	}
+	known, err := store.Known(ctx, ours, lyceum.TransactionSequence, []int32{1, 2, 3})
+	if err != nil || len(known) > 0 {
+		t.Errorf("known %v, %v", known, err)
+	}
+}
+
+func apiKeys(t *testing.T, store lyceum.Store) {
+	school, other := MakeSchool(t, store), MakeSchool(t, store)
+	ctx := t.Context()
+	key := lyceum.APIKey{ID: 3, Name: "reports", Permissions: lyceum.Read, Hash: lyceum.KeyHash{1, 2, 3}, LastFour: "abcd", CreatedAt: Begin}
+	Write(t, store, school, func(tx lyceum.Tx) error { return tx.CreateAPIKey(key) })
+	if got, err := store.GetAPIKeyByHash(ctx, school, key.Hash); err != nil || got != key {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for name, lookup := range map[string]struct {
+		school lyceum.SchoolID
+		hash   lyceum.KeyHash
+	}{"another school": {other, key.Hash}, "another hash": {school, lyceum.KeyHash{9}}} {
+		if _, err := store.GetAPIKeyByHash(ctx, lookup.school, lookup.hash); lyceum.KindOf(err) != lyceum.NotFound {
+			t.Errorf("%s: %v, want not found", name, err)
+		}
+	}
+	later := Begin.Add(time.Hour)
+	Write(t, store, school, func(tx lyceum.Tx) error { return tx.RevokeAPIKey(3, later) })
+	Write(t, store, school, func(tx lyceum.Tx) error { return tx.RevokeAPIKey(3, later.Add(time.Hour)) })
+	key.RevokedAt = lyceum.Some(later)
+	if got, err := store.FindAPIKeys(ctx, school); err != nil || !slices.Equal(got, []lyceum.APIKey{key}) {
+		t.Errorf("after revoking: %+v, %v", got, err)
+	}
+	err := store.Write(ctx, stamp(school), func(tx lyceum.Tx) error { return tx.RevokeAPIKey(4, later) })
+	if lyceum.KindOf(err) != lyceum.NotFound {
+		t.Errorf("revoking an unknown key: %v", err)
+	}
+	entries, err := store.FindEntries(ctx, school, 1, 10)
+	if err != nil || len(entries) != 2 || entries[0].Type != lyceum.APIKeyCreated || entries[1].Type != lyceum.APIKeyRevoked {
+		t.Errorf("journal %v, %v", entries, err)
+	}
+}
+
+func bookkeeping(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	ctx := t.Context()
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		return tx.CreateAPIKey(lyceum.APIKey{ID: 1, Name: "k", Permissions: lyceum.Read, CreatedAt: Begin})
+	})
+	minute := Begin.Truncate(time.Minute)
+	use := func(at time.Time, used int64) {
+		t.Helper()
+		err := store.Bookkeep(ctx, lyceum.Bookkeeping{
+			KeyUses:     []lyceum.KeyUse{{School: school, Key: 1, At: at}},
+			RateWindows: []lyceum.RateWindow{{School: school, Start: minute, Used: used}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	use(Begin.Add(2*time.Minute), 5)
+	use(Begin.Add(time.Minute), 7) // an older use does not hide the newer
+	keys, err := store.FindAPIKeys(ctx, school)
+	if err != nil || keys[0].LastUsedAt != lyceum.Some(Begin.Add(2*time.Minute)) {
+		t.Errorf("last use %v, %v", keys[0].LastUsedAt, err)
+	}
+	windows, err := store.FindRateWindows(ctx, minute)
+	if err != nil || !slices.Equal(windows, []lyceum.RateWindow{{School: school, Start: minute, Used: 7}}) {
+		t.Errorf("windows %v, %v", windows, err)
+	}
+	if windows, err := store.FindRateWindows(ctx, minute.Add(time.Minute)); err != nil || len(windows) > 0 {
+		t.Errorf("windows of the next minute: %v, %v", windows, err)
+	}
+	if entries, err := store.FindEntries(ctx, school, 2, 10); err != nil || len(entries) > 0 {
+		t.Errorf("bookkeeping left entries %v, %v", entries, err)
+	}
+}
+
+func healthy(t *testing.T, store lyceum.Store) {
+	Ledger(t, store, MakeSchool(t, store), 2, 400)
+	if findings, err := store.Check(t.Context()); err != nil || len(findings) > 0 {
+		t.Errorf("findings %v, %v", findings, err)
+	}
+}
+
+func closed(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	if err := errors.Join(store.Close(), store.Close()); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	err := store.Write(t.Context(), stamp(school), func(lyceum.Tx) error { return nil })
+	if lyceum.KindOf(err) != lyceum.Unavailable {
+		t.Errorf("a write to a closed store: %v", err)
+	}
+}
