@@ -17,6 +17,8 @@ import (
 // secret is refused without asking the store. Only [A-Za-z0-9_] occur.
 const (
 	keyPrefix    = "lyceum_key_"
+	appPrefix    = "lyceum_app_"
+	secretPrefix = "lyceum_secret_"
 	randomLength = 43 // of 256 bits in base 62
 	sumLength    = 6  // of 32 bits in base 62
 )
@@ -33,8 +35,19 @@ func NewEntropy() Entropy {
 
 // KeyText is the API key of a school made of the given randomness. It is
 // secret: it goes to its owner once and nowhere else.
-func KeyText(school lyceum.SchoolID, e Entropy) string {
-	text := keyPrefix + strconv.Itoa(int(school)) + "_" + base62(e[:], randomLength)
+func KeyText(school lyceum.SchoolID, e Entropy) string { return secretText(keyPrefix, school, e) }
+
+// ClientID is the client id of an OAuth app of a school. It is not secret.
+func ClientID(school lyceum.SchoolID, e Entropy) string { return secretText(appPrefix, school, e) }
+
+// ClientSecret is the client secret of an OAuth app of a school. It goes to
+// the app's owner once and nowhere else.
+func ClientSecret(school lyceum.SchoolID, e Entropy) string {
+	return secretText(secretPrefix, school, e)
+}
+
+func secretText(prefix string, school lyceum.SchoolID, e Entropy) string {
+	text := prefix + strconv.Itoa(int(school)) + "_" + base62(e[:], randomLength)
 	return text + checksum(text)
 }
 

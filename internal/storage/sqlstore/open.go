@@ -127,7 +127,12 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	d := postgresDialect()
 	db.SetMaxOpenConns(d.lanes + 16)
 	db.SetMaxIdleConns(d.lanes + 16)
-	return start(ctx, d, db, db, o)
+	store, err := start(ctx, d, db, db, o)
+	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Unavailable && d.fault(err) == faultDown {
+		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Err: e.Err, Detail: fmt.Sprintf(
+			"PostgreSQL at %s:%d cannot be reached; start it, make the database, or correct --database-url", config.Host, config.Port)}
+	}
+	return store, err
 }
 
 func start(ctx context.Context, d *dialect, reads, writes *sql.DB, o Options) (*Store, error) {
@@ -207,7 +212,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 		results, err := provider.Up(ctx)
 		for _, r := range results {
-			s.log.InfoContext(ctx, "schema migrated", "version", r.Source.Version, "took", r.Duration.Round(time.Millisecond))
+			s.log.DebugContext(ctx, "schema migrated", "version", r.Source.Version, "took", r.Duration.String())
 		}
 		if err == nil {
 			return nil

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/alecthomas/kong"
+)
+
+// showConfigCommand takes what serve takes and prints it.
+type showConfigCommand struct {
+	serveCommand `embed:""`
+}
+
+// Help implements kong's help for the command.
+func (showConfigCommand) Help() string {
+	return "Example: LYCEUM_ADDR=127.0.0.1:9000 lyceum config --config settings.json\n\nSecrets are shown as [set]. A settings file is one JSON object with the flags' names: {\"addr\": \"127.0.0.1:9000\"}."
+}
+
+// Run prints the settings with their sources.
+func (c *showConfigCommand) Run(p *program) error {
+	if err := c.valid(); err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(table, "SETTING\tVALUE\tFROM\tVARIABLE")
+	for _, flag := range p.kong.Flags() {
+		if flag.Name == "help" || flag.Name == "config" {
+			continue
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", flag.Name, shownSetting(flag), sourceOf(p, flag), strings.Join(flag.Envs, " "))
+	}
+	return table.Flush()
+}
+
+func shownSetting(flag *kong.Flag) string {
+	value := fmt.Sprint(flag.Target.Interface())
+	switch {
+	case value == "":
+		return "-"
+	case flag.Name == "metrics-token", flag.Name == "database-url":
+		return "[set]"
+	}
+	return value
+}
+
+func sourceOf(p *program, flag *kong.Flag) string {
+	for _, step := range p.kong.Path {
+		if step.Flag != nil && step.Flag.Name == flag.Name && !step.Resolved {
+			return "flag"
+		}
+	}
+	for _, name := range flag.Envs {
+		if _, set := os.LookupEnv(name); set {
+			return "environment"
+		}
+	}
+	if flag.Set {
+		return "file"
+	}
+	return "default"
+}

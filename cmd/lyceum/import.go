@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/intake"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+type importCommand struct {
+	database `embed:""`
+	inSchool `embed:""`
+
+	Kind          string `arg:"" enum:"users,courses,pricing-plans,transactions" help:"What the file holds: users, courses, pricing-plans or transactions."`
+	File          string `arg:"" help:"CSV, JSON Lines, or the lists that the interface answers with; gzip too; - is standard input."`
+	DryRun        bool   `help:"Check the file and change nothing."`
+	OnError       string `help:"stop: import nothing unless every row is good; skip: import the good rows." enum:"stop,skip" default:"stop"`
+	CreateMissing bool   `help:"Create the users, pricing plans and courses that rows name and the school lacks."`
+}
+
+// importActor is how the journal names what an import does.
+const importActor = "import"
+
+// Help implements kong's help for the command.
+func (importCommand) Help() string {
+	return `Examples:
+  lyceum import users users.csv
+  lyceum import transactions sales.jsonl.gz --create-missing
+  lyceum import transactions sales.csv --dry-run
+
+Ids are kept. A row whose id is there already is brought up to date, so that the same file twice changes nothing and an import that was broken off is finished by doing it again. Every bad row is told with its line, column and reason; --on-error says what becomes of the others. Users and courses come first, then pricing plans, then transactions.`
+}
+
+// Run imports the file.
+func (c *importCommand) Run(p *program) (err error) {
+	store, err := c.existing(p)
+	if err != nil {
+		return err
+	}
+	defer closing(store, &err)
+	school, err := c.find(p.ctx, store)
+	if err != nil {
+		return err
+	}
+	missing := lyceum.RefuseMissing
+	if c.CreateMissing {
+		missing = lyceum.CreateMissing
+	}
+	teaching := learning.New(store, p.clock)
+	switch c.Kind {
+	case "users":
+		return importRows(p, c, intake.Users(), people.New(store, p.clock).Import(school, importActor))
+	case "courses":
+		return importRows(p, c, intake.Courses(), teaching.ImportCourses(school, importActor))
+	case "pricing-plans":
+		return importRows(p, c, intake.PricingPlans(), teaching.ImportPricingPlans(school, missing, importActor))
+	default:
+		return importRows(p, c, intake.Transactions(), sales.New(store, p.clock).Import(school, missing, importActor))
+	}
+}
+
+func importRows[T any](p *program, c *importCommand, kind intake.Kind[T], sink intake.Sink[T]) error {
+	path, discard, err := c.path(p)
+	if err != nil {
+		return err
+	}
+	defer discard()
+	size := int64(0)
+	if info, err := os.Stat(path); err == nil {
+		size = info.Size()
+	}
+	var bar *progress
+	var phase intake.Phase
+	options := intake.Options{
+		DryRun: c.DryRun,
+		Progress: func(at intake.Progress) {
+			if phase != at.Phase {
+				bar.finish()
+				phase, bar = at.Phase, newProgress(p, string(at.Phase), size, kind.String())
+			}
+			bar.setRows(int64(at.Rows), at.Bytes)
+		},
+		Problem: func(problem intake.Problem) {
+			fmt.Fprintln(p.stderr, problemLine(problem))
+		},
+	}
+	if c.OnError == "skip" {
+		options.OnError = intake.Skip
+	}
+	result, err := intake.Import(p.ctx, func() (io.ReadCloser, error) { return os.Open(path) }, kind, sink, intake.Defaults{}, options)
+	bar.finish()
+	if len(result.Ignored) > 0 {
+		fmt.Fprintf(p.stderr, "ignored columns: %s\n", strings.Join(result.Ignored, ", "))
+	}
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		fmt.Fprintf(p.stdout, "%d %s read, %d good, %d bad; nothing was changed (--dry-run)\n", result.Rows, kind, result.Rows-result.Bad, result.Bad)
+		if result.Bad > 0 {
+			return errTold
+		}
+		return nil
+	}
+	fmt.Fprintf(p.stdout, "%d %s read: %d created, %d updated, %d unchanged, %d bad\n",
+		result.Rows, kind, result.Saved.Created, result.Saved.Updated, result.Saved.Unchanged, result.Bad)
+	return nil
+}
+
+// path gives the file to read. Standard input is kept in a file first, because
+// a file that must be good as a whole is read twice.
+func (c *importCommand) path(p *program) (path string, discard func(), err error) {
+	if c.File != "-" {
+		if _, err := os.Stat(c.File); err != nil {
+			return "", nil, &lyceum.Error{Kind: lyceum.NotFound, Detail: "the file " + c.File + " cannot be read; give the path of a CSV or JSON file, or - for standard input", Err: err}
+		}
+		return c.File, func() {}, nil
+	}
+	file, err := os.CreateTemp("", "lyceum-import-")
+	if err != nil {
+		return "", nil, fmt.Errorf("keep standard input: %w", err)
+	}
+	discard = func() { _ = os.Remove(file.Name()) }
+	if _, err := io.Copy(file, p.stdin); err != nil {
+		discard()
+		return "", nil, fmt.Errorf("keep standard input: %w", err)
+	}
+	return file.Name(), discard, file.Close()
+}
+
+func problemLine(problem intake.Problem) string {
+	line := fmt.Sprintf("line %d: ", problem.Line)
+	if problem.Column != "" {
+		line += problem.Column + " "
+	}
+	return line + problem.Message
+}

@@ -1,0 +1,19 @@
+// Command lyceum is the back end of an online school: its sales ledger and the
+// access other programs get to it.
+//
+// It owns the settings, the subcommands and all wiring; what they do lives in
+// the packages they join.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

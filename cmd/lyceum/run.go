@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/lyceum-school/lyceum"
+	"golang.org/x/term"
+)
+
+// commands is everything lyceum can be asked to do.
+type commands struct {
+	Config    kong.ConfigFlag `help:"Read settings from a JSON file. Flags win over LYCEUM_… variables, and those over the file." placeholder:"FILE"`
+	LogLevel  slog.Level      `help:"Least serious messages that are logged: debug, info, warn or error." default:"info"`
+	LogFormat string          `help:"Form of the log on standard error: text, json, or auto (text on a terminal, json elsewhere)." enum:"auto,text,json" default:"auto"`
+
+	Sandbox    sandboxCommand    `cmd:"" help:"Start a throw-away school with data and print what a program needs to talk to it."`
+	Serve      serveCommand      `cmd:"" help:"Serve the schools of a database."`
+	School     schoolCommands    `cmd:"" help:"Create and list schools."`
+	Apikey     apikeyCommands    `cmd:"" name:"apikey" help:"Create, list and revoke a school's API keys."`
+	Import     importCommand     `cmd:"" help:"Take rows of a CSV or JSON file into a school."`
+	Export     exportCommand     `cmd:"" help:"Write a school's rows as CSV or JSON Lines."`
+	Backup     backupCommand     `cmd:"" help:"Copy the database into a new file, while it is in use, and verify the copy."`
+	Restore    restoreCommand    `cmd:"" help:"Put a backup in the place of the database."`
+	Check      checkCommand      `cmd:"" help:"Verify the database's files and that its books agree."`
+	ShowConfig showConfigCommand `cmd:"" name:"config" help:"Print the settings that serve would run with, and where each comes from."`
+	Version    versionCommand    `cmd:"" help:"Print the version of lyceum and of the schema it knows."`
+}
+
+// program is what a command is given to work with.
+type program struct {
+	ctx    context.Context //nolint:containedctx // kong's commands take values, and the program's life is this context's
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	clock  func() time.Time
+	log    *slog.Logger
+	kong   *kong.Context
+}
+
+// errTold ends the program with status 1 when everything has been said.
+var errTold = errors.New("told already")
+
+// exit carries kong's wish to end the program, after --help, out of its parser.
+type exit int
+
+// run is the program without its process: it gives the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
+	defer func() {
+		if wish, ok := recover().(exit); ok {
+			status = int(wish)
+		}
+	}()
+	var cli commands
+	parser, err := kong.New(&cli,
+		kong.Name("lyceum"),
+		kong.Description("The back end of an online school: its sales ledger and the access other programs get to it.\n\nFirst steps: lyceum sandbox"),
+		kong.DefaultEnvars("LYCEUM"),
+		kong.Configuration(settingsFile),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { panic(exit(code)) }),
+	)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return fail(stderr, fmt.Errorf("%w; lyceum --help and lyceum COMMAND --help say what is accepted", err))
+	}
+	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, clock: time.Now, kong: parsed}
+	p.log = newLog(stderr, cli.LogFormat, cli.LogLevel)
+	return fail(stderr, parsed.Run(p))
+}
+
+// fail says what went wrong and gives the exit status. What may be told is one
+// sentence; what is behind it follows on a line of its own.
+func fail(stderr io.Writer, err error) int {
+	if err == nil {
+		return 0
+	}
+	if errors.Is(err, errTold) {
+		return 1
+	}
+	e := lyceum.Public(err)
+	if e.Kind == lyceum.Internal {
+		fmt.Fprintln(stderr, "lyceum:", err)
+		return 1
+	}
+	for _, sentence := range e.Sentences() {
+		fmt.Fprintln(stderr, "lyceum:", sentence)
+	}
+	if e.Err != nil {
+		fmt.Fprintln(stderr, "  because:", e.Err)
+	}
+	return 1
+}
+
+func newLog(w io.Writer, format string, level slog.Level) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if format == "text" || format == "auto" && isTerminal(w) {
+		return slog.New(slog.NewTextHandler(w, options))
+	}
+	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+func isTerminal(w any) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/demo"
+	"github.com/lyceum-school/lyceum/internal/inbound/server"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+// sandboxCommand starts a throw-away school.
+type sandboxCommand struct {
+	Addr         string `help:"Address to answer on; port 0 picks a free one." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	Transactions int    `help:"How many transactions the school has." default:"2000"`
+	Seed         uint64 `help:"Ids, rows and secrets are a function of the seed." default:"1"`
+	Data         string `help:"Keep the school in this folder, instead of throwing it away." placeholder:"DIR" xor:"keep"`
+	DatabaseURL  string `help:"Keep the school in this PostgreSQL database." placeholder:"postgres://…" xor:"keep"`
+	RateLimit    int64  `help:"Requests a minute and school; 0 is no limit." default:"360"`
+	JSON         bool   `help:"Print what a program needs as one JSON object on one line."`
+}
+
+// Help implements kong's help for the command.
+func (sandboxCommand) Help() string {
+	return `Examples:
+  lyceum sandbox
+  lyceum sandbox --json --addr 127.0.0.1:0 --transactions 100000 --rate-limit 0
+
+The same seed gives the same school, byte for byte. Its secrets are known to everybody who knows the seed: never keep real data in it.`
+}
+
+// redirectURL is where the sandbox's OAuth apps are sent back to.
+const redirectURL = "https://app.example.com/callback"
+
+// credentials is the sandbox's --json line.
+type credentials struct {
+	BaseURL    string          `json:"base_url"`
+	AuthURL    string          `json:"auth_url"`
+	ConsoleURL string          `json:"console_url"`
+	SchoolID   lyceum.SchoolID `json:"school_id"`
+	APIKey     string          `json:"api_key"`
+	Owner      signIn          `json:"owner"`
+	Learner    signIn          `json:"learner"`
+	OAuthApps  oauthApps       `json:"oauth_apps"`
+}
+
+type signIn struct {
+	ID       lyceum.UserID `json:"id"`
+	Email    string        `json:"email"`
+	Password string        `json:"password"`
+}
+
+type oauthApps struct {
+	V1 oauthApp `json:"v1"`
+	V2 oauthApp `json:"v2"`
+}
+
+type oauthApp struct {
+	ClientID     string `json:"client_id"`
+	ClientSecret string `json:"client_secret"`
+	RedirectURL  string `json:"redirect_url"`
+}
+
+// Run fills the school and serves it until the program is told to stop.
+func (c *sandboxCommand) Run(p *program) (err error) {
+	if c.Transactions < 0 || c.Transactions > lyceum.MaxID {
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "--transactions", Message: fmt.Sprintf("must be from 0 to %d", lyceum.MaxID)})
+	}
+	if c.RateLimit < 0 {
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "--rate-limit", Message: "must be 0 (no limit) or more"})
+	}
+	listener, err := server.Listen(p.ctx, c.Addr)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	store, discard, err := c.open(p)
+	if err != nil {
+		return err
+	}
+	defer discard()
+	defer closing(store, &err)
+
+	school := demo.New(c.Seed, c.Transactions)
+	known := credentialsOf(school, addressOf(listener, false))
+	if err := c.fill(p, store, school, known); err != nil {
+		return err
+	}
+	service := newService(p, store, c.RateLimit)
+	handler, err := service.handler(handlerOptions{})
+	if err != nil {
+		return err
+	}
+	return service.run(p.ctx, func(ctx context.Context) error {
+		if err := c.print(p, known); err != nil {
+			return err
+		}
+		return server.Serve(ctx, listener, handler, nil, p.log)
+	})
+}
+
+// open opens the place the school is kept in; discard throws it away if it was
+// not asked to be kept.
+func (c *sandboxCommand) open(p *program) (store *sqlstore.Store, discard func(), err error) {
+	if c.Data != "" || c.DatabaseURL != "" {
+		store, err = (&database{Data: c.Data, DatabaseURL: c.DatabaseURL}).open(p)
+		return store, func() {}, err
+	}
+	dir, err := os.MkdirTemp("", "lyceum-sandbox-")
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a folder for the sandbox: %w", err)
+	}
+	discard = func() { _ = os.RemoveAll(dir) }
+	if store, err = (&database{Data: dir}).open(p); err != nil {
+		discard()
+		return nil, nil, err
+	}
+	return store, discard, nil
+}
+
+func credentialsOf(school *demo.School, base string) credentials {
+	id, s := school.School.ID, school.Secrets
+	return credentials{
+		BaseURL: base, AuthURL: base, ConsoleURL: base + "/admin", SchoolID: id,
+		APIKey:  access.KeyText(id, s.APIKey),
+		Owner:   signIn{ID: demo.OwnerID, Email: demo.OwnerEmail, Password: s.OwnerPassword},
+		Learner: signIn{ID: demo.LearnerID, Email: demo.LearnerEmail, Password: s.LearnerPassword},
+		OAuthApps: oauthApps{
+			V1: oauthApp{ClientID: access.ClientID(id, s.V1ClientID), ClientSecret: access.ClientSecret(id, s.V1ClientSecret), RedirectURL: redirectURL},
+			V2: oauthApp{ClientID: access.ClientID(id, s.V2ClientID), ClientSecret: access.ClientSecret(id, s.V2ClientSecret), RedirectURL: redirectURL},
+		},
+	}
+}
+
+// fill keeps the school unless it is there already. A database with another
+// school in it is left alone.
+func (c *sandboxCommand) fill(p *program, store lyceum.Store, school *demo.School, known credentials) error {
+	key := access.HashSecret(known.APIKey)
+	switch _, err := store.GetSchool(p.ctx, school.School.ID); lyceum.KindOf(err) {
+	case lyceum.NotFound:
+		if _, err := store.CreateSchool(p.ctx, school.School, "sandbox"); err != nil {
+			return err
+		}
+		if err := keepCredentials(p.ctx, store, school, known, key); err != nil {
+			return err
+		}
+	default:
+		if err != nil {
+			return err
+		}
+		if _, err := store.GetAPIKeyByHash(p.ctx, school.School.ID, key); err != nil {
+			return lyceum.Errorf(lyceum.Conflict, "the database holds another school; give the sandbox an empty place, or the --seed it was made with")
+		}
+		listing, err := store.FindTransactions(p.ctx, school.School.ID, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
+		if err != nil || listing.Total >= int64(c.Transactions) {
+			return err
+		}
+	}
+	bar := newProgress(p, "filling the school", int64(c.Transactions), "transactions")
+	defer bar.finish()
+	return school.Load(p.ctx, store, func(kept int) { bar.set(int64(kept)) })
+}
+
+// keepCredentials gives the owner and the learner their passwords and keeps
+// the API key and the OAuth apps.
+func keepCredentials(ctx context.Context, store lyceum.Store, school *demo.School, known credentials, key lyceum.KeyHash) error {
+	s, at := school.Secrets, school.School.CreatedAt
+	for i := range school.Users {
+		switch u := &school.Users[i]; u.ID {
+		case demo.OwnerID:
+			u.PasswordHash = lyceum.Some(access.HashPassword(s.OwnerPassword, s.OwnerSalt))
+		case demo.LearnerID:
+			u.PasswordHash = lyceum.Some(access.HashPassword(s.LearnerPassword, s.LearnerSalt))
+		}
+	}
+	app := func(id lyceum.OAuthAppID, name string, version lyceum.InterfaceVersion, shown oauthApp) lyceum.OAuthApp {
+		return lyceum.OAuthApp{
+			ID: id, Name: name, Version: version, RedirectURL: shown.RedirectURL, ClientID: shown.ClientID,
+			SecretHash: access.HashSecret(shown.ClientSecret), CreatedAt: at,
+		}
+	}
+	return store.Write(ctx, lyceum.Stamp{School: school.School.ID, At: at, Actor: "sandbox"}, func(tx lyceum.Tx) error {
+		err := tx.CreateAPIKey(lyceum.APIKey{
+			ID: 1, Name: "Sandbox", Permissions: lyceum.Read | lyceum.Write, Hash: key,
+			LastFour: known.APIKey[len(known.APIKey)-4:], CreatedAt: at,
+		})
+		if err != nil {
+			return err
+		}
+		_, err = tx.SaveOAuthApps([]lyceum.OAuthApp{
+			app(1, "Sandbox app, version 1", lyceum.V1, known.OAuthApps.V1),
+			app(2, "Sandbox app, version 2", lyceum.V2, known.OAuthApps.V2),
+		})
+		return err
+	})
+}
+
+func (c *sandboxCommand) print(p *program, k credentials) error {
+	if c.JSON {
+		line, err := json.Marshal(k)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(p.stdout, "%s\n", line)
+		return err
+	}
+	_, err := fmt.Fprintf(p.stdout, `
+A school is open at %[1]s with %[2]d transactions (seed %[3]d, %[4]s).
+
+  API key     %[5]s
+  Reference   %[1]s/docs
+  Contract    %[1]s/openapi/v1.yaml
+
+Try it:
+
+  curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions'
+  curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions?user_id=%[6]d&per=5'
+  curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions?is_fully_refunded=true&start=2026-01-01&end=2026-03-31'
+
+Kept in the school's database; signing in and OAuth come with a later version:
+
+  Owner       %[7]s  %[8]s
+  Learner     %[9]s  %[10]s
+  OAuth v1    %[11]s  %[12]s
+  OAuth v2    %[13]s  %[14]s
+  Redirect    %[15]s
+
+Ctrl-C ends it%[16]s.
+`, k.BaseURL, c.Transactions, c.Seed, limitText(c.RateLimit), k.APIKey, k.Learner.ID,
+		k.Owner.Email, k.Owner.Password, k.Learner.Email, k.Learner.Password,
+		k.OAuthApps.V1.ClientID, k.OAuthApps.V1.ClientSecret, k.OAuthApps.V2.ClientID, k.OAuthApps.V2.ClientSecret, redirectURL,
+		map[bool]string{true: "", false: " and throws the school away"}[c.Data != "" || c.DatabaseURL != ""])
+	return err
+}
+
+func limitText(perMinute int64) string {
+	if perMinute == 0 {
+		return "no rate limit"
+	}
+	return fmt.Sprintf("%d requests a minute", perMinute)
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"fmt"
+	"net/mail"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// actor is how the journal names what is done by a command.
+const actor = "command"
+
+type schoolCommands struct {
+	Create schoolCreateCommand `cmd:"" help:"Create a school with its owner."`
+	List   schoolListCommand   `cmd:"" help:"List the schools."`
+}
+
+type schoolCreateCommand struct {
+	database   `embed:""`
+	Name       string `help:"Name of the school." required:"" placeholder:"NAME"`
+	OwnerEmail string `help:"Address of its owner." required:"" placeholder:"ADDRESS"`
+}
+
+// Help implements kong's help for the command.
+func (schoolCreateCommand) Help() string {
+	return `Example: lyceum school create --name "Fernwood School of Craft" --owner-email owner@example.com`
+}
+
+// Run creates the school and tells its number.
+func (c *schoolCreateCommand) Run(p *program) (err error) {
+	name := strings.TrimSpace(c.Name)
+	if name == "" || len(name) > 200 {
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "--name", Message: "must be a text of 1 to 200 bytes"})
+	}
+	address, err := mail.ParseAddress(c.OwnerEmail)
+	if err != nil || address.Address != c.OwnerEmail {
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "--owner-email", Message: "must be an email address such as owner@example.com"})
+	}
+	store, err := c.open(p)
+	if err != nil {
+		return err
+	}
+	defer closing(store, &err)
+	now := p.clock()
+	school, err := store.CreateSchool(p.ctx, lyceum.School{Name: name, CreatedAt: lyceum.Second(now)}, actor)
+	if err != nil {
+		return err
+	}
+	err = store.Write(p.ctx, lyceum.Stamp{School: school.ID, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+		id, err := tx.NextID(lyceum.UserSequence)
+		if err != nil {
+			return err
+		}
+		_, err = tx.SaveUsers([]lyceum.User{{ID: lyceum.UserID(id), Email: c.OwnerEmail, Role: lyceum.Owner, CreatedAt: lyceum.Second(now)}})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "School %d, %s, is there. An API key for it: lyceum apikey create --school %d --name NAME\n", school.ID, school.Name, school.ID)
+	return nil
+}
+
+type schoolListCommand struct {
+	database `embed:""`
+}
+
+// Help implements kong's help for the command.
+func (schoolListCommand) Help() string { return "Example: lyceum school list --data /var/lib/lyceum" }
+
+// Run prints the schools as a table.
+func (c *schoolListCommand) Run(p *program) (err error) {
+	store, err := c.existing(p)
+	if err != nil {
+		return err
+	}
+	defer closing(store, &err)
+	schools, err := store.FindSchools(p.ctx)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(table, "SCHOOL\tNAME\tCREATED")
+	for _, s := range schools {
+		fmt.Fprintf(table, "%d\t%s\t%s\n", s.ID, s.Name, shownTime(s.CreatedAt))
+	}
+	return table.Flush()
+}
+
+func shownTime(t time.Time) string { return string(lyceum.AppendTime(nil, t)) }
+
+type apikeyCommands struct {
+	Create apikeyCreateCommand `cmd:"" help:"Create a key and print it; it cannot be shown again."`
+	List   apikeyListCommand   `cmd:"" help:"List the keys, without the keys themselves."`
+	Revoke apikeyRevokeCommand `cmd:"" help:"End a key for good."`
+}
+
+type apikeyCreateCommand struct {
+	database    `embed:""`
+	inSchool    `embed:""`
+	Name        string `help:"What the key is for." required:"" placeholder:"NAME"`
+	Permissions string `help:"What the key may do: read, write or read,write." default:"read"`
+}
+
+// Help implements kong's help for the command.
+func (apikeyCreateCommand) Help() string {
+	return "Example: lyceum apikey create --name \"monthly report\" --permissions read\n\nThe key alone goes to standard output, so that it can be piped to where it is kept."
+}
+
+// Run creates the key.
+func (c *apikeyCreateCommand) Run(p *program) (err error) {
+	permissions, err := lyceum.ParsePermissions(c.Permissions)
+	if err != nil {
+		return err
+	}
+	store, err := c.existing(p)
+	if err != nil {
+		return err
+	}
+	defer closing(store, &err)
+	school, err := c.find(p.ctx, store)
+	if err != nil {
+		return err
+	}
+	key, text, err := access.NewKeys(store, p.clock).Create(p.ctx, school, c.Name, permissions, access.NewEntropy(), actor)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stderr, "API key %d of school %d, %s, may %s. This is the only time it is shown:\n", key.ID, school, key.Name, key.Permissions)
+	fmt.Fprintln(p.stdout, text)
+	return nil
+}
+
+type apikeyListCommand struct {
+	database `embed:""`
+	inSchool `embed:""`
+}
+
+// Help implements kong's help for the command.
+func (apikeyListCommand) Help() string { return "Example: lyceum apikey list --school 1" }
+
+// Run prints the keys as a table.
+func (c *apikeyListCommand) Run(p *program) (err error) {
+	store, err := c.existing(p)
+	if err != nil {
+		return err
+	}
+	defer closing(store, &err)
+	school, err := c.find(p.ctx, store)
+	if err != nil {
+		return err
+	}
+	keys, err := access.NewKeys(store, p.clock).List(p.ctx, school)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(table, "KEY\tENDS IN\tPERMISSIONS\tCREATED\tLAST USED\tREVOKED\tNAME")
+	for _, k := range keys {
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.LastFour, k.Permissions, shownTime(k.CreatedAt), shownOpt(k.LastUsedAt), shownOpt(k.RevokedAt), k.Name)
+	}
+	return table.Flush()
+}
+
+func shownOpt(t lyceum.Opt[time.Time]) string {
+	if !t.Present {
+		return "-"
+	}
+	return shownTime(t.Value)
+}
+
+type apikeyRevokeCommand struct {
+	database `embed:""`
+	inSchool `embed:""`
+	Key      lyceum.APIKeyID `arg:"" help:"Number of the key, as apikey list shows it."`
+}
+
+// Help implements kong's help for the command.
+func (apikeyRevokeCommand) Help() string {
+	return "Example: lyceum apikey revoke 3 --school 1\n\nA running server refuses the key within five seconds."
+}
+
+// Run revokes the key.
+func (c *apikeyRevokeCommand) Run(p *program) (err error) {
+	store, err := c.existing(p)
+	if err != nil {
+		return err
+	}
+	defer closing(store, &err)
+	school, err := c.find(p.ctx, store)
+	if err != nil {
+		return err
+	}
+	if err := access.NewKeys(store, p.clock).Revoke(p.ctx, school, c.Key, actor); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "API key %d of school %d is revoked.\n", c.Key, school)
+	return nil
+}

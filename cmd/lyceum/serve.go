@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/contract"
+	"github.com/lyceum-school/lyceum/internal/inbound/apiv1"
+	"github.com/lyceum-school/lyceum/internal/inbound/reference"
+	"github.com/lyceum-school/lyceum/internal/inbound/server"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+// serveCommand serves the schools of a database.
+type serveCommand struct {
+	database `embed:""`
+
+	Addr             string `help:"Address to answer on; port 0 picks a free one." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	BaseURL          string `help:"Address that programs reach this server by; needed behind a proxy." placeholder:"https://…"`
+	AuthURL          string `help:"Address of the authorization page; that of --base-url when left out." placeholder:"https://…"`
+	TLSCert          string `help:"Certificate to answer https with, as a PEM file." placeholder:"FILE"`
+	TLSKey           string `help:"Key of the certificate, as a PEM file." placeholder:"FILE"`
+	RateLimit        int64  `help:"Requests a minute and school; 0 is no limit." default:"6000"`
+	MetricsAddr      string `help:"Answer /metrics on an address of its own, without a token." placeholder:"HOST:PORT"`
+	MetricsToken     string `help:"Answer /metrics beside the rest, to whoever bears this token." placeholder:"TOKEN" xor:"token"`
+	MetricsTokenFile string `help:"File with the token." placeholder:"FILE" xor:"token"`
+	AccessLog        bool   `help:"Log every request."`
+}
+
+// Help implements kong's help for the command.
+func (serveCommand) Help() string {
+	return `Example: lyceum serve --data /var/lib/lyceum --addr 127.0.0.1:8080 --base-url https://school.example.com
+
+Every flag can be set in the environment (LYCEUM_ADDR) and in a JSON file (--config). SIGTERM stops the server after the requests under way.`
+}
+
+// Run serves until the program is told to stop.
+func (c *serveCommand) Run(p *program) (err error) {
+	if err := c.valid(); err != nil {
+		return err
+	}
+	secure, err := server.LoadTLS(c.TLSCert, c.TLSKey)
+	if err != nil {
+		return err
+	}
+	token := c.MetricsToken
+	if c.MetricsTokenFile != "" {
+		if token, err = secretFile("--metrics-token-file", c.MetricsTokenFile); err != nil {
+			return err
+		}
+	}
+	listener, err := server.Listen(p.ctx, c.Addr)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	release, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer release()
+	store, err := c.open(p)
+	if err != nil {
+		return err
+	}
+	defer closing(store, &err)
+	schools, err := store.FindSchools(p.ctx)
+	if err != nil {
+		return err
+	}
+	base := c.BaseURL
+	if base == "" {
+		base = addressOf(listener, secure != nil)
+	}
+	service := newService(p, store, c.RateLimit)
+	handler, err := service.handler(handlerOptions{metricsToken: token, https: strings.HasPrefix(base, "https://"), accessLog: c.AccessLog})
+	if err != nil {
+		return err
+	}
+	p.log.Info("serving", "address", base, "schools", len(schools), "engine", store.Engine())
+	if len(schools) == 0 {
+		p.log.Info("there is no school yet; make one with: lyceum school create --name NAME --owner-email ADDRESS")
+	}
+	if c.MetricsAddr != "" {
+		metrics, err := server.Listen(p.ctx, c.MetricsAddr)
+		if err != nil {
+			return err
+		}
+		defer metrics.Close()
+		go serveMetrics(p, metrics, service.metrics)
+	}
+	return service.run(p.ctx, func(ctx context.Context) error {
+		return server.Serve(ctx, listener, handler, secure, p.log)
+	})
+}
+
+func (c *serveCommand) valid() error {
+	var wrong []lyceum.FieldError
+	for name, address := range map[string]string{"--base-url": c.BaseURL, "--auth-url": c.AuthURL} {
+		if address != "" && !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
+			wrong = append(wrong, lyceum.FieldError{Field: name, Message: "must begin with https:// or http://"})
+		}
+	}
+	if c.RateLimit < 0 {
+		wrong = append(wrong, lyceum.FieldError{Field: "--rate-limit", Message: "must be 0 (no limit) or more"})
+	}
+	if len(wrong) > 0 {
+		return lyceum.InvalidFields(wrong...)
+	}
+	return nil
+}
+
+func serveMetrics(p *program, listener net.Listener, metrics *server.Metrics) {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", metrics.Handler())
+	if err := server.Serve(p.ctx, listener, mux, nil, p.log); err != nil {
+		p.log.Error("metrics are not answered any more", "err", err)
+	}
+}
+
+func addressOf(listener net.Listener, secure bool) string {
+	if secure {
+		return "https://" + listener.Addr().String()
+	}
+	return "http://" + listener.Addr().String()
+}
+
+// service is what serve and sandbox run: the rules over a store.
+type service struct {
+	store   *sqlstore.Store
+	keys    *access.Keys
+	limiter *access.Limiter
+	sales   *sales.Service
+	metrics *server.Metrics
+	log     *slog.Logger
+}
+
+func newService(p *program, store *sqlstore.Store, perMinute int64) *service {
+	return &service{
+		store: store, log: p.log,
+		keys:    access.NewKeys(store, p.clock),
+		limiter: access.NewLimiter(perMinute, p.clock),
+		sales:   sales.New(store, p.clock),
+		metrics: server.NewMetrics(version()),
+	}
+}
+
+type handlerOptions struct {
+	metricsToken     string
+	https, accessLog bool
+}
+
+func (s *service) handler(o handlerOptions) (http.Handler, error) {
+	pages, err := reference.Handler(contract.All())
+	if err != nil {
+		return nil, fmt.Errorf("render the reference: %w", err)
+	}
+	return server.Handler(server.Options{
+		Faces:        []wire.Face{apiv1.New(s.sales)},
+		Keys:         s.keys,
+		Limiter:      s.limiter,
+		Reference:    pages,
+		Ready:        s.store.Ping,
+		Metrics:      s.metrics,
+		MetricsToken: o.metricsToken,
+		HTTPS:        o.https,
+		AccessLog:    o.accessLog,
+		Log:          s.log,
+	}), nil
+}
+
+// run keeps the books while serve runs, and a last time after it.
+func (s *service) run(ctx context.Context, serve func(context.Context) error) error {
+	books := &access.Bookkeeper{Store: s.store, Keys: s.keys, Limiter: s.limiter, Log: s.log}
+	if err := books.Resume(ctx); err != nil {
+		return err
+	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var group sync.WaitGroup
+	group.Go(func() { books.Run(background) })
+	begin := time.Now()
+	err := serve(ctx)
+	stop()
+	group.Wait()
+	s.log.Info("stopped", "after", time.Since(begin).Round(time.Second).String())
+	return err
+}

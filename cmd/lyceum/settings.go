@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+// settingsFile reads --config: one JSON object with the flags' names, such as
+// {"addr": "127.0.0.1:9000"}. A setting that the environment has is left to it.
+func settingsFile(r io.Reader) (kong.Resolver, error) {
+	file, err := kong.JSON(r)
+	if err != nil {
+		return nil, lyceum.Invalidf("the settings file must be one JSON object of flags' names, such as {\"addr\": \"127.0.0.1:9000\"}: %v", err)
+	}
+	return kong.ResolverFunc(func(ctx *kong.Context, parent *kong.Path, flag *kong.Flag) (any, error) {
+		for _, name := range flag.Envs {
+			if _, set := os.LookupEnv(name); set {
+				return nil, nil //nolint:nilnil // kong's way to say: no opinion
+			}
+		}
+		return file.Resolve(ctx, parent, flag)
+	}), nil
+}
+
+// database is where the schools are kept.
+type database struct {
+	Data            string `help:"Folder of the SQLite database." default:"./lyceum-data" placeholder:"DIR"`
+	DatabaseURL     string `help:"PostgreSQL database, instead of --data." placeholder:"postgres://…" xor:"database"`
+	DatabaseURLFile string `help:"File with the PostgreSQL address, for a password that must not be seen in the process list." placeholder:"FILE" xor:"database"`
+}
+
+// address gives the PostgreSQL address, or nothing for SQLite.
+func (d *database) address() (string, error) {
+	address := d.DatabaseURL
+	if d.DatabaseURLFile != "" {
+		var err error
+		if address, err = secretFile("--database-url-file", d.DatabaseURLFile); err != nil {
+			return "", err
+		}
+	}
+	if address != "" && !sqlstore.IsPostgres(address) {
+		return "", lyceum.Invalidf("--database-url must begin with postgres://; for SQLite give a folder with --data")
+	}
+	return address, nil
+}
+
+// open opens the database, makes it when it is not there, and brings its
+// schema up to date.
+func (d *database) open(p *program) (*sqlstore.Store, error) {
+	address, err := d.address()
+	if err != nil {
+		return nil, err
+	}
+	options := sqlstore.Options{Log: p.log}
+	if address != "" {
+		return sqlstore.OpenPostgres(p.ctx, address, options)
+	}
+	return sqlstore.Open(p.ctx, d.Data, options)
+}
+
+// lock makes this process the only server of a SQLite database; PostgreSQL may
+// have several.
+func (d *database) lock() (release func(), err error) {
+	if address, err := d.address(); err != nil || address != "" {
+		return func() {}, err
+	}
+	if err := os.MkdirAll(d.Data, 0o700); err != nil {
+		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the data folder " + d.Data + " cannot be made; give another one with --data", Err: err}
+	}
+	return lockFolder(d.Data)
+}
+
+// existing is open for a command that has no use for an empty database.
+func (d *database) existing(p *program) (*sqlstore.Store, error) {
+	address, err := d.address()
+	if err != nil {
+		return nil, err
+	}
+	if address == "" {
+		if _, err := os.Stat(filepath.Join(d.Data, sqlstore.FileName)); err != nil {
+			return nil, lyceum.Errorf(lyceum.NotFound, "there is no database in %s; give its folder with --data, or make one with lyceum school create", d.Data)
+		}
+	}
+	return d.open(p)
+}
+
+// secretFile reads a secret from a file; a line end after it is no part of it.
+func secretFile(flag, path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", &lyceum.Error{Kind: lyceum.Invalid, Detail: "the file given with " + flag + " cannot be read", Err: err}
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}
+
+// inSchool is which school a command acts in.
+type inSchool struct {
+	School lyceum.SchoolID `help:"School to act in; may be left out when there is one." placeholder:"N"`
+}
+
+// find gives the school asked for, or the only one.
+func (s *inSchool) find(ctx context.Context, store lyceum.Store) (lyceum.SchoolID, error) {
+	if s.School != 0 {
+		school, err := store.GetSchool(ctx, s.School)
+		return school.ID, err
+	}
+	schools, err := store.FindSchools(ctx)
+	if err != nil {
+		return 0, err
+	}
+	switch len(schools) {
+	case 1:
+		return schools[0].ID, nil
+	case 0:
+		return 0, lyceum.Errorf(lyceum.NotFound, "there is no school yet; make one with lyceum school create")
+	}
+	return 0, lyceum.Invalidf("there are %d schools; say which one with --school (lyceum school list shows them)", len(schools))
+}
+
+// close closes a store and keeps the first error.
+func closing(store io.Closer, err *error) {
+	if closeErr := store.Close(); *err == nil && closeErr != nil {
+		*err = fmt.Errorf("close the database: %w", closeErr)
+	}
+}

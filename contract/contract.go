@@ -1,0 +1,31 @@
+// Package contract holds the documents of the public interface, which are
+// written first and by hand. The types in internal/gen come from them, the
+// server serves them, and tests hold its answers to them.
+//
+// It owns the documents' text and nothing else: it does not read them, and it
+// must not know who serves what they promise. The JSON twins and the Go types
+// are made by tools/generate.
+package contract
+
+import _ "embed" // the documents are part of the program
+
+//go:embed v1.yaml
+var v1YAML []byte
+
+//go:embed v1.json
+var v1JSON []byte
+
+// Document is an OpenAPI document in both of its forms, which say the same
+// with their keys in the same order. The bytes are the program's own; nobody
+// changes them.
+type Document struct {
+	Name string // names the document in addresses, such as v1
+	YAML []byte
+	JSON []byte
+}
+
+// V1 gives the document of the v1 interface.
+func V1() Document { return Document{Name: "v1", YAML: v1YAML, JSON: v1JSON} }
+
+// All gives every document there is, the oldest interface first.
+func All() []Document { return []Document{V1()} }

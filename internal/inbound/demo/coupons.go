@@ -1,0 +1,59 @@
+package demo
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// coupon takes a part off a price from one moment until before another; one
+// without an end is taken always.
+type coupon struct {
+	code        string
+	percent     lyceum.Minor
+	from, until moment
+}
+
+// coupons are in order of their ids. The first is always taken, so that there
+// is always one to use.
+var coupons = [...]coupon{
+	{code: "WELCOME10", percent: 10},
+	{code: "STUDENT25", percent: 25},
+	{code: "KILNANDTHREAD15", percent: 15},
+	{"OPENING30", 30, on(2023, time.January, 1), on(2023, time.February, 1)},
+	{"SPRING23", 20, on(2023, time.April, 1), on(2023, time.April, 16)},
+	{"CRAFTWEEK23", 30, on(2023, time.November, 18), on(2023, time.December, 1)},
+	{"SPRING24", 20, on(2024, time.April, 1), on(2024, time.April, 16)},
+	{"CRAFTWEEK24", 30, on(2024, time.November, 18), on(2024, time.December, 1)},
+	{"SPRING25", 20, on(2025, time.April, 1), on(2025, time.April, 16)},
+	{"CRAFTWEEK25", 35, on(2025, time.November, 18), on(2025, time.December, 1)},
+	{"SPRING26", 20, on(2026, time.April, 1), on(2026, time.April, 16)},
+}
+
+func couponRows() []lyceum.Coupon {
+	rows := make([]lyceum.Coupon, len(coupons))
+	for i, c := range coupons {
+		rows[i] = lyceum.Coupon{ID: lyceum.CouponID(i + 1), Code: lyceum.Some(c.code)}
+	}
+	return rows
+}
+
+// drawCoupon gives one of the coupons taken at a moment.
+func drawCoupon(rng *rand.Rand, at moment) lyceum.CouponID {
+	for {
+		n := rng.IntN(len(coupons))
+		if c := coupons[n]; c.until == 0 || c.from <= at && at < c.until {
+			return lyceum.CouponID(n + 1)
+		}
+	}
+}
+
+// discounted gives what is left of a price with a coupon, or all of it
+// without one.
+func discounted(price lyceum.Minor, used lyceum.CouponID) lyceum.Minor {
+	if used == 0 {
+		return price
+	}
+	return price - price*coupons[used-1].percent/100
+}

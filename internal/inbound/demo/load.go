@@ -1,0 +1,71 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// loadSize is how many transactions share a write.
+const loadSize = 1000
+
+// Load keeps a school's rows. What is there already is left as it is, so that
+// a load that was interrupted can be run again. progress is told how many
+// transactions are kept; it may be nil.
+func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kept int)) error {
+	stamp := lyceum.Stamp{School: s.School.ID, At: s.School.CreatedAt, Actor: "sandbox"}
+	err := store.Write(ctx, stamp, func(tx lyceum.Tx) error {
+		for _, save := range []func() (lyceum.Saved, error){
+			func() (lyceum.Saved, error) { return tx.SaveCourses(s.Courses) },
+			func() (lyceum.Saved, error) { return tx.SavePricingPlans(s.PricingPlans) },
+			func() (lyceum.Saved, error) { return tx.SaveCoupons(s.Coupons) },
+			func() (lyceum.Saved, error) { return tx.SaveAffiliates(s.Affiliates) },
+			func() (lyceum.Saved, error) { return tx.SaveAuthors(s.Authors) },
+		} {
+			if _, err := save(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("load catalogue: %w", err)
+	}
+	for rest := s.Users; len(rest) > 0; {
+		n := min(loadSize, len(rest))
+		err := store.Write(ctx, stamp, func(tx lyceum.Tx) error {
+			_, err := tx.SaveUsers(rest[:n])
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("load users: %w", err)
+		}
+		rest = rest[n:]
+	}
+	kept := 0
+	for batch := range s.Batches(loadSize) {
+		err := store.Write(ctx, stamp, func(tx lyceum.Tx) error {
+			if _, err := tx.SaveSales(batch.Sales); err != nil {
+				return err
+			}
+			_, err := tx.SaveTransactions(batch.Transactions)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("load transactions: %w", err)
+		}
+		if kept += len(batch.Transactions); progress != nil {
+			progress(kept)
+		}
+	}
+	return nil
+}
+
+// The two people of the school who have a password.
+const (
+	OwnerID      = ownerID
+	OwnerEmail   = "owner@example.com"
+	LearnerID    = learnerID
+	LearnerEmail = "learner@example.com"
+)

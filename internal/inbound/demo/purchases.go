@@ -1,0 +1,276 @@
+package demo
+
+import (
+	"iter"
+	"math/rand/v2"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Batch is a part of the school's transactions, with the sales that are new
+// in it. A sale comes with its first transaction; the next may be in a later
+// batch.
+type Batch struct {
+	Sales        []lyceum.Sale
+	Transactions []lyceum.Transaction
+}
+
+// Batches yields all transactions, with ids from 1 in order of CreatedAt, in
+// slices of at most size. The slices of a batch are used again for the next.
+func (s *School) Batches(size int) iter.Seq[Batch] {
+	return func(yield func(Batch) bool) {
+		t := s.newTill()
+		for t.taken < s.transactions {
+			t.batch.Sales, t.batch.Transactions = t.batch.Sales[:0], t.batch.Transactions[:0]
+			for end := min(t.taken+max(1, size), s.transactions); t.taken < end; t.taken++ {
+				t.take()
+			}
+			if !yield(t.batch) {
+				return
+			}
+		}
+	}
+}
+
+// purchase is what the transactions of one sale and plan have in common.
+type purchase struct {
+	sale      lyceum.SaleID
+	user      lyceum.UserID
+	plan      int16 // place in shop.plans
+	tax       int16 // as in country
+	affiliate uint8 // an AffiliateID, or 0
+	coupon    uint8 // a CouponID, or 0
+}
+
+// till takes one payment after another.
+type till struct {
+	shop         *shop
+	transactions int // in all
+	users        int // in all
+	taken        int
+	sales        lyceum.SaleID
+	batch        Batch
+
+	demand   *demand
+	rng      *rand.Rand
+	popular  *rand.Zipf // offers
+	frequent *rand.Zipf // buyers
+	roster   *roster
+
+	arrivals *arrivals
+	next     moment // when the next user comes
+	known    int    // users who have come
+
+	renewals     *diary
+	second       purchase // the rest of an order for two, or without a sale
+	now          moment   // of the payment taken last
+	learnerSales int
+}
+
+func (s *School) newTill() *till {
+	rng := s.seed.stream("purchases")
+	t := &till{
+		shop:         s.shop,
+		transactions: s.transactions,
+		users:        s.users,
+		demand:       s.demand,
+		rng:          rng,
+		popular:      rand.NewZipf(rng, 1.25, 4, uint64(len(s.shop.offers)-1)),
+		frequent:     rand.NewZipf(rng, 1.08, 60, uint64(s.users)-uint64(learnerID)-1),
+		roster:       s.newRoster(),
+		arrivals:     s.newArrivals(),
+		renewals:     newDiary(s.users / 4),
+	}
+	t.next = t.arrivals.next()
+	return t
+}
+
+// take takes the next payment. New sales follow demand; a renewal takes the
+// place of one as soon as it is due, at the very moment it is due.
+func (t *till) take() {
+	part := (float64(t.taken) + t.rng.Float64()) / float64(t.transactions)
+	now := t.demand.at(part)
+	due := t.renewals.first(now)
+	switch {
+	case t.second.sale != 0:
+		t.pay(t.second, t.now, t.now)
+		t.second = purchase{}
+	case t.learnerIsDue():
+		if due != nil {
+			now = due.due
+		}
+		t.learnerSales++
+		t.sell(now, learnerID)
+	case due != nil:
+		t.renew(t.renewals.take())
+	default:
+		t.sell(now, t.buyer(now))
+	}
+}
+
+// learnerIsDue tells whether it is time for one of the three sales that the
+// learner makes in every school of 20 transactions or more.
+func (t *till) learnerIsDue() bool {
+	return t.transactions >= 20 && t.learnerSales < 3 &&
+		t.taken >= t.transactions/10*(1+4*t.learnerSales)
+}
+
+// buyer gives one of the users after the learner who came before a moment: now
+// and then one of the newest, otherwise anyone, but some far more often than
+// others.
+func (t *till) buyer(now moment) lyceum.UserID {
+	for t.next <= now+86400 {
+		t.known++
+		t.next = t.arrivals.next()
+	}
+	const staff = int(learnerID)
+	buyers := t.known - staff
+	if t.rng.IntN(10) < 3 {
+		return lyceum.UserID(t.known - t.rng.IntN(1+buyers/40))
+	}
+	const scatter = 7_368_787 // a prime, so that frequent buyers come at all times
+	place := int(t.frequent.Uint64() * scatter % uint64(t.users-staff))
+	return lyceum.UserID(staff + 1 + place%buyers)
+}
+
+// sell begins a sale.
+func (t *till) sell(now moment, user lyceum.UserID) {
+	t.sales++
+	t.batch.Sales = append(t.batch.Sales, lyceum.Sale{ID: t.sales, CreatedAt: now.time()})
+	home := t.roster.home(user)
+	currency := max(0, rateIndex(home.currency))
+	offer := t.shop.draw(t.popular, now, t.renewals.full())
+	p := purchase{sale: t.sales, user: user, plan: offer.plans[currency], tax: home.tax, affiliate: t.affiliate(user)}
+	if offer.frequency != free && t.rng.IntN(100) < 18 {
+		p.coupon = uint8(drawCoupon(t.rng, now))
+	}
+	t.pay(p, now, now)
+	if terms := t.shop.terms[p.plan]; terms.months > 0 {
+		t.book(p, now, terms)
+	} else if t.rng.IntN(100) < 4 && t.taken+1 < t.transactions {
+		t.addSecond(p, now, currency)
+	}
+}
+
+// affiliate gives the partner who brought a buyer, or 0. The first partners
+// bring the most.
+func (t *till) affiliate(user lyceum.UserID) uint8 {
+	among := affiliatesAmong(t.known)
+	if among < 1 || t.rng.IntN(1000) >= 205 {
+		return 0
+	}
+	part := t.rng.Float64()
+	id := 1 + int(part*part*float64(among))
+	if affiliateUser(lyceum.AffiliateID(id)) == user {
+		return 0
+	}
+	return uint8(id)
+}
+
+// addSecond puts another thing into an order, if one is drawn that is paid
+// once and in the same currency.
+func (t *till) addSecond(first purchase, now moment, currency int) {
+	offer := t.shop.draw(t.popular, now, true)
+	second := first
+	second.plan = offer.plans[currency]
+	if offer.frequency == once && second.plan != first.plan &&
+		t.shop.terms[second.plan].rate == t.shop.terms[first.plan].rate {
+		t.second = second
+	}
+}
+
+// book notes the renewals of a sale. A coupon lowers every payment of a
+// payment plan, but of a subscription the first alone.
+func (t *till) book(p purchase, now moment, terms terms) {
+	left := terms.payments - 1
+	if terms.payments == 0 {
+		p.coupon = 0
+		mean := 3.5
+		if terms.months == 12 {
+			mean = 1
+		}
+		left = min(100, int(t.rng.ExpFloat64()*mean))
+	}
+	t.schedule(renewal{purchase: p, start: now, made: 1, left: uint8(left)})
+}
+
+func (t *till) schedule(r renewal) {
+	if r.left == 0 {
+		return
+	}
+	if next, ok := r.next(t.shop.terms[r.purchase.plan].months); ok {
+		t.renewals.add(next)
+	}
+}
+
+// renew takes a renewal when it is due; its money comes within three days.
+func (t *till) renew(r renewal) {
+	purchased := r.due + hour + moment(t.rng.IntN(int(3*day-hour)))
+	t.pay(r.purchase, r.due, min(purchased, closing-1))
+	t.schedule(r)
+}
+
+// pay writes one transaction.
+func (t *till) pay(p purchase, created, purchased moment) {
+	t.now = created
+	plan, terms := &t.shop.plans[p.plan], &t.shop.terms[p.plan]
+	tx := lyceum.Transaction{
+		ID: lyceum.TransactionID(t.taken + 1), UserID: p.user, PricingPlanID: plan.ID, SaleID: p.sale,
+		CreatedAt: created.time(), PurchasedAt: purchased.time(), Currency: plan.Currency,
+		FinalPrice:  discounted(plan.Price, lyceum.CouponID(p.coupon)),
+		AffiliateID: some(lyceum.AffiliateID(p.affiliate)),
+		AuthorID:    some(terms.author),
+		CouponID:    some(lyceum.CouponID(p.coupon)),
+	}
+	tx.TaxCharge = (tx.FinalPrice*lyceum.Minor(p.tax) + 5_000) / 10_000
+	t.settle(&tx, terms.rate, purchased)
+	t.batch.Transactions = append(t.batch.Transactions, tx)
+}
+
+// some gives an id, or nothing for 0.
+func some[ID ~int32](id ID) lyceum.Opt[ID] { return lyceum.Opt[ID]{Value: id, Present: id != 0} }
+
+// settle decides what became of a bill. What is free is paid, and of what is
+// unpaid nothing is collected or handed on; a bank has no say in either.
+func (t *till) settle(tx *lyceum.Transaction, r rate, purchased moment) {
+	const unpaid, chargedBack, refunded = 33, 5, 36 // of a thousand that are not free
+	fate := t.rng.IntN(1000)
+	tx.Paid = tx.FinalPrice == 0 || fate >= unpaid
+	if tx.FinalPrice == 0 || !tx.Paid {
+		return
+	}
+	share(tx, r)
+	tx.HasChargeback = lyceum.Some(false)
+	switch fate -= unpaid; {
+	case fate < chargedBack:
+		tx.HasChargeback, tx.ChargebackFee = lyceum.Some(true), lyceum.Some[lyceum.Minor](1_500)
+	case fate < chargedBack+refunded:
+		t.refund(tx, purchased)
+	}
+}
+
+// share divides what the buyer paid among the tax office, the partner, the
+// author and the school.
+func share(tx *lyceum.Transaction, r rate) {
+	if tx.AffiliateID.Present {
+		tx.AffiliateFees = tx.FinalPrice * lyceum.Minor(20+5*(tx.AffiliateID.Value%3)) / 100
+	}
+	if tx.AuthorID.Present {
+		tx.AuthorFees = tx.FinalPrice * lyceum.Minor(25+5*(tx.AuthorID.Value%4)) / 100
+	}
+	tx.Charge = r.usd(tx.FinalPrice + tx.TaxCharge)
+	tx.Revenue = tx.Charge - r.usd(tx.TaxCharge) - r.usd(tx.AffiliateFees) - r.usd(tx.AuthorFees)
+}
+
+// refund gives back all of the price, or a part, within 30 days.
+func (t *till) refund(tx *lyceum.Transaction, purchased moment) {
+	at := purchased + hour + moment(t.rng.IntN(int(30*day-hour)))
+	if at >= closing {
+		return
+	}
+	tx.RefundedAt = lyceum.Some(at.time())
+	tx.AmountRefunded = tx.FinalPrice
+	if t.rng.IntN(2) == 0 {
+		tx.AmountRefunded = max(1, tx.FinalPrice*lyceum.Minor(20+t.rng.IntN(60))/100)
+	}
+}

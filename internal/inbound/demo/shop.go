@@ -1,0 +1,138 @@
+package demo
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// shop is the catalogue as the till uses it.
+type shop struct {
+	plans  []lyceum.PricingPlan // by id
+	terms  []terms              // of the same plans
+	offers []onSale             // as the table has them
+}
+
+// terms are what a payment needs to know of a pricing plan besides its price.
+type terms struct {
+	rate   rate
+	author lyceum.AuthorID // 0: none
+	months int             // from one payment to the next; 0 when it does not recur
+	// payments is the number of a payment plan's in all; 0 for a subscription,
+	// which has no such number.
+	payments int
+}
+
+// onSale is an offer with its plans, by place in rates. Where it has no price
+// in a currency it is the plan in US dollars.
+type onSale struct {
+	opens, closes moment
+	frequency     lyceum.Frequency
+	plans         [len(rates)]int16 // places in shop.plans
+}
+
+func newShop() *shop {
+	s := &shop{offers: make([]onSale, len(offers))}
+	type entry struct {
+		offer int
+		price price
+		made  moment
+	}
+	var entries []entry
+	for i, o := range offers {
+		s.offers[i] = onSale{opens: o.opens(), closes: o.closes(), frequency: o.frequency}
+		for _, p := range o.prices {
+			entries = append(entries, entry{i, p, o.made()})
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return int(a.made - b.made) })
+
+	for place, e := range entries {
+		currency := rateIndex(e.price.currency)
+		onSale := &s.offers[e.offer]
+		onSale.plans[currency] = int16(place)
+		if currency == 0 { // US dollars, always an offer's first price
+			for i := range onSale.plans {
+				onSale.plans[i] = int16(place)
+			}
+		}
+		s.plans = append(s.plans, offers[e.offer].plan(lyceum.PricingPlanID(place+1), e.price, e.made))
+		s.terms = append(s.terms, offers[e.offer].terms(rates[currency]))
+	}
+	return s
+}
+
+// opens gives the moment from which an offer is sold, which is never for a
+// draft's.
+func (o *offer) opens() moment {
+	switch {
+	case o.course == 0:
+		return 0
+	case courses[o.course-1].draft:
+		return closing
+	}
+	return courses[o.course-1].launched
+}
+
+// closes gives the moment from which an offer is not sold any more.
+func (o *offer) closes() moment {
+	if o.course == 0 || courses[o.course-1].retired == 0 {
+		return closing
+	}
+	return courses[o.course-1].retired
+}
+
+// made gives the moment at which an offer's plans were entered: in the week
+// before it is sold, or soon after the course for a draft.
+func (o *offer) made() moment {
+	if o.opens() == closing {
+		return courses[o.course-1].made + 3*day
+	}
+	return o.opens() - 6*day + 10*hour + 40*moment(o.course)
+}
+
+func (o *offer) plan(id lyceum.PricingPlanID, p price, made moment) lyceum.PricingPlan {
+	plan := lyceum.PricingPlan{
+		ID: id, Name: o.name, Price: p.amount, Currency: p.currency, Frequency: o.frequency,
+		CreatedAt: made.time(), UpdatedAt: made.time(),
+	}
+	if o.course != 0 {
+		plan.CourseID = lyceum.Some(o.course)
+	}
+	if o.interval != "" {
+		plan.BillingInterval, plan.BillingIntervalCount = lyceum.Some(o.interval), lyceum.Some[int32](1)
+	}
+	// The prices in other currencies were looked over in January 2025.
+	if looked := on(2025, time.January, 13) + 11*hour; p.currency != rates[0].currency && made < looked {
+		plan.UpdatedAt = looked.time()
+	}
+	return plan
+}
+
+func (o *offer) terms(r rate) terms {
+	t := terms{rate: r, payments: o.payments}
+	if o.course != 0 {
+		t.author = courses[o.course-1].author
+	}
+	switch o.interval {
+	case "month":
+		t.months = 1
+	case "year":
+		t.months = 12
+	}
+	return t
+}
+
+// draw gives an offer that is sold at a moment, the better sellers more often
+// than the others, and none that recurs when once is asked for.
+func (s *shop) draw(popular *rand.Zipf, at moment, onlyOnce bool) *onSale {
+	for {
+		o := &s.offers[popular.Uint64()]
+		recurs := o.frequency == subscription || o.frequency == instalments
+		if o.opens <= at && at < o.closes && !(onlyOnce && recurs) {
+			return o
+		}
+	}
+}

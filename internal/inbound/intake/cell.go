@@ -1,0 +1,127 @@
+package intake
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// maxCell is the size in bytes of the longest cell that is read.
+const maxCell = 64 << 10
+
+// form is what a cell looked like in the file.
+type form uint8
+
+const (
+	formNull      form = iota // JSON null, or nothing between two commas
+	formText                  // a CSV cell or a JSON string
+	formNumber                // a JSON number
+	formBoolean               // JSON true or false
+	formComposite             // a JSON object or array
+)
+
+// cell is one value of a row as the file gives it. Its text is valid until
+// the next cell is read.
+type cell struct {
+	text []byte
+	form form
+}
+
+// What cells take, worded to follow the column's name.
+const (
+	idTaken        = "must be an integer from 1 to 2147483647, in digits alone"
+	amountTaken    = "must be an integer from -2147483648 to 2147483647, in digits alone"
+	booleanTaken   = "must be true, false, 1 or 0"
+	statusTaken    = "must be paid, or empty for unpaid"
+	frequencyTaken = "must be free, one_time_payment, subscription or payment_plan"
+	intervalTaken  = "must be week, month or year"
+	emailTaken     = "must be an e-mail address such as ann@example.com, of at most 254 bytes"
+	stringTaken    = "must be a string"
+	utf8Taken      = "must be valid UTF-8"
+	nulRefused     = "must not hold a NUL character"
+)
+
+// integer reads decimal digits with an optional minus sign; no other sign, no
+// space, no point, no exponent.
+func (c cell) integer() (n int32, ok bool) {
+	digits := c.text
+	negative := len(digits) > 0 && digits[0] == '-'
+	if negative {
+		digits = digits[1:]
+	}
+	var sum int64
+	for _, d := range digits {
+		if d < '0' || d > '9' {
+			return 0, false
+		}
+		sum = sum*10 + int64(d-'0')
+		if sum > math.MaxInt32+1 {
+			return 0, false
+		}
+	}
+	if negative {
+		sum = -sum
+	}
+	return int32(sum), len(digits) > 0 && sum <= math.MaxInt32
+}
+
+// positive reads an integer that is at least 1, as ids are.
+func (c cell) positive() (n int32, ok bool) {
+	n, ok = c.integer()
+	return n, ok && n >= 1
+}
+
+func (c cell) boolean() (b, ok bool) {
+	switch string(c.text) {
+	case "true", "1":
+		return true, true
+	case "false", "0":
+		return false, true
+	}
+	return false, false
+}
+
+// string reads free text.
+func (c cell) string() (s, problem string) {
+	switch {
+	case c.form != formText:
+		return "", stringTaken
+	case !utf8.Valid(c.text):
+		return "", utf8Taken
+	case bytes.IndexByte(c.text, 0) >= 0:
+		return "", nulRefused
+	}
+	return string(c.text), ""
+}
+
+// email reads text that looks like an address. Whether anybody reads mail
+// there is not asked.
+func (c cell) email() (s, problem string) {
+	s, problem = c.string()
+	if problem != "" {
+		return "", problem
+	}
+	local, domain, _ := strings.Cut(s, "@")
+	if local == "" || domain == "" || strings.Contains(domain, "@") || len(s) > 254 ||
+		strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		return "", emailTaken
+	}
+	return s, ""
+}
+
+// currency reads a currency code; the one of the row before costs no memory.
+func (c cell) currency(m *memo) (lyceum.Currency, string) {
+	if string(c.text) == string(m.currency) {
+		return m.currency, ""
+	}
+	currency, err := lyceum.ParseCurrency(string(c.text))
+	if err != nil {
+		return "", lyceum.Public(err).Detail
+	}
+	m.currency = currency
+	return currency, ""
+}

@@ -1,0 +1,195 @@
+package intake
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// maxColumns is how many columns a header may name.
+const maxColumns = 1000
+
+// csvRows reads the records of a CSV file.
+type csvRows[T any] struct {
+	scan     csvScanner
+	line     int          // physical line at the window's start, from 1
+	columns  []*column[T] // as in the file; nil for one that is ignored
+	names    []string
+	absent   []*column[T] // not in the file, and not null for that
+	defaults Defaults
+	unknown  []string
+	memo     memo
+	value    T
+}
+
+func newCSVRows[T any](kind Kind[T], src *source, defaults Defaults) (*csvRows[T], error) {
+	c := &csvRows[T]{scan: csvScanner{src: src}, line: 1, defaults: defaults}
+	if !c.skipBlank() {
+		if err := src.failure(); err != nil {
+			return nil, err
+		}
+		return nil, lyceum.Invalidf("the file is empty; a CSV file begins with a line that names its columns")
+	}
+	problem := c.scan.scan()
+	if err := c.failure(); err != nil {
+		return nil, err
+	}
+	if problem != "" {
+		return nil, lyceum.Invalidf("line %d is to name the columns and %s", c.line, problem)
+	}
+	if err := c.header(kind); err != nil {
+		return nil, err
+	}
+	c.pass()
+	return c, nil
+}
+
+// header takes the record scanned last for the names of the columns.
+func (c *csvRows[T]) header(kind Kind[T]) error {
+	if len(c.scan.fields) > maxColumns {
+		return lyceum.Invalidf("line %d names more than %d columns", c.line, maxColumns)
+	}
+	for _, field := range c.scan.fields {
+		name := string(c.scan.text(field))
+		if !utf8.ValidString(name) || len(name) > maxName {
+			return lyceum.Invalidf("line %d is to name the columns and holds a name that is not valid UTF-8 or longer than %d bytes", c.line, maxName)
+		}
+		if name != "" && slices.Contains(c.names, name) {
+			return lyceum.Invalidf("line %d names the column %q twice", c.line, name)
+		}
+		c.names = append(c.names, name)
+		i := kind.index(name)
+		if i >= 0 {
+			c.columns = append(c.columns, &kind.columns[i])
+			continue
+		}
+		c.columns = append(c.columns, nil)
+		if name != "" {
+			c.unknown = append(c.unknown, name)
+		}
+	}
+	return c.complete(kind)
+}
+
+// complete refuses a header that lacks columns, and notes those whose place a
+// fallback takes.
+func (c *csvRows[T]) complete(kind Kind[T]) error {
+	var missing []string
+	for i := range kind.columns {
+		k := &kind.columns[i]
+		switch {
+		case slices.Contains(c.names, k.name):
+		case k.required:
+			missing = append(missing, k.name)
+		case k.fallback != nil:
+			c.absent = append(c.absent, k)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	hint := ""
+	if len(c.names) == 1 && strings.ContainsAny(c.names[0], ";\t|") {
+		hint = "; columns are separated by commas"
+	}
+	return lyceum.Invalidf("line %d is to name the columns and lacks %s%s; the columns of %s are %s",
+		c.line, strings.Join(missing, ", "), hint, kind, columnNames(kind.columns, ", "))
+}
+
+func (c *csvRows[T]) ignored() []string { return c.unknown }
+
+// skipBlank passes over empty lines. It gives false at the end of the input.
+func (c *csvRows[T]) skipBlank() bool {
+	for {
+		if _, ok := c.scan.src.at(0); !ok {
+			return false
+		}
+		size := c.scan.src.lineEnd(0)
+		if size == 0 {
+			return true
+		}
+		c.scan.src.advance(size)
+		c.line++
+	}
+}
+
+// failure is why the input broke off in the record scanned last, or nil.
+func (c *csvRows[T]) failure() error {
+	if !c.scan.ended {
+		return nil
+	}
+	return c.scan.src.failure()
+}
+
+func (c *csvRows[T]) pass() {
+	c.scan.pass()
+	c.line += c.scan.lines
+}
+
+func (c *csvRows[T]) next() (Row[T], error) {
+	if !c.skipBlank() {
+		if err := c.scan.src.failure(); err != nil {
+			return Row[T]{}, err
+		}
+		return Row[T]{}, io.EOF
+	}
+	problem := c.scan.scan()
+	if err := c.failure(); err != nil {
+		return Row[T]{}, err
+	}
+	switch {
+	case problem == tooLong:
+		return c.refuseLine("", problem), nil
+	case problem != "":
+		return c.refuseLine(c.nameOf(len(c.scan.fields)), problem), nil
+	case len(c.scan.fields) != len(c.names):
+		problem = fmt.Sprintf("has %d columns where the header names %d", len(c.scan.fields), len(c.names))
+		return c.refuseLine("", problem), nil
+	}
+	row := c.row()
+	c.pass()
+	return row, nil
+}
+
+// refuseLine gives the first physical line of the record as a bad row and
+// leaves what follows it to be read again, so that a quote that was opened by
+// mistake costs no other row.
+func (c *csvRows[T]) refuseLine(column, problem string) Row[T] {
+	row := Row[T]{Line: c.line, Problems: []Problem{{Line: c.line, Column: column, Message: problem}}}
+	c.scan.src.skipLine()
+	c.line++
+	return row
+}
+
+// nameOf gives the name of the column at i, or nothing when the header has
+// fewer.
+func (c *csvRows[T]) nameOf(i int) string {
+	if i < len(c.names) {
+		return c.names[i]
+	}
+	return ""
+}
+
+// row reads the cells of the record scanned last.
+func (c *csvRows[T]) row() Row[T] {
+	row := Row[T]{Line: c.line}
+	c.value = *new(T)
+	for i, field := range c.scan.fields {
+		k := c.columns[i]
+		if k == nil {
+			continue
+		}
+		if problem := k.accept(&c.memo, c.scan.cell(field, k.text), &c.value); problem != "" {
+			row.Problems = append(row.Problems, Problem{Line: c.line, Column: k.name, Message: problem})
+		}
+	}
+	for _, k := range c.absent {
+		k.fallback(&c.value, c.defaults)
+	}
+	row.Value = c.value
+	return row
+}

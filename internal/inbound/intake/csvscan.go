@@ -1,0 +1,161 @@
+package intake
+
+import "bytes"
+
+// What is wrong with a record, worded to follow the column's name or "the
+// row".
+const (
+	tooLong        = "is longer than 1 MiB"
+	openQuote      = "opens a quote that is not closed within 1 MiB or by the end of the file"
+	strayQuote     = "holds a quote although it does not begin with one; quote the whole cell and double the quotes in it"
+	textAfterQuote = "opens a quote that is not closed, or goes on after the closing one; double the quotes that stand in a cell"
+)
+
+// csvScanner cuts the input into records and those into fields. It keeps line
+// ends inside quotes as they are.
+type csvScanner struct {
+	src     *source
+	fields  []csvField
+	size    int // bytes of the record, with its line end
+	lines   int // physical lines it takes
+	ended   bool
+	scratch []byte
+}
+
+// csvField is where a cell stands in the record, without its quotes.
+type csvField struct {
+	start, end      int
+	quoted, doubled bool // doubled: "" stands in it for "
+}
+
+// scan finds the record at the window's start. When it is broken, problem says
+// why. Ended tells whether the input ended with it or inside it.
+func (c *csvScanner) scan() (problem string) {
+	c.fields, c.lines = c.fields[:0], 1
+	for at := 0; ; at++ {
+		at, problem = c.field(at)
+		if problem == "" && at > maxRecord {
+			problem = tooLong
+		}
+		separator, ok := c.src.at(at)
+		c.ended = !ok
+		if problem != "" {
+			return problem
+		}
+		if separator != ',' {
+			c.size = at + c.src.lineEnd(at)
+			return ""
+		}
+	}
+}
+
+// pass passes over the record scanned last.
+func (c *csvScanner) pass() { c.src.advance(c.size) }
+
+// field finds the field at i and gives the index after it.
+func (c *csvScanner) field(i int) (end int, problem string) {
+	if b, _ := c.src.at(i); b == '"' {
+		return c.quoted(i + 1)
+	}
+	return c.plain(i)
+}
+
+func (c *csvScanner) plain(start int) (end int, problem string) {
+	i := start
+	for {
+		u := c.src.unread()
+		for ; i < len(u); i++ {
+			if u[i] > ',' {
+				continue
+			}
+			switch u[i] {
+			case ',', '\n', '\r':
+				c.fields = append(c.fields, csvField{start: start, end: i})
+				return i, ""
+			case '"':
+				return i, strayQuote
+			}
+		}
+		if i > maxRecord {
+			return i, tooLong
+		}
+		if !c.src.more() {
+			c.fields = append(c.fields, csvField{start: start, end: i})
+			return i, ""
+		}
+	}
+}
+
+func (c *csvScanner) quoted(start int) (end int, problem string) {
+	field := csvField{start: start, quoted: true}
+	i := start
+	for {
+		n := bytes.IndexByte(c.src.unread()[i:], '"')
+		if n < 0 {
+			i = len(c.src.unread())
+			if i > maxRecord || !c.src.more() {
+				return i, openQuote
+			}
+			continue
+		}
+		i += n
+		if i > maxRecord {
+			return i, openQuote
+		}
+		switch b, ok := c.src.at(i + 1); {
+		case ok && b == '"':
+			field.doubled = true
+			i += 2
+		case !ok || b == ',' || b == '\n' || b == '\r':
+			field.end = i
+			c.fields = append(c.fields, field)
+			c.lines += countLines(c.src.unread()[start:i])
+			return i + 1, ""
+		default:
+			return i, textAfterQuote
+		}
+	}
+}
+
+// text gives what stands in a field of the record scanned last. It is valid
+// until the next call.
+func (c *csvScanner) text(f csvField) []byte {
+	raw := c.src.unread()[f.start:f.end]
+	if !f.doubled {
+		return raw
+	}
+	c.scratch = c.scratch[:0]
+	for {
+		i := bytes.IndexByte(raw, '"')
+		if i < 0 {
+			return append(c.scratch, raw...)
+		}
+		c.scratch = append(c.scratch, raw[:i+1]...)
+		raw = raw[i+2:]
+	}
+}
+
+// stripFormulaQuote takes away the one apostrophe that the writer put before a
+// cell that a spreadsheet would have run.
+func stripFormulaQuote(b []byte) []byte {
+	if len(b) == 0 || b[0] != '\'' {
+		return b
+	}
+	if rest := bytes.TrimLeft(b, "'"); startsFormula(string(rest[:min(len(rest), 3)])) {
+		return b[1:]
+	}
+	return b
+}
+
+// cell gives a field as a cell; an apostrophe put there against spreadsheets
+// is taken away when the column is text.
+func (c *csvScanner) cell(f csvField, text bool) cell {
+	if f.start == f.end && !f.quoted {
+		return cell{form: formNull}
+	}
+	value := c.text(f)
+	if text {
+		value = stripFormulaQuote(value)
+	}
+	return cell{text: value, form: formText}
+}

@@ -1,0 +1,142 @@
+package intake
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// encoder appends values in one format.
+type encoder struct {
+	buf    []byte
+	format Format
+}
+
+func (e *encoder) raw(s string)    { e.buf = append(e.buf, s...) }
+func (e *encoder) integer(n int64) { e.buf = strconv.AppendInt(e.buf, n, 10) }
+func (e *encoder) boolean(b bool)  { e.buf = strconv.AppendBool(e.buf, b) }
+
+func (e *encoder) time(t time.Time) {
+	e.quote()
+	e.buf = lyceum.AppendTime(e.buf, t)
+	e.quote()
+}
+
+// word writes a text that holds nothing to be escaped in either format.
+func (e *encoder) word(s string) {
+	e.quote()
+	e.raw(s)
+	e.quote()
+}
+
+// quote stands around words and times.
+func (e *encoder) quote() {
+	if e.format == JSONLines {
+		e.buf = append(e.buf, '"')
+	}
+}
+
+// null is nothing at all in CSV; the empty text is a pair of quotes there.
+func (e *encoder) null() {
+	if e.format == JSONLines {
+		e.raw("null")
+	}
+}
+
+func (e *encoder) text(s string) {
+	if e.format == JSONLines {
+		e.buf = appendJSONString(e.buf, s)
+	} else {
+		e.buf = appendCSVText(e.buf, s)
+	}
+}
+
+// appendCSVText appends s as a cell. A cell that a spreadsheet would run is
+// prefixed with an apostrophe, and so is one that looks as if it had been
+// prefixed already, so that taking one away always restores the cell.
+func appendCSVText(b []byte, s string) []byte {
+	formula := startsFormula(strings.TrimLeft(s, "'"))
+	if !formula && s != "" && !strings.ContainsAny(s, ",\"\r\n") {
+		return append(b, s...)
+	}
+	b = append(b, '"')
+	if formula {
+		b = append(b, '\'')
+	}
+	for {
+		i := strings.IndexByte(s, '"')
+		if i < 0 {
+			break
+		}
+		b = append(append(b, s[:i]...), `""`...)
+		s = s[i+1:]
+	}
+	return append(append(b, s...), '"')
+}
+
+// startsFormula tells whether a spreadsheet may take s for a formula: = + - @
+// tab or a line end come first, or the full-width form of one of the signs.
+func startsFormula(s string) bool {
+	if s == "" {
+		return false
+	}
+	switch s[0] {
+	case '=', '+', '-', '@', '\t', '\r', '\n':
+		return true
+	}
+	return strings.HasPrefix(s, "＝") || strings.HasPrefix(s, "＋") ||
+		strings.HasPrefix(s, "－") || strings.HasPrefix(s, "＠")
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendJSONString appends s as encoding/json writes it, with & < > escaped
+// so that the text may stand in a page.
+func appendJSONString(b []byte, s string) []byte {
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			switch {
+			case r == utf8.RuneError && size == 1:
+				b = append(append(b, s[start:i]...), `\ufffd`...)
+				start = i + size
+			case r == '\u2028' || r == '\u2029':
+				b = append(append(b, s[start:i]...), `\u202`...)
+				b = append(b, hexDigits[r&0xF])
+				start = i + size
+			}
+			i += size
+			continue
+		}
+		if c < ' ' || c == '"' || c == '\\' || c == '&' || c == '<' || c == '>' {
+			b = appendJSONEscape(append(b, s[start:i]...), c)
+			start = i + 1
+		}
+		i++
+	}
+	return append(append(b, s[start:]...), '"')
+}
+
+func appendJSONEscape(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\b':
+		return append(b, `\b`...)
+	case '\f':
+		return append(b, `\f`...)
+	case '\n':
+		return append(b, `\n`...)
+	case '\r':
+		return append(b, `\r`...)
+	case '\t':
+		return append(b, `\t`...)
+	}
+	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xF])
+}

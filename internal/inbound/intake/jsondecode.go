@@ -1,0 +1,119 @@
+package intake
+
+import (
+	"fmt"
+	"slices"
+)
+
+// maxIgnored is how many names of unknown members are kept.
+const maxIgnored = 100
+
+// jsonDecoder makes rows of JSON objects.
+type jsonDecoder[T any] struct {
+	kind     Kind[T]
+	names    map[string]int         // columns by name
+	inner    map[int]map[string]int // columns by name in the object of another
+	defaults Defaults
+	unknown  []string
+	memo     memo
+	text     jsonText
+	value    T
+	given    columnSet
+}
+
+func newJSONDecoder[T any](kind Kind[T], defaults Defaults) *jsonDecoder[T] {
+	d := &jsonDecoder[T]{kind: kind, defaults: defaults, names: map[string]int{}, inner: map[int]map[string]int{}}
+	for i, k := range kind.columns {
+		d.names[k.name] = i
+		if k.inner == nil {
+			continue
+		}
+		d.inner[i] = map[string]int{}
+		for member, column := range k.inner {
+			d.inner[i][member] = kind.index(column)
+		}
+	}
+	return d
+}
+
+func (d *jsonDecoder[T]) ignored() []string { return d.unknown }
+
+// decode makes a row of one object that begins on the line given. A fault
+// comes with a row that is of no use.
+func (d *jsonDecoder[T]) decode(object []byte, line int) (Row[T], *jsonFault) {
+	d.text.b, d.text.i = object, 0
+	d.value, d.given = *new(T), 0
+	row := Row[T]{Line: line}
+	fault := d.object(d.names, 1, &row.Problems, line)
+	if fault == nil {
+		fault = d.text.end()
+	}
+	if fault != nil {
+		return row, fault
+	}
+	d.complete(&row)
+	row.Value = d.value
+	return row, nil
+}
+
+// object reads the members of the object that comes next; depth counts it.
+func (d *jsonDecoder[T]) object(names map[string]int, depth int, problems *[]Problem, line int) *jsonFault {
+	return d.text.members(func(key []byte) *jsonFault {
+		i, known := names[string(key)]
+		if !known {
+			d.ignore(key)
+			_, fault := d.text.value(depth)
+			return fault
+		}
+		k := &d.kind.columns[i]
+		if inner := d.inner[i]; inner != nil && depth == 1 && d.text.token() == '{' {
+			return d.object(inner, 2, problems, line)
+		}
+		c, fault := d.text.value(depth)
+		if fault != nil {
+			return fault
+		}
+		problem := "stands in the object twice"
+		if !d.given.has(i) {
+			problem = k.accept(&d.memo, c, &d.value)
+		}
+		d.given.add(i)
+		if problem != "" {
+			*problems = append(*problems, Problem{Line: line, Column: k.name, Message: problem})
+		}
+		return nil
+	})
+}
+
+// complete says which columns the object lacks, and fills in for those that
+// have a fallback.
+func (d *jsonDecoder[T]) complete(row *Row[T]) {
+	for i := range d.kind.columns {
+		k := &d.kind.columns[i]
+		switch {
+		case d.given.has(i):
+		case k.required:
+			row.Problems = append(row.Problems, Problem{Line: row.Line, Column: k.name, Message: "is missing"})
+		case k.fallback != nil:
+			k.fallback(&d.value, d.defaults)
+		}
+	}
+}
+
+// ignore notes the name of a member that is no column.
+func (d *jsonDecoder[T]) ignore(key []byte) {
+	if len(key) > maxName || len(d.unknown) >= maxIgnored {
+		return
+	}
+	if !slices.ContainsFunc(d.unknown, func(name string) bool { return name == string(key) }) {
+		d.unknown = append(d.unknown, string(key))
+	}
+}
+
+// problemAt says what is wrong with JSON at a line and column of the file.
+func (f *jsonFault) problemAt(line, column int) Problem {
+	if !f.syntax {
+		return Problem{Line: line, Message: f.message}
+	}
+	return Problem{Line: line, Message: fmt.Sprintf("is not valid JSON at column %d: %s", column, f.message)}
+}

@@ -1,0 +1,274 @@
+package intake
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxDepth is how deep JSON may nest.
+const maxDepth = 32
+
+// jsonFault is where a text is not the JSON it should be, and why. One that is
+// not of the syntax leaves the reader knowing where the object ends.
+type jsonFault struct {
+	at      int // byte of the text
+	message string
+	syntax  bool
+}
+
+const tooDeep = "nests deeper than 32"
+
+// jsonText reads one JSON text from memory by RFC 8259, without recursion
+// deeper than maxDepth.
+type jsonText struct {
+	b       []byte
+	i       int
+	scratch []byte
+}
+
+func (p *jsonText) fault(message string) *jsonFault {
+	return &jsonFault{at: p.i, message: message, syntax: true}
+}
+
+// token passes over white space and gives the byte after it, or 0 at the end.
+func (p *jsonText) token() byte {
+	for ; p.i < len(p.b); p.i++ {
+		if c := p.b[p.i]; c != ' ' && c != '\t' && c != '\n' && c != '\r' {
+			return c
+		}
+	}
+	return 0
+}
+
+// expect passes over one byte that must come next.
+func (p *jsonText) expect(c byte, message string) *jsonFault {
+	if p.token() != c {
+		return p.fault(message)
+	}
+	p.i++
+	return nil
+}
+
+// end finds that nothing but white space comes next.
+func (p *jsonText) end() *jsonFault {
+	if p.token(); p.i < len(p.b) {
+		return p.fault("nothing may come after the value")
+	}
+	return nil
+}
+
+// members calls visit at the value of each member of the object that comes
+// next. Visit must pass over the value. The key is valid until it does.
+func (p *jsonText) members(visit func(key []byte) *jsonFault) *jsonFault {
+	if fault := p.expect('{', "an object must come here"); fault != nil {
+		return fault
+	}
+	if p.token() == '}' {
+		p.i++
+		return nil
+	}
+	for {
+		if p.token() != '"' {
+			return p.fault("the name of a member, in double quotes, must come here")
+		}
+		key, fault := p.string()
+		if fault == nil {
+			fault = p.expect(':', "a colon must come here")
+		}
+		if fault == nil {
+			fault = visit(key)
+		}
+		if fault != nil {
+			return fault
+		}
+		if p.token() == '}' {
+			p.i++
+			return nil
+		}
+		if fault := p.expect(',', "a comma or } must come here"); fault != nil {
+			return fault
+		}
+	}
+}
+
+// value passes over the value that comes next, depth objects and arrays deep,
+// and gives it as a cell.
+func (p *jsonText) value(depth int) (cell, *jsonFault) {
+	switch c := p.token(); {
+	case c == '"':
+		text, fault := p.string()
+		return cell{text: text, form: formText}, fault
+	case c == '{' || c == '[':
+		return cell{form: formComposite}, p.skip(depth)
+	case c == '-' || c >= '0' && c <= '9':
+		return p.number()
+	}
+	for _, word := range [...]struct {
+		text string
+		form form
+	}{{"null", formNull}, {"true", formBoolean}, {"false", formBoolean}} {
+		if bytes.HasPrefix(p.b[p.i:], []byte(word.text)) {
+			text := p.b[p.i : p.i+len(word.text)]
+			p.i += len(word.text)
+			return cell{text: text, form: word.form}, nil
+		}
+	}
+	return cell{}, p.fault("a value must come here")
+}
+
+// skip passes over an object or array that is depth deep itself.
+func (p *jsonText) skip(depth int) *jsonFault {
+	if depth >= maxDepth {
+		return &jsonFault{at: p.i, message: tooDeep}
+	}
+	if p.token() == '{' {
+		return p.members(func([]byte) *jsonFault {
+			_, fault := p.value(depth + 1)
+			return fault
+		})
+	}
+	p.i++
+	if p.token() == ']' {
+		p.i++
+		return nil
+	}
+	for {
+		if _, fault := p.value(depth + 1); fault != nil {
+			return fault
+		}
+		if p.token() == ']' {
+			p.i++
+			return nil
+		}
+		if fault := p.expect(',', "a comma or ] must come here"); fault != nil {
+			return fault
+		}
+	}
+}
+
+// number passes over a number of JSON's grammar, which has fractions and
+// exponents; whether the column takes them is not asked here.
+func (p *jsonText) number() (cell, *jsonFault) {
+	start := p.i
+	if p.b[p.i] == '-' {
+		p.i++
+	}
+	switch {
+	case p.i < len(p.b) && p.b[p.i] == '0':
+		p.i++
+	case !p.digits():
+		return cell{}, p.fault("a digit must come here")
+	}
+	if p.i < len(p.b) && p.b[p.i] == '.' {
+		p.i++
+		if !p.digits() {
+			return cell{}, p.fault("a digit must come here")
+		}
+	}
+	if p.i < len(p.b) && (p.b[p.i] == 'e' || p.b[p.i] == 'E') {
+		p.i++
+		if p.i < len(p.b) && (p.b[p.i] == '+' || p.b[p.i] == '-') {
+			p.i++
+		}
+		if !p.digits() {
+			return cell{}, p.fault("a digit must come here")
+		}
+	}
+	return cell{text: p.b[start:p.i], form: formNumber}, nil
+}
+
+// digits passes over digits and tells whether there were any.
+func (p *jsonText) digits() bool {
+	start := p.i
+	for p.i < len(p.b) && p.b[p.i] >= '0' && p.b[p.i] <= '9' {
+		p.i++
+	}
+	return p.i > start
+}
+
+// string passes over the string that comes next and gives its text, which is
+// valid until the next string. Bytes that are not UTF-8, and halves of
+// surrogate pairs, come through as bytes that are not UTF-8.
+func (p *jsonText) string() ([]byte, *jsonFault) {
+	p.i++
+	start := p.i
+	escaped := false
+	for ; p.i < len(p.b); p.i++ {
+		switch c := p.b[p.i]; {
+		case c == '"':
+			p.i++
+			if escaped {
+				return p.scratch, nil
+			}
+			return p.b[start : p.i-1], nil
+		case c == '\\':
+			if !escaped {
+				escaped = true
+				p.scratch = append(p.scratch[:0], p.b[start:p.i]...)
+			}
+			if !p.escape() {
+				return nil, p.fault("a valid escape must come here")
+			}
+		case c < ' ':
+			return nil, p.fault("a control character must be escaped")
+		case escaped:
+			p.scratch = append(p.scratch, c)
+		}
+	}
+	return nil, p.fault("the string is not closed")
+}
+
+// escape appends what the escape that comes next stands for and stops at its
+// last byte.
+func (p *jsonText) escape() bool {
+	if p.i+1 >= len(p.b) {
+		return false
+	}
+	const signs, meant = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+	if n := strings.IndexByte(signs, p.b[p.i+1]); n >= 0 {
+		p.scratch = append(p.scratch, meant[n])
+		p.i++
+		return true
+	}
+	r, ok := p.unicode(p.i)
+	if !ok {
+		return false
+	}
+	p.i += 5
+	if !utf16.IsSurrogate(r) {
+		p.scratch = utf8.AppendRune(p.scratch, r)
+		return true
+	}
+	if low, ok := p.unicode(p.i + 1); ok {
+		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+			p.i += 6
+			p.scratch = utf8.AppendRune(p.scratch, pair)
+			return true
+		}
+	}
+	p.scratch = append(p.scratch, 0xFF)
+	return true
+}
+
+// unicode reads the escape \uXXXX at i.
+func (p *jsonText) unicode(i int) (r rune, ok bool) {
+	if i+6 > len(p.b) || p.b[i] != '\\' || p.b[i+1] != 'u' {
+		return 0, false
+	}
+	for _, c := range p.b[i+2 : i+6] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}

@@ -1,0 +1,98 @@
+package intake
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Kind says how one kind of row is written in a file: which columns there are
+// and what each takes. Make one with Transactions, Users, Courses or
+// PricingPlans.
+type Kind[T any] struct {
+	name    string // as in the command
+	list    string // the key of the API's list answers
+	columns []column[T]
+	id      func(*T) int32
+	email   func(*T) string // nil for rows that have none
+}
+
+// String gives the kind's name as it stands in commands, such as pricing-plans.
+func (k Kind[T]) String() string { return k.name }
+
+// Defaults are the values of columns that a file may leave out although the
+// school needs them.
+type Defaults struct {
+	// Now stands for a created_at or updated_at that the file does not have.
+	// It is cut to the whole second. Reading the same file again gives the
+	// same rows only with the same Now.
+	Now time.Time
+}
+
+// column is one field of a row: its name, whether a file must have it, and how
+// it is read and written.
+type column[T any] struct {
+	name     string
+	required bool // the header, or every JSON object, must name it
+	nullable bool
+	text     bool // free text: quoted against spreadsheets; empty is not null
+
+	// read puts a cell that is not null into v, or says what is wrong with it.
+	read func(m *memo, c cell, v *T) (problem string)
+	// fallback fills in for a column that the file does not have. Nil leaves
+	// the field absent.
+	fallback func(v *T, d Defaults)
+	write    func(e *encoder, v *T)
+
+	// inner names the columns that the members of a JSON object stand for
+	// when one is given in this column's place.
+	inner map[string]string
+	// csvOnly columns are written inside another one's JSON object.
+	csvOnly bool
+}
+
+// memo is what a reader remembers from row to row to save memory.
+type memo struct{ currency lyceum.Currency }
+
+// accept puts a cell into v, or says what is wrong with it.
+func (k *column[T]) accept(m *memo, c cell, v *T) (problem string) {
+	switch {
+	case c.form == formComposite:
+		return "must be a single value, not an object or an array"
+	case c.form == formNull, len(c.text) == 0 && !k.text:
+		if !k.nullable {
+			return "must not be empty"
+		}
+		return ""
+	case len(c.text) > maxCell:
+		return "must be at most 64 KiB long"
+	}
+	return k.read(m, c, v)
+}
+
+// optional gives the column as one that a file may leave out.
+func (k column[T]) optional(fallback func(v *T, d Defaults)) column[T] {
+	k.required, k.fallback = false, fallback
+	return k
+}
+
+// index gives the place of the column with the name, or -1.
+func (k Kind[T]) index(name string) int {
+	return slices.IndexFunc(k.columns, func(c column[T]) bool { return c.name == name })
+}
+
+func columnNames[T any](columns []column[T], separator string) string {
+	names := make([]string, len(columns))
+	for i := range columns {
+		names[i] = columns[i].name
+	}
+	return strings.Join(names, separator)
+}
+
+// columnSet is a set of indexes of columns; no kind has more than 64.
+type columnSet uint64
+
+func (s columnSet) has(i int) bool { return s>>i&1 == 1 }
+func (s *columnSet) add(i int)     { *s |= 1 << i }

@@ -1,0 +1,203 @@
+package intake
+
+import (
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Transactions are the rows of contract.md, "Transaction summary". Every field
+// that is not nullable there must be in the file; the others are null when
+// they are left out.
+func Transactions() Kind[lyceum.Transaction] {
+	type row = lyceum.Transaction
+	return Kind[row]{
+		name: "transactions", list: "transactions",
+		id: func(t *row) int32 { return int32(t.ID) },
+		columns: []column[row]{
+			idColumn("id", func(t *row) *lyceum.TransactionID { return &t.ID }),
+			idColumn("user_id", func(t *row) *lyceum.UserID { return &t.UserID }),
+			idColumn("pricing_plan_id", func(t *row) *lyceum.PricingPlanID { return &t.PricingPlanID }),
+			idColumn("sale_id", func(t *row) *lyceum.SaleID { return &t.SaleID }),
+			timeColumn("created_at", func(t *row) *time.Time { return &t.CreatedAt }),
+			timeColumn("purchased_at", func(t *row) *time.Time { return &t.PurchasedAt }),
+			amountColumn("charge", func(t *row) *lyceum.USDCents { return &t.Charge }),
+			amountColumn("final_price", func(t *row) *lyceum.Minor { return &t.FinalPrice }),
+			currencyColumn("currency", func(t *row) *lyceum.Currency { return &t.Currency }),
+			amountColumn("tax_charge", func(t *row) *lyceum.Minor { return &t.TaxCharge }),
+			amountColumn("revenue", func(t *row) *lyceum.USDCents { return &t.Revenue }),
+			statusColumn(),
+			optBooleanColumn("has_chargeback", func(t *row) *lyceum.Opt[bool] { return &t.HasChargeback }),
+			optAmountColumn("chargeback_fee", func(t *row) *lyceum.Opt[lyceum.Minor] { return &t.ChargebackFee }),
+			optIDColumn("affiliate_id", func(t *row) *lyceum.Opt[lyceum.AffiliateID] { return &t.AffiliateID }),
+			amountColumn("affiliate_fees", func(t *row) *lyceum.Minor { return &t.AffiliateFees }),
+			optIDColumn("author_id", func(t *row) *lyceum.Opt[lyceum.AuthorID] { return &t.AuthorID }),
+			amountColumn("author_fees", func(t *row) *lyceum.Minor { return &t.AuthorFees }),
+			optIDColumn("coupon_id", func(t *row) *lyceum.Opt[lyceum.CouponID] { return &t.CouponID }),
+			optTimeColumn("refunded_at", func(t *row) *lyceum.Opt[time.Time] { return &t.RefundedAt }),
+			amountColumn("amount_refunded", func(t *row) *lyceum.Minor { return &t.AmountRefunded }),
+		},
+	}
+}
+
+// statusColumn is paid, or null for unpaid.
+func statusColumn() column[lyceum.Transaction] {
+	return column[lyceum.Transaction]{
+		name: "status", nullable: true,
+		read: func(_ *memo, c cell, t *lyceum.Transaction) string {
+			if string(c.text) != "paid" {
+				return statusTaken
+			}
+			t.Paid = true
+			return ""
+		},
+		write: func(e *encoder, t *lyceum.Transaction) {
+			if t.Paid {
+				e.word("paid")
+			} else {
+				e.null()
+			}
+		},
+	}
+}
+
+// Users are the people of a school. A file must have id and email. Without
+// the column role they are students, without created_at they are created at
+// Defaults.Now; name and src are null. Passwords are not in the file.
+func Users() Kind[lyceum.User] {
+	type row = lyceum.User
+	return Kind[row]{
+		name: "users", list: "users",
+		id:    func(u *row) int32 { return int32(u.ID) },
+		email: func(u *row) string { return u.Email },
+		columns: []column[row]{
+			idColumn("id", func(u *row) *lyceum.UserID { return &u.ID }),
+			emailColumn("email", func(u *row) *string { return &u.Email }),
+			optTextColumn("name", func(u *row) *lyceum.Opt[string] { return &u.Name }),
+			roleColumn(),
+			optTextColumn("src", func(u *row) *lyceum.Opt[string] { return &u.Src }),
+			nowColumn("created_at", func(u *row) *time.Time { return &u.CreatedAt }),
+		},
+	}
+}
+
+// roleColumn is any role but an empty one, for a school may name its own.
+func roleColumn() column[lyceum.User] {
+	return column[lyceum.User]{
+		name: "role", text: true,
+		read: func(_ *memo, c cell, u *lyceum.User) string {
+			if string(c.text) == string(lyceum.Student) {
+				u.Role = lyceum.Student
+				return ""
+			}
+			role, problem := c.string()
+			if problem == "" && role == "" {
+				problem = "must not be empty"
+			}
+			u.Role = lyceum.Role(role)
+			return problem
+		},
+		fallback: func(u *lyceum.User, _ Defaults) { u.Role = lyceum.Student },
+		write:    func(e *encoder, u *lyceum.User) { e.text(string(u.Role)) },
+	}
+}
+
+// Courses are the courses of a school. A file must have id and name. Without
+// the column is_published they are not published, without created_at they are
+// created at Defaults.Now; the other fields are null.
+func Courses() Kind[lyceum.Course] {
+	type row = lyceum.Course
+	return Kind[row]{
+		name: "courses", list: "courses",
+		id: func(c *row) int32 { return int32(c.ID) },
+		columns: []column[row]{
+			idColumn("id", func(c *row) *lyceum.CourseID { return &c.ID }),
+			textColumn("name", func(c *row) *string { return &c.Name }),
+			optTextColumn("heading", func(c *row) *lyceum.Opt[string] { return &c.Heading }),
+			optTextColumn("description", func(c *row) *lyceum.Opt[string] { return &c.Description }),
+			booleanColumn("is_published", func(c *row) *bool { return &c.IsPublished }).optional(nil),
+			optTextColumn("image_url", func(c *row) *lyceum.Opt[string] { return &c.ImageURL }),
+			nowColumn("created_at", func(c *row) *time.Time { return &c.CreatedAt }),
+		},
+	}
+}
+
+// PricingPlans are the ways of paying. A file must have id, name, price and
+// currency. Without the column frequency a plan is free when its price is 0
+// and a one-time payment otherwise; without created_at or updated_at each is
+// Defaults.Now; the other fields are null. In JSON the frequency may also be
+// the contract's object of type, billing_interval and billing_interval_count,
+// and is written so.
+func PricingPlans() Kind[lyceum.PricingPlan] {
+	type row = lyceum.PricingPlan
+	interval := optTextColumn("billing_interval", func(p *row) *lyceum.Opt[string] { return &p.BillingInterval })
+	interval.text, interval.csvOnly, interval.read = false, true, readInterval
+	count := optIDColumn("billing_interval_count", func(p *row) *lyceum.Opt[int32] { return &p.BillingIntervalCount })
+	count.csvOnly = true
+	return Kind[row]{
+		name: "pricing-plans", list: "pricing_plans",
+		id: func(p *row) int32 { return int32(p.ID) },
+		columns: []column[row]{
+			idColumn("id", func(p *row) *lyceum.PricingPlanID { return &p.ID }),
+			optIDColumn("course_id", func(p *row) *lyceum.Opt[lyceum.CourseID] { return &p.CourseID }),
+			textColumn("name", func(p *row) *string { return &p.Name }),
+			amountColumn("price", func(p *row) *lyceum.Minor { return &p.Price }),
+			currencyColumn("currency", func(p *row) *lyceum.Currency { return &p.Currency }),
+			frequencyColumn(interval, count),
+			interval,
+			count,
+			nowColumn("created_at", func(p *row) *time.Time { return &p.CreatedAt }),
+			nowColumn("updated_at", func(p *row) *time.Time { return &p.UpdatedAt }),
+		},
+	}
+}
+
+// frequencyColumn is one word in CSV; in JSON it is written as an object that
+// holds the columns given besides it.
+func frequencyColumn(beside ...column[lyceum.PricingPlan]) column[lyceum.PricingPlan] {
+	inner := map[string]string{"type": "frequency"}
+	for _, k := range beside {
+		inner[k.name] = k.name
+	}
+	return column[lyceum.PricingPlan]{
+		name: "frequency", inner: inner,
+		read: func(_ *memo, c cell, p *lyceum.PricingPlan) string {
+			for _, f := range [...]lyceum.Frequency{lyceum.Free, lyceum.OneTimePayment, lyceum.Subscription, lyceum.PaymentPlan} {
+				if string(c.text) == string(f) {
+					p.Frequency = f
+					return ""
+				}
+			}
+			return frequencyTaken
+		},
+		fallback: func(p *lyceum.PricingPlan, _ Defaults) {
+			p.Frequency = lyceum.OneTimePayment
+			if p.Price == 0 {
+				p.Frequency = lyceum.Free
+			}
+		},
+		write: func(e *encoder, p *lyceum.PricingPlan) {
+			if e.format == CSV {
+				e.word(string(p.Frequency))
+				return
+			}
+			e.raw(`{"type":`)
+			e.word(string(p.Frequency))
+			for _, k := range beside {
+				e.raw(`,"` + k.name + `":`)
+				k.write(e, p)
+			}
+			e.raw(`}`)
+		},
+	}
+}
+
+func readInterval(_ *memo, c cell, p *lyceum.PricingPlan) string {
+	for _, interval := range [...]string{"week", "month", "year"} {
+		if string(c.text) == interval {
+			p.BillingInterval = lyceum.Some(interval)
+			return ""
+		}
+	}
+	return intervalTaken
+}

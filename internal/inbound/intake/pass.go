@@ -1,0 +1,195 @@
+package intake
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// pass is one reading of a file from begin to end, a window of rows at a time.
+type pass[T any] struct {
+	reader *Reader[T]
+	sink   Sink[T]
+	o      Options
+	phase  Phase
+	seen   *seen[T]
+	result Result
+
+	read   int // rows of the window
+	batch  []T
+	places []place // of the rows in batch
+	// doubted rows have an id or an address of an earlier row that the sink
+	// has not decided on yet. Only when that one is good are they bad.
+	doubted []placed[T]
+	faults  []placedFault // of the window
+}
+
+// place is where a row stands: its number in the file, from 1, and its line.
+type place struct{ row, line int }
+
+// placed is a good row.
+type placed[T any] struct {
+	place
+	value T
+}
+
+type placedFault struct {
+	row int
+	Problem
+}
+
+func (p *pass[T]) run(ctx context.Context) error {
+	for {
+		row, err := p.reader.Next()
+		if err != nil {
+			if flushed := p.flush(ctx); flushed != nil {
+				return flushed
+			}
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		p.take(&row)
+		if p.read >= p.o.BatchSize {
+			if err := p.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// take puts a row where it belongs in the window.
+func (p *pass[T]) take(row *Row[T]) {
+	p.result.Rows++
+	p.read++
+	at := place{row: p.result.Rows, line: row.Line}
+	switch {
+	case len(row.Problems) > 0:
+		for _, problem := range row.Problems {
+			p.faults = append(p.faults, placedFault{row: at.row, Problem: problem})
+		}
+	default:
+		p.put(placed[T]{place: at, value: row.Value})
+	}
+}
+
+// put puts a row into the batch, or among the doubted ones.
+func (p *pass[T]) put(row placed[T]) {
+	if p.seen.doubtful(&row.value) {
+		p.seen.doubt(&row.value)
+		p.doubted = append(p.doubted, row)
+		return
+	}
+	p.seen.add(&row.value)
+	p.batch = append(p.batch, row.value)
+	p.places = append(p.places, row.place)
+}
+
+// flush gives the window to the sink and tells its problems.
+func (p *pass[T]) flush(ctx context.Context) error {
+	strict := p.phase == Importing && p.o.OnError == Stop
+	if strict && len(p.faults) > 0 {
+		return p.changed()
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if len(p.batch) == 0 {
+			p.settle()
+		}
+		if len(p.batch) == 0 {
+			break
+		}
+		if err := p.give(ctx); err != nil {
+			return err
+		}
+	}
+	p.tell()
+	if strict && p.result.Bad > 0 {
+		return p.changed()
+	}
+	if p.o.Progress != nil && p.read > 0 {
+		p.o.Progress(Progress{Phase: p.phase, Rows: p.result.Rows, Bytes: p.reader.Offset()})
+	}
+	p.read = 0
+	return nil
+}
+
+// changed ends a strict import whose rows were all good when they were checked.
+func (p *pass[T]) changed() error {
+	p.tell()
+	return lyceum.Errorf(lyceum.Conflict, "the file or the school changed after the rows had been checked, and %s not valid any more",
+		plural(p.result.Bad, "row is", "rows are"))
+}
+
+// give hands the batch to the sink and notes which rows it refused.
+func (p *pass[T]) give(ctx context.Context) error {
+	var (
+		refused []lyceum.RowProblem
+		saved   lyceum.Saved
+		err     error
+	)
+	if p.phase == Checking {
+		refused, err = p.sink.Check(ctx, p.batch)
+	} else {
+		saved, refused, err = p.sink.Save(ctx, p.batch)
+	}
+	if err != nil {
+		return err
+	}
+	p.result.Saved.Add(saved)
+	for _, r := range refused {
+		if r.Index < 0 || r.Index >= len(p.batch) {
+			return fmt.Errorf("the sink refused row %d of a batch of %d", r.Index, len(p.batch))
+		}
+		at := p.places[r.Index]
+		p.seen.remove(&p.batch[r.Index])
+		p.faults = append(p.faults, placedFault{row: at.row, Problem: Problem{Line: at.line, Column: r.Field, Message: r.Message}})
+	}
+	p.batch, p.places = p.batch[:0], p.places[:0]
+	return nil
+}
+
+// settle decides the doubted rows once the fate of all rows given before is
+// known: those that clash with a row that was taken are bad, of the others
+// those go into the batch that clash with none before them.
+func (p *pass[T]) settle() {
+	open := p.doubted[:0]
+	for _, row := range p.doubted {
+		clashes := p.seen.clash(&row.value)
+		for _, column := range clashes {
+			p.faults = append(p.faults, placedFault{row: row.row, Problem: Problem{Line: row.line, Column: column, Message: seenTwice}})
+		}
+		if len(clashes) == 0 {
+			open = append(open, row)
+		}
+	}
+	p.seen.settle()
+	p.doubted = open[:0]
+	for _, row := range open {
+		p.put(row)
+	}
+}
+
+// tell reports the faults of the window in the order of the file.
+func (p *pass[T]) tell() {
+	slices.SortStableFunc(p.faults, func(a, b placedFault) int { return cmp.Compare(a.row, b.row) })
+	last := 0
+	for _, fault := range p.faults {
+		if fault.row != last {
+			p.result.Bad++
+			last = fault.row
+		}
+		if p.o.Problem != nil {
+			p.o.Problem(fault.Problem)
+		}
+	}
+	p.faults = p.faults[:0]
+}

@@ -1,0 +1,317 @@
+package reference
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lyceum-school/lyceum/contract"
+)
+
+// page is a document as it is shown.
+type page struct {
+	Name, Title, Version string
+	Summary              []block
+	Setup                []token // sets the variables that the samples read
+	Chapters             []chapter
+	Credentials          []credential
+	Groups               []group
+}
+
+// Operations counts the operations of the page.
+func (p page) Operations() int {
+	count := 0
+	for _, g := range p.Groups {
+		count += len(g.Operations)
+	}
+	return count
+}
+
+// credential is what a request shows to be let in.
+type credential struct {
+	ID, Title, Header, Prefix string
+	Variable                  string // of the shell, in samples
+	Description               []block
+}
+
+// group is the operations that have a tag in common.
+type group struct {
+	ID, Title   string
+	Description []block
+	Operations  []operation
+}
+
+type operation struct {
+	ID, Method, Path, Title string
+	Description             []block
+	Credentials             []credential
+	Parameters              []parameterGroup
+	Body                    *body
+	Curl                    []token
+	Answers                 []answer // those that succeed
+	Refusals                []answer // the others
+	Headers                 []header
+}
+
+// AnswerCount counts the answers of every kind.
+func (o operation) AnswerCount() int { return len(o.Answers) + len(o.Refusals) }
+
+// parameterGroup is the parameters that stand in one place of a request.
+type parameterGroup struct {
+	ID, Title  string
+	Parameters []parameter
+}
+
+// AllOptional tells whether a request can do without all of them.
+func (g parameterGroup) AllOptional() bool {
+	return !slices.ContainsFunc(g.Parameters, func(p parameter) bool { return p.Required })
+}
+
+type parameter struct {
+	ID, Name, Type string
+	Required       bool
+	Rules          []string
+	Description    []block
+	Example        string
+}
+
+// body is what a request sends.
+type body struct {
+	Objects []object
+	Samples []sample
+}
+
+type answer struct {
+	Status, Reason string
+	Description    []block
+	Objects        []object
+	Samples        []sample
+}
+
+// Class names the hundred that the status is of.
+func (a answer) Class() string { return "status-" + a.Status[:1] }
+
+// object is the table of an object's fields.
+type object struct {
+	ID, Name, Where string // Where is the way to it from the whole answer
+	Description     []block
+	Fields          []field
+}
+
+type field struct {
+	Name, Type  string
+	Rules       []string
+	Nullable    bool
+	Optional    bool
+	Description []block
+}
+
+// header is a header of one or more of an operation's answers.
+type header struct {
+	Name, Type, Example string
+	Description         []block
+	Statuses            []string
+}
+
+// The variables of the shell that samples read.
+const (
+	baseVariable   = "BASE_URL"
+	keyVariable    = "API_KEY"
+	bearerVariable = "ACCESS_TOKEN"
+)
+
+// newPage reads a document.
+func newPage(d contract.Document) (page, error) {
+	root, err := parse(d.JSON)
+	if err != nil {
+		return page{}, err
+	}
+	if root.get("info", "title").text() == "" || root.get("paths") == nil {
+		return page{}, errors.New("is no OpenAPI document: it has no title or no paths")
+	}
+	summary, about := chapters(root.get("info", "description").text())
+	p := page{
+		Name:        d.Name,
+		Title:       root.get("info", "title").text(),
+		Version:     root.get("info", "version").text(),
+		Summary:     summary,
+		Chapters:    about,
+		Credentials: credentials(root),
+	}
+	p.Setup = setup(p.Credentials)
+	p.Groups, err = groups(root, p.Credentials)
+	return p, err
+}
+
+// setup writes the assignments that make the samples run.
+func setup(all []credential) []token {
+	tokens := []token{{"", baseVariable + "="}, {stringToken, "http://127.0.0.1:8080"}}
+	for _, c := range all {
+		tokens = append(tokens, token{"", "\n" + c.Variable + "="}, token{stringToken, "'…'"})
+	}
+	return tokens
+}
+
+func credentials(root *node) []credential {
+	var all []credential
+	root.get("components", "securitySchemes").each(func(name string, scheme *node) {
+		c := credential{ID: name, Description: prose(scheme.get("description").text())}
+		if scheme.get("type").text() == "apiKey" {
+			c.Title, c.Header, c.Variable = "API key", scheme.get("name").text(), keyVariable
+		} else {
+			c.Title, c.Header, c.Prefix, c.Variable = "Bearer token", "Authorization", "bearer ", bearerVariable
+		}
+		all = append(all, c)
+	})
+	return all
+}
+
+// groups gives the operations by their first tag, in the order of the tags.
+func groups(root *node, known []credential) ([]group, error) {
+	var all []group
+	place := make(map[string]int)
+	for i, tag := range root.get("tags").list() {
+		name := tag.get("name").text()
+		place[name] = i
+		all = append(all, group{
+			ID: "tag-" + slug(name), Title: name, Description: prose(tag.get("description").text()),
+		})
+	}
+	var failed error
+	root.get("paths").each(func(path string, item *node) {
+		item.each(func(method string, n *node) {
+			if method == "parameters" { // of every operation of the path
+				return
+			}
+			tag := slices.Concat(n.get("tags").texts(), []string{""})[0]
+			i, ok := place[tag]
+			if !ok {
+				failed = fmt.Errorf("%s %s has no tag that the document lists", method, path)
+				return
+			}
+			all[i].Operations = append(all[i].Operations, newOperation(root, known, path, method, n))
+		})
+	})
+	return all, failed
+}
+
+func newOperation(root *node, known []credential, path, method string, n *node) operation {
+	o := operation{
+		ID:          n.get("operationId").text(),
+		Method:      strings.ToUpper(method),
+		Path:        path,
+		Title:       n.get("summary").text(),
+		Description: prose(n.get("description").text()),
+	}
+	security := n.get("security")
+	if security == nil {
+		security = root.get("security")
+	}
+	o.Credentials = asked(security, known)
+	parameters := slices.Concat(root.get("paths", path, "parameters").list(), n.get("parameters").list())
+	o.Parameters = parameterGroups(o.ID, parameters)
+	if content := n.get("requestBody", "content", jsonType); content != nil {
+		o.Body = &body{objects(o.ID+"-body", content.get("schema")), samples(content, jsonSample)}
+	}
+	o.Curl = curl(o.Method, path, o.Credentials, parameters,
+		n.get("requestBody", "content", jsonType, "example"))
+	n.get("responses").each(func(status string, response *node) {
+		if strings.HasPrefix(status, "2") {
+			o.Answers = append(o.Answers, newAnswer(o.ID, status, response, jsonSample))
+		} else {
+			o.Refusals = append(o.Refusals, newAnswer(o.ID, status, response, compactJSON))
+		}
+		o.addHeaders(status, response)
+	})
+	return o
+}
+
+// asked gives the known credentials that an operation asks for.
+func asked(security *node, known []credential) []credential {
+	var all []credential
+	for _, alternative := range security.list() {
+		for _, c := range known {
+			if alternative.get(c.ID) != nil {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// parameterGroups sorts parameters by their place, in the order in which a
+// request is read.
+func parameterGroups(operation string, parameters []*node) []parameterGroup {
+	var groups []parameterGroup
+	for _, place := range []struct{ in, title string }{
+		{"path", "Path parameters"}, {"query", "Query parameters"}, {"header", "Header parameters"},
+	} {
+		g := parameterGroup{ID: operation + "-in-" + place.in, Title: place.title}
+		for _, p := range parameters {
+			if p.get("in").text() == place.in {
+				g.Parameters = append(g.Parameters, newParameter(operation, p))
+			}
+		}
+		if g.Parameters != nil {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+func newParameter(operation string, n *node) parameter {
+	schema := n.get("schema")
+	return parameter{
+		ID:          operation + "-" + n.get("name").text(),
+		Name:        n.get("name").text(),
+		Required:    n.get("required").isTrue(),
+		Type:        typeName(schema),
+		Rules:       rules(schema),
+		Description: prose(n.get("description").text()),
+		Example:     n.get("example").text(),
+	}
+}
+
+func newAnswer(operation, status string, n *node, write func(*node) []token) answer {
+	content := n.get("content", jsonType)
+	code, _ := strconv.Atoi(status)
+	return answer{
+		Status:      status,
+		Reason:      http.StatusText(code),
+		Description: prose(n.get("description").text()),
+		Objects:     objects(operation+"-"+status, content.get("schema")),
+		Samples:     samples(content, write),
+	}
+}
+
+// samples gives the examples of a body, be there one or several with names.
+func samples(content *node, write func(*node) []token) []sample {
+	var all []sample
+	if example := content.get("example"); example != nil {
+		all = append(all, sample{Tokens: write(example)})
+	}
+	content.get("examples").each(func(_ string, example *node) {
+		all = append(all, sample{example.get("summary").text(), write(example.get("value"))})
+	})
+	return all
+}
+
+// addHeaders notes the headers of one answer.
+func (o *operation) addHeaders(status string, response *node) {
+	response.get("headers").each(func(name string, n *node) {
+		i := slices.IndexFunc(o.Headers, func(h header) bool { return h.Name == name })
+		if i < 0 {
+			i = len(o.Headers)
+			o.Headers = append(o.Headers, header{
+				Name:        name,
+				Type:        typeName(n.get("schema")),
+				Example:     n.get("example").text(),
+				Description: prose(n.get("description").text()),
+			})
+		}
+		o.Headers[i].Statuses = append(o.Headers[i].Statuses, status)
+	})
+}

@@ -1,0 +1,415 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// Options are what a handler is made of.
+type Options struct {
+	Faces     []wire.Face
+	Keys      *access.Keys
+	Limiter   *access.Limiter
+	Reference http.Handler // the pages at /docs and the documents at /openapi
+	// Ready tells whether requests can be answered.
+	Ready   func(context.Context) error
+	Metrics *Metrics
+	// MetricsToken lets its bearer read /metrics; without one /metrics is not
+	// answered here.
+	MetricsToken string
+	// HTTPS tells that the server is reached by https alone.
+	HTTPS     bool
+	Log       *slog.Logger
+	AccessLog bool
+}
+
+// maxBody is the largest request body that is read, in bytes.
+const maxBody = 64 << 10
+
+// handler is what every request passes.
+type handler struct {
+	Options
+	mux    *http.ServeMux
+	routes map[string]*route // by path pattern
+}
+
+// route is one path of one face with its operations by method.
+type route struct {
+	face       wire.Face
+	pattern    string
+	operations map[string]*operation
+	allow      string
+}
+
+type operation struct {
+	wire.Operation
+	observed observed
+}
+
+// Handler answers all requests of a server.
+func Handler(o Options) http.Handler {
+	h := &handler{Options: o, mux: http.NewServeMux(), routes: map[string]*route{}}
+	for _, face := range o.Faces {
+		h.mount(face)
+	}
+	h.mux.Handle("/docs", o.Reference)
+	h.mux.Handle("/docs/", o.Reference)
+	h.mux.Handle("/openapi/", o.Reference)
+	h.mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusSeeOther))
+	h.mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "live\n") })
+	h.mux.HandleFunc("GET /readyz", h.ready)
+	h.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { h.notFound(w.(*exchange), r) })
+	if o.MetricsToken != "" {
+		h.mux.HandleFunc("GET /metrics", h.metrics)
+	}
+	return h
+}
+
+// mount adds a face's operations and its answers to what is none of them.
+func (h *handler) mount(face wire.Face) {
+	for _, op := range face.Operations() {
+		r, ok := h.routes[op.Path]
+		if !ok {
+			r = &route{face: face, pattern: op.Path, operations: map[string]*operation{}}
+			h.routes[op.Path] = r
+			h.mux.HandleFunc(op.Path, func(w http.ResponseWriter, req *http.Request) { h.dispatch(w.(*exchange), req, r) })
+		}
+		known := &operation{Operation: op, observed: h.Metrics.observe(face.Name(), op.ID)}
+		r.operations[op.Method] = known
+		if op.Method == http.MethodGet {
+			r.operations[http.MethodHead] = known
+		}
+	}
+	for _, r := range h.routes {
+		methods := []string{}
+		for method := range r.operations {
+			methods = append(methods, method)
+		}
+		slices.Sort(methods)
+		r.allow = strings.Join(methods, ", ")
+	}
+	none := &route{face: face}
+	unknown := func(w http.ResponseWriter, req *http.Request) { h.dispatch(w.(*exchange), req, none) }
+	h.mux.HandleFunc("/"+face.Name(), unknown)
+	h.mux.HandleFunc("/"+face.Name()+"/", unknown)
+}
+
+// ServeHTTP implements http.Handler.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{ResponseWriter: w, begin: time.Now(), id: requestID(r)}
+	header := w.Header()
+	header["X-Request-Id"] = []string{x.id}
+	header["X-Content-Type-Options"] = nosniff
+	header["Referrer-Policy"] = referrer
+	if h.HTTPS {
+		header["Strict-Transport-Security"] = hsts
+	}
+	defer h.finish(x, r)
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	}
+	if !cleanPath(r) {
+		h.notFound(x, r)
+		return
+	}
+	h.mux.ServeHTTP(x, r)
+}
+
+// Values of headers that never change, made once.
+var (
+	nosniff  = []string{"nosniff"}
+	referrer = []string{"strict-origin-when-cross-origin"}
+	hsts     = []string{"max-age=31536000"}
+	anybody  = []string{"*"}
+	exposed  = []string{"ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-RateLimit-Limit-Minute, X-RateLimit-Remaining-Minute, X-Request-Id"}
+)
+
+// cleanPath makes a double slash a single one, and tells whether the path is
+// one that could be routed: the mux would redirect the others.
+func cleanPath(r *http.Request) bool {
+	p := r.URL.Path
+	if strings.Contains(p, "//") {
+		for strings.Contains(p, "//") {
+			p = strings.ReplaceAll(p, "//", "/")
+		}
+		r.URL.Path, r.URL.RawPath = p, ""
+	}
+	return p != "" && p[0] == '/' && (path.Clean(p) == p || path.Clean(p)+"/" == p)
+}
+
+// requestID takes over the caller's own id when it is harmless in a log.
+func requestID(r *http.Request) string {
+	given := r.Header.Get("X-Request-Id")
+	if given == "" || len(given) > 64 {
+		return rand.Text()
+	}
+	for _, c := range []byte(given) {
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' && c != '_' && c != '.' {
+			return rand.Text()
+		}
+	}
+	return given
+}
+
+// exchange is one request on its way; it notes what the log and the metrics
+// want to know.
+type exchange struct {
+	http.ResponseWriter
+	begin  time.Time
+	id     string
+	route  *route
+	op     *operation
+	caller access.Caller
+	status int
+	bytes  int64
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (x *exchange) WriteHeader(status int) {
+	if x.status == 0 {
+		x.status = status
+		x.Header()["X-Runtime"] = []string{strconv.FormatFloat(time.Since(x.begin).Seconds(), 'f', 6, 64)}
+	}
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (x *exchange) Write(b []byte) (int, error) {
+	if x.status == 0 {
+		x.WriteHeader(http.StatusOK)
+	}
+	n, err := x.ResponseWriter.Write(b)
+	x.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap serves http.ResponseController.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// finish answers for a handler that panicked, counts and logs.
+func (h *handler) finish(x *exchange, r *http.Request) {
+	if reason := recover(); reason != nil {
+		if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+			panic(reason)
+		}
+		h.Log.ErrorContext(r.Context(), "request panicked", "request_id", x.id, "path", x.pattern(), "panic", fmt.Sprint(reason), "stack", string(debug.Stack()))
+		if x.status == 0 {
+			h.sendFailure(x, r, &lyceum.Error{Kind: lyceum.Internal}, 0)
+		}
+	}
+	took := time.Since(x.begin)
+	h.Metrics.count(x, took)
+	if h.AccessLog {
+		h.Log.InfoContext(r.Context(), "request", "request_id", x.id, "method", r.Method, "path", x.pattern(), "status", x.status,
+			"bytes", x.bytes, "took_us", took.Microseconds(), "school", x.caller.School, "api_key_id", x.caller.Key)
+	}
+}
+
+// pattern names the route for the log: never the path itself, which may hold
+// what a stranger typed.
+func (x *exchange) pattern() string {
+	if x.route == nil || x.route.pattern == "" {
+		return "(none)"
+	}
+	return x.route.pattern
+}
+
+// dispatch takes a request of a face through credential, limit and permission
+// to its operation.
+func (h *handler) dispatch(x *exchange, r *http.Request, to *route) {
+	x.route = to
+	header := x.Header()
+	header["Access-Control-Allow-Origin"] = anybody
+	header["Access-Control-Expose-Headers"] = exposed
+	if to.pattern != "" && r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+		preflight(x, to)
+		return
+	}
+	err := h.admit(x, r, to)
+	if err == nil {
+		err = h.answer(x, r)
+	}
+	if err == nil {
+		return
+	}
+	status := 0
+	if errors.Is(err, errMethod) {
+		status = http.StatusMethodNotAllowed
+		header.Set("Allow", to.allow)
+	}
+	h.sendFailure(x, r, err, status)
+}
+
+func preflight(w http.ResponseWriter, to *route) {
+	header := w.Header()
+	header.Set("Access-Control-Allow-Methods", to.allow)
+	header.Set("Access-Control-Allow-Headers", "apiKey, Authorization, Content-Type, If-None-Match, X-Request-Id")
+	header.Set("Access-Control-Max-Age", "3600")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// errMethod marks a method that a path does not have.
+var errMethod = errors.New("method not allowed")
+
+// admit finds the operation and decides whether the caller may ask for it. The
+// limit is counted by school, or by address for who belongs to none.
+func (h *handler) admit(x *exchange, r *http.Request, to *route) error {
+	if to.pattern == "" {
+		return h.refuse(x, r, lyceum.Errorf(lyceum.NotFound, noRoute))
+	}
+	op, ok := to.operations[r.Method]
+	if !ok {
+		return h.refuse(x, r, &lyceum.Error{
+			Kind: lyceum.NotFound, Detail: "this address takes " + to.allow, Err: errMethod,
+		})
+	}
+	x.op = op
+	keys := r.Header["Apikey"]
+	if len(keys) > 1 {
+		return h.refuse(x, r, lyceum.Invalidf("the header apiKey must be given once"))
+	}
+	presented := ""
+	if len(keys) == 1 {
+		presented = keys[0]
+	}
+	caller, err := h.Keys.Check(r.Context(), presented)
+	if err != nil {
+		return h.refuse(x, r, err)
+	}
+	x.caller = caller
+	if err := h.limit(x, r); err != nil {
+		return err
+	}
+	if !caller.Permissions.Allows(op.Needs) {
+		return lyceum.Errorf(lyceum.Forbidden, "this API key has not the permission %s; it has %s", op.Needs, caller.Permissions)
+	}
+	return nil
+}
+
+// refuse counts a request that is refused whatever the count says.
+func (h *handler) refuse(x *exchange, r *http.Request, err error) error {
+	if exceeded := h.limit(x, r); exceeded != nil {
+		return exceeded
+	}
+	return err
+}
+
+const noRoute = "no Route matched with those values"
+
+// limit counts the request and puts the rate limit's headers on its answer.
+func (h *handler) limit(x *exchange, r *http.Request) error {
+	if !h.Limiter.Enabled() {
+		return nil
+	}
+	bucket := access.Bucket{School: x.caller.School}
+	if bucket.School == 0 {
+		bucket = access.BucketOf(addressOf(r))
+	}
+	quota := h.Limiter.Take(bucket)
+	header := x.Header()
+	limit, remaining := []string{strconv.FormatInt(quota.Limit, 10)}, []string{strconv.FormatInt(quota.Remaining, 10)}
+	reset := []string{strconv.Itoa(quota.Reset)}
+	header["Ratelimit-Limit"] = limit
+	header["Ratelimit-Remaining"] = remaining
+	header["Ratelimit-Reset"] = reset
+	header["X-Ratelimit-Limit-Minute"] = limit
+	header["X-Ratelimit-Remaining-Minute"] = remaining
+	if !quota.Exceeded {
+		return nil
+	}
+	header["Retry-After"] = reset
+	return lyceum.Errorf(lyceum.RateLimited, "API rate limit exceeded")
+}
+
+func (h *handler) answer(x *exchange, r *http.Request) error {
+	body, err := x.op.Serve(r.Context(), x.caller, r)
+	if err != nil {
+		return err
+	}
+	return wire.Send(x, r, http.StatusOK, body)
+}
+
+// sendFailure tells the caller what may be told, in the words of the face, and
+// the log the rest. A status of 0 is the face's own for the kind.
+func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status int) {
+	e := lyceum.Public(err)
+	switch e.Kind {
+	case lyceum.Internal:
+		h.Log.ErrorContext(r.Context(), "request failed", "request_id", x.id, "path", x.pattern(), "err", err)
+		e = &lyceum.Error{Kind: lyceum.Internal, Detail: "internal error; the request id in X-Request-Id finds it in the server's log"}
+	case lyceum.Unavailable:
+		h.Log.WarnContext(r.Context(), "request refused", "request_id", x.id, "path", x.pattern(), "err", err)
+		x.Header().Set("Retry-After", "2")
+	}
+	own, body := plainFailure(e)
+	if x.route != nil {
+		own, body = x.route.face.Failure(e)
+	}
+	if status == 0 {
+		status = own
+	}
+	if err := wire.Send(x, r, status, body); err != nil {
+		h.Log.ErrorContext(r.Context(), "error could not be sent", "request_id", x.id, "err", err)
+	}
+}
+
+// plainFailure is the error of an address that belongs to no face.
+func plainFailure(e *lyceum.Error) (int, wire.Body) {
+	status := http.StatusInternalServerError
+	if e.Kind == lyceum.NotFound {
+		status = http.StatusNotFound
+	}
+	return status, wire.JSON{Value: map[string]string{"message": e.Detail}}
+}
+
+func (h *handler) notFound(x *exchange, r *http.Request) {
+	h.sendFailure(x, r, lyceum.Errorf(lyceum.NotFound, noRoute), 0)
+}
+
+func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	if err := h.Ready(ctx); err != nil {
+		h.Log.WarnContext(ctx, "not ready", "err", err)
+		w.Header().Set("Retry-After", "2")
+		writeText(w, http.StatusServiceUnavailable, "not ready: "+lyceum.Public(err).Detail+"\n")
+		return
+	}
+	writeText(w, http.StatusOK, "ready\n")
+}
+
+func (h *handler) metrics(w http.ResponseWriter, r *http.Request) {
+	want := sha256.Sum256([]byte("Bearer " + h.MetricsToken))
+	got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+	if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="metrics"`)
+		writeText(w, http.StatusUnauthorized, "the metrics token is wanted as a bearer token\n")
+		return
+	}
+	h.Metrics.Handler().ServeHTTP(w, r)
+}
+
+func writeText(w http.ResponseWriter, status int, text string) {
+	header := w.Header()
+	header.Set("Content-Type", "text/plain; charset=utf-8")
+	header.Set("Cache-Control", "no-store")
+	header.Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text)) // the client may have gone
+}

@@ -1,0 +1,67 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics counts requests and holds whatever else the process wants scraped.
+type Metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+}
+
+// observed is what is counted of one operation.
+type observed struct {
+	seconds prometheus.Observer
+	face    string
+	id      string
+}
+
+// NewMetrics makes an empty set, with the runtime's own metrics and the build
+// in it.
+func NewMetrics(version string) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "lyceum_requests_total", Help: "Requests answered, by face, operation and status.",
+		}, []string{"face", "operation", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "lyceum_request_seconds", Help: "Time from a request to its answer.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
+		}, []string{"face", "operation"}),
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "lyceum_build_info", Help: "1, labelled with the version.", ConstLabels: prometheus.Labels{"version": version},
+	})
+	build.Set(1)
+	m.registry.MustRegister(m.requests, m.seconds, build,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Handler serves the metrics as Prometheus text.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+func (m *Metrics) observe(face, id string) observed {
+	return observed{seconds: m.seconds.WithLabelValues(face, id), face: face, id: id}
+}
+
+func (m *Metrics) count(x *exchange, took time.Duration) {
+	o := observed{face: "none", id: "none"}
+	if x.op != nil {
+		o = x.op.observed
+		o.seconds.Observe(took.Seconds())
+	} else if x.route != nil {
+		o.face = x.route.face.Name()
+	}
+	m.requests.WithLabelValues(o.face, o.id, strconv.Itoa(x.status)).Inc()
+}

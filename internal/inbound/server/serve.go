@@ -1,0 +1,101 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// The limits of a connection: a client that is slower is cut off.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 15 * time.Second
+	writeTimeout  = 30 * time.Second
+	idleTimeout   = 60 * time.Second
+	maxHeader     = 16 << 10
+	// stopTimeout is how long requests under way may take when the server stops.
+	stopTimeout = 10 * time.Second
+)
+
+// Listen opens the address a server answers on. Port 0 picks a free one.
+func Listen(ctx context.Context, address string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the address " + address + " is in use by another program; stop that one, or give another address with --addr (port 0 picks a free one)", Err: err}
+	case errors.Is(err, syscall.EACCES):
+		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "this user may not listen on " + address + "; give a port above 1023 with --addr", Err: err}
+	case err != nil:
+		return nil, &lyceum.Error{Kind: lyceum.Invalid, Detail: "the address " + address + " cannot be listened on; --addr takes host:port, such as 127.0.0.1:8080", Err: err}
+	}
+	return listener, nil
+}
+
+// LoadTLS reads a certificate with its key from files.
+func LoadTLS(certFile, keyFile string) (*tls.Config, error) {
+	if certFile == "" && keyFile == "" {
+		return nil, nil //nolint:nilnil // no files: no TLS
+	}
+	if certFile == "" || keyFile == "" {
+		return nil, lyceum.Invalidf("--tls-cert and --tls-key are given together or not at all")
+	}
+	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
+	if err != nil {
+		return nil, &lyceum.Error{Kind: lyceum.Invalid, Detail: "the TLS certificate and key cannot be read; --tls-cert and --tls-key take PEM files that belong together", Err: err}
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// Serve answers requests on a listener until the context ends, and then lets
+// those under way finish.
+func Serve(ctx context.Context, listener net.Listener, handler http.Handler, secure *tls.Config, log *slog.Logger) error {
+	server := &http.Server{
+		Handler:           handler,
+		TLSConfig:         secure,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() {
+		if secure != nil {
+			failed <- server.ServeTLS(listener, "", "")
+		} else {
+			failed <- server.Serve(listener)
+		}
+	}()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := server.Shutdown(last); err != nil {
+		log.WarnContext(last, "requests were cut off", "after", stopTimeout)
+		return server.Close()
+	}
+	return nil
+}
+
+// addressOf gives the address a request came from; the zero Addr when there is
+// none.
+func addressOf(r *http.Request) netip.Addr {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return from.Addr()
+}

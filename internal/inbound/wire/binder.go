@@ -1,0 +1,116 @@
+package wire
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Binder turns parameters into typed values and collects what is wrong with
+// them, so that one answer names every mistake. A parameter that is absent
+// gives nil; parameters nobody asks for are ignored.
+type Binder struct {
+	query    Query
+	problems []lyceum.FieldError
+}
+
+// NewBinder binds the parameters of a query.
+func NewBinder(q Query) *Binder { return &Binder{query: q} }
+
+// Err refuses the request if anything was wrong.
+func (b *Binder) Err() error {
+	if len(b.problems) == 0 {
+		return nil
+	}
+	return lyceum.InvalidFields(b.problems...)
+}
+
+func (b *Binder) refuse(name, message string) {
+	b.problems = append(b.problems, lyceum.FieldError{Field: name, Message: message})
+}
+
+// text gives the value of a parameter that is there once.
+func (b *Binder) text(name string) (string, bool) {
+	found := -1
+	for i := range b.query.pairs {
+		if b.query.pairs[i].name != name {
+			continue
+		}
+		if found >= 0 {
+			b.refuse(name, "must be given once")
+			return "", false
+		}
+		found = i
+	}
+	if found < 0 {
+		return "", false
+	}
+	return b.query.pairs[found].value, true
+}
+
+const (
+	minInt32 = -1 << 31
+	maxInt32 = 1<<31 - 1
+)
+
+// Int32 binds any integer of 32 bits.
+func (b *Binder) Int32(name string) *int32 { return b.Int32From(name, minInt32) }
+
+// Int32From binds an integer from least to 2147483647.
+func (b *Binder) Int32From(name string, least int32) *int32 {
+	text, ok := b.text(name)
+	if !ok {
+		return nil
+	}
+	v, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || v < int64(least) || text[0] == '+' {
+		b.refuse(name, "must be an integer from "+strconv.Itoa(int(least))+" to "+strconv.Itoa(maxInt32))
+		return nil
+	}
+	n := int32(v)
+	return &n
+}
+
+// Bool binds true, false, 1 or 0.
+func (b *Binder) Bool(name string) *bool {
+	text, ok := b.text(name)
+	if !ok {
+		return nil
+	}
+	v := text == "true" || text == "1"
+	if !v && text != "false" && text != "0" {
+		b.refuse(name, "must be true or false (or 1 or 0)")
+		return nil
+	}
+	return &v
+}
+
+// Time binds a time as lyceum.ParseTime reads it.
+func (b *Binder) Time(name string) *time.Time {
+	text, ok := b.text(name)
+	if !ok {
+		return nil
+	}
+	t, err := lyceum.ParseTime(text)
+	if err != nil {
+		b.refuse(name, lyceum.Public(err).Detail)
+		return nil
+	}
+	return &t
+}
+
+// OneOf binds one of the values listed, in their own letter case.
+func (b *Binder) OneOf(name string, values ...string) *string {
+	text, ok := b.text(name)
+	if !ok {
+		return nil
+	}
+	if !slices.Contains(values, text) {
+		b.refuse(name, "must be "+strings.Join(values, " or "))
+		return nil
+	}
+	return &text
+}

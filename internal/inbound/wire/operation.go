@@ -1,0 +1,69 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// Operation is one row of a face's table. The table alone says which requests
+// are answered and what they need; routing, the check of credentials, the
+// metrics and the test against the contract read it.
+type Operation struct {
+	ID     string // the contract's operationId
+	Method string
+	Path   string // in the pattern language of http.ServeMux
+	Needs  lyceum.Permissions
+	Serve  Endpoint
+}
+
+// Face is one interface to the outside.
+type Face interface {
+	// Name stands in metrics and is the face's first path segment: v1.
+	Name() string
+	Operations() []Operation
+	// Failure is the status and the body of an error; the only place where a
+	// kind becomes a status.
+	Failure(e *lyceum.Error) (status int, body Body)
+}
+
+// Body is the JSON of an answer, appended to a buffer.
+type Body interface {
+	AppendJSON(b []byte) ([]byte, error)
+}
+
+// Endpoint answers one request of a caller whose credential holds.
+type Endpoint func(ctx context.Context, caller access.Caller, r *http.Request) (Body, error)
+
+// Asked makes an endpoint of a function that wants its query parameters bound
+// and gives a body.
+func Asked[P any, A Body](bind func(*Binder) P, answer func(context.Context, access.Caller, P) (A, error)) Endpoint {
+	return func(ctx context.Context, caller access.Caller, r *http.Request) (Body, error) {
+		query, err := ParseQuery(r.URL.RawQuery)
+		if err != nil {
+			return nil, err
+		}
+		binder := NewBinder(query)
+		params := bind(binder)
+		if err := binder.Err(); err != nil {
+			return nil, err
+		}
+		return answer(ctx, caller, params)
+	}
+}
+
+// JSON is a body written by encoding/json, for answers that are rare or small.
+type JSON struct{ Value any }
+
+// AppendJSON implements Body.
+func (j JSON) AppendJSON(b []byte) ([]byte, error) {
+	text, err := json.Marshal(j.Value)
+	if err != nil {
+		return b, fmt.Errorf("encode answer: %w", err)
+	}
+	return append(b, text...), nil
+}

@@ -1,0 +1,88 @@
+package wire
+
+import (
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Query is a query string taken apart. Unlike net/url it refuses what it
+// cannot decode instead of leaving it out, and keeps parameters in order.
+type Query struct{ pairs []pair }
+
+type pair struct{ name, value string }
+
+// ParseQuery takes a raw query string apart (WHATWG URL, section 5.1): pairs
+// between ampersands, + for a space, %XX for a byte. A percent sign that is
+// not followed by two hexadecimal digits is refused.
+func ParseQuery(raw string) (Query, error) {
+	var q Query
+	for raw != "" {
+		var part string
+		part, raw, _ = strings.Cut(raw, "&")
+		if part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		name, nameOK := unescape(name)
+		value, valueOK := unescape(value)
+		switch {
+		case !nameOK:
+			return Query{}, lyceum.Invalidf("the query string has a parameter name with a percent sign that is not followed by two hexadecimal digits; write a percent sign as %%25")
+		case !valueOK:
+			return Query{}, lyceum.InvalidFields(lyceum.FieldError{
+				Field: nameForMessage(name), Message: "has a percent sign that is not followed by two hexadecimal digits; write a percent sign as %25",
+			})
+		}
+		q.pairs = append(q.pairs, pair{name, value})
+	}
+	return q, nil
+}
+
+// nameForMessage keeps what a stranger calls a parameter out of a sentence
+// unless it looks like a name.
+func nameForMessage(name string) string {
+	if name == "" || len(name) > 40 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") != "" {
+		return "a parameter of the query string"
+	}
+	return name
+}
+
+func unescape(s string) (string, bool) {
+	if !strings.ContainsAny(s, "%+") {
+		return s, true
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '+':
+			b = append(b, ' ')
+		case '%':
+			if i+2 >= len(s) {
+				return "", false
+			}
+			high, ok1 := hexDigit(s[i+1])
+			low, ok2 := hexDigit(s[i+2])
+			if !ok1 || !ok2 {
+				return "", false
+			}
+			b = append(b, high<<4|low)
+			i += 2
+		default:
+			b = append(b, s[i])
+		}
+	}
+	return string(b), true
+}
+
+func hexDigit(c byte) (byte, bool) {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0', true
+	case c >= 'a' && c <= 'f':
+		return c - 'a' + 10, true
+	case c >= 'A' && c <= 'F':
+		return c - 'A' + 10, true
+	}
+	return 0, false
+}

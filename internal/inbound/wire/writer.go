@@ -1,0 +1,136 @@
+package wire
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// gzipFrom is the length in bytes from which an answer is worth compressing.
+const gzipFrom = 1400
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
+
+// maxKept is the largest buffer that is kept for another answer.
+const maxKept = 256 << 10
+
+var zippers = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails for unknown levels alone
+	return z
+}}
+
+// Send sends a body as JSON. A 200 bears a weak ETag of its bytes, and is a 304
+// without body when the request has that tag already. The body is encoded
+// before anything is sent, so that a body that fails has sent nothing.
+func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
+	kept := buffers.Get().(*[]byte)
+	text, err := body.AppendJSON((*kept)[:0])
+	defer func() {
+		if cap(text) <= maxKept {
+			*kept = text
+			buffers.Put(kept)
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	header := w.Header()
+	header["Content-Type"] = jsonType
+	header["Vary"] = varies
+	if status == http.StatusOK {
+		tag := weakTag(text)
+		header["Etag"] = []string{tag}
+		header["Cache-Control"] = revalidate
+		if (r.Method == http.MethodGet || r.Method == http.MethodHead) && tagMatches(r.Header["If-None-Match"], tag) {
+			delete(header, "Content-Type")
+			w.WriteHeader(http.StatusNotModified)
+			return nil
+		}
+	} else {
+		header["Cache-Control"] = noStore
+	}
+	if len(text) >= gzipFrom && acceptsGzip(r.Header["Accept-Encoding"]) {
+		return sendZipped(w, status, text)
+	}
+	header["Content-Length"] = []string{strconv.Itoa(len(text))}
+	w.WriteHeader(status)
+	_, err = w.Write(text)
+	return gone(err)
+}
+
+// Values of headers that never change, made once.
+var (
+	jsonType   = []string{"application/json; charset=utf-8"}
+	varies     = []string{"Accept, Accept-Encoding"}
+	revalidate = []string{"max-age=0, private, must-revalidate"}
+	noStore    = []string{"no-store"}
+)
+
+// gone drops the error of a client that went away: there is nobody left to
+// tell and nothing wrong here.
+func gone(error) error { return nil }
+
+func sendZipped(w http.ResponseWriter, status int, text []byte) error {
+	var zipped bytes.Buffer
+	zipped.Grow(len(text) / 4)
+	z := zippers.Get().(*gzip.Writer)
+	defer zippers.Put(z)
+	z.Reset(&zipped)
+	if _, err := z.Write(text); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	w.Header()["Content-Encoding"] = []string{"gzip"}
+	w.Header()["Content-Length"] = []string{strconv.Itoa(zipped.Len())}
+	w.WriteHeader(status)
+	_, err := w.Write(zipped.Bytes())
+	return gone(err)
+}
+
+func weakTag(text []byte) string {
+	sum := sha256.Sum256(text)
+	var tag [3 + 32 + 1]byte
+	copy(tag[:], `W/"`)
+	hex.Encode(tag[3:], sum[:16])
+	tag[len(tag)-1] = '"'
+	return string(tag[:])
+}
+
+// tagMatches compares weakly (RFC 9110, section 13.1.2).
+func tagMatches(headers []string, tag string) bool {
+	for _, line := range headers {
+		for candidate := range strings.SplitSeq(line, ",") {
+			candidate = strings.TrimSpace(candidate)
+			if candidate == "*" || strings.TrimPrefix(candidate, "W/") == strings.TrimPrefix(tag, "W/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3).
+func acceptsGzip(headers []string) bool {
+	star := false
+	for _, line := range headers {
+		for part := range strings.SplitSeq(line, ",") {
+			coding, parameters, _ := strings.Cut(part, ";")
+			weight := strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(parameters), " ", ""), "q=")
+			refused := weight != "" && strings.Trim(weight, "0.") == ""
+			switch strings.ToLower(strings.TrimSpace(coding)) {
+			case "gzip":
+				return !refused
+			case "*":
+				star = !refused
+			}
+		}
+	}
+	return star
+}

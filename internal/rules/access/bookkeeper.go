@@ -1,0 +1,58 @@
+package access
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Bookkeeper brings the use of keys and the counts of the limiter into the
+// store every few seconds, so that no request waits for that.
+type Bookkeeper struct {
+	Store   lyceum.Store
+	Keys    *Keys
+	Limiter *Limiter
+	Log     *slog.Logger
+}
+
+// bookkeepingPause is what a process that is killed may forget of both.
+const bookkeepingPause = 5 * time.Second
+
+// Run keeps books until the context ends, and once more then.
+func (b *Bookkeeper) Run(ctx context.Context) {
+	tick := time.NewTicker(bookkeepingPause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			b.keep(ctx)
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookkeepingPause)
+			defer cancel()
+			b.keep(last)
+			return
+		}
+	}
+}
+
+func (b *Bookkeeper) keep(ctx context.Context) {
+	books := lyceum.Bookkeeping{KeyUses: b.Keys.Uses(), RateWindows: b.Limiter.Windows()}
+	if len(books.KeyUses) == 0 && len(books.RateWindows) == 0 {
+		return
+	}
+	if err := b.Store.Bookkeep(ctx, books); err != nil {
+		b.Log.WarnContext(ctx, "the use of API keys could not be kept", "err", err)
+	}
+}
+
+// Resume takes up the counts of the running minute from the store.
+func (b *Bookkeeper) Resume(ctx context.Context) error {
+	windows, err := b.Store.FindRateWindows(ctx, b.Limiter.Minute())
+	if err != nil {
+		return err
+	}
+	b.Limiter.Resume(windows)
+	return nil
+}

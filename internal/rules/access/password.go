@@ -1,0 +1,24 @@
+package access
+
+import (
+	"encoding/base64"
+	"fmt"
+
+	"golang.org/x/crypto/argon2"
+)
+
+// The cost of a password hash: argon2id with 19 MiB, two passes, one thread.
+const (
+	hashMemory  = 19 << 10 // KiB
+	hashPasses  = 2
+	hashThreads = 1
+	hashLength  = 32
+)
+
+// HashPassword gives the argon2id hash of a password as a PHC string, which
+// names its own cost, so that the cost can rise later.
+func HashPassword(password string, salt [16]byte) string {
+	hash := argon2.IDKey([]byte(password), salt[:], hashPasses, hashMemory, hashThreads, hashLength)
+	encode := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, hashMemory, hashPasses, hashThreads, encode(salt[:]), encode(hash))
+}

@@ -1,0 +1,131 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Backup writes a copy of a SQLite database, all of one moment, into a new
+// file while others go on reading and writing, and verifies the copy before it
+// takes its name.
+func (s *Store) Backup(ctx context.Context, path string) error {
+	if s.dialect.name != "sqlite" {
+		return lyceum.Errorf(lyceum.Invalid, "a PostgreSQL database is backed up by pg_dump --format=custom and restored by pg_restore (docs/operations.md)")
+	}
+	if _, err := os.Stat(path); err == nil {
+		return lyceum.Errorf(lyceum.Conflict, "%s exists; give the backup another name", path)
+	}
+	partial := path + ".partial"
+	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return cannotWrite(partial, err)
+	}
+	if _, err := s.reads.db.ExecContext(ctx, "VACUUM INTO ?1", partial); err != nil {
+		_ = os.Remove(partial)
+		return cannotWrite(path, err)
+	}
+	if err := Verify(ctx, partial); err != nil {
+		_ = os.Remove(partial)
+		return fmt.Errorf("the backup is not good: %w", err)
+	}
+	if err := syncFile(partial); err != nil {
+		return cannotWrite(path, err)
+	}
+	if err := os.Rename(partial, path); err != nil {
+		return cannotWrite(path, err)
+	}
+	return syncFile(filepath.Dir(path))
+}
+
+func cannotWrite(path string, err error) error {
+	return &lyceum.Error{Kind: lyceum.Unavailable, Detail: path + " cannot be written; choose a folder that exists, is writable and has room", Err: err}
+}
+
+// syncFile makes a file, or the names in a folder, last over a power cut.
+func syncFile(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
+}
+
+// Verify tells whether a file is a whole database of this program's schema or
+// an older one.
+func Verify(ctx context.Context, path string) error {
+	if _, err := os.Stat(path); err != nil {
+		return &lyceum.Error{Kind: lyceum.NotFound, Detail: "the backup " + path + " cannot be read", Err: err}
+	}
+	db, err := sql.Open("sqlite", sqliteDSN(path, Full, "mode=ro&immutable=1"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	damaged, err := sqliteIntegrity(ctx, db)
+	if err != nil {
+		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is no backup made by lyceum", Err: err}
+	}
+	if len(damaged) > 0 {
+		return lyceum.Invalidf("%s is damaged: %s", path, damaged[0])
+	}
+	var schools int64
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM schools").Scan(&schools); err != nil {
+		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is no backup made by lyceum", Err: err}
+	}
+	return nil
+}
+
+// Restore puts a verified backup in the place of the database of a data
+// folder. Nothing may have that database open. Without force a database that
+// is there is left alone. The old one is gone only when the new one stands in
+// its place.
+func Restore(ctx context.Context, backup, dir string, force bool) error {
+	if err := Verify(ctx, backup); err != nil {
+		return err
+	}
+	target := filepath.Join(dir, FileName)
+	if _, err := os.Stat(target); err == nil && !force {
+		return lyceum.Errorf(lyceum.Conflict, "%s holds a database already; give --force to replace it, or another folder with --data", dir)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return cannotWrite(dir, err)
+	}
+	partial := target + ".partial"
+	if err := copyFile(backup, partial); err != nil {
+		_ = os.Remove(partial)
+		return cannotWrite(partial, err)
+	}
+	// A log that stayed behind would be replayed into the new database.
+	for _, rest := range []string{target + "-wal", target + "-shm"} {
+		if err := os.Remove(rest); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return cannotWrite(rest, err)
+		}
+	}
+	if err := os.Rename(partial, target); err != nil {
+		return cannotWrite(target, err)
+	}
+	return syncFile(dir)
+}
+
+func copyFile(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(target, source); err != nil {
+		return errors.Join(err, target.Close())
+	}
+	return errors.Join(target.Sync(), target.Close())
+}
