@@ -2,10 +2,10 @@
 // and its sales from 2023-01-02 to 2026-06-30.
 //
 // It owns what the made-up school looks like. Everything is a function of a
-// seed and the number of transactions: the package has no clock, no other
-// source of chance and no store, and it neither formats nor hashes the
-// credentials it makes up. They are known to whoever knows the seed, so that
-// they protect nothing.
+// seed and the number of transactions: the package has no clock and no other
+// source of chance. It must not know how a store keeps the rows, and it neither
+// formats nor hashes the credentials it makes up. They are known to whoever
+// knows the seed, so that they protect nothing.
 package demo
 
 import (

@@ -91,9 +91,9 @@ func (r *roster) user(id lyceum.UserID) lyceum.User {
 	}
 	switch id {
 	case ownerID:
-		u.Email, u.Src = "owner@example.com", lyceum.None[string]()
+		u.Email, u.Src = OwnerEmail, lyceum.None[string]()
 	case learnerID:
-		u.Email = "learner@example.com"
+		u.Email = LearnerEmail
 	}
 	return u
 }

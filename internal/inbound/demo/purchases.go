@@ -119,7 +119,7 @@ func (t *till) learnerIsDue() bool {
 // and then one of the newest, otherwise anyone, but some far more often than
 // others.
 func (t *till) buyer(now moment) lyceum.UserID {
-	for t.next <= now+86400 {
+	for t.next < now {
 		t.known++
 		t.next = t.arrivals.next()
 	}
@@ -147,7 +147,7 @@ func (t *till) sell(now moment, user lyceum.UserID) {
 	t.pay(p, now, now)
 	if terms := t.shop.terms[p.plan]; terms.months > 0 {
 		t.book(p, now, terms)
-	} else if t.rng.IntN(100) < 4 && t.taken+1 < t.transactions {
+	} else if t.rng.IntN(100) < 4 {
 		t.addSecond(p, now, currency)
 	}
 }
@@ -168,7 +168,7 @@ func (t *till) affiliate(user lyceum.UserID) uint8 {
 }
 
 // addSecond puts another thing into an order, if one is drawn that is paid
-// once and in the same currency.
+// once and in the same currency. It is the next transaction, if there is one.
 func (t *till) addSecond(first purchase, now moment, currency int) {
 	offer := t.shop.draw(t.popular, now, true)
 	second := first

@@ -3,6 +3,7 @@ package demo
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ func TestOrderAndReferences(t *testing.T) {
 			s := New(1, n)
 			sales := map[lyceum.SaleID]lyceum.Sale{}
 			buyers := map[lyceum.SaleID]lyceum.UserID{}
+			currencies := map[lyceum.SaleID]lyceum.Currency{}
 			var last lyceum.Transaction
 			total := 0
 			for b := range s.Batches(64) {
@@ -39,13 +41,14 @@ func TestOrderAndReferences(t *testing.T) {
 						t.Fatalf("transaction %d comes before its sale", tx.ID)
 					}
 					if buyers[sale.ID] == 0 {
-						buyers[sale.ID] = tx.UserID
+						buyers[sale.ID], currencies[sale.ID] = tx.UserID, tx.Currency
 						if tx.CreatedAt != sale.CreatedAt {
 							t.Errorf("sale %d is of %v, its first transaction of %v", sale.ID, sale.CreatedAt, tx.CreatedAt)
 						}
 					}
-					if buyers[sale.ID] != tx.UserID {
-						t.Errorf("sale %d is of users %d and %d", sale.ID, buyers[sale.ID], tx.UserID)
+					if buyers[sale.ID] != tx.UserID || currencies[sale.ID] != tx.Currency {
+						t.Errorf("sale %d is of user %d in %s and of %d in %s",
+							sale.ID, buyers[sale.ID], currencies[sale.ID], tx.UserID, tx.Currency)
 					}
 					checkReferences(t, s, &tx)
 				}
@@ -67,6 +70,9 @@ func checkReferences(t *testing.T, s *School, tx *lyceum.Transaction) {
 	if !plan.CreatedAt.Before(tx.CreatedAt) || plan.Currency != tx.Currency {
 		t.Errorf("transaction %d of %v in %s is for plan %d of %v in %s",
 			tx.ID, tx.CreatedAt, tx.Currency, plan.ID, plan.CreatedAt, plan.Currency)
+	}
+	if tx.AffiliateID.Present && affiliateUser(tx.AffiliateID.Value) == tx.UserID {
+		t.Errorf("transaction %d was brought by its own buyer %d", tx.ID, tx.UserID)
 	}
 	var author lyceum.AuthorID
 	if plan.CourseID.Present {
@@ -205,6 +211,49 @@ func TestRenewalsKeepTheirRhythm(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestNothingOfARetiredCourseIsSold(t *testing.T) {
+	s := New(1, 50_000)
+	sold := 0
+	_, transactions := all(s, 1000)
+	for _, tx := range transactions {
+		plan := s.PricingPlans[tx.PricingPlanID-1]
+		if !plan.CourseID.Present || courses[plan.CourseID.Value-1].retired == 0 {
+			continue
+		}
+		sold++
+		if retired := courses[plan.CourseID.Value-1].retired.time(); !tx.CreatedAt.Before(retired) {
+			t.Errorf("transaction %d of %v is for course %d, retired %v", tx.ID, tx.CreatedAt, plan.CourseID.Value, retired)
+		}
+	}
+	if sold == 0 {
+		t.Error("nothing was sold before it retired")
+	}
+}
+
+func TestDrawGivesWhatIsSold(t *testing.T) {
+	s := newShop()
+	rng := seed(1).stream("a test")
+	popular := rand.NewZipf(rng, 1.25, 4, uint64(len(s.offers)-1))
+	recurring := 0
+	for _, at := range []moment{0, on(2024, time.May, 1), closing - 1} {
+		for range 2000 {
+			for _, onlyOnce := range []bool{false, true} {
+				o := s.draw(popular, at, onlyOnce)
+				recurs := o.frequency == lyceum.Subscription || o.frequency == lyceum.PaymentPlan
+				if at < o.opens || at >= o.closes || onlyOnce && recurs {
+					t.Fatalf("at %v, only once %t: %+v", at.time(), onlyOnce, *o)
+				}
+				if recurs {
+					recurring++
+				}
+			}
+		}
+	}
+	if recurring == 0 {
+		t.Error("nothing that recurs was drawn")
 	}
 }
 

@@ -53,13 +53,14 @@ func (c *csvRows[T]) header(kind Kind[T]) error {
 	if len(c.scan.fields) > maxColumns {
 		return lyceum.Invalidf("line %d names more than %d columns", c.line, maxColumns)
 	}
+	twice := ""
 	for _, field := range c.scan.fields {
 		name := string(c.scan.text(field))
 		if !utf8.ValidString(name) || len(name) > maxName {
 			return lyceum.Invalidf("line %d is to name the columns and holds a name that is not valid UTF-8 or longer than %d bytes", c.line, maxName)
 		}
 		if name != "" && slices.Contains(c.names, name) {
-			return lyceum.Invalidf("line %d names the column %q twice", c.line, name)
+			twice = name
 		}
 		c.names = append(c.names, name)
 		i := kind.index(name)
@@ -72,7 +73,13 @@ func (c *csvRows[T]) header(kind Kind[T]) error {
 			c.unknown = append(c.unknown, name)
 		}
 	}
-	return c.complete(kind)
+	if err := c.complete(kind); err != nil {
+		return err
+	}
+	if twice != "" {
+		return lyceum.Invalidf("line %d names the column %q twice", c.line, twice)
+	}
+	return nil
 }
 
 // complete refuses a header that lacks columns, and notes those whose place a
@@ -183,7 +190,11 @@ func (c *csvRows[T]) row() Row[T] {
 		if k == nil {
 			continue
 		}
-		if problem := k.accept(&c.memo, c.scan.cell(field, k.text), &c.value); problem != "" {
+		value := c.scan.cell(field)
+		if k.text {
+			value.text = stripFormulaQuote(value.text)
+		}
+		if problem := k.accept(&c.memo, value, &c.value); problem != "" {
 			row.Problems = append(row.Problems, Problem{Line: c.line, Column: k.name, Message: problem})
 		}
 	}

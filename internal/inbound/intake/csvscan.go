@@ -147,15 +147,11 @@ func stripFormulaQuote(b []byte) []byte {
 	return b
 }
 
-// cell gives a field as a cell; an apostrophe put there against spreadsheets
-// is taken away when the column is text.
-func (c *csvScanner) cell(f csvField, text bool) cell {
+// cell gives a field as a cell: null when nothing stands there, not even
+// quotes.
+func (c *csvScanner) cell(f csvField) cell {
 	if f.start == f.end && !f.quoted {
 		return cell{form: formNull}
 	}
-	value := c.text(f)
-	if text {
-		value = stripFormulaQuote(value)
-	}
-	return cell{text: value, form: formText}
+	return cell{text: c.text(f), form: formText}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
 )
 
-var now = intake.Defaults{Now: time.Date(2024, 5, 6, 7, 8, 9, 999, time.UTC)}
+var now = intake.Defaults{Now: time.Date(2024, 5, 6, 7, 8, 9, 999, time.UTC), Role: lyceum.Student}
 
 // readAll reads r to its end and gives the error that ended it, nil at the
 // end of the file.

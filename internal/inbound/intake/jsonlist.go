@@ -183,8 +183,8 @@ func (l *jsonLists[T]) member(c byte) (row Row[T], found bool) {
 		return l.broken(l.place, "the name of a member, in double quotes, must come here")
 	}
 	begin := l.place
-	text, outcome := l.frame()
-	switch outcome {
+	text, result := l.frame()
+	switch result {
 	case unclosed:
 		return l.broken(begin, unclosedValue)
 	case oversized:
@@ -212,8 +212,8 @@ func (l *jsonLists[T]) member(c byte) (row Row[T], found bool) {
 // skip passes over a value that is no row.
 func (l *jsonLists[T]) skip() (row Row[T], found bool) {
 	begin := l.place
-	text, outcome := l.frame()
-	switch outcome {
+	text, result := l.frame()
+	switch result {
 	case unclosed:
 		return l.broken(begin, unclosedValue)
 	case oversized:
@@ -229,8 +229,8 @@ func (l *jsonLists[T]) skip() (row Row[T], found bool) {
 // element reads one element of the list.
 func (l *jsonLists[T]) element() (row Row[T], found bool) {
 	begin := l.place
-	text, outcome := l.frame()
-	switch outcome {
+	text, result := l.frame()
+	switch result {
 	case unclosed:
 		return l.broken(begin, unclosedValue)
 	case oversized:

@@ -23,12 +23,15 @@ type Kind[T any] struct {
 func (k Kind[T]) String() string { return k.name }
 
 // Defaults are the values of columns that a file may leave out although the
-// school needs them.
+// school needs them. What is zero here is left zero in the rows, for a sink
+// that knows better, because it has an older row or a clock.
 type Defaults struct {
 	// Now stands for a created_at or updated_at that the file does not have.
-	// It is cut to the whole second. Reading the same file again gives the
-	// same rows only with the same Now.
+	// It is cut to the whole second. With a Now of its own each time, reading
+	// the same file again does not give the same rows.
 	Now time.Time
+	// Role stands for a user's role; lyceum.Student is the usual one.
+	Role lyceum.Role
 }
 
 // column is one field of a row: its name, whether a file must have it, and how

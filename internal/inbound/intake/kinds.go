@@ -62,8 +62,8 @@ func statusColumn() column[lyceum.Transaction] {
 }
 
 // Users are the people of a school. A file must have id and email. Without
-// the column role they are students, without created_at they are created at
-// Defaults.Now; name and src are null. Passwords are not in the file.
+// the column role they have Defaults.Role, without created_at they are created
+// at Defaults.Now; name and src are null. Passwords are not in the file.
 func Users() Kind[lyceum.User] {
 	type row = lyceum.User
 	return Kind[row]{
@@ -97,7 +97,7 @@ func roleColumn() column[lyceum.User] {
 			u.Role = lyceum.Role(role)
 			return problem
 		},
-		fallback: func(u *lyceum.User, _ Defaults) { u.Role = lyceum.Student },
+		fallback: func(u *lyceum.User, d Defaults) { u.Role = d.Role },
 		write:    func(e *encoder, u *lyceum.User) { e.text(string(u.Role)) },
 	}
 }

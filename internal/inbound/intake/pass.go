@@ -69,13 +69,12 @@ func (p *pass[T]) take(row *Row[T]) {
 	p.result.Rows++
 	p.read++
 	at := place{row: p.result.Rows, line: row.Line}
-	switch {
-	case len(row.Problems) > 0:
-		for _, problem := range row.Problems {
-			p.faults = append(p.faults, placedFault{row: at.row, Problem: problem})
-		}
-	default:
+	if len(row.Problems) == 0 {
 		p.put(placed[T]{place: at, value: row.Value})
+		return
+	}
+	for _, problem := range row.Problems {
+		p.faults = append(p.faults, placedFault{row: at.row, Problem: problem})
 	}
 }
 

@@ -121,10 +121,10 @@ func acceptsGzip(headers []string) bool {
 	star := false
 	for _, line := range headers {
 		for part := range strings.SplitSeq(line, ",") {
-			coding, parameters, _ := strings.Cut(part, ";")
+			coding, parameters, _ := strings.Cut(strings.ToLower(part), ";")
 			weight := strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(parameters), " ", ""), "q=")
 			refused := weight != "" && strings.Trim(weight, "0.") == ""
-			switch strings.ToLower(strings.TrimSpace(coding)) {
+			switch strings.TrimSpace(coding) {
 			case "gzip":
 				return !refused
 			case "*":

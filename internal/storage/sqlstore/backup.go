@@ -3,10 +3,12 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -27,7 +29,7 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return cannotWrite(partial, err)
 	}
-	if _, err := s.reads.db.ExecContext(ctx, "VACUUM INTO ?1", partial); err != nil {
+	if err := s.vacuumInto(ctx, partial); err != nil {
 		_ = os.Remove(partial)
 		return cannotWrite(path, err)
 	}
@@ -42,6 +44,29 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 		return cannotWrite(path, err)
 	}
 	return syncFile(filepath.Dir(path))
+}
+
+// vacuumInto writes the copy. A reading connection refuses to write anything,
+// a copy too, so this one is told otherwise and thrown away afterwards. The
+// file is made first, because SQLite would let everybody read it.
+func (s *Store) vacuumInto(ctx context.Context, path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	conn, err := s.reads.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }()
+	if _, err := conn.ExecContext(ctx, "PRAGMA query_only(0)"); err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, "VACUUM INTO ?1", path)
+	return err
 }
 
 func cannotWrite(path string, err error) error {
@@ -94,6 +119,9 @@ func Restore(ctx context.Context, backup, dir string, force bool) error {
 	if _, err := os.Stat(target); err == nil && !force {
 		return lyceum.Errorf(lyceum.Conflict, "%s holds a database already; give --force to replace it, or another folder with --data", dir)
 	}
+	if err := unused(ctx, target); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return cannotWrite(dir, err)
 	}
@@ -112,6 +140,27 @@ func Restore(ctx context.Context, backup, dir string, force bool) error {
 		return cannotWrite(target, err)
 	}
 	return syncFile(dir)
+}
+
+// unused fails when a program has the database open: only the last one can
+// leave the log's mode, which brings all of the log into the database. What is
+// too damaged for that is in nobody's use.
+func unused(ctx context.Context, path string) error {
+	if _, err := os.Stat(path); err != nil {
+		return nil //nolint:nilerr // nothing is there to be used
+	}
+	dsn := url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: "mode=rw&_pragma=busy_timeout(1000)"}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var mode string
+	err = db.QueryRowContext(ctx, "PRAGMA journal_mode = DELETE").Scan(&mode)
+	if sqliteFault(err) == faultRetry || err == nil && mode != "delete" {
+		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "a program uses the database " + path + "; end it first, or give another folder with --data", Err: err}
+	}
+	return nil
 }
 
 func copyFile(from, to string) error {

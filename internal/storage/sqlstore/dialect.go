@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -60,7 +61,7 @@ func sqliteDialect() *dialect {
 		name:           "sqlite",
 		goose:          goose.DialectSQLite3,
 		migrations:     "migrations/sqlite",
-		rebind:         func(text string) string { return strings.ReplaceAll(text, "$", "?") },
+		rebind:         sqlitePlaceholders,
 		keepStatements: true,
 		lanes:          1,
 		snapshot:       sql.TxOptions{ReadOnly: true},
@@ -81,6 +82,26 @@ func postgresDialect() *dialect {
 		fault:       postgresFault,
 		integrity:   func(context.Context, *sql.DB) ([]string, error) { return nil, nil },
 	}
+}
+
+// sqlitePlaceholders turns $n into SQLite's placeholders. Numbers that simply
+// count up become a bare ?: SQLite keeps a numbered one as a name, and the
+// driver looks every name up in a list, which for a statement with a thousand
+// of them costs more than to run it.
+func sqlitePlaceholders(text string) string {
+	parts := strings.Split(text, "$")
+	numbered := false
+	for i, part := range parts[1:] {
+		digits := len(part) - len(strings.TrimLeft(part, "0123456789"))
+		numbered = numbered || part[:digits] != strconv.Itoa(i+1)
+	}
+	if numbered {
+		return strings.Join(parts, "?")
+	}
+	for i, part := range parts[1:] {
+		parts[i+1] = strings.TrimLeft(part, "0123456789")
+	}
+	return strings.Join(parts, "?")
 }
 
 func sqliteFault(err error) fault {

@@ -107,7 +107,7 @@ func sqliteDSN(path string, synchronous Synchronous, more string) string {
 		dsn = url.URL{Scheme: "file", Opaque: url.PathEscape(path)}
 	}
 	dsn.RawQuery = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(" + string(synchronous) +
-		")&_pragma=foreign_keys(1)&_pragma=cache_size(-32768)&" + more
+		")&_pragma=foreign_keys(1)&_pragma=temp_store(memory)&_pragma=wal_autocheckpoint(8000)&_pragma=cache_size(-32768)&" + more
 	return dsn.String()
 }
 

@@ -101,7 +101,7 @@ func insert[T any](t *tx, table *table[T], rows []T) error {
 			args = append(append(args, int64(t.stamp.School)), table.bind(&rows[i])...)
 			t.entry(table.created, table.id(&rows[i]))
 		}
-		if _, err := t.session.exec(insertText(table.name, table.list(), 1+len(table.columns), n), args...); err != nil {
+		if err := t.session.exec(insertText(table.name, table.list(), 1+len(table.columns), n), args...); err != nil {
 			return fmt.Errorf("insert %s: %w", table.name, err)
 		}
 		rows = rows[n:]
@@ -130,7 +130,7 @@ func update[T any](t *tx, table *table[T], row *T) error {
 	}
 	w.and("school_id = ?", int64(t.stamp.School))
 	w.and(table.columns[0]+" = ?", args[0])
-	if _, err := t.session.exec("UPDATE "+table.name+" SET "+strings.Join(set, ", ")+w.String(), w.args...); err != nil {
+	if err := t.session.exec("UPDATE "+table.name+" SET "+strings.Join(set, ", ")+w.String(), w.args...); err != nil {
 		return fmt.Errorf("update %s: %w", table.name, err)
 	}
 	t.entry(table.updated, table.id(row))

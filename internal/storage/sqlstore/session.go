@@ -108,18 +108,20 @@ func (s *session) query(text string, args ...any) (*sql.Rows, error) {
 	return s.pool.db.QueryContext(s.ctx, text, args...)
 }
 
-func (s *session) exec(text string, args ...any) (sql.Result, error) {
-	if s.pool.dialect.keepStatements {
-		statement, err := s.statement(text)
-		if err != nil {
-			return nil, err
+func (s *session) exec(text string, args ...any) error {
+	var err error
+	switch {
+	case s.pool.dialect.keepStatements:
+		var statement *sql.Stmt
+		if statement, err = s.statement(text); err == nil {
+			_, err = statement.ExecContext(s.ctx, args...)
 		}
-		return statement.ExecContext(s.ctx, args...)
+	case s.tx != nil:
+		_, err = s.tx.ExecContext(s.ctx, text, args...)
+	default:
+		_, err = s.pool.db.ExecContext(s.ctx, text, args...)
 	}
-	if s.tx != nil {
-		return s.tx.ExecContext(s.ctx, text, args...)
-	}
-	return s.pool.db.ExecContext(s.ctx, text, args...)
+	return err
 }
 
 // statement gives the prepared statement of a text. Inside a transaction a new

@@ -89,7 +89,7 @@ func transactionWhere(school lyceum.SchoolID, f lyceum.TransactionFilter) *where
 			int64(school), int64(f.CourseID.Value))
 	}
 	if f.FullyRefunded.Present {
-		// The first part is what the partial index of refunds is made of.
+		// The first part is what the partial index of full refunds is made of.
 		if f.FullyRefunded.Value {
 			w.and("t.amount_refunded > 0")
 			w.and("t.amount_refunded >= t.final_price")

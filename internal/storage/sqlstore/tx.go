@@ -51,7 +51,7 @@ func (t *tx) appendEntries() error {
 			number++
 			args = append(args, int64(t.stamp.School), number, micros(t.stamp.At), t.stamp.Actor, string(e.Type), int64(e.ObjectID))
 		}
-		if _, err := t.session.exec(insertText("journal", "number, at, actor, type, object_id", 6, n), args...); err != nil {
+		if err := t.session.exec(insertText("journal", "number, at, actor, type, object_id", 6, n), args...); err != nil {
 			return fmt.Errorf("append journal entries: %w", err)
 		}
 		rest = rest[n:]
@@ -62,7 +62,7 @@ func (t *tx) appendEntries() error {
 
 // count adds to a counter of rows.
 func (t *tx) count(name string, n int) error {
-	_, err := t.session.exec(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
+	err := t.session.exec(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
 		ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + $3`,
 		int64(t.stamp.School), name, int64(n))
 	if err != nil {
@@ -73,7 +73,7 @@ func (t *tx) count(name string, n int) error {
 
 // raise makes sure that id and all below it are never given out again.
 func (t *tx) raise(seq lyceum.Sequence, id int32) error {
-	_, err := t.session.exec(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
+	err := t.session.exec(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
 		ON CONFLICT (school_id, name) DO UPDATE SET value = excluded.value WHERE counters.value < excluded.value`,
 		int64(t.stamp.School), string(seq), int64(id))
 	if err != nil {
@@ -155,7 +155,7 @@ func (t *tx) RevokeAPIKey(id lyceum.APIKeyID, at time.Time) error {
 	if key.RevokedAt.Present {
 		return nil
 	}
-	_, err = t.session.exec("UPDATE api_keys SET revoked_at = $3 WHERE school_id = $1 AND api_key_id = $2",
+	err = t.session.exec("UPDATE api_keys SET revoked_at = $3 WHERE school_id = $1 AND api_key_id = $2",
 		int64(t.stamp.School), int64(id), micros(at))
 	if err != nil {
 		return fmt.Errorf("revoke API key: %w", err)

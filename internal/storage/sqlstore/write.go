@@ -147,24 +147,24 @@ func (s *Store) try(group []*change) error {
 // error when the whole transaction is lost.
 func (s *Store) member(q *session, c *change, shared bool) error {
 	if c.result = c.ctx.Err(); c.result != nil {
-		return nil
+		return nil //nolint:nilerr // the outcome of one change, not of the transaction
 	}
 	if !shared {
 		c.result = guard(q, c.run)
 		return s.lost(c.result)
 	}
-	if _, err := q.exec("SAVEPOINT member"); err != nil {
+	if err := q.exec("SAVEPOINT member"); err != nil {
 		return fmt.Errorf("open savepoint: %w", err)
 	}
 	if c.result = guard(q, c.run); c.result != nil {
 		if err := s.lost(c.result); err != nil {
 			return err
 		}
-		if _, err := q.exec("ROLLBACK TO SAVEPOINT member"); err != nil {
+		if err := q.exec("ROLLBACK TO SAVEPOINT member"); err != nil {
 			return errors.Join(c.result, fmt.Errorf("roll back to savepoint: %w", err))
 		}
 	}
-	if _, err := q.exec("RELEASE SAVEPOINT member"); err != nil {
+	if err := q.exec("RELEASE SAVEPOINT member"); err != nil {
 		return fmt.Errorf("release savepoint: %w", err)
 	}
 	return nil
@@ -216,7 +216,7 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 		} else if err := all.raise(schoolSequence, int32(school.ID)); err != nil {
 			return err
 		}
-		_, err := q.exec("INSERT INTO schools (school_id, name, created_at) VALUES ($1, $2, $3)",
+		err := q.exec("INSERT INTO schools (school_id, name, created_at) VALUES ($1, $2, $3)",
 			int64(school.ID), school.Name, micros(school.CreatedAt))
 		if err != nil {
 			if s.dialect.fault(err) == faultConflict {
@@ -238,7 +238,7 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 func (s *Store) Bookkeep(ctx context.Context, b lyceum.Bookkeeping) error {
 	return s.write(ctx, 0, func(q *session) error {
 		for _, use := range b.KeyUses {
-			_, err := q.exec(`UPDATE api_keys SET last_used_at = $3
+			err := q.exec(`UPDATE api_keys SET last_used_at = $3
 				WHERE school_id = $1 AND api_key_id = $2 AND (last_used_at IS NULL OR last_used_at < $3)`,
 				int64(use.School), int64(use.Key), micros(use.At))
 			if err != nil {
@@ -246,7 +246,7 @@ func (s *Store) Bookkeep(ctx context.Context, b lyceum.Bookkeeping) error {
 			}
 		}
 		for _, w := range b.RateWindows {
-			_, err := q.exec(`INSERT INTO rate_windows (school_id, start, used) VALUES ($1, $2, $3)
+			err := q.exec(`INSERT INTO rate_windows (school_id, start, used) VALUES ($1, $2, $3)
 				ON CONFLICT (school_id) DO UPDATE SET start = excluded.start, used = excluded.used`,
 				int64(w.School), micros(w.Start), w.Used)
 			if err != nil {

@@ -171,5 +171,5 @@ CREATE INDEX transactions_created ON transactions (school_id, created_at, transa
 CREATE INDEX transactions_user ON transactions (school_id, user_id, created_at, transaction_id);
 CREATE INDEX transactions_plan ON transactions (school_id, pricing_plan_id, created_at, transaction_id);
 CREATE INDEX transactions_affiliate ON transactions (school_id, affiliate_id, created_at, transaction_id) WHERE affiliate_id IS NOT NULL;
-CREATE INDEX transactions_refunded ON transactions (school_id, created_at, transaction_id) WHERE amount_refunded > 0;
+CREATE INDEX transactions_refunded ON transactions (school_id, created_at, transaction_id) WHERE amount_refunded > 0 AND amount_refunded >= final_price;
 CREATE INDEX transactions_chargeback ON transactions (school_id, created_at, transaction_id) WHERE has_chargeback = 1;

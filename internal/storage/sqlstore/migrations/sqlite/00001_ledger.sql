@@ -136,6 +136,8 @@ CREATE TABLE sales (
 	FOREIGN KEY (school_id) REFERENCES schools (school_id)
 ) STRICT, WITHOUT ROWID;
 
+-- With a rowid, so that an index leads to a row by one integer, and a page deep
+-- in a list is skipped to without touching the rows before it.
 CREATE TABLE transactions (
 	school_id INTEGER NOT NULL,
 	transaction_id INTEGER NOT NULL,
@@ -166,10 +168,10 @@ CREATE TABLE transactions (
 	FOREIGN KEY (school_id, affiliate_id) REFERENCES affiliates (school_id, affiliate_id),
 	FOREIGN KEY (school_id, author_id) REFERENCES authors (school_id, author_id),
 	FOREIGN KEY (school_id, coupon_id) REFERENCES coupons (school_id, coupon_id)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX transactions_created ON transactions (school_id, created_at, transaction_id);
 CREATE INDEX transactions_user ON transactions (school_id, user_id, created_at, transaction_id);
 CREATE INDEX transactions_plan ON transactions (school_id, pricing_plan_id, created_at, transaction_id);
 CREATE INDEX transactions_affiliate ON transactions (school_id, affiliate_id, created_at, transaction_id) WHERE affiliate_id IS NOT NULL;
-CREATE INDEX transactions_refunded ON transactions (school_id, created_at, transaction_id) WHERE amount_refunded > 0;
+CREATE INDEX transactions_refunded ON transactions (school_id, created_at, transaction_id) WHERE amount_refunded > 0 AND amount_refunded >= final_price;
 CREATE INDEX transactions_chargeback ON transactions (school_id, created_at, transaction_id) WHERE has_chargeback = 1;

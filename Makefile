@@ -1,0 +1,40 @@
+# Everything a change is held to. CI runs `make check test`.
+
+.PHONY: test check verify bench fuzz generate fmt build
+
+# All tests, under the race detector, on SQLite and PostgreSQL, with Chromium.
+# Installs what is missing where it can; CI=true fails instead of skipping.
+test:
+	@scripts/prepare
+	@scripts/with-postgres go test -race -timeout 15m ./...
+
+# What a machine can see in the source.
+check: verify bin/golangci-lint
+	bin/golangci-lint run ./...
+	tools/contract-lint/run
+
+# Generated files are what their sources say.
+verify: generate
+	@git diff --exit-code -- contract internal/gen || { echo "generated files differ from what is committed: commit them"; exit 1; }
+
+generate:
+	@tools/generate
+
+# Requests a second beside a constant answer, at 10,000 to 1,000,000 sales;
+# import and write rates. Takes about ten minutes; see docs/performance.md.
+bench:
+	@scripts/with-postgres go run ./internal/bench $(BENCH)
+
+# Every fuzz target for a while: make fuzz FUZZTIME=10m
+FUZZTIME ?= 20s
+fuzz:
+	@scripts/fuzz $(FUZZTIME)
+
+fmt: bin/golangci-lint
+	bin/golangci-lint fmt
+
+build:
+	CGO_ENABLED=0 go build -trimpath -o bin/lyceum ./cmd/lyceum
+
+bin/golangci-lint: tools/go.mod
+	cd tools && go build -o ../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint

@@ -1,0 +1,155 @@
+package apiv1
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
+)
+
+// pair is a value as the vocabulary has it and as the contract writes it.
+type pair[A, B any] struct {
+	kept A
+	want B
+}
+
+func draw32[T ~int32 | ~int64](t *rapid.T, name string) pair[T, int32] {
+	v := rapid.OneOf(rapid.Int32(), rapid.SampledFrom([]int32{math.MinInt32, -1, 0, 1, math.MaxInt32})).Draw(t, name)
+	return pair[T, int32]{T(v), v}
+}
+
+func drawOpt[A comparable, B any](t *rapid.T, name string, draw func(*rapid.T, string) pair[A, B]) pair[lyceum.Opt[A], *B] {
+	if !rapid.Bool().Draw(t, name+" is there") {
+		return pair[lyceum.Opt[A], *B]{}
+	}
+	p := draw(t, name)
+	return pair[lyceum.Opt[A], *B]{lyceum.Some(p.kept), &p.want}
+}
+
+func drawBool(t *rapid.T, name string) pair[bool, bool] {
+	v := rapid.Bool().Draw(t, name)
+	return pair[bool, bool]{v, v}
+}
+
+func drawTime(t *rapid.T, name string) pair[time.Time, time.Time] {
+	first, last := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	v := time.Unix(rapid.Int64Range(first.Unix(), last.Unix()).Draw(t, name), 0).UTC()
+	return pair[time.Time, time.Time]{v, v}
+}
+
+func drawTransaction(t *rapid.T) (x lyceum.Transaction, s gen.TransactionSummary) {
+	id, user := draw32[lyceum.TransactionID](t, "id"), draw32[lyceum.UserID](t, "user_id")
+	plan, sale := draw32[lyceum.PricingPlanID](t, "pricing_plan_id"), draw32[lyceum.SaleID](t, "sale_id")
+	created, purchased := drawTime(t, "created_at"), drawTime(t, "purchased_at")
+	charge, price := draw32[lyceum.USDCents](t, "charge"), draw32[lyceum.Minor](t, "final_price")
+	currency := rapid.StringMatching(`[A-Z]{3}`).Draw(t, "currency")
+	tax, revenue := draw32[lyceum.Minor](t, "tax_charge"), draw32[lyceum.USDCents](t, "revenue")
+	paid := rapid.Bool().Draw(t, "paid")
+	chargeback := drawOpt(t, "has_chargeback", drawBool)
+	fee := drawOpt(t, "chargeback_fee", draw32[lyceum.Minor])
+	affiliate, affiliateFees := drawOpt(t, "affiliate_id", draw32[lyceum.AffiliateID]), draw32[lyceum.Minor](t, "affiliate_fees")
+	author, authorFees := drawOpt(t, "author_id", draw32[lyceum.AuthorID]), draw32[lyceum.Minor](t, "author_fees")
+	coupon := drawOpt(t, "coupon_id", draw32[lyceum.CouponID])
+	refunded, amount := drawOpt(t, "refunded_at", drawTime), draw32[lyceum.Minor](t, "amount_refunded")
+	x = lyceum.Transaction{
+		ID: id.kept, UserID: user.kept, PricingPlanID: plan.kept, SaleID: sale.kept, CreatedAt: created.kept, PurchasedAt: purchased.kept,
+		Charge: charge.kept, FinalPrice: price.kept, Currency: lyceum.Currency(currency), TaxCharge: tax.kept, Revenue: revenue.kept, Paid: paid,
+		HasChargeback: chargeback.kept, ChargebackFee: fee.kept, AffiliateID: affiliate.kept, AffiliateFees: affiliateFees.kept,
+		AuthorID: author.kept, AuthorFees: authorFees.kept, CouponID: coupon.kept, RefundedAt: refunded.kept, AmountRefunded: amount.kept,
+	}
+	s = gen.TransactionSummary{
+		ID: id.want, UserID: user.want, PricingPlanID: plan.want, SaleID: sale.want, CreatedAt: created.want, PurchasedAt: purchased.want,
+		Charge: charge.want, FinalPrice: price.want, Currency: currency, TaxCharge: tax.want, Revenue: revenue.want,
+		HasChargeback: chargeback.want, ChargebackFee: fee.want, AffiliateID: affiliate.want, AffiliateFees: affiliateFees.want,
+		AuthorID: author.want, AuthorFees: authorFees.want, CouponID: coupon.want, RefundedAt: refunded.want, AmountRefunded: amount.want,
+	}
+	if paid {
+		status := gen.Paid
+		s.Status = &status
+	}
+	return x, s
+}
+
+// TestAppendedByHandIsTheGeneratedType holds what is appended by hand to
+// encoding/json and the types made from the contract: the same bytes, which
+// decode strictly into the same value.
+func TestAppendedByHandIsTheGeneratedType(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		listing := lyceum.TransactionListing{
+			Total: int64(rapid.Int32Range(0, math.MaxInt32).Draw(t, "total")),
+			Page:  lyceum.Page{Number: rapid.Int32Range(1, math.MaxInt32).Draw(t, "page"), Size: rapid.Int32Range(1, 100).Draw(t, "per")},
+		}
+		want := gen.TransactionList{Transactions: []gen.TransactionSummary{}}
+		// A row on a page that begins beyond int32 cannot be: ids are int32.
+		if listing.Page.Offset()+3 <= math.MaxInt32 {
+			for range rapid.IntRange(0, 3).Draw(t, "rows") {
+				x, s := drawTransaction(t)
+				listing.Transactions = append(listing.Transactions, x)
+				want.Transactions = append(want.Transactions, s)
+			}
+		}
+		want.Meta = gen.PaginationMeta{
+			Total: int32(listing.Total), Page: listing.Page.Number, PerPage: listing.Page.Size,
+			NumberOfPages: int32(math.Ceil(float64(listing.Total) / float64(listing.Page.Size))),
+		}
+		if n := int32(len(listing.Transactions)); n > 0 {
+			want.Meta.From = (listing.Page.Number-1)*listing.Page.Size + 1
+			want.Meta.To = want.Meta.From + n - 1
+		}
+
+		text, err := transactionList(listing).AppendJSON([]byte(" "))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got gen.TransactionList
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&got); err != nil || decoder.More() {
+			t.Fatalf("%v in %s", err, text)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("differs (-want +got):\n%s", diff)
+		}
+		encoded, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if " "+string(encoded) != string(text) {
+			t.Fatalf("appended %s\nencoded   %s", text, encoded)
+		}
+	})
+}
+
+func TestEveryAmountIsHeldToInt32(t *testing.T) {
+	for name, amount := range map[string]func(*lyceum.Transaction, int64){
+		"charge":          func(x *lyceum.Transaction, v int64) { x.Charge = lyceum.USDCents(v) },
+		"final_price":     func(x *lyceum.Transaction, v int64) { x.FinalPrice = lyceum.Minor(v) },
+		"tax_charge":      func(x *lyceum.Transaction, v int64) { x.TaxCharge = lyceum.Minor(v) },
+		"revenue":         func(x *lyceum.Transaction, v int64) { x.Revenue = lyceum.USDCents(v) },
+		"chargeback_fee":  func(x *lyceum.Transaction, v int64) { x.ChargebackFee = lyceum.Some(lyceum.Minor(v)) },
+		"affiliate_fees":  func(x *lyceum.Transaction, v int64) { x.AffiliateFees = lyceum.Minor(v) },
+		"author_fees":     func(x *lyceum.Transaction, v int64) { x.AuthorFees = lyceum.Minor(v) },
+		"amount_refunded": func(x *lyceum.Transaction, v int64) { x.AmountRefunded = lyceum.Minor(v) },
+	} {
+		for v, fits := range map[int64]bool{
+			math.MaxInt32: true, math.MinInt32: true, math.MaxInt32 + 1: false, math.MinInt32 - 1: false, 1 << 32: false, math.MaxInt64: false, math.MinInt64: false,
+		} {
+			x := lyceum.Transaction{Currency: "USD"}
+			amount(&x, v)
+			_, err := transactionList{Transactions: []lyceum.Transaction{{Currency: "USD"}, x}, Total: 2, Page: lyceum.Page{Number: 1, Size: 20}}.AppendJSON(nil)
+			if (err == nil) != fits {
+				t.Errorf("%s of %d: %v", name, v, err)
+			}
+			if err != nil && lyceum.KindOf(err) != lyceum.Internal {
+				t.Errorf("%s of %d is %v", name, v, lyceum.KindOf(err))
+			}
+		}
+	}
+}
