@@ -23,7 +23,7 @@ generate:
 # Requests a second beside a constant answer, at 10,000 to 1,000,000 sales;
 # import and write rates. Takes about ten minutes; see docs/performance.md.
 bench:
-	@scripts/with-postgres go run ./internal/bench $(BENCH)
+	@scripts/with-postgres go run ./cmd/lyceum-bench $(BENCH)
 
 # Every fuzz target for a while: make fuzz FUZZTIME=10m
 FUZZTIME ?= 20s

@@ -24,6 +24,10 @@ type importCommand struct {
 	CreateMissing bool   `help:"Create the users, pricing plans and courses that rows name and the school lacks."`
 }
 
+// batchSize is how many rows share a write: enough to write each page of an
+// index once for several rows, few enough to keep others waiting shortly.
+const batchSize = 2000
+
 // importActor is how the journal names what an import does.
 const importActor = "import"
 
@@ -78,7 +82,7 @@ func importRows[T any](p *program, c *importCommand, kind intake.Kind[T], sink i
 	var bar *progress
 	var phase intake.Phase
 	options := intake.Options{
-		DryRun: c.DryRun,
+		DryRun: c.DryRun, BatchSize: batchSize,
 		Progress: func(at intake.Progress) {
 			if phase != at.Phase {
 				bar.finish()
@@ -93,7 +97,7 @@ func importRows[T any](p *program, c *importCommand, kind intake.Kind[T], sink i
 	if c.OnError == "skip" {
 		options.OnError = intake.Skip
 	}
-	result, err := intake.Import(p.ctx, func() (io.ReadCloser, error) { return os.Open(path) }, kind, sink, intake.Defaults{}, options)
+	result, err := intake.Import(p.ctx, func() (io.ReadCloser, error) { return os.Open(path) }, kind, sink, options)
 	bar.finish()
 	if len(result.Ignored) > 0 {
 		fmt.Fprintf(p.stderr, "ignored columns: %s\n", strings.Join(result.Ignored, ", "))

@@ -64,7 +64,7 @@ func BenchmarkRead(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(bench.file)))
 			for b.Loop() {
-				r, err := intake.NewReader(intake.Transactions(), bytes.NewReader(bench.file), intake.Defaults{})
+				r, err := intake.NewReader(intake.Transactions(), bytes.NewReader(bench.file))
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -97,11 +97,6 @@ func timeColumn[T any](name string, at func(*T) *time.Time) column[T] {
 	}
 }
 
-// nowColumn is a time that is Defaults.Now when the file does not have it.
-func nowColumn[T any](name string, at func(*T) *time.Time) column[T] {
-	return timeColumn(name, at).optional(func(v *T, d Defaults) { *at(v) = lyceum.Second(d.Now) })
-}
-
 func optTimeColumn[T any](name string, at func(*T) *lyceum.Opt[time.Time]) column[T] {
 	return column[T]{
 		name: name, nullable: true,

@@ -15,19 +15,17 @@ const maxColumns = 1000
 
 // csvRows reads the records of a CSV file.
 type csvRows[T any] struct {
-	scan     csvScanner
-	line     int          // physical line at the window's start, from 1
-	columns  []*column[T] // as in the file; nil for one that is ignored
-	names    []string
-	absent   []*column[T] // not in the file, and not null for that
-	defaults Defaults
-	unknown  []string
-	memo     memo
-	value    T
+	scan    csvScanner
+	line    int          // physical line at the window's start, from 1
+	columns []*column[T] // as in the file; nil for one that is ignored
+	names   []string
+	unknown []string
+	memo    memo
+	value   T
 }
 
-func newCSVRows[T any](kind Kind[T], src *source, defaults Defaults) (*csvRows[T], error) {
-	c := &csvRows[T]{scan: csvScanner{src: src}, line: 1, defaults: defaults}
+func newCSVRows[T any](kind Kind[T], src *source) (*csvRows[T], error) {
+	c := &csvRows[T]{scan: csvScanner{src: src}, line: 1}
 	if !c.skipBlank() {
 		if err := src.failure(); err != nil {
 			return nil, err
@@ -82,18 +80,12 @@ func (c *csvRows[T]) header(kind Kind[T]) error {
 	return nil
 }
 
-// complete refuses a header that lacks columns, and notes those whose place a
-// fallback takes.
+// complete refuses a header that lacks columns.
 func (c *csvRows[T]) complete(kind Kind[T]) error {
 	var missing []string
 	for i := range kind.columns {
-		k := &kind.columns[i]
-		switch {
-		case slices.Contains(c.names, k.name):
-		case k.required:
+		if k := &kind.columns[i]; k.required && !slices.Contains(c.names, k.name) {
 			missing = append(missing, k.name)
-		case k.fallback != nil:
-			c.absent = append(c.absent, k)
 		}
 	}
 	if len(missing) == 0 {
@@ -197,9 +189,6 @@ func (c *csvRows[T]) row() Row[T] {
 		if problem := k.accept(&c.memo, value, &c.value); problem != "" {
 			row.Problems = append(row.Problems, Problem{Line: c.line, Column: k.name, Message: problem})
 		}
-	}
-	for _, k := range c.absent {
-		k.fallback(&c.value, c.defaults)
 	}
 	row.Value = c.value
 	return row

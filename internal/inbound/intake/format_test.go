@@ -93,7 +93,7 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestOffset(t *testing.T) {
 	file := zipped(t, "id,email\n"+strings.Repeat("1,a@example.com\n", 100_000))
-	r, err := intake.NewReader(intake.Users(), bytes.NewReader(file), now)
+	r, err := intake.NewReader(intake.Users(), bytes.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,18 +8,15 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
 )
 
-var now = intake.Defaults{Now: time.Date(2024, 5, 6, 7, 8, 9, 999, time.UTC), Role: lyceum.Student}
-
 // readAll reads r to its end and gives the error that ended it, nil at the
 // end of the file.
 func readAll[T any](kind intake.Kind[T], r io.Reader) (rows []intake.Row[T], ignored []string, err error) {
-	reader, err := intake.NewReader(kind, r, now)
+	reader, err := intake.NewReader(kind, r)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -73,7 +73,7 @@ const defaultBatch = 1000
 // told to Options.Problem. A row whose id or address stood in an earlier good
 // row is a bad row. An import that breaks off says how many rows were saved;
 // doing it again is safe, because a sink leaves alone what is the same.
-func Import[T any](ctx context.Context, open func() (io.ReadCloser, error), kind Kind[T], sink Sink[T], defaults Defaults, o Options) (Result, error) {
+func Import[T any](ctx context.Context, open func() (io.ReadCloser, error), kind Kind[T], sink Sink[T], o Options) (Result, error) {
 	if o.BatchSize <= 0 {
 		o.BatchSize = defaultBatch
 	}
@@ -84,7 +84,7 @@ func Import[T any](ctx context.Context, open func() (io.ReadCloser, error), kind
 		}
 		defer file.Close() // nothing is written to it
 		p := &pass[T]{sink: sink, o: o, phase: phase, seen: newSeen(kind)}
-		p.reader, err = NewReader(kind, file, defaults)
+		p.reader, err = NewReader(kind, file)
 		if err == nil {
 			err = p.run(ctx)
 			p.result.Ignored = p.reader.Ignored()

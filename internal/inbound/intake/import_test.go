@@ -94,7 +94,7 @@ func imported(text string, sink intake.Sink[lyceum.User], o intake.Options) (int
 	o.Problem = func(p intake.Problem) {
 		told = append(told, fmt.Sprintf("%d %s: %s", p.Line, p.Column, cut(p.Message)))
 	}
-	result, err := intake.Import(context.Background(), fileOf(text), intake.Users(), sink, now, o)
+	result, err := intake.Import(context.Background(), fileOf(text), intake.Users(), sink, o)
 	return result, strings.Join(told, "\n"), err
 }
 
@@ -159,7 +159,7 @@ func TestImportEmpty(t *testing.T) {
 		t.Errorf("header alone: %+v, %v", result, err)
 	}
 	lost := errors.New("no such file")
-	_, err = intake.Import(t.Context(), func() (io.ReadCloser, error) { return nil, lost }, intake.Users(), sink, now, intake.Options{})
+	_, err = intake.Import(t.Context(), func() (io.ReadCloser, error) { return nil, lost }, intake.Users(), sink, intake.Options{})
 	if !errors.Is(err, lost) {
 		t.Error(err)
 	}
@@ -203,11 +203,11 @@ func TestImportBreaksOff(t *testing.T) {
 			}
 			return nil
 		}
-		result, err := intake.Import(ctx, fileOf(file.String()), intake.Users(), sink, now, intake.Options{})
+		result, err := intake.Import(ctx, fileOf(file.String()), intake.Users(), sink, intake.Options{})
 		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "3,000 rows were imported before that") || result.Saved.Total() != 3000 {
 			t.Errorf("%+v, %v", result, err)
 		}
-		result, err = intake.Import(t.Context(), fileOf(file.String()), intake.Users(), sink, now, intake.Options{})
+		result, err = intake.Import(t.Context(), fileOf(file.String()), intake.Users(), sink, intake.Options{})
 		if err != nil || result.Saved != (lyceum.Saved{Created: 2000, Unchanged: 3000}) {
 			t.Errorf("resumed: %+v, %v", result, err)
 		}
@@ -220,7 +220,7 @@ func TestImportBreaksOff(t *testing.T) {
 			}
 			return nil
 		}
-		_, err := intake.Import(t.Context(), fileOf(file.String()), intake.Users(), sink, now, intake.Options{OnError: intake.Skip})
+		_, err := intake.Import(t.Context(), fileOf(file.String()), intake.Users(), sink, intake.Options{OnError: intake.Skip})
 		if lyceum.KindOf(err) != lyceum.Unavailable || !strings.Contains(err.Error(), "the database is full; 1,000 rows were imported before that") {
 			t.Error(err)
 		}
@@ -230,7 +230,7 @@ func TestImportBreaksOff(t *testing.T) {
 		open := fileOf(string(whole[:len(whole)-9]))
 		for policy, saved := range map[intake.Policy]bool{intake.Stop: false, intake.Skip: true} {
 			sink := userSchool()
-			result, err := intake.Import(t.Context(), open, intake.Users(), sink, now, intake.Options{OnError: policy})
+			result, err := intake.Import(t.Context(), open, intake.Users(), sink, intake.Options{OnError: policy})
 			wantInvalid(t, err, "the gzip data ends too early")
 			if (len(sink.rows) > 0) != saved || len(sink.rows) != result.Saved.Created || strings.Contains(err.Error(), "nothing was imported") == saved {
 				t.Errorf("%d rows, %v", len(sink.rows), err)
@@ -266,7 +266,7 @@ func TestChangedBetweenPasses(t *testing.T) {
 	files := []string{"id,email\n1,a@x\n", "id,email\n1,a@x\n2,\n"}
 	open := func() (io.ReadCloser, error) { opened++; return fileOf(files[opened-1])() }
 	sink = userSchool()
-	_, err = intake.Import(t.Context(), open, intake.Users(), sink, now, intake.Options{})
+	_, err = intake.Import(t.Context(), open, intake.Users(), sink, intake.Options{})
 	if lyceum.KindOf(err) != lyceum.Conflict || len(sink.rows) != 0 || opened != 2 {
 		t.Errorf("file changed: %v, %d rows", err, len(sink.rows))
 	}
@@ -303,7 +303,7 @@ func TestProgress(t *testing.T) {
 		}
 	}}
 	sink := userSchool()
-	if _, err := intake.Import(t.Context(), fileOf(file.String()), intake.Users(), sink, now, o); err != nil {
+	if _, err := intake.Import(t.Context(), fileOf(file.String()), intake.Users(), sink, o); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"checking 1000", "checking 2000", "checking 2500", "importing 1000", "importing 2000", "importing 2500"}

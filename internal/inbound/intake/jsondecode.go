@@ -10,19 +10,18 @@ const maxIgnored = 100
 
 // jsonDecoder makes rows of JSON objects.
 type jsonDecoder[T any] struct {
-	kind     Kind[T]
-	names    map[string]int         // columns by name
-	inner    map[int]map[string]int // columns by name in the object of another
-	defaults Defaults
-	unknown  []string
-	memo     memo
-	text     jsonText
-	value    T
-	given    columnSet
+	kind    Kind[T]
+	names   map[string]int         // columns by name
+	inner   map[int]map[string]int // columns by name in the object of another
+	unknown []string
+	memo    memo
+	text    jsonText
+	value   T
+	given   columnSet
 }
 
-func newJSONDecoder[T any](kind Kind[T], defaults Defaults) *jsonDecoder[T] {
-	d := &jsonDecoder[T]{kind: kind, defaults: defaults, names: map[string]int{}, inner: map[int]map[string]int{}}
+func newJSONDecoder[T any](kind Kind[T]) *jsonDecoder[T] {
+	d := &jsonDecoder[T]{kind: kind, names: map[string]int{}, inner: map[int]map[string]int{}}
 	for i, k := range kind.columns {
 		d.names[k.name] = i
 		if k.inner == nil {
@@ -85,17 +84,11 @@ func (d *jsonDecoder[T]) object(names map[string]int, depth int, problems *[]Pro
 	})
 }
 
-// complete says which columns the object lacks, and fills in for those that
-// have a fallback.
+// complete says which columns the object lacks.
 func (d *jsonDecoder[T]) complete(row *Row[T]) {
 	for i := range d.kind.columns {
-		k := &d.kind.columns[i]
-		switch {
-		case d.given.has(i):
-		case k.required:
+		if k := &d.kind.columns[i]; k.required && !d.given.has(i) {
 			row.Problems = append(row.Problems, Problem{Line: row.Line, Column: k.name, Message: "is missing"})
-		case k.fallback != nil:
-			k.fallback(&d.value, d.defaults)
 		}
 	}
 }

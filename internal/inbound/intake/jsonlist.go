@@ -8,8 +8,8 @@ import (
 )
 
 // newJSONRows finds out whether the input is JSON Lines or lists.
-func newJSONRows[T any](kind Kind[T], src *source, defaults Defaults) (rows[T], error) {
-	decoder := newJSONDecoder(kind, defaults)
+func newJSONRows[T any](kind Kind[T], src *source) (rows[T], error) {
+	decoder := newJSONDecoder(kind)
 	list, other := findList(src, kind.list)
 	switch {
 	case list:

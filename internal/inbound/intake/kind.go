@@ -3,7 +3,6 @@ package intake
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -22,18 +21,6 @@ type Kind[T any] struct {
 // String gives the kind's name as it stands in commands, such as pricing-plans.
 func (k Kind[T]) String() string { return k.name }
 
-// Defaults are the values of columns that a file may leave out although the
-// school needs them. What is zero here is left zero in the rows, for a sink
-// that knows better, because it has an older row or a clock.
-type Defaults struct {
-	// Now stands for a created_at or updated_at that the file does not have.
-	// It is cut to the whole second. With a Now of its own each time, reading
-	// the same file again does not give the same rows.
-	Now time.Time
-	// Role stands for a user's role; lyceum.Student is the usual one.
-	Role lyceum.Role
-}
-
 // column is one field of a row: its name, whether a file must have it, and how
 // it is read and written.
 type column[T any] struct {
@@ -43,11 +30,8 @@ type column[T any] struct {
 	text     bool // free text: quoted against spreadsheets; empty is not null
 
 	// read puts a cell that is not null into v, or says what is wrong with it.
-	read func(m *memo, c cell, v *T) (problem string)
-	// fallback fills in for a column that the file does not have. Nil leaves
-	// the field absent.
-	fallback func(v *T, d Defaults)
-	write    func(e *encoder, v *T)
+	read  func(m *memo, c cell, v *T) (problem string)
+	write func(e *encoder, v *T)
 
 	// inner names the columns that the members of a JSON object stand for
 	// when one is given in this column's place.
@@ -75,9 +59,10 @@ func (k *column[T]) accept(m *memo, c cell, v *T) (problem string) {
 	return k.read(m, c, v)
 }
 
-// optional gives the column as one that a file may leave out.
-func (k column[T]) optional(fallback func(v *T, d Defaults)) column[T] {
-	k.required, k.fallback = false, fallback
+// optional gives the column as one that a file may leave out; its field is then
+// zero, and the sink knows what that means.
+func (k column[T]) optional() column[T] {
+	k.required = false
 	return k
 }
 

@@ -61,9 +61,9 @@ func statusColumn() column[lyceum.Transaction] {
 	}
 }
 
-// Users are the people of a school. A file must have id and email. Without
-// the column role they have Defaults.Role, without created_at they are created
-// at Defaults.Now; name and src are null. Passwords are not in the file.
+// Users are the people of a school. A file must have id and email; without the
+// columns role and created_at those are zero, without name and src null.
+// Passwords are not in the file.
 func Users() Kind[lyceum.User] {
 	type row = lyceum.User
 	return Kind[row]{
@@ -76,7 +76,7 @@ func Users() Kind[lyceum.User] {
 			optTextColumn("name", func(u *row) *lyceum.Opt[string] { return &u.Name }),
 			roleColumn(),
 			optTextColumn("src", func(u *row) *lyceum.Opt[string] { return &u.Src }),
-			nowColumn("created_at", func(u *row) *time.Time { return &u.CreatedAt }),
+			timeColumn("created_at", func(u *row) *time.Time { return &u.CreatedAt }).optional(),
 		},
 	}
 }
@@ -97,14 +97,13 @@ func roleColumn() column[lyceum.User] {
 			u.Role = lyceum.Role(role)
 			return problem
 		},
-		fallback: func(u *lyceum.User, d Defaults) { u.Role = d.Role },
-		write:    func(e *encoder, u *lyceum.User) { e.text(string(u.Role)) },
+		write: func(e *encoder, u *lyceum.User) { e.text(string(u.Role)) },
 	}
 }
 
 // Courses are the courses of a school. A file must have id and name. Without
-// the column is_published they are not published, without created_at they are
-// created at Defaults.Now; the other fields are null.
+// the column is_published they are not published, without created_at that is
+// zero; the other fields are null.
 func Courses() Kind[lyceum.Course] {
 	type row = lyceum.Course
 	return Kind[row]{
@@ -115,17 +114,16 @@ func Courses() Kind[lyceum.Course] {
 			textColumn("name", func(c *row) *string { return &c.Name }),
 			optTextColumn("heading", func(c *row) *lyceum.Opt[string] { return &c.Heading }),
 			optTextColumn("description", func(c *row) *lyceum.Opt[string] { return &c.Description }),
-			booleanColumn("is_published", func(c *row) *bool { return &c.IsPublished }).optional(nil),
+			booleanColumn("is_published", func(c *row) *bool { return &c.IsPublished }).optional(),
 			optTextColumn("image_url", func(c *row) *lyceum.Opt[string] { return &c.ImageURL }),
-			nowColumn("created_at", func(c *row) *time.Time { return &c.CreatedAt }),
+			timeColumn("created_at", func(c *row) *time.Time { return &c.CreatedAt }).optional(),
 		},
 	}
 }
 
 // PricingPlans are the ways of paying. A file must have id, name, price and
-// currency. Without the column frequency a plan is free when its price is 0
-// and a one-time payment otherwise; without created_at or updated_at each is
-// Defaults.Now; the other fields are null. In JSON the frequency may also be
+// currency. Without the columns frequency, created_at and updated_at those are
+// zero; the other fields are null. In JSON the frequency may also be
 // the contract's object of type, billing_interval and billing_interval_count,
 // and is written so.
 func PricingPlans() Kind[lyceum.PricingPlan] {
@@ -146,8 +144,8 @@ func PricingPlans() Kind[lyceum.PricingPlan] {
 			frequencyColumn(interval, count),
 			interval,
 			count,
-			nowColumn("created_at", func(p *row) *time.Time { return &p.CreatedAt }),
-			nowColumn("updated_at", func(p *row) *time.Time { return &p.UpdatedAt }),
+			timeColumn("created_at", func(p *row) *time.Time { return &p.CreatedAt }).optional(),
+			timeColumn("updated_at", func(p *row) *time.Time { return &p.UpdatedAt }).optional(),
 		},
 	}
 }
@@ -169,12 +167,6 @@ func frequencyColumn(beside ...column[lyceum.PricingPlan]) column[lyceum.Pricing
 				}
 			}
 			return frequencyTaken
-		},
-		fallback: func(p *lyceum.PricingPlan, _ Defaults) {
-			p.Frequency = lyceum.OneTimePayment
-			if p.Price == 0 {
-				p.Frequency = lyceum.Free
-			}
 		},
 		write: func(e *encoder, p *lyceum.PricingPlan) {
 			if e.format == CSV {

@@ -78,7 +78,7 @@ func TestR12Import(t *testing.T) {
 		told = nil
 		o.OnError = policy
 		before := allocated()
-		result, err := intake.Import(t.Context(), func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(file)), nil }, intake.Users(), sink, now, o)
+		result, err := intake.Import(t.Context(), func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(file)), nil }, intake.Users(), sink, o)
 		if used := allocated() - before; used > 64<<20 {
 			t.Errorf("the import asked for %d bytes of memory", used)
 		}
@@ -126,7 +126,7 @@ func TestR12Ids(t *testing.T) {
 	}
 	sink := newSchool(func(c lyceum.Course) int32 { return int32(c.ID) })
 	before := allocated()
-	result, err := intake.Import(t.Context(), func() (io.ReadCloser, error) { return io.NopCloser(file), nil }, intake.Courses(), sink, now, intake.Options{OnError: intake.Skip})
+	result, err := intake.Import(t.Context(), func() (io.ReadCloser, error) { return io.NopCloser(file), nil }, intake.Courses(), sink, intake.Options{OnError: intake.Skip})
 	if err != nil || result.Rows != rows || len(sink.rows)+result.Bad != rows {
 		t.Errorf("%+v, %v, %d kept", result, err, len(sink.rows))
 	}

@@ -39,7 +39,7 @@ type Reader[T any] struct {
 // NewReader finds out the format of r and reads as far as the first row. It
 // fails with Invalid when the file is empty, is no text in UTF-8, its header
 // lacks a column or names one twice, or its gzip data is damaged.
-func NewReader[T any](kind Kind[T], r io.Reader, defaults Defaults) (*Reader[T], error) {
+func NewReader[T any](kind Kind[T], r io.Reader) (*Reader[T], error) {
 	src, err := newSource(r)
 	if err != nil {
 		return nil, err
@@ -47,9 +47,9 @@ func NewReader[T any](kind Kind[T], r io.Reader, defaults Defaults) (*Reader[T],
 	read := &Reader[T]{src: src}
 	switch first := src.firstSign(); first {
 	case '{', '[':
-		read.rows, err = newJSONRows(kind, src, defaults)
+		read.rows, err = newJSONRows(kind, src)
 	default:
-		read.rows, err = newCSVRows(kind, src, defaults)
+		read.rows, err = newCSVRows(kind, src)
 	}
 	if err != nil {
 		return nil, err

@@ -91,8 +91,9 @@ func (i *CourseImport) Save(ctx context.Context, batch []lyceum.Course) (lyceum.
 
 // PricingPlanImport takes pricing plans of one school in, batch by batch. A
 // plan that is there already, by id, is brought up to date; the same batch
-// twice changes nothing. Times that a row does not give are a known plan's, or
-// now. A plan must name a course that the school has, or none.
+// twice changes nothing. Times and a frequency that a row does not give are a
+// known plan's; a new plan is from now, and free or a one-time payment. A plan
+// must name a course that the school has, or none.
 type PricingPlanImport struct {
 	service *Service
 	school  lyceum.SchoolID
@@ -198,8 +199,24 @@ func completePlans(tx lyceum.Tx, rows []lyceum.PricingPlan, now time.Time) error
 		old := kept[rows[n].ID]
 		rows[n].CreatedAt = firstTime(rows[n].CreatedAt, old.CreatedAt, lyceum.Second(now))
 		rows[n].UpdatedAt = firstTime(rows[n].UpdatedAt, old.UpdatedAt, rows[n].CreatedAt)
+		if rows[n].Frequency == "" {
+			completeFrequency(&rows[n], old)
+		}
 	}
 	return nil
+}
+
+// completeFrequency gives a plan whose row does not say how often it charges
+// what a known plan has. A new one is free or charges once, by its price.
+func completeFrequency(row *lyceum.PricingPlan, old lyceum.PricingPlan) {
+	switch {
+	case old.ID != 0:
+		row.Frequency, row.BillingInterval, row.BillingIntervalCount = old.Frequency, old.BillingInterval, old.BillingIntervalCount
+	case row.Price == 0:
+		row.Frequency = lyceum.Free
+	default:
+		row.Frequency = lyceum.OneTimePayment
+	}
 }
 
 // firstTime gives the first time that is set.

@@ -1,0 +1,103 @@
+// Command lyceum-bench measures lyceum beside a constant answer: requests a
+// second for each class of question, import, durable writes and start-up.
+//
+// Client and servers share the machine, so only ratios taken in one run say
+// anything; each class drives both servers in alternating rounds. Everything
+// talks to 127.0.0.1 and is bounded in count and time.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+type settings struct {
+	sizes       []int
+	connections []int
+	rounds      int
+	duration    time.Duration
+	parts       []string
+	seed        uint64
+	work        string // folder for everything the run makes
+	binary      string // the lyceum that is measured
+}
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "constant" {
+		serveConstant()
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "lyceum-bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	var s settings
+	sizes := flag.String("sizes", "10000,100000,1000000", "sales in the school, one table for each")
+	connections := flag.String("connections", "16", "connections that ask at once, one row for each")
+	flag.IntVar(&s.rounds, "rounds", 5, "alternating rounds; the median counts")
+	flag.DurationVar(&s.duration, "duration", time.Second, "time for each class, server and round")
+	parts := flag.String("parts", "start,lists,import,writes", "what to measure")
+	flag.Uint64Var(&s.seed, "seed", 1, "seed of the school")
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), "Usage: lyceum-bench [flags]\nExample: lyceum-bench -sizes 10000 -connections 1,16,64 -parts lists\n\n")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	var err error
+	if s.sizes, err = numbers(*sizes, 100, 10_000_000); err != nil {
+		return fmt.Errorf("-sizes %w", err)
+	}
+	if s.connections, err = numbers(*connections, 1, 512); err != nil {
+		return fmt.Errorf("-connections %w", err)
+	}
+	if s.rounds < 1 || s.rounds > 100 || s.duration > time.Minute {
+		return fmt.Errorf("-rounds takes 1 to 100 and -duration at most 1m")
+	}
+	s.parts = strings.Split(*parts, ",")
+	if s.work, err = os.MkdirTemp("", "lyceum-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(s.work)
+	if s.binary, err = build(ctx, s.work); err != nil {
+		return err
+	}
+	fmt.Printf("%s %s/%s, %d processors, %s\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(os.Args[1:], " "))
+	measures := map[string]func(context.Context, settings) error{
+		"start": measureStart, "lists": measureLists, "import": measureImport, "writes": measureWrites,
+	}
+	for _, part := range s.parts {
+		measure, ok := measures[part]
+		if !ok {
+			return fmt.Errorf("-parts takes start, lists, import and writes, not %q", part)
+		}
+		if err := measure(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", part, err)
+		}
+	}
+	return nil
+}
+
+func numbers(list string, least, most int) ([]int, error) {
+	var all []int
+	for text := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least || n > most {
+			return nil, fmt.Errorf("takes numbers from %d to %d, separated by commas", least, most)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}

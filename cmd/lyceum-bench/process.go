@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// build compiles the lyceum that is measured, as a release is built.
+func build(ctx context.Context, dir string) (string, error) {
+	binary := filepath.Join(dir, "lyceum")
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "github.com/lyceum-school/lyceum/cmd/lyceum")
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	command.Stderr = os.Stderr
+	return binary, command.Run()
+}
+
+// server is a process that answers on an address.
+type server struct {
+	command *exec.Cmd
+	address string // host:port
+	key     string
+	took    time.Duration // from its start to its first line
+}
+
+// start runs a command until it has told its address in a line of JSON.
+func start(ctx context.Context, path string, args ...string) (*server, error) {
+	s := &server{command: exec.CommandContext(ctx, path, args...)}
+	s.command.Stderr = os.Stderr
+	out, err := s.command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	if err := s.command.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s said nothing: %w", path, err), s.stop())
+	}
+	s.took = time.Since(begin)
+	var said struct {
+		BaseURL string `json:"base_url"`
+		APIKey  string `json:"api_key"`
+	}
+	if err := json.Unmarshal(line, &said); err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	base, err := url.Parse(said.BaseURL)
+	if err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	s.address, s.key = base.Host, said.APIKey
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	return s, nil
+}
+
+func (s *server) stop() error {
+	if err := s.command.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return s.command.Wait()
+}
+
+// peak gives the largest resident memory that a finished process had, in bytes.
+func peak(state *os.ProcessState) int64 {
+	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
+		return usage.Maxrss * 1024
+	}
+	return 0
+}
+
+// memory gives the resident memory of a running process in bytes, where the
+// system tells it.
+func memory(pid int) int64 {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+	if err != nil {
+		return 0
+	}
+	var size, resident int64
+	_, _ = fmt.Sscan(string(text), &size, &resident)
+	return resident * int64(os.Getpagesize())
+}
+
+func measureStart(ctx context.Context, s settings) error {
+	var took []float64
+	for range s.rounds {
+		sandbox, err := start(ctx, s.binary, "sandbox", "--json", "--addr", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		took = append(took, sandbox.took.Seconds())
+		if err := sandbox.stop(); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("## Start\n\nA sandbox of 2,000 sales tells its address %.2f s after it was started (median of %d).\n\n", median(took), s.rounds)
+	return nil
+}
