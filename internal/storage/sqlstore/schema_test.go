@@ -1,0 +1,248 @@
+package sqlstore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+func openTest(t *testing.T) *Store {
+	t.Helper()
+	store, err := Open(t.Context(), t.TempDir(), Options{})
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+func openTestPostgres(t *testing.T) *Store {
+	t.Helper()
+	store, err := OpenPostgres(t.Context(), storetest.Postgres(t), Options{})
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+// column is what both engines must agree on.
+type column struct {
+	Table, Name, Kind string
+	Nullable          bool
+}
+
+// index is a key or an index with its columns in order.
+type index struct {
+	Table   string
+	Columns string
+	Unique  bool
+	Partial bool
+}
+
+func lines(t *testing.T, s *Store, text string, width int) [][]string {
+	t.Helper()
+	rows, err := s.reads.db.QueryContext(t.Context(), text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	defer rows.Close()
+	var all [][]string
+	for rows.Next() {
+		values, dest := make([]any, width), make([]any, width)
+		for i := range values {
+			dest[i] = &values[i]
+		}
+		if err := rows.Scan(dest...); err != nil {
+			t.Fatal(err)
+		}
+		var line []string
+		for _, v := range values {
+			line = append(line, fmt.Sprint(v))
+		}
+		all = append(all, line)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func sqliteSchema(t *testing.T, s *Store) (columns []column, indexes []index) {
+	t.Helper()
+	for _, line := range lines(t, s, `SELECT m.name, c.name, c.type, c."notnull" FROM sqlite_schema m JOIN pragma_table_info(m.name) c
+		WHERE m.type = 'table' AND m.name NOT LIKE 'goose%' AND m.name NOT LIKE 'sqlite%'`, 4) {
+		columns = append(columns, column{line[0], line[1], kind(line[2]), line[3] == "0"})
+	}
+	for _, line := range lines(t, s, `SELECT m.name, i.name, i."unique", i.partial FROM sqlite_schema m JOIN pragma_index_list(m.name) i
+		WHERE m.type = 'table' AND m.name NOT LIKE 'goose%'`, 4) {
+		var names []string
+		for _, c := range lines(t, s, `SELECT name, seqno FROM pragma_index_info('`+line[1]+`') ORDER BY seqno`, 2) {
+			names = append(names, c[0])
+		}
+		indexes = append(indexes, index{line[0], strings.Join(names, ","), line[2] == "1", line[3] == "1"})
+	}
+	return columns, indexes
+}
+
+func postgresSchema(t *testing.T, s *Store) (columns []column, indexes []index) {
+	t.Helper()
+	for _, line := range lines(t, s, `SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns
+		WHERE table_schema = 'public' AND table_name NOT LIKE 'goose%'`, 4) {
+		columns = append(columns, column{line[0], line[1], kind(line[2]), line[3] == "YES"})
+	}
+	for _, line := range lines(t, s, `SELECT t.relname, string_agg(a.attname, ',' ORDER BY k.n), i.indisunique, i.indpred IS NOT NULL
+		FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid JOIN pg_namespace s ON s.oid = t.relnamespace
+		CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY k (attnum, n)
+		JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.attnum
+		WHERE s.nspname = 'public' AND t.relname NOT LIKE 'goose%'
+		GROUP BY i.indexrelid, t.relname, i.indisunique, i.indpred`, 4) {
+		indexes = append(indexes, index{line[0], line[1], line[2] == "true", line[3] == "true"})
+	}
+	return columns, indexes
+}
+
+// kind maps an engine's type to what it holds.
+func kind(name string) string {
+	switch strings.ToLower(name) {
+	case "integer", "bigint", "smallint":
+		return "number"
+	case "blob", "bytea":
+		return "bytes"
+	default:
+		return strings.ToLower(name)
+	}
+}
+
+func sorted[T any](list []T) []string {
+	var text []string
+	for _, v := range list {
+		text = append(text, fmt.Sprintf("%+v", v))
+	}
+	slices.Sort(text)
+	return text
+}
+
+func TestSchemasAreAlike(t *testing.T) {
+	columns, indexes := sqliteSchema(t, openTest(t))
+	wantColumns, wantIndexes := postgresSchema(t, openTestPostgres(t))
+	if diff := cmp.Diff(sorted(wantColumns), sorted(columns)); diff != "" {
+		t.Errorf("columns differ (-postgres +sqlite):\n%s", diff)
+	}
+	if diff := cmp.Diff(sorted(wantIndexes), sorted(indexes)); diff != "" {
+		t.Errorf("indexes differ (-postgres +sqlite):\n%s", diff)
+	}
+}
+
+// A school's rows can move to an engine that spreads them by school only if
+// every key begins with the school.
+func TestKeysBeginWithSchool(t *testing.T) {
+	_, indexes := sqliteSchema(t, openTest(t))
+	if len(indexes) < 15 {
+		t.Fatalf("found %d keys and indexes only", len(indexes))
+	}
+	for _, i := range indexes {
+		if first, _, _ := strings.Cut(i.Columns, ","); first != "school_id" {
+			t.Errorf("a key of %s begins with %s", i.Table, first)
+		}
+	}
+}
+
+func TestEveryTableHasItsColumns(t *testing.T) {
+	columns, _ := sqliteSchema(t, openTest(t))
+	have := map[string]bool{}
+	for _, c := range columns {
+		have[c.Table+"."+c.Name] = true
+	}
+	check := func(name string, listed []string) {
+		t.Helper()
+		for _, c := range append([]string{"school_id"}, listed...) {
+			if !have[name+"."+c] {
+				t.Errorf("%s has no column %s", name, c)
+			}
+		}
+	}
+	check(users.name, users.columns)
+	check(courses.name, courses.columns)
+	check(pricingPlans.name, pricingPlans.columns)
+	check(transactions.name, transactions.columns)
+	for seq, name := range tableOf {
+		check(name, []string{string(seq)})
+	}
+}
+
+func TestSQLitePlaceholders(t *testing.T) {
+	for text, want := range map[string]string{
+		"SELECT 1":                             "SELECT 1",
+		"VALUES ($1,$2),($3,$4)":               "VALUES (?,?),(?,?)",
+		"a = $1 AND b = $2 LIMIT $3":           "a = ? AND b = ? LIMIT ?",
+		"a = $1 AND b = $1":                    "a = ?1 AND b = ?1",
+		"a = $2 AND b = $1":                    "a = ?2 AND b = ?1",
+		"a=$1,$2,$3,$4,$5,$6,$7,$8,$9,$10 $11": "a=?,?,?,?,?,?,?,?,?,? ?",
+		"a=$1,$3":                              "a=?1,?3",
+	} {
+		if got := sqlitePlaceholders(text); got != want {
+			t.Errorf("%s became %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	store, err := Open(t.Context(), dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.writes.db.ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), dir, Options{})
+	if lyceum.KindOf(err) != lyceum.Unavailable || !strings.Contains(err.Error(), "newer lyceum") {
+		t.Errorf("a newer schema: %v", err)
+	}
+}
+
+// Check must see each thing that it says it looks for.
+func TestCheckSeesDamage(t *testing.T) {
+	for what, damage := range map[string]string{
+		"more than the counter says":             "UPDATE counters SET value = value - 1 WHERE name = 'transactions'",
+		"than the journal has seen created":      "UPDATE journal SET type = 'other' WHERE type = 'transaction.created' AND number = (SELECT max(number) FROM journal)",
+		"more than its last number":              "UPDATE counters SET value = value - 1 WHERE name = 'journal'",
+		"numbers missing":                        "DELETE FROM journal WHERE number = 5",
+		"older than their sale":                  "UPDATE sales SET created_at = created_at + 1",
+		"a course that is not there":             "DELETE FROM courses WHERE course_id = 2",
+		"name a row of users":                    "DELETE FROM users WHERE user_id = 1",
+		"users have an id that could be given":   "UPDATE counters SET value = 1 WHERE name = 'user_id'",
+		"name a row of affiliates":               "DELETE FROM affiliates",
+		"coupons have an id that could be given": "UPDATE counters SET value = 0 WHERE name = 'coupon_id'",
+	} {
+		t.Run(what, func(t *testing.T) {
+			store := openTest(t)
+			storetest.Ledger(t, store, storetest.MakeSchool(t, store), 3, 200)
+			conn, err := store.writes.db.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, statement := range []string{"PRAGMA foreign_keys = 0", damage} {
+				if _, err := conn.ExecContext(t.Context(), statement); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := conn.Close(); err != nil {
+				t.Fatal(err)
+			}
+			findings, err := store.Check(t.Context())
+			if err != nil || !slices.ContainsFunc(findings, func(f lyceum.Finding) bool { return strings.Contains(f.What, what) }) {
+				t.Errorf("findings %v, %v", findings, err)
+			}
+		})
+	}
+}
