@@ -3,14 +3,25 @@ package sqlstore
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"strings"
+	"sync"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-// chunk is how many rows or ids one statement carries; the rest of a batch
-// goes one by one, so that a table needs two statements and not one per size.
+// chunk is how many rows or ids one statement carries at most. Smaller batches
+// go in powers of two, so that a table needs seven statements and not one per
+// size.
 const chunk = 64
+
+// chunkOf gives how many of n rows the next statement carries.
+func chunkOf(n int) int {
+	if n >= chunk {
+		return chunk
+	}
+	return 1 << (bits.Len(uint(n)) - 1)
+}
 
 // save inserts the rows that are new, updates those that differ and leaves the
 // same alone, by id. The last of two rows with one id wins.
@@ -61,9 +72,7 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 		return saved, nil
 	}
 	if table.counter != "" {
-		if err := t.count(table.counter, len(fresh)); err != nil {
-			return saved, err
-		}
+		t.counts[table.counter] += int64(len(fresh))
 	}
 	return saved, t.raise(table.seq, highest)
 }
@@ -92,10 +101,7 @@ func same(a, b []any) bool {
 // insert adds rows that are not there and appends an entry for each.
 func insert[T any](t *tx, table *table[T], rows []T) error {
 	for len(rows) > 0 {
-		n := 1
-		if len(rows) >= chunk {
-			n = chunk
-		}
+		n := chunkOf(len(rows))
 		args := make([]any, 0, n*(1+len(table.columns)))
 		for i := range rows[:n] {
 			args = append(append(args, int64(t.stamp.School)), table.bind(&rows[i])...)
@@ -109,7 +115,20 @@ func insert[T any](t *tx, table *table[T], rows []T) error {
 	return nil
 }
 
+// insertTexts keeps the statements that insertText has put together: one for
+// each table and size of chunk.
+var insertTexts sync.Map // insertKey -> string
+
+type insertKey struct {
+	name string
+	rows int
+}
+
 func insertText(name, columns string, width, rows int) string {
+	key := insertKey{name, rows}
+	if text, ok := insertTexts.Load(key); ok {
+		return text.(string)
+	}
 	var b strings.Builder
 	b.WriteString("INSERT INTO " + name + " (school_id, " + columns + ") VALUES ")
 	for i := range rows {
@@ -118,6 +137,7 @@ func insertText(name, columns string, width, rows int) string {
 		}
 		b.WriteString(placeholders(1+i*width, width))
 	}
+	insertTexts.Store(key, b.String())
 	return b.String()
 }
 
@@ -150,18 +170,13 @@ func findByID[T any](q *session, school lyceum.SchoolID, table *table[T], ids []
 	return found, nil
 }
 
-// inChunks runs text followed by a list of values, chunk by chunk; a short
-// chunk is filled up with its last value. $1 of text is the school.
+// inChunks runs text followed by a list of values, chunk by chunk. $1 of text
+// is the school.
 func inChunks(q *session, text string, school lyceum.SchoolID, values []any, dest []any, visit func()) error {
-	list := placeholders(2, chunk)
 	for len(values) > 0 {
-		n := min(chunk, len(values))
-		args := append(make([]any, 0, chunk+1), int64(school))
-		args = append(args, values[:n]...)
-		for len(args) < chunk+1 {
-			args = append(args, values[n-1])
-		}
-		err := q.each(text+list, args, dest, func() error { visit(); return nil })
+		n := chunkOf(len(values))
+		args := append(make([]any, 0, n+1), int64(school))
+		err := q.each(text+placeholders(2, n), append(args, values[:n]...), dest, func() error { visit(); return nil })
 		if err != nil {
 			return err
 		}

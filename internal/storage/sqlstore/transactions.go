@@ -7,31 +7,44 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// FindTransactions implements lyceum.Reader.
+// transactionColumns are the columns of a transaction behind the alias t.
+var transactionColumns = transactions.of("t")
+
+// FindTransactions implements lyceum.Reader. The total comes as a column of the
+// page's rows, so that one statement, which sees one moment, gives both. Only a
+// page without rows has to ask for its total apart.
 func (s *Store) FindTransactions(ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) (lyceum.TransactionListing, error) {
-	listing := lyceum.TransactionListing{Page: p}
-	err := s.reads.snapshot(ctx, func(q *session) error {
-		var err error
-		if listing.Total, err = countTransactions(q, school, f); err != nil {
-			return fmt.Errorf("count transactions: %w", err)
-		}
-		if p.Offset() >= listing.Total {
-			return nil
-		}
-		w := transactionWhere(school, f)
-		text := "SELECT " + transactions.of("t") + " FROM transactions t" + w.String() + orderBy(o) +
-			" LIMIT " + w.arg(int64(p.Size)) + " OFFSET " + w.arg(p.Offset())
-		listing.Transactions = make([]lyceum.Transaction, 0, p.Size)
-		var row lyceum.Transaction
-		return q.each(text, w.args, transactions.scan(&row), func() error {
-			listing.Transactions = append(listing.Transactions, row)
-			return nil
+	listing, err := findPage(s.reads.single(ctx), school, f, o, p)
+	if err == nil && len(listing.Transactions) == 0 {
+		err = s.reads.snapshot(ctx, func(q *session) error {
+			var err error
+			if listing, err = findPage(q, school, f, o, p); err != nil || len(listing.Transactions) > 0 {
+				return err
+			}
+			count, args := countTransactions(school, f)
+			_, err = q.one("SELECT "+count, args, scanInt(&listing.Total))
+			return err
 		})
-	})
+	}
 	if err != nil {
 		return lyceum.TransactionListing{}, s.public(fmt.Errorf("find transactions: %w", err))
 	}
 	return listing, nil
+}
+
+func findPage(q *session, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) (lyceum.TransactionListing, error) {
+	listing := lyceum.TransactionListing{Page: p, Transactions: make([]lyceum.Transaction, 0, p.Size)}
+	w := transactionWhere(school, f)
+	count, _ := countTransactions(school, f) // its arguments are those of the page
+	text := "SELECT " + count + ", " + transactionColumns + " FROM transactions t" + w.String() + orderBy(o) +
+		" LIMIT " + w.arg(int64(p.Size)) + " OFFSET " + w.arg(p.Offset())
+	var row lyceum.Transaction
+	dest := append([]any{scanInt(&listing.Total)}, transactions.scan(&row)...)
+	err := q.each(text, w.args, dest, func() error {
+		listing.Transactions = append(listing.Transactions, row)
+		return nil
+	})
+	return listing, err
 }
 
 // EachTransaction implements lyceum.Reader.
@@ -39,7 +52,7 @@ func (s *Store) EachTransaction(ctx context.Context, school lyceum.SchoolID, f l
 	w := transactionWhere(school, f)
 	err := s.reads.snapshot(ctx, func(q *session) error {
 		var row lyceum.Transaction
-		return q.each("SELECT "+transactions.of("t")+" FROM transactions t"+w.String()+orderBy(o), w.args,
+		return q.each("SELECT "+transactionColumns+" FROM transactions t"+w.String()+orderBy(o), w.args,
 			transactions.scan(&row), func() error {
 				if err := ctx.Err(); err != nil {
 					return err
@@ -57,18 +70,14 @@ func orderBy(o lyceum.Order) string {
 	return " ORDER BY t.created_at DESC, t.transaction_id DESC"
 }
 
-// countTransactions gives the exact total. That of the whole school is kept as
-// a counter; every other is counted.
-func countTransactions(q *session, school lyceum.SchoolID, f lyceum.TransactionFilter) (int64, error) {
-	var total int64
+// countTransactions gives the exact total as an expression with its arguments.
+// That of the whole school is kept as a counter; every other is counted.
+func countTransactions(school lyceum.SchoolID, f lyceum.TransactionFilter) (text string, args []any) {
 	if f == (lyceum.TransactionFilter{}) {
-		_, err := q.one("SELECT value FROM counters WHERE school_id = $1 AND name = $2",
-			[]any{int64(school), transactions.counter}, scanInt(&total))
-		return total, err
+		return "COALESCE((SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + transactions.counter + "'), 0)", []any{int64(school)}
 	}
 	w := transactionWhere(school, f)
-	_, err := q.one("SELECT count(*) FROM transactions t"+w.String(), w.args, scanInt(&total))
-	return total, err
+	return "(SELECT count(*) FROM transactions t" + w.String() + ")", w.args
 }
 
 // transactionWhere serves the page and the total alike, so that they agree.

@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -19,6 +21,12 @@ type tx struct {
 	session *session
 	stamp   lyceum.Stamp
 	entries []lyceum.Entry
+	counts  map[string]int64          // what the change adds to counters of rows
+	given   map[lyceum.Sequence]int32 // the last id that NextID gave
+}
+
+func newTx(q *session, stamp lyceum.Stamp) *tx {
+	return &tx{session: q, stamp: stamp, counts: map[string]int64{}, given: map[lyceum.Sequence]int32{}}
 }
 
 var _ lyceum.Tx = (*tx)(nil)
@@ -27,25 +35,16 @@ func (t *tx) entry(kind lyceum.EntryType, id int32) {
 	t.entries = append(t.entries, lyceum.Entry{Type: kind, ObjectID: id})
 }
 
-// appendEntries numbers the change's entries and keeps them. It comes last, so
-// that the counter's row is locked as shortly as can be.
-func (t *tx) appendEntries() error {
-	if len(t.entries) == 0 {
-		return nil
-	}
-	var last int64
-	_, err := t.session.one(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
-		ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + $3 RETURNING value`,
-		[]any{int64(t.stamp.School), journalCounter, int64(len(t.entries))}, scanInt(&last))
+// finish numbers the change's entries and keeps them and what it counted. It
+// comes last, so that the counters' rows are locked as shortly as can be.
+func (t *tx) finish() error {
+	last, err := t.advanceCounters()
 	if err != nil {
-		return fmt.Errorf("number journal entries: %w", err)
+		return fmt.Errorf("advance counters: %w", err)
 	}
 	number := last - int64(len(t.entries))
 	for rest := t.entries; len(rest) > 0; {
-		n := 1
-		if len(rest) >= chunk {
-			n = chunk
-		}
+		n := chunkOf(len(rest))
 		args := make([]any, 0, 6*n)
 		for _, e := range rest[:n] {
 			number++
@@ -60,19 +59,37 @@ func (t *tx) appendEntries() error {
 	return nil
 }
 
-// count adds to a counter of rows.
-func (t *tx) count(name string, n int) error {
-	err := t.session.exec(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
-		ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + $3`,
-		int64(t.stamp.School), name, int64(n))
-	if err != nil {
-		return fmt.Errorf("count %s: %w", name, err)
+// advanceCounters adds to all counters in one statement and gives the number
+// of the last journal entry.
+func (t *tx) advanceCounters() (int64, error) {
+	if len(t.entries) > 0 {
+		t.counts[journalCounter] = int64(len(t.entries))
 	}
-	return nil
+	if len(t.counts) == 0 {
+		return 0, nil
+	}
+	var args []any
+	for _, name := range slices.Sorted(maps.Keys(t.counts)) {
+		args = append(args, int64(t.stamp.School), name, t.counts[name])
+	}
+	var name string
+	var value, last int64
+	err := t.session.each(insertText("counters", "name, value", 3, len(t.counts))+
+		` ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value RETURNING name, value`,
+		args, []any{scanText(&name), scanInt(&value)}, func() error {
+			if name == journalCounter {
+				last = value
+			}
+			return nil
+		})
+	return last, err
 }
 
 // raise makes sure that id and all below it are never given out again.
 func (t *tx) raise(seq lyceum.Sequence, id int32) error {
+	if id <= t.given[seq] {
+		return nil
+	}
 	err := t.session.exec(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
 		ON CONFLICT (school_id, name) DO UPDATE SET value = excluded.value WHERE counters.value < excluded.value`,
 		int64(t.stamp.School), string(seq), int64(id))
@@ -94,6 +111,7 @@ func (t *tx) NextID(seq lyceum.Sequence) (int32, error) {
 	if id > lyceum.MaxID {
 		return 0, lyceum.Errorf(lyceum.Conflict, "no %s is left: the interface's ids end at %d and that one is taken", seq, lyceum.MaxID)
 	}
+	t.given[seq] = int32(id)
 	return int32(id), nil
 }
 

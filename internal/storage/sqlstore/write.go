@@ -38,11 +38,11 @@ type change struct {
 // Write implements lyceum.Store.
 func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx) error) error {
 	return s.write(ctx, stamp.School, func(q *session) error {
-		t := &tx{session: q, stamp: stamp}
+		t := newTx(q, stamp)
 		if err := do(t); err != nil {
 			return err
 		}
-		return t.appendEntries()
+		return t.finish()
 	})
 }
 
@@ -206,7 +206,7 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 	asked := school.ID
 	err := s.write(ctx, asked, func(q *session) error {
 		school.ID = asked
-		all := &tx{session: q}
+		all := newTx(q, lyceum.Stamp{})
 		if school.ID == 0 {
 			id, err := all.NextID(schoolSequence)
 			if err != nil {
@@ -224,9 +224,9 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 			}
 			return fmt.Errorf("insert school: %w", err)
 		}
-		t := &tx{session: q, stamp: lyceum.Stamp{School: school.ID, At: school.CreatedAt, Actor: actor}}
+		t := newTx(q, lyceum.Stamp{School: school.ID, At: school.CreatedAt, Actor: actor})
 		t.entry(lyceum.SchoolCreated, int32(school.ID))
-		return t.appendEntries()
+		return t.finish()
 	})
 	if err != nil {
 		return lyceum.School{}, err

@@ -161,11 +161,7 @@ CREATE TABLE transactions (
 	amount_refunded BIGINT NOT NULL,
 	PRIMARY KEY (school_id, transaction_id),
 	FOREIGN KEY (school_id, user_id) REFERENCES users (school_id, user_id),
-	FOREIGN KEY (school_id, pricing_plan_id) REFERENCES pricing_plans (school_id, pricing_plan_id),
-	FOREIGN KEY (school_id, sale_id) REFERENCES sales (school_id, sale_id),
-	FOREIGN KEY (school_id, affiliate_id) REFERENCES affiliates (school_id, affiliate_id),
-	FOREIGN KEY (school_id, author_id) REFERENCES authors (school_id, author_id),
-	FOREIGN KEY (school_id, coupon_id) REFERENCES coupons (school_id, coupon_id)
+	FOREIGN KEY (school_id, pricing_plan_id) REFERENCES pricing_plans (school_id, pricing_plan_id)
 );
 CREATE INDEX transactions_created ON transactions (school_id, created_at, transaction_id);
 CREATE INDEX transactions_user ON transactions (school_id, user_id, created_at, transaction_id);
