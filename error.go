@@ -1,6 +1,7 @@
 package lyceum
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -84,7 +85,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // that is wrong and never none.
 func (e *Error) Sentences() []string {
 	if len(e.Fields) == 0 {
-		return []string{strings.TrimSpace(e.Detail)}
+		return []string{cmp.Or(strings.TrimSpace(e.Detail), e.Kind.String())}
 	}
 	sentences := make([]string, len(e.Fields))
 	for i, f := range e.Fields {

@@ -34,9 +34,8 @@ func ParseTime(s string) (time.Time, error) {
 	if i := strings.LastIndexByte(s, ' '); i > len(time.DateOnly) {
 		s = s[:i] + "+" + s[i+1:]
 	}
-	var t time.Time
-	// UnmarshalText is strict RFC 3339; time.Parse also takes "1:00" and "5,5".
-	if err := t.UnmarshalText([]byte(s)); err != nil {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil || lax(s) {
 		return time.Time{}, Invalidf(timeTaken)
 	}
 	t = Second(t)
@@ -44,6 +43,15 @@ func ParseTime(s string) (time.Time, error) {
 		return time.Time{}, Invalidf(timeTaken)
 	}
 	return t, nil
+}
+
+// lax tells of a text that time.Parse took whether RFC 3339 does not: an hour
+// of one digit, a comma before the fraction, an offset of 24 hours or 60
+// minutes (golang.org/issue/54580).
+func lax(s string) bool {
+	offset := s[len(s)-len("00:00"):]
+	return s[len("2006-01-02T1")] == ':' || strings.Contains(s, ",") ||
+		!strings.HasSuffix(s, "Z") && (offset[:2] >= "24" || offset[3:] >= "60")
 }
 
 // AppendTime appends t as the contract's answers write it: UTC, whole

@@ -12,7 +12,7 @@ type checkCommand struct {
 
 // Help implements kong's help for the command.
 func (checkCommand) Help() string {
-	return "Example: lyceum check --data /var/lib/lyceum\n\nVerifies the database's files, that counters and totals agree with rows, that the journal has no gap, and that nothing names what is not there. It only reads; the exit status is 1 when something is wrong."
+	return "Example: lyceum check --data /var/lib/lyceum\n\nVerifies the database's files, that counters and totals agree with rows, that the journal has no gap, and that nothing names what is not there. Like every command it brings the schema up to date first; apart from that it only reads. The exit status is 1 when something is wrong."
 }
 
 // Run checks the database and tells what is wrong.

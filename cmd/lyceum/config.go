@@ -48,17 +48,18 @@ func shownSetting(flag *kong.Flag) string {
 
 func sourceOf(p *program, flag *kong.Flag) string {
 	for _, step := range p.kong.Path {
-		if step.Flag != nil && step.Flag.Name == flag.Name && !step.Resolved {
-			return "flag"
+		if step.Flag == nil || step.Flag.Name != flag.Name {
+			continue
 		}
+		if step.Resolved {
+			return "file"
+		}
+		return "flag"
 	}
 	for _, name := range flag.Envs {
 		if _, set := os.LookupEnv(name); set {
 			return "environment"
 		}
-	}
-	if flag.Set {
-		return "file"
 	}
 	return "default"
 }

@@ -41,7 +41,7 @@ func (exportCommand) Help() string {
   lyceum export transactions --start 2026-01-01 --end 2026-03-31 --output q1.csv
   lyceum export users --format jsonl
 
-All rows are of one moment, however long it takes. lyceum import takes them back. In CSV a text that a spreadsheet would run as a formula gets a quotation mark before it, which the import takes off again.`
+All rows are of one moment, however long it takes. lyceum import takes them back. In CSV a text that a spreadsheet would run as a formula gets an apostrophe before it, which the import takes off again.`
 }
 
 // Run writes the rows.

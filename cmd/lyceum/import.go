@@ -26,7 +26,7 @@ type importCommand struct {
 
 // batchSize is how many rows share a write: enough to write each page of an
 // index once for several rows, few enough to keep others waiting shortly.
-const batchSize = 2000
+const batchSize = 5000
 
 // importActor is how the journal names what an import does.
 const importActor = "import"

@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -30,7 +32,7 @@ type commands struct {
 	Restore    restoreCommand    `cmd:"" help:"Put a backup in the place of the database."`
 	Check      checkCommand      `cmd:"" help:"Verify the database's files and that its books agree."`
 	ShowConfig showConfigCommand `cmd:"" name:"config" help:"Print the settings that serve would run with, and where each comes from."`
-	Version    versionCommand    `cmd:"" help:"Print the version of lyceum and of the schema it knows."`
+	Version    versionCommand    `cmd:"" help:"Print the version of lyceum and of the Go it was built with."`
 }
 
 // program is what a command is given to work with.
@@ -75,7 +77,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return fail(stderr, fmt.Errorf("%w; lyceum --help and lyceum COMMAND --help say what is accepted", err))
+		return fail(stderr, fmt.Errorf("%s; lyceum --help and lyceum COMMAND --help say what is accepted", withoutPasswords(err.Error())))
 	}
 	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, clock: time.Now, kong: parsed}
 	p.log = newLog(stderr, cli.LogFormat, cli.LogLevel)
@@ -100,10 +102,19 @@ func fail(stderr io.Writer, err error) int {
 		fmt.Fprintln(stderr, "lyceum:", sentence)
 	}
 	if e.Err != nil {
-		fmt.Fprintln(stderr, "  because:", e.Err)
+		lines := strings.FieldsFunc(e.Err.Error(), func(r rune) bool { return r == '\n' || r == '\t' })
+		fmt.Fprintln(stderr, "  because:", strings.Join(lines, " "))
 	}
 	return 1
 }
+
+// withoutPasswords takes user and password out of addresses that a message
+// repeats, such as a database's that was typed in the wrong place.
+func withoutPasswords(message string) string {
+	return credentialsInAddress.ReplaceAllString(message, "://[redacted]@")
+}
+
+var credentialsInAddress = regexp.MustCompile(`://[^@\s/]+@`)
 
 func newLog(w io.Writer, format string, level slog.Level) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}

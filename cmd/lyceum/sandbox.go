@@ -103,12 +103,19 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 	})
 }
 
-// open opens the place the school is kept in; discard throws it away if it was
-// not asked to be kept.
+// open opens the place the school is kept in; discard leaves it, and throws it
+// away if it was not asked to be kept.
 func (c *sandboxCommand) open(p *program) (store *sqlstore.Store, discard func(), err error) {
 	if c.Data != "" || c.DatabaseURL != "" {
-		store, err = (&database{Data: c.Data, DatabaseURL: c.DatabaseURL}).open(p)
-		return store, func() {}, err
+		kept := &database{Data: c.Data, DatabaseURL: c.DatabaseURL}
+		release, err := kept.lock()
+		if err != nil {
+			return nil, nil, err
+		}
+		if store, err = kept.open(p); err != nil {
+			release()
+		}
+		return store, release, err
 	}
 	dir, err := os.MkdirTemp("", "lyceum-sandbox-")
 	if err != nil {
@@ -136,29 +143,39 @@ func credentialsOf(school *demo.School, base string) credentials {
 	}
 }
 
-// fill keeps the school unless it is there already. A database with another
-// school in it is left alone.
+// fill keeps the school unless it is there already, and goes on where it was
+// broken off. A database with another school in it is left alone.
 func (c *sandboxCommand) fill(p *program, store lyceum.Store, school *demo.School, known credentials) error {
-	key := access.HashSecret(known.APIKey)
-	switch _, err := store.GetSchool(p.ctx, school.School.ID); lyceum.KindOf(err) {
-	case lyceum.NotFound:
+	id, key := school.School.ID, access.HashSecret(known.APIKey)
+	another := lyceum.Errorf(lyceum.Conflict, "the database holds another school; give the sandbox an empty place, or the --seed it was made with")
+	switch there, err := store.GetSchool(p.ctx, id); {
+	case lyceum.KindOf(err) == lyceum.NotFound:
 		if _, err := store.CreateSchool(p.ctx, school.School, "sandbox"); err != nil {
 			return err
 		}
+	case err != nil:
+		return err
+	case there != school.School:
+		return another
+	}
+	keys, err := store.FindAPIKeys(p.ctx, id)
+	if err != nil {
+		return err
+	}
+	if len(keys) == 0 {
 		if err := keepCredentials(p.ctx, store, school, known, key); err != nil {
 			return err
 		}
-	default:
-		if err != nil {
-			return err
-		}
-		if _, err := store.GetAPIKeyByHash(p.ctx, school.School.ID, key); err != nil {
-			return lyceum.Errorf(lyceum.Conflict, "the database holds another school; give the sandbox an empty place, or the --seed it was made with")
-		}
-		listing, err := store.FindTransactions(p.ctx, school.School.ID, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
-		if err != nil || listing.Total >= int64(c.Transactions) {
-			return err
-		}
+	} else if _, err := store.GetAPIKeyByHash(p.ctx, id, key); err != nil {
+		return another
+	}
+	listing, err := store.FindTransactions(p.ctx, id, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
+	if err != nil {
+		return err
+	}
+	if kept := int(listing.Total); kept >= c.Transactions {
+		c.Transactions = kept
+		return nil
 	}
 	bar := newProgress(p, "filling the school", int64(c.Transactions), "transactions")
 	defer bar.finish()

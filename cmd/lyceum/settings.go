@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -13,21 +16,49 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// settingsFile reads --config: one JSON object with the flags' names, such as
-// {"addr": "127.0.0.1:9000"}. A setting that the environment has is left to it.
+// settings are those of a --config file by the flags' names, such as
+// {"addr": "127.0.0.1:9000"}.
+type settings map[string]any
+
 func settingsFile(r io.Reader) (kong.Resolver, error) {
-	file, err := kong.JSON(r)
+	text, err := io.ReadAll(r)
 	if err != nil {
+		return nil, fmt.Errorf("read the settings file: %w", err)
+	}
+	var s settings
+	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, lyceum.Invalidf("the settings file must be one JSON object of flags' names, such as {\"addr\": \"127.0.0.1:9000\"}: %v", err)
 	}
-	return kong.ResolverFunc(func(ctx *kong.Context, parent *kong.Path, flag *kong.Flag) (any, error) {
-		for _, name := range flag.Envs {
-			if _, set := os.LookupEnv(name); set {
-				return nil, nil //nolint:nilnil // kong's way to say: no opinion
-			}
+	return s, nil
+}
+
+// Validate implements kong.Resolver. One file may serve several commands, so a
+// name must be a flag of any of them.
+func (s settings) Validate(app *kong.Application) error {
+	known := map[string]bool{}
+	err := kong.Visit(app, func(node kong.Visitable, next kong.Next) error {
+		if flag, ok := node.(*kong.Flag); ok {
+			known[flag.Name] = true
 		}
-		return file.Resolve(ctx, parent, flag)
-	}), nil
+		return next(nil)
+	})
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		if !known[name] {
+			return lyceum.Invalidf("the settings file has %q, which is no flag of any command; lyceum COMMAND --help names them", name)
+		}
+	}
+	return err
+}
+
+// Resolve implements kong.Resolver. A setting that the environment has is left
+// to it.
+func (s settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	for _, name := range flag.Envs {
+		if _, set := os.LookupEnv(name); set {
+			return nil, nil //nolint:nilnil // kong's way to say: no opinion
+		}
+	}
+	return s[flag.Name], nil
 }
 
 // database is where the schools are kept.

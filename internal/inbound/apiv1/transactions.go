@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
@@ -43,6 +44,7 @@ func filterFrom(q gen.ListTransactionsParams) lyceum.TransactionFilter {
 		AffiliateID:   optID[lyceum.AffiliateID](q.AffiliateID),
 		CourseID:      optID[lyceum.CourseID](q.CourseID),
 		PricingPlanID: optID[lyceum.PricingPlanID](q.PricingPlanID),
+		Created:       lyceum.Period{After: bound(q.Start), Until: bound(q.End)},
 	}
 	if q.IsFullyRefunded != nil {
 		f.FullyRefunded = lyceum.Some(*q.IsFullyRefunded)
@@ -50,13 +52,19 @@ func filterFrom(q gen.ListTransactionsParams) lyceum.TransactionFilter {
 	if q.IsChargeback != nil {
 		f.Chargeback = lyceum.Some(*q.IsChargeback)
 	}
-	if q.Start != nil {
-		f.Created.After = *q.Start
-	}
-	if q.End != nil {
-		f.Created.Until = *q.End
-	}
 	return f
+}
+
+// bound gives one end of a period. The first second of year 1, which can be
+// asked for, is the zero time and would leave that end open.
+func bound(t *time.Time) time.Time {
+	switch {
+	case t == nil:
+		return time.Time{}
+	case t.IsZero():
+		return t.Add(time.Nanosecond)
+	}
+	return *t
 }
 
 func optID[ID ~int32](v *int32) lyceum.Opt[ID] {

@@ -8,7 +8,7 @@ import (
 )
 
 // loadSize is how many transactions share a write.
-const loadSize = 2000
+const loadSize = 5000
 
 // Load keeps a school's rows. What is there already is left as it is, so that
 // a load that was interrupted can be run again. progress is told how many

@@ -107,7 +107,7 @@ func TestHeader(t *testing.T) {
 		})
 	}
 	_, _, err := readAll(intake.Transactions(), strings.NewReader("id,currency\n"))
-	wantInvalid(t, err, "lacks user_id, pricing_plan_id, sale_id, created_at, purchased_at, charge, final_price, tax_charge, revenue, affiliate_fees, author_fees, amount_refunded;")
+	wantInvalid(t, err, "lacks user_id, pricing_plan_id, sale_id, created_at, purchased_at, charge, final_price, tax_charge, revenue, status, has_chargeback, chargeback_fee, affiliate_id, affiliate_fees, author_id, author_fees, coupon_id, refunded_at, amount_refunded;")
 }
 
 func TestColumnsInAnyOrder(t *testing.T) {
@@ -131,11 +131,11 @@ func TestAbsentColumns(t *testing.T) {
 	if want := (lyceum.User{ID: 1, Email: "a@x"}); user[0].Value != want {
 		t.Errorf("user %+v", user[0].Value)
 	}
-	course := mustRead(t, intake.Courses(), `{"id":1,"name":"Go"}`)
+	course := mustRead(t, intake.Courses(), `{"id":1,"name":"Go","is_published":false}`)
 	if want := (lyceum.Course{ID: 1, Name: "Go"}); course[0].Value != want {
 		t.Errorf("course %+v", course[0].Value)
 	}
-	plan := mustRead(t, intake.PricingPlans(), "id,name,price,currency\n1,A,0,USD\n")
+	plan := mustRead(t, intake.PricingPlans(), "id,course_id,name,price,currency\n1,,A,0,USD\n")
 	if want := (lyceum.PricingPlan{ID: 1, Name: "A", Currency: "USD"}); plan[0].Value != want {
 		t.Errorf("plan %+v", plan[0].Value)
 	}

@@ -175,7 +175,7 @@ func TestFrequency(t *testing.T) {
 		{`"frequency":` + strings.Repeat(`{"type":`, 100_000) + strings.Repeat(`}`, 100_000), "1 : nests deeper than 32", plan{}},
 		{`"frequency":null`, "1 frequency: must not be empty", plan{}},
 	} {
-		rows := mustRead(t, intake.PricingPlans(), `{"id":1,"name":"A","price":5,"currency":"USD",`+tc.members+`}`)
+		rows := mustRead(t, intake.PricingPlans(), `{"id":1,"course_id":null,"name":"A","price":5,"currency":"USD",`+tc.members+`}`)
 		if got := outline(rows); tc.problem != "" && got != tc.problem {
 			t.Errorf("%.80s: %s", tc.members, got)
 		} else if tc.problem == "" && (got != "1 ok" || rows[0].Value != tc.want) {

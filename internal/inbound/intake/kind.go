@@ -66,6 +66,13 @@ func (k column[T]) optional() column[T] {
 	return k
 }
 
+// always gives the column as one that a file must name even though it may be
+// null: to leave it out would say null of every row.
+func (k column[T]) always() column[T] {
+	k.required = true
+	return k
+}
+
 // index gives the place of the column with the name, or -1.
 func (k Kind[T]) index(name string) int {
 	return slices.IndexFunc(k.columns, func(c column[T]) bool { return c.name == name })

@@ -6,9 +6,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Transactions are the rows of contract.md, "Transaction summary". Every field
-// that is not nullable there must be in the file; the others are null when
-// they are left out.
+// Transactions are the rows of the sales list. All of the contract's 21 fields
+// must be in the file; those that are nullable may be empty.
 func Transactions() Kind[lyceum.Transaction] {
 	type row = lyceum.Transaction
 	return Kind[row]{
@@ -26,15 +25,15 @@ func Transactions() Kind[lyceum.Transaction] {
 			currencyColumn("currency", func(t *row) *lyceum.Currency { return &t.Currency }),
 			amountColumn("tax_charge", func(t *row) *lyceum.Minor { return &t.TaxCharge }),
 			amountColumn("revenue", func(t *row) *lyceum.USDCents { return &t.Revenue }),
-			statusColumn(),
-			optBooleanColumn("has_chargeback", func(t *row) *lyceum.Opt[bool] { return &t.HasChargeback }),
-			optAmountColumn("chargeback_fee", func(t *row) *lyceum.Opt[lyceum.Minor] { return &t.ChargebackFee }),
-			optIDColumn("affiliate_id", func(t *row) *lyceum.Opt[lyceum.AffiliateID] { return &t.AffiliateID }),
+			statusColumn().always(),
+			optBooleanColumn("has_chargeback", func(t *row) *lyceum.Opt[bool] { return &t.HasChargeback }).always(),
+			optAmountColumn("chargeback_fee", func(t *row) *lyceum.Opt[lyceum.Minor] { return &t.ChargebackFee }).always(),
+			optIDColumn("affiliate_id", func(t *row) *lyceum.Opt[lyceum.AffiliateID] { return &t.AffiliateID }).always(),
 			amountColumn("affiliate_fees", func(t *row) *lyceum.Minor { return &t.AffiliateFees }),
-			optIDColumn("author_id", func(t *row) *lyceum.Opt[lyceum.AuthorID] { return &t.AuthorID }),
+			optIDColumn("author_id", func(t *row) *lyceum.Opt[lyceum.AuthorID] { return &t.AuthorID }).always(),
 			amountColumn("author_fees", func(t *row) *lyceum.Minor { return &t.AuthorFees }),
-			optIDColumn("coupon_id", func(t *row) *lyceum.Opt[lyceum.CouponID] { return &t.CouponID }),
-			optTimeColumn("refunded_at", func(t *row) *lyceum.Opt[time.Time] { return &t.RefundedAt }),
+			optIDColumn("coupon_id", func(t *row) *lyceum.Opt[lyceum.CouponID] { return &t.CouponID }).always(),
+			optTimeColumn("refunded_at", func(t *row) *lyceum.Opt[time.Time] { return &t.RefundedAt }).always(),
 			amountColumn("amount_refunded", func(t *row) *lyceum.Minor { return &t.AmountRefunded }),
 		},
 	}
@@ -101,9 +100,8 @@ func roleColumn() column[lyceum.User] {
 	}
 }
 
-// Courses are the courses of a school. A file must have id and name. Without
-// the column is_published they are not published, without created_at that is
-// zero; the other fields are null.
+// Courses are the courses of a school. A file must have id, name and
+// is_published; without created_at that is zero, the other fields are null.
 func Courses() Kind[lyceum.Course] {
 	type row = lyceum.Course
 	return Kind[row]{
@@ -114,15 +112,15 @@ func Courses() Kind[lyceum.Course] {
 			textColumn("name", func(c *row) *string { return &c.Name }),
 			optTextColumn("heading", func(c *row) *lyceum.Opt[string] { return &c.Heading }),
 			optTextColumn("description", func(c *row) *lyceum.Opt[string] { return &c.Description }),
-			booleanColumn("is_published", func(c *row) *bool { return &c.IsPublished }).optional(),
+			booleanColumn("is_published", func(c *row) *bool { return &c.IsPublished }),
 			optTextColumn("image_url", func(c *row) *lyceum.Opt[string] { return &c.ImageURL }),
 			timeColumn("created_at", func(c *row) *time.Time { return &c.CreatedAt }).optional(),
 		},
 	}
 }
 
-// PricingPlans are the ways of paying. A file must have id, name, price and
-// currency. Without the columns frequency, created_at and updated_at those are
+// PricingPlans are the ways of paying. A file must have id, course_id, name,
+// price and currency; course_id may be empty. Without the columns frequency, created_at and updated_at those are
 // zero; the other fields are null. In JSON the frequency may also be
 // the contract's object of type, billing_interval and billing_interval_count,
 // and is written so.
@@ -137,7 +135,7 @@ func PricingPlans() Kind[lyceum.PricingPlan] {
 		id: func(p *row) int32 { return int32(p.ID) },
 		columns: []column[row]{
 			idColumn("id", func(p *row) *lyceum.PricingPlanID { return &p.ID }),
-			optIDColumn("course_id", func(p *row) *lyceum.Opt[lyceum.CourseID] { return &p.CourseID }),
+			optIDColumn("course_id", func(p *row) *lyceum.Opt[lyceum.CourseID] { return &p.CourseID }).always(),
 			textColumn("name", func(p *row) *string { return &p.Name }),
 			amountColumn("price", func(p *row) *lyceum.Minor { return &p.Price }),
 			currencyColumn("currency", func(p *row) *lyceum.Currency { return &p.Currency }),

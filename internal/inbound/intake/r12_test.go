@@ -113,13 +113,13 @@ func TestR12Import(t *testing.T) {
 func TestR12Ids(t *testing.T) {
 	const rows = 20_000
 	file := readerFunc(nil)
-	at, buffer := 0, strings.NewReader("id,name\n")
+	at, buffer := 0, strings.NewReader("id,name,is_published\n")
 	file = func(p []byte) (int, error) {
 		for buffer.Len() == 0 {
 			if at == rows {
 				return 0, io.EOF
 			}
-			buffer = strings.NewReader(fmt.Sprintf("%d,A\n", uint32(at)*2654435761>>1|1))
+			buffer = strings.NewReader(fmt.Sprintf("%d,A,0\n", uint32(at)*2654435761>>1|1))
 			at++
 		}
 		return buffer.Read(p)

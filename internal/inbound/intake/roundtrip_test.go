@@ -150,7 +150,7 @@ func TestR13Formulas(t *testing.T) {
 }
 
 func TestR13ForeignApostrophe(t *testing.T) {
-	rows := mustRead(t, intake.Courses(), "id,name\n1,'=x\n2,''+x\n3,'x\n4,=x\n5,\"'\n\"\n6,'＝\n7,'")
+	rows := mustRead(t, intake.Courses(), "id,is_published,name\n1,0,'=x\n2,0,''+x\n3,0,'x\n4,0,=x\n5,0,\"'\n\"\n6,0,'＝\n7,0,'")
 	var names []string
 	for _, row := range rows {
 		names = append(names, row.Value.Name)
@@ -158,7 +158,7 @@ func TestR13ForeignApostrophe(t *testing.T) {
 	if want := []string{"=x", "'+x", "'x", "=x", "\n", "＝", "'"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
-	lines := mustRead(t, intake.Courses(), `{"id":1,"name":"'=x"}`)
+	lines := mustRead(t, intake.Courses(), `{"id":1,"is_published":true,"name":"'=x"}`)
 	if lines[0].Value.Name != "'=x" {
 		t.Errorf("JSON: %q", lines[0].Value.Name)
 	}

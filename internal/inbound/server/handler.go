@@ -348,6 +348,9 @@ func (h *handler) answer(x *exchange, r *http.Request) error {
 // sendFailure tells the caller what may be told, in the words of the face, and
 // the log the rest. A status of 0 is the face's own for the kind.
 func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status int) {
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		err = lyceum.Errorf(lyceum.TooLarge, "the request body is larger than %d bytes", large.Limit)
+	}
 	e := lyceum.Public(err)
 	switch e.Kind {
 	case lyceum.Internal:

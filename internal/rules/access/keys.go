@@ -27,8 +27,9 @@ type Keys struct {
 	store lyceum.Store
 	clock func() time.Time
 
-	mu    sync.RWMutex
-	known map[lyceum.KeyHash]knownKey
+	mu      sync.RWMutex
+	known   map[lyceum.KeyHash]knownKey
+	revokes int // how often a key was revoked here
 
 	useMu sync.Mutex
 	uses  map[keyName]time.Time
@@ -81,6 +82,9 @@ func (k *Keys) Check(ctx context.Context, presented string) (Caller, error) {
 }
 
 func (k *Keys) look(ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash, now time.Time) (knownKey, error) {
+	k.mu.RLock()
+	before := k.revokes
+	k.mu.RUnlock()
 	key, err := k.store.GetAPIKeyByHash(ctx, school, hash)
 	if lyceum.KindOf(err) == lyceum.NotFound || err == nil && key.RevokedAt.Present {
 		k.forget(hash)
@@ -94,7 +98,9 @@ func (k *Keys) look(ctx context.Context, school lyceum.SchoolID, hash lyceum.Key
 		until:  now.Add(keyMemory),
 	}
 	k.mu.Lock()
-	k.known[hash] = known
+	if k.revokes == before { // else it may be this key that was revoked meanwhile
+		k.known[hash] = known
+	}
 	k.mu.Unlock()
 	return known, nil
 }
@@ -184,6 +190,7 @@ func (k *Keys) Revoke(ctx context.Context, school lyceum.SchoolID, id lyceum.API
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.revokes++
 	for hash, known := range k.known {
 		if known.caller.School == school && known.caller.Key == id {
 			delete(k.known, hash)

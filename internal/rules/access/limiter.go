@@ -63,8 +63,8 @@ func (l *Limiter) Take(b Bucket) Quota {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turn(now)
-	quota := Quota{Limit: l.limit, Reset: int(l.minute.Add(time.Minute).Sub(now)/time.Second) + 1}
-	quota.Reset = min(quota.Reset, 60)
+	left := l.minute.Add(time.Minute).Sub(now)
+	quota := Quota{Limit: l.limit, Reset: int(min((left+time.Second-1)/time.Second, 60))}
 	if l.used[b] >= l.limit {
 		quota.Exceeded = true
 		return quota

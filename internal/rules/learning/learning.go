@@ -45,8 +45,8 @@ func (s *Service) EachPricingPlan(ctx context.Context, school lyceum.SchoolID, v
 
 // CourseImport takes courses of one school in, batch by batch. A course that
 // is there already, by id, is brought up to date; the same batch twice changes
-// nothing. A row without a creation time leaves a known course's and makes a
-// new one now.
+// nothing. What a row does not say (heading, description, image, creation time)
+// stays as it is with a known course; a new one is created now.
 type CourseImport struct {
 	service *Service
 	school  lyceum.SchoolID
@@ -78,7 +78,7 @@ func (i *CourseImport) Save(ctx context.Context, batch []lyceum.Course) (lyceum.
 			return err
 		}
 		for n := range rows {
-			rows[n].CreatedAt = firstTime(rows[n].CreatedAt, kept[rows[n].ID].CreatedAt, lyceum.Second(now))
+			completeCourse(&rows[n], kept[rows[n].ID], now)
 		}
 		saved, err = tx.SaveCourses(rows)
 		return err
@@ -87,6 +87,19 @@ func (i *CourseImport) Save(ctx context.Context, batch []lyceum.Course) (lyceum.
 		return lyceum.Saved{}, nil, fmt.Errorf("import courses: %w", err)
 	}
 	return saved, nil, nil
+}
+
+// completeCourse gives a row what it does not say. The zero Course stands for
+// one that is not there yet.
+func completeCourse(row *lyceum.Course, old lyceum.Course, now time.Time) {
+	row.CreatedAt = firstTime(row.CreatedAt, old.CreatedAt, lyceum.Second(now))
+	for _, text := range []struct{ to, from *lyceum.Opt[string] }{
+		{&row.Heading, &old.Heading}, {&row.Description, &old.Description}, {&row.ImageURL, &old.ImageURL},
+	} {
+		if !text.to.Present {
+			*text.to = *text.from
+		}
+	}
 }
 
 // PricingPlanImport takes pricing plans of one school in, batch by batch. A

@@ -38,7 +38,9 @@ func (s *Service) Each(ctx context.Context, school lyceum.SchoolID, visit func(*
 //
 // A row without a role leaves a known user's role and makes a new one a
 // student; a row without a creation time leaves a known user's and makes a new
-// one now. An address must not be that of another user, whatever its case.
+// one now; a row without a name or src leaves a known user's. An address must
+// not be that of another user, whatever its case, and nobody becomes the owner
+// by having the owner's id alone.
 type Import struct {
 	service *Service
 	school  lyceum.SchoolID
@@ -52,9 +54,12 @@ func (s *Service) Import(school lyceum.SchoolID, actor string) *Import {
 
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (i *Import) Check(ctx context.Context, batch []lyceum.User) ([]lyceum.RowProblem, error) {
-	return problems(batch, func(emails []string) (map[string]lyceum.UserID, error) {
-		return i.service.store.FindUserIDsByEmail(ctx, i.school, emails)
-	})
+	kept, err := i.service.store.FindUsers(ctx, i.school, idsOf(batch))
+	if err != nil {
+		return nil, err
+	}
+	owners, err := i.service.store.FindUserIDsByEmail(ctx, i.school, emailsOf(batch))
+	return problems(batch, kept, owners), err
 }
 
 // Save keeps the rows of a batch that have no problem, all in one write, and
@@ -64,19 +69,16 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.User) (lyceum.Saved, [
 	var bad []lyceum.RowProblem
 	now := i.service.clock()
 	err := i.service.store.Write(ctx, lyceum.Stamp{School: i.school, At: now, Actor: i.actor}, func(tx lyceum.Tx) error {
-		var err error
-		if bad, err = problems(batch, tx.FindUserIDsByEmail); err != nil {
-			return err
-		}
-		rows := append([]lyceum.User(nil), lyceum.WithoutProblems(batch, bad)...)
-		ids := make([]lyceum.UserID, len(rows))
-		for n := range rows {
-			ids[n] = rows[n].ID
-		}
-		kept, err := tx.FindUsers(ids)
+		kept, err := tx.FindUsers(idsOf(batch))
 		if err != nil {
 			return err
 		}
+		byEmail, err := tx.FindUserIDsByEmail(emailsOf(batch))
+		if err != nil {
+			return err
+		}
+		bad = problems(batch, kept, byEmail)
+		rows := append([]lyceum.User(nil), lyceum.WithoutProblems(batch, bad)...)
 		for n := range rows {
 			complete(&rows[n], kept[rows[n].ID], now)
 		}
@@ -87,6 +89,22 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.User) (lyceum.Saved, [
 		return lyceum.Saved{}, nil, fmt.Errorf("import users: %w", err)
 	}
 	return saved, bad, nil
+}
+
+func idsOf(batch []lyceum.User) []lyceum.UserID {
+	ids := make([]lyceum.UserID, len(batch))
+	for n := range batch {
+		ids[n] = batch[n].ID
+	}
+	return ids
+}
+
+func emailsOf(batch []lyceum.User) []string {
+	emails := make([]string, len(batch))
+	for n := range batch {
+		emails[n] = batch[n].Email
+	}
+	return emails
 }
 
 // complete gives a row what it does not say. The zero User stands for one who
@@ -101,30 +119,36 @@ func complete(row *lyceum.User, kept lyceum.User, now time.Time) {
 	if row.CreatedAt.IsZero() {
 		row.CreatedAt = kept.CreatedAt
 	}
-	if !row.PasswordHash.Present {
+	if !row.Name.Present {
+		row.Name = kept.Name
+	}
+	if !row.Src.Present {
+		row.Src = kept.Src
+	}
+	// Whoever has another address may be another person.
+	if !row.PasswordHash.Present && strings.EqualFold(row.Email, kept.Email) {
 		row.PasswordHash = kept.PasswordHash
 	}
 }
 
-func problems(batch []lyceum.User, byEmail func([]string) (map[string]lyceum.UserID, error)) ([]lyceum.RowProblem, error) {
-	emails := make([]string, len(batch))
-	for n := range batch {
-		emails[n] = batch[n].Email
-	}
-	owner, err := byEmail(emails)
-	if err != nil {
-		return nil, err
-	}
+// problems says which rows cannot be kept, given the users that have their ids
+// and whose their addresses are.
+func problems(batch []lyceum.User, kept map[lyceum.UserID]lyceum.User, byEmail map[string]lyceum.UserID) []lyceum.RowProblem {
 	var bad []lyceum.RowProblem
+	refuse := func(n int, field, message string) {
+		bad = append(bad, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{Field: field, Message: message}})
+	}
 	for n := range batch {
-		key := strings.ToLower(batch[n].Email)
-		if id, taken := owner[key]; taken && id != batch[n].ID {
-			bad = append(bad, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{
-				Field: "email", Message: fmt.Sprintf("is the address of user %d already; every user needs one of their own", id),
-			}})
+		row, key := &batch[n], strings.ToLower(batch[n].Email)
+		if old := kept[row.ID]; row.Role == "" && old.Role == lyceum.Owner && !strings.EqualFold(row.Email, old.Email) {
+			refuse(n, "id", fmt.Sprintf("%d is the school's owner, with another address; give the row the role owner to replace them, or another id", row.ID))
 			continue
 		}
-		owner[key] = batch[n].ID
+		if id, taken := byEmail[key]; taken && id != row.ID {
+			refuse(n, "email", fmt.Sprintf("is the address of user %d already; every user needs one of their own", id))
+			continue
+		}
+		byEmail[key] = row.ID
 	}
-	return bad, nil
+	return bad
 }

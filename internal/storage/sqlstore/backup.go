@@ -31,6 +31,9 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	}
 	if err := s.vacuumInto(ctx, partial); err != nil {
 		_ = os.Remove(partial)
+		if s.dialect.fault(err) == faultDamaged {
+			return s.public(err)
+		}
 		return cannotWrite(path, err)
 	}
 	if err := Verify(ctx, partial); err != nil {
@@ -147,7 +150,7 @@ func Restore(ctx context.Context, backup, dir string, force bool) error {
 // too damaged for that is in nobody's use.
 func unused(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); err != nil {
-		return nil //nolint:nilerr // nothing is there to be used
+		return nil // nothing is there to be used
 	}
 	dsn := url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: "mode=rw&_pragma=busy_timeout(1000)"}
 	db, err := sql.Open("sqlite", dsn.String())

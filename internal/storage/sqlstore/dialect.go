@@ -30,6 +30,7 @@ const (
 	faultFull           // no room to write
 	faultConflict       // a key is taken
 	faultReadOnly       // the files cannot be written
+	faultDamaged        // the files are not what the engine wrote
 )
 
 // dialect names everything the two engines do not share.
@@ -122,6 +123,8 @@ func sqliteFault(err error) fault {
 		return faultReadOnly
 	case sqlite3.SQLITE_CANTOPEN:
 		return faultDown
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return faultDamaged
 	}
 	return faultOther
 }

@@ -265,10 +265,17 @@ func (s *Store) public(err error) error {
 		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the disk of the database is full or failing; nothing was changed", Err: err}
 	case faultReadOnly:
 		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the database can only be read; nothing was changed", Err: err}
+	case faultDamaged:
+		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the database is damaged, or no database of lyceum; restore a backup, and keep this one to find out why", Err: err}
 	case faultConflict:
 		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "there is one with the same key already", Err: err}
 	}
-	return err
+	select {
+	case <-s.closing: // and the pools with it, which database/sql tells in its own words
+		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: errClosed.Detail, Err: err}
+	default:
+		return err
+	}
 }
 
 // IsPostgres tells whether an address is one for OpenPostgres.

@@ -89,6 +89,12 @@ func (s *Store) Known(ctx context.Context, school lyceum.SchoolID, seq lyceum.Se
 	return found, s.public(err)
 }
 
+// FindUsers implements lyceum.Reader.
+func (s *Store) FindUsers(ctx context.Context, school lyceum.SchoolID, ids []lyceum.UserID) (map[lyceum.UserID]lyceum.User, error) {
+	found, err := findKeyed(s.reads.single(ctx), school, &users, ids)
+	return found, s.public(err)
+}
+
 // FindUserIDsByEmail implements lyceum.Reader.
 func (s *Store) FindUserIDsByEmail(ctx context.Context, school lyceum.SchoolID, emails []string) (map[string]lyceum.UserID, error) {
 	found, err := findUserIDsByEmail(s.reads.single(ctx), school, emails)

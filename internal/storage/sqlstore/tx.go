@@ -194,30 +194,30 @@ func (t *tx) FindUserIDsByEmail(emails []string) (map[string]lyceum.UserID, erro
 
 // FindUsers implements lyceum.Tx.
 func (t *tx) FindUsers(ids []lyceum.UserID) (map[lyceum.UserID]lyceum.User, error) {
-	return findKeyed[lyceum.UserID](t, &users, ids)
+	return findKeyed(t.session, t.stamp.School, &users, ids)
 }
 
 // FindPricingPlans implements lyceum.Tx.
 func (t *tx) FindPricingPlans(ids []lyceum.PricingPlanID) (map[lyceum.PricingPlanID]lyceum.PricingPlan, error) {
-	return findKeyed[lyceum.PricingPlanID](t, &pricingPlans, ids)
+	return findKeyed(t.session, t.stamp.School, &pricingPlans, ids)
 }
 
 // FindCourses implements lyceum.Tx.
 func (t *tx) FindCourses(ids []lyceum.CourseID) (map[lyceum.CourseID]lyceum.Course, error) {
-	return findKeyed[lyceum.CourseID](t, &courses, ids)
+	return findKeyed(t.session, t.stamp.School, &courses, ids)
 }
 
 // FindSales implements lyceum.Tx.
 func (t *tx) FindSales(ids []lyceum.SaleID) (map[lyceum.SaleID]lyceum.Sale, error) {
-	return findKeyed[lyceum.SaleID](t, &sales, ids)
+	return findKeyed(t.session, t.stamp.School, &sales, ids)
 }
 
-func findKeyed[ID ~int32, T any](t *tx, table *table[T], ids []ID) (map[ID]T, error) {
+func findKeyed[ID ~int32, T any](q *session, school lyceum.SchoolID, table *table[T], ids []ID) (map[ID]T, error) {
 	plain := make([]int32, len(ids))
 	for i, id := range ids {
 		plain[i] = int32(id)
 	}
-	found, err := findByID(t.session, t.stamp.School, table, plain)
+	found, err := findByID(q, school, table, plain)
 	if err != nil {
 		return nil, err
 	}

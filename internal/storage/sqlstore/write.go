@@ -180,7 +180,7 @@ func (s *Store) lost(err error) error {
 		return nil
 	}
 	switch s.dialect.fault(err) {
-	case faultRetry, faultFull, faultReadOnly, faultDown:
+	case faultRetry, faultFull, faultReadOnly, faultDown, faultDamaged:
 		return err
 	default:
 		return nil

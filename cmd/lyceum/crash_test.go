@@ -1,0 +1,402 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// openStore opens a store at a PostgreSQL address or in a data folder.
+func openStore(ctx context.Context, place string, o sqlstore.Options) (*sqlstore.Store, error) {
+	if sqlstore.IsPostgres(place) {
+		return sqlstore.OpenPostgres(ctx, place, o)
+	}
+	return sqlstore.Open(ctx, place, o)
+}
+
+// writersSchools are the schools that writers write to; a lane of the store
+// serves each.
+const (
+	writers        = 8
+	writersSchools = 2
+)
+
+// written is a transaction of a writer. Its row carries all of this, so that
+// one that was written twice, or over another, shows.
+type written struct {
+	School lyceum.SchoolID
+	ID     lyceum.TransactionID
+	Round  lyceum.SaleID        // of the test; 1, 2, 3, …
+	Writer lyceum.PricingPlanID // 1 to writers
+	Number int64                // of the writer in the round; 1, 2, 3, …
+}
+
+func (w written) String() string {
+	return fmt.Sprintln(w.School, w.ID, w.Round, w.Writer, w.Number)
+}
+
+func parseWritten(line string) (w written, err error) {
+	_, err = fmt.Sscanln(line, &w.School, &w.ID, &w.Round, &w.Writer, &w.Number)
+	return w, err
+}
+
+func (w written) row(at time.Time) lyceum.Transaction {
+	return lyceum.Transaction{
+		ID: w.ID, UserID: 1, PricingPlanID: w.Writer, SaleID: w.Round, CreatedAt: at, PurchasedAt: at,
+		Charge: lyceum.USDCents(w.Number), Currency: "USD", Paid: true,
+	}
+}
+
+func writtenOf(school lyceum.SchoolID, t *lyceum.Transaction) written {
+	return written{School: school, ID: t.ID, Round: t.SaleID, Writer: t.PricingPlanID, Number: int64(t.Charge)}
+}
+
+// prepareWriters makes what the rows of the writers name.
+func prepareWriters(t testing.TB, store *sqlstore.Store) {
+	t.Helper()
+	for range writersSchools {
+		school := storetest.MakeSchool(t, store)
+		storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+			var plans []lyceum.PricingPlan
+			for id := range lyceum.PricingPlanID(writers) {
+				plans = append(plans, lyceum.PricingPlan{
+					ID: id + 1, Name: "Plan", Currency: "USD", Frequency: lyceum.Free, CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin,
+				})
+			}
+			_, err := tx.SavePricingPlans(plans)
+			if err != nil {
+				return err
+			}
+			_, err = tx.SaveUsers([]lyceum.User{{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin}})
+			return err
+		})
+	}
+}
+
+// childWriters writes transactions from several goroutines until it is killed
+// and prints each once the store says that it is kept. Its arguments are the
+// place of the store and the round.
+func childWriters(args []string) error {
+	ctx := context.Background()
+	store, err := openStore(ctx, args[0], sqlstore.Options{})
+	if err != nil {
+		return err
+	}
+	round, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	failed := make(chan error)
+	for writer := range writers {
+		go func() {
+			w := written{School: lyceum.SchoolID(1 + writer%writersSchools), Round: lyceum.SaleID(round), Writer: lyceum.PricingPlanID(1 + writer)}
+			for w.Number = 1; ; w.Number++ {
+				if err := writeOne(ctx, store, &w); err != nil {
+					failed <- err
+					return
+				}
+				if _, err := os.Stdout.WriteString(w.String()); err != nil {
+					failed <- err
+					return
+				}
+			}
+		}()
+	}
+	return <-failed
+}
+
+func writeOne(ctx context.Context, store *sqlstore.Store, w *written) error {
+	stamp := lyceum.Stamp{School: w.School, At: storetest.Begin, Actor: "writer"}
+	return store.Write(ctx, stamp, func(tx lyceum.Tx) error {
+		id, err := tx.NextID(lyceum.TransactionSequence)
+		if err != nil {
+			return err
+		}
+		w.ID = lyceum.TransactionID(id)
+		if _, err := tx.SaveSales([]lyceum.Sale{{ID: w.Round, CreatedAt: storetest.Begin}}); err != nil {
+			return err
+		}
+		saved, err := tx.SaveTransactions([]lyceum.Transaction{w.row(storetest.Begin)})
+		if err == nil && saved.Created != 1 {
+			err = fmt.Errorf("id %d was given out twice", id)
+		}
+		return err
+	})
+}
+
+// journal is what a test has read of the acknowledgements of a child.
+type journal struct {
+	mu   sync.Mutex
+	acks []written
+	err  error
+	done chan struct{}
+}
+
+// startWriters starts the child and reads its acknowledgements until it ends;
+// those that it had written when it was killed are read too.
+func startWriters(t testing.TB, place string, round int) (*process, *journal) {
+	t.Helper()
+	cmd := childCommand(t, "writers", place, strconv.Itoa(round))
+	cmd.Stderr = os.Stderr
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = writer
+	child, err := launch(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { child.kill(t) })
+	_ = writer.Close() // the child has its own
+	j := &journal{done: make(chan struct{})}
+	go j.read(reader)
+	return child, j
+}
+
+func (j *journal) read(from io.ReadCloser) {
+	defer close(j.done)
+	defer from.Close()
+	lines := bufio.NewScanner(from)
+	for lines.Scan() {
+		w, err := parseWritten(lines.Text())
+		j.mu.Lock()
+		j.acks, j.err = append(j.acks, w), errors.Join(j.err, err)
+		j.mu.Unlock()
+	}
+}
+
+func (j *journal) len() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.acks)
+}
+
+// all gives the acknowledgements read so far.
+func (j *journal) all(t testing.TB) []written {
+	t.Helper()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		t.Fatal(j.err)
+	}
+	return append([]written(nil), j.acks...)
+}
+
+// rows gives every transaction of the writers' schools.
+func rows(t testing.TB, store *sqlstore.Store) map[written]bool {
+	t.Helper()
+	found := map[written]bool{}
+	for school := range lyceum.SchoolID(writersSchools) {
+		err := store.EachTransaction(t.Context(), school+1, lyceum.TransactionFilter{}, lyceum.OldestFirst, func(x *lyceum.Transaction) error {
+			found[writtenOf(school+1, x)] = true
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+// healthy fails the test if the books do not agree or an entry of a journal is
+// missing or twice.
+func healthy(t testing.TB, store *sqlstore.Store) {
+	t.Helper()
+	findings, err := store.Check(t.Context())
+	if err != nil || len(findings) > 0 {
+		t.Fatalf("check found %v, %v", findings, err)
+	}
+	for school := range lyceum.SchoolID(writersSchools) {
+		var last int64
+		created := map[int32]bool{}
+		for {
+			entries, err := store.FindEntries(t.Context(), school+1, last, 1000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(entries) == 0 {
+				break
+			}
+			for _, e := range entries {
+				if last++; e.Number != last {
+					t.Fatalf("school %d: entry %d comes after %d", school+1, e.Number, last-1)
+				}
+				if e.Type == lyceum.TransactionCreated {
+					if created[e.ObjectID] {
+						t.Fatalf("school %d: transaction %d was created twice", school+1, e.ObjectID)
+					}
+					created[e.ObjectID] = true
+				}
+			}
+		}
+	}
+}
+
+// killDuringWrites kills eight writers again and again at a random moment and
+// looks after each time whether all they were told is kept is there.
+func killDuringWrites(t *testing.T, place string, cycles int) {
+	store, err := openStore(t.Context(), place, sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepareWriters(t, store)
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var acknowledged []written
+	for round := 1; round <= cycles; round++ {
+		enough := 1 + rand.IntN(120)
+		child, journal := startWriters(t, place, round)
+		if !await(func() bool { return journal.len() >= enough || !child.running() }) || !child.running() {
+			t.Fatalf("cycle %d: the writers stopped by themselves: %v", round, child.err)
+		}
+		child.kill(t)
+		<-journal.done
+		acknowledged = append(acknowledged, journal.all(t)...)
+
+		store, err := openStore(t.Context(), place, sqlstore.Options{})
+		if err != nil {
+			t.Fatalf("cycle %d: open again: %v", round, err)
+		}
+		found := rows(t, store)
+		told, kept := map[written]bool{}, map[written]bool{}
+		for _, w := range acknowledged {
+			if !found[w] {
+				t.Errorf("cycle %d: transaction %+v was acknowledged and is lost", round, w)
+			}
+			if id := (written{School: w.School, ID: w.ID}); told[id] {
+				t.Errorf("cycle %d: id %d of school %d was acknowledged twice", round, w.ID, w.School)
+			} else {
+				told[id] = true
+			}
+		}
+		for w := range found {
+			if number := (written{Round: w.Round, Writer: w.Writer, Number: w.Number}); kept[number] {
+				t.Errorf("cycle %d: %+v is there twice", round, w)
+			} else {
+				kept[number] = true
+			}
+		}
+		// Each writer has at most one write that it was not told of.
+		if most := len(acknowledged) + round*writers; len(found) > most {
+			t.Errorf("cycle %d: %d rows, more than the %d that can be", round, len(found), most)
+		}
+		healthy(t, store)
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d acknowledged transactions, %d cycles, none lost", len(acknowledged), cycles)
+}
+
+func TestR1_KillDuringWrites(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		cycles := 20
+		if testing.Short() {
+			cycles = 5
+		}
+		killDuringWrites(t, t.TempDir(), cycles)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		killDuringWrites(t, storetest.Postgres(t), 5)
+	})
+}
+
+// TestR1_KillDuringImport kills an import three times; the same command again
+// goes on from there.
+func TestR1_KillDuringImport(t *testing.T) {
+	t.Parallel()
+	total := 40_000
+	if underRace() {
+		total = 20_000
+	}
+	dir := newSchool(t)
+	file := filepath.Join(t.TempDir(), "sales.csv")
+	if err := os.WriteFile(file, salesFile(total), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, sqlstore.FileName)+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	saved := func() (n int) {
+		// An error is a database that is busy; the next poll sees more.
+		_ = db.QueryRowContext(t.Context(), "SELECT value FROM counters WHERE school_id = 1 AND name = 'transactions'").Scan(&n)
+		return n
+	}
+	args := []string{"import", "transactions", file, "--data", dir, "--create-missing"}
+	for range 3 {
+		point := saved() + 1 + rand.IntN(total/10)
+		var errs bytes.Buffer
+		cmd := exec.Command("lyceum", args...)
+		cmd.Stderr = &errs
+		child, err := launch(cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		await(func() bool { return saved() >= point || !child.running() })
+		status, err := child.signal(syscall.SIGKILL)
+		if err != nil || status != -1 {
+			t.Fatalf("the import was not killed with %d rows saved: status %d, %v\n%s", point, status, err, errs.String())
+		}
+		at := saved()
+		if at < point || at >= total {
+			t.Fatalf("killed with %d of %d rows saved, want at least %d and not all", at, total, point)
+		}
+		t.Logf("killed with %d rows saved", at)
+		command(t, "check", "--data", dir)
+	}
+	before := saved()
+	got := command(t, args...)
+	want := fmt.Sprintf("%d transactions read: %d created, 0 updated, %d unchanged, 0 bad\n", total, total-before, before)
+	if got != want {
+		t.Errorf("after the kills: %q, want %q", got, want)
+	}
+	if got, want := command(t, "check", "--data", dir), fmt.Sprintf("school 1, Fernwood: %d transactions, all in order\n", total); got != want {
+		t.Errorf("check says %q, want %q", got, want)
+	}
+	if got, want := command(t, args...), fmt.Sprintf("%d transactions read: 0 created, 0 updated, %[1]d unchanged, 0 bad\n", total); got != want {
+		t.Errorf("again: %q, want %q", got, want)
+	}
+	// What is there is what the file says: newest first, as the export is.
+	exported := command(t, "export", "transactions", "--data", dir, "--sort-direction", "asc")
+	if exported != string(salesFile(total)) {
+		t.Error("the export differs from the file")
+	}
+}
+
+// salesFile is an export of n transactions, oldest first.
+func salesFile(n int) []byte {
+	var b bytes.Buffer
+	b.WriteString("id,user_id,pricing_plan_id,sale_id,created_at,purchased_at,charge,final_price,currency,tax_charge,revenue,status,has_chargeback,chargeback_fee,affiliate_id,affiliate_fees,author_id,author_fees,coupon_id,refunded_at,amount_refunded\n")
+	for i := range n {
+		at := storetest.Begin.Add(time.Duration(i) * time.Minute).Format(time.RFC3339)
+		fmt.Fprintf(&b, "%d,%d,%d,%d,%s,%s,1999,1999,USD,0,1899,paid,,,,0,,0,,,0\n", i+1, 2+i%500, 1+i%20, 1+i/2, at, at)
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain puts lyceum itself in the path of the tests. A process that finds
+// childVariable set is no test but a child of one.
+func TestMain(m *testing.M) {
+	if job := os.Getenv(childVariable); job != "" {
+		if err := children[job](os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, job+":", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	// A program under the race detector otherwise waits a second when it ends.
+	if err := os.Setenv("GORACE", raceOptions); err != nil {
+		panic(err)
+	}
+	testscript.Main(m, map[string]func(){"lyceum": main})
+}
+
+const raceOptions = "atexit_sleep_ms=0"
+
+// childVariable says which of the children a process is.
+const childVariable = "LYCEUM_TEST_CHILD"
+
+// children are the programs that tests kill or watch.
+var children = map[string]func(args []string) error{
+	"writers": childWriters,
+	"durable": childDurable,
+}
+
+// childCommand is this test binary as one of the children.
+func childCommand(t testing.TB, job string, args ...string) *exec.Cmd {
+	t.Helper()
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, args...)
+	cmd.Env = append(os.Environ(), childVariable+"="+job)
+	return cmd
+}
+
+// underRace tells whether the race detector watches, which makes SQLite twenty
+// times as slow.
+func underRace() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
+// Waiting is bounded by patience, which is far more than anything takes.
+const (
+	patience = 60 * time.Second
+	pause    = 2 * time.Millisecond
+)
+
+// await asks until the answer is yes. It is where tests wait, and the only
+// place.
+func await(done func() bool) bool {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(pause) {
+		if done() {
+			return true
+		}
+	}
+	return done()
+}
+
+// process is a program that runs beside a test.
+type process struct {
+	cmd   *exec.Cmd
+	ended chan struct{}
+	err   error // of its end; read it after ended is closed
+}
+
+func launch(cmd *exec.Cmd) (*process, error) {
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, ended: make(chan struct{})}
+	go func() {
+		p.err = cmd.Wait()
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+func (p *process) running() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// signal sends a signal, waits for the end, and gives the exit status; -1
+// for a process that a signal ended.
+func (p *process) signal(s syscall.Signal) (int, error) {
+	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return 0, err
+	}
+	select {
+	case <-p.ended:
+		return p.cmd.ProcessState.ExitCode(), nil
+	case <-time.After(patience):
+		_ = p.cmd.Process.Kill()
+		return 0, fmt.Errorf("%s did not end by %s", p.cmd.Path, s)
+	}
+}
+
+// kill ends the process as a power cut would, if it has not ended by itself.
+func (p *process) kill(t testing.TB) {
+	t.Helper()
+	if _, err := p.signal(syscall.SIGKILL); err != nil {
+		t.Error(err)
+	}
+}
+
+// command runs a command of the program to its end and gives what it printed.
+func command(t testing.TB, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.Command("lyceum", args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("lyceum %q: %v\n%s%s", args, err, out.String(), errs.String())
+	}
+	return out.String()
+}
+
+// newSchool makes a data folder with one empty school.
+func newSchool(t testing.TB) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "data")
+	command(t, "school", "create", "--data", dir, "--name", "Fernwood", "--owner-email", "owner@example.com")
+	return dir
+}

@@ -1,0 +1,133 @@
+package server_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// The sentences of design.md section 4.
+const (
+	noKey   = "No API key found in request"
+	badKey  = "Invalid authentication credentials"
+	noRoute = "no Route matched with those values"
+)
+
+func TestF8APIKey(t *testing.T) {
+	s := newSite(t)
+	writeOnly, both := s.issue(t, s.ours, lyceum.Write), s.issue(t, s.ours, lyceum.Read|lyceum.Write)
+	revoked := s.issue(t, s.ours, lyceum.Read)
+	keys, err := s.options.Keys.List(t.Context(), s.ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.options.Keys.Revoke(t.Context(), s.ours, keys[len(keys)-1].ID, "test"); err != nil {
+		t.Fatal(err)
+	}
+	flipped := strings.NewReplacer("0", "1", "1", "0").Replace(s.key[len(s.key)-6:])
+	if flipped == s.key[len(s.key)-6:] {
+		flipped = "000000"
+	}
+	for _, tc := range []struct {
+		name    string
+		headers []string
+		status  int
+		message string
+	}{
+		{"good", []string{"apiKey: " + s.key}, 200, ""},
+		{"good, to read and write", []string{"apiKey: " + both}, 200, ""},
+		{"none", nil, 401, noKey},
+		{"empty", []string{"apiKey: "}, 401, noKey},
+		{"wrong prefix", []string{"apiKey: sk_live_" + strings.TrimPrefix(s.key, "lyceum_key_")}, 401, badKey},
+		{"bad checksum", []string{"apiKey: " + s.key[:len(s.key)-6] + flipped}, 401, badKey},
+		{"unknown", []string{"apiKey: " + access.KeyText(s.ours, access.NewEntropy())}, 401, badKey},
+		{"of a school there is not", []string{"apiKey: " + access.KeyText(999, access.NewEntropy())}, 401, badKey},
+		{"revoked", []string{"apiKey: " + revoked}, 401, badKey},
+		{"any word", []string{"apiKey: secret"}, 401, badKey},
+		{"two keys in one header", []string{"apiKey: " + s.key + ", " + s.key}, 401, badKey},
+		{"the same twice", []string{"apiKey: " + s.key, "apiKey: " + s.key}, 400, "the header apiKey must be given once"},
+		{"two", []string{"apiKey: " + s.key, "APIKEY: " + both}, 400, "the header apiKey must be given once"},
+		{"a bad one and a good one", []string{"apiKey: secret", "apiKey: " + s.key}, 400, "the header apiKey must be given once"},
+		{"as a bearer", []string{"Authorization: Bearer " + s.key}, 401, noKey},
+		{"as Basic", []string{"Authorization: Basic " + s.key}, 401, noKey},
+		{"under another name", []string{"X-Api-Key: " + s.key}, 401, noKey},
+		{"beside a bearer", []string{"apiKey: " + s.key, "Authorization: Bearer x"}, 200, ""},
+		{"that may only write", []string{"apiKey: " + writeOnly}, 403, "this API key has not the permission read; it has write"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := s.ask(t, http.MethodGet, "/v1/transactions", tc.headers...)
+			if tc.status == http.StatusOK {
+				if total := totalOf(t, w); total != ourSales {
+					t.Errorf("%d sales, want %d", total, ourSales)
+				}
+				return
+			}
+			wantMessage(t, w, tc.status, tc.message)
+		})
+	}
+	t.Run("in the query", func(t *testing.T) {
+		wantMessage(t, s.ask(t, http.MethodGet, "/v1/transactions?apiKey="+s.key), 401, noKey)
+	})
+}
+
+// TestF8HeaderNameInAnyCase sends the name as it is spelled here.
+func TestF8HeaderNameInAnyCase(t *testing.T) {
+	s := newSite(t)
+	listening := httptest.NewServer(s)
+	defer listening.Close()
+	for _, name := range []string{"apiKey", "apikey", "ApiKey", "APIKEY", "Apikey", "aPIkEY"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, listening.URL+"/v1/transactions", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header[name] = []string{s.key}
+		answer, err := listening.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s", name, answer.Status)
+		}
+	}
+}
+
+func TestF9SchoolsSeeTheirOwn(t *testing.T) {
+	s := newSite(t)
+	their := s.issue(t, s.theirs, lyceum.Read)
+	for name, tc := range map[string]struct {
+		key  string
+		want int
+	}{"ours": {s.key, ourSales}, "theirs": {their, theirSales}} {
+		if got := totalOf(t, s.list(t, tc.key)); got != tc.want {
+			t.Errorf("%s: %d sales, want %d", name, got, tc.want)
+		}
+	}
+	// Their answer is not taken for ours, not even by its tag.
+	tag := s.list(t, s.key).Header().Get("ETag")
+	wantStatus(t, s.ask(t, http.MethodGet, "/v1/transactions", "apiKey: "+s.key, "If-None-Match: "+tag), http.StatusNotModified)
+	wantStatus(t, s.ask(t, http.MethodGet, "/v1/transactions", "apiKey: "+their, "If-None-Match: "+tag), http.StatusOK)
+	// Nor is anything told to who has no key.
+	wantMessage(t, s.ask(t, http.MethodGet, "/v1/transactions", "If-None-Match: "+tag), http.StatusUnauthorized, noKey)
+	wantMessage(t, s.ask(t, http.MethodGet, "/v1/transactions?page=x"), http.StatusUnauthorized, noKey)
+}
+
+func TestCallerReachesTheOperation(t *testing.T) {
+	var got access.Caller
+	s := newSite(t, with("who", http.MethodGet, func(_ context.Context, caller access.Caller, _ *http.Request) (wire.Body, error) {
+		got = caller
+		return wire.JSON{}, nil
+	}))
+	wantStatus(t, s.do(request(http.MethodGet, "/test/who", nil, "apiKey: "+s.key)), http.StatusOK)
+	if want := (access.Caller{School: s.ours, Key: 1, Permissions: lyceum.Read}); got != want {
+		t.Errorf("the caller is %+v, want %+v", got, want)
+	}
+}

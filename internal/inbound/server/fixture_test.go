@@ -1,0 +1,350 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/contract"
+	"github.com/lyceum-school/lyceum/internal/inbound/apiv1"
+	"github.com/lyceum-school/lyceum/internal/inbound/reference"
+	"github.com/lyceum-school/lyceum/internal/inbound/server"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// TestMain fails when a goroutine of the server outlives the tests.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	var left string
+	for range 100_000 { // those that were told to end may want a moment
+		if left = leftovers(); left == "" {
+			break
+		}
+		runtime.Gosched()
+	}
+	if left != "" && code == 0 {
+		fmt.Fprintln(os.Stderr, "goroutines outlive the tests:\n"+left)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func leftovers() string {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	var left []string
+	for _, stack := range strings.Split(string(stacks), "\n\n") {
+		if strings.Contains(stack, "lyceum/internal/") && !strings.Contains(stack, "server_test.TestMain") || strings.Contains(stack, "net/http.(*conn).serve") {
+			left = append(left, stack)
+		}
+	}
+	return strings.Join(left, "\n\n")
+}
+
+// clock is a clock that a test sets.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// logbook is what a server logs.
+type logbook struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logbook) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logbook) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// lines gives the lines with a message.
+func (l *logbook) lines(t *testing.T, message string) (found []map[string]any) {
+	t.Helper()
+	for text := range strings.Lines(l.String()) {
+		var line map[string]any
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Fatalf("%v in the log line %q", err, text)
+		}
+		if line["msg"] == message {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// site is a server of two schools with all that stands behind it. Ours has 30
+// sales, theirs 3.
+type site struct {
+	http.Handler
+	options server.Options
+	dir     string
+	store   lyceum.Store
+	clock   *clock
+	log     *logbook
+	ours    lyceum.SchoolID
+	theirs  lyceum.SchoolID
+	key     string // of ours, to read
+}
+
+const (
+	ourSales   = 30
+	theirSales = 3
+)
+
+// newSite makes a site that lets change set its options.
+func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
+	t.Helper()
+	s := &site{dir: t.TempDir(), clock: &clock{at: storetest.Begin}, log: &logbook{}}
+	store, err := sqlstore.Open(t.Context(), s.dir, sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	s.store = store
+	s.ours, s.theirs = storetest.MakeSchool(t, store), storetest.MakeSchool(t, store)
+	storetest.Ledger(t, store, s.ours, 1, ourSales)
+	storetest.Ledger(t, store, s.theirs, 2, theirSales)
+	pages, err := reference.Handler(contract.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.options = server.Options{
+		Faces:     []wire.Face{apiv1.New(sales.New(store, s.clock.now))},
+		Keys:      access.NewKeys(store, s.clock.now),
+		Limiter:   access.NewLimiter(0, s.clock.now),
+		Reference: pages,
+		Ready:     store.Ping,
+		Metrics:   server.NewMetrics("v1.2.3"),
+		Log:       slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, c := range change {
+		c(s, &s.options)
+	}
+	s.Handler = server.Handler(s.options)
+	s.key = s.issue(t, s.ours, lyceum.Read)
+	return s
+}
+
+func limited(perMinute int64) func(*site, *server.Options) {
+	return func(s *site, o *server.Options) { o.Limiter = access.NewLimiter(perMinute, s.clock.now) }
+}
+
+func logged(_ *site, o *server.Options) { o.AccessLog = true }
+
+func (s *site) issue(t *testing.T, school lyceum.SchoolID, p lyceum.Permissions) string {
+	t.Helper()
+	_, text, err := s.options.Keys.Create(t.Context(), school, "test", p, access.NewEntropy(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// request makes a request with the headers given, as "Name: value".
+func request(method, target string, body io.Reader, headers ...string) *http.Request {
+	r := httptest.NewRequest(method, target, body)
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ": ")
+		r.Header.Add(name, value)
+	}
+	return r
+}
+
+func (s *site) do(r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+// ask asks for something of v1 and holds the answer to the contract.
+func (s *site) ask(t testing.TB, method, target string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	w := s.do(request(method, target, nil, headers...))
+	s.wantContractual(t, w)
+	return w
+}
+
+// list asks for the sales with a key.
+func (s *site) list(t testing.TB, key string) *httptest.ResponseRecorder {
+	t.Helper()
+	return s.ask(t, http.MethodGet, "/v1/transactions", "apiKey: "+key)
+}
+
+var listTransactions = sync.OnceValues(func() (*openapi3.Operation, error) {
+	document, err := openapi3.NewLoader().LoadFromData(contract.V1().YAML)
+	if err != nil {
+		return nil, err
+	}
+	return document.Paths.Value("/v1/transactions").Get, nil
+})
+
+// wantContractual holds an answer to the contract: its status, its body and
+// its headers. The five of the rate limit stand there when there is a limit.
+func (s *site) wantContractual(t testing.TB, w *httptest.ResponseRecorder) {
+	t.Helper()
+	operation, err := listTransactions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	response := operation.Responses.Status(w.Code)
+	if response == nil {
+		t.Errorf("status %d is not in the contract: %s", w.Code, w.Body)
+		return
+	}
+	for name, header := range response.Value.Headers {
+		text := w.Header().Get(name)
+		if limits := strings.Contains(name, "RateLimit-"); limits && !s.options.Limiter.Enabled() {
+			if text != "" {
+				t.Errorf("%d bears %s %q without a limit", w.Code, name, text)
+			}
+			continue
+		}
+		if text == "" {
+			t.Errorf("%d lacks the header %s", w.Code, name)
+		}
+		if header.Value.Schema.Value.Type.Is("integer") {
+			if n, err := strconv.Atoi(text); err != nil || n < 0 {
+				t.Errorf("%d has %s %q", w.Code, name, text)
+			}
+		}
+	}
+	if len(response.Value.Content) == 0 {
+		if w.Body.Len() > 0 {
+			t.Errorf("%d has a body: %s", w.Code, w.Body)
+		}
+		return
+	}
+	media := response.Value.Content.Get(w.Header().Get("Content-Type"))
+	if media == nil {
+		t.Errorf("%d has the content type %q", w.Code, w.Header().Get("Content-Type"))
+		return
+	}
+	var value any
+	if err := json.Unmarshal(w.Body.Bytes(), &value); err != nil {
+		t.Errorf("%d: %v in %s", w.Code, err, w.Body)
+		return
+	}
+	if err := media.Schema.Value.VisitJSON(value, openapi3.VisitAsResponse(), openapi3.EnableFormatValidation()); err != nil {
+		t.Errorf("%d is not the contract's: %v\n%s", w.Code, err, w.Body)
+	}
+}
+
+func wantStatus(t testing.TB, w *httptest.ResponseRecorder, want int) {
+	t.Helper()
+	if w.Code != want {
+		t.Fatalf("status %d, want %d: %s", w.Code, want, w.Body)
+	}
+}
+
+// wantMessage holds an answer to a status and the one sentence of its body.
+func wantMessage(t testing.TB, w *httptest.ResponseRecorder, status int, message string) {
+	t.Helper()
+	want, err := json.Marshal(map[string]string{"message": message})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Code != status || w.Body.String() != string(want) {
+		t.Errorf("got %d %s, want %d %s", w.Code, w.Body, status, want)
+	}
+}
+
+func totalOf(t testing.TB, w *httptest.ResponseRecorder) int {
+	t.Helper()
+	wantStatus(t, w, http.StatusOK)
+	var list struct {
+		Meta struct {
+			Total int `json:"total"`
+		} `json:"meta"`
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil {
+		t.Fatal(err)
+	}
+	return list.Meta.Total
+}
+
+// files gives what the store has on disk.
+func (s *site) files(t *testing.T) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(s.dir, "*"))
+	if err != nil || len(names) == 0 {
+		t.Fatal("no files", err)
+	}
+	contents := map[string]string{}
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		contents[filepath.Base(name)] = string(content)
+	}
+	return contents
+}
+
+// testFace is a second face, whose operations do what those of v1 hardly ever
+// do. Its errors are v1's.
+type testFace struct {
+	*apiv1.Face
+	operations []wire.Operation
+}
+
+// Name implements wire.Face.
+func (*testFace) Name() string { return "test" }
+
+// Operations implements wire.Face.
+func (f *testFace) Operations() []wire.Operation { return f.operations }
+
+// with adds an operation at /test/NAME.
+func with(name, method string, serve wire.Endpoint) func(*site, *server.Options) {
+	return func(_ *site, o *server.Options) {
+		op := wire.Operation{ID: name, Method: method, Path: "/test/" + name, Needs: lyceum.Read, Serve: serve}
+		if len(o.Faces) == 1 {
+			o.Faces = append(o.Faces, &testFace{Face: o.Faces[0].(*apiv1.Face)})
+		}
+		face := o.Faces[1].(*testFace)
+		face.operations = append(face.operations, op)
+	}
+}
+
+func failing(err error) wire.Endpoint {
+	return func(context.Context, access.Caller, *http.Request) (wire.Body, error) { return nil, err }
+}

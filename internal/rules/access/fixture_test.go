@@ -1,0 +1,103 @@
+package access_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+func openStore(t *testing.T, dir string) lyceum.Store {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), dir, sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+// clock is a clock that a test sets.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func newClock() *clock { return &clock{at: storetest.Begin} }
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) set(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = at
+}
+
+func (c *clock) pass(d time.Duration) { c.set(c.now().Add(d)) }
+
+// desk is a school with a service that issues and checks its keys.
+type desk struct {
+	store  lyceum.Store
+	clock  *clock
+	keys   *access.Keys
+	school lyceum.SchoolID
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{store: openStore(t, t.TempDir()), clock: newClock()}
+	d.keys = access.NewKeys(d.store, d.clock.now)
+	d.school = storetest.MakeSchool(t, d.store)
+	return d
+}
+
+func (d *desk) issue(t *testing.T, p lyceum.Permissions) (lyceum.APIKey, string) {
+	t.Helper()
+	key, text, err := d.keys.Create(t.Context(), d.school, "reports", p, access.NewEntropy(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, text
+}
+
+func wantKind(t testing.TB, err error, want lyceum.Kind) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want %v", want)
+	}
+	if got := lyceum.KindOf(err); got != want {
+		t.Fatalf("%v error %q, want %v", got, err, want)
+	}
+}
+
+// The two refusals of a key (design.md, section 4).
+const (
+	noKey  = "No API key found in request"
+	badKey = "Invalid authentication credentials"
+)
+
+func wantRefused(t testing.TB, keys *access.Keys, text, sentence string) {
+	t.Helper()
+	caller, err := keys.Check(context.Background(), text)
+	wantKind(t, err, lyceum.Unauthenticated)
+	if got := lyceum.Public(err).Detail; got != sentence || caller != (access.Caller{}) {
+		t.Fatalf("%q is %q for %+v, want %q", text, got, caller, sentence)
+	}
+}
+
+func wantAccepted(t testing.TB, keys *access.Keys, text string, want access.Caller) {
+	t.Helper()
+	caller, err := keys.Check(context.Background(), text)
+	if err != nil || caller != want {
+		t.Fatalf("%q is of %+v, %v; want %+v", text, caller, err, want)
+	}
+}

@@ -1,0 +1,279 @@
+package access_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+func TestKeyLeadsToItsSchool(t *testing.T) {
+	d := newDesk(t)
+	for _, id := range []lyceum.SchoolID{d.school, 40, math.MaxInt32} {
+		if id != d.school {
+			if _, err := d.store.CreateSchool(t.Context(), lyceum.School{ID: id, Name: "Chosen", CreatedAt: d.clock.now()}, "test"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for n, permissions := range []lyceum.Permissions{lyceum.Read, lyceum.Write, lyceum.Read | lyceum.Write} {
+			key, text, err := d.keys.Create(t.Context(), id, fmt.Sprintf("key %d", n+1), permissions, access.NewEntropy(), "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := lyceum.APIKey{
+				ID: lyceum.APIKeyID(n + 1), Name: fmt.Sprintf("key %d", n+1), Permissions: permissions,
+				Hash: access.HashSecret(text), LastFour: text[len(text)-4:], CreatedAt: d.clock.now(),
+			}
+			if key != want {
+				t.Errorf("issued %+v, want %+v", key, want)
+			}
+			// By the service that issued it, and by one that never saw it.
+			for _, keys := range []*access.Keys{d.keys, access.NewKeys(d.store, d.clock.now)} {
+				wantAccepted(t, keys, text, access.Caller{School: id, Key: key.ID, Permissions: permissions})
+			}
+		}
+	}
+	unknown := access.KeyText(d.school, access.NewEntropy())
+	wantRefused(t, d.keys, unknown, badKey)
+	wantRefused(t, d.keys, access.KeyText(999, access.NewEntropy()), badKey)
+}
+
+func TestRandomnessOfAnotherSchoolsKeyIsNoKey(t *testing.T) {
+	d := newDesk(t)
+	other := storetest.MakeSchool(t, d.store)
+	if _, _, err := d.keys.Create(t.Context(), d.school, "ours", lyceum.Read, counting, "test"); err != nil {
+		t.Fatal(err)
+	}
+	wantRefused(t, d.keys, access.KeyText(other, counting), badKey)
+}
+
+func TestRevokedHereIsRefusedAtOnce(t *testing.T) {
+	d := newDesk(t)
+	key, text := d.issue(t, lyceum.Read)
+	kept, keptText := d.issue(t, lyceum.Read)
+	caller := access.Caller{School: d.school, Key: key.ID, Permissions: lyceum.Read}
+	wantAccepted(t, d.keys, text, caller)
+	if err := d.keys.Revoke(t.Context(), d.school, key.ID, "test"); err != nil {
+		t.Fatal(err)
+	}
+	wantRefused(t, d.keys, text, badKey)
+	wantAccepted(t, d.keys, keptText, access.Caller{School: d.school, Key: kept.ID, Permissions: lyceum.Read})
+	d.clock.pass(time.Hour)
+	wantRefused(t, d.keys, text, badKey)
+	d.clock.pass(-2 * time.Hour) // a clock set back brings nothing back to life
+	wantRefused(t, d.keys, text, badKey)
+}
+
+func TestRevokedElsewhereIsRefusedSoon(t *testing.T) {
+	d := newDesk(t)
+	elsewhere := access.NewKeys(d.store, d.clock.now)
+	key, text := d.issue(t, lyceum.Read)
+	caller := access.Caller{School: d.school, Key: key.ID, Permissions: lyceum.Read}
+	wantAccepted(t, d.keys, text, caller)
+	if err := elsewhere.Revoke(t.Context(), d.school, key.ID, "test"); err != nil {
+		t.Fatal(err)
+	}
+	d.clock.pass(5*time.Second - time.Nanosecond)
+	wantAccepted(t, d.keys, text, caller) // the store is not asked yet
+	d.clock.pass(time.Nanosecond)
+	wantRefused(t, d.keys, text, badKey)
+	wantRefused(t, d.keys, text, badKey)
+}
+
+// TestKeyIsBelievedForAWhile shows on a store that cannot answer any more how
+// long a good key holds without it.
+func TestKeyIsBelievedForAWhile(t *testing.T) {
+	d := newDesk(t)
+	key, text := d.issue(t, lyceum.Read)
+	caller := access.Caller{School: d.school, Key: key.ID, Permissions: lyceum.Read}
+	for range 3 { // asking again prolongs it
+		wantAccepted(t, d.keys, text, caller)
+		d.clock.pass(5 * time.Second)
+	}
+	wantAccepted(t, d.keys, text, caller)
+	if err := d.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.clock.pass(4 * time.Second)
+	wantAccepted(t, d.keys, text, caller)
+	d.clock.pass(time.Second)
+	if _, err := d.keys.Check(t.Context(), text); err == nil || lyceum.KindOf(err) == lyceum.Unauthenticated {
+		t.Errorf("a store that cannot answer gives %v; the key may still be good", err)
+	}
+}
+
+// held is a store that lets a test in between its answer and the caller.
+type held struct {
+	lyceum.Store
+	answered, proceed chan struct{}
+}
+
+func (h *held) GetAPIKeyByHash(ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash) (lyceum.APIKey, error) {
+	key, err := h.Store.GetAPIKeyByHash(ctx, school, hash)
+	h.answered <- struct{}{}
+	<-h.proceed
+	return key, err
+}
+
+func TestRevokedDuringACheckIsRefusedAtOnce(t *testing.T) {
+	d := newDesk(t)
+	key, text := d.issue(t, lyceum.Read)
+	store := &held{d.store, make(chan struct{}), make(chan struct{})}
+	keys := access.NewKeys(store, d.clock.now)
+	checked := make(chan error)
+	check := func() {
+		_, err := keys.Check(context.Background(), text)
+		checked <- err
+	}
+	go check()
+	<-store.answered // the key was good
+	if err := keys.Revoke(t.Context(), d.school, key.ID, "test"); err != nil {
+		t.Fatal(err)
+	}
+	store.proceed <- struct{}{}
+	if err := <-checked; err != nil {
+		t.Fatal(err) // it was good when it was asked for
+	}
+	go check()
+	select {
+	case <-store.answered:
+		store.proceed <- struct{}{}
+		wantKind(t, <-checked, lyceum.Unauthenticated)
+	case err := <-checked:
+		t.Fatalf("a key that was revoked meanwhile is believed: %v", err)
+	}
+}
+
+func TestLastUseIsKept(t *testing.T) {
+	d := newDesk(t)
+	used, text := d.issue(t, lyceum.Read)
+	d.issue(t, lyceum.Read) // never used
+	lastUses := func() (uses []lyceum.Opt[time.Time]) {
+		t.Helper()
+		keys, err := d.keys.List(t.Context(), d.school)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range keys {
+			uses = append(uses, key.LastUsedAt)
+		}
+		return uses
+	}
+	never := lyceum.None[time.Time]()
+	caller := access.Caller{School: d.school, Key: used.ID, Permissions: lyceum.Read}
+
+	wantRefused(t, d.keys, access.KeyText(d.school, full), badKey)
+	if uses := d.keys.Uses(); len(uses) > 0 {
+		t.Errorf("a refused key was used: %v", uses)
+	}
+	d.clock.pass(1500 * time.Millisecond)
+	wantAccepted(t, d.keys, text, caller)
+	d.clock.pass(-time.Second) // a clock set back does not make the use older
+	wantAccepted(t, d.keys, text, caller)
+	keepBooks(d, access.NewLimiter(0, d.clock.now))
+	first := storetest.Begin.Add(time.Second)
+	if diff := cmp.Diff([]lyceum.Opt[time.Time]{lyceum.Some(first), never}, lastUses()); diff != "" {
+		t.Errorf("last uses (-want +got):\n%s", diff)
+	}
+	if uses := d.keys.Uses(); len(uses) > 0 {
+		t.Errorf("uses that were kept come again: %v", uses)
+	}
+	d.clock.pass(time.Minute)
+	wantAccepted(t, d.keys, text, caller)
+	keepBooks(d, access.NewLimiter(0, d.clock.now))
+	if diff := cmp.Diff([]lyceum.Opt[time.Time]{lyceum.Some(first.Add(time.Minute - time.Second)), never}, lastUses()); diff != "" {
+		t.Errorf("last uses a minute later (-want +got):\n%s", diff)
+	}
+}
+
+func TestCreateRefuses(t *testing.T) {
+	d := newDesk(t)
+	for _, tc := range []struct {
+		name, given string
+		permissions lyceum.Permissions
+		sentence    string // empty: issued
+	}{
+		{"empty name", "", lyceum.Read, "name must be a text of 1 to 100 characters"},
+		{"name of spaces", " \t\n ", lyceum.Read, "name must be a text of 1 to 100 characters"},
+		{"101 characters", strings.Repeat("é", 101), lyceum.Read, "name must be a text of 1 to 100 characters"},
+		{"not UTF-8", "report\xff", lyceum.Read, "name must be a text of 1 to 100 characters"},
+		{"no permission", "reports", 0, "permissions must be read, write or read,write"},
+		{"100 characters", strings.Repeat("é", 100), lyceum.Read, ""},
+		{"spaces around", "  " + strings.Repeat("x", 100) + " ", lyceum.Read, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			before, err := d.keys.List(t.Context(), d.school)
+			if err != nil {
+				t.Fatal(err)
+			}
+			key, text, err := d.keys.Create(t.Context(), d.school, tc.given, tc.permissions, access.NewEntropy(), "test")
+			if tc.sentence == "" {
+				if err != nil || key.Name != strings.TrimSpace(tc.given) || text == "" {
+					t.Fatalf("issued %+v, %v", key, err)
+				}
+				return
+			}
+			wantKind(t, err, lyceum.Invalid)
+			if got := lyceum.Public(err).Sentences(); !slices.Equal(got, []string{tc.sentence}) || text != "" {
+				t.Errorf("refused with %q and %q, want %q", got, text, tc.sentence)
+			}
+			if after, err := d.keys.List(t.Context(), d.school); err != nil || len(after) != len(before) {
+				t.Errorf("then there are %d keys, %v; before %d", len(after), err, len(before))
+			}
+		})
+	}
+	_, _, err := d.keys.Create(t.Context(), 999, "reports", lyceum.Read, access.NewEntropy(), "test")
+	wantKind(t, err, lyceum.NotFound)
+	if _, err = d.keys.List(t.Context(), 999); lyceum.KindOf(err) != lyceum.NotFound {
+		t.Errorf("keys of an unknown school: %v", err)
+	}
+}
+
+func TestRevoke(t *testing.T) {
+	d := newDesk(t)
+	other := storetest.MakeSchool(t, d.store)
+	first, _ := d.issue(t, lyceum.Read)
+	second, text := d.issue(t, lyceum.Write)
+	wantKind(t, d.keys.Revoke(t.Context(), d.school, 77, "test"), lyceum.NotFound)
+	wantKind(t, d.keys.Revoke(t.Context(), 999, first.ID, "test"), lyceum.NotFound)
+	// F9: another school's owner cannot revoke it.
+	wantKind(t, d.keys.Revoke(t.Context(), other, second.ID, "test"), lyceum.NotFound)
+	wantAccepted(t, d.keys, text, access.Caller{School: d.school, Key: second.ID, Permissions: lyceum.Write})
+
+	revoked := d.clock.now().Add(time.Hour)
+	for range 2 { // the second time changes nothing
+		d.clock.pass(time.Hour)
+		if err := d.keys.Revoke(t.Context(), d.school, first.ID, "owner"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys, err := d.keys.List(t.Context(), d.school)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.RevokedAt = lyceum.Some(revoked)
+	if diff := cmp.Diff([]lyceum.APIKey{first, second}, keys); diff != "" {
+		t.Errorf("keys, oldest first (-want +got):\n%s", diff)
+	}
+	entries, err := d.store.FindEntries(t.Context(), d.school, 1, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []lyceum.Entry{
+		{Number: 2, At: storetest.Begin, Actor: "test", Type: lyceum.APIKeyCreated, ObjectID: 1},
+		{Number: 3, At: storetest.Begin, Actor: "test", Type: lyceum.APIKeyCreated, ObjectID: 2},
+		{Number: 4, At: revoked, Actor: "owner", Type: lyceum.APIKeyRevoked, ObjectID: 1},
+	}
+	if diff := cmp.Diff(want, entries); diff != "" {
+		t.Errorf("journal (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,234 @@
+package learning_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// desk is a school whose courses and plans are taken in.
+type desk struct {
+	store   lyceum.Store
+	service *learning.Service
+	school  lyceum.SchoolID
+	now     time.Time
+}
+
+var begin = storetest.Begin
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	d := &desk{store: store, school: storetest.MakeSchool(t, store), now: begin.Add(300 * time.Millisecond)}
+	d.service = learning.New(store, func() time.Time { return d.now })
+	return d
+}
+
+func (d *desk) saveCourses(t *testing.T, batch ...lyceum.Course) lyceum.Saved {
+	t.Helper()
+	given := slices.Clone(batch)
+	courses := d.service.ImportCourses(d.school, "import")
+	if problems, err := courses.Check(t.Context(), batch); err != nil || len(problems) > 0 {
+		t.Fatalf("checked: %v, %v", problems, err)
+	}
+	saved, problems, err := courses.Save(t.Context(), batch)
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("saved: %v, %v", problems, err)
+	}
+	if !slices.Equal(given, batch) {
+		t.Error("the batch itself was changed")
+	}
+	return saved
+}
+
+func (d *desk) savePlans(t *testing.T, missing lyceum.Missing, batch ...lyceum.PricingPlan) (lyceum.Saved, []lyceum.RowProblem) {
+	t.Helper()
+	given := slices.Clone(batch)
+	plans := d.service.ImportPricingPlans(d.school, missing, "import")
+	before := d.entries(t)
+	checked, err := plans.Check(t.Context(), batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := d.entries(t); after != before {
+		t.Errorf("the check left %d entries", after-before)
+	}
+	saved, problems, err := plans.Save(t.Context(), batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(checked, problems); diff != "" {
+		t.Errorf("problems (-checked +saved):\n%s", diff)
+	}
+	if !slices.Equal(given, batch) {
+		t.Error("the batch itself was changed")
+	}
+	return saved, problems
+}
+
+func (d *desk) courses(t *testing.T) (all []lyceum.Course) {
+	t.Helper()
+	if err := d.service.EachCourse(t.Context(), d.school, func(c *lyceum.Course) error { all = append(all, *c); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func (d *desk) plans(t *testing.T) (all []lyceum.PricingPlan) {
+	t.Helper()
+	if err := d.service.EachPricingPlan(t.Context(), d.school, func(p *lyceum.PricingPlan) error { all = append(all, *p); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func (d *desk) entries(t *testing.T) int {
+	t.Helper()
+	entries, err := d.store.FindEntries(t.Context(), d.school, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+func course(id lyceum.CourseID) lyceum.Opt[lyceum.CourseID] { return lyceum.Some(id) }
+
+func plan(id lyceum.PricingPlanID, of lyceum.Opt[lyceum.CourseID]) lyceum.PricingPlan {
+	return lyceum.PricingPlan{ID: id, CourseID: of, Name: "Plan", Price: 1999, Currency: "EUR", Frequency: lyceum.OneTimePayment}
+}
+
+func TestCourses(t *testing.T) {
+	d := newDesk(t)
+	old := lyceum.Course{
+		ID: 2, Name: "Welding", Heading: lyceum.Some("Hot"), Description: lyceum.Some(""), IsPublished: true,
+		ImageURL: lyceum.Some("https://example.com/w.png"), CreatedAt: begin.AddDate(-1, 0, 0),
+	}
+	batch := []lyceum.Course{old, {ID: 1, Name: "Pottery"}}
+	if saved := d.saveCourses(t, batch...); saved != (lyceum.Saved{Created: 2}) {
+		t.Errorf("saved %+v", saved)
+	}
+	want := []lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: begin}, old}
+	if diff := cmp.Diff(want, d.courses(t)); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+
+	entries := d.entries(t)
+	d.now = d.now.Add(time.Hour)
+	if saved := d.saveCourses(t, batch...); saved != (lyceum.Saved{Unchanged: 2}) || d.entries(t) != entries {
+		t.Errorf("again saved %+v with %d entries", saved, d.entries(t)-entries)
+	}
+
+	if saved := d.saveCourses(t, lyceum.Course{ID: 2, Name: "Welding II"}); saved != (lyceum.Saved{Updated: 1}) {
+		t.Errorf("then saved %+v", saved)
+	}
+	want[1].Name, want[1].IsPublished = "Welding II", false // the rest the row did not speak of
+	if diff := cmp.Diff(want, d.courses(t)); diff != "" {
+		t.Errorf("then kept (-want +got):\n%s", diff)
+	}
+}
+
+func TestPlansOfUnknownCoursesAreProblems(t *testing.T) {
+	d := newDesk(t)
+	d.saveCourses(t, lyceum.Course{ID: 1, Name: "Pottery"})
+	saved, problems := d.savePlans(t, lyceum.RefuseMissing, plan(1, course(1)), plan(2, course(9)), plan(3, lyceum.None[lyceum.CourseID]()), plan(4, course(9)))
+	const sentence = "9 is no course of this school; import the courses first, or allow missing ones to be created"
+	want := []lyceum.RowProblem{
+		{Index: 1, FieldError: lyceum.FieldError{Field: "course_id", Message: sentence}},
+		{Index: 3, FieldError: lyceum.FieldError{Field: "course_id", Message: sentence}},
+	}
+	if diff := cmp.Diff(want, problems); diff != "" || saved != (lyceum.Saved{Created: 2}) {
+		t.Errorf("saved %+v (-want +got):\n%s", saved, diff)
+	}
+	if kept := d.plans(t); len(kept) != 2 || kept[0].ID != 1 || kept[1].ID != 3 {
+		t.Errorf("kept %+v", kept)
+	}
+	if len(d.courses(t)) != 1 {
+		t.Error("a course was made up")
+	}
+
+	// F9: another school's course is unknown.
+	d.school = storetest.MakeSchool(t, d.store)
+	if _, problems := d.savePlans(t, lyceum.RefuseMissing, plan(1, course(1))); len(problems) != 1 {
+		t.Errorf("a plan of another school's course: %v", problems)
+	}
+}
+
+func TestMissingCoursesAreCreated(t *testing.T) {
+	d := newDesk(t)
+	d.saveCourses(t, lyceum.Course{ID: 1, Name: "Pottery", IsPublished: true})
+	batch := []lyceum.PricingPlan{plan(1, course(9)), plan(2, course(1)), plan(3, course(9)), plan(4, course(7))}
+	if saved, problems := d.savePlans(t, lyceum.CreateMissing, batch...); saved != (lyceum.Saved{Created: 4}) || len(problems) > 0 {
+		t.Errorf("saved %+v, %v", saved, problems)
+	}
+	want := []lyceum.Course{
+		{ID: 1, Name: "Pottery", IsPublished: true, CreatedAt: begin}, {ID: 7, Name: "Course 7", CreatedAt: begin}, {ID: 9, Name: "Course 9", CreatedAt: begin},
+	}
+	if diff := cmp.Diff(want, d.courses(t)); diff != "" {
+		t.Errorf("courses (-want +got):\n%s", diff)
+	}
+	entries := d.entries(t)
+	d.now = d.now.Add(time.Hour)
+	if saved, _ := d.savePlans(t, lyceum.CreateMissing, batch...); saved != (lyceum.Saved{Unchanged: 4}) || d.entries(t) != entries {
+		t.Errorf("again saved %+v with %d entries", saved, d.entries(t)-entries)
+	}
+}
+
+func TestTimesOfPlans(t *testing.T) {
+	d := newDesk(t)
+	none := lyceum.None[lyceum.CourseID]()
+	created, updated := begin.AddDate(-2, 0, 0), begin.AddDate(-1, 0, 0)
+	dated := plan(2, none)
+	dated.CreatedAt, dated.UpdatedAt = created, updated
+	d.savePlans(t, lyceum.RefuseMissing, plan(1, none), dated)
+	want := []lyceum.PricingPlan{plan(1, none), dated}
+	want[0].CreatedAt, want[0].UpdatedAt = begin, begin
+	if diff := cmp.Diff(want, d.plans(t)); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+
+	d.now = d.now.Add(time.Hour)
+	if saved, _ := d.savePlans(t, lyceum.RefuseMissing, plan(1, none), plan(2, none)); saved != (lyceum.Saved{Unchanged: 2}) {
+		t.Errorf("without times saved %+v", saved)
+	}
+	if diff := cmp.Diff(want, d.plans(t)); diff != "" {
+		t.Errorf("without times kept (-want +got):\n%s", diff)
+	}
+	dated.UpdatedAt = begin
+	if saved, _ := d.savePlans(t, lyceum.RefuseMissing, dated); saved != (lyceum.Saved{Updated: 1}) {
+		t.Errorf("with a new time saved %+v", saved)
+	}
+}
+
+func TestWhatCannotBe(t *testing.T) {
+	d := newDesk(t)
+	for name, err := range map[string]error{
+		"courses": d.service.EachCourse(t.Context(), 999, func(*lyceum.Course) error { return nil }),
+		"plans":   d.service.EachPricingPlan(t.Context(), 999, func(*lyceum.PricingPlan) error { return nil }),
+	} {
+		if lyceum.KindOf(err) != lyceum.NotFound {
+			t.Errorf("%s of a school there is not: %v", name, err)
+		}
+	}
+	if err := d.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, _, coursesErr := d.service.ImportCourses(d.school, "import").Save(t.Context(), []lyceum.Course{{ID: 1, Name: "Pottery"}})
+	_, _, plansErr := d.service.ImportPricingPlans(d.school, lyceum.CreateMissing, "import").Save(t.Context(), []lyceum.PricingPlan{plan(1, course(1))})
+	for prefix, err := range map[string]error{"import courses: ": coursesErr, "import pricing plans: ": plansErr} {
+		if lyceum.KindOf(err) != lyceum.Unavailable || !strings.HasPrefix(err.Error(), prefix) {
+			t.Errorf("a closed store: %v", err)
+		}
+	}
+}
