@@ -27,9 +27,26 @@ func TestParseCurrency(t *testing.T) {
 		given string
 		want  lyceum.Currency // empty: refused
 	}{
-		{"USD", "USD"}, {"usd", "USD"}, {"jPy", "JPY"}, {"XXX", "XXX"}, {"ZZZ", "ZZZ"},
-		{"", ""}, {"US", ""}, {"USDT", ""}, {"US ", ""}, {" USD", ""}, {"U5D", ""}, {"US$", ""}, {"@AZ", ""}, {"[az", ""},
-		{"`az", ""}, {"{az", ""}, {"é1", ""}, {"\x00\x00\x00", ""}, {"ＵＳＤ", ""}, {`"}{`, ""},
+		{"USD", "USD"},
+		{"usd", "USD"},
+		{"jPy", "JPY"},
+		{"XXX", "XXX"},
+		{"ZZZ", "ZZZ"},
+		{"", ""},
+		{"US", ""},
+		{"USDT", ""},
+		{"US ", ""},
+		{" USD", ""},
+		{"U5D", ""},
+		{"US$", ""},
+		{"@AZ", ""},
+		{"[az", ""},
+		{"`az", ""},
+		{"{az", ""},
+		{"é1", ""},
+		{"\x00\x00\x00", ""},
+		{"ＵＳＤ", ""},
+		{`"}{`, ""},
 	} {
 		got, err := lyceum.ParseCurrency(tc.given)
 		if got != tc.want || (err == nil) != (tc.want != "") {
@@ -62,9 +79,21 @@ func TestParsePermissions(t *testing.T) {
 		given string
 		want  lyceum.Permissions // 0: refused
 	}{
-		{"read", lyceum.Read}, {"write", lyceum.Write}, {"read,write", lyceum.Read | lyceum.Write},
-		{"write, read", lyceum.Read | lyceum.Write}, {" read ", lyceum.Read}, {"read,read", lyceum.Read},
-		{"", 0}, {",", 0}, {"read,", 0}, {"Read", 0}, {"readwrite", 0}, {"read write", 0}, {"admin", 0}, {"read,admin", 0}, {"1", 0},
+		{"read", lyceum.Read},
+		{"write", lyceum.Write},
+		{"read,write", lyceum.Read | lyceum.Write},
+		{"write, read", lyceum.Read | lyceum.Write},
+		{" read ", lyceum.Read},
+		{"read,read", lyceum.Read},
+		{"", 0},
+		{",", 0},
+		{"read,", 0},
+		{"Read", 0},
+		{"readwrite", 0},
+		{"read write", 0},
+		{"admin", 0},
+		{"read,admin", 0},
+		{"1", 0},
 	} {
 		got, err := lyceum.ParsePermissions(tc.given)
 		if got != tc.want || (err == nil) != (tc.want != 0) {
@@ -86,8 +115,14 @@ func TestPermissionsAllow(t *testing.T) {
 		has, need lyceum.Permissions
 		want      bool
 	}{
-		{lyceum.Read, lyceum.Read, true}, {lyceum.Write, lyceum.Read, false}, {lyceum.Read, lyceum.Write, false},
-		{both, lyceum.Read, true}, {both, lyceum.Write, true}, {both, both, true}, {lyceum.Read, both, false}, {0, lyceum.Read, false},
+		{lyceum.Read, lyceum.Read, true},
+		{lyceum.Write, lyceum.Read, false},
+		{lyceum.Read, lyceum.Write, false},
+		{both, lyceum.Read, true},
+		{both, lyceum.Write, true},
+		{both, both, true},
+		{lyceum.Read, both, false},
+		{0, lyceum.Read, false},
 	} {
 		if got := tc.has.Allows(tc.need); got != tc.want {
 			t.Errorf("%q allows %q: %t", tc.has, tc.need, got)
@@ -149,12 +184,14 @@ func TestErrorTexts(t *testing.T) {
 	}{
 		{
 			"detail", lyceum.Errorf(lyceum.NotFound, "there is no school %d", 7),
-			"there is no school 7", []string{"there is no school 7"},
+			"there is no school 7",
+			[]string{"there is no school 7"},
 		},
 		{"invalid", lyceum.Invalidf("no %s", "way"), "no way", []string{"no way"}},
 		{
 			"one field", lyceum.InvalidFields(page),
-			"the request is not valid: page must be an integer from 1 to 100", []string{"page must be an integer from 1 to 100"},
+			"the request is not valid: page must be an integer from 1 to 100",
+			[]string{"page must be an integer from 1 to 100"},
 		},
 		{
 			"two fields", lyceum.InvalidFields(page, per),

@@ -27,7 +27,7 @@ func serveConstant() {
 		bodies["/"+size] = bytes.Repeat([]byte("x"), n)
 	}
 	fmt.Printf("{\"base_url\":\"http://%s\"}\n", listener.Addr())
-	err = http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // a bench on loopback
+	err = http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := bodies[r.URL.Path]
 		header := w.Header()
 		header["Content-Type"] = []string{"application/json; charset=utf-8"}

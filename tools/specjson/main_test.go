@@ -8,8 +8,10 @@ import (
 func TestConvert(t *testing.T) {
 	for _, tc := range []struct{ name, yaml, json string }{
 		{"keys keep their order", "b: 1\na: 2\n", "{\n  \"b\": 1,\n  \"a\": 2\n}\n"},
-		{"scalars", "[1, -2.5, true, null, text, 'true', '200']",
-			"[\n  1,\n  -2.5,\n  true,\n  null,\n  \"text\",\n  \"true\",\n  \"200\"\n]\n"},
+		{
+			"scalars", "[1, -2.5, true, null, text, 'true', '200']",
+			"[\n  1,\n  -2.5,\n  true,\n  null,\n  \"text\",\n  \"true\",\n  \"200\"\n]\n",
+		},
 		{"a key that is a number", "200: ok", "{\n  \"200\": \"ok\"\n}\n"},
 		{"a time is text", "2024-01-31T15:04:05Z", "\"2024-01-31T15:04:05Z\"\n"},
 		{"no escapes for HTML", "<a> & b", "\"<a> & b\"\n"},

@@ -51,13 +51,19 @@ func (m moment) monthsLater(months int) moment {
 type demand struct{ sums []float64 }
 
 var (
-	weekdayDemand = [7]float64{time.Sunday: 1.25, time.Monday: 1.05, time.Tuesday: 1, time.Wednesday: 1,
-		time.Thursday: 0.95, time.Friday: 0.85, time.Saturday: 0.9}
-	monthDemand = [13]float64{time.January: 1.3, time.February: 1.05, time.March: 1, time.April: 0.95,
+	weekdayDemand = [7]float64{
+		time.Sunday: 1.25, time.Monday: 1.05, time.Tuesday: 1, time.Wednesday: 1,
+		time.Thursday: 0.95, time.Friday: 0.85, time.Saturday: 0.9,
+	}
+	monthDemand = [13]float64{
+		time.January: 1.3, time.February: 1.05, time.March: 1, time.April: 0.95,
 		time.May: 0.9, time.June: 0.85, time.July: 0.75, time.August: 0.8, time.September: 1.05,
-		time.October: 1.1, time.November: 1.7, time.December: 1.2}
-	hourDemand = [24]float64{0.7, 0.5, 0.35, 0.3, 0.3, 0.35, 0.5, 0.7, 0.9, 1, 1.05, 1.1,
-		1.15, 1.1, 1.1, 1.15, 1.2, 1.3, 1.45, 1.6, 1.65, 1.5, 1.2, 0.9}
+		time.October: 1.1, time.November: 1.7, time.December: 1.2,
+	}
+	hourDemand = [24]float64{
+		0.7, 0.5, 0.35, 0.3, 0.3, 0.35, 0.5, 0.7, 0.9, 1, 1.05, 1.1,
+		1.15, 1.1, 1.1, 1.15, 1.2, 1.3, 1.45, 1.6, 1.65, 1.5, 1.2, 0.9,
+	}
 )
 
 func newDemand() *demand {

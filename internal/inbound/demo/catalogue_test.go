@@ -22,8 +22,10 @@ func TestCourses(t *testing.T) {
 			so    bool
 			count *int
 		}{
-			{!c.IsPublished, &unpublished}, {!c.Heading.Present, &noHeading},
-			{!c.Description.Present, &noDescription}, {!c.ImageURL.Present, &noImage},
+			{!c.IsPublished, &unpublished},
+			{!c.Heading.Present, &noHeading},
+			{!c.Description.Present, &noDescription},
+			{!c.ImageURL.Present, &noImage},
 			{courses[i].author == 0, &noAuthor},
 		} {
 			if is.so {

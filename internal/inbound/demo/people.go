@@ -75,8 +75,10 @@ func (r *roster) home(id lyceum.UserID) country {
 	return home
 }
 
-var sources = [...]string{"google", "google", "google", "newsletter", "newsletter", "instagram",
-	"youtube", "pinterest", "podcast", "a friend", "craft-fair-2022"}
+var sources = [...]string{
+	"google", "google", "google", "newsletter", "newsletter", "instagram",
+	"youtube", "pinterest", "podcast", "a friend", "craft-fair-2022",
+}
 
 // user gives everything about a user but the time they came.
 func (r *roster) user(id lyceum.UserID) lyceum.User {

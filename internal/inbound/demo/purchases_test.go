@@ -113,8 +113,10 @@ func TestEveryTransaction(t *testing.T) {
 			return tx.PurchasedAt.Equal(tx.CreatedAt) || plan.BillingInterval.Present
 		}},
 		{"amounts fit into int32 and are not negative", func(tx *lyceum.Transaction, _ *lyceum.PricingPlan) bool {
-			for _, amount := range []int64{int64(tx.Charge), int64(tx.FinalPrice), int64(tx.TaxCharge), int64(tx.Revenue),
-				int64(tx.ChargebackFee.Value), int64(tx.AffiliateFees), int64(tx.AuthorFees), int64(tx.AmountRefunded)} {
+			for _, amount := range []int64{
+				int64(tx.Charge), int64(tx.FinalPrice), int64(tx.TaxCharge), int64(tx.Revenue),
+				int64(tx.ChargebackFee.Value), int64(tx.AffiliateFees), int64(tx.AuthorFees), int64(tx.AmountRefunded),
+			} {
 				if amount < 0 || amount > math.MaxInt32 {
 					return false
 				}
@@ -391,10 +393,14 @@ func TestShares(t *testing.T) {
 		{"created in the same second", func(c *tally) float64 { return c.ties / c.transactions }, 0.001, 0.1, 0.0005},
 		{"of the ten best plans", func(c *tally) float64 { return top(c.byPlan, 10) }, 0.35, 0.75, 0.1},
 		{"of the best plan", func(c *tally) float64 { return top(c.byPlan, 1) }, 0.06, 0.25, 0.02},
-		{"of the most frequent 2 % of users",
-			func(c *tally) float64 { return top(c.byUser, int(c.transactions/5*0.02)) }, 0.06, 0.4, 0.02},
-		{"of the most frequent 20 % of users",
-			func(c *tally) float64 { return top(c.byUser, int(c.transactions/5*0.2)) }, 0.4, 0.85, 0.02},
+		{
+			"of the most frequent 2 % of users",
+			func(c *tally) float64 { return top(c.byUser, int(c.transactions/5*0.02)) }, 0.06, 0.4, 0.02,
+		},
+		{
+			"of the most frequent 20 % of users",
+			func(c *tally) float64 { return top(c.byUser, int(c.transactions/5*0.2)) }, 0.4, 0.85, 0.02,
+		},
 		{"2024 to 2023", func(c *tally) float64 { return c.byYear[2024] / c.byYear[2023] }, 1.2, 2, 0.2},
 		{"2025 to 2024", func(c *tally) float64 { return c.byYear[2025] / c.byYear[2024] }, 1.1, 2, 0.2},
 		{"November to October", func(c *tally) float64 { return c.byMonth[11] / c.byMonth[10] }, 1.4, 2.5, 0.2},

@@ -131,7 +131,7 @@ func (s *shop) draw(popular *rand.Zipf, at moment, onlyOnce bool) *onSale {
 	for {
 		o := &s.offers[popular.Uint64()]
 		recurs := o.frequency == subscription || o.frequency == instalments
-		if o.opens <= at && at < o.closes && !(onlyOnce && recurs) {
+		if o.opens <= at && at < o.closes && (!onlyOnce || !recurs) {
 			return o
 		}
 	}

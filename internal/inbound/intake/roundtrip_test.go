@@ -36,6 +36,7 @@ func optOf[T comparable](t *rapid.T, name string, draw func(*rapid.T, string) T)
 func idOf[I ~int32](t *rapid.T, name string) I {
 	return I(rapid.Int32Range(1, math.MaxInt32).Draw(t, name))
 }
+
 func amountOf[A ~int64](t *rapid.T, name string) A {
 	return A(rapid.Int32().Draw(t, name))
 }
@@ -43,6 +44,7 @@ func boolOf(t *rapid.T, name string) bool { return rapid.Bool().Draw(t, name) }
 func timeOf(t *rapid.T, name string) time.Time {
 	return time.Unix(rapid.Int64Range(-62135596800, 253402300799).Draw(t, name), 0).UTC()
 }
+
 func currencyOf(t *rapid.T, name string) lyceum.Currency {
 	return lyceum.Currency(rapid.StringMatching(`[A-Z]{3}`).Draw(t, name))
 }

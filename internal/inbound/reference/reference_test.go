@@ -281,11 +281,14 @@ func TestHandlerRefusesDocuments(t *testing.T) {
 		{"two values", "one JSON value", []contract.Document{document(`{} {}`)}},
 		{"no OpenAPI", "no title", []contract.Document{document(`{"hello": "world"}`)}},
 		{"a reference to nothing", "#/nowhere", []contract.Document{
-			document(`{"info": {"title": "T"}, "paths": {"/": {"$ref": "#/nowhere"}}}`)}},
+			document(`{"info": {"title": "T"}, "paths": {"/": {"$ref": "#/nowhere"}}}`),
+		}},
 		{"a reference to another document", "other.json", []contract.Document{
-			document(`{"info": {"title": "T"}, "paths": {"/": {"$ref": "other.json#/a"}}}`)}},
+			document(`{"info": {"title": "T"}, "paths": {"/": {"$ref": "other.json#/a"}}}`),
+		}},
 		{"an operation without a listed tag", "tag", []contract.Document{
-			document(`{"info": {"title": "T"}, "paths": {"/": {"get": {"tags": ["x"]}}}}`)}},
+			document(`{"info": {"title": "T"}, "paths": {"/": {"get": {"tags": ["x"]}}}}`),
+		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := reference.Handler(tc.documents)

@@ -106,7 +106,7 @@ func quote(s string) string {
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(s) // a string always can be
+	_ = encoder.Encode(s) //nolint:errchkjson // a string always can be
 	return strings.TrimSuffix(out.String(), "\n")
 }
 

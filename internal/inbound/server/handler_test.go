@@ -395,8 +395,14 @@ func TestMetrics(t *testing.T) {
 	s.ask(t, http.MethodPost, "/v1/transactions")
 	s.do(request(http.MethodGet, "/nowhere", nil))
 	for _, headers := range [][]string{
-		nil, {"Authorization: Bearer "}, {"Authorization: Bearer " + token + "x"}, {"Authorization: Bearer metrics"}, {"Authorization: " + token},
-		{"Authorization: Basic " + token}, {"apiKey: " + s.key}, {"apiKey: " + token},
+		nil,
+		{"Authorization: Bearer "},
+		{"Authorization: Bearer " + token + "x"},
+		{"Authorization: Bearer metrics"},
+		{"Authorization: " + token},
+		{"Authorization: Basic " + token},
+		{"apiKey: " + s.key},
+		{"apiKey: " + token},
 	} {
 		w := s.do(request(http.MethodGet, "/metrics", nil, headers...))
 		if w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") != `Bearer realm="metrics"` || strings.Contains(w.Body.String(), "lyceum_") {

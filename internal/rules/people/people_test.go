@@ -184,14 +184,17 @@ func TestAddressesAreUniqueWhateverTheirCase(t *testing.T) {
 		{"one's own in another case", []lyceum.User{{ID: 1, Email: "ADA@example.com"}}, nil, lyceum.Saved{Updated: 1}},
 		{"a known user takes another's", []lyceum.User{{ID: 1, Email: "Émile@Example.com"}}, []lyceum.RowProblem{taken(0, two)}, lyceum.Saved{}},
 		{
-			"twice in the batch", []lyceum.User{{ID: 5, Email: "new@example.com"}, {ID: 6, Email: "New@example.com"}, {ID: 7, Email: "other@example.com"}},
-			[]lyceum.RowProblem{taken(1, five)}, lyceum.Saved{Created: 2},
+			"twice in the batch",
+			[]lyceum.User{{ID: 5, Email: "new@example.com"}, {ID: 6, Email: "New@example.com"}, {ID: 7, Email: "other@example.com"}},
+			[]lyceum.RowProblem{taken(1, five)},
+			lyceum.Saved{Created: 2},
 		},
 		{"one user twice in the batch", []lyceum.User{{ID: 5, Email: "new@example.com"}, {ID: 5, Email: "NEW@example.com"}}, nil, lyceum.Saved{Created: 1}},
 		{
 			"good rows beside bad ones",
 			[]lyceum.User{{ID: 5, Email: "ada@example.com"}, {ID: 6, Email: "new@example.com"}, {ID: 7, Email: "émile@example.com"}},
-			[]lyceum.RowProblem{taken(0, one), taken(2, two)}, lyceum.Saved{Created: 1},
+			[]lyceum.RowProblem{taken(0, one), taken(2, two)},
+			lyceum.Saved{Created: 1},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

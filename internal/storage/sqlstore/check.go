@@ -41,38 +41,54 @@ type invariant struct{ text, broken string }
 // invariants of a school. %d in broken is the answer.
 func invariants() []invariant {
 	list := []invariant{
-		{`SELECT (SELECT count(*) FROM transactions WHERE school_id = $1)
+		{
+			`SELECT (SELECT count(*) FROM transactions WHERE school_id = $1)
 			- COALESCE((SELECT value FROM counters WHERE school_id = $1 AND name = 'transactions'), 0)`,
-			"there are %d transactions more than the counter says"},
-		{`SELECT (SELECT count(*) FROM transactions WHERE school_id = $1)
+			"there are %d transactions more than the counter says",
+		},
+		{
+			`SELECT (SELECT count(*) FROM transactions WHERE school_id = $1)
 			- (SELECT count(*) FROM journal WHERE school_id = $1 AND type = 'transaction.created')`,
-			"there are %d transactions more than the journal has seen created"},
-		{`SELECT (SELECT count(*) FROM journal WHERE school_id = $1)
+			"there are %d transactions more than the journal has seen created",
+		},
+		{
+			`SELECT (SELECT count(*) FROM journal WHERE school_id = $1)
 			- COALESCE((SELECT value FROM counters WHERE school_id = $1 AND name = 'journal'), 0)`,
-			"the journal has %d entries more than its last number"},
-		{`SELECT COALESCE((SELECT max(number) FROM journal WHERE school_id = $1), 0)
+			"the journal has %d entries more than its last number",
+		},
+		{
+			`SELECT COALESCE((SELECT max(number) FROM journal WHERE school_id = $1), 0)
 			- (SELECT count(*) FROM journal WHERE school_id = $1)`,
-			"the journal has %d numbers missing"},
-		{`SELECT count(*) FROM transactions t JOIN sales s ON s.school_id = t.school_id AND s.sale_id = t.sale_id
+			"the journal has %d numbers missing",
+		},
+		{
+			`SELECT count(*) FROM transactions t JOIN sales s ON s.school_id = t.school_id AND s.sale_id = t.sale_id
 			WHERE t.school_id = $1 AND t.created_at < s.created_at`,
-			"%d transactions are older than their sale"},
-		{`SELECT (SELECT count(*) FROM pricing_plans WHERE school_id = $1 AND course_id IS NOT NULL)
+			"%d transactions are older than their sale",
+		},
+		{
+			`SELECT (SELECT count(*) FROM pricing_plans WHERE school_id = $1 AND course_id IS NOT NULL)
 			- (SELECT count(*) FROM pricing_plans p JOIN courses c ON c.school_id = p.school_id AND c.course_id = p.course_id WHERE p.school_id = $1)`,
-			"%d pricing plans belong to a course that is not there"},
+			"%d pricing plans belong to a course that is not there",
+		},
 	}
 	for _, seq := range []lyceum.Sequence{
 		lyceum.UserSequence, lyceum.PricingPlanSequence, lyceum.SaleSequence,
 		lyceum.AffiliateSequence, lyceum.AuthorSequence, lyceum.CouponSequence,
 	} {
 		name, column := tableOf[seq], string(seq)
-		list = append(list, invariant{`SELECT count(*) FROM transactions t WHERE t.school_id = $1 AND t.` + column + ` IS NOT NULL
+		list = append(list, invariant{
+			`SELECT count(*) FROM transactions t WHERE t.school_id = $1 AND t.` + column + ` IS NOT NULL
 			AND NOT EXISTS (SELECT 1 FROM ` + name + ` o WHERE o.school_id = t.school_id AND o.` + column + ` = t.` + column + `)`,
-			"%d transactions name a row of " + name + " that is not there"})
+			"%d transactions name a row of " + name + " that is not there",
+		})
 	}
 	for seq, name := range tableOf {
-		list = append(list, invariant{`SELECT count(*) FROM ` + name + ` o WHERE o.school_id = $1 AND o.` + string(seq) + ` >
+		list = append(list, invariant{
+			`SELECT count(*) FROM ` + name + ` o WHERE o.school_id = $1 AND o.` + string(seq) + ` >
 			COALESCE((SELECT value FROM counters WHERE school_id = $1 AND name = '` + string(seq) + `'), 0)`,
-			"%d rows of " + name + " have an id that could be given out again"})
+			"%d rows of " + name + " have an id that could be given out again",
+		})
 	}
 	return list
 }
