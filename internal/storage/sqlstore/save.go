@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,7 +31,11 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 	if len(rows) == 0 {
 		return saved, nil
 	}
-	kept, err := findByID(t.session, t.stamp.School, table, idsOf(table, rows))
+	ids, err := t.perhapsKept(table.seq, idsOf(table, rows))
+	if err != nil {
+		return saved, err
+	}
+	kept, err := findByID(t.session, t.stamp.School, table, ids)
 	if err != nil {
 		return saved, err
 	}
@@ -75,6 +80,17 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 		t.counts[table.counter] += int64(len(fresh))
 	}
 	return saved, t.raise(table.seq, highest)
+}
+
+// perhapsKept gives those of ids that a row may have: the sequence's counter is
+// never below one that was saved.
+func (t *tx) perhapsKept(seq lyceum.Sequence, ids []int32) ([]int32, error) {
+	var last int64
+	_, err := t.session.one("SELECT value FROM counters WHERE school_id = $1 AND name = $2", []any{int64(t.stamp.School), string(seq)}, scanInt(&last))
+	if err != nil {
+		return nil, fmt.Errorf("read counter of %s: %w", seq, err)
+	}
+	return slices.DeleteFunc(ids, func(id int32) bool { return int64(id) > last }), nil
 }
 
 func idsOf[T any](table *table[T], rows []T) []int32 {
