@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
@@ -135,6 +136,9 @@ func (c *exportCommand) filter() (lyceum.TransactionFilter, error) {
 	if c.End != "" {
 		if f.Created.Until, err = lyceum.ParseTime(c.End); err != nil {
 			return f, lyceum.InvalidFields(lyceum.FieldError{Field: "--end", Message: lyceum.Public(err).Detail})
+		}
+		if f.Created.Until.IsZero() { // the first second of year 1 would leave the end open
+			f.Created.Until = f.Created.Until.Add(time.Nanosecond)
 		}
 	}
 	if c.Kind != "transactions" && f != (lyceum.TransactionFilter{}) {
