@@ -23,6 +23,7 @@ type User struct {
 	Src          Opt[string] // where the person signed up
 	PasswordHash Opt[string] // PHC string; absent: cannot sign in with a password
 	CreatedAt    time.Time
+	DisabledAt   Opt[time.Time] // present: cannot sign in, and apps cannot act for them
 }
 
 // Course is a product that learners work through.

@@ -28,6 +28,8 @@ const (
 	APIKeyRevoked      EntryType = "api_key.revoked"
 	OAuthAppCreated    EntryType = "oauth_app.created"
 	OAuthAppUpdated    EntryType = "oauth_app.updated"
+	GrantCreated       EntryType = "grant.created"
+	GrantRevoked       EntryType = "grant.revoked"
 )
 
 // Entry is one change of one school. Number is 1 for the school's first and

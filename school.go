@@ -79,11 +79,21 @@ const (
 
 // OAuthApp is a program registered by the school's owner to act for learners.
 type OAuthApp struct {
-	ID          OAuthAppID
-	Name        string
-	Version     InterfaceVersion
-	RedirectURL string
-	ClientID    string
-	SecretHash  KeyHash
-	CreatedAt   time.Time
+	ID                  OAuthAppID
+	Name                string
+	Version             InterfaceVersion
+	RedirectURL         string
+	ClientID            string
+	SecretHash          KeyHash
+	CreatedAt           time.Time
+	RequirePKCE         bool
+	RotateRefreshTokens bool
+	OldSecretHash       Opt[KeyHash] // good until OldSecretUntil, so that a program can be changed over
+	OldSecretUntil      Opt[time.Time]
+	LastUsedAt          Opt[time.Time] // to within a few seconds
+	DisabledAt          Opt[time.Time]
+	DeletedAt           Opt[time.Time] // it stays for the audit trail and is shown nowhere
 }
+
+// Active tells whether the app may be used at all.
+func (a *OAuthApp) Active() bool { return !a.DisabledAt.Present && !a.DeletedAt.Present }

@@ -46,6 +46,21 @@ type Reader interface {
 	FindOAuthApps(ctx context.Context, school SchoolID) ([]OAuthApp, error)
 	FindRateWindows(ctx context.Context, start time.Time) ([]RateWindow, error)
 
+	// GetOAuthAppByClientID does not find a deleted app.
+	GetOAuthAppByClientID(ctx context.Context, school SchoolID, clientID string) (OAuthApp, error)
+	GetUser(ctx context.Context, school SchoolID, id UserID) (User, error)
+	// GetUserByEmail finds the address whatever its case.
+	GetUserByEmail(ctx context.Context, school SchoolID, email string) (User, error)
+	GetSession(ctx context.Context, school SchoolID, hash KeyHash) (Session, error)
+	GetLink(ctx context.Context, school SchoolID, hash KeyHash) (Link, error)
+	GetCode(ctx context.Context, school SchoolID, hash KeyHash) (AuthorizationCode, error)
+	GetAccessToken(ctx context.Context, school SchoolID, hash KeyHash) (AccessToken, error)
+	GetRefreshToken(ctx context.Context, school SchoolID, hash KeyHash) (RefreshToken, error)
+	// GetStanding gives a grant with its app and its user, whatever their state.
+	GetStanding(ctx context.Context, school SchoolID, grant GrantID) (Standing, error)
+	// FindGrants gives the grants of a user that are not revoked.
+	FindGrants(ctx context.Context, school SchoolID, user UserID) ([]Grant, error)
+
 	// FindTransactions answers a page and the exact total of one moment.
 	FindTransactions(ctx context.Context, school SchoolID, f TransactionFilter, o Order, p Page) (TransactionListing, error)
 	// EachTransaction calls visit with every transaction that passes the
@@ -99,6 +114,31 @@ type Tx interface {
 	// when the key is revoked already.
 	RevokeAPIKey(id APIKeyID, at time.Time) error
 
+	CreateGrant(g Grant) error
+	// RevokeGrants revokes the grants that pass the filter and tells how many.
+	RevokeGrants(which GrantFilter, at time.Time) (int, error)
+	GetStanding(grant GrantID) (Standing, error)
+	CreateCode(c AuthorizationCode) error
+	// SpendCode tells whether the code was there unspent; of any number of
+	// calls for one code exactly one is told so.
+	SpendCode(hash KeyHash, at time.Time) (bool, error)
+	CreateAccessToken(a AccessToken) error
+	RevokeAccessToken(hash KeyHash, at time.Time) error
+	CreateRefreshToken(r RefreshToken) error
+	GetRefreshToken(hash KeyHash) (RefreshToken, error)
+	// ReplaceRefreshToken tells whether old was not replaced before.
+	ReplaceRefreshToken(old, by KeyHash, at time.Time) (bool, error)
+	UseRefreshToken(hash KeyHash, at time.Time) error
+	CreateSession(s Session) error
+	SeeSession(hash KeyHash, at time.Time) error
+	EndSession(hash KeyHash) error
+	EndSessions(user UserID) error
+	CreateLink(l Link) error
+	// SpendLink tells whether the link was there unspent.
+	SpendLink(hash KeyHash, at time.Time) (bool, error)
+	// EndLinks ends all links of a user that are not spent.
+	EndLinks(user UserID) error
+
 	// Known is Reader.Known inside the transaction.
 	Known(seq Sequence, ids []int32) ([]int32, error)
 	// FindUserIDsByEmail is Reader.FindUserIDsByEmail inside the transaction.
@@ -139,9 +179,25 @@ type KeyUse struct {
 	At     time.Time
 }
 
+// GrantUse is when an app last acted on a grant.
+type GrantUse struct {
+	School SchoolID
+	Grant  GrantID
+	At     time.Time
+}
+
+// AppUse is when an app last showed its credentials.
+type AppUse struct {
+	School SchoolID
+	App    OAuthAppID
+	At     time.Time
+}
+
 // Bookkeeping is what is known about the use of credentials since last time.
 type Bookkeeping struct {
 	KeyUses     []KeyUse
+	GrantUses   []GrantUse
+	AppUses     []AppUse
 	RateWindows []RateWindow
 }
 

@@ -126,7 +126,8 @@ func forbidden(f source, imported string) string {
 	case toRoom == "internal/gen" && (fromRoom != "internal/inbound" || path.Base(from) != path.Base(to)):
 		return "only the face of the same name imports what is generated for it"
 	case fromRoom == toRoom:
-		if fromRoom == "internal/inbound" && (path.Base(to) == "wire" || path.Base(from) == "server") {
+		shared := path.Base(to) == "wire" || path.Base(to) == "web"
+		if fromRoom == "internal/inbound" && (shared || path.Base(from) == "server") {
 			return ""
 		}
 		return "packages in one room do not import each other"

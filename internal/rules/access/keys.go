@@ -62,7 +62,7 @@ func (k *Keys) Check(ctx context.Context, presented string) (Caller, error) {
 	if presented == "" {
 		return Caller{}, errNoKey
 	}
-	school, ok := schoolOfKey(presented)
+	school, ok := schoolOf(keyPrefix, presented)
 	if !ok {
 		return Caller{}, errBadKey
 	}

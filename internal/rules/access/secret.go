@@ -19,6 +19,13 @@ const (
 	keyPrefix    = "lyceum_key_"
 	appPrefix    = "lyceum_app_"
 	secretPrefix = "lyceum_secret_"
+
+	codePrefix    = "lyceum_code_"
+	accessPrefix  = "lyceum_at_"
+	refreshPrefix = "lyceum_rt_"
+	sessionPrefix = "lyceum_session_"
+	linkPrefix    = "lyceum_link_"
+
 	randomLength = 43 // of 256 bits in base 62
 	sumLength    = 6  // of 32 bits in base 62
 )
@@ -54,10 +61,10 @@ func secretText(prefix string, school lyceum.SchoolID, e Entropy) string {
 // HashSecret is what the store keeps of a secret.
 func HashSecret(text string) lyceum.KeyHash { return sha256.Sum256([]byte(text)) }
 
-// schoolOfKey gives the school that a key leads to; ok is false for what
-// cannot be a key.
-func schoolOfKey(text string) (school lyceum.SchoolID, ok bool) {
-	rest, ok := strings.CutPrefix(text, keyPrefix)
+// schoolOf gives the school that a secret of the given prefix leads to; ok is
+// false for what cannot be one.
+func schoolOf(prefix, text string) (school lyceum.SchoolID, ok bool) {
+	rest, ok := strings.CutPrefix(text, prefix)
 	if !ok {
 		return 0, false
 	}

@@ -103,8 +103,10 @@ func idsOf[T any](table *table[T], rows []T) []int32 {
 
 func same(a, b []any) bool {
 	for i := range a {
-		if x, ok := a[i].([]byte); ok {
-			if !bytes.Equal(x, b[i].([]byte)) {
+		x, isBytes := a[i].([]byte)
+		y, areBytes := b[i].([]byte)
+		if isBytes || areBytes {
+			if isBytes != areBytes || !bytes.Equal(x, y) {
 				return false
 			}
 		} else if a[i] != b[i] {

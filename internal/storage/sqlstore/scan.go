@@ -133,6 +133,28 @@ func scanHash(p *lyceum.KeyHash) sql.Scanner {
 	})
 }
 
+func scanOptHash(p *lyceum.Opt[lyceum.KeyHash]) sql.Scanner {
+	return scanFunc(func(src any) error {
+		*p = lyceum.None[lyceum.KeyHash]()
+		if src == nil {
+			return nil
+		}
+		p.Present = true
+		return scanHash(&p.Value).Scan(src)
+	})
+}
+
+func scanScopes(p *lyceum.Scopes) sql.Scanner {
+	return scanFunc(func(src any) error {
+		v, ok := src.(string)
+		if !ok {
+			return wrong(src, "text")
+		}
+		*p = lyceum.ParseScopes(v)
+		return nil
+	})
+}
+
 // discard takes a column that only the database needs.
 var discard = scanFunc(func(any) error { return nil })
 
@@ -157,6 +179,13 @@ func optText(o lyceum.Opt[string]) any {
 		return nil
 	}
 	return o.Value
+}
+
+func optHash(o lyceum.Opt[lyceum.KeyHash]) any {
+	if !o.Present {
+		return nil
+	}
+	return o.Value[:]
 }
 
 func flag(b bool) int64 {

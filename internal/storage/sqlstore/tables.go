@@ -37,7 +37,7 @@ var tableOf = map[lyceum.Sequence]string{
 	lyceum.UserSequence: "users", lyceum.CourseSequence: "courses", lyceum.PricingPlanSequence: "pricing_plans",
 	lyceum.SaleSequence: "sales", lyceum.TransactionSequence: "transactions", lyceum.CouponSequence: "coupons",
 	lyceum.AffiliateSequence: "affiliates", lyceum.AuthorSequence: "authors", lyceum.APIKeySequence: "api_keys",
-	lyceum.OAuthAppSequence: "oauth_apps",
+	lyceum.OAuthAppSequence: "oauth_apps", lyceum.GrantSequence: "grants",
 }
 
 // emailKey is what makes an address unique whatever its case.
@@ -45,13 +45,13 @@ func emailKey(email string) string { return strings.ToLower(email) }
 
 var users = table[lyceum.User]{
 	name: "users", seq: lyceum.UserSequence, created: lyceum.UserCreated, updated: lyceum.UserUpdated,
-	columns: []string{"user_id", "email", "email_key", "name", "role", "src", "password_hash", "created_at"},
+	columns: []string{"user_id", "email", "email_key", "name", "role", "src", "password_hash", "created_at", "disabled_at"},
 	id:      func(u *lyceum.User) int32 { return int32(u.ID) },
 	bind: func(u *lyceum.User) []any {
-		return []any{int64(u.ID), u.Email, emailKey(u.Email), optText(u.Name), string(u.Role), optText(u.Src), optText(u.PasswordHash), micros(u.CreatedAt)}
+		return []any{int64(u.ID), u.Email, emailKey(u.Email), optText(u.Name), string(u.Role), optText(u.Src), optText(u.PasswordHash), micros(u.CreatedAt), optMicros(u.DisabledAt)}
 	},
 	scan: func(u *lyceum.User) []any {
-		return []any{scanInt(&u.ID), scanText(&u.Email), discard, scanOptText(&u.Name), scanText(&u.Role), scanOptText(&u.Src), scanOptText(&u.PasswordHash), scanTime(&u.CreatedAt)}
+		return []any{scanInt(&u.ID), scanText(&u.Email), discard, scanOptText(&u.Name), scanText(&u.Role), scanOptText(&u.Src), scanOptText(&u.PasswordHash), scanTime(&u.CreatedAt), scanOptTime(&u.DisabledAt)}
 	},
 }
 
@@ -138,13 +138,22 @@ var transactions = table[lyceum.Transaction]{
 
 var oauthApps = table[lyceum.OAuthApp]{
 	name: "oauth_apps", seq: lyceum.OAuthAppSequence, created: lyceum.OAuthAppCreated, updated: lyceum.OAuthAppUpdated,
-	columns: []string{"oauth_app_id", "name", "version", "redirect_url", "client_id", "secret_hash", "created_at"},
-	id:      func(a *lyceum.OAuthApp) int32 { return int32(a.ID) },
+	columns: []string{
+		"oauth_app_id", "name", "version", "redirect_url", "client_id", "secret_hash", "created_at", "require_pkce",
+		"rotate_refresh_tokens", "old_secret_hash", "old_secret_until", "last_used_at", "disabled_at", "deleted_at",
+	},
+	id: func(a *lyceum.OAuthApp) int32 { return int32(a.ID) },
 	bind: func(a *lyceum.OAuthApp) []any {
-		return []any{int64(a.ID), a.Name, int64(a.Version), a.RedirectURL, a.ClientID, a.SecretHash[:], micros(a.CreatedAt)}
+		return []any{
+			int64(a.ID), a.Name, int64(a.Version), a.RedirectURL, a.ClientID, a.SecretHash[:], micros(a.CreatedAt), flag(a.RequirePKCE),
+			flag(a.RotateRefreshTokens), optHash(a.OldSecretHash), optMicros(a.OldSecretUntil), optMicros(a.LastUsedAt), optMicros(a.DisabledAt), optMicros(a.DeletedAt),
+		}
 	},
 	scan: func(a *lyceum.OAuthApp) []any {
-		return []any{scanInt(&a.ID), scanText(&a.Name), scanInt(&a.Version), scanText(&a.RedirectURL), scanText(&a.ClientID), scanHash(&a.SecretHash), scanTime(&a.CreatedAt)}
+		return []any{
+			scanInt(&a.ID), scanText(&a.Name), scanInt(&a.Version), scanText(&a.RedirectURL), scanText(&a.ClientID), scanHash(&a.SecretHash), scanTime(&a.CreatedAt), scanBool(&a.RequirePKCE),
+			scanBool(&a.RotateRefreshTokens), scanOptHash(&a.OldSecretHash), scanOptTime(&a.OldSecretUntil), scanOptTime(&a.LastUsedAt), scanOptTime(&a.DisabledAt), scanOptTime(&a.DeletedAt),
+		}
 	},
 }
 
@@ -157,5 +166,17 @@ var apiKeys = table[lyceum.APIKey]{
 	},
 	scan: func(k *lyceum.APIKey) []any {
 		return []any{scanInt(&k.ID), scanText(&k.Name), scanInt(&k.Permissions), scanHash(&k.Hash), scanText(&k.LastFour), scanTime(&k.CreatedAt), scanOptTime(&k.LastUsedAt), scanOptTime(&k.RevokedAt)}
+	},
+}
+
+var grants = table[lyceum.Grant]{
+	name: "grants", seq: lyceum.GrantSequence, created: lyceum.GrantCreated, updated: lyceum.GrantRevoked,
+	columns: []string{"grant_id", "oauth_app_id", "user_id", "scopes", "created_at", "last_used_at", "revoked_at"},
+	id:      func(g *lyceum.Grant) int32 { return int32(g.ID) },
+	bind: func(g *lyceum.Grant) []any {
+		return []any{int64(g.ID), int64(g.App), int64(g.User), g.Scopes.String(), micros(g.CreatedAt), optMicros(g.LastUsedAt), optMicros(g.RevokedAt)}
+	},
+	scan: func(g *lyceum.Grant) []any {
+		return []any{scanInt(&g.ID), scanInt(&g.App), scanInt(&g.User), scanScopes(&g.Scopes), scanTime(&g.CreatedAt), scanOptTime(&g.LastUsedAt), scanOptTime(&g.RevokedAt)}
 	},
 }

@@ -245,6 +245,20 @@ func (s *Store) Bookkeep(ctx context.Context, b lyceum.Bookkeeping) error {
 				return fmt.Errorf("keep use of API key: %w", err)
 			}
 		}
+		for _, use := range b.GrantUses {
+			err := q.exec("UPDATE grants SET last_used_at = $3 WHERE school_id = $1 AND grant_id = $2 AND (last_used_at IS NULL OR last_used_at < $3)",
+				int64(use.School), int64(use.Grant), micros(use.At))
+			if err != nil {
+				return fmt.Errorf("keep use of grant: %w", err)
+			}
+		}
+		for _, use := range b.AppUses {
+			err := q.exec("UPDATE oauth_apps SET last_used_at = $3 WHERE school_id = $1 AND oauth_app_id = $2 AND (last_used_at IS NULL OR last_used_at < $3)",
+				int64(use.School), int64(use.App), micros(use.At))
+			if err != nil {
+				return fmt.Errorf("keep use of OAuth app: %w", err)
+			}
+		}
 		for _, w := range b.RateWindows {
 			err := q.exec(`INSERT INTO rate_windows (school_id, start, used) VALUES ($1, $2, $3)
 				ON CONFLICT (school_id) DO UPDATE SET start = excluded.start, used = excluded.used`,

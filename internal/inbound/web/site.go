@@ -1,0 +1,50 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Site says how people reach the server.
+type Site struct {
+	BaseURL string // of the interface: https://school.example.com
+	AuthURL string // of the pages
+}
+
+// Secure tells whether the pages are reached by https.
+func (s Site) Secure() bool { return strings.HasPrefix(s.AuthURL, "https://") }
+
+// cookie gives the name of the session's cookie. The prefix __Host- makes a
+// browser hold it to https, to this host and to all its paths; it cannot be
+// had over plain http.
+func (s Site) cookie() string {
+	if s.Secure() {
+		return "__Host-lyceum"
+	}
+	return "lyceum"
+}
+
+// Session gives the secret of the session that a request bears, or nothing.
+func (s Site) Session(r *http.Request) string {
+	cookie, err := r.Cookie(s.cookie())
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
+// Begin gives the browser the secret of a session for as long as lifetime.
+func (s Site) Begin(w http.ResponseWriter, secret string, lifetime time.Duration) {
+	s.set(w, secret, int(lifetime/time.Second))
+}
+
+// End takes the secret of a session away from the browser.
+func (s Site) End(w http.ResponseWriter) { s.set(w, "", -1) }
+
+func (s Site) set(w http.ResponseWriter, value string, seconds int) {
+	http.SetCookie(w, &http.Cookie{ // #nosec G124 -- Secure wherever the pages are reached by https
+		Name: s.cookie(), Value: value, Path: "/", MaxAge: seconds,
+		Secure: s.Secure(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	})
+}

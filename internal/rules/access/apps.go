@@ -1,0 +1,261 @@
+package access
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Apps registers and changes a school's OAuth apps. It is safe for concurrent
+// use.
+type Apps struct {
+	store    lyceum.Store
+	clock    func() time.Time
+	entropy  func() Entropy
+	oauth    *OAuth
+	loopback bool
+}
+
+// NewApps makes the service over a store. Loopback lets Redirect URLs be http
+// on the own machine, which a sandbox alone may.
+func NewApps(store lyceum.Store, clock func() time.Time, oauth *OAuth, loopback bool) *Apps {
+	return &Apps{store: store, clock: clock, entropy: NewEntropy, oauth: oauth, loopback: loopback}
+}
+
+// AppForm is what an owner says of an app.
+type AppForm struct {
+	Name                string
+	RedirectURL         string
+	Version             lyceum.InterfaceVersion // cannot be changed later
+	RequirePKCE         bool
+	RotateRefreshTokens bool
+}
+
+func (a *Apps) check(f AppForm) error {
+	var wrong []lyceum.FieldError
+	if name := strings.TrimSpace(f.Name); name == "" || utf8.RuneCountInString(name) > maxNameLength || !utf8.ValidString(name) {
+		wrong = append(wrong, lyceum.FieldError{Field: "name", Message: "must be a text of 1 to 100 characters"})
+	}
+	if message := a.redirectProblem(f.RedirectURL); message != "" {
+		wrong = append(wrong, lyceum.FieldError{Field: "redirect_url", Message: message})
+	}
+	if f.Version != lyceum.V1 && f.Version != lyceum.V2 {
+		wrong = append(wrong, lyceum.FieldError{Field: "version", Message: "must be 1 or 2"})
+	}
+	if len(wrong) > 0 {
+		return lyceum.InvalidFields(wrong...)
+	}
+	return nil
+}
+
+// redirectProblem says what is wrong with a Redirect URL (RFC 6749, section
+// 3.1.2; contract.md, "Redirect URL"). It is empty for a good one.
+func (a *Apps) redirectProblem(text string) string {
+	const taken = "must be an address that begins with https:// and a host, without a fragment (#…), such as https://app.example.com/callback"
+	if len(text) > 2000 || strings.ContainsAny(text, " \t\r\n\"<>\\^`{|}") || strings.Contains(text, "#") {
+		return taken
+	}
+	to, err := url.Parse(text)
+	if err != nil || to.Hostname() == "" || to.User != nil {
+		return taken
+	}
+	switch {
+	case to.Scheme == "https":
+		return ""
+	case to.Scheme == "http" && a.loopback && (to.Hostname() == "localhost" || to.Hostname() == "127.0.0.1" || to.Hostname() == "::1"):
+		return ""
+	}
+	return taken
+}
+
+// List gives the apps of a school that are not deleted, oldest first.
+func (a *Apps) List(ctx context.Context, school lyceum.SchoolID) ([]lyceum.OAuthApp, error) {
+	if _, err := a.store.GetSchool(ctx, school); err != nil {
+		return nil, err
+	}
+	all, err := a.store.FindOAuthApps(ctx, school)
+	var shown []lyceum.OAuthApp
+	for _, app := range all {
+		if !app.DeletedAt.Present {
+			shown = append(shown, app)
+		}
+	}
+	return shown, err
+}
+
+// Get gives one app that is not deleted.
+func (a *Apps) Get(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuthAppID) (lyceum.OAuthApp, error) {
+	apps, err := a.List(ctx, school)
+	if err != nil {
+		return lyceum.OAuthApp{}, err
+	}
+	for _, app := range apps {
+		if app.ID == id {
+			return app, nil
+		}
+	}
+	return lyceum.OAuthApp{}, lyceum.Errorf(lyceum.NotFound, "there is no OAuth app %d in school %d", id, school)
+}
+
+// Register makes an app and gives it with its client secret, which is not kept
+// and cannot be had again.
+func (a *Apps) Register(ctx context.Context, school lyceum.SchoolID, f AppForm, actor string) (lyceum.OAuthApp, string, error) {
+	if err := a.check(f); err != nil {
+		return lyceum.OAuthApp{}, "", err
+	}
+	if _, err := a.store.GetSchool(ctx, school); err != nil {
+		return lyceum.OAuthApp{}, "", err
+	}
+	now := a.clock()
+	secret := ClientSecret(school, a.entropy())
+	app := lyceum.OAuthApp{
+		Name: strings.TrimSpace(f.Name), Version: f.Version, RedirectURL: f.RedirectURL, ClientID: ClientID(school, a.entropy()),
+		SecretHash: HashSecret(secret), CreatedAt: lyceum.Second(now), RequirePKCE: f.RequirePKCE, RotateRefreshTokens: f.RotateRefreshTokens,
+	}
+	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+		id, err := tx.NextID(lyceum.OAuthAppSequence)
+		if err != nil {
+			return err
+		}
+		app.ID = lyceum.OAuthAppID(id)
+		_, err = tx.SaveOAuthApps([]lyceum.OAuthApp{app})
+		return err
+	})
+	return app, secret, err
+}
+
+// Change gives an app another name, Redirect URL or switches. Codes that are
+// out for the old Redirect URL fail.
+func (a *Apps) Change(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuthAppID, f AppForm, actor string) (lyceum.OAuthApp, error) {
+	return a.edit(ctx, school, id, actor, func(app *lyceum.OAuthApp, _ time.Time) error {
+		f.Version = app.Version
+		if err := a.check(f); err != nil {
+			return err
+		}
+		app.Name, app.RedirectURL = strings.TrimSpace(f.Name), f.RedirectURL
+		app.RequirePKCE, app.RotateRefreshTokens = f.RequirePKCE, f.RotateRefreshTokens
+		return nil
+	})
+}
+
+// maxOldSecret is the longest that an old client secret can stay good.
+const maxOldSecret = 30 * 24 * time.Hour
+
+// Rotate gives an app a new client secret; the old one stays good for keep.
+func (a *Apps) Rotate(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuthAppID, keep time.Duration, actor string) (lyceum.OAuthApp, string, error) {
+	if keep < 0 || keep > maxOldSecret {
+		return lyceum.OAuthApp{}, "", lyceum.InvalidFields(lyceum.FieldError{Field: "keep", Message: "must be from 0 to 720 hours"})
+	}
+	secret := ClientSecret(school, a.entropy())
+	app, err := a.edit(ctx, school, id, actor, func(app *lyceum.OAuthApp, now time.Time) error {
+		app.OldSecretHash, app.OldSecretUntil = lyceum.None[lyceum.KeyHash](), lyceum.None[time.Time]()
+		if keep > 0 {
+			app.OldSecretHash, app.OldSecretUntil = lyceum.Some(app.SecretHash), lyceum.Some(now.Add(keep))
+		}
+		app.SecretHash = HashSecret(secret)
+		return nil
+	})
+	return app, secret, err
+}
+
+// Disable switches an app off, with all its tokens, or on again.
+func (a *Apps) Disable(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuthAppID, off bool, actor string) (lyceum.OAuthApp, error) {
+	return a.edit(ctx, school, id, actor, func(app *lyceum.OAuthApp, now time.Time) error {
+		app.DisabledAt = lyceum.None[time.Time]()
+		if off {
+			app.DisabledAt = lyceum.Some(lyceum.Second(now))
+		}
+		return nil
+	})
+}
+
+// Delete ends an app and all it was granted, for good.
+func (a *Apps) Delete(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuthAppID, actor string) error {
+	_, err := a.edit(ctx, school, id, actor, func(app *lyceum.OAuthApp, now time.Time) error {
+		app.DeletedAt = lyceum.Some(lyceum.Second(now))
+		return nil
+	})
+	return err
+}
+
+// edit changes an app in one write and makes its tokens be looked at again.
+func (a *Apps) edit(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuthAppID, actor string, change func(*lyceum.OAuthApp, time.Time) error) (lyceum.OAuthApp, error) {
+	app, err := a.Get(ctx, school, id)
+	if err != nil {
+		return lyceum.OAuthApp{}, err
+	}
+	now := a.clock()
+	err = a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+		changed := app
+		if err := change(&changed, now); err != nil {
+			return err
+		}
+		if changed.DeletedAt.Present {
+			if _, err := tx.RevokeGrants(lyceum.GrantFilter{App: lyceum.Some(id)}, now); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.SaveOAuthApps([]lyceum.OAuthApp{changed}); err != nil {
+			return err
+		}
+		app = changed
+		return nil
+	})
+	a.oauth.forgetAll()
+	return app, err
+}
+
+// Granted is an app that a learner lets act for them.
+type Granted struct {
+	App      lyceum.OAuthApp
+	Scopes   lyceum.Scopes
+	Since    time.Time
+	LastUsed lyceum.Opt[time.Time]
+}
+
+// GrantedBy gives the apps that a learner lets act for them.
+func (a *Apps) GrantedBy(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID) ([]Granted, error) {
+	grants, err := a.store.FindGrants(ctx, school, user)
+	if err != nil {
+		return nil, err
+	}
+	apps, err := a.List(ctx, school)
+	if err != nil {
+		return nil, err
+	}
+	var list []Granted
+	for _, app := range apps {
+		granted := Granted{App: app}
+		for _, g := range grants {
+			if g.App != app.ID {
+				continue
+			}
+			if granted.Since.IsZero() || g.CreatedAt.Before(granted.Since) {
+				granted.Since = g.CreatedAt
+			}
+			granted.Scopes = lyceum.NewScopes(append(append([]lyceum.Scope{}, granted.Scopes...), g.Scopes...)...)
+			if g.LastUsedAt.Present && (!granted.LastUsed.Present || granted.LastUsed.Value.Before(g.LastUsedAt.Value)) {
+				granted.LastUsed = g.LastUsedAt
+			}
+		}
+		if !granted.Since.IsZero() {
+			list = append(list, granted)
+		}
+	}
+	return list, nil
+}
+
+// TakeBack ends what a learner let an app do.
+func (a *Apps) TakeBack(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, app lyceum.OAuthAppID) error {
+	now := a.clock()
+	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user)}, func(tx lyceum.Tx) error {
+		_, err := tx.RevokeGrants(lyceum.GrantFilter{App: lyceum.Some(app), User: lyceum.Some(user)}, now)
+		return err
+	})
+	a.oauth.forgetAll()
+	return err
+}

@@ -1,0 +1,384 @@
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// How long what OAuth issues lives.
+const (
+	CodeLifetime   = time.Minute
+	AccessLifetime = 7200 * time.Second // contract.md, "Limits"
+	// A refresh token dies when it was not used for RefreshIdle, and in any
+	// case RefreshAbsolute after its line began (RFC 9700, section 4.14.2).
+	RefreshIdle     = 90 * 24 * time.Hour
+	RefreshAbsolute = 365 * 24 * time.Hour
+	// RotationGrace is how long after its replacement a rotated refresh token
+	// still gets a new one, for a client that lost the answer.
+	RotationGrace = 30 * time.Second
+)
+
+// OAuth lets apps act for learners: OAuth 2.0 with the authorization code
+// grant, PKCE and refresh tokens, as contract.md, RFC 6749, RFC 7636 and RFC
+// 9700 have it. It is safe for concurrent use.
+type OAuth struct {
+	store   lyceum.Store
+	clock   func() time.Time
+	entropy func() Entropy
+	grace   time.Duration
+	wrong   *Tries // of client secrets
+
+	mu    sync.RWMutex
+	known map[lyceum.KeyHash]knownToken
+
+	useMu     sync.Mutex
+	grantUses map[grantName]time.Time
+	appUses   map[appName]time.Time
+}
+
+type grantName struct {
+	school lyceum.SchoolID
+	grant  lyceum.GrantID
+}
+
+type appName struct {
+	school lyceum.SchoolID
+	app    lyceum.OAuthAppID
+}
+
+// NewOAuth makes the service over a store.
+func NewOAuth(store lyceum.Store, clock func() time.Time) *OAuth {
+	return &OAuth{
+		store: store, clock: clock, entropy: NewEntropy, grace: RotationGrace,
+		wrong: NewTries(clock, Allowance{maxWrongSecrets, time.Minute}),
+		known: map[lyceum.KeyHash]knownToken{}, grantUses: map[grantName]time.Time{}, appUses: map[appName]time.Time{},
+	}
+}
+
+// maxWrongSecrets is how many wrong secrets of one app one address may present
+// in a minute.
+const maxWrongSecrets = 20
+
+// refusal is an error of OAuth: code is one of RFC 6749's, and both go to the
+// client, so that the sentence is plain ASCII without quotation marks.
+func refusal(code, sentence string) *lyceum.Error {
+	return &lyceum.Error{Kind: lyceum.Invalid, Code: code, Detail: sentence}
+}
+
+// The errors of RFC 6749, sections 4.1.2.1 and 5.2.
+const (
+	codeInvalidRequest   = "invalid_request"
+	codeInvalidClient    = "invalid_client"
+	codeInvalidGrant     = "invalid_grant"
+	codeInvalidScope     = "invalid_scope"
+	codeUnauthorized     = "unauthorized_client"
+	codeUnsupportedGrant = "unsupported_grant_type"
+	codeUnsupportedType  = "unsupported_response_type"
+)
+
+// Asked is an authorization request as it came. An absent parameter is empty
+// (RFC 6749, section 3.1).
+type Asked struct {
+	ClientID, RedirectURI, ResponseType       string
+	RequiredScopes, OptionalScopes, Scope     string
+	CodeChallenge, CodeChallengeMethod, State string
+}
+
+// Request is an authorization request that was found good.
+type Request struct {
+	App       lyceum.OAuthApp
+	Required  lyceum.Scopes
+	Optional  lyceum.Scopes // without those of Required
+	Challenge lyceum.Opt[string]
+	State     string
+}
+
+// Identify finds the app of an authorization request. What it refuses must be
+// told to the person and never redirected (RFC 6749, section 4.1.2.1).
+func (o *OAuth) Identify(ctx context.Context, school lyceum.SchoolID, asked Asked) (lyceum.OAuthApp, error) {
+	if asked.ClientID == "" {
+		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "The app did not say which app it is: client_id is missing.")
+	}
+	app, err := o.store.GetOAuthAppByClientID(ctx, school, asked.ClientID)
+	if lyceum.KindOf(err) == lyceum.NotFound {
+		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "This school knows no app with that client_id.")
+	}
+	if err != nil {
+		return lyceum.OAuthApp{}, err
+	}
+	if !app.Active() {
+		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "The school has switched this app off.")
+	}
+	if asked.RedirectURI != "" && asked.RedirectURI != app.RedirectURL {
+		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "The redirect_uri is not the Redirect URL that the school has registered for this app.")
+	}
+	return app, nil
+}
+
+// Examine finds an authorization request of an identified app good, or says in
+// an error with one of RFC 6749's codes why not. That error goes to the app,
+// after the person has signed in.
+func (o *OAuth) Examine(app lyceum.OAuthApp, asked Asked) (Request, error) {
+	r := Request{App: app, State: asked.State}
+	switch asked.ResponseType {
+	case "code":
+	case "":
+		return r, refusal(codeInvalidRequest, "response_type is missing; it must be code")
+	default:
+		return r, refusal(codeUnsupportedType, "response_type must be code")
+	}
+	required := asked.RequiredScopes
+	if required == "" {
+		required = asked.Scope
+	}
+	var ok1, ok2 bool
+	r.Required, ok1 = listed(app.Version, required)
+	r.Optional, ok2 = listed(app.Version, asked.OptionalScopes)
+	if !ok1 || !ok2 {
+		return r, refusal(codeInvalidScope, "a scope is asked for that is in no list of this version of the interface")
+	}
+	if len(r.Required) == 0 {
+		return r, refusal(codeInvalidScope, "required_scopes is missing; it takes scopes separated by spaces")
+	}
+	var optional []lyceum.Scope
+	for _, scope := range r.Optional {
+		if !r.Required.Has(scope) {
+			optional = append(optional, scope)
+		}
+	}
+	r.Optional = optional
+	switch {
+	case asked.CodeChallenge == "" && asked.CodeChallengeMethod != "":
+		return r, refusal(codeInvalidRequest, "code_challenge_method is given without code_challenge")
+	case asked.CodeChallenge == "" && app.RequirePKCE:
+		return r, refusal(codeInvalidRequest, "code_challenge is missing; the school requires PKCE of this app")
+	case asked.CodeChallenge == "":
+		return r, nil
+	case asked.CodeChallengeMethod != "" && asked.CodeChallengeMethod != "S256":
+		return r, refusal(codeInvalidRequest, "code_challenge_method must be S256")
+	}
+	if digest, err := base64.RawURLEncoding.Strict().DecodeString(asked.CodeChallenge); err != nil || len(digest) != sha256.Size {
+		return r, refusal(codeInvalidRequest, "code_challenge must be the base64url of a SHA-256, 43 characters without padding")
+	}
+	r.Challenge = lyceum.Some(asked.CodeChallenge)
+	return r, nil
+}
+
+// Authorize gives an app what a learner granted on the consent page: the
+// required scopes and those of the optional ones that were chosen. The code is
+// a secret for the redirect and nowhere else.
+func (o *OAuth) Authorize(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, r Request, chosen lyceum.Scopes) (string, error) {
+	if !r.Optional.Covers(chosen) {
+		return "", refusal(codeInvalidRequest, "A scope was chosen that the app did not ask for.")
+	}
+	now := o.clock()
+	text := secretText(codePrefix, school, o.entropy())
+	granted := lyceum.NewScopes(append(append([]lyceum.Scope{}, r.Required...), chosen...)...)
+	err := o.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user)}, func(tx lyceum.Tx) error {
+		id, err := tx.NextID(lyceum.GrantSequence)
+		if err != nil {
+			return err
+		}
+		grant := lyceum.Grant{ID: lyceum.GrantID(id), App: r.App.ID, User: user, Scopes: granted, CreatedAt: now}
+		if err := tx.CreateGrant(grant); err != nil {
+			return err
+		}
+		// Between the consent page and the answer the owner may have acted.
+		standing, err := tx.GetStanding(grant.ID)
+		if err != nil {
+			return err
+		}
+		if !standing.Good() || standing.App.RedirectURL != r.App.RedirectURL {
+			return refusal(codeInvalidRequest, "The app was changed or switched off in the meantime. Go back to it and begin again.")
+		}
+		return tx.CreateCode(lyceum.AuthorizationCode{
+			Hash: HashSecret(text), Grant: grant.ID, RedirectURL: r.App.RedirectURL, Challenge: r.Challenge,
+			CreatedAt: now, ExpiresAt: now.Add(CodeLifetime),
+		})
+	})
+	if err != nil {
+		return "", err
+	}
+	return text, nil
+}
+
+// RedirectWith adds parameters to a registered Redirect URL, whose own query
+// survives (RFC 6749, section 3.1.2).
+func RedirectWith(registered string, parameters url.Values) (string, error) {
+	to, err := url.Parse(registered)
+	if err != nil {
+		return "", err
+	}
+	query := parameters.Encode()
+	if to.RawQuery != "" {
+		query = to.RawQuery + "&" + query
+	}
+	to.RawQuery = query
+	return to.String(), nil
+}
+
+// Client is how an app shows at the token endpoint who it is.
+type Client struct {
+	Version lyceum.InterfaceVersion // of the endpoint
+	ID      string
+	Secret  string
+	From    string // the address it asks from, for the count of wrong secrets
+}
+
+// authenticate finds the app of a client. Unknown ids, wrong secrets and apps
+// of the other version are refused alike.
+func (o *OAuth) authenticate(ctx context.Context, c Client) (lyceum.SchoolID, lyceum.OAuthApp, error) {
+	refused := refusal(codeInvalidClient, "the client credentials are not those of an app of this version of the interface")
+	refused.Kind = lyceum.Unauthenticated
+	tries := c.ID + " " + c.From
+	if !o.wrong.Allowed(tries) {
+		return 0, lyceum.OAuthApp{}, &lyceum.Error{Kind: lyceum.RateLimited, Code: codeInvalidClient, Detail: "too many wrong client secrets; try again in a minute"}
+	}
+	school, ok := schoolOf(appPrefix, c.ID)
+	if !ok {
+		o.wrong.Count(tries)
+		return 0, lyceum.OAuthApp{}, refused
+	}
+	app, err := o.store.GetOAuthAppByClientID(ctx, school, c.ID)
+	if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
+		return 0, lyceum.OAuthApp{}, err
+	}
+	hash := HashSecret(c.Secret)
+	good := subtle.ConstantTimeCompare(hash[:], app.SecretHash[:]) == 1
+	if app.OldSecretHash.Present && o.clock().Before(app.OldSecretUntil.Value) {
+		good = good || subtle.ConstantTimeCompare(hash[:], app.OldSecretHash.Value[:]) == 1
+	}
+	if err != nil || !good || !app.Active() || app.Version != c.Version {
+		o.wrong.Count(tries)
+		return 0, lyceum.OAuthApp{}, refused
+	}
+	o.usedApp(school, app.ID)
+	return school, app, nil
+}
+
+// Tokens is what the token endpoint answers with. The texts are secrets.
+type Tokens struct {
+	AccessToken  string
+	RefreshToken string
+	ExpiresIn    int // seconds
+	Scopes       lyceum.Scopes
+}
+
+var errGrant = refusal(codeInvalidGrant, "the code or refresh token is not valid: it is unknown, expired, spent or revoked, or belongs to another app, redirect_uri or code_verifier")
+
+// Exchange gives an app tokens for a code. Everything is checked before the
+// code is spent, so that a failed attempt spends nothing; a second exchange
+// that is right in everything else revokes what the first one gave (RFC 6749,
+// section 4.1.2; RFC 9700, section 4.2.4).
+func (o *OAuth) Exchange(ctx context.Context, client Client, code, redirectURI, verifier string) (Tokens, error) {
+	school, app, err := o.authenticate(ctx, client)
+	if err != nil {
+		return Tokens{}, err
+	}
+	if from, ok := schoolOf(codePrefix, code); !ok || from != school {
+		return Tokens{}, errGrant
+	}
+	hash := HashSecret(code)
+	kept, err := o.store.GetCode(ctx, school, hash)
+	if lyceum.KindOf(err) == lyceum.NotFound {
+		return Tokens{}, errGrant
+	}
+	if err != nil {
+		return Tokens{}, err
+	}
+	standing, err := o.store.GetStanding(ctx, school, kept.Grant)
+	if err != nil {
+		return Tokens{}, err
+	}
+	now := o.clock()
+	if standing.App.ID != app.ID || !standing.Good() || !now.Before(kept.ExpiresAt) ||
+		redirectURI != kept.RedirectURL || kept.RedirectURL != app.RedirectURL {
+		return Tokens{}, errGrant
+	}
+	if err := checkVerifier(kept.Challenge, verifier); err != nil {
+		return Tokens{}, err
+	}
+	tokens, issue := o.mint(school, standing.Grant, standing.Grant.Scopes, now)
+	replayed := false
+	err = o.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: appActor(app.ID)}, func(tx lyceum.Tx) error {
+		spent, err := tx.SpendCode(hash, now)
+		if err != nil {
+			return err
+		}
+		if replayed = !spent; replayed {
+			_, err := tx.RevokeGrants(lyceum.GrantFilter{Grant: lyceum.Some(kept.Grant)}, now)
+			return err
+		}
+		return issue(tx, nil)
+	})
+	if err != nil {
+		return Tokens{}, err
+	}
+	if replayed {
+		o.forgetAll()
+		return Tokens{}, errGrant
+	}
+	return tokens, nil
+}
+
+// checkVerifier holds a verifier to the challenge of a code (RFC 7636, section
+// 4.6). A verifier without a challenge is refused too, so that a challenge that
+// an attacker took away is missed (RFC 9700, section 4.8.2).
+func checkVerifier(challenge lyceum.Opt[string], verifier string) error {
+	if !challenge.Present {
+		if verifier != "" {
+			return errGrant
+		}
+		return nil
+	}
+	if verifier == "" {
+		return errGrant
+	}
+	if len(verifier) < 43 || len(verifier) > 128 || strings.Trim(verifier, unreserved) != "" {
+		return refusal(codeInvalidRequest, "code_verifier must be 43 to 128 characters of letters, digits, - . _ and ~")
+	}
+	digest := sha256.Sum256([]byte(verifier))
+	if subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(digest[:])), []byte(challenge.Value)) != 1 {
+		return errGrant
+	}
+	return nil
+}
+
+const unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+
+// mint makes an access token and a refresh token of a grant, and gives what
+// keeps them. With an old refresh token the new one goes on with its line.
+func (o *OAuth) mint(school lyceum.SchoolID, grant lyceum.Grant, scopes lyceum.Scopes, now time.Time) (Tokens, func(lyceum.Tx, *lyceum.RefreshToken) error) {
+	tokens := Tokens{
+		AccessToken:  secretText(accessPrefix, school, o.entropy()),
+		RefreshToken: secretText(refreshPrefix, school, o.entropy()),
+		ExpiresIn:    int(AccessLifetime / time.Second),
+		Scopes:       scopes,
+	}
+	return tokens, func(tx lyceum.Tx, old *lyceum.RefreshToken) error {
+		refresh := lyceum.RefreshToken{
+			Hash: HashSecret(tokens.RefreshToken), Grant: grant.ID, Scopes: grant.Scopes, CreatedAt: now, UsedAt: now, Family: now,
+		}
+		if old != nil {
+			refresh.Family = old.Family
+		}
+		if err := tx.CreateRefreshToken(refresh); err != nil {
+			return err
+		}
+		return tx.CreateAccessToken(o.accessToken(tokens, grant.ID, now))
+	}
+}
+
+func (o *OAuth) accessToken(tokens Tokens, grant lyceum.GrantID, now time.Time) lyceum.AccessToken {
+	return lyceum.AccessToken{
+		Hash: HashSecret(tokens.AccessToken), Grant: grant, Scopes: tokens.Scopes, CreatedAt: now, ExpiresAt: now.Add(AccessLifetime),
+	}
+}

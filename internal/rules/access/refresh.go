@@ -1,0 +1,203 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Refresh gives an app a further access token. Wanted narrows its scopes; none
+// keeps those of the refresh token. The refresh token stays valid, as the
+// contract has it, unless the app rotates them: then a new one comes back, and
+// an old one that turns up again ends the grant (RFC 9700, section 4.14.2).
+func (o *OAuth) Refresh(ctx context.Context, client Client, refreshToken, wanted string) (Tokens, error) {
+	school, app, err := o.authenticate(ctx, client)
+	if err != nil {
+		return Tokens{}, err
+	}
+	if from, ok := schoolOf(refreshPrefix, refreshToken); !ok || from != school {
+		return Tokens{}, errGrant
+	}
+	hash := HashSecret(refreshToken)
+	now := o.clock()
+	var tokens Tokens
+	reused := false
+	err = o.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: appActor(app.ID)}, func(tx lyceum.Tx) error {
+		kept, standing, err := o.line(tx, hash, app, now)
+		if err != nil {
+			return err
+		}
+		scopes := kept.Scopes
+		if wanted != "" {
+			narrowed, ok := listed(app.Version, wanted)
+			if !ok || !kept.Scopes.Covers(narrowed) || len(narrowed) == 0 {
+				return refusal(codeInvalidScope, "scope must be some of the scopes that were granted")
+			}
+			scopes = narrowed
+		}
+		var issue func(lyceum.Tx, *lyceum.RefreshToken) error
+		tokens, issue = o.mint(school, standing.Grant, scopes, now)
+		if !app.RotateRefreshTokens {
+			tokens.RefreshToken = refreshToken
+			if err := tx.UseRefreshToken(hash, now); err != nil {
+				return err
+			}
+			return tx.CreateAccessToken(o.accessToken(tokens, standing.Grant.ID, now))
+		}
+		fresh, err := tx.ReplaceRefreshToken(hash, HashSecret(tokens.RefreshToken), now)
+		if err != nil {
+			return err
+		}
+		if !fresh {
+			if reused, err = o.replaced(tx, kept, now); err != nil {
+				return err
+			}
+			if reused {
+				_, err := tx.RevokeGrants(lyceum.GrantFilter{Grant: lyceum.Some(kept.Grant)}, now)
+				return err
+			}
+		}
+		return issue(tx, &kept)
+	})
+	if err != nil {
+		return Tokens{}, err
+	}
+	if reused {
+		o.forgetAll()
+		return Tokens{}, errGrant
+	}
+	return tokens, nil
+}
+
+// line finds a refresh token of an app that may still be used.
+func (o *OAuth) line(tx lyceum.Tx, hash lyceum.KeyHash, app lyceum.OAuthApp, now time.Time) (lyceum.RefreshToken, lyceum.Standing, error) {
+	kept, err := tx.GetRefreshToken(hash)
+	if lyceum.KindOf(err) == lyceum.NotFound {
+		return kept, lyceum.Standing{}, errGrant
+	}
+	if err != nil {
+		return kept, lyceum.Standing{}, err
+	}
+	standing, err := tx.GetStanding(kept.Grant)
+	if err != nil {
+		return kept, standing, err
+	}
+	if standing.App.ID != app.ID || !standing.Good() || expired(kept, now) {
+		return kept, standing, errGrant
+	}
+	return kept, standing, nil
+}
+
+func expired(r lyceum.RefreshToken, now time.Time) bool {
+	return !now.Before(r.UsedAt.Add(RefreshIdle)) || !now.Before(r.Family.Add(RefreshAbsolute))
+}
+
+// replaced tells whether a refresh token that was replaced before is being
+// used again: not if it is the immediate predecessor, within the grace, of one
+// that nobody has used yet, for then the answer may have been lost.
+func (o *OAuth) replaced(tx lyceum.Tx, kept lyceum.RefreshToken, now time.Time) (reused bool, err error) {
+	if !now.Before(kept.ReplacedAt.Value.Add(o.grace)) {
+		return true, nil
+	}
+	next, err := tx.GetRefreshToken(kept.ReplacedBy.Value)
+	if err != nil {
+		return false, err
+	}
+	return next.ReplacedAt.Present, nil
+}
+
+// Revoke ends a token of an app (RFC 7009): an access token alone, a refresh
+// token with its whole grant. A token that is unknown is revoked already.
+func (o *OAuth) Revoke(ctx context.Context, client Client, token string) error {
+	school, app, err := o.authenticate(ctx, client)
+	if err != nil {
+		return err
+	}
+	hash := HashSecret(token)
+	grant, access, err := o.tokenOf(ctx, school, token, hash)
+	if lyceum.KindOf(err) == lyceum.NotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	standing, err := o.store.GetStanding(ctx, school, grant)
+	if err != nil {
+		return err
+	}
+	if standing.App.ID != app.ID {
+		return refusal(codeUnauthorized, "the token was issued to another app")
+	}
+	now := o.clock()
+	err = o.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: appActor(app.ID)}, func(tx lyceum.Tx) error {
+		if access {
+			return tx.RevokeAccessToken(hash, now)
+		}
+		_, err := tx.RevokeGrants(lyceum.GrantFilter{Grant: lyceum.Some(grant)}, now)
+		return err
+	})
+	o.forgetAll()
+	return err
+}
+
+// tokenOf finds the grant of a token, whatever its state; access tells which
+// kind it is.
+func (o *OAuth) tokenOf(ctx context.Context, school lyceum.SchoolID, token string, hash lyceum.KeyHash) (grant lyceum.GrantID, access bool, err error) {
+	if from, ok := schoolOf(accessPrefix, token); ok && from == school {
+		kept, err := o.store.GetAccessToken(ctx, school, hash)
+		return kept.Grant, true, err
+	}
+	if from, ok := schoolOf(refreshPrefix, token); ok && from == school {
+		kept, err := o.store.GetRefreshToken(ctx, school, hash)
+		return kept.Grant, false, err
+	}
+	return 0, false, lyceum.Errorf(lyceum.NotFound, "there is no such token")
+}
+
+// Introspection is what an app learns of one of its tokens (RFC 7662). Of a
+// token that is not active it learns nothing else.
+type Introspection struct {
+	Active    bool
+	Scopes    lyceum.Scopes
+	ClientID  string
+	User      lyceum.UserID
+	IssuedAt  time.Time
+	ExpiresAt time.Time
+}
+
+// Introspect tells an app about one of its own tokens.
+func (o *OAuth) Introspect(ctx context.Context, client Client, token string) (Introspection, error) {
+	school, app, err := o.authenticate(ctx, client)
+	if err != nil {
+		return Introspection{}, err
+	}
+	now := o.clock()
+	hash := HashSecret(token)
+	grant, access, err := o.tokenOf(ctx, school, token, hash)
+	if lyceum.KindOf(err) == lyceum.NotFound {
+		return Introspection{}, nil
+	}
+	if err != nil {
+		return Introspection{}, err
+	}
+	standing, err := o.store.GetStanding(ctx, school, grant)
+	if err != nil || standing.App.ID != app.ID || !standing.Good() {
+		return Introspection{}, err
+	}
+	about := Introspection{Active: true, ClientID: app.ClientID, User: standing.User.ID}
+	if access {
+		kept, err := o.store.GetAccessToken(ctx, school, hash)
+		if err != nil || kept.RevokedAt.Present || !now.Before(kept.ExpiresAt) {
+			return Introspection{}, err
+		}
+		about.Scopes, about.IssuedAt, about.ExpiresAt = kept.Scopes, kept.CreatedAt, kept.ExpiresAt
+		return about, nil
+	}
+	kept, err := o.store.GetRefreshToken(ctx, school, hash)
+	if err != nil || kept.ReplacedAt.Present || expired(kept, now) {
+		return Introspection{}, err
+	}
+	about.Scopes, about.IssuedAt, about.ExpiresAt = kept.Scopes, kept.CreatedAt, kept.UsedAt.Add(RefreshIdle)
+	return about, nil
+}

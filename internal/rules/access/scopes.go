@@ -1,0 +1,100 @@
+package access
+
+import (
+	"slices"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// scopeOf describes a scope in the words a learner reads.
+type scopeText struct {
+	scope lyceum.Scope
+	text  string
+}
+
+// The scopes of the contract, in its order.
+var (
+	v1Scopes = []scopeText{
+		{"name:read", "See your name"},
+		{"email:read", "See your email address"},
+		{"courses:read", "See the courses you are enrolled in"},
+		{"courses:update", "Update your enrollment in courses"},
+	}
+	v2Scopes = []scopeText{
+		{"profile:read", "See your profile, including your name and email address"},
+		{"profile:write", "Change your profile"},
+		{"products:read", "See the products you bought"},
+		{"courses:read", "See the courses you are enrolled in, with their lectures, comments, your progress and your certificates"},
+		{"courses:write", "Post, change and delete your comments, answer quizzes and mark lectures complete"},
+		{"digital-downloads:read", "See digital downloads and their files"},
+		{"product-collections:read", "See product collections and what is in them"},
+		{"memberships:read", "See memberships and their tiers"},
+		{"transactions:read", "See your transactions and purchases"},
+	}
+	// legacyScopes are v1's names that go on working in v2.
+	legacyScopes = map[lyceum.Scope]lyceum.Scope{
+		"name:read": "profile:read", "email:read": "profile:read", "courses:update": "courses:write",
+	}
+)
+
+func scopesOf(version lyceum.InterfaceVersion) []scopeText {
+	if version == lyceum.V1 {
+		return v1Scopes
+	}
+	return v2Scopes
+}
+
+// ListScopes gives the scopes of a version, in the contract's order.
+func ListScopes(version lyceum.InterfaceVersion) []lyceum.Scope {
+	var list []lyceum.Scope
+	for _, s := range scopesOf(version) {
+		list = append(list, s.scope)
+	}
+	return list
+}
+
+// DescribeScope says in plain words what a scope of a version lets an app do.
+func DescribeScope(version lyceum.InterfaceVersion, scope lyceum.Scope) string {
+	for _, s := range scopesOf(version) {
+		if s.scope == scope {
+			return s.text
+		}
+	}
+	return ""
+}
+
+// listed reads a parameter of scopes for a version; ok is false when one of
+// them is in no list.
+func listed(version lyceum.InterfaceVersion, text string) (scopes lyceum.Scopes, ok bool) {
+	var list []lyceum.Scope
+	for _, scope := range lyceum.ParseScopes(text) {
+		if mapped, legacy := legacyScopes[scope]; legacy && version == lyceum.V2 {
+			scope = mapped
+		}
+		if !slices.ContainsFunc(scopesOf(version), func(s scopeText) bool { return s.scope == scope }) {
+			return nil, false
+		}
+		list = append(list, scope)
+	}
+	return lyceum.NewScopes(list...), true
+}
+
+// need is what a token must have for an operation: one of the scopes.
+type need []lyceum.Scope
+
+// needs says which operation of which version needs which scope. An operation
+// that is not in it is open to no app.
+var needs = map[lyceum.InterfaceVersion]map[string]need{
+	lyceum.V1: {
+		// Each scope opens its own field; one of them opens the operation.
+		"getCurrentUser": {"name:read", "email:read"},
+	},
+	lyceum.V2: {
+		"getCurrentUser": {"profile:read"},
+	},
+}
+
+// ScopesFor gives the scopes that open an operation; any of them does.
+func ScopesFor(version lyceum.InterfaceVersion, operation string) []lyceum.Scope {
+	return needs[version][operation]
+}

@@ -1,0 +1,268 @@
+package access
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+	"golang.org/x/crypto/argon2"
+)
+
+// How long a person stays signed in: until they are away for SessionIdle, and
+// SessionAbsolute at most.
+const (
+	SessionIdle     = 12 * time.Hour
+	SessionAbsolute = 14 * 24 * time.Hour
+	// LinkLifetime is how long a one-time link is good.
+	LinkLifetime = 48 * time.Hour
+	// seenPause is how exactly the store knows when a session was seen.
+	seenPause = time.Minute
+)
+
+// The bounds of wrong passwords (security rows R11; OWASP ASVS 5.0, 6.3):
+// hashes computed for one account.
+var signInAllowances = []Allowance{{10, time.Minute}, {100, time.Hour}}
+
+// hashWait is how long a sign-in waits for a free processor.
+const hashWait = 2 * time.Second
+
+// Accounts lets people in: passwords, sessions and one-time links. It is safe
+// for concurrent use.
+type Accounts struct {
+	store   lyceum.Store
+	clock   func() time.Time
+	entropy func() Entropy
+	oauth   *OAuth
+	tries   *Tries
+	hashing chan struct{} // as many at once as there are processors
+	nobody  string        // a hash that no password has, for accounts that are not there
+}
+
+// NewAccounts makes the service over a store. A password that changes revokes
+// what apps were granted with oauth.
+func NewAccounts(store lyceum.Store, clock func() time.Time, oauth *OAuth) *Accounts {
+	e := NewEntropy()
+	return &Accounts{
+		store: store, clock: clock, entropy: NewEntropy, oauth: oauth,
+		tries:   NewTries(clock, signInAllowances...),
+		hashing: make(chan struct{}, runtime.NumCPU()),
+		nobody:  HashPassword(string(e[:]), [16]byte(e[16:])),
+	}
+}
+
+var (
+	errSignIn = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "The email address and the password do not belong together."}
+	errTries  = &lyceum.Error{Kind: lyceum.RateLimited, Detail: "Too many attempts to sign in to this account. Wait a minute and try again."}
+	errBusy   = &lyceum.Error{Kind: lyceum.RateLimited, Detail: "Too many people are signing in at this moment. Wait a little and try again."}
+)
+
+// SignIn lets a person in by email and password and gives the secret of a new
+// session. Unknown accounts, wrong passwords and disabled users are refused
+// alike and after the same work.
+func (a *Accounts) SignIn(ctx context.Context, school lyceum.SchoolID, email, password string) (string, lyceum.User, error) {
+	account := fmt.Sprintf("%d %s", school, strings.ToLower(email))
+	if !a.tries.Take(account) {
+		return "", lyceum.User{}, errTries
+	}
+	user, err := a.store.GetUserByEmail(ctx, school, email)
+	if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
+		return "", lyceum.User{}, err
+	}
+	kept := a.nobody
+	if err == nil && user.PasswordHash.Present {
+		kept = user.PasswordHash.Value
+	}
+	good, err := a.verify(ctx, password, kept)
+	if err != nil {
+		return "", lyceum.User{}, err
+	}
+	if !good || user.ID == 0 || user.DisabledAt.Present {
+		return "", lyceum.User{}, errSignIn
+	}
+	text, err := a.begin(ctx, school, user)
+	return text, user, err
+}
+
+func (a *Accounts) begin(ctx context.Context, school lyceum.SchoolID, user lyceum.User) (string, error) {
+	now := a.clock()
+	text := secretText(sessionPrefix, school, a.entropy())
+	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user.ID)}, func(tx lyceum.Tx) error {
+		return tx.CreateSession(lyceum.Session{Hash: HashSecret(text), User: user.ID, CreatedAt: now, SeenAt: now})
+	})
+	return text, err
+}
+
+// verify compares a password with a hash, at most NumCPU at once.
+func (a *Accounts) verify(ctx context.Context, password, kept string) (bool, error) {
+	wait, cancel := context.WithTimeout(ctx, hashWait)
+	defer cancel()
+	select {
+	case a.hashing <- struct{}{}:
+	case <-wait.Done():
+		return false, errBusy
+	}
+	defer func() { <-a.hashing }()
+	return CheckPassword(password, kept)
+}
+
+// CheckPassword compares a password with an argon2id PHC string.
+func CheckPassword(password, kept string) (bool, error) {
+	var version int
+	var memory, passes uint32
+	var threads uint8
+	parts := strings.Split(kept, "$")
+	if len(parts) != 6 || parts[1] != "argon2id" {
+		return false, fmt.Errorf("a password hash is not of argon2id")
+	}
+	if _, err := fmt.Sscanf(parts[2], "v=%d", &version); err != nil || version != argon2.Version {
+		return false, fmt.Errorf("a password hash is of another version of argon2")
+	}
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &passes, &threads); err != nil {
+		return false, fmt.Errorf("read cost of a password hash: %w", err)
+	}
+	salt, err1 := base64.RawStdEncoding.DecodeString(parts[4])
+	hash, err2 := base64.RawStdEncoding.DecodeString(parts[5])
+	if err1 != nil || err2 != nil || len(hash) == 0 {
+		return false, fmt.Errorf("a password hash cannot be decoded")
+	}
+	got := argon2.IDKey([]byte(password), salt, passes, memory, threads, uint32(len(hash)))
+	return subtle.ConstantTimeCompare(got, hash) == 1, nil
+}
+
+// Session tells who a session's secret belongs to. A session that is over, or
+// whose user is disabled, belongs to nobody: the error is NotFound.
+func (a *Accounts) Session(ctx context.Context, school lyceum.SchoolID, text string) (lyceum.User, error) {
+	nobody := lyceum.Errorf(lyceum.NotFound, "nobody is signed in")
+	if from, ok := schoolOf(sessionPrefix, text); !ok || from != school {
+		return lyceum.User{}, nobody
+	}
+	hash := HashSecret(text)
+	session, err := a.store.GetSession(ctx, school, hash)
+	if err != nil {
+		return lyceum.User{}, err
+	}
+	now := a.clock()
+	if !now.Before(session.SeenAt.Add(SessionIdle)) || !now.Before(session.CreatedAt.Add(SessionAbsolute)) {
+		return lyceum.User{}, nobody
+	}
+	user, err := a.store.GetUser(ctx, school, session.User)
+	if err != nil {
+		return lyceum.User{}, err
+	}
+	if user.DisabledAt.Present {
+		return lyceum.User{}, nobody
+	}
+	if now.Sub(session.SeenAt) >= seenPause {
+		err = a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user.ID)}, func(tx lyceum.Tx) error {
+			return tx.SeeSession(hash, now)
+		})
+	}
+	return user, err
+}
+
+// SignOut ends a session.
+func (a *Accounts) SignOut(ctx context.Context, school lyceum.SchoolID, text string) error {
+	return a.store.Write(ctx, lyceum.Stamp{School: school, At: a.clock(), Actor: "session"}, func(tx lyceum.Tx) error {
+		return tx.EndSession(HashSecret(text))
+	})
+}
+
+// NewPasswordLink makes a one-time link for a user to set a password with, and
+// ends the ones made before. The text is a secret for the user alone.
+func (a *Accounts) NewPasswordLink(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, actor string) (string, error) {
+	if _, err := a.store.GetUser(ctx, school, user); err != nil {
+		return "", err
+	}
+	now := a.clock()
+	text := secretText(linkPrefix, school, a.entropy())
+	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+		if err := tx.EndLinks(user); err != nil {
+			return err
+		}
+		return tx.CreateLink(lyceum.Link{Hash: HashSecret(text), User: user, Purpose: lyceum.SetPassword, CreatedAt: now, ExpiresAt: now.Add(LinkLifetime)})
+	})
+	return text, err
+}
+
+var errLink = lyceum.Errorf(lyceum.NotFound, "This link is not valid any more. Ask for a new one.")
+
+// Link tells whose a one-time link is, without spending it.
+func (a *Accounts) Link(ctx context.Context, school lyceum.SchoolID, text string) (lyceum.User, error) {
+	if from, ok := schoolOf(linkPrefix, text); !ok || from != school {
+		return lyceum.User{}, errLink
+	}
+	link, err := a.store.GetLink(ctx, school, HashSecret(text))
+	if lyceum.KindOf(err) == lyceum.NotFound {
+		return lyceum.User{}, errLink
+	}
+	if err != nil {
+		return lyceum.User{}, err
+	}
+	if link.UsedAt.Present || !a.clock().Before(link.ExpiresAt) {
+		return lyceum.User{}, errLink
+	}
+	return a.store.GetUser(ctx, school, link.User)
+}
+
+// SetPassword spends a one-time link on a new password. It ends the user's
+// sessions and what apps were granted (RFC 9700, section 4.14.2).
+func (a *Accounts) SetPassword(ctx context.Context, school lyceum.SchoolID, text, password string) (lyceum.User, error) {
+	user, err := a.Link(ctx, school, text)
+	if err != nil {
+		return lyceum.User{}, err
+	}
+	if err := passwordTaken(password, user); err != nil {
+		return lyceum.User{}, err
+	}
+	e := a.entropy()
+	now := a.clock()
+	user.PasswordHash = lyceum.Some(HashPassword(password, [16]byte(e[:16])))
+	err = a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user.ID)}, func(tx lyceum.Tx) error {
+		spent, err := tx.SpendLink(HashSecret(text), now)
+		if err != nil {
+			return err
+		}
+		if !spent {
+			return errLink
+		}
+		if _, err := tx.SaveUsers([]lyceum.User{user}); err != nil {
+			return err
+		}
+		if err := tx.EndSessions(user.ID); err != nil {
+			return err
+		}
+		_, err = tx.RevokeGrants(lyceum.GrantFilter{User: lyceum.Some(user.ID)}, now)
+		return err
+	})
+	a.oauth.forgetAll()
+	return user, err
+}
+
+// The bounds of a password, in characters (OWASP ASVS 5.0, 6.2).
+const (
+	minPassword = 8
+	maxPassword = 256
+)
+
+func passwordTaken(password string, user lyceum.User) error {
+	length := utf8.RuneCountInString(password)
+	local, _, _ := strings.Cut(strings.ToLower(user.Email), "@")
+	lower := strings.ToLower(password)
+	switch {
+	case !utf8.ValidString(password) || length < minPassword || length > maxPassword:
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "password", Message: "must have 8 to 256 characters"})
+	case common[lower] || strings.Trim(lower, lower[:1]) == "" || lower == strings.ToLower(user.Email) || lower == local:
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "password", Message: "is one of the first that others would try; choose another, such as four words that do not belong together"})
+	}
+	return nil
+}
+
+// SchoolOfSession gives the school that a session's secret leads to, without
+// asking whether the session is good.
+func SchoolOfSession(text string) (lyceum.SchoolID, bool) { return schoolOf(sessionPrefix, text) }
