@@ -15,6 +15,12 @@ var v1YAML []byte
 //go:embed v1.json
 var v1JSON []byte
 
+//go:embed v2.yaml
+var v2YAML []byte
+
+//go:embed v2.json
+var v2JSON []byte
+
 // Document is an OpenAPI document in both of its forms, which say the same
 // with their keys in the same order. The bytes are the program's own; nobody
 // changes them.
@@ -27,5 +33,8 @@ type Document struct {
 // V1 gives the document of the v1 interface.
 func V1() Document { return Document{Name: "v1", YAML: v1YAML, JSON: v1JSON} }
 
+// V2 gives the document of the v2 interface.
+func V2() Document { return Document{Name: "v2", YAML: v2YAML, JSON: v2JSON} }
+
 // All gives every document there is, the oldest interface first.
-func All() []Document { return []Document{V1()} }
+func All() []Document { return []Document{V1(), V2()} }

@@ -90,8 +90,8 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 	if err := c.fill(p, store, school, known); err != nil {
 		return err
 	}
-	service := newService(p, store, c.RateLimit)
-	handler, err := service.handler(handlerOptions{})
+	service := newService(p, store, c.RateLimit, true)
+	handler, err := service.handler(handlerOptions{site: siteOf(known.BaseURL, known.AuthURL)})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -15,8 +16,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/contract"
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv1"
+	"github.com/lyceum-school/lyceum/internal/inbound/apiv2"
+	"github.com/lyceum-school/lyceum/internal/inbound/oauth"
 	"github.com/lyceum-school/lyceum/internal/inbound/reference"
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
@@ -84,8 +88,9 @@ func (c *serveCommand) Run(p *program) (err error) {
 	if base == "" {
 		base = addressOf(listener, secure != nil)
 	}
-	service := newService(p, store, c.RateLimit)
-	handler, err := service.handler(handlerOptions{metricsToken: token, https: strings.HasPrefix(base, "https://"), accessLog: c.AccessLog})
+	service := newService(p, store, c.RateLimit, false)
+	site := siteOf(base, c.AuthURL)
+	handler, err := service.handler(handlerOptions{site: site, metricsToken: token, https: strings.HasPrefix(base, "https://"), accessLog: c.AccessLog})
 	if err != nil {
 		return err
 	}
@@ -139,12 +144,15 @@ func addressOf(listener net.Listener, secure bool) string {
 
 // service is what serve and sandbox run: the rules over a store.
 type service struct {
-	store   *sqlstore.Store
-	keys    *access.Keys
-	limiter *access.Limiter
-	sales   *sales.Service
-	metrics *server.Metrics
-	log     *slog.Logger
+	store    *sqlstore.Store
+	keys     *access.Keys
+	oauth    *access.OAuth
+	accounts *access.Accounts
+	apps     *access.Apps
+	limiter  *access.Limiter
+	sales    *sales.Service
+	metrics  *server.Metrics
+	log      *slog.Logger
 }
 
 // gcPercent lets the heap of a server grow further between collections than
@@ -152,17 +160,33 @@ type service struct {
 // collected dozens of times a second.
 const gcPercent = 400
 
-func newService(p *program, store *sqlstore.Store, perMinute int64) *service {
+// newService makes the rules. Loopback lets apps be registered whose Redirect
+// URL is http on the own machine.
+func newService(p *program, store *sqlstore.Store, perMinute int64, loopback bool) *service {
+	oauth := access.NewOAuth(store, p.clock)
 	return &service{
 		store: store, log: p.log,
-		keys:    access.NewKeys(store, p.clock),
-		limiter: access.NewLimiter(perMinute, p.clock),
-		sales:   sales.New(store, p.clock),
-		metrics: server.NewMetrics(version()),
+		keys:     access.NewKeys(store, p.clock),
+		oauth:    oauth,
+		accounts: access.NewAccounts(store, p.clock, oauth),
+		apps:     access.NewApps(store, p.clock, oauth, loopback),
+		limiter:  access.NewLimiter(perMinute, p.clock),
+		sales:    sales.New(store, p.clock),
+		metrics:  server.NewMetrics(version()),
 	}
 }
 
+// siteOf says how people and programs reach the server.
+func siteOf(base, auth string) web.Site {
+	base = strings.TrimRight(base, "/")
+	if auth = strings.TrimRight(auth, "/"); auth == "" {
+		auth = base
+	}
+	return web.Site{BaseURL: base, AuthURL: auth}
+}
+
 type handlerOptions struct {
+	site             web.Site
 	metricsToken     string
 	https, accessLog bool
 }
@@ -172,9 +196,23 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("render the reference: %w", err)
 	}
+	signIn, err := oauth.Pages(oauth.Options{
+		Site: o.site, School: s.store.GetSchool, OnlySchool: s.onlySchool,
+		OAuth: s.oauth, Accounts: s.accounts, Apps: s.apps, Log: s.log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("parse the pages: %w", err)
+	}
+	rooms := map[string]http.Handler{"/assets/": web.Assets()}
+	maps.Copy(rooms, signIn)
 	return server.Handler(server.Options{
-		Faces:        []wire.Face{apiv1.New(s.sales)},
+		Faces: []wire.Face{
+			apiv1.New(s.sales, oauth.Endpoints(s.oauth, lyceum.V1)),
+			apiv2.New(oauth.Endpoints(s.oauth, lyceum.V2)),
+		},
 		Keys:         s.keys,
+		OAuth:        s.oauth,
+		Pages:        rooms,
 		Limiter:      s.limiter,
 		Reference:    pages,
 		Ready:        s.store.Ping,
@@ -184,6 +222,15 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		AccessLog:    o.accessLog,
 		Log:          s.log,
 	}), nil
+}
+
+// onlySchool gives the school of a server that has just one.
+func (s *service) onlySchool(ctx context.Context) (lyceum.SchoolID, bool) {
+	schools, err := s.store.FindSchools(ctx)
+	if err != nil || len(schools) != 1 {
+		return 0, false
+	}
+	return schools[0].ID, true
 }
 
 // run keeps the books while serve runs, and a last time after it.

@@ -7,6 +7,81 @@ import (
 	"time"
 )
 
+// Defines values for CurrentUserRole.
+const (
+	Affiliate CurrentUserRole = "affiliate"
+	Author    CurrentUserRole = "author"
+	Custom    CurrentUserRole = "custom"
+	Owner     CurrentUserRole = "owner"
+	Student   CurrentUserRole = "student"
+)
+
+// Valid indicates whether the value is a known member of the CurrentUserRole enum.
+func (e CurrentUserRole) Valid() bool {
+	switch e {
+	case Affiliate:
+		return true
+	case Author:
+		return true
+	case Custom:
+		return true
+	case Owner:
+		return true
+	case Student:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for IntrospectionTokenType.
+const (
+	IntrospectionTokenTypeBearer IntrospectionTokenType = "bearer"
+)
+
+// Valid indicates whether the value is a known member of the IntrospectionTokenType enum.
+func (e IntrospectionTokenType) Valid() bool {
+	switch e {
+	case IntrospectionTokenTypeBearer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TokenRequestGrantType.
+const (
+	AuthorizationCode TokenRequestGrantType = "authorization_code"
+	RefreshToken      TokenRequestGrantType = "refresh_token"
+)
+
+// Valid indicates whether the value is a known member of the TokenRequestGrantType enum.
+func (e TokenRequestGrantType) Valid() bool {
+	switch e {
+	case AuthorizationCode:
+		return true
+	case RefreshToken:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TokenResponseTokenType.
+const (
+	TokenResponseTokenTypeBearer TokenResponseTokenType = "bearer"
+)
+
+// Valid indicates whether the value is a known member of the TokenResponseTokenType enum.
+func (e TokenResponseTokenType) Valid() bool {
+	switch e {
+	case TokenResponseTokenTypeBearer:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TransactionSummaryStatus.
 const (
 	Paid TransactionSummaryStatus = "paid"
@@ -40,10 +115,79 @@ func (e ListTransactionsParamsSortDirection) Valid() bool {
 	}
 }
 
+// CurrentUser The learner that an app acts for.
+type CurrentUser struct {
+	// ID Identifier of the learner, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the learner; null without the scope `name:read`, and when the learner has none.
+	Name *string `json:"name"`
+
+	// Email Email address of the learner; null without the scope `email:read`.
+	Email *string `json:"email"`
+
+	// Role What the learner is in the school.
+	Role CurrentUserRole `json:"role"`
+}
+
+// CurrentUserRole What the learner is in the school.
+type CurrentUserRole string
+
 // Error What went wrong, in words.
 type Error struct {
 	// Message One sentence, or an array of sentences when several things are wrong.
 	Message any `json:"message"`
+}
+
+// Introspection What a token is. A token that is not good has `active` alone.
+type Introspection struct {
+	// Active Whether the token is good now.
+	Active bool `json:"active"`
+
+	// Scope Its scopes, separated by spaces.
+	Scope *string `json:"scope,omitempty"`
+
+	// ClientID The app that it was issued to.
+	ClientID *string `json:"client_id,omitempty"`
+
+	// TokenType Given for an access token.
+	TokenType *IntrospectionTokenType `json:"token_type,omitempty"`
+
+	// Sub The `id` of the learner.
+	Sub *string `json:"sub,omitempty"`
+
+	// Iat When it was issued, in seconds since 1970 in UTC.
+	Iat *int64 `json:"iat,omitempty"`
+
+	// Exp When it expires, in seconds since 1970 in UTC.
+	Exp *int64 `json:"exp,omitempty"`
+}
+
+// IntrospectionTokenType Given for an access token.
+type IntrospectionTokenType string
+
+// OAuthError What went wrong, as RFC 6749 writes it.
+type OAuthError struct {
+	// Error A word for programs.
+	Error string `json:"error"`
+
+	// ErrorDescription A sentence for people. It may change.
+	ErrorDescription string `json:"error_description"`
+}
+
+// OneToken A token of an app.
+type OneToken struct {
+	// Token An access token or a refresh token.
+	Token string `json:"token"`
+
+	// TokenTypeHint Which of the two it is. It is not needed, and a wrong one does no harm.
+	TokenTypeHint *string `json:"token_type_hint,omitempty"`
+
+	// ClientID Client ID of the app, unless it is sent by HTTP Basic.
+	ClientID *string `json:"client_id,omitempty"`
+
+	// ClientSecret Client Secret of the app, unless it is sent by HTTP Basic.
+	ClientSecret *string `json:"client_secret,omitempty"`
 }
 
 // PaginationMeta Where a page stands in the whole list.
@@ -66,6 +210,57 @@ type PaginationMeta struct {
 	// NumberOfPages Total number of pages.
 	NumberOfPages int32 `json:"number_of_pages"`
 }
+
+// TokenRequest What is exchanged for tokens.
+type TokenRequest struct {
+	// GrantType What is exchanged.
+	GrantType TokenRequestGrantType `json:"grant_type"`
+
+	// Code The authorization code that came to the Redirect URL. Required with `authorization_code`.
+	Code *string `json:"code,omitempty"`
+
+	// RedirectURI The Redirect URL registered for the app, to the letter. Required with `authorization_code`.
+	RedirectURI *string `json:"redirect_uri,omitempty"`
+
+	// CodeVerifier What `code_challenge` was made of (PKCE, RFC 7636). Required when one was sent, refused when none was.
+	CodeVerifier *string `json:"code_verifier,omitempty"`
+
+	// RefreshToken The refresh token. Required with `refresh_token`.
+	RefreshToken *string `json:"refresh_token,omitempty"`
+
+	// Scope With `refresh_token`, some of the granted scopes, separated by spaces, for an access token that may do less.
+	Scope *string `json:"scope,omitempty"`
+
+	// ClientID Client ID of the app, unless it is sent by HTTP Basic.
+	ClientID *string `json:"client_id,omitempty"`
+
+	// ClientSecret Client Secret of the app, unless it is sent by HTTP Basic.
+	ClientSecret *string `json:"client_secret,omitempty"`
+}
+
+// TokenRequestGrantType What is exchanged.
+type TokenRequestGrantType string
+
+// TokenResponse Tokens of an app.
+type TokenResponse struct {
+	// AccessToken Bearer token. It expires 7200 seconds after it was issued.
+	AccessToken string `json:"access_token"`
+
+	// TokenType Always bearer.
+	TokenType TokenResponseTokenType `json:"token_type"`
+
+	// RefreshToken Gets a new access token after this one expired.
+	RefreshToken string `json:"refresh_token"`
+
+	// ExpiresIn Seconds until the access token expires.
+	ExpiresIn int32 `json:"expires_in"`
+
+	// Scope The scopes of the access token, separated by spaces. The learner may have declined some of the optional ones.
+	Scope string `json:"scope"`
+}
+
+// TokenResponseTokenType Always bearer.
+type TokenResponseTokenType string
 
 // TransactionList One page of transactions.
 type TransactionList struct {
@@ -154,6 +349,27 @@ type Forbidden = Error
 // InternalServerError What went wrong, in words.
 type InternalServerError = Error
 
+// LearnerBadRequest What went wrong, as RFC 6749 writes it.
+type LearnerBadRequest = OAuthError
+
+// LearnerForbidden What went wrong, as RFC 6749 writes it.
+type LearnerForbidden = OAuthError
+
+// LearnerInternalServerError What went wrong, as RFC 6749 writes it.
+type LearnerInternalServerError = OAuthError
+
+// LearnerMethodNotAllowed What went wrong, as RFC 6749 writes it.
+type LearnerMethodNotAllowed = OAuthError
+
+// LearnerServiceUnavailable What went wrong, as RFC 6749 writes it.
+type LearnerServiceUnavailable = OAuthError
+
+// LearnerTooManyRequests What went wrong, as RFC 6749 writes it.
+type LearnerTooManyRequests = OAuthError
+
+// LearnerUnauthorized What went wrong, as RFC 6749 writes it.
+type LearnerUnauthorized = OAuthError
+
 // MethodNotAllowed What went wrong, in words.
 type MethodNotAllowed = Error
 
@@ -162,6 +378,15 @@ type NotFound = Error
 
 // ServiceUnavailable What went wrong, in words.
 type ServiceUnavailable = Error
+
+// TokenBadRequest What went wrong, as RFC 6749 writes it.
+type TokenBadRequest = OAuthError
+
+// TokenTooLarge What went wrong, as RFC 6749 writes it.
+type TokenTooLarge = OAuthError
+
+// TokenUnauthorized What went wrong, as RFC 6749 writes it.
+type TokenUnauthorized = OAuthError
 
 // TooManyRequests What went wrong, in words.
 type TooManyRequests = Error
@@ -207,3 +432,21 @@ type ListTransactionsParams struct {
 
 // ListTransactionsParamsSortDirection defines parameters for ListTransactions.
 type ListTransactionsParamsSortDirection string
+
+// IntrospectTokenJSONRequestBody defines body for IntrospectToken for application/json ContentType.
+type IntrospectTokenJSONRequestBody = OneToken
+
+// IntrospectTokenFormdataRequestBody defines body for IntrospectToken for application/x-www-form-urlencoded ContentType.
+type IntrospectTokenFormdataRequestBody = OneToken
+
+// RevokeTokenJSONRequestBody defines body for RevokeToken for application/json ContentType.
+type RevokeTokenJSONRequestBody = OneToken
+
+// RevokeTokenFormdataRequestBody defines body for RevokeToken for application/x-www-form-urlencoded ContentType.
+type RevokeTokenFormdataRequestBody = OneToken
+
+// CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
+type CreateTokenJSONRequestBody = TokenRequest
+
+// CreateTokenFormdataRequestBody defines body for CreateToken for application/x-www-form-urlencoded ContentType.
+type CreateTokenFormdataRequestBody = TokenRequest

@@ -33,7 +33,9 @@ func (p page) Operations() int {
 // credential is what a request shows to be let in.
 type credential struct {
 	ID, Title, Header, Prefix string
-	Variable                  string // of the shell, in samples
+	Variable                  string   // of the shell, in samples
+	Scopes                    []string // that open the operation, any of them
+	InBody                    bool     // the same can stand in the body
 	Description               []block
 }
 
@@ -121,6 +123,7 @@ const (
 	baseVariable   = "BASE_URL"
 	keyVariable    = "API_KEY"
 	bearerVariable = "ACCESS_TOKEN"
+	clientVariable = "CLIENT"
 )
 
 // newPage reads a document.
@@ -150,6 +153,9 @@ func newPage(d contract.Document) (page, error) {
 func setup(all []credential) []token {
 	tokens := []token{{"", baseVariable + "="}, {stringToken, "http://127.0.0.1:8080"}}
 	for _, c := range all {
+		if c.InBody { // samples have it in the body
+			continue
+		}
 		tokens = append(tokens, token{"", "\n" + c.Variable + "="}, token{stringToken, "'…'"})
 	}
 	return tokens
@@ -159,10 +165,13 @@ func credentials(root *node) []credential {
 	var all []credential
 	root.get("components", "securitySchemes").each(func(name string, scheme *node) {
 		c := credential{ID: name, Description: prose(scheme.get("description").text())}
-		if scheme.get("type").text() == "apiKey" {
+		switch {
+		case scheme.get("type").text() == "apiKey":
 			c.Title, c.Header, c.Variable = "API key", scheme.get("name").text(), keyVariable
-		} else {
-			c.Title, c.Header, c.Prefix, c.Variable = "Bearer token", "Authorization", "bearer ", bearerVariable
+		case scheme.get("scheme").text() == "basic":
+			c.Title, c.Header, c.Prefix, c.Variable, c.InBody = "Client credentials", "Authorization", "Basic ", clientVariable, true
+		default:
+			c.Title, c.Header, c.Prefix, c.Variable = "Access token", "Authorization", "bearer ", bearerVariable
 		}
 		all = append(all, c)
 	})
@@ -229,14 +238,20 @@ func newOperation(root *node, known []credential, path, method string, n *node) 
 	return o
 }
 
-// asked gives the known credentials that an operation asks for.
+// asked gives the known credentials that an operation asks for, each once and
+// with the scopes of all alternatives.
 func asked(security *node, known []credential) []credential {
 	var all []credential
-	for _, alternative := range security.list() {
-		for _, c := range known {
-			if alternative.get(c.ID) != nil {
-				all = append(all, c)
+	for _, c := range known {
+		there := false
+		for _, alternative := range security.list() {
+			if scopes := alternative.get(c.ID); scopes != nil {
+				there = true
+				c.Scopes = append(c.Scopes, scopes.texts()...)
 			}
+		}
+		if there {
+			all = append(all, c)
 		}
 	}
 	return all

@@ -157,7 +157,7 @@ func TestPageShowsTheOperation(t *testing.T) {
 			t.Errorf("no %q on the page", want)
 		}
 	}
-	if got, want := strings.Count(text, `<span class="chip">yes</span>`), 7; got != want {
+	if got, want := strings.Count(text, `<span class="chip">yes</span>`), 9; got != want {
 		t.Errorf("%d fields are shown as nullable, want %d", got, want)
 	}
 }
@@ -197,7 +197,7 @@ func TestPageShowsWhatV1DoesNotHave(t *testing.T) {
 		"<ul><li>one &lt;b&gt;</li><li>two <code>code</code></li></ul>",
 		"Path parameters", "from 1 to 9", "required",
 		"Body", "array of string", "may be absent",
-		"204 No Content", "Bearer token",
+		"204 No Content", "Access token",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q on the page", want)

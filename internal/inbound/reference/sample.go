@@ -118,6 +118,9 @@ func curl(method, path string, credentials []credential, parameters []*node, bod
 		options = append(options, token{"", " \\\n  " + name + " "}, token{stringToken, argument})
 	}
 	for _, c := range credentials {
+		if c.InBody {
+			continue
+		}
 		option("--header", `"`+c.Header+": "+c.Prefix+"$"+c.Variable+`"`)
 	}
 	command := "curl "

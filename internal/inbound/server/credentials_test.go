@@ -122,8 +122,8 @@ func TestF9SchoolsSeeTheirOwn(t *testing.T) {
 
 func TestCallerReachesTheOperation(t *testing.T) {
 	var got access.Caller
-	s := newSite(t, with("who", http.MethodGet, func(_ context.Context, caller access.Caller, _ *http.Request) (wire.Body, error) {
-		got = caller
+	s := newSite(t, with("who", http.MethodGet, func(_ context.Context, who wire.Principal, _ *http.Request) (wire.Body, error) {
+		got = who.Caller
 		return wire.JSON{}, nil
 	}))
 	wantStatus(t, s.do(request(http.MethodGet, "/test/who", nil, "apiKey: "+s.key)), http.StatusOK)

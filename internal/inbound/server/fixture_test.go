@@ -23,6 +23,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/contract"
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv1"
+	"github.com/lyceum-school/lyceum/internal/inbound/apiv2"
+	"github.com/lyceum-school/lyceum/internal/inbound/oauth"
 	"github.com/lyceum-school/lyceum/internal/inbound/reference"
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
@@ -148,9 +150,13 @@ func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tokens := access.NewOAuth(store, s.clock.now)
 	s.options = server.Options{
-		Faces:     []wire.Face{apiv1.New(sales.New(store, s.clock.now))},
+		Faces: []wire.Face{
+			apiv1.New(sales.New(store, s.clock.now), oauth.Endpoints(tokens, lyceum.V1)), apiv2.New(oauth.Endpoints(tokens, lyceum.V2)),
+		},
 		Keys:      access.NewKeys(store, s.clock.now),
+		OAuth:     tokens,
 		Limiter:   access.NewLimiter(0, s.clock.now),
 		Reference: pages,
 		Ready:     store.Ping,
@@ -337,14 +343,15 @@ func (f *testFace) Operations() []wire.Operation { return f.operations }
 func with(name, method string, serve wire.Endpoint) func(*site, *server.Options) {
 	return func(_ *site, o *server.Options) {
 		op := wire.Operation{ID: name, Method: method, Path: "/test/" + name, Needs: lyceum.Read, Serve: serve}
-		if len(o.Faces) == 1 {
-			o.Faces = append(o.Faces, &testFace{Face: o.Faces[0].(*apiv1.Face)})
+		face, ok := o.Faces[len(o.Faces)-1].(*testFace)
+		if !ok {
+			face = &testFace{Face: o.Faces[0].(*apiv1.Face)}
+			o.Faces = append(o.Faces, face)
 		}
-		face := o.Faces[1].(*testFace)
 		face.operations = append(face.operations, op)
 	}
 }
 
 func failing(err error) wire.Endpoint {
-	return func(context.Context, access.Caller, *http.Request) (wire.Body, error) { return nil, err }
+	return func(context.Context, wire.Principal, *http.Request) (wire.Body, error) { return nil, err }
 }

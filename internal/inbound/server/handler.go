@@ -25,8 +25,11 @@ import (
 type Options struct {
 	Faces     []wire.Face
 	Keys      *access.Keys
+	OAuth     *access.OAuth
 	Limiter   *access.Limiter
 	Reference http.Handler // the pages at /docs and the documents at /openapi
+	// Pages are the pages for people by the patterns of their paths.
+	Pages map[string]http.Handler
 	// Ready tells whether requests can be answered.
 	Ready   func(context.Context) error
 	Metrics *Metrics
@@ -49,9 +52,11 @@ type handler struct {
 	routes map[string]*route // by path pattern
 }
 
-// route is one path of one face with its operations by method.
+// route is one path of one face with its operations by method, or a pattern of
+// pages, which have no face.
 type route struct {
 	face       wire.Face
+	fail       wire.Failure
 	pattern    string
 	operations map[string]*operation
 	allow      string
@@ -67,6 +72,13 @@ func Handler(o Options) http.Handler {
 	h := &handler{Options: o, mux: http.NewServeMux(), routes: map[string]*route{}}
 	for _, face := range o.Faces {
 		h.mount(face)
+	}
+	for pattern, pages := range o.Pages {
+		to := &route{pattern: pattern}
+		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			w.(*exchange).route = to
+			pages.ServeHTTP(w, r)
+		})
 	}
 	h.mux.Handle("/docs", o.Reference)
 	h.mux.Handle("/docs/", o.Reference)
@@ -86,7 +98,7 @@ func (h *handler) mount(face wire.Face) {
 	for _, op := range face.Operations() {
 		r, ok := h.routes[op.Path]
 		if !ok {
-			r = &route{face: face, pattern: op.Path, operations: map[string]*operation{}}
+			r = &route{face: face, fail: op.Fail, pattern: op.Path, operations: map[string]*operation{}}
 			h.routes[op.Path] = r
 			h.mux.HandleFunc(op.Path, func(w http.ResponseWriter, req *http.Request) { h.dispatch(w.(*exchange), req, r) })
 		}
@@ -137,7 +149,9 @@ var (
 	referrer = []string{"strict-origin-when-cross-origin"}
 	hsts     = []string{"max-age=31536000"}
 	anybody  = []string{"*"}
-	exposed  = []string{"ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-RateLimit-Limit-Minute, X-RateLimit-Remaining-Minute, X-Request-Id"}
+	exposed  = []string{"ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, X-RateLimit-Limit-Minute, X-RateLimit-Remaining-Minute, X-Request-Id"}
+	noStore  = []string{"no-store"}
+	noCache  = []string{"no-cache"} // for caches from before Cache-Control (RFC 6749, section 5.1)
 )
 
 // cleanPath makes a double slash a single one, and tells whether the path is
@@ -175,7 +189,7 @@ type exchange struct {
 	id     string
 	route  *route
 	op     *operation
-	caller access.Caller
+	who    wire.Principal
 	status int
 	bytes  int64
 }
@@ -217,8 +231,16 @@ func (h *handler) finish(x *exchange, r *http.Request) {
 	h.Metrics.count(x, took)
 	if h.AccessLog {
 		h.Log.InfoContext(r.Context(), "request", "request_id", x.id, "method", r.Method, "path", x.pattern(), "status", x.status,
-			"bytes", x.bytes, "took_us", took.Microseconds(), "school", x.caller.School, "api_key_id", x.caller.Key)
+			"bytes", x.bytes, "took_us", took.Microseconds(), "school", x.school(), "api_key_id", x.who.Caller.Key)
 	}
+}
+
+// school gives the school that the caller's credential led to, or 0.
+func (x *exchange) school() lyceum.SchoolID {
+	if x.who.Learner != nil {
+		return x.who.Learner.School
+	}
+	return x.who.Caller.School
 }
 
 // pattern names the route for the log: never the path itself, which may hold
@@ -280,6 +302,18 @@ func (h *handler) admit(x *exchange, r *http.Request, to *route) error {
 		})
 	}
 	x.op = op
+	switch op.Credential {
+	case wire.Bearer:
+		return h.admitLearner(x, r, op)
+	case wire.Open:
+		return h.limit(x, r)
+	case wire.APIKey:
+	}
+	return h.admitKey(x, r, op)
+}
+
+// admitKey lets a program in that shows an API key.
+func (h *handler) admitKey(x *exchange, r *http.Request, op *operation) error {
 	keys := r.Header["Apikey"]
 	if len(keys) > 1 {
 		return h.refuse(x, r, lyceum.Invalidf("the header apiKey must be given once"))
@@ -292,7 +326,7 @@ func (h *handler) admit(x *exchange, r *http.Request, to *route) error {
 	if err != nil {
 		return h.refuse(x, r, err)
 	}
-	x.caller = caller
+	x.who.Caller = caller
 	if err := h.limit(x, r); err != nil {
 		return err
 	}
@@ -300,6 +334,33 @@ func (h *handler) admit(x *exchange, r *http.Request, to *route) error {
 		return lyceum.Errorf(lyceum.Forbidden, "this API key has not the permission %s; it has %s", op.Needs, caller.Permissions)
 	}
 	return nil
+}
+
+// admitLearner lets an app in that shows an access token (RFC 6750, section
+// 2.1). A token anywhere else than in the header is not looked at.
+func (h *handler) admitLearner(x *exchange, r *http.Request, op *operation) error {
+	headers := r.Header["Authorization"]
+	if len(headers) > 1 {
+		return h.refuse(x, r, lyceum.Invalidf("the header Authorization must be given once"))
+	}
+	token := ""
+	if len(headers) == 1 {
+		if scheme, rest, _ := strings.Cut(headers[0], " "); strings.EqualFold(scheme, "bearer") {
+			token = strings.TrimSpace(rest)
+		}
+	}
+	if token == "" {
+		return h.refuse(x, r, access.ErrNoBearer)
+	}
+	learner, err := h.OAuth.Bearer(r.Context(), token)
+	if err != nil {
+		return h.refuse(x, r, err)
+	}
+	x.who.Learner = &learner
+	if err := h.limit(x, r); err != nil {
+		return err
+	}
+	return learner.May(op.Version, op.ID)
 }
 
 // refuse counts a request that is refused whatever the count says.
@@ -317,9 +378,9 @@ func (h *handler) limit(x *exchange, r *http.Request) error {
 	if !h.Limiter.Enabled() {
 		return nil
 	}
-	bucket := access.Bucket{School: x.caller.School}
+	bucket := access.Bucket{School: x.school()}
 	if bucket.School == 0 {
-		bucket = access.BucketOf(addressOf(r))
+		bucket = access.BucketOf(wire.AddressOf(r))
 	}
 	quota := h.Limiter.Take(bucket)
 	header := x.Header()
@@ -338,9 +399,13 @@ func (h *handler) limit(x *exchange, r *http.Request) error {
 }
 
 func (h *handler) answer(x *exchange, r *http.Request) error {
-	body, err := x.op.Serve(r.Context(), x.caller, r)
+	body, err := x.op.Serve(r.Context(), x.who, r)
 	if err != nil {
 		return err
+	}
+	if x.op.Secret {
+		x.Header()["Cache-Control"] = noStore
+		x.Header()["Pragma"] = noCache
 	}
 	return wire.Send(x, r, http.StatusOK, body)
 }
@@ -360,9 +425,9 @@ func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status in
 		h.Log.WarnContext(r.Context(), "request refused", "request_id", x.id, "path", x.pattern(), "err", err)
 		x.Header().Set("Retry-After", "2")
 	}
-	own, body := plainFailure(e)
-	if x.route != nil {
-		own, body = x.route.face.Failure(e)
+	own, challenge, body := x.failure(e)
+	if challenge != "" {
+		x.Header().Set("WWW-Authenticate", challenge)
 	}
 	if status == 0 {
 		status = own
@@ -370,6 +435,22 @@ func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status in
 	if err := wire.Send(x, r, status, body); err != nil {
 		h.Log.ErrorContext(r.Context(), "error could not be sent", "request_id", x.id, "err", err)
 	}
+}
+
+// failure puts an error into the words of the operation, of the face, or of
+// neither.
+func (x *exchange) failure(e *lyceum.Error) (status int, challenge string, body wire.Body) {
+	switch {
+	case x.op != nil && x.op.Fail != nil:
+		return x.op.Fail(e)
+	case x.route != nil && x.route.fail != nil:
+		return x.route.fail(e)
+	case x.route != nil && x.route.face != nil:
+		status, body = x.route.face.Failure(e)
+		return status, "", body
+	}
+	status, body = plainFailure(e)
+	return status, "", body
 }
 
 // plainFailure is the error of an address that belongs to no face.

@@ -57,11 +57,14 @@ func (m *Metrics) observe(face, id string) observed {
 
 func (m *Metrics) count(x *exchange, took time.Duration) {
 	o := observed{face: "none", id: "none"}
-	if x.op != nil {
+	switch {
+	case x.op != nil:
 		o = x.op.observed
 		o.seconds.Observe(took.Seconds())
-	} else if x.route != nil {
+	case x.route != nil && x.route.face != nil:
 		o.face = x.route.face.Name()
+	case x.route != nil:
+		o.face, o.id = "pages", x.route.pattern
 	}
 	m.requests.WithLabelValues(o.face, o.id, strconv.Itoa(x.status)).Inc()
 }

@@ -40,7 +40,7 @@ func TestR16SecretsDoNotComeOut(t *testing.T) {
 	const metricsToken = "canary-of-the-metrics-token"
 	s := newSite(t, logged, limited(1_000_000),
 		func(_ *site, o *server.Options) { o.MetricsToken = metricsToken },
-		with("panic", http.MethodGet, func(_ context.Context, _ access.Caller, _ *http.Request) (wire.Body, error) { panic("oh") }),
+		with("panic", http.MethodGet, func(_ context.Context, _ wire.Principal, _ *http.Request) (wire.Body, error) { panic("oh") }),
 		with("fail", http.MethodGet, failing(errors.New("disk gone"))),
 		with("unavailable", http.MethodGet, failing(lyceum.Errorf(lyceum.Unavailable, "busy"))),
 		with("read", http.MethodPost, reading))

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"syscall"
 	"time"
 
@@ -88,14 +87,4 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, sec
 		return server.Close()
 	}
 	return nil
-}
-
-// addressOf gives the address a request came from; the zero Addr when there is
-// none.
-func addressOf(r *http.Request) netip.Addr {
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	return from.Addr()
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/base64"
 	"net/http"
 	"strings"
 	"time"
@@ -43,8 +44,42 @@ func (s Site) Begin(w http.ResponseWriter, secret string, lifetime time.Duration
 func (s Site) End(w http.ResponseWriter) { s.set(w, "", -1) }
 
 func (s Site) set(w http.ResponseWriter, value string, seconds int) {
+	s.setNamed(w, s.cookie(), value, seconds)
+}
+
+func (s Site) setNamed(w http.ResponseWriter, name, value string, seconds int) {
 	http.SetCookie(w, &http.Cookie{ // #nosec G124 -- Secure wherever the pages are reached by https
-		Name: s.cookie(), Value: value, Path: "/", MaxAge: seconds,
+		Name: name, Value: value, Path: "/", MaxAge: seconds,
 		Secure: s.Secure(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	})
+}
+
+// fromCookie holds the page that a person came from, while the browser is open.
+func (s Site) fromCookie() string { return s.cookie() + "-from" }
+
+// Remember keeps the address of the page that a person came from.
+func (s Site) Remember(w http.ResponseWriter, from string) {
+	s.setNamed(w, s.fromCookie(), base64.RawURLEncoding.EncodeToString([]byte(from)), 0)
+}
+
+// Forget drops what Remember kept.
+func (s Site) Forget(w http.ResponseWriter) { s.setNamed(w, s.fromCookie(), "", -1) }
+
+// Remembered gives what Remember kept, if it is the address of a page.
+func (s Site) Remembered(r *http.Request) string {
+	cookie, err := r.Cookie(s.fromCookie())
+	if err != nil {
+		return ""
+	}
+	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
+	from := string(text)
+	if err != nil || !strings.HasPrefix(from, "https://") && !strings.HasPrefix(from, "http://") {
+		return ""
+	}
+	return from
+}
+
+// Own tells whether an address is one of this server's.
+func (s Site) Own(address string) bool {
+	return strings.HasPrefix(address+"/", s.AuthURL+"/") || strings.HasPrefix(address+"/", s.BaseURL+"/")
 }

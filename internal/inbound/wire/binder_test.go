@@ -279,7 +279,7 @@ func TestAskedAnswersWhatWasBound(t *testing.T) {
 			return wire.JSON{Value: fmt.Sprintf("school %d has %d", caller.School, *n)}, nil
 		})
 	get := func(query string) (string, error) {
-		body, err := endpoint(t.Context(), access.Caller{School: 3}, httptest.NewRequest(http.MethodGet, "/?"+query, nil))
+		body, err := endpoint(t.Context(), wire.Principal{Caller: access.Caller{School: 3}}, httptest.NewRequest(http.MethodGet, "/?"+query, nil))
 		if err != nil {
 			return "", err
 		}

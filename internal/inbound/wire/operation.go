@@ -14,12 +14,38 @@ import (
 // are answered and what they need; routing, the check of credentials, the
 // metrics and the test against the contract read it.
 type Operation struct {
-	ID     string // the contract's operationId
-	Method string
-	Path   string // in the pattern language of http.ServeMux
-	Needs  lyceum.Permissions
-	Serve  Endpoint
+	ID         string // the contract's operationId
+	Method     string
+	Path       string // in the pattern language of http.ServeMux
+	Credential Credential
+	Needs      lyceum.Permissions      // of an API key
+	Version    lyceum.InterfaceVersion // that an access token must be of
+	Serve      Endpoint
+	Fail       Failure // nil is the face's own
+	Secret     bool    // the answers hold secrets, which nobody on the way may keep
 }
+
+// Credential is what a request must show.
+type Credential uint8
+
+// The credentials. An API key and an access token open different doors; none
+// stands for the other.
+const (
+	APIKey Credential = iota // of a school, in the header apiKey
+	Bearer                   // an access token, in the header Authorization
+	Open                     // what the operation itself asks for, if anything
+)
+
+// Principal is who asks: a program of the school, or an app that acts for a
+// learner. Where the operation is open it is nobody.
+type Principal struct {
+	Caller  access.Caller
+	Learner *access.Learner
+}
+
+// Failure gives an error its status, its body and, where it has one, its
+// WWW-Authenticate.
+type Failure func(e *lyceum.Error) (status int, challenge string, body Body)
 
 // Face is one interface to the outside.
 type Face interface {
@@ -36,13 +62,13 @@ type Body interface {
 	AppendJSON(b []byte) ([]byte, error)
 }
 
-// Endpoint answers one request of a caller whose credential holds.
-type Endpoint func(ctx context.Context, caller access.Caller, r *http.Request) (Body, error)
+// Endpoint answers one request of somebody whose credential holds.
+type Endpoint func(ctx context.Context, who Principal, r *http.Request) (Body, error)
 
 // Asked makes an endpoint of a function that wants its query parameters bound
 // and gives a body.
 func Asked[P any, A Body](bind func(*Binder) P, answer func(context.Context, access.Caller, P) (A, error)) Endpoint {
-	return func(ctx context.Context, caller access.Caller, r *http.Request) (Body, error) {
+	return func(ctx context.Context, who Principal, r *http.Request) (Body, error) {
 		query, err := ParseQuery(r.URL.RawQuery)
 		if err != nil {
 			return nil, err
@@ -52,9 +78,22 @@ func Asked[P any, A Body](bind func(*Binder) P, answer func(context.Context, acc
 		if err := binder.Err(); err != nil {
 			return nil, err
 		}
-		return answer(ctx, caller, params)
+		return answer(ctx, who.Caller, params)
 	}
 }
+
+// Mine makes an endpoint of a function that wants nothing but the learner.
+func Mine[A Body](answer func(context.Context, *access.Learner) (A, error)) Endpoint {
+	return func(ctx context.Context, who Principal, _ *http.Request) (Body, error) {
+		return answer(ctx, who.Learner)
+	}
+}
+
+// Nothing is the body of an answer that has none.
+type Nothing struct{}
+
+// AppendJSON implements Body.
+func (Nothing) AppendJSON(b []byte) ([]byte, error) { return b, nil }
 
 // JSON is a body written by encoding/json, for answers that are rare or small.
 type JSON struct{ Value any }

@@ -26,7 +26,8 @@ var zippers = sync.Pool{New: func() any {
 
 // Send sends a body as JSON. A 200 bears a weak ETag of its bytes, and is a 304
 // without body when the request has that tag already. The body is encoded
-// before anything is sent, so that a body that fails has sent nothing.
+// before anything is sent, so that a body that fails has sent nothing. An
+// answer that was marked no-store before stays so, and bears no tag.
 func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
 	kept := buffers.Get().(*[]byte)
 	text, err := body.AppendJSON((*kept)[:0])
@@ -40,9 +41,11 @@ func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
 		return err
 	}
 	header := w.Header()
-	header["Content-Type"] = jsonType
+	if len(text) > 0 {
+		header["Content-Type"] = jsonType
+	}
 	header["Vary"] = varies
-	if status == http.StatusOK {
+	if _, secret := header["Cache-Control"]; status == http.StatusOK && !secret {
 		tag := weakTag(text)
 		header["Etag"] = []string{tag}
 		header["Cache-Control"] = revalidate

@@ -57,8 +57,9 @@ const maxKnownTokens = 100_000
 // 6750, section 3.1).
 var ErrBearer = &lyceum.Error{Kind: lyceum.Unauthenticated, Code: "invalid_token", Detail: "The access token is not valid: it is unknown, expired or revoked."}
 
-// ErrNoBearer refuses a request without a bearer token.
-var ErrNoBearer = &lyceum.Error{Kind: lyceum.Unauthenticated, Code: "invalid_token", Detail: "An access token is wanted: Authorization: bearer ACCESS_TOKEN."}
+// ErrNoBearer refuses a request without a bearer token. It has no code, for
+// such a request is told none (RFC 6750, section 3.1).
+var ErrNoBearer = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "An access token is wanted: Authorization: bearer ACCESS_TOKEN."}
 
 // Bearer tells on whose behalf an app asks that presents an access token. A
 // token that is revoked in this process is refused at once, one revoked in

@@ -159,6 +159,7 @@ func (o *OAuth) tokenOf(ctx context.Context, school lyceum.SchoolID, token strin
 // token that is not active it learns nothing else.
 type Introspection struct {
 	Active    bool
+	Access    bool // it is an access token
 	Scopes    lyceum.Scopes
 	ClientID  string
 	User      lyceum.UserID
@@ -186,7 +187,7 @@ func (o *OAuth) Introspect(ctx context.Context, client Client, token string) (In
 		return Introspection{}, err
 	}
 	about := Introspection{Active: true, ClientID: app.ClientID, User: standing.User.ID}
-	if access {
+	if about.Access = access; access {
 		kept, err := o.store.GetAccessToken(ctx, school, hash)
 		if err != nil || kept.RevokedAt.Present || !now.Before(kept.ExpiresAt) {
 			return Introspection{}, err

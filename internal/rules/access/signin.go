@@ -40,6 +40,9 @@ type Accounts struct {
 	entropy func() Entropy
 	oauth   *OAuth
 	tries   *Tries
+
+	forgotten *Tries
+
 	hashing chan struct{} // as many at once as there are processors
 	nobody  string        // a hash that no password has, for accounts that are not there
 }
@@ -50,7 +53,7 @@ func NewAccounts(store lyceum.Store, clock func() time.Time, oauth *OAuth) *Acco
 	e := NewEntropy()
 	return &Accounts{
 		store: store, clock: clock, entropy: NewEntropy, oauth: oauth,
-		tries:   NewTries(clock, signInAllowances...),
+		tries: NewTries(clock, signInAllowances...), forgotten: NewTries(clock, forgottenAllowance),
 		hashing: make(chan struct{}, runtime.NumCPU()),
 		nobody:  HashPassword(string(e[:]), [16]byte(e[16:])),
 	}

@@ -1,0 +1,256 @@
+package oauth
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// authorization is an authorization request on its way.
+type authorization struct {
+	raw      string // the query as it came
+	app      lyceum.OAuthApp
+	request  access.Request
+	problem  *lyceum.Error // goes to the app, after the person has signed in
+	appState string        // as far as it can be known
+}
+
+// consent is the page that asks the learner.
+type consent struct {
+	App                string
+	Action             string
+	Request            string // sealed
+	Required, Optional []scope
+	Host               string // where Authorize leads
+}
+
+type scope struct{ Name, Text string }
+
+// readAuthorization reads an authorization request. Its error is for the
+// person: nothing may be redirected to an app that is not known, or to an
+// address that is not its own (RFC 6749, section 4.1.2.1).
+func (p *pages) readAuthorization(r *http.Request, v *visit, raw string) (*authorization, error) {
+	asked, err := parseForm(raw)
+	if err != nil {
+		return nil, lyceum.Invalidf("The address that led here is broken, so nothing was done. Go back to the app and begin again.")
+	}
+	for _, name := range []string{"client_id", "redirect_uri"} {
+		if asked.repeated[name] {
+			return nil, lyceum.Invalidf("The app sent %s twice, so nothing was done. Tell whoever made the app.", name)
+		}
+	}
+	request := access.Asked{
+		ClientID: asked.get("client_id"), RedirectURI: asked.get("redirect_uri"), ResponseType: asked.get("response_type"),
+		RequiredScopes: asked.get("required_scopes"), OptionalScopes: asked.get("optional_scopes"), Scope: asked.get("scope"),
+		CodeChallenge: asked.get("code_challenge"), CodeChallengeMethod: asked.get("code_challenge_method"), State: asked.get("state"),
+	}
+	a := &authorization{raw: raw}
+	if a.app, err = p.OAuth.Identify(r.Context(), v.School.ID, request); err != nil {
+		return nil, err
+	}
+	if !asked.repeated["state"] {
+		a.appState = request.State
+	}
+	for name := range asked.repeated {
+		if known(name) == name {
+			a.problem = &lyceum.Error{Kind: lyceum.Invalid, Code: "invalid_request", Detail: name + " must be given once"}
+			return a, nil
+		}
+	}
+	if a.request, err = p.OAuth.Examine(a.app, request); err != nil {
+		a.problem = lyceum.Public(err)
+	}
+	return a, nil
+}
+
+// origin is where the app is sent back to, as a form's target.
+func (a *authorization) origin() string { return originOf(a.app.RedirectURL) }
+
+// originOf gives the origin of an address, or this server's own.
+func originOf(address string) string {
+	to, err := url.Parse(address)
+	if err != nil || to.Host == "" || strings.ContainsAny(to.Host, ";, '") {
+		return "'self'"
+	}
+	return to.Scheme + "://" + to.Host
+}
+
+// issuer names who answers, by the version of the app (RFC 9207).
+func (p *pages) issuer(version lyceum.InterfaceVersion) string {
+	return fmt.Sprintf("%s/v%d", p.Site.BaseURL, version)
+}
+
+// sendBack leads the browser to the app with an answer.
+func (p *pages) sendBack(w http.ResponseWriter, r *http.Request, a *authorization, answer url.Values) error {
+	if a.appState != "" {
+		answer.Set("state", a.appState)
+	}
+	answer.Set("iss", p.issuer(a.app.Version))
+	to, err := access.RedirectWith(a.app.RedirectURL, answer)
+	if err != nil {
+		return fmt.Errorf("make the address of an app: %w", err)
+	}
+	see(w, r, to)
+	return nil
+}
+
+func (p *pages) sendProblem(w http.ResponseWriter, r *http.Request, a *authorization) error {
+	return p.sendBack(w, r, a, url.Values{"error": {a.problem.Code}, "error_description": {a.problem.Detail}})
+}
+
+// askConsent serves GET /secure/{school}/identity/oauth_provider/authorize. It
+// changes nothing; only the answer of the page does.
+func (p *pages) askConsent(w http.ResponseWriter, r *http.Request, v *visit) error {
+	a, err := p.readAuthorization(r, v, r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	from := p.rememberFrom(w, r)
+	if v.User.ID == 0 {
+		return p.toSignIn(w, r, v, r.URL.RawQuery)
+	}
+	if a.problem != nil {
+		return p.sendProblem(w, r, a)
+	}
+	web.Protect(w.Header(), a.origin(), originOf(from)) // where the two buttons lead
+	page := consent{
+		App: plain(a.app.Name), Action: v.path("oauth_provider/authorize"), Request: seal(v, a.raw),
+		Required: scopes(a.app.Version, a.request.Required), Optional: scopes(a.app.Version, a.request.Optional),
+		Host: strings.TrimPrefix(strings.TrimPrefix(a.origin(), "https://"), "http://"),
+	}
+	return p.show(w, http.StatusOK, "consent.gohtml", v, view{Title: "Let " + page.App + " in?", Data: page})
+}
+
+func scopes(version lyceum.InterfaceVersion, list lyceum.Scopes) []scope {
+	var shown []scope
+	for _, name := range access.ListScopes(version) {
+		if list.Has(name) {
+			shown = append(shown, scope{string(name), access.DescribeScope(version, name)})
+		}
+	}
+	return shown
+}
+
+func (p *pages) toSignIn(w http.ResponseWriter, r *http.Request, v *visit, raw string) error {
+	next := v.path("oauth_provider/authorize") + "?" + raw
+	see(w, r, v.path("sign_in")+"?next="+url.QueryEscape(next))
+	return nil
+}
+
+// answerConsent serves POST /secure/{school}/identity/oauth_provider/authorize.
+// The request is the one that the page showed: it is sealed with the session,
+// so that it cannot be another one. Where the seal does not hold, because the
+// person has signed in anew since, the page is shown again and nothing granted.
+func (p *pages) answerConsent(w http.ResponseWriter, r *http.Request, v *visit) error {
+	form, all, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	raw, sealed, err := unseal(v, form.get("request"))
+	if err != nil {
+		return err
+	}
+	if v.User.ID == 0 {
+		return p.toSignIn(w, r, v, raw)
+	}
+	if !sealed {
+		see(w, r, v.path("oauth_provider/authorize")+"?"+raw)
+		return nil
+	}
+	a, err := p.readAuthorization(r, v, raw)
+	if err != nil {
+		return err
+	}
+	if a.problem != nil { // the owner has changed the app meanwhile
+		return p.sendProblem(w, r, a)
+	}
+	switch form.get("answer") {
+	case "authorize":
+	case "cancel":
+		see(w, r, p.from(r))
+		return nil
+	default:
+		return lyceum.Invalidf("The form does not say whether you want to authorize the app, so nothing was done. Go back and choose.")
+	}
+	var chosen []lyceum.Scope
+	for _, name := range all["scope"] {
+		chosen = append(chosen, lyceum.Scope(name))
+	}
+	code, err := p.OAuth.Authorize(r.Context(), v.School.ID, v.User.ID, a.request, lyceum.NewScopes(chosen...))
+	if err != nil {
+		return err
+	}
+	return p.sendBack(w, r, a, url.Values{"code": {code}})
+}
+
+// seal binds a request to a session and a school.
+func seal(v *visit, raw string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(raw)) + "." + base64.RawURLEncoding.EncodeToString(sealOf(v, raw))
+}
+
+func sealOf(v *visit, raw string) []byte {
+	mac := hmac.New(sha256.New, []byte("consent "+v.secret))
+	fmt.Fprintf(mac, "%d %s", v.School.ID, raw)
+	return mac.Sum(nil)
+}
+
+// unseal gives the request of a page, and whether it is one that this session
+// was shown.
+func unseal(v *visit, text string) (raw string, sealed bool, err error) {
+	body, mac, _ := strings.Cut(text, ".")
+	query, err1 := base64.RawURLEncoding.DecodeString(body)
+	sum, err2 := base64.RawURLEncoding.DecodeString(mac)
+	if err1 != nil || err2 != nil || len(query) == 0 || bytes.ContainsAny(query, "\r\n #") {
+		return "", false, lyceum.Invalidf("The form does not say what is asked of you, so nothing was done. Go back to the app and begin again.")
+	}
+	return string(query), v.User.ID != 0 && hmac.Equal(sum, sealOf(v, string(query))), nil
+}
+
+// authorizeAnywhere serves the one address of the authorization page that the
+// metadata can tell: it leads to the page of the app's school.
+func (p *pages) authorizeAnywhere(w http.ResponseWriter, r *http.Request) error {
+	asked, err := parseForm(r.URL.RawQuery)
+	if err != nil {
+		return lyceum.Invalidf("The address that led here is broken, so nothing was done. Go back to the app and begin again.")
+	}
+	school, ok := access.SchoolOfApp(asked.get("client_id"))
+	if !ok || asked.repeated["client_id"] {
+		return lyceum.Invalidf("No school here knows the app that led here: its client_id is missing or mistyped.")
+	}
+	see(w, r, fmt.Sprintf("/secure/%d/identity/oauth_provider/authorize?%s", school, r.URL.RawQuery))
+	return nil
+}
+
+// rememberFrom notes the page that a person comes from, for Cancel, and gives
+// it. It is what the browser says, not what the address says: that could lead
+// anywhere.
+func (p *pages) rememberFrom(w http.ResponseWriter, r *http.Request) string {
+	referer := r.Header.Get("Referer")
+	if referer == "" {
+		p.Site.Forget(w)
+		return ""
+	}
+	from, err := url.Parse(referer)
+	if err != nil || len(referer) > 2000 || from.Scheme != "https" && from.Scheme != "http" || p.Site.Own(referer) || from.Host == r.Host {
+		return p.Site.Remembered(r) // on the way back from the sign-in, say
+	}
+	p.Site.Remember(w, referer)
+	return referer
+}
+
+// from gives the page that a person came from.
+func (p *pages) from(r *http.Request) string {
+	if from := p.Site.Remembered(r); from != "" {
+		return from
+	}
+	return "/account/apps?done=cancelled"
+}

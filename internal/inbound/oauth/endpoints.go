@@ -1,0 +1,189 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// Endpoints gives the operations at which apps of a version exchange and give
+// back tokens.
+func Endpoints(o *access.OAuth, version lyceum.InterfaceVersion) []wire.Operation {
+	e := &endpoints{oauth: o, version: version}
+	operation := func(id, last string, serve wire.Endpoint) wire.Operation {
+		return wire.Operation{
+			ID: id, Method: http.MethodPost, Path: fmt.Sprintf("/v%d/current_user/oauth2/%s", version, last),
+			Credential: wire.Open, Serve: serve, Fail: fail, Secret: true,
+		}
+	}
+	return []wire.Operation{
+		operation("createToken", "token", e.token),
+		operation("revokeToken", "revoke", e.revoke),
+		operation("introspectToken", "introspect", e.introspect),
+	}
+}
+
+type endpoints struct {
+	oauth   *access.OAuth
+	version lyceum.InterfaceVersion
+}
+
+// fail is the error of a token endpoint (RFC 6749, section 5.2).
+func fail(e *lyceum.Error) (int, string, wire.Body) {
+	status, body := wire.AsOAuth(e)
+	challenge := ""
+	if e.Kind == lyceum.Unauthenticated {
+		challenge = `Basic realm="lyceum"`
+	}
+	return status, challenge, wire.JSON{Value: body}
+}
+
+// request is what an app asks of a token endpoint, and how it says who it is.
+type request struct {
+	parameters
+	client access.Client
+	basic  bool
+}
+
+func (e *endpoints) read(r *http.Request) (request, error) {
+	p, err := readBody(r)
+	if err != nil {
+		return request{}, err
+	}
+	id, secret, there, err := basic(r)
+	if err != nil {
+		return request{}, err
+	}
+	client := access.Client{Version: e.version, From: addressOf(r)}
+	switch {
+	case !there:
+		client.ID, client.Secret = p.get("client_id"), p.get("client_secret")
+	case p.get("client_secret") != "":
+		return request{}, lyceum.Invalidf("client_secret must not stand in the body beside the header Authorization")
+	case p.get("client_id") != "" && p.get("client_id") != id:
+		return request{}, lyceum.Invalidf("client_id in the body is another than in the header Authorization")
+	default:
+		client.ID, client.Secret = id, secret
+	}
+	return request{p, client, there}, nil
+}
+
+// need gives the first of the parameters that is missing, as an error.
+func (q request) need(names ...string) error {
+	if !q.basic {
+		names = append(names, "client_id", "client_secret")
+	}
+	for _, name := range names {
+		if q.get(name) == "" {
+			return &lyceum.Error{Kind: lyceum.Invalid, Code: "invalid_request", Detail: name + " is missing"}
+		}
+	}
+	return nil
+}
+
+// told makes wrong client credentials that stood in the body a 400: the
+// challenge of a 401 would speak of a header that was not used.
+func (q request) told(err error) error {
+	if e := lyceum.Public(err); err != nil && !q.basic && e.Kind == lyceum.Unauthenticated {
+		return &lyceum.Error{Kind: lyceum.Invalid, Code: e.Code, Detail: e.Detail}
+	}
+	return err
+}
+
+// tokenResponse is the contract's token response; scope is RFC 6749's.
+type tokenResponse struct {
+	AccessToken  string `json:"access_token"`
+	TokenType    string `json:"token_type"`
+	RefreshToken string `json:"refresh_token"`
+	ExpiresIn    int    `json:"expires_in"`
+	Scope        string `json:"scope"`
+}
+
+// token serves POST /v1/current_user/oauth2/token and its like in v2.
+func (e *endpoints) token(ctx context.Context, _ wire.Principal, r *http.Request) (wire.Body, error) {
+	q, err := e.read(r)
+	if err != nil {
+		return nil, err
+	}
+	var tokens access.Tokens
+	switch q.get("grant_type") {
+	case "authorization_code":
+		if err := q.need("code", "redirect_uri"); err != nil {
+			return nil, err
+		}
+		tokens, err = e.oauth.Exchange(ctx, q.client, q.get("code"), q.get("redirect_uri"), q.get("code_verifier"))
+	case "refresh_token":
+		if err := q.need("refresh_token"); err != nil {
+			return nil, err
+		}
+		tokens, err = e.oauth.Refresh(ctx, q.client, q.get("refresh_token"), q.get("scope"))
+	case "":
+		return nil, q.need("grant_type")
+	default:
+		return nil, &lyceum.Error{Kind: lyceum.Invalid, Code: "unsupported_grant_type", Detail: "grant_type must be authorization_code or refresh_token"}
+	}
+	if err != nil {
+		return nil, q.told(err)
+	}
+	return wire.JSON{Value: tokenResponse{
+		AccessToken: tokens.AccessToken, TokenType: "bearer", RefreshToken: tokens.RefreshToken,
+		ExpiresIn: tokens.ExpiresIn, Scope: tokens.Scopes.String(),
+	}}, nil
+}
+
+// revoke serves POST /v1/current_user/oauth2/revoke (RFC 7009).
+func (e *endpoints) revoke(ctx context.Context, _ wire.Principal, r *http.Request) (wire.Body, error) {
+	q, err := e.read(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.need("token"); err != nil {
+		return nil, err
+	}
+	return wire.Nothing{}, q.told(e.oauth.Revoke(ctx, q.client, q.get("token")))
+}
+
+// introspection is the answer of RFC 7662.
+type introspection struct {
+	Active    bool   `json:"active"`
+	Scope     string `json:"scope,omitempty"`
+	ClientID  string `json:"client_id,omitempty"`
+	TokenType string `json:"token_type,omitempty"`
+	Subject   string `json:"sub,omitempty"`
+	IssuedAt  int64  `json:"iat,omitempty"`
+	ExpiresAt int64  `json:"exp,omitempty"`
+}
+
+// introspect serves POST /v1/current_user/oauth2/introspect. Wrong credentials
+// are a 401 wherever they stood (RFC 7662, section 2.3).
+func (e *endpoints) introspect(ctx context.Context, _ wire.Principal, r *http.Request) (wire.Body, error) {
+	q, err := e.read(r)
+	if err != nil {
+		return nil, err
+	}
+	if q.client.ID != "" || q.basic {
+		if err := q.need("token"); err != nil {
+			return nil, err
+		}
+	}
+	about, err := e.oauth.Introspect(ctx, q.client, q.get("token"))
+	if err != nil || !about.Active {
+		return wire.JSON{Value: introspection{}}, err
+	}
+	answer := introspection{
+		Active: true, Scope: about.Scopes.String(), ClientID: about.ClientID, Subject: strconv.Itoa(int(about.User)),
+		IssuedAt: about.IssuedAt.Unix(), ExpiresAt: about.ExpiresAt.Unix(),
+	}
+	if about.Access {
+		answer.TokenType = "bearer"
+	}
+	return wire.JSON{Value: answer}, nil
+}
+
+// addressOf gives the address a request came from, without its port.
+func addressOf(r *http.Request) string { return access.BucketOf(wire.AddressOf(r)).From.String() }

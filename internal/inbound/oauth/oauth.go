@@ -1,0 +1,223 @@
+package oauth
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// Options are what the pages are made of.
+type Options struct {
+	Site web.Site
+	// School gives a school by its number.
+	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
+	// OnlySchool gives the school of a server that has just one.
+	OnlySchool func(context.Context) (lyceum.SchoolID, bool)
+	OAuth      *access.OAuth
+	Accounts   *access.Accounts
+	Apps       *access.Apps
+	// Mail sends a letter; nil where the server has no way to.
+	Mail  func(ctx context.Context, to, subject, text string) error
+	Log   *slog.Logger
+	Clock func() time.Time
+}
+
+// maxForm is the largest form that is read, in bytes.
+const maxForm = 64 << 10
+
+type pages struct {
+	Options
+	mux       *http.ServeMux
+	templates map[string]*template.Template
+	mailing   chan struct{} // as many letters at once as it holds
+}
+
+const lettersAtOnce = 8
+
+// Pages makes the handlers of the pages by the patterns of their paths.
+func Pages(o Options) (map[string]http.Handler, error) {
+	p := &pages{Options: o, mux: http.NewServeMux(), mailing: make(chan struct{}, lettersAtOnce)}
+	var err error
+	if p.templates, err = web.Pages(templates, functions, "templates/*.gohtml"); err != nil {
+		return nil, err
+	}
+	const school = "/secure/{school}/identity"
+	for pattern, act := range map[string]action{
+		"GET /secure/sign_in":                            p.whichSchool,
+		"GET /secure/identity/oauth_provider/authorize":  p.authorizeAnywhere,
+		"GET " + school + "/oauth_provider/authorize":    p.inSchool(p.askConsent),
+		"POST " + school + "/oauth_provider/authorize":   p.inSchool(p.answerConsent),
+		"GET " + school + "/sign_in":                     p.inSchool(p.showSignIn),
+		"POST " + school + "/sign_in":                    p.inSchool(p.signIn),
+		"POST " + school + "/sign_out":                   p.inSchool(p.signOut),
+		"GET " + school + "/set_password/{link}":         p.inSchool(p.showPassword),
+		"POST " + school + "/set_password/{link}":        p.inSchool(p.setPassword),
+		"GET " + school + "/forgot_password":             p.inSchool(p.showForgotten),
+		"POST " + school + "/forgot_password":            p.inSchool(p.forgotten),
+		"GET /account/apps":                              p.signedIn(p.listApps),
+		"POST /account/apps/{app}/revoke":                p.signedIn(p.revokeApp),
+		"GET /account":                                   lead("/account/apps"),
+		"GET /.well-known/oauth-authorization-server/v1": p.metadata(lyceum.V1),
+		"GET /.well-known/oauth-authorization-server/v2": p.metadata(lyceum.V2),
+		"/secure/": p.nothing, "/account/": p.nothing, "/.well-known/oauth-authorization-server/": p.nothing,
+	} {
+		p.mux.Handle(pattern, p.page(act))
+	}
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(p.page(func(http.ResponseWriter, *http.Request) error {
+		return lyceum.Errorf(lyceum.Forbidden, "This form was sent from another site, so nothing was done. Open the page here and send it again.")
+	}))
+	guarded := protection.Handler(p.mux)
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		web.Protect(w.Header())
+		if r.Body != nil {
+			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		}
+		guarded.ServeHTTP(w, r)
+	})
+	return map[string]http.Handler{
+		"/secure/": handler, "/account": handler, "/account/": handler, "/.well-known/oauth-authorization-server/": handler,
+	}, nil
+}
+
+// action answers one request. After it has answered it gives no error.
+type action func(w http.ResponseWriter, r *http.Request) error
+
+func (p *pages) page(act action) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := act(w, r); err != nil {
+			p.apologize(w, r, err)
+		}
+	})
+}
+
+func lead(path string) action {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		see(w, r, path)
+		return nil
+	}
+}
+
+func (p *pages) nothing(http.ResponseWriter, *http.Request) error {
+	return lyceum.Errorf(lyceum.NotFound, "There is no such page. Its address may have been mistyped.")
+}
+
+// visit is one request of a browser to a school.
+type visit struct {
+	School lyceum.School
+	User   lyceum.User // the zero User: nobody is signed in
+	secret string      // of the session
+}
+
+// path gives the address of one of the school's pages.
+func (v *visit) path(page string) string {
+	return fmt.Sprintf("/secure/%d/identity/%s", v.School.ID, page)
+}
+
+// inSchool finds the school of a path, and who is signed in to it.
+func (p *pages) inSchool(act func(http.ResponseWriter, *http.Request, *visit) error) action {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		id, err := strconv.ParseInt(r.PathValue("school"), 10, 32)
+		if err != nil || strconv.FormatInt(id, 10) != r.PathValue("school") {
+			return errNoSchool
+		}
+		v, err := p.visit(r, lyceum.SchoolID(id))
+		if err != nil {
+			return err
+		}
+		return act(w, r, v)
+	}
+}
+
+var errNoSchool = lyceum.Errorf(lyceum.NotFound, "There is no school with this number here. Its address may have been mistyped.")
+
+func (p *pages) visit(r *http.Request, id lyceum.SchoolID) (*visit, error) {
+	school, err := p.School(r.Context(), id)
+	if lyceum.KindOf(err) == lyceum.NotFound && err != nil {
+		return nil, errNoSchool
+	}
+	if err != nil {
+		return nil, err
+	}
+	v := &visit{School: school}
+	secret := p.Site.Session(r)
+	user, err := p.Accounts.Session(r.Context(), id, secret)
+	if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
+		return nil, err
+	}
+	if err == nil {
+		v.User, v.secret = user, secret
+	}
+	return v, nil
+}
+
+// signedIn finds the school that a browser is signed in to.
+func (p *pages) signedIn(act func(http.ResponseWriter, *http.Request, *visit) error) action {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		next := "/account/apps"
+		if id, ok := access.SchoolOfSession(p.Site.Session(r)); ok {
+			v, err := p.visit(r, id)
+			if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
+				return err
+			}
+			if err == nil && v.User.ID != 0 {
+				return act(w, r, v)
+			}
+		}
+		see(w, r, "/secure/sign_in?next="+url.QueryEscape(next))
+		return nil
+	}
+}
+
+// readForm reads the form of a page.
+func readForm(r *http.Request) (parameters, url.Values, error) {
+	if err := r.ParseForm(); err != nil {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return parameters{}, nil, lyceum.Errorf(lyceum.TooLarge, "The form is larger than %d kilobytes, so nothing was done.", maxForm>>10)
+		}
+		return parameters{}, nil, lyceum.Invalidf("The form cannot be read, so nothing was done. Open the page again and send it once more.")
+	}
+	form := parameters{values: map[string]string{}}
+	for name, values := range r.PostForm {
+		for _, value := range values {
+			if err := decent(value); err != nil {
+				return parameters{}, nil, lyceum.Invalidf("The form cannot be read, so nothing was done. Open the page again and send it once more.")
+			}
+		}
+		form.values[name] = values[0]
+	}
+	return form, r.PostForm, nil
+}
+
+// local keeps a way back to this server: another one would be an open
+// redirector (RFC 9700, section 4.11).
+func local(next, instead string) string {
+	to, err := url.Parse(next)
+	if err != nil || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || to.Host != "" || to.Scheme != "" || strings.ContainsAny(next, "\\\r\n\t") {
+		return instead
+	}
+	return next
+}
+
+// see leads the browser on, always by 303, so that what was sent here is not
+// sent there (RFC 9700, section 4.12). Where it leads to is one of four: a page
+// of this server, what local let pass, the Redirect URL of an app, or the page
+// that the browser says it came from.
+func see(w http.ResponseWriter, r *http.Request, to string) {
+	http.Redirect(w, r, to, http.StatusSeeOther) // #nosec G710 -- see above
+}

@@ -1,0 +1,109 @@
+package oauth
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// passwordForm is the page at which a password is set.
+type passwordForm struct{ Action, Email string }
+
+// showPassword serves GET /secure/{school}/identity/set_password/{link}. It
+// does not spend the link: programs that look at mail before people do follow
+// links too.
+func (p *pages) showPassword(w http.ResponseWriter, r *http.Request, v *visit) error {
+	user, err := p.Accounts.Link(r.Context(), v.School.ID, r.PathValue("link"))
+	if err != nil {
+		return err
+	}
+	return p.passwordPage(w, r, v, user, http.StatusOK, "")
+}
+
+func (p *pages) passwordPage(w http.ResponseWriter, r *http.Request, v *visit, user lyceum.User, status int, problem string) error {
+	w.Header().Set("Referrer-Policy", "strict-origin") // the address is a secret; the check of forms wants the origin
+	v.User = lyceum.User{}
+	return p.show(w, status, "password.gohtml", v, view{
+		Title: "Choose a password", Error: problem, Data: passwordForm{Action: r.URL.Path, Email: user.Email},
+	})
+}
+
+// setPassword serves POST /secure/{school}/identity/set_password/{link}.
+func (p *pages) setPassword(w http.ResponseWriter, r *http.Request, v *visit) error {
+	form, _, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	user, err := p.Accounts.Link(r.Context(), v.School.ID, r.PathValue("link"))
+	if err != nil {
+		return err
+	}
+	_, err = p.Accounts.SetPassword(r.Context(), v.School.ID, r.PathValue("link"), form.get("password"))
+	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Invalid && len(e.Fields) > 0 {
+		return p.passwordPage(w, r, v, user, http.StatusUnprocessableEntity, "The password "+e.Fields[0].Message+".")
+	}
+	if err != nil {
+		return err
+	}
+	p.Site.End(w)
+	see(w, r, v.path("sign_in")+"?done=password")
+	return nil
+}
+
+// forgottenForm is the page for a forgotten password.
+type forgottenForm struct {
+	Action, SignIn string
+	Mail           bool // the server can send letters
+	Sent           bool
+}
+
+// showForgotten serves GET /secure/{school}/identity/forgot_password.
+func (p *pages) showForgotten(w http.ResponseWriter, _ *http.Request, v *visit) error {
+	return p.forgottenPage(w, v, false)
+}
+
+func (p *pages) forgottenPage(w http.ResponseWriter, v *visit, sent bool) error {
+	return p.show(w, http.StatusOK, "forgotten.gohtml", v, view{
+		Title: "Forgotten password",
+		Data:  forgottenForm{Action: v.path("forgot_password"), SignIn: v.path("sign_in"), Mail: p.Mail != nil, Sent: sent},
+	})
+}
+
+// forgotten serves POST /secure/{school}/identity/forgot_password. The answer
+// is the same whether there is such a person or not, and does not wait for the
+// letter.
+func (p *pages) forgotten(w http.ResponseWriter, r *http.Request, v *visit) error {
+	form, _, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	if p.Mail == nil {
+		return p.forgottenPage(w, v, false)
+	}
+	email := strings.TrimSpace(form.get("email"))
+	select {
+	case p.mailing <- struct{}{}:
+	default:
+		return lyceum.Errorf(lyceum.RateLimited, "Too many letters are being sent at this moment. Wait a minute and try again.")
+	}
+	ctx := context.WithoutCancel(r.Context())
+	go func() {
+		defer func() { <-p.mailing }()
+		p.sendLink(ctx, v, email)
+	}()
+	return p.forgottenPage(w, v, true)
+}
+
+func (p *pages) sendLink(ctx context.Context, v *visit, email string) {
+	link, user, err := p.Accounts.Forgotten(ctx, v.School.ID, email)
+	if err == nil && link != "" {
+		err = p.Mail(ctx, user.Email, "Your password at "+plain(v.School.Name), "Somebody asked for a new password for your account at "+plain(v.School.Name)+".\n"+
+			"If it was you, choose one here within 48 hours:\n\n"+p.Site.AuthURL+v.path("set_password/"+link)+"\n\n"+
+			"If it was not, there is nothing to do: your password stays as it is.\n")
+	}
+	if err != nil {
+		p.Log.WarnContext(ctx, "a link for a password could not be sent", "school", v.School.ID, "err", err)
+	}
+}

@@ -1,0 +1,133 @@
+package oauth
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// signInForm is the sign-in page.
+type signInForm struct{ Action, Email, Next, Forgotten string }
+
+// home is where a person goes who wants nothing in particular.
+func home(u lyceum.User) string {
+	if u.Role == lyceum.Owner {
+		return "/admin"
+	}
+	return "/account/apps"
+}
+
+// showSignIn serves GET /secure/{school}/identity/sign_in.
+func (p *pages) showSignIn(w http.ResponseWriter, r *http.Request, v *visit) error {
+	query := r.URL.Query()
+	next := local(query.Get("next"), "")
+	if v.User.ID != 0 {
+		see(w, r, local(next, home(v.User)))
+		return nil
+	}
+	return p.signInPage(w, r, v, http.StatusOK, view{Notice: notices[query.Get("done")]}, "", next)
+}
+
+func (p *pages) signInPage(w http.ResponseWriter, r *http.Request, v *visit, status int, shown view, email, next string) error {
+	if raw, ok := strings.CutPrefix(next, v.path("oauth_provider/authorize")+"?"); ok {
+		// A wrong request leads on to the app after the sign-in; the browser
+		// holds that to the form's targets.
+		if a, err := p.readAuthorization(r, v, raw); err == nil {
+			web.Protect(w.Header(), a.origin())
+		}
+	}
+	shown.Title = "Sign in"
+	shown.Data = signInForm{Action: v.path("sign_in"), Email: email, Next: next, Forgotten: v.path("forgot_password")}
+	return p.show(w, status, "sign_in.gohtml", v, shown)
+}
+
+// signIn serves POST /secure/{school}/identity/sign_in. The session that was
+// there before ends: its id must not become that of who signs in.
+func (p *pages) signIn(w http.ResponseWriter, r *http.Request, v *visit) error {
+	form, _, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	email, next := strings.TrimSpace(form.get("email")), local(form.get("next"), "")
+	secret, user, err := p.Accounts.SignIn(r.Context(), v.School.ID, email, form.get("password"))
+	v.User = lyceum.User{}
+	if e := lyceum.Public(err); err != nil {
+		switch e.Kind {
+		case lyceum.Unauthenticated:
+			return p.signInPage(w, r, v, http.StatusUnprocessableEntity, view{Error: e.Detail}, email, next)
+		case lyceum.RateLimited:
+			w.Header().Set("Retry-After", "60")
+			return p.signInPage(w, r, v, http.StatusTooManyRequests, view{Error: e.Detail}, email, next)
+		default:
+			return err
+		}
+	}
+	if v.secret != "" {
+		if err := p.Accounts.SignOut(r.Context(), v.School.ID, v.secret); err != nil {
+			return err
+		}
+	}
+	p.Site.Begin(w, secret, access.SessionAbsolute)
+	see(w, r, local(next, home(user)))
+	return nil
+}
+
+// signOut serves POST /secure/{school}/identity/sign_out.
+func (p *pages) signOut(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p.Site.End(w)
+	if v.secret != "" {
+		if err := p.Accounts.SignOut(r.Context(), v.School.ID, v.secret); err != nil {
+			return err
+		}
+	}
+	see(w, r, v.path("sign_in")+"?done=signed_out")
+	return nil
+}
+
+// schoolQuestion is the page that asks for the school.
+type schoolQuestion struct{ Next, School string }
+
+// whichSchool serves GET /secure/sign_in: it leads to the sign-in of the school
+// that the browser was last signed in to, of the only school, or of the one
+// that the person names.
+func (p *pages) whichSchool(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	next := local(query.Get("next"), "")
+	school, known := access.SchoolOfSession(p.Site.Session(r))
+	if !known {
+		school, known = p.OnlySchool(r.Context())
+	}
+	asked := schoolQuestion{Next: next, School: strings.TrimSpace(query.Get("school"))}
+	problem := ""
+	if query.Has("school") {
+		n, err := strconv.ParseInt(asked.School, 10, 32)
+		if school, known = lyceum.SchoolID(n), err == nil; !known {
+			problem = "The school’s number must be a number, such as 1."
+		} else if _, err := p.School(r.Context(), school); err != nil {
+			if lyceum.KindOf(err) != lyceum.NotFound {
+				return err
+			}
+			known, problem = false, "There is no school with this number here."
+		}
+	}
+	if known {
+		see(w, r, fmt.Sprintf("/secure/%d/identity/sign_in?next=%s", school, url.QueryEscape(next)))
+		return nil
+	}
+	return p.show(w, http.StatusOK, "school.gohtml", nil, view{Title: "Which school is yours?", Error: problem, Data: asked})
+}
+
+// notices are the sentences that a page begins with after something was done,
+// by the value of the parameter done.
+var notices = map[string]string{
+	"signed_out": "You are signed out.",
+	"password":   "Your new password is set. Sign in with it.",
+	"revoked":    "The app has no access any more.",
+	"cancelled":  "Nothing was granted.",
+}

@@ -1,0 +1,106 @@
+package oauth
+
+import (
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+)
+
+// view is what every page is shown with.
+type view struct {
+	Title  string
+	School string // its name; empty where no school is known
+	User   string // the email of who is signed in
+	Out    string // where to sign out
+	Notice string
+	Error  string
+	Data   any
+}
+
+var functions = template.FuncMap{
+	"plain":   plain,
+	"machine": func(at time.Time) string { return string(lyceum.AppendTime(nil, at)) },
+	"day":     func(at time.Time) string { return at.UTC().Format("2 January 2006") },
+}
+
+// maxShown is how much of a name that strangers chose a page shows, in
+// characters.
+const maxShown = 80
+
+// plain makes a name that a stranger chose fit to be read: what cannot be seen
+// or turns the direction of writing is taken out, and what is too long is cut
+// (RFC 6749, section 10.14).
+func plain(name string) string {
+	shown := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, name)
+	if runes := []rune(shown); len(runes) > maxShown {
+		return string(runes[:maxShown-1]) + "…"
+	}
+	return shown
+}
+
+func (p *pages) show(w http.ResponseWriter, status int, page string, v *visit, shown view) error {
+	if v != nil {
+		shown.School = plain(v.School.Name)
+		if v.User.ID != 0 {
+			shown.User, shown.Out = v.User.Email, v.path("sign_out")
+		}
+	}
+	return web.Show(w, status, p.templates[page], shown)
+}
+
+var status = map[lyceum.Kind]int{
+	lyceum.Internal:        http.StatusInternalServerError,
+	lyceum.Invalid:         http.StatusBadRequest,
+	lyceum.Unauthenticated: http.StatusForbidden, // a 401 would ask browsers for credentials of their own
+	lyceum.Forbidden:       http.StatusForbidden,
+	lyceum.NotFound:        http.StatusNotFound,
+	lyceum.Conflict:        http.StatusConflict,
+	lyceum.TooLarge:        http.StatusRequestEntityTooLarge,
+	lyceum.RateLimited:     http.StatusTooManyRequests,
+	lyceum.Unavailable:     http.StatusServiceUnavailable,
+}
+
+var titles = map[lyceum.Kind]string{
+	lyceum.Internal:        "Something went wrong here",
+	lyceum.Invalid:         "That cannot be done",
+	lyceum.Unauthenticated: "You are not let in",
+	lyceum.Forbidden:       "That was refused",
+	lyceum.NotFound:        "Nothing is here",
+	lyceum.Conflict:        "That does not go together",
+	lyceum.TooLarge:        "That is too much",
+	lyceum.RateLimited:     "Too many requests",
+	lyceum.Unavailable:     "The school cannot be reached",
+}
+
+// apologize shows an error to the person, and gives what must stay here to the
+// log. An error page never leads anywhere.
+func (p *pages) apologize(w http.ResponseWriter, r *http.Request, err error) {
+	e := lyceum.Public(err)
+	sentence := strings.Join(e.Sentences(), " ")
+	switch e.Kind {
+	case lyceum.Internal:
+		p.Log.ErrorContext(r.Context(), "page failed", "path", r.Pattern, "err", err)
+		sentence = "It is written to the server’s log. Try again; if it stays so, tell whoever runs the school."
+	case lyceum.Unavailable:
+		p.Log.WarnContext(r.Context(), "page cannot be shown now", "path", r.Pattern, "err", err)
+		w.Header().Set("Retry-After", "2")
+		sentence = "Its data cannot be reached at this moment. Nothing was lost; try again in a minute."
+	case lyceum.RateLimited:
+		w.Header().Set("Retry-After", "60")
+	default:
+	}
+	if err := p.show(w, status[e.Kind], "problem.gohtml", nil, view{Title: titles[e.Kind], Error: sentence}); err != nil {
+		p.Log.ErrorContext(r.Context(), "page cannot be rendered", "path", r.Pattern, "err", err)
+		http.Error(w, "internal error", http.StatusInternalServerError)
+	}
+}

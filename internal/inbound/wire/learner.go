@@ -1,0 +1,68 @@
+package wire
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// OAuthError is the body of an error as RFC 6749 writes it.
+type OAuthError struct {
+	Error       string `json:"error"`
+	Description string `json:"error_description"`
+}
+
+// learnerStatus gives each kind of error the status that an app sees.
+var learnerStatus = map[lyceum.Kind]int{
+	lyceum.Internal:        http.StatusInternalServerError,
+	lyceum.Invalid:         http.StatusBadRequest,
+	lyceum.Unauthenticated: http.StatusUnauthorized,
+	lyceum.Forbidden:       http.StatusForbidden,
+	lyceum.NotFound:        http.StatusNotFound,
+	lyceum.Conflict:        http.StatusConflict,
+	lyceum.TooLarge:        http.StatusRequestEntityTooLarge,
+	lyceum.RateLimited:     http.StatusTooManyRequests,
+	lyceum.Unavailable:     http.StatusServiceUnavailable,
+}
+
+// learnerWords are the words of errors that bring none of their own.
+var learnerWords = map[lyceum.Kind]string{
+	lyceum.Internal:        "server_error",
+	lyceum.Invalid:         "invalid_request",
+	lyceum.Unauthenticated: "invalid_token",
+	lyceum.Forbidden:       "access_forbidden",
+	lyceum.NotFound:        "not_found",
+	lyceum.Conflict:        "conflict",
+	lyceum.TooLarge:        "invalid_request",
+	lyceum.RateLimited:     "rate_limit_exceeded",
+	lyceum.Unavailable:     "temporarily_unavailable",
+}
+
+// AsOAuth gives an error's status and its body in the words of RFC 6749.
+func AsOAuth(e *lyceum.Error) (int, OAuthError) {
+	word := e.Code
+	if word == "" {
+		word = learnerWords[e.Kind]
+	}
+	return learnerStatus[e.Kind], OAuthError{Error: word, Description: strings.Join(e.Sentences(), "; ")}
+}
+
+// LearnerFailure makes the errors of an operation that wants an access token
+// with one of the scopes, with the challenge of RFC 6750, section 3.
+func LearnerFailure(scopes []lyceum.Scope) Failure {
+	return func(e *lyceum.Error) (int, string, Body) {
+		status, body := AsOAuth(e)
+		challenge := `Bearer realm="lyceum"`
+		switch {
+		case e.Kind == lyceum.Unauthenticated && e.Code != "":
+			challenge += `, error="invalid_token", error_description="` + e.Detail + `"`
+		case e.Kind == lyceum.Unauthenticated: // no token at all: no error, says section 3.1
+		case e.Kind == lyceum.Forbidden:
+			challenge += `, error="insufficient_scope", scope="` + lyceum.Scopes(scopes).String() + `"`
+		default:
+			challenge = ""
+		}
+		return status, challenge, JSON{body}
+	}
+}

@@ -1,0 +1,35 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// forgottenAllowance bounds the links that are sent to one account.
+var forgottenAllowance = Allowance{3, time.Hour}
+
+// Forgotten makes a one-time link for a person who forgot the password. The
+// link is empty where there is nobody to send it to, and when too many were
+// asked for; whoever asks must not be told which.
+func (a *Accounts) Forgotten(ctx context.Context, school lyceum.SchoolID, email string) (link string, user lyceum.User, err error) {
+	if !a.forgotten.Take(fmt.Sprintf("%d %s", school, strings.ToLower(email))) {
+		return "", lyceum.User{}, nil
+	}
+	user, err = a.store.GetUserByEmail(ctx, school, email)
+	if lyceum.KindOf(err) == lyceum.NotFound || err == nil && user.DisabledAt.Present {
+		return "", lyceum.User{}, nil
+	}
+	if err != nil {
+		return "", lyceum.User{}, err
+	}
+	link, err = a.NewPasswordLink(ctx, school, user.ID, userActor(user.ID))
+	return link, user, err
+}
+
+// SchoolOfApp gives the school that a client id leads to, without asking
+// whether there is such an app.
+func SchoolOfApp(clientID string) (lyceum.SchoolID, bool) { return schoolOf(appPrefix, clientID) }
