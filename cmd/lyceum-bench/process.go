@@ -30,7 +30,22 @@ type server struct {
 	command *exec.Cmd
 	address string // host:port
 	key     string
+	said    credentials
 	took    time.Duration // from its start to its first line
+}
+
+// credentials are what a sandbox tells in its first line.
+type credentials struct {
+	BaseURL   string `json:"base_url"`
+	APIKey    string `json:"api_key"`
+	Learner   struct{ Email, Password string }
+	OAuthApps struct {
+		V1 struct {
+			ClientID     string `json:"client_id"`
+			ClientSecret string `json:"client_secret"`
+			RedirectURL  string `json:"redirect_url"`
+		}
+	} `json:"oauth_apps"`
 }
 
 // start runs a command until it has told its address in a line of JSON.
@@ -50,10 +65,7 @@ func start(ctx context.Context, path string, args ...string) (*server, error) {
 		return nil, errors.Join(fmt.Errorf("%s said nothing: %w", path, err), s.stop())
 	}
 	s.took = time.Since(begin)
-	var said struct {
-		BaseURL string `json:"base_url"`
-		APIKey  string `json:"api_key"`
-	}
+	var said credentials
 	if err := json.Unmarshal(line, &said); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
@@ -61,7 +73,7 @@ func start(ctx context.Context, path string, args ...string) (*server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
-	s.address, s.key = base.Host, said.APIKey
+	s.address, s.key, s.said = base.Host, said.APIKey, said
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	return s, nil
 }

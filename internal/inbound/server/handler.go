@@ -258,7 +258,9 @@ func (h *handler) dispatch(x *exchange, r *http.Request, to *route) {
 	x.route = to
 	header := x.Header()
 	header["Access-Control-Allow-Origin"] = anybody
-	header["Access-Control-Expose-Headers"] = exposed
+	if len(r.Header["Origin"]) > 0 {
+		header["Access-Control-Expose-Headers"] = exposed
+	}
 	if to.pattern != "" && r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
 		preflight(x, to)
 		return

@@ -90,20 +90,21 @@ func TestWrongMethods(t *testing.T) {
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	s := newSite(t, limited(6))
 	writeOnly := s.issue(t, s.ours, lyceum.Write)
+	const script = "Origin: https://app.example.com"
 	for _, tc := range []struct {
 		status int
 		w      *httptest.ResponseRecorder
 	}{
-		{200, s.list(t, s.key)},
-		{400, s.ask(t, http.MethodGet, "/v1/transactions?per=x", "apiKey: "+s.key)},
-		{401, s.ask(t, http.MethodGet, "/v1/transactions")},
-		{403, s.list(t, writeOnly)},
-		{404, s.ask(t, http.MethodGet, "/v1/unknown", "apiKey: "+s.key)},
-		{405, s.ask(t, http.MethodPost, "/v1/transactions", "apiKey: "+s.key)},
-		{304, s.ask(t, http.MethodGet, "/v1/transactions", "apiKey: "+s.key, "If-None-Match: *")},
-		{200, s.list(t, s.key)},
-		{200, s.list(t, s.key)},
-		{429, s.list(t, s.key)},
+		{200, s.ask(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+s.key)},
+		{400, s.ask(t, http.MethodGet, "/v1/transactions?per=x", script, "apiKey: "+s.key)},
+		{401, s.ask(t, http.MethodGet, "/v1/transactions", script)},
+		{403, s.ask(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+writeOnly)},
+		{404, s.ask(t, http.MethodGet, "/v1/unknown", script, "apiKey: "+s.key)},
+		{405, s.ask(t, http.MethodPost, "/v1/transactions", script, "apiKey: "+s.key)},
+		{304, s.ask(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+s.key, "If-None-Match: *")},
+		{200, s.ask(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+s.key)},
+		{200, s.ask(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+s.key)},
+		{429, s.ask(t, http.MethodGet, "/v1/transactions", script, "apiKey: "+s.key)},
 	} {
 		wantStatus(t, tc.w, tc.status)
 		want := map[string]string{

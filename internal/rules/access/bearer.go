@@ -65,16 +65,16 @@ var ErrNoBearer = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "An access
 // token that is revoked in this process is refused at once, one revoked in
 // another within five seconds.
 func (o *OAuth) Bearer(ctx context.Context, token string) (Learner, error) {
-	school, ok := schoolOf(accessPrefix, token)
-	if !ok {
-		return Learner{}, ErrBearer
-	}
 	now := o.clock()
 	hash := HashSecret(token)
 	o.mu.RLock()
 	known, ok := o.known[hash]
 	o.mu.RUnlock()
 	if !ok || !now.Before(known.until) {
+		school, ok := schoolOf(accessPrefix, token)
+		if !ok {
+			return Learner{}, ErrBearer
+		}
 		var err error
 		if known, err = o.lookBearer(ctx, school, hash, now); err != nil {
 			return Learner{}, err
@@ -83,7 +83,7 @@ func (o *OAuth) Bearer(ctx context.Context, token string) (Learner, error) {
 	if !now.Before(known.expires) {
 		return Learner{}, ErrBearer
 	}
-	o.usedGrant(school, known.grant, now)
+	o.usedGrant(known.learner.School, known.grant, now)
 	return known.learner, nil
 }
 
