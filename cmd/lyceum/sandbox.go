@@ -230,7 +230,7 @@ A school is open at %[1]s with %[2]d transactions (seed %[3]d, %[4]s).
 
   API key     %[5]s
   Reference   %[1]s/docs
-  Contract    %[1]s/openapi/v1.yaml
+  Contract    %[1]s/openapi/v1.yaml and v2.yaml
 
 Try it:
 
@@ -238,19 +238,23 @@ Try it:
   curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions?user_id=%[6]d&per=5'
   curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions?is_fully_refunded=true&start=2026-01-01&end=2026-03-31'
 
-Kept in the school's database; signing in and OAuth come with a later version:
+Sign in at %[1]s/secure/%[17]d/identity/sign_in:
 
   Owner       %[7]s  %[8]s
   Learner     %[9]s  %[10]s
+
+Let an app act for the learner (docs/oauth.md goes the whole way):
+
   OAuth v1    %[11]s  %[12]s
   OAuth v2    %[13]s  %[14]s
   Redirect    %[15]s
+  Authorize   %[1]s/secure/%[17]d/identity/oauth_provider/authorize?client_id=%[11]s&response_type=code&required_scopes=name:read
 
 Ctrl-C ends it%[16]s.
 `, k.BaseURL, c.Transactions, c.Seed, limitText(c.RateLimit), k.APIKey, k.Learner.ID,
 		k.Owner.Email, k.Owner.Password, k.Learner.Email, k.Learner.Password,
 		k.OAuthApps.V1.ClientID, k.OAuthApps.V1.ClientSecret, k.OAuthApps.V2.ClientID, k.OAuthApps.V2.ClientSecret, redirectURL,
-		map[bool]string{true: "", false: " and throws the school away"}[c.Data != "" || c.DatabaseURL != ""])
+		map[bool]string{true: "", false: " and throws the school away"}[c.Data != "" || c.DatabaseURL != ""], k.SchoolID)
 	return err
 }
 

@@ -87,6 +87,11 @@ type storyKey struct{}
 
 func setUpScript(env *testscript.Env) error {
 	env.Setenv("GORACE", raceOptions)
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return err
+	}
+	env.Setenv("ROOT", root) // for what the documents say to run
 	s := &story{env: slices.Clone(env.Vars), servers: map[string]*process{}}
 	env.Values[storyKey{}] = s
 	env.Defer(func() {

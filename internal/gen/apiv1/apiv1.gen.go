@@ -7,33 +7,6 @@ import (
 	"time"
 )
 
-// Defines values for CurrentUserRole.
-const (
-	Affiliate CurrentUserRole = "affiliate"
-	Author    CurrentUserRole = "author"
-	Custom    CurrentUserRole = "custom"
-	Owner     CurrentUserRole = "owner"
-	Student   CurrentUserRole = "student"
-)
-
-// Valid indicates whether the value is a known member of the CurrentUserRole enum.
-func (e CurrentUserRole) Valid() bool {
-	switch e {
-	case Affiliate:
-		return true
-	case Author:
-		return true
-	case Custom:
-		return true
-	case Owner:
-		return true
-	case Student:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for IntrospectionTokenType.
 const (
 	IntrospectionTokenTypeBearer IntrospectionTokenType = "bearer"
@@ -126,12 +99,9 @@ type CurrentUser struct {
 	// Email Email address of the learner; null without the scope `email:read`.
 	Email *string `json:"email"`
 
-	// Role What the learner is in the school.
-	Role CurrentUserRole `json:"role"`
+	// Role What the learner is in the school, `student`, `owner`, `author` or `affiliate`, or a role that the school named itself.
+	Role string `json:"role"`
 }
-
-// CurrentUserRole What the learner is in the school.
-type CurrentUserRole string
 
 // Error What went wrong, in words.
 type Error struct {

@@ -41,7 +41,7 @@ func learner(id, method, path string, serve wire.Endpoint) wire.Operation {
 // GetCurrentUser serves GET /v2/current_user/me.
 func (f *Face) GetCurrentUser(_ context.Context, learner *access.Learner) (wire.JSON, error) {
 	me := learner.Me()
-	answer := gen.CurrentUser{ID: int32(me.ID), Email: me.Email.Value, Role: gen.CurrentUserRole(me.Role)}
+	answer := gen.CurrentUser{ID: int32(me.ID), Email: me.Email.Value, Role: string(me.Role)}
 	if me.Name.Present {
 		answer.Name = &me.Name.Value
 	}

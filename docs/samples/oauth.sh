@@ -1,0 +1,70 @@
+#!/bin/sh
+# Goes the whole way of an app and its learner with curl alone: authorize,
+# exchange, profile, refresh, and giving the tokens back.
+#
+#   lyceum sandbox --json > sandbox.json &
+#   sh docs/samples/oauth.sh sandbox.json v1
+#   sh docs/samples/oauth.sh sandbox.json v2
+set -eu
+file=$1 version=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# What the sandbox said of itself.
+said() { sed "s/.*$1//; s/^\"\([^\"]*\)\".*/\1/" "$file"; }
+base=$(said '"base_url":')
+auth=$(said '"auth_url":')
+email=$(said '"learner":{[^}]*"email":')
+password=$(said '"learner":{[^}]*"password":')
+client_id=$(said "\"$version\":{\"client_id\":")
+client_secret=$(said "\"$version\":{[^}]*\"client_secret\":")
+redirect=$(said "\"$version\":{[^}]*\"redirect_url\":")
+case $version in v1) scopes='name:read email:read' ;; v2) scopes='profile:read' ;; esac
+
+# The learner's browser: it keeps cookies and reads forms.
+browse() { curl --silent --show-error --cookie "$work/jar" --cookie-jar "$work/jar" "$@"; }
+hidden() { sed -n "s/.*name=\"$1\" value=\"\([^\"]*\)\".*/\1/p" "$work/page" | sed 's/&amp;/\&/g; s/&#43;/+/g'; }
+
+# 1. The app sends the learner to the authorization page. state comes back
+# unchanged. The challenge is the SHA-256 of a text that only the app knows
+# (PKCE); the pair here is the one printed in RFC 7636.
+verifier=dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk
+challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM
+browse --location --get --output "$work/page" "$auth/secure/1/identity/oauth_provider/authorize" \
+  --data-urlencode "client_id=$client_id" --data-urlencode response_type=code \
+  --data-urlencode "required_scopes=$scopes" --data-urlencode optional_scopes=courses:read \
+  --data-urlencode state=af0ifjsldkj --data-urlencode "code_challenge=$challenge"
+
+# 2. The learner signs in, and sees who wants what.
+browse --location --output "$work/page" "$auth/secure/1/identity/sign_in" \
+  --data-urlencode "email=$email" --data-urlencode "password=$password" --data-urlencode "next=$(hidden next)"
+
+# 3. The learner ticks the optional scope and chooses Authorize. The browser is
+# sent to the app's Redirect URL with a code.
+browse --output /dev/null --write-out '%{redirect_url}' "$auth/secure/1/identity/oauth_provider/authorize" \
+  --data-urlencode "request=$(hidden request)" --data-urlencode scope=courses:read --data-urlencode answer=authorize > "$work/location"
+echo "redirect: $(sed 's/code=[^&]*/code=…/' "$work/location")"
+code=$(sed 's/.*[?&]code=\([^&]*\).*/\1/' "$work/location")
+
+# 4. The app exchanges the code.
+token() { sed "s/.*\"$1\":\"\([^\"]*\)\".*/\1/" "$work/tokens"; }
+curl --silent --show-error --fail-with-body --output "$work/tokens" "$base/$version/current_user/oauth2/token" \
+  --data-urlencode grant_type=authorization_code --data-urlencode "code=$code" --data-urlencode "code_verifier=$verifier" \
+  --data-urlencode "redirect_uri=$redirect" --data-urlencode "client_id=$client_id" --data-urlencode "client_secret=$client_secret"
+access=$(token access_token) refresh=$(token refresh_token)
+echo "tokens: $(sed 's/_token":"[^"]*"/_token":"…"/g' "$work/tokens")"
+
+# 5. The app reads the learner's profile.
+me() { curl --silent --show-error --header "Authorization: bearer $access" "$base/$version/current_user/me"; }
+echo "me: $(me)"
+
+# 6. Two hours later the app gets a further access token. This time it shows its
+# credentials in the header; both ways are good.
+curl --silent --show-error --fail-with-body --output "$work/tokens" --user "$client_id:$client_secret" \
+  "$base/$version/current_user/oauth2/token" --data-urlencode grant_type=refresh_token --data-urlencode "refresh_token=$refresh"
+access=$(token access_token)
+echo "me again: $(me)"
+
+# 7. The app gives everything back.
+curl --silent --show-error --fail-with-body --user "$client_id:$client_secret" "$base/$version/current_user/oauth2/revoke" --data-urlencode "token=$refresh"
+echo "me at last: $(me)"
