@@ -127,7 +127,7 @@ func (p *pages) askConsent(w http.ResponseWriter, r *http.Request, v *visit) err
 		Required: scopes(a.app.Version, a.request.Required), Optional: scopes(a.app.Version, a.request.Optional),
 		Host: strings.TrimPrefix(strings.TrimPrefix(a.origin(), "https://"), "http://"),
 	}
-	return p.show(w, http.StatusOK, "consent.gohtml", v, view{Title: "Let " + page.App + " in?", Data: page})
+	return p.show(w, http.StatusOK, "consent.gohtml", v, view{Title: "Let “" + page.App + "” in?", Data: page})
 }
 
 func scopes(version lyceum.InterfaceVersion, list lyceum.Scopes) []scope {

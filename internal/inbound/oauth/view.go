@@ -25,7 +25,7 @@ type view struct {
 var functions = template.FuncMap{
 	"plain":   plain,
 	"machine": func(at time.Time) string { return string(lyceum.AppendTime(nil, at)) },
-	"day":     func(at time.Time) string { return at.UTC().Format("2 January 2006") },
+	"day":     func(at time.Time) string { return at.UTC().Format("2\u00a0Jan\u00a02006") },
 }
 
 // maxShown is how much of a name that strangers chose a page shows, in
