@@ -112,6 +112,8 @@ func forbidden(f source, imported string) string {
 		return ""
 	case to == "internal/storage/storetest" && !f.isTest():
 		return "storetest is for tests"
+	case target == "internal/inbound/web/webtest" && !f.isTest():
+		return "webtest is for tests"
 	case toRoom == "internal/storage" && f.isTest():
 		return ""
 	case fromRoom == "cmd":
@@ -245,6 +247,12 @@ func TestWallsHold(t *testing.T) {
 		{"a face imports a command", "internal/inbound/apiv1/face.go", own + "cmd/lyceum", "may not import"},
 		{"a test of a face imports a store", "internal/inbound/apiv1/face_test.go", own + "internal/storage/sqlstore", ""},
 		{"a test of a face imports storetest", "internal/inbound/apiv1/face_test.go", own + "internal/storage/storetest", ""},
+		{"a face imports web", "internal/inbound/console/page.go", own + "internal/inbound/web", ""},
+		{"a face imports webtest", "internal/inbound/console/page.go", own + "internal/inbound/web/webtest", "webtest is for tests"},
+		{"web imports webtest", "internal/inbound/web/page.go", own + "internal/inbound/web/webtest", "webtest is for tests"},
+		{"a test of a face imports webtest", "internal/inbound/console/page_test.go", own + "internal/inbound/web/webtest", ""},
+		{"a command imports webtest", "cmd/lyceum/serve.go", own + "internal/inbound/web/webtest", "webtest is for tests"},
+		{"a test of a command imports webtest", "cmd/lyceum/serve_test.go", own + "internal/inbound/web/webtest", ""},
 		{"a package inside a face's own folder", "internal/inbound/console/page.go", own + "internal/inbound/console/chart", ""},
 
 		{"a rule imports the root", "internal/rules/sales/sales.go", module, ""},

@@ -1,0 +1,66 @@
+package webtest
+
+import (
+	"context"
+	_ "embed" // axe-core
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+//go:embed testdata/axe/axe.min.js
+var axe string
+
+// violations runs axe and gives a line for each thing that is wrong.
+const violations = `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.flatMap(v =>
+	v.nodes.map(n => v.impact + " " + v.id + ": " + v.help + "\n\t" + n.html.slice(0, 200) + "\n\t" + (n.failureSummary ?? "").replaceAll("\n", " "))))`
+
+// Axe fails for everything that axe-core finds wrong with the page in the tab,
+// of the Web Content Accessibility Guidelines and of good practice. What it
+// finds out by looking, such as contrast, holds for the window as it is. The
+// page's policy stays in force.
+func Axe(t testing.TB, tab context.Context) {
+	t.Helper()
+	if !Eval[bool](t, tab, "typeof axe === 'object'") {
+		if _, err := chromedp.Run(tab, chromedp.Evaluate[chromedp.Void](axe)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, each := range Eval[[]string](t, tab, violations) {
+		t.Errorf("%s: %s", Eval[string](t, tab, "location.pathname"), each)
+	}
+}
+
+// broken tells what is wrong with the order of a page that a rule of axe does
+// not see.
+const broken = `(() => {
+	const wrong = [];
+	const small = e => { const b = e.getBoundingClientRect(); return b.width > 0 && b.height > 0 && (b.width < 44 || b.height < 44); };
+	const wide = document.documentElement.scrollWidth > innerWidth && [...document.querySelectorAll("body *")]
+		.filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + "." + e.className).slice(0, 5).join(" ");
+	if (wide) wrong.push("wider than the window: " + wide);
+	if (document.querySelectorAll("h1").length !== 1) wrong.push("there is not one h1");
+	if (document.querySelectorAll("main").length !== 1) wrong.push("there is not one main");
+	let level = 1;
+	for (const h of document.querySelectorAll("h1,h2,h3,h4")) {
+		if (+h.tagName[1] > level + 1) wrong.push("a heading is left out before " + h.textContent);
+		level = +h.tagName[1];
+	}
+	for (const e of document.querySelectorAll("[aria-labelledby],[aria-describedby],label[for]"))
+		for (const name of ["aria-labelledby", "aria-describedby", "for"])
+			for (const id of (e.getAttribute(name) ?? "").split(" ").filter(Boolean))
+				if (!document.getElementById(id)) wrong.push(name + " leads to no " + id);
+	for (const e of document.querySelectorAll("button,input:not([type=hidden],[type=checkbox],[type=radio]),select,a.primary,a.plain,a.danger,nav a,label:has(input[type=checkbox],input[type=radio])"))
+		if (small(e)) wrong.push("smaller than 44 pixels: " + e.outerHTML.slice(0, 120));
+	return wrong;
+})()`
+
+// Sound fails for a page that is wider than the window, whose headings or
+// references are broken, or where what is to be pressed is smaller than 44
+// pixels.
+func Sound(t testing.TB, tab context.Context) {
+	t.Helper()
+	for _, each := range Eval[[]string](t, tab, broken) {
+		t.Errorf("%s: %s", Eval[string](t, tab, "location.pathname"), each)
+	}
+}

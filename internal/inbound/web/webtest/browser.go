@@ -1,0 +1,233 @@
+// Package webtest looks at pages with Chromium: for tests only.
+//
+// It owns how the browser is found and set up, what a browser may complain of,
+// and the check of what a screen reader or a keyboard needs. It must not know
+// any page.
+package webtest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long one browser may take for all its pages.
+const patience = 3 * time.Minute
+
+// Browser starts a Chromium with a profile of its own and gives a tab of it.
+// Without Chromium the test is skipped, but not where the environment says
+// CI=true: there its absence is a failure. LYCEUM_TEST_CHROMIUM may say where
+// it is.
+func Browser(t testing.TB) context.Context {
+	t.Helper()
+	allocator, stop := chromedp.NewExecAllocator(t.Context(),
+		chromedp.ExecPath(chromium(t)),
+		chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
+		chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("disable-sync", true),
+		chromedp.Flag("hide-scrollbars", true),
+	)
+	t.Cleanup(stop)
+	tab, closeTab := chromedp.NewContext(allocator)
+	t.Cleanup(closeTab)
+	Do(t, tab)
+	limited, cancel := context.WithTimeout(tab, patience)
+	t.Cleanup(cancel)
+	return limited
+}
+
+func chromium(t testing.TB) string {
+	t.Helper()
+	name := os.Getenv("LYCEUM_TEST_CHROMIUM")
+	if name == "" {
+		name = "chromium"
+	}
+	path, err := exec.LookPath(name)
+	switch {
+	case err == nil:
+	case os.Getenv("CI") == "true":
+		t.Fatalf("the pages cannot be looked at: %v; install Chromium or set LYCEUM_TEST_CHROMIUM to its path", err)
+	default:
+		t.Skipf("the pages are not looked at in a browser: %v; install Chromium or set LYCEUM_TEST_CHROMIUM to its path", err)
+	}
+	return path
+}
+
+// Do takes steps in the tab; one that fails ends the test.
+func Do(t testing.TB, tab context.Context, steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(tab, steps...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Eval gives what an expression is on the page; a promise is awaited.
+func Eval[T any](t testing.TB, tab context.Context, expression string) T {
+	t.Helper()
+	value, err := chromedp.Run(tab, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// Until waits for an expression to be true, five seconds at most.
+func Until(t testing.TB, tab context.Context, expression string) {
+	t.Helper()
+	for range 200 {
+		value, err := chromedp.Run(tab, chromedp.Evaluate[bool]("!!("+expression+")"))
+		if err == nil && value { // between two pages there is nothing to ask
+			return
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	t.Fatalf("never true: %s; the page is %s", expression, Eval[string](t, tab, "document.body.innerText"))
+}
+
+// Look makes the window so wide and so high, and light or dark.
+func Look(t testing.TB, tab context.Context, width, height int64, dark bool) {
+	t.Helper()
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	Do(t, tab, chromedp.EmulateViewport(width, height), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{
+				{Name: "prefers-color-scheme", Value: scheme},
+				{Name: "prefers-reduced-motion", Value: "reduce"}, // a colour under way would be measured
+			},
+		})
+		return err
+	}))
+}
+
+// Scripts switches the scripts of pages on or off.
+func Scripts(t testing.TB, tab context.Context, on bool) {
+	t.Helper()
+	Do(t, tab, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
+		return err
+	}))
+}
+
+// Cookie gives the browser a cookie for an origin.
+func Cookie(t testing.TB, tab context.Context, origin, name, value string) {
+	t.Helper()
+	Do(t, tab, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, network.SetCookie, network.SetCookieParams{Name: name, Value: value, URL: origin, HTTPOnly: new(true)})
+		return err
+	}))
+}
+
+// The widths of Screenshot, in CSS pixels.
+const (
+	Desktop = 1280
+	Phone   = 390
+)
+
+// Screenshot keeps what the tab shows as NAME.png in the folder that
+// LYCEUM_PICTURES names, and does nothing without one. It leaves the window as
+// wide and as light as it was asked for.
+func Screenshot(t testing.TB, tab context.Context, name string, width int64, dark bool) {
+	t.Helper()
+	folder := os.Getenv("LYCEUM_PICTURES")
+	if folder == "" {
+		return
+	}
+	height := int64(844)
+	Look(t, tab, width, height, dark)
+	if width < 2*Phone { // a phone's page is shown whole
+		height = max(height, Eval[int64](t, tab, "document.documentElement.scrollHeight"))
+		Look(t, tab, width, height, dark)
+	}
+	png, err := chromedp.Run(tab, chromedp.CaptureScreenshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), png, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Heard is what the browser says is wrong with pages.
+type Heard struct {
+	host string
+	mu   sync.Mutex
+	all  []string
+}
+
+// Listen begins to collect what is wrong: errors and messages on the console,
+// answers of 400 and above, and requests to anywhere but origin.
+func Listen(t testing.TB, tab context.Context, origin string) *Heard {
+	t.Helper()
+	at, err := url.Parse(origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &Heard{host: at.Host}
+	if err := chromedp.Listen(tab, h.hear); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func (h *Heard) hear(event any) {
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		h.add("log: %s %s", e.Entry.Text, e.Entry.URL)
+	case *runtime.EventConsoleAPICalled:
+		h.add("console: %s", e.Type)
+	case *runtime.EventExceptionThrown:
+		h.add("exception: %s", e.ExceptionDetails.Text)
+	case *network.EventRequestWillBeSent:
+		if at, err := url.Parse(e.Request.URL); err != nil || at.Host != h.host && at.Scheme != "data" {
+			h.add("a foreign request: %s", e.Request.URL)
+		}
+	case *network.EventResponseReceived:
+		if e.Response.Status >= 400 {
+			h.add("answer %d: %s", e.Response.Status, e.Response.URL)
+		}
+	}
+}
+
+func (h *Heard) add(format string, args ...any) {
+	h.mu.Lock()
+	h.all = append(h.all, fmt.Sprintf(format, args...))
+	h.mu.Unlock()
+}
+
+// Take gives what was heard since it was asked last, but for what contains one
+// of the texts that are expected.
+func (h *Heard) Take(expected ...string) []string {
+	h.mu.Lock()
+	all := h.all
+	h.all = nil
+	h.mu.Unlock()
+	var left []string
+	for _, text := range all {
+		known := false
+		for _, e := range expected {
+			known = known || strings.Contains(text, e)
+		}
+		if !known {
+			left = append(left, text)
+		}
+	}
+	return left
+}
