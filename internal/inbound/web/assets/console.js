@@ -41,6 +41,11 @@
     }
   });
 
+  // The address of a page that was the answer to a form becomes that of the
+  // page after it, so that a reload does not send the form again.
+  const then = document.querySelector("[data-then]");
+  if (then) { history.replaceState(null, "", then.dataset.then); }
+
   // The answer to a second click would lack the secret that the first one shows.
   for (const form of document.querySelectorAll("form[data-once]")) {
     let sent = false;

@@ -1,0 +1,241 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// appPage is what the pages about one app show.
+type appPage struct {
+	App    lyceum.OAuthApp
+	Path   string
+	Form   *form  // of the changes
+	Rotate *form  // of the new secret
+	Keeps  []keep // the choices of Rotate
+}
+
+// secretPage is the one page that has a client secret.
+type secretPage struct {
+	App              lyceum.OAuthApp
+	Path, Secret     string
+	New              bool // the app, not only its secret
+	Authorize, Token string
+}
+
+// keep is how long an old secret stays good.
+type keep struct {
+	Value, Label string
+	For          time.Duration
+}
+
+var keeps = []keep{
+	{"0", "stops at once", 0},
+	{"1h", "stays good for 1 hour", time.Hour},
+	{"1d", "stays good for 1 day", 24 * time.Hour},
+	{"7d", "stays good for 7 days", 7 * 24 * time.Hour},
+	{"30d", "stays good for 30 days", 30 * 24 * time.Hour},
+}
+
+const usualKeep = "1d"
+
+var appFields = []string{"name", "redirect_url", "version", "require_pkce", "rotate_refresh_tokens"}
+
+// listApps serves GET /admin/settings/oauth-apps.
+func (c *console) listApps(w http.ResponseWriter, r *http.Request, v *visit) error {
+	apps, err := c.Apps.List(r.Context(), v.School.ID)
+	if err != nil {
+		return err
+	}
+	return c.show(w, r, http.StatusOK, "apps.gohtml", v, "OAuth apps", apps)
+}
+
+// newApp serves GET /admin/settings/oauth-apps/new.
+func (c *console) newApp(w http.ResponseWriter, r *http.Request, v *visit) error {
+	f := &form{Action: appsPath, Once: newForm(), Values: map[string]string{"version": "1"}}
+	return c.show(w, r, http.StatusOK, "app_new.gohtml", v, "Register an app", f)
+}
+
+// registerApp serves POST /admin/settings/oauth-apps.
+func (c *console) registerApp(w http.ResponseWriter, r *http.Request, v *visit) error {
+	var app lyceum.OAuthApp
+	var secret string
+	f := &form{Action: appsPath, Once: r.PostForm.Get("form"), Values: map[string]string{}}
+	f.keep(r.PostForm.Get, appFields...)
+	before, err := c.sent.once(v.session, f.Once, func() (string, error) {
+		var err error
+		app, secret, err = c.Apps.Register(r.Context(), v.School.ID, appForm(r), v.actor())
+		return appPath(app.ID), err
+	})
+	switch {
+	case err != nil && f.refuse(err):
+		return c.show(w, r, http.StatusUnprocessableEntity, "app_new.gohtml", v, "Register an app", f)
+	case err != nil:
+		return err
+	case before != "":
+		return done(w, r, before, "registered")
+	}
+	return c.showSecret(w, r, v, "Your app is registered", secretPage{App: app, Secret: secret, New: true})
+}
+
+// showSecret shows the only page that ever has a client secret. It is the
+// answer to a POST and is not stored, so that no address leads to it.
+func (c *console) showSecret(w http.ResponseWriter, r *http.Request, v *visit, title string, p secretPage) error {
+	p.Path, p.Authorize, p.Token = appPath(p.App.ID), c.authorizeURL(v.School.ID), c.tokenURL(p.App.Version)
+	return c.show(w, r, http.StatusOK, "app_secret.gohtml", v, title, p)
+}
+
+func appPath(id lyceum.OAuthAppID) string { return fmt.Sprintf("%s/%d", appsPath, id) }
+
+func appForm(r *http.Request) access.AppForm {
+	f := access.AppForm{
+		Name:                r.PostForm.Get("name"),
+		RedirectURL:         strings.TrimSpace(r.PostForm.Get("redirect_url")),
+		RequirePKCE:         r.PostForm.Get("require_pkce") != "",
+		RotateRefreshTokens: r.PostForm.Get("rotate_refresh_tokens") != "",
+	}
+	switch r.PostForm.Get("version") {
+	case "1":
+		f.Version = lyceum.V1
+	case "2":
+		f.Version = lyceum.V2
+	}
+	return f
+}
+
+// app finds the app that the address names.
+func (c *console) app(r *http.Request, v *visit) (lyceum.OAuthApp, error) {
+	id, ok := parseID[lyceum.OAuthAppID](r.PathValue("id"))
+	if !ok {
+		return lyceum.OAuthApp{}, errNoPage
+	}
+	return c.Apps.Get(r.Context(), v.School.ID, id)
+}
+
+// newAppPage gives the page of an app with its forms as they are.
+func newAppPage(app lyceum.OAuthApp) appPage {
+	values := map[string]string{"name": app.Name, "redirect_url": app.RedirectURL}
+	if app.RequirePKCE {
+		values["require_pkce"] = "on"
+	}
+	if app.RotateRefreshTokens {
+		values["rotate_refresh_tokens"] = "on"
+	}
+	path := appPath(app.ID)
+	return appPage{
+		App: app, Path: path, Keeps: keeps,
+		Form:   &form{Action: path, Values: values},
+		Rotate: &form{Action: path + "/rotate", Once: newForm(), Values: map[string]string{"keep": usualKeep}},
+	}
+}
+
+// showApp serves GET /admin/settings/oauth-apps/{id}.
+func (c *console) showApp(w http.ResponseWriter, r *http.Request, v *visit) error {
+	app, err := c.app(r, v)
+	if err != nil {
+		return err
+	}
+	return c.show(w, r, http.StatusOK, "app.gohtml", v, app.Name, newAppPage(app))
+}
+
+// changeApp serves POST /admin/settings/oauth-apps/{id}.
+func (c *console) changeApp(w http.ResponseWriter, r *http.Request, v *visit) error {
+	app, err := c.app(r, v)
+	if err != nil {
+		return err
+	}
+	_, err = c.Apps.Change(r.Context(), v.School.ID, app.ID, appForm(r), v.actor())
+	if err == nil {
+		return done(w, r, appPath(app.ID), "changed")
+	}
+	p := newAppPage(app)
+	p.Form.Values = map[string]string{}
+	p.Form.keep(r.PostForm.Get, appFields...)
+	if !p.Form.refuse(err) {
+		return err
+	}
+	return c.show(w, r, http.StatusUnprocessableEntity, "app.gohtml", v, app.Name, p)
+}
+
+// rotateSecret serves POST /admin/settings/oauth-apps/{id}/rotate.
+func (c *console) rotateSecret(w http.ResponseWriter, r *http.Request, v *visit) error {
+	app, err := c.app(r, v)
+	if err != nil {
+		return err
+	}
+	var rotated lyceum.OAuthApp
+	var secret string
+	before, err := c.sent.once(v.session, r.PostForm.Get("form"), func() (string, error) {
+		chosen, err := chosenKeep(r.PostForm.Get("keep"))
+		if err != nil {
+			return "", err
+		}
+		rotated, secret, err = c.Apps.Rotate(r.Context(), v.School.ID, app.ID, chosen, v.actor())
+		return appPath(app.ID), err
+	})
+	p := newAppPage(app)
+	switch {
+	case err != nil && p.Rotate.refuse(err):
+		return c.show(w, r, http.StatusUnprocessableEntity, "app.gohtml", v, app.Name, p)
+	case err != nil:
+		return err
+	case before != "":
+		return done(w, r, before, "rotated")
+	}
+	return c.showSecret(w, r, v, "The new client secret", secretPage{App: rotated, Secret: secret})
+}
+
+func chosenKeep(value string) (time.Duration, error) {
+	for _, k := range keeps {
+		if k.Value == value {
+			return k.For, nil
+		}
+	}
+	return 0, lyceum.InvalidFields(lyceum.FieldError{Field: "keep", Message: "must stop at once or stay good for one of the times in the list"})
+}
+
+// disableApp serves POST /admin/settings/oauth-apps/{id}/disable.
+func (c *console) disableApp(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return c.turn(w, r, v, true, "disabled")
+}
+
+// enableApp serves POST /admin/settings/oauth-apps/{id}/enable.
+func (c *console) enableApp(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return c.turn(w, r, v, false, "enabled")
+}
+
+func (c *console) turn(w http.ResponseWriter, r *http.Request, v *visit, off bool, notice string) error {
+	app, err := c.app(r, v)
+	if err != nil {
+		return err
+	}
+	if _, err := c.Apps.Disable(r.Context(), v.School.ID, app.ID, off, v.actor()); err != nil {
+		return err
+	}
+	return done(w, r, appPath(app.ID), notice)
+}
+
+// confirmDelete serves GET /admin/settings/oauth-apps/{id}/delete.
+func (c *console) confirmDelete(w http.ResponseWriter, r *http.Request, v *visit) error {
+	app, err := c.app(r, v)
+	if err != nil {
+		return err
+	}
+	return c.show(w, r, http.StatusOK, "app_delete.gohtml", v, "Delete this app?", newAppPage(app))
+}
+
+// deleteApp serves POST /admin/settings/oauth-apps/{id}/delete.
+func (c *console) deleteApp(w http.ResponseWriter, r *http.Request, v *visit) error {
+	app, err := c.app(r, v)
+	if err != nil {
+		return err
+	}
+	if err := c.Apps.Delete(r.Context(), v.School.ID, app.ID, v.actor()); err != nil {
+		return err
+	}
+	return done(w, r, appsPath, "deleted")
+}

@@ -1,0 +1,423 @@
+package console_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
+)
+
+// window is an owner's browser on a running console.
+type window struct {
+	t     *testing.T
+	tab   context.Context
+	at    string
+	heard *webtest.Heard
+}
+
+// show opens the console in a browser. It says that it is at the given site,
+// or where it really is.
+func show(t *testing.T, at ...web.Site) (*window, *place) {
+	t.Helper()
+	tab := webtest.Browser(t)
+	mux := http.NewServeMux()
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	p := open(t, append(at, web.Site{BaseURL: server.URL, AuthURL: server.URL})[0])
+	mux.Handle("/admin", p.handler)
+	mux.Handle("/admin/", p.handler)
+	mux.Handle("/assets/", web.Assets())
+	mux.HandleFunc("/secure/sign_in", func(w http.ResponseWriter, r *http.Request) { // the other package's page
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<!doctype html><title>in</title><link rel=icon href='data:,'><p id=next>" + r.URL.RawQuery))
+	})
+	w := &window{t: t, tab: tab, at: server.URL, heard: webtest.Listen(t, tab, server.URL)}
+	webtest.Cookie(t, tab, server.URL, "lyceum", p.owner)
+	return w, p
+}
+
+func (w *window) do(steps ...chromedp.Action[chromedp.Void]) {
+	w.t.Helper()
+	webtest.Do(w.t, w.tab, steps...)
+}
+
+func (w *window) until(expression string) { w.t.Helper(); webtest.Until(w.t, w.tab, expression) }
+
+func (w *window) open(path string) { w.t.Helper(); w.do(chromedp.Navigate(w.at + path)) }
+
+// text gives what an expression is on the page.
+func (w *window) text(expression string) string {
+	w.t.Helper()
+	return webtest.Eval[string](w.t, w.tab, expression)
+}
+
+// leave does what leads to another page and waits for that.
+func (w *window) leave(step chromedp.Action[chromedp.Void]) {
+	w.t.Helper()
+	webtest.Eval[bool](w.t, w.tab, "window.left = true")
+	w.do(step)
+	w.until("!window.left && document.readyState === 'complete'")
+}
+
+func (w *window) press(selector string) { w.t.Helper(); w.leave(chromedp.Click(selector)) }
+
+// back goes back to a path; a page that the browser has kept is shown without
+// being loaded.
+func (w *window) back(path string) {
+	w.t.Helper()
+	w.do(chromedp.Evaluate[chromedp.Void]("history.back()"))
+	w.until("location.pathname === '" + path + "' && document.readyState === 'complete'")
+}
+
+// sound fails for a page that the browser complains of, or that a person on a
+// phone, with a keyboard or with a screen reader could not use.
+func (w *window) sound(expected ...string) {
+	w.t.Helper()
+	for _, complaint := range w.heard.Take(expected...) {
+		w.t.Errorf("%s: %s", w.text("location.pathname"), complaint)
+	}
+	webtest.Sound(w.t, w.tab)
+	webtest.Axe(w.t, w.tab)
+	if w.text("String(document.styleSheets.length)") != "1" {
+		w.t.Error("the page has not its one style sheet")
+	}
+}
+
+// fill makes two apps and two keys.
+func (w *window) fill(p *place) {
+	w.t.Helper()
+	p.register("Ledger for Schools", "https://ledger.example.com/oauth/callback", "2")
+	p.register(strings.Repeat("Aschenputtel", 8), "https://app.example.com/"+strings.Repeat("a-very-long-path/", 20), "1")
+	p.ask(p.owner, "POST", appsPath+"/2/disable", nil)
+	for _, name := range []string{"Monthly report", "Bookkeeping"} {
+		p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", name, "permissions", "read,write"))
+	}
+	p.ask(p.owner, "POST", keysPath+"/2/revoke", nil)
+}
+
+var everyPage = []string{
+	"/admin", appsPath, appsPath + "/new", appsPath + "/1", appsPath + "/2", appsPath + "/2?done=disabled", appsPath + "/1/delete",
+	keysPath, keysPath + "/new", keysPath + "/1/revoke", keysPath + "/2/revoke", people, people + "?done=linked",
+}
+
+func TestEveryPageInABrowser(t *testing.T) {
+	w, p := show(t)
+	for _, path := range []string{"/admin", appsPath, keysPath} { // while nothing is there
+		w.open(path)
+		w.sound()
+	}
+	w.fill(p)
+	for _, width := range []int64{webtest.Desktop, 700, webtest.Phone, 320} {
+		for _, dark := range []bool{false, true} {
+			webtest.Look(t, w.tab, width, 800, dark)
+			for _, path := range everyPage {
+				w.open(path)
+				w.sound()
+				if t.Failed() {
+					t.Fatalf("at width %d, dark %t: %s", width, dark, path)
+				}
+			}
+		}
+	}
+	w.open("/admin/nowhere")
+	w.sound("404")
+	webtest.Cookie(t, w.tab, w.at, "lyceum", p.learner)
+	w.open("/admin")
+	w.sound("403")
+}
+
+// An owner registers an app, changes its secret and deletes it, makes a key
+// and a link to set a password with, on a desk and on a phone.
+func TestRoomsInABrowser(t *testing.T) {
+	w, p := show(t)
+	for _, width := range []int64{webtest.Desktop, webtest.Phone} {
+		webtest.Look(t, w.tab, width, 800, width == webtest.Phone)
+		w.walk(p)
+	}
+}
+
+func (w *window) walk(p *place) {
+	w.t.Helper()
+	// A refused form has the focus on what is wrong.
+	w.open(appsPath + "/new")
+	w.do(chromedp.SendKeys("#redirect_url", "http://app.example.com/callback"))
+	w.press("main button[type=submit]")
+	w.sound("422")
+	if got := w.text("document.activeElement.getAttribute('role')"); got != "alert" {
+		w.t.Errorf("the focus is on %q, want the list of what is wrong", got)
+	}
+
+	// Put right, the secret is shown, can be copied, and is gone after that.
+	w.do(chromedp.SendKeys("#name", "Ledger for Schools"), chromedp.SetValue("#redirect_url", "https://app.example.com/callback"))
+	w.press("main button[type=submit]")
+	w.sound()
+	secret := w.text(`document.getElementById("client-secret").textContent`)
+	webtest.Eval[bool](w.t, w.tab, `Object.defineProperty(navigator.clipboard, "writeText", {value: async (t) => { window.clip = t; }}) && true`)
+	w.do(chromedp.Click("[data-copy=client-secret]"))
+	w.until("window.clip === document.getElementById('client-secret').textContent")
+	w.until("document.querySelector('[data-copy=client-secret] [data-copy-label]').textContent === 'Copied'")
+	w.until("document.getElementById('said').textContent === 'Copied.'")
+	// Without the right to the clipboard it selects the text at least.
+	webtest.Eval[bool](w.t, w.tab, `Object.defineProperty(document, "execCommand", {value: () => false}) &&
+		Object.defineProperty(Object.getPrototypeOf(navigator), "clipboard", {value: undefined}) && true`)
+	w.do(chromedp.Click("[data-copy=client-id]"))
+	w.until("getSelection().toString() === document.getElementById('client-id').textContent")
+	// A reload is not the form again, nor is the way back.
+	app := w.text("location.pathname")
+	w.leave(chromedp.Reload())
+	w.until("document.querySelector('h1').textContent === 'Ledger for Schools' && location.pathname === '" + app + "'")
+	w.press(".eyebrow a")
+	w.back(app)
+	if strings.Contains(w.text("document.documentElement.innerHTML"), secret) {
+		w.t.Error("the secret comes back with the page")
+	}
+	w.sound()
+
+	w.open(app) // a page that was kept is not one that chromedp can press on
+	w.do(chromedp.SetValue("#keep", "7d"))
+	w.press("form[action$=rotate] button")
+	w.until("document.querySelector('h1').textContent === 'The new client secret'")
+	w.sound()
+	w.press("main .actions a")
+	w.until("location.pathname === '" + app + "' && document.querySelector('.notice').textContent.includes('An older secret')")
+
+	// The question before deleting comes into the page, takes the focus and gives it back.
+	w.do(chromedp.Click("a.danger"))
+	w.until("document.activeElement.id === 'confirmation'")
+	w.sound()
+	w.do(chromedp.KeyEvent(kb.Escape))
+	w.until("document.activeElement.matches('a.danger') && document.getElementById('ask').childElementCount === 0")
+	w.do(chromedp.Click("a.danger"))
+	w.until("document.activeElement.id === 'confirmation'")
+	w.press("#confirmation button")
+	w.until("location.search === '?done=deleted'")
+	w.sound()
+
+	w.open(keysPath + "/new")
+	w.do(chromedp.SendKeys("#name", "Monthly report"), chromedp.Click("#permissions-write"))
+	w.press("main button[type=submit]")
+	w.sound()
+	secret = w.text("document.getElementById('api-key').textContent")
+	w.press("nav a")
+	w.back(keysPath)
+	if strings.Contains(w.text("document.documentElement.innerHTML"), secret) {
+		w.t.Error("the key comes back with the page")
+	}
+	w.open(keysPath)
+	w.sound()
+	w.do(chromedp.Click("a.danger"))
+	w.until("document.activeElement.id === 'confirmation'")
+	w.press("#confirmation button")
+	w.until("location.search === '?done=revoked'")
+	w.sound()
+
+	w.open(people)
+	w.do(chromedp.SendKeys("#email", "nobody@example.com"))
+	w.press("main button[type=submit]")
+	w.sound("422")
+	w.do(chromedp.SetValue("#email", "learner@example.com"))
+	w.press("main button[type=submit]")
+	w.sound()
+	link := w.text("document.getElementById('link').textContent")
+	if user, err := p.accounts.Link(w.t.Context(), 1, link[strings.LastIndex(link, "/")+1:]); err != nil || user.Role != lyceum.Student {
+		w.t.Errorf("the link %s is of %+v: %v", link, user, err)
+	}
+}
+
+// Everything can be reached and done with a keyboard, in the order of the page.
+func TestKeyboardInABrowser(t *testing.T) {
+	w, p := show(t)
+	w.open("/admin")
+	var seen []string
+	for range 8 {
+		w.do(chromedp.KeyEvent(kb.Tab))
+		seen = append(seen, w.text("document.activeElement.textContent.trim().split('\\n')[0].slice(0, 17)"))
+		if !webtest.Eval[bool](t, w.tab, "[null, '::after'].some(part => getComputedStyle(document.activeElement, part).outlineStyle === 'solid')") {
+			t.Errorf("no ring around %s", seen[len(seen)-1])
+		}
+	}
+	want := "Skip to content|Northwind Academy|Overview|OAuth apps|API keys|People|Sign out|OAuth apps"
+	if got := strings.Join(seen, "|"); got != want {
+		t.Errorf("Tab leads to %s, want %s", got, want)
+	}
+	w.open("/admin")
+	w.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab))
+	w.until("document.activeElement.closest('main')") // the header was passed over
+
+	// A key is made and taken back with the keyboard alone.
+	w.open(keysPath + "/new")
+	w.until("document.readyState === 'complete'")
+	w.tabTo("#name")
+	w.do(chromedp.KeyEvent("Report"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.ArrowDown))
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.tabTo("main .actions a")
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.tabTo("a.danger")
+	w.do(chromedp.KeyEvent(kb.Enter))
+	w.until("document.activeElement.id === 'confirmation'")
+	w.do(chromedp.KeyEvent(kb.Tab))
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.until("location.search === '?done=revoked'")
+	keys, err := p.keys.List(t.Context(), 1)
+	if err != nil || len(keys) != 1 || !keys[0].RevokedAt.Present || keys[0].Permissions != lyceum.Read|lyceum.Write {
+		t.Errorf("the keys are %+v: %v", keys, err)
+	}
+}
+
+// tabTo presses Tab until the focus is where it is wanted.
+func (w *window) tabTo(selector string) {
+	w.t.Helper()
+	for range 40 {
+		if webtest.Eval[bool](w.t, w.tab, "document.activeElement.matches('"+selector+"')") {
+			return
+		}
+		w.do(chromedp.KeyEvent(kb.Tab))
+	}
+	w.t.Fatalf("Tab never leads to %s", selector)
+}
+
+// A session that has ended leads to the sign-in, from the page and from a
+// question that was to come into it.
+func TestSignedOutInABrowser(t *testing.T) {
+	w, p := show(t)
+	w.fill(p)
+	w.open(keysPath)
+	if err := p.accounts.SignOut(t.Context(), 1, p.owner); err != nil {
+		t.Fatal(err)
+	}
+	w.press("a.danger")
+	w.until("location.pathname === '/secure/sign_in' && document.getElementById('next').textContent === 'next=%2Fadmin%2Fsettings%2Fapi-keys%2F1%2Frevoke'")
+	w.open("/admin")
+	w.until("document.getElementById('next').textContent === 'next=%2Fadmin'")
+}
+
+// Every room works where scripts do not run.
+func TestWithoutScripts(t *testing.T) {
+	w, p := show(t)
+	webtest.Scripts(t, w.tab, false)
+	w.open(appsPath + "/new")
+	w.do(chromedp.SendKeys("#name", "Plain"), chromedp.SendKeys("#redirect_url", "https://app.example.com/callback"), chromedp.Click("main button[type=submit]"))
+	w.until("document.getElementById('client-secret')")
+	if got := w.text("String(document.querySelectorAll('[data-copy]:not([hidden])').length)"); got != "0" {
+		t.Error("a copy button is shown that cannot copy")
+	}
+	w.do(chromedp.Click("main .actions a"))
+	w.until("location.pathname.endsWith('/1')")
+	w.do(chromedp.Click("form[action$=disable] button"))
+	w.until("location.search === '?done=disabled'")
+	w.do(chromedp.Click("form[action$=rotate] button"))
+	w.until("document.getElementById('client-secret')")
+	w.do(chromedp.Click("main .actions a"))
+	w.until("location.pathname.endsWith('/1')")
+	w.do(chromedp.Click("a.danger"))
+	w.until("location.pathname.endsWith('/delete')")
+	w.do(chromedp.Click("#confirmation button"))
+	w.until("location.search === '?done=deleted'")
+
+	w.open(keysPath + "/new")
+	w.do(chromedp.SendKeys("#name", "Plain"), chromedp.Click("main button[type=submit]"))
+	w.until("document.getElementById('api-key')")
+	w.do(chromedp.Click("main .actions a"))
+	w.until("document.querySelector('a.danger')")
+	w.do(chromedp.Click("a.danger"))
+	w.until("location.pathname.endsWith('/revoke')")
+	w.do(chromedp.Click("#confirmation button"))
+	w.until("location.search === '?done=revoked'")
+
+	w.open(people)
+	w.do(chromedp.SendKeys("#email", "learner@example.com"), chromedp.Click("main button[type=submit]"))
+	w.until("document.getElementById('link').textContent.includes('/set_password/')")
+	for _, complaint := range w.heard.Take() {
+		t.Error(complaint)
+	}
+	if apps, _ := p.apps.List(t.Context(), 1); len(apps) != 0 {
+		t.Errorf("%d apps are left", len(apps))
+	}
+}
+
+// TestPictures makes the pictures of docs/pages:
+//
+//	LYCEUM_PICTURES=$PWD/docs/pages go test -run TestPictures ./internal/inbound/console
+func TestPictures(t *testing.T) {
+	if os.Getenv("LYCEUM_PICTURES") == "" {
+		t.Skip("no pictures are wanted; LYCEUM_PICTURES names the folder for them")
+	}
+	w, p := show(t, web.Site{BaseURL: "http://api.northwind.example", AuthURL: "http://northwind.example"})
+	picture := func(name string, phone bool, schemes ...bool) {
+		for _, dark := range schemes {
+			width, look := int64(webtest.Desktop), "-light"
+			if phone {
+				width, look = webtest.Phone, "-phone-light"
+			}
+			webtest.Screenshot(t, w.tab, "console-"+name+strings.Replace(look, "light", map[bool]string{false: "light", true: "dark"}[dark], 1), width, dark)
+		}
+	}
+	const light, dark, desk, phone = false, true, false, true
+
+	w.open(appsPath)
+	picture("apps-empty", desk, light)
+	w.open(appsPath + "/new")
+	picture("app-new", desk, dark)
+	w.do(chromedp.SendKeys("#redirect_url", "http://ledger.example.com/oauth/callback"))
+	w.press("main button[type=submit]")
+	picture("app-refused", phone, light)
+	webtest.Look(t, w.tab, webtest.Desktop, 844, light)
+	w.do(chromedp.SendKeys("#name", "Ledger for Schools"), chromedp.SetValue("#redirect_url", "https://ledger.example.com/oauth/callback"))
+	w.press("main button[type=submit]")
+	picture("app-secret", desk, light)
+	picture("app-secret", phone, dark)
+	for i, app := range []string{"Alumni Map", "Course Planner"} {
+		p.register(app, "https://"+strings.ToLower(strings.ReplaceAll(app, " ", "-"))+".example.com/callback", []string{"1", "2"}[i])
+	}
+	p.ask(p.owner, "POST", appsPath+"/2/disable", nil)
+	p.wait(26 * time.Hour)
+	session, _, err := p.accounts.SignIn(t.Context(), 1, "owner@example.com", password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.owner = session
+	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
+	for _, name := range []string{"Monthly report", "Bookkeeping", "Old import script"} {
+		shown := p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", name, "permissions", map[bool]string{true: "read", false: "read,write"}[name == "Monthly report"]))
+		p.wait(11 * time.Minute)
+		if _, err := p.keys.Check(t.Context(), key.FindString(shown.Body.String())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.store.Bookkeep(t.Context(), lyceum.Bookkeeping{KeyUses: p.keys.Uses()}); err != nil {
+		t.Fatal(err)
+	}
+	p.ask(p.owner, "POST", keysPath+"/3/revoke", nil)
+
+	w.open("/admin")
+	picture("overview", desk, light, dark)
+	picture("overview", phone, light)
+	w.open(appsPath)
+	picture("apps", desk, light)
+	w.open(appsPath + "/1")
+	picture("app", desk, light)
+	picture("app", phone, dark)
+	w.open(keysPath)
+	picture("keys", desk, light, dark)
+	picture("keys", phone, light)
+	webtest.Look(t, w.tab, webtest.Desktop, 844, light)
+	w.do(chromedp.Click("a.danger"))
+	w.until("document.activeElement.id === 'confirmation'")
+	picture("key-question", desk, light)
+	w.open(people)
+	picture("people", desk, light)
+	w.do(chromedp.SendKeys("#email", "learner@example.com"))
+	w.press("main button[type=submit]")
+	picture("people-link", desk, light)
+	picture("people-link", phone, light)
+}

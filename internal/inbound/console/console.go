@@ -1,0 +1,235 @@
+package console
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// Options are what a console is made of.
+type Options struct {
+	Site web.Site
+	// School gives a school by its number.
+	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
+	// UserByEmail finds who has an email address, whatever its case; nobody is
+	// NotFound.
+	UserByEmail func(context.Context, lyceum.SchoolID, string) (lyceum.User, error)
+	Accounts    *access.Accounts
+	Apps        *access.Apps
+	Keys        *access.Keys
+	Log         *slog.Logger
+	Clock       func() time.Time // nil is time.Now
+}
+
+// The paths of the rooms.
+const (
+	homePath   = "/admin"
+	appsPath   = "/admin/settings/oauth-apps"
+	keysPath   = "/admin/settings/api-keys"
+	peoplePath = "/admin/settings/people"
+)
+
+// signInPath is where who is not signed in is led to. The page is not the
+// console's: it asks for the school where there is more than one.
+const signInPath = "/secure/sign_in"
+
+// signOutPath is where a person signs out of a school.
+func signOutPath(school lyceum.SchoolID) string {
+	return fmt.Sprintf("/secure/%d/identity/sign_out", school)
+}
+
+// linkURL is the address at which a one-time link is spent.
+func (c *console) linkURL(school lyceum.SchoolID, link string) string {
+	return fmt.Sprintf("%s/secure/%d/identity/set_password/%s", c.Site.AuthURL, school, link)
+}
+
+// maxForm is the largest form that is read, in bytes.
+const maxForm = 64 << 10
+
+type console struct {
+	Options
+	mux   *http.ServeMux
+	pages map[string]*template.Template
+	sent  *sentForms
+}
+
+// visit is one request of a person who is signed in.
+type visit struct {
+	School  lyceum.School
+	User    lyceum.User
+	session lyceum.KeyHash
+}
+
+// actor is how the journal names who did it.
+func (v *visit) actor() string { return "user:" + strconv.Itoa(int(v.User.ID)) }
+
+// action answers one request. After it has shown a page it gives no error.
+type action func(w http.ResponseWriter, r *http.Request, v *visit) error
+
+// New makes the handler of /admin and everything below it.
+func New(o Options) (http.Handler, error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	c := &console{Options: o, mux: http.NewServeMux(), sent: newSentForms(o.Clock)}
+	var err error
+	if c.pages, err = parse(); err != nil {
+		return nil, err
+	}
+	for path, actions := range c.routes() {
+		c.mux.Handle(path, c.route(actions))
+	}
+	c.mux.HandleFunc("/", c.owner(func(http.ResponseWriter, *http.Request, *visit) error { return errNoPage }))
+
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.apologize(w, r, nil, lyceum.Errorf(lyceum.Forbidden, "This form was sent from another site, so nothing was done. Open the page here and send it again."))
+	}))
+	guarded := protection.Handler(c.mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		web.Protect(w.Header())
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		guarded.ServeHTTP(w, r)
+	}), nil
+}
+
+// routes is every path with its actions by method.
+func (c *console) routes() map[string]map[string]action {
+	app, key := appsPath+"/{id}", keysPath+"/{id}"
+	return map[string]map[string]action{
+		homePath:          {"GET": c.home},
+		homePath + "/{$}": {"GET": lead(homePath)},
+		"/admin/settings": {"GET": lead(appsPath)},
+		appsPath:          {"GET": c.listApps, "POST": c.registerApp},
+		appsPath + "/new": {"GET": c.newApp},
+		app:               {"GET": c.showApp, "POST": c.changeApp},
+		app + "/rotate":   {"POST": c.rotateSecret},
+		app + "/disable":  {"POST": c.disableApp},
+		app + "/enable":   {"POST": c.enableApp},
+		app + "/delete":   {"GET": c.confirmDelete, "POST": c.deleteApp},
+		keysPath:          {"GET": c.listKeys, "POST": c.createKey},
+		keysPath + "/new": {"GET": c.newKey},
+		key + "/revoke":   {"GET": c.confirmRevoke, "POST": c.revokeKey},
+		peoplePath:        {"GET": c.askPerson, "POST": c.makeLink},
+	}
+}
+
+func lead(path string) action {
+	return func(w http.ResponseWriter, r *http.Request, _ *visit) error {
+		http.Redirect(w, r, path, http.StatusSeeOther)
+		return nil
+	}
+}
+
+var errNoPage = lyceum.Errorf(lyceum.NotFound, "There is no such page. It may have been deleted, or its address was mistyped.")
+
+// route answers a path by the method of the request.
+func (c *console) route(actions map[string]action) http.HandlerFunc {
+	var methods []string
+	for method := range actions {
+		methods = append(methods, method)
+	}
+	slices.Sort(methods)
+	return c.owner(func(w http.ResponseWriter, r *http.Request, v *visit) error {
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet
+		}
+		act, ok := actions[method]
+		if !ok {
+			w.Header().Set("Allow", strings.Join(methods, ", "))
+			return c.show(w, r, http.StatusMethodNotAllowed, "problem.gohtml", v, "Nothing was done",
+				problem{Sentence: "This address takes another kind of request than the one that was sent."})
+		}
+		if method == http.MethodPost {
+			if err := r.ParseForm(); err != nil {
+				if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+					return lyceum.Errorf(lyceum.TooLarge, "The form is larger than %d kilobytes, so nothing was done.", maxForm>>10)
+				}
+				return lyceum.Invalidf("The form cannot be read, so nothing was done. Open the page again and send it once more.")
+			}
+		}
+		return act(w, r, v)
+	})
+}
+
+// owner lets a school's owner through, leads who is not signed in to the
+// sign-in, and tells others that this is not for them.
+func (c *console) owner(next action) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := c.visitor(r)
+		switch {
+		case isNotFound(err):
+			c.signIn(w, r)
+			return
+		case err != nil:
+		case v.User.Role != lyceum.Owner:
+			err = c.show(w, r, http.StatusForbidden, "stranger.gohtml", nil, "This is the owner’s room", v)
+		default:
+			err = next(w, r, v)
+		}
+		if err != nil {
+			c.apologize(w, r, v, err)
+		}
+	}
+}
+
+func isNotFound(err error) bool { return err != nil && lyceum.KindOf(err) == lyceum.NotFound }
+
+// visitor tells who is asking. The error is NotFound for nobody.
+func (c *console) visitor(r *http.Request) (*visit, error) {
+	text := c.Site.Session(r)
+	id, ok := access.SchoolOfSession(text)
+	if !ok {
+		return nil, lyceum.Errorf(lyceum.NotFound, "nobody is signed in")
+	}
+	user, err := c.Accounts.Session(r.Context(), id, text)
+	if err != nil {
+		return nil, err
+	}
+	school, err := c.School(r.Context(), id)
+	if err != nil {
+		return nil, fmt.Errorf("get the school of a session: %w", err)
+	}
+	return &visit{School: school, User: user, session: access.HashSecret(text)}, nil
+}
+
+// signIn leads to the sign-in, and from there back to the page that was asked
+// for. What was sent by a form is not sent again.
+func (c *console) signIn(w http.ResponseWriter, r *http.Request) {
+	next := homePath
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		next = r.URL.Path
+	}
+	to := signInPath + "?next=" + url.QueryEscape(next)
+	if r.Header.Get("HX-Request") != "" {
+		w.Header().Set("HX-Redirect", to) // a part of a page must not become the sign-in
+		return
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// parseID reads an id as the console writes it, so that a thing has one address.
+func parseID[ID ~int32](text string) (ID, bool) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	return ID(n), err == nil && n > 0 && strconv.FormatInt(n, 10) == text
+}

@@ -1,0 +1,312 @@
+package console_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/console"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+func TestWhoIsLetIn(t *testing.T) {
+	p := open(t, site)
+	path, _, _ := p.register("Ledger", "https://app.example.com/cb", "1")
+	author := p.signIn(1, "author@example.com", lyceum.Author)
+	for _, tc := range []struct {
+		name, session, method, path string
+		status                      int
+		to                          string // where a 303 leads
+	}{
+		{"nobody", "", "GET", "/admin", 303, signIn + "%2Fadmin"},
+		{"nobody, deep", "", "GET", path, 303, signIn + url.QueryEscape(path)},
+		{"nobody, query", "", "GET", path + "?done=deleted", 303, signIn + url.QueryEscape(path)},
+		{"nobody, no such page", "", "GET", "/admin/x", 303, signIn + "%2Fadmin%2Fx"},
+		{"nobody, address in the path", "", "GET", "/admin/https:%2F%2Fevil.example.com", 303, signIn + "%2Fadmin%2Fhttps%3A%2F%2Fevil.example.com"},
+		{"nobody posts", "", "POST", path + "/disable", 303, signIn + "%2Fadmin"},
+		{"a session that never was", "lyceum_session_1_x", "GET", "/admin", 303, signIn + "%2Fadmin"},
+		{"a session of no school", "x", "GET", "/admin", 303, signIn + "%2Fadmin"},
+		{"learner, no such page", p.learner, "GET", "/admin/x", 403, ""},
+		{"author", author, "GET", "/admin", 403, ""},
+		{"owner", p.owner, "GET", "/admin", 200, ""},
+		{"owner by HEAD", p.owner, "HEAD", "/admin", 200, ""},
+		{"owner, slash", p.owner, "GET", "/admin/", 303, "/admin"},
+		{"owner, settings", p.owner, "GET", "/admin/settings", 303, appsPath},
+		{"owner, app", p.owner, "GET", path, 200, ""},
+		{"owner, no such page", p.owner, "GET", "/admin/x", 404, ""},
+		{"owner, wrong method", p.owner, "GET", path + "/disable", 405, ""},
+		{"owner, no such app", p.owner, "GET", appsPath + "/99", 404, ""},
+		{"owner, app 0", p.owner, "GET", appsPath + "/0", 404, ""},
+		{"owner, app -1", p.owner, "GET", appsPath + "/-1", 404, ""},
+		{"owner, app +1", p.owner, "GET", appsPath + "/+1", 404, ""},
+		{"owner, app 01", p.owner, "GET", appsPath + "/01", 404, ""},
+		{"owner, app x", p.owner, "GET", appsPath + "/x", 404, ""},
+		{"owner, app beyond int32", p.owner, "GET", appsPath + "/4294967297", 404, ""},
+		{"owner, app x is changed", p.owner, "POST", appsPath + "/x", 404, ""},
+		{"owner, app 99 is deleted", p.owner, "POST", appsPath + "/99/delete", 404, ""},
+		{"owner, app 99 gets a secret", p.owner, "POST", appsPath + "/99/rotate", 404, ""},
+		{"owner, key x", p.owner, "GET", keysPath + "/x/revoke", 404, ""},
+		{"owner, key 99", p.owner, "POST", keysPath + "/99/revoke", 404, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := p.ask(tc.session, tc.method, tc.path, nil)
+			if got := w.Header().Get("Location"); w.Code != tc.status || got != tc.to {
+				t.Errorf("status %d to %q, want %d to %q", w.Code, got, tc.status, tc.to)
+			}
+		})
+	}
+	want(t, p.ask(p.learner, "GET", "/admin", nil), 403, "learner@example.com", "Sign out", `method="post" action="/secure/1/identity/sign_out"`)
+	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, `method="post" action="/secure/1/identity/sign_out"`)
+	if got := p.ask(p.owner, "GET", path+"/disable", nil).Header().Get("Allow"); got != "POST" {
+		t.Errorf("Allow is %q, want POST", got)
+	}
+	want(t, p.ask(p.owner, "GET", path, nil), 200, "Active")
+}
+
+// every calls do for each path and method of the console, with the ids of an
+// app and a key that there are in school 1.
+func (p *place) every(do func(method, path string)) {
+	p.t.Helper()
+	p.register("Ledger", "https://app.example.com/cb", "1")
+	p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Report", "permissions", "read"))
+	seen := 0
+	for path, methods := range console.Routes() {
+		for _, method := range methods {
+			do(method, strings.NewReplacer("{id}", "1", "{$}", "").Replace(path))
+			seen++
+		}
+	}
+	if seen < 20 {
+		p.t.Errorf("only %d actions were looked at", seen)
+	}
+}
+
+// journal gives the number of the last entry of school 1.
+func (p *place) journal() int {
+	n := 0
+	for _, entries := range p.actors() {
+		n += entries
+	}
+	return n
+}
+
+func TestOwnersOnly(t *testing.T) {
+	p := open(t, site)
+	before := 0
+	p.every(func(method, path string) {
+		if before == 0 {
+			before = p.journal()
+		}
+		next := path
+		if method == "POST" {
+			next = "/admin"
+		}
+		leads(t, p.ask("", method, path, nil), signIn+url.QueryEscape(next))
+		want(t, p.ask(p.learner, method, path, url.Values{"email": {"owner@example.com"}, "name": {"x"}, "permissions": {"read"}}), 403, "The console is for the school’s owner")
+	})
+	if got := p.journal(); got != before {
+		t.Errorf("the journal has %d entries, want %d: something was done", got, before)
+	}
+}
+
+// F9: for the owner of another school nothing is there, and nothing happens.
+func TestF9AnotherSchoolsOwner(t *testing.T) {
+	p := open(t, site)
+	foreign := p.signIn(p.addSchool("Southwind"), "owner@south.example.com", lyceum.Owner)
+	before := 0
+	p.every(func(method, path string) {
+		if before == 0 {
+			before = p.journal()
+		}
+		w := p.ask(foreign, method, path, url.Values{"email": {"learner@example.com"}, "keep": {"0"}, "name": {"x"}, "redirect_url": {"https://x.example.com/"}})
+		if strings.Contains(path, "/1") {
+			want(t, w, 404, "Nothing is here")
+		}
+		for _, ours := range []string{"Northwind", "Ledger", "Report", "owner@example.com"} {
+			if strings.Contains(w.Body.String(), ours) {
+				t.Errorf("%s %s shows another school's %s", method, path, ours)
+			}
+		}
+	})
+	if got := p.journal(); got != before {
+		t.Errorf("the journal has %d entries, want %d: something was done", got, before)
+	}
+	want(t, p.ask(foreign, "POST", people, url.Values{"email": {"learner@example.com"}}), 422, "is of nobody in this school")
+	want(t, p.ask(p.owner, "GET", appsPath+"/1", nil), 200, "Ledger", "Active")
+	want(t, p.ask(p.owner, "GET", keysPath, nil), 200, "Report", "Revoke…")
+}
+
+// B1, B2, B13: no page can be framed, loads anything foreign or is kept. That
+// they bear it every answer of the other tests is held to, in ask; here they
+// are all pages, and those that are refused.
+func TestB1B2B13EveryPage(t *testing.T) {
+	p := open(t, site)
+	pages := 0
+	p.every(func(method, path string) {
+		for _, session := range []string{"", "x", p.learner, p.owner} {
+			checkHeaders(t, method+" "+path, p.ask(session, "GET", path, nil))
+			checkHeaders(t, method+" "+path, p.ask(session, "PUT", path, nil))
+			pages++
+		}
+	})
+	if pages < 80 {
+		t.Errorf("only %d pages were looked at", pages)
+	}
+	checkHeaders(t, "another site", p.ask(p.owner, "POST", appsPath, nil, "Sec-Fetch-Site", "cross-site"))
+}
+
+func TestSignedOutForAWhile(t *testing.T) {
+	p := open(t, site)
+	p.wait(access.SessionIdle)
+	leads(t, p.ask(p.owner, "GET", keysPath, nil), signIn+url.QueryEscape(keysPath))
+	w := p.ask(p.owner, "GET", keysPath, nil, "HX-Request", "true")
+	if got := w.Header().Get("Hx-Redirect"); w.Code != 200 || got != signIn+url.QueryEscape(keysPath) {
+		t.Errorf("htmx is led to %q", got)
+	}
+}
+
+func TestFirstRoom(t *testing.T) {
+	p := open(t, site)
+	p.register("Ledger", "https://app.example.com/cb", "1")
+	w := p.ask(p.owner, "GET", "/admin", nil)
+	want(t, w, 200, "Northwind Academy", "School 1", "owner@example.com", `<p class="figure">1</p>`, `<p class="figure">0</p>`,
+		"http://api.example.com", "http://school.example.com/secure/1/identity/oauth_provider/authorize",
+		"http://api.example.com/v1/current_user/oauth2/token", "http://api.example.com/v2/current_user/oauth2/token", `href="/docs"`,
+		`href="/admin" aria-current="page"`)
+}
+
+// B6: no form of another site does anything.
+func TestB6FormsOfOtherSites(t *testing.T) {
+	p := open(t, site)
+	before := 0
+	p.every(func(method, to string) {
+		if before == 0 {
+			before = p.journal()
+		}
+		if method == "GET" {
+			return
+		}
+		for _, header := range [][]string{
+			{"Sec-Fetch-Site", "cross-site"},
+			{"Sec-Fetch-Site", "same-site"},
+			{"Origin", "https://evil.example.com"},
+			{"Origin", "null"},
+		} {
+			form := url.Values{"name": {"Evil"}, "redirect_url": {"https://evil.example.com/"}, "version": {"1"}, "keep": {"0"}, "permissions": {"read"}, "email": {"owner@example.com"}}
+			want(t, p.ask(p.owner, "POST", to, form, header...), 403, "another site")
+		}
+	})
+	if got := p.journal(); got != before {
+		t.Errorf("the journal has %d entries, want %d: something was done", got, before)
+	}
+	path := appsPath + "/1"
+	want(t, p.ask(p.owner, "GET", path, nil), 200, "Ledger", "Active")
+	w := p.ask(p.owner, "POST", path+"/disable", url.Values{}, "Sec-Fetch-Site", "same-origin")
+	leads(t, w, path+"?done=disabled")
+	w = p.ask(p.owner, "POST", path+"/enable", url.Values{}, "Origin", "http://example.com") // the recorder's host
+	leads(t, w, path+"?done=enabled")
+}
+
+func TestLargeAndBrokenForms(t *testing.T) {
+	p := open(t, site)
+	want(t, p.ask(p.owner, "POST", appsPath, url.Values{"name": {strings.Repeat("x", 70<<10)}}), 413)
+	r := p.ask(p.owner, "POST", keysPath, nil, "Content-Type", "application/x-www-form-urlencoded")
+	want(t, r, 422, "Name must be a text")
+}
+
+func TestStoreThatIsGone(t *testing.T) {
+	p := open(t, site)
+	if err := p.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w := p.ask(p.owner, "GET", "/admin", nil)
+	if w.Code != 500 && w.Code != 503 {
+		t.Errorf("status %d", w.Code)
+	}
+	if strings.Contains(w.Body.String(), "sql") {
+		t.Errorf("the page tells what is inside: %s", plain(w.Body.String()))
+	}
+}
+
+// What is shown once is in no answer after that, no address, no file and no
+// log.
+func TestNoSecretIsKept(t *testing.T) {
+	p := open(t, site)
+	var secrets []string
+	_, id, appSecret := p.register("Ledger", "https://app.example.com/cb", "1")
+	w := p.ask(p.owner, "POST", appsPath+"/1/rotate", p.form(appsPath+"/1", "keep", "1h"))
+	secrets = append(secrets, appSecret, secret.FindString(w.Body.String()))
+	w = p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Report", "permissions", "read"))
+	secrets = append(secrets, key.FindString(w.Body.String()))
+	form := p.form(people, "email", "learner@example.com")
+	w = p.ask(p.owner, "POST", people, form)
+	secrets = append(secrets, link.FindString(w.Body.String()), p.owner)
+	leads(t, p.ask(p.owner, "POST", people, form), people+"?done=linked")
+
+	var after bytes.Buffer
+	for path, methods := range console.Routes() {
+		if slices.Contains(methods, "GET") {
+			w := p.ask(p.owner, "GET", strings.NewReplacer("{id}", "1", "{$}", "").Replace(path), nil)
+			after.Write(w.Body.Bytes())
+			fmt.Fprintln(&after, w.Header())
+		}
+	}
+	if err := p.store.Close(); err != nil { // and with it the write-ahead log
+		t.Fatal(err)
+	}
+	p.ask(p.owner, "POST", keysPath, url.Values{"name": {"x"}}) // this has something to log
+	if p.log.Len() == 0 {
+		t.Error("nothing is in the log")
+	}
+	var kept []byte
+	files, err := os.ReadDir(p.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join(p.dir, file.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, text...)
+	}
+	if !bytes.Contains(kept, []byte(id)) {
+		t.Fatal("the files do not even have the client id")
+	}
+	for _, s := range secrets {
+		for place, text := range map[string][]byte{"the files of the database": kept, "a later page": after.Bytes(), "the log": p.log.Bytes()} {
+			if s == "" || bytes.Contains(text, []byte(s)) {
+				t.Errorf("%s has the secret %q", place, s)
+			}
+		}
+	}
+}
+
+func TestTheJournalNamesTheOwner(t *testing.T) {
+	p := open(t, site)
+	p.register("Ledger", "https://app.example.com/cb", "1")
+	p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Report", "permissions", "read"))
+	if actors := p.actors(); actors["user:1"] < 2 {
+		t.Errorf("the journal has %v, want entries of user:1", actors)
+	}
+}
+
+func TestTimesAreUTC(t *testing.T) {
+	p := open(t, site)
+	p.now = time.Date(2026, 3, 14, 23, 30, 0, 0, time.FixedZone("x", -3*3600))
+	session, _, err := p.accounts.SignIn(t.Context(), 1, "owner@example.com", password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.owner = session
+	path, _, _ := p.register("Ledger", "https://app.example.com/cb", "1")
+	want(t, p.ask(p.owner, "GET", path, nil), http.StatusOK, `<time datetime="2026-03-15T02:30:00Z">`, "15 Mar 2026, 02:30 UTC")
+}

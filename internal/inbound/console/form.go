@@ -1,0 +1,52 @@
+package console
+
+import (
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// form is a form as it is shown: empty, or as it was sent with what is wrong.
+type form struct {
+	Action string
+	Once   string // its name for sentForms; empty where sending twice does no harm
+	Values map[string]string
+	Wrong  map[string]string // by field, sentences
+	Order  []string          // of the fields that are wrong
+}
+
+// labels are the fields' names as a person sees them.
+var labels = map[string]string{
+	"name": "Name", "redirect_url": "Redirect URL", "version": "Version", "permissions": "Permissions", "keep": "The present secret", "email": "Email address",
+}
+
+// refuse puts the reasons of a refusal beside the fields. It is false for an
+// error that says nothing of fields.
+func (f *form) refuse(err error) bool {
+	e := lyceum.Public(err)
+	if e.Kind != lyceum.Invalid || len(e.Fields) == 0 {
+		return false
+	}
+	f.Wrong = map[string]string{}
+	for _, wrong := range e.Fields {
+		label, ok := labels[wrong.Field]
+		if !ok {
+			label = wrong.Field
+		}
+		f.Wrong[wrong.Field] = label + " " + wrong.Message
+		f.Order = append(f.Order, wrong.Field)
+	}
+	return true
+}
+
+// Field gives one text field of the form for its template.
+func (f *form) Field(name, kind, hint string) field {
+	return field{Name: name, Label: labels[name], Hint: hint, Type: kind, Value: f.Values[name], Error: f.Wrong[name]}
+}
+
+// keep takes up what was typed, to show it again.
+func (f *form) keep(get func(string) string, names ...string) {
+	for _, name := range names {
+		f.Values[name] = strings.ToValidUTF8(get(name), "\uFFFD")
+	}
+}

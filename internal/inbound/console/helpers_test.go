@@ -1,0 +1,272 @@
+package console_test
+
+import (
+	"bytes"
+	"html"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/console"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+const (
+	appsPath = "/admin/settings/oauth-apps"
+	keysPath = "/admin/settings/api-keys"
+	people   = "/admin/settings/people"
+	signIn   = "/secure/sign_in?next="
+	password = "four words that rhyme"
+)
+
+// place is a server with one school or more, and who is signed in there.
+type place struct {
+	t        *testing.T
+	dir      string // of the database
+	store    lyceum.Store
+	oauth    *access.OAuth
+	accounts *access.Accounts
+	apps     *access.Apps
+	keys     *access.Keys
+	handler  http.Handler
+	log      bytes.Buffer // what the console writes to the server's log
+
+	mu  sync.Mutex
+	now time.Time
+
+	owner, learner string // sessions in school 1
+}
+
+func (p *place) clock() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now
+}
+
+func (p *place) wait(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.now = p.now.Add(d)
+}
+
+var site = web.Site{BaseURL: "http://api.example.com", AuthURL: "http://school.example.com"}
+
+func open(t *testing.T, at web.Site) *place {
+	t.Helper()
+	dir := t.TempDir()
+	store, err := sqlstore.Open(t.Context(), dir, sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	p := &place{t: t, dir: dir, store: store, now: time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)}
+	p.oauth = access.NewOAuth(store, p.clock)
+	p.accounts = access.NewAccounts(store, p.clock, p.oauth)
+	p.apps = access.NewApps(store, p.clock, p.oauth, false)
+	p.keys = access.NewKeys(store, p.clock)
+	p.addSchool("Northwind Academy")
+	p.owner = p.signIn(1, "owner@example.com", lyceum.Owner)
+	p.learner = p.signIn(1, "learner@example.com", lyceum.Student)
+	p.handler, err = console.New(console.Options{
+		Site: at, School: store.GetSchool, UserByEmail: store.GetUserByEmail, Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
+		Clock: p.clock, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *place) addSchool(name string) lyceum.SchoolID {
+	p.t.Helper()
+	school, err := p.store.CreateSchool(p.t.Context(), lyceum.School{Name: name, CreatedAt: p.clock()}, "test")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return school.ID
+}
+
+// signIn makes a user and gives the session of their first sign-in.
+func (p *place) signIn(school lyceum.SchoolID, email string, role lyceum.Role) string {
+	p.t.Helper()
+	var id lyceum.UserID
+	err := p.store.Write(p.t.Context(), lyceum.Stamp{School: school, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
+		n, err := tx.NextID(lyceum.UserSequence)
+		if err != nil {
+			return err
+		}
+		id = lyceum.UserID(n)
+		_, err = tx.SaveUsers([]lyceum.User{{ID: id, Email: email, Role: role, CreatedAt: p.clock()}})
+		return err
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	link, err := p.accounts.NewPasswordLink(p.t.Context(), school, id, "test")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if _, err := p.accounts.SetPassword(p.t.Context(), school, link, password); err != nil {
+		p.t.Fatal(err)
+	}
+	session, _, err := p.accounts.SignIn(p.t.Context(), school, email, password)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return session
+}
+
+// ask sends a request with a session, and holds the answer to what every
+// answer of the console keeps.
+func (p *place) ask(session, method, path string, form url.Values, headers ...string) *httptest.ResponseRecorder {
+	p.t.Helper()
+	r := httptest.NewRequest(method, path, strings.NewReader(form.Encode()))
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	if session != "" {
+		r.AddCookie(&http.Cookie{Name: "lyceum", Value: session})
+	}
+	w := httptest.NewRecorder()
+	p.handler.ServeHTTP(w, r)
+	checkHeaders(p.t, method+" "+path, w)
+	return w
+}
+
+func checkHeaders(t *testing.T, what string, w *httptest.ResponseRecorder) {
+	t.Helper()
+	for name, want := range map[string]string{
+		"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Referrer-Policy": "same-origin",
+	} {
+		if got := w.Header().Get(name); got != want {
+			t.Errorf("%s: %s is %q, want %q", what, name, got, want)
+		}
+	}
+	policy := w.Header().Get("Content-Security-Policy")
+	for _, want := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "script-src 'self'", "style-src 'self'", "form-action 'self';"} {
+		if !strings.Contains(policy, want) {
+			t.Errorf("%s: no %s in policy %q", what, want, policy)
+		}
+	}
+	body := w.Body.String()
+	if w.Code != http.StatusSeeOther && w.Body.Len() > 0 && !strings.HasPrefix(body, "<!doctype html>") {
+		t.Errorf("%s: the answer is no page: %.80s", what, body)
+	}
+	for _, foreign := range []string{"<script>", "<style", "style=\"", "http-equiv"} {
+		if strings.Contains(body, foreign) {
+			t.Errorf("%s: the page has %s, which its policy forbids", what, foreign)
+		}
+	}
+	for _, found := range loads.FindAllStringSubmatch(body, -1) {
+		if !strings.HasPrefix(found[1], "/") && !strings.HasPrefix(found[1], "#") || strings.HasPrefix(found[1], "//") {
+			t.Errorf("%s: the page has the foreign address %s", what, found[1])
+		}
+	}
+	if handler := handles.FindString(body); handler != "" {
+		t.Errorf("%s: the page has %s, which its policy forbids", what, handler)
+	}
+}
+
+// want fails unless an answer has a status and its page, as a person reads it,
+// has all the texts.
+func want(t *testing.T, w *httptest.ResponseRecorder, status int, texts ...string) {
+	t.Helper()
+	if w.Code != status {
+		t.Fatalf("status %d, want %d: %s %s", w.Code, status, w.Header().Get("Location"), plain(w.Body.String()))
+	}
+	body := w.Body.String()
+	for _, text := range texts {
+		if !strings.Contains(body, text) && !strings.Contains(plain(body), text) {
+			t.Errorf("no %q in %s", text, plain(body))
+		}
+	}
+}
+
+// leads fails unless an answer sends the browser to a place.
+func leads(t *testing.T, w *httptest.ResponseRecorder, to string) {
+	t.Helper()
+	if got := w.Header().Get("Location"); w.Code != http.StatusSeeOther || got != to {
+		t.Fatalf("status %d to %q, want 303 to %q: %s", w.Code, got, to, plain(w.Body.String()))
+	}
+}
+
+var (
+	loads   = regexp.MustCompile(`<[^>]* (?:src|href|action|formaction|srcset|poster|data)="([^"]*)"`)
+	handles = regexp.MustCompile(`<[^>]* on[a-z]+=`)
+	tags    = regexp.MustCompile(`<[^>]*>`)
+	spaces  = regexp.MustCompile(`[\s\x{A0}]+`)
+	once    = regexp.MustCompile(`name="form" value="([^"]+)"`)
+	secret  = regexp.MustCompile(`lyceum_secret_\w+`)
+	client  = regexp.MustCompile(`lyceum_app_\w+`)
+	key     = regexp.MustCompile(`lyceum_key_\w+`)
+	link    = regexp.MustCompile(`lyceum_link_\w+`)
+)
+
+func plain(page string) string {
+	return strings.TrimSpace(spaces.ReplaceAllString(html.UnescapeString(tags.ReplaceAllString(page, "")), " "))
+}
+
+// form gives a filled-in form with the name it has on the page at path.
+func (p *place) form(path string, pairs ...string) url.Values {
+	p.t.Helper()
+	values := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		values.Set(pairs[i], pairs[i+1])
+	}
+	if found := once.FindStringSubmatch(p.ask(p.owner, "GET", path, nil).Body.String()); found != nil {
+		values.Set("form", found[1])
+	}
+	return values
+}
+
+// register makes an app through the console and gives its path, client id and
+// secret.
+func (p *place) register(name, redirect, version string) (path, clientID, clientSecret string) {
+	p.t.Helper()
+	w := p.ask(p.owner, "POST", appsPath, p.form(appsPath+"/new", "name", name, "redirect_url", redirect, "version", version))
+	want(p.t, w, http.StatusOK, "Copy the client secret now")
+	body := w.Body.String()
+	return appsPath + regexp.MustCompile(appsPath + `(/\d+)`).FindStringSubmatch(body)[1], client.FindString(body), secret.FindString(body)
+}
+
+// holds tells whether the token endpoint of a version takes client credentials:
+// a bad code of a good client is invalid_grant, of a bad one invalid_client.
+func (p *place) holds(version lyceum.InterfaceVersion, id, clientSecret string) bool {
+	p.t.Helper()
+	_, err := p.oauth.Exchange(p.t.Context(), access.Client{Version: version, ID: id, Secret: clientSecret, From: "192.0.2.1"}, "no code", "", "")
+	switch code := lyceum.Public(err).Code; code {
+	case "invalid_grant":
+		return true
+	case "invalid_client":
+		return false
+	default:
+		p.t.Fatalf("exchange fails with %q: %v", code, err)
+		return false
+	}
+}
+
+// actors gives who appended to the journal of school 1.
+func (p *place) actors() map[string]int {
+	p.t.Helper()
+	entries, err := p.store.FindEntries(p.t.Context(), 1, 0, 1000)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	actors := map[string]int{}
+	for i := range entries {
+		actors[entries[i].Actor]++
+	}
+	return actors
+}

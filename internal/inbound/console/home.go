@@ -1,0 +1,52 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// home is what the first room shows.
+type home struct {
+	Apps, AppsOff    int
+	Keys             int // that are not revoked
+	Base, Authorize  string
+	TokenV1, TokenV2 string
+}
+
+// home serves GET /admin.
+func (c *console) home(w http.ResponseWriter, r *http.Request, v *visit) error {
+	apps, err := c.Apps.List(r.Context(), v.School.ID)
+	if err != nil {
+		return err
+	}
+	keys, err := c.Keys.List(r.Context(), v.School.ID)
+	if err != nil {
+		return err
+	}
+	data := home{
+		Apps: len(apps), Base: c.Site.BaseURL, Authorize: c.authorizeURL(v.School.ID),
+		TokenV1: c.tokenURL(lyceum.V1), TokenV2: c.tokenURL(lyceum.V2),
+	}
+	for i := range apps {
+		if !apps[i].Active() {
+			data.AppsOff++
+		}
+	}
+	for i := range keys {
+		if !keys[i].RevokedAt.Present {
+			data.Keys++
+		}
+	}
+	return c.show(w, r, http.StatusOK, "home.gohtml", v, v.School.Name, data)
+}
+
+// authorizeURL and tokenURL are what an app is set up with (contract.md).
+func (c *console) authorizeURL(school lyceum.SchoolID) string {
+	return fmt.Sprintf("%s/secure/%d/identity/oauth_provider/authorize", c.Site.AuthURL, school)
+}
+
+func (c *console) tokenURL(version lyceum.InterfaceVersion) string {
+	return fmt.Sprintf("%s/v%d/current_user/oauth2/token", c.Site.BaseURL, version)
+}

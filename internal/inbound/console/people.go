@@ -1,0 +1,82 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// linkPage is the one page that has a one-time link.
+type linkPage struct {
+	User      lyceum.User
+	Path, URL string
+	Until     time.Time
+	Hours     int
+}
+
+// maxEmail is longer than any email address (RFC 5321, section 4.5.3.1).
+const maxEmail = 320
+
+// askPerson serves GET /admin/settings/people.
+func (c *console) askPerson(w http.ResponseWriter, r *http.Request, v *visit) error {
+	f := &form{Action: peoplePath, Once: newForm(), Values: map[string]string{}}
+	return c.show(w, r, http.StatusOK, "people.gohtml", v, "People", f)
+}
+
+// makeLink serves POST /admin/settings/people.
+func (c *console) makeLink(w http.ResponseWriter, r *http.Request, v *visit) error {
+	var user lyceum.User
+	var link string
+	f := &form{Action: peoplePath, Once: r.PostForm.Get("form"), Values: map[string]string{}}
+	f.keep(r.PostForm.Get, "email")
+	made := c.Clock()
+	before, err := c.sent.once(v.session, f.Once, func() (string, error) {
+		var err error
+		if user, err = c.person(r, v); err != nil {
+			return "", err
+		}
+		link, err = c.Accounts.NewPasswordLink(r.Context(), v.School.ID, user.ID, v.actor())
+		return peoplePath, err
+	})
+	switch {
+	case err != nil && f.refuse(err):
+		return c.show(w, r, http.StatusUnprocessableEntity, "people.gohtml", v, "People", f)
+	case err != nil:
+		return err
+	case before != "":
+		return done(w, r, before, "linked")
+	}
+	return c.show(w, r, http.StatusOK, "link.gohtml", v, "A link to set a password", linkPage{
+		User: user, Path: peoplePath, URL: c.linkURL(v.School.ID, link),
+		Until: made.Add(access.LinkLifetime), Hours: int(access.LinkLifetime / time.Hour),
+	})
+}
+
+// person finds whose email address was typed.
+func (c *console) person(r *http.Request, v *visit) (lyceum.User, error) {
+	refuse := func(message string) (lyceum.User, error) {
+		return lyceum.User{}, lyceum.InvalidFields(lyceum.FieldError{Field: "email", Message: message})
+	}
+	const unknown = "is of nobody in this school; check how it is spelled"
+	email := strings.TrimSpace(r.PostForm.Get("email"))
+	switch {
+	case email == "":
+		return refuse("is missing; type the one that the person is known by in this school")
+	case len(email) > maxEmail || !utf8.ValidString(email) || strings.ContainsRune(email, 0): // PostgreSQL takes no such text
+		return refuse(unknown)
+	}
+	user, err := c.UserByEmail(r.Context(), v.School.ID, email)
+	switch {
+	case isNotFound(err):
+		return refuse(unknown)
+	case err != nil:
+		return lyceum.User{}, err
+	case user.DisabledAt.Present:
+		return refuse("is of a person who is switched off in this school and could not sign in with a new password")
+	}
+	return user, nil
+}

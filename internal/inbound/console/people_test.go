@@ -1,0 +1,110 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+func TestPasswordLink(t *testing.T) {
+	p := open(t, site)
+	p.signIn(1, "author@example.com", lyceum.Author)
+	for _, email := range []string{"learner@example.com", " Learner@Example.COM ", "author@example.com"} {
+		t.Run(email, func(t *testing.T) {
+			form := p.form(people, "email", email)
+			w := p.ask(p.owner, "POST", people, form)
+			until := p.clock().Add(48 * time.Hour).Format("2 Jan 2006, 15:04")
+			want(t, w, 200, "Copy the link now", strings.ToLower(strings.TrimSpace(email)), until+" UTC (48 hours from now)",
+				`http://school.example.com/secure/1/identity/set_password/lyceum_link_1_`)
+			if w.Header().Get("Location") != "" || w.Header().Get("Set-Cookie") != "" {
+				t.Errorf("the link may stay somewhere: %v", w.Header())
+			}
+			text := link.FindString(w.Body.String())
+			leads(t, p.ask(p.owner, "POST", people, form), people+"?done=linked")
+			want(t, p.ask(p.owner, "GET", people+"?done=linked", nil), 200, "A link is made already")
+			user, err := p.accounts.SetPassword(t.Context(), 1, text, "another four good words")
+			if err != nil || user.Email != strings.ToLower(strings.TrimSpace(email)) {
+				t.Errorf("the link is of %q: %v", user.Email, err)
+			}
+			if _, err := p.accounts.Link(t.Context(), 1, text); err == nil {
+				t.Error("the link works twice")
+			}
+		})
+	}
+}
+
+func TestPasswordLinkEnds(t *testing.T) {
+	p := open(t, site)
+	newLink := func() string {
+		return link.FindString(p.ask(p.owner, "POST", people, p.form(people, "email", "learner@example.com")).Body.String())
+	}
+	first, second := newLink(), newLink()
+	if _, err := p.accounts.Link(t.Context(), 1, first); err == nil {
+		t.Error("the first link works beside the second")
+	}
+	p.wait(access.LinkLifetime - time.Second)
+	if _, err := p.accounts.Link(t.Context(), 1, second); err != nil {
+		t.Errorf("the link ended before the time that the page says: %v", err)
+	}
+	p.wait(time.Second)
+	if _, err := p.accounts.Link(t.Context(), 1, second); err == nil {
+		t.Error("the link is good after the time that the page says")
+	}
+}
+
+func TestPasswordLinkRefuses(t *testing.T) {
+	p := open(t, site)
+	p.signIn(p.addSchool("Southwind"), "learner@south.example.com", lyceum.Student)
+	p.signIn(1, "gone@example.com", lyceum.Student)
+	p.switchOff("gone@example.com")
+	before := p.journal()
+	for _, tc := range []struct{ name, email, says string }{
+		{"nothing", "", "Email address is missing"},
+		{"spaces", "  ", "Email address is missing"},
+		{"nobody", "nobody@example.com", "Email address is of nobody in this school"},
+		{"no address", "learner", "is of nobody in this school"},
+		{"of another school", "learner@south.example.com", "is of nobody in this school"},
+		{"10 kB", strings.Repeat("x", 10<<10) + "@example.com", "is of nobody in this school"},
+		{"NUL", "learner@example.com\x00", "is of nobody in this school"},
+		{"no UTF-8", "learner\xff@example.com", "is of nobody in this school"},
+		{"wildcard", "%@example.com", "is of nobody in this school"},
+		{"markup", `"><script>alert(1)</script>@example.com`, "is of nobody in this school"},
+		{"switched off", "gone@example.com", "is of a person who is switched off"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := p.ask(p.owner, "POST", people, p.form(people, "email", tc.email))
+			want(t, w, http.StatusUnprocessableEntity, "<title>Error: ", `id="email-error"`, `aria-invalid="true"`, tc.says)
+		})
+	}
+	if got := p.journal(); got != before {
+		t.Errorf("the journal has %d entries, want %d: something was done", got, before)
+	}
+	// Put right, the same form is taken.
+	form := p.form(people, "email", "learnr@example.com")
+	want(t, p.ask(p.owner, "POST", people, form), 422, `value="learnr@example.com"`)
+	form.Set("email", "learner@example.com")
+	want(t, p.ask(p.owner, "POST", people, form), 200, "Copy the link now")
+	want(t, p.ask(p.owner, "POST", people, url.Values{"email": {"learner@example.com"}}), 200, "Copy the link now") // a form without a name
+}
+
+// switchOff makes a user of school 1 one who cannot sign in.
+func (p *place) switchOff(email string) {
+	p.t.Helper()
+	user, err := p.store.GetUserByEmail(p.t.Context(), 1, email)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	user.DisabledAt = lyceum.Some(p.clock())
+	err = p.store.Write(p.t.Context(), lyceum.Stamp{School: 1, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
+		_, err := tx.SaveUsers([]lyceum.User{user})
+		return err
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}

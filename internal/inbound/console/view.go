@@ -1,0 +1,162 @@
+package console
+
+import (
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+)
+
+// view is what every page is shown with.
+type view struct {
+	Title  string
+	Visit  *visit // absent where nobody is let in
+	Room   string // the path of the room, to mark it in the navigation
+	Notice string
+	Wrong  bool // a form was refused; its fields say why
+	Now    time.Time
+	Data   any
+}
+
+// problem is the page for what could not be done.
+type problem struct{ Sentence string }
+
+// field is one text input of a form: what it holds and what is wrong with it.
+type field struct{ Name, Label, Hint, Value, Error, Type string }
+
+// copyable is a text that a person carries elsewhere.
+type copyable struct{ ID, Label, Text string }
+
+// moment is a time with what stands in its place when there is none.
+type moment struct {
+	At   lyceum.Opt[time.Time]
+	None string
+}
+
+var functions = template.FuncMap{
+	"copyable":  func(id, label, text string) copyable { return copyable{id, label, text} },
+	"moment":    func(at lyceum.Opt[time.Time], none string) moment { return moment{at, none} },
+	"time":      func(at time.Time) moment { return moment{At: lyceum.Some(at)} },
+	"machine":   func(at time.Time) string { return string(lyceum.AppendTime(nil, at)) },
+	"human":     func(at time.Time) string { return at.UTC().Format("2\u00a0Jan\u00a02006, 15:04\u00a0UTC") },
+	"breakable": breakable,
+	"signOut":   signOutPath,
+	"count": func(n int, one, many string) string {
+		if n == 1 {
+			return "1 " + one
+		}
+		return fmt.Sprintf("%d %s", n, many)
+	},
+}
+
+// breakable gives the pieces of an address that a line may end between: it is
+// broken after the slashes of its path before it is broken elsewhere.
+func breakable(text string) []string {
+	scheme, rest, found := strings.Cut(text, "://")
+	if !found {
+		return []string{text}
+	}
+	pieces := strings.SplitAfter(rest, "/")
+	pieces[0] = scheme + "://" + pieces[0]
+	return pieces
+}
+
+// parse reads the pages and gives each the parts that they share.
+func parse() (map[string]*template.Template, error) {
+	pages, err := web.Pages(templates, functions, "templates/*.gohtml")
+	if err != nil {
+		return nil, err
+	}
+	for _, page := range pages {
+		if _, err := page.ParseFS(templates, "templates/parts/*.gohtml"); err != nil {
+			return nil, fmt.Errorf("parse parts: %w", err)
+		}
+	}
+	return pages, nil
+}
+
+// rooms tells of each page which room it belongs to.
+var rooms = map[string]string{
+	"home.gohtml": homePath,
+	"apps.gohtml": appsPath, "app_new.gohtml": appsPath, "app.gohtml": appsPath, "app_secret.gohtml": appsPath, "app_delete.gohtml": appsPath,
+	"keys.gohtml": keysPath, "key_new.gohtml": keysPath, "key_secret.gohtml": keysPath, "key_revoke.gohtml": keysPath,
+	"people.gohtml": peoplePath, "link.gohtml": peoplePath,
+}
+
+// notices are the sentences that a page begins with after something was done,
+// by the value of the parameter done.
+var notices = map[string]string{
+	"changed":    "The changes are saved.",
+	"disabled":   "The app is switched off. Its tokens are refused from now on.",
+	"enabled":    "The app is switched on again.",
+	"deleted":    "The app is deleted, and everything it was granted has ended.",
+	"registered": "This app is registered already: the form was sent twice. Its secret was shown the first time and cannot be shown again; if it is lost, give the app a new one below.",
+	"rotated":    "The app has its new secret already: the form was sent twice. The secret was shown the first time and cannot be shown again; if it is lost, give the app another one below.",
+	"revoked":    "The key is revoked. It is refused from now on.",
+	"linked":     "A link is made already: the form was sent twice. It was shown the first time and cannot be shown again; if it is lost, make another, which ends the first.",
+	"created":    "This key is made already: the form was sent twice. It was shown the first time and cannot be shown again; if it is lost, revoke it and make another.",
+}
+
+func (c *console) show(w http.ResponseWriter, r *http.Request, status int, page string, v *visit, title string, data any) error {
+	return web.Show(w, status, c.pages[page], view{
+		Title: title, Visit: v, Room: rooms[page], Notice: notices[r.URL.Query().Get("done")],
+		Wrong: status == http.StatusUnprocessableEntity, Now: c.Clock(), Data: data,
+	})
+}
+
+// done leads to where a person sees what was done.
+func done(w http.ResponseWriter, r *http.Request, path, notice string) error {
+	http.Redirect(w, r, path+"?done="+notice, http.StatusSeeOther)
+	return nil
+}
+
+var status = map[lyceum.Kind]int{
+	lyceum.Internal:        http.StatusInternalServerError,
+	lyceum.Invalid:         http.StatusUnprocessableEntity,
+	lyceum.Unauthenticated: http.StatusForbidden,
+	lyceum.Forbidden:       http.StatusForbidden,
+	lyceum.NotFound:        http.StatusNotFound,
+	lyceum.Conflict:        http.StatusConflict,
+	lyceum.TooLarge:        http.StatusRequestEntityTooLarge,
+	lyceum.RateLimited:     http.StatusTooManyRequests,
+	lyceum.Unavailable:     http.StatusServiceUnavailable,
+}
+
+// titles say what happened, in the words of the person it happened to.
+var titles = map[lyceum.Kind]string{
+	lyceum.Internal:        "Something went wrong here",
+	lyceum.Invalid:         "That cannot be done",
+	lyceum.Unauthenticated: "You are not let in",
+	lyceum.Forbidden:       "That was refused",
+	lyceum.NotFound:        "Nothing is here",
+	lyceum.Conflict:        "That does not go together",
+	lyceum.TooLarge:        "That is too much",
+	lyceum.RateLimited:     "Too many requests",
+	lyceum.Unavailable:     "The school cannot be reached",
+}
+
+// apologize shows an error to the person, and gives what must stay here to the
+// log.
+func (c *console) apologize(w http.ResponseWriter, r *http.Request, v *visit, err error) {
+	e := lyceum.Public(err)
+	sentence := e.Detail
+	switch e.Kind {
+	case lyceum.Internal:
+		c.Log.ErrorContext(r.Context(), "console request failed", "path", r.URL.Path, "err", err)
+		sentence = "It is written to the server’s log. Try again; if it stays so, tell whoever runs the server."
+	case lyceum.NotFound:
+		sentence = errNoPage.Detail
+	case lyceum.Unavailable:
+		c.Log.WarnContext(r.Context(), "console request cannot be answered now", "path", r.URL.Path, "err", err)
+		sentence = "Its data cannot be reached at this moment. Nothing was lost; try again in a minute."
+	default:
+	}
+	if err := c.show(w, r, status[e.Kind], "problem.gohtml", v, titles[e.Kind], problem{sentence}); err != nil {
+		c.Log.ErrorContext(r.Context(), "console page cannot be shown", "path", r.URL.Path, "err", err)
+		http.Error(w, "internal error", http.StatusInternalServerError)
+	}
+}
