@@ -89,7 +89,39 @@ func (p *place) every(do func(method, path string)) {
 	}
 }
 
-// journal gives the number of the last entry of school 1.
+// state is what changes when something is done in school 1: the journal, and
+// one-time links, which it does not tell of. A new link ends the one before.
+type state struct {
+	entries int
+	links   [2]string // of the owner and the learner
+}
+
+func (p *place) state() state {
+	p.t.Helper()
+	s := state{entries: p.journal()}
+	for i := range s.links {
+		var err error
+		if s.links[i], err = p.accounts.NewPasswordLink(p.t.Context(), 1, lyceum.UserID(i+1), "test"); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// untouched fails if anything was done since.
+func (p *place) untouched(before state) {
+	p.t.Helper()
+	if got := p.journal(); got != before.entries || got == 0 {
+		p.t.Errorf("the journal has %d entries, want %d: something was done", got, before.entries)
+	}
+	for _, text := range before.links {
+		if _, err := p.accounts.Link(p.t.Context(), 1, text); err != nil {
+			p.t.Errorf("a link was made: %v", err)
+		}
+	}
+}
+
+// journal gives how many entries the journal of school 1 has.
 func (p *place) journal() int {
 	n := 0
 	for _, entries := range p.actors() {
@@ -100,10 +132,10 @@ func (p *place) journal() int {
 
 func TestOwnersOnly(t *testing.T) {
 	p := open(t, site)
-	before := 0
+	var before state
 	p.every(func(method, path string) {
-		if before == 0 {
-			before = p.journal()
+		if before.entries == 0 {
+			before = p.state()
 		}
 		next := path
 		if method == "POST" {
@@ -112,19 +144,17 @@ func TestOwnersOnly(t *testing.T) {
 		leads(t, p.ask("", method, path, nil), signIn+url.QueryEscape(next))
 		want(t, p.ask(p.learner, method, path, url.Values{"email": {"owner@example.com"}, "name": {"x"}, "permissions": {"read"}}), 403, "The console is for the school’s owner")
 	})
-	if got := p.journal(); got != before {
-		t.Errorf("the journal has %d entries, want %d: something was done", got, before)
-	}
+	p.untouched(before)
 }
 
 // F9: for the owner of another school nothing is there, and nothing happens.
 func TestF9AnotherSchoolsOwner(t *testing.T) {
 	p := open(t, site)
 	foreign := p.signIn(p.addSchool("Southwind"), "owner@south.example.com", lyceum.Owner)
-	before := 0
+	var before state
 	p.every(func(method, path string) {
-		if before == 0 {
-			before = p.journal()
+		if before.entries == 0 {
+			before = p.state()
 		}
 		w := p.ask(foreign, method, path, url.Values{"email": {"learner@example.com"}, "keep": {"0"}, "name": {"x"}, "redirect_url": {"https://x.example.com/"}})
 		if strings.Contains(path, "/1") {
@@ -136,9 +166,7 @@ func TestF9AnotherSchoolsOwner(t *testing.T) {
 			}
 		}
 	})
-	if got := p.journal(); got != before {
-		t.Errorf("the journal has %d entries, want %d: something was done", got, before)
-	}
+	p.untouched(before)
 	want(t, p.ask(foreign, "POST", people, url.Values{"email": {"learner@example.com"}}), 422, "is of nobody in this school")
 	want(t, p.ask(p.owner, "GET", appsPath+"/1", nil), 200, "Ledger", "Active")
 	want(t, p.ask(p.owner, "GET", keysPath, nil), 200, "Report", "Revoke…")
@@ -186,10 +214,10 @@ func TestFirstRoom(t *testing.T) {
 // B6: no form of another site does anything.
 func TestB6FormsOfOtherSites(t *testing.T) {
 	p := open(t, site)
-	before := 0
+	var before state
 	p.every(func(method, to string) {
-		if before == 0 {
-			before = p.journal()
+		if before.entries == 0 {
+			before = p.state()
 		}
 		if method == "GET" {
 			return
@@ -204,9 +232,7 @@ func TestB6FormsOfOtherSites(t *testing.T) {
 			want(t, p.ask(p.owner, "POST", to, form, header...), 403, "another site")
 		}
 	})
-	if got := p.journal(); got != before {
-		t.Errorf("the journal has %d entries, want %d: something was done", got, before)
-	}
+	p.untouched(before)
 	path := appsPath + "/1"
 	want(t, p.ask(p.owner, "GET", path, nil), 200, "Ledger", "Active")
 	w := p.ask(p.owner, "POST", path+"/disable", url.Values{}, "Sec-Fetch-Site", "same-origin")

@@ -1,8 +1,10 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
@@ -25,7 +27,17 @@ func (c *console) listKeys(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err != nil {
 		return err
 	}
+	slices.SortStableFunc(keys, func(a, b lyceum.APIKey) int { // revoked ones are there to be looked up
+		return cmp.Compare(over(a), over(b))
+	})
 	return c.show(w, r, http.StatusOK, "keys.gohtml", v, "API keys", keys)
+}
+
+func over(key lyceum.APIKey) int {
+	if key.RevokedAt.Present {
+		return 1
+	}
+	return 0
 }
 
 // newKey serves GET /admin/settings/api-keys/new.

@@ -15,7 +15,6 @@ type linkPage struct {
 	User      lyceum.User
 	Path, URL string
 	Until     time.Time
-	Hours     int
 }
 
 // maxEmail is longer than any email address (RFC 5321, section 4.5.3.1).
@@ -52,7 +51,7 @@ func (c *console) makeLink(w http.ResponseWriter, r *http.Request, v *visit) err
 	}
 	return c.show(w, r, http.StatusOK, "link.gohtml", v, "A link to set a password", linkPage{
 		User: user, Path: peoplePath, URL: c.linkURL(v.School.ID, link),
-		Until: made.Add(access.LinkLifetime), Hours: int(access.LinkLifetime / time.Hour),
+		Until: made.Add(access.LinkLifetime),
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
 // view is what every page is shown with.
@@ -44,6 +45,7 @@ var functions = template.FuncMap{
 	"machine":   func(at time.Time) string { return string(lyceum.AppendTime(nil, at)) },
 	"human":     func(at time.Time) string { return at.UTC().Format("2\u00a0Jan\u00a02006, 15:04\u00a0UTC") },
 	"breakable": breakable,
+	"linkHours": func() int { return int(access.LinkLifetime / time.Hour) },
 	"signOut":   signOutPath,
 	"count": func(n int, one, many string) string {
 		if n == 1 {

@@ -46,15 +46,15 @@
   const then = document.querySelector("[data-then]");
   if (then) { history.replaceState(null, "", then.dataset.then); }
 
-  // The answer to a second click would lack the secret that the first one shows.
-  for (const form of document.querySelectorAll("form[data-once]")) {
-    let sent = false;
-    form.addEventListener("submit", (event) => {
-      if (sent) { event.preventDefault(); }
-      sent = true;
-    });
-    addEventListener("pageshow", () => { sent = false; });
-  }
+  // The answer to a second click would lack the secret that the first one
+  // shows, or find gone what the first one deleted.
+  let sent;
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("[data-once]")) { return; }
+    if (sent === event.target) { event.preventDefault(); }
+    sent = event.target;
+  });
+  addEventListener("pageshow", () => { sent = undefined; });
 
   document.querySelector("[data-focus]")?.focus();
 
