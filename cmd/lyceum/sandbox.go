@@ -228,6 +228,7 @@ func (c *sandboxCommand) print(p *program, k credentials) error {
 	_, err := fmt.Fprintf(p.stdout, `
 A school is open at %[1]s with %[2]d transactions (seed %[3]d, %[4]s).
 
+  Console     %[1]s/admin
   API key     %[5]s
   Reference   %[1]s/docs
   Contract    %[1]s/openapi/v1.yaml and v2.yaml

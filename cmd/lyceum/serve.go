@@ -17,6 +17,7 @@ import (
 	"github.com/lyceum-school/lyceum/contract"
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv1"
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv2"
+	"github.com/lyceum-school/lyceum/internal/inbound/console"
 	"github.com/lyceum-school/lyceum/internal/inbound/oauth"
 	"github.com/lyceum-school/lyceum/internal/inbound/reference"
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
@@ -203,7 +204,14 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse the pages: %w", err)
 	}
-	rooms := map[string]http.Handler{"/assets/": web.Assets()}
+	owner, err := console.New(console.Options{
+		Site: o.site, School: s.store.GetSchool, UserByEmail: s.store.GetUserByEmail,
+		Accounts: s.accounts, Apps: s.apps, Keys: s.keys, Log: s.log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("parse the console: %w", err)
+	}
+	rooms := map[string]http.Handler{"/assets/": web.Assets(), "/admin": owner, "/admin/": owner}
 	maps.Copy(rooms, signIn)
 	return server.Handler(server.Options{
 		Faces: []wire.Face{

@@ -1,0 +1,391 @@
+package oauth_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/oauth"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+const (
+	email    = "mira@example.com"
+	password = "four words that differ"
+)
+
+// window is a learner's browser between a school and an app.
+type window struct {
+	t      *testing.T
+	tab    context.Context
+	at     string // the school's pages
+	app    string // the app, on an origin of its own
+	heard  *webtest.Heard
+	oauth  *access.OAuth
+	people *access.Accounts
+	apps   *access.Apps
+	client access.Client
+	school lyceum.SchoolID
+}
+
+// show opens a school with one learner and one app in a browser.
+func show(t *testing.T) *window {
+	t.Helper()
+	w := &window{t: t, tab: webtest.Browser(t)}
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	w.oauth = access.NewOAuth(store, time.Now)
+	w.people = access.NewAccounts(store, time.Now, w.oauth)
+	w.apps = access.NewApps(store, time.Now, w.oauth, true)
+
+	now := lyceum.Second(time.Now())
+	school, err := store.CreateSchool(t.Context(), lyceum.School{Name: "Fernwood School of Craft", CreatedAt: now}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.school = school.ID
+	err = store.Write(t.Context(), lyceum.Stamp{School: school.ID, At: now, Actor: "test"}, func(tx lyceum.Tx) error {
+		_, err := tx.SaveUsers([]lyceum.User{{
+			ID: 7, Email: email, Name: lyceum.Some("Mira Okafor"), Role: lyceum.Student, CreatedAt: now,
+			PasswordHash: lyceum.Some(access.HashPassword(password, [16]byte{1})),
+		}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	mux := http.NewServeMux()
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	pages, err := oauth.Pages(oauth.Options{
+		Site: web.Site{BaseURL: server.URL, AuthURL: server.URL}, School: store.GetSchool,
+		OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return school.ID, true },
+		OAuth:      w.oauth, Accounts: w.people, Apps: w.apps, Clock: time.Now, Log: slog.New(slog.DiscardHandler),
+		Mail: func(context.Context, string, string, string) error { return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Insert(pages, maps.All(map[string]http.Handler{"/assets/": web.Assets()}))
+	for pattern, handler := range pages {
+		mux.Handle(pattern, handler)
+	}
+	w.at = server.URL
+	w.openApp()
+	w.heard = webtest.Listen(t, w.tab, server.URL)
+	return w
+}
+
+// openApp starts an app with a page that leads to the school and one that the
+// school leads back to.
+func (w *window) openApp() {
+	w.t.Helper()
+	mux := http.NewServeMux()
+	// localhost is another site than 127.0.0.1, as a real app's is.
+	app := httptest.NewServer(mux)
+	w.t.Cleanup(app.Close)
+	w.app = strings.Replace(app.URL, "127.0.0.1", "localhost", 1)
+	registered, secret, err := w.apps.Register(w.t.Context(), w.school, access.AppForm{
+		Name: "Ledger for Schools", RedirectURL: w.app + "/callback?from=school", Version: lyceum.V2,
+	}, "test")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.client = access.Client{Version: lyceum.V2, ID: registered.ClientID, Secret: secret}
+	page := `<!doctype html><title>app</title><link rel=icon href="data:,"><meta name=referrer content="unsafe-url">`
+	mux.HandleFunc("/", func(answer http.ResponseWriter, _ *http.Request) {
+		answer.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(answer, "%s<h1>Ledger</h1><a id=go href=%q>Connect</a>", page, w.authorize("state", "a+b c&=é"))
+	})
+	mux.HandleFunc("/callback", func(answer http.ResponseWriter, _ *http.Request) {
+		answer.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(answer, page, "<h1>Connected</h1>")
+	})
+}
+
+// authorize is the address of the authorization page, with further parameters.
+func (w *window) authorize(pairs ...string) string {
+	query := url.Values{
+		"client_id": {w.client.ID}, "response_type": {"code"}, "required_scopes": {"profile:read courses:read"},
+		"optional_scopes": {"courses:write transactions:read"},
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		query.Set(pairs[i], pairs[i+1])
+	}
+	return fmt.Sprintf("%s/secure/%d/identity/oauth_provider/authorize?%s", w.at, w.school, query.Encode())
+}
+
+func (w *window) do(steps ...chromedp.Action[chromedp.Void]) {
+	w.t.Helper()
+	webtest.Do(w.t, w.tab, steps...)
+}
+
+func (w *window) open(address string) { w.t.Helper(); w.do(chromedp.Navigate(address)) }
+
+func (w *window) text(expression string) string {
+	w.t.Helper()
+	return webtest.Eval[string](w.t, w.tab, expression)
+}
+
+// leave does what leads to another page and waits for that.
+func (w *window) leave(steps ...chromedp.Action[chromedp.Void]) {
+	w.t.Helper()
+	webtest.Eval[bool](w.t, w.tab, "window.left = true")
+	w.do(steps...)
+	webtest.Until(w.t, w.tab, "!window.left && document.readyState === 'complete'")
+}
+
+// signIn fills the sign-in page in by keyboard.
+func (w *window) signIn(with string) {
+	w.t.Helper()
+	w.wantHeading("Sign in")
+	w.do(chromedp.SendKeys("input[name=email]", email), chromedp.SendKeys("input[name=password]", with))
+	w.leave(chromedp.KeyEvent(kb.Enter))
+}
+
+func (w *window) wantHeading(want string) {
+	w.t.Helper()
+	if got := w.text("document.querySelector('h1').innerText"); got != want {
+		w.t.Fatalf("the page is %q, want %q: %s", got, want, w.text("document.body.innerText"))
+	}
+}
+
+// sound fails for a page that the browser complains of, or that a person on a
+// phone, with a keyboard or with a screen reader could not use.
+func (w *window) sound(expected ...string) {
+	w.t.Helper()
+	for _, complaint := range w.heard.Take(append(expected, w.app)...) {
+		w.t.Errorf("%s: %s", w.text("location.pathname"), complaint)
+	}
+	webtest.Sound(w.t, w.tab)
+	webtest.Axe(w.t, w.tab)
+}
+
+// arrived gives the parameters with which the browser came to the app.
+func (w *window) arrived() url.Values {
+	w.t.Helper()
+	w.wantHeading("Connected")
+	address, err := url.Parse(w.text("location.href"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return address.Query()
+}
+
+// exchange exchanges a code for tokens.
+func (w *window) exchange(code string) access.Tokens {
+	w.t.Helper()
+	tokens, err := w.oauth.Exchange(w.t.Context(), w.client, code, w.app+"/callback?from=school", "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return tokens
+}
+
+const consentHeading = "Let “Ledger for Schools” in?"
+
+// TestB3_AuthorizeInABrowser goes the whole way as a learner does: a page of the
+// app, sign-in, consent, and back to the app with a code.
+func TestB3_AuthorizeInABrowser(t *testing.T) {
+	w := show(t)
+	w.open(w.app)
+	w.leave(chromedp.Click("#go"))
+	w.sound()
+	w.signIn("not the password")
+	if !strings.Contains(w.text("document.querySelector('[role=alert]').innerText"), "do not belong together") {
+		t.Error("a wrong password is not told")
+	}
+	w.sound("422", "Unprocessable")
+	w.do(chromedp.SendKeys("input[name=password]", password))
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.wantHeading(consentHeading)
+	w.sound()
+	if n := webtest.Eval[int](t, w.tab, "document.querySelectorAll('input[type=checkbox]:not(:checked)').length"); n != 2 {
+		t.Errorf("%d optional scopes are to be chosen, want 2", n)
+	}
+	w.do(chromedp.Click("input[value='courses:write']"))
+	w.leave(chromedp.Click("button[value=authorize]"))
+	got := w.arrived()
+	if got.Get("state") != "a+b c&=é" || got.Get("iss") != w.at+"/v2" || got.Get("from") != "school" {
+		t.Errorf("the app is called with %v", got)
+	}
+	if tokens := w.exchange(got.Get("code")); tokens.Scopes.String() != "courses:read courses:write profile:read" {
+		t.Errorf("granted are %q", tokens.Scopes)
+	}
+
+	// A19: the second visit asks again.
+	w.open(w.authorize())
+	w.wantHeading(consentHeading)
+	w.leave(chromedp.Click("button[value=authorize]"))
+	first := w.arrived().Get("code")
+
+	// The way back after Authorize shows the page again, and it works again.
+	w.do(chromedp.Evaluate[chromedp.Void]("history.back()"))
+	webtest.Until(t, w.tab, "location.pathname !== '/callback' && document.readyState === 'complete'")
+	w.wantHeading(consentHeading)
+	// A page that the browser had kept is not known to the tool by its nodes.
+	w.leave(chromedp.Evaluate[chromedp.Void]("document.querySelector('button[value=authorize]').click()"))
+	if second := w.arrived().Get("code"); second == first || second == "" {
+		t.Error("authorizing once more gives no code of its own")
+	}
+}
+
+// TestB11_CancelInABrowser: Cancel leads back to the page of the app that the
+// learner came from, through the sign-in too, and nothing is granted.
+func TestB11_CancelInABrowser(t *testing.T) {
+	w := show(t)
+	w.open(w.app)
+	w.leave(chromedp.Click("#go"))
+	w.signIn(password)
+	w.wantHeading(consentHeading)
+	w.leave(chromedp.Click("button[value=cancel]"))
+	if at := w.text("location.href"); at != w.app+"/" {
+		t.Errorf("Cancel leads to %s", at)
+	}
+	w.open(w.at + "/account/apps")
+	if text := w.text("document.body.innerText"); !strings.Contains(text, "No app may act for you") {
+		t.Errorf("after Cancel: %s", text)
+	}
+	// Who came from nowhere is told.
+	w.open(w.authorize())
+	w.leave(chromedp.Click("button[value=cancel]"))
+	w.wantHeading("Apps with access")
+	if text := w.text("document.body.innerText"); !strings.Contains(text, "Nothing was granted") {
+		t.Errorf("after Cancel: %s", text)
+	}
+	w.sound()
+}
+
+// TestDoubleClickOnAuthorize gives one code or two good ones, never an error.
+func TestDoubleClickOnAuthorize(t *testing.T) {
+	w := show(t)
+	w.open(w.authorize())
+	w.signIn(password)
+	webtest.Eval[bool](t, w.tab, "window.left = true")
+	w.do(chromedp.DoubleClick("button[value=authorize]"))
+	webtest.Until(t, w.tab, "!window.left && document.readyState === 'complete' && document.querySelector('h1').innerText === 'Connected'")
+	w.exchange(w.arrived().Get("code"))
+}
+
+// TestStaleSession: who signed out in another tab signs in again and is asked
+// again.
+func TestStaleSession(t *testing.T) {
+	w := show(t)
+	w.open(w.authorize("state", "kept"))
+	w.signIn(password)
+	w.wantHeading(consentHeading)
+	webtest.Eval[bool](t, w.tab, fmt.Sprintf("fetch('/secure/%d/identity/sign_out', {method: 'POST'}).then(() => true)", w.school))
+	w.leave(chromedp.Click("button[value=authorize]"))
+	w.signIn(password)
+	w.wantHeading(consentHeading)
+	w.leave(chromedp.Click("button[value=authorize]"))
+	if state := w.arrived().Get("state"); state != "kept" {
+		t.Errorf("state is %q", state)
+	}
+}
+
+// TestWrongRequestAfterSignIn: the error reaches the app, though the browser
+// holds the redirect to what the sign-in's form may lead to.
+func TestWrongRequestAfterSignIn(t *testing.T) {
+	w := show(t)
+	w.open(w.authorize("optional_scopes", "everything", "state", "kept"))
+	w.signIn(password)
+	got := w.arrived()
+	if got.Get("error") != "invalid_scope" || got.Get("state") != "kept" || got.Has("code") {
+		t.Errorf("the app is called with %v", got)
+	}
+}
+
+// TestWithoutScripts: every page works without JavaScript.
+func TestWithoutScripts(t *testing.T) {
+	w := show(t)
+	webtest.Scripts(t, w.tab, false)
+	w.open(w.authorize())
+	w.do(chromedp.SendKeys("input[name=email]", email), chromedp.SendKeys("input[name=password]", password+kb.Enter))
+	w.do(chromedp.WaitVisible("button[value=authorize]"), chromedp.Click("button[value=authorize]"))
+	webtest.Scripts(t, w.tab, true)
+	webtest.Until(t, w.tab, "location.pathname === '/callback'")
+	w.exchange(w.arrived().Get("code"))
+}
+
+// TestPagesInABrowser looks at every page, wide and narrow, light and dark. With
+// LYCEUM_PICTURES=docs/pages it keeps what it sees.
+func TestPagesInABrowser(t *testing.T) {
+	w := show(t)
+	link, err := w.people.NewPasswordLink(t.Context(), w.school, 7, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	identity := fmt.Sprintf("%s/secure/%d/identity/", w.at, w.school)
+	look := func(name string, expected ...string) {
+		t.Helper()
+		for _, width := range []int64{webtest.Desktop, webtest.Phone, 320} {
+			for _, dark := range []bool{false, true} {
+				webtest.Look(t, w.tab, width, 844, dark)
+				w.sound(expected...)
+			}
+		}
+		for suffix, how := range map[string]struct {
+			width int64
+			dark  bool
+		}{"light": {webtest.Desktop, false}, "dark": {webtest.Desktop, true}, "phone-light": {webtest.Phone, false}, "phone-dark": {webtest.Phone, true}} {
+			webtest.Screenshot(t, w.tab, name+"-"+suffix, how.width, how.dark)
+		}
+	}
+	w.open(identity + "forgot_password")
+	look("forgotten-password")
+	w.open(identity + "set_password/" + link)
+	w.wantHeading("Choose a password")
+	look("choose-password")
+	w.open(identity + "oauth_provider/authorize?client_id=nobody")
+	w.wantHeading("That cannot be done")
+	look("refused", "400", "Bad Request")
+	w.open(w.authorize())
+	look("sign-in")
+	w.signIn(password)
+	look("consent")
+	w.leave(chromedp.Click("button[value=authorize]"))
+	tokens := w.exchange(w.arrived().Get("code"))
+	w.heard.Take()
+	w.open(w.at + "/account/apps")
+	look("account")
+	w.leave(chromedp.Click("button.danger"))
+	if text := w.text("document.body.innerText"); !strings.Contains(text, "The app has no access any more") {
+		t.Errorf("after Revoke: %s", text)
+	}
+	if _, err := w.oauth.Bearer(t.Context(), tokens.AccessToken); lyceum.KindOf(err) != lyceum.Unauthenticated {
+		t.Errorf("a token that was taken back: %v", err)
+	}
+	look("account-empty")
+
+	// B12, E7: a new password ends what was granted and who was signed in.
+	w.open(identity + "set_password/" + link)
+	w.do(chromedp.SendKeys("input[name=password]", "password1"))
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	if text := w.text("document.querySelector('[role=alert]').innerText"); !strings.Contains(text, "others would try") {
+		t.Errorf("a common password: %s", text)
+	}
+	w.do(chromedp.SendKeys("input[name=password]", "another four words entirely"))
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.wantHeading("Sign in")
+	w.signIn("another four words entirely")
+	w.wantHeading("Apps with access")
+}
