@@ -30,6 +30,7 @@ const (
 	OAuthAppUpdated    EntryType = "oauth_app.updated"
 	GrantCreated       EntryType = "grant.created"
 	GrantRevoked       EntryType = "grant.revoked"
+	LinkCreated        EntryType = "user.link_created" // a one-time link to set a password
 )
 
 // Entry is one change of one school. Number is 1 for the school's first and

@@ -24,6 +24,10 @@ type Store interface {
 	// nothing outside but its own results.
 	Write(ctx context.Context, stamp Stamp, change func(Tx) error) error
 
+	// Sweep deletes what of a school's codes, tokens, sessions and links has
+	// expired. It is not a change of a school and appends no entry.
+	Sweep(ctx context.Context, school SchoolID, e Expired) error
+
 	// Bookkeep keeps what is known about the use of credentials. It is not a
 	// change of a school and appends no entry.
 	Bookkeep(ctx context.Context, b Bookkeeping) error
@@ -114,6 +118,7 @@ type Tx interface {
 	// when the key is revoked already.
 	RevokeAPIKey(id APIKeyID, at time.Time) error
 
+	GetOAuthApp(id OAuthAppID) (OAuthApp, error)
 	CreateGrant(g Grant) error
 	// RevokeGrants revokes the grants that pass the filter and tells how many.
 	RevokeGrants(which GrantFilter, at time.Time) (int, error)
@@ -133,6 +138,7 @@ type Tx interface {
 	SeeSession(hash KeyHash, at time.Time) error
 	EndSession(hash KeyHash) error
 	EndSessions(user UserID) error
+	// CreateLink appends an entry about the user: a link lets its bearer in.
 	CreateLink(l Link) error
 	// SpendLink tells whether the link was there unspent.
 	SpendLink(hash KeyHash, at time.Time) (bool, error)
@@ -199,6 +205,15 @@ type Bookkeeping struct {
 	GrantUses   []GrantUse
 	AppUses     []AppUse
 	RateWindows []RateWindow
+}
+
+// Expired says what Sweep may delete.
+type Expired struct {
+	Until       time.Time // codes, access tokens and links that expired before it
+	SeenUntil   time.Time // sessions not seen since
+	BegunUntil  time.Time // sessions that began before it
+	UsedUntil   time.Time // refresh tokens not used since
+	FamilyUntil time.Time // refresh tokens whose line began before it
 }
 
 // Finding is one thing that Check found wrong.

@@ -165,6 +165,8 @@ const gcPercent = 400
 // URL is http on the own machine.
 func newService(p *program, store *sqlstore.Store, perMinute int64, loopback bool) *service {
 	oauth := access.NewOAuth(store, p.clock)
+	metrics := server.NewMetrics(version())
+	metrics.Count("lyceum_oauth_reused_challenges_total", "Codes made for a code_challenge that its app had sent before: the app does not make a new one each time.", oauth.ReusedChallenges)
 	return &service{
 		store: store, log: p.log,
 		keys:     access.NewKeys(store, p.clock),
@@ -173,7 +175,7 @@ func newService(p *program, store *sqlstore.Store, perMinute int64, loopback boo
 		apps:     access.NewApps(store, p.clock, oauth, loopback),
 		limiter:  access.NewLimiter(perMinute, p.clock),
 		sales:    sales.New(store, p.clock),
-		metrics:  server.NewMetrics(version()),
+		metrics:  metrics,
 	}
 }
 
@@ -243,7 +245,7 @@ func (s *service) onlySchool(ctx context.Context) (lyceum.SchoolID, bool) {
 
 // run keeps the books while serve runs, and a last time after it.
 func (s *service) run(ctx context.Context, serve func(context.Context) error) error {
-	books := &access.Bookkeeper{Store: s.store, Keys: s.keys, Limiter: s.limiter, Log: s.log}
+	books := &access.Bookkeeper{Store: s.store, Keys: s.keys, OAuth: s.oauth, Limiter: s.limiter, Log: s.log}
 	if err := books.Resume(ctx); err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func (s *site) restarted(t *testing.T, perMinute int64) *site {
 }
 
 func (s *site) books() *access.Bookkeeper {
-	return &access.Bookkeeper{Store: s.store, Keys: s.options.Keys, Limiter: s.options.Limiter, Log: slog.New(slog.DiscardHandler)}
+	return &access.Bookkeeper{Store: s.store, Keys: s.options.Keys, OAuth: s.options.OAuth, Limiter: s.options.Limiter, Log: slog.New(slog.DiscardHandler)}
 }
 
 // stop keeps the books a last time, as a process does when it ends.

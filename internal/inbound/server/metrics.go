@@ -46,6 +46,11 @@ func NewMetrics(version string) *Metrics {
 	return m
 }
 
+// Count adds a number that only rises and that something else keeps.
+func (m *Metrics) Count(name, help string, value func() int64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value()) }))
+}
+
 // Handler serves the metrics as Prometheus text.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})

@@ -184,13 +184,19 @@ func (a *Apps) Delete(ctx context.Context, school lyceum.SchoolID, id lyceum.OAu
 
 // edit changes an app in one write and makes its tokens be looked at again.
 func (a *Apps) edit(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuthAppID, actor string, change func(*lyceum.OAuthApp, time.Time) error) (lyceum.OAuthApp, error) {
-	app, err := a.Get(ctx, school, id)
-	if err != nil {
+	if _, err := a.Get(ctx, school, id); err != nil {
 		return lyceum.OAuthApp{}, err
 	}
 	now := a.clock()
-	err = a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
-		changed := app
+	var app lyceum.OAuthApp
+	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+		changed, err := tx.GetOAuthApp(id)
+		if err != nil {
+			return err
+		}
+		if changed.DeletedAt.Present {
+			return lyceum.Errorf(lyceum.NotFound, "there is no OAuth app %d in school %d", id, school)
+		}
 		if err := change(&changed, now); err != nil {
 			return err
 		}

@@ -88,6 +88,9 @@ func (o *OAuth) Bearer(ctx context.Context, token string) (Learner, error) {
 }
 
 func (o *OAuth) lookBearer(ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash, now time.Time) (knownToken, error) {
+	o.mu.RLock()
+	generation := o.generation
+	o.mu.RUnlock()
 	kept, err := o.store.GetAccessToken(ctx, school, hash)
 	if lyceum.KindOf(err) == lyceum.NotFound {
 		return knownToken{}, ErrBearer
@@ -110,18 +113,23 @@ func (o *OAuth) lookBearer(ctx context.Context, school lyceum.SchoolID, hash lyc
 		grant:   kept.Grant, expires: kept.ExpiresAt, until: now.Add(keyMemory),
 	}
 	o.mu.Lock()
+	defer o.mu.Unlock()
+	if generation != o.generation {
+		return known, nil
+	}
 	if len(o.known) >= maxKnownTokens {
 		clear(o.known)
 	}
 	o.known[hash] = known
-	o.mu.Unlock()
 	return known, nil
 }
 
-// forgetAll makes every bearer token be looked up again.
+// forgetAll makes every bearer token be looked up again, also one that is being
+// looked up at this moment.
 func (o *OAuth) forgetAll() {
 	o.mu.Lock()
 	clear(o.known)
+	o.generation++
 	o.mu.Unlock()
 }
 

@@ -2,6 +2,8 @@ package access_test
 
 import (
 	"context"
+	"encoding/base64"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+	"golang.org/x/crypto/argon2"
 )
 
 func openStore(t *testing.T, dir string) lyceum.Store {
@@ -100,4 +103,11 @@ func wantAccepted(t testing.TB, keys *access.Keys, text string, want access.Call
 	if err != nil || caller != want {
 		t.Fatalf("%q is of %+v, %v; want %+v", text, caller, err, want)
 	}
+}
+
+// weakHash is a hash as an older version might have made it.
+func weakHash(password string) string {
+	hash := argon2.IDKey([]byte(password), []byte("0123456789abcdef"), 1, 8, 1, 32)
+	encode := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=8,t=1,p=1$%s$%s", argon2.Version, encode([]byte("0123456789abcdef")), encode(hash))
 }

@@ -21,7 +21,7 @@ import (
 func keepBooks(d *desk, limiter *access.Limiter) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	books := &access.Bookkeeper{Store: d.store, Keys: d.keys, Limiter: limiter, Log: slog.New(slog.DiscardHandler)}
+	books := &access.Bookkeeper{Store: d.store, Keys: d.keys, OAuth: access.NewOAuth(d.store, d.clock.now), Limiter: limiter, Log: slog.New(slog.DiscardHandler)}
 	books.Run(ctx)
 }
 
@@ -205,7 +205,7 @@ func TestR21RestartGoesOnCounting(t *testing.T) {
 	restart := func() *access.Limiter {
 		t.Helper()
 		l := access.NewLimiter(100, d.clock.now)
-		if err := (&access.Bookkeeper{Store: d.store, Keys: d.keys, Limiter: l, Log: slog.New(slog.DiscardHandler)}).Resume(t.Context()); err != nil {
+		if err := (&access.Bookkeeper{Store: d.store, Keys: d.keys, OAuth: access.NewOAuth(d.store, d.clock.now), Limiter: l, Log: slog.New(slog.DiscardHandler)}).Resume(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return l
@@ -258,7 +258,7 @@ func TestBooksAreKeptEveryFewSeconds(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		stopped := make(chan struct{})
 		go func() {
-			(&access.Bookkeeper{Store: store, Keys: keys, Limiter: limiter, Log: slog.New(slog.DiscardHandler)}).Run(ctx)
+			(&access.Bookkeeper{Store: store, Keys: keys, OAuth: access.NewOAuth(store, time.Now), Limiter: limiter, Log: slog.New(slog.DiscardHandler)}).Run(ctx)
 			close(stopped)
 		}()
 		kept := func() (used int64, last lyceum.Opt[time.Time]) {
@@ -321,7 +321,7 @@ func TestBooksThatCannotBeKeptAreAWarning(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	books := &access.Bookkeeper{
-		Store: d.store, Keys: d.keys, Limiter: access.NewLimiter(5, d.clock.now),
+		Store: d.store, Keys: d.keys, OAuth: access.NewOAuth(d.store, d.clock.now), Limiter: access.NewLimiter(5, d.clock.now),
 		Log: slog.New(slog.NewJSONHandler(&log, nil)),
 	}
 	books.Run(ctx)

@@ -36,8 +36,11 @@ type OAuth struct {
 	grace   time.Duration
 	wrong   *Tries // of client secrets
 
-	mu    sync.RWMutex
-	known map[lyceum.KeyHash]knownToken
+	mu         sync.RWMutex
+	known      map[lyceum.KeyHash]knownToken
+	generation int // of known; a look-up that began in another is not kept
+
+	challenges challenges
 
 	useMu     sync.Mutex
 	grantUses map[grantName]time.Time
@@ -182,6 +185,9 @@ func (o *OAuth) Authorize(ctx context.Context, school lyceum.SchoolID, user lyce
 	now := o.clock()
 	text := secretText(codePrefix, school, o.entropy())
 	granted := lyceum.NewScopes(append(append([]lyceum.Scope{}, r.Required...), chosen...)...)
+	if r.Challenge.Present {
+		o.challenges.see(r.App.ClientID, r.Challenge.Value, now)
+	}
 	err := o.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user)}, func(tx lyceum.Tx) error {
 		id, err := tx.NextID(lyceum.GrantSequence)
 		if err != nil {

@@ -3,6 +3,7 @@ package access
 import (
 	"encoding/base64"
 	"fmt"
+	"strings"
 
 	"golang.org/x/crypto/argon2"
 )
@@ -13,7 +14,15 @@ const (
 	hashPasses  = 2
 	hashThreads = 1
 	hashLength  = 32
+
+	maxHashMemory = 256 << 10 // KiB, that a kept hash may cost
 )
+
+// outdated tells whether a hash costs less, or is made otherwise, than one that
+// is made now.
+func outdated(kept string) bool {
+	return !strings.HasPrefix(kept, fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, hashMemory, hashPasses, hashThreads))
+}
 
 // HashPassword gives the argon2id hash of a password as a PHC string, which
 // names its own cost, so that the cost can rise later.

@@ -88,30 +88,75 @@ func (a *Accounts) SignIn(ctx context.Context, school lyceum.SchoolID, email, pa
 	if !good || user.ID == 0 || user.DisabledAt.Present {
 		return "", lyceum.User{}, errSignIn
 	}
-	text, err := a.begin(ctx, school, user)
+	if outdated(kept) {
+		if user.PasswordHash, err = a.hash(ctx, password); err != nil {
+			return "", lyceum.User{}, err
+		}
+	}
+	text, err := a.begin(ctx, school, user, kept)
 	return text, user, err
 }
 
-func (a *Accounts) begin(ctx context.Context, school lyceum.SchoolID, user lyceum.User) (string, error) {
+// begin opens a session, and keeps the hash that was made anew of the password
+// whose old one is given.
+func (a *Accounts) begin(ctx context.Context, school lyceum.SchoolID, user lyceum.User, old string) (string, error) {
 	now := a.clock()
 	text := secretText(sessionPrefix, school, a.entropy())
 	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user.ID)}, func(tx lyceum.Tx) error {
+		if user.PasswordHash.Value != old {
+			if err := rehash(tx, user, old); err != nil {
+				return err
+			}
+		}
 		return tx.CreateSession(lyceum.Session{Hash: HashSecret(text), User: user.ID, CreatedAt: now, SeenAt: now})
 	})
 	return text, err
 }
 
-// verify compares a password with a hash, at most NumCPU at once.
-func (a *Accounts) verify(ctx context.Context, password, kept string) (bool, error) {
+// rehash gives a user a hash of the password that nobody has changed meanwhile.
+func rehash(tx lyceum.Tx, user lyceum.User, old string) error {
+	found, err := tx.FindUsers([]lyceum.UserID{user.ID})
+	if err != nil || found[user.ID].PasswordHash.Value != old {
+		return err
+	}
+	now := found[user.ID]
+	now.PasswordHash = user.PasswordHash
+	_, err = tx.SaveUsers([]lyceum.User{now})
+	return err
+}
+
+// turn waits for a processor to hash on: at most NumCPU passwords are hashed at
+// once. The caller calls done when it is through.
+func (a *Accounts) turn(ctx context.Context) (done func(), err error) {
 	wait, cancel := context.WithTimeout(ctx, hashWait)
 	defer cancel()
 	select {
 	case a.hashing <- struct{}{}:
+		return func() { <-a.hashing }, nil
 	case <-wait.Done():
-		return false, errBusy
+		return nil, errBusy
 	}
-	defer func() { <-a.hashing }()
+}
+
+// verify compares a password with a hash.
+func (a *Accounts) verify(ctx context.Context, password, kept string) (bool, error) {
+	done, err := a.turn(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer done()
 	return CheckPassword(password, kept)
+}
+
+// hash makes the hash of a password.
+func (a *Accounts) hash(ctx context.Context, password string) (lyceum.Opt[string], error) {
+	done, err := a.turn(ctx)
+	if err != nil {
+		return lyceum.None[string](), err
+	}
+	defer done()
+	e := a.entropy()
+	return lyceum.Some(HashPassword(password, [16]byte(e[:16]))), nil
 }
 
 // CheckPassword compares a password with an argon2id PHC string.
@@ -128,6 +173,9 @@ func CheckPassword(password, kept string) (bool, error) {
 	}
 	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &passes, &threads); err != nil {
 		return false, fmt.Errorf("read cost of a password hash: %w", err)
+	}
+	if memory < 8 || memory > maxHashMemory || passes < 1 || passes > 16 || threads < 1 || threads > 16 {
+		return false, fmt.Errorf("the cost of a password hash is out of bounds")
 	}
 	salt, err1 := base64.RawStdEncoding.DecodeString(parts[4])
 	hash, err2 := base64.RawStdEncoding.DecodeString(parts[5])
@@ -179,12 +227,16 @@ func (a *Accounts) SignOut(ctx context.Context, school lyceum.SchoolID, text str
 // NewPasswordLink makes a one-time link for a user to set a password with, and
 // ends the ones made before. The text is a secret for the user alone.
 func (a *Accounts) NewPasswordLink(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, actor string) (string, error) {
-	if _, err := a.store.GetUser(ctx, school, user); err != nil {
+	kept, err := a.store.GetUser(ctx, school, user)
+	if err != nil {
 		return "", err
+	}
+	if kept.DisabledAt.Present {
+		return "", lyceum.Errorf(lyceum.Conflict, "This user is switched off and cannot sign in, with no password.")
 	}
 	now := a.clock()
 	text := secretText(linkPrefix, school, a.entropy())
-	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+	err = a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
 		if err := tx.EndLinks(user); err != nil {
 			return err
 		}
@@ -223,9 +275,11 @@ func (a *Accounts) SetPassword(ctx context.Context, school lyceum.SchoolID, text
 	if err := passwordTaken(password, user); err != nil {
 		return lyceum.User{}, err
 	}
-	e := a.entropy()
+	hash, err := a.hash(ctx, password)
+	if err != nil {
+		return lyceum.User{}, err
+	}
 	now := a.clock()
-	user.PasswordHash = lyceum.Some(HashPassword(password, [16]byte(e[:16])))
 	err = a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user.ID)}, func(tx lyceum.Tx) error {
 		spent, err := tx.SpendLink(HashSecret(text), now)
 		if err != nil {
@@ -234,6 +288,12 @@ func (a *Accounts) SetPassword(ctx context.Context, school lyceum.SchoolID, text
 		if !spent {
 			return errLink
 		}
+		found, err := tx.FindUsers([]lyceum.UserID{user.ID})
+		if err != nil {
+			return err
+		}
+		user = found[user.ID]
+		user.PasswordHash = hash
 		if _, err := tx.SaveUsers([]lyceum.User{user}); err != nil {
 			return err
 		}

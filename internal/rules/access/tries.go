@@ -1,13 +1,15 @@
 package access
 
 import (
+	"hash/maphash"
+	"math"
 	"sync"
 	"time"
 )
 
 // Allowance is how many tries a name has in a window of time.
 type Allowance struct {
-	Most   int
+	Most   int // below 65,536
 	Window time.Duration
 }
 
@@ -15,22 +17,33 @@ type Allowance struct {
 // passwords of an account. Windows are fixed; a count is forgotten when its
 // window is over, so that nobody is locked out for good. It is safe for
 // concurrent use.
+//
+// Names share a fixed number of counts by a hash that is another one in each
+// process: no flood of names takes memory or makes counts be forgotten. Two
+// names that share a count have one allowance together.
 type Tries struct {
 	clock      func() time.Time
 	allowances []Allowance
+	seed       maphash.Seed
 
 	mu      sync.Mutex
 	windows []tryWindow // one for each allowance
 }
 
+// tryCounts is how many counts a window has.
+const tryCounts = 1 << 16
+
 type tryWindow struct {
 	begin  time.Time
-	counts map[string]int
+	counts []uint16
 }
 
 // NewTries makes a counter; every allowance must be kept.
 func NewTries(clock func() time.Time, allowances ...Allowance) *Tries {
-	t := &Tries{clock: clock, allowances: allowances, windows: make([]tryWindow, len(allowances))}
+	t := &Tries{clock: clock, allowances: allowances, seed: maphash.MakeSeed(), windows: make([]tryWindow, len(allowances))}
+	for i := range t.windows {
+		t.windows[i].counts = make([]uint16, tryCounts)
+	}
 	return t
 }
 
@@ -38,21 +51,18 @@ func NewTries(clock func() time.Time, allowances ...Allowance) *Tries {
 func (t *Tries) Allowed(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.turn()
-	for i, a := range t.allowances {
-		if t.windows[i].counts[name] >= a.Most {
-			return false
-		}
-	}
-	return true
+	return t.left(t.place(name))
 }
 
 // Take counts a try and tells whether it was left.
 func (t *Tries) Take(name string) bool {
-	if !t.Allowed(name) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	place := t.place(name)
+	if !t.left(place) {
 		return false
 	}
-	t.Count(name)
+	t.count(place)
 	return true
 }
 
@@ -61,17 +71,37 @@ func (t *Tries) Count(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.turn()
+	t.count(t.place(name))
+}
+
+func (t *Tries) place(name string) int { return int(maphash.String(t.seed, name) % tryCounts) }
+
+func (t *Tries) left(place int) bool {
+	t.turn()
+	for i, a := range t.allowances {
+		if int(t.windows[i].counts[place]) >= a.Most {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *Tries) count(place int) {
 	for i := range t.windows {
-		t.windows[i].counts[name]++
+		if n := &t.windows[i].counts[place]; *n < math.MaxUint16 {
+			*n++
+		}
 	}
 }
 
+// turn begins the windows anew that are over. A clock that was set back leaves
+// them as they are until it has caught up.
 func (t *Tries) turn() {
 	now := t.clock()
 	for i, a := range t.allowances {
-		w := &t.windows[i]
-		if w.counts == nil || !now.Before(w.begin.Add(a.Window)) {
-			w.begin, w.counts = now.Truncate(a.Window), map[string]int{}
+		if w := &t.windows[i]; !now.Before(w.begin.Add(a.Window)) {
+			w.begin = now.Truncate(a.Window)
+			clear(w.counts)
 		}
 	}
 }

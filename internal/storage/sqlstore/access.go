@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -201,6 +202,54 @@ func (s *Store) FindGrants(ctx context.Context, school lyceum.SchoolID, user lyc
 	return found, s.public(err)
 }
 
+// Sweep implements lyceum.Store: a few rows at a time, so that no writer waits
+// for long.
+func (s *Store) Sweep(ctx context.Context, school lyceum.SchoolID, e lyceum.Expired) error {
+	for _, sweep := range []struct {
+		table, cond string
+		args        []any
+	}{
+		{"authorization_codes", "expires_at < $2", []any{micros(e.Until)}},
+		{"access_tokens", "expires_at < $2", []any{micros(e.Until)}},
+		{"refresh_tokens", "used_at < $2", []any{micros(e.UsedUntil)}},
+		{"refresh_tokens", "family < $2", []any{micros(e.FamilyUntil)}},
+		{"sessions", "seen_at < $2", []any{micros(e.SeenUntil)}},
+		{"sessions", "created_at < $2", []any{micros(e.BegunUntil)}},
+		{"links", "expires_at < $2", []any{micros(e.Until)}},
+	} {
+		text := "DELETE FROM " + sweep.table + " WHERE school_id = $1 AND hash IN (SELECT hash FROM " + sweep.table +
+			" WHERE school_id = $1 AND " + sweep.cond + " LIMIT " + strconv.Itoa(sweepSize) + ") RETURNING 1"
+		for more := true; more; {
+			err := s.write(ctx, school, func(q *session) error {
+				n := 0
+				var one int64
+				err := q.each(text, append([]any{int64(school)}, sweep.args...), []any{scanInt(&one)}, func() error { n++; return nil })
+				more = n == sweepSize
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("sweep %s: %w", sweep.table, err)
+			}
+		}
+	}
+	return nil
+}
+
+const sweepSize = 500
+
+// GetOAuthApp implements lyceum.Tx.
+func (t *tx) GetOAuthApp(id lyceum.OAuthAppID) (lyceum.OAuthApp, error) {
+	found, err := findByID(t.session, t.stamp.School, &oauthApps, []int32{int32(id)})
+	if err != nil {
+		return lyceum.OAuthApp{}, err
+	}
+	app, there := found[int32(id)]
+	if !there {
+		return lyceum.OAuthApp{}, lyceum.Errorf(lyceum.NotFound, "there is no OAuth app %d in school %d", id, t.stamp.School)
+	}
+	return app, nil
+}
+
 // CreateGrant implements lyceum.Tx.
 func (t *tx) CreateGrant(g lyceum.Grant) error {
 	if err := insert(t, &grants, []lyceum.Grant{g}); err != nil {
@@ -302,7 +351,10 @@ func (t *tx) EndSessions(user lyceum.UserID) error {
 }
 
 // CreateLink implements lyceum.Tx.
-func (t *tx) CreateLink(l lyceum.Link) error { return addSecret(t, &links, &l) }
+func (t *tx) CreateLink(l lyceum.Link) error {
+	t.entry(lyceum.LinkCreated, int32(l.User))
+	return addSecret(t, &links, &l)
+}
 
 // SpendLink implements lyceum.Tx.
 func (t *tx) SpendLink(hash lyceum.KeyHash, at time.Time) (bool, error) {

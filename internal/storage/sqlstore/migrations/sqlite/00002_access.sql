@@ -89,3 +89,7 @@ CREATE TABLE links (
 	PRIMARY KEY (school_id, hash),
 	FOREIGN KEY (school_id, user_id) REFERENCES users (school_id, user_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX refresh_tokens_family ON refresh_tokens (school_id, family);
+CREATE INDEX sessions_seen ON sessions (school_id, seen_at);
+CREATE INDEX sessions_created ON sessions (school_id, created_at);
+CREATE INDEX links_expires ON links (school_id, expires_at);
