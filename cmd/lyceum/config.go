@@ -40,7 +40,7 @@ func shownSetting(flag *kong.Flag) string {
 	switch {
 	case value == "":
 		return "-"
-	case flag.Name == "metrics-token", flag.Name == "database-url":
+	case flag.Name == "metrics-token", flag.Name == "database-url", flag.Name == "smtp-url":
 		return "[set]"
 	}
 	return value

@@ -26,6 +26,8 @@ type commands struct {
 	Serve      serveCommand      `cmd:"" help:"Serve the schools of a database."`
 	School     schoolCommands    `cmd:"" help:"Create and list schools."`
 	Apikey     apikeyCommands    `cmd:"" name:"apikey" help:"Create, list and revoke a school's API keys."`
+	OAuthApp   oauthAppCommands  `cmd:"" name:"oauth-app" help:"Register and look after the apps that act for learners."`
+	User       userCommands      `cmd:"" help:"Let a user set a password."`
 	Import     importCommand     `cmd:"" help:"Take rows of a CSV or JSON file into a school."`
 	Export     exportCommand     `cmd:"" help:"Write a school's rows as CSV or JSON Lines."`
 	Backup     backupCommand     `cmd:"" help:"Copy the database into a new file, while it is in use, and verify the copy."`

@@ -21,13 +21,16 @@ type schoolCommands struct {
 
 type schoolCreateCommand struct {
 	database   `embed:""`
+	pagesAt    `embed:""`
 	Name       string `help:"Name of the school." required:"" placeholder:"NAME"`
 	OwnerEmail string `help:"Address of its owner." required:"" placeholder:"ADDRESS"`
 }
 
 // Help implements kong's help for the command.
 func (schoolCreateCommand) Help() string {
-	return `Example: lyceum school create --name "Fernwood School of Craft" --owner-email owner@example.com`
+	return `Example: lyceum school create --name "Fernwood School of Craft" --owner-email owner@example.com --auth-url https://school.example.com
+
+It prints a link with which the owner sets a password. There is none before that.`
 }
 
 // Run creates the school and tells its number.
@@ -40,12 +43,16 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 	if err != nil || address.Address != c.OwnerEmail {
 		return lyceum.InvalidFields(lyceum.FieldError{Field: "--owner-email", Message: "must be an email address such as owner@example.com"})
 	}
+	if err := c.valid(); err != nil {
+		return err
+	}
 	store, err := c.open(p)
 	if err != nil {
 		return err
 	}
 	defer closing(store, &err)
 	now := p.clock()
+	var owner lyceum.UserID
 	school, err := store.CreateSchool(p.ctx, lyceum.School{Name: name, CreatedAt: lyceum.Second(now)}, actor)
 	if err != nil {
 		return err
@@ -55,13 +62,22 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 		if err != nil {
 			return err
 		}
-		_, err = tx.SaveUsers([]lyceum.User{{ID: lyceum.UserID(id), Email: c.OwnerEmail, Role: lyceum.Owner, CreatedAt: lyceum.Second(now)}})
+		owner = lyceum.UserID(id)
+		_, err = tx.SaveUsers([]lyceum.User{{ID: owner, Email: c.OwnerEmail, Role: lyceum.Owner, CreatedAt: lyceum.Second(now)}})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "School %d, %s, is there. An API key for it: lyceum apikey create --school %d --name NAME\n", school.ID, school.Name, school.ID)
+	link, err := c.passwordLink(p.ctx, p, store, school.ID, owner)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, `School %[1]d, %[2]s, is there. An API key for it: lyceum apikey create --school %[1]d --name NAME
+
+While lyceum serve runs, its owner chooses a password here. The link is good for 48 hours and once:
+%[3]s
+`, school.ID, school.Name, link)
 	return nil
 }
 

@@ -30,7 +30,8 @@ import (
 
 // serveCommand serves the schools of a database.
 type serveCommand struct {
-	database `embed:""`
+	database     `embed:""`
+	mailSettings `embed:""`
 
 	Addr             string `help:"Address to answer on; port 0 picks a free one." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	BaseURL          string `help:"Address that programs reach this server by; needed behind a proxy." placeholder:"https://…"`
@@ -90,8 +91,11 @@ func (c *serveCommand) Run(p *program) (err error) {
 		base = addressOf(listener, secure != nil)
 	}
 	service := newService(p, store, c.RateLimit, false)
-	site := siteOf(base, c.AuthURL)
-	handler, err := service.handler(handlerOptions{site: site, metricsToken: token, https: strings.HasPrefix(base, "https://"), accessLog: c.AccessLog})
+	letters, err := c.sender(p)
+	if err != nil {
+		return err
+	}
+	handler, err := service.handler(handlerOptions{site: siteOf(base, c.AuthURL), mail: letters, metricsToken: token, https: strings.HasPrefix(base, "https://"), accessLog: c.AccessLog})
 	if err != nil {
 		return err
 	}
@@ -190,6 +194,7 @@ func siteOf(base, auth string) web.Site {
 
 type handlerOptions struct {
 	site             web.Site
+	mail             func(ctx context.Context, to, subject, text string) error
 	metricsToken     string
 	https, accessLog bool
 }
@@ -201,7 +206,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	}
 	signIn, err := oauth.Pages(oauth.Options{
 		Site: o.site, School: s.store.GetSchool, OnlySchool: s.onlySchool,
-		OAuth: s.oauth, Accounts: s.accounts, Apps: s.apps, Log: s.log,
+		OAuth: s.oauth, Accounts: s.accounts, Apps: s.apps, Mail: o.mail, Log: s.log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("parse the pages: %w", err)

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/outbound/mail"
+)
+
+// mailSettings say how letters are sent; without them none are.
+type mailSettings struct {
+	SMTPURL     string `name:"smtp-url" help:"Mail server for links that set a password. Without one the owner makes them in the console." placeholder:"smtp://USER:PASSWORD@HOST:587" xor:"smtp"`
+	SMTPURLFile string `name:"smtp-url-file" help:"File with that address, for a password that must not be seen in the process list." placeholder:"FILE" xor:"smtp"`
+	MailFrom    string `help:"Address that letters come from." placeholder:"ADDRESS"`
+}
+
+// sender gives what sends a letter, or nil without settings.
+func (m *mailSettings) sender(p *program) (func(ctx context.Context, to, subject, text string) error, error) {
+	server := m.SMTPURL
+	if m.SMTPURLFile != "" {
+		var err error
+		if server, err = secretFile("--smtp-url-file", m.SMTPURLFile); err != nil {
+			return nil, err
+		}
+	}
+	if server == "" {
+		if m.MailFrom != "" {
+			return nil, lyceum.InvalidFields(lyceum.FieldError{Field: "--mail-from", Message: "needs --smtp-url as well"})
+		}
+		return nil, nil //nolint:nilnil // without settings there is nothing to send with
+	}
+	sender, err := mail.New(server, m.MailFrom, p.clock)
+	if err != nil {
+		return nil, err
+	}
+	return sender.Send, nil
+}

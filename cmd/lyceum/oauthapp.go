@@ -1,0 +1,246 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+type oauthAppCommands struct {
+	Create  oauthAppCreateCommand  `cmd:"" help:"Register an app and print its credentials; the secret cannot be shown again."`
+	List    oauthAppListCommand    `cmd:"" help:"List the apps, without their secrets."`
+	Change  oauthAppChangeCommand  `cmd:"" help:"Give an app another name, Redirect URL or protection."`
+	Rotate  oauthAppRotateCommand  `cmd:"" help:"Give an app a new secret; the old one stays good for a while."`
+	Disable oauthAppDisableCommand `cmd:"" help:"Switch an app off, with all its tokens."`
+	Enable  oauthAppEnableCommand  `cmd:"" help:"Switch an app on again."`
+	Delete  oauthAppDeleteCommand  `cmd:"" help:"End an app and all it was granted, for good."`
+}
+
+const serverSees = "\n\nA running server sees it within five seconds."
+
+// withApps opens the database and gives what a command does with apps.
+func withApps(p *program, d *database, s *inSchool, act func(*access.Apps, lyceum.SchoolID) error) (err error) {
+	store, err := d.existing(p)
+	if err != nil {
+		return err
+	}
+	defer closing(store, &err)
+	school, err := s.find(p.ctx, store)
+	if err != nil {
+		return err
+	}
+	return act(appsOf(p, store), school)
+}
+
+func appsOf(p *program, store *sqlstore.Store) *access.Apps {
+	return access.NewApps(store, p.clock, access.NewOAuth(store, p.clock), false)
+}
+
+type oauthAppCreateCommand struct {
+	database            `embed:""`
+	inSchool            `embed:""`
+	Name                string `help:"What learners see the app called." required:"" placeholder:"NAME"`
+	RedirectURL         string `help:"Where the browser is sent back to; begins with https://." required:"" placeholder:"https://…"`
+	Interface           int    `help:"Version of the interface the app is for: 1 or 2." default:"1" placeholder:"N"`
+	RequirePKCE         bool   `help:"Refuse authorization requests without a code challenge."`
+	RotateRefreshTokens bool   `help:"Give a new refresh token at each use."`
+}
+
+// Help implements kong's help for the command.
+func (oauthAppCreateCommand) Help() string {
+	return "Example: lyceum oauth-app create --name Ledger --redirect-url https://app.example.com/callback --interface 2\n\nThe credentials alone go to standard output, each on a line behind its name." + serverSees
+}
+
+// Run registers the app.
+func (c *oauthAppCreateCommand) Run(p *program) error {
+	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, school lyceum.SchoolID) error {
+		app, secret, err := apps.Register(p.ctx, school, access.AppForm{
+			Name: c.Name, RedirectURL: c.RedirectURL, Version: lyceum.InterfaceVersion(c.Interface),
+			RequirePKCE: c.RequirePKCE, RotateRefreshTokens: c.RotateRefreshTokens,
+		}, actor)
+		if err != nil {
+			return asFlags(err)
+		}
+		fmt.Fprintf(p.stderr, "OAuth app %d of school %d, %s, is registered for version %d. This is the only time its secret is shown:\n", app.ID, school, app.Name, app.Version)
+		fmt.Fprintf(p.stdout, "client_id %s\nclient_secret %s\n", app.ClientID, secret)
+		return nil
+	})
+}
+
+// asFlags names what is wrong with a form as the flags of a command are named.
+func asFlags(err error) error {
+	e := lyceum.Public(err)
+	if len(e.Fields) == 0 {
+		return err
+	}
+	flags := map[string]string{"name": "--name", "redirect_url": "--redirect-url", "version": "--interface", "keep": "--keep"}
+	named := make([]lyceum.FieldError, len(e.Fields))
+	for i, f := range e.Fields {
+		named[i] = lyceum.FieldError{Field: flags[f.Field], Message: f.Message}
+	}
+	return lyceum.InvalidFields(named...)
+}
+
+type oauthAppListCommand struct {
+	database `embed:""`
+	inSchool `embed:""`
+}
+
+// Help implements kong's help for the command.
+func (oauthAppListCommand) Help() string { return "Example: lyceum oauth-app list --school 1" }
+
+// Run prints the apps as a table.
+func (c *oauthAppListCommand) Run(p *program) error {
+	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, school lyceum.SchoolID) error {
+		list, err := apps.List(p.ctx, school)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
+		fmt.Fprintln(table, "APP\tINTERFACE\tCREATED\tLAST USED\tDISABLED\tPKCE\tROTATION\tCLIENT ID\tREDIRECT URL\tNAME")
+		for i := range list {
+			a := &list[i]
+			fmt.Fprintf(table, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, a.Version, shownTime(a.CreatedAt), shownOpt(a.LastUsedAt), shownOpt(a.DisabledAt),
+				map[bool]string{true: "required", false: "optional"}[a.RequirePKCE], map[bool]string{true: "on", false: "off"}[a.RotateRefreshTokens],
+				a.ClientID, a.RedirectURL, a.Name)
+		}
+		return table.Flush()
+	})
+}
+
+type oauthAppChangeCommand struct {
+	database            `embed:""`
+	inSchool            `embed:""`
+	App                 lyceum.OAuthAppID `arg:"" help:"Number of the app, as oauth-app list shows it."`
+	Name                *string           `help:"What learners see the app called." placeholder:"NAME"`
+	RedirectURL         *string           `help:"Where the browser is sent back to." placeholder:"https://…"`
+	RequirePKCE         *bool             `help:"Refuse authorization requests without a code challenge." negatable:""`
+	RotateRefreshTokens *bool             `help:"Give a new refresh token at each use." negatable:""`
+}
+
+// Help implements kong's help for the command.
+func (oauthAppChangeCommand) Help() string {
+	return "Example: lyceum oauth-app change 3 --redirect-url https://new.example.com/callback --require-pkce\n\nWhat is not given stays as it is. Codes that are out for the old Redirect URL fail." + serverSees
+}
+
+// Run changes the app.
+func (c *oauthAppChangeCommand) Run(p *program) error {
+	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, school lyceum.SchoolID) error {
+		app, err := apps.Get(p.ctx, school, c.App)
+		if err != nil {
+			return err
+		}
+		form := access.AppForm{Name: app.Name, RedirectURL: app.RedirectURL, RequirePKCE: app.RequirePKCE, RotateRefreshTokens: app.RotateRefreshTokens}
+		if c.Name != nil {
+			form.Name = *c.Name
+		}
+		if c.RedirectURL != nil {
+			form.RedirectURL = *c.RedirectURL
+		}
+		if c.RequirePKCE != nil {
+			form.RequirePKCE = *c.RequirePKCE
+		}
+		if c.RotateRefreshTokens != nil {
+			form.RotateRefreshTokens = *c.RotateRefreshTokens
+		}
+		if app, err = apps.Change(p.ctx, school, c.App, form, actor); err != nil {
+			return asFlags(err)
+		}
+		fmt.Fprintf(p.stdout, "OAuth app %d of school %d, %s, is changed.\n", app.ID, school, app.Name)
+		return nil
+	})
+}
+
+type oauthAppRotateCommand struct {
+	database `embed:""`
+	inSchool `embed:""`
+	App      lyceum.OAuthAppID `arg:"" help:"Number of the app, as oauth-app list shows it."`
+	Keep     time.Duration     `help:"How long the old secret stays good, from 0s to 720h." default:"24h"`
+}
+
+// Help implements kong's help for the command.
+func (oauthAppRotateCommand) Help() string {
+	return "Example: lyceum oauth-app rotate 3 --keep 48h\n\nThe new secret alone goes to standard output." + serverSees
+}
+
+// Run gives the app a new secret.
+func (c *oauthAppRotateCommand) Run(p *program) error {
+	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, school lyceum.SchoolID) error {
+		app, secret, err := apps.Rotate(p.ctx, school, c.App, c.Keep, actor)
+		if err != nil {
+			return asFlags(err)
+		}
+		until := "is of no use any more"
+		if app.OldSecretUntil.Present {
+			until = "stays good until " + shownTime(app.OldSecretUntil.Value)
+		}
+		fmt.Fprintf(p.stderr, "The old secret of OAuth app %d, %s, %s. This is the only time the new one is shown:\n", app.ID, app.Name, until)
+		fmt.Fprintln(p.stdout, secret)
+		return nil
+	})
+}
+
+type oauthAppDisableCommand struct {
+	database `embed:""`
+	inSchool `embed:""`
+	App      lyceum.OAuthAppID `arg:"" help:"Number of the app, as oauth-app list shows it."`
+}
+
+// Help implements kong's help for the command.
+func (oauthAppDisableCommand) Help() string {
+	return "Example: lyceum oauth-app disable 3" + serverSees
+}
+
+// Run switches the app off.
+func (c *oauthAppDisableCommand) Run(p *program) error {
+	return switchApp(p, &c.database, &c.inSchool, c.App, true)
+}
+
+type oauthAppEnableCommand struct {
+	database `embed:""`
+	inSchool `embed:""`
+	App      lyceum.OAuthAppID `arg:"" help:"Number of the app, as oauth-app list shows it."`
+}
+
+// Help implements kong's help for the command.
+func (oauthAppEnableCommand) Help() string { return "Example: lyceum oauth-app enable 3" + serverSees }
+
+// Run switches the app on.
+func (c *oauthAppEnableCommand) Run(p *program) error {
+	return switchApp(p, &c.database, &c.inSchool, c.App, false)
+}
+
+func switchApp(p *program, d *database, s *inSchool, id lyceum.OAuthAppID, off bool) error {
+	return withApps(p, d, s, func(apps *access.Apps, school lyceum.SchoolID) error {
+		app, err := apps.Disable(p.ctx, school, id, off, actor)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "OAuth app %d of school %d, %s, is switched %s.\n", app.ID, school, app.Name, map[bool]string{true: "off", false: "on"}[off])
+		return nil
+	})
+}
+
+type oauthAppDeleteCommand struct {
+	database `embed:""`
+	inSchool `embed:""`
+	App      lyceum.OAuthAppID `arg:"" help:"Number of the app, as oauth-app list shows it."`
+}
+
+// Help implements kong's help for the command.
+func (oauthAppDeleteCommand) Help() string { return "Example: lyceum oauth-app delete 3" + serverSees }
+
+// Run deletes the app.
+func (c *oauthAppDeleteCommand) Run(p *program) error {
+	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, school lyceum.SchoolID) error {
+		if err := apps.Delete(p.ctx, school, c.App, actor); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "OAuth app %d of school %d is deleted, and all it was granted has ended.\n", c.App, school)
+		return nil
+	})
+}

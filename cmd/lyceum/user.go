@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+type userCommands struct {
+	PasswordLink passwordLinkCommand `cmd:"" help:"Make a one-time link with which a user sets a password."`
+}
+
+// pagesAt is where people reach the pages that a link leads to.
+type pagesAt struct {
+	AuthURL string `help:"Where people reach the server's pages." default:"http://127.0.0.1:8080" placeholder:"https://…"`
+}
+
+func (a *pagesAt) valid() error {
+	if !strings.HasPrefix(a.AuthURL, "https://") && !strings.HasPrefix(a.AuthURL, "http://") {
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "--auth-url", Message: "must begin with https:// or http://"})
+	}
+	return nil
+}
+
+// passwordLink makes a link for a user and gives its address.
+func (a *pagesAt) passwordLink(ctx context.Context, p *program, store *sqlstore.Store, school lyceum.SchoolID, user lyceum.UserID) (string, error) {
+	accounts := access.NewAccounts(store, p.clock, access.NewOAuth(store, p.clock))
+	link, err := accounts.NewPasswordLink(ctx, school, user, actor)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s/secure/%d/identity/set_password/%s", strings.TrimRight(a.AuthURL, "/"), school, link), nil
+}
+
+type passwordLinkCommand struct {
+	database `embed:""`
+	inSchool `embed:""`
+	pagesAt  `embed:""`
+	Email    string `help:"Address of the user." required:"" placeholder:"ADDRESS"`
+}
+
+// Help implements kong's help for the command.
+func (passwordLinkCommand) Help() string {
+	return "Example: lyceum user password-link --email owner@example.com --auth-url https://school.example.com\n\nThe link alone goes to standard output. It is good for 48 hours and once, and ends the links made before. Whoever has it can set the password: send it to nobody else."
+}
+
+// Run makes the link.
+func (c *passwordLinkCommand) Run(p *program) (err error) {
+	if err := c.valid(); err != nil {
+		return err
+	}
+	store, err := c.existing(p)
+	if err != nil {
+		return err
+	}
+	defer closing(store, &err)
+	school, err := c.find(p.ctx, store)
+	if err != nil {
+		return err
+	}
+	user, err := store.GetUserByEmail(p.ctx, school, c.Email)
+	if lyceum.KindOf(err) == lyceum.NotFound && err != nil {
+		return lyceum.Errorf(lyceum.NotFound, "school %d has no user with the address given with --email", school)
+	}
+	if err != nil {
+		return err
+	}
+	link, err := c.passwordLink(p.ctx, p, store, school, user.ID)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stderr, "A link for %s, good for 48 hours and once:\n", user.Email)
+	fmt.Fprintln(p.stdout, link)
+	return nil
+}
