@@ -74,7 +74,7 @@ func Pages(o Options) (map[string]http.Handler, error) {
 		"GET /account":                                   lead("/account/apps"),
 		"GET /.well-known/oauth-authorization-server/v1": p.metadata(lyceum.V1),
 		"GET /.well-known/oauth-authorization-server/v2": p.metadata(lyceum.V2),
-		"/secure/": p.nothing, "/account/": p.nothing, "/.well-known/oauth-authorization-server/": p.nothing,
+		"/": p.nothing,
 	} {
 		p.mux.Handle(pattern, p.page(act))
 	}
@@ -90,9 +90,11 @@ func Pages(o Options) (map[string]http.Handler, error) {
 		}
 		guarded.ServeHTTP(w, r)
 	})
-	return map[string]http.Handler{
-		"/secure/": handler, "/account": handler, "/account/": handler, "/.well-known/oauth-authorization-server/": handler,
-	}, nil
+	all := map[string]http.Handler{}
+	for _, root := range []string{"/secure", "/account", "/.well-known/oauth-authorization-server"} {
+		all[root], all[root+"/"] = handler, handler
+	}
+	return all, nil
 }
 
 // action answers one request. After it has answered it gives no error.
@@ -113,7 +115,22 @@ func lead(path string) action {
 	}
 }
 
-func (p *pages) nothing(http.ResponseWriter, *http.Request) error {
+// nothing answers what no page does. A page that takes other methods says so.
+func (p *pages) nothing(w http.ResponseWriter, r *http.Request) error {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := p.mux.Handler(other); strings.HasPrefix(pattern, method+" ") {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) > 0 {
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		return p.show(w, http.StatusMethodNotAllowed, "problem.gohtml", nil, view{
+			Title: "That cannot be done", Error: "This address takes another kind of request than the one that was sent.",
+		})
+	}
 	return lyceum.Errorf(lyceum.NotFound, "There is no such page. Its address may have been mistyped.")
 }
 

@@ -1,0 +1,296 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// wantProtected holds a page to B1, B2, B4 and B13.
+func wantProtected(t testing.TB, header http.Header) {
+	t.Helper()
+	policy := header.Get("Content-Security-Policy")
+	for _, want := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
+		if !strings.Contains(policy, want) {
+			t.Errorf("the policy %q has no %s", policy, want)
+		}
+	}
+	if strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") {
+		t.Errorf("the policy is %q", policy)
+	}
+	for name, want := range map[string]string{"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"} {
+		if got := header.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if policy := header.Get("Referrer-Policy"); policy != "same-origin" && policy != "strict-origin" {
+		t.Errorf("Referrer-Policy is %q", policy)
+	}
+}
+
+func (c *campus) link(t *testing.T, p *part) string {
+	t.Helper()
+	link, err := c.accounts.NewPasswordLink(t.Context(), p.id, learnerID, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return link
+}
+
+// everyPage gives the answers of all pages, good and bad.
+func (c *campus) everyPage(t *testing.T) map[string]*httptest.ResponseRecorder {
+	t.Helper()
+	answers := map[string]*httptest.ResponseRecorder{}
+	out, in := c.browse(), c.browse()
+	in.signIn(t, c.ours, learnerEmail)
+	for name, b := range map[string]*browser{"out ": out, "in ": in} {
+		for _, path := range []string{
+			c.ours.authorize(lyceum.V1), c.ours.authorize(lyceum.V1, set("client_id", "x")), c.ours.path("sign_in"), c.ours.path("forgot_password"),
+			c.ours.path("set_password/" + c.link(t, c.ours)), c.ours.path("set_password/x"), c.ours.path("nothing"), "/secure/99/identity/sign_in",
+			"/account", "/account/apps", "/account/nothing", "/secure/sign_in", "/secure/sign_in?school=x", "/secure/", "/admin", "/admin/nothing",
+		} {
+			answers[name+"GET "+path] = b.get(path)
+		}
+	}
+	answers["wrong password"] = out.post(c.ours.path("sign_in"), url.Values{"email": {learnerEmail}, "password": {"x"}})
+	answers["no consent"] = in.post(c.ours.path("oauth_provider/authorize"), url.Values{})
+	answers["consent"] = in.post(c.ours.path("oauth_provider/authorize"), in.consent(t, c.ours.authorize(lyceum.V1)))
+	answers["large"] = out.post(c.ours.path("sign_in"), url.Values{"email": {strings.Repeat("x", 70_000)}})
+	answers["broken"] = out.send(request(http.MethodPost, c.ours.path("sign_in"), strings.NewReader("%zz"), "Content-Type: application/x-www-form-urlencoded"))
+	answers["revoke"] = in.post("/account/apps/1/revoke", nil)
+	answers["sign out"] = in.post(c.ours.path("sign_out"), nil)
+	return answers
+}
+
+func TestB1_B2_B4_B13_EveryPageIsProtected(t *testing.T) {
+	c := newCampus(t)
+	foreign := regexp.MustCompile(`(?:src|href|action)="(?:https?:)?//[^"]*"`)
+	for name, w := range c.everyPage(t) {
+		t.Run(name, func(t *testing.T) {
+			wantProtected(t, w.Header())
+			if w.Code >= 500 {
+				t.Errorf("%d: %s", w.Code, w.Body)
+			}
+			if found := foreign.FindString(strings.ReplaceAll(strings.ReplaceAll(w.Body.String(), authURL, ""), baseURL, "")); found != "" {
+				t.Errorf("the page has %s", found)
+			}
+		})
+	}
+}
+
+// TestB3_FormTargets: browsers hold the redirect after a form to form-action.
+func TestB3_FormTargets(t *testing.T) {
+	c := newCampus(t)
+	b := c.browse()
+	path := c.ours.authorize(lyceum.V1)
+	signIn := b.get(b.get(path).Header().Get("Location"))
+	if policy := signIn.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' https://app.example.com;") {
+		t.Errorf("the sign-in may lead to %q", policy)
+	}
+	if policy := b.get(c.ours.path("sign_in")).Header().Get("Content-Security-Policy"); strings.Contains(policy, "app.example.com") {
+		t.Errorf("a sign-in without an app may lead to %q", policy)
+	}
+	b.signIn(t, c.ours, learnerEmail)
+	b.referer = "https://blog.example.org/post"
+	if policy := b.get(path).Header().Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' https://app.example.com https://blog.example.org;") {
+		t.Errorf("consent may lead to %q", policy)
+	}
+}
+
+// TestB5_Only303: after a form the browser is led on by 303, which forgets what
+// was sent.
+func TestB5_Only303(t *testing.T) {
+	c := newCampus(t)
+	for name, w := range c.everyPage(t) {
+		if w.Code >= 300 && w.Code < 400 && w.Code != http.StatusSeeOther {
+			t.Errorf("%s is a %d", name, w.Code)
+		}
+	}
+	for _, folder := range []string{"../oauth", "../console", "../web"} {
+		files, err := filepath.Glob(folder + "/*.go")
+		if err != nil || len(files) == 0 {
+			t.Fatal("no files", err)
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := regexp.MustCompile(`StatusTemporaryRedirect|StatusPermanentRedirect|\b30[78]\b`).Find(text); found != nil && !strings.HasSuffix(name, "_test.go") {
+				t.Errorf("%s has %s", name, found)
+			}
+		}
+	}
+}
+
+func TestB6_FormsOfOtherSites(t *testing.T) {
+	c := newCampus(t)
+	b := c.browse()
+	b.signIn(t, c.ours, learnerEmail)
+	form := b.consent(t, c.ours.authorize(lyceum.V1))
+	owner := c.browse()
+	owner.signIn(t, c.ours, ownerEmail)
+	host := "Host: people.example.com"
+	for path, form := range map[string]url.Values{
+		c.ours.path("oauth_provider/authorize"):                form,
+		c.ours.path("sign_in"):                                 {"email": {learnerEmail}, "password": {goodPassword}},
+		c.ours.path("sign_out"):                                nil,
+		c.ours.path("forgot_password"):                         {"email": {learnerEmail}},
+		c.ours.path("set_password/" + c.link(t, c.ours)):       {"password": {"another four words entirely"}},
+		"/account/apps/1/revoke":                               nil,
+		"/admin/settings/api-keys":                             {"name": {"x"}, "permissions": {"read"}},
+		"/admin/settings/oauth-apps":                           {"name": {"x"}, "redirect_url": {callbackURL}, "version": {"1"}},
+		fmt.Sprintf("/admin/settings/oauth-apps/%d/delete", 1): nil,
+	} {
+		who := b
+		if strings.HasPrefix(path, "/admin") {
+			who = owner
+		}
+		for _, header := range []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site", "Origin: https://evil.example", "Origin: null"} {
+			w := who.post(path, form, header, host)
+			if w.Code != http.StatusForbidden || len(w.Result().Cookies()) > 0 {
+				t.Errorf("%s with %s is a %d", path, header, w.Code)
+			}
+		}
+	}
+	if w := b.post(c.ours.path("oauth_provider/authorize"), form, "Sec-Fetch-Site: same-origin"); w.Code != http.StatusSeeOther {
+		t.Errorf("the same form from here is a %d", w.Code)
+	}
+}
+
+func TestB7_SessionFixation(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, c *campus) {
+		b := c.browse()
+		b.signIn(t, c.ours, learnerEmail)
+		before := b.cookies["__Host-lyceum"]
+		if before == "" {
+			t.Fatalf("the cookies are %v", b.cookies)
+		}
+		b.signIn(t, c.ours, learnerEmail)
+		if after := b.cookies["__Host-lyceum"]; after == before {
+			t.Error("the session is the same after another sign-in")
+		}
+		if _, err := c.accounts.Session(t.Context(), c.ours.id, before); lyceum.KindOf(err) != lyceum.NotFound {
+			t.Error("the session from before is good:", err)
+		}
+		planted := c.browse()
+		planted.cookies["__Host-lyceum"] = "lyceum_session_1_planted"
+		planted.signIn(t, c.ours, learnerEmail)
+		if planted.cookies["__Host-lyceum"] == "lyceum_session_1_planted" {
+			t.Error("a planted session is taken")
+		}
+		w := c.browse().post(c.ours.path("sign_in"), url.Values{"email": {learnerEmail}, "password": {goodPassword}})
+		if line := w.Header().Get("Set-Cookie"); !strings.HasPrefix(line, "__Host-lyceum=") || !strings.Contains(line, "; HttpOnly; Secure; SameSite=Lax") || !strings.Contains(line, "Path=/;") || strings.Contains(line, "Domain") {
+			t.Errorf("the cookie is %q", line)
+		}
+	})
+}
+
+func TestSignInLeadsNowhereElse(t *testing.T) {
+	c := newCampus(t)
+	for next, want := range map[string]string{
+		"/account/apps?x=1": "/account/apps?x=1", "": "/account/apps", "https://evil.example/": "/account/apps", "//evil.example/": "/account/apps",
+		"/\\evil.example": "/account/apps", "\\\\evil.example": "/account/apps", "javascript:alert(1)": "/account/apps", "/a\r\nSet-Cookie: x=y": "/account/apps",
+		"evil": "/account/apps", "/\t/evil.example": "/account/apps", "http:/account": "/account/apps",
+	} {
+		b := c.browse()
+		c.clock.pass(time.Minute) // so that signing in so often is allowed
+		w := b.post(c.ours.path("sign_in"), url.Values{"email": {learnerEmail}, "password": {goodPassword}, "next": {next}})
+		if to := w.Header().Get("Location"); w.Code != http.StatusSeeOther || to != want {
+			t.Errorf("next %q leads to %q, want %q", next, to, want)
+		}
+		if to := b.get(c.ours.path("sign_in") + "?next=" + url.QueryEscape(next)).Header().Get("Location"); to != want {
+			t.Errorf("next %q leads who is signed in to %q, want %q", next, to, want)
+		}
+	}
+	for query, want := range map[string]string{
+		"school=1&next=/admin": "/secure/1/identity/sign_in?next=%2Fadmin", "school=1&next=//evil.example": "/secure/1/identity/sign_in?next=",
+		"school=99": "", "school=x": "", "": "",
+	} {
+		if to := c.browse().get("/secure/sign_in?" + query).Header().Get("Location"); to != want {
+			t.Errorf("%q leads to %q, want %q", query, to, want)
+		}
+	}
+}
+
+func TestR11_SignInIsBounded(t *testing.T) {
+	c := newCampus(t)
+	b := c.browse()
+	for n := range 12 {
+		w := b.post(c.ours.path("sign_in"), url.Values{"email": {learnerEmail}, "password": {"x"}, "next": {"/account/apps"}})
+		want := http.StatusUnprocessableEntity
+		if n >= 10 {
+			want = http.StatusTooManyRequests
+		}
+		if w.Code != want || (w.Header().Get("Retry-After") == "") != (n < 10) || !strings.Contains(w.Body.String(), `value="`+learnerEmail+`"`) {
+			t.Errorf("attempt %d is a %d", n+1, w.Code)
+		}
+	}
+	c.clock.pass(time.Minute)
+	b.signIn(t, c.ours, learnerEmail)
+}
+
+func TestB12_AccountPage(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, c *campus) {
+		tokens := c.tokens(t, c.ours, lyceum.V1)
+		b := c.browse()
+		b.signIn(t, c.ours, learnerEmail)
+		text := b.get("/account/apps").Body.String()
+		for _, want := range []string{"Ledger", "See your name", "See the courses you are enrolled in", "not yet"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the page has no %q", want)
+			}
+		}
+		stranger := c.browse()
+		stranger.signIn(t, c.theirs, learnerEmail)
+		id := c.ours.clients[lyceum.V1].app.ID
+		stranger.post(fmt.Sprintf("/account/apps/%d/revoke", id), nil)
+		wantStatus(t, c.me(t, lyceum.V1, "Authorization: bearer "+tokens.AccessToken), http.StatusOK)
+		w := b.post(fmt.Sprintf("/account/apps/%d/revoke", id), nil)
+		if w.Header().Get("Location") != "/account/apps?done=revoked" {
+			t.Errorf("revoking is a %d to %q", w.Code, w.Header().Get("Location"))
+		}
+		wantError(t, c.me(t, lyceum.V1, "Authorization: bearer "+tokens.AccessToken), http.StatusUnauthorized, "invalid_token")
+		again := c.token(t, lyceum.V1, "token", "form", url.Values{
+			"grant_type": {"refresh_token"}, "refresh_token": {tokens.RefreshToken}, "client_id": {c.ours.clients[lyceum.V1].id}, "client_secret": {c.ours.clients[lyceum.V1].secret},
+		})
+		wantError(t, again, http.StatusBadRequest, "invalid_grant")
+		for _, bad := range []string{"0", "x", "99999999999"} {
+			if w := b.post("/account/apps/"+bad+"/revoke", nil); w.Code != http.StatusNotFound {
+				t.Errorf("app %s is a %d", bad, w.Code)
+			}
+		}
+	})
+}
+
+// TestF9_SessionsAreOfOneSchool: a session of one school opens nothing of
+// another.
+func TestF9_SessionsAreOfOneSchool(t *testing.T) {
+	c := newCampus(t)
+	b := c.browse()
+	b.signIn(t, c.ours, ownerEmail)
+	w := b.get(c.theirs.authorize(lyceum.V1))
+	if !strings.HasPrefix(w.Header().Get("Location"), c.theirs.path("sign_in")) {
+		t.Errorf("the other school's page is a %d to %q", w.Code, w.Header().Get("Location"))
+	}
+	link := c.link(t, c.theirs)
+	if w := b.get(c.ours.path("set_password/" + link)); w.Code != http.StatusNotFound {
+		t.Errorf("the other school's link is a %d", w.Code)
+	}
+	theirs := c.register(t, c.theirs.id, access.AppForm{Name: "Secret of theirs", RedirectURL: callbackURL, Version: lyceum.V1})
+	for _, path := range []string{"/admin/settings/oauth-apps", fmt.Sprintf("/admin/settings/oauth-apps/%d", theirs.app.ID)} {
+		if w := b.get(path); strings.Contains(w.Body.String(), "Secret of theirs") {
+			t.Errorf("%s shows the other school's app", path)
+		}
+	}
+}
