@@ -98,13 +98,14 @@ type state struct {
 
 func (p *place) state() state {
 	p.t.Helper()
-	s := state{entries: p.journal()}
+	var s state
 	for i := range s.links {
 		var err error
 		if s.links[i], err = p.accounts.NewPasswordLink(p.t.Context(), 1, lyceum.UserID(i+1), "test"); err != nil {
 			p.t.Fatal(err)
 		}
 	}
+	s.entries = p.journal() // with those of the links
 	return s
 }
 

@@ -20,7 +20,7 @@ func (b *browser) wantRefusedPage(t *testing.T, path string, status int) {
 	wantProtected(t, w.Header())
 }
 
-func TestA1_A2_UnknownAppsAndForeignAddresses(t *testing.T) {
+func TestA1_A2_A3_UnknownAppsAndForeignAddresses(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		out, in := c.browse(), c.browse()
 		in.signIn(t, c.ours, learnerEmail)
@@ -57,9 +57,9 @@ func (c *campus) disable(t *testing.T, p *part, version lyceum.InterfaceVersion)
 	}
 }
 
-// TestA5_A9_A12_WrongRequests: what is wrong with a request reaches the app, and
+// TestA5_A6_A9_A10_A11_A12_A18_WrongRequests: what is wrong with a request reaches the app, and
 // only after the learner has signed in.
-func TestA5_A9_A12_WrongRequests(t *testing.T) {
+func TestA5_A6_A9_A10_A11_A12_A18_WrongRequests(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		in := c.browse()
 		in.signIn(t, c.ours, learnerEmail)
@@ -153,15 +153,16 @@ func TestA14_A15_Methods(t *testing.T) {
 	}
 }
 
-// TestA17_Issuer: the issuer of an answer is the one of the metadata.
-func TestA17_I1_Issuer(t *testing.T) {
+// TestA17_D6_I1_I2_I3_Metadata: the issuer of an answer is the one of the metadata.
+func TestA17_D6_I1_I2_I3_Metadata(t *testing.T) {
 	c := newCampus(t)
 	b := c.browse()
 	b.signIn(t, c.ours, learnerEmail)
 	for version, issuer := range map[lyceum.InterfaceVersion]string{lyceum.V1: baseURL + "/v1", lyceum.V2: baseURL + "/v2"} {
 		w := c.do(request(http.MethodGet, "/.well-known/oauth-authorization-server"+strings.TrimPrefix(issuer, baseURL), nil))
 		for _, want := range []string{
-			`"issuer":"` + issuer + `"`, `"code_challenge_methods_supported":["S256"]`, `"authorization_response_iss_parameter_supported":true`, // D6
+			`"issuer":"` + issuer + `"`, `"code_challenge_methods_supported":["S256"]`, `"authorization_response_iss_parameter_supported":true`,
+			`"grant_types_supported":["authorization_code","refresh_token"]`, `"token_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post"]`,
 			`"token_endpoint":"` + issuer + `/current_user/oauth2/token"`, `"authorization_endpoint":"` + authURL + `/secure/identity/oauth_provider/authorize"`,
 		} {
 			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
@@ -202,7 +203,7 @@ func TestA19_ConsentIsAskedForEachTime(t *testing.T) {
 	})
 }
 
-func TestB8_OptionalScopesAreAChoice(t *testing.T) {
+func TestB8_C19_OptionalScopesAreAChoice(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		b := c.browse()
 		b.signIn(t, c.ours, learnerEmail)

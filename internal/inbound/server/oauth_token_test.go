@@ -223,7 +223,7 @@ func TestC10_WrongSecretsAreBounded(t *testing.T) {
 	wantStatus(t, c.do(r), http.StatusOK)
 }
 
-func TestC11_C13_C14_C15_C17_Exchange(t *testing.T) {
+func TestC11_C13_C14_C15_C17_D1_D5_Exchange(t *testing.T) {
 	inBothEncodings(t, func(t *testing.T, c *campus, encoding string) {
 		client := c.ours.clients[lyceum.V1]
 		other := c.register(t, c.ours.id, access.AppForm{Name: "Other", RedirectURL: callbackURL, Version: lyceum.V1})
@@ -392,7 +392,7 @@ func TestE1_E2_E8_Refresh(t *testing.T) {
 	})
 }
 
-func TestF1_F2_F3_F4_F5_Bearer(t *testing.T) {
+func TestF1_F2_F3_F4_F5_F8_F11_Bearer(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		tokens := c.tokens(t, c.ours, lyceum.V1)
 		for _, scheme := range []string{"bearer", "Bearer", "BEARER"} {

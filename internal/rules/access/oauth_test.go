@@ -622,7 +622,7 @@ func TestE8_TokensAreNotEachOther(t *testing.T) {
 	wantCode(t, err, "invalid_grant")
 }
 
-func TestF7_AccessTokensLiveTwoHours(t *testing.T) {
+func TestF7_R15_AccessTokensLiveTwoHours(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	tokens := o.tokens(t)
 	o.clock.pass(7199 * time.Second)
