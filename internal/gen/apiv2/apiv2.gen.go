@@ -93,6 +93,9 @@ type Introspection struct {
 // IntrospectionTokenType Given for an access token.
 type IntrospectionTokenType string
 
+// Nothing An object without members.
+type Nothing = map[string]interface{}
+
 // OAuthError What went wrong, as RFC 6749 writes it.
 type OAuthError struct {
 	// Error A word for programs.

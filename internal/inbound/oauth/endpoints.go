@@ -136,7 +136,9 @@ func (e *endpoints) token(ctx context.Context, _ wire.Principal, r *http.Request
 	}}, nil
 }
 
-// revoke serves POST /v1/current_user/oauth2/revoke (RFC 7009).
+// revoke serves POST /v1/current_user/oauth2/revoke (RFC 7009). The answer is an
+// empty object: there are clients that want JSON of every answer, and the RFC
+// has them ignore what is in it.
 func (e *endpoints) revoke(ctx context.Context, _ wire.Principal, r *http.Request) (wire.Body, error) {
 	q, err := e.read(r)
 	if err != nil {
@@ -145,7 +147,7 @@ func (e *endpoints) revoke(ctx context.Context, _ wire.Principal, r *http.Reques
 	if err := q.need("token"); err != nil {
 		return nil, err
 	}
-	return wire.Nothing{}, q.told(e.oauth.Revoke(ctx, q.client, q.get("token")))
+	return wire.JSON{Value: struct{}{}}, q.told(e.oauth.Revoke(ctx, q.client, q.get("token")))
 }
 
 // introspection is the answer of RFC 7662.

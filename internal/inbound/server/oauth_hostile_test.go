@@ -51,8 +51,11 @@ func TestR16_J1_SecretsOfOAuth(t *testing.T) {
 			for _, route := range append(routes, c.ours.path("set_password/"+url.PathEscape(secret))) {
 				for _, method := range []string{http.MethodGet, http.MethodPost} {
 					for _, headers := range [][]string{
-						{"Content-Type: application/x-www-form-urlencoded"}, {"Content-Type: application/json"}, {basicHeader(secret, secret), "Content-Type: application/x-www-form-urlencoded"},
-						{"Authorization: bearer " + secret}, {"Cookie: __Host-lyceum=" + secret},
+						{"Content-Type: application/x-www-form-urlencoded"},
+						{"Content-Type: application/json"},
+						{basicHeader(secret, secret), "Content-Type: application/x-www-form-urlencoded"},
+						{"Authorization: bearer " + secret},
+						{"Cookie: __Host-lyceum=" + secret},
 					} {
 						w := c.do(request(method, route, strings.NewReader(form.Encode()), headers...))
 						if w.Code < 400 || strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") { // a page shows the person what they typed

@@ -41,9 +41,7 @@ func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
 		return err
 	}
 	header := w.Header()
-	if len(text) > 0 {
-		header["Content-Type"] = jsonType
-	}
+	header["Content-Type"] = jsonType
 	header["Vary"] = varies
 	if _, secret := header["Cache-Control"]; status == http.StatusOK && !secret {
 		tag := weakTag(text)
