@@ -66,5 +66,5 @@ access=$(token access_token)
 echo "me again: $(me)"
 
 # 7. The app gives everything back.
-curl --silent --show-error --fail-with-body --user "$client_id:$client_secret" "$base/$version/current_user/oauth2/revoke" --data-urlencode "token=$refresh"
+curl --silent --show-error --fail-with-body --output /dev/null --user "$client_id:$client_secret" "$base/$version/current_user/oauth2/revoke" --data-urlencode "token=$refresh"
 echo "me at last: $(me)"
