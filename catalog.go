@@ -24,6 +24,24 @@ type User struct {
 	PasswordHash Opt[string] // PHC string; absent: cannot sign in with a password
 	CreatedAt    time.Time
 	DisabledAt   Opt[time.Time] // present: cannot sign in, and apps cannot act for them
+	LastSignInAt Opt[time.Time]
+	LastSignInIP Opt[string]
+}
+
+// UserFilter narrows users; an absent part holds always.
+type UserFilter struct {
+	Email Opt[string] // whatever its case
+	After Opt[UserID] // ids above this one
+}
+
+// UserListing is a page of users by ascending id and the exact total. With
+// After the total is that of the school, and More tells whether users come
+// after the page.
+type UserListing struct {
+	Page  Page
+	Total int64
+	More  bool
+	Users []User
 }
 
 // Course is a product that learners work through.
@@ -35,6 +53,61 @@ type Course struct {
 	IsPublished bool
 	ImageURL    Opt[string]
 	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	AuthorID    Opt[AuthorID] // whose bio the course shows
+	IsListed    bool
+	// LectureOrder: a lecture can be completed only after all published ones
+	// before it.
+	LectureOrder bool
+	// Certificate: who completes the course gets one, made from this page.
+	Certificate Opt[int32]
+}
+
+// CourseFilter narrows courses; an absent part holds always.
+type CourseFilter struct {
+	Name          Opt[string] // a part of the name, whatever its case
+	IsPublished   Opt[bool]
+	IsListed      Opt[bool]
+	AuthorID      Opt[AuthorID]
+	CreatedFrom   Opt[time.Time] // that time included
+	CreatedBefore Opt[time.Time] // that time excluded
+	// EnrolledUser: only courses that this user is actively enrolled in at
+	// EnrolledAt.
+	EnrolledUser Opt[UserID]
+	EnrolledAt   time.Time
+}
+
+// CourseOrder is the order of a list of courses. Ties are broken by id, in the
+// same direction.
+type CourseOrder struct {
+	By         CourseKey
+	Descending bool
+}
+
+// CourseKey is what courses are ordered by.
+type CourseKey uint8
+
+// The keys of courses.
+const (
+	CourseByID CourseKey = iota
+	CourseByName
+	CourseByCreated
+	CourseByUpdated
+)
+
+// CourseListing is a page of courses and the exact total.
+type CourseListing struct {
+	Page    Page
+	Total   int64
+	Courses []Course
+}
+
+// PricingPlanListing is a page of pricing plans by ascending id and the exact
+// total.
+type PricingPlanListing struct {
+	Page         Page
+	Total        int64
+	PricingPlans []PricingPlan
 }
 
 // Frequency is how often a pricing plan charges.
@@ -59,6 +132,12 @@ type PricingPlan struct {
 	Frequency            Frequency
 	BillingInterval      Opt[string] // week, month or year
 	BillingIntervalCount Opt[int32]
+	Description          Opt[string]
+	FreeTrialLength      Opt[int32] // days
+	EnrollmentCap        Opt[int32]
+	AccessLimitDate      Opt[time.Time]
+	AccessLimitInterval  Opt[string] // day, week, month or year
+	AccessLimitDuration  Opt[int32]  // of that interval
 	CreatedAt            time.Time
 	UpdatedAt            time.Time
 }
@@ -76,9 +155,12 @@ type AffiliatePartner struct {
 	Name Opt[string]
 }
 
-// AuthorProfile is paid for a product. One that is known from transactions
-// alone has no name.
+// AuthorProfile is who a course is by and who is paid for a product. One that
+// is known from transactions alone has no name.
 type AuthorProfile struct {
-	ID   AuthorID
-	Name Opt[string]
+	ID              AuthorID
+	Name            Opt[string]
+	Bio             Opt[string] // HTML
+	ProfileImageURL Opt[string]
+	UserID          Opt[UserID]
 }

@@ -24,6 +24,27 @@ type (
 	AffiliateID int32
 	// AuthorID names an author who is paid for a product.
 	AuthorID int32
+	// LectureSectionID names a section of a course.
+	LectureSectionID int32
+	// LectureID names a lecture of a course.
+	LectureID int32
+	// AttachmentID names a part of a lecture. It stands for the video or the
+	// quiz in it, too.
+	AttachmentID int32
+	// QuizID names the quiz inside an attachment.
+	QuizID int32
+	// QuizResponseID names one answer of a learner to a quiz.
+	QuizResponseID int32
+	// EnrollmentID names one stay of a learner in a course.
+	EnrollmentID int32
+	// ProgressID names what a learner has done of a course.
+	ProgressID int32
+	// LectureProgressID names that a learner completed a lecture.
+	LectureProgressID int32
+	// WebhookID names a receiver of events.
+	WebhookID int32
+	// WebhookEventID names one event on its way to one receiver.
+	WebhookEventID int32
 	// APIKeyID names an API key. It is not secret and is not the key.
 	APIKeyID int32
 	// OAuthAppID names a registered OAuth application. It is not its client id.
@@ -48,4 +69,15 @@ const (
 	AuthorSequence      Sequence = "author_id"
 	APIKeySequence      Sequence = "api_key_id"
 	OAuthAppSequence    Sequence = "oauth_app_id"
+
+	LectureSectionSequence  Sequence = "lecture_section_id"
+	LectureSequence         Sequence = "lecture_id"
+	AttachmentSequence      Sequence = "attachment_id"
+	QuizSequence            Sequence = "quiz_id"
+	QuizResponseSequence    Sequence = "quiz_response_id"
+	EnrollmentSequence      Sequence = "enrollment_id"
+	ProgressSequence        Sequence = "progress_id"
+	LectureProgressSequence Sequence = "lecture_progress_id"
+	WebhookSequence         Sequence = "webhook_id"
+	WebhookEventSequence    Sequence = "webhook_event_id"
 )

@@ -31,6 +31,26 @@ const (
 	GrantCreated       EntryType = "grant.created"
 	GrantRevoked       EntryType = "grant.revoked"
 	LinkCreated        EntryType = "user.link_created" // a one-time link to set a password
+
+	LectureSectionCreated  EntryType = "lecture_section.created"
+	LectureSectionUpdated  EntryType = "lecture_section.updated"
+	LectureCreated         EntryType = "lecture.created"
+	LectureUpdated         EntryType = "lecture.updated"
+	AttachmentCreated      EntryType = "attachment.created"
+	AttachmentUpdated      EntryType = "attachment.updated"
+	EnrollmentCreated      EntryType = "enrollment.created"
+	EnrollmentUpdated      EntryType = "enrollment.updated"
+	ProgressCreated        EntryType = "progress.created"
+	ProgressUpdated        EntryType = "progress.updated"
+	LectureProgressCreated EntryType = "lecture_progress.created"
+	LectureProgressUpdated EntryType = "lecture_progress.updated"
+	QuizResponseCreated    EntryType = "quiz_response.created"
+	QuizResponseUpdated    EntryType = "quiz_response.updated"
+	UserTagged             EntryType = "user.tagged" // the user's tags are others than before
+	WebhookCreated         EntryType = "webhook.created"
+	WebhookUpdated         EntryType = "webhook.updated"
+	WebhookEventCreated    EntryType = "webhook_event.created"
+	WebhookEventUpdated    EntryType = "webhook_event.updated"
 )
 
 // Entry is one change of one school. Number is 1 for the school's first and

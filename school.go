@@ -10,6 +10,9 @@ type School struct {
 	ID        SchoolID
 	Name      string
 	CreatedAt time.Time
+	// V2Disabled: the second version of the interface, which is in beta, is
+	// not for this school.
+	V2Disabled bool
 }
 
 // Permissions is the set of things an API key may do.

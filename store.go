@@ -76,6 +76,8 @@ type Reader interface {
 	EachCourse(ctx context.Context, school SchoolID, visit func(*Course) error) error
 	EachPricingPlan(ctx context.Context, school SchoolID, visit func(*PricingPlan) error) error
 
+	LearningReader
+
 	// Known gives those of ids that exist in the sequence.
 	Known(ctx context.Context, school SchoolID, seq Sequence, ids []int32) ([]int32, error)
 	// FindUsers gives those of ids that exist.
@@ -92,6 +94,92 @@ type Reader interface {
 	Check(ctx context.Context) ([]Finding, error)
 }
 
+// LearningReader is the part of a reader that knows courses and what learners
+// do in them. Single things that are not in the school are NotFound.
+type LearningReader interface {
+	FindCourses(ctx context.Context, school SchoolID, f CourseFilter, o CourseOrder, p Page) (CourseListing, error)
+	GetCourse(ctx context.Context, school SchoolID, id CourseID) (Course, error)
+	GetAuthor(ctx context.Context, school SchoolID, id AuthorID) (AuthorProfile, error)
+	// GetContents gives no contents for a course that is not there.
+	GetContents(ctx context.Context, school SchoolID, course CourseID) (Contents, error)
+	// GetLecture finds a lecture in its course alone.
+	GetLecture(ctx context.Context, school SchoolID, course CourseID, id LectureID) (Lecture, error)
+	// FindAttachments gives the attachments of a lecture by position, then id.
+	FindAttachments(ctx context.Context, school SchoolID, lecture LectureID) ([]Attachment, error)
+	// FindQuizResponses gives the answers to a quiz by id.
+	FindQuizResponses(ctx context.Context, school SchoolID, quiz QuizID) ([]QuizResponse, error)
+
+	FindUserPage(ctx context.Context, school SchoolID, f UserFilter, p Page) (UserListing, error)
+	// FindTags gives the tags of a user by name.
+	FindTags(ctx context.Context, school SchoolID, user UserID) ([]string, error)
+	// FindEnrollments lists the active enrollments of a course.
+	FindEnrollments(ctx context.Context, school SchoolID, f EnrollmentFilter, o Order, p Page) (EnrollmentListing, error)
+	// FindUserEnrollments gives the enrollments of a user, past ones too, by id.
+	FindUserEnrollments(ctx context.Context, school SchoolID, user UserID) ([]Enrolled, error)
+	GetProgress(ctx context.Context, school SchoolID, user UserID, course CourseID) (Progress, error)
+	// FindLectureProgress gives what a user completed of a course, by lecture.
+	FindLectureProgress(ctx context.Context, school SchoolID, user UserID, course CourseID) (map[LectureID]LectureProgress, error)
+
+	FindPricingPlanPage(ctx context.Context, school SchoolID, p Page) (PricingPlanListing, error)
+	GetPricingPlan(ctx context.Context, school SchoolID, id PricingPlanID) (PricingPlan, error)
+
+	FindWebhooks(ctx context.Context, school SchoolID) ([]Webhook, error)
+	GetWebhook(ctx context.Context, school SchoolID, id WebhookID) (Webhook, error)
+	FindWebhookEvents(ctx context.Context, school SchoolID, f WebhookEventFilter, p Page) (WebhookEventListing, error)
+
+	// The Each methods visit all rows of one moment by ascending id.
+	EachAuthor(ctx context.Context, school SchoolID, visit func(*AuthorProfile) error) error
+	EachLectureSection(ctx context.Context, school SchoolID, visit func(*LectureSection) error) error
+	EachLecture(ctx context.Context, school SchoolID, visit func(*Lecture) error) error
+	EachAttachment(ctx context.Context, school SchoolID, visit func(*Attachment) error) error
+	EachEnrollment(ctx context.Context, school SchoolID, visit func(*Enrollment) error) error
+	EachProgress(ctx context.Context, school SchoolID, visit func(*Progress) error) error
+	EachLectureProgress(ctx context.Context, school SchoolID, visit func(*LectureProgress) error) error
+	EachQuizResponse(ctx context.Context, school SchoolID, visit func(*QuizResponse) error) error
+	// EachTag visits by user, then name.
+	EachTag(ctx context.Context, school SchoolID, visit func(UserID, string) error) error
+}
+
+// LearningTx is the part of a transaction that knows courses and what learners
+// do in them.
+type LearningTx interface {
+	SaveLectureSections(sections []LectureSection) (Saved, error)
+	SaveLectures(lectures []Lecture) (Saved, error)
+	SaveAttachments(attachments []Attachment) (Saved, error)
+	SaveEnrollments(enrollments []Enrollment) (Saved, error)
+	SaveProgress(progress []Progress) (Saved, error)
+	SaveLectureProgress(progress []LectureProgress) (Saved, error)
+	SaveQuizResponses(responses []QuizResponse) (Saved, error)
+	SaveWebhooks(webhooks []Webhook) (Saved, error)
+	SaveWebhookEvents(events []WebhookEvent) (Saved, error)
+	// SetTags gives a user these tags and no others, and tells whether that
+	// changed anything.
+	SetTags(user UserID, tags []string) (changed bool, err error)
+	// SignedIn notes where and when a user signed in. It appends no entry.
+	SignedIn(user UserID, from string, at time.Time) error
+
+	// These are Reader's inside the transaction.
+	GetUser(id UserID) (User, error)
+	GetUserByEmail(email string) (User, error)
+	GetCourse(id CourseID) (Course, error)
+	GetContents(course CourseID) (Contents, error)
+	GetProgress(user UserID, course CourseID) (Progress, error)
+	FindLectureProgress(user UserID, course CourseID) (map[LectureID]LectureProgress, error)
+	// GetOpenEnrollment gives the enrollment that nobody ended, expired or not.
+	GetOpenEnrollment(user UserID, course CourseID) (Enrollment, error)
+	// FindProgress gives the progress of everybody in a course.
+	FindProgress(course CourseID) ([]Progress, error)
+	// CountLectureProgress gives, of everybody in a course, how many of the
+	// lectures that are published now they completed, and when the last.
+	CountLectureProgress(course CourseID) (map[UserID]LectureCount, error)
+}
+
+// LectureCount is how many published lectures somebody completed.
+type LectureCount struct {
+	Completed int
+	Last      time.Time
+}
+
 // Tx is one transaction of one school, open while the function given to
 // Store.Write runs.
 //
@@ -102,6 +190,8 @@ type Tx interface {
 	// NextID gives a new id. When the contract's int32 is used up it fails
 	// with Conflict.
 	NextID(seq Sequence) (int32, error)
+
+	LearningTx
 
 	SaveUsers(users []User) (Saved, error)
 	SaveCourses(courses []Course) (Saved, error)

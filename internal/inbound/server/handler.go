@@ -409,7 +409,11 @@ func (h *handler) answer(x *exchange, r *http.Request) error {
 		x.Header()["Cache-Control"] = noStore
 		x.Header()["Pragma"] = noCache
 	}
-	return wire.Send(x, r, http.StatusOK, body)
+	status := x.op.Success
+	if status == 0 {
+		status = http.StatusOK
+	}
+	return wire.Send(x, r, status, body)
 }
 
 // sendFailure tells the caller what may be told, in the words of the face, and

@@ -21,6 +21,7 @@ type Operation struct {
 	Needs      lyceum.Permissions      // of an API key
 	Version    lyceum.InterfaceVersion // that an access token must be of
 	Serve      Endpoint
+	Success    int     // status of an answer; 0 is 200
 	Fail       Failure // nil is the face's own
 	Secret     bool    // the answers hold secrets, which nobody on the way may keep
 }

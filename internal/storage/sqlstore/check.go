@@ -72,6 +72,21 @@ func invariants() []invariant {
 			"%d pricing plans belong to a course that is not there",
 		},
 	}
+	for _, name := range []string{users.counter, pricingPlans.counter} {
+		list = append(list, invariant{
+			`SELECT (SELECT count(*) FROM ` + name + ` WHERE school_id = $1)
+			- COALESCE((SELECT value FROM counters WHERE school_id = $1 AND name = '` + name + `'), 0)`,
+			"there are %d " + name + " more than the counter says",
+		})
+	}
+	list = append(list, invariant{
+		`SELECT (SELECT count(*) FROM enrollments WHERE school_id = $1 AND ended_at IS NULL AND expires_at IS NULL)
+		- COALESCE((SELECT CAST(sum(value) AS BIGINT) FROM counters WHERE school_id = $1 AND name LIKE 'enrollments:%'), 0)`,
+		"there are %d open enrollments more than the counters say",
+	}, invariant{
+		`SELECT count(*) FROM progress p WHERE p.school_id = $1 AND (p.percent_complete < 0 OR p.percent_complete > 100 OR p.completed_at IS NOT NULL AND p.percent_complete < 100)`,
+		"%d records of progress are complete and are not",
+	})
 	for _, seq := range []lyceum.Sequence{
 		lyceum.UserSequence, lyceum.PricingPlanSequence, lyceum.SaleSequence,
 		lyceum.AffiliateSequence, lyceum.AuthorSequence, lyceum.CouponSequence,

@@ -12,8 +12,8 @@ import (
 func (s *Store) FindSchools(ctx context.Context) ([]lyceum.School, error) {
 	var found []lyceum.School
 	var school lyceum.School
-	err := s.reads.single(ctx).each("SELECT school_id, name, created_at FROM schools ORDER BY school_id", nil,
-		[]any{scanInt(&school.ID), scanText(&school.Name), scanTime(&school.CreatedAt)},
+	err := s.reads.single(ctx).each("SELECT school_id, name, created_at, v2_disabled FROM schools ORDER BY school_id", nil,
+		[]any{scanInt(&school.ID), scanText(&school.Name), scanTime(&school.CreatedAt), scanBool(&school.V2Disabled)},
 		func() error { found = append(found, school); return nil })
 	return found, s.public(err)
 }
@@ -21,8 +21,8 @@ func (s *Store) FindSchools(ctx context.Context) ([]lyceum.School, error) {
 // GetSchool implements lyceum.Reader.
 func (s *Store) GetSchool(ctx context.Context, id lyceum.SchoolID) (lyceum.School, error) {
 	school := lyceum.School{ID: id}
-	there, err := s.reads.single(ctx).one("SELECT name, created_at FROM schools WHERE school_id = $1", []any{int64(id)},
-		scanText(&school.Name), scanTime(&school.CreatedAt))
+	there, err := s.reads.single(ctx).one("SELECT name, created_at, v2_disabled FROM schools WHERE school_id = $1", []any{int64(id)},
+		scanText(&school.Name), scanTime(&school.CreatedAt), scanBool(&school.V2Disabled))
 	if err != nil {
 		return lyceum.School{}, s.public(fmt.Errorf("get school: %w", err))
 	}

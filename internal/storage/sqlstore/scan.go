@@ -70,6 +70,22 @@ func scanOptBool(p *lyceum.Opt[bool]) sql.Scanner {
 	})
 }
 
+func scanOptFloat(p *lyceum.Opt[float64]) sql.Scanner {
+	return scanFunc(func(src any) error {
+		*p = lyceum.None[float64]()
+		switch v := src.(type) {
+		case nil:
+		case float64:
+			*p = lyceum.Some(v)
+		case int64: // an engine may keep 1.0 as 1
+			*p = lyceum.Some(float64(v))
+		default:
+			return wrong(src, "float64")
+		}
+		return nil
+	})
+}
+
 func scanTime(p *time.Time) sql.Scanner {
 	return scanFunc(func(src any) error {
 		v, ok := src.(int64)
@@ -172,6 +188,13 @@ func optInt[T ~int32 | ~int64](o lyceum.Opt[T]) any {
 		return nil
 	}
 	return int64(o.Value)
+}
+
+func optFloat(o lyceum.Opt[float64]) any {
+	if !o.Present {
+		return nil
+	}
+	return o.Value
 }
 
 func optText(o lyceum.Opt[string]) any {

@@ -112,6 +112,8 @@ func kind(name string) string {
 	switch strings.ToLower(name) {
 	case "integer", "bigint", "smallint":
 		return "number"
+	case "real", "double precision":
+		return "real"
 	case "blob", "bytea":
 		return "bytes"
 	default:

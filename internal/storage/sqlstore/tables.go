@@ -38,44 +38,49 @@ var tableOf = map[lyceum.Sequence]string{
 	lyceum.SaleSequence: "sales", lyceum.TransactionSequence: "transactions", lyceum.CouponSequence: "coupons",
 	lyceum.AffiliateSequence: "affiliates", lyceum.AuthorSequence: "authors", lyceum.APIKeySequence: "api_keys",
 	lyceum.OAuthAppSequence: "oauth_apps", lyceum.GrantSequence: "grants",
+
+	lyceum.LectureSectionSequence: "lecture_sections", lyceum.LectureSequence: "lectures", lyceum.AttachmentSequence: "attachments",
+	lyceum.EnrollmentSequence: "enrollments", lyceum.ProgressSequence: "progress", lyceum.LectureProgressSequence: "lecture_progress",
+	lyceum.QuizResponseSequence: "quiz_responses", lyceum.WebhookSequence: "webhooks", lyceum.WebhookEventSequence: "webhook_events",
+	lyceum.QuizSequence: "attachments",
 }
 
 // emailKey is what makes an address unique whatever its case.
 func emailKey(email string) string { return strings.ToLower(email) }
 
 var users = table[lyceum.User]{
-	name: "users", seq: lyceum.UserSequence, created: lyceum.UserCreated, updated: lyceum.UserUpdated,
-	columns: []string{"user_id", "email", "email_key", "name", "role", "src", "password_hash", "created_at", "disabled_at"},
+	name: "users", counter: "users", seq: lyceum.UserSequence, created: lyceum.UserCreated, updated: lyceum.UserUpdated,
+	columns: []string{"user_id", "email", "email_key", "name", "role", "src", "password_hash", "created_at", "disabled_at", "last_sign_in_at", "last_sign_in_ip"},
 	id:      func(u *lyceum.User) int32 { return int32(u.ID) },
 	bind: func(u *lyceum.User) []any {
-		return []any{int64(u.ID), u.Email, emailKey(u.Email), optText(u.Name), string(u.Role), optText(u.Src), optText(u.PasswordHash), micros(u.CreatedAt), optMicros(u.DisabledAt)}
+		return []any{int64(u.ID), u.Email, emailKey(u.Email), optText(u.Name), string(u.Role), optText(u.Src), optText(u.PasswordHash), micros(u.CreatedAt), optMicros(u.DisabledAt), optMicros(u.LastSignInAt), optText(u.LastSignInIP)}
 	},
 	scan: func(u *lyceum.User) []any {
-		return []any{scanInt(&u.ID), scanText(&u.Email), discard, scanOptText(&u.Name), scanText(&u.Role), scanOptText(&u.Src), scanOptText(&u.PasswordHash), scanTime(&u.CreatedAt), scanOptTime(&u.DisabledAt)}
+		return []any{scanInt(&u.ID), scanText(&u.Email), discard, scanOptText(&u.Name), scanText(&u.Role), scanOptText(&u.Src), scanOptText(&u.PasswordHash), scanTime(&u.CreatedAt), scanOptTime(&u.DisabledAt), scanOptTime(&u.LastSignInAt), scanOptText(&u.LastSignInIP)}
 	},
 }
 
 var courses = table[lyceum.Course]{
 	name: "courses", seq: lyceum.CourseSequence, created: lyceum.CourseCreated, updated: lyceum.CourseUpdated,
-	columns: []string{"course_id", "name", "heading", "description", "is_published", "image_url", "created_at"},
+	columns: []string{"course_id", "name", "heading", "description", "is_published", "image_url", "created_at", "updated_at", "author_id", "is_listed", "lecture_order", "certificate"},
 	id:      func(c *lyceum.Course) int32 { return int32(c.ID) },
 	bind: func(c *lyceum.Course) []any {
-		return []any{int64(c.ID), c.Name, optText(c.Heading), optText(c.Description), flag(c.IsPublished), optText(c.ImageURL), micros(c.CreatedAt)}
+		return []any{int64(c.ID), c.Name, optText(c.Heading), optText(c.Description), flag(c.IsPublished), optText(c.ImageURL), micros(c.CreatedAt), micros(c.UpdatedAt), optInt(c.AuthorID), flag(c.IsListed), flag(c.LectureOrder), optInt(c.Certificate)}
 	},
 	scan: func(c *lyceum.Course) []any {
-		return []any{scanInt(&c.ID), scanText(&c.Name), scanOptText(&c.Heading), scanOptText(&c.Description), scanBool(&c.IsPublished), scanOptText(&c.ImageURL), scanTime(&c.CreatedAt)}
+		return []any{scanInt(&c.ID), scanText(&c.Name), scanOptText(&c.Heading), scanOptText(&c.Description), scanBool(&c.IsPublished), scanOptText(&c.ImageURL), scanTime(&c.CreatedAt), scanTime(&c.UpdatedAt), scanOptInt(&c.AuthorID), scanBool(&c.IsListed), scanBool(&c.LectureOrder), scanOptInt(&c.Certificate)}
 	},
 }
 
 var pricingPlans = table[lyceum.PricingPlan]{
-	name: "pricing_plans", seq: lyceum.PricingPlanSequence, created: lyceum.PricingPlanCreated, updated: lyceum.PricingPlanUpdated,
-	columns: []string{"pricing_plan_id", "course_id", "name", "price", "currency", "frequency", "billing_interval", "billing_interval_count", "created_at", "updated_at"},
+	name: "pricing_plans", counter: "pricing_plans", seq: lyceum.PricingPlanSequence, created: lyceum.PricingPlanCreated, updated: lyceum.PricingPlanUpdated,
+	columns: []string{"pricing_plan_id", "course_id", "name", "price", "currency", "frequency", "billing_interval", "billing_interval_count", "created_at", "updated_at", "description", "free_trial_length", "enrollment_cap", "access_limit_date", "access_limit_interval", "access_limit_duration"},
 	id:      func(p *lyceum.PricingPlan) int32 { return int32(p.ID) },
 	bind: func(p *lyceum.PricingPlan) []any {
-		return []any{int64(p.ID), optInt(p.CourseID), p.Name, int64(p.Price), string(p.Currency), string(p.Frequency), optText(p.BillingInterval), optInt(p.BillingIntervalCount), micros(p.CreatedAt), micros(p.UpdatedAt)}
+		return []any{int64(p.ID), optInt(p.CourseID), p.Name, int64(p.Price), string(p.Currency), string(p.Frequency), optText(p.BillingInterval), optInt(p.BillingIntervalCount), micros(p.CreatedAt), micros(p.UpdatedAt), optText(p.Description), optInt(p.FreeTrialLength), optInt(p.EnrollmentCap), optMicros(p.AccessLimitDate), optText(p.AccessLimitInterval), optInt(p.AccessLimitDuration)}
 	},
 	scan: func(p *lyceum.PricingPlan) []any {
-		return []any{scanInt(&p.ID), scanOptInt(&p.CourseID), scanText(&p.Name), scanInt(&p.Price), scanText(&p.Currency), scanText(&p.Frequency), scanOptText(&p.BillingInterval), scanOptInt(&p.BillingIntervalCount), scanTime(&p.CreatedAt), scanTime(&p.UpdatedAt)}
+		return []any{scanInt(&p.ID), scanOptInt(&p.CourseID), scanText(&p.Name), scanInt(&p.Price), scanText(&p.Currency), scanText(&p.Frequency), scanOptText(&p.BillingInterval), scanOptInt(&p.BillingIntervalCount), scanTime(&p.CreatedAt), scanTime(&p.UpdatedAt), scanOptText(&p.Description), scanOptInt(&p.FreeTrialLength), scanOptInt(&p.EnrollmentCap), scanOptTime(&p.AccessLimitDate), scanOptText(&p.AccessLimitInterval), scanOptInt(&p.AccessLimitDuration)}
 	},
 }
 
@@ -97,10 +102,14 @@ var affiliates = table[lyceum.AffiliatePartner]{
 
 var authors = table[lyceum.AuthorProfile]{
 	name: "authors", seq: lyceum.AuthorSequence, created: lyceum.AuthorCreated, updated: lyceum.AuthorUpdated,
-	columns: []string{"author_id", "name"},
+	columns: []string{"author_id", "name", "bio", "profile_image_url", "user_id"},
 	id:      func(a *lyceum.AuthorProfile) int32 { return int32(a.ID) },
-	bind:    func(a *lyceum.AuthorProfile) []any { return []any{int64(a.ID), optText(a.Name)} },
-	scan:    func(a *lyceum.AuthorProfile) []any { return []any{scanInt(&a.ID), scanOptText(&a.Name)} },
+	bind: func(a *lyceum.AuthorProfile) []any {
+		return []any{int64(a.ID), optText(a.Name), optText(a.Bio), optText(a.ProfileImageURL), optInt(a.UserID)}
+	},
+	scan: func(a *lyceum.AuthorProfile) []any {
+		return []any{scanInt(&a.ID), scanOptText(&a.Name), scanOptText(&a.Bio), scanOptText(&a.ProfileImageURL), scanOptInt(&a.UserID)}
+	},
 }
 
 var sales = table[lyceum.Sale]{

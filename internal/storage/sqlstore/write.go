@@ -216,8 +216,8 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 		} else if err := all.raise(schoolSequence, int32(school.ID)); err != nil {
 			return err
 		}
-		err := q.exec("INSERT INTO schools (school_id, name, created_at) VALUES ($1, $2, $3)",
-			int64(school.ID), school.Name, micros(school.CreatedAt))
+		err := q.exec("INSERT INTO schools (school_id, name, created_at, v2_disabled) VALUES ($1, $2, $3, $4)",
+			int64(school.ID), school.Name, micros(school.CreatedAt), flag(school.V2Disabled))
 		if err != nil {
 			if s.dialect.fault(err) == faultConflict {
 				return lyceum.Errorf(lyceum.Conflict, "school %d exists already", school.ID)

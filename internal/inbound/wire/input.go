@@ -1,0 +1,183 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Input is all that a request says: ids of its path, parameters of its query
+// and, once it was asked for, the members of its body. Like Binder, which reads
+// the query, it collects what is wrong, so that one answer names every mistake.
+type Input struct {
+	*Binder
+
+	request *http.Request
+	failure error // which outweighs the mistakes
+	members map[string]json.RawMessage
+}
+
+// With makes an endpoint of a function that wants the input of a request bound
+// and gives a body.
+func With[P any, A Body](bind func(*Input) P, answer func(context.Context, Principal, P) (A, error)) Endpoint {
+	return func(ctx context.Context, who Principal, r *http.Request) (Body, error) {
+		query, err := ParseQuery(r.URL.RawQuery)
+		if err != nil {
+			return nil, err
+		}
+		in := &Input{Binder: NewBinder(query), request: r}
+		params := bind(in)
+		if in.failure != nil {
+			return nil, in.failure
+		}
+		if err := in.Err(); err != nil {
+			return nil, err
+		}
+		return answer(ctx, who, params)
+	}
+}
+
+// PathID gives the id that stands in the path under a name such as course_id.
+// What cannot be an id is the id of nothing.
+func (in *Input) PathID(name string) int32 {
+	text := in.request.PathValue(name)
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 1 || strconv.FormatInt(n, 10) != text {
+		what := strings.ReplaceAll(strings.TrimSuffix(name, "_id"), "_", " ")
+		in.failure = lyceum.Errorf(lyceum.NotFound, "there is no such %s: its id must be an integer from 1 to %d", what, lyceum.MaxID)
+		return 0
+	}
+	return int32(n)
+}
+
+// ReadJSON reads the body: one JSON object, whose members the methods below
+// give by name. With known names every other member is refused; without them
+// others are ignored.
+func (in *Input) ReadJSON(known ...string) {
+	kind, _, err := mime.ParseMediaType(in.request.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		in.failure = lyceum.Invalidf("the header Content-Type must be application/json")
+		return
+	}
+	text, err := io.ReadAll(in.request.Body)
+	if err != nil {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); !ok {
+			err = lyceum.Invalidf("the body broke off")
+		}
+		in.failure = err
+		return
+	}
+	if in.members, err = object(text); err != nil {
+		in.failure = err
+		return
+	}
+	if len(known) > 0 {
+		in.refuseOthers(known)
+	}
+}
+
+func (in *Input) refuseOthers(known []string) {
+	for name := range in.members {
+		found := false
+		for _, k := range known {
+			found = found || k == name
+		}
+		if !found {
+			in.refuse(nameForMessage(name), "is not taken here; known are "+strings.Join(known, ", "))
+		}
+	}
+}
+
+// object takes one JSON object apart. A name that stands twice is refused.
+func object(text []byte) (map[string]json.RawMessage, error) {
+	wrong := lyceum.Invalidf("the body must be one JSON object")
+	if !utf8.Valid(text) {
+		return nil, lyceum.Invalidf("the body must be UTF-8")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
+		return nil, wrong
+	}
+	members := map[string]json.RawMessage{}
+	for decoder.More() {
+		token, err := decoder.Token()
+		if err != nil {
+			return nil, wrong
+		}
+		name, _ := token.(string) // the decoder lets nothing else be a name
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return nil, wrong
+		}
+		if _, twice := members[name]; twice {
+			return nil, lyceum.InvalidFields(lyceum.FieldError{Field: nameForMessage(name), Message: "must be given once"})
+		}
+		members[name] = value
+	}
+	if _, err := decoder.Token(); err != nil {
+		return nil, wrong
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, wrong
+	}
+	return members, nil
+}
+
+// Has tells whether the body has a member, be it null.
+func (in *Input) Has(name string) bool {
+	_, there := in.members[name]
+	return there
+}
+
+// RequiredID gives an id that the body must have. A text of digits is taken as
+// the number.
+func (in *Input) RequiredID(name string) int32 {
+	raw, there := in.members[name]
+	if !there {
+		if in.failure == nil {
+			in.refuse(name, "is missing; it must be an integer from 1 to "+strconv.Itoa(maxInt32))
+		}
+		return 0
+	}
+	text := strings.Trim(string(raw), `"`)
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 1 || text[0] == '+' {
+		in.refuse(name, "must be an integer from 1 to "+strconv.Itoa(maxInt32))
+		return 0
+	}
+	return int32(n)
+}
+
+// Text gives a text of the body; absent and null are absent.
+func (in *Input) Text(name string) lyceum.Opt[string] {
+	raw, there := in.members[name]
+	if !there || string(raw) == "null" {
+		return lyceum.None[string]()
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil || strings.ContainsRune(text, 0) {
+		in.refuse(name, "must be a text")
+		return lyceum.None[string]()
+	}
+	return lyceum.Some(text)
+}
+
+// RequiredText gives a text that the body must have and that is not empty.
+func (in *Input) RequiredText(name string) string {
+	text := in.Text(name)
+	if (!text.Present || text.Value == "") && in.failure == nil {
+		if raw, there := in.members[name]; !there || string(raw) == "null" || string(raw) == `""` {
+			in.refuse(name, "is missing; it must be a text")
+		}
+	}
+	return text.Value
+}

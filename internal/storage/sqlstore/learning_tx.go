@@ -1,0 +1,203 @@
+package sqlstore
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// SaveLectureSections implements lyceum.Tx.
+func (t *tx) SaveLectureSections(rows []lyceum.LectureSection) (lyceum.Saved, error) {
+	return save(t, &lectureSections, rows)
+}
+
+// SaveLectures implements lyceum.Tx.
+func (t *tx) SaveLectures(rows []lyceum.Lecture) (lyceum.Saved, error) {
+	return save(t, &lectures, rows)
+}
+
+// SaveAttachments implements lyceum.Tx. The ids of quizzes are never given out
+// again either.
+func (t *tx) SaveAttachments(rows []lyceum.Attachment) (lyceum.Saved, error) {
+	var highest lyceum.QuizID
+	for i := range rows {
+		if rows[i].Quiz != nil {
+			highest = max(highest, rows[i].Quiz.ID)
+		}
+	}
+	if highest > 0 {
+		if err := t.raise(lyceum.QuizSequence, int32(highest)); err != nil {
+			return lyceum.Saved{}, err
+		}
+	}
+	return save(t, &attachments, rows)
+}
+
+// SaveEnrollments implements lyceum.Tx. It keeps the counters of the open
+// enrollments of each course.
+func (t *tx) SaveEnrollments(rows []lyceum.Enrollment) (lyceum.Saved, error) {
+	ids := make([]int32, len(rows))
+	last := map[lyceum.EnrollmentID]*lyceum.Enrollment{}
+	for i := range rows {
+		ids[i] = int32(rows[i].ID)
+		last[rows[i].ID] = &rows[i]
+	}
+	before, err := findByID(t.session, t.stamp.School, &enrollments, ids)
+	if err != nil {
+		return lyceum.Saved{}, err
+	}
+	for id, row := range last {
+		if old, there := before[int32(id)]; there {
+			t.countOpen(&old, -1)
+		}
+		t.countOpen(row, 1)
+	}
+	return save(t, &enrollments, rows)
+}
+
+func (t *tx) countOpen(e *lyceum.Enrollment, by int64) {
+	if e.EndedAt.Present || e.ExpiresAt.Present {
+		return
+	}
+	counter := openCounter(e.Course)
+	if t.counts[counter] += by; t.counts[counter] == 0 {
+		delete(t.counts, counter)
+	}
+}
+
+// SaveProgress implements lyceum.Tx.
+func (t *tx) SaveProgress(rows []lyceum.Progress) (lyceum.Saved, error) {
+	return save(t, &progress, rows)
+}
+
+// SaveLectureProgress implements lyceum.Tx.
+func (t *tx) SaveLectureProgress(rows []lyceum.LectureProgress) (lyceum.Saved, error) {
+	return save(t, &lectureProgress, rows)
+}
+
+// SaveQuizResponses implements lyceum.Tx.
+func (t *tx) SaveQuizResponses(rows []lyceum.QuizResponse) (lyceum.Saved, error) {
+	return save(t, &quizResponses, rows)
+}
+
+// SaveWebhooks implements lyceum.Tx.
+func (t *tx) SaveWebhooks(rows []lyceum.Webhook) (lyceum.Saved, error) {
+	return save(t, &webhooks, rows)
+}
+
+// SaveWebhookEvents implements lyceum.Tx.
+func (t *tx) SaveWebhookEvents(rows []lyceum.WebhookEvent) (lyceum.Saved, error) {
+	return save(t, &webhookEvents, rows)
+}
+
+// SetTags implements lyceum.Tx.
+func (t *tx) SetTags(user lyceum.UserID, tags []string) (changed bool, err error) {
+	wanted := slices.Compact(slices.Sorted(slices.Values(tags)))
+	there, err := findTags(t.session, t.stamp.School, user)
+	if err != nil {
+		return false, fmt.Errorf("find tags: %w", err)
+	}
+	for _, name := range there {
+		if slices.Contains(wanted, name) {
+			continue
+		}
+		changed = true
+		if err := t.session.exec("DELETE FROM user_tags WHERE school_id = $1 AND user_id = $2 AND name = $3", int64(t.stamp.School), int64(user), name); err != nil {
+			return false, fmt.Errorf("delete tag: %w", err)
+		}
+	}
+	for _, name := range wanted {
+		if slices.Contains(there, name) {
+			continue
+		}
+		changed = true
+		if err := t.session.exec(insertText("user_tags", "user_id, name", 3, 1), int64(t.stamp.School), int64(user), name); err != nil {
+			return false, fmt.Errorf("insert tag: %w", err)
+		}
+	}
+	if changed {
+		t.entry(lyceum.UserTagged, int32(user))
+	}
+	return changed, nil
+}
+
+// SignedIn implements lyceum.Tx.
+func (t *tx) SignedIn(user lyceum.UserID, from string, at time.Time) error {
+	return t.session.exec("UPDATE users SET last_sign_in_at = $3, last_sign_in_ip = $4 WHERE school_id = $1 AND user_id = $2",
+		int64(t.stamp.School), int64(user), micros(at), from)
+}
+
+// GetUser implements lyceum.Tx.
+func (t *tx) GetUser(id lyceum.UserID) (lyceum.User, error) {
+	return getByID(t.session, t.stamp.School, &users, id, "user")
+}
+
+// GetUserByEmail implements lyceum.Tx.
+func (t *tx) GetUserByEmail(email string) (lyceum.User, error) {
+	found, err := rows(t.session, &users, " WHERE school_id = $1 AND email_key = $2", int64(t.stamp.School), emailKey(email))
+	if err != nil {
+		return lyceum.User{}, err
+	}
+	if len(found) == 0 {
+		return lyceum.User{}, lyceum.Errorf(lyceum.NotFound, "there is no such user")
+	}
+	return found[0], nil
+}
+
+// GetCourse implements lyceum.Tx.
+func (t *tx) GetCourse(id lyceum.CourseID) (lyceum.Course, error) {
+	return getByID(t.session, t.stamp.School, &courses, id, "course")
+}
+
+// GetContents implements lyceum.Tx.
+func (t *tx) GetContents(course lyceum.CourseID) (lyceum.Contents, error) {
+	return getContents(t.session, t.stamp.School, course)
+}
+
+// GetProgress implements lyceum.Tx.
+func (t *tx) GetProgress(user lyceum.UserID, course lyceum.CourseID) (lyceum.Progress, error) {
+	return getProgress(t.session, t.stamp.School, user, course)
+}
+
+// FindLectureProgress implements lyceum.Tx.
+func (t *tx) FindLectureProgress(user lyceum.UserID, course lyceum.CourseID) (map[lyceum.LectureID]lyceum.LectureProgress, error) {
+	return findLectureProgress(t.session, t.stamp.School, user, course)
+}
+
+// GetOpenEnrollment implements lyceum.Tx.
+func (t *tx) GetOpenEnrollment(user lyceum.UserID, course lyceum.CourseID) (lyceum.Enrollment, error) {
+	found, err := rows(t.session, &enrollments, " WHERE school_id = $1 AND user_id = $2 AND course_id = $3 AND ended_at IS NULL", int64(t.stamp.School), int64(user), int64(course))
+	if err != nil {
+		return lyceum.Enrollment{}, err
+	}
+	if len(found) == 0 {
+		return lyceum.Enrollment{}, lyceum.Errorf(lyceum.NotFound, "user %d is not enrolled in course %d", user, course)
+	}
+	return found[0], nil
+}
+
+// FindProgress implements lyceum.Tx.
+func (t *tx) FindProgress(course lyceum.CourseID) ([]lyceum.Progress, error) {
+	return rows(t.session, &progress, " WHERE school_id = $1 AND course_id = $2 ORDER BY user_id", int64(t.stamp.School), int64(course))
+}
+
+// CountLectureProgress implements lyceum.Tx.
+func (t *tx) CountLectureProgress(course lyceum.CourseID) (map[lyceum.UserID]lyceum.LectureCount, error) {
+	found := map[lyceum.UserID]lyceum.LectureCount{}
+	var user lyceum.UserID
+	var n int64
+	var last time.Time
+	err := t.session.each(`SELECT p.user_id, count(*), max(p.completed_at) FROM lecture_progress p
+		JOIN lectures l ON l.school_id = p.school_id AND l.lecture_id = p.lecture_id
+		WHERE p.school_id = $1 AND p.course_id = $2 AND l.is_published = 1 GROUP BY p.user_id`,
+		[]any{int64(t.stamp.School), int64(course)}, []any{scanInt(&user), scanInt(&n), scanTime(&last)}, func() error {
+			found[user] = lyceum.LectureCount{Completed: int(n), Last: last}
+			return nil
+		})
+	if err != nil {
+		return nil, fmt.Errorf("count lecture progress: %w", err)
+	}
+	return found, nil
+}

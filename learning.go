@@ -1,0 +1,229 @@
+package lyceum
+
+import "time"
+
+// LectureSection is a part of a course that holds lectures.
+type LectureSection struct {
+	ID          LectureSectionID
+	Course      CourseID
+	Name        string
+	IsPublished bool
+	Position    int32 // from 1
+}
+
+// Lecture is what a learner works through and completes.
+type Lecture struct {
+	ID          LectureID
+	Course      CourseID
+	Section     LectureSectionID
+	Name        Opt[string]
+	IsPublished bool
+	Position    int32 // in its section, from 1
+}
+
+// Contents are the sections and the lectures of a course, each in the order in
+// which a learner meets them.
+type Contents struct {
+	Sections []LectureSection
+	Lectures []Lecture
+}
+
+// AttachmentKind is what an attachment is.
+type AttachmentKind string
+
+// The kinds of the contract.
+const (
+	TextAttachment           AttachmentKind = "text"
+	NativeCommentsAttachment AttachmentKind = "native_comments"
+	VideoAttachment          AttachmentKind = "video"
+	AudioAttachment          AttachmentKind = "audio"
+	ImageAttachment          AttachmentKind = "image"
+	PDFAttachment            AttachmentKind = "pdf"
+	QuizAttachment           AttachmentKind = "quiz"
+	CodeDisplayAttachment    AttachmentKind = "code_display"
+	CodeEmbedAttachment      AttachmentKind = "code_embed"
+	UpsellAttachment         AttachmentKind = "upsell"
+)
+
+// AttachmentKinds lists every kind.
+func AttachmentKinds() []AttachmentKind {
+	return []AttachmentKind{
+		TextAttachment, NativeCommentsAttachment, VideoAttachment, AudioAttachment, ImageAttachment,
+		PDFAttachment, QuizAttachment, CodeDisplayAttachment, CodeEmbedAttachment, UpsellAttachment,
+	}
+}
+
+// Attachment is a part of a lecture.
+type Attachment struct {
+	ID            AttachmentID
+	Lecture       LectureID
+	Name          Opt[string] // of the file
+	Kind          AttachmentKind
+	URL           Opt[string]
+	Text          Opt[string] // HTML
+	Position      Opt[int32]
+	FileSize      Opt[int32] // bytes
+	FileExtension Opt[string]
+	Quiz          *Quiz      // with the kind quiz alone
+	Video         Opt[Video] // with the kind video alone
+}
+
+// Quiz is a set of questions.
+type Quiz struct {
+	ID        QuizID
+	Questions []Question
+}
+
+// Question is one question of a quiz. Its JSON is the contract's.
+type Question struct {
+	Question       string   `json:"question"`
+	QuestionType   string   `json:"question_type"` // single or multiple
+	Answers        []string `json:"answers"`
+	CorrectAnswers []string `json:"correct_answers"`
+	Graded         bool     `json:"graded"`
+}
+
+// VideoStatus is how far a video has been made ready.
+type VideoStatus string
+
+// The states of the contract.
+const (
+	VideoReady          VideoStatus = "READY"
+	VideoProcessing     VideoStatus = "PROCESSING"
+	VideoPartiallyReady VideoStatus = "PARTIALLY_READY"
+	VideoQueued         VideoStatus = "QUEUED"
+	VideoThumbnailReady VideoStatus = "THUMBNAIL_READY"
+	VideoFailed         VideoStatus = "FAILED"
+)
+
+// Video is what a player wants to know.
+type Video struct {
+	URL         string
+	ContentType string
+	Status      VideoStatus
+	Thumbnail   Opt[string] // address
+	Duration    Opt[int32]  // seconds
+}
+
+// Enrollment is one stay of a learner in a course. There is at most one at a
+// time; those before it are its history.
+type Enrollment struct {
+	ID         EnrollmentID
+	User       UserID
+	Course     CourseID
+	EnrolledAt time.Time
+	ExpiresAt  Opt[time.Time] // access ends at that moment
+	EndedAt    Opt[time.Time] // somebody ended it, or it had expired when the next began
+}
+
+// ActiveAt tells whether the learner had access at a moment.
+func (e *Enrollment) ActiveAt(now time.Time) bool {
+	return !e.EndedAt.Present && (!e.ExpiresAt.Present || now.Before(e.ExpiresAt.Value))
+}
+
+// Enrolled is an enrollment with what the learner has done of the course.
+type Enrolled struct {
+	Enrollment
+
+	CourseName      string
+	PercentComplete int32 // 0 to 100
+	CompletedAt     Opt[time.Time]
+}
+
+// EnrollmentFilter narrows the active enrollments of a course.
+type EnrollmentFilter struct {
+	Course   CourseID
+	ActiveAt time.Time
+	Enrolled Period
+}
+
+// EnrollmentListing is a page of enrollments by the time they began, then by
+// id, and the exact total.
+type EnrollmentListing struct {
+	Page        Page
+	Total       int64
+	Enrollments []Enrolled
+}
+
+// Progress is what a learner has done of a course. It outlives enrollments.
+type Progress struct {
+	ID              ProgressID
+	User            UserID
+	Course          CourseID
+	PercentComplete int32 // 0 to 100; all published lectures are 100
+	CompletedAt     Opt[time.Time]
+	Certificate     Opt[Certificate]
+}
+
+// Certificate is given for a completed course.
+type Certificate struct {
+	IssuedAt     time.Time
+	PageID       int32
+	SerialNumber string
+}
+
+// LectureProgress is that a learner completed a lecture.
+type LectureProgress struct {
+	ID          LectureProgressID
+	User        UserID
+	Course      CourseID
+	Lecture     LectureID
+	CompletedAt time.Time
+}
+
+// QuizResponse is one answer of a learner to a quiz.
+type QuizResponse struct {
+	ID             QuizResponseID
+	Quiz           QuizID
+	User           UserID
+	SubmittedAt    Opt[time.Time]
+	PercentCorrect Opt[float64] // 0 to 1; absent where no grade is recorded
+}
+
+// WebhookState is what is known of a receiver.
+type WebhookState string
+
+// The states of the contract.
+const (
+	WebhookVerified WebhookState = "verified" // has taken an event
+	WebhookPending  WebhookState = "pending"  // never yet
+	WebhookFailed   WebhookState = "failed"   // is sent nothing any more
+)
+
+// Webhook is a receiver of events of one kind.
+type Webhook struct {
+	ID           WebhookID
+	State        WebhookState
+	URL          string
+	EventTrigger string
+	EventsCount  int32
+	CreatedAt    time.Time
+}
+
+// WebhookEvent is one event on its way to one receiver.
+type WebhookEvent struct {
+	ID              WebhookEventID
+	Webhook         WebhookID
+	State           string
+	AttemptCount    int32
+	LastAttemptedAt Opt[time.Time]
+	CreatedAt       time.Time
+	ObjectType      string
+	ObjectID        int32
+	ResponseStatus  Opt[int32]
+}
+
+// WebhookEventFilter narrows the events of a webhook.
+type WebhookEventFilter struct {
+	Webhook     WebhookID
+	StatusFrom  Opt[int32] // included
+	StatusUntil Opt[int32] // included
+	Created     Period
+}
+
+// WebhookEventListing is a page of events, newest first, and the exact total.
+type WebhookEventListing struct {
+	Page   Page
+	Total  int64
+	Events []WebhookEvent
+}
