@@ -645,13 +645,13 @@ type NewUser struct {
 	// Email Email address of the user.
 	Email string `json:"email"`
 
-	// Name Name of the user. Null is the same as to leave it out.
+	// Name Name of the user. Null or an empty text is the same as to leave it out.
 	Name *string `json:"name,omitempty"`
 
 	// Password Password of the user. Null is the same as to leave it out.
 	Password *string `json:"password,omitempty"`
 
-	// Src Where the user signed up, or an identifier that another program has for them. Null is the same as to leave it out.
+	// Src Where the user signed up, or an identifier that another program has for them. Null or an empty text is the same as to leave it out.
 	Src *string `json:"src,omitempty"`
 }
 
@@ -1110,10 +1110,10 @@ type TransactionSummaryStatus string
 
 // UserChange What is to be changed of a user.
 type UserChange struct {
-	// Name Name of the user; null clears it.
+	// Name Name of the user; null or an empty text clears it.
 	Name *string `json:"name,omitempty"`
 
-	// Src Where the user signed up, or an identifier that another program has for them; null clears it.
+	// Src Where the user signed up, or an identifier that another program has for them; null or an empty text clears it.
 	Src *string `json:"src,omitempty"`
 }
 
