@@ -12,6 +12,7 @@ test:
 check: verify bin/golangci-lint
 	bin/golangci-lint run ./...
 	tools/contract-lint/run
+	tools/contract-clients/run
 
 # Generated files are what their sources say.
 verify: generate

@@ -7,6 +7,48 @@ import (
 	"time"
 )
 
+// Defines values for AttachmentKind.
+const (
+	AttachmentKindAudio          AttachmentKind = "audio"
+	AttachmentKindCodeDisplay    AttachmentKind = "code_display"
+	AttachmentKindCodeEmbed      AttachmentKind = "code_embed"
+	AttachmentKindImage          AttachmentKind = "image"
+	AttachmentKindNativeComments AttachmentKind = "native_comments"
+	AttachmentKindPdf            AttachmentKind = "pdf"
+	AttachmentKindQuiz           AttachmentKind = "quiz"
+	AttachmentKindText           AttachmentKind = "text"
+	AttachmentKindUpsell         AttachmentKind = "upsell"
+	AttachmentKindVideo          AttachmentKind = "video"
+)
+
+// Valid indicates whether the value is a known member of the AttachmentKind enum.
+func (e AttachmentKind) Valid() bool {
+	switch e {
+	case AttachmentKindAudio:
+		return true
+	case AttachmentKindCodeDisplay:
+		return true
+	case AttachmentKindCodeEmbed:
+		return true
+	case AttachmentKindImage:
+		return true
+	case AttachmentKindNativeComments:
+		return true
+	case AttachmentKindPdf:
+		return true
+	case AttachmentKindQuiz:
+		return true
+	case AttachmentKindText:
+		return true
+	case AttachmentKindUpsell:
+		return true
+	case AttachmentKindVideo:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for IntrospectionTokenType.
 const (
 	IntrospectionTokenTypeBearer IntrospectionTokenType = "bearer"
@@ -16,6 +58,123 @@ const (
 func (e IntrospectionTokenType) Valid() bool {
 	switch e {
 	case IntrospectionTokenTypeBearer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PricingPlanFrequencyType.
+const (
+	Free           PricingPlanFrequencyType = "free"
+	OneTimePayment PricingPlanFrequencyType = "one_time_payment"
+	PaymentPlan    PricingPlanFrequencyType = "payment_plan"
+	Subscription   PricingPlanFrequencyType = "subscription"
+)
+
+// Valid indicates whether the value is a known member of the PricingPlanFrequencyType enum.
+func (e PricingPlanFrequencyType) Valid() bool {
+	switch e {
+	case Free:
+		return true
+	case OneTimePayment:
+		return true
+	case PaymentPlan:
+		return true
+	case Subscription:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PricingPlanFrequencyBillingInterval.
+const (
+	PricingPlanFrequencyBillingIntervalMonth PricingPlanFrequencyBillingInterval = "month"
+	PricingPlanFrequencyBillingIntervalWeek  PricingPlanFrequencyBillingInterval = "week"
+	PricingPlanFrequencyBillingIntervalYear  PricingPlanFrequencyBillingInterval = "year"
+)
+
+// Valid indicates whether the value is a known member of the PricingPlanFrequencyBillingInterval enum.
+func (e PricingPlanFrequencyBillingInterval) Valid() bool {
+	switch e {
+	case PricingPlanFrequencyBillingIntervalMonth:
+		return true
+	case PricingPlanFrequencyBillingIntervalWeek:
+		return true
+	case PricingPlanFrequencyBillingIntervalYear:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PricingPlanFrequencyAccessLimitInterval.
+const (
+	PricingPlanFrequencyAccessLimitIntervalDay   PricingPlanFrequencyAccessLimitInterval = "day"
+	PricingPlanFrequencyAccessLimitIntervalMonth PricingPlanFrequencyAccessLimitInterval = "month"
+	PricingPlanFrequencyAccessLimitIntervalWeek  PricingPlanFrequencyAccessLimitInterval = "week"
+	PricingPlanFrequencyAccessLimitIntervalYear  PricingPlanFrequencyAccessLimitInterval = "year"
+)
+
+// Valid indicates whether the value is a known member of the PricingPlanFrequencyAccessLimitInterval enum.
+func (e PricingPlanFrequencyAccessLimitInterval) Valid() bool {
+	switch e {
+	case PricingPlanFrequencyAccessLimitIntervalDay:
+		return true
+	case PricingPlanFrequencyAccessLimitIntervalMonth:
+		return true
+	case PricingPlanFrequencyAccessLimitIntervalWeek:
+		return true
+	case PricingPlanFrequencyAccessLimitIntervalYear:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for QuizType.
+const (
+	QuizTypeQuiz QuizType = "Quiz"
+)
+
+// Valid indicates whether the value is a known member of the QuizType enum.
+func (e QuizType) Valid() bool {
+	switch e {
+	case QuizTypeQuiz:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for QuizAttachmentKind.
+const (
+	QuizAttachmentKindQuiz QuizAttachmentKind = "quiz"
+)
+
+// Valid indicates whether the value is a known member of the QuizAttachmentKind enum.
+func (e QuizAttachmentKind) Valid() bool {
+	switch e {
+	case QuizAttachmentKindQuiz:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for QuizQuestionQuestionType.
+const (
+	Multiple QuizQuestionQuestionType = "multiple"
+	Single   QuizQuestionQuestionType = "single"
+)
+
+// Valid indicates whether the value is a known member of the QuizQuestionQuestionType enum.
+func (e QuizQuestionQuestionType) Valid() bool {
+	switch e {
+	case Multiple:
+		return true
+	case Single:
 		return true
 	default:
 		return false
@@ -70,6 +229,111 @@ func (e TransactionSummaryStatus) Valid() bool {
 	}
 }
 
+// Defines values for VideoStatus.
+const (
+	VideoFailed         VideoStatus = "FAILED"
+	VideoPartiallyReady VideoStatus = "PARTIALLY_READY"
+	VideoProcessing     VideoStatus = "PROCESSING"
+	VideoQueued         VideoStatus = "QUEUED"
+	VideoReady          VideoStatus = "READY"
+	VideoThumbnailReady VideoStatus = "THUMBNAIL_READY"
+)
+
+// Valid indicates whether the value is a known member of the VideoStatus enum.
+func (e VideoStatus) Valid() bool {
+	switch e {
+	case VideoFailed:
+		return true
+	case VideoPartiallyReady:
+		return true
+	case VideoProcessing:
+		return true
+	case VideoQueued:
+		return true
+	case VideoReady:
+		return true
+	case VideoThumbnailReady:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for VideoMediaType.
+const (
+	VideoMedia VideoMediaType = "VIDEO"
+)
+
+// Valid indicates whether the value is a known member of the VideoMediaType enum.
+func (e VideoMediaType) Valid() bool {
+	switch e {
+	case VideoMedia:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookWorkflowState.
+const (
+	WebhookWorkflowStateFailed   WebhookWorkflowState = "failed"
+	WebhookWorkflowStatePending  WebhookWorkflowState = "pending"
+	WebhookWorkflowStateVerified WebhookWorkflowState = "verified"
+)
+
+// Valid indicates whether the value is a known member of the WebhookWorkflowState enum.
+func (e WebhookWorkflowState) Valid() bool {
+	switch e {
+	case WebhookWorkflowStateFailed:
+		return true
+	case WebhookWorkflowStatePending:
+		return true
+	case WebhookWorkflowStateVerified:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookEventWorkflowState.
+const (
+	WebhookEventWorkflowStateDelivered WebhookEventWorkflowState = "delivered"
+	WebhookEventWorkflowStateFailed    WebhookEventWorkflowState = "failed"
+	WebhookEventWorkflowStatePending   WebhookEventWorkflowState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the WebhookEventWorkflowState enum.
+func (e WebhookEventWorkflowState) Valid() bool {
+	switch e {
+	case WebhookEventWorkflowStateDelivered:
+		return true
+	case WebhookEventWorkflowStateFailed:
+		return true
+	case WebhookEventWorkflowStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListCourseEnrollmentsParamsSortDirection.
+const (
+	EarliestFirst ListCourseEnrollmentsParamsSortDirection = "asc"
+	LatestFirst   ListCourseEnrollmentsParamsSortDirection = "desc"
+)
+
+// Valid indicates whether the value is a known member of the ListCourseEnrollmentsParamsSortDirection enum.
+func (e ListCourseEnrollmentsParamsSortDirection) Valid() bool {
+	switch e {
+	case EarliestFirst:
+		return true
+	case LatestFirst:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListTransactionsParamsSortDirection.
 const (
 	Asc  ListTransactionsParamsSortDirection = "asc"
@@ -88,6 +352,153 @@ func (e ListTransactionsParamsSortDirection) Valid() bool {
 	}
 }
 
+// Attachment A part of a lecture: a text, a file, a quiz. Every field is always present; one that has no value is null.
+type Attachment struct {
+	// ID Identifier of the attachment, unique in the school. In addresses it is also that of the video or the quiz.
+	ID int32 `json:"id"`
+
+	// Name Name of the file, of `video`, `audio`, `image` and `pdf`.
+	Name *string `json:"name"`
+
+	// Kind What it is.
+	Kind AttachmentKind `json:"kind"`
+
+	// URL Address of the file as it was uploaded.
+	URL *string `json:"url"`
+
+	// Text HTML or code, of `text`, `code_display` and `code_embed`.
+	Text *string `json:"text"`
+
+	// Position Place of the attachment in the lecture, counted from 1.
+	Position *int32 `json:"position"`
+
+	// FileSize Size of the file in bytes, which can be 0 for a video; null when it is not known or beyond 32 bits.
+	FileSize *int32 `json:"file_size"`
+
+	// FileExtension Ending of the name of the file, without the full stop.
+	FileExtension *string `json:"file_extension"`
+
+	// Quiz The quiz, of `quiz`; null for every other kind.
+	Quiz *AttachmentQuiz `json:"quiz"`
+}
+
+// AttachmentKind What it is.
+type AttachmentKind string
+
+// AttachmentQuiz The quiz, of `quiz`; null for every other kind.
+type AttachmentQuiz struct {
+	// ID Identifier of the quiz itself, unique in the school.
+	ID int32 `json:"id"`
+
+	// Questions The questions, in order.
+	Questions []QuizQuestion `json:"questions"`
+}
+
+// AuthorBio Who made a course. One without an author has the name of the school here, and nulls.
+type AuthorBio struct {
+	// Name Name of the author.
+	Name string `json:"name"`
+
+	// Bio What is told about the author, in HTML.
+	Bio *string `json:"bio"`
+
+	// ProfileImageURL Address of the picture of the author.
+	ProfileImageURL *string `json:"profile_image_url"`
+
+	// UserID The user that the author is.
+	UserID *int32 `json:"user_id"`
+}
+
+// Certificate What a user is given for a completed course.
+type Certificate struct {
+	// IssuedAt When it was issued.
+	IssuedAt *time.Time `json:"issued_at"`
+
+	// PageID The page that shows it.
+	PageID *int32 `json:"page_id"`
+
+	// SerialNumber Its number, such as `cert_8x2v6r4q`.
+	SerialNumber *string `json:"serial_number"`
+}
+
+// CourseDetail A course with all that is in it.
+type CourseDetail struct {
+	// ID Identifier of the course, unique in the school.
+	ID int32 `json:"id"`
+
+	// Description What the course is about.
+	Description *string `json:"description"`
+
+	// Name Name of the course.
+	Name string `json:"name"`
+
+	// Heading Second line under the name.
+	Heading *string `json:"heading"`
+
+	// IsPublished Whether learners see the course.
+	IsPublished bool `json:"is_published"`
+
+	// ImageURL Address of the picture.
+	ImageURL *string `json:"image_url"`
+
+	// LectureSections The sections of the course, in order.
+	LectureSections []LectureSection `json:"lecture_sections"`
+
+	// AuthorBio Who made the course.
+	AuthorBio AuthorBio `json:"author_bio"`
+}
+
+// CourseList One page of courses.
+type CourseList struct {
+	// Courses The courses of the page, in order; none beyond the last page.
+	Courses []CourseSummary `json:"courses"`
+
+	// Meta Which part of the whole this page is.
+	Meta PaginationMeta `json:"meta"`
+}
+
+// CourseProgress How far a user has come in a course.
+type CourseProgress struct {
+	// ID Identifier of the progress, unique in the school.
+	ID int32 `json:"id"`
+
+	// Certificate The certificate; its fields are null until it is issued.
+	Certificate Certificate `json:"certificate"`
+
+	// CompletedAt When the user had completed all published lectures.
+	CompletedAt *time.Time `json:"completed_at"`
+
+	// EnrolledAt Time of the latest enrollment; null when it is not known.
+	EnrolledAt *time.Time `json:"enrolled_at"`
+
+	// PercentComplete Share of the published lectures that the user has completed, from 0 to 100, rounded down.
+	PercentComplete int32 `json:"percent_complete"`
+
+	// LectureSections The sections that have lectures on this page, in order.
+	LectureSections []ProgressSection `json:"lecture_sections"`
+}
+
+// CourseSummary A course as lists have it.
+type CourseSummary struct {
+	// ID Identifier of the course, unique in the school.
+	ID int32 `json:"id"`
+
+	// Description What the course is about.
+	Description *string `json:"description"`
+
+	// Name Name of the course.
+	Name string `json:"name"`
+
+	// Heading Second line under the name.
+	Heading *string `json:"heading"`
+
+	// IsPublished Whether learners see the course.
+	IsPublished bool `json:"is_published"`
+
+	// ImageURL Address of the picture.
+	ImageURL *string `json:"image_url"`
+}
+
 // CurrentUser The learner that an app acts for.
 type CurrentUser struct {
 	// ID Identifier of the learner, unique in the school.
@@ -101,6 +512,42 @@ type CurrentUser struct {
 
 	// Role What the learner is in the school, `student`, `owner`, `author` or `affiliate`, or a role that the school named itself.
 	Role string `json:"role"`
+}
+
+// Enrollment That a user may work through a course.
+type Enrollment struct {
+	// UserID The user.
+	UserID int32 `json:"user_id"`
+
+	// EnrolledAt Time of the enrollment.
+	EnrolledAt time.Time `json:"enrolled_at"`
+
+	// CompletedAt When the user had completed all published lectures.
+	CompletedAt *time.Time `json:"completed_at"`
+
+	// PercentComplete Share of the published lectures that the user has completed, from 0 to 100, rounded down.
+	PercentComplete int32 `json:"percent_complete"`
+
+	// ExpiresAt When the access ends; null when it does not.
+	ExpiresAt *time.Time `json:"expires_at"`
+}
+
+// EnrollmentList One page of enrollments.
+type EnrollmentList struct {
+	// Enrollments The enrollments of the page, in order; none beyond the last page.
+	Enrollments []Enrollment `json:"enrollments"`
+
+	// Meta Which part of the whole this page is.
+	Meta PaginationMeta `json:"meta"`
+}
+
+// EnrollmentRequest A user and a course.
+type EnrollmentRequest struct {
+	// UserID The user.
+	UserID int32 `json:"user_id"`
+
+	// CourseID The course.
+	CourseID int32 `json:"course_id"`
 }
 
 // Error What went wrong, in words.
@@ -136,6 +583,78 @@ type Introspection struct {
 // IntrospectionTokenType Given for an access token.
 type IntrospectionTokenType string
 
+// Lecture A lecture with its attachments.
+type Lecture struct {
+	// ID Identifier of the lecture, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the lecture.
+	Name *string `json:"name"`
+
+	// IsPublished Whether learners see the lecture.
+	IsPublished bool `json:"is_published"`
+
+	// Position Place of the lecture in its section, counted from 1.
+	Position int32 `json:"position"`
+
+	// LectureSectionID The section that it stands in.
+	LectureSectionID int32 `json:"lecture_section_id"`
+
+	// Attachments What the lecture is made of, in order.
+	Attachments []Attachment `json:"attachments"`
+}
+
+// LectureCompletion Who has completed a lecture.
+type LectureCompletion struct {
+	// UserID The user.
+	UserID int32 `json:"user_id"`
+}
+
+// LectureSection A section of a course.
+type LectureSection struct {
+	// ID Identifier of the section, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the section.
+	Name string `json:"name"`
+
+	// IsPublished Whether learners see the section.
+	IsPublished bool `json:"is_published"`
+
+	// Position Place of the section in the course, counted from 1.
+	Position int32 `json:"position"`
+
+	// Lectures The lectures of the section, in order.
+	Lectures []LectureSummary `json:"lectures"`
+}
+
+// LectureSummary A lecture as its course has it.
+type LectureSummary struct {
+	// ID Identifier of the lecture, unique in the school.
+	ID int32 `json:"id"`
+
+	// Position Place of the lecture in the section, counted from 1.
+	Position int32 `json:"position"`
+
+	// IsPublished Whether learners see the lecture.
+	IsPublished bool `json:"is_published"`
+}
+
+// NewUser A user who is to be created.
+type NewUser struct {
+	// Email Email address of the user.
+	Email string `json:"email"`
+
+	// Name Name of the user. Null or an empty text is the same as to leave it out.
+	Name *string `json:"name,omitempty"`
+
+	// Password Password of the user. Null is the same as to leave it out.
+	Password *string `json:"password,omitempty"`
+
+	// Src Where the user signed up, or an identifier that another program has for them. Null or an empty text is the same as to leave it out.
+	Src *string `json:"src,omitempty"`
+}
+
 // Nothing An object without members.
 type Nothing = map[string]interface{}
 
@@ -146,6 +665,39 @@ type OAuthError struct {
 
 	// ErrorDescription A sentence for people. It may change.
 	ErrorDescription string `json:"error_description"`
+}
+
+// OneCourse A course.
+type OneCourse struct {
+	// Course The course.
+	Course CourseDetail `json:"course"`
+}
+
+// OneCourseProgress The progress of a user in a course, with one page of its lectures.
+type OneCourseProgress struct {
+	// CourseProgress The progress.
+	CourseProgress CourseProgress `json:"course_progress"`
+
+	// Meta Which part of the lectures this page has.
+	Meta PaginationMeta `json:"meta"`
+}
+
+// OneLecture A lecture.
+type OneLecture struct {
+	// Lecture The lecture.
+	Lecture Lecture `json:"lecture"`
+}
+
+// OnePricingPlan A pricing plan.
+type OnePricingPlan struct {
+	// PricingPlan The pricing plan.
+	PricingPlan PricingPlanDetail `json:"pricing_plan"`
+}
+
+// OneQuiz A quiz.
+type OneQuiz struct {
+	// Quiz The attachment that is the quiz.
+	Quiz QuizAttachment `json:"quiz"`
 }
 
 // OneToken A token of an app.
@@ -161,6 +713,12 @@ type OneToken struct {
 
 	// ClientSecret Client Secret of the app, unless it is sent by HTTP Basic.
 	ClientSecret *string `json:"client_secret,omitempty"`
+}
+
+// OneVideo A video.
+type OneVideo struct {
+	// Video The video.
+	Video Video `json:"video"`
 }
 
 // PaginationMeta Where a page stands in the whole list.
@@ -182,6 +740,246 @@ type PaginationMeta struct {
 
 	// NumberOfPages Total number of pages.
 	NumberOfPages int32 `json:"number_of_pages"`
+}
+
+// PricingPlanDetail A pricing plan with all its terms.
+type PricingPlanDetail struct {
+	// ID Identifier of the pricing plan, unique in the school.
+	ID int32 `json:"id"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Name Name of the pricing plan.
+	Name string `json:"name"`
+
+	// Price What is paid each time, in the smallest unit of `currency`.
+	Price int32 `json:"price"`
+
+	// Currency Currency of the price, an ISO 4217 code such as `USD`.
+	Currency string `json:"currency"`
+
+	// CourseID The course that it sells.
+	CourseID int32 `json:"course_id"`
+
+	// Description What the plan offers.
+	Description *string `json:"description"`
+
+	// FreeTrialLength Days before the first payment; null without a trial.
+	FreeTrialLength *int32 `json:"free_trial_length"`
+
+	// EnrollmentCap How many users can buy it; null when any number can.
+	EnrollmentCap *int32 `json:"enrollment_cap"`
+
+	// Frequency How often it is paid, and for how long it gives access.
+	Frequency PricingPlanFrequency `json:"frequency"`
+}
+
+// PricingPlanFrequency How often a pricing plan is paid, and for how long it gives access.
+type PricingPlanFrequency struct {
+	// Type How it is paid.
+	Type PricingPlanFrequencyType `json:"type"`
+
+	// BillingInterval What the time between two payments is counted in. It can be `month` for a plan that is paid once.
+	BillingInterval *PricingPlanFrequencyBillingInterval `json:"billing_interval"`
+
+	// BillingIntervalCount How many of these are between two payments.
+	BillingIntervalCount *int32 `json:"billing_interval_count"`
+
+	// AccessLimitDate When the access ends, for everybody.
+	AccessLimitDate *time.Time `json:"access_limit_date"`
+
+	// AccessLimitInterval What the time of access is counted in.
+	AccessLimitInterval *PricingPlanFrequencyAccessLimitInterval `json:"access_limit_interval"`
+
+	// AccessLimitDuration How many of these the access lasts from the enrollment on.
+	AccessLimitDuration *int32 `json:"access_limit_duration"`
+}
+
+// PricingPlanFrequencyType How it is paid.
+type PricingPlanFrequencyType string
+
+// PricingPlanFrequencyBillingInterval What the time between two payments is counted in. It can be `month` for a plan that is paid once.
+type PricingPlanFrequencyBillingInterval string
+
+// PricingPlanFrequencyAccessLimitInterval What the time of access is counted in.
+type PricingPlanFrequencyAccessLimitInterval string
+
+// PricingPlanList One page of pricing plans.
+type PricingPlanList struct {
+	// PricingPlans The pricing plans of the page, in order; none beyond the last page.
+	PricingPlans []PricingPlanSummary `json:"pricing_plans"`
+
+	// Meta Which part of the whole this page is.
+	Meta PaginationMeta `json:"meta"`
+}
+
+// PricingPlanSummary A pricing plan as lists have it.
+type PricingPlanSummary struct {
+	// ID Identifier of the pricing plan, unique in the school.
+	ID int32 `json:"id"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Name Name of the pricing plan.
+	Name string `json:"name"`
+
+	// Price What is paid each time, in the smallest unit of `currency`.
+	Price int32 `json:"price"`
+
+	// Currency Currency of the price, an ISO 4217 code such as `USD`.
+	Currency string `json:"currency"`
+
+	// CourseID The course that it sells.
+	CourseID int32 `json:"course_id"`
+}
+
+// ProgressLecture A lecture, and whether it was completed.
+type ProgressLecture struct {
+	// ID Identifier of the lecture.
+	ID int32 `json:"id"`
+
+	// Name Name of the lecture; empty when it has none.
+	Name string `json:"name"`
+
+	// IsCompleted Whether the user has completed it.
+	IsCompleted bool `json:"is_completed"`
+
+	// CompletedAt When the user completed it.
+	CompletedAt *time.Time `json:"completed_at"`
+}
+
+// ProgressSection A section, with what was completed in it.
+type ProgressSection struct {
+	// ID Identifier of the section.
+	ID int32 `json:"id"`
+
+	// Name Name of the section.
+	Name string `json:"name"`
+
+	// Lectures The published lectures of the section that are on this page, in order.
+	Lectures []ProgressLecture `json:"lectures"`
+}
+
+// Quiz A quiz itself.
+type Quiz struct {
+	// ID Identifier of the quiz, unique in the school.
+	ID int32 `json:"id"`
+
+	// Type Always Quiz.
+	Type QuizType `json:"type"`
+
+	// Questions The questions, in order.
+	Questions []QuizQuestion `json:"questions"`
+}
+
+// QuizType Always Quiz.
+type QuizType string
+
+// QuizAttachment An attachment that is a quiz.
+type QuizAttachment struct {
+	// ID Identifier of the attachment, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the attachment.
+	Name *string `json:"name"`
+
+	// Kind Always quiz.
+	Kind QuizAttachmentKind `json:"kind"`
+
+	// URL Always null.
+	URL *string `json:"url"`
+
+	// Text Always null.
+	Text *string `json:"text"`
+
+	// Position Place of the attachment in the lecture, counted from 1.
+	Position int32 `json:"position"`
+
+	// Quiz The quiz itself.
+	Quiz Quiz `json:"quiz"`
+}
+
+// QuizAttachmentKind Always quiz.
+type QuizAttachmentKind string
+
+// QuizIDList The quizzes of a lecture.
+type QuizIDList struct {
+	// QuizIds Identifiers of the attachments that are quizzes, in order.
+	QuizIds []int32 `json:"quiz_ids"`
+}
+
+// QuizQuestion A question of a quiz.
+type QuizQuestion struct {
+	// Question What is asked.
+	Question string `json:"question"`
+
+	// QuestionType Whether one answer is chosen or several.
+	QuestionType QuizQuestionQuestionType `json:"question_type"`
+
+	// Answers The answers to choose from, in order.
+	Answers []string `json:"answers"`
+
+	// CorrectAnswers The answers that are right. A learner is not told: to them it is empty.
+	CorrectAnswers []string `json:"correct_answers"`
+
+	// Graded Whether the answer counts.
+	Graded bool `json:"graded"`
+}
+
+// QuizQuestionQuestionType Whether one answer is chosen or several.
+type QuizQuestionQuestionType string
+
+// QuizResponse What one user submitted last. A name, an address and a time that are not known are left out.
+type QuizResponse struct {
+	// StudentID The user.
+	StudentID int32 `json:"student_id"`
+
+	// StudentName Name of the user.
+	StudentName *string `json:"student_name,omitempty"`
+
+	// StudentEmail Email address of the user.
+	StudentEmail *string `json:"student_email,omitempty"`
+
+	// SubmittedAt When it was submitted.
+	SubmittedAt *time.Time `json:"submitted_at,omitempty"`
+
+	// PercentCorrect Share of the graded questions that were answered rightly, from 0 to 1; null when the quiz is not graded.
+	PercentCorrect *float64 `json:"percent_correct"`
+}
+
+// QuizResponseList The responses to a quiz.
+type QuizResponseList struct {
+	// QuizResponses The responses, and what they respond to.
+	QuizResponses QuizResponses `json:"quiz_responses"`
+}
+
+// QuizResponses What users submitted to a quiz.
+type QuizResponses struct {
+	// CourseID The course of the quiz.
+	CourseID int32 `json:"course_id"`
+
+	// CourseName Name of the course.
+	CourseName string `json:"course_name"`
+
+	// LectureID The lecture of the quiz.
+	LectureID int32 `json:"lecture_id"`
+
+	// LectureName Name of the lecture; empty when it has none.
+	LectureName string `json:"lecture_name"`
+
+	// Graded Whether the quiz is graded.
+	Graded bool `json:"graded"`
+
+	// Responses The responses, by user.
+	Responses []QuizResponse `json:"responses"`
 }
 
 // TokenRequest What is exchanged for tokens.
@@ -313,8 +1111,230 @@ type TransactionSummary struct {
 // TransactionSummaryStatus `paid`, or null when the transaction is unpaid.
 type TransactionSummaryStatus string
 
+// UserChange What is to be changed of a user.
+type UserChange struct {
+	// Name Name of the user; null or an empty text clears it.
+	Name *string `json:"name,omitempty"`
+
+	// Src Where the user signed up, or an identifier that another program has for them; null or an empty text clears it.
+	Src *string `json:"src,omitempty"`
+}
+
+// UserCourse A user's enrollment in a course.
+type UserCourse struct {
+	// CourseID The course.
+	CourseID int32 `json:"course_id"`
+
+	// CourseName Name of the course.
+	CourseName string `json:"course_name"`
+
+	// EnrolledAt Time of the latest enrollment.
+	EnrolledAt time.Time `json:"enrolled_at"`
+
+	// IsActiveEnrollment Whether the user is enrolled now.
+	IsActiveEnrollment bool `json:"is_active_enrollment"`
+
+	// CompletedAt When the user had completed all published lectures.
+	CompletedAt *time.Time `json:"completed_at"`
+
+	// PercentComplete Share of the published lectures that the user has completed, from 0 to 100, rounded down.
+	PercentComplete float64 `json:"percent_complete"`
+}
+
+// UserDetail A user with their enrollments and tags.
+type UserDetail struct {
+	// Email Email address of the user.
+	Email string `json:"email"`
+
+	// Name Name of the user.
+	Name *string `json:"name"`
+
+	// Src Where the user signed up, or an identifier that another program has for them.
+	Src *string `json:"src"`
+
+	// Role What the user is in the school, `student`, `owner`, `author` or `affiliate`, or a role that the school named itself.
+	Role string `json:"role"`
+
+	// LastSignInIP The address that the user last signed in from; null before the first time.
+	LastSignInIP *string `json:"last_sign_in_ip"`
+
+	// ID Identifier of the user, unique in the school.
+	ID int32 `json:"id"`
+
+	// Courses The courses that the user is or was enrolled in, each once, the latest enrollment first.
+	Courses []UserCourse `json:"courses"`
+
+	// Tags The tags of the user, by name.
+	Tags []UserTag `json:"tags"`
+}
+
+// UserList One page of users.
+type UserList struct {
+	// Users The users of the page, in order; none beyond the last page.
+	Users []UserSummary `json:"users"`
+
+	// Meta Which part of the whole this page is.
+	Meta UserListMeta `json:"meta"`
+}
+
+// UserListMeta Where a page stands in the list of users. With `search_after` it has `has_more_results` and `search_after`, otherwise `from` and `to`.
+type UserListMeta struct {
+	// Page Current page; 1 with `search_after`.
+	Page int32 `json:"page"`
+
+	// Total Total number of users.
+	Total int32 `json:"total"`
+
+	// NumberOfPages Total number of pages.
+	NumberOfPages int32 `json:"number_of_pages"`
+
+	// From Number of the first user on the page, counted from 1; 0 on an empty page.
+	From *int32 `json:"from,omitempty"`
+
+	// To Number of the last user on the page; 0 on an empty page.
+	To *int32 `json:"to,omitempty"`
+
+	// PerPage Users displayed per page.
+	PerPage int32 `json:"per_page"`
+
+	// HasMoreResults Whether there are users after this page.
+	HasMoreResults *bool `json:"has_more_results,omitempty"`
+
+	// SearchAfter One number, to be sent as `search_after` with the next request: the last `id` of the page, or on an empty page the number that was sent.
+	SearchAfter *[]int32 `json:"search_after,omitempty"`
+}
+
+// UserSummary A user as lists have them.
+type UserSummary struct {
+	// Email Email address of the user.
+	Email string `json:"email"`
+
+	// Name Name of the user.
+	Name *string `json:"name"`
+
+	// ID Identifier of the user, unique in the school.
+	ID int32 `json:"id"`
+}
+
+// UserTag A word that the school put to a user.
+type UserTag struct {
+	// Name The word.
+	Name string `json:"name"`
+}
+
+// Video A video, and where it is.
+type Video struct {
+	// ID Identifier of the attachment that it is.
+	ID int32 `json:"id"`
+
+	// VideoAsset Where it can be watched.
+	VideoAsset VideoAsset `json:"video_asset"`
+
+	// Status Whether it can be watched yet.
+	Status VideoStatus `json:"status"`
+
+	// URLThumbnail Address of a still of it.
+	URLThumbnail *string `json:"url_thumbnail"`
+
+	// MediaType Always VIDEO.
+	MediaType VideoMediaType `json:"media_type"`
+
+	// MediaDuration How long it is, in seconds.
+	MediaDuration *int32 `json:"media_duration"`
+}
+
+// VideoStatus Whether it can be watched yet.
+type VideoStatus string
+
+// VideoMediaType Always VIDEO.
+type VideoMediaType string
+
+// VideoAsset What is played.
+type VideoAsset struct {
+	// URL Address of the video.
+	URL string `json:"url"`
+
+	// ContentType Its content type, such as `application/x-mpegURL` for an HLS playlist.
+	ContentType string `json:"content_type"`
+}
+
+// Webhook An address that is told of one kind of event.
+type Webhook struct {
+	// ID Identifier of the webhook, unique in the school.
+	ID int32 `json:"id"`
+
+	// WorkflowState `verified` once a delivery has succeeded, `pending` before that, and `failed` when it was switched off after failures.
+	WorkflowState WebhookWorkflowState `json:"workflow_state"`
+
+	// URL The address.
+	URL string `json:"url"`
+
+	// EventTrigger The kind of event, such as `Enrollment.created`.
+	EventTrigger string `json:"event_trigger"`
+
+	// WebhookEventsCount How many events there ever were for it, those included that could not be delivered.
+	WebhookEventsCount int32 `json:"webhook_events_count"`
+}
+
+// WebhookWorkflowState `verified` once a delivery has succeeded, `pending` before that, and `failed` when it was switched off after failures.
+type WebhookWorkflowState string
+
+// WebhookEvent An event that a webhook was to deliver.
+type WebhookEvent struct {
+	// ID Identifier of the event, unique in the school. A delivery has it as `hook_event_id`.
+	ID int32 `json:"id"`
+
+	// WorkflowState `pending` while it is still tried, `delivered`, or `failed` when it is tried no more.
+	WorkflowState WebhookEventWorkflowState `json:"workflow_state"`
+
+	// WebhookID The webhook.
+	WebhookID int32 `json:"webhook_id"`
+
+	// AttemptCount How often it was tried. After the fourth failure it is tried no more.
+	AttemptCount int32 `json:"attempt_count"`
+
+	// LastAttemptedAt When it was last tried.
+	LastAttemptedAt *time.Time `json:"last_attempted_at"`
+
+	// CreatedAt When it came about.
+	CreatedAt time.Time `json:"created_at"`
+
+	// ObjectType What the event is about, such as `User`.
+	ObjectType string `json:"object_type"`
+
+	// ObjectID Identifier of that.
+	ObjectID int32 `json:"object_id"`
+
+	// ResponseHTTPStatus The status that the address answered last; 410 when the event was cancelled, null when there was no answer.
+	ResponseHTTPStatus *int32 `json:"response_http_status"`
+}
+
+// WebhookEventWorkflowState `pending` while it is still tried, `delivered`, or `failed` when it is tried no more.
+type WebhookEventWorkflowState string
+
+// WebhookEventList One page of the events of a webhook.
+type WebhookEventList struct {
+	// Events The events of the page, in order; none beyond the last page.
+	Events []WebhookEvent `json:"events"`
+
+	// Meta Which part of the whole this page is.
+	Meta PaginationMeta `json:"meta"`
+}
+
+// WebhookList The webhooks of a school.
+type WebhookList struct {
+	// Webhooks The webhooks, in order.
+	Webhooks []Webhook `json:"webhooks"`
+}
+
+// BadBody What went wrong, in words.
+type BadBody = Error
+
 // BadRequest What went wrong, in words.
 type BadRequest = Error
+
+// Conflict What went wrong, in words.
+type Conflict = Error
 
 // Forbidden What went wrong, in words.
 type Forbidden = Error
@@ -325,6 +1345,9 @@ type InternalServerError = Error
 // LearnerBadRequest What went wrong, as RFC 6749 writes it.
 type LearnerBadRequest = OAuthError
 
+// LearnerConflict What went wrong, as RFC 6749 writes it.
+type LearnerConflict = OAuthError
+
 // LearnerForbidden What went wrong, as RFC 6749 writes it.
 type LearnerForbidden = OAuthError
 
@@ -333,6 +1356,9 @@ type LearnerInternalServerError = OAuthError
 
 // LearnerMethodNotAllowed What went wrong, as RFC 6749 writes it.
 type LearnerMethodNotAllowed = OAuthError
+
+// LearnerNotFound What went wrong, as RFC 6749 writes it.
+type LearnerNotFound = OAuthError
 
 // LearnerServiceUnavailable What went wrong, as RFC 6749 writes it.
 type LearnerServiceUnavailable = OAuthError
@@ -361,11 +1387,113 @@ type TokenTooLarge = OAuthError
 // TokenUnauthorized What went wrong, as RFC 6749 writes it.
 type TokenUnauthorized = OAuthError
 
+// TooLarge What went wrong, in words.
+type TooLarge = Error
+
 // TooManyRequests What went wrong, in words.
 type TooManyRequests = Error
 
 // Unauthorized What went wrong, in words.
 type Unauthorized = Error
+
+// UnknownID What went wrong, in words.
+type UnknownID = Error
+
+// ListCoursesParams defines parameters for ListCourses.
+type ListCoursesParams struct {
+	// Name Only courses with this text somewhere in their name, whatever its letter case.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
+	// IsPublished `true` finds the published courses, `false` the others. `1` and `0` mean the same.
+	IsPublished *bool `form:"is_published,omitempty" json:"is_published,omitempty"`
+
+	// AuthorBioID Only courses of this author.
+	AuthorBioID *int32 `form:"author_bio_id,omitempty" json:"author_bio_id,omitempty"`
+
+	// CreatedAt Only courses created at this time or later. A plain day such as `2024-01-01` means its midnight in UTC.
+	CreatedAt *time.Time `form:"created_at,omitempty" json:"created_at,omitempty"`
+
+	// Page Page number, when the results exceed one page.
+	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
+
+	// Per Courses per page. Above 100 counts as 100; `meta.per_page` says what was used.
+	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
+}
+
+// ListCourseEnrollmentsParams defines parameters for ListCourseEnrollments.
+type ListCourseEnrollmentsParams struct {
+	// EnrolledInAfter Beginning of the period, exclusive: an enrollment whose `enrolled_at` equals it is left out.
+	EnrolledInAfter *time.Time `form:"enrolled_in_after,omitempty" json:"enrolled_in_after,omitempty"`
+
+	// EnrolledInBefore End of the period, inclusive: an enrollment whose `enrolled_at` equals it is listed.
+	EnrolledInBefore *time.Time `form:"enrolled_in_before,omitempty" json:"enrolled_in_before,omitempty"`
+
+	// SortDirection `desc` lists the latest enrollment first, `asc` the earliest.
+	SortDirection *ListCourseEnrollmentsParamsSortDirection `form:"sort_direction,omitempty" json:"sort_direction,omitempty"`
+
+	// Page Page number, when the results exceed one page.
+	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
+
+	// Per Enrollments per page. Above 100 counts as 100; `meta.per_page` says what was used.
+	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
+}
+
+// ListCourseEnrollmentsParamsSortDirection defines parameters for ListCourseEnrollments.
+type ListCourseEnrollmentsParamsSortDirection string
+
+// ShowVideoParams defines parameters for ShowVideo.
+type ShowVideoParams struct {
+	// UserID The user who is watching. It changes nothing in the answer.
+	UserID *int32 `form:"user_id,omitempty" json:"user_id,omitempty"`
+}
+
+// ShowCourseProgressParams defines parameters for ShowCourseProgress.
+type ShowCourseProgressParams struct {
+	// UserID The user.
+	UserID int32 `form:"user_id" json:"user_id"`
+
+	// Page Page number, when the results exceed one page.
+	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
+
+	// Per Lectures per page. Above 100 counts as 100; `meta.per_page` says what was used.
+	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
+}
+
+// ListCurrentUserCoursesParams defines parameters for ListCurrentUserCourses.
+type ListCurrentUserCoursesParams struct {
+	// Name Only courses with this text somewhere in their name, whatever its letter case.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
+	// IsPublished `false` finds nothing: a learner sees published courses alone. `1` and `0` mean the same as `true` and `false`.
+	IsPublished *bool `form:"is_published,omitempty" json:"is_published,omitempty"`
+
+	// CreatedAt Only courses created at this time or later. A plain day such as `2024-01-01` means its midnight in UTC.
+	CreatedAt *time.Time `form:"created_at,omitempty" json:"created_at,omitempty"`
+
+	// Page Page number, when the results exceed one page.
+	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
+
+	// Per Courses per page. Above 100 counts as 100; `meta.per_page` says what was used.
+	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
+}
+
+// ShowCurrentUserCourseProgressParams defines parameters for ShowCurrentUserCourseProgress.
+type ShowCurrentUserCourseProgressParams struct {
+	// Page Page number, when the results exceed one page.
+	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
+
+	// Per Lectures per page. Above 100 counts as 100; `meta.per_page` says what was used.
+	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
+}
+
+// ListPricingPlansParams defines parameters for ListPricingPlans.
+type ListPricingPlansParams struct {
+	// Page Page number, when the results exceed one page.
+	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
+
+	// Per Pricing plans per page. Above 100 counts as 100; `meta.per_page` says what was used.
+	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
+}
 
 // ListTransactionsParams defines parameters for ListTransactions.
 type ListTransactionsParams struct {
@@ -406,6 +1534,45 @@ type ListTransactionsParams struct {
 // ListTransactionsParamsSortDirection defines parameters for ListTransactions.
 type ListTransactionsParamsSortDirection string
 
+// ListUsersParams defines parameters for ListUsers.
+type ListUsersParams struct {
+	// Email Only the user with this email address, whole and whatever its letter case.
+	Email *string `form:"email,omitempty" json:"email,omitempty"`
+
+	// Page Page number, when the results exceed one page. A page that would begin after the 10,000th user is answered with 400, and so is any other than 1 beside `search_after`.
+	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
+
+	// Per Users per page. Above 100 counts as 100; `meta.per_page` says what was used.
+	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
+
+	// SearchAfter Only the users whose `id` is greater than this one: the last `id` of the answer before, or 0 to begin.
+	SearchAfter *int32 `form:"search_after,omitempty" json:"search_after,omitempty"`
+}
+
+// ListWebhookEventsParams defines parameters for ListWebhookEvents.
+type ListWebhookEventsParams struct {
+	// ResponseHTTPStatusGte Only events whose `response_http_status` is this or greater; those where it is null are left out.
+	ResponseHTTPStatusGte *int32 `form:"response_http_status_gte,omitempty" json:"response_http_status_gte,omitempty"`
+
+	// ResponseHTTPStatusLte Only events whose `response_http_status` is this or less; those where it is null are left out.
+	ResponseHTTPStatusLte *int32 `form:"response_http_status_lte,omitempty" json:"response_http_status_lte,omitempty"`
+
+	// CreatedBefore End of the period, inclusive: an event whose `created_at` equals it is listed.
+	CreatedBefore *time.Time `form:"created_before,omitempty" json:"created_before,omitempty"`
+
+	// CreatedAfter Beginning of the period, exclusive: an event whose `created_at` equals it is left out.
+	CreatedAfter *time.Time `form:"created_after,omitempty" json:"created_after,omitempty"`
+
+	// Page Page number, when the results exceed one page.
+	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
+
+	// Per Events per page. Above 100 counts as 100; `meta.per_page` says what was used.
+	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
+}
+
+// MarkLectureCompleteJSONRequestBody defines body for MarkLectureComplete for application/json ContentType.
+type MarkLectureCompleteJSONRequestBody = LectureCompletion
+
 // IntrospectTokenJSONRequestBody defines body for IntrospectToken for application/json ContentType.
 type IntrospectTokenJSONRequestBody = OneToken
 
@@ -423,3 +1590,15 @@ type CreateTokenJSONRequestBody = TokenRequest
 
 // CreateTokenFormdataRequestBody defines body for CreateToken for application/x-www-form-urlencoded ContentType.
 type CreateTokenFormdataRequestBody = TokenRequest
+
+// CreateEnrollmentJSONRequestBody defines body for CreateEnrollment for application/json ContentType.
+type CreateEnrollmentJSONRequestBody = EnrollmentRequest
+
+// DeleteEnrollmentJSONRequestBody defines body for DeleteEnrollment for application/json ContentType.
+type DeleteEnrollmentJSONRequestBody = EnrollmentRequest
+
+// CreateUserJSONRequestBody defines body for CreateUser for application/json ContentType.
+type CreateUserJSONRequestBody = NewUser
+
+// UpdateUserJSONRequestBody defines body for UpdateUser for application/json ContentType.
+type UpdateUserJSONRequestBody = UserChange
