@@ -65,12 +65,12 @@ type Course struct {
 
 // CourseFilter narrows courses; an absent part holds always.
 type CourseFilter struct {
-	Name          Opt[string] // a part of the name, whatever its case
-	IsPublished   Opt[bool]
-	IsListed      Opt[bool]
-	AuthorID      Opt[AuthorID]
-	CreatedFrom   Opt[time.Time] // that time included
-	CreatedBefore Opt[time.Time] // that time excluded
+	Name        Opt[string] // a part of the name, whatever its case
+	Search      Opt[string] // a part of the name or of the description, whatever its case
+	IsPublished Opt[bool]
+	IsListed    Opt[bool]
+	AuthorID    Opt[AuthorID]
+	Created     Period
 	// EnrolledUser: only courses that this user is actively enrolled in at
 	// EnrolledAt.
 	EnrolledUser Opt[UserID]

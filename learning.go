@@ -180,6 +180,14 @@ type QuizResponse struct {
 	PercentCorrect Opt[float64] // 0 to 1; absent where no grade is recorded
 }
 
+// AnsweredQuiz is a response with who gave it.
+type AnsweredQuiz struct {
+	QuizResponse
+
+	UserName  Opt[string]
+	UserEmail string
+}
+
 // WebhookState is what is known of a receiver.
 type WebhookState string
 

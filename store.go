@@ -107,7 +107,7 @@ type LearningReader interface {
 	// FindAttachments gives the attachments of a lecture by position, then id.
 	FindAttachments(ctx context.Context, school SchoolID, lecture LectureID) ([]Attachment, error)
 	// FindQuizResponses gives the answers to a quiz by id.
-	FindQuizResponses(ctx context.Context, school SchoolID, quiz QuizID) ([]QuizResponse, error)
+	FindQuizResponses(ctx context.Context, school SchoolID, quiz QuizID) ([]AnsweredQuiz, error)
 
 	FindUserPage(ctx context.Context, school SchoolID, f UserFilter, p Page) (UserListing, error)
 	// FindTags gives the tags of a user by name.

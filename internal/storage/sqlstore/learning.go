@@ -35,17 +35,14 @@ func rows[T any](q *session, table *table[T], tail string, args ...any) ([]T, er
 }
 
 // pageOf reads a page and its total in one statement, which sees one moment; a
-// page without rows asks for its total apart. count is an expression that uses
-// the conditions' arguments alone.
-func pageOf[T any](ctx context.Context, s *Store, columns, from string, w *where, count, order string, p lyceum.Page, scan func(*T) []any) (found []T, total int64, err error) {
-	text := "SELECT " + count + ", " + columns + from + w.String() + order
-	plain := slices.Clone(w.args)
+// page without rows asks for its total apart.
+func pageOf[T any](ctx context.Context, s *Store, columns, from string, w *where, count total, order string, p lyceum.Page, scan func(*T) []any) (found []T, n int64, err error) {
 	args := append(slices.Clone(w.args), int64(p.Size), p.Offset())
-	text += " LIMIT $" + strconv.Itoa(len(args)-1) + " OFFSET $" + strconv.Itoa(len(args))
+	text := "SELECT " + count.text + ", " + columns + from + w.String() + order + " LIMIT $" + strconv.Itoa(len(args)-1) + " OFFSET $" + strconv.Itoa(len(args))
 	read := func(q *session) error {
 		found = nil
 		var row T
-		return q.each(text, args, append([]any{scanInt(&total)}, scan(&row)...), func() error {
+		return q.each(text, args, append([]any{scanInt(&n)}, scan(&row)...), func() error {
 			found = append(found, row)
 			return nil
 		})
@@ -55,22 +52,28 @@ func pageOf[T any](ctx context.Context, s *Store, columns, from string, w *where
 			if err := read(q); err != nil || len(found) > 0 {
 				return err
 			}
-			_, err := q.one("SELECT "+count+from+w.String()+" LIMIT 1", plain, scanInt(&total))
-			if err == nil && len(found) == 0 {
-				_, err = q.one("SELECT "+count, plain, scanInt(&total))
-			}
+			_, err := q.one("SELECT "+count.text, w.args[:count.args], scanInt(&n))
 			return err
 		})
 	}
-	return found, total, s.public(err)
+	return found, n, s.public(err)
 }
 
-// counted is the total of the rows behind the alias that pass the conditions.
-func counted(from string, w *where) string { return "(SELECT count(*)" + from + w.String() + ")" }
+// total is an expression that counts, over the first arguments of the
+// conditions.
+type total struct {
+	text string
+	args int
+}
+
+// counted is the total of the rows that pass the conditions.
+func counted(from string, w *where) total {
+	return total{"(SELECT count(*)" + from + w.String() + ")", len(w.args)}
+}
 
 // kept is the total that a counter keeps; $1 is the school.
-func kept(counter string) string {
-	return "COALESCE((SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + counter + "'), 0)"
+func kept(counter string) total {
+	return total{"COALESCE((SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + counter + "'), 0)", 1}
 }
 
 // FindCourses implements lyceum.Reader.
@@ -78,7 +81,10 @@ func (s *Store) FindCourses(ctx context.Context, school lyceum.SchoolID, f lyceu
 	w := &where{}
 	w.and("k.school_id = ?", int64(school))
 	if f.Name.Present {
-		w.and("LOWER(k.name) LIKE ? ESCAPE '!'", "%"+strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(strings.ToLower(f.Name.Value))+"%")
+		w.and("LOWER(k.name) LIKE ? ESCAPE '!'", partOf(f.Name.Value))
+	}
+	if f.Search.Present {
+		w.and("(LOWER(k.name) LIKE ? ESCAPE '!' OR LOWER(k.description) LIKE ? ESCAPE '!')", partOf(f.Search.Value), partOf(f.Search.Value))
 	}
 	if f.IsPublished.Present {
 		w.and("k.is_published = ?", flag(f.IsPublished.Value))
@@ -89,12 +95,7 @@ func (s *Store) FindCourses(ctx context.Context, school lyceum.SchoolID, f lyceu
 	if f.AuthorID.Present {
 		w.and("k.author_id = ?", int64(f.AuthorID.Value))
 	}
-	if f.CreatedFrom.Present {
-		w.and("k.created_at >= ?", micros(f.CreatedFrom.Value))
-	}
-	if f.CreatedBefore.Present {
-		w.and("k.created_at < ?", micros(f.CreatedBefore.Value))
-	}
+	w.within("k.created_at", f.Created)
 	if f.EnrolledUser.Present {
 		w.and("EXISTS (SELECT 1 FROM enrollments e WHERE e.school_id = k.school_id AND e.user_id = ? AND e.course_id = k.course_id AND e.ended_at IS NULL AND (e.expires_at IS NULL OR e.expires_at > ?))",
 			int64(f.EnrolledUser.Value), micros(f.EnrolledAt))
@@ -104,6 +105,11 @@ func (s *Store) FindCourses(ctx context.Context, school lyceum.SchoolID, f lyceu
 	from := " FROM courses k"
 	found, total, err := pageOf(ctx, s, courses.of("k"), from, w, counted(from, w), " ORDER BY "+order+"k.course_id"+direction, p, courses.scan)
 	return lyceum.CourseListing{Page: p, Total: total, Courses: found}, err
+}
+
+// partOf is the pattern of what has a text in it, whatever its case.
+func partOf(text string) string {
+	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(strings.ToLower(text)) + "%"
 }
 
 // GetCourse implements lyceum.Reader.
@@ -159,8 +165,13 @@ func (s *Store) FindAttachments(ctx context.Context, school lyceum.SchoolID, lec
 }
 
 // FindQuizResponses implements lyceum.Reader.
-func (s *Store) FindQuizResponses(ctx context.Context, school lyceum.SchoolID, quiz lyceum.QuizID) ([]lyceum.QuizResponse, error) {
-	found, err := rows(s.reads.single(ctx), &quizResponses, " WHERE school_id = $1 AND quiz_id = $2 ORDER BY quiz_response_id", int64(school), int64(quiz))
+func (s *Store) FindQuizResponses(ctx context.Context, school lyceum.SchoolID, quiz lyceum.QuizID) ([]lyceum.AnsweredQuiz, error) {
+	var found []lyceum.AnsweredQuiz
+	var row lyceum.AnsweredQuiz
+	err := s.reads.single(ctx).each("SELECT "+quizResponses.of("r")+", u.name, u.email FROM quiz_responses r JOIN users u ON u.school_id = r.school_id AND u.user_id = r.user_id"+
+		" WHERE r.school_id = $1 AND r.quiz_id = $2 ORDER BY r.quiz_response_id",
+		[]any{int64(school), int64(quiz)}, append(quizResponses.scan(&row.QuizResponse), scanOptText(&row.UserName), scanText(&row.UserEmail)),
+		func() error { found = append(found, row); return nil })
 	return found, s.public(err)
 }
 
@@ -168,18 +179,18 @@ func (s *Store) FindQuizResponses(ctx context.Context, school lyceum.SchoolID, q
 func (s *Store) FindUserPage(ctx context.Context, school lyceum.SchoolID, f lyceum.UserFilter, p lyceum.Page) (lyceum.UserListing, error) {
 	w := &where{}
 	w.and("u.school_id = ?", int64(school))
-	from, total := " FROM users u", kept(users.counter)
+	from, count := " FROM users u", kept(users.counter)
 	if f.Email.Present {
 		w.and("u.email_key = ?", emailKey(f.Email.Value))
-		total = counted(from, w)
+		count = counted(from, w)
 	}
 	asked := p
 	if f.After.Present {
 		w.and("u.user_id > ?", int64(f.After.Value))
 		p = lyceum.Page{Number: 1, Size: p.Size + 1} // one more tells whether there are more
 	}
-	found, count, err := pageOf(ctx, s, users.of("u"), from, w, total, " ORDER BY u.user_id", p, users.scan)
-	listing := lyceum.UserListing{Page: asked, Total: count, Users: found}
+	found, n, err := pageOf(ctx, s, users.of("u"), from, w, count, " ORDER BY u.user_id", p, users.scan)
+	listing := lyceum.UserListing{Page: asked, Total: n, Users: found}
 	if f.After.Present && len(found) > int(asked.Size) {
 		listing.More, listing.Users = true, found[:asked.Size]
 	}
@@ -225,19 +236,14 @@ func (s *Store) FindEnrollments(ctx context.Context, school lyceum.SchoolID, f l
 	w.and("e.ended_at IS NULL")
 	w.and("(e.expires_at IS NULL OR e.expires_at > ?)", micros(f.ActiveAt))
 	whole := f.Enrolled == (lyceum.Period{})
-	if !f.Enrolled.After.IsZero() {
-		w.and("e.enrolled_at > ?", micros(f.Enrolled.After))
-	}
-	if !f.Enrolled.Until.IsZero() {
-		w.and("e.enrolled_at <= ?", micros(f.Enrolled.Until))
-	}
-	total := counted(" FROM enrollments e", w)
+	w.within("e.enrolled_at", f.Enrolled)
+	count := counted(" FROM enrollments e", w)
 	if whole {
-		total = "(" + kept(openCounter(f.Course)) + " + (SELECT count(*) FROM enrollments x WHERE x.school_id = $1 AND x.course_id = $2 AND x.ended_at IS NULL AND x.expires_at IS NOT NULL AND x.expires_at > $3))"
+		count.text = "(" + kept(openCounter(f.Course)).text + " + (SELECT count(*) FROM enrollments x WHERE x.school_id = $1 AND x.course_id = $2 AND x.ended_at IS NULL AND x.expires_at IS NOT NULL AND x.expires_at > $3))"
 	}
 	direction := map[bool]string{true: " DESC"}[o == lyceum.NewestFirst]
-	found, count, err := pageOf(ctx, s, enrolledColumns, enrolledFrom, w, total, " ORDER BY e.enrolled_at"+direction+", e.enrollment_id"+direction, p, scanEnrolled)
-	return lyceum.EnrollmentListing{Page: p, Total: count, Enrollments: found}, err
+	found, n, err := pageOf(ctx, s, enrolledColumns, enrolledFrom, w, count, " ORDER BY e.enrolled_at"+direction+", e.user_id"+direction, p, scanEnrolled)
+	return lyceum.EnrollmentListing{Page: p, Total: n, Enrollments: found}, err
 }
 
 // FindUserEnrollments implements lyceum.Reader.
@@ -285,7 +291,9 @@ func findLectureProgress(q *session, school lyceum.SchoolID, user lyceum.UserID,
 func (s *Store) FindPricingPlanPage(ctx context.Context, school lyceum.SchoolID, p lyceum.Page) (lyceum.PricingPlanListing, error) {
 	w := &where{}
 	w.and("p.school_id = ?", int64(school))
-	found, total, err := pageOf(ctx, s, pricingPlans.of("p"), " FROM pricing_plans p", w, kept(pricingPlans.counter), " ORDER BY p.pricing_plan_id", p, pricingPlans.scan)
+	w.and("p.course_id IS NOT NULL")
+	from := " FROM pricing_plans p"
+	found, total, err := pageOf(ctx, s, pricingPlans.of("p"), from, w, counted(from, w), " ORDER BY p.pricing_plan_id", p, pricingPlans.scan)
 	return lyceum.PricingPlanListing{Page: p, Total: total, PricingPlans: found}, err
 }
 
@@ -318,12 +326,7 @@ func (s *Store) FindWebhookEvents(ctx context.Context, school lyceum.SchoolID, f
 	if f.StatusUntil.Present {
 		w.and("v.response_status <= ?", int64(f.StatusUntil.Value))
 	}
-	if !f.Created.After.IsZero() {
-		w.and("v.created_at > ?", micros(f.Created.After))
-	}
-	if !f.Created.Until.IsZero() {
-		w.and("v.created_at <= ?", micros(f.Created.Until))
-	}
+	w.within("v.created_at", f.Created)
 	from := " FROM webhook_events v"
 	found, total, err := pageOf(ctx, s, webhookEvents.of("v"), from, w, counted(from, w), " ORDER BY v.created_at DESC, v.webhook_event_id DESC", p, webhookEvents.scan)
 	return lyceum.WebhookEventListing{Page: p, Total: total, Events: found}, err

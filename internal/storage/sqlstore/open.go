@@ -56,6 +56,9 @@ const (
 type Options struct {
 	Synchronous Synchronous  // of SQLite; empty is Full
 	Log         *slog.Logger // nil logs nothing
+	// Trace is told the text of every statement before it runs, by any number
+	// of goroutines at once.
+	Trace func(text string)
 }
 
 // Open opens the SQLite database of a data folder, makes both when they are
@@ -142,7 +145,7 @@ func start(ctx context.Context, d *dialect, reads, writes *sql.DB, o Options) (*
 	}
 	s := &Store{
 		dialect: d, log: log,
-		reads: newPool(reads, d), writes: newPool(writes, d),
+		reads: newPool(reads, d, o.Trace), writes: newPool(writes, d, o.Trace),
 		closing: make(chan struct{}),
 	}
 	if err := s.migrate(ctx); err != nil {

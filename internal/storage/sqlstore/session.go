@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/lyceum-school/lyceum"
 )
 
 // pool is a set of connections with the statements prepared on them.
@@ -15,9 +17,15 @@ type pool struct {
 	db         *sql.DB
 	dialect    *dialect
 	statements sync.Map // text with $n -> *sql.Stmt
+	trace      func(string)
 }
 
-func newPool(db *sql.DB, d *dialect) *pool { return &pool{db: db, dialect: d} }
+func newPool(db *sql.DB, d *dialect, trace func(string)) *pool {
+	if trace == nil {
+		trace = func(string) {}
+	}
+	return &pool{db: db, dialect: d, trace: trace}
+}
 
 func (p *pool) close() error {
 	p.statements.Range(func(_, v any) bool {
@@ -95,6 +103,7 @@ func (p *pool) transact(ctx context.Context, o *sql.TxOptions, do func(*session)
 }
 
 func (s *session) query(text string, args ...any) (*sql.Rows, error) {
+	s.pool.trace(text)
 	if s.pool.dialect.keepStatements {
 		statement, err := s.statement(text)
 		if err != nil {
@@ -109,6 +118,7 @@ func (s *session) query(text string, args ...any) (*sql.Rows, error) {
 }
 
 func (s *session) exec(text string, args ...any) error {
+	s.pool.trace(text)
 	var err error
 	switch {
 	case s.pool.dialect.keepStatements:
@@ -193,6 +203,16 @@ func (w *where) and(cond string, args ...any) {
 		cond = strings.Replace(cond, "?", "$"+strconv.Itoa(len(w.args)), 1)
 	}
 	w.conds = append(w.conds, cond)
+}
+
+// within wants a column of times in a period.
+func (w *where) within(column string, p lyceum.Period) {
+	if !p.After.IsZero() {
+		w.and(column+" > ?", micros(p.After))
+	}
+	if !p.Until.IsZero() {
+		w.and(column+" <= ?", micros(p.Until))
+	}
 }
 
 // arg adds an argument and gives its placeholder.

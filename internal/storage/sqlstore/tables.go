@@ -73,7 +73,7 @@ var courses = table[lyceum.Course]{
 }
 
 var pricingPlans = table[lyceum.PricingPlan]{
-	name: "pricing_plans", counter: "pricing_plans", seq: lyceum.PricingPlanSequence, created: lyceum.PricingPlanCreated, updated: lyceum.PricingPlanUpdated,
+	name: "pricing_plans", seq: lyceum.PricingPlanSequence, created: lyceum.PricingPlanCreated, updated: lyceum.PricingPlanUpdated,
 	columns: []string{"pricing_plan_id", "course_id", "name", "price", "currency", "frequency", "billing_interval", "billing_interval_count", "created_at", "updated_at", "description", "free_trial_length", "enrollment_cap", "access_limit_date", "access_limit_interval", "access_limit_duration"},
 	id:      func(p *lyceum.PricingPlan) int32 { return int32(p.ID) },
 	bind: func(p *lyceum.PricingPlan) []any {

@@ -130,11 +130,6 @@ func transactionWhere(school lyceum.SchoolID, f lyceum.TransactionFilter) *where
 			w.and("(t.has_chargeback IS NULL OR t.has_chargeback <> 1)")
 		}
 	}
-	if !f.Created.After.IsZero() {
-		w.and("t.created_at > ?", micros(f.Created.After))
-	}
-	if !f.Created.Until.IsZero() {
-		w.and("t.created_at <= ?", micros(f.Created.Until))
-	}
+	w.within("t.created_at", f.Created)
 	return w
 }

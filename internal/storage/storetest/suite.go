@@ -37,6 +37,10 @@ func Run(t *testing.T, open Opener) {
 		"bookkeeping":                      bookkeeping,
 		"lists equal the naive filter":     differential,
 		"page and total agree":             consistency,
+		"classrooms come back":             learning,
+		"lists of courses":                 courseLists,
+		"lists of enrollments":             enrollmentLists,
+		"lists of users":                   userLists,
 		"check finds nothing wrong":        healthy,
 		"closed store refuses":             closed,
 	} {

@@ -94,7 +94,7 @@ CREATE TABLE enrollments (
 );
 CREATE UNIQUE INDEX enrollments_open ON enrollments (school_id, user_id, course_id) WHERE ended_at IS NULL;
 CREATE INDEX enrollments_user ON enrollments (school_id, user_id, enrollment_id);
-CREATE INDEX enrollments_course ON enrollments (school_id, course_id, enrolled_at, enrollment_id) WHERE ended_at IS NULL;
+CREATE INDEX enrollments_course ON enrollments (school_id, course_id, enrolled_at, user_id) WHERE ended_at IS NULL;
 CREATE INDEX enrollments_expires ON enrollments (school_id, course_id, expires_at) WHERE ended_at IS NULL AND expires_at IS NOT NULL;
 
 CREATE TABLE progress (
@@ -169,4 +169,3 @@ CREATE TABLE webhook_events (
 CREATE INDEX webhook_events_webhook ON webhook_events (school_id, webhook_id, created_at, webhook_event_id);
 
 INSERT INTO counters (school_id, name, value) SELECT school_id, 'users', count(*) FROM users GROUP BY school_id;
-INSERT INTO counters (school_id, name, value) SELECT school_id, 'pricing_plans', count(*) FROM pricing_plans GROUP BY school_id;

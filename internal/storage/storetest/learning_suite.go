@@ -1,0 +1,240 @@
+package storetest
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// learning: what a classroom is made of comes back as it was, and saving it
+// again changes nothing.
+func learning(t *testing.T, store lyceum.Store) {
+	school, want := MakeClassroom(t, store, "ours")
+	MakeClassroom(t, store, "theirs")
+	got := kept(t, store, school)
+	sorted := *want
+	sorted.WebhookEvents = slices.SortedFunc(slices.Values(want.WebhookEvents), func(a, b lyceum.WebhookEvent) int { return cmp.Compare(a.ID, b.ID) })
+	for user, tags := range want.Tags {
+		slices.Sort(tags)
+		sorted.Tags[user] = tags
+	}
+	if diff := gocmp.Diff(&sorted, got); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+	before, err := store.FindEntries(t.Context(), school, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	Write(t, store, school, want.Save)
+	if after, err := store.FindEntries(t.Context(), school, 0, 1000); err != nil || len(after) != len(before) {
+		t.Errorf("saving it again: %d entries after %d, %v", len(after), len(before), err)
+	}
+}
+
+// kept reads a classroom back.
+func kept(t *testing.T, store lyceum.Store, school lyceum.SchoolID) *Classroom {
+	t.Helper()
+	ctx, c := t.Context(), &Classroom{Tags: map[lyceum.UserID][]string{}}
+	var err error
+	for _, read := range []func() error{
+		func() error { return store.EachUser(ctx, school, collect(&c.Users)) },
+		func() error { return store.EachAuthor(ctx, school, collect(&c.Authors)) },
+		func() error { return store.EachCourse(ctx, school, collect(&c.Courses)) },
+		func() error { return store.EachLectureSection(ctx, school, collect(&c.Sections)) },
+		func() error { return store.EachLecture(ctx, school, collect(&c.Lectures)) },
+		func() error { return store.EachAttachment(ctx, school, collect(&c.Attachments)) },
+		func() error { return store.EachPricingPlan(ctx, school, collect(&c.PricingPlans)) },
+		func() error { return store.EachEnrollment(ctx, school, collect(&c.Enrollments)) },
+		func() error { return store.EachProgress(ctx, school, collect(&c.Progress)) },
+		func() error { return store.EachLectureProgress(ctx, school, collect(&c.LectureProgress)) },
+		func() error { return store.EachQuizResponse(ctx, school, collect(&c.QuizResponses)) },
+		func() error {
+			return store.EachTag(ctx, school, func(user lyceum.UserID, tag string) error {
+				c.Tags[user] = append(c.Tags[user], tag)
+				return nil
+			})
+		},
+		func() error { c.Webhooks, err = store.FindWebhooks(ctx, school); return err },
+		func() error {
+			for _, w := range c.Webhooks {
+				listing, err := store.FindWebhookEvents(ctx, school, lyceum.WebhookEventFilter{Webhook: w.ID}, lyceum.Page{Number: 1, Size: 100})
+				if err != nil {
+					return err
+				}
+				c.WebhookEvents = append(c.WebhookEvents, listing.Events...)
+			}
+			slices.SortFunc(c.WebhookEvents, func(a, b lyceum.WebhookEvent) int { return cmp.Compare(a.ID, b.ID) })
+			return nil
+		},
+	} {
+		if err := read(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for user := range c.Tags {
+		slices.Sort(c.Tags[user]) // PostgreSQL orders by its own collation
+	}
+	return c
+}
+
+func collect[T any](into *[]T) func(*T) error {
+	return func(row *T) error { *into = append(*into, *row); return nil }
+}
+
+// courseLists: every filter and every order of the list of courses.
+func courseLists(t *testing.T, store lyceum.Store) {
+	school, _ := MakeClassroom(t, store, "ours")
+	MakeClassroom(t, store, "theirs")
+	yes, no := lyceum.Some(true), lyceum.Some(false)
+	learner := func(id lyceum.UserID, at time.Time) lyceum.CourseFilter {
+		return lyceum.CourseFilter{EnrolledUser: lyceum.Some(id), EnrolledAt: at}
+	}
+	byID := lyceum.CourseOrder{}
+	for name, tc := range map[string]struct {
+		filter lyceum.CourseFilter
+		order  lyceum.CourseOrder
+		want   []lyceum.CourseID
+	}{
+		"all":                         {lyceum.CourseFilter{}, byID, []lyceum.CourseID{1, 2, 3, 4}},
+		"all, falling":                {lyceum.CourseFilter{}, lyceum.CourseOrder{Descending: true}, []lyceum.CourseID{4, 3, 2, 1}},
+		"by name, in any case":        {lyceum.CourseFilter{}, lyceum.CourseOrder{By: lyceum.CourseByName}, []lyceum.CourseID{4, 3, 1, 2}},
+		"by name, falling":            {lyceum.CourseFilter{}, lyceum.CourseOrder{By: lyceum.CourseByName, Descending: true}, []lyceum.CourseID{2, 1, 3, 4}},
+		"newest":                      {lyceum.CourseFilter{}, lyceum.CourseOrder{By: lyceum.CourseByCreated, Descending: true}, []lyceum.CourseID{4, 3, 2, 1}},
+		"changed last":                {lyceum.CourseFilter{}, lyceum.CourseOrder{By: lyceum.CourseByUpdated, Descending: true}, []lyceum.CourseID{4, 1, 3, 2}},
+		"a part of the name":          {lyceum.CourseFilter{Name: lyceum.Some("TTER")}, byID, []lyceum.CourseID{1}},
+		"a percent sign is a letter":  {lyceum.CourseFilter{Name: lyceum.Some("100%")}, byID, []lyceum.CourseID{3}},
+		"an underline is a letter":    {lyceum.CourseFilter{Name: lyceum.Some("P_ttery")}, byID, nil},
+		"a part of the description":   {lyceum.CourseFilter{Search: lyceum.Some("from the")}, byID, []lyceum.CourseID{1}},
+		"search in the name":          {lyceum.CourseFilter{Search: lyceum.Some("weld")}, byID, []lyceum.CourseID{2}},
+		"published":                   {lyceum.CourseFilter{IsPublished: yes}, byID, []lyceum.CourseID{1, 3, 4}},
+		"not published":               {lyceum.CourseFilter{IsPublished: no}, byID, []lyceum.CourseID{2}},
+		"not listed":                  {lyceum.CourseFilter{IsListed: no}, byID, []lyceum.CourseID{3}},
+		"of an author":                {lyceum.CourseFilter{AuthorID: lyceum.Some(lyceum.AuthorID(1))}, byID, []lyceum.CourseID{1}},
+		"created after, excluded":     {lyceum.CourseFilter{Created: lyceum.Period{After: Day(3)}}, byID, []lyceum.CourseID{4}},
+		"created until, included":     {lyceum.CourseFilter{Created: lyceum.Period{Until: Day(3)}}, byID, []lyceum.CourseID{1, 2, 3}},
+		"of a learner":                {learner(2, Day(10)), byID, []lyceum.CourseID{1, 2, 3}},
+		"of one who expired":          {learner(3, Day(10)), byID, []lyceum.CourseID{3}},
+		"of the same, in time":        {learner(3, Day(7)), byID, []lyceum.CourseID{1, 3}},
+		"at the moment it expires":    {learner(3, Day(8)), byID, []lyceum.CourseID{3}},
+		"of one who was never in any": {learner(1, Day(10)), byID, nil},
+	} {
+		var got []lyceum.CourseID
+		for page := int32(1); page <= 4; page++ { // one a page, to hold the total as well
+			listing, err := store.FindCourses(t.Context(), school, tc.filter, tc.order, lyceum.Page{Number: page, Size: 1})
+			if err != nil || listing.Total != int64(len(tc.want)) {
+				t.Errorf("%s: total %d, want %d, %v", name, listing.Total, len(tc.want), err)
+			}
+			for _, c := range listing.Courses {
+				got = append(got, c.ID)
+			}
+		}
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+// enrollmentLists: who is listed, in which order, and that the counter behind
+// the total follows every change.
+func enrollmentLists(t *testing.T, store lyceum.Store) {
+	school, c := MakeClassroom(t, store, "ours")
+	list := func(f lyceum.EnrollmentFilter, o lyceum.Order) []lyceum.UserID {
+		t.Helper()
+		listing, err := store.FindEnrollments(t.Context(), school, f, o, lyceum.Page{Number: 1, Size: 100})
+		if err != nil || listing.Total != int64(len(listing.Enrollments)) {
+			t.Errorf("total %d of %d rows, %v", listing.Total, len(listing.Enrollments), err)
+		}
+		beyond, err := store.FindEnrollments(t.Context(), school, f, o, lyceum.Page{Number: 9, Size: 100})
+		if err != nil || beyond.Total != listing.Total || len(beyond.Enrollments) != 0 {
+			t.Errorf("beyond the last page: total %d, want %d, %v", beyond.Total, listing.Total, err)
+		}
+		var users []lyceum.UserID
+		for _, e := range listing.Enrollments {
+			users = append(users, e.User)
+		}
+		return users
+	}
+	at := func(n int) lyceum.EnrollmentFilter { return lyceum.EnrollmentFilter{Course: 1, ActiveAt: Day(n)} }
+	within := func(after, until int) lyceum.EnrollmentFilter {
+		f := at(10)
+		f.Enrolled = lyceum.Period{After: Day(after), Until: Day(until)}
+		return f
+	}
+	for name, tc := range map[string]struct {
+		got, want []lyceum.UserID
+	}{
+		"newest first":           {list(at(10), lyceum.NewestFirst), []lyceum.UserID{4, 5, 2}},
+		"oldest first":           {list(at(10), lyceum.OldestFirst), []lyceum.UserID{2, 5, 4}},
+		"before one expired":     {list(at(7), lyceum.OldestFirst), []lyceum.UserID{2, 3, 5, 4}},
+		"when all that can have": {list(at(500), lyceum.OldestFirst), []lyceum.UserID{2, 5}},
+		"after is excluded":      {list(within(5, 100), lyceum.OldestFirst), []lyceum.UserID{4}},
+		"until is included":      {list(within(1, 5), lyceum.OldestFirst), []lyceum.UserID{2, 5}},
+		"of no course":           {list(lyceum.EnrollmentFilter{Course: 999, ActiveAt: Day(10)}, lyceum.NewestFirst), nil},
+	} {
+		if !slices.Equal(tc.got, tc.want) {
+			t.Errorf("%s: %v, want %v", name, tc.got, tc.want)
+		}
+	}
+	changes := slices.Clone(c.Enrollments)
+	changes[1].EndedAt = lyceum.Some(Day(9))        // 2 goes
+	changes[5].ExpiresAt = lyceum.Some(Day(20))     // 5 will
+	changes[3].ExpiresAt = lyceum.None[time.Time]() // 4 stays for good
+	for range 2 {
+		Write(t, store, school, func(tx lyceum.Tx) error { _, err := tx.SaveEnrollments(changes); return err })
+		if got := list(at(10), lyceum.OldestFirst); !slices.Equal(got, []lyceum.UserID{5, 4}) {
+			t.Errorf("after the changes: %v", got)
+		}
+	}
+	twice := lyceum.Enrollment{ID: 50, User: 4, Course: 1, EnrolledAt: Day(9)}
+	err := store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error { _, err := tx.SaveEnrollments([]lyceum.Enrollment{twice}); return err })
+	if lyceum.KindOf(err) != lyceum.Conflict {
+		t.Errorf("a second open enrollment: %v, want a conflict", err)
+	}
+	findings, err := store.Check(t.Context())
+	if err != nil || len(findings) > 0 {
+		t.Errorf("check: %v, %v", findings, err)
+	}
+}
+
+// userLists: pages, search after an id and the address.
+func userLists(t *testing.T, store lyceum.Store) {
+	school, _ := MakeClassroom(t, store, "ours")
+	MakeClassroom(t, store, "theirs")
+	Crowd(t, store, school, 4, 1000, 30)
+	ids := func(l lyceum.UserListing) (ids []lyceum.UserID) {
+		for _, u := range l.Users {
+			ids = append(ids, u.ID)
+		}
+		return ids
+	}
+	after := func(id lyceum.UserID) lyceum.UserFilter { return lyceum.UserFilter{After: lyceum.Some(id)} }
+	for name, tc := range map[string]struct {
+		filter lyceum.UserFilter
+		page   lyceum.Page
+		ids    []lyceum.UserID
+		total  int64
+		more   bool
+	}{
+		"first page":            {lyceum.UserFilter{}, lyceum.Page{Number: 1, Size: 3}, []lyceum.UserID{1, 2, 3}, 35, false},
+		"second page":           {lyceum.UserFilter{}, lyceum.Page{Number: 2, Size: 3}, []lyceum.UserID{4, 5, 1000}, 35, false},
+		"beyond":                {lyceum.UserFilter{}, lyceum.Page{Number: 40, Size: 3}, nil, 35, false},
+		"after none":            {after(0), lyceum.Page{Number: 1, Size: 2}, []lyceum.UserID{1, 2}, 35, true},
+		"after one not there":   {after(700), lyceum.Page{Number: 1, Size: 2}, []lyceum.UserID{1000, 1001}, 35, true},
+		"the last but one page": {after(1026), lyceum.Page{Number: 1, Size: 2}, []lyceum.UserID{1027, 1028}, 35, true},
+		"just the last ones":    {after(1027), lyceum.Page{Number: 1, Size: 2}, []lyceum.UserID{1028, 1029}, 35, false},
+		"after the last":        {after(1029), lyceum.Page{Number: 1, Size: 2}, nil, 35, false},
+		"address in any case":   {lyceum.UserFilter{Email: lyceum.Some("NONAME@example.COM")}, lyceum.Page{Number: 1, Size: 2}, []lyceum.UserID{3}, 1, false},
+		"address unknown":       {lyceum.UserFilter{Email: lyceum.Some("nobody@example.com")}, lyceum.Page{Number: 1, Size: 2}, nil, 0, false},
+		"a part of an address":  {lyceum.UserFilter{Email: lyceum.Some("mira")}, lyceum.Page{Number: 1, Size: 2}, nil, 0, false},
+	} {
+		got, err := store.FindUserPage(t.Context(), school, tc.filter, tc.page)
+		if err != nil || !slices.Equal(ids(got), tc.ids) || got.Total != tc.total || got.More != tc.more {
+			t.Errorf("%s: %v of %d, more %v, %v", name, ids(got), got.Total, got.More, err)
+		}
+	}
+}
