@@ -148,7 +148,7 @@ var v1Operations = map[string]operation{
 	},
 
 	"POST /v1/current_user/oauth2/token":      {"createToken", "client or nothing", "", "TokenRequest", "200 TokenResponse", tokenRefusals},
-	"POST /v1/current_user/oauth2/revoke":     {"revokeToken", "client or nothing", "", "OneToken", "200", tokenRefusals},
+	"POST /v1/current_user/oauth2/revoke":     {"revokeToken", "client or nothing", "", "OneToken", "200 Nothing", tokenRefusals},
 	"POST /v1/current_user/oauth2/introspect": {"introspectToken", "client or nothing", "", "OneToken", "200 Introspection", tokenRefusals},
 }
 
@@ -192,7 +192,7 @@ var v2Operations = map[string]operation{
 	},
 
 	"POST /v2/current_user/oauth2/token":      {"createToken", "client or nothing", "", "TokenRequest", "200 TokenResponse", tokenRefusals},
-	"POST /v2/current_user/oauth2/revoke":     {"revokeToken", "client or nothing", "", "OneToken", "200", tokenRefusals},
+	"POST /v2/current_user/oauth2/revoke":     {"revokeToken", "client or nothing", "", "OneToken", "200 Nothing", tokenRefusals},
 	"POST /v2/current_user/oauth2/introspect": {"introspectToken", "client or nothing", "", "OneToken", "200 Introspection", tokenRefusals},
 }
 

@@ -24,6 +24,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
@@ -156,6 +159,9 @@ type service struct {
 	apps     *access.Apps
 	limiter  *access.Limiter
 	sales    *sales.Service
+	learning *learning.Service
+	people   *people.Service
+	events   *events.Service
 	metrics  *server.Metrics
 	log      *slog.Logger
 }
@@ -179,6 +185,9 @@ func newService(p *program, store *sqlstore.Store, perMinute int64, loopback boo
 		apps:     access.NewApps(store, p.clock, oauth, loopback),
 		limiter:  access.NewLimiter(perMinute, p.clock),
 		sales:    sales.New(store, p.clock),
+		learning: learning.New(store, p.clock),
+		people:   people.New(store, p.clock),
+		events:   events.New(store),
 		metrics:  metrics,
 	}
 }
@@ -222,8 +231,8 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	maps.Copy(rooms, signIn)
 	return server.Handler(server.Options{
 		Faces: []wire.Face{
-			apiv1.New(s.sales, oauth.Endpoints(s.oauth, lyceum.V1)),
-			apiv2.New(oauth.Endpoints(s.oauth, lyceum.V2)),
+			apiv1.New(apiv1.Rules{Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Hash: s.accounts.Hash}, oauth.Endpoints(s.oauth, lyceum.V1)),
+			apiv2.New(s.learning, oauth.Endpoints(s.oauth, lyceum.V2)),
 		},
 		Keys:         s.keys,
 		OAuth:        s.oauth,

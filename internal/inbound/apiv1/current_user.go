@@ -3,7 +3,6 @@ package apiv1
 import (
 	"context"
 
-	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
@@ -15,12 +14,4 @@ func (f *Face) GetCurrentUser(_ context.Context, learner *access.Learner) (wire.
 	return wire.JSON{Value: gen.CurrentUser{
 		ID: int32(me.ID), Name: optional(me.Name), Email: optional(me.Email), Role: string(me.Role),
 	}}, nil
-}
-
-// optional is null for what is absent.
-func optional(o lyceum.Opt[string]) *string {
-	if !o.Present {
-		return nil
-	}
-	return &o.Value
 }

@@ -31,7 +31,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files; read what changed before you keep it")
 
 func newFace(store lyceum.Store) *apiv1.Face {
-	return apiv1.New(sales.New(store, func() time.Time { return day(60) }), nil)
+	return apiv1.New(apiv1.Rules{Sales: sales.New(store, func() time.Time { return day(60) })}, nil)
 }
 
 // asSchool answers a face's operations to a caller of the school; what the

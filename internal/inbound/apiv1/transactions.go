@@ -44,7 +44,7 @@ func filterFrom(q gen.ListTransactionsParams) lyceum.TransactionFilter {
 		AffiliateID:   optID[lyceum.AffiliateID](q.AffiliateID),
 		CourseID:      optID[lyceum.CourseID](q.CourseID),
 		PricingPlanID: optID[lyceum.PricingPlanID](q.PricingPlanID),
-		Created:       lyceum.Period{After: bound(q.Start), Until: bound(q.End)},
+		Created:       lyceum.Period{After: wire.Bound(q.Start), Until: wire.Bound(q.End)},
 	}
 	if q.IsFullyRefunded != nil {
 		f.FullyRefunded = lyceum.Some(*q.IsFullyRefunded)
@@ -53,18 +53,6 @@ func filterFrom(q gen.ListTransactionsParams) lyceum.TransactionFilter {
 		f.Chargeback = lyceum.Some(*q.IsChargeback)
 	}
 	return f
-}
-
-// bound gives one end of a period. The first second of year 1, which can be
-// asked for, is the zero time and would leave that end open.
-func bound(t *time.Time) time.Time {
-	switch {
-	case t == nil:
-		return time.Time{}
-	case t.IsZero():
-		return t.Add(time.Nanosecond)
-	}
-	return *t
 }
 
 func optID[ID ~int32](v *int32) lyceum.Opt[ID] {
@@ -140,12 +128,7 @@ func appendTransaction(b []byte, t *lyceum.Transaction) []byte {
 	b = appendOpt(b, `,"author_id":`, t.AuthorID)
 	b = appendInt(b, `,"author_fees":`, t.AuthorFees)
 	b = appendOpt(b, `,"coupon_id":`, t.CouponID)
-	if t.RefundedAt.Present {
-		b = append(b, `,"refunded_at":"`...)
-		b = append(lyceum.AppendTime(b, t.RefundedAt.Value), '"')
-	} else {
-		b = append(b, `,"refunded_at":null`...)
-	}
+	b = appendOptTime(append(b, `,"refunded_at":`...), t.RefundedAt)
 	return append(appendInt(b, `,"amount_refunded":`, t.AmountRefunded), '}')
 }
 
@@ -158,4 +141,11 @@ func appendOpt[T ~int32 | ~int64](b []byte, key string, v lyceum.Opt[T]) []byte 
 		return append(append(b, key...), "null"...)
 	}
 	return appendInt(b, key, v.Value)
+}
+
+func appendOptTime(b []byte, at lyceum.Opt[time.Time]) []byte {
+	if !at.Present {
+		return append(b, "null"...)
+	}
+	return append(lyceum.AppendTime(append(b, '"'), at.Value), '"')
 }

@@ -1,6 +1,7 @@
 package apiv2
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -9,24 +10,38 @@ import (
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv2"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
 // Face answers the requests of contract/v2.yaml.
-type Face struct{ tokens []wire.Operation }
+type Face struct {
+	learning *learning.Service
+	tokens   []wire.Operation
+}
 
 var _ wire.Face = (*Face)(nil)
 
-// New makes the face. Tokens are the operations by which apps get access
+// New makes the face over the rules it calls. Tokens are the operations by which apps get access
 // tokens; they are the same in every version.
-func New(tokens []wire.Operation) *Face { return &Face{tokens: tokens} }
+func New(l *learning.Service, tokens []wire.Operation) *Face {
+	return &Face{learning: l, tokens: tokens}
+}
 
 // Name implements wire.Face.
 func (f *Face) Name() string { return "v2" }
 
 // Operations implements wire.Face.
 func (f *Face) Operations() []wire.Operation {
+	const mine, lecture = "/v2/current_user/courses/{course_id}", "/v2/current_user/courses/{course_id}/lectures/{lecture_id}"
 	return append([]wire.Operation{
+		{ID: "listProductCourses", Method: http.MethodGet, Path: "/v2/products/courses", Needs: lyceum.Read, Serve: wire.With(bindListProductCourses, f.ListProductCourses)},
 		learner("getCurrentUser", http.MethodGet, "/v2/current_user/me", wire.Mine(f.GetCurrentUser)),
+		learner("listCurrentUserCourses", http.MethodGet, "/v2/current_user/courses", wire.With(bindListMyCourses, f.ListCourses)),
+		learner("showCurrentUserCourse", http.MethodGet, mine, wire.With(bindCourse, f.ShowCourse)),
+		learner("showCurrentUserCourseProgress", http.MethodGet, mine+"/progress", wire.With(bindCourse, f.ShowCourseProgress)),
+		learner("showCurrentUserLecture", http.MethodGet, lecture, wire.With(bindLecture, f.ShowLecture)),
+		learner("showCurrentUserCompletion", http.MethodGet, lecture+"/completion", wire.With(bindLecture, f.ShowCompletion)),
+		learner("putCurrentUserCompletion", http.MethodPut, lecture+"/completion", wire.With(bindLecture, f.PutCompletion)),
 	}, f.tokens...)
 }
 
@@ -34,7 +49,7 @@ func (f *Face) Operations() []wire.Operation {
 func learner(id, method, path string, serve wire.Endpoint) wire.Operation {
 	return wire.Operation{
 		ID: id, Method: method, Path: path, Credential: wire.Bearer, Version: lyceum.V2, Serve: serve,
-		Fail: wire.LearnerFailure(access.ScopesFor(lyceum.V2, id)),
+		Fail: wire.LearnerFailure(access.ScopesFor(lyceum.V2, id).All()),
 	}
 }
 
@@ -48,7 +63,8 @@ func (f *Face) GetCurrentUser(_ context.Context, learner *access.Learner) (wire.
 	return wire.JSON{Value: answer}, nil
 }
 
-// status gives each kind of error its status in v2, and codes its word.
+// status gives each kind of error its status in v2, and codes the word of those
+// that bring none of their own.
 var (
 	status = map[lyceum.Kind]int{
 		lyceum.Internal:        http.StatusInternalServerError,
@@ -88,7 +104,7 @@ type fieldError struct {
 
 // Failure implements wire.Face.
 func (f *Face) Failure(e *lyceum.Error) (int, wire.Body) {
-	body := failure{Code: codes[e.Kind], Message: strings.Join(e.Sentences(), "; "), Errors: []fieldError{}}
+	body := failure{Code: cmp.Or(e.Code, codes[e.Kind]), Message: strings.Join(e.Sentences(), "; "), Errors: []fieldError{}}
 	for _, wrong := range e.Fields {
 		body.Errors = append(body.Errors, fieldError{wrong.Field, wrong.Message})
 	}

@@ -329,7 +329,7 @@ func TestTheJournalNamesTheOwner(t *testing.T) {
 func TestTimesAreUTC(t *testing.T) {
 	p := open(t, site)
 	p.now = time.Date(2026, 3, 14, 23, 30, 0, 0, time.FixedZone("x", -3*3600))
-	session, _, err := p.accounts.SignIn(t.Context(), 1, "owner@example.com", password)
+	session, _, err := p.accounts.SignIn(t.Context(), 1, "owner@example.com", password, "192.0.2.1")
 	if err != nil {
 		t.Fatal(err)
 	}

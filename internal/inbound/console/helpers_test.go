@@ -118,7 +118,7 @@ func (p *place) signIn(school lyceum.SchoolID, email string, role lyceum.Role) s
 	if _, err := p.accounts.SetPassword(p.t.Context(), school, link, password); err != nil {
 		p.t.Fatal(err)
 	}
-	session, _, err := p.accounts.SignIn(p.t.Context(), school, email, password)
+	session, _, err := p.accounts.SignIn(p.t.Context(), school, email, password, "192.0.2.1")
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
@@ -55,7 +56,7 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 		return err
 	}
 	email, next := strings.TrimSpace(form.get("email")), local(form.get("next"), "")
-	secret, user, err := p.Accounts.SignIn(r.Context(), v.School.ID, email, form.get("password"))
+	secret, user, err := p.Accounts.SignIn(r.Context(), v.School.ID, email, form.get("password"), wire.AddressOf(r).String())
 	v.User = lyceum.User{}
 	if e := lyceum.Public(err); err != nil {
 		switch e.Kind {

@@ -157,7 +157,7 @@ func TestPageShowsTheOperation(t *testing.T) {
 			t.Errorf("no %q on the page", want)
 		}
 	}
-	if got, want := strings.Count(text, `<span class="chip">yes</span>`), 9; got != want {
+	if got, want := strings.Count(text, `<span class="chip">yes</span>`), 93; got != want {
 		t.Errorf("%d fields are shown as nullable, want %d", got, want)
 	}
 }

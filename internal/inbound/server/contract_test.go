@@ -67,11 +67,15 @@ func TestTablesOfOperationsAreTheContracts(t *testing.T) {
 func securityOf(op wire.Operation) openapi3.SecurityRequirements {
 	switch op.Credential {
 	case wire.Bearer:
-		var any openapi3.SecurityRequirements
-		for _, scope := range access.ScopesFor(op.Version, op.ID) {
-			any = append(any, openapi3.SecurityRequirement{"oauth2": {string(scope)}})
+		var alternatives openapi3.SecurityRequirements
+		for _, together := range access.ScopesFor(op.Version, op.ID) {
+			names := []string{}
+			for _, scope := range together {
+				names = append(names, string(scope))
+			}
+			alternatives = append(alternatives, openapi3.SecurityRequirement{"oauth2": names})
 		}
-		return any
+		return alternatives
 	case wire.Open:
 		return openapi3.SecurityRequirements{{"client": {}}, {}}
 	case wire.APIKey:

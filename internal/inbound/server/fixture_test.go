@@ -29,6 +29,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
@@ -133,6 +136,14 @@ const (
 	theirSales = 3
 )
 
+// rulesOver gives what the v1 face calls.
+func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
+	return apiv1.Rules{
+		Sales: sales.New(store, now), Learning: learning.New(store, now), People: people.New(store, now), Events: events.New(store),
+		Hash: access.NewAccounts(store, now, access.NewOAuth(store, now)).Hash,
+	}
+}
+
 // newSite makes a site that lets change set its options.
 func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 	t.Helper()
@@ -153,7 +164,7 @@ func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 	tokens := access.NewOAuth(store, s.clock.now)
 	s.options = server.Options{
 		Faces: []wire.Face{
-			apiv1.New(sales.New(store, s.clock.now), oauth.Endpoints(tokens, lyceum.V1)), apiv2.New(oauth.Endpoints(tokens, lyceum.V2)),
+			apiv1.New(rulesOver(store, s.clock.now), oauth.Endpoints(tokens, lyceum.V1)), apiv2.New(learning.New(store, s.clock.now), oauth.Endpoints(tokens, lyceum.V2)),
 		},
 		Keys:      access.NewKeys(store, s.clock.now),
 		OAuth:     tokens,

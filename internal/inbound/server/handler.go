@@ -300,7 +300,7 @@ func (h *handler) admit(x *exchange, r *http.Request, to *route) error {
 	op, ok := to.operations[r.Method]
 	if !ok {
 		return h.refuse(x, r, &lyceum.Error{
-			Kind: lyceum.NotFound, Detail: "this address takes " + to.allow, Err: errMethod,
+			Kind: lyceum.NotFound, Code: "method_not_allowed", Detail: "this address takes " + to.allow, Err: errMethod,
 		})
 	}
 	x.op = op

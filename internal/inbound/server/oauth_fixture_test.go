@@ -26,7 +26,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
-	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
@@ -119,7 +119,7 @@ func campusOver(t *testing.T, store lyceum.Store) *campus {
 	maps.Copy(rooms, map[string]http.Handler{"/assets/": web.Assets(), "/admin": owner, "/admin/": owner})
 	c.options = server.Options{
 		Faces: []wire.Face{
-			apiv1.New(sales.New(store, c.clock.now), oauth.Endpoints(c.oauth, lyceum.V1)), apiv2.New(oauth.Endpoints(c.oauth, lyceum.V2)),
+			apiv1.New(rulesOver(store, c.clock.now), oauth.Endpoints(c.oauth, lyceum.V1)), apiv2.New(learning.New(store, c.clock.now), oauth.Endpoints(c.oauth, lyceum.V2)),
 		},
 		Keys: keys, OAuth: c.oauth, Pages: rooms, Limiter: access.NewLimiter(0, c.clock.now), Reference: http.NotFoundHandler(), Ready: store.Ping,
 		Metrics: server.NewMetrics("v1.2.3"), MetricsToken: "metrics", Log: log, AccessLog: true, HTTPS: true,

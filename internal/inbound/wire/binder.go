@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -74,6 +75,46 @@ func (b *Binder) Int32From(name string, least int32) *int32 {
 	return &n
 }
 
+// Int32Between binds an integer from least to most.
+func (b *Binder) Int32Between(name string, least, most int32) *int32 {
+	text, ok := b.text(name)
+	if !ok {
+		return nil
+	}
+	v, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || v < int64(least) || v > int64(most) || text[0] == '+' {
+		b.refuse(name, "must be an integer from "+strconv.Itoa(int(least))+" to "+strconv.Itoa(int(most)))
+		return nil
+	}
+	n := int32(v)
+	return &n
+}
+
+// RequiredInt32From is Int32From for a parameter that must be there.
+func (b *Binder) RequiredInt32From(name string, least int32) int32 {
+	before := len(b.problems)
+	if v := b.Int32From(name, least); v != nil {
+		return *v
+	}
+	if len(b.problems) == before {
+		b.refuse(name, "is missing; it must be an integer from "+strconv.Itoa(int(least))+" to "+strconv.Itoa(maxInt32))
+	}
+	return 0
+}
+
+// Words binds a text that is not empty.
+func (b *Binder) Words(name string) *string {
+	text, ok := b.text(name)
+	if !ok {
+		return nil
+	}
+	if text == "" || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		b.refuse(name, "must be a text that is not empty")
+		return nil
+	}
+	return &text
+}
+
 // Bool binds true, false, 1 or 0.
 func (b *Binder) Bool(name string) *bool {
 	text, ok := b.text(name)
@@ -113,4 +154,16 @@ func (b *Binder) OneOf(name string, values ...string) *string {
 		return nil
 	}
 	return &text
+}
+
+// Bound gives one end of a period, which is open for nil. The first second of year 1, which can be
+// asked for, is the zero time and would leave that end open.
+func Bound(t *time.Time) time.Time {
+	switch {
+	case t == nil:
+		return time.Time{}
+	case t.IsZero():
+		return t.Add(time.Nanosecond)
+	}
+	return *t
 }

@@ -47,13 +47,11 @@ func With[P any, A Body](bind func(*Input) P, answer func(context.Context, Princ
 }
 
 // PathID gives the id that stands in the path under a name such as course_id.
-// What cannot be an id is the id of nothing.
 func (in *Input) PathID(name string) int32 {
 	text := in.request.PathValue(name)
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 1 || strconv.FormatInt(n, 10) != text {
-		what := strings.ReplaceAll(strings.TrimSuffix(name, "_id"), "_", " ")
-		in.failure = lyceum.Errorf(lyceum.NotFound, "there is no such %s: its id must be an integer from 1 to %d", what, lyceum.MaxID)
+		in.refuse(name, "must be an integer from 1 to "+strconv.Itoa(maxInt32))
 		return 0
 	}
 	return int32(n)

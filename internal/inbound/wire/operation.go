@@ -90,6 +90,12 @@ func Mine[A Body](answer func(context.Context, *access.Learner) (A, error)) Endp
 	}
 }
 
+// Nothing is the body of an answer that has none.
+type Nothing struct{}
+
+// AppendJSON implements Body.
+func (Nothing) AppendJSON(b []byte) ([]byte, error) { return b, nil }
+
 // JSON is a body written by encoding/json, for answers that are rare or small.
 type JSON struct{ Value any }
 

@@ -41,8 +41,13 @@ func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
 		return err
 	}
 	header := w.Header()
-	header["Content-Type"] = jsonType
 	header["Vary"] = varies
+	if status == http.StatusNoContent {
+		header["Cache-Control"] = noStore
+		w.WriteHeader(status)
+		return nil
+	}
+	header["Content-Type"] = jsonType
 	if _, secret := header["Cache-Control"]; status == http.StatusOK && !secret {
 		tag := weakTag(text)
 		header["Etag"] = []string{tag}

@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -19,6 +18,9 @@ type Learner struct {
 	Scopes  lyceum.Scopes
 	profile lyceum.User // as it was when the token was looked up
 }
+
+// Actor is how the journal names the app that acts for the learner.
+func (l *Learner) Actor() string { return appActor(l.App) }
 
 // Me is what an app learns of the learner it acts for. Name and email are
 // absent without the scope that opens them.
@@ -140,21 +142,10 @@ func (l *Learner) May(version lyceum.InterfaceVersion, operation string) error {
 	if l.Version != version {
 		return &lyceum.Error{Kind: lyceum.Forbidden, Code: "access_forbidden", Detail: fmt.Sprintf("This access token is of an app for version %d of the interface; this is version %d.", l.Version, version)}
 	}
-	if slices.ContainsFunc(wanted, l.Scopes.Has) {
+	if wanted.met(l.Scopes) {
 		return nil
 	}
-	return &lyceum.Error{Kind: lyceum.Forbidden, Code: "access_forbidden", Detail: "The access token lacks the scope that this wants: " + orList(wanted) + "."}
-}
-
-func orList(scopes []lyceum.Scope) string {
-	text := ""
-	for i, scope := range scopes {
-		if i > 0 {
-			text += " or "
-		}
-		text += string(scope)
-	}
-	return text
+	return &lyceum.Error{Kind: lyceum.Forbidden, Code: "access_forbidden", Detail: "The access token lacks the scope that this wants: " + wanted.String() + "."}
 }
 
 func (o *OAuth) usedGrant(school lyceum.SchoolID, grant lyceum.GrantID, at time.Time) {

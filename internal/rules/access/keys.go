@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +22,9 @@ type Caller struct {
 	Key         lyceum.APIKeyID
 	Permissions lyceum.Permissions
 }
+
+// Actor is how the journal names the key.
+func (c Caller) Actor() string { return "api_key:" + strconv.Itoa(int(c.Key)) }
 
 // Keys issues, checks and revokes API keys. It is safe for concurrent use.
 type Keys struct {

@@ -592,7 +592,7 @@ func TestE6_RefreshTokensExpire(t *testing.T) {
 func TestE7_NewPasswordEndsWhatWasGranted(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		tokens := o.tokens(t)
-		session, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password)
+		session, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password, "192.0.2.1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -853,7 +853,7 @@ func TestRevocationDuringALookUp(t *testing.T) {
 func TestSweepLeavesWhatIsStillWanted(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		tokens := o.tokens(t)
-		session, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password)
+		session, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password, "192.0.2.1")
 		if err != nil {
 			t.Fatal(err)
 		}

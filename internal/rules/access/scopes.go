@@ -2,6 +2,7 @@ package access
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -79,22 +80,67 @@ func listed(version lyceum.InterfaceVersion, text string) (scopes lyceum.Scopes,
 	return lyceum.NewScopes(list...), true
 }
 
-// need is what a token must have for an operation: one of the scopes.
-type need []lyceum.Scope
+// Need is what a token must have for an operation: all scopes of one of the
+// alternatives.
+type Need []lyceum.Scopes
+
+// oneOf needs any one of the scopes; allOf needs them together.
+func oneOf(scopes ...lyceum.Scope) Need {
+	var n Need
+	for _, scope := range scopes {
+		n = append(n, lyceum.Scopes{scope})
+	}
+	return n
+}
+
+func allOf(scopes ...lyceum.Scope) Need { return Need{lyceum.NewScopes(scopes...)} }
+
+// All gives every scope that is named.
+func (n Need) All() lyceum.Scopes {
+	var all lyceum.Scopes
+	for _, together := range n {
+		all = append(all, together...)
+	}
+	return all
+}
+
+// met tells whether a token's scopes are enough.
+func (n Need) met(scopes lyceum.Scopes) bool { return slices.ContainsFunc(n, scopes.Covers) }
+
+// String words the need for a person.
+func (n Need) String() string {
+	var alternatives []string
+	for _, together := range n {
+		alternatives = append(alternatives, strings.ReplaceAll(together.String(), " ", " and "))
+	}
+	return strings.Join(alternatives, " or ")
+}
 
 // needs says which operation of which version needs which scope. An operation
 // that is not in it is open to no app.
-var needs = map[lyceum.InterfaceVersion]map[string]need{
+var needs = map[lyceum.InterfaceVersion]map[string]Need{
 	lyceum.V1: {
 		// Each scope opens its own field; one of them opens the operation.
-		"getCurrentUser": {"name:read", "email:read"},
+		"getCurrentUser":                 oneOf("name:read", "email:read"),
+		"listCurrentUserCourses":         oneOf("courses:read"),
+		"showCurrentUserCourse":          oneOf("courses:read"),
+		"showCurrentUserCourseProgress":  oneOf("courses:read"),
+		"showCurrentUserLecture":         oneOf("courses:read"),
+		"showCurrentUserVideo":           oneOf("courses:read"),
+		"markCurrentUserLectureComplete": allOf("courses:read", "courses:update"),
 	},
 	lyceum.V2: {
-		"getCurrentUser": {"profile:read"},
+		"getCurrentUser":                oneOf("profile:read"),
+		"listCurrentUserCourses":        oneOf("courses:read"),
+		"showCurrentUserCourse":         oneOf("courses:read"),
+		"showCurrentUserCourseProgress": oneOf("courses:read"),
+		"showCurrentUserLecture":        oneOf("courses:read"),
+		"showCurrentUserCompletion":     oneOf("courses:read"),
+		"putCurrentUserCompletion":      oneOf("courses:write"),
 	},
 }
 
-// ScopesFor gives the scopes that open an operation; any of them does.
-func ScopesFor(version lyceum.InterfaceVersion, operation string) []lyceum.Scope {
+// ScopesFor gives what a token must have for an operation.
+func ScopesFor(version lyceum.InterfaceVersion, operation string) Need {
 	return needs[version][operation]
 }

@@ -66,9 +66,9 @@ var (
 )
 
 // SignIn lets a person in by email and password and gives the secret of a new
-// session. Unknown accounts, wrong passwords and disabled users are refused
+// session. From is the address that they come from. Unknown accounts, wrong passwords and disabled users are refused
 // alike and after the same work.
-func (a *Accounts) SignIn(ctx context.Context, school lyceum.SchoolID, email, password string) (string, lyceum.User, error) {
+func (a *Accounts) SignIn(ctx context.Context, school lyceum.SchoolID, email, password, from string) (string, lyceum.User, error) {
 	account := fmt.Sprintf("%d %s", school, strings.ToLower(email))
 	if !a.tries.Take(account) {
 		return "", lyceum.User{}, errTries
@@ -89,17 +89,17 @@ func (a *Accounts) SignIn(ctx context.Context, school lyceum.SchoolID, email, pa
 		return "", lyceum.User{}, errSignIn
 	}
 	if outdated(kept) {
-		if user.PasswordHash, err = a.hash(ctx, password); err != nil {
+		if user.PasswordHash, err = a.Hash(ctx, password); err != nil {
 			return "", lyceum.User{}, err
 		}
 	}
-	text, err := a.begin(ctx, school, user, kept)
+	text, err := a.begin(ctx, school, user, kept, from)
 	return text, user, err
 }
 
 // begin opens a session, and keeps the hash that was made anew of the password
 // whose old one is given.
-func (a *Accounts) begin(ctx context.Context, school lyceum.SchoolID, user lyceum.User, old string) (string, error) {
+func (a *Accounts) begin(ctx context.Context, school lyceum.SchoolID, user lyceum.User, old, from string) (string, error) {
 	now := a.clock()
 	text := secretText(sessionPrefix, school, a.entropy())
 	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user.ID)}, func(tx lyceum.Tx) error {
@@ -107,6 +107,9 @@ func (a *Accounts) begin(ctx context.Context, school lyceum.SchoolID, user lyceu
 			if err := rehash(tx, user, old); err != nil {
 				return err
 			}
+		}
+		if err := tx.SignedIn(user.ID, from, now); err != nil {
+			return err
 		}
 		return tx.CreateSession(lyceum.Session{Hash: HashSecret(text), User: user.ID, CreatedAt: now, SeenAt: now})
 	})
@@ -148,8 +151,9 @@ func (a *Accounts) verify(ctx context.Context, password, kept string) (bool, err
 	return CheckPassword(password, kept)
 }
 
-// hash makes the hash of a password.
-func (a *Accounts) hash(ctx context.Context, password string) (lyceum.Opt[string], error) {
+// Hash makes the hash that is kept of a password. With every processor busy it
+// waits for two seconds, and is then RateLimited.
+func (a *Accounts) Hash(ctx context.Context, password string) (lyceum.Opt[string], error) {
 	done, err := a.turn(ctx)
 	if err != nil {
 		return lyceum.None[string](), err
@@ -275,7 +279,7 @@ func (a *Accounts) SetPassword(ctx context.Context, school lyceum.SchoolID, text
 	if err := passwordTaken(password, user); err != nil {
 		return lyceum.User{}, err
 	}
-	hash, err := a.hash(ctx, password)
+	hash, err := a.Hash(ctx, password)
 	if err != nil {
 		return lyceum.User{}, err
 	}

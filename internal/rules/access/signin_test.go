@@ -17,17 +17,17 @@ func TestSignIn(t *testing.T) {
 		for _, tc := range []struct{ email, password string }{
 			{"mira@example.com", "wrong"}, {"mira@example.com", ""}, {"unknown@example.com", password}, {"nobody@example.com", ""}, {"nobody@example.com", password}, {"", ""},
 		} {
-			_, _, err := o.accounts.SignIn(t.Context(), o.school, tc.email, tc.password)
+			_, _, err := o.accounts.SignIn(t.Context(), o.school, tc.email, tc.password, "192.0.2.1")
 			wantKind(t, err, lyceum.Unauthenticated)
 			if sentence := lyceum.Public(err).Detail; sentence != "The email address and the password do not belong together." {
 				t.Errorf("%s is told %q", tc.email, sentence)
 			}
 		}
-		text, user, err := o.accounts.SignIn(t.Context(), o.school, "MIRA@example.com", password)
+		text, user, err := o.accounts.SignIn(t.Context(), o.school, "MIRA@example.com", password, "192.0.2.1")
 		if err != nil || user.ID != learner {
 			t.Fatal(user, err)
 		}
-		again, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password)
+		again, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password, "192.0.2.1")
 		if err != nil || again == text {
 			t.Error("two sign-ins have one session:", err)
 		}
@@ -52,7 +52,7 @@ func TestSessionsEnd(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	open := func() string {
 		t.Helper()
-		text, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password)
+		text, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password, "192.0.2.1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestR11_WrongPasswords(t *testing.T) {
 	for minute := range 2 {
 		looked := 0
 		for range 1000 {
-			_, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", "wrong")
+			_, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", "wrong", "192.0.2.1")
 			switch lyceum.KindOf(err) {
 			case lyceum.Unauthenticated:
 				looked++
@@ -96,7 +96,7 @@ func TestR11_WrongPasswords(t *testing.T) {
 		}
 		o.clock.pass(time.Minute)
 	}
-	if _, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password); err != nil {
+	if _, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password, "192.0.2.1"); err != nil {
 		t.Error("the right one a minute later:", err)
 	}
 }
@@ -138,7 +138,7 @@ func TestR11_AsManyHashesAsProcessors(t *testing.T) {
 	failed := make(chan error, 64)
 	for n := range 64 {
 		group.Go(func() {
-			_, _, err := o.accounts.SignIn(t.Context(), o.school, "unknown"+string(rune('a'+n%26))+string(rune('a'+n/26))+"@example.com", "wrong")
+			_, _, err := o.accounts.SignIn(t.Context(), o.school, "unknown"+string(rune('a'+n%26))+string(rune('a'+n/26))+"@example.com", "wrong", "192.0.2.1")
 			if kind := lyceum.KindOf(err); kind != lyceum.Unauthenticated && kind != lyceum.RateLimited {
 				failed <- err
 			}
@@ -174,7 +174,7 @@ func TestPasswordLinks(t *testing.T) {
 		if _, err := o.accounts.SetPassword(t.Context(), o.school, fresh, long); err != nil {
 			t.Error("256 characters:", err)
 		}
-		if _, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", long); err != nil {
+		if _, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", long, "192.0.2.1"); err != nil {
 			t.Error(err)
 		}
 		late := link()
@@ -237,7 +237,7 @@ func TestOldHashIsMadeAnew(t *testing.T) {
 	// "four words that differ" with 8 KiB and one pass.
 	old := weakHash(password)
 	o.save(t, lyceum.User{ID: learner, Email: "Mira@example.com", Role: lyceum.Student, CreatedAt: o.clock.now(), PasswordHash: lyceum.Some(old)})
-	if _, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password); err != nil {
+	if _, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password, "192.0.2.1"); err != nil {
 		t.Fatal(err)
 	}
 	user, err := o.store.GetUser(t.Context(), o.school, learner)

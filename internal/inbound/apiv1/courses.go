@@ -1,0 +1,129 @@
+package apiv1
+
+import (
+	"context"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+)
+
+// viewer is for whom an operation answers.
+func viewer(who wire.Principal) learning.Viewer {
+	if who.Learner != nil {
+		return learning.Viewer{School: who.Learner.School, Learner: lyceum.Some(who.Learner.User), Actor: who.Learner.Actor()}
+	}
+	return learning.Viewer{School: who.Caller.School, Actor: who.Caller.Actor()}
+}
+
+func bindListCourses(in *wire.Input) gen.ListCoursesParams {
+	return gen.ListCoursesParams{
+		Name: in.Words("name"), IsPublished: in.Bool("is_published"), AuthorBioID: in.Int32("author_bio_id"), CreatedAt: in.Time("created_at"),
+		Page: in.Int32From("page", 1), Per: in.Int32From("per", 1),
+	}
+}
+
+// bindListMyCourses leaves out author_bio_id, which learners do not filter by.
+func bindListMyCourses(in *wire.Input) gen.ListCoursesParams {
+	q := bindListCourses(in)
+	q.AuthorBioID = nil
+	return q
+}
+
+// ListCourses serves GET /v1/courses and GET /v1/current_user/courses.
+func (f *Face) ListCourses(ctx context.Context, who wire.Principal, q gen.ListCoursesParams) (wire.JSON, error) {
+	filter := lyceum.CourseFilter{Name: opt(q.Name), IsPublished: opt(q.IsPublished), AuthorID: optID[lyceum.AuthorID](q.AuthorBioID)}
+	if q.CreatedAt != nil { // itself included
+		filter.Created.After = q.CreatedAt.Add(-time.Microsecond)
+	}
+	listing, err := f.learning.Courses(ctx, viewer(who), filter, lyceum.CourseOrder{}, pageFrom(q.Page, q.Per))
+	list := gen.CourseList{Courses: make([]gen.CourseSummary, len(listing.Courses)), Meta: metaOf(listing.Total, listing.Page, len(listing.Courses))}
+	for i := range listing.Courses {
+		c := &listing.Courses[i]
+		list.Courses[i] = gen.CourseSummary{
+			ID: int32(c.ID), Description: optional(c.Description), Name: c.Name, Heading: optional(c.Heading), IsPublished: c.IsPublished, ImageURL: optional(c.ImageURL),
+		}
+	}
+	return wire.JSON{Value: list}, err
+}
+
+func bindCourse(in *wire.Input) lyceum.CourseID { return lyceum.CourseID(in.PathID("course_id")) }
+
+// ShowCourse serves GET /v1/courses/{course_id} and its like of a learner.
+func (f *Face) ShowCourse(ctx context.Context, who wire.Principal, id lyceum.CourseID) (wire.JSON, error) {
+	c, err := f.learning.Course(ctx, viewer(who), id)
+	if err != nil {
+		return wire.JSON{}, err
+	}
+	detail := gen.CourseDetail{
+		ID: int32(c.ID), Description: optional(c.Description), Name: c.Name, Heading: optional(c.Heading), IsPublished: c.IsPublished, ImageURL: optional(c.ImageURL),
+		LectureSections: []gen.LectureSection{}, AuthorBio: authorBio(&c),
+	}
+	for _, section := range c.Contents.Sections {
+		s := gen.LectureSection{ID: int32(section.ID), Name: section.Name, IsPublished: section.IsPublished, Position: section.Position, Lectures: []gen.LectureSummary{}}
+		for _, l := range c.Contents.Lectures {
+			if l.Section == section.ID {
+				s.Lectures = append(s.Lectures, gen.LectureSummary{ID: int32(l.ID), Position: l.Position, IsPublished: l.IsPublished})
+			}
+		}
+		detail.LectureSections = append(detail.LectureSections, s)
+	}
+	return wire.JSON{Value: gen.OneCourse{Course: detail}}, nil
+}
+
+func authorBio(c *learning.CourseDetail) gen.AuthorBio {
+	if a := c.Author.Value; c.Author.Present {
+		return gen.AuthorBio{Name: a.Name.Value, Bio: optional(a.Bio), ProfileImageURL: optional(a.ProfileImageURL), UserID: number(a.UserID)}
+	}
+	return gen.AuthorBio{Name: c.School}
+}
+
+// enrollmentsPer is how many enrollments a page has without per.
+const enrollmentsPer = 100
+
+// courseEnrollments is what listCourseEnrollments is asked.
+type courseEnrollments struct {
+	course lyceum.CourseID
+	params gen.ListCourseEnrollmentsParams
+}
+
+func bindListCourseEnrollments(in *wire.Input) courseEnrollments {
+	return courseEnrollments{bindCourse(in), gen.ListCourseEnrollmentsParams{
+		EnrolledInAfter: in.Time("enrolled_in_after"), EnrolledInBefore: in.Time("enrolled_in_before"),
+		SortDirection: (*gen.ListCourseEnrollmentsParamsSortDirection)(in.OneOf("sort_direction", "asc", "desc")),
+		Page:          in.Int32From("page", 1), Per: in.Int32From("per", 1),
+	}}
+}
+
+// ListCourseEnrollments serves GET /v1/courses/{course_id}/enrollments.
+func (f *Face) ListCourseEnrollments(ctx context.Context, who wire.Principal, q courseEnrollments) (enrollmentList, error) {
+	order := lyceum.NewestFirst
+	if d := q.params.SortDirection; d != nil && *d == "asc" {
+		order = lyceum.OldestFirst
+	}
+	period := lyceum.Period{After: wire.Bound(q.params.EnrolledInAfter), Until: wire.Bound(q.params.EnrolledInBefore)}
+	listing, err := f.learning.Enrollments(ctx, who.Caller.School, q.course, period, order, pageOf(q.params.Page, q.params.Per, enrollmentsPer))
+	return enrollmentList(listing), err
+}
+
+// enrollmentList is gen.EnrollmentList on its way out, appended by hand.
+type enrollmentList lyceum.EnrollmentListing
+
+// AppendJSON implements wire.Body.
+func (l enrollmentList) AppendJSON(b []byte) ([]byte, error) {
+	b = append(b, `{"enrollments":[`...)
+	for i := range l.Enrollments {
+		e := &l.Enrollments[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendInt(b, `{"user_id":`, e.User)
+		b = lyceum.AppendTime(append(b, `,"enrolled_at":"`...), e.EnrolledAt)
+		b = appendOptTime(append(b, `","completed_at":`...), e.CompletedAt)
+		b = appendInt(b, `,"percent_complete":`, e.PercentComplete)
+		b = append(appendOptTime(append(b, `,"expires_at":`...), e.ExpiresAt), '}')
+	}
+	return append(appendMeta(append(b, "],"...), l.Total, l.Page, len(l.Enrollments)), '}'), nil
+}

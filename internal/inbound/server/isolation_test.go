@@ -1,0 +1,185 @@
+package server_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// candidates are ids that a classroom has, ids that only the other school has
+// (50, 150) and ids that nobody has.
+var candidates = map[string][]string{
+	"course_id": {"1", "2", "3", "4", "50"}, "lecture_id": {"11", "14", "15", "21", "31", "50"}, "video_id": {"103", "121", "150"}, "quiz_id": {"107", "120", "151"},
+	"user_id": {"1", "2", "3", "50"}, "pricing_plan_id": {"1", "4", "50"}, "webhook_id": {"1", "3", "50"},
+}
+
+// paths gives every way to fill a pattern.
+func paths(pattern string) []string {
+	open := strings.IndexByte(pattern, '{')
+	if open < 0 {
+		return []string{pattern}
+	}
+	end := open + strings.IndexByte(pattern[open:], '}')
+	var all []string
+	for _, id := range candidates[pattern[open+1:end]] {
+		all = append(all, paths(pattern[:open]+id+pattern[end+1:])...)
+	}
+	return all
+}
+
+// onlyTheirs adds to a classroom what has ids that no other school has.
+func onlyTheirs(t *testing.T, store lyceum.Store, school lyceum.SchoolID) {
+	t.Helper()
+	storetest.Crowd(t, store, school, 1, 50, 1)
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		c := storetest.Classroom{
+			Courses:  []lyceum.Course{{ID: 50, Name: "Only theirs", IsPublished: true, CreatedAt: storetest.Day(1), UpdatedAt: storetest.Day(1)}},
+			Sections: []lyceum.LectureSection{{ID: 50, Course: 50, Name: "Only theirs", IsPublished: true, Position: 1}},
+			Lectures: []lyceum.Lecture{{ID: 50, Course: 50, Section: 50, Name: lyceum.Some("Only theirs"), IsPublished: true, Position: 1}},
+			Attachments: []lyceum.Attachment{
+				{ID: 150, Lecture: 50, Kind: lyceum.VideoAttachment},
+				{ID: 151, Lecture: 50, Kind: lyceum.QuizAttachment, Quiz: &lyceum.Quiz{ID: 951, Questions: []lyceum.Question{}}},
+			},
+			PricingPlans: []lyceum.PricingPlan{{ID: 50, CourseID: lyceum.Some(lyceum.CourseID(50)), Name: "Only theirs", Currency: "USD", Frequency: lyceum.Free, CreatedAt: storetest.Day(1), UpdatedAt: storetest.Day(1)}},
+			Enrollments:  []lyceum.Enrollment{{ID: 1050, User: mira, Course: 50, EnrolledAt: storetest.Day(1)}},
+			Webhooks:     []lyceum.Webhook{{ID: 50, State: lyceum.WebhookPending, URL: "https://theirs.example.com", EventTrigger: "Sale.created", CreatedAt: storetest.Day(1)}},
+		}
+		return c.Save(tx)
+	})
+}
+
+// TestF9_NothingLeaks asks for every operation of every face, with every id
+// there is, as both schools and as two learners of each. The table of
+// operations says what there is, so that a new one is asked for too.
+func TestF9_NothingLeaks(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, c *campus) {
+		k := newClass(t, c)
+		onlyTheirs(t, k.store, k.theirs.id)
+		asked, found := 0, 0
+		for _, face := range k.options.Faces {
+			for _, op := range face.Operations() {
+				if op.Credential == wire.Open || op.Method != http.MethodGet {
+					continue
+				}
+				for _, path := range paths(op.Path) {
+					for _, p := range []*part{k.ours, k.theirs} {
+						for _, user := range []lyceum.UserID{mira, noName} {
+							asked++
+							if k.asks(t, p, user, op, path) == http.StatusOK {
+								found++
+							}
+						}
+					}
+				}
+			}
+		}
+		if asked < 1000 || found < 100 {
+			t.Errorf("%d requests, %d of which found something", asked, found)
+		}
+	})
+}
+
+// asks sends one request and holds what comes back to its school and learner.
+func (k *class) asks(t *testing.T, p *part, user lyceum.UserID, op wire.Operation, path string) int {
+	t.Helper()
+	header := "apiKey: " + p.key
+	if op.Credential == wire.Bearer {
+		header = "Authorization: bearer " + k.tokens[bearer{p, user, op.Version}]
+	}
+	w := k.do(request(op.Method, path+"?user_id=2", nil, header))
+	wantOf(t, op.Method, op.Path, w)
+	text := w.Body.String()
+	if w.Code == http.StatusOK && p == k.ours && strings.Contains(text, "theirs") || p == k.theirs && strings.Contains(text, "ours\"") {
+		t.Errorf("%s tells another school: %s", path, text)
+	}
+	if p == k.ours && w.Code == http.StatusOK && slices.ContainsFunc(strings.Split(path, "/"), func(s string) bool { return s == "50" || s == "150" || s == "151" }) {
+		t.Errorf("%s finds what only the other school has: %s", path, text)
+	}
+	if op.Credential == wire.Bearer && w.Code == http.StatusOK {
+		k.holdToLearner(t, user, path, text)
+	}
+	return w.Code
+}
+
+// holdToLearner looks for what a learner must not see.
+func (k *class) holdToLearner(t *testing.T, user lyceum.UserID, path, text string) {
+	t.Helper()
+	hidden := []string{"Welding", "Drafts", "Glaze", "Ash ", "Pia", "Olu", "Empty", `"correct_answers":["`}
+	if user == noName {
+		hidden = append(hidden, "Pottery", "Mira", "mira@")
+	} else {
+		hidden = append(hidden, "Noname@")
+	}
+	for _, word := range hidden {
+		if strings.Contains(text, word) {
+			t.Errorf("%s tells learner %d %q: %s", path, user, word, text)
+		}
+	}
+}
+
+// TestF9_AnotherSchoolsIDIsAnUnknownOne: nobody learns what another school has
+// by trying its ids.
+func TestF9_AnotherSchoolsIDIsAnUnknownOne(t *testing.T) {
+	k := newClass(t, newCampus(t))
+	onlyTheirs(t, k.store, k.theirs.id)
+	compare := func(method, theirs, unknown, body string) {
+		t.Helper()
+		send := func(path string) (int, string) {
+			w := k.do(request(method, path, strings.NewReader(body), "apiKey: "+k.ours.key, "Content-Type: application/json"))
+			return w.Code, w.Body.String()
+		}
+		code, text := send(theirs)
+		otherCode, otherText := send(unknown)
+		if code != http.StatusNotFound || code != otherCode || strings.ReplaceAll(text, "50", "60") != otherText {
+			t.Errorf("%s %s: %d %s, but %s: %d %s", method, theirs, code, text, unknown, otherCode, otherText)
+		}
+	}
+	for _, face := range k.options.Faces {
+		for _, op := range face.Operations() {
+			if op.Credential != wire.APIKey || !strings.Contains(op.Path, "{") {
+				continue
+			}
+			at := func(id string) string {
+				path := op.Path
+				for name := range candidates {
+					path = strings.ReplaceAll(path, "{"+name+"}", id)
+				}
+				return path + "?user_id=2"
+			}
+			compare(op.Method, at("50"), at("60"), `{"user_id":2}`)
+		}
+	}
+	for _, op := range []string{"/v1/enroll", "/v1/unenroll"} {
+		for _, body := range []string{`{"user_id":%,"course_id":1}`, `{"user_id":2,"course_id":%}`} {
+			theirs := k.do(request(http.MethodPost, op, strings.NewReader(strings.Replace(body, "%", "50", 1)), "apiKey: "+k.ours.key, "Content-Type: application/json"))
+			unknown := k.do(request(http.MethodPost, op, strings.NewReader(strings.Replace(body, "%", "60", 1)), "apiKey: "+k.ours.key, "Content-Type: application/json"))
+			if theirs.Code != http.StatusNotFound || strings.ReplaceAll(theirs.Body.String(), "50", "60") != unknown.Body.String() {
+				t.Errorf("%s of %s: %s, but %s", op, body, theirs.Body, unknown.Body)
+			}
+		}
+	}
+}
+
+// TestF9_AnotherSchoolsTokensAreUnknown: the token endpoints of one school's
+// app know nothing of another's.
+func TestF9_AnotherSchoolsTokensAreUnknown(t *testing.T) {
+	c := newCampus(t)
+	theirs := c.tokens(t, c.theirs, lyceum.V1)
+	client := c.ours.clients[lyceum.V1]
+	for _, op := range c.options.Faces[0].Operations() {
+		if op.Credential != wire.Open {
+			continue
+		}
+		body := "token=" + theirs.AccessToken + "&grant_type=refresh_token&refresh_token=" + theirs.RefreshToken + "&client_id=" + client.id + "&client_secret=" + client.secret
+		w := c.do(request(op.Method, op.Path, strings.NewReader(body), "Content-Type: application/x-www-form-urlencoded"))
+		if strings.Contains(w.Body.String(), "access_token") || strings.Contains(w.Body.String(), `"active":true`) {
+			t.Errorf("%s gives away another school's: %s", op.ID, w.Body)
+		}
+	}
+	wantStatus(t, c.me(t, lyceum.V1, "Authorization: bearer "+theirs.AccessToken), http.StatusOK)
+}

@@ -1,0 +1,195 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+var update = flag.Bool("update", false, "write the golden files; read what changed before you keep it")
+
+// class is a campus of two classrooms with the same ids, whose texts tell them
+// apart. It stands on the tenth day of 2024.
+type class struct {
+	*campus
+	ours, theirs *part
+	tokens       map[bearer]string
+}
+
+// bearer is a learner of a school who let an app of a version act for them.
+type bearer struct {
+	part    *part
+	user    lyceum.UserID
+	version lyceum.InterfaceVersion
+}
+
+// The learners of a classroom (storetest.NewClassroom).
+const (
+	mira   lyceum.UserID = 2 // in the courses 1, 2 and 3; 2 is not published
+	noName lyceum.UserID = 3 // in course 3; the time in course 1 is over
+)
+
+func newClass(t *testing.T, c *campus) *class {
+	t.Helper()
+	c.clock.pass(storetest.Day(10).Sub(c.clock.now()))
+	k := &class{campus: c, tokens: map[bearer]string{}}
+	k.ours, k.theirs = k.enter(t, "ours"), k.enter(t, "theirs")
+	return k
+}
+
+func (k *class) enter(t *testing.T, mark string) *part {
+	t.Helper()
+	school, room := storetest.MakeClassroom(t, k.store, mark)
+	hash := lyceum.Some(access.HashPassword(goodPassword, [16]byte{1}))
+	people := slices.Clone(room.Users)
+	for i := range people {
+		people[i].PasswordHash = hash
+	}
+	storetest.Write(t, k.store, school, func(tx lyceum.Tx) error { _, err := tx.SaveUsers(people); return err })
+	p := &part{id: school, clients: map[lyceum.InterfaceVersion]credentials{}}
+	var err error
+	if _, p.key, err = k.options.Keys.Create(t.Context(), school, "test", lyceum.Read|lyceum.Write, access.NewEntropy(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range []lyceum.InterfaceVersion{lyceum.V1, lyceum.V2} {
+		p.clients[version] = k.register(t, school, access.AppForm{Name: "Ledger", RedirectURL: callbackURL, Version: version})
+		required := lyceum.Scopes(slices.DeleteFunc(access.ListScopes(version), func(s lyceum.Scope) bool { return s == "courses:read" })).String()
+		for _, u := range people[1:3] {
+			b := k.browse()
+			b.signIn(t, p, u.Email)
+			var answer tokenAnswer
+			w := k.token(t, version, "token", "form", exchangeOf(p.clients[version], b.code(t, p, version, set("required_scopes", required))))
+			decode(t, w.Body.Bytes(), &answer)
+			k.tokens[bearer{p, u.ID, version}] = answer.AccessToken
+		}
+	}
+	return p
+}
+
+// operationOf finds an operation of a face.
+func operationOf(face wire.Face, id string) wire.Operation {
+	for _, op := range face.Operations() {
+		if op.ID == id {
+			return op
+		}
+	}
+	panic("there is no operation " + id)
+}
+
+// asking is one request and what the contract says of its answer.
+type asking struct {
+	face, op string
+	name     string
+	values   string // of the path, as "course_id=1 lecture_id=11"
+	query    string
+	body     string // JSON; asked of operations that have a body
+	headers  []string
+	user     lyceum.UserID // 0 is Mira, where a learner asks
+	status   int           // 0 is the operation's success
+	golden   string        // file of testdata
+	says     string        // what the body must have in it
+}
+
+// fill puts values into the pattern of a path; without them ids of nothing.
+func fill(pattern, values string) string {
+	pairs := []string{}
+	for _, value := range strings.Fields(values) {
+		name, v, _ := strings.Cut(value, "=")
+		pairs = append(pairs, "{"+name+"}", url.PathEscape(v))
+	}
+	return strings.NewReplacer(pairs...).Replace(pattern)
+}
+
+func (k *class) send(t testing.TB, p *part, a asking) (wire.Operation, *httptest.ResponseRecorder) {
+	t.Helper()
+	face := k.options.Faces[map[string]int{"v1": 0, "v2": 1}[a.face]]
+	op := operationOf(face, a.op)
+	headers := a.headers
+	switch op.Credential {
+	case wire.APIKey:
+		headers = append(headers, "apiKey: "+p.key)
+	case wire.Bearer:
+		user := a.user
+		if user == 0 {
+			user = mira
+		}
+		headers = append(headers, "Authorization: bearer "+k.tokens[bearer{p, user, op.Version}])
+	case wire.Open:
+	}
+	if a.body != "" && !slices.ContainsFunc(headers, func(h string) bool { return strings.HasPrefix(h, "Content-Type") }) {
+		headers = append(headers, "Content-Type: application/json")
+	}
+	r := request(op.Method, fill(op.Path, a.values), strings.NewReader(a.body), headers...)
+	r.URL.RawQuery = a.query
+	w := k.do(r)
+	wantOf(t, op.Method, op.Path, w)
+	return op, w
+}
+
+// TestOperations asks for what the contract describes, on both engines, row
+// after row in one classroom.
+func TestOperations(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, c *campus) {
+		k := newClass(t, c)
+		for _, a := range askings {
+			t.Run(a.face+"/"+a.op+"/"+a.name, func(t *testing.T) { k.hold(t, a) })
+		}
+	})
+}
+
+func (k *class) hold(t *testing.T, a asking) {
+	op, w := k.send(t, k.ours, a)
+	want := a.status
+	if want == 0 {
+		want = max(op.Success, http.StatusOK)
+	}
+	if w.Code != want {
+		t.Fatalf("status %d, want %d: %s", w.Code, want, w.Body)
+	}
+	if !strings.Contains(w.Body.String(), a.says) {
+		t.Errorf("%q is not in %s", a.says, w.Body)
+	}
+	if strings.Contains(w.Body.String(), "theirs") {
+		t.Errorf("another school's: %s", w.Body)
+	}
+	if a.golden != "" {
+		checkGolden(t, a.golden, w.Body.Bytes())
+	}
+}
+
+func checkGolden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, got, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	indented.WriteByte('\n')
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, indented.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), indented.String()); diff != "" {
+		t.Errorf("%s differs (-want +got):\n%s", path, diff)
+	}
+}

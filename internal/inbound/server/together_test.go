@@ -1,0 +1,62 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// TestTogether: what many ask for at once happens once.
+func TestTogether(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, c *campus) {
+		k := newClass(t, c)
+		for path, body := range map[string]string{
+			"/v1/enroll": `{"user_id":1,"course_id":4}`,
+			"/v1/users":  `{"email":"Once@example.com","name":"Once"}`,
+			"/v1/courses/1/lectures/12/mark_complete": `{"user_id":2}`,
+		} {
+			var group sync.WaitGroup
+			answers := make([]string, 20)
+			for n := range answers {
+				group.Go(func() {
+					w := k.do(request(http.MethodPost, path, strings.NewReader(body), "apiKey: "+k.ours.key, "Content-Type: application/json"))
+					answers[n] = fmt.Sprint(w.Code, w.Body)
+				})
+			}
+			group.Wait()
+			for _, answer := range answers {
+				if answer != answers[0] || !strings.HasPrefix(answer, "20") {
+					t.Errorf("%s: %s, another got %s", path, answer, answers[0])
+				}
+			}
+		}
+		if total := k.total(t, list{path: "/v1/courses/4/enrollments", member: "enrollments", key: "user_id", per: "per"}); total != 1 {
+			t.Errorf("%d enrollments", total)
+		}
+		if total := k.total(t, crowded[1]); total != 6 {
+			t.Errorf("%d users", total)
+		}
+		created := map[lyceum.EntryType]int{}
+		entries, err := k.store.FindEntries(t.Context(), k.ours.id, 0, 10_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if strings.HasPrefix(e.Actor, "api_key:") {
+				created[e.Type]++
+			}
+		}
+		for _, kind := range []lyceum.EntryType{lyceum.EnrollmentCreated, lyceum.UserCreated, lyceum.LectureProgressCreated} {
+			if created[kind] != 1 {
+				t.Errorf("%d entries %s", created[kind], kind)
+			}
+		}
+		if findings, err := k.store.Check(t.Context()); err != nil || len(findings) > 0 {
+			t.Errorf("check: %v, %v", findings, err)
+		}
+	})
+}

@@ -1,0 +1,276 @@
+package learning
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// latest gives the last response of each user, by user.
+func latest(all []lyceum.AnsweredQuiz) []lyceum.AnsweredQuiz {
+	last := map[lyceum.UserID]lyceum.AnsweredQuiz{}
+	for _, r := range all { // by ascending id
+		if old, there := last[r.User]; !there || !r.SubmittedAt.Value.Before(old.SubmittedAt.Value) {
+			last[r.User] = r
+		}
+	}
+	kept := make([]lyceum.AnsweredQuiz, 0, len(last))
+	for _, r := range last {
+		kept = append(kept, r)
+	}
+	slices.SortFunc(kept, func(a, b lyceum.AnsweredQuiz) int { return cmp.Compare(a.User, b.User) })
+	return kept
+}
+
+// Enrollments lists the active enrollments of a course.
+func (s *Service) Enrollments(ctx context.Context, school lyceum.SchoolID, course lyceum.CourseID, enrolled lyceum.Period, o lyceum.Order, p lyceum.Page) (lyceum.EnrollmentListing, error) {
+	if _, err := s.store.GetCourse(ctx, school, course); err != nil {
+		return lyceum.EnrollmentListing{}, err
+	}
+	return s.store.FindEnrollments(ctx, school, lyceum.EnrollmentFilter{Course: course, ActiveAt: s.clock(), Enrolled: enrolled}, o, p)
+}
+
+// ProgressDetail is what a user has done of a course.
+type ProgressDetail struct {
+	lyceum.Progress
+
+	EnrolledAt lyceum.Opt[time.Time]
+	Sections   []lyceum.LectureSection
+	Lectures   []lyceum.Lecture // published ones, in order
+	Done       map[lyceum.LectureID]lyceum.LectureProgress
+}
+
+// Progress shows what a user has done of a course that they are or were
+// enrolled in.
+func (s *Service) Progress(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID) (ProgressDetail, error) {
+	if _, err := s.see(ctx, v, course); err != nil {
+		return ProgressDetail{}, err
+	}
+	if _, err := s.store.GetUser(ctx, v.School, user); err != nil {
+		return ProgressDetail{}, named(err, "user", int32(user))
+	}
+	enrollments, err := s.store.FindUserEnrollments(ctx, v.School, user)
+	if err != nil {
+		return ProgressDetail{}, err
+	}
+	var detail ProgressDetail
+	for i := range enrollments {
+		if e := &enrollments[i]; e.Course == course { // the last one stays
+			detail.EnrolledAt, detail.ID = lyceum.Some(e.EnrolledAt), lyceum.ProgressID(e.ID)
+		}
+	}
+	if !detail.EnrolledAt.Present {
+		return ProgressDetail{}, lyceum.Errorf(lyceum.NotFound, "user %d was never enrolled in course %d", user, course)
+	}
+	switch kept, err := s.store.GetProgress(ctx, v.School, user, course); {
+	case err == nil:
+		detail.Progress = kept
+	case lyceum.KindOf(err) != lyceum.NotFound:
+		return ProgressDetail{}, err
+	}
+	contents, err := s.store.GetContents(ctx, v.School, course)
+	if err != nil {
+		return ProgressDetail{}, err
+	}
+	detail.Sections, detail.Lectures = contents.Sections, published(contents)
+	detail.Done, err = s.store.FindLectureProgress(ctx, v.School, user, course)
+	return detail, err
+}
+
+// named gives a NotFound the words of an operation.
+func named(err error, what string, id int32) error {
+	if lyceum.KindOf(err) == lyceum.NotFound {
+		return lyceum.Errorf(lyceum.NotFound, "there is no %s %d", what, id)
+	}
+	return err
+}
+
+// Enroll lets a user work through a course, from now on and without an end.
+// Who is enrolled stays so.
+func (s *Service) Enroll(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID) error {
+	return s.change(ctx, v, user, course, func(tx lyceum.Tx, now time.Time) error {
+		id, err := tx.NextID(lyceum.EnrollmentSequence) // before reading: it makes others wait
+		if err != nil {
+			return err
+		}
+		fresh := lyceum.Enrollment{ID: lyceum.EnrollmentID(id), User: user, Course: course, EnrolledAt: lyceum.Second(now)}
+		switch open, err := tx.GetOpenEnrollment(user, course); {
+		case err == nil && open.ActiveAt(now):
+			return nil
+		case err == nil:
+			open.EndedAt = open.ExpiresAt
+			if _, err := tx.SaveEnrollments([]lyceum.Enrollment{open}); err != nil {
+				return err
+			}
+		case lyceum.KindOf(err) != lyceum.NotFound:
+			return err
+		}
+		if _, err := tx.SaveEnrollments([]lyceum.Enrollment{fresh}); err != nil {
+			return err
+		}
+		return begin(tx, user, course)
+	})
+}
+
+// begin makes sure that there is a record of a user's progress in a course.
+func begin(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) error {
+	if _, err := tx.GetProgress(user, course); lyceum.KindOf(err) != lyceum.NotFound || err == nil {
+		return err
+	}
+	id, err := tx.NextID(lyceum.ProgressSequence)
+	if err != nil {
+		return err
+	}
+	_, err = tx.SaveProgress([]lyceum.Progress{{ID: lyceum.ProgressID(id), User: user, Course: course}})
+	return err
+}
+
+// Unenroll ends a user's enrollment in a course.
+func (s *Service) Unenroll(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID) error {
+	return s.change(ctx, v, user, course, func(tx lyceum.Tx, now time.Time) error {
+		open, err := enrolled(tx, user, course, now)
+		if err != nil {
+			return err
+		}
+		open.EndedAt = lyceum.Some(lyceum.Second(now))
+		_, err = tx.SaveEnrollments([]lyceum.Enrollment{open})
+		return err
+	})
+}
+
+// enrolled gives the active enrollment of a user.
+func enrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time.Time) (lyceum.Enrollment, error) {
+	open, err := tx.GetOpenEnrollment(user, course)
+	if err == nil && !open.ActiveAt(now) || lyceum.KindOf(err) == lyceum.NotFound && err != nil {
+		return open, lyceum.Errorf(lyceum.NotFound, "user %d is not enrolled in course %d", user, course)
+	}
+	return open, err
+}
+
+// change runs a change about a user and a course that are there.
+func (s *Service) change(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID, do func(lyceum.Tx, time.Time) error) error {
+	now := s.clock()
+	return s.store.Write(ctx, lyceum.Stamp{School: v.School, At: now, Actor: v.Actor}, func(tx lyceum.Tx) error {
+		if _, err := tx.GetCourse(course); err != nil {
+			return err
+		}
+		if _, err := tx.GetUser(user); err != nil {
+			return err
+		}
+		return do(tx, now)
+	})
+}
+
+// Complete marks a lecture complete for a user who is enrolled, and gives when
+// it was. One that is complete stays so.
+func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID, lecture lyceum.LectureID) (time.Time, error) {
+	if v.Learner.Present {
+		if _, err := s.see(ctx, v, course); err != nil {
+			return time.Time{}, err
+		}
+	}
+	var at time.Time
+	err := s.change(ctx, v, user, course, func(tx lyceum.Tx, now time.Time) error {
+		id, err := tx.NextID(lyceum.LectureProgressSequence) // before reading: it makes others wait
+		if err != nil {
+			return err
+		}
+		contents, err := tx.GetContents(course)
+		if err != nil {
+			return err
+		}
+		lectures := published(contents)
+		there := func(l lyceum.Lecture) bool { return l.ID == lecture }
+		if !slices.ContainsFunc(contents.Lectures, there) || v.Learner.Present && !slices.ContainsFunc(lectures, there) {
+			return noLecture(course, lecture)
+		}
+		if _, err := enrolled(tx, user, course, now); err != nil {
+			return err
+		}
+		done, err := tx.FindLectureProgress(user, course)
+		if err != nil {
+			return err
+		}
+		if old, complete := done[lecture]; complete {
+			at = old.CompletedAt
+			return nil
+		}
+		if err := inOrder(tx, course, lectures, lecture, done); err != nil {
+			return err
+		}
+		at = lyceum.Second(now)
+		fresh := lyceum.LectureProgress{ID: lyceum.LectureProgressID(id), User: user, Course: course, Lecture: lecture, CompletedAt: at}
+		if _, err := tx.SaveLectureProgress([]lyceum.LectureProgress{fresh}); err != nil {
+			return err
+		}
+		done[lecture] = fresh
+		return s.count(tx, user, course, lectures, done, at)
+	})
+	return at, err
+}
+
+// inOrder refuses a lecture before which another one is open, where the course
+// wants them in order.
+func inOrder(tx lyceum.Tx, id lyceum.CourseID, lectures []lyceum.Lecture, lecture lyceum.LectureID, done map[lyceum.LectureID]lyceum.LectureProgress) error {
+	course, err := tx.GetCourse(id)
+	if err != nil || !course.LectureOrder {
+		return err
+	}
+	for _, before := range lectures {
+		if before.ID == lecture {
+			return nil
+		}
+		if _, complete := done[before.ID]; !complete {
+			return &lyceum.Error{Kind: lyceum.Conflict, Code: "unmet_requirements", Detail: "this course wants its lectures in order: " + lectureWords(before) + " comes first"}
+		}
+	}
+	return nil
+}
+
+func lectureWords(l lyceum.Lecture) string {
+	return lyceum.Errorf(lyceum.Conflict, "lecture %d", l.ID).Detail
+}
+
+// count brings a user's progress up to date after a lecture was completed.
+func (s *Service) count(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, lectures []lyceum.Lecture, done map[lyceum.LectureID]lyceum.LectureProgress, at time.Time) error {
+	if err := begin(tx, user, course); err != nil {
+		return err
+	}
+	kept, err := tx.GetProgress(user, course)
+	if err != nil {
+		return err
+	}
+	complete := 0
+	for _, l := range lectures {
+		if _, ok := done[l.ID]; ok {
+			complete++
+		}
+	}
+	kept.PercentComplete = percent(complete, len(lectures))
+	if kept.PercentComplete == 100 && !kept.CompletedAt.Present {
+		kept.CompletedAt = lyceum.Some(at)
+		full, err := tx.GetCourse(course)
+		if err != nil {
+			return err
+		}
+		if full.Certificate.Present && !kept.Certificate.Present {
+			kept.Certificate = lyceum.Some(lyceum.Certificate{IssuedAt: at, PageID: full.Certificate.Value, SerialNumber: "cert_" + strings.ToLower(rand.Text())})
+		}
+	}
+	_, err = tx.SaveProgress([]lyceum.Progress{kept})
+	return err
+}
+
+// percent gives the share of lectures that are complete, rounded down, so that
+// 100 means all of them.
+func percent(complete, of int) int32 {
+	if of == 0 {
+		return 0
+	}
+	return int32(100 * complete / of)
+}

@@ -1,0 +1,196 @@
+package people
+
+import (
+	"context"
+	"net/mail"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Hasher makes the hash that is kept of a password. It may wait for a free
+// processor, and refuses with RateLimited when none becomes free.
+type Hasher func(ctx context.Context, password string) (lyceum.Opt[string], error)
+
+// reach is the row at which a list by page ends (contract.md, "Pagination
+// rules"); search_after has no end.
+const reach = 10_000
+
+// List lists users by ascending id. With f.After the page's number must be 1.
+func (s *Service) List(ctx context.Context, school lyceum.SchoolID, f lyceum.UserFilter, p lyceum.Page) (lyceum.UserListing, error) {
+	switch {
+	case f.After.Present && p.Number != 1:
+		return lyceum.UserListing{}, lyceum.InvalidFields(lyceum.FieldError{Field: "page", Message: "must be 1 beside search_after, which says where to begin"})
+	case !f.After.Present && p.Offset() >= reach:
+		return lyceum.UserListing{}, lyceum.InvalidFields(lyceum.FieldError{
+			Field: "page", Message: "reaches to the 10,000th user; go on with search_after, the last id of the page before",
+		})
+	}
+	return s.store.FindUserPage(ctx, school, f, p)
+}
+
+// Detail is a user with their tags and, of each course they were ever enrolled
+// in, the latest enrollment, the newest first.
+type Detail struct {
+	lyceum.User
+
+	Tags        []string
+	Enrollments []lyceum.Enrolled
+	Now         time.Time // by which an enrollment is active
+}
+
+// Show shows a user.
+func (s *Service) Show(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID) (Detail, error) {
+	user, err := s.store.GetUser(ctx, school, id)
+	if lyceum.KindOf(err) == lyceum.NotFound && err != nil {
+		return Detail{}, lyceum.Errorf(lyceum.NotFound, "there is no user %d", id)
+	}
+	if err != nil {
+		return Detail{}, err
+	}
+	return s.detail(ctx, school, user)
+}
+
+func (s *Service) detail(ctx context.Context, school lyceum.SchoolID, user lyceum.User) (Detail, error) {
+	d := Detail{User: user, Now: s.clock()}
+	var err error
+	if d.Tags, err = s.store.FindTags(ctx, school, user.ID); err != nil {
+		return Detail{}, err
+	}
+	all, err := s.store.FindUserEnrollments(ctx, school, user.ID)
+	if err != nil {
+		return Detail{}, err
+	}
+	seen := map[lyceum.CourseID]bool{}
+	for i := len(all) - 1; i >= 0; i-- {
+		if e := all[i]; !seen[e.Course] {
+			seen[e.Course] = true
+			d.Enrollments = append(d.Enrollments, e)
+		}
+	}
+	return d, nil
+}
+
+// NewUser is what is said of a user who is to be created.
+type NewUser struct {
+	Email               string
+	Name, Password, Src lyceum.Opt[string]
+}
+
+// The bounds of what is said of a user.
+const (
+	minPassword = 6 // contract-facts, POST /v1/users
+	maxPassword = 256
+	maxEmail    = 254 // RFC 5321, section 4.5.3.1
+	maxText     = 255
+)
+
+// Create creates a student. One who has the address already is shown and left
+// as they are.
+func (s *Service) Create(ctx context.Context, school lyceum.SchoolID, n NewUser, hash Hasher, actor string) (Detail, error) {
+	if err := n.check(); err != nil {
+		return Detail{}, err
+	}
+	user := lyceum.User{Email: n.Email, Name: filled(n.Name), Src: filled(n.Src), Role: lyceum.Student}
+	switch kept, err := s.store.GetUserByEmail(ctx, school, n.Email); {
+	case err == nil:
+		return s.detail(ctx, school, kept)
+	case lyceum.KindOf(err) != lyceum.NotFound:
+		return Detail{}, err
+	}
+	if n.Password.Present {
+		var err error
+		if user.PasswordHash, err = hash(ctx, n.Password.Value); err != nil {
+			return Detail{}, err
+		}
+	}
+	now := s.clock()
+	user.CreatedAt = lyceum.Second(now)
+	err := s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+		id, err := tx.NextID(lyceum.UserSequence) // before reading: it makes others wait
+		if err != nil {
+			return err
+		}
+		switch kept, err := tx.GetUserByEmail(n.Email); {
+		case err == nil:
+			user = kept
+			return nil
+		case lyceum.KindOf(err) != lyceum.NotFound:
+			return err
+		}
+		user.ID = lyceum.UserID(id)
+		_, err = tx.SaveUsers([]lyceum.User{user})
+		return err
+	})
+	if err != nil {
+		return Detail{}, err
+	}
+	return s.detail(ctx, school, user)
+}
+
+func (n *NewUser) check() error {
+	var wrong []lyceum.FieldError
+	refuse := func(field, message string) {
+		wrong = append(wrong, lyceum.FieldError{Field: field, Message: message})
+	}
+	if at, err := mail.ParseAddress(n.Email); err != nil || at.Address != n.Email || len(n.Email) > maxEmail {
+		refuse("email", "must be an email address such as learner@example.com")
+	}
+	if length := utf8.RuneCountInString(n.Password.Value); n.Password.Present && (length < minPassword || length > maxPassword) {
+		refuse("password", "must have 6 to 256 characters")
+	}
+	for _, text := range []struct {
+		field string
+		value lyceum.Opt[string]
+	}{{"name", n.Name}, {"src", n.Src}} {
+		if utf8.RuneCountInString(text.value.Value) > maxText {
+			refuse(text.field, "must have at most 255 characters")
+		}
+	}
+	if len(wrong) > 0 {
+		return lyceum.InvalidFields(wrong...)
+	}
+	return nil
+}
+
+// filled is a text that has letters; one without is none.
+func filled(text lyceum.Opt[string]) lyceum.Opt[string] {
+	if strings.TrimSpace(text.Value) == "" {
+		return lyceum.None[string]()
+	}
+	return text
+}
+
+// Change is what becomes of a user's name and source: absent leaves one, and
+// an absent text in it clears it.
+type Change struct {
+	Name, Src lyceum.Opt[lyceum.Opt[string]]
+}
+
+// Update changes a user.
+func (s *Service) Update(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID, c Change, actor string) (Detail, error) {
+	if err := (&NewUser{Email: "anybody@example.com", Name: c.Name.Value, Src: c.Src.Value}).check(); err != nil {
+		return Detail{}, err
+	}
+	var user lyceum.User
+	err := s.store.Write(ctx, lyceum.Stamp{School: school, At: s.clock(), Actor: actor}, func(tx lyceum.Tx) error {
+		var err error
+		if user, err = tx.GetUser(id); err != nil {
+			return err
+		}
+		if c.Name.Present {
+			user.Name = filled(c.Name.Value)
+		}
+		if c.Src.Present {
+			user.Src = filled(c.Src.Value)
+		}
+		_, err = tx.SaveUsers([]lyceum.User{user})
+		return err
+	})
+	if err != nil {
+		return Detail{}, err
+	}
+	return s.detail(ctx, school, user)
+}
