@@ -33,3 +33,18 @@ func WithoutProblems[T any](batch []T, problems []RowProblem) []T {
 	}
 	return good
 }
+
+// CourseRow is a course as a file has it, which may leave out what the course
+// itself always has.
+type CourseRow struct {
+	Course
+
+	Listed  Opt[bool]
+	Ordered Opt[bool] // lectures
+}
+
+// UserTags are all tags of a user.
+type UserTags struct {
+	User UserID
+	Tags []string
+}

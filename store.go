@@ -136,6 +136,8 @@ type LearningReader interface {
 	EachProgress(ctx context.Context, school SchoolID, visit func(*Progress) error) error
 	EachLectureProgress(ctx context.Context, school SchoolID, visit func(*LectureProgress) error) error
 	EachQuizResponse(ctx context.Context, school SchoolID, visit func(*QuizResponse) error) error
+	EachWebhook(ctx context.Context, school SchoolID, visit func(*Webhook) error) error
+	EachWebhookEvent(ctx context.Context, school SchoolID, visit func(*WebhookEvent) error) error
 	// EachTag visits by user, then name.
 	EachTag(ctx context.Context, school SchoolID, visit func(UserID, string) error) error
 }
@@ -165,12 +167,22 @@ type LearningTx interface {
 	GetContents(course CourseID) (Contents, error)
 	GetProgress(user UserID, course CourseID) (Progress, error)
 	FindLectureProgress(user UserID, course CourseID) (map[LectureID]LectureProgress, error)
+	GetWebhook(id WebhookID) (Webhook, error)
 	// GetOpenEnrollment gives the enrollment that nobody ended, expired or not.
 	GetOpenEnrollment(user UserID, course CourseID) (Enrollment, error)
+	// FindLectureSections and FindLectures give those of ids that exist.
+	FindLectureSections(ids []LectureSectionID) (map[LectureSectionID]LectureSection, error)
+	FindLectures(ids []LectureID) (map[LectureID]Lecture, error)
+	// The Of methods give all that the users have, in no order.
+	FindEnrollmentsOf(users []UserID) ([]Enrollment, error)
+	FindProgressOf(users []UserID) ([]Progress, error)
+	FindLectureProgressOf(users []UserID) ([]LectureProgress, error)
+	FindQuizResponsesOf(users []UserID) ([]QuizResponse, error)
 	// FindProgress gives the progress of everybody in a course.
 	FindProgress(course CourseID) ([]Progress, error)
 	// CountLectureProgress gives, of everybody in a course, how many of the
-	// lectures that are published now they completed, and when the last.
+	// lectures that are published now, in a section that is, they completed,
+	// and when the last.
 	CountLectureProgress(course CourseID) (map[UserID]LectureCount, error)
 }
 

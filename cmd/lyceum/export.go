@@ -11,17 +11,13 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
-	"github.com/lyceum-school/lyceum/internal/rules/learning"
-	"github.com/lyceum-school/lyceum/internal/rules/people"
-	"github.com/lyceum-school/lyceum/internal/rules/sales"
-	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
 type exportCommand struct {
 	database `embed:""`
 	inSchool `embed:""`
 
-	Kind   string `arg:"" enum:"users,courses,pricing-plans,transactions" help:"What to write: users, courses, pricing-plans or transactions."`
+	Kind   string `arg:"" enum:"users,tags,authors,courses,lecture-sections,lectures,attachments,pricing-plans,progress,enrollments,lecture-progress,quiz-responses,transactions,webhooks,webhook-events" help:"What to write: users, tags, authors, courses, lecture-sections, lectures, attachments, pricing-plans, progress, enrollments, lecture-progress, quiz-responses, transactions, webhooks or webhook-events."`
 	Output string `help:"File to write, instead of standard output; a name ending in .gz is zipped." placeholder:"FILE"`
 	Format string `help:"csv or jsonl (JSON Lines)." enum:"csv,jsonl" default:"csv"`
 
@@ -64,33 +60,12 @@ func (c *exportCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	return finish(c.write(p, store, school, filter, out))
-}
-
-func (c *exportCommand) write(p *program, store *sqlstore.Store, school lyceum.SchoolID, filter lyceum.TransactionFilter, out io.Writer) error {
-	teaching := learning.New(store, p.clock)
-	switch c.Kind {
-	case "users":
-		return exportRows(p, c, intake.Users(), out, func(visit func(*lyceum.User) error) error {
-			return people.New(store, p.clock).Each(p.ctx, school, visit)
-		})
-	case "courses":
-		return exportRows(p, c, intake.Courses(), out, func(visit func(*lyceum.Course) error) error {
-			return teaching.EachCourse(p.ctx, school, visit)
-		})
-	case "pricing-plans":
-		return exportRows(p, c, intake.PricingPlans(), out, func(visit func(*lyceum.PricingPlan) error) error {
-			return teaching.EachPricingPlan(p.ctx, school, visit)
-		})
-	default:
-		order := lyceum.NewestFirst
-		if c.SortDirection == "asc" {
-			order = lyceum.OldestFirst
-		}
-		return exportRows(p, c, intake.Transactions(), out, func(visit func(*lyceum.Transaction) error) error {
-			return sales.New(store, p.clock).Each(p.ctx, school, filter, order, visit)
-		})
+	d := newDesk(p, store, school)
+	d.filter = filter
+	if c.SortDirection == "asc" {
+		d.order = lyceum.OldestFirst
 	}
+	return finish(kindNamed(c.Kind).give(d, c, out))
 }
 
 func exportRows[T any](p *program, c *exportCommand, kind intake.Kind[T], out io.Writer, each func(func(*T) error) error) error {

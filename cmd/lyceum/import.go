@@ -8,20 +8,17 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
-	"github.com/lyceum-school/lyceum/internal/rules/learning"
-	"github.com/lyceum-school/lyceum/internal/rules/people"
-	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
 type importCommand struct {
 	database `embed:""`
 	inSchool `embed:""`
 
-	Kind          string `arg:"" enum:"users,courses,pricing-plans,transactions" help:"What the file holds: users, courses, pricing-plans or transactions."`
+	Kind          string `arg:"" enum:"users,tags,authors,courses,lecture-sections,lectures,attachments,pricing-plans,progress,enrollments,lecture-progress,quiz-responses,transactions,webhooks,webhook-events" help:"What the file holds: users, tags, authors, courses, lecture-sections, lectures, attachments, pricing-plans, progress, enrollments, lecture-progress, quiz-responses, transactions, webhooks or webhook-events."`
 	File          string `arg:"" help:"CSV, JSON Lines, or the lists that the interface answers with; gzip too; - is standard input."`
 	DryRun        bool   `help:"Check the file and change nothing."`
 	OnError       string `help:"stop: import nothing unless every row is good; skip: import the good rows." enum:"stop,skip" default:"stop"`
-	CreateMissing bool   `help:"Create the users, pricing plans and courses that rows name and the school lacks."`
+	CreateMissing bool   `help:"Create the users, pricing plans and courses that transactions and pricing plans name and the school lacks."`
 }
 
 // batchSize is how many rows share a write: enough to write each page of an
@@ -38,7 +35,7 @@ func (importCommand) Help() string {
   lyceum import transactions sales.jsonl.gz --create-missing
   lyceum import transactions sales.csv --dry-run
 
-Ids are kept. A row whose id is there already is brought up to date, so that the same file twice changes nothing and an import that was broken off is finished by doing it again. Every bad row is told with its line, column and reason; --on-error says what becomes of the others. Users and courses come first, then pricing plans, then transactions.`
+Ids are kept. A row whose id is there already is brought up to date, so that the same file twice changes nothing and an import that was broken off is finished by doing it again. Every bad row is told with its line, column and reason; --on-error says what becomes of the others. What is named comes before what names it: the order of a whole school is the order of the kinds above.`
 }
 
 // Run imports the file.
@@ -52,21 +49,11 @@ func (c *importCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	missing := lyceum.RefuseMissing
+	d := newDesk(p, store, school)
 	if c.CreateMissing {
-		missing = lyceum.CreateMissing
+		d.missing = lyceum.CreateMissing
 	}
-	teaching := learning.New(store, p.clock)
-	switch c.Kind {
-	case "users":
-		return importRows(p, c, intake.Users(), people.New(store, p.clock).Import(school, importActor))
-	case "courses":
-		return importRows(p, c, intake.Courses(), teaching.ImportCourses(school, importActor))
-	case "pricing-plans":
-		return importRows(p, c, intake.PricingPlans(), teaching.ImportPricingPlans(school, missing, importActor))
-	default:
-		return importRows(p, c, intake.Transactions(), sales.New(store, p.clock).Import(school, missing, importActor))
-	}
+	return kindNamed(c.Kind).take(d, c)
 }
 
 func importRows[T any](p *program, c *importCommand, kind intake.Kind[T], sink intake.Sink[T]) error {

@@ -45,6 +45,9 @@ import (
 //	hidebase FROM TO                  copy a file with BASE for the address
 //	readenv NAME FILE                 set a variable to the text of a file
 //	keys FILE                         print the keys of a file's one line of JSON
+//	passalong FROM TO SCHOOL FORMAT   export every kind from a folder, import it
+//	                                  into a school of another one, twice, and
+//	                                  compare what that exports
 //	refused PATTERN ARGS…             lyceum must refuse in a sentence
 //	holddb DIR, freedb                use a database as a program of its own
 //	newerschema DIR                   let a database be of a later version
@@ -67,6 +70,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 		"hidebase":    plain(scriptHideBase),
 		"readenv":     plain(scriptReadEnv),
 		"keys":        plain(scriptKeys),
+		"passalong":   plain(scriptPassAlong),
 		"refused":     plain(scriptRefused),
 		"holddb":      plain(scriptHoldDB),
 		"freedb":      plain(scriptFreeDB),
@@ -400,5 +404,36 @@ func scriptSelfSigned(ts *testscript.TestScript, args []string) {
 		var text bytes.Buffer
 		ts.Check(pem.Encode(&text, &block))
 		ts.Check(os.WriteFile(ts.MkAbs(args[i]), text.Bytes(), 0o600))
+	}
+}
+
+func scriptPassAlong(ts *testscript.TestScript, args []string) {
+	if len(args) != 4 {
+		ts.Fatalf("usage: passalong FROM TO SCHOOL FORMAT")
+	}
+	from, to, school, format := args[0], args[1], args[2], args[3]
+	run := func(args ...string) string {
+		ts.Check(ts.Exec("lyceum", args...))
+		return ts.ReadFile("stdout")
+	}
+	export := func(data, school, kind string) string {
+		return run("export", kind, "--data", data, "--school", school, "--format", format)
+	}
+	for _, kind := range rowKinds {
+		rows := export(from, "1", kind.name)
+		if strings.Count(rows, "\n") < 2 {
+			ts.Fatalf("there are no %s", kind.name)
+		}
+		file := ts.MkAbs(kind.name + "." + format)
+		ts.Check(os.WriteFile(file, []byte(rows), 0o600))
+		run("import", kind.name, file, "--data", to, "--school", school)
+		if said := run("import", kind.name, file, "--data", to, "--school", school); !strings.Contains(said, " 0 created, 0 updated, ") {
+			ts.Fatalf("a second time: %s", said)
+		}
+		if again := export(to, school, kind.name); again != rows {
+			ts.Check(os.WriteFile(file+".again", []byte(again), 0o600))
+			_ = ts.Exec("diff", file, file+".again")
+			ts.Fatalf("%s came back otherwise", kind.name)
+		}
 	}
 }

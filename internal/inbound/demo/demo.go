@@ -40,8 +40,8 @@ type School struct {
 // New makes up the school of a seed, with the given number of transactions
 // from 0 to lyceum.MaxID. With another number of transactions the same seed
 // gives the same school, catalogue, partners and secrets. Every user that both
-// have is the same too but for CreatedAt, because the users of a school spread
-// over all its time.
+// have is the same too but for CreatedAt and LastSignInAt, because the users of
+// a school spread over all its time.
 func New(value uint64, transactions int) *School {
 	s := &School{
 		School:       lyceum.School{ID: 1, Name: "Fernwood School of Craft", CreatedAt: founded.time()},

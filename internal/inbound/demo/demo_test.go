@@ -22,10 +22,27 @@ func all(s *School, size int) (sales []lyceum.Sale, transactions []lyceum.Transa
 	return sales, transactions
 }
 
+// studied gives what learners of a school do, by batches of a size.
+func studied(s *School, size int) (*lessons, studies) {
+	l := s.makeLessons()
+	classes := s.newClasses(l)
+	all := classes.begin()
+	for b := range s.Batches(size) {
+		more := classes.take(b)
+		all.Enrollments = append(all.Enrollments, more.Enrollments...)
+		all.Progress = append(all.Progress, more.Progress...)
+		all.LectureProgress = append(all.LectureProgress, more.LectureProgress...)
+		all.QuizResponses = append(all.QuizResponses, more.QuizResponses...)
+	}
+	return l, all
+}
+
 func hash(s *School, size int) [32]byte {
 	sales, transactions := all(s, size)
+	lessons, learned := studied(s, size)
 	return sha256.Sum256(fmt.Append(nil, s.School, s.Users, s.Courses, s.PricingPlans, s.Coupons,
-		s.Affiliates, s.Authors, s.Secrets, sales, transactions))
+		s.Affiliates, s.Authors, s.Secrets, sales, transactions, lessons.sections, lessons.lectures,
+		fmt.Sprintf("%+v", learned)))
 }
 
 func TestSameSeedSameSchool(t *testing.T) {
@@ -70,6 +87,7 @@ func TestMoreTransactionsKeepTheSchool(t *testing.T) {
 			for i, u := range a.Users {
 				v := b.Users[i]
 				u.CreatedAt, v.CreatedAt = time.Time{}, time.Time{}
+				u.LastSignInAt, v.LastSignInAt = lyceum.None[time.Time](), lyceum.None[time.Time]()
 				if u != v {
 					t.Fatalf("user %d differs: %v, %v", i+1, u, v)
 				}

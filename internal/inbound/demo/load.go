@@ -15,13 +15,20 @@ const loadSize = 5000
 // transactions are kept; it may be nil.
 func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kept int)) error {
 	stamp := lyceum.Stamp{School: s.School.ID, At: s.School.CreatedAt, Actor: "sandbox"}
+	lessons := s.makeLessons()
+	hooks, events := s.webhooks()
 	err := store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 		for _, save := range []func() (lyceum.Saved, error){
+			func() (lyceum.Saved, error) { return tx.SaveAuthors(s.Authors) },
 			func() (lyceum.Saved, error) { return tx.SaveCourses(s.Courses) },
+			func() (lyceum.Saved, error) { return tx.SaveLectureSections(lessons.sections) },
+			func() (lyceum.Saved, error) { return tx.SaveLectures(lessons.lectures) },
+			func() (lyceum.Saved, error) { return tx.SaveAttachments(lessons.attachments) },
 			func() (lyceum.Saved, error) { return tx.SavePricingPlans(s.PricingPlans) },
 			func() (lyceum.Saved, error) { return tx.SaveCoupons(s.Coupons) },
 			func() (lyceum.Saved, error) { return tx.SaveAffiliates(s.Affiliates) },
-			func() (lyceum.Saved, error) { return tx.SaveAuthors(s.Authors) },
+			func() (lyceum.Saved, error) { return tx.SaveWebhooks(hooks) },
+			func() (lyceum.Saved, error) { return tx.SaveWebhookEvents(events) },
 		} {
 			if _, err := save(); err != nil {
 				return err
@@ -35,28 +42,59 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 	for rest := s.Users; len(rest) > 0; {
 		n := min(loadSize, len(rest))
 		err := store.Write(ctx, stamp, func(tx lyceum.Tx) error {
-			_, err := tx.SaveUsers(rest[:n])
-			return err
+			if _, err := tx.SaveUsers(rest[:n]); err != nil {
+				return err
+			}
+			for i := range rest[:n] {
+				if own := s.tagsOf(rest[i].ID); own != nil {
+					if _, err := tx.SetTags(rest[i].ID, own); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
 		})
 		if err != nil {
 			return fmt.Errorf("load users: %w", err)
 		}
 		rest = rest[n:]
 	}
+	classes := s.newClasses(lessons)
+	if err := store.Write(ctx, stamp, classes.begin().save); err != nil {
+		return fmt.Errorf("load the learner: %w", err)
+	}
 	kept := 0
 	for batch := range s.Batches(loadSize) {
+		studies := classes.take(batch)
 		err := store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 			if _, err := tx.SaveSales(batch.Sales); err != nil {
 				return err
 			}
-			_, err := tx.SaveTransactions(batch.Transactions)
-			return err
+			if _, err := tx.SaveTransactions(batch.Transactions); err != nil {
+				return err
+			}
+			return studies.save(tx)
 		})
 		if err != nil {
 			return fmt.Errorf("load transactions: %w", err)
 		}
 		if kept += len(batch.Transactions); progress != nil {
 			progress(kept)
+		}
+	}
+	return nil
+}
+
+// save keeps studies.
+func (s studies) save(tx lyceum.Tx) error {
+	for _, save := range []func() (lyceum.Saved, error){
+		func() (lyceum.Saved, error) { return tx.SaveEnrollments(s.Enrollments) },
+		func() (lyceum.Saved, error) { return tx.SaveProgress(s.Progress) },
+		func() (lyceum.Saved, error) { return tx.SaveLectureProgress(s.LectureProgress) },
+		func() (lyceum.Saved, error) { return tx.SaveQuizResponses(s.QuizResponses) },
+	} {
+		if _, err := save(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -137,6 +137,10 @@ func (s *School) people() []lyceum.User {
 	for i := range users {
 		users[i] = roster.user(lyceum.UserID(i + 1))
 		users[i].CreatedAt = arrivals.next().time()
+		if i%5 > 1 { // the others never signed in
+			users[i].LastSignInAt = lyceum.Some(users[i].CreatedAt.AddDate(0, 0, i%300+1))
+			users[i].LastSignInIP = lyceum.Some("198.51.100." + strconv.Itoa(i%254+1))
+		}
 	}
 	return users
 }
@@ -181,7 +185,11 @@ func (a *arrivals) next() moment {
 func authors(users []lyceum.User) []lyceum.AuthorProfile {
 	made := make([]lyceum.AuthorProfile, lastAuthorID)
 	for i := range made {
-		made[i] = lyceum.AuthorProfile{ID: lyceum.AuthorID(i + 1), Name: users[i].Name}
+		made[i] = lyceum.AuthorProfile{ID: lyceum.AuthorID(i + 1), Name: users[i].Name, UserID: lyceum.Some(users[i].ID)}
+		if i%3 > 0 {
+			made[i].Bio = lyceum.Some("<p>" + users[i].Name.Value + " has worked at the bench for twenty years &amp; teaches since the school opened.</p>")
+			made[i].ProfileImageURL = lyceum.Some("https://images.example.com/people/" + strconv.Itoa(i+1) + ".jpg")
+		}
 	}
 	return made
 }

@@ -104,11 +104,32 @@ func (o *offer) plan(id lyceum.PricingPlanID, p price, made moment) lyceum.Prici
 	if o.interval != "" {
 		plan.BillingInterval, plan.BillingIntervalCount = lyceum.Some(o.interval), lyceum.Some[int32](1)
 	}
+	switch o.frequency {
+	case subscription:
+		plan.FreeTrialLength = trialOf(id)
+	case free:
+		plan.AccessLimitInterval, plan.AccessLimitDuration = lyceum.Some("month"), lyceum.Some[int32](3)
+	case once:
+		plan.Description = lyceum.Some("Everything in the course, for as long as there is one.")
+		if id%9 == 0 {
+			plan.EnrollmentCap = lyceum.Some[int32](500)
+		}
+	case instalments:
+		plan.AccessLimitDate = lyceum.Some((closing + 365*day).time())
+	}
 	// The prices in other currencies were looked over in January 2025.
 	if looked := on(2025, time.January, 13) + 11*hour; p.currency != rates[0].currency && made < looked {
 		plan.UpdatedAt = looked.time()
 	}
 	return plan
+}
+
+// trialOf gives every other subscription two weeks for nothing.
+func trialOf(id lyceum.PricingPlanID) lyceum.Opt[int32] {
+	if id%2 == 0 {
+		return lyceum.None[int32]()
+	}
+	return lyceum.Some[int32](14)
 }
 
 func (o *offer) terms(r rate) terms {

@@ -3,6 +3,7 @@ package intake
 import (
 	"bytes"
 	"math"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,6 +13,9 @@ import (
 
 // maxCell is the size in bytes of the longest cell that is read.
 const maxCell = 64 << 10
+
+// maxLong is the same for the texts of lectures and the questions of quizzes.
+const maxLong = 512 << 10
 
 // form is what a cell looked like in the file.
 type form uint8
@@ -38,8 +42,10 @@ const (
 	booleanTaken   = "must be true, false, 1 or 0"
 	statusTaken    = "must be paid, or empty for unpaid"
 	frequencyTaken = "must be free, one_time_payment, subscription or payment_plan"
-	intervalTaken  = "must be week, month or year"
 	emailTaken     = "must be an e-mail address such as ann@example.com, of at most 254 bytes"
+	countTaken     = "must be an integer from 0 to 2147483647, in digits alone"
+	partTaken      = "must be a number from 0 to 1 such as 0.75"
+	questionsTaken = "must be a JSON list of questions, each with question, question_type (single or multiple), answers, correct_answers and graded"
 	stringTaken    = "must be a string"
 	utf8Taken      = "must be valid UTF-8"
 	nulRefused     = "must not hold a NUL character"
@@ -73,6 +79,15 @@ func (c cell) integer() (n int32, ok bool) {
 func (c cell) positive() (n int32, ok bool) {
 	n, ok = c.integer()
 	return n, ok && n >= 1
+}
+
+// part reads a number from 0 to 1.
+func (c cell) part() (n float64, ok bool) {
+	if c.form != formText && c.form != formNumber || bytes.ContainsAny(c.text, "xXpP_iInN") {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(string(c.text), 64)
+	return n, err == nil && n >= 0 && n <= 1 && !math.Signbit(n)
 }
 
 func (c cell) boolean() (b, ok bool) {

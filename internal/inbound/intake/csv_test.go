@@ -132,7 +132,7 @@ func TestAbsentColumns(t *testing.T) {
 		t.Errorf("user %+v", user[0].Value)
 	}
 	course := mustRead(t, intake.Courses(), `{"id":1,"name":"Go","is_published":false}`)
-	if want := (lyceum.Course{ID: 1, Name: "Go"}); course[0].Value != want {
+	if want := (lyceum.CourseRow{Course: lyceum.Course{ID: 1, Name: "Go"}}); course[0].Value != want {
 		t.Errorf("course %+v", course[0].Value)
 	}
 	plan := mustRead(t, intake.PricingPlans(), "id,course_id,name,price,currency\n1,,A,0,USD\n")

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,18 @@ type encoder struct {
 func (e *encoder) raw(s string)    { e.buf = append(e.buf, s...) }
 func (e *encoder) integer(n int64) { e.buf = strconv.AppendInt(e.buf, n, 10) }
 func (e *encoder) boolean(b bool)  { e.buf = strconv.AppendBool(e.buf, b) }
+
+func (e *encoder) number(f float64) { e.buf = strconv.AppendFloat(e.buf, f, 'g', -1, 64) }
+
+// json writes a value that JSON has, in CSV inside a cell.
+func (e *encoder) json(v any) {
+	text, _ := json.Marshal(v) //nolint:errchkjson // lists of texts and of structs of texts: nothing that could fail
+	if e.format == JSONLines {
+		e.raw(string(text))
+	} else {
+		e.buf = appendCSVText(e.buf, string(text))
+	}
+}
 
 func (e *encoder) time(t time.Time) {
 	e.quote()

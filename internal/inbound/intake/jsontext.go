@@ -101,7 +101,9 @@ func (p *jsonText) value(depth int) (cell, *jsonFault) {
 		text, fault := p.string()
 		return cell{text: text, form: formText}, fault
 	case c == '{' || c == '[':
-		return cell{form: formComposite}, p.skip(depth)
+		begin := p.i
+		fault := p.skip(depth)
+		return cell{text: p.b[begin:p.i], form: formComposite}, fault
 	case c == '-' || c >= '0' && c <= '9':
 		return p.number()
 	}

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,11 +9,11 @@ import (
 )
 
 // Kind says how one kind of row is written in a file: which columns there are
-// and what each takes. Make one with Transactions, Users, Courses or
-// PricingPlans.
+// and what each takes. Make one with Transactions, Users, Courses or another
+// function of this package.
 type Kind[T any] struct {
 	name    string // as in the command
-	list    string // the key of the API's list answers
+	list    string // the key of the API's list answers, if there are any
 	columns []column[T]
 	id      func(*T) int32
 	email   func(*T) string // nil for rows that have none
@@ -28,6 +29,8 @@ type column[T any] struct {
 	required bool // the header, or every JSON object, must name it
 	nullable bool
 	text     bool // free text: quoted against spreadsheets; empty is not null
+	json     bool // JSON: in CSV inside the cell, in JSON in place
+	limit    int  // length in bytes; 0 is maxCell
 
 	// read puts a cell that is not null into v, or says what is wrong with it.
 	read  func(m *memo, c cell, v *T) (problem string)
@@ -46,15 +49,15 @@ type memo struct{ currency lyceum.Currency }
 // accept puts a cell into v, or says what is wrong with it.
 func (k *column[T]) accept(m *memo, c cell, v *T) (problem string) {
 	switch {
-	case c.form == formComposite:
+	case c.form == formComposite && !k.json:
 		return "must be a single value, not an object or an array"
 	case c.form == formNull, len(c.text) == 0 && !k.text:
 		if !k.nullable {
 			return "must not be empty"
 		}
 		return ""
-	case len(c.text) > maxCell:
-		return "must be at most 64 KiB long"
+	case len(c.text) > max(k.limit, maxCell):
+		return fmt.Sprintf("must be at most %d KiB long", max(k.limit, maxCell)>>10)
 	}
 	return k.read(m, c, v)
 }
@@ -63,6 +66,12 @@ func (k *column[T]) accept(m *memo, c cell, v *T) (problem string) {
 // zero, and the sink knows what that means.
 func (k column[T]) optional() column[T] {
 	k.required = false
+	return k
+}
+
+// long gives the column as one of texts that fill a page.
+func (k column[T]) long() column[T] {
+	k.limit = maxLong
 	return k
 }
 

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -76,6 +77,8 @@ func Users() Kind[lyceum.User] {
 			roleColumn(),
 			optTextColumn("src", func(u *row) *lyceum.Opt[string] { return &u.Src }),
 			timeColumn("created_at", func(u *row) *time.Time { return &u.CreatedAt }).optional(),
+			optTimeColumn("last_sign_in_at", func(u *row) *lyceum.Opt[time.Time] { return &u.LastSignInAt }),
+			optTextColumn("last_sign_in_ip", func(u *row) *lyceum.Opt[string] { return &u.LastSignInIP }),
 		},
 	}
 }
@@ -101,9 +104,10 @@ func roleColumn() column[lyceum.User] {
 }
 
 // Courses are the courses of a school. A file must have id, name and
-// is_published; without created_at that is zero, the other fields are null.
-func Courses() Kind[lyceum.Course] {
-	type row = lyceum.Course
+// is_published; without created_at and updated_at those are zero, the other
+// fields are null.
+func Courses() Kind[lyceum.CourseRow] {
+	type row = lyceum.CourseRow
 	return Kind[row]{
 		name: "courses", list: "courses",
 		id: func(c *row) int32 { return int32(c.ID) },
@@ -111,40 +115,53 @@ func Courses() Kind[lyceum.Course] {
 			idColumn("id", func(c *row) *lyceum.CourseID { return &c.ID }),
 			textColumn("name", func(c *row) *string { return &c.Name }),
 			optTextColumn("heading", func(c *row) *lyceum.Opt[string] { return &c.Heading }),
-			optTextColumn("description", func(c *row) *lyceum.Opt[string] { return &c.Description }),
+			optTextColumn("description", func(c *row) *lyceum.Opt[string] { return &c.Description }).long(),
 			booleanColumn("is_published", func(c *row) *bool { return &c.IsPublished }),
 			optTextColumn("image_url", func(c *row) *lyceum.Opt[string] { return &c.ImageURL }),
 			timeColumn("created_at", func(c *row) *time.Time { return &c.CreatedAt }).optional(),
+			timeColumn("updated_at", func(c *row) *time.Time { return &c.UpdatedAt }).optional(),
+			optIDColumn("author_bio_id", func(c *row) *lyceum.Opt[lyceum.AuthorID] { return &c.AuthorID }),
+			optBooleanColumn("is_listed", func(c *row) *lyceum.Opt[bool] { return &c.Listed }),
+			optBooleanColumn("lecture_order", func(c *row) *lyceum.Opt[bool] { return &c.Ordered }),
+			optIDColumn("certificate_page_id", func(c *row) *lyceum.Opt[int32] { return &c.Certificate }),
 		},
 	}
 }
 
 // PricingPlans are the ways of paying. A file must have id, course_id, name,
-// price and currency; course_id may be empty. Without the columns frequency, created_at and updated_at those are
-// zero; the other fields are null. In JSON the frequency may also be
-// the contract's object of type, billing_interval and billing_interval_count,
-// and is written so.
+// price and currency; course_id may be empty. Without the columns frequency,
+// created_at and updated_at those are zero; the other fields are null. In JSON
+// the frequency may also be the contract's object, which has the interval and
+// the limits of access in it, and is written so.
 func PricingPlans() Kind[lyceum.PricingPlan] {
 	type row = lyceum.PricingPlan
-	interval := optTextColumn("billing_interval", func(p *row) *lyceum.Opt[string] { return &p.BillingInterval })
-	interval.text, interval.csvOnly, interval.read = false, true, readInterval
-	count := optIDColumn("billing_interval_count", func(p *row) *lyceum.Opt[int32] { return &p.BillingIntervalCount })
-	count.csvOnly = true
+	frequency := []column[row]{
+		optWordColumn("billing_interval", []string{"week", "month", "year"}, func(p *row) *lyceum.Opt[string] { return &p.BillingInterval }),
+		optIDColumn("billing_interval_count", func(p *row) *lyceum.Opt[int32] { return &p.BillingIntervalCount }),
+		optTimeColumn("access_limit_date", func(p *row) *lyceum.Opt[time.Time] { return &p.AccessLimitDate }),
+		optWordColumn("access_limit_interval", []string{"day", "week", "month", "year"}, func(p *row) *lyceum.Opt[string] { return &p.AccessLimitInterval }),
+		optIDColumn("access_limit_duration", func(p *row) *lyceum.Opt[int32] { return &p.AccessLimitDuration }),
+	}
+	for i := range frequency {
+		frequency[i].csvOnly = true
+	}
 	return Kind[row]{
 		name: "pricing-plans", list: "pricing_plans",
 		id: func(p *row) int32 { return int32(p.ID) },
-		columns: []column[row]{
+		columns: slices.Concat([]column[row]{
 			idColumn("id", func(p *row) *lyceum.PricingPlanID { return &p.ID }),
 			optIDColumn("course_id", func(p *row) *lyceum.Opt[lyceum.CourseID] { return &p.CourseID }).always(),
 			textColumn("name", func(p *row) *string { return &p.Name }),
 			amountColumn("price", func(p *row) *lyceum.Minor { return &p.Price }),
 			currencyColumn("currency", func(p *row) *lyceum.Currency { return &p.Currency }),
-			frequencyColumn(interval, count),
-			interval,
-			count,
+			frequencyColumn(frequency...),
+		}, frequency, []column[row]{
+			optTextColumn("description", func(p *row) *lyceum.Opt[string] { return &p.Description }).long(),
+			optCountColumn("free_trial_length", func(p *row) *lyceum.Opt[int32] { return &p.FreeTrialLength }),
+			optCountColumn("enrollment_cap", func(p *row) *lyceum.Opt[int32] { return &p.EnrollmentCap }),
 			timeColumn("created_at", func(p *row) *time.Time { return &p.CreatedAt }).optional(),
 			timeColumn("updated_at", func(p *row) *time.Time { return &p.UpdatedAt }).optional(),
-		},
+		}),
 	}
 }
 
@@ -180,14 +197,4 @@ func frequencyColumn(beside ...column[lyceum.PricingPlan]) column[lyceum.Pricing
 			e.raw(`}`)
 		},
 	}
-}
-
-func readInterval(_ *memo, c cell, p *lyceum.PricingPlan) string {
-	for _, interval := range [...]string{"week", "month", "year"} {
-		if string(c.text) == interval {
-			p.BillingInterval = lyceum.Some(interval)
-			return ""
-		}
-	}
-	return intervalTaken
 }

@@ -124,7 +124,7 @@ func TestR12Ids(t *testing.T) {
 		}
 		return buffer.Read(p)
 	}
-	sink := newSchool(func(c lyceum.Course) int32 { return int32(c.ID) })
+	sink := newSchool(func(c lyceum.CourseRow) int32 { return int32(c.ID) })
 	before := allocated()
 	result, err := intake.Import(t.Context(), func() (io.ReadCloser, error) { return io.NopCloser(file), nil }, intake.Courses(), sink, intake.Options{OnError: intake.Skip})
 	if err != nil || result.Rows != rows || len(sink.rows)+result.Bad != rows {

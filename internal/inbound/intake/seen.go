@@ -30,8 +30,8 @@ const seenTwice = "stands in the file a second time"
 
 // clash names the columns of v that stood in an earlier good row.
 func (s *seen[T]) clash(v *T) (columns []string) {
-	if s.ids.has(s.kind.id(v)) {
-		columns = append(columns, "id")
+	if id := s.kind.id(v); id != 0 && s.ids.has(id) {
+		columns = append(columns, s.kind.columns[0].name)
 	}
 	if s.kind.email == nil {
 		return columns
@@ -47,7 +47,9 @@ func (s *seen[T]) doubtful(v *T) bool {
 	if len(s.clash(v)) > 0 {
 		return true
 	}
-	_, ok := s.openIDs[s.kind.id(v)]
+	id := s.kind.id(v)
+	_, ok := s.openIDs[id]
+	ok = ok && id != 0
 	if !ok && len(s.openEmails) > 0 {
 		_, ok = s.openEmails[s.hash(v)]
 	}

@@ -1,6 +1,6 @@
 // Package learning decides about a school's courses and the pricing plans they
-// are sold by: which may be taken in and what becomes of those that are there
-// already.
+// are sold by: who sees them, what enrolling, completing and expiring mean, and
+// which rows may be taken in.
 //
 // It must not know HTTP, SQL or a file format.
 package learning
@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Service takes courses and pricing plans in.
+// Service decides about courses, pricing plans and what learners do.
 type Service struct {
 	store lyceum.Store
 	clock func() time.Time
@@ -43,70 +43,62 @@ func (s *Service) EachPricingPlan(ctx context.Context, school lyceum.SchoolID, v
 	return s.store.EachPricingPlan(ctx, school, visit)
 }
 
-// CourseImport takes courses of one school in, batch by batch. A course that
-// is there already, by id, is brought up to date; the same batch twice changes
-// nothing. What a row does not say (heading, description, image, creation time)
-// stays as it is with a known course; a new one is created now.
-type CourseImport struct {
-	service *Service
-	school  lyceum.SchoolID
-	actor   string
+// ImportCourses begins an import of courses. What a row does not say (heading,
+// description, image, author, certificate, times, whether the course is listed
+// or wants its lectures in order) stays as it is with a known course; a new one
+// is created now, listed and in no order.
+func (s *Service) ImportCourses(school lyceum.SchoolID, actor string) *Rows[lyceum.CourseRow] {
+	type row = lyceum.CourseRow
+	return &Rows[row]{s, school, actor, shape[row]{
+		what:  "courses",
+		names: []reference[row]{{"author_bio_id", "author", lyceum.AuthorSequence, func(c *row) int32 { return int32(c.AuthorID.Value) }}},
+		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
+			ids := make([]lyceum.CourseID, len(rows))
+			for n := range rows {
+				ids[n] = rows[n].ID
+			}
+			kept, err := tx.FindCourses(ids)
+			if err != nil {
+				return lyceum.Saved{}, err
+			}
+			courses := make([]lyceum.Course, len(rows))
+			for n := range rows {
+				old, there := kept[rows[n].ID]
+				if !there {
+					old = lyceum.Course{IsListed: true}
+				}
+				courses[n] = completeCourse(&rows[n], &old, now)
+			}
+			return tx.SaveCourses(courses)
+		},
+	}}
 }
 
-// ImportCourses begins an import of courses into a school.
-func (s *Service) ImportCourses(school lyceum.SchoolID, actor string) *CourseImport {
-	return &CourseImport{service: s, school: school, actor: actor}
-}
-
-// Check finds no problem: a course names nothing else.
-func (i *CourseImport) Check(context.Context, []lyceum.Course) ([]lyceum.RowProblem, error) {
-	return nil, nil
-}
-
-// Save keeps a batch in one write.
-func (i *CourseImport) Save(ctx context.Context, batch []lyceum.Course) (lyceum.Saved, []lyceum.RowProblem, error) {
-	var saved lyceum.Saved
-	now := i.service.clock()
-	err := i.service.store.Write(ctx, lyceum.Stamp{School: i.school, At: now, Actor: i.actor}, func(tx lyceum.Tx) error {
-		rows := append([]lyceum.Course(nil), batch...)
-		ids := make([]lyceum.CourseID, len(rows))
-		for n := range rows {
-			ids[n] = rows[n].ID
-		}
-		kept, err := tx.FindCourses(ids)
-		if err != nil {
-			return err
-		}
-		for n := range rows {
-			completeCourse(&rows[n], kept[rows[n].ID], now)
-		}
-		saved, err = tx.SaveCourses(rows)
-		return err
-	})
-	if err != nil {
-		return lyceum.Saved{}, nil, fmt.Errorf("import courses: %w", err)
+// completeCourse gives a row what it does not say.
+func completeCourse(row *lyceum.CourseRow, old *lyceum.Course, now time.Time) lyceum.Course {
+	c := row.Course
+	c.CreatedAt = firstTime(c.CreatedAt, old.CreatedAt, lyceum.Second(now))
+	c.UpdatedAt = firstTime(c.UpdatedAt, old.UpdatedAt, c.CreatedAt)
+	keep(&c.Heading, old.Heading)
+	keep(&c.Description, old.Description)
+	keep(&c.ImageURL, old.ImageURL)
+	keep(&c.AuthorID, old.AuthorID)
+	keep(&c.Certificate, old.Certificate)
+	c.IsListed, c.LectureOrder = old.IsListed, old.LectureOrder
+	if row.Listed.Present {
+		c.IsListed = row.Listed.Value
 	}
-	return saved, nil, nil
-}
-
-// completeCourse gives a row what it does not say. The zero Course stands for
-// one that is not there yet.
-func completeCourse(row *lyceum.Course, old lyceum.Course, now time.Time) {
-	row.CreatedAt = firstTime(row.CreatedAt, old.CreatedAt, lyceum.Second(now))
-	for _, text := range []struct{ to, from *lyceum.Opt[string] }{
-		{&row.Heading, &old.Heading}, {&row.Description, &old.Description}, {&row.ImageURL, &old.ImageURL},
-	} {
-		if !text.to.Present {
-			*text.to = *text.from
-		}
+	if row.Ordered.Present {
+		c.LectureOrder = row.Ordered.Value
 	}
+	return c
 }
 
 // PricingPlanImport takes pricing plans of one school in, batch by batch. A
 // plan that is there already, by id, is brought up to date; the same batch
-// twice changes nothing. Times and a frequency that a row does not give are a
-// known plan's; a new plan is from now, and free or a one-time payment. A plan
-// must name a course that the school has, or none.
+// twice changes nothing. What a row does not give is a known plan's; a new plan
+// is from now, and free or a one-time payment. A plan must name a course that
+// the school has, or none.
 type PricingPlanImport struct {
 	service *Service
 	school  lyceum.SchoolID
@@ -193,7 +185,7 @@ func courseProblems(batch []lyceum.PricingPlan, missing map[lyceum.CourseID]bool
 func createCourses(tx lyceum.Tx, missing map[lyceum.CourseID]bool, now time.Time) error {
 	var rows []lyceum.Course
 	for _, id := range slices.Sorted(maps.Keys(missing)) {
-		rows = append(rows, lyceum.Course{ID: id, Name: fmt.Sprintf("Course %d", id), CreatedAt: lyceum.Second(now)})
+		rows = append(rows, lyceum.Course{ID: id, Name: fmt.Sprintf("Course %d", id), CreatedAt: lyceum.Second(now), UpdatedAt: lyceum.Second(now), IsListed: true})
 	}
 	_, err := tx.SaveCourses(rows)
 	return err
@@ -215,6 +207,12 @@ func completePlans(tx lyceum.Tx, rows []lyceum.PricingPlan, now time.Time) error
 		if rows[n].Frequency == "" {
 			completeFrequency(&rows[n], old)
 		}
+		keep(&rows[n].Description, old.Description)
+		keep(&rows[n].FreeTrialLength, old.FreeTrialLength)
+		keep(&rows[n].EnrollmentCap, old.EnrollmentCap)
+		keep(&rows[n].AccessLimitDate, old.AccessLimitDate)
+		keep(&rows[n].AccessLimitInterval, old.AccessLimitInterval)
+		keep(&rows[n].AccessLimitDuration, old.AccessLimitDuration)
 	}
 	return nil
 }
@@ -229,6 +227,13 @@ func completeFrequency(row *lyceum.PricingPlan, old lyceum.PricingPlan) {
 		row.Frequency = lyceum.Free
 	default:
 		row.Frequency = lyceum.OneTimePayment
+	}
+}
+
+// keep gives a value that a row does not say what it was.
+func keep[T comparable](to *lyceum.Opt[T], old lyceum.Opt[T]) {
+	if !to.Present {
+		*to = old
 	}
 }
 

@@ -38,16 +38,20 @@ func newDesk(t *testing.T) *desk {
 
 func (d *desk) saveCourses(t *testing.T, batch ...lyceum.Course) lyceum.Saved {
 	t.Helper()
-	given := slices.Clone(batch)
+	var rows []lyceum.CourseRow
+	for _, c := range batch {
+		rows = append(rows, lyceum.CourseRow{Course: c})
+	}
+	given := slices.Clone(rows)
 	courses := d.service.ImportCourses(d.school, "import")
-	if problems, err := courses.Check(t.Context(), batch); err != nil || len(problems) > 0 {
+	if problems, err := courses.Check(t.Context(), rows); err != nil || len(problems) > 0 {
 		t.Fatalf("checked: %v, %v", problems, err)
 	}
-	saved, problems, err := courses.Save(t.Context(), batch)
+	saved, problems, err := courses.Save(t.Context(), rows)
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("saved: %v, %v", problems, err)
 	}
-	if !slices.Equal(given, batch) {
+	if !slices.Equal(given, rows) {
 		t.Error("the batch itself was changed")
 	}
 	return saved
@@ -119,7 +123,8 @@ func TestCourses(t *testing.T) {
 	if saved := d.saveCourses(t, batch...); saved != (lyceum.Saved{Created: 2}) {
 		t.Errorf("saved %+v", saved)
 	}
-	want := []lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: begin}, old}
+	old.UpdatedAt, old.IsListed = old.CreatedAt, true
+	want := []lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: begin, UpdatedAt: begin, IsListed: true}, old}
 	if diff := cmp.Diff(want, d.courses(t)); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
@@ -173,7 +178,10 @@ func TestMissingCoursesAreCreated(t *testing.T) {
 		t.Errorf("saved %+v, %v", saved, problems)
 	}
 	want := []lyceum.Course{
-		{ID: 1, Name: "Pottery", IsPublished: true, CreatedAt: begin}, {ID: 7, Name: "Course 7", CreatedAt: begin}, {ID: 9, Name: "Course 9", CreatedAt: begin},
+		{ID: 1, Name: "Pottery", IsPublished: true}, {ID: 7, Name: "Course 7"}, {ID: 9, Name: "Course 9"},
+	}
+	for i := range want {
+		want[i].CreatedAt, want[i].UpdatedAt, want[i].IsListed = begin, begin, true
 	}
 	if diff := cmp.Diff(want, d.courses(t)); diff != "" {
 		t.Errorf("courses (-want +got):\n%s", diff)
@@ -224,7 +232,7 @@ func TestWhatCannotBe(t *testing.T) {
 	if err := d.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, _, coursesErr := d.service.ImportCourses(d.school, "import").Save(t.Context(), []lyceum.Course{{ID: 1, Name: "Pottery"}})
+	_, _, coursesErr := d.service.ImportCourses(d.school, "import").Save(t.Context(), []lyceum.CourseRow{{Course: lyceum.Course{ID: 1, Name: "Pottery"}}})
 	_, _, plansErr := d.service.ImportPricingPlans(d.school, lyceum.CreateMissing, "import").Save(t.Context(), []lyceum.PricingPlan{plan(1, course(1))})
 	for prefix, err := range map[string]error{"import courses: ": coursesErr, "import pricing plans: ": plansErr} {
 		if lyceum.KindOf(err) != lyceum.Unavailable || !strings.HasPrefix(err.Error(), prefix) {

@@ -209,7 +209,7 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 			return err
 		}
 		done[lecture] = fresh
-		return s.count(tx, user, course, lectures, done, at)
+		return count(tx, user, course, lectures, done, at)
 	})
 	return at, err
 }
@@ -237,7 +237,7 @@ func lectureWords(l lyceum.Lecture) string {
 }
 
 // count brings a user's progress up to date after a lecture was completed.
-func (s *Service) count(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, lectures []lyceum.Lecture, done map[lyceum.LectureID]lyceum.LectureProgress, at time.Time) error {
+func count(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, lectures []lyceum.Lecture, done map[lyceum.LectureID]lyceum.LectureProgress, at time.Time) error {
 	if err := begin(tx, user, course); err != nil {
 		return err
 	}
@@ -251,19 +251,27 @@ func (s *Service) count(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID
 			complete++
 		}
 	}
-	kept.PercentComplete = percent(complete, len(lectures))
-	if kept.PercentComplete == 100 && !kept.CompletedAt.Present {
-		kept.CompletedAt = lyceum.Some(at)
-		full, err := tx.GetCourse(course)
-		if err != nil {
-			return err
-		}
-		if full.Certificate.Present && !kept.Certificate.Present {
-			kept.Certificate = lyceum.Some(lyceum.Certificate{IssuedAt: at, PageID: full.Certificate.Value, SerialNumber: "cert_" + strings.ToLower(rand.Text())})
-		}
+	full, err := tx.GetCourse(course)
+	if err != nil {
+		return err
 	}
+	advance(&kept, &full, percent(complete, len(lectures)), at)
 	_, err = tx.SaveProgress([]lyceum.Progress{kept})
 	return err
+}
+
+// advance notes how much of a course is complete since a moment. Who reaches
+// all of it for the first time has completed the course, and gets the
+// certificate that it gives.
+func advance(p *lyceum.Progress, course *lyceum.Course, percent int32, at time.Time) {
+	p.PercentComplete = percent
+	if percent < 100 || p.CompletedAt.Present {
+		return
+	}
+	p.CompletedAt = lyceum.Some(at)
+	if course.Certificate.Present && !p.Certificate.Present {
+		p.Certificate = lyceum.Some(lyceum.Certificate{IssuedAt: at, PageID: course.Certificate.Value, SerialNumber: "cert_" + strings.ToLower(rand.Text())})
+	}
 }
 
 // percent gives the share of lectures that are complete, rounded down, so that

@@ -125,7 +125,13 @@ func complete(row *lyceum.User, kept lyceum.User, now time.Time) {
 	if !row.Src.Present {
 		row.Src = kept.Src
 	}
-	row.LastSignInAt, row.LastSignInIP, row.DisabledAt = kept.LastSignInAt, kept.LastSignInIP, kept.DisabledAt
+	if !row.LastSignInAt.Present {
+		row.LastSignInAt = kept.LastSignInAt
+	}
+	if !row.LastSignInIP.Present {
+		row.LastSignInIP = kept.LastSignInIP
+	}
+	row.DisabledAt = kept.DisabledAt
 	// Whoever has another address may be another person.
 	if !row.PasswordHash.Present && strings.EqualFold(row.Email, kept.Email) {
 		row.PasswordHash = kept.PasswordHash

@@ -166,8 +166,10 @@ func sqliteIntegrity(ctx context.Context, db *sql.DB) ([]string, error) {
 		if err := rows.Scan(&line); err != nil {
 			return nil, err
 		}
-		if line != "ok" {
-			found = append(found, line)
+		for finding := range strings.Lines(line) { // a page's findings come in one row, below a heading
+			if finding = strings.TrimSpace(finding); finding != "ok" && finding != "" && !strings.HasPrefix(finding, "***") {
+				found = append(found, finding)
+			}
 		}
 	}
 	return found, rows.Err()

@@ -372,6 +372,16 @@ func (s *Store) EachQuizResponse(ctx context.Context, school lyceum.SchoolID, vi
 	return eachRow(ctx, s, &quizResponses, school, visit)
 }
 
+// EachWebhook implements lyceum.Reader.
+func (s *Store) EachWebhook(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.Webhook) error) error {
+	return eachRow(ctx, s, &webhooks, school, visit)
+}
+
+// EachWebhookEvent implements lyceum.Reader.
+func (s *Store) EachWebhookEvent(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.WebhookEvent) error) error {
+	return eachRow(ctx, s, &webhookEvents, school, visit)
+}
+
 // EachTag implements lyceum.Reader.
 func (s *Store) EachTag(ctx context.Context, school lyceum.SchoolID, visit func(lyceum.UserID, string) error) error {
 	err := s.reads.snapshot(ctx, func(q *session) error {

@@ -166,6 +166,11 @@ func (t *tx) FindLectureProgress(user lyceum.UserID, course lyceum.CourseID) (ma
 	return findLectureProgress(t.session, t.stamp.School, user, course)
 }
 
+// GetWebhook implements lyceum.Tx.
+func (t *tx) GetWebhook(id lyceum.WebhookID) (lyceum.Webhook, error) {
+	return getByID(t.session, t.stamp.School, &webhooks, id, "webhook")
+}
+
 // GetOpenEnrollment implements lyceum.Tx.
 func (t *tx) GetOpenEnrollment(user lyceum.UserID, course lyceum.CourseID) (lyceum.Enrollment, error) {
 	found, err := rows(t.session, &enrollments, " WHERE school_id = $1 AND user_id = $2 AND course_id = $3 AND ended_at IS NULL", int64(t.stamp.School), int64(user), int64(course))
@@ -191,13 +196,60 @@ func (t *tx) CountLectureProgress(course lyceum.CourseID) (map[lyceum.UserID]lyc
 	var last time.Time
 	err := t.session.each(`SELECT p.user_id, count(*), max(p.completed_at) FROM lecture_progress p
 		JOIN lectures l ON l.school_id = p.school_id AND l.lecture_id = p.lecture_id
-		WHERE p.school_id = $1 AND p.course_id = $2 AND l.is_published = 1 GROUP BY p.user_id`,
+		JOIN lecture_sections s ON s.school_id = l.school_id AND s.lecture_section_id = l.lecture_section_id
+		WHERE p.school_id = $1 AND p.course_id = $2 AND l.is_published = 1 AND s.is_published = 1 GROUP BY p.user_id`,
 		[]any{int64(t.stamp.School), int64(course)}, []any{scanInt(&user), scanInt(&n), scanTime(&last)}, func() error {
 			found[user] = lyceum.LectureCount{Completed: int(n), Last: last}
 			return nil
 		})
 	if err != nil {
 		return nil, fmt.Errorf("count lecture progress: %w", err)
+	}
+	return found, nil
+}
+
+// FindLectureSections implements lyceum.Tx.
+func (t *tx) FindLectureSections(ids []lyceum.LectureSectionID) (map[lyceum.LectureSectionID]lyceum.LectureSection, error) {
+	return findKeyed(t.session, t.stamp.School, &lectureSections, ids)
+}
+
+// FindLectures implements lyceum.Tx.
+func (t *tx) FindLectures(ids []lyceum.LectureID) (map[lyceum.LectureID]lyceum.Lecture, error) {
+	return findKeyed(t.session, t.stamp.School, &lectures, ids)
+}
+
+// FindEnrollmentsOf implements lyceum.Tx.
+func (t *tx) FindEnrollmentsOf(users []lyceum.UserID) ([]lyceum.Enrollment, error) {
+	return findOf(t, &enrollments, users)
+}
+
+// FindProgressOf implements lyceum.Tx.
+func (t *tx) FindProgressOf(users []lyceum.UserID) ([]lyceum.Progress, error) {
+	return findOf(t, &progress, users)
+}
+
+// FindLectureProgressOf implements lyceum.Tx.
+func (t *tx) FindLectureProgressOf(users []lyceum.UserID) ([]lyceum.LectureProgress, error) {
+	return findOf(t, &lectureProgress, users)
+}
+
+// FindQuizResponsesOf implements lyceum.Tx.
+func (t *tx) FindQuizResponsesOf(users []lyceum.UserID) ([]lyceum.QuizResponse, error) {
+	return findOf(t, &quizResponses, users)
+}
+
+// findOf gives the rows of a table that belong to users.
+func findOf[T any](t *tx, table *table[T], users []lyceum.UserID) ([]T, error) {
+	ids := make([]any, len(users))
+	for i, id := range users {
+		ids[i] = int64(id)
+	}
+	var found []T
+	var row T
+	err := inChunks(t.session, "SELECT "+table.list()+" FROM "+table.name+" WHERE school_id = $1 AND user_id IN ",
+		t.stamp.School, ids, table.scan(&row), func() { found = append(found, row) })
+	if err != nil {
+		return nil, fmt.Errorf("find %s of users: %w", table.name, err)
 	}
 	return found, nil
 }

@@ -139,6 +139,7 @@ CREATE TABLE quiz_responses (
 	FOREIGN KEY (school_id, user_id) REFERENCES users (school_id, user_id)
 ) STRICT;
 CREATE INDEX quiz_responses_quiz ON quiz_responses (school_id, quiz_id, quiz_response_id);
+CREATE INDEX quiz_responses_user ON quiz_responses (school_id, user_id, quiz_id);
 
 CREATE TABLE webhooks (
 	school_id INTEGER NOT NULL,

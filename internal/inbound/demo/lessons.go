@@ -1,0 +1,148 @@
+package demo
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// chapters and steps name the sections and the lectures of a course.
+var (
+	chapters = [...]string{"Getting started", "First practice", "The full technique", "Finishing", "Where to go from here"}
+	steps    = [...]string{
+		"What you need", "A look at the whole", "Watch it once", "Do it slowly", "Common mistakes", "Do it again", "Close up", "A small project", "Questions of others", "Try yourself",
+	}
+)
+
+// Pages of certificates, by the course that gives one.
+var certificatePages = map[lyceum.CourseID]int32{1: 9001, 3: 9002, 6: 9003, 13: 9004}
+
+const (
+	orderedCourse  lyceum.CourseID = 6  // wants its lectures in order
+	unlistedCourse lyceum.CourseID = 9  // is not in the school's own list
+	emptyCourse    lyceum.CourseID = 17 // a draft that nobody has filled
+)
+
+// lessons are the contents of all courses.
+type lessons struct {
+	sections    []lyceum.LectureSection
+	lectures    []lyceum.Lecture
+	attachments []lyceum.Attachment
+	// seen are the lectures of each course that learners see, in order, and
+	// quizzes those of each lecture.
+	seen    map[lyceum.CourseID][]lyceum.LectureID
+	quizzes map[lyceum.LectureID]lyceum.QuizID
+}
+
+// makeLessons makes up what is in the courses.
+func (s *School) makeLessons() *lessons {
+	l := &lessons{seen: map[lyceum.CourseID][]lyceum.LectureID{}, quizzes: map[lyceum.LectureID]lyceum.QuizID{}}
+	rng := s.seed.stream("lessons")
+	for i := range s.Courses {
+		if course := &s.Courses[i]; course.ID != emptyCourse {
+			l.fill(rng, course)
+		}
+	}
+	return l
+}
+
+// fill makes the sections of a course. The last section of every third course
+// and the last lecture of every other section are drafts.
+func (l *lessons) fill(rng *rand.Rand, course *lyceum.Course) {
+	last := 2 + rng.IntN(len(chapters)-2)
+	for n := range last + 1 {
+		section := lyceum.LectureSection{
+			ID: lyceum.LectureSectionID(len(l.sections) + 1), Course: course.ID, Name: chapters[n], Position: int32(n + 1),
+			IsPublished: n < last || course.ID%3 != 0,
+		}
+		l.sections = append(l.sections, section)
+		count := 2 + rng.IntN(4)
+		for k := range count {
+			lecture := lyceum.Lecture{
+				ID: lyceum.LectureID(len(l.lectures) + 1), Course: course.ID, Section: section.ID, Position: int32(k + 1),
+				IsPublished: k < count-1 || section.ID%2 == 0,
+			}
+			if rng.IntN(20) > 0 {
+				lecture.Name = lyceum.Some(steps[(n*3+k)%len(steps)])
+			}
+			l.lectures = append(l.lectures, lecture)
+			if lecture.IsPublished && section.IsPublished {
+				l.seen[course.ID] = append(l.seen[course.ID], lecture.ID)
+			}
+			l.attach(rng, course, &lecture, k == count-1)
+		}
+	}
+}
+
+// attach puts something into a lecture: into the first of the school one of
+// every kind, into others a text and a video, and a quiz into a section's last.
+func (l *lessons) attach(rng *rand.Rand, course *lyceum.Course, lecture *lyceum.Lecture, last bool) {
+	kinds := []lyceum.AttachmentKind{lyceum.TextAttachment, lyceum.VideoAttachment}
+	switch {
+	case lecture.ID == 1:
+		kinds = lyceum.AttachmentKinds()
+	case last:
+		kinds = append(kinds, lyceum.QuizAttachment)
+	case rng.IntN(3) == 0:
+		kinds = append(kinds, lyceum.PDFAttachment, lyceum.NativeCommentsAttachment)
+	}
+	for position, kind := range kinds {
+		a := lyceum.Attachment{ID: lyceum.AttachmentID(len(l.attachments) + 1), Lecture: lecture.ID, Kind: kind, Position: lyceum.Some(int32(position + 1))}
+		l.furnish(rng, course, lecture, &a)
+		l.attachments = append(l.attachments, a)
+	}
+}
+
+func (l *lessons) furnish(rng *rand.Rand, course *lyceum.Course, lecture *lyceum.Lecture, a *lyceum.Attachment) {
+	file := func(name, extension string, size int32) {
+		a.Name, a.FileExtension, a.FileSize = lyceum.Some(name), lyceum.Some(extension), lyceum.Some(size)
+		a.URL = lyceum.Some(fmt.Sprintf("https://files.example.com/attachments/%d.%s", a.ID, extension))
+	}
+	switch a.Kind {
+	case lyceum.TextAttachment:
+		a.Text = lyceum.Some("<p>" + strings.ReplaceAll(course.Name, "&", "&amp;") + ": read this before you begin, and keep it at hand.</p>")
+	case lyceum.CodeDisplayAttachment:
+		a.Text = lyceum.Some("<pre><code>cut(4, \"cm\")\nfold()\n</code></pre>")
+	case lyceum.CodeEmbedAttachment:
+		a.Text = lyceum.Some(`<iframe src="https://embed.example.com/pattern" title="The pattern to print"></iframe>`)
+	case lyceum.VideoAttachment:
+		file("lesson.mp4", "mp4", 0)
+		a.Video = lyceum.Some(video(rng, a.ID))
+	case lyceum.AudioAttachment:
+		file("listen.mp3", "mp3", int32(2_000_000+rng.IntN(9_000_000)))
+	case lyceum.ImageAttachment:
+		file("close-up.jpg", "jpg", int32(200_000+rng.IntN(900_000)))
+	case lyceum.PDFAttachment:
+		file("list.pdf", "pdf", int32(50_000+rng.IntN(400_000)))
+	case lyceum.QuizAttachment:
+		quiz := lyceum.QuizID(len(l.quizzes) + 1)
+		l.quizzes[lecture.ID] = quiz
+		a.Quiz = &lyceum.Quiz{ID: quiz, Questions: questions(rng)}
+	case lyceum.NativeCommentsAttachment, lyceum.UpsellAttachment:
+	}
+}
+
+// video is ready, but for one in thirty.
+func video(rng *rand.Rand, id lyceum.AttachmentID) lyceum.Video {
+	v := lyceum.Video{URL: fmt.Sprintf("https://video.example.com/%d/playlist.m3u8", id), ContentType: "application/x-mpegURL", Status: lyceum.VideoReady}
+	if rng.IntN(30) == 0 {
+		v.Status = lyceum.VideoProcessing
+		return v
+	}
+	v.Thumbnail, v.Duration = lyceum.Some(fmt.Sprintf("https://video.example.com/%d/still.jpg", id)), lyceum.Some(int32(90+rng.IntN(1500)))
+	return v
+}
+
+func questions(rng *rand.Rand) []lyceum.Question {
+	asked := []lyceum.Question{{
+		Question: "What comes first?", QuestionType: "single", Answers: []string{"The tools", "The material", "The finish"}, CorrectAnswers: []string{"The material"}, Graded: rng.IntN(4) > 0,
+	}}
+	if rng.IntN(2) == 0 {
+		asked = append(asked, lyceum.Question{
+			Question: "Which of these do you need?", QuestionType: "multiple", Answers: []string{"Water", "Patience", "A licence"}, CorrectAnswers: []string{"Water", "Patience"}, Graded: asked[0].Graded,
+		})
+	}
+	return asked
+}

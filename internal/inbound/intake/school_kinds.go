@@ -1,0 +1,399 @@
+package intake
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Authors are who courses are by. A file must have id; the other fields may be
+// null.
+func Authors() Kind[lyceum.AuthorProfile] {
+	type row = lyceum.AuthorProfile
+	return Kind[row]{
+		name: "authors", list: "authors",
+		id: func(a *row) int32 { return int32(a.ID) },
+		columns: []column[row]{
+			idColumn("id", func(a *row) *lyceum.AuthorID { return &a.ID }),
+			optTextColumn("name", func(a *row) *lyceum.Opt[string] { return &a.Name }).always(),
+			optTextColumn("bio", func(a *row) *lyceum.Opt[string] { return &a.Bio }).always().long(),
+			optTextColumn("profile_image_url", func(a *row) *lyceum.Opt[string] { return &a.ProfileImageURL }).always(),
+			optIDColumn("user_id", func(a *row) *lyceum.Opt[lyceum.UserID] { return &a.UserID }).always(),
+		},
+	}
+}
+
+// LectureSections are the parts of courses. A file must have every column.
+func LectureSections() Kind[lyceum.LectureSection] {
+	type row = lyceum.LectureSection
+	return Kind[row]{
+		name: "lecture-sections", list: "lecture_sections",
+		id: func(s *row) int32 { return int32(s.ID) },
+		columns: []column[row]{
+			idColumn("id", func(s *row) *lyceum.LectureSectionID { return &s.ID }),
+			idColumn("course_id", func(s *row) *lyceum.CourseID { return &s.Course }),
+			textColumn("name", func(s *row) *string { return &s.Name }),
+			booleanColumn("is_published", func(s *row) *bool { return &s.IsPublished }),
+			idColumn("position", func(s *row) *int32 { return &s.Position }),
+		},
+	}
+}
+
+// Lectures are what learners work through. A file must have every column; name
+// may be null.
+func Lectures() Kind[lyceum.Lecture] {
+	type row = lyceum.Lecture
+	return Kind[row]{
+		name: "lectures", list: "lectures",
+		id: func(l *row) int32 { return int32(l.ID) },
+		columns: []column[row]{
+			idColumn("id", func(l *row) *lyceum.LectureID { return &l.ID }),
+			idColumn("course_id", func(l *row) *lyceum.CourseID { return &l.Course }),
+			idColumn("lecture_section_id", func(l *row) *lyceum.LectureSectionID { return &l.Section }),
+			optTextColumn("name", func(l *row) *lyceum.Opt[string] { return &l.Name }).always(),
+			booleanColumn("is_published", func(l *row) *bool { return &l.IsPublished }),
+			idColumn("position", func(l *row) *int32 { return &l.Position }),
+		},
+	}
+}
+
+// Attachments are the parts of lectures. A file must have id, lecture_id and
+// kind; the other fields may be null. The questions of a quiz are JSON.
+func Attachments() Kind[lyceum.Attachment] {
+	type row = lyceum.Attachment
+	video := func(a *row) *lyceum.Video {
+		a.Video.Present = true
+		return &a.Video.Value
+	}
+	return Kind[row]{
+		name: "attachments", list: "attachments",
+		id: func(a *row) int32 { return int32(a.ID) },
+		columns: []column[row]{
+			idColumn("id", func(a *row) *lyceum.AttachmentID { return &a.ID }),
+			idColumn("lecture_id", func(a *row) *lyceum.LectureID { return &a.Lecture }),
+			optTextColumn("name", func(a *row) *lyceum.Opt[string] { return &a.Name }).always(),
+			wordColumn("kind", lyceum.AttachmentKinds(), func(a *row) *lyceum.AttachmentKind { return &a.Kind }),
+			optTextColumn("url", func(a *row) *lyceum.Opt[string] { return &a.URL }).always(),
+			optTextColumn("text", func(a *row) *lyceum.Opt[string] { return &a.Text }).always().long(),
+			optIDColumn("position", func(a *row) *lyceum.Opt[int32] { return &a.Position }).always(),
+			optCountColumn("file_size", func(a *row) *lyceum.Opt[int32] { return &a.FileSize }).always(),
+			optTextColumn("file_extension", func(a *row) *lyceum.Opt[string] { return &a.FileExtension }).always(),
+			quizColumn(),
+			questionsColumn(),
+			within(videoPart("video_url", func(a *row) *string { return &video(a).URL }), hasVideo),
+			within(videoPart("video_content_type", func(a *row) *string { return &video(a).ContentType }), hasVideo),
+			within(wordColumn("video_status", videoStates, func(a *row) *lyceum.VideoStatus { return &video(a).Status }).always(), hasVideo),
+			within(optTextColumn("url_thumbnail", func(a *row) *lyceum.Opt[string] { return &video(a).Thumbnail }).always(), hasVideo),
+			within(optCountColumn("media_duration", func(a *row) *lyceum.Opt[int32] { return &video(a).Duration }).always(), hasVideo),
+		},
+	}
+}
+
+var videoStates = []lyceum.VideoStatus{
+	lyceum.VideoReady, lyceum.VideoProcessing, lyceum.VideoPartiallyReady, lyceum.VideoQueued, lyceum.VideoThumbnailReady, lyceum.VideoFailed,
+}
+
+func hasVideo(a *lyceum.Attachment) bool { return a.Video.Present }
+
+func videoPart(name string, at func(*lyceum.Attachment) *string) column[lyceum.Attachment] {
+	k := textColumn(name, at)
+	k.text = false // empty is null: there is no video
+	return k
+}
+
+// within makes a column null where the part of the row that it is in is not
+// there.
+func within[T any](k column[T], there func(*T) bool) column[T] {
+	write := k.write
+	k.nullable = true
+	k.write = func(e *encoder, v *T) {
+		if there(v) {
+			write(e, v)
+		} else {
+			e.null()
+		}
+	}
+	return k
+}
+
+// quizColumn is the id of the quiz in an attachment.
+func quizColumn() column[lyceum.Attachment] {
+	k := idColumn("quiz_id", func(a *lyceum.Attachment) *lyceum.QuizID {
+		if a.Quiz == nil {
+			a.Quiz = &lyceum.Quiz{Questions: []lyceum.Question{}}
+		}
+		return &a.Quiz.ID
+	})
+	return within(k, func(a *lyceum.Attachment) bool { return a.Quiz != nil })
+}
+
+// questionsColumn is JSON as the contract has it; it comes after quiz_id.
+func questionsColumn() column[lyceum.Attachment] {
+	return column[lyceum.Attachment]{
+		name: "questions", required: true, nullable: true, json: true, limit: maxLong,
+		read: func(_ *memo, c cell, a *lyceum.Attachment) string {
+			if a.Quiz == nil {
+				return "must be empty where quiz_id is"
+			}
+			if err := json.Unmarshal(c.text, &a.Quiz.Questions); err != nil {
+				return questionsTaken
+			}
+			for _, q := range a.Quiz.Questions {
+				if q.QuestionType != "single" && q.QuestionType != "multiple" {
+					return questionsTaken
+				}
+			}
+			return ""
+		},
+		write: func(e *encoder, a *lyceum.Attachment) {
+			if a.Quiz == nil {
+				e.null()
+				return
+			}
+			e.json(a.Quiz.Questions)
+		},
+	}
+}
+
+// Enrollments are the stays of learners in courses. A file must have every
+// column but id; expires_at and ended_at may be null.
+func Enrollments() Kind[lyceum.Enrollment] {
+	type row = lyceum.Enrollment
+	return Kind[row]{
+		name: "enrollments", list: "enrollments",
+		id: func(e *row) int32 { return int32(e.ID) },
+		columns: []column[row]{
+			idColumn("id", func(e *row) *lyceum.EnrollmentID { return &e.ID }).optional(),
+			idColumn("user_id", func(e *row) *lyceum.UserID { return &e.User }),
+			idColumn("course_id", func(e *row) *lyceum.CourseID { return &e.Course }),
+			timeColumn("enrolled_at", func(e *row) *time.Time { return &e.EnrolledAt }),
+			optTimeColumn("expires_at", func(e *row) *lyceum.Opt[time.Time] { return &e.ExpiresAt }).always(),
+			optTimeColumn("ended_at", func(e *row) *lyceum.Opt[time.Time] { return &e.EndedAt }).always(),
+		},
+	}
+}
+
+// CourseProgress is what learners have done of courses. A file must have every
+// column but id; those about completion and certificate may be null.
+func CourseProgress() Kind[lyceum.Progress] {
+	type row = lyceum.Progress
+	given := func(p *row) *lyceum.Certificate {
+		p.Certificate.Present = true
+		return &p.Certificate.Value
+	}
+	certified := func(p *row) bool { return p.Certificate.Present }
+	percent := countColumn("percent_complete", func(p *row) *int32 { return &p.PercentComplete })
+	count := percent.read
+	percent.read = func(m *memo, c cell, p *row) string {
+		if count(m, c, p) != "" || p.PercentComplete > 100 {
+			return "must be an integer from 0 to 100, in digits alone"
+		}
+		return ""
+	}
+	serial := textColumn("certificate_serial_number", func(p *row) *string { return &given(p).SerialNumber })
+	serial.text = false
+	return Kind[row]{
+		name: "progress", list: "progress",
+		id: func(p *row) int32 { return int32(p.ID) },
+		columns: []column[row]{
+			idColumn("id", func(p *row) *lyceum.ProgressID { return &p.ID }).optional(),
+			idColumn("user_id", func(p *row) *lyceum.UserID { return &p.User }),
+			idColumn("course_id", func(p *row) *lyceum.CourseID { return &p.Course }),
+			percent,
+			optTimeColumn("completed_at", func(p *row) *lyceum.Opt[time.Time] { return &p.CompletedAt }).always(),
+			within(timeColumn("certificate_issued_at", func(p *row) *time.Time { return &given(p).IssuedAt }), certified),
+			within(idColumn("certificate_page_id", func(p *row) *int32 { return &given(p).PageID }), certified),
+			within(serial, certified),
+		},
+	}
+}
+
+// LectureProgress are the lectures that learners completed. A file must have
+// every column but id.
+func LectureProgress() Kind[lyceum.LectureProgress] {
+	type row = lyceum.LectureProgress
+	return Kind[row]{
+		name: "lecture-progress", list: "lecture_progress",
+		id: func(p *row) int32 { return int32(p.ID) },
+		columns: []column[row]{
+			idColumn("id", func(p *row) *lyceum.LectureProgressID { return &p.ID }).optional(),
+			idColumn("user_id", func(p *row) *lyceum.UserID { return &p.User }),
+			idColumn("course_id", func(p *row) *lyceum.CourseID { return &p.Course }),
+			idColumn("lecture_id", func(p *row) *lyceum.LectureID { return &p.Lecture }),
+			timeColumn("completed_at", func(p *row) *time.Time { return &p.CompletedAt }),
+		},
+	}
+}
+
+// QuizResponses are what learners answered. A file must have every column but
+// id; submitted_at and percent_correct, a part of 1, may be null.
+func QuizResponses() Kind[lyceum.QuizResponse] {
+	type row = lyceum.QuizResponse
+	return Kind[row]{
+		name: "quiz-responses", list: "quiz_responses",
+		id: func(r *row) int32 { return int32(r.ID) },
+		columns: []column[row]{
+			idColumn("id", func(r *row) *lyceum.QuizResponseID { return &r.ID }).optional(),
+			idColumn("quiz_id", func(r *row) *lyceum.QuizID { return &r.Quiz }),
+			idColumn("user_id", func(r *row) *lyceum.UserID { return &r.User }),
+			optTimeColumn("submitted_at", func(r *row) *lyceum.Opt[time.Time] { return &r.SubmittedAt }).always(),
+			optPartColumn("percent_correct", func(r *row) *lyceum.Opt[float64] { return &r.PercentCorrect }).always(),
+		},
+	}
+}
+
+// Tags are those of users, all of a user's in one row, as a JSON list of
+// texts.
+func Tags() Kind[lyceum.UserTags] {
+	type row = lyceum.UserTags
+	return Kind[row]{
+		name: "tags",
+		id:   func(u *row) int32 { return int32(u.User) },
+		columns: []column[row]{
+			idColumn("user_id", func(u *row) *lyceum.UserID { return &u.User }),
+			{
+				name: "tags", required: true, json: true,
+				read: func(_ *memo, c cell, u *row) string {
+					if json.Unmarshal(c.text, &u.Tags) != nil || u.Tags == nil {
+						return `must be a JSON list of texts such as ["VIP"]`
+					}
+					return ""
+				},
+				write: func(e *encoder, u *row) { e.json(u.Tags) },
+			},
+		},
+	}
+}
+
+// Webhooks are receivers of events. A file must have every column but
+// created_at.
+func Webhooks() Kind[lyceum.Webhook] {
+	type row = lyceum.Webhook
+	return Kind[row]{
+		name: "webhooks", list: "webhooks",
+		id: func(w *row) int32 { return int32(w.ID) },
+		columns: []column[row]{
+			idColumn("id", func(w *row) *lyceum.WebhookID { return &w.ID }),
+			wordColumn("workflow_state", []lyceum.WebhookState{lyceum.WebhookVerified, lyceum.WebhookPending, lyceum.WebhookFailed}, func(w *row) *lyceum.WebhookState { return &w.State }),
+			textColumn("url", func(w *row) *string { return &w.URL }),
+			textColumn("event_trigger", func(w *row) *string { return &w.EventTrigger }),
+			countColumn("webhook_events_count", func(w *row) *int32 { return &w.EventsCount }),
+			timeColumn("created_at", func(w *row) *time.Time { return &w.CreatedAt }).optional(),
+		},
+	}
+}
+
+// WebhookEvents are events on their way to receivers. A file must have every
+// column; last_attempted_at and response_http_status may be null.
+func WebhookEvents() Kind[lyceum.WebhookEvent] {
+	type row = lyceum.WebhookEvent
+	return Kind[row]{
+		name: "webhook-events", list: "events",
+		id: func(e *row) int32 { return int32(e.ID) },
+		columns: []column[row]{
+			idColumn("id", func(e *row) *lyceum.WebhookEventID { return &e.ID }),
+			wordColumn("workflow_state", []string{"pending", "delivered", "failed"}, func(e *row) *string { return &e.State }),
+			idColumn("webhook_id", func(e *row) *lyceum.WebhookID { return &e.Webhook }),
+			countColumn("attempt_count", func(e *row) *int32 { return &e.AttemptCount }),
+			optTimeColumn("last_attempted_at", func(e *row) *lyceum.Opt[time.Time] { return &e.LastAttemptedAt }).always(),
+			timeColumn("created_at", func(e *row) *time.Time { return &e.CreatedAt }),
+			textColumn("object_type", func(e *row) *string { return &e.ObjectType }),
+			idColumn("object_id", func(e *row) *int32 { return &e.ObjectID }),
+			optIDColumn("response_http_status", func(e *row) *lyceum.Opt[int32] { return &e.ResponseStatus }).always(),
+		},
+	}
+}
+
+// wordColumn is one of the words listed.
+func wordColumn[T any, W ~string](name string, words []W, at func(*T) *W) column[T] {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = string(w)
+	}
+	last := len(list) - 1
+	taken := "must be " + strings.Join(list[:last], ", ") + " or " + list[last]
+	return column[T]{
+		name: name, required: true,
+		read: func(_ *memo, c cell, v *T) string {
+			word := W(c.text)
+			if !slices.Contains(words, word) {
+				return taken
+			}
+			*at(v) = word
+			return ""
+		},
+		write: func(e *encoder, v *T) { e.word(string(*at(v))) },
+	}
+}
+
+// optWordColumn is one of the words listed, or null.
+func optWordColumn[T any](name string, words []string, at func(*T) *lyceum.Opt[string]) column[T] {
+	k := wordColumn(name, words, func(v *T) *string {
+		at(v).Present = true
+		return &at(v).Value
+	})
+	k.required = false
+	return within(k, func(v *T) bool { return at(v).Present })
+}
+
+// countColumn is an integer that is not negative.
+func countColumn[T any](name string, at func(*T) *int32) column[T] {
+	return column[T]{
+		name: name, required: true,
+		read: func(_ *memo, c cell, v *T) string {
+			n, ok := c.integer()
+			if !ok || n < 0 {
+				return countTaken
+			}
+			*at(v) = n
+			return ""
+		},
+		write: func(e *encoder, v *T) { e.integer(int64(*at(v))) },
+	}
+}
+
+func optCountColumn[T any](name string, at func(*T) *lyceum.Opt[int32]) column[T] {
+	return column[T]{
+		name: name, nullable: true,
+		read: func(_ *memo, c cell, v *T) string {
+			n, ok := c.integer()
+			if !ok || n < 0 {
+				return countTaken
+			}
+			*at(v) = lyceum.Some(n)
+			return ""
+		},
+		write: func(e *encoder, v *T) {
+			if o := at(v); o.Present {
+				e.integer(int64(o.Value))
+			} else {
+				e.null()
+			}
+		},
+	}
+}
+
+// optPartColumn is a part of 1 that may be null.
+func optPartColumn[T any](name string, at func(*T) *lyceum.Opt[float64]) column[T] {
+	return column[T]{
+		name: name, nullable: true,
+		read: func(_ *memo, c cell, v *T) string {
+			n, ok := c.part()
+			if !ok {
+				return partTaken
+			}
+			*at(v) = lyceum.Some(n)
+			return ""
+		},
+		write: func(e *encoder, v *T) {
+			if o := at(v); o.Present {
+				e.number(o.Value)
+			} else {
+				e.null()
+			}
+		},
+	}
+}

@@ -1,0 +1,145 @@
+package learning_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// take gives a batch to a sink, which must find the same problems before and
+// while it saves, and nothing to do the second time.
+func take[T any](t *testing.T, rows *learning.Rows[T], batch ...T) (lyceum.Saved, []lyceum.RowProblem) {
+	t.Helper()
+	checked, err := rows.Check(t.Context(), batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved, problems, err := rows.Save(t.Context(), batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(checked, problems); diff != "" {
+		t.Errorf("problems (-checked +saved):\n%s", diff)
+	}
+	again, _, err := rows.Save(t.Context(), batch)
+	if err != nil || again.Created+again.Updated > 0 {
+		t.Errorf("a second time: %+v, %v", again, err)
+	}
+	return saved, problems
+}
+
+// wantTaken takes a batch of which the rows at the places of wrong are refused
+// with those words.
+func wantTaken[T any](t *testing.T, name string, rows *learning.Rows[T], wrong map[int]lyceum.FieldError, batch ...T) {
+	t.Helper()
+	saved, problems := take(t, rows, batch...)
+	got := map[int]lyceum.FieldError{}
+	for _, p := range problems {
+		got[p.Index] = p.FieldError
+	}
+	if diff := cmp.Diff(wrong, got); diff != "" && len(wrong)+len(got) > 0 {
+		t.Errorf("%s: problems (-want +got):\n%s", name, diff)
+	}
+	if saved.Total() != len(batch)-len(wrong) {
+		t.Errorf("%s: saved %+v of %d", name, saved, len(batch))
+	}
+}
+
+func newClassroom(t *testing.T) *desk {
+	t.Helper()
+	d := newDesk(t)
+	storetest.Write(t, d.store, d.school, storetest.NewClassroom("x").Save)
+	return d
+}
+
+func TestRowsAreTaken(t *testing.T) {
+	d := newClassroom(t)
+	type wrong = map[int]lyceum.FieldError
+	day, none := storetest.Day, lyceum.None[time.Time]()
+	wantTaken(t, "authors", d.service.ImportAuthors(d.school, "import"), wrong{1: {Field: "user_id", Message: "99 is no user of this school; import the users first"}},
+		lyceum.AuthorProfile{ID: 8, Name: lyceum.Some("Eve")}, lyceum.AuthorProfile{ID: 9, UserID: lyceum.Some(lyceum.UserID(99))})
+	wantTaken(t, "courses", d.service.ImportCourses(d.school, "import"), wrong{0: {Field: "author_bio_id", Message: "99 is no author of this school; import the authors first"}},
+		lyceum.CourseRow{Course: lyceum.Course{ID: 9, AuthorID: lyceum.Some(lyceum.AuthorID(99))}}, lyceum.CourseRow{Course: lyceum.Course{ID: 10, Name: "New"}, Listed: lyceum.Some(false)})
+	wantTaken(t, "sections", d.service.ImportLectureSections(d.school, "import"), wrong{0: {Field: "course_id", Message: "99 is no course of this school; import the courses first"}},
+		lyceum.LectureSection{ID: 8, Course: 99}, lyceum.LectureSection{ID: 9, Course: 4, Name: "New", IsPublished: true, Position: 1})
+	wantTaken(t, "lectures", d.service.ImportLectures(d.school, "import"), wrong{
+		0: {Field: "lecture_section_id", Message: "99 is no lecture section of this school; import the lecture sections first"},
+		1: {Field: "lecture_section_id", Message: "1 is a section of course 1, not of course 4"},
+	}, lyceum.Lecture{ID: 88, Course: 4, Section: 99}, lyceum.Lecture{ID: 89, Course: 4, Section: 1}, lyceum.Lecture{ID: 90, Course: 4, Section: 9, Position: 1})
+	wantTaken(t, "attachments", d.service.ImportAttachments(d.school, "import"), wrong{
+		0: {Field: "lecture_id", Message: "99 is no lecture of this school; import the lectures first"},
+		1: {Field: "quiz_id", Message: "must be empty for an attachment of the kind text"},
+		2: {Field: "video_url", Message: "must be empty for an attachment of the kind pdf"},
+	}, lyceum.Attachment{ID: 300, Lecture: 99, Kind: lyceum.TextAttachment}, lyceum.Attachment{ID: 301, Lecture: 11, Kind: lyceum.TextAttachment, Quiz: &lyceum.Quiz{ID: 3}},
+		lyceum.Attachment{ID: 302, Lecture: 11, Kind: lyceum.PDFAttachment, Video: lyceum.Some(lyceum.Video{URL: "x"})}, lyceum.Attachment{ID: 303, Lecture: 11, Kind: lyceum.UpsellAttachment})
+	wantTaken(t, "enrollments", d.service.ImportEnrollments(d.school, "import"), wrong{
+		0: {Field: "user_id", Message: "99 is no user of this school; import the users first"},
+		1: {Field: "ended_at", Message: "must not be empty: enrollment 2 of the same user and course goes on already"},
+		2: {Field: "enrolled_at", Message: "is that of enrollment 2 of the same user and course already"},
+		4: {Field: "ended_at", Message: "must not be empty: enrollment 50 of the same user and course goes on already"},
+	}, lyceum.Enrollment{ID: 48, User: 99, Course: 1}, lyceum.Enrollment{ID: 49, User: 2, Course: 1, EnrolledAt: day(9)}, lyceum.Enrollment{ID: 52, User: 2, Course: 1, EnrolledAt: day(5), EndedAt: lyceum.Some(day(6))},
+		lyceum.Enrollment{ID: 50, User: 4, Course: 4, EnrolledAt: day(5)}, lyceum.Enrollment{ID: 51, User: 4, Course: 4, EnrolledAt: day(6)},
+		lyceum.Enrollment{User: 5, Course: 4, EnrolledAt: day(7), ExpiresAt: lyceum.Some(day(20))}, lyceum.Enrollment{ID: 6, User: 5, Course: 1, EnrolledAt: day(5), EndedAt: lyceum.Some(day(8))},
+		lyceum.Enrollment{User: 5, Course: 1, EnrolledAt: day(9), EndedAt: none})
+	wantTaken(t, "progress", d.service.ImportProgress(d.school, "import"), wrong{1: {Field: "course_id", Message: "is that of progress 1 of the same user already"}},
+		lyceum.Progress{User: 2, Course: 1, PercentComplete: 66}, lyceum.Progress{ID: 70, User: 2, Course: 1}, lyceum.Progress{ID: 71, User: 1, Course: 1, PercentComplete: 5})
+	wantTaken(t, "lecture progress", d.service.ImportLectureProgress(d.school, "import"), wrong{
+		0: {Field: "course_id", Message: "must be 1, the course of lecture 12"},
+		2: {Field: "lecture_id", Message: "is that of lecture progress 1 of the same user already"},
+	}, lyceum.LectureProgress{User: 2, Course: 3, Lecture: 12, CompletedAt: day(9)}, lyceum.LectureProgress{User: 2, Course: 1, Lecture: 12, CompletedAt: day(9)},
+		lyceum.LectureProgress{ID: 80, User: 2, Course: 1, Lecture: 11, CompletedAt: day(9)})
+	wantTaken(t, "quiz responses", d.service.ImportQuizResponses(d.school, "import"), wrong{0: {Field: "quiz_id", Message: "903 is no quiz of this school; import the attachments first"}},
+		lyceum.QuizResponse{Quiz: 903, User: 2}, lyceum.QuizResponse{Quiz: 901, User: 2, SubmittedAt: lyceum.Some(day(6)), PercentCorrect: lyceum.Some(0.25)})
+	if findings, err := d.store.Check(t.Context()); err != nil || len(findings) > 0 {
+		t.Errorf("check: %v, %v", findings, err)
+	}
+}
+
+// TestProgressIsCountedAnew: when other lectures are published, everybody's
+// percentage follows, and nobody's completion is taken back.
+func TestProgressIsCountedAnew(t *testing.T) {
+	d := newClassroom(t)
+	lectures := d.service.ImportLectures(d.school, "import")
+	percents := func() (all []int32) {
+		for _, user := range []lyceum.UserID{2, 5} {
+			p, err := d.store.GetProgress(t.Context(), d.school, user, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if user == 5 && !p.CompletedAt.Present {
+				t.Error("the completion is gone")
+			}
+			all = append(all, p.PercentComplete)
+		}
+		return all
+	}
+	for _, step := range []struct {
+		name    string
+		lecture lyceum.Lecture
+		want    []int32
+	}{
+		{"a fourth is published", lyceum.Lecture{ID: 14, Course: 1, Section: 2, IsPublished: true, Position: 2}, []int32{25, 75}},
+		{"another name changes nothing", lyceum.Lecture{ID: 14, Course: 1, Section: 2, Name: lyceum.Some("Ashes"), IsPublished: true, Position: 2}, []int32{25, 75}},
+		{"it is hidden again", lyceum.Lecture{ID: 14, Course: 1, Section: 2, Position: 2}, []int32{33, 100}},
+		{"another is hidden", lyceum.Lecture{ID: 13, Course: 1, Section: 2, Position: 1}, []int32{50, 100}},
+		{"into a hidden section", lyceum.Lecture{ID: 12, Course: 1, Section: 3, IsPublished: true, Position: 5}, []int32{100, 100}},
+	} {
+		take(t, lectures, step.lecture)
+		if diff := cmp.Diff(step.want, percents()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.name, diff)
+		}
+	}
+	p, err := d.store.GetProgress(t.Context(), d.school, 2, 1)
+	if err != nil || p.CompletedAt != lyceum.Some(storetest.Day(6)) || !p.Certificate.Present {
+		t.Errorf("who has all that is left completed the course with its last lecture: %+v, %v", p, err)
+	}
+	take(t, d.service.ImportLectureSections(d.school, "import"), lyceum.LectureSection{ID: 3, Course: 1, Name: "Drafts", IsPublished: true, Position: 3})
+	if diff := cmp.Diff([]int32{33, 66}, percents()); diff != "" {
+		t.Errorf("the section is shown (-want +got):\n%s", diff)
+	}
+}

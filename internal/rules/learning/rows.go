@@ -1,0 +1,199 @@
+package learning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Rows takes rows of one kind in, batch by batch. A row that is there already,
+// by id, is brought up to date; the same batch twice changes nothing. What a
+// row names must be there.
+type Rows[T any] struct {
+	service *Service
+	school  lyceum.SchoolID
+	actor   string
+	shape   shape[T]
+}
+
+// shape is what is particular about a kind of rows.
+type shape[T any] struct {
+	what  string // as in "import lectures"
+	names []reference[T]
+	// look tells what else is wrong with the rows, and may put them right. It
+	// runs before save, in the same transaction.
+	look func(tx lyceum.Tx, rows []T) ([]lyceum.RowProblem, error)
+	save func(tx lyceum.Tx, rows []T, now time.Time) (lyceum.Saved, error)
+}
+
+// reference is something that a row names.
+type reference[T any] struct {
+	field, what string
+	seq         lyceum.Sequence
+	id          func(*T) int32 // 0 names nothing
+}
+
+// file names the kind of rows that what is named comes in.
+func (r *reference[T]) file() string {
+	if r.seq == lyceum.QuizSequence {
+		return "attachments"
+	}
+	return r.what + "s"
+}
+
+// errChecked takes a transaction back that was there to look.
+var errChecked = errors.New("checked")
+
+// Check tells which rows of a batch cannot be kept, and keeps none.
+func (r *Rows[T]) Check(ctx context.Context, batch []T) ([]lyceum.RowProblem, error) {
+	_, problems, err := r.run(ctx, batch, func() error { return errChecked })
+	if errors.Is(err, errChecked) {
+		err = nil
+	}
+	return problems, err
+}
+
+// Save keeps the rows of a batch that have no problem, all in one write, and
+// gives the problems of the others.
+func (r *Rows[T]) Save(ctx context.Context, batch []T) (lyceum.Saved, []lyceum.RowProblem, error) {
+	saved, problems, err := r.run(ctx, batch, func() error { return nil })
+	if err != nil {
+		return lyceum.Saved{}, nil, fmt.Errorf("import %s: %w", r.shape.what, err)
+	}
+	return saved, problems, nil
+}
+
+func (r *Rows[T]) run(ctx context.Context, batch []T, end func() error) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
+	now := r.service.clock()
+	err = r.service.store.Write(ctx, lyceum.Stamp{School: r.school, At: now, Actor: r.actor}, func(tx lyceum.Tx) error {
+		rows := append([]T(nil), batch...)
+		if problems, err = r.unknown(tx, rows); err != nil {
+			return err
+		}
+		if r.shape.look != nil {
+			good, places := withPlaces(rows, problems)
+			more, err := r.shape.look(tx, good)
+			if err != nil {
+				return err
+			}
+			for i, place := range places {
+				rows[place] = good[i]
+			}
+			for _, p := range more {
+				p.Index = places[p.Index]
+				problems = append(problems, p)
+			}
+		}
+		if saved, err = r.shape.save(tx, lyceum.WithoutProblems(rows, problems), now); err != nil {
+			return err
+		}
+		return end()
+	})
+	return saved, problems, err
+}
+
+// withPlaces gives the rows that have no problem, and where they stand.
+func withPlaces[T any](rows []T, problems []lyceum.RowProblem) (good []T, places []int) {
+	bad := map[int]bool{}
+	for _, p := range problems {
+		bad[p.Index] = true
+	}
+	for i := range rows {
+		if !bad[i] {
+			good, places = append(good, rows[i]), append(places, i)
+		}
+	}
+	return good, places
+}
+
+// unknown finds the rows that name what is not there.
+func (r *Rows[T]) unknown(tx lyceum.Tx, rows []T) (problems []lyceum.RowProblem, err error) {
+	for _, ref := range r.shape.names {
+		missing := map[int32]bool{}
+		var ids []int32
+		for i := range rows {
+			if id := ref.id(&rows[i]); id != 0 && !missing[id] {
+				missing[id] = true
+				ids = append(ids, id)
+			}
+		}
+		found, err := tx.Known(ref.seq, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range found {
+			delete(missing, id)
+		}
+		for i := range rows {
+			if id := ref.id(&rows[i]); missing[id] {
+				problems = append(problems, problem(i, ref.field, "%d is no %s of this school; import the %s first", id, ref.what, ref.file()))
+			}
+		}
+	}
+	return problems, nil
+}
+
+func problem(index int, field, format string, args ...any) lyceum.RowProblem {
+	return lyceum.RowProblem{Index: index, FieldError: lyceum.FieldError{Field: field, Message: fmt.Sprintf(format, args...)}}
+}
+
+// record is what is particular about rows that belong to a user and need no
+// id: of those with one key there is at most one.
+type record[T any, K comparable] struct {
+	seq  lyceum.Sequence
+	id   func(*T) int32
+	set  func(*T, int32)
+	user func(*T) lyceum.UserID
+	key  func(*T) K
+	// taken says which row has the key already.
+	field, taken string
+	find         func(lyceum.Tx, []lyceum.UserID) ([]T, error)
+}
+
+// identify gives each row without an id that of the row with the same key, or
+// a new one, and finds the rows whose key another one has.
+func (k *record[T, K]) identify(tx lyceum.Tx, rows []T) (problems []lyceum.RowProblem, err error) {
+	seen := map[lyceum.UserID]bool{}
+	var users []lyceum.UserID
+	for i := range rows {
+		if u := k.user(&rows[i]); !seen[u] {
+			seen[u] = true
+			users = append(users, u)
+		}
+	}
+	kept, err := k.find(tx, users)
+	if err != nil {
+		return nil, err
+	}
+	owner, before := map[K]int32{}, map[int32]K{}
+	for i := range kept {
+		owner[k.key(&kept[i])], before[k.id(&kept[i])] = k.id(&kept[i]), k.key(&kept[i])
+	}
+	for i := range rows { // a row that says its id may give its key up
+		if old, there := before[k.id(&rows[i])]; there && old != k.key(&rows[i]) {
+			delete(owner, old)
+		}
+	}
+	for i := range rows {
+		key, id := k.key(&rows[i]), k.id(&rows[i])
+		other, there := owner[key]
+		switch {
+		case id == 0 && there:
+			k.set(&rows[i], other)
+		case id == 0:
+			if id, err = tx.NextID(k.seq); err != nil {
+				return nil, err
+			}
+			k.set(&rows[i], id)
+			owner[key] = id
+		case there && other != id:
+			problems = append(problems, problem(i, k.field, k.taken, other))
+		default:
+			owner[key] = id
+		}
+	}
+	return problems, nil
+}

@@ -1,0 +1,126 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// EachTags visits the tags of a school's users by ascending id, all of one
+// moment. Users without tags are left out.
+func (s *Service) EachTags(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.UserTags) error) error {
+	if _, err := s.store.GetSchool(ctx, school); err != nil {
+		return err
+	}
+	var row lyceum.UserTags
+	end := func() error {
+		if row.User == 0 {
+			return nil
+		}
+		slices.Sort(row.Tags) // in one order on every engine
+		return visit(&row)
+	}
+	err := s.store.EachTag(ctx, school, func(user lyceum.UserID, tag string) error {
+		if user != row.User {
+			if err := end(); err != nil {
+				return err
+			}
+			row = lyceum.UserTags{User: user}
+		}
+		row.Tags = append(row.Tags, tag)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return end()
+}
+
+// TagImport takes tags in. A user gets those of the row and no others.
+type TagImport struct {
+	service *Service
+	school  lyceum.SchoolID
+	actor   string
+}
+
+// ImportTags begins an import of tags.
+func (s *Service) ImportTags(school lyceum.SchoolID, actor string) *TagImport {
+	return &TagImport{service: s, school: school, actor: actor}
+}
+
+// maxTag is the length in bytes of the longest tag.
+const maxTag = 255
+
+// Check tells which rows of a batch cannot be kept, and keeps none.
+func (i *TagImport) Check(ctx context.Context, batch []lyceum.UserTags) ([]lyceum.RowProblem, error) {
+	known, err := i.service.store.Known(ctx, i.school, lyceum.UserSequence, usersOf(batch))
+	return tagProblems(batch, known), err
+}
+
+// Save keeps the rows of a batch that have no problem, all in one write, and
+// gives the problems of the others.
+func (i *TagImport) Save(ctx context.Context, batch []lyceum.UserTags) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
+	now := i.service.clock()
+	err = i.service.store.Write(ctx, lyceum.Stamp{School: i.school, At: now, Actor: i.actor}, func(tx lyceum.Tx) error {
+		known, err := tx.Known(lyceum.UserSequence, usersOf(batch))
+		if err != nil {
+			return err
+		}
+		problems, saved = tagProblems(batch, known), lyceum.Saved{}
+		for _, row := range lyceum.WithoutProblems(batch, problems) {
+			changed, err := tx.SetTags(row.User, row.Tags)
+			if err != nil {
+				return err
+			}
+			if changed {
+				saved.Updated++
+			} else {
+				saved.Unchanged++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return lyceum.Saved{}, nil, fmt.Errorf("import tags: %w", err)
+	}
+	return saved, problems, nil
+}
+
+func usersOf(batch []lyceum.UserTags) []int32 {
+	ids := make([]int32, len(batch))
+	for n := range batch {
+		ids[n] = int32(batch[n].User)
+	}
+	return ids
+}
+
+func tagProblems(batch []lyceum.UserTags, known []int32) (problems []lyceum.RowProblem) {
+	there := map[int32]bool{}
+	for _, id := range known {
+		there[id] = true
+	}
+	for n, row := range batch {
+		if !there[int32(row.User)] {
+			problems = append(problems, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{
+				Field: "user_id", Message: fmt.Sprintf("%d is no user of this school; import the users first", row.User),
+			}})
+			continue
+		}
+		if err := checkTags(row.Tags); err != nil {
+			problems = append(problems, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{Field: "tags", Message: err.Error()}})
+		}
+	}
+	return problems
+}
+
+func checkTags(tags []string) error {
+	for _, tag := range tags {
+		if tag == "" || len(tag) > maxTag {
+			return errors.New("must be texts of 1 to 255 bytes")
+		}
+	}
+	return nil
+}
