@@ -8,6 +8,7 @@ type EntryType string
 // The types of entry that a store appends by itself when it saves something.
 const (
 	SchoolCreated      EntryType = "school.created"
+	SchoolUpdated      EntryType = "school.updated"
 	UserCreated        EntryType = "user.created"
 	UserUpdated        EntryType = "user.updated"
 	CourseCreated      EntryType = "course.created"

@@ -157,6 +157,8 @@ type LearningTx interface {
 	// SetTags gives a user these tags and no others, and tells whether that
 	// changed anything.
 	SetTags(user UserID, tags []string) (changed bool, err error)
+	// SwitchV2 switches the second version of the interface on or off.
+	SwitchV2(off bool) error
 	// SignedIn notes where and when a user signed in. It appends no entry.
 	SignedIn(user UserID, from string, at time.Time) error
 

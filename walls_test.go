@@ -125,6 +125,8 @@ func forbidden(f source, imported string) string {
 		return ""
 	case from == to:
 		return ""
+	case toRoom == "internal/gen" && from == "internal/inbound/mirror":
+		return "" // it asks a face of another server, and reads its answers
 	case toRoom == "internal/gen" && (fromRoom != "internal/inbound" || path.Base(from) != path.Base(to)):
 		return "only the face of the same name imports what is generated for it"
 	case fromRoom == toRoom:
@@ -233,6 +235,7 @@ func TestWallsHold(t *testing.T) {
 		{"a face imports the contract", "internal/inbound/reference/page.go", own + "contract", ""},
 		{"a face imports what is generated for it", "internal/inbound/apiv1/face.go", own + "internal/gen/apiv1", ""},
 		{"a face imports what is generated for another", "internal/inbound/apiv2/face.go", own + "internal/gen/apiv1", "face of the same name"},
+		{"the mirror imports what is generated", "internal/inbound/mirror/courses.go", own + "internal/gen/apiv1", ""},
 		{"the server imports what is generated", "internal/inbound/server/serve.go", own + "internal/gen/apiv1", "face of the same name"},
 		{"a rule imports what is generated", "internal/rules/sales/sales.go", own + "internal/gen/apiv1", "face of the same name"},
 		{"a rule named like a face imports what is generated", "internal/rules/apiv1/sales.go", own + "internal/gen/apiv1", "face of the same name"},

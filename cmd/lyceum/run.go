@@ -24,12 +24,13 @@ type commands struct {
 
 	Sandbox    sandboxCommand    `cmd:"" help:"Start a throw-away school with data and print what a program needs to talk to it."`
 	Serve      serveCommand      `cmd:"" help:"Serve the schools of a database."`
-	School     schoolCommands    `cmd:"" help:"Create and list schools."`
+	School     schoolCommands    `cmd:"" help:"Create, list and change schools."`
 	Apikey     apikeyCommands    `cmd:"" name:"apikey" help:"Create, list and revoke a school's API keys."`
 	OAuthApp   oauthAppCommands  `cmd:"" name:"oauth-app" help:"Register and look after the apps that act for learners."`
 	User       userCommands      `cmd:"" help:"Let a user set a password."`
 	Import     importCommand     `cmd:"" help:"Take rows of a CSV or JSON file into a school."`
 	Export     exportCommand     `cmd:"" help:"Write a school's rows as CSV or JSON Lines."`
+	Mirror     mirrorCommand     `cmd:"" help:"Copy a school out of any server that speaks version 1."`
 	Backup     backupCommand     `cmd:"" help:"Copy the database into a new file, while it is in use, and verify the copy."`
 	Restore    restoreCommand    `cmd:"" help:"Put a backup in the place of the database."`
 	Check      checkCommand      `cmd:"" help:"Verify the database's files and that its books agree."`

@@ -17,6 +17,47 @@ const actor = "command"
 type schoolCommands struct {
 	Create schoolCreateCommand `cmd:"" help:"Create a school with its owner."`
 	List   schoolListCommand   `cmd:"" help:"List the schools."`
+	Set    schoolSetCommand    `cmd:"" help:"Change what a school is set to."`
+}
+
+type schoolSetCommand struct {
+	database `embed:""`
+	inSchool `embed:""`
+	V2       string `name:"v2" help:"Version 2 of the interface, which is in beta: on or off." enum:"on,off" required:""`
+}
+
+// Help implements kong's help for the command.
+func (schoolSetCommand) Help() string {
+	return `Example: lyceum school set --school 1 --v2 off
+
+Where version 2 is off, API keys get 403 under /v2. A running server heeds it at once.`
+}
+
+// Run changes the settings.
+func (c *schoolSetCommand) Run(p *program) (err error) {
+	store, err := c.existing(p)
+	if err != nil {
+		return err
+	}
+	defer closing(store, &err)
+	id, err := c.find(p.ctx, store)
+	if err != nil {
+		return err
+	}
+	school, err := store.GetSchool(p.ctx, id)
+	if err != nil {
+		return err
+	}
+	off := c.V2 == "off"
+	if school.V2Disabled == off {
+		fmt.Fprintf(p.stdout, "Version 2 is %s for school %d already.\n", c.V2, id)
+		return nil
+	}
+	if err := store.Write(p.ctx, lyceum.Stamp{School: id, At: p.clock(), Actor: actor}, func(tx lyceum.Tx) error { return tx.SwitchV2(off) }); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "Version 2 is %s for school %d.\n", c.V2, id)
+	return nil
 }
 
 type schoolCreateCommand struct {

@@ -193,3 +193,28 @@ func checkGolden(t *testing.T, name string, got []byte) {
 		t.Errorf("%s differs (-want +got):\n%s", path, diff)
 	}
 }
+
+// TestV2SwitchedOff: where version 2 is off, keys are refused in its words, and
+// nobody else is concerned.
+func TestV2SwitchedOff(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, c *campus) {
+		k := newClass(t, c)
+		list := asking{face: "v2", op: "listProductCourses"}
+		want := func(p *part, a asking, status int) string {
+			t.Helper()
+			_, w := k.send(t, p, a)
+			wantStatus(t, w, status)
+			return w.Body.String()
+		}
+		for _, off := range []bool{true, false, true} {
+			storetest.Write(t, k.store, k.ours.id, func(tx lyceum.Tx) error { return tx.SwitchV2(off) })
+			status := map[bool]int{true: http.StatusForbidden, false: http.StatusOK}[off]
+			if text := want(k.ours, list, status); off && (!strings.Contains(text, `"code":"access_forbidden"`) || !strings.Contains(text, "is switched off for this school")) {
+				t.Errorf("refused in the words %s", text)
+			}
+			want(k.theirs, list, http.StatusOK)
+			want(k.ours, asking{face: "v2", op: "listCurrentUserCourses"}, http.StatusOK)
+			want(k.ours, asking{face: "v1", op: "listCourses"}, http.StatusOK)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 	"net/mail"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -63,6 +64,7 @@ func (s *Service) detail(ctx context.Context, school lyceum.SchoolID, user lyceu
 	if err != nil {
 		return Detail{}, err
 	}
+	slices.SortStableFunc(all, func(a, b lyceum.Enrolled) int { return a.EnrolledAt.Compare(b.EnrolledAt) })
 	seen := map[lyceum.CourseID]bool{}
 	for i := len(all) - 1; i >= 0; i-- {
 		if e := all[i]; !seen[e.Course] {

@@ -123,6 +123,15 @@ func (t *tx) SetTags(user lyceum.UserID, tags []string) (changed bool, err error
 	return changed, nil
 }
 
+// SwitchV2 implements lyceum.Tx.
+func (t *tx) SwitchV2(off bool) error {
+	if err := t.session.exec("UPDATE schools SET v2_disabled = $2 WHERE school_id = $1", int64(t.stamp.School), flag(off)); err != nil {
+		return fmt.Errorf("update school: %w", err)
+	}
+	t.entry(lyceum.SchoolUpdated, int32(t.stamp.School))
+	return nil
+}
+
 // SignedIn implements lyceum.Tx.
 func (t *tx) SignedIn(user lyceum.UserID, from string, at time.Time) error {
 	return t.session.exec("UPDATE users SET last_sign_in_at = $3, last_sign_in_ip = $4 WHERE school_id = $1 AND user_id = $2",

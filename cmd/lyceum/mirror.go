@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/mirror"
+)
+
+type mirrorCommand struct {
+	database `embed:""`
+	inSchool `embed:""`
+
+	From       string `help:"Address of the other server, such as https://school.example.com." required:"" placeholder:"URL"`
+	APIKeyFile string `name:"api-key-file" help:"File with an API key of the other school." required:"" placeholder:"FILE"`
+	State      string `help:"File that remembers how far the copy has come. (default: mirror-school-N.json in the data folder, or here with a database URL)" placeholder:"FILE"`
+	Parallel   int    `help:"Questions asked at once." default:"4"`
+}
+
+// Help implements kong's help for the command.
+func (mirrorCommand) Help() string {
+	return `Example: lyceum mirror --from https://school.example.com --api-key-file key.txt --school 1
+
+It asks the public operations alone, and waits when the other server's rate limit is used up. What was broken off goes on with the same command; after the end the same command brings the copy up to date. Create the school first, best with the address of the other school's owner: lyceum school create.
+
+Version 1 does not tell when users were created, when enrollments ended, which pricing plans belong to no course, and whose answers to quizzes came before the latest. Webhooks are copied as a record; nothing is sent to them.`
+}
+
+// Run copies the school.
+func (c *mirrorCommand) Run(p *program) (err error) {
+	key, err := secretFile("--api-key-file", c.APIKeyFile)
+	if err != nil {
+		return err
+	}
+	if c.Parallel < 1 || c.Parallel > 64 {
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "--parallel", Message: "must be from 1 to 64"})
+	}
+	store, err := c.existing(p)
+	if err != nil {
+		return err
+	}
+	defer closing(store, &err)
+	school, err := c.find(p.ctx, store)
+	if err != nil {
+		return err
+	}
+	file := c.stateFile(school)
+	state, err := readState(file)
+	if err != nil {
+		return err
+	}
+	if state.Phase != "" {
+		fmt.Fprintf(p.stderr, "going on with the %s, as %s says\n", state.Phase, file)
+	}
+	d := newDesk(p, store, school)
+	var bar *progress
+	phase := ""
+	result, err := mirror.Run(p.ctx, mirror.Options{
+		From: strings.TrimRight(c.From, "/"), Key: key, School: school, Store: store,
+		People: d.people, Learning: d.learning, Sales: d.sales, Events: d.events, Clock: p.clock, Parallel: c.Parallel,
+		State: state, Keep: func(s mirror.State) error { return writeState(file, s) },
+		Progress: func(at string, rows int) {
+			if at != phase {
+				bar.finish()
+				phase, bar = at, newProgress(p, "copying "+at, 0, "rows")
+			}
+			bar.set(int64(rows))
+		},
+		Problem: func(text string) { fmt.Fprintln(p.stderr, text) },
+	})
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("take the state away: %w", err)
+	}
+	fmt.Fprintf(p.stdout, "%d rows read: %d created, %d updated, %d unchanged, %d refused\n",
+		result.Saved.Total()+result.Problems, result.Saved.Created, result.Saved.Updated, result.Saved.Unchanged, result.Problems)
+	if result.Problems > 0 {
+		return errTold
+	}
+	return nil
+}
+
+func (c *mirrorCommand) stateFile(school lyceum.SchoolID) string {
+	if c.State != "" {
+		return c.State
+	}
+	name := fmt.Sprintf("mirror-school-%d.json", school)
+	if c.DatabaseURL != "" || c.DatabaseURLFile != "" {
+		return name
+	}
+	return filepath.Join(c.Data, name)
+}
+
+func readState(file string) (mirror.State, error) {
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return mirror.State{}, &lyceum.Error{Kind: lyceum.Invalid, Detail: "the state file " + file + " cannot be read", Err: err}
+	}
+	return mirror.ReadState(text)
+}
+
+// writeState replaces the state file as a whole.
+func writeState(file string, s mirror.State) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file+".partial", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".partial", file)
+}

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// asker asks a server of v1 with a key.
+type asker struct{ base, key string }
+
+func (a asker) get(t testing.TB, path string) []byte {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.base+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("apiKey", a.key)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s is a %d, %v: %s", path, answer.StatusCode, err, body)
+	}
+	return body
+}
+
+// ids gives one field of every row of a list.
+func (a asker) ids(t testing.TB, path, list, field string) (ids []int) {
+	t.Helper()
+	for page := 1; ; page++ {
+		var body map[string]json.RawMessage
+		if err := json.Unmarshal(a.get(t, fmt.Sprintf("%s?per=100&page=%d", path, page)), &body); err != nil {
+			t.Fatal(err)
+		}
+		var rows []map[string]any
+		if err := json.Unmarshal(body[list], &rows); err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			ids = append(ids, int(row[field].(float64)))
+		}
+		if len(rows) < 100 {
+			return ids
+		}
+	}
+}
+
+// everything lists the address of every answer about a school.
+func (a asker) everything(t testing.TB) (paths []string) {
+	t.Helper()
+	list := func(path, list, field string) []int {
+		ids := a.ids(t, path, list, field)
+		for page := range (len(ids)+99)/100 + 1 {
+			paths = append(paths, fmt.Sprintf("%s?per=100&page=%d", path, page+1))
+		}
+		return ids
+	}
+	for _, id := range list("/v1/users", "users", "id") {
+		paths = append(paths, fmt.Sprintf("/v1/users/%d", id))
+	}
+	for _, id := range list("/v1/pricing_plans", "pricing_plans", "id") {
+		paths = append(paths, fmt.Sprintf("/v1/pricing_plans/%d", id))
+	}
+	list("/v1/transactions", "transactions", "id")
+	paths = append(paths, "/v1/webhooks", "/v1/webhooks/1/events?per=100", "/v1/webhooks/2/events", "/v1/webhooks/3/events", "/v2/products/courses")
+	for _, id := range list("/v1/courses", "courses", "id") {
+		course := fmt.Sprintf("/v1/courses/%d", id)
+		paths = append(paths, course)
+		for _, user := range list(course+"/enrollments", "enrollments", "user_id") {
+			paths = append(paths, fmt.Sprintf("%s/progress?user_id=%d", course, user))
+		}
+		paths = append(paths, a.lectures(t, course)...)
+	}
+	return paths
+}
+
+func (a asker) lectures(t testing.TB, course string) (paths []string) {
+	t.Helper()
+	var one struct {
+		Course struct {
+			Sections []struct {
+				Lectures []struct {
+					ID int `json:"id"`
+				} `json:"lectures"`
+			} `json:"lecture_sections"`
+		} `json:"course"`
+	}
+	if err := json.Unmarshal(a.get(t, course), &one); err != nil {
+		t.Fatal(err)
+	}
+	for _, section := range one.Course.Sections {
+		for _, l := range section.Lectures {
+			lecture := fmt.Sprintf("%s/lectures/%d", course, l.ID)
+			paths = append(paths, lecture, lecture+"/quizzes")
+			var quizzes struct {
+				IDs []int `json:"quiz_ids"`
+			}
+			if err := json.Unmarshal(a.get(t, lecture+"/quizzes"), &quizzes); err != nil {
+				t.Fatal(err)
+			}
+			for _, quiz := range quizzes.IDs {
+				paths = append(paths, fmt.Sprintf("%s/quizzes/%d", lecture, quiz), fmt.Sprintf("%s/quizzes/%d/responses", lecture, quiz))
+			}
+		}
+	}
+	return paths
+}
+
+// TestMirror copies a sandbox through a door that closes again and again, and
+// holds every answer of the copy to the original's.
+func TestMirror(t *testing.T) {
+	said := sandbox(t, "--transactions", "300")
+	original := asker{said.BaseURL, said.APIKey}
+	dir, keys := newSchool(t), t.TempDir()
+	keyFile := filepath.Join(keys, "key")
+	if err := os.WriteFile(keyFile, []byte(original.key+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	to, err := url.Parse(original.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left atomic.Int64
+	through := httputil.NewSingleHostReverseProxy(to)
+	through.ErrorLog = log.New(io.Discard, "", 0) // what is given up is not asked for again
+	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if left.Add(-1) < 0 {
+			http.Error(w, "closed", http.StatusUnauthorized)
+			return
+		}
+		through.ServeHTTP(w, r)
+	}))
+	t.Cleanup(door.Close)
+	mirror := func() (string, bool) {
+		var out, errs bytes.Buffer
+		status := run(t.Context(), []string{"mirror", "--data", dir, "--from", door.URL, "--api-key-file", keyFile, "--parallel", "3"}, nil, &out, &errs)
+		if status != 0 && !strings.Contains(errs.String(), "does not know the API key") {
+			t.Fatalf("mirror: %d %s", status, errs.String())
+		}
+		return out.String(), status == 0
+	}
+	runs := 0
+	for done := false; !done; runs++ {
+		left.Store(400) // a page of learners and what they have done fits in
+		if _, done = mirror(); runs > 100 {
+			t.Fatal("a copy that is broken off never comes to its end")
+		}
+	}
+	if runs < 3 {
+		t.Errorf("the copy took %d runs", runs)
+	}
+	left.Store(1 << 40)
+	if out, _ := mirror(); !strings.Contains(out, " 0 created, 0 updated, ") {
+		t.Errorf("a second copy: %s", out)
+	}
+	compare(t, original, serve(t, dir), said)
+}
+
+// serve serves a data folder and makes a key for it.
+func serve(t *testing.T, dir string) asker {
+	t.Helper()
+	key := strings.TrimSpace(command(t, "apikey", "create", "--data", dir, "--name", "compare"))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	_ = listener.Close()
+	p, err := launch(exec.Command("lyceum", "serve", "--data", dir, "--addr", address, "--rate-limit", "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := p.signal(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+	})
+	if !await(func() bool {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil || !p.running()
+	}) || !p.running() {
+		t.Fatal("the copy is not served")
+	}
+	return asker{"http://" + address, key}
+}
+
+// compare holds every answer about one school to another's.
+func compare(t *testing.T, original, copied asker, said credentials) {
+	t.Helper()
+	paths := original.everything(t)
+	if others := copied.everything(t); !slices.Equal(paths, others) {
+		t.Fatalf("%d answers, the copy has %d", len(paths), len(others))
+	}
+	for _, path := range paths {
+		want, got := original.get(t, path), copied.get(t, path)
+		// The copied school has a name of its own.
+		want = bytes.ReplaceAll(want, []byte(`"Fernwood School of Craft"`), []byte(`"Fernwood"`))
+		if !bytes.Equal(want, got) {
+			t.Errorf("%s is\n%s, the copy has\n%s", path, want, got)
+		}
+	}
+	t.Logf("%d answers are equal", len(paths))
+	if len(paths) < 500 || said.SchoolID == 0 {
+		t.Errorf("%d answers were compared", len(paths))
+	}
+}
+
+// TestMirrorRefuses: what cannot be, in a sentence that says what to do.
+func TestMirrorRefuses(t *testing.T) {
+	dir, folder := newSchool(t), t.TempDir()
+	key, state := filepath.Join(folder, "key"), filepath.Join(folder, "state")
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/html"):
+			_, _ = io.WriteString(w, "<!doctype html>")
+		case strings.HasPrefix(r.URL.Path, "/away"):
+			http.Redirect(w, r, "https://elsewhere.example.com/", http.StatusFound)
+		case strings.HasPrefix(r.URL.Path, "/no"):
+			w.WriteHeader(http.StatusForbidden)
+		default:
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	t.Cleanup(other.Close)
+	for name, text := range map[string]string{"key": "secret-key", "state": `{"from":"https://a.example.com","school":1,"phase":"users"}`, "damaged": "{", "phase": `{"from":"` + other.URL + `","school":1,"phase":"frogs"}`} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		says string
+		args []string
+	}{
+		{"does not know the API key; put a good one into the file", []string{"--from", other.URL}},
+		{"lets this API key not ask for /v1/users", []string{"--from", other.URL + "/no"}},
+		{"answers /v1/users", []string{"--from", other.URL + "/away"}},
+		{"is not version 1's", []string{"--from", other.URL + "/html"}},
+		{"the address must be one such as https://school.example.com", []string{"--from", "ftp://x"}},
+		{"the address must be one such as https://school.example.com", []string{"--from", "https://u:p@x"}},
+		{"the file given with --api-key-file cannot be read", []string{"--from", other.URL, "--api-key-file", filepath.Join(folder, "none")}},
+		{"the state is that of a copy of https://a.example.com into school 1", []string{"--from", other.URL, "--state", state}},
+		{"the state file is damaged; delete it to begin anew", []string{"--from", other.URL, "--state", filepath.Join(folder, "damaged")}},
+		{`the state names a phase "frogs" that there is not`, []string{"--from", other.URL, "--state", filepath.Join(folder, "phase")}},
+		{"--parallel must be from 1 to 64", []string{"--from", other.URL, "--parallel", "0"}},
+		{"there is no school 9", []string{"--from", other.URL, "--school", "9"}},
+	} {
+		args := append([]string{"mirror", "--data", dir}, tc.args...)
+		if !slices.Contains(tc.args, "--api-key-file") {
+			args = append(args, "--api-key-file", key)
+		}
+		var out, errs bytes.Buffer
+		if status := run(t.Context(), args, nil, &out, &errs); status != 1 || !strings.Contains(errs.String(), tc.says) || strings.Contains(errs.String(), "secret-key") {
+			t.Errorf("%q ends with %d: %s", tc.args, status, errs.String())
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package mirror
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+const (
+	// maxAnswer is the size in bytes of the largest answer that is read.
+	maxAnswer = 32 << 20
+	// attempts is how often a question is asked that fails for a reason that
+	// may pass.
+	attempts = 6
+)
+
+// client asks the other server. It waits when its rate limit is used up, and
+// asks again when something fails that may pass.
+type client struct {
+	base  string
+	key   string
+	http  *http.Client
+	sleep func(context.Context, time.Duration) error
+
+	mu    sync.Mutex
+	until time.Time // nothing is asked before
+	now   func() time.Time
+}
+
+// newClient makes a client of a server's address, to which the paths of the
+// contract are added.
+func newClient(base, key string, now func() time.Time, sleep func(context.Context, time.Duration) error) (*client, error) {
+	address, err := url.Parse(base)
+	if err != nil || address.Scheme != "https" && address.Scheme != "http" || address.Host == "" || address.User != nil || address.RawQuery != "" || address.Fragment != "" {
+		return nil, lyceum.Invalidf("the address must be one such as https://school.example.com, without user, query and fragment")
+	}
+	return &client{
+		base: strings.TrimRight(base, "/"), key: key, sleep: sleep, now: now,
+		http: &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}, nil
+}
+
+// errNotThere is a 404.
+var errNotThere = errors.New("not there")
+
+// get asks for a path and reads the answer into a value.
+func (c *client) get(ctx context.Context, path string, query url.Values, into any) error {
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	pause := time.Second
+	for attempt := 1; ; attempt++ {
+		if err := c.wait(ctx); err != nil {
+			return err
+		}
+		retry, err := c.once(ctx, path, into)
+		if err == nil || !retry || attempt == attempts {
+			return err
+		}
+		if err := c.sleep(ctx, pause); err != nil {
+			return err
+		}
+		pause *= 2
+	}
+}
+
+// wait waits for the rate limit.
+func (c *client) wait(ctx context.Context) error {
+	c.mu.Lock()
+	left := c.until.Sub(c.now())
+	c.mu.Unlock()
+	if left <= 0 {
+		return ctx.Err()
+	}
+	return c.sleep(ctx, left)
+}
+
+// once asks once, and tells whether to ask again would make sense.
+func (c *client) once(ctx context.Context, path string, into any) (retry bool, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
+	if err != nil {
+		return false, lyceum.Invalidf("the address %s%s cannot be asked for", c.base, path)
+	}
+	request.Header.Set("apiKey", c.key)
+	request.Header.Set("Accept", "application/json")
+	answer, err := c.http.Do(request)
+	if err != nil {
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		return true, &lyceum.Error{Kind: lyceum.Unavailable, Detail: c.base + " does not answer; run the same command again to go on from here", Err: err}
+	}
+	defer answer.Body.Close() // nothing is written to it
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	if err != nil || len(body) > maxAnswer {
+		return err != nil, lyceum.Errorf(lyceum.Unavailable, "the answer of %s%s broke off or is larger than %d bytes", c.base, path, maxAnswer)
+	}
+	c.heed(answer)
+	switch code := answer.StatusCode; {
+	case code == http.StatusOK:
+		if err := json.Unmarshal(body, into); err != nil {
+			return false, &lyceum.Error{Kind: lyceum.Invalid, Detail: "the answer of " + c.base + path + " is not version 1's", Err: err}
+		}
+		return false, nil
+	case code == http.StatusNotFound:
+		return false, fmt.Errorf("%s: %w", path, errNotThere)
+	case code == http.StatusUnauthorized:
+		return false, lyceum.Invalidf("%s does not know the API key; put a good one into the file", c.base)
+	case code == http.StatusForbidden:
+		return false, lyceum.Errorf(lyceum.Forbidden, "%s lets this API key not ask for %s", c.base, path)
+	case code == http.StatusTooManyRequests || code >= 500:
+		return true, lyceum.Errorf(lyceum.Unavailable, "%s answers %s with %d; run the same command again to go on from here", c.base, path, code)
+	default:
+		return false, lyceum.Invalidf("%s answers %s with %d", c.base, path, code)
+	}
+}
+
+// heed reads how much of the rate limit is left. The header says in how many
+// seconds the next minute begins.
+func (c *client) heed(answer *http.Response) {
+	reset, err := strconv.Atoi(answer.Header.Get("RateLimit-Reset"))
+	if after := answer.Header.Get("Retry-After"); err != nil && after != "" {
+		reset, err = strconv.Atoi(after)
+	}
+	if err != nil || reset < 0 || reset > 3600 {
+		return
+	}
+	if answer.StatusCode == http.StatusTooManyRequests || answer.Header.Get("RateLimit-Remaining") == "0" {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if until := c.now().Add(time.Duration(reset)*time.Second + 100*time.Millisecond); until.After(c.until) {
+			c.until = until
+		}
+	}
+}
+
+// together calls do for each of n places, several at a time, and gives the
+// first error.
+func together(ctx context.Context, n, atOnce int, do func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	places := make(chan int)
+	var workers sync.WaitGroup
+	for range min(atOnce, n) {
+		workers.Go(func() {
+			for i := range places {
+				if err := do(ctx, i); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for i := range n {
+		select {
+		case places <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(places)
+	workers.Wait()
+	return context.Cause(ctx)
+}

@@ -1,0 +1,135 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// patient is a clock that sleeping moves.
+type patient struct {
+	at    time.Time
+	slept []time.Duration
+}
+
+func (p *patient) now() time.Time { return p.at }
+
+func (p *patient) sleep(ctx context.Context, d time.Duration) error {
+	p.at = p.at.Add(d)
+	p.slept = append(p.slept, d)
+	return ctx.Err()
+}
+
+// answers makes a client of a server that answers one after the other, the last
+// for good.
+func answers(t *testing.T, each ...func(http.ResponseWriter)) (*client, *patient, *atomic.Int32) {
+	t.Helper()
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := int(asked.Add(1))
+		if r.Header.Get("apiKey") != "key" {
+			t.Errorf("the key is %q", r.Header.Get("apiKey"))
+		}
+		each[min(n, len(each))-1](w)
+	}))
+	t.Cleanup(server.Close)
+	p := &patient{at: time.Unix(1_700_000_000, 0)}
+	c, err := newClient(server.URL+"/", "key", p.now, p.sleep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, p, &asked
+}
+
+func fine(w http.ResponseWriter) { _, _ = fmt.Fprint(w, `{"a":7}`) }
+
+func with(status int, headers ...string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		for i := 0; i < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		w.WriteHeader(status)
+		if status == http.StatusOK {
+			fine(w)
+		}
+	}
+}
+
+func broken(w http.ResponseWriter) {
+	w.Header().Set("Content-Length", "100")
+	_, _ = fmt.Fprint(w, "{")
+}
+
+func TestClientWaitsAndAsksAgain(t *testing.T) {
+	const extra = 100 * time.Millisecond
+	s := time.Second
+	for name, tc := range map[string]struct {
+		answers []func(http.ResponseWriter)
+		slept   []time.Duration
+		kind    lyceum.Kind // of the error
+		fails   bool
+		asked   int32 // by two questions, or by one that fails
+	}{
+		"nothing to wait for":             {[]func(http.ResponseWriter){fine}, nil, 0, false, 2},
+		"the last of a minute":            {[]func(http.ResponseWriter){with(200, "RateLimit-Remaining", "0", "RateLimit-Reset", "17"), fine}, []time.Duration{17*s + extra}, 0, false, 2},
+		"too many, told by RateLimit":     {[]func(http.ResponseWriter){with(429, "RateLimit-Reset", "47"), fine}, []time.Duration{s, 46*s + extra}, 0, false, 3},
+		"too many, told by Retry-After":   {[]func(http.ResponseWriter){with(429, "Retry-After", "3"), fine}, []time.Duration{s, 2*s + extra}, 0, false, 3},
+		"too many, not told how long":     {[]func(http.ResponseWriter){with(429), with(429), fine}, []time.Duration{s, 2 * s}, 0, false, 4},
+		"a reset that is none is ignored": {[]func(http.ResponseWriter){with(200, "RateLimit-Remaining", "0", "RateLimit-Reset", "soon"), fine}, nil, 0, false, 2},
+		"a failure that passes":           {[]func(http.ResponseWriter){with(502), with(503), fine}, []time.Duration{s, 2 * s}, 0, false, 4},
+		"an answer that breaks off":       {[]func(http.ResponseWriter){broken, fine}, []time.Duration{s}, 0, false, 3},
+		"a failure that stays":            {[]func(http.ResponseWriter){with(500)}, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s}, lyceum.Unavailable, true, 6},
+		"a key that is not known":         {[]func(http.ResponseWriter){with(401)}, nil, lyceum.Invalid, true, 1},
+		"a question that is not allowed":  {[]func(http.ResponseWriter){with(403)}, nil, lyceum.Forbidden, true, 1},
+		"a question that is not taken":    {[]func(http.ResponseWriter){with(400)}, nil, lyceum.Invalid, true, 1},
+		"no JSON":                         {[]func(http.ResponseWriter){func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, "<html>") }}, nil, lyceum.Invalid, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, p, asked := answers(t, tc.answers...)
+			var into struct{ A int }
+			err := c.get(t.Context(), "/v1/a", nil, &into)
+			if !tc.fails && err == nil {
+				err = c.get(t.Context(), "/v1/b", nil, &into)
+			}
+			if tc.fails != (err != nil) || err != nil && lyceum.KindOf(err) != tc.kind || err == nil && into.A != 7 {
+				t.Errorf("%v, %+v", err, into)
+			}
+			if fmt.Sprint(p.slept) != fmt.Sprint(tc.slept) || asked.Load() != tc.asked {
+				t.Errorf("slept %v, want %v; asked %d times, want %d", p.slept, tc.slept, asked.Load(), tc.asked)
+			}
+		})
+	}
+	c, _, _ := answers(t, with(404))
+	if err := c.get(t.Context(), "/v1/a", nil, nil); !errors.Is(err, errNotThere) {
+		t.Errorf("a 404: %v", err)
+	}
+}
+
+func TestTogether(t *testing.T) {
+	var sum atomic.Int64
+	if err := together(t.Context(), 1000, 7, func(_ context.Context, i int) error { sum.Add(int64(i)); return nil }); err != nil || sum.Load() != 499_500 {
+		t.Errorf("%d, %v", sum.Load(), err)
+	}
+	if err := together(t.Context(), 0, 7, nil); err != nil {
+		t.Error(err)
+	}
+	wrong := errors.New("wrong")
+	var begun atomic.Int64
+	err := together(t.Context(), 1_000_000, 3, func(_ context.Context, i int) error {
+		begun.Add(1)
+		if i == 5 {
+			return wrong
+		}
+		return nil
+	})
+	if !errors.Is(err, wrong) || begun.Load() > 900_000 {
+		t.Errorf("%v after %d", err, begun.Load())
+	}
+}

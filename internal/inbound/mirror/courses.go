@@ -1,0 +1,212 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
+	v2 "github.com/lyceum-school/lyceum/internal/gen/apiv2"
+)
+
+// firstUnknownAuthor is where ids of authors begin whose own ids are not told:
+// beyond all that are given out.
+const firstUnknownAuthor lyceum.AuthorID = 2_000_000_000
+
+// more is what only version 2 tells of a course.
+type more struct {
+	author               lyceum.Opt[lyceum.AuthorID]
+	listed               bool
+	createdAt, updatedAt time.Time
+}
+
+// courses copies the courses with all that is in them.
+func (m *mirror) courses(ctx context.Context) error {
+	extra, err := m.moreOfCourses(ctx)
+	if err != nil {
+		return err
+	}
+	ids, err := m.courseIDs(ctx)
+	if err != nil {
+		return err
+	}
+	unknown := map[lyceum.AuthorProfile]lyceum.AuthorID{}
+	for n, id := range ids {
+		var one gen.OneCourse
+		if err := m.client.get(ctx, fmt.Sprintf("/v1/courses/%d", id), nil, &one); err != nil {
+			return err
+		}
+		known, told := extra[id]
+		author := authorOf(&one.Course.AuthorBio, known, told, unknown)
+		if int64(n) < m.State.Cursor { // done, but for the numbering of its author
+			continue
+		}
+		if err := m.course(ctx, &one.Course, author, known, told); err != nil {
+			return err
+		}
+		if err := m.reached(int64(n + 1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *mirror) courseIDs(ctx context.Context) (ids []int32, err error) {
+	err = pages(ctx, m.client, "/v1/courses", nil, func(list *gen.CourseList) (int32, error) {
+		for _, c := range list.Courses {
+			ids = append(ids, c.ID)
+		}
+		return list.Meta.NumberOfPages, nil
+	})
+	return ids, err
+}
+
+// moreOfCourses asks version 2, where it is open to the key.
+func (m *mirror) moreOfCourses(ctx context.Context) (map[int32]more, error) {
+	all := map[int32]more{}
+	for page := 1; ; page++ {
+		var list v2.CourseList
+		err := m.client.get(ctx, "/v2/products/courses", url.Values{"page": {strconv.Itoa(page)}, "per_page": {per}}, &list)
+		if kind := lyceum.KindOf(err); err != nil && (errors.Is(err, errNotThere) || kind == lyceum.Forbidden || kind == lyceum.Invalid) {
+			return map[int32]more{}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range list.Data {
+			all[c.ID] = more{optOf[lyceum.AuthorID](c.AuthorBioID), c.IsListed, c.CreatedAt, c.UpdatedAt}
+		}
+		if page >= int(list.Meta.TotalPages) {
+			return all, nil
+		}
+	}
+}
+
+// authorOf gives who a course is by. Where the id is not told, equal biographies
+// are one author's.
+func authorOf(bio *gen.AuthorBio, known more, told bool, unknown map[lyceum.AuthorProfile]lyceum.AuthorID) lyceum.Opt[lyceum.AuthorProfile] {
+	author := lyceum.AuthorProfile{Name: lyceum.Some(bio.Name), Bio: opt(bio.Bio), ProfileImageURL: opt(bio.ProfileImageURL), UserID: optOf[lyceum.UserID](bio.UserID)}
+	switch {
+	case told && !known.author.Present:
+		return lyceum.None[lyceum.AuthorProfile]()
+	case told:
+		author.ID = known.author.Value
+	default:
+		id, there := unknown[author]
+		if !there {
+			id = firstUnknownAuthor + lyceum.AuthorID(len(unknown))
+			unknown[author] = id
+		}
+		author.ID = id
+	}
+	return lyceum.Some(author)
+}
+
+// course keeps one course with its author, sections, lectures and attachments.
+func (m *mirror) course(ctx context.Context, c *gen.CourseDetail, author lyceum.Opt[lyceum.AuthorProfile], known more, told bool) error {
+	row := lyceum.CourseRow{Course: lyceum.Course{
+		ID: lyceum.CourseID(c.ID), Name: c.Name, Heading: opt(c.Heading), Description: opt(c.Description), IsPublished: c.IsPublished, ImageURL: opt(c.ImageURL),
+		CreatedAt: known.createdAt, UpdatedAt: known.updatedAt,
+	}}
+	if told {
+		row.Listed = lyceum.Some(known.listed)
+	}
+	if author.Present {
+		row.AuthorID = lyceum.Some(author.Value.ID)
+		err := keep(ctx, m, m.Learning.ImportAuthors(m.School, actor), "author", func(a *lyceum.AuthorProfile) string { return strconv.Itoa(int(a.ID)) }, author.Value)
+		if err != nil {
+			return err
+		}
+	}
+	err := keep(ctx, m, m.Learning.ImportCourses(m.School, actor), "course", func(c *lyceum.CourseRow) string { return strconv.Itoa(int(c.ID)) }, row)
+	if err != nil {
+		return err
+	}
+	var sections []lyceum.LectureSection
+	var places []gen.LectureSummary
+	var lectures []lyceum.Lecture
+	for _, s := range c.LectureSections {
+		sections = append(sections, lyceum.LectureSection{ID: lyceum.LectureSectionID(s.ID), Course: row.ID, Name: s.Name, IsPublished: s.IsPublished, Position: s.Position})
+		for _, l := range s.Lectures {
+			places = append(places, l)
+			lectures = append(lectures, lyceum.Lecture{ID: lyceum.LectureID(l.ID), Course: row.ID, Section: lyceum.LectureSectionID(s.ID), IsPublished: l.IsPublished, Position: l.Position})
+		}
+	}
+	attachments := make([][]lyceum.Attachment, len(lectures))
+	err = together(ctx, len(places), m.Parallel, func(ctx context.Context, i int) (err error) {
+		attachments[i], err = m.lecture(ctx, &lectures[i])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return m.contents(ctx, sections, lectures, attachments)
+}
+
+func (m *mirror) contents(ctx context.Context, sections []lyceum.LectureSection, lectures []lyceum.Lecture, attachments [][]lyceum.Attachment) error {
+	err := keep(ctx, m, m.Learning.ImportLectureSections(m.School, actor), "lecture section", func(s *lyceum.LectureSection) string { return strconv.Itoa(int(s.ID)) }, sections...)
+	if err != nil {
+		return err
+	}
+	err = keep(ctx, m, m.Learning.ImportLectures(m.School, actor), "lecture", func(l *lyceum.Lecture) string { return strconv.Itoa(int(l.ID)) }, lectures...)
+	if err != nil {
+		return err
+	}
+	var all []lyceum.Attachment
+	for _, some := range attachments {
+		all = append(all, some...)
+	}
+	return keep(ctx, m, m.Learning.ImportAttachments(m.School, actor), "attachment", func(a *lyceum.Attachment) string { return strconv.Itoa(int(a.ID)) }, all...)
+}
+
+// lecture asks for the name and the attachments of a lecture.
+func (m *mirror) lecture(ctx context.Context, l *lyceum.Lecture) ([]lyceum.Attachment, error) {
+	path := fmt.Sprintf("/v1/courses/%d/lectures/%d", l.Course, l.ID)
+	var one gen.OneLecture
+	if err := m.client.get(ctx, path, nil, &one); err != nil {
+		return nil, err
+	}
+	l.Name = opt(one.Lecture.Name)
+	all := make([]lyceum.Attachment, len(one.Lecture.Attachments))
+	for i, a := range one.Lecture.Attachments {
+		all[i] = lyceum.Attachment{
+			ID: lyceum.AttachmentID(a.ID), Lecture: l.ID, Name: opt(a.Name), Kind: lyceum.AttachmentKind(a.Kind), URL: opt(a.URL), Text: opt(a.Text), Position: opt(a.Position),
+			FileSize: opt(a.FileSize), FileExtension: opt(a.FileExtension),
+		}
+		switch {
+		case a.Quiz != nil && all[i].Kind == lyceum.QuizAttachment:
+			all[i].Quiz = &lyceum.Quiz{ID: lyceum.QuizID(a.Quiz.ID), Questions: questions(a.Quiz.Questions)}
+		case all[i].Kind == lyceum.VideoAttachment:
+			var err error
+			if all[i].Video, err = m.video(ctx, path, a.ID); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+func questions(asked []gen.QuizQuestion) []lyceum.Question {
+	all := make([]lyceum.Question, len(asked))
+	for i, q := range asked {
+		all[i] = lyceum.Question{Question: q.Question, QuestionType: string(q.QuestionType), Answers: q.Answers, CorrectAnswers: q.CorrectAnswers, Graded: q.Graded}
+	}
+	return all
+}
+
+// video asks for a video, which need not be made ready.
+func (m *mirror) video(ctx context.Context, lecture string, id int32) (lyceum.Opt[lyceum.Video], error) {
+	var one gen.OneVideo
+	err := m.client.get(ctx, fmt.Sprintf("%s/videos/%d", lecture, id), nil, &one)
+	v := one.Video
+	if errors.Is(err, errNotThere) || err == nil && v.VideoAsset.URL == "" {
+		return lyceum.None[lyceum.Video](), nil
+	}
+	return lyceum.Some(lyceum.Video{
+		URL: v.VideoAsset.URL, ContentType: v.VideoAsset.ContentType, Status: lyceum.VideoStatus(v.Status), Thumbnail: opt(v.URLThumbnail), Duration: opt(v.MediaDuration),
+	}), err
+}

@@ -1,0 +1,227 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
+)
+
+// learner is what is copied of one user.
+type learner struct {
+	user            lyceum.User
+	tags            lyceum.UserTags
+	enrollments     []lyceum.Enrollment
+	progress        []lyceum.Progress
+	lectureProgress []lyceum.LectureProgress
+}
+
+// learners copies what a user's own page tells: role, source, tags, enrollments,
+// and what they have done of each course.
+func (m *mirror) learners(ctx context.Context) error {
+	for after := m.State.Cursor; ; {
+		page, err := m.userPage(ctx, after)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		all := make([]learner, len(page))
+		err = together(ctx, len(page), m.Parallel, func(ctx context.Context, i int) (err error) {
+			all[i], err = m.learner(ctx, page[i].ID)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if err := m.keepLearners(ctx, all); err != nil {
+			return err
+		}
+		after = int64(page[len(page)-1].ID)
+		if err := m.reached(after); err != nil {
+			return err
+		}
+	}
+}
+
+func (m *mirror) learner(ctx context.Context, id int32) (learner, error) {
+	var d gen.UserDetail
+	if err := m.client.get(ctx, fmt.Sprintf("/v1/users/%d", id), nil, &d); err != nil {
+		return learner{}, err
+	}
+	l := learner{
+		user: lyceum.User{ID: lyceum.UserID(id), Email: d.Email, Name: opt(d.Name), Role: lyceum.Role(d.Role), Src: opt(d.Src), LastSignInIP: opt(d.LastSignInIP)},
+		tags: lyceum.UserTags{User: lyceum.UserID(id)},
+	}
+	for _, tag := range d.Tags {
+		l.tags.Tags = append(l.tags.Tags, tag.Name)
+	}
+	for _, c := range slices.Backward(d.Courses) { // the oldest first, so that ids rise with time
+		e := lyceum.Enrollment{User: l.user.ID, Course: lyceum.CourseID(c.CourseID), EnrolledAt: c.EnrolledAt}
+		if !c.IsActiveEnrollment { // when it ended is told nowhere
+			e.EndedAt = lyceum.Some(c.EnrolledAt)
+		}
+		l.enrollments = append(l.enrollments, e)
+		if err := m.studied(ctx, &l, e.Course); err != nil {
+			return learner{}, err
+		}
+	}
+	return l, nil
+}
+
+// studied asks what a learner has done of a course.
+func (m *mirror) studied(ctx context.Context, l *learner, course lyceum.CourseID) error {
+	row := lyceum.Progress{User: l.user.ID, Course: course}
+	err := pages(ctx, m.client, fmt.Sprintf("/v1/courses/%d/progress", course), url.Values{"user_id": {strconv.Itoa(int(l.user.ID))}}, func(one *gen.OneCourseProgress) (int32, error) {
+		p := &one.CourseProgress
+		row.ID, row.PercentComplete, row.CompletedAt = lyceum.ProgressID(p.ID), p.PercentComplete, opt(p.CompletedAt)
+		if c := p.Certificate; c.IssuedAt != nil && c.PageID != nil && c.SerialNumber != nil {
+			row.Certificate = lyceum.Some(lyceum.Certificate{IssuedAt: *c.IssuedAt, PageID: *c.PageID, SerialNumber: *c.SerialNumber})
+		}
+		for _, section := range p.LectureSections {
+			for _, lecture := range section.Lectures {
+				if lecture.IsCompleted && lecture.CompletedAt != nil {
+					l.lectureProgress = append(l.lectureProgress, lyceum.LectureProgress{User: l.user.ID, Course: course, Lecture: lyceum.LectureID(lecture.ID), CompletedAt: *lecture.CompletedAt})
+				}
+			}
+		}
+		return one.Meta.NumberOfPages, nil
+	})
+	if errors.Is(err, errNotThere) {
+		return nil
+	}
+	l.progress = append(l.progress, row)
+	return err
+}
+
+// keepLearners keeps progress before enrollments, which would begin one of
+// their own.
+func (m *mirror) keepLearners(ctx context.Context, all []learner) error {
+	var users []lyceum.User
+	var tags []lyceum.UserTags
+	var enrollments []lyceum.Enrollment
+	var progress []lyceum.Progress
+	var lectures []lyceum.LectureProgress
+	for _, l := range all {
+		users, tags = append(users, l.user), append(tags, l.tags)
+		enrollments, progress, lectures = append(enrollments, l.enrollments...), append(progress, l.progress...), append(lectures, l.lectureProgress...)
+	}
+	if err := keep(ctx, m, m.People.Import(m.School, actor), "user", userID, users...); err != nil {
+		return err
+	}
+	if err := keep(ctx, m, m.People.ImportTags(m.School, actor), "tags of user", func(t *lyceum.UserTags) string { return strconv.Itoa(int(t.User)) }, tags...); err != nil {
+		return err
+	}
+	enrollments, err := m.news(ctx, enrollments)
+	if err != nil {
+		return err
+	}
+	inCourse := func(user lyceum.UserID, course lyceum.CourseID) string {
+		return fmt.Sprintf("of user %d in course %d", user, course)
+	}
+	if err := keep(ctx, m, m.Learning.ImportProgress(m.School, actor), "progress", func(p *lyceum.Progress) string { return inCourse(p.User, p.Course) }, progress...); err != nil {
+		return err
+	}
+	if err := keep(ctx, m, m.Learning.ImportEnrollments(m.School, actor), "enrollment", func(e *lyceum.Enrollment) string { return inCourse(e.User, e.Course) }, enrollments...); err != nil {
+		return err
+	}
+	return keep(ctx, m, m.Learning.ImportLectureProgress(m.School, actor), "completed lecture", func(p *lyceum.LectureProgress) string {
+		return fmt.Sprintf("%d of user %d", p.Lecture, p.User)
+	}, lectures...)
+}
+
+// news gives what is new of the latest enrollments. The other server tells of a
+// user's latest in a course alone, so that one that goes on in the copy has
+// ended when there is a later one; and not on that page when one expires, so
+// that one that goes on still is left as it is.
+func (m *mirror) news(ctx context.Context, latest []lyceum.Enrollment) (rows []lyceum.Enrollment, err error) {
+	for _, e := range latest {
+		kept, err := m.Store.FindUserEnrollments(ctx, m.School, e.User)
+		if err != nil {
+			return nil, err
+		}
+		known := false
+		for _, old := range kept {
+			switch open := old.Course == e.Course && !old.EndedAt.Present; {
+			case open && old.EnrolledAt.Before(e.EnrolledAt):
+				old.EndedAt = lyceum.Some(e.EnrolledAt)
+				rows = append(rows, old.Enrollment)
+			case open && old.EnrolledAt.Equal(e.EnrolledAt) && !e.EndedAt.Present:
+				known = true
+			}
+		}
+		if !known {
+			rows = append(rows, e)
+		}
+	}
+	return rows, nil
+}
+
+// enrollments brings to the active enrollments when they expire.
+func (m *mirror) enrollments(ctx context.Context) error {
+	ids, err := m.courseIDs(ctx)
+	if err != nil {
+		return err
+	}
+	to := m.Learning.ImportEnrollments(m.School, actor)
+	for n, course := range ids {
+		if int64(n) < m.State.Cursor {
+			continue
+		}
+		until := url.Values{"enrolled_in_before": {m.Clock().UTC().Format("2006-01-02T15:04:05Z")}}
+		err := pages(ctx, m.client, fmt.Sprintf("/v1/courses/%d/enrollments", course), until, func(list *gen.EnrollmentList) (int32, error) {
+			var rows []lyceum.Enrollment
+			for _, e := range list.Enrollments {
+				rows = append(rows, lyceum.Enrollment{User: lyceum.UserID(e.UserID), Course: lyceum.CourseID(course), EnrolledAt: e.EnrolledAt, ExpiresAt: opt(e.ExpiresAt)})
+			}
+			return list.Meta.NumberOfPages, keep(ctx, m, to, "enrollment", func(e *lyceum.Enrollment) string { return fmt.Sprintf("of user %d in course %d", e.User, e.Course) }, rows...)
+		})
+		if err != nil {
+			return err
+		}
+		if err := m.reached(int64(n + 1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// responses copies what learners answered to each quiz that was copied.
+func (m *mirror) responses(ctx context.Context) error {
+	courses := map[lyceum.LectureID]lyceum.CourseID{}
+	if err := m.Store.EachLecture(ctx, m.School, func(l *lyceum.Lecture) error { courses[l.ID] = l.Course; return nil }); err != nil {
+		return err
+	}
+	var quizzes []lyceum.Attachment
+	err := m.Store.EachAttachment(ctx, m.School, func(a *lyceum.Attachment) error {
+		if a.Quiz != nil && int64(a.ID) > m.State.Cursor {
+			quizzes = append(quizzes, *a)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	to := m.Learning.ImportQuizResponses(m.School, actor)
+	for _, quiz := range quizzes {
+		var list gen.QuizResponseList
+		err := m.client.get(ctx, fmt.Sprintf("/v1/courses/%d/lectures/%d/quizzes/%d/responses", courses[quiz.Lecture], quiz.Lecture, quiz.ID), nil, &list)
+		if err != nil && !errors.Is(err, errNotThere) {
+			return err
+		}
+		var rows []lyceum.QuizResponse
+		for _, r := range list.QuizResponses.Responses {
+			rows = append(rows, lyceum.QuizResponse{Quiz: quiz.Quiz.ID, User: lyceum.UserID(r.StudentID), SubmittedAt: opt(r.SubmittedAt), PercentCorrect: opt(r.PercentCorrect)})
+		}
+		if err := keep(ctx, m, to, "response", func(r *lyceum.QuizResponse) string { return fmt.Sprintf("of user %d to quiz %d", r.User, r.Quiz) }, rows...); err != nil {
+			return err
+		}
+		if err := m.reached(int64(quiz.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,390 @@
+package mirror
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// State is how far a copy has come. It is kept from run to run.
+type State struct {
+	From   string `json:"from"`
+	School int32  `json:"school"`
+	Phase  string `json:"phase"`
+	// Cursor is where the phase goes on: the last id, the number of courses
+	// done, or the second of a time.
+	Cursor int64 `json:"cursor"`
+}
+
+// Options are what a copy is made of.
+type Options struct {
+	From   string // address of the other server
+	Key    string // API key of the other school
+	School lyceum.SchoolID
+
+	Store    lyceum.Reader
+	People   *people.Service
+	Learning *learning.Service
+	Sales    *sales.Service
+	Events   *events.Service
+
+	Clock    func() time.Time
+	Sleep    func(context.Context, time.Duration) error // nil is time's own
+	Parallel int                                        // questions at once; 0 is 4
+
+	State    State             // zero begins anew
+	Keep     func(State) error // keeps the state
+	Progress func(phase string, rows int)
+	Problem  func(text string) // is told what could not be copied
+}
+
+// Result is what a copy did.
+type Result struct {
+	Saved    lyceum.Saved
+	Problems int // rows that could not be copied
+}
+
+// actor is how the journal names a copy.
+const actor = "mirror"
+
+// Run copies the school, or goes on where State says. Rows that are there
+// already are brought up to date, so that it can be run again and again.
+func Run(ctx context.Context, o Options) (Result, error) {
+	if o.Parallel <= 0 {
+		o.Parallel = 4
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	c, err := newClient(o.From, o.Key, o.Clock, o.Sleep)
+	if err != nil {
+		return Result{}, err
+	}
+	if o.State != (State{}) && (o.State.From != o.From || o.State.School != int32(o.School)) {
+		return Result{}, lyceum.Invalidf("the state is that of a copy of %s into school %d; give another --state file, or delete that one to begin anew", o.State.From, o.State.School)
+	}
+	o.State.From, o.State.School = o.From, int32(o.School)
+	m := &mirror{Options: o, client: c}
+	return m.result, m.run(ctx)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// mirror is one run of a copy.
+type mirror struct {
+	Options
+	client *client
+	result Result
+	rows   int // of the phase
+}
+
+// phases are in an order in which what is named comes before what names it.
+func (m *mirror) phases() []struct {
+	name string
+	run  func(context.Context) error
+} {
+	return []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"users", m.users},
+		{"courses", m.courses},
+		{"pricing plans", m.plans},
+		{"learners", m.learners},
+		{"enrollments", m.enrollments},
+		{"quiz responses", m.responses},
+		{"transactions", m.transactions},
+		{"webhooks", m.webhooks},
+	}
+}
+
+func (m *mirror) run(ctx context.Context) error {
+	going := m.State.Phase == ""
+	for _, phase := range m.phases() {
+		if !going && phase.name != m.State.Phase {
+			continue
+		}
+		if !going || m.State.Phase == "" {
+			going, m.State.Phase = true, phase.name
+		} else {
+			m.State.Phase, m.State.Cursor = phase.name, 0
+		}
+		m.rows = 0
+		if err := phase.run(ctx); err != nil {
+			return err
+		}
+	}
+	if !going {
+		return lyceum.Invalidf("the state names a phase %q that there is not; delete the state file to begin anew", m.State.Phase)
+	}
+	return nil
+}
+
+// reached keeps where the phase is to go on.
+func (m *mirror) reached(cursor int64) error {
+	m.State.Cursor = cursor
+	if err := m.Keep(m.State); err != nil {
+		return fmt.Errorf("keep the state of the copy: %w", err)
+	}
+	return nil
+}
+
+// sink is a rule that keeps rows.
+type sink[T any] interface {
+	Save(ctx context.Context, batch []T) (lyceum.Saved, []lyceum.RowProblem, error)
+}
+
+// keep gives rows to a rule and tells of those that it refused.
+func keep[T any](ctx context.Context, m *mirror, to sink[T], what string, id func(*T) string, rows ...T) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	saved, problems, err := to.Save(ctx, rows)
+	if err != nil {
+		return err
+	}
+	m.result.Saved.Add(saved)
+	for _, p := range problems {
+		m.result.Problems++
+		m.Problem(fmt.Sprintf("%s %s: %s %s", what, id(&rows[p.Index]), p.Field, p.Message))
+	}
+	m.rows += len(rows)
+	m.Progress(m.State.Phase, m.rows)
+	return nil
+}
+
+// per is the page size that is asked for: the largest there is.
+const per = "100"
+
+// users copies who there is; the learners' phase brings the rest about them.
+func (m *mirror) users(ctx context.Context) error {
+	to := m.People.Import(m.School, actor)
+	for after := m.State.Cursor; ; {
+		page, err := m.userPage(ctx, after)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		rows := make([]lyceum.User, len(page))
+		for i, u := range page {
+			rows[i] = lyceum.User{ID: lyceum.UserID(u.ID), Email: u.Email, Name: opt(u.Name)}
+		}
+		problems, err := to.Check(ctx, rows)
+		if err != nil {
+			return err
+		}
+		for _, p := range problems { // somebody is the owner there, or here
+			var detail gen.UserDetail
+			if err := m.client.get(ctx, fmt.Sprintf("/v1/users/%d", rows[p.Index].ID), nil, &detail); err != nil {
+				return err
+			}
+			rows[p.Index].Role = lyceum.Role(detail.Role)
+		}
+		if err := keep(ctx, m, to, "user", userID, rows...); err != nil {
+			return err
+		}
+		after = int64(page[len(page)-1].ID)
+		if err := m.reached(after); err != nil {
+			return err
+		}
+	}
+}
+
+func userID(u *lyceum.User) string { return strconv.Itoa(int(u.ID)) }
+
+func (m *mirror) userPage(ctx context.Context, after int64) ([]gen.UserSummary, error) {
+	var list gen.UserList
+	err := m.client.get(ctx, "/v1/users", url.Values{"search_after": {strconv.FormatInt(after, 10)}, "page": {"1"}, "per": {per}}, &list)
+	return list.Users, err
+}
+
+// pages asks for every page of a list and calls visit with each answer, which
+// must tell how many pages there are.
+func pages[L any](ctx context.Context, c *client, path string, query url.Values, visit func(*L) (numberOfPages int32, err error)) error {
+	for page := int32(1); ; page++ {
+		asked := url.Values{"page": {strconv.Itoa(int(page))}, "per": {per}}
+		for name, values := range query {
+			asked[name] = values
+		}
+		list := new(L)
+		if err := c.get(ctx, path, asked, list); err != nil {
+			return err
+		}
+		last, err := visit(list)
+		if err != nil || page >= last {
+			return err
+		}
+	}
+}
+
+// plans copies the pricing plans. Those of no course are not shown by version 1;
+// the transactions make up for them.
+func (m *mirror) plans(ctx context.Context) error {
+	to := m.Learning.ImportPricingPlans(m.School, lyceum.RefuseMissing, actor)
+	return pages(ctx, m.client, "/v1/pricing_plans", nil, func(list *gen.PricingPlanList) (int32, error) {
+		rows := make([]lyceum.PricingPlan, len(list.PricingPlans))
+		err := together(ctx, len(rows), m.Parallel, func(ctx context.Context, i int) error {
+			var one gen.OnePricingPlan
+			err := m.client.get(ctx, fmt.Sprintf("/v1/pricing_plans/%d", list.PricingPlans[i].ID), nil, &one)
+			rows[i] = plan(&one.PricingPlan)
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+		return list.Meta.NumberOfPages, keep(ctx, m, to, "pricing plan", func(p *lyceum.PricingPlan) string { return strconv.Itoa(int(p.ID)) }, rows...)
+	})
+}
+
+func plan(p *gen.PricingPlanDetail) lyceum.PricingPlan {
+	row := lyceum.PricingPlan{
+		ID: lyceum.PricingPlanID(p.ID), CourseID: lyceum.Some(lyceum.CourseID(p.CourseID)), Name: p.Name, Price: lyceum.Minor(p.Price), Currency: lyceum.Currency(p.Currency),
+		Frequency: lyceum.Frequency(p.Frequency.Type), Description: opt(p.Description), FreeTrialLength: opt(p.FreeTrialLength), EnrollmentCap: opt(p.EnrollmentCap),
+		BillingIntervalCount: opt(p.Frequency.BillingIntervalCount), AccessLimitDate: opt(p.Frequency.AccessLimitDate), AccessLimitDuration: opt(p.Frequency.AccessLimitDuration),
+		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+	}
+	if recurs := row.Frequency == lyceum.Subscription || row.Frequency == lyceum.PaymentPlan; recurs && p.Frequency.BillingInterval != nil {
+		row.BillingInterval = lyceum.Some(string(*p.Frequency.BillingInterval)) // for the others month stands in
+	}
+	if p.Frequency.AccessLimitInterval != nil {
+		row.AccessLimitInterval = lyceum.Some(string(*p.Frequency.AccessLimitInterval))
+	}
+	return row
+}
+
+// window is how many transactions are asked for by page number before the
+// question is put anew with an earlier end: lists may have an end at 10,000,
+// and far pages cost the other server more.
+const window = 9000
+
+// transactions copies the sales, the newest first, from a fixed moment
+// backwards, so that new ones do not move the pages.
+func (m *mirror) transactions(ctx context.Context) error {
+	to := m.Sales.Import(m.School, lyceum.CreateMissing, actor)
+	end := m.Clock()
+	if m.State.Cursor != 0 {
+		end = time.Unix(m.State.Cursor, 0)
+	}
+	for {
+		seen := 0
+		var last time.Time
+		err := pages(ctx, m.client, "/v1/transactions", url.Values{"end": {end.UTC().Format(time.RFC3339)}}, func(list *gen.TransactionList) (int32, error) {
+			if seen += len(list.Transactions); len(list.Transactions) == 0 {
+				return 0, nil
+			}
+			rows := make([]lyceum.Transaction, len(list.Transactions))
+			for i := range list.Transactions {
+				rows[i] = transaction(&list.Transactions[i])
+			}
+			last = rows[len(rows)-1].CreatedAt
+			if err := keep(ctx, m, to, "transaction", func(t *lyceum.Transaction) string { return strconv.Itoa(int(t.ID)) }, rows...); err != nil {
+				return 0, err
+			}
+			if seen >= window {
+				return 0, m.reached(last.Unix())
+			}
+			return list.Meta.NumberOfPages, nil
+		})
+		switch {
+		case err != nil:
+			return err
+		case seen < window:
+			return nil
+		case last.Equal(lyceum.Second(end)):
+			return lyceum.Invalidf("%s has more than %d transactions of the second %s, which cannot be asked for one after the other", m.From, window, last.Format(time.RFC3339))
+		}
+		end = last // included, so that others of that second are not missed
+	}
+}
+
+// transaction takes a row from an answer by the names of its fields.
+func transaction(t *gen.TransactionSummary) lyceum.Transaction {
+	return lyceum.Transaction{
+		ID: lyceum.TransactionID(t.ID), UserID: lyceum.UserID(t.UserID), PricingPlanID: lyceum.PricingPlanID(t.PricingPlanID), SaleID: lyceum.SaleID(t.SaleID),
+		CreatedAt: t.CreatedAt, PurchasedAt: t.PurchasedAt, Charge: lyceum.USDCents(t.Charge), FinalPrice: lyceum.Minor(t.FinalPrice), Currency: lyceum.Currency(t.Currency),
+		TaxCharge: lyceum.Minor(t.TaxCharge), Revenue: lyceum.USDCents(t.Revenue), Paid: t.Status != nil, HasChargeback: opt(t.HasChargeback),
+		ChargebackFee: optOf[lyceum.Minor](t.ChargebackFee), AffiliateID: optOf[lyceum.AffiliateID](t.AffiliateID), AffiliateFees: lyceum.Minor(t.AffiliateFees),
+		AuthorID: optOf[lyceum.AuthorID](t.AuthorID), AuthorFees: lyceum.Minor(t.AuthorFees), CouponID: optOf[lyceum.CouponID](t.CouponID),
+		RefundedAt: opt(t.RefundedAt), AmountRefunded: lyceum.Minor(t.AmountRefunded),
+	}
+}
+
+// webhooks copies the webhooks and what was sent to them, as a record.
+func (m *mirror) webhooks(ctx context.Context) error {
+	var list gen.WebhookList
+	if err := m.client.get(ctx, "/v1/webhooks", nil, &list); err != nil {
+		return err
+	}
+	hooks := make([]lyceum.Webhook, len(list.Webhooks))
+	for i, w := range list.Webhooks {
+		hooks[i] = lyceum.Webhook{ID: lyceum.WebhookID(w.ID), State: lyceum.WebhookState(w.WorkflowState), URL: w.URL, EventTrigger: w.EventTrigger, EventsCount: w.WebhookEventsCount}
+	}
+	to := m.Events.ImportWebhooks(m.School, actor, m.Clock)
+	if err := keep(ctx, m, to, "webhook", func(w *lyceum.Webhook) string { return strconv.Itoa(int(w.ID)) }, hooks...); err != nil {
+		return err
+	}
+	sent := m.Events.ImportEvents(m.School, actor, m.Clock)
+	for _, hook := range hooks {
+		// Without a beginning some servers list the events of some years alone.
+		since := url.Values{"created_after": {"2000-01-01T00:00:00Z"}}
+		err := pages(ctx, m.client, fmt.Sprintf("/v1/webhooks/%d/events", hook.ID), since, func(list *gen.WebhookEventList) (int32, error) {
+			rows := make([]lyceum.WebhookEvent, len(list.Events))
+			for i, e := range list.Events {
+				rows[i] = lyceum.WebhookEvent{
+					ID: lyceum.WebhookEventID(e.ID), Webhook: lyceum.WebhookID(e.WebhookID), State: string(e.WorkflowState), AttemptCount: e.AttemptCount, LastAttemptedAt: opt(e.LastAttemptedAt),
+					CreatedAt: e.CreatedAt, ObjectType: e.ObjectType, ObjectID: e.ObjectID, ResponseStatus: opt(e.ResponseHTTPStatus),
+				}
+			}
+			return list.Meta.NumberOfPages, keep(ctx, m, sent, "webhook event", func(e *lyceum.WebhookEvent) string { return strconv.Itoa(int(e.ID)) }, rows...)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func opt[T comparable](v *T) lyceum.Opt[T] {
+	if v == nil {
+		return lyceum.None[T]()
+	}
+	return lyceum.Some(*v)
+}
+
+func optOf[T ~int32 | ~int64](v *int32) lyceum.Opt[T] {
+	if v == nil {
+		return lyceum.None[T]()
+	}
+	return lyceum.Some(T(*v))
+}
+
+// ReadState reads a state that was kept. No text is the zero State.
+func ReadState(text []byte) (State, error) {
+	var s State
+	if len(text) == 0 {
+		return s, nil
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, errors.Join(lyceum.Invalidf("the state file is damaged; delete it to begin anew"), err)
+	}
+	return s, nil
+}
