@@ -109,10 +109,12 @@ type LearningReader interface {
 	// FindQuizResponses gives the answers to a quiz by id.
 	FindQuizResponses(ctx context.Context, school SchoolID, quiz QuizID) ([]AnsweredQuiz, error)
 
+	// FindUserPage tells the id, the address and the name of each user alone.
 	FindUserPage(ctx context.Context, school SchoolID, f UserFilter, p Page) (UserListing, error)
 	// FindTags gives the tags of a user by name.
 	FindTags(ctx context.Context, school SchoolID, user UserID) ([]string, error)
-	// FindEnrollments lists the active enrollments of a course.
+	// FindEnrollments lists the active enrollments of a course, without their
+	// ids and its name.
 	FindEnrollments(ctx context.Context, school SchoolID, f EnrollmentFilter, o Order, p Page) (EnrollmentListing, error)
 	// FindUserEnrollments gives the enrollments of a user, past ones too, by id.
 	FindUserEnrollments(ctx context.Context, school SchoolID, user UserID) ([]Enrolled, error)

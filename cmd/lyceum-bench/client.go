@@ -60,6 +60,9 @@ func (c *client) do(request []byte, keep bool) (status int, body []byte, err err
 			}
 		}
 	}
+	if status == 204 {
+		return status, nil, nil
+	}
 	if length < 0 {
 		return status, nil, errors.New("an answer without length")
 	}

@@ -31,7 +31,7 @@ func measureImport(ctx context.Context, s settings) error {
 	if _, err := command(ctx, s, "school", "create", "--data", to, "--name", "Copy", "--owner-email", "bench@example.com"); err != nil {
 		return err
 	}
-	for _, kind := range []string{"users", "courses", "pricing-plans", "transactions"} {
+	for _, kind := range []string{"users", "authors", "courses", "pricing-plans", "transactions"} {
 		file := filepath.Join(s.work, kind+".csv")
 		if kind == "users" {
 			// The owner of the new school has the number of the old one's.

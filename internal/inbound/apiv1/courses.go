@@ -39,6 +39,9 @@ func (f *Face) ListCourses(ctx context.Context, who wire.Principal, q gen.ListCo
 		filter.Created.After = q.CreatedAt.Add(-time.Microsecond)
 	}
 	listing, err := f.learning.Courses(ctx, viewer(who), filter, lyceum.CourseOrder{}, pageFrom(q.Page, q.Per))
+	if err != nil {
+		return wire.JSON{}, err
+	}
 	list := gen.CourseList{Courses: make([]gen.CourseSummary, len(listing.Courses)), Meta: metaOf(listing.Total, listing.Page, len(listing.Courses))}
 	for i := range listing.Courses {
 		c := &listing.Courses[i]
@@ -46,7 +49,7 @@ func (f *Face) ListCourses(ctx context.Context, who wire.Principal, q gen.ListCo
 			ID: int32(c.ID), Description: optional(c.Description), Name: c.Name, Heading: optional(c.Heading), IsPublished: c.IsPublished, ImageURL: optional(c.ImageURL),
 		}
 	}
-	return wire.JSON{Value: list}, err
+	return wire.JSON{Value: list}, nil
 }
 
 func bindCourse(in *wire.Input) lyceum.CourseID { return lyceum.CourseID(in.PathID("course_id")) }

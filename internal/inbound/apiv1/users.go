@@ -2,7 +2,6 @@ package apiv1
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
@@ -15,47 +14,35 @@ func bindListUsers(in *wire.Input) gen.ListUsersParams {
 }
 
 // ListUsers serves GET /v1/users.
-func (f *Face) ListUsers(ctx context.Context, who wire.Principal, q gen.ListUsersParams) (userList, error) {
+func (f *Face) ListUsers(ctx context.Context, who wire.Principal, q gen.ListUsersParams) (wire.JSON, error) {
 	filter := lyceum.UserFilter{Email: opt(q.Email), After: optID[lyceum.UserID](q.SearchAfter)}
 	listing, err := f.people.List(ctx, who.Caller.School, filter, pageFrom(q.Page, q.Per))
-	return userList{listing, filter.After}, err
-}
-
-// userList is gen.UserList on its way out, appended by hand.
-type userList struct {
-	lyceum.UserListing
-
-	after lyceum.Opt[lyceum.UserID]
-}
-
-// AppendJSON implements wire.Body. With search_after the meta says where to go
-// on (contract.md, "Pagination meta for the version 1 users list").
-func (l userList) AppendJSON(b []byte) ([]byte, error) {
-	b = append(b, `{"users":[`...)
-	for i := range l.Users {
-		u := &l.Users[i]
-		if i > 0 {
-			b = append(b, ',')
-		}
-		text, err := json.Marshal(gen.UserSummary{Email: u.Email, Name: optional(u.Name), ID: int32(u.ID)})
-		if err != nil {
-			return b, err
-		}
-		b = append(b, text...)
+	if err != nil {
+		return wire.JSON{}, err
 	}
+	list := gen.UserList{Users: make([]gen.UserSummary, len(listing.Users)), Meta: userMeta(&listing, filter.After)}
+	for i := range listing.Users {
+		u := &listing.Users[i]
+		list.Users[i] = gen.UserSummary{Email: u.Email, Name: optional(u.Name), ID: int32(u.ID)}
+	}
+	return wire.JSON{Value: list}, nil
+}
+
+// userMeta says with search_after where to go on (contract.md, "Pagination meta
+// for the version 1 users list").
+func userMeta(l *lyceum.UserListing, after lyceum.Opt[lyceum.UserID]) gen.UserListMeta {
 	m := metaOf(l.Total, l.Page, len(l.Users))
 	meta := gen.UserListMeta{Page: m.Page, Total: m.Total, NumberOfPages: m.NumberOfPages, PerPage: m.PerPage}
-	if l.after.Present {
-		last := int32(l.after.Value)
-		if n := len(l.Users); n > 0 {
-			last = int32(l.Users[n-1].ID)
-		}
-		meta.HasMoreResults, meta.SearchAfter = &l.More, &[]int32{last}
-	} else {
+	if !after.Present {
 		meta.From, meta.To = &m.From, &m.To
+		return meta
 	}
-	text, err := json.Marshal(meta)
-	return append(append(append(b, `],"meta":`...), text...), '}'), err
+	last := int32(after.Value)
+	if n := len(l.Users); n > 0 {
+		last = int32(l.Users[n-1].ID)
+	}
+	meta.HasMoreResults, meta.SearchAfter = &l.More, &[]int32{last}
+	return meta
 }
 
 func bindUser(in *wire.Input) lyceum.UserID { return lyceum.UserID(in.PathID("user_id")) }

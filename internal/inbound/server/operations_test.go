@@ -218,3 +218,38 @@ func TestV2SwitchedOff(t *testing.T) {
 		}
 	})
 }
+
+// TestWithoutADatabase: an operation that cannot reach the database says so in
+// its face's words, and says nothing else.
+func TestWithoutADatabase(t *testing.T) {
+	k := newClass(t, newCampus(t))
+	values := "course_id=1 lecture_id=11 video_id=103 quiz_id=107 user_id=2 pricing_plan_id=1 webhook_id=1"
+	each := func(want func(op wire.Operation, w *httptest.ResponseRecorder)) {
+		for _, face := range k.options.Faces {
+			for _, op := range face.Operations() {
+				if op.Credential == wire.Open || op.ID == "getCurrentUser" { // which is known for a while
+					continue
+				}
+				a := asking{face: face.Name(), op: op.ID, values: values, query: "user_id=2"}
+				if op.Method != http.MethodGet && op.Credential == wire.APIKey {
+					a.body = `{"user_id":2,"course_id":1,"email":"a@example.com"}`
+				}
+				_, w := k.send(t, k.ours, a)
+				want(op, w)
+			}
+		}
+	}
+	each(func(op wire.Operation, w *httptest.ResponseRecorder) { // credentials are known from now on
+		if w.Code >= 500 {
+			t.Fatalf("%s is a %d: %s", op.ID, w.Code, w.Body)
+		}
+	})
+	if err := k.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	each(func(op wire.Operation, w *httptest.ResponseRecorder) {
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || strings.Contains(w.Body.String(), "sql") {
+			t.Errorf("%s is a %d: %s", op.ID, w.Code, w.Body)
+		}
+	})
+}

@@ -93,7 +93,7 @@ func named(err error, what string, id int32) error {
 // Enroll lets a user work through a course, from now on and without an end.
 // Who is enrolled stays so.
 func (s *Service) Enroll(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID) error {
-	return s.change(ctx, v, user, course, func(tx lyceum.Tx, now time.Time) error {
+	return s.change(ctx, v, user, course, func(tx lyceum.Tx, _ *lyceum.Course, now time.Time) error {
 		id, err := tx.NextID(lyceum.EnrollmentSequence) // before reading: it makes others wait
 		if err != nil {
 			return err
@@ -113,26 +113,30 @@ func (s *Service) Enroll(ctx context.Context, v Viewer, user lyceum.UserID, cour
 		if _, err := tx.SaveEnrollments([]lyceum.Enrollment{fresh}); err != nil {
 			return err
 		}
-		return begin(tx, user, course)
+		_, err = begin(tx, user, course)
+		return err
 	})
 }
 
-// begin makes sure that there is a record of a user's progress in a course.
-func begin(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) error {
-	if _, err := tx.GetProgress(user, course); lyceum.KindOf(err) != lyceum.NotFound || err == nil {
-		return err
+// begin gives the record of a user's progress in a course, and makes it where
+// there is none.
+func begin(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.Progress, error) {
+	kept, err := tx.GetProgress(user, course)
+	if err == nil || lyceum.KindOf(err) != lyceum.NotFound {
+		return kept, err
 	}
 	id, err := tx.NextID(lyceum.ProgressSequence)
 	if err != nil {
-		return err
+		return lyceum.Progress{}, err
 	}
-	_, err = tx.SaveProgress([]lyceum.Progress{{ID: lyceum.ProgressID(id), User: user, Course: course}})
-	return err
+	kept = lyceum.Progress{ID: lyceum.ProgressID(id), User: user, Course: course}
+	_, err = tx.SaveProgress([]lyceum.Progress{kept})
+	return kept, err
 }
 
 // Unenroll ends a user's enrollment in a course.
 func (s *Service) Unenroll(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID) error {
-	return s.change(ctx, v, user, course, func(tx lyceum.Tx, now time.Time) error {
+	return s.change(ctx, v, user, course, func(tx lyceum.Tx, _ *lyceum.Course, now time.Time) error {
 		open, err := enrolled(tx, user, course, now)
 		if err != nil {
 			return err
@@ -153,16 +157,17 @@ func enrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time
 }
 
 // change runs a change about a user and a course that are there.
-func (s *Service) change(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID, do func(lyceum.Tx, time.Time) error) error {
+func (s *Service) change(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID, do func(lyceum.Tx, *lyceum.Course, time.Time) error) error {
 	now := s.clock()
 	return s.store.Write(ctx, lyceum.Stamp{School: v.School, At: now, Actor: v.Actor}, func(tx lyceum.Tx) error {
-		if _, err := tx.GetCourse(course); err != nil {
+		known, err := tx.GetCourse(course)
+		if err != nil {
 			return err
 		}
 		if _, err := tx.GetUser(user); err != nil {
 			return err
 		}
-		return do(tx, now)
+		return do(tx, &known, now)
 	})
 }
 
@@ -175,7 +180,7 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 		}
 	}
 	var at time.Time
-	err := s.change(ctx, v, user, course, func(tx lyceum.Tx, now time.Time) error {
+	err := s.change(ctx, v, user, course, func(tx lyceum.Tx, known *lyceum.Course, now time.Time) error {
 		id, err := tx.NextID(lyceum.LectureProgressSequence) // before reading: it makes others wait
 		if err != nil {
 			return err
@@ -200,7 +205,7 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 			at = old.CompletedAt
 			return nil
 		}
-		if err := inOrder(tx, course, lectures, lecture, done); err != nil {
+		if err := inOrder(known, lectures, lecture, done); err != nil {
 			return err
 		}
 		at = lyceum.Second(now)
@@ -209,17 +214,16 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 			return err
 		}
 		done[lecture] = fresh
-		return count(tx, user, course, lectures, done, at)
+		return count(tx, user, known, lectures, done, at)
 	})
 	return at, err
 }
 
 // inOrder refuses a lecture before which another one is open, where the course
 // wants them in order.
-func inOrder(tx lyceum.Tx, id lyceum.CourseID, lectures []lyceum.Lecture, lecture lyceum.LectureID, done map[lyceum.LectureID]lyceum.LectureProgress) error {
-	course, err := tx.GetCourse(id)
-	if err != nil || !course.LectureOrder {
-		return err
+func inOrder(course *lyceum.Course, lectures []lyceum.Lecture, lecture lyceum.LectureID, done map[lyceum.LectureID]lyceum.LectureProgress) error {
+	if !course.LectureOrder {
+		return nil
 	}
 	for _, before := range lectures {
 		if before.ID == lecture {
@@ -237,11 +241,8 @@ func lectureWords(l lyceum.Lecture) string {
 }
 
 // count brings a user's progress up to date after a lecture was completed.
-func count(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, lectures []lyceum.Lecture, done map[lyceum.LectureID]lyceum.LectureProgress, at time.Time) error {
-	if err := begin(tx, user, course); err != nil {
-		return err
-	}
-	kept, err := tx.GetProgress(user, course)
+func count(tx lyceum.Tx, user lyceum.UserID, course *lyceum.Course, lectures []lyceum.Lecture, done map[lyceum.LectureID]lyceum.LectureProgress, at time.Time) error {
+	kept, err := begin(tx, user, course.ID)
 	if err != nil {
 		return err
 	}
@@ -251,11 +252,7 @@ func count(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, lectures []
 			complete++
 		}
 	}
-	full, err := tx.GetCourse(course)
-	if err != nil {
-		return err
-	}
-	advance(&kept, &full, percent(complete, len(lectures)), at)
+	advance(&kept, course, percent(complete, len(lectures)), at)
 	_, err = tx.SaveProgress([]lyceum.Progress{kept})
 	return err
 }

@@ -37,8 +37,16 @@ func rows[T any](q *session, table *table[T], tail string, args ...any) ([]T, er
 // pageOf reads a page and its total in one statement, which sees one moment; a
 // page without rows asks for its total apart.
 func pageOf[T any](ctx context.Context, s *Store, columns, from string, w *where, count total, order string, p lyceum.Page, scan func(*T) []any) (found []T, n int64, err error) {
+	return pageBy(ctx, s, func(limit string) string {
+		return "SELECT " + count.text + ", " + columns + from + w.String() + order + limit
+	}, w, count, p, scan)
+}
+
+// pageBy is pageOf for a statement of another form, which is given its limit
+// and has the total as its first column.
+func pageBy[T any](ctx context.Context, s *Store, phrase func(limit string) string, w *where, count total, p lyceum.Page, scan func(*T) []any) (found []T, n int64, err error) {
 	args := append(slices.Clone(w.args), int64(p.Size), p.Offset())
-	text := "SELECT " + count.text + ", " + columns + from + w.String() + order + " LIMIT $" + strconv.Itoa(len(args)-1) + " OFFSET $" + strconv.Itoa(len(args))
+	text := phrase(" LIMIT $" + strconv.Itoa(len(args)-1) + " OFFSET $" + strconv.Itoa(len(args)))
 	read := func(q *session) error {
 		found = nil
 		var row T
@@ -189,7 +197,9 @@ func (s *Store) FindUserPage(ctx context.Context, school lyceum.SchoolID, f lyce
 		w.and("u.user_id > ?", int64(f.After.Value))
 		p = lyceum.Page{Number: 1, Size: p.Size + 1} // one more tells whether there are more
 	}
-	found, n, err := pageOf(ctx, s, users.of("u"), from, w, count, " ORDER BY u.user_id", p, users.scan)
+	found, n, err := pageOf(ctx, s, "u.user_id, u.email, u.name", from, w, count, " ORDER BY u.user_id", p, func(u *lyceum.User) []any {
+		return []any{scanInt(&u.ID), scanText(&u.Email), scanOptText(&u.Name)}
+	})
 	listing := lyceum.UserListing{Page: asked, Total: n, Users: found}
 	if f.After.Present && len(found) > int(asked.Size) {
 		listing.More, listing.Users = true, found[:asked.Size]
@@ -242,7 +252,17 @@ func (s *Store) FindEnrollments(ctx context.Context, school lyceum.SchoolID, f l
 		count.text = "(" + kept(openCounter(f.Course)).text + " + (SELECT count(*) FROM enrollments x WHERE x.school_id = $1 AND x.course_id = $2 AND x.ended_at IS NULL AND x.expires_at IS NOT NULL AND x.expires_at > $3))"
 	}
 	direction := map[bool]string{true: " DESC"}[o == lyceum.NewestFirst]
-	found, n, err := pageOf(ctx, s, enrolledColumns, enrolledFrom, w, count, " ORDER BY e.enrolled_at"+direction+", e.user_id"+direction, p, scanEnrolled)
+	order := " ORDER BY e.enrolled_at" + direction + ", e.user_id" + direction
+	// The rows before the page are passed over in the index alone; progress is
+	// looked up for those of the page.
+	found, n, err := pageBy(ctx, s, func(limit string) string {
+		return "SELECT " + count.text + `, e.user_id, e.enrolled_at, e.expires_at, COALESCE(p.percent_complete, 0), p.completed_at
+			FROM (SELECT e.school_id, e.user_id, e.course_id, e.enrolled_at, e.expires_at FROM enrollments e` + w.String() + order + limit + `) e
+			LEFT JOIN progress p ON p.school_id = e.school_id AND p.user_id = e.user_id AND p.course_id = e.course_id` + order
+	}, w, count, p, func(e *lyceum.Enrolled) []any {
+		e.Course = f.Course
+		return []any{scanInt(&e.User), scanTime(&e.EnrolledAt), scanOptTime(&e.ExpiresAt), scanInt(&e.PercentComplete), scanOptTime(&e.CompletedAt)}
+	})
 	return lyceum.EnrollmentListing{Page: p, Total: n, Enrollments: found}, err
 }
 

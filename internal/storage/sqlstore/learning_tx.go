@@ -44,6 +44,10 @@ func (t *tx) SaveEnrollments(rows []lyceum.Enrollment) (lyceum.Saved, error) {
 		ids[i] = int32(rows[i].ID)
 		last[rows[i].ID] = &rows[i]
 	}
+	ids, err := t.perhapsKept(lyceum.EnrollmentSequence, ids)
+	if err != nil {
+		return lyceum.Saved{}, err
+	}
 	before, err := findByID(t.session, t.stamp.School, &enrollments, ids)
 	if err != nil {
 		return lyceum.Saved{}, err

@@ -73,6 +73,9 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 		return saved, err
 	}
 	saved.Created = len(fresh)
+	for i := range fresh {
+		delete(t.unused, ticket{table.seq, table.id(&fresh[i])})
+	}
 	if len(fresh) == 0 {
 		return saved, nil
 	}
@@ -83,8 +86,12 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 }
 
 // perhapsKept gives those of ids that a row may have: the sequence's counter is
-// never below one that was saved.
+// never below one that was saved, and an id that was just given has no row yet.
 func (t *tx) perhapsKept(seq lyceum.Sequence, ids []int32) ([]int32, error) {
+	ids = slices.DeleteFunc(ids, func(id int32) bool { return t.unused[ticket{seq, id}] })
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	var last int64
 	_, err := t.session.one("SELECT value FROM counters WHERE school_id = $1 AND name = $2", []any{int64(t.stamp.School), string(seq)}, scanInt(&last))
 	if err != nil {

@@ -23,10 +23,17 @@ type tx struct {
 	entries []lyceum.Entry
 	counts  map[string]int64          // what the change adds to counters of rows
 	given   map[lyceum.Sequence]int32 // the last id that NextID gave
+	unused  map[ticket]bool           // ids that NextID gave and no row has yet
+}
+
+// ticket is one id of a sequence.
+type ticket struct {
+	seq lyceum.Sequence
+	id  int32
 }
 
 func newTx(q *session, stamp lyceum.Stamp) *tx {
-	return &tx{session: q, stamp: stamp, counts: map[string]int64{}, given: map[lyceum.Sequence]int32{}}
+	return &tx{session: q, stamp: stamp, counts: map[string]int64{}, given: map[lyceum.Sequence]int32{}, unused: map[ticket]bool{}}
 }
 
 var _ lyceum.Tx = (*tx)(nil)
@@ -112,6 +119,7 @@ func (t *tx) NextID(seq lyceum.Sequence) (int32, error) {
 		return 0, lyceum.Errorf(lyceum.Conflict, "no %s is left: the interface's ids end at %d and that one is taken", seq, lyceum.MaxID)
 	}
 	t.given[seq] = int32(id)
+	t.unused[ticket{seq, int32(id)}] = true
 	return int32(id), nil
 }
 

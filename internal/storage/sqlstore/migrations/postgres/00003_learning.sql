@@ -94,7 +94,7 @@ CREATE TABLE enrollments (
 );
 CREATE UNIQUE INDEX enrollments_open ON enrollments (school_id, user_id, course_id) WHERE ended_at IS NULL;
 CREATE INDEX enrollments_user ON enrollments (school_id, user_id, enrollment_id);
-CREATE INDEX enrollments_course ON enrollments (school_id, course_id, enrolled_at, user_id) WHERE ended_at IS NULL;
+CREATE INDEX enrollments_course ON enrollments (school_id, course_id, enrolled_at, user_id, expires_at, ended_at) WHERE ended_at IS NULL;
 CREATE INDEX enrollments_expires ON enrollments (school_id, course_id, expires_at) WHERE ended_at IS NULL AND expires_at IS NOT NULL;
 
 CREATE TABLE progress (

@@ -1,0 +1,84 @@
+package server_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// operationsTable is where the table of operations stands.
+const operationsTable = "../../../docs/operations-table.md"
+
+// elsewhere are the tests of operations that have few rows or none in askings.
+var elsewhere = map[string]string{
+	"listTransactions": "internal/inbound/apiv1", "createToken": "TestC1 to TestC20", "revokeToken": "TestG1 to TestG4", "introspectToken": "TestH1, TestH2",
+}
+
+// TestOperationsTable holds docs/operations-table.md to the faces' tables and
+// to the rows that are asked; scripts/operations-table writes it anew.
+func TestOperationsTable(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`# The operations
+
+Printed by ` + "`scripts/operations-table`" + ` from the tables that the faces are routed by. "Rows" is how many requests with a settled answer hold the operation, on each of the two engines; "golden" names the answers that are kept whole in ` + "`internal/inbound/server/testdata`" + `. Besides, every operation is asked for by the tests of isolation, of hostile requests and of a database that is gone.
+
+| method | path | operation | credential | scope | rows | golden |
+|---|---|---|---|---|---|---|
+`)
+	for _, face := range newSite(t).options.Faces {
+		for _, op := range face.Operations() {
+			rows, golden := 0, []string{}
+			for _, a := range askings {
+				if a.face != face.Name() || a.op != op.ID {
+					continue
+				}
+				rows++
+				if name := strings.TrimPrefix(a.golden, face.Name()+"/"); a.golden != "" && !slices.Contains(golden, name) {
+					golden = append(golden, name)
+				}
+			}
+			count := fmt.Sprint(rows)
+			if other := elsewhere[op.ID]; other != "" {
+				count += ", and " + other
+			}
+			if rows == 0 && elsewhere[op.ID] == "" {
+				t.Errorf("no row asks for %s of %s", op.ID, face.Name())
+			}
+			fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s | %s |\n", op.Method, op.Path, op.ID, credentialOf(op), access.ScopesFor(op.Version, op.ID), count, strings.Join(golden, ", "))
+		}
+	}
+	if *update {
+		if err := os.WriteFile(operationsTable, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := os.ReadFile(operationsTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(kept), b.String()); diff != "" {
+		t.Errorf("docs/operations-table.md is not what is served; run scripts/operations-table (-kept +served):\n%s", diff)
+	}
+}
+
+func credentialOf(op wire.Operation) string {
+	switch op.Credential {
+	case wire.Bearer:
+		return "access token"
+	case wire.Open:
+		return "the app's own"
+	case wire.APIKey:
+	}
+	if op.Needs == lyceum.Write {
+		return "API key, write"
+	}
+	return "API key, read"
+}
