@@ -84,8 +84,16 @@ type pathClass struct {
 
 func learningClasses() []pathClass {
 	list := []pathClass{
-		{name: "users, first pages"}, {name: "users, search_after"}, {name: "users, by email"}, {name: "user"}, {name: "enrollments, first pages"},
-		{name: "enrollments, far pages"}, {name: "progress"}, {name: "courses"}, {name: "course"}, {name: "lecture"},
+		{name: "users, first pages"},
+		{name: "users, search_after"},
+		{name: "users, by email"},
+		{name: "user"},
+		{name: "enrollments, first pages"},
+		{name: "enrollments, far pages"},
+		{name: "progress"},
+		{name: "courses"},
+		{name: "course"},
+		{name: "lecture"},
 	}
 	for i := range variants {
 		far := 1 + i*crowdUsers/variants
