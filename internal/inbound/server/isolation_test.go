@@ -8,6 +8,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
@@ -182,4 +183,49 @@ func TestF9_AnotherSchoolsTokensAreUnknown(t *testing.T) {
 		}
 	}
 	wantStatus(t, c.me(t, lyceum.V1, "Authorization: bearer "+theirs.AccessToken), http.StatusOK)
+}
+
+// TestF6_ScopesOfEveryOperation asks for every operation of apps with each
+// scope alone, and with two: a token opens what the table says and nothing else.
+func TestF6_ScopesOfEveryOperation(t *testing.T) {
+	k := newClass(t, newCampus(t))
+	b := k.browse()
+	b.signIn(t, k.ours, "mira@example.com")
+	token := func(version lyceum.InterfaceVersion, scopes string) string {
+		t.Helper()
+		form := b.consent(t, k.ours.authorize(version, set("required_scopes", scopes), without("optional_scopes")))
+		code := arrivedAt(t, b.post(k.ours.path("oauth_provider/authorize"), form)).Get("code")
+		var answer tokenAnswer
+		decode(t, k.token(t, version, "token", "form", exchangeOf(k.ours.clients[version], code)).Body.Bytes(), &answer)
+		return answer.AccessToken
+	}
+	opened := 0
+	for n, version := range []lyceum.InterfaceVersion{lyceum.V1, lyceum.V2} {
+		scopes := access.ListScopes(version)
+		sets := []lyceum.Scopes{lyceum.NewScopes("courses:read", scopes[3])}
+		for _, scope := range scopes {
+			sets = append(sets, lyceum.Scopes{scope})
+		}
+		for _, granted := range sets {
+			bearer := token(version, granted.String())
+			for _, op := range k.options.Faces[n].Operations() {
+				if op.Credential != wire.Bearer {
+					continue
+				}
+				path := fill(op.Path, "course_id=1 lecture_id=11 video_id=103")
+				w := k.do(request(op.Method, path, nil, "Authorization: bearer "+bearer))
+				wantOf(t, op.Method, op.Path, w)
+				may := slices.ContainsFunc(access.ScopesFor(version, op.ID), granted.Covers)
+				if may {
+					opened++
+				}
+				if refused := w.Code == http.StatusForbidden; refused == may || !refused && w.Code >= 300 {
+					t.Errorf("%s with %s is a %d: %s", op.ID, granted, w.Code, w.Body)
+				}
+			}
+		}
+	}
+	if opened < 15 {
+		t.Errorf("only %d operations were opened", opened)
+	}
 }

@@ -90,7 +90,7 @@ func (in *Input) refuseOthers(known []string) {
 			found = found || k == name
 		}
 		if !found {
-			in.refuse(nameForMessage(name), "is not taken here; known are "+strings.Join(known, ", "))
+			in.refuse(nameForMessage(name, aMember), "is not taken here; known are "+strings.Join(known, ", "))
 		}
 	}
 }
@@ -117,7 +117,7 @@ func object(text []byte) (map[string]json.RawMessage, error) {
 			return nil, wrong
 		}
 		if _, twice := members[name]; twice {
-			return nil, lyceum.InvalidFields(lyceum.FieldError{Field: nameForMessage(name), Message: "must be given once"})
+			return nil, lyceum.InvalidFields(lyceum.FieldError{Field: nameForMessage(name, aMember), Message: "must be given once"})
 		}
 		members[name] = value
 	}

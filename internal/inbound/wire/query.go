@@ -31,7 +31,7 @@ func ParseQuery(raw string) (Query, error) {
 			return Query{}, lyceum.Invalidf("the query string has a parameter name with a percent sign that is not followed by two hexadecimal digits; write a percent sign as %%25")
 		case !valueOK:
 			return Query{}, lyceum.InvalidFields(lyceum.FieldError{
-				Field: nameForMessage(name), Message: "has a percent sign that is not followed by two hexadecimal digits; write a percent sign as %25",
+				Field: nameForMessage(name, aParameter), Message: "has a percent sign that is not followed by two hexadecimal digits; write a percent sign as %25",
 			})
 		}
 		q.pairs = append(q.pairs, pair{name, value})
@@ -39,11 +39,17 @@ func ParseQuery(raw string) (Query, error) {
 	return q, nil
 }
 
+// aParameter and aMember stand for those that have no name for a sentence.
+const (
+	aParameter = "a parameter of the query string"
+	aMember    = "a member of the body"
+)
+
 // nameForMessage keeps what a stranger calls a parameter out of a sentence
 // unless it looks like a name.
-func nameForMessage(name string) string {
+func nameForMessage(name, otherwise string) string {
 	if name == "" || len(name) > 40 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") != "" {
-		return "a parameter of the query string"
+		return otherwise
 	}
 	return name
 }

@@ -1,0 +1,64 @@
+package wire
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func inputOf(body string) *Input {
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json; charset=utf-8")
+	return &Input{Binder: NewBinder(Query{}), request: r}
+}
+
+// TestKnownMembers: with names given, every other member is refused.
+func TestKnownMembers(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"user_id":1}`:                   "",
+		`{}`:                              "",
+		`{"user_id":1,"price":2}`:         "price is not taken here; known are user_id, course_id",
+		`{"user_id":1,"a strange one":2}`: "a member of the body is not taken here; known are user_id, course_id",
+	} {
+		in := inputOf(body)
+		in.ReadJSON("user_id", "course_id")
+		got := ""
+		if err := in.Err(); err != nil {
+			got = strings.TrimPrefix(err.Error(), "the request is not valid: ")
+		}
+		if in.failure != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", body, got, in.failure, want)
+		}
+	}
+}
+
+// FuzzBody: what is taken for an object is one, and means what encoding/json
+// takes it for.
+func FuzzBody(f *testing.F) {
+	for _, seed := range []string{`{"user_id":1}`, `{"user_id":"2","email":"a"}`, `{}`, `[]`, `{"a":1}{}`, `{"user_id":1,"user_id":2}`, "{\"email\":\"\\ud800\"}", `{"user_id":1e3}`, `{"user_id":-0}`, `{"user_id":" 1"}`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		in := inputOf(body)
+		in.ReadJSON()
+		id, text := in.RequiredID("user_id"), in.Text("email")
+		if in.failure != nil || in.Err() != nil {
+			return
+		}
+		var same struct {
+			UserID json.RawMessage `json:"user_id"`
+			Email  *string         `json:"email"`
+		}
+		if err := json.Unmarshal([]byte(body), &same); err != nil {
+			t.Fatalf("%q is taken, and is no JSON: %v", body, err)
+		}
+		if digits := strings.Trim(string(same.UserID), `"`); id < 1 || strings.Trim(digits, "0123456789") != "" {
+			t.Errorf("%q gives the id %d", body, id)
+		}
+		if (same.Email != nil) != text.Present || text.Present && *same.Email != text.Value {
+			t.Errorf("%q gives the text %+v", body, text)
+		}
+	})
+}
