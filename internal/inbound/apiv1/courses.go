@@ -10,14 +10,6 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// viewer is for whom an operation answers.
-func viewer(who wire.Principal) learning.Viewer {
-	if who.Learner != nil {
-		return learning.Viewer{School: who.Learner.School, Learner: lyceum.Some(who.Learner.User), Actor: who.Learner.Actor()}
-	}
-	return learning.Viewer{School: who.Caller.School, Actor: who.Caller.Actor()}
-}
-
 func bindListCourses(in *wire.Input) gen.ListCoursesParams {
 	return gen.ListCoursesParams{
 		Name: in.Words("name"), IsPublished: in.Bool("is_published"), AuthorBioID: in.Int32("author_bio_id"), CreatedAt: in.Time("created_at"),
@@ -34,11 +26,11 @@ func bindListMyCourses(in *wire.Input) gen.ListCoursesParams {
 
 // ListCourses serves GET /v1/courses and GET /v1/current_user/courses.
 func (f *Face) ListCourses(ctx context.Context, who wire.Principal, q gen.ListCoursesParams) (wire.JSON, error) {
-	filter := lyceum.CourseFilter{Name: opt(q.Name), IsPublished: opt(q.IsPublished), AuthorID: optID[lyceum.AuthorID](q.AuthorBioID)}
+	filter := lyceum.CourseFilter{Name: wire.Opt(q.Name), IsPublished: wire.Opt(q.IsPublished), AuthorID: wire.OptNumber[lyceum.AuthorID](q.AuthorBioID)}
 	if q.CreatedAt != nil { // itself included
 		filter.Created.After = q.CreatedAt.Add(-time.Microsecond)
 	}
-	listing, err := f.learning.Courses(ctx, viewer(who), filter, lyceum.CourseOrder{}, pageFrom(q.Page, q.Per))
+	listing, err := f.learning.Courses(ctx, who.Viewer(), filter, lyceum.CourseOrder{}, pageFrom(q.Page, q.Per))
 	if err != nil {
 		return wire.JSON{}, err
 	}
@@ -46,7 +38,7 @@ func (f *Face) ListCourses(ctx context.Context, who wire.Principal, q gen.ListCo
 	for i := range listing.Courses {
 		c := &listing.Courses[i]
 		list.Courses[i] = gen.CourseSummary{
-			ID: int32(c.ID), Description: optional(c.Description), Name: c.Name, Heading: optional(c.Heading), IsPublished: c.IsPublished, ImageURL: optional(c.ImageURL),
+			ID: int32(c.ID), Description: wire.Optional(c.Description), Name: c.Name, Heading: wire.Optional(c.Heading), IsPublished: c.IsPublished, ImageURL: wire.Optional(c.ImageURL),
 		}
 	}
 	return wire.JSON{Value: list}, nil
@@ -56,12 +48,12 @@ func bindCourse(in *wire.Input) lyceum.CourseID { return lyceum.CourseID(in.Path
 
 // ShowCourse serves GET /v1/courses/{course_id} and its like of a learner.
 func (f *Face) ShowCourse(ctx context.Context, who wire.Principal, id lyceum.CourseID) (wire.JSON, error) {
-	c, err := f.learning.Course(ctx, viewer(who), id)
+	c, err := f.learning.Course(ctx, who.Viewer(), id)
 	if err != nil {
 		return wire.JSON{}, err
 	}
 	detail := gen.CourseDetail{
-		ID: int32(c.ID), Description: optional(c.Description), Name: c.Name, Heading: optional(c.Heading), IsPublished: c.IsPublished, ImageURL: optional(c.ImageURL),
+		ID: int32(c.ID), Description: wire.Optional(c.Description), Name: c.Name, Heading: wire.Optional(c.Heading), IsPublished: c.IsPublished, ImageURL: wire.Optional(c.ImageURL),
 		LectureSections: []gen.LectureSection{}, AuthorBio: authorBio(&c),
 	}
 	for _, section := range c.Contents.Sections {
@@ -78,7 +70,7 @@ func (f *Face) ShowCourse(ctx context.Context, who wire.Principal, id lyceum.Cou
 
 func authorBio(c *learning.CourseDetail) gen.AuthorBio {
 	if a := c.Author.Value; c.Author.Present {
-		return gen.AuthorBio{Name: a.Name.Value, Bio: optional(a.Bio), ProfileImageURL: optional(a.ProfileImageURL), UserID: number(a.UserID)}
+		return gen.AuthorBio{Name: a.Name.Value, Bio: wire.Optional(a.Bio), ProfileImageURL: wire.Optional(a.ProfileImageURL), UserID: wire.Number(a.UserID)}
 	}
 	return gen.AuthorBio{Name: c.School}
 }

@@ -12,6 +12,6 @@ import (
 func (f *Face) GetCurrentUser(_ context.Context, learner *access.Learner) (wire.JSON, error) {
 	me := learner.Me()
 	return wire.JSON{Value: gen.CurrentUser{
-		ID: int32(me.ID), Name: optional(me.Name), Email: optional(me.Email), Role: string(me.Role),
+		ID: int32(me.ID), Name: wire.Optional(me.Name), Email: wire.Optional(me.Email), Role: string(me.Role),
 	}}, nil
 }

@@ -44,12 +44,12 @@ func bindMarkComplete(in *wire.Input) inLecture {
 // ShowLecture serves GET /v1/courses/{course_id}/lectures/{lecture_id} and its
 // like of a learner, who is not told the answers of a quiz.
 func (f *Face) ShowLecture(ctx context.Context, who wire.Principal, q inLecture) (wire.JSON, error) {
-	l, err := f.learning.Lecture(ctx, viewer(who), q.course, q.lecture)
+	l, err := f.learning.Lecture(ctx, who.Viewer(), q.course, q.lecture)
 	if err != nil {
 		return wire.JSON{}, err
 	}
 	lecture := gen.Lecture{
-		ID: int32(l.ID), Name: optional(l.Name), IsPublished: l.IsPublished, Position: l.Position, LectureSectionID: int32(l.Section), Attachments: []gen.Attachment{},
+		ID: int32(l.ID), Name: wire.Optional(l.Name), IsPublished: l.IsPublished, Position: l.Position, LectureSectionID: int32(l.Section), Attachments: []gen.Attachment{},
 	}
 	for i := range l.Attachments {
 		lecture.Attachments = append(lecture.Attachments, attachment(&l.Attachments[i], who.Learner == nil))
@@ -59,8 +59,8 @@ func (f *Face) ShowLecture(ctx context.Context, who wire.Principal, q inLecture)
 
 func attachment(a *lyceum.Attachment, answers bool) gen.Attachment {
 	shown := gen.Attachment{
-		ID: int32(a.ID), Name: optional(a.Name), Kind: gen.AttachmentKind(a.Kind), URL: optional(a.URL), Text: optional(a.Text), Position: number(a.Position),
-		FileSize: number(a.FileSize), FileExtension: optional(a.FileExtension),
+		ID: int32(a.ID), Name: wire.Optional(a.Name), Kind: gen.AttachmentKind(a.Kind), URL: wire.Optional(a.URL), Text: wire.Optional(a.Text), Position: wire.Number(a.Position),
+		FileSize: wire.Number(a.FileSize), FileExtension: wire.Optional(a.FileExtension),
 	}
 	if a.Quiz != nil {
 		shown.Quiz = &gen.AttachmentQuiz{ID: int32(a.Quiz.ID), Questions: questions(a.Quiz, answers)}
@@ -84,7 +84,7 @@ func questions(quiz *lyceum.Quiz, answers bool) []gen.QuizQuestion {
 // MarkLectureComplete serves POST …/lectures/{lecture_id}/mark_complete and its
 // like of a learner, which has no body.
 func (f *Face) MarkLectureComplete(ctx context.Context, who wire.Principal, q inLecture) (wire.Nothing, error) {
-	v := viewer(who)
+	v := who.Viewer()
 	if v.Learner.Present {
 		q.user = v.Learner.Value
 	}
@@ -94,21 +94,21 @@ func (f *Face) MarkLectureComplete(ctx context.Context, who wire.Principal, q in
 
 // ShowVideo serves GET …/lectures/{lecture_id}/videos/{video_id}.
 func (f *Face) ShowVideo(ctx context.Context, who wire.Principal, q inLecture) (wire.JSON, error) {
-	_, a, err := f.learning.Attachment(ctx, viewer(who), q.course, q.lecture, q.attachment, lyceum.VideoAttachment)
+	_, a, err := f.learning.Attachment(ctx, who.Viewer(), q.course, q.lecture, q.attachment, lyceum.VideoAttachment)
 	if err != nil {
 		return wire.JSON{}, err
 	}
 	video := gen.Video{ID: int32(a.ID), Status: gen.VideoStatus(lyceum.VideoProcessing), MediaType: "VIDEO"}
 	if v := a.Video.Value; a.Video.Present {
 		video.VideoAsset = gen.VideoAsset{URL: v.URL, ContentType: v.ContentType}
-		video.Status, video.URLThumbnail, video.MediaDuration = gen.VideoStatus(v.Status), optional(v.Thumbnail), number(v.Duration)
+		video.Status, video.URLThumbnail, video.MediaDuration = gen.VideoStatus(v.Status), wire.Optional(v.Thumbnail), wire.Number(v.Duration)
 	}
 	return wire.JSON{Value: gen.OneVideo{Video: video}}, nil
 }
 
 // ListQuizzes serves GET …/lectures/{lecture_id}/quizzes.
 func (f *Face) ListQuizzes(ctx context.Context, who wire.Principal, q inLecture) (wire.JSON, error) {
-	l, err := f.learning.Lecture(ctx, viewer(who), q.course, q.lecture)
+	l, err := f.learning.Lecture(ctx, who.Viewer(), q.course, q.lecture)
 	list := gen.QuizIDList{QuizIds: []int32{}}
 	for i := range l.Attachments {
 		if l.Attachments[i].Kind == lyceum.QuizAttachment {
@@ -120,11 +120,11 @@ func (f *Face) ListQuizzes(ctx context.Context, who wire.Principal, q inLecture)
 
 // ShowQuiz serves GET …/lectures/{lecture_id}/quizzes/{quiz_id}.
 func (f *Face) ShowQuiz(ctx context.Context, who wire.Principal, q inLecture) (wire.JSON, error) {
-	_, a, err := f.learning.Attachment(ctx, viewer(who), q.course, q.lecture, q.attachment, lyceum.QuizAttachment)
+	_, a, err := f.learning.Attachment(ctx, who.Viewer(), q.course, q.lecture, q.attachment, lyceum.QuizAttachment)
 	if err != nil {
 		return wire.JSON{}, err
 	}
-	shown := gen.QuizAttachment{ID: int32(a.ID), Name: optional(a.Name), Kind: "quiz", URL: optional(a.URL), Text: optional(a.Text), Position: a.Position.Value}
+	shown := gen.QuizAttachment{ID: int32(a.ID), Name: wire.Optional(a.Name), Kind: "quiz", URL: wire.Optional(a.URL), Text: wire.Optional(a.Text), Position: a.Position.Value}
 	if shown.Quiz = (gen.Quiz{Type: "Quiz", Questions: []gen.QuizQuestion{}}); a.Quiz != nil {
 		shown.Quiz.ID, shown.Quiz.Questions = int32(a.Quiz.ID), questions(a.Quiz, true)
 	}
@@ -133,7 +133,7 @@ func (f *Face) ShowQuiz(ctx context.Context, who wire.Principal, q inLecture) (w
 
 // ListQuizResponses serves GET …/quizzes/{quiz_id}/responses.
 func (f *Face) ListQuizResponses(ctx context.Context, who wire.Principal, q inLecture) (wire.JSON, error) {
-	all, err := f.learning.QuizResponses(ctx, viewer(who), q.course, q.lecture, q.attachment)
+	all, err := f.learning.QuizResponses(ctx, who.Viewer(), q.course, q.lecture, q.attachment)
 	if err != nil {
 		return wire.JSON{}, err
 	}
@@ -143,8 +143,8 @@ func (f *Face) ListQuizResponses(ctx context.Context, who wire.Principal, q inLe
 	}
 	for _, r := range all.Responses {
 		list.Responses = append(list.Responses, gen.QuizResponse{
-			StudentID: int32(r.User), StudentName: optional(r.UserName), StudentEmail: &r.UserEmail,
-			SubmittedAt: optMoment(r.SubmittedAt), PercentCorrect: optional(r.PercentCorrect),
+			StudentID: int32(r.User), StudentName: wire.Optional(r.UserName), StudentEmail: &r.UserEmail,
+			SubmittedAt: wire.OptMoment(r.SubmittedAt), PercentCorrect: wire.Optional(r.PercentCorrect),
 		})
 	}
 	return wire.JSON{Value: gen.QuizResponseList{QuizResponses: list}}, nil

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
 )
 
 // The page sizes of v1 (docs/divergences.md, "Page size"): without per a list
@@ -45,4 +46,24 @@ func appendMeta(b []byte, total int64, p lyceum.Page, shown int) []byte {
 	b = append(b, `,"number_of_pages":`...)
 	b = strconv.AppendInt(b, pages, 10)
 	return append(b, '}')
+}
+
+// pageOf is pageFrom with a default of its own.
+func pageOf(page, per *int32, usual int32) lyceum.Page {
+	p := pageFrom(page, per)
+	if per == nil {
+		p.Size = usual
+	}
+	return p
+}
+
+// metaOf is the pagination meta, version 1, as appendMeta writes it.
+func metaOf(total int64, p lyceum.Page, shown int) gen.PaginationMeta {
+	m := gen.PaginationMeta{
+		Total: int32(total), Page: p.Number, PerPage: p.Size, NumberOfPages: int32((total + int64(p.Size) - 1) / int64(p.Size)),
+	}
+	if shown > 0 {
+		m.From, m.To = int32(p.Offset()+1), int32(p.Offset()+int64(shown))
+	}
+	return m
 }

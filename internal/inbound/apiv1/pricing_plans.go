@@ -30,7 +30,7 @@ func (f *Face) ListPricingPlans(ctx context.Context, who wire.Principal, q gen.L
 			return wire.JSON{}, err
 		}
 		list.PricingPlans = append(list.PricingPlans, gen.PricingPlanSummary{
-			ID: int32(p.ID), CreatedAt: moment(p.CreatedAt), UpdatedAt: moment(p.UpdatedAt), Name: p.Name, Price: price, Currency: string(p.Currency), CourseID: int32(p.CourseID.Value),
+			ID: int32(p.ID), CreatedAt: wire.Moment(p.CreatedAt), UpdatedAt: wire.Moment(p.UpdatedAt), Name: p.Name, Price: price, Currency: string(p.Currency), CourseID: int32(p.CourseID.Value),
 		})
 	}
 	return wire.JSON{Value: list}, nil
@@ -60,16 +60,16 @@ func (f *Face) ShowPricingPlan(ctx context.Context, who wire.Principal, id lyceu
 		return wire.JSON{}, err
 	}
 	frequency := gen.PricingPlanFrequency{
-		Type: gen.PricingPlanFrequencyType(p.Frequency), BillingInterval: (*gen.PricingPlanFrequencyBillingInterval)(optional(p.BillingInterval)),
-		BillingIntervalCount: number(p.BillingIntervalCount), AccessLimitDate: optMoment(p.AccessLimitDate),
-		AccessLimitInterval: (*gen.PricingPlanFrequencyAccessLimitInterval)(optional(p.AccessLimitInterval)), AccessLimitDuration: number(p.AccessLimitDuration),
+		Type: gen.PricingPlanFrequencyType(p.Frequency), BillingInterval: (*gen.PricingPlanFrequencyBillingInterval)(wire.Optional(p.BillingInterval)),
+		BillingIntervalCount: wire.Number(p.BillingIntervalCount), AccessLimitDate: wire.OptMoment(p.AccessLimitDate),
+		AccessLimitInterval: (*gen.PricingPlanFrequencyAccessLimitInterval)(wire.Optional(p.AccessLimitInterval)), AccessLimitDuration: wire.Number(p.AccessLimitDuration),
 	}
 	if frequency.BillingInterval == nil { // it stands in for plans that do not recur
 		month := gen.PricingPlanFrequencyBillingInterval("month")
 		frequency.BillingInterval = &month
 	}
 	return wire.JSON{Value: gen.OnePricingPlan{PricingPlan: gen.PricingPlanDetail{
-		ID: int32(p.ID), CreatedAt: moment(p.CreatedAt), UpdatedAt: moment(p.UpdatedAt), Name: p.Name, Price: price, Currency: string(p.Currency), CourseID: int32(p.CourseID.Value),
-		Description: optional(p.Description), FreeTrialLength: number(p.FreeTrialLength), EnrollmentCap: number(p.EnrollmentCap), Frequency: frequency,
+		ID: int32(p.ID), CreatedAt: wire.Moment(p.CreatedAt), UpdatedAt: wire.Moment(p.UpdatedAt), Name: p.Name, Price: price, Currency: string(p.Currency), CourseID: int32(p.CourseID.Value),
+		Description: wire.Optional(p.Description), FreeTrialLength: wire.Number(p.FreeTrialLength), EnrollmentCap: wire.Number(p.EnrollmentCap), Frequency: frequency,
 	}}}, nil
 }

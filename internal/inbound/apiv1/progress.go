@@ -27,7 +27,7 @@ func bindMyCourseProgress(in *wire.Input) courseProgress {
 // ShowCourseProgress serves GET /v1/courses/{course_id}/progress and its like
 // of a learner. Page and per count published lectures.
 func (f *Face) ShowCourseProgress(ctx context.Context, who wire.Principal, q courseProgress) (wire.JSON, error) {
-	v := viewer(who)
+	v := who.Viewer()
 	if v.Learner.Present {
 		q.user = v.Learner.Value
 	}
@@ -45,7 +45,7 @@ func (f *Face) ShowCourseProgress(ctx context.Context, who wire.Principal, q cou
 	shown := p.Lectures[first:last]
 	return wire.JSON{Value: gen.OneCourseProgress{
 		CourseProgress: gen.CourseProgress{
-			ID: int32(p.ID), Certificate: certificate(p.Certificate), CompletedAt: optMoment(p.CompletedAt), EnrolledAt: optMoment(p.EnrolledAt),
+			ID: int32(p.ID), Certificate: certificate(p.Certificate), CompletedAt: wire.OptMoment(p.CompletedAt), EnrolledAt: wire.OptMoment(p.EnrolledAt),
 			PercentComplete: p.PercentComplete, LectureSections: progressSections(&p, shown),
 		},
 		Meta: metaOf(total, page, len(shown)),
@@ -63,7 +63,7 @@ func progressSections(p *learning.ProgressDetail, shown []lyceum.Lecture) []gen.
 			}
 			lecture := gen.ProgressLecture{ID: int32(l.ID), Name: l.Name.Value}
 			if done, ok := p.Done[l.ID]; ok {
-				lecture.IsCompleted, lecture.CompletedAt = true, optMoment(lyceum.Some(done.CompletedAt))
+				lecture.IsCompleted, lecture.CompletedAt = true, wire.OptMoment(lyceum.Some(done.CompletedAt))
 			}
 			s.Lectures = append(s.Lectures, lecture)
 		}
@@ -78,7 +78,7 @@ func certificate(c lyceum.Opt[lyceum.Certificate]) gen.Certificate {
 	if !c.Present {
 		return gen.Certificate{}
 	}
-	return gen.Certificate{IssuedAt: optMoment(lyceum.Some(c.Value.IssuedAt)), PageID: &c.Value.PageID, SerialNumber: &c.Value.SerialNumber}
+	return gen.Certificate{IssuedAt: wire.OptMoment(lyceum.Some(c.Value.IssuedAt)), PageID: &c.Value.PageID, SerialNumber: &c.Value.SerialNumber}
 }
 
 // enrollment is a body about a user and a course.
@@ -94,10 +94,10 @@ func bindEnrollment(in *wire.Input) enrollment {
 
 // CreateEnrollment serves POST /v1/enroll.
 func (f *Face) CreateEnrollment(ctx context.Context, who wire.Principal, q enrollment) (wire.Nothing, error) {
-	return wire.Nothing{}, f.learning.Enroll(ctx, viewer(who), q.user, q.course)
+	return wire.Nothing{}, f.learning.Enroll(ctx, who.Viewer(), q.user, q.course)
 }
 
 // DeleteEnrollment serves POST /v1/unenroll.
 func (f *Face) DeleteEnrollment(ctx context.Context, who wire.Principal, q enrollment) (wire.Nothing, error) {
-	return wire.Nothing{}, f.learning.Unenroll(ctx, viewer(who), q.user, q.course)
+	return wire.Nothing{}, f.learning.Unenroll(ctx, who.Viewer(), q.user, q.course)
 }

@@ -40,10 +40,10 @@ func (f *Face) ListTransactions(ctx context.Context, caller access.Caller, q gen
 
 func filterFrom(q gen.ListTransactionsParams) lyceum.TransactionFilter {
 	f := lyceum.TransactionFilter{
-		UserID:        optID[lyceum.UserID](q.UserID),
-		AffiliateID:   optID[lyceum.AffiliateID](q.AffiliateID),
-		CourseID:      optID[lyceum.CourseID](q.CourseID),
-		PricingPlanID: optID[lyceum.PricingPlanID](q.PricingPlanID),
+		UserID:        wire.OptNumber[lyceum.UserID](q.UserID),
+		AffiliateID:   wire.OptNumber[lyceum.AffiliateID](q.AffiliateID),
+		CourseID:      wire.OptNumber[lyceum.CourseID](q.CourseID),
+		PricingPlanID: wire.OptNumber[lyceum.PricingPlanID](q.PricingPlanID),
 		Created:       lyceum.Period{After: wire.Bound(q.Start), Until: wire.Bound(q.End)},
 	}
 	if q.IsFullyRefunded != nil {
@@ -53,13 +53,6 @@ func filterFrom(q gen.ListTransactionsParams) lyceum.TransactionFilter {
 		f.Chargeback = lyceum.Some(*q.IsChargeback)
 	}
 	return f
-}
-
-func optID[ID ~int32](v *int32) lyceum.Opt[ID] {
-	if v == nil {
-		return lyceum.None[ID]()
-	}
-	return lyceum.Some(ID(*v))
 }
 
 // transactionList is gen.TransactionList on its way out. It is appended by

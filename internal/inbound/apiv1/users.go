@@ -15,7 +15,7 @@ func bindListUsers(in *wire.Input) gen.ListUsersParams {
 
 // ListUsers serves GET /v1/users.
 func (f *Face) ListUsers(ctx context.Context, who wire.Principal, q gen.ListUsersParams) (wire.JSON, error) {
-	filter := lyceum.UserFilter{Email: opt(q.Email), After: optID[lyceum.UserID](q.SearchAfter)}
+	filter := lyceum.UserFilter{Email: wire.Opt(q.Email), After: wire.OptNumber[lyceum.UserID](q.SearchAfter)}
 	listing, err := f.people.List(ctx, who.Caller.School, filter, pageFrom(q.Page, q.Per))
 	if err != nil {
 		return wire.JSON{}, err
@@ -23,7 +23,7 @@ func (f *Face) ListUsers(ctx context.Context, who wire.Principal, q gen.ListUser
 	list := gen.UserList{Users: make([]gen.UserSummary, len(listing.Users)), Meta: userMeta(&listing, filter.After)}
 	for i := range listing.Users {
 		u := &listing.Users[i]
-		list.Users[i] = gen.UserSummary{Email: u.Email, Name: optional(u.Name), ID: int32(u.ID)}
+		list.Users[i] = gen.UserSummary{Email: u.Email, Name: wire.Optional(u.Name), ID: int32(u.ID)}
 	}
 	return wire.JSON{Value: list}, nil
 }
@@ -57,14 +57,14 @@ func userDetail(d people.Detail, err error) (wire.JSON, error) {
 		return wire.JSON{}, err
 	}
 	shown := gen.UserDetail{
-		Email: d.Email, Name: optional(d.Name), Src: optional(d.Src), Role: string(d.Role), LastSignInIP: optional(d.LastSignInIP), ID: int32(d.ID),
+		Email: d.Email, Name: wire.Optional(d.Name), Src: wire.Optional(d.Src), Role: string(d.Role), LastSignInIP: wire.Optional(d.LastSignInIP), ID: int32(d.ID),
 		Courses: []gen.UserCourse{}, Tags: []gen.UserTag{},
 	}
 	for i := range d.Enrollments {
 		e := &d.Enrollments[i]
 		shown.Courses = append(shown.Courses, gen.UserCourse{
-			CourseID: int32(e.Course), CourseName: e.CourseName, EnrolledAt: moment(e.EnrolledAt), IsActiveEnrollment: e.ActiveAt(d.Now),
-			CompletedAt: optMoment(e.CompletedAt), PercentComplete: float64(e.PercentComplete),
+			CourseID: int32(e.Course), CourseName: e.CourseName, EnrolledAt: wire.Moment(e.EnrolledAt), IsActiveEnrollment: e.ActiveAt(d.Now),
+			CompletedAt: wire.OptMoment(e.CompletedAt), PercentComplete: float64(e.PercentComplete),
 		})
 	}
 	for _, name := range d.Tags {

@@ -30,7 +30,7 @@ type webhookEvents struct {
 
 func bindListWebhookEvents(in *wire.Input) webhookEvents {
 	filter := lyceum.WebhookEventFilter{
-		Webhook: lyceum.WebhookID(in.PathID("webhook_id")), StatusFrom: opt(in.Int32("response_http_status_gte")), StatusUntil: opt(in.Int32("response_http_status_lte")),
+		Webhook: lyceum.WebhookID(in.PathID("webhook_id")), StatusFrom: wire.Opt(in.Int32("response_http_status_gte")), StatusUntil: wire.Opt(in.Int32("response_http_status_lte")),
 		Created: lyceum.Period{After: wire.Bound(in.Time("created_after")), Until: wire.Bound(in.Time("created_before"))},
 	}
 	return webhookEvents{filter, pageFrom(in.Int32From("page", 1), in.Int32From("per", 1))}
@@ -43,7 +43,7 @@ func (f *Face) ListWebhookEvents(ctx context.Context, who wire.Principal, q webh
 	for _, e := range listing.Events {
 		list.Events = append(list.Events, gen.WebhookEvent{
 			ID: int32(e.ID), WorkflowState: gen.WebhookEventWorkflowState(e.State), WebhookID: int32(e.Webhook), AttemptCount: e.AttemptCount,
-			LastAttemptedAt: optMoment(e.LastAttemptedAt), CreatedAt: moment(e.CreatedAt), ObjectType: e.ObjectType, ObjectID: e.ObjectID, ResponseHTTPStatus: number(e.ResponseStatus),
+			LastAttemptedAt: wire.OptMoment(e.LastAttemptedAt), CreatedAt: wire.Moment(e.CreatedAt), ObjectType: e.ObjectType, ObjectID: e.ObjectID, ResponseHTTPStatus: wire.Number(e.ResponseStatus),
 		})
 	}
 	return wire.JSON{Value: list}, err

@@ -2,21 +2,12 @@ package apiv2
 
 import (
 	"context"
-	"time"
 
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv2"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
-
-// viewer is for whom an operation answers.
-func viewer(who wire.Principal) learning.Viewer {
-	if who.Learner != nil {
-		return learning.Viewer{School: who.Learner.School, Learner: lyceum.Some(who.Learner.User), Actor: who.Learner.Actor()}
-	}
-	return learning.Viewer{School: who.Caller.School, Actor: who.Caller.Actor()}
-}
 
 // courses is what the lists of courses are asked.
 type courses struct {
@@ -29,11 +20,11 @@ var courseKeys = map[string]lyceum.CourseKey{"name": lyceum.CourseByName, "creat
 
 func bindListProductCourses(in *wire.Input) courses {
 	q := bindListMyCourses(in)
-	q.filter.IsPublished, q.filter.IsListed = opt(in.Bool("is_published")), opt(in.Bool("is_listed"))
+	q.filter.IsPublished, q.filter.IsListed = wire.Opt(in.Bool("is_published")), wire.Opt(in.Bool("is_listed"))
 	if id := in.Int32("author_bio_id"); id != nil {
 		q.filter.AuthorID = lyceum.Some(lyceum.AuthorID(*id))
 	}
-	q.filter.Search = opt(in.Words("search"))
+	q.filter.Search = wire.Opt(in.Words("search"))
 	if by := in.OneOf("sort_by", "name", "created_at", "updated_at"); by != nil {
 		q.order.By = courseKeys[*by]
 	}
@@ -45,7 +36,7 @@ func bindListProductCourses(in *wire.Input) courses {
 
 func bindListMyCourses(in *wire.Input) courses {
 	q := courses{order: lyceum.CourseOrder{By: lyceum.CourseByCreated, Descending: true}, page: bindPage(in)}
-	q.filter.Name = opt(in.Words("name"))
+	q.filter.Name = wire.Opt(in.Words("name"))
 	q.filter.Created = lyceum.Period{After: wire.Bound(in.Time("created_after")), Until: wire.Bound(in.Time("created_before"))}
 	return q
 }
@@ -77,7 +68,7 @@ func (f *Face) ListProductCourses(ctx context.Context, who wire.Principal, q cou
 
 // ListCourses serves GET /v2/current_user/courses.
 func (f *Face) ListCourses(ctx context.Context, who wire.Principal, q courses) (wire.JSON, error) {
-	listing, err := f.learning.Courses(ctx, viewer(who), q.filter, q.order, q.page)
+	listing, err := f.learning.Courses(ctx, who.Viewer(), q.filter, q.order, q.page)
 	list := gen.CourseList{Data: []gen.Course{}, Meta: gen.PaginationMeta{
 		Page: q.page.Number, PerPage: q.page.Size, TotalCount: int32(listing.Total), TotalPages: int32((listing.Total + int64(q.page.Size) - 1) / int64(q.page.Size)),
 	}}
@@ -89,8 +80,8 @@ func (f *Face) ListCourses(ctx context.Context, who wire.Principal, q courses) (
 
 func course(c *lyceum.Course) gen.Course {
 	return gen.Course{
-		ID: int32(c.ID), Name: c.Name, IsPublished: c.IsPublished, IsListed: c.IsListed, Description: optional(c.Heading), AuthorBioID: number(c.AuthorID),
-		ImageURL: optional(c.ImageURL), CreatedAt: moment(c.CreatedAt), UpdatedAt: moment(c.UpdatedAt),
+		ID: int32(c.ID), Name: c.Name, IsPublished: c.IsPublished, IsListed: c.IsListed, Description: wire.Optional(c.Heading), AuthorBioID: wire.Number(c.AuthorID),
+		ImageURL: wire.Optional(c.ImageURL), CreatedAt: wire.Moment(c.CreatedAt), UpdatedAt: wire.Moment(c.UpdatedAt),
 	}
 }
 
@@ -98,7 +89,7 @@ func bindCourse(in *wire.Input) lyceum.CourseID { return lyceum.CourseID(in.Path
 
 // ShowCourse serves GET /v2/current_user/courses/{course_id}.
 func (f *Face) ShowCourse(ctx context.Context, who wire.Principal, id lyceum.CourseID) (wire.JSON, error) {
-	c, err := f.learning.Course(ctx, viewer(who), id)
+	c, err := f.learning.Course(ctx, who.Viewer(), id)
 	if err != nil {
 		return wire.JSON{}, err
 	}
@@ -108,7 +99,7 @@ func (f *Face) ShowCourse(ctx context.Context, who wire.Principal, id lyceum.Cou
 		ImageURL: shown.ImageURL, CreatedAt: shown.CreatedAt, UpdatedAt: shown.UpdatedAt, Sections: []gen.CourseSection{}, AuthorBio: gen.AuthorBio{Name: c.School},
 	}
 	if a := c.Author.Value; c.Author.Present {
-		detail.AuthorBio = gen.AuthorBio{Name: a.Name.Value, Bio: optional(a.Bio), ProfileImageURL: optional(a.ProfileImageURL), UserID: number(a.UserID)}
+		detail.AuthorBio = gen.AuthorBio{Name: a.Name.Value, Bio: wire.Optional(a.Bio), ProfileImageURL: wire.Optional(a.ProfileImageURL), UserID: wire.Number(a.UserID)}
 	}
 	for _, section := range c.Contents.Sections {
 		s := gen.CourseSection{ID: int32(section.ID), Name: section.Name, Position: section.Position, Lectures: []gen.LectureSummary{}}
@@ -124,15 +115,15 @@ func (f *Face) ShowCourse(ctx context.Context, who wire.Principal, id lyceum.Cou
 
 // ShowCourseProgress serves GET /v2/current_user/courses/{course_id}/progress.
 func (f *Face) ShowCourseProgress(ctx context.Context, who wire.Principal, id lyceum.CourseID) (wire.JSON, error) {
-	p, err := f.learning.Progress(ctx, viewer(who), who.Learner.User, id)
+	p, err := f.learning.Progress(ctx, who.Viewer(), who.Learner.User, id)
 	if err != nil {
 		return wire.JSON{}, err
 	}
 	shown := gen.CourseProgress{
-		ID: int32(p.ID), CompletedAt: optMoment(p.CompletedAt), EnrolledAt: optMoment(p.EnrolledAt), PercentComplete: p.PercentComplete, Sections: []gen.ProgressSection{},
+		ID: int32(p.ID), CompletedAt: wire.OptMoment(p.CompletedAt), EnrolledAt: wire.OptMoment(p.EnrolledAt), PercentComplete: p.PercentComplete, Sections: []gen.ProgressSection{},
 	}
 	if c := p.Certificate.Value; p.Certificate.Present {
-		shown.Certificate = gen.Certificate{IssuedAt: optMoment(lyceum.Some(c.IssuedAt)), PageID: &c.PageID, SerialNumber: &c.SerialNumber}
+		shown.Certificate = gen.Certificate{IssuedAt: wire.OptMoment(lyceum.Some(c.IssuedAt)), PageID: &c.PageID, SerialNumber: &c.SerialNumber}
 	}
 	for _, section := range p.Sections {
 		if section.IsPublished {
@@ -152,7 +143,7 @@ func progressSection(p *learning.ProgressDetail, section *lyceum.LectureSection)
 		lecture := gen.ProgressLecture{ID: int32(l.ID), Name: l.Name.Value}
 		if done, ok := p.Done[l.ID]; ok {
 			complete++
-			lecture.IsCompleted, lecture.CompletedAt = true, optMoment(lyceum.Some(done.CompletedAt))
+			lecture.IsCompleted, lecture.CompletedAt = true, wire.OptMoment(lyceum.Some(done.CompletedAt))
 		}
 		s.Lectures = append(s.Lectures, lecture)
 	}
@@ -175,16 +166,16 @@ func bindLecture(in *wire.Input) inLecture {
 // ShowLecture serves GET /v2/current_user/courses/{course_id}/lectures/{lecture_id}.
 // A learner is not told the answers of a quiz.
 func (f *Face) ShowLecture(ctx context.Context, who wire.Principal, q inLecture) (wire.JSON, error) {
-	l, err := f.learning.Lecture(ctx, viewer(who), q.course, q.lecture)
+	l, err := f.learning.Lecture(ctx, who.Viewer(), q.course, q.lecture)
 	if err != nil {
 		return wire.JSON{}, err
 	}
-	shown := gen.Lecture{ID: int32(l.ID), Name: optional(l.Name), IsPublished: l.IsPublished, Position: l.Position, SectionID: int32(l.Section), Attachments: []gen.Attachment{}}
+	shown := gen.Lecture{ID: int32(l.ID), Name: wire.Optional(l.Name), IsPublished: l.IsPublished, Position: l.Position, SectionID: int32(l.Section), Attachments: []gen.Attachment{}}
 	for i := range l.Attachments {
 		a := &l.Attachments[i]
 		one := gen.Attachment{
-			ID: int32(a.ID), Name: optional(a.Name), Kind: gen.AttachmentKind(a.Kind), URL: optional(a.URL), Text: optional(a.Text), Position: number(a.Position),
-			FileSize: number(a.FileSize), FileExtension: optional(a.FileExtension),
+			ID: int32(a.ID), Name: wire.Optional(a.Name), Kind: gen.AttachmentKind(a.Kind), URL: wire.Optional(a.URL), Text: wire.Optional(a.Text), Position: wire.Number(a.Position),
+			FileSize: wire.Number(a.FileSize), FileExtension: wire.Optional(a.FileExtension),
 		}
 		if a.Quiz != nil {
 			one.Quiz = &gen.AttachmentQuiz{ID: int32(a.Quiz.ID), Questions: []gen.QuizQuestion{}}
@@ -202,47 +193,12 @@ func (f *Face) ShowLecture(ctx context.Context, who wire.Principal, q inLecture)
 
 // ShowCompletion serves GET …/lectures/{lecture_id}/completion.
 func (f *Face) ShowCompletion(ctx context.Context, who wire.Principal, q inLecture) (wire.JSON, error) {
-	at, err := f.learning.Completion(ctx, viewer(who), q.course, q.lecture)
-	return wire.JSON{Value: gen.OneCompletion{Data: gen.Completion{Completed: at.Present, CompletedAt: optMoment(at)}}}, err
+	at, err := f.learning.Completion(ctx, who.Viewer(), q.course, q.lecture)
+	return wire.JSON{Value: gen.OneCompletion{Data: gen.Completion{Completed: at.Present, CompletedAt: wire.OptMoment(at)}}}, err
 }
 
 // PutCompletion serves PUT …/lectures/{lecture_id}/completion.
 func (f *Face) PutCompletion(ctx context.Context, who wire.Principal, q inLecture) (wire.JSON, error) {
-	at, err := f.learning.Complete(ctx, viewer(who), who.Learner.User, q.course, q.lecture)
-	return wire.JSON{Value: gen.OneCompletion{Data: gen.Completion{Completed: true, CompletedAt: optMoment(lyceum.Some(at))}}}, err
-}
-
-// optional is null for what is absent.
-func optional[T comparable](o lyceum.Opt[T]) *T {
-	if !o.Present {
-		return nil
-	}
-	return &o.Value
-}
-
-// number is null for what is absent.
-func number[T ~int32](o lyceum.Opt[T]) *int32 {
-	if !o.Present {
-		return nil
-	}
-	n := int32(o.Value)
-	return &n
-}
-
-func opt[T comparable](v *T) lyceum.Opt[T] {
-	if v == nil {
-		return lyceum.None[T]()
-	}
-	return lyceum.Some(*v)
-}
-
-// moment is a time as answers have it: UTC, to the second.
-func moment(t time.Time) time.Time { return lyceum.Second(t).UTC() }
-
-func optMoment(o lyceum.Opt[time.Time]) *time.Time {
-	if !o.Present {
-		return nil
-	}
-	at := moment(o.Value)
-	return &at
+	at, err := f.learning.Complete(ctx, who.Viewer(), who.Learner.User, q.course, q.lecture)
+	return wire.JSON{Value: gen.OneCompletion{Data: gen.Completion{Completed: true, CompletedAt: wire.OptMoment(lyceum.Some(at))}}}, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
 	v2 "github.com/lyceum-school/lyceum/internal/gen/apiv2"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
 // firstUnknownAuthor is where ids of authors begin whose own ids are not told:
@@ -78,7 +79,7 @@ func (m *mirror) moreOfCourses(ctx context.Context) (map[int32]more, error) {
 			return nil, err
 		}
 		for _, c := range list.Data {
-			all[c.ID] = more{optOf[lyceum.AuthorID](c.AuthorBioID), c.IsListed, c.CreatedAt, c.UpdatedAt}
+			all[c.ID] = more{wire.OptNumber[lyceum.AuthorID](c.AuthorBioID), c.IsListed, c.CreatedAt, c.UpdatedAt}
 		}
 		if page >= int(list.Meta.TotalPages) {
 			return all, nil
@@ -89,7 +90,7 @@ func (m *mirror) moreOfCourses(ctx context.Context) (map[int32]more, error) {
 // authorOf gives who a course is by. Where the id is not told, equal biographies
 // are one author's.
 func authorOf(bio *gen.AuthorBio, known more, told bool, unknown map[lyceum.AuthorProfile]lyceum.AuthorID) lyceum.Opt[lyceum.AuthorProfile] {
-	author := lyceum.AuthorProfile{Name: lyceum.Some(bio.Name), Bio: opt(bio.Bio), ProfileImageURL: opt(bio.ProfileImageURL), UserID: optOf[lyceum.UserID](bio.UserID)}
+	author := lyceum.AuthorProfile{Name: lyceum.Some(bio.Name), Bio: wire.Opt(bio.Bio), ProfileImageURL: wire.Opt(bio.ProfileImageURL), UserID: wire.OptNumber[lyceum.UserID](bio.UserID)}
 	switch {
 	case told && !known.author.Present:
 		return lyceum.None[lyceum.AuthorProfile]()
@@ -109,7 +110,7 @@ func authorOf(bio *gen.AuthorBio, known more, told bool, unknown map[lyceum.Auth
 // course keeps one course with its author, sections, lectures and attachments.
 func (m *mirror) course(ctx context.Context, c *gen.CourseDetail, author lyceum.Opt[lyceum.AuthorProfile], known more, told bool) error {
 	row := lyceum.CourseRow{Course: lyceum.Course{
-		ID: lyceum.CourseID(c.ID), Name: c.Name, Heading: opt(c.Heading), Description: opt(c.Description), IsPublished: c.IsPublished, ImageURL: opt(c.ImageURL),
+		ID: lyceum.CourseID(c.ID), Name: c.Name, Heading: wire.Opt(c.Heading), Description: wire.Opt(c.Description), IsPublished: c.IsPublished, ImageURL: wire.Opt(c.ImageURL),
 		CreatedAt: known.createdAt, UpdatedAt: known.updatedAt,
 	}}
 	if told {
@@ -170,12 +171,12 @@ func (m *mirror) lecture(ctx context.Context, l *lyceum.Lecture) ([]lyceum.Attac
 	if err := m.client.get(ctx, path, nil, &one); err != nil {
 		return nil, err
 	}
-	l.Name = opt(one.Lecture.Name)
+	l.Name = wire.Opt(one.Lecture.Name)
 	all := make([]lyceum.Attachment, len(one.Lecture.Attachments))
 	for i, a := range one.Lecture.Attachments {
 		all[i] = lyceum.Attachment{
-			ID: lyceum.AttachmentID(a.ID), Lecture: l.ID, Name: opt(a.Name), Kind: lyceum.AttachmentKind(a.Kind), URL: opt(a.URL), Text: opt(a.Text), Position: opt(a.Position),
-			FileSize: opt(a.FileSize), FileExtension: opt(a.FileExtension),
+			ID: lyceum.AttachmentID(a.ID), Lecture: l.ID, Name: wire.Opt(a.Name), Kind: lyceum.AttachmentKind(a.Kind), URL: wire.Opt(a.URL), Text: wire.Opt(a.Text), Position: wire.Opt(a.Position),
+			FileSize: wire.Opt(a.FileSize), FileExtension: wire.Opt(a.FileExtension),
 		}
 		switch {
 		case a.Quiz != nil && all[i].Kind == lyceum.QuizAttachment:
@@ -207,6 +208,6 @@ func (m *mirror) video(ctx context.Context, lecture string, id int32) (lyceum.Op
 		return lyceum.None[lyceum.Video](), nil
 	}
 	return lyceum.Some(lyceum.Video{
-		URL: v.VideoAsset.URL, ContentType: v.VideoAsset.ContentType, Status: lyceum.VideoStatus(v.Status), Thumbnail: opt(v.URLThumbnail), Duration: opt(v.MediaDuration),
+		URL: v.VideoAsset.URL, ContentType: v.VideoAsset.ContentType, Status: lyceum.VideoStatus(v.Status), Thumbnail: wire.Opt(v.URLThumbnail), Duration: wire.Opt(v.MediaDuration),
 	}), err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
 // learner is what is copied of one user.
@@ -53,7 +54,7 @@ func (m *mirror) learner(ctx context.Context, id int32) (learner, error) {
 		return learner{}, err
 	}
 	l := learner{
-		user: lyceum.User{ID: lyceum.UserID(id), Email: d.Email, Name: opt(d.Name), Role: lyceum.Role(d.Role), Src: opt(d.Src), LastSignInIP: opt(d.LastSignInIP)},
+		user: lyceum.User{ID: lyceum.UserID(id), Email: d.Email, Name: wire.Opt(d.Name), Role: lyceum.Role(d.Role), Src: wire.Opt(d.Src), LastSignInIP: wire.Opt(d.LastSignInIP)},
 		tags: lyceum.UserTags{User: lyceum.UserID(id)},
 	}
 	for _, tag := range d.Tags {
@@ -77,7 +78,7 @@ func (m *mirror) studied(ctx context.Context, l *learner, course lyceum.CourseID
 	row := lyceum.Progress{User: l.user.ID, Course: course}
 	err := pages(ctx, m.client, fmt.Sprintf("/v1/courses/%d/progress", course), url.Values{"user_id": {strconv.Itoa(int(l.user.ID))}}, func(one *gen.OneCourseProgress) (int32, error) {
 		p := &one.CourseProgress
-		row.ID, row.PercentComplete, row.CompletedAt = lyceum.ProgressID(p.ID), p.PercentComplete, opt(p.CompletedAt)
+		row.ID, row.PercentComplete, row.CompletedAt = lyceum.ProgressID(p.ID), p.PercentComplete, wire.Opt(p.CompletedAt)
 		if c := p.Certificate; c.IssuedAt != nil && c.PageID != nil && c.SerialNumber != nil {
 			row.Certificate = lyceum.Some(lyceum.Certificate{IssuedAt: *c.IssuedAt, PageID: *c.PageID, SerialNumber: *c.SerialNumber})
 		}
@@ -175,7 +176,7 @@ func (m *mirror) enrollments(ctx context.Context) error {
 		err := pages(ctx, m.client, fmt.Sprintf("/v1/courses/%d/enrollments", course), until, func(list *gen.EnrollmentList) (int32, error) {
 			var rows []lyceum.Enrollment
 			for _, e := range list.Enrollments {
-				rows = append(rows, lyceum.Enrollment{User: lyceum.UserID(e.UserID), Course: lyceum.CourseID(course), EnrolledAt: e.EnrolledAt, ExpiresAt: opt(e.ExpiresAt)})
+				rows = append(rows, lyceum.Enrollment{User: lyceum.UserID(e.UserID), Course: lyceum.CourseID(course), EnrolledAt: e.EnrolledAt, ExpiresAt: wire.Opt(e.ExpiresAt)})
 			}
 			return list.Meta.NumberOfPages, keep(ctx, m, to, "enrollment", func(e *lyceum.Enrollment) string { return fmt.Sprintf("of user %d in course %d", e.User, e.Course) }, rows...)
 		})
@@ -214,7 +215,7 @@ func (m *mirror) responses(ctx context.Context) error {
 		}
 		var rows []lyceum.QuizResponse
 		for _, r := range list.QuizResponses.Responses {
-			rows = append(rows, lyceum.QuizResponse{Quiz: quiz.Quiz.ID, User: lyceum.UserID(r.StudentID), SubmittedAt: opt(r.SubmittedAt), PercentCorrect: opt(r.PercentCorrect)})
+			rows = append(rows, lyceum.QuizResponse{Quiz: quiz.Quiz.ID, User: lyceum.UserID(r.StudentID), SubmittedAt: wire.Opt(r.SubmittedAt), PercentCorrect: wire.Opt(r.PercentCorrect)})
 		}
 		if err := keep(ctx, m, to, "response", func(r *lyceum.QuizResponse) string { return fmt.Sprintf("of user %d to quiz %d", r.User, r.Quiz) }, rows...); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
@@ -186,7 +187,7 @@ func (m *mirror) users(ctx context.Context) error {
 		}
 		rows := make([]lyceum.User, len(page))
 		for i, u := range page {
-			rows[i] = lyceum.User{ID: lyceum.UserID(u.ID), Email: u.Email, Name: opt(u.Name)}
+			rows[i] = lyceum.User{ID: lyceum.UserID(u.ID), Email: u.Email, Name: wire.Opt(u.Name)}
 		}
 		problems, err := to.Check(ctx, rows)
 		if err != nil {
@@ -258,8 +259,8 @@ func (m *mirror) plans(ctx context.Context) error {
 func plan(p *gen.PricingPlanDetail) lyceum.PricingPlan {
 	row := lyceum.PricingPlan{
 		ID: lyceum.PricingPlanID(p.ID), CourseID: lyceum.Some(lyceum.CourseID(p.CourseID)), Name: p.Name, Price: lyceum.Minor(p.Price), Currency: lyceum.Currency(p.Currency),
-		Frequency: lyceum.Frequency(p.Frequency.Type), Description: opt(p.Description), FreeTrialLength: opt(p.FreeTrialLength), EnrollmentCap: opt(p.EnrollmentCap),
-		BillingIntervalCount: opt(p.Frequency.BillingIntervalCount), AccessLimitDate: opt(p.Frequency.AccessLimitDate), AccessLimitDuration: opt(p.Frequency.AccessLimitDuration),
+		Frequency: lyceum.Frequency(p.Frequency.Type), Description: wire.Opt(p.Description), FreeTrialLength: wire.Opt(p.FreeTrialLength), EnrollmentCap: wire.Opt(p.EnrollmentCap),
+		BillingIntervalCount: wire.Opt(p.Frequency.BillingIntervalCount), AccessLimitDate: wire.Opt(p.Frequency.AccessLimitDate), AccessLimitDuration: wire.Opt(p.Frequency.AccessLimitDuration),
 		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
 	if recurs := row.Frequency == lyceum.Subscription || row.Frequency == lyceum.PaymentPlan; recurs && p.Frequency.BillingInterval != nil {
@@ -321,10 +322,10 @@ func transaction(t *gen.TransactionSummary) lyceum.Transaction {
 	return lyceum.Transaction{
 		ID: lyceum.TransactionID(t.ID), UserID: lyceum.UserID(t.UserID), PricingPlanID: lyceum.PricingPlanID(t.PricingPlanID), SaleID: lyceum.SaleID(t.SaleID),
 		CreatedAt: t.CreatedAt, PurchasedAt: t.PurchasedAt, Charge: lyceum.USDCents(t.Charge), FinalPrice: lyceum.Minor(t.FinalPrice), Currency: lyceum.Currency(t.Currency),
-		TaxCharge: lyceum.Minor(t.TaxCharge), Revenue: lyceum.USDCents(t.Revenue), Paid: t.Status != nil, HasChargeback: opt(t.HasChargeback),
-		ChargebackFee: optOf[lyceum.Minor](t.ChargebackFee), AffiliateID: optOf[lyceum.AffiliateID](t.AffiliateID), AffiliateFees: lyceum.Minor(t.AffiliateFees),
-		AuthorID: optOf[lyceum.AuthorID](t.AuthorID), AuthorFees: lyceum.Minor(t.AuthorFees), CouponID: optOf[lyceum.CouponID](t.CouponID),
-		RefundedAt: opt(t.RefundedAt), AmountRefunded: lyceum.Minor(t.AmountRefunded),
+		TaxCharge: lyceum.Minor(t.TaxCharge), Revenue: lyceum.USDCents(t.Revenue), Paid: t.Status != nil, HasChargeback: wire.Opt(t.HasChargeback),
+		ChargebackFee: wire.OptNumber[lyceum.Minor](t.ChargebackFee), AffiliateID: wire.OptNumber[lyceum.AffiliateID](t.AffiliateID), AffiliateFees: lyceum.Minor(t.AffiliateFees),
+		AuthorID: wire.OptNumber[lyceum.AuthorID](t.AuthorID), AuthorFees: lyceum.Minor(t.AuthorFees), CouponID: wire.OptNumber[lyceum.CouponID](t.CouponID),
+		RefundedAt: wire.Opt(t.RefundedAt), AmountRefunded: lyceum.Minor(t.AmountRefunded),
 	}
 }
 
@@ -350,8 +351,8 @@ func (m *mirror) webhooks(ctx context.Context) error {
 			rows := make([]lyceum.WebhookEvent, len(list.Events))
 			for i, e := range list.Events {
 				rows[i] = lyceum.WebhookEvent{
-					ID: lyceum.WebhookEventID(e.ID), Webhook: lyceum.WebhookID(e.WebhookID), State: string(e.WorkflowState), AttemptCount: e.AttemptCount, LastAttemptedAt: opt(e.LastAttemptedAt),
-					CreatedAt: e.CreatedAt, ObjectType: e.ObjectType, ObjectID: e.ObjectID, ResponseStatus: opt(e.ResponseHTTPStatus),
+					ID: lyceum.WebhookEventID(e.ID), Webhook: lyceum.WebhookID(e.WebhookID), State: string(e.WorkflowState), AttemptCount: e.AttemptCount, LastAttemptedAt: wire.Opt(e.LastAttemptedAt),
+					CreatedAt: e.CreatedAt, ObjectType: e.ObjectType, ObjectID: e.ObjectID, ResponseStatus: wire.Opt(e.ResponseHTTPStatus),
 				}
 			}
 			return list.Meta.NumberOfPages, keep(ctx, m, sent, "webhook event", func(e *lyceum.WebhookEvent) string { return strconv.Itoa(int(e.ID)) }, rows...)
@@ -361,20 +362,6 @@ func (m *mirror) webhooks(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func opt[T comparable](v *T) lyceum.Opt[T] {
-	if v == nil {
-		return lyceum.None[T]()
-	}
-	return lyceum.Some(*v)
-}
-
-func optOf[T ~int32 | ~int64](v *int32) lyceum.Opt[T] {
-	if v == nil {
-		return lyceum.None[T]()
-	}
-	return lyceum.Some(T(*v))
 }
 
 // ReadState reads a state that was kept. No text is the zero State.

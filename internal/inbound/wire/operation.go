@@ -8,6 +8,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
 // Operation is one row of a face's table. The table alone says which requests
@@ -42,6 +43,14 @@ const (
 type Principal struct {
 	Caller  access.Caller
 	Learner *access.Learner
+}
+
+// Viewer is for whom the learning rules answer.
+func (p Principal) Viewer() learning.Viewer {
+	if p.Learner != nil {
+		return learning.Viewer{School: p.Learner.School, Learner: lyceum.Some(p.Learner.User), Actor: p.Learner.Actor()}
+	}
+	return learning.Viewer{School: p.Caller.School, Actor: p.Caller.Actor()}
 }
 
 // Failure gives an error its status, its body and, where it has one, its

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -52,7 +53,7 @@ func (s *Service) Progress(ctx context.Context, v Viewer, user lyceum.UserID, co
 		return ProgressDetail{}, err
 	}
 	if _, err := s.store.GetUser(ctx, v.School, user); err != nil {
-		return ProgressDetail{}, named(err, "user", int32(user))
+		return ProgressDetail{}, err
 	}
 	enrollments, err := s.store.FindUserEnrollments(ctx, v.School, user)
 	if err != nil {
@@ -80,14 +81,6 @@ func (s *Service) Progress(ctx context.Context, v Viewer, user lyceum.UserID, co
 	detail.Sections, detail.Lectures = contents.Sections, published(contents)
 	detail.Done, err = s.store.FindLectureProgress(ctx, v.School, user, course)
 	return detail, err
-}
-
-// named gives a NotFound the words of an operation.
-func named(err error, what string, id int32) error {
-	if lyceum.KindOf(err) == lyceum.NotFound {
-		return lyceum.Errorf(lyceum.NotFound, "there is no %s %d", what, id)
-	}
-	return err
 }
 
 // Enroll lets a user work through a course, from now on and without an end.
@@ -230,14 +223,10 @@ func inOrder(course *lyceum.Course, lectures []lyceum.Lecture, lecture lyceum.Le
 			return nil
 		}
 		if _, complete := done[before.ID]; !complete {
-			return &lyceum.Error{Kind: lyceum.Conflict, Code: "unmet_requirements", Detail: "this course wants its lectures in order: " + lectureWords(before) + " comes first"}
+			return &lyceum.Error{Kind: lyceum.Conflict, Code: "unmet_requirements", Detail: fmt.Sprintf("this course wants its lectures in order: lecture %d comes first", before.ID)}
 		}
 	}
 	return nil
-}
-
-func lectureWords(l lyceum.Lecture) string {
-	return lyceum.Errorf(lyceum.Conflict, "lecture %d", l.ID).Detail
 }
 
 // count brings a user's progress up to date after a lecture was completed.

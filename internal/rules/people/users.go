@@ -45,9 +45,6 @@ type Detail struct {
 // Show shows a user.
 func (s *Service) Show(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID) (Detail, error) {
 	user, err := s.store.GetUser(ctx, school, id)
-	if lyceum.KindOf(err) == lyceum.NotFound && err != nil {
-		return Detail{}, lyceum.Errorf(lyceum.NotFound, "there is no user %d", id)
-	}
 	if err != nil {
 		return Detail{}, err
 	}
@@ -143,18 +140,26 @@ func (n *NewUser) check() error {
 	if length := utf8.RuneCountInString(n.Password.Value); n.Password.Present && (length < minPassword || length > maxPassword) {
 		refuse("password", "must have 6 to 256 characters")
 	}
+	return refused(append(wrong, checkTexts(n.Name, n.Src)...))
+}
+
+func checkTexts(name, src lyceum.Opt[string]) (wrong []lyceum.FieldError) {
 	for _, text := range []struct {
 		field string
 		value lyceum.Opt[string]
-	}{{"name", n.Name}, {"src", n.Src}} {
+	}{{"name", name}, {"src", src}} {
 		if utf8.RuneCountInString(text.value.Value) > maxText {
-			refuse(text.field, "must have at most 255 characters")
+			wrong = append(wrong, lyceum.FieldError{Field: text.field, Message: "must have at most 255 characters"})
 		}
 	}
-	if len(wrong) > 0 {
-		return lyceum.InvalidFields(wrong...)
+	return wrong
+}
+
+func refused(wrong []lyceum.FieldError) error {
+	if len(wrong) == 0 {
+		return nil
 	}
-	return nil
+	return lyceum.InvalidFields(wrong...)
 }
 
 // filled is a text that has letters; one without is none.
@@ -173,7 +178,7 @@ type Change struct {
 
 // Update changes a user.
 func (s *Service) Update(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID, c Change, actor string) (Detail, error) {
-	if err := (&NewUser{Email: "anybody@example.com", Name: c.Name.Value, Src: c.Src.Value}).check(); err != nil {
+	if err := refused(checkTexts(c.Name.Value, c.Src.Value)); err != nil {
 		return Detail{}, err
 	}
 	var user lyceum.User

@@ -119,24 +119,25 @@ func (s *Store) GetOAuthAppByClientID(ctx context.Context, school lyceum.SchoolI
 
 // GetUser implements lyceum.Reader.
 func (s *Store) GetUser(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID) (lyceum.User, error) {
-	return getUser(ctx, s, "user_id = $2", school, int64(id))
+	row, err := getByID(s.reads.single(ctx), school, &users, id, "user")
+	return row, s.public(err)
 }
 
 // GetUserByEmail implements lyceum.Reader.
 func (s *Store) GetUserByEmail(ctx context.Context, school lyceum.SchoolID, email string) (lyceum.User, error) {
-	return getUser(ctx, s, "email_key = $2", school, emailKey(email))
+	row, err := getUserByEmail(s.reads.single(ctx), school, email)
+	return row, s.public(err)
 }
 
-func getUser(ctx context.Context, s *Store, cond string, school lyceum.SchoolID, arg any) (lyceum.User, error) {
-	var user lyceum.User
-	there, err := s.reads.single(ctx).one("SELECT "+users.list()+" FROM users WHERE school_id = $1 AND "+cond, []any{int64(school), arg}, users.scan(&user)...)
+func getUserByEmail(q *session, school lyceum.SchoolID, email string) (lyceum.User, error) {
+	found, err := rows(q, &users, " WHERE school_id = $1 AND email_key = $2", int64(school), emailKey(email))
+	if err == nil && len(found) == 0 {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no such user")
+	}
 	if err != nil {
-		return lyceum.User{}, s.public(fmt.Errorf("get user: %w", err))
+		return lyceum.User{}, err
 	}
-	if !there {
-		return lyceum.User{}, lyceum.Errorf(lyceum.NotFound, "there is no such user")
-	}
-	return user, nil
+	return found[0], nil
 }
 
 // GetSession implements lyceum.Reader.

@@ -149,14 +149,7 @@ func (t *tx) GetUser(id lyceum.UserID) (lyceum.User, error) {
 
 // GetUserByEmail implements lyceum.Tx.
 func (t *tx) GetUserByEmail(email string) (lyceum.User, error) {
-	found, err := rows(t.session, &users, " WHERE school_id = $1 AND email_key = $2", int64(t.stamp.School), emailKey(email))
-	if err != nil {
-		return lyceum.User{}, err
-	}
-	if len(found) == 0 {
-		return lyceum.User{}, lyceum.Errorf(lyceum.NotFound, "there is no such user")
-	}
-	return found[0], nil
+	return getUserByEmail(t.session, t.stamp.School, email)
 }
 
 // GetCourse implements lyceum.Tx.
