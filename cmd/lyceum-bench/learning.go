@@ -98,8 +98,8 @@ func learningClasses() []pathClass {
 	for i := range variants {
 		far := 1 + i*crowdUsers/variants
 		for n, path := range []string{
-			fmt.Sprintf("/v1/users?page=%d", 1+i), fmt.Sprintf("/v1/users?search_after=%d", far), "/v1/users?email=learner@example.com", fmt.Sprintf("/v1/users/%d", far),
-			fmt.Sprintf("/v1/courses/%d/enrollments?per=20&page=%d", crowdCourse, 1+i), fmt.Sprintf("/v1/courses/%d/enrollments?per=20&page=%d", crowdCourse, far/20+1),
+			fmt.Sprintf("/v1/users?page=%d", 1+i%3), fmt.Sprintf("/v1/users?search_after=%d", far), "/v1/users?email=learner@example.com", fmt.Sprintf("/v1/users/%d", far),
+			fmt.Sprintf("/v1/courses/%d/enrollments?per=20&page=%d", crowdCourse, 1+i%3), fmt.Sprintf("/v1/courses/%d/enrollments?per=20&page=%d", crowdCourse, far/20+1),
 			fmt.Sprintf("/v1/courses/%d/progress?user_id=%d", crowdCourse, far), "/v1/courses", fmt.Sprintf("/v1/courses/%d", 1+i%15), "/v1/courses/1/lectures/1",
 		} {
 			list[n].paths = append(list[n].paths, path)

@@ -46,8 +46,9 @@ import (
 //	readenv NAME FILE                 set a variable to the text of a file
 //	keys FILE                         print the keys of a file's one line of JSON
 //	passalong FROM TO SCHOOL FORMAT   export every kind from a folder, import it
-//	                                  into a school of another one, twice, and
-//	                                  compare what that exports
+//	                                  into a school of another one or of a
+//	                                  database, twice, and compare what that
+//	                                  exports
 //	refused PATTERN ARGS…             lyceum must refuse in a sentence
 //	holddb DIR, freedb                use a database as a program of its own
 //	newerschema DIR                   let a database be of a later version
@@ -411,13 +412,16 @@ func scriptPassAlong(ts *testscript.TestScript, args []string) {
 	if len(args) != 4 {
 		ts.Fatalf("usage: passalong FROM TO SCHOOL FORMAT")
 	}
-	from, to, school, format := args[0], args[1], args[2], args[3]
+	from, to, school, format := []string{"--data", args[0]}, []string{"--data", args[1]}, args[2], args[3]
+	if strings.HasPrefix(args[1], "postgres://") {
+		to[0] = "--database-url"
+	}
 	run := func(args ...string) string {
 		ts.Check(ts.Exec("lyceum", args...))
 		return ts.ReadFile("stdout")
 	}
-	export := func(data, school, kind string) string {
-		return run("export", kind, "--data", data, "--school", school, "--format", format)
+	export := func(place []string, school, kind string) string {
+		return run("export", kind, place[0], place[1], "--school", school, "--format", format)
 	}
 	for _, kind := range rowKinds {
 		rows := export(from, "1", kind.name)
@@ -426,8 +430,8 @@ func scriptPassAlong(ts *testscript.TestScript, args []string) {
 		}
 		file := ts.MkAbs(kind.name + "." + format)
 		ts.Check(os.WriteFile(file, []byte(rows), 0o600))
-		run("import", kind.name, file, "--data", to, "--school", school)
-		if said := run("import", kind.name, file, "--data", to, "--school", school); !strings.Contains(said, " 0 created, 0 updated, ") {
+		run("import", kind.name, file, to[0], to[1], "--school", school)
+		if said := run("import", kind.name, file, to[0], to[1], "--school", school); !strings.Contains(said, " 0 created, 0 updated, ") {
 			ts.Fatalf("a second time: %s", said)
 		}
 		if again := export(to, school, kind.name); again != rows {

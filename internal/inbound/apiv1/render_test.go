@@ -153,3 +153,32 @@ func TestEveryAmountIsHeldToInt32(t *testing.T) {
 		}
 	}
 }
+
+// TestUsersByHandAreTheGeneratedType does the same for the list of users.
+func TestUsersByHandAreTheGeneratedType(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := userList{UserListing: lyceum.UserListing{Total: 300, Page: lyceum.Page{Number: 2, Size: 7}, More: rapid.Bool().Draw(t, "more")}}
+		if rapid.Bool().Draw(t, "search_after is there") {
+			list.after = lyceum.Some(lyceum.UserID(rapid.Int32Range(0, math.MaxInt32).Draw(t, "search_after")))
+		}
+		want := gen.UserList{Users: []gen.UserSummary{}}
+		for range rapid.IntRange(0, 4).Draw(t, "users") {
+			id, email := draw32[lyceum.UserID](t, "id"), rapid.String().Draw(t, "email")
+			name := drawOpt(t, "name", func(t *rapid.T, what string) pair[string, string] {
+				text := rapid.String().Draw(t, what)
+				return pair[string, string]{text, text}
+			})
+			list.Users = append(list.Users, lyceum.User{ID: id.kept, Email: email, Name: name.kept})
+			want.Users = append(want.Users, gen.UserSummary{ID: id.want, Email: email, Name: name.want})
+		}
+		want.Meta = userMeta(&list.UserListing, list.after)
+		text, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := list.AppendJSON(nil)
+		if diff := cmp.Diff(string(text), string(got)); diff != "" || err != nil {
+			t.Errorf("appended otherwise (-generated +by hand), %v:\n%s", err, diff)
+		}
+	})
+}

@@ -10,20 +10,6 @@ import (
 	"testing"
 )
 
-// FuzzJSONString holds the writer of strings to encoding/json.
-func FuzzJSONString(f *testing.F) {
-	f.Add("a\"\\\b\f\n\r\t\x00\x1f\x7f<>&'\u2028\u2029\u202aé😀\ufffd\xff\xe2\x80\xed\xa0\x80")
-	f.Fuzz(func(t *testing.T, s string) {
-		want, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := appendJSONString(nil, s); !bytes.Equal(got, want) {
-			t.Errorf("%s, want %s", got, want)
-		}
-	})
-}
-
 // FuzzJSONText holds the reader of JSON to encoding/json: it takes the same
 // texts, nesting aside, and reads strings as the same.
 func FuzzJSONText(f *testing.F) {

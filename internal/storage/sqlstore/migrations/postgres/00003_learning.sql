@@ -107,11 +107,11 @@ CREATE TABLE progress (
 	certificate_issued_at BIGINT,
 	certificate_page_id INTEGER,
 	certificate_serial_number TEXT,
-	PRIMARY KEY (school_id, progress_id),
+	PRIMARY KEY (school_id, user_id, course_id),
+	UNIQUE (school_id, progress_id),
 	FOREIGN KEY (school_id, user_id) REFERENCES users (school_id, user_id),
 	FOREIGN KEY (school_id, course_id) REFERENCES courses (school_id, course_id)
 );
-CREATE UNIQUE INDEX progress_user ON progress (school_id, user_id, course_id);
 CREATE INDEX progress_course ON progress (school_id, course_id, user_id);
 
 CREATE TABLE lecture_progress (
@@ -121,11 +121,11 @@ CREATE TABLE lecture_progress (
 	course_id INTEGER NOT NULL,
 	lecture_id INTEGER NOT NULL,
 	completed_at BIGINT NOT NULL,
-	PRIMARY KEY (school_id, lecture_progress_id),
+	PRIMARY KEY (school_id, user_id, course_id, lecture_id),
+	UNIQUE (school_id, lecture_progress_id),
 	FOREIGN KEY (school_id, user_id) REFERENCES users (school_id, user_id),
 	FOREIGN KEY (school_id, lecture_id) REFERENCES lectures (school_id, lecture_id)
 );
-CREATE UNIQUE INDEX lecture_progress_user ON lecture_progress (school_id, user_id, course_id, lecture_id);
 CREATE INDEX lecture_progress_course ON lecture_progress (school_id, course_id, user_id);
 
 CREATE TABLE quiz_responses (

@@ -107,11 +107,11 @@ CREATE TABLE progress (
 	certificate_issued_at INTEGER,
 	certificate_page_id INTEGER,
 	certificate_serial_number TEXT,
-	PRIMARY KEY (school_id, progress_id),
+	PRIMARY KEY (school_id, user_id, course_id),
+	UNIQUE (school_id, progress_id),
 	FOREIGN KEY (school_id, user_id) REFERENCES users (school_id, user_id),
 	FOREIGN KEY (school_id, course_id) REFERENCES courses (school_id, course_id)
-) STRICT;
-CREATE UNIQUE INDEX progress_user ON progress (school_id, user_id, course_id);
+) STRICT, WITHOUT ROWID;
 CREATE INDEX progress_course ON progress (school_id, course_id, user_id);
 
 CREATE TABLE lecture_progress (
@@ -121,11 +121,11 @@ CREATE TABLE lecture_progress (
 	course_id INTEGER NOT NULL,
 	lecture_id INTEGER NOT NULL,
 	completed_at INTEGER NOT NULL,
-	PRIMARY KEY (school_id, lecture_progress_id),
+	PRIMARY KEY (school_id, user_id, course_id, lecture_id),
+	UNIQUE (school_id, lecture_progress_id),
 	FOREIGN KEY (school_id, user_id) REFERENCES users (school_id, user_id),
 	FOREIGN KEY (school_id, lecture_id) REFERENCES lectures (school_id, lecture_id)
-) STRICT;
-CREATE UNIQUE INDEX lecture_progress_user ON lecture_progress (school_id, user_id, course_id, lecture_id);
+) STRICT, WITHOUT ROWID;
 CREATE INDEX lecture_progress_course ON lecture_progress (school_id, course_id, user_id);
 
 CREATE TABLE quiz_responses (
@@ -137,7 +137,7 @@ CREATE TABLE quiz_responses (
 	percent_correct REAL,
 	PRIMARY KEY (school_id, quiz_response_id),
 	FOREIGN KEY (school_id, user_id) REFERENCES users (school_id, user_id)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 CREATE INDEX quiz_responses_quiz ON quiz_responses (school_id, quiz_id, quiz_response_id);
 CREATE INDEX quiz_responses_user ON quiz_responses (school_id, user_id, quiz_id);
 
@@ -166,7 +166,7 @@ CREATE TABLE webhook_events (
 	response_status INTEGER,
 	PRIMARY KEY (school_id, webhook_event_id),
 	FOREIGN KEY (school_id, webhook_id) REFERENCES webhooks (school_id, webhook_id)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 CREATE INDEX webhook_events_webhook ON webhook_events (school_id, webhook_id, created_at, webhook_event_id);
 
 INSERT INTO counters (school_id, name, value) SELECT school_id, 'users', count(*) FROM users GROUP BY school_id;
