@@ -164,6 +164,14 @@ type LearningTx interface {
 	// SignedIn notes where and when a user signed in. It appends no entry.
 	SignedIn(user UserID, from string, at time.Time) error
 
+	// UpdateProgress changes a record of progress that is there and differs.
+	UpdateProgress(p Progress) error
+	// FindPublished gives the lectures of a course that learners see, in order:
+	// those that are published in a section that is.
+	FindPublished(course CourseID) ([]LectureID, error)
+	// Exist fails with NotFound for a course or a user that is not there.
+	Exist(course CourseID, user UserID) error
+
 	// These are Reader's inside the transaction.
 	GetUser(id UserID) (User, error)
 	GetUserByEmail(email string) (User, error)
@@ -184,9 +192,9 @@ type LearningTx interface {
 	FindQuizResponsesOf(users []UserID) ([]QuizResponse, error)
 	// FindProgress gives the progress of everybody in a course.
 	FindProgress(course CourseID) ([]Progress, error)
-	// CountLectureProgress gives, of everybody in a course, how many of the
-	// lectures that are published now, in a section that is, they completed,
-	// and when the last.
+	// CountLectureProgress gives, of everybody with progress in a course, how
+	// many of the lectures that are published now, in a section that is, they
+	// completed, and when the last.
 	CountLectureProgress(course CourseID) (map[UserID]LectureCount, error)
 }
 

@@ -86,7 +86,10 @@ func (s *Service) Progress(ctx context.Context, v Viewer, user lyceum.UserID, co
 // Enroll lets a user work through a course, from now on and without an end.
 // Who is enrolled stays so.
 func (s *Service) Enroll(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID) error {
-	return s.change(ctx, v, user, course, func(tx lyceum.Tx, _ *lyceum.Course, now time.Time) error {
+	return s.change(ctx, v, func(tx lyceum.Tx, now time.Time) error {
+		if err := tx.Exist(course, user); err != nil {
+			return err
+		}
 		id, err := tx.NextID(lyceum.EnrollmentSequence) // before reading: it makes others wait
 		if err != nil {
 			return err
@@ -129,7 +132,10 @@ func begin(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.Pro
 
 // Unenroll ends a user's enrollment in a course.
 func (s *Service) Unenroll(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID) error {
-	return s.change(ctx, v, user, course, func(tx lyceum.Tx, _ *lyceum.Course, now time.Time) error {
+	return s.change(ctx, v, func(tx lyceum.Tx, now time.Time) error {
+		if err := tx.Exist(course, user); err != nil {
+			return err
+		}
 		open, err := enrolled(tx, user, course, now)
 		if err != nil {
 			return err
@@ -149,19 +155,10 @@ func enrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time
 	return open, err
 }
 
-// change runs a change about a user and a course that are there.
-func (s *Service) change(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID, do func(lyceum.Tx, *lyceum.Course, time.Time) error) error {
+// change runs a change at one moment.
+func (s *Service) change(ctx context.Context, v Viewer, do func(lyceum.Tx, time.Time) error) error {
 	now := s.clock()
-	return s.store.Write(ctx, lyceum.Stamp{School: v.School, At: now, Actor: v.Actor}, func(tx lyceum.Tx) error {
-		known, err := tx.GetCourse(course)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.GetUser(user); err != nil {
-			return err
-		}
-		return do(tx, &known, now)
-	})
+	return s.store.Write(ctx, lyceum.Stamp{School: v.School, At: now, Actor: v.Actor}, func(tx lyceum.Tx) error { return do(tx, now) })
 }
 
 // Complete marks a lecture complete for a user who is enrolled, and gives when
@@ -173,22 +170,24 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 		}
 	}
 	var at time.Time
-	err := s.change(ctx, v, user, course, func(tx lyceum.Tx, known *lyceum.Course, now time.Time) error {
+	err := s.change(ctx, v, func(tx lyceum.Tx, now time.Time) error {
 		id, err := tx.NextID(lyceum.LectureProgressSequence) // before reading: it makes others wait
 		if err != nil {
 			return err
 		}
-		contents, err := tx.GetContents(course)
+		known, err := tx.GetCourse(course)
 		if err != nil {
 			return err
 		}
-		lectures := published(contents)
-		there := func(l lyceum.Lecture) bool { return l.ID == lecture }
-		if !slices.ContainsFunc(contents.Lectures, there) || v.Learner.Present && !slices.ContainsFunc(lectures, there) {
-			return noLecture(course, lecture)
+		lectures, err := tx.FindPublished(course)
+		if err != nil {
+			return err
+		}
+		if err := completable(tx, v, course, lecture, lectures); err != nil {
+			return err
 		}
 		if _, err := enrolled(tx, user, course, now); err != nil {
-			return err
+			return cmp.Or(tx.Exist(course, user), err) // who is not there is not enrolled either
 		}
 		done, err := tx.FindLectureProgress(user, course)
 		if err != nil {
@@ -198,7 +197,7 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 			at = old.CompletedAt
 			return nil
 		}
-		if err := inOrder(known, lectures, lecture, done); err != nil {
+		if err := inOrder(&known, lectures, lecture, done); err != nil {
 			return err
 		}
 		at = lyceum.Second(now)
@@ -207,43 +206,59 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 			return err
 		}
 		done[lecture] = fresh
-		return count(tx, user, known, lectures, done, at)
+		return count(tx, user, &known, lectures, done, at)
 	})
 	return at, err
 }
 
+// completable refuses a lecture that is not in the course, and to a learner one
+// that is not published.
+func completable(tx lyceum.Tx, v Viewer, course lyceum.CourseID, lecture lyceum.LectureID, published []lyceum.LectureID) error {
+	if slices.Contains(published, lecture) {
+		return nil
+	}
+	found, err := tx.FindLectures([]lyceum.LectureID{lecture})
+	if err == nil && (v.Learner.Present || found[lecture].Course != course) {
+		err = noLecture(course, lecture)
+	}
+	return err
+}
+
 // inOrder refuses a lecture before which another one is open, where the course
 // wants them in order.
-func inOrder(course *lyceum.Course, lectures []lyceum.Lecture, lecture lyceum.LectureID, done map[lyceum.LectureID]lyceum.LectureProgress) error {
+func inOrder(course *lyceum.Course, lectures []lyceum.LectureID, lecture lyceum.LectureID, done map[lyceum.LectureID]lyceum.LectureProgress) error {
 	if !course.LectureOrder {
 		return nil
 	}
 	for _, before := range lectures {
-		if before.ID == lecture {
+		if before == lecture {
 			return nil
 		}
-		if _, complete := done[before.ID]; !complete {
-			return &lyceum.Error{Kind: lyceum.Conflict, Code: "unmet_requirements", Detail: fmt.Sprintf("this course wants its lectures in order: lecture %d comes first", before.ID)}
+		if _, complete := done[before]; !complete {
+			return &lyceum.Error{Kind: lyceum.Conflict, Code: "unmet_requirements", Detail: fmt.Sprintf("this course wants its lectures in order: lecture %d comes first", before)}
 		}
 	}
 	return nil
 }
 
 // count brings a user's progress up to date after a lecture was completed.
-func count(tx lyceum.Tx, user lyceum.UserID, course *lyceum.Course, lectures []lyceum.Lecture, done map[lyceum.LectureID]lyceum.LectureProgress, at time.Time) error {
+func count(tx lyceum.Tx, user lyceum.UserID, course *lyceum.Course, lectures []lyceum.LectureID, done map[lyceum.LectureID]lyceum.LectureProgress, at time.Time) error {
 	kept, err := begin(tx, user, course.ID)
 	if err != nil {
 		return err
 	}
 	complete := 0
-	for _, l := range lectures {
-		if _, ok := done[l.ID]; ok {
+	for _, id := range lectures {
+		if _, ok := done[id]; ok {
 			complete++
 		}
 	}
+	before := kept
 	advance(&kept, course, percent(complete, len(lectures)), at)
-	_, err = tx.SaveProgress([]lyceum.Progress{kept})
-	return err
+	if kept == before {
+		return nil
+	}
+	return tx.UpdateProgress(kept)
 }
 
 // advance notes how much of a course is complete since a moment. Who reaches

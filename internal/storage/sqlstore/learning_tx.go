@@ -76,6 +76,49 @@ func (t *tx) SaveProgress(rows []lyceum.Progress) (lyceum.Saved, error) {
 	return save(t, &progress, rows)
 }
 
+// UpdateProgress implements lyceum.Tx. It finds the row by its primary key and
+// leaves the indexes alone.
+func (t *tx) UpdateProgress(p lyceum.Progress) error {
+	args := progress.bind(&p) // id, user, course, percent, …
+	err := t.session.exec(`UPDATE progress SET percent_complete = $4, completed_at = $5, certificate_issued_at = $6, certificate_page_id = $7, certificate_serial_number = $8
+		WHERE school_id = $1 AND user_id = $2 AND course_id = $3`, append([]any{int64(t.stamp.School), args[1], args[2]}, args[3:]...)...)
+	if err != nil {
+		return fmt.Errorf("update progress: %w", err)
+	}
+	t.entry(lyceum.ProgressUpdated, int32(p.ID))
+	return nil
+}
+
+// FindPublished implements lyceum.Tx.
+func (t *tx) FindPublished(course lyceum.CourseID) ([]lyceum.LectureID, error) {
+	var found []lyceum.LectureID
+	var id lyceum.LectureID
+	err := t.session.each(`SELECT l.lecture_id FROM lectures l JOIN lecture_sections s ON s.school_id = l.school_id AND s.lecture_section_id = l.lecture_section_id
+		WHERE l.school_id = $1 AND l.course_id = $2 AND l.is_published = 1 AND s.is_published = 1
+		ORDER BY s.position, s.lecture_section_id, l.position, l.lecture_id`,
+		[]any{int64(t.stamp.School), int64(course)}, []any{scanInt(&id)}, func() error { found = append(found, id); return nil })
+	if err != nil {
+		return nil, fmt.Errorf("find published lectures: %w", err)
+	}
+	return found, nil
+}
+
+// Exist implements lyceum.Tx.
+func (t *tx) Exist(course lyceum.CourseID, user lyceum.UserID) error {
+	var courses, users int64
+	_, err := t.session.one("SELECT (SELECT count(*) FROM courses WHERE school_id = $1 AND course_id = $2), (SELECT count(*) FROM users WHERE school_id = $1 AND user_id = $3)",
+		[]any{int64(t.stamp.School), int64(course), int64(user)}, scanInt(&courses), scanInt(&users))
+	switch {
+	case err != nil:
+		return fmt.Errorf("look for course and user: %w", err)
+	case courses == 0:
+		return lyceum.Errorf(lyceum.NotFound, "there is no course %d", course)
+	case users == 0:
+		return lyceum.Errorf(lyceum.NotFound, "there is no user %d", user)
+	}
+	return nil
+}
+
 // SaveLectureProgress implements lyceum.Tx.
 func (t *tx) SaveLectureProgress(rows []lyceum.LectureProgress) (lyceum.Saved, error) {
 	return save(t, &lectureProgress, rows)
@@ -200,10 +243,11 @@ func (t *tx) CountLectureProgress(course lyceum.CourseID) (map[lyceum.UserID]lyc
 	var user lyceum.UserID
 	var n int64
 	var last time.Time
-	err := t.session.each(`SELECT p.user_id, count(*), max(p.completed_at) FROM lecture_progress p
+	err := t.session.each(`SELECT p.user_id, count(*), max(p.completed_at) FROM progress g
+		JOIN lecture_progress p ON p.school_id = g.school_id AND p.user_id = g.user_id AND p.course_id = g.course_id
 		JOIN lectures l ON l.school_id = p.school_id AND l.lecture_id = p.lecture_id
 		JOIN lecture_sections s ON s.school_id = l.school_id AND s.lecture_section_id = l.lecture_section_id
-		WHERE p.school_id = $1 AND p.course_id = $2 AND l.is_published = 1 AND s.is_published = 1 GROUP BY p.user_id`,
+		WHERE g.school_id = $1 AND g.course_id = $2 AND l.is_published = 1 AND s.is_published = 1 GROUP BY p.user_id`,
 		[]any{int64(t.stamp.School), int64(course)}, []any{scanInt(&user), scanInt(&n), scanTime(&last)}, func() error {
 			found[user] = lyceum.LectureCount{Completed: int(n), Last: last}
 			return nil

@@ -126,7 +126,6 @@ CREATE TABLE lecture_progress (
 	FOREIGN KEY (school_id, user_id) REFERENCES users (school_id, user_id),
 	FOREIGN KEY (school_id, lecture_id) REFERENCES lectures (school_id, lecture_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX lecture_progress_course ON lecture_progress (school_id, course_id, user_id);
 
 CREATE TABLE quiz_responses (
 	school_id INTEGER NOT NULL,
