@@ -102,8 +102,6 @@ type LearningReader interface {
 	GetAuthor(ctx context.Context, school SchoolID, id AuthorID) (AuthorProfile, error)
 	// GetContents gives no contents for a course that is not there.
 	GetContents(ctx context.Context, school SchoolID, course CourseID) (Contents, error)
-	// GetLecture finds a lecture in its course alone.
-	GetLecture(ctx context.Context, school SchoolID, course CourseID, id LectureID) (Lecture, error)
 	// FindAttachments gives the attachments of a lecture by position, then id.
 	FindAttachments(ctx context.Context, school SchoolID, lecture LectureID) ([]Attachment, error)
 	// FindQuizResponses gives the answers to a quiz by id.

@@ -112,8 +112,8 @@ func forbidden(f source, imported string) string {
 		return ""
 	case to == "internal/storage/storetest" && !f.isTest():
 		return "storetest is for tests"
-	case target == "internal/inbound/web/webtest" && !f.isTest():
-		return "webtest is for tests"
+	case (target == "internal/inbound/web/webtest" || target == "internal/inbound/wire/wiretest") && !f.isTest():
+		return path.Base(target) + " is for tests"
 	case toRoom == "internal/storage" && f.isTest():
 		return ""
 	case fromRoom == "cmd":
@@ -252,6 +252,8 @@ func TestWallsHold(t *testing.T) {
 		{"a test of a face imports storetest", "internal/inbound/apiv1/face_test.go", own + "internal/storage/storetest", ""},
 		{"a face imports web", "internal/inbound/console/page.go", own + "internal/inbound/web", ""},
 		{"a face imports webtest", "internal/inbound/console/page.go", own + "internal/inbound/web/webtest", "webtest is for tests"},
+		{"a face imports wiretest", "internal/inbound/apiv1/face.go", own + "internal/inbound/wire/wiretest", "wiretest is for tests"},
+		{"a test of a face imports wiretest", "internal/inbound/apiv1/face_test.go", own + "internal/inbound/wire/wiretest", ""},
 		{"web imports webtest", "internal/inbound/web/page.go", own + "internal/inbound/web/webtest", "webtest is for tests"},
 		{"a test of a face imports webtest", "internal/inbound/console/page_test.go", own + "internal/inbound/web/webtest", ""},
 		{"a command imports webtest", "cmd/lyceum/serve.go", own + "internal/inbound/web/webtest", "webtest is for tests"},

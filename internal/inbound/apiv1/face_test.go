@@ -3,13 +3,11 @@ package apiv1_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -23,12 +21,11 @@ import (
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv1"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire/wiretest"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
-
-var update = flag.Bool("update", false, "write the golden files; read what changed before you keep it")
 
 func newFace(store lyceum.Store) *apiv1.Face {
 	return apiv1.New(apiv1.Rules{Sales: sales.New(store, func() time.Time { return day(60) })}, nil)
@@ -133,28 +130,6 @@ func idsOf(list gen.TransactionList) []int32 {
 	return ids
 }
 
-func checkGolden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, got, "", "  "); err != nil {
-		t.Fatal(err)
-	}
-	indented.WriteByte('\n')
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, indented.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), indented.String()); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", path, diff)
-	}
-}
-
 func TestAnswersAreTheGoldenOnes(t *testing.T) {
 	for engine, open := range engines {
 		t.Run(engine, func(t *testing.T) {
@@ -179,7 +154,7 @@ func TestAnswersAreTheGoldenOnes(t *testing.T) {
 					if w.Code != tc.status {
 						t.Fatalf("status %d, want %d: %s", w.Code, tc.status, w.Body)
 					}
-					checkGolden(t, tc.golden, w.Body.Bytes())
+					wiretest.Golden(t, tc.golden, w.Body.Bytes())
 				})
 			}
 		})
@@ -472,7 +447,7 @@ func TestOtherBadQueries(t *testing.T) {
 
 func TestViolationsAreSeen(t *testing.T) {
 	operation := document(t).Paths.Value("/v1/transactions").Get
-	good, err := os.ReadFile(filepath.Join("testdata", "page2.json"))
+	good, err := os.ReadFile("testdata/page2.json")
 	if err != nil {
 		t.Fatal(err)
 	}

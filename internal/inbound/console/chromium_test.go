@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -345,13 +344,11 @@ func TestWithoutScripts(t *testing.T) {
 	}
 }
 
-// TestPictures makes the pictures of docs/pages:
+// TestPictures goes the way of an owner's first day. With a folder to put them
+// in it makes the pictures of docs/pages on it:
 //
 //	LYCEUM_PICTURES=$PWD/docs/pages go test -run TestPictures ./internal/inbound/console
 func TestPictures(t *testing.T) {
-	if os.Getenv("LYCEUM_PICTURES") == "" {
-		t.Skip("no pictures are wanted; LYCEUM_PICTURES names the folder for them")
-	}
 	w, p := show(t, web.Site{BaseURL: "http://api.northwind.example", AuthURL: "http://northwind.example"})
 	picture := func(name string, phone bool, schemes ...bool) {
 		for _, dark := range schemes {

@@ -128,19 +128,6 @@ var status = map[lyceum.Kind]int{
 	lyceum.Unavailable:     http.StatusServiceUnavailable,
 }
 
-// titles say what happened, in the words of the person it happened to.
-var titles = map[lyceum.Kind]string{
-	lyceum.Internal:        "Something went wrong here",
-	lyceum.Invalid:         "That cannot be done",
-	lyceum.Unauthenticated: "You are not let in",
-	lyceum.Forbidden:       "That was refused",
-	lyceum.NotFound:        "Nothing is here",
-	lyceum.Conflict:        "That does not go together",
-	lyceum.TooLarge:        "That is too much",
-	lyceum.RateLimited:     "Too many requests",
-	lyceum.Unavailable:     "The school cannot be reached",
-}
-
 // apologize shows an error to the person, and gives what must stay here to the
 // log.
 func (c *console) apologize(w http.ResponseWriter, r *http.Request, v *visit, err error) {
@@ -157,7 +144,7 @@ func (c *console) apologize(w http.ResponseWriter, r *http.Request, v *visit, er
 		sentence = "Its data cannot be reached at this moment. Nothing was lost; try again in a minute."
 	default:
 	}
-	if err := c.show(w, r, status[e.Kind], "problem.gohtml", v, titles[e.Kind], problem{sentence}); err != nil {
+	if err := c.show(w, r, status[e.Kind], "problem.gohtml", v, web.Title(e.Kind), problem{sentence}); err != nil {
 		c.Log.ErrorContext(r.Context(), "console page cannot be shown", "path", r.URL.Path, "err", err)
 		http.Error(w, "internal error", http.StatusInternalServerError)
 	}

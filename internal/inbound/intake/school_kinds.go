@@ -329,14 +329,20 @@ func wordColumn[T any, W ~string](name string, words []W, at func(*T) *W) column
 	}
 }
 
-// optWordColumn is one of the words listed, or null.
-func optWordColumn[T any](name string, words []string, at func(*T) *lyceum.Opt[string]) column[T] {
-	k := wordColumn(name, words, func(v *T) *string {
-		at(v).Present = true
-		return &at(v).Value
+// nullable makes a column of a value one that may be null.
+func nullable[T any, V comparable](at func(*T) *lyceum.Opt[V], of func(at func(*T) *V) column[T]) column[T] {
+	k := of(func(v *T) *V {
+		o := at(v)
+		o.Present = true
+		return &o.Value
 	})
 	k.required = false
 	return within(k, func(v *T) bool { return at(v).Present })
+}
+
+// optWordColumn is one of the words listed, or null.
+func optWordColumn[T any](name string, words []string, at func(*T) *lyceum.Opt[string]) column[T] {
+	return nullable(at, func(at func(*T) *string) column[T] { return wordColumn(name, words, at) })
 }
 
 // countColumn is an integer that is not negative.
@@ -356,44 +362,23 @@ func countColumn[T any](name string, at func(*T) *int32) column[T] {
 }
 
 func optCountColumn[T any](name string, at func(*T) *lyceum.Opt[int32]) column[T] {
-	return column[T]{
-		name: name, nullable: true,
-		read: func(_ *memo, c cell, v *T) string {
-			n, ok := c.integer()
-			if !ok || n < 0 {
-				return countTaken
-			}
-			*at(v) = lyceum.Some(n)
-			return ""
-		},
-		write: func(e *encoder, v *T) {
-			if o := at(v); o.Present {
-				e.integer(int64(o.Value))
-			} else {
-				e.null()
-			}
-		},
-	}
+	return nullable(at, func(at func(*T) *int32) column[T] { return countColumn(name, at) })
 }
 
 // optPartColumn is a part of 1 that may be null.
 func optPartColumn[T any](name string, at func(*T) *lyceum.Opt[float64]) column[T] {
-	return column[T]{
-		name: name, nullable: true,
-		read: func(_ *memo, c cell, v *T) string {
-			n, ok := c.part()
-			if !ok {
-				return partTaken
-			}
-			*at(v) = lyceum.Some(n)
-			return ""
-		},
-		write: func(e *encoder, v *T) {
-			if o := at(v); o.Present {
-				e.number(o.Value)
-			} else {
-				e.null()
-			}
-		},
-	}
+	return nullable(at, func(at func(*T) *float64) column[T] {
+		return column[T]{
+			name: name,
+			read: func(_ *memo, c cell, v *T) string {
+				n, ok := c.part()
+				if !ok {
+					return partTaken
+				}
+				*at(v) = n
+				return ""
+			},
+			write: func(e *encoder, v *T) { e.number(*at(v)) },
+		}
+	})
 }

@@ -70,18 +70,6 @@ var status = map[lyceum.Kind]int{
 	lyceum.Unavailable:     http.StatusServiceUnavailable,
 }
 
-var titles = map[lyceum.Kind]string{
-	lyceum.Internal:        "Something went wrong here",
-	lyceum.Invalid:         "That cannot be done",
-	lyceum.Unauthenticated: "You are not let in",
-	lyceum.Forbidden:       "That was refused",
-	lyceum.NotFound:        "Nothing is here",
-	lyceum.Conflict:        "That does not go together",
-	lyceum.TooLarge:        "That is too much",
-	lyceum.RateLimited:     "Too many requests",
-	lyceum.Unavailable:     "The school cannot be reached",
-}
-
 // apologize shows an error to the person, and gives what must stay here to the
 // log. An error page never leads anywhere.
 func (p *pages) apologize(w http.ResponseWriter, r *http.Request, err error) {
@@ -99,7 +87,7 @@ func (p *pages) apologize(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", "60")
 	default:
 	}
-	if err := p.show(w, status[e.Kind], "problem.gohtml", nil, view{Title: titles[e.Kind], Error: sentence}); err != nil {
+	if err := p.show(w, status[e.Kind], "problem.gohtml", nil, view{Title: web.Title(e.Kind), Error: sentence}); err != nil {
 		p.Log.ErrorContext(r.Context(), "page cannot be rendered", "path", r.Pattern, "err", err)
 		http.Error(w, "internal error", http.StatusInternalServerError)
 	}

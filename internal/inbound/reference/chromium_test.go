@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"sync"
 	"testing"
 	"time"
@@ -17,32 +15,14 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/lyceum-school/lyceum/contract"
+	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 )
-
-// chromium finds the browser. Without one the test is skipped, but not where
-// the environment says CI=true: there its absence is a failure.
-func chromium(t *testing.T) string {
-	t.Helper()
-	name := os.Getenv("LYCEUM_TEST_CHROMIUM")
-	if name == "" {
-		name = "chromium"
-	}
-	path, err := exec.LookPath(name)
-	switch {
-	case err == nil:
-	case os.Getenv("CI") == "true":
-		t.Fatalf("the pages cannot be looked at: %v; install Chromium or set LYCEUM_TEST_CHROMIUM to its path", err)
-	default:
-		t.Skipf("the pages are not looked at in a browser: %v; install Chromium or set LYCEUM_TEST_CHROMIUM to its path", err)
-	}
-	return path
-}
 
 // browser starts a browser with a profile of its own and gives a tab of it.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	allocator, stop := chromedp.NewExecAllocator(t.Context(),
-		chromedp.ExecPath(chromium(t)),
+		chromedp.ExecPath(webtest.Chromium(t)),
 		chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true),

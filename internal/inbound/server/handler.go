@@ -2,15 +2,12 @@ package server
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"path"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,91 +162,6 @@ func cleanPath(r *http.Request) bool {
 		r.URL.Path, r.URL.RawPath = p, ""
 	}
 	return p != "" && p[0] == '/' && (path.Clean(p) == p || path.Clean(p)+"/" == p)
-}
-
-// requestID takes over the caller's own id when it is harmless in a log.
-func requestID(r *http.Request) string {
-	given := r.Header.Get("X-Request-Id")
-	if given == "" || len(given) > 64 {
-		return rand.Text()
-	}
-	for _, c := range []byte(given) {
-		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' && c != '_' && c != '.' {
-			return rand.Text()
-		}
-	}
-	return given
-}
-
-// exchange is one request on its way; it notes what the log and the metrics
-// want to know.
-type exchange struct {
-	http.ResponseWriter
-	begin  time.Time
-	id     string
-	route  *route
-	op     *operation
-	who    wire.Principal
-	status int
-	bytes  int64
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (x *exchange) WriteHeader(status int) {
-	if x.status == 0 {
-		x.status = status
-		x.Header()["X-Runtime"] = []string{strconv.FormatFloat(time.Since(x.begin).Seconds(), 'f', 6, 64)}
-	}
-	x.ResponseWriter.WriteHeader(status)
-}
-
-// Write implements http.ResponseWriter.
-func (x *exchange) Write(b []byte) (int, error) {
-	if x.status == 0 {
-		x.WriteHeader(http.StatusOK)
-	}
-	n, err := x.ResponseWriter.Write(b)
-	x.bytes += int64(n)
-	return n, err
-}
-
-// Unwrap serves http.ResponseController.
-func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
-
-// finish answers for a handler that panicked, counts and logs.
-func (h *handler) finish(x *exchange, r *http.Request) {
-	if reason := recover(); reason != nil {
-		if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-			panic(reason)
-		}
-		h.Log.ErrorContext(r.Context(), "request panicked", "request_id", x.id, "path", x.pattern(), "panic", fmt.Sprint(reason), "stack", string(debug.Stack()))
-		if x.status == 0 {
-			h.sendFailure(x, r, &lyceum.Error{Kind: lyceum.Internal}, 0)
-		}
-	}
-	took := time.Since(x.begin)
-	h.Metrics.count(x, took)
-	if h.AccessLog {
-		h.Log.InfoContext(r.Context(), "request", "request_id", x.id, "method", r.Method, "path", x.pattern(), "status", x.status,
-			"bytes", x.bytes, "took_us", took.Microseconds(), "school", x.school(), "api_key_id", x.who.Caller.Key)
-	}
-}
-
-// school gives the school that the caller's credential led to, or 0.
-func (x *exchange) school() lyceum.SchoolID {
-	if x.who.Learner != nil {
-		return x.who.Learner.School
-	}
-	return x.who.Caller.School
-}
-
-// pattern names the route for the log: never the path itself, which may hold
-// what a stranger typed.
-func (x *exchange) pattern() string {
-	if x.route == nil || x.route.pattern == "" {
-		return "(none)"
-	}
-	return x.route.pattern
 }
 
 // dispatch takes a request of a face through credential, limit and permission

@@ -1,27 +1,19 @@
 package server_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"flag"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire/wiretest"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
-
-var update = flag.Bool("update", false, "write the golden files; read what changed before you keep it")
 
 // class is a campus of two classrooms with the same ids, whose texts tell them
 // apart. It stands on the tenth day of 2024.
@@ -168,29 +160,7 @@ func (k *class) hold(t *testing.T, a asking) {
 		t.Errorf("another school's: %s", w.Body)
 	}
 	if a.golden != "" {
-		checkGolden(t, a.golden, w.Body.Bytes())
-	}
-}
-
-func checkGolden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, got, "", "  "); err != nil {
-		t.Fatal(err)
-	}
-	indented.WriteByte('\n')
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, indented.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), indented.String()); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", path, diff)
+		wiretest.Golden(t, a.golden, w.Body.Bytes())
 	}
 }
 

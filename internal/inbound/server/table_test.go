@@ -11,6 +11,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire/wiretest"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
@@ -55,7 +56,7 @@ Printed by ` + "`scripts/operations-table`" + ` from the tables that the faces a
 			fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s | %s |\n", op.Method, op.Path, op.ID, credentialOf(op), access.ScopesFor(op.Version, op.ID), count, strings.Join(golden, ", "))
 		}
 	}
-	if *update {
+	if wiretest.Update() {
 		if err := os.WriteFile(operationsTable, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}

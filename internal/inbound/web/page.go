@@ -12,6 +12,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/lyceum-school/lyceum"
 )
 
 //go:embed assets templates
@@ -129,3 +131,19 @@ func Assets() http.Handler {
 		_, _ = w.Write(file.text) // the client may have gone
 	})
 }
+
+// titles say what happened, in the words of the person it happened to.
+var titles = map[lyceum.Kind]string{
+	lyceum.Internal:        "Something went wrong here",
+	lyceum.Invalid:         "That cannot be done",
+	lyceum.Unauthenticated: "You are not let in",
+	lyceum.Forbidden:       "That was refused",
+	lyceum.NotFound:        "Nothing is here",
+	lyceum.Conflict:        "That does not go together",
+	lyceum.TooLarge:        "That is too much",
+	lyceum.RateLimited:     "Too many requests",
+	lyceum.Unavailable:     "The school cannot be reached",
+}
+
+// Title says what happened, for the page that tells of an error.
+func Title(kind lyceum.Kind) string { return titles[kind] }

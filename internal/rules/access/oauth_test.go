@@ -914,7 +914,7 @@ func FuzzCheckPassword(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, kept string) {
 		if len(kept) > 200 {
-			t.Skip()
+			return // what is kept is never as long
 		}
 		if good, err := access.CheckPassword("not x", kept); good && err == nil && !strings.HasPrefix(kept, "$argon2id$") {
 			t.Errorf("%q is taken", kept)

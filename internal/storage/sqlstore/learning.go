@@ -157,15 +157,6 @@ func getContents(q *session, school lyceum.SchoolID, course lyceum.CourseID) (ly
 	return lyceum.Contents{Sections: sections, Lectures: found}, err
 }
 
-// GetLecture implements lyceum.Reader.
-func (s *Store) GetLecture(ctx context.Context, school lyceum.SchoolID, course lyceum.CourseID, id lyceum.LectureID) (lyceum.Lecture, error) {
-	row, err := getByID(s.reads.single(ctx), school, &lectures, id, "lecture")
-	if err == nil && row.Course != course {
-		return lyceum.Lecture{}, lyceum.Errorf(lyceum.NotFound, "there is no lecture %d", id)
-	}
-	return row, s.public(err)
-}
-
 // FindAttachments implements lyceum.Reader.
 func (s *Store) FindAttachments(ctx context.Context, school lyceum.SchoolID, lecture lyceum.LectureID) ([]lyceum.Attachment, error) {
 	found, err := rows(s.reads.single(ctx), &attachments, " WHERE school_id = $1 AND lecture_id = $2 ORDER BY COALESCE(position, 2147483647), attachment_id", int64(school), int64(lecture))

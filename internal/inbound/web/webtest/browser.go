@@ -34,7 +34,7 @@ const patience = 3 * time.Minute
 func Browser(t testing.TB) context.Context {
 	t.Helper()
 	allocator, stop := chromedp.NewExecAllocator(t.Context(),
-		chromedp.ExecPath(chromium(t)),
+		chromedp.ExecPath(Chromium(t)),
 		chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true),
@@ -51,7 +51,9 @@ func Browser(t testing.TB) context.Context {
 	return limited
 }
 
-func chromium(t testing.TB) string {
+// Chromium finds the browser. Without one the test is skipped, but not where
+// the environment says CI=true: there its absence is a failure.
+func Chromium(t testing.TB) string {
 	t.Helper()
 	name := os.Getenv("LYCEUM_TEST_CHROMIUM")
 	if name == "" {
