@@ -45,6 +45,10 @@ type (
 	WebhookID int32
 	// WebhookEventID names one event on its way to one receiver.
 	WebhookEventID int32
+	// MovementID names a refund or a step of a chargeback.
+	MovementID int32
+	// OrderID names a checkout that somebody began.
+	OrderID int32
 	// APIKeyID names an API key. It is not secret and is not the key.
 	APIKeyID int32
 	// OAuthAppID names a registered OAuth application. It is not its client id.
@@ -80,4 +84,6 @@ const (
 	LectureProgressSequence Sequence = "lecture_progress_id"
 	WebhookSequence         Sequence = "webhook_id"
 	WebhookEventSequence    Sequence = "webhook_event_id"
+	MovementSequence        Sequence = "movement_id"
+	OrderSequence           Sequence = "order_id"
 )

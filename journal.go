@@ -52,7 +52,44 @@ const (
 	WebhookUpdated         EntryType = "webhook.updated"
 	WebhookEventCreated    EntryType = "webhook_event.created"
 	WebhookEventUpdated    EntryType = "webhook_event.updated"
+	WebhookDeleted         EntryType = "webhook.deleted"
+	WebhookEventResent     EntryType = "webhook_event.resent"
+	WebhookSecretRotated   EntryType = "webhook.secret_rotated"
+	MovementCreated        EntryType = "movement.created"
+	MovementUpdated        EntryType = "movement.updated" // never happens: a movement is not changed
+	OrderCreated           EntryType = "order.created"
+	OrderUpdated           EntryType = "order.updated"
 )
+
+// EventName names something that webhooks tell of, in the contract's words.
+type EventName string
+
+// The events that a school can produce (docs/reference.md, "Events").
+const (
+	EnrollmentCreatedEvent    EventName = "Enrollment.created"
+	EnrollmentCompletedEvent  EventName = "Enrollment.completed"
+	EnrollmentDisabledEvent   EventName = "Enrollment.disabled"
+	LectureProgressEvent      EventName = "LectureProgress.created"
+	QuizResponseEvent         EventName = "Response.created"
+	SaleCreatedEvent          EventName = "Sale.created"
+	SubscriptionCanceledEvent EventName = "Sale.subscription_canceled"
+	TransactionCreatedEvent   EventName = "Transaction.created"
+	TransactionRefundedEvent  EventName = "Transaction.refunded"
+	UserCreatedEvent          EventName = "User.created"
+	UserUpdatedEvent          EventName = "User.updated"
+	UserTagCreatedEvent       EventName = "UserTag.created"
+	UserTagRemovedEvent       EventName = "UserTag.removed"
+	AbandonedOrderEvent       EventName = "AbandonedOrder.created"
+)
+
+// EventNames lists every event a school can produce, by name.
+func EventNames() []EventName {
+	return []EventName{
+		AbandonedOrderEvent, EnrollmentCompletedEvent, EnrollmentCreatedEvent, EnrollmentDisabledEvent, LectureProgressEvent,
+		QuizResponseEvent, SaleCreatedEvent, SubscriptionCanceledEvent, TransactionCreatedEvent, TransactionRefundedEvent,
+		UserCreatedEvent, UserUpdatedEvent, UserTagCreatedEvent, UserTagRemovedEvent,
+	}
+}
 
 // Entry is one change of one school. Number is 1 for the school's first and
 // rises by one in commit order, so that whoever has seen entry n has seen all
@@ -63,6 +100,8 @@ type Entry struct {
 	Actor    string
 	Type     EntryType
 	ObjectID int32
+	Event    Opt[EventName] // that webhooks tell of
+	Detail   Opt[string]    // JSON: what of the event the object does not tell afterwards
 }
 
 // Stamp says to which school a change belongs, when it happened and who made
@@ -72,4 +111,6 @@ type Stamp struct {
 	School SchoolID
 	At     time.Time
 	Actor  string
+	// Once makes a change of Change happen once.
+	Once *Once
 }

@@ -113,7 +113,8 @@ type Enrollment struct {
 	Course     CourseID
 	EnrolledAt time.Time
 	ExpiresAt  Opt[time.Time] // access ends at that moment
-	EndedAt    Opt[time.Time] // somebody ended it, or it had expired when the next began
+	EndedAt    Opt[time.Time] // somebody ended it, or it had expired
+	Sale       Opt[SaleID]    // that it came with
 }
 
 // ActiveAt tells whether the learner had access at a moment.
@@ -186,52 +187,4 @@ type AnsweredQuiz struct {
 
 	UserName  Opt[string]
 	UserEmail string
-}
-
-// WebhookState is what is known of a receiver.
-type WebhookState string
-
-// The states of the contract.
-const (
-	WebhookVerified WebhookState = "verified" // has taken an event
-	WebhookPending  WebhookState = "pending"  // never yet
-	WebhookFailed   WebhookState = "failed"   // is sent nothing any more
-)
-
-// Webhook is a receiver of events of one kind.
-type Webhook struct {
-	ID           WebhookID
-	State        WebhookState
-	URL          string
-	EventTrigger string
-	EventsCount  int32
-	CreatedAt    time.Time
-}
-
-// WebhookEvent is one event on its way to one receiver.
-type WebhookEvent struct {
-	ID              WebhookEventID
-	Webhook         WebhookID
-	State           string
-	AttemptCount    int32
-	LastAttemptedAt Opt[time.Time]
-	CreatedAt       time.Time
-	ObjectType      string
-	ObjectID        int32
-	ResponseStatus  Opt[int32]
-}
-
-// WebhookEventFilter narrows the events of a webhook.
-type WebhookEventFilter struct {
-	Webhook     WebhookID
-	StatusFrom  Opt[int32] // included
-	StatusUntil Opt[int32] // included
-	Created     Period
-}
-
-// WebhookEventListing is a page of events, newest first, and the exact total.
-type WebhookEventListing struct {
-	Page   Page
-	Total  int64
-	Events []WebhookEvent
 }

@@ -13,6 +13,7 @@ type School struct {
 	// V2Disabled: the second version of the interface, which is in beta, is
 	// not for this school.
 	V2Disabled bool
+	Policy     SalePolicy
 }
 
 // Permissions is the set of things an API key may do.

@@ -24,6 +24,10 @@ type Store interface {
 	// nothing outside but its own results.
 	Write(ctx context.Context, stamp Stamp, change func(Tx) error) error
 
+	// Changed gives a channel that is closed once this process has kept a
+	// change of the school after the call. Of other processes it tells nothing.
+	Changed(school SchoolID) <-chan struct{}
+
 	// Sweep deletes what of a school's codes, tokens, sessions and links has
 	// expired. It is not a change of a school and appends no entry.
 	Sweep(ctx context.Context, school SchoolID, e Expired) error
@@ -77,6 +81,7 @@ type Reader interface {
 	EachPricingPlan(ctx context.Context, school SchoolID, visit func(*PricingPlan) error) error
 
 	LearningReader
+	SalesReader
 
 	// Known gives those of ids that exist in the sequence.
 	Known(ctx context.Context, school SchoolID, seq Sequence, ids []int32) ([]int32, error)
@@ -157,6 +162,7 @@ type LearningTx interface {
 	// SetTags gives a user these tags and no others, and tells whether that
 	// changed anything.
 	SetTags(user UserID, tags []string) (changed bool, err error)
+	FindTags(user UserID) ([]string, error)
 	// SwitchV2 switches the second version of the interface on or off.
 	SwitchV2(off bool) error
 	// SignedIn notes where and when a user signed in. It appends no entry.
@@ -212,8 +218,12 @@ type Tx interface {
 	// NextID gives a new id. When the contract's int32 is used up it fails
 	// with Conflict.
 	NextID(seq Sequence) (int32, error)
+	// Reserve takes the next id of each sequence in one go; NextID gives them
+	// out. No sequence may stand twice.
+	Reserve(seqs ...Sequence) error
 
 	LearningTx
+	SalesTx
 
 	SaveUsers(users []User) (Saved, error)
 	SaveCourses(courses []Course) (Saved, error)
@@ -326,6 +336,7 @@ type Expired struct {
 	BegunUntil  time.Time // sessions that began before it
 	UsedUntil   time.Time // refresh tokens not used since
 	FamilyUntil time.Time // refresh tokens whose line began before it
+	AnswerUntil time.Time // kept answers of changes that happened before it
 }
 
 // Finding is one thing that Check found wrong.

@@ -34,12 +34,6 @@ func (t *Transaction) FullyRefunded() bool {
 	return t.AmountRefunded > 0 && t.AmountRefunded >= t.FinalPrice
 }
 
-// Sale groups the transactions of one purchase.
-type Sale struct {
-	ID        SaleID
-	CreatedAt time.Time // the earliest that a transaction of it ever bore
-}
-
 // TransactionFilter narrows a list of transactions; all parts must hold, and
 // an absent part holds always.
 type TransactionFilter struct {

@@ -27,9 +27,10 @@ type desk struct {
 }
 
 func newDesk(p *program, store lyceum.Store, school lyceum.SchoolID) *desk {
+	lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
 	return &desk{
-		p: p, store: store, school: school, learning: learning.New(store, p.clock), people: people.New(store, p.clock),
-		events: events.New(store), sales: sales.New(store, p.clock),
+		p: p, store: store, school: school, learning: lessons, people: users,
+		events: events.New(store), sales: sales.New(store, p.clock, lessons, users),
 	}
 }
 

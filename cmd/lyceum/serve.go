@@ -177,6 +177,7 @@ func newService(p *program, store *sqlstore.Store, perMinute int64, loopback boo
 	oauth := access.NewOAuth(store, p.clock)
 	metrics := server.NewMetrics(version())
 	metrics.Count("lyceum_oauth_reused_challenges_total", "Codes made for a code_challenge that its app had sent before: the app does not make a new one each time.", oauth.ReusedChallenges)
+	lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
 	return &service{
 		store: store, log: p.log,
 		keys:     access.NewKeys(store, p.clock),
@@ -184,9 +185,9 @@ func newService(p *program, store *sqlstore.Store, perMinute int64, loopback boo
 		accounts: access.NewAccounts(store, p.clock, oauth),
 		apps:     access.NewApps(store, p.clock, oauth, loopback),
 		limiter:  access.NewLimiter(perMinute, p.clock),
-		sales:    sales.New(store, p.clock),
-		learning: learning.New(store, p.clock),
-		people:   people.New(store, p.clock),
+		sales:    sales.New(store, p.clock, lessons, users),
+		learning: lessons,
+		people:   users,
 		events:   events.New(store),
 		metrics:  metrics,
 	}

@@ -28,7 +28,7 @@ import (
 )
 
 func newFace(store lyceum.Store) *apiv1.Face {
-	return apiv1.New(apiv1.Rules{Sales: sales.New(store, func() time.Time { return day(60) })}, nil)
+	return apiv1.New(apiv1.Rules{Sales: sales.New(store, func() time.Time { return day(60) }, nil, nil)}, nil)
 }
 
 // asSchool answers a face's operations to a caller of the school; what the

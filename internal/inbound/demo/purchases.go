@@ -49,6 +49,7 @@ type till struct {
 	users        int // in all
 	taken        int
 	sales        lyceum.SaleID
+	listed       lyceum.SaleID // the last that is in a batch
 	batch        Batch
 
 	demand   *demand
@@ -136,7 +137,6 @@ func (t *till) buyer(now moment) lyceum.UserID {
 // sell begins a sale.
 func (t *till) sell(now moment, user lyceum.UserID) {
 	t.sales++
-	t.batch.Sales = append(t.batch.Sales, lyceum.Sale{ID: t.sales, CreatedAt: now.time()})
 	home := t.roster.home(user)
 	currency := max(0, rateIndex(home.currency))
 	offer := t.shop.draw(t.popular, now, t.renewals.full())
@@ -224,6 +224,10 @@ func (t *till) pay(p purchase, created, purchased moment) {
 	}
 	tx.TaxCharge = (tx.FinalPrice*lyceum.Minor(p.tax) + 5_000) / 10_000
 	t.settle(&tx, terms.rate, purchased)
+	if p.sale > t.listed {
+		t.listed = p.sale
+		t.batch.Sales = append(t.batch.Sales, lyceum.SaleOf(&tx))
+	}
 	t.batch.Transactions = append(t.batch.Transactions, tx)
 }
 

@@ -139,7 +139,7 @@ const (
 // rulesOver gives what the v1 face calls.
 func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 	return apiv1.Rules{
-		Sales: sales.New(store, now), Learning: learning.New(store, now), People: people.New(store, now), Events: events.New(store),
+		Sales: sales.New(store, now, learning.New(store, now), people.New(store, now)), Learning: learning.New(store, now), People: people.New(store, now), Events: events.New(store),
 		Hash: access.NewAccounts(store, now, access.NewOAuth(store, now)).Hash,
 	}
 }

@@ -120,7 +120,8 @@ func (s *Service) ImportEnrollments(school lyceum.SchoolID, actor string) *Rows[
 	}}
 }
 
-// secondStays finds the rows that would be in a course a second time at once.
+// secondStays finds the rows that would be in a course a second time at once,
+// and leaves enrollments the sales that they came with.
 func secondStays(tx lyceum.Tx, rows []lyceum.Enrollment) (problems []lyceum.RowProblem, err error) {
 	kept, err := tx.FindEnrollmentsOf(usersOf(rows, func(e *lyceum.Enrollment) lyceum.UserID { return e.User }))
 	if err != nil {
@@ -131,13 +132,16 @@ func secondStays(tx lyceum.Tx, rows []lyceum.Enrollment) (problems []lyceum.RowP
 		said[rows[i].ID] = true
 	}
 	open := map[stay]lyceum.EnrollmentID{}
+	sales := map[lyceum.EnrollmentID]lyceum.Opt[lyceum.SaleID]{}
 	for i := range kept {
+		sales[kept[i].ID] = kept[i].Sale
 		if e := &kept[i]; !e.EndedAt.Present && !said[e.ID] {
 			open[stay{user: e.User, course: e.Course}] = e.ID
 		}
 	}
 	for i := range rows {
 		e, key := &rows[i], stay{user: rows[i].User, course: rows[i].Course}
+		e.Sale = sales[e.ID] // which a file does not tell
 		if e.EndedAt.Present {
 			continue
 		}

@@ -99,19 +99,24 @@ func (s *Service) Enroll(ctx context.Context, v Viewer, user lyceum.UserID, cour
 		case err == nil && open.ActiveAt(now):
 			return nil
 		case err == nil:
-			open.EndedAt = open.ExpiresAt
-			if _, err := tx.SaveEnrollments([]lyceum.Enrollment{open}); err != nil {
+			if err := end(tx, open, open.ExpiresAt.Value); err != nil {
 				return err
 			}
 		case lyceum.KindOf(err) != lyceum.NotFound:
 			return err
 		}
-		if _, err := tx.SaveEnrollments([]lyceum.Enrollment{fresh}); err != nil {
-			return err
-		}
-		_, err = begin(tx, user, course)
-		return err
+		return admit(tx, fresh)
 	})
+}
+
+// admit keeps a new enrollment and tells of it.
+func admit(tx lyceum.Tx, fresh lyceum.Enrollment) error {
+	if _, err := tx.SaveEnrollments([]lyceum.Enrollment{fresh}); err != nil {
+		return err
+	}
+	tx.Announce(lyceum.EnrollmentCreated, int32(fresh.ID), lyceum.EnrollmentCreatedEvent, "")
+	_, err := begin(tx, fresh.User, fresh.Course)
+	return err
 }
 
 // begin gives the record of a user's progress in a course, and makes it where
@@ -140,10 +145,16 @@ func (s *Service) Unenroll(ctx context.Context, v Viewer, user lyceum.UserID, co
 		if err != nil {
 			return err
 		}
-		open.EndedAt = lyceum.Some(lyceum.Second(now))
-		_, err = tx.SaveEnrollments([]lyceum.Enrollment{open})
-		return err
+		return end(tx, open, now)
 	})
+}
+
+// end ends an enrollment and tells of it.
+func end(tx lyceum.Tx, e lyceum.Enrollment, at time.Time) error {
+	e.EndedAt = lyceum.Some(lyceum.Second(at))
+	_, err := tx.SaveEnrollments([]lyceum.Enrollment{e})
+	tx.Announce(lyceum.EnrollmentUpdated, int32(e.ID), lyceum.EnrollmentDisabledEvent, "")
+	return err
 }
 
 // enrolled gives the active enrollment of a user.
@@ -186,7 +197,8 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 		if err := completable(tx, v, course, lecture, lectures); err != nil {
 			return err
 		}
-		if _, err := enrolled(tx, user, course, now); err != nil {
+		stay, err := enrolled(tx, user, course, now)
+		if err != nil {
 			return cmp.Or(tx.Exist(course, user), err) // who is not there is not enrolled either
 		}
 		done, err := tx.FindLectureProgress(user, course)
@@ -206,7 +218,8 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 			return err
 		}
 		done[lecture] = fresh
-		return count(tx, user, &known, lectures, done, at)
+		tx.Announce(lyceum.LectureProgressCreated, id, lyceum.LectureProgressEvent, "")
+		return count(tx, &stay, &known, lectures, done, at)
 	})
 	return at, err
 }
@@ -242,8 +255,8 @@ func inOrder(course *lyceum.Course, lectures []lyceum.LectureID, lecture lyceum.
 }
 
 // count brings a user's progress up to date after a lecture was completed.
-func count(tx lyceum.Tx, user lyceum.UserID, course *lyceum.Course, lectures []lyceum.LectureID, done map[lyceum.LectureID]lyceum.LectureProgress, at time.Time) error {
-	kept, err := begin(tx, user, course.ID)
+func count(tx lyceum.Tx, stay *lyceum.Enrollment, course *lyceum.Course, lectures []lyceum.LectureID, done map[lyceum.LectureID]lyceum.LectureProgress, at time.Time) error {
+	kept, err := begin(tx, stay.User, course.ID)
 	if err != nil {
 		return err
 	}
@@ -258,7 +271,13 @@ func count(tx lyceum.Tx, user lyceum.UserID, course *lyceum.Course, lectures []l
 	if kept == before {
 		return nil
 	}
-	return tx.UpdateProgress(kept)
+	if err := tx.UpdateProgress(kept); err != nil {
+		return err
+	}
+	if kept.CompletedAt.Present && !before.CompletedAt.Present {
+		tx.Announce(lyceum.EnrollmentUpdated, int32(stay.ID), lyceum.EnrollmentCompletedEvent, "")
+	}
+	return nil
 }
 
 // advance notes how much of a course is complete since a moment. Who reaches

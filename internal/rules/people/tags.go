@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,6 +38,46 @@ func (s *Service) EachTags(ctx context.Context, school lyceum.SchoolID, visit fu
 		return err
 	}
 	return end()
+}
+
+// SetTags gives a user these tags and no others, and tells of each that came
+// or went.
+func (s *Service) SetTags(ctx context.Context, by lyceum.By, user lyceum.UserID, tags []string) (Detail, error) {
+	if err := checkTags(tags); err != nil {
+		return Detail{}, lyceum.InvalidFields(lyceum.FieldError{Field: "tags", Message: err.Error()})
+	}
+	err := s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
+		if _, err := tx.GetUser(user); err != nil {
+			return err
+		}
+		before, err := tx.FindTags(user)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.SetTags(user, tags); err != nil {
+			return err
+		}
+		tell := func(event lyceum.EventName, name string) error {
+			detail, err := json.Marshal(map[string]string{"name": name})
+			tx.Announce(lyceum.UserTagged, int32(user), event, string(detail))
+			return err
+		}
+		for _, name := range before {
+			if !slices.Contains(tags, name) {
+				err = errors.Join(err, tell(lyceum.UserTagRemovedEvent, name))
+			}
+		}
+		for i, name := range tags {
+			if !slices.Contains(before, name) && !slices.Contains(tags[:i], name) {
+				err = errors.Join(err, tell(lyceum.UserTagCreatedEvent, name))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return Detail{}, err
+	}
+	return s.Show(ctx, by.School, user)
 }
 
 // TagImport takes tags in. A user gets those of the row and no others.

@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"encoding/json"
 	"net/mail"
 	"slices"
 	"strings"
@@ -120,13 +121,38 @@ func (s *Service) Create(ctx context.Context, school lyceum.SchoolID, n NewUser,
 			return err
 		}
 		user.ID = lyceum.UserID(id)
-		_, err = tx.SaveUsers([]lyceum.User{user})
-		return err
+		return welcome(tx, user)
 	})
 	if err != nil {
 		return Detail{}, err
 	}
 	return s.detail(ctx, school, user)
+}
+
+// welcome keeps a new user and tells of them.
+func welcome(tx lyceum.Tx, user lyceum.User) error {
+	_, err := tx.SaveUsers([]lyceum.User{user})
+	tx.Announce(lyceum.UserCreated, int32(user.ID), lyceum.UserCreatedEvent, "")
+	return err
+}
+
+// CheckAddress refuses what cannot be the address or the name of a user.
+func (s *Service) CheckAddress(email string, name lyceum.Opt[string]) error {
+	return (&NewUser{Email: email, Name: name}).check()
+}
+
+// Register gives the user with an address, and makes a student of whoever has
+// it where there is none.
+func (s *Service) Register(tx lyceum.Tx, now time.Time, email string, name lyceum.Opt[string]) (lyceum.UserID, error) {
+	id, err := tx.NextID(lyceum.UserSequence) // before reading: it makes others wait
+	if err != nil {
+		return 0, err
+	}
+	kept, err := tx.GetUserByEmail(email)
+	if err == nil || lyceum.KindOf(err) != lyceum.NotFound {
+		return kept.ID, err
+	}
+	return lyceum.UserID(id), welcome(tx, lyceum.User{ID: lyceum.UserID(id), Email: email, Name: filled(name), Role: lyceum.Student, CreatedAt: lyceum.Second(now)})
 }
 
 func (n *NewUser) check() error {
@@ -187,17 +213,33 @@ func (s *Service) Update(ctx context.Context, school lyceum.SchoolID, id lyceum.
 		if user, err = tx.GetUser(id); err != nil {
 			return err
 		}
+		before := user
 		if c.Name.Present {
 			user.Name = filled(c.Name.Value)
 		}
 		if c.Src.Present {
 			user.Src = filled(c.Src.Value)
 		}
-		_, err = tx.SaveUsers([]lyceum.User{user})
+		if user == before {
+			return nil
+		}
+		if _, err = tx.SaveUsers([]lyceum.User{user}); err != nil {
+			return err
+		}
+		detail, err := json.Marshal(renamed{before.Name.Value, user.Name.Value, before.Email, user.Email})
+		tx.Announce(lyceum.UserUpdated, int32(id), lyceum.UserUpdatedEvent, string(detail))
 		return err
 	})
 	if err != nil {
 		return Detail{}, err
 	}
 	return s.detail(ctx, school, user)
+}
+
+// renamed is what User.updated tells besides the user (contract-facts, 9.4).
+type renamed struct {
+	OldName  string `json:"old_name"`
+	NewName  string `json:"new_name"`
+	OldEmail string `json:"old_email"`
+	NewEmail string `json:"new_email"`
 }

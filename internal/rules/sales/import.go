@@ -204,7 +204,7 @@ func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) error {
 			ids = append(ids, t.SaleID)
 		}
 		if !seen || t.CreatedAt.Before(sale.CreatedAt) {
-			named[t.SaleID] = lyceum.Sale{ID: t.SaleID, CreatedAt: t.CreatedAt}
+			named[t.SaleID] = lyceum.SaleOf(t)
 		}
 	}
 	kept, err := tx.FindSales(ids)
@@ -213,9 +213,13 @@ func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) error {
 	}
 	var changed []lyceum.Sale
 	for _, id := range ids {
-		if old, there := kept[id]; !there || named[id].CreatedAt.Before(old.CreatedAt) {
-			changed = append(changed, named[id])
+		sale := named[id]
+		old, there := kept[id]
+		if there && !sale.CreatedAt.Before(old.CreatedAt) {
+			continue
 		}
+		sale.PaidUntil, sale.EndedAt, sale.EndReason = old.PaidUntil, old.EndedAt, old.EndReason
+		changed = append(changed, sale)
 	}
 	_, err = tx.SaveSales(changed)
 	return err

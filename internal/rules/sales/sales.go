@@ -7,15 +7,37 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Service answers questions about sales and takes sales in.
+// Enroller is what sales need of the rules of learning, inside the transaction
+// of a sale.
+type Enroller interface {
+	// Admit lets a user into a course until a moment, or for good. Who is in
+	// the course stays in it for the longer of both.
+	Admit(tx lyceum.Tx, now time.Time, admission lyceum.Admission) error
+	// Dismiss ends the enrollment that came with a sale: now, or at a moment to
+	// come. Where there is none it does nothing.
+	Dismiss(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, course lyceum.CourseID, at time.Time) error
+}
+
+// Registrar is what orders need of the rules of people.
+type Registrar interface {
+	// CheckAddress refuses what cannot be the address or the name of a user.
+	CheckAddress(email string, name lyceum.Opt[string]) error
+	// Register gives the user with an address, and makes one where there is
+	// none.
+	Register(tx lyceum.Tx, now time.Time, email string, name lyceum.Opt[string]) (lyceum.UserID, error)
+}
+
+// Service answers questions about sales, takes sales in and keeps their books.
 type Service struct {
-	store lyceum.Store
-	clock func() time.Time
+	store    lyceum.Store
+	clock    func() time.Time
+	enroller Enroller
+	people   Registrar
 }
 
 // New makes the service over a store.
-func New(store lyceum.Store, clock func() time.Time) *Service {
-	return &Service{store: store, clock: clock}
+func New(store lyceum.Store, clock func() time.Time, enroller Enroller, people Registrar) *Service {
+	return &Service{store: store, clock: clock, enroller: enroller, people: people}
 }
 
 // List gives one page of the transactions that pass the filter and their exact
@@ -30,4 +52,64 @@ func (s *Service) Each(ctx context.Context, school lyceum.SchoolID, f lyceum.Tra
 		return err
 	}
 	return s.store.EachTransaction(ctx, school, f, o, visit)
+}
+
+// SaleDetail is a sale with its history.
+type SaleDetail struct {
+	lyceum.Sale
+
+	Transactions []lyceum.Transaction // oldest first
+	Movements    []lyceum.Movement    // by id
+	References   map[lyceum.TransactionID]string
+}
+
+// Show gives a sale with its history.
+func (s *Service) Show(ctx context.Context, school lyceum.SchoolID, id lyceum.SaleID) (SaleDetail, error) {
+	var d SaleDetail
+	var err error
+	if d.Sale, err = s.store.GetSale(ctx, school, id); err != nil {
+		return SaleDetail{}, err
+	}
+	if d.Transactions, err = s.store.FindTransactionsOf(ctx, school, id); err != nil {
+		return SaleDetail{}, err
+	}
+	if d.Movements, err = s.store.FindMovements(ctx, school, id); err != nil {
+		return SaleDetail{}, err
+	}
+	ids := make([]lyceum.TransactionID, len(d.Transactions))
+	for i := range d.Transactions {
+		ids[i] = d.Transactions[i].ID
+	}
+	d.References, err = s.store.FindReferences(ctx, school, ids)
+	return d, err
+}
+
+// TransactionDetail is a transaction with what happened to its money.
+type TransactionDetail struct {
+	lyceum.Transaction
+
+	Reference lyceum.Opt[string]
+	Movements []lyceum.Movement // by id
+}
+
+// ShowTransaction gives a transaction with what happened to its money.
+func (s *Service) ShowTransaction(ctx context.Context, school lyceum.SchoolID, id lyceum.TransactionID) (TransactionDetail, error) {
+	kept, err := s.store.GetTransaction(ctx, school, id)
+	if err != nil {
+		return TransactionDetail{}, err
+	}
+	sale, err := s.Show(ctx, school, kept.SaleID)
+	if err != nil {
+		return TransactionDetail{}, err
+	}
+	d := TransactionDetail{Transaction: kept}
+	for i := range sale.Movements {
+		if sale.Movements[i].TransactionID == id {
+			d.Movements = append(d.Movements, sale.Movements[i])
+		}
+	}
+	if name, ok := sale.References[id]; ok {
+		d.Reference = lyceum.Some(name)
+	}
+	return d, nil
 }

@@ -30,7 +30,7 @@ func openStore(t *testing.T) lyceum.Store {
 var now = storetest.Begin.AddDate(1, 0, 0)
 
 func newService(store lyceum.Store) *sales.Service {
-	return sales.New(store, func() time.Time { return now })
+	return sales.New(store, func() time.Time { return now }, nil, nil)
 }
 
 // shop is a school with the users 1 to 3 and the pricing plans 1 to 3.

@@ -217,6 +217,7 @@ func (s *Store) Sweep(ctx context.Context, school lyceum.SchoolID, e lyceum.Expi
 		{"sessions", "seen_at < $2", []any{micros(e.SeenUntil)}},
 		{"sessions", "created_at < $2", []any{micros(e.BegunUntil)}},
 		{"links", "expires_at < $2", []any{micros(e.Until)}},
+		{"answers", "created_at < $2", []any{micros(e.AnswerUntil)}},
 	} {
 		text := "DELETE FROM " + sweep.table + " WHERE school_id = $1 AND hash IN (SELECT hash FROM " + sweep.table +
 			" WHERE school_id = $1 AND " + sweep.cond + " LIMIT " + strconv.Itoa(sweepSize) + ") RETURNING 1"

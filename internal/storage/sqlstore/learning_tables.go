@@ -113,13 +113,13 @@ func scanQuestions(a *lyceum.Attachment) sql.Scanner {
 
 var enrollments = table[lyceum.Enrollment]{
 	name: "enrollments", seq: lyceum.EnrollmentSequence, created: lyceum.EnrollmentCreated, updated: lyceum.EnrollmentUpdated,
-	columns: []string{"enrollment_id", "user_id", "course_id", "enrolled_at", "expires_at", "ended_at"},
+	columns: []string{"enrollment_id", "user_id", "course_id", "enrolled_at", "expires_at", "ended_at", "sale_id"},
 	id:      func(e *lyceum.Enrollment) int32 { return int32(e.ID) },
 	bind: func(e *lyceum.Enrollment) []any {
-		return []any{int64(e.ID), int64(e.User), int64(e.Course), micros(e.EnrolledAt), optMicros(e.ExpiresAt), optMicros(e.EndedAt)}
+		return []any{int64(e.ID), int64(e.User), int64(e.Course), micros(e.EnrolledAt), optMicros(e.ExpiresAt), optMicros(e.EndedAt), optInt(e.Sale)}
 	},
 	scan: func(e *lyceum.Enrollment) []any {
-		return []any{scanInt(&e.ID), scanInt(&e.User), scanInt(&e.Course), scanTime(&e.EnrolledAt), scanOptTime(&e.ExpiresAt), scanOptTime(&e.EndedAt)}
+		return []any{scanInt(&e.ID), scanInt(&e.User), scanInt(&e.Course), scanTime(&e.EnrolledAt), scanOptTime(&e.ExpiresAt), scanOptTime(&e.EndedAt), scanOptInt(&e.Sale)}
 	},
 }
 

@@ -170,6 +170,11 @@ func (t *tx) SetTags(user lyceum.UserID, tags []string) (changed bool, err error
 	return changed, nil
 }
 
+// FindTags implements lyceum.Tx.
+func (t *tx) FindTags(user lyceum.UserID) ([]string, error) {
+	return findTags(t.session, t.stamp.School, user)
+}
+
 // SwitchV2 implements lyceum.Tx.
 func (t *tx) SwitchV2(off bool) error {
 	if err := t.session.exec("UPDATE schools SET v2_disabled = $2 WHERE school_id = $1", int64(t.stamp.School), flag(off)); err != nil {

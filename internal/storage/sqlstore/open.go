@@ -31,6 +31,7 @@ type Store struct {
 	lanes   []*lane
 	log     *slog.Logger
 
+	watch     watch
 	closing   chan struct{}
 	closeOnce sync.Once
 	writers   sync.WaitGroup

@@ -8,12 +8,18 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
+const schoolColumns = "name, created_at, v2_disabled, on_refund, on_chargeback, on_cancellation, abandon_after"
+
+func scanSchool(s *lyceum.School) []any {
+	return append([]any{scanText(&s.Name), scanTime(&s.CreatedAt), scanBool(&s.V2Disabled)}, scanPolicy(&s.Policy)...)
+}
+
 // FindSchools implements lyceum.Reader.
 func (s *Store) FindSchools(ctx context.Context) ([]lyceum.School, error) {
 	var found []lyceum.School
 	var school lyceum.School
-	err := s.reads.single(ctx).each("SELECT school_id, name, created_at, v2_disabled FROM schools ORDER BY school_id", nil,
-		[]any{scanInt(&school.ID), scanText(&school.Name), scanTime(&school.CreatedAt), scanBool(&school.V2Disabled)},
+	err := s.reads.single(ctx).each("SELECT school_id, "+schoolColumns+" FROM schools ORDER BY school_id", nil,
+		append([]any{scanInt(&school.ID)}, scanSchool(&school)...),
 		func() error { found = append(found, school); return nil })
 	return found, s.public(err)
 }
@@ -21,8 +27,7 @@ func (s *Store) FindSchools(ctx context.Context) ([]lyceum.School, error) {
 // GetSchool implements lyceum.Reader.
 func (s *Store) GetSchool(ctx context.Context, id lyceum.SchoolID) (lyceum.School, error) {
 	school := lyceum.School{ID: id}
-	there, err := s.reads.single(ctx).one("SELECT name, created_at, v2_disabled FROM schools WHERE school_id = $1", []any{int64(id)},
-		scanText(&school.Name), scanTime(&school.CreatedAt), scanBool(&school.V2Disabled))
+	there, err := s.reads.single(ctx).one("SELECT "+schoolColumns+" FROM schools WHERE school_id = $1", []any{int64(id)}, scanSchool(&school)...)
 	if err != nil {
 		return lyceum.School{}, s.public(fmt.Errorf("get school: %w", err))
 	}
@@ -105,10 +110,8 @@ func (s *Store) FindUserIDsByEmail(ctx context.Context, school lyceum.SchoolID, 
 func (s *Store) FindEntries(ctx context.Context, school lyceum.SchoolID, after int64, limit int) ([]lyceum.Entry, error) {
 	var found []lyceum.Entry
 	var e lyceum.Entry
-	err := s.reads.single(ctx).each(`SELECT number, at, actor, type, object_id FROM journal
-		WHERE school_id = $1 AND number > $2 ORDER BY number LIMIT $3`,
-		[]any{int64(school), after, int64(limit)},
-		[]any{scanInt(&e.Number), scanTime(&e.At), scanText(&e.Actor), scanText(&e.Type), scanInt(&e.ObjectID)},
+	err := s.reads.single(ctx).each("SELECT "+entryColumns+" FROM journal WHERE school_id = $1 AND number > $2 ORDER BY number LIMIT $3",
+		[]any{int64(school), after, int64(limit)}, scanEntry(&e),
 		func() error { found = append(found, e); return nil })
 	return found, s.public(err)
 }

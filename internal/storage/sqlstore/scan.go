@@ -123,17 +123,17 @@ func scanText[T ~string](p *T) sql.Scanner {
 	})
 }
 
-func scanOptText(p *lyceum.Opt[string]) sql.Scanner {
+func scanOptText[T ~string](p *lyceum.Opt[T]) sql.Scanner {
 	return scanFunc(func(src any) error {
 		if src == nil {
-			*p = lyceum.None[string]()
+			*p = lyceum.None[T]()
 			return nil
 		}
 		v, ok := src.(string)
 		if !ok {
 			return wrong(src, "text")
 		}
-		*p = lyceum.Some(v)
+		*p = lyceum.Some(T(v))
 		return nil
 	})
 }
@@ -197,11 +197,11 @@ func optFloat(o lyceum.Opt[float64]) any {
 	return o.Value
 }
 
-func optText(o lyceum.Opt[string]) any {
+func optText[T ~string](o lyceum.Opt[T]) any {
 	if !o.Present {
 		return nil
 	}
-	return o.Value
+	return string(o.Value)
 }
 
 func optHash(o lyceum.Opt[lyceum.KeyHash]) any {

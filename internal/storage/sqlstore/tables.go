@@ -42,7 +42,7 @@ var tableOf = map[lyceum.Sequence]string{
 	lyceum.LectureSectionSequence: "lecture_sections", lyceum.LectureSequence: "lectures", lyceum.AttachmentSequence: "attachments",
 	lyceum.EnrollmentSequence: "enrollments", lyceum.ProgressSequence: "progress", lyceum.LectureProgressSequence: "lecture_progress",
 	lyceum.QuizResponseSequence: "quiz_responses", lyceum.WebhookSequence: "webhooks", lyceum.WebhookEventSequence: "webhook_events",
-	lyceum.QuizSequence: "attachments",
+	lyceum.QuizSequence: "attachments", lyceum.MovementSequence: "movements", lyceum.OrderSequence: "orders",
 }
 
 // emailKey is what makes an address unique whatever its case.
@@ -114,10 +114,20 @@ var authors = table[lyceum.AuthorProfile]{
 
 var sales = table[lyceum.Sale]{
 	name: "sales", seq: lyceum.SaleSequence, created: lyceum.SaleCreated, updated: lyceum.SaleUpdated,
-	columns: []string{"sale_id", "created_at"},
+	columns: []string{"sale_id", "created_at", "user_id", "pricing_plan_id", "coupon_id", "affiliate_id", "author_id", "final_price", "currency", "paid_until", "ended_at", "end_reason"},
 	id:      func(s *lyceum.Sale) int32 { return int32(s.ID) },
-	bind:    func(s *lyceum.Sale) []any { return []any{int64(s.ID), micros(s.CreatedAt)} },
-	scan:    func(s *lyceum.Sale) []any { return []any{scanInt(&s.ID), scanTime(&s.CreatedAt)} },
+	bind: func(s *lyceum.Sale) []any {
+		return []any{
+			int64(s.ID), micros(s.CreatedAt), optInt(s.UserID), optInt(s.PricingPlanID), optInt(s.CouponID), optInt(s.AffiliateID), optInt(s.AuthorID),
+			optInt(s.FinalPrice), optText(s.Currency), optMicros(s.PaidUntil), optMicros(s.EndedAt), optText(s.EndReason),
+		}
+	},
+	scan: func(s *lyceum.Sale) []any {
+		return []any{
+			scanInt(&s.ID), scanTime(&s.CreatedAt), scanOptInt(&s.UserID), scanOptInt(&s.PricingPlanID), scanOptInt(&s.CouponID), scanOptInt(&s.AffiliateID), scanOptInt(&s.AuthorID),
+			scanOptInt(&s.FinalPrice), scanOptText(&s.Currency), scanOptTime(&s.PaidUntil), scanOptTime(&s.EndedAt), scanOptText(&s.EndReason),
+		}
+	},
 }
 
 var transactions = table[lyceum.Transaction]{

@@ -18,12 +18,13 @@ const journalCounter = "journal"
 
 // tx is one change of one school on its way into the database.
 type tx struct {
-	session *session
-	stamp   lyceum.Stamp
-	entries []lyceum.Entry
-	counts  map[string]int64          // what the change adds to counters of rows
-	given   map[lyceum.Sequence]int32 // the last id that NextID gave
-	unused  map[ticket]bool           // ids that NextID gave and no row has yet
+	session  *session
+	stamp    lyceum.Stamp
+	entries  []lyceum.Entry
+	counts   map[string]int64          // what the change adds to counters of rows
+	given    map[lyceum.Sequence]int32 // the last id that NextID gave
+	unused   map[ticket]bool           // ids that NextID gave and no row has yet
+	reserved map[lyceum.Sequence]int32 // ids that NextID gives without asking
 }
 
 // ticket is one id of a sequence.
@@ -33,7 +34,7 @@ type ticket struct {
 }
 
 func newTx(q *session, stamp lyceum.Stamp) *tx {
-	return &tx{session: q, stamp: stamp, counts: map[string]int64{}, given: map[lyceum.Sequence]int32{}, unused: map[ticket]bool{}}
+	return &tx{session: q, stamp: stamp, counts: map[string]int64{}, given: map[lyceum.Sequence]int32{}, unused: map[ticket]bool{}, reserved: map[lyceum.Sequence]int32{}}
 }
 
 var _ lyceum.Tx = (*tx)(nil)
@@ -52,12 +53,12 @@ func (t *tx) finish() error {
 	number := last - int64(len(t.entries))
 	for rest := t.entries; len(rest) > 0; {
 		n := chunkOf(len(rest))
-		args := make([]any, 0, 6*n)
+		args := make([]any, 0, 8*n)
 		for _, e := range rest[:n] {
 			number++
-			args = append(args, int64(t.stamp.School), number, micros(t.stamp.At), t.stamp.Actor, string(e.Type), int64(e.ObjectID))
+			args = append(args, int64(t.stamp.School), number, micros(t.stamp.At), t.stamp.Actor, string(e.Type), int64(e.ObjectID), optText(e.Event), optText(e.Detail))
 		}
-		if err := t.session.exec(insertText("journal", "number, at, actor, type, object_id", 6, n), args...); err != nil {
+		if err := t.session.exec(insertText("journal", entryColumns, 8, n), args...); err != nil {
 			return fmt.Errorf("append journal entries: %w", err)
 		}
 		rest = rest[n:]
@@ -106,8 +107,35 @@ func (t *tx) raise(seq lyceum.Sequence, id int32) error {
 	return nil
 }
 
+// Reserve implements lyceum.Tx.
+func (t *tx) Reserve(seqs ...lyceum.Sequence) error {
+	var args []any
+	for _, seq := range seqs {
+		args = append(args, int64(t.stamp.School), string(seq), 1)
+	}
+	var seq lyceum.Sequence
+	var id int64
+	return t.session.each(insertText("counters", "name, value", 3, len(seqs))+
+		` ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + 1 RETURNING name, value`,
+		args, []any{scanText(&seq), scanInt(&id)}, func() error {
+			if id > lyceum.MaxID {
+				return noneLeft(seq)
+			}
+			t.reserved[seq] = int32(id)
+			return nil
+		})
+}
+
+func noneLeft(seq lyceum.Sequence) error {
+	return lyceum.Errorf(lyceum.Conflict, "no %s is left: the interface's ids end at %d and that one is taken", seq, lyceum.MaxID)
+}
+
 // NextID implements lyceum.Tx.
 func (t *tx) NextID(seq lyceum.Sequence) (int32, error) {
+	if id, ok := t.reserved[seq]; ok {
+		delete(t.reserved, seq)
+		return t.give(seq, id), nil
+	}
 	var id int64
 	_, err := t.session.one(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, 1)
 		ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + 1 RETURNING value`,
@@ -116,11 +144,15 @@ func (t *tx) NextID(seq lyceum.Sequence) (int32, error) {
 		return 0, fmt.Errorf("take next %s: %w", seq, err)
 	}
 	if id > lyceum.MaxID {
-		return 0, lyceum.Errorf(lyceum.Conflict, "no %s is left: the interface's ids end at %d and that one is taken", seq, lyceum.MaxID)
+		return 0, noneLeft(seq)
 	}
-	t.given[seq] = int32(id)
-	t.unused[ticket{seq, int32(id)}] = true
-	return int32(id), nil
+	return t.give(seq, int32(id)), nil
+}
+
+func (t *tx) give(seq lyceum.Sequence, id int32) int32 {
+	t.given[seq] = max(t.given[seq], id)
+	t.unused[ticket{seq, id}] = true
+	return id
 }
 
 // SaveUsers implements lyceum.Tx.

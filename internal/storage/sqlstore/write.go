@@ -37,13 +37,17 @@ type change struct {
 
 // Write implements lyceum.Store.
 func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx) error) error {
-	return s.write(ctx, stamp.School, func(q *session) error {
+	err := s.write(ctx, stamp.School, func(q *session) error {
 		t := newTx(q, stamp)
 		if err := do(t); err != nil {
 			return err
 		}
 		return t.finish()
 	})
+	if err == nil {
+		s.watch.changed(stamp.School)
+	}
+	return err
 }
 
 // write hands a change to its school's lane and waits until it is on disk or
@@ -204,6 +208,9 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 		return lyceum.School{}, lyceum.Invalidf("a school's id must be from 1 to %d", lyceum.MaxID)
 	}
 	asked := school.ID
+	if school.Policy == (lyceum.SalePolicy{}) {
+		school.Policy = lyceum.DefaultSalePolicy()
+	}
 	err := s.write(ctx, asked, func(q *session) error {
 		school.ID = asked
 		all := newTx(q, lyceum.Stamp{})
@@ -216,8 +223,8 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 		} else if err := all.raise(schoolSequence, int32(school.ID)); err != nil {
 			return err
 		}
-		err := q.exec("INSERT INTO schools (school_id, name, created_at, v2_disabled) VALUES ($1, $2, $3, $4)",
-			int64(school.ID), school.Name, micros(school.CreatedAt), flag(school.V2Disabled))
+		err := q.exec("INSERT INTO schools (school_id, "+schoolColumns+") VALUES "+placeholders(1, 8),
+			append([]any{int64(school.ID), school.Name, micros(school.CreatedAt), flag(school.V2Disabled)}, bindPolicy(school.Policy)...)...)
 		if err != nil {
 			if s.dialect.fault(err) == faultConflict {
 				return lyceum.Errorf(lyceum.Conflict, "school %d exists already", school.ID)

@@ -1,0 +1,271 @@
+package sales
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// conflict refuses what the state of a sale does not allow.
+func conflict(code, format string, args ...any) error {
+	return &lyceum.Error{Kind: lyceum.Conflict, Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+// planOfSale gives the pricing plan of a sale that has one, and refuses the
+// others.
+func planOfSale(tx lyceum.Tx, sale *lyceum.Sale) (lyceum.PricingPlan, error) {
+	plans, err := tx.FindPricingPlans([]lyceum.PricingPlanID{sale.PricingPlanID.Value})
+	if err != nil {
+		return lyceum.PricingPlan{}, err
+	}
+	plan, there := plans[sale.PricingPlanID.Value]
+	if !there {
+		return plan, conflict("unknown_plan", "the pricing plan of sale %d is not known", sale.ID)
+	}
+	return plan, nil
+}
+
+// running gives a sale that is paid for again and again and has not ended.
+func running(tx lyceum.Tx, id lyceum.SaleID) (lyceum.Sale, lyceum.PricingPlan, error) {
+	sale, err := tx.GetSale(id)
+	if err != nil {
+		return sale, lyceum.PricingPlan{}, err
+	}
+	plan, err := planOfSale(tx, &sale)
+	switch {
+	case err != nil:
+	case plan.Frequency != lyceum.Subscription && plan.Frequency != lyceum.PaymentPlan:
+		err = conflict("not_recurring", "sale %d is paid once: its pricing plan is %s", id, plan.Frequency)
+	case sale.EndedAt.Present:
+		err = conflict("sale_ended", "sale %d has ended: %s", id, sale.EndReason.Value)
+	}
+	return sale, plan, err
+}
+
+// Renew keeps the next payment of a subscription or a payment plan.
+func (s *Service) Renew(ctx context.Context, by lyceum.By, id lyceum.SaleID, a Amounts, reference lyceum.Opt[string]) (TransactionDetail, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (TransactionDetail, error) {
+		if err := tx.Reserve(lyceum.TransactionSequence); err != nil { // before reading: it makes others wait
+			return TransactionDetail{}, err
+		}
+		sale, plan, err := running(tx, id)
+		if err != nil {
+			return TransactionDetail{}, err
+		}
+		at := lyceum.Second(now)
+		usual := plan.Price
+		if sale.FinalPrice.Value > 0 {
+			usual = sale.FinalPrice.Value
+		}
+		if !a.Currency.Present {
+			a.Currency = sale.Currency
+		}
+		t, err := charge(tx, &sale, &plan, a, usual, at)
+		if err != nil {
+			return TransactionDetail{}, err
+		}
+		if err := keepCharge(tx, &t, reference); err != nil {
+			return TransactionDetail{}, err
+		}
+		from := at
+		if sale.PaidUntil.Present {
+			from = sale.PaidUntil.Value
+		}
+		sale.PaidUntil = paidUntil(&plan, from, at)
+		_, err = tx.SaveSales([]lyceum.Sale{sale})
+		return TransactionDetail{Transaction: t, Reference: reference}, err
+	})
+}
+
+// Cancel ends a subscription or a payment plan. What becomes of the learner's
+// access is the school's choice.
+func (s *Service) Cancel(ctx context.Context, by lyceum.By, id lyceum.SaleID) (lyceum.Sale, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Sale, error) {
+		sale, plan, err := running(tx, id)
+		if err != nil {
+			return sale, err
+		}
+		policy, err := tx.GetPolicy()
+		if err != nil {
+			return sale, err
+		}
+		if err := s.end(tx, now, &sale, &plan, lyceum.SaleCanceled, policy.OnCancellation); err != nil {
+			return sale, err
+		}
+		tx.Announce(lyceum.SaleUpdated, int32(sale.ID), lyceum.SubscriptionCanceledEvent, "")
+		return sale, nil
+	})
+}
+
+// end ends a sale that has not ended, with the consequence for its learner.
+func (s *Service) end(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan, why lyceum.SaleEnd, then lyceum.Consequence) error {
+	if sale.EndedAt.Present {
+		return nil
+	}
+	sale.EndedAt, sale.EndReason = lyceum.Some(lyceum.Second(now)), lyceum.Some(why)
+	if _, err := tx.SaveSales([]lyceum.Sale{*sale}); err != nil {
+		return err
+	}
+	if then == lyceum.Keep || !plan.CourseID.Present {
+		return nil
+	}
+	at := now
+	if then == lyceum.AtPeriodEnd && sale.PaidUntil.Present && sale.PaidUntil.Value.After(now) {
+		at = sale.PaidUntil.Value
+	}
+	return s.enroller.Dismiss(tx, now, sale, plan.CourseID.Value, at)
+}
+
+// Refund is money that goes back to the buyer.
+type Refund struct {
+	Amount    lyceum.Opt[lyceum.Minor] // in the transaction's currency; absent: all that is left
+	Reason    lyceum.Opt[string]
+	Reference lyceum.Opt[string] // of the payment system
+}
+
+// Refund keeps that a transaction, or a part of it, was paid back. All refunds
+// together are never more than its price with tax. When the last payment of a
+// sale is refunded in full, the sale ends.
+func (s *Service) Refund(ctx context.Context, by lyceum.By, id lyceum.TransactionID, r Refund) (TransactionDetail, error) {
+	return s.move(ctx, by, id, func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, last lyceum.Opt[lyceum.Movement]) (lyceum.Movement, func() error, error) {
+		left := t.FinalPrice + t.TaxCharge - t.AmountRefunded
+		m := lyceum.Movement{Kind: lyceum.Refunded, Amount: left, Reason: r.Reason, Reference: r.Reference}
+		if r.Amount.Present {
+			m.Amount = r.Amount.Value
+		}
+		switch {
+		case !t.Paid || t.Charge == 0:
+			return m, nil, conflict("nothing_charged", "nothing was charged for transaction %d", t.ID)
+		case last.Value.Kind == lyceum.ChargebackOpened:
+			return m, nil, conflict("chargeback_open", "the money of transaction %d is with the bank: its chargeback is open", t.ID)
+		case t.HasChargeback == lyceum.Some(true):
+			return m, nil, conflict("charged_back", "the money of transaction %d went back by a chargeback", t.ID)
+		case left <= 0:
+			return m, nil, conflict("refunded", "transaction %d is refunded in full", t.ID)
+		case m.Amount < 1 || m.Amount > left:
+			return m, nil, lyceum.InvalidFields(lyceum.FieldError{Field: "amount", Message: fmt.Sprintf("must be from 1 to %d, what is left of transaction %d in the smallest unit of %s", left, t.ID, t.Currency)})
+		}
+		full := t.FullyRefunded()
+		t.AmountRefunded += m.Amount
+		t.RefundedAt = lyceum.Some(lyceum.Second(now))
+		if full || !t.FullyRefunded() {
+			return m, nil, nil
+		}
+		return m, func() error { return s.endAfter(tx, now, t, lyceum.SaleRefunded) }, nil
+	})
+}
+
+// OpenChargeback keeps that the buyer's bank took a payment back for the time
+// being. Fee is what the bank wants for it, in the transaction's currency.
+func (s *Service) OpenChargeback(ctx context.Context, by lyceum.By, id lyceum.TransactionID, fee lyceum.Minor, reason, reference lyceum.Opt[string]) (TransactionDetail, error) {
+	return s.move(ctx, by, id, func(_ lyceum.Tx, _ time.Time, t *lyceum.Transaction, _ lyceum.Opt[lyceum.Movement]) (lyceum.Movement, func() error, error) {
+		m := lyceum.Movement{Kind: lyceum.ChargebackOpened, Amount: fee, Reason: reason, Reference: reference}
+		switch {
+		case !t.Paid || t.Charge == 0:
+			return m, nil, conflict("nothing_charged", "nothing was charged for transaction %d", t.ID)
+		case t.HasChargeback == lyceum.Some(true):
+			return m, nil, conflict("charged_back", "transaction %d has a chargeback already", t.ID)
+		case t.AmountRefunded >= t.FinalPrice+t.TaxCharge:
+			return m, nil, conflict("refunded", "transaction %d is refunded in full: there is nothing to charge back", t.ID)
+		}
+		t.HasChargeback, t.ChargebackFee = lyceum.Some(true), lyceum.Some(fee)
+		return m, nil, nil
+	})
+}
+
+// CloseChargeback keeps how a chargeback ended: won, the money is back and the
+// fee forgotten, or lost, and the sale ends.
+func (s *Service) CloseChargeback(ctx context.Context, by lyceum.By, id lyceum.TransactionID, outcome lyceum.MovementKind, reason lyceum.Opt[string]) (TransactionDetail, error) {
+	return s.move(ctx, by, id, func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, last lyceum.Opt[lyceum.Movement]) (lyceum.Movement, func() error, error) {
+		m := lyceum.Movement{Kind: outcome, Reason: reason}
+		if last.Value.Kind != lyceum.ChargebackOpened {
+			return m, nil, conflict("no_open_chargeback", "transaction %d has no open chargeback", t.ID)
+		}
+		if outcome == lyceum.ChargebackWon {
+			t.HasChargeback, t.ChargebackFee = lyceum.Some(false), lyceum.None[lyceum.Minor]()
+			return m, nil, nil
+		}
+		return m, func() error { return s.endAfter(tx, now, t, lyceum.SaleChargedBack) }, nil
+	})
+}
+
+// step decides what happens to a transaction's money. last is the last step of
+// its chargebacks. After runs once the books are kept.
+type step func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, last lyceum.Opt[lyceum.Movement]) (m lyceum.Movement, after func() error, err error)
+
+// move keeps a movement and the transaction as it left it.
+func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionID, do step) (TransactionDetail, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (TransactionDetail, error) {
+		number, err := tx.NextID(lyceum.MovementSequence) // before reading: it makes others wait
+		if err != nil {
+			return TransactionDetail{}, err
+		}
+		t, err := tx.GetTransaction(id)
+		if err != nil {
+			return TransactionDetail{}, err
+		}
+		last, err := tx.FindLastMovement(id, lyceum.ChargebackOpened, lyceum.ChargebackWon, lyceum.ChargebackLost)
+		if err != nil {
+			return TransactionDetail{}, err
+		}
+		before := t
+		m, after, err := do(tx, now, &t, last)
+		if err != nil {
+			return TransactionDetail{}, err
+		}
+		m.ID, m.TransactionID, m.SaleID, m.At, m.Refunded = lyceum.MovementID(number), t.ID, t.SaleID, lyceum.Second(now), t.AmountRefunded
+		if t != before {
+			if _, err := tx.SaveTransactions([]lyceum.Transaction{t}); err != nil {
+				return TransactionDetail{}, err
+			}
+		}
+		if m.Kind == lyceum.Refunded {
+			tx.Announce(lyceum.TransactionUpdated, int32(t.ID), lyceum.TransactionRefundedEvent, "")
+		}
+		if _, err := tx.SaveMovements([]lyceum.Movement{m}); err != nil {
+			return TransactionDetail{}, err
+		}
+		if after != nil {
+			if err := after(); err != nil {
+				return TransactionDetail{}, err
+			}
+		}
+		return TransactionDetail{Transaction: t, Movements: []lyceum.Movement{m}}, nil
+	})
+}
+
+// endAfter ends the sale of a transaction that was its last.
+func (s *Service) endAfter(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, why lyceum.SaleEnd) error {
+	all, err := tx.FindTransactionsOf(t.SaleID)
+	if err != nil {
+		return err
+	}
+	if all[len(all)-1].ID != t.ID { // oldest first
+		return nil
+	}
+	sale, err := tx.GetSale(t.SaleID)
+	if err != nil {
+		return err
+	}
+	plan, err := planOfSale(tx, &sale)
+	if err != nil {
+		return err
+	}
+	policy, err := tx.GetPolicy()
+	if err != nil {
+		return err
+	}
+	then := policy.OnRefund
+	if why == lyceum.SaleChargedBack {
+		then = policy.OnChargeback
+	}
+	if then == lyceum.Keep {
+		return nil
+	}
+	return s.end(tx, now, &sale, &plan, why, then)
+}

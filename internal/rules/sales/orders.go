@@ -1,0 +1,153 @@
+package sales
+
+import (
+	"context"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// NewOrder is a checkout that somebody begins.
+type NewOrder struct {
+	Email      string
+	Name       lyceum.Opt[string]
+	Plan       lyceum.PricingPlanID
+	Coupon     lyceum.Opt[lyceum.CouponID]
+	Affiliate  lyceum.Opt[lyceum.AffiliateID]
+	FinalPrice lyceum.Opt[lyceum.Minor] // the plan's price
+}
+
+// ShowOrder gives an order.
+func (s *Service) ShowOrder(ctx context.Context, school lyceum.SchoolID, id lyceum.OrderID) (lyceum.PurchaseOrder, error) {
+	return s.store.GetOrder(ctx, school, id)
+}
+
+// OpenOrder keeps that somebody began a checkout.
+func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyceum.PurchaseOrder, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.PurchaseOrder, error) {
+		id, err := tx.NextID(lyceum.OrderSequence)
+		if err != nil {
+			return lyceum.PurchaseOrder{}, err
+		}
+		if err := s.people.CheckAddress(n.Email, n.Name); err != nil {
+			return lyceum.PurchaseOrder{}, err
+		}
+		plan, err := s.offered(tx, NewSale{Plan: n.Plan, Coupon: n.Coupon, Affiliate: n.Affiliate})
+		if err != nil {
+			return lyceum.PurchaseOrder{}, err
+		}
+		policy, err := tx.GetPolicy()
+		if err != nil {
+			return lyceum.PurchaseOrder{}, err
+		}
+		at := lyceum.Second(now)
+		order := lyceum.PurchaseOrder{
+			ID: lyceum.OrderID(id), Email: n.Email, Name: n.Name, PricingPlanID: n.Plan, CouponID: n.Coupon, AffiliateID: n.Affiliate,
+			FinalPrice: plan.Price, Currency: plan.Currency, State: lyceum.OrderOpen, CreatedAt: at, AbandonsAt: at.Add(policy.AbandonAfter),
+		}
+		if n.FinalPrice.Present {
+			order.FinalPrice = n.FinalPrice.Value
+		}
+		switch user, err := tx.GetUserByEmail(n.Email); {
+		case err == nil:
+			order.UserID = lyceum.Some(user.ID)
+		case lyceum.KindOf(err) != lyceum.NotFound:
+			return order, err
+		}
+		_, err = tx.SaveOrders([]lyceum.PurchaseOrder{order})
+		return order, err
+	})
+}
+
+// CompleteOrder keeps the purchase that an open or abandoned order led to. A
+// buyer the school does not know yet becomes a user.
+func (s *Service) CompleteOrder(ctx context.Context, by lyceum.By, id lyceum.OrderID, n NewSale) (SaleDetail, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (SaleDetail, error) {
+		order, err := tx.GetOrder(id)
+		if err != nil {
+			return SaleDetail{}, err
+		}
+		if order.State == lyceum.OrderCompleted {
+			return SaleDetail{}, conflict("order_completed", "order %d is completed already, by sale %d", id, order.SaleID.Value)
+		}
+		if n.User, err = s.people.Register(tx, now, order.Email, order.Name); err != nil {
+			return SaleDetail{}, err
+		}
+		n.Plan, n.Coupon, n.Affiliate = order.PricingPlanID, order.CouponID, order.AffiliateID
+		if !n.FinalPrice.Present {
+			n.FinalPrice = lyceum.Some(order.FinalPrice)
+		}
+		sale, err := s.record(tx, now, n)
+		if err != nil {
+			return SaleDetail{}, err
+		}
+		order.State, order.ClosedAt = lyceum.OrderCompleted, lyceum.Some(lyceum.Second(now))
+		order.UserID, order.SaleID = lyceum.Some(n.User), lyceum.Some(sale.ID)
+		_, err = tx.SaveOrders([]lyceum.PurchaseOrder{order})
+		return sale, err
+	})
+}
+
+// AbandonOrder keeps that an open order came to nothing.
+func (s *Service) AbandonOrder(ctx context.Context, by lyceum.By, id lyceum.OrderID) (lyceum.PurchaseOrder, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.PurchaseOrder, error) {
+		order, err := tx.GetOrder(id)
+		if err != nil {
+			return order, err
+		}
+		if order.State != lyceum.OrderOpen {
+			return order, conflict("order_closed", "order %d is %s already", id, order.State)
+		}
+		return abandon(tx, order, now)
+	})
+}
+
+func abandon(tx lyceum.Tx, order lyceum.PurchaseOrder, at time.Time) (lyceum.PurchaseOrder, error) {
+	order.State, order.ClosedAt = lyceum.OrderAbandoned, lyceum.Some(lyceum.Second(at))
+	if _, err := tx.SaveOrders([]lyceum.PurchaseOrder{order}); err != nil {
+		return order, err
+	}
+	tx.Announce(lyceum.OrderUpdated, int32(order.ID), lyceum.AbandonedOrderEvent, "")
+	return order, nil
+}
+
+// sweepSize is how many overdue things one write takes note of.
+const sweepSize = 200
+
+// Abandon abandons the open orders of a school whose time is over.
+func (s *Service) Abandon(ctx context.Context, school lyceum.SchoolID) error {
+	for more := true; more; {
+		now := s.clock()
+		err := s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: "clock"}, func(tx lyceum.Tx) error {
+			stale, err := tx.FindStaleOrders(now, sweepSize)
+			more = len(stale) == sweepSize
+			for i := range stale {
+				if err == nil {
+					_, err = abandon(tx, stale[i], stale[i].AbandonsAt)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SetPolicy changes what happens when sales of a school end.
+func (s *Service) SetPolicy(ctx context.Context, by lyceum.By, p lyceum.SalePolicy) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
+		kept, err := tx.GetPolicy()
+		if err != nil || kept == p {
+			return err
+		}
+		return tx.SetPolicy(p)
+	})
+}

@@ -1,0 +1,286 @@
+package sales
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Amounts are the money of one charge. What is absent follows from the pricing
+// plan.
+type Amounts struct {
+	FinalPrice lyceum.Opt[lyceum.Minor]    // without fees and taxes; the plan's price, or at a renewal what was paid first
+	Currency   lyceum.Opt[lyceum.Currency] // the plan's
+	TaxCharge  lyceum.Minor
+	// Charge is what the buyer paid in all, in US cents. In USD it is the sum of
+	// FinalPrice and TaxCharge and may be absent; in another currency it may be
+	// absent when that sum is 0.
+	Charge        lyceum.Opt[lyceum.USDCents]
+	AffiliateFees lyceum.Minor
+	AuthorFees    lyceum.Minor
+}
+
+// NewSale is a purchase as the payment system tells of it.
+type NewSale struct {
+	Amounts
+
+	User      lyceum.UserID
+	Plan      lyceum.PricingPlanID
+	Coupon    lyceum.Opt[lyceum.CouponID]
+	Affiliate lyceum.Opt[lyceum.AffiliateID]
+	Author    lyceum.Opt[lyceum.AuthorID]
+	Reference lyceum.Opt[string] // of the payment, unique in the school
+}
+
+// Record keeps a purchase: the sale, its first transaction, and the learner's
+// place in the plan's course.
+func (s *Service) Record(ctx context.Context, by lyceum.By, n NewSale) (SaleDetail, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (SaleDetail, error) {
+		return s.record(tx, now, n)
+	})
+}
+
+func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, error) {
+	err := tx.Reserve(lyceum.SaleSequence, lyceum.TransactionSequence, lyceum.EnrollmentSequence, lyceum.ProgressSequence)
+	if err != nil {
+		return SaleDetail{}, err
+	}
+	plan, err := s.offered(tx, n)
+	if err != nil {
+		return SaleDetail{}, err
+	}
+	saleID, err := tx.NextID(lyceum.SaleSequence)
+	if err != nil {
+		return SaleDetail{}, err
+	}
+	at := lyceum.Second(now)
+	sale := lyceum.Sale{
+		ID: lyceum.SaleID(saleID), CreatedAt: at, UserID: lyceum.Some(n.User), PricingPlanID: lyceum.Some(n.Plan),
+		CouponID: n.Coupon, AffiliateID: n.Affiliate, AuthorID: n.Author, PaidUntil: paidUntil(&plan, at, at),
+	}
+	t, err := charge(tx, &sale, &plan, n.Amounts, plan.Price, at)
+	if err != nil {
+		return SaleDetail{}, err
+	}
+	if t.FinalPrice == 0 && plan.FreeTrialLength.Present && sale.PaidUntil.Present {
+		sale.PaidUntil = lyceum.Some(at.AddDate(0, 0, int(plan.FreeTrialLength.Value)))
+	}
+	sale.FinalPrice, sale.Currency = lyceum.Some(t.FinalPrice), lyceum.Some(t.Currency)
+	if _, err := tx.SaveSales([]lyceum.Sale{sale}); err != nil {
+		return SaleDetail{}, err
+	}
+	detail := SaleDetail{Sale: sale, Transactions: []lyceum.Transaction{t}, References: map[lyceum.TransactionID]string{}}
+	if err := keepCharge(tx, &t, n.Reference); err != nil {
+		return SaleDetail{}, err
+	}
+	if n.Reference.Present {
+		detail.References[t.ID] = n.Reference.Value
+	}
+	if plan.CourseID.Present {
+		err := s.enroller.Admit(tx, now, lyceum.Admission{User: n.User, Course: plan.CourseID.Value, Sale: sale.ID, Until: accessUntil(&plan, at)})
+		if err != nil {
+			return SaleDetail{}, err
+		}
+	}
+	tx.Announce(lyceum.SaleCreated, saleID, lyceum.SaleCreatedEvent, "")
+	return detail, nil
+}
+
+// offered gives the plan of a purchase, and refuses one that names what is not
+// there or what cannot be had any more.
+func (s *Service) offered(tx lyceum.Tx, n NewSale) (lyceum.PricingPlan, error) {
+	plans, err := tx.FindPricingPlans([]lyceum.PricingPlanID{n.Plan})
+	if err != nil {
+		return lyceum.PricingPlan{}, err
+	}
+	plan, there := plans[n.Plan]
+	var wrong []lyceum.FieldError
+	missing := func(field, what string, seq lyceum.Sequence, id int32) {
+		if id == 0 {
+			return
+		}
+		found, e := tx.Known(seq, []int32{id})
+		if err = errors.Join(err, e); e == nil && len(found) == 0 {
+			wrong = append(wrong, lyceum.FieldError{Field: field, Message: fmt.Sprintf("%d is no %s of this school", id, what)})
+		}
+	}
+	missing("user_id", "user", lyceum.UserSequence, int32(n.User))
+	missing("coupon_id", "coupon", lyceum.CouponSequence, int32(n.Coupon.Value))
+	missing("affiliate_id", "affiliate", lyceum.AffiliateSequence, int32(n.Affiliate.Value))
+	missing("author_id", "author", lyceum.AuthorSequence, int32(n.Author.Value))
+	if !there {
+		wrong = append(wrong, lyceum.FieldError{Field: "pricing_plan_id", Message: fmt.Sprintf("%d is no pricing plan of this school", n.Plan)})
+	}
+	if n.AffiliateFees > 0 && !n.Affiliate.Present {
+		wrong = append(wrong, lyceum.FieldError{Field: "affiliate_fees", Message: "must be 0 without an affiliate_id"})
+	}
+	if n.AuthorFees > 0 && !n.Author.Present {
+		wrong = append(wrong, lyceum.FieldError{Field: "author_fees", Message: "must be 0 without an author_id"})
+	}
+	switch {
+	case err != nil:
+		return lyceum.PricingPlan{}, err
+	case len(wrong) > 0:
+		return lyceum.PricingPlan{}, lyceum.InvalidFields(wrong...)
+	}
+	return plan, seats(tx, &plan)
+}
+
+// seats refuses a sale of a plan that has sold as often as it may.
+func seats(tx lyceum.Tx, plan *lyceum.PricingPlan) error {
+	if !plan.EnrollmentCap.Present {
+		return nil
+	}
+	sold, err := tx.CountSales(plan.ID)
+	if err == nil && sold >= int64(plan.EnrollmentCap.Value) {
+		err = &lyceum.Error{Kind: lyceum.Conflict, Code: "sold_out", Detail: fmt.Sprintf("pricing plan %d is sold out: its enrollment cap is %d", plan.ID, plan.EnrollmentCap.Value)}
+	}
+	return err
+}
+
+// charge makes the transaction of a payment for a sale.
+func charge(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, a Amounts, usual lyceum.Minor, at time.Time) (lyceum.Transaction, error) {
+	t := lyceum.Transaction{
+		UserID: sale.UserID.Value, PricingPlanID: plan.ID, SaleID: sale.ID, CreatedAt: at, PurchasedAt: at, Paid: true,
+		FinalPrice: usual, Currency: plan.Currency, TaxCharge: a.TaxCharge,
+		AffiliateID: sale.AffiliateID, AffiliateFees: a.AffiliateFees, AuthorID: sale.AuthorID, AuthorFees: a.AuthorFees, CouponID: sale.CouponID,
+	}
+	if a.FinalPrice.Present {
+		t.FinalPrice = a.FinalPrice.Value
+	}
+	if a.Currency.Present {
+		t.Currency = a.Currency.Value
+	}
+	if err := settle(&t, a.Charge); err != nil {
+		return t, err
+	}
+	if t.Charge > 0 {
+		t.HasChargeback = lyceum.Some(false)
+	}
+	id, err := tx.NextID(lyceum.TransactionSequence)
+	t.ID = lyceum.TransactionID(id)
+	return t, err
+}
+
+// settle finds what was charged and what of it is the school's own
+// (docs/reference.md, "Books"): the part of the charge that is neither tax nor
+// fees, to the nearest cent.
+func settle(t *lyceum.Transaction, given lyceum.Opt[lyceum.USDCents]) error {
+	var wrong []lyceum.FieldError
+	refuse := func(field, format string, args ...any) {
+		wrong = append(wrong, lyceum.FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
+	}
+	for _, amount := range []struct {
+		field string
+		value int64
+	}{
+		{"final_price", int64(t.FinalPrice)},
+		{"tax_charge", int64(t.TaxCharge)},
+		{"affiliate_fees", int64(t.AffiliateFees)},
+		{"author_fees", int64(t.AuthorFees)},
+		{"charge", int64(given.Value)},
+	} {
+		if amount.value < 0 || amount.value > math.MaxInt32 {
+			refuse(amount.field, "must be from 0 to %d", math.MaxInt32)
+		}
+	}
+	if len(wrong) > 0 {
+		return lyceum.InvalidFields(wrong...)
+	}
+	paid := t.FinalPrice + t.TaxCharge
+	fees := t.AffiliateFees + t.AuthorFees
+	if paid > math.MaxInt32 {
+		refuse("tax_charge", "must not bring the price above %d", math.MaxInt32)
+	}
+	if fees > t.FinalPrice {
+		refuse("author_fees", "and affiliate_fees together must not be more than the final_price of %d", t.FinalPrice)
+	}
+	switch {
+	case t.Currency == "USD" && given.Present && int64(given.Value) != int64(paid):
+		refuse("charge", "must be the sum of final_price and tax_charge, %d, or be left out", paid)
+	case paid == 0 && given.Value != 0:
+		refuse("charge", "must be 0 where nothing is to be paid")
+	case t.Currency != "USD" && paid > 0 && !given.Present:
+		refuse("charge", "is missing: it is what the buyer paid in US cents, which does not follow from %s", t.Currency)
+	case t.Currency != "USD" && paid > 0 && given.Value == 0:
+		refuse("charge", "must be more than 0 where something is paid")
+	}
+	if len(wrong) > 0 {
+		return lyceum.InvalidFields(wrong...)
+	}
+	t.Charge = given.Value
+	if t.Currency == "USD" {
+		t.Charge = lyceum.USDCents(paid)
+	}
+	if paid > 0 {
+		own := int64(t.FinalPrice - fees)
+		t.Revenue = lyceum.USDCents((own*int64(t.Charge)*2 + int64(paid)) / (2 * int64(paid)))
+	}
+	return nil
+}
+
+// keepCharge keeps a transaction and tells of it where money was charged.
+func keepCharge(tx lyceum.Tx, t *lyceum.Transaction, reference lyceum.Opt[string]) error {
+	if _, err := tx.SaveTransactions([]lyceum.Transaction{*t}); err != nil {
+		return err
+	}
+	if t.Charge > 0 {
+		tx.Announce(lyceum.TransactionCreated, int32(t.ID), lyceum.TransactionCreatedEvent, "")
+	}
+	if !reference.Present {
+		return nil
+	}
+	return tx.TakeReference(reference.Value, t.ID)
+}
+
+// later gives the moment a number of intervals after another one. The end of a
+// longer month is that of a shorter one.
+func later(from time.Time, interval string, n int) time.Time {
+	switch interval {
+	case "day":
+		return from.AddDate(0, 0, n)
+	case "week":
+		return from.AddDate(0, 0, 7*n)
+	case "year":
+		n *= 12
+	}
+	day := from.Day()
+	first := from.AddDate(0, 0, 1-day).AddDate(0, n, 0)
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(day, last)-1)
+}
+
+// paidUntil gives when the next payment of a plan is due after one that covers
+// the time from a moment on; absent for what is paid once.
+func paidUntil(plan *lyceum.PricingPlan, from, now time.Time) lyceum.Opt[time.Time] {
+	if plan.Frequency != lyceum.Subscription && plan.Frequency != lyceum.PaymentPlan {
+		return lyceum.None[time.Time]()
+	}
+	interval, count := "month", 1
+	if plan.BillingInterval.Present {
+		interval = plan.BillingInterval.Value
+	}
+	if plan.BillingIntervalCount.Present {
+		count = int(plan.BillingIntervalCount.Value)
+	}
+	if from.Before(now) {
+		from = now
+	}
+	return lyceum.Some(later(from, interval, count))
+}
+
+// accessUntil gives when the access that a plan sells ends.
+func accessUntil(plan *lyceum.PricingPlan, at time.Time) lyceum.Opt[time.Time] {
+	switch {
+	case plan.AccessLimitDate.Present:
+		return plan.AccessLimitDate
+	case plan.AccessLimitDuration.Present && plan.AccessLimitInterval.Present:
+		return lyceum.Some(later(at, plan.AccessLimitInterval.Value, int(plan.AccessLimitDuration.Value)))
+	}
+	return lyceum.None[time.Time]()
+}

@@ -1,0 +1,168 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// loader finds the objects of one noun by id.
+type loader func(q *session, school lyceum.SchoolID, ids []int32) (map[int32]any, error)
+
+func load[T any](t *table[T]) loader {
+	return func(q *session, school lyceum.SchoolID, ids []int32) (map[int32]any, error) {
+		found, err := findByID(q, school, t, ids)
+		objects := make(map[int32]any, len(found))
+		for id, row := range found {
+			objects[id] = row
+		}
+		return objects, err
+	}
+}
+
+// loaders by the noun of the entries' types. A noun without one has no object
+// to show: credentials, and what is only an event of something else.
+var loaders = map[string]loader{
+	"school": loadSchools, "user": loadUsers, "course": load(&courses), "pricing_plan": load(&pricingPlans), "coupon": load(&coupons),
+	"affiliate": load(&affiliates), "author": load(&authors), "sale": load(&sales), "transaction": load(&transactions),
+	"lecture_section": load(&lectureSections), "lecture": load(&lectures), "attachment": load(&attachments),
+	"enrollment": load(&enrollments), "progress": load(&progress), "lecture_progress": load(&lectureProgress), "quiz_response": load(&quizResponses),
+	"webhook": load(&webhooks), "webhook_event": load(&webhookEvents), "movement": load(&movements), "order": load(&orders),
+}
+
+func noun(t lyceum.EntryType) string {
+	name, _, _ := strings.Cut(string(t), ".")
+	return name
+}
+
+func loadSchools(q *session, school lyceum.SchoolID, _ []int32) (map[int32]any, error) {
+	found := lyceum.School{ID: school}
+	there, err := q.one("SELECT "+schoolColumns+" FROM schools WHERE school_id = $1", []any{int64(school)}, scanSchool(&found)...)
+	if err != nil || !there {
+		return nil, err
+	}
+	return map[int32]any{int32(school): found}, nil
+}
+
+func loadUsers(q *session, school lyceum.SchoolID, ids []int32) (map[int32]any, error) {
+	found, err := findByID(q, school, &users, ids)
+	if err != nil {
+		return nil, err
+	}
+	tags := map[int32][]string{}
+	var user int32
+	var name string
+	err = inChunks(q, "SELECT user_id, name FROM user_tags WHERE school_id = $1 AND user_id IN ", school, int32Args(ids),
+		[]any{scanInt(&user), scanText(&name)}, func() { tags[user] = append(tags[user], name) })
+	objects := make(map[int32]any, len(found))
+	for id, row := range found {
+		slices.Sort(tags[id]) // in one order on every engine
+		objects[id] = lyceum.TaggedUser{User: row, Tags: tags[id]}
+	}
+	return objects, err
+}
+
+// FindChanges implements lyceum.Reader.
+func (s *Store) FindChanges(ctx context.Context, school lyceum.SchoolID, f lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
+	listing := lyceum.ChangeListing{Next: f.After}
+	err := s.reads.snapshot(ctx, func(q *session) error {
+		last, err := lastEntry(q, school)
+		if err != nil {
+			return err
+		}
+		if listing.Changes, err = findEntries(q, school, f, last); err != nil {
+			return err
+		}
+		if n := len(listing.Changes); n == f.Limit {
+			listing.Next = listing.Changes[n-1].Number
+			listing.More = listing.Next < last
+		} else if last > f.After {
+			listing.Next = last // what was passed over need not be looked at again
+		}
+		return fillObjects(q, school, listing.Changes)
+	})
+	if err != nil {
+		return lyceum.ChangeListing{}, s.public(fmt.Errorf("find changes: %w", err))
+	}
+	return listing, nil
+}
+
+func findEntries(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64) ([]lyceum.ChangeRecord, error) {
+	w := &where{}
+	w.and("school_id = ?", int64(school))
+	w.and("number > ?", f.After)
+	w.and("number <= ?", last)
+	if f.Events {
+		w.and("event IS NOT NULL")
+	}
+	if len(f.Types) > 0 {
+		args := make([]any, len(f.Types))
+		for i, t := range f.Types {
+			args[i] = string(t)
+		}
+		w.and("type IN " + placeholders(len(w.args)+1, len(args)))
+		w.args = append(w.args, args...)
+	}
+	var found []lyceum.ChangeRecord
+	var e lyceum.Entry
+	text := "SELECT " + entryColumns + " FROM journal" + w.String() + " ORDER BY number LIMIT " + w.arg(int64(f.Limit))
+	err := q.each(text, w.args, scanEntry(&e),
+		func() error { found = append(found, lyceum.ChangeRecord{Entry: e}); return nil })
+	return found, err
+}
+
+func fillObjects(q *session, school lyceum.SchoolID, changes []lyceum.ChangeRecord) error {
+	ids := map[string][]int32{}
+	seen := map[string]map[int32]bool{}
+	for i := range changes {
+		name, id := noun(changes[i].Type), changes[i].ObjectID
+		if seen[name] == nil {
+			seen[name] = map[int32]bool{}
+		}
+		if !seen[name][id] {
+			seen[name][id] = true
+			ids[name] = append(ids[name], id)
+		}
+	}
+	objects := map[string]map[int32]any{}
+	for name, wanted := range ids {
+		load, ok := loaders[name]
+		if !ok {
+			continue
+		}
+		found, err := load(q, school, wanted)
+		if err != nil {
+			return err
+		}
+		objects[name] = found
+	}
+	for i := range changes {
+		changes[i].Object = objects[noun(changes[i].Type)][changes[i].ObjectID]
+	}
+	return nil
+}
+
+// GetObject implements lyceum.Reader.
+func (s *Store) GetObject(ctx context.Context, school lyceum.SchoolID, of lyceum.EntryType, id int32) (any, error) {
+	load, ok := loaders[noun(of)]
+	if !ok {
+		return nil, nil //nolint:nilnil // there is nothing to show, and nothing is wrong
+	}
+	found, err := load(s.reads.single(ctx), school, []int32{id})
+	return found[id], s.public(err)
+}
+
+// LastEntry implements lyceum.Reader.
+func (s *Store) LastEntry(ctx context.Context, school lyceum.SchoolID) (int64, error) {
+	last, err := lastEntry(s.reads.single(ctx), school)
+	return last, s.public(err)
+}
+
+func lastEntry(q *session, school lyceum.SchoolID) (int64, error) {
+	var last int64
+	_, err := q.one("SELECT value FROM counters WHERE school_id = $1 AND name = '"+journalCounter+"'", []any{int64(school)}, scanInt(&last))
+	return last, err
+}

@@ -1,0 +1,147 @@
+package sqlstore
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// SaveMovements implements lyceum.Tx.
+func (t *tx) SaveMovements(rows []lyceum.Movement) (lyceum.Saved, error) {
+	return save(t, &movements, rows)
+}
+
+// SaveOrders implements lyceum.Tx.
+func (t *tx) SaveOrders(rows []lyceum.PurchaseOrder) (lyceum.Saved, error) {
+	return save(t, &orders, rows)
+}
+
+// SetPolicy implements lyceum.Tx.
+func (t *tx) SetPolicy(p lyceum.SalePolicy) error {
+	err := t.session.exec("UPDATE schools SET on_refund = $2, on_chargeback = $3, on_cancellation = $4, abandon_after = $5 WHERE school_id = $1",
+		append([]any{int64(t.stamp.School)}, bindPolicy(p)...)...)
+	if err != nil {
+		return fmt.Errorf("update school: %w", err)
+	}
+	t.entry(lyceum.SchoolUpdated, int32(t.stamp.School))
+	return nil
+}
+
+// GetPolicy implements lyceum.Tx.
+func (t *tx) GetPolicy() (lyceum.SalePolicy, error) {
+	var p lyceum.SalePolicy
+	there, err := t.session.one("SELECT on_refund, on_chargeback, on_cancellation, abandon_after FROM schools WHERE school_id = $1", []any{int64(t.stamp.School)}, scanPolicy(&p)...)
+	if err == nil && !there {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no school %d", t.stamp.School)
+	}
+	return p, err
+}
+
+// TakeReference implements lyceum.Tx.
+func (t *tx) TakeReference(reference string, id lyceum.TransactionID) error {
+	var taken lyceum.TransactionID
+	there, err := t.session.one("INSERT INTO charge_references (school_id, reference, transaction_id) VALUES ($1, $2, $3) ON CONFLICT (school_id, reference) DO NOTHING RETURNING transaction_id",
+		[]any{int64(t.stamp.School), reference, int64(id)}, scanInt(&taken))
+	if err != nil || there {
+		return err
+	}
+	if _, err = t.session.one("SELECT transaction_id FROM charge_references WHERE school_id = $1 AND reference = $2", []any{int64(t.stamp.School), reference}, scanInt(&taken)); err != nil {
+		return fmt.Errorf("find reference: %w", err)
+	}
+	return &lyceum.Error{Kind: lyceum.Conflict, Code: "reference_taken", Detail: fmt.Sprintf("the payment with this reference is recorded already, as transaction %d", taken)}
+}
+
+// Announce implements lyceum.Tx.
+func (t *tx) Announce(kind lyceum.EntryType, id int32, event lyceum.EventName, detail string) {
+	told := lyceum.Entry{Type: kind, ObjectID: id, Event: lyceum.Some(event), Detail: lyceum.Opt[string]{Value: detail, Present: detail != ""}}
+	for i := range t.entries {
+		if e := &t.entries[i]; e.Type == kind && e.ObjectID == id && !e.Event.Present {
+			*e = told
+			return
+		}
+	}
+	t.entries = append(t.entries, told)
+}
+
+// ClaimAnswer implements lyceum.Tx. The key's row is locked until this
+// transaction ends.
+func (t *tx) ClaimAnswer(a lyceum.KeptAnswer) (lyceum.KeptAnswer, bool, error) {
+	hash := keyOf(a.Key)
+	var at time.Time
+	fresh, err := t.session.one("INSERT INTO answers (school_id, hash, request, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (school_id, hash) DO NOTHING RETURNING created_at",
+		[]any{int64(t.stamp.School), hash, a.Request[:], micros(a.CreatedAt)}, scanTime(&at))
+	if err != nil || fresh {
+		return lyceum.KeptAnswer{}, fresh, err
+	}
+	kept := lyceum.KeptAnswer{Key: a.Key}
+	_, err = t.session.one("SELECT request, created_at, body FROM answers WHERE school_id = $1 AND hash = $2",
+		[]any{int64(t.stamp.School), hash}, scanHash(&kept.Request), scanTime(&kept.CreatedAt), scanOptText(&kept.Body))
+	return kept, false, err
+}
+
+// KeepAnswer implements lyceum.Tx.
+func (t *tx) KeepAnswer(key, body string) error {
+	return t.session.exec("UPDATE answers SET body = $3 WHERE school_id = $1 AND hash = $2", int64(t.stamp.School), keyOf(key), body)
+}
+
+// GetSale implements lyceum.Tx.
+func (t *tx) GetSale(id lyceum.SaleID) (lyceum.Sale, error) {
+	return getByID(t.session, t.stamp.School, &sales, id, "sale")
+}
+
+// GetTransaction implements lyceum.Tx.
+func (t *tx) GetTransaction(id lyceum.TransactionID) (lyceum.Transaction, error) {
+	return getByID(t.session, t.stamp.School, &transactions, id, "transaction")
+}
+
+// FindTransactionsOf implements lyceum.Tx.
+func (t *tx) FindTransactionsOf(sale lyceum.SaleID) ([]lyceum.Transaction, error) {
+	return findTransactionsOf(t.session, t.stamp.School, sale)
+}
+
+// GetOrder implements lyceum.Tx.
+func (t *tx) GetOrder(id lyceum.OrderID) (lyceum.PurchaseOrder, error) {
+	return getByID(t.session, t.stamp.School, &orders, id, "order")
+}
+
+// FindLastMovement implements lyceum.Tx.
+func (t *tx) FindLastMovement(id lyceum.TransactionID, kinds ...lyceum.MovementKind) (lyceum.Opt[lyceum.Movement], error) {
+	w := &where{}
+	w.and("school_id = ?", int64(t.stamp.School))
+	w.and("transaction_id = ?", int64(id))
+	if len(kinds) > 0 {
+		list := make([]any, len(kinds))
+		for i, kind := range kinds {
+			list[i] = string(kind)
+		}
+		w.and("kind IN " + placeholders(3, len(kinds)))
+		w.args = append(w.args, list...)
+	}
+	found, err := rows(t.session, &movements, w.String()+" ORDER BY movement_id DESC LIMIT 1", w.args...)
+	if err != nil || len(found) == 0 {
+		return lyceum.None[lyceum.Movement](), err
+	}
+	return lyceum.Some(found[0]), nil
+}
+
+// CountSales implements lyceum.Tx.
+func (t *tx) CountSales(plan lyceum.PricingPlanID) (int64, error) {
+	var n int64
+	_, err := t.session.one(`SELECT count(*) FROM sales s WHERE s.school_id = $1 AND s.ended_at IS NULL
+		AND s.sale_id IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $2 AND t.pricing_plan_id = $3)`,
+		[]any{int64(t.stamp.School), int64(t.stamp.School), int64(plan)}, scanInt(&n))
+	return n, err
+}
+
+// FindExpired implements lyceum.Tx.
+func (t *tx) FindExpired(now time.Time, limit int) ([]lyceum.Enrollment, error) {
+	return rows(t.session, &enrollments, " WHERE school_id = $1 AND ended_at IS NULL AND expires_at IS NOT NULL AND expires_at <= $2 ORDER BY expires_at, enrollment_id LIMIT $3",
+		int64(t.stamp.School), micros(now), int64(limit))
+}
+
+// FindStaleOrders implements lyceum.Tx.
+func (t *tx) FindStaleOrders(now time.Time, limit int) ([]lyceum.PurchaseOrder, error) {
+	return rows(t.session, &orders, " WHERE school_id = $1 AND state = 'open' AND abandons_at <= $2 ORDER BY abandons_at, order_id LIMIT $3",
+		int64(t.stamp.School), micros(now), int64(limit))
+}

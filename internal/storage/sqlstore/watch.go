@@ -1,0 +1,37 @@
+package sqlstore
+
+import (
+	"sync"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// watch tells those who wait for a school that it has changed.
+type watch struct {
+	mu      sync.Mutex
+	waiting map[lyceum.SchoolID]chan struct{}
+}
+
+// Changed implements lyceum.Store.
+func (s *Store) Changed(school lyceum.SchoolID) <-chan struct{} {
+	s.watch.mu.Lock()
+	defer s.watch.mu.Unlock()
+	if s.watch.waiting == nil {
+		s.watch.waiting = map[lyceum.SchoolID]chan struct{}{}
+	}
+	c, ok := s.watch.waiting[school]
+	if !ok {
+		c = make(chan struct{})
+		s.watch.waiting[school] = c
+	}
+	return c
+}
+
+func (w *watch) changed(school lyceum.SchoolID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c, ok := w.waiting[school]; ok {
+		close(c)
+		delete(w.waiting, school)
+	}
+}

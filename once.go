@@ -1,0 +1,78 @@
+package lyceum
+
+import (
+	"context"
+	"time"
+)
+
+// Once makes a change happen once, however often it is asked for with the same
+// key (draft-ietf-httpapi-idempotency-key-header-07).
+type Once struct {
+	Key     string  // 1 to 255 characters, chosen by the caller
+	Request KeyHash // of everything else that was asked
+	// Render gives the answer to the change's result. It is kept with the
+	// change and given again to whoever asks again.
+	Render func(result any) ([]byte, error)
+}
+
+// KeptAnswer is what a change that happened once left.
+type KeptAnswer struct {
+	Key       string
+	Request   KeyHash
+	CreatedAt time.Time
+	Body      Opt[string] // absent while the change is under way in this transaction
+}
+
+// RepeatError is the error of a change that has happened before; Body is the
+// answer it gave.
+type RepeatError struct{ Body []byte }
+
+func (*RepeatError) Error() string { return "this request was answered before" }
+
+// Change runs a change that has a result in a transaction of the school. With
+// stamp.Once a change that was made before with the key is not made again: the
+// error is a *RepeatError, or Invalid with the code idempotency_key_reused when
+// something else was asked then.
+func Change[T any](ctx context.Context, store Store, stamp Stamp, change func(Tx) (T, error)) (T, error) {
+	var result T
+	err := store.Write(ctx, stamp, func(tx Tx) error {
+		if stamp.Once != nil {
+			if err := claim(tx, stamp); err != nil {
+				return err
+			}
+		}
+		var err error
+		if result, err = change(tx); err != nil || stamp.Once == nil {
+			return err
+		}
+		body, err := stamp.Once.Render(result)
+		if err != nil {
+			return err
+		}
+		return tx.KeepAnswer(stamp.Once.Key, string(body))
+	})
+	return result, err
+}
+
+func claim(tx Tx, stamp Stamp) error {
+	kept, fresh, err := tx.ClaimAnswer(KeptAnswer{Key: stamp.Once.Key, Request: stamp.Once.Request, CreatedAt: stamp.At})
+	switch {
+	case err != nil || fresh:
+		return err
+	case kept.Request != stamp.Once.Request:
+		return &Error{Kind: Invalid, Code: "idempotency_key_reused", Detail: "this Idempotency-Key was used for another request; take a new key for each request, and the same one only to repeat it"}
+	}
+	return &RepeatError{Body: []byte(kept.Body.Value)}
+}
+
+// By says who asks for a change, and under which key it happens once.
+type By struct {
+	School SchoolID
+	Actor  string
+	Once   *Once // nil: as often as it is asked for
+}
+
+// Stamp dates a change.
+func (b By) Stamp(at time.Time) Stamp {
+	return Stamp{School: b.School, At: at, Actor: b.Actor, Once: b.Once}
+}

@@ -1,0 +1,146 @@
+package lyceum
+
+import "time"
+
+// Sale groups the transactions of one purchase. Of a sale that was imported as
+// transactions only what the earliest of them tells is known.
+type Sale struct {
+	ID            SaleID
+	CreatedAt     time.Time // the earliest that a transaction of it ever bore
+	UserID        Opt[UserID]
+	PricingPlanID Opt[PricingPlanID]
+	CouponID      Opt[CouponID]
+	AffiliateID   Opt[AffiliateID]
+	AuthorID      Opt[AuthorID]
+	FinalPrice    Opt[Minor] // of its first transaction
+	Currency      Opt[Currency]
+	PaidUntil     Opt[time.Time] // of a subscription or payment plan: when the next payment is due
+	EndedAt       Opt[time.Time]
+	EndReason     Opt[SaleEnd] // present together with EndedAt
+}
+
+// SaleOf gives what a transaction that was imported tells of its sale.
+func SaleOf(t *Transaction) Sale {
+	return Sale{
+		ID: t.SaleID, CreatedAt: t.CreatedAt, UserID: Some(t.UserID), PricingPlanID: Some(t.PricingPlanID),
+		CouponID: t.CouponID, AffiliateID: t.AffiliateID, AuthorID: t.AuthorID, FinalPrice: Some(t.FinalPrice), Currency: Some(t.Currency),
+	}
+}
+
+// Admission is a place in a course that a sale gives.
+type Admission struct {
+	User   UserID
+	Course CourseID
+	Sale   SaleID
+	Until  Opt[time.Time]
+}
+
+// SaleEnd is why a sale ended.
+type SaleEnd string
+
+// The ends of a sale.
+const (
+	SaleCanceled    SaleEnd = "canceled"
+	SaleRefunded    SaleEnd = "refunded"
+	SaleChargedBack SaleEnd = "charged_back"
+)
+
+// MovementKind is what happened to the money of a transaction after it was
+// charged.
+type MovementKind string
+
+// The kinds of movements.
+const (
+	Refunded         MovementKind = "refund"
+	ChargebackOpened MovementKind = "chargeback_opened"
+	ChargebackWon    MovementKind = "chargeback_won"
+	ChargebackLost   MovementKind = "chargeback_lost"
+)
+
+// Movement is one thing that happened to the money of a transaction. It is
+// never changed.
+type Movement struct {
+	ID            MovementID
+	TransactionID TransactionID
+	SaleID        SaleID
+	Kind          MovementKind
+	Amount        Minor // a refund: given back; a chargeback opened: its fee
+	Refunded      Minor // all refunds of the transaction up to this movement
+	At            time.Time
+	Reason        Opt[string]
+	Reference     Opt[string] // of the payment system
+}
+
+// Consequence is what the end of a sale does to the learner's enrollment.
+type Consequence string
+
+// The consequences a school can choose.
+const (
+	Unenroll    Consequence = "unenroll"      // at once
+	AtPeriodEnd Consequence = "at_period_end" // when what was paid for is used up
+	Keep        Consequence = "keep"
+)
+
+// SalePolicy is what a school chose to happen when sales end.
+type SalePolicy struct {
+	OnRefund       Consequence   // a full refund: Unenroll or Keep
+	OnChargeback   Consequence   // a lost chargeback: Unenroll or Keep
+	OnCancellation Consequence   // any
+	AbandonAfter   time.Duration // an open order is abandoned so long after it was opened; whole minutes
+}
+
+// DefaultSalePolicy is what a school has that chose nothing.
+func DefaultSalePolicy() SalePolicy {
+	return SalePolicy{OnRefund: Unenroll, OnChargeback: Unenroll, OnCancellation: AtPeriodEnd, AbandonAfter: time.Hour}
+}
+
+// Check refuses a policy that is none.
+func (p SalePolicy) Check() error {
+	var wrong []FieldError
+	for _, part := range []struct {
+		field string
+		value Consequence
+	}{{"on_refund", p.OnRefund}, {"on_chargeback", p.OnChargeback}} {
+		if part.value != Unenroll && part.value != Keep {
+			wrong = append(wrong, FieldError{Field: part.field, Message: "must be unenroll or keep"})
+		}
+	}
+	if p.OnCancellation != Unenroll && p.OnCancellation != AtPeriodEnd && p.OnCancellation != Keep {
+		wrong = append(wrong, FieldError{Field: "on_cancellation", Message: "must be unenroll, at_period_end or keep"})
+	}
+	if p.AbandonAfter < time.Minute || p.AbandonAfter > 90*24*time.Hour || p.AbandonAfter%time.Minute != 0 {
+		wrong = append(wrong, FieldError{Field: "abandon_after_minutes", Message: "must be from 1 to 129600, which is 90 days"})
+	}
+	if len(wrong) > 0 {
+		return InvalidFields(wrong...)
+	}
+	return nil
+}
+
+// OrderState is how far an order has come.
+type OrderState string
+
+// The states of an order.
+const (
+	OrderOpen      OrderState = "open"
+	OrderCompleted OrderState = "completed"
+	OrderAbandoned OrderState = "abandoned"
+)
+
+// PurchaseOrder is a checkout that somebody began.
+type PurchaseOrder struct {
+	ID            OrderID
+	Email         string
+	Name          Opt[string]
+	UserID        Opt[UserID] // once the address belongs to a user
+	PricingPlanID PricingPlanID
+	CouponID      Opt[CouponID]
+	AffiliateID   Opt[AffiliateID]
+	FinalPrice    Minor
+	Currency      Currency
+	State         OrderState
+	CreatedAt     time.Time
+	AbandonsAt    time.Time
+	ClosedAt      Opt[time.Time]
+	SaleID        Opt[SaleID] // of a completed order
+}

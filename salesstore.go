@@ -1,0 +1,73 @@
+package lyceum
+
+import (
+	"context"
+	"time"
+)
+
+// SalesReader is the part of a reader that knows single sales and the journal
+// as others follow it. Single things that are not in the school are NotFound.
+type SalesReader interface {
+	GetSale(ctx context.Context, school SchoolID, id SaleID) (Sale, error)
+	GetTransaction(ctx context.Context, school SchoolID, id TransactionID) (Transaction, error)
+	// FindTransactionsOf gives the transactions of a sale, oldest first.
+	FindTransactionsOf(ctx context.Context, school SchoolID, sale SaleID) ([]Transaction, error)
+	// FindMovements gives the movements of a sale by id.
+	FindMovements(ctx context.Context, school SchoolID, sale SaleID) ([]Movement, error)
+	// FindReferences gives the names that transactions have in the payment
+	// system, for those that have one.
+	FindReferences(ctx context.Context, school SchoolID, ids []TransactionID) (map[TransactionID]string, error)
+	GetOrder(ctx context.Context, school SchoolID, id OrderID) (PurchaseOrder, error)
+
+	// FindChanges gives a part of the journal with its objects, all of one
+	// moment.
+	FindChanges(ctx context.Context, school SchoolID, f ChangeFilter) (ChangeListing, error)
+	// GetObject gives the object that entries of a type are about, as in
+	// ChangeRecord; nil when it is gone.
+	GetObject(ctx context.Context, school SchoolID, of EntryType, id int32) (any, error)
+	// LastEntry gives the number of the school's last entry; 0 without any.
+	LastEntry(ctx context.Context, school SchoolID) (int64, error)
+	// FindOverdue gives the schools where an enrollment has expired or an order
+	// is to be abandoned by now, and nobody has taken note.
+	FindOverdue(ctx context.Context, now time.Time) ([]SchoolID, error)
+}
+
+// SalesTx is the part of a transaction that keeps sales.
+type SalesTx interface {
+	SaveMovements(movements []Movement) (Saved, error)
+	SaveOrders(orders []PurchaseOrder) (Saved, error)
+	// SetPolicy changes what happens when sales end.
+	SetPolicy(policy SalePolicy) error
+	// TakeReference keeps the name that a transaction has in the payment
+	// system. It fails with Conflict when another transaction has it.
+	TakeReference(reference string, id TransactionID) error
+
+	// Announce marks the entry of this change of that type and object as an
+	// event, and appends such an entry where there is none. Detail is JSON, or
+	// empty.
+	Announce(entry EntryType, id int32, event EventName, detail string)
+
+	// ClaimAnswer makes a key this change's own, unless an answer is kept for
+	// it: that one it gives, and false. Others who claim the key wait.
+	ClaimAnswer(a KeptAnswer) (kept KeptAnswer, fresh bool, err error)
+	KeepAnswer(key, body string) error
+
+	// These are Reader's inside the transaction.
+	GetPolicy() (SalePolicy, error)
+	GetSale(id SaleID) (Sale, error)
+	GetTransaction(id TransactionID) (Transaction, error)
+	FindTransactionsOf(sale SaleID) ([]Transaction, error)
+	GetOrder(id OrderID) (PurchaseOrder, error)
+	// FindLastMovement gives the last movement of a transaction of one of the
+	// kinds, if there is one.
+	FindLastMovement(id TransactionID, kinds ...MovementKind) (Opt[Movement], error)
+	// CountSales gives the number of sales with a pricing plan that have not
+	// ended.
+	CountSales(plan PricingPlanID) (int64, error)
+	// FindExpired gives up to limit enrollments that nobody ended and that have
+	// expired by now.
+	FindExpired(now time.Time, limit int) ([]Enrollment, error)
+	// FindStaleOrders gives up to limit open orders that are to be abandoned by
+	// now.
+	FindStaleOrders(now time.Time, limit int) ([]PurchaseOrder, error)
+}
