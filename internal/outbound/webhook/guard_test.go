@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -34,6 +36,10 @@ func openInside(t *testing.T) *inside {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { listener.Close() })
+	return serveInside(listener)
+}
+
+func serveInside(listener net.Listener) *inside {
 	in := &inside{port: strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)}
 	go func() {
 		for {
@@ -51,6 +57,23 @@ func openInside(t *testing.T) *inside {
 		}
 	}()
 	return in
+}
+
+// proxy is named to all tests: net/http looks once who the proxy is.
+var proxy *inside
+
+func TestMain(m *testing.M) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	proxy = serveInside(listener)
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
+		os.Setenv(name, "http://127.0.0.1:"+proxy.port)
+	}
+	os.Unsetenv("NO_PROXY")
+	os.Unsetenv("no_proxy")
+	os.Exit(m.Run())
 }
 
 // visits counts the connections up to now. Connections are accepted in their
@@ -361,12 +384,6 @@ func TestR10_RedirectsAreNotFollowed(t *testing.T) {
 
 // TestR10_NoProxy names a proxy that the guard would let through.
 func TestR10_NoProxy(t *testing.T) {
-	in := openInside(t)
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
-		t.Setenv(name, "http://127.0.0.1:"+in.port)
-	}
-	t.Setenv("NO_PROXY", "")
-	t.Setenv("no_proxy", "")
 	s := New(Options{Loopback: true, Allow: prefixes("127.0.0.0/8"), Resolver: names(t, func(int) []string { return nil })})
 	for _, form := range []string{"https://receiver.example.com/", "http://receiver.example.com/", "https://receiver.example.com:8443/"} {
 		if err := s.CheckURL(form); err != nil {
@@ -374,7 +391,7 @@ func TestR10_NoProxy(t *testing.T) {
 		}
 		sameAsRefused(t, form, s.Send(t.Context(), message(form)))
 	}
-	if n := in.visits(t); n != 0 {
+	if n := proxy.visits(t); n != 0 {
 		t.Errorf("the proxy was asked %d times", n)
 	}
 }
@@ -440,6 +457,33 @@ func TestR10_LoopbackIsThisMachineAlone(t *testing.T) {
 			t.Error(form, "is taken")
 		}
 		sameAsRefused(t, form, s.Send(t.Context(), message(form)))
+	}
+}
+
+func TestR10_NothingGoesToTheInternetInTheClear(t *testing.T) {
+	s := New(Options{Allow: prefixes("10.1.0.0/16")})
+	for _, address := range []string{"93.184.215.14:80", "[2606:4700::1111]:80", "10.2.0.1:80"} {
+		_, err := s.plain.DialContext(t.Context(), "tcp", address)
+		if _, refused := errors.AsType[*net.AddrError](err); !refused {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+func TestSendHoldsToCheckURL(t *testing.T) {
+	in := openInside(t)
+	s := New(Options{Loopback: true, Resolver: names(t, allInside)})
+	for _, form := range []string{
+		"http://user:password@127.0.0.1:" + in.port, "http://127.0.0.1:" + in.port + "/#a", "http://127.0.0.1:" + in.port + "/" + strings.Repeat("a", 2000),
+		"http://receiver.example.com:" + in.port, "http://127。0。0。1:" + in.port,
+	} {
+		sameAsRefused(t, form, s.Send(t.Context(), message(form)))
+		if out := s.tryUnchecked(t, form); !out.Delivered {
+			t.Errorf("%q would not be reached anyway: %+v", form, out)
+		}
+	}
+	if n := in.visits(t); n != 5 {
+		t.Errorf("%d connections came in, 5 of them wanted", n)
 	}
 }
 
