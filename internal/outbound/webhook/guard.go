@@ -1,0 +1,65 @@
+package webhook
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+	"syscall"
+
+	"code.dny.dev/ssrf"
+)
+
+// guard judges the addresses of receivers. It is asked about the address that
+// is about to be dialled and not about a name, so that a name which means
+// another address the second time gains nothing.
+type guard struct {
+	public  *ssrf.Guardian
+	allowed []netip.Prefix // IPv4 prefixes in IPv4 form
+}
+
+// ownMachine is what Options.Loopback allows.
+var ownMachine = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+
+// azureHost answers the machines of one cloud about themselves. It looks public
+// and is in no registry of special addresses.
+var azureHost = netip.MustParsePrefix("168.63.129.16/32")
+
+func newGuard(o Options) guard {
+	var g guard
+	for _, p := range o.Allow {
+		if p.Addr().Is4In6() && p.Bits() >= 96 {
+			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+		}
+		g.allowed = append(g.allowed, p)
+	}
+	if o.Loopback {
+		g.allowed = append(g.allowed, ownMachine...)
+	}
+	g.public = ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(azureHost),
+		ssrf.WithAllowedV4Prefixes(g.allowed...), ssrf.WithAllowedV6Prefixes(g.allowed...))
+	return g
+}
+
+// allows reports whether the address is in a network that was named.
+func (g guard) allows(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	return slices.ContainsFunc(g.allowed, func(p netip.Prefix) bool { return p.Contains(ip) })
+}
+
+// passes reports whether the address is public or in a network that was named.
+func (g guard) passes(ip netip.Addr) bool { return g.public.SafeAddr(ip.Unmap()) == nil }
+
+// dialSecure is the net.Dialer.Control of https.
+func (g guard) dialSecure(network, address string, conn syscall.RawConn) error {
+	return g.public.Safe(network, address, conn)
+}
+
+// dialPlain is the net.Dialer.Control of http, which goes to the networks that
+// were named and nowhere else: what is sent there can be read on the way.
+func (g guard) dialPlain(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil || !g.allows(at.Addr()) {
+		return &net.AddrError{Err: "not in a network that is allowed", Addr: address}
+	}
+	return nil
+}
