@@ -61,6 +61,21 @@ const (
 	OrderUpdated           EntryType = "order.updated"
 )
 
+// EntryTypes lists every type of entry.
+func EntryTypes() []EntryType {
+	return []EntryType{
+		SchoolCreated, SchoolUpdated, UserCreated, UserUpdated, CourseCreated, CourseUpdated, PricingPlanCreated,
+		PricingPlanUpdated, CouponCreated, CouponUpdated, AffiliateCreated, AffiliateUpdated, AuthorCreated,
+		AuthorUpdated, SaleCreated, SaleUpdated, TransactionCreated, TransactionUpdated, APIKeyCreated,
+		APIKeyRevoked, OAuthAppCreated, OAuthAppUpdated, GrantCreated, GrantRevoked, LinkCreated,
+		LectureSectionCreated, LectureSectionUpdated, LectureCreated, LectureUpdated, AttachmentCreated,
+		AttachmentUpdated, EnrollmentCreated, EnrollmentUpdated, ProgressCreated, ProgressUpdated,
+		LectureProgressCreated, LectureProgressUpdated, QuizResponseCreated, QuizResponseUpdated, UserTagged,
+		WebhookCreated, WebhookUpdated, WebhookEventCreated, WebhookEventUpdated, WebhookDeleted, WebhookEventResent,
+		WebhookSecretRotated, MovementCreated, MovementUpdated, OrderCreated, OrderUpdated,
+	}
+}
+
 // EventName names something that webhooks tell of, in the contract's words.
 type EventName string
 

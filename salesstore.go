@@ -58,6 +58,8 @@ type SalesTx interface {
 	GetTransaction(id TransactionID) (Transaction, error)
 	FindTransactionsOf(sale SaleID) ([]Transaction, error)
 	GetOrder(id OrderID) (PurchaseOrder, error)
+	// GetReference gives the name of a transaction in the payment system.
+	GetReference(id TransactionID) (Opt[string], error)
 	// FindLastMovement gives the last movement of a transaction of one of the
 	// kinds, if there is one.
 	FindLastMovement(id TransactionID, kinds ...MovementKind) (Opt[Movement], error)

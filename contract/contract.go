@@ -21,6 +21,12 @@ var v2YAML []byte
 //go:embed v2.json
 var v2JSON []byte
 
+//go:embed lyceum.yaml
+var lyceumYAML []byte
+
+//go:embed lyceum.json
+var lyceumJSON []byte
+
 // Document is an OpenAPI document in both of its forms, which say the same
 // with their keys in the same order. The bytes are the program's own; nobody
 // changes them.
@@ -36,5 +42,8 @@ func V1() Document { return Document{Name: "v1", YAML: v1YAML, JSON: v1JSON} }
 // V2 gives the document of the v2 interface.
 func V2() Document { return Document{Name: "v2", YAML: v2YAML, JSON: v2JSON} }
 
+// Lyceum gives the document of what the two versions lack.
+func Lyceum() Document { return Document{Name: "lyceum", YAML: lyceumYAML, JSON: lyceumJSON} }
+
 // All gives every document there is, the oldest interface first.
-func All() []Document { return []Document{V1(), V2()} }
+func All() []Document { return []Document{V1(), V2(), Lyceum()} }

@@ -34,6 +34,7 @@ const (
 	tokenRefusals = "400 401 405 413 429 500 503"
 	meRefusals    = "304 400 401 403 405 429 500 503" // of a learner's list
 	orderRefusals = "400 401 403 404 405 409 429 500 503"
+	onceRefusals  = "400 401 403 404 405 409 413 422 429 500 503" // of what happens once for a key
 )
 
 var v1Operations = map[string]operation{
@@ -197,7 +198,7 @@ var v2Operations = map[string]operation{
 }
 
 func TestOperationsAreTheContracts(t *testing.T) {
-	tables := map[string]map[string]operation{"v1": v1Operations, "v2": v2Operations}
+	tables := map[string]map[string]operation{"v1": v1Operations, "v2": v2Operations, "lyceum": lyceumOperations}
 	for _, d := range contract.All() {
 		t.Run(d.Name, func(t *testing.T) {
 			want := map[string][]string{}

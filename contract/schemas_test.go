@@ -419,7 +419,7 @@ var elsewhere = map[string][]string{
 }
 
 func TestSchemasAreTheContracts(t *testing.T) {
-	tables := map[string]map[string]string{"v1": v1Schemas, "v2": v2Schemas}
+	tables := map[string]map[string]string{"v1": v1Schemas, "v2": v2Schemas, "lyceum": lyceumSchemas}
 	for _, d := range contract.All() {
 		t.Run(d.Name, func(t *testing.T) {
 			want := map[string][]string{}

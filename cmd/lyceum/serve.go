@@ -15,6 +15,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/contract"
+	"github.com/lyceum-school/lyceum/internal/inbound/apilyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv1"
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv2"
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
@@ -162,6 +163,7 @@ type service struct {
 	learning *learning.Service
 	people   *people.Service
 	events   *events.Service
+	feed     *events.Feed
 	metrics  *server.Metrics
 	log      *slog.Logger
 }
@@ -189,6 +191,7 @@ func newService(p *program, store *sqlstore.Store, perMinute int64, loopback boo
 		learning: lessons,
 		people:   users,
 		events:   events.New(store),
+		feed:     events.NewFeed(store, p.ctx.Done()),
 		metrics:  metrics,
 	}
 }
@@ -234,6 +237,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		Faces: []wire.Face{
 			apiv1.New(apiv1.Rules{Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Hash: s.accounts.Hash}, oauth.Endpoints(s.oauth, lyceum.V1)),
 			apiv2.New(s.learning, oauth.Endpoints(s.oauth, lyceum.V2)),
+			apilyceum.New(apilyceum.Rules{Sales: s.sales, People: s.people, Feed: s.feed, School: s.store.GetSchool}),
 		},
 		Keys:         s.keys,
 		OAuth:        s.oauth,

@@ -2,6 +2,7 @@
 // run: a field that changes its name or its type fails here.
 import type { operations as V1 } from './build/v1';
 import type { operations as V2 } from './build/v2';
+import type { operations as Own } from './build/lyceum';
 
 type Asked<O> = O extends { parameters: { query?: infer Query } } ? Query : never;
 type Sent<O> = O extends { requestBody: { content: { 'application/json': infer Body } } } ? Body : never;
@@ -25,3 +26,10 @@ const next: number[] | undefined = users.meta.search_after;
 
 const v2 = await ask<Told<V2['listProductCourses']>>('/v2/products/courses', { sort_by: 'name' } satisfies Asked<V2['listProductCourses']>);
 console.log(heading, pages, tags.map((tag) => tag.name), next, v2.data[0]?.is_listed, v2.meta.total_pages);
+
+const bought: Sent<Own['createSale']> = { user_id: id, pricing_plan_id: 3, reference: 'ch_3Ox9' };
+const { sale } = await ask<Told<Own['createSale'], 201>>('/lyceum/v1/sales', {}, 'POST', bought);
+const paid: number = sale.transactions[0].charge;
+const feed = await ask<Told<Own['listChanges']>>('/lyceum/v1/changes', { after: 0, wait: 30 } satisfies Asked<Own['listChanges']>);
+const last: number = feed.changes[0]?.number ?? feed.next;
+export { paid, last };

@@ -22,6 +22,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/contract"
+	"github.com/lyceum-school/lyceum/internal/inbound/apilyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv1"
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv2"
 	"github.com/lyceum-school/lyceum/internal/inbound/oauth"
@@ -144,6 +145,16 @@ func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 	}
 }
 
+// facesOver gives every face there is: v1, v2 and Lyceum's own.
+func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) []wire.Face {
+	rules := rulesOver(store, now)
+	return []wire.Face{
+		apiv1.New(rules, oauth.Endpoints(tokens, lyceum.V1)),
+		apiv2.New(rules.Learning, oauth.Endpoints(tokens, lyceum.V2)),
+		apilyceum.New(apilyceum.Rules{Sales: rules.Sales, People: rules.People, Feed: events.NewFeed(store, nil), School: store.GetSchool}),
+	}
+}
+
 // newSite makes a site that lets change set its options.
 func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 	t.Helper()
@@ -163,9 +174,7 @@ func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 	}
 	tokens := access.NewOAuth(store, s.clock.now)
 	s.options = server.Options{
-		Faces: []wire.Face{
-			apiv1.New(rulesOver(store, s.clock.now), oauth.Endpoints(tokens, lyceum.V1)), apiv2.New(learning.New(store, s.clock.now), oauth.Endpoints(tokens, lyceum.V2)),
-		},
+		Faces:     facesOver(store, s.clock.now, tokens),
 		Keys:      access.NewKeys(store, s.clock.now),
 		OAuth:     tokens,
 		Limiter:   access.NewLimiter(0, s.clock.now),

@@ -195,7 +195,7 @@ func (h *handler) dispatch(x *exchange, r *http.Request, to *route) {
 func preflight(w http.ResponseWriter, to *route) {
 	header := w.Header()
 	header.Set("Access-Control-Allow-Methods", to.allow)
-	header.Set("Access-Control-Allow-Headers", "apiKey, Authorization, Content-Type, If-None-Match, X-Request-Id")
+	header.Set("Access-Control-Allow-Headers", "apiKey, Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id")
 	header.Set("Access-Control-Max-Age", "3600")
 	w.WriteHeader(http.StatusNoContent)
 }
@@ -313,6 +313,10 @@ func (h *handler) limit(x *exchange, r *http.Request) error {
 }
 
 func (h *handler) answer(x *exchange, r *http.Request) error {
+	if x.op.Waits > 0 {
+		// Where it cannot be set there is none.
+		_ = http.NewResponseController(x).SetWriteDeadline(time.Now().Add(x.op.Waits + writeTimeout))
+	}
 	body, err := x.op.Serve(r.Context(), x.who, r)
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ func (m *malformed) body() string {
 	}
 	values := []string{"1", "2", `"3"`, "0", "-1", "1e9", "null", "true", `"x"`, `"a@example.com"`, "[]", "{}", `"\u0000"`, `"\ud800"`, "1.5", strings.Repeat("[", 500)}
 	var s strings.Builder
-	for _, name := range []string{"user_id", "course_id", "email", "name", "password", "src"} {
+	for _, name := range []string{"user_id", "course_id", "email", "name", "password", "src", "pricing_plan_id", "amount", "charge", "currency", "reference", "outcome", "tags", "on_refund"} {
 		if m.chance.IntN(3) > 0 {
 			s.WriteString(`,"` + name + `":` + m.pick(values))
 		}

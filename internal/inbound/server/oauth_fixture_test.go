@@ -18,15 +18,11 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/contract"
-	"github.com/lyceum-school/lyceum/internal/inbound/apiv1"
-	"github.com/lyceum-school/lyceum/internal/inbound/apiv2"
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
 	"github.com/lyceum-school/lyceum/internal/inbound/oauth"
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
-	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
-	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
@@ -118,10 +114,8 @@ func campusOver(t *testing.T, store lyceum.Store) *campus {
 	}
 	maps.Copy(rooms, map[string]http.Handler{"/assets/": web.Assets(), "/admin": owner, "/admin/": owner})
 	c.options = server.Options{
-		Faces: []wire.Face{
-			apiv1.New(rulesOver(store, c.clock.now), oauth.Endpoints(c.oauth, lyceum.V1)), apiv2.New(learning.New(store, c.clock.now), oauth.Endpoints(c.oauth, lyceum.V2)),
-		},
-		Keys: keys, OAuth: c.oauth, Pages: rooms, Limiter: access.NewLimiter(0, c.clock.now), Reference: http.NotFoundHandler(), Ready: store.Ping,
+		Faces: facesOver(store, c.clock.now, c.oauth),
+		Keys:  keys, OAuth: c.oauth, Pages: rooms, Limiter: access.NewLimiter(0, c.clock.now), Reference: http.NotFoundHandler(), Ready: store.Ping,
 		Metrics: server.NewMetrics("v1.2.3"), MetricsToken: "metrics", Log: log, AccessLog: true, HTTPS: true,
 	}
 	c.Handler = server.Handler(c.options)

@@ -210,12 +210,15 @@ func TestStatements(t *testing.T) {
 	k := newClass(t, campusOver(t, store))
 	storetest.Crowd(t, k.store, k.theirs.id, 1, 1000, 400)
 	storetest.Write(t, k.store, k.theirs.id, crowdedContents)
+	for _, p := range []*part{k.ours, k.theirs} {
+		storetest.Write(t, k.store, p.id, func(tx lyceum.Tx) error { return sellOnce(tx, 1) })
+	}
 	for _, face := range k.options.Faces {
 		for _, op := range face.Operations() {
 			if op.Method != http.MethodGet || op.Credential == wire.Open {
 				continue
 			}
-			path := fill(op.Path, "course_id=1 lecture_id=11 video_id=103 quiz_id=107 user_id=2 pricing_plan_id=1 webhook_id=1")
+			path := fill(op.Path, "course_id=1 lecture_id=11 video_id=103 quiz_id=107 user_id=2 pricing_plan_id=1 webhook_id=1 sale_id=1 transaction_id=1 order_id=1")
 			var counts []int64
 			for _, p := range []*part{k.ours, k.theirs} {
 				var n int64
@@ -224,6 +227,9 @@ func TestStatements(t *testing.T) {
 					query := "?user_id=2&per=100"
 					if strings.HasPrefix(path, "/v2") {
 						query = "?per_page=100"
+					}
+					if strings.HasPrefix(path, "/lyceum") {
+						query = "?limit=5"
 					}
 					w := k.do(request(op.Method, path+query, nil, "apiKey: "+p.key, "Authorization: bearer "+k.tokens[bearer{p, mira, op.Version}]))
 					wantStatus(t, w, http.StatusOK)

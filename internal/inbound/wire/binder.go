@@ -29,6 +29,9 @@ func (b *Binder) Err() error {
 	return lyceum.InvalidFields(b.problems...)
 }
 
+// Refuse adds something that is wrong, worded to follow the name.
+func (b *Binder) Refuse(name, message string) { b.refuse(name, message) }
+
 func (b *Binder) refuse(name, message string) {
 	b.problems = append(b.problems, lyceum.FieldError{Field: name, Message: message})
 }
@@ -73,6 +76,20 @@ func (b *Binder) Int32From(name string, least int32) *int32 {
 	}
 	n := int32(v)
 	return &n
+}
+
+// Int64From binds an integer from least on; least when it is absent.
+func (b *Binder) Int64From(name string, least int64) int64 {
+	text, ok := b.text(name)
+	if !ok {
+		return least
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < least || text[0] == '+' {
+		b.refuse(name, "must be an integer from "+strconv.FormatInt(least, 10)+" to 9223372036854775807")
+		return least
+	}
+	return n
 }
 
 // Int32Between binds an integer from least to most.

@@ -3,11 +3,14 @@ package wire
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -24,6 +27,7 @@ type Input struct {
 	request *http.Request
 	failure error // which outweighs the mistakes
 	members map[string]json.RawMessage
+	body    []byte
 }
 
 // With makes an endpoint of a function that wants the input of a request bound
@@ -74,12 +78,26 @@ func (in *Input) ReadJSON(known ...string) {
 		in.failure = err
 		return
 	}
+	in.body = text
 	if in.members, err = object(text); err != nil {
 		in.failure = err
 		return
 	}
 	if len(known) > 0 {
 		in.refuseOthers(known)
+	}
+}
+
+// ReadNothing refuses a body that has members, where there is nothing to say.
+func (in *Input) ReadNothing() {
+	if in.request.ContentLength == 0 {
+		return
+	}
+	text, err := io.ReadAll(in.request.Body)
+	if in.body = bytes.TrimSpace(text); err != nil {
+		in.failure = err
+	} else if len(in.body) > 0 && string(in.body) != "{}" {
+		in.failure = lyceum.Invalidf("this operation takes no body")
 	}
 }
 
@@ -146,14 +164,102 @@ func (in *Input) RequiredID(name string) int32 {
 		}
 		return 0
 	}
+	return in.number(name, raw, 1, maxInt32)
+}
+
+// number reads an integer. A text of digits is taken as the number.
+func (in *Input) number(name string, raw json.RawMessage, least, most int64) int32 {
 	text := strings.Trim(string(raw), `"`)
 	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || n < 1 || text[0] == '+' {
-		in.refuse(name, "must be an integer from 1 to "+strconv.Itoa(maxInt32))
-		return 0
+	if err != nil || n < least || n > most || text[0] == '+' {
+		in.refuse(name, "must be an integer from "+strconv.FormatInt(least, 10)+" to "+strconv.FormatInt(most, 10))
+		return int32(least)
 	}
 	return int32(n)
 }
+
+// Int gives an integer of the body within bounds; absent and null are absent.
+func (in *Input) Int(name string, least, most int32) lyceum.Opt[int32] {
+	raw, there := in.members[name]
+	if !there || string(raw) == "null" {
+		return lyceum.None[int32]()
+	}
+	return lyceum.Some(in.number(name, raw, int64(least), int64(most)))
+}
+
+// Amount gives an integer of the body from least on; absent and null are absent.
+func (in *Input) Amount(name string, least int32) lyceum.Opt[int32] {
+	return in.Int(name, least, maxInt32)
+}
+
+// Sentence gives a text of the body of 1 to most characters; absent and null are
+// absent.
+func (in *Input) Sentence(name string, most int) lyceum.Opt[string] {
+	text := in.Text(name)
+	if n := utf8.RuneCountInString(text.Value); text.Present && (n < 1 || n > most) {
+		in.refuse(name, "must be a text of 1 to "+strconv.Itoa(most)+" characters")
+	}
+	return text
+}
+
+// Choice gives one of the values; absent is absent.
+func (in *Input) Choice(name string, values ...string) lyceum.Opt[string] {
+	if !in.Has(name) {
+		return lyceum.None[string]()
+	}
+	var text string
+	if err := json.Unmarshal(in.members[name], &text); err != nil || !slices.Contains(values, text) {
+		in.refuse(name, "must be "+strings.Join(values[:len(values)-1], ", ")+" or "+values[len(values)-1])
+	}
+	return lyceum.Some(text)
+}
+
+// Texts gives a list of texts that the body must have.
+func (in *Input) Texts(name string) []string {
+	var texts []string
+	if raw, there := in.members[name]; !there || string(raw) == "null" || json.Unmarshal(raw, &texts) != nil {
+		if in.failure == nil {
+			in.refuse(name, "must be a list of texts")
+		}
+	}
+	return texts
+}
+
+// Truth gives true or false of the body; absent and null are absent.
+func (in *Input) Truth(name string) lyceum.Opt[bool] {
+	raw, there := in.members[name]
+	if !there || string(raw) == "null" {
+		return lyceum.None[bool]()
+	}
+	if text := string(raw); text != "true" && text != "false" {
+		in.refuse(name, "must be true or false")
+	}
+	return lyceum.Some(string(raw) == "true")
+}
+
+// Once gives the key under which the request happens once, if it bears one, and
+// what it asks (draft-ietf-httpapi-idempotency-key-header-07). It is called
+// after ReadJSON.
+func (in *Input) Once() (key lyceum.Opt[string], asked lyceum.KeyHash) {
+	keys := in.request.Header["Idempotency-Key"]
+	if len(keys) == 0 {
+		return key, asked
+	}
+	text := strings.Trim(keys[0], `"`) // the draft has a string of structured fields
+	if n := utf8.RuneCountInString(text); len(keys) > 1 || n < 1 || n > maxKey || !utf8.ValidString(text) {
+		in.refuse("Idempotency-Key", "must be a text of 1 to "+strconv.Itoa(maxKey)+" characters, given once")
+		return key, asked
+	}
+	sum := sha256.New()
+	for _, part := range []string{in.request.Method, in.request.URL.Path, string(in.body)} {
+		sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+		sum.Write([]byte(part))
+	}
+	return lyceum.Some(text), lyceum.KeyHash(sum.Sum(nil))
+}
+
+// maxKey is the length of the longest Idempotency-Key, in characters.
+const maxKey = 255
 
 // Text gives a text of the body; absent and null are absent.
 func (in *Input) Text(name string) lyceum.Opt[string] {

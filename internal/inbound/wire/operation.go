@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
@@ -22,9 +23,10 @@ type Operation struct {
 	Needs      lyceum.Permissions      // of an API key
 	Version    lyceum.InterfaceVersion // that an access token must be of
 	Serve      Endpoint
-	Success    int     // status of an answer; 0 is 200
-	Fail       Failure // nil is the face's own
-	Secret     bool    // the answers hold secrets, which nobody on the way may keep
+	Success    int           // status of an answer; 0 is 200
+	Fail       Failure       // nil is the face's own
+	Waits      time.Duration // how long the answer may have to be waited for
+	Secret     bool          // the answers hold secrets, which nobody on the way may keep
 }
 
 // Credential is what a request must show.
@@ -116,3 +118,9 @@ func (j JSON) AppendJSON(b []byte) ([]byte, error) {
 	}
 	return append(b, text...), nil
 }
+
+// Text is a body that is JSON already.
+type Text []byte
+
+// AppendJSON implements Body.
+func (t Text) AppendJSON(b []byte) ([]byte, error) { return append(b, t...), nil }

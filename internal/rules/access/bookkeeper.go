@@ -70,7 +70,7 @@ func Sweep(ctx context.Context, store lyceum.Store, now time.Time) error {
 	for _, school := range schools {
 		err := store.Sweep(ctx, school.ID, lyceum.Expired{
 			Until: over, SeenUntil: over.Add(-SessionIdle), BegunUntil: over.Add(-SessionAbsolute),
-			UsedUntil: over.Add(-RefreshIdle), FamilyUntil: over.Add(-RefreshAbsolute),
+			AnswerUntil: over.Add(-AnswerLife), UsedUntil: over.Add(-RefreshIdle), FamilyUntil: over.Add(-RefreshAbsolute),
 		})
 		if err != nil {
 			return err
@@ -80,6 +80,9 @@ func Sweep(ctx context.Context, store lyceum.Store, now time.Time) error {
 }
 
 const (
+	// AnswerLife is how long an answer is kept besides the day that everything
+	// stays; a key is good for both together.
+	AnswerLife = 24 * time.Hour
 	sweepPause = 10 * time.Minute
 	sweepAfter = 24 * time.Hour
 )

@@ -235,7 +235,8 @@ func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionI
 				return TransactionDetail{}, err
 			}
 		}
-		return TransactionDetail{Transaction: t, Movements: []lyceum.Movement{m}}, nil
+		reference, err := tx.GetReference(id)
+		return TransactionDetail{Transaction: t, Reference: reference, Movements: []lyceum.Movement{m}}, err
 	})
 }
 

@@ -105,6 +105,13 @@ func (t *tx) GetOrder(id lyceum.OrderID) (lyceum.PurchaseOrder, error) {
 	return getByID(t.session, t.stamp.School, &orders, id, "order")
 }
 
+// GetReference implements lyceum.Tx.
+func (t *tx) GetReference(id lyceum.TransactionID) (lyceum.Opt[string], error) {
+	var reference lyceum.Opt[string]
+	_, err := t.session.one("SELECT reference FROM charge_references WHERE school_id = $1 AND transaction_id = $2", []any{int64(t.stamp.School), int64(id)}, scanOptText(&reference))
+	return reference, err
+}
+
 // FindLastMovement implements lyceum.Tx.
 func (t *tx) FindLastMovement(id lyceum.TransactionID, kinds ...lyceum.MovementKind) (lyceum.Opt[lyceum.Movement], error) {
 	w := &where{}

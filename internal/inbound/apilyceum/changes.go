@@ -1,0 +1,122 @@
+package apilyceum
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+)
+
+// The bounds of a part of the feed.
+const (
+	usualChanges = 1000
+	mostChanges  = 10_000
+	longestWait  = 30 // seconds
+)
+
+// changesAsked is what listChanges is asked.
+type changesAsked struct {
+	filter lyceum.ChangeFilter
+	wait   time.Duration
+}
+
+func bindListChanges(in *wire.Input) changesAsked {
+	q := changesAsked{filter: lyceum.ChangeFilter{After: in.Int64From("after", 0), Limit: usualChanges}}
+	if n := in.Int32Between("limit", 1, mostChanges); n != nil {
+		q.filter.Limit = int(*n)
+	}
+	if n := in.Int32Between("wait", 0, longestWait); n != nil {
+		q.wait = time.Duration(*n) * time.Second
+	}
+	if words := in.Words("types"); words != nil {
+		q.filter.Types = typesOf(in, *words)
+	}
+	return q
+}
+
+// typesOf reads a list of types, of which a noun alone means all of its own.
+func typesOf(in *wire.Input, words string) []lyceum.EntryType {
+	var found []lyceum.EntryType
+	for word := range strings.SplitSeq(words, ",") {
+		known := false
+		for _, t := range lyceum.EntryTypes() {
+			if string(t) == word || strings.HasPrefix(string(t), word+".") {
+				known = true
+				found = append(found, t)
+			}
+		}
+		if !known {
+			in.Refuse("types", "must be types of changes parted by commas, such as sale or transaction.created")
+			return nil
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// ListChanges serves GET /lyceum/v1/changes.
+func (f *Face) ListChanges(ctx context.Context, who wire.Principal, q changesAsked) (changeList, error) {
+	listing, err := f.Feed.Changes(ctx, who.Caller.School, q.filter, q.wait)
+	return changeList(listing), err
+}
+
+// changeList is gen.ChangeList on its way out, appended by hand.
+type changeList lyceum.ChangeListing
+
+// AppendJSON implements wire.Body.
+func (l changeList) AppendJSON(b []byte) ([]byte, error) {
+	b = append(b, `{"changes":[`...)
+	for i := range l.Changes {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = appendChange(b, &l.Changes[i]); err != nil {
+			return b, err
+		}
+	}
+	b = strconv.AppendInt(append(b, `],"next":`...), l.Next, 10)
+	b = strconv.AppendBool(append(b, `,"more":`...), l.More)
+	return append(b, '}'), nil
+}
+
+func appendChange(b []byte, c *lyceum.ChangeRecord) ([]byte, error) {
+	b = strconv.AppendInt(append(b, `{"number":`...), c.Number, 10)
+	b = append(lyceum.AppendTime(append(b, `,"at":"`...), c.At), `","type":"`...)
+	b = append(append(b, c.Type...), `","id":`...)
+	b = strconv.AppendInt(b, int64(c.ObjectID), 10)
+	b = wire.AppendString(append(b, `,"actor":`...), c.Actor)
+	if c.Event.Present {
+		b = append(append(append(b, `,"event":"`...), c.Event.Value...), `","object":`...)
+	} else {
+		b = append(b, `,"event":null,"object":`...)
+	}
+	b, err := appendObject(b, c.Object)
+	return append(b, '}'), err
+}
+
+// appendObject appends what a change is about. What a feed is full of is
+// appended by hand.
+func appendObject(b []byte, object any) ([]byte, error) {
+	switch o := object.(type) {
+	case lyceum.Transaction:
+		return appendTransaction(b, &o), nil
+	case lyceum.Sale:
+		return appendSale(b, &o), nil
+	case lyceum.Enrollment:
+		return appendEnrollment(b, &o), nil
+	case lyceum.Progress:
+		return appendProgress(b, &o), nil
+	case lyceum.LectureProgress:
+		return appendLectureProgress(b, &o), nil
+	case lyceum.TaggedUser:
+		return appendUser(b, &o), nil
+	}
+	text, err := json.Marshal(shown(object))
+	return append(b, text...), err
+}

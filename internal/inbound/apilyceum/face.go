@@ -1,0 +1,149 @@
+package apilyceum
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// Rules are what the face calls.
+type Rules struct {
+	Sales  *sales.Service
+	People *people.Service
+	Feed   *events.Feed
+	// School gives what the school of a key chose.
+	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
+}
+
+// Face answers the requests of contract/lyceum.yaml.
+type Face struct{ Rules }
+
+var _ wire.Face = (*Face)(nil)
+
+// New makes the face over the rules it calls.
+func New(r Rules) *Face { return &Face{r} }
+
+// Name implements wire.Face.
+func (f *Face) Name() string { return "lyceum" }
+
+// Operations implements wire.Face.
+func (f *Face) Operations() []wire.Operation {
+	const sale, transaction, order = "/lyceum/v1/sales/{sale_id}", "/lyceum/v1/transactions/{transaction_id}", "/lyceum/v1/orders/{order_id}"
+	const created, ok = http.StatusCreated, http.StatusOK
+	return []wire.Operation{
+		post("createSale", "/lyceum/v1/sales", created, bindNewSale, f.Sales.Record, oneSale),
+		read("showSale", sale, wire.With(bindSale, f.ShowSale)),
+		post("createRenewal", sale+"/renewals", created, bindNewRenewal, f.renew, oneTransaction),
+		post("cancelSale", sale+"/cancel", ok, bindCancel, f.Sales.Cancel, oneSaleSummary),
+		read("showTransaction", transaction, wire.With(bindTransaction, f.ShowTransaction)),
+		post("createRefund", transaction+"/refunds", created, bindNewRefund, f.refund, oneTransaction),
+		post("openChargeback", transaction+"/chargebacks", created, bindNewChargeback, f.openChargeback, oneTransaction),
+		post("closeChargeback", transaction+"/chargebacks/close", ok, bindOutcome, f.closeChargeback, oneTransaction),
+		post("createOrder", "/lyceum/v1/orders", created, bindNewOrder, f.Sales.OpenOrder, oneOrder),
+		read("showOrder", order, wire.With(bindOrder, f.ShowOrder)),
+		post("completeOrder", order+"/complete", created, bindOrderPayment, f.completeOrder, oneSale),
+		post("abandonOrder", order+"/abandon", ok, bindAbandon, f.Sales.AbandonOrder, oneOrder),
+		read("showSchool", "/lyceum/v1/school", wire.With(bindNothing, f.ShowSchool)),
+		write("updateSchool", http.MethodPatch, "/lyceum/v1/school", wire.With(bindSchoolChange, f.UpdateSchool)),
+		write("setUserTags", http.MethodPut, "/lyceum/v1/users/{user_id}/tags", wire.With(bindUserTags, f.SetUserTags)),
+		waiting(read("listChanges", "/lyceum/v1/changes", wire.With(bindListChanges, f.ListChanges))),
+	}
+}
+
+func read(id, path string, serve wire.Endpoint) wire.Operation {
+	return wire.Operation{ID: id, Method: http.MethodGet, Path: path, Needs: lyceum.Read, Serve: serve}
+}
+
+func waiting(op wire.Operation) wire.Operation {
+	op.Waits = longestWait * time.Second
+	return op
+}
+
+func write(id, method, path string, serve wire.Endpoint) wire.Operation {
+	return wire.Operation{ID: id, Method: method, Path: path, Needs: lyceum.Write, Serve: serve}
+}
+
+// asked is what a request wants, and the key under which it happens once.
+type asked[P any] struct {
+	params P
+	key    lyceum.Opt[string]
+	hash   lyceum.KeyHash
+}
+
+// post is an operation that happens once for an Idempotency-Key. What it
+// answers the first time it answers again.
+func post[P, T any](id, path string, success int, bind func(*wire.Input) P, run func(context.Context, lyceum.By, P) (T, error), render func(T) any) wire.Operation {
+	serve := wire.With(func(in *wire.Input) asked[P] {
+		q := asked[P]{params: bind(in)}
+		q.key, q.hash = in.Once()
+		return q
+	}, func(ctx context.Context, who wire.Principal, q asked[P]) (wire.Text, error) {
+		by := lyceum.By{School: who.Caller.School, Actor: who.Caller.Actor()}
+		written := func(result any) ([]byte, error) { return json.Marshal(render(result.(T))) }
+		if q.key.Present {
+			by.Once = &lyceum.Once{Key: q.key.Value, Request: q.hash, Render: written}
+		}
+		result, err := run(ctx, by, q.params)
+		if before, ok := errors.AsType[*lyceum.RepeatError](err); ok {
+			return before.Body, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return written(result)
+	})
+	return wire.Operation{ID: id, Method: http.MethodPost, Path: path, Needs: lyceum.Write, Serve: serve, Success: success}
+}
+
+// status gives each kind of error its status, and codes the word of those that
+// bring none of their own. keyReused is the one code with a status of its own
+// (draft-ietf-httpapi-idempotency-key-header-07, section 2.7).
+var (
+	status = map[lyceum.Kind]int{
+		lyceum.Internal:        http.StatusInternalServerError,
+		lyceum.Invalid:         http.StatusBadRequest,
+		lyceum.Unauthenticated: http.StatusUnauthorized,
+		lyceum.Forbidden:       http.StatusForbidden,
+		lyceum.NotFound:        http.StatusNotFound,
+		lyceum.Conflict:        http.StatusConflict,
+		lyceum.TooLarge:        http.StatusRequestEntityTooLarge,
+		lyceum.RateLimited:     http.StatusTooManyRequests,
+		lyceum.Unavailable:     http.StatusServiceUnavailable,
+	}
+	codes = map[lyceum.Kind]string{
+		lyceum.Internal:        "internal_error",
+		lyceum.Invalid:         "invalid_request",
+		lyceum.Unauthenticated: "unauthenticated",
+		lyceum.Forbidden:       "access_forbidden",
+		lyceum.NotFound:        "not_found",
+		lyceum.Conflict:        "conflict",
+		lyceum.TooLarge:        "too_large",
+		lyceum.RateLimited:     "rate_limit_exceeded",
+		lyceum.Unavailable:     "unavailable",
+	}
+)
+
+const keyReused = "idempotency_key_reused"
+
+// Failure implements wire.Face.
+func (f *Face) Failure(e *lyceum.Error) (int, wire.Body) {
+	body := gen.Error{Code: cmp.Or(e.Code, codes[e.Kind]), Message: strings.Join(e.Sentences(), "; "), Errors: []gen.FieldError{}}
+	for _, wrong := range e.Fields {
+		body.Errors = append(body.Errors, gen.FieldError{Field: wrong.Field, Message: wrong.Message})
+	}
+	if e.Code == keyReused {
+		return http.StatusUnprocessableEntity, wire.JSON{Value: body}
+	}
+	return status[e.Kind], wire.JSON{Value: body}
+}
