@@ -21,8 +21,9 @@ type ChangeFilter struct {
 	After int64
 	Limit int         // of entries, at least 1
 	Types []EntryType // empty: all
-	// Events narrows to entries that announce an event.
+	// Events narrows to entries that announce an event, and Names to some.
 	Events bool
+	Names  []EventName
 }
 
 // TaggedUser is a user with all their tags.

@@ -85,7 +85,6 @@ const (
 	EnrollmentCompletedEvent  EventName = "Enrollment.completed"
 	EnrollmentDisabledEvent   EventName = "Enrollment.disabled"
 	LectureProgressEvent      EventName = "LectureProgress.created"
-	QuizResponseEvent         EventName = "Response.created"
 	SaleCreatedEvent          EventName = "Sale.created"
 	SubscriptionCanceledEvent EventName = "Sale.subscription_canceled"
 	TransactionCreatedEvent   EventName = "Transaction.created"
@@ -101,7 +100,7 @@ const (
 func EventNames() []EventName {
 	return []EventName{
 		AbandonedOrderEvent, EnrollmentCompletedEvent, EnrollmentCreatedEvent, EnrollmentDisabledEvent, LectureProgressEvent,
-		QuizResponseEvent, SaleCreatedEvent, SubscriptionCanceledEvent, TransactionCreatedEvent, TransactionRefundedEvent,
+		SaleCreatedEvent, SubscriptionCanceledEvent, TransactionCreatedEvent, TransactionRefundedEvent,
 		UserCreatedEvent, UserUpdatedEvent, UserTagCreatedEvent, UserTagRemovedEvent,
 	}
 }

@@ -25,7 +25,8 @@ type Store interface {
 	Write(ctx context.Context, stamp Stamp, change func(Tx) error) error
 
 	// Changed gives a channel that is closed once this process has kept a
-	// change of the school after the call. Of other processes it tells nothing.
+	// change of the school after the call; school 0 stands for all. Of other
+	// processes it tells nothing.
 	Changed(school SchoolID) <-chan struct{}
 
 	// Sweep deletes what of a school's codes, tokens, sessions and links has
@@ -82,6 +83,7 @@ type Reader interface {
 
 	LearningReader
 	SalesReader
+	WebhookReader
 
 	// Known gives those of ids that exist in the sequence.
 	Known(ctx context.Context, school SchoolID, seq Sequence, ids []int32) ([]int32, error)
@@ -224,6 +226,7 @@ type Tx interface {
 
 	LearningTx
 	SalesTx
+	WebhookTx
 
 	SaveUsers(users []User) (Saved, error)
 	SaveCourses(courses []Course) (Saved, error)

@@ -42,6 +42,42 @@ var lyceumOperations = map[string]operation{
 		limit query int32 from 1 to 10000 default 1000
 		types query string
 		wait query int32 from 0 to 30 default 0`, "", "200 ChangeList", readRefusals},
+	"GET /lyceum/v1/events": {"listEvents", "apiKey", `
+		after query int64 from 0 default 0
+		limit query int32 from 1 to 1000 default 100
+		types query string
+		wait query int32 from 0 to 30 default 0`, "", "200 EventList", readRefusals},
+	"GET /lyceum/v1/webhooks": {"listWebhooks", "apiKey", "", "", "200 WebhookList", readRefusals},
+	"POST /lyceum/v1/webhooks": {"createWebhook", "apiKey", `
+		Idempotency-Key header string`, "NewWebhook", "201 WebhookWithSecret", onceRefusals},
+	"GET /lyceum/v1/webhooks/{webhook_id}": {"showWebhook", "apiKey", `
+		webhook_id path int32 required from 1`, "", "200 OneWebhook", readRefusals},
+	"PATCH /lyceum/v1/webhooks/{webhook_id}": {"updateWebhook", "apiKey", `
+		webhook_id path int32 required from 1`, "WebhookChange", "200 OneWebhook", changeRefusals},
+	"DELETE /lyceum/v1/webhooks/{webhook_id}": {"deleteWebhook", "apiKey", `
+		webhook_id path int32 required from 1`, "", "204", orderRefusals},
+	"POST /lyceum/v1/webhooks/{webhook_id}/secret": {"rotateWebhookSecret", "apiKey", `
+		webhook_id path int32 required from 1
+		Idempotency-Key header string`, "", "201 WebhookWithSecret", onceRefusals},
+	"POST /lyceum/v1/webhooks/{webhook_id}/test": {"testWebhook", "apiKey", `
+		webhook_id path int32 required from 1
+		Idempotency-Key header string`, "WebhookTest", "201 OneDelivery", onceRefusals},
+	"POST /lyceum/v1/webhooks/{webhook_id}/resume": {"resumeWebhook", "apiKey", `
+		webhook_id path int32 required from 1
+		Idempotency-Key header string`, "WebhookResume", "200 OneWebhook", onceRefusals},
+	"POST /lyceum/v1/webhooks/{webhook_id}/resend": {"resendDeliveries", "apiKey", `
+		webhook_id path int32 required from 1
+		Idempotency-Key header string`, "ResendRequest", "200 Resent", onceRefusals},
+	"GET /lyceum/v1/webhooks/{webhook_id}/deliveries": {"listDeliveries", "apiKey", `
+		webhook_id path int32 required from 1
+		state query string pending delivered failed
+		page query int32 from 1 default 1
+		per_page query int32 from 1 to 100 default 25`, "", "200 DeliveryList", readRefusals},
+	"GET /lyceum/v1/deliveries/{delivery_id}": {"showDelivery", "apiKey", `
+		delivery_id path int32 required from 1`, "", "200 OneDeliveryDetail", readRefusals},
+	"POST /lyceum/v1/deliveries/{delivery_id}/resend": {"resendDelivery", "apiKey", `
+		delivery_id path int32 required from 1
+		Idempotency-Key header string`, "", "200 OneDelivery", onceRefusals},
 }
 
 // lyceumSchemas are what its answers and bodies hold.
@@ -233,6 +269,99 @@ var lyceumSchemas = map[string]string{
 		actor string
 		event string null
 		object object null`,
+	"EventList": `
+		events []Event
+		next int64
+		more boolean`,
+	"Event": `
+		number int64
+		at date-time
+		resent boolean
+		type string
+		body object`,
+	"NewWebhook": `
+		url string
+		events []string optional
+		as_array boolean null optional
+		schedule string optional contract standard`,
+	"WebhookChange": `
+		url string optional
+		events []string optional
+		as_array boolean null optional
+		schedule string optional contract standard`,
+	"WebhookTest": `
+		event string null optional`,
+	"WebhookResume": `
+		replay boolean null optional`,
+	"ResendRequest": `
+		after date-time null optional
+		until date-time null optional
+		state string optional pending delivered failed`,
+	"Resent": `
+		resent int32`,
+	"WebhookList": `
+		webhooks []Webhook`,
+	"OneWebhook": `
+		webhook Webhook`,
+	"WebhookWithSecret": `
+		webhook Webhook
+		secret string`,
+	"Webhook": `
+		id int32
+		url string
+		state string verified pending failed
+		events []string
+		as_array boolean
+		schedule string contract standard
+		events_count int32
+		created_at date-time
+		failed_at date-time null
+		old_secret_until date-time null`,
+	"DeliveryList": `
+		deliveries []Delivery
+		meta PaginationMeta`,
+	"PaginationMeta": `
+		page int32
+		per_page int32
+		total_pages int32
+		total_count int32`,
+	"OneDelivery": `
+		delivery Delivery`,
+	"Delivery": `
+		id int32
+		webhook_id int32
+		state string pending delivered failed
+		event string null
+		object_id int32
+		attempt_count int32
+		created_at date-time
+		last_attempted_at date-time null
+		next_attempt_at date-time null
+		response_http_status int32 null`,
+	"OneDeliveryDetail": `
+		delivery DeliveryDetail`,
+	"DeliveryDetail": `
+		id int32
+		webhook_id int32
+		state string pending delivered failed
+		event string null
+		object_id int32
+		attempt_count int32
+		created_at date-time
+		last_attempted_at date-time null
+		next_attempt_at date-time null
+		response_http_status int32 null
+		request_body string null
+		attempts []Attempt`,
+	"Attempt": `
+		number int32
+		at date-time
+		duration_ms int32
+		response_http_status int32 null
+		problem string null
+		request_headers string
+		response_headers string
+		response_body string`,
 	"Error": `
 		code string
 		message string

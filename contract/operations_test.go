@@ -29,12 +29,13 @@ type operation struct {
 // What is refused, by kind of operation: an operation that reads also tells
 // that nothing has changed, one that takes a body that it is too large.
 const (
-	readRefusals  = "304 400 401 403 404 405 429 500 503"
-	writeRefusals = "400 401 403 404 405 413 429 500 503"
-	tokenRefusals = "400 401 405 413 429 500 503"
-	meRefusals    = "304 400 401 403 405 429 500 503" // of a learner's list
-	orderRefusals = "400 401 403 404 405 409 429 500 503"
-	onceRefusals  = "400 401 403 404 405 409 413 422 429 500 503" // of what happens once for a key
+	readRefusals   = "304 400 401 403 404 405 429 500 503"
+	writeRefusals  = "400 401 403 404 405 413 429 500 503"
+	tokenRefusals  = "400 401 405 413 429 500 503"
+	meRefusals     = "304 400 401 403 405 429 500 503" // of a learner's list
+	orderRefusals  = "400 401 403 404 405 409 429 500 503"
+	changeRefusals = "400 401 403 404 405 409 413 429 500 503"
+	onceRefusals   = "400 401 403 404 405 409 413 422 429 500 503" // of what happens once for a key
 )
 
 var v1Operations = map[string]operation{

@@ -30,7 +30,7 @@ func newDesk(p *program, store lyceum.Store, school lyceum.SchoolID) *desk {
 	lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
 	return &desk{
 		p: p, store: store, school: school, learning: lessons, people: users,
-		events: events.New(store), sales: sales.New(store, p.clock, lessons, users),
+		events: events.New(store, p.clock, events.Options{}), sales: sales.New(store, p.clock, lessons, users),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/demo"
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
+	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
@@ -90,7 +91,7 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 	if err := c.fill(p, store, school, known); err != nil {
 		return err
 	}
-	service := newService(p, store, c.RateLimit, true)
+	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, loopback: true, ring: school.Secrets.Ring[:], sender: webhook.New(webhook.Options{Loopback: true})})
 	handler, err := service.handler(handlerOptions{site: siteOf(known.BaseURL, known.AuthURL)})
 	if err != nil {
 		return err

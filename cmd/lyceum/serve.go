@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -24,6 +26,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
@@ -47,6 +50,9 @@ type serveCommand struct {
 	MetricsToken     string `help:"Answer /metrics beside the rest, to whoever bears this token." placeholder:"TOKEN" xor:"token"`
 	MetricsTokenFile string `help:"File with the token." placeholder:"FILE" xor:"token"`
 	AccessLog        bool   `help:"Log every request."`
+	SecretKeyFile    string `help:"File with the key that webhooks are signed by, 32 bytes in hexadecimal; that of the data folder when left out. All processes of one database take the same." placeholder:"FILE"`
+
+	WebhookNetworks []netip.Prefix `help:"Networks inside that webhooks may be sent to, such as 10.1.0.0/16; without them none but the internet is." placeholder:"CIDR"`
 }
 
 // Help implements kong's help for the command.
@@ -94,7 +100,11 @@ func (c *serveCommand) Run(p *program) (err error) {
 	if base == "" {
 		base = addressOf(listener, secure != nil)
 	}
-	service := newService(p, store, c.RateLimit, false)
+	ring, err := keyring(c.SecretKeyFile, c.folder())
+	if err != nil {
+		return err
+	}
+	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, ring: ring, sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks})})
 	letters, err := c.sender(p)
 	if err != nil {
 		return err
@@ -164,8 +174,10 @@ type service struct {
 	people   *people.Service
 	events   *events.Service
 	feed     *events.Feed
+	sender   *webhook.Sender
 	metrics  *server.Metrics
 	log      *slog.Logger
+	clock    func() time.Time
 }
 
 // gcPercent lets the heap of a server grow further between collections than
@@ -173,25 +185,37 @@ type service struct {
 // collected dozens of times a second.
 const gcPercent = 400
 
-// newService makes the rules. Loopback lets apps be registered whose Redirect
-// URL is http on the own machine.
-func newService(p *program, store *sqlstore.Store, perMinute int64, loopback bool) *service {
+// serviceOptions are the choices of a service. Loopback lets apps be registered
+// whose Redirect URL is http on the own machine.
+type serviceOptions struct {
+	perMinute int64
+	loopback  bool
+	ring      events.Keyring
+	sender    *webhook.Sender
+}
+
+// newService makes the rules.
+func newService(p *program, store *sqlstore.Store, o serviceOptions) *service {
 	oauth := access.NewOAuth(store, p.clock)
 	metrics := server.NewMetrics(version())
 	metrics.Count("lyceum_oauth_reused_challenges_total", "Codes made for a code_challenge that its app had sent before: the app does not make a new one each time.", oauth.ReusedChallenges)
 	lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
+	told := events.New(store, p.clock, events.Options{
+		Ring: o.ring, CheckURL: o.sender.CheckURL, Render: (&webhook.Writer{Store: store}).Object, Envelope: webhook.Envelope,
+	})
 	return &service{
-		store: store, log: p.log,
+		sender: o.sender,
+		store:  store, log: p.log, clock: p.clock,
 		keys:     access.NewKeys(store, p.clock),
 		oauth:    oauth,
 		accounts: access.NewAccounts(store, p.clock, oauth),
-		apps:     access.NewApps(store, p.clock, oauth, loopback),
-		limiter:  access.NewLimiter(perMinute, p.clock),
+		apps:     access.NewApps(store, p.clock, oauth, o.loopback),
+		limiter:  access.NewLimiter(o.perMinute, p.clock),
 		sales:    sales.New(store, p.clock, lessons, users),
 		learning: lessons,
 		people:   users,
-		events:   events.New(store),
-		feed:     events.NewFeed(store, p.ctx.Done()),
+		events:   told,
+		feed:     events.NewFeed(store, told, p.ctx.Done()),
 		metrics:  metrics,
 	}
 }
@@ -237,7 +261,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		Faces: []wire.Face{
 			apiv1.New(apiv1.Rules{Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Hash: s.accounts.Hash}, oauth.Endpoints(s.oauth, lyceum.V1)),
 			apiv2.New(s.learning, oauth.Endpoints(s.oauth, lyceum.V2)),
-			apilyceum.New(apilyceum.Rules{Sales: s.sales, People: s.people, Feed: s.feed, School: s.store.GetSchool}),
+			apilyceum.New(apilyceum.Rules{Sales: s.sales, People: s.people, Events: s.events, Feed: s.feed, SecretText: webhook.SecretText, School: s.store.GetSchool}),
 		},
 		Keys:         s.keys,
 		OAuth:        s.oauth,
@@ -262,6 +286,28 @@ func (s *service) onlySchool(ctx context.Context) (lyceum.SchoolID, bool) {
 	return schools[0].ID, true
 }
 
+// timePause is how late an enrollment that expired, or an order that nobody
+// completed, is taken note of at most.
+const timePause = 10 * time.Second
+
+// keepTime does what comes with time alone.
+func (s *service) keepTime(ctx context.Context) {
+	for {
+		overdue, err := s.store.FindOverdue(ctx, s.clock())
+		for _, school := range overdue {
+			err = errors.Join(err, s.learning.Expire(ctx, school), s.sales.Abandon(ctx, school))
+		}
+		if err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "what is overdue could not be taken note of", "err", err)
+		}
+		select {
+		case <-time.After(timePause):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // run keeps the books while serve runs, and a last time after it.
 func (s *service) run(ctx context.Context, serve func(context.Context) error) error {
 	books := &access.Bookkeeper{Store: s.store, Keys: s.keys, OAuth: s.oauth, Limiter: s.limiter, Log: s.log}
@@ -271,6 +317,13 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error) er
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var group sync.WaitGroup
 	group.Go(func() { books.Run(background) })
+	group.Go(func() { s.keepTime(background) })
+	if len(s.events.Ring) > 0 {
+		courier := &webhook.Courier{Events: s.events, Sender: s.sender, Log: s.log, Changed: func() <-chan struct{} { return s.store.Changed(0) }}
+		group.Go(func() { courier.Run(background) })
+	} else {
+		s.log.Info("webhooks are not sent by this process: it has no secret key; give it one with --secret-key-file")
+	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

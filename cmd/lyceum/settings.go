@@ -83,6 +83,14 @@ func (d *database) address() (string, error) {
 	return address, nil
 }
 
+// folder gives the data folder; nothing for PostgreSQL.
+func (d *database) folder() string {
+	if d.DatabaseURL != "" || d.DatabaseURLFile != "" {
+		return ""
+	}
+	return d.Data
+}
+
 // open opens the database, makes it when it is not there, and brings its
 // schema up to date.
 func (d *database) open(p *program) (*sqlstore.Store, error) {

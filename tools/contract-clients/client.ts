@@ -29,7 +29,7 @@ console.log(heading, pages, tags.map((tag) => tag.name), next, v2.data[0]?.is_li
 
 const bought: Sent<Own['createSale']> = { user_id: id, pricing_plan_id: 3, reference: 'ch_3Ox9' };
 const { sale } = await ask<Told<Own['createSale'], 201>>('/lyceum/v1/sales', {}, 'POST', bought);
-const paid: number = sale.transactions[0].charge;
+const paid: number = sale.transactions[0]?.charge ?? 0;
 const feed = await ask<Told<Own['listChanges']>>('/lyceum/v1/changes', { after: 0, wait: 30 } satisfies Asked<Own['listChanges']>);
 const last: number = feed.changes[0]?.number ?? feed.next;
 export { paid, last };

@@ -25,6 +25,48 @@ func (e ChargebackOutcomeOutcome) Valid() bool {
 	}
 }
 
+// Defines values for DeliveryState.
+const (
+	DeliveryStateDelivered DeliveryState = "delivered"
+	DeliveryStateFailed    DeliveryState = "failed"
+	DeliveryStatePending   DeliveryState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryState enum.
+func (e DeliveryState) Valid() bool {
+	switch e {
+	case DeliveryStateDelivered:
+		return true
+	case DeliveryStateFailed:
+		return true
+	case DeliveryStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DeliveryDetailState.
+const (
+	DeliveryDetailStateDelivered DeliveryDetailState = "delivered"
+	DeliveryDetailStateFailed    DeliveryDetailState = "failed"
+	DeliveryDetailStatePending   DeliveryDetailState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryDetailState enum.
+func (e DeliveryDetailState) Valid() bool {
+	switch e {
+	case DeliveryDetailStateDelivered:
+		return true
+	case DeliveryDetailStateFailed:
+		return true
+	case DeliveryDetailStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MovementKind.
 const (
 	ChargebackLost   MovementKind = "chargeback_lost"
@@ -49,6 +91,24 @@ func (e MovementKind) Valid() bool {
 	}
 }
 
+// Defines values for NewWebhookSchedule.
+const (
+	NewWebhookScheduleContract NewWebhookSchedule = "contract"
+	NewWebhookScheduleStandard NewWebhookSchedule = "standard"
+)
+
+// Valid indicates whether the value is a known member of the NewWebhookSchedule enum.
+func (e NewWebhookSchedule) Valid() bool {
+	switch e {
+	case NewWebhookScheduleContract:
+		return true
+	case NewWebhookScheduleStandard:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for OrderState.
 const (
 	Abandoned OrderState = "abandoned"
@@ -64,6 +124,27 @@ func (e OrderState) Valid() bool {
 	case Completed:
 		return true
 	case Open:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResendRequestState.
+const (
+	ResendRequestStateDelivered ResendRequestState = "delivered"
+	ResendRequestStateFailed    ResendRequestState = "failed"
+	ResendRequestStatePending   ResendRequestState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the ResendRequestState enum.
+func (e ResendRequestState) Valid() bool {
+	switch e {
+	case ResendRequestStateDelivered:
+		return true
+	case ResendRequestStateFailed:
+		return true
+	case ResendRequestStatePending:
 		return true
 	default:
 		return false
@@ -268,6 +349,111 @@ func (e TransactionDetailStatus) Valid() bool {
 	}
 }
 
+// Defines values for WebhookState.
+const (
+	WebhookStateFailed   WebhookState = "failed"
+	WebhookStatePending  WebhookState = "pending"
+	WebhookStateVerified WebhookState = "verified"
+)
+
+// Valid indicates whether the value is a known member of the WebhookState enum.
+func (e WebhookState) Valid() bool {
+	switch e {
+	case WebhookStateFailed:
+		return true
+	case WebhookStatePending:
+		return true
+	case WebhookStateVerified:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookSchedule.
+const (
+	WebhookScheduleContract WebhookSchedule = "contract"
+	WebhookScheduleStandard WebhookSchedule = "standard"
+)
+
+// Valid indicates whether the value is a known member of the WebhookSchedule enum.
+func (e WebhookSchedule) Valid() bool {
+	switch e {
+	case WebhookScheduleContract:
+		return true
+	case WebhookScheduleStandard:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookChangeSchedule.
+const (
+	WebhookChangeScheduleContract WebhookChangeSchedule = "contract"
+	WebhookChangeScheduleStandard WebhookChangeSchedule = "standard"
+)
+
+// Valid indicates whether the value is a known member of the WebhookChangeSchedule enum.
+func (e WebhookChangeSchedule) Valid() bool {
+	switch e {
+	case WebhookChangeScheduleContract:
+		return true
+	case WebhookChangeScheduleStandard:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListDeliveriesParamsState.
+const (
+	ListDeliveriesParamsStateDelivered ListDeliveriesParamsState = "delivered"
+	ListDeliveriesParamsStateFailed    ListDeliveriesParamsState = "failed"
+	ListDeliveriesParamsStatePending   ListDeliveriesParamsState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the ListDeliveriesParamsState enum.
+func (e ListDeliveriesParamsState) Valid() bool {
+	switch e {
+	case ListDeliveriesParamsStateDelivered:
+		return true
+	case ListDeliveriesParamsStateFailed:
+		return true
+	case ListDeliveriesParamsStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
+// Attempt One try to deliver an event.
+type Attempt struct {
+	// Number From 1.
+	Number int32 `json:"number"`
+
+	// At When it was made.
+	At time.Time `json:"at"`
+
+	// DurationMs How long it took, in milliseconds.
+	DurationMs int32 `json:"duration_ms"`
+
+	// ResponseHTTPStatus What was answered.
+	ResponseHTTPStatus *int32 `json:"response_http_status"`
+
+	// Problem Why there was no answer.
+	Problem *string `json:"problem"`
+
+	// RequestHeaders What was sent, a header a line.
+	RequestHeaders string `json:"request_headers"`
+
+	// ResponseHeaders What came back, a header a line.
+	ResponseHeaders string `json:"response_headers"`
+
+	// ResponseBody The first 4 kB of what came back.
+	ResponseBody string `json:"response_body"`
+}
+
 // Change One change of a school.
 type Change struct {
 	// Number Its number.
@@ -316,6 +502,93 @@ type ChargebackOutcome struct {
 // ChargebackOutcomeOutcome `won` when the money is back.
 type ChargebackOutcomeOutcome string
 
+// Delivery One event on its way to one webhook.
+type Delivery struct {
+	// ID Identifier of the delivery; `hook_event_id` of the body.
+	ID int32 `json:"id"`
+
+	// WebhookID The webhook.
+	WebhookID int32 `json:"webhook_id"`
+
+	// State How far it has come.
+	State DeliveryState `json:"state"`
+
+	// Event Name of the event.
+	Event *string `json:"event"`
+
+	// ObjectID Identifier of what the event is about.
+	ObjectID int32 `json:"object_id"`
+
+	// AttemptCount How often it was tried.
+	AttemptCount int32 `json:"attempt_count"`
+
+	// CreatedAt When the event happened.
+	CreatedAt time.Time `json:"created_at"`
+
+	// LastAttemptedAt When it was last tried.
+	LastAttemptedAt *time.Time `json:"last_attempted_at"`
+
+	// NextAttemptAt When it is tried next.
+	NextAttemptAt *time.Time `json:"next_attempt_at"`
+
+	// ResponseHTTPStatus What was last answered; 410 when it was given up.
+	ResponseHTTPStatus *int32 `json:"response_http_status"`
+}
+
+// DeliveryState How far it has come.
+type DeliveryState string
+
+// DeliveryDetail A delivery with its attempts.
+type DeliveryDetail struct {
+	// ID Identifier of the delivery; `hook_event_id` of the body.
+	ID int32 `json:"id"`
+
+	// WebhookID The webhook.
+	WebhookID int32 `json:"webhook_id"`
+
+	// State How far it has come.
+	State DeliveryDetailState `json:"state"`
+
+	// Event Name of the event.
+	Event *string `json:"event"`
+
+	// ObjectID Identifier of what the event is about.
+	ObjectID int32 `json:"object_id"`
+
+	// AttemptCount How often it was tried.
+	AttemptCount int32 `json:"attempt_count"`
+
+	// CreatedAt When the event happened.
+	CreatedAt time.Time `json:"created_at"`
+
+	// LastAttemptedAt When it was last tried.
+	LastAttemptedAt *time.Time `json:"last_attempted_at"`
+
+	// NextAttemptAt When it is tried next.
+	NextAttemptAt *time.Time `json:"next_attempt_at"`
+
+	// ResponseHTTPStatus What was last answered; 410 when it was given up.
+	ResponseHTTPStatus *int32 `json:"response_http_status"`
+
+	// RequestBody What is sent.
+	RequestBody *string `json:"request_body"`
+
+	// Attempts The attempts, in order.
+	Attempts []Attempt `json:"attempts"`
+}
+
+// DeliveryDetailState How far it has come.
+type DeliveryDetailState string
+
+// DeliveryList One page of deliveries.
+type DeliveryList struct {
+	// Deliveries The deliveries of the page, in order.
+	Deliveries []Delivery `json:"deliveries"`
+
+	// Meta Which part of the whole this page is.
+	Meta PaginationMeta `json:"meta"`
+}
+
 // Error What went wrong.
 type Error struct {
 	// Code A word for programs.
@@ -326,6 +599,36 @@ type Error struct {
 
 	// Errors What is wrong with each parameter; empty when it is something else.
 	Errors []FieldError `json:"errors"`
+}
+
+// Event One event.
+type Event struct {
+	// Number Its number.
+	Number int64 `json:"number"`
+
+	// At When it happened.
+	At time.Time `json:"at"`
+
+	// Resent Whether somebody sent it again.
+	Resent bool `json:"resent"`
+
+	// Type Its name.
+	Type string `json:"type"`
+
+	// Body What a webhook is sent.
+	Body map[string]interface{} `json:"body"`
+}
+
+// EventList A part of a school's events.
+type EventList struct {
+	// Events The events, in order.
+	Events []Event `json:"events"`
+
+	// Next Number to ask with next.
+	Next int64 `json:"next"`
+
+	// More Whether there is more already.
+	More bool `json:"more"`
 }
 
 // FieldError What is wrong with one parameter.
@@ -478,6 +781,36 @@ type NewSale struct {
 	Reference *string `json:"reference,omitempty"`
 }
 
+// NewWebhook A receiver.
+type NewWebhook struct {
+	// URL Where to send to; https.
+	URL string `json:"url"`
+
+	// Events Names of the events it is told of; none is all.
+	Events *[]string `json:"events,omitempty"`
+
+	// AsArray Whether the body is an array of one.
+	AsArray *bool `json:"as_array,omitempty"`
+
+	// Schedule `contract` is four attempts, `standard` ten within 76 hours.
+	Schedule *NewWebhookSchedule `json:"schedule,omitempty"`
+}
+
+// NewWebhookSchedule `contract` is four attempts, `standard` ten within 76 hours.
+type NewWebhookSchedule string
+
+// OneDelivery A delivery.
+type OneDelivery struct {
+	// Delivery The delivery.
+	Delivery Delivery `json:"delivery"`
+}
+
+// OneDeliveryDetail A delivery.
+type OneDeliveryDetail struct {
+	// Delivery The delivery.
+	Delivery DeliveryDetail `json:"delivery"`
+}
+
 // OneOrder An order.
 type OneOrder struct {
 	// Order The order.
@@ -506,6 +839,12 @@ type OneSchool struct {
 type OneTransaction struct {
 	// Transaction The transaction.
 	Transaction TransactionDetail `json:"transaction"`
+}
+
+// OneWebhook A webhook.
+type OneWebhook struct {
+	// Webhook The webhook.
+	Webhook Webhook `json:"webhook"`
 }
 
 // Order A checkout that somebody began.
@@ -581,6 +920,42 @@ type OrderPayment struct {
 
 	// Reference Name of the payment in the payment system, unique in the school.
 	Reference *string `json:"reference,omitempty"`
+}
+
+// PaginationMeta Where a page stands in the whole list.
+type PaginationMeta struct {
+	// Page Current page.
+	Page int32 `json:"page"`
+
+	// PerPage Items per page.
+	PerPage int32 `json:"per_page"`
+
+	// TotalPages Total number of pages.
+	TotalPages int32 `json:"total_pages"`
+
+	// TotalCount Total number of items.
+	TotalCount int32 `json:"total_count"`
+}
+
+// ResendRequest Which deliveries.
+type ResendRequest struct {
+	// After Beginning of the period, exclusive.
+	After *time.Time `json:"after,omitempty"`
+
+	// Until End of the period, inclusive.
+	Until *time.Time `json:"until,omitempty"`
+
+	// State Only deliveries in this state.
+	State *ResendRequestState `json:"state,omitempty"`
+}
+
+// ResendRequestState Only deliveries in this state.
+type ResendRequestState string
+
+// Resent What is sent again.
+type Resent struct {
+	// Resent How many deliveries.
+	Resent int32 `json:"resent"`
 }
 
 // Sale A sale. Of one that was imported as transactions, null is what they do not tell.
@@ -889,6 +1264,90 @@ type UserTags struct {
 	Tags []string `json:"tags"`
 }
 
+// Webhook A receiver of events.
+type Webhook struct {
+	// ID Identifier of the webhook, unique in the school.
+	ID int32 `json:"id"`
+
+	// URL Where it is sent to.
+	URL string `json:"url"`
+
+	// State `verified` when it has taken an event, `failed` when it is sent nothing any more.
+	State WebhookState `json:"state"`
+
+	// Events Names of the events it is told of; none is all.
+	Events []string `json:"events"`
+
+	// AsArray Whether the body is an array of one.
+	AsArray bool `json:"as_array"`
+
+	// Schedule When a delivery that failed is tried again.
+	Schedule WebhookSchedule `json:"schedule"`
+
+	// EventsCount How many events it was told of.
+	EventsCount int32 `json:"events_count"`
+
+	// CreatedAt When it was made.
+	CreatedAt time.Time `json:"created_at"`
+
+	// FailedAt When it failed.
+	FailedAt *time.Time `json:"failed_at"`
+
+	// OldSecretUntil Until when the secret before signs as well.
+	OldSecretUntil *time.Time `json:"old_secret_until"`
+}
+
+// WebhookState `verified` when it has taken an event, `failed` when it is sent nothing any more.
+type WebhookState string
+
+// WebhookSchedule When a delivery that failed is tried again.
+type WebhookSchedule string
+
+// WebhookChange What is to be different.
+type WebhookChange struct {
+	// URL Where to send to; https.
+	URL *string `json:"url,omitempty"`
+
+	// Events Names of the events it is told of; none is all.
+	Events *[]string `json:"events,omitempty"`
+
+	// AsArray Whether the body is an array of one.
+	AsArray *bool `json:"as_array,omitempty"`
+
+	// Schedule `contract` is four attempts, `standard` ten within 76 hours.
+	Schedule *WebhookChangeSchedule `json:"schedule,omitempty"`
+}
+
+// WebhookChangeSchedule `contract` is four attempts, `standard` ten within 76 hours.
+type WebhookChangeSchedule string
+
+// WebhookList The webhooks of a school.
+type WebhookList struct {
+	// Webhooks The webhooks, by id.
+	Webhooks []Webhook `json:"webhooks"`
+}
+
+// WebhookResume How to go on.
+type WebhookResume struct {
+	// Replay Whether what it missed is sent; it is, when this is not sent.
+	Replay *bool `json:"replay,omitempty"`
+}
+
+// WebhookTest What to test with.
+type WebhookTest struct {
+	// Event Name of the event; the first one that the webhook is told of when it is not sent.
+	Event *string `json:"event,omitempty"`
+}
+
+// WebhookWithSecret A webhook with its secret.
+type WebhookWithSecret struct {
+	// Webhook The webhook.
+	Webhook Webhook `json:"webhook"`
+
+	// Secret What it is signed with, as Standard Webhooks writes it.
+	Secret string `json:"secret"`
+}
+
 // BadRequest What went wrong.
 type BadRequest = Error
 
@@ -934,6 +1393,27 @@ type ListChangesParams struct {
 	Types *string `form:"types,omitempty" json:"types,omitempty"`
 
 	// Wait Seconds to wait for a change when there is none yet.
+	Wait *int32 `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// ResendDeliveryParams defines parameters for ResendDelivery.
+type ResendDeliveryParams struct {
+	// IdempotencyKey Makes the request take effect once, however often it is sent.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListEventsParams defines parameters for ListEvents.
+type ListEventsParams struct {
+	// After Events with a greater number than this one; `next` of the answer before.
+	After *int64 `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit How many events are given at most.
+	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Types Only these events, by their names, separated by commas.
+	Types *string `form:"types,omitempty" json:"types,omitempty"`
+
+	// Wait Seconds to wait for an event when there is none yet.
 	Wait *int32 `form:"wait,omitempty" json:"wait,omitempty"`
 }
 
@@ -991,6 +1471,51 @@ type CreateRefundParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// CreateWebhookParams defines parameters for CreateWebhook.
+type CreateWebhookParams struct {
+	// IdempotencyKey Makes the request take effect once, however often it is sent.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListDeliveriesParams defines parameters for ListDeliveries.
+type ListDeliveriesParams struct {
+	// State Only deliveries in this state.
+	State *ListDeliveriesParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Page Page number, when the results exceed one page.
+	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage Deliveries per page.
+	PerPage *int32 `form:"per_page,omitempty" json:"per_page,omitempty"`
+}
+
+// ListDeliveriesParamsState defines parameters for ListDeliveries.
+type ListDeliveriesParamsState string
+
+// ResendDeliveriesParams defines parameters for ResendDeliveries.
+type ResendDeliveriesParams struct {
+	// IdempotencyKey Makes the request take effect once, however often it is sent.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ResumeWebhookParams defines parameters for ResumeWebhook.
+type ResumeWebhookParams struct {
+	// IdempotencyKey Makes the request take effect once, however often it is sent.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// RotateWebhookSecretParams defines parameters for RotateWebhookSecret.
+type RotateWebhookSecretParams struct {
+	// IdempotencyKey Makes the request take effect once, however often it is sent.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// TestWebhookParams defines parameters for TestWebhook.
+type TestWebhookParams struct {
+	// IdempotencyKey Makes the request take effect once, however often it is sent.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // CreateOrderJSONRequestBody defines body for CreateOrder for application/json ContentType.
 type CreateOrderJSONRequestBody = NewOrder
 
@@ -1017,3 +1542,18 @@ type CreateRefundJSONRequestBody = NewRefund
 
 // SetUserTagsJSONRequestBody defines body for SetUserTags for application/json ContentType.
 type SetUserTagsJSONRequestBody = UserTags
+
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = NewWebhook
+
+// UpdateWebhookJSONRequestBody defines body for UpdateWebhook for application/json ContentType.
+type UpdateWebhookJSONRequestBody = WebhookChange
+
+// ResendDeliveriesJSONRequestBody defines body for ResendDeliveries for application/json ContentType.
+type ResendDeliveriesJSONRequestBody = ResendRequest
+
+// ResumeWebhookJSONRequestBody defines body for ResumeWebhook for application/json ContentType.
+type ResumeWebhookJSONRequestBody = WebhookResume
+
+// TestWebhookJSONRequestBody defines body for TestWebhook for application/json ContentType.
+type TestWebhookJSONRequestBody = WebhookTest

@@ -25,14 +25,20 @@ type changesAsked struct {
 	wait   time.Duration
 }
 
-func bindListChanges(in *wire.Input) changesAsked {
-	q := changesAsked{filter: lyceum.ChangeFilter{After: in.Int64From("after", 0), Limit: usualChanges}}
-	if n := in.Int32Between("limit", 1, mostChanges); n != nil {
+// bindPart reads which part of a feed is asked for.
+func bindPart(in *wire.Input, usual int, most int32) changesAsked {
+	q := changesAsked{filter: lyceum.ChangeFilter{After: in.Int64From("after", 0), Limit: usual}}
+	if n := in.Int32Between("limit", 1, most); n != nil {
 		q.filter.Limit = int(*n)
 	}
 	if n := in.Int32Between("wait", 0, longestWait); n != nil {
 		q.wait = time.Duration(*n) * time.Second
 	}
+	return q
+}
+
+func bindListChanges(in *wire.Input) changesAsked {
+	q := bindPart(in, usualChanges, mostChanges)
 	if words := in.Words("types"); words != nil {
 		q.filter.Types = typesOf(in, *words)
 	}

@@ -21,7 +21,10 @@ import (
 type Rules struct {
 	Sales  *sales.Service
 	People *people.Service
+	Events *events.Service
 	Feed   *events.Feed
+	// SecretText writes the secret of a webhook as Standard Webhooks has it.
+	SecretText func([]byte) string
 	// School gives what the school of a key chose.
 	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
 }
@@ -40,6 +43,7 @@ func (f *Face) Name() string { return "lyceum" }
 // Operations implements wire.Face.
 func (f *Face) Operations() []wire.Operation {
 	const sale, transaction, order = "/lyceum/v1/sales/{sale_id}", "/lyceum/v1/transactions/{transaction_id}", "/lyceum/v1/orders/{order_id}"
+	const webhook, delivery = "/lyceum/v1/webhooks/{webhook_id}", "/lyceum/v1/deliveries/{delivery_id}"
 	const created, ok = http.StatusCreated, http.StatusOK
 	return []wire.Operation{
 		post("createSale", "/lyceum/v1/sales", created, bindNewSale, f.Sales.Record, oneSale),
@@ -57,6 +61,19 @@ func (f *Face) Operations() []wire.Operation {
 		read("showSchool", "/lyceum/v1/school", wire.With(bindNothing, f.ShowSchool)),
 		write("updateSchool", http.MethodPatch, "/lyceum/v1/school", wire.With(bindSchoolChange, f.UpdateSchool)),
 		write("setUserTags", http.MethodPut, "/lyceum/v1/users/{user_id}/tags", wire.With(bindUserTags, f.SetUserTags)),
+		waiting(read("listEvents", "/lyceum/v1/events", wire.With(bindListEvents, f.ListEvents))),
+		read("listWebhooks", "/lyceum/v1/webhooks", wire.With(bindNothing, f.ListWebhooks)),
+		secretPost(f, "createWebhook", "/lyceum/v1/webhooks", bindNewWebhook, f.Events.Create),
+		read("showWebhook", webhook, wire.With(bindWebhook, f.ShowWebhook)),
+		write("updateWebhook", http.MethodPatch, webhook, wire.With(bindWebhookChange, f.UpdateWebhook)),
+		gone(write("deleteWebhook", http.MethodDelete, webhook, wire.With(bindWebhook, f.DeleteWebhook))),
+		secretPost(f, "rotateWebhookSecret", webhook+"/secret", bindBare, f.Events.Rotate),
+		post("testWebhook", webhook+"/test", created, bindTest, f.test, oneDelivery),
+		post("resumeWebhook", webhook+"/resume", ok, bindResume, f.resume, oneWebhook),
+		post("resendDeliveries", webhook+"/resend", ok, bindResend, f.Events.Resend, resent),
+		read("listDeliveries", webhook+"/deliveries", wire.With(bindListDeliveries, f.ListDeliveries)),
+		read("showDelivery", delivery, wire.With(bindDelivery, f.ShowDelivery)),
+		post("resendDelivery", delivery+"/resend", ok, bindBareDelivery, f.Events.ResendOne, oneDelivery),
 		waiting(read("listChanges", "/lyceum/v1/changes", wire.With(bindListChanges, f.ListChanges))),
 	}
 }
@@ -67,6 +84,11 @@ func read(id, path string, serve wire.Endpoint) wire.Operation {
 
 func waiting(op wire.Operation) wire.Operation {
 	op.Waits = longestWait * time.Second
+	return op
+}
+
+func gone(op wire.Operation) wire.Operation {
+	op.Success = http.StatusNoContent
 	return op
 }
 
@@ -84,24 +106,32 @@ type asked[P any] struct {
 // post is an operation that happens once for an Idempotency-Key. What it
 // answers the first time it answers again.
 func post[P, T any](id, path string, success int, bind func(*wire.Input) P, run func(context.Context, lyceum.By, P) (T, error), render func(T) any) wire.Operation {
+	again := func(_ lyceum.SchoolID, kept []byte) ([]byte, error) { return kept, nil }
+	return onceOnly(id, path, success, bind, run, render, render, again)
+}
+
+// onceOnly is post where what is kept with a key differs from what is answered;
+// again makes the answer of it.
+func onceOnly[P, T any](id, path string, success int, bind func(*wire.Input) P, run func(context.Context, lyceum.By, P) (T, error),
+	render, keep func(T) any, again func(lyceum.SchoolID, []byte) ([]byte, error),
+) wire.Operation {
 	serve := wire.With(func(in *wire.Input) asked[P] {
 		q := asked[P]{params: bind(in)}
 		q.key, q.hash = in.Once()
 		return q
 	}, func(ctx context.Context, who wire.Principal, q asked[P]) (wire.Text, error) {
 		by := lyceum.By{School: who.Caller.School, Actor: who.Caller.Actor()}
-		written := func(result any) ([]byte, error) { return json.Marshal(render(result.(T))) }
 		if q.key.Present {
-			by.Once = &lyceum.Once{Key: q.key.Value, Request: q.hash, Render: written}
+			by.Once = &lyceum.Once{Key: q.key.Value, Request: q.hash, Render: func(result any) ([]byte, error) { return json.Marshal(keep(result.(T))) }}
 		}
 		result, err := run(ctx, by, q.params)
 		if before, ok := errors.AsType[*lyceum.RepeatError](err); ok {
-			return before.Body, nil
+			return again(by.School, before.Body)
 		}
 		if err != nil {
 			return nil, err
 		}
-		return written(result)
+		return json.Marshal(render(result))
 	})
 	return wire.Operation{ID: id, Method: http.MethodPost, Path: path, Needs: lyceum.Write, Serve: serve, Success: success}
 }

@@ -143,6 +143,9 @@ func shown(object any) any {
 	case lyceum.PurchaseOrder:
 		return orderOf(&o)
 	case lyceum.Webhook:
+		if o.DeletedAt.Present {
+			return nil
+		}
 		return webhook{int32(o.ID), string(o.State), o.URL, o.EventTrigger, wire.Moment(o.CreatedAt)}
 	case lyceum.WebhookEvent:
 		return webhookEvent{int32(o.ID), int32(o.Webhook), o.State, wire.Moment(o.CreatedAt)}

@@ -15,6 +15,8 @@ type Secrets struct {
 	// on any list of common ones.
 	OwnerPassword, LearnerPassword string
 	OwnerSalt, LearnerSalt         [16]byte
+
+	Ring [32]byte // the server's secret key
 }
 
 func (s seed) secrets() Secrets {
@@ -30,6 +32,9 @@ func (s seed) secrets() Secrets {
 	}
 	made.OwnerPassword = password(rng)
 	made.LearnerPassword = password(rng)
+	for b := made.Ring[:]; len(b) > 0; b = b[8:] {
+		binary.LittleEndian.PutUint64(b, rng.Uint64())
+	}
 	return made
 }
 

@@ -29,6 +29,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/reference"
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
@@ -140,8 +141,16 @@ const (
 // rulesOver gives what the v1 face calls.
 func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 	return apiv1.Rules{
-		Sales: sales.New(store, now, learning.New(store, now), people.New(store, now)), Learning: learning.New(store, now), People: people.New(store, now), Events: events.New(store),
+		Sales: sales.New(store, now, learning.New(store, now), people.New(store, now)), Learning: learning.New(store, now), People: people.New(store, now), Events: events.New(store, now, webhookOptions(store)),
 		Hash: access.NewAccounts(store, now, access.NewOAuth(store, now)).Hash,
+	}
+}
+
+// webhookOptions let webhooks be sent to the own machine.
+func webhookOptions(store lyceum.Store) events.Options {
+	return events.Options{
+		Ring: make(events.Keyring, events.KeyringSize), CheckURL: webhook.New(webhook.Options{Loopback: true}).CheckURL,
+		Render: (&webhook.Writer{Store: store}).Object, Envelope: webhook.Envelope,
 	}
 }
 
@@ -151,7 +160,9 @@ func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) [
 	return []wire.Face{
 		apiv1.New(rules, oauth.Endpoints(tokens, lyceum.V1)),
 		apiv2.New(rules.Learning, oauth.Endpoints(tokens, lyceum.V2)),
-		apilyceum.New(apilyceum.Rules{Sales: rules.Sales, People: rules.People, Feed: events.NewFeed(store, nil), School: store.GetSchool}),
+		apilyceum.New(apilyceum.Rules{
+			Sales: rules.Sales, People: rules.People, Events: rules.Events, Feed: events.NewFeed(store, rules.Events, nil), SecretText: webhook.SecretText, School: store.GetSchool,
+		}),
 	}
 }
 

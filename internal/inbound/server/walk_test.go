@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -211,14 +212,17 @@ func TestStatements(t *testing.T) {
 	storetest.Crowd(t, k.store, k.theirs.id, 1, 1000, 400)
 	storetest.Write(t, k.store, k.theirs.id, crowdedContents)
 	for _, p := range []*part{k.ours, k.theirs} {
-		storetest.Write(t, k.store, p.id, func(tx lyceum.Tx) error { return sellOnce(tx, 1) })
+		storetest.Write(t, k.store, p.id, func(tx lyceum.Tx) error {
+			_, err := tx.SaveWebhooks([]lyceum.Webhook{{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, CreatedAt: storetest.Day(1), Live: true}})
+			return errors.Join(err, sellOnce(tx, 1))
+		})
 	}
 	for _, face := range k.options.Faces {
 		for _, op := range face.Operations() {
 			if op.Method != http.MethodGet || op.Credential == wire.Open {
 				continue
 			}
-			path := fill(op.Path, "course_id=1 lecture_id=11 video_id=103 quiz_id=107 user_id=2 pricing_plan_id=1 webhook_id=1 sale_id=1 transaction_id=1 order_id=1")
+			path := fill(op.Path, "course_id=1 lecture_id=11 video_id=103 quiz_id=107 user_id=2 pricing_plan_id=1 webhook_id=1 sale_id=1 transaction_id=1 order_id=1 delivery_id=1")
 			var counts []int64
 			for _, p := range []*part{k.ours, k.theirs} {
 				var n int64

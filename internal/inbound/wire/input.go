@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
@@ -223,6 +224,19 @@ func (in *Input) Texts(name string) []string {
 		}
 	}
 	return texts
+}
+
+// Moment gives a time of the body; the zero time when it is absent or null.
+func (in *Input) Moment(name string) time.Time {
+	text := in.Text(name)
+	if !text.Present {
+		return time.Time{}
+	}
+	at, err := lyceum.ParseTime(text.Value)
+	if err != nil {
+		in.refuse(name, lyceum.Public(err).Detail)
+	}
+	return at
 }
 
 // Truth gives true or false of the body; absent and null are absent.

@@ -1,5 +1,6 @@
-// Package events decides about webhooks: which there are, and what became of
-// the events that were sent to them.
+// Package events decides about webhooks: which there are, what they are told,
+// when a delivery is tried again, and what became of it; and it lets others
+// follow a school's journal.
 //
 // It must not know HTTP or SQL.
 package events
@@ -14,19 +15,52 @@ import (
 )
 
 // Service answers for webhooks.
-type Service struct{ store lyceum.Store }
+type Service struct {
+	store lyceum.Store
+	clock func() time.Time
+	Options
+}
+
+// Options are what webhooks need besides a store. Without them webhooks are a
+// record, and none can be made.
+type Options struct {
+	Ring Keyring
+	// CheckURL refuses an address that nothing could be sent to.
+	CheckURL func(address string) error
+	// Render writes what webhooks are told of an event, as JSON.
+	Render func(ctx context.Context, school lyceum.SchoolID, change *lyceum.ChangeRecord) ([]byte, error)
+	// Envelope writes the body of a message around it.
+	Envelope func(p *lyceum.EventPayload, delivery lyceum.WebhookEventID, asArray bool) []byte
+}
 
 // New makes the service over a store.
-func New(store lyceum.Store) *Service { return &Service{store: store} }
+func New(store lyceum.Store, clock func() time.Time, o Options) *Service {
+	return &Service{store: store, clock: clock, Options: o}
+}
 
-// Webhooks lists a school's webhooks by id.
+// Webhooks lists a school's webhooks by id, without those that were deleted.
 func (s *Service) Webhooks(ctx context.Context, school lyceum.SchoolID) ([]lyceum.Webhook, error) {
-	return s.store.FindWebhooks(ctx, school)
+	all, err := s.store.FindWebhooks(ctx, school)
+	return slices.DeleteFunc(all, func(w lyceum.Webhook) bool { return w.DeletedAt.Present }), err
+}
+
+// Webhook gives a webhook that was not deleted.
+func (s *Service) Webhook(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookID) (lyceum.Webhook, error) {
+	w, err := s.store.GetWebhook(ctx, school, id)
+	return w, standing(&w, err)
+}
+
+// standing refuses a webhook that was deleted.
+func standing(w *lyceum.Webhook, err error) error {
+	if err == nil && w.DeletedAt.Present {
+		return lyceum.Errorf(lyceum.NotFound, "there is no webhook %d", w.ID)
+	}
+	return err
 }
 
 // Events lists the events of a webhook, newest first.
 func (s *Service) Events(ctx context.Context, school lyceum.SchoolID, f lyceum.WebhookEventFilter, p lyceum.Page) (lyceum.WebhookEventListing, error) {
-	if _, err := s.store.GetWebhook(ctx, school, f.Webhook); err != nil {
+	if _, err := s.Webhook(ctx, school, f.Webhook); err != nil {
 		return lyceum.WebhookEventListing{}, err
 	}
 	return s.store.FindWebhookEvents(ctx, school, f, p)
@@ -40,14 +74,15 @@ type Import[T any] struct {
 	actor   string
 	clock   func() time.Time
 	what    string
-	webhook func(*T) lyceum.WebhookID // that must be there; nil for none
+	webhook func(*T) lyceum.WebhookID // that the row is or is about
+	known   bool                      // the webhook must be there
 	save    func(lyceum.Tx, []T) (lyceum.Saved, error)
 }
 
 // ImportWebhooks begins an import of webhooks. The clock says when a webhook
 // without a time of creation was created.
 func (s *Service) ImportWebhooks(school lyceum.SchoolID, actor string, clock func() time.Time) *Import[lyceum.Webhook] {
-	return &Import[lyceum.Webhook]{s, school, actor, clock, "webhooks", nil, func(tx lyceum.Tx, rows []lyceum.Webhook) (lyceum.Saved, error) {
+	return &Import[lyceum.Webhook]{s, school, actor, clock, "webhooks", func(w *lyceum.Webhook) lyceum.WebhookID { return w.ID }, false, func(tx lyceum.Tx, rows []lyceum.Webhook) (lyceum.Saved, error) {
 		for i := range rows {
 			if rows[i].CreatedAt.IsZero() {
 				rows[i].CreatedAt = lyceum.Second(clock())
@@ -66,24 +101,25 @@ func (s *Service) ImportWebhooks(school lyceum.SchoolID, actor string, clock fun
 func (s *Service) ImportEvents(school lyceum.SchoolID, actor string, clock func() time.Time) *Import[lyceum.WebhookEvent] {
 	return &Import[lyceum.WebhookEvent]{
 		s, school, actor, clock, "webhook events",
-		func(e *lyceum.WebhookEvent) lyceum.WebhookID { return e.Webhook }, lyceum.Tx.SaveWebhookEvents,
+		func(e *lyceum.WebhookEvent) lyceum.WebhookID { return e.Webhook }, true, lyceum.Tx.SaveWebhookEvents,
 	}
 }
 
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (i *Import[T]) Check(ctx context.Context, batch []T) ([]lyceum.RowProblem, error) {
-	return i.problems(batch, func(ids []int32) ([]int32, error) {
-		return i.service.store.Known(ctx, i.school, lyceum.WebhookSequence, ids)
-	})
+	kept, err := i.service.store.FindWebhooks(ctx, i.school)
+	return i.problems(batch, kept), err
 }
 
 // Save keeps the rows of a batch that have no problem, all in one write, and
 // gives the problems of the others.
 func (i *Import[T]) Save(ctx context.Context, batch []T) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
 	err = i.service.store.Write(ctx, lyceum.Stamp{School: i.school, At: i.clock(), Actor: i.actor}, func(tx lyceum.Tx) error {
-		if problems, err = i.problems(batch, func(ids []int32) ([]int32, error) { return tx.Known(lyceum.WebhookSequence, ids) }); err != nil {
+		kept, err := tx.FindWebhooks()
+		if err != nil {
 			return err
 		}
+		problems = i.problems(batch, kept)
 		saved, err = i.save(tx, append([]T(nil), lyceum.WithoutProblems(batch, problems)...))
 		return err
 	})
@@ -93,24 +129,27 @@ func (i *Import[T]) Save(ctx context.Context, batch []T) (saved lyceum.Saved, pr
 	return saved, problems, nil
 }
 
-func (i *Import[T]) problems(batch []T, known func([]int32) ([]int32, error)) (problems []lyceum.RowProblem, err error) {
-	if i.webhook == nil {
-		return nil, nil
+// problems finds the rows whose webhook is not there, or is one that this
+// school sends to: what it is told is not a file's business.
+func (i *Import[T]) problems(batch []T, kept []lyceum.Webhook) (problems []lyceum.RowProblem) {
+	live := map[lyceum.WebhookID]bool{}
+	for n := range kept {
+		live[kept[n].ID] = kept[n].Live
 	}
-	ids := make([]int32, len(batch))
+	field := map[bool]string{true: "webhook_id", false: "id"}[i.known]
 	for n := range batch {
-		ids[n] = int32(i.webhook(&batch[n]))
-	}
-	found, err := known(ids)
-	if err != nil {
-		return nil, err
-	}
-	for n, id := range ids {
-		if !slices.Contains(found, id) {
-			problems = append(problems, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{
-				Field: "webhook_id", Message: fmt.Sprintf("%d is no webhook of this school; import the webhooks first", id),
-			}})
+		id := i.webhook(&batch[n])
+		sends, there := live[id]
+		var message string
+		switch {
+		case sends:
+			message = fmt.Sprintf("%d is a webhook that this school sends to; a file cannot change it", id)
+		case i.known && !there:
+			message = fmt.Sprintf("%d is no webhook of this school; import the webhooks first", id)
+		default:
+			continue
 		}
+		problems = append(problems, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{Field: field, Message: message}})
 	}
-	return problems, nil
+	return problems
 }

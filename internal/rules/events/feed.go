@@ -10,13 +10,14 @@ import (
 // Feed lets others follow what changes in a school.
 type Feed struct {
 	store    lyceum.Store
+	events   *Service
 	stopping <-chan struct{}
 }
 
 // NewFeed makes the feed over a store. Nobody waits any longer once stopping is
 // closed.
-func NewFeed(store lyceum.Store, stopping <-chan struct{}) *Feed {
-	return &Feed{store: store, stopping: stopping}
+func NewFeed(store lyceum.Store, events *Service, stopping <-chan struct{}) *Feed {
+	return &Feed{store: store, events: events, stopping: stopping}
 }
 
 // othersPause is how long a change of another process may stay unseen.
@@ -30,7 +31,7 @@ func (f *Feed) Changes(ctx context.Context, school lyceum.SchoolID, filter lyceu
 	for {
 		changed := f.store.Changed(school) // before looking: what comes after is not missed
 		listing, err := f.store.FindChanges(ctx, school, filter)
-		if err != nil || len(listing.Changes) > 0 || wait == 0 {
+		if err != nil || len(listing.Changes) > 0 || wait <= 0 {
 			return listing, err
 		}
 		filter.After = listing.Next
@@ -45,4 +46,60 @@ func (f *Feed) Changes(ctx context.Context, school lyceum.SchoolID, filter lyceu
 			return listing, nil // who asked has gone: nobody is told
 		}
 	}
+}
+
+// Told is an event as a webhook is told of it.
+type Told struct {
+	Number int64
+	At     time.Time
+	Event  lyceum.EventName
+	Resent bool
+	Body   []byte
+}
+
+// EventListing is a part of a school's events in order.
+type EventListing struct {
+	Events []Told
+	Next   int64 // to go on after
+	More   bool  // there is more already
+}
+
+// Events gives the events of a school after a number, and waits for the first
+// one for a while if there is none. Names narrows them; none is all.
+func (f *Feed) Events(ctx context.Context, school lyceum.SchoolID, after int64, limit int, names []lyceum.EventName, wait time.Duration) (EventListing, error) {
+	listing, err := f.Changes(ctx, school, lyceum.ChangeFilter{After: after, Limit: limit, Events: true, Names: names}, wait)
+	told := EventListing{Next: listing.Next, More: listing.More}
+	for i := range listing.Changes {
+		if err != nil {
+			break
+		}
+		var one Told
+		one, err = f.tell(ctx, school, &listing.Changes[i])
+		told.Events = append(told.Events, one)
+	}
+	return told, err
+}
+
+// tell gives an event the body it has or had. What webhooks were told is kept;
+// the others are told as they are now.
+func (f *Feed) tell(ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord) (Told, error) {
+	told := Told{Number: c.Number, At: c.At, Event: c.Event.Value}
+	payload := lyceum.EventPayload{Number: c.Number, Event: c.Event.Value, ObjectID: c.ObjectID, At: c.At}
+	delivery := lyceum.WebhookEventID(c.Number)
+	if d, ok := c.Object.(lyceum.WebhookEvent); ok {
+		told.Resent, delivery, payload.Number = true, d.ID, d.Number.Value
+	}
+	kept, err := f.store.FindPayloads(ctx, school, []int64{payload.Number})
+	if err != nil {
+		return told, err
+	}
+	if before, ok := kept[payload.Number]; ok {
+		payload = before
+	} else if object, err := f.events.Render(ctx, school, c); err != nil {
+		return told, err
+	} else {
+		payload.Object = string(object)
+	}
+	told.Body = f.events.Envelope(&payload, delivery, false)
+	return told, nil
 }

@@ -98,20 +98,26 @@ func findEntries(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last
 	if f.Events {
 		w.and("event IS NOT NULL")
 	}
-	if len(f.Types) > 0 {
-		args := make([]any, len(f.Types))
-		for i, t := range f.Types {
-			args[i] = string(t)
-		}
-		w.and("type IN " + placeholders(len(w.args)+1, len(args)))
-		w.args = append(w.args, args...)
-	}
+	oneOf(w, "event", f.Names)
+	oneOf(w, "type", f.Types)
 	var found []lyceum.ChangeRecord
 	var e lyceum.Entry
 	text := "SELECT " + entryColumns + " FROM journal" + w.String() + " ORDER BY number LIMIT " + w.arg(int64(f.Limit))
 	err := q.each(text, w.args, scanEntry(&e),
 		func() error { found = append(found, lyceum.ChangeRecord{Entry: e}); return nil })
 	return found, err
+}
+
+// oneOf wants a column to have one of some values; without any it may have all.
+func oneOf[T ~string](w *where, column string, values []T) {
+	if len(values) == 0 {
+		return
+	}
+	cond := column + " IN " + placeholders(len(w.args)+1, len(values))
+	for _, value := range values {
+		w.args = append(w.args, string(value))
+	}
+	w.and(cond)
 }
 
 func fillObjects(q *session, school lyceum.SchoolID, changes []lyceum.ChangeRecord) error {

@@ -47,6 +47,8 @@ type dialect struct {
 	// cancellable tells that a context may end a statement midway. SQLite's
 	// connections have been seen to answer SQLITE_INTERRUPT for ever after.
 	cancellable bool
+	// skipLocked lets a query pass over rows that another writer holds.
+	skipLocked string
 	// lanes is the number of writers.
 	lanes int
 	// snapshot opens a transaction whose statements see one moment.
@@ -78,6 +80,7 @@ func postgresDialect() *dialect {
 		migrations:  "migrations/postgres",
 		rebind:      func(text string) string { return text },
 		cancellable: true,
+		skipLocked:  " FOR UPDATE SKIP LOCKED",
 		lanes:       8,
 		snapshot:    sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
 		fault:       postgresFault,

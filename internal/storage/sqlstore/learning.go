@@ -314,35 +314,6 @@ func (s *Store) GetPricingPlan(ctx context.Context, school lyceum.SchoolID, id l
 	return row, s.public(err)
 }
 
-// FindWebhooks implements lyceum.Reader.
-func (s *Store) FindWebhooks(ctx context.Context, school lyceum.SchoolID) ([]lyceum.Webhook, error) {
-	found, err := all(s.reads.single(ctx), &webhooks, school)
-	return found, s.public(err)
-}
-
-// GetWebhook implements lyceum.Reader.
-func (s *Store) GetWebhook(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookID) (lyceum.Webhook, error) {
-	row, err := getByID(s.reads.single(ctx), school, &webhooks, id, "webhook")
-	return row, s.public(err)
-}
-
-// FindWebhookEvents implements lyceum.Reader.
-func (s *Store) FindWebhookEvents(ctx context.Context, school lyceum.SchoolID, f lyceum.WebhookEventFilter, p lyceum.Page) (lyceum.WebhookEventListing, error) {
-	w := &where{}
-	w.and("v.school_id = ?", int64(school))
-	w.and("v.webhook_id = ?", int64(f.Webhook))
-	if f.StatusFrom.Present {
-		w.and("v.response_status >= ?", int64(f.StatusFrom.Value))
-	}
-	if f.StatusUntil.Present {
-		w.and("v.response_status <= ?", int64(f.StatusUntil.Value))
-	}
-	w.within("v.created_at", f.Created)
-	from := " FROM webhook_events v"
-	found, total, err := pageOf(ctx, s, webhookEvents.of("v"), from, w, counted(from, w), " ORDER BY v.created_at DESC, v.webhook_event_id DESC", p, webhookEvents.scan)
-	return lyceum.WebhookEventListing{Page: p, Total: total, Events: found}, err
-}
-
 // EachAuthor implements lyceum.Reader.
 func (s *Store) EachAuthor(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.AuthorProfile) error) error {
 	return eachRow(ctx, s, &authors, school, visit)

@@ -168,27 +168,3 @@ var quizResponses = table[lyceum.QuizResponse]{
 		return []any{scanInt(&r.ID), scanInt(&r.Quiz), scanInt(&r.User), scanOptTime(&r.SubmittedAt), scanOptFloat(&r.PercentCorrect)}
 	},
 }
-
-var webhooks = table[lyceum.Webhook]{
-	name: "webhooks", seq: lyceum.WebhookSequence, created: lyceum.WebhookCreated, updated: lyceum.WebhookUpdated,
-	columns: []string{"webhook_id", "state", "url", "event_trigger", "events_count", "created_at"},
-	id:      func(w *lyceum.Webhook) int32 { return int32(w.ID) },
-	bind: func(w *lyceum.Webhook) []any {
-		return []any{int64(w.ID), string(w.State), w.URL, w.EventTrigger, int64(w.EventsCount), micros(w.CreatedAt)}
-	},
-	scan: func(w *lyceum.Webhook) []any {
-		return []any{scanInt(&w.ID), scanText(&w.State), scanText(&w.URL), scanText(&w.EventTrigger), scanInt(&w.EventsCount), scanTime(&w.CreatedAt)}
-	},
-}
-
-var webhookEvents = table[lyceum.WebhookEvent]{
-	name: "webhook_events", seq: lyceum.WebhookEventSequence, created: lyceum.WebhookEventCreated, updated: lyceum.WebhookEventUpdated,
-	columns: []string{"webhook_event_id", "webhook_id", "state", "attempt_count", "last_attempted_at", "created_at", "object_type", "object_id", "response_status"},
-	id:      func(e *lyceum.WebhookEvent) int32 { return int32(e.ID) },
-	bind: func(e *lyceum.WebhookEvent) []any {
-		return []any{int64(e.ID), int64(e.Webhook), e.State, int64(e.AttemptCount), optMicros(e.LastAttemptedAt), micros(e.CreatedAt), e.ObjectType, int64(e.ObjectID), optInt(e.ResponseStatus)}
-	},
-	scan: func(e *lyceum.WebhookEvent) []any {
-		return []any{scanInt(&e.ID), scanInt(&e.Webhook), scanText(&e.State), scanInt(&e.AttemptCount), scanOptTime(&e.LastAttemptedAt), scanTime(&e.CreatedAt), scanText(&e.ObjectType), scanInt(&e.ObjectID), scanOptInt(&e.ResponseStatus)}
-	},
-}

@@ -117,14 +117,7 @@ func (t *tx) FindLastMovement(id lyceum.TransactionID, kinds ...lyceum.MovementK
 	w := &where{}
 	w.and("school_id = ?", int64(t.stamp.School))
 	w.and("transaction_id = ?", int64(id))
-	if len(kinds) > 0 {
-		list := make([]any, len(kinds))
-		for i, kind := range kinds {
-			list[i] = string(kind)
-		}
-		w.and("kind IN " + placeholders(3, len(kinds)))
-		w.args = append(w.args, list...)
-	}
+	oneOf(w, "kind", kinds)
 	found, err := rows(t.session, &movements, w.String()+" ORDER BY movement_id DESC LIMIT 1", w.args...)
 	if err != nil || len(found) == 0 {
 		return lyceum.None[lyceum.Movement](), err

@@ -30,8 +30,10 @@ func (s *Store) Changed(school lyceum.SchoolID) <-chan struct{} {
 func (w *watch) changed(school lyceum.SchoolID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if c, ok := w.waiting[school]; ok {
-		close(c)
-		delete(w.waiting, school)
+	for _, id := range [...]lyceum.SchoolID{school, 0} {
+		if c, ok := w.waiting[id]; ok {
+			close(c)
+			delete(w.waiting, id)
+		}
 	}
 }

@@ -37,14 +37,16 @@ type change struct {
 
 // Write implements lyceum.Store.
 func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx) error) error {
+	changed := false
 	err := s.write(ctx, stamp.School, func(q *session) error {
 		t := newTx(q, stamp)
 		if err := do(t); err != nil {
 			return err
 		}
+		changed = len(t.entries) > 0
 		return t.finish()
 	})
-	if err == nil {
+	if err == nil && changed {
 		s.watch.changed(stamp.School)
 	}
 	return err

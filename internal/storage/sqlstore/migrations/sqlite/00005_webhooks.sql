@@ -9,7 +9,7 @@ CREATE TABLE cursors (
 
 ALTER TABLE webhooks ADD COLUMN is_live INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE webhooks ADD COLUMN as_array INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE webhooks ADD COLUMN schedule TEXT NOT NULL DEFAULT 'contract';
+ALTER TABLE webhooks ADD COLUMN schedule TEXT NOT NULL DEFAULT '';
 ALTER TABLE webhooks ADD COLUMN secret_generation INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE webhooks ADD COLUMN old_secret_until INTEGER;
 ALTER TABLE webhooks ADD COLUMN failed_at INTEGER;
@@ -17,6 +17,7 @@ ALTER TABLE webhooks ADD COLUMN deleted_at INTEGER;
 
 ALTER TABLE webhook_events ADD COLUMN number INTEGER;
 ALTER TABLE webhook_events ADD COLUMN next_attempt_at INTEGER;
+ALTER TABLE webhook_events ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX webhook_events_due ON webhook_events (school_id, webhook_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
 
 CREATE TABLE event_payloads (

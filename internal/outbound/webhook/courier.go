@@ -1,0 +1,168 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
+)
+
+const (
+	// perWebhook is how many messages are on their way to one webhook at a time:
+	// one that is slow delays no other.
+	perWebhook = 32
+	// mostSending is how many messages are on their way in all.
+	mostSending = 2048
+	// pollPause is how long an event of another process, or an attempt that is
+	// due, waits to be seen at most.
+	pollPause = 500 * time.Millisecond
+	// graceTime is what messages under way are given when the courier stops.
+	graceTime = 5 * time.Second
+)
+
+// Courier turns the events of all schools into deliveries and delivers them.
+// Any number of processes may run one on the same database.
+type Courier struct {
+	Events *events.Service
+	Sender *Sender
+	// Changed tells when something has changed in any school.
+	Changed func() <-chan struct{}
+	Log     *slog.Logger
+
+	mu      sync.Mutex
+	sending map[lyceum.DueWebhook]int
+	total   int
+	freed   chan struct{}
+	work    sync.WaitGroup
+}
+
+// Run delivers until the context ends, and then lets what is under way finish.
+func (c *Courier) Run(ctx context.Context) {
+	c.sending, c.freed = map[lyceum.DueWebhook]int{}, make(chan struct{}, 1)
+	sends, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	for ctx.Err() == nil {
+		changed := c.Changed() // before looking: what comes after is not missed
+		more := c.round(ctx, sends)
+		if more {
+			continue
+		}
+		select {
+		case <-changed:
+		case <-c.freed:
+		case <-time.After(pollPause):
+		case <-ctx.Done():
+		}
+	}
+	done := make(chan struct{})
+	go func() { c.work.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(graceTime):
+		stop()
+		<-done
+	}
+}
+
+// round dispatches what has happened and sends what is due, and tells whether
+// there is more to do at once.
+func (c *Courier) round(ctx, sends context.Context) (more bool) {
+	schools, err := c.Events.Undispatched(ctx)
+	c.note(ctx, "look for events", err)
+	for _, school := range schools {
+		again, err := c.Events.Dispatch(ctx, school)
+		c.note(ctx, "dispatch events", err)
+		more = more || again && err == nil
+	}
+	due, err := c.Events.Due(ctx)
+	c.note(ctx, "look for deliveries", err)
+	for _, hook := range due {
+		room := c.room(hook)
+		if room == 0 {
+			continue
+		}
+		parcels, err := c.Events.Claim(ctx, hook, room)
+		c.note(ctx, "claim deliveries", err)
+		for i := range parcels {
+			c.begin(sends, hook, &parcels[i])
+		}
+	}
+	return more
+}
+
+// note logs what went wrong. What could not be done is done later: nothing is
+// lost, because nothing but the database remembers.
+func (c *Courier) note(ctx context.Context, what string, err error) {
+	if err != nil && ctx.Err() == nil {
+		c.Log.WarnContext(ctx, "webhooks are delayed", "could not", what, "err", err)
+	}
+}
+
+// room gives how many messages may be begun to a webhook now.
+func (c *Courier) room(hook lyceum.DueWebhook) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return max(0, min(perWebhook-c.sending[hook], mostSending-c.total))
+}
+
+func (c *Courier) begin(ctx context.Context, hook lyceum.DueWebhook, p *events.Parcel) {
+	c.mu.Lock()
+	c.sending[hook]++
+	c.total++
+	c.mu.Unlock()
+	c.work.Go(func() {
+		defer c.end(hook)
+		o := c.send(ctx, p)
+		if ctx.Err() != nil {
+			return // it is due again when its lease is over
+		}
+		c.note(ctx, "keep the outcome of a delivery", c.Events.Report(ctx, p, o))
+	})
+}
+
+func (c *Courier) end(hook lyceum.DueWebhook) {
+	c.mu.Lock()
+	c.total--
+	if c.sending[hook]--; c.sending[hook] == 0 {
+		delete(c.sending, hook)
+	}
+	c.mu.Unlock()
+	select {
+	case c.freed <- struct{}{}:
+	default:
+	}
+}
+
+func (c *Courier) send(ctx context.Context, p *events.Parcel) events.Outcome {
+	o := c.Sender.Send(ctx, Message{
+		URL: p.Webhook.URL, ID: MessageID(p.School, p.ID), At: time.Now(), Body: Envelope(&p.Payload, p.ID, p.Webhook.AsArray), Secrets: p.Secrets,
+	})
+	return events.Outcome{
+		Delivered: o.Delivered, Status: o.Status, Problem: o.Problem, RetryAfter: o.RetryAfter, Took: o.Took,
+		RequestHeader: lines(o.RequestHeader), ResponseHeader: lines(o.ResponseHeader), ResponseBody: string(o.ResponseBody),
+	}
+}
+
+// MessageID is the webhook-id of a delivery, the same for each attempt.
+func MessageID(school lyceum.SchoolID, id lyceum.WebhookEventID) string {
+	return fmt.Sprintf("evt_%d_%d", school, id)
+}
+
+// lines writes headers one a line, in one order.
+func lines(h http.Header) string {
+	var all []string
+	for name, values := range h {
+		for _, value := range values {
+			all = append(all, name+": "+value)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}

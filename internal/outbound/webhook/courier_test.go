@@ -1,0 +1,529 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// post is a school that sends webhooks to the own machine, with a clock that
+// the test moves.
+type post struct {
+	store   lyceum.Store
+	school  lyceum.SchoolID
+	events  *events.Service
+	sales   *sales.Service
+	courier *Courier
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (p *post) clock() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now
+}
+
+func (p *post) pass(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.now = p.now.Add(d)
+}
+
+func newPost(t *testing.T, store lyceum.Store) *post {
+	t.Helper()
+	p := &post{store: store, now: time.Now().UTC().Truncate(time.Second)}
+	lessons := learning.New(store, p.clock)
+	p.sales = sales.New(store, p.clock, lessons, people.New(store, p.clock))
+	sender := New(Options{Loopback: true, Timeout: 2 * time.Second})
+	p.events = events.New(store, p.clock, events.Options{
+		Ring: make(events.Keyring, events.KeyringSize), CheckURL: sender.CheckURL, Render: (&Writer{Store: store}).Object, Envelope: Envelope,
+	})
+	p.courier = p.newCourier()
+	p.school = storetest.MakeSchool(t, store)
+	storetest.Write(t, store, p.school, func(tx lyceum.Tx) error {
+		if _, err := tx.SaveCourses([]lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: p.now, UpdatedAt: p.now}}); err != nil {
+			return err
+		}
+		if _, err := tx.SavePricingPlans([]lyceum.PricingPlan{{ID: 1, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "Once", Price: 1999, Currency: "USD", Frequency: lyceum.OneTimePayment}}); err != nil {
+			return err
+		}
+		_, err := tx.SaveUsers([]lyceum.User{{ID: 1, Email: "a@example.com", Name: lyceum.Some("Ann"), Role: lyceum.Student}})
+		return err
+	})
+	return p
+}
+
+func (p *post) newCourier() *Courier {
+	return &Courier{
+		Events: p.events, Sender: New(Options{Loopback: true, Timeout: 2 * time.Second}), Log: slog.New(slog.DiscardHandler),
+		Changed: func() <-chan struct{} { return p.store.Changed(0) },
+	}
+}
+
+func openStore(t *testing.T) lyceum.Store {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+func (p *post) by() lyceum.By { return lyceum.By{School: p.school, Actor: "test"} }
+
+func (p *post) sell(t *testing.T) lyceum.TransactionID {
+	t.Helper()
+	d, err := p.sales.Record(t.Context(), p.by(), sales.NewSale{User: 1, Plan: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Transactions[0].ID
+}
+
+func (p *post) hook(t *testing.T, f events.WebhookForm) events.WithSecret {
+	t.Helper()
+	w, err := p.events.Create(t.Context(), p.by(), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// rounds lets a courier work until there is nothing to do at this moment.
+func (p *post) rounds(t *testing.T) {
+	t.Helper()
+	p.courier.sending, p.courier.freed = map[lyceum.DueWebhook]int{}, make(chan struct{}, 1)
+	for {
+		more := p.courier.round(t.Context(), t.Context())
+		p.courier.work.Wait()
+		due, err := p.events.Due(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more && len(due) == 0 {
+			return
+		}
+	}
+}
+
+// receiver takes messages and notes what came.
+type receiver struct {
+	*httptest.Server
+
+	mu     sync.Mutex
+	came   []letter
+	answer func(http.ResponseWriter, *http.Request)
+}
+
+type letter struct {
+	header http.Header
+	body   []byte
+	id     string // webhook-id
+}
+
+func newReceiver(t *testing.T, answer func(http.ResponseWriter, *http.Request)) *receiver {
+	t.Helper()
+	r := &receiver{answer: answer}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body, _ := io.ReadAll(q.Body)
+		r.mu.Lock()
+		r.came = append(r.came, letter{q.Header, body, q.Header.Get("Webhook-Id")})
+		answer := r.answer
+		r.mu.Unlock()
+		if answer != nil {
+			answer(w, q)
+		}
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) becomes(answer func(http.ResponseWriter, *http.Request)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = answer
+}
+
+// all gives what came since the last time.
+func (r *receiver) all() []letter {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	came := r.came
+	r.came = nil
+	return came
+}
+
+func status(code int, headers ...string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		w.WriteHeader(code)
+	}
+}
+
+// envelope is the body of a letter as a receiver reads it.
+type envelope struct {
+	Type        string         `json:"type"`
+	Livemode    bool           `json:"livemode"`
+	ID          int32          `json:"id"`
+	Created     string         `json:"created"`
+	HookEventID int32          `json:"hook_event_id"`
+	Object      map[string]any `json:"object"`
+}
+
+func (p *post) webhook(t *testing.T, id lyceum.WebhookID) lyceum.Webhook {
+	t.Helper()
+	w, err := p.events.Webhook(t.Context(), p.school, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// states gives the deliveries of a webhook, oldest first, as "state status".
+func (p *post) states(t *testing.T, id lyceum.WebhookID) (told []string, ids []lyceum.WebhookEventID) {
+	t.Helper()
+	listing, err := p.events.Deliveries(t.Context(), p.school, lyceum.WebhookEventFilter{Webhook: id}, lyceum.Page{Number: 1, Size: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(listing.Events)
+	for _, d := range listing.Events {
+		told = append(told, fmt.Sprint(d.State, " ", d.ResponseStatus.Value))
+		ids = append(ids, d.ID)
+	}
+	return told, ids
+}
+
+func onBothEngines(t *testing.T, test func(*testing.T, lyceum.Store)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, openStore(t)) })
+	t.Run("postgres", func(t *testing.T) {
+		store, err := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		test(t, store)
+	})
+}
+
+func TestEventsArriveSigned(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
+		p := newPost(t, store)
+		p.sell(t) // before there is a webhook
+		p.pass(time.Second)
+		whole, some := newReceiver(t, nil), newReceiver(t, nil)
+		one := p.hook(t, events.WebhookForm{URL: whole.URL})
+		two := p.hook(t, events.WebhookForm{URL: some.URL, Events: []string{"Transaction.refunded"}, AsArray: true})
+		p.pass(time.Second)
+		id := p.sell(t)
+		if _, err := p.sales.Refund(t.Context(), p.by(), id, sales.Refund{}); err != nil {
+			t.Fatal(err)
+		}
+		p.rounds(t)
+		verifier, err := standardwebhooks.NewWebhook(SecretText(one.Secret))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var types []string
+		for _, m := range whole.all() {
+			if err := verifier.Verify(m.body, m.header); err != nil {
+				t.Errorf("%v: %s", err, m.body)
+			}
+			var e envelope
+			if err := json.Unmarshal(m.body, &e); err != nil {
+				t.Fatal(err)
+			}
+			types = append(types, e.Type)
+			if !e.Livemode || e.Object["id"] != float64(e.ID) || m.id != fmt.Sprintf("evt_%d_%d", p.school, e.HookEventID) {
+				t.Errorf("%s under %s", m.body, m.id)
+			}
+		}
+		slices.Sort(types)
+		// The second sale found the learner in the course, so that nothing began.
+		if diff := cmp.Diff([]string{"Enrollment.disabled", "Sale.created", "Transaction.created", "Transaction.refunded"}, types); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		came := some.all()
+		var list []envelope
+		if len(came) != 1 || json.Unmarshal(came[0].body, &list) != nil || len(list) != 1 || list[0].Object["amount_refunded"] != float64(1999) || list[0].Object["user"].(map[string]any)["name"] != "Ann" {
+			t.Errorf("came %v", came)
+		}
+		if w := p.webhook(t, two.ID); w.State != lyceum.WebhookVerified || w.EventsCount != 1 {
+			t.Errorf("%+v", w)
+		}
+		told, ids := p.states(t, two.ID)
+		if diff := cmp.Diff([]string{"delivered 200"}, told); diff != "" {
+			t.Error(diff)
+		}
+		d, err := p.events.Show(t.Context(), p.school, ids[0])
+		if err != nil || len(d.Attempts) != 1 || d.Attempts[0].Status != lyceum.Some[int32](200) {
+			t.Errorf("%+v %v", d, err)
+		}
+	})
+}
+
+func TestTwoSecretsSignAfterARotation(t *testing.T) {
+	p := newPost(t, openStore(t))
+	to := newReceiver(t, nil)
+	before := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
+	after, err := p.events.Rotate(t.Context(), p.by(), before.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds := func(m letter, secret []byte) bool {
+		verifier, err := standardwebhooks.NewWebhook(SecretText(secret))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return verifier.Verify(m.body, m.header) == nil
+	}
+	p.sell(t)
+	p.rounds(t)
+	if m := to.all(); len(m) != 1 || !holds(m[0], before.Secret) || !holds(m[0], after.Secret) {
+		t.Error("the two secrets do not sign side by side")
+	}
+	p.pass(24 * time.Hour)
+	p.sell(t)
+	p.rounds(t)
+	if m := to.all(); len(m) != 1 || holds(m[0], before.Secret) || !holds(m[0], after.Secret) {
+		t.Error("after a day the old secret still signs, or the new one does not")
+	}
+}
+
+// TestR17_AttemptsFollowTheSchedule: a receiver that is down for long is tried
+// by the schedule, within a fifth, and gets the event once it is up, under one
+// id.
+func TestR17_AttemptsFollowTheSchedule(t *testing.T) {
+	p := newPost(t, openStore(t))
+	to := newReceiver(t, status(500))
+	w := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}, Schedule: lyceum.StandardSchedule})
+	p.sell(t)
+	p.rounds(t)
+	id := to.all()[0].id
+	_, ids := p.states(t, w.ID)
+	pauses := []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour}
+	for n, pause := range pauses {
+		d, err := p.events.Show(t.Context(), p.school, ids[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait := d.NextAttemptAt.Value.Sub(p.clock())
+		if off := (wait - pause).Abs(); off > pause/5 || d.State != lyceum.DeliveryPending {
+			t.Fatalf("attempt %d comes after %v, want %v within a fifth; %s", n+2, wait, pause, d.State)
+		}
+		p.pass(wait - time.Millisecond)
+		p.rounds(t)
+		if early := to.all(); len(early) > 0 {
+			t.Fatalf("attempt %d came early", n+2)
+		}
+		p.pass(time.Millisecond)
+		p.rounds(t)
+		if came := to.all(); len(came) != 1 || came[0].id != id {
+			t.Fatalf("attempt %d: %v", n+2, came)
+		}
+	}
+	to.becomes(nil)
+	p.pass(30 * time.Hour)
+	p.rounds(t)
+	if came := to.all(); len(came) != 1 || came[0].id != id {
+		t.Errorf("at last %v", came)
+	}
+	if told, _ := p.states(t, w.ID); told[0] != "delivered 200" {
+		t.Error(told)
+	}
+}
+
+// TestR17_AFailedWebhookMissesNothing: after four attempts the webhook has
+// failed and what waits is given up as 410; once it is resumed, everything that
+// it missed comes, under the ids it had.
+func TestR17_AFailedWebhookMissesNothing(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
+		p := newPost(t, store)
+		to := newReceiver(t, status(503))
+		w := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
+		p.sell(t)
+		for range 3 {
+			p.rounds(t)
+			p.pass(3 * time.Hour)
+		}
+		p.sell(t)
+		p.rounds(t)
+		if told, _ := p.states(t, w.ID); told[0] != "failed 503" || told[1] != "failed 410" && told[1] != "failed 503" {
+			t.Error(told)
+		}
+		p.sell(t)
+		p.rounds(t)
+		told, ids := p.states(t, w.ID)
+		if told[2] != "failed 410" || p.webhook(t, w.ID).State != lyceum.WebhookFailed {
+			t.Error(told, p.webhook(t, w.ID).State)
+		}
+		to.all()
+		if _, err := p.events.ResendOne(t.Context(), p.by(), ids[0]); lyceum.Public(err).Code != "webhook_failed" {
+			t.Error(err)
+		}
+		to.becomes(nil)
+		if _, err := p.events.Resume(t.Context(), p.by(), w.ID, events.WithReplay); err != nil {
+			t.Fatal(err)
+		}
+		p.rounds(t)
+		var came []string
+		for _, m := range to.all() {
+			came = append(came, m.id)
+		}
+		slices.Sort(came)
+		want := []string{MessageID(p.school, ids[0]), MessageID(p.school, ids[1]), MessageID(p.school, ids[2])}
+		if diff := cmp.Diff(want, came); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if told, _ := p.states(t, w.ID); !slices.Equal(told, []string{"delivered 200", "delivered 200", "delivered 200"}) || p.webhook(t, w.ID).State != lyceum.WebhookVerified {
+			t.Error(told)
+		}
+	})
+}
+
+func TestR17_WhatReceiversAsk(t *testing.T) {
+	p := newPost(t, openStore(t))
+	gone, later := newReceiver(t, status(http.StatusGone)), newReceiver(t, status(http.StatusTooManyRequests, "Retry-After", "3600"))
+	one := p.hook(t, events.WebhookForm{URL: gone.URL, Events: []string{"Sale.created"}})
+	two := p.hook(t, events.WebhookForm{URL: later.URL, Events: []string{"Sale.created"}})
+	p.sell(t)
+	p.rounds(t)
+	if w := p.webhook(t, one.ID); w.State != lyceum.WebhookFailed {
+		t.Errorf("a webhook that answered 410 is %s", w.State)
+	}
+	_, ids := p.states(t, two.ID)
+	d, err := p.events.Show(t.Context(), p.school, ids[0])
+	if wait := d.NextAttemptAt.Value.Sub(p.clock()); err != nil || wait != time.Hour {
+		t.Errorf("after Retry-After: 3600 the next attempt comes in %v", wait)
+	}
+}
+
+// TestR17_WhatWasClaimedAndLostComesAgain: a process that dies between sending
+// and noting has its delivery sent again, under the same id, when its lease is
+// over, and not before.
+func TestR17_WhatWasClaimedAndLostComesAgain(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
+		p := newPost(t, store)
+		to := newReceiver(t, nil)
+		w := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
+		p.sell(t)
+		if _, err := p.events.Dispatch(t.Context(), p.school); err != nil {
+			t.Fatal(err)
+		}
+		lost, err := p.events.Claim(t.Context(), lyceum.DueWebhook{School: p.school, Webhook: w.ID}, 10)
+		if err != nil || len(lost) != 1 {
+			t.Fatal(lost, err)
+		}
+		p.courier.send(t.Context(), &lost[0])
+		p.rounds(t)
+		if came := to.all(); len(came) != 1 {
+			t.Errorf("%d came while the lease holds", len(came))
+		}
+		p.pass(time.Minute)
+		p.rounds(t)
+		if came := to.all(); len(came) != 1 || came[0].id != MessageID(p.school, lost[0].ID) {
+			t.Errorf("came again: %v", came)
+		}
+	})
+}
+
+// TestR17_ASlowReceiverDelaysNobody: while one receiver answers nothing at all,
+// another one gets everything.
+func TestR17_ASlowReceiverDelaysNobody(t *testing.T) {
+	p := newPost(t, openStore(t))
+	const sold = 100
+	release, all := make(chan struct{}), make(chan struct{})
+	slow := newReceiver(t, func(http.ResponseWriter, *http.Request) { <-release })
+	var count atomic.Int32
+	quick := newReceiver(t, func(http.ResponseWriter, *http.Request) {
+		if count.Add(1) == sold {
+			close(all)
+		}
+	})
+	for _, to := range []*receiver{slow, quick} {
+		p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { p.courier.Run(ctx); close(ended) }()
+	for range sold {
+		p.sell(t)
+	}
+	<-all // or the test never ends
+	close(release)
+	stop()
+	<-ended
+}
+
+// TestSeveralCouriersShareTheWork: processes on one database lose no event, and
+// none is sent by two at a time.
+func TestSeveralCouriersShareTheWork(t *testing.T) {
+	address := storetest.Postgres(t)
+	open := func() lyceum.Store {
+		store, err := sqlstore.OpenPostgres(t.Context(), address, sqlstore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		return store
+	}
+	p := newPost(t, open())
+	second := &post{store: open(), now: p.now, school: p.school}
+	second.events = events.New(second.store, second.clock, p.events.Options)
+	second.courier = &Courier{Events: second.events, Sender: p.courier.Sender, Log: p.courier.Log, Changed: func() <-chan struct{} { return second.store.Changed(0) }}
+
+	const sold = 150
+	all := make(chan struct{})
+	var count atomic.Int32
+	to := newReceiver(t, func(http.ResponseWriter, *http.Request) {
+		if count.Add(1) == sold {
+			close(all)
+		}
+	})
+	p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { p.courier.Run(ctx) })
+	running.Go(func() { second.courier.Run(ctx) })
+	for range sold {
+		p.sell(t)
+	}
+	<-all
+	stop()
+	running.Wait()
+	seen := map[string]int{}
+	for _, m := range to.all() {
+		seen[m.id]++
+		if seen[m.id] > 1 {
+			t.Errorf("%s came twice", m.id)
+		}
+	}
+	if len(seen) != sold {
+		t.Errorf("%d events came, want %d", len(seen), sold)
+	}
+}

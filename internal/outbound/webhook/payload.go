@@ -1,0 +1,293 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Writer writes what webhooks are told of an event (contract-facts, 9.3 and
+// 9.4). It reads what the event's object does not tell itself.
+type Writer struct{ Store lyceum.Reader }
+
+// object is the JSON of one thing; encoding/json writes it by name.
+type object map[string]any
+
+// Object writes the object of an event. What is gone meanwhile is told by its
+// id alone.
+func (w *Writer) Object(ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord) ([]byte, error) {
+	told, err := w.tell(ctx, school, c)
+	if err != nil {
+		return nil, fmt.Errorf("write event %s of %d: %w", c.Event.Value, c.ObjectID, err)
+	}
+	return json.Marshal(told)
+}
+
+func (w *Writer) tell(ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord) (object, error) {
+	r := &reading{ctx: ctx, store: w.Store, school: school}
+	var told object
+	switch o := c.Object.(type) {
+	case lyceum.Enrollment:
+		told = r.enrollment(&o, c.At)
+	case lyceum.LectureProgress:
+		told = r.lectureProgress(&o)
+	case lyceum.Sale:
+		told = r.sale(&o, c.Event.Value)
+	case lyceum.Transaction:
+		told = r.transaction(&o)
+	case lyceum.PurchaseOrder:
+		told = r.order(&o)
+	case lyceum.TaggedUser:
+		told = r.user(o.ID)
+	default:
+		told = object{"id": c.ObjectID}
+	}
+	if c.Detail.Present {
+		var detail object
+		if err := json.Unmarshal([]byte(c.Detail.Value), &detail); err != nil {
+			return nil, err
+		}
+		if c.Event.Value == lyceum.UserTagCreatedEvent || c.Event.Value == lyceum.UserTagRemovedEvent {
+			detail["user"] = told
+			told = detail
+		} else {
+			for name, value := range detail {
+				told[name] = value
+			}
+		}
+	}
+	return told, r.err
+}
+
+// reading collects what an event is about. The first thing that goes wrong
+// stays; what is not there is null.
+type reading struct {
+	ctx    context.Context //nolint:containedctx // lives as long as the call that made it
+	store  lyceum.Reader
+	school lyceum.SchoolID
+	err    error
+}
+
+func found[T any](r *reading, value T, err error) (T, bool) {
+	if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
+		r.err = errors.Join(r.err, err)
+	}
+	return value, err == nil
+}
+
+func (r *reading) user(id lyceum.UserID) object {
+	user, err := r.store.GetUser(r.ctx, r.school, id)
+	u, ok := found(r, user, err)
+	if !ok {
+		return nil
+	}
+	return object{
+		"id": u.ID, "role": u.Role, "email": u.Email, "name": text(u.Name), "school_id": r.school, "src": text(u.Src), "last_sign_in_at": moment(u.LastSignInAt),
+		"created_at": written(u.CreatedAt), "unsubscribe_from_marketing_emails": false,
+	}
+}
+
+// buyer is the short form of a user.
+func (r *reading) buyer(id lyceum.UserID) object {
+	user, err := r.store.GetUser(r.ctx, r.school, id)
+	u, ok := found(r, user, err)
+	if !ok {
+		return nil
+	}
+	return object{"id": u.ID, "email": u.Email, "name": text(u.Name), "phone_number": nil}
+}
+
+func (r *reading) course(id lyceum.CourseID) object {
+	course, err := r.store.GetCourse(r.ctx, r.school, id)
+	c, ok := found(r, course, err)
+	if !ok {
+		return nil
+	}
+	path := "/courses/" + strconv.Itoa(int(id))
+	told := object{"id": c.ID, "name": c.Name, "url": path, "friendly_url": path, "description": text(c.Description), "meta_description": text(c.Heading), "author_bio": nil}
+	if c.AuthorID.Present {
+		author, err := r.store.GetAuthor(r.ctx, r.school, c.AuthorID.Value)
+		if a, ok := found(r, author, err); ok {
+			told["author_bio"] = object{"id": a.ID, "name": text(a.Name), "bio": text(a.Bio), "profile_image_url": text(a.ProfileImageURL), "user_id": number(a.UserID)}
+		}
+	}
+	return told
+}
+
+// product is a pricing plan in the words of webhooks, with the course it sells.
+func (r *reading) product(id lyceum.Opt[lyceum.PricingPlanID]) (product, course object, recurs bool) {
+	if !id.Present {
+		return nil, nil, false
+	}
+	plan, err := r.store.GetPricingPlan(r.ctx, r.school, id.Value)
+	p, ok := found(r, plan, err)
+	if !ok {
+		return nil, nil, false
+	}
+	if p.CourseID.Present {
+		course = r.course(p.CourseID.Value)
+	}
+	recurs = p.Frequency == lyceum.Subscription || p.Frequency == lyceum.PaymentPlan
+	return object{"id": p.ID, "name": p.Name, "price": p.Price, "currency": p.Currency, "is_recurring": recurs}, course, recurs
+}
+
+func (r *reading) affiliate(id lyceum.Opt[lyceum.AffiliateID]) object {
+	if !id.Present {
+		return nil
+	}
+	value, err := r.store.GetObject(r.ctx, r.school, lyceum.AffiliateCreated, int32(id.Value))
+	partner, ok := found(r, value, err)
+	if a, known := partner.(lyceum.AffiliatePartner); ok && known {
+		return object{"id": a.ID, "name": text(a.Name), "email": nil}
+	}
+	return nil
+}
+
+func (r *reading) coupon(id lyceum.Opt[lyceum.CouponID]) object {
+	if !id.Present {
+		return nil
+	}
+	value, err := r.store.GetObject(r.ctx, r.school, lyceum.CouponCreated, int32(id.Value))
+	coupon, ok := found(r, value, err)
+	if c, known := coupon.(lyceum.Coupon); ok && known {
+		return object{"id": c.ID, "code": text(c.Code)}
+	}
+	return nil
+}
+
+func (r *reading) enrollment(e *lyceum.Enrollment, at time.Time) object {
+	progress, err := r.store.GetProgress(r.ctx, r.school, e.User, e.Course)
+	p, _ := found(r, progress, err)
+	told := object{
+		"id": e.ID, "user_id": e.User, "course_id": e.Course, "primary_course_id": e.Course, "course_progress_id": p.ID, "sale_id": number(e.Sale),
+		"is_active": e.ActiveAt(at), "has_full_access": e.ActiveAt(at), "percent_complete": json.Number(strconv.Itoa(int(p.PercentComplete)) + ".0"),
+		"enrolled_at": written(e.EnrolledAt), "created_at": written(e.EnrolledAt), "updated_at": written(at), "expires_at": moment(e.ExpiresAt), "certificate_serial_number": nil,
+		"user": r.buyer(e.User), "course": r.course(e.Course),
+	}
+	if p.Certificate.Present {
+		told["certificate_serial_number"] = p.Certificate.Value.SerialNumber
+	}
+	return told
+}
+
+func (r *reading) lectureProgress(l *lyceum.LectureProgress) object {
+	progress, err := r.store.GetProgress(r.ctx, r.school, l.User, l.Course)
+	p, _ := found(r, progress, err)
+	told := object{
+		"id": l.ID, "is_completed": true, "course_id": l.Course, "lecture_id": l.Lecture, "school_id": r.school, "completed_at": written(l.CompletedAt),
+		"percent_complete": json.Number(strconv.Itoa(int(p.PercentComplete)) + ".0"), "course": r.course(l.Course), "user": r.user(l.User), "lecture": nil,
+	}
+	value, err := r.store.GetObject(r.ctx, r.school, lyceum.LectureCreated, int32(l.Lecture))
+	if found, ok := found(r, value, err); ok {
+		if x, known := found.(lyceum.Lecture); known {
+			told["lecture"] = object{"id": x.ID, "name": text(x.Name), "is_published": x.IsPublished}
+		}
+	}
+	return told
+}
+
+func (r *reading) sale(s *lyceum.Sale, event lyceum.EventName) object {
+	if event == lyceum.SubscriptionCanceledEvent {
+		return object{"id": s.ID, "school_id": r.school, "is_active": !s.EndedAt.Present, "user_id": number(s.UserID), "user": r.user(s.UserID.Value)}
+	}
+	product, course, recurs := r.product(s.PricingPlanID)
+	all, err := r.store.FindTransactionsOf(r.ctx, r.school, s.ID)
+	transactions, _ := found(r, all, err)
+	shown := []object{}
+	for i := range transactions {
+		shown = append(shown, r.money(&transactions[i]))
+	}
+	return object{
+		"id": s.ID, "price": money(s.FinalPrice), "final_price": money(s.FinalPrice), "currency": text(s.Currency), "is_active": !s.EndedAt.Present, "is_recurring": recurs,
+		"user_id": number(s.UserID), "school_id": r.school, "course": course, "product": product, "user": r.user(s.UserID.Value),
+		"coupon": r.coupon(s.CouponID), "affiliate": r.affiliate(s.AffiliateID), "transactions": shown, "created_at": written(s.CreatedAt),
+	}
+}
+
+// money is a transaction without what it belongs to.
+func (r *reading) money(t *lyceum.Transaction) object {
+	references, err := r.store.FindReferences(r.ctx, r.school, []lyceum.TransactionID{t.ID})
+	known, _ := found(r, references, err)
+	told := object{
+		"id": t.ID, "user_id": t.UserID, "sale_id": t.SaleID, "final_price": t.FinalPrice, "currency": t.Currency, "status": nil, "affiliate_fees": t.AffiliateFees, "is_chargeback": t.HasChargeback.Value,
+		"author_id": number(t.AuthorID), "author_fees": t.AuthorFees, "purchased_at": written(t.PurchasedAt), "created_at": written(t.CreatedAt), "charge": t.Charge, "revenue": t.Revenue, "tax_charge": t.TaxCharge,
+		"amount_refunded": t.AmountRefunded, "refunded_at": moment(t.RefundedAt), "stripe_charge_token": nil, "paypal_payment_id": nil,
+	}
+	if t.Paid {
+		told["status"] = "paid"
+	}
+	if name, ok := known[t.ID]; ok {
+		told["stripe_charge_token"] = name
+	}
+	return told
+}
+
+func (r *reading) transaction(t *lyceum.Transaction) object {
+	told := r.money(t)
+	product, course, _ := r.product(lyceum.Some(t.PricingPlanID))
+	told["user"] = r.buyer(t.UserID)
+	told["sale"] = object{"id": t.SaleID, "course": course, "product": product, "affiliate": r.affiliate(t.AffiliateID)}
+	return told
+}
+
+func (r *reading) order(o *lyceum.PurchaseOrder) object {
+	product, course, _ := r.product(lyceum.Some(o.PricingPlanID))
+	return object{
+		"id": o.ID, "email": o.Email, "name": text(o.Name), "user_id": number(o.UserID), "school_id": r.school, "final_price": o.FinalPrice, "currency": o.Currency, "product": product, "course": course,
+		"coupon": r.coupon(o.CouponID), "affiliate": r.affiliate(o.AffiliateID), "created_at": written(o.CreatedAt), "abandoned_at": moment(o.ClosedAt),
+	}
+}
+
+// Envelope is the body of a message: the event around its object, with the id
+// of the delivery. As an array it has one element.
+func Envelope(p *lyceum.EventPayload, delivery lyceum.WebhookEventID, asArray bool) []byte {
+	b := make([]byte, 0, len(p.Object)+160)
+	if asArray {
+		b = append(b, '[')
+	}
+	b = append(append(b, `{"type":"`...), p.Event...)
+	b = strconv.AppendInt(append(b, `","livemode":true,"id":`...), int64(p.ObjectID), 10)
+	b = append(append(b, `,"created":"`...), written(p.At)...)
+	b = strconv.AppendInt(append(b, `","hook_event_id":`...), int64(delivery), 10)
+	b = append(append(append(b, `,"object":`...), p.Object...), '}')
+	if asArray {
+		b = append(b, ']')
+	}
+	return b
+}
+
+// written is a time as the contract's original writes it in webhooks.
+func written(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05+00:00") }
+
+func moment(o lyceum.Opt[time.Time]) any {
+	if !o.Present {
+		return nil
+	}
+	return written(o.Value)
+}
+
+func text[T ~string](o lyceum.Opt[T]) any {
+	if !o.Present {
+		return nil
+	}
+	return o.Value
+}
+
+func number[T ~int32](o lyceum.Opt[T]) any {
+	if !o.Present {
+		return nil
+	}
+	return o.Value
+}
+
+func money(o lyceum.Opt[lyceum.Minor]) any {
+	if !o.Present {
+		return nil
+	}
+	return o.Value
+}

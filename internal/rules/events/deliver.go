@@ -1,0 +1,160 @@
+package events
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// lease is how long a delivery belongs to the process that claimed it. It is
+// longer than any attempt takes.
+const lease = time.Minute
+
+// schedules are the pauses before each attempt but the first. An attempt comes
+// up to a fifth earlier or later.
+var schedules = map[lyceum.Schedule][]time.Duration{
+	lyceum.ContractSchedule: {5 * time.Minute, 30 * time.Minute, 2 * time.Hour},
+	lyceum.StandardSchedule: {
+		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+	},
+}
+
+// Due gives the webhooks for which something is to be sent.
+func (s *Service) Due(ctx context.Context) ([]lyceum.DueWebhook, error) {
+	return s.store.FindDue(ctx, s.clock())
+}
+
+// Parcel is a delivery that is to be sent now.
+type Parcel struct {
+	lyceum.WebhookEvent
+
+	School  lyceum.SchoolID
+	Webhook lyceum.Webhook
+	Payload lyceum.EventPayload
+	Secrets [][]byte
+	Begun   time.Time
+}
+
+// Claim takes up to limit deliveries of a webhook to be sent. Whoever claims
+// them sends them and reports; if not, they are due again after a minute.
+func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) ([]Parcel, error) {
+	w, err := s.store.GetWebhook(ctx, due.School, due.Webhook)
+	if err != nil {
+		return nil, err
+	}
+	now := s.clock()
+	var claimed []lyceum.WebhookEvent
+	err = s.store.Write(ctx, lyceum.Stamp{School: due.School, At: now, Actor: "webhooks"}, func(tx lyceum.Tx) error {
+		if !w.Live || w.DeletedAt.Present || w.State == lyceum.WebhookFailed {
+			return tx.CancelDeliveries(w.ID)
+		}
+		var err error
+		claimed, err = tx.ClaimDeliveries(w.ID, now, now.Add(lease), limit)
+		return err
+	})
+	if err != nil || len(claimed) == 0 {
+		return nil, err
+	}
+	numbers := make([]int64, len(claimed))
+	for i := range claimed {
+		numbers[i] = claimed[i].Number.Value
+	}
+	payloads, err := s.store.FindPayloads(ctx, due.School, numbers)
+	if err != nil {
+		return nil, err
+	}
+	secrets := s.Ring.Secrets(due.School, &w, now)
+	parcels := make([]Parcel, len(claimed))
+	for i := range claimed {
+		parcels[i] = Parcel{claimed[i], due.School, w, payloads[claimed[i].Number.Value], secrets, now}
+	}
+	return parcels, nil
+}
+
+// Outcome is what became of an attempt.
+type Outcome struct {
+	Delivered      bool
+	Status         int // of the answer; 0 when there was none
+	Problem        string
+	RetryAfter     time.Duration // what the receiver asked for
+	Took           time.Duration
+	RequestHeader  string
+	ResponseHeader string
+	ResponseBody   string
+}
+
+// Report keeps what became of an attempt, and decides what follows: a delivery
+// that failed is tried again by the webhook's schedule. After the last attempt,
+// or when the receiver answers 410, the webhook has failed, and what waits for
+// it is given up.
+func (s *Service) Report(ctx context.Context, p *Parcel, o Outcome) error {
+	now := s.clock()
+	return s.store.Write(ctx, lyceum.Stamp{School: p.School, At: now, Actor: "webhooks"}, func(tx lyceum.Tx) error {
+		d, err := tx.GetDelivery(p.ID)
+		if err != nil {
+			return err
+		}
+		again := p.NextAttemptAt != d.NextAttemptAt // sent again meanwhile, or given up
+		d.AttemptCount++
+		d.Tries++
+		d.LastAttemptedAt = lyceum.Some(lyceum.Second(p.Begun))
+		d.ResponseStatus = lyceum.Opt[int32]{Value: int32(o.Status), Present: o.Status != 0}
+		err = tx.CreateAttempt(lyceum.Attempt{
+			Delivery: d.ID, Number: d.AttemptCount, At: p.Begun, Took: o.Took, Status: d.ResponseStatus, Problem: lyceum.Opt[string]{Value: o.Problem, Present: o.Problem != ""},
+			RequestHeader: o.RequestHeader, ResponseHeader: o.ResponseHeader, ResponseBody: o.ResponseBody,
+		})
+		if err != nil {
+			return err
+		}
+		if again {
+			if o.Delivered && d.State == lyceum.DeliveryFailed {
+				d.State = lyceum.DeliveryDelivered
+			}
+			return tx.UpdateDelivery(d)
+		}
+		return s.follow(tx, p, d, o, now)
+	})
+}
+
+// follow decides what follows an attempt.
+func (s *Service) follow(tx lyceum.Tx, p *Parcel, d lyceum.WebhookEvent, o Outcome, now time.Time) error {
+	pauses := schedules[p.Webhook.Schedule]
+	if o.Delivered {
+		d.State, d.NextAttemptAt = lyceum.DeliveryDelivered, lyceum.None[time.Time]()
+		if err := tx.UpdateDelivery(d); err != nil || p.Webhook.State == lyceum.WebhookVerified {
+			return err
+		}
+		return become(tx, p.Webhook.ID, lyceum.WebhookVerified, now)
+	}
+	if o.Status != cancelled && int(d.Tries) <= len(pauses) {
+		pause := pauses[d.Tries-1]
+		pause += time.Duration((rand.Float64() - 0.5) * 0.4 * float64(pause))
+		d.NextAttemptAt = lyceum.Some(now.Add(max(pause, o.RetryAfter)))
+		return tx.UpdateDelivery(d)
+	}
+	d.State, d.NextAttemptAt = lyceum.DeliveryFailed, lyceum.None[time.Time]()
+	if err := tx.UpdateDelivery(d); err != nil {
+		return err
+	}
+	if err := become(tx, p.Webhook.ID, lyceum.WebhookFailed, now); err != nil {
+		return err
+	}
+	return tx.CancelDeliveries(p.Webhook.ID)
+}
+
+// become notes a new state of a webhook. Only a person brings a failed one
+// back.
+func become(tx lyceum.Tx, id lyceum.WebhookID, state lyceum.WebhookState, now time.Time) error {
+	w, err := tx.GetWebhook(id)
+	if err != nil || w.State == state || w.State == lyceum.WebhookFailed {
+		return err
+	}
+	w.State = state
+	if state == lyceum.WebhookFailed {
+		w.FailedAt = lyceum.Some(lyceum.Second(now))
+	}
+	_, err = tx.SaveWebhooks([]lyceum.Webhook{w})
+	return err
+}

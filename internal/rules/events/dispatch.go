@@ -1,0 +1,103 @@
+package events
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// dispatched is the cursor of what webhooks have been told.
+const dispatched = "webhooks"
+
+// dispatchSize is how many events one write turns into deliveries at most.
+const dispatchSize = 200
+
+// Undispatched gives the schools with events that nobody was told of yet.
+func (s *Service) Undispatched(ctx context.Context) ([]lyceum.SchoolID, error) {
+	return s.store.FindUndispatched(ctx, dispatched)
+}
+
+// Dispatch turns the next events of a school's journal into deliveries, and
+// tells whether there are more. Several processes may do it at once: each event
+// is turned by one of them, and none is left out.
+func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bool, err error) {
+	from, err := s.store.GetCursor(ctx, school, dispatched)
+	if err != nil {
+		return false, err
+	}
+	listing, err := s.store.FindChanges(ctx, school, lyceum.ChangeFilter{After: from, Limit: dispatchSize, Events: true})
+	if err != nil || len(listing.Changes) == 0 {
+		return false, err
+	}
+	hooks, err := s.store.FindWebhooks(ctx, school)
+	if err != nil {
+		return false, err
+	}
+	now := s.clock()
+	var payloads []lyceum.EventPayload
+	var deliveries []lyceum.WebhookEvent
+	for i := range listing.Changes {
+		c := &listing.Changes[i]
+		if c.Type == lyceum.WebhookEventResent { // it is on its way already
+			continue
+		}
+		before := len(deliveries)
+		p := lyceum.EventPayload{Number: c.Number, Event: c.Event.Value, ObjectID: c.ObjectID, At: c.At}
+		for n := range hooks {
+			if w := &hooks[n]; w.Live && !w.DeletedAt.Present && w.Wants(p.Event) && !c.At.Before(w.CreatedAt) {
+				deliveries = append(deliveries, delivery(w, &p, 0, now))
+			}
+		}
+		if len(deliveries) == before {
+			continue
+		}
+		object, err := s.Render(ctx, school, c)
+		if err != nil {
+			return false, err
+		}
+		p.Object = string(object)
+		payloads = append(payloads, p)
+	}
+	return listing.More, s.keep(ctx, school, from, listing.Next, payloads, deliveries)
+}
+
+// keep keeps deliveries, unless another process was quicker.
+func (s *Service) keep(ctx context.Context, school lyceum.SchoolID, from, to int64, payloads []lyceum.EventPayload, deliveries []lyceum.WebhookEvent) error {
+	return s.store.Write(ctx, lyceum.Stamp{School: school, At: s.clock(), Actor: "webhooks"}, func(tx lyceum.Tx) error {
+		mine, err := tx.MoveCursor(dispatched, from, to)
+		if err != nil || !mine || len(deliveries) == 0 {
+			return err
+		}
+		first, err := tx.TakeIDs(lyceum.WebhookEventSequence, len(deliveries))
+		if err != nil {
+			return err
+		}
+		for i := range deliveries {
+			deliveries[i].ID = lyceum.WebhookEventID(first + int32(i))
+		}
+		if err := tx.CreatePayloads(payloads); err != nil {
+			return err
+		}
+		return tx.CreateDeliveries(deliveries)
+	})
+}
+
+// delivery is an event on its way to a webhook. To one that has failed it does
+// not go, until somebody replays it.
+func delivery(w *lyceum.Webhook, p *lyceum.EventPayload, id lyceum.WebhookEventID, now time.Time) lyceum.WebhookEvent {
+	kind, _, _ := strings.Cut(string(p.Event), ".")
+	d := lyceum.WebhookEvent{
+		ID: id, Webhook: w.ID, State: lyceum.DeliveryPending, CreatedAt: lyceum.Second(p.At), ObjectType: kind, ObjectID: p.ObjectID,
+		Number: lyceum.Some(p.Number), NextAttemptAt: lyceum.Some(now),
+	}
+	if w.State == lyceum.WebhookFailed {
+		d.State, d.NextAttemptAt, d.ResponseStatus = lyceum.DeliveryFailed, lyceum.None[time.Time](), lyceum.Some[int32](cancelled)
+	}
+	return d
+}
+
+// cancelled is the status that a delivery bears which was given up
+// (contract-facts, 9.5).
+const cancelled = 410

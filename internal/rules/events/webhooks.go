@@ -1,0 +1,411 @@
+package events
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// oldSecretLife is how long the secret before signs beside a new one.
+const oldSecretLife = 24 * time.Hour
+
+// WebhookForm is what is said of a webhook that is to be made or changed.
+type WebhookForm struct {
+	URL      string
+	Events   []string // names; none is all
+	AsArray  bool
+	Schedule lyceum.Schedule // empty: that of the contract
+}
+
+// WithSecret is a webhook with the secret that it is told once.
+type WithSecret struct {
+	lyceum.Webhook
+
+	Secret []byte
+}
+
+// check refuses a form that says what cannot be, and gives its trigger.
+func (s *Service) check(f *WebhookForm) (trigger string, err error) {
+	var wrong []lyceum.FieldError
+	if err := s.CheckURL(f.URL); err != nil {
+		wrong = append(wrong, lyceum.Public(err).Fields...)
+	}
+	if f.Schedule == "" {
+		f.Schedule = lyceum.ContractSchedule
+	}
+	if f.Schedule != lyceum.ContractSchedule && f.Schedule != lyceum.StandardSchedule {
+		wrong = append(wrong, lyceum.FieldError{Field: "schedule", Message: "must be contract or standard"})
+	}
+	known := lyceum.EventNames()
+	names := slices.Compact(slices.Sorted(slices.Values(f.Events)))
+	for _, name := range names {
+		if !slices.Contains(known, lyceum.EventName(name)) {
+			wrong = append(wrong, lyceum.FieldError{Field: "events", Message: "must be names of events, such as Sale.created, or empty for all; there are " + listed(known)})
+			break
+		}
+	}
+	if len(wrong) > 0 {
+		return "", lyceum.InvalidFields(wrong...)
+	}
+	if len(names) == 0 {
+		return lyceum.AllEvents, nil
+	}
+	return strings.Join(names, ","), nil
+}
+
+func listed(names []lyceum.EventName) string {
+	words := make([]string, len(names))
+	for i, name := range names {
+		words[i] = string(name)
+	}
+	return strings.Join(words, ", ")
+}
+
+// overlap refuses a webhook whose address another one has for one of its
+// events (contract-facts, 9.1).
+func overlap(tx lyceum.Tx, w *lyceum.Webhook) error {
+	others, err := tx.FindWebhooks()
+	if err != nil {
+		return err
+	}
+	for i := range others {
+		other := &others[i]
+		if !other.Live || other.DeletedAt.Present || other.ID == w.ID || other.URL != w.URL {
+			continue
+		}
+		for _, event := range lyceum.EventNames() {
+			if w.Wants(event) && other.Wants(event) {
+				return &lyceum.Error{Kind: lyceum.Conflict, Code: "webhook_exists", Detail: fmt.Sprintf("webhook %d sends %s to this address already; two webhooks of one address must not share an event", other.ID, event)}
+			}
+		}
+	}
+	return nil
+}
+
+var errNoRing = &lyceum.Error{Kind: lyceum.Conflict, Code: "no_secret_key", Detail: "this server has no secret key to sign with; its operator gives it one with --secret-key-file"}
+
+// Create makes a webhook.
+func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (WithSecret, error) {
+	if len(s.Ring) == 0 {
+		return WithSecret{}, errNoRing
+	}
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (WithSecret, error) {
+		trigger, err := s.check(&f)
+		if err != nil {
+			return WithSecret{}, err
+		}
+		id, err := tx.NextID(lyceum.WebhookSequence)
+		if err != nil {
+			return WithSecret{}, err
+		}
+		w := lyceum.Webhook{
+			ID: lyceum.WebhookID(id), State: lyceum.WebhookPending, URL: f.URL, EventTrigger: trigger, CreatedAt: lyceum.Second(now),
+			Live: true, AsArray: f.AsArray, Schedule: f.Schedule,
+		}
+		if err := overlap(tx, &w); err != nil {
+			return WithSecret{}, err
+		}
+		_, err = tx.SaveWebhooks([]lyceum.Webhook{w})
+		return WithSecret{w, s.Ring.secret(by.School, w.ID, 0)}, err
+	})
+}
+
+// change runs a change of a webhook that this school sends to.
+func (s *Service) change(ctx context.Context, by lyceum.By, id lyceum.WebhookID, do func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error) (lyceum.Webhook, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Webhook, error) {
+		w, err := tx.GetWebhook(id)
+		if err := standing(&w, err); err != nil {
+			return w, err
+		}
+		if !w.Live {
+			return w, &lyceum.Error{Kind: lyceum.Conflict, Code: "record_only", Detail: fmt.Sprintf("webhook %d is a record of another server: nothing is sent to it", id)}
+		}
+		before := w
+		if err := do(tx, &w, now); err != nil || w == before {
+			return w, err
+		}
+		_, err = tx.SaveWebhooks([]lyceum.Webhook{w})
+		return w, err
+	})
+}
+
+// Update changes where a webhook is sent to and what it is told.
+func (s *Service) Update(ctx context.Context, by lyceum.By, id lyceum.WebhookID, apply func(*WebhookForm)) (lyceum.Webhook, error) {
+	return s.change(ctx, by, id, func(tx lyceum.Tx, w *lyceum.Webhook, _ time.Time) error {
+		f := WebhookForm{URL: w.URL, AsArray: w.AsArray, Schedule: w.Schedule}
+		if w.EventTrigger != lyceum.AllEvents {
+			f.Events = strings.Split(w.EventTrigger, ",")
+		}
+		apply(&f)
+		trigger, err := s.check(&f)
+		if err != nil {
+			return err
+		}
+		w.URL, w.EventTrigger, w.AsArray, w.Schedule = f.URL, trigger, f.AsArray, f.Schedule
+		return overlap(tx, w)
+	})
+}
+
+// Delete deletes a webhook. What waits for it is given up.
+func (s *Service) Delete(ctx context.Context, by lyceum.By, id lyceum.WebhookID) error {
+	_, err := s.change(ctx, by, id, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
+		w.DeletedAt = lyceum.Some(lyceum.Second(now))
+		tx.Note(lyceum.WebhookDeleted, int32(id))
+		return tx.CancelDeliveries(id)
+	})
+	return err
+}
+
+// Rotate gives a webhook a new secret. For a day the old one signs as well.
+func (s *Service) Rotate(ctx context.Context, by lyceum.By, id lyceum.WebhookID) (WithSecret, error) {
+	if len(s.Ring) == 0 {
+		return WithSecret{}, errNoRing
+	}
+	render := by.Once
+	if render != nil {
+		own := *render
+		own.Render = func(v any) ([]byte, error) { return render.Render(s.withSecret(by.School, v.(lyceum.Webhook))) }
+		by.Once = &own
+	}
+	w, err := s.change(ctx, by, id, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
+		w.SecretGeneration++
+		w.OldSecretUntil = lyceum.Some(lyceum.Second(now).Add(oldSecretLife))
+		tx.Note(lyceum.WebhookSecretRotated, int32(id))
+		return nil
+	})
+	return s.withSecret(by.School, w), err
+}
+
+// Secret gives the secret of a webhook in one of its generations.
+func (s *Service) Secret(school lyceum.SchoolID, id lyceum.WebhookID, generation int32) []byte {
+	return s.Ring.secret(school, id, generation)
+}
+
+func (s *Service) withSecret(school lyceum.SchoolID, w lyceum.Webhook) WithSecret {
+	return WithSecret{w, s.Ring.secret(school, w.ID, w.SecretGeneration)}
+}
+
+// Resume switches a failed webhook on again. With replay everything that it
+// missed is sent, under the ids it had.
+func (s *Service) Resume(ctx context.Context, by lyceum.By, id lyceum.WebhookID, replay Replay) (lyceum.Webhook, error) {
+	return s.change(ctx, by, id, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
+		if w.State != lyceum.WebhookFailed {
+			return &lyceum.Error{Kind: lyceum.Conflict, Code: "not_failed", Detail: fmt.Sprintf("webhook %d is %s, not failed", id, w.State)}
+		}
+		w.State, w.FailedAt = lyceum.WebhookPending, lyceum.None[time.Time]()
+		if replay == WithoutReplay {
+			return nil
+		}
+		_, err := replayAll(tx, lyceum.ResendFilter{Webhook: id, State: lyceum.Some(lyceum.DeliveryFailed)}, now)
+		return err
+	})
+}
+
+// Replay says what becomes of what a failed webhook missed.
+type Replay uint8
+
+// The answers.
+const (
+	WithReplay Replay = iota
+	WithoutReplay
+)
+
+// Resend sends the deliveries of a webhook that pass the filter again, under
+// the ids they had.
+func (s *Service) Resend(ctx context.Context, by lyceum.By, f lyceum.ResendFilter) (int, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (int, error) {
+		w, err := tx.GetWebhook(f.Webhook)
+		if err := sending(&w, err); err != nil {
+			return 0, err
+		}
+		return replayAll(tx, f, now)
+	})
+}
+
+// replayAll begins deliveries anew, tells those who listen, and gives how many.
+func replayAll(tx lyceum.Tx, f lyceum.ResendFilter, now time.Time) (int, error) {
+	again, err := tx.ReplayDeliveries(f, now)
+	if err != nil {
+		return 0, err
+	}
+	return len(again), tellAgain(tx, again)
+}
+
+// tellAgain tells those who listen what is sent again.
+func tellAgain(tx lyceum.Tx, again []lyceum.WebhookEvent) error {
+	slices.SortFunc(again, func(a, b lyceum.WebhookEvent) int { return cmp.Compare(a.ID, b.ID) })
+	numbers := make([]int64, len(again))
+	for i := range again {
+		numbers[i] = again[i].Number.Value
+	}
+	payloads, err := tx.FindPayloads(numbers)
+	for i := range again {
+		tx.Announce(lyceum.WebhookEventResent, int32(again[i].ID), payloads[numbers[i]].Event, "")
+	}
+	return err
+}
+
+// sending refuses a webhook that nothing is sent to.
+func sending(w *lyceum.Webhook, err error) error {
+	switch err := standing(w, err); {
+	case err != nil:
+		return err
+	case !w.Live:
+		return &lyceum.Error{Kind: lyceum.Conflict, Code: "record_only", Detail: fmt.Sprintf("webhook %d is a record of another server: nothing is sent to it", w.ID)}
+	case w.State == lyceum.WebhookFailed:
+		return &lyceum.Error{Kind: lyceum.Conflict, Code: "webhook_failed", Detail: fmt.Sprintf("webhook %d has failed; resume it first", w.ID)}
+	}
+	return nil
+}
+
+// ResendOne sends one delivery again, under the id it had.
+func (s *Service) ResendOne(ctx context.Context, by lyceum.By, id lyceum.WebhookEventID) (Named, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (Named, error) {
+		kept, err := tx.GetDelivery(id)
+		d := Named{WebhookEvent: kept}
+		if err != nil {
+			return d, err
+		}
+		w, err := tx.GetWebhook(d.Webhook)
+		if err := sending(&w, err); err != nil {
+			return d, err
+		}
+		if !d.Number.Present {
+			return d, &lyceum.Error{Kind: lyceum.Conflict, Code: "record_only", Detail: fmt.Sprintf("delivery %d is a record of another server", id)}
+		}
+		d.State, d.Tries, d.NextAttemptAt = lyceum.DeliveryPending, 0, lyceum.Some(now)
+		if err := tx.UpdateDelivery(d.WebhookEvent); err != nil {
+			return d, err
+		}
+		payloads, err := tx.FindPayloads([]int64{d.Number.Value})
+		if err != nil {
+			return d, err
+		}
+		d.Name = payloads[d.Number.Value].Event
+		return d, tellAgain(tx, []lyceum.WebhookEvent{d.WebhookEvent})
+	})
+}
+
+// Test sends an event that did not happen to a webhook, so that its receiver
+// can be tried out: the last of its name once more, with the id 0. Without a
+// name it is the first that the webhook is told of.
+func (s *Service) Test(ctx context.Context, by lyceum.By, id lyceum.WebhookID, name lyceum.Opt[string]) (Named, error) {
+	w, err := s.Webhook(ctx, by.School, id)
+	if err != nil {
+		return Named{}, err
+	}
+	event := lyceum.EventName(name.Value)
+	for _, known := range lyceum.EventNames() {
+		if !name.Present && event == "" && w.Wants(known) {
+			event = known
+		}
+	}
+	if !slices.Contains(lyceum.EventNames(), event) {
+		return Named{}, lyceum.InvalidFields(lyceum.FieldError{Field: "event", Message: "must be the name of an event; there are " + listed(lyceum.EventNames())})
+	}
+	object, err := s.sample(ctx, by.School, event)
+	if err != nil {
+		return Named{}, err
+	}
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (Named, error) {
+		w, err := tx.GetWebhook(id)
+		if err := sending(&w, err); err != nil {
+			return Named{}, err
+		}
+		number, err := tx.NextID(lyceum.WebhookEventSequence)
+		if err != nil {
+			return Named{}, err
+		}
+		p := lyceum.EventPayload{Number: -int64(number), Event: event, At: now, Object: string(object)}
+		d := Named{delivery(&w, &p, lyceum.WebhookEventID(number), now), event}
+		tx.Note(lyceum.WebhookEventCreated, number)
+		if err := tx.CreatePayloads([]lyceum.EventPayload{p}); err != nil {
+			return d, err
+		}
+		return d, tx.CreateDeliveries([]lyceum.WebhookEvent{d.WebhookEvent})
+	})
+}
+
+// sample gives what the last event of a name told, or next to nothing.
+func (s *Service) sample(ctx context.Context, school lyceum.SchoolID, event lyceum.EventName) ([]byte, error) {
+	last, err := s.store.FindLastEvent(ctx, school, event)
+	if err != nil || !last.Event.Present {
+		return []byte(`{"id":0}`), err
+	}
+	return s.Render(ctx, school, &last)
+}
+
+// Named is a delivery with the name of its event; empty in a record of another
+// server.
+type Named struct {
+	lyceum.WebhookEvent
+
+	Name lyceum.EventName
+}
+
+// DeliveryListing is a page of deliveries with the names of their events.
+type DeliveryListing struct {
+	lyceum.WebhookEventListing
+
+	Names map[lyceum.WebhookEventID]lyceum.EventName
+}
+
+// Deliveries lists the deliveries of a webhook, newest first.
+func (s *Service) Deliveries(ctx context.Context, school lyceum.SchoolID, f lyceum.WebhookEventFilter, p lyceum.Page) (DeliveryListing, error) {
+	listing, err := s.Events(ctx, school, f, p)
+	if err != nil {
+		return DeliveryListing{}, err
+	}
+	var numbers []int64
+	for i := range listing.Events {
+		if number := listing.Events[i].Number; number.Present {
+			numbers = append(numbers, number.Value)
+		}
+	}
+	payloads, err := s.store.FindPayloads(ctx, school, numbers)
+	named := DeliveryListing{listing, map[lyceum.WebhookEventID]lyceum.EventName{}}
+	for i := range listing.Events {
+		named.Names[listing.Events[i].ID] = payloads[listing.Events[i].Number.Value].Event
+	}
+	return named, err
+}
+
+// Delivery is a delivery with what was sent and what came back.
+type Delivery struct {
+	lyceum.WebhookEvent
+
+	Payload  lyceum.EventPayload
+	Webhook  lyceum.Webhook
+	Attempts []lyceum.Attempt
+}
+
+// Show gives a delivery. One that is a record of another server has no payload.
+func (s *Service) Show(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookEventID) (Delivery, error) {
+	var d Delivery
+	var err error
+	if d.WebhookEvent, err = s.store.GetDelivery(ctx, school, id); err != nil {
+		return d, err
+	}
+	if d.Webhook, err = s.Webhook(ctx, school, d.WebhookEvent.Webhook); err != nil {
+		return d, err
+	}
+	if d.Number.Present {
+		found, err := s.store.FindPayloads(ctx, school, []int64{d.Number.Value})
+		if err != nil {
+			return d, err
+		}
+		d.Payload = found[d.Number.Value]
+	}
+	d.Attempts, err = s.store.FindAttempts(ctx, school, id)
+	return d, err
+}

@@ -1,0 +1,117 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// FindWebhooks implements lyceum.Reader.
+func (s *Store) FindWebhooks(ctx context.Context, school lyceum.SchoolID) ([]lyceum.Webhook, error) {
+	found, err := all(s.reads.single(ctx), &webhooks, school)
+	return found, s.public(err)
+}
+
+// GetWebhook implements lyceum.Reader.
+func (s *Store) GetWebhook(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookID) (lyceum.Webhook, error) {
+	row, err := getByID(s.reads.single(ctx), school, &webhooks, id, "webhook")
+	return row, s.public(err)
+}
+
+// FindWebhookEvents implements lyceum.Reader.
+func (s *Store) FindWebhookEvents(ctx context.Context, school lyceum.SchoolID, f lyceum.WebhookEventFilter, p lyceum.Page) (lyceum.WebhookEventListing, error) {
+	w := &where{}
+	w.and("v.school_id = ?", int64(school))
+	w.and("v.webhook_id = ?", int64(f.Webhook))
+	if f.StatusFrom.Present {
+		w.and("v.response_status >= ?", int64(f.StatusFrom.Value))
+	}
+	if f.StatusUntil.Present {
+		w.and("v.response_status <= ?", int64(f.StatusUntil.Value))
+	}
+	if f.State.Present {
+		w.and("v.state = ?", f.State.Value)
+	}
+	w.within("v.created_at", f.Created)
+	from := " FROM webhook_events v"
+	found, total, err := pageOf(ctx, s, webhookEvents.of("v"), from, w, counted(from, w), " ORDER BY v.created_at DESC, v.webhook_event_id DESC", p, webhookEvents.scan)
+	return lyceum.WebhookEventListing{Page: p, Total: total, Events: found}, err
+}
+
+// GetDelivery implements lyceum.Reader.
+func (s *Store) GetDelivery(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookEventID) (lyceum.WebhookEvent, error) {
+	row, err := getByID(s.reads.single(ctx), school, &webhookEvents, id, "delivery")
+	return row, s.public(err)
+}
+
+// FindAttempts implements lyceum.Reader.
+func (s *Store) FindAttempts(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookEventID) ([]lyceum.Attempt, error) {
+	var found []lyceum.Attempt
+	var a lyceum.Attempt
+	err := s.reads.single(ctx).each("SELECT "+attemptColumns+" FROM webhook_attempts WHERE school_id = $1 AND webhook_event_id = $2 ORDER BY attempt",
+		[]any{int64(school), int64(id)}, scanAttempt(&a), func() error { found = append(found, a); return nil })
+	return found, s.public(err)
+}
+
+// FindPayloads implements lyceum.Reader.
+func (s *Store) FindPayloads(ctx context.Context, school lyceum.SchoolID, numbers []int64) (map[int64]lyceum.EventPayload, error) {
+	found, err := findPayloads(s.reads.single(ctx), school, numbers)
+	return found, s.public(err)
+}
+
+func findPayloads(q *session, school lyceum.SchoolID, numbers []int64) (map[int64]lyceum.EventPayload, error) {
+	found := map[int64]lyceum.EventPayload{}
+	args := make([]any, len(numbers))
+	for i, n := range numbers {
+		args[i] = n
+	}
+	var p lyceum.EventPayload
+	err := inChunks(q, "SELECT "+payloadColumns+" FROM event_payloads WHERE school_id = $1 AND number IN ", school, args, scanPayload(&p), func() { found[p.Number] = p })
+	return found, err
+}
+
+// FindLastEvent implements lyceum.Reader.
+func (s *Store) FindLastEvent(ctx context.Context, school lyceum.SchoolID, event lyceum.EventName) (lyceum.ChangeRecord, error) {
+	var found []lyceum.ChangeRecord
+	err := s.reads.snapshot(ctx, func(q *session) error {
+		var e lyceum.Entry
+		err := q.each("SELECT "+entryColumns+" FROM journal WHERE school_id = $1 AND event IS NOT NULL AND event = $2 AND type <> $3 ORDER BY number DESC LIMIT 1",
+			[]any{int64(school), string(event), string(lyceum.WebhookEventResent)}, scanEntry(&e), func() error { found = append(found, lyceum.ChangeRecord{Entry: e}); return nil })
+		if err != nil {
+			return err
+		}
+		return fillObjects(q, school, found)
+	})
+	if err != nil || len(found) == 0 {
+		return lyceum.ChangeRecord{}, s.public(err)
+	}
+	return found[0], nil
+}
+
+// GetCursor implements lyceum.Reader.
+func (s *Store) GetCursor(ctx context.Context, school lyceum.SchoolID, name string) (int64, error) {
+	var number int64
+	_, err := s.reads.single(ctx).one("SELECT number FROM cursors WHERE school_id = $1 AND name = $2", []any{int64(school), name}, scanInt(&number))
+	return number, s.public(err)
+}
+
+// FindUndispatched implements lyceum.Reader.
+func (s *Store) FindUndispatched(ctx context.Context, cursor string) ([]lyceum.SchoolID, error) {
+	var found []lyceum.SchoolID
+	var id lyceum.SchoolID
+	err := s.reads.single(ctx).each(`SELECT s.school_id FROM schools s WHERE EXISTS (SELECT 1 FROM journal j WHERE j.school_id = s.school_id AND j.event IS NOT NULL
+		AND j.number > COALESCE((SELECT c.number FROM cursors c WHERE c.school_id = s.school_id AND c.name = $1), 0)) ORDER BY s.school_id`,
+		[]any{cursor}, []any{scanInt(&id)}, func() error { found = append(found, id); return nil })
+	return found, s.public(err)
+}
+
+// FindDue implements lyceum.Reader.
+func (s *Store) FindDue(ctx context.Context, now time.Time) ([]lyceum.DueWebhook, error) {
+	var found []lyceum.DueWebhook
+	var due lyceum.DueWebhook
+	err := s.reads.single(ctx).each(`SELECT school_id, webhook_id FROM webhook_events WHERE next_attempt_at IS NOT NULL
+		GROUP BY school_id, webhook_id HAVING min(next_attempt_at) <= $1 ORDER BY school_id, webhook_id`,
+		[]any{micros(now)}, []any{scanInt(&due.School), scanInt(&due.Webhook)}, func() error { found = append(found, due); return nil })
+	return found, s.public(err)
+}

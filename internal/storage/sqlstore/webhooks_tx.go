@@ -1,0 +1,166 @@
+package sqlstore
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// MoveCursor implements lyceum.Tx.
+func (t *tx) MoveCursor(name string, from, to int64) (bool, error) {
+	if from == 0 {
+		err := t.session.exec("INSERT INTO cursors (school_id, name, number) VALUES ($1, $2, 0) ON CONFLICT (school_id, name) DO NOTHING", int64(t.stamp.School), name)
+		if err != nil {
+			return false, fmt.Errorf("begin cursor: %w", err)
+		}
+	}
+	var moved int64
+	return t.session.one("UPDATE cursors SET number = $3 WHERE school_id = $1 AND name = $2 AND number = $4 RETURNING number",
+		[]any{int64(t.stamp.School), name, to, from}, scanInt(&moved))
+}
+
+// TakeIDs implements lyceum.Tx.
+func (t *tx) TakeIDs(seq lyceum.Sequence, n int) (int32, error) {
+	var last int64
+	_, err := t.session.one(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
+		ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value RETURNING value`,
+		[]any{int64(t.stamp.School), string(seq), int64(n)}, scanInt(&last))
+	if err != nil {
+		return 0, fmt.Errorf("take %d of %s: %w", n, seq, err)
+	}
+	if last > lyceum.MaxID {
+		return 0, noneLeft(seq)
+	}
+	return int32(last) - int32(n) + 1, nil
+}
+
+// CreatePayloads implements lyceum.Tx.
+func (t *tx) CreatePayloads(payloads []lyceum.EventPayload) error {
+	for len(payloads) > 0 {
+		n := chunkOf(len(payloads))
+		args := make([]any, 0, 6*n)
+		for i := range payloads[:n] {
+			p := &payloads[i]
+			args = append(args, int64(t.stamp.School), p.Number, string(p.Event), int64(p.ObjectID), micros(p.At), p.Object)
+		}
+		if err := t.session.exec(insertText("event_payloads", payloadColumns, 6, n), args...); err != nil {
+			return fmt.Errorf("insert payloads: %w", err)
+		}
+		payloads = payloads[n:]
+	}
+	return nil
+}
+
+// CreateDeliveries implements lyceum.Tx.
+func (t *tx) CreateDeliveries(deliveries []lyceum.WebhookEvent) error {
+	counts := map[lyceum.WebhookID]int64{}
+	var order []lyceum.WebhookID
+	for rest := deliveries; len(rest) > 0; {
+		n := chunkOf(len(rest))
+		args := make([]any, 0, n*(1+len(webhookEvents.columns)))
+		for i := range rest[:n] {
+			if counts[rest[i].Webhook] == 0 {
+				order = append(order, rest[i].Webhook)
+			}
+			counts[rest[i].Webhook]++
+			args = append(append(args, int64(t.stamp.School)), webhookEvents.bind(&rest[i])...)
+		}
+		if err := t.session.exec(insertText(webhookEvents.name, webhookEvents.list(), 1+len(webhookEvents.columns), n), args...); err != nil {
+			return fmt.Errorf("insert deliveries: %w", err)
+		}
+		rest = rest[n:]
+	}
+	for _, id := range order {
+		err := t.session.exec("UPDATE webhooks SET events_count = events_count + $3 WHERE school_id = $1 AND webhook_id = $2", int64(t.stamp.School), int64(id), counts[id])
+		if err != nil {
+			return fmt.Errorf("count events: %w", err)
+		}
+	}
+	return nil
+}
+
+// ClaimDeliveries implements lyceum.Tx.
+func (t *tx) ClaimDeliveries(webhook lyceum.WebhookID, now, until time.Time, limit int) ([]lyceum.WebhookEvent, error) {
+	var found []lyceum.WebhookEvent
+	var row lyceum.WebhookEvent
+	err := t.session.each("UPDATE webhook_events SET next_attempt_at = $1 WHERE school_id = $2 AND webhook_event_id IN (SELECT webhook_event_id FROM webhook_events"+
+		" WHERE school_id = $3 AND webhook_id = $4 AND next_attempt_at IS NOT NULL AND next_attempt_at <= $5 ORDER BY next_attempt_at, webhook_event_id LIMIT $6"+
+		t.session.pool.dialect.skipLocked+") RETURNING "+webhookEvents.list(),
+		[]any{micros(until), int64(t.stamp.School), int64(t.stamp.School), int64(webhook), micros(now), int64(limit)}, webhookEvents.scan(&row),
+		func() error { found = append(found, row); return nil })
+	if err != nil {
+		return nil, fmt.Errorf("claim deliveries: %w", err)
+	}
+	return found, nil
+}
+
+// FindWebhooks implements lyceum.Tx.
+func (t *tx) FindWebhooks() ([]lyceum.Webhook, error) {
+	return all(t.session, &webhooks, t.stamp.School)
+}
+
+// GetDelivery implements lyceum.Tx.
+func (t *tx) GetDelivery(id lyceum.WebhookEventID) (lyceum.WebhookEvent, error) {
+	return getByID(t.session, t.stamp.School, &webhookEvents, id, "delivery")
+}
+
+// UpdateDelivery implements lyceum.Tx.
+func (t *tx) UpdateDelivery(d lyceum.WebhookEvent) error {
+	err := t.session.exec(`UPDATE webhook_events SET state = $3, attempt_count = $4, last_attempted_at = $5, response_status = $6, next_attempt_at = $7, tries = $8
+		WHERE school_id = $1 AND webhook_event_id = $2`,
+		int64(t.stamp.School), int64(d.ID), d.State, int64(d.AttemptCount), optMicros(d.LastAttemptedAt), optInt(d.ResponseStatus), optMicros(d.NextAttemptAt), int64(d.Tries))
+	if err != nil {
+		return fmt.Errorf("update delivery: %w", err)
+	}
+	return nil
+}
+
+// CreateAttempt implements lyceum.Tx.
+func (t *tx) CreateAttempt(a lyceum.Attempt) error {
+	err := t.session.exec(insertText("webhook_attempts", attemptColumns, 10, 1), int64(t.stamp.School), int64(a.Delivery), int64(a.Number), micros(a.At), a.Took.Microseconds(),
+		optInt(a.Status), optText(a.Problem), a.RequestHeader, a.ResponseHeader, a.ResponseBody)
+	if err != nil {
+		return fmt.Errorf("insert attempt: %w", err)
+	}
+	return nil
+}
+
+// CancelDeliveries implements lyceum.Tx.
+func (t *tx) CancelDeliveries(webhook lyceum.WebhookID) error {
+	err := t.session.exec("UPDATE webhook_events SET state = 'failed', response_status = 410, next_attempt_at = NULL WHERE school_id = $1 AND webhook_id = $2 AND next_attempt_at IS NOT NULL",
+		int64(t.stamp.School), int64(webhook))
+	if err != nil {
+		return fmt.Errorf("cancel deliveries: %w", err)
+	}
+	return nil
+}
+
+// ReplayDeliveries implements lyceum.Tx.
+func (t *tx) ReplayDeliveries(f lyceum.ResendFilter, at time.Time) ([]lyceum.WebhookEvent, error) {
+	w := &where{}
+	next := w.arg(micros(at))
+	w.and("school_id = ?", int64(t.stamp.School))
+	w.and("webhook_id = ?", int64(f.Webhook))
+	w.and("number IS NOT NULL")
+	if f.State.Present {
+		w.and("state = ?", f.State.Value)
+	}
+	w.within("created_at", f.Created)
+	var found []lyceum.WebhookEvent
+	var row lyceum.WebhookEvent
+	err := t.session.each("UPDATE webhook_events SET state = 'pending', tries = 0, next_attempt_at = "+next+w.String()+" RETURNING "+webhookEvents.list(), w.args, webhookEvents.scan(&row),
+		func() error { found = append(found, row); return nil })
+	if err != nil {
+		return nil, fmt.Errorf("replay deliveries: %w", err)
+	}
+	return found, nil
+}
+
+// FindPayloads implements lyceum.Tx.
+func (t *tx) FindPayloads(numbers []int64) (map[int64]lyceum.EventPayload, error) {
+	return findPayloads(t.session, t.stamp.School, numbers)
+}
+
+// Note implements lyceum.Tx.
+func (t *tx) Note(entry lyceum.EntryType, id int32) { t.entry(entry, id) }

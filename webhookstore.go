@@ -1,0 +1,56 @@
+package lyceum
+
+import (
+	"context"
+	"time"
+)
+
+// WebhookReader is the part of a reader that knows what is sent to webhooks.
+// Single things that are not in the school are NotFound.
+type WebhookReader interface {
+	GetDelivery(ctx context.Context, school SchoolID, id WebhookEventID) (WebhookEvent, error)
+	// FindAttempts gives the attempts of a delivery in order.
+	FindAttempts(ctx context.Context, school SchoolID, id WebhookEventID) ([]Attempt, error)
+	// FindPayloads gives those of numbers that are kept.
+	FindPayloads(ctx context.Context, school SchoolID, numbers []int64) (map[int64]EventPayload, error)
+	// FindLastEvent gives the last entry that announced an event; without one
+	// its Event is absent.
+	FindLastEvent(ctx context.Context, school SchoolID, event EventName) (ChangeRecord, error)
+	// GetCursor gives the number up to which a school's journal was read under
+	// a name; 0 at first.
+	GetCursor(ctx context.Context, school SchoolID, name string) (int64, error)
+	// FindUndispatched gives the schools whose journal has an event after the
+	// cursor of a name.
+	FindUndispatched(ctx context.Context, cursor string) ([]SchoolID, error)
+	// FindDue gives the receivers for whom something is to be sent by now.
+	FindDue(ctx context.Context, now time.Time) ([]DueWebhook, error)
+}
+
+// WebhookTx is the part of a transaction that keeps what is sent to webhooks.
+// Of these changes nothing stands in the journal.
+type WebhookTx interface {
+	// MoveCursor tells whether the cursor stood at from, and moves it if so.
+	MoveCursor(name string, from, to int64) (bool, error)
+	// TakeIDs takes n ids and gives the first.
+	TakeIDs(seq Sequence, n int) (int32, error)
+	CreatePayloads(payloads []EventPayload) error
+	// CreateDeliveries also raises the counts of the webhooks.
+	CreateDeliveries(deliveries []WebhookEvent) error
+	// ClaimDeliveries gives up to limit deliveries of a webhook that are due,
+	// and puts them off until a moment: whoever claimed them and is gone has
+	// not delivered them. No delivery is given to two.
+	ClaimDeliveries(webhook WebhookID, now, until time.Time, limit int) ([]WebhookEvent, error)
+	// FindWebhooks gives the webhooks of the school by id.
+	FindWebhooks() ([]Webhook, error)
+	GetDelivery(id WebhookEventID) (WebhookEvent, error)
+	UpdateDelivery(d WebhookEvent) error
+	CreateAttempt(a Attempt) error
+	// CancelDeliveries gives up what waits for a webhook, as if it had answered
+	// 410.
+	CancelDeliveries(webhook WebhookID) error
+	// ReplayDeliveries begins deliveries anew and tells which.
+	ReplayDeliveries(f ResendFilter, at time.Time) ([]WebhookEvent, error)
+	FindPayloads(numbers []int64) (map[int64]EventPayload, error)
+	// Note appends an entry that is about no row that was saved.
+	Note(entry EntryType, id int32)
+}
