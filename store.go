@@ -89,6 +89,8 @@ type Reader interface {
 	Known(ctx context.Context, school SchoolID, seq Sequence, ids []int32) ([]int32, error)
 	// FindUsers gives those of ids that exist.
 	FindUsers(ctx context.Context, school SchoolID, ids []UserID) (map[UserID]User, error)
+	// FindPricingPlans gives those of ids that exist.
+	FindPricingPlans(ctx context.Context, school SchoolID, ids []PricingPlanID) (map[PricingPlanID]PricingPlan, error)
 	// FindUserIDsByEmail gives the users that have one of the addresses,
 	// whatever its case, keyed by the address in lower case.
 	FindUserIDsByEmail(ctx context.Context, school SchoolID, emails []string) (map[string]UserID, error)

@@ -250,7 +250,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	}
 	owner, err := console.New(console.Options{
 		Site: o.site, School: s.store.GetSchool, UserByEmail: s.store.GetUserByEmail,
-		Accounts: s.accounts, Apps: s.apps, Keys: s.keys, Log: s.log,
+		Accounts: s.accounts, Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("parse the console: %w", err)

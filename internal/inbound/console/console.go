@@ -17,6 +17,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
 //go:embed templates
@@ -33,16 +34,27 @@ type Options struct {
 	Accounts    *access.Accounts
 	Apps        *access.Apps
 	Keys        *access.Keys
+	Sales       *sales.Service
+	Names       Names
 	Log         *slog.Logger
 	Clock       func() time.Time // nil is time.Now
 }
 
+// Names tells who people are and what plans are called, of many at once. Who
+// and what is unknown is left out.
+type Names interface {
+	FindUsers(ctx context.Context, school lyceum.SchoolID, ids []lyceum.UserID) (map[lyceum.UserID]lyceum.User, error)
+	FindPricingPlans(ctx context.Context, school lyceum.SchoolID, ids []lyceum.PricingPlanID) (map[lyceum.PricingPlanID]lyceum.PricingPlan, error)
+}
+
 // The paths of the rooms.
 const (
-	homePath   = "/admin"
-	appsPath   = "/admin/settings/oauth-apps"
-	keysPath   = "/admin/settings/api-keys"
-	peoplePath = "/admin/settings/people"
+	homePath         = "/admin"
+	transactionsPath = "/admin/transactions"
+	salesPath        = "/admin/sales"
+	appsPath         = "/admin/settings/oauth-apps"
+	keysPath         = "/admin/settings/api-keys"
+	peoplePath       = "/admin/settings/people"
 )
 
 // signInPath is where who is not signed in is led to. The page is not the
@@ -115,10 +127,17 @@ func New(o Options) (http.Handler, error) {
 // routes is every path with its actions by method.
 func (c *console) routes() map[string]map[string]action {
 	app, key := appsPath+"/{id}", keysPath+"/{id}"
+	sale, refund := salesPath+"/{id}", transactionsPath+"/{id}/refund"
 	return map[string]map[string]action{
 		homePath:          {"GET": c.home},
 		homePath + "/{$}": {"GET": lead(homePath)},
 		"/admin/settings": {"GET": lead(appsPath)},
+		transactionsPath:  {"GET": c.listTransactions},
+		salesPath:         {"GET": lead(transactionsPath)},
+		sale:              {"GET": c.showSale},
+		sale + "/cancel":  {"GET": c.confirmCancel, "POST": c.cancelSale},
+		refund:            {"GET": c.newRefund, "POST": c.confirmRefund},
+		refund + "/keep":  {"POST": c.keepRefund},
 		appsPath:          {"GET": c.listApps, "POST": c.registerApp},
 		appsPath + "/new": {"GET": c.newApp},
 		app:               {"GET": c.showApp, "POST": c.changeApp},

@@ -53,6 +53,14 @@ func TestWhoIsLetIn(t *testing.T) {
 		{"owner, app x is changed", p.owner, "POST", appsPath + "/x", 404, ""},
 		{"owner, app 99 is deleted", p.owner, "POST", appsPath + "/99/delete", 404, ""},
 		{"owner, app 99 gets a secret", p.owner, "POST", appsPath + "/99/rotate", 404, ""},
+		{"owner, sales", p.owner, "GET", "/admin/sales", 303, "/admin/transactions"},
+		{"owner, sale x", p.owner, "GET", "/admin/sales/x", 404, ""},
+		{"owner, sale 01", p.owner, "GET", "/admin/sales/01", 404, ""},
+		{"owner, sale 99", p.owner, "GET", "/admin/sales/99", 404, ""},
+		{"owner, sale 99 is cancelled", p.owner, "POST", "/admin/sales/99/cancel", 404, ""},
+		{"owner, transaction 0 is refunded", p.owner, "GET", "/admin/transactions/0/refund", 404, ""},
+		{"owner, transaction 99 is refunded", p.owner, "POST", "/admin/transactions/99/refund/keep", 404, ""},
+		{"owner, question of transaction 99", p.owner, "POST", "/admin/transactions/99/refund", 404, ""},
 		{"owner, key x", p.owner, "GET", keysPath + "/x/revoke", 404, ""},
 		{"owner, key 99", p.owner, "POST", keysPath + "/99/revoke", 404, ""},
 	} {
@@ -72,11 +80,13 @@ func TestWhoIsLetIn(t *testing.T) {
 }
 
 // every calls do for each path and method of the console, with the ids of an
-// app and a key that there are in school 1.
+// app, a key, a sale and a transaction that there are in school 1.
 func (p *place) every(do func(method, path string)) {
 	p.t.Helper()
 	p.register("Ledger", "https://app.example.com/cb", "1")
 	p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Report", "permissions", "read"))
+	p.market()
+	p.sell(1, 11)
 	seen := 0
 	for path, methods := range console.Routes() {
 		for _, method := range methods {
@@ -161,7 +171,7 @@ func TestF9AnotherSchoolsOwner(t *testing.T) {
 		if strings.Contains(path, "/1") {
 			want(t, w, 404, "Nothing is here")
 		}
-		for _, ours := range []string{"Northwind", "Ledger", "Report", "owner@example.com"} {
+		for _, ours := range []string{"Northwind", "Ledger", "Report", "owner@example.com", "Lovelace", "Pottery"} {
 			if strings.Contains(w.Body.String(), ours) {
 				t.Errorf("%s %s shows another school's %s", method, path, ours)
 			}

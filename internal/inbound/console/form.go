@@ -18,6 +18,9 @@ type form struct {
 // labels are the fields' names as a person sees them.
 var labels = map[string]string{
 	"name": "Name", "redirect_url": "Redirect URL", "version": "Version", "permissions": "Permissions", "keep": "The present secret", "email": "Email address",
+	"user_id": "User ID", "affiliate_id": "Affiliate ID", "course_id": "Course ID", "pricing_plan_id": "Pricing plan ID",
+	"is_fully_refunded": "Fully refunded", "is_chargeback": "Chargeback", "from": "From", "until": "Until", "page": "Page",
+	"amount": "Amount", "reason": "Reason", "reference": "Reference",
 }
 
 // refuse puts the reasons of a refusal beside the fields. It is false for an
@@ -42,6 +45,33 @@ func (f *form) refuse(err error) bool {
 // Field gives one text field of the form for its template.
 func (f *form) Field(name, kind, hint string) field {
 	return field{Name: name, Label: labels[name], Hint: hint, Type: kind, Value: f.Values[name], Error: f.Wrong[name]}
+}
+
+// Optional gives a text field that may stay empty, with the keyboard that a
+// phone shows for it.
+func (f *form) Optional(name, mode, hint string) field {
+	made := f.Field(name, "text", hint)
+	made.Optional, made.Mode = true, mode
+	return made
+}
+
+// Day gives a field for a day that may stay empty. One that is no day is shown
+// as text: a browser would leave it out of a field for days.
+func (f *form) Day(name string) field {
+	made := f.Field(name, "date", "")
+	if made.Optional = true; made.Error != "" {
+		made.Type = "text"
+	}
+	return made
+}
+
+// Amount gives the field for an amount of a currency.
+func (f *form) Amount(currency lyceum.Currency) field {
+	made := f.Field("amount", "text", "In "+string(currency)+".")
+	if made.Mode = "decimal"; digitsOf(currency) == 0 {
+		made.Mode = "numeric"
+	}
+	return made
 }
 
 // keep takes up what was typed, to show it again.

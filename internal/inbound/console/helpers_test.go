@@ -17,6 +17,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	users "github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
@@ -37,6 +40,7 @@ type place struct {
 	accounts *access.Accounts
 	apps     *access.Apps
 	keys     *access.Keys
+	sales    *sales.Service
 	handler  http.Handler
 	log      bytes.Buffer // what the console writes to the server's log
 
@@ -73,11 +77,13 @@ func open(t *testing.T, at web.Site) *place {
 	p.accounts = access.NewAccounts(store, p.clock, p.oauth)
 	p.apps = access.NewApps(store, p.clock, p.oauth, false)
 	p.keys = access.NewKeys(store, p.clock)
+	p.sales = sales.New(store, p.clock, learning.New(store, p.clock), users.New(store, p.clock))
 	p.addSchool("Northwind Academy")
 	p.owner = p.signIn(1, "owner@example.com", lyceum.Owner)
 	p.learner = p.signIn(1, "learner@example.com", lyceum.Student)
 	p.handler, err = console.New(console.Options{
 		Site: at, School: store.GetSchool, UserByEmail: store.GetUserByEmail, Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
+		Sales: p.sales, Names: store,
 		Clock: p.clock, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 // home is what the first room shows.
 type home struct {
+	Transactions     int64
 	Apps, AppsOff    int
 	Keys             int // that are not revoked
 	Base, Authorize  string
@@ -25,8 +26,13 @@ func (c *console) home(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
+	listing, err := c.Sales.List(r.Context(), v.School.ID, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
+	if err != nil {
+		return err
+	}
 	data := home{
-		Apps: len(apps), Base: c.Site.BaseURL, Authorize: c.authorizeURL(v.School.ID),
+		Transactions: listing.Total,
+		Apps:         len(apps), Base: c.Site.BaseURL, Authorize: c.authorizeURL(v.School.ID),
 		TokenV1: c.tokenURL(lyceum.V1), TokenV2: c.tokenURL(lyceum.V2),
 	}
 	for i := range apps {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +28,12 @@ type view struct {
 type problem struct{ Sentence string }
 
 // field is one text input of a form: what it holds and what is wrong with it.
-type field struct{ Name, Label, Hint, Value, Error, Type string }
+type field struct {
+	Name, Label, Hint, Value, Error, Type string
+
+	Mode     string // which keyboard a phone shows
+	Optional bool
+}
 
 // copyable is a text that a person carries elsewhere.
 type copyable struct{ ID, Label, Text string }
@@ -44,16 +50,25 @@ var functions = template.FuncMap{
 	"time":      func(at time.Time) moment { return moment{At: lyceum.Some(at)} },
 	"machine":   func(at time.Time) string { return string(lyceum.AppendTime(nil, at)) },
 	"human":     func(at time.Time) string { return at.UTC().Format("2\u00a0Jan\u00a02006, 15:04\u00a0UTC") },
+	"day":       func(at time.Time) string { return at.UTC().Format("2\u00a0Jan\u00a02006") },
+	"minute":    func(at time.Time) string { return at.UTC().Format("15:04") },
+	"number":    number,
 	"breakable": breakable,
 	"linkHours": func() int { return int(access.LinkLifetime / time.Hour) },
 	"signOut":   signOutPath,
-	"count": func(n int, one, many string) string {
-		if n == 1 {
-			return "1 " + one
-		}
-		return fmt.Sprintf("%d %s", n, many)
-	},
+	"count":     func(n int, one, many string) string { return count(int64(n), one, many) },
+	"count64":   count,
 }
+
+func count(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return number(n) + " " + many
+}
+
+// number writes a number as it is read: 12,345.
+func number(n int64) string { return thousands(strconv.FormatInt(n, 10)) }
 
 // breakable gives the pieces of an address that a line may end between: it is
 // broken after the slashes of its path before it is broken elsewhere.
@@ -87,6 +102,8 @@ var rooms = map[string]string{
 	"apps.gohtml": appsPath, "app_new.gohtml": appsPath, "app.gohtml": appsPath, "app_secret.gohtml": appsPath, "app_delete.gohtml": appsPath,
 	"keys.gohtml": keysPath, "key_new.gohtml": keysPath, "key_secret.gohtml": keysPath, "key_revoke.gohtml": keysPath,
 	"people.gohtml": peoplePath, "link.gohtml": peoplePath,
+	"transactions.gohtml": transactionsPath, "sale.gohtml": transactionsPath, "sale_refused.gohtml": transactionsPath,
+	"refund.gohtml": transactionsPath, "refund_question.gohtml": transactionsPath, "cancel.gohtml": transactionsPath,
 }
 
 // notices are the sentences that a page begins with after something was done,
@@ -100,6 +117,8 @@ var notices = map[string]string{
 	"rotated":    "The app has its new secret already: the form was sent twice. The secret was shown the first time and cannot be shown again; if it is lost, give the app another one below.",
 	"revoked":    "The key is revoked. It is refused from now on.",
 	"linked":     "A link is made already: the form was sent twice. It was shown the first time and cannot be shown again; if it is lost, make another, which ends the first.",
+	"refunded":   "The refund is in the books. Lyceum moves no money: pay the buyer back in your payment system, too.",
+	"canceled":   "The sale is cancelled. Make sure that your payment system charges the buyer no more.",
 	"created":    "This key is made already: the form was sent twice. It was shown the first time and cannot be shown again; if it is lost, revoke it and make another.",
 }
 

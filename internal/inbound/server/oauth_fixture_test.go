@@ -107,7 +107,8 @@ func campusOver(t *testing.T, store lyceum.Store) *campus {
 		t.Fatal(err)
 	}
 	owner, err := console.New(console.Options{
-		Site: at, School: store.GetSchool, UserByEmail: store.GetUserByEmail, Accounts: c.accounts, Apps: c.apps, Keys: keys, Log: log, Clock: c.clock.now,
+		Site: at, School: store.GetSchool, UserByEmail: store.GetUserByEmail, Accounts: c.accounts, Apps: c.apps, Keys: keys,
+		Sales: rulesOver(store, c.clock.now).Sales, Names: store, Log: log, Clock: c.clock.now,
 	})
 	if err != nil {
 		t.Fatal(err)

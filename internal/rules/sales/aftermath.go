@@ -3,7 +3,9 @@ package sales
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -20,6 +22,10 @@ func planOfSale(tx lyceum.Tx, sale *lyceum.Sale) (lyceum.PricingPlan, error) {
 	if err != nil {
 		return lyceum.PricingPlan{}, err
 	}
+	return planAmong(plans, sale)
+}
+
+func planAmong(plans map[lyceum.PricingPlanID]lyceum.PricingPlan, sale *lyceum.Sale) (lyceum.PricingPlan, error) {
 	plan, there := plans[sale.PricingPlanID.Value]
 	if !there {
 		return plan, conflict("unknown_plan", "the pricing plan of sale %d is not known", sale.ID)
@@ -34,14 +40,21 @@ func running(tx lyceum.Tx, id lyceum.SaleID) (lyceum.Sale, lyceum.PricingPlan, e
 		return sale, lyceum.PricingPlan{}, err
 	}
 	plan, err := planOfSale(tx, &sale)
-	switch {
-	case err != nil:
-	case plan.Frequency != lyceum.Subscription && plan.Frequency != lyceum.PaymentPlan:
-		err = conflict("not_recurring", "sale %d is paid once: its pricing plan is %s", id, plan.Frequency)
-	case sale.EndedAt.Present:
-		err = conflict("sale_ended", "sale %d has ended: %s", id, sale.EndReason.Value)
+	if err == nil {
+		err = recurring(&sale, &plan)
 	}
 	return sale, plan, err
+}
+
+// recurring refuses a sale that is paid once, or has ended.
+func recurring(sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
+	switch {
+	case plan.Frequency != lyceum.Subscription && plan.Frequency != lyceum.PaymentPlan:
+		return conflict("not_recurring", "sale %d is paid once: its pricing plan is %s", sale.ID, plan.Frequency)
+	case sale.EndedAt.Present:
+		return conflict("sale_ended", "sale %d has ended: %s", sale.ID, sale.EndReason.Value)
+	}
+	return nil
 }
 
 // Renew keeps the next payment of a subscription or a payment plan.
@@ -110,14 +123,27 @@ func (s *Service) end(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyce
 	if _, err := tx.SaveSales([]lyceum.Sale{*sale}); err != nil {
 		return err
 	}
-	if then == lyceum.Keep || !plan.CourseID.Present {
-		return nil
-	}
 	at := now
-	if then == lyceum.AtPeriodEnd && sale.PaidUntil.Present && sale.PaidUntil.Value.After(now) {
+	switch effect(now, sale, plan, then) {
+	case lyceum.Keep:
+		return nil
+	case lyceum.AtPeriodEnd:
 		at = sale.PaidUntil.Value
+	default:
 	}
 	return s.enroller.Dismiss(tx, now, sale, plan.CourseID.Value, at)
+}
+
+// effect gives what a consequence comes to for a sale: nothing is taken where
+// nothing was opened, and a period that is over ends now.
+func effect(now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan, then lyceum.Consequence) lyceum.Consequence {
+	switch {
+	case !plan.CourseID.Present:
+		return lyceum.Keep
+	case then == lyceum.AtPeriodEnd && (!sale.PaidUntil.Present || !sale.PaidUntil.Value.After(now)):
+		return lyceum.Unenroll
+	}
+	return then
 }
 
 // Refund is money that goes back to the buyer.
@@ -132,22 +158,10 @@ type Refund struct {
 // sale is refunded in full, the sale ends.
 func (s *Service) Refund(ctx context.Context, by lyceum.By, id lyceum.TransactionID, r Refund) (TransactionDetail, error) {
 	return s.move(ctx, by, id, func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, last lyceum.Opt[lyceum.Movement]) (lyceum.Movement, func() error, error) {
-		left := t.FinalPrice + t.TaxCharge - t.AmountRefunded
-		m := lyceum.Movement{Kind: lyceum.Refunded, Amount: left, Reason: r.Reason, Reference: r.Reference}
-		if r.Amount.Present {
-			m.Amount = r.Amount.Value
-		}
-		switch {
-		case !t.Paid || t.Charge == 0:
-			return m, nil, conflict("nothing_charged", "nothing was charged for transaction %d", t.ID)
-		case last.Value.Kind == lyceum.ChargebackOpened:
-			return m, nil, conflict("chargeback_open", "the money of transaction %d is with the bank: its chargeback is open", t.ID)
-		case t.HasChargeback == lyceum.Some(true):
-			return m, nil, conflict("charged_back", "the money of transaction %d went back by a chargeback", t.ID)
-		case left <= 0:
-			return m, nil, conflict("refunded", "transaction %d is refunded in full", t.ID)
-		case m.Amount < 1 || m.Amount > left:
-			return m, nil, lyceum.InvalidFields(lyceum.FieldError{Field: "amount", Message: fmt.Sprintf("must be from 1 to %d, what is left of transaction %d in the smallest unit of %s", left, t.ID, t.Currency)})
+		amount, err := r.amount(t, last.Value.Kind)
+		m := lyceum.Movement{Kind: lyceum.Refunded, Amount: amount, Reason: r.Reason, Reference: r.Reference}
+		if err != nil {
+			return m, nil, err
 		}
 		full := t.FullyRefunded()
 		t.AmountRefunded += m.Amount
@@ -157,6 +171,52 @@ func (s *Service) Refund(ctx context.Context, by lyceum.By, id lyceum.Transactio
 		}
 		return m, func() error { return s.endAfter(tx, now, t, lyceum.SaleRefunded) }, nil
 	})
+}
+
+// refundable gives what is left of a transaction to refund, or why nothing is.
+// Last is the last step of its chargebacks.
+func refundable(t *lyceum.Transaction, last lyceum.MovementKind) (lyceum.Minor, error) {
+	left := t.FinalPrice + t.TaxCharge - t.AmountRefunded
+	switch {
+	case !t.Paid || t.Charge == 0:
+		return 0, conflict("nothing_charged", "nothing was charged for transaction %d", t.ID)
+	case last == lyceum.ChargebackOpened:
+		return 0, conflict("chargeback_open", "the money of transaction %d is with the bank: its chargeback is open", t.ID)
+	case t.HasChargeback == lyceum.Some(true):
+		return 0, conflict("charged_back", "the money of transaction %d went back by a chargeback", t.ID)
+	case left <= 0:
+		return 0, conflict("refunded", "transaction %d is refunded in full", t.ID)
+	}
+	return left, nil
+}
+
+// amount gives what the refund gives back of a transaction.
+func (r Refund) amount(t *lyceum.Transaction, last lyceum.MovementKind) (lyceum.Minor, error) {
+	left, err := refundable(t, last)
+	if err != nil || !r.Amount.Present {
+		return left, err
+	}
+	if r.Amount.Value < 1 || r.Amount.Value > left {
+		return 0, lyceum.InvalidFields(lyceum.FieldError{Field: "amount", Message: fmt.Sprintf("must be from 1 to %d, what is left of transaction %d in the smallest unit of %s", left, t.ID, t.Currency)})
+	}
+	return r.Amount.Value, nil
+}
+
+// maxNote is how long the words beside a movement may be, in characters.
+const maxNote = 500
+
+// checkNotes refuses what cannot be kept beside a movement.
+func checkNotes(reason, reference lyceum.Opt[string]) error {
+	var wrong []lyceum.FieldError
+	for _, note := range []struct{ field, text string }{{"reason", reason.Value}, {"reference", reference.Value}} {
+		if !utf8.ValidString(note.text) || strings.ContainsRune(note.text, 0) || utf8.RuneCountInString(note.text) > maxNote {
+			wrong = append(wrong, lyceum.FieldError{Field: note.field, Message: fmt.Sprintf("must be a text of %d characters at most", maxNote)})
+		}
+	}
+	if len(wrong) > 0 {
+		return lyceum.InvalidFields(wrong...)
+	}
+	return nil
 }
 
 // OpenChargeback keeps that the buyer's bank took a payment back for the time
@@ -215,6 +275,9 @@ func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionI
 		}
 		before := t
 		m, after, err := do(tx, now, &t, last)
+		if err == nil {
+			err = checkNotes(m.Reason, m.Reference)
+		}
 		if err != nil {
 			return TransactionDetail{}, err
 		}

@@ -100,6 +100,12 @@ func (s *Store) FindUsers(ctx context.Context, school lyceum.SchoolID, ids []lyc
 	return found, s.public(err)
 }
 
+// FindPricingPlans implements lyceum.Reader.
+func (s *Store) FindPricingPlans(ctx context.Context, school lyceum.SchoolID, ids []lyceum.PricingPlanID) (map[lyceum.PricingPlanID]lyceum.PricingPlan, error) {
+	found, err := findKeyed(s.reads.single(ctx), school, &pricingPlans, ids)
+	return found, s.public(err)
+}
+
 // FindUserIDsByEmail implements lyceum.Reader.
 func (s *Store) FindUserIDsByEmail(ctx context.Context, school lyceum.SchoolID, emails []string) (map[string]lyceum.UserID, error) {
 	found, err := findUserIDsByEmail(s.reads.single(ctx), school, emails)

@@ -41,6 +41,7 @@ func Run(t *testing.T, open Opener) {
 		"lists of courses":                 courseLists,
 		"lists of enrollments":             enrollmentLists,
 		"lists of users":                   userLists,
+		"people and plans by id":           byID,
 		"check finds nothing wrong":        healthy,
 		"closed store refuses":             closed,
 	} {

@@ -1,0 +1,184 @@
+package console_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// trade makes three pages of sales. The newest but one is of a subscription,
+// and much happened to it.
+func (p *place) trade() (sale lyceum.SaleID, id lyceum.TransactionID) {
+	p.t.Helper()
+	p.market()
+	names := []string{"Mira Okafor", "Jonas Lindqvist", "Chen Wei", "Aïcha Benali", "Wolfeschlegelsteinhausenbergerdorff Adolph Blaine Charles", "شهرزاد"}
+	p.write(func(tx lyceum.Tx) error {
+		var buyers []lyceum.User
+		for i, name := range names {
+			buyers = append(buyers, lyceum.User{
+				ID: lyceum.UserID(21 + i), Email: []string{"mira", "jonas", "chen.wei", "aicha", strings.Repeat("long", 15), "shahrzad"}[i] + "@example.com",
+				Name: lyceum.Some(name), Role: lyceum.Student, CreatedAt: p.clock(),
+			})
+		}
+		_, err := tx.SaveUsers(buyers)
+		return err
+	})
+	none := lyceum.None[string]()
+	for i := range 45 {
+		_, made := p.sell(lyceum.PricingPlanID(1+i*7%5), lyceum.UserID(21+i%len(names)))
+		switch i % 9 {
+		case 2:
+			_, _ = p.sales.Refund(p.t.Context(), p.by(), made, sales.Refund{})
+		case 5:
+			_, _ = p.sales.OpenChargeback(p.t.Context(), p.by(), made, 100, none, none)
+		}
+		p.wait(73 * time.Minute)
+	}
+	sale, id = p.sell(2, 21, taxed(95), func(n *sales.NewSale) {
+		n.Affiliate, n.AffiliateFees = lyceum.Some(lyceum.AffiliateID(7)), 50
+		n.Charge, n.Reference = lyceum.Some(lyceum.USDCents(648)), lyceum.Some("ch_3Pq8Zx")
+	})
+	p.wait(26 * time.Hour)
+	p.must(p.sales.Refund(p.t.Context(), p.by(), id, sales.Refund{
+		Amount: lyceum.Some(lyceum.Minor(150)), Reason: lyceum.Some("Two lessons were missing in the first week."), Reference: lyceum.Some("re_91"),
+	}))
+	p.wait(5 * time.Hour)
+	p.must(p.sales.OpenChargeback(p.t.Context(), p.by(), id, 1500, lyceum.Some("The buyer did not know the charge."), none))
+	p.wait(50 * time.Hour)
+	p.must(p.sales.CloseChargeback(p.t.Context(), p.by(), id, lyceum.ChargebackWon, none))
+	p.wait(31 * time.Hour)
+	p.must(p.sales.Renew(p.t.Context(), p.by(), sale, sales.Amounts{Charge: lyceum.Some(lyceum.USDCents(545))}, none))
+	p.wait(7 * time.Minute)
+	p.sell(1, 11)
+	p.session()
+	return sale, id
+}
+
+func TestSalesPagesInABrowser(t *testing.T) {
+	w, p := show(t)
+	w.open(transactions) // while nothing is there
+	w.sound()
+	sale, id := p.trade()
+	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
+	for _, width := range []int64{webtest.Desktop, 700, webtest.Phone, 320} {
+		for _, dark := range []bool{false, true} {
+			webtest.Look(t, w.tab, width, 800, dark)
+			for _, path := range []string{
+				transactions, transactions + "?user_id=21&course_id=1&is_chargeback=false&page=2", transactions + "?page=9", transactions + "?user_id=99",
+				salePath(sale), salePath(sale + 1), salePath(sale) + "/cancel", refundPath(id),
+			} {
+				w.open(path)
+				w.sound()
+			}
+			for path, status := range map[string]string{transactions + "?user_id=x&from=yesterday": "422", transactions + "?page=0": "422", salePath(sale+1) + "/cancel": "409"} {
+				w.open(path)
+				w.sound(status)
+			}
+			w.open(refundPath(id))
+			w.press("main button[type=submit]")
+			w.sound()
+			if t.Failed() {
+				t.Fatalf("at width %d, dark %t", width, dark)
+			}
+		}
+	}
+}
+
+// An owner narrows the list, refunds a part and cancels, on a desk and on a
+// phone, with scripts and without.
+func TestRefundInABrowser(t *testing.T) {
+	for _, scripts := range []bool{true, false} {
+		w, p := show(t)
+		webtest.Scripts(t, w.tab, scripts)
+		sale, id := p.trade()
+		webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
+		webtest.Look(t, w.tab, map[bool]int64{true: webtest.Phone, false: webtest.Desktop}[scripts], 800, scripts)
+		w.open(transactions)
+		w.do(chromedp.Click(".filter > summary"), chromedp.SendKeys("#user_id", "21x"), chromedp.Click(".filter button[type=submit]"))
+		w.until("document.querySelector('#user_id[aria-invalid]') && document.querySelector('.filter').open")
+		w.do(chromedp.SetValue("#user_id", "21"), chromedp.Click(".filter button[type=submit]"))
+		w.until("location.search.includes('user_id=21&') && document.querySelector('.chosen')")
+		w.do(chromedp.Click("a.more[href$='" + salePath(sale) + "']"))
+		w.until("location.pathname === '" + salePath(sale) + "'")
+		w.do(chromedp.Click("a.danger[href$='" + refundPath(id) + "']"))
+		w.until("document.getElementById('amount').value === '4.45'")
+		w.do(chromedp.SetValue("#amount", "100"), chromedp.Click("main button[type=submit]"))
+		w.until("document.getElementById('amount-error')")
+		w.do(chromedp.SetValue("#amount", "1.45"), chromedp.SendKeys("#reason", "kind"), chromedp.Click("main button[type=submit]"))
+		w.until("document.getElementById('confirmation')")
+		if scripts && w.text("location.pathname") != refundPath(id) {
+			t.Error("a reload would send the question again")
+		}
+		w.do(chromedp.Click("#confirmation button.plain")) // change it
+		w.until("document.getElementById('reason')?.value === 'kind'")
+		w.do(chromedp.Click("main button[type=submit]"))
+		w.until("document.getElementById('confirmation')")
+		w.do(chromedp.Click("#confirmation button.danger"))
+		w.until("location.search === '?done=refunded' && document.querySelector('.timeline').textContent.includes('kind')")
+		if scripts { // axe is one
+			w.sound("422")
+		}
+		if amount, _ := p.refunded(id); amount != 295 {
+			t.Errorf("%d is refunded, want 295", amount)
+		}
+		w.do(chromedp.Click("a.danger[href$='/cancel']"))
+		w.until("document.querySelector('#confirmation button')")
+		w.do(chromedp.Click("#confirmation button"))
+		w.until("location.search === '?done=canceled' && !document.querySelector('a[href$=cancel]')")
+	}
+}
+
+// A refund is made with the keyboard alone.
+func TestRefundByKeyboard(t *testing.T) {
+	w, p := show(t)
+	sale, id := p.trade()
+	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
+	w.open(transactions)
+	w.tabTo(".filter > summary")
+	w.do(chromedp.KeyEvent(kb.Enter))
+	w.tabTo("#until")
+	w.tabTo(`a.more[href$="` + salePath(sale) + `"]`)
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.tabTo(`a.danger[href$="` + refundPath(id) + `"]`)
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.tabTo("#reason")
+	w.do(chromedp.KeyEvent("kind"))
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.tabTo("#confirmation button.danger")
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.until("location.search === '?done=refunded'")
+	if amount, _ := p.refunded(id); amount != 595 {
+		t.Errorf("%d is refunded, want 595", amount)
+	}
+}
+
+// TestSalesPictures makes the pictures of the sales as TestPictures makes the
+// others.
+func TestSalesPictures(t *testing.T) {
+	w, p := show(t, web.Site{BaseURL: "http://api.northwind.example", AuthURL: "http://northwind.example"})
+	sale, id := p.trade()
+	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
+	picture := func(name string) {
+		for _, dark := range []bool{false, true} {
+			look := map[bool]string{false: "light", true: "dark"}[dark]
+			webtest.Screenshot(t, w.tab, "console-"+name+"-"+look, webtest.Desktop, dark)
+			webtest.Screenshot(t, w.tab, "console-"+name+"-phone-"+look, webtest.Phone, dark)
+		}
+	}
+	w.open(transactions)
+	picture("transactions")
+	w.open(salePath(sale))
+	picture("sale")
+	w.open(refundPath(id))
+	w.do(chromedp.SetValue("#amount", "1.50"), chromedp.SendKeys("#reason", "One more lesson was missing."), chromedp.SendKeys("#reference", "re_92"))
+	w.press("main button[type=submit]")
+	picture("refund-question")
+}

@@ -1,0 +1,80 @@
+package console
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// event is one thing that happened to a sale, as its history shows it.
+type event struct {
+	At          time.Time
+	Class, What string
+	Amount      string
+	Of          lyceum.TransactionID // 0: of the sale
+	Reason      string
+	Reference   string
+	SoFar       string // all refunds of the transaction up to this one
+}
+
+// history gives what happened to a sale in order of time.
+func history(detail *sales.SaleDetail) []event {
+	var events []event
+	for i := range detail.Transactions {
+		t := &detail.Transactions[i]
+		events = append(events, charged(t, detail.References[t.ID]))
+		if t.RefundedAt.Present && !slices.ContainsFunc(detail.Movements, func(m lyceum.Movement) bool {
+			return m.TransactionID == t.ID && m.Kind == lyceum.Refunded
+		}) {
+			events = append(events, event{At: t.RefundedAt.Value, Class: "back", What: "Refunded", Amount: money(t.AmountRefunded, t.Currency), Of: t.ID})
+		}
+	}
+	for i := range detail.Movements {
+		m := &detail.Movements[i]
+		at := slices.IndexFunc(detail.Transactions, func(t lyceum.Transaction) bool { return t.ID == m.TransactionID })
+		if at >= 0 {
+			events = append(events, moved(m, &detail.Transactions[at]))
+		}
+	}
+	if detail.EndedAt.Present {
+		events = append(events, event{At: detail.EndedAt.Value, Class: "end", What: endings[detail.EndReason.Value]})
+	}
+	slices.SortStableFunc(events, func(a, b event) int { return a.At.Compare(b.At) })
+	return events
+}
+
+var endings = map[lyceum.SaleEnd]string{
+	lyceum.SaleCanceled:    "The sale was cancelled",
+	lyceum.SaleRefunded:    "The sale ended by the refund",
+	lyceum.SaleChargedBack: "The sale ended by the chargeback",
+}
+
+func charged(t *lyceum.Transaction, reference string) event {
+	e := event{At: t.CreatedAt, Class: "in", What: "Charged", Amount: money(t.FinalPrice+t.TaxCharge, t.Currency), Of: t.ID, Reference: reference}
+	switch {
+	case t.FinalPrice+t.TaxCharge == 0:
+		e.What = "Had for free"
+	case !t.Paid:
+		e.Class, e.What = "end", "Not paid"
+	}
+	return e
+}
+
+// moved tells of a movement of a transaction's money.
+func moved(m *lyceum.Movement, t *lyceum.Transaction) event {
+	e := event{At: m.At, Class: "back", Of: t.ID, Reason: m.Reason.Value, Reference: m.Reference.Value}
+	switch m.Kind {
+	case lyceum.Refunded:
+		e.What, e.Amount = "Refunded", money(m.Amount, t.Currency)
+		e.SoFar = money(m.Refunded, t.Currency) + " of " + money(t.FinalPrice+t.TaxCharge, t.Currency)
+	case lyceum.ChargebackOpened:
+		e.Class, e.What, e.Amount = "bad", "Chargeback opened, with a fee of", money(m.Amount, t.Currency)
+	case lyceum.ChargebackWon:
+		e.Class, e.What = "in", "Chargeback won"
+	case lyceum.ChargebackLost:
+		e.Class, e.What = "bad", "Chargeback lost"
+	}
+	return e
+}

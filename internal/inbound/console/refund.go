@@ -1,0 +1,198 @@
+package console
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// refundPage is what the form of a refund and the question before it show.
+type refundPage struct {
+	sales.RefundOutlook
+
+	Form   *form
+	Path   string // of the form
+	Sale   string // the path of its sale
+	Buyer  person
+	Plan   plan
+	Left   string
+	Amount string
+	Rest   string // what is left after the refund; empty for nothing
+}
+
+var refundFields = []string{"amount", "reason", "reference"}
+
+func refundPath(id lyceum.TransactionID) string {
+	return fmt.Sprintf("%s/%d/refund", transactionsPath, id)
+}
+
+// isForm tells whether a text can be the name that newForm gave a form.
+func isForm(name string) bool { return name != "" && len(name) <= maxFormName }
+
+// by is the visitor as one who changes sales, once for each sending of a form:
+// what was asked for is everything else in it.
+func (v *visit) by(form string, asked ...string) lyceum.By {
+	return lyceum.By{School: v.School.ID, Actor: v.actor(), Once: &lyceum.Once{
+		Key: "console:" + form, Request: sha256.Sum256(fmt.Appendf(nil, "%q", asked)),
+		Render: func(any) ([]byte, error) { return nil, nil },
+	}}
+}
+
+// repeated tells of a change that was made when its form was sent before.
+func repeated(err error) bool {
+	_, ok := errors.AsType[*lyceum.RepeatError](err)
+	return ok
+}
+
+// newRefund serves GET /admin/transactions/{id}/refund.
+func (c *console) newRefund(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, ok := parseID[lyceum.TransactionID](r.PathValue("id"))
+	if !ok {
+		return errNoPage
+	}
+	p, err := c.foresee(r, v, id, sales.Refund{})
+	if err != nil {
+		return c.refuseRefund(w, r, v, p, err)
+	}
+	p.Form = &form{Action: p.Path, Once: newForm(), Values: map[string]string{"amount": decimal(p.RefundOutlook.Left, p.Transaction.Currency)}}
+	return c.show(w, r, http.StatusOK, "refund.gohtml", v, "Refund", p)
+}
+
+// confirmRefund serves POST /admin/transactions/{id}/refund: it asks.
+func (c *console) confirmRefund(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, ok := parseID[lyceum.TransactionID](r.PathValue("id"))
+	if !ok {
+		return errNoPage
+	}
+	p, err := c.foresee(r, v, id, sales.Refund{})
+	if err != nil {
+		return c.refuseRefund(w, r, v, p, err)
+	}
+	f := p.sent(r)
+	refund, err := refundOf(f, p.Transaction.Currency)
+	if err == nil {
+		p, err = c.foresee(r, v, id, refund)
+		p.Form, err = f, p.inDecimals(err)
+	}
+	switch {
+	case err != nil && f.refuse(err):
+		return c.show(w, r, http.StatusUnprocessableEntity, "refund.gohtml", v, "Refund", p)
+	case err != nil:
+		return c.refuseRefund(w, r, v, p, err)
+	case r.PostForm.Get("edit") != "":
+		return c.show(w, r, http.StatusOK, "refund.gohtml", v, "Refund", p)
+	}
+	return c.show(w, r, http.StatusOK, "refund_question.gohtml", v, "Refund this?", p)
+}
+
+// keepRefund serves POST /admin/transactions/{id}/refund/keep: it refunds.
+func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, ok := parseID[lyceum.TransactionID](r.PathValue("id"))
+	if !ok {
+		return errNoPage
+	}
+	t, err := c.Sales.ShowTransaction(r.Context(), v.School.ID, id)
+	if err != nil {
+		return err
+	}
+	p := refundPage{RefundOutlook: sales.RefundOutlook{Transaction: t.Transaction}, Path: refundPath(id), Sale: salePath(t.SaleID)}
+	f := p.sent(r)
+	refund, err := refundOf(f, t.Currency)
+	if err != nil || f.Once != r.PostForm.Get("form") {
+		return c.confirmRefund(w, r, v)
+	}
+	by := v.by(f.Once, "refund", fmt.Sprint(id), f.Values["amount"], f.Values["reason"], f.Values["reference"])
+	_, err = c.Sales.Refund(r.Context(), by, id, refund)
+	switch e := lyceum.Public(err); {
+	case err == nil || repeated(err):
+		return done(w, r, p.Sale, "refunded")
+	case e.Code == "idempotency_key_reused":
+		return c.askAgain(w, r, v, p)
+	case e.Kind == lyceum.Invalid:
+		return c.confirmRefund(w, r, v)
+	}
+	return c.refuseRefund(w, r, v, p, err)
+}
+
+// askAgain shows a form that has made another refund before, as a new one.
+func (c *console) askAgain(w http.ResponseWriter, r *http.Request, v *visit, p refundPage) error {
+	f := p.Form
+	p, err := c.foresee(r, v, p.Transaction.ID, sales.Refund{})
+	if err != nil {
+		return c.refuseRefund(w, r, v, p, err)
+	}
+	f.Once = newForm()
+	f.Order, f.Wrong = []string{"amount"}, map[string]string{
+		"amount": "This form has made a refund already, and it said something else then. Look at the sale’s history, and go on only if you mean one refund more.",
+	}
+	p.Form = f
+	return c.show(w, r, http.StatusUnprocessableEntity, "refund.gohtml", v, "Refund", p)
+}
+
+// foresee gives the page of a refund. The page bears the paths with an error,
+// too.
+func (c *console) foresee(r *http.Request, v *visit, id lyceum.TransactionID, refund sales.Refund) (refundPage, error) {
+	o, err := c.Sales.ForeseeRefund(r.Context(), v.School.ID, id, refund)
+	t := &o.Transaction
+	p := refundPage{RefundOutlook: o, Path: refundPath(id), Sale: salePath(t.SaleID), Left: money(o.Left, t.Currency), Amount: money(o.Amount, t.Currency)}
+	if o.Amount < o.Left {
+		p.Rest = money(o.Left-o.Amount, t.Currency)
+	}
+	if t.ID == 0 {
+		return p, err
+	}
+	of := lyceum.SaleOf(t)
+	var unnamed error
+	if p.Buyer, p.Plan, unnamed = c.party(r.Context(), v.School.ID, &of); unnamed != nil {
+		return p, unnamed
+	}
+	return p, err
+}
+
+// sent gives the form of the page as it was sent, with a name of its own.
+func (p *refundPage) sent(r *http.Request) *form {
+	p.Form = &form{Action: p.Path, Once: r.PostForm.Get("form"), Values: map[string]string{}}
+	if !isForm(p.Form.Once) {
+		p.Form.Once = newForm()
+	}
+	p.Form.keep(func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }, refundFields...)
+	return p.Form
+}
+
+func refundOf(f *form, currency lyceum.Currency) (sales.Refund, error) {
+	amount, err := parseDecimal(f.Values["amount"], currency)
+	refund := sales.Refund{Amount: lyceum.Some(amount)}
+	if text := f.Values["reason"]; text != "" {
+		refund.Reason = lyceum.Some(text)
+	}
+	if text := f.Values["reference"]; text != "" {
+		refund.Reference = lyceum.Some(text)
+	}
+	return refund, err
+}
+
+// inDecimals words the rule's refusal of an amount as the form writes amounts.
+func (p *refundPage) inDecimals(err error) error {
+	e, ok := errors.AsType[*lyceum.Error](err)
+	if !ok {
+		return err
+	}
+	worded := *e
+	worded.Fields = slices.Clone(e.Fields)
+	for i := range worded.Fields {
+		if worded.Fields[i].Field == "amount" {
+			worded.Fields[i].Message = fmt.Sprintf("must be from %s to %s, which is what is left", decimal(1, p.Transaction.Currency), decimal(p.RefundOutlook.Left, p.Transaction.Currency))
+		}
+	}
+	return &worded
+}
+
+func (c *console) refuseRefund(w http.ResponseWriter, r *http.Request, v *visit, p refundPage, err error) error {
+	return c.refuseSale(w, r, v, "Nothing was refunded", p.Sale, err)
+}

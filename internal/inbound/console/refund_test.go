@@ -1,0 +1,187 @@
+package console_test
+
+import (
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+func TestRefund(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	sale, id := p.sell(1, 11, taxed(100))
+	path := refundPath(id)
+	want(t, p.ask(p.owner, "GET", path, nil), 200, `value="20.99"`, "20.99 USD can be refunded", "Ada Lovelace", "In USD.", `inputmode="decimal"`)
+
+	form := p.form(path, "amount", " 5.5 ", "reason", " came late ", "reference", "re_1")
+	w := p.ask(p.owner, "POST", path, form)
+	want(t, w, 200, "Refund 5.50 USD of transaction 1 to Ada Lovelace?", "15.49 USD can be refunded after that.", "The learner’s access stays as it is.", "came late", "re_1", "Lyceum moves no money",
+		`name="form" value="`+form.Get("form")+`"`)
+	if amount, _ := p.refunded(id); amount != 0 {
+		t.Fatal("the question alone has refunded")
+	}
+	edited := p.ask(p.owner, "POST", path, with(form, "edit", "1"))
+	want(t, edited, 200, `value="5.5"`, `value="came late"`, `value="re_1"`, `name="form" value="`+form.Get("form")+`"`)
+
+	leads(t, p.ask(p.owner, "POST", path+"/keep", form), salePath(sale)+"?done=refunded")
+	want(t, p.ask(p.owner, "GET", salePath(sale)+"?done=refunded", nil), 200, "The refund is in the books", "Active", "came late", "5.50 USD of 20.99 USD refunded by then · Reference re_1", "15.49 USD can be refunded")
+	if p.actors()["user:1"] == 0 {
+		t.Errorf("the journal has %v, want entries of user:1", p.actors())
+	}
+
+	// All that is left ends the sale, and the page says so before.
+	form = p.form(path, "amount", "15.49")
+	want(t, p.ask(p.owner, "POST", path, form), 200, "Nothing is left to refund after that.", "The sale ends with it, and the learner loses the access")
+	leads(t, p.ask(p.owner, "POST", path+"/keep", form), salePath(sale)+"?done=refunded")
+	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200, "Ended by a refund")
+	if amount, steps := p.refunded(id); amount != 2099 || steps != 2 {
+		t.Errorf("%d was refunded in %d steps", amount, steps)
+	}
+}
+
+func with(form url.Values, name, value string) url.Values {
+	changed := url.Values{}
+	for key, values := range form {
+		changed[key] = values
+	}
+	changed.Set(name, value)
+	return changed
+}
+
+// A refund form takes effect once, however often it is sent, in whatever order
+// and by whatever process.
+func TestRefundOnce(t *testing.T) {
+	for _, amount := range []string{"5.00", "19.99"} {
+		t.Run(amount, func(t *testing.T) {
+			p := open(t, site)
+			p.market()
+			sale, id := p.sell(1, 11)
+			path := refundPath(id)
+			form := p.form(path, "amount", amount)
+			var all sync.WaitGroup
+			for range 10 {
+				all.Go(func() {
+					if w := p.ask(p.owner, "POST", path+"/keep", form); w.Code != 303 {
+						t.Errorf("status %d: %s", w.Code, plain(w.Body.String()))
+					}
+				})
+			}
+			all.Wait()
+			leads(t, p.ask(p.owner, "POST", path+"/keep", form), salePath(sale)+"?done=refunded")
+			if _, steps := p.refunded(id); steps != 1 {
+				t.Errorf("the form has refunded %d times", steps)
+			}
+		})
+	}
+	p := open(t, site)
+	p.market()
+	_, id := p.sell(1, 11)
+	_, other := p.sell(1, 12)
+	path := refundPath(id)
+	form := p.form(path, "amount", "5.00")
+	p.ask(p.owner, "POST", path+"/keep", form)
+	// The same form with something else in it asks again, under a new name.
+	for _, to := range []string{path, refundPath(other)} {
+		changed := with(form, "amount", "6.00")
+		w := p.ask(p.owner, "POST", to+"/keep", changed)
+		want(t, w, 422, "has made a refund already", `value="6.00"`)
+		name := once.FindStringSubmatch(w.Body.String())
+		if name == nil || name[1] == form.Get("form") {
+			t.Error("the form has kept its name")
+		}
+	}
+	// A form without a name, or with one that is none of the console's, asks first.
+	for _, name := range []string{"", strings.Repeat("x", 300)} {
+		want(t, p.ask(p.owner, "POST", path+"/keep", with(form, "form", name)), 200, "Refund 5.00 USD of transaction 1")
+	}
+	if amount, steps := p.refunded(id); amount != 500 || steps != 1 {
+		t.Errorf("%d was refunded in %d steps", amount, steps)
+	}
+	if amount, _ := p.refunded(other); amount != 0 {
+		t.Errorf("%d of another transaction was refunded", amount)
+	}
+}
+
+func TestRefundRefuses(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	_, dollars := p.sell(1, 11)
+	_, yen := p.sell(3, 11)
+	_, dinar := p.sell(4, 11)
+	for _, tc := range []struct {
+		name                      string
+		id                        lyceum.TransactionID
+		amount, reason, reference string
+		field, says               string
+	}{
+		{"nothing", dollars, "", "", "", "amount", "Amount must be a number such as 19.50"},
+		{"comma", dollars, "19,99", "came late", "re_1", "amount", "Amount must be a number such as 19.50"},
+		{"three decimals", dollars, "1.999", "", "", "amount", "with a point before 2 decimals at most"},
+		{"zero", dollars, "0.00", "", "", "amount", "Amount must be from 0.01 to 19.99, which is what is left"},
+		{"above what is left", dollars, "20.00", "", "", "amount", "Amount must be from 0.01 to 19.99, which is what is left"},
+		{"far above", dollars, "9999999999.99", "", "", "amount", "Amount must be from 0.01 to 19.99"},
+		{"markup", dollars, `"><script>alert(1)</script>`, "", "", "amount", "Amount must be a number"},
+		{"yen with decimals", yen, "90.00", "", "", "amount", "JPY has no decimals"},
+		{"yen above what is left", yen, "9001", "", "", "amount", "Amount must be from 1 to 9000"},
+		{"dinar above what is left", dinar, "1.501", "", "", "amount", "Amount must be from 0.001 to 1.500"},
+		{"long reason", dollars, "1.00", strings.Repeat("ü", 501), "", "reason", "Reason must be a text of 500 characters at most"},
+		{"long reference", dollars, "1.00", "", strings.Repeat("x", 501), "reference", "Reference must be a text of 500 characters at most"},
+		{"NUL", dollars, "1.00", "a\x00b", "", "reason", "Reason must be a text"},
+	} {
+		for _, to := range []string{"", "/keep"} {
+			t.Run(tc.name+to, func(t *testing.T) {
+				path := refundPath(tc.id)
+				form := p.form(path, "amount", tc.amount, "reason", tc.reason, "reference", tc.reference)
+				w := p.ask(p.owner, "POST", path+to, form)
+				want(t, w, 422, "<title>Error: ", tc.says, `id="`+tc.field+`-error"`, `href="#`+tc.field+`"`)
+				if !strings.Contains(w.Body.String(), `name="form" value="`+form.Get("form")+`"`) {
+					t.Error("the form has another name")
+				}
+				if tc.name == "comma" {
+					want(t, w, 422, `value="19,99"`, `value="came late"`, `value="re_1"`)
+				}
+			})
+		}
+		if _, steps := p.refunded(tc.id); steps != 0 {
+			t.Fatalf("%s has refunded", tc.name)
+		}
+	}
+}
+
+// What the rules refuse is told in a sentence, and leads back to the sale.
+func TestRefundIsNotPossible(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	none := lyceum.None[string]()
+	freeSale, free := p.sell(5, 11)
+	openSale, opened := p.sell(1, 11)
+	lostSale, lost := p.sell(1, 12)
+	goneSale, gone := p.sell(1, 13)
+	p.must(p.sales.OpenChargeback(t.Context(), p.by(), opened, 100, none, none))
+	p.must(p.sales.OpenChargeback(t.Context(), p.by(), lost, 100, none, none))
+	p.must(p.sales.CloseChargeback(t.Context(), p.by(), lost, lyceum.ChargebackLost, none))
+	p.must(p.sales.Refund(t.Context(), p.by(), gone, sales.Refund{}))
+	for _, tc := range []struct {
+		sale lyceum.SaleID
+		id   lyceum.TransactionID
+		says string
+	}{
+		{freeSale, free, "Nothing was charged for this transaction, so there is nothing to refund."},
+		{openSale, opened, "The money of this transaction is with the bank: its chargeback is open."},
+		{lostSale, lost, "The money of this transaction went back by a chargeback"},
+		{goneSale, gone, "This transaction is refunded in full."},
+	} {
+		before := p.journal()
+		for _, w := range []struct{ method, to string }{{"GET", ""}, {"POST", ""}, {"POST", "/keep"}} {
+			got := p.ask(p.owner, w.method, refundPath(tc.id)+w.to, url.Values{"form": {"x"}, "amount": {"1.00"}})
+			want(t, got, 409, "Nothing was refunded", tc.says, `href="`+salePath(tc.sale)+`"`)
+		}
+		if p.journal() != before {
+			t.Errorf("transaction %d: something was done", tc.id)
+		}
+	}
+}

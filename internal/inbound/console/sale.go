@@ -1,0 +1,199 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// salePage is what the page of a sale shows.
+type salePage struct {
+	Sale      lyceum.Sale
+	Path      string
+	Buyer     person
+	Plan      plan
+	State     mark
+	Payments  []payment
+	History   []event
+	CanCancel bool
+}
+
+// plan is a pricing plan as a page shows it. Terms are empty for one that is
+// not known.
+type plan struct{ Name, Terms string }
+
+// payment is one transaction of a sale with its books.
+type payment struct {
+	lyceum.Transaction
+
+	Marks     []mark
+	Lines     []line
+	Reference string
+	Left      string // what can be refunded; empty when nothing can
+	Refund    string // the path of the form
+}
+
+// line is one amount of a transaction.
+type line struct{ Label, Amount string }
+
+// termsOf says what a plan costs, and how often.
+func termsOf(p *lyceum.PricingPlan) string {
+	price := money(p.Price, p.Currency)
+	interval := p.BillingInterval.Value
+	if interval == "" {
+		interval = "month"
+	}
+	if n := p.BillingIntervalCount.Value; n > 1 {
+		interval = fmt.Sprintf("%d %ss", n, interval)
+	}
+	switch p.Frequency {
+	case lyceum.Subscription:
+		return price + " every " + interval
+	case lyceum.PaymentPlan:
+		return price + " every " + interval + ", in parts"
+	case lyceum.OneTimePayment:
+		return price + " once"
+	case lyceum.Free:
+	}
+	return "Free"
+}
+
+// ends are the states of a sale that has ended.
+var ends = map[lyceum.SaleEnd]mark{
+	lyceum.SaleCanceled:    {"badge-off", "Cancelled"},
+	lyceum.SaleRefunded:    {"badge-off", "Ended by a refund"},
+	lyceum.SaleChargedBack: {"badge-bad", "Ended by a chargeback"},
+}
+
+// showSale serves GET /admin/sales/{id}.
+func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, ok := parseID[lyceum.SaleID](r.PathValue("id"))
+	if !ok {
+		return errNoPage
+	}
+	detail, err := c.Sales.Show(r.Context(), v.School.ID, id)
+	if err != nil {
+		return err
+	}
+	p := salePage{Sale: detail.Sale, Path: salePath(id), State: mark{"badge-on", "Active"}, History: history(&detail)}
+	if detail.EndedAt.Present {
+		p.State = ends[detail.EndReason.Value]
+	}
+	if p.Buyer, p.Plan, err = c.party(r.Context(), v.School.ID, &detail.Sale); err != nil {
+		return err
+	}
+	for i := range detail.Transactions {
+		p.Payments = append(p.Payments, paymentOf(&detail, &detail.Transactions[i]))
+	}
+	_, err = c.Sales.ForeseeCancel(r.Context(), v.School.ID, id)
+	if p.CanCancel = err == nil; err != nil && lyceum.KindOf(err) != lyceum.Conflict {
+		return err
+	}
+	return c.show(w, r, http.StatusOK, "sale.gohtml", v, fmt.Sprintf("Sale %d", id), p)
+}
+
+// party gives who bought and what.
+func (c *console) party(ctx context.Context, school lyceum.SchoolID, sale *lyceum.Sale) (person, plan, error) {
+	users, err := c.Names.FindUsers(ctx, school, []lyceum.UserID{sale.UserID.Value})
+	if err != nil {
+		return person{}, plan{}, err
+	}
+	plans, err := c.Names.FindPricingPlans(ctx, school, []lyceum.PricingPlanID{sale.PricingPlanID.Value})
+	if err != nil {
+		return person{}, plan{}, err
+	}
+	bought := plan{Name: planName(plans, sale.PricingPlanID.Value)}
+	if known, ok := plans[sale.PricingPlanID.Value]; ok {
+		bought.Terms = termsOf(&known)
+	}
+	return personOf(users, sale.UserID.Value), bought, nil
+}
+
+// paymentOf gives a transaction of a sale with its books.
+func paymentOf(detail *sales.SaleDetail, t *lyceum.Transaction) payment {
+	own := func(amount lyceum.Minor) string { return money(amount, t.Currency) }
+	p := payment{
+		Transaction: *t, Marks: marksOf(t), Reference: detail.References[t.ID],
+		Lines: []line{{"Price", own(t.FinalPrice)}, {"Tax", own(t.TaxCharge)}, {"Charged", dollars(t.Charge)}},
+	}
+	p.Lines = append(p.Lines, line{"Affiliate fees", own(t.AffiliateFees)}, line{"Author fees", own(t.AuthorFees)})
+	if t.ChargebackFee.Present {
+		p.Lines = append(p.Lines, line{"Chargeback fee", own(t.ChargebackFee.Value)})
+	}
+	p.Lines = append(p.Lines, line{"Revenue", dollars(t.Revenue)}, line{"Refunded", own(t.AmountRefunded)})
+	if left, err := detail.Left(t); err == nil {
+		p.Left, p.Refund = own(left), refundPath(t.ID)
+	}
+	return p
+}
+
+// cancelPage is the question before a sale is cancelled.
+type cancelPage struct {
+	sales.Outlook
+
+	Path, Once string
+	Buyer      person
+	Bought     plan
+}
+
+// confirmCancel serves GET /admin/sales/{id}/cancel.
+func (c *console) confirmCancel(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, ok := parseID[lyceum.SaleID](r.PathValue("id"))
+	if !ok {
+		return errNoPage
+	}
+	o, err := c.Sales.ForeseeCancel(r.Context(), v.School.ID, id)
+	if err != nil {
+		return c.refuseSale(w, r, v, "Nothing was cancelled", salePath(id), err)
+	}
+	p := cancelPage{Outlook: o, Path: salePath(id), Once: newForm()}
+	if p.Buyer, p.Bought, err = c.party(r.Context(), v.School.ID, &o.Sale); err != nil {
+		return err
+	}
+	return c.show(w, r, http.StatusOK, "cancel.gohtml", v, "Cancel this sale?", p)
+}
+
+// cancelSale serves POST /admin/sales/{id}/cancel.
+func (c *console) cancelSale(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, ok := parseID[lyceum.SaleID](r.PathValue("id"))
+	if !ok {
+		return errNoPage
+	}
+	form := r.PostForm.Get("form")
+	if !isForm(form) {
+		return c.confirmCancel(w, r, v)
+	}
+	_, err := c.Sales.Cancel(r.Context(), v.by(form, "cancel", fmt.Sprint(id)), id)
+	if err != nil && !repeated(err) {
+		return c.refuseSale(w, r, v, "Nothing was cancelled", salePath(id), err)
+	}
+	return done(w, r, salePath(id), "canceled")
+}
+
+// refusedPage tells why something was not done to a sale.
+type refusedPage struct{ Sentence, Path string }
+
+// refusals are the reasons of rules/sales in an owner's words, by their code.
+var refusals = map[string]string{
+	"nothing_charged": "Nothing was charged for this transaction, so there is nothing to refund.",
+	"chargeback_open": "The money of this transaction is with the bank: its chargeback is open. What is won back can be refunded.",
+	"charged_back":    "The money of this transaction went back by a chargeback, so it cannot be refunded as well.",
+	"refunded":        "This transaction is refunded in full. Nothing is left to refund.",
+	"not_recurring":   "This sale was paid once, so there is nothing to cancel. To give the money back, refund its transaction.",
+	"sale_ended":      "This sale has ended already.",
+	"unknown_plan":    "The pricing plan of this sale is not known here, so what would become of the learner’s access is not known either. Import the pricing plan first.",
+}
+
+// refuseSale shows why the state of a sale does not allow something, and the
+// way back to it.
+func (c *console) refuseSale(w http.ResponseWriter, r *http.Request, v *visit, title, path string, err error) error {
+	e := lyceum.Public(err)
+	sentence, known := refusals[e.Code]
+	if e.Kind != lyceum.Conflict || !known {
+		return err
+	}
+	return c.show(w, r, http.StatusConflict, "sale_refused.gohtml", v, title, refusedPage{sentence, path})
+}

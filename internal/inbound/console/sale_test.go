@@ -1,0 +1,198 @@
+package console_test
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+func TestSale(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	sale, id := p.sell(2, 11, taxed(95), func(n *sales.NewSale) {
+		n.Affiliate, n.AffiliateFees = lyceum.Some(lyceum.AffiliateID(7)), 50
+		n.Charge, n.Reference = lyceum.Some(lyceum.USDCents(648)), lyceum.Some("ch_1")
+	})
+	w := p.ask(p.owner, "GET", salePath(sale), nil)
+	want(t, w, 200, "Sale 1", "Active", "Ada Lovelace", "ada@example.com", "Pottery club", "5.00 EUR every month",
+		"Since14 Mar 2026, 09:26 UTC", "Paid until14 Apr 2026, 09:26 UTC", "Affiliate7",
+		"Price5.00 EUR", "Tax0.95 EUR", "Charged6.48 USD", "Affiliate fees0.50 EUR", "Author fees0.00 EUR", "Revenue4.90 USD", "Refunded0.00 EUR",
+		"Reference ch_1", "5.95 EUR can be refunded", "Cancel the sale…", `href="/admin/transactions">Transactions</a>`)
+
+	p.wait(time.Hour)
+	p.must(p.sales.Refund(t.Context(), p.by(), id, sales.Refund{Amount: lyceum.Some(lyceum.Minor(100)), Reason: lyceum.Some("came late"), Reference: lyceum.Some("re_1")}))
+	p.wait(time.Hour)
+	p.must(p.sales.OpenChargeback(t.Context(), p.by(), id, 1500, lyceum.Some("not known to the buyer"), lyceum.None[string]()))
+	w = p.ask(p.owner, "GET", salePath(sale), nil)
+	want(t, w, 200, "Chargeback fee15.00 EUR")
+	if strings.Contains(w.Body.String(), refundPath(id)) {
+		t.Error("what is with the bank can be refunded")
+	}
+	p.wait(time.Hour)
+	p.must(p.sales.CloseChargeback(t.Context(), p.by(), id, lyceum.ChargebackWon, lyceum.None[string]()))
+	p.wait(time.Hour)
+	p.must(p.sales.Refund(t.Context(), p.by(), id, sales.Refund{}))
+	w = p.ask(p.owner, "GET", salePath(sale), nil)
+	want(t, w, 200, "Ended by a refund", "Refunded5.95 EUR",
+		// in order of time
+		"Charged 5.95 EUR 14 Mar 2026, 09:26 UTC · Transaction 1 Reference ch_1"+
+			" Refunded 1.00 EUR 14 Mar 2026, 10:26 UTC · Transaction 1 came late 1.00 EUR of 5.95 EUR refunded by then · Reference re_1"+
+			" Chargeback opened, with a fee of 15.00 EUR 14 Mar 2026, 11:26 UTC · Transaction 1 not known to the buyer"+
+			" Chargeback won 14 Mar 2026, 12:26 UTC · Transaction 1"+
+			" Refunded 4.95 EUR 14 Mar 2026, 13:26 UTC · Transaction 1 5.95 EUR of 5.95 EUR refunded by then"+
+			" The sale ended by the refund 14 Mar 2026, 13:26 UTC")
+	if strings.Contains(w.Body.String(), "/cancel") || strings.Contains(w.Body.String(), "/refund") {
+		t.Error("an ended sale can be cancelled or refunded")
+	}
+}
+
+// What happened stands in order of time, whatever transaction it happened to.
+func TestHistoryOfARenewedSale(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	sale, id := p.sell(2, 11)
+	p.wait(time.Hour)
+	p.must(p.sales.Refund(t.Context(), p.by(), id, sales.Refund{Amount: lyceum.Some(lyceum.Minor(100))}))
+	p.wait(time.Hour)
+	p.must(p.sales.Renew(t.Context(), p.by(), sale, sales.Amounts{Charge: lyceum.Some(lyceum.USDCents(545))}, lyceum.None[string]()))
+	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200,
+		"Charged 5.00 EUR 14 Mar 2026, 09:26 UTC · Transaction 1 Refunded 1.00 EUR 14 Mar 2026, 10:26 UTC · Transaction 1 1.00 EUR of 5.00 EUR refunded by then Charged 5.00 EUR 14 Mar 2026, 11:26 UTC · Transaction 2")
+}
+
+// A sale that was imported has a refund without a movement, and may have a
+// buyer and a plan that nobody knows any more.
+func TestImportedSale(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	day := time.Date(2025, 5, 1, 8, 0, 0, 0, time.UTC)
+	p.write(func(tx lyceum.Tx) error {
+		bought := lyceum.Transaction{
+			ID: 40, UserID: 11, PricingPlanID: 1, SaleID: 30, CreatedAt: day, PurchasedAt: day, Paid: true, Charge: 1999, FinalPrice: 1999, Currency: "USD", Revenue: 1999,
+			AmountRefunded: 1000, RefundedAt: lyceum.Some(day.AddDate(0, 0, 2)),
+		}
+		renewed := bought
+		renewed.ID, renewed.CreatedAt, renewed.AmountRefunded, renewed.RefundedAt, renewed.Paid, renewed.Charge = 41, day.AddDate(0, 1, 0), 0, lyceum.None[time.Time](), false, 0
+		if _, err := tx.SaveSales([]lyceum.Sale{lyceum.SaleOf(&bought)}); err != nil {
+			return err
+		}
+		_, err := tx.SaveTransactions([]lyceum.Transaction{bought, renewed})
+		return err
+	})
+	want(t, p.ask(p.owner, "GET", salePath(30), nil), 200,
+		"Charged 19.99 USD 1 May 2025, 08:00 UTC · Transaction 40 Refunded 10.00 USD 3 May 2025, 08:00 UTC · Transaction 40 Not paid 19.99 USD 1 Jun 2025, 08:00 UTC · Transaction 41",
+		"Partly refunded", "Unpaid", "9.99 USD can be refunded")
+	want(t, p.ask(p.owner, "GET", refundPath(41), nil), 409, "Nothing was refunded", "Nothing was charged for this transaction", `href="/admin/sales/30"`)
+}
+
+func TestCancel(t *testing.T) {
+	for _, tc := range []struct {
+		policy lyceum.Consequence
+		plan   lyceum.PricingPlanID
+		says   string
+	}{
+		{lyceum.Unenroll, 2, "The learner loses the access to the course that this sale gave, at once."},
+		{lyceum.AtPeriodEnd, 2, "The learner keeps the access to the course until 14 Apr 2026, 09:26 UTC, which is paid for, and loses it then."},
+		{lyceum.Keep, 2, "The learner keeps the access to the course."},
+		{lyceum.Unenroll, 6, "It opens no course, so no access ends with it."},
+	} {
+		t.Run(string(tc.policy), func(t *testing.T) {
+			p := open(t, site)
+			p.market()
+			p.write(func(tx lyceum.Tx) error {
+				policy := lyceum.DefaultSalePolicy()
+				policy.OnCancellation = tc.policy
+				_, err := tx.SavePricingPlans([]lyceum.PricingPlan{{ID: 6, Name: "Letter", Price: 100, Currency: "USD", Frequency: lyceum.Subscription}})
+				if err != nil {
+					return err
+				}
+				return tx.SetPolicy(policy)
+			})
+			sale, _ := p.sell(tc.plan, 11)
+			path := salePath(sale) + "/cancel"
+			before := p.journal()
+			want(t, p.ask(p.owner, "GET", path, nil), 200, "Ada Lovelace?", tc.says)
+			want(t, p.ask(p.owner, "POST", path, url.Values{}), 200, tc.says) // a form without a name asks
+			if p.journal() != before {
+				t.Fatal("the question alone has done something")
+			}
+			form := p.form(path)
+			leads(t, p.ask(p.owner, "POST", path, form), salePath(sale)+"?done=canceled")
+			after := p.journal()
+			leads(t, p.ask(p.owner, "POST", path, form), salePath(sale)+"?done=canceled") // sent twice
+			if p.journal() != after {
+				t.Error("the form did something twice")
+			}
+			want(t, p.ask(p.owner, "GET", salePath(sale)+"?done=canceled", nil), 200, "The sale is cancelled.", "Cancelled", "The sale was cancelled")
+			want(t, p.ask(p.owner, "GET", path, nil), 409, "Nothing was cancelled", "This sale has ended already.")
+			want(t, p.ask(p.owner, "POST", path, url.Values{"form": {"another"}}), 409, "This sale has ended already.")
+			if p.actors()["user:1"] == 0 {
+				t.Errorf("the journal has %v, want entries of user:1", p.actors())
+			}
+		})
+	}
+	p := open(t, site)
+	p.market()
+	once, _ := p.sell(1, 11)
+	want(t, p.ask(p.owner, "GET", salePath(once)+"/cancel", nil), 409, "This sale was paid once")
+	want(t, p.ask(p.owner, "POST", salePath(once)+"/cancel", url.Values{"form": {"x"}}), 409, "This sale was paid once")
+}
+
+// F9: the sales of another school are not there.
+func TestF9SaleOfAnotherSchool(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	sale, id := p.sell(2, 11)
+	foreign := p.signIn(p.addSchool("Southwind"), "owner@south.example.com", lyceum.Owner)
+	before := p.journal()
+	form := url.Values{"form": {"x"}, "amount": {"1.00"}}
+	for _, path := range []string{salePath(sale), salePath(sale) + "/cancel", refundPath(id)} {
+		want(t, p.ask(foreign, "GET", path, nil), 404, "Nothing is here")
+		want(t, p.ask(p.learner, "GET", path, nil), 403, "The console is for the school’s owner")
+		leads(t, p.ask("", "GET", path, nil), signIn+url.QueryEscape(path))
+	}
+	for _, path := range []string{salePath(sale) + "/cancel", refundPath(id), refundPath(id) + "/keep"} {
+		want(t, p.ask(foreign, "POST", path, form), 404, "Nothing is here")
+		want(t, p.ask(p.learner, "POST", path, form), 403)
+		leads(t, p.ask("", "POST", path, form), signIn+"%2Fadmin")
+		want(t, p.ask(p.owner, "POST", path, form, "Sec-Fetch-Site", "cross-site"), 403, "another site")
+	}
+	want(t, p.ask(foreign, "GET", transactions, nil), 200, "No transactions yet")
+	if p.journal() != before {
+		t.Error("something was done")
+	}
+
+	// A sale with the same numbers is their own.
+	bought := lyceum.Transaction{
+		ID: id, UserID: 11, PricingPlanID: 2, SaleID: sale, CreatedAt: p.clock().Truncate(time.Second), PurchasedAt: p.clock().Truncate(time.Second),
+		Paid: true, Charge: 77, FinalPrice: 77, Currency: "USD", Revenue: 77,
+	}
+	err := p.store.Write(t.Context(), lyceum.Stamp{School: 2, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
+		_, e1 := tx.SaveUsers([]lyceum.User{{ID: 11, Email: "south@example.com", Role: lyceum.Student, CreatedAt: p.clock()}})
+		_, e2 := tx.SavePricingPlans([]lyceum.PricingPlan{{ID: 2, Name: "Weaving club", Price: 77, Currency: "USD", Frequency: lyceum.Subscription}})
+		_, e3 := tx.SaveSales([]lyceum.Sale{lyceum.SaleOf(&bought)})
+		_, e4 := tx.SaveTransactions([]lyceum.Transaction{bought})
+		return errors.Join(e1, e2, e3, e4)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{transactions, salePath(sale), salePath(sale) + "/cancel", refundPath(id)} {
+		w := p.ask(foreign, "GET", path, nil)
+		want(t, w, 200, "Weaving club", "south@example.com")
+		for _, ours := range []string{"Lovelace", "Pottery", "5.00"} {
+			if strings.Contains(w.Body.String(), ours) {
+				t.Errorf("%s shows another school's %s", path, ours)
+			}
+		}
+	}
+	leads(t, p.ask(foreign, "POST", refundPath(id)+"/keep", with(form, "amount", "0.07")), salePath(sale)+"?done=refunded")
+	leads(t, p.ask(foreign, "POST", salePath(sale)+"/cancel", with(form, "form", "y")), salePath(sale)+"?done=canceled")
+	if p.journal() != before {
+		t.Error("something was done in our school")
+	}
+}

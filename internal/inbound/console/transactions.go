@@ -1,0 +1,177 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// pageSize is how many transactions stand on a page.
+const pageSize = 20
+
+// listPage is what the list of transactions shows.
+type listPage struct {
+	Form   *form
+	Chosen []string // what the list is narrowed to, in words
+	Rows   []row
+	Total  int64
+	Turn   turn
+}
+
+// row is one transaction in the list.
+type row struct {
+	lyceum.Transaction
+
+	Buyer person
+	Plan  string
+	Price string
+	Marks []mark
+	Path  string // of its sale
+}
+
+// person is who somebody is, as a page shows it. Email stands for the number
+// where nobody is known.
+type person struct{ Name, Email string }
+
+// mark is a state in a word, with the class of its badge.
+type mark struct{ Class, Text string }
+
+// turn leads from one page of a list to the others, with the filter.
+type turn struct {
+	Number, Last                       int64
+	First, Previous, Next, LastAddress string
+	Hidden                             []hidden
+}
+
+// hidden is a field of a form that nobody sees.
+type hidden struct{ Name, Value string }
+
+// listTransactions serves GET /admin/transactions.
+func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *visit) error {
+	query := r.URL.Query()
+	f := &form{Action: transactionsPath, Values: map[string]string{}}
+	f.keep(query.Get, append(filterFields, "page")...)
+	p := listPage{Form: f, Chosen: chosen(f)}
+	filter, page, wrong := readFilter(f)
+	if len(wrong) > 0 {
+		f.refuse(lyceum.InvalidFields(wrong...))
+		if len(wrong) > 1 || f.Wrong["page"] == "" { // there is no list without its filter
+			return c.show(w, r, http.StatusUnprocessableEntity, "transactions.gohtml", v, "Transactions", p)
+		}
+	}
+	listing, err := c.Sales.List(r.Context(), v.School.ID, filter, lyceum.NewestFirst, page)
+	if err != nil {
+		return err
+	}
+	p.Total, p.Turn = listing.Total, newTurn(f, int64(page.Number), listing.Total)
+	if p.Rows, err = c.rows(r.Context(), v.School.ID, listing.Transactions); err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if len(wrong) > 0 {
+		status = http.StatusUnprocessableEntity
+	}
+	return c.show(w, r, status, "transactions.gohtml", v, "Transactions", p)
+}
+
+// rows gives transactions with the names of their buyers and plans, with one
+// question for each of the two.
+func (c *console) rows(ctx context.Context, school lyceum.SchoolID, transactions []lyceum.Transaction) ([]row, error) {
+	buyers, plans := make([]lyceum.UserID, len(transactions)), make([]lyceum.PricingPlanID, len(transactions))
+	for i := range transactions {
+		buyers[i], plans[i] = transactions[i].UserID, transactions[i].PricingPlanID
+	}
+	users, err := c.Names.FindUsers(ctx, school, buyers)
+	if err != nil {
+		return nil, err
+	}
+	known, err := c.Names.FindPricingPlans(ctx, school, plans)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]row, len(transactions))
+	for i, t := range transactions {
+		rows[i] = row{
+			Transaction: t, Buyer: personOf(users, t.UserID), Plan: planName(known, t.PricingPlanID),
+			Price: money(t.FinalPrice+t.TaxCharge, t.Currency), Marks: marksOf(&t), Path: salePath(t.SaleID),
+		}
+	}
+	return rows, nil
+}
+
+func salePath(id lyceum.SaleID) string { return fmt.Sprintf("%s/%d", salesPath, id) }
+
+func personOf(users map[lyceum.UserID]lyceum.User, id lyceum.UserID) person {
+	user, known := users[id]
+	if !known {
+		return person{Email: fmt.Sprintf("User %d", id)}
+	}
+	return person{Name: strings.TrimSpace(user.Name.Value), Email: user.Email}
+}
+
+func planName(plans map[lyceum.PricingPlanID]lyceum.PricingPlan, id lyceum.PricingPlanID) string {
+	if plan, known := plans[id]; known && strings.TrimSpace(plan.Name) != "" {
+		return plan.Name
+	}
+	return fmt.Sprintf("Pricing plan %d", id)
+}
+
+// marksOf tells what became of a transaction.
+func marksOf(t *lyceum.Transaction) []mark {
+	var marks []mark
+	switch {
+	case t.FullyRefunded():
+		marks = append(marks, mark{"badge-off", "Refunded"})
+	case t.AmountRefunded > 0:
+		marks = append(marks, mark{"badge-off", "Partly refunded"})
+	}
+	if t.HasChargeback == lyceum.Some(true) {
+		marks = append(marks, mark{"badge-bad", "Chargeback"})
+	}
+	switch {
+	case len(marks) > 0:
+	case !t.Paid:
+		marks = append(marks, mark{"", "Unpaid"})
+	case t.FinalPrice+t.TaxCharge == 0:
+		marks = append(marks, mark{"", "Free"})
+	default:
+		marks = append(marks, mark{"badge-on", "Paid"})
+	}
+	return marks
+}
+
+// newTurn gives the ways from a page of a list of so many transactions.
+func newTurn(f *form, number, total int64) turn {
+	query := url.Values{}
+	t := turn{Number: number, Last: max(1, (total+pageSize-1)/pageSize)}
+	for _, name := range filterFields {
+		if value := f.Values[name]; value != "" {
+			query.Set(name, value)
+			t.Hidden = append(t.Hidden, hidden{name, value})
+		}
+	}
+	to := func(page int64) string {
+		if query.Del("page"); page > 1 {
+			query.Set("page", strconv.FormatInt(page, 10))
+		}
+		if len(query) == 0 {
+			return transactionsPath
+		}
+		return transactionsPath + "?" + query.Encode()
+	}
+	if number > 1 {
+		t.First, t.Previous = to(1), to(min(number-1, t.Last))
+	}
+	if number < t.Last {
+		t.Next = to(number + 1)
+	}
+	if number != t.Last {
+		t.LastAddress = to(t.Last)
+	}
+	return t
+}

@@ -1,0 +1,229 @@
+package console_test
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/console"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+func TestTransactionsFilter(t *testing.T) {
+	p := open(t, site)
+	want(t, p.ask(p.owner, "GET", transactions, nil), 200, "No transactions yet", "lyceum import transactions")
+	p.market()
+	at := func(text string) {
+		p.now, _ = time.Parse(time.DateTime, text)
+		p.session()
+	}
+	at("2026-03-10 12:00:00")
+	_, first := p.sell(1, 11)
+	at("2026-03-11 00:00:00")
+	p.sell(2, 12, func(n *sales.NewSale) { n.Affiliate = lyceum.Some(lyceum.AffiliateID(7)) })
+	at("2026-03-11 23:59:59")
+	p.sell(3, 13)
+	at("2026-03-12 00:00:00")
+	_, fourth := p.sell(4, 11, taxed(100))
+	p.sell(5, 12)
+	_, partly := p.sell(1, 12)
+	p.must(p.sales.Refund(t.Context(), p.by(), first, sales.Refund{}))
+	p.must(p.sales.Refund(t.Context(), p.by(), partly, sales.Refund{Amount: lyceum.Some(lyceum.Minor(1))}))
+	p.must(p.sales.OpenChargeback(t.Context(), p.by(), fourth, 100, lyceum.None[string](), lyceum.None[string]()))
+
+	for _, tc := range []struct{ query, sales, chosen string }{
+		{"", "6 5 4 3 2 1", ""},
+		{"user_id=&from=", "6 5 4 3 2 1", ""},
+		{"user_id=11", "4 1", "User ID: 11"},
+		{"user_id=+11+", "4 1", "User ID: 11"},
+		{"affiliate_id=7", "2", "Affiliate ID: 7"},
+		{"course_id=1", "6 2 1", "Course ID: 1"},
+		{"pricing_plan_id=3", "3", "Pricing plan ID: 3"},
+		{"is_fully_refunded=true", "1", "Fully refunded: yes"},
+		{"is_fully_refunded=false", "6 5 4 3 2", "Fully refunded: no"},
+		{"is_chargeback=true", "4", "Chargeback: yes"},
+		{"is_chargeback=false", "6 5 3 2 1", "Chargeback: no"},
+		{"from=2026-03-11", "6 5 4 3 2", "From: 2026-03-11"},
+		{"until=2026-03-11", "3 2 1", "Until: 2026-03-11"},
+		{"from=2026-03-11&until=2026-03-11", "3 2", "Until: 2026-03-11"},
+		{"from=0001-01-01&until=9999-12-31", "6 5 4 3 2 1", "From: 0001-01-01"},
+		{"user_id=12&course_id=1&from=2026-03-12", "6", "Course ID: 1"},
+	} {
+		t.Run(tc.query, func(t *testing.T) {
+			w := p.ask(p.owner, "GET", transactions+"?"+tc.query, nil)
+			want(t, w, 200, tc.chosen)
+			if got := salesOn(w); got != tc.sales {
+				t.Errorf("the sales are %s, want %s", got, tc.sales)
+			}
+			total := len(strings.Fields(tc.sales))
+			want(t, w, 200, fmt.Sprintf("%d transaction", total))
+		})
+	}
+	for _, query := range []string{"user_id=2147483647", "course_id=2&is_fully_refunded=true", "from=2030-01-01"} {
+		want(t, p.ask(p.owner, "GET", transactions+"?"+query, nil), 200, "No transaction passes this filter", "Show all")
+	}
+	want(t, p.ask(p.owner, "GET", transactions, nil), 200,
+		"Ada Lovelace", "ada@example.com", "grace@example.com", "Pottery in full", "Kiln & clay", "19.99 USD", "5.00 EUR", "9,000 JPY", "1.600 BHD", "0.00 USD",
+		"Refunded", "Partly refunded", "Chargeback", "Free", "Paid", `<time datetime="2026-03-11T23:59:59Z">`, "11 Mar 2026 23:59", `href="/admin/transactions" aria-current="page"`)
+}
+
+// session signs the owner in anew: the clock was moved.
+func (p *place) session() {
+	p.t.Helper()
+	session, _, err := p.accounts.SignIn(p.t.Context(), 1, "owner@example.com", password, "192.0.2.1")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.owner = session
+}
+
+func TestTransactionsFilterRefuses(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	p.sell(1, 11)
+	number := "must be a whole number from 1 to 2147483647"
+	for _, tc := range []struct{ field, value, says string }{
+		{"user_id", "x", "User ID " + number},
+		{"user_id", "0", "User ID " + number},
+		{"user_id", "-1", "User ID " + number},
+		{"user_id", "1.5", "User ID " + number},
+		{"user_id", "2147483648", "User ID " + number},
+		{"user_id", "+7", "User ID " + number},
+		{"user_id", `"><script>alert(1)</script>`, "User ID " + number},
+		{"user_id", "1\xff", "User ID " + number},
+		{"affiliate_id", "seven", "Affiliate ID " + number},
+		{"course_id", "1 2", "Course ID " + number},
+		{"pricing_plan_id", "1,2", "Pricing plan ID " + number},
+		{"is_fully_refunded", "maybe", "Fully refunded must be any, yes or no"},
+		{"is_chargeback", "2", "Chargeback must be any, yes or no"},
+		{"from", "31.1.2026", "From must be a day written like 2026-01-31"},
+		{"from", "2026-02-30", "From must be a day"},
+		{"until", "2026-1-1", "Until must be a day"},
+		{"until", "2026-02-01T00:00:00Z", "Until must be a day"},
+		{"until", "0000-01-01", "Until must be a day"},
+		{"until", "2026-01-01", "Until must not be before the day in From"},
+		{"page", "0", "Page " + number},
+		{"page", "last", "Page " + number},
+		{"page", "99999999999", "Page " + number},
+	} {
+		t.Run(tc.field+" "+tc.value, func(t *testing.T) {
+			query := url.Values{"user_id": {"11"}, "course_id": {"1"}, "from": {"2026-03-01"}, "is_chargeback": {"false"}}
+			query.Set(tc.field, tc.value)
+			w := p.ask(p.owner, "GET", transactions+"?"+query.Encode(), nil)
+			want(t, w, 422, "<title>Error: ", `id="`+tc.field+`-error"`, `href="#`+tc.field+`"`, tc.says)
+			body := html.UnescapeString(w.Body.String())
+			for name, values := range query {
+				if typed := strings.ToValidUTF8(values[0], "\uFFFD"); !strings.Contains(body, `value="`+typed+`"`) {
+					t.Errorf("what was typed for %s is gone", name)
+				}
+			}
+			if tc.field == "page" && salesOn(w) != "1" {
+				t.Error("there is no list because its page is none")
+			}
+		})
+	}
+	w := p.ask(p.owner, "GET", transactions+"?user_id=x&from=y&page=z", nil)
+	want(t, w, 422, "3 things need another look")
+}
+
+func TestTransactionsPages(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	for range 45 {
+		p.sell(1, 11)
+	}
+	p.sell(3, 12)
+	const filter = "user_id=11&course_id=1&pricing_plan_id=1&is_fully_refunded=false&is_chargeback=false&from=2026-01-01&until=2026-12-31"
+	page := func(n int) string {
+		values, _ := url.ParseQuery(filter)
+		if n > 1 {
+			values.Set("page", fmt.Sprint(n))
+		}
+		return `href="` + html.EscapeString(transactions+"?"+values.Encode()) + `"`
+	}
+	w := p.ask(p.owner, "GET", transactions+"?"+filter, nil)
+	want(t, w, 200, "45 transactions, page 1 of 3", page(2)+` rel="next">Next`, page(3)+`>Last`, `name="user_id" value="11"`, `name="until" value="2026-12-31"`)
+	if ids := strings.Fields(salesOn(w)); len(ids) != 20 || ids[0] != "45" || ids[19] != "26" {
+		t.Errorf("page 1 has %v", ids)
+	}
+	if strings.Contains(w.Body.String(), "First") || strings.Contains(w.Body.String(), "Previous") {
+		t.Error("there is a way back from the first page")
+	}
+	w = p.ask(p.owner, "GET", transactions+"?"+filter+"&page=2", nil)
+	want(t, w, 200, "page 2 of 3", page(1)+">First", page(1)+` rel="prev">Previous`, page(3)+` rel="next">Next`)
+	w = p.ask(p.owner, "GET", transactions+"?"+filter+"&page=3", nil)
+	want(t, w, 200, "page 3 of 3", page(2)+` rel="prev"`)
+	if ids := strings.Fields(salesOn(w)); len(ids) != 5 || ids[4] != "1" {
+		t.Errorf("page 3 has %v", ids)
+	}
+	if strings.Contains(w.Body.String(), "Next") {
+		t.Error("there is a way on from the last page")
+	}
+	want(t, p.ask(p.owner, "GET", transactions+"?"+filter+"&page=2147483647", nil), 200, "There is no page 2,147,483,647", "45 transactions", page(3))
+	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, `<p class="figure">46</p>`)
+}
+
+// counted counts the questions about names.
+type counted struct {
+	lyceum.Store
+
+	asked int
+}
+
+func (c *counted) FindUsers(ctx context.Context, school lyceum.SchoolID, ids []lyceum.UserID) (map[lyceum.UserID]lyceum.User, error) {
+	c.asked++
+	return c.Store.FindUsers(ctx, school, ids)
+}
+
+func (c *counted) FindPricingPlans(ctx context.Context, school lyceum.SchoolID, ids []lyceum.PricingPlanID) (map[lyceum.PricingPlanID]lyceum.PricingPlan, error) {
+	c.asked++
+	return c.Store.FindPricingPlans(ctx, school, ids)
+}
+
+func TestNamesAreAskedForAtOnce(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	for i := range 20 {
+		p.sell(1, lyceum.UserID(11+i%3))
+	}
+	names := &counted{Store: p.store}
+	var err error
+	p.handler, err = console.New(console.Options{
+		Site: site, School: p.store.GetSchool, UserByEmail: p.store.GetUserByEmail, Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
+		Sales: p.sales, Names: names, Clock: p.clock,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, p.ask(p.owner, "GET", transactions, nil), 200, "20 transactions")
+	if names.asked != 2 {
+		t.Errorf("names were asked for %d times, want 2", names.asked)
+	}
+}
+
+// B10: names of buyers and plans are text, wherever they stand.
+func TestB10NamesInSales(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	p.write(func(tx lyceum.Tx) error {
+		_, err := tx.SavePricingPlans([]lyceum.PricingPlan{{ID: 6, Name: hostile, Price: 100, Currency: "USD", Frequency: lyceum.Subscription}})
+		return err
+	})
+	_, id := p.sell(6, 13)
+	p.must(p.sales.Refund(t.Context(), p.by(), id, sales.Refund{Amount: lyceum.Some(lyceum.Minor(1)), Reason: lyceum.Some(hostile), Reference: lyceum.Some(hostile)}))
+	const escaped = "<bdi>&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;"
+	for path, times := range map[string]int{transactions: 2, "/admin/sales/1": 4, "/admin/sales/1/cancel": 2, refundPath(id): 2} {
+		w := p.ask(p.owner, "GET", path, nil)
+		want(t, w, 200)
+		if got := strings.Count(w.Body.String(), escaped); got != times {
+			t.Errorf("%s has the name %d times as text, want %d", path, got, times)
+		}
+	}
+	w := p.ask(p.owner, "POST", refundPath(id), p.form(refundPath(id), "amount", "0.50", "reason", hostile))
+	want(t, w, 200, escaped, "Refund 0.50 USD of transaction 1")
+}

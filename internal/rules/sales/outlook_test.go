@@ -1,0 +1,170 @@
+package sales_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+func (b *books) choose(t *testing.T, policy lyceum.SalePolicy) {
+	t.Helper()
+	err := b.store.Write(t.Context(), lyceum.Stamp{School: b.school, At: b.now, Actor: "test"}, func(tx lyceum.Tx) error { return tx.SetPolicy(policy) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What an outlook says is what happens.
+func TestOutlookOfACancellation(t *testing.T) {
+	for _, tc := range []struct {
+		policy lyceum.Consequence
+		wait   time.Duration
+		plan   lyceum.PricingPlanID
+		want   lyceum.Consequence
+		access string
+	}{
+		{lyceum.Unenroll, 0, 2, lyceum.Unenroll, "course 1 ended 2026-01-31"},
+		{lyceum.Keep, 0, 2, lyceum.Keep, "course 1"},
+		{lyceum.AtPeriodEnd, 0, 2, lyceum.AtPeriodEnd, "course 1 until 2026-02-28"},
+		{lyceum.AtPeriodEnd, 60 * 24 * time.Hour, 2, lyceum.Unenroll, "course 1 ended 2026-04-01"},
+		{lyceum.Unenroll, 0, 8, lyceum.Keep, ""},
+	} {
+		t.Run(fmt.Sprint(tc.policy, tc.wait, tc.plan), func(t *testing.T) {
+			b := newBooks(t)
+			err := b.store.Write(t.Context(), lyceum.Stamp{School: b.school, At: b.now, Actor: "test"}, func(tx lyceum.Tx) error {
+				_, err := tx.SavePricingPlans([]lyceum.PricingPlan{{ID: 8, Name: "Newsletter", Price: 100, Currency: "USD", Frequency: lyceum.Subscription}})
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			policy := lyceum.DefaultSalePolicy()
+			policy.OnCancellation = tc.policy
+			b.choose(t, policy)
+			id := b.sell(t, sales.NewSale{User: 1, Plan: tc.plan, Amounts: sales.Amounts{Charge: some(lyceum.USDCents(map[lyceum.PricingPlanID]int64{2: 550, 8: 100}[tc.plan]))}}).ID
+			b.now = b.now.Add(tc.wait)
+			before := b.last(t)
+			o, err := b.service.ForeseeCancel(t.Context(), b.school, id)
+			if err != nil || !o.EndsSale || o.Access != tc.want || o.Plan.ID != tc.plan {
+				t.Fatalf("the outlook is %+v, %v; want %s", o, err, tc.want)
+			}
+			if b.last(t) != before {
+				t.Error("to look has changed something")
+			}
+			if _, err := b.service.Cancel(t.Context(), b.by(), id); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(b.access(t, 1), "; "); got != tc.access {
+				t.Errorf("the access is %q, want %q", got, tc.access)
+			}
+			if _, err := b.service.ForeseeCancel(t.Context(), b.school, id); lyceum.Public(err).Code != "sale_ended" {
+				t.Errorf("a second time: %v", err)
+			}
+		})
+	}
+	b := newBooks(t)
+	once := b.sell(t, sales.NewSale{User: 1, Plan: 1}).ID
+	if _, err := b.service.ForeseeCancel(t.Context(), b.school, once); lyceum.Public(err).Code != "not_recurring" {
+		t.Errorf("of what is paid once: %v", err)
+	}
+	if _, err := b.service.ForeseeCancel(t.Context(), b.school+1, once); lyceum.KindOf(err) != lyceum.NotFound {
+		t.Errorf("of another school: %v", err)
+	}
+}
+
+func TestOutlookOfARefund(t *testing.T) {
+	for _, tc := range []struct {
+		policy lyceum.Consequence
+		amount lyceum.Opt[lyceum.Minor] // of 2099, of which 1999 are the price
+		ends   bool
+		access []string
+	}{
+		{lyceum.Unenroll, some(lyceum.Minor(1998)), false, []string{"course 1"}},
+		{lyceum.Unenroll, some(lyceum.Minor(1999)), true, []string{"course 1 ended 2026-01-31"}},
+		{lyceum.Unenroll, lyceum.None[lyceum.Minor](), true, []string{"course 1 ended 2026-01-31"}},
+		{lyceum.Keep, lyceum.None[lyceum.Minor](), false, []string{"course 1"}},
+	} {
+		t.Run(fmt.Sprint(tc.policy, tc.amount), func(t *testing.T) {
+			b := newBooks(t)
+			policy := lyceum.DefaultSalePolicy()
+			policy.OnRefund = tc.policy
+			b.choose(t, policy)
+			d := b.sell(t, sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: 100}})
+			id, refund := d.Transactions[0].ID, sales.Refund{Amount: tc.amount}
+			o, err := b.service.ForeseeRefund(t.Context(), b.school, id, refund)
+			if err != nil || o.Left != 2099 || o.EndsSale != tc.ends {
+				t.Fatalf("the outlook is %+v, %v", o, err)
+			}
+			got, err := b.service.Refund(t.Context(), b.by(), id, refund)
+			if err != nil || got.AmountRefunded != o.Amount {
+				t.Fatalf("%+v, %v; %d was foreseen", got, err, o.Amount)
+			}
+			if diff := cmp.Diff(tc.access, b.access(t, 1)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			sale, err := b.service.Show(t.Context(), b.school, d.ID)
+			if err != nil || sale.EndedAt.Present != tc.ends {
+				t.Errorf("%+v, %v", sale.Sale, err)
+			}
+		})
+	}
+}
+
+// What Refund refuses its outlook refuses, in the same words.
+func TestOutlookRefuses(t *testing.T) {
+	b := newBooks(t)
+	none := lyceum.None[string]()
+	paid := func(user lyceum.UserID) lyceum.TransactionID {
+		return b.sell(t, sales.NewSale{User: user, Plan: 1}).Transactions[0].ID
+	}
+	free, open, won, lost, gone, good := b.sell(t, sales.NewSale{User: 1, Plan: 4}).Transactions[0].ID, paid(1), paid(1), paid(2), paid(2), paid(3)
+	for _, id := range []lyceum.TransactionID{open, won, lost} {
+		if _, err := b.service.OpenChargeback(t.Context(), b.by(), id, 100, none, none); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, outcome := range map[lyceum.TransactionID]lyceum.MovementKind{won: lyceum.ChargebackWon, lost: lyceum.ChargebackLost} {
+		if _, err := b.service.CloseChargeback(t.Context(), b.by(), id, outcome, none); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.service.Refund(t.Context(), b.by(), gone, sales.Refund{}); err != nil {
+		t.Fatal(err)
+	}
+	long := some(strings.Repeat("ü", 501))
+	for _, tc := range []struct {
+		name   string
+		id     lyceum.TransactionID
+		refund sales.Refund
+		want   string
+	}{
+		{"free", free, sales.Refund{}, "nothing was charged"},
+		{"open chargeback", open, sales.Refund{}, "is with the bank"},
+		{"lost chargeback", lost, sales.Refund{}, "by a chargeback"},
+		{"refunded", gone, sales.Refund{}, "refunded in full"},
+		{"unknown", 99, sales.Refund{}, ""},
+		{"nothing", good, sales.Refund{Amount: some(lyceum.Minor(0))}, "amount must be from 1 to 1999"},
+		{"more than is left", good, sales.Refund{Amount: some(lyceum.Minor(2000))}, "amount must be from 1 to 1999"},
+		{"long reason", good, sales.Refund{Reason: long}, "reason must be a text of 500 characters at most"},
+		{"long reference", good, sales.Refund{Reference: long}, "reference must be a text of 500 characters at most"},
+		{"NUL", good, sales.Refund{Reason: some("a\x00b")}, "reason must be a text"},
+		{"no UTF-8", good, sales.Refund{Reason: some("a\xff")}, "reason must be a text"},
+	} {
+		_, foreseen := b.service.ForeseeRefund(t.Context(), b.school, tc.id, tc.refund)
+		_, happened := b.service.Refund(t.Context(), b.by(), tc.id, tc.refund)
+		if foreseen == nil || happened == nil || foreseen.Error() != happened.Error() || !strings.Contains(happened.Error(), tc.want) {
+			t.Errorf("%s: foreseen %v, happened %v, want %q", tc.name, foreseen, happened, tc.want)
+		}
+	}
+	for _, id := range []lyceum.TransactionID{won, good} { // 500 characters are taken, and what came back can be refunded
+		if _, err := b.service.Refund(t.Context(), b.by(), id, sales.Refund{Reason: some(strings.Repeat("ü", 500))}); err != nil {
+			t.Error(err)
+		}
+	}
+}
