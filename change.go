@@ -14,6 +14,7 @@ type ChangeListing struct {
 	Changes []ChangeRecord
 	Next    int64 // to go on after
 	More    bool  // there is more already
+	Last    int64 // number of the school's last entry
 }
 
 // ChangeFilter narrows a change feed.

@@ -260,7 +260,8 @@ var lyceumSchemas = map[string]string{
 	"ChangeList": `
 		changes []Change
 		next int64
-		more boolean`,
+		more boolean
+		last int64`,
 	"Change": `
 		number int64
 		at date-time
@@ -272,7 +273,8 @@ var lyceumSchemas = map[string]string{
 	"EventList": `
 		events []Event
 		next int64
-		more boolean`,
+		more boolean
+		last int64`,
 	"Event": `
 		number int64
 		at date-time

@@ -31,6 +31,7 @@ type commands struct {
 	Import     importCommand     `cmd:"" help:"Take rows of a CSV or JSON file into a school."`
 	Export     exportCommand     `cmd:"" help:"Write a school's rows as CSV or JSON Lines."`
 	Mirror     mirrorCommand     `cmd:"" help:"Copy a school out of any server that speaks version 1."`
+	Listen     listenCommand     `cmd:"" help:"Bring the events of a school to a program on this machine."`
 	Backup     backupCommand     `cmd:"" help:"Copy the database into a new file, while it is in use, and verify the copy."`
 	Restore    restoreCommand    `cmd:"" help:"Put a backup in the place of the database."`
 	Check      checkCommand      `cmd:"" help:"Verify the database's files and that its books agree."`

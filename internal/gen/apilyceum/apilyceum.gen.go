@@ -488,6 +488,9 @@ type ChangeList struct {
 
 	// More Whether there is more already.
 	More bool `json:"more"`
+
+	// Last Number of the school's last change.
+	Last int64 `json:"last"`
 }
 
 // ChargebackOutcome How a chargeback ended.
@@ -629,6 +632,9 @@ type EventList struct {
 
 	// More Whether there is more already.
 	More bool `json:"more"`
+
+	// Last Number of the school's last change.
+	Last int64 `json:"last"`
 }
 
 // FieldError What is wrong with one parameter.

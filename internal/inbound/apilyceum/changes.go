@@ -88,6 +88,7 @@ func (l changeList) AppendJSON(b []byte) ([]byte, error) {
 	}
 	b = strconv.AppendInt(append(b, `],"next":`...), l.Next, 10)
 	b = strconv.AppendBool(append(b, `,"more":`...), l.More)
+	b = strconv.AppendInt(append(b, `,"last":`...), l.Last, 10)
 	return append(b, '}'), nil
 }
 

@@ -26,7 +26,8 @@ func eventsOf(l events.EventListing) any {
 		Events []told `json:"events"`
 		Next   int64  `json:"next"`
 		More   bool   `json:"more"`
-	}{[]told{}, l.Next, l.More}
+		Last   int64  `json:"last"`
+	}{[]told{}, l.Next, l.More, l.Last}
 	for _, e := range l.Events {
 		list.Events = append(list.Events, told{e.Number, wire.Moment(e.At), e.Resent, string(e.Event), e.Body})
 	}

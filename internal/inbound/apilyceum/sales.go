@@ -12,7 +12,7 @@ import (
 // The lengths of texts, in characters.
 const (
 	maxReference = 255
-	maxReason    = 1000
+	maxReason    = 500
 )
 
 // amountNames are the members of a body that bindAmounts reads.

@@ -62,13 +62,14 @@ type EventListing struct {
 	Events []Told
 	Next   int64 // to go on after
 	More   bool  // there is more already
+	Last   int64 // number of the school's last entry
 }
 
 // Events gives the events of a school after a number, and waits for the first
 // one for a while if there is none. Names narrows them; none is all.
 func (f *Feed) Events(ctx context.Context, school lyceum.SchoolID, after int64, limit int, names []lyceum.EventName, wait time.Duration) (EventListing, error) {
 	listing, err := f.Changes(ctx, school, lyceum.ChangeFilter{After: after, Limit: limit, Events: true, Names: names}, wait)
-	told := EventListing{Next: listing.Next, More: listing.More}
+	told := EventListing{Next: listing.Next, More: listing.More, Last: listing.Last}
 	for i := range listing.Changes {
 		if err != nil {
 			break

@@ -73,6 +73,7 @@ func (s *Store) FindChanges(ctx context.Context, school lyceum.SchoolID, f lyceu
 		if err != nil {
 			return err
 		}
+		listing.Last = last
 		if listing.Changes, err = findEntries(q, school, f, last); err != nil {
 			return err
 		}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
+)
+
+// listenCommand brings events to a program on this machine.
+type listenCommand struct {
+	Server     string   `help:"Address of the server." default:"http://127.0.0.1:8080" placeholder:"URL"`
+	APIKey     string   `name:"api-key" help:"API key of the school, with the permission to read." placeholder:"KEY" xor:"key"`
+	APIKeyFile string   `name:"api-key-file" help:"File with the API key." placeholder:"FILE" xor:"key"`
+	Forward    string   `help:"Send each event there, signed like a webhook; without it events are only shown." placeholder:"URL"`
+	Events     []string `help:"Only these events, by name." placeholder:"NAME,…"`
+	Since      string   `help:"Begin in the past: at a time, a duration ago such as 2h, or after the change of a number; 0 is the beginning." placeholder:"TIME"`
+	Secret     string   `help:"Secret to sign with; one is made and printed when left out." placeholder:"whsec_…"`
+}
+
+// Help implements kong's help for the command.
+func (listenCommand) Help() string {
+	return `Example: lyceum listen --api-key "$KEY" --forward http://127.0.0.1:3000/hook --events Sale.created,Transaction.refunded --since 2h
+
+Each event is a line: when it happened, its name, what it is about, and what the program answered. What somebody sends again in the console, or by the interface, is listened to as well. Nothing is tried again; --since goes back to what was missed. Ctrl-C ends it.`
+}
+
+// Run listens until the program is told to stop.
+func (c *listenCommand) Run(p *program) error {
+	key := c.APIKey
+	if c.APIKeyFile != "" {
+		var err error
+		if key, err = secretFile("--api-key-file", c.APIKeyFile); err != nil {
+			return err
+		}
+	}
+	secret, err := c.secret(p, key)
+	if err != nil {
+		return err
+	}
+	l := &webhook.Listener{
+		Server: c.Server, APIKey: key, Types: c.Events, To: c.Forward, Secret: secret, Sender: webhook.New(webhook.Options{Loopback: true}),
+		Show:  func(h webhook.Heard) { fmt.Fprintln(p.stdout, heardLine(h)) },
+		Retry: func(err error) { fmt.Fprintln(p.stderr, "lyceum:", lyceum.Public(err).Detail+"; trying again") },
+	}
+	after, err := c.begin(p, l)
+	if err != nil || p.ctx.Err() != nil {
+		return err
+	}
+	fmt.Fprintf(p.stderr, "listening to %s after change %d\n", c.Server, after)
+	return l.Run(p.ctx, after)
+}
+
+// secret checks what was asked for, and gives the secret to sign with.
+func (c *listenCommand) secret(p *program, key string) ([]byte, error) {
+	if key == "" {
+		return nil, lyceum.Invalidf("an API key is wanted; give it with --api-key, --api-key-file or LYCEUM_API_KEY")
+	}
+	if c.Forward == "" {
+		return nil, nil
+	}
+	to, err := url.Parse(c.Forward)
+	if err != nil || to.Scheme != "http" && to.Scheme != "https" || !loopback(to.Hostname()) {
+		return nil, lyceum.Invalidf("--forward must be an address of this machine, such as http://127.0.0.1:3000/hook; for another one make a webhook")
+	}
+	if c.Secret != "" {
+		return webhook.ParseSecret(c.Secret)
+	}
+	secret := make([]byte, 32)
+	if _, err := rand.Read(secret); err != nil {
+		return nil, fmt.Errorf("make a secret: %w", err)
+	}
+	fmt.Fprintf(p.stderr, "signing with %s\n", webhook.SecretText(secret))
+	return secret, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// begin gives the number of the change after which to listen.
+func (c *listenCommand) begin(p *program, l *webhook.Listener) (int64, error) {
+	if c.Since == "" {
+		return l.Now(p.ctx)
+	}
+	if n, err := strconv.ParseInt(c.Since, 10, 64); err == nil && n >= 0 {
+		return n, nil
+	}
+	if ago, err := time.ParseDuration(c.Since); err == nil && ago >= 0 {
+		return l.Since(p.ctx, p.clock().Add(-ago))
+	}
+	at, err := lyceum.ParseTime(c.Since)
+	if err != nil {
+		return 0, lyceum.Invalidf("--since must be a time such as 2024-01-31T15:04:05Z, a duration such as 2h, or the number of a change")
+	}
+	return l.Since(p.ctx, at)
+}
+
+func heardLine(h webhook.Heard) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %-26s %8d", h.At.UTC().Format(time.RFC3339), h.Type, h.ID)
+	if h.Resent {
+		b.WriteString("  sent again")
+	}
+	switch {
+	case !h.Sent:
+	case h.Outcome.Status != 0:
+		fmt.Fprintf(&b, "  -> %d in %d ms", h.Outcome.Status, h.Outcome.Took.Milliseconds())
+	default:
+		fmt.Fprintf(&b, "  -> %s", h.Outcome.Problem)
+	}
+	return b.String()
+}

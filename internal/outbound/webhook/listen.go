@@ -1,0 +1,176 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Listener brings the events of a school on another server to a program on this
+// machine, as a webhook would, without an address that the server can reach.
+type Listener struct {
+	Server string // address of the server, such as http://127.0.0.1:8080
+	APIKey string
+	Types  []string // names of events; none is all
+	To     string   // where to send to; empty: the events are only shown
+	Secret []byte
+	Sender *Sender
+	Show   func(Heard) // is told of each event
+	Retry  func(error) // is told when the server cannot be asked; it is asked again
+
+	client *http.Client
+}
+
+// Heard is an event and what its receiver said.
+type Heard struct {
+	At      time.Time
+	Type    string
+	ID      int32
+	Resent  bool
+	Sent    bool
+	Outcome Outcome
+}
+
+// listening is the part of a server's answer that a listener reads.
+type listening struct {
+	Events []struct {
+		Number int64           `json:"number"`
+		At     time.Time       `json:"at"`
+		Resent bool            `json:"resent"`
+		Type   string          `json:"type"`
+		Body   json.RawMessage `json:"body"`
+	} `json:"events"`
+	Changes []struct {
+		At time.Time `json:"at"`
+	} `json:"changes"`
+	Next int64 `json:"next"`
+	Last int64 `json:"last"`
+}
+
+const (
+	listenWait  = 25 // seconds that the server is asked to wait
+	listenPause = 2 * time.Second
+	maxAnswer   = 64 << 20
+)
+
+// Run sends what happens after an entry until the context ends. An error is one
+// that asking again does not help.
+func (l *Listener) Run(ctx context.Context, after int64) error {
+	for {
+		q := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {"100"}, "wait": {strconv.Itoa(listenWait)}}
+		if len(l.Types) > 0 {
+			q.Set("types", strings.Join(l.Types, ","))
+		}
+		answer, err := l.patiently(ctx, "/lyceum/v1/events", q)
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		for _, e := range answer.Events {
+			heard := Heard{At: e.At, Type: e.Type, Resent: e.Resent}
+			var envelope struct {
+				ID          int32 `json:"id"`
+				HookEventID int64 `json:"hook_event_id"`
+			}
+			if err := json.Unmarshal(e.Body, &envelope); err != nil {
+				return fmt.Errorf("read event %d: %w", e.Number, err)
+			}
+			heard.ID = envelope.ID
+			if l.To != "" {
+				heard.Sent = true
+				heard.Outcome = l.Sender.Send(ctx, Message{
+					URL: l.To, ID: "evt_listen_" + strconv.FormatInt(envelope.HookEventID, 10), At: time.Now(), Body: e.Body, Secrets: [][]byte{l.Secret},
+				})
+			}
+			if ctx.Err() != nil {
+				return nil //nolint:nilerr // to stop is no failure
+			}
+			l.Show(heard)
+		}
+		after = answer.Next
+	}
+}
+
+// Now gives the number of the school's last entry.
+func (l *Listener) Now(ctx context.Context) (int64, error) {
+	answer, err := l.patiently(ctx, "/lyceum/v1/changes", url.Values{"limit": {"1"}})
+	return answer.Last, err
+}
+
+// Since gives the number of the last entry that is older than a moment. Entries
+// are in the order of their times, so that a few questions find it.
+func (l *Listener) Since(ctx context.Context, at time.Time) (int64, error) {
+	last, err := l.Now(ctx)
+	n := sort.Search(int(last), func(n int) bool {
+		if err != nil || ctx.Err() != nil {
+			return true
+		}
+		var answer listening
+		answer, err = l.patiently(ctx, "/lyceum/v1/changes", url.Values{"limit": {"1"}, "after": {strconv.Itoa(n)}})
+		return len(answer.Changes) == 0 || !answer.Changes[0].At.Before(at)
+	})
+	return int64(n), err
+}
+
+// patiently asks again when the server cannot be reached or has enough.
+func (l *Listener) patiently(ctx context.Context, path string, q url.Values) (listening, error) {
+	for {
+		answer, err := l.ask(ctx, path, q)
+		if err == nil || ctx.Err() != nil {
+			return answer, nil //nolint:nilerr // to stop is no failure
+		}
+		if lyceum.KindOf(err) != lyceum.Unavailable {
+			return answer, err
+		}
+		l.Retry(err)
+		select {
+		case <-time.After(listenPause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listening, error) {
+	if l.client == nil {
+		l.client = &http.Client{Timeout: (listenWait + 20) * time.Second}
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(l.Server, "/")+path+"?"+q.Encode(), nil)
+	if err != nil {
+		return listening{}, lyceum.Errorf(lyceum.Invalid, "the address of the server cannot be read; it must be like http://127.0.0.1:8080")
+	}
+	r.Header.Set("apiKey", l.APIKey)
+	answer, err := l.client.Do(r)
+	if err != nil {
+		return listening{}, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the server cannot be reached", Err: errors.Unwrap(err)}
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return listening{}, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the server's answer broke off", Err: err}
+	}
+	switch {
+	case answer.StatusCode == http.StatusOK:
+	case answer.StatusCode >= 500 || answer.StatusCode == http.StatusTooManyRequests:
+		return listening{}, lyceum.Errorf(lyceum.Unavailable, "the server answered %s", answer.Status)
+	default:
+		var refusal struct {
+			Message string `json:"message"`
+		}
+		_ = json.Unmarshal(text, &refusal) // a server that is none of Lyceum's says something else
+		return listening{}, lyceum.Errorf(lyceum.Invalid, "the server refused: %s", strings.TrimSpace(answer.Status+" "+refusal.Message))
+	}
+	var read listening
+	if err := json.Unmarshal(text, &read); err != nil {
+		return listening{}, lyceum.Errorf(lyceum.Invalid, "the server's answer is not one of Lyceum's")
+	}
+	return read, nil
+}
