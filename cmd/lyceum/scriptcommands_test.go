@@ -41,6 +41,12 @@ import (
 //	get [-h HEADER]… [-o FILE] [-until STATUS] [-ca FILE] URL
 //	                                  print status, headers and body; -o puts
 //	                                  the body in a file instead
+//	send METHOD PATH [BODY]           ask BASE with KEY; print status and body
+//	receive FILE                      start a receiver of webhooks at HOOK, which
+//	                                  adds each message to a file, a line each
+//	verified FILE SECRET N            wait until a file has N messages; they must
+//	                                  hold for the libraries of Standard Webhooks
+//	field NAME PATH FILE              set a variable to a part of a file's JSON
 //	curls FILE                        do what the lines of curl in a file say
 //	hidebase FROM TO                  copy a file with BASE for the address
 //	readenv NAME FILE                 set a variable to the text of a file
@@ -67,6 +73,10 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 		"serve":       plain(scriptServe),
 		"stopserver":  plain(scriptStopServer),
 		"get":         plain(scriptGet),
+		"send":        plain(scriptSend),
+		"receive":     plain(scriptReceive),
+		"verified":    plain(scriptVerified),
+		"field":       plain(scriptField),
 		"curls":       plain(scriptCurls),
 		"hidebase":    plain(scriptHideBase),
 		"readenv":     plain(scriptReadEnv),

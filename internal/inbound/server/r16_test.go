@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"io"
 	"net"
@@ -168,6 +169,51 @@ func TestR16CanariesAreSeen(t *testing.T) {
 		canaries{"a key": key}.wantAbsent(inner, name, text)
 		if !inner.Failed() {
 			t.Errorf("%s is not seen", name)
+		}
+	}
+}
+
+// TestR16_WebhookSecretsAreKeptNowhere: what a webhook is signed with is told
+// once, and again to whoever repeats the request under its key; it stands in no
+// file and no log.
+func TestR16_WebhookSecretsAreKeptNowhere(t *testing.T) {
+	s := newSite(t, logged)
+	key := s.issue(t, s.ours, lyceum.Read|lyceum.Write)
+	tell := func(path, body string) string {
+		t.Helper()
+		w := s.do(request(http.MethodPost, path, strings.NewReader(body), "apiKey: "+key, "Content-Type: application/json", "Idempotency-Key: "+path))
+		var told struct {
+			Secret string `json:"secret"`
+		}
+		decode(t, w.Body.Bytes(), &told)
+		if w.Code != http.StatusCreated || len(told.Secret) < 40 || w.Header().Get("Cache-Control") != "no-store" {
+			t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+		}
+		return told.Secret
+	}
+	var secrets []string
+	for _, ask := range [][2]string{{"/lyceum/v1/webhooks", `{"url":"https://hooks.example.com"}`}, {"/lyceum/v1/webhooks/1/secret", ""}} {
+		secret := tell(ask[0], ask[1])
+		if again := tell(ask[0], ask[1]); again != secret {
+			t.Errorf("%s told %s and then %s", ask[0], secret, again)
+		}
+		secrets = append(secrets, secret)
+	}
+	if secrets[0] == secrets[1] {
+		t.Error("the new secret is the old one")
+	}
+	for _, secret := range secrets {
+		text := strings.TrimPrefix(secret, "whsec_")
+		raw, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		places := s.files(t)
+		places["log"] = s.log.String()
+		for name, content := range places {
+			if strings.Contains(content, text) || strings.Contains(content, string(raw)) {
+				t.Errorf("%s holds a webhook's secret", name)
+			}
 		}
 	}
 }

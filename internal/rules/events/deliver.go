@@ -10,7 +10,7 @@ import (
 
 // lease is how long a delivery belongs to the process that claimed it. It is
 // longer than any attempt takes.
-const lease = time.Minute
+const lease = 30 * time.Second
 
 // schedules are the pauses before each attempt but the first. An attempt comes
 // up to a fifth earlier or later.
@@ -38,7 +38,7 @@ type Parcel struct {
 }
 
 // Claim takes up to limit deliveries of a webhook to be sent. Whoever claims
-// them sends them and reports; if not, they are due again after a minute.
+// them sends them and reports; if not, they are due again after half a minute.
 func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) ([]Parcel, error) {
 	w, err := s.store.GetWebhook(ctx, due.School, due.Webhook)
 	if err != nil {

@@ -1,0 +1,13 @@
+// Keeps a copy of a school in a file: node copy.mjs http://127.0.0.1:8080 API_KEY copy.json
+import { readFileSync, renameSync, writeFileSync, existsSync } from 'node:fs';
+const [server, apiKey, file] = process.argv.slice(2);
+const copy = existsSync(file) ? JSON.parse(readFileSync(file)) : { next: 0, objects: {} };
+for (;;) {
+  const answer = await fetch(`${server}/lyceum/v1/changes?after=${copy.next}&limit=10000&wait=30`, { headers: { apiKey } });
+  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+  const { changes, next } = await answer.json();
+  for (const { type, id, object } of changes) copy.objects[`${type.split('.')[0]} ${id}`] = object ?? undefined;
+  copy.next = next;
+  writeFileSync(`${file}.new`, JSON.stringify(copy));
+  renameSync(`${file}.new`, file); // all of it, or nothing of it
+}
