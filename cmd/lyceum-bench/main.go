@@ -49,7 +49,7 @@ func run(ctx context.Context) error {
 	connections := flag.String("connections", "16", "connections that ask at once, one row for each")
 	flag.IntVar(&s.rounds, "rounds", 5, "alternating rounds; the median counts")
 	flag.DurationVar(&s.duration, "duration", time.Second, "time for each class, server and round")
-	parts := flag.String("parts", "start,lists,import,writes,oauth,learning", "what to measure")
+	parts := flag.String("parts", "start,lists,import,writes,oauth,learning,journal", "what to measure")
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of the school")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), "Usage: lyceum-bench [flags]\nExample: lyceum-bench -sizes 10000 -connections 1,16,64 -parts lists\n\n")
@@ -76,12 +76,12 @@ func run(ctx context.Context) error {
 	}
 	fmt.Printf("%s %s/%s, %d processors, %s\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(os.Args[1:], " "))
 	measures := map[string]func(context.Context, settings) error{
-		"start": measureStart, "lists": measureLists, "import": measureImport, "writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning,
+		"start": measureStart, "lists": measureLists, "import": measureImport, "writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning, "journal": measureJournal,
 	}
 	for _, part := range s.parts {
 		measure, ok := measures[part]
 		if !ok {
-			return fmt.Errorf("-parts takes start, lists, import, writes, oauth and learning, not %q", part)
+			return fmt.Errorf("-parts takes start, lists, import, writes, oauth, learning and journal, not %q", part)
 		}
 		if err := measure(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", part, err)

@@ -23,6 +23,8 @@ const (
 	// pollPause is how long an event of another process, or an attempt that is
 	// due, waits to be seen at most.
 	pollPause = 500 * time.Millisecond
+	// gatherPause is how long an event waits for others.
+	gatherPause = 10 * time.Millisecond
 	// graceTime is what messages under way are given when the courier stops.
 	graceTime = 5 * time.Second
 )
@@ -56,6 +58,8 @@ func (c *Courier) Run(ctx context.Context) {
 		}
 		select {
 		case <-changed:
+			// What happens at the same time is dispatched together.
+			time.Sleep(gatherPause)
 		case <-c.freed:
 		case <-time.After(pollPause):
 		case <-ctx.Done():

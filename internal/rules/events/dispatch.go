@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,11 +28,19 @@ func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bo
 	if err != nil {
 		return false, err
 	}
-	listing, err := s.store.FindChanges(ctx, school, lyceum.ChangeFilter{After: from, Limit: dispatchSize, Events: true})
-	if err != nil || len(listing.Changes) == 0 {
+	last, err := s.store.LastEntry(ctx, school) // before the webhooks: of what comes after, the next time
+	if err != nil || last == from {
 		return false, err
 	}
 	hooks, err := s.store.FindWebhooks(ctx, school)
+	if err != nil {
+		return false, err
+	}
+	names := wanted(hooks)
+	if len(names) == 0 {
+		return false, s.keep(ctx, school, from, last, nil, nil)
+	}
+	listing, err := s.store.FindChanges(ctx, school, lyceum.ChangeFilter{After: from, Limit: dispatchSize, Events: true, Names: names})
 	if err != nil {
 		return false, err
 	}
@@ -61,6 +70,13 @@ func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bo
 		payloads = append(payloads, p)
 	}
 	return listing.More, s.keep(ctx, school, from, listing.Next, payloads, deliveries)
+}
+
+// wanted gives the events that any of the webhooks is told of.
+func wanted(hooks []lyceum.Webhook) []lyceum.EventName {
+	return slices.DeleteFunc(lyceum.EventNames(), func(name lyceum.EventName) bool {
+		return !slices.ContainsFunc(hooks, func(w lyceum.Webhook) bool { return w.Live && !w.DeletedAt.Present && w.Wants(name) })
+	})
 }
 
 // keep keeps deliveries, unless another process was quicker.

@@ -124,7 +124,7 @@ var enrollments = table[lyceum.Enrollment]{
 }
 
 var progress = table[lyceum.Progress]{
-	name: "progress", seq: lyceum.ProgressSequence, created: lyceum.ProgressCreated, updated: lyceum.ProgressUpdated,
+	name: "progress", byIndex: true, seq: lyceum.ProgressSequence, created: lyceum.ProgressCreated, updated: lyceum.ProgressUpdated,
 	columns: []string{"progress_id", "user_id", "course_id", "percent_complete", "completed_at", "certificate_issued_at", "certificate_page_id", "certificate_serial_number"},
 	id:      func(p *lyceum.Progress) int32 { return int32(p.ID) },
 	bind: func(p *lyceum.Progress) []any {
@@ -146,7 +146,7 @@ var progress = table[lyceum.Progress]{
 }
 
 var lectureProgress = table[lyceum.LectureProgress]{
-	name: "lecture_progress", seq: lyceum.LectureProgressSequence, created: lyceum.LectureProgressCreated, updated: lyceum.LectureProgressUpdated,
+	name: "lecture_progress", byIndex: true, seq: lyceum.LectureProgressSequence, created: lyceum.LectureProgressCreated, updated: lyceum.LectureProgressUpdated,
 	columns: []string{"lecture_progress_id", "user_id", "course_id", "lecture_id", "completed_at"},
 	id:      func(p *lyceum.LectureProgress) int32 { return int32(p.ID) },
 	bind: func(p *lyceum.LectureProgress) []any {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -187,12 +188,40 @@ func findByID[T any](q *session, school lyceum.SchoolID, table *table[T], ids []
 	found := map[int32]T{}
 	var row T
 	dest := table.scan(&row)
-	err := inChunks(q, "SELECT "+table.list()+" FROM "+table.name+" WHERE school_id = $1 AND "+table.columns[0]+" IN ",
-		school, int32Args(ids), dest, func() { found[table.id(&row)] = row })
+	note := func() { found[table.id(&row)] = row }
+	var err error
+	if table.byIndex {
+		err = joined(q, table, school, int32Args(ids), dest, note)
+	} else {
+		err = inChunks(q, "SELECT "+table.list()+" FROM "+table.name+" WHERE school_id = $1 AND "+table.columns[0]+" IN ", school, int32Args(ids), dest, note)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("find %s: %w", table.name, err)
 	}
 	return found, nil
+}
+
+// joined finds rows by an index over their ids. For a list of ids SQLite reads a
+// school's whole table instead, which it takes for small; asked for one id
+// after the other it takes the index.
+func joined[T any](q *session, table *table[T], school lyceum.SchoolID, ids []any, dest []any, visit func()) error {
+	for len(ids) > 0 {
+		n := chunkOf(len(ids))
+		var values strings.Builder
+		for i := range n {
+			if i > 0 {
+				values.WriteByte(',')
+			}
+			values.WriteString("(CAST($" + strconv.Itoa(i+2) + " AS INTEGER))")
+		}
+		err := q.each("WITH wanted (wanted_id) AS (VALUES "+values.String()+") SELECT "+table.list()+" FROM wanted CROSS JOIN "+table.name+
+			" WHERE school_id = $1 AND "+table.columns[0]+" = wanted_id", append([]any{int64(school)}, ids[:n]...), dest, func() error { visit(); return nil })
+		if err != nil {
+			return err
+		}
+		ids = ids[n:]
+	}
+	return nil
 }
 
 // inChunks runs text followed by a list of values, chunk by chunk. $1 of text

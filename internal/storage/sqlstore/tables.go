@@ -14,6 +14,8 @@ type table[T any] struct {
 	seq     lyceum.Sequence // also the id's column
 	columns []string
 	counter string // of the table's rows in one school; empty when nobody asks for it
+	// byIndex: the rows are not in the order of their ids.
+	byIndex bool
 	id      func(*T) int32
 	bind    func(*T) []any // in the order of columns
 	scan    func(*T) []any // in the order of columns
