@@ -38,7 +38,7 @@ func (c *showConfigCommand) Run(p *program) error {
 func shownSetting(flag *kong.Flag) string {
 	value := fmt.Sprint(flag.Target.Interface())
 	switch {
-	case value == "":
+	case value == "", value == "[]":
 		return "-"
 	case flag.Name == "metrics-token", flag.Name == "database-url", flag.Name == "smtp-url":
 		return "[set]"

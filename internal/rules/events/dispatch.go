@@ -44,6 +44,9 @@ func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bo
 	if err != nil {
 		return false, err
 	}
+	// Of what came after, a webhook may know that is not among these.
+	listing.Changes = slices.DeleteFunc(listing.Changes, func(c lyceum.ChangeRecord) bool { return c.Number > last })
+	listing.Next = min(listing.Next, last)
 	now := s.clock()
 	var payloads []lyceum.EventPayload
 	var deliveries []lyceum.WebhookEvent
