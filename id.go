@@ -45,6 +45,8 @@ type (
 	WebhookID int32
 	// WebhookEventID names one event on its way to one receiver.
 	WebhookEventID int32
+	// CommentID names what a user wrote under a lecture.
+	CommentID int32
 	// MovementID names a refund or a step of a chargeback.
 	MovementID int32
 	// OrderID names a checkout that somebody began.
@@ -84,6 +86,7 @@ const (
 	LectureProgressSequence Sequence = "lecture_progress_id"
 	WebhookSequence         Sequence = "webhook_id"
 	WebhookEventSequence    Sequence = "webhook_event_id"
+	CommentSequence         Sequence = "comment_id"
 	MovementSequence        Sequence = "movement_id"
 	OrderSequence           Sequence = "order_id"
 )

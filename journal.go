@@ -57,6 +57,9 @@ const (
 	WebhookSecretRotated   EntryType = "webhook.secret_rotated"
 	MovementCreated        EntryType = "movement.created"
 	MovementUpdated        EntryType = "movement.updated" // never happens: a movement is not changed
+	CommentCreated         EntryType = "comment.created"
+	CommentUpdated         EntryType = "comment.updated" // never happens: a comment is not changed
+	CommentDeleted         EntryType = "comment.deleted"
 	OrderCreated           EntryType = "order.created"
 	OrderUpdated           EntryType = "order.updated"
 )
@@ -72,7 +75,8 @@ func EntryTypes() []EntryType {
 		AttachmentUpdated, EnrollmentCreated, EnrollmentUpdated, ProgressCreated, ProgressUpdated,
 		LectureProgressCreated, LectureProgressUpdated, QuizResponseCreated, QuizResponseUpdated, UserTagged,
 		WebhookCreated, WebhookUpdated, WebhookEventCreated, WebhookEventUpdated, WebhookDeleted, WebhookEventResent,
-		WebhookSecretRotated, MovementCreated, MovementUpdated, OrderCreated, OrderUpdated,
+		WebhookSecretRotated, MovementCreated, MovementUpdated, CommentCreated, CommentUpdated, CommentDeleted,
+		OrderCreated, OrderUpdated,
 	}
 }
 
@@ -85,6 +89,8 @@ const (
 	EnrollmentCompletedEvent  EventName = "Enrollment.completed"
 	EnrollmentDisabledEvent   EventName = "Enrollment.disabled"
 	LectureProgressEvent      EventName = "LectureProgress.created"
+	QuizResponseEvent         EventName = "Response.created"
+	CommentCreatedEvent       EventName = "Comment.created"
 	SaleCreatedEvent          EventName = "Sale.created"
 	SubscriptionCanceledEvent EventName = "Sale.subscription_canceled"
 	TransactionCreatedEvent   EventName = "Transaction.created"
@@ -99,8 +105,8 @@ const (
 // EventNames lists every event a school can produce, by name.
 func EventNames() []EventName {
 	return []EventName{
-		AbandonedOrderEvent, EnrollmentCompletedEvent, EnrollmentCreatedEvent, EnrollmentDisabledEvent, LectureProgressEvent,
-		SaleCreatedEvent, SubscriptionCanceledEvent, TransactionCreatedEvent, TransactionRefundedEvent,
+		AbandonedOrderEvent, CommentCreatedEvent, EnrollmentCompletedEvent, EnrollmentCreatedEvent, EnrollmentDisabledEvent,
+		LectureProgressEvent, QuizResponseEvent, SaleCreatedEvent, SubscriptionCanceledEvent, TransactionCreatedEvent, TransactionRefundedEvent,
 		UserCreatedEvent, UserUpdatedEvent, UserTagCreatedEvent, UserTagRemovedEvent,
 	}
 }

@@ -188,3 +188,19 @@ type AnsweredQuiz struct {
 	UserName  Opt[string]
 	UserEmail string
 }
+
+// Comment is what a user wrote under a lecture.
+type Comment struct {
+	ID        CommentID
+	Lecture   LectureID
+	User      UserID
+	Body      string
+	CreatedAt time.Time
+}
+
+// CommentListing is a page of comments by id and the exact total.
+type CommentListing struct {
+	Page     Page
+	Total    int64
+	Comments []Comment
+}

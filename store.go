@@ -116,6 +116,11 @@ type LearningReader interface {
 	// FindQuizResponses gives the answers to a quiz by id.
 	FindQuizResponses(ctx context.Context, school SchoolID, quiz QuizID) ([]AnsweredQuiz, error)
 
+	// GetQuizLecture gives the lecture that a quiz is in.
+	GetQuizLecture(ctx context.Context, school SchoolID, id QuizID) (LectureID, error)
+	// FindComments lists the comments under a lecture by id.
+	FindComments(ctx context.Context, school SchoolID, lecture LectureID, p Page) (CommentListing, error)
+
 	// FindUserPage tells the id, the address and the name of each user alone.
 	FindUserPage(ctx context.Context, school SchoolID, f UserFilter, p Page) (UserListing, error)
 	// FindTags gives the tags of a user by name.
@@ -163,6 +168,11 @@ type LearningTx interface {
 	SaveQuizResponses(responses []QuizResponse) (Saved, error)
 	SaveWebhooks(webhooks []Webhook) (Saved, error)
 	SaveWebhookEvents(events []WebhookEvent) (Saved, error)
+	SaveComments(comments []Comment) (Saved, error)
+	// DeleteComment fails with NotFound for a comment that is not there.
+	DeleteComment(id CommentID) error
+	// GetQuiz gives an attachment that is a quiz.
+	GetQuiz(id AttachmentID) (Attachment, error)
 	// SetTags gives a user these tags and no others, and tells whether that
 	// changed anything.
 	SetTags(user UserID, tags []string) (changed bool, err error)

@@ -78,6 +78,18 @@ var lyceumOperations = map[string]operation{
 	"POST /lyceum/v1/deliveries/{delivery_id}/resend": {"resendDelivery", "apiKey", `
 		delivery_id path int32 required from 1
 		Idempotency-Key header string`, "", "200 OneDelivery", onceRefusals},
+	"POST /lyceum/v1/quizzes/{quiz_id}/responses": {"createQuizResponse", "apiKey", `
+		quiz_id path int32 required from 1
+		Idempotency-Key header string`, "NewQuizResponse", "201 OneQuizResponse", onceRefusals},
+	"GET /lyceum/v1/lectures/{lecture_id}/comments": {"listComments", "apiKey", `
+		lecture_id path int32 required from 1
+		page query int32 from 1 default 1
+		per_page query int32 from 1 to 100 default 25`, "", "200 CommentList", readRefusals},
+	"POST /lyceum/v1/lectures/{lecture_id}/comments": {"createComment", "apiKey", `
+		lecture_id path int32 required from 1
+		Idempotency-Key header string`, "NewComment", "201 OneComment", onceRefusals},
+	"DELETE /lyceum/v1/comments/{comment_id}": {"deleteComment", "apiKey", `
+		comment_id path int32 required from 1`, "", "204", "400 401 403 404 405 429 500 503"},
 }
 
 // lyceumSchemas are what its answers and bodies hold.
@@ -364,6 +376,31 @@ var lyceumSchemas = map[string]string{
 		request_headers string
 		response_headers string
 		response_body string`,
+	"NewQuizResponse": `
+		user_id int32
+		answers [][]string`,
+	"OneQuizResponse": `
+		quiz_response QuizResponse`,
+	"QuizResponse": `
+		id int32
+		quiz_id int32
+		user_id int32
+		submitted_at date-time null
+		percent_correct double null`,
+	"NewComment": `
+		user_id int32
+		body string`,
+	"OneComment": `
+		comment Comment`,
+	"Comment": `
+		id int32
+		lecture_id int32
+		user_id int32
+		body string
+		created_at date-time`,
+	"CommentList": `
+		comments []Comment
+		meta PaginationMeta`,
 	"Error": `
 		code string
 		message string

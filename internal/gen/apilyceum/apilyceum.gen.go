@@ -505,6 +505,33 @@ type ChargebackOutcome struct {
 // ChargebackOutcomeOutcome `won` when the money is back.
 type ChargebackOutcomeOutcome string
 
+// Comment What a user wrote under a lecture.
+type Comment struct {
+	// ID Identifier, unique in the school.
+	ID int32 `json:"id"`
+
+	// LectureID The lecture.
+	LectureID int32 `json:"lecture_id"`
+
+	// UserID Who wrote it.
+	UserID int32 `json:"user_id"`
+
+	// Body The text.
+	Body string `json:"body"`
+
+	// CreatedAt When it was written.
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// CommentList One page of comments.
+type CommentList struct {
+	// Comments The comments of the page, in order.
+	Comments []Comment `json:"comments"`
+
+	// Meta Which part of the whole this page is.
+	Meta PaginationMeta `json:"meta"`
+}
+
 // Delivery One event on its way to one webhook.
 type Delivery struct {
 	// ID Identifier of the delivery; `hook_event_id` of the body.
@@ -691,6 +718,15 @@ type NewChargeback struct {
 	Reference *string `json:"reference,omitempty"`
 }
 
+// NewComment What a learner writes.
+type NewComment struct {
+	// UserID The learner.
+	UserID int32 `json:"user_id"`
+
+	// Body The text, of 1 to 10,000 characters.
+	Body string `json:"body"`
+}
+
 // NewOrder A checkout that somebody begins.
 type NewOrder struct {
 	// Email Address of the buyer.
@@ -710,6 +746,15 @@ type NewOrder struct {
 
 	// FinalPrice Price without taxes; the pricing plan's when it is not sent.
 	FinalPrice *int32 `json:"final_price,omitempty"`
+}
+
+// NewQuizResponse What a learner chose.
+type NewQuizResponse struct {
+	// UserID The learner.
+	UserID int32 `json:"user_id"`
+
+	// Answers Of each question of the quiz, in order, the answers.
+	Answers [][]string `json:"answers"`
 }
 
 // NewRefund Money that goes back.
@@ -805,6 +850,12 @@ type NewWebhook struct {
 // NewWebhookSchedule `contract` is four attempts, `standard` ten within 76 hours.
 type NewWebhookSchedule string
 
+// OneComment A comment.
+type OneComment struct {
+	// Comment The comment.
+	Comment Comment `json:"comment"`
+}
+
 // OneDelivery A delivery.
 type OneDelivery struct {
 	// Delivery The delivery.
@@ -821,6 +872,12 @@ type OneDeliveryDetail struct {
 type OneOrder struct {
 	// Order The order.
 	Order Order `json:"order"`
+}
+
+// OneQuizResponse A response.
+type OneQuizResponse struct {
+	// QuizResponse The response.
+	QuizResponse QuizResponse `json:"quiz_response"`
 }
 
 // OneSale A sale.
@@ -941,6 +998,24 @@ type PaginationMeta struct {
 
 	// TotalCount Total number of items.
 	TotalCount int32 `json:"total_count"`
+}
+
+// QuizResponse An answer of a learner to a quiz.
+type QuizResponse struct {
+	// ID Identifier, unique in the school.
+	ID int32 `json:"id"`
+
+	// QuizID Number of the quiz's questions; not the attachment that it is.
+	QuizID int32 `json:"quiz_id"`
+
+	// UserID The learner.
+	UserID int32 `json:"user_id"`
+
+	// SubmittedAt When it was given.
+	SubmittedAt *time.Time `json:"submitted_at"`
+
+	// PercentCorrect 0 to 1; null where nothing is graded.
+	PercentCorrect *float64 `json:"percent_correct"`
 }
 
 // ResendRequest Which deliveries.
@@ -1423,6 +1498,21 @@ type ListEventsParams struct {
 	Wait *int32 `form:"wait,omitempty" json:"wait,omitempty"`
 }
 
+// ListCommentsParams defines parameters for ListComments.
+type ListCommentsParams struct {
+	// Page Page number, when the results exceed one page.
+	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage Comments per page.
+	PerPage *int32 `form:"per_page,omitempty" json:"per_page,omitempty"`
+}
+
+// CreateCommentParams defines parameters for CreateComment.
+type CreateCommentParams struct {
+	// IdempotencyKey Makes the request take effect once, however often it is sent.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // CreateOrderParams defines parameters for CreateOrder.
 type CreateOrderParams struct {
 	// IdempotencyKey Makes the request take effect once, however often it is sent.
@@ -1437,6 +1527,12 @@ type AbandonOrderParams struct {
 
 // CompleteOrderParams defines parameters for CompleteOrder.
 type CompleteOrderParams struct {
+	// IdempotencyKey Makes the request take effect once, however often it is sent.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// CreateQuizResponseParams defines parameters for CreateQuizResponse.
+type CreateQuizResponseParams struct {
 	// IdempotencyKey Makes the request take effect once, however often it is sent.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
@@ -1522,11 +1618,17 @@ type TestWebhookParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// CreateCommentJSONRequestBody defines body for CreateComment for application/json ContentType.
+type CreateCommentJSONRequestBody = NewComment
+
 // CreateOrderJSONRequestBody defines body for CreateOrder for application/json ContentType.
 type CreateOrderJSONRequestBody = NewOrder
 
 // CompleteOrderJSONRequestBody defines body for CompleteOrder for application/json ContentType.
 type CompleteOrderJSONRequestBody = OrderPayment
+
+// CreateQuizResponseJSONRequestBody defines body for CreateQuizResponse for application/json ContentType.
+type CreateQuizResponseJSONRequestBody = NewQuizResponse
 
 // CreateSaleJSONRequestBody defines body for CreateSale for application/json ContentType.
 type CreateSaleJSONRequestBody = NewSale

@@ -13,16 +13,18 @@ import (
 	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
 // Rules are what the face calls.
 type Rules struct {
-	Sales  *sales.Service
-	People *people.Service
-	Events *events.Service
-	Feed   *events.Feed
+	Sales    *sales.Service
+	People   *people.Service
+	Learning *learning.Service
+	Events   *events.Service
+	Feed     *events.Feed
 	// SecretText writes the secret of a webhook as Standard Webhooks has it.
 	SecretText func([]byte) string
 	// School gives what the school of a key chose.
@@ -44,6 +46,7 @@ func (f *Face) Name() string { return "lyceum" }
 func (f *Face) Operations() []wire.Operation {
 	const sale, transaction, order = "/lyceum/v1/sales/{sale_id}", "/lyceum/v1/transactions/{transaction_id}", "/lyceum/v1/orders/{order_id}"
 	const webhook, delivery = "/lyceum/v1/webhooks/{webhook_id}", "/lyceum/v1/deliveries/{delivery_id}"
+	const comments = "/lyceum/v1/lectures/{lecture_id}/comments"
 	const created, ok = http.StatusCreated, http.StatusOK
 	return []wire.Operation{
 		post("createSale", "/lyceum/v1/sales", created, bindNewSale, f.Sales.Record, oneSale),
@@ -61,6 +64,10 @@ func (f *Face) Operations() []wire.Operation {
 		read("showSchool", "/lyceum/v1/school", wire.With(bindNothing, f.ShowSchool)),
 		write("updateSchool", http.MethodPatch, "/lyceum/v1/school", wire.With(bindSchoolChange, f.UpdateSchool)),
 		write("setUserTags", http.MethodPut, "/lyceum/v1/users/{user_id}/tags", wire.With(bindUserTags, f.SetUserTags)),
+		post("createQuizResponse", "/lyceum/v1/quizzes/{quiz_id}/responses", created, bindAnswer, f.Learning.Answer, oneResponse),
+		read("listComments", comments, wire.With(bindListComments, f.ListComments)),
+		post("createComment", comments, created, bindNewComment, f.Learning.Comment, oneComment),
+		gone(write("deleteComment", http.MethodDelete, "/lyceum/v1/comments/{comment_id}", wire.With(bindComment, f.DeleteComment))),
 		waiting(read("listEvents", "/lyceum/v1/events", wire.With(bindListEvents, f.ListEvents))),
 		read("listWebhooks", "/lyceum/v1/webhooks", wire.With(bindNothing, f.ListWebhooks)),
 		secretPost(f, "createWebhook", "/lyceum/v1/webhooks", bindNewWebhook, f.Events.Create),

@@ -81,13 +81,6 @@ type (
 		Position  *int32  `json:"position"`
 		QuizID    *int32  `json:"quiz_id"`
 	}
-	quizResponse struct {
-		ID             int32      `json:"id"`
-		QuizID         int32      `json:"quiz_id"`
-		UserID         int32      `json:"user_id"`
-		SubmittedAt    *time.Time `json:"submitted_at"`
-		PercentCorrect *float64   `json:"percent_correct"`
-	}
 	webhook struct {
 		ID           int32     `json:"id"`
 		State        string    `json:"state"`
@@ -137,7 +130,9 @@ func shown(object any) any {
 		}
 		return a
 	case lyceum.QuizResponse:
-		return quizResponse{int32(o.ID), int32(o.Quiz), int32(o.User), wire.OptMoment(o.SubmittedAt), wire.Optional(o.PercentCorrect)}
+		return responseOf(&o)
+	case lyceum.Comment:
+		return commentOf(&o)
 	case lyceum.Movement:
 		return movementOf(&o)
 	case lyceum.PurchaseOrder:

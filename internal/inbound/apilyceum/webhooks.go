@@ -142,19 +142,10 @@ type deliveriesAsked struct {
 	page   lyceum.Page
 }
 
-// usualPage is how many deliveries a page has that says nothing of it.
-const usualPage = 25
-
 func bindListDeliveries(in *wire.Input) deliveriesAsked {
-	q := deliveriesAsked{filter: lyceum.WebhookEventFilter{Webhook: bindWebhook(in)}, page: lyceum.Page{Number: 1, Size: usualPage}}
+	q := deliveriesAsked{filter: lyceum.WebhookEventFilter{Webhook: bindWebhook(in)}, page: bindPage(in)}
 	if state := in.OneOf("state", lyceum.DeliveryPending, lyceum.DeliveryDelivered, lyceum.DeliveryFailed); state != nil {
 		q.filter.State = lyceum.Some(*state)
-	}
-	if n := in.Int32From("page", 1); n != nil {
-		q.page.Number = *n
-	}
-	if n := in.Int32Between("per_page", 1, 100); n != nil {
-		q.page.Size = *n
 	}
 	return q
 }
@@ -162,11 +153,7 @@ func bindListDeliveries(in *wire.Input) deliveriesAsked {
 // ListDeliveries serves GET /lyceum/v1/webhooks/{webhook_id}/deliveries.
 func (f *Face) ListDeliveries(ctx context.Context, who wire.Principal, q deliveriesAsked) (wire.JSON, error) {
 	listing, err := f.Events.Deliveries(ctx, who.Caller.School, q.filter, q.page)
-	size := int64(q.page.Size)
-	list := gen.DeliveryList{
-		Deliveries: []gen.Delivery{},
-		Meta:       gen.PaginationMeta{Page: q.page.Number, PerPage: q.page.Size, TotalPages: int32((listing.Total + size - 1) / size), TotalCount: int32(listing.Total)},
-	}
+	list := gen.DeliveryList{Deliveries: []gen.Delivery{}, Meta: metaOf(q.page, listing.Total)}
 	for i := range listing.Events {
 		list.Deliveries = append(list.Deliveries, deliveryOf(&listing.Events[i], listing.Names[listing.Events[i].ID]))
 	}

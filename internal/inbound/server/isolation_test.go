@@ -18,7 +18,7 @@ import (
 var candidates = map[string][]string{
 	"course_id": {"1", "2", "3", "4", "50"}, "lecture_id": {"11", "14", "15", "21", "31", "50"}, "video_id": {"103", "121", "150"}, "quiz_id": {"107", "120", "151"},
 	"user_id": {"1", "2", "3", "50"}, "pricing_plan_id": {"1", "4", "50"}, "webhook_id": {"1", "3", "50"},
-	"sale_id": {"1", "50"}, "transaction_id": {"1", "50"}, "order_id": {"1", "50"}, "delivery_id": {"1", "50"},
+	"sale_id": {"1", "50"}, "transaction_id": {"1", "50"}, "order_id": {"1", "50"}, "delivery_id": {"1", "50"}, "comment_id": {"1", "50"},
 }
 
 // paths gives every way to fill a pattern.

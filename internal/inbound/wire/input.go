@@ -226,6 +226,17 @@ func (in *Input) Texts(name string) []string {
 	return texts
 }
 
+// TextLists gives a list of lists of texts that the body must have.
+func (in *Input) TextLists(name string) [][]string {
+	var lists [][]string
+	if raw, there := in.members[name]; !there || string(raw) == "null" || json.Unmarshal(raw, &lists) != nil {
+		if in.failure == nil {
+			in.refuse(name, "must be a list of lists of texts")
+		}
+	}
+	return lists
+}
+
 // Moment gives a time of the body; the zero time when it is absent or null.
 func (in *Input) Moment(name string) time.Time {
 	text := in.Text(name)

@@ -42,6 +42,10 @@ func (w *Writer) tell(ctx context.Context, school lyceum.SchoolID, c *lyceum.Cha
 		told = r.transaction(&o)
 	case lyceum.PurchaseOrder:
 		told = r.order(&o)
+	case lyceum.QuizResponse:
+		told = r.response(&o)
+	case lyceum.Comment:
+		told = r.comment(&o)
 	case lyceum.TaggedUser:
 		told = r.user(o.ID)
 	default:
@@ -240,6 +244,25 @@ func (r *reading) order(o *lyceum.PurchaseOrder) object {
 	return object{
 		"id": o.ID, "email": o.Email, "name": text(o.Name), "user_id": number(o.UserID), "school_id": r.school, "final_price": o.FinalPrice, "currency": o.Currency, "product": product, "course": course,
 		"coupon": r.coupon(o.CouponID), "affiliate": r.affiliate(o.AffiliateID), "created_at": written(o.CreatedAt), "abandoned_at": moment(o.ClosedAt),
+	}
+}
+
+func (r *reading) response(q *lyceum.QuizResponse) object {
+	told := object{"id": q.ID, "custom_form_id": q.Quiz, "custom_form": nil, "submitted_at": moment(q.SubmittedAt), "grade": nil, "user": r.buyer(q.User)}
+	lecture, err := r.store.GetQuizLecture(r.ctx, r.school, q.Quiz)
+	if id, ok := found(r, lecture, err); ok {
+		told["custom_form"] = object{"id": q.Quiz, "attachment": object{"attachable_id": id, "attachable_type": "Lecture"}}
+	}
+	if q.PercentCorrect.Present {
+		told["grade"] = object{"correct": q.PercentCorrect.Value}
+	}
+	return told
+}
+
+func (r *reading) comment(c *lyceum.Comment) object {
+	return object{
+		"id": c.ID, "body": c.Body, "created_at": written(c.CreatedAt), "user": r.buyer(c.User),
+		"commentable": object{"attachable_type": "Lecture", "attachable_id": c.Lecture, "full_url": "/lectures/" + strconv.Itoa(int(c.Lecture))},
 	}
 }
 

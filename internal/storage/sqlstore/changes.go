@@ -30,7 +30,7 @@ var loaders = map[string]loader{
 	"affiliate": load(&affiliates), "author": load(&authors), "sale": load(&sales), "transaction": load(&transactions),
 	"lecture_section": load(&lectureSections), "lecture": load(&lectures), "attachment": load(&attachments),
 	"enrollment": load(&enrollments), "progress": load(&progress), "lecture_progress": load(&lectureProgress), "quiz_response": load(&quizResponses),
-	"webhook": load(&webhooks), "webhook_event": load(&webhookEvents), "movement": load(&movements), "order": load(&orders),
+	"webhook": load(&webhooks), "webhook_event": load(&webhookEvents), "movement": load(&movements), "comment": load(&comments), "order": load(&orders),
 }
 
 func noun(t lyceum.EntryType) string {

@@ -174,6 +174,26 @@ func (s *Store) FindQuizResponses(ctx context.Context, school lyceum.SchoolID, q
 	return found, s.public(err)
 }
 
+// GetQuizLecture implements lyceum.Reader.
+func (s *Store) GetQuizLecture(ctx context.Context, school lyceum.SchoolID, id lyceum.QuizID) (lyceum.LectureID, error) {
+	var lecture lyceum.LectureID
+	there, err := s.reads.single(ctx).one("SELECT lecture_id FROM attachments WHERE school_id = $1 AND quiz_id = $2", []any{int64(school), int64(id)}, scanInt(&lecture))
+	if err == nil && !there {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no quiz %d", id)
+	}
+	return lecture, s.public(err)
+}
+
+// FindComments implements lyceum.Reader.
+func (s *Store) FindComments(ctx context.Context, school lyceum.SchoolID, lecture lyceum.LectureID, p lyceum.Page) (lyceum.CommentListing, error) {
+	w := &where{}
+	w.and("c.school_id = ?", int64(school))
+	w.and("c.lecture_id = ?", int64(lecture))
+	from := " FROM comments c"
+	found, total, err := pageOf(ctx, s, comments.of("c"), from, w, counted(from, w), " ORDER BY c.comment_id", p, comments.scan)
+	return lyceum.CommentListing{Page: p, Total: total, Comments: found}, err
+}
+
 // FindUserPage implements lyceum.Reader.
 func (s *Store) FindUserPage(ctx context.Context, school lyceum.SchoolID, f lyceum.UserFilter, p lyceum.Page) (lyceum.UserListing, error) {
 	w := &where{}

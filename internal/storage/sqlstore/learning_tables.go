@@ -168,3 +168,15 @@ var quizResponses = table[lyceum.QuizResponse]{
 		return []any{scanInt(&r.ID), scanInt(&r.Quiz), scanInt(&r.User), scanOptTime(&r.SubmittedAt), scanOptFloat(&r.PercentCorrect)}
 	},
 }
+
+var comments = table[lyceum.Comment]{
+	name: "comments", seq: lyceum.CommentSequence, created: lyceum.CommentCreated, updated: lyceum.CommentUpdated,
+	columns: []string{"comment_id", "lecture_id", "user_id", "body", "created_at"},
+	id:      func(c *lyceum.Comment) int32 { return int32(c.ID) },
+	bind: func(c *lyceum.Comment) []any {
+		return []any{int64(c.ID), int64(c.Lecture), int64(c.User), c.Body, micros(c.CreatedAt)}
+	},
+	scan: func(c *lyceum.Comment) []any {
+		return []any{scanInt(&c.ID), scanInt(&c.Lecture), scanInt(&c.User), scanText(&c.Body), scanTime(&c.CreatedAt)}
+	},
+}

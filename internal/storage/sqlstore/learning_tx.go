@@ -139,6 +139,31 @@ func (t *tx) SaveWebhookEvents(rows []lyceum.WebhookEvent) (lyceum.Saved, error)
 	return save(t, &webhookEvents, rows)
 }
 
+// SaveComments implements lyceum.Tx.
+func (t *tx) SaveComments(rows []lyceum.Comment) (lyceum.Saved, error) {
+	return save(t, &comments, rows)
+}
+
+// DeleteComment implements lyceum.Tx.
+func (t *tx) DeleteComment(id lyceum.CommentID) error {
+	var gone lyceum.CommentID
+	there, err := t.session.one("DELETE FROM comments WHERE school_id = $1 AND comment_id = $2 RETURNING comment_id", []any{int64(t.stamp.School), int64(id)}, scanInt(&gone))
+	if err == nil && !there {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no comment %d", id)
+	}
+	t.entry(lyceum.CommentDeleted, int32(id))
+	return err
+}
+
+// GetQuiz implements lyceum.Tx.
+func (t *tx) GetQuiz(id lyceum.AttachmentID) (lyceum.Attachment, error) {
+	a, err := getByID(t.session, t.stamp.School, &attachments, id, "quiz")
+	if err == nil && a.Quiz == nil {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no quiz %d", id)
+	}
+	return a, err
+}
+
 // SetTags implements lyceum.Tx.
 func (t *tx) SetTags(user lyceum.UserID, tags []string) (changed bool, err error) {
 	wanted := slices.Compact(slices.Sorted(slices.Values(tags)))

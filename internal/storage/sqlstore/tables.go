@@ -44,7 +44,7 @@ var tableOf = map[lyceum.Sequence]string{
 	lyceum.LectureSectionSequence: "lecture_sections", lyceum.LectureSequence: "lectures", lyceum.AttachmentSequence: "attachments",
 	lyceum.EnrollmentSequence: "enrollments", lyceum.ProgressSequence: "progress", lyceum.LectureProgressSequence: "lecture_progress",
 	lyceum.QuizResponseSequence: "quiz_responses", lyceum.WebhookSequence: "webhooks", lyceum.WebhookEventSequence: "webhook_events",
-	lyceum.QuizSequence: "attachments", lyceum.MovementSequence: "movements", lyceum.OrderSequence: "orders",
+	lyceum.QuizSequence: "attachments", lyceum.MovementSequence: "movements", lyceum.CommentSequence: "comments", lyceum.OrderSequence: "orders",
 }
 
 // emailKey is what makes an address unique whatever its case.

@@ -45,3 +45,16 @@ CREATE TABLE webhook_attempts (
 	PRIMARY KEY (school_id, webhook_event_id, attempt),
 	FOREIGN KEY (school_id, webhook_event_id) REFERENCES webhook_events (school_id, webhook_event_id)
 );
+
+CREATE TABLE comments (
+	school_id INTEGER NOT NULL,
+	comment_id INTEGER NOT NULL,
+	lecture_id INTEGER NOT NULL,
+	user_id INTEGER NOT NULL,
+	body TEXT NOT NULL,
+	created_at BIGINT NOT NULL,
+	PRIMARY KEY (school_id, comment_id),
+	FOREIGN KEY (school_id, lecture_id) REFERENCES lectures (school_id, lecture_id),
+	FOREIGN KEY (school_id, user_id) REFERENCES users (school_id, user_id)
+);
+CREATE INDEX comments_lecture ON comments (school_id, lecture_id, comment_id);

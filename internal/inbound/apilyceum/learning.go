@@ -1,0 +1,63 @@
+package apilyceum
+
+import (
+	"context"
+
+	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+)
+
+func bindAnswer(in *wire.Input) learning.Answer {
+	in.ReadJSON("user_id", "answers")
+	return learning.Answer{Quiz: lyceum.AttachmentID(in.PathID("quiz_id")), User: lyceum.UserID(in.RequiredID("user_id")), Answers: in.TextLists("answers")}
+}
+
+func oneResponse(r lyceum.QuizResponse) any { return gen.OneQuizResponse{QuizResponse: responseOf(&r)} }
+
+func responseOf(r *lyceum.QuizResponse) gen.QuizResponse {
+	return gen.QuizResponse{
+		ID: int32(r.ID), QuizID: int32(r.Quiz), UserID: int32(r.User), SubmittedAt: wire.OptMoment(r.SubmittedAt), PercentCorrect: wire.Optional(r.PercentCorrect),
+	}
+}
+
+func bindLecture(in *wire.Input) lyceum.LectureID { return lyceum.LectureID(in.PathID("lecture_id")) }
+
+func bindNewComment(in *wire.Input) learning.NewComment {
+	in.ReadJSON("user_id", "body")
+	return learning.NewComment{Lecture: bindLecture(in), User: lyceum.UserID(in.RequiredID("user_id")), Body: in.RequiredText("body")}
+}
+
+func oneComment(c lyceum.Comment) any { return gen.OneComment{Comment: commentOf(&c)} }
+
+func commentOf(c *lyceum.Comment) gen.Comment {
+	return gen.Comment{ID: int32(c.ID), LectureID: int32(c.Lecture), UserID: int32(c.User), Body: c.Body, CreatedAt: wire.Moment(c.CreatedAt)}
+}
+
+// commentsAsked is what listComments is asked.
+type commentsAsked struct {
+	lecture lyceum.LectureID
+	page    lyceum.Page
+}
+
+func bindListComments(in *wire.Input) commentsAsked {
+	return commentsAsked{bindLecture(in), bindPage(in)}
+}
+
+// ListComments serves GET /lyceum/v1/lectures/{lecture_id}/comments.
+func (f *Face) ListComments(ctx context.Context, who wire.Principal, q commentsAsked) (wire.JSON, error) {
+	listing, err := f.Learning.Comments(ctx, who.Caller.School, q.lecture, q.page)
+	list := gen.CommentList{Comments: []gen.Comment{}, Meta: metaOf(q.page, listing.Total)}
+	for i := range listing.Comments {
+		list.Comments = append(list.Comments, commentOf(&listing.Comments[i]))
+	}
+	return wire.JSON{Value: list}, err
+}
+
+func bindComment(in *wire.Input) lyceum.CommentID { return lyceum.CommentID(in.PathID("comment_id")) }
+
+// DeleteComment serves DELETE /lyceum/v1/comments/{comment_id}.
+func (f *Face) DeleteComment(ctx context.Context, who wire.Principal, id lyceum.CommentID) (wire.Nothing, error) {
+	return wire.Nothing{}, f.Learning.DeleteComment(ctx, lyceum.By{School: who.Caller.School, Actor: who.Caller.Actor()}, id)
+}

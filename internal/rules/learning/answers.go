@@ -1,0 +1,137 @@
+package learning
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Answer is what a learner chose in a quiz: of each question, in order, the
+// answers.
+type Answer struct {
+	Quiz    lyceum.AttachmentID // that the quiz is
+	User    lyceum.UserID
+	Answers [][]string
+}
+
+// Answer keeps a learner's answers to a quiz of a course that they are enrolled
+// in, and grades them: of the questions that are graded, the share that is
+// right in all its answers. A quiz without such a question has no grade.
+func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.QuizResponse, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.QuizResponse, error) {
+		id, err := tx.NextID(lyceum.QuizResponseSequence)
+		if err != nil {
+			return lyceum.QuizResponse{}, err
+		}
+		quiz, err := tx.GetQuiz(a.Quiz)
+		if err != nil {
+			return lyceum.QuizResponse{}, err
+		}
+		if err := admitted(tx, quiz.Lecture, a.User, now); err != nil {
+			return lyceum.QuizResponse{}, err
+		}
+		r := lyceum.QuizResponse{ID: lyceum.QuizResponseID(id), Quiz: quiz.Quiz.ID, User: a.User, SubmittedAt: lyceum.Some(lyceum.Second(now))}
+		if r.PercentCorrect, err = grade(quiz.Quiz.Questions, a.Answers); err != nil {
+			return r, err
+		}
+		_, err = tx.SaveQuizResponses([]lyceum.QuizResponse{r})
+		tx.Announce(lyceum.QuizResponseCreated, id, lyceum.QuizResponseEvent, "")
+		return r, err
+	})
+}
+
+// admitted refuses a user who is not enrolled in the course of a lecture.
+func admitted(tx lyceum.Tx, lecture lyceum.LectureID, user lyceum.UserID, now time.Time) error {
+	found, err := tx.FindLectures([]lyceum.LectureID{lecture})
+	if err != nil {
+		return err
+	}
+	known, there := found[lecture]
+	if !there {
+		return lyceum.Errorf(lyceum.NotFound, "there is no lecture %d", lecture)
+	}
+	_, err = enrolled(tx, user, known.Course, now)
+	return err
+}
+
+func grade(questions []lyceum.Question, answers [][]string) (lyceum.Opt[float64], error) {
+	refuse := func(format string, args ...any) (lyceum.Opt[float64], error) {
+		return lyceum.None[float64](), lyceum.InvalidFields(lyceum.FieldError{Field: "answers", Message: fmt.Sprintf(format, args...)})
+	}
+	if len(answers) != len(questions) {
+		return refuse("must be a list for each of the %d questions", len(questions))
+	}
+	graded, right := 0, 0
+	for i, q := range questions {
+		given := slices.Compact(slices.Sorted(slices.Values(answers[i])))
+		for _, answer := range given {
+			if !slices.Contains(q.Answers, answer) {
+				return refuse("to question %d must be among %s", i+1, strings.Join(q.Answers, ", "))
+			}
+		}
+		if q.Graded {
+			graded++
+			if slices.Equal(given, slices.Sorted(slices.Values(q.CorrectAnswers))) {
+				right++
+			}
+		}
+	}
+	if graded == 0 {
+		return lyceum.None[float64](), nil
+	}
+	return lyceum.Some(float64(right) / float64(graded)), nil
+}
+
+// maxComment is the length of the longest comment, in characters.
+const maxComment = 10_000
+
+// NewComment is what a user writes under a lecture.
+type NewComment struct {
+	Lecture lyceum.LectureID
+	User    lyceum.UserID
+	Body    string
+}
+
+// Comment keeps what a user who is enrolled writes under a lecture.
+func (s *Service) Comment(ctx context.Context, by lyceum.By, n NewComment) (lyceum.Comment, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Comment, error) {
+		if length := utf8.RuneCountInString(strings.TrimSpace(n.Body)); length < 1 || length > maxComment {
+			return lyceum.Comment{}, lyceum.InvalidFields(lyceum.FieldError{Field: "body", Message: fmt.Sprintf("must be a text of 1 to %d characters", maxComment)})
+		}
+		id, err := tx.NextID(lyceum.CommentSequence)
+		if err != nil {
+			return lyceum.Comment{}, err
+		}
+		if err := admitted(tx, n.Lecture, n.User, now); err != nil {
+			return lyceum.Comment{}, err
+		}
+		c := lyceum.Comment{ID: lyceum.CommentID(id), Lecture: n.Lecture, User: n.User, Body: n.Body, CreatedAt: lyceum.Second(now)}
+		_, err = tx.SaveComments([]lyceum.Comment{c})
+		tx.Announce(lyceum.CommentCreated, id, lyceum.CommentCreatedEvent, "")
+		return c, err
+	})
+}
+
+// Comments lists the comments under a lecture by id.
+func (s *Service) Comments(ctx context.Context, school lyceum.SchoolID, lecture lyceum.LectureID, p lyceum.Page) (lyceum.CommentListing, error) {
+	found, err := s.store.GetObject(ctx, school, lyceum.LectureCreated, int32(lecture))
+	if err == nil && found == nil {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no lecture %d", lecture)
+	}
+	if err != nil {
+		return lyceum.CommentListing{}, err
+	}
+	return s.store.FindComments(ctx, school, lecture, p)
+}
+
+// DeleteComment deletes a comment for good.
+func (s *Service) DeleteComment(ctx context.Context, by lyceum.By, id lyceum.CommentID) error {
+	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error { return tx.DeleteComment(id) })
+}
