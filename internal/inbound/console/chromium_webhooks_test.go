@@ -184,9 +184,15 @@ func TestWebhookPictures(t *testing.T) {
 		}
 	}
 	w.tell(p)
-	for name, path := range map[string]string{"webhooks": hooksPath, "webhook": hookPath(1), "webhook-failed": hookPath(2), "webhook-edit": hookPath(3) + "/edit", "delivery": deliveryPath(1, 1)} {
+	for name, path := range map[string]string{"webhooks": hooksPath, "webhook": hookPath(2), "webhook-edit": hookPath(3) + "/edit", "delivery": deliveryPath(1, 1)} {
 		w.open(path)
 		picture(name)
+	}
+	for look, dark := range map[string]bool{"light": false, "dark": true} {
+		webtest.Look(t, w.tab, webtest.Desktop, 844, dark)
+		w.open(hookPath(2))
+		w.do(chromedp.Evaluate[chromedp.Void]("document.getElementById('log').scrollIntoView()"))
+		webtest.Screenshot(t, w.tab, "console-webhook-log-"+look, webtest.Desktop, dark)
 	}
 	w.open(hookPath(1) + "/rotate")
 	w.press("#confirmation button")
