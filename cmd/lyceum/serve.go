@@ -251,6 +251,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	owner, err := console.New(console.Options{
 		Site: o.site, School: s.store.GetSchool, UserByEmail: s.store.GetUserByEmail,
 		Accounts: s.accounts, Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log,
+		Events: s.events, SecretText: webhook.SecretText, MessageID: webhook.MessageID,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("parse the console: %w", err)

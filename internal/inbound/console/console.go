@@ -17,6 +17,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
@@ -35,9 +36,14 @@ type Options struct {
 	Apps        *access.Apps
 	Keys        *access.Keys
 	Sales       *sales.Service
-	Names       Names
-	Log         *slog.Logger
-	Clock       func() time.Time // nil is time.Now
+	Events      *events.Service
+	// SecretText writes the secret of a webhook as a receiver is given it.
+	SecretText func(key []byte) string
+	// MessageID is the webhook-id of a delivery.
+	MessageID func(lyceum.SchoolID, lyceum.WebhookEventID) string
+	Names     Names
+	Log       *slog.Logger
+	Clock     func() time.Time // nil is time.Now
 }
 
 // Names tells who people are and what plans are called, of many at once. Who
@@ -54,6 +60,7 @@ const (
 	salesPath        = "/admin/sales"
 	appsPath         = "/admin/settings/oauth-apps"
 	keysPath         = "/admin/settings/api-keys"
+	webhooksPath     = "/admin/settings/webhooks"
 	peoplePath       = "/admin/settings/people"
 )
 
@@ -128,27 +135,40 @@ func New(o Options) (http.Handler, error) {
 func (c *console) routes() map[string]map[string]action {
 	app, key := appsPath+"/{id}", keysPath+"/{id}"
 	sale, refund := salesPath+"/{id}", transactionsPath+"/{id}/refund"
+	hook, delivery := webhooksPath+"/{id}", webhooksPath+"/{id}/deliveries/{delivery}"
 	return map[string]map[string]action{
-		homePath:          {"GET": c.home},
-		homePath + "/{$}": {"GET": lead(homePath)},
-		"/admin/settings": {"GET": lead(appsPath)},
-		transactionsPath:  {"GET": c.listTransactions},
-		salesPath:         {"GET": lead(transactionsPath)},
-		sale:              {"GET": c.showSale},
-		sale + "/cancel":  {"GET": c.confirmCancel, "POST": c.cancelSale},
-		refund:            {"GET": c.newRefund, "POST": c.confirmRefund},
-		refund + "/keep":  {"POST": c.keepRefund},
-		appsPath:          {"GET": c.listApps, "POST": c.registerApp},
-		appsPath + "/new": {"GET": c.newApp},
-		app:               {"GET": c.showApp, "POST": c.changeApp},
-		app + "/rotate":   {"POST": c.rotateSecret},
-		app + "/disable":  {"POST": c.disableApp},
-		app + "/enable":   {"POST": c.enableApp},
-		app + "/delete":   {"GET": c.confirmDelete, "POST": c.deleteApp},
-		keysPath:          {"GET": c.listKeys, "POST": c.createKey},
-		keysPath + "/new": {"GET": c.newKey},
-		key + "/revoke":   {"GET": c.confirmRevoke, "POST": c.revokeKey},
-		peoplePath:        {"GET": c.askPerson, "POST": c.makeLink},
+		homePath:              {"GET": c.home},
+		homePath + "/{$}":     {"GET": lead(homePath)},
+		"/admin/settings":     {"GET": lead(appsPath)},
+		transactionsPath:      {"GET": c.listTransactions},
+		salesPath:             {"GET": lead(transactionsPath)},
+		sale:                  {"GET": c.showSale},
+		sale + "/cancel":      {"GET": c.confirmCancel, "POST": c.cancelSale},
+		refund:                {"GET": c.newRefund, "POST": c.confirmRefund},
+		refund + "/keep":      {"POST": c.keepRefund},
+		appsPath:              {"GET": c.listApps, "POST": c.registerApp},
+		appsPath + "/new":     {"GET": c.newApp},
+		app:                   {"GET": c.showApp, "POST": c.changeApp},
+		app + "/rotate":       {"POST": c.rotateSecret},
+		app + "/disable":      {"POST": c.disableApp},
+		app + "/enable":       {"POST": c.enableApp},
+		app + "/delete":       {"GET": c.confirmDelete, "POST": c.deleteApp},
+		keysPath:              {"GET": c.listKeys, "POST": c.createKey},
+		keysPath + "/new":     {"GET": c.newKey},
+		key + "/revoke":       {"GET": c.confirmRevoke, "POST": c.revokeKey},
+		webhooksPath:          {"GET": c.listWebhooks, "POST": c.createWebhook},
+		webhooksPath + "/new": {"GET": c.newWebhook},
+		hook:                  {"GET": c.showWebhook},
+		hook + "/edit":        {"GET": c.editWebhook, "POST": c.changeWebhook},
+		hook + "/test":        {"POST": c.testWebhook},
+		hook + "/resume":      {"POST": c.resumeWebhook},
+		hook + "/rotate":      {"GET": c.confirmRotate, "POST": c.rotateWebhook},
+		hook + "/delete":      {"GET": c.confirmDeleteWebhook, "POST": c.deleteWebhook},
+		hook + "/resend":      {"GET": c.newResend, "POST": c.confirmResend},
+		hook + "/resend/keep": {"POST": c.keepResend},
+		delivery:              {"GET": c.showDelivery},
+		delivery + "/resend":  {"POST": c.resendDelivery},
+		peoplePath:            {"GET": c.askPerson, "POST": c.makeLink},
 	}
 }
 

@@ -61,6 +61,14 @@ func TestWhoIsLetIn(t *testing.T) {
 		{"owner, transaction 0 is refunded", p.owner, "GET", "/admin/transactions/0/refund", 404, ""},
 		{"owner, transaction 99 is refunded", p.owner, "POST", "/admin/transactions/99/refund/keep", 404, ""},
 		{"owner, question of transaction 99", p.owner, "POST", "/admin/transactions/99/refund", 404, ""},
+		{"owner, webhook x", p.owner, "GET", hooksPath + "/x", 404, ""},
+		{"owner, webhook 01", p.owner, "GET", hooksPath + "/01", 404, ""},
+		{"owner, webhook 99", p.owner, "GET", hooksPath + "/99", 404, ""},
+		{"owner, webhook 99 is changed", p.owner, "POST", hooksPath + "/99/edit", 404, ""},
+		{"owner, webhook 99 is tested", p.owner, "POST", hooksPath + "/99/test", 404, ""},
+		{"owner, webhook 99 is deleted", p.owner, "POST", hooksPath + "/99/delete", 404, ""},
+		{"owner, delivery x", p.owner, "GET", hooksPath + "/1/deliveries/x", 404, ""},
+		{"owner, delivery 99", p.owner, "GET", hooksPath + "/1/deliveries/99", 404, ""},
 		{"owner, key x", p.owner, "GET", keysPath + "/x/revoke", 404, ""},
 		{"owner, key 99", p.owner, "POST", keysPath + "/99/revoke", 404, ""},
 	} {
@@ -80,17 +88,19 @@ func TestWhoIsLetIn(t *testing.T) {
 }
 
 // every calls do for each path and method of the console, with the ids of an
-// app, a key, a sale and a transaction that there are in school 1.
+// app, a key, a sale, a transaction, a webhook and a delivery that there are in school 1.
 func (p *place) every(do func(method, path string)) {
 	p.t.Helper()
 	p.register("Ledger", "https://app.example.com/cb", "1")
 	p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Report", "permissions", "read"))
 	p.market()
 	p.sell(1, 11)
+	path, _ := p.hook()
+	p.ask(p.owner, "POST", path+"/test", p.form(path, "event", "Sale.created"))
 	seen := 0
 	for path, methods := range console.Routes() {
 		for _, method := range methods {
-			do(method, strings.NewReplacer("{id}", "1", "{$}", "").Replace(path))
+			do(method, addresses.Replace(path))
 			seen++
 		}
 	}
@@ -171,7 +181,7 @@ func TestF9AnotherSchoolsOwner(t *testing.T) {
 		if strings.Contains(path, "/1") {
 			want(t, w, 404, "Nothing is here")
 		}
-		for _, ours := range []string{"Northwind", "Ledger", "Report", "owner@example.com", "Lovelace", "Pottery"} {
+		for _, ours := range []string{"Northwind", "Ledger", "Report", "owner@example.com", "Lovelace", "Pottery", "hooks.example.com"} {
 			if strings.Contains(w.Body.String(), ours) {
 				t.Errorf("%s %s shows another school's %s", method, path, ours)
 			}
@@ -283,6 +293,9 @@ func TestNoSecretIsKept(t *testing.T) {
 	secrets = append(secrets, appSecret, secret.FindString(w.Body.String()))
 	w = p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Report", "permissions", "read"))
 	secrets = append(secrets, key.FindString(w.Body.String()))
+	hook, signing := p.hook()
+	w = p.ask(p.owner, "POST", hook+"/rotate", p.form(hook+"/rotate"))
+	secrets = append(secrets, signing, signs.FindString(w.Body.String()))
 	form := p.form(people, "email", "learner@example.com")
 	w = p.ask(p.owner, "POST", people, form)
 	secrets = append(secrets, link.FindString(w.Body.String()), p.owner)
@@ -291,7 +304,7 @@ func TestNoSecretIsKept(t *testing.T) {
 	var after bytes.Buffer
 	for path, methods := range console.Routes() {
 		if slices.Contains(methods, "GET") {
-			w := p.ask(p.owner, "GET", strings.NewReplacer("{id}", "1", "{$}", "").Replace(path), nil)
+			w := p.ask(p.owner, "GET", addresses.Replace(path), nil)
 			after.Write(w.Body.Bytes())
 			fmt.Fprintln(&after, w.Header())
 		}

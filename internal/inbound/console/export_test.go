@@ -1,5 +1,7 @@
 package console
 
+import "github.com/lyceum-school/lyceum"
+
 // Routes gives every path of the console with its methods, from the table that
 // the console is made of.
 func Routes() map[string][]string {
@@ -10,4 +12,14 @@ func Routes() map[string][]string {
 		}
 	}
 	return routes
+}
+
+// EventsOffered gives the events that the form of a webhook offers.
+func EventsOffered() (names []lyceum.EventName) {
+	for _, group := range eventGroups(nil) {
+		for i := range group.Events {
+			names = append(names, group.Events[i].Name)
+		}
+	}
+	return names
 }

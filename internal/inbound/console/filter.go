@@ -43,23 +43,28 @@ func readFilter(f *form) (lyceum.TransactionFilter, lyceum.Page, []lyceum.FieldE
 		CourseID: id[lyceum.CourseID](r, "course_id"), PricingPlanID: id[lyceum.PricingPlanID](r, "pricing_plan_id"),
 		FullyRefunded: r.choice("is_fully_refunded"), Chargeback: r.choice("is_chargeback"),
 	}
-	// Both days are included. Of the period the beginning is not, and the times
-	// of transactions are whole seconds.
-	from, until := r.day("from"), r.day("until")
-	if from.Present {
-		filter.Created.After = from.Value.Add(-time.Second)
-	}
-	if until.Present {
-		filter.Created.Until = until.Value.AddDate(0, 0, 1).Add(-time.Second)
-	}
-	if from.Present && until.Present && until.Value.Before(from.Value) {
-		r.refuse("until", "must not be before the day in From")
-	}
+	filter.Created = r.days()
 	page := lyceum.Page{Number: 1, Size: pageSize}
 	if number := id[int32](r, "page"); number.Present {
 		page.Number = number.Value
 	}
 	return filter, page, r.wrong
+}
+
+// days reads the period from one day until another. Both days are included. Of
+// a Period the beginning is not, and what it narrows has whole seconds.
+func (r *reading) days() (p lyceum.Period) {
+	from, until := r.day("from"), r.day("until")
+	if from.Present {
+		p.After = from.Value.Add(-time.Second)
+	}
+	if until.Present {
+		p.Until = until.Value.AddDate(0, 0, 1).Add(-time.Second)
+	}
+	if from.Present && until.Present && until.Value.Before(from.Value) {
+		r.refuse("until", "must not be before the day in From")
+	}
+	return p
 }
 
 func (r *reading) refuse(field, message string) {

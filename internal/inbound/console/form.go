@@ -21,6 +21,7 @@ var labels = map[string]string{
 	"user_id": "User ID", "affiliate_id": "Affiliate ID", "course_id": "Course ID", "pricing_plan_id": "Pricing plan ID",
 	"is_fully_refunded": "Fully refunded", "is_chargeback": "Chargeback", "from": "From", "until": "Until", "page": "Page",
 	"amount": "Amount", "reason": "Reason", "reference": "Reference",
+	"url": "Address", "events": "Events", "schedule": "Schedule", "event": "Event", "state": "State", "replay": "What it missed",
 }
 
 // refuse puts the reasons of a refusal beside the fields. It is false for an

@@ -17,6 +17,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	users "github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
@@ -41,6 +42,7 @@ type place struct {
 	apps     *access.Apps
 	keys     *access.Keys
 	sales    *sales.Service
+	events   *events.Service
 	handler  http.Handler
 	log      bytes.Buffer // what the console writes to the server's log
 
@@ -78,12 +80,13 @@ func open(t *testing.T, at web.Site) *place {
 	p.apps = access.NewApps(store, p.clock, p.oauth, false)
 	p.keys = access.NewKeys(store, p.clock)
 	p.sales = sales.New(store, p.clock, learning.New(store, p.clock), users.New(store, p.clock))
+	p.events = newEvents(p)
 	p.addSchool("Northwind Academy")
 	p.owner = p.signIn(1, "owner@example.com", lyceum.Owner)
 	p.learner = p.signIn(1, "learner@example.com", lyceum.Student)
 	p.handler, err = console.New(console.Options{
 		Site: at, School: store.GetSchool, UserByEmail: store.GetUserByEmail, Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
-		Sales: p.sales, Names: store,
+		Sales: p.sales, Names: store, Events: p.events, SecretText: secretText, MessageID: messageID,
 		Clock: p.clock, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
@@ -217,8 +220,12 @@ var (
 	secret  = regexp.MustCompile(`lyceum_secret_\w+`)
 	client  = regexp.MustCompile(`lyceum_app_\w+`)
 	key     = regexp.MustCompile(`lyceum_key_\w+`)
+	signs   = regexp.MustCompile(`whsec_[\w+/=]+`)
 	link    = regexp.MustCompile(`lyceum_link_\w+`)
 )
+
+// addresses fills in the paths of the console's routes.
+var addresses = strings.NewReplacer("{id}", "1", "{delivery}", "1", "{$}", "")
 
 func plain(page string) string {
 	return strings.TrimSpace(spaces.ReplaceAllString(html.UnescapeString(tags.ReplaceAllString(page, "")), " "))

@@ -12,6 +12,7 @@ type home struct {
 	Transactions     int64
 	Apps, AppsOff    int
 	Keys             int // that are not revoked
+	Hooks, HooksOff  int // that are sent to, and those of them that failed
 	Base, Authorize  string
 	TokenV1, TokenV2 string
 }
@@ -23,6 +24,10 @@ func (c *console) home(w http.ResponseWriter, r *http.Request, v *visit) error {
 		return err
 	}
 	keys, err := c.Keys.List(r.Context(), v.School.ID)
+	if err != nil {
+		return err
+	}
+	hooks, err := c.Events.Webhooks(r.Context(), v.School.ID)
 	if err != nil {
 		return err
 	}
@@ -38,6 +43,14 @@ func (c *console) home(w http.ResponseWriter, r *http.Request, v *visit) error {
 	for i := range apps {
 		if !apps[i].Active() {
 			data.AppsOff++
+		}
+	}
+	for i := range hooks {
+		if hooks[i].Live {
+			data.Hooks++
+		}
+		if hooks[i].Live && hooks[i].State == lyceum.WebhookFailed {
+			data.HooksOff++
 		}
 	}
 	for i := range keys {

@@ -173,8 +173,8 @@ func (c *console) cancelSale(w http.ResponseWriter, r *http.Request, v *visit) e
 	return done(w, r, salePath(id), "canceled")
 }
 
-// refusedPage tells why something was not done to a sale.
-type refusedPage struct{ Sentence, Path string }
+// refusedPage tells why something was not done, and leads back.
+type refusedPage struct{ Sentence, Path, Back string }
 
 // refusals are the reasons of rules/sales in an owner's words, by their code.
 var refusals = map[string]string{
@@ -195,5 +195,5 @@ func (c *console) refuseSale(w http.ResponseWriter, r *http.Request, v *visit, t
 	if e.Kind != lyceum.Conflict || !known {
 		return err
 	}
-	return c.show(w, r, http.StatusConflict, "sale_refused.gohtml", v, title, refusedPage{sentence, path})
+	return c.show(w, r, http.StatusConflict, "sale_refused.gohtml", v, title, refusedPage{sentence, path, "Back to the sale"})
 }

@@ -68,7 +68,7 @@ func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *vi
 	if err != nil {
 		return err
 	}
-	p.Total, p.Turn = listing.Total, newTurn(f, int64(page.Number), listing.Total)
+	p.Total, p.Turn = listing.Total, newTurn(f, filterFields, pageSize, int64(page.Number), listing.Total)
 	if p.Rows, err = c.rows(r.Context(), v.School.ID, listing.Transactions); err != nil {
 		return err
 	}
@@ -145,11 +145,12 @@ func marksOf(t *lyceum.Transaction) []mark {
 	return marks
 }
 
-// newTurn gives the ways from a page of a list of so many transactions.
-func newTurn(f *form, number, total int64) turn {
+// newTurn gives the ways from a page of a list of so many, which the form's
+// fields narrow.
+func newTurn(f *form, fields []string, size, number, total int64) turn {
 	query := url.Values{}
-	t := turn{Number: number, Last: max(1, (total+pageSize-1)/pageSize)}
-	for _, name := range filterFields {
+	t := turn{Number: number, Last: max(1, (total+size-1)/size)}
+	for _, name := range fields {
 		if value := f.Values[name]; value != "" {
 			query.Set(name, value)
 			t.Hidden = append(t.Hidden, hidden{name, value})
@@ -160,9 +161,9 @@ func newTurn(f *form, number, total int64) turn {
 			query.Set("page", strconv.FormatInt(page, 10))
 		}
 		if len(query) == 0 {
-			return transactionsPath
+			return f.Action
 		}
-		return transactionsPath + "?" + query.Encode()
+		return f.Action + "?" + query.Encode()
 	}
 	if number > 1 {
 		t.First, t.Previous = to(1), to(min(number-1, t.Last))

@@ -1,0 +1,115 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
+)
+
+// deliveryPage is what the page of a delivery shows.
+type deliveryPage struct {
+	events.Delivery
+
+	Path, Back string
+	Event      string
+	About      string
+	State      mark
+	MessageID  string
+	Body       string // empty in a record of another server
+	Once       string
+	CanSend    bool
+	GivenUp    bool
+	Tries      []try // newest first
+}
+
+// try is one attempt to deliver.
+type try struct {
+	lyceum.Attempt
+
+	Answer string // the status with its words
+	Class  string
+}
+
+func deliveryPath(hook lyceum.WebhookID, id lyceum.WebhookEventID) string {
+	return fmt.Sprintf("%s/deliveries/%d", hookPath(hook), id)
+}
+
+// delivery finds the delivery that the address names.
+func (c *console) delivery(r *http.Request, v *visit) (events.Delivery, error) {
+	hook, ok := parseID[lyceum.WebhookID](r.PathValue("id"))
+	id, known := parseID[lyceum.WebhookEventID](r.PathValue("delivery"))
+	if !ok || !known {
+		return events.Delivery{}, errNoPage
+	}
+	d, err := c.Events.Show(r.Context(), v.School.ID, id)
+	if err == nil && d.Webhook.ID != hook {
+		err = errNoPage
+	}
+	return d, err
+}
+
+// showDelivery serves GET /admin/settings/webhooks/{id}/deliveries/{delivery}.
+func (c *console) showDelivery(w http.ResponseWriter, r *http.Request, v *visit) error {
+	d, err := c.delivery(r, v)
+	if err != nil {
+		return err
+	}
+	row := rowOf(&d.WebhookEvent, d.Payload.Event)
+	p := deliveryPage{
+		Delivery: d, Path: row.Path, Back: hookPath(d.Webhook.ID), Event: row.Event, About: row.About, State: row.Mark, Once: newForm(),
+		CanSend: d.Number.Present && d.Webhook.Live && d.Webhook.State != lyceum.WebhookFailed,
+		GivenUp: d.Number.Present && d.State == lyceum.DeliveryFailed && d.ResponseStatus == lyceum.Some[int32](http.StatusGone) &&
+			!slices.ContainsFunc(d.Attempts, func(a lyceum.Attempt) bool { return a.Status == d.ResponseStatus }),
+	}
+	if d.Payload.Event != "" {
+		p.MessageID, p.Body = c.MessageID(v.School.ID, d.ID), pretty(c.Events.Envelope(&d.Payload, d.ID, d.Webhook.AsArray))
+	}
+	for _, a := range slices.Backward(d.Attempts) {
+		p.Tries = append(p.Tries, tryOf(a))
+	}
+	return c.show(w, r, http.StatusOK, "delivery.gohtml", v, fmt.Sprintf("Delivery %d", d.ID), p)
+}
+
+// pretty writes JSON on lines of its own.
+func pretty(body []byte) string {
+	var out bytes.Buffer
+	if err := json.Indent(&out, body, "", "  "); err != nil {
+		return strings.ToValidUTF8(string(body), "\uFFFD")
+	}
+	return out.String()
+}
+
+func tryOf(a lyceum.Attempt) try {
+	t := try{Attempt: a, Answer: "No answer", Class: "badge-bad"}
+	if a.Status.Present {
+		t.Answer = strings.TrimSpace(strconv.Itoa(int(a.Status.Value)) + " " + http.StatusText(int(a.Status.Value)))
+		if a.Status.Value >= 200 && a.Status.Value <= 299 {
+			t.Class = "badge-on"
+		}
+	}
+	return t
+}
+
+// resendDelivery serves POST /admin/settings/webhooks/{id}/deliveries/{delivery}/resend.
+func (c *console) resendDelivery(w http.ResponseWriter, r *http.Request, v *visit) error {
+	d, err := c.delivery(r, v)
+	if err != nil {
+		return err
+	}
+	deed, err := v.deed(r, "resend one", strconv.Itoa(int(d.ID)))
+	if err != nil {
+		return err
+	}
+	path := deliveryPath(d.Webhook.ID, d.ID)
+	if _, err := c.Events.ResendOne(r.Context(), deed.By, d.ID); err != nil && !repeated(err) {
+		return c.refuseHook(w, r, v, "Nothing was sent", path, err)
+	}
+	return done(w, r, path, "resent-one")
+}

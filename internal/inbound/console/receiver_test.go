@@ -1,0 +1,159 @@
+package console_test
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
+)
+
+const (
+	hooksPath = "/admin/settings/webhooks"
+	receiver  = "https://hooks.example.com/lyceum?token=abc"
+)
+
+// newEvents makes the rules of webhooks, which nothing is sent by.
+func newEvents(p *place) *events.Service {
+	return events.New(p.store, p.clock, events.Options{
+		Ring: make(events.Keyring, events.KeyringSize),
+		CheckURL: func(address string) error {
+			if strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://127.0.0.1") {
+				return nil
+			}
+			return lyceum.InvalidFields(lyceum.FieldError{Field: "url", Message: "must begin with https://"})
+		},
+		Render: func(_ context.Context, _ lyceum.SchoolID, c *lyceum.ChangeRecord) ([]byte, error) {
+			return fmt.Appendf(nil, `{"id":%d,"name":"%s"}`, c.ObjectID, "<b>Pottery</b>"), nil
+		},
+		Envelope: func(e *lyceum.EventPayload, d lyceum.WebhookEventID, asArray bool) []byte {
+			body := fmt.Sprintf(`{"type":"%s","hook_event_id":%d,"object":%s}`, e.Event, d, e.Object)
+			if asArray {
+				body = "[" + body + "]"
+			}
+			return []byte(body)
+		},
+	})
+}
+
+func secretText(key []byte) string { return "whsec_" + base64.StdEncoding.EncodeToString(key) }
+
+func messageID(school lyceum.SchoolID, id lyceum.WebhookEventID) string {
+	return fmt.Sprintf("evt_%d_%d", school, id)
+}
+
+// hook adds a webhook through the console and gives its path and secret.
+func (p *place) hook(pairs ...string) (path, signing string) {
+	p.t.Helper()
+	usual := []string{"url", receiver, "which", "all", "schedule", "contract"}
+	before, err := p.events.Webhooks(p.t.Context(), 1)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	w := p.ask(p.owner, "POST", hooksPath, p.form(hooksPath+"/new", append(usual, pairs...)...))
+	want(p.t, w, 200, "Copy the secret now")
+	after, err := p.events.Webhooks(p.t.Context(), 1)
+	if err != nil || len(after) != len(before)+1 {
+		p.t.Fatalf("there are %d webhooks after %d: %v", len(after), len(before), err)
+	}
+	return hookPath(after[len(after)-1].ID), signs.FindString(w.Body.String())
+}
+
+func hookPath(id lyceum.WebhookID) string { return fmt.Sprintf("%s/%d", hooksPath, id) }
+
+func deliveryPath(hook lyceum.WebhookID, id lyceum.WebhookEventID) string {
+	return fmt.Sprintf("%s/deliveries/%d", hookPath(hook), id)
+}
+
+// happen sends what there is to send once, with the same outcome for all, and
+// gives how many it was.
+func (p *place) happen(o events.Outcome) (sent int) {
+	p.t.Helper()
+	schools, err := p.events.Undispatched(p.t.Context())
+	for _, school := range schools {
+		for more := true; more && err == nil; {
+			more, err = p.events.Dispatch(p.t.Context(), school)
+		}
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	due, err := p.events.Due(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, hook := range due {
+		parcels, err := p.events.Claim(p.t.Context(), hook, 1000)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		for i := range parcels {
+			if err := p.events.Report(p.t.Context(), &parcels[i], o); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+		sent += len(parcels)
+	}
+	return sent
+}
+
+var (
+	taken = events.Outcome{
+		Delivered: true, Status: 200, Took: 128 * time.Millisecond,
+		RequestHeader:  "Content-Type: application/json\nUser-Agent: Lyceum-Webhooks/1\nWebhook-Id: evt_1_1\nWebhook-Signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=\nWebhook-Timestamp: 1773480413",
+		ResponseHeader: "Content-Type: application/json", ResponseBody: `{"ok":true}`,
+	}
+	refusedBy = events.Outcome{
+		Status: 500, Took: 1713 * time.Millisecond, RequestHeader: "Webhook-Id: evt_1_1",
+		ResponseHeader: "X-Long: " + strings.Repeat("long ", 80), ResponseBody: `<script>alert("1")</script>` + strings.Repeat("wide", 100),
+	}
+	unanswered = events.Outcome{Problem: "The receiver did not answer in time.", Took: 15 * time.Second, RequestHeader: "Webhook-Id: evt_1_1"}
+)
+
+// fail lets every attempt fail until the webhooks have failed.
+func (p *place) fail(o events.Outcome) {
+	p.t.Helper()
+	for range 4 {
+		if p.happen(o) == 0 {
+			return
+		}
+		p.wait(3 * time.Hour)
+	}
+}
+
+// record takes in a webhook of another server with one event.
+func (p *place) record(id lyceum.WebhookID) {
+	p.t.Helper()
+	p.write(func(tx lyceum.Tx) error {
+		_, err := tx.SaveWebhooks([]lyceum.Webhook{{ID: id, State: lyceum.WebhookVerified, URL: "https://old.example.com/hook", EventTrigger: "Sale.created,User.created", EventsCount: 1, CreatedAt: p.clock(), Schedule: lyceum.ContractSchedule}})
+		if err != nil {
+			return err
+		}
+		_, err = tx.SaveWebhookEvents([]lyceum.WebhookEvent{{ID: 900, Webhook: id, State: lyceum.DeliveryDelivered, AttemptCount: 1, CreatedAt: p.clock(), ObjectType: "Sale", ObjectID: 12, ResponseStatus: lyceum.Some[int32](200)}})
+		return err
+	})
+}
+
+// hooks gives the webhooks of school 1 that there are.
+func (p *place) hooks() []lyceum.Webhook {
+	p.t.Helper()
+	all, err := p.events.Webhooks(p.t.Context(), 1)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return all
+}
+
+// deliveries gives how many deliveries of a webhook are in a state; empty is
+// any.
+func (p *place) deliveries(hook lyceum.WebhookID, state string) int64 {
+	p.t.Helper()
+	listing, err := p.events.Events(p.t.Context(), 1, lyceum.WebhookEventFilter{Webhook: hook, State: lyceum.Opt[string]{Value: state, Present: state != ""}}, lyceum.Page{Number: 1, Size: 1})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return listing.Total
+}

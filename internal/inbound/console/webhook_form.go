@@ -1,0 +1,199 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
+)
+
+// hookForm is the form of a webhook, new or not.
+type hookForm struct {
+	Form    *form
+	Groups  []eventGroup
+	Refused string // what is wrong with none of the fields
+	Back    string // the path that cancelling leads to
+	New     bool
+}
+
+// hookSecret is the one page that has the secret of a webhook.
+type hookSecret struct {
+	Hook         lyceum.Webhook
+	Path, Secret string
+	New          bool // the webhook, not only its secret
+}
+
+// eventGroup is a part of the events that webhooks tell of.
+type eventGroup struct {
+	Label  string
+	Events []eventChoice
+}
+
+// eventChoice is one event with when it is sent.
+type eventChoice struct {
+	Name   lyceum.EventName
+	When   string
+	Chosen bool
+}
+
+// ID is what the event's box is called on the page.
+func (e *eventChoice) ID() string { return "event-" + strings.ReplaceAll(string(e.Name), ".", "-") }
+
+// eventGroups gives every event, the named ones chosen.
+func eventGroups(chosen []string) []eventGroup {
+	groups := []eventGroup{
+		{"Users", []eventChoice{
+			{Name: lyceum.UserCreatedEvent, When: "Somebody becomes a user of the school."},
+			{Name: lyceum.UserUpdatedEvent, When: "A user’s name, email address or other detail changes."},
+			{Name: lyceum.UserTagCreatedEvent, When: "A user is given a tag."},
+			{Name: lyceum.UserTagRemovedEvent, When: "A tag is taken from a user."},
+		}},
+		{"Sales and money", []eventChoice{
+			{Name: lyceum.SaleCreatedEvent, When: "Something is bought, or had for free. A bundle is one sale."},
+			{Name: lyceum.SubscriptionCanceledEvent, When: "A subscription or a payment plan ends."},
+			{Name: lyceum.TransactionCreatedEvent, When: "Money is charged, at renewals too."},
+			{Name: lyceum.TransactionRefundedEvent, When: "Money goes back, in full or in part."},
+		}},
+		{"Learning", []eventChoice{
+			{Name: lyceum.EnrollmentCreatedEvent, When: "A learner is enrolled in a course."},
+			{Name: lyceum.EnrollmentCompletedEvent, When: "A learner has completed all of a course."},
+			{Name: lyceum.EnrollmentDisabledEvent, When: "A learner’s access to a course ends."},
+			{Name: lyceum.LectureProgressEvent, When: "A learner completes a lecture."},
+		}},
+		{"Orders", []eventChoice{
+			{Name: lyceum.AbandonedOrderEvent, When: "An order was begun and not paid for."},
+		}},
+	}
+	for _, group := range groups {
+		for i := range group.Events {
+			group.Events[i].Chosen = slices.Contains(chosen, string(group.Events[i].Name))
+		}
+	}
+	return groups
+}
+
+// firstEvent is the event of the form that a webhook is told of first.
+func firstEvent(hook *lyceum.Webhook) string {
+	for _, group := range eventGroups(nil) {
+		for i := range group.Events {
+			if hook.Wants(group.Events[i].Name) {
+				return string(group.Events[i].Name)
+			}
+		}
+	}
+	return ""
+}
+
+var hookFields = []string{"url", "which", "as_array", "schedule"}
+
+// readHook takes up a form of a webhook as it was sent.
+func readHook(r *http.Request, action, back string) (hookForm, events.WebhookForm) {
+	f := &form{Action: action, Once: r.PostForm.Get("form"), Values: map[string]string{}}
+	if !isForm(f.Once) {
+		f.Once = newForm()
+	}
+	f.keep(r.PostForm.Get, hookFields...)
+	names := r.PostForm["events"]
+	p := hookForm{Form: f, Groups: eventGroups(names), Back: back}
+	switch {
+	case f.Values["which"] == "all":
+		names = nil
+	case len(names) == 0:
+		names = []string{""} // to the rules no name at all is all events
+	}
+	return p, events.WebhookForm{
+		URL: strings.TrimSpace(r.PostForm.Get("url")), Events: names, AsArray: f.Values["as_array"] != "", Schedule: lyceum.Schedule(f.Values["schedule"]),
+	}
+}
+
+// newWebhook serves GET /admin/settings/webhooks/new.
+func (c *console) newWebhook(w http.ResponseWriter, r *http.Request, v *visit) error {
+	f := &form{Action: webhooksPath, Once: newForm(), Values: map[string]string{"which": "all", "schedule": string(lyceum.ContractSchedule)}}
+	return c.show(w, r, http.StatusOK, "webhook_form.gohtml", v, "Add a webhook", hookForm{Form: f, Groups: eventGroups(nil), Back: webhooksPath, New: true})
+}
+
+// createWebhook serves POST /admin/settings/webhooks.
+func (c *console) createWebhook(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, wanted := readHook(r, webhooksPath, webhooksPath)
+	p.New = true
+	by := v.by(p.Form.Once, append([]string{"webhook", wanted.URL, strconv.FormatBool(wanted.AsArray), string(wanted.Schedule)}, wanted.Events...)...)
+	made, err := c.Events.Create(r.Context(), leaving(by, func(m events.WithSecret) lyceum.WebhookID { return m.ID }), wanted)
+	if before, ok := madeBefore[lyceum.WebhookID](err); ok {
+		return done(w, r, hookPath(before), "hook-created")
+	}
+	if err != nil {
+		return c.refuseHookForm(w, r, v, "Add a webhook", p, err)
+	}
+	return c.showHookSecret(w, r, v, "Your webhook is made", hookSecret{Hook: made.Webhook, New: true}, made.Secret)
+}
+
+// showHookSecret shows the only page that ever has the secret of a webhook. It
+// is the answer to a POST and is not stored, so that no address leads to it.
+func (c *console) showHookSecret(w http.ResponseWriter, r *http.Request, v *visit, title string, p hookSecret, secret []byte) error {
+	p.Path, p.Secret = hookPath(p.Hook.ID), c.SecretText(secret)
+	return c.show(w, r, http.StatusOK, "webhook_secret.gohtml", v, title, p)
+}
+
+// editWebhook serves GET /admin/settings/webhooks/{id}/edit.
+func (c *console) editWebhook(w http.ResponseWriter, r *http.Request, v *visit) error {
+	hook, err := c.hook(r, v)
+	if err != nil {
+		return err
+	}
+	path := hookPath(hook.ID)
+	f := &form{Action: path + "/edit", Values: map[string]string{"url": hook.URL, "which": "all", "schedule": string(hook.Schedule)}}
+	if hook.EventTrigger != lyceum.AllEvents {
+		f.Values["which"] = "some"
+	}
+	if hook.AsArray {
+		f.Values["as_array"] = "on"
+	}
+	return c.show(w, r, http.StatusOK, "webhook_form.gohtml", v, fmt.Sprintf("Change webhook %d", hook.ID), hookForm{Form: f, Groups: eventGroups(namesOf(&hook)), Back: path})
+}
+
+// changeWebhook serves POST /admin/settings/webhooks/{id}/edit.
+func (c *console) changeWebhook(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, ok := parseID[lyceum.WebhookID](r.PathValue("id"))
+	if !ok {
+		return errNoPage
+	}
+	p, wanted := readHook(r, hookPath(id)+"/edit", hookPath(id))
+	_, err := c.Events.Update(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, id, func(f *events.WebhookForm) { *f = wanted })
+	if err != nil {
+		return c.refuseHookForm(w, r, v, fmt.Sprintf("Change webhook %d", id), p, err)
+	}
+	return done(w, r, hookPath(id), "changed")
+}
+
+// refuseHookForm shows a form of a webhook again with what is wrong.
+func (c *console) refuseHookForm(w http.ResponseWriter, r *http.Request, v *visit, title string, p hookForm, err error) error {
+	f, e := p.Form, lyceum.Public(err)
+	switch {
+	case e.Code == "idempotency_key_reused":
+		f.Once = newForm()
+		p.Refused = "This form has made a webhook already, and it said something else then. Look at the list of webhooks, and go on only if you mean one more."
+	case e.Code == "webhook_exists":
+		f.Order, f.Wrong = []string{"url"}, map[string]string{"url": sentence(e.Detail)}
+	case e.Code == "no_secret_key":
+		p.Refused = hookRefusals[e.Code]
+	case f.refuse(err):
+		if len(r.PostForm["events"]) == 0 && f.Wrong["events"] != "" {
+			f.Wrong["events"] = "Choose all events, or one at least."
+		}
+	default:
+		return c.refuseHook(w, r, v, "Nothing was changed", p.Back, err)
+	}
+	return c.show(w, r, http.StatusUnprocessableEntity, "webhook_form.gohtml", v, title, p)
+}
+
+// sentence writes a detail of an error as a sentence of its own.
+func sentence(detail string) string {
+	first, size := utf8.DecodeRuneInString(detail)
+	return string(unicode.ToUpper(first)) + detail[size:] + "."
+}

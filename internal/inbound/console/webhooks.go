@@ -1,0 +1,238 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// hooksPage is what the list of webhooks shows.
+type hooksPage struct {
+	Own     []hookRow
+	Records []hookRow // of another server
+}
+
+// hookRow is one webhook in the list.
+type hookRow struct {
+	lyceum.Webhook
+
+	Path   string
+	State  mark
+	Events string
+}
+
+// hookPage is what the page of a webhook shows.
+type hookPage struct {
+	Hook   lyceum.Webhook
+	Path   string
+	State  mark
+	Names  []string // of the events; none is all
+	Groups []eventGroup
+	Test   *form
+	Resume *form
+	Missed int64 // how many deliveries failed
+	Log    hookLog
+}
+
+// hookLog is a page of the deliveries of a webhook.
+type hookLog struct {
+	Form   *form // the filter and the page
+	States []stateLink
+	State  string // that the log is narrowed to
+	Rows   []deliveryRow
+	Total  int64
+	Turn   turn
+}
+
+// stateLink leads to the deliveries in one state.
+type stateLink struct {
+	Label, Address string
+	Current        bool
+}
+
+// deliveryRow is one delivery in the log.
+type deliveryRow struct {
+	lyceum.WebhookEvent
+
+	Event string
+	About string // what it happened to
+	Path  string
+	Mark  mark
+}
+
+// logSize is how many deliveries stand on a page.
+const logSize = 25
+
+// hookMarks are the states of webhooks.
+var hookMarks = map[lyceum.WebhookState]mark{
+	lyceum.WebhookPending:  {"", "Pending"},
+	lyceum.WebhookVerified: {"badge-on", "Verified"},
+	lyceum.WebhookFailed:   {"badge-bad", "Failed"},
+}
+
+// deliveryStates are the states of deliveries in the order of the filter.
+var deliveryStates = []string{lyceum.DeliveryPending, lyceum.DeliveryDelivered, lyceum.DeliveryFailed}
+
+var deliveryMarks = map[string]mark{
+	lyceum.DeliveryPending:   {"", "Pending"},
+	lyceum.DeliveryDelivered: {"badge-on", "Delivered"},
+	lyceum.DeliveryFailed:    {"badge-bad", "Failed"},
+}
+
+func hookPath(id lyceum.WebhookID) string { return fmt.Sprintf("%s/%d", webhooksPath, id) }
+
+// namesOf gives the events that a webhook is told of; none for all.
+func namesOf(hook *lyceum.Webhook) []string {
+	if hook.EventTrigger == lyceum.AllEvents {
+		return nil
+	}
+	return strings.Split(hook.EventTrigger, ",")
+}
+
+// listWebhooks serves GET /admin/settings/webhooks.
+func (c *console) listWebhooks(w http.ResponseWriter, r *http.Request, v *visit) error {
+	all, err := c.Events.Webhooks(r.Context(), v.School.ID)
+	if err != nil {
+		return err
+	}
+	var p hooksPage
+	for _, hook := range all {
+		row := hookRow{Webhook: hook, Path: hookPath(hook.ID), State: hookMarks[hook.State], Events: "All"}
+		if names := namesOf(&hook); names != nil {
+			row.Events = fmt.Sprintf("%d of %d: %s", len(names), len(lyceum.EventNames()), strings.Join(names, ", "))
+		}
+		if hook.Live {
+			p.Own = append(p.Own, row)
+		} else {
+			p.Records = append(p.Records, row)
+		}
+	}
+	return c.show(w, r, http.StatusOK, "webhooks.gohtml", v, "Webhooks", p)
+}
+
+// showWebhook serves GET /admin/settings/webhooks/{id}.
+func (c *console) showWebhook(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return c.showHook(w, r, v, func(*hookPage) error { return nil })
+}
+
+// showHook shows the page of the webhook that the address names. Refuse puts
+// what is wrong into one of its forms; an error of it is given back.
+func (c *console) showHook(w http.ResponseWriter, r *http.Request, v *visit, refuse func(*hookPage) error) error {
+	hook, err := c.hook(r, v)
+	if err != nil {
+		return err
+	}
+	p := hookPage{
+		Hook: hook, Path: hookPath(hook.ID), State: hookMarks[hook.State], Names: namesOf(&hook), Groups: eventGroups(namesOf(&hook)),
+		Test:   &form{Action: hookPath(hook.ID) + "/test", Once: newForm(), Values: map[string]string{"event": firstEvent(&hook)}},
+		Resume: &form{Action: hookPath(hook.ID) + "/resume", Once: newForm(), Values: map[string]string{"replay": "yes"}},
+	}
+	if hook.Live && hook.State == lyceum.WebhookFailed {
+		if p.Missed, err = c.countDeliveries(r, v, lyceum.WebhookEventFilter{Webhook: hook.ID, State: lyceum.Some(lyceum.DeliveryFailed)}); err != nil {
+			return err
+		}
+	}
+	if p.Log, err = c.log(r, v, hook.ID); err != nil {
+		return err
+	}
+	if err := refuse(&p); err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if len(p.Test.Order)+len(p.Resume.Order)+len(p.Log.Form.Order) > 0 {
+		status = http.StatusUnprocessableEntity
+	}
+	return c.show(w, r, status, "webhook.gohtml", v, fmt.Sprintf("Webhook %d", hook.ID), p)
+}
+
+// hook finds the webhook that the address names.
+func (c *console) hook(r *http.Request, v *visit) (lyceum.Webhook, error) {
+	id, ok := parseID[lyceum.WebhookID](r.PathValue("id"))
+	if !ok {
+		return lyceum.Webhook{}, errNoPage
+	}
+	return c.Events.Webhook(r.Context(), v.School.ID, id)
+}
+
+func (c *console) countDeliveries(r *http.Request, v *visit, f lyceum.WebhookEventFilter) (int64, error) {
+	listing, err := c.Events.Events(r.Context(), v.School.ID, f, lyceum.Page{Number: 1, Size: 1})
+	return listing.Total, err
+}
+
+// log gives the page of a webhook's deliveries that the query asks for. A state
+// that is none has no list.
+func (c *console) log(r *http.Request, v *visit, hook lyceum.WebhookID) (hookLog, error) {
+	l := hookLog{Form: &form{Action: hookPath(hook), Values: map[string]string{}}}
+	l.Form.keep(r.URL.Query().Get, "state", "page")
+	l.State = l.Form.Values["state"]
+	l.States = append(l.States, stateLink{"All", l.Form.Action + "#log", l.State == ""})
+	for _, state := range deliveryStates {
+		l.States = append(l.States, stateLink{deliveryMarks[state].Text, l.Form.Action + "?state=" + state + "#log", l.State == state})
+	}
+	in := &reading{form: l.Form}
+	filter := lyceum.WebhookEventFilter{Webhook: hook, State: in.deliveryState()}
+	page := lyceum.Page{Number: 1, Size: logSize}
+	if number := id[int32](in, "page"); number.Present {
+		page.Number = number.Value
+	}
+	if len(in.wrong) > 0 {
+		l.Form.refuse(lyceum.InvalidFields(in.wrong...))
+		if l.Form.Wrong["state"] != "" {
+			return l, nil
+		}
+	}
+	listing, err := c.Events.Deliveries(r.Context(), v.School.ID, filter, page)
+	if err != nil {
+		return l, err
+	}
+	l.Total, l.Turn = listing.Total, newTurn(l.Form, []string{"state"}, logSize, int64(page.Number), listing.Total)
+	for i := range listing.Events {
+		l.Rows = append(l.Rows, rowOf(&listing.Events[i], listing.Names[listing.Events[i].ID]))
+	}
+	return l, nil
+}
+
+func rowOf(d *lyceum.WebhookEvent, event lyceum.EventName) deliveryRow {
+	row := deliveryRow{WebhookEvent: *d, Event: string(event), Path: deliveryPath(d.Webhook, d.ID), Mark: deliveryMarks[d.State]}
+	if row.About = fmt.Sprintf("of %s %d", d.ObjectType, d.ObjectID); d.Number.Value < 0 {
+		row.About = "Test"
+	}
+	if row.Event == "" { // a record of another server tells no more
+		row.Event = d.ObjectType
+	}
+	return row
+}
+
+// deliveryState reads which deliveries are meant; empty is all.
+func (r *reading) deliveryState() lyceum.Opt[string] {
+	state := r.form.Values["state"]
+	if _, known := deliveryMarks[state]; known {
+		return lyceum.Some(state)
+	}
+	if state != "" {
+		r.refuse("state", "must be pending, delivered or failed, or stay empty")
+	}
+	return lyceum.None[string]()
+}
+
+// refuseHook shows why the state of a webhook does not allow something, and the
+// way back to it.
+func (c *console) refuseHook(w http.ResponseWriter, r *http.Request, v *visit, title, path string, err error) error {
+	e := lyceum.Public(err)
+	sentence, known := hookRefusals[e.Code]
+	if e.Kind != lyceum.Conflict || !known {
+		return err
+	}
+	return c.show(w, r, http.StatusConflict, "webhook_refused.gohtml", v, title, refusedPage{sentence, path, "Back to the webhook"})
+}
+
+// hookRefusals are the reasons of rules/events in an owner's words, by their
+// code.
+var hookRefusals = map[string]string{
+	"record_only":    "This is a record of what another server sent. Nothing is sent from here, so there is nothing to change.",
+	"webhook_failed": "This webhook has failed, so nothing is sent to it. Switch it on again first.",
+	"not_failed":     "This webhook has not failed, or it was switched on again already.",
+	"no_secret_key":  "This server has no secret key to sign with, so it makes no webhooks and no secrets for them. Whoever runs the server gives it one with --secret-key-file.",
+}

@@ -1,0 +1,212 @@
+package console_test
+
+import (
+	"html"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/console"
+)
+
+func TestWebhooksAreListed(t *testing.T) {
+	p := open(t, site)
+	want(t, p.ask(p.owner, "GET", hooksPath, nil), 200, "No webhooks yet", "A webhook is the address of a program", `aria-current="page">Webhooks`)
+	p.hook()
+	form := p.form(hooksPath+"/new", "url", "https://two.example.com/", "which", "some", "schedule", "standard", "as_array", "on")
+	form["events"] = []string{"Sale.created", "Transaction.refunded"}
+	want(t, p.ask(p.owner, "POST", hooksPath, form), 200)
+	p.record(40)
+	w := p.ask(p.owner, "GET", hooksPath, nil)
+	want(t, w, 200, receiver, "2 of 13: Sale.created, Transaction.refunded", "Pending", "Records of another server", "Nothing is sent to them from here.", "https://old.example.com/hook", "<dt>Deliveries</dt><dd>1</dd>", "<dt>Deliveries</dt><dd>0</dd>")
+	if body := w.Body.String(); strings.Index(body, "old.example.com") < strings.Index(body, "Records of another server") {
+		t.Error("the record is not apart")
+	}
+	hook := p.hooks()[1]
+	if hook.EventTrigger != "Sale.created,Transaction.refunded" || !hook.AsArray || hook.Schedule != lyceum.StandardSchedule {
+		t.Errorf("the webhook is %+v", hook)
+	}
+	// The states, with the colour of each.
+	p.market()
+	p.wait(time.Minute)
+	p.sell(1, 11)
+	p.happen(taken)
+	want(t, p.ask(p.owner, "GET", hooksPath, nil), 200, `<span class="badge badge-on">Verified</span>`)
+	p.sell(1, 11)
+	p.fail(refusedBy)
+	p.session()
+	w = p.ask(p.owner, "GET", hooksPath, nil)
+	want(t, w, 200, `<span class="badge badge-bad">Failed since`, "Failed since "+p.hooks()[0].FailedAt.Value.Format("2 Jan 2006, 15:04")+" UTC")
+	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "1 has failed.")
+}
+
+// The form offers every event that there is, each once.
+func TestEveryEventCanBeChosen(t *testing.T) {
+	offered := console.EventsOffered()
+	known := lyceum.EventNames()
+	slices.Sort(offered)
+	slices.Sort(known)
+	if !slices.Equal(offered, known) {
+		t.Errorf("the form offers %v, want %v", offered, known)
+	}
+}
+
+func TestWebhookFormRefuses(t *testing.T) {
+	p := open(t, site)
+	p.hook()
+	for _, tc := range []struct {
+		name, url, which, schedule string
+		events                     []string
+		field, says                string
+	}{
+		{"nothing", "", "", "", nil, "url", "Address must begin with https://"},
+		{"http", "http://hooks.example.com/", "all", "standard", nil, "url", "Address must begin with https://"},
+		{"markup", `"><script>alert(1)</script>`, "all", "contract", nil, "url", "Address must begin with https://"},
+		{"none chosen", "https://b.example.com/", "some", "standard", nil, "events", "Choose all events, or one at least."},
+		{"unknown event", "https://b.example.com/", "some", "standard", []string{"Sale.created", "Sale.exploded"}, "events", "Events must be names of events"},
+		{"unknown schedule", "https://b.example.com/", "all", "hourly", nil, "schedule", "Schedule must be contract or standard"},
+		{"an event of the same address", receiver, "some", "standard", []string{"Sale.created"}, "url", "Webhook 1 sends Sale.created to this address already; two webhooks of one address must not share an event."},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			form := p.form(hooksPath+"/new", "url", tc.url, "which", tc.which, "schedule", tc.schedule, "as_array", "on")
+			form["events"] = tc.events
+			w := p.ask(p.owner, "POST", hooksPath, form)
+			want(t, w, 422, "<title>Error: ", tc.says, `id="`+tc.field+`-error"`, `href="#`+tc.field+`"`, `name="form" value="`+form.Get("form")+`"`)
+			body := html.UnescapeString(w.Body.String())
+			for _, kept := range []string{`value="` + tc.url + `"`, `name="as_array" value="on" checked`} {
+				if !strings.Contains(body, kept) {
+					t.Errorf("what was typed is gone: no %s", kept)
+				}
+			}
+			for _, event := range tc.events {
+				if event != "Sale.exploded" && !strings.Contains(body, `value="`+event+`" checked`) {
+					t.Errorf("%s is not ticked any more", event)
+				}
+			}
+			if tc.which != "" && !strings.Contains(body, `name="which" value="`+tc.which+`" checked`) {
+				t.Error("the choice of all or some has moved")
+			}
+		})
+	}
+	if n := len(p.hooks()); n != 1 {
+		t.Errorf("there are %d webhooks, want 1", n)
+	}
+	p.events.Ring = nil
+	w := p.ask(p.owner, "POST", hooksPath, p.form(hooksPath+"/new", "url", "https://b.example.com/", "which", "all", "schedule", "contract"))
+	want(t, w, 422, "This server has no secret key to sign with", `value="https://b.example.com/"`)
+}
+
+// The secret is shown by the answer to the form and by nothing else.
+func TestHookSecretIsShownOnce(t *testing.T) {
+	p := open(t, site)
+	form := p.form(hooksPath+"/new", "url", " "+receiver+" ", "which", "all", "schedule", "contract")
+	w := p.ask(p.owner, "POST", hooksPath, form)
+	want(t, w, 200, "Copy the secret now", "This is the only time", "Standard Webhooks", "webhook-id", "webhook-timestamp", "webhook-signature", "HMAC-SHA256")
+	first := signs.FindString(w.Body.String())
+	if first != secretText(p.events.Secret(1, 1, 0)) || w.Header().Get("Location") != "" || w.Header().Get("Set-Cookie") != "" {
+		t.Errorf("the secret is %q, the headers are %v", first, w.Header())
+	}
+	path := hookPath(1)
+	leads(t, p.ask(p.owner, "POST", hooksPath, form), path+"?done=hook-created")
+	want(t, p.ask(p.owner, "GET", path+"?done=hook-created", nil), 200, "This webhook is made already")
+
+	want(t, p.ask(p.owner, "GET", path+"/rotate", nil), 200, "Give webhook 1 a new secret?", "For a day both secrets sign")
+	if p.hooks()[0].SecretGeneration != 0 {
+		t.Fatal("the question alone has changed the secret")
+	}
+	rotate := p.form(path + "/rotate")
+	w = p.ask(p.owner, "POST", path+"/rotate", rotate)
+	want(t, w, 200, "The new secret", "Until 15 Mar 2026, 09:26 UTC each message is signed with the old secret as well")
+	second := signs.FindString(w.Body.String())
+	if second == first || second != secretText(p.events.Secret(1, 1, 1)) {
+		t.Errorf("the new secret is %q", second)
+	}
+	leads(t, p.ask(p.owner, "POST", path+"/rotate", rotate), path+"?done=hook-rotated")
+	if p.hooks()[0].SecretGeneration != 1 {
+		t.Error("the form sent twice has changed the secret twice")
+	}
+	want(t, p.ask(p.owner, "GET", path, nil), 200, "The old secret signs beside the new one until 15 Mar 2026, 09:26 UTC.")
+	p.wait(24 * time.Hour)
+	p.session()
+	if body := p.ask(p.owner, "GET", path, nil).Body.String(); strings.Contains(body, "The old secret signs") {
+		t.Error("the old secret still signs")
+	}
+	for _, at := range []string{hooksPath, path, path + "/edit", path + "?done=hook-rotated", path + "/rotate", "/admin"} {
+		if body := p.ask(p.owner, "GET", at, nil).Body.String(); strings.Contains(body, "whsec_") {
+			t.Errorf("%s shows a secret", at)
+		}
+	}
+	if strings.Contains(p.log.String(), "whsec_") {
+		t.Error("the log has a secret")
+	}
+	p.events.Ring = nil
+	want(t, p.ask(p.owner, "POST", path+"/rotate", p.form(path+"/rotate")), 409, "Nothing was changed", "This server has no secret key", `href="`+path+`"`)
+}
+
+// A form makes one webhook, however often it is sent.
+func TestWebhookOnce(t *testing.T) {
+	p := open(t, site)
+	form := p.form(hooksPath+"/new", "url", receiver, "which", "all", "schedule", "contract")
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() {
+			if w := p.ask(p.owner, "POST", hooksPath, form); w.Code != 200 && w.Header().Get("Location") != hookPath(1)+"?done=hook-created" {
+				t.Errorf("status %d: %s", w.Code, plain(w.Body.String()))
+			}
+		})
+	}
+	all.Wait()
+	if n := len(p.hooks()); n != 1 {
+		t.Errorf("there are %d webhooks, want 1", n)
+	}
+	w := p.ask(p.owner, "POST", hooksPath, with(form, "url", "https://other.example.com/"))
+	want(t, w, 422, "This form has made a webhook already", `value="https://other.example.com/"`)
+	if name := once.FindStringSubmatch(w.Body.String()); name == nil || name[1] == form.Get("form") {
+		t.Error("the form has kept its name")
+	}
+	path := hookPath(1)
+	test := p.form(path, "event", "Sale.created")
+	for range 3 {
+		leads(t, p.ask(p.owner, "POST", path+"/test", test), deliveryPath(1, 1)+"?done=tested")
+	}
+	if n := p.deliveries(1, ""); n != 1 {
+		t.Errorf("there are %d tests, want 1", n)
+	}
+	want(t, p.ask(p.owner, "POST", path+"/test", with(test, "event", "User.created")), 422, "Event was something else when this form was sent before")
+	if actors := p.actors(); actors["user:1"] < 2 {
+		t.Errorf("the journal has %v, want entries of user:1", actors)
+	}
+}
+
+func TestWebhookIsChanged(t *testing.T) {
+	p := open(t, site)
+	path, _ := p.hook()
+	want(t, p.ask(p.owner, "GET", path+"/edit", nil), 200, `value="`+html.EscapeString(receiver)+`"`, `name="which" value="all" checked`, `value="contract" checked`)
+	form := url.Values{"url": {"https://b.example.com/"}, "which": {"some"}, "events": {"User.created"}, "schedule": {"standard"}, "as_array": {"on"}}
+	leads(t, p.ask(p.owner, "POST", path+"/edit", form), path+"?done=changed")
+	if hook := p.hooks()[0]; hook.URL != "https://b.example.com/" || hook.EventTrigger != "User.created" || !hook.AsArray || hook.Schedule != lyceum.StandardSchedule || hook.SecretGeneration != 0 {
+		t.Errorf("the webhook is %+v", hook)
+	}
+	want(t, p.ask(p.owner, "GET", path+"?done=changed", nil), 200, "The changes are saved.", "Ten attempts within 76 hours", "An array with the event in it", `<option value="User.created" selected>`)
+	want(t, p.ask(p.owner, "GET", path+"/edit", nil), 200, `name="which" value="some" checked`, `value="User.created" checked`, `value="standard" checked`, `name="as_array" value="on" checked`)
+	form.Set("url", "ftp://x")
+	want(t, p.ask(p.owner, "POST", path+"/edit", form), 422, `id="url-error"`, `value="ftp://x"`, "Change webhook 1")
+	other, _ := p.hook()
+	form.Set("url", receiver)
+	want(t, p.ask(p.owner, "POST", path+"/edit", form), 422, "Webhook 2 sends User.created to this address already")
+
+	want(t, p.ask(p.owner, "GET", other+"/delete", nil), 200, "Delete webhook 2 for good?")
+	gone := p.form(other + "/delete")
+	for range 2 {
+		leads(t, p.ask(p.owner, "POST", other+"/delete", gone), hooksPath+"?done=hook-deleted")
+	}
+	want(t, p.ask(p.owner, "GET", hooksPath+"?done=hook-deleted", nil), 200, "The webhook is deleted.")
+	want(t, p.ask(p.owner, "GET", other, nil), 404)
+	if n := len(p.hooks()); n != 1 {
+		t.Errorf("there are %d webhooks, want 1", n)
+	}
+}
