@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// ExpiredCursor is the moment, in microseconds, up to which a school took note
+// of enrollments that expired. What had expired before it first did is history.
+const ExpiredCursor = "expired"
+
 // SalesReader is the part of a reader that knows single sales and the journal
 // as others follow it. Single things that are not in the school are NotFound.
 type SalesReader interface {
@@ -27,8 +31,8 @@ type SalesReader interface {
 	GetObject(ctx context.Context, school SchoolID, of EntryType, id int32) (any, error)
 	// LastEntry gives the number of the school's last entry; 0 without any.
 	LastEntry(ctx context.Context, school SchoolID) (int64, error)
-	// FindOverdue gives the schools where an enrollment has expired or an order
-	// is to be abandoned by now, and nobody has taken note.
+	// FindOverdue gives the schools where an enrollment has expired since
+	// ExpiredCursor, which may not be there yet, or an order is to be abandoned.
 	FindOverdue(ctx context.Context, now time.Time) ([]SchoolID, error)
 }
 
@@ -66,9 +70,9 @@ type SalesTx interface {
 	// CountSales gives the number of sales with a pricing plan that have not
 	// ended.
 	CountSales(plan PricingPlanID) (int64, error)
-	// FindExpired gives up to limit enrollments that nobody ended and that have
-	// expired by now.
-	FindExpired(now time.Time, limit int) ([]Enrollment, error)
+	// FindExpired gives the enrollments that nobody ended and that expired in a
+	// period.
+	FindExpired(in Period) ([]Enrollment, error)
 	// FindStaleOrders gives up to limit open orders that are to be abandoned by
 	// now.
 	FindStaleOrders(now time.Time, limit int) ([]PurchaseOrder, error)

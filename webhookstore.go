@@ -29,6 +29,8 @@ type WebhookReader interface {
 // WebhookTx is the part of a transaction that keeps what is sent to webhooks.
 // Of these changes nothing stands in the journal.
 type WebhookTx interface {
+	// GetCursor is Reader's inside the transaction.
+	GetCursor(name string) (int64, error)
 	// MoveCursor tells whether the cursor stood at from, and moves it if so.
 	MoveCursor(name string, from, to int64) (bool, error)
 	// TakeIDs takes n ids and gives the first.

@@ -111,7 +111,7 @@ func scriptVerified(ts *testscript.TestScript, args []string) {
 		return len(lines) >= want
 	})
 	if len(lines) != want {
-		ts.Fatalf("%d messages came, want %d", len(lines), want)
+		ts.Fatalf("%d messages came, want %d:\n%s", len(lines), want, strings.Join(lines, "\n"))
 	}
 	verifier, err := standardwebhooks.NewWebhook(args[1])
 	ts.Check(err)

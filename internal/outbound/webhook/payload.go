@@ -33,7 +33,7 @@ func (w *Writer) tell(ctx context.Context, school lyceum.SchoolID, c *lyceum.Cha
 	var told object
 	switch o := c.Object.(type) {
 	case lyceum.Enrollment:
-		told = r.enrollment(&o, c.At)
+		told = r.enrollment(&o, c)
 	case lyceum.LectureProgress:
 		told = r.lectureProgress(&o)
 	case lyceum.Sale:
@@ -164,13 +164,14 @@ func (r *reading) coupon(id lyceum.Opt[lyceum.CouponID]) object {
 	return nil
 }
 
-func (r *reading) enrollment(e *lyceum.Enrollment, at time.Time) object {
+func (r *reading) enrollment(e *lyceum.Enrollment, c *lyceum.ChangeRecord) object {
+	active := c.Event.Value != lyceum.EnrollmentDisabledEvent // whatever came after the event
 	progress, err := r.store.GetProgress(r.ctx, r.school, e.User, e.Course)
 	p, _ := found(r, progress, err)
 	told := object{
 		"id": e.ID, "user_id": e.User, "course_id": e.Course, "primary_course_id": e.Course, "course_progress_id": p.ID, "sale_id": number(e.Sale),
-		"is_active": e.ActiveAt(at), "has_full_access": e.ActiveAt(at), "percent_complete": json.Number(strconv.Itoa(int(p.PercentComplete)) + ".0"),
-		"enrolled_at": written(e.EnrolledAt), "created_at": written(e.EnrolledAt), "updated_at": written(at), "expires_at": moment(e.ExpiresAt), "certificate_serial_number": nil,
+		"is_active": active, "has_full_access": active, "percent_complete": json.Number(strconv.Itoa(int(p.PercentComplete)) + ".0"),
+		"enrolled_at": written(e.EnrolledAt), "created_at": written(e.EnrolledAt), "updated_at": written(c.At), "expires_at": moment(e.ExpiresAt), "certificate_serial_number": nil,
 		"user": r.buyer(e.User), "course": r.course(e.Course),
 	}
 	if p.Certificate.Present {
@@ -207,7 +208,7 @@ func (r *reading) sale(s *lyceum.Sale, event lyceum.EventName) object {
 		shown = append(shown, r.money(&transactions[i]))
 	}
 	return object{
-		"id": s.ID, "price": money(s.FinalPrice), "final_price": money(s.FinalPrice), "currency": text(s.Currency), "is_active": !s.EndedAt.Present, "is_recurring": recurs,
+		"id": s.ID, "price": money(s.FinalPrice), "final_price": money(s.FinalPrice), "currency": text(s.Currency), "is_active": true, "is_recurring": recurs,
 		"user_id": number(s.UserID), "school_id": r.school, "course": course, "product": product, "user": r.user(s.UserID.Value),
 		"coupon": r.coupon(s.CouponID), "affiliate": r.affiliate(s.AffiliateID), "transactions": shown, "created_at": written(s.CreatedAt),
 	}

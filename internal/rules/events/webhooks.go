@@ -105,7 +105,7 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (With
 			return WithSecret{}, err
 		}
 		w := lyceum.Webhook{
-			ID: lyceum.WebhookID(id), State: lyceum.WebhookPending, URL: f.URL, EventTrigger: trigger, CreatedAt: lyceum.Second(now),
+			ID: lyceum.WebhookID(id), State: lyceum.WebhookPending, URL: f.URL, EventTrigger: trigger, CreatedAt: now.UTC().Truncate(time.Microsecond),
 			Live: true, AsArray: f.AsArray, Schedule: f.Schedule,
 		}
 		if err := overlap(tx, &w); err != nil {

@@ -20,7 +20,7 @@ func (s *Service) Admit(tx lyceum.Tx, now time.Time, a lyceum.Admission) error {
 		_, err = tx.SaveEnrollments([]lyceum.Enrollment{open})
 		return err
 	case err == nil:
-		if err := end(tx, open, open.ExpiresAt.Value); err != nil {
+		if err := outlived(tx, open); err != nil {
 			return err
 		}
 	case lyceum.KindOf(err) != lyceum.NotFound:
@@ -58,26 +58,38 @@ func (s *Service) Dismiss(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, course
 	return err
 }
 
-// sweepSize is how many overdue things one write takes note of.
-const sweepSize = 200
-
-// Expire ends the enrollments of a school whose time is over.
+// Expire takes note of the enrollments of a school that expired since the last
+// time, and tells of them. What had expired before the first time is history.
 func (s *Service) Expire(ctx context.Context, school lyceum.SchoolID) error {
-	for more := true; more; {
-		now := s.clock()
-		err := s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: "clock"}, func(tx lyceum.Tx) error {
-			expired, err := tx.FindExpired(now, sweepSize)
-			more = len(expired) == sweepSize
-			for i := range expired {
-				if err == nil {
-					err = end(tx, expired[i], expired[i].ExpiresAt.Value)
-				}
-			}
-			return err
-		})
-		if err != nil {
+	now := s.clock()
+	return s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: "clock"}, func(tx lyceum.Tx) error {
+		from, err := tx.GetCursor(lyceum.ExpiredCursor)
+		if err != nil || from >= now.UnixMicro() {
 			return err
 		}
+		mine, err := tx.MoveCursor(lyceum.ExpiredCursor, from, now.UnixMicro())
+		if err != nil || !mine || from == 0 {
+			return err
+		}
+		expired, err := tx.FindExpired(lyceum.Period{After: time.UnixMicro(from), Until: now})
+		for i := range expired {
+			tx.Announce(lyceum.EnrollmentUpdated, int32(expired[i].ID), lyceum.EnrollmentDisabledEvent, "")
+		}
+		return err
+	})
+}
+
+// outlived ends an enrollment that has expired, because the next begins, and
+// tells of it if nobody has.
+func outlived(tx lyceum.Tx, e lyceum.Enrollment) error {
+	noted, err := tx.GetCursor(lyceum.ExpiredCursor)
+	if err != nil {
+		return err
 	}
-	return nil
+	if e.ExpiresAt.Value.UnixMicro() > noted {
+		return end(tx, e, e.ExpiresAt.Value)
+	}
+	e.EndedAt = e.ExpiresAt
+	_, err = tx.SaveEnrollments([]lyceum.Enrollment{e})
+	return err
 }

@@ -99,7 +99,7 @@ func (s *Service) Enroll(ctx context.Context, v Viewer, user lyceum.UserID, cour
 		case err == nil && open.ActiveAt(now):
 			return nil
 		case err == nil:
-			if err := end(tx, open, open.ExpiresAt.Value); err != nil {
+			if err := outlived(tx, open); err != nil {
 				return err
 			}
 		case lyceum.KindOf(err) != lyceum.NotFound:

@@ -288,7 +288,9 @@ func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionI
 			}
 		}
 		if m.Kind == lyceum.Refunded {
-			tx.Announce(lyceum.TransactionUpdated, int32(t.ID), lyceum.TransactionRefundedEvent, "")
+			// The next refund may be kept before this one is told.
+			detail := fmt.Sprintf(`{"amount_refunded":%d}`, t.AmountRefunded)
+			tx.Announce(lyceum.TransactionUpdated, int32(t.ID), lyceum.TransactionRefundedEvent, detail)
 		}
 		if _, err := tx.SaveMovements([]lyceum.Movement{m}); err != nil {
 			return TransactionDetail{}, err

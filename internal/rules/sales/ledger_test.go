@@ -207,6 +207,9 @@ func TestRecordKeepsTheBooks(t *testing.T) {
 
 func TestASaleEnrollsByItsPlan(t *testing.T) {
 	b := newBooks(t)
+	if err := b.learning.Expire(t.Context(), b.school); err != nil { // from now on
+		t.Fatal(err)
+	}
 	b.sell(t, sales.NewSale{User: 1, Plan: 1})
 	if diff := cmp.Diff([]string{"Sale.created 1", "Transaction.created 1", "Enrollment.created 1"}, b.events(t, 0)); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
@@ -222,6 +225,14 @@ func TestASaleEnrollsByItsPlan(t *testing.T) {
 		if diff := cmp.Diff(w, b.access(t, lyceum.UserID(i+1))); diff != "" {
 			t.Errorf("user %d (-want +got):\n%s", i+1, diff)
 		}
+	}
+	// What comes in as over is history.
+	err := b.store.Write(t.Context(), lyceum.Stamp{School: b.school, At: b.now, Actor: "import"}, func(tx lyceum.Tx) error {
+		_, err := tx.SaveEnrollments([]lyceum.Enrollment{{ID: 50, User: 3, Course: 1, EnrolledAt: b.now.AddDate(-2, 0, 0), ExpiresAt: some(b.now.AddDate(-1, 0, 0))}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	b.now = time.Date(2026, 7, 31, 12, 0, 0, 0, time.UTC)
 	before = b.last(t)

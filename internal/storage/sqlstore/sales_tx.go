@@ -135,9 +135,13 @@ func (t *tx) CountSales(plan lyceum.PricingPlanID) (int64, error) {
 }
 
 // FindExpired implements lyceum.Tx.
-func (t *tx) FindExpired(now time.Time, limit int) ([]lyceum.Enrollment, error) {
-	return rows(t.session, &enrollments, " WHERE school_id = $1 AND ended_at IS NULL AND expires_at IS NOT NULL AND expires_at <= $2 ORDER BY expires_at, enrollment_id LIMIT $3",
-		int64(t.stamp.School), micros(now), int64(limit))
+func (t *tx) FindExpired(in lyceum.Period) ([]lyceum.Enrollment, error) {
+	w := &where{}
+	w.and("school_id = ?", int64(t.stamp.School))
+	w.and("ended_at IS NULL")
+	w.and("expires_at IS NOT NULL")
+	w.within("expires_at", in)
+	return rows(t.session, &enrollments, w.String()+" ORDER BY expires_at, enrollment_id", w.args...)
 }
 
 // FindStaleOrders implements lyceum.Tx.

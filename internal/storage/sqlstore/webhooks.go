@@ -91,9 +91,14 @@ func (s *Store) FindLastEvent(ctx context.Context, school lyceum.SchoolID, event
 
 // GetCursor implements lyceum.Reader.
 func (s *Store) GetCursor(ctx context.Context, school lyceum.SchoolID, name string) (int64, error) {
-	var number int64
-	_, err := s.reads.single(ctx).one("SELECT number FROM cursors WHERE school_id = $1 AND name = $2", []any{int64(school), name}, scanInt(&number))
+	number, err := getCursor(s.reads.single(ctx), school, name)
 	return number, s.public(err)
+}
+
+func getCursor(q *session, school lyceum.SchoolID, name string) (int64, error) {
+	var number int64
+	_, err := q.one("SELECT number FROM cursors WHERE school_id = $1 AND name = $2", []any{int64(school), name}, scanInt(&number))
+	return number, err
 }
 
 // FindUndispatched implements lyceum.Reader.

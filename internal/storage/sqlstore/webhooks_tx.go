@@ -7,6 +7,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
+// GetCursor implements lyceum.Tx.
+func (t *tx) GetCursor(name string) (int64, error) {
+	return getCursor(t.session, t.stamp.School, name)
+}
+
 // MoveCursor implements lyceum.Tx.
 func (t *tx) MoveCursor(name string, from, to int64) (bool, error) {
 	if from == 0 {

@@ -42,6 +42,9 @@ func Run(t *testing.T, open Opener) {
 		"lists of enrollments":             enrollmentLists,
 		"lists of users":                   userLists,
 		"people and plans by id":           byID,
+		"the feed misses nothing":          feed,
+		"a key is answered once":           answersOnce,
+		"deliveries are claimed once":      deliveriesAreClaimedOnce,
 		"check finds nothing wrong":        healthy,
 		"closed store refuses":             closed,
 	} {

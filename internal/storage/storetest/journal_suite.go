@@ -1,0 +1,210 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/lyceum-school/lyceum"
+)
+
+// feed: the changes come in order, once, with their objects as they are, and
+// what was deleted without one.
+func feed(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	classroom := NewClassroom("feed")
+	Write(t, store, school, classroom.Save)
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		_, err := tx.SaveComments([]lyceum.Comment{{ID: 1, Lecture: 11, User: 2, Body: "gone soon", CreatedAt: Begin}, {ID: 2, Lecture: 11, User: 2, Body: "stays", CreatedAt: Begin}})
+		tx.Announce(lyceum.CommentCreated, 2, lyceum.CommentCreatedEvent, `{"a":1}`)
+		tx.Announce(lyceum.EnrollmentUpdated, 2, lyceum.EnrollmentCompletedEvent, "")
+		return err
+	})
+	Write(t, store, school, func(tx lyceum.Tx) error { return tx.DeleteComment(1) })
+
+	last, err := store.LastEntry(t.Context(), school)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var numbers []int64
+	for after := int64(0); ; {
+		part, err := store.FindChanges(t.Context(), school, lyceum.ChangeFilter{After: after, Limit: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range part.Changes {
+			numbers = append(numbers, c.Number)
+		}
+		after = part.Next
+		if !part.More {
+			break
+		}
+	}
+	for i, n := range numbers {
+		if n != int64(i+1) {
+			t.Fatalf("change %d has the number %d", i+1, n)
+		}
+	}
+	if int64(len(numbers)) != last {
+		t.Errorf("%d changes of %d", len(numbers), last)
+	}
+	told := func(f lyceum.ChangeFilter) (told []string, next int64) {
+		t.Helper()
+		f.Limit = 100
+		part, err := store.FindChanges(t.Context(), school, f)
+		if err != nil || part.Last != last {
+			t.Fatal(part.Last, err)
+		}
+		for _, c := range part.Changes {
+			text := fmt.Sprint(c.Type, " ", c.ObjectID, " ", c.Event.Value, c.Detail.Value)
+			if comment, ok := c.Object.(lyceum.Comment); ok {
+				text += " " + comment.Body
+			}
+			told = append(told, text)
+		}
+		return told, part.Next
+	}
+	want := []string{"comment.created 1 ", `comment.created 2 Comment.created{"a":1} stays`, "comment.deleted 1 "}
+	if got, next := told(lyceum.ChangeFilter{Types: []lyceum.EntryType{lyceum.CommentCreated, lyceum.CommentDeleted}}); !cmp.Equal(got, want) || next != last {
+		t.Errorf("of comments %q, next %d", got, next)
+	}
+	want = []string{`comment.created 2 Comment.created{"a":1} stays`, "enrollment.updated 2 Enrollment.completed"}
+	if got, _ := told(lyceum.ChangeFilter{Events: true}); !cmp.Equal(got, want) {
+		t.Errorf("of events %q", got)
+	}
+	if got, _ := told(lyceum.ChangeFilter{Events: true, Names: []lyceum.EventName{lyceum.EnrollmentCompletedEvent}}); !cmp.Equal(got, want[1:]) {
+		t.Errorf("of one event %q", got)
+	}
+	found, err := store.FindLastEvent(t.Context(), school, lyceum.CommentCreatedEvent)
+	if comment, ok := found.Object.(lyceum.Comment); err != nil || !ok || comment.ID != 2 {
+		t.Errorf("the last event is %+v, %v", found, err)
+	}
+	if none, err := store.FindLastEvent(t.Context(), school, lyceum.UserCreatedEvent); err != nil || none.Event.Present {
+		t.Errorf("an event that never happened is %+v, %v", none, err)
+	}
+}
+
+// answersOnce: of any number of changes with one key one is fresh, and the
+// others see what it left.
+func answersOnce(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	request := lyceum.KeyHash{1}
+	var mu sync.Mutex
+	fresh, kept := 0, 0
+	crowd(t, 5, func(int, int) error {
+		return store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
+			a, mine, err := tx.ClaimAnswer(lyceum.KeptAnswer{Key: "k", Request: request, CreatedAt: Begin})
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if mine {
+				fresh++
+				return tx.KeepAnswer("k", "body")
+			}
+			if kept++; a.Body != lyceum.Some("body") || a.Request != request {
+				return fmt.Errorf("kept is %+v", a)
+			}
+			return nil
+		})
+	})
+	if fresh != 1 || kept == 0 {
+		t.Errorf("%d were fresh, %d saw what was kept", fresh, kept)
+	}
+	undo := errors.New("undo")
+	err := store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
+		_, _, err := tx.ClaimAnswer(lyceum.KeptAnswer{Key: "undone", CreatedAt: Begin})
+		return errors.Join(err, undo)
+	})
+	if !errors.Is(err, undo) {
+		t.Fatal(err)
+	}
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		if _, mine, err := tx.ClaimAnswer(lyceum.KeptAnswer{Key: "undone", CreatedAt: Begin}); err != nil || !mine {
+			t.Errorf("a key whose change was undone is taken: %v", err)
+		}
+		return nil
+	})
+	if err := store.Sweep(t.Context(), school, lyceum.Expired{AnswerUntil: Begin.Add(time.Second)}); err != nil {
+		t.Fatal(err)
+	}
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		if _, mine, err := tx.ClaimAnswer(lyceum.KeptAnswer{Key: "k", CreatedAt: Begin}); err != nil || !mine {
+			t.Errorf("a key that was swept out is taken: %v", err)
+		}
+		return nil
+	})
+}
+
+// deliveriesAreClaimedOnce: of any number of claims each delivery is in one,
+// until its lease is over.
+func deliveriesAreClaimedOnce(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	const waiting = 60
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		if _, err := tx.SaveWebhooks([]lyceum.Webhook{{ID: 1, State: lyceum.WebhookPending, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, CreatedAt: Begin, Live: true}}); err != nil {
+			return err
+		}
+		first, err := tx.TakeIDs(lyceum.WebhookEventSequence, waiting)
+		var all []lyceum.WebhookEvent
+		for n := range int32(waiting) {
+			all = append(all, lyceum.WebhookEvent{
+				ID: lyceum.WebhookEventID(first + n), Webhook: 1, State: lyceum.DeliveryPending, CreatedAt: Begin, ObjectType: "Sale", ObjectID: 1,
+				Number: lyceum.Some[int64](1), NextAttemptAt: lyceum.Some(Begin),
+			})
+		}
+		return errors.Join(err, tx.CreateDeliveries(all))
+	})
+	var mu sync.Mutex
+	claimed := map[lyceum.WebhookEventID]int{}
+	claim := func(now time.Time) error {
+		return store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
+			found, err := tx.ClaimDeliveries(1, now, now.Add(time.Minute), 3)
+			mu.Lock()
+			defer mu.Unlock()
+			for _, d := range found {
+				claimed[d.ID]++
+			}
+			return err
+		})
+	}
+	crowd(t, 6, func(int, int) error { return claim(Begin) })
+	for id, n := range claimed {
+		if n > 1 {
+			t.Errorf("delivery %d was claimed %d times", id, n)
+		}
+	}
+	if len(claimed) != waiting {
+		t.Errorf("%d of %d were claimed", len(claimed), waiting)
+	}
+	due := func(at time.Time) int {
+		t.Helper()
+		found, err := store.FindDue(t.Context(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	if due(Begin.Add(59*time.Second)) != 0 || due(Begin.Add(time.Minute)) != 1 {
+		t.Error("what is claimed is due before its lease is over, or not after it")
+	}
+	if w, err := store.GetWebhook(t.Context(), school, 1); err != nil || w.EventsCount != waiting {
+		t.Errorf("the webhook counts %d, %v", w.EventsCount, err)
+	}
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		if moved, err := tx.MoveCursor("c", 0, 5); err != nil || !moved {
+			t.Errorf("a new cursor does not move: %v", err)
+		}
+		if moved, err := tx.MoveCursor("c", 4, 6); err != nil || moved {
+			t.Errorf("a cursor moves from where it is not: %v", err)
+		}
+		return tx.CancelDeliveries(1)
+	})
+	if due(Begin.Add(time.Hour)) != 0 {
+		t.Error("what was given up is due")
+	}
+}
