@@ -62,6 +62,9 @@ type SalesTx interface {
 	GetTransaction(id TransactionID) (Transaction, error)
 	FindTransactionsOf(sale SaleID) ([]Transaction, error)
 	GetOrder(id OrderID) (PurchaseOrder, error)
+	// FindOffer gives a pricing plan, if it is there, and tells whether a user
+	// is.
+	FindOffer(plan PricingPlanID, user UserID) (offer Opt[PricingPlan], known bool, err error)
 	// GetReference gives the name of a transaction in the payment system.
 	GetReference(id TransactionID) (Opt[string], error)
 	// FindLastMovement gives the last movement of a transaction of one of the

@@ -182,6 +182,12 @@ type LearningTx interface {
 	// SignedIn notes where and when a user signed in. It appends no entry.
 	SignedIn(user UserID, from string, at time.Time) error
 
+	// BeginEnrollment keeps a new enrollment unless the user has one in the
+	// course that nobody ended, and tells whether it did.
+	BeginEnrollment(e Enrollment) (bool, error)
+	// BeginProgress keeps a record of progress unless the user has one of the
+	// course.
+	BeginProgress(p Progress) error
 	// UpdateProgress changes a record of progress that is there and differs.
 	UpdateProgress(p Progress) error
 	// FindPublished gives the lectures of a course that learners see, in order:

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -40,6 +41,7 @@ const (
 // measureJournal measures sales as they happen, what webhooks add to them, how
 // fast events go out, and how fast the change feed is read.
 func measureJournal(ctx context.Context, s settings) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the server does
 	fmt.Printf("## Sales, webhooks and the change feed\n\n%d writers record sales, each of which enrolls; a bare commit is one row in a database of its own, by as many writers.\n\n", writers)
 	fmt.Print("| engine | bare commits/s | sales/s | of bare commits | with 1,000 deliveries waiting | of without |\n|---|---|---|---|---|---|\n")
 	if err := measureSales(ctx, s, "sqlite", func(dir string) (*sqlstore.Store, error) { return sqlstore.Open(ctx, dir, sqlstore.Options{}) },

@@ -10,29 +10,28 @@ import (
 // Admit lets a user into a course for a sale. Who is in the course stays in it
 // for the longer of both, and from then on for this sale.
 func (s *Service) Admit(tx lyceum.Tx, now time.Time, a lyceum.Admission) error {
-	open, err := tx.GetOpenEnrollment(a.User, a.Course)
-	switch {
-	case err == nil && open.ActiveAt(now):
-		if open.ExpiresAt.Present && (!a.Until.Present || a.Until.Value.After(open.ExpiresAt.Value)) {
-			open.ExpiresAt = a.Until
-		}
-		open.Sale = lyceum.Some(a.Sale)
-		_, err = tx.SaveEnrollments([]lyceum.Enrollment{open})
-		return err
-	case err == nil:
-		if err := outlived(tx, open); err != nil {
-			return err
-		}
-	case lyceum.KindOf(err) != lyceum.NotFound:
-		return err
-	}
 	id, err := tx.NextID(lyceum.EnrollmentSequence)
 	if err != nil {
 		return err
 	}
-	return admit(tx, lyceum.Enrollment{
+	fresh := lyceum.Enrollment{
 		ID: lyceum.EnrollmentID(id), User: a.User, Course: a.Course, EnrolledAt: lyceum.Second(now), ExpiresAt: a.Until, Sale: lyceum.Some(a.Sale),
-	})
+	}
+	if begun, err := admit(tx, fresh); err != nil || begun {
+		return err
+	}
+	open, err := tx.GetOpenEnrollment(a.User, a.Course)
+	switch {
+	case err != nil:
+		return err
+	case !open.ActiveAt(now):
+		return readmit(tx, open, fresh)
+	case open.ExpiresAt.Present && (!a.Until.Present || a.Until.Value.After(open.ExpiresAt.Value)):
+		open.ExpiresAt = a.Until
+	}
+	open.Sale = lyceum.Some(a.Sale)
+	_, err = tx.SaveEnrollments([]lyceum.Enrollment{open})
+	return err
 }
 
 // Dismiss ends the enrollment that came with a sale: now, or at a moment to

@@ -95,27 +95,37 @@ func (s *Service) Enroll(ctx context.Context, v Viewer, user lyceum.UserID, cour
 			return err
 		}
 		fresh := lyceum.Enrollment{ID: lyceum.EnrollmentID(id), User: user, Course: course, EnrolledAt: lyceum.Second(now)}
-		switch open, err := tx.GetOpenEnrollment(user, course); {
-		case err == nil && open.ActiveAt(now):
-			return nil
-		case err == nil:
-			if err := outlived(tx, open); err != nil {
-				return err
-			}
-		case lyceum.KindOf(err) != lyceum.NotFound:
+		if begun, err := admit(tx, fresh); err != nil || begun {
 			return err
 		}
-		return admit(tx, fresh)
+		open, err := tx.GetOpenEnrollment(user, course)
+		if err != nil || open.ActiveAt(now) {
+			return err
+		}
+		return readmit(tx, open, fresh)
 	})
 }
 
-// admit keeps a new enrollment and tells of it.
-func admit(tx lyceum.Tx, fresh lyceum.Enrollment) error {
-	if _, err := tx.SaveEnrollments([]lyceum.Enrollment{fresh}); err != nil {
-		return err
+// admit keeps a new enrollment and tells of it, unless the user is in the
+// course already.
+func admit(tx lyceum.Tx, fresh lyceum.Enrollment) (begun bool, err error) {
+	if begun, err = tx.BeginEnrollment(fresh); err != nil || !begun {
+		return begun, err
 	}
 	tx.Announce(lyceum.EnrollmentCreated, int32(fresh.ID), lyceum.EnrollmentCreatedEvent, "")
-	_, err := begin(tx, fresh.User, fresh.Course)
+	id, err := tx.NextID(lyceum.ProgressSequence)
+	if err != nil {
+		return true, err
+	}
+	return true, tx.BeginProgress(lyceum.Progress{ID: lyceum.ProgressID(id), User: fresh.User, Course: fresh.Course})
+}
+
+// readmit begins a new enrollment after one that has expired.
+func readmit(tx lyceum.Tx, expired, fresh lyceum.Enrollment) error {
+	if err := outlived(tx, expired); err != nil {
+		return err
+	}
+	_, err := admit(tx, fresh)
 	return err
 }
 

@@ -94,27 +94,32 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 // offered gives the plan of a purchase, and refuses one that names what is not
 // there or what cannot be had any more.
 func (s *Service) offered(tx lyceum.Tx, n NewSale) (lyceum.PricingPlan, error) {
-	plans, err := tx.FindPricingPlans([]lyceum.PricingPlanID{n.Plan})
+	offer, known, err := tx.FindOffer(n.Plan, n.User)
 	if err != nil {
 		return lyceum.PricingPlan{}, err
 	}
-	plan, there := plans[n.Plan]
+	plan := offer.Value
 	var wrong []lyceum.FieldError
+	refuse := func(field, what string, id int32) {
+		wrong = append(wrong, lyceum.FieldError{Field: field, Message: fmt.Sprintf("%d is no %s of this school", id, what)})
+	}
 	missing := func(field, what string, seq lyceum.Sequence, id int32) {
 		if id == 0 {
 			return
 		}
 		found, e := tx.Known(seq, []int32{id})
 		if err = errors.Join(err, e); e == nil && len(found) == 0 {
-			wrong = append(wrong, lyceum.FieldError{Field: field, Message: fmt.Sprintf("%d is no %s of this school", id, what)})
+			refuse(field, what, id)
 		}
 	}
-	missing("user_id", "user", lyceum.UserSequence, int32(n.User))
+	if !known && n.User != 0 {
+		refuse("user_id", "user", int32(n.User))
+	}
 	missing("coupon_id", "coupon", lyceum.CouponSequence, int32(n.Coupon.Value))
 	missing("affiliate_id", "affiliate", lyceum.AffiliateSequence, int32(n.Affiliate.Value))
 	missing("author_id", "author", lyceum.AuthorSequence, int32(n.Author.Value))
-	if !there {
-		wrong = append(wrong, lyceum.FieldError{Field: "pricing_plan_id", Message: fmt.Sprintf("%d is no pricing plan of this school", n.Plan)})
+	if !offer.Present {
+		refuse("pricing_plan_id", "pricing plan", int32(n.Plan))
 	}
 	if n.AffiliateFees > 0 && !n.Affiliate.Present {
 		wrong = append(wrong, lyceum.FieldError{Field: "affiliate_fees", Message: "must be 0 without an affiliate_id"})

@@ -76,6 +76,37 @@ func (t *tx) SaveProgress(rows []lyceum.Progress) (lyceum.Saved, error) {
 	return save(t, &progress, rows)
 }
 
+// BeginEnrollment implements lyceum.Tx.
+func (t *tx) BeginEnrollment(e lyceum.Enrollment) (bool, error) {
+	var id int32
+	begun, err := t.session.one(insertText(enrollments.name, enrollments.list(), 1+len(enrollments.columns), 1)+" ON CONFLICT (school_id, user_id, course_id) WHERE ended_at IS NULL DO NOTHING RETURNING enrollment_id",
+		append([]any{int64(t.stamp.School)}, enrollments.bind(&e)...), scanInt(&id))
+	if err != nil {
+		return false, fmt.Errorf("begin enrollment: %w", err)
+	}
+	if begun {
+		delete(t.unused, ticket{lyceum.EnrollmentSequence, id})
+		t.countOpen(&e, 1)
+		t.entry(lyceum.EnrollmentCreated, id)
+	}
+	return begun, nil
+}
+
+// BeginProgress implements lyceum.Tx.
+func (t *tx) BeginProgress(p lyceum.Progress) error {
+	var id int32
+	begun, err := t.session.one(insertText(progress.name, progress.list(), 1+len(progress.columns), 1)+" ON CONFLICT (school_id, user_id, course_id) DO NOTHING RETURNING progress_id",
+		append([]any{int64(t.stamp.School)}, progress.bind(&p)...), scanInt(&id))
+	if err != nil {
+		return fmt.Errorf("begin progress: %w", err)
+	}
+	if begun {
+		delete(t.unused, ticket{lyceum.ProgressSequence, id})
+		t.entry(lyceum.ProgressCreated, id)
+	}
+	return nil
+}
+
 // UpdateProgress implements lyceum.Tx. It finds the row by its primary key and
 // leaves the indexes alone.
 func (t *tx) UpdateProgress(p lyceum.Progress) error {

@@ -105,6 +105,23 @@ func (t *tx) GetOrder(id lyceum.OrderID) (lyceum.PurchaseOrder, error) {
 	return getByID(t.session, t.stamp.School, &orders, id, "order")
 }
 
+// FindOffer implements lyceum.Tx.
+func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (lyceum.Opt[lyceum.PricingPlan], bool, error) {
+	var offer lyceum.PricingPlan
+	var id lyceum.Opt[lyceum.UserID]
+	there, err := t.session.one("SELECT "+pricingPlans.of("p")+", u.user_id FROM pricing_plans p LEFT JOIN users u ON u.school_id = p.school_id AND u.user_id = $1 WHERE p.school_id = $2 AND p.pricing_plan_id = $3",
+		[]any{int64(user), int64(t.stamp.School), int64(plan)}, append(pricingPlans.scan(&offer), scanOptInt(&id))...)
+	if err != nil {
+		return lyceum.None[lyceum.PricingPlan](), false, fmt.Errorf("find offer: %w", err)
+	}
+	if there {
+		return lyceum.Some(offer), id.Present, nil
+	}
+	found, err := t.FindUsers([]lyceum.UserID{user})
+	_, ok := found[user]
+	return lyceum.None[lyceum.PricingPlan](), ok, err
+}
+
 // GetReference implements lyceum.Tx.
 func (t *tx) GetReference(id lyceum.TransactionID) (lyceum.Opt[string], error) {
 	var reference lyceum.Opt[string]
