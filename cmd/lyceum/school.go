@@ -9,6 +9,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
 // actor is how the journal names what is done by a command.
@@ -21,16 +22,22 @@ type schoolCommands struct {
 }
 
 type schoolSetCommand struct {
-	database `embed:""`
-	inSchool `embed:""`
-	V2       string `name:"v2" help:"Version 2 of the interface, which is in beta: on or off." enum:"on,off" required:""`
+	database       `embed:""`
+	inSchool       `embed:""`
+	V2             string        `name:"v2" help:"Version 2 of the interface, which is in beta: on or off." enum:"on,off," default:""`
+	OnRefund       string        `help:"What a full refund does to the learner's access: unenroll or keep." placeholder:"WHAT"`
+	OnChargeback   string        `help:"What a lost chargeback does to it: unenroll or keep." placeholder:"WHAT"`
+	OnCancellation string        `help:"What a cancelled subscription does to it: unenroll, at_period_end or keep." placeholder:"WHAT"`
+	AbandonAfter   time.Duration `help:"After how long an open order is abandoned." placeholder:"1h"`
 }
 
 // Help implements kong's help for the command.
 func (schoolSetCommand) Help() string {
-	return `Example: lyceum school set --school 1 --v2 off
+	return `Examples:
+  lyceum school set --school 1 --v2 off
+  lyceum school set --on-cancellation unenroll --abandon-after 2h
 
-Where version 2 is off, API keys get 403 under /v2. A running server heeds it at once.`
+Where version 2 is off, API keys get 403 under /v2. What is not given stays. A running server heeds it at once.`
 }
 
 // Run changes the settings.
@@ -48,15 +55,49 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	off := c.V2 == "off"
-	if school.V2Disabled == off {
-		fmt.Fprintf(p.stdout, "Version 2 is %s for school %d already.\n", c.V2, id)
+	policy := c.policy(school.Policy)
+	if c.V2 == "" && policy == school.Policy {
+		return lyceum.Invalidf("nothing is to be changed: give --v2, --on-refund, --on-chargeback, --on-cancellation or --abandon-after another value than it has")
+	}
+	if policy != school.Policy {
+		if err := sales.New(store, p.clock, nil, nil).SetPolicy(p.ctx, lyceum.By{School: id, Actor: actor}, policy); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "School %d: a full refund means %s, a lost chargeback %s, a cancellation %s; orders are abandoned after %v.\n",
+			id, policy.OnRefund, policy.OnChargeback, policy.OnCancellation, policy.AbandonAfter)
+	}
+	if c.V2 == "" {
 		return nil
 	}
-	if err := store.Write(p.ctx, lyceum.Stamp{School: id, At: p.clock(), Actor: actor}, func(tx lyceum.Tx) error { return tx.SwitchV2(off) }); err != nil {
+	return c.switchV2(p, store, &school)
+}
+
+// policy gives a school's policy with what was given.
+func (c *schoolSetCommand) policy(p lyceum.SalePolicy) lyceum.SalePolicy {
+	for _, part := range []struct {
+		given string
+		to    *lyceum.Consequence
+	}{{c.OnRefund, &p.OnRefund}, {c.OnChargeback, &p.OnChargeback}, {c.OnCancellation, &p.OnCancellation}} {
+		if part.given != "" {
+			*part.to = lyceum.Consequence(part.given)
+		}
+	}
+	if c.AbandonAfter != 0 {
+		p.AbandonAfter = c.AbandonAfter
+	}
+	return p
+}
+
+func (c *schoolSetCommand) switchV2(p *program, store lyceum.Store, school *lyceum.School) error {
+	off := c.V2 == "off"
+	if school.V2Disabled == off {
+		fmt.Fprintf(p.stdout, "Version 2 is %s for school %d already.\n", c.V2, school.ID)
+		return nil
+	}
+	if err := store.Write(p.ctx, lyceum.Stamp{School: school.ID, At: p.clock(), Actor: actor}, func(tx lyceum.Tx) error { return tx.SwitchV2(off) }); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "Version 2 is %s for school %d.\n", c.V2, id)
+	fmt.Fprintf(p.stdout, "Version 2 is %s for school %d.\n", c.V2, school.ID)
 	return nil
 }
 

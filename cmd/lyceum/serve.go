@@ -321,6 +321,8 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error) er
 	group.Go(func() { s.keepTime(background) })
 	if len(s.events.Ring) > 0 {
 		courier := &webhook.Courier{Events: s.events, Sender: s.sender, Log: s.log, Changed: func() <-chan struct{} { return s.store.Changed(0) }}
+		s.metrics.Count("lyceum_webhook_attempts_delivered_total", "Attempts to deliver an event that were answered with 2xx.", courier.Delivered)
+		s.metrics.Count("lyceum_webhook_attempts_failed_total", "Attempts to deliver an event that were answered otherwise, or not at all.", courier.Failed)
 		group.Go(func() { courier.Run(background) })
 	} else {
 		s.log.Info("webhooks are not sent by this process: it has no secret key; give it one with --secret-key-file")

@@ -1269,7 +1269,7 @@ type Webhook struct {
 	// URL The address.
 	URL string `json:"url"`
 
-	// EventTrigger The kind of event, such as `Enrollment.created`.
+	// EventTrigger The kind of event, such as `Enrollment.created`; several are parted by commas, and `all` is all of them.
 	EventTrigger string `json:"event_trigger"`
 
 	// WebhookEventsCount How many events there ever were for it, those included that could not be delivered.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -38,12 +39,21 @@ type Courier struct {
 	Changed func() <-chan struct{}
 	Log     *slog.Logger
 
+	delivered, failed atomic.Int64 // attempts
+
 	mu      sync.Mutex
 	sending map[lyceum.DueWebhook]int
 	total   int
 	freed   chan struct{}
 	work    sync.WaitGroup
 }
+
+// Delivered and Failed give how many attempts were answered with 2xx, and how
+// many were not.
+func (c *Courier) Delivered() int64 { return c.delivered.Load() }
+
+// Failed is described at Delivered.
+func (c *Courier) Failed() int64 { return c.failed.Load() }
 
 // Run delivers until the context ends, and then lets what is under way finish.
 func (c *Courier) Run(ctx context.Context) {
@@ -126,6 +136,11 @@ func (c *Courier) begin(ctx context.Context, hook lyceum.DueWebhook, p *events.P
 		o := c.send(ctx, p)
 		if ctx.Err() != nil {
 			return // it is due again when its lease is over
+		}
+		if o.Delivered {
+			c.delivered.Add(1)
+		} else {
+			c.failed.Add(1)
 		}
 		c.note(ctx, "keep the outcome of a delivery", c.Events.Report(ctx, p, o))
 	})
