@@ -112,7 +112,7 @@ func appendChange(b []byte, c *lyceum.ChangeRecord) ([]byte, error) {
 func appendObject(b []byte, object any) ([]byte, error) {
 	switch o := object.(type) {
 	case lyceum.Transaction:
-		return appendTransaction(b, &o), nil
+		return wire.AppendTransaction(b, &o), nil
 	case lyceum.Sale:
 		return appendSale(b, &o), nil
 	case lyceum.Enrollment:

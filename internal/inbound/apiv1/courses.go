@@ -114,11 +114,11 @@ func (l enrollmentList) AppendJSON(b []byte) ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendInt(b, `{"user_id":`, e.User)
+		b = wire.AppendNumber(b, `{"user_id":`, e.User)
 		b = lyceum.AppendTime(append(b, `,"enrolled_at":"`...), e.EnrolledAt)
-		b = appendOptTime(append(b, `","completed_at":`...), e.CompletedAt)
-		b = appendInt(b, `,"percent_complete":`, e.PercentComplete)
-		b = append(appendOptTime(append(b, `,"expires_at":`...), e.ExpiresAt), '}')
+		b = wire.AppendOptMoment(b, `","completed_at":`, e.CompletedAt)
+		b = wire.AppendNumber(b, `,"percent_complete":`, e.PercentComplete)
+		b = append(wire.AppendOptMoment(b, `,"expires_at":`, e.ExpiresAt), '}')
 	}
 	return append(appendMeta(append(b, "],"...), l.Total, l.Page, len(l.Enrollments)), '}'), nil
 }

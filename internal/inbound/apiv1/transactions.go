@@ -3,8 +3,6 @@ package apiv1
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"time"
 
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
@@ -70,7 +68,7 @@ func (l transactionList) AppendJSON(b []byte) ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendTransaction(b, t)
+		b = wire.AppendTransaction(b, t)
 	}
 	b = append(b, "],"...)
 	b = appendMeta(b, l.Total, l.Page, len(l.Transactions))
@@ -88,57 +86,4 @@ func fits(t *lyceum.Transaction) error {
 		}
 	}
 	return nil
-}
-
-func appendTransaction(b []byte, t *lyceum.Transaction) []byte {
-	b = appendInt(b, `{"id":`, t.ID)
-	b = appendInt(b, `,"user_id":`, t.UserID)
-	b = appendInt(b, `,"pricing_plan_id":`, t.PricingPlanID)
-	b = appendInt(b, `,"sale_id":`, t.SaleID)
-	b = append(b, `,"created_at":"`...)
-	b = lyceum.AppendTime(b, t.CreatedAt)
-	b = append(b, `","purchased_at":"`...)
-	b = lyceum.AppendTime(b, t.PurchasedAt)
-	b = appendInt(b, `","charge":`, t.Charge)
-	b = appendInt(b, `,"final_price":`, t.FinalPrice)
-	b = append(b, `,"currency":"`...)
-	b = append(b, t.Currency...) // three capital letters
-	b = appendInt(b, `","tax_charge":`, t.TaxCharge)
-	b = appendInt(b, `,"revenue":`, t.Revenue)
-	if t.Paid {
-		b = append(b, `,"status":"paid","has_chargeback":`...)
-	} else {
-		b = append(b, `,"status":null,"has_chargeback":`...)
-	}
-	if t.HasChargeback.Present {
-		b = strconv.AppendBool(b, t.HasChargeback.Value)
-	} else {
-		b = append(b, "null"...)
-	}
-	b = appendOpt(b, `,"chargeback_fee":`, t.ChargebackFee)
-	b = appendOpt(b, `,"affiliate_id":`, t.AffiliateID)
-	b = appendInt(b, `,"affiliate_fees":`, t.AffiliateFees)
-	b = appendOpt(b, `,"author_id":`, t.AuthorID)
-	b = appendInt(b, `,"author_fees":`, t.AuthorFees)
-	b = appendOpt(b, `,"coupon_id":`, t.CouponID)
-	b = appendOptTime(append(b, `,"refunded_at":`...), t.RefundedAt)
-	return append(appendInt(b, `,"amount_refunded":`, t.AmountRefunded), '}')
-}
-
-func appendInt[T ~int32 | ~int64](b []byte, key string, v T) []byte {
-	return strconv.AppendInt(append(b, key...), int64(v), 10)
-}
-
-func appendOpt[T ~int32 | ~int64](b []byte, key string, v lyceum.Opt[T]) []byte {
-	if !v.Present {
-		return append(append(b, key...), "null"...)
-	}
-	return appendInt(b, key, v.Value)
-}
-
-func appendOptTime(b []byte, at lyceum.Opt[time.Time]) []byte {
-	if !at.Present {
-		return append(b, "null"...)
-	}
-	return append(lyceum.AppendTime(append(b, '"'), at.Value), '"')
 }

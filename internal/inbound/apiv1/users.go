@@ -43,7 +43,7 @@ func (l userList) AppendJSON(b []byte) ([]byte, error) {
 		} else {
 			b = append(b, "null"...)
 		}
-		b = append(appendInt(b, `,"id":`, u.ID), '}')
+		b = append(wire.AppendNumber(b, `,"id":`, u.ID), '}')
 	}
 	meta, err := json.Marshal(userMeta(&l.UserListing, l.after))
 	return append(append(append(b, `],"meta":`...), meta...), '}'), err
