@@ -65,6 +65,8 @@ func eventGroups(chosen []string) []eventGroup {
 			{Name: lyceum.EnrollmentCompletedEvent, When: "A learner has completed all of a course."},
 			{Name: lyceum.EnrollmentDisabledEvent, When: "A learner’s access to a course ends."},
 			{Name: lyceum.LectureProgressEvent, When: "A learner completes a lecture."},
+			{Name: lyceum.QuizResponseEvent, When: "A learner answers a quiz."},
+			{Name: lyceum.CommentCreatedEvent, When: "A learner writes under a lecture."},
 		}},
 		{"Orders", []eventChoice{
 			{Name: lyceum.AbandonedOrderEvent, When: "An order was begun and not paid for."},
