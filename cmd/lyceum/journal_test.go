@@ -430,3 +430,19 @@ func killDuringDeliveries(t *testing.T, s *shop, cycles int) {
 	twice := int(box.came.Load()) - len(box.ids)
 	t.Logf("%d kills, %d sales acknowledged, %d missing, %d sent again", cycles, len(sold), missing, twice)
 }
+
+// TestTheDocumentsHaveTheScript: what is shown is what is run.
+func TestTheDocumentsHaveTheScript(t *testing.T) {
+	script, err := os.ReadFile("../../docs/samples/copy.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/own-interface.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, program, _ := strings.Cut(string(script), "\n") // after its comment
+	if !strings.Contains(string(page), "```js\n"+program+"```\n") {
+		t.Error("docs/own-interface.md shows another script than docs/samples/copy.mjs")
+	}
+}
