@@ -232,7 +232,7 @@ A school is open at %[1]s with %[2]d transactions (seed %[3]d, %[4]s).
   Console     %[1]s/admin
   API key     %[5]s
   Reference   %[1]s/docs
-  Contract    %[1]s/openapi/v1.yaml and v2.yaml
+  Contract    %[1]s/openapi/v1.yaml, v2.yaml and lyceum.yaml
 
 Try it:
 
