@@ -113,7 +113,6 @@ func (c *serveCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	p.log.Info("serving", "address", base, "schools", len(schools), "engine", store.Engine())
 	if len(schools) == 0 {
 		p.log.Info("there is no school yet; make one with: lyceum school create --name NAME --owner-email ADDRESS")
 	}
@@ -125,6 +124,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 		defer metrics.Close()
 		go serveMetrics(p, metrics, service.metrics)
 	}
+	p.log.Info("serving", "address", base, "schools", len(schools), "engine", store.Engine())
 	return service.run(p.ctx, func(ctx context.Context) error {
 		return server.Serve(ctx, listener, handler, secure, p.log)
 	})
