@@ -17,8 +17,10 @@ type Store interface {
 	// CreateSchool keeps a new school. With ID 0 the store chooses one.
 	CreateSchool(ctx context.Context, s School, actor string) (School, error)
 
-	// Write runs change in a transaction of the school. The entries that its
-	// saves append are numbered and kept in the same transaction. When Write
+	// Write runs change in a transaction of the school. The changes of a school
+	// take turns, those of other processes too: what a change reads stays so
+	// until it ends. The entries that its saves append are numbered and kept in
+	// the same transaction. When Write
 	// returns nil the change is on disk; when it returns an error nothing of
 	// it is kept. The function may be run more than once, and must touch
 	// nothing outside but its own results.

@@ -90,7 +90,7 @@ func (s *Service) Enroll(ctx context.Context, v Viewer, user lyceum.UserID, cour
 		if err := tx.Exist(course, user); err != nil {
 			return err
 		}
-		id, err := tx.NextID(lyceum.EnrollmentSequence) // before reading: it makes others wait
+		id, err := tx.NextID(lyceum.EnrollmentSequence)
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 	}
 	var at time.Time
 	err := s.change(ctx, v, func(tx lyceum.Tx, now time.Time) error {
-		id, err := tx.NextID(lyceum.LectureProgressSequence) // before reading: it makes others wait
+		id, err := tx.NextID(lyceum.LectureProgressSequence)
 		if err != nil {
 			return err
 		}

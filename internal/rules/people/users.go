@@ -109,7 +109,7 @@ func (s *Service) Create(ctx context.Context, school lyceum.SchoolID, n NewUser,
 	now := s.clock()
 	user.CreatedAt = lyceum.Second(now)
 	err := s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
-		id, err := tx.NextID(lyceum.UserSequence) // before reading: it makes others wait
+		id, err := tx.NextID(lyceum.UserSequence)
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (s *Service) CheckAddress(email string, name lyceum.Opt[string]) error {
 // Register gives the user with an address, and makes a student of whoever has
 // it where there is none.
 func (s *Service) Register(tx lyceum.Tx, now time.Time, email string, name lyceum.Opt[string]) (lyceum.UserID, error) {
-	id, err := tx.NextID(lyceum.UserSequence) // before reading: it makes others wait
+	id, err := tx.NextID(lyceum.UserSequence)
 	if err != nil {
 		return 0, err
 	}

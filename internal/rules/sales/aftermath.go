@@ -61,7 +61,7 @@ func recurring(sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
 func (s *Service) Renew(ctx context.Context, by lyceum.By, id lyceum.SaleID, a Amounts, reference lyceum.Opt[string]) (TransactionDetail, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (TransactionDetail, error) {
-		if err := tx.Reserve(lyceum.TransactionSequence); err != nil { // before reading: it makes others wait
+		if err := tx.Reserve(lyceum.TransactionSequence); err != nil {
 			return TransactionDetail{}, err
 		}
 		sale, plan, err := running(tx, id)
@@ -261,7 +261,7 @@ type step func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, last lyceum.O
 func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionID, do step) (TransactionDetail, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (TransactionDetail, error) {
-		number, err := tx.NextID(lyceum.MovementSequence) // before reading: it makes others wait
+		number, err := tx.NextID(lyceum.MovementSequence)
 		if err != nil {
 			return TransactionDetail{}, err
 		}

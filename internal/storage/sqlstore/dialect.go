@@ -47,10 +47,11 @@ type dialect struct {
 	// cancellable tells that a context may end a statement midway. SQLite's
 	// connections have been seen to answer SQLITE_INTERRUPT for ever after.
 	cancellable bool
-	// skipLocked lets a query pass over rows that another writer holds.
-	skipLocked string
 	// lanes is the number of writers.
 	lanes int
+	// turn waits until no other transaction changes a school, and keeps the
+	// others waiting; empty for an engine that has one writer at a time.
+	turn string
 	// snapshot opens a transaction whose statements see one moment.
 	snapshot sql.TxOptions
 	// fault reads an error of the driver.
@@ -58,6 +59,9 @@ type dialect struct {
 	// integrity lists what the engine itself finds damaged.
 	integrity func(context.Context, *sql.DB) ([]string, error)
 }
+
+// schoolLocks sets the locks of schools apart from others in the database.
+const schoolLocks = "1819894629"
 
 func sqliteDialect() *dialect {
 	return &dialect{
@@ -80,8 +84,8 @@ func postgresDialect() *dialect {
 		migrations:  "migrations/postgres",
 		rebind:      func(text string) string { return text },
 		cancellable: true,
-		skipLocked:  " FOR UPDATE SKIP LOCKED",
 		lanes:       8,
+		turn:        "SELECT pg_advisory_xact_lock(" + schoolLocks + ", $1)",
 		snapshot:    sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
 		fault:       postgresFault,
 		integrity:   func(context.Context, *sql.DB) ([]string, error) { return nil, nil },

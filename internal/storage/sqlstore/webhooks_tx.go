@@ -90,8 +90,8 @@ func (t *tx) ClaimDeliveries(webhook lyceum.WebhookID, now, until time.Time, lim
 	var found []lyceum.WebhookEvent
 	var row lyceum.WebhookEvent
 	err := t.session.each("UPDATE webhook_events SET next_attempt_at = $1 WHERE school_id = $2 AND webhook_event_id IN (SELECT webhook_event_id FROM webhook_events"+
-		" WHERE school_id = $3 AND webhook_id = $4 AND next_attempt_at IS NOT NULL AND next_attempt_at <= $5 ORDER BY next_attempt_at, webhook_event_id LIMIT $6"+
-		t.session.pool.dialect.skipLocked+") RETURNING "+webhookEvents.list(),
+		" WHERE school_id = $3 AND webhook_id = $4 AND next_attempt_at IS NOT NULL AND next_attempt_at <= $5 ORDER BY next_attempt_at, webhook_event_id LIMIT $6)"+
+		" RETURNING "+webhookEvents.list(),
 		[]any{micros(until), int64(t.stamp.School), int64(t.stamp.School), int64(webhook), micros(now), int64(limit)}, webhookEvents.scan(&row),
 		func() error { found = append(found, row); return nil })
 	if err != nil {

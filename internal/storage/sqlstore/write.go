@@ -139,7 +139,12 @@ func (s *Store) try(group []*change) error {
 	defer cancel()
 	return s.writes.transact(ctx, nil, func(q *session) (bool, error) {
 		kept := false
-		for _, c := range group {
+		for i, c := range group {
+			if s.dialect.turn != "" && (i == 0 || c.school != group[i-1].school) {
+				if err := q.exec(s.dialect.turn, int64(c.school)); err != nil {
+					return false, fmt.Errorf("take the school's turn: %w", err)
+				}
+			}
 			if err := s.member(q, c, len(group) > 1); err != nil {
 				return false, err
 			}
