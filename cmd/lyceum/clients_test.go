@@ -57,10 +57,7 @@ func openSandbox(t *testing.T) (file string, said credentials) {
 // flow: authorize, exchange, profile, refresh, a wrong exchange, revocation.
 // Their versions are those of testdata/clients/package-lock.json.
 func TestClientsOfOthers(t *testing.T) {
-	if _, err := exec.LookPath("npm"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("the libraries cannot be had: npm is not installed")
-		}
+	if !installed(t, "npm") {
 		t.Skip("npm is not installed")
 	}
 	file, _ := openSandbox(t)

@@ -195,10 +195,7 @@ func (s *shop) trade(t *testing.T, writer int, stop <-chan struct{}) (sold []int
 // school while others write, and while the server and the script itself are
 // killed again and again. In the end the copy is the school.
 func TestTheFeedMissesNothing(t *testing.T) {
-	if _, err := exec.LookPath("node"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("node is not installed")
-		}
+	if !installed(t, "node") {
 		t.Skip("node is not installed")
 	}
 	const kills, tradersCount = 8, 4

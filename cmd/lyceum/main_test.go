@@ -150,3 +150,16 @@ func newSchool(t testing.TB) (dir string) {
 	command(t, "school", "create", "--data", dir, "--name", "Fernwood", "--owner-email", "owner@example.com")
 	return dir
 }
+
+// installed tells whether a program is there that some tests need. Where all
+// tests must run, one that is not ends the test.
+func installed(t interface {
+	Fatalf(format string, args ...any)
+}, name string,
+) bool {
+	_, err := exec.LookPath(name)
+	if err != nil && os.Getenv("CI") == "true" {
+		t.Fatalf("%s is not installed", name)
+	}
+	return err == nil
+}

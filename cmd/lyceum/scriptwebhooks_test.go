@@ -132,10 +132,7 @@ func scriptVerified(ts *testscript.TestScript, args []string) {
 
 // verifiedByNode asks the library that JavaScript's receivers use.
 func verifiedByNode(ts *testscript.TestScript, file, secret string) {
-	if _, err := exec.LookPath("npm"); err != nil {
-		if os.Getenv("CI") == "true" {
-			ts.Fatalf("npm is not installed")
-		}
+	if !installed(ts, "npm") {
 		return
 	}
 	dir, err := os.MkdirTemp(ts.MkAbs("."), "node")

@@ -24,7 +24,7 @@ func TestOnceAtTheSameMoment(t *testing.T) {
 					if acts.Add(1) == 1 {
 						return "", errors.New("the first fails")
 					}
-					time.Sleep(time.Millisecond) // all others have come by then: it is virtual
+					synctest.Wait() // until all others have come
 					return "/made", nil
 				})
 				if err == nil && before == "/made" {

@@ -303,11 +303,15 @@ func TestR10_Rebinding(t *testing.T) {
 // TestR10_RebindingAfterADelivery has the name mean a receiver that is reached,
 // and then this machine, at the same port.
 func TestR10_RebindingAfterADelivery(t *testing.T) {
-	receiver := at(t, "127.0.0.2:0", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	_, port, _ := net.SplitHostPort(receiver.Listener.Addr().String())
-	listener, err := net.Listen("tcp", "127.0.0.1:"+port)
-	if err != nil {
-		t.Skip("the port is taken by another program:", err)
+	var port string
+	var listener net.Listener
+	for try := 0; listener == nil; try++ { // a port that is free at both addresses
+		receiver := at(t, "127.0.0.2:0", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		_, port, _ = net.SplitHostPort(receiver.Listener.Addr().String())
+		var err error
+		if listener, err = net.Listen("tcp", "127.0.0.1:"+port); err != nil && try == 20 {
+			t.Fatal(err)
+		}
 	}
 	reached := make(chan struct{}, 10)
 	go func() {
