@@ -8,7 +8,7 @@ import (
 )
 
 // The objects of the feed that the contract has no schema for
-// (docs/reference.md, "Changes").
+// (docs/own-interface.md, "Changes").
 type (
 	course struct {
 		ID           int32     `json:"id"`

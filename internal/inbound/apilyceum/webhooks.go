@@ -154,8 +154,8 @@ func bindListDeliveries(in *wire.Input) deliveriesAsked {
 func (f *Face) ListDeliveries(ctx context.Context, who wire.Principal, q deliveriesAsked) (wire.JSON, error) {
 	listing, err := f.Events.Deliveries(ctx, who.Caller.School, q.filter, q.page)
 	list := gen.DeliveryList{Deliveries: []gen.Delivery{}, Meta: metaOf(q.page, listing.Total)}
-	for i := range listing.Events {
-		list.Deliveries = append(list.Deliveries, deliveryOf(&listing.Events[i], listing.Names[listing.Events[i].ID]))
+	for i := range listing.Deliveries {
+		list.Deliveries = append(list.Deliveries, deliveryOf(&listing.Deliveries[i].WebhookEvent, listing.Deliveries[i].Name))
 	}
 	return wire.JSON{Value: list}, err
 }

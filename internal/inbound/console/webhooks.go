@@ -188,8 +188,8 @@ func (c *console) log(r *http.Request, v *visit, hook lyceum.WebhookID) (hookLog
 		return l, err
 	}
 	l.Total, l.Turn = listing.Total, newTurn(l.Form, []string{"state"}, logSize, int64(page.Number), listing.Total)
-	for i := range listing.Events {
-		l.Rows = append(l.Rows, rowOf(&listing.Events[i], listing.Names[listing.Events[i].ID]))
+	for i := range listing.Deliveries {
+		l.Rows = append(l.Rows, rowOf(&listing.Deliveries[i].WebhookEvent, listing.Deliveries[i].Name))
 	}
 	return l, nil
 }

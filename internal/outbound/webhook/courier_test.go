@@ -210,8 +210,8 @@ func (p *post) states(t *testing.T, id lyceum.WebhookID) (told []string, ids []l
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.Reverse(listing.Events)
-	for _, d := range listing.Events {
+	slices.Reverse(listing.Deliveries)
+	for _, d := range listing.Deliveries {
 		told = append(told, fmt.Sprint(d.State, " ", d.ResponseStatus.Value))
 		ids = append(ids, d.ID)
 	}
@@ -356,6 +356,36 @@ func TestR17_AttemptsFollowTheSchedule(t *testing.T) {
 	if told, _ := p.states(t, w.ID); told[0] != "delivered 200" {
 		t.Error(told)
 	}
+}
+
+// TestR17_ResumedWhileDispatched: an event that is on its way to a failed
+// webhook when that is switched on again comes too.
+func TestR17_ResumedWhileDispatched(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
+		p := newPost(t, store)
+		to := newReceiver(t, status(410))
+		w := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
+		p.sell(t)
+		p.rounds(t)
+		if state := p.webhook(t, w.ID).State; state != lyceum.WebhookFailed {
+			t.Fatal(state)
+		}
+		to.becomes(nil)
+		render := p.events.Render
+		p.events.Render = func(ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord) ([]byte, error) {
+			if p.webhook(t, w.ID).State == lyceum.WebhookFailed {
+				if _, err := p.events.Resume(ctx, p.by(), w.ID, events.WithReplay); err != nil {
+					t.Error(err)
+				}
+			}
+			return render(ctx, school, c)
+		}
+		p.sell(t)
+		p.rounds(t)
+		if told, _ := p.states(t, w.ID); !slices.Equal(told, []string{"delivered 200", "delivered 200"}) {
+			t.Error(told)
+		}
+	})
 }
 
 // TestR17_AFailedWebhookMissesNothing: after four attempts the webhook has

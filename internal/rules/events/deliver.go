@@ -40,17 +40,17 @@ type Parcel struct {
 // Claim takes up to limit deliveries of a webhook to be sent. Whoever claims
 // them sends them and reports; if not, they are due again after half a minute.
 func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) ([]Parcel, error) {
-	w, err := s.store.GetWebhook(ctx, due.School, due.Webhook)
-	if err != nil {
-		return nil, err
-	}
 	now := s.clock()
+	var w lyceum.Webhook
 	var claimed []lyceum.WebhookEvent
-	err = s.store.Write(ctx, lyceum.Stamp{School: due.School, At: now, Actor: "webhooks"}, func(tx lyceum.Tx) error {
+	err := s.store.Write(ctx, lyceum.Stamp{School: due.School, At: now, Actor: "webhooks"}, func(tx lyceum.Tx) error {
+		var err error
+		if w, err = tx.GetWebhook(due.Webhook); err != nil {
+			return err
+		}
 		if !w.Live || w.DeletedAt.Present || w.State == lyceum.WebhookFailed {
 			return tx.CancelDeliveries(w.ID)
 		}
-		var err error
 		claimed, err = tx.ClaimDeliveries(w.ID, now, now.Add(lease), limit)
 		return err
 	})

@@ -38,7 +38,7 @@ func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bo
 	}
 	names := wanted(hooks)
 	if len(names) == 0 {
-		return false, s.keep(ctx, school, from, last, nil, nil)
+		return false, s.keep(ctx, school, from, last, nil)
 	}
 	listing, err := s.store.FindChanges(ctx, school, lyceum.ChangeFilter{After: from, Limit: dispatchSize, Events: true, Names: names})
 	if err != nil {
@@ -47,47 +47,58 @@ func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bo
 	// Of what came after, a webhook may know that is not among these.
 	listing.Changes = slices.DeleteFunc(listing.Changes, func(c lyceum.ChangeRecord) bool { return c.Number > last })
 	listing.Next = min(listing.Next, last)
-	now := s.clock()
 	var payloads []lyceum.EventPayload
-	var deliveries []lyceum.WebhookEvent
 	for i := range listing.Changes {
 		c := &listing.Changes[i]
 		if c.Type == lyceum.WebhookEventResent { // it is on its way already
-			continue
-		}
-		before := len(deliveries)
-		p := lyceum.EventPayload{Number: c.Number, Event: c.Event.Value, ObjectID: c.ObjectID, At: c.At}
-		for n := range hooks {
-			if w := &hooks[n]; w.Live && !w.DeletedAt.Present && w.Wants(p.Event) && !c.At.Before(w.CreatedAt) {
-				deliveries = append(deliveries, delivery(w, &p, 0, now))
-			}
-		}
-		if len(deliveries) == before {
 			continue
 		}
 		object, err := s.Render(ctx, school, c)
 		if err != nil {
 			return false, err
 		}
-		p.Object = string(object)
-		payloads = append(payloads, p)
+		payloads = append(payloads, lyceum.EventPayload{Number: c.Number, Event: c.Event.Value, ObjectID: c.ObjectID, At: c.At, Object: string(object)})
 	}
-	return listing.More, s.keep(ctx, school, from, listing.Next, payloads, deliveries)
+	return listing.More, s.keep(ctx, school, from, listing.Next, payloads)
 }
 
 // wanted gives the events that any of the webhooks is told of.
 func wanted(hooks []lyceum.Webhook) []lyceum.EventName {
 	return slices.DeleteFunc(lyceum.EventNames(), func(name lyceum.EventName) bool {
-		return !slices.ContainsFunc(hooks, func(w lyceum.Webhook) bool { return w.Live && !w.DeletedAt.Present && w.Wants(name) })
+		return !slices.ContainsFunc(hooks, func(w lyceum.Webhook) bool { return hears(&w, name) })
 	})
 }
 
-// keep keeps deliveries, unless another process was quicker.
-func (s *Service) keep(ctx context.Context, school lyceum.SchoolID, from, to int64, payloads []lyceum.EventPayload, deliveries []lyceum.WebhookEvent) error {
-	return s.store.Write(ctx, lyceum.Stamp{School: school, At: s.clock(), Actor: "webhooks"}, func(tx lyceum.Tx) error {
+// keep turns events into deliveries, unless another process was quicker. To
+// whom they go is decided here: a webhook that was switched on again since they
+// were read must not miss them.
+func (s *Service) keep(ctx context.Context, school lyceum.SchoolID, from, to int64, payloads []lyceum.EventPayload) error {
+	now := s.clock()
+	return s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: "webhooks"}, func(tx lyceum.Tx) error {
 		mine, err := tx.MoveCursor(dispatched, from, to)
-		if err != nil || !mine || len(deliveries) == 0 {
+		if err != nil || !mine || len(payloads) == 0 {
 			return err
+		}
+		hooks, err := tx.FindWebhooks()
+		if err != nil {
+			return err
+		}
+		var told []lyceum.EventPayload
+		var deliveries []lyceum.WebhookEvent
+		for i := range payloads {
+			p := &payloads[i]
+			before := len(deliveries)
+			for n := range hooks {
+				if w := &hooks[n]; hears(w, p.Event) && !p.At.Before(w.CreatedAt) {
+					deliveries = append(deliveries, delivery(w, p, 0, now))
+				}
+			}
+			if len(deliveries) > before {
+				told = append(told, *p)
+			}
+		}
+		if len(deliveries) == 0 {
+			return nil
 		}
 		first, err := tx.TakeIDs(lyceum.WebhookEventSequence, len(deliveries))
 		if err != nil {
@@ -96,11 +107,16 @@ func (s *Service) keep(ctx context.Context, school lyceum.SchoolID, from, to int
 		for i := range deliveries {
 			deliveries[i].ID = lyceum.WebhookEventID(first + int32(i))
 		}
-		if err := tx.CreatePayloads(payloads); err != nil {
+		if err := tx.CreatePayloads(told); err != nil {
 			return err
 		}
 		return tx.CreateDeliveries(deliveries)
 	})
+}
+
+// hears tells whether this school sends events of a name to a webhook.
+func hears(w *lyceum.Webhook, event lyceum.EventName) bool {
+	return w.Live && !w.DeletedAt.Present && w.Wants(event)
 }
 
 // delivery is an event on its way to a webhook. To one that has failed it does

@@ -69,38 +69,52 @@ type EventListing struct {
 // one for a while if there is none. Names narrows them; none is all.
 func (f *Feed) Events(ctx context.Context, school lyceum.SchoolID, after int64, limit int, names []lyceum.EventName, wait time.Duration) (EventListing, error) {
 	listing, err := f.Changes(ctx, school, lyceum.ChangeFilter{After: after, Limit: limit, Events: true, Names: names}, wait)
+	if err != nil {
+		return EventListing{}, err
+	}
+	numbers := make([]int64, len(listing.Changes))
+	for i := range listing.Changes {
+		numbers[i], _ = toldAs(&listing.Changes[i])
+	}
+	kept, err := f.store.FindPayloads(ctx, school, numbers)
+	if err != nil {
+		return EventListing{}, err
+	}
 	told := EventListing{Next: listing.Next, More: listing.More, Last: listing.Last}
 	for i := range listing.Changes {
+		one, err := f.tell(ctx, school, &listing.Changes[i], kept)
 		if err != nil {
-			break
+			return EventListing{}, err
 		}
-		var one Told
-		one, err = f.tell(ctx, school, &listing.Changes[i])
 		told.Events = append(told.Events, one)
 	}
-	return told, err
+	return told, nil
+}
+
+// toldAs gives the number that the payload of an event is kept under, and the
+// delivery that is sent again, if that is what the entry tells.
+func toldAs(c *lyceum.ChangeRecord) (number int64, again lyceum.Opt[lyceum.WebhookEventID]) {
+	if d, ok := c.Object.(lyceum.WebhookEvent); ok {
+		return d.Number.Value, lyceum.Some(d.ID)
+	}
+	return c.Number, again
 }
 
 // tell gives an event the body it has or had. What webhooks were told is kept;
 // the others are told as they are now.
-func (f *Feed) tell(ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord) (Told, error) {
-	told := Told{Number: c.Number, At: c.At, Event: c.Event.Value}
-	payload := lyceum.EventPayload{Number: c.Number, Event: c.Event.Value, ObjectID: c.ObjectID, At: c.At}
+func (f *Feed) tell(ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord, kept map[int64]lyceum.EventPayload) (Told, error) {
+	number, again := toldAs(c)
 	delivery := lyceum.WebhookEventID(c.Number)
-	if d, ok := c.Object.(lyceum.WebhookEvent); ok {
-		told.Resent, delivery, payload.Number = true, d.ID, d.Number.Value
+	if again.Present {
+		delivery = again.Value
 	}
-	kept, err := f.store.FindPayloads(ctx, school, []int64{payload.Number})
-	if err != nil {
-		return told, err
+	payload, before := kept[number]
+	if !before {
+		object, err := f.events.Render(ctx, school, c)
+		if err != nil {
+			return Told{}, err
+		}
+		payload = lyceum.EventPayload{Number: number, Event: c.Event.Value, ObjectID: c.ObjectID, At: c.At, Object: string(object)}
 	}
-	if before, ok := kept[payload.Number]; ok {
-		payload = before
-	} else if object, err := f.events.Render(ctx, school, c); err != nil {
-		return told, err
-	} else {
-		payload.Object = string(object)
-	}
-	told.Body = f.events.Envelope(&payload, delivery, false)
-	return told, nil
+	return Told{Number: c.Number, At: c.At, Event: c.Event.Value, Resent: again.Present, Body: f.events.Envelope(&payload, delivery, false)}, nil
 }

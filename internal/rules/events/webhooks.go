@@ -116,29 +116,41 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (With
 	})
 }
 
-// change runs a change of a webhook that this school sends to.
-func (s *Service) change(ctx context.Context, by lyceum.By, id lyceum.WebhookID, do func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error) (lyceum.Webhook, error) {
+// change runs a change of a webhook that this school sends to. Result is what
+// is told of the webhook afterwards.
+func change[T any](ctx context.Context, s *Service, by lyceum.By, id lyceum.WebhookID, result func(lyceum.Webhook) T, do func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error) (T, error) {
 	now := s.clock()
-	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Webhook, error) {
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (T, error) {
 		w, err := tx.GetWebhook(id)
-		if err := standing(&w, err); err != nil {
-			return w, err
-		}
-		if !w.Live {
-			return w, &lyceum.Error{Kind: lyceum.Conflict, Code: "record_only", Detail: fmt.Sprintf("webhook %d is a record of another server: nothing is sent to it", id)}
+		if err := own(&w, err); err != nil {
+			return result(w), err
 		}
 		before := w
 		if err := do(tx, &w, now); err != nil || w == before {
-			return w, err
+			return result(w), err
 		}
 		_, err = tx.SaveWebhooks([]lyceum.Webhook{w})
-		return w, err
+		return result(w), err
 	})
+}
+
+// itself is the result of a change that tells of the webhook alone.
+func itself(w lyceum.Webhook) lyceum.Webhook { return w }
+
+// own refuses a webhook that was deleted, or that another server sends to.
+func own(w *lyceum.Webhook, err error) error {
+	if err := standing(w, err); err != nil {
+		return err
+	}
+	if !w.Live {
+		return &lyceum.Error{Kind: lyceum.Conflict, Code: "record_only", Detail: fmt.Sprintf("webhook %d is a record of another server: nothing is sent to it", w.ID)}
+	}
+	return nil
 }
 
 // Update changes where a webhook is sent to and what it is told.
 func (s *Service) Update(ctx context.Context, by lyceum.By, id lyceum.WebhookID, apply func(*WebhookForm)) (lyceum.Webhook, error) {
-	return s.change(ctx, by, id, func(tx lyceum.Tx, w *lyceum.Webhook, _ time.Time) error {
+	return change(ctx, s, by, id, itself, func(tx lyceum.Tx, w *lyceum.Webhook, _ time.Time) error {
 		f := WebhookForm{URL: w.URL, AsArray: w.AsArray, Schedule: w.Schedule}
 		if w.EventTrigger != lyceum.AllEvents {
 			f.Events = strings.Split(w.EventTrigger, ",")
@@ -155,7 +167,7 @@ func (s *Service) Update(ctx context.Context, by lyceum.By, id lyceum.WebhookID,
 
 // Delete deletes a webhook. What waits for it is given up.
 func (s *Service) Delete(ctx context.Context, by lyceum.By, id lyceum.WebhookID) error {
-	_, err := s.change(ctx, by, id, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
+	_, err := change(ctx, s, by, id, itself, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
 		w.DeletedAt = lyceum.Some(lyceum.Second(now))
 		tx.Note(lyceum.WebhookDeleted, int32(id))
 		return tx.CancelDeliveries(id)
@@ -168,19 +180,15 @@ func (s *Service) Rotate(ctx context.Context, by lyceum.By, id lyceum.WebhookID)
 	if len(s.Ring) == 0 {
 		return WithSecret{}, errNoRing
 	}
-	render := by.Once
-	if render != nil {
-		own := *render
-		own.Render = func(v any) ([]byte, error) { return render.Render(s.withSecret(by.School, v.(lyceum.Webhook))) }
-		by.Once = &own
+	told := func(w lyceum.Webhook) WithSecret {
+		return WithSecret{w, s.Ring.secret(by.School, w.ID, w.SecretGeneration)}
 	}
-	w, err := s.change(ctx, by, id, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
+	return change(ctx, s, by, id, told, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
 		w.SecretGeneration++
 		w.OldSecretUntil = lyceum.Some(lyceum.Second(now).Add(oldSecretLife))
 		tx.Note(lyceum.WebhookSecretRotated, int32(id))
 		return nil
 	})
-	return s.withSecret(by.School, w), err
 }
 
 // Secret gives the secret of a webhook in one of its generations.
@@ -188,14 +196,10 @@ func (s *Service) Secret(school lyceum.SchoolID, id lyceum.WebhookID, generation
 	return s.Ring.secret(school, id, generation)
 }
 
-func (s *Service) withSecret(school lyceum.SchoolID, w lyceum.Webhook) WithSecret {
-	return WithSecret{w, s.Ring.secret(school, w.ID, w.SecretGeneration)}
-}
-
 // Resume switches a failed webhook on again. With replay everything that it
 // missed is sent, under the ids it had.
 func (s *Service) Resume(ctx context.Context, by lyceum.By, id lyceum.WebhookID, replay Replay) (lyceum.Webhook, error) {
-	return s.change(ctx, by, id, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
+	return change(ctx, s, by, id, itself, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
 		if w.State != lyceum.WebhookFailed {
 			return &lyceum.Error{Kind: lyceum.Conflict, Code: "not_failed", Detail: fmt.Sprintf("webhook %d is %s, not failed", id, w.State)}
 		}
@@ -236,11 +240,12 @@ func replayAll(tx lyceum.Tx, f lyceum.ResendFilter, now time.Time) (int, error) 
 	if err != nil {
 		return 0, err
 	}
-	return len(again), tellAgain(tx, again)
+	_, err = tellAgain(tx, again)
+	return len(again), err
 }
 
-// tellAgain tells those who listen what is sent again.
-func tellAgain(tx lyceum.Tx, again []lyceum.WebhookEvent) error {
+// tellAgain tells those who listen what is sent again, and gives what that is.
+func tellAgain(tx lyceum.Tx, again []lyceum.WebhookEvent) (map[int64]lyceum.EventPayload, error) {
 	slices.SortFunc(again, func(a, b lyceum.WebhookEvent) int { return cmp.Compare(a.ID, b.ID) })
 	numbers := make([]int64, len(again))
 	for i := range again {
@@ -250,17 +255,15 @@ func tellAgain(tx lyceum.Tx, again []lyceum.WebhookEvent) error {
 	for i := range again {
 		tx.Announce(lyceum.WebhookEventResent, int32(again[i].ID), payloads[numbers[i]].Event, "")
 	}
-	return err
+	return payloads, err
 }
 
 // sending refuses a webhook that nothing is sent to.
 func sending(w *lyceum.Webhook, err error) error {
-	switch err := standing(w, err); {
-	case err != nil:
+	if err := own(w, err); err != nil {
 		return err
-	case !w.Live:
-		return &lyceum.Error{Kind: lyceum.Conflict, Code: "record_only", Detail: fmt.Sprintf("webhook %d is a record of another server: nothing is sent to it", w.ID)}
-	case w.State == lyceum.WebhookFailed:
+	}
+	if w.State == lyceum.WebhookFailed {
 		return &lyceum.Error{Kind: lyceum.Conflict, Code: "webhook_failed", Detail: fmt.Sprintf("webhook %d has failed; resume it first", w.ID)}
 	}
 	return nil
@@ -286,12 +289,9 @@ func (s *Service) ResendOne(ctx context.Context, by lyceum.By, id lyceum.Webhook
 		if err := tx.UpdateDelivery(d.WebhookEvent); err != nil {
 			return d, err
 		}
-		payloads, err := tx.FindPayloads([]int64{d.Number.Value})
-		if err != nil {
-			return d, err
-		}
+		payloads, err := tellAgain(tx, []lyceum.WebhookEvent{d.WebhookEvent})
 		d.Name = payloads[d.Number.Value].Event
-		return d, tellAgain(tx, []lyceum.WebhookEvent{d.WebhookEvent})
+		return d, err
 	})
 }
 
@@ -299,18 +299,17 @@ func (s *Service) ResendOne(ctx context.Context, by lyceum.By, id lyceum.Webhook
 // can be tried out: the last of its name once more, with the id 0. Without a
 // name it is the first that the webhook is told of.
 func (s *Service) Test(ctx context.Context, by lyceum.By, id lyceum.WebhookID, name lyceum.Opt[string]) (Named, error) {
-	w, err := s.Webhook(ctx, by.School, id)
-	if err != nil {
+	w, err := s.store.GetWebhook(ctx, by.School, id)
+	if err := sending(&w, err); err != nil {
 		return Named{}, err
 	}
+	known := lyceum.EventNames()
 	event := lyceum.EventName(name.Value)
-	for _, known := range lyceum.EventNames() {
-		if !name.Present && event == "" && w.Wants(known) {
-			event = known
-		}
+	if at := slices.IndexFunc(known, w.Wants); !name.Present && at >= 0 {
+		event = known[at]
 	}
-	if !slices.Contains(lyceum.EventNames(), event) {
-		return Named{}, lyceum.InvalidFields(lyceum.FieldError{Field: "event", Message: "must be the name of an event; there are " + listed(lyceum.EventNames())})
+	if !slices.Contains(known, event) {
+		return Named{}, lyceum.InvalidFields(lyceum.FieldError{Field: "event", Message: "must be the name of an event; there are " + listed(known)})
 	}
 	object, err := s.sample(ctx, by.School, event)
 	if err != nil {
@@ -353,11 +352,11 @@ type Named struct {
 	Name lyceum.EventName
 }
 
-// DeliveryListing is a page of deliveries with the names of their events.
+// DeliveryListing is a page of deliveries and the number of all that pass the
+// filter.
 type DeliveryListing struct {
-	lyceum.WebhookEventListing
-
-	Names map[lyceum.WebhookEventID]lyceum.EventName
+	Deliveries []Named
+	Total      int64
 }
 
 // Deliveries lists the deliveries of a webhook, newest first.
@@ -373,9 +372,9 @@ func (s *Service) Deliveries(ctx context.Context, school lyceum.SchoolID, f lyce
 		}
 	}
 	payloads, err := s.store.FindPayloads(ctx, school, numbers)
-	named := DeliveryListing{listing, map[lyceum.WebhookEventID]lyceum.EventName{}}
+	named := DeliveryListing{Total: listing.Total}
 	for i := range listing.Events {
-		named.Names[listing.Events[i].ID] = payloads[listing.Events[i].Number.Value].Event
+		named.Deliveries = append(named.Deliveries, Named{listing.Events[i], payloads[listing.Events[i].Number.Value].Event})
 	}
 	return named, err
 }
