@@ -56,9 +56,7 @@ const (
 	WebhookEventResent     EntryType = "webhook_event.resent"
 	WebhookSecretRotated   EntryType = "webhook.secret_rotated"
 	MovementCreated        EntryType = "movement.created"
-	MovementUpdated        EntryType = "movement.updated" // never happens: a movement is not changed
 	CommentCreated         EntryType = "comment.created"
-	CommentUpdated         EntryType = "comment.updated" // never happens: a comment is not changed
 	CommentDeleted         EntryType = "comment.deleted"
 	OrderCreated           EntryType = "order.created"
 	OrderUpdated           EntryType = "order.updated"
@@ -75,7 +73,7 @@ func EntryTypes() []EntryType {
 		AttachmentUpdated, EnrollmentCreated, EnrollmentUpdated, ProgressCreated, ProgressUpdated,
 		LectureProgressCreated, LectureProgressUpdated, QuizResponseCreated, QuizResponseUpdated, UserTagged,
 		WebhookCreated, WebhookUpdated, WebhookEventCreated, WebhookEventUpdated, WebhookDeleted, WebhookEventResent,
-		WebhookSecretRotated, MovementCreated, MovementUpdated, CommentCreated, CommentUpdated, CommentDeleted,
+		WebhookSecretRotated, MovementCreated, CommentCreated, CommentDeleted,
 		OrderCreated, OrderUpdated,
 	}
 }
@@ -83,7 +81,7 @@ func EntryTypes() []EntryType {
 // EventName names something that webhooks tell of, in the contract's words.
 type EventName string
 
-// The events that a school can produce (docs/reference.md, "Events").
+// The events that a school can produce (docs/own-interface.md, "Webhooks").
 const (
 	EnrollmentCreatedEvent    EventName = "Enrollment.created"
 	EnrollmentCompletedEvent  EventName = "Enrollment.completed"

@@ -38,7 +38,7 @@ type SalesReader interface {
 
 // SalesTx is the part of a transaction that keeps sales.
 type SalesTx interface {
-	SaveMovements(movements []Movement) (Saved, error)
+	CreateMovement(m Movement) error
 	SaveOrders(orders []PurchaseOrder) (Saved, error)
 	// SetPolicy changes what happens when sales end.
 	SetPolicy(policy SalePolicy) error

@@ -170,7 +170,7 @@ type LearningTx interface {
 	SaveQuizResponses(responses []QuizResponse) (Saved, error)
 	SaveWebhooks(webhooks []Webhook) (Saved, error)
 	SaveWebhookEvents(events []WebhookEvent) (Saved, error)
-	SaveComments(comments []Comment) (Saved, error)
+	CreateComment(c Comment) error
 	// DeleteComment fails with NotFound for a comment that is not there.
 	DeleteComment(id CommentID) error
 	// GetQuiz gives an attachment that is a quiz.

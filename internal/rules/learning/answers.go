@@ -113,7 +113,7 @@ func (s *Service) Comment(ctx context.Context, by lyceum.By, n NewComment) (lyce
 			return lyceum.Comment{}, err
 		}
 		c := lyceum.Comment{ID: lyceum.CommentID(id), Lecture: n.Lecture, User: n.User, Body: n.Body, CreatedAt: lyceum.Second(now)}
-		_, err = tx.SaveComments([]lyceum.Comment{c})
+		err = tx.CreateComment(c)
 		tx.Announce(lyceum.CommentCreated, id, lyceum.CommentCreatedEvent, "")
 		return c, err
 	})

@@ -292,7 +292,7 @@ func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionI
 			detail := fmt.Sprintf(`{"amount_refunded":%d}`, t.AmountRefunded)
 			tx.Announce(lyceum.TransactionUpdated, int32(t.ID), lyceum.TransactionRefundedEvent, detail)
 		}
-		if _, err := tx.SaveMovements([]lyceum.Movement{m}); err != nil {
+		if err := tx.CreateMovement(m); err != nil {
 			return TransactionDetail{}, err
 		}
 		if after != nil {

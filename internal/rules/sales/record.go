@@ -173,7 +173,7 @@ func charge(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, a Amounts
 }
 
 // settle finds what was charged and what of it is the school's own
-// (docs/reference.md, "Books"): the part of the charge that is neither tax nor
+// (docs/own-interface.md, "Books"): the part of the charge that is neither tax nor
 // fees, to the nearest cent.
 func settle(t *lyceum.Transaction, given lyceum.Opt[lyceum.USDCents]) error {
 	var wrong []lyceum.FieldError

@@ -170,7 +170,7 @@ var quizResponses = table[lyceum.QuizResponse]{
 }
 
 var comments = table[lyceum.Comment]{
-	name: "comments", seq: lyceum.CommentSequence, created: lyceum.CommentCreated, updated: lyceum.CommentUpdated,
+	name: "comments", seq: lyceum.CommentSequence, created: lyceum.CommentCreated,
 	columns: []string{"comment_id", "lecture_id", "user_id", "body", "created_at"},
 	id:      func(c *lyceum.Comment) int32 { return int32(c.ID) },
 	bind: func(c *lyceum.Comment) []any {

@@ -170,10 +170,8 @@ func (t *tx) SaveWebhookEvents(rows []lyceum.WebhookEvent) (lyceum.Saved, error)
 	return save(t, &webhookEvents, rows)
 }
 
-// SaveComments implements lyceum.Tx.
-func (t *tx) SaveComments(rows []lyceum.Comment) (lyceum.Saved, error) {
-	return save(t, &comments, rows)
-}
+// CreateComment implements lyceum.Tx.
+func (t *tx) CreateComment(c lyceum.Comment) error { return create(t, &comments, c) }
 
 // DeleteComment implements lyceum.Tx.
 func (t *tx) DeleteComment(id lyceum.CommentID) error {

@@ -7,7 +7,7 @@ import (
 )
 
 var movements = table[lyceum.Movement]{
-	name: "movements", seq: lyceum.MovementSequence, created: lyceum.MovementCreated, updated: lyceum.MovementUpdated,
+	name: "movements", seq: lyceum.MovementSequence, created: lyceum.MovementCreated,
 	columns: []string{"movement_id", "transaction_id", "sale_id", "kind", "amount", "refunded", "at", "reason", "reference"},
 	id:      func(m *lyceum.Movement) int32 { return int32(m.ID) },
 	bind: func(m *lyceum.Movement) []any {

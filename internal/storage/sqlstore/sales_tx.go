@@ -7,10 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// SaveMovements implements lyceum.Tx.
-func (t *tx) SaveMovements(rows []lyceum.Movement) (lyceum.Saved, error) {
-	return save(t, &movements, rows)
-}
+// CreateMovement implements lyceum.Tx.
+func (t *tx) CreateMovement(m lyceum.Movement) error { return create(t, &movements, m) }
 
 // SaveOrders implements lyceum.Tx.
 func (t *tx) SaveOrders(rows []lyceum.PurchaseOrder) (lyceum.Saved, error) {

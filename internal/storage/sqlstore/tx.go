@@ -193,12 +193,7 @@ func (t *tx) SaveOAuthApps(rows []lyceum.OAuthApp) (lyceum.Saved, error) {
 }
 
 // CreateAPIKey implements lyceum.Tx.
-func (t *tx) CreateAPIKey(key lyceum.APIKey) error {
-	if err := insert(t, &apiKeys, []lyceum.APIKey{key}); err != nil {
-		return err
-	}
-	return t.raise(apiKeys.seq, int32(key.ID))
-}
+func (t *tx) CreateAPIKey(key lyceum.APIKey) error { return create(t, &apiKeys, key) }
 
 // RevokeAPIKey implements lyceum.Tx.
 func (t *tx) RevokeAPIKey(id lyceum.APIKeyID, at time.Time) error {

@@ -18,7 +18,10 @@ func feed(t *testing.T, store lyceum.Store) {
 	classroom := NewClassroom("feed")
 	Write(t, store, school, classroom.Save)
 	Write(t, store, school, func(tx lyceum.Tx) error {
-		_, err := tx.SaveComments([]lyceum.Comment{{ID: 1, Lecture: 11, User: 2, Body: "gone soon", CreatedAt: Begin}, {ID: 2, Lecture: 11, User: 2, Body: "stays", CreatedAt: Begin}})
+		err := errors.Join(
+			tx.CreateComment(lyceum.Comment{ID: 1, Lecture: 11, User: 2, Body: "gone soon", CreatedAt: Begin}),
+			tx.CreateComment(lyceum.Comment{ID: 2, Lecture: 11, User: 2, Body: "stays", CreatedAt: Begin}),
+		)
 		tx.Announce(lyceum.CommentCreated, 2, lyceum.CommentCreatedEvent, `{"a":1}`)
 		tx.Announce(lyceum.EnrollmentUpdated, 2, lyceum.EnrollmentCompletedEvent, "")
 		return err
