@@ -57,16 +57,38 @@ func lax(s string) bool {
 // AppendTime appends t as the contract's answers write it: UTC, whole
 // seconds, Z. The year of t in UTC must be from 0 to 9999.
 func AppendTime(b []byte, t time.Time) []byte {
-	year, month, day := t.UTC().Date()
-	hour, minute, second := t.UTC().Clock()
-	b = append(b, byte('0'+year/1000%10), byte('0'+year/100%10), byte('0'+year/10%10), byte('0'+year%10), '-')
-	b = append(appendTwo(b, int(month)), '-')
-	b = append(appendTwo(b, day), 'T')
-	b = append(appendTwo(b, hour), ':')
-	b = append(appendTwo(b, minute), ':')
-	return append(appendTwo(b, second), 'Z')
+	const daySeconds = 24 * 60 * 60
+	since := t.Unix() - yearZero
+	days, second := since/daySeconds, since%daySeconds
+	year, month, day := civil(uint32(days))
+	clock := uint32(second)
+	y, m, d := twoDigits[year/100], twoDigits[month], twoDigits[day]
+	yy, hh, mm, ss := twoDigits[year%100], twoDigits[clock/3600], twoDigits[clock/60%60], twoDigits[clock%60]
+	return append(b, y[0], y[1], yy[0], yy[1], '-', m[0], m[1], '-', d[0], d[1], 'T', hh[0], hh[1], ':', mm[0], mm[1], ':', ss[0], ss[1], 'Z')
 }
 
-func appendTwo(b []byte, n int) []byte {
-	return append(b, byte('0'+n/10), byte('0'+n%10))
+// twoDigits are the numbers below a hundred as they are written in a time.
+var twoDigits = func() (text [100][2]byte) {
+	for i := range text {
+		text[i] = [2]byte{'0' + byte(i/10), '0' + byte(i%10)}
+	}
+	return text
+}()
+
+// yearZero is the 1st of March of the year -400 in Unix time: years that begin
+// in March have their leap day at the end, and 400 of them are a cycle.
+const yearZero = -74784816000
+
+// civil gives the date of a day since yearZero, which is not before it.
+func civil(days uint32) (year, month, day uint32) {
+	const cycle = 146097 // days of 400 years
+	era, of := days/cycle, days%cycle
+	y := (of - of/1460 + of/36524 - of/146096) / 365
+	of -= 365*y + y/4 - y/100
+	m := (5*of + 2) / 153 // months since March
+	year, month, day = era*400+y-400, m+3, of-(153*m+2)/5+1
+	if month > 12 {
+		year, month = year+1, month-12
+	}
+	return year, month, day
 }

@@ -1,6 +1,7 @@
 package lyceum_test
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 	"testing"
@@ -156,6 +157,17 @@ func TestAppendTimeIsFormat(t *testing.T) {
 			t.Fatalf("got %s, want %s", got, want)
 		}
 	})
+}
+
+func TestAppendTimeOfEveryDay(t *testing.T) {
+	var got, want []byte
+	for at := firstSecond; at <= lastSecond; at += 24 * 60 * 60 {
+		day := time.Unix(at, 0).UTC()
+		got, want = lyceum.AppendTime(got[:0], day), day.AppendFormat(want[:0], "2006-01-02T15:04:05Z")
+		if !bytes.Equal(got, want) {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+	}
 }
 
 func TestSecondCutsAndIsUTC(t *testing.T) {

@@ -78,7 +78,40 @@ func (p Page) Offset() int64 { return (int64(p.Number) - 1) * int64(p.Size) }
 // TransactionListing is one page of transactions and the exact number of all
 // that pass the filter, both of one moment.
 type TransactionListing struct {
-	Transactions []Transaction
+	Transactions Transactions
 	Total        int64
 	Page         Page
+	Version      Version // of that moment, where the store knows it
+}
+
+// Transactions are transactions in order that do not change.
+type Transactions interface {
+	Len() int
+	// Read writes number i, counted from 0, into t.
+	Read(i int, t *Transaction)
+}
+
+// TransactionSlice are Transactions that lie in memory as they are.
+type TransactionSlice []Transaction
+
+// Len implements Transactions.
+func (s TransactionSlice) Len() int { return len(s) }
+
+// Read implements Transactions.
+func (s TransactionSlice) Read(i int, t *Transaction) { *t = s[i] }
+
+// All gives the transactions of the page.
+func (l *TransactionListing) All() []Transaction {
+	all := make([]Transaction, l.Transactions.Len())
+	for i := range all {
+		l.Transactions.Read(i, &all[i])
+	}
+	return all
+}
+
+// Version is a state of a school's sales: that after an entry of its journal.
+// The zero Version is an unknown one.
+type Version struct {
+	Number int64
+	At     time.Time
 }

@@ -3,6 +3,7 @@ package apiv1
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
@@ -57,11 +58,19 @@ func filterFrom(q gen.ListTransactionsParams) lyceum.TransactionFilter {
 // hand: reflection costs half the throughput of a page.
 type transactionList lyceum.TransactionListing
 
+var _ wire.Versioned = transactionList{}
+
+// State implements wire.Versioned.
+func (l transactionList) State() lyceum.Version { return l.Version }
+
 // AppendJSON implements wire.Body.
 func (l transactionList) AppendJSON(b []byte) ([]byte, error) {
 	b = append(b, `{"transactions":[`...)
-	for i := range l.Transactions {
-		t := &l.Transactions[i]
+	shown := l.Transactions.Len()
+	t := rows.Get().(*lyceum.Transaction)
+	defer rows.Put(t)
+	for i := range shown {
+		l.Transactions.Read(i, t)
 		if err := fits(t); err != nil {
 			return b, err
 		}
@@ -71,9 +80,12 @@ func (l transactionList) AppendJSON(b []byte) ([]byte, error) {
 		b = wire.AppendTransaction(b, t)
 	}
 	b = append(b, "],"...)
-	b = appendMeta(b, l.Total, l.Page, len(l.Transactions))
+	b = appendMeta(b, l.Total, l.Page, shown)
 	return append(b, '}'), nil
 }
+
+// rows are transactions between being read and being appended.
+var rows = sync.Pool{New: func() any { return new(lyceum.Transaction) }}
 
 // fits makes sure that no amount is cut to the contract's int32.
 func fits(t *lyceum.Transaction) error {

@@ -69,7 +69,7 @@ func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *vi
 		return err
 	}
 	p.Total, p.Turn = listing.Total, newTurn(f, filterFields, pageSize, int64(page.Number), listing.Total)
-	if p.Rows, err = c.rows(r.Context(), v.School.ID, listing.Transactions); err != nil {
+	if p.Rows, err = c.rows(r.Context(), v.School.ID, listing.All()); err != nil {
 		return err
 	}
 	status := http.StatusOK

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -10,7 +12,36 @@ import (
 // AppendNumber appends a member, given its name with what stands before and
 // after it, such as `,"id":`.
 func AppendNumber[T ~int32 | ~int64](b []byte, key string, v T) []byte {
-	return strconv.AppendInt(append(b, key...), int64(v), 10)
+	return appendInt(append(b, key...), int64(v))
+}
+
+// digits are the numbers of two digits, one after the other.
+const digits = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899"
+
+// appendInt is strconv.AppendInt for numbers of which most are ids and amounts:
+// it writes them where they are to stand.
+func appendInt(b []byte, v int64) []byte {
+	if v < 0 || v > math.MaxUint32 {
+		return strconv.AppendInt(b, v, 10)
+	}
+	u := uint32(v)
+	n := 1
+	for power := uint64(10); uint64(u) >= power; power *= 10 {
+		n++
+	}
+	b = slices.Grow(b, n)[:len(b)+n]
+	i := len(b)
+	for ; u >= 100; u /= 100 {
+		i -= 2
+		two := digits[u%100*2:]
+		b[i], b[i+1] = two[0], two[1]
+	}
+	if u >= 10 {
+		b[i-2], b[i-1] = digits[u*2], digits[u*2+1]
+	} else {
+		b[i-1] = '0' + byte(u)
+	}
+	return b
 }
 
 // AppendOptNumber is AppendNumber with null for what is absent.
@@ -43,14 +74,20 @@ func AppendOptWord[T ~string](b []byte, key string, v lyceum.Opt[T]) []byte {
 }
 
 // AppendTransaction appends a transaction as version 1 writes it (contract.md,
-// "Transaction summary"). The amounts must fit the contract's int32.
+// "Transaction summary"). The amounts must fit the contract's int32. What most
+// transactions have not is appended in one piece.
 func AppendTransaction(b []byte, t *lyceum.Transaction) []byte {
 	b = AppendNumber(b, `{"id":`, t.ID)
 	b = AppendNumber(b, `,"user_id":`, t.UserID)
 	b = AppendNumber(b, `,"pricing_plan_id":`, t.PricingPlanID)
 	b = AppendNumber(b, `,"sale_id":`, t.SaleID)
 	b = AppendMoment(b, `,"created_at":`, t.CreatedAt)
-	b = AppendMoment(b, `,"purchased_at":`, t.PurchasedAt)
+	if t.PurchasedAt.Equal(t.CreatedAt) {
+		const quoted = len(`"2006-01-02T15:04:05Z"`)
+		b = append(append(b, `,"purchased_at":`...), b[len(b)-quoted:]...)
+	} else {
+		b = AppendMoment(b, `,"purchased_at":`, t.PurchasedAt)
+	}
 	b = AppendNumber(b, `,"charge":`, t.Charge)
 	b = AppendNumber(b, `,"final_price":`, t.FinalPrice)
 	b = append(append(b, `,"currency":"`...), t.Currency...)
@@ -67,10 +104,21 @@ func AppendTransaction(b []byte, t *lyceum.Transaction) []byte {
 		b = append(b, "null"...)
 	}
 	b = AppendOptNumber(b, `,"chargeback_fee":`, t.ChargebackFee)
-	b = AppendOptNumber(b, `,"affiliate_id":`, t.AffiliateID)
-	b = AppendNumber(b, `,"affiliate_fees":`, t.AffiliateFees)
-	b = AppendOptNumber(b, `,"author_id":`, t.AuthorID)
-	b = AppendNumber(b, `,"author_fees":`, t.AuthorFees)
+	if t.AffiliateID.Present || t.AffiliateFees != 0 {
+		b = AppendOptNumber(b, `,"affiliate_id":`, t.AffiliateID)
+		b = AppendNumber(b, `,"affiliate_fees":`, t.AffiliateFees)
+	} else {
+		b = append(b, `,"affiliate_id":null,"affiliate_fees":0`...)
+	}
+	if t.AuthorID.Present || t.AuthorFees != 0 {
+		b = AppendOptNumber(b, `,"author_id":`, t.AuthorID)
+		b = AppendNumber(b, `,"author_fees":`, t.AuthorFees)
+	} else {
+		b = append(b, `,"author_id":null,"author_fees":0`...)
+	}
+	if !t.CouponID.Present && !t.RefundedAt.Present && t.AmountRefunded == 0 {
+		return append(b, `,"coupon_id":null,"refunded_at":null,"amount_refunded":0}`...)
+	}
 	b = AppendOptNumber(b, `,"coupon_id":`, t.CouponID)
 	b = AppendOptMoment(b, `,"refunded_at":`, t.RefundedAt)
 	return append(AppendNumber(b, `,"amount_refunded":`, t.AmountRefunded), '}')

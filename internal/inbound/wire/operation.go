@@ -74,6 +74,14 @@ type Body interface {
 	AppendJSON(b []byte) ([]byte, error)
 }
 
+// Versioned is a body that one state of a school's sales and the request say
+// all of.
+type Versioned interface {
+	Body
+	// State is the zero Version where it is unknown.
+	State() lyceum.Version
+}
+
 // Endpoint answers one request of somebody whose credential holds.
 type Endpoint func(ctx context.Context, who Principal, r *http.Request) (Body, error)
 

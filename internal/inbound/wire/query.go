@@ -16,7 +16,7 @@ type pair struct{ name, value string }
 // between ampersands, + for a space, %XX for a byte. A percent sign that is
 // not followed by two hexadecimal digits is refused.
 func ParseQuery(raw string) (Query, error) {
-	var q Query
+	q := Query{make([]pair, 0, strings.Count(raw, "&")+1)}
 	for raw != "" {
 		var part string
 		part, raw, _ = strings.Cut(raw, "&")

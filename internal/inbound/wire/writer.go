@@ -6,9 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/lyceum-school/lyceum"
 )
 
 // gzipFrom is the length in bytes from which an answer is worth compressing.
@@ -24,11 +27,22 @@ var zippers = sync.Pool{New: func() any {
 	return z
 }}
 
-// Send sends a body as JSON. A 200 bears a weak ETag of its bytes, and is a 304
-// without body when the request has that tag already. The body is encoded
-// before anything is sent, so that a body that fails has sent nothing. An
-// answer that was marked no-store before stays so, and bears no tag.
+// Send sends a body as JSON. A 200 bears a weak ETag, of its version or else of
+// its bytes, and is a 304 without body when the request has that tag already.
+// The body is encoded before anything is sent, so that a body that fails has
+// sent nothing. An answer that was marked no-store before stays so, and bears
+// no tag.
 func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
+	header := w.Header()
+	_, secret := header["Cache-Control"]
+	tagged := status == http.StatusOK && !secret
+	tag := ""
+	if v, ok := body.(Versioned); ok && tagged {
+		tag = versionTag(v.State())
+	}
+	if tag != "" && notModified(w, r, tag) {
+		return nil
+	}
 	kept := buffers.Get().(*[]byte)
 	text, err := body.AppendJSON((*kept)[:0])
 	defer func() {
@@ -40,26 +54,17 @@ func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
 	if err != nil {
 		return err
 	}
-	header := w.Header()
-	header["Vary"] = varies
-	if status == http.StatusNoContent {
-		header["Cache-Control"] = noStore
+	switch {
+	case status == http.StatusNoContent:
+		header["Vary"], header["Cache-Control"] = varies, noStore
 		w.WriteHeader(status)
+		return nil
+	case !tagged:
+		header["Vary"], header["Cache-Control"] = varies, noStore
+	case tag == "" && notModified(w, r, weakTag(text)):
 		return nil
 	}
 	header["Content-Type"] = jsonType
-	if _, secret := header["Cache-Control"]; status == http.StatusOK && !secret {
-		tag := weakTag(text)
-		header["Etag"] = []string{tag}
-		header["Cache-Control"] = revalidate
-		if (r.Method == http.MethodGet || r.Method == http.MethodHead) && tagMatches(r.Header["If-None-Match"], tag) {
-			delete(header, "Content-Type")
-			w.WriteHeader(http.StatusNotModified)
-			return nil
-		}
-	} else {
-		header["Cache-Control"] = noStore
-	}
 	if len(text) >= gzipFrom && acceptsGzip(r.Header["Accept-Encoding"]) {
 		return sendZipped(w, status, text)
 	}
@@ -67,6 +72,18 @@ func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
 	w.WriteHeader(status)
 	_, err = w.Write(text)
 	return gone(err)
+}
+
+// notModified puts a tag on an answer, and answers a request that has it
+// already.
+func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
+	header := w.Header()
+	header["Vary"], header["Etag"], header["Cache-Control"] = varies, []string{tag}, revalidate
+	if r.Method != http.MethodGet && r.Method != http.MethodHead || !tagMatches(r.Header["If-None-Match"], tag) {
+		return false
+	}
+	w.WriteHeader(http.StatusNotModified)
+	return true
 }
 
 // Values of headers that never change, made once.
@@ -107,6 +124,26 @@ func weakTag(text []byte) string {
 	hex.Encode(tag[3:], sum[:16])
 	tag[len(tag)-1] = '"'
 	return string(tag[:])
+}
+
+// edition stands for the program that writes the answers: another one may
+// write the same state in other bytes.
+var edition = sync.OnceValue(func() string {
+	build, _ := debug.ReadBuildInfo()
+	sum := sha256.Sum256([]byte(build.String()))
+	return hex.EncodeToString(sum[:4])
+})
+
+// versionTag is the tag of a known version. The time tells versions apart that
+// have the same number because a backup was restored between them.
+func versionTag(v lyceum.Version) string {
+	if v == (lyceum.Version{}) {
+		return ""
+	}
+	var space [64]byte
+	tag := strconv.AppendInt(append(space[:0], `W/"`...), v.Number, 10)
+	tag = strconv.AppendInt(append(tag, '-'), v.At.UnixMicro(), 36)
+	return string(append(append(append(tag, '-'), edition()...), '"'))
 }
 
 // tagMatches compares weakly (RFC 9110, section 13.1.2).

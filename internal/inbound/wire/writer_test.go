@@ -13,7 +13,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
@@ -351,5 +353,53 @@ func TestJSONIsEscapedAsTheInterfaceDoes(t *testing.T) {
 	got := textOf(t, wire.JSON{Value: map[string]string{"message": "a & b < c\u2028"}})
 	if string(got) != `{"message":"a \u0026 b \u003c c\u2028"}` || !json.Valid(got) {
 		t.Errorf("got %s", got)
+	}
+}
+
+// dated is a body of a version; it fails when it must not be written.
+type dated struct {
+	wire.JSON
+
+	state  lyceum.Version
+	silent bool
+}
+
+func (d dated) State() lyceum.Version { return d.state }
+
+func (d dated) AppendJSON(b []byte) ([]byte, error) {
+	if d.silent {
+		return b, errors.New("a body is written that the caller has")
+	}
+	return d.JSON.AppendJSON(b)
+}
+
+func TestSendVersion(t *testing.T) {
+	at := time.Unix(1e9, 0)
+	tag := func(body wire.Body) string { return send(t, http.MethodGet, http.StatusOK, body).Header().Get("ETag") }
+	first := tag(dated{JSON: small, state: lyceum.Version{Number: 7, At: at}})
+	if !regexp.MustCompile(`^W/"7-[0-9a-z]+-[0-9a-f]{8}"$`).MatchString(first) {
+		t.Errorf("the tag is %s", first)
+	}
+	for name, other := range map[string]lyceum.Version{
+		"number": {Number: 8, At: at},
+		"time":   {Number: 7, At: at.Add(time.Microsecond)}, // a restored backup has gone another way
+	} {
+		if got := tag(dated{JSON: small, state: other}); got == first {
+			t.Errorf("another %s has the same tag %s", name, got)
+		}
+	}
+	if got := tag(dated{JSON: small}); got != tag(small) {
+		t.Errorf("without a version the tag is %s, not that of the bytes", got)
+	}
+	same := dated{JSON: small, state: lyceum.Version{Number: 7, At: at}, silent: true}
+	if w := send(t, http.MethodGet, http.StatusOK, same, "If-None-Match: "+first); w.Code != http.StatusNotModified || w.Body.Len() > 0 {
+		t.Errorf("asked with its tag: %d with %d bytes", w.Code, w.Body.Len())
+	}
+	same.silent = false
+	if w := send(t, http.MethodPost, http.StatusOK, same, "If-None-Match: "+first); w.Code != http.StatusOK {
+		t.Errorf("a write asked with its tag: %d", w.Code)
+	}
+	if w := send(t, http.MethodGet, http.StatusCreated, same); w.Header().Get("ETag") != "" {
+		t.Error("an answer that is no 200 bears a tag")
 	}
 }

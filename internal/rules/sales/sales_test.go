@@ -381,7 +381,7 @@ func TestListAndEach(t *testing.T) {
 	s.save(t, lyceum.RefuseMissing, batch...)
 	filter := lyceum.TransactionFilter{UserID: lyceum.Some(lyceum.UserID(1))}
 	listing, err := s.service.List(t.Context(), s.school, filter, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
-	want := lyceum.TransactionListing{Transactions: []lyceum.Transaction{batch[2]}, Total: 2, Page: lyceum.Page{Number: 1, Size: 1}}
+	want := lyceum.TransactionListing{Transactions: lyceum.TransactionSlice{batch[2]}, Total: 2, Page: lyceum.Page{Number: 1, Size: 1}}
 	if diff := cmp.Diff(want, listing); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

@@ -96,14 +96,16 @@ func findEntries(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last
 	w.and("school_id = ?", int64(school))
 	w.and("number > ?", f.After)
 	w.and("number <= ?", last)
+	from := " FROM journal"
 	if f.Events {
+		from += q.pool.dialect.events
 		w.and("event IS NOT NULL")
 	}
 	oneOf(w, "event", f.Names)
 	oneOf(w, "type", f.Types)
 	var found []lyceum.ChangeRecord
 	var e lyceum.Entry
-	text := "SELECT " + entryColumns + " FROM journal" + w.String() + " ORDER BY number LIMIT " + w.arg(int64(f.Limit))
+	text := "SELECT " + entryColumns + from + w.String() + " ORDER BY number LIMIT " + w.arg(int64(f.Limit))
 	err := q.each(text, w.args, scanEntry(&e),
 		func() error { found = append(found, lyceum.ChangeRecord{Entry: e}); return nil })
 	return found, err
@@ -166,6 +168,16 @@ func (s *Store) GetObject(ctx context.Context, school lyceum.SchoolID, of lyceum
 func (s *Store) LastEntry(ctx context.Context, school lyceum.SchoolID) (int64, error) {
 	last, err := lastEntry(s.reads.single(ctx), school)
 	return last, s.public(err)
+}
+
+// LastEntries implements lyceum.Reader.
+func (s *Store) LastEntries(ctx context.Context) (map[lyceum.SchoolID]int64, error) {
+	found := map[lyceum.SchoolID]int64{}
+	var school lyceum.SchoolID
+	var last int64
+	err := s.reads.single(ctx).each("SELECT school_id, value FROM counters WHERE name = '"+journalCounter+"'", nil, []any{scanInt(&school), scanInt(&last)},
+		func() error { found[school] = last; return nil })
+	return found, s.public(err)
 }
 
 func lastEntry(q *session, school lyceum.SchoolID) (int64, error) {

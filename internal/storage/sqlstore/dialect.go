@@ -52,6 +52,9 @@ type dialect struct {
 	// turn waits until no other transaction changes a school, and keeps the
 	// others waiting; empty for an engine that has one writer at a time.
 	turn string
+	// events makes a query of the journal's events read their index alone. Left
+	// to itself SQLite takes that of all entries, which are many more.
+	events string
 	// snapshot opens a transaction whose statements see one moment.
 	snapshot sql.TxOptions
 	// fault reads an error of the driver.
@@ -71,6 +74,7 @@ func sqliteDialect() *dialect {
 		rebind:         sqlitePlaceholders,
 		keepStatements: true,
 		lanes:          1,
+		events:         " INDEXED BY journal_events",
 		snapshot:       sql.TxOptions{ReadOnly: true},
 		fault:          sqliteFault,
 		integrity:      sqliteIntegrity,

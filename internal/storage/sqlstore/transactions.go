@@ -15,10 +15,10 @@ var transactionColumns = transactions.of("t")
 // page without rows has to ask for its total apart.
 func (s *Store) FindTransactions(ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) (lyceum.TransactionListing, error) {
 	listing, err := findPage(s.reads.single(ctx), school, f, o, p)
-	if err == nil && len(listing.Transactions) == 0 {
+	if err == nil && listing.Transactions.Len() == 0 {
 		err = s.reads.snapshot(ctx, func(q *session) error {
 			var err error
-			if listing, err = findPage(q, school, f, o, p); err != nil || len(listing.Transactions) > 0 {
+			if listing, err = findPage(q, school, f, o, p); err != nil || listing.Transactions.Len() > 0 {
 				return err
 			}
 			count, args := countTransactions(school, f)
@@ -33,7 +33,8 @@ func (s *Store) FindTransactions(ctx context.Context, school lyceum.SchoolID, f 
 }
 
 func findPage(q *session, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) (lyceum.TransactionListing, error) {
-	listing := lyceum.TransactionListing{Page: p, Transactions: make([]lyceum.Transaction, 0, p.Size)}
+	listing := lyceum.TransactionListing{Page: p}
+	rows := make(lyceum.TransactionSlice, 0, p.Size)
 	w := transactionWhere(school, f)
 	count, _ := countTransactions(school, f) // its arguments are those of the page
 	text := "SELECT " + count + ", " + transactionColumns + " FROM transactions t"
@@ -50,9 +51,10 @@ func findPage(q *session, school lyceum.SchoolID, f lyceum.TransactionFilter, o 
 	var row lyceum.Transaction
 	dest := append([]any{scanInt(&listing.Total)}, transactions.scan(&row)...)
 	err := q.each(text, w.args, dest, func() error {
-		listing.Transactions = append(listing.Transactions, row)
+		rows = append(rows, row)
 		return nil
 	})
+	listing.Transactions = rows
 	return listing, err
 }
 

@@ -76,7 +76,7 @@ func (s *Store) FindLastEvent(ctx context.Context, school lyceum.SchoolID, event
 	var found []lyceum.ChangeRecord
 	err := s.reads.snapshot(ctx, func(q *session) error {
 		var e lyceum.Entry
-		err := q.each("SELECT "+entryColumns+" FROM journal WHERE school_id = $1 AND event IS NOT NULL AND event = $2 AND type <> $3 ORDER BY number DESC LIMIT 1",
+		err := q.each("SELECT "+entryColumns+" FROM journal"+s.dialect.events+" WHERE school_id = $1 AND event IS NOT NULL AND event = $2 AND type <> $3 ORDER BY number DESC LIMIT 1",
 			[]any{int64(school), string(event), string(lyceum.WebhookEventResent)}, scanEntry(&e), func() error { found = append(found, lyceum.ChangeRecord{Entry: e}); return nil })
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func getCursor(q *session, school lyceum.SchoolID, name string) (int64, error) {
 func (s *Store) FindUndispatched(ctx context.Context, cursor string) ([]lyceum.SchoolID, error) {
 	var found []lyceum.SchoolID
 	var id lyceum.SchoolID
-	err := s.reads.single(ctx).each(`SELECT s.school_id FROM schools s WHERE EXISTS (SELECT 1 FROM journal j WHERE j.school_id = s.school_id AND j.event IS NOT NULL
+	err := s.reads.single(ctx).each(`SELECT s.school_id FROM schools s WHERE EXISTS (SELECT 1 FROM journal j`+s.dialect.events+` WHERE j.school_id = s.school_id AND j.event IS NOT NULL
 		AND j.number > COALESCE((SELECT c.number FROM cursors c WHERE c.school_id = s.school_id AND c.name = $1), 0)) ORDER BY s.school_id`,
 		[]any{cursor}, []any{scanInt(&id)}, func() error { found = append(found, id); return nil })
 	return found, s.public(err)

@@ -195,7 +195,7 @@ func differential(t *testing.T, store lyceum.Store) {
 		}
 		from := min(page.Offset(), int64(len(want)))
 		to := min(from+int64(size), int64(len(want)))
-		if diff := gocmp.Diff(append([]lyceum.Transaction{}, want[from:to]...), append([]lyceum.Transaction{}, got.Transactions...)); diff != "" {
+		if diff := gocmp.Diff(append([]lyceum.Transaction{}, want[from:to]...), got.All()); diff != "" {
 			t.Fatalf("filter %+v order %d page %+v differs (-naive +store):\n%s", f, order, page, diff)
 		}
 		var all []lyceum.Transaction
@@ -237,14 +237,14 @@ func consistency(t *testing.T, store lyceum.Store) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if int64(len(listing.Transactions)) != min(100, listing.Total) {
-				t.Fatalf("a page of %d rows with a total of %d", len(listing.Transactions), listing.Total)
+			if int64(listing.Transactions.Len()) != min(100, listing.Total) {
+				t.Fatalf("a page of %d rows with a total of %d", listing.Transactions.Len(), listing.Total)
 			}
-			if !slices.IsSortedFunc(listing.Transactions, func(a, b lyceum.Transaction) int { return inOrder(b, a) }) {
+			if !slices.IsSortedFunc(listing.All(), func(a, b lyceum.Transaction) int { return inOrder(b, a) }) {
 				t.Fatal("a page out of order")
 			}
 			end := lyceum.Page{Number: int32(listing.Total), Size: 1}
-			if listing, err = store.FindTransactions(t.Context(), school, filter, lyceum.NewestFirst, end); err != nil || len(listing.Transactions) != 1 {
+			if listing, err = store.FindTransactions(t.Context(), school, filter, lyceum.NewestFirst, end); err != nil || listing.Transactions.Len() != 1 {
 				t.Fatalf("row %d is missing: %v", end.Number, err)
 			}
 		}

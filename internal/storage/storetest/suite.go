@@ -451,7 +451,7 @@ func isolation(t *testing.T, store lyceum.Store) {
 	Ledger(t, store, theirs, 5, 50)
 	ctx := t.Context()
 	listing, err := store.FindTransactions(ctx, ours, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 100})
-	if err != nil || listing.Total != 0 || len(listing.Transactions) != 0 {
+	if err != nil || listing.Total != 0 || listing.Transactions.Len() != 0 {
 		t.Errorf("listing of an empty school: %+v, %v", listing, err)
 	}
 	for _, f := range filters(newBook(5, 50), 9, 50) {
