@@ -1,0 +1,154 @@
+package salesindex
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// compareTries is how often a comparison begins anew because the school has
+// changed under it.
+const compareTries = 5
+
+// Comparison is what Compare has found.
+type Comparison struct {
+	Differences []string // none: the index agrees
+	Bytes       int64    // of the index
+}
+
+// Compare holds the index of a school to everything that the store below has,
+// and tells where they differ: every sale in order, and the total of every
+// user, affiliate, pricing plan, course and flag. Progress is told how many
+// sales were compared.
+func (s *Store) Compare(ctx context.Context, id lyceum.SchoolID, progress func(sales int)) (Comparison, error) {
+	k := s.of(id)
+	for range compareTries {
+		v, followed, err := s.made(k)
+		if err != nil {
+			return Comparison{}, err
+		}
+		told, err := s.differences(ctx, id, v, progress)
+		if err != nil {
+			return Comparison{}, err
+		}
+		last, err := s.LastEntry(ctx, id)
+		if err != nil || last == followed {
+			return Comparison{told, k.bytes.Load()}, err
+		}
+	}
+	return Comparison{}, lyceum.Errorf(lyceum.Unavailable, "school %d changes so often that its index cannot be compared; try again when less is going on", id)
+}
+
+// differences are sentences, of which so many of a kind are told.
+type differences []string
+
+const maxDifferences = 5
+
+// note notes differences of a kind, and how many more there are.
+func (d *differences) note(kind []string) {
+	if more := len(kind) - maxDifferences; more > 0 {
+		kind = append(kind[:maxDifferences:maxDifferences], fmt.Sprintf("and %d more like this", more))
+	}
+	*d = append(*d, kind...)
+}
+
+func (s *Store) differences(ctx context.Context, id lyceum.SchoolID, v *version, progress func(int)) (told differences, err error) {
+	all := v.query(&lyceum.TransactionFilter{})
+	var sales, totals, plans []string
+	counts := tally{}
+	n, rows := 0, &found{}
+	err = s.Store.EachTransaction(ctx, id, lyceum.TransactionFilter{}, lyceum.OldestFirst, func(t *lyceum.Transaction) error {
+		if n%eachPart == 0 {
+			rows = all.part(lyceum.OldestFirst, n, min(n+eachPart, all.len()))
+			progress(n)
+		}
+		var indexed lyceum.Transaction
+		if i := n % eachPart; i < rows.Len() {
+			rows.Read(i, &indexed)
+		}
+		if n++; indexed != *t {
+			sales = append(sales, fmt.Sprintf("sale %d of the list is transaction %d in the database, and in the index %d, or it differs there", n, t.ID, indexed.ID))
+		}
+		counts.add(v, t)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n != v.len() {
+		told.note([]string{fmt.Sprintf("the database has %d transactions and the index %d", n, v.len())})
+	}
+	told.note(sales)
+	for value, want := range counts {
+		f := value.filter()
+		if q := v.query(&f); q.len() != want {
+			totals = append(totals, fmt.Sprintf("the index counts %d transactions and the database %d of %s", q.len(), want, value))
+		}
+	}
+	slices.Sort(totals)
+	told.note(totals)
+	err = s.EachPricingPlan(ctx, id, func(p *lyceum.PricingPlan) error {
+		if v.main.courses[p.ID] != p.CourseID {
+			plans = append(plans, fmt.Sprintf("the index has pricing plan %d in another course", p.ID))
+		}
+		return nil
+	})
+	told.note(plans)
+	return told, err
+}
+
+// value is one that a filter can name alone. Those behind kinds are the flags.
+type value struct {
+	kind  kind
+	value int32
+}
+
+const (
+	byRefund kind = kinds + iota
+	byChargeback
+)
+
+func (v value) filter() lyceum.TransactionFilter {
+	switch v.kind {
+	case byUser:
+		return lyceum.TransactionFilter{UserID: lyceum.Some(lyceum.UserID(v.value))}
+	case byAffiliate:
+		return lyceum.TransactionFilter{AffiliateID: lyceum.Some(lyceum.AffiliateID(v.value))}
+	case byPlan:
+		return lyceum.TransactionFilter{PricingPlanID: lyceum.Some(lyceum.PricingPlanID(v.value))}
+	case byCourse:
+		return lyceum.TransactionFilter{CourseID: lyceum.Some(lyceum.CourseID(v.value))}
+	case byRefund:
+		return lyceum.TransactionFilter{FullyRefunded: lyceum.Some(v.value == 1)}
+	default:
+		return lyceum.TransactionFilter{Chargeback: lyceum.Some(v.value == 1)}
+	}
+}
+
+// String names the value for a sentence.
+func (v value) String() string {
+	return [...]string{"user", "affiliate", "pricing plan", "course", "full refund", "chargeback"}[v.kind] + " " + strconv.Itoa(int(v.value))
+}
+
+// tally counts the sales of each value.
+type tally map[value]int
+
+func (c tally) add(v *version, t *lyceum.Transaction) {
+	for k, named := range v.main.values(t) {
+		if named.Present {
+			c[value{kind(k), named.Value}]++
+		}
+	}
+	c[value{byRefund, one(t.FullyRefunded())}]++
+	c[value{byChargeback, one(isChargeback(t))}]++
+}
+
+func one(is bool) int32 {
+	if is {
+		return 1
+	}
+	return 0
+}

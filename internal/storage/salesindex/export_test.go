@@ -1,0 +1,101 @@
+package salesindex
+
+import (
+	"hash/crc32"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Shrink makes blocks, tails, lists and segments small for a test.
+func Shrink(t testing.TB) {
+	b, l, r, n, s := blockRows, listRows, tailRows, longRows, segmentRows
+	blockRows, listRows, tailRows, longRows, segmentRows = 16, 6, 3, 3, pageRows
+	t.Cleanup(func() { blockRows, listRows, tailRows, longRows, segmentRows = b, l, r, n, s })
+}
+
+// Settle waits until the list of a school is answered from its index.
+func (s *Store) Settle(t testing.TB, id lyceum.SchoolID) {
+	t.Helper()
+	for s.ask(id) == nil {
+		if s.ctx.Err() != nil || s.failed.Load() > 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Shrink gives the indexes less memory, at once.
+func (s *Store) Shrink(memory int64) {
+	s.Memory = memory
+	s.measure()
+}
+
+// Answering gives the schools whose list is answered from an index.
+func (s *Store) Answering() (ids []lyceum.SchoolID) {
+	for k := range s.each {
+		if k.ready.Load() != nil {
+			ids = append(ids, k.id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// HeadBytes is where the plans of a snapshot begin.
+const HeadBytes = headBytes
+
+// SegmentAt gives where a segment of a snapshot begins, and its length.
+func SegmentAt(b []byte, i int) (at, n int) {
+	at = headBytes + planBytes*int(le.Uint32(b[60:])) + int(le.Uint32(b[68:])) + sumBytes
+	sales := le.Uint32(b[56:])
+	for {
+		g := segment{rows: min(segmentRows, sales), rare: le.Uint32(b[at:])}
+		if i == 0 {
+			return at, int(g.bytes())
+		}
+		i--
+		at += int(g.bytes())
+		sales -= g.rows
+	}
+}
+
+// Seal gives a snapshot the checksums that belong to its content, as far as
+// its lengths make sense.
+func Seal(b []byte) {
+	s := snapshot{size: int64(len(b))}
+	if len(b) < headBytes {
+		return
+	}
+	end := headBytes + planBytes*int64(le.Uint32(b[60:])) + int64(le.Uint32(b[68:]))
+	s.header.Sales = int64(le.Uint32(b[56:]))
+	if end+sumBytes > s.size {
+		return
+	}
+	s.sum = crc32.Checksum(b[:end], castagnoli)
+	le.PutUint32(b[end:], s.sum)
+	s.r = readerAt(b)
+	found, err := s.locate(end + sumBytes)
+	if err != nil {
+		return
+	}
+	for _, g := range found {
+		end := g.at + g.bytes() - sumBytes
+		le.PutUint32(b[end:], crc32.Update(s.sum, castagnoli, b[g.at:end]))
+	}
+}
+
+type readerAt []byte
+
+func (b readerAt) ReadAt(p []byte, off int64) (int, error) { return copy(p, b[off:]), nil }
+
+// Spoil lets the index of a school take a sale that the store below has not.
+func (s *Store) Spoil(t testing.TB, id lyceum.SchoolID, sale lyceum.Transaction, plans ...lyceum.PricingPlan) {
+	t.Helper()
+	x := s.of(id).index
+	if err := x.Update(x.Version(), []lyceum.Transaction{sale}, plans); err != nil {
+		t.Fatal(err)
+	}
+}

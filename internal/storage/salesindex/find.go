@@ -1,0 +1,134 @@
+package salesindex
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// afterKey is before the first sale that is after t and not before any other.
+func afterKey(t time.Time) key { return key{t.Unix() - yearOne + 1, math.MinInt32} }
+
+// Find answers a page and the exact total of one version. It waits for nobody.
+// The caller may keep what it gets.
+func (x *Index) Find(f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) lyceum.TransactionListing {
+	v := x.current.Load()
+	q := v.query(&f)
+	total := int64(q.len())
+	from := min(max(p.Offset(), 0), total)
+	to := min(from+int64(p.Size), total)
+	return lyceum.TransactionListing{Total: total, Page: p, Version: v.state, Transactions: q.part(o, int(from), int(to))}
+}
+
+// eachPart is how many sales Each looks up in one go.
+const eachPart = 1024
+
+// Each calls visit with every sale of one version that passes the filter,
+// until visit fails. The pointer is valid during the call alone.
+func (x *Index) Each(f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
+	q := x.current.Load().query(&f)
+	var t lyceum.Transaction
+	for from, total := 0, q.len(); from < total; from += eachPart {
+		rows := q.part(o, from, min(from+eachPart, total))
+		for i := range rows.Len() {
+			rows.Read(i, &t)
+			if err := visit(&t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// query is the sales of a version that pass a filter: those of the main part
+// and those of the tail, each in list order.
+type query struct {
+	main *main
+	base set
+	tail []*lyceum.Transaction
+}
+
+func (v *version) query(f *lyceum.TransactionFilter) query {
+	return query{v.main, v.main.set(f), v.recent(f)}
+}
+
+func (q *query) len() int { return q.base.len() + len(q.tail) }
+
+// recent gives the sales of the tail that pass a filter.
+func (v *version) recent(f *lyceum.TransactionFilter) []*lyceum.Transaction {
+	if *f == (lyceum.TransactionFilter{}) {
+		return v.tail
+	}
+	var passed []*lyceum.Transaction
+	for _, t := range v.tail {
+		if f.Match(t, v.main.courses[t.PricingPlanID]) {
+			passed = append(passed, t)
+		}
+	}
+	return passed
+}
+
+// found is a part of an answer: handles of the main part and, marked, numbers
+// of sales of the tail.
+type found struct {
+	main *main
+	refs []uint32
+	tail []*lyceum.Transaction
+}
+
+// ofTail marks the number of a sale of the tail. Handles are below it: there
+// are no more sales than there are positive ids.
+const ofTail = 1 << 31
+
+// Len implements lyceum.Transactions.
+func (p *found) Len() int { return len(p.refs) }
+
+// Read implements lyceum.Transactions.
+func (p *found) Read(i int, t *lyceum.Transaction) {
+	if ref := p.refs[i]; ref&ofTail != 0 {
+		*t = *p.tail[ref&^ofTail]
+	} else {
+		p.main.read(ref, t)
+	}
+}
+
+// part gives the sales from one number up to another in an order.
+func (q *query) part(o lyceum.Order, from, to int) *found {
+	if from >= to {
+		return &found{}
+	}
+	if o == lyceum.OldestFirst {
+		return q.merge(from, to)
+	}
+	total := q.len()
+	part := q.merge(total-to, total-from)
+	slices.Reverse(part.refs)
+	return part
+}
+
+// merge gives the sales from one number up to another in ascending order.
+func (q *query) merge(from, to int) *found {
+	// Of the sales before from, skip are of the tail.
+	skip := sort.Search(len(q.tail), func(i int) bool { return i+q.base.rank(keyOf(q.tail[i])) >= from })
+	part := &found{main: q.main, tail: q.tail[skip:], refs: make([]uint32, 0, to-from)}
+	if len(part.tail) == 0 {
+		part.refs = q.base.handles(part.refs, from-skip, to-from)
+		return part
+	}
+	var space [128]uint32
+	handles := q.base.handles(space[:0], from-skip, min(to-from, q.base.len()-(from-skip)))
+	next := uint32(0)
+	for range to - from {
+		if len(handles) == 0 || (int(next) < len(part.tail) && keyOf(part.tail[next]).compare(q.main.key(handles[0])) < 0) {
+			part.refs = append(part.refs, ofTail|next)
+			next++
+			continue
+		}
+		part.refs = append(part.refs, handles[0])
+		handles = handles[1:]
+	}
+	return part
+}

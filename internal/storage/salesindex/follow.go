@@ -1,0 +1,170 @@
+package salesindex
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// follow lets the indexes know of what other processes keep, and of what did
+// not reach them at once, until the store closes.
+func (s *Store) follow() {
+	tick := time.NewTicker(followPause)
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-tick.C:
+		case <-s.ctx.Done():
+			return
+		}
+		if s.idle() {
+			continue
+		}
+		last, err := s.LastEntries(s.ctx)
+		if err != nil {
+			s.distrust()
+			continue
+		}
+		for k := range s.each {
+			if k.lags(last[k.id]) {
+				s.catchUp(k)
+			}
+		}
+		if n%measureEvery == 0 {
+			s.measure()
+		}
+	}
+}
+
+// measureEvery is after how many pauses the indexes are measured and, where
+// much has come to them, kept: once a minute.
+const measureEvery = int(time.Minute / followPause)
+
+// idle tells that no school has an index.
+func (s *Store) idle() bool {
+	for k := range s.each {
+		k.mu.Lock()
+		none := k.index == nil
+		k.mu.Unlock()
+		if !none {
+			return false
+		}
+	}
+	return true
+}
+
+// distrust lets no index answer while the journal cannot be read: nobody knows
+// what has come since.
+func (s *Store) distrust() {
+	for k := range s.each {
+		k.mu.Lock()
+		k.ready.Store(nil)
+		k.mu.Unlock()
+	}
+}
+
+// lags tells whether the index of a school has something to catch up with, or
+// does not answer although it has not.
+func (k *school) lags(last int64) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.index == nil {
+		return false
+	}
+	k.behind.Store(max(last-k.followed, 0))
+	return last != k.followed || k.ready.Load() == nil
+}
+
+// measure looks how large the indexes are, lets those go for which there is no
+// room, and keeps snapshots.
+func (s *Store) measure() {
+	for k := range s.each {
+		k.mu.Lock()
+		if k.index != nil {
+			k.bytes.Store(k.index.Bytes())
+		}
+		k.mu.Unlock()
+		s.saveIfMuch(k)
+	}
+	for s.taken() > s.Memory && s.evict(nil, time.Now()) {
+	}
+	s.Resized(s.taken())
+}
+
+// taken is the memory of all indexes in bytes.
+func (s *Store) taken() (bytes int64) {
+	for k := range s.each {
+		bytes += k.bytes.Load()
+	}
+	return bytes
+}
+
+// room makes room for the index of a school, where others have not been asked
+// for lately.
+func (s *Store) room(k *school) error {
+	listing, err := s.Store.FindTransactions(s.ctx, k.id, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
+	if err != nil {
+		return err
+	}
+	need := listing.Total * bytesPerSale
+	if need > s.Memory {
+		return fmt.Errorf("its %d sales need about %d MB, and all indexes may take %d MB", listing.Total, need>>20, s.Memory>>20)
+	}
+	for s.taken()+need > s.Memory {
+		if !s.evict(k, time.Now().Add(-idlePause)) {
+			return fmt.Errorf("the indexes of other schools, asked for within %v, leave no room for its %d sales", idlePause, listing.Total)
+		}
+	}
+	return nil
+}
+
+// evict lets the index go that was asked for least recently, if that was
+// before a moment.
+func (s *Store) evict(but *school, before time.Time) bool {
+	var oldest *school
+	for k := range s.each {
+		if k != but && k.bytes.Load() > 0 && k.asked.Load() < before.UnixNano() && (oldest == nil || k.asked.Load() < oldest.asked.Load()) {
+			oldest = k
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	s.save(oldest)
+	oldest.mu.Lock()
+	s.drop(oldest)
+	oldest.mu.Unlock()
+	oldest.later.Store(0)
+	s.Log.InfoContext(s.ctx, "sales index let go for others", "school", oldest.id)
+	return true
+}
+
+// Stats is how the indexes of a store do.
+type Stats struct {
+	Schools  int64 // whose list is answered from an index
+	Building int64
+	Sales    int64
+	Bytes    int64
+	Behind   int64 // entries of journals not looked at yet, of the school with the most
+	Hits     int64 // lists that an index answered
+	Misses   int64 // lists that the database answered
+	Failures int64 // indexes that could not be built
+}
+
+// Stats tells how the indexes do.
+func (s *Store) Stats() Stats {
+	stats := Stats{Hits: s.hits.Load(), Misses: s.misses.Load(), Failures: s.failed.Load()}
+	for k := range s.each {
+		if k.building.Load() {
+			stats.Building++
+		}
+		if x := k.ready.Load(); x != nil {
+			stats.Schools++
+			stats.Sales += int64(x.Len())
+		}
+		stats.Bytes += k.bytes.Load()
+		stats.Behind = max(stats.Behind, k.behind.Load())
+	}
+	return stats
+}

@@ -1,0 +1,190 @@
+package salesindex
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// minSave is how many entries make a new snapshot worth its while at least.
+const minSave = 10_000
+
+// saveIfMuch keeps a snapshot of an index to which much has come since the
+// last one.
+func (s *Store) saveIfMuch(k *school) {
+	k.mu.Lock()
+	much := k.index != nil && (k.saved == unsaved || k.followed-k.saved > max(minSave, int64(k.index.Len())/50))
+	k.mu.Unlock()
+	if much {
+		s.save(k)
+	}
+}
+
+// resume begins with the indexes that were kept, the last one first.
+func (s *Store) resume() {
+	kept := map[lyceum.SchoolID]time.Time{}
+	entries, _ := os.ReadDir(s.Folder) // without a folder nothing was kept
+	for _, e := range entries {
+		var id lyceum.SchoolID
+		if _, err := fmt.Sscanf(e.Name(), snapshotName, &id); err != nil || e.Name() != fmt.Sprintf(snapshotName, id) {
+			continue
+		}
+		if info, err := e.Info(); err == nil {
+			kept[id] = info.ModTime()
+		}
+	}
+	ids := slices.SortedFunc(maps.Keys(kept), func(a, b lyceum.SchoolID) int { return kept[b].Compare(kept[a]) })
+	s.work.Go(func() {
+		for _, id := range ids {
+			if k := s.of(id); s.claim(k) {
+				s.run(k)
+			}
+		}
+	})
+}
+
+// save keeps a snapshot of an index that has changed since the last one: the
+// sales as they were after an entry, and nothing of what came then. A backup
+// that is restored may go another way from that entry on.
+func (s *Store) save(k *school) {
+	k.saving.Lock()
+	defer k.saving.Unlock()
+	k.mu.Lock()
+	if k.index == nil || k.followed == k.saved || s.Folder == "" || s.ReadOnly {
+		k.mu.Unlock()
+		return
+	}
+	view, number := k.index.View(), k.followed
+	k.mu.Unlock()
+	if err := s.write(k.id, view, number); err != nil {
+		s.Log.Warn("sales index cannot be kept for the next start", "school", k.id, "err", err)
+		return
+	}
+	k.mu.Lock()
+	k.saved = number
+	k.mu.Unlock()
+}
+
+func (s *Store) write(id lyceum.SchoolID, v View, number int64) error {
+	identity, _, err := s.identity(id, number)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
+		return err
+	}
+	return SaveSnapshot(s.path(id), v, SnapshotHeader{School: id, Identity: identity, Number: number})
+}
+
+const snapshotName = "sales-%d.snapshot"
+
+func (s *Store) path(id lyceum.SchoolID) string {
+	return filepath.Join(s.Folder, fmt.Sprintf(snapshotName, id))
+}
+
+// identity tells the state of a school after an entry of its journal from that
+// of any other school, and of a backup of this one that has gone another way.
+func (s *Store) identity(id lyceum.SchoolID, number int64) (sum [32]byte, state lyceum.Version, err error) {
+	school, err := s.GetSchool(context.WithoutCancel(s.ctx), id)
+	if err != nil {
+		return sum, state, err
+	}
+	text := fmt.Appendf(nil, "%d %d", id, school.CreatedAt.UnixMicro())
+	if number > 0 {
+		found, err := s.FindEntries(context.WithoutCancel(s.ctx), id, number-1, 1)
+		if err != nil {
+			return sum, state, err
+		}
+		if len(found) == 0 {
+			return sum, state, fmt.Errorf("the journal has no entry %d", number)
+		}
+		e := &found[0]
+		state = lyceum.Version{Number: e.Number, At: e.At}
+		text = fmt.Appendf(text, " %d %d %q %q %d", e.Number, e.At.UnixMicro(), e.Actor, e.Type, e.ObjectID)
+	}
+	return sha256.Sum256(text), state, nil
+}
+
+// snapshot gives the index that was kept of a school, and the number of the
+// last entry it knows of. It refuses one that is damaged or of another state.
+func (s *Store) snapshot(id lyceum.SchoolID) (*Index, int64, error) {
+	file, size, err := s.open(id)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer file.Close()
+	x, h, err := ReadSnapshot(file, size)
+	if err != nil {
+		return nil, 0, err
+	}
+	state, err := s.check(id, h)
+	if err != nil {
+		return nil, 0, err
+	}
+	return x, h.Number, x.Update(state, nil, nil)
+}
+
+var errNoSnapshot = errors.New("there is no snapshot")
+
+func (s *Store) open(id lyceum.SchoolID) (*os.File, int64, error) {
+	if s.Folder == "" {
+		return nil, 0, errNoSnapshot
+	}
+	file, err := os.Open(s.path(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, errNoSnapshot
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(err, file.Close())
+	}
+	return file, info.Size(), nil
+}
+
+// check gives the state of a school that a snapshot is of, and refuses one of
+// another school, or of another time of it.
+func (s *Store) check(id lyceum.SchoolID, h SnapshotHeader) (lyceum.Version, error) {
+	identity, state, err := s.identity(id, h.Number)
+	if err == nil && (h.School != id || h.Identity != identity) {
+		err = errors.New("the snapshot is of another school, or of another time of this one")
+	}
+	return state, err
+}
+
+// Kept is the snapshot of an index.
+type Kept struct {
+	Sales  int64
+	Behind int64 // entries of the journal that it does not know
+	Bytes  int64 // of its file
+}
+
+// Kept tells of the snapshot of a school; false that there is none. The error
+// says why the one there is cannot be used.
+func (s *Store) Kept(ctx context.Context, id lyceum.SchoolID) (Kept, bool, error) {
+	file, size, err := s.open(id)
+	if err != nil {
+		return Kept{}, !errors.Is(err, errNoSnapshot), err
+	}
+	defer file.Close()
+	h, err := ReadSnapshotHeader(file, size)
+	if err != nil {
+		return Kept{}, true, err
+	}
+	if _, err := s.check(id, h); err != nil {
+		return Kept{}, true, err
+	}
+	last, err := s.LastEntry(ctx, id)
+	return Kept{Sales: h.Sales, Behind: last - h.Number, Bytes: size}, true, err
+}

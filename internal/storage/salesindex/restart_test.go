@@ -1,0 +1,355 @@
+package salesindex_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+	"pgregory.net/rapid"
+)
+
+// place is a data folder with a database and the snapshots of its indexes.
+type place struct {
+	t   testing.TB
+	dir string
+}
+
+func (p place) database() lyceum.Store {
+	p.t.Helper()
+	store, err := sqlstore.Open(p.t.Context(), p.dir, sqlstore.Options{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return store
+}
+
+func (p place) folder() string { return filepath.Join(p.dir, "index") }
+
+// counted is a store that counts how often all sales were read.
+type counted struct {
+	lyceum.Store
+
+	reads atomic.Int64
+}
+
+func (c *counted) EachTransaction(ctx context.Context, id lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
+	c.reads.Add(1)
+	return c.Store.EachTransaction(ctx, id, f, o, visit)
+}
+
+func TestRestart(t *testing.T) {
+	p := place{t, t.TempDir()}
+	s := salesindex.Over(p.database(), salesindex.Options{Memory: enough, Folder: p.folder()})
+	school := storetest.MakeSchool(t, s)
+	sales, _ := storetest.Ledger(t, s, school, 5, 300)
+	s.Settle(t, school)
+	sales[7].AmountRefunded = sales[7].FinalPrice + 1
+	storetest.Write(t, s, school, save(sales[7]))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	bare := p.database() // what comes while no index follows
+	sales[8].HasChargeback = lyceum.Some(true)
+	storetest.Write(t, bare, school, save(sales[8]))
+	if err := bare.Close(); err != nil {
+		t.Fatal(err)
+	}
+	snapshot := filepath.Join(p.folder(), "sales-1.snapshot")
+	whole, err := os.ReadFile(snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(whole)
+	damaged[len(damaged)/2] ^= 1
+	other := otherSnapshot(t)
+	for name, tc := range map[string]struct {
+		file  []byte
+		reads int64 // of all sales, to build an index anew
+		why   string
+	}{
+		"whole":           {whole, 0, ""},
+		"none":            {nil, 1, "there is no snapshot"},
+		"damaged":         {damaged, 1, "checksum"},
+		"truncated":       {whole[:len(whole)/2], 1, "bytes"},
+		"foreign":         {other, 1, "another school"},
+		"no file of ours": {[]byte("hello"), 1, "snapshot"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.file == nil {
+				if err := os.Remove(snapshot); err != nil {
+					t.Fatal(err)
+				}
+			} else if err := os.WriteFile(snapshot, tc.file, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c := &counted{Store: p.database()}
+			var log bytes.Buffer
+			s := over(t, c, salesindex.Options{Memory: enough, Folder: p.folder(), Log: slog.New(slog.NewTextHandler(&log, nil))})
+			s.Settle(t, school)
+			if reads := c.reads.Load(); reads != tc.reads {
+				t.Errorf("all sales were read %d times, want %d", reads, tc.reads)
+			}
+			same(t, s, s.Store, school, 2)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Contains(log.Bytes(), []byte(tc.why)) {
+				t.Errorf("the log does not say %q:\n%s", tc.why, &log)
+			}
+		})
+	}
+}
+
+// otherSnapshot is that of a school with the same id in another database.
+func otherSnapshot(t *testing.T) []byte {
+	t.Helper()
+	p := place{t, t.TempDir()}
+	s := salesindex.Over(p.database(), salesindex.Options{Memory: enough, Folder: p.folder()})
+	school, err := s.CreateSchool(t.Context(), lyceum.School{Name: "Another", CreatedAt: storetest.Begin.Add(time.Hour)}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.Ledger(t, s, school.ID, 6, 300)
+	s.Settle(t, school.ID)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(filepath.Join(p.folder(), "sales-1.snapshot"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestRestoredBackup: a database that has gone another way since the snapshot
+// was kept is not answered for by it, whether its journal is shorter or not.
+func TestRestoredBackup(t *testing.T) {
+	p := place{t, t.TempDir()}
+	s := salesindex.Over(p.database(), salesindex.Options{Memory: enough, Folder: p.folder()})
+	school := storetest.MakeSchool(t, s)
+	sales, _ := storetest.Ledger(t, s, school, 5, 100)
+	if err := s.Close(); err != nil { // nobody asked: there is no snapshot
+		t.Fatal(err)
+	}
+	backup, err := os.ReadFile(filepath.Join(p.dir, sqlstore.FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = salesindex.Over(p.database(), salesindex.Options{Memory: enough, Folder: p.folder()})
+	s.Settle(t, school)
+	for i := range 5 {
+		sales[i].AmountRefunded++
+		storetest.Write(t, s, school, save(sales[i]))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range []int{0, 5, 9} {
+		if err := os.WriteFile(filepath.Join(p.dir, sqlstore.FileName), backup, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		bare := p.database()
+		for i := range more {
+			err := bare.Write(t.Context(), lyceum.Stamp{School: school, At: storetest.Begin.Add(time.Minute), Actor: "test"}, func(tx lyceum.Tx) error {
+				sale := sales[50+i]
+				sale.HasChargeback = lyceum.Opt[bool]{Value: !sale.HasChargeback.Value, Present: true}
+				_, err := tx.SaveTransactions([]lyceum.Transaction{sale})
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := over(t, bare, salesindex.Options{Memory: enough, Folder: p.folder(), ReadOnly: true})
+		s.Settle(t, school)
+		same(t, s, bare, school, uint64(more))
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestHistories takes a database through random histories, with and without
+// its index at work, through snapshots and restarts, while others read, and
+// holds every list to the naive one.
+func TestHistories(t *testing.T) {
+	salesindex.Shrink(t)
+	histories, steps := 0, 0
+	dir := t.TempDir() // one database, and a school for each history
+	rapid.Check(t, func(r *rapid.T) {
+		histories++
+		h := &history{r: r, model: newModel(), place: place{t, dir}, folder: filepath.Join(dir, strconv.Itoa(histories))}
+		h.start()
+		for range rapid.IntRange(1, 8).Draw(r, "steps") {
+			steps++
+			h.step()
+			h.compare()
+		}
+		h.end()
+	})
+	t.Logf("%d histories of %d steps", histories, steps)
+}
+
+type history struct {
+	*model
+
+	r      *rapid.T
+	place  place
+	folder string // of the snapshots
+	school lyceum.SchoolID
+	store  *salesindex.Store
+	stop   func()
+}
+
+// start serves the school, with readers.
+func (h *history) start() {
+	database := h.place.database()
+	h.store = salesindex.Over(database, salesindex.Options{Memory: enough, Folder: h.folder})
+	if h.school == 0 {
+		h.school = storetest.MakeSchool(h.place.t, h.store)
+		storetest.Write(h.place.t, h.store, h.school, h.people)
+	}
+	h.store.Settle(h.place.t, h.school)
+	var done atomic.Bool
+	var readers sync.WaitGroup
+	readers.Go(func() {
+		for n := 0; !done.Load(); n++ {
+			q := questions[n%len(questions)]
+			if _, err := h.store.FindTransactions(context.Background(), h.school, q.f, q.o, q.p); err != nil {
+				h.place.t.Error(err)
+			}
+			time.Sleep(time.Millisecond) // others must get on
+		}
+	})
+	h.stop = func() { done.Store(true); readers.Wait() }
+}
+
+func (h *history) end() {
+	h.stop()
+	if err := h.store.Close(); err != nil {
+		h.r.Fatal(err)
+	}
+}
+
+// people are the users, courses and plans that the model's sales name.
+func (h *history) people(tx lyceum.Tx) error {
+	var users []lyceum.User
+	var plans []lyceum.PricingPlan
+	for i := range int32(6) {
+		users = append(users, lyceum.User{ID: lyceum.UserID(i + 1), Email: fmt.Sprintf("user%d@example.com", i), Role: lyceum.Student, CreatedAt: storetest.Begin})
+		plan := lyceum.PricingPlan{ID: lyceum.PricingPlanID(i + 1), Name: "Plan", Frequency: lyceum.OneTimePayment, Currency: "USD", CreatedAt: storetest.Begin}
+		plans = append(plans, plan)
+	}
+	_, userErr := tx.SaveUsers(users)
+	_, courseErr := tx.SaveCourses([]lyceum.Course{{ID: 1, Name: "One", CreatedAt: storetest.Begin}, {ID: 2, Name: "Two", CreatedAt: storetest.Begin}})
+	_, planErr := tx.SavePricingPlans(plans)
+	return errors.Join(userErr, courseErr, planErr)
+}
+
+func (h *history) step() {
+	switch rapid.IntRange(0, 5).Draw(h.r, "step") {
+	case 0: // a restart
+		h.end()
+		h.start()
+	case 1: // a restart, and changes that no index saw
+		h.end()
+		bare := h.place.database()
+		h.change(bare)
+		if err := bare.Close(); err != nil {
+			h.r.Fatal(err)
+		}
+		h.start()
+	default:
+		h.change(h.store)
+	}
+}
+
+// change keeps some sales and plans in one write.
+func (h *history) change(store lyceum.Store) {
+	var sales []lyceum.Transaction
+	for range rapid.IntRange(0, 9).Draw(h.r, "sales") {
+		id := h.next
+		if len(h.sales) > 0 && rapid.IntRange(0, 2).Draw(h.r, "change") == 0 {
+			id = lyceum.TransactionID(rapid.Int32Range(1, int32(h.next)-1).Draw(h.r, "id"))
+		} else {
+			h.next++
+		}
+		t := h.sale(h.r, id)
+		if old, is := h.sales[id]; is && rapid.IntRange(0, 3).Draw(h.r, "move") > 0 {
+			t.CreatedAt = old.CreatedAt
+		}
+		h.sales[id] = t
+		sales = append(sales, t)
+	}
+	var plans []lyceum.PricingPlan
+	if rapid.IntRange(0, 2).Draw(h.r, "plan") == 0 {
+		plan := lyceum.PricingPlanID(rapid.Int32Range(1, 5).Draw(h.r, "moved plan"))
+		h.courses[plan] = optional[lyceum.CourseID](h.r, "course", 2)
+		plans = append(plans, lyceum.PricingPlan{ID: plan, CourseID: h.courses[plan]})
+	}
+	storetest.Write(h.place.t, store, h.school, func(tx lyceum.Tx) error {
+		for _, p := range plans {
+			kept, err := tx.FindPricingPlans([]lyceum.PricingPlanID{p.ID})
+			if err != nil {
+				return err
+			}
+			whole := kept[p.ID]
+			whole.CourseID = p.CourseID
+			if _, err := tx.SavePricingPlans([]lyceum.PricingPlan{whole}); err != nil {
+				return err
+			}
+		}
+		_, err := tx.SaveTransactions(sales)
+		return err
+	})
+}
+
+// asked is a store as a lister of one school.
+type asked struct {
+	lyceum.Store
+
+	school lyceum.SchoolID
+	t      testing.TB
+}
+
+func (a asked) Len() int {
+	return int(a.Find(lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1}).Total)
+}
+
+func (a asked) Find(f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) lyceum.TransactionListing {
+	listing, err := a.FindTransactions(a.t.Context(), a.school, f, o, p)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return listing
+}
+
+func (a asked) Each(f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
+	return a.EachTransaction(a.t.Context(), a.school, f, o, visit)
+}
+
+// compare holds the list to the naive one, and a part of it to the database.
+func (h *history) compare() {
+	h.store.Settle(h.place.t, h.school)
+	n := func(to int32) int32 { return rapid.Int32Range(0, to).Draw(h.r, "filter") }
+	hour := func() time.Time { return begin.Add(time.Duration(n(60)) * time.Hour) }
+	all := filters(hour, n)
+	r := rand.New(rand.NewPCG(uint64(n(1000)), 1))
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	h.check(h.r, asked{h.store, h.school, h.place.t}, all[:40])
+	h.check(h.r, asked{h.store.Store, h.school, h.place.t}, all[:1])
+}

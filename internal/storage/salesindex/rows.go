@@ -1,0 +1,185 @@
+package salesindex
+
+import (
+	"slices"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+const (
+	pageRows   = 64
+	chunkPages = 256
+	chunkRows  = pageRows * chunkPages
+)
+
+type page [pageRows]row
+
+// chunk holds the rows of consecutive handles with their extras per page.
+type chunk struct {
+	pages  [chunkPages]*page
+	extras [chunkPages][]extra
+}
+
+// rows keeps rows under handles, which count from 0 in the order of arrival.
+type rows struct {
+	chunks []*chunk
+	used   uint32
+	names  currencies
+}
+
+// makeRows gives n rows whose pages are not made.
+func makeRows(n uint32, names currencies) rows {
+	s := rows{chunks: make([]*chunk, (int(n)+chunkRows-1)/chunkRows), used: n, names: names}
+	for i := range s.chunks {
+		s.chunks[i] = &chunk{}
+	}
+	return s
+}
+
+func (s *rows) row(h uint32) *row {
+	return &s.chunks[h/chunkRows].pages[h/pageRows%chunkPages][h%pageRows]
+}
+
+func (s *rows) extra(h uint32) *extra {
+	extras := s.chunks[h/chunkRows].extras[h/pageRows%chunkPages]
+	for i := range extras {
+		if extras[i].offset == uint8(h%pageRows) {
+			return &extras[i]
+		}
+	}
+	return nil
+}
+
+func (s *rows) key(h uint32) key { return s.row(h).key() }
+
+func (s *rows) read(h uint32, t *lyceum.Transaction) {
+	r := s.row(h)
+	var x *extra
+	if r.flags&hasExtra != 0 {
+		x = s.extra(h)
+	}
+	r.decode(x, s.names, t)
+}
+
+func (s *rows) fullyRefunded(h uint32) bool {
+	r := s.row(h)
+	if r.flags&hasExtra == 0 {
+		return false
+	}
+	x := s.extra(h)
+	return x.refunded > 0 && x.refunded >= r.price
+}
+
+// search gives the number of the handles, which are in list order, before k.
+func (s *rows) search(handles []uint32, k key) int {
+	if n := len(handles); n > 0 && s.key(handles[n-1]).compare(k) < 0 {
+		return n
+	}
+	i, _ := slices.BinarySearchFunc(handles, k, func(h uint32, k key) int { return s.key(h).compare(k) })
+	return i
+}
+
+// append puts a row where no version looks yet and gives its handle.
+func (s *rows) append(own owned, r *row, x extra) uint32 {
+	h := s.used
+	s.used++
+	if h%chunkRows == 0 {
+		c := &chunk{}
+		own.take(c)
+		s.chunks = append(s.chunks, c)
+	}
+	if h%pageRows == 0 {
+		p := &page{}
+		own.take(p)
+		// Readers of this chunk do not look at pages beyond their handles.
+		s.chunks[h/chunkRows].pages[h/pageRows%chunkPages] = p
+	}
+	*s.row(h) = *r
+	if r.flags&hasExtra != 0 {
+		s.setExtra(s.ownChunk(own, h), h, x, true)
+	}
+	return h
+}
+
+// set replaces a row that versions may be looking at.
+func (s *rows) set(own owned, h uint32, r *row, x extra) {
+	c := s.ownChunk(own, h)
+	p := &c.pages[h/pageRows%chunkPages]
+	if !own.has(*p) {
+		copied := **p
+		*p = &copied
+		own.take(*p)
+	}
+	(*p)[h%pageRows] = *r
+	s.setExtra(c, h, x, r.flags&hasExtra != 0)
+}
+
+func (s *rows) ownChunk(own owned, h uint32) *chunk {
+	c := s.chunks[h/chunkRows]
+	if !own.has(c) {
+		copied := *c
+		c = &copied
+		own.take(c)
+		s.chunks = slices.Clone(s.chunks)
+		s.chunks[h/chunkRows] = c
+	}
+	return c
+}
+
+func (s *rows) setExtra(c *chunk, h uint32, x extra, present bool) {
+	x.offset = uint8(h % pageRows)
+	at := &c.extras[h/pageRows%chunkPages]
+	if len(*at) == 0 && !present {
+		return
+	}
+	extras := make([]extra, 0, len(*at)+1)
+	for _, e := range *at {
+		if e.offset != x.offset {
+			extras = append(extras, e)
+		}
+	}
+	if present {
+		extras = append(extras, x)
+	}
+	*at = extras
+}
+
+// ids finds the handle of a transaction. The writer alone uses it.
+type ids map[uint32]*[256]uint32
+
+func (m ids) get(id lyceum.TransactionID) (uint32, bool) {
+	p := m[uint32(id)>>8]
+	if p == nil || p[uint8(id)] == 0 {
+		return 0, false
+	}
+	return p[uint8(id)] - 1, true
+}
+
+func (m ids) set(id int32, h uint32) {
+	p := m[uint32(id)>>8]
+	if p == nil {
+		p = new([256]uint32)
+		m[uint32(id)>>8] = p
+	}
+	p[uint8(id)] = h + 1
+}
+
+func (m ids) remove(id lyceum.TransactionID) { m[uint32(id)>>8][uint8(id)] = 0 }
+
+// owned are the parts that a change has made or copied already and may write
+// to until it is published. A nil one, of a build, owns everything.
+type owned map[any]struct{}
+
+func (o owned) has(part any) bool {
+	if o == nil {
+		return true
+	}
+	_, is := o[part]
+	return is
+}
+
+func (o owned) take(part any) {
+	if o != nil {
+		o[part] = struct{}{}
+	}
+}

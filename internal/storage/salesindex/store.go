@@ -1,0 +1,165 @@
+package salesindex
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Store answers the list of sales from indexes, and everything else from the
+// store it is made over. Until a school's index is there, and wherever it has
+// no room, the list is that store's too: as correct, and slower.
+type Store struct {
+	lyceum.Store
+	Options
+
+	schools sync.Map // lyceum.SchoolID -> *school
+	build   sync.Mutex
+	hits    atomic.Int64
+	misses  atomic.Int64
+	failed  atomic.Int64
+
+	ctx  context.Context //nolint:containedctx // the life of what goes on behind the questions
+	stop context.CancelFunc
+	work sync.WaitGroup
+}
+
+var _ lyceum.Store = (*Store)(nil)
+
+// Options are the choices of Over.
+type Options struct {
+	Memory int64 // that all indexes may take, in bytes; 0 is none
+	// Folder keeps a snapshot of each index for the next start; without one
+	// every start builds them anew.
+	Folder string
+	// ReadOnly leaves the snapshots as they are.
+	ReadOnly bool
+	Log      *slog.Logger // nil logs nothing
+	// Resized is told the memory of all indexes whenever that was measured.
+	Resized func(bytes int64)
+}
+
+// followPause is how long a change of another process stays unseen at most,
+// and half of what is promised.
+const followPause = 500 * time.Millisecond
+
+// Over makes a store over another one, and closes that with itself.
+func Over(store lyceum.Store, o Options) *Store {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Resized == nil {
+		o.Resized = func(int64) {}
+	}
+	s := &Store{Store: store, Options: o}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.work.Go(s.follow)
+	if !o.ReadOnly {
+		s.resume()
+	}
+	return s
+}
+
+// Close ends what goes on, keeps snapshots of what has changed, and closes the
+// store below.
+func (s *Store) Close() error {
+	s.stop()
+	s.work.Wait()
+	for k := range s.each {
+		s.save(k)
+		k.mu.Lock()
+		s.drop(k)
+		k.mu.Unlock()
+	}
+	return s.Store.Close()
+}
+
+// each goes over the schools that were asked for.
+func (s *Store) each(yield func(*school) bool) {
+	s.schools.Range(func(_, k any) bool { return yield(k.(*school)) })
+}
+
+// ask gives the index that answers for a school now, or nil, and sees to it
+// that there is one later.
+func (s *Store) ask(id lyceum.SchoolID) *Index {
+	k := s.of(id)
+	k.asked.Store(time.Now().UnixNano())
+	if x := k.ready.Load(); x != nil {
+		s.hits.Add(1)
+		return x
+	}
+	s.misses.Add(1)
+	s.begin(k)
+	return nil
+}
+
+func (s *Store) of(id lyceum.SchoolID) *school {
+	found, ok := s.schools.Load(id)
+	if !ok {
+		found, _ = s.schools.LoadOrStore(id, &school{id: id})
+	}
+	return found.(*school)
+}
+
+// FindTransactions implements lyceum.Store.
+func (s *Store) FindTransactions(ctx context.Context, id lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) (lyceum.TransactionListing, error) {
+	if x := s.ask(id); x != nil {
+		return x.Find(f, o, p), nil
+	}
+	return s.Store.FindTransactions(ctx, id, f, o, p)
+}
+
+// EachTransaction implements lyceum.Store.
+func (s *Store) EachTransaction(ctx context.Context, id lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
+	x := s.ask(id)
+	if x == nil {
+		return s.Store.EachTransaction(ctx, id, f, o, visit)
+	}
+	return x.Each(f, o, func(t *lyceum.Transaction) error {
+		if err := ctx.Err(); err != nil {
+			return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the answer did not come in time; try again", Err: err}
+		}
+		return visit(t)
+	})
+}
+
+// Write implements lyceum.Store. When it returns, the index knows of the
+// change.
+func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceum.Tx) error) error {
+	touched := false
+	err := s.Store.Write(ctx, stamp, func(tx lyceum.Tx) error {
+		w := &watched{Tx: tx}
+		err := change(w)
+		touched = w.touched
+		return err
+	})
+	if err == nil && touched {
+		if k, ok := s.schools.Load(stamp.School); ok {
+			s.catchUp(k.(*school))
+		}
+	}
+	return err
+}
+
+// watched is a transaction that notes whether it changes what indexes hold.
+type watched struct {
+	lyceum.Tx
+
+	touched bool
+}
+
+// SaveTransactions implements lyceum.Tx.
+func (w *watched) SaveTransactions(rows []lyceum.Transaction) (lyceum.Saved, error) {
+	w.touched = true
+	return w.Tx.SaveTransactions(rows)
+}
+
+// SavePricingPlans implements lyceum.Tx.
+func (w *watched) SavePricingPlans(rows []lyceum.PricingPlan) (lyceum.Saved, error) {
+	w.touched = true
+	return w.Tx.SavePricingPlans(rows)
+}

@@ -1,0 +1,394 @@
+package salesindex_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+const enough = 1 << 30
+
+func openSQLite(t *testing.T) lyceum.Store {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+func openPostgres(t *testing.T) lyceum.Store { return samePostgres(t, storetest.Postgres(t)) }
+
+func samePostgres(t *testing.T, address string) lyceum.Store {
+	t.Helper()
+	store, err := sqlstore.OpenPostgres(t.Context(), address, sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// over makes an indexed store that goes with the test.
+func over(t *testing.T, store lyceum.Store, o salesindex.Options) *salesindex.Store {
+	t.Helper()
+	s := salesindex.Over(store, o)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// settled is a store whose every list is answered from an index.
+type settled struct {
+	*salesindex.Store
+
+	t testing.TB
+}
+
+func (s settled) FindTransactions(ctx context.Context, id lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) (lyceum.TransactionListing, error) {
+	s.Settle(s.t, id)
+	return s.Store.FindTransactions(ctx, id, f, o, p)
+}
+
+func (s settled) EachTransaction(ctx context.Context, id lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
+	s.Settle(s.t, id)
+	return s.Store.EachTransaction(ctx, id, f, o, visit)
+}
+
+// TestSuite holds the store to everything that a store promises.
+func TestSuite(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) lyceum.Store {
+		return settled{over(t, openSQLite(t), salesindex.Options{Memory: enough}), t}
+	})
+}
+
+func save(sales ...lyceum.Transaction) func(lyceum.Tx) error {
+	return func(tx lyceum.Tx) error {
+		_, err := tx.SaveTransactions(sales)
+		return err
+	}
+}
+
+// same holds an indexed store to another one, by a part of all combinations of
+// filters.
+func same(t *testing.T, indexed, other lyceum.Store, school lyceum.SchoolID, seed uint64) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	hour := func() time.Time { return storetest.Begin.Add(time.Duration(r.IntN(400)) * time.Hour) }
+	all := filters(hour, r.Int32N)
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for _, f := range all[:60] {
+		page := lyceum.Page{Number: 1 + r.Int32N(9), Size: []int32{1, 20, 100}[r.IntN(3)]}
+		order := lyceum.Order(r.IntN(2))
+		want, err := other.FindTransactions(t.Context(), school, f, order, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := indexed.FindTransactions(t.Context(), school, f, order, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(want.All(), got.All()); diff != "" || got.Total != want.Total {
+			t.Fatalf("filter %+v order %d page %+v: a total of %d, want %d (-store +index):\n%s", f, order, page, got.Total, want.Total, diff)
+		}
+	}
+}
+
+// TestOwnChangesAreSeenAtOnce: who has written asks at once, while others write.
+func TestOwnChangesAreSeenAtOnce(t *testing.T) {
+	for engine, open := range map[string]storetest.Opener{"sqlite": openSQLite, "postgres": openPostgres} {
+		t.Run(engine, func(t *testing.T) {
+			s := over(t, open(t), salesindex.Options{Memory: enough})
+			school := storetest.MakeSchool(t, s)
+			sales, _ := storetest.Ledger(t, s, school, 5, 300)
+			s.Settle(t, school)
+			var next atomic.Int32
+			next.Store(1000)
+			var writers sync.WaitGroup
+			for range 8 {
+				writers.Go(func() {
+					for range 25 {
+						sale := sales[0]
+						sale.ID = lyceum.TransactionID(next.Add(1))
+						sale.UserID = sales[int(sale.ID)%len(sales)].UserID
+						storetest.Write(t, s, school, save(sale))
+						found := false
+						f := lyceum.TransactionFilter{UserID: lyceum.Some(sale.UserID)}
+						err := s.EachTransaction(t.Context(), school, f, lyceum.NewestFirst, func(x *lyceum.Transaction) error { found = found || *x == sale; return nil })
+						if err != nil || !found {
+							t.Errorf("sale %d is not in the list: %v", sale.ID, err)
+						}
+					}
+				})
+			}
+			writers.Wait()
+			same(t, s, s.Store, school, 3)
+			if stats := s.Stats(); stats.Hits < 200 || stats.Schools != 1 || stats.Sales != 500 || stats.Bytes == 0 {
+				t.Errorf("%+v", stats)
+			}
+		})
+	}
+}
+
+// TestTwoProcesses: what one process keeps the other one's list has after a
+// second.
+func TestTwoProcesses(t *testing.T) {
+	address := storetest.Postgres(t)
+	var both [2]*salesindex.Store
+	for i := range both {
+		both[i] = over(t, samePostgres(t, address), salesindex.Options{Memory: enough})
+	}
+	school := storetest.MakeSchool(t, both[0])
+	sales, _ := storetest.Ledger(t, both[0], school, 9, 600)
+	for _, s := range both {
+		s.Settle(t, school)
+	}
+	var writers sync.WaitGroup
+	for i, s := range both {
+		for n := range 4 {
+			writers.Go(func() {
+				r := rand.New(rand.NewPCG(uint64(i), uint64(n)))
+				for range 40 {
+					sale := sales[r.IntN(len(sales))]
+					if sale.AmountRefunded = lyceum.Minor(r.IntN(3)) * sale.FinalPrice; r.IntN(2) == 0 {
+						sale.ID = lyceum.TransactionID(10_000 + r.IntN(1000))
+						sale.CreatedAt = sale.CreatedAt.Add(time.Duration(r.IntN(100)) * time.Hour)
+					}
+					storetest.Write(t, s, school, save(sale))
+				}
+			})
+		}
+	}
+	writers.Wait()
+	time.Sleep(time.Second)
+	for i, s := range both {
+		before := s.Stats()
+		same(t, s, s.Store, school, uint64(i))
+		if after := s.Stats(); after.Misses != before.Misses {
+			t.Errorf("process %d answered %d lists from the database", i, after.Misses-before.Misses)
+		}
+	}
+	if a, b := version(t, both[0], school), version(t, both[1], school); a != b || a == (lyceum.Version{}) {
+		t.Errorf("versions %v and %v", a, b)
+	}
+}
+
+func version(t *testing.T, s lyceum.Store, school lyceum.SchoolID) lyceum.Version {
+	t.Helper()
+	listing, err := s.FindTransactions(t.Context(), school, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listing.Version
+}
+
+// TestCoursesOfPlans: a plan that goes to another course takes its sales along.
+func TestCoursesOfPlans(t *testing.T) {
+	s := over(t, openSQLite(t), salesindex.Options{Memory: enough})
+	school := storetest.MakeSchool(t, s)
+	sales, courses := storetest.Ledger(t, s, school, 5, 300)
+	s.Settle(t, school)
+	plan := sales[0].PricingPlanID
+	var other lyceum.Opt[lyceum.CourseID]
+	for _, c := range courses {
+		if c != courses[plan] {
+			other = c
+		}
+	}
+	storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+		plans, err := tx.FindPricingPlans([]lyceum.PricingPlanID{plan})
+		if err != nil {
+			return err
+		}
+		p := plans[plan]
+		p.CourseID = other
+		_, err = tx.SavePricingPlans([]lyceum.PricingPlan{p})
+		return err
+	})
+	same(t, s, s.Store, school, 8)
+}
+
+// TestBounds: where an index has no room, or cannot be, the list is the
+// database's.
+func TestBounds(t *testing.T) {
+	for name, tc := range map[string]struct {
+		memory int64
+		spoil  func(*lyceum.Transaction)
+	}{
+		"no memory":             {memory: 0},
+		"too little memory":     {memory: 1000},
+		"an amount too large":   {memory: enough, spoil: func(x *lyceum.Transaction) { x.Charge = math.MaxInt32 + 1 }},
+		"a time between":        {memory: enough, spoil: func(x *lyceum.Transaction) { x.CreatedAt = x.CreatedAt.Add(time.Millisecond) }},
+		"a purchase in between": {memory: enough, spoil: func(x *lyceum.Transaction) { x.PurchasedAt = x.PurchasedAt.Add(time.Microsecond) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := over(t, openSQLite(t), salesindex.Options{Memory: tc.memory})
+			school := storetest.MakeSchool(t, s)
+			sales, _ := storetest.Ledger(t, s, school, 5, 100)
+			if tc.spoil != nil {
+				tc.spoil(&sales[7])
+				storetest.Write(t, s, school, save(sales[7]))
+			}
+			if tc.memory > 0 {
+				s.Settle(t, school)
+			}
+			same(t, s, s.Store, school, 1)
+			if stats := s.Stats(); stats.Hits > 0 || stats.Schools > 0 || (stats.Failures == 0) != (tc.memory == 0) {
+				t.Errorf("%+v", stats)
+			}
+		})
+	}
+	t.Run("one that comes later", func(t *testing.T) {
+		s := over(t, openSQLite(t), salesindex.Options{Memory: enough})
+		school := storetest.MakeSchool(t, s)
+		sales, _ := storetest.Ledger(t, s, school, 5, 100)
+		s.Settle(t, school)
+		sales[7].Charge = math.MinInt32 - 1
+		storetest.Write(t, s, school, save(sales[7]))
+		same(t, s, s.Store, school, 1)
+		if stats := s.Stats(); stats.Schools > 0 {
+			t.Errorf("%+v", stats)
+		}
+	})
+}
+
+// TestLeastAskedGoesFirst fills the memory with schools.
+func TestLeastAskedGoesFirst(t *testing.T) {
+	s := over(t, openSQLite(t), salesindex.Options{Memory: enough})
+	var schools []lyceum.SchoolID
+	for range 3 {
+		id := storetest.MakeSchool(t, s)
+		storetest.Ledger(t, s, id, 5, 400)
+		schools = append(schools, id)
+		s.Settle(t, id)
+	}
+	s.Settle(t, schools[0])
+	taken := s.Stats().Bytes
+	s.Shrink(taken - 1)
+	if answers := s.Answering(); !slices.Equal(answers, []lyceum.SchoolID{schools[0], schools[2]}) {
+		t.Errorf("schools %v answer, of %v the second should have gone", answers, schools)
+	}
+	s.Shrink(1)
+	if answers := s.Answering(); len(answers) > 0 {
+		t.Errorf("schools %v answer without memory", answers)
+	}
+	same(t, s, s.Store, schools[1], 1)
+}
+
+// broken is a store whose journal cannot be read for a while.
+type broken struct {
+	lyceum.Store
+
+	now   atomic.Bool
+	short atomic.Bool // the journal ends with its first entry
+}
+
+var errBroken = errors.New("the line is cut")
+
+func (b *broken) FindChanges(ctx context.Context, id lyceum.SchoolID, f lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
+	if b.now.Load() {
+		return lyceum.ChangeListing{}, errBroken
+	}
+	if b.short.Load() {
+		return lyceum.ChangeListing{Next: f.After, Last: 1}, nil
+	}
+	return b.Store.FindChanges(ctx, id, f)
+}
+
+func (b *broken) LastEntries(ctx context.Context) (map[lyceum.SchoolID]int64, error) {
+	if b.now.Load() {
+		return nil, errBroken
+	}
+	last, err := b.Store.LastEntries(ctx)
+	if b.short.Load() {
+		for id := range last {
+			last[id] = 1
+		}
+	}
+	return last, err
+}
+
+// TestBehind: an index that cannot know what has come does not answer.
+func TestBehind(t *testing.T) {
+	b := &broken{Store: openSQLite(t)}
+	s := over(t, b, salesindex.Options{Memory: enough})
+	school := storetest.MakeSchool(t, s)
+	sales, _ := storetest.Ledger(t, s, school, 5, 100)
+	s.Settle(t, school)
+	b.now.Store(true)
+	sales[3].AmountRefunded = sales[3].FinalPrice + 1
+	storetest.Write(t, s, school, save(sales[3]))
+	same(t, s, s.Store, school, 1)
+	if answers := s.Answering(); len(answers) > 0 {
+		t.Error("an index answers that is behind")
+	}
+	b.now.Store(false)
+	for len(s.Answering()) == 0 { // it comes back by itself
+		time.Sleep(10 * time.Millisecond)
+	}
+	same(t, s, s.Store, school, 2)
+
+	b.now.Store(true)
+	for len(s.Answering()) > 0 { // it notices without a write
+		time.Sleep(10 * time.Millisecond)
+	}
+
+	b.now.Store(false)
+	s.Settle(t, school)
+	b.short.Store(true)
+	for len(s.Answering()) > 0 { // another database stands in its place
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// TestManyChangesAtOnce: a backlog that is read in several parts becomes one
+// version.
+func TestManyChangesAtOnce(t *testing.T) {
+	below := openSQLite(t)
+	s := over(t, below, salesindex.Options{Memory: enough})
+	school := storetest.MakeSchool(t, s)
+	sales, _ := storetest.Ledger(t, s, school, 5, 100)
+	s.Settle(t, school)
+	var many []lyceum.Transaction
+	for i := range 5000 {
+		sale := sales[i%len(sales)]
+		sale.ID = lyceum.TransactionID(1000 + i)
+		sale.CreatedAt = sale.CreatedAt.Add(time.Duration(i%700) * time.Hour)
+		many = append(many, sale)
+	}
+	totals := map[int64]bool{}
+	var done atomic.Bool
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		for !done.Load() {
+			listing, err := s.FindTransactions(t.Context(), school, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
+			if err != nil {
+				t.Error(err)
+			}
+			totals[listing.Total] = true
+		}
+	})
+	storetest.Write(t, s, school, save(many...))
+	done.Store(true)
+	reader.Wait()
+	for total := range totals {
+		if total != 100 && total != 5100 {
+			t.Errorf("a total of %d was seen, of a change from 100 to 5100", total)
+		}
+	}
+	same(t, s, below, school, 4)
+	if fmt.Sprint(s.Answering()) != fmt.Sprint([]lyceum.SchoolID{school}) {
+		t.Error("the index does not answer")
+	}
+}
