@@ -4,23 +4,28 @@ import (
 	"fmt"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
 )
 
 type checkCommand struct {
-	database `embed:""`
+	database      `embed:""`
+	indexSettings `embed:""`
+
+	Deep bool `help:"Hold the index of each school's sales to the database as well."`
 }
 
 // Help implements kong's help for the command.
 func (checkCommand) Help() string {
-	return "Example: lyceum check --data /var/lib/lyceum\n\nVerifies the database's files, that counters and totals agree with rows, that the journal has no gap, and that nothing names what is not there. Like every command it brings the schema up to date first; apart from that it only reads. The exit status is 1 when something is wrong."
+	return "Examples:\n  lyceum check --data /var/lib/lyceum\n  lyceum check --data /var/lib/lyceum --deep\n\nVerifies the database's files, that counters and totals agree with rows, that the journal has no gap, and that nothing names what is not there. Like every command it brings the schema up to date first; apart from that it only reads. With --deep it brings the index of each school's sales to memory, as a server would, and compares every sale and every total; a server may go on serving. The exit status is 1 when something is wrong."
 }
 
 // Run checks the database and tells what is wrong.
 func (c *checkCommand) Run(p *program) (err error) {
-	store, err := c.existing(p)
+	kept, err := c.existing(p)
 	if err != nil {
 		return err
 	}
+	store := salesindex.Over(kept, salesindex.Options{Memory: c.memory(), Folder: c.snapshots(c.folder()), ReadOnly: true})
 	defer closing(store, &err)
 	findings, err := store.Check(p.ctx)
 	if err != nil {
@@ -41,14 +46,47 @@ func (c *checkCommand) Run(p *program) (err error) {
 		return err
 	}
 	for _, school := range schools {
-		listing, err := store.FindTransactions(p.ctx, school.ID, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
-		if err != nil {
+		if err := c.checkSchool(p, store, &school); err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stdout, "school %d, %s: %d transactions, all in order\n", school.ID, school.Name, listing.Total)
 	}
 	if len(schools) == 0 {
 		fmt.Fprintln(p.stdout, "the database is whole and has no school yet")
 	}
 	return nil
 }
+
+func (c *checkCommand) checkSchool(p *program, store *salesindex.Store, school *lyceum.School) error {
+	listing, err := store.Store.FindTransactions(p.ctx, school.ID, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "school %d, %s: %d transactions, all in order\n", school.ID, school.Name, listing.Total)
+	switch kept, there, err := store.Kept(p.ctx, school.ID); {
+	case !there:
+	case err != nil:
+		fmt.Fprintf(p.stdout, "school %d: the index that was kept is of no use and will be built anew: %v\n", school.ID, err)
+	default:
+		fmt.Fprintf(p.stdout, "school %d: an index of %d transactions is kept in %d kB, %d entries behind the journal\n", school.ID, kept.Sales, kilobytes(kept.Bytes), kept.Behind)
+	}
+	if !c.Deep {
+		return nil
+	}
+	bar := newProgress(p, "comparing the index", listing.Total, "transactions")
+	compared, err := store.Compare(p.ctx, school.ID, func(sales int) { bar.set(int64(sales)) })
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	for _, difference := range compared.Differences {
+		fmt.Fprintf(p.stdout, "school %d: %s\n", school.ID, difference)
+	}
+	if len(compared.Differences) > 0 {
+		return lyceum.Errorf(lyceum.Conflict, "the index of school %d differs from the database; delete its file in the folder of the indexes, and keep a copy to find out why", school.ID)
+	}
+	fmt.Fprintf(p.stdout, "school %d: the index agrees in every sale and every total, and takes %d kB of memory\n", school.ID, kilobytes(compared.Bytes))
+	return nil
+}
+
+// kilobytes rounds up.
+func kilobytes(bytes int64) int64 { return (bytes + 1<<10 - 1) >> 10 }

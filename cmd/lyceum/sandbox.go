@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
@@ -16,6 +17,8 @@ import (
 
 // sandboxCommand starts a throw-away school.
 type sandboxCommand struct {
+	indexSettings `embed:""`
+
 	Addr         string `help:"Address to answer on; port 0 picks a free one." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	Transactions int    `help:"How many transactions the school has." default:"2000"`
 	Seed         uint64 `help:"Ids, rows and secrets are a function of the seed." default:"1"`
@@ -79,17 +82,20 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer listener.Close()
-	store, discard, err := c.open(p)
+	kept, discard, err := c.open(p)
 	if err != nil {
 		return err
 	}
 	defer discard()
-	defer closing(store, &err)
-
 	school := demo.New(c.Seed, c.Transactions)
 	known := credentialsOf(school, addressOf(listener, false))
-	if err := c.fill(p, store, school, known); err != nil {
-		return err
+	if err := c.fill(p, kept, school, known); err != nil {
+		return errors.Join(err, kept.Close())
+	}
+	store := indexed(p, kept, c.memory(), c.snapshots(c.Data))
+	defer closing(store, &err)
+	if err := store.Prepare(school.School.ID); err != nil {
+		p.log.Info("the database answers lists of sales", "because", err.Error())
 	}
 	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, loopback: true, ring: school.Secrets.Ring[:], sender: webhook.New(webhook.Options{Loopback: true})})
 	handler, err := service.handler(handlerOptions{site: siteOf(known.BaseURL, known.AuthURL)})

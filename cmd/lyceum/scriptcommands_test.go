@@ -206,22 +206,25 @@ func scriptGet(ts *testscript.TestScript, args []string) {
 	flags := flag.NewFlagSet("get", flag.ContinueOnError)
 	flags.Var(&headers, "h", "")
 	output, until, ca := flags.String("o", "", ""), flags.Int("until", 0, ""), flags.String("ca", "", "")
+	contains := flags.String("contains", "", "")
 	ts.Check(flags.Parse(args))
-	usage(ts, flags.NArg() == 1, "get [-h HEADER]… [-o FILE] [-until STATUS] [-ca FILE] URL")
+	usage(ts, flags.NArg() == 1, "get [-h HEADER]… [-o FILE] [-until STATUS] [-contains PATTERN] [-ca FILE] URL")
 	client := &http.Client{
 		Timeout: patience, Transport: transport(ts, *ca),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	defer client.CloseIdleConnections()
 	status, text, body := 0, "", []byte(nil)
+	pattern, err := regexp.Compile("(?m)" + *contains)
+	ts.Check(err)
 	ask := func() bool {
 		status, text, body = fetch(ts, client, flags.Arg(0), headers)
-		return status == *until
+		return (*until == 0 || status == *until) && pattern.Match(body)
 	}
-	if *until == 0 {
+	if *until == 0 && *contains == "" {
 		ask()
 	} else if !await(ask) {
-		ts.Fatalf("%s answers %d and not %d", flags.Arg(0), status, *until)
+		ts.Fatalf("%s answers %d and not %d with %q:\n%s", flags.Arg(0), status, *until, *contains, body)
 	}
 	if *output != "" {
 		ts.Check(os.WriteFile(ts.MkAbs(*output), body, 0o600))

@@ -9,8 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -32,13 +30,14 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
-	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
 )
 
 // serveCommand serves the schools of a database.
 type serveCommand struct {
-	database     `embed:""`
-	mailSettings `embed:""`
+	database      `embed:""`
+	mailSettings  `embed:""`
+	indexSettings `embed:""`
 
 	Addr             string `help:"Address to answer on; port 0 picks a free one." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	BaseURL          string `help:"Address that programs reach this server by; needed behind a proxy." placeholder:"https://…"`
@@ -87,10 +86,11 @@ func (c *serveCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer release()
-	store, err := c.open(p)
+	kept, err := c.open(p)
 	if err != nil {
 		return err
 	}
+	store := indexed(p, kept, c.memory(), c.snapshots(c.folder()))
 	defer closing(store, &err)
 	schools, err := store.FindSchools(p.ctx)
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 		defer metrics.Close()
 		go serveMetrics(p, metrics, service.metrics)
 	}
-	p.log.Info("serving", "address", base, "schools", len(schools), "engine", store.Engine())
+	p.log.Info("serving", "address", base, "schools", len(schools), "engine", kept.Engine())
 	return service.run(p.ctx, func(ctx context.Context) error {
 		return server.Serve(ctx, listener, handler, secure, p.log)
 	})
@@ -163,7 +163,7 @@ func addressOf(listener net.Listener, secure bool) string {
 
 // service is what serve and sandbox run: the rules over a store.
 type service struct {
-	store    *sqlstore.Store
+	store    lyceum.Store
 	keys     *access.Keys
 	oauth    *access.OAuth
 	accounts *access.Accounts
@@ -180,11 +180,6 @@ type service struct {
 	clock    func() time.Time
 }
 
-// gcPercent lets the heap of a server grow further between collections than
-// Go's default: a small heap that every page of a list allocates in would be
-// collected dozens of times a second.
-const gcPercent = 400
-
 // serviceOptions are the choices of a service. Loopback lets apps be registered
 // whose Redirect URL is http on the own machine.
 type serviceOptions struct {
@@ -195,10 +190,11 @@ type serviceOptions struct {
 }
 
 // newService makes the rules.
-func newService(p *program, store *sqlstore.Store, o serviceOptions) *service {
+func newService(p *program, store *salesindex.Store, o serviceOptions) *service {
 	oauth := access.NewOAuth(store, p.clock)
 	metrics := server.NewMetrics(version())
 	metrics.Count("lyceum_oauth_reused_challenges_total", "Codes made for a code_challenge that its app had sent before: the app does not make a new one each time.", oauth.ReusedChallenges)
+	measureIndex(metrics, store)
 	lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
 	told := events.New(store, p.clock, events.Options{
 		Ring: o.ring, CheckURL: o.sender.CheckURL, Render: (&webhook.Writer{Store: store}).Object, Envelope: webhook.Envelope,
@@ -327,9 +323,7 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error) er
 	} else {
 		s.log.Info("webhooks are not sent by this process: it has no secret key; give it one with --secret-key-file")
 	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	leaveRoom(0)
 	begin := time.Now()
 	err := serve(ctx)
 	stop()

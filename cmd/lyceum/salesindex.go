@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/lyceum-school/lyceum/internal/inbound/server"
+	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+// indexSettings are those of the sales indexes.
+type indexSettings struct {
+	IndexMemory byteSize `help:"Memory that the indexes of sales may take, such as 512MB or 4GB; 0 is none. A quarter of the machine's when left out." placeholder:"SIZE"`
+	IndexFolder string   `help:"Folder that keeps the indexes for the next start; index in the data folder when left out, and with PostgreSQL none." placeholder:"DIR"`
+}
+
+// byteSize is a number of bytes; negative when it was not given.
+type byteSize struct {
+	bytes int64
+	given bool
+}
+
+// sizes are the units that a byteSize may have.
+var sizes = []struct {
+	unit  string
+	bytes int64
+}{{"KB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}, {"TB", 1 << 40}, {"", 1}}
+
+// UnmarshalText reads a size such as 512MB; KB, MB, GB and TB are powers of
+// 1,024, and a number alone is bytes.
+func (b *byteSize) UnmarshalText(text []byte) error {
+	for _, size := range sizes {
+		number, is := strings.CutSuffix(strings.ToUpper(string(text)), size.unit)
+		if !is {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+		if err != nil || n < 0 || n > math.MaxInt64/size.bytes {
+			break
+		}
+		*b = byteSize{n * size.bytes, true}
+		return nil
+	}
+	return fmt.Errorf("a size must be a whole number with KB, MB, GB, TB or nothing behind it, such as 512MB")
+}
+
+// String gives the size as it is typed; nothing when it was not given.
+func (b byteSize) String() string {
+	if !b.given {
+		return ""
+	}
+	for i := len(sizes) - 2; i >= 0; i-- {
+		if size := sizes[i]; b.bytes > 0 && b.bytes%size.bytes == 0 {
+			return strconv.FormatInt(b.bytes/size.bytes, 10) + size.unit
+		}
+	}
+	return strconv.FormatInt(b.bytes, 10)
+}
+
+// memory gives the bytes that indexes may take.
+func (s *indexSettings) memory() int64 {
+	if s.IndexMemory.given {
+		return s.IndexMemory.bytes
+	}
+	all, err := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)()
+	if err != nil || all > math.MaxInt64 {
+		return 1 << 30
+	}
+	if system, err := memlimit.FromSystem(); err == nil {
+		all = min(all, system)
+	}
+	return int64(all / 4)
+}
+
+// snapshots gives the folder of the snapshots, if there is one.
+func (s *indexSettings) snapshots(data string) string {
+	if s.IndexFolder != "" || data == "" {
+		return s.IndexFolder
+	}
+	return filepath.Join(data, "index")
+}
+
+// indexed lets the list of sales be answered from memory.
+func indexed(p *program, store *sqlstore.Store, memory int64, folder string) *salesindex.Store {
+	return salesindex.Over(store, salesindex.Options{Memory: memory, Folder: folder, Log: p.log, Resized: leaveRoom})
+}
+
+// gcPercent lets the heap of a server grow further between collections than
+// Go's default: a small heap that every page of a list allocates in would be
+// collected dozens of times a second.
+const gcPercent = 400
+
+// leaveRoom lets the heap grow by no more for the indexes that are in it: what
+// a page of a list allocates does not grow with them.
+func leaveRoom(indexes int64) {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	const heap = 64 << 20 // of a server without them
+	debug.SetGCPercent(int(max(gcPercent*heap/(heap+indexes), 10)))
+}
+
+// measureIndex lets the metrics tell how the indexes do.
+func measureIndex(m *server.Metrics, store *salesindex.Store) {
+	for _, gauge := range []struct {
+		name, help string
+		value      func(salesindex.Stats) int64
+	}{
+		{"lyceum_sales_index_schools", "Schools whose list of sales is answered from memory.", func(s salesindex.Stats) int64 { return s.Schools }},
+		{"lyceum_sales_index_building", "Indexes of sales that are being built or wait for it.", func(s salesindex.Stats) int64 { return s.Building }},
+		{"lyceum_sales_index_sales", "Sales in the indexes.", func(s salesindex.Stats) int64 { return s.Sales }},
+		{"lyceum_sales_index_bytes", "Memory of the indexes.", func(s salesindex.Stats) int64 { return s.Bytes }},
+		{"lyceum_sales_index_lag_entries", "Entries of its journal that an index does not know yet, of the school with the most.", func(s salesindex.Stats) int64 { return s.Behind }},
+	} {
+		m.Gauge(gauge.name, gauge.help, func() int64 { return gauge.value(store.Stats()) })
+	}
+	for _, counter := range []struct {
+		name, help string
+		value      func(salesindex.Stats) int64
+	}{
+		{"lyceum_sales_index_hits_total", "Lists of sales that an index answered.", func(s salesindex.Stats) int64 { return s.Hits }},
+		{"lyceum_sales_index_misses_total", "Lists of sales that the database answered.", func(s salesindex.Stats) int64 { return s.Misses }},
+		{"lyceum_sales_index_failures_total", "Indexes of sales that could not be built.", func(s salesindex.Stats) int64 { return s.Failures }},
+	} {
+		m.Count(counter.name, counter.help, func() int64 { return counter.value(store.Stats()) })
+	}
+}
