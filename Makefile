@@ -22,7 +22,7 @@ generate:
 	@tools/generate
 
 # Requests a second beside a constant answer, at 10,000 to 1,000,000 sales;
-# import and write rates. Takes about ten minutes; see docs/performance.md.
+# import and write rates. Takes about an hour; see docs/performance.md.
 bench:
 	@scripts/with-postgres go run ./cmd/lyceum-bench $(BENCH)
 

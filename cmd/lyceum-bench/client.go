@@ -78,7 +78,8 @@ func (c *client) do(request []byte, keep bool) (status int, body []byte, err err
 // rate is what driving a server gave.
 type rate struct{ perSecond, p50, p99 float64 } // p50 and p99 in milliseconds
 
-// drive asks a server the requests in turn on n connections for a while.
+// drive asks a server the requests in turn on n connections for a while. Each
+// connection begins at another place, so that few ask the same at once.
 func drive(address string, requests [][]byte, n int, duration time.Duration) (rate, error) {
 	var mu sync.Mutex
 	var all []time.Duration
@@ -87,7 +88,7 @@ func drive(address string, requests [][]byte, n int, duration time.Duration) (ra
 	begin := time.Now()
 	for connection := range n {
 		group.Go(func() {
-			took, err := ask(address, requests, connection*7, begin.Add(duration))
+			took, err := ask(address, requests, connection*len(requests)/n, begin.Add(duration))
 			mu.Lock()
 			all, failed = append(all, took...), errors.Join(failed, err)
 			mu.Unlock()
@@ -127,6 +128,18 @@ func ask(address string, requests [][]byte, first int, until time.Time) ([]time.
 		}
 		took = append(took, time.Since(begin))
 	}
+}
+
+// medians gives the median of each figure.
+func medians(rates []rate) rate {
+	each := func(figure func(rate) float64) float64 {
+		var all []float64
+		for _, r := range rates {
+			all = append(all, figure(r))
+		}
+		return median(all)
+	}
+	return rate{each(func(r rate) float64 { return r.perSecond }), each(func(r rate) float64 { return r.p50 }), each(func(r rate) float64 { return r.p99 })}
 }
 
 func median(values []float64) float64 {

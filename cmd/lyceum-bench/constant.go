@@ -1,38 +1,137 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"fmt"
-	"net"
+	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"os"
+	"os/signal"
+	"runtime/debug"
 	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	inbound "github.com/lyceum-school/lyceum/internal/inbound/server"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// serveConstant is the ceiling: net/http answering /N with N bytes that it has
-// ready.
-func serveConstant() {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+// constantPath is where the constant server answers so many bytes.
+const constantPath = "/v1/constant/"
+
+// serveConstant is the ceiling: the real server with one operation, which
+// answers bytes that it has ready. It tells its address and key in one line
+// and runs until it is told to stop.
+func serveConstant(ctx context.Context, lengths []string) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	face, err := newConstantFace(lengths)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return err
 	}
-	bodies := map[string][]byte{}
-	for _, size := range os.Args[2:] {
-		n, err := strconv.Atoi(size)
-		if err != nil || n < 0 || n > 1<<20 {
-			fmt.Fprintln(os.Stderr, "constant takes sizes in bytes")
-			os.Exit(1)
+	dir, err := os.MkdirTemp("", "lyceum-constant-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	store, err := sqlstore.Open(ctx, dir, sqlstore.Options{})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	school, err := store.CreateSchool(ctx, lyceum.School{Name: "Constant", CreatedAt: time.Now()}, "bench")
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
+	// All that cmd/lyceum gives a server that is asked with API keys.
+	books := &access.Bookkeeper{Store: store, Keys: access.NewKeys(store, time.Now), OAuth: access.NewOAuth(store, time.Now), Limiter: access.NewLimiter(0, time.Now), Log: log}
+	handler := inbound.Handler(inbound.Options{
+		Faces: []wire.Face{face}, Keys: books.Keys, OAuth: books.OAuth, Limiter: books.Limiter,
+		Reference: http.NotFoundHandler(), Ready: store.Ping, Metrics: inbound.NewMetrics("bench"), Log: log,
+	})
+	_, key, err := books.Keys.Create(ctx, school.ID, "bench", lyceum.Read, access.NewEntropy(), "bench")
+	if err != nil {
+		return err
+	}
+	return tellAndServe(ctx, handler, key, books)
+}
+
+func tellAndServe(ctx context.Context, handler http.Handler, key string, books *access.Bookkeeper) error {
+	listener, err := inbound.Listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	background, stop := context.WithCancel(ctx)
+	var keeping sync.WaitGroup
+	keeping.Go(func() { books.Run(background) })
+	debug.SetGCPercent(400) // as the server does
+	fmt.Printf("{\"base_url\":\"http://%s\",\"api_key\":%q}\n", listener.Addr(), key)
+	err = inbound.Serve(ctx, listener, handler, nil, books.Log)
+	stop()
+	keeping.Wait()
+	return err
+}
+
+// constantFace has one operation, which wants what a list wants of its caller.
+type constantFace map[string]constantBody
+
+// constantBody is an answer that is ready, and whose tag costs no more than
+// that of a list.
+type constantBody []byte
+
+var _ wire.Versioned = constantBody{}
+
+// State implements wire.Versioned.
+func (constantBody) State() lyceum.Version { return lyceum.Version{Number: 1, At: time.Unix(1, 0)} }
+
+// AppendJSON implements wire.Body.
+func (c constantBody) AppendJSON(b []byte) ([]byte, error) { return append(b, c...), nil }
+
+// jsonLike are the characters of the answers.
+const jsonLike = `abcdefghijklmnopqrstuvwxyz0123456789_-:.,{}[] `
+
+func newConstantFace(lengths []string) (constantFace, error) {
+	face := constantFace{}
+	chance := rand.New(rand.NewPCG(1, 1))
+	for _, length := range lengths {
+		n, err := strconv.Atoi(length)
+		if err != nil || n < 2 || n > 1<<20 {
+			return nil, fmt.Errorf("constant takes lengths from 2 to %d bytes, not %q", 1<<20, length)
 		}
-		bodies["/"+size] = bytes.Repeat([]byte("x"), n)
+		text := make([]byte, n)
+		for i := range text {
+			text[i] = jsonLike[chance.IntN(len(jsonLike))]
+		}
+		text[0], text[n-1] = '"', '"'
+		face[length] = text
 	}
-	fmt.Printf("{\"base_url\":\"http://%s\"}\n", listener.Addr())
-	err = http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body := bodies[r.URL.Path]
-		header := w.Header()
-		header["Content-Type"] = []string{"application/json; charset=utf-8"}
-		header["Content-Length"] = []string{strconv.Itoa(len(body))}
-		_, _ = w.Write(body)
-	}))
-	fmt.Fprintln(os.Stderr, err)
+	return face, nil
+}
+
+// Name implements wire.Face.
+func (constantFace) Name() string { return "v1" }
+
+// Operations implements wire.Face.
+func (f constantFace) Operations() []wire.Operation {
+	return []wire.Operation{{
+		ID: "constant", Method: http.MethodGet, Path: constantPath + "{bytes}", Needs: lyceum.Read,
+		Serve: func(_ context.Context, _ wire.Principal, r *http.Request) (wire.Body, error) {
+			body, ok := f[r.PathValue("bytes")]
+			if !ok {
+				return nil, lyceum.Errorf(lyceum.NotFound, "there is no answer of this length")
+			}
+			return body, nil
+		},
+	}}
+}
+
+// Failure implements wire.Face.
+func (constantFace) Failure(e *lyceum.Error) (status int, body wire.Body) {
+	return http.StatusInternalServerError, wire.JSON{Value: map[string]string{"message": e.Detail}}
 }

@@ -34,12 +34,10 @@ func measureLearning(ctx context.Context, s settings) error {
 		return err
 	}
 	defer func() { _ = sandbox.stop() }()
-	fmt.Printf("## Learning\n\n%d users, %d of them in one course. Median of %d rounds of %v each, alternating with a constant body of the same size.\n\n", crowdUsers, crowdUsers, s.rounds, s.duration)
-	fmt.Println("| users | class | connections | requests/s | p50 ms | p99 ms | constant/s | ratio |")
-	fmt.Println("|---|---|---|---|---|---|---|---|")
+	fmt.Printf("## Learning\n\n%d users, %d of them in one course. Median of %d rounds of %v each, alternating with constant answers of the same bytes as under Lists.\n\n| users | %s\n", crowdUsers, crowdUsers, s.rounds, s.duration, contestHead)
 	for _, c := range learningClasses() {
 		if err := measureClass(ctx, s, sandbox, c.name, c.paths); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
+			return err
 		}
 	}
 	fmt.Println()
@@ -114,28 +112,21 @@ func measureClass(ctx context.Context, s settings, sandbox *server, name string,
 		return err
 	}
 	defer conn.conn.Close()
-	longest := 0
-	var requests [][]byte
+	var lengths []int
 	for _, path := range paths {
-		asked := request(path, sandbox.key)
-		status, body, err := conn.do(asked, true)
+		status, body, err := conn.do(request(path, sandbox.key), true)
 		if err != nil || status != http.StatusOK {
 			return fmt.Errorf("%s is a %d: %w", path, status, err)
 		}
-		requests, longest = append(requests, asked), max(longest, len(body))
+		lengths = append(lengths, len(body))
 	}
-	length := strconv.Itoa(longest)
-	constant, err := start(ctx, os.Args[0], "constant", length)
+	constant, err := startConstant(ctx, lengths)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = constant.stop() }()
-	for _, n := range s.connections {
-		if err := compare(s, crowdUsers, name, n, sandbox.address, requests, constant.address, [][]byte{request("/"+length, "none")}); err != nil {
-			return err
-		}
-	}
-	return nil
+	asked := pairs(sandbox, constant, paths, lengths)
+	return contest{size: crowdUsers, name: name, ours: sandbox, constant: constant, turn: func() []pair { return asked }}.run(s)
 }
 
 // measureLearningWrites enrolls one user after the other and completes lectures

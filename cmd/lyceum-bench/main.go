@@ -1,5 +1,7 @@
 // Command lyceum-bench measures lyceum beside a constant answer: requests a
-// second for each class of question, import, durable writes and start-up.
+// second for each class of question, import, durable writes and start-up. The
+// constant answer goes through the same server, so that the ratio shows what a
+// question itself costs.
 //
 // Client and servers share the machine, so only ratios taken in one run say
 // anything; each class drives both servers in alternating rounds. Everything
@@ -25,13 +27,18 @@ type settings struct {
 	duration    time.Duration
 	parts       []string
 	seed        uint64
-	work        string // folder for everything the run makes
-	binary      string // the lyceum that is measured
+	work        string          // folder for everything the run makes
+	keep        string          // folder for the schools, which may be another
+	binary      string          // the lyceum that is measured
+	books       map[int][]class // by size
 }
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "constant" {
-		serveConstant()
+		if err := serveConstant(context.Background(), os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "lyceum-bench:", err)
+			os.Exit(1)
+		}
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -43,16 +50,28 @@ func main() {
 	}
 }
 
+const usage = `Usage: lyceum-bench [flags]
+
+Examples:
+  lyceum-bench -sizes 10000 -connections 1,16,64 -parts lists
+  lyceum-bench -sizes 10000000 -parts lists,index -keep /var/tmp/schools
+
+Ten million sales take a while to make: -keep makes them once. They take some
+gigabytes there, and the part index as many again while it runs.
+
+`
+
 func run(ctx context.Context) error {
-	var s settings
+	s := settings{books: map[int][]class{}}
 	sizes := flag.String("sizes", "10000,100000,1000000", "sales in the school, one table for each")
-	connections := flag.String("connections", "16", "connections that ask at once, one row for each")
+	connections := flag.String("connections", "1,16,64", "connections that ask at once, one row for each")
 	flag.IntVar(&s.rounds, "rounds", 5, "alternating rounds; the median counts")
 	flag.DurationVar(&s.duration, "duration", time.Second, "time for each class, server and round")
-	parts := flag.String("parts", "start,lists,import,writes,oauth,learning,journal", "what to measure")
+	parts := flag.String("parts", "start,lists,index,import,writes,oauth,learning,journal", "what to measure")
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of the school")
+	flag.StringVar(&s.keep, "keep", "", "keep the schools in this `folder` and take those that are there, of the same -seed")
 	flag.Usage = func() {
-		fmt.Fprint(flag.CommandLine.Output(), "Usage: lyceum-bench [flags]\nExample: lyceum-bench -sizes 10000 -connections 1,16,64 -parts lists\n\n")
+		fmt.Fprint(flag.CommandLine.Output(), usage)
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -71,17 +90,20 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(s.work)
+	if s.keep == "" {
+		s.keep = s.work
+	}
 	if s.binary, err = build(ctx, s.work); err != nil {
 		return err
 	}
 	fmt.Printf("%s %s/%s, %d processors, %s\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(os.Args[1:], " "))
 	measures := map[string]func(context.Context, settings) error{
-		"start": measureStart, "lists": measureLists, "import": measureImport, "writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning, "journal": measureJournal,
+		"start": measureStart, "lists": measureLists, "index": measureIndex, "import": measureImport, "writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning, "journal": measureJournal,
 	}
 	for _, part := range s.parts {
 		measure, ok := measures[part]
 		if !ok {
-			return fmt.Errorf("-parts takes start, lists, import, writes, oauth, learning and journal, not %q", part)
+			return fmt.Errorf("-parts takes start, lists, index, import, writes, oauth, learning and journal, not %q", part)
 		}
 		if err := measure(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", part, err)

@@ -80,7 +80,8 @@ func measureOAuth(ctx context.Context, s settings) error {
 
 // measureMe compares the learner's profile with a constant answer.
 func measureMe(ctx context.Context, s settings, sandbox *server, token string) error {
-	me := []byte("GET /v1/current_user/me HTTP/1.1\r\nHost: bench\r\nAuthorization: bearer " + token + "\r\n\r\n")
+	const path = "/v1/current_user/me"
+	me := []byte("GET " + path + " HTTP/1.1\r\nHost: bench\r\nAuthorization: bearer " + token + "\r\n\r\n")
 	conn, err := dial(sandbox.address)
 	if err != nil {
 		return err
@@ -89,18 +90,15 @@ func measureMe(ctx context.Context, s settings, sandbox *server, token string) e
 	if err = errors.Join(err, conn.conn.Close()); err != nil || status != http.StatusOK {
 		return fmt.Errorf("the learner's profile is a %d: %w", status, err)
 	}
-	length := fmt.Sprint(len(body))
-	constant, err := start(ctx, os.Args[0], "constant", length)
+	constant, err := startConstant(ctx, []int{len(body)})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = constant.stop() }()
-	fmt.Println("| sales | class | connections | requests/s | p50 ms | p99 ms | constant/s | ratio |")
-	fmt.Println("|---|---|---|---|---|---|---|---|")
-	for _, n := range s.connections {
-		if err := compare(s, 100, "/v1/current_user/me", n, sandbox.address, [][]byte{me}, constant.address, [][]byte{request("/"+length, "none")}); err != nil {
-			return err
-		}
+	fmt.Println("| sales | " + contestHead)
+	asked := []pair{{me, constant.twin(path, len(body))}}
+	if err := (contest{size: 100, name: path, ours: sandbox, constant: constant, turn: func() []pair { return asked }}).run(s); err != nil {
+		return err
 	}
 	fmt.Println()
 	return nil

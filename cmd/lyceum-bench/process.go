@@ -31,6 +31,7 @@ type server struct {
 	address string // host:port
 	key     string
 	said    credentials
+	began   time.Time
 	took    time.Duration // from its start to its first line
 }
 
@@ -56,7 +57,7 @@ func start(ctx context.Context, path string, args ...string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	begin := time.Now()
+	s.began = time.Now()
 	if err := s.command.Start(); err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func start(ctx context.Context, path string, args ...string) (*server, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s said nothing: %w", path, err), s.stop())
 	}
-	s.took = time.Since(begin)
+	s.took = time.Since(s.began)
 	var said credentials
 	if err := json.Unmarshal(line, &said); err != nil {
 		return nil, errors.Join(err, s.stop())

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 
@@ -17,16 +16,12 @@ import (
 // measureImport writes the largest school out and takes it into an empty one.
 func measureImport(ctx context.Context, s settings) error {
 	size := s.sizes[len(s.sizes)-1]
-	from, to := filepath.Join(s.work, "from"), filepath.Join(s.work, "to")
-	defer os.RemoveAll(from)
-	defer os.RemoveAll(to)
-	sandbox, err := start(ctx, s.binary, "sandbox", "--json", "--addr", "127.0.0.1:0", "--transactions", strconv.Itoa(size), "--data", from)
+	from, err := s.school(ctx, size)
 	if err != nil {
 		return err
 	}
-	if err := sandbox.stop(); err != nil {
-		return err
-	}
+	to := filepath.Join(s.work, "to")
+	defer os.RemoveAll(to)
 	fmt.Print("## Import and export\n\n| what | rows/s | seconds | peak memory MB |\n|---|---|---|---|\n")
 	if _, err := command(ctx, s, "school", "create", "--data", to, "--name", "Copy", "--owner-email", "bench@example.com"); err != nil {
 		return err

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/demo"
+)
+
+const (
+	// readers is how many connections ask while sales are recorded.
+	readers = 16
+	// salesASecond is how many sales are recorded a second beside them.
+	salesASecond = 1000
+)
+
+// measureIndex measures how long a server takes until it answers lists from
+// the index of the sales, what memory it has then, and what reads take while
+// sales are recorded.
+func measureIndex(ctx context.Context, s settings) error {
+	fmt.Printf("## Index\n\nA server of a copy of each school is started without a snapshot of its index, stopped, and started again. Its first page is asked for once; \"answered\" is when it came and \"indexed\" when lists are answered from the index, both counted from the start of the process. Then %d connections read, by turns alone and beside one connection that records sales, %d a second if it can. Median of %d rounds of %v.\n\n", readers, salesASecond, s.rounds, s.duration)
+	for _, size := range s.sizes {
+		if err := measureIndexOf(ctx, s, size); err != nil {
+			return fmt.Errorf("%d sales: %w", size, err)
+		}
+	}
+	return nil
+}
+
+func measureIndexOf(ctx context.Context, s settings, size int) error {
+	from, err := s.school(ctx, size)
+	if err != nil {
+		return err
+	}
+	classes := s.book(size)
+	dir := filepath.Join(s.work, "indexed")
+	defer os.RemoveAll(dir)
+	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(snapshotOf(dir)); err != nil {
+		return err
+	}
+	fmt.Print("| sales | start | answered s | indexed s | resident MB |\n|---|---|---|---|---|\n")
+	first, err := s.startIndexed(ctx, size, dir)
+	if err != nil {
+		return err
+	}
+	if err := first.stop(); err != nil {
+		return err
+	}
+	again, err := s.startIndexed(ctx, size, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = again.stop() }()
+	fmt.Print("\n| sales | class | beside | requests/s | p50 ms | p99 ms | sales recorded/s |\n|---|---|---|---|---|---|---|\n")
+	till := newTill(s.seed, size)
+	for _, name := range []string{"first page", "user"} {
+		c := classes[slices.IndexFunc(classes, func(c class) bool { return c.name == name })]
+		if err := readBeside(s, size, again, &c, till); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("\nResident memory after %d more sales: %d MB.\n\n", till.sold, memory(again.command.Process.Pid)>>20)
+	return nil
+}
+
+// snapshotOf is where a data folder has the snapshots of its indexes.
+func snapshotOf(dir string) string { return filepath.Join(dir, "index") }
+
+// startIndexed starts a server and prints what the start took.
+func (s settings) startIndexed(ctx context.Context, size int, dir string) (*server, error) {
+	how := "with a snapshot"
+	if _, err := os.Stat(snapshotOf(dir)); errors.Is(err, fs.ErrNotExist) {
+		how = "without a snapshot"
+	}
+	started, err := s.serve(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := started.firstPage(); err != nil {
+		return nil, errors.Join(err, started.stop())
+	}
+	answered, took := time.Since(started.began), "no index"
+	found, err := started.indexed(ctx)
+	if err != nil {
+		return nil, errors.Join(err, started.stop())
+	}
+	if found {
+		took = fmt.Sprintf("%.2f", time.Since(started.began).Seconds())
+	}
+	fmt.Printf("| %s | %s | %.2f | %s | %d |\n", grouped(size), how, answered.Seconds(), took, memory(started.command.Process.Pid)>>20)
+	return started, nil
+}
+
+// readBeside prints what a class of reads takes alone and beside sales.
+func readBeside(s settings, size int, served *server, c *class, till *till) error {
+	var requests [][]byte
+	for _, path := range c.paths() {
+		requests = append(requests, request(path, served.key))
+	}
+	var alone, beside []rate
+	var recorded []float64
+	for range s.rounds {
+		r, err := drive(served.address, requests, readers, s.duration)
+		if err != nil {
+			return err
+		}
+		alone = append(alone, r)
+		stop, err := till.open(served)
+		if err != nil {
+			return err
+		}
+		r, err = drive(served.address, requests, readers, s.duration)
+		perSecond, failed := stop()
+		if err := errors.Join(err, failed); err != nil {
+			return err
+		}
+		beside, recorded = append(beside, r), append(recorded, perSecond)
+	}
+	row := func(what string, r rate, recorded string) {
+		fmt.Printf("| %s | %s | %s | %.0f | %.2f | %.2f | %s |\n", grouped(size), c.name, what, r.perSecond, r.p50, r.p99, recorded)
+	}
+	row("nothing", medians(alone), "")
+	row(grouped(salesASecond)+" sales a second", medians(beside), fmt.Sprintf("%.0f", median(recorded)))
+	return nil
+}
+
+// till records sales of one user after the other.
+type till struct {
+	users int
+	plans []lyceum.PricingPlanID
+	sold  int
+}
+
+func newTill(seed uint64, size int) *till {
+	t := &till{users: size / 5}
+	for _, p := range demo.New(seed, 0).PricingPlans {
+		if p.CourseID.Present && p.Frequency == lyceum.OneTimePayment && p.Currency == "USD" {
+			t.plans = append(t.plans, p.ID)
+		}
+	}
+	return t
+}
+
+// open records sales on a connection of its own until it is stopped; stop tells
+// how many a second.
+func (t *till) open(served *server) (stop func() (perSecond float64, err error), err error) {
+	c, err := dial(served.address)
+	if err != nil {
+		return nil, err
+	}
+	closing, closed := make(chan struct{}), make(chan struct{})
+	begin, before := time.Now(), t.sold
+	var failed error
+	go func() {
+		defer close(closed)
+		for failed == nil {
+			select {
+			case <-closing:
+				return
+			case <-time.After(time.Until(begin.Add(time.Duration(t.sold-before) * time.Second / salesASecond))):
+				failed = t.sell(c, served.key)
+			}
+		}
+	}()
+	return func() (float64, error) {
+		close(closing)
+		<-closed
+		c.conn.Close()
+		return float64(t.sold-before) / time.Since(begin).Seconds(), failed
+	}, nil
+}
+
+func (t *till) sell(c *client, key string) error {
+	user, plan := 1+t.sold%t.users, t.plans[t.sold/t.users%len(t.plans)]
+	status, body, err := c.do(post("/lyceum/v1/sales", key, fmt.Sprintf(`{"user_id":%d,"pricing_plan_id":%d}`, user, plan)), true)
+	if err == nil && status != http.StatusCreated {
+		err = errors.New("a sale is a " + strconv.Itoa(status) + ": " + string(body))
+	}
+	if err == nil {
+		t.sold++
+	}
+	return err
+}
