@@ -78,7 +78,12 @@ type Reader interface {
 	// filter, all of one moment, in bounded memory, until visit fails. The
 	// pointer is valid during the call alone.
 	EachTransaction(ctx context.Context, school SchoolID, f TransactionFilter, o Order, visit func(*Transaction) error) error
-	// EachUser, EachCourse and EachPricingPlan do the same by ascending id.
+	// ScanTransactions calls visit with all transactions, a part at a time and in
+	// any order, as quickly as the store can. One that changes meanwhile is as it
+	// was before or after.
+	ScanTransactions(ctx context.Context, school SchoolID, visit func([]Transaction) error) error
+	// EachUser, EachCourse and EachPricingPlan do as EachTransaction, by ascending
+	// id.
 	EachUser(ctx context.Context, school SchoolID, visit func(*User) error) error
 	EachCourse(ctx context.Context, school SchoolID, visit func(*Course) error) error
 	EachPricingPlan(ctx context.Context, school SchoolID, visit func(*PricingPlan) error) error

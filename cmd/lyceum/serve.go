@@ -113,6 +113,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
+	store.Resume()
 	if len(schools) == 0 {
 		p.log.Info("there is no school yet; make one with: lyceum school create --name NAME --owner-email ADDRESS")
 	}

@@ -8,17 +8,17 @@ import (
 )
 
 // follow lets the indexes know of what other processes keep, and of what did
-// not reach them at once, until the store closes.
+// not reach them at once, until the store closes. No school waits for another.
 func (s *Store) follow() {
 	tick := time.NewTicker(followPause)
 	defer tick.Stop()
-	for n := 1; ; n++ {
+	for {
 		select {
 		case <-tick.C:
 		case <-s.ctx.Done():
 			return
 		}
-		if s.idle() {
+		if s.unasked() {
 			continue
 		}
 		last, err := s.LastEntries(s.ctx)
@@ -28,28 +28,16 @@ func (s *Store) follow() {
 		}
 		for k := range s.each {
 			if k.lags(last[k.id]) {
-				s.catchUp(k)
+				s.work.Go(func() { s.catchUp(k) })
 			}
-		}
-		if n%measureEvery == 0 {
-			s.measure()
 		}
 	}
 }
 
-// measureEvery is after how many pauses the indexes are measured and, where
-// much has come to them, kept: once a minute.
-const measureEvery = int(time.Minute / followPause)
-
-// idle tells that no school has an index.
-func (s *Store) idle() bool {
-	for k := range s.each {
-		k.mu.Lock()
-		none := k.index == nil
-		k.mu.Unlock()
-		if !none {
-			return false
-		}
+// unasked tells that nobody has asked for any school.
+func (s *Store) unasked() bool {
+	for range s.each {
+		return false
 	}
 	return true
 }
@@ -58,22 +46,37 @@ func (s *Store) idle() bool {
 // what has come since.
 func (s *Store) distrust() {
 	for k := range s.each {
-		k.mu.Lock()
 		k.ready.Store(nil)
-		k.mu.Unlock()
 	}
 }
 
 // lags tells whether the index of a school has something to catch up with, or
-// does not answer although it has not.
+// does not answer although it has not. While somebody is at it, it has not.
 func (k *school) lags(last int64) bool {
-	k.mu.Lock()
+	if !k.mu.TryLock() {
+		return false
+	}
 	defer k.mu.Unlock()
 	if k.index == nil {
 		return false
 	}
 	k.behind.Store(max(last-k.followed, 0))
 	return last != k.followed || k.ready.Load() == nil
+}
+
+// keepHouse measures the indexes once a minute, lets those go for which there
+// is no room, and keeps snapshots, until the store closes.
+func (s *Store) keepHouse() {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			s.measure()
+		case <-s.ctx.Done():
+			return
+		}
+	}
 }
 
 // measure looks how large the indexes are, lets those go for which there is no

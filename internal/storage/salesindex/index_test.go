@@ -142,8 +142,8 @@ func TestGrown(t *testing.T) {
 		}
 	}
 	x := b.Build(lyceum.Version{})
-	for i := range 4000 {
-		s := randomSale(r, lyceum.TransactionID(35_000+i*5), 2100)
+	for i := range 1500 {
+		s := randomSale(r, lyceum.TransactionID(35_000+i*13), 2100)
 		m.sales[s.ID] = s
 		if err := put(x, s); err != nil {
 			t.Fatal(err)

@@ -29,8 +29,8 @@ func (s *Store) saveIfMuch(k *school) {
 	}
 }
 
-// resume begins with the indexes that were kept, the last one first.
-func (s *Store) resume() {
+// Resume begins with the indexes that were kept, the last one first.
+func (s *Store) Resume() {
 	kept := map[lyceum.SchoolID]time.Time{}
 	entries, _ := os.ReadDir(s.Folder) // without a folder nothing was kept
 	for _, e := range entries {

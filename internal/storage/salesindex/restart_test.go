@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -46,9 +47,9 @@ type counted struct {
 	reads atomic.Int64
 }
 
-func (c *counted) EachTransaction(ctx context.Context, id lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
+func (c *counted) ScanTransactions(ctx context.Context, id lyceum.SchoolID, visit func([]lyceum.Transaction) error) error {
 	c.reads.Add(1)
-	return c.Store.EachTransaction(ctx, id, f, o, visit)
+	return c.Store.ScanTransactions(ctx, id, visit)
 }
 
 func TestRestart(t *testing.T) {
@@ -111,6 +112,37 @@ func TestRestart(t *testing.T) {
 				t.Errorf("the log does not say %q:\n%s", tc.why, &log)
 			}
 		})
+	}
+}
+
+// TestResume: schools whose index was kept have it again before anybody asks.
+func TestResume(t *testing.T) {
+	p := place{t, t.TempDir()}
+	s := salesindex.Over(p.database(), salesindex.Options{Memory: enough, Folder: p.folder()})
+	var schools []lyceum.SchoolID
+	for range 2 {
+		id := storetest.MakeSchool(t, s)
+		storetest.Ledger(t, s, id, 5, 100)
+		s.Settle(t, id)
+		schools = append(schools, id)
+	}
+	storetest.Ledger(t, s, storetest.MakeSchool(t, s), 5, 100) // nobody asks for it
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, stray := range []string{"sales-x.snapshot", "sales-01.snapshot", "sales-1.snapshot.partial", "notes"} {
+		if err := os.WriteFile(filepath.Join(p.folder(), stray), []byte("hello"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &counted{Store: p.database()}
+	s = over(t, c, salesindex.Options{Memory: enough, Folder: p.folder()})
+	s.Resume()
+	for len(s.Answering()) < len(schools) {
+		time.Sleep(time.Millisecond)
+	}
+	if answers := s.Answering(); !slices.Equal(answers, schools) || c.reads.Load() != 0 {
+		t.Errorf("schools %v answer after %d builds, want %v after none", answers, c.reads.Load(), schools)
 	}
 }
 

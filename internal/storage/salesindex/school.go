@@ -155,7 +155,15 @@ func (s *Store) load(id lyceum.SchoolID) (x *Index, number, saved int64, err err
 	if err := s.EachPricingPlan(s.ctx, id, func(p *lyceum.PricingPlan) error { b.Plan(p.ID, p.CourseID); return nil }); err != nil {
 		return nil, 0, 0, err
 	}
-	if err := s.Store.EachTransaction(s.ctx, id, lyceum.TransactionFilter{}, lyceum.OldestFirst, b.Add); err != nil {
+	err = s.ScanTransactions(s.ctx, id, func(part []lyceum.Transaction) error {
+		for i := range part {
+			if err := b.Add(&part[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, 0, 0, err
 	}
 	return b.Build(state), last, unsaved, nil

@@ -58,9 +58,7 @@ func Over(store lyceum.Store, o Options) *Store {
 	s := &Store{Store: store, Options: o}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.work.Go(s.follow)
-	if !o.ReadOnly {
-		s.resume()
-	}
+	s.work.Go(s.keepHouse)
 	return s
 }
 

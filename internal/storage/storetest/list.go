@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -248,5 +249,49 @@ func consistency(t *testing.T, store lyceum.Store) {
 				t.Fatalf("row %d is missing: %v", end.Number, err)
 			}
 		}
+	}
+}
+
+// scan reads all transactions in parts while some of them change: each is told
+// once, as it was before or after.
+func scan(t *testing.T, store lyceum.Store) {
+	school, other := MakeSchool(t, store), MakeSchool(t, store)
+	b := newBook(13, 5000)
+	Write(t, store, school, b.save)
+	Ledger(t, store, other, 14, 10)
+	want := map[lyceum.TransactionID][2]lyceum.Transaction{} // before and after
+	var changed []lyceum.Transaction
+	for i := range b.transactions {
+		x := b.transactions[i]
+		want[x.ID] = [2]lyceum.Transaction{x, x}
+		if i%100 == 0 {
+			x.TaxCharge++
+			want[x.ID] = [2]lyceum.Transaction{b.transactions[i], x}
+			changed = append(changed, x)
+		}
+	}
+	first := true
+	err := store.ScanTransactions(t.Context(), school, func(part []lyceum.Transaction) error {
+		if first {
+			first = false
+			Write(t, store, school, func(tx lyceum.Tx) error { _, err := tx.SaveTransactions(changed); return err })
+		}
+		for _, x := range part {
+			if was, open := want[x.ID]; !open || x != was[0] && x != was[1] {
+				t.Errorf("transaction %d is told twice, or as it never was", x.ID)
+			}
+			delete(want, x.ID)
+		}
+		return nil
+	})
+	if err != nil || len(want) > 0 {
+		t.Errorf("%d of %d transactions are missing: %v", len(want), len(b.transactions), err)
+	}
+	failed := errors.New("no more")
+	if err := store.ScanTransactions(t.Context(), school, func([]lyceum.Transaction) error { return failed }); !errors.Is(err, failed) {
+		t.Errorf("a visit that fails: %v", err)
+	}
+	if err := store.ScanTransactions(t.Context(), 999, func([]lyceum.Transaction) error { return failed }); err != nil {
+		t.Errorf("a school without sales: %v", err)
 	}
 }

@@ -37,6 +37,7 @@ func Run(t *testing.T, open Opener) {
 		"bookkeeping":                      bookkeeping,
 		"lists equal the naive filter":     differential,
 		"page and total agree":             consistency,
+		"a scan misses none":               scan,
 		"classrooms come back":             learning,
 		"lists of courses":                 courseLists,
 		"lists of enrollments":             enrollmentLists,
