@@ -66,9 +66,9 @@ func (s settled) EachTransaction(ctx context.Context, id lyceum.SchoolID, f lyce
 	return s.Store.EachTransaction(ctx, id, f, o, visit)
 }
 
-// TestSuite holds the store to everything that a store promises.
+// TestSuite holds the store to what a store promises of lists.
 func TestSuite(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) lyceum.Store {
+	storetest.Lists(t, func(t *testing.T) lyceum.Store {
 		return settled{over(t, openSQLite(t), salesindex.Options{Memory: enough}), t}
 	})
 }

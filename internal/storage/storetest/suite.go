@@ -20,7 +20,27 @@ type Opener func(t *testing.T) lyceum.Store
 // Run holds a store to everything that lyceum.Store promises.
 func Run(t *testing.T, open Opener) {
 	t.Helper()
-	for name, test := range map[string]func(*testing.T, lyceum.Store){
+	for name, test := range tests() {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+// Lists holds a store that stands over another one, and answers lists of sales
+// itself, to what Run wants of lists and writes.
+func Lists(t *testing.T, open Opener) {
+	t.Helper()
+	all := tests()
+	for _, name := range []string{
+		"rows come back as they were", "failed change leaves neighbours", "panic is an error", "cancelled change is not kept", "cancelled reads do no harm",
+		"schools do not see each other", "lists equal the naive filter", "page and total agree", "a scan misses none", "the feed misses nothing", "closed store refuses",
+	} {
+		test := all[name]
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+func tests() map[string]func(*testing.T, lyceum.Store) {
+	return map[string]func(*testing.T, lyceum.Store){
 		"schools":                          schools,
 		"save tells new, changed and same": saves,
 		"rows come back as they were":      roundTrip,
@@ -48,8 +68,6 @@ func Run(t *testing.T, open Opener) {
 		"deliveries are claimed once":      deliveriesAreClaimedOnce,
 		"check finds nothing wrong":        healthy,
 		"closed store refuses":             closed,
-	} {
-		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
 }
 
