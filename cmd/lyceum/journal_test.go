@@ -416,6 +416,8 @@ func killDuringDeliveries(t *testing.T, s *shop, cycles int) {
 		}
 		return missing == 0
 	})
+	box.mu.Lock() // what is sent again may still come
+	defer box.mu.Unlock()
 	for id, names := range box.ids {
 		if len(names) != 1 {
 			t.Errorf("sale %d came under %d ids", id, len(names))
