@@ -15,6 +15,7 @@ import (
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+	zombiezen "zombiezen.com/go/sqlite"
 )
 
 //go:embed migrations
@@ -117,15 +118,15 @@ func sqlitePlaceholders(text string) string {
 }
 
 func sqliteFault(err error) fault {
-	e, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return faultOther
+	code := int(zombiezen.ErrCode(err))
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		code = e.Code()
 	}
-	switch e.Code() {
+	switch code {
 	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
 		return faultConflict
 	}
-	switch e.Code() & 0xff {
+	switch code & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return faultRetry
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:

@@ -30,6 +30,7 @@ type Store struct {
 	writes  *pool
 	lanes   []*lane
 	log     *slog.Logger
+	file    string // of SQLite; empty with PostgreSQL
 
 	watch     watch
 	closing   chan struct{}
@@ -92,7 +93,12 @@ func OpenFile(ctx context.Context, path string, o Options) (*Store, error) {
 	readers := max(4, 2*runtime.GOMAXPROCS(0))
 	reads.SetMaxOpenConns(readers)
 	reads.SetMaxIdleConns(readers)
-	return start(ctx, d, reads, writes, o)
+	s, err := start(ctx, d, reads, writes, o)
+	if err != nil {
+		return nil, err
+	}
+	s.file = path
+	return s, nil
 }
 
 // writable tells early, and in a sentence, that a database file cannot be

@@ -18,57 +18,56 @@ func (f scanFunc) Scan(src any) error { return f(src) }
 
 func wrong(src any, want string) error { return fmt.Errorf("column holds %T, want %s", src, want) }
 
+// number is the destination of a column of whole numbers. Whoever has one at
+// hand calls take itself and spares the detour over an interface.
+type number struct {
+	want string
+	take func(int64)
+	null func() // nil for a column that is never NULL
+}
+
+func (n *number) Scan(src any) error {
+	v, ok := src.(int64)
+	switch {
+	case ok:
+		n.take(v)
+	case src == nil && n.null != nil:
+		n.null()
+	default:
+		return wrong(src, n.want)
+	}
+	return nil
+}
+
+func optNumber[T comparable](p *lyceum.Opt[T], want string, convert func(int64) T) sql.Scanner {
+	return &number{want, func(v int64) { *p = lyceum.Some(convert(v)) }, func() { *p = lyceum.None[T]() }}
+}
+
 func scanInt[T ~int32 | ~int64 | ~uint8](p *T) sql.Scanner {
-	return scanFunc(func(src any) error {
-		v, ok := src.(int64)
-		if !ok {
-			return wrong(src, "integer")
-		}
-		*p = T(v)
-		return nil
-	})
+	return &number{"integer", func(v int64) { *p = T(v) }, nil}
 }
 
 func scanOptInt[T ~int32 | ~int64](p *lyceum.Opt[T]) sql.Scanner {
-	return scanFunc(func(src any) error {
-		if src == nil {
-			*p = lyceum.None[T]()
-			return nil
-		}
-		v, ok := src.(int64)
-		if !ok {
-			return wrong(src, "integer")
-		}
-		*p = lyceum.Some(T(v))
-		return nil
-	})
+	return optNumber(p, "integer", func(v int64) T { return T(v) })
 }
 
 func scanBool(p *bool) sql.Scanner {
-	return scanFunc(func(src any) error {
-		v, ok := src.(int64)
-		if !ok {
-			return wrong(src, "0 or 1")
-		}
-		*p = v != 0
-		return nil
-	})
+	return &number{"0 or 1", func(v int64) { *p = v != 0 }, nil}
 }
 
 func scanOptBool(p *lyceum.Opt[bool]) sql.Scanner {
-	return scanFunc(func(src any) error {
-		if src == nil {
-			*p = lyceum.None[bool]()
-			return nil
-		}
-		v, ok := src.(int64)
-		if !ok {
-			return wrong(src, "0 or 1")
-		}
-		*p = lyceum.Some(v != 0)
-		return nil
-	})
+	return optNumber(p, "0 or 1", func(v int64) bool { return v != 0 })
 }
+
+func scanTime(p *time.Time) sql.Scanner {
+	return &number{"microseconds", func(v int64) { *p = ofMicros(v) }, nil}
+}
+
+func scanOptTime(p *lyceum.Opt[time.Time]) sql.Scanner {
+	return optNumber(p, "microseconds", ofMicros)
+}
+
+func ofMicros(v int64) time.Time { return time.UnixMicro(v).UTC() }
 
 func scanOptFloat(p *lyceum.Opt[float64]) sql.Scanner {
 	return scanFunc(func(src any) error {
@@ -82,32 +81,6 @@ func scanOptFloat(p *lyceum.Opt[float64]) sql.Scanner {
 		default:
 			return wrong(src, "float64")
 		}
-		return nil
-	})
-}
-
-func scanTime(p *time.Time) sql.Scanner {
-	return scanFunc(func(src any) error {
-		v, ok := src.(int64)
-		if !ok {
-			return wrong(src, "microseconds")
-		}
-		*p = time.UnixMicro(v).UTC()
-		return nil
-	})
-}
-
-func scanOptTime(p *lyceum.Opt[time.Time]) sql.Scanner {
-	return scanFunc(func(src any) error {
-		if src == nil {
-			*p = lyceum.None[time.Time]()
-			return nil
-		}
-		v, ok := src.(int64)
-		if !ok {
-			return wrong(src, "microseconds")
-		}
-		*p = lyceum.Some(time.UnixMicro(v).UTC())
 		return nil
 	})
 }

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -10,53 +11,107 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// scanPart is how many transactions a part of a scan has.
+// scanPart is how many rows a part of a scan has.
 const scanPart = 2000
 
-// ScanTransactions implements lyceum.Reader. To hand rows over costs the driver
-// more than to find them, so that each processor takes parts.
+// walk is a way through the transactions of a school, in parts of scanPart
+// rows.
+type walk struct {
+	end  string // gives where the part after $2 ends; $2 itself when there is none
+	part string // gives the transactions of school $1 after $2 up to $3
+}
+
+// byID goes through a school's own part of the primary key.
+var byID = walk{
+	end:  "SELECT COALESCE(max(p.transaction_id), $2) FROM (SELECT transaction_id FROM transactions WHERE school_id = $1 AND transaction_id > $2 ORDER BY transaction_id LIMIT $3) p",
+	part: "SELECT " + transactionColumns + " FROM transactions t WHERE t.school_id = $1 AND t.transaction_id > $2 AND t.transaction_id <= $3",
+}
+
+// byRow goes through a SQLite file as the rows lie there, those of other
+// schools too.
+var byRow = walk{
+	end:  "SELECT min($2 + $3, (SELECT COALESCE(max(rowid), 0) FROM transactions))",
+	part: "SELECT " + transactionColumns + " FROM transactions t NOT INDEXED WHERE t.school_id = $1 AND t.rowid > $2 AND t.rowid <= $3",
+}
+
+// walkOf gives the quickest way through a school: where it is most of a file,
+// the primary key would be a detour for every row.
+func (s *Store) walkOf(ctx context.Context, school lyceum.SchoolID) (walk, error) {
+	if s.file == "" {
+		return byID, nil
+	}
+	var own, rows int64
+	_, err := s.reads.single(ctx).one("SELECT (SELECT COALESCE(max(value), 0) FROM counters WHERE school_id = $1 AND name = $2), (SELECT COALESCE(max(rowid), 0) FROM transactions)",
+		[]any{int64(school), transactions.counter}, scanInt(&own), scanInt(&rows))
+	if err != nil || own < rows/2 {
+		return byID, err
+	}
+	return byRow, nil
+}
+
+// ScanTransactions implements lyceum.Reader. To hand rows over costs more than
+// to find them, so that each processor takes parts.
 func (s *Store) ScanTransactions(ctx context.Context, school lyceum.SchoolID, visit func([]lyceum.Transaction) error) error {
+	way, err := s.walkOf(ctx, school)
+	if err != nil {
+		return s.public(fmt.Errorf("scan transactions: %w", err))
+	}
 	var finding, visiting sync.Mutex
-	var last int64 // the last id of a part that somebody has taken
-	next := func(q *session) (from, to int64, err error) {
+	var last int64 // where the last part ends that somebody has taken
+	next := func(q reading) (from, to int64, err error) {
 		finding.Lock()
 		defer finding.Unlock()
 		from = last
-		_, err = q.one("SELECT COALESCE(max(p.transaction_id), 0) FROM (SELECT transaction_id FROM transactions WHERE school_id = $1 AND transaction_id > $2 ORDER BY transaction_id LIMIT $3) p",
-			[]any{int64(school), from, int64(scanPart)}, scanInt(&to))
-		last = max(last, to)
-		return from, to, err
+		err = q.each(way.end, []any{int64(school), from, int64(scanPart)}, []any{scanInt(&last)}, func() error { return nil })
+		return from, last, err
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() error {
-			q := s.reads.single(ctx)
-			rows := make([]lyceum.Transaction, 0, scanPart)
-			var row lyceum.Transaction
-			dest := transactions.scan(&row)
-			for ctx.Err() == nil {
-				from, to, err := next(q)
-				if err != nil || to <= from {
-					return err
+			return s.reading(ctx, func(q reading) error {
+				rows := make([]lyceum.Transaction, 0, scanPart)
+				var row lyceum.Transaction
+				dest := transactions.scan(&row)
+				for {
+					from, to, err := next(q)
+					if err != nil || to <= from {
+						return err
+					}
+					rows = rows[:0]
+					err = q.each(way.part, []any{int64(school), from, to}, dest, func() error { rows = append(rows, row); return nil })
+					if err != nil {
+						return err
+					}
+					visiting.Lock()
+					err = visit(rows)
+					visiting.Unlock()
+					if err := errors.Join(err, ctx.Err()); err != nil {
+						return err
+					}
 				}
-				rows = rows[:0]
-				err = q.each("SELECT "+transactionColumns+" FROM transactions t WHERE t.school_id = $1 AND t.transaction_id > $2 AND t.transaction_id <= $3",
-					[]any{int64(school), from, to}, dest, func() error { rows = append(rows, row); return nil })
-				if err != nil {
-					return err
-				}
-				visiting.Lock()
-				err = visit(rows)
-				visiting.Unlock()
-				if err != nil {
-					return err
-				}
-			}
-			return ctx.Err()
+			})
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return s.public(fmt.Errorf("scan transactions: %w", err))
 	}
 	return nil
+}
+
+// reading runs queries outside a transaction.
+type reading interface {
+	each(text string, args, dest []any, visit func() error) error
+}
+
+// reading calls do with the quickest connection there is for many rows.
+func (s *Store) reading(ctx context.Context, do func(reading) error) (err error) {
+	if s.file == "" {
+		return do(s.reads.single(ctx))
+	}
+	q, err := openDirect(ctx, s.file, s.reads.trace)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, q.close()) }()
+	return do(q)
 }

@@ -1,0 +1,107 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+)
+
+// anything is a destination that keeps what it is given.
+type anything struct{ value any }
+
+func (k *anything) Scan(src any) error {
+	k.value = src
+	return nil
+}
+
+// TestDirectReadsAsTheDriverDoes: a value is the same whichever way it comes.
+func TestDirectReadsAsTheDriverDoes(t *testing.T) {
+	store, err := Open(t.Context(), t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	const text = "SELECT $2 - $1, -9223372036854775807, 1.5, 'ä', '', x'00ff', NULL WHERE $1 < $2"
+	read := func(q reading) (got []any) {
+		t.Helper()
+		var dest []any
+		for range 7 {
+			dest = append(dest, &anything{})
+		}
+		for range 2 { // the second time with the statement of the first
+			got = nil
+			err := q.each(text, []any{int64(1), int64(3)}, dest, func() error {
+				for _, d := range dest {
+					got = append(got, d.(*anything).value)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return got
+	}
+	want := read(store.reads.single(t.Context()))
+	err = store.reading(t.Context(), func(q reading) error {
+		if _, is := q.(*direct); !is {
+			t.Errorf("a file is read by %T", q)
+		}
+		if got := read(q); !reflect.DeepEqual(got, want) || len(got) != 7 {
+			t.Errorf("got %#v, the driver gives %#v", got, want)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDirectFaults(t *testing.T) {
+	dir := t.TempDir()
+	garbage := filepath.Join(dir, "garbage")
+	if err := os.WriteFile(garbage, make([]byte, 8192), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		path string
+		want fault
+	}{
+		{"no file", filepath.Join(dir, "missing"), faultDown},
+		{"no database", garbage, faultDamaged},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			q, err := openDirect(t.Context(), test.path, func(string) {})
+			if err == nil {
+				defer q.close()
+				err = q.each("SELECT count(*) FROM schools", nil, []any{&sql.NullInt64{}}, func() error { return nil })
+			}
+			if got := sqliteFault(err); got != test.want {
+				t.Errorf("%v is fault %d, want %d", err, got, test.want)
+			}
+		})
+	}
+}
+
+// TestDirectEndsMidway: who waits no longer is not read for.
+func TestDirectEndsMidway(t *testing.T) {
+	store, err := Open(t.Context(), t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	err = store.reading(ctx, func(q reading) error {
+		return q.each("WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT i FROM n", nil, []any{&anything{}}, func() error {
+			cancel()
+			return nil
+		})
+	})
+	if err == nil {
+		t.Error("a query without an end ended by itself")
+	}
+}
