@@ -10,16 +10,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/demo"
+	"golang.org/x/sync/errgroup"
 )
 
 const (
 	// readers is how many connections ask while sales are recorded.
 	readers = 16
-	// salesASecond is how many sales are recorded a second beside them.
+	// registers is how many connections record sales beside them.
+	registers = 8
+	// salesASecond is how many sales they record a second.
 	salesASecond = 1000
 )
 
@@ -27,7 +31,7 @@ const (
 // the index of the sales, what memory it has then, and what reads take while
 // sales are recorded.
 func measureIndex(ctx context.Context, s settings) error {
-	fmt.Printf("## Index\n\nA server of a copy of each school is started without a snapshot of its index, stopped, and started again. Its first page is asked for once; \"answered\" is when it came and \"indexed\" when lists are answered from the index, both counted from the start of the process. Then %d connections read, by turns alone and beside one connection that records sales, %d a second if it can. Median of %d rounds of %v.\n\n", readers, salesASecond, s.rounds, s.duration)
+	fmt.Printf("## Index\n\nA server of a copy of each school is started without a snapshot of its index, stopped, and started again. Its first page is asked for once; \"answered\" is when it came and \"indexed\" when lists are answered from the index, both counted from the start of the process. Then %d connections read, by turns alone and beside %d connections that record sales, %s a second together if they can. Median of %d rounds of %v.\n\n", readers, registers, grouped(salesASecond), s.rounds, s.duration)
 	for _, size := range s.sizes {
 		if err := measureIndexOf(ctx, s, size); err != nil {
 			return fmt.Errorf("%d sales: %w", size, err)
@@ -71,7 +75,7 @@ func measureIndexOf(ctx context.Context, s settings, size int) error {
 			return err
 		}
 	}
-	fmt.Printf("\nResident memory after %d more sales: %d MB.\n\n", till.sold, memory(again.command.Process.Pid)>>20)
+	fmt.Printf("\nResident memory after %d more sales: %d MB.\n\n", till.sold.Load(), memory(again.command.Process.Pid)>>20)
 	return nil
 }
 
@@ -140,7 +144,8 @@ func readBeside(s settings, size int, served *server, c *class, till *till) erro
 type till struct {
 	users int
 	plans []lyceum.PricingPlanID
-	sold  int
+	begun atomic.Int64 // sales that it set out to record
+	sold  atomic.Int64
 }
 
 func newTill(seed uint64, size int) *till {
@@ -153,43 +158,46 @@ func newTill(seed uint64, size int) *till {
 	return t
 }
 
-// open records sales on a connection of its own until it is stopped; stop tells
+// open records sales on connections of its own until it is stopped; stop tells
 // how many a second.
 func (t *till) open(served *server) (stop func() (perSecond float64, err error), err error) {
-	c, err := dial(served.address)
-	if err != nil {
-		return nil, err
-	}
-	closing, closed := make(chan struct{}), make(chan struct{})
-	begin, before := time.Now(), t.sold
-	var failed error
-	go func() {
-		defer close(closed)
-		for failed == nil {
-			select {
-			case <-closing:
-				return
-			case <-time.After(time.Until(begin.Add(time.Duration(t.sold-before) * time.Second / salesASecond))):
-				failed = t.sell(c, served.key)
-			}
+	ctx, cancel := context.WithCancel(context.Background())
+	var cashiers errgroup.Group
+	begin, begun, sold := time.Now(), t.begun.Load(), t.sold.Load()
+	for range registers {
+		c, err := dial(served.address)
+		if err != nil {
+			cancel()
+			return nil, errors.Join(err, cashiers.Wait())
 		}
-	}()
+		cashiers.Go(func() error {
+			defer c.conn.Close()
+			for {
+				n := t.begun.Add(1) - 1
+				select {
+				case <-ctx.Done():
+					return nil
+				case <-time.After(time.Until(begin.Add(time.Duration(n-begun) * time.Second / salesASecond))):
+				}
+				if err := t.sell(c, served.key, int(n)); err != nil {
+					return err
+				}
+				t.sold.Add(1)
+			}
+		})
+	}
 	return func() (float64, error) {
-		close(closing)
-		<-closed
-		c.conn.Close()
-		return float64(t.sold-before) / time.Since(begin).Seconds(), failed
+		cancel()
+		err := cashiers.Wait()
+		return float64(t.sold.Load()-sold) / time.Since(begin).Seconds(), err
 	}, nil
 }
 
-func (t *till) sell(c *client, key string) error {
-	user, plan := 1+t.sold%t.users, t.plans[t.sold/t.users%len(t.plans)]
+func (t *till) sell(c *client, key string, n int) error {
+	user, plan := 1+n%t.users, t.plans[n/t.users%len(t.plans)]
 	status, body, err := c.do(post("/lyceum/v1/sales", key, fmt.Sprintf(`{"user_id":%d,"pricing_plan_id":%d}`, user, plan)), true)
 	if err == nil && status != http.StatusCreated {
 		err = errors.New("a sale is a " + strconv.Itoa(status) + ": " + string(body))
-	}
-	if err == nil {
-		t.sold++
 	}
 	return err
 }
