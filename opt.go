@@ -13,3 +13,11 @@ func Some[T comparable](v T) Opt[T] { return Opt[T]{Value: v, Present: true} }
 
 // None holds nothing.
 func None[T comparable]() Opt[T] { return Opt[T]{} }
+
+// Or gives o, or v where o holds nothing.
+func (o Opt[T]) Or(v T) Opt[T] {
+	if o.Present {
+		return o
+	}
+	return Some(v)
+}

@@ -105,7 +105,7 @@ func openMarket(ctx context.Context, store *sqlstore.Store) (*market, error) {
 func (m *market) sell(ctx context.Context) error {
 	n := m.next.Add(1)
 	_, err := m.sales.Record(ctx, lyceum.By{School: m.school, Actor: "bench"}, sales.NewSale{
-		User: lyceum.UserID(1 + n%buyers), Plan: lyceum.PricingPlanID(1 + n/buyers%400), Amounts: sales.Amounts{TaxCharge: 380},
+		User: lyceum.UserID(1 + n%buyers), Plan: lyceum.PricingPlanID(1 + n/buyers%400), Amounts: sales.Amounts{TaxCharge: lyceum.Some(lyceum.Minor(380))},
 	})
 	return err
 }

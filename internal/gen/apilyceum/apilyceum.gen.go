@@ -769,7 +769,7 @@ type NewRefund struct {
 	Reference *string `json:"reference,omitempty"`
 }
 
-// NewRenewal The next payment of a subscription or a payment plan. What is not sent is as it was the first time.
+// NewRenewal The next payment of a subscription or a payment plan. What is not sent is as it was at the first payment, or as the pricing plan says when that was a free trial. Once `final_price` or `currency` is sent, the tax and the fees that are not sent are 0.
 type NewRenewal struct {
 	// FinalPrice Price without fees and taxes; that of the first payment when it is not sent.
 	FinalPrice *int32 `json:"final_price,omitempty"`

@@ -20,8 +20,8 @@ var amountNames = []string{"final_price", "currency", "tax_charge", "charge", "a
 
 func bindAmounts(in *wire.Input) sales.Amounts {
 	a := sales.Amounts{
-		FinalPrice: as[lyceum.Minor](in.Amount("final_price", 0)), TaxCharge: lyceum.Minor(in.Amount("tax_charge", 0).Value), Charge: as[lyceum.USDCents](in.Amount("charge", 0)),
-		AffiliateFees: lyceum.Minor(in.Amount("affiliate_fees", 0).Value), AuthorFees: lyceum.Minor(in.Amount("author_fees", 0).Value),
+		FinalPrice: as[lyceum.Minor](in.Amount("final_price", 0)), TaxCharge: as[lyceum.Minor](in.Amount("tax_charge", 0)), Charge: as[lyceum.USDCents](in.Amount("charge", 0)),
+		AffiliateFees: as[lyceum.Minor](in.Amount("affiliate_fees", 0)), AuthorFees: as[lyceum.Minor](in.Amount("author_fees", 0)),
 	}
 	if text := in.Text("currency"); text.Present {
 		currency, err := lyceum.ParseCurrency(text.Value)

@@ -43,7 +43,7 @@ func (p *place) trade() (sale lyceum.SaleID, id lyceum.TransactionID) {
 		p.wait(73 * time.Minute)
 	}
 	sale, id = p.sell(2, 21, taxed(95), func(n *sales.NewSale) {
-		n.Affiliate, n.AffiliateFees = lyceum.Some(lyceum.AffiliateID(7)), 50
+		n.Affiliate, n.AffiliateFees = lyceum.Some(lyceum.AffiliateID(7)), lyceum.Some(lyceum.Minor(50))
 		n.Charge, n.Reference = lyceum.Some(lyceum.USDCents(648)), lyceum.Some("ch_3Pq8Zx")
 	})
 	p.wait(26 * time.Hour)

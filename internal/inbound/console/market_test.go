@@ -69,7 +69,7 @@ func (p *place) sell(plan lyceum.PricingPlanID, buyer lyceum.UserID, change ...f
 }
 
 func taxed(tax lyceum.Minor) func(*sales.NewSale) {
-	return func(n *sales.NewSale) { n.TaxCharge = tax }
+	return func(n *sales.NewSale) { n.TaxCharge = lyceum.Some(tax) }
 }
 
 func (p *place) must(_ sales.TransactionDetail, err error) {

@@ -15,7 +15,7 @@ func TestSale(t *testing.T) {
 	p := open(t, site)
 	p.market()
 	sale, id := p.sell(2, 11, taxed(95), func(n *sales.NewSale) {
-		n.Affiliate, n.AffiliateFees = lyceum.Some(lyceum.AffiliateID(7)), 50
+		n.Affiliate, n.AffiliateFees = lyceum.Some(lyceum.AffiliateID(7)), lyceum.Some(lyceum.Minor(50))
 		n.Charge, n.Reference = lyceum.Some(lyceum.USDCents(648)), lyceum.Some("ch_1")
 	})
 	w := p.ask(p.owner, "GET", salePath(sale), nil)

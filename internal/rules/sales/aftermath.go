@@ -68,15 +68,15 @@ func (s *Service) Renew(ctx context.Context, by lyceum.By, id lyceum.SaleID, a A
 		if err != nil {
 			return TransactionDetail{}, err
 		}
+		paid, err := tx.FindTransactionsOf(id) // oldest first
+		if err != nil {
+			return TransactionDetail{}, err
+		}
+		if len(paid) > 0 && paid[0].FinalPrice > 0 {
+			a = a.asBefore(&paid[0])
+		}
 		at := lyceum.Second(now)
-		usual := plan.Price
-		if sale.FinalPrice.Value > 0 {
-			usual = sale.FinalPrice.Value
-		}
-		if !a.Currency.Present {
-			a.Currency = sale.Currency
-		}
-		t, err := charge(tx, &sale, &plan, a, usual, at)
+		t, err := charge(tx, &sale, &plan, a, plan.Price, at)
 		if err != nil {
 			return TransactionDetail{}, err
 		}
@@ -91,6 +91,17 @@ func (s *Service) Renew(ctx context.Context, by lyceum.By, id lyceum.SaleID, a A
 		_, err = tx.SaveSales([]lyceum.Sale{sale})
 		return TransactionDetail{Transaction: t, Reference: reference}, err
 	})
+}
+
+// asBefore fills in what is absent from an earlier payment.
+func (a Amounts) asBefore(t *lyceum.Transaction) Amounts {
+	if !a.FinalPrice.Present && !a.Currency.Present {
+		a.TaxCharge = a.TaxCharge.Or(t.TaxCharge)
+		a.AffiliateFees = a.AffiliateFees.Or(t.AffiliateFees)
+		a.AuthorFees = a.AuthorFees.Or(t.AuthorFees)
+	}
+	a.FinalPrice, a.Currency = a.FinalPrice.Or(t.FinalPrice), a.Currency.Or(t.Currency)
+	return a
 }
 
 // Cancel ends a subscription or a payment plan. What becomes of the learner's

@@ -157,20 +157,20 @@ func TestRecordKeepsTheBooks(t *testing.T) {
 		{name: "the plan's price", sale: sales.NewSale{User: 1, Plan: 1}, charge: 1999, revenue: 1999},
 		{
 			name: "tax and fees are not the school's own", charge: 2379, revenue: 1999 - 400 - 500,
-			sale: sales.NewSale{User: 1, Plan: 1, Affiliate: some(lyceum.AffiliateID(1)), Author: some(lyceum.AuthorID(1)), Amounts: sales.Amounts{TaxCharge: 380, AffiliateFees: 400, AuthorFees: 500}},
+			sale: sales.NewSale{User: 1, Plan: 1, Affiliate: some(lyceum.AffiliateID(1)), Author: some(lyceum.AuthorID(1)), Amounts: sales.Amounts{TaxCharge: some(lyceum.Minor(380)), AffiliateFees: some(lyceum.Minor(400)), AuthorFees: some(lyceum.Minor(500))}},
 		},
 		{
 			name: "another currency, to the nearest cent", charge: 1081, revenue: 908, // 1081 × 1000 / 1190 = 908.4
-			sale: sales.NewSale{User: 1, Plan: 5, Amounts: sales.Amounts{FinalPrice: some(lyceum.Minor(1000)), TaxCharge: 190, Charge: some(lyceum.USDCents(1081))}},
+			sale: sales.NewSale{User: 1, Plan: 5, Amounts: sales.Amounts{FinalPrice: some(lyceum.Minor(1000)), TaxCharge: some(lyceum.Minor(190)), Charge: some(lyceum.USDCents(1081))}},
 		},
 		{name: "free", sale: sales.NewSale{User: 1, Plan: 4}},
 		{name: "fully discounted", sale: sales.NewSale{User: 1, Plan: 1, Coupon: some(lyceum.CouponID(1)), Amounts: sales.Amounts{FinalPrice: some(lyceum.Minor(0))}}},
 		{name: "charge that is not the sum", sale: sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{Charge: some(lyceum.USDCents(2000))}}, refused: "charge must be the sum of final_price and tax_charge, 1999, or be left out"},
 		{name: "another currency without the charge", sale: sales.NewSale{User: 1, Plan: 2}, refused: "charge is missing: it is what the buyer paid in US cents, which does not follow from EUR"},
-		{name: "more fees than price", sale: sales.NewSale{User: 1, Plan: 1, Affiliate: some(lyceum.AffiliateID(1)), Amounts: sales.Amounts{AffiliateFees: 2000}}, refused: "author_fees and affiliate_fees together must not be more than the final_price of 1999"},
-		{name: "fees for nobody", sale: sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{AuthorFees: 1}}, refused: "author_fees must be 0 without an author_id"},
-		{name: "negative", sale: sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: -1}}, refused: "tax_charge must be from 0 to 2147483647"},
-		{name: "above int32 together", sale: sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: 2147483647}}, refused: "tax_charge must not bring the price above 2147483647"},
+		{name: "more fees than price", sale: sales.NewSale{User: 1, Plan: 1, Affiliate: some(lyceum.AffiliateID(1)), Amounts: sales.Amounts{AffiliateFees: some(lyceum.Minor(2000))}}, refused: "author_fees and affiliate_fees together must not be more than the final_price of 1999"},
+		{name: "fees for nobody", sale: sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{AuthorFees: some(lyceum.Minor(1))}}, refused: "author_fees must be 0 without an author_id"},
+		{name: "negative", sale: sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: some(lyceum.Minor(-1))}}, refused: "tax_charge must be from 0 to 2147483647"},
+		{name: "above int32 together", sale: sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: some(lyceum.Minor(2147483647))}}, refused: "tax_charge must not bring the price above 2147483647"},
 		{name: "nobody", sale: sales.NewSale{User: 9, Plan: 1}, refused: "user_id 9 is no user of this school"},
 		{name: "nothing", sale: sales.NewSale{User: 1, Plan: 99}, refused: "pricing_plan_id 99 is no pricing plan of this school"},
 	} {
@@ -258,7 +258,7 @@ func TestASaleEnrollsByItsPlan(t *testing.T) {
 
 func TestRefunds(t *testing.T) {
 	b := newBooks(t)
-	d := b.sell(t, sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: 100}, Reference: some("ch_1")})
+	d := b.sell(t, sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: some(lyceum.Minor(100))}, Reference: some("ch_1")})
 	id := d.Transactions[0].ID
 	before := b.last(t)
 	refund := func(amount lyceum.Opt[lyceum.Minor], want string) sales.TransactionDetail {
@@ -409,6 +409,44 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
+// TestRenewalsAreAsTheFirstPayment: createRenewal, "What is not sent".
+func TestRenewalsAreAsTheFirstPayment(t *testing.T) {
+	minor := func(n lyceum.Minor) lyceum.Opt[lyceum.Minor] { return some(n) }
+	first := sales.Amounts{
+		FinalPrice: minor(1000), Currency: some(lyceum.Currency("USD")), TaxCharge: minor(190), AffiliateFees: minor(200), AuthorFees: minor(300),
+	}
+	for _, tc := range []struct {
+		name                          string
+		sent                          sales.Amounts
+		price, tax, affiliate, author lyceum.Minor
+		currency                      lyceum.Currency
+		charge, revenue               lyceum.USDCents
+	}{
+		{"nothing is sent", sales.Amounts{}, 1000, 190, 200, 300, "USD", 1190, 500},
+		{"another tax", sales.Amounts{TaxCharge: minor(70)}, 1000, 70, 200, 300, "USD", 1070, 500},
+		{"no fees", sales.Amounts{AffiliateFees: minor(0), AuthorFees: minor(0)}, 1000, 190, 0, 0, "USD", 1190, 1000},
+		{"another price", sales.Amounts{FinalPrice: minor(900)}, 900, 0, 0, 0, "USD", 900, 900},
+		{"another currency", sales.Amounts{Currency: some(lyceum.Currency("EUR")), Charge: some(lyceum.USDCents(1100))}, 1000, 0, 0, 0, "EUR", 1100, 1100},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBooks(t)
+			d := b.sell(t, sales.NewSale{User: 1, Plan: 2, Affiliate: some(lyceum.AffiliateID(1)), Author: some(lyceum.AuthorID(1)), Amounts: first})
+			for range 2 {
+				b.now = b.now.AddDate(0, 1, 0)
+				r, err := b.service.Renew(t.Context(), b.by(), d.ID, tc.sent, lyceum.None[string]())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.FinalPrice != tc.price || r.TaxCharge != tc.tax || r.AffiliateFees != tc.affiliate || r.AuthorFees != tc.author ||
+					r.Currency != tc.currency || r.Charge != tc.charge || r.Revenue != tc.revenue {
+					t.Errorf("%+v, want %+v", r.Transaction, tc)
+				}
+			}
+			b.healthy(t, b.store)
+		})
+	}
+}
+
 func TestOrders(t *testing.T) {
 	b := newBooks(t)
 	open := func(email string) lyceum.OrderID {
@@ -541,7 +579,7 @@ func (l *ledger) step(t *testing.T) {
 	ctx, b := t.Context(), l.b
 	b.now = b.now.Add(time.Duration(rapid.IntRange(0, 40*24*3600).Draw(l.r, "seconds")) * time.Second)
 	amounts := sales.Amounts{
-		FinalPrice: some(lyceum.Minor(rapid.IntRange(0, 5000).Draw(l.r, "price"))), TaxCharge: lyceum.Minor(rapid.IntRange(0, 900).Draw(l.r, "tax")),
+		FinalPrice: some(lyceum.Minor(rapid.IntRange(0, 5000).Draw(l.r, "price"))), TaxCharge: some(lyceum.Minor(rapid.IntRange(0, 900).Draw(l.r, "tax"))),
 		Currency: some(lyceum.Currency(rapid.SampledFrom([]string{"USD", "EUR", "JPY"}).Draw(l.r, "currency"))),
 	}
 	if amounts.Currency.Value != "USD" {
@@ -558,7 +596,7 @@ func (l *ledger) step(t *testing.T) {
 			Amounts: amounts, User: lyceum.UserID(rapid.IntRange(1, 3).Draw(l.r, "user")), Plan: lyceum.PricingPlanID(rapid.IntRange(1, 6).Draw(l.r, "plan")),
 			Affiliate: some(lyceum.AffiliateID(1)),
 		}
-		n.AffiliateFees = lyceum.Minor(rapid.IntRange(0, 5000).Draw(l.r, "fees"))
+		n.AffiliateFees = some(lyceum.Minor(rapid.IntRange(0, 5000).Draw(l.r, "fees")))
 		if d, err := b.service.Record(ctx, b.by(), n); err == nil {
 			l.sales = append(l.sales, d.ID)
 			l.keep(&d.Transactions[0])

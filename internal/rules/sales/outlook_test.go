@@ -95,7 +95,7 @@ func TestOutlookOfARefund(t *testing.T) {
 			policy := lyceum.DefaultSalePolicy()
 			policy.OnRefund = tc.policy
 			b.choose(t, policy)
-			d := b.sell(t, sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: 100}})
+			d := b.sell(t, sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: some(lyceum.Minor(100))}})
 			id, refund := d.Transactions[0].ID, sales.Refund{Amount: tc.amount}
 			o, err := b.service.ForeseeRefund(t.Context(), b.school, id, refund)
 			if err != nil || o.Left != 2099 || o.EndsSale != tc.ends {

@@ -11,17 +11,18 @@ import (
 )
 
 // Amounts are the money of one charge. What is absent follows from the pricing
-// plan.
+// plan, or at a renewal from the first payment; tax and fees are then 0 when
+// another price or currency is given.
 type Amounts struct {
-	FinalPrice lyceum.Opt[lyceum.Minor]    // without fees and taxes; the plan's price, or at a renewal what was paid first
-	Currency   lyceum.Opt[lyceum.Currency] // the plan's
-	TaxCharge  lyceum.Minor
+	FinalPrice lyceum.Opt[lyceum.Minor] // without fees and taxes
+	Currency   lyceum.Opt[lyceum.Currency]
+	TaxCharge  lyceum.Opt[lyceum.Minor]
 	// Charge is what the buyer paid in all, in US cents. In USD it is the sum of
 	// FinalPrice and TaxCharge and may be absent; in another currency it may be
 	// absent when that sum is 0.
 	Charge        lyceum.Opt[lyceum.USDCents]
-	AffiliateFees lyceum.Minor
-	AuthorFees    lyceum.Minor
+	AffiliateFees lyceum.Opt[lyceum.Minor]
+	AuthorFees    lyceum.Opt[lyceum.Minor]
 }
 
 // NewSale is a purchase as the payment system tells of it.
@@ -121,10 +122,10 @@ func (s *Service) offered(tx lyceum.Tx, n NewSale) (lyceum.PricingPlan, error) {
 	if !offer.Present {
 		refuse("pricing_plan_id", "pricing plan", int32(n.Plan))
 	}
-	if n.AffiliateFees > 0 && !n.Affiliate.Present {
+	if n.AffiliateFees.Value > 0 && !n.Affiliate.Present {
 		wrong = append(wrong, lyceum.FieldError{Field: "affiliate_fees", Message: "must be 0 without an affiliate_id"})
 	}
-	if n.AuthorFees > 0 && !n.Author.Present {
+	if n.AuthorFees.Value > 0 && !n.Author.Present {
 		wrong = append(wrong, lyceum.FieldError{Field: "author_fees", Message: "must be 0 without an author_id"})
 	}
 	switch {
@@ -152,8 +153,8 @@ func seats(tx lyceum.Tx, plan *lyceum.PricingPlan) error {
 func charge(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, a Amounts, usual lyceum.Minor, at time.Time) (lyceum.Transaction, error) {
 	t := lyceum.Transaction{
 		UserID: sale.UserID.Value, PricingPlanID: plan.ID, SaleID: sale.ID, CreatedAt: at, PurchasedAt: at, Paid: true,
-		FinalPrice: usual, Currency: plan.Currency, TaxCharge: a.TaxCharge,
-		AffiliateID: sale.AffiliateID, AffiliateFees: a.AffiliateFees, AuthorID: sale.AuthorID, AuthorFees: a.AuthorFees, CouponID: sale.CouponID,
+		FinalPrice: usual, Currency: plan.Currency, TaxCharge: a.TaxCharge.Value,
+		AffiliateID: sale.AffiliateID, AffiliateFees: a.AffiliateFees.Value, AuthorID: sale.AuthorID, AuthorFees: a.AuthorFees.Value, CouponID: sale.CouponID,
 	}
 	if a.FinalPrice.Present {
 		t.FinalPrice = a.FinalPrice.Value
