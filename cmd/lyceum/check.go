@@ -78,6 +78,10 @@ func (c *checkCommand) checkSchool(p *program, store *salesindex.Store, school *
 	if err != nil {
 		return err
 	}
+	if compared.Refused != "" {
+		fmt.Fprintf(p.stdout, "school %d: there is no index to compare, the database answers its lists: %s\n", school.ID, compared.Refused)
+		return nil
+	}
 	for _, difference := range compared.Differences {
 		fmt.Fprintf(p.stdout, "school %d: %s\n", school.ID, difference)
 	}

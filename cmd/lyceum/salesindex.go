@@ -89,6 +89,7 @@ func (s *indexSettings) snapshots(data string) string {
 
 // indexed lets the list of sales be answered from memory.
 func indexed(p *program, store *sqlstore.Store, memory int64, folder string) *salesindex.Store {
+	leaveRoom(0)
 	return salesindex.Over(store, salesindex.Options{Memory: memory, Folder: folder, Log: p.log, Resized: leaveRoom})
 }
 

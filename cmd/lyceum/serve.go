@@ -324,7 +324,6 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error) er
 	} else {
 		s.log.Info("webhooks are not sent by this process: it has no secret key; give it one with --secret-key-file")
 	}
-	leaveRoom(0)
 	begin := time.Now()
 	err := serve(ctx)
 	stop()

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
@@ -101,5 +102,38 @@ func TestLoadedTwice(t *testing.T) {
 	}
 	if findings, err := store.Check(t.Context()); err != nil || len(findings) > 0 {
 		t.Errorf("check: %v, %v", findings, err)
+	}
+}
+
+// TestVersionsOfTwoSeeds: what a program has kept of one sandbox is not taken
+// for another one's.
+func TestVersionsOfTwoSeeds(t *testing.T) {
+	tags := map[string]uint64{}
+	for _, seed := range []uint64{6, 7, 12, 13} { // two and two have as many entries
+		store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		school := New(seed, 20)
+		if _, err := store.CreateSchool(t.Context(), school.School, "sandbox"); err != nil {
+			t.Fatal(err)
+		}
+		if err := school.Load(t.Context(), store, nil); err != nil {
+			t.Fatal(err)
+		}
+		last, err := store.LastEntry(t.Context(), school.School.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := store.FindEntries(t.Context(), school.School.ID, last-1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		version := fmt.Sprint(last, entries[0].At)
+		if other, is := tags[version]; is {
+			t.Errorf("seeds %d and %d are both at %s", other, seed, version)
+		}
+		tags[version] = seed
 	}
 }

@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -14,7 +15,10 @@ const loadSize = 5000
 // a load that was interrupted can be run again. progress is told how many
 // transactions are kept; it may be nil.
 func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kept int)) error {
-	stamp := lyceum.Stamp{School: s.School.ID, At: s.School.CreatedAt, Actor: "sandbox"}
+	// Schools of two seeds are as old as each other, but not two versions of
+	// the same one.
+	at := s.School.CreatedAt.Add(time.Duration(s.seed%1e6) * time.Microsecond)
+	stamp := lyceum.Stamp{School: s.School.ID, At: at, Actor: "sandbox"}
 	lessons := s.makeLessons()
 	hooks, events := s.webhooks()
 	err := store.Write(ctx, stamp, func(tx lyceum.Tx) error {

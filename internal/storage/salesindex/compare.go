@@ -2,6 +2,7 @@ package salesindex
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ const compareTries = 5
 
 // Comparison is what Compare has found.
 type Comparison struct {
+	Refused     string   // why there is no index to compare; empty that there is one
 	Differences []string // none: the index agrees
 	Bytes       int64    // of the index
 }
@@ -27,6 +29,9 @@ func (s *Store) Compare(ctx context.Context, id lyceum.SchoolID, progress func(s
 	k := s.of(id)
 	for range compareTries {
 		v, followed, err := s.made(k)
+		if r, is := errors.AsType[*refusal](err); is {
+			return Comparison{Refused: r.why}, nil
+		}
 		if err != nil {
 			return Comparison{}, err
 		}
@@ -36,7 +41,7 @@ func (s *Store) Compare(ctx context.Context, id lyceum.SchoolID, progress func(s
 		}
 		last, err := s.LastEntry(ctx, id)
 		if err != nil || last == followed {
-			return Comparison{told, k.bytes.Load()}, err
+			return Comparison{Differences: told, Bytes: k.bytes.Load()}, err
 		}
 	}
 	return Comparison{}, lyceum.Errorf(lyceum.Unavailable, "school %d changes so often that its index cannot be compared; try again when less is going on", id)

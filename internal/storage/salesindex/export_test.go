@@ -16,6 +16,13 @@ func Shrink(t testing.TB) {
 	t.Cleanup(func() { blockRows, listRows, tailRows, longRows, segmentRows = b, l, r, n, s })
 }
 
+// Shorten gives up early: after a few changes, and a moment at the end.
+func Shorten(t testing.TB) {
+	m, c := maxBacklog, closeTimeout
+	maxBacklog, closeTimeout = 50, time.Millisecond
+	t.Cleanup(func() { maxBacklog, closeTimeout = m, c })
+}
+
 // Settle waits until the list of a school is answered from its index.
 func (s *Store) Settle(t testing.TB, id lyceum.SchoolID) {
 	t.Helper()

@@ -21,7 +21,9 @@ func (s *Store) follow() {
 		if s.unasked() {
 			continue
 		}
+		late := time.AfterFunc(followPause, s.distrust)
 		last, err := s.LastEntries(s.ctx)
+		late.Stop()
 		if err != nil {
 			s.distrust()
 			continue
@@ -110,17 +112,20 @@ func (s *Store) room(k *school) error {
 	if err != nil {
 		return err
 	}
-	need := listing.Total * bytesPerSale
+	need := max(listing.Total*bytesPerSale, k.needs)
 	if need > s.Memory {
-		return fmt.Errorf("its %d sales need about %d MB, and all indexes may take %d MB", listing.Total, need>>20, s.Memory>>20)
+		return &refusal{fmt.Sprintf("its %d sales need about %d MB, and all indexes may take %d MB", listing.Total, megabytes(need), megabytes(s.Memory)), true}
 	}
 	for s.taken()+need > s.Memory {
 		if !s.evict(k, time.Now().Add(-idlePause)) {
-			return fmt.Errorf("the indexes of other schools, asked for within %v, leave no room for its %d sales", idlePause, listing.Total)
+			return &refusal{fmt.Sprintf("the indexes of other schools, asked for within %v, leave no room for its %d sales", idlePause, listing.Total), false}
 		}
 	}
 	return nil
 }
+
+// megabytes rounds up.
+func megabytes(bytes int64) int64 { return (bytes + 1<<20 - 1) >> 20 }
 
 // evict lets the index go that was asked for least recently, if that was
 // before a moment.
@@ -134,7 +139,7 @@ func (s *Store) evict(but *school, before time.Time) bool {
 	if oldest == nil {
 		return false
 	}
-	s.save(oldest)
+	s.save(s.ctx, oldest)
 	oldest.mu.Lock()
 	s.drop(oldest)
 	oldest.mu.Unlock()

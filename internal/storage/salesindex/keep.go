@@ -22,10 +22,10 @@ const minSave = 10_000
 // last one.
 func (s *Store) saveIfMuch(k *school) {
 	k.mu.Lock()
-	much := k.index != nil && (k.saved == unsaved || k.followed-k.saved > max(minSave, int64(k.index.Len())/50))
+	much := k.index != nil && (k.tried == unsaved || k.followed-k.tried > max(minSave, int64(k.index.Len())/50))
 	k.mu.Unlock()
 	if much {
-		s.save(k)
+		s.save(s.ctx, k)
 	}
 }
 
@@ -46,6 +46,7 @@ func (s *Store) Resume() {
 	s.work.Go(func() {
 		for _, id := range ids {
 			if k := s.of(id); s.claim(k) {
+				k.asked.Store(time.Now().UnixNano()) // those after it do not take its room
 				s.run(k)
 			}
 		}
@@ -55,7 +56,7 @@ func (s *Store) Resume() {
 // save keeps a snapshot of an index that has changed since the last one: the
 // sales as they were after an entry, and nothing of what came then. A backup
 // that is restored may go another way from that entry on.
-func (s *Store) save(k *school) {
+func (s *Store) save(ctx context.Context, k *school) {
 	k.saving.Lock()
 	defer k.saving.Unlock()
 	k.mu.Lock()
@@ -64,8 +65,12 @@ func (s *Store) save(k *school) {
 		return
 	}
 	view, number := k.index.View(), k.followed
+	k.tried = number
 	k.mu.Unlock()
-	if err := s.write(k.id, view, number); err != nil {
+	if err := s.write(ctx, k.id, view, number); err != nil {
+		if errors.Is(err, context.Canceled) {
+			return // Close will keep it
+		}
 		s.Log.Warn("sales index cannot be kept for the next start", "school", k.id, "err", err)
 		return
 	}
@@ -74,8 +79,8 @@ func (s *Store) save(k *school) {
 	k.mu.Unlock()
 }
 
-func (s *Store) write(id lyceum.SchoolID, v View, number int64) error {
-	identity, _, err := s.identity(id, number)
+func (s *Store) write(ctx context.Context, id lyceum.SchoolID, v View, number int64) error {
+	identity, _, err := s.identity(ctx, id, number)
 	if err != nil {
 		return err
 	}
@@ -93,14 +98,14 @@ func (s *Store) path(id lyceum.SchoolID) string {
 
 // identity tells the state of a school after an entry of its journal from that
 // of any other school, and of a backup of this one that has gone another way.
-func (s *Store) identity(id lyceum.SchoolID, number int64) (sum [32]byte, state lyceum.Version, err error) {
-	school, err := s.GetSchool(context.WithoutCancel(s.ctx), id)
+func (s *Store) identity(ctx context.Context, id lyceum.SchoolID, number int64) (sum [32]byte, state lyceum.Version, err error) {
+	school, err := s.GetSchool(ctx, id)
 	if err != nil {
 		return sum, state, err
 	}
 	text := fmt.Appendf(nil, "%d %d", id, school.CreatedAt.UnixMicro())
 	if number > 0 {
-		found, err := s.FindEntries(context.WithoutCancel(s.ctx), id, number-1, 1)
+		found, err := s.FindEntries(ctx, id, number-1, 1)
 		if err != nil {
 			return sum, state, err
 		}
@@ -126,7 +131,7 @@ func (s *Store) snapshot(id lyceum.SchoolID) (*Index, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	state, err := s.check(id, h)
+	state, err := s.check(s.ctx, id, h)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -155,10 +160,17 @@ func (s *Store) open(id lyceum.SchoolID) (*os.File, int64, error) {
 
 // check gives the state of a school that a snapshot is of, and refuses one of
 // another school, or of another time of it.
-func (s *Store) check(id lyceum.SchoolID, h SnapshotHeader) (lyceum.Version, error) {
-	identity, state, err := s.identity(id, h.Number)
-	if err == nil && (h.School != id || h.Identity != identity) {
-		err = errors.New("the snapshot is of another school, or of another time of this one")
+func (s *Store) check(ctx context.Context, id lyceum.SchoolID, h SnapshotHeader) (lyceum.Version, error) {
+	identity, state, err := s.identity(ctx, id, h.Number)
+	if err != nil {
+		return state, err
+	}
+	if h.School != id || h.Identity != identity {
+		return state, errors.New("the snapshot is of another school, or of another time of this one")
+	}
+	last, err := s.LastEntry(ctx, id)
+	if behind := last - h.Number; err == nil && behind > int64(maxBacklog) {
+		err = fmt.Errorf("the snapshot is %d entries behind the journal, more than an index takes in", behind)
 	}
 	return state, err
 }
@@ -182,7 +194,7 @@ func (s *Store) Kept(ctx context.Context, id lyceum.SchoolID) (Kept, bool, error
 	if err != nil {
 		return Kept{}, true, err
 	}
-	if _, err := s.check(id, h); err != nil {
+	if _, err := s.check(ctx, id, h); err != nil {
 		return Kept{}, true, err
 	}
 	last, err := s.LastEntry(ctx, id)

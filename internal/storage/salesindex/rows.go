@@ -145,26 +145,39 @@ func (s *rows) setExtra(c *chunk, h uint32, x extra, present bool) {
 }
 
 // ids finds the handle of a transaction. The writer alone uses it.
-type ids map[uint32]*[256]uint32
+type ids map[uint32]*idPage
+
+// idPage is the handles of neighbouring ids, plus 1. It is small: ids that lie
+// far apart take one each.
+type idPage [32]uint32
+
+func idPlace(id uint32) (page, at uint32) {
+	return id / uint32(len(idPage{})), id % uint32(len(idPage{}))
+}
 
 func (m ids) get(id lyceum.TransactionID) (uint32, bool) {
-	p := m[uint32(id)>>8]
-	if p == nil || p[uint8(id)] == 0 {
+	page, at := idPlace(uint32(id))
+	p := m[page]
+	if p == nil || p[at] == 0 {
 		return 0, false
 	}
-	return p[uint8(id)] - 1, true
+	return p[at] - 1, true
 }
 
 func (m ids) set(id int32, h uint32) {
-	p := m[uint32(id)>>8]
+	page, at := idPlace(uint32(id))
+	p := m[page]
 	if p == nil {
-		p = new([256]uint32)
-		m[uint32(id)>>8] = p
+		p = new(idPage)
+		m[page] = p
 	}
-	p[uint8(id)] = h + 1
+	p[at] = h + 1
 }
 
-func (m ids) remove(id lyceum.TransactionID) { m[uint32(id)>>8][uint8(id)] = 0 }
+func (m ids) remove(id lyceum.TransactionID) {
+	page, at := idPlace(uint32(id))
+	m[page][at] = 0
+}
 
 // owned are the parts that a change has made or copied already and may write
 // to until it is published. A nil one, of a build, owns everything.

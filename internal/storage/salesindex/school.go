@@ -29,12 +29,18 @@ type school struct {
 	followed int64      // number of the last entry that the index knows of
 	known    int64      // of wanted
 	saved    int64      // number of the last entry that the snapshot knows of
+	tried    int64      // number of the last entry that one was begun of
+
+	needs int64 // bytes that the last index took, or 0; of who builds
 }
 
 const (
 	// laterPause is how long a school without an index waits for one when it
 	// could not be had.
 	laterPause = time.Minute
+	// refusedPause is how long it waits where nothing but another setting or
+	// another sale would change that.
+	refusedPause = time.Hour
 	// idlePause is how long a school must not have been asked for before
 	// another one takes its room.
 	idlePause = time.Minute
@@ -42,10 +48,11 @@ const (
 	bytesPerSale = 85
 	// followSize is how many entries are read from the journal in one go.
 	followSize = 2000
-	// maxBacklog is how many changes an index takes in rather than being
-	// built anew.
-	maxBacklog = 200_000
 )
+
+// maxBacklog is how many changes an index takes in rather than being built
+// anew.
+var maxBacklog = 200_000
 
 // begin has the index of a school built, unless it is being built or has to
 // wait.
@@ -69,12 +76,24 @@ func (s *Store) run(k *school) {
 		s.Log.InfoContext(s.ctx, "sales index ready", "school", k.id, "mb", k.bytes.Load()>>20, "took", time.Since(begun).Round(time.Millisecond).String())
 		return
 	}
-	k.later.Store(time.Now().Add(laterPause).UnixNano())
+	pause := laterPause
+	if r, is := errors.AsType[*refusal](err); is && r.lasting {
+		pause = refusedPause
+	}
+	k.later.Store(time.Now().Add(pause).UnixNano())
 	if s.ctx.Err() == nil {
 		s.failed.Add(1)
 		s.Log.WarnContext(s.ctx, "no sales index: the database answers the list", "school", k.id, "err", err)
 	}
 }
+
+// refusal says why a healthy school has no index.
+type refusal struct {
+	why     string
+	lasting bool // and will have none for long
+}
+
+func (r *refusal) Error() string { return r.why }
 
 // Prepare has the index of a school answer before anybody asks, and says why
 // it does not.
@@ -117,7 +136,7 @@ func (s *Store) make(k *school) error {
 			return err
 		}
 		k.mu.Lock()
-		k.index, k.followed, k.saved = x, number, saved
+		k.index, k.followed, k.saved, k.tried = x, number, saved, saved
 		k.mu.Unlock()
 	}
 	k.mu.Lock()
@@ -125,7 +144,12 @@ func (s *Store) make(k *school) error {
 	if k.index == nil { // dropped meanwhile
 		return errNoIndex
 	}
-	k.bytes.Store(k.index.Bytes())
+	k.needs = k.index.Bytes()
+	k.bytes.Store(k.needs)
+	if taken := s.taken(); !there && taken > s.Memory { // ids far apart take more than was reckoned
+		s.drop(k)
+		return &refusal{fmt.Sprintf("it takes %d MB, and with it all indexes would take %d MB of the %d MB they may", megabytes(k.needs), megabytes(taken), megabytes(s.Memory)), k.needs > s.Memory}
+	}
 	s.Resized(s.taken())
 	return s.advance(k)
 }
@@ -147,7 +171,7 @@ func (s *Store) load(id lyceum.SchoolID) (x *Index, number, saved int64, err err
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	_, state, err := s.identity(id, last)
+	_, state, err := s.identity(s.ctx, id, last)
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -158,7 +182,7 @@ func (s *Store) load(id lyceum.SchoolID) (x *Index, number, saved int64, err err
 	err = s.ScanTransactions(s.ctx, id, func(part []lyceum.Transaction) error {
 		for i := range part {
 			if err := b.Add(&part[i]); err != nil {
-				return err
+				return &refusal{err.Error(), true}
 			}
 		}
 		return nil
@@ -203,9 +227,23 @@ func (s *Store) advance(k *school) error {
 }
 
 func (s *Store) read(k *school) error {
-	begun := time.Now()
+	late := time.AfterFunc(followPause, func() { k.ready.Store(nil) })
+	defer late.Stop()
 	state := k.index.Version()
 	after := k.followed
+	if k.ready.Load() == nil && state.Number > 0 {
+		// The journal was out of sight: a backup, or a replica that lacked its
+		// end, may stand in its place.
+		found, err := s.FindEntries(s.ctx, k.id, state.Number-1, 1)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 || found[0].Number != state.Number || !found[0].At.Equal(state.At) {
+			s.drop(k)
+			return fmt.Errorf("entry %d of the journal is not what it was: another database stands in its place", state.Number)
+		}
+		after = state.Number
+	}
 	var sales []lyceum.Transaction
 	var plans []lyceum.PricingPlan
 	for more := true; more; {
@@ -236,9 +274,6 @@ func (s *Store) read(k *school) error {
 		}
 		after, more = listing.Next, listing.More
 		k.behind.Store(listing.Last - after)
-		if time.Since(begun) > followPause {
-			k.ready.Store(nil)
-		}
 	}
 	if err := k.index.Update(state, sales, plans); err != nil {
 		s.drop(k)

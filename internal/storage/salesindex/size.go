@@ -23,8 +23,8 @@ func (x *Index) Bytes() int64 {
 			n += 32 + b.size()
 		}
 	}
-	const idPage, idEntry, planEntry, sale = 1024, 32, 48, 352
-	return n + int64(len(x.ids))*(idPage+idEntry) + int64(len(m.courses))*planEntry + int64(len(v.tail))*sale
+	const idEntry, planEntry, sale = 24, 48, 352
+	return n + int64(len(x.ids))*(int64(unsafe.Sizeof(idPage{}))+idEntry) + int64(len(m.courses))*planEntry + int64(len(v.tail))*sale
 }
 
 func (s *rows) size() int64 {

@@ -47,6 +47,9 @@ type Options struct {
 // and half of what is promised.
 const followPause = 500 * time.Millisecond
 
+// closeTimeout is how long Close asks the database what snapshots are of.
+var closeTimeout = 5 * time.Second
+
 // Over makes a store over another one, and closes that with itself.
 func Over(store lyceum.Store, o Options) *Store {
 	if o.Log == nil {
@@ -67,8 +70,10 @@ func Over(store lyceum.Store, o Options) *Store {
 func (s *Store) Close() error {
 	s.stop()
 	s.work.Wait()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), closeTimeout)
+	defer cancel()
 	for k := range s.each {
-		s.save(k)
+		s.save(ctx, k)
 		k.mu.Lock()
 		s.drop(k)
 		k.mu.Unlock()
