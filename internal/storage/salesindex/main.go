@@ -18,7 +18,7 @@ var (
 	// blocks the list may be longer.
 	listRows = 1024
 	// longRows is the length from which a list stands alone.
-	longRows = 128
+	longRows = 40
 	// tailRows is how many sales the tail holds of those older than the newest
 	// of the main part, and again of those newer, before they are moved.
 	tailRows = 128
