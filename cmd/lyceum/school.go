@@ -118,8 +118,8 @@ It prints a link with which the owner sets a password. There is none before that
 // Run creates the school and tells its number.
 func (c *schoolCreateCommand) Run(p *program) (err error) {
 	name := strings.TrimSpace(c.Name)
-	if name == "" || len(name) > 200 {
-		return lyceum.InvalidFields(lyceum.FieldError{Field: "--name", Message: "must be a text of 1 to 200 bytes"})
+	if message := lyceum.CheckText(name, 1, 200); message != "" {
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "--name", Message: message})
 	}
 	address, err := mail.ParseAddress(c.OwnerEmail)
 	if err != nil || address.Address != c.OwnerEmail {

@@ -28,6 +28,8 @@ func TestRegisterRefuses(t *testing.T) {
 		{"name of 10 kB", long, good, "1", []string{"name"}, []string{"redirect_url"}},
 		{"name of 101", strings.Repeat("x", 101), good, "1", []string{"name"}, nil},
 		{"name that is no UTF-8", "a\xffb", good, "1", []string{"name"}, nil},
+		{"name with NUL", "a\x00b", good, "1", []string{"name"}, nil},
+		{"Redirect URL that is no UTF-8", "Ledger", good + "\xff", "1", []string{"redirect_url"}, nil},
 		{"http", "Ledger", "http://app.example.com/callback", "1", []string{"redirect_url"}, []string{"name"}},
 		{"http on loopback", "Ledger", "http://127.0.0.1/callback", "1", []string{"redirect_url"}, nil},
 		{"fragment", "Ledger", good + "#x", "1", []string{"redirect_url"}, nil},
@@ -53,10 +55,10 @@ func TestRegisterRefuses(t *testing.T) {
 					t.Errorf("something beside %s", field)
 				}
 			}
-			if typed := strings.ToValidUTF8(tc.appName, "\uFFFD"); !strings.Contains(html.UnescapeString(body), `value="`+typed+`"`) {
+			if !strings.Contains(html.UnescapeString(body), `value="`+readable(tc.appName)+`"`) {
 				t.Error("the name that was typed is gone")
 			}
-			if !strings.Contains(html.UnescapeString(body), `value="`+tc.redirect+`"`) {
+			if !strings.Contains(html.UnescapeString(body), `value="`+readable(tc.redirect)+`"`) {
 				t.Error("the Redirect URL that was typed is gone")
 			}
 			if strings.Contains(body, "<script>") {
@@ -73,6 +75,23 @@ func TestRegisterRefuses(t *testing.T) {
 	want(t, p.ask(p.owner, "POST", appsPath, form), 422)
 	form.Set("name", "Ledger")
 	want(t, p.ask(p.owner, "POST", appsPath, form), 200, "Copy the client secret now")
+}
+
+// readable is a text as a page shows it: with U+FFFD for what it cannot.
+func readable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+func TestChangeRefusesWhatCannotBeKept(t *testing.T) {
+	p := open(t, site)
+	path, _, _ := p.register("Ledger", good, "1")
+	for _, name := range []string{"a\x00b", "a\xffb"} {
+		w := p.ask(p.owner, "POST", path, p.form(path, "name", name, "redirect_url", good))
+		want(t, w, 422, "Name must be a text in UTF-8 without NUL characters", `value="`+readable(name)+`"`)
+	}
+	if app, err := p.apps.Get(t.Context(), 1, 1); err != nil || app.Name != "Ledger" {
+		t.Errorf("the app is %q, %v", app.Name, err)
+	}
 }
 
 func TestSecretIsShownOnce(t *testing.T) {

@@ -14,12 +14,14 @@ func TestKeys(t *testing.T) {
 	for _, tc := range []struct{ name, keyName, permissions, field string }{
 		{"empty name", "", "read", "name"},
 		{"name of 10 kB", strings.Repeat("x", 10<<10), "read", "name"},
+		{"name with NUL", "a\x00b", "read", "name"},
+		{"name that is no UTF-8", "a\xffb", "read", "name"},
 		{"no permissions", "Report", "", "permissions"},
 		{"unknown permissions", "Report", "everything", "permissions"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", tc.keyName, "permissions", tc.permissions))
-			want(t, w, 422, `id="`+tc.field+`-error"`, `value="`+tc.keyName+`"`)
+			want(t, w, 422, `id="`+tc.field+`-error"`, `value="`+readable(tc.keyName)+`"`)
 		})
 	}
 	form := p.form(keysPath+"/new", "name", "<b>Report</b>", "permissions", "read,write")

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
@@ -65,7 +64,7 @@ func (c *console) person(r *http.Request, v *visit) (lyceum.User, error) {
 	switch {
 	case email == "":
 		return refuse("is missing; type the one that the person is known by in this school")
-	case len(email) > maxEmail || !utf8.ValidString(email) || strings.ContainsRune(email, 0): // PostgreSQL takes no such text
+	case len(email) > maxEmail || !lyceum.IsText(email):
 		return refuse(unknown)
 	}
 	user, err := c.UserByEmail(r.Context(), v.School.ID, email)

@@ -197,6 +197,16 @@ func TestJSONText(t *testing.T) {
 	}
 }
 
+// JSON that stands in a cell is UTF-8 like everything else.
+func TestJSONCells(t *testing.T) {
+	for _, file := range []string{"user_id,tags\n1,\"[\"\"a\xff\"\"]\"\n", "{\"user_id\":1,\"tags\":[\"a\xff\"]}\n"} {
+		rows := mustRead(t, intake.Tags(), file)
+		if len(rows) != 1 || len(rows[0].Problems) != 1 || rows[0].Problems[0].Column != "tags" || rows[0].Problems[0].Message != "must be valid UTF-8" {
+			t.Errorf("%q gives %v", file, rows)
+		}
+	}
+}
+
 func TestValues(t *testing.T) {
 	want := lyceum.Transaction{
 		ID: 7, UserID: 8, PricingPlanID: 9, SaleID: 10,

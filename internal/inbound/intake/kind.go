@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -58,6 +59,8 @@ func (k *column[T]) accept(m *memo, c cell, v *T) (problem string) {
 		return ""
 	case len(c.text) > max(k.limit, maxCell):
 		return fmt.Sprintf("must be at most %d KiB long", max(k.limit, maxCell)>>10)
+	case k.json && !utf8.Valid(c.text): // encoding/json would put U+FFFD in its place
+		return utf8Taken
 	}
 	return k.read(m, c, v)
 }

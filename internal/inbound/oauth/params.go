@@ -49,7 +49,7 @@ func parseForm(text string) (parameters, error) {
 
 // decent refuses text that no parameter is made of.
 func decent(text string) error {
-	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+	if !lyceum.IsText(text) {
 		return lyceum.Invalidf("the parameters must be UTF-8 without NUL")
 	}
 	return nil

@@ -31,6 +31,8 @@ var v1Courses = slicesOf([]asking{
 	{face: "v1", op: "listCourses", name: "filters together", query: "name=o&is_published=1&author_bio_id=1", says: `"total":1,`},
 	{face: "v1", op: "listCourses", name: "unknown parameters are ignored", query: "per_page=1&foo=bar", says: `"per_page":20`},
 	{face: "v1", op: "listCourses", name: "an empty name", query: "name=", status: 400, says: "name must be a text that is not empty"},
+	{face: "v1", op: "listCourses", name: "a name with NUL", query: "name=a%00", status: 400, says: "name must be a text in UTF-8 without NUL characters"},
+	{face: "v1", op: "listCourses", name: "a name that is no UTF-8", query: "name=%ff", status: 400, says: "name must be a text in UTF-8 without NUL characters"},
 	{face: "v1", op: "listCourses", name: "every mistake is named", query: "page=0&per=x&is_published=maybe&author_bio_id=y&created_at=never", status: 400, golden: "v1/courses_mistakes.json"},
 	{face: "v1", op: "listCourses", name: "a parameter twice", query: "page=1&page=2", status: 400, says: "page must be given once"},
 	{face: "v1", op: "showCourse", name: "with author and contents", values: "course_id=1", golden: "v1/course.json"},
@@ -233,7 +235,8 @@ var v1UserChanges = slicesOf([]asking{
 	{face: "v1", op: "updateUser", name: "null clears", values: "user_id=3", body: `{"name":null}`, says: `"name":null,"src":"shop"`},
 	{face: "v1", op: "updateUser", name: "nothing", values: "user_id=3", body: `{}`, says: `"src":"shop"`},
 	{face: "v1", op: "updateUser", name: "an address is not changed", values: "user_id=3", body: `{"email":"x@example.com","role":"owner"}`, says: `"email":"Noname@Example.com"`},
-	{face: "v1", op: "updateUser", name: "too long", values: "user_id=3", body: `{"src":"` + strings.Repeat("s", 256) + `"}`, status: 400, says: "src must have at most 255 characters"},
+	{face: "v1", op: "updateUser", name: "too long", values: "user_id=3", body: `{"src":"` + strings.Repeat("s", 256) + `"}`, status: 400, says: "src must be a text of 255 characters at most"},
+	{face: "v1", op: "updateUser", name: "NUL", values: "user_id=3", body: `{"src":"\u0000"}`, status: 400, says: "src must be a text in UTF-8 without NUL characters"},
 	{face: "v1", op: "updateUser", name: "unknown", values: "user_id=999", body: `{"name":"x"}`, status: 404, says: "there is no user 999"},
 }, badBodies("v1", "createUser", ""), badBodies("v1", "updateUser", "user_id=3"), badPaths("v1", "updateUser", "user_id", ""))
 

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -125,8 +124,12 @@ func (b *Binder) Words(name string) *string {
 	if !ok {
 		return nil
 	}
-	if text == "" || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+	switch {
+	case text == "":
 		b.refuse(name, "must be a text that is not empty")
+		return nil
+	case !lyceum.IsText(text):
+		b.refuse(name, lyceum.TextTaken)
 		return nil
 	}
 	return &text

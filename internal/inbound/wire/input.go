@@ -197,8 +197,8 @@ func (in *Input) Amount(name string, least int32) lyceum.Opt[int32] {
 // absent.
 func (in *Input) Sentence(name string, most int) lyceum.Opt[string] {
 	text := in.Text(name)
-	if n := utf8.RuneCountInString(text.Value); text.Present && (n < 1 || n > most) {
-		in.refuse(name, "must be a text of 1 to "+strconv.Itoa(most)+" characters")
+	if message := lyceum.CheckText(text.Value, 1, most); text.Present && message != "" {
+		in.refuse(name, message)
 	}
 	return text
 }
@@ -271,8 +271,12 @@ func (in *Input) Once() (key lyceum.Opt[string], asked lyceum.KeyHash) {
 		return key, asked
 	}
 	text := strings.Trim(keys[0], `"`) // the draft has a string of structured fields
-	if n := utf8.RuneCountInString(text); len(keys) > 1 || n < 1 || n > maxKey || !utf8.ValidString(text) {
-		in.refuse("Idempotency-Key", "must be a text of 1 to "+strconv.Itoa(maxKey)+" characters, given once")
+	message := lyceum.CheckText(text, 1, maxKey)
+	if len(keys) > 1 {
+		message = "must be given once"
+	}
+	if message != "" {
+		in.refuse("Idempotency-Key", message)
 		return key, asked
 	}
 	sum := sha256.New()
@@ -293,8 +297,12 @@ func (in *Input) Text(name string) lyceum.Opt[string] {
 		return lyceum.None[string]()
 	}
 	var text string
-	if err := json.Unmarshal(raw, &text); err != nil || strings.ContainsRune(text, 0) {
+	switch err := json.Unmarshal(raw, &text); {
+	case err != nil:
 		in.refuse(name, "must be a text")
+		return lyceum.None[string]()
+	case !lyceum.IsText(text):
+		in.refuse(name, lyceum.TextTaken)
 		return lyceum.None[string]()
 	}
 	return lyceum.Some(text)

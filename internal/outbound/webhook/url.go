@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -30,8 +29,8 @@ func (s *Sender) CheckURL(text string) error {
 // wrong gives the first thing that is wrong with a URL, worded to follow its
 // name.
 func (s *Sender) wrong(text string) string {
-	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxURL {
-		return "must have at most 2,000 characters"
+	if message := lyceum.CheckText(text, 0, maxURL); message != "" {
+		return message
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Opaque != "" {

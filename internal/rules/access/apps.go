@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -37,8 +36,8 @@ type AppForm struct {
 
 func (a *Apps) check(f AppForm) error {
 	var wrong []lyceum.FieldError
-	if name := strings.TrimSpace(f.Name); name == "" || utf8.RuneCountInString(name) > maxNameLength || !utf8.ValidString(name) {
-		wrong = append(wrong, lyceum.FieldError{Field: "name", Message: "must be a text of 1 to 100 characters"})
+	if message := lyceum.CheckText(strings.TrimSpace(f.Name), 1, maxNameLength); message != "" {
+		wrong = append(wrong, lyceum.FieldError{Field: "name", Message: message})
 	}
 	if message := a.redirectProblem(f.RedirectURL); message != "" {
 		wrong = append(wrong, lyceum.FieldError{Field: "redirect_url", Message: message})
@@ -56,6 +55,9 @@ func (a *Apps) check(f AppForm) error {
 // 3.1.2; contract.md, "Redirect URL"). It is empty for a good one.
 func (a *Apps) redirectProblem(text string) string {
 	const taken = "must be an address that begins with https:// and a host, without a fragment (#…), such as https://app.example.com/callback"
+	if !lyceum.IsText(text) {
+		return lyceum.TextTaken
+	}
 	if len(text) > 2000 || strings.ContainsAny(text, " \t\r\n\"<>\\^`{|}") || strings.Contains(text, "#") {
 		return taken
 	}

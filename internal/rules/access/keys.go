@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -139,15 +138,15 @@ func (k *Keys) Uses() []lyceum.KeyUse {
 	return list
 }
 
-// maxNameLength bounds the name of a key, in characters.
+// maxNameLength bounds the name of a key or an app, in characters.
 const maxNameLength = 100
 
 // Create issues a key made of e and gives it with its text, which is not kept
 // and cannot be had again.
 func (k *Keys) Create(ctx context.Context, school lyceum.SchoolID, name string, p lyceum.Permissions, e Entropy, actor string) (lyceum.APIKey, string, error) {
 	name = strings.TrimSpace(name)
-	if name == "" || utf8.RuneCountInString(name) > maxNameLength || !utf8.ValidString(name) {
-		return lyceum.APIKey{}, "", lyceum.InvalidFields(lyceum.FieldError{Field: "name", Message: "must be a text of 1 to 100 characters"})
+	if message := lyceum.CheckText(name, 1, maxNameLength); message != "" {
+		return lyceum.APIKey{}, "", lyceum.InvalidFields(lyceum.FieldError{Field: "name", Message: message})
 	}
 	if p == 0 {
 		return lyceum.APIKey{}, "", lyceum.InvalidFields(lyceum.FieldError{Field: "permissions", Message: "must be read, write or read,write"})

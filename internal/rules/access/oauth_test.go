@@ -148,7 +148,7 @@ func TestA4_RedirectURLs(t *testing.T) {
 		"http://app.example.com/cb": "", "https://": "", "https:///cb": "", "https://app.example.com/#x": "", "https://app.example.com/#": "",
 		"/callback": "", "app.example.com": "", "": "", "javascript:alert(1)": "", "https://user@app.example.com/": "", "https://app.example.com/a b": "",
 		"https://app.example.com\\@evil.example/": "", "HTTPS://app.example.com/cb\r\nX: y": "", "http://localhost.evil.example/": "", "ftp://127.0.0.1/": "",
-		"https://app.example.com/" + strings.Repeat("a", 2000): "",
+		"https://app.example.com/" + strings.Repeat("a", 2000): "", "https://app.example.com/\x00": "", "https://app.example.com/\xff": "",
 	} {
 		form := access.AppForm{Name: "App", RedirectURL: address, Version: lyceum.V1}
 		_, _, err := o.apps.Register(t.Context(), o.school, form, "test")

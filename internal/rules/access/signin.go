@@ -322,7 +322,9 @@ func passwordTaken(password string, user lyceum.User) error {
 	local, _, _ := strings.Cut(strings.ToLower(user.Email), "@")
 	lower := strings.ToLower(password)
 	switch {
-	case !utf8.ValidString(password) || length < minPassword || length > maxPassword:
+	case !lyceum.IsText(password):
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "password", Message: lyceum.TextTaken})
+	case length < minPassword || length > maxPassword:
 		return lyceum.InvalidFields(lyceum.FieldError{Field: "password", Message: "must have 8 to 256 characters"})
 	case common[lower] || strings.Trim(lower, lower[:1]) == "" || lower == strings.ToLower(user.Email) || lower == local:
 		return lyceum.InvalidFields(lyceum.FieldError{Field: "password", Message: "is one of the first that others would try; choose another, such as four words that do not belong together"})

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -102,8 +101,8 @@ type NewComment struct {
 func (s *Service) Comment(ctx context.Context, by lyceum.By, n NewComment) (lyceum.Comment, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Comment, error) {
-		if length := utf8.RuneCountInString(strings.TrimSpace(n.Body)); length < 1 || length > maxComment {
-			return lyceum.Comment{}, lyceum.InvalidFields(lyceum.FieldError{Field: "body", Message: fmt.Sprintf("must be a text of 1 to %d characters", maxComment)})
+		if message := lyceum.CheckText(strings.TrimSpace(n.Body), 1, maxComment); message != "" {
+			return lyceum.Comment{}, lyceum.InvalidFields(lyceum.FieldError{Field: "body", Message: message})
 		}
 		id, err := tx.NextID(lyceum.CommentSequence)
 		if err != nil {

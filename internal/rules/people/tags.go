@@ -159,6 +159,9 @@ func tagProblems(batch []lyceum.UserTags, known []int32) (problems []lyceum.RowP
 
 func checkTags(tags []string) error {
 	for _, tag := range tags {
+		if !lyceum.IsText(tag) {
+			return errors.New("must be texts in UTF-8 without NUL characters")
+		}
 		if tag == "" || len(tag) > maxTag {
 			return errors.New("must be texts of 1 to 255 bytes")
 		}

@@ -174,8 +174,8 @@ func checkTexts(name, src lyceum.Opt[string]) (wrong []lyceum.FieldError) {
 		field string
 		value lyceum.Opt[string]
 	}{{"name", name}, {"src", src}} {
-		if utf8.RuneCountInString(text.value.Value) > maxText {
-			wrong = append(wrong, lyceum.FieldError{Field: text.field, Message: "must have at most 255 characters"})
+		if message := lyceum.CheckText(text.value.Value, 0, maxText); message != "" {
+			wrong = append(wrong, lyceum.FieldError{Field: text.field, Message: message})
 		}
 	}
 	return wrong

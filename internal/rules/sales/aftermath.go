@@ -3,9 +3,7 @@ package sales
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -220,8 +218,8 @@ const maxNote = 500
 func checkNotes(reason, reference lyceum.Opt[string]) error {
 	var wrong []lyceum.FieldError
 	for _, note := range []struct{ field, text string }{{"reason", reason.Value}, {"reference", reference.Value}} {
-		if !utf8.ValidString(note.text) || strings.ContainsRune(note.text, 0) || utf8.RuneCountInString(note.text) > maxNote {
-			wrong = append(wrong, lyceum.FieldError{Field: note.field, Message: fmt.Sprintf("must be a text of %d characters at most", maxNote)})
+		if message := lyceum.CheckText(note.text, 0, maxNote); message != "" {
+			wrong = append(wrong, lyceum.FieldError{Field: note.field, Message: message})
 		}
 	}
 	if len(wrong) > 0 {

@@ -153,8 +153,8 @@ func TestOutlookRefuses(t *testing.T) {
 		{"more than is left", good, sales.Refund{Amount: some(lyceum.Minor(2000))}, "amount must be from 1 to 1999"},
 		{"long reason", good, sales.Refund{Reason: long}, "reason must be a text of 500 characters at most"},
 		{"long reference", good, sales.Refund{Reference: long}, "reference must be a text of 500 characters at most"},
-		{"NUL", good, sales.Refund{Reason: some("a\x00b")}, "reason must be a text"},
-		{"no UTF-8", good, sales.Refund{Reason: some("a\xff")}, "reason must be a text"},
+		{"NUL", good, sales.Refund{Reason: some("a\x00b")}, "reason must be a text in UTF-8 without NUL characters"},
+		{"no UTF-8", good, sales.Refund{Reason: some("a\xff")}, "reason must be a text in UTF-8 without NUL characters"},
 	} {
 		_, foreseen := b.service.ForeseeRefund(t.Context(), b.school, tc.id, tc.refund)
 		_, happened := b.service.Refund(t.Context(), b.by(), tc.id, tc.refund)

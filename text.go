@@ -1,0 +1,28 @@
+package lyceum
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// TextTaken says which texts are taken, worded to follow a name.
+const TextTaken = "must be a text in UTF-8 without NUL characters"
+
+// IsText tells whether a text is one that every engine keeps as it is.
+// PostgreSQL takes no other; SQLite takes anything.
+func IsText(text string) bool { return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 }
+
+// CheckText says what is wrong with a text of least to most characters, worded
+// to follow its name. It is empty for a good one.
+func CheckText(text string, least, most int) string {
+	switch length := utf8.RuneCountInString(text); {
+	case !IsText(text):
+		return TextTaken
+	case length >= least && length <= most:
+		return ""
+	case least == 0:
+		return fmt.Sprintf("must be a text of %d characters at most", most)
+	}
+	return fmt.Sprintf("must be a text of %d to %d characters", least, most)
+}
