@@ -38,6 +38,7 @@ var v1Courses = slicesOf([]asking{
 	{face: "v1", op: "showCourse", name: "with author and contents", values: "course_id=1", golden: "v1/course.json"},
 	{face: "v1", op: "showCourse", name: "without both", values: "course_id=4", golden: "v1/course_empty.json"},
 	{face: "v1", op: "showCourse", name: "not published", values: "course_id=2", says: `"is_published":false`},
+	{face: "v1", op: "showCourse", name: "another writing of its id", values: "course_id=007", status: 400, says: `{"message":"course_id must be an integer from 1 to 2147483647, without a sign and without leading zeros"}`},
 	{face: "v1", op: "showCourse", name: "unknown", values: "course_id=999", status: 404, says: `{"message":"there is no course 999"}`},
 	{face: "v1", op: "listCourseEnrollments", name: "active ones, newest first", values: "course_id=1", golden: "v1/enrollments.json"},
 	{face: "v1", op: "listCourseEnrollments", name: "oldest first", values: "course_id=1", query: "sort_direction=asc&per=1", says: `"user_id":2,`},

@@ -52,12 +52,16 @@ func With[P any, A Body](bind func(*Input) P, answer func(context.Context, Princ
 }
 
 // PathID gives the id that stands in the path under a name such as course_id.
+// It is taken in one writing, so that a thing has one address.
 func (in *Input) PathID(name string) int32 {
 	text := in.request.PathValue(name)
 	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || n < 1 || strconv.FormatInt(n, 10) != text {
-		in.refuse(name, "must be an integer from 1 to "+strconv.Itoa(maxInt32))
-		return 0
+	const taken = "must be an integer from 1 to 2147483647"
+	switch {
+	case err != nil || n < 1:
+		in.refuse(name, taken)
+	case strconv.FormatInt(n, 10) != text:
+		in.refuse(name, taken+", without a sign and without leading zeros")
 	}
 	return int32(n)
 }
