@@ -199,6 +199,9 @@ func (c *console) route(actions map[string]action) http.HandlerFunc {
 			return c.show(w, r, http.StatusMethodNotAllowed, "problem.gohtml", v, "Nothing was done",
 				problem{Sentence: "This address takes another kind of request than the one that was sent."})
 		}
+		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
+			return lyceum.Invalidf("What stands behind the question mark of this address cannot be read: a percent sign must be followed by two hexadecimal digits, and parts are joined by & and not by a semicolon.")
+		}
 		if method == http.MethodPost {
 			if err := r.ParseForm(); err != nil {
 				if _, ok := errors.AsType[*http.MaxBytesError](err); ok {

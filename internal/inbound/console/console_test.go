@@ -269,6 +269,17 @@ func TestLargeAndBrokenForms(t *testing.T) {
 	want(t, r, 422, "Name must be a text")
 }
 
+// A query that cannot be decoded is refused, and not answered as if it asked
+// for less.
+func TestBrokenQueries(t *testing.T) {
+	p := open(t, site)
+	p.every(func(method, path string) {
+		for _, query := range []string{"from=%zz", "%=1", "state=a%f", "user_id=1;from=2026-01-01"} {
+			want(t, p.ask(p.owner, method, path+"?"+query, url.Values{}), 422, "a percent sign must be followed by two hexadecimal digits")
+		}
+	})
+}
+
 func TestStoreThatIsGone(t *testing.T) {
 	p := open(t, site)
 	if err := p.store.Close(); err != nil {

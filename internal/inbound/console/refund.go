@@ -33,7 +33,7 @@ func refundPath(id lyceum.TransactionID) string {
 }
 
 // isForm tells whether a text can be the name that newForm gave a form.
-func isForm(name string) bool { return name != "" && len(name) <= maxFormName }
+func isForm(name string) bool { return name != "" && len(name) <= maxFormName && lyceum.IsText(name) }
 
 // by is the visitor as one who changes sales, once for each sending of a form:
 // what was asked for is everything else in it.
@@ -75,7 +75,7 @@ func (c *console) confirmRefund(w http.ResponseWriter, r *http.Request, v *visit
 		return c.refuseRefund(w, r, v, p, err)
 	}
 	f := p.sent(r)
-	refund, err := refundOf(f, p.Transaction.Currency)
+	refund, err := refundOf(r, p.Transaction.Currency)
 	if err == nil {
 		p, err = c.foresee(r, v, id, refund)
 		p.Form, err = f, p.inDecimals(err)
@@ -103,7 +103,7 @@ func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) e
 	}
 	p := refundPage{RefundOutlook: sales.RefundOutlook{Transaction: t.Transaction}, Path: refundPath(id), Sale: salePath(t.SaleID)}
 	f := p.sent(r)
-	refund, err := refundOf(f, t.Currency)
+	refund, err := refundOf(r, t.Currency)
 	if err != nil || f.Once != r.PostForm.Get("form") {
 		return c.confirmRefund(w, r, v)
 	}
@@ -161,17 +161,26 @@ func (p *refundPage) sent(r *http.Request) *form {
 	if !isForm(p.Form.Once) {
 		p.Form.Once = newForm()
 	}
-	p.Form.keep(func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }, refundFields...)
+	p.Form.keep(trimmed(r), refundFields...)
 	return p.Form
 }
 
-func refundOf(f *form, currency lyceum.Currency) (sales.Refund, error) {
-	amount, err := parseDecimal(f.Values["amount"], currency)
+// trimmed gives what was typed into the fields of a form, without the spaces
+// around it.
+func trimmed(r *http.Request) func(string) string {
+	return func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
+}
+
+// refundOf reads the refund that a form asks for, as it was typed: a form keeps
+// what can be shown.
+func refundOf(r *http.Request, currency lyceum.Currency) (sales.Refund, error) {
+	typed := trimmed(r)
+	amount, err := parseDecimal(typed("amount"), currency)
 	refund := sales.Refund{Amount: lyceum.Some(amount)}
-	if text := f.Values["reason"]; text != "" {
+	if text := typed("reason"); text != "" {
 		refund.Reason = lyceum.Some(text)
 	}
-	if text := f.Values["reference"]; text != "" {
+	if text := typed("reference"); text != "" {
 		refund.Reference = lyceum.Some(text)
 	}
 	return refund, err

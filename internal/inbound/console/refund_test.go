@@ -130,7 +130,9 @@ func TestRefundRefuses(t *testing.T) {
 		{"dinar above what is left", dinar, "1.501", "", "", "amount", "Amount must be from 0.001 to 1.500"},
 		{"long reason", dollars, "1.00", strings.Repeat("ü", 501), "", "reason", "Reason must be a text of 500 characters at most"},
 		{"long reference", dollars, "1.00", "", strings.Repeat("x", 501), "reference", "Reference must be a text of 500 characters at most"},
-		{"NUL", dollars, "1.00", "a\x00b", "", "reason", "Reason must be a text"},
+		{"NUL", dollars, "1.00", "a\x00b", "", "reason", "Reason must be a text in UTF-8 without NUL characters"},
+		{"reason that is no UTF-8", dollars, "1.00", "a\xff", "", "reason", "Reason must be a text in UTF-8 without NUL characters"},
+		{"reference that is no UTF-8", dollars, "1.00", "", "\xff", "reference", "Reference must be a text in UTF-8 without NUL characters"},
 	} {
 		for _, to := range []string{"", "/keep"} {
 			t.Run(tc.name+to, func(t *testing.T) {

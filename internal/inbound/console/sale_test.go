@@ -116,7 +116,9 @@ func TestCancel(t *testing.T) {
 			path := salePath(sale) + "/cancel"
 			before := p.journal()
 			want(t, p.ask(p.owner, "GET", path, nil), 200, "Ada Lovelace?", tc.says)
-			want(t, p.ask(p.owner, "POST", path, url.Values{}), 200, tc.says) // a form without a name asks
+			for _, name := range []string{"", "a\x00", "a\xff", strings.Repeat("a", 65)} { // a form without a name asks
+				want(t, p.ask(p.owner, "POST", path, url.Values{"form": {name}}), 200, tc.says)
+			}
 			if p.journal() != before {
 				t.Fatal("the question alone has done something")
 			}

@@ -51,7 +51,7 @@ func newForm() string { return rand.Text() }
 // other it gives the path that act gave, and waits for it if need be. After
 // act has failed the form may be sent again.
 func (s *sentForms) once(session lyceum.KeyHash, form string, act func() (path string, err error)) (before string, err error) {
-	if form == "" || len(form) > maxFormName { // not a form of the console
+	if !isForm(form) {
 		_, err := act()
 		return "", err
 	}

@@ -194,7 +194,7 @@ func readResend(r *http.Request, hook lyceum.WebhookID) (resendPage, lyceum.Rese
 	if !isForm(p.Form.Once) {
 		p.Form.Once = newForm()
 	}
-	p.Form.keep(func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }, resendFields...)
+	p.Form.keep(trimmed(r), resendFields...)
 	in := &reading{form: p.Form}
 	filter := lyceum.ResendFilter{Webhook: hook, Created: in.days(), State: in.deliveryState()}
 	p.State = strings.ToLower(deliveryMarks[filter.State.Value].Text)
