@@ -142,3 +142,31 @@ func TestBadInput(t *testing.T) {
 	}
 	t.Logf("%d questions", len(questions))
 }
+
+// TestArgumentsAreText: what is no UTF-8 is refused on the command line and in
+// the environment. NUL cannot be said there.
+func TestArgumentsAreText(t *testing.T) {
+	t.Parallel()
+	const bad = "a\xff"
+	for _, tc := range []struct {
+		says string
+		env  string
+		args []string
+	}{
+		{"--name: ", "", []string{"school", "create", "--owner-email", "owner@example.com", "--name", bad}},
+		{"--name: ", "", []string{"school", "create", "--owner-email", "owner@example.com", "--name=" + bad}},
+		{"--name: ", "LYCEUM_NAME=" + bad, []string{"school", "create", "--owner-email", "owner@example.com"}},
+		{"--name: ", "", []string{"apikey", "create", "--name", bad}},
+		{"--name: ", "", []string{"oauth-app", "create", "--redirect-url", "https://app.example.com/callback", "--name", bad}},
+		{"--name: ", "", []string{"oauth-app", "change", "1", "--name", bad}},
+		{"--redirect-url: ", "", []string{"oauth-app", "change", "1", "--redirect-url", "https://app.example.com/" + bad}},
+		{"<file>: ", "", []string{"import", "users", bad}},
+	} {
+		cmd := exec.Command("lyceum", tc.args...)
+		cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), tc.env)
+		text, err := cmd.CombinedOutput()
+		if want := "lyceum: " + tc.says + "must be a text in UTF-8 without NUL characters"; err == nil || !strings.HasPrefix(string(text), want) {
+			t.Errorf("%q: %v, %s, want %s", tc.args, err, text, want)
+		}
+	}
+}

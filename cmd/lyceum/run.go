@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
 	"time"
@@ -71,6 +72,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		kong.Configuration(settingsFile),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Writers(stdout, stderr),
+		kong.KindMapper(reflect.String, kong.MapperFunc(readText)),
 		kong.Exit(func(code int) { panic(exit(code)) }),
 	)
 	if err != nil {
@@ -86,6 +88,15 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, clock: time.Now, kong: parsed}
 	p.log = newLog(stderr, cli.LogFormat, cli.LogLevel)
 	return fail(stderr, parsed.Run(p))
+}
+
+// readText reads a text from the command line or the environment. Kong alone
+// would put U+FFFD in the place of what is no UTF-8, and keep that.
+func readText(ctx *kong.DecodeContext, target reflect.Value) error {
+	if text, ok := ctx.Scan.Peek().Value.(string); ok && !lyceum.IsText(text) {
+		return errors.New(lyceum.TextTaken)
+	}
+	return ctx.Scan.PopValueInto("text", target.Addr().Interface())
 }
 
 // fail says what went wrong and gives the exit status. What may be told is one
