@@ -166,17 +166,17 @@ func (c *console) apologize(w http.ResponseWriter, r *http.Request, v *visit, er
 	sentence := e.Detail
 	switch e.Kind {
 	case lyceum.Internal:
-		c.Log.ErrorContext(r.Context(), "console request failed", "path", r.URL.Path, "err", err)
+		web.Logger(c.Log, w, r).ErrorContext(r.Context(), "console request failed", "err", err)
 		sentence = "It is written to the server’s log. Try again; if it stays so, tell whoever runs the server."
 	case lyceum.NotFound:
 		sentence = errNoPage.Detail
 	case lyceum.Unavailable:
-		c.Log.WarnContext(r.Context(), "console request cannot be answered now", "path", r.URL.Path, "err", err)
+		web.Logger(c.Log, w, r).WarnContext(r.Context(), "console request cannot be answered now", "err", err)
 		sentence = "Its data cannot be reached at this moment. Nothing was lost; try again in a minute."
 	default:
 	}
 	if err := c.show(w, r, status[e.Kind], "problem.gohtml", v, web.Title(e.Kind), problem{sentence}); err != nil {
-		c.Log.ErrorContext(r.Context(), "console page cannot be shown", "path", r.URL.Path, "err", err)
+		web.Logger(c.Log, w, r).ErrorContext(r.Context(), "console page cannot be shown", "err", err)
 		http.Error(w, "internal error", http.StatusInternalServerError)
 	}
 }

@@ -77,10 +77,10 @@ func (p *pages) apologize(w http.ResponseWriter, r *http.Request, err error) {
 	sentence := strings.Join(e.Sentences(), " ")
 	switch e.Kind {
 	case lyceum.Internal:
-		p.Log.ErrorContext(r.Context(), "page failed", "path", r.Pattern, "err", err)
+		web.Logger(p.Log, w, r).ErrorContext(r.Context(), "page failed", "err", err)
 		sentence = "It is written to the server’s log. Try again; if it stays so, tell whoever runs the school."
 	case lyceum.Unavailable:
-		p.Log.WarnContext(r.Context(), "page cannot be shown now", "path", r.Pattern, "err", err)
+		web.Logger(p.Log, w, r).WarnContext(r.Context(), "page cannot be shown now", "err", err)
 		w.Header().Set("Retry-After", "2")
 		sentence = "Its data cannot be reached at this moment. Nothing was lost; try again in a minute."
 	case lyceum.RateLimited:
@@ -88,7 +88,7 @@ func (p *pages) apologize(w http.ResponseWriter, r *http.Request, err error) {
 	default:
 	}
 	if err := p.show(w, status[e.Kind], "problem.gohtml", nil, view{Title: web.Title(e.Kind), Error: sentence}); err != nil {
-		p.Log.ErrorContext(r.Context(), "page cannot be rendered", "path", r.Pattern, "err", err)
+		web.Logger(p.Log, w, r).ErrorContext(r.Context(), "page cannot be rendered", "err", err)
 		http.Error(w, "internal error", http.StatusInternalServerError)
 	}
 }

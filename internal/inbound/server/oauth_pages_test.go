@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
 // wantProtected holds a page to B1, B2, B4 and B13.
@@ -293,4 +296,65 @@ func TestF9_SessionsAreOfOneSchool(t *testing.T) {
 			t.Errorf("%s shows the other school's app", path)
 		}
 	}
+}
+
+// faulty is a store that fails for a reason that nobody knows, once it is told
+// to.
+type faulty struct {
+	lyceum.Store
+
+	fails bool
+}
+
+func (f *faulty) GetSchool(ctx context.Context, id lyceum.SchoolID) (lyceum.School, error) {
+	if f.fails {
+		return lyceum.School{}, errors.New("the roof of hall 7 fell in")
+	}
+	return f.Store.GetSchool(ctx, id)
+}
+
+// TestFailingPagesAreLogged: the id of an answer finds its line in the log,
+// which names the page and not what was typed.
+func TestFailingPagesAreLogged(t *testing.T) {
+	kept, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := &faulty{Store: kept}
+	c := campusOver(t, store)
+	b := c.browse()
+	b.signIn(t, c.ours, ownerEmail)
+	hold := func(status int, level string, messages ...string) {
+		t.Helper()
+		for _, tc := range []struct{ message, path, pattern string }{
+			{messages[0], "/admin/transactions/1007/refund?page=1007", "/admin/transactions/{id}/refund"},
+			{messages[0], "/admin/grades-of-1007", "/"},
+			{messages[1], c.ours.path("set_password/1007"), "/secure/{school}/identity/set_password/{link}"},
+			{messages[1], "/account/apps", "/account/apps"},
+		} {
+			w := b.get(tc.path)
+			wantStatus(t, w, status)
+			if strings.Contains(w.Body.String(), "roof") {
+				t.Errorf("%s: the page tells what is inside", tc.path)
+			}
+			lines := c.log.lines(t, tc.message)
+			if len(lines) == 0 {
+				t.Fatalf("%s: %q is not in the log:\n%s", tc.path, tc.message, c.log)
+			}
+			last := lines[len(lines)-1]
+			if last["level"] != level || last["request_id"] != w.Header().Get("X-Request-Id") || last["path"] != tc.pattern {
+				t.Errorf("%s: the id is %s, the line %v", tc.path, w.Header().Get("X-Request-Id"), last)
+			}
+		}
+		if strings.Contains(c.log.String(), "1007") {
+			t.Errorf("the log repeats an address:\n%s", c.log)
+		}
+	}
+	store.fails = true
+	hold(http.StatusInternalServerError, "ERROR", "console request failed", "page failed")
+	store.fails = false
+	if err := kept.Close(); err != nil {
+		t.Fatal(err)
+	}
+	hold(http.StatusServiceUnavailable, "WARN", "console request cannot be answered now", "page cannot be shown now")
 }

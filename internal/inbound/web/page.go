@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"path"
 	"strconv"
@@ -44,6 +45,16 @@ func Pages(pages fs.FS, functions template.FuncMap, patterns ...string) (map[str
 		}
 	}
 	return parsed, nil
+}
+
+// Logger gives a log whose lines say of a request the id that its answer bears,
+// and the pattern of its path. The path itself may hold what a stranger typed.
+func Logger(log *slog.Logger, w http.ResponseWriter, r *http.Request) *slog.Logger {
+	path := r.Pattern
+	if _, after, found := strings.Cut(path, " "); found { // a method stands before it
+		path = after
+	}
+	return log.With("request_id", w.Header().Get("X-Request-Id"), "path", path)
 }
 
 // Protect puts the headers on an answer that every page has. FormTargets are
