@@ -627,7 +627,7 @@ type Error struct {
 	// Message A sentence for people. It may change.
 	Message string `json:"message"`
 
-	// Errors What is wrong with each parameter; empty when it is something else.
+	// Errors The parameters that are wrong, and what is wrong with them; empty when it is something else.
 	Errors []FieldError `json:"errors"`
 }
 

@@ -32,7 +32,11 @@ type schoolChange struct {
 
 func bindSchoolChange(in *wire.Input) schoolChange {
 	in.ReadJSON("on_refund", "on_chargeback", "on_cancellation", "abandon_after_minutes")
-	return schoolChange{in.Text("on_refund"), in.Text("on_chargeback"), in.Text("on_cancellation"), in.Int("abandon_after_minutes", 1, 129_600)}
+	const unenroll, periodEnd, keep = string(lyceum.Unenroll), string(lyceum.AtPeriodEnd), string(lyceum.Keep)
+	return schoolChange{
+		in.Choice("on_refund", unenroll, keep), in.Choice("on_chargeback", unenroll, keep), in.Choice("on_cancellation", unenroll, periodEnd, keep),
+		in.Int("abandon_after_minutes", 1, 129_600),
+	}
 }
 
 // UpdateSchool serves PATCH /lyceum/v1/school.
