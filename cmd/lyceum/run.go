@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
+	"net/netip"
 	"os"
 	"reflect"
 	"regexp"
@@ -64,12 +67,15 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			status = int(wish)
 		}
 	}()
+	withoutEmptyVariables()
 	var cli commands
 	parser, err := kong.New(&cli,
 		kong.Name("lyceum"),
 		kong.Description("The back end of an online school: its sales ledger and the access other programs get to it.\n\nFirst steps: lyceum sandbox"),
 		kong.DefaultEnvars("LYCEUM"),
 		kong.Configuration(settingsFile),
+		kong.TypeMapper(reflect.TypeFor[slog.Level](), textMapper("debug, info, warn or error")),
+		kong.TypeMapper(reflect.TypeFor[netip.Prefix](), textMapper("a network such as 10.1.0.0/16")),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Writers(stdout, stderr),
 		kong.KindMapper(reflect.String, kong.MapperFunc(readText)),
@@ -81,9 +87,15 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(withNegatives(args))
+	if unread, is := errors.AsType[*fs.PathError](err); is { // parsing reads one file
+		return fail(stderr, &lyceum.Error{Kind: lyceum.Invalid, Detail: "the file given with --config cannot be read; it takes the path of a JSON file of flags' names, such as {\"addr\": \"127.0.0.1:9000\"}", Err: unread})
+	}
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s; lyceum --help and lyceum COMMAND --help say what is accepted", withoutPasswords(err.Error())))
+	}
+	if err := emptyFlag(parsed); err != nil {
+		return fail(stderr, err)
 	}
 	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, clock: time.Now, kong: parsed}
 	p.log = newLog(stderr, cli.LogFormat, cli.LogLevel)
@@ -97,6 +109,61 @@ func readText(ctx *kong.DecodeContext, target reflect.Value) error {
 		return errors.New(lyceum.TextTaken)
 	}
 	return ctx.Scan.PopValueInto("text", target.Addr().Interface())
+}
+
+// withoutEmptyVariables takes away the settings of the environment that are
+// empty: they mean what none does, and kong would take them for values.
+func withoutEmptyVariables() {
+	for _, variable := range os.Environ() {
+		if name, value, _ := strings.Cut(variable, "="); value == "" && strings.HasPrefix(name, "LYCEUM_") {
+			_ = os.Unsetenv(name) // fails for names that the environment cannot have
+		}
+	}
+}
+
+// withNegatives ties a negative number to the flag before it; kong takes it for
+// a flag of its own.
+func withNegatives(args []string) (tied []string) {
+	for i, arg := range args {
+		if i > 0 && negative.MatchString(arg) && flagAlone.MatchString(args[i-1]) {
+			tied[len(tied)-1] += "=" + arg
+		} else {
+			tied = append(tied, arg)
+		}
+	}
+	return tied
+}
+
+var (
+	negative  = regexp.MustCompile(`^-[0-9]`)
+	flagAlone = regexp.MustCompile(`^--[^=]+$`)
+)
+
+// emptyFlag refuses a text that was given and is empty: whoever fills it in
+// from a variable that is not set means something else than to leave it out.
+// What a command cannot do without, it checks itself.
+func emptyFlag(parsed *kong.Context) error {
+	for _, step := range parsed.Path {
+		if flag := step.Flag; flag != nil && !flag.Required && flag.Target.Kind() == reflect.String && flag.Target.Len() == 0 {
+			return lyceum.InvalidFields(lyceum.FieldError{Field: "--" + flag.Name, Message: "is empty; give it a value, or leave it out"})
+		}
+	}
+	return nil
+}
+
+// textMapper reads flags of a type of the standard library, whose own errors
+// do not say what is accepted.
+func textMapper(accepted string) kong.MapperFunc {
+	return func(ctx *kong.DecodeContext, target reflect.Value) error {
+		var text string
+		if err := ctx.Scan.PopValueInto("value", &text); err != nil {
+			return err
+		}
+		if target.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)) != nil {
+			return fmt.Errorf("must be %s but got %q", accepted, text)
+		}
+		return nil
+	}
 }
 
 // fail says what went wrong and gives the exit status. What may be told is one

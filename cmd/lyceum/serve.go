@@ -133,10 +133,11 @@ func (c *serveCommand) Run(p *program) (err error) {
 
 func (c *serveCommand) valid() error {
 	var wrong []lyceum.FieldError
-	for name, address := range map[string]string{"--base-url": c.BaseURL, "--auth-url": c.AuthURL} {
-		if address != "" && !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
-			wrong = append(wrong, lyceum.FieldError{Field: name, Message: "must begin with https:// or http://"})
-		}
+	if c.BaseURL != "" {
+		wrong = append(wrong, webAddress("--base-url", c.BaseURL)...)
+	}
+	if c.AuthURL != "" {
+		wrong = append(wrong, webAddress("--auth-url", c.AuthURL)...)
 	}
 	if c.RateLimit < 0 {
 		wrong = append(wrong, lyceum.FieldError{Field: "--rate-limit", Message: "must be 0 (no limit) or more"})

@@ -3,13 +3,17 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/alecthomas/kong"
 	"github.com/lyceum-school/lyceum"
@@ -18,16 +22,20 @@ import (
 
 // settings are those of a --config file by the flags' names, such as
 // {"addr": "127.0.0.1:9000"}.
-type settings map[string]any
+type settings map[string]json.RawMessage
 
 func settingsFile(r io.Reader) (kong.Resolver, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
-		return nil, fmt.Errorf("read the settings file: %w", err)
+		return nil, err
 	}
 	var s settings
-	if err := json.Unmarshal(text, &s); err != nil {
-		return nil, lyceum.Invalidf("the settings file must be one JSON object of flags' names, such as {\"addr\": \"127.0.0.1:9000\"}: %v", err)
+	err = json.Unmarshal(text, &s)
+	if wrong, is := errors.AsType[*json.SyntaxError](err); is {
+		return nil, lyceum.Invalidf("the settings file is no JSON: %v after %d bytes", wrong, wrong.Offset)
+	}
+	if err != nil || s == nil {
+		return nil, lyceum.Invalidf("the settings file must be one JSON object of flags' names, such as {\"addr\": \"127.0.0.1:9000\"}")
 	}
 	return s, nil
 }
@@ -58,7 +66,33 @@ func (s settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, 
 			return nil, nil //nolint:nilnil // kong's way to say: no opinion
 		}
 	}
-	return s[flag.Name], nil
+	value, there := s[flag.Name]
+	if !there || string(value) == "null" {
+		return nil, nil //nolint:nilnil // kong's way to say: no opinion
+	}
+	return settingText(value, flag.Target.Type())
+}
+
+// settingText gives a setting as it is typed behind its flag.
+func settingText(value json.RawMessage, of reflect.Type) (string, error) {
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	var text string
+	var list []string
+	switch {
+	case json.Unmarshal(value, &text) == nil:
+		return text, nil
+	case of.Kind() == reflect.String:
+		return "", errors.New("must be a text in quotes in the settings file")
+	case of.Kind() == reflect.Slice && json.Unmarshal(value, &list) == nil:
+		return strings.Join(list, ","), nil
+	case of.Kind() == reflect.Slice:
+		return "", errors.New("must be a text or a list of texts in the settings file")
+	case value[0] == '[' || value[0] == '{':
+		return "", errors.New("must be a text, a number, true or false in the settings file")
+	}
+	return string(value), nil
 }
 
 // database is where the schools are kept.
@@ -137,7 +171,25 @@ func secretFile(flag, path string) (string, error) {
 	if err != nil {
 		return "", &lyceum.Error{Kind: lyceum.Invalid, Detail: "the file given with " + flag + " cannot be read", Err: err}
 	}
-	return strings.TrimRight(string(text), "\r\n"), nil
+	secret := strings.TrimRight(string(text), "\r\n")
+	switch {
+	case strings.TrimSpace(secret) == "":
+		return "", lyceum.Invalidf("the file given with %s is empty; it must hold one line of text", flag)
+	case strings.ContainsFunc(secret, unicode.IsControl):
+		return "", lyceum.Invalidf("the file given with %s must hold one line of text and no control characters", flag)
+	}
+	return secret, nil
+}
+
+// webAddress says what is wrong with the address of a site, behind which paths
+// are put.
+func webAddress(flag, address string) []lyceum.FieldError {
+	site, err := url.Parse(address)
+	web := strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
+	if err == nil && web && site.Hostname() != "" && site.User == nil && !strings.ContainsAny(address, "?#") {
+		return nil
+	}
+	return []lyceum.FieldError{{Field: flag, Message: "must begin with https:// or http://, name a host, and have no user, query and fragment, such as https://school.example.com"}}
 }
 
 // inSchool is which school a command acts in.

@@ -20,8 +20,8 @@ type pagesAt struct {
 }
 
 func (a *pagesAt) valid() error {
-	if !strings.HasPrefix(a.AuthURL, "https://") && !strings.HasPrefix(a.AuthURL, "http://") {
-		return lyceum.InvalidFields(lyceum.FieldError{Field: "--auth-url", Message: "must begin with https:// or http://"})
+	if wrong := webAddress("--auth-url", a.AuthURL); wrong != nil {
+		return lyceum.InvalidFields(wrong...)
 	}
 	return nil
 }
