@@ -63,7 +63,7 @@ func serveConstant(ctx context.Context, lengths []string) error {
 }
 
 func tellAndServe(ctx context.Context, handler http.Handler, key string, books *access.Bookkeeper) error {
-	listener, err := inbound.Listen(ctx, "127.0.0.1:0")
+	listener, err := inbound.Listen(ctx, "--addr", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 	if c.RateLimit < 0 {
 		return lyceum.InvalidFields(lyceum.FieldError{Field: "--rate-limit", Message: "must be 0 (no limit) or more"})
 	}
-	listener, err := server.Listen(p.ctx, c.Addr)
+	listener, err := server.Listen(p.ctx, "--addr", c.Addr)
 	if err != nil {
 		return err
 	}

@@ -76,11 +76,18 @@ func (c *serveCommand) Run(p *program) (err error) {
 			return err
 		}
 	}
-	listener, err := server.Listen(p.ctx, c.Addr)
+	listener, err := server.Listen(p.ctx, "--addr", c.Addr)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
+	var scraped net.Listener
+	if c.MetricsAddr != "" {
+		if scraped, err = server.Listen(p.ctx, "--metrics-addr", c.MetricsAddr); err != nil {
+			return err
+		}
+		defer scraped.Close()
+	}
 	release, err := c.lock()
 	if err != nil {
 		return err
@@ -117,13 +124,8 @@ func (c *serveCommand) Run(p *program) (err error) {
 	if len(schools) == 0 {
 		p.log.Info("there is no school yet; make one with: lyceum school create --name NAME --owner-email ADDRESS")
 	}
-	if c.MetricsAddr != "" {
-		metrics, err := server.Listen(p.ctx, c.MetricsAddr)
-		if err != nil {
-			return err
-		}
-		defer metrics.Close()
-		go serveMetrics(p, metrics, service.metrics)
+	if scraped != nil {
+		go serveMetrics(p, scraped, service.metrics)
 	}
 	p.log.Info("serving", "address", base, "schools", len(schools), "engine", kept.Engine())
 	return service.run(p.ctx, func(ctx context.Context) error {

@@ -127,7 +127,7 @@ func TestR16SecretsDoNotComeOut(t *testing.T) {
 // throughTheNetwork sends what only a listener sees, and net/http may log.
 func (s *site) throughTheNetwork(t *testing.T, secrets canaries) {
 	t.Helper()
-	listener, err := server.Listen(t.Context(), "127.0.0.1:0")
+	listener, err := server.Listen(t.Context(), "--addr", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

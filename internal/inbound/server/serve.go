@@ -20,21 +20,23 @@ const (
 	readTimeout   = 15 * time.Second
 	writeTimeout  = 30 * time.Second
 	idleTimeout   = 60 * time.Second
-	maxHeader     = 16 << 10
+	// maxHeader is what HTTP/2 counts to; net/http reads 4 KiB more of HTTP/1.
+	maxHeader = 12 << 10
 	// stopTimeout is how long requests under way may take when the server stops.
 	stopTimeout = 10 * time.Second
 )
 
-// Listen opens the address a server answers on. Port 0 picks a free one.
-func Listen(ctx context.Context, address string) (net.Listener, error) {
+// Listen opens the address that a flag gave for a server to answer on. Port 0
+// picks a free one.
+func Listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the address " + address + " is in use by another program; stop that one, or give another address with --addr (port 0 picks a free one)", Err: err}
+		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the address " + address + " is in use by another program; stop that one, or give another address with " + flag + " (port 0 picks a free one)", Err: err}
 	case errors.Is(err, syscall.EACCES):
-		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "this user may not listen on " + address + "; give a port above 1023 with --addr", Err: err}
+		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "this user may not listen on " + address + "; give a port above 1023 with " + flag, Err: err}
 	case err != nil:
-		return nil, &lyceum.Error{Kind: lyceum.Invalid, Detail: "the address " + address + " cannot be listened on; --addr takes host:port, such as 127.0.0.1:8080", Err: err}
+		return nil, &lyceum.Error{Kind: lyceum.Invalid, Detail: "the address " + address + " cannot be listened on; " + flag + " takes host:port, such as 127.0.0.1:8080", Err: err}
 	}
 	return listener, nil
 }
