@@ -134,6 +134,9 @@ func (c *exportCommand) output(p *program) (io.Writer, func(error) error, error)
 	if c.Output == "" {
 		return p.stdout, func(err error) error { return err }, nil
 	}
+	if info, err := os.Stat(c.Output); err == nil && !info.Mode().IsRegular() {
+		return nil, nil, lyceum.Invalidf("%s is a folder or a device; --output takes the name of a file, and without it the rows go to standard output", c.Output)
+	}
 	partial := c.Output + ".partial"
 	file, err := os.OpenFile(partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -152,10 +155,12 @@ func (c *exportCommand) output(p *program) (io.Writer, func(error) error, error)
 		} else {
 			_ = file.Close()
 		}
+		if err == nil {
+			err = os.Rename(partial, c.Output)
+		}
 		if err != nil {
 			_ = os.Remove(partial)
-			return err
 		}
-		return os.Rename(partial, c.Output)
+		return err
 	}, nil
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
@@ -108,7 +110,11 @@ func importRows[T any](p *program, c *importCommand, kind intake.Kind[T], sink i
 // a file that must be good as a whole is read twice.
 func (c *importCommand) path(p *program) (path string, discard func(), err error) {
 	if c.File != "-" {
-		if _, err := os.Stat(c.File); err != nil {
+		info, err := os.Stat(c.File)
+		if err == nil && info.IsDir() {
+			err = syscall.EISDIR
+		}
+		if err != nil {
 			return "", nil, &lyceum.Error{Kind: lyceum.NotFound, Detail: "the file " + c.File + " cannot be read; give the path of a CSV or JSON file, or - for standard input", Err: err}
 		}
 		return c.File, func() {}, nil
@@ -118,11 +124,21 @@ func (c *importCommand) path(p *program) (path string, discard func(), err error
 		return "", nil, fmt.Errorf("keep standard input: %w", err)
 	}
 	discard = func() { _ = os.Remove(file.Name()) }
-	if _, err := io.Copy(file, p.stdin); err != nil {
+	copied := make(chan error, 1)
+	go func() { // a read of standard input cannot be called off: it ends with the program
+		_, err := io.Copy(file, p.stdin)
+		copied <- errors.Join(err, file.Close())
+	}()
+	select {
+	case err = <-copied:
+	case <-p.ctx.Done():
+		err = p.ctx.Err()
+	}
+	if err != nil {
 		discard()
 		return "", nil, fmt.Errorf("keep standard input: %w", err)
 	}
-	return file.Name(), discard, file.Close()
+	return file.Name(), discard, nil
 }
 
 func problemLine(problem intake.Problem) string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -274,5 +275,24 @@ func TestMirrorRefuses(t *testing.T) {
 		if status := run(t.Context(), args, nil, &out, &errs); status != 1 || !strings.Contains(errs.String(), tc.says) || strings.Contains(errs.String(), "secret-key") {
 			t.Errorf("%q ends with %d: %s", tc.args, status, errs.String())
 		}
+	}
+}
+
+// TestMirrorIsInterrupted while the other server thinks.
+func TestMirrorIsInterrupted(t *testing.T) {
+	dir, key := newSchool(t), filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte("secret-key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		interrupt()
+		<-r.Context().Done()
+	}))
+	t.Cleanup(other.Close)
+	var errs bytes.Buffer
+	status := run(ctx, []string{"mirror", "--data", dir, "--from", other.URL, "--api-key-file", key}, nil, io.Discard, &errs)
+	if want := "lyceum: interrupted; the same command again does what is left\n"; status != 1 || errs.String() != want {
+		t.Errorf("it ends with %d: %s", status, errs.String())
 	}
 }

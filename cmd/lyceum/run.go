@@ -99,7 +99,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, clock: time.Now, kong: parsed}
 	p.log = newLog(stderr, cli.LogFormat, cli.LogLevel)
-	return fail(stderr, parsed.Run(p))
+	err = parsed.Run(p)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = lyceum.Errorf(lyceum.Unavailable, "interrupted; the same command again does what is left")
+	}
+	return fail(stderr, err)
 }
 
 // readText reads a text from the command line or the environment. Kong alone
