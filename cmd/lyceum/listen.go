@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
@@ -39,6 +40,12 @@ func (c *listenCommand) Run(p *program) error {
 		if key, err = secretFile("--api-key-file", c.APIKeyFile); err != nil {
 			return err
 		}
+	}
+	if strings.ContainsFunc(key, unicode.IsControl) {
+		return lyceum.Invalidf("--api-key must be one line of text and have no control characters")
+	}
+	if wrong := webAddress("--server", c.Server); wrong != nil {
+		return lyceum.InvalidFields(wrong...)
 	}
 	secret, err := c.secret(p, key)
 	if err != nil {

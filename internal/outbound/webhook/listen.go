@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -145,12 +146,12 @@ func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listenin
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(l.Server, "/")+path+"?"+q.Encode(), nil)
 	if err != nil {
-		return listening{}, lyceum.Errorf(lyceum.Invalid, "the address of the server cannot be read; it must be like http://127.0.0.1:8080")
+		return listening{}, lyceum.Invalidf("the address of the server cannot be read; it must be like http://127.0.0.1:8080")
 	}
 	r.Header.Set("apiKey", l.APIKey)
 	answer, err := l.client.Do(r)
 	if err != nil {
-		return listening{}, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the server cannot be reached", Err: errors.Unwrap(err)}
+		return listening{}, unreached(err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
@@ -173,4 +174,18 @@ func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listenin
 		return listening{}, lyceum.Errorf(lyceum.Invalid, "the server's answer is not one of Lyceum's")
 	}
 	return read, nil
+}
+
+// unreached tells the servers that may come back from the mistakes that stay.
+func unreached(err error) *lyceum.Error {
+	e := &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the server cannot be reached", Err: errors.Unwrap(err)}
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
+	switch {
+	case untrusted:
+		e.Kind, e.Detail = lyceum.Invalid, "the server's certificate is not one that this machine trusts for its address; correct the address, or let the machine trust the certificate"
+	case noTLS || errors.Is(err, http.ErrSchemeMismatch):
+		e.Kind, e.Detail = lyceum.Invalid, "the server does not speak https; give its address with http://"
+	}
+	return e
 }
