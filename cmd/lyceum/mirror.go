@@ -114,8 +114,11 @@ func writeState(file string, s mirror.State) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(file+".partial", text, 0o600); err != nil {
-		return err
+	if err = os.WriteFile(file+".partial", text, 0o600); err == nil {
+		err = os.Rename(file+".partial", file)
 	}
-	return os.Rename(file+".partial", file)
+	if err != nil {
+		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the state file " + file + " cannot be written; give another one with --state, in a folder that exists and is writable", Err: err}
+	}
+	return nil
 }

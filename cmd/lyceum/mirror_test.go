@@ -238,8 +238,12 @@ func TestMirrorRefuses(t *testing.T) {
 			_, _ = io.WriteString(w, "<!doctype html>")
 		case strings.HasPrefix(r.URL.Path, "/away"):
 			http.Redirect(w, r, "https://elsewhere.example.com/", http.StatusFound)
+		case strings.HasPrefix(r.URL.Path, "/nowhere"):
+			http.NotFound(w, r)
 		case strings.HasPrefix(r.URL.Path, "/no"):
 			w.WriteHeader(http.StatusForbidden)
+		case strings.HasPrefix(r.URL.Path, "/one"):
+			_, _ = io.WriteString(w, `{"users":[{"id":2,"email":"ann@example.com"}]}`)
 		default:
 			w.WriteHeader(http.StatusUnauthorized)
 		}
@@ -257,9 +261,11 @@ func TestMirrorRefuses(t *testing.T) {
 		{"does not know the API key; put a good one into the file", []string{"--from", other.URL}},
 		{"lets this API key not ask for /v1/users", []string{"--from", other.URL + "/no"}},
 		{"answers /v1/users", []string{"--from", other.URL + "/away"}},
+		{"/nowhere has nothing at /v1/users?page=1&per=100&search_after=0; --from takes the address before the paths of version 1, such as https://school.example.com", []string{"--from", other.URL + "/nowhere"}},
+		{"the state file " + filepath.Join(folder, "no/state") + " cannot be written; give another one with --state, in a folder that exists and is writable", []string{"--from", other.URL + "/one", "--state", filepath.Join(folder, "no/state")}},
 		{"is not version 1's", []string{"--from", other.URL + "/html"}},
-		{"the address must be one such as https://school.example.com", []string{"--from", "ftp://x"}},
-		{"the address must be one such as https://school.example.com", []string{"--from", "https://u:p@x"}},
+		{"--from must be an address such as https://school.example.com, without user, query and fragment", []string{"--from", "ftp://x"}},
+		{"--from must be an address such as https://school.example.com, without user, query and fragment", []string{"--from", "https://u:p@x"}},
 		{"the file given with --api-key-file cannot be read", []string{"--from", other.URL, "--api-key-file", filepath.Join(folder, "none")}},
 		{"the state is that of a copy of https://a.example.com into school 1", []string{"--from", other.URL, "--state", state}},
 		{"the state file is damaged; delete it to begin anew", []string{"--from", other.URL, "--state", filepath.Join(folder, "damaged")}},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -42,7 +41,7 @@ type client struct {
 func newClient(base, key string, now func() time.Time, sleep func(context.Context, time.Duration) error) (*client, error) {
 	address, err := url.Parse(base)
 	if err != nil || address.Scheme != "https" && address.Scheme != "http" || address.Host == "" || address.User != nil || address.RawQuery != "" || address.Fragment != "" {
-		return nil, lyceum.Invalidf("the address must be one such as https://school.example.com, without user, query and fragment")
+		return nil, lyceum.Invalidf("--from must be an address such as https://school.example.com, without user, query and fragment")
 	}
 	return &client{
 		base: strings.TrimRight(base, "/"), key: key, sleep: sleep, now: now,
@@ -51,7 +50,7 @@ func newClient(base, key string, now func() time.Time, sleep func(context.Contex
 }
 
 // errNotThere is a 404.
-var errNotThere = errors.New("not there")
+var errNotThere = errors.New("404 Not Found")
 
 // get asks for a path and reads the answer into a value.
 func (c *client) get(ctx context.Context, path string, query url.Values, into any) error {
@@ -113,7 +112,7 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 		}
 		return false, nil
 	case code == http.StatusNotFound:
-		return false, fmt.Errorf("%s: %w", path, errNotThere)
+		return false, &lyceum.Error{Kind: lyceum.NotFound, Detail: c.base + " has nothing at " + path + "; --from takes the address before the paths of version 1, such as https://school.example.com", Err: errNotThere}
 	case code == http.StatusUnauthorized:
 		return false, lyceum.Invalidf("%s does not know the API key; put a good one into the file", c.base)
 	case code == http.StatusForbidden:
