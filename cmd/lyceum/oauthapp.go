@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -77,10 +78,16 @@ func asFlags(err error) error {
 	if len(e.Fields) == 0 {
 		return err
 	}
-	flags := map[string]string{"name": "--name", "redirect_url": "--redirect-url", "version": "--interface", "keep": "--keep"}
 	named := make([]lyceum.FieldError, len(e.Fields))
 	for i, f := range e.Fields {
-		named[i] = lyceum.FieldError{Field: flags[f.Field], Message: f.Message}
+		switch named[i] = f; f.Field {
+		case "version":
+			named[i].Field = "--interface"
+		case "abandon_after_minutes":
+			named[i] = lyceum.FieldError{Field: "--abandon-after", Message: "must be whole minutes from 1m to 2160h, which is 90 days, such as 90m or 1h30m"}
+		default:
+			named[i].Field = "--" + strings.ReplaceAll(f.Field, "_", "-")
+		}
 	}
 	return lyceum.InvalidFields(named...)
 }

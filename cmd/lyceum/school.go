@@ -24,11 +24,11 @@ type schoolCommands struct {
 type schoolSetCommand struct {
 	database       `embed:""`
 	inSchool       `embed:""`
-	V2             string        `name:"v2" help:"Version 2 of the interface, which is in beta: on or off." enum:"on,off," default:""`
-	OnRefund       string        `help:"What a full refund does to the learner's access: unenroll or keep." placeholder:"WHAT"`
-	OnChargeback   string        `help:"What a lost chargeback does to it: unenroll or keep." placeholder:"WHAT"`
-	OnCancellation string        `help:"What a cancelled subscription does to it: unenroll, at_period_end or keep." placeholder:"WHAT"`
-	AbandonAfter   time.Duration `help:"After how long an open order is abandoned." placeholder:"1h"`
+	V2             string         `name:"v2" help:"Version 2 of the interface, which is in beta: on or off." enum:"on,off," default:""`
+	OnRefund       string         `help:"What a full refund does to the learner's access: unenroll or keep." placeholder:"WHAT"`
+	OnChargeback   string         `help:"What a lost chargeback does to it: unenroll or keep." placeholder:"WHAT"`
+	OnCancellation string         `help:"What a cancelled subscription does to it: unenroll, at_period_end or keep." placeholder:"WHAT"`
+	AbandonAfter   *time.Duration `help:"After how long an open order is abandoned, in whole minutes." placeholder:"1h"`
 }
 
 // Help implements kong's help for the command.
@@ -61,7 +61,7 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 	}
 	if policy != school.Policy {
 		if err := sales.New(store, p.clock, nil, nil).SetPolicy(p.ctx, lyceum.By{School: id, Actor: actor}, policy); err != nil {
-			return err
+			return asFlags(err)
 		}
 		fmt.Fprintf(p.stdout, "School %d: a full refund means %s, a lost chargeback %s, a cancellation %s; orders are abandoned after %v.\n",
 			id, policy.OnRefund, policy.OnChargeback, policy.OnCancellation, policy.AbandonAfter)
@@ -82,8 +82,8 @@ func (c *schoolSetCommand) policy(p lyceum.SalePolicy) lyceum.SalePolicy {
 			*part.to = lyceum.Consequence(part.given)
 		}
 	}
-	if c.AbandonAfter != 0 {
-		p.AbandonAfter = c.AbandonAfter
+	if c.AbandonAfter != nil {
+		p.AbandonAfter = *c.AbandonAfter
 	}
 	return p
 }
