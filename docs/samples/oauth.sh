@@ -3,10 +3,20 @@
 # exchange, profile, refresh, and giving the tokens back.
 #
 #   lyceum sandbox --json > sandbox.json &
+#   until [ -s sandbox.json ]; do sleep 0.1; done
 #   sh docs/samples/oauth.sh sandbox.json v1
 #   sh docs/samples/oauth.sh sandbox.json v2
 set -eu
-file=$1 version=$2
+file=${1-} version=${2-}
+case $version in
+v1) scopes='name:read email:read' ;;
+v2) scopes='profile:read' ;;
+*) echo "oauth.sh takes a file and v1 or v2, such as: sh docs/samples/oauth.sh sandbox.json v1" >&2; exit 2 ;;
+esac
+if ! grep -q '"oauth_apps":' "$file"; then
+  echo "oauth.sh: '$file' must be what lyceum sandbox --json prints once it is ready" >&2
+  exit 2
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -19,7 +29,6 @@ password=$(said '"learner":{[^}]*"password":')
 client_id=$(said "\"$version\":{\"client_id\":")
 client_secret=$(said "\"$version\":{[^}]*\"client_secret\":")
 redirect=$(said "\"$version\":{[^}]*\"redirect_url\":")
-case $version in v1) scopes='name:read email:read' ;; v2) scopes='profile:read' ;; esac
 
 # The learner's browser: it keeps cookies and reads forms.
 browse() { curl --silent --show-error --cookie "$work/jar" --cookie-jar "$work/jar" "$@"; }
