@@ -186,7 +186,11 @@ func (c *sandboxCommand) fill(p *program, store lyceum.Store, school *demo.Schoo
 	}
 	bar := newProgress(p, "filling the school", int64(c.Transactions), "transactions")
 	defer bar.finish()
-	return school.Load(p.ctx, store, func(kept int) { bar.set(int64(kept)) })
+	err = school.Load(p.ctx, store, func(kept int) { bar.set(int64(kept)) })
+	if lyceum.KindOf(err) == lyceum.Conflict {
+		return &lyceum.Error{Kind: lyceum.Conflict, Detail: fmt.Sprintf("the database holds the school of this seed with %d transactions, and it cannot grow; give it --transactions %d or less, or an empty place", listing.Total, listing.Total), Err: err}
+	}
+	return err
 }
 
 // keepCredentials gives the owner and the learner their passwords and keeps
