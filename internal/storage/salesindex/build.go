@@ -138,12 +138,18 @@ func assemble(r rows, courses map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseI
 // number finds the handle of every id.
 func (m *main) number() (ids, error) {
 	all := ids{}
+	var p *idPage
+	var last uint32 // the number of p: ids mostly come in order
 	for h := range m.used {
 		id := m.row(h).id
-		if _, is := all.get(lyceum.TransactionID(id)); is {
+		page, at := idPlace(uint32(id))
+		if p == nil || page != last {
+			p, last = all.own(page), page
+		}
+		if p[at] != 0 {
 			return nil, fmt.Errorf("transaction %d is there twice", id)
 		}
-		all.set(id, h)
+		p[at] = h + 1
 	}
 	return all, nil
 }

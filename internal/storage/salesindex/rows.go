@@ -166,12 +166,17 @@ func (m ids) get(id lyceum.TransactionID) (uint32, bool) {
 
 func (m ids) set(id int32, h uint32) {
 	page, at := idPlace(uint32(id))
+	m.own(page)[at] = h + 1
+}
+
+// own gives a page, which it makes when it is not there.
+func (m ids) own(page uint32) *idPage {
 	p := m[page]
 	if p == nil {
 		p = new(idPage)
 		m[page] = p
 	}
-	p[at] = h + 1
+	return p
 }
 
 func (m ids) remove(id lyceum.TransactionID) {
