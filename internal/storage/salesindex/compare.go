@@ -28,10 +28,14 @@ type Comparison struct {
 func (s *Store) Compare(ctx context.Context, id lyceum.SchoolID, progress func(sales int)) (Comparison, error) {
 	k := s.of(id)
 	for range compareTries {
-		v, followed, err := s.made(k)
+		err := s.made(k)
 		if r, is := errors.AsType[*refusal](err); is {
 			return Comparison{Refused: r.why}, nil
 		}
+		if err != nil {
+			return Comparison{}, err
+		}
+		v, followed, err := k.held()
 		if err != nil {
 			return Comparison{}, err
 		}
@@ -45,6 +49,17 @@ func (s *Store) Compare(ctx context.Context, id lyceum.SchoolID, progress func(s
 		}
 	}
 	return Comparison{}, lyceum.Errorf(lyceum.Unavailable, "school %d changes so often that its index cannot be compared; try again when less is going on", id)
+}
+
+// held gives what the index of a school holds, and the number of the last entry
+// that it knows of.
+func (k *school) held() (*version, int64, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.index == nil {
+		return nil, 0, errNoIndex
+	}
+	return k.index.current.Load(), k.followed, nil
 }
 
 // differences are sentences, of which so many of a kind are told.

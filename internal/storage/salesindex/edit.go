@@ -200,7 +200,7 @@ func (e *edit) promote(sales []*lyceum.Transaction) {
 func (e *edit) row1(t *lyceum.Transaction) uint32 {
 	r, x, err := encode(t, &e.names)
 	if err != nil {
-		panic(err) // Put has encoded it before
+		panic(err) // Update has encoded it before
 	}
 	h := e.rows.append(e.own, &r, x)
 	e.ids.set(r.id, h)

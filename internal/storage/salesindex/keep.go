@@ -80,7 +80,11 @@ func (s *Store) save(ctx context.Context, k *school) {
 }
 
 func (s *Store) write(ctx context.Context, id lyceum.SchoolID, v View, number int64) error {
-	identity, _, err := s.identity(ctx, id, number)
+	e, err := s.entry(ctx, id, number)
+	if err != nil {
+		return err
+	}
+	identity, err := s.identity(ctx, id, e)
 	if err != nil {
 		return err
 	}
@@ -96,27 +100,33 @@ func (s *Store) path(id lyceum.SchoolID) string {
 	return filepath.Join(s.Folder, fmt.Sprintf(snapshotName, id))
 }
 
+// entry gives an entry of a school's journal. That of number 0, and one that is
+// not there, has no number.
+func (s *Store) entry(ctx context.Context, id lyceum.SchoolID, number int64) (lyceum.Entry, error) {
+	if number == 0 {
+		return lyceum.Entry{}, nil
+	}
+	found, err := s.FindEntries(ctx, id, number-1, 1)
+	if err != nil || len(found) == 0 || found[0].Number != number {
+		return lyceum.Entry{}, err
+	}
+	return found[0], nil
+}
+
+func versionOf(e lyceum.Entry) lyceum.Version { return lyceum.Version{Number: e.Number, At: e.At} }
+
 // identity tells the state of a school after an entry of its journal from that
 // of any other school, and of a backup of this one that has gone another way.
-func (s *Store) identity(ctx context.Context, id lyceum.SchoolID, number int64) (sum [32]byte, state lyceum.Version, err error) {
+func (s *Store) identity(ctx context.Context, id lyceum.SchoolID, e lyceum.Entry) ([32]byte, error) {
 	school, err := s.GetSchool(ctx, id)
 	if err != nil {
-		return sum, state, err
+		return [32]byte{}, err
 	}
 	text := fmt.Appendf(nil, "%d %d", id, school.CreatedAt.UnixMicro())
-	if number > 0 {
-		found, err := s.FindEntries(ctx, id, number-1, 1)
-		if err != nil {
-			return sum, state, err
-		}
-		if len(found) == 0 {
-			return sum, state, fmt.Errorf("the journal has no entry %d", number)
-		}
-		e := &found[0]
-		state = lyceum.Version{Number: e.Number, At: e.At}
+	if e.Number > 0 {
 		text = fmt.Appendf(text, " %d %d %q %q %d", e.Number, e.At.UnixMicro(), e.Actor, e.Type, e.ObjectID)
 	}
-	return sha256.Sum256(text), state, nil
+	return sha256.Sum256(text), nil
 }
 
 // snapshot gives the index that was kept of a school, and the number of the
@@ -161,18 +171,22 @@ func (s *Store) open(id lyceum.SchoolID) (*os.File, int64, error) {
 // check gives the state of a school that a snapshot is of, and refuses one of
 // another school, or of another time of it.
 func (s *Store) check(ctx context.Context, id lyceum.SchoolID, h SnapshotHeader) (lyceum.Version, error) {
-	identity, state, err := s.identity(ctx, id, h.Number)
+	e, err := s.entry(ctx, id, h.Number)
 	if err != nil {
-		return state, err
+		return lyceum.Version{}, err
 	}
-	if h.School != id || h.Identity != identity {
-		return state, errors.New("the snapshot is of another school, or of another time of this one")
+	identity, err := s.identity(ctx, id, e)
+	if err != nil {
+		return lyceum.Version{}, err
+	}
+	if h.School != id || h.Number != e.Number || h.Identity != identity {
+		return lyceum.Version{}, errors.New("the snapshot is of another school, or of another time of this one")
 	}
 	last, err := s.LastEntry(ctx, id)
 	if behind := last - h.Number; err == nil && behind > int64(maxBacklog) {
 		err = fmt.Errorf("the snapshot is %d entries behind the journal, more than an index takes in", behind)
 	}
-	return state, err
+	return versionOf(e), err
 }
 
 // Kept is the snapshot of an index.

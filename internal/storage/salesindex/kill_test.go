@@ -102,14 +102,12 @@ func TestSnapshotKill(t *testing.T) {
 
 // awaitSave waits for a snapshot newer than a number.
 func awaitSave(t *testing.T, path string, number int64) {
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	t.Helper()
+	await(t, "a newer snapshot", func() bool {
 		_, h, err := load(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
-		if h.Number > number {
-			return
-		}
-	}
-	t.Fatal("no snapshot was saved for a minute")
+		return h.Number > number
+	})
 }

@@ -193,20 +193,26 @@ func (m *model) check(t interface {
 	}
 }
 
+// begun gives a model of at most so many sales, and an index that was built of
+// them.
+func begun(r *rapid.T, most int) (*model, *salesindex.Index) {
+	m := newModel()
+	for plan := range lyceum.PricingPlanID(4) {
+		m.courses[plan+1] = optional[lyceum.CourseID](r, "course", 2)
+	}
+	for range rapid.IntRange(0, most).Draw(r, "built") {
+		m.sales[m.next] = m.sale(r, m.next)
+		m.next++
+	}
+	return m, m.build(r, rapid.Bool().Draw(r, "backwards"))
+}
+
 // TestModel holds random histories to the naive list, with pieces so small
 // that moving, cutting and bitmaps happen all the time.
 func TestModel(t *testing.T) {
 	salesindex.Shrink(t)
 	rapid.Check(t, func(r *rapid.T) {
-		m := newModel()
-		for plan := range lyceum.PricingPlanID(4) {
-			m.courses[plan+1] = optional[lyceum.CourseID](r, "course", 2)
-		}
-		for range rapid.IntRange(0, 60).Draw(r, "built") {
-			m.sales[m.next] = m.sale(r, m.next)
-			m.next++
-		}
-		x := m.build(r, rapid.Bool().Draw(r, "backwards"))
+		m, x := begun(r, 60)
 		n := func(to int32) int32 { return rapid.Int32Range(0, to).Draw(r, "filter") }
 		hour := func() time.Time {
 			return begin.Add(time.Duration(n(60))*time.Hour + time.Duration(n(1))*time.Millisecond)

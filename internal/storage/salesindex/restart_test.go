@@ -40,6 +40,25 @@ func (p place) database() lyceum.Store {
 
 func (p place) folder() string { return filepath.Join(p.dir, "index") }
 
+// keep makes schools with a ledger of n each, keeps their indexes, and gives
+// what one of them takes.
+func (p place) keep(schools, n int) (ids []lyceum.SchoolID, each int64) {
+	p.t.Helper()
+	s := salesindex.Over(p.database(), salesindex.Options{Memory: enough, Folder: p.folder()})
+	for range schools {
+		id := storetest.MakeSchool(p.t, s)
+		storetest.Ledger(p.t, s, id, 5, n)
+		s.Settle(p.t, id)
+		ids = append(ids, id)
+	}
+	storetest.Ledger(p.t, s, storetest.MakeSchool(p.t, s), 5, n) // nobody asks for it
+	each = s.Stats().Bytes / int64(schools)
+	if err := s.Close(); err != nil {
+		p.t.Fatal(err)
+	}
+	return ids, each
+}
+
 // counted is a store that counts how often all sales were read.
 type counted struct {
 	lyceum.Store
@@ -118,29 +137,16 @@ func TestRestart(t *testing.T) {
 // TestResume: schools whose index was kept have it again before anybody asks.
 func TestResume(t *testing.T) {
 	p := place{t, t.TempDir()}
-	s := salesindex.Over(p.database(), salesindex.Options{Memory: enough, Folder: p.folder()})
-	var schools []lyceum.SchoolID
-	for range 2 {
-		id := storetest.MakeSchool(t, s)
-		storetest.Ledger(t, s, id, 5, 100)
-		s.Settle(t, id)
-		schools = append(schools, id)
-	}
-	storetest.Ledger(t, s, storetest.MakeSchool(t, s), 5, 100) // nobody asks for it
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	schools, _ := p.keep(2, 100)
 	for _, stray := range []string{"sales-x.snapshot", "sales-01.snapshot", "sales-1.snapshot.partial", "notes"} {
 		if err := os.WriteFile(filepath.Join(p.folder(), stray), []byte("hello"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c := &counted{Store: p.database()}
-	s = over(t, c, salesindex.Options{Memory: enough, Folder: p.folder()})
+	s := over(t, c, salesindex.Options{Memory: enough, Folder: p.folder()})
 	s.Resume()
-	for len(s.Answering()) < len(schools) {
-		time.Sleep(time.Millisecond)
-	}
+	await(t, "all answer", func() bool { return len(s.Answering()) == len(schools) })
 	if answers := s.Answering(); !slices.Equal(answers, schools) || c.reads.Load() != 0 {
 		t.Errorf("schools %v answer after %d builds, want %v after none", answers, c.reads.Load(), schools)
 	}

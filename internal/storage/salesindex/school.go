@@ -70,7 +70,7 @@ func (s *Store) claim(k *school) bool {
 func (s *Store) run(k *school) {
 	defer k.building.Store(false)
 	begun := time.Now()
-	_, _, err := s.made(k)
+	err := s.made(k)
 	if err == nil {
 		s.saveIfMuch(k)
 		s.Log.InfoContext(s.ctx, "sales index ready", "school", k.id, "mb", k.bytes.Load()>>20, "took", time.Since(begun).Round(time.Millisecond).String())
@@ -101,47 +101,31 @@ func (s *Store) Prepare(id lyceum.SchoolID) error {
 	if s.Memory <= 0 {
 		return errors.New("indexes may take no memory")
 	}
-	_, _, err := s.made(s.of(id))
-	return err
+	return s.made(s.of(id))
 }
 
-// made makes the index of a school and gives what it holds, and the number of
-// the last entry that it knows of.
-func (s *Store) made(k *school) (*version, int64, error) {
+// made sees to it that a school has an index that answers.
+func (s *Store) made(k *school) error {
 	s.build.Lock() // one at a time: each takes all processors
 	defer s.build.Unlock()
-	if err := s.make(k); err != nil {
-		return nil, 0, err
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.index == nil {
-		return nil, 0, errNoIndex
-	}
-	return k.index.current.Load(), k.followed, nil
-}
-
-// make builds the index of a school, lets it catch up with the journal and
-// answer.
-func (s *Store) make(k *school) error {
 	k.mu.Lock()
 	there := k.index != nil
 	k.mu.Unlock()
+	var made loaded
 	if !there {
 		if err := s.room(k); err != nil {
 			return err
 		}
-		x, number, saved, err := s.load(k.id)
-		if err != nil {
+		var err error
+		if made, err = s.load(k.id); err != nil {
 			return err
 		}
-		k.mu.Lock()
-		k.index, k.followed, k.saved, k.tried = x, number, saved, saved
-		k.mu.Unlock()
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.index == nil { // dropped meanwhile
+	if !there {
+		k.index, k.followed, k.saved, k.tried = made.index, made.number, made.saved, made.saved
+	} else if k.index == nil {
 		return errNoIndex
 	}
 	k.needs = k.index.Bytes()
@@ -159,25 +143,33 @@ var errNoIndex = errors.New("the index was let go while it was made")
 // unsaved is the number of a snapshot that is not there.
 const unsaved = -1
 
-// load gives the index of a school as of a number of its journal or later: that
-// of the snapshot, or one made of everything that the store holds.
-func (s *Store) load(id lyceum.SchoolID) (x *Index, number, saved int64, err error) {
-	if x, number, err := s.snapshot(id); err == nil {
-		return x, number, number, nil
-	} else if s.Folder != "" {
+// loaded is an index as of a number of its journal or later.
+type loaded struct {
+	index         *Index
+	number, saved int64 // of the last entry that it and its snapshot know of
+}
+
+// load gives the index of a school: that of the snapshot, or one made of
+// everything that the store holds.
+func (s *Store) load(id lyceum.SchoolID) (loaded, error) {
+	x, number, err := s.snapshot(id)
+	if err == nil {
+		return loaded{x, number, number}, nil
+	}
+	if s.Folder != "" {
 		s.Log.InfoContext(s.ctx, "sales index is built anew", "school", id, "why", err.Error())
 	}
 	last, err := s.LastEntry(s.ctx, id)
 	if err != nil {
-		return nil, 0, 0, err
+		return loaded{}, err
 	}
-	_, state, err := s.identity(s.ctx, id, last)
+	state, err := s.entry(s.ctx, id, last)
 	if err != nil {
-		return nil, 0, 0, err
+		return loaded{}, err
 	}
 	b := NewBuilder()
 	if err := s.EachPricingPlan(s.ctx, id, func(p *lyceum.PricingPlan) error { b.Plan(p.ID, p.CourseID); return nil }); err != nil {
-		return nil, 0, 0, err
+		return loaded{}, err
 	}
 	err = s.ScanTransactions(s.ctx, id, func(part []lyceum.Transaction) error {
 		for i := range part {
@@ -188,9 +180,9 @@ func (s *Store) load(id lyceum.SchoolID) (x *Index, number, saved int64, err err
 		return nil
 	})
 	if err != nil {
-		return nil, 0, 0, err
+		return loaded{}, err
 	}
-	return b.Build(state), last, unsaved, nil
+	return loaded{b.Build(versionOf(state)), last, unsaved}, nil
 }
 
 // catchUp lets the index of a school know of everything that was kept before
@@ -229,58 +221,83 @@ func (s *Store) advance(k *school) error {
 func (s *Store) read(k *school) error {
 	late := time.AfterFunc(followPause, func() { k.ready.Store(nil) })
 	defer late.Stop()
-	state := k.index.Version()
-	after := k.followed
-	if k.ready.Load() == nil && state.Number > 0 {
-		// The journal was out of sight: a backup, or a replica that lacked its
-		// end, may stand in its place.
-		found, err := s.FindEntries(s.ctx, k.id, state.Number-1, 1)
-		if err != nil {
-			return err
-		}
-		if len(found) == 0 || found[0].Number != state.Number || !found[0].At.Equal(state.At) {
-			s.drop(k)
-			return fmt.Errorf("entry %d of the journal is not what it was: another database stands in its place", state.Number)
-		}
-		after = state.Number
+	after, err := s.rejoin(k)
+	if err != nil {
+		return err
 	}
-	var sales []lyceum.Transaction
-	var plans []lyceum.PricingPlan
+	c := changes{state: k.index.Version(), after: after}
 	for more := true; more; {
-		listing, err := s.FindChanges(s.ctx, k.id, lyceum.ChangeFilter{
-			After: after, Limit: followSize,
-			Types: []lyceum.EntryType{lyceum.TransactionCreated, lyceum.TransactionUpdated, lyceum.PricingPlanCreated, lyceum.PricingPlanUpdated},
-		})
-		if err != nil {
+		if more, err = s.readOn(k, &c); err != nil {
 			return err
 		}
-		if listing.Last < k.followed {
-			s.drop(k)
-			return fmt.Errorf("the journal ends at entry %d, and did not end before %d: another database stands in its place", listing.Last, k.followed)
-		}
-		for i := range listing.Changes {
-			c := &listing.Changes[i]
-			state = lyceum.Version{Number: c.Number, At: c.At}
-			switch object := c.Object.(type) {
-			case lyceum.Transaction:
-				sales = append(sales, object)
-			case lyceum.PricingPlan:
-				plans = append(plans, object)
-			}
-		}
-		if len(sales)+len(plans) > maxBacklog {
+		if len(c.sales)+len(c.plans) > maxBacklog {
 			s.drop(k)
 			return fmt.Errorf("more than %d changes since entry %d of the journal", maxBacklog, k.followed)
 		}
-		after, more = listing.Next, listing.More
-		k.behind.Store(listing.Last - after)
 	}
-	if err := k.index.Update(state, sales, plans); err != nil {
+	if err := k.index.Update(c.state, c.sales, c.plans); err != nil {
 		s.drop(k)
 		return err
 	}
-	k.followed = after
+	k.followed = c.after
 	return nil
+}
+
+// rejoin gives the entry after which the journal is to be read. Where it was
+// out of sight, a backup may stand in its place, or a replica that lacked its
+// end.
+func (s *Store) rejoin(k *school) (after int64, err error) {
+	state := k.index.Version()
+	if k.ready.Load() != nil || state.Number == 0 {
+		return k.followed, nil
+	}
+	e, err := s.entry(s.ctx, k.id, state.Number)
+	if err != nil {
+		return 0, err
+	}
+	if e.Number != state.Number || !e.At.Equal(state.At) {
+		s.drop(k)
+		return 0, fmt.Errorf("entry %d of the journal is not what it was: another database stands in its place", state.Number)
+	}
+	return state.Number, nil
+}
+
+// changes are what the journal tells of up to an entry, and the state that they
+// lead to.
+type changes struct {
+	state lyceum.Version
+	sales []lyceum.Transaction
+	plans []lyceum.PricingPlan
+	after int64
+}
+
+// readOn reads the next entries of the journal, and tells whether there are
+// more.
+func (s *Store) readOn(k *school, c *changes) (more bool, err error) {
+	listing, err := s.FindChanges(s.ctx, k.id, lyceum.ChangeFilter{
+		After: c.after, Limit: followSize,
+		Types: []lyceum.EntryType{lyceum.TransactionCreated, lyceum.TransactionUpdated, lyceum.PricingPlanCreated, lyceum.PricingPlanUpdated},
+	})
+	if err != nil {
+		return false, err
+	}
+	if listing.Last < k.followed {
+		s.drop(k)
+		return false, fmt.Errorf("the journal ends at entry %d, and did not end before %d: another database stands in its place", listing.Last, k.followed)
+	}
+	for i := range listing.Changes {
+		change := &listing.Changes[i]
+		c.state = versionOf(change.Entry)
+		switch object := change.Object.(type) {
+		case lyceum.Transaction:
+			c.sales = append(c.sales, object)
+		case lyceum.PricingPlan:
+			c.plans = append(c.plans, object)
+		}
+	}
+	c.after = listing.Next
+	k.behind.Store(listing.Last - c.after)
+	return listing.More, nil
 }
 
 // drop forgets the index of a school. It is called with the school's lock.

@@ -54,15 +54,7 @@ func load(path string) (*salesindex.Index, salesindex.SnapshotHeader, error) {
 func TestSnapshotModel(t *testing.T) {
 	salesindex.Shrink(t)
 	rapid.Check(t, func(r *rapid.T) {
-		m := newModel()
-		for plan := range lyceum.PricingPlanID(4) {
-			m.courses[plan+1] = optional[lyceum.CourseID](r, "course", 2)
-		}
-		for range rapid.IntRange(0, 150).Draw(r, "built") {
-			m.sales[m.next] = m.sale(r, m.next)
-			m.next++
-		}
-		x := m.build(r, rapid.Bool().Draw(r, "backwards"))
+		m, x := begun(r, 150)
 		n := func(to int32) int32 { return rapid.Int32Range(0, to).Draw(r, "filter") }
 		hour := func() time.Time { return begin.Add(time.Duration(n(60)) * time.Hour) }
 		for range 2 {

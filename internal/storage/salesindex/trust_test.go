@@ -18,16 +18,6 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// await waits until something is so.
-func await(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // numbered gives copies of a sale with ids of their own.
 func numbered(x lyceum.Transaction, ids ...lyceum.TransactionID) (sales []lyceum.Transaction) {
 	for _, id := range ids {
@@ -203,18 +193,7 @@ func TestCompareWithoutRoom(t *testing.T) {
 // place of those that were kept later.
 func TestResumeTheLastOneFirst(t *testing.T) {
 	p := place{t, t.TempDir()}
-	s := salesindex.Over(p.database(), salesindex.Options{Memory: enough, Folder: p.folder()})
-	var schools []lyceum.SchoolID
-	for range 3 {
-		id := storetest.MakeSchool(t, s)
-		storetest.Ledger(t, s, id, 5, 400)
-		s.Settle(t, id)
-		schools = append(schools, id)
-	}
-	each := s.Stats().Bytes / 3
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	schools, each := p.keep(3, 400)
 	kept, err := filepath.Glob(filepath.Join(p.folder(), "*"))
 	if err != nil || len(kept) != 3 {
 		t.Fatal(kept, err)
@@ -225,7 +204,7 @@ func TestResumeTheLastOneFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s = over(t, p.database(), salesindex.Options{Memory: each + 400*80, Folder: p.folder()})
+	s := over(t, p.database(), salesindex.Options{Memory: each + 400*80, Folder: p.folder()})
 	s.Resume()
 	await(t, "the others have been tried", func() bool { return s.Stats().Failures == 2 })
 	if got := s.Answering(); !slices.Equal(got, schools[2:]) {
