@@ -1341,7 +1341,7 @@ type TransactionDetailStatus string
 
 // UserTags All tags of a user.
 type UserTags struct {
-	// Tags The tags, each of 1 to 255 bytes without NUL characters.
+	// Tags The tags, each of 1 to 255 bytes without NUL characters. A user can be given at most 100 different ones.
 	Tags []string `json:"tags"`
 }
 

@@ -1,6 +1,10 @@
 package server_test
 
-import "strings"
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
 
 // ownBodies are what a program sends to the operations of Lyceum's own face.
 var ownBodies = map[string]string{
@@ -106,6 +110,7 @@ var ownRows = slicesOf(
 		asking{name: "others than before", values: "user_id=4", body: `{"tags":["zeta","alpha","zeta"]}`, says: `{"tags":["alpha","zeta"]}`},
 		asking{name: "an empty one", values: "user_id=4", body: `{"tags":[""]}`, status: 400, says: "tags must be texts of 1 to 255 bytes"},
 		asking{name: "NUL", values: "user_id=4", body: `{"tags":["vip","a\u0000"]}`, status: 400, says: "tags must be texts in UTF-8 without NUL characters"},
+		asking{name: "101 different ones", values: "user_id=4", body: manyTags(101), status: 400, says: "tags must be at most 100 different tags; there are 101"},
 		asking{name: "no list", values: "user_id=4", body: `{"tags":"vip"}`, status: 400, says: "tags must be a list of texts"},
 		asking{name: "unknown user", values: "user_id=999", body: `{"tags":[]}`, status: 404, says: "there is no user 999"},
 	),
@@ -205,3 +210,13 @@ var ownRows = slicesOf(
 		asking{name: "every mistake is named", query: "after=-1&limit=10001&wait=31&types=sales", status: 400, golden: "lyceum/changes_mistakes.json"},
 	),
 )
+
+// manyTags is a body with n different tags.
+func manyTags(n int) string {
+	var tags []string
+	for i := range n {
+		tags = append(tags, "t"+strconv.Itoa(i))
+	}
+	text, _ := json.Marshal(map[string][]string{"tags": tags})
+	return string(text)
+}

@@ -92,8 +92,12 @@ func (s *Service) ImportTags(school lyceum.SchoolID, actor string) *TagImport {
 	return &TagImport{service: s, school: school, actor: actor}
 }
 
-// maxTag is the length in bytes of the longest tag.
-const maxTag = 255
+// The bounds of tags. What a database from before has beyond maxTags is shown
+// whole, until the user is given others.
+const (
+	maxTags = 100 // different ones of a user
+	maxTag  = 255 // bytes of one
+)
 
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (i *TagImport) Check(ctx context.Context, batch []lyceum.UserTags) ([]lyceum.RowProblem, error) {
@@ -165,6 +169,20 @@ func checkTags(tags []string) error {
 		if tag == "" || len(tag) > maxTag {
 			return errors.New("must be texts of 1 to 255 bytes")
 		}
+	}
+	return checkTagCount(tags)
+}
+
+func checkTagCount(tags []string) error {
+	if len(tags) <= maxTags {
+		return nil
+	}
+	different := make(map[string]bool, len(tags))
+	for _, tag := range tags {
+		different[tag] = true
+	}
+	if n := len(different); n > maxTags {
+		return fmt.Errorf("must be at most %d different tags; there are %d", maxTags, n)
 	}
 	return nil
 }

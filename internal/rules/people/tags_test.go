@@ -1,0 +1,67 @@
+package people_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+func someTags(n int) (tags []string) {
+	for i := range n {
+		tags = append(tags, fmt.Sprintf("tag %03d", i))
+	}
+	return tags
+}
+
+// A user is given at most 100 tags, by whatever way they come in.
+func TestR24_TagsOfAUserAreBounded(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.save(t, lyceum.User{ID: 1, Email: "a@example.com", Role: lyceum.Student}, lyceum.User{ID: 2, Email: "b@example.com", Role: lyceum.Student})
+	by := lyceum.By{School: d.school, Actor: "test"}
+	const sentence = "must be at most 100 different tags; there are 101"
+
+	_, err := d.service.SetTags(t.Context(), by, 1, someTags(101))
+	if e := lyceum.Public(err); e.Kind != lyceum.Invalid || len(e.Fields) != 1 || e.Fields[0].Message != sentence {
+		t.Errorf("SetTags of 101: %v", err)
+	}
+	detail, err := d.service.SetTags(t.Context(), by, 1, append(someTags(100), "tag 007"))
+	if err != nil || len(detail.Tags) != 100 {
+		t.Errorf("SetTags of 100: %v, %d tags", err, len(detail.Tags))
+	}
+
+	rows := []lyceum.UserTags{{User: 1, Tags: someTags(101)}, {User: 2, Tags: someTags(100)}}
+	tags := d.service.ImportTags(d.school, "import")
+	checked, err := tags.Check(t.Context(), rows)
+	if err != nil || len(checked) != 1 || checked[0].Index != 0 || checked[0].Field != "tags" || checked[0].Message != sentence {
+		t.Errorf("Check: %v, %v", checked, err)
+	}
+	saved, problems, err := tags.Save(t.Context(), rows)
+	if err != nil || len(problems) != 1 || problems[0].Message != sentence || saved.Updated != 1 {
+		t.Errorf("Save: %+v, %v, %v", saved, problems, err)
+	}
+}
+
+// What a database from before has beyond 100 tags is shown whole, and can be
+// made fewer.
+func TestR24_MoreTagsFromBefore(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.save(t, lyceum.User{ID: 1, Email: "a@example.com", Role: lyceum.Student})
+	err := d.store.Write(t.Context(), lyceum.Stamp{School: d.school, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error {
+		_, err := tx.SetTags(1, someTags(150))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if detail, err := d.service.Show(t.Context(), d.school, 1); err != nil || len(detail.Tags) != 150 {
+		t.Errorf("Show: %v, %d tags", err, len(detail.Tags))
+	}
+	detail, err := d.service.SetTags(t.Context(), lyceum.By{School: d.school, Actor: "test"}, 1, someTags(100))
+	if err != nil || len(detail.Tags) != 100 {
+		t.Errorf("SetTags of the first 100: %v, %d tags", err, len(detail.Tags))
+	}
+}
