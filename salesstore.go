@@ -44,6 +44,8 @@ type SalesTx interface {
 	SaveOrders(orders []PurchaseOrder) (Saved, error)
 	// SetPolicy changes what happens when sales end.
 	SetPolicy(policy SalePolicy) error
+	// SetTimeZone appends an entry when the zone was another.
+	SetTimeZone(zone TimeZone) error
 	// TakeReference keeps the name that a transaction has in the payment
 	// system. It fails with Conflict when another transaction has it.
 	TakeReference(reference string, id TransactionID) error

@@ -14,6 +14,7 @@ type School struct {
 	// not for this school.
 	V2Disabled bool
 	Policy     SalePolicy
+	TimeZone   TimeZone // in which its days begin and end
 }
 
 // Permissions is the set of things an API key may do.

@@ -261,12 +261,14 @@ var lyceumSchemas = map[string]string{
 		on_refund string unenroll keep
 		on_chargeback string unenroll keep
 		on_cancellation string unenroll at_period_end keep
-		abandon_after_minutes int32`,
+		abandon_after_minutes int32
+		time_zone string`,
 	"SchoolChange": `
 		on_refund string optional unenroll keep
 		on_chargeback string optional unenroll keep
 		on_cancellation string optional unenroll at_period_end keep
-		abandon_after_minutes int32 optional`,
+		abandon_after_minutes int32 optional
+		time_zone string optional`,
 	"UserTags": `
 		tags []string`,
 	"ChangeList": `

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
@@ -27,16 +26,22 @@ type exportCommand struct {
 	PricingPlanID   *int32 `name:"pricing-plan-id" help:"Transactions of this pricing plan." placeholder:"ID" group:"Transactions:"`
 	IsFullyRefunded *bool  `name:"is-fully-refunded" help:"Only what is refunded in full; with =false only the rest." group:"Transactions:"`
 	IsChargeback    *bool  `name:"is-chargeback" help:"Only chargebacks; with =false only the rest." group:"Transactions:"`
-	Start           string `help:"Created after this time." placeholder:"TIME" group:"Transactions:"`
-	End             string `help:"Created at this time or before." placeholder:"TIME" group:"Transactions:"`
+	Month           string `help:"Created in this month, such as 2026-03, in the school's time zone." placeholder:"MONTH" group:"Transactions:"`
+	From            string `help:"Created on this day or later, such as 2026-03-01, in the school's time zone." placeholder:"DAY" group:"Transactions:"`
+	Until           string `help:"Created on this day or before; the whole day counts." placeholder:"DAY" group:"Transactions:"`
+	Start           string `help:"Created after this time, as in the interface." placeholder:"TIME" group:"Transactions:"`
+	End             string `help:"Created at this time or before; a day stands for its beginning in UTC." placeholder:"TIME" group:"Transactions:"`
 	SortDirection   string `help:"asc: oldest first; desc: newest first." enum:"asc,desc" default:"desc" group:"Transactions:"`
 }
 
 // Help implements kong's help for the command.
 func (exportCommand) Help() string {
 	return `Examples:
-  lyceum export transactions --start 2026-01-01 --end 2026-03-31 --output q1.csv
+  lyceum export transactions --month 2026-03 --output march.csv
+  lyceum export transactions --from 2026-01-01 --until 2026-03-31 --output q1.csv
   lyceum export users --format jsonl
+
+--month, --from and --until take whole days in the school's time zone, which lyceum school set changes. --start and --end take moments, as the interface does.
 
 All rows are of one moment, however long it takes. lyceum import takes them back. In CSV a text that a spreadsheet would run as a formula gets an apostrophe before it, which the import takes off again.`
 }
@@ -44,6 +49,10 @@ All rows are of one moment, however long it takes. lyceum import takes them back
 // Run writes the rows.
 func (c *exportCommand) Run(p *program) (err error) {
 	filter, err := c.filter()
+	if err != nil {
+		return err
+	}
+	days, err := c.days()
 	if err != nil {
 		return err
 	}
@@ -55,6 +64,11 @@ func (c *exportCommand) Run(p *program) (err error) {
 	school, err := c.find(p.ctx, store)
 	if err != nil {
 		return err
+	}
+	if days != (dayRange{}) {
+		if filter.Created, err = days.in(p.ctx, store, school); err != nil {
+			return err
+		}
 	}
 	out, finish, err := c.output(p)
 	if err != nil {
@@ -87,45 +101,6 @@ func exportRows[T any](p *program, c *exportCommand, kind intake.Kind[T], out io
 		return err
 	}
 	return writer.Flush()
-}
-
-// filter reads the list's own filters; they are for transactions alone.
-func (c *exportCommand) filter() (lyceum.TransactionFilter, error) {
-	var f lyceum.TransactionFilter
-	setID(&f.UserID, c.UserID)
-	setID(&f.AffiliateID, c.AffiliateID)
-	setID(&f.CourseID, c.CourseID)
-	setID(&f.PricingPlanID, c.PricingPlanID)
-	if c.IsFullyRefunded != nil {
-		f.FullyRefunded = lyceum.Some(*c.IsFullyRefunded)
-	}
-	if c.IsChargeback != nil {
-		f.Chargeback = lyceum.Some(*c.IsChargeback)
-	}
-	var err error
-	if c.Start != "" {
-		if f.Created.After, err = lyceum.ParseTime(c.Start); err != nil {
-			return f, lyceum.InvalidFields(lyceum.FieldError{Field: "--start", Message: lyceum.Public(err).Detail})
-		}
-	}
-	if c.End != "" {
-		if f.Created.Until, err = lyceum.ParseTime(c.End); err != nil {
-			return f, lyceum.InvalidFields(lyceum.FieldError{Field: "--end", Message: lyceum.Public(err).Detail})
-		}
-		if f.Created.Until.IsZero() { // the first second of year 1 would leave the end open
-			f.Created.Until = f.Created.Until.Add(time.Nanosecond)
-		}
-	}
-	if c.Kind != "transactions" && f != (lyceum.TransactionFilter{}) {
-		return f, lyceum.Invalidf("the filters are for transactions; %s are exported whole", c.Kind)
-	}
-	return f, nil
-}
-
-func setID[ID ~int32](to *lyceum.Opt[ID], from *int32) {
-	if from != nil {
-		*to = lyceum.Some(ID(*from))
-	}
 }
 
 // output opens where the rows go. A file gets its name when it is whole;

@@ -162,7 +162,7 @@ func (c *sandboxCommand) fill(p *program, store lyceum.Store, school *demo.Schoo
 		}
 	case err != nil:
 		return err
-	case there != school.School:
+	case there.Name != school.School.Name || !there.CreatedAt.Equal(school.School.CreatedAt): // its settings may have changed
 		return another
 	}
 	keys, err := store.FindAPIKeys(p.ctx, id)
@@ -248,7 +248,7 @@ Try it:
 
   curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions'
   curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions?user_id=%[6]d&per=5'
-  curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions?is_fully_refunded=true&start=2026-01-01&end=2026-03-31'
+  curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions?is_fully_refunded=true&start=2025-12-31T23:59:59Z&end=2026-03-31T23:59:59Z'
 
 Sign in at %[1]s/secure/%[17]d/identity/sign_in:
 

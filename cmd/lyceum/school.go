@@ -29,6 +29,7 @@ type schoolSetCommand struct {
 	OnChargeback   string         `help:"What a lost chargeback does to it: unenroll or keep." placeholder:"WHAT"`
 	OnCancellation string         `help:"What a cancelled subscription does to it: unenroll, at_period_end or keep." placeholder:"WHAT"`
 	AbandonAfter   *time.Duration `help:"After how long an open order is abandoned, in whole minutes." placeholder:"1h"`
+	TimeZone       string         `help:"Where the school's days begin and end: the IANA name of a time zone." placeholder:"ZONE"`
 }
 
 // Help implements kong's help for the command.
@@ -36,6 +37,7 @@ func (schoolSetCommand) Help() string {
 	return `Examples:
   lyceum school set --school 1 --v2 off
   lyceum school set --on-cancellation unenroll --abandon-after 2h
+  lyceum school set --time-zone Europe/Berlin
 
 Where version 2 is off, API keys get 403 under /v2. What is not given stays. A running server heeds it at once.`
 }
@@ -55,16 +57,23 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	policy := c.policy(school.Policy)
-	if c.V2 == "" && policy == school.Policy {
-		return lyceum.Invalidf("nothing is to be changed: give --v2, --on-refund, --on-chargeback, --on-cancellation or --abandon-after another value than it has")
+	policy, zone := c.policy(school.Policy), school.TimeZone
+	if c.TimeZone != "" {
+		zone = lyceum.TimeZone(c.TimeZone)
+	}
+	if c.V2 == "" && policy == school.Policy && zone == school.TimeZone {
+		return lyceum.Invalidf("nothing is to be changed: give --v2, --on-refund, --on-chargeback, --on-cancellation, " +
+			"--abandon-after or --time-zone another value than it has")
+	}
+	if err := sales.New(store, p.clock, nil, nil).Configure(p.ctx, lyceum.By{School: id, Actor: actor}, policy, zone); err != nil {
+		return asFlags(err)
 	}
 	if policy != school.Policy {
-		if err := sales.New(store, p.clock, nil, nil).SetPolicy(p.ctx, lyceum.By{School: id, Actor: actor}, policy); err != nil {
-			return asFlags(err)
-		}
 		fmt.Fprintf(p.stdout, "School %d: a full refund means %s, a lost chargeback %s, a cancellation %s; orders are abandoned after %v.\n",
 			id, policy.OnRefund, policy.OnChargeback, policy.OnCancellation, policy.AbandonAfter)
+	}
+	if zone != school.TimeZone {
+		fmt.Fprintf(p.stdout, "School %d: days begin and end in %s.\n", id, zone)
 	}
 	if c.V2 == "" {
 		return nil
@@ -182,9 +191,9 @@ func (c *schoolListCommand) Run(p *program) (err error) {
 		return err
 	}
 	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(table, "SCHOOL\tNAME\tCREATED")
+	fmt.Fprintln(table, "SCHOOL\tNAME\tCREATED\tTIME ZONE")
 	for _, s := range schools {
-		fmt.Fprintf(table, "%d\t%s\t%s\n", s.ID, s.Name, shownTime(s.CreatedAt))
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", s.ID, s.Name, shownTime(s.CreatedAt), s.TimeZone)
 	}
 	return table.Flush()
 }

@@ -1157,6 +1157,10 @@ type School struct {
 
 	// AbandonAfterMinutes After how many minutes an open order is abandoned.
 	AbandonAfterMinutes int32 `json:"abandon_after_minutes"`
+
+	// TimeZone IANA name of the time zone in which the school's days begin and end, in its console and in exports by day.
+	// Times in answers are in UTC whatever it is.
+	TimeZone string `json:"time_zone"`
 }
 
 // SchoolOnRefund What a full refund does to the learner's access.
@@ -1181,6 +1185,9 @@ type SchoolChange struct {
 
 	// AbandonAfterMinutes After how many minutes an open order is abandoned.
 	AbandonAfterMinutes *int32 `json:"abandon_after_minutes,omitempty"`
+
+	// TimeZone IANA name of a time zone, such as `Europe/Berlin`.
+	TimeZone *string `json:"time_zone,omitempty"`
 }
 
 // SchoolChangeOnRefund What a full refund does to the learner's access.

@@ -21,6 +21,7 @@ func schoolOf(s *lyceum.School) gen.School {
 	return gen.School{
 		ID: int32(s.ID), Name: s.Name, CreatedAt: wire.Moment(s.CreatedAt), OnRefund: gen.SchoolOnRefund(s.Policy.OnRefund), OnChargeback: gen.SchoolOnChargeback(s.Policy.OnChargeback),
 		OnCancellation: gen.SchoolOnCancellation(s.Policy.OnCancellation), AbandonAfterMinutes: int32(s.Policy.AbandonAfter / time.Minute),
+		TimeZone: string(s.TimeZone),
 	}
 }
 
@@ -28,14 +29,15 @@ func schoolOf(s *lyceum.School) gen.School {
 type schoolChange struct {
 	onRefund, onChargeback, onCancellation lyceum.Opt[string]
 	minutes                                lyceum.Opt[int32]
+	zone                                   lyceum.Opt[lyceum.TimeZone]
 }
 
 func bindSchoolChange(in *wire.Input) schoolChange {
-	in.ReadJSON("on_refund", "on_chargeback", "on_cancellation", "abandon_after_minutes")
+	in.ReadJSON("on_refund", "on_chargeback", "on_cancellation", "abandon_after_minutes", "time_zone")
 	const unenroll, periodEnd, keep = string(lyceum.Unenroll), string(lyceum.AtPeriodEnd), string(lyceum.Keep)
 	return schoolChange{
 		in.Choice("on_refund", unenroll, keep), in.Choice("on_chargeback", unenroll, keep), in.Choice("on_cancellation", unenroll, periodEnd, keep),
-		in.Int("abandon_after_minutes", 1, 129_600),
+		in.Int("abandon_after_minutes", 1, 129_600), in.TimeZone("time_zone"),
 	}
 }
 
@@ -56,7 +58,10 @@ func (f *Face) UpdateSchool(ctx context.Context, who wire.Principal, q schoolCha
 	if q.minutes.Present {
 		s.Policy.AbandonAfter = time.Duration(q.minutes.Value) * time.Minute
 	}
-	if err := f.Sales.SetPolicy(ctx, lyceum.By{School: s.ID, Actor: who.Caller.Actor()}, s.Policy); err != nil {
+	if q.zone.Present {
+		s.TimeZone = q.zone.Value
+	}
+	if err := f.Sales.Configure(ctx, lyceum.By{School: s.ID, Actor: who.Caller.Actor()}, s.Policy, s.TimeZone); err != nil {
 		return wire.JSON{}, err
 	}
 	return wire.JSON{Value: gen.OneSchool{School: schoolOf(&s)}}, nil

@@ -176,7 +176,7 @@ func TestSamples(t *testing.T) {
 		{"/docs/v1", "BASE_URL=http://127.0.0.1:8080\nAPI_KEY='…'"},
 		{"/docs/v1", `curl --get "$BASE_URL/v1/transactions" \
   --header "apiKey: $API_KEY" \
-  --data-urlencode "start=2024-01-01T00:00:00Z" \
+  --data-urlencode "start=2023-12-31T23:59:59Z" \
   --data-urlencode "per=2"`},
 		{"/docs/v1", `"number_of_pages": 642
   }

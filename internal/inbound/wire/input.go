@@ -219,6 +219,18 @@ func (in *Input) Choice(name string, values ...string) lyceum.Opt[string] {
 	return lyceum.Some(text)
 }
 
+// TimeZone returns the name of a time zone; absent is absent.
+func (in *Input) TimeZone(name string) lyceum.Opt[lyceum.TimeZone] {
+	if !in.Has(name) {
+		return lyceum.None[lyceum.TimeZone]()
+	}
+	var zone lyceum.TimeZone
+	if err := json.Unmarshal(in.members[name], &zone); err != nil || zone.Check() != nil {
+		in.refuse(name, lyceum.ZoneTaken)
+	}
+	return lyceum.Some(zone)
+}
+
 // Texts gives a list of texts that the body must have.
 func (in *Input) Texts(name string) []string {
 	var texts []string

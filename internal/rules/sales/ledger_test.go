@@ -362,7 +362,7 @@ func TestSubscriptions(t *testing.T) {
 			b := newBooks(t)
 			policy := lyceum.DefaultSalePolicy()
 			policy.OnCancellation = tc.policy
-			if err := b.service.SetPolicy(t.Context(), b.by(), policy); err != nil {
+			if err := b.service.Configure(t.Context(), b.by(), policy, lyceum.UTC); err != nil {
 				t.Fatal(err)
 			}
 			d := b.sell(t, sales.NewSale{User: 1, Plan: 2, Amounts: usd(540)})

@@ -138,12 +138,19 @@ func (s *Service) Abandon(ctx context.Context, school lyceum.SchoolID) error {
 	return nil
 }
 
-// SetPolicy changes what happens when sales of a school end.
-func (s *Service) SetPolicy(ctx context.Context, by lyceum.By, p lyceum.SalePolicy) error {
+// Configure changes what happens when sales of a school end, and where its
+// days begin.
+func (s *Service) Configure(ctx context.Context, by lyceum.By, p lyceum.SalePolicy, zone lyceum.TimeZone) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
+	if err := zone.Check(); err != nil {
+		return err
+	}
 	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
+		if err := tx.SetTimeZone(zone); err != nil {
+			return err
+		}
 		kept, err := tx.GetPolicy()
 		if err != nil || kept == p {
 			return err

@@ -8,10 +8,16 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-const schoolColumns = "name, created_at, v2_disabled, on_refund, on_chargeback, on_cancellation, abandon_after"
+const schoolColumns = "name, created_at, v2_disabled, on_refund, on_chargeback, on_cancellation, abandon_after, time_zone"
 
 func scanSchool(s *lyceum.School) []any {
-	return append([]any{scanText(&s.Name), scanTime(&s.CreatedAt), scanBool(&s.V2Disabled)}, scanPolicy(&s.Policy)...)
+	policy := append([]any{scanText(&s.Name), scanTime(&s.CreatedAt), scanBool(&s.V2Disabled)}, scanPolicy(&s.Policy)...)
+	return append(policy, scanText(&s.TimeZone))
+}
+
+func bindSchool(s *lyceum.School) []any {
+	policy := append([]any{int64(s.ID), s.Name, micros(s.CreatedAt), flag(s.V2Disabled)}, bindPolicy(s.Policy)...)
+	return append(policy, string(s.TimeZone))
 }
 
 // FindSchools implements lyceum.Reader.

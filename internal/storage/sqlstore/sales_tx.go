@@ -26,6 +26,19 @@ func (t *tx) SetPolicy(p lyceum.SalePolicy) error {
 	return nil
 }
 
+// SetTimeZone implements lyceum.Tx.
+func (t *tx) SetTimeZone(zone lyceum.TimeZone) error {
+	differs, err := t.changed("UPDATE schools SET time_zone = $2 WHERE school_id = $1 AND time_zone <> $2",
+		int64(t.stamp.School), string(zone))
+	if err != nil {
+		return fmt.Errorf("update school: %w", err)
+	}
+	if differs {
+		t.entry(lyceum.SchoolUpdated, int32(t.stamp.School))
+	}
+	return nil
+}
+
 // GetPolicy implements lyceum.Tx.
 func (t *tx) GetPolicy() (lyceum.SalePolicy, error) {
 	var p lyceum.SalePolicy

@@ -218,6 +218,9 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 	if school.Policy == (lyceum.SalePolicy{}) {
 		school.Policy = lyceum.DefaultSalePolicy()
 	}
+	if school.TimeZone == "" {
+		school.TimeZone = lyceum.UTC
+	}
 	err := s.write(ctx, asked, func(q *session) error {
 		school.ID = asked
 		all := newTx(q, lyceum.Stamp{})
@@ -230,8 +233,7 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 		} else if err := all.raise(schoolSequence, int32(school.ID)); err != nil {
 			return err
 		}
-		err := q.exec("INSERT INTO schools (school_id, "+schoolColumns+") VALUES "+placeholders(1, 8),
-			append([]any{int64(school.ID), school.Name, micros(school.CreatedAt), flag(school.V2Disabled)}, bindPolicy(school.Policy)...)...)
+		err := q.exec("INSERT INTO schools (school_id, "+schoolColumns+") VALUES "+placeholders(1, 9), bindSchool(&school)...)
 		if err != nil {
 			if s.dialect.fault(err) == faultConflict {
 				return lyceum.Errorf(lyceum.Conflict, "school %d exists already", school.ID)

@@ -40,6 +40,7 @@ func Lists(t *testing.T, open Opener) {
 func tests() map[string]func(*testing.T, lyceum.Store) {
 	return map[string]func(*testing.T, lyceum.Store){
 		"schools":                          schools,
+		"time zones":                       timeZones,
 		"save tells new, changed and same": saves,
 		"rows come back as they were":      roundTrip,
 		"ids are never given out twice":    ids,
@@ -129,6 +130,24 @@ func schools(t *testing.T, store lyceum.Store) {
 	want := []lyceum.Entry{{Number: 1, At: Begin, Actor: "test", Type: lyceum.SchoolCreated, ObjectID: 40}}
 	if err != nil || !slices.Equal(entries, want) {
 		t.Errorf("journal %v, %v; want %v", entries, err, want)
+	}
+}
+
+// timeZones: a school has UTC until it has another, and an entry is appended
+// when the zone changes.
+func timeZones(t *testing.T, store lyceum.Store) {
+	ours, theirs := MakeSchool(t, store), MakeSchool(t, store)
+	for _, zone := range []lyceum.TimeZone{"Europe/Berlin", "Europe/Berlin", "Pacific/Apia"} {
+		Write(t, store, ours, func(tx lyceum.Tx) error { return tx.SetTimeZone(zone) })
+	}
+	for id, want := range map[lyceum.SchoolID]lyceum.TimeZone{ours: "Pacific/Apia", theirs: lyceum.UTC} {
+		if got, err := store.GetSchool(t.Context(), id); err != nil || got.TimeZone != want {
+			t.Errorf("school %d has %q, %v; want %q", id, got.TimeZone, err, want)
+		}
+	}
+	entries, err := store.FindEntries(t.Context(), ours, 1, 10)
+	if err != nil || len(entries) != 2 || entries[0].Type != lyceum.SchoolUpdated {
+		t.Errorf("journal %v, %v; want two changes of the school", entries, err)
 	}
 }
 

@@ -1,0 +1,88 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// oldDatabase makes a database with the schema of a version, runs statements in
+// it, and opens it as today's.
+func oldDatabase(t *testing.T, postgres bool, version int64, statements ...string) *Store {
+	t.Helper()
+	d, path := sqliteDialect(), filepath.Join(t.TempDir(), FileName)
+	open := func() (*Store, error) { return OpenFile(t.Context(), path, Options{}) }
+	var db *sql.DB
+	if postgres {
+		address := storetest.Postgres(t)
+		config, err := pgx.ParseConfig(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, db = postgresDialect(), stdlib.OpenDB(*config)
+		open = func() (*Store, error) { return OpenPostgres(t.Context(), address, Options{}) }
+	} else {
+		var err error
+		if db, err = sql.Open("sqlite", sqliteDSN(path, Full, "_txlock=immediate")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	migrateTo(t.Context(), t, db, d, version)
+	for _, statement := range statements {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	store, err := open()
+	if err != nil {
+		t.Fatalf("open a database of version %d: %v", version, err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+func migrateTo(ctx context.Context, t *testing.T, db *sql.DB, d *dialect, version int64) {
+	t.Helper()
+	provider, err := (&Store{dialect: d, writes: newPool(db, d, nil)}).provider()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provider.UpTo(ctx, version); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A school of a database that knew no time zones has its days in UTC, and
+// everything else as it was.
+func TestSchoolsFromBeforeTimeZones(t *testing.T) {
+	t.Parallel()
+	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := oldDatabase(t, postgres, 5,
+				"INSERT INTO schools (school_id, name, created_at, v2_disabled, on_refund, abandon_after) VALUES (7, 'Fernwood', 0, 1, 'keep', 90)",
+				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7)")
+			got, err := store.GetSchool(t.Context(), 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.TimeZone != lyceum.UTC || got.Name != "Fernwood" || !got.V2Disabled || got.Policy.OnRefund != lyceum.Keep ||
+				got.Policy.OnCancellation != lyceum.AtPeriodEnd || got.Policy.AbandonAfter.Minutes() != 90 {
+				t.Errorf("the school is %+v", got)
+			}
+			storetest.Write(t, store, 7, func(tx lyceum.Tx) error { return tx.SetTimeZone("Asia/Tokyo") })
+			if got, err = store.GetSchool(t.Context(), 7); err != nil || got.TimeZone != "Asia/Tokyo" {
+				t.Errorf("after a change: %+v, %v", got, err)
+			}
+		})
+	}
+}

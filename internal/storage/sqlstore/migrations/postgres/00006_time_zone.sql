@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE schools ADD COLUMN time_zone TEXT NOT NULL DEFAULT 'UTC';
