@@ -41,7 +41,9 @@ type Webhook struct {
 	AsArray          bool // the body is an array of one
 	Schedule         Schedule
 	SecretGeneration int32          // how often its secret was changed
+	SecretKey        SecretKeyID    // that its secret is made of
 	OldSecretUntil   Opt[time.Time] // the secret before signs too until then
+	OldSecretKey     SecretKeyID    // that the secret before was made of
 	FailedAt         Opt[time.Time]
 	DeletedAt        Opt[time.Time] // it stays for the audit trail and is shown nowhere
 }

@@ -39,6 +39,7 @@ type commands struct {
 	Backup     backupCommand     `cmd:"" help:"Copy the database into a new file, while it is in use, and verify the copy."`
 	Restore    restoreCommand    `cmd:"" help:"Put a backup in the place of the database."`
 	Check      checkCommand      `cmd:"" help:"Verify the database's files and that its books agree."`
+	SecretKey  secretKeyCommands `cmd:"" name:"secret-key" help:"Rotate, list and prune the server's secret keys."`
 	ShowConfig showConfigCommand `cmd:"" name:"config" help:"Print the settings that serve would run with, and where each comes from."`
 	Version    versionCommand    `cmd:"" help:"Print the version of lyceum and of the Go it was built with."`
 }

@@ -97,7 +97,7 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 	if err := store.Prepare(school.School.ID); err != nil {
 		p.log.Info("the database answers lists of sales", "because", err.Error())
 	}
-	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, loopback: true, ring: school.Secrets.Ring[:], sender: webhook.New(webhook.Options{Loopback: true})})
+	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, loopback: true, ring: lyceum.NewKeyring(school.Secrets.Ring), sender: webhook.New(webhook.Options{Loopback: true})})
 	handler, err := service.handler(handlerOptions{site: siteOf(known.BaseURL, known.AuthURL)})
 	if err != nil {
 		return err

@@ -47,6 +47,7 @@ import (
 //	verified FILE SECRET N            wait until a file has N messages; they must
 //	                                  hold for the libraries of Standard Webhooks
 //	field NAME PATH FILE              set a variable to a part of a file's JSON
+//	waitlog FILE PATTERN              wait until a line of a growing file matches
 //	curls FILE                        do what the lines of curl in a file say
 //	hidebase FROM TO                  copy a file with BASE for the address
 //	readenv NAME FILE                 set a variable to the text of a file
@@ -77,6 +78,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 		"receive":     plain(scriptReceive),
 		"verified":    plain(scriptVerified),
 		"field":       plain(scriptField),
+		"waitlog":     plain(scriptWaitLog),
 		"curls":       plain(scriptCurls),
 		"hidebase":    plain(scriptHideBase),
 		"readenv":     plain(scriptReadEnv),

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -128,6 +129,15 @@ func scriptVerified(ts *testscript.TestScript, args []string) {
 		fmt.Fprintln(ts.Stdout(), m.Body)
 	}
 	verifiedByNode(ts, file, args[1])
+}
+
+func scriptWaitLog(ts *testscript.TestScript, args []string) {
+	usage(ts, len(args) == 2, "waitlog FILE PATTERN")
+	pattern, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	if !await(func() bool { return pattern.MatchString(ts.ReadFile(args[0])) }) {
+		ts.Fatalf("no line matches %s:\n%s", args[1], ts.ReadFile(args[0]))
+	}
 }
 
 // verifiedByNode asks the library that JavaScript's receivers use.

@@ -1,54 +1,185 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
-	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-// secretKeyName is the file of the secret key in a data folder.
-const secretKeyName = "secret.key"
+const (
+	// secretKeyName is the file of the secret keys in a data folder.
+	secretKeyName = "secret.key"
+	// maxSecretKeys is how many secret keys a file holds at most.
+	maxSecretKeys = 10
+	// secretKeyPause is how long a running server may take to notice that its
+	// file of secret keys has changed.
+	secretKeyPause = 2 * time.Second
+)
 
-// keyring reads the server's secret key: from the file given, or from the data
-// folder, where it is made at the first start. A server on PostgreSQL has no
-// folder, and without a file no key.
-func keyring(file, dir string) (events.Keyring, error) {
-	switch {
-	case file != "":
-		return readKey(file)
-	case dir == "":
-		return nil, nil
-	}
-	file = filepath.Join(dir, secretKeyName)
-	if ring, err := readKey(file); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return ring, err
-	}
-	key := make([]byte, events.KeyringSize)
-	if _, err := rand.Read(key); err != nil {
-		return nil, fmt.Errorf("make a secret key: %w", err)
-	}
-	if err := os.WriteFile(file, []byte(hex.EncodeToString(key)+"\n"), 0o600); err != nil {
-		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the secret key " + file + " cannot be written; give this user the right to write the folder", Err: err}
-	}
-	return key, nil
+// keyFile is a file of secret keys, one a line, the newest first.
+type keyFile struct {
+	path string // empty: there is none
+	text string // as it was last read
+	ring *lyceum.Keyring
 }
 
-func readKey(file string) (events.Keyring, error) {
+// secretKeys reads the server's secret keys: from the file given, or from the
+// data folder, where the first is made at the first start. A server on
+// PostgreSQL has no folder, and without a file no key.
+func secretKeys(file, dir string) (*keyFile, error) {
+	switch {
+	case file != "":
+		return readKeys(file)
+	case dir == "":
+		return &keyFile{}, nil
+	}
+	file = filepath.Join(dir, secretKeyName)
+	if keys, err := readKeys(file); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return keys, err
+	}
+	if err := os.WriteFile(file, []byte(keyLines([]lyceum.SecretKey{newSecretKey()})), 0o600); err != nil {
+		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the secret key " + file + " cannot be written; give this user the right to write the folder", Err: err}
+	}
+	return readKeys(file)
+}
+
+func newSecretKey() (key lyceum.SecretKey) {
+	_, _ = rand.Read(key[:]) // crypto/rand.Read never fails
+	return key
+}
+
+func keyLines(keys []lyceum.SecretKey) string {
+	var lines strings.Builder
+	for _, key := range keys {
+		lines.WriteString(hex.EncodeToString(key[:]) + "\n")
+	}
+	return lines.String()
+}
+
+func readKeys(file string) (*keyFile, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, &lyceum.Error{Kind: lyceum.Invalid, Detail: "the secret key " + file + " cannot be read; give the file of a key with --secret-key-file", Err: err}
 	}
-	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
-	if err != nil || len(key) != events.KeyringSize {
-		return nil, lyceum.Errorf(lyceum.Invalid, "the secret key %s must be %d bytes in hexadecimal, as openssl rand -hex %d writes them", file, events.KeyringSize, events.KeyringSize)
+	keys, ok := parseKeys(string(text))
+	if !ok {
+		return nil, lyceum.Errorf(lyceum.Invalid, "the secret key file %s must hold 1 to %d different keys, one a line, each of %d bytes in hexadecimal, as openssl rand -hex %d writes them", file, maxSecretKeys, lyceum.SecretKeySize, lyceum.SecretKeySize)
 	}
-	return key, nil
+	return &keyFile{path: file, text: string(text), ring: lyceum.NewKeyring(keys...)}, nil
+}
+
+func parseKeys(text string) (keys []lyceum.SecretKey, ok bool) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		key, err := hex.DecodeString(line)
+		if err != nil || len(key) != lyceum.SecretKeySize || slices.Contains(keys, lyceum.SecretKey(key)) {
+			return nil, false
+		}
+		keys = append(keys, lyceum.SecretKey(key))
+	}
+	return keys, len(keys) > 0 && len(keys) <= maxSecretKeys
+}
+
+// watch puts the keys of the file into the ring whenever the file changes. A
+// file that cannot be read changes nothing: the keys stay as they were.
+func (f *keyFile) watch(ctx context.Context, log *slog.Logger) {
+	if f.path == "" {
+		return
+	}
+	tick := time.NewTicker(secretKeyPause)
+	defer tick.Stop()
+	said := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now, err := readKeys(f.path)
+		switch {
+		case err != nil && said != err.Error():
+			said = err.Error()
+			log.WarnContext(ctx, "the secret keys stay as they were", "err", err)
+		case err == nil && now.text != f.text:
+			f.text, said = now.text, ""
+			f.ring.Replace(now.ring.Keys())
+			log.InfoContext(ctx, "the secret keys were read again", "keys", len(now.ring.Keys()), "signs", f.ring.Keys()[0].ID())
+		}
+	}
+}
+
+// save puts other keys into the file, whole or not at all. A second command
+// that changes the file at the same time is refused.
+func (f *keyFile) save(keys []lyceum.SecretKey) error {
+	path, err := filepath.EvalSymlinks(f.path)
+	if err != nil {
+		return cannotSave(f.path, err)
+	}
+	next := path + ".new"
+	file, err := os.OpenFile(next, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return lyceum.Errorf(lyceum.Conflict, "%s exists: another command is changing the secret keys; when none is running, delete that file", next)
+	}
+	if err != nil {
+		return cannotSave(f.path, err)
+	}
+	if err := f.replace(file, path, keys); err != nil {
+		_ = os.Remove(next)
+		return err
+	}
+	f.ring.Replace(keys)
+	return nil
+}
+
+func (f *keyFile) replace(file *os.File, path string, keys []lyceum.SecretKey) error {
+	now, err := readKeys(f.path)
+	if err == nil && now.text != f.text {
+		err = lyceum.Errorf(lyceum.Conflict, "%s was changed by another command meanwhile; begin again", f.path)
+	}
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	// The server may run as another user than this command.
+	info, err := os.Stat(path)
+	if owner, ok := sysOf(info); err == nil && ok && int(owner.Uid) != os.Geteuid() {
+		err = file.Chown(int(owner.Uid), int(owner.Gid))
+	}
+	if err == nil {
+		err = file.Chmod(info.Mode().Perm())
+	}
+	if err == nil {
+		_, err = file.WriteString(keyLines(keys))
+	}
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return cannotSave(f.path, err)
+	}
+	if err := os.Rename(file.Name(), path); err != nil {
+		return cannotSave(f.path, err)
+	}
+	return nil
+}
+
+func sysOf(info fs.FileInfo) (*syscall.Stat_t, bool) {
+	if info == nil {
+		return nil, false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return stat, ok
+}
+
+func cannotSave(file string, err error) error {
+	return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the secret key file " + file + " cannot be written; give this user the right to write it and its folder", Err: err}
 }

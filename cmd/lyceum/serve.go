@@ -49,7 +49,7 @@ type serveCommand struct {
 	MetricsToken     string `help:"Answer /metrics beside the rest, to whoever bears this token." placeholder:"TOKEN" xor:"token"`
 	MetricsTokenFile string `help:"File with the token." placeholder:"FILE" xor:"token"`
 	AccessLog        bool   `help:"Log every request."`
-	SecretKeyFile    string `help:"File with the key that webhooks are signed by, 32 bytes in hexadecimal; that of the data folder when left out. All processes of one database take the same." placeholder:"FILE"`
+	SecretKeyFile    string `help:"File with the secret keys that webhooks are signed by, one a line, 32 bytes in hexadecimal, the newest first; that of the data folder when left out. All processes of one database take the same." placeholder:"FILE"`
 
 	WebhookNetworks []netip.Prefix `help:"Networks inside that webhooks may be sent to, such as 10.1.0.0/16; without them none but the internet is." placeholder:"CIDR"`
 }
@@ -107,11 +107,12 @@ func (c *serveCommand) Run(p *program) (err error) {
 	if base == "" {
 		base = addressOf(listener, secure != nil)
 	}
-	ring, err := keyring(c.SecretKeyFile, c.folder())
+	keys, err := secretKeys(c.SecretKeyFile, c.folder())
 	if err != nil {
 		return err
 	}
-	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, ring: ring, sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks})})
+	go keys.watch(p.ctx, p.log)
+	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, ring: keys.ring, sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks})})
 	letters, err := c.sender(p)
 	if err != nil {
 		return err
@@ -189,7 +190,7 @@ type service struct {
 type serviceOptions struct {
 	perMinute int64
 	loopback  bool
-	ring      events.Keyring
+	ring      *lyceum.Keyring
 	sender    *webhook.Sender
 }
 
@@ -319,7 +320,7 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error) er
 	var group sync.WaitGroup
 	group.Go(func() { books.Run(background) })
 	group.Go(func() { s.keepTime(background) })
-	if len(s.events.Ring) > 0 {
+	if len(s.events.Ring.Keys()) > 0 {
 		courier := &webhook.Courier{Events: s.events, Sender: s.sender, Log: s.log, Changed: func() <-chan struct{} { return s.store.Changed(0) }}
 		s.metrics.Count("lyceum_webhook_attempts_delivered_total", "Attempts to deliver an event that were answered with 2xx.", courier.Delivered)
 		s.metrics.Count("lyceum_webhook_attempts_failed_total", "Attempts to deliver an event that were answered otherwise, or not at all.", courier.Failed)

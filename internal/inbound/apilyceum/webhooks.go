@@ -199,8 +199,9 @@ func oneWebhook(w lyceum.Webhook) any { return gen.OneWebhook{Webhook: webhookOf
 // withoutSecret is what is kept of an answer that told a secret, which is kept
 // nowhere.
 type withoutSecret struct {
-	Webhook    gen.Webhook `json:"webhook"`
-	Generation int32       `json:"generation"`
+	Webhook    gen.Webhook        `json:"webhook"`
+	Generation int32              `json:"generation"`
+	Key        lyceum.SecretKeyID `json:"key"`
 }
 
 // secretPost is post for what tells a secret.
@@ -209,13 +210,18 @@ func secretPost[P any](f *Face, id, path string, bind func(*wire.Input) P, run f
 		func(w events.WithSecret) any {
 			return gen.WebhookWithSecret{Webhook: webhookOf(&w.Webhook), Secret: f.SecretText(w.Secret)}
 		},
-		func(w events.WithSecret) any { return withoutSecret{webhookOf(&w.Webhook), w.SecretGeneration} },
+		func(w events.WithSecret) any {
+			return withoutSecret{webhookOf(&w.Webhook), w.SecretGeneration, w.SecretKey}
+		},
 		func(school lyceum.SchoolID, body []byte) ([]byte, error) {
 			var kept withoutSecret
 			if err := json.Unmarshal(body, &kept); err != nil {
 				return nil, err
 			}
-			secret := f.Events.Secret(school, lyceum.WebhookID(kept.Webhook.ID), kept.Generation)
+			secret, err := f.Events.Secret(school, lyceum.WebhookID(kept.Webhook.ID), kept.Generation, kept.Key)
+			if err != nil {
+				return nil, err
+			}
 			return json.Marshal(gen.WebhookWithSecret{Webhook: kept.Webhook, Secret: f.SecretText(secret)})
 		})
 	op.Secret = true

@@ -228,7 +228,7 @@ func TestF9WebhookOfAnotherSchool(t *testing.T) {
 	want(t, p.ask(foreign, "POST", deliveryPath(1, 1)+"/resend", url.Values{"form": {"x"}}), 404)
 	leads(t, p.ask(foreign, "POST", path+"/delete", url.Values{"form": {"x"}}), hooksPath+"?done=hook-deleted")
 	want(t, p.ask(p.owner, "GET", path, nil), 200, receiver, "2 deliveries")
-	if first, second := p.events.Secret(1, 1, 0), p.events.Secret(2, 1, 0); string(first) == string(second) {
+	if first, second := p.secret(1, 0), p.secret(2, 0); first == second {
 		t.Error("both schools have one secret")
 	}
 }

@@ -45,6 +45,7 @@ type Courier struct {
 	sending map[lyceum.DueWebhook]int
 	total   int
 	freed   chan struct{}
+	noted   map[string]time.Time
 	work    sync.WaitGroup
 }
 
@@ -112,11 +113,28 @@ func (c *Courier) round(ctx, sends context.Context) (more bool) {
 }
 
 // note logs what went wrong. What could not be done is done later: nothing is
-// lost, because nothing but the database remembers.
+// lost, because nothing but the database remembers. The same trouble is logged
+// once a minute.
 func (c *Courier) note(ctx context.Context, what string, err error) {
-	if err != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil && c.worthNoting(what+": "+err.Error()) {
 		c.Log.WarnContext(ctx, "webhooks are delayed", "could not", what, "err", err)
 	}
+}
+
+// maxNoted bounds the troubles that are remembered as logged.
+const maxNoted = 1000
+
+func (c *Courier) worthNoting(trouble string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if last, before := c.noted[trouble]; before && time.Since(last) < time.Minute {
+		return false
+	}
+	if c.noted == nil || len(c.noted) >= maxNoted {
+		c.noted = map[string]time.Time{}
+	}
+	c.noted[trouble] = time.Now()
+	return true
 }
 
 // room gives how many messages may be begun to a webhook now.

@@ -43,6 +43,7 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 	now := s.clock()
 	var w lyceum.Webhook
 	var claimed []lyceum.WebhookEvent
+	var secrets [][]byte
 	err := s.store.Write(ctx, lyceum.Stamp{School: due.School, At: now, Actor: "webhooks"}, func(tx lyceum.Tx) error {
 		var err error
 		if w, err = tx.GetWebhook(due.Webhook); err != nil {
@@ -50,6 +51,10 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 		}
 		if !w.Live || w.DeletedAt.Present || w.State == lyceum.WebhookFailed {
 			return tx.CancelDeliveries(w.ID)
+		}
+		// What this process cannot sign is left to one that can.
+		if secrets, err = s.secrets(due.School, &w, now); err != nil {
+			return err
 		}
 		claimed, err = tx.ClaimDeliveries(w.ID, now, now.Add(lease), limit)
 		return err
@@ -65,7 +70,6 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 	if err != nil {
 		return nil, err
 	}
-	secrets := s.Ring.Secrets(due.School, &w, now)
 	parcels := make([]Parcel, len(claimed))
 	for i := range claimed {
 		parcels[i] = Parcel{claimed[i], due.School, w, payloads[claimed[i].Number.Value], secrets, now}

@@ -24,7 +24,7 @@ type Service struct {
 // Options are what webhooks need besides a store. Without them webhooks are a
 // record, and none can be made.
 type Options struct {
-	Ring Keyring
+	Ring *lyceum.Keyring
 	// CheckURL refuses an address that nothing could be sent to.
 	CheckURL func(address string) error
 	// Render writes what webhooks are told of an event, as JSON.

@@ -1,35 +1,82 @@
 package events
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
+	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-// Keyring is the server's secret key, of 32 bytes, out of which the secrets of
-// webhooks are made. They are kept nowhere: a database or a backup that falls
-// into wrong hands signs nothing.
-type Keyring []byte
-
-// KeyringSize is the length of a Keyring in bytes.
-const KeyringSize = 32
-
-// secret makes the secret of a webhook in one of its generations.
-func (k Keyring) secret(school lyceum.SchoolID, id lyceum.WebhookID, generation int32) []byte {
-	mac := hmac.New(sha256.New, k)
-	fmt.Fprintf(mac, "webhook %d %d %d", school, id, generation)
-	return mac.Sum(nil)
+// secretOf makes the secret of a webhook in one of its generations. Secrets are
+// kept nowhere: a database or a backup that falls into wrong hands signs
+// nothing.
+func secretOf(key lyceum.SecretKey, school lyceum.SchoolID, id lyceum.WebhookID, generation int32) []byte {
+	return key.MAC(fmt.Sprintf("webhook %d %d %d", school, id, generation))
 }
 
-// Secrets gives the secrets that sign for a webhook at a moment, the newest
-// first.
-func (k Keyring) Secrets(school lyceum.SchoolID, w *lyceum.Webhook, now time.Time) [][]byte {
-	all := [][]byte{k.secret(school, w.ID, w.SecretGeneration)}
-	if w.OldSecretUntil.Present && now.Before(w.OldSecretUntil.Value) && w.SecretGeneration > 0 {
-		all = append(all, k.secret(school, w.ID, w.SecretGeneration-1))
+// Secret gives the secret of a webhook in one of its generations, and the key
+// it is made of. A key that this process does not have is Unavailable.
+func (s *Service) Secret(school lyceum.SchoolID, id lyceum.WebhookID, generation int32, key lyceum.SecretKeyID) ([]byte, error) {
+	found, there := s.Ring.Find(key)
+	if !there {
+		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: fmt.Sprintf("the secret of webhook %d of school %d is made of the secret key %q, which is not in this server's secret key file; put that key back, or give the webhook a new secret", id, school, key)}
 	}
-	return all
+	return secretOf(found, school, id, generation), nil
+}
+
+// NeededKeys counts, by the secret key that it needs, the webhooks that are
+// sent to. The oldest key goes by its own name, where the ring has it.
+func (s *Service) NeededKeys(ctx context.Context) (map[lyceum.SecretKeyID]int, error) {
+	schools, err := s.store.FindSchools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	needed := map[lyceum.SecretKeyID]int{}
+	for _, school := range schools {
+		all, err := s.store.FindWebhooks(ctx, school.ID)
+		if err != nil {
+			return nil, err
+		}
+		for i := range all {
+			for _, id := range s.keysOf(&all[i]) {
+				needed[id]++
+			}
+		}
+	}
+	return needed, nil
+}
+
+// keysOf gives the keys that a webhook is signed with now.
+func (s *Service) keysOf(w *lyceum.Webhook) []lyceum.SecretKeyID {
+	if !w.Live || w.DeletedAt.Present {
+		return nil
+	}
+	ids := []lyceum.SecretKeyID{w.SecretKey}
+	if w.OldSecretUntil.Present && s.clock().Before(w.OldSecretUntil.Value) {
+		ids = append(ids, w.OldSecretKey)
+	}
+	for i, id := range ids {
+		if key, there := s.Ring.Find(id); there {
+			ids[i] = key.ID()
+		}
+	}
+	return slices.Compact(ids)
+}
+
+// secrets gives the secrets that sign for a webhook at a moment, the newest
+// first.
+func (s *Service) secrets(school lyceum.SchoolID, w *lyceum.Webhook, now time.Time) ([][]byte, error) {
+	secret, err := s.Secret(school, w.ID, w.SecretGeneration, w.SecretKey)
+	if err != nil {
+		return nil, err
+	}
+	all := [][]byte{secret}
+	if w.OldSecretUntil.Present && now.Before(w.OldSecretUntil.Value) && w.SecretGeneration > 0 {
+		if old, there := s.Ring.Find(w.OldSecretKey); there {
+			all = append(all, secretOf(old, school, w.ID, w.SecretGeneration-1))
+		}
+	}
+	return all, nil
 }

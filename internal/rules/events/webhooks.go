@@ -91,7 +91,8 @@ var errNoRing = &lyceum.Error{Kind: lyceum.Conflict, Code: "no_secret_key", Deta
 
 // Create makes a webhook.
 func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (WithSecret, error) {
-	if len(s.Ring) == 0 {
+	key, there := s.Ring.First()
+	if !there {
 		return WithSecret{}, errNoRing
 	}
 	now := s.clock()
@@ -106,13 +107,13 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (With
 		}
 		w := lyceum.Webhook{
 			ID: lyceum.WebhookID(id), State: lyceum.WebhookPending, URL: f.URL, EventTrigger: trigger, CreatedAt: now.UTC().Truncate(time.Microsecond),
-			Live: true, AsArray: f.AsArray, Schedule: f.Schedule,
+			Live: true, AsArray: f.AsArray, Schedule: f.Schedule, SecretKey: key.ID(),
 		}
 		if err := overlap(tx, &w); err != nil {
 			return WithSecret{}, err
 		}
 		_, err = tx.SaveWebhooks([]lyceum.Webhook{w})
-		return WithSecret{w, s.Ring.secret(by.School, w.ID, 0)}, err
+		return WithSecret{w, secretOf(key, by.School, w.ID, 0)}, err
 	})
 }
 
@@ -177,23 +178,20 @@ func (s *Service) Delete(ctx context.Context, by lyceum.By, id lyceum.WebhookID)
 
 // Rotate gives a webhook a new secret. For a day the old one signs as well.
 func (s *Service) Rotate(ctx context.Context, by lyceum.By, id lyceum.WebhookID) (WithSecret, error) {
-	if len(s.Ring) == 0 {
+	key, there := s.Ring.First()
+	if !there {
 		return WithSecret{}, errNoRing
 	}
 	told := func(w lyceum.Webhook) WithSecret {
-		return WithSecret{w, s.Ring.secret(by.School, w.ID, w.SecretGeneration)}
+		return WithSecret{w, secretOf(key, by.School, w.ID, w.SecretGeneration)}
 	}
 	return change(ctx, s, by, id, told, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
 		w.SecretGeneration++
+		w.OldSecretKey, w.SecretKey = w.SecretKey, key.ID()
 		w.OldSecretUntil = lyceum.Some(lyceum.Second(now).Add(oldSecretLife))
 		tx.Note(lyceum.WebhookSecretRotated, int32(id))
 		return nil
 	})
-}
-
-// Secret gives the secret of a webhook in one of its generations.
-func (s *Service) Secret(school lyceum.SchoolID, id lyceum.WebhookID, generation int32) []byte {
-	return s.Ring.secret(school, id, generation)
 }
 
 // Resume switches a failed webhook on again. With replay everything that it

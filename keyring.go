@@ -1,0 +1,109 @@
+package lyceum
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"sync/atomic"
+)
+
+// SecretKeySize is the length of a secret key in bytes.
+const SecretKeySize = 32
+
+// SecretKey is one of the server's secret keys. It prints as [redacted].
+type SecretKey [SecretKeySize]byte
+
+// SecretKeyID names a secret key and reveals nothing of it. The empty id names
+// the oldest key: what was made before keys had names belongs to it.
+type SecretKeyID string
+
+// String hides the key from logs and messages.
+func (SecretKey) String() string { return "[redacted]" }
+
+// GoString hides the key as String does.
+func (SecretKey) GoString() string { return "[redacted]" }
+
+// ID is the same for a key in every process.
+func (k SecretKey) ID() SecretKeyID { return SecretKeyID(hex.EncodeToString(k.MAC("id")[:8])) }
+
+// MAC is the HMAC-SHA256 of a text. Each use of a key begins its texts with a
+// word of its own.
+func (k SecretKey) MAC(text string) []byte {
+	mac := hmac.New(sha256.New, k[:])
+	mac.Write([]byte(text))
+	return mac.Sum(nil)
+}
+
+// Keyring holds the server's secret keys, newest first. The first key signs;
+// all of them verify. It is safe for concurrent use. A nil Keyring holds no
+// keys.
+type Keyring struct{ keys atomic.Pointer[[]SecretKey] }
+
+// NewKeyring returns a ring of the given keys, newest first.
+func NewKeyring(keys ...SecretKey) *Keyring {
+	r := &Keyring{}
+	r.Replace(keys)
+	return r
+}
+
+// Replace puts other keys into the ring.
+func (r *Keyring) Replace(keys []SecretKey) {
+	keys = slices.Clone(keys)
+	r.keys.Store(&keys)
+}
+
+// Keys returns the keys, newest first. The caller must not change them.
+func (r *Keyring) Keys() []SecretKey {
+	if r == nil || r.keys.Load() == nil {
+		return nil
+	}
+	return *r.keys.Load()
+}
+
+// First returns the key that signs.
+func (r *Keyring) First() (SecretKey, bool) {
+	keys := r.Keys()
+	if len(keys) == 0 {
+		return SecretKey{}, false
+	}
+	return keys[0], true
+}
+
+// Find returns the key with an id.
+func (r *Keyring) Find(id SecretKeyID) (SecretKey, bool) {
+	keys := r.Keys()
+	if id == "" && len(keys) > 0 {
+		return keys[len(keys)-1], true
+	}
+	for _, key := range keys {
+		if key.ID() == id {
+			return key, true
+		}
+	}
+	return SecretKey{}, false
+}
+
+// Sign returns a signature of a text in URL-safe base64. A signature made for
+// one purpose is not valid for another. Without a key ok is false.
+func (r *Keyring) Sign(purpose, text string) (signature string, ok bool) {
+	key, ok := r.First()
+	if !ok {
+		return "", false
+	}
+	return base64.RawURLEncoding.EncodeToString(key.signature(purpose, text)), true
+}
+
+// Verify reports whether Sign made the signature for this purpose and text,
+// with any of the keys.
+func (r *Keyring) Verify(purpose, text, signature string) bool {
+	got, err := base64.RawURLEncoding.Strict().DecodeString(signature)
+	return err == nil && slices.ContainsFunc(r.Keys(), func(key SecretKey) bool {
+		return hmac.Equal(got, key.signature(purpose, text))
+	})
+}
+
+func (k SecretKey) signature(purpose, text string) []byte {
+	return k.MAC("sign " + purpose + "\x00" + text)
+}
