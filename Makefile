@@ -5,10 +5,12 @@
 # All tests, under the race detector, on SQLite and PostgreSQL, with Chromium.
 # Installs what is missing where it can; CI=true fails instead of skipping.
 # The detector watches everything but SQLite's translated C, whose memory is
-# its own and which runs six times as long under it.
+# its own and which runs six times as long under it. Tests that run beside each
+# other mostly wait, for programs, disks and receivers: hence more of them than
+# processors.
 test:
 	@scripts/prepare
-	@scripts/with-postgres go test -race -gcflags='modernc.org/sqlite/lib=-race=false' -timeout 15m ./...
+	@scripts/with-postgres go test -race -gcflags='modernc.org/sqlite/lib=-race=false' -timeout 15m -parallel 6 ./...
 
 # What a machine can see in the source.
 check: verify bin/golangci-lint

@@ -57,6 +57,7 @@ func openSandbox(t *testing.T) (file string, said credentials) {
 // flow: authorize, exchange, profile, refresh, a wrong exchange, revocation.
 // Their versions are those of testdata/clients/package-lock.json.
 func TestClientsOfOthers(t *testing.T) {
+	t.Parallel()
 	if !installed(t, "npm") {
 		t.Skip("npm is not installed")
 	}
@@ -94,6 +95,7 @@ func TestClientsOfOthers(t *testing.T) {
 // TestGoClient takes golang.org/x/oauth2 the same way. It sends each failing
 // exchange twice, once in each style of client authentication.
 func TestGoClient(t *testing.T) {
+	t.Parallel()
 	_, said := openSandbox(t)
 	learner := &learner{said: said}
 	for version, scopes := range map[string][]string{"v1": {"name:read", "email:read"}, "v2": {"profile:read"}} {

@@ -67,14 +67,20 @@ func openShop(t *testing.T, place string) *shop {
 	return s
 }
 
+// freeAddress gives an address that stays free until a server takes it, and
+// again while that server is down: its port is below those that the system
+// hands out by itself, to other tests too.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // serve starts the server and waits until it answers.
@@ -122,7 +128,7 @@ func (s *shop) send(method, path, key string, body, into any) (int, error) {
 	if key != "" {
 		r.Header.Set("Idempotency-Key", key)
 	}
-	client := http.Client{Timeout: 10 * time.Second}
+	client := http.Client{Timeout: patience}
 	answer, err := client.Do(r)
 	if err != nil {
 		return 0, err
@@ -195,6 +201,7 @@ func (s *shop) trade(t *testing.T, writer int, stop <-chan struct{}) (sold []int
 // school while others write, and while the server and the script itself are
 // killed again and again. In the end the copy is the school.
 func TestTheFeedMissesNothing(t *testing.T) {
+	t.Parallel()
 	if !installed(t, "node") {
 		t.Skip("node is not installed")
 	}
@@ -333,11 +340,13 @@ func (s *shop) compare(t *testing.T, file string) int {
 // again, between a sale and its dispatch, and between sending and noting,
 // delivers every event at least once, under one id.
 func TestR17_KilledBetweenCommitAndDelivery(t *testing.T) {
+	t.Parallel()
 	for _, engine := range []struct {
 		name   string
 		cycles int
 	}{{"sqlite", 100}, {"postgres", 20}} {
 		t.Run(engine.name, func(t *testing.T) {
+			t.Parallel()
 			place := filepath.Join(t.TempDir(), "data")
 			if engine.name == "postgres" {
 				place = storetest.Postgres(t)

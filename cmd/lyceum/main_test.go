@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -63,22 +64,12 @@ func underRace() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// Waiting is bounded by patience, which is far more than anything takes.
-const (
-	patience = 60 * time.Second
-	pause    = 2 * time.Millisecond
-)
+// patience is how long a test waits at most.
+const patience = storetest.Patience
 
-// await asks until the answer is yes. It is where tests wait, and the only
-// place.
-func await(done func() bool) bool {
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(pause) {
-		if done() {
-			return true
-		}
-	}
-	return done()
-}
+// await is how tests and stories wait for what happens in the background, and
+// the only way.
+func await(done func() bool) bool { return storetest.Await(done) }
 
 // process is a program that runs beside a test.
 type process struct {

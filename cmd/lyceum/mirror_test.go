@@ -129,6 +129,7 @@ func (a asker) lectures(t testing.TB, course string) (paths []string) {
 // TestMirror copies a sandbox through a door that closes again and again, and
 // holds every answer of the copy to the original's.
 func TestMirror(t *testing.T) {
+	t.Parallel()
 	said := sandbox(t, "--transactions", "300")
 	original := asker{said.BaseURL, said.APIKey}
 	dir, keys := newSchool(t), t.TempDir()
@@ -180,12 +181,7 @@ func TestMirror(t *testing.T) {
 func serve(t *testing.T, dir string) asker {
 	t.Helper()
 	key := strings.TrimSpace(command(t, "apikey", "create", "--data", dir, "--name", "compare"))
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	_ = listener.Close()
+	address := freeAddress(t)
 	p, err := launch(exec.Command("lyceum", "serve", "--data", dir, "--addr", address, "--rate-limit", "0"))
 	if err != nil {
 		t.Fatal(err)
@@ -230,6 +226,7 @@ func compare(t *testing.T, original, copied asker, said credentials) {
 
 // TestMirrorRefuses: what cannot be, in a sentence that says what to do.
 func TestMirrorRefuses(t *testing.T) {
+	t.Parallel()
 	dir, folder := newSchool(t), t.TempDir()
 	key, state := filepath.Join(folder, "key"), filepath.Join(folder, "state")
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -286,6 +283,7 @@ func TestMirrorRefuses(t *testing.T) {
 
 // TestMirrorIsInterrupted while the other server thinks.
 func TestMirrorIsInterrupted(t *testing.T) {
+	t.Parallel()
 	dir, key := newSchool(t), filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(key, []byte("secret-key"), 0o600); err != nil {
 		t.Fatal(err)

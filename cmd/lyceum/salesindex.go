@@ -110,26 +110,40 @@ func leaveRoom(indexes int64) {
 
 // measureIndex lets the metrics tell how the indexes do.
 func measureIndex(m *server.Metrics, store *salesindex.Store) {
-	for _, gauge := range []struct {
-		name, help string
-		value      func(salesindex.Stats) int64
-	}{
-		{"lyceum_sales_index_schools", "Schools whose list of sales is answered from memory.", func(s salesindex.Stats) int64 { return s.Schools }},
-		{"lyceum_sales_index_building", "Indexes of sales that are being built or wait for it.", func(s salesindex.Stats) int64 { return s.Building }},
-		{"lyceum_sales_index_sales", "Sales in the indexes.", func(s salesindex.Stats) int64 { return s.Sales }},
-		{"lyceum_sales_index_bytes", "Memory of the indexes.", func(s salesindex.Stats) int64 { return s.Bytes }},
-		{"lyceum_sales_index_lag_entries", "Entries of its journal that an index does not know yet, of the school with the most.", func(s salesindex.Stats) int64 { return s.Behind }},
-	} {
-		m.Gauge(gauge.name, gauge.help, func() int64 { return gauge.value(store.Stats()) })
-	}
-	for _, counter := range []struct {
-		name, help string
-		value      func(salesindex.Stats) int64
-	}{
-		{"lyceum_sales_index_hits_total", "Lists of sales that an index answered.", func(s salesindex.Stats) int64 { return s.Hits }},
-		{"lyceum_sales_index_misses_total", "Lists of sales that the database answered.", func(s salesindex.Stats) int64 { return s.Misses }},
-		{"lyceum_sales_index_failures_total", "Indexes of sales that could not be built.", func(s salesindex.Stats) int64 { return s.Failures }},
-	} {
-		m.Count(counter.name, counter.help, func() int64 { return counter.value(store.Stats()) })
-	}
+	type stats = salesindex.Stats
+	server.Measure(m, store.Stats, []server.Figure[stats]{
+		{
+			Name: "lyceum_sales_index_schools", Help: "Schools whose list of sales is answered from memory.",
+			Value: func(s stats) int64 { return s.Schools },
+		},
+		{
+			Name: "lyceum_sales_index_building", Help: "Indexes of sales that are being built or wait for it.",
+			Value: func(s stats) int64 { return s.Building },
+		},
+		{
+			Name: "lyceum_sales_index_sales", Help: "Sales in the indexes.",
+			Value: func(s stats) int64 { return s.Sales },
+		},
+		{
+			Name: "lyceum_sales_index_bytes", Help: "Memory of the indexes.",
+			Value: func(s stats) int64 { return s.Bytes },
+		},
+		{
+			Name:  "lyceum_sales_index_lag_entries",
+			Help:  "Entries of its journal that an index does not know yet, of the school with the most.",
+			Value: func(s stats) int64 { return s.Behind },
+		},
+		{
+			Name: "lyceum_sales_index_hits_total", Help: "Lists of sales that an index answered.", Rises: true,
+			Value: func(s stats) int64 { return s.Hits },
+		},
+		{
+			Name: "lyceum_sales_index_misses_total", Help: "Lists of sales that the database answered.", Rises: true,
+			Value: func(s stats) int64 { return s.Misses },
+		},
+		{
+			Name: "lyceum_sales_index_failures_total", Help: "Indexes of sales that could not be built.", Rises: true,
+			Value: func(s stats) int64 { return s.Failures },
+		},
+	})
 }

@@ -38,10 +38,14 @@ import (
 //	                                  sandbox --json, KEY. Its output is in
 //	                                  NAME.out and NAME.err
 //	stopserver [-INT] NAME            end it; it must exit with 0
-//	get [-h HEADER]… [-o FILE] [-until STATUS] [-ca FILE] URL
+//	get [-h HEADER]… [-o FILE] [-until STATUS] [-contains PATTERN] [-each URL] [-ca FILE] URL
 //	                                  print status, headers and body; -o puts
-//	                                  the body in a file instead
-//	send METHOD PATH [BODY]           ask BASE with KEY; print status and body
+//	                                  the body in a file instead. -until and
+//	                                  -contains ask again until it is so, and
+//	                                  each time -each first
+//	send [-contains PATTERN] METHOD PATH [BODY]
+//	                                  ask BASE with KEY; print status and body;
+//	                                  -contains asks again until it is so
 //	receive FILE                      start a receiver of webhooks at HOOK, which
 //	                                  adds each message to a file, a line each
 //	verified FILE SECRET N            wait until a file has N messages; they must
@@ -208,9 +212,9 @@ func scriptGet(ts *testscript.TestScript, args []string) {
 	flags := flag.NewFlagSet("get", flag.ContinueOnError)
 	flags.Var(&headers, "h", "")
 	output, until, ca := flags.String("o", "", ""), flags.Int("until", 0, ""), flags.String("ca", "", "")
-	contains := flags.String("contains", "", "")
+	contains, each := flags.String("contains", "", ""), flags.String("each", "", "")
 	ts.Check(flags.Parse(args))
-	usage(ts, flags.NArg() == 1, "get [-h HEADER]… [-o FILE] [-until STATUS] [-contains PATTERN] [-ca FILE] URL")
+	usage(ts, flags.NArg() == 1, "get [-h HEADER]… [-o FILE] [-until STATUS] [-contains PATTERN] [-each URL] [-ca FILE] URL")
 	client := &http.Client{
 		Timeout: patience, Transport: transport(ts, *ca),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -220,6 +224,9 @@ func scriptGet(ts *testscript.TestScript, args []string) {
 	pattern, err := regexp.Compile("(?m)" + *contains)
 	ts.Check(err)
 	ask := func() bool {
+		if *each != "" {
+			fetch(ts, client, *each, headers)
+		}
 		status, text, body = fetch(ts, client, flags.Arg(0), headers)
 		return (*until == 0 || status == *until) && pattern.Match(body)
 	}

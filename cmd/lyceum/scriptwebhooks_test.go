@@ -22,12 +22,30 @@ import (
 )
 
 func scriptSend(ts *testscript.TestScript, args []string) {
-	usage(ts, len(args) == 2 || len(args) == 3, "send METHOD PATH [BODY]")
+	contains := regexp.MustCompile("")
+	if len(args) > 2 && args[0] == "-contains" {
+		contains, args = regexp.MustCompile(args[1]), args[2:]
+	}
+	usage(ts, len(args) == 2 || len(args) == 3, "send [-contains PATTERN] METHOD PATH [BODY]")
 	body := ""
 	if len(args) == 3 {
 		body = args[2]
 	}
-	r, err := http.NewRequestWithContext(context.Background(), args[0], ts.Getenv("BASE")+args[1], strings.NewReader(body))
+	var status string
+	var text []byte
+	found := await(func() bool {
+		status, text = sendOnce(ts, args[0], args[1], body)
+		return contains.Match(text)
+	})
+	if !found {
+		ts.Fatalf("%s never answers with %q:\n%s", args[1], contains, text)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("answer.json"), text, 0o600))
+	fmt.Fprintf(ts.Stdout(), "%s\n%s\n", status, text)
+}
+
+func sendOnce(ts *testscript.TestScript, method, path, body string) (status string, text []byte) {
+	r, err := http.NewRequestWithContext(context.Background(), method, ts.Getenv("BASE")+path, strings.NewReader(body))
 	ts.Check(err)
 	r.Header.Set("apiKey", ts.Getenv("KEY"))
 	if body != "" {
@@ -36,10 +54,9 @@ func scriptSend(ts *testscript.TestScript, args []string) {
 	answer, err := http.DefaultClient.Do(r)
 	ts.Check(err)
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	text, err = io.ReadAll(answer.Body)
 	ts.Check(err)
-	ts.Check(os.WriteFile(ts.MkAbs("answer.json"), text, 0o600))
-	fmt.Fprintf(ts.Stdout(), "%s\n%s\n", answer.Status, text)
+	return answer.Status, text
 }
 
 // scriptField reads a path such as sale.transactions.0.id.

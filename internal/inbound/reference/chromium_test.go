@@ -35,7 +35,7 @@ func browser(t *testing.T) context.Context {
 	if err := chromedp.Do(tab); err != nil {
 		t.Fatal(err)
 	}
-	limited, cancel := context.WithTimeout(tab, time.Minute)
+	limited, cancel := context.WithTimeout(tab, 8*time.Minute)
 	t.Cleanup(cancel)
 	return limited
 }

@@ -51,9 +51,47 @@ func (m *Metrics) Count(name, help string, value func() int64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value()) }))
 }
 
-// Gauge adds a number that rises and falls and that something else keeps.
-func (m *Metrics) Gauge(name, help string, value func() int64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) }))
+// Figure is one number of a state S that something else keeps.
+type Figure[S any] struct {
+	Name, Help string
+	Rises      bool // and never falls
+	Value      func(S) int64
+}
+
+// Measure adds the figures of a state. The state is read once for each scrape,
+// so that the figures belong to one moment.
+func Measure[S any](m *Metrics, state func() S, figures []Figure[S]) {
+	c := &measured[S]{state: state, figures: figures}
+	for _, f := range figures {
+		c.about = append(c.about, prometheus.NewDesc(f.Name, f.Help, nil, nil))
+	}
+	m.registry.MustRegister(c)
+}
+
+// measured is a state with its figures.
+type measured[S any] struct {
+	state   func() S
+	figures []Figure[S]
+	about   []*prometheus.Desc // of each figure
+}
+
+// Describe implements prometheus.Collector.
+func (c *measured[S]) Describe(to chan<- *prometheus.Desc) {
+	for _, about := range c.about {
+		to <- about
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *measured[S]) Collect(to chan<- prometheus.Metric) {
+	state := c.state()
+	for i, f := range c.figures {
+		kind := prometheus.GaugeValue
+		if f.Rises {
+			kind = prometheus.CounterValue
+		}
+		to <- prometheus.MustNewConstMetric(c.about[i], kind, float64(f.Value(state)))
+	}
 }
 
 // Handler serves the metrics as Prometheus text.

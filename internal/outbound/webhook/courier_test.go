@@ -55,7 +55,7 @@ func newPost(t *testing.T, store lyceum.Store) *post {
 	p := &post{store: store, now: time.Now().UTC().Truncate(time.Second)}
 	lessons := learning.New(store, p.clock)
 	p.sales = sales.New(store, p.clock, lessons, people.New(store, p.clock))
-	sender := New(Options{Loopback: true, Timeout: 2 * time.Second})
+	sender := New(Options{Loopback: true, Timeout: time.Minute})
 	p.events = events.New(store, p.clock, events.Options{
 		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: sender.CheckURL, Render: (&Writer{Store: store}).Object, Envelope: Envelope,
 	})
@@ -76,7 +76,7 @@ func newPost(t *testing.T, store lyceum.Store) *post {
 
 func (p *post) newCourier() *Courier {
 	return &Courier{
-		Events: p.events, Sender: New(Options{Loopback: true, Timeout: 2 * time.Second}), Log: slog.New(slog.DiscardHandler),
+		Events: p.events, Sender: New(Options{Loopback: true, Timeout: time.Minute}), Log: slog.New(slog.DiscardHandler),
 		Changed: func() <-chan struct{} { return p.store.Changed(0) },
 	}
 }

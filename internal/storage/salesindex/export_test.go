@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // Shrink makes blocks, tails, lists and segments small for a test.
@@ -23,14 +24,22 @@ func Shorten(t testing.TB) {
 	t.Cleanup(func() { maxBacklog, closeTimeout = m, c })
 }
 
-// Settle waits until the list of a school is answered from its index.
+// Patient lets indexes answer while the journal is slow to tell what has come,
+// as it is on a busy machine. It is called before any test.
+func Patient() { trustPause = time.Minute }
+
+// Impatient undoes Patient for a test that is about a journal that hangs.
+func Impatient(t testing.TB) {
+	trustPause = followPause
+	t.Cleanup(Patient)
+}
+
+// Settle waits until the list of a school is answered from its index, if it can
+// have one.
 func (s *Store) Settle(t testing.TB, id lyceum.SchoolID) {
 	t.Helper()
-	for s.ask(id) == nil {
-		if s.ctx.Err() != nil || s.failed.Load() > 0 {
-			return
-		}
-		time.Sleep(time.Millisecond)
+	if !storetest.Await(func() bool { return s.ask(id) != nil || s.ctx.Err() != nil || s.failed.Load() > 0 }) {
+		t.Fatalf("school %d has no index", id)
 	}
 }
 

@@ -21,7 +21,7 @@ func (s *Store) follow() {
 		if s.unasked() {
 			continue
 		}
-		late := time.AfterFunc(followPause, s.distrust)
+		late := time.AfterFunc(trustPause, s.distrust)
 		last, err := s.LastEntries(s.ctx)
 		late.Stop()
 		if err != nil {
@@ -151,7 +151,7 @@ func (s *Store) evict(but *school, before time.Time) bool {
 // Stats is how the indexes of a store do.
 type Stats struct {
 	Schools  int64 // whose list is answered from an index
-	Building int64
+	Building int64 // schools whose index is being built or waits for it, and does not answer yet
 	Sales    int64
 	Bytes    int64
 	Behind   int64 // entries of journals not looked at yet, of the school with the most
@@ -160,16 +160,18 @@ type Stats struct {
 	Failures int64 // indexes that could not be built
 }
 
-// Stats tells how the indexes do.
+// Stats tells how the indexes do. A school counts as answered or as being built,
+// never as both: the snapshot is saved by whoever built the index, while it
+// answers.
 func (s *Store) Stats() Stats {
 	stats := Stats{Hits: s.hits.Load(), Misses: s.misses.Load(), Failures: s.failed.Load()}
 	for k := range s.each {
-		if k.building.Load() {
-			stats.Building++
-		}
+		building := k.building.Load() // before ready, which is set while it is true
 		if x := k.ready.Load(); x != nil {
 			stats.Schools++
 			stats.Sales += int64(x.Len())
+		} else if building {
+			stats.Building++
 		}
 		stats.Bytes += k.bytes.Load()
 		stats.Behind = max(stats.Behind, k.behind.Load())

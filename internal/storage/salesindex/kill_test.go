@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, saveOn(path))
 		os.Exit(1)
 	}
+	salesindex.Patient()
 	os.Exit(m.Run())
 }
 

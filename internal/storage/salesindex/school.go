@@ -219,7 +219,7 @@ func (s *Store) advance(k *school) error {
 }
 
 func (s *Store) read(k *school) error {
-	late := time.AfterFunc(followPause, func() { k.ready.Store(nil) })
+	late := time.AfterFunc(trustPause, func() { k.ready.Store(nil) })
 	defer late.Stop()
 	after, err := s.rejoin(k)
 	if err != nil {

@@ -47,6 +47,10 @@ type Options struct {
 // and half of what is promised.
 const followPause = 500 * time.Millisecond
 
+// trustPause is how long an index answers while the journal is asked what has
+// come.
+var trustPause = followPause
+
 // closeTimeout is how long Close asks the database what snapshots are of.
 var closeTimeout = 5 * time.Second
 

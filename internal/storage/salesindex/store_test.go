@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -76,10 +78,8 @@ func TestSuite(t *testing.T) {
 // await waits until something is so.
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
+	if !storetest.Await(is) {
+		t.Fatalf("never: %s", what)
 	}
 }
 
@@ -394,5 +394,36 @@ func TestManyChangesAtOnce(t *testing.T) {
 	same(t, s, below, school, 4)
 	if fmt.Sprint(s.Answering()) != fmt.Sprint([]lyceum.SchoolID{school}) {
 		t.Error("the index does not answer")
+	}
+}
+
+// onLog calls a function for each message of a log.
+type onLog struct {
+	slog.Handler
+
+	call func(message string)
+}
+
+func (l onLog) Handle(_ context.Context, r slog.Record) error {
+	l.call(r.Message)
+	return nil
+}
+
+// TestStatsTellOneState: an index that answers is not told as being built, also
+// while the one that built it is not done.
+func TestStatsTellOneState(t *testing.T) {
+	var s *salesindex.Store
+	told := make(chan salesindex.Stats, 1)
+	log := onLog{slog.NewTextHandler(io.Discard, nil), func(message string) {
+		if message == "sales index ready" {
+			told <- s.Stats()
+		}
+	}}
+	s = over(t, openSQLite(t), salesindex.Options{Memory: enough, Log: slog.New(log)})
+	school := storetest.MakeSchool(t, s)
+	storetest.Ledger(t, s, school, 5, 100)
+	s.Settle(t, school)
+	if stats := <-told; stats.Schools != 1 || stats.Building != 0 || stats.Sales != 100 || stats.Behind != 0 {
+		t.Errorf("%+v, want one school that answers and none that is built", stats)
 	}
 }

@@ -129,6 +129,7 @@ func TestJournalThatGoesAnotherWay(t *testing.T) {
 // TestDatabaseThatHangs: while nobody knows what has come, the database is
 // asked for the list.
 func TestDatabaseThatHangs(t *testing.T) {
+	salesindex.Impatient(t)
 	store := openSQLite(t)
 	var hangs atomic.Bool
 	woken := make(chan struct{})

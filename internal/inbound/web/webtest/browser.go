@@ -24,8 +24,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long one browser may take for all its pages.
-const patience = 3 * time.Minute
+const (
+	// browsing is how long one browser may take for all its pages: a browser
+	// that hangs ends its test, and not the whole run.
+	browsing = 8 * time.Minute
+	// patience is how long Until waits.
+	patience = time.Minute
+)
 
 // Browser starts a Chromium with a profile of its own and gives a tab of it.
 // Without Chromium the test is skipped, but not where the environment says
@@ -46,7 +51,7 @@ func Browser(t testing.TB) context.Context {
 	tab, closeTab := chromedp.NewContext(allocator)
 	t.Cleanup(closeTab)
 	Do(t, tab)
-	limited, cancel := context.WithTimeout(tab, patience)
+	limited, cancel := context.WithTimeout(tab, browsing)
 	t.Cleanup(cancel)
 	return limited
 }
@@ -88,10 +93,11 @@ func Eval[T any](t testing.TB, tab context.Context, expression string) T {
 	return value
 }
 
-// Until waits for an expression to be true, five seconds at most.
+// Until waits for an expression to be true. What a page does by itself is waited
+// for with it.
 func Until(t testing.TB, tab context.Context, expression string) {
 	t.Helper()
-	for range 200 {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		value, err := chromedp.Run(tab, chromedp.Evaluate[bool]("!!("+expression+")"))
 		if err == nil && value { // between two pages there is nothing to ask
 			return
