@@ -88,7 +88,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 		}
 		defer scraped.Close()
 	}
-	release, err := c.lock()
+	release, err := c.lock(c.SecretKeyFile)
 	if err != nil {
 		return err
 	}
@@ -113,6 +113,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 	}
 	go keys.watch(p.ctx, p.log)
 	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, ring: keys.ring, sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks})})
+	measureStorage(service.metrics, kept)
 	letters, err := c.sender(p)
 	if err != nil {
 		return err
