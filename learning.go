@@ -28,7 +28,8 @@ type Contents struct {
 	Lectures []Lecture
 }
 
-// AttachmentKind is what an attachment is.
+// AttachmentKind is what an attachment is: one of the contract's kinds, or
+// another word that an import brought.
 type AttachmentKind string
 
 // The kinds of the contract.
@@ -38,14 +39,14 @@ const (
 	VideoAttachment          AttachmentKind = "video"
 	AudioAttachment          AttachmentKind = "audio"
 	ImageAttachment          AttachmentKind = "image"
-	PDFAttachment            AttachmentKind = "pdf"
+	PDFAttachment            AttachmentKind = "pdf_embed"
 	QuizAttachment           AttachmentKind = "quiz"
 	CodeDisplayAttachment    AttachmentKind = "code_display"
 	CodeEmbedAttachment      AttachmentKind = "code_embed"
 	UpsellAttachment         AttachmentKind = "upsell"
 )
 
-// AttachmentKinds lists every kind.
+// AttachmentKinds lists the kinds of the contract.
 func AttachmentKinds() []AttachmentKind {
 	return []AttachmentKind{
 		TextAttachment, NativeCommentsAttachment, VideoAttachment, AudioAttachment, ImageAttachment,
@@ -77,7 +78,7 @@ type Quiz struct {
 // Question is one question of a quiz. Its JSON is the contract's.
 type Question struct {
 	Question       string   `json:"question"`
-	QuestionType   string   `json:"question_type"` // single or multiple
+	QuestionType   string   `json:"question_type"` // single, multiple, fill_blank, matching, or another word
 	Answers        []string `json:"answers"`
 	CorrectAnswers []string `json:"correct_answers"`
 	Graded         bool     `json:"graded"`

@@ -20,12 +20,13 @@ type Hasher func(ctx context.Context, password string) (lyceum.Opt[string], erro
 // rules"); search_after has no end.
 const reach = 10_000
 
-// List lists users by ascending id. With f.After the page's number must be 1.
+// List lists users by ascending id. With f.After, which says where to begin,
+// the page's number is 1 whatever it was.
 func (s *Service) List(ctx context.Context, school lyceum.SchoolID, f lyceum.UserFilter, p lyceum.Page) (lyceum.UserListing, error) {
 	switch {
-	case f.After.Present && p.Number != 1:
-		return lyceum.UserListing{}, lyceum.InvalidFields(lyceum.FieldError{Field: "page", Message: "must be 1 beside search_after, which says where to begin"})
-	case !f.After.Present && p.Offset() >= reach:
+	case f.After.Present:
+		p.Number = 1
+	case p.Offset() >= reach:
 		return lyceum.UserListing{}, lyceum.InvalidFields(lyceum.FieldError{
 			Field: "page", Message: "reaches to the 10,000th user; go on with search_after, the last id of the page before",
 		})
