@@ -54,6 +54,19 @@ func AttachmentKinds() []AttachmentKind {
 	}
 }
 
+// IsWord tells whether a text can be the kind of an attachment or the type of a
+// question: 1 to 64 letters of ASCII, digits, _ and -.
+func IsWord(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return 0 < len(s) && len(s) <= 64
+}
+
 // Attachment is a part of a lecture.
 type Attachment struct {
 	ID            AttachmentID

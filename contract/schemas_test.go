@@ -399,11 +399,11 @@ var v2Schemas = map[string]string{
 		position int32
 		section_id int32
 		attachments []Attachment`,
-	"Attachment":     v1Schemas["Attachment"],
+	"Attachment": v1Schemas["Attachment"],
 	"AttachmentQuiz": `
 		id int32
 		questions []QuizQuestion`,
-	"QuizQuestion":   v1Schemas["QuizQuestion"],
+	"QuizQuestion": v1Schemas["QuizQuestion"],
 	"OneCompletion": `
 		data Completion`,
 	"Completion": `

@@ -112,14 +112,14 @@ func countOf(t *rapid.T, name string) int32 { return rapid.Int32Range(0, math.Ma
 
 func attachmentOf(t *rapid.T) lyceum.Attachment {
 	a := lyceum.Attachment{
-		ID: idOf[lyceum.AttachmentID](t, "id"), Lecture: idOf[lyceum.LectureID](t, "lecture"), Name: optOf(t, "name", textOf), Kind: rapid.SampledFrom(lyceum.AttachmentKinds()).Draw(t, "kind"),
+		ID: idOf[lyceum.AttachmentID](t, "id"), Lecture: idOf[lyceum.LectureID](t, "lecture"), Name: optOf(t, "name", textOf), Kind: rapid.SampledFrom(append(lyceum.AttachmentKinds(), "file", "open_response_question")).Draw(t, "kind"),
 		URL: optOf(t, "url", textOf), Text: optOf(t, "text", textOf), Position: optOf(t, "position", idOf[int32]), FileSize: optOf(t, "size", countOf), FileExtension: optOf(t, "extension", textOf),
 	}
 	if rapid.Bool().Draw(t, "quiz") {
 		a.Quiz = &lyceum.Quiz{ID: idOf[lyceum.QuizID](t, "quiz"), Questions: []lyceum.Question{}}
 		for range rapid.IntRange(0, 2).Draw(t, "questions") {
 			a.Quiz.Questions = append(a.Quiz.Questions, lyceum.Question{
-				Question: textOf(t, "question"), QuestionType: rapid.SampledFrom([]string{"single", "multiple"}).Draw(t, "type"),
+				Question: textOf(t, "question"), QuestionType: rapid.SampledFrom([]string{"single", "multiple", "fill_blank", "matching"}).Draw(t, "type"),
 				Answers: []string{textOf(t, "answer"), "b"}, CorrectAnswers: []string{textOf(t, "correct")}, Graded: boolOf(t, "graded"),
 			})
 		}

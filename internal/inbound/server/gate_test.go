@@ -45,8 +45,8 @@ func TestEnrollmentsStandOnOnePage(t *testing.T) {
 			var list struct {
 				Enrollments []struct {
 					UserID int `json:"user_id"`
-				}
-				Meta map[string]int
+				} `json:"enrollments"`
+				Meta map[string]int `json:"meta"`
 			}
 			if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil {
 				t.Fatal(err)

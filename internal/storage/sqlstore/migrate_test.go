@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -82,6 +83,34 @@ func TestSchoolsFromBeforeTimeZones(t *testing.T) {
 			storetest.Write(t, store, 7, func(tx lyceum.Tx) error { return tx.SetTimeZone("Asia/Tokyo") })
 			if got, err = store.GetSchool(t.Context(), 7); err != nil || got.TimeZone != "Asia/Tokyo" {
 				t.Errorf("after a change: %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// A PDF that was kept as pdf is one of the contract's kind, and nothing else
+// changes its kind.
+func TestPDFsFromBeforePDFEmbed(t *testing.T) {
+	t.Parallel()
+	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := oldDatabase(t, postgres, 6,
+				"INSERT INTO schools (school_id, name, created_at) VALUES (1, 'Fernwood', 0)",
+				"INSERT INTO courses (school_id, course_id, name, is_published, created_at, updated_at) VALUES (1, 1, 'Pottery', 1, 0, 0)",
+				"INSERT INTO lecture_sections (school_id, lecture_section_id, course_id, name, is_published, position) VALUES (1, 1, 1, 'Wheel', 1, 1)",
+				"INSERT INTO lectures (school_id, lecture_id, course_id, lecture_section_id, is_published, position) VALUES (1, 1, 1, 1, 1, 1)",
+				"INSERT INTO attachments (school_id, attachment_id, lecture_id, kind, position) VALUES (1, 1, 1, 'pdf', 1), (1, 2, 1, 'image', 2), (1, 3, 1, 'pdf_embed', 3)")
+			all, err := store.FindAttachments(t.Context(), 1, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var kinds []lyceum.AttachmentKind
+			for _, a := range all {
+				kinds = append(kinds, a.Kind)
+			}
+			if want := []lyceum.AttachmentKind{lyceum.PDFAttachment, lyceum.ImageAttachment, lyceum.PDFAttachment}; !slices.Equal(kinds, want) {
+				t.Errorf("the kinds are %v, want %v", kinds, want)
 			}
 		})
 	}
