@@ -11,7 +11,7 @@ type Told<O, Status extends number = 200> = O extends { responses: { [S in Statu
 async function ask<Body>(path: string, query: object = {}, method = 'GET', body?: object): Promise<Body> {
   const address = `http://127.0.0.1:8080${path}?${new URLSearchParams(Object.entries(query).map(([k, v]) => [k, String(v)]))}`;
   const headers = { apiKey: 'key', 'Content-Type': 'application/json' };
-  return (await fetch(address, { method, headers, body: body && JSON.stringify(body) })).json() as Promise<Body>;
+  return (await fetch(address, { method, headers, redirect: 'error', body: body && JSON.stringify(body) })).json() as Promise<Body>;
 }
 
 const wanted: Asked<V1['ListCourses']> = { name: 'watercolour', is_published: true, per: 100 };
