@@ -26,7 +26,7 @@ func (a *Accounts) Forgotten(ctx context.Context, school lyceum.SchoolID, email 
 	if err != nil {
 		return "", lyceum.User{}, err
 	}
-	link, err = a.NewPasswordLink(ctx, school, user.ID, userActor(user.ID))
+	link, err = a.newLink(ctx, school, user.ID, lyceum.ForgotPassword, userActor(user.ID))
 	return link, user, err
 }
 

@@ -305,7 +305,7 @@ func (o *OAuth) Exchange(ctx context.Context, client Client, code, redirectURI, 
 		return Tokens{}, err
 	}
 	now := o.clock()
-	if standing.App.ID != app.ID || !standing.Good() || !now.Before(kept.ExpiresAt) ||
+	if standing.App.ID != app.ID || !standing.Good() || kept.Expired(now) ||
 		redirectURI != kept.RedirectURL || kept.RedirectURL != app.RedirectURL {
 		return Tokens{}, errGrant
 	}
@@ -315,7 +315,7 @@ func (o *OAuth) Exchange(ctx context.Context, client Client, code, redirectURI, 
 	tokens, issue := o.mint(school, standing.Grant, standing.Grant.Scopes, now)
 	replayed := false
 	err = o.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: appActor(app.ID)}, func(tx lyceum.Tx) error {
-		spent, err := tx.SpendCode(hash, now)
+		spent, err := tx.SpendCode(hash, now, now.Add(RefreshAbsolute))
 		if err != nil {
 			return err
 		}
@@ -374,7 +374,7 @@ func (o *OAuth) mint(school lyceum.SchoolID, grant lyceum.Grant, scopes lyceum.S
 			Hash: HashSecret(tokens.RefreshToken), Grant: grant.ID, Scopes: grant.Scopes, CreatedAt: now, UsedAt: now, Family: now,
 		}
 		if old != nil {
-			refresh.Family = old.Family
+			refresh.Family, refresh.Parent = old.Family, lyceum.Some(old.Hash)
 		}
 		if err := tx.CreateRefreshToken(refresh); err != nil {
 			return err

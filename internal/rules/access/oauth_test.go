@@ -495,9 +495,11 @@ func TestE1_E2_RefreshTokenIsTheAppsOwnAndNarrows(t *testing.T) {
 	})
 }
 
-func (o *office) rotate(t *testing.T) {
+func (o *office) rotate(t *testing.T) { o.rotating(t, true) }
+
+func (o *office) rotating(t *testing.T, on bool) {
 	t.Helper()
-	form := access.AppForm{Name: "Ledger", RedirectURL: callback, Version: lyceum.V1, RotateRefreshTokens: true}
+	form := access.AppForm{Name: "Ledger", RedirectURL: callback, Version: lyceum.V1, RotateRefreshTokens: on}
 	app, err := o.apps.Change(t.Context(), o.school, o.app[lyceum.V1].ID, form, "test")
 	if err != nil {
 		t.Fatal(err)

@@ -228,9 +228,18 @@ func (a *Accounts) SignOut(ctx context.Context, school lyceum.SchoolID, text str
 	})
 }
 
-// NewPasswordLink makes a one-time link for a user to set a password with, and
-// ends the ones made before. The text is a secret for the user alone.
+// maxOpenLinks is how many links of one purpose a user has at most that nobody
+// used. A further one ends the oldest.
+const maxOpenLinks = 5
+
+// NewPasswordLink makes a one-time link for a user to set a password with. The
+// ones made before stay good until one is used. The text is a secret for the
+// user alone.
 func (a *Accounts) NewPasswordLink(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, actor string) (string, error) {
+	return a.newLink(ctx, school, user, lyceum.SetPassword, actor)
+}
+
+func (a *Accounts) newLink(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, purpose lyceum.LinkPurpose, actor string) (string, error) {
 	kept, err := a.store.GetUser(ctx, school, user)
 	if err != nil {
 		return "", err
@@ -241,10 +250,10 @@ func (a *Accounts) NewPasswordLink(ctx context.Context, school lyceum.SchoolID, 
 	now := a.clock()
 	text := secretText(linkPrefix, school, a.entropy())
 	err = a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
-		if err := tx.EndLinks(user); err != nil {
+		if err := tx.TrimLinks(user, purpose, maxOpenLinks-1); err != nil {
 			return err
 		}
-		return tx.CreateLink(lyceum.Link{Hash: HashSecret(text), User: user, Purpose: lyceum.SetPassword, CreatedAt: now, ExpiresAt: now.Add(LinkLifetime)})
+		return tx.CreateLink(lyceum.Link{Hash: HashSecret(text), User: user, Purpose: purpose, CreatedAt: now, ExpiresAt: now.Add(LinkLifetime)})
 	})
 	return text, err
 }
@@ -270,7 +279,7 @@ func (a *Accounts) Link(ctx context.Context, school lyceum.SchoolID, text string
 }
 
 // SetPassword spends a one-time link on a new password. It ends the user's
-// sessions and what apps were granted (RFC 9700, section 4.14.2).
+// other links and sessions and what apps were granted (RFC 9700, section 4.14.2).
 func (a *Accounts) SetPassword(ctx context.Context, school lyceum.SchoolID, text, password string) (lyceum.User, error) {
 	user, err := a.Link(ctx, school, text)
 	if err != nil {
@@ -299,6 +308,9 @@ func (a *Accounts) SetPassword(ctx context.Context, school lyceum.SchoolID, text
 		user = found[user.ID]
 		user.PasswordHash = hash
 		if _, err := tx.SaveUsers([]lyceum.User{user}); err != nil {
+			return err
+		}
+		if err := tx.EndLinks(user.ID); err != nil {
 			return err
 		}
 		if err := tx.EndSessions(user.ID); err != nil {
