@@ -121,7 +121,7 @@ var notices = map[string]string{
 	"registered":   "This app is registered already: the form was sent twice. Its secret was shown the first time and cannot be shown again; if it is lost, give the app a new one below.",
 	"rotated":      "The app has its new secret already: the form was sent twice. The secret was shown the first time and cannot be shown again; if it is lost, give the app another one below.",
 	"revoked":      "The key is revoked. It is refused from now on.",
-	"linked":       "A link is made already: the form was sent twice. It was shown the first time and cannot be shown again; if it is lost, make another, which ends the first.",
+	"linked":       "A link is made already: the form was sent twice. It was shown the first time and cannot be shown again; if it is lost, make another and use it, which ends the first.",
 	"refunded":     "The refund is in the books. Lyceum moves no money: pay the buyer back in your payment system, too.",
 	"canceled":     "The sale is cancelled. Make sure that your payment system charges the buyer no more.",
 	"hook-created": "This webhook is made already: the form was sent twice. Its secret was shown the first time and cannot be shown again; if it is lost, change it below.",
