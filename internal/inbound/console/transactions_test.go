@@ -223,6 +223,9 @@ func TestB10NamesInSales(t *testing.T) {
 		if got := strings.Count(w.Body.String(), escaped); got != times {
 			t.Errorf("%s has the name %d times as text, want %d", path, got, times)
 		}
+		if strings.ContainsRune(w.Body.String(), '\u202E') {
+			t.Errorf("%s turns the direction of writing as a name wants", path)
+		}
 	}
 	w := p.ask(p.owner, "POST", refundPath(id), p.form(refundPath(id), "amount", "0.50", "reason", hostile))
 	want(t, w, 200, escaped, "Refund 0.50 USD of transaction 1")

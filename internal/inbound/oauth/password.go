@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
 )
 
 // passwordForm is the page at which a password is set.
@@ -99,7 +100,7 @@ func (p *pages) forgotten(w http.ResponseWriter, r *http.Request, v *visit) erro
 func (p *pages) sendLink(ctx context.Context, v *visit, email string) {
 	link, user, err := p.Accounts.Forgotten(ctx, v.School.ID, email)
 	if err == nil && link != "" {
-		err = p.Mail(ctx, user.Email, "Your password at "+plain(v.School.Name), "Somebody asked for a new password for your account at "+plain(v.School.Name)+".\n"+
+		err = p.Mail(ctx, user.Email, "Your password at "+web.Plain(v.School.Name), "Somebody asked for a new password for your account at "+web.Plain(v.School.Name)+".\n"+
 			"If it was you, choose one here within 48 hours:\n\n"+p.Site.AuthURL+v.path("set_password/"+link)+"\n\n"+
 			"If it was not, there is nothing to do: your password stays as it is.\n")
 	}
