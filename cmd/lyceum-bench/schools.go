@@ -146,8 +146,7 @@ func (s *server) gauges(ctx context.Context) (map[string]float64, error) {
 		return nil, err
 	}
 	r.Header.Set("Authorization", "Bearer "+metricsToken)
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := client.Do(r)
+	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return nil, err
 	}

@@ -183,7 +183,9 @@ func (c *csvRows[T]) row() Row[T] {
 			continue
 		}
 		value := c.scan.cell(field)
-		value.text = stripGuards(value.text)
+		if k.text {
+			value.text = stripFormulaQuote(value.text)
+		}
 		if problem := k.accept(&c.memo, value, &c.value); problem != "" {
 			row.Problems = append(row.Problems, Problem{Line: c.line, Column: k.name, Message: problem})
 		}
