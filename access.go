@@ -97,6 +97,13 @@ type AuthorizationCode struct {
 	UsedAt      Opt[time.Time]
 }
 
+// Expired reports whether a code that nobody spent is too old to be. A spent
+// one is remembered, so that its replay is noticed: its ExpiresAt is when it is
+// forgotten.
+func (c *AuthorizationCode) Expired(now time.Time) bool {
+	return !c.UsedAt.Present && !now.Before(c.ExpiresAt)
+}
+
 // AccessToken lets an app act for a learner for a while. Only its hash is kept.
 type AccessToken struct {
 	Hash      KeyHash
@@ -115,8 +122,9 @@ type RefreshToken struct {
 	CreatedAt  time.Time
 	UsedAt     time.Time      // last; CreatedAt when never
 	ReplacedAt Opt[time.Time] // by the next one, where the app rotates them
-	ReplacedBy Opt[KeyHash]
-	Family     time.Time // when the first of its line was made
+	ReplacedBy Opt[KeyHash]   // absent when a sibling was used in its place
+	Parent     Opt[KeyHash]   // the one that it replaced; siblings have one parent
+	Family     time.Time      // when the first of its line was made
 }
 
 // Session is a person's stay in the browser. Only the hash of its id is kept.
@@ -130,9 +138,11 @@ type Session struct {
 // LinkPurpose is what a one-time link lets its bearer do.
 type LinkPurpose string
 
-// The purposes of one-time links.
+// The purposes of one-time links. Both set a password; they are bounded apart,
+// so that whoever asks for letters ends no link that an owner passed on.
 const (
-	SetPassword LinkPurpose = "set_password" // #nosec G101
+	SetPassword    LinkPurpose = "set_password"    // #nosec G101 -- made by an owner
+	ForgotPassword LinkPurpose = "forgot_password" // #nosec G101 -- sent on request
 )
 
 // Link is a one-time link for a user who cannot sign in. Only the hash of its

@@ -28,7 +28,8 @@ type Contents struct {
 	Lectures []Lecture
 }
 
-// AttachmentKind is what an attachment is.
+// AttachmentKind is what an attachment is: one of the contract's kinds, or
+// another word that an import brought.
 type AttachmentKind string
 
 // The kinds of the contract.
@@ -38,19 +39,32 @@ const (
 	VideoAttachment          AttachmentKind = "video"
 	AudioAttachment          AttachmentKind = "audio"
 	ImageAttachment          AttachmentKind = "image"
-	PDFAttachment            AttachmentKind = "pdf"
+	PDFAttachment            AttachmentKind = "pdf_embed"
 	QuizAttachment           AttachmentKind = "quiz"
 	CodeDisplayAttachment    AttachmentKind = "code_display"
 	CodeEmbedAttachment      AttachmentKind = "code_embed"
 	UpsellAttachment         AttachmentKind = "upsell"
 )
 
-// AttachmentKinds lists every kind.
+// AttachmentKinds lists the kinds of the contract.
 func AttachmentKinds() []AttachmentKind {
 	return []AttachmentKind{
 		TextAttachment, NativeCommentsAttachment, VideoAttachment, AudioAttachment, ImageAttachment,
 		PDFAttachment, QuizAttachment, CodeDisplayAttachment, CodeEmbedAttachment, UpsellAttachment,
 	}
+}
+
+// IsWord tells whether a text can be the kind of an attachment or the type of a
+// question: 1 to 64 letters of ASCII, digits, _ and -.
+func IsWord(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return 0 < len(s) && len(s) <= 64
 }
 
 // Attachment is a part of a lecture.
@@ -77,7 +91,7 @@ type Quiz struct {
 // Question is one question of a quiz. Its JSON is the contract's.
 type Question struct {
 	Question       string   `json:"question"`
-	QuestionType   string   `json:"question_type"` // single or multiple
+	QuestionType   string   `json:"question_type"` // single, multiple, fill_blank, matching, or another word
 	Answers        []string `json:"answers"`
 	CorrectAnswers []string `json:"correct_answers"`
 	Graded         bool     `json:"graded"`

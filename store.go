@@ -275,8 +275,9 @@ type Tx interface {
 	GetStanding(grant GrantID) (Standing, error)
 	CreateCode(c AuthorizationCode) error
 	// SpendCode tells whether the code was there unspent; of any number of
-	// calls for one code exactly one is told so.
-	SpendCode(hash KeyHash, at time.Time) (bool, error)
+	// calls for one code exactly one is told so. A spent code is remembered
+	// until the time given.
+	SpendCode(hash KeyHash, at, remember time.Time) (bool, error)
 	CreateAccessToken(a AccessToken) error
 	RevokeAccessToken(hash KeyHash, at time.Time) error
 	CreateRefreshToken(r RefreshToken) error
@@ -284,6 +285,9 @@ type Tx interface {
 	// ReplaceRefreshToken tells whether old was not replaced before.
 	ReplaceRefreshToken(old, by KeyHash, at time.Time) (bool, error)
 	UseRefreshToken(hash KeyHash, at time.Time) error
+	// EndSiblings ends the refresh tokens with the same parent that nobody has
+	// used.
+	EndSiblings(of RefreshToken, at time.Time) error
 	CreateSession(s Session) error
 	SeeSession(hash KeyHash, at time.Time) error
 	EndSession(hash KeyHash) error
@@ -294,6 +298,9 @@ type Tx interface {
 	SpendLink(hash KeyHash, at time.Time) (bool, error)
 	// EndLinks ends all links of a user that are not spent.
 	EndLinks(user UserID) error
+	// TrimLinks ends the links of a user for one purpose that are not spent,
+	// except the newest.
+	TrimLinks(user UserID, purpose LinkPurpose, newest int) error
 
 	// Known is Reader.Known inside the transaction.
 	Known(seq Sequence, ids []int32) ([]int32, error)

@@ -39,67 +39,67 @@ const (
 )
 
 var v1Operations = map[string]operation{
-	"GET /v1/courses": {"listCourses", "apiKey", `
+	"GET /v1/courses": {"ListCourses", "apiKey", `
 		name query string
 		is_published query boolean
 		author_bio_id query int32
 		created_at query date-time
 		page query int32 from 1 default 1
 		per query int32 from 1 default 20`, "", "200 CourseList", readRefusals},
-	"GET /v1/courses/{course_id}": {"showCourse", "apiKey", `
+	"GET /v1/courses/{course_id}": {"ShowCourse", "apiKey", `
 		course_id path int32 required from 1`, "", "200 OneCourse", readRefusals},
-	"GET /v1/courses/{course_id}/enrollments": {"listCourseEnrollments", "apiKey", `
+	"GET /v1/courses/{course_id}/enrollments": {"ShowCourseEnrollments", "apiKey", `
 		course_id path int32 required from 1
 		enrolled_in_after query date-time
 		enrolled_in_before query date-time
 		sort_direction query string asc desc default desc
 		page query int32 from 1 default 1
-		per query int32 from 1 default 100`, "", "200 EnrollmentList", readRefusals},
-	"GET /v1/courses/{course_id}/progress": {"showCourseProgress", "apiKey", `
+		per query int32 from 1 default 10000`, "", "200 EnrollmentList", readRefusals},
+	"GET /v1/courses/{course_id}/progress": {"CourseProgress", "apiKey", `
 		course_id path int32 required from 1
 		user_id query int32 required from 1
 		page query int32 from 1 default 1
 		per query int32 from 1 default 20`, "", "200 OneCourseProgress", readRefusals},
-	"GET /v1/courses/{course_id}/lectures/{lecture_id}": {"showLecture", "apiKey", `
+	"GET /v1/courses/{course_id}/lectures/{lecture_id}": {"ShowLecture", "apiKey", `
 		course_id path int32 required from 1
 		lecture_id path int32 required from 1`, "", "200 OneLecture", readRefusals},
-	"POST /v1/courses/{course_id}/lectures/{lecture_id}/mark_complete": {"markLectureComplete", "apiKey", `
+	"POST /v1/courses/{course_id}/lectures/{lecture_id}/mark_complete": {"MarkLectureComplete", "apiKey", `
 		course_id path int32 required from 1
 		lecture_id path int32 required from 1`, "LectureCompletion", "204", "400 401 403 404 405 409 413 429 500 503"},
-	"GET /v1/courses/{course_id}/lectures/{lecture_id}/videos/{video_id}": {"showVideo", "apiKey", `
+	"GET /v1/courses/{course_id}/lectures/{lecture_id}/videos/{video_id}": {"ShowVideo", "apiKey", `
 		course_id path int32 required from 1
 		lecture_id path int32 required from 1
 		video_id path int32 required from 1
 		user_id query int32`, "", "200 OneVideo", readRefusals},
-	"GET /v1/courses/{course_id}/lectures/{lecture_id}/quizzes": {"listQuizzes", "apiKey", `
+	"GET /v1/courses/{course_id}/lectures/{lecture_id}/quizzes": {"ListQuizzes", "apiKey", `
 		course_id path int32 required from 1
 		lecture_id path int32 required from 1`, "", "200 QuizIDList", readRefusals},
-	"GET /v1/courses/{course_id}/lectures/{lecture_id}/quizzes/{quiz_id}": {"showQuiz", "apiKey", `
+	"GET /v1/courses/{course_id}/lectures/{lecture_id}/quizzes/{quiz_id}": {"ShowQuiz", "apiKey", `
 		course_id path int32 required from 1
 		lecture_id path int32 required from 1
 		quiz_id path int32 required from 1`, "", "200 OneQuiz", readRefusals},
-	"GET /v1/courses/{course_id}/lectures/{lecture_id}/quizzes/{quiz_id}/responses": {"listQuizResponses", "apiKey", `
+	"GET /v1/courses/{course_id}/lectures/{lecture_id}/quizzes/{quiz_id}/responses": {"ShowQuizResponses", "apiKey", `
 		course_id path int32 required from 1
 		lecture_id path int32 required from 1
 		quiz_id path int32 required from 1`, "", "200 QuizResponseList", readRefusals},
-	"POST /v1/enroll":   {"createEnrollment", "apiKey", "", "EnrollmentRequest", "204", writeRefusals},
-	"POST /v1/unenroll": {"deleteEnrollment", "apiKey", "", "EnrollmentRequest", "204", writeRefusals},
-	"GET /v1/users": {"listUsers", "apiKey", `
+	"POST /v1/enroll":   {"EnrollUser", "apiKey", "", "EnrollmentRequest", "204", writeRefusals},
+	"POST /v1/unenroll": {"UnenrollUser", "apiKey", "", "EnrollmentRequest", "204", writeRefusals},
+	"GET /v1/users": {"ListUsers", "apiKey", `
 		email query string
 		page query int32 from 1 default 1
 		per query int32 from 1 default 20
 		search_after query int32 from 0`, "", "200 UserList", readRefusals},
-	"POST /v1/users": {"createUser", "apiKey", "", "NewUser", "201 UserDetail", writeRefusals},
-	"GET /v1/users/{user_id}": {"showUser", "apiKey", `
+	"POST /v1/users": {"CreateUser", "apiKey", "", "NewUser", "201 UserDetail", writeRefusals},
+	"GET /v1/users/{user_id}": {"ShowUser", "apiKey", `
 		user_id path int32 required from 1`, "", "200 UserDetail", readRefusals},
-	"PATCH /v1/users/{user_id}": {"updateUser", "apiKey", `
+	"PATCH /v1/users/{user_id}": {"UpdateUser", "apiKey", `
 		user_id path int32 required from 1`, "UserChange", "200 UserDetail", writeRefusals},
-	"GET /v1/pricing_plans": {"listPricingPlans", "apiKey", `
+	"GET /v1/pricing_plans": {"ListPricingPlans", "apiKey", `
 		page query int32 from 1 default 1
 		per query int32 from 1 default 5`, "", "200 PricingPlanList", readRefusals},
-	"GET /v1/pricing_plans/{pricing_plan_id}": {"showPricingPlan", "apiKey", `
+	"GET /v1/pricing_plans/{pricing_plan_id}": {"ShowPricingPlans", "apiKey", `
 		pricing_plan_id path int32 required from 1`, "", "200 OnePricingPlan", readRefusals},
-	"GET /v1/transactions": {"listTransactions", "apiKey", `
+	"GET /v1/transactions": {"ListTransactions", "apiKey", `
 		user_id query int32
 		affiliate_id query int32
 		course_id query int32
@@ -111,8 +111,8 @@ var v1Operations = map[string]operation{
 		page query int32 from 1 default 1
 		per query int32 from 1 default 20
 		sort_direction query string asc desc default desc`, "", "200 TransactionList", readRefusals},
-	"GET /v1/webhooks": {"listWebhooks", "apiKey", "", "", "200 WebhookList", readRefusals},
-	"GET /v1/webhooks/{webhook_id}/events": {"listWebhookEvents", "apiKey", `
+	"GET /v1/webhooks": {"ListWebhooks", "apiKey", "", "", "200 WebhookList", readRefusals},
+	"GET /v1/webhooks/{webhook_id}/events": {"ShowWebhookEvents", "apiKey", `
 		webhook_id path int32 required from 1
 		response_http_status_gte query int32
 		response_http_status_lte query int32

@@ -54,6 +54,10 @@ var v1Schemas = map[string]string{
 		per_page int32
 		number_of_pages int32`,
 
+	"CredentialError": `
+		message string
+		request_id string`,
+
 	"CourseList": `
 		courses []CourseSummary
 		meta PaginationMeta`,
@@ -131,7 +135,7 @@ var v1Schemas = map[string]string{
 		lecture Lecture`,
 	"Lecture": `
 		id int32
-		name string null
+		name string
 		is_published boolean
 		position int32
 		lecture_section_id int32
@@ -141,7 +145,7 @@ var v1Schemas = map[string]string{
 	"Attachment": `
 		id int32
 		name string null
-		kind string text native_comments video audio image pdf quiz code_display code_embed upsell
+		kind string
 		url string null
 		text string null
 		position int32 null
@@ -150,6 +154,7 @@ var v1Schemas = map[string]string{
 		quiz AttachmentQuiz null`,
 	"AttachmentQuiz": `
 		id int32
+		type string Quiz
 		questions []QuizQuestion`,
 	"OneVideo": `
 		video Video`,
@@ -182,7 +187,7 @@ var v1Schemas = map[string]string{
 		questions []QuizQuestion`,
 	"QuizQuestion": `
 		question string
-		question_type string single multiple
+		question_type string
 		answers []string
 		correct_answers []string
 		graded boolean`,
@@ -338,7 +343,7 @@ var v2Schemas = map[string]string{
 		is_listed boolean
 		description string null
 		author_bio_id int32 null
-		href string null
+		href string optional
 		image_url string null
 		created_at date-time
 		updated_at date-time`,
@@ -351,7 +356,7 @@ var v2Schemas = map[string]string{
 		is_listed boolean
 		description string null
 		author_bio_id int32 null
-		href string null
+		href string optional
 		image_url string null
 		created_at date-time
 		updated_at date-time
@@ -394,9 +399,11 @@ var v2Schemas = map[string]string{
 		position int32
 		section_id int32
 		attachments []Attachment`,
-	"Attachment":     v1Schemas["Attachment"],
-	"AttachmentQuiz": v1Schemas["AttachmentQuiz"],
-	"QuizQuestion":   v1Schemas["QuizQuestion"],
+	"Attachment": v1Schemas["Attachment"],
+	"AttachmentQuiz": `
+		id int32
+		questions []QuizQuestion`,
+	"QuizQuestion": v1Schemas["QuizQuestion"],
 	"OneCompletion": `
 		data Completion`,
 	"Completion": `

@@ -132,6 +132,6 @@ func (f constantFace) Operations() []wire.Operation {
 }
 
 // Failure implements wire.Face.
-func (constantFace) Failure(e *lyceum.Error) (status int, body wire.Body) {
+func (constantFace) Failure(e *lyceum.Error, _ string) (status int, body wire.Body) {
 	return http.StatusInternalServerError, wire.JSON{Value: map[string]string{"message": e.Detail}}
 }

@@ -146,7 +146,8 @@ func (s *server) gauges(ctx context.Context) (map[string]float64, error) {
 		return nil, err
 	}
 	r.Header.Set("Authorization", "Bearer "+metricsToken)
-	answer, err := http.DefaultClient.Do(r)
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Do(r)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
@@ -65,21 +63,4 @@ func (c *restoreCommand) Run(p *program) error {
 	}
 	fmt.Fprintf(p.stdout, "%s is restored from %s; lyceum check --data %s verifies its books\n", filepath.Join(c.Data, sqlstore.FileName), c.File, c.Data)
 	return nil
-}
-
-// lockFolder makes this process the only server of a data folder. The lock
-// goes with the process, however it ends.
-func lockFolder(dir string) (release func(), err error) {
-	file, err := os.OpenFile(filepath.Join(dir, "lyceum.lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the data folder " + dir + " cannot be written; give this user the right to write it, or another folder with --data", Err: err}
-	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = file.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, lyceum.Errorf(lyceum.Conflict, "a lyceum server uses the data folder %s; stop it first, or give another folder with --data", dir)
-		}
-		return nil, fmt.Errorf("lock %s: %w", dir, err)
-	}
-	return func() { _ = file.Close() }, nil
 }

@@ -29,16 +29,17 @@ import (
 // shop is a school with a plan and users that a program sells by the interface,
 // over a server that dies and comes back.
 type shop struct {
-	place  string // of the database
-	addr   string
-	key    string
-	school lyceum.SchoolID
-	server *process
+	place   string // of the database
+	addr    string
+	metrics string // address
+	key     string
+	school  lyceum.SchoolID
+	server  *process
 }
 
 func openShop(t *testing.T, place string) *shop {
 	t.Helper()
-	s := &shop{place: place, addr: freeAddress(t)}
+	s := &shop{place: place, addr: freeAddress(t), metrics: freeAddress(t)}
 	store, err := openStore(t.Context(), place, sqlstore.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +87,7 @@ func freeAddress(t *testing.T) string {
 // serve starts the server and waits until it answers.
 func (s *shop) serve(t *testing.T) {
 	t.Helper()
-	args := []string{"serve", "--addr", s.addr, "--rate-limit", "0", "--webhook-networks", "127.0.0.0/8"}
+	args := []string{"serve", "--addr", s.addr, "--metrics-addr", s.metrics, "--rate-limit", "0", "--webhook-networks", "127.0.0.0/8"}
 	if sqlstore.IsPostgres(s.place) {
 		file := filepath.Join(t.TempDir(), "key")
 		if err := os.WriteFile(file, []byte(strings.Repeat("ab", 32)), 0o600); err != nil {

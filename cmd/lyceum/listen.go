@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,12 +23,15 @@ type listenCommand struct {
 	Forward    string   `help:"Send each event there, signed like a webhook; without it events are only shown." placeholder:"URL"`
 	Events     []string `help:"Only these events, by name." placeholder:"NAME,…"`
 	Since      string   `help:"Begin in the past: at a time, a duration ago such as 2h, or after the change of a number; 0 is the beginning." placeholder:"TIME"`
-	Secret     string   `help:"Secret to sign with; one is made and printed when left out." placeholder:"whsec_…"`
+	Secret     string   `help:"Secret to sign with; one is made and printed when left out. --secret-file shows it to nobody." placeholder:"whsec_…" xor:"secret"`
+	SecretFile string   `name:"secret-file" help:"File with the secret to sign with." placeholder:"FILE" xor:"secret"`
 }
 
 // Help implements kong's help for the command.
 func (listenCommand) Help() string {
-	return `Example: lyceum listen --api-key "$KEY" --forward http://127.0.0.1:3000/hook --events Sale.created,Transaction.refunded --since 2h
+	return `Examples:
+  lyceum listen --api-key-file key.txt --events Sale.created,Transaction.refunded --since 2h
+  lyceum listen --api-key-file key.txt --forward http://127.0.0.1:3000/hook --secret-file secret.txt
 
 Each event is a line: when it happened, its name, what it is about, and what the program answered. What somebody sends again in the console, or by the interface, is listened to as well. Nothing is tried again; --since goes back to what was missed. Ctrl-C ends it.`
 }
@@ -60,6 +64,7 @@ func (c *listenCommand) Run(p *program) error {
 	if err != nil || p.ctx.Err() != nil {
 		return err
 	}
+	warnOfArguments(p, "api-key", "secret")
 	fmt.Fprintf(p.stderr, "listening to %s after change %d\n", c.Server, after)
 	return l.Run(p.ctx, after)
 }
@@ -76,8 +81,14 @@ func (c *listenCommand) secret(p *program, key string) ([]byte, error) {
 	if err != nil || to.Scheme != "http" && to.Scheme != "https" || !loopback(to.Hostname()) {
 		return nil, lyceum.Invalidf("--forward must be an address of this machine, such as http://127.0.0.1:3000/hook; for another one make a webhook")
 	}
-	if c.Secret != "" {
-		return webhook.ParseSecret(c.Secret)
+	text := c.Secret
+	if c.SecretFile != "" {
+		if text, err = secretFile("--secret-file", c.SecretFile); err != nil {
+			return nil, err
+		}
+	}
+	if text != "" {
+		return webhook.ParseSecret(text)
 	}
 	secret := make([]byte, 32)
 	if _, err := rand.Read(secret); err != nil {
@@ -85,6 +96,17 @@ func (c *listenCommand) secret(p *program, key string) ([]byte, error) {
 	}
 	fmt.Fprintf(p.stderr, "signing with %s\n", webhook.SecretText(secret))
 	return secret, nil
+}
+
+// warnOfArguments warns of secrets that were given as arguments of the process,
+// which every user of the machine can list.
+func warnOfArguments(p *program, names ...string) {
+	for _, flag := range p.kong.Flags() {
+		if slices.Contains(names, flag.Name) && sourceOf(p, flag) == "flag" {
+			fmt.Fprintf(p.stderr, "lyceum: other users of this machine can see --%s in the list of processes; --%[1]s-file or %s keeps it from them\n",
+				flag.Name, flag.Envs[0])
+		}
+	}
 }
 
 func loopback(host string) bool {

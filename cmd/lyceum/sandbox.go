@@ -115,7 +115,7 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 func (c *sandboxCommand) open(p *program) (store *sqlstore.Store, discard func(), err error) {
 	if c.Data != "" || c.DatabaseURL != "" {
 		kept := &database{Data: c.Data, DatabaseURL: c.DatabaseURL}
-		release, err := kept.lock()
+		release, err := kept.lock("")
 		if err != nil {
 			return nil, nil, err
 		}

@@ -137,7 +137,7 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 	if err := c.valid(); err != nil {
 		return err
 	}
-	store, err := c.open(p)
+	store, err := c.create(p)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 		}
 		defer scraped.Close()
 	}
-	release, err := c.lock()
+	release, err := c.lock(c.SecretKeyFile)
 	if err != nil {
 		return err
 	}
@@ -113,6 +113,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 	}
 	go keys.watch(p.ctx, p.log)
 	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, ring: keys.ring, sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks})})
+	measureStorage(service.metrics, kept)
 	letters, err := c.sender(p)
 	if err != nil {
 		return err
@@ -209,7 +210,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		store:  store, log: p.log, clock: p.clock,
 		keys:     access.NewKeys(store, p.clock),
 		oauth:    oauth,
-		accounts: access.NewAccounts(store, p.clock, oauth, o.ring),
+		accounts: access.NewAccounts(store, p.clock, oauth),
 		apps:     access.NewApps(store, p.clock, oauth, o.loopback),
 		limiter:  access.NewLimiter(o.perMinute, p.clock),
 		sales:    sales.New(store, p.clock, lessons, users),
@@ -261,7 +262,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	maps.Copy(rooms, signIn)
 	return server.Handler(server.Options{
 		Faces: []wire.Face{
-			apiv1.New(apiv1.Rules{Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Hash: s.accounts.HashForProgram}, oauth.Endpoints(s.oauth, lyceum.V1)),
+			apiv1.New(apiv1.Rules{Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Hash: s.accounts.Hash}, oauth.Endpoints(s.oauth, lyceum.V1)),
 			apiv2.New(s.learning, oauth.Endpoints(s.oauth, lyceum.V2)),
 			apilyceum.New(apilyceum.Rules{Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Feed: s.feed, SecretText: webhook.SecretText, School: s.store.GetSchool}),
 		},

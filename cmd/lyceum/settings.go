@@ -125,6 +125,16 @@ func (d *database) folder() string {
 	return d.Data
 }
 
+// create is open for a command that may begin a new database; see mayCreate.
+func (d *database) create(p *program) (*sqlstore.Store, error) {
+	if dir := d.folder(); dir != "" {
+		if err := mayCreate(dir, ""); err != nil {
+			return nil, err
+		}
+	}
+	return d.open(p)
+}
+
 // open opens the database, makes it when it is not there, and brings its
 // schema up to date.
 func (d *database) open(p *program) (*sqlstore.Store, error) {
@@ -139,16 +149,22 @@ func (d *database) open(p *program) (*sqlstore.Store, error) {
 	return sqlstore.Open(p.ctx, d.Data, options)
 }
 
-// lock makes this process the only server of a SQLite database; PostgreSQL may
-// have several.
-func (d *database) lock() (release func(), err error) {
+// lock makes this process the only server of a SQLite database, and refuses a
+// folder in which it must not make one; given is a file that may lie there.
+// PostgreSQL may have several servers.
+func (d *database) lock(given string) (release func(), err error) {
 	if address, err := d.address(); err != nil || address != "" {
 		return func() {}, err
 	}
+	refused := mayCreate(d.Data, given)
 	if err := os.MkdirAll(d.Data, 0o700); err != nil {
 		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the data folder " + d.Data + " cannot be made; give another one with --data", Err: err}
 	}
-	return lockFolder(d.Data)
+	if release, err = lockFolder(d.Data); err == nil && refused != nil {
+		release()
+		return nil, refused
+	}
+	return release, err
 }
 
 // existing is open for a command that has no use for an empty database.

@@ -3,8 +3,9 @@ import { readFileSync, renameSync, writeFileSync, existsSync } from 'node:fs';
 const [server, apiKey, file] = process.argv.slice(2);
 const copy = existsSync(file) ? JSON.parse(readFileSync(file)) : { next: 0, objects: {} };
 for (;;) {
-  const answer = await fetch(`${server}/lyceum/v1/changes?after=${copy.next}&limit=10000&wait=30`, { headers: { apiKey } });
-  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+  const answer = await fetch(`${server}/lyceum/v1/changes?after=${copy.next}&limit=10000&wait=30`,
+    { headers: { apiKey }, redirect: 'manual' }); // the key goes to this server alone
+  if (!answer.ok) throw new Error(`${answer.status} ${answer.headers.get('location') ?? await answer.text()}`);
   const { changes, next } = await answer.json();
   for (const { type, id, object } of changes) copy.objects[`${type.split('.')[0]} ${id}`] = object ?? undefined;
   copy.next = next;

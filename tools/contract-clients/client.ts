@@ -11,17 +11,17 @@ type Told<O, Status extends number = 200> = O extends { responses: { [S in Statu
 async function ask<Body>(path: string, query: object = {}, method = 'GET', body?: object): Promise<Body> {
   const address = `http://127.0.0.1:8080${path}?${new URLSearchParams(Object.entries(query).map(([k, v]) => [k, String(v)]))}`;
   const headers = { apiKey: 'key', 'Content-Type': 'application/json' };
-  return (await fetch(address, { method, headers, body: body && JSON.stringify(body) })).json() as Promise<Body>;
+  return (await fetch(address, { method, headers, redirect: 'error', body: body && JSON.stringify(body) })).json() as Promise<Body>;
 }
 
-const wanted: Asked<V1['listCourses']> = { name: 'watercolour', is_published: true, per: 100 };
-const { courses, meta } = await ask<Told<V1['listCourses']>>('/v1/courses', wanted);
+const wanted: Asked<V1['ListCourses']> = { name: 'watercolour', is_published: true, per: 100 };
+const { courses, meta } = await ask<Told<V1['ListCourses']>>('/v1/courses', wanted);
 const heading: string | null | undefined = courses[0]?.heading;
 const pages: number = meta.number_of_pages;
 
-const jonas: Sent<V1['createUser']> = { email: 'jonas@example.com', src: null };
-const { id, tags } = await ask<Told<V1['createUser'], 201>>('/v1/users', {}, 'POST', jonas);
-const users = await ask<Told<V1['listUsers']>>('/v1/users', { search_after: id } satisfies Asked<V1['listUsers']>);
+const jonas: Sent<V1['CreateUser']> = { email: 'jonas@example.com', src: null };
+const { id, tags } = await ask<Told<V1['CreateUser'], 201>>('/v1/users', {}, 'POST', jonas);
+const users = await ask<Told<V1['ListUsers']>>('/v1/users', { search_after: id } satisfies Asked<V1['ListUsers']>);
 const next: number[] | undefined = users.meta.search_after;
 
 const v2 = await ask<Told<V2['listProductCourses']>>('/v2/products/courses', { sort_by: 'name' } satisfies Asked<V2['listProductCourses']>);

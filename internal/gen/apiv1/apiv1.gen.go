@@ -7,48 +7,6 @@ import (
 	"time"
 )
 
-// Defines values for AttachmentKind.
-const (
-	AttachmentKindAudio          AttachmentKind = "audio"
-	AttachmentKindCodeDisplay    AttachmentKind = "code_display"
-	AttachmentKindCodeEmbed      AttachmentKind = "code_embed"
-	AttachmentKindImage          AttachmentKind = "image"
-	AttachmentKindNativeComments AttachmentKind = "native_comments"
-	AttachmentKindPdf            AttachmentKind = "pdf"
-	AttachmentKindQuiz           AttachmentKind = "quiz"
-	AttachmentKindText           AttachmentKind = "text"
-	AttachmentKindUpsell         AttachmentKind = "upsell"
-	AttachmentKindVideo          AttachmentKind = "video"
-)
-
-// Valid indicates whether the value is a known member of the AttachmentKind enum.
-func (e AttachmentKind) Valid() bool {
-	switch e {
-	case AttachmentKindAudio:
-		return true
-	case AttachmentKindCodeDisplay:
-		return true
-	case AttachmentKindCodeEmbed:
-		return true
-	case AttachmentKindImage:
-		return true
-	case AttachmentKindNativeComments:
-		return true
-	case AttachmentKindPdf:
-		return true
-	case AttachmentKindQuiz:
-		return true
-	case AttachmentKindText:
-		return true
-	case AttachmentKindUpsell:
-		return true
-	case AttachmentKindVideo:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for IntrospectionTokenType.
 const (
 	IntrospectionTokenTypeBearer IntrospectionTokenType = "bearer"
@@ -157,24 +115,6 @@ const (
 func (e QuizAttachmentKind) Valid() bool {
 	switch e {
 	case QuizAttachmentKindQuiz:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for QuizQuestionQuestionType.
-const (
-	Multiple QuizQuestionQuestionType = "multiple"
-	Single   QuizQuestionQuestionType = "single"
-)
-
-// Valid indicates whether the value is a known member of the QuizQuestionQuestionType enum.
-func (e QuizQuestionQuestionType) Valid() bool {
-	switch e {
-	case Multiple:
-		return true
-	case Single:
 		return true
 	default:
 		return false
@@ -316,14 +256,14 @@ func (e WebhookEventWorkflowState) Valid() bool {
 	}
 }
 
-// Defines values for ListCourseEnrollmentsParamsSortDirection.
+// Defines values for ShowCourseEnrollmentsParamsSortDirection.
 const (
-	EarliestFirst ListCourseEnrollmentsParamsSortDirection = "asc"
-	LatestFirst   ListCourseEnrollmentsParamsSortDirection = "desc"
+	EarliestFirst ShowCourseEnrollmentsParamsSortDirection = "asc"
+	LatestFirst   ShowCourseEnrollmentsParamsSortDirection = "desc"
 )
 
-// Valid indicates whether the value is a known member of the ListCourseEnrollmentsParamsSortDirection enum.
-func (e ListCourseEnrollmentsParamsSortDirection) Valid() bool {
+// Valid indicates whether the value is a known member of the ShowCourseEnrollmentsParamsSortDirection enum.
+func (e ShowCourseEnrollmentsParamsSortDirection) Valid() bool {
 	switch e {
 	case EarliestFirst:
 		return true
@@ -357,11 +297,11 @@ type Attachment struct {
 	// ID Identifier of the attachment, unique in the school. In addresses it is also that of the video or the quiz.
 	ID int32 `json:"id"`
 
-	// Name Name of the file, of `video`, `audio`, `image` and `pdf`.
+	// Name Name of the file, of `video`, `audio`, `image` and `pdf_embed`.
 	Name *string `json:"name"`
 
-	// Kind What it is.
-	Kind AttachmentKind `json:"kind"`
+	// Kind What it is: `text`, `native_comments`, `video`, `audio`, `image`, `pdf_embed`, `quiz`, `code_display`, `code_embed`, `upsell`, or another word that an import brought.
+	Kind string `json:"kind"`
 
 	// URL Address of the file as it was uploaded.
 	URL *string `json:"url"`
@@ -382,13 +322,13 @@ type Attachment struct {
 	Quiz *AttachmentQuiz `json:"quiz"`
 }
 
-// AttachmentKind What it is.
-type AttachmentKind string
-
 // AttachmentQuiz The quiz, of `quiz`; null for every other kind.
 type AttachmentQuiz struct {
-	// ID Identifier of the quiz itself, unique in the school.
+	// ID Identifier of the quiz itself, unique in the school. Webhooks call it `custom_form_id`; addresses take the attachment's `id` instead.
 	ID int32 `json:"id"`
+
+	// Type Always Quiz.
+	Type string `json:"type"`
 
 	// Questions The questions, in order.
 	Questions []QuizQuestion `json:"questions"`
@@ -499,6 +439,15 @@ type CourseSummary struct {
 	ImageURL *string `json:"image_url"`
 }
 
+// CredentialError Why an API key was not accepted.
+type CredentialError struct {
+	// Message One sentence.
+	Message string `json:"message"`
+
+	// RequestID Identifier of this request, the same as in `X-Request-Id`.
+	RequestID string `json:"request_id"`
+}
+
 // CurrentUser The learner that an app acts for.
 type CurrentUser struct {
 	// ID Identifier of the learner, unique in the school.
@@ -588,8 +537,8 @@ type Lecture struct {
 	// ID Identifier of the lecture, unique in the school.
 	ID int32 `json:"id"`
 
-	// Name Name of the lecture.
-	Name *string `json:"name"`
+	// Name Name of the lecture; empty when it has none.
+	Name string `json:"name"`
 
 	// IsPublished Whether learners see the lecture.
 	IsPublished bool `json:"is_published"`
@@ -870,7 +819,7 @@ type ProgressSection struct {
 
 // Quiz A quiz itself.
 type Quiz struct {
-	// ID Identifier of the quiz, unique in the school.
+	// ID Identifier of the quiz itself, unique in the school. Webhooks call it `custom_form_id`; addresses take the attachment's `id` instead.
 	ID int32 `json:"id"`
 
 	// Type Always Quiz.
@@ -885,7 +834,7 @@ type QuizType string
 
 // QuizAttachment An attachment that is a quiz.
 type QuizAttachment struct {
-	// ID Identifier of the attachment, unique in the school.
+	// ID Identifier of the attachment, unique in the school. It is the `quiz_id` of addresses and of `quiz_ids`.
 	ID int32 `json:"id"`
 
 	// Name Name of the attachment.
@@ -921,8 +870,8 @@ type QuizQuestion struct {
 	// Question What is asked.
 	Question string `json:"question"`
 
-	// QuestionType Whether one answer is chosen or several.
-	QuestionType QuizQuestionQuestionType `json:"question_type"`
+	// QuestionType `single` when one answer is chosen, `multiple` when several are, `fill_blank` when a text is written, `matching` when an answer is a pair such as `prompt = match`, or another word that an import brought.
+	QuestionType string `json:"question_type"`
 
 	// Answers The answers to choose from, in order.
 	Answers []string `json:"answers"`
@@ -933,9 +882,6 @@ type QuizQuestion struct {
 	// Graded Whether the answer counts.
 	Graded bool `json:"graded"`
 }
-
-// QuizQuestionQuestionType Whether one answer is chosen or several.
-type QuizQuestionQuestionType string
 
 // QuizResponse What one user submitted last. A name, an address and a time that are not known are left out.
 type QuizResponse struct {
@@ -1393,8 +1339,8 @@ type TooLarge = Error
 // TooManyRequests What went wrong, in words.
 type TooManyRequests = Error
 
-// Unauthorized What went wrong, in words.
-type Unauthorized = Error
+// Unauthorized Why an API key was not accepted.
+type Unauthorized = CredentialError
 
 // UnknownID What went wrong, in words.
 type UnknownID = Error
@@ -1420,8 +1366,8 @@ type ListCoursesParams struct {
 	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
 }
 
-// ListCourseEnrollmentsParams defines parameters for ListCourseEnrollments.
-type ListCourseEnrollmentsParams struct {
+// ShowCourseEnrollmentsParams defines parameters for ShowCourseEnrollments.
+type ShowCourseEnrollmentsParams struct {
 	// EnrolledInAfter Beginning of the period, exclusive: an enrollment whose `enrolled_at` equals it is left out.
 	EnrolledInAfter *time.Time `form:"enrolled_in_after,omitempty" json:"enrolled_in_after,omitempty"`
 
@@ -1429,17 +1375,17 @@ type ListCourseEnrollmentsParams struct {
 	EnrolledInBefore *time.Time `form:"enrolled_in_before,omitempty" json:"enrolled_in_before,omitempty"`
 
 	// SortDirection `desc` lists the latest enrollment first, `asc` the earliest.
-	SortDirection *ListCourseEnrollmentsParamsSortDirection `form:"sort_direction,omitempty" json:"sort_direction,omitempty"`
+	SortDirection *ShowCourseEnrollmentsParamsSortDirection `form:"sort_direction,omitempty" json:"sort_direction,omitempty"`
 
 	// Page Page number, when the results exceed one page.
 	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
 
-	// Per Enrollments per page. Above 100 counts as 100; `meta.per_page` says what was used.
+	// Per Enrollments per page. Above 100 counts as 100. Without it all enrollments are on one page, up to 10,000; `meta.per_page` says what was used.
 	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
 }
 
-// ListCourseEnrollmentsParamsSortDirection defines parameters for ListCourseEnrollments.
-type ListCourseEnrollmentsParamsSortDirection string
+// ShowCourseEnrollmentsParamsSortDirection defines parameters for ShowCourseEnrollments.
+type ShowCourseEnrollmentsParamsSortDirection string
 
 // ShowVideoParams defines parameters for ShowVideo.
 type ShowVideoParams struct {
@@ -1447,8 +1393,8 @@ type ShowVideoParams struct {
 	UserID *int32 `form:"user_id,omitempty" json:"user_id,omitempty"`
 }
 
-// ShowCourseProgressParams defines parameters for ShowCourseProgress.
-type ShowCourseProgressParams struct {
+// CourseProgressParams defines parameters for CourseProgress.
+type CourseProgressParams struct {
 	// UserID The user.
 	UserID int32 `form:"user_id" json:"user_id"`
 
@@ -1539,7 +1485,7 @@ type ListUsersParams struct {
 	// Email Only the user with this email address, whole and whatever its letter case.
 	Email *string `form:"email,omitempty" json:"email,omitempty"`
 
-	// Page Page number, when the results exceed one page. A page that would begin after the 10,000th user is answered with 400, and so is any other than 1 beside `search_after`.
+	// Page Page number, when the results exceed one page. A page that would begin after the 10,000th user is answered with 400. Beside `search_after` it is ignored.
 	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
 
 	// Per Users per page. Above 100 counts as 100; `meta.per_page` says what was used.
@@ -1549,8 +1495,8 @@ type ListUsersParams struct {
 	SearchAfter *int32 `form:"search_after,omitempty" json:"search_after,omitempty"`
 }
 
-// ListWebhookEventsParams defines parameters for ListWebhookEvents.
-type ListWebhookEventsParams struct {
+// ShowWebhookEventsParams defines parameters for ShowWebhookEvents.
+type ShowWebhookEventsParams struct {
 	// ResponseHTTPStatusGte Only events whose `response_http_status` is this or greater; those where it is null are left out.
 	ResponseHTTPStatusGte *int32 `form:"response_http_status_gte,omitempty" json:"response_http_status_gte,omitempty"`
 
@@ -1591,11 +1537,11 @@ type CreateTokenJSONRequestBody = TokenRequest
 // CreateTokenFormdataRequestBody defines body for CreateToken for application/x-www-form-urlencoded ContentType.
 type CreateTokenFormdataRequestBody = TokenRequest
 
-// CreateEnrollmentJSONRequestBody defines body for CreateEnrollment for application/json ContentType.
-type CreateEnrollmentJSONRequestBody = EnrollmentRequest
+// EnrollUserJSONRequestBody defines body for EnrollUser for application/json ContentType.
+type EnrollUserJSONRequestBody = EnrollmentRequest
 
-// DeleteEnrollmentJSONRequestBody defines body for DeleteEnrollment for application/json ContentType.
-type DeleteEnrollmentJSONRequestBody = EnrollmentRequest
+// UnenrollUserJSONRequestBody defines body for UnenrollUser for application/json ContentType.
+type UnenrollUserJSONRequestBody = EnrollmentRequest
 
 // CreateUserJSONRequestBody defines body for CreateUser for application/json ContentType.
 type CreateUserJSONRequestBody = NewUser

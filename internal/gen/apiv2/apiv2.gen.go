@@ -7,48 +7,6 @@ import (
 	"time"
 )
 
-// Defines values for AttachmentKind.
-const (
-	Audio          AttachmentKind = "audio"
-	CodeDisplay    AttachmentKind = "code_display"
-	CodeEmbed      AttachmentKind = "code_embed"
-	Image          AttachmentKind = "image"
-	NativeComments AttachmentKind = "native_comments"
-	Pdf            AttachmentKind = "pdf"
-	Quiz           AttachmentKind = "quiz"
-	Text           AttachmentKind = "text"
-	Upsell         AttachmentKind = "upsell"
-	Video          AttachmentKind = "video"
-)
-
-// Valid indicates whether the value is a known member of the AttachmentKind enum.
-func (e AttachmentKind) Valid() bool {
-	switch e {
-	case Audio:
-		return true
-	case CodeDisplay:
-		return true
-	case CodeEmbed:
-		return true
-	case Image:
-		return true
-	case NativeComments:
-		return true
-	case Pdf:
-		return true
-	case Quiz:
-		return true
-	case Text:
-		return true
-	case Upsell:
-		return true
-	case Video:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for IntrospectionTokenType.
 const (
 	IntrospectionTokenTypeBearer IntrospectionTokenType = "bearer"
@@ -58,24 +16,6 @@ const (
 func (e IntrospectionTokenType) Valid() bool {
 	switch e {
 	case IntrospectionTokenTypeBearer:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for QuizQuestionQuestionType.
-const (
-	Multiple QuizQuestionQuestionType = "multiple"
-	Single   QuizQuestionQuestionType = "single"
-)
-
-// Valid indicates whether the value is a known member of the QuizQuestionQuestionType enum.
-func (e QuizQuestionQuestionType) Valid() bool {
-	switch e {
-	case Multiple:
-		return true
-	case Single:
 		return true
 	default:
 		return false
@@ -159,11 +99,11 @@ type Attachment struct {
 	// ID Identifier of the attachment, unique in the school.
 	ID int32 `json:"id"`
 
-	// Name Name of the file, of `video`, `audio`, `image` and `pdf`.
+	// Name Name of the file, of `video`, `audio`, `image` and `pdf_embed`.
 	Name *string `json:"name"`
 
-	// Kind What it is.
-	Kind AttachmentKind `json:"kind"`
+	// Kind What it is: `text`, `native_comments`, `video`, `audio`, `image`, `pdf_embed`, `quiz`, `code_display`, `code_embed`, `upsell`, or another word that an import brought.
+	Kind string `json:"kind"`
 
 	// URL Address of the file as it was uploaded.
 	URL *string `json:"url"`
@@ -184,12 +124,9 @@ type Attachment struct {
 	Quiz *AttachmentQuiz `json:"quiz"`
 }
 
-// AttachmentKind What it is.
-type AttachmentKind string
-
 // AttachmentQuiz The quiz, of `quiz`; null for every other kind.
 type AttachmentQuiz struct {
-	// ID Identifier of the quiz itself, unique in the school.
+	// ID Identifier of the quiz. It is that of the attachment.
 	ID int32 `json:"id"`
 
 	// Questions The questions, in order.
@@ -252,8 +189,8 @@ type Course struct {
 	// AuthorBioID The author.
 	AuthorBioID *int32 `json:"author_bio_id"`
 
-	// Href Address of the course in this interface; null, because it has none yet.
-	Href *string `json:"href"`
+	// Href Path of the operation that shows the course to the caller. It is left out where there is none yet.
+	Href *string `json:"href,omitempty"`
 
 	// ImageURL Address of the picture.
 	ImageURL *string `json:"image_url"`
@@ -285,8 +222,8 @@ type CourseDetail struct {
 	// AuthorBioID The author.
 	AuthorBioID *int32 `json:"author_bio_id"`
 
-	// Href Address of the course in this interface; null, because it has none yet.
-	Href *string `json:"href"`
+	// Href Path of the operation that shows the course to the caller. It is left out where there is none yet.
+	Href *string `json:"href,omitempty"`
 
 	// ImageURL Address of the picture.
 	ImageURL *string `json:"image_url"`
@@ -546,8 +483,8 @@ type QuizQuestion struct {
 	// Question What is asked.
 	Question string `json:"question"`
 
-	// QuestionType Whether one answer is chosen or several.
-	QuestionType QuizQuestionQuestionType `json:"question_type"`
+	// QuestionType `single` when one answer is chosen, `multiple` when several are, `fill_blank` when a text is written, `matching` when an answer is a pair such as `prompt = match`, or another word that an import brought.
+	QuestionType string `json:"question_type"`
 
 	// Answers The answers to choose from, in order.
 	Answers []string `json:"answers"`
@@ -558,9 +495,6 @@ type QuizQuestion struct {
 	// Graded Whether the answer counts.
 	Graded bool `json:"graded"`
 }
-
-// QuizQuestionQuestionType Whether one answer is chosen or several.
-type QuizQuestionQuestionType string
 
 // TokenRequest What is exchanged for tokens.
 type TokenRequest struct {

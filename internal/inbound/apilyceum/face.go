@@ -174,7 +174,7 @@ var (
 const keyReused = "idempotency_key_reused"
 
 // Failure implements wire.Face.
-func (f *Face) Failure(e *lyceum.Error) (int, wire.Body) {
+func (f *Face) Failure(e *lyceum.Error, _ string) (int, wire.Body) {
 	body := gen.Error{Code: cmp.Or(e.Code, codes[e.Kind]), Message: strings.Join(e.Sentences(), "; "), Errors: []gen.FieldError{}}
 	for _, wrong := range e.Fields {
 		body.Errors = append(body.Errors, gen.FieldError{Field: wrong.Field, Message: wrong.Message})

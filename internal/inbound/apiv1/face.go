@@ -48,27 +48,27 @@ func (f *Face) Operations() []wire.Operation {
 	const course, mine = "/v1/courses/{course_id}", "/v1/current_user/courses/{course_id}"
 	const lecture = "/lectures/{lecture_id}"
 	return append([]wire.Operation{
-		read("listTransactions", "/v1/transactions", wire.Asked(bindListTransactions, f.ListTransactions)),
-		read("listCourses", "/v1/courses", wire.With(bindListCourses, f.ListCourses)),
-		read("showCourse", course, wire.With(bindCourse, f.ShowCourse)),
-		read("listCourseEnrollments", course+"/enrollments", wire.With(bindListCourseEnrollments, f.ListCourseEnrollments)),
-		read("showCourseProgress", course+"/progress", wire.With(bindShowCourseProgress, f.ShowCourseProgress)),
-		read("showLecture", course+lecture, wire.With(bindLecture, f.ShowLecture)),
-		write("markLectureComplete", http.MethodPost, course+lecture+"/mark_complete", http.StatusNoContent, wire.With(bindMarkComplete, f.MarkLectureComplete)),
-		read("showVideo", course+lecture+"/videos/{video_id}", wire.With(bindVideo, f.ShowVideo)),
-		read("listQuizzes", course+lecture+"/quizzes", wire.With(bindLecture, f.ListQuizzes)),
-		read("showQuiz", course+lecture+"/quizzes/{quiz_id}", wire.With(bindQuiz, f.ShowQuiz)),
-		read("listQuizResponses", course+lecture+"/quizzes/{quiz_id}/responses", wire.With(bindQuiz, f.ListQuizResponses)),
-		write("createEnrollment", http.MethodPost, "/v1/enroll", http.StatusNoContent, wire.With(bindEnrollment, f.CreateEnrollment)),
-		write("deleteEnrollment", http.MethodPost, "/v1/unenroll", http.StatusNoContent, wire.With(bindEnrollment, f.DeleteEnrollment)),
-		read("listUsers", "/v1/users", wire.With(bindListUsers, f.ListUsers)),
-		write("createUser", http.MethodPost, "/v1/users", http.StatusCreated, wire.With(bindCreateUser, f.CreateUser)),
-		read("showUser", "/v1/users/{user_id}", wire.With(bindUser, f.ShowUser)),
-		write("updateUser", http.MethodPatch, "/v1/users/{user_id}", http.StatusOK, wire.With(bindUpdateUser, f.UpdateUser)),
-		read("listPricingPlans", "/v1/pricing_plans", wire.With(bindListPricingPlans, f.ListPricingPlans)),
-		read("showPricingPlan", "/v1/pricing_plans/{pricing_plan_id}", wire.With(bindPricingPlan, f.ShowPricingPlan)),
-		read("listWebhooks", "/v1/webhooks", wire.With(bindNothing, f.ListWebhooks)),
-		read("listWebhookEvents", "/v1/webhooks/{webhook_id}/events", wire.With(bindListWebhookEvents, f.ListWebhookEvents)),
+		read("ListTransactions", "/v1/transactions", wire.Asked(bindListTransactions, f.ListTransactions)),
+		read("ListCourses", "/v1/courses", wire.With(bindListCourses, f.ListCourses)),
+		read("ShowCourse", course, wire.With(bindCourse, f.ShowCourse)),
+		read("ShowCourseEnrollments", course+"/enrollments", wire.With(bindListCourseEnrollments, f.ListCourseEnrollments)),
+		read("CourseProgress", course+"/progress", wire.With(bindShowCourseProgress, f.ShowCourseProgress)),
+		read("ShowLecture", course+lecture, wire.With(bindLecture, f.ShowLecture)),
+		write("MarkLectureComplete", http.MethodPost, course+lecture+"/mark_complete", http.StatusNoContent, wire.With(bindMarkComplete, f.MarkLectureComplete)),
+		read("ShowVideo", course+lecture+"/videos/{video_id}", wire.With(bindVideo, f.ShowVideo)),
+		read("ListQuizzes", course+lecture+"/quizzes", wire.With(bindLecture, f.ListQuizzes)),
+		read("ShowQuiz", course+lecture+"/quizzes/{quiz_id}", wire.With(bindQuiz, f.ShowQuiz)),
+		read("ShowQuizResponses", course+lecture+"/quizzes/{quiz_id}/responses", wire.With(bindQuiz, f.ListQuizResponses)),
+		write("EnrollUser", http.MethodPost, "/v1/enroll", http.StatusNoContent, wire.With(bindEnrollment, f.CreateEnrollment)),
+		write("UnenrollUser", http.MethodPost, "/v1/unenroll", http.StatusNoContent, wire.With(bindEnrollment, f.DeleteEnrollment)),
+		read("ListUsers", "/v1/users", wire.With(bindListUsers, f.ListUsers)),
+		write("CreateUser", http.MethodPost, "/v1/users", http.StatusCreated, wire.With(bindCreateUser, f.CreateUser)),
+		read("ShowUser", "/v1/users/{user_id}", wire.With(bindUser, f.ShowUser)),
+		write("UpdateUser", http.MethodPatch, "/v1/users/{user_id}", http.StatusOK, wire.With(bindUpdateUser, f.UpdateUser)),
+		read("ListPricingPlans", "/v1/pricing_plans", wire.With(bindListPricingPlans, f.ListPricingPlans)),
+		read("ShowPricingPlans", "/v1/pricing_plans/{pricing_plan_id}", wire.With(bindPricingPlan, f.ShowPricingPlan)),
+		read("ListWebhooks", "/v1/webhooks", wire.With(bindNothing, f.ListWebhooks)),
+		read("ShowWebhookEvents", "/v1/webhooks/{webhook_id}/events", wire.With(bindListWebhookEvents, f.ListWebhookEvents)),
 
 		learner("getCurrentUser", http.MethodGet, "/v1/current_user/me", wire.Mine(f.GetCurrentUser)),
 		learner("listCurrentUserCourses", http.MethodGet, "/v1/current_user/courses", wire.With(bindListMyCourses, f.ListCourses)),
@@ -116,9 +116,13 @@ var status = map[lyceum.Kind]int{
 }
 
 // Failure implements wire.Face: a message, or an array of them when several
-// things are wrong.
-func (f *Face) Failure(e *lyceum.Error) (int, wire.Body) {
+// things are wrong. Only an API key that is missing or wrong is answered with
+// the request's id, as by the gateway that programs know.
+func (f *Face) Failure(e *lyceum.Error, requestID string) (int, wire.Body) {
 	sentences := e.Sentences()
+	if e.Kind == lyceum.Unauthenticated {
+		return status[e.Kind], wire.JSON{Value: gen.CredentialError{Message: sentences[0], RequestID: requestID}}
+	}
 	if len(sentences) == 1 {
 		return status[e.Kind], wire.JSON{Value: gen.Error{Message: sentences[0]}}
 	}

@@ -42,7 +42,7 @@ func asSchool(face *apiv1.Face, school lyceum.SchoolID) http.Handler {
 				err = wire.Send(w, r, http.StatusOK, body)
 			}
 			if err != nil {
-				status, failure := face.Failure(lyceum.Public(err))
+				status, failure := face.Failure(lyceum.Public(err), "")
 				_ = wire.Send(w, r, status, failure)
 			}
 		})
@@ -510,12 +510,16 @@ func TestEveryKindHasAStatus(t *testing.T) {
 	}
 	face := newFace(engines["sqlite"](t))
 	for _, kind := range lyceum.Kinds() {
-		status, body := face.Failure(lyceum.Errorf(kind, "this & that"))
+		status, body := face.Failure(lyceum.Errorf(kind, "this & that"), "seven")
 		if status != want[kind] || status == 0 {
 			t.Errorf("%v is %d, want %d", kind, status, want[kind])
 		}
 		text, err := body.AppendJSON(nil)
-		if err != nil || string(text) != `{"message":"this \u0026 that"}` {
+		said := `{"message":"this \u0026 that"}`
+		if kind == lyceum.Unauthenticated {
+			said = `{"message":"this \u0026 that","request_id":"seven"}`
+		}
+		if err != nil || string(text) != said {
 			t.Errorf("%v is said as %s, %v", kind, text, err)
 		}
 	}
@@ -528,7 +532,7 @@ func TestSeveralSentencesAreAnArray(t *testing.T) {
 		`{"message":"page is odd"}`:                 lyceum.InvalidFields(one),
 		`{"message":["page is odd","per is even"]}`: lyceum.InvalidFields(one, two),
 	} {
-		_, body := face.Failure(e)
+		_, body := face.Failure(e, "seven")
 		if text, err := body.AppendJSON(nil); err != nil || string(text) != want {
 			t.Errorf("got %s, %v; want %s", text, err, want)
 		}

@@ -49,7 +49,7 @@ func (f *Face) ShowLecture(ctx context.Context, who wire.Principal, q inLecture)
 		return wire.JSON{}, err
 	}
 	lecture := gen.Lecture{
-		ID: int32(l.ID), Name: wire.Optional(l.Name), IsPublished: l.IsPublished, Position: l.Position, LectureSectionID: int32(l.Section), Attachments: []gen.Attachment{},
+		ID: int32(l.ID), Name: l.Name.Value, IsPublished: l.IsPublished, Position: l.Position, LectureSectionID: int32(l.Section), Attachments: []gen.Attachment{},
 	}
 	for i := range l.Attachments {
 		lecture.Attachments = append(lecture.Attachments, attachment(&l.Attachments[i], who.Learner == nil))
@@ -57,13 +57,16 @@ func (f *Face) ShowLecture(ctx context.Context, who wire.Principal, q inLecture)
 	return wire.JSON{Value: gen.OneLecture{Lecture: lecture}}, nil
 }
 
+// quizType is the type of every quiz.
+const quizType = "Quiz"
+
 func attachment(a *lyceum.Attachment, answers bool) gen.Attachment {
 	shown := gen.Attachment{
-		ID: int32(a.ID), Name: wire.Optional(a.Name), Kind: gen.AttachmentKind(a.Kind), URL: wire.Optional(a.URL), Text: wire.Optional(a.Text), Position: wire.Number(a.Position),
+		ID: int32(a.ID), Name: wire.Optional(a.Name), Kind: string(a.Kind), URL: wire.Optional(a.URL), Text: wire.Optional(a.Text), Position: wire.Number(a.Position),
 		FileSize: wire.Number(a.FileSize), FileExtension: wire.Optional(a.FileExtension),
 	}
 	if a.Quiz != nil {
-		shown.Quiz = &gen.AttachmentQuiz{ID: int32(a.Quiz.ID), Questions: questions(a.Quiz, answers)}
+		shown.Quiz = &gen.AttachmentQuiz{ID: int32(a.Quiz.ID), Type: quizType, Questions: questions(a.Quiz, answers)}
 	}
 	return shown
 }
@@ -72,7 +75,7 @@ func questions(quiz *lyceum.Quiz, answers bool) []gen.QuizQuestion {
 	list := make([]gen.QuizQuestion, len(quiz.Questions))
 	for i, q := range quiz.Questions {
 		list[i] = gen.QuizQuestion{
-			Question: q.Question, QuestionType: gen.QuizQuestionQuestionType(q.QuestionType), Answers: append([]string{}, q.Answers...), CorrectAnswers: []string{}, Graded: q.Graded,
+			Question: q.Question, QuestionType: q.QuestionType, Answers: append([]string{}, q.Answers...), CorrectAnswers: []string{}, Graded: q.Graded,
 		}
 		if answers {
 			list[i].CorrectAnswers = append(list[i].CorrectAnswers, q.CorrectAnswers...)
@@ -125,7 +128,7 @@ func (f *Face) ShowQuiz(ctx context.Context, who wire.Principal, q inLecture) (w
 		return wire.JSON{}, err
 	}
 	shown := gen.QuizAttachment{ID: int32(a.ID), Name: wire.Optional(a.Name), Kind: "quiz", URL: wire.Optional(a.URL), Text: wire.Optional(a.Text), Position: a.Position.Value}
-	if shown.Quiz = (gen.Quiz{Type: "Quiz", Questions: []gen.QuizQuestion{}}); a.Quiz != nil {
+	if shown.Quiz = (gen.Quiz{Type: quizType, Questions: []gen.QuizQuestion{}}); a.Quiz != nil {
 		shown.Quiz.ID, shown.Quiz.Questions = int32(a.Quiz.ID), questions(a.Quiz, true)
 	}
 	return wire.JSON{Value: gen.OneQuiz{Quiz: shown}}, nil

@@ -104,7 +104,7 @@ func (f *Face) CreateUser(ctx context.Context, who wire.Principal, n people.NewU
 	return userDetail(f.people.Create(ctx, who.Caller.School, n, f.hash, who.Caller.Actor()))
 }
 
-// userChange is what updateUser is asked.
+// userChange is what UpdateUser is asked.
 type userChange struct {
 	id     lyceum.UserID
 	change people.Change

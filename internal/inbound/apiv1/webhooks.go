@@ -22,7 +22,7 @@ func (f *Face) ListWebhooks(ctx context.Context, who wire.Principal, _ struct{})
 	return wire.JSON{Value: list}, err
 }
 
-// webhookEvents is what listWebhookEvents is asked.
+// webhookEvents is what ShowWebhookEvents is asked.
 type webhookEvents struct {
 	filter lyceum.WebhookEventFilter
 	page   lyceum.Page

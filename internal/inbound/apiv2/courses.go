@@ -2,6 +2,7 @@ package apiv2
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv2"
@@ -73,16 +74,23 @@ func (f *Face) ListCourses(ctx context.Context, who wire.Principal, q courses) (
 		Page: q.page.Number, PerPage: q.page.Size, TotalCount: int32(listing.Total), TotalPages: int32((listing.Total + int64(q.page.Size) - 1) / int64(q.page.Size)),
 	}}
 	for i := range listing.Courses {
-		list.Data = append(list.Data, course(&listing.Courses[i]))
+		list.Data = append(list.Data, course(who, &listing.Courses[i]))
 	}
 	return wire.JSON{Value: list}, err
 }
 
-func course(c *lyceum.Course) gen.Course {
-	return gen.Course{
+// course shows a course to who asks. Its href is the operation that shows it to
+// them; a program of the school has none yet.
+func course(who wire.Principal, c *lyceum.Course) gen.Course {
+	shown := gen.Course{
 		ID: int32(c.ID), Name: c.Name, IsPublished: c.IsPublished, IsListed: c.IsListed, Description: wire.Optional(c.Heading), AuthorBioID: wire.Number(c.AuthorID),
 		ImageURL: wire.Optional(c.ImageURL), CreatedAt: wire.Moment(c.CreatedAt), UpdatedAt: wire.Moment(c.UpdatedAt),
 	}
+	if who.Learner != nil {
+		href := fmt.Sprintf("/v2/current_user/courses/%d", c.ID)
+		shown.Href = &href
+	}
+	return shown
 }
 
 func bindCourse(in *wire.Input) lyceum.CourseID { return lyceum.CourseID(in.PathID("course_id")) }
@@ -93,10 +101,10 @@ func (f *Face) ShowCourse(ctx context.Context, who wire.Principal, id lyceum.Cou
 	if err != nil {
 		return wire.JSON{}, err
 	}
-	shown := course(&c.Course)
+	shown := course(who, &c.Course)
 	detail := gen.CourseDetail{
 		ID: shown.ID, Name: shown.Name, IsPublished: shown.IsPublished, IsListed: shown.IsListed, Description: shown.Description, AuthorBioID: shown.AuthorBioID,
-		ImageURL: shown.ImageURL, CreatedAt: shown.CreatedAt, UpdatedAt: shown.UpdatedAt, Sections: []gen.CourseSection{}, AuthorBio: gen.AuthorBio{Name: c.School},
+		Href: shown.Href, ImageURL: shown.ImageURL, CreatedAt: shown.CreatedAt, UpdatedAt: shown.UpdatedAt, Sections: []gen.CourseSection{}, AuthorBio: gen.AuthorBio{Name: c.School},
 	}
 	if a := c.Author.Value; c.Author.Present {
 		detail.AuthorBio = gen.AuthorBio{Name: a.Name.Value, Bio: wire.Optional(a.Bio), ProfileImageURL: wire.Optional(a.ProfileImageURL), UserID: wire.Number(a.UserID)}
@@ -174,14 +182,14 @@ func (f *Face) ShowLecture(ctx context.Context, who wire.Principal, q inLecture)
 	for i := range l.Attachments {
 		a := &l.Attachments[i]
 		one := gen.Attachment{
-			ID: int32(a.ID), Name: wire.Optional(a.Name), Kind: gen.AttachmentKind(a.Kind), URL: wire.Optional(a.URL), Text: wire.Optional(a.Text), Position: wire.Number(a.Position),
+			ID: int32(a.ID), Name: wire.Optional(a.Name), Kind: string(a.Kind), URL: wire.Optional(a.URL), Text: wire.Optional(a.Text), Position: wire.Number(a.Position),
 			FileSize: wire.Number(a.FileSize), FileExtension: wire.Optional(a.FileExtension),
 		}
 		if a.Quiz != nil {
-			one.Quiz = &gen.AttachmentQuiz{ID: int32(a.Quiz.ID), Questions: []gen.QuizQuestion{}}
+			one.Quiz = &gen.AttachmentQuiz{ID: one.ID, Questions: []gen.QuizQuestion{}}
 			for _, question := range a.Quiz.Questions {
 				one.Quiz.Questions = append(one.Quiz.Questions, gen.QuizQuestion{
-					Question: question.Question, QuestionType: gen.QuizQuestionQuestionType(question.QuestionType),
+					Question: question.Question, QuestionType: question.QuestionType,
 					Answers: append([]string{}, question.Answers...), CorrectAnswers: []string{}, Graded: question.Graded,
 				})
 			}

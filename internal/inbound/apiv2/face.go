@@ -103,7 +103,7 @@ type fieldError struct {
 }
 
 // Failure implements wire.Face.
-func (f *Face) Failure(e *lyceum.Error) (int, wire.Body) {
+func (f *Face) Failure(e *lyceum.Error, _ string) (int, wire.Body) {
 	body := failure{Code: cmp.Or(e.Code, codes[e.Kind]), Message: strings.Join(e.Sentences(), "; "), Errors: []fieldError{}}
 	for _, wrong := range e.Fields {
 		body.Errors = append(body.Errors, fieldError{wrong.Field, wrong.Message})

@@ -84,7 +84,7 @@ const maxForm = 64 << 10
 type console struct {
 	Options
 	mux   *http.ServeMux
-	pages map[string]*template.Template
+	pages *looks
 	sent  *sentForms
 }
 
@@ -93,6 +93,7 @@ type visit struct {
 	School  lyceum.School
 	User    lyceum.User
 	session lyceum.KeyHash
+	zone    *time.Location // of the school
 }
 
 // actor is how the journal names who did it.
@@ -110,8 +111,8 @@ func New(o Options) (http.Handler, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	c := &console{Options: o, mux: http.NewServeMux(), sent: newSentForms(o.Clock)}
-	var err error
-	if c.pages, err = parse(); err != nil {
+	c.pages = &looks{byZone: map[lyceum.TimeZone]map[string]*template.Template{}}
+	if _, err := c.pages.of(lyceum.UTC, "home.gohtml"); err != nil {
 		return nil, err
 	}
 	for path, actions := range c.routes() {
@@ -252,7 +253,11 @@ func (c *console) visitor(r *http.Request) (*visit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("get the school of a session: %w", err)
 	}
-	return &visit{School: school, User: user, session: access.HashSecret(text)}, nil
+	zone, err := school.TimeZone.Location()
+	if err != nil {
+		return nil, fmt.Errorf("read the time zone of school %d: %w", id, err)
+	}
+	return &visit{School: school, User: user, session: access.HashSecret(text), zone: zone}, nil
 }
 
 // signIn leads to the sign-in, and from there back to the page that was asked

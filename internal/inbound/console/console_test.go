@@ -360,10 +360,33 @@ func TestTheJournalNamesTheOwner(t *testing.T) {
 	}
 }
 
+// Days of filters, and times on pages, are those of the school's time zone.
+func TestDaysOfTheSchool(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	p.write(func(tx lyceum.Tx) error { return tx.SetTimeZone("America/Sao_Paulo") })
+	for _, at := range []string{"2018-11-04T02:59:59Z", "2018-11-04T03:00:00Z", "2018-11-05T01:59:59Z", "2018-11-05T02:00:00Z"} {
+		p.now, _ = time.Parse(time.RFC3339, at)
+		p.sell(1, 11)
+	}
+	p.session()
+	for _, tc := range []struct{ query, sales string }{ // clocks there went from midnight to one
+		{"from=2018-11-04&until=2018-11-04", "3 2"}, {"until=2018-11-03", "1"}, {"from=2018-11-05", "4"},
+	} {
+		if got := salesOn(p.ask(p.owner, "GET", transactions+"?"+tc.query, nil)); got != tc.sales {
+			t.Errorf("%s has the sales %s, want %s", tc.query, got, tc.sales)
+		}
+	}
+	want(t, p.ask(p.owner, "GET", transactions, nil), http.StatusOK, "Times and days are those of America/Sao_Paulo.",
+		`<time datetime="2018-11-04T02:59:59Z">`, "3 Nov 2018 23:59", "4 Nov 2018 01:00")
+	want(t, p.ask(p.owner, "GET", "/admin/sales/2", nil), http.StatusOK, "4 Nov 2018, 01:00 UTC-02")
+	want(t, p.ask(p.owner, "GET", "/admin", nil), http.StatusOK, "Time zone", "America/Sao_Paulo")
+}
+
 func TestTimesAreUTC(t *testing.T) {
 	p := open(t, site)
 	p.now = time.Date(2026, 3, 14, 23, 30, 0, 0, time.FixedZone("x", -3*3600))
-	session, _, err := p.admitted(t.Context(), 1, "owner@example.com")
+	session, _, err := p.accounts.SignIn(t.Context(), 1, "owner@example.com", password, "192.0.2.1")
 	if err != nil {
 		t.Fatal(err)
 	}

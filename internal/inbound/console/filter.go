@@ -32,12 +32,13 @@ func chosen(f *form) []string {
 // reading reads the fields of a filter and collects what is wrong with them.
 type reading struct {
 	form  *form
+	zone  *time.Location // in which days begin
 	wrong []lyceum.FieldError
 }
 
 // readFilter reads which transactions a form asks for.
-func readFilter(f *form) (lyceum.TransactionFilter, lyceum.Page, []lyceum.FieldError) {
-	r := &reading{form: f}
+func readFilter(f *form, zone *time.Location) (lyceum.TransactionFilter, lyceum.Page, []lyceum.FieldError) {
+	r := &reading{form: f, zone: zone}
 	filter := lyceum.TransactionFilter{
 		UserID: id[lyceum.UserID](r, "user_id"), AffiliateID: id[lyceum.AffiliateID](r, "affiliate_id"),
 		CourseID: id[lyceum.CourseID](r, "course_id"), PricingPlanID: id[lyceum.PricingPlanID](r, "pricing_plan_id"),
@@ -51,20 +52,13 @@ func readFilter(f *form) (lyceum.TransactionFilter, lyceum.Page, []lyceum.FieldE
 	return filter, page, r.wrong
 }
 
-// days reads the period from one day until another. Both days are included. Of
-// a Period the beginning is not, and what it narrows has whole seconds.
-func (r *reading) days() (p lyceum.Period) {
+// days reads the period from one day until another, both included.
+func (r *reading) days() lyceum.Period {
 	from, until := r.day("from"), r.day("until")
-	if from.Present {
-		p.After = from.Value.Add(-time.Second)
-	}
-	if until.Present {
-		p.Until = until.Value.AddDate(0, 0, 1).Add(-time.Second)
-	}
 	if from.Present && until.Present && until.Value.Before(from.Value) {
 		r.refuse("until", "must not be before the day in From")
 	}
-	return p
+	return lyceum.Days(from, until, r.zone)
 }
 
 func (r *reading) refuse(field, message string) {
@@ -97,16 +91,16 @@ func (r *reading) choice(field string) lyceum.Opt[bool] {
 	return lyceum.None[bool]()
 }
 
-// day reads a day, which begins at midnight UTC.
-func (r *reading) day(field string) lyceum.Opt[time.Time] {
+// day reads a day.
+func (r *reading) day(field string) lyceum.Opt[lyceum.Day] {
 	text := strings.TrimSpace(r.form.Values[field])
 	if text == "" {
-		return lyceum.None[time.Time]()
+		return lyceum.None[lyceum.Day]()
 	}
-	at, err := time.Parse(time.DateOnly, text)
-	if err != nil || at.Year() < 1 {
+	day, err := lyceum.ParseDay(text)
+	if err != nil {
 		r.refuse(field, "must be a day written like 2026-01-31, or stay empty")
-		return lyceum.None[time.Time]()
+		return lyceum.None[lyceum.Day]()
 	}
-	return lyceum.Some(at)
+	return lyceum.Some(day)
 }

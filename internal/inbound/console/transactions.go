@@ -57,7 +57,7 @@ func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *vi
 	f := &form{Action: transactionsPath, Values: map[string]string{}}
 	f.keep(query.Get, append(filterFields, "page")...)
 	p := listPage{Form: f, Chosen: chosen(f)}
-	filter, page, wrong := readFilter(f)
+	filter, page, wrong := readFilter(f, v.zone)
 	if len(wrong) > 0 {
 		f.refuse(lyceum.InvalidFields(wrong...))
 		if len(wrong) > 1 || f.Wrong["page"] == "" { // there is no list without its filter

@@ -75,7 +75,7 @@ func TestTransactionsFilter(t *testing.T) {
 // session signs the owner in anew: the clock was moved.
 func (p *place) session() {
 	p.t.Helper()
-	session, _, err := p.admitted(p.t.Context(), 1, "owner@example.com")
+	session, _, err := p.accounts.SignIn(p.t.Context(), 1, "owner@example.com", password, "192.0.2.1")
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -222,6 +222,9 @@ func TestB10NamesInSales(t *testing.T) {
 		want(t, w, 200)
 		if got := strings.Count(w.Body.String(), escaped); got != times {
 			t.Errorf("%s has the name %d times as text, want %d", path, got, times)
+		}
+		if strings.ContainsRune(w.Body.String(), '\u202E') {
+			t.Errorf("%s turns the direction of writing as a name wants", path)
 		}
 	}
 	w := p.ask(p.owner, "POST", refundPath(id), p.form(refundPath(id), "amount", "0.50", "reason", hostile))

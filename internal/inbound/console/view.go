@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -44,22 +45,35 @@ type moment struct {
 	None string
 }
 
-var functions = template.FuncMap{
-	"copyable":  func(id, label, text string) copyable { return copyable{id, label, text} },
-	"moment":    func(at lyceum.Opt[time.Time], none string) moment { return moment{at, none} },
-	"time":      func(at time.Time) moment { return moment{At: lyceum.Some(at)} },
-	"machine":   func(at time.Time) string { return string(lyceum.AppendTime(nil, at)) },
-	"human":     func(at time.Time) string { return at.UTC().Format("2\u00a0Jan\u00a02006, 15:04\u00a0UTC") },
-	"day":       func(at time.Time) string { return at.UTC().Format("2\u00a0Jan\u00a02006") },
-	"minute":    func(at time.Time) string { return at.UTC().Format("15:04") },
-	"second":    func(at time.Time) string { return at.UTC().Format("2\u00a0Jan\u00a02006, 15:04:05\u00a0UTC") },
-	"number":    number,
-	"breakable": breakable,
-	"linkHours": func() int { return int(access.LinkLifetime / time.Hour) },
-	"signOut":   signOutPath,
-	"count":     func(n int, one, many string) string { return count(int64(n), one, many) },
-	"count64":   count,
-	"int64":     func(n int32) int64 { return int64(n) },
+// functionsIn are what templates may call; times are those of a zone.
+func functionsIn(at *time.Location) template.FuncMap {
+	shown := func(layout string) func(time.Time) string {
+		return func(t time.Time) string { return t.In(at).Format(layout) }
+	}
+	named := func(layout string) func(time.Time) string {
+		return func(t time.Time) string {
+			return t.In(at).Format(layout) + "\u00a0" + lyceum.ZoneAbbreviation(t.In(at))
+		}
+	}
+	return template.FuncMap{
+		"plain":     web.Plain,
+		"visible":   web.Visible,
+		"copyable":  func(id, label, text string) copyable { return copyable{id, label, text} },
+		"moment":    func(at lyceum.Opt[time.Time], none string) moment { return moment{at, none} },
+		"time":      func(at time.Time) moment { return moment{At: lyceum.Some(at)} },
+		"machine":   func(at time.Time) string { return string(lyceum.AppendTime(nil, at)) },
+		"human":     named("2\u00a0Jan\u00a02006, 15:04"),
+		"day":       shown("2\u00a0Jan\u00a02006"),
+		"minute":    shown("15:04"),
+		"second":    named("2\u00a0Jan\u00a02006, 15:04:05"),
+		"number":    number,
+		"breakable": breakable,
+		"linkHours": func() int { return int(access.LinkLifetime / time.Hour) },
+		"signOut":   signOutPath,
+		"count":     func(n int, one, many string) string { return count(int64(n), one, many) },
+		"count64":   count,
+		"int64":     func(n int32) int64 { return int64(n) },
+	}
 }
 
 func count(n int64, one, many string) string {
@@ -84,9 +98,33 @@ func breakable(text string) []string {
 	return pieces
 }
 
+// looks are the pages for each time zone that a school has.
+type looks struct {
+	mu     sync.Mutex
+	byZone map[lyceum.TimeZone]map[string]*template.Template
+}
+
+// of returns a page that shows times in a zone.
+func (l *looks) of(zone lyceum.TimeZone, page string) (*template.Template, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	pages, ok := l.byZone[zone]
+	if !ok {
+		at, err := zone.Location()
+		if err != nil {
+			return nil, err
+		}
+		if pages, err = parse(at); err != nil {
+			return nil, err
+		}
+		l.byZone[zone] = pages
+	}
+	return pages[page], nil
+}
+
 // parse reads the pages and gives each the parts that they share.
-func parse() (map[string]*template.Template, error) {
-	pages, err := web.Pages(templates, functions, "templates/*.gohtml")
+func parse(at *time.Location) (map[string]*template.Template, error) {
+	pages, err := web.Pages(templates, functionsIn(at), "templates/*.gohtml")
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +159,7 @@ var notices = map[string]string{
 	"registered":   "This app is registered already: the form was sent twice. Its secret was shown the first time and cannot be shown again; if it is lost, give the app a new one below.",
 	"rotated":      "The app has its new secret already: the form was sent twice. The secret was shown the first time and cannot be shown again; if it is lost, give the app another one below.",
 	"revoked":      "The key is revoked. It is refused from now on.",
-	"linked":       "A link is made already: the form was sent twice. It was shown the first time and cannot be shown again; if it is lost, make another, which ends the first.",
+	"linked":       "A link is made already: the form was sent twice. It was shown the first time and cannot be shown again; if it is lost, make another and use it, which ends the first.",
 	"refunded":     "The refund is in the books. Lyceum moves no money: pay the buyer back in your payment system, too.",
 	"canceled":     "The sale is cancelled. Make sure that your payment system charges the buyer no more.",
 	"hook-created": "This webhook is made already: the form was sent twice. Its secret was shown the first time and cannot be shown again; if it is lost, change it below.",
@@ -135,7 +173,15 @@ var notices = map[string]string{
 }
 
 func (c *console) show(w http.ResponseWriter, r *http.Request, status int, page string, v *visit, title string, data any) error {
-	return web.Show(w, status, c.pages[page], view{
+	zone := lyceum.UTC
+	if v != nil {
+		zone = v.School.TimeZone
+	}
+	look, err := c.pages.of(zone, page)
+	if err != nil {
+		return err
+	}
+	return web.Show(w, status, look, view{
 		Title: title, Visit: v, Room: rooms[page], Notice: notices[r.URL.Query().Get("done")],
 		Wrong: status == http.StatusUnprocessableEntity, Now: c.Clock(), Data: data,
 	})

@@ -188,14 +188,14 @@ func (c *console) newResend(w http.ResponseWriter, r *http.Request, v *visit) er
 }
 
 // readResend reads which deliveries a form asks for.
-func readResend(r *http.Request, hook lyceum.WebhookID) (resendPage, lyceum.ResendFilter, error) {
+func readResend(r *http.Request, v *visit, hook lyceum.WebhookID) (resendPage, lyceum.ResendFilter, error) {
 	p := resendPage{Hook: hook, Path: hookPath(hook)}
 	p.Form = &form{Action: p.Path + "/resend", Once: r.PostForm.Get("form"), Values: map[string]string{}}
 	if !isForm(p.Form.Once) {
 		p.Form.Once = newForm()
 	}
 	p.Form.keep(trimmed(r), resendFields...)
-	in := &reading{form: p.Form}
+	in := &reading{form: p.Form, zone: v.zone}
 	filter := lyceum.ResendFilter{Webhook: hook, Created: in.days(), State: in.deliveryState()}
 	p.State = strings.ToLower(deliveryMarks[filter.State.Value].Text)
 	if len(in.wrong) > 0 {
@@ -210,7 +210,7 @@ func (c *console) confirmResend(w http.ResponseWriter, r *http.Request, v *visit
 	if err != nil {
 		return err
 	}
-	p, filter, err := readResend(r, hook.ID)
+	p, filter, err := readResend(r, v, hook.ID)
 	switch {
 	case err != nil && p.Form.refuse(err):
 		return c.show(w, r, http.StatusUnprocessableEntity, "resend.gohtml", v, "Send again", p)
@@ -232,7 +232,7 @@ func (c *console) keepResend(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err != nil {
 		return err
 	}
-	p, filter, err := readResend(r, d.ID)
+	p, filter, err := readResend(r, v, d.ID)
 	if err != nil || p.Form.Once != r.PostForm.Get("form") {
 		return c.confirmResend(w, r, v)
 	}

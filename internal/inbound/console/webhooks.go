@@ -171,7 +171,7 @@ func (c *console) log(r *http.Request, v *visit, hook lyceum.WebhookID) (hookLog
 	for _, state := range deliveryStates {
 		l.States = append(l.States, stateLink{deliveryMarks[state].Text, l.Form.Action + "?state=" + state + "#log", l.State == state})
 	}
-	in := &reading{form: l.Form}
+	in := &reading{form: l.Form, zone: v.zone}
 	filter := lyceum.WebhookEventFilter{Webhook: hook, State: in.deliveryState()}
 	page := lyceum.Page{Number: 1, Size: logSize}
 	if number := id[int32](in, "page"); number.Present {

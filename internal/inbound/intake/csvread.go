@@ -183,9 +183,7 @@ func (c *csvRows[T]) row() Row[T] {
 			continue
 		}
 		value := c.scan.cell(field)
-		if k.text {
-			value.text = stripFormulaQuote(value.text)
-		}
+		value.text = stripGuards(value.text)
 		if problem := k.accept(&c.memo, value, &c.value); problem != "" {
 			row.Problems = append(row.Problems, Problem{Line: c.line, Column: k.name, Message: problem})
 		}

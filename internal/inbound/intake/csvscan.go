@@ -135,18 +135,6 @@ func (c *csvScanner) text(f csvField) []byte {
 	}
 }
 
-// stripFormulaQuote takes away the one apostrophe that the writer put before a
-// cell that a spreadsheet would have run.
-func stripFormulaQuote(b []byte) []byte {
-	if len(b) == 0 || b[0] != '\'' {
-		return b
-	}
-	if rest := bytes.TrimLeft(b, "'"); startsFormula(string(rest[:min(len(rest), 3)])) {
-		return b[1:]
-	}
-	return b
-}
-
 // cell gives a field as a cell: null when nothing stands there, not even
 // quotes.
 func (c *csvScanner) cell(f csvField) cell {

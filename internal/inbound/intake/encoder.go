@@ -3,7 +3,6 @@ package intake
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -65,41 +64,4 @@ func (e *encoder) text(s string) {
 	} else {
 		e.buf = appendCSVText(e.buf, s)
 	}
-}
-
-// appendCSVText appends s as a cell. A cell that a spreadsheet would run is
-// prefixed with an apostrophe, and so is one that looks as if it had been
-// prefixed already, so that taking one away always restores the cell.
-func appendCSVText(b []byte, s string) []byte {
-	formula := startsFormula(strings.TrimLeft(s, "'"))
-	if !formula && s != "" && !strings.ContainsAny(s, ",\"\r\n") {
-		return append(b, s...)
-	}
-	b = append(b, '"')
-	if formula {
-		b = append(b, '\'')
-	}
-	for {
-		i := strings.IndexByte(s, '"')
-		if i < 0 {
-			break
-		}
-		b = append(append(b, s[:i]...), `""`...)
-		s = s[i+1:]
-	}
-	return append(append(b, s...), '"')
-}
-
-// startsFormula tells whether a spreadsheet may take s for a formula: = + - @
-// tab or a line end come first, or the full-width form of one of the signs.
-func startsFormula(s string) bool {
-	if s == "" {
-		return false
-	}
-	switch s[0] {
-	case '=', '+', '-', '@', '\t', '\r', '\n':
-		return true
-	}
-	return strings.HasPrefix(s, "＝") || strings.HasPrefix(s, "＋") ||
-		strings.HasPrefix(s, "－") || strings.HasPrefix(s, "＠")
 }

@@ -29,7 +29,7 @@ type column[T any] struct {
 	name     string
 	required bool // the header, or every JSON object, must name it
 	nullable bool
-	text     bool // free text: quoted against spreadsheets; empty is not null
+	text     bool // free text: empty is not null
 	json     bool // JSON: in CSV inside the cell, in JSON in place
 	limit    int  // length in bytes; 0 is maxCell
 

@@ -23,7 +23,7 @@ var nasty = []string{
 }
 
 func textOf(t *rapid.T, name string) string {
-	s := rapid.OneOf(rapid.SampledFrom(nasty), rapid.String()).Draw(t, name)
+	s := rapid.OneOf(rapid.SampledFrom(nasty), rapid.String(), rapid.StringMatching("[;='\"\t\r\na＝-]*")).Draw(t, name)
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
 }
 
@@ -112,14 +112,14 @@ func countOf(t *rapid.T, name string) int32 { return rapid.Int32Range(0, math.Ma
 
 func attachmentOf(t *rapid.T) lyceum.Attachment {
 	a := lyceum.Attachment{
-		ID: idOf[lyceum.AttachmentID](t, "id"), Lecture: idOf[lyceum.LectureID](t, "lecture"), Name: optOf(t, "name", textOf), Kind: rapid.SampledFrom(lyceum.AttachmentKinds()).Draw(t, "kind"),
+		ID: idOf[lyceum.AttachmentID](t, "id"), Lecture: idOf[lyceum.LectureID](t, "lecture"), Name: optOf(t, "name", textOf), Kind: rapid.SampledFrom(append(lyceum.AttachmentKinds(), "file", "open_response_question")).Draw(t, "kind"),
 		URL: optOf(t, "url", textOf), Text: optOf(t, "text", textOf), Position: optOf(t, "position", idOf[int32]), FileSize: optOf(t, "size", countOf), FileExtension: optOf(t, "extension", textOf),
 	}
 	if rapid.Bool().Draw(t, "quiz") {
 		a.Quiz = &lyceum.Quiz{ID: idOf[lyceum.QuizID](t, "quiz"), Questions: []lyceum.Question{}}
 		for range rapid.IntRange(0, 2).Draw(t, "questions") {
 			a.Quiz.Questions = append(a.Quiz.Questions, lyceum.Question{
-				Question: textOf(t, "question"), QuestionType: rapid.SampledFrom([]string{"single", "multiple"}).Draw(t, "type"),
+				Question: textOf(t, "question"), QuestionType: rapid.SampledFrom([]string{"single", "multiple", "fill_blank", "matching"}).Draw(t, "type"),
 				Answers: []string{textOf(t, "answer"), "b"}, CorrectAnswers: []string{textOf(t, "correct")}, Graded: boolOf(t, "graded"),
 			})
 		}
@@ -239,6 +239,9 @@ func TestR13Formulas(t *testing.T) {
 		"=1+1": `"'=1+1"`, "+1": `"'+1"`, "-1": `"'-1"`, "@x": `"'@x"`, "\tx": "\"'\tx\"", "\rx": "\"'\rx\"", "\nx": "\"'\nx\"",
 		"＝1": `"'＝1"`, "＋1": `"'＋1"`, "－1": `"'－1"`, "＠1": `"'＠1"`,
 		"'=1": `"''=1"`, "''": "''", "'a": "'a", "a=1": "a=1", "": `""`, `say "=1"`: `"say ""=1"""`, `="x"`: `"'=""x"""`,
+		// parts that are cells where a semicolon parts them, or where quotes are not known
+		"Ann;=1+1": `"Ann;'=1+1"`, "a;b": "a;b", "a; =1": "a; =1", "a\n=1": "\"a\n'=1\"", "a\r\n@x": "\"a\r\n'@x\"", "a\t+1": "\"a\t'+1\"",
+		`a;"=1"`: `"a;'""=1"""`, "a;'=1": `"a;''=1"`, "a;;-1": `"a;;'-1"`, "=1;=1": `"'=1;'=1"`, "a;＝1": `"a;'＝1"`, "a;'b": "a;'b", ";": ";",
 	} {
 		course := lyceum.CourseRow{Course: lyceum.Course{ID: 1, Name: cell, Heading: lyceum.Some(cell), Description: lyceum.Some(cell), ImageURL: lyceum.Some(cell)}}
 		got := written(t, intake.Courses(), intake.CSV, []lyceum.CourseRow{course})
@@ -263,12 +266,12 @@ func TestR13Formulas(t *testing.T) {
 }
 
 func TestR13ForeignApostrophe(t *testing.T) {
-	rows := mustRead(t, intake.Courses(), "id,is_published,name\n1,0,'=x\n2,0,''+x\n3,0,'x\n4,0,=x\n5,0,\"'\n\"\n6,0,'＝\n7,0,'")
+	rows := mustRead(t, intake.Courses(), "id,is_published,name\n1,0,'=x\n2,0,''+x\n3,0,'x\n4,0,=x\n5,0,\"'\n\"\n6,0,'＝\n7,0,'\n8,0,a;'=1\n9,0,a;'b")
 	var names []string
 	for _, row := range rows {
 		names = append(names, row.Value.Name)
 	}
-	if want := []string{"=x", "'+x", "'x", "=x", "\n", "＝", "'"}; !slices.Equal(names, want) {
+	if want := []string{"=x", "'+x", "'x", "=x", "\n", "＝", "'", "a;=1", "a;'b"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
 	lines := mustRead(t, intake.Courses(), `{"id":1,"is_published":true,"name":"'=x"}`)

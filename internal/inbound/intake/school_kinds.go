@@ -75,7 +75,7 @@ func Attachments() Kind[lyceum.Attachment] {
 			idColumn("id", func(a *row) *lyceum.AttachmentID { return &a.ID }),
 			idColumn("lecture_id", func(a *row) *lyceum.LectureID { return &a.Lecture }),
 			optTextColumn("name", func(a *row) *lyceum.Opt[string] { return &a.Name }).always(),
-			wordColumn("kind", lyceum.AttachmentKinds(), func(a *row) *lyceum.AttachmentKind { return &a.Kind }),
+			textColumn("kind", func(a *row) *string { return (*string)(&a.Kind) }),
 			optTextColumn("url", func(a *row) *lyceum.Opt[string] { return &a.URL }).always(),
 			optTextColumn("text", func(a *row) *lyceum.Opt[string] { return &a.Text }).always().long(),
 			optIDColumn("position", func(a *row) *lyceum.Opt[int32] { return &a.Position }).always(),
@@ -140,11 +140,6 @@ func questionsColumn() column[lyceum.Attachment] {
 			}
 			if err := json.Unmarshal(c.text, &a.Quiz.Questions); err != nil {
 				return questionsTaken
-			}
-			for _, q := range a.Quiz.Questions {
-				if q.QuestionType != "single" && q.QuestionType != "multiple" {
-					return questionsTaken
-				}
 			}
 			return ""
 		},

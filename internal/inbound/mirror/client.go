@@ -119,9 +119,22 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 		return false, lyceum.Errorf(lyceum.Forbidden, "%s lets this API key not ask for %s", c.base, path)
 	case code == http.StatusTooManyRequests || code >= 500:
 		return true, lyceum.Errorf(lyceum.Unavailable, "%s answers %s with %d; run the same command again to go on from here", c.base, path, code)
+	case code >= 300 && code < 400:
+		return false, c.redirected(answer)
 	default:
 		return false, lyceum.Invalidf("%s answers %s with %d", c.base, path, code)
 	}
+}
+
+// redirected refuses a redirect, since the API key would go wherever it leads,
+// and says where that is, without what may be a secret in it.
+func (c *client) redirected(answer *http.Response) error {
+	to, err := answer.Location()
+	if err != nil {
+		return lyceum.Invalidf("%s answers %s without an address; give the other server's own address with --from", c.base, answer.Status)
+	}
+	shown := url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}
+	return lyceum.Invalidf("%s redirects to %s, and the API key is not sent there; if that is the school, give its address with --from", c.base, shown.String())
 }
 
 // heed reads how much of the rate limit is left. The header says in how many

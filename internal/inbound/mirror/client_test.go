@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -109,6 +110,27 @@ func TestClientWaitsAndAsksAgain(t *testing.T) {
 	c, _, _ := answers(t, with(404))
 	if err := c.get(t.Context(), "/v1/a", nil, nil); !errors.Is(err, errNotThere) {
 		t.Errorf("a 404: %v", err)
+	}
+}
+
+// TestR44_MirrorKeepsItsKeyFromRedirects: whoever the server redirects to gets
+// neither the key nor a request, and the refusal says who that is.
+func TestR44_MirrorKeepsItsKeyFromRedirects(t *testing.T) {
+	stranger := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("a request came to where the redirect leads, with the key %q", r.Header.Get("apiKey"))
+	}))
+	defer stranger.Close()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		c, _, asked := answers(t, with(status, "Location", stranger.URL+"/else?token=canary"))
+		err := c.get(t.Context(), "/v1/a", nil, nil)
+		want := "redirects to " + stranger.URL + "/else, and the API key is not sent there"
+		if detail := lyceum.Public(err).Detail; lyceum.KindOf(err) != lyceum.Invalid || !strings.Contains(detail, want) || asked.Load() != 1 {
+			t.Errorf("%d: %v, asked %d times", status, err, asked.Load())
+		}
+	}
+	c, _, _ := answers(t, with(http.StatusFound))
+	if err := c.get(t.Context(), "/v1/a", nil, nil); !strings.Contains(lyceum.Public(err).Detail, "302 Found without an address") {
+		t.Error(err)
 	}
 }
 

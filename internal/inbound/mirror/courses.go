@@ -171,7 +171,7 @@ func (m *mirror) lecture(ctx context.Context, l *lyceum.Lecture) ([]lyceum.Attac
 	if err := m.client.get(ctx, path, nil, &one); err != nil {
 		return nil, err
 	}
-	l.Name = wire.Opt(one.Lecture.Name)
+	l.Name = lyceum.Opt[string]{Value: one.Lecture.Name, Present: one.Lecture.Name != ""}
 	all := make([]lyceum.Attachment, len(one.Lecture.Attachments))
 	for i, a := range one.Lecture.Attachments {
 		all[i] = lyceum.Attachment{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
 )
 
 // grantedApp is one row of the account page.
@@ -26,7 +27,7 @@ func (p *pages) listApps(w http.ResponseWriter, r *http.Request, v *visit) error
 	rows := make([]grantedApp, len(granted))
 	for i, g := range granted {
 		rows[i] = grantedApp{
-			Name: plain(g.App.Name), Revoke: fmt.Sprintf("/account/apps/%d/revoke", g.App.ID),
+			Name: web.Plain(g.App.Name), Revoke: fmt.Sprintf("/account/apps/%d/revoke", g.App.ID),
 			Scopes: scopes(g.App.Version, g.Scopes), Since: g.Since, LastUsed: g.LastUsed,
 		}
 	}

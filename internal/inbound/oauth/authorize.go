@@ -123,7 +123,7 @@ func (p *pages) askConsent(w http.ResponseWriter, r *http.Request, v *visit) err
 	}
 	web.Protect(w.Header(), a.origin(), originOf(from)) // where the two buttons lead
 	page := consent{
-		App: plain(a.app.Name), Action: v.path("oauth_provider/authorize"), Request: seal(v, a.raw),
+		App: web.Plain(a.app.Name), Action: v.path("oauth_provider/authorize"), Request: seal(v, a.raw),
 		Required: scopes(a.app.Version, a.request.Required), Optional: scopes(a.app.Version, a.request.Optional),
 		Host: strings.TrimPrefix(strings.TrimPrefix(a.origin(), "https://"), "http://"),
 	}

@@ -3,15 +3,14 @@ package oauth
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
-	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
 )
 
 // passwordForm is the page at which a password is set.
-type passwordForm struct{ Action, Email, Next string }
+type passwordForm struct{ Action, Email string }
 
 // showPassword serves GET /secure/{school}/identity/set_password/{link}. It
 // does not spend the link: programs that look at mail before people do follow
@@ -21,17 +20,15 @@ func (p *pages) showPassword(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err != nil {
 		return err
 	}
-	query := r.URL.Query()
-	shown := view{Notice: notices[query.Get("done")]}
-	return p.passwordPage(w, r, v, http.StatusOK, shown, user, local(query.Get("next"), ""))
+	return p.passwordPage(w, r, v, user, http.StatusOK, "")
 }
 
-func (p *pages) passwordPage(w http.ResponseWriter, r *http.Request, v *visit, status int, shown view, user lyceum.User, next string) error {
+func (p *pages) passwordPage(w http.ResponseWriter, r *http.Request, v *visit, user lyceum.User, status int, problem string) error {
 	w.Header().Set("Referrer-Policy", "strict-origin") // the address is a secret; the check of forms wants the origin
 	v.User = lyceum.User{}
-	shown.Title = "Choose a password"
-	shown.Data = passwordForm{Action: r.URL.Path, Email: user.Email, Next: next}
-	return p.show(w, status, "password.gohtml", v, shown)
+	return p.show(w, status, "password.gohtml", v, view{
+		Title: "Choose a password", Error: problem, Data: passwordForm{Action: r.URL.Path, Email: user.Email},
+	})
 }
 
 // setPassword serves POST /secure/{school}/identity/set_password/{link}.
@@ -44,22 +41,15 @@ func (p *pages) setPassword(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err != nil {
 		return err
 	}
-	next := local(form.get("next"), "")
 	_, err = p.Accounts.SetPassword(r.Context(), v.School.ID, r.PathValue("link"), form.get("password"))
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Invalid && len(e.Fields) > 0 {
-		shown := view{Error: "The password " + e.Fields[0].Message + "."}
-		return p.passwordPage(w, r, v, http.StatusUnprocessableEntity, shown, user, next)
+		return p.passwordPage(w, r, v, user, http.StatusUnprocessableEntity, "The password "+e.Fields[0].Message+".")
 	}
 	if err != nil {
 		return err
 	}
 	p.Site.End(w)
-	p.Site.KeepDevice(w, p.Accounts.Remember(p.Site.Device(r), v.School.ID, user), access.DeviceLifetime)
-	to := v.path("sign_in") + "?done=password"
-	if next != "" {
-		to += "&next=" + url.QueryEscape(next)
-	}
-	see(w, r, to)
+	see(w, r, v.path("sign_in")+"?done=password")
 	return nil
 }
 
@@ -110,7 +100,7 @@ func (p *pages) forgotten(w http.ResponseWriter, r *http.Request, v *visit) erro
 func (p *pages) sendLink(ctx context.Context, v *visit, email string) {
 	link, user, err := p.Accounts.Forgotten(ctx, v.School.ID, email)
 	if err == nil && link != "" {
-		err = p.Mail(ctx, user.Email, "Your password at "+plain(v.School.Name), "Somebody asked for a new password for your account at "+plain(v.School.Name)+".\n"+
+		err = p.Mail(ctx, user.Email, "Your password at "+web.Plain(v.School.Name), "Somebody asked for a new password for your account at "+web.Plain(v.School.Name)+".\n"+
 			"If it was you, choose one here within 48 hours:\n\n"+p.Site.AuthURL+v.path("set_password/"+link)+"\n\n"+
 			"If it was not, there is nothing to do: your password stays as it is.\n")
 	}

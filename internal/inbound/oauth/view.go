@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
@@ -23,34 +22,14 @@ type view struct {
 }
 
 var functions = template.FuncMap{
-	"plain":   plain,
+	"plain":   web.Plain,
 	"machine": func(at time.Time) string { return string(lyceum.AppendTime(nil, at)) },
 	"day":     func(at time.Time) string { return at.UTC().Format("2\u00a0Jan\u00a02006") },
 }
 
-// maxShown is how much of a name that strangers chose a page shows, in
-// characters.
-const maxShown = 80
-
-// plain makes a name that a stranger chose fit to be read: what cannot be seen
-// or turns the direction of writing is taken out, and what is too long is cut
-// (RFC 6749, section 10.14).
-func plain(name string) string {
-	shown := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
-			return -1
-		}
-		return r
-	}, name)
-	if runes := []rune(shown); len(runes) > maxShown {
-		return string(runes[:maxShown-1]) + "…"
-	}
-	return shown
-}
-
 func (p *pages) show(w http.ResponseWriter, status int, page string, v *visit, shown view) error {
 	if v != nil {
-		shown.School = plain(v.School.Name)
+		shown.School = web.Plain(v.School.Name)
 		if v.User.ID != 0 {
 			shown.User, shown.Out = v.User.Email, v.path("sign_out")
 		}

@@ -142,7 +142,7 @@ const (
 func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 	return apiv1.Rules{
 		Sales: sales.New(store, now, learning.New(store, now), people.New(store, now)), Learning: learning.New(store, now), People: people.New(store, now), Events: events.New(store, now, webhookOptions(store)),
-		Hash: access.NewAccounts(store, now, access.NewOAuth(store, now), nil).HashForProgram,
+		Hash: access.NewAccounts(store, now, access.NewOAuth(store, now)).Hash,
 	}
 }
 
@@ -313,10 +313,15 @@ func wantStatus(t testing.TB, w *httptest.ResponseRecorder, want int) {
 	}
 }
 
-// wantMessage holds an answer to a status and the one sentence of its body.
+// wantMessage holds an answer to a status and the one sentence of its body; a
+// key that is missing or wrong is answered with the request's id besides.
 func wantMessage(t testing.TB, w *httptest.ResponseRecorder, status int, message string) {
 	t.Helper()
-	want, err := json.Marshal(map[string]string{"message": message})
+	body := map[string]string{"message": message}
+	if status == http.StatusUnauthorized {
+		body["request_id"] = w.Header().Get("X-Request-Id")
+	}
+	want, err := json.Marshal(body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -368,7 +368,7 @@ func (x *exchange) failure(e *lyceum.Error) (status int, challenge string, body 
 	case x.route != nil && x.route.fail != nil:
 		return x.route.fail(e)
 	case x.route != nil && x.route.face != nil:
-		status, body = x.route.face.Failure(e)
+		status, body = x.route.face.Failure(e, x.id)
 		return status, "", body
 	}
 	status, body = plainFailure(e)

@@ -411,12 +411,12 @@ func TestMetrics(t *testing.T) {
 	w := s.do(request(http.MethodGet, "/metrics", nil, "Authorization: Bearer "+token))
 	wantStatus(t, w, http.StatusOK)
 	for _, line := range []string{
-		`lyceum_requests_total{face="v1",operation="listTransactions",status="200"} 2`,
-		`lyceum_requests_total{face="v1",operation="listTransactions",status="401"} 1`,
+		`lyceum_requests_total{face="v1",operation="ListTransactions",status="200"} 2`,
+		`lyceum_requests_total{face="v1",operation="ListTransactions",status="401"} 1`,
 		`lyceum_requests_total{face="v1",operation="none",status="404"} 1`,
 		`lyceum_requests_total{face="v1",operation="none",status="405"} 1`,
 		`lyceum_requests_total{face="none",operation="none",status="404"} 1`,
-		`lyceum_request_seconds_count{face="v1",operation="listTransactions"} 3`,
+		`lyceum_request_seconds_count{face="v1",operation="ListTransactions"} 3`,
 		`lyceum_build_info{version="v1.2.3"} 1`,
 	} {
 		if !strings.Contains(w.Body.String(), "\n"+line+"\n") {
@@ -478,7 +478,7 @@ func TestKindsOfErrorsKeepTheirStatus(t *testing.T) {
 	s := newSite(t, operations...)
 	for _, kind := range lyceum.Kinds() {
 		w := s.do(request(http.MethodGet, "/test/"+strconv.Itoa(int(kind)), nil, "apiKey: "+s.key))
-		status, _ := s.options.Faces[0].Failure(lyceum.Errorf(kind, "told"))
+		status, _ := s.options.Faces[0].Failure(lyceum.Errorf(kind, "told"), "")
 		message := "told"
 		if kind == lyceum.Internal {
 			message = internal

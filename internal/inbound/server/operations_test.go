@@ -184,7 +184,7 @@ func TestV2SwitchedOff(t *testing.T) {
 			}
 			want(k.theirs, list, http.StatusOK)
 			want(k.ours, asking{face: "v2", op: "listCurrentUserCourses"}, http.StatusOK)
-			want(k.ours, asking{face: "v1", op: "listCourses"}, http.StatusOK)
+			want(k.ours, asking{face: "v1", op: "ListCourses"}, http.StatusOK)
 		}
 	})
 }

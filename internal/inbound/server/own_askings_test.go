@@ -203,8 +203,8 @@ var ownRows = slicesOf(
 		asking{name: "a record of another server", values: "webhook_id=1", status: 409, says: `"code":"record_only"`},
 	),
 	[]asking{
-		{face: "v1", op: "listWebhooks", name: "with those that are sent to", says: `{"id":4,"workflow_state":"pending","url":"https://hooks.example.com/a","event_trigger":"Sale.created,Transaction.refunded","webhook_events_count":1}]}`},
-		{face: "v1", op: "listWebhookEvents", name: "of one that was deleted", values: "webhook_id=5", status: 404, says: "there is no webhook 5"},
+		{face: "v1", op: "ListWebhooks", name: "with those that are sent to", says: `{"id":4,"workflow_state":"pending","url":"https://hooks.example.com/a","event_trigger":"Sale.created,Transaction.refunded","webhook_events_count":1}]}`},
+		{face: "v1", op: "ShowWebhookEvents", name: "of one that was deleted", values: "webhook_id=5", status: 404, says: "there is no webhook 5"},
 	},
 	own("listChanges",
 		asking{name: "of sales and their money", query: "types=sale,transaction,movement,order&limit=100", golden: "lyceum/changes.json"},

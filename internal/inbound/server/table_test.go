@@ -20,7 +20,7 @@ const operationsTable = "../../../docs/operations-table.md"
 
 // elsewhere are the tests of operations that have few rows or none in askings.
 var elsewhere = map[string]string{
-	"listTransactions": "internal/inbound/apiv1", "createToken": "TestC1 to TestC20", "revokeToken": "TestG1 to TestG4", "introspectToken": "TestH1, TestH2",
+	"ListTransactions": "internal/inbound/apiv1", "createToken": "TestC1 to TestC20", "revokeToken": "TestG1 to TestG4", "introspectToken": "TestH1, TestH2",
 }
 
 // TestOperationsTable holds docs/operations-table.md to the faces' tables and

@@ -60,3 +60,45 @@ func TestTogether(t *testing.T) {
 		}
 	})
 }
+
+// TestRepeatedCompletionTakesNothing: a lecture that is complete takes no id
+// and leaves the journal as it is, whichever version marks it again.
+func TestRepeatedCompletionTakesNothing(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, c *campus) {
+		k := newClass(t, c)
+		mark := func(lecture int) {
+			t.Helper()
+			path := fmt.Sprintf("/v1/courses/1/lectures/%d/mark_complete", lecture)
+			wantStatus(t, k.do(request(http.MethodPost, path, strings.NewReader(`{"user_id":2}`), "apiKey: "+k.ours.key, "Content-Type: application/json")), http.StatusNoContent)
+		}
+		entries := func() int {
+			t.Helper()
+			all, err := k.store.FindEntries(t.Context(), k.ours.id, 0, 10_000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(all)
+		}
+		mark(12)
+		before := entries()
+		for range 3 {
+			mark(12)
+			put := k.do(request(http.MethodPut, "/v2/current_user/courses/1/lectures/12/completion", nil, "Authorization: bearer "+k.tokens[bearer{k.ours, mira, lyceum.V2}]))
+			wantStatus(t, put, http.StatusOK)
+		}
+		if after := entries(); after != before {
+			t.Errorf("%d entries were appended", after-before)
+		}
+		mark(13)
+		ids := map[lyceum.LectureID]lyceum.LectureProgressID{}
+		err := k.store.EachLectureProgress(t.Context(), k.ours.id, func(p *lyceum.LectureProgress) error {
+			if p.User == mira {
+				ids[p.Lecture] = p.ID
+			}
+			return nil
+		})
+		if err != nil || ids[13] != ids[12]+1 {
+			t.Errorf("lecture 12 was completed under %d, lecture 13 under %d, %v", ids[12], ids[13], err)
+		}
+	})
+}

@@ -65,8 +65,8 @@ type Face interface {
 	Name() string
 	Operations() []Operation
 	// Failure is the status and the body of an error; the only place where a
-	// kind becomes a status.
-	Failure(e *lyceum.Error) (status int, body Body)
+	// kind becomes a status. A face may show the id of the request.
+	Failure(e *lyceum.Error, requestID string) (status int, body Body)
 }
 
 // Body is the JSON of an answer, appended to a buffer.

@@ -142,7 +142,7 @@ func (l *Listener) patiently(ctx context.Context, path string, q url.Values) (li
 
 func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listening, error) {
 	if l.client == nil {
-		l.client = &http.Client{Timeout: (listenWait + 20) * time.Second}
+		l.client = &http.Client{Timeout: (listenWait + 20) * time.Second, CheckRedirect: stay}
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(l.Server, "/")+path+"?"+q.Encode(), nil)
 	if err != nil {
@@ -160,6 +160,8 @@ func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listenin
 	}
 	switch {
 	case answer.StatusCode == http.StatusOK:
+	case answer.StatusCode >= 300 && answer.StatusCode < 400:
+		return listening{}, redirected(answer)
 	case answer.StatusCode >= 500 || answer.StatusCode == http.StatusTooManyRequests:
 		return listening{}, lyceum.Errorf(lyceum.Unavailable, "the server answered %s", answer.Status)
 	default:
@@ -174,6 +176,20 @@ func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listenin
 		return listening{}, lyceum.Errorf(lyceum.Invalid, "the server's answer is not one of Lyceum's")
 	}
 	return read, nil
+}
+
+// stay follows no redirect: the API key would go wherever it leads.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// redirected refuses a redirect and says where it leads, without what may be a
+// secret in it.
+func redirected(answer *http.Response) error {
+	to, err := answer.Location()
+	if err != nil {
+		return lyceum.Errorf(lyceum.Invalid, "the server answered %s without an address; give the server's own address with --server", answer.Status)
+	}
+	shown := url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}
+	return lyceum.Errorf(lyceum.Invalid, "the server redirects to %s, and the API key is not sent there; if that is your school, give its address with --server", shown.String())
 }
 
 // unreached tells the servers that may come back from the mistakes that stay.

@@ -2,19 +2,21 @@ package access
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-// forgottenBounds are those of the links that are sent to one account.
-var forgottenBounds = Bounds{Hour: 3}
+// forgottenAllowance bounds the links that are sent to one account.
+var forgottenAllowance = Allowance{3, time.Hour}
 
 // Forgotten makes a one-time link for a person who forgot the password. The
 // link is empty where there is nobody to send it to, and when too many were
 // asked for; whoever asks must not be told which.
 func (a *Accounts) Forgotten(ctx context.Context, school lyceum.SchoolID, email string) (link string, user lyceum.User, err error) {
-	if !a.forgotten.Take(school, strings.ToLower(email)) {
+	if !a.forgotten.Take(fmt.Sprintf("%d %s", school, strings.ToLower(email))) {
 		return "", lyceum.User{}, nil
 	}
 	user, err = a.store.GetUserByEmail(ctx, school, email)
@@ -24,7 +26,7 @@ func (a *Accounts) Forgotten(ctx context.Context, school lyceum.SchoolID, email 
 	if err != nil {
 		return "", lyceum.User{}, err
 	}
-	link, err = a.NewPasswordLink(ctx, school, user.ID, userActor(user.ID))
+	link, err = a.newLink(ctx, school, user.ID, lyceum.ForgotPassword, userActor(user.ID))
 	return link, user, err
 }
 

@@ -53,7 +53,7 @@ func newOffice(t *testing.T, store lyceum.Store) *office {
 	t.Helper()
 	o := &office{store: store, clock: newClock(), app: map[lyceum.InterfaceVersion]lyceum.OAuthApp{}, client: map[lyceum.InterfaceVersion]access.Client{}}
 	o.oauth = access.NewOAuth(store, o.clock.now)
-	o.accounts = access.NewAccounts(store, o.clock.now, o.oauth, nil)
+	o.accounts = access.NewAccounts(store, o.clock.now, o.oauth)
 	o.apps = access.NewApps(store, o.clock.now, o.oauth, false)
 	o.school = storetest.MakeSchool(t, store)
 	o.save(t, lyceum.User{
@@ -495,9 +495,11 @@ func TestE1_E2_RefreshTokenIsTheAppsOwnAndNarrows(t *testing.T) {
 	})
 }
 
-func (o *office) rotate(t *testing.T) {
+func (o *office) rotate(t *testing.T) { o.rotating(t, true) }
+
+func (o *office) rotating(t *testing.T, on bool) {
 	t.Helper()
-	form := access.AppForm{Name: "Ledger", RedirectURL: callback, Version: lyceum.V1, RotateRefreshTokens: true}
+	form := access.AppForm{Name: "Ledger", RedirectURL: callback, Version: lyceum.V1, RotateRefreshTokens: on}
 	app, err := o.apps.Change(t.Context(), o.school, o.app[lyceum.V1].ID, form, "test")
 	if err != nil {
 		t.Fatal(err)
@@ -592,7 +594,7 @@ func TestE6_RefreshTokensExpire(t *testing.T) {
 func TestE7_NewPasswordEndsWhatWasGranted(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		tokens := o.tokens(t)
-		session, _, err := o.signIn(t, "mira@example.com", password)
+		session, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password, "192.0.2.1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -853,7 +855,7 @@ func TestRevocationDuringALookUp(t *testing.T) {
 func TestSweepLeavesWhatIsStillWanted(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		tokens := o.tokens(t)
-		session, _, err := o.signIn(t, "mira@example.com", password)
+		session, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password, "192.0.2.1")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,6 +24,7 @@ func (o *OAuth) Refresh(ctx context.Context, client Client, refreshToken, wanted
 	var tokens Tokens
 	reused := false
 	err = o.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: appActor(app.ID)}, func(tx lyceum.Tx) error {
+		reused = false
 		kept, standing, err := o.line(tx, hash, app, now)
 		if err != nil {
 			return err
@@ -36,6 +37,13 @@ func (o *OAuth) Refresh(ctx context.Context, client Client, refreshToken, wanted
 			}
 			scopes = narrowed
 		}
+		if reused, err = o.replaced(tx, kept, now); err != nil {
+			return err
+		}
+		if reused {
+			_, err := tx.RevokeGrants(lyceum.GrantFilter{Grant: lyceum.Some(kept.Grant)}, now)
+			return err
+		}
 		var issue func(lyceum.Tx, *lyceum.RefreshToken) error
 		tokens, issue = o.mint(school, standing.Grant, scopes, now)
 		if !app.RotateRefreshTokens {
@@ -45,18 +53,8 @@ func (o *OAuth) Refresh(ctx context.Context, client Client, refreshToken, wanted
 			}
 			return tx.CreateAccessToken(o.accessToken(tokens, standing.Grant.ID, now))
 		}
-		fresh, err := tx.ReplaceRefreshToken(hash, HashSecret(tokens.RefreshToken), now)
-		if err != nil {
+		if err := o.succeed(tx, kept, HashSecret(tokens.RefreshToken), now); err != nil {
 			return err
-		}
-		if !fresh {
-			if reused, err = o.replaced(tx, kept, now); err != nil {
-				return err
-			}
-			if reused {
-				_, err := tx.RevokeGrants(lyceum.GrantFilter{Grant: lyceum.Some(kept.Grant)}, now)
-				return err
-			}
 		}
 		return issue(tx, &kept)
 	})
@@ -93,11 +91,27 @@ func expired(r lyceum.RefreshToken, now time.Time) bool {
 	return !now.Before(r.UsedAt.Add(RefreshIdle)) || !now.Before(r.Family.Add(RefreshAbsolute))
 }
 
+// succeed notes that a refresh token was used and which one comes after it. Of
+// several successors of one token the first that is used is the client's; the
+// others are in nobody's hands, or in wrong ones, and end.
+func (o *OAuth) succeed(tx lyceum.Tx, kept lyceum.RefreshToken, next lyceum.KeyHash, now time.Time) error {
+	if kept.Parent.Present {
+		if err := tx.EndSiblings(kept, now); err != nil {
+			return err
+		}
+	}
+	_, err := tx.ReplaceRefreshToken(kept.Hash, next, now)
+	return err
+}
+
 // replaced tells whether a refresh token that was replaced before is being
-// used again: not if it is the immediate predecessor, within the grace, of one
-// that nobody has used yet, for then the answer may have been lost.
+// used again: not if it is the immediate predecessor, within the grace, of
+// successors that nobody has used yet, for then the answer may have been lost.
 func (o *OAuth) replaced(tx lyceum.Tx, kept lyceum.RefreshToken, now time.Time) (reused bool, err error) {
-	if !now.Before(kept.ReplacedAt.Value.Add(o.grace)) {
+	if !kept.ReplacedAt.Present {
+		return false, nil
+	}
+	if !kept.ReplacedBy.Present || !now.Before(kept.ReplacedAt.Value.Add(o.grace)) {
 		return true, nil
 	}
 	next, err := tx.GetRefreshToken(kept.ReplacedBy.Value)

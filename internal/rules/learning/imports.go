@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -66,18 +67,39 @@ func (s *Service) ImportAttachments(school lyceum.SchoolID, actor string) *Rows[
 		names: []reference[row]{{"lecture_id", "lecture", lyceum.LectureSequence, func(a *row) int32 { return int32(a.Lecture) }}},
 		look: func(_ lyceum.Tx, rows []row) (problems []lyceum.RowProblem, err error) {
 			for i := range rows {
-				a := &rows[i]
-				if a.Quiz != nil && a.Kind != lyceum.QuizAttachment {
-					problems = append(problems, problem(i, "quiz_id", "must be empty for an attachment of the kind %s", a.Kind))
+				if rows[i].Kind == "pdf" { // as the contract's text has it
+					rows[i].Kind = lyceum.PDFAttachment
 				}
-				if a.Video.Present && a.Kind != lyceum.VideoAttachment {
-					problems = append(problems, problem(i, "video_url", "must be empty for an attachment of the kind %s", a.Kind))
+				if field, wrong := oddAttachment(&rows[i]); wrong != "" {
+					problems = append(problems, problem(i, field, "%s", wrong))
 				}
 			}
 			return problems, nil
 		},
 		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) { return tx.SaveAttachments(rows) },
 	}}
+}
+
+const wordTaken = "must be a word of 1 to 64 letters, digits, _ or -"
+
+// oddAttachment tells what of an attachment does not go together.
+func oddAttachment(a *lyceum.Attachment) (field, wrong string) {
+	switch {
+	case !lyceum.IsWord(string(a.Kind)):
+		return "kind", wordTaken
+	case a.Quiz != nil && a.Kind != lyceum.QuizAttachment:
+		return "quiz_id", fmt.Sprintf("must be empty for an attachment of the kind %s", a.Kind)
+	case a.Video.Present && a.Kind != lyceum.VideoAttachment:
+		return "video_url", fmt.Sprintf("must be empty for an attachment of the kind %s", a.Kind)
+	case a.Quiz == nil:
+		return "", ""
+	}
+	for n, q := range a.Quiz.Questions {
+		if !lyceum.IsWord(q.QuestionType) {
+			return "questions", fmt.Sprintf("question_type of question %d %s", n+1, wordTaken)
+		}
+	}
+	return "", ""
 }
 
 // stay is what two enrollments of one id have in common.

@@ -1,6 +1,7 @@
 package learning_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -74,9 +75,16 @@ func TestRowsAreTaken(t *testing.T) {
 	wantTaken(t, "attachments", d.service.ImportAttachments(d.school, "import"), wrong{
 		0: {Field: "lecture_id", Message: "99 is no lecture of this school; import the lectures first"},
 		1: {Field: "quiz_id", Message: "must be empty for an attachment of the kind text"},
-		2: {Field: "video_url", Message: "must be empty for an attachment of the kind pdf"},
+		2: {Field: "video_url", Message: "must be empty for an attachment of the kind pdf_embed"},
+		4: {Field: "kind", Message: "must be a word of 1 to 64 letters, digits, _ or -"},
+		5: {Field: "kind", Message: "must be a word of 1 to 64 letters, digits, _ or -"},
+		6: {Field: "kind", Message: "must be a word of 1 to 64 letters, digits, _ or -"},
+		7: {Field: "questions", Message: "question_type of question 2 must be a word of 1 to 64 letters, digits, _ or -"},
 	}, lyceum.Attachment{ID: 300, Lecture: 99, Kind: lyceum.TextAttachment}, lyceum.Attachment{ID: 301, Lecture: 11, Kind: lyceum.TextAttachment, Quiz: &lyceum.Quiz{ID: 3}},
-		lyceum.Attachment{ID: 302, Lecture: 11, Kind: lyceum.PDFAttachment, Video: lyceum.Some(lyceum.Video{URL: "x"})}, lyceum.Attachment{ID: 303, Lecture: 11, Kind: lyceum.UpsellAttachment})
+		lyceum.Attachment{ID: 302, Lecture: 11, Kind: lyceum.PDFAttachment, Video: lyceum.Some(lyceum.Video{URL: "x"})}, lyceum.Attachment{ID: 303, Lecture: 11, Kind: lyceum.UpsellAttachment},
+		lyceum.Attachment{ID: 304, Lecture: 11}, lyceum.Attachment{ID: 305, Lecture: 11, Kind: "a word"}, lyceum.Attachment{ID: 306, Lecture: 11, Kind: lyceum.AttachmentKind(strings.Repeat("x", 65))},
+		lyceum.Attachment{ID: 307, Lecture: 11, Kind: lyceum.QuizAttachment, Quiz: &lyceum.Quiz{ID: 907, Questions: []lyceum.Question{{QuestionType: "fill_blank"}, {}}}},
+		lyceum.Attachment{ID: 308, Lecture: 11, Kind: "open_response_question"}, lyceum.Attachment{ID: 309, Lecture: 11, Kind: "pdf"})
 	wantTaken(t, "enrollments", d.service.ImportEnrollments(d.school, "import"), wrong{
 		0: {Field: "user_id", Message: "99 is no user of this school; import the users first"},
 		1: {Field: "ended_at", Message: "must not be empty: enrollment 2 of the same user and course goes on already"},

@@ -192,10 +192,7 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 	}
 	var at time.Time
 	err := s.change(ctx, v, func(tx lyceum.Tx, now time.Time) error {
-		id, err := tx.NextID(lyceum.LectureProgressSequence)
-		if err != nil {
-			return err
-		}
+		at = time.Time{} // this may run again
 		known, err := tx.GetCourse(course)
 		if err != nil {
 			return err
@@ -211,7 +208,7 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 		if err != nil {
 			return cmp.Or(tx.Exist(course, user), err) // who is not there is not enrolled either
 		}
-		done, err := tx.FindLectureProgress(user, course)
+		id, done, err := nextStep(tx, user, course, lecture)
 		if err != nil {
 			return err
 		}
@@ -232,6 +229,22 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 		return count(tx, &stay, &known, lectures, done, at)
 	})
 	return at, err
+}
+
+// nextStep gives what a user has completed of a course and, unless the lecture
+// is in it already, an id for completing it. Whoever has the id is alone with
+// the sequence, so what another process completed meanwhile is looked up after.
+func nextStep(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, lecture lyceum.LectureID) (int32, map[lyceum.LectureID]lyceum.LectureProgress, error) {
+	done, err := tx.FindLectureProgress(user, course)
+	if _, complete := done[lecture]; err != nil || complete {
+		return 0, done, err
+	}
+	id, err := tx.NextID(lyceum.LectureProgressSequence)
+	if err != nil {
+		return 0, nil, err
+	}
+	done, err = tx.FindLectureProgress(user, course)
+	return id, done, err
 }
 
 // completable refuses a lecture that is not in the course, and to a learner one

@@ -12,22 +12,21 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Hasher makes the hash that is kept of a password, and tells whether it is one
-// of the first that others would try, so that the user must choose another. It
-// may wait for a free processor, and refuses with RateLimited when none becomes
-// free.
-type Hasher func(ctx context.Context, school lyceum.SchoolID, email, password string) (hash lyceum.Opt[string], common bool, err error)
+// Hasher makes the hash that is kept of a password. It may wait for a free
+// processor, and refuses with RateLimited when none becomes free.
+type Hasher func(ctx context.Context, password string) (lyceum.Opt[string], error)
 
 // reach is the row at which a list by page ends (contract.md, "Pagination
 // rules"); search_after has no end.
 const reach = 10_000
 
-// List lists users by ascending id. With f.After the page's number must be 1.
+// List lists users by ascending id. With f.After, which says where to begin,
+// the page's number is 1 whatever it was.
 func (s *Service) List(ctx context.Context, school lyceum.SchoolID, f lyceum.UserFilter, p lyceum.Page) (lyceum.UserListing, error) {
 	switch {
-	case f.After.Present && p.Number != 1:
-		return lyceum.UserListing{}, lyceum.InvalidFields(lyceum.FieldError{Field: "page", Message: "must be 1 beside search_after, which says where to begin"})
-	case !f.After.Present && p.Offset() >= reach:
+	case f.After.Present:
+		p.Number = 1
+	case p.Offset() >= reach:
 		return lyceum.UserListing{}, lyceum.InvalidFields(lyceum.FieldError{
 			Field: "page", Message: "reaches to the 10,000th user; go on with search_after, the last id of the page before",
 		})
@@ -104,7 +103,7 @@ func (s *Service) Create(ctx context.Context, school lyceum.SchoolID, n NewUser,
 	}
 	if n.Password.Present {
 		var err error
-		if user.PasswordHash, user.MustChangePassword, err = hash(ctx, school, n.Email, n.Password.Value); err != nil {
+		if user.PasswordHash, err = hash(ctx, n.Password.Value); err != nil {
 			return Detail{}, err
 		}
 	}

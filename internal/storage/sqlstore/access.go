@@ -72,12 +72,12 @@ var accessTokens = secrets[lyceum.AccessToken]{
 
 var refreshTokens = secrets[lyceum.RefreshToken]{
 	name:    "refresh_tokens",
-	columns: []string{"hash", "grant_id", "scopes", "created_at", "used_at", "replaced_at", "replaced_by", "family"},
+	columns: []string{"hash", "grant_id", "scopes", "created_at", "used_at", "replaced_at", "replaced_by", "parent", "family"},
 	bind: func(r *lyceum.RefreshToken) []any {
-		return []any{r.Hash[:], int64(r.Grant), r.Scopes.String(), micros(r.CreatedAt), micros(r.UsedAt), optMicros(r.ReplacedAt), optHash(r.ReplacedBy), micros(r.Family)}
+		return []any{r.Hash[:], int64(r.Grant), r.Scopes.String(), micros(r.CreatedAt), micros(r.UsedAt), optMicros(r.ReplacedAt), optHash(r.ReplacedBy), optHash(r.Parent), micros(r.Family)}
 	},
 	scan: func(r *lyceum.RefreshToken) []any {
-		return []any{scanHash(&r.Hash), scanInt(&r.Grant), scanScopes(&r.Scopes), scanTime(&r.CreatedAt), scanTime(&r.UsedAt), scanOptTime(&r.ReplacedAt), scanOptHash(&r.ReplacedBy), scanTime(&r.Family)}
+		return []any{scanHash(&r.Hash), scanInt(&r.Grant), scanScopes(&r.Scopes), scanTime(&r.CreatedAt), scanTime(&r.UsedAt), scanOptTime(&r.ReplacedAt), scanOptHash(&r.ReplacedBy), scanOptHash(&r.Parent), scanTime(&r.Family)}
 	},
 }
 
@@ -298,9 +298,9 @@ func (t *tx) CreateCode(c lyceum.AuthorizationCode) error { return addSecret(t, 
 
 // SpendCode implements lyceum.Tx. Its condition decides between two who
 // present one code at once, on one server or on several.
-func (t *tx) SpendCode(hash lyceum.KeyHash, at time.Time) (bool, error) {
-	return t.changed("UPDATE authorization_codes SET used_at = $3 WHERE school_id = $1 AND hash = $2 AND used_at IS NULL",
-		int64(t.stamp.School), hash[:], micros(at))
+func (t *tx) SpendCode(hash lyceum.KeyHash, at, remember time.Time) (bool, error) {
+	return t.changed("UPDATE authorization_codes SET used_at = $3, expires_at = $4 WHERE school_id = $1 AND hash = $2 AND used_at IS NULL",
+		int64(t.stamp.School), hash[:], micros(at), micros(remember))
 }
 
 // CreateAccessToken implements lyceum.Tx.
@@ -331,6 +331,12 @@ func (t *tx) ReplaceRefreshToken(old, by lyceum.KeyHash, at time.Time) (bool, er
 func (t *tx) UseRefreshToken(hash lyceum.KeyHash, at time.Time) error {
 	_, err := t.changed("UPDATE refresh_tokens SET used_at = $3 WHERE school_id = $1 AND hash = $2", int64(t.stamp.School), hash[:], micros(at))
 	return err
+}
+
+// EndSiblings implements lyceum.Tx.
+func (t *tx) EndSiblings(of lyceum.RefreshToken, at time.Time) error {
+	return t.session.exec("UPDATE refresh_tokens SET replaced_at = $4 WHERE school_id = $1 AND parent = $2 AND hash <> $3 AND replaced_at IS NULL",
+		int64(t.stamp.School), optHash(of.Parent), of.Hash[:], micros(at))
 }
 
 // CreateSession implements lyceum.Tx.
@@ -367,3 +373,14 @@ func (t *tx) SpendLink(hash lyceum.KeyHash, at time.Time) (bool, error) {
 func (t *tx) EndLinks(user lyceum.UserID) error {
 	return t.session.exec("DELETE FROM links WHERE school_id = $1 AND user_id = $2 AND used_at IS NULL", int64(t.stamp.School), int64(user))
 }
+
+// TrimLinks implements lyceum.Tx.
+func (t *tx) TrimLinks(user lyceum.UserID, purpose lyceum.LinkPurpose, newest int) error {
+	return t.session.exec(`DELETE FROM links WHERE school_id = $1 AND hash IN (SELECT hash FROM links
+		WHERE school_id = $1 AND user_id = $2 AND purpose = $3 AND used_at IS NULL ORDER BY created_at DESC, hash LIMIT `+
+		strconv.Itoa(maxTrimmed)+` OFFSET $4)`, int64(t.stamp.School), int64(user), string(purpose), int64(newest))
+}
+
+// maxTrimmed is how many links one trim ends at most: a link that is made
+// ends one.
+const maxTrimmed = 1000

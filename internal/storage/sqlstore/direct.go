@@ -20,10 +20,16 @@ type direct struct {
 
 // openDirect opens a connection for reading. The end of the context ends a
 // statement midway.
-func openDirect(ctx context.Context, path string, trace func(string)) (*direct, error) {
-	conn, err := sqlite.OpenConn(path, sqlite.OpenReadOnly)
+func openDirect(ctx context.Context, f *files, trace func(string)) (*direct, error) {
+	if moved := f.look(); moved != nil {
+		return nil, moved
+	}
+	conn, err := sqlite.OpenConn(f.path, sqlite.OpenReadOnly)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, fmt.Errorf("open %s: %w", f.path, err)
+	}
+	if moved := f.look(); moved != nil { // it may be another file that was opened
+		return nil, errors.Join(moved, conn.Close())
 	}
 	conn.SetInterrupt(ctx.Done())
 	return &direct{conn: conn, trace: trace}, nil

@@ -75,7 +75,7 @@ func TestDirectFaults(t *testing.T) {
 		{"no database", garbage, faultDamaged},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			q, err := openDirect(t.Context(), test.path, func(string) {})
+			q, err := openDirect(t.Context(), &files{path: test.path}, func(string) {})
 			if err == nil {
 				defer q.close()
 				err = q.each("SELECT count(*) FROM schools", nil, []any{&sql.NullInt64{}}, func() error { return nil })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -87,29 +88,29 @@ func TestSchoolsFromBeforeTimeZones(t *testing.T) {
 	}
 }
 
-// Users of a database that knew no common passwords keep theirs, until they are
-// told to choose another.
-func TestUsersFromBeforeCommonPasswords(t *testing.T) {
+// A PDF that was kept as pdf is one of the contract's kind, and nothing else
+// changes its kind.
+func TestPDFsFromBeforePDFEmbed(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store := oldDatabase(t, postgres, 5,
-				"INSERT INTO schools (school_id, name, created_at) VALUES (7, 'Fernwood', 0)",
-				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7), (7, 'user_id', 1), (7, 'users', 1)",
-				"INSERT INTO users (school_id, user_id, email, email_key, role, password_hash, created_at) "+
-					"VALUES (7, 1, 'Mira@example.com', 'mira@example.com', 'student', 'kept', 1000000)")
-			user, err := store.GetUser(t.Context(), 7, 1)
-			if err != nil || user.PasswordHash != lyceum.Some("kept") || user.MustChangePassword {
-				t.Fatalf("the user is %+v, %v", user, err)
+			store := oldDatabase(t, postgres, 6,
+				"INSERT INTO schools (school_id, name, created_at) VALUES (1, 'Fernwood', 0)",
+				"INSERT INTO courses (school_id, course_id, name, is_published, created_at, updated_at) VALUES (1, 1, 'Pottery', 1, 0, 0)",
+				"INSERT INTO lecture_sections (school_id, lecture_section_id, course_id, name, is_published, position) VALUES (1, 1, 1, 'Wheel', 1, 1)",
+				"INSERT INTO lectures (school_id, lecture_id, course_id, lecture_section_id, is_published, position) VALUES (1, 1, 1, 1, 1, 1)",
+				"INSERT INTO attachments (school_id, attachment_id, lecture_id, kind, position) VALUES (1, 1, 1, 'pdf', 1), (1, 2, 1, 'image', 2), (1, 3, 1, 'pdf_embed', 3)")
+			all, err := store.FindAttachments(t.Context(), 1, 1)
+			if err != nil {
+				t.Fatal(err)
 			}
-			user.MustChangePassword = true
-			storetest.Write(t, store, 7, func(tx lyceum.Tx) error {
-				_, err := tx.SaveUsers([]lyceum.User{user})
-				return err
-			})
-			if got, err := store.GetUser(t.Context(), 7, 1); err != nil || got != user {
-				t.Errorf("after a change: %+v, %v", got, err)
+			var kinds []lyceum.AttachmentKind
+			for _, a := range all {
+				kinds = append(kinds, a.Kind)
+			}
+			if want := []lyceum.AttachmentKind{lyceum.PDFAttachment, lyceum.ImageAttachment, lyceum.PDFAttachment}; !slices.Equal(kinds, want) {
+				t.Errorf("the kinds are %v, want %v", kinds, want)
 			}
 		})
 	}

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -20,7 +19,6 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
-	_ "modernc.org/sqlite" // the driver named sqlite
 )
 
 // Store keeps schools in one database. It is safe for concurrent use.
@@ -30,7 +28,7 @@ type Store struct {
 	writes  *pool
 	lanes   []*lane
 	log     *slog.Logger
-	file    string // of SQLite; empty with PostgreSQL
+	files   *files // of SQLite; nil with PostgreSQL
 
 	watch     watch
 	closing   chan struct{}
@@ -77,38 +75,45 @@ func OpenFile(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.Synchronous == "" {
 		o.Synchronous = Full
 	}
-	if err := writable(path); err != nil {
+	before, err := writable(path)
+	if err != nil {
 		return nil, err
 	}
-	d := sqliteDialect()
-	writes, err := sql.Open("sqlite", sqliteDSN(path, o.Synchronous, "_txlock=immediate"))
+	of := &files{path: path}
+	writes, err := of.open(sqliteDSN(path, o.Synchronous, "_txlock=immediate"))
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, err
 	}
 	writes.SetMaxOpenConns(1)
-	reads, err := sql.Open("sqlite", sqliteDSN(path, o.Synchronous, "_pragma=query_only(1)"))
+	reads, err := of.open(sqliteDSN(path, o.Synchronous, "_pragma=query_only(1)"))
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), writes.Close())
+		return nil, errors.Join(err, writes.Close())
 	}
-	readers := max(4, 2*runtime.GOMAXPROCS(0))
 	reads.SetMaxOpenConns(readers)
 	reads.SetMaxIdleConns(readers)
-	s, err := start(ctx, d, reads, writes, o)
+	s, err := start(ctx, sqliteDialect(), reads, writes, o)
 	if err != nil {
 		return nil, err
 	}
-	s.file = path
+	err = errors.Join(s.Ping(ctx), of.remember(before)) // so that one connection reads
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	of.log, of.reads, s.files = s.log, reads, of
+	s.writers.Go(func() { of.watch(s.closing) })
 	return s, nil
 }
 
 // writable tells early, and in a sentence, that a database file cannot be
-// written; SQLite itself would say it at the first write.
-func writable(path string) error {
+// written; SQLite itself would say it at the first write. It returns which file
+// that is.
+func writable(path string) (os.FileInfo, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the database " + path + " cannot be opened for writing; give this user the right to write it, or another folder with --data", Err: err}
+		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the database " + path + " cannot be opened for writing; give this user the right to write it, or another folder with --data", Err: err}
 	}
-	return file.Close()
+	info, err := file.Stat()
+	return info, errors.Join(err, file.Close())
 }
 
 func sqliteDSN(path string, synchronous Synchronous, more string) string {
@@ -250,6 +255,9 @@ func (s *Store) Engine() string { return s.dialect.name }
 
 // Ping implements lyceum.Reader.
 func (s *Store) Ping(ctx context.Context) error {
+	if err := s.files.present(outcomeRefused); err != nil {
+		return err
+	}
 	var n int64
 	return s.public(s.reads.db.QueryRowContext(ctx, "SELECT count(*) FROM schools WHERE school_id = 0").Scan(&n))
 }
@@ -262,6 +270,9 @@ func (s *Store) public(err error) error {
 	}
 	if _, ok := errors.AsType[*lyceum.Error](err); ok {
 		return err
+	}
+	if moved, is := errors.AsType[*movedError](err); is {
+		return moved.public(outcomeRefused)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the answer did not come in time; try again", Err: err}

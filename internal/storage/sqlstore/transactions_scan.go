@@ -37,7 +37,7 @@ var byRow = walk{
 // walkOf gives the quickest way through a school: where it is most of a file,
 // the primary key would be a detour for every row.
 func (s *Store) walkOf(ctx context.Context, school lyceum.SchoolID) (walk, error) {
-	if s.file == "" {
+	if s.files == nil {
 		return byID, nil
 	}
 	var own, rows int64
@@ -105,10 +105,10 @@ type reading interface {
 
 // reading calls do with the quickest connection there is for many rows.
 func (s *Store) reading(ctx context.Context, do func(reading) error) (err error) {
-	if s.file == "" {
+	if s.files == nil {
 		return do(s.reads.single(ctx))
 	}
-	q, err := openDirect(ctx, s.file, s.reads.trace)
+	q, err := openDirect(ctx, s.files, s.reads.trace)
 	if err != nil {
 		return err
 	}

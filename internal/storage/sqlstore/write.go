@@ -119,7 +119,12 @@ func (s *Store) commit(group []*change) {
 		if try > 0 {
 			time.Sleep(rand.N(4*time.Millisecond<<try) + time.Millisecond)
 		}
-		err = s.try(group)
+		if err = s.files.present(outcomeUnchanged); err != nil {
+			break
+		}
+		if err = s.try(group); err == nil {
+			err = s.files.present(outcomeUnknown)
+		}
 		if err == nil || s.dialect.fault(err) != faultRetry {
 			break
 		}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+// lockName is the file of a data folder that its server holds.
+const lockName = "lyceum.lock"
+
+// remains are what a database leaves in its folder when it is taken away.
+var remains = map[string]bool{
+	sqlstore.FileName + "-wal": true, sqlstore.FileName + "-shm": true, "index": true, lockName: true,
+}
+
+// supplied is what a folder may hold before its database is made.
+var supplied = map[string]bool{"lost+found": true, "files": true, secretKeyName: true}
+
+// mayCreate refuses to make a database in a folder that has lost one, which an
+// empty database would hide, and in one that is used for something else. A file
+// given by another flag may lie there, too. Where a database is, it allows
+// everything.
+func mayCreate(dir, given string) error {
+	if hasDatabase(dir) {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil //nolint:nilerr // the folder is made, or whoever opens it says what is wrong with it
+	}
+	var lost, others []string
+	for _, e := range entries {
+		switch {
+		case remains[e.Name()]:
+			lost = append(lost, e.Name())
+		case !supplied[e.Name()] && !sameFile(filepath.Join(dir, e.Name()), given):
+			others = append(others, e.Name())
+		}
+	}
+	switch {
+	case len(lost) > 0:
+		return lyceum.Errorf(lyceum.Conflict, "the data folder %s has lost its database: %s is missing or empty and %s is there; put it back, or restore a backup with "+
+			"lyceum restore FILE --data %s; for a new school give an empty folder with --data", dir, sqlstore.FileName, strings.Join(lost, ", "), dir)
+	case len(others) > 0:
+		return lyceum.Errorf(lyceum.Conflict, "the folder %s holds %s and no database; give the folder of the database with --data, or for a new school an empty one",
+			dir, few(others))
+	}
+	return nil
+}
+
+// hasDatabase tells whether a folder has a database. SQLite would throw away
+// the log beside an empty file.
+func hasDatabase(dir string) bool {
+	path := filepath.Join(dir, sqlstore.FileName)
+	info, err := os.Lstat(path)
+	if err != nil || info.Size() > 0 {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	log, err := os.Stat(path + "-wal")
+	return err != nil || log.Size() == 0
+}
+
+// few names some of many.
+func few(names []string) string {
+	const most = 3
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+func sameFile(a, b string) bool {
+	of, errA := os.Stat(a)
+	with, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(of, with)
+}
+
+// lockFolder makes this process the only server of a data folder, under
+// whatever path others reach it. The folder itself is locked besides the file:
+// that may be deleted. The locks go with the process, however it ends.
+func lockFolder(dir string) (release func(), err error) {
+	path := filepath.Join(dir, lockName)
+	_, missing := os.Lstat(path)
+	file, err := lockFile(path, os.O_CREATE|os.O_RDWR)
+	if err != nil {
+		return nil, lockFailure(dir, err)
+	}
+	folder, err := lockFile(dir, os.O_RDONLY)
+	if err != nil {
+		_ = file.Close()
+		return nil, lockFailure(dir, err)
+	}
+	return func() {
+		if missing != nil && !hasDatabase(dir) {
+			_ = os.Remove(path) // nothing was made here: the folder is as it was
+		}
+		_ = errors.Join(folder.Close(), file.Close())
+	}, nil
+}
+
+// lockFile locks a file or a folder until it is closed.
+func lockFile(path string, flag int) (*os.File, error) {
+	for {
+		file, err := os.OpenFile(path, flag, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		opened, err := file.Stat()
+		if now, gone := os.Stat(path); err == nil && gone == nil && os.SameFile(opened, now) {
+			return file, nil
+		}
+		if err := errors.Join(err, file.Close()); err != nil { // somebody removed it meanwhile
+			return nil, err
+		}
+	}
+}
+
+func lockFailure(dir string, err error) error {
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return lyceum.Errorf(lyceum.Conflict, "a lyceum server uses the data folder %s; stop it first, or give another folder with --data", dir)
+	}
+	return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: "the data folder " + dir +
+		" cannot be written; give this user the right to write it, or another folder with --data"}
+}

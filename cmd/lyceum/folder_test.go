@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+// ran runs the program to its end and gives its exit status and what it
+// said.
+func ran(t *testing.T, args ...string) (status int, said string) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := exec.Command("lyceum", args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &out, &out
+	err := cmd.Run()
+	if ended, is := errors.AsType[*exec.ExitError](err); err != nil && (!is || !ended.Exited()) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String()
+}
+
+func get(t *testing.T, url string) (status int, body string) {
+	t.Helper()
+	answer, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// TestR27_ServerWhoseFilesAreGone: no sale is acknowledged that would be lost
+// with the process, and the next start does not begin an empty school.
+func TestR27_ServerWhoseFilesAreGone(t *testing.T) {
+	t.Parallel()
+	for name, files := range map[string][]string{
+		"all":          {"lyceum.db", "lyceum.db-wal", "lyceum.db-shm"},
+		"the database": {"lyceum.db"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openShop(t, t.TempDir())
+			s.serve(t)
+			sale := map[string]any{"user_id": 1, "pricing_plan_id": 1}
+			if status, err := s.send(http.MethodPost, "/lyceum/v1/sales", "", sale, nil); status != http.StatusCreated {
+				t.Fatal(status, err)
+			}
+			for _, file := range files {
+				if err := os.Remove(filepath.Join(s.place, file)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if status, err := s.send(http.MethodPost, "/lyceum/v1/sales", "", sale, nil); status != http.StatusServiceUnavailable {
+				t.Errorf("a sale is answered with %d %v, want 503", status, err)
+			}
+			if _, body := get(t, "http://"+s.metrics+"/metrics"); !strings.Contains(body, "\nlyceum_storage_moved 1\n") {
+				t.Error("/metrics does not have lyceum_storage_moved 1")
+			}
+			if status, body := get(t, "http://"+s.addr+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "moved, deleted or replaced") {
+				t.Errorf("/readyz answers %d %q", status, body)
+			}
+			s.server.kill(t)
+			if status, said := ran(t, "serve", "--data", s.place, "--addr", "127.0.0.1:0"); status != 1 || !strings.Contains(said, "has lost its database") {
+				t.Errorf("the next start: %d %s", status, said)
+			}
+		})
+	}
+}
+
+// TestR28_FolderOfANewDatabase: a database is made where nothing says that
+// there was one, and nothing else is kept.
+func TestR28_FolderOfANewDatabase(t *testing.T) {
+	t.Parallel()
+	const lost, foreign = "has lost its database: lyceum.db is missing or empty and ", " and no database; give the folder"
+	for name, tc := range map[string]struct {
+		holds   []string // names of files, and of folders with a slash
+		refused string   // the sentence says so; empty: a database is made
+	}{
+		"empty":                         {nil, ""},
+		"a new volume":                  {[]string{"lost+found/"}, ""},
+		"files":                         {[]string{"files/"}, ""},
+		"a supplied key":                {[]string{"secret.key"}, ""},
+		"all of these":                  {[]string{"lost+found/", "files/", "secret.key"}, ""},
+		"a log":                         {[]string{"lyceum.db-wal"}, lost + "lyceum.db-wal is there"},
+		"a log beside an empty file":    {[]string{"lyceum.db-wal", "lyceum.db"}, lost + "lyceum.db-wal is there"},
+		"shared memory":                 {[]string{"lyceum.db-shm"}, lost},
+		"an index":                      {[]string{"index/"}, lost + "index is there"},
+		"what a server leaves":          {[]string{"lyceum.lock", "secret.key"}, lost + "lyceum.lock is there"},
+		"what a server leaves, and all": {[]string{"lyceum.lock", "secret.key", "index/", "lost+found/"}, lost + "index, lyceum.lock is there"},
+		"another database":              {[]string{"school.db"}, "holds school.db" + foreign},
+		"somebody's home":               {[]string{"a", "b", "c", "d", "e"}, "holds a, b, c and 2 more" + foreign},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for _, name := range tc.holds {
+				folder, is := strings.CutSuffix(name, "/")
+				content := []byte(strings.Repeat("ab", 32))
+				if name == sqlstore.FileName {
+					content = nil
+				}
+				var err error
+				if is {
+					err = os.Mkdir(filepath.Join(dir, folder), 0o700)
+				} else {
+					err = os.WriteFile(filepath.Join(dir, name), content, 0o600)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := names(t, dir)
+			if tc.refused == "" {
+				if status, said := ran(t, "school", "create", "--data", dir, "--name", "Fernwood", "--owner-email", "ann@example.com"); status != 0 {
+					t.Error(said)
+				}
+				if _, err := os.Stat(filepath.Join(dir, sqlstore.FileName)); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			for _, command := range [][]string{
+				{"serve", "--addr", "127.0.0.1:0"},
+				{"sandbox", "--addr", "127.0.0.1:0"},
+				{"school", "create", "--name", "Fernwood", "--owner-email", "ann@example.com"},
+			} {
+				status, said := ran(t, append(command, "--data", dir)...)
+				if status != 1 || !strings.Contains(said, tc.refused) {
+					t.Errorf("%s: %d %q, want %q", command[0], status, said, tc.refused)
+				}
+			}
+			if after := names(t, dir); after != before {
+				t.Errorf("the folder held %s and holds %s", before, after)
+			}
+		})
+	}
+}
+
+func names(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]string, len(entries))
+	for i, e := range entries {
+		all[i] = e.Name()
+	}
+	return strings.Join(all, " ")
+}
+
+// TestR28_FirstStartOfAServer: serve makes what is missing, also beside a key
+// that it was given under another name.
+func TestR28_FirstStartOfAServer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	key := filepath.Join(dir, "webhooks.key")
+	if err := os.WriteFile(key, []byte(strings.Repeat("ab", 32)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first := serveOn(t, dir, "--secret-key-file", key)
+	if status, body := get(t, "http://"+first+"/readyz"); status != http.StatusOK {
+		t.Error(status, body)
+	}
+}
+
+// serveOn starts a server on a data folder and gives its address.
+func serveOn(t *testing.T, dir string, more ...string) (addr string) {
+	t.Helper()
+	addr = freeAddress(t)
+	p, err := launch(exec.Command("lyceum", append([]string{"serve", "--data", dir, "--addr", addr, "--rate-limit", "0"}, more...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.kill(t) })
+	ready := await(func() bool {
+		answer, err := http.Get("http://" + addr + "/readyz")
+		if err == nil {
+			answer.Body.Close()
+		}
+		return err == nil && answer.StatusCode == http.StatusOK || !p.running()
+	})
+	if !ready || !p.running() {
+		t.Fatal("the server does not answer")
+	}
+	return addr
+}
+
+// TestR29_TwoServersOnOneFolder: the second one is refused, by whatever path it
+// comes, also when the lock's file was deleted under the first.
+func TestR29_TwoServersOnOneFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	link := dir + "-link"
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	addr := serveOn(t, dir)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if status, said := ran(t, "backup", "--data", dir, backup); status != 0 {
+		t.Fatal(said)
+	}
+	second := func() {
+		t.Helper()
+		for _, place := range []string{dir, link, dir + "/../data"} {
+			for _, command := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"sandbox", "--addr", "127.0.0.1:0"}, {"restore", "--force", backup}} {
+				status, said := ran(t, append(command, "--data", place)...)
+				if status != 1 || !strings.Contains(said, "a lyceum server uses the data folder") {
+					t.Errorf("%s on %s: %d %s", command[0], place, status, said)
+				}
+			}
+		}
+	}
+	second()
+	if err := os.Remove(filepath.Join(dir, lockName)); err != nil {
+		t.Fatal(err)
+	}
+	second()
+	if status, body := get(t, "http://"+addr+"/readyz"); status != http.StatusOK {
+		t.Errorf("the first server answers %d %s", status, body)
+	}
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"github.com/lyceum-school/lyceum/internal/inbound/server"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+// measureStorage lets the metrics tell what is wrong with the storage.
+func measureStorage(m *server.Metrics, store *sqlstore.Store) {
+	type condition = sqlstore.Condition
+	server.Measure(m, store.Condition, []server.Figure[condition]{
+		{
+			Name: "lyceum_storage_moved", Help: "1 while files of the database are not those that are open, and changes are refused.",
+			Value: func(c condition) int64 { return oneIf(c.Moved) },
+		},
+	})
+}
+
+func oneIf(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}

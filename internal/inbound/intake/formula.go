@@ -1,0 +1,102 @@
+package intake
+
+import (
+	"bytes"
+	"strings"
+)
+
+// separators part cells for spreadsheets that do not go by our commas: those
+// of countries where a semicolon parts them, and those told to use tabs. Such
+// a spreadsheet does not honour our quotes either, so that a line end inside
+// a cell begins a new row.
+const separators = ";\t\r\n"
+
+// appendCSVText appends s as a cell. An apostrophe is put before a cell that a
+// spreadsheet would run, and before a part of it that one would run that parts
+// cells elsewhere. A text that looks as if that had been done already gets one
+// more, so that taking one away always restores the cell.
+func appendCSVText(b []byte, s string) []byte {
+	formula := startsFormula(strings.TrimLeft(s, "'"))
+	guarded := guardParts(s)
+	if !formula && s != "" && guarded == s && !strings.ContainsAny(s, ",\"\r\n") {
+		return append(b, s...)
+	}
+	b = append(b, '"')
+	if formula {
+		b = append(b, '\'')
+	}
+	b = append(b, strings.ReplaceAll(guarded, `"`, `""`)...)
+	return append(b, '"')
+}
+
+// guardParts puts an apostrophe before each part behind a separator that a
+// spreadsheet would run.
+func guardParts(s string) string {
+	var guarded strings.Builder
+	kept := 0
+	for i := 0; ; {
+		next := strings.IndexAny(s[i:], separators)
+		if next < 0 {
+			break
+		}
+		if i += next + 1; runs(s[i:]) {
+			guarded.WriteString(s[kept:i])
+			guarded.WriteByte('\'')
+			kept = i
+		}
+	}
+	if kept == 0 {
+		return s
+	}
+	return guarded.String() + s[kept:]
+}
+
+// runs tells whether a part of a cell would be run, or would be without the
+// quotes and apostrophes before it.
+func runs(part string) bool {
+	part = strings.TrimLeft(part, `'"`)
+	return startsFormula(part) && !strings.ContainsAny(part[:1], separators)
+}
+
+// stripGuards takes away the apostrophes that appendCSVText put into a cell.
+func stripGuards(b []byte) []byte {
+	if len(b) > 0 && b[0] == '\'' {
+		if rest := bytes.TrimLeft(b, "'"); startsFormula(string(rest[:min(len(rest), 3)])) {
+			b = b[1:]
+		}
+	}
+	if bytes.IndexByte(b, '\'') < 0 {
+		return b
+	}
+	var stripped []byte // b itself is the reader's
+	kept := 0
+	for i := 1; i < len(b); i++ {
+		if b[i] == '\'' && strings.IndexByte(separators, b[i-1]) >= 0 && runsAt(b[i+1:]) {
+			stripped = append(stripped, b[kept:i]...)
+			kept = i + 1
+		}
+	}
+	if kept == 0 {
+		return b
+	}
+	return append(stripped, b[kept:]...)
+}
+
+func runsAt(part []byte) bool {
+	part = bytes.TrimLeft(part, `'"`)
+	return runs(string(part[:min(len(part), 3)]))
+}
+
+// startsFormula tells whether a spreadsheet may take s for a formula: = + - @
+// tab or a line end come first, or the full-width form of one of the signs.
+func startsFormula(s string) bool {
+	if s == "" {
+		return false
+	}
+	switch s[0] {
+	case '=', '+', '-', '@', '\t', '\r', '\n':
+		return true
+	}
+	return strings.HasPrefix(s, "＝") || strings.HasPrefix(s, "＋") ||
+		strings.HasPrefix(s, "－") || strings.HasPrefix(s, "＠")
+}

@@ -1,0 +1,34 @@
+package webhook
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// TestR44_ListenKeepsItsKeyFromRedirects: whoever the server redirects to gets
+// neither the key nor a request, and the refusal says who that is.
+func TestR44_ListenKeepsItsKeyFromRedirects(t *testing.T) {
+	t.Parallel()
+	stranger := receive(t, func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("a request came to where the redirect leads, with the key %q", r.Header.Get("apiKey"))
+	})
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		server := receive(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", strings.Replace(stranger, "http://", "http://user:canary@", 1)+"/else?token=canary#canary")
+			w.WriteHeader(status)
+		})
+		l := &Listener{Server: server, APIKey: "lyceum_key_canary", Retry: func(err error) { t.Errorf("asked again after %v", err) }}
+		_, err := l.Now(t.Context())
+		detail := lyceum.Public(err).Detail
+		if lyceum.KindOf(err) != lyceum.Invalid || !strings.Contains(detail, stranger+"/else, and the API key is not sent there") || strings.Contains(detail, "canary") {
+			t.Errorf("%d: %v", status, err)
+		}
+	}
+	lost := receive(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) })
+	if _, err := (&Listener{Server: lost}).Now(t.Context()); !strings.Contains(lyceum.Public(err).Detail, "302 Found without an address") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,189 @@
+package sqlstore_test
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// logged is a log that may be read while it is written.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) count(what string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), what)
+}
+
+// lost are the ways in which an open database loses its files, and back undoes
+// each where that is possible.
+var lost = map[string]struct {
+	take func(t *testing.T, dir string)
+	back func(t *testing.T, dir string)
+}{
+	"database deleted":      {take: remove("lyceum.db")},
+	"log deleted":           {take: remove("lyceum.db-wal")},
+	"shared memory deleted": {take: remove("lyceum.db-shm")},
+	"all deleted":           {take: remove("lyceum.db", "lyceum.db-wal", "lyceum.db-shm")},
+	"folder deleted":        {take: func(t *testing.T, dir string) { ok(t, os.RemoveAll(dir)) }},
+	"folder moved":          {take: move("", "-away"), back: move("-away", "")},
+	"database moved":        {take: move("/lyceum.db", "/away"), back: move("/away", "/lyceum.db")},
+	"log moved":             {take: move("/lyceum.db-wal", "/away"), back: move("/away", "/lyceum.db-wal")},
+	"database replaced by a copy": {
+		take: func(t *testing.T, dir string) {
+			content, err := os.ReadFile(filepath.Join(dir, "lyceum.db"))
+			ok(t, err)
+			ok(t, os.WriteFile(filepath.Join(dir, "copy"), content, 0o600))
+			move("/lyceum.db", "/away")(t, dir)
+			move("/copy", "/lyceum.db")(t, dir)
+		},
+		back: move("/away", "/lyceum.db"),
+	},
+	"folder made anew": {take: func(t *testing.T, dir string) {
+		move("", "-away")(t, dir)
+		store, err := sqlstore.Open(t.Context(), dir, sqlstore.Options{})
+		ok(t, err)
+		storetest.MakeSchool(t, store)
+		ok(t, store.Close())
+	}},
+}
+
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func remove(names ...string) func(*testing.T, string) {
+	return func(t *testing.T, dir string) {
+		t.Helper()
+		for _, name := range names {
+			ok(t, os.Remove(filepath.Join(dir, name)))
+		}
+	}
+}
+
+func move(from, to string) func(*testing.T, string) {
+	return func(t *testing.T, dir string) {
+		t.Helper()
+		ok(t, os.Rename(dir+from, dir+to))
+	}
+}
+
+// TestR27_FilesGone: nothing is acknowledged that would go into files which
+// nobody opens again.
+func TestR27_FilesGone(t *testing.T) {
+	t.Parallel()
+	for name, tc := range lost {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, log := filepath.Join(t.TempDir(), "data"), &logged{}
+			store, err := sqlstore.Open(t.Context(), dir, sqlstore.Options{Log: slog.New(slog.NewTextHandler(log, nil))})
+			ok(t, err)
+			defer store.Close()
+			school := storetest.MakeSchool(t, store)
+			storetest.Ledger(t, store, school, 5, 50)
+
+			tc.take(t, dir)
+			refused(t, "a change", tag(t, store, school), outcomeUnchanged)
+			refused(t, "a change", tag(t, store, school), outcomeUnchanged)
+			refused(t, "readiness", store.Ping(t.Context()), outcomeRefused)
+			scan := store.ScanTransactions(t.Context(), school, func([]lyceum.Transaction) error { return nil })
+			refused(t, "reading from the path", scan, outcomeRefused)
+			var readers sync.WaitGroup
+			for range 20 {
+				readers.Go(func() {
+					if _, err := store.GetSchool(t.Context(), school); err != nil {
+						t.Errorf("what the open files have is not read: %v", err)
+					}
+				})
+			}
+			readers.Wait()
+			if n := log.count("changes are refused"); n != 1 {
+				t.Errorf("the log says it %d times, want once", n)
+			}
+			if tc.back == nil {
+				return
+			}
+			tc.back(t, dir)
+			ok(t, tag(t, store, school))
+			ok(t, store.Ping(t.Context()))
+			if n := log.count("accepted again"); n != 1 {
+				t.Errorf("the log says %d times that the files are back, want once", n)
+			}
+		})
+	}
+}
+
+const (
+	outcomeRefused   = "changes are refused"
+	outcomeUnchanged = "nothing was changed"
+	outcomeUnknown   = "whether this change was kept is not known"
+)
+
+func tag(t *testing.T, store lyceum.Store, school lyceum.SchoolID) error {
+	t.Helper()
+	return store.Write(t.Context(), lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error {
+		_, err := tx.SetTags(1, []string{time.Now().String()})
+		return err
+	})
+}
+
+func refused(t *testing.T, what string, err error, outcome string) {
+	t.Helper()
+	e := lyceum.Public(err)
+	if err == nil || e.Kind != lyceum.Unavailable || !strings.Contains(e.Detail, "moved, deleted or replaced") || !strings.Contains(e.Detail, outcome) {
+		t.Errorf("%s: %v, want Unavailable that says %q", what, err, outcome)
+	}
+}
+
+// TestR27_FilesGoneBeforeTheAnswer: a change is not acknowledged when the files
+// went while it was committed.
+func TestR27_FilesGoneBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store, err := sqlstore.Open(t.Context(), dir, sqlstore.Options{})
+	ok(t, err)
+	defer store.Close()
+	school := storetest.MakeSchool(t, store)
+	err = store.Write(t.Context(), lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error {
+		ok(t, os.Remove(filepath.Join(dir, "lyceum.db-wal")))
+		_, err := tx.SaveUsers([]lyceum.User{{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin}})
+		return err
+	})
+	refused(t, "a change", err, outcomeUnknown)
+}
+
+// TestR27_IdleServerNotices: nobody has to write for the log to say it.
+func TestR27_IdleServerNotices(t *testing.T) {
+	t.Parallel()
+	dir, log := t.TempDir(), &logged{}
+	store, err := sqlstore.Open(t.Context(), dir, sqlstore.Options{Log: slog.New(slog.NewTextHandler(log, nil))})
+	ok(t, err)
+	defer store.Close()
+	ok(t, os.Remove(filepath.Join(dir, "lyceum.db")))
+	for end := time.Now().Add(time.Minute); log.count("changes are refused") == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the log never says it")
+		}
+	}
+}
