@@ -30,7 +30,7 @@ func dial(address string) (*client, error) {
 
 // request renders what is sent for a path.
 func request(path, key string) []byte {
-	return []byte("GET " + path + " HTTP/1.1\r\nHost: bench\r\napiKey: " + key + "\r\n\r\n")
+	return []byte("GET " + path + " HTTP/1.1\r\nHost: localhost\r\napiKey: " + key + "\r\n\r\n")
 }
 
 // do sends a request and gives the status and, when keep is set, the body.

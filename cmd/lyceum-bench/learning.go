@@ -176,7 +176,7 @@ func measureLearningWrites(ctx context.Context, s settings, sandbox *server) err
 
 // post renders a request with a JSON body.
 func post(path, key, body string) []byte {
-	return []byte("POST " + path + " HTTP/1.1\r\nHost: bench\r\napiKey: " + key + "\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
+	return []byte("POST " + path + " HTTP/1.1\r\nHost: localhost\r\napiKey: " + key + "\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
 }
 
 // each asks for one user after the other, from first on, on several

@@ -81,7 +81,7 @@ func measureOAuth(ctx context.Context, s settings) error {
 // measureMe compares the learner's profile with a constant answer.
 func measureMe(ctx context.Context, s settings, sandbox *server, token string) error {
 	const path = "/v1/current_user/me"
-	me := []byte("GET " + path + " HTTP/1.1\r\nHost: bench\r\nAuthorization: bearer " + token + "\r\n\r\n")
+	me := []byte("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: bearer " + token + "\r\n\r\n")
 	conn, err := dial(sandbox.address)
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func (s *server) tokenRequest(pairs ...string) []byte {
 		form.Set(pairs[i], pairs[i+1])
 	}
 	body := form.Encode()
-	return fmt.Appendf(nil, "POST /v1/current_user/oauth2/token HTTP/1.1\r\nHost: bench\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	return fmt.Appendf(nil, "POST /v1/current_user/oauth2/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
 // together does a thing n times, as many at once as there are connections, and

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 
 	"github.com/lyceum-school/lyceum"
@@ -19,13 +20,14 @@ import (
 type sandboxCommand struct {
 	indexSettings `embed:""`
 
-	Addr         string `help:"Address to answer on; port 0 picks a free one." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	Transactions int    `help:"How many transactions the school has." default:"2000"`
-	Seed         uint64 `help:"Ids, rows and secrets are a function of the seed." default:"1"`
-	Data         string `help:"Keep the school in this folder, instead of throwing it away." placeholder:"DIR" xor:"keep"`
-	DatabaseURL  string `help:"Keep the school in this PostgreSQL database." placeholder:"postgres://…" xor:"keep"`
-	RateLimit    int64  `help:"Requests a minute and school; 0 is no limit." default:"360"`
-	JSON         bool   `help:"Print what a program needs as one JSON object on one line."`
+	Addr         string   `help:"Address to answer on; port 0 picks a free one." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	AllowHost    []string `help:"Names besides those of this machine that requests may be sent to, such as that of a container; without port." placeholder:"NAME,…"`
+	Transactions int      `help:"How many transactions the school has." default:"2000"`
+	Seed         uint64   `help:"Ids, rows and secrets are a function of the seed." default:"1"`
+	Data         string   `help:"Keep the school in this folder, instead of throwing it away." placeholder:"DIR" xor:"keep"`
+	DatabaseURL  string   `help:"Keep the school in this PostgreSQL database." placeholder:"postgres://…" xor:"keep"`
+	RateLimit    int64    `help:"Requests a minute and school; 0 is no limit." default:"360"`
+	JSON         bool     `help:"Print what a program needs as one JSON object on one line."`
 }
 
 // Help implements kong's help for the command.
@@ -33,8 +35,9 @@ func (sandboxCommand) Help() string {
 	return `Examples:
   lyceum sandbox
   lyceum sandbox --json --addr 127.0.0.1:0 --transactions 100000 --rate-limit 0
+  lyceum sandbox --addr 0.0.0.0:8080 --allow-host lyceum
 
-The same seed gives the same school, byte for byte. Its secrets are known to everybody who knows the seed: never keep real data in it.`
+The same seed gives the same school, byte for byte. Its secrets are known to everybody who knows the seed: never keep real data in it. It answers to localhost, to the addresses of this machine's loopback, to the host of --addr and to --allow-host, and lets web pages of this machine alone read its answers.`
 }
 
 // redirectURL is where the sandbox's OAuth apps are sent back to.
@@ -77,6 +80,11 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 	if c.RateLimit < 0 {
 		return lyceum.InvalidFields(lyceum.FieldError{Field: "--rate-limit", Message: "must be 0 (no limit) or more"})
 	}
+	for _, name := range c.AllowHost {
+		if !server.IsHost(name) {
+			return lyceum.InvalidFields(lyceum.FieldError{Field: "--allow-host", Message: "must be the name or the IP address of a host, without port, such as lyceum"})
+		}
+	}
 	listener, err := server.Listen(p.ctx, "--addr", c.Addr)
 	if err != nil {
 		return err
@@ -98,9 +106,13 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 		p.log.Info("the database answers lists of sales", "because", err.Error())
 	}
 	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, loopback: true, ring: lyceum.NewKeyring(school.Secrets.Ring), sender: webhook.New(webhook.Options{Loopback: true})})
-	handler, err := service.handler(handlerOptions{site: siteOf(known.BaseURL, known.AuthURL)})
+	handler, err := service.handler(handlerOptions{site: siteOf(known.BaseURL, known.AuthURL), local: c.local()})
 	if err != nil {
 		return err
+	}
+	if !onLoopback(listener) {
+		p.log.Warn("whoever reaches this address has the whole school: its key and passwords are the same in every sandbox of this seed, "+
+			"and its webhooks reach the programs of this machine; --addr 127.0.0.1:8080 keeps it to this machine", "address", listener.Addr().String())
 	}
 	return service.run(p.ctx, func(ctx context.Context) error {
 		if err := c.print(p, known); err != nil {
@@ -108,6 +120,15 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 		}
 		return server.Serve(ctx, listener, handler, nil, p.log)
 	})
+}
+
+// local gives the names that the sandbox answers to.
+func (c *sandboxCommand) local() *server.Local {
+	names := c.AllowHost
+	if host, _, err := net.SplitHostPort(c.Addr); err == nil && host != "" {
+		names = append(names, host)
+	}
+	return server.NewLocal(names...)
 }
 
 // open opens the place the school is kept in; discard leaves it, and throws it

@@ -259,6 +259,9 @@ func fetch(ts *testscript.TestScript, client *http.Client, address string, heade
 	ts.Check(err)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ":")
+		if name == "Host" {
+			request.Host = strings.TrimSpace(value)
+		}
 		request.Header.Set(name, strings.TrimSpace(value))
 	}
 	answer, err := client.Do(request)

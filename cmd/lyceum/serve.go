@@ -129,6 +129,10 @@ func (c *serveCommand) Run(p *program) (err error) {
 	if scraped != nil {
 		go serveMetrics(p, scraped, service.metrics)
 	}
+	if c.BaseURL == "" && everywhere(listener) {
+		p.log.Warn("links in letters, on pages and in answers will begin with an address that holds on this machine alone; "+
+			"give the one that people and programs reach this server by with --base-url", "address", base)
+	}
 	p.log.Info("serving", "address", base, "schools", len(schools), "engine", kept.Engine())
 	return service.run(p.ctx, func(ctx context.Context) error {
 		return server.Serve(ctx, listener, handler, secure, p.log)
@@ -160,11 +164,28 @@ func serveMetrics(p *program, listener net.Listener, metrics *server.Metrics) {
 	}
 }
 
+// addressOf gives the address of a listener for links. One that listens at all
+// addresses of the machine has none that holds elsewhere.
 func addressOf(listener net.Listener, secure bool) string {
-	if secure {
-		return "https://" + listener.Addr().String()
+	address := listener.Addr().String()
+	if everywhere(listener) {
+		_, port, _ := net.SplitHostPort(address) //nolint:errcheck // a listener's address has a port
+		address = net.JoinHostPort("127.0.0.1", port)
 	}
-	return "http://" + listener.Addr().String()
+	if secure {
+		return "https://" + address
+	}
+	return "http://" + address
+}
+
+func everywhere(listener net.Listener) bool {
+	at, ok := listener.Addr().(*net.TCPAddr)
+	return ok && at.IP.IsUnspecified()
+}
+
+func onLoopback(listener net.Listener) bool {
+	at, ok := listener.Addr().(*net.TCPAddr)
+	return ok && at.IP.IsLoopback()
 }
 
 // service is what serve and sandbox run: the rules over a store.
@@ -236,6 +257,7 @@ type handlerOptions struct {
 	mail             func(ctx context.Context, to, subject, text string) error
 	metricsToken     string
 	https, accessLog bool
+	local            *server.Local
 }
 
 func (s *service) handler(o handlerOptions) (http.Handler, error) {
@@ -275,6 +297,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		Metrics:      s.metrics,
 		MetricsToken: o.metricsToken,
 		HTTPS:        o.https,
+		Local:        o.local,
 		AccessLog:    o.accessLog,
 		Log:          s.log,
 	}), nil

@@ -38,12 +38,18 @@ type exchange struct {
 	who    wire.Principal
 	status int
 	bytes  int64
+
+	local   *Local   // whose pages may read the answer; nil: all may
+	origins []string // of the page that asked
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 {
 		x.status = status
+		if x.local != nil {
+			x.local.limitOrigin(x.Header(), x.origins)
+		}
 		x.Header()["X-Runtime"] = []string{strconv.FormatFloat(time.Since(x.begin).Seconds(), 'f', 6, 64)}
 	}
 	x.ResponseWriter.WriteHeader(status)

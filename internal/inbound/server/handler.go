@@ -34,7 +34,9 @@ type Options struct {
 	// answered here.
 	MetricsToken string
 	// HTTPS tells that the server is reached by https alone.
-	HTTPS     bool
+	HTTPS bool
+	// Local keeps the server to its own machine; nil serves everybody.
+	Local     *Local
 	Log       *slog.Logger
 	AccessLog bool
 }
@@ -121,7 +123,7 @@ func (h *handler) mount(face wire.Face) {
 
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{ResponseWriter: w, begin: time.Now(), id: requestID(r)}
+	x := &exchange{ResponseWriter: w, begin: time.Now(), id: requestID(r), local: h.Local, origins: r.Header["Origin"]}
 	header := w.Header()
 	header["X-Request-Id"] = []string{x.id}
 	header["X-Content-Type-Options"] = nosniff
@@ -132,6 +134,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.finish(x, r)
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	}
+	if h.Local != nil {
+		if err := h.Local.refuses(r); err != nil {
+			h.sendFailure(x, r, err, http.StatusMisdirectedRequest)
+			return
+		}
 	}
 	if !cleanPath(r) {
 		h.notFound(x, r)
