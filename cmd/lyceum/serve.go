@@ -169,7 +169,7 @@ func serveMetrics(p *program, listener net.Listener, metrics *server.Metrics) {
 func addressOf(listener net.Listener, secure bool) string {
 	address := listener.Addr().String()
 	if everywhere(listener) {
-		_, port, _ := net.SplitHostPort(address) //nolint:errcheck // a listener's address has a port
+		_, port, _ := net.SplitHostPort(address)
 		address = net.JoinHostPort("127.0.0.1", port)
 	}
 	if secure {

@@ -9,7 +9,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 )
 
-func local(_ *site, o *server.Options) { o.Local = server.NewLocal("lyceum", "Sandbox.Example.", "192.0.2.7", "[2001:db8::7]") }
+func local(_ *site, o *server.Options) {
+	o.Local = server.NewLocal("lyceum", "Sandbox.Example.", "192.0.2.7", "[2001:db8::7]")
+}
 
 // TestR45_ASandboxAnswersToItsOwnNames: a page that lets its own name lead to
 // this machine gets nothing, whatever it asks for.
