@@ -195,6 +195,14 @@ type QuizResponse struct {
 	PercentCorrect Opt[float64] // 0 to 1; absent where no grade is recorded
 }
 
+// AttachedResponse is a response with the attachment that its quiz is, by which
+// the quiz is known outside version 1 and webhooks.
+type AttachedResponse struct {
+	QuizResponse
+
+	Attachment Opt[AttachmentID] // absent when an import took the quiz away
+}
+
 // AnsweredQuiz is a response with who gave it.
 type AnsweredQuiz struct {
 	QuizResponse

@@ -123,8 +123,8 @@ type LearningReader interface {
 	// FindQuizResponses gives the answers to a quiz by id.
 	FindQuizResponses(ctx context.Context, school SchoolID, quiz QuizID) ([]AnsweredQuiz, error)
 
-	// GetQuizLecture gives the lecture that a quiz is in.
-	GetQuizLecture(ctx context.Context, school SchoolID, id QuizID) (LectureID, error)
+	// FindQuiz gives the attachment that a quiz is.
+	FindQuiz(ctx context.Context, school SchoolID, id QuizID) (Attachment, error)
 	// FindComments lists the comments under a lecture by id.
 	FindComments(ctx context.Context, school SchoolID, lecture LectureID, p Page) (CommentListing, error)
 

@@ -385,7 +385,7 @@ var lyceumSchemas = map[string]string{
 		quiz_response QuizResponse`,
 	"QuizResponse": `
 		id int32
-		quiz_id int32
+		quiz_id int32 null
 		user_id int32
 		submitted_at date-time null
 		percent_correct double null`,

@@ -105,8 +105,11 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 	if err := store.Prepare(school.School.ID); err != nil {
 		p.log.Info("the database answers lists of sales", "because", err.Error())
 	}
-	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, loopback: true, ring: lyceum.NewKeyring(school.Secrets.Ring), sender: webhook.New(webhook.Options{Loopback: true})})
-	handler, err := service.handler(handlerOptions{site: siteOf(known.BaseURL, known.AuthURL), local: c.local()})
+	site := siteOf(known.BaseURL, known.AuthURL)
+	service := newService(p, store, serviceOptions{
+		perMinute: c.RateLimit, loopback: true, ring: lyceum.NewKeyring(school.Secrets.Ring), sender: webhook.New(webhook.Options{Loopback: true}), site: site,
+	})
+	handler, err := service.handler(handlerOptions{site: site, local: c.local()})
 	if err != nil {
 		return err
 	}

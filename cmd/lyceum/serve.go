@@ -112,7 +112,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 		return err
 	}
 	go keys.watch(p.ctx, p.log)
-	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, ring: keys.ring, sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks})})
+	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, ring: keys.ring, sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL)})
 	measureStorage(service.metrics, kept)
 	letters, err := c.sender(p)
 	if err != nil {
@@ -214,6 +214,7 @@ type serviceOptions struct {
 	loopback  bool
 	ring      *lyceum.Keyring
 	sender    *webhook.Sender
+	site      web.Site // that what is sent to others names
 }
 
 // newService makes the rules.
@@ -224,7 +225,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 	measureIndex(metrics, store)
 	lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
 	told := events.New(store, p.clock, events.Options{
-		Ring: o.ring, CheckURL: o.sender.CheckURL, Render: (&webhook.Writer{Store: store}).Object, Envelope: webhook.Envelope,
+		Ring: o.ring, CheckURL: o.sender.CheckURL, Render: (&webhook.Writer{Store: store, BaseURL: o.site.BaseURL}).Object, Envelope: webhook.Envelope,
 	})
 	return &service{
 		sender: o.sender,

@@ -1005,8 +1005,8 @@ type QuizResponse struct {
 	// ID Identifier, unique in the school.
 	ID int32 `json:"id"`
 
-	// QuizID Number of the quiz's questions; not the attachment that it is.
-	QuizID int32 `json:"quiz_id"`
+	// QuizID The quiz: the `id` of the attachment that it is. Null when an import took the quiz away.
+	QuizID *int32 `json:"quiz_id"`
 
 	// UserID The learner.
 	UserID int32 `json:"user_id"`

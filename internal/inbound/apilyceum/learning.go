@@ -14,11 +14,13 @@ func bindAnswer(in *wire.Input) learning.Answer {
 	return learning.Answer{Quiz: lyceum.AttachmentID(in.PathID("quiz_id")), User: lyceum.UserID(in.RequiredID("user_id")), Answers: in.TextLists("answers")}
 }
 
-func oneResponse(r lyceum.QuizResponse) any { return gen.OneQuizResponse{QuizResponse: responseOf(&r)} }
+func oneResponse(r lyceum.AttachedResponse) any {
+	return gen.OneQuizResponse{QuizResponse: responseOf(&r)}
+}
 
-func responseOf(r *lyceum.QuizResponse) gen.QuizResponse {
+func responseOf(r *lyceum.AttachedResponse) gen.QuizResponse {
 	return gen.QuizResponse{
-		ID: int32(r.ID), QuizID: int32(r.Quiz), UserID: int32(r.User), SubmittedAt: wire.OptMoment(r.SubmittedAt), PercentCorrect: wire.Optional(r.PercentCorrect),
+		ID: int32(r.ID), QuizID: wire.Number(r.Attachment), UserID: int32(r.User), SubmittedAt: wire.OptMoment(r.SubmittedAt), PercentCorrect: wire.Optional(r.PercentCorrect),
 	}
 }
 

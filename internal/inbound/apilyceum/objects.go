@@ -79,7 +79,7 @@ type (
 		URL       *string `json:"url"`
 		Text      *string `json:"text"`
 		Position  *int32  `json:"position"`
-		QuizID    *int32  `json:"quiz_id"`
+		FormID    *int32  `json:"custom_form_id"` // what webhooks call a quiz
 	}
 	webhook struct {
 		ID           int32     `json:"id"`
@@ -126,10 +126,10 @@ func shown(object any) any {
 	case lyceum.Attachment:
 		a := attachment{int32(o.ID), int32(o.Lecture), string(o.Kind), wire.Optional(o.Name), wire.Optional(o.URL), wire.Optional(o.Text), wire.Optional(o.Position), nil}
 		if o.Quiz != nil {
-			a.QuizID = wire.Number(lyceum.Some(o.Quiz.ID))
+			a.FormID = wire.Number(lyceum.Some(o.Quiz.ID))
 		}
 		return a
-	case lyceum.QuizResponse:
+	case lyceum.AttachedResponse:
 		return responseOf(&o)
 	case lyceum.Comment:
 		return commentOf(&o)

@@ -57,7 +57,7 @@ func newPost(t *testing.T, store lyceum.Store) *post {
 	p.sales = sales.New(store, p.clock, lessons, people.New(store, p.clock))
 	sender := New(Options{Loopback: true, Timeout: time.Minute})
 	p.events = events.New(store, p.clock, events.Options{
-		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: sender.CheckURL, Render: (&Writer{Store: store}).Object, Envelope: Envelope,
+		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: sender.CheckURL, Render: (&Writer{Store: store, BaseURL: "https://school.example.com"}).Object, Envelope: Envelope,
 	})
 	p.courier = p.newCourier()
 	p.school = storetest.MakeSchool(t, store)

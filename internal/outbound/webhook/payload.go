@@ -5,15 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-// Writer writes what webhooks are told of an event (contract-facts, 9.3 and
-// 9.4). It reads what the event's object does not tell itself.
-type Writer struct{ Store lyceum.Reader }
+// Writer writes what webhooks are told of an event. It reads what the event's
+// object does not tell itself. BaseURL is where the school is reached; it has no
+// slash at its end.
+type Writer struct {
+	Store   lyceum.Reader
+	BaseURL string
+}
 
 // object is the JSON of one thing; encoding/json writes it by name.
 type object map[string]any
@@ -29,7 +34,7 @@ func (w *Writer) Object(ctx context.Context, school lyceum.SchoolID, c *lyceum.C
 }
 
 func (w *Writer) tell(ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord) (object, error) {
-	r := &reading{ctx: ctx, store: w.Store, school: school}
+	r := &reading{ctx: ctx, store: w.Store, school: school, base: w.BaseURL}
 	var told object
 	switch o := c.Object.(type) {
 	case lyceum.Enrollment:
@@ -42,8 +47,8 @@ func (w *Writer) tell(ctx context.Context, school lyceum.SchoolID, c *lyceum.Cha
 		told = r.transaction(&o)
 	case lyceum.PurchaseOrder:
 		told = r.order(&o)
-	case lyceum.QuizResponse:
-		told = r.response(&o)
+	case lyceum.AttachedResponse:
+		told = r.response(&o.QuizResponse)
 	case lyceum.Comment:
 		told = r.comment(&o)
 	case lyceum.TaggedUser:
@@ -74,6 +79,7 @@ type reading struct {
 	ctx    context.Context //nolint:containedctx // lives as long as the call that made it
 	store  lyceum.Reader
 	school lyceum.SchoolID
+	base   string
 	err    error
 }
 
@@ -84,6 +90,8 @@ func found[T any](r *reading, value T, err error) (T, bool) {
 	return value, err == nil
 }
 
+// user has every field that a user was seen with in any event; what is not
+// known here is null.
 func (r *reading) user(id lyceum.UserID) object {
 	user, err := r.store.GetUser(r.ctx, r.school, id)
 	u, ok := found(r, user, err)
@@ -91,19 +99,11 @@ func (r *reading) user(id lyceum.UserID) object {
 		return nil
 	}
 	return object{
-		"id": u.ID, "role": u.Role, "email": u.Email, "name": text(u.Name), "school_id": r.school, "src": text(u.Src), "last_sign_in_at": moment(u.LastSignInAt),
-		"created_at": written(u.CreatedAt), "unsubscribe_from_marketing_emails": false,
+		"id": u.ID, "role": u.Role, "email": u.Email, "name": text(u.Name), "phone_number": nil, "school_id": r.school, "src": text(u.Src),
+		"first_touch": nil, "last_touch": nil, "joined_at": written(u.CreatedAt), "created_at": written(u.CreatedAt),
+		"sign_in_count": nil, "current_sign_in_at": moment(u.LastSignInAt), "last_sign_in_at": moment(u.LastSignInAt),
+		"unsubscribe_from_marketing_emails": false,
 	}
-}
-
-// buyer is the short form of a user.
-func (r *reading) buyer(id lyceum.UserID) object {
-	user, err := r.store.GetUser(r.ctx, r.school, id)
-	u, ok := found(r, user, err)
-	if !ok {
-		return nil
-	}
-	return object{"id": u.ID, "email": u.Email, "name": text(u.Name), "phone_number": nil}
 }
 
 func (r *reading) course(id lyceum.CourseID) object {
@@ -112,15 +112,28 @@ func (r *reading) course(id lyceum.CourseID) object {
 	if !ok {
 		return nil
 	}
-	path := "/courses/" + strconv.Itoa(int(id))
-	told := object{"id": c.ID, "name": c.Name, "url": path, "friendly_url": path, "description": text(c.Description), "meta_description": text(c.Heading), "author_bio": nil}
+	path := coursePath(id)
+	told := object{"id": c.ID, "name": c.Name, "url": r.base + path, "friendly_url": path, "description": text(c.Description), "meta_description": text(c.Heading), "author_bio": nil}
 	if c.AuthorID.Present {
 		author, err := r.store.GetAuthor(r.ctx, r.school, c.AuthorID.Value)
 		if a, ok := found(r, author, err); ok {
-			told["author_bio"] = object{"id": a.ID, "name": text(a.Name), "bio": text(a.Bio), "profile_image_url": text(a.ProfileImageURL), "user_id": number(a.UserID)}
+			told["author_bio"] = authorBio(&a)
 		}
 	}
 	return told
+}
+
+// coursePath is the path of a course on the pages of a school.
+func coursePath(id lyceum.CourseID) string { return "/courses/" + strconv.Itoa(int(id)) }
+
+// authorBio has every field that an author was seen with; what is not known here
+// is null.
+func authorBio(a *lyceum.AuthorProfile) object {
+	return object{
+		"id": a.ID, "name": text(a.Name), "bio": text(a.Bio), "profile_image_url": text(a.ProfileImageURL), "user_id": number(a.UserID),
+		"created_at": nil, "headline": nil, "position": nil,
+		"meta": object{"class": nil, "url": nil, "name": text(a.Name), "description": text(a.Bio), "image_url": text(a.ProfileImageURL)},
+	}
 }
 
 // product is a pricing plan in the words of webhooks, with the course it sells.
@@ -172,7 +185,7 @@ func (r *reading) enrollment(e *lyceum.Enrollment, c *lyceum.ChangeRecord) objec
 		"id": e.ID, "user_id": e.User, "course_id": e.Course, "primary_course_id": e.Course, "course_progress_id": p.ID, "sale_id": number(e.Sale),
 		"is_active": active, "has_full_access": active, "percent_complete": json.Number(strconv.Itoa(int(p.PercentComplete)) + ".0"),
 		"enrolled_at": written(e.EnrolledAt), "created_at": written(e.EnrolledAt), "updated_at": written(c.At), "expires_at": moment(e.ExpiresAt), "certificate_serial_number": nil,
-		"user": r.buyer(e.User), "course": r.course(e.Course),
+		"user": r.user(e.User), "course": r.course(e.Course),
 	}
 	if p.Certificate.Present {
 		told["certificate_serial_number"] = p.Certificate.Value.SerialNumber
@@ -185,13 +198,10 @@ func (r *reading) lectureProgress(l *lyceum.LectureProgress) object {
 	p, _ := found(r, progress, err)
 	told := object{
 		"id": l.ID, "is_completed": true, "course_id": l.Course, "lecture_id": l.Lecture, "school_id": r.school, "completed_at": written(l.CompletedAt),
-		"percent_complete": json.Number(strconv.Itoa(int(p.PercentComplete)) + ".0"), "course": r.course(l.Course), "user": r.user(l.User), "lecture": nil,
+		"percent_complete": p.PercentComplete, "course": r.course(l.Course), "user": r.user(l.User), "lecture": nil,
 	}
-	value, err := r.store.GetObject(r.ctx, r.school, lyceum.LectureCreated, int32(l.Lecture))
-	if found, ok := found(r, value, err); ok {
-		if x, known := found.(lyceum.Lecture); known {
-			told["lecture"] = object{"id": x.ID, "name": text(x.Name), "is_published": x.IsPublished}
-		}
+	if x, ok := r.lecture(l.Lecture); ok {
+		told["lecture"] = object{"id": x.ID, "name": x.Name.Value, "is_published": x.IsPublished}
 	}
 	return told
 }
@@ -235,7 +245,7 @@ func (r *reading) money(t *lyceum.Transaction) object {
 func (r *reading) transaction(t *lyceum.Transaction) object {
 	told := r.money(t)
 	product, course, _ := r.product(lyceum.Some(t.PricingPlanID))
-	told["user"] = r.buyer(t.UserID)
+	told["user"] = r.user(t.UserID)
 	told["sale"] = object{"id": t.SaleID, "course": course, "product": product, "affiliate": r.affiliate(t.AffiliateID)}
 	return told
 }
@@ -249,22 +259,43 @@ func (r *reading) order(o *lyceum.PurchaseOrder) object {
 }
 
 func (r *reading) response(q *lyceum.QuizResponse) object {
-	told := object{"id": q.ID, "custom_form_id": q.Quiz, "custom_form": nil, "submitted_at": moment(q.SubmittedAt), "grade": nil, "user": r.buyer(q.User)}
-	lecture, err := r.store.GetQuizLecture(r.ctx, r.school, q.Quiz)
-	if id, ok := found(r, lecture, err); ok {
-		told["custom_form"] = object{"id": q.Quiz, "attachment": object{"attachable_id": id, "attachable_type": "Lecture"}}
-	}
-	if q.PercentCorrect.Present {
-		told["grade"] = object{"correct": q.PercentCorrect.Value}
+	told := object{"id": q.ID, "custom_form_id": q.Quiz, "custom_form": nil, "submitted_at": moment(q.SubmittedAt), "grade": nil, "user": r.user(q.User)}
+	quiz, err := r.store.FindQuiz(r.ctx, r.school, q.Quiz)
+	if a, ok := found(r, quiz, err); ok {
+		told["custom_form"] = object{"id": q.Quiz, "attachment": object{"id": a.ID, "attachable_id": a.Lecture, "attachable_type": "Lecture"}}
+		told["grade"] = gradeOf(q, a.Quiz)
 	}
 	return told
 }
 
-func (r *reading) comment(c *lyceum.Comment) object {
-	return object{
-		"id": c.ID, "body": c.Body, "created_at": written(c.CreatedAt), "user": r.buyer(c.User),
-		"commentable": object{"attachable_type": "Lecture", "attachable_id": c.Lecture, "full_url": "/lectures/" + strconv.Itoa(int(c.Lecture))},
+// gradeOf counts the answers that were right; what is kept is their share of
+// the questions that are graded.
+func gradeOf(q *lyceum.QuizResponse, quiz *lyceum.Quiz) any {
+	if !q.PercentCorrect.Present {
+		return nil
 	}
+	graded := 0
+	for _, question := range quiz.Questions {
+		if question.Graded {
+			graded++
+		}
+	}
+	return object{"correct": int(math.Round(q.PercentCorrect.Value * float64(graded))), "total": graded, "percent_correct": q.PercentCorrect.Value}
+}
+
+func (r *reading) comment(c *lyceum.Comment) object {
+	lecture := object{"attachable_type": "Lecture", "attachable_id": c.Lecture, "full_url": nil}
+	if l, ok := r.lecture(c.Lecture); ok {
+		lecture["full_url"] = r.base + coursePath(l.Course) + "/lectures/" + strconv.Itoa(int(l.ID))
+	}
+	return object{"id": c.ID, "body": c.Body, "created_at": written(c.CreatedAt), "user": r.user(c.User), "commentable": lecture}
+}
+
+func (r *reading) lecture(id lyceum.LectureID) (lyceum.Lecture, bool) {
+	value, err := r.store.GetObject(r.ctx, r.school, lyceum.LectureCreated, int32(id))
+	known, ok := found(r, value, err)
+	l, is := known.(lyceum.Lecture)
+	return l, ok && is
 }
 
 // Envelope is the body of a message: the event around its object, with the id
@@ -276,7 +307,7 @@ func Envelope(p *lyceum.EventPayload, delivery lyceum.WebhookEventID, asArray bo
 	}
 	b = append(append(b, `{"type":"`...), p.Event...)
 	b = strconv.AppendInt(append(b, `","livemode":true,"id":`...), int64(p.ObjectID), 10)
-	b = append(append(b, `,"created":"`...), written(p.At)...)
+	b = append(append(b, `,"created":"`...), p.At.UTC().Format(envelopeTime)...)
 	b = strconv.AppendInt(append(b, `","hook_event_id":`...), int64(delivery), 10)
 	b = append(append(append(b, `,"object":`...), p.Object...), '}')
 	if asArray {
@@ -285,8 +316,10 @@ func Envelope(p *lyceum.EventPayload, delivery lyceum.WebhookEventID, asArray bo
 	return b
 }
 
-// written is a time as the contract's original writes it in webhooks.
-func written(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05+00:00") }
+// envelopeTime is how the envelope writes its time; all others end in Z.
+const envelopeTime = "2006-01-02T15:04:05+00:00"
+
+func written(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
 func moment(o lyceum.Opt[time.Time]) any {
 	if !o.Present {

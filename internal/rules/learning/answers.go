@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Answer is what a learner chose in a quiz: of each question, in order, the
-// answers.
+// Answer is what a learner chose or wrote in a quiz: of each question, in order,
+// the answers.
 type Answer struct {
 	Quiz    lyceum.AttachmentID // that the quiz is
 	User    lyceum.UserID
@@ -20,28 +20,34 @@ type Answer struct {
 
 // Answer keeps a learner's answers to a quiz of a course that they are enrolled
 // in, and grades them: of the questions that are graded, the share that is
-// right in all its answers. A quiz without such a question has no grade.
-func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.QuizResponse, error) {
+// right in all its answers. A quiz without such a question has no grade, and
+// webhooks are not told of its responses.
+func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.AttachedResponse, error) {
 	now := s.clock()
-	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.QuizResponse, error) {
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.AttachedResponse, error) {
+		r := lyceum.AttachedResponse{Attachment: lyceum.Some(a.Quiz)}
 		id, err := tx.NextID(lyceum.QuizResponseSequence)
 		if err != nil {
-			return lyceum.QuizResponse{}, err
+			return r, err
 		}
 		quiz, err := tx.GetQuiz(a.Quiz)
 		if err != nil {
-			return lyceum.QuizResponse{}, err
+			return r, err
 		}
 		if err := admitted(tx, quiz.Lecture, a.User, now); err != nil {
-			return lyceum.QuizResponse{}, err
+			return r, err
 		}
-		r := lyceum.QuizResponse{ID: lyceum.QuizResponseID(id), Quiz: quiz.Quiz.ID, User: a.User, SubmittedAt: lyceum.Some(lyceum.Second(now))}
+		r.QuizResponse = lyceum.QuizResponse{ID: lyceum.QuizResponseID(id), Quiz: quiz.Quiz.ID, User: a.User, SubmittedAt: lyceum.Some(lyceum.Second(now))}
 		if r.PercentCorrect, err = grade(quiz.Quiz.Questions, a.Answers); err != nil {
 			return r, err
 		}
-		_, err = tx.SaveQuizResponses([]lyceum.QuizResponse{r})
-		tx.Announce(lyceum.QuizResponseCreated, id, lyceum.QuizResponseEvent, "")
-		return r, err
+		if _, err := tx.SaveQuizResponses([]lyceum.QuizResponse{r.QuizResponse}); err != nil {
+			return r, err
+		}
+		if r.PercentCorrect.Present {
+			tx.Announce(lyceum.QuizResponseCreated, id, lyceum.QuizResponseEvent, "")
+		}
+		return r, nil
 	})
 }
 
@@ -70,13 +76,13 @@ func grade(questions []lyceum.Question, answers [][]string) (lyceum.Opt[float64]
 	for i, q := range questions {
 		given := slices.Compact(slices.Sorted(slices.Values(answers[i])))
 		for _, answer := range given {
-			if !slices.Contains(q.Answers, answer) {
+			if q.QuestionType != fillBlank && !slices.Contains(q.Answers, answer) {
 				return refuse("to question %d must be among %s", i+1, strings.Join(q.Answers, ", "))
 			}
 		}
 		if q.Graded {
 			graded++
-			if slices.Equal(given, slices.Sorted(slices.Values(q.CorrectAnswers))) {
+			if correct(&q, given) {
 				right++
 			}
 		}
@@ -85,6 +91,18 @@ func grade(questions []lyceum.Question, answers [][]string) (lyceum.Opt[float64]
 		return lyceum.None[float64](), nil
 	}
 	return lyceum.Some(float64(right) / float64(graded)), nil
+}
+
+// fillBlank is the type of a question whose answer is written and not chosen.
+const fillBlank = "fill_blank"
+
+// correct tells whether the answers given to a question, sorted and each once,
+// are right: all that are, or, where one is written, any of them.
+func correct(q *lyceum.Question, given []string) bool {
+	if q.QuestionType == fillBlank {
+		return len(given) == 1 && slices.Contains(q.CorrectAnswers, given[0])
+	}
+	return slices.Equal(given, slices.Sorted(slices.Values(q.CorrectAnswers)))
 }
 
 // maxComment is the length of the longest comment, in characters.

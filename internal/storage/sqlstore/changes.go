@@ -29,7 +29,7 @@ var loaders = map[string]loader{
 	"school": loadSchools, "user": loadUsers, "course": load(&courses), "pricing_plan": load(&pricingPlans), "coupon": load(&coupons),
 	"affiliate": load(&affiliates), "author": load(&authors), "sale": load(&sales), "transaction": load(&transactions),
 	"lecture_section": load(&lectureSections), "lecture": load(&lectures), "attachment": load(&attachments),
-	"enrollment": load(&enrollments), "progress": load(&progress), "lecture_progress": load(&lectureProgress), "quiz_response": load(&quizResponses),
+	"enrollment": load(&enrollments), "progress": load(&progress), "lecture_progress": load(&lectureProgress), "quiz_response": loadQuizResponses,
 	"webhook": load(&webhooks), "webhook_event": load(&webhookEvents), "movement": load(&movements), "comment": load(&comments), "order": load(&orders),
 }
 
@@ -61,6 +61,30 @@ func loadUsers(q *session, school lyceum.SchoolID, ids []int32) (map[int32]any, 
 	for id, row := range found {
 		slices.Sort(tags[id]) // in one order on every engine
 		objects[id] = lyceum.TaggedUser{User: row, Tags: tags[id]}
+	}
+	return objects, err
+}
+
+func loadQuizResponses(q *session, school lyceum.SchoolID, ids []int32) (map[int32]any, error) {
+	found, err := findByID(q, school, &quizResponses, ids)
+	if err != nil {
+		return nil, err
+	}
+	quizzes := map[lyceum.QuizID]lyceum.Opt[lyceum.AttachmentID]{}
+	for _, row := range found {
+		quizzes[row.Quiz] = lyceum.None[lyceum.AttachmentID]()
+	}
+	wanted := make([]any, 0, len(quizzes))
+	for quiz := range quizzes {
+		wanted = append(wanted, int64(quiz))
+	}
+	var quiz lyceum.QuizID
+	var attachment lyceum.AttachmentID
+	err = inChunks(q, "SELECT quiz_id, attachment_id FROM attachments WHERE school_id = $1 AND quiz_id IN ", school, wanted,
+		[]any{scanInt(&quiz), scanInt(&attachment)}, func() { quizzes[quiz] = lyceum.Some(attachment) })
+	objects := make(map[int32]any, len(found))
+	for id, row := range found {
+		objects[id] = lyceum.AttachedResponse{QuizResponse: row, Attachment: quizzes[row.Quiz]}
 	}
 	return objects, err
 }

@@ -174,14 +174,16 @@ func (s *Store) FindQuizResponses(ctx context.Context, school lyceum.SchoolID, q
 	return found, s.public(err)
 }
 
-// GetQuizLecture implements lyceum.Reader.
-func (s *Store) GetQuizLecture(ctx context.Context, school lyceum.SchoolID, id lyceum.QuizID) (lyceum.LectureID, error) {
-	var lecture lyceum.LectureID
-	there, err := s.reads.single(ctx).one("SELECT lecture_id FROM attachments WHERE school_id = $1 AND quiz_id = $2", []any{int64(school), int64(id)}, scanInt(&lecture))
-	if err == nil && !there {
+// FindQuiz implements lyceum.Reader.
+func (s *Store) FindQuiz(ctx context.Context, school lyceum.SchoolID, id lyceum.QuizID) (lyceum.Attachment, error) {
+	found, err := rows(s.reads.single(ctx), &attachments, " WHERE school_id = $1 AND quiz_id = $2", int64(school), int64(id))
+	if err == nil && len(found) == 0 {
 		err = lyceum.Errorf(lyceum.NotFound, "there is no quiz %d", id)
 	}
-	return lecture, s.public(err)
+	if err != nil {
+		return lyceum.Attachment{}, s.public(err)
+	}
+	return found[0], nil
 }
 
 // FindComments implements lyceum.Reader.
