@@ -31,8 +31,8 @@ type SalesReader interface {
 	GetObject(ctx context.Context, school SchoolID, of EntryType, id int32) (any, error)
 	// LastEntry gives the number of the school's last entry; 0 without any.
 	LastEntry(ctx context.Context, school SchoolID) (int64, error)
-	// LastEntries gives the number of the last entry of every school that has one.
-	LastEntries(ctx context.Context) (map[SchoolID]int64, error)
+	// LastEntries gives the last entry of each of some schools that has one.
+	LastEntries(ctx context.Context, schools []SchoolID) (JournalEnds, error)
 	// FindOverdue gives the schools where an enrollment has expired since
 	// ExpiredCursor, which may not be there yet, or an order is to be abandoned.
 	FindOverdue(ctx context.Context, now time.Time) ([]SchoolID, error)

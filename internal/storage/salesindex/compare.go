@@ -59,7 +59,7 @@ func (k *school) held() (*version, int64, error) {
 	if k.index == nil {
 		return nil, 0, errNoIndex
 	}
-	return k.index.current.Load(), k.followed, nil
+	return k.index.current.Load(), k.state.last.Number, nil
 }
 
 // differences are sentences, of which so many of a kind are told.

@@ -17,11 +17,11 @@ func Shrink(t testing.TB) {
 	t.Cleanup(func() { blockRows, listRows, tailRows, longRows, segmentRows = b, l, r, n, s })
 }
 
-// Shorten gives up early: after a few changes, and a moment at the end.
+// Shorten gives up after a few changes.
 func Shorten(t testing.TB) {
-	m, c := maxBacklog, closeTimeout
-	maxBacklog, closeTimeout = 50, time.Millisecond
-	t.Cleanup(func() { maxBacklog, closeTimeout = m, c })
+	m := maxBacklog
+	maxBacklog = 50
+	t.Cleanup(func() { maxBacklog = m })
 }
 
 // Patient lets indexes answer while the journal is slow to tell what has come,

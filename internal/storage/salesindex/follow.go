@@ -18,30 +18,31 @@ func (s *Store) follow() {
 		case <-s.ctx.Done():
 			return
 		}
-		if s.unasked() {
+		ids := s.asked()
+		if len(ids) == 0 {
 			continue
 		}
 		late := time.AfterFunc(trustPause, s.distrust)
-		last, err := s.LastEntries(s.ctx)
+		ends, err := s.LastEntries(s.ctx, ids)
 		late.Stop()
 		if err != nil {
 			s.distrust()
 			continue
 		}
 		for k := range s.each {
-			if k.lags(last[k.id]) {
+			if k.lags(&ends) {
 				s.work.Go(func() { s.catchUp(k) })
 			}
 		}
 	}
 }
 
-// unasked tells that nobody has asked for any school.
-func (s *Store) unasked() bool {
-	for range s.each {
-		return false
+// asked gives the schools that were asked for.
+func (s *Store) asked() (ids []lyceum.SchoolID) {
+	for k := range s.each {
+		ids = append(ids, k.id)
 	}
-	return true
+	return ids
 }
 
 // distrust lets no index answer while the journal cannot be read: nobody knows
@@ -52,9 +53,10 @@ func (s *Store) distrust() {
 	}
 }
 
-// lags tells whether the index of a school has something to catch up with, or
-// does not answer although it has not. While somebody is at it, it has not.
-func (k *school) lags(last int64) bool {
+// lags tells whether the index of a school has something to catch up with, is
+// of another journal, or does not answer although it has nothing to catch up
+// with. While somebody is at it, it does not lag.
+func (k *school) lags(ends *lyceum.JournalEnds) bool {
 	if !k.mu.TryLock() {
 		return false
 	}
@@ -62,8 +64,9 @@ func (k *school) lags(last int64) bool {
 	if k.index == nil {
 		return false
 	}
-	k.behind.Store(max(last-k.followed, 0))
-	return last != k.followed || k.ready.Load() == nil
+	last := ends.Last[k.id]
+	k.behind.Store(max(last.Number-k.state.last.Number, 0))
+	return !k.state.follows(ends.Origin, last) || k.ready.Load() == nil
 }
 
 // keepHouse measures the indexes once a minute, lets those go for which there
@@ -139,7 +142,7 @@ func (s *Store) evict(but *school, before time.Time) bool {
 	if oldest == nil {
 		return false
 	}
-	s.save(s.ctx, oldest)
+	s.save(oldest)
 	oldest.mu.Lock()
 	s.drop(oldest)
 	oldest.mu.Unlock()

@@ -22,10 +22,10 @@ const minSave = 10_000
 // last one.
 func (s *Store) saveIfMuch(k *school) {
 	k.mu.Lock()
-	much := k.index != nil && (k.tried == unsaved || k.followed-k.tried > max(minSave, int64(k.index.Len())/50))
+	much := k.index != nil && (k.tried == unsaved || k.state.last.Number-k.tried > max(minSave, int64(k.index.Len())/50))
 	k.mu.Unlock()
 	if much {
-		s.save(s.ctx, k)
+		s.save(k)
 	}
 }
 
@@ -55,43 +55,33 @@ func (s *Store) Resume() {
 
 // save keeps a snapshot of an index that has changed since the last one: the
 // sales as they were after an entry, and nothing of what came then. A backup
-// that is restored may go another way from that entry on.
-func (s *Store) save(ctx context.Context, k *school) {
+// that is restored may go another way from that entry on. It asks the database
+// nothing, which may be another one by now.
+func (s *Store) save(k *school) {
 	k.saving.Lock()
 	defer k.saving.Unlock()
 	k.mu.Lock()
-	if k.index == nil || k.followed == k.saved || s.Folder == "" || s.ReadOnly {
+	if k.index == nil || k.state.last.Number == k.saved || s.Folder == "" || s.ReadOnly {
 		k.mu.Unlock()
 		return
 	}
-	view, number := k.index.View(), k.followed
-	k.tried = number
+	view, of := k.index.View(), k.state
+	k.tried = of.last.Number
 	k.mu.Unlock()
-	if err := s.write(ctx, k.id, view, number); err != nil {
-		if errors.Is(err, context.Canceled) {
-			return // Close will keep it
-		}
+	if err := s.write(k.id, view, &of); err != nil {
 		s.Log.Warn("sales index cannot be kept for the next start", "school", k.id, "err", err)
 		return
 	}
 	k.mu.Lock()
-	k.saved = number
+	k.saved = of.last.Number
 	k.mu.Unlock()
 }
 
-func (s *Store) write(ctx context.Context, id lyceum.SchoolID, v View, number int64) error {
-	e, err := s.entry(ctx, id, number)
-	if err != nil {
-		return err
-	}
-	identity, err := s.identity(ctx, id, e)
-	if err != nil {
-		return err
-	}
+func (s *Store) write(id lyceum.SchoolID, v View, of *state) error {
 	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
 		return err
 	}
-	return SaveSnapshot(s.path(id), v, SnapshotHeader{School: id, Identity: identity, Number: number})
+	return SaveSnapshot(s.path(id), v, SnapshotHeader{School: id, Identity: of.identity(id), Number: of.last.Number})
 }
 
 const snapshotName = "sales-%d.snapshot"
@@ -115,37 +105,33 @@ func (s *Store) entry(ctx context.Context, id lyceum.SchoolID, number int64) (ly
 
 func versionOf(e lyceum.Entry) lyceum.Version { return lyceum.Version{Number: e.Number, At: e.At} }
 
-// identity tells the state of a school after an entry of its journal from that
-// of any other school, and of a backup of this one that has gone another way.
-func (s *Store) identity(ctx context.Context, id lyceum.SchoolID, e lyceum.Entry) ([32]byte, error) {
-	school, err := s.GetSchool(ctx, id)
-	if err != nil {
-		return [32]byte{}, err
+// identity tells a state of a school from that of any other school, of another
+// database, and of a backup of this one that has gone another way.
+func (s *state) identity(id lyceum.SchoolID) [32]byte {
+	text := fmt.Appendf(nil, "%d %d %q", id, s.born.UnixMicro(), s.origin)
+	if e := s.last; e.Number > 0 {
+		text = fmt.Appendf(text, " %d %d %q %q %d %q %q", e.Number, e.At.UnixMicro(), e.Actor, e.Type, e.ObjectID, e.Event.Value, e.Detail.Value)
 	}
-	text := fmt.Appendf(nil, "%d %d", id, school.CreatedAt.UnixMicro())
-	if e.Number > 0 {
-		text = fmt.Appendf(text, " %d %d %q %q %d", e.Number, e.At.UnixMicro(), e.Actor, e.Type, e.ObjectID)
-	}
-	return sha256.Sum256(text), nil
+	return sha256.Sum256(text)
 }
 
-// snapshot gives the index that was kept of a school, and the number of the
-// last entry it knows of. It refuses one that is damaged or of another state.
-func (s *Store) snapshot(id lyceum.SchoolID) (*Index, int64, error) {
+// snapshot gives the index that was kept of a school, and its state. It refuses
+// one that is damaged or of another journal.
+func (s *Store) snapshot(id lyceum.SchoolID) (*Index, state, error) {
 	file, size, err := s.open(id)
 	if err != nil {
-		return nil, 0, err
+		return nil, state{}, err
 	}
 	defer file.Close()
 	x, h, err := ReadSnapshot(file, size)
 	if err != nil {
-		return nil, 0, err
+		return nil, state{}, err
 	}
-	state, err := s.check(s.ctx, id, h)
+	of, err := s.check(s.ctx, id, h)
 	if err != nil {
-		return nil, 0, err
+		return nil, state{}, err
 	}
-	return x, h.Number, x.Update(state, nil, nil)
+	return x, of, x.Update(versionOf(of.last), nil, nil)
 }
 
 var errNoSnapshot = errors.New("there is no snapshot")
@@ -168,25 +154,24 @@ func (s *Store) open(id lyceum.SchoolID) (*os.File, int64, error) {
 	return file, info.Size(), nil
 }
 
-// check gives the state of a school that a snapshot is of, and refuses one of
-// another school, or of another time of it.
-func (s *Store) check(ctx context.Context, id lyceum.SchoolID, h SnapshotHeader) (lyceum.Version, error) {
-	e, err := s.entry(ctx, id, h.Number)
+// check gives the state that a snapshot is of, and refuses one of another
+// school, or of another time of it.
+func (s *Store) check(ctx context.Context, id lyceum.SchoolID, h SnapshotHeader) (state, error) {
+	of, err := s.now(ctx, id)
 	if err != nil {
-		return lyceum.Version{}, err
+		return state{}, err
 	}
-	identity, err := s.identity(ctx, id, e)
-	if err != nil {
-		return lyceum.Version{}, err
+	behind := of.last.Number - h.Number
+	if of.last, err = s.entry(ctx, id, h.Number); err != nil {
+		return state{}, err
 	}
-	if h.School != id || h.Number != e.Number || h.Identity != identity {
-		return lyceum.Version{}, errors.New("the snapshot is of another school, or of another time of this one")
+	if h.School != id || h.Number != of.last.Number || h.Identity != of.identity(id) {
+		return state{}, errors.New("the snapshot is of another school, or of another time of this one")
 	}
-	last, err := s.LastEntry(ctx, id)
-	if behind := last - h.Number; err == nil && behind > int64(maxBacklog) {
-		err = fmt.Errorf("the snapshot is %d entries behind the journal, more than an index takes in", behind)
+	if behind > int64(maxBacklog) {
+		return state{}, fmt.Errorf("the snapshot is %d entries behind the journal, more than an index takes in", behind)
 	}
-	return versionOf(e), err
+	return of, nil
 }
 
 // Kept is the snapshot of an index.

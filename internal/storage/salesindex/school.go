@@ -1,6 +1,7 @@
 package salesindex
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -9,6 +10,23 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 )
+
+// state is what the journal was known to be when an index knew all of it. It
+// goes with the index: another database may stand in the place of the one that
+// the index was made of, and be the same in every number.
+type state struct {
+	born   time.Time // when the school was made
+	origin string    // of the journal
+	last   lyceum.Entry
+}
+
+// follows tells whether a journal that was read after the last entry is the
+// one that was read before.
+func (s *state) follows(origin string, last lyceum.Entry) bool {
+	at := s.last.At.Equal(last.At)
+	last.At = s.last.At
+	return at && origin == s.origin && last == s.last
+}
 
 // school is the index of one school, if it has one.
 type school struct {
@@ -24,12 +42,12 @@ type school struct {
 	wanted atomic.Int64 // changes that the index is to know of
 	saving sync.Mutex   // the snapshot
 
-	mu       sync.Mutex // of what follows
-	index    *Index     // that follows the journal; nil: none
-	followed int64      // number of the last entry that the index knows of
-	known    int64      // of wanted
-	saved    int64      // number of the last entry that the snapshot knows of
-	tried    int64      // number of the last entry that one was begun of
+	mu    sync.Mutex // of what follows
+	index *Index     // that follows the journal; nil: none
+	state state      // that the index is of
+	known int64      // of wanted
+	saved int64      // number of the last entry that the snapshot knows of
+	tried int64      // number of the last entry that one was begun of
 
 	needs int64 // bytes that the last index took, or 0; of who builds
 }
@@ -124,7 +142,7 @@ func (s *Store) made(k *school) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !there {
-		k.index, k.followed, k.saved, k.tried = made.index, made.number, made.saved, made.saved
+		k.index, k.state, k.saved, k.tried = made.index, made.state, made.saved, made.saved
 	} else if k.index == nil {
 		return errNoIndex
 	}
@@ -143,27 +161,24 @@ var errNoIndex = errors.New("the index was let go while it was made")
 // unsaved is the number of a snapshot that is not there.
 const unsaved = -1
 
-// loaded is an index as of a number of its journal or later.
+// loaded is an index as of a state of its journal or later.
 type loaded struct {
-	index         *Index
-	number, saved int64 // of the last entry that it and its snapshot know of
+	index *Index
+	state state
+	saved int64 // number of the last entry that its snapshot knows of
 }
 
 // load gives the index of a school: that of the snapshot, or one made of
 // everything that the store holds.
 func (s *Store) load(id lyceum.SchoolID) (loaded, error) {
-	x, number, err := s.snapshot(id)
+	x, kept, err := s.snapshot(id)
 	if err == nil {
-		return loaded{x, number, number}, nil
+		return loaded{x, kept, kept.last.Number}, nil
 	}
 	if s.Folder != "" {
 		s.Log.InfoContext(s.ctx, "sales index is built anew", "school", id, "why", err.Error())
 	}
-	last, err := s.LastEntry(s.ctx, id)
-	if err != nil {
-		return loaded{}, err
-	}
-	state, err := s.entry(s.ctx, id, last)
+	now, err := s.now(s.ctx, id)
 	if err != nil {
 		return loaded{}, err
 	}
@@ -182,7 +197,17 @@ func (s *Store) load(id lyceum.SchoolID) (loaded, error) {
 	if err != nil {
 		return loaded{}, err
 	}
-	return loaded{b.Build(versionOf(state)), last, unsaved}, nil
+	return loaded{b.Build(versionOf(now.last)), now, unsaved}, nil
+}
+
+// now gives the state of a school's journal.
+func (s *Store) now(ctx context.Context, id lyceum.SchoolID) (state, error) {
+	school, err := s.GetSchool(ctx, id)
+	if err != nil {
+		return state{}, err
+	}
+	ends, err := s.LastEntries(ctx, []lyceum.SchoolID{id})
+	return state{born: school.CreatedAt, origin: ends.Origin, last: ends.Last[id]}, err
 }
 
 // catchUp lets the index of a school know of everything that was kept before
@@ -221,73 +246,53 @@ func (s *Store) advance(k *school) error {
 func (s *Store) read(k *school) error {
 	late := time.AfterFunc(trustPause, func() { k.ready.Store(nil) })
 	defer late.Stop()
-	after, err := s.rejoin(k)
-	if err != nil {
-		return err
-	}
-	c := changes{state: k.index.Version(), after: after}
+	c := changes{version: k.index.Version(), state: k.state}
 	for more := true; more; {
+		var err error
 		if more, err = s.readOn(k, &c); err != nil {
 			return err
 		}
 		if len(c.sales)+len(c.plans) > maxBacklog {
 			s.drop(k)
-			return fmt.Errorf("more than %d changes since entry %d of the journal", maxBacklog, k.followed)
+			return fmt.Errorf("more than %d changes since entry %d of the journal", maxBacklog, k.state.last.Number)
 		}
 	}
-	if err := k.index.Update(c.state, c.sales, c.plans); err != nil {
+	if err := k.index.Update(c.version, c.sales, c.plans); err != nil {
 		s.drop(k)
 		return err
 	}
-	k.followed = c.after
+	k.state = c.state
 	return nil
 }
 
-// rejoin gives the entry after which the journal is to be read. Where it was
-// out of sight, a backup may stand in its place, or a replica that lacked its
-// end.
-func (s *Store) rejoin(k *school) (after int64, err error) {
-	state := k.index.Version()
-	if k.ready.Load() != nil || state.Number == 0 {
-		return k.followed, nil
-	}
-	e, err := s.entry(s.ctx, k.id, state.Number)
-	if err != nil {
-		return 0, err
-	}
-	if e.Number != state.Number || !e.At.Equal(state.At) {
-		s.drop(k)
-		return 0, fmt.Errorf("entry %d of the journal is not what it was: another database stands in its place", state.Number)
-	}
-	return state.Number, nil
-}
-
-// changes are what the journal tells of up to an entry, and the state that they
-// lead to.
+// changes are what the journal tells of up to a state, and the version that
+// they lead to.
 type changes struct {
-	state lyceum.Version
-	sales []lyceum.Transaction
-	plans []lyceum.PricingPlan
-	after int64
+	version lyceum.Version
+	sales   []lyceum.Transaction
+	plans   []lyceum.PricingPlan
+	state   state
 }
 
 // readOn reads the next entries of the journal, and tells whether there are
-// more.
+// more. It drops the index when the journal is not the one that it follows: a
+// replica that lacked the end of that one may have taken the database's place,
+// or a backup, and may have gone past it long since.
 func (s *Store) readOn(k *school, c *changes) (more bool, err error) {
 	listing, err := s.FindChanges(s.ctx, k.id, lyceum.ChangeFilter{
-		After: c.after, Limit: followSize,
+		After: c.state.last.Number, Limit: followSize,
 		Types: []lyceum.EntryType{lyceum.TransactionCreated, lyceum.TransactionUpdated, lyceum.PricingPlanCreated, lyceum.PricingPlanUpdated},
 	})
 	if err != nil {
 		return false, err
 	}
-	if listing.Last < k.followed {
+	if !c.state.follows(listing.Origin, listing.Before) {
 		s.drop(k)
-		return false, fmt.Errorf("the journal ends at entry %d, and did not end before %d: another database stands in its place", listing.Last, k.followed)
+		return false, fmt.Errorf("entry %d of the journal is not what it was: another database stands in its place", c.state.last.Number)
 	}
 	for i := range listing.Changes {
 		change := &listing.Changes[i]
-		c.state = versionOf(change.Entry)
+		c.version = versionOf(change.Entry)
 		switch object := change.Object.(type) {
 		case lyceum.Transaction:
 			c.sales = append(c.sales, object)
@@ -295,8 +300,8 @@ func (s *Store) readOn(k *school, c *changes) (more bool, err error) {
 			c.plans = append(c.plans, object)
 		}
 	}
-	c.after = listing.Next
-	k.behind.Store(listing.Last - c.after)
+	c.state.last = listing.Through
+	k.behind.Store(listing.Last - listing.Through.Number)
 	return listing.More, nil
 }
 

@@ -51,9 +51,6 @@ const followPause = 500 * time.Millisecond
 // come.
 var trustPause = followPause
 
-// closeTimeout is how long Close asks the database what snapshots are of.
-var closeTimeout = 5 * time.Second
-
 // Over makes a store over another one, and closes that with itself.
 func Over(store lyceum.Store, o Options) *Store {
 	if o.Log == nil {
@@ -74,10 +71,8 @@ func Over(store lyceum.Store, o Options) *Store {
 func (s *Store) Close() error {
 	s.stop()
 	s.work.Wait()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), closeTimeout)
-	defer cancel()
 	for k := range s.each {
-		s.save(ctx, k)
+		s.save(k)
 		k.mu.Lock()
 		s.drop(k)
 		k.mu.Unlock()

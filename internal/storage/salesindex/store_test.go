@@ -316,17 +316,17 @@ func (b *broken) FindChanges(ctx context.Context, id lyceum.SchoolID, f lyceum.C
 	return b.Store.FindChanges(ctx, id, f)
 }
 
-func (b *broken) LastEntries(ctx context.Context) (map[lyceum.SchoolID]int64, error) {
+func (b *broken) LastEntries(ctx context.Context, ids []lyceum.SchoolID) (lyceum.JournalEnds, error) {
 	if b.now.Load() {
-		return nil, errBroken
+		return lyceum.JournalEnds{}, errBroken
 	}
-	last, err := b.Store.LastEntries(ctx)
+	ends, err := b.Store.LastEntries(ctx, ids)
 	if b.short.Load() {
-		for id := range last {
-			last[id] = 1
+		for id := range ends.Last {
+			ends.Last[id] = lyceum.Entry{Number: 1}
 		}
 	}
-	return last, err
+	return ends, err
 }
 
 // TestBehind: an index that cannot know what has come does not answer.

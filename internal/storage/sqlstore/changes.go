@@ -93,26 +93,42 @@ func loadQuizResponses(q *session, school lyceum.SchoolID, ids []int32) (map[int
 func (s *Store) FindChanges(ctx context.Context, school lyceum.SchoolID, f lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
 	listing := lyceum.ChangeListing{Next: f.After}
 	err := s.reads.snapshot(ctx, func(q *session) error {
-		last, err := lastEntry(q, school)
+		last, err := s.marks(q, school, f.After, &listing)
 		if err != nil {
 			return err
 		}
-		listing.Last = last
-		if listing.Changes, err = findEntries(q, school, f, last); err != nil {
+		listing.Last = last.Number
+		if listing.Changes, err = findEntries(q, school, f, last.Number); err != nil {
 			return err
 		}
 		if n := len(listing.Changes); n == f.Limit {
-			listing.Next = listing.Changes[n-1].Number
-			listing.More = listing.Next < last
-		} else if last > f.After {
-			listing.Next = last // what was passed over need not be looked at again
+			listing.Through = listing.Changes[n-1].Entry
+			listing.More = listing.Through.Number < last.Number
+		} else if last.Number > f.After {
+			listing.Through = last // what was passed over need not be looked at again
+		} else {
+			listing.Through = listing.Before
 		}
+		listing.Next = max(listing.Through.Number, f.After)
 		return fillObjects(q, school, listing.Changes)
 	})
 	if err != nil {
 		return lyceum.ChangeListing{}, s.public(fmt.Errorf("find changes: %w", err))
 	}
 	return listing, nil
+}
+
+// marks finds the last entry of a school's journal, and fills in the origin of
+// a listing and the entry before it. It is one statement, because whoever
+// changes a sale waits for it.
+func (s *Store) marks(q *session, school lyceum.SchoolID, after int64, listing *lyceum.ChangeListing) (last lyceum.Entry, err error) {
+	dest := append([]any{scanText(&listing.Origin)}, optional(scanEntry(&listing.Before))...)
+	_, err = q.one("SELECT "+s.dialect.origin+", "+entryColumnsOf("b")+", "+entryColumnsOf("l")+` FROM (SELECT 1 AS one) o
+		LEFT JOIN counters c ON c.school_id = $1 AND c.name = '`+journalCounter+`'
+		LEFT JOIN journal b ON b.school_id = $1 AND b.number = $2
+		LEFT JOIN journal l ON l.school_id = $1 AND l.number = c.value`,
+		[]any{int64(school), after}, append(dest, optional(scanEntry(&last))...)...)
+	return last, err
 }
 
 func findEntries(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64) ([]lyceum.ChangeRecord, error) {
@@ -195,13 +211,25 @@ func (s *Store) LastEntry(ctx context.Context, school lyceum.SchoolID) (int64, e
 }
 
 // LastEntries implements lyceum.Reader.
-func (s *Store) LastEntries(ctx context.Context) (map[lyceum.SchoolID]int64, error) {
-	found := map[lyceum.SchoolID]int64{}
+func (s *Store) LastEntries(ctx context.Context, schools []lyceum.SchoolID) (lyceum.JournalEnds, error) {
+	ends := lyceum.JournalEnds{Last: map[lyceum.SchoolID]lyceum.Entry{}}
 	var school lyceum.SchoolID
-	var last int64
-	err := s.reads.single(ctx).each("SELECT school_id, value FROM counters WHERE name = '"+journalCounter+"'", nil, []any{scanInt(&school), scanInt(&last)},
-		func() error { found[school] = last; return nil })
-	return found, s.public(err)
+	var last lyceum.Entry
+	dest := append([]any{scanText(&ends.Origin), scanInt(&school)}, scanEntry(&last)...)
+	q := s.reads.single(ctx)
+	for rest := schools; len(rest) > 0; {
+		n := chunkOf(len(rest))
+		args := int32Args(rest[:n])
+		rest = rest[n:]
+		err := q.each("SELECT "+s.dialect.origin+", c.school_id, "+entryColumnsOf("l")+` FROM counters c
+			JOIN journal l ON l.school_id = c.school_id AND l.number = c.value
+			WHERE c.name = '`+journalCounter+"' AND c.school_id IN "+placeholders(1, n),
+			args, dest, func() error { ends.Last[school] = last; return nil })
+		if err != nil {
+			return lyceum.JournalEnds{}, s.public(err)
+		}
+	}
+	return ends, nil
 }
 
 func lastEntry(q *session, school lyceum.SchoolID) (int64, error) {

@@ -56,6 +56,8 @@ type dialect struct {
 	// events makes a query of the journal's events read their index alone. Left
 	// to itself SQLite takes that of all entries, which are many more.
 	events string
+	// origin is an expression for JournalEnds.Origin, a text.
+	origin string
 	// snapshot opens a transaction whose statements see one moment.
 	snapshot sql.TxOptions
 	// fault reads an error of the driver.
@@ -67,6 +69,14 @@ type dialect struct {
 // schoolLocks sets the locks of schools apart from others in the database.
 const schoolLocks = "1819894629"
 
+// postgresOrigin is the system identifier, which a copy of the files shares, and
+// the timeline, which a promotion changes. pg_control_checkpoint would have the
+// timeline only some time after the promotion.
+const (
+	postgresOrigin = `(SELECT system_identifier::text || '/' || CASE WHEN pg_is_in_recovery() THEN '-' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END FROM pg_control_system())`
+	noOrigin       = "''"
+)
+
 func sqliteDialect() *dialect {
 	return &dialect{
 		name:           "sqlite",
@@ -76,6 +86,7 @@ func sqliteDialect() *dialect {
 		keepStatements: true,
 		lanes:          1,
 		events:         " INDEXED BY journal_events",
+		origin:         noOrigin,
 		snapshot:       sql.TxOptions{ReadOnly: true},
 		fault:          sqliteFault,
 		integrity:      sqliteIntegrity,
@@ -90,6 +101,7 @@ func postgresDialect() *dialect {
 		rebind:      func(text string) string { return text },
 		cancellable: true,
 		lanes:       8,
+		origin:      postgresOrigin,
 		turn:        "SELECT pg_advisory_xact_lock(" + schoolLocks + ", $1)",
 		snapshot:    sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
 		fault:       postgresFault,

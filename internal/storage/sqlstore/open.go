@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/lyceum-school/lyceum"
 	"github.com/pressly/goose/v3"
@@ -147,7 +148,26 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Err: e.Err, Detail: fmt.Sprintf(
 			"PostgreSQL at %s:%d cannot be reached; start it, make the database, or correct --database-url", config.Host, config.Port)}
 	}
-	return store, err
+	if err != nil {
+		return nil, err
+	}
+	if err := store.findOrigin(ctx); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}
+
+// findOrigin goes without an origin where the database does not tell it, as
+// some kin of PostgreSQL do not.
+func (s *Store) findOrigin(ctx context.Context) error {
+	var origin string
+	_, err := s.reads.single(ctx).one("SELECT "+s.dialect.origin, nil, scanText(&origin))
+	if _, refused := errors.AsType[*pgconn.PgError](err); refused && s.dialect.fault(err) == faultOther {
+		s.dialect.origin = noOrigin
+		s.log.WarnContext(ctx, "the database does not tell its timeline: restart all servers after a failover that lost changes", "err", err)
+		return nil
+	}
+	return s.public(err)
 }
 
 func start(ctx context.Context, d *dialect, reads, writes *sql.DB, o Options) (*Store, error) {

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -38,6 +39,11 @@ var orders = table[lyceum.PurchaseOrder]{
 
 // entryColumns are those of the journal after the school.
 const entryColumns = "number, at, actor, type, object_id, event, detail"
+
+// entryColumnsOf gives them with the name of their table.
+func entryColumnsOf(table string) string {
+	return table + "." + strings.ReplaceAll(entryColumns, ", ", ", "+table+".")
+}
 
 func scanEntry(e *lyceum.Entry) []any {
 	return []any{scanInt(&e.Number), scanTime(&e.At), scanText(&e.Actor), scanText(&e.Type), scanInt(&e.ObjectID), scanOptText(&e.Event), scanOptText(&e.Detail)}

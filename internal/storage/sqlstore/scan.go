@@ -96,6 +96,20 @@ func scanText[T ~string](p *T) sql.Scanner {
 	})
 }
 
+// optional leaves destinations as they are where a column is NULL, as those of
+// an outer join are.
+func optional(dest []any) []any {
+	for i, to := range dest {
+		dest[i] = scanFunc(func(src any) error {
+			if src == nil {
+				return nil
+			}
+			return to.(sql.Scanner).Scan(src)
+		})
+	}
+	return dest
+}
+
 func scanOptText[T ~string](p *lyceum.Opt[T]) sql.Scanner {
 	return scanFunc(func(src any) error {
 		if src == nil {
