@@ -26,6 +26,9 @@ type User struct {
 	DisabledAt   Opt[time.Time] // present: cannot sign in, and apps cannot act for them
 	LastSignInAt Opt[time.Time]
 	LastSignInIP Opt[string]
+	// MustChangePassword: the password lets them choose another one and nothing
+	// else.
+	MustChangePassword bool
 }
 
 // UserFilter narrows users; an absent part holds always.

@@ -232,7 +232,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		store:  store, log: p.log, clock: p.clock,
 		keys:     access.NewKeys(store, p.clock),
 		oauth:    oauth,
-		accounts: access.NewAccounts(store, p.clock, oauth),
+		accounts: access.NewAccounts(store, p.clock, oauth, o.ring),
 		apps:     access.NewApps(store, p.clock, oauth, o.loopback),
 		limiter:  access.NewLimiter(o.perMinute, p.clock),
 		sales:    sales.New(store, p.clock, lessons, users),
@@ -285,7 +285,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	maps.Copy(rooms, signIn)
 	return server.Handler(server.Options{
 		Faces: []wire.Face{
-			apiv1.New(apiv1.Rules{Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Hash: s.accounts.Hash}, oauth.Endpoints(s.oauth, lyceum.V1)),
+			apiv1.New(apiv1.Rules{Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Hash: s.accounts.HashForProgram}, oauth.Endpoints(s.oauth, lyceum.V1)),
 			apiv2.New(s.learning, oauth.Endpoints(s.oauth, lyceum.V2)),
 			apilyceum.New(apilyceum.Rules{Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Feed: s.feed, SecretText: webhook.SecretText, School: s.store.GetSchool}),
 		},

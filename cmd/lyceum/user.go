@@ -28,7 +28,7 @@ func (a *pagesAt) valid() error {
 
 // passwordLink makes a link for a user and gives its address.
 func (a *pagesAt) passwordLink(ctx context.Context, p *program, store *sqlstore.Store, school lyceum.SchoolID, user lyceum.UserID) (string, error) {
-	accounts := access.NewAccounts(store, p.clock, access.NewOAuth(store, p.clock))
+	accounts := access.NewAccounts(store, p.clock, access.NewOAuth(store, p.clock), nil)
 	link, err := accounts.NewPasswordLink(ctx, school, user, actor)
 	if err != nil {
 		return "", err

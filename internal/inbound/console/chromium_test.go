@@ -378,7 +378,7 @@ func TestPictures(t *testing.T) {
 	}
 	p.ask(p.owner, "POST", appsPath+"/2/disable", nil)
 	p.wait(26 * time.Hour)
-	session, _, err := p.accounts.SignIn(t.Context(), 1, "owner@example.com", password, "192.0.2.1")
+	session, _, err := p.admitted(t.Context(), 1, "owner@example.com")
 	if err != nil {
 		t.Fatal(err)
 	}

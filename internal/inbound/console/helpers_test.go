@@ -2,10 +2,12 @@ package console_test
 
 import (
 	"bytes"
+	"context"
 	"html"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -76,7 +78,7 @@ func open(t *testing.T, at web.Site) *place {
 	t.Cleanup(func() { _ = store.Close() })
 	p := &place{t: t, dir: dir, store: store, now: time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)}
 	p.oauth = access.NewOAuth(store, p.clock)
-	p.accounts = access.NewAccounts(store, p.clock, p.oauth)
+	p.accounts = access.NewAccounts(store, p.clock, p.oauth, nil)
 	p.apps = access.NewApps(store, p.clock, p.oauth, false)
 	p.keys = access.NewKeys(store, p.clock)
 	p.sales = sales.New(store, p.clock, learning.New(store, p.clock), users.New(store, p.clock))
@@ -127,7 +129,7 @@ func (p *place) signIn(school lyceum.SchoolID, email string, role lyceum.Role) s
 	if _, err := p.accounts.SetPassword(p.t.Context(), school, link, password); err != nil {
 		p.t.Fatal(err)
 	}
-	session, _, err := p.accounts.SignIn(p.t.Context(), school, email, password, "192.0.2.1")
+	session, _, err := p.admitted(p.t.Context(), school, email)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -282,4 +284,12 @@ func (p *place) actors() map[string]int {
 		actors[entries[i].Actor]++
 	}
 	return actors
+}
+
+// admitted begins a session, as the sign-in page does.
+func (p *place) admitted(ctx context.Context, school lyceum.SchoolID, email string) (string, lyceum.User, error) {
+	in, err := p.accounts.SignIn(ctx, access.Attempt{
+		School: school, Email: email, Password: password, From: netip.MustParseAddr("192.0.2.1"),
+	})
+	return in.Session, in.User, err
 }

@@ -75,7 +75,7 @@ func TestTransactionsFilter(t *testing.T) {
 // session signs the owner in anew: the clock was moved.
 func (p *place) session() {
 	p.t.Helper()
-	session, _, err := p.accounts.SignIn(p.t.Context(), 1, "owner@example.com", password, "192.0.2.1")
+	session, _, err := p.admitted(p.t.Context(), 1, "owner@example.com")
 	if err != nil {
 		p.t.Fatal(err)
 	}

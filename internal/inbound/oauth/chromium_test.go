@@ -52,7 +52,7 @@ func show(t *testing.T) *window {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	w.oauth = access.NewOAuth(store, time.Now)
-	w.people = access.NewAccounts(store, time.Now, w.oauth)
+	w.people = access.NewAccounts(store, time.Now, w.oauth, nil)
 	w.apps = access.NewApps(store, time.Now, w.oauth, true)
 
 	now := lyceum.Second(time.Now())
@@ -378,7 +378,7 @@ func TestPagesInABrowser(t *testing.T) {
 
 	// B12, E7: a new password ends what was granted and who was signed in.
 	w.open(identity + "set_password/" + link)
-	w.do(chromedp.SendKeys("input[name=password]", "password1"))
+	w.do(chromedp.SendKeys("input[name=password]", "password1234"))
 	w.leave(chromedp.KeyEvent(kb.Enter))
 	if text := w.text("document.querySelector('[role=alert]').innerText"); !strings.Contains(text, "others would try") {
 		t.Errorf("a common password: %s", text)

@@ -3,14 +3,16 @@ package oauth
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
 // passwordForm is the page at which a password is set.
-type passwordForm struct{ Action, Email string }
+type passwordForm struct{ Action, Email, Next string }
 
 // showPassword serves GET /secure/{school}/identity/set_password/{link}. It
 // does not spend the link: programs that look at mail before people do follow
@@ -20,15 +22,17 @@ func (p *pages) showPassword(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err != nil {
 		return err
 	}
-	return p.passwordPage(w, r, v, user, http.StatusOK, "")
+	query := r.URL.Query()
+	shown := view{Notice: notices[query.Get("done")]}
+	return p.passwordPage(w, r, v, http.StatusOK, shown, user, local(query.Get("next"), ""))
 }
 
-func (p *pages) passwordPage(w http.ResponseWriter, r *http.Request, v *visit, user lyceum.User, status int, problem string) error {
+func (p *pages) passwordPage(w http.ResponseWriter, r *http.Request, v *visit, status int, shown view, user lyceum.User, next string) error {
 	w.Header().Set("Referrer-Policy", "strict-origin") // the address is a secret; the check of forms wants the origin
 	v.User = lyceum.User{}
-	return p.show(w, status, "password.gohtml", v, view{
-		Title: "Choose a password", Error: problem, Data: passwordForm{Action: r.URL.Path, Email: user.Email},
-	})
+	shown.Title = "Choose a password"
+	shown.Data = passwordForm{Action: r.URL.Path, Email: user.Email, Next: next}
+	return p.show(w, status, "password.gohtml", v, shown)
 }
 
 // setPassword serves POST /secure/{school}/identity/set_password/{link}.
@@ -41,15 +45,22 @@ func (p *pages) setPassword(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err != nil {
 		return err
 	}
+	next := local(form.get("next"), "")
 	_, err = p.Accounts.SetPassword(r.Context(), v.School.ID, r.PathValue("link"), form.get("password"))
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Invalid && len(e.Fields) > 0 {
-		return p.passwordPage(w, r, v, user, http.StatusUnprocessableEntity, "The password "+e.Fields[0].Message+".")
+		shown := view{Error: "The password " + e.Fields[0].Message + "."}
+		return p.passwordPage(w, r, v, http.StatusUnprocessableEntity, shown, user, next)
 	}
 	if err != nil {
 		return err
 	}
 	p.Site.End(w)
-	see(w, r, v.path("sign_in")+"?done=password")
+	p.Site.KeepDevice(w, p.Accounts.Remember(p.Site.Device(r), v.School.ID, user), access.DeviceLifetime)
+	to := v.path("sign_in") + "?done=password"
+	if next != "" {
+		to += "&next=" + url.QueryEscape(next)
+	}
+	see(w, r, to)
 	return nil
 }
 

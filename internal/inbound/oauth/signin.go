@@ -56,7 +56,9 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 		return err
 	}
 	email, next := strings.TrimSpace(form.get("email")), local(form.get("next"), "")
-	secret, user, err := p.Accounts.SignIn(r.Context(), v.School.ID, email, form.get("password"), wire.AddressOf(r).String())
+	in, err := p.Accounts.SignIn(r.Context(), access.Attempt{
+		School: v.School.ID, Email: email, Password: form.get("password"), From: wire.AddressOf(r), Device: p.Site.Device(r),
+	})
 	v.User = lyceum.User{}
 	if e := lyceum.Public(err); err != nil {
 		switch e.Kind {
@@ -74,8 +76,15 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 			return err
 		}
 	}
-	p.Site.Begin(w, secret, access.SessionAbsolute)
-	see(w, r, local(next, home(user)))
+	if in.Link != "" {
+		p.Site.End(w)
+		p.Site.KeepDevice(w, in.Device, access.DeviceLifetime)
+		see(w, r, v.path("set_password/"+in.Link)+"?done=weak&next="+url.QueryEscape(next))
+		return nil
+	}
+	p.Site.Begin(w, in.Session, access.SessionAbsolute)
+	p.Site.KeepDevice(w, in.Device, access.DeviceLifetime)
+	see(w, r, local(next, home(in.User)))
 	return nil
 }
 
@@ -129,6 +138,7 @@ func (p *pages) whichSchool(w http.ResponseWriter, r *http.Request) error {
 var notices = map[string]string{
 	"signed_out": "You are signed out.",
 	"password":   "Your new password is set. Sign in with it.",
+	"weak":       "Your password is one of the first that others would try. Choose another one to continue.",
 	"revoked":    "The app has no access any more.",
 	"cancelled":  "Nothing was granted.",
 }

@@ -142,7 +142,7 @@ const (
 func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 	return apiv1.Rules{
 		Sales: sales.New(store, now, learning.New(store, now), people.New(store, now)), Learning: learning.New(store, now), People: people.New(store, now), Events: events.New(store, now, webhookOptions(store)),
-		Hash: access.NewAccounts(store, now, access.NewOAuth(store, now)).Hash,
+		Hash: access.NewAccounts(store, now, access.NewOAuth(store, now), nil).HashForProgram,
 	}
 }
 

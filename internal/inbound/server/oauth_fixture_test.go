@@ -95,7 +95,7 @@ func campusOver(t *testing.T, store lyceum.Store) *campus {
 	c := &campus{store: store, clock: &clock{at: storetest.Begin}, log: &logbook{}}
 	log := slog.New(slog.NewJSONHandler(c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	c.oauth = access.NewOAuth(store, c.clock.now)
-	c.accounts = access.NewAccounts(store, c.clock.now, c.oauth)
+	c.accounts = access.NewAccounts(store, c.clock.now, c.oauth, nil)
 	c.apps = access.NewApps(store, c.clock.now, c.oauth, false)
 	keys := access.NewKeys(store, c.clock.now)
 	at := web.Site{BaseURL: baseURL, AuthURL: authURL}

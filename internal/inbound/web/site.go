@@ -54,6 +54,25 @@ func (s Site) setNamed(w http.ResponseWriter, name, value string, seconds int) {
 	})
 }
 
+// deviceCookie holds what is known of the accounts that were signed in to in
+// the browser.
+func (s Site) deviceCookie() string { return s.cookie() + "-device" }
+
+// Device gives what KeepDevice kept, or nothing.
+func (s Site) Device(r *http.Request) string {
+	cookie, err := r.Cookie(s.deviceCookie())
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
+// KeepDevice keeps what is known of the accounts that were signed in to in the
+// browser, beyond the end of the session.
+func (s Site) KeepDevice(w http.ResponseWriter, text string, lifetime time.Duration) {
+	s.setNamed(w, s.deviceCookie(), text, int(lifetime/time.Second))
+}
+
 // fromCookie holds the page that a person came from, while the browser is open.
 func (s Site) fromCookie() string { return s.cookie() + "-from" }
 

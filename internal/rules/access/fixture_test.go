@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"net/netip"
 	"sync"
 	"testing"
 	"time"
@@ -110,4 +111,13 @@ func weakHash(password string) string {
 	hash := argon2.IDKey([]byte(password), []byte("0123456789abcdef"), 1, 8, 1, 32)
 	encode := base64.RawStdEncoding.EncodeToString
 	return fmt.Sprintf("$argon2id$v=%d$m=8,t=1,p=1$%s$%s", argon2.Version, encode([]byte("0123456789abcdef")), encode(hash))
+}
+
+// signIn signs in from an address that nobody else comes from.
+func (o *office) signIn(t testing.TB, email, password string) (string, lyceum.User, error) {
+	t.Helper()
+	in, err := o.accounts.SignIn(t.Context(), access.Attempt{
+		School: o.school, Email: email, Password: password, From: netip.MustParseAddr("192.0.2.1"),
+	})
+	return in.Session, in.User, err
 }

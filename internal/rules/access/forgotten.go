@@ -2,21 +2,19 @@ package access
 
 import (
 	"context"
-	"fmt"
 	"strings"
-	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-// forgottenAllowance bounds the links that are sent to one account.
-var forgottenAllowance = Allowance{3, time.Hour}
+// forgottenBounds are those of the links that are sent to one account.
+var forgottenBounds = Bounds{Hour: 3}
 
 // Forgotten makes a one-time link for a person who forgot the password. The
 // link is empty where there is nobody to send it to, and when too many were
 // asked for; whoever asks must not be told which.
 func (a *Accounts) Forgotten(ctx context.Context, school lyceum.SchoolID, email string) (link string, user lyceum.User, err error) {
-	if !a.forgotten.Take(fmt.Sprintf("%d %s", school, strings.ToLower(email))) {
+	if !a.forgotten.Take(school, strings.ToLower(email)) {
 		return "", lyceum.User{}, nil
 	}
 	user, err = a.store.GetUserByEmail(ctx, school, email)

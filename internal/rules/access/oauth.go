@@ -61,13 +61,13 @@ type appName struct {
 func NewOAuth(store lyceum.Store, clock func() time.Time) *OAuth {
 	return &OAuth{
 		store: store, clock: clock, entropy: NewEntropy, grace: RotationGrace,
-		wrong: NewTries(clock, Allowance{maxWrongSecrets, time.Minute}),
+		wrong: NewTries(clock, Bounds{Minute: maxWrongSecrets}),
 		known: map[lyceum.KeyHash]knownToken{}, grantUses: map[grantName]time.Time{}, appUses: map[appName]time.Time{},
 	}
 }
 
-// maxWrongSecrets is how many wrong secrets of one app one address may present
-// in a minute.
+// maxWrongSecrets is how many wrong secrets of one app one address is told in a
+// minute that they are wrong.
 const maxWrongSecrets = 20
 
 // refusal is an error of OAuth: code is one of RFC 6749's, and both go to the
@@ -237,24 +237,37 @@ type Client struct {
 	ID      string
 	Secret  string
 	From    string // the address it asks from, for the count of wrong secrets
+	// Admit counts the request once the secret was found right, and may refuse it.
+	Admit func(lyceum.SchoolID, lyceum.OAuthAppID) error
 }
 
 // authenticate finds the app of a client. Unknown ids, wrong secrets and apps
-// of the other version are refused alike.
+// of the other version are refused alike. The right secret is never refused,
+// whatever was tried before from the same address.
 func (o *OAuth) authenticate(ctx context.Context, c Client) (lyceum.SchoolID, lyceum.OAuthApp, error) {
-	refused := refusal(codeInvalidClient, "the client credentials are not those of an app of this version of the interface")
-	refused.Kind = lyceum.Unauthenticated
-	tries := c.ID + " " + c.From
-	if !o.wrong.Allowed(tries) {
-		return 0, lyceum.OAuthApp{}, &lyceum.Error{Kind: lyceum.RateLimited, Code: codeInvalidClient, Detail: "too many wrong client secrets; try again in a minute"}
+	school, app, err := o.clientApp(ctx, c)
+	if err != nil {
+		return 0, lyceum.OAuthApp{}, err
 	}
+	if c.Admit != nil {
+		if err := c.Admit(school, app.ID); err != nil {
+			return 0, lyceum.OAuthApp{}, err
+		}
+	}
+	o.usedApp(school, app.ID)
+	return school, app, nil
+}
+
+func (o *OAuth) clientApp(ctx context.Context, c Client) (lyceum.SchoolID, lyceum.OAuthApp, error) {
 	school, ok := schoolOf(appPrefix, c.ID)
 	if !ok {
-		o.wrong.Count(tries)
-		return 0, lyceum.OAuthApp{}, refused
+		return 0, lyceum.OAuthApp{}, o.wrongClient(0, c)
 	}
 	app, err := o.store.GetOAuthAppByClientID(ctx, school, c.ID)
-	if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
+	if lyceum.KindOf(err) == lyceum.NotFound {
+		return 0, lyceum.OAuthApp{}, o.wrongClient(0, c)
+	}
+	if err != nil {
 		return 0, lyceum.OAuthApp{}, err
 	}
 	hash := HashSecret(c.Secret)
@@ -262,12 +275,23 @@ func (o *OAuth) authenticate(ctx context.Context, c Client) (lyceum.SchoolID, ly
 	if app.OldSecretHash.Present && o.clock().Before(app.OldSecretUntil.Value) {
 		good = good || subtle.ConstantTimeCompare(hash[:], app.OldSecretHash.Value[:]) == 1
 	}
-	if err != nil || !good || !app.Active() || app.Version != c.Version {
-		o.wrong.Count(tries)
-		return 0, lyceum.OAuthApp{}, refused
+	if !good || !app.Active() || app.Version != c.Version {
+		return 0, lyceum.OAuthApp{}, o.wrongClient(school, c)
 	}
-	o.usedApp(school, app.ID)
 	return school, app, nil
+}
+
+// wrongClient counts wrong credentials; school is 0 where no app has the id.
+func (o *OAuth) wrongClient(school lyceum.SchoolID, c Client) error {
+	if !o.wrong.Take(school, c.ID+" "+c.From) {
+		return &lyceum.Error{
+			Kind: lyceum.RateLimited, Code: codeInvalidClient,
+			Detail: "too many wrong client secrets from this address; try again in a minute",
+		}
+	}
+	refused := refusal(codeInvalidClient, "the client credentials are not those of an app of this version of the interface")
+	refused.Kind = lyceum.Unauthenticated
+	return refused
 }
 
 // Tokens is what the token endpoint answers with. The texts are secrets.

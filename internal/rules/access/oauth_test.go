@@ -53,7 +53,7 @@ func newOffice(t *testing.T, store lyceum.Store) *office {
 	t.Helper()
 	o := &office{store: store, clock: newClock(), app: map[lyceum.InterfaceVersion]lyceum.OAuthApp{}, client: map[lyceum.InterfaceVersion]access.Client{}}
 	o.oauth = access.NewOAuth(store, o.clock.now)
-	o.accounts = access.NewAccounts(store, o.clock.now, o.oauth)
+	o.accounts = access.NewAccounts(store, o.clock.now, o.oauth, nil)
 	o.apps = access.NewApps(store, o.clock.now, o.oauth, false)
 	o.school = storetest.MakeSchool(t, store)
 	o.save(t, lyceum.User{
@@ -594,7 +594,7 @@ func TestE6_RefreshTokensExpire(t *testing.T) {
 func TestE7_NewPasswordEndsWhatWasGranted(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		tokens := o.tokens(t)
-		session, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password, "192.0.2.1")
+		session, _, err := o.signIn(t, "mira@example.com", password)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -855,7 +855,7 @@ func TestRevocationDuringALookUp(t *testing.T) {
 func TestSweepLeavesWhatIsStillWanted(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		tokens := o.tokens(t)
-		session, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password, "192.0.2.1")
+		session, _, err := o.signIn(t, "mira@example.com", password)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,9 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
+	"net/netip"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -25,13 +27,6 @@ const (
 	seenPause = time.Minute
 )
 
-// The bounds of wrong passwords (security rows R11; OWASP ASVS 5.0, 6.3):
-// hashes computed for one account.
-var signInAllowances = []Allowance{{10, time.Minute}, {100, time.Hour}}
-
-// hashWait is how long a sign-in waits for a free processor.
-const hashWait = 2 * time.Second
-
 // Accounts lets people in: passwords, sessions and one-time links. It is safe
 // for concurrent use.
 type Accounts struct {
@@ -39,62 +34,102 @@ type Accounts struct {
 	clock   func() time.Time
 	entropy func() Entropy
 	oauth   *OAuth
-	tries   *Tries
+	guard   *guard
+	devices devices
 
 	forgotten *Tries
 
-	hashing chan struct{} // as many at once as there are processors
-	nobody  string        // a hash that no password has, for accounts that are not there
+	hashing  *slots // for people
+	programs *slots // for requests of the interface that bring a password
+	nobody   string // a hash that no password has, for accounts that are not there
 }
 
 // NewAccounts makes the service over a store. A password that changes revokes
-// what apps were granted with oauth.
-func NewAccounts(store lyceum.Store, clock func() time.Time, oauth *OAuth) *Accounts {
+// what apps were granted with oauth. The ring signs what browsers keep of a
+// sign-in; nil is one that is made for this process.
+func NewAccounts(store lyceum.Store, clock func() time.Time, oauth *OAuth, ring *lyceum.Keyring) *Accounts {
 	e := NewEntropy()
 	return &Accounts{
 		store: store, clock: clock, entropy: NewEntropy, oauth: oauth,
-		tries: NewTries(clock, signInAllowances...), forgotten: NewTries(clock, forgottenAllowance),
-		hashing: make(chan struct{}, runtime.NumCPU()),
-		nobody:  HashPassword(string(e[:]), [16]byte(e[16:])),
+		guard: newGuard(clock), devices: newDevices(clock, ring), forgotten: NewTries(clock, forgottenBounds),
+		hashing: newSlots(runtime.NumCPU()), programs: newSlots(max(1, runtime.NumCPU()/2)),
+		nobody: HashPassword(string(e[:]), [16]byte(e[16:])),
 	}
 }
 
-var (
-	errSignIn = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "The email address and the password do not belong together."}
-	errTries  = &lyceum.Error{Kind: lyceum.RateLimited, Detail: "Too many attempts to sign in to this account. Wait a minute and try again."}
-	errBusy   = &lyceum.Error{Kind: lyceum.RateLimited, Detail: "Too many people are signing in at this moment. Wait a little and try again."}
-)
+var errSignIn = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "The email address and the password do not belong together."}
 
-// SignIn lets a person in by email and password and gives the secret of a new
-// session. From is the address that they come from. Unknown accounts, wrong passwords and disabled users are refused
-// alike and after the same work.
-func (a *Accounts) SignIn(ctx context.Context, school lyceum.SchoolID, email, password, from string) (string, lyceum.User, error) {
-	account := fmt.Sprintf("%d %s", school, strings.ToLower(email))
-	if !a.tries.Take(account) {
-		return "", lyceum.User{}, errTries
+// Attempt is what somebody brings who wants to sign in.
+type Attempt struct {
+	School          lyceum.SchoolID
+	Email, Password string
+	From            netip.Addr
+	Device          string // what the browser kept of earlier sign-ins
+}
+
+// Admission is what somebody gets who signed in. Session and Link are secrets.
+type Admission struct {
+	User    lyceum.User
+	Session string // empty where Link is not
+	Device  string // for the browser to keep
+	// Link lets a person choose a new password who must do so before a session
+	// begins.
+	Link string
+}
+
+// SignIn lets a person in by email and password. Unknown accounts, wrong
+// passwords and disabled users are refused alike and after the same work.
+func (a *Accounts) SignIn(ctx context.Context, t Attempt) (Admission, error) {
+	name := strings.ToLower(t.Email)
+	c := claim{school: t.School, name: name, from: BucketOf(t.From).From, device: a.devices.known(t.Device, t.School, name)}
+	if err := a.guard.allowed(c); err != nil {
+		return Admission{}, err
 	}
-	user, err := a.store.GetUserByEmail(ctx, school, email)
+	user, err := a.store.GetUserByEmail(ctx, t.School, t.Email)
 	if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
-		return "", lyceum.User{}, err
+		return Admission{}, err
 	}
 	kept := a.nobody
 	if err == nil && user.PasswordHash.Present {
 		kept = user.PasswordHash.Value
 	}
-	good, err := a.verify(ctx, password, kept)
+	good, err := a.verify(ctx, c, t.Password, kept)
 	if err != nil {
-		return "", lyceum.User{}, err
+		return Admission{}, err
 	}
 	if !good || user.ID == 0 || user.DisabledAt.Present {
-		return "", lyceum.User{}, errSignIn
+		return Admission{}, errSignIn
 	}
+	a.guard.succeeded(c)
 	if outdated(kept) {
-		if user.PasswordHash, err = a.Hash(ctx, password); err != nil {
-			return "", lyceum.User{}, err
+		if user.PasswordHash, err = a.Hash(ctx, t.Password); err != nil {
+			return Admission{}, err
 		}
 	}
-	text, err := a.begin(ctx, school, user, kept, from)
-	return text, user, err
+	in := Admission{User: user, Device: a.devices.mark(t.Device, t.School, t.Email)}
+	if user.MustChangePassword {
+		in.Link, err = a.changeLink(ctx, t.School, user)
+		return in, err
+	}
+	in.Session, err = a.begin(ctx, t.School, user, kept, t.From.String())
+	return in, err
+}
+
+// changeLifetime is how long somebody who must choose a new password has time.
+const changeLifetime = 15 * time.Minute
+
+// changeLink makes the one-time link of somebody who has just shown their
+// password and must choose another.
+func (a *Accounts) changeLink(ctx context.Context, school lyceum.SchoolID, user lyceum.User) (string, error) {
+	now := a.clock()
+	text := secretText(linkPrefix, school, a.entropy())
+	stamp := lyceum.Stamp{School: school, At: now, Actor: userActor(user.ID)}
+	err := a.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
+		return tx.CreateLink(lyceum.Link{
+			Hash: HashSecret(text), User: user.ID, Purpose: lyceum.SetPassword, CreatedAt: now, ExpiresAt: now.Add(changeLifetime),
+		})
+	})
+	return text, err
 }
 
 // begin opens a session, and keeps the hash that was made anew of the password
@@ -128,33 +163,40 @@ func rehash(tx lyceum.Tx, user lyceum.User, old string) error {
 	return err
 }
 
-// turn waits for a processor to hash on: at most NumCPU passwords are hashed at
-// once. The caller calls done when it is through.
-func (a *Accounts) turn(ctx context.Context) (done func(), err error) {
-	wait, cancel := context.WithTimeout(ctx, hashWait)
-	defer cancel()
-	select {
-	case a.hashing <- struct{}{}:
-		return func() { <-a.hashing }, nil
-	case <-wait.Done():
-		return nil, errBusy
-	}
-}
-
-// verify compares a password with a hash.
-func (a *Accounts) verify(ctx context.Context, password, kept string) (bool, error) {
-	done, err := a.turn(ctx)
+// verify compares a password with a hash. The try counts when the hash is begun,
+// and not while it waits for its turn.
+func (a *Accounts) verify(ctx context.Context, c claim, password, kept string) (bool, error) {
+	done, err := a.hashing.take(ctx, c.origin().String())
 	if err != nil {
 		return false, err
 	}
 	defer done()
+	if ctx.Err() != nil {
+		return false, errBusy // nobody waits for the answer any more
+	}
+	if err := a.guard.begin(c); err != nil {
+		return false, err
+	}
 	return CheckPassword(password, kept)
 }
 
 // Hash makes the hash that is kept of a password. With every processor busy it
 // waits for two seconds, and is then RateLimited.
 func (a *Accounts) Hash(ctx context.Context, password string) (lyceum.Opt[string], error) {
-	done, err := a.turn(ctx)
+	return a.hash(ctx, a.hashing, "", password)
+}
+
+// HashForProgram is Hash for a request of the interface: it waits for other
+// slots than people do, so that neither holds up the other. Schools take turns.
+// Common tells whether the user must choose another password at the first
+// sign-in.
+func (a *Accounts) HashForProgram(ctx context.Context, school lyceum.SchoolID, email, password string) (hash lyceum.Opt[string], common bool, err error) {
+	hash, err = a.hash(ctx, a.programs, strconv.Itoa(int(school)), password)
+	return hash, guessable(password, email), err
+}
+
+func (a *Accounts) hash(ctx context.Context, from *slots, origin, password string) (lyceum.Opt[string], error) {
+	done, err := from.take(ctx, origin)
 	if err != nil {
 		return lyceum.None[string](), err
 	}
@@ -306,7 +348,7 @@ func (a *Accounts) SetPassword(ctx context.Context, school lyceum.SchoolID, text
 			return err
 		}
 		user = found[user.ID]
-		user.PasswordHash = hash
+		user.PasswordHash, user.MustChangePassword = hash, false
 		if _, err := tx.SaveUsers([]lyceum.User{user}); err != nil {
 			return err
 		}
@@ -320,25 +362,33 @@ func (a *Accounts) SetPassword(ctx context.Context, school lyceum.SchoolID, text
 		return err
 	})
 	a.oauth.forgetAll()
+	if err == nil {
+		a.guard.clear(school, user.Email)
+	}
 	return user, err
+}
+
+// Remember makes what a browser keeps in which somebody signed in, or spent a
+// one-time link. From then on no number of wrong passwords from elsewhere
+// refuses the right one there.
+func (a *Accounts) Remember(device string, school lyceum.SchoolID, user lyceum.User) string {
+	return a.devices.mark(device, school, user.Email)
 }
 
 // The bounds of a password, in characters (OWASP ASVS 5.0, 6.2).
 const (
-	minPassword = 8
+	minPassword = 10
 	maxPassword = 256
 )
 
 func passwordTaken(password string, user lyceum.User) error {
 	length := utf8.RuneCountInString(password)
-	local, _, _ := strings.Cut(strings.ToLower(user.Email), "@")
-	lower := strings.ToLower(password)
 	switch {
 	case !lyceum.IsText(password):
 		return lyceum.InvalidFields(lyceum.FieldError{Field: "password", Message: lyceum.TextTaken})
 	case length < minPassword || length > maxPassword:
-		return lyceum.InvalidFields(lyceum.FieldError{Field: "password", Message: "must have 8 to 256 characters"})
-	case common[lower] || strings.Trim(lower, lower[:1]) == "" || lower == strings.ToLower(user.Email) || lower == local:
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "password", Message: "must have 10 to 256 characters"})
+	case guessable(password, user.Email):
 		return lyceum.InvalidFields(lyceum.FieldError{Field: "password", Message: "is one of the first that others would try; choose another, such as four words that do not belong together"})
 	}
 	return nil

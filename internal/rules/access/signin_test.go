@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,17 +18,17 @@ func TestSignIn(t *testing.T) {
 		for _, tc := range []struct{ email, password string }{
 			{"mira@example.com", "wrong"}, {"mira@example.com", ""}, {"unknown@example.com", password}, {"nobody@example.com", ""}, {"nobody@example.com", password}, {"", ""},
 		} {
-			_, _, err := o.accounts.SignIn(t.Context(), o.school, tc.email, tc.password, "192.0.2.1")
+			_, _, err := o.signIn(t, tc.email, tc.password)
 			wantKind(t, err, lyceum.Unauthenticated)
 			if sentence := lyceum.Public(err).Detail; sentence != "The email address and the password do not belong together." {
 				t.Errorf("%s is told %q", tc.email, sentence)
 			}
 		}
-		text, user, err := o.accounts.SignIn(t.Context(), o.school, "MIRA@example.com", password, "192.0.2.1")
+		text, user, err := o.signIn(t, "MIRA@example.com", password)
 		if err != nil || user.ID != learner {
 			t.Fatal(user, err)
 		}
-		again, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password, "192.0.2.1")
+		again, _, err := o.signIn(t, "mira@example.com", password)
 		if err != nil || again == text {
 			t.Error("two sign-ins have one session:", err)
 		}
@@ -52,7 +53,7 @@ func TestSessionsEnd(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	open := func() string {
 		t.Helper()
-		text, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password, "192.0.2.1")
+		text, _, err := o.signIn(t, "mira@example.com", password)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +83,7 @@ func TestR11_WrongPasswords(t *testing.T) {
 	for minute := range 2 {
 		looked := 0
 		for range 1000 {
-			_, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", "wrong", "192.0.2.1")
+			_, _, err := o.signIn(t, "mira@example.com", "wrong")
 			switch lyceum.KindOf(err) {
 			case lyceum.Unauthenticated:
 				looked++
@@ -96,18 +97,18 @@ func TestR11_WrongPasswords(t *testing.T) {
 		}
 		o.clock.pass(time.Minute)
 	}
-	if _, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password, "192.0.2.1"); err != nil {
+	if _, _, err := o.signIn(t, "mira@example.com", password); err != nil {
 		t.Error("the right one a minute later:", err)
 	}
 }
 
 func TestR11_TriesOfAnHour(t *testing.T) {
 	c := newClock()
-	tries := access.NewTries(c.now, access.Allowance{Most: 10, Window: time.Minute}, access.Allowance{Most: 100, Window: time.Hour})
+	tries := access.NewTries(c.now, access.Bounds{Minute: 10, Hour: 100})
 	left := 0
 	for range 60 {
 		for range 30 {
-			if tries.Take("account") {
+			if tries.Take(1, "account") {
 				left++
 			}
 		}
@@ -116,17 +117,20 @@ func TestR11_TriesOfAnHour(t *testing.T) {
 	if left != 100 {
 		t.Errorf("%d tries in an hour, want 100", left)
 	}
-	if !tries.Take("account") {
+	if !tries.Take(1, "account") {
 		t.Error("the next hour has no try")
 	}
-	for n := range 200_000 { // a flood of names forgets nothing
-		tries.Count(strings.Repeat("x", n%50) + string(rune('a'+n%26)))
+	for n := range 200_000 { // a flood of names in another school forgets nothing here
+		tries.Take(2, strconv.Itoa(n))
 	}
 	for range 9 {
-		tries.Take("account")
+		tries.Take(1, "account")
 	}
-	if tries.Take("account") {
+	if tries.Take(1, "account") {
 		t.Error("the eleventh try of a minute is left")
+	}
+	if !tries.Take(2, "somebody new") {
+		t.Error("a flood of names refuses another name")
 	}
 }
 
@@ -138,7 +142,7 @@ func TestR11_AsManyHashesAsProcessors(t *testing.T) {
 	failed := make(chan error, 64)
 	for n := range 64 {
 		group.Go(func() {
-			_, _, err := o.accounts.SignIn(t.Context(), o.school, "unknown"+string(rune('a'+n%26))+string(rune('a'+n/26))+"@example.com", "wrong", "192.0.2.1")
+			_, _, err := o.signIn(t, "unknown"+string(rune('a'+n%26))+string(rune('a'+n/26))+"@example.com", "wrong")
 			if kind := lyceum.KindOf(err); kind != lyceum.Unauthenticated && kind != lyceum.RateLimited {
 				failed <- err
 			}
@@ -162,7 +166,7 @@ func TestPasswordLinks(t *testing.T) {
 			return text
 		}
 		old, fresh := link(), link()
-		for _, poor := range []string{"", "short", "password1", "PASSWORD1", "mira@example.com", "aaaaaaaaaa", strings.Repeat("x", 257), "bad\xffutf8 text"} {
+		for _, poor := range []string{"", "short", "nine char", "password1234", "PASSWORD1234", "qwertyuiop", "mira@example.com", "aaaaaaaaaa", strings.Repeat("x", 257), "bad\xffutf8 text"} {
 			_, err := o.accounts.SetPassword(t.Context(), o.school, fresh, poor)
 			if e := lyceum.Public(err); err == nil || e.Kind != lyceum.Invalid || len(e.Fields) != 1 || e.Fields[0].Field != "password" || poor != "" && strings.Contains(e.Error(), poor) {
 				t.Errorf("%q: %v", poor, err)
@@ -174,7 +178,7 @@ func TestPasswordLinks(t *testing.T) {
 		}
 		_, err := o.accounts.Link(t.Context(), o.school, old)
 		wantKind(t, err, lyceum.NotFound)
-		if _, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", long, "192.0.2.1"); err != nil {
+		if _, _, err := o.signIn(t, "mira@example.com", long); err != nil {
 			t.Error(err)
 		}
 		late := link()
@@ -237,7 +241,7 @@ func TestOldHashIsMadeAnew(t *testing.T) {
 	// "four words that differ" with 8 KiB and one pass.
 	old := weakHash(password)
 	o.save(t, lyceum.User{ID: learner, Email: "Mira@example.com", Role: lyceum.Student, CreatedAt: o.clock.now(), PasswordHash: lyceum.Some(old)})
-	if _, _, err := o.accounts.SignIn(t.Context(), o.school, "mira@example.com", password, "192.0.2.1"); err != nil {
+	if _, _, err := o.signIn(t, "mira@example.com", password); err != nil {
 		t.Fatal(err)
 	}
 	user, err := o.store.GetUser(t.Context(), o.school, learner)

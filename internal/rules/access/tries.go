@@ -1,107 +1,112 @@
 package access
 
 import (
-	"hash/maphash"
-	"math"
 	"sync"
 	"time"
+
+	"github.com/lyceum-school/lyceum"
 )
 
-// Allowance is how many tries a name has in a window of time.
-type Allowance struct {
-	Most   int // below 65,536
-	Window time.Duration
+// Bounds is how many tries there are in a minute and in an hour; 0 is no bound.
+type Bounds struct{ Minute, Hour int }
+
+// tries counts in two windows, each of which begins with the first try in it.
+type tries struct{ minute, hour window }
+
+type window struct {
+	begin time.Time
+	used  int
 }
 
-// Tries counts what may be tried only so often under one name, such as wrong
-// passwords of an account. Windows are fixed; a count is forgotten when its
-// window is over, so that nobody is locked out for good. It is safe for
+// turn starts the window again when it is over. After the clock was set back
+// the count stays for the length of the window, no longer.
+func (w *window) turn(now time.Time, length time.Duration) {
+	switch {
+	case now.Before(w.begin):
+		w.begin = now
+	case !now.Before(w.begin.Add(length)):
+		*w = window{begin: now}
+	}
+}
+
+func (t *tries) turn(now time.Time) {
+	t.minute.turn(now, time.Minute)
+	t.hour.turn(now, time.Hour)
+}
+
+// left tells whether there is a try left.
+func (t *tries) left(b Bounds, now time.Time) bool {
+	t.turn(now)
+	return (b.Minute == 0 || t.minute.used < b.Minute) && (b.Hour == 0 || t.hour.used < b.Hour)
+}
+
+func (t *tries) count(now time.Time) {
+	t.turn(now)
+	t.minute.used++
+	t.hour.used++
+}
+
+// giveBack takes back one try.
+func (t *tries) giveBack() {
+	t.minute.used = max(0, t.minute.used-1)
+	t.hour.used = max(0, t.hour.used-1)
+}
+
+// triesKept is how many names of one school have a count at a time. It takes
+// about a megabyte of memory.
+const triesKept = 10_000
+
+// Tries counts what may be tried only so often under one name. Each school has
+// counts of its own, the coldest of which go when there are too many: a flood
+// of names in one school leaves the counts of the others alone. It is safe for
 // concurrent use.
-//
-// Names share a fixed number of counts by a hash that is another one in each
-// process: no flood of names takes memory or makes counts be forgotten. Two
-// names that share a count have one allowance together.
 type Tries struct {
-	clock      func() time.Time
-	allowances []Allowance
-	seed       maphash.Seed
+	clock  func() time.Time
+	bounds Bounds
 
 	mu      sync.Mutex
-	windows []tryWindow // one for each allowance
+	schools map[lyceum.SchoolID]*shelf[string, tries]
 }
 
-// tryCounts is how many counts a window has.
-const tryCounts = 1 << 16
-
-type tryWindow struct {
-	begin  time.Time
-	counts []uint16
-}
-
-// NewTries makes a counter; every allowance must be kept.
-func NewTries(clock func() time.Time, allowances ...Allowance) *Tries {
-	t := &Tries{clock: clock, allowances: allowances, seed: maphash.MakeSeed(), windows: make([]tryWindow, len(allowances))}
-	for i := range t.windows {
-		t.windows[i].counts = make([]uint16, tryCounts)
-	}
-	return t
+// NewTries makes a counter.
+func NewTries(clock func() time.Time, bounds Bounds) *Tries {
+	return &Tries{clock: clock, bounds: bounds, schools: map[lyceum.SchoolID]*shelf[string, tries]{}}
 }
 
 // Allowed tells whether there is a try left.
-func (t *Tries) Allowed(name string) bool {
+func (t *Tries) Allowed(school lyceum.SchoolID, name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.left(t.place(name))
+	kept := t.school(school).look(name)
+	return kept == nil || kept.left(t.bounds, t.clock())
 }
 
 // Take counts a try and tells whether it was left.
-func (t *Tries) Take(name string) bool {
+func (t *Tries) Take(school lyceum.SchoolID, name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	place := t.place(name)
-	if !t.left(place) {
+	now, kept := t.clock(), t.school(school).take(name)
+	if !kept.left(t.bounds, now) {
 		return false
 	}
-	t.count(place)
+	kept.count(now)
 	return true
 }
 
-// Count counts a try.
-func (t *Tries) Count(name string) {
+// GiveBack takes back a try that was counted.
+func (t *Tries) GiveBack(school lyceum.SchoolID, name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.turn()
-	t.count(t.place(name))
-}
-
-func (t *Tries) place(name string) int { return int(maphash.String(t.seed, name) % tryCounts) }
-
-func (t *Tries) left(place int) bool {
-	t.turn()
-	for i, a := range t.allowances {
-		if int(t.windows[i].counts[place]) >= a.Most {
-			return false
-		}
-	}
-	return true
-}
-
-func (t *Tries) count(place int) {
-	for i := range t.windows {
-		if n := &t.windows[i].counts[place]; *n < math.MaxUint16 {
-			*n++
-		}
+	if kept := t.school(school).look(name); kept != nil {
+		kept.giveBack()
 	}
 }
 
-// turn begins the windows anew that are over. A clock that was set back leaves
-// them as they are until it has caught up.
-func (t *Tries) turn() {
-	now := t.clock()
-	for i, a := range t.allowances {
-		if w := &t.windows[i]; !now.Before(w.begin.Add(a.Window)) {
-			w.begin = now.Truncate(a.Window)
-			clear(w.counts)
-		}
+func (t *Tries) school(id lyceum.SchoolID) *shelf[string, tries] {
+	kept := t.schools[id]
+	if kept == nil {
+		kept = newShelf[string, tries](triesKept)
+		t.schools[id] = kept
 	}
+	return kept
 }

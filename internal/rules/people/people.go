@@ -134,7 +134,7 @@ func complete(row *lyceum.User, kept lyceum.User, now time.Time) {
 	row.DisabledAt = kept.DisabledAt
 	// Whoever has another address may be another person.
 	if !row.PasswordHash.Present && strings.EqualFold(row.Email, kept.Email) {
-		row.PasswordHash = kept.PasswordHash
+		row.PasswordHash, row.MustChangePassword = kept.PasswordHash, kept.MustChangePassword
 	}
 }
 

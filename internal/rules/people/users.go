@@ -12,9 +12,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Hasher makes the hash that is kept of a password. It may wait for a free
-// processor, and refuses with RateLimited when none becomes free.
-type Hasher func(ctx context.Context, password string) (lyceum.Opt[string], error)
+// Hasher makes the hash that is kept of a password, and tells whether it is one
+// of the first that others would try, so that the user must choose another. It
+// may wait for a free processor, and refuses with RateLimited when none becomes
+// free.
+type Hasher func(ctx context.Context, school lyceum.SchoolID, email, password string) (hash lyceum.Opt[string], common bool, err error)
 
 // reach is the row at which a list by page ends (contract.md, "Pagination
 // rules"); search_after has no end.
@@ -103,7 +105,7 @@ func (s *Service) Create(ctx context.Context, school lyceum.SchoolID, n NewUser,
 	}
 	if n.Password.Present {
 		var err error
-		if user.PasswordHash, err = hash(ctx, n.Password.Value); err != nil {
+		if user.PasswordHash, user.MustChangePassword, err = hash(ctx, school, n.Email, n.Password.Value); err != nil {
 			return Detail{}, err
 		}
 	}

@@ -52,13 +52,13 @@ func emailKey(email string) string { return strings.ToLower(email) }
 
 var users = table[lyceum.User]{
 	name: "users", counter: "users", seq: lyceum.UserSequence, created: lyceum.UserCreated, updated: lyceum.UserUpdated,
-	columns: []string{"user_id", "email", "email_key", "name", "role", "src", "password_hash", "created_at", "disabled_at", "last_sign_in_at", "last_sign_in_ip"},
+	columns: []string{"user_id", "email", "email_key", "name", "role", "src", "password_hash", "created_at", "disabled_at", "last_sign_in_at", "last_sign_in_ip", "must_change_password"},
 	id:      func(u *lyceum.User) int32 { return int32(u.ID) },
 	bind: func(u *lyceum.User) []any {
-		return []any{int64(u.ID), u.Email, emailKey(u.Email), optText(u.Name), string(u.Role), optText(u.Src), optText(u.PasswordHash), micros(u.CreatedAt), optMicros(u.DisabledAt), optMicros(u.LastSignInAt), optText(u.LastSignInIP)}
+		return []any{int64(u.ID), u.Email, emailKey(u.Email), optText(u.Name), string(u.Role), optText(u.Src), optText(u.PasswordHash), micros(u.CreatedAt), optMicros(u.DisabledAt), optMicros(u.LastSignInAt), optText(u.LastSignInIP), flag(u.MustChangePassword)}
 	},
 	scan: func(u *lyceum.User) []any {
-		return []any{scanInt(&u.ID), scanText(&u.Email), discard, scanOptText(&u.Name), scanText(&u.Role), scanOptText(&u.Src), scanOptText(&u.PasswordHash), scanTime(&u.CreatedAt), scanOptTime(&u.DisabledAt), scanOptTime(&u.LastSignInAt), scanOptText(&u.LastSignInIP)}
+		return []any{scanInt(&u.ID), scanText(&u.Email), discard, scanOptText(&u.Name), scanText(&u.Role), scanOptText(&u.Src), scanOptText(&u.PasswordHash), scanTime(&u.CreatedAt), scanOptTime(&u.DisabledAt), scanOptTime(&u.LastSignInAt), scanOptText(&u.LastSignInIP), scanBool(&u.MustChangePassword)}
 	},
 }
 

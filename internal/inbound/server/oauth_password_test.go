@@ -1,0 +1,129 @@
+package server_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// TestR35_CommonPasswordsAreChanged: a program may create a student with a
+// common password; it opens nothing but the page at which another is chosen,
+// and the way goes on after that.
+func TestR35_CommonPasswordsAreChanged(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, c *campus) {
+		for _, tc := range []struct {
+			email, password string
+			change          bool
+		}{
+			{"jonas@example.com", "Dragon", true},
+			{"olu@example.com", "iloveyou1", true},
+			{"pia@example.com", "pia", false},
+			{"ada@example.com", "ada@example.com", true},
+			{"grace@example.com", "zzzzzz", true},
+			{"alan@example.com", "kestrel", false},
+			{"mary@example.com", "kx-plum", false},
+		} {
+			body := strings.NewReader(`{"email":"` + tc.email + `","password":"` + tc.password + `"}`)
+			w := c.do(request(http.MethodPost, "/v1/users", body, "Content-Type: application/json", "apiKey: "+c.ours.key))
+			if short := len(tc.password) < 6; short != (w.Code == http.StatusBadRequest) || !short && w.Code != http.StatusCreated {
+				t.Fatalf("%s: %d %s", tc.email, w.Code, w.Body)
+			} else if short {
+				continue
+			}
+			b := c.browse()
+			w = b.post(c.ours.path("sign_in"), url.Values{
+				"email": {tc.email}, "password": {tc.password}, "next": {"/account/apps?x=1"},
+			})
+			to := w.Header().Get("Location")
+			if !tc.change {
+				if to != "/account/apps?x=1" {
+					t.Errorf("%s: sign-in leads to %q", tc.email, to)
+				}
+				continue
+			}
+			b.mustChange(t, c, to)
+			w = b.post(c.ours.path("sign_in"), url.Values{
+				"email": {tc.email}, "password": {"four other words entirely"}, "next": {"/account/apps?x=1"},
+			})
+			if at := w.Header().Get("Location"); at != "/account/apps?x=1" {
+				t.Errorf("%s: the new password leads to %q", tc.email, at)
+			}
+		}
+	})
+}
+
+// mustChange chooses a password at a page that a sign-in led to.
+func (b *browser) mustChange(t *testing.T, c *campus, page string) {
+	t.Helper()
+	path, _, _ := strings.Cut(page, "?")
+	if !strings.HasPrefix(path, c.ours.path("set_password/")) {
+		t.Fatalf("sign-in leads to %q, want the page for a new password", page)
+	}
+	if b.cookies["__Host-lyceum"] != "" {
+		t.Error("a session begins before the password is changed")
+	}
+	text := b.get(page).Body.String()
+	if !strings.Contains(text, "Choose another one to continue") || !strings.Contains(text, `name="next" value="/account/apps?x=1"`) {
+		t.Errorf("the page is %s", text)
+	}
+	form := url.Values{"password": {"password1234"}, "next": {"/account/apps?x=1"}}
+	if w := b.post(path, form); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), `name="next" value="/account/apps?x=1"`) {
+		t.Errorf("another common one is a %d", w.Code)
+	}
+	form.Set("password", "four other words entirely")
+	if at := b.post(path, form).Header().Get("Location"); at != c.ours.path("sign_in")+"?done=password&next="+url.QueryEscape("/account/apps?x=1") {
+		t.Errorf("the new password leads to %q", at)
+	}
+}
+
+// TestR35_PasswordsOnPages: ten characters, and none of the first that others
+// would try, whoever chooses them.
+func TestR35_PasswordsOnPages(t *testing.T) {
+	c := newCampus(t)
+	for password, want := range map[string]string{
+		"nine char":                "must have 10 to 256 characters",
+		"Password1234":             "is one of the first that others would try",
+		"qwertyuiop":               "is one of the first that others would try",
+		"1234567890":               "is one of the first that others would try",
+		"MIRA@example.com":         "is one of the first that others would try",
+		"aaaaaaaaaaaa":             "is one of the first that others would try",
+		strings.Repeat("long", 65): "must have 10 to 256 characters",
+	} {
+		w := c.browse().post(c.ours.path("set_password/"+c.link(t, c.ours)), url.Values{"password": {password}})
+		if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%q is a %d", password, w.Code)
+		}
+	}
+}
+
+// TestR33_TheDeviceCookie: it comes with a sign-in and with a new password, is
+// for the server alone, and comes with nothing else.
+func TestR33_TheDeviceCookie(t *testing.T) {
+	c := newCampus(t)
+	b := c.browse()
+	wrong := url.Values{"email": {learnerEmail}, "password": {"wrong"}}
+	if b.post(c.ours.path("sign_in"), wrong); b.cookies["__Host-lyceum-device"] != "" {
+		t.Error("a wrong password leaves a device behind")
+	}
+	w := b.post(c.ours.path("sign_in"), url.Values{"email": {learnerEmail}, "password": {goodPassword}})
+	lines := strings.Join(w.Header()["Set-Cookie"], "\n")
+	if !strings.Contains(lines, "__Host-lyceum-device=") || !strings.Contains(lines, "Max-Age=34560000; HttpOnly; Secure; SameSite=Lax") ||
+		strings.Contains(lines, learnerEmail) {
+		t.Errorf("the cookies are %s", lines)
+	}
+	for range 10 {
+		c.browse().post(c.ours.path("sign_in"), wrong)
+	}
+	if w := c.browse().post(c.ours.path("sign_in"), url.Values{"email": {learnerEmail}, "password": {goodPassword}}); w.Code != http.StatusTooManyRequests {
+		t.Errorf("another browser is a %d", w.Code)
+	}
+	b.signIn(t, c.ours, learnerEmail)
+
+	reset := c.browse()
+	reset.post(c.ours.path("set_password/"+c.link(t, c.ours)), url.Values{"password": {goodPassword}})
+	for range 10 {
+		c.browse().post(c.ours.path("sign_in"), wrong)
+	}
+	reset.signIn(t, c.ours, learnerEmail)
+}
