@@ -34,6 +34,10 @@ func Kinds() []Kind {
 	return kinds
 }
 
+// OutcomeUnknown is the code of an error after which nobody knows whether the
+// change was kept. After every other error nothing of it was.
+const OutcomeUnknown = "outcome_unknown"
+
 var kindNames = [numKinds]string{
 	Internal: "internal", Invalid: "invalid", Unauthenticated: "unauthenticated",
 	Forbidden: "forbidden", NotFound: "not found", Conflict: "conflict",

@@ -22,8 +22,9 @@ type Store interface {
 	// until it ends. The entries that its saves append are numbered and kept in
 	// the same transaction. When Write
 	// returns nil the change is on disk; when it returns an error nothing of
-	// it is kept. The function may be run more than once, and must touch
-	// nothing outside but its own results.
+	// it is kept, unless the error has the code OutcomeUnknown. The function may
+	// be run more than once, must touch nothing outside but its own results, and
+	// is not run any more once Write has returned.
 	Write(ctx context.Context, stamp Stamp, change func(Tx) error) error
 
 	// Changed gives a channel that is closed once this process has kept a

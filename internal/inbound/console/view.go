@@ -218,7 +218,7 @@ func (c *console) apologize(w http.ResponseWriter, r *http.Request, v *visit, er
 		sentence = errNoPage.Detail
 	case lyceum.Unavailable:
 		web.Logger(c.Log, w, r).WarnContext(r.Context(), "console request cannot be answered now", "err", err)
-		sentence = "Its data cannot be reached at this moment. Nothing was lost; try again in a minute."
+		sentence = web.Unavailable(e)
 	default:
 	}
 	if err := c.show(w, r, status[e.Kind], "problem.gohtml", v, web.Title(e.Kind), problem{sentence}); err != nil {

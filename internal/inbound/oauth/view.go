@@ -61,7 +61,7 @@ func (p *pages) apologize(w http.ResponseWriter, r *http.Request, err error) {
 	case lyceum.Unavailable:
 		web.Logger(p.Log, w, r).WarnContext(r.Context(), "page cannot be shown now", "err", err)
 		w.Header().Set("Retry-After", "2")
-		sentence = "Its data cannot be reached at this moment. Nothing was lost; try again in a minute."
+		sentence = web.Unavailable(e)
 	case lyceum.RateLimited:
 		w.Header().Set("Retry-After", "60")
 	default:

@@ -76,7 +76,9 @@ func Handler(o Options) http.Handler {
 		to := &route{pattern: pattern}
 		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			w.(*exchange).route = to
-			pages.ServeHTTP(w, r)
+			ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
+			defer cancel()
+			pages.ServeHTTP(w, r.WithContext(ctx))
 		})
 	}
 	h.mux.Handle("/docs", o.Reference)
@@ -185,6 +187,13 @@ func (h *handler) dispatch(x *exchange, r *http.Request, to *route) {
 		preflight(x, to)
 		return
 	}
+	wait := answerTimeout
+	if op, ok := to.operations[r.Method]; ok {
+		wait += op.Waits
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), wait)
+	defer cancel()
+	r = r.WithContext(ctx)
 	err := h.admit(x, r, to)
 	if err == nil {
 		err = h.answer(x, r)

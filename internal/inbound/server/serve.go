@@ -19,6 +19,9 @@ const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 15 * time.Second
 	writeTimeout  = 30 * time.Second
+	// answerTimeout is how long the data for an answer is waited for. It leaves
+	// time to say that it did not come.
+	answerTimeout = writeTimeout - 5*time.Second
 	idleTimeout   = 60 * time.Second
 	// maxHeader is what HTTP/2 counts to; net/http reads 4 KiB more of HTTP/1.
 	maxHeader = 12 << 10

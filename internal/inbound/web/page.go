@@ -156,5 +156,13 @@ var titles = map[lyceum.Kind]string{
 	lyceum.Unavailable:     "The school cannot be reached",
 }
 
+// Unavailable says to a person what an error of that kind means for them.
+func Unavailable(e *lyceum.Error) string {
+	if e.Code == lyceum.OutcomeUnknown {
+		return "The database did not confirm what you sent, so it is not known whether it was kept. Look whether it is there before you send it again."
+	}
+	return "Its data cannot be reached at this moment. Try again in a minute."
+}
+
 // Title says what happened, for the page that tells of an error.
 func Title(kind lyceum.Kind) string { return titles[kind] }

@@ -42,7 +42,7 @@ var learnerWords = map[lyceum.Kind]string{
 // AsOAuth gives an error's status and its body in the words of RFC 6749.
 func AsOAuth(e *lyceum.Error) (int, OAuthError) {
 	word := e.Code
-	if word == "" {
+	if word == "" || e.Kind == lyceum.Unavailable {
 		word = learnerWords[e.Kind]
 	}
 	return learnerStatus[e.Kind], OAuthError{Error: word, Description: strings.Join(e.Sentences(), "; ")}

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -60,16 +59,13 @@ func (s *Store) vacuumInto(ctx context.Context, path string) error {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	conn, err := s.reads.db.Conn(ctx)
-	if err != nil {
+	return s.reads.last(ctx, func(conn *sql.Conn) error {
+		if _, err := conn.ExecContext(ctx, "PRAGMA query_only(0)"); err != nil {
+			return err
+		}
+		_, err := conn.ExecContext(ctx, "VACUUM INTO ?1", path)
 		return err
-	}
-	defer func() { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }()
-	if _, err := conn.ExecContext(ctx, "PRAGMA query_only(0)"); err != nil {
-		return err
-	}
-	_, err = conn.ExecContext(ctx, "VACUUM INTO ?1", path)
-	return err
+	})
 }
 
 func cannotWrite(path string, err error) error {

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"github.com/lyceum-school/lyceum"
@@ -9,7 +10,11 @@ import (
 
 // Check implements lyceum.Reader.
 func (s *Store) Check(ctx context.Context) ([]lyceum.Finding, error) {
-	damaged, err := s.dialect.integrity(ctx, s.reads.db)
+	var damaged []string
+	err := s.reads.last(ctx, func(conn *sql.Conn) (err error) {
+		damaged, err = s.dialect.integrity(ctx, conn)
+		return err
+	})
 	if err != nil {
 		return nil, s.public(fmt.Errorf("check the database's files: %w", err))
 	}

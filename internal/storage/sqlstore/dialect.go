@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
@@ -32,7 +33,13 @@ const (
 	faultConflict       // a key is taken
 	faultReadOnly       // the files cannot be written
 	faultDamaged        // the files are not what the engine wrote
+	faultBusy           // a lock was waited for, or a statement ran, for too long
 )
+
+// querier is a database or one connection of it.
+type querier interface {
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+}
 
 // dialect names everything the two engines do not share.
 type dialect struct {
@@ -62,8 +69,11 @@ type dialect struct {
 	snapshot sql.TxOptions
 	// fault reads an error of the driver.
 	fault func(error) fault
+	// undone tells of an error at commit that the engine kept nothing. After any
+	// other one nobody knows.
+	undone func(error) bool
 	// integrity lists what the engine itself finds damaged.
-	integrity func(context.Context, *sql.DB) ([]string, error)
+	integrity func(context.Context, querier) ([]string, error)
 }
 
 // schoolLocks sets the locks of schools apart from others in the database.
@@ -89,6 +99,7 @@ func sqliteDialect() *dialect {
 		origin:         noOrigin,
 		snapshot:       sql.TxOptions{ReadOnly: true},
 		fault:          sqliteFault,
+		undone:         func(err error) bool { return sqliteFault(err) == faultRetry },
 		integrity:      sqliteIntegrity,
 	}
 }
@@ -105,7 +116,8 @@ func postgresDialect() *dialect {
 		turn:        "SELECT pg_advisory_xact_lock(" + schoolLocks + ", $1)",
 		snapshot:    sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
 		fault:       postgresFault,
-		integrity:   func(context.Context, *sql.DB) ([]string, error) { return nil, nil },
+		undone:      postgresUndone,
+		integrity:   func(context.Context, querier) ([]string, error) { return nil, nil },
 	}
 }
 
@@ -160,11 +172,14 @@ func postgresFault(err error) fault {
 			return faultRetry
 		case e.Code == "23505":
 			return faultConflict
-		case e.Code == "53100":
+		case e.Code == "55P03", e.Code == "57014":
+			return faultBusy
+		case e.Code == "53100", strings.HasPrefix(e.Code, "58"):
 			return faultFull
 		case e.Code == "25006":
 			return faultReadOnly
-		case strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "57P"), strings.HasPrefix(e.Code, "53"):
+		case strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "57P"), strings.HasPrefix(e.Code, "53"),
+			e.Code == "25P03", e.Code == "25P04": // it ended a transaction that took too long, with its connection
 			return faultDown
 		}
 		return faultOther
@@ -178,7 +193,16 @@ func postgresFault(err error) fault {
 	return faultOther
 }
 
-func sqliteIntegrity(ctx context.Context, db *sql.DB) ([]string, error) {
+// postgresUndone tells an error with which the server refused to commit from the
+// end of its connection, which may have come after the commit.
+func postgresUndone(err error) bool {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.SeverityUnlocalized == "ERROR"
+	}
+	return errors.Is(err, pgx.ErrTxCommitRollback) || errors.Is(err, sql.ErrTxDone) || pgconn.SafeToRetry(err)
+}
+
+func sqliteIntegrity(ctx context.Context, db querier) ([]string, error) {
 	var found []string
 	rows, err := db.QueryContext(ctx, "PRAGMA integrity_check(20)")
 	if err != nil {

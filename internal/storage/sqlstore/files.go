@@ -90,7 +90,11 @@ func (e *movedError) Error() string {
 
 // public puts the error into words for a caller, with what it means for them.
 func (e *movedError) public(outcome string) error {
-	return &lyceum.Error{Kind: lyceum.Unavailable, Err: e, Detail: "the files of the database were moved, deleted or replaced under the running server; " +
+	code := ""
+	if outcome == outcomeUnknown {
+		code = lyceum.OutcomeUnknown
+	}
+	return &lyceum.Error{Kind: lyceum.Unavailable, Code: code, Err: e, Detail: "the files of the database were moved, deleted or replaced under the running server; " +
 		outcome + "; stop the server, put the files back or restore a backup, and start it again"}
 }
 

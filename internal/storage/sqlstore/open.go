@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +34,8 @@ type Store struct {
 	files   *files // of SQLite; nil with PostgreSQL
 
 	watch     watch
+	patience  time.Duration
+	clock     func() time.Time
 	closing   chan struct{}
 	closeOnce sync.Once
 	writers   sync.WaitGroup
@@ -60,6 +64,11 @@ type Options struct {
 	// Trace is told the text of every statement before it runs, by any number
 	// of goroutines at once.
 	Trace func(text string)
+	// Patience is how long a write waits for its turn, and then again how long
+	// the database may take over it; 0 is 10 s. A lock in PostgreSQL is waited
+	// for a quarter of it.
+	Patience time.Duration
+	Clock    func() time.Time // measures how long groups of writes work; nil is the system's
 }
 
 // Open opens the SQLite database of a data folder, makes both when they are
@@ -139,11 +148,17 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 2 * time.Second
 	}
-	db := stdlib.OpenDB(*config)
 	d := postgresDialect()
-	db.SetMaxOpenConns(d.lanes + 16)
-	db.SetMaxIdleConns(d.lanes + 16)
-	store, err := start(ctx, d, db, db, o)
+	within := func(setting string, d time.Duration) string {
+		return "SET " + setting + " = " + strconv.FormatInt(d.Milliseconds(), 10)
+	}
+	wait := o.patience()
+	lock := within("lock_timeout", wait/4)
+	reads := postgresPool(config, 16, lock)
+	// The server ends a statement before this program gives up on it, and the
+	// transaction of a process that was stopped in the middle of one.
+	writes := postgresPool(config, d.lanes, lock, within("statement_timeout", wait/2), within("idle_in_transaction_session_timeout", wait))
+	store, err := start(ctx, d, reads, writes, o)
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Unavailable && d.fault(err) == faultDown {
 		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Err: e.Err, Detail: fmt.Sprintf(
 			"PostgreSQL at %s:%d cannot be reached; start it, make the database, or correct --database-url", config.Host, config.Port)}
@@ -170,6 +185,20 @@ func (s *Store) findOrigin(ctx context.Context) error {
 	return s.public(err)
 }
 
+// postgresPool opens up to n connections, each of which begins with some
+// statements.
+func postgresPool(config *pgx.ConnConfig, n int, begin ...string) *sql.DB {
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.PgConn().Exec(ctx, strings.Join(begin, "; ")).ReadAll()
+		return err
+	}))
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	return db
+}
+
+func (o *Options) patience() time.Duration { return cmp.Or(o.Patience, patience) }
+
 func start(ctx context.Context, d *dialect, reads, writes *sql.DB, o Options) (*Store, error) {
 	log := o.Log
 	if log == nil {
@@ -178,13 +207,16 @@ func start(ctx context.Context, d *dialect, reads, writes *sql.DB, o Options) (*
 	s := &Store{
 		dialect: d, log: log,
 		reads: newPool(reads, d, o.Trace), writes: newPool(writes, d, o.Trace),
-		closing: make(chan struct{}),
+		patience: o.patience(), clock: o.Clock, closing: make(chan struct{}),
+	}
+	if s.clock == nil {
+		s.clock = time.Now
 	}
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(err, s.closePools())
 	}
 	for range d.lanes {
-		l := &lane{waiting: make(chan *change, maxGroup)}
+		l := newLane()
 		s.lanes = append(s.lanes, l)
 		s.writers.Go(func() { s.run(l) })
 	}
@@ -215,15 +247,17 @@ func (s *Store) provider() (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
+	db := s.writes.db
 	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
 	if s.dialect.goose == goose.DialectPostgres {
+		db = s.reads.db // whose statements may take long
 		locker, err := lock.NewPostgresSessionLocker()
 		if err != nil {
 			return nil, err
 		}
 		options = append(options, goose.WithSessionLocker(locker))
 	}
-	return goose.NewProvider(s.dialect.goose, s.writes.db, files, options...)
+	return goose.NewProvider(s.dialect.goose, db, files, options...)
 }
 
 // migrate brings the schema up to date. Two processes may start at once, so a
@@ -266,7 +300,7 @@ func (s *Store) SchemaVersion(ctx context.Context) (current, newest int64, err e
 	if err != nil {
 		return 0, 0, err
 	}
-	current, newest, err = provider.GetVersions(ctx)
+	current, newest, err = provider.GetVersions(s.writes.context(ctx))
 	return current, newest, s.public(err)
 }
 
@@ -278,45 +312,27 @@ func (s *Store) Ping(ctx context.Context) error {
 	if err := s.files.present(outcomeRefused); err != nil {
 		return err
 	}
+	if since := s.oldestWrite(); !since.IsZero() && time.Since(since) > s.patience/2 {
+		return lyceum.Errorf(lyceum.Unavailable, "a write has waited for the database since %s", since.UTC().Format(time.TimeOnly))
+	}
+	conn, err := s.reads.db.Conn(ctx)
+	if err != nil {
+		return s.public(err)
+	}
+	defer conn.Close()
 	var n int64
-	return s.public(s.reads.db.QueryRowContext(ctx, "SELECT count(*) FROM schools WHERE school_id = 0").Scan(&n))
+	return s.public(conn.QueryRowContext(s.reads.context(ctx), "SELECT count(*) FROM schools WHERE school_id = 0").Scan(&n))
 }
 
-// public turns what a caller can do something about into an *lyceum.Error and
-// leaves every other error as it is.
-func (s *Store) public(err error) error {
-	if err == nil {
-		return nil
+// oldestWrite returns since when the write has waited that has waited longest;
+// the zero time when there is none.
+func (s *Store) oldestWrite() (since time.Time) {
+	for _, l := range s.lanes {
+		if at := l.oldest(); !at.IsZero() && (since.IsZero() || at.Before(since)) {
+			since = at
+		}
 	}
-	if _, ok := errors.AsType[*lyceum.Error](err); ok {
-		return err
-	}
-	if moved, is := errors.AsType[*movedError](err); is {
-		return moved.public(outcomeRefused)
-	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the answer did not come in time; try again", Err: err}
-	}
-	switch s.dialect.fault(err) {
-	case faultRetry:
-		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the database is busy; try again", Err: err}
-	case faultDown:
-		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the database cannot be reached; try again", Err: err}
-	case faultFull:
-		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the disk of the database is full or failing; nothing was changed", Err: err}
-	case faultReadOnly:
-		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the database can only be read; nothing was changed", Err: err}
-	case faultDamaged:
-		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the database is damaged, or no database of lyceum; restore a backup, and keep this one to find out why", Err: err}
-	case faultConflict:
-		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "there is one with the same key already", Err: err}
-	}
-	select {
-	case <-s.closing: // and the pools with it, which database/sql tells in its own words
-		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: errClosed.Detail, Err: err}
-	default:
-		return err
-	}
+	return since
 }
 
 // IsPostgres tells whether an address is one for OpenPostgres.

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strconv"
@@ -68,6 +69,17 @@ func (p *pool) context(ctx context.Context) context.Context {
 	return context.WithoutCancel(ctx)
 }
 
+// last lets do have a connection that nobody uses afterwards, so that a context
+// may end its statements on every engine.
+func (p *pool) last(ctx context.Context, do func(*sql.Conn) error) error {
+	conn, err := p.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }()
+	return do(conn)
+}
+
 // single runs statements outside a transaction.
 func (p *pool) single(ctx context.Context) *session {
 	return &session{ctx: p.context(ctx), pool: p}
@@ -98,7 +110,11 @@ func (p *pool) transact(ctx context.Context, o *sql.TxOptions, do func(*session)
 	if commit, err = do(s); err != nil || !commit {
 		return err
 	}
-	err = s.tx.Commit()
+	if err = s.ctx.Err(); err == nil {
+		if err = s.tx.Commit(); err != nil {
+			err = &commitError{err}
+		}
+	}
 	return err
 }
 

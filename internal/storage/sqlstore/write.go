@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -15,25 +14,17 @@ import (
 const (
 	// maxGroup is how many changes share one commit at most.
 	maxGroup = 256
+	// groupBudget is how long a group works before it commits. What it has not
+	// begun by then comes first in the next group.
+	groupBudget = 20 * time.Millisecond
 	// maxTries is how often a group is run when other transactions are in the
 	// way; the pauses between add up to about two seconds.
 	maxTries = 9
-	// groupTimeout bounds a group on an engine that may never answer.
-	groupTimeout = 30 * time.Second
+	// patience is how long a change waits for its turn, and then again how long
+	// its group may take. Both together are less than a server's time for an
+	// answer.
+	patience = 10 * time.Second
 )
-
-// lane is one writer: the changes that wait for it are committed together.
-type lane struct{ waiting chan *change }
-
-// change is one caller's write on its way through a lane.
-type change struct {
-	ctx    context.Context //nolint:containedctx // travels with the change to its lane
-	school lyceum.SchoolID
-	run    func(*session) error
-	result error
-	taken  atomic.Bool // by the lane, or by a caller that gave up waiting
-	done   chan struct{}
-}
 
 // Write implements lyceum.Store.
 func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx) error) error {
@@ -53,67 +44,58 @@ func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx
 }
 
 // write hands a change to its school's lane and waits until it is on disk or
-// has failed.
+// has failed. When it returns, the change is not being run any more.
 func (s *Store) write(ctx context.Context, school lyceum.SchoolID, run func(*session) error) error {
-	c := &change{ctx: ctx, school: school, run: run, done: make(chan struct{})}
-	l := s.lanes[int(school)%len(s.lanes)]
-	select {
-	case l.waiting <- c:
-	case <-s.closing:
-		return errClosed
-	case <-ctx.Done():
-		return s.public(ctx.Err())
+	ctx, cancel := context.WithTimeoutCause(ctx, s.patience, errNoTurn)
+	defer cancel()
+	if err := ctx.Err(); err != nil {
+		return s.outcome(err)
 	}
+	c := &change{ctx: ctx, school: school, run: run, since: time.Now(), done: make(chan struct{})}
+	l := s.lanes[int(school)%len(s.lanes)]
+	l.add(c)
+	var err error
 	select {
 	case <-c.done:
-		return s.public(c.result)
+		return s.outcome(c.result)
 	case <-s.closing:
+		err = errClosed
 	case <-ctx.Done():
+		err = context.Cause(ctx)
 	}
-	if c.taken.CompareAndSwap(false, true) {
-		if err := ctx.Err(); err != nil {
-			return s.public(err)
-		}
-		return errClosed
+	if l.withdraw(c) {
+		return s.outcome(err)
 	}
 	<-c.done // it is being run: only its outcome is the truth
-	return s.public(c.result)
+	return s.outcome(c.result)
 }
 
-var errClosed = lyceum.Errorf(lyceum.Unavailable, "the server is stopping; try again")
+var (
+	errClosed = lyceum.Errorf(lyceum.Unavailable, "the server is stopping; try again")
+	errNoTurn = lyceum.Errorf(lyceum.Unavailable, "the database is busy, and the change did not get its turn; nothing was changed; try again")
+)
 
 // run commits what waits in a lane, group by group, until the store closes.
 func (s *Store) run(l *lane) {
 	for {
-		var first *change
+		if group := l.take(); len(group) > 0 {
+			s.commit(l, group)
+			continue
+		}
 		select {
-		case first = <-l.waiting:
+		case <-l.wake:
 		case <-s.closing:
 			return
 		}
-		group := take(nil, first)
-		for len(group) < maxGroup && len(l.waiting) > 0 {
-			group = take(group, <-l.waiting)
-		}
-		// Two processes that lock schools in the same order cannot deadlock.
-		slices.SortStableFunc(group, func(a, b *change) int { return int(a.school) - int(b.school) })
-		s.commit(group)
 	}
-}
-
-func take(group []*change, c *change) []*change {
-	if !c.taken.CompareAndSwap(false, true) {
-		return group
-	}
-	return append(group, c)
 }
 
 // commit runs a group in one transaction, again while other transactions are
-// in the way, and tells every caller the outcome.
-func (s *Store) commit(group []*change) {
-	if len(group) == 0 {
-		return
-	}
+// in the way, and reports the outcome to every caller whose change was begun.
+func (s *Store) commit(l *lane, group []*change) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.patience)
+	defer cancel()
+	var begun int
 	var err error
 	for try := range maxTries {
 		if try > 0 {
@@ -122,14 +104,29 @@ func (s *Store) commit(group []*change) {
 		if err = s.files.present(outcomeUnchanged); err != nil {
 			break
 		}
-		if err = s.try(group); err == nil {
+		if begun, err = s.try(ctx, group); err == nil {
 			err = s.files.present(outcomeUnknown)
 		}
-		if err == nil || s.dialect.fault(err) != faultRetry {
+		if err == nil || s.dialect.fault(err) != faultRetry || ctx.Err() != nil {
 			break
 		}
 	}
-	for _, c := range group {
+	if held, ok := errors.AsType[*heldError](err); ok {
+		// Only the changes of the school that another transaction holds fail.
+		group, begun = held.first(group)
+	} else if begun == 0 {
+		begun = len(group) // the transaction did not begin
+	}
+	rest := slices.DeleteFunc(group[begun:], func(c *change) bool {
+		if c.ctx.Err() == nil {
+			return false
+		}
+		c.result = context.Cause(c.ctx)
+		close(c.done)
+		return true
+	})
+	l.finish(rest)
+	for _, c := range group[:begun] {
 		if err != nil {
 			c.result = err
 		}
@@ -137,33 +134,80 @@ func (s *Store) commit(group []*change) {
 	}
 }
 
-// try runs a group once. An error is one of the whole group; what a single
+// try runs a group once, as far as its budget goes, and reports how many
+// changes it has begun. An error is one of the whole transaction; what a single
 // change returned is its result.
-func (s *Store) try(group []*change) error {
-	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
-	defer cancel()
-	return s.writes.transact(ctx, nil, func(q *session) (bool, error) {
+func (s *Store) try(ctx context.Context, group []*change) (begun int, err error) {
+	err = s.writes.transact(ctx, nil, func(q *session) (bool, error) {
+		if err := s.turns(q, group); err != nil {
+			return false, err
+		}
 		kept := false
-		for i, c := range group {
-			if s.dialect.turn != "" && (i == 0 || c.school != group[i-1].school) {
-				if err := q.exec(s.dialect.turn, int64(c.school)); err != nil {
-					return false, fmt.Errorf("take the school's turn: %w", err)
-				}
-			}
+		for begin := s.clock(); begun < len(group) && (begun == 0 || s.clock().Sub(begin) < groupBudget); begun++ {
+			c := group[begun]
 			if err := s.member(q, c, len(group) > 1); err != nil {
+				begun++
 				return false, err
 			}
 			kept = kept || c.result == nil
 		}
 		return kept, nil
 	})
+	return begun, err
+}
+
+// turns keeps other processes from changing the schools of a group. Two
+// processes that lock schools in the same order cannot deadlock.
+func (s *Store) turns(q *session, group []*change) error {
+	if s.dialect.turn == "" {
+		return nil
+	}
+	schools := make([]lyceum.SchoolID, len(group))
+	for i, c := range group {
+		schools[i] = c.school
+	}
+	slices.Sort(schools)
+	for _, school := range slices.Compact(schools) {
+		if err := q.exec(s.dialect.turn, int64(school)); err != nil {
+			err = fmt.Errorf("take the school's turn: %w", err)
+			if s.dialect.fault(err) == faultBusy {
+				return &heldError{school, err}
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// heldError tells that another transaction holds a school for too long.
+type heldError struct {
+	school lyceum.SchoolID
+	err    error
+}
+
+func (e *heldError) Error() string { return e.err.Error() }
+func (e *heldError) Unwrap() error { return e.err }
+
+// first moves the changes of the held school to the front of a group, and
+// counts them.
+func (e *heldError) first(group []*change) (moved []*change, n int) {
+	for _, c := range group {
+		if c.school == e.school {
+			moved = slices.Insert(moved, n, c)
+			n++
+		} else {
+			moved = append(moved, c)
+		}
+	}
+	return moved, n
 }
 
 // member runs one change of a group under its own savepoint. It returns an
 // error when the whole transaction is lost.
 func (s *Store) member(q *session, c *change, shared bool) error {
-	if c.result = c.ctx.Err(); c.result != nil {
-		return nil //nolint:nilerr // the outcome of one change, not of the transaction
+	if c.result = nil; c.ctx.Err() != nil {
+		c.result = context.Cause(c.ctx)
+		return nil // the outcome of one change, not of the transaction
 	}
 	if !shared {
 		c.result = guard(q, c.run)
@@ -253,41 +297,4 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 		return lyceum.School{}, err
 	}
 	return school, nil
-}
-
-// Bookkeep implements lyceum.Store.
-func (s *Store) Bookkeep(ctx context.Context, b lyceum.Bookkeeping) error {
-	return s.write(ctx, 0, func(q *session) error {
-		for _, use := range b.KeyUses {
-			err := q.exec(`UPDATE api_keys SET last_used_at = $3
-				WHERE school_id = $1 AND api_key_id = $2 AND (last_used_at IS NULL OR last_used_at < $3)`,
-				int64(use.School), int64(use.Key), micros(use.At))
-			if err != nil {
-				return fmt.Errorf("keep use of API key: %w", err)
-			}
-		}
-		for _, use := range b.GrantUses {
-			err := q.exec("UPDATE grants SET last_used_at = $3 WHERE school_id = $1 AND grant_id = $2 AND (last_used_at IS NULL OR last_used_at < $3)",
-				int64(use.School), int64(use.Grant), micros(use.At))
-			if err != nil {
-				return fmt.Errorf("keep use of grant: %w", err)
-			}
-		}
-		for _, use := range b.AppUses {
-			err := q.exec("UPDATE oauth_apps SET last_used_at = $3 WHERE school_id = $1 AND oauth_app_id = $2 AND (last_used_at IS NULL OR last_used_at < $3)",
-				int64(use.School), int64(use.App), micros(use.At))
-			if err != nil {
-				return fmt.Errorf("keep use of OAuth app: %w", err)
-			}
-		}
-		for _, w := range b.RateWindows {
-			err := q.exec(`INSERT INTO rate_windows (school_id, start, used) VALUES ($1, $2, $3)
-				ON CONFLICT (school_id) DO UPDATE SET start = excluded.start, used = excluded.used`,
-				int64(w.School), micros(w.Start), w.Used)
-			if err != nil {
-				return fmt.Errorf("keep rate window: %w", err)
-			}
-		}
-		return nil
-	})
 }

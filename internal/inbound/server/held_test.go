@@ -1,0 +1,203 @@
+package server_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/contract"
+	"github.com/lyceum-school/lyceum/internal/inbound/reference"
+	"github.com/lyceum-school/lyceum/internal/inbound/server"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// till is a server over PostgreSQL to which sales are told by the network, and
+// another connection to its database.
+type till struct {
+	base, key string
+	store     *sqlstore.Store
+	school    lyceum.SchoolID
+	other     *sql.Conn
+}
+
+func openTill(t *testing.T) *till {
+	t.Helper()
+	address := storetest.Postgres(t)
+	store, err := sqlstore.OpenPostgres(t.Context(), address, sqlstore.Options{Patience: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	s := &till{store: store, school: storetest.MakeSchool(t, store)}
+	storetest.Write(t, store, s.school, func(tx lyceum.Tx) error {
+		_, err := tx.SaveUsers([]lyceum.User{{ID: 1, Email: "ada@example.com", CreatedAt: storetest.Begin}})
+		if err != nil {
+			return err
+		}
+		_, err = tx.SavePricingPlans([]lyceum.PricingPlan{{
+			ID: 1, Name: "Plan", Price: 1999, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin,
+		}})
+		return err
+	})
+	db, err := sql.Open("pgx", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if s.other, err = db.Conn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pages, err := reference.Handler(contract.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, keys := access.NewOAuth(store, time.Now), access.NewKeys(store, time.Now)
+	if _, s.key, err = keys.Create(t.Context(), s.school, "till", lyceum.Read|lyceum.Write, access.NewEntropy(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	handler := server.Handler(server.Options{
+		Faces: facesOver(store, time.Now, tokens), Keys: keys, OAuth: tokens, Limiter: access.NewLimiter(0, time.Now), Reference: pages,
+		Ready: store.Ping, Metrics: server.NewMetrics("v1.2.3"), Log: slog.New(slog.DiscardHandler),
+	})
+	listener, err := server.Listen(t.Context(), "--addr", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := server.Serve(ctx, listener, handler, nil, slog.New(slog.DiscardHandler)); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { stop(); serving.Wait() })
+	s.base = "http://" + listener.Addr().String()
+	return s
+}
+
+// sell tells of a sale, under a key under which it happens once.
+func (s *till) sell(t *testing.T, n int) (answer *http.Response, message string) {
+	t.Helper()
+	return s.ask(t, http.MethodPost, "/lyceum/v1/sales", `{"user_id": 1, "pricing_plan_id": 1}`,
+		"apiKey: "+s.key, "Content-Type: application/json", fmt.Sprintf("Idempotency-Key: sale %d", n))
+}
+
+func (s *till) ask(t *testing.T, method, path, body string, headers ...string) (answer *http.Response, message string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), method, s.base+path, strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return nil, ""
+	}
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ": ")
+		r.Header.Set(name, value)
+	}
+	answer, err = http.DefaultClient.Do(r)
+	if err != nil {
+		t.Errorf("no answer to %s %s: %v", method, path, err)
+		return nil, ""
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	var said struct{ Code, Message string }
+	_ = json.Unmarshal(text, &said) // a text of another kind says nothing
+	return answer, said.Message + " [" + said.Code + "]"
+}
+
+func (s *till) deed(t *testing.T, text string) {
+	t.Helper()
+	if _, err := s.other.ExecContext(t.Context(), text); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
+
+func (s *till) sales(t *testing.T) (n int) {
+	t.Helper()
+	if err := s.store.EachTransaction(t.Context(), s.school, lyceum.TransactionFilter{}, lyceum.NewestFirst, func(*lyceum.Transaction) error { n++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestR22_HeldLock: while another connection holds a lock in PostgreSQL, every
+// sale is answered with 503, a time to try again and what became of it, and the
+// server is not ready. Each happens once when it is repeated with its key.
+func TestR22_HeldLock(t *testing.T) {
+	const buyers = 12
+	s := openTill(t)
+	s.deed(t, "BEGIN; LOCK TABLE transactions IN ACCESS EXCLUSIVE MODE")
+	var group sync.WaitGroup
+	for n := range buyers {
+		group.Go(func() {
+			answer, message := s.sell(t, n)
+			if answer == nil {
+				return
+			}
+			if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" ||
+				!strings.Contains(message, "nothing was changed") || !strings.HasSuffix(message, " [unavailable]") {
+				t.Errorf("sale %d: %d %s", n, answer.StatusCode, message)
+			}
+		})
+	}
+	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		if answer, _ := s.ask(t, http.MethodGet, "/readyz", ""); answer == nil || answer.StatusCode == http.StatusServiceUnavailable {
+			break
+		}
+		if time.Since(begin) > 20*time.Second {
+			t.Error("the server is ready while writes wait")
+			break
+		}
+	}
+	group.Wait()
+	s.deed(t, "ROLLBACK")
+	if n := s.sales(t); n != 0 {
+		t.Errorf("%d of the sales that changed nothing are there", n)
+	}
+	for n := range buyers {
+		for range 2 {
+			if answer, message := s.sell(t, n); answer == nil || answer.StatusCode != http.StatusCreated {
+				t.Errorf("sale %d again: %s", n, message)
+			}
+		}
+	}
+	if n := s.sales(t); n != buyers {
+		t.Errorf("%d sales are there, want %d", n, buyers)
+	}
+}
+
+// TestR22_LostCommit: a sale whose commit was not answered is told as what it
+// is, and can be repeated with its key.
+func TestR22_LostCommit(t *testing.T) {
+	s := openTill(t)
+	s.deed(t, `CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$`)
+	s.deed(t, `CREATE CONSTRAINT TRIGGER lose AFTER INSERT ON transactions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION lose()`)
+	answer, message := s.sell(t, 1)
+	if answer == nil || answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" ||
+		strings.Contains(message, "nothing was changed") || !strings.Contains(message, "not known") || !strings.Contains(message, "Idempotency-Key") || !strings.HasSuffix(message, " [outcome_unknown]") {
+		t.Errorf("got %v %s", answer, message)
+	}
+	s.deed(t, "DROP TRIGGER lose ON transactions")
+	for range 2 {
+		if answer, message := s.sell(t, 1); answer == nil || answer.StatusCode != http.StatusCreated {
+			t.Errorf("again: %s", message)
+		}
+	}
+	if n := s.sales(t); n != 1 {
+		t.Errorf("%d sales are there, want 1", n)
+	}
+}

@@ -1,0 +1,181 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// beside opens a PostgreSQL store of little patience, and another connection to
+// its database.
+func beside(t *testing.T, o Options) (*Store, *sql.Conn) {
+	t.Helper()
+	s, err := OpenPostgres(t.Context(), storetest.Postgres(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	for _, id := range []lyceum.SchoolID{1, 9} { // of one lane
+		if _, err := s.CreateSchool(t.Context(), lyceum.School{ID: id, Name: "Fernwood", CreatedAt: storetest.Begin}, "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn, err := s.reads.db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return s, conn
+}
+
+func run(t *testing.T, conn *sql.Conn, text string) {
+	t.Helper()
+	if _, err := conn.ExecContext(t.Context(), text); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
+
+func addUser(s *Store, school lyceum.SchoolID, id lyceum.UserID) error {
+	return s.Write(context.Background(), lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error {
+		_, err := tx.SaveUsers([]lyceum.User{{ID: id, Email: string('a'+rune(id)) + "@example.com", CreatedAt: storetest.Begin}})
+		return err
+	})
+}
+
+func countUsers(t *testing.T, s *Store, school lyceum.SchoolID) (n int) {
+	t.Helper()
+	if err := s.EachUser(t.Context(), school, func(*lyceum.User) error { n++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func wantUnchanged(t *testing.T, err error) {
+	t.Helper()
+	e := lyceum.Public(err)
+	if err == nil || e.Kind != lyceum.Unavailable || e.Code != "" || !strings.Contains(e.Detail, "; nothing was changed") {
+		t.Errorf("got %v (%s), want an unavailable that says that nothing was changed", err, e.Code)
+	}
+}
+
+func wantUnknown(t *testing.T, err error) {
+	t.Helper()
+	e := lyceum.Public(err)
+	if err == nil || e.Kind != lyceum.Unavailable || e.Code != lyceum.OutcomeUnknown ||
+		strings.Contains(e.Detail, "nothing was changed") || !strings.Contains(e.Detail, "not known") || !strings.Contains(e.Detail, "Idempotency-Key") {
+		t.Errorf("got %v (%s), want an unavailable that says that the outcome is not known", err, e.Code)
+	}
+}
+
+// TestR22_HeldTable: while another transaction holds a table in PostgreSQL,
+// every write is answered in time and with the truth, and the server is not
+// ready.
+func TestR22_HeldTable(t *testing.T) {
+	t.Parallel()
+	const writes = 12
+	s, other := beside(t, Options{Patience: time.Second})
+	run(t, other, "BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE")
+	var group sync.WaitGroup
+	for id := range lyceum.UserID(writes) {
+		group.Go(func() { wantUnchanged(t, addUser(s, 1, id+1)) })
+	}
+	eventually(t, "the server is not ready", func() bool { return lyceum.KindOf(s.Ping(t.Context())) == lyceum.Unavailable })
+	group.Wait()
+	if _, err := s.GetUser(t.Context(), 1, 1); lyceum.KindOf(err) != lyceum.Unavailable {
+		t.Errorf("a read of the table that is held: %v, want unavailable", err)
+	}
+	run(t, other, "ROLLBACK")
+	if err := s.Ping(t.Context()); err != nil {
+		t.Errorf("after the lock: %v", err)
+	}
+	if n := countUsers(t, s, 1); n != 0 {
+		t.Errorf("%d of the writes that changed nothing were kept", n)
+	}
+	for id := range lyceum.UserID(writes) {
+		if err := addUser(s, 1, id+1); err != nil {
+			t.Errorf("after the lock: %v", err)
+		}
+	}
+}
+
+// TestR22_HeldSchool: a school that another transaction holds delays the
+// others of its lane and does not fail them.
+func TestR22_HeldSchool(t *testing.T) {
+	t.Parallel()
+	s, other := beside(t, Options{Patience: time.Second})
+	run(t, other, "SELECT pg_advisory_lock("+schoolLocks+", 9)")
+	var group sync.WaitGroup
+	for id := range lyceum.UserID(4) {
+		group.Go(func() { wantUnchanged(t, addUser(s, 9, id+1)) })
+	}
+	for id := range lyceum.UserID(4) { // each may be delayed by every one of the others
+		if err := addUser(s, 1, id+1); err != nil {
+			t.Errorf("a school that nobody holds: %v", err)
+		}
+	}
+	group.Wait()
+	if a, b := countUsers(t, s, 1), countUsers(t, s, 9); a != 4 || b != 0 {
+		t.Errorf("%d and %d users are kept, want 4 and 0", a, b)
+	}
+}
+
+// atCommit lets something happen when an insert into users is committed.
+func atCommit(t *testing.T, conn *sql.Conn, deed string) {
+	t.Helper()
+	run(t, conn, `CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN `+deed+`; RETURN NULL; END $$`)
+	run(t, conn, `CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()`)
+}
+
+// TestR22_UnknownOutcomePostgres: what became of a commit that was not answered
+// is not known. A commit that the server refused changed nothing.
+func TestR22_UnknownOutcomePostgres(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, deed string
+		want       func(*testing.T, error)
+	}{
+		{"the connection ends", "PERFORM pg_terminate_backend(pg_backend_pid())", wantUnknown},
+		{"the commit takes too long", "PERFORM pg_sleep(60)", wantUnknown},
+		{"a lock is not had", "RAISE EXCEPTION 'no' USING ERRCODE = 'lock_not_available'", wantUnchanged},
+		{"the disk is full", "RAISE EXCEPTION 'no' USING ERRCODE = 'disk_full'", wantUnchanged},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s, other := beside(t, Options{Patience: time.Second})
+			atCommit(t, other, tc.deed)
+			tc.want(t, addUser(s, 1, 1))
+			if n := countUsers(t, s, 1); n != 0 {
+				t.Errorf("%d users are kept", n)
+			}
+		})
+	}
+}
+
+// TestPostgresFaults: what the server says of itself is no fault of lyceum's.
+func TestPostgresFaults(t *testing.T) {
+	t.Parallel()
+	s, other := beside(t, Options{})
+	run(t, other, "CREATE FUNCTION fail(code text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = code; END $$")
+	for code, want := range map[string]lyceum.Kind{
+		"57014": lyceum.Unavailable, "55P03": lyceum.Unavailable, "25P03": lyceum.Unavailable, "25P04": lyceum.Unavailable,
+		"57P01": lyceum.Unavailable, "57P02": lyceum.Unavailable, "57P03": lyceum.Unavailable, "57P05": lyceum.Unavailable,
+		"40001": lyceum.Unavailable, "40P01": lyceum.Unavailable, "53100": lyceum.Unavailable, "53200": lyceum.Unavailable,
+		"53300": lyceum.Unavailable, "58030": lyceum.Unavailable, "08006": lyceum.Unavailable, "25006": lyceum.Unavailable,
+		"23505": lyceum.Conflict, "22012": lyceum.Internal,
+	} {
+		_, err := other.ExecContext(t.Context(), "SELECT fail($1)", code)
+		if got := lyceum.KindOf(s.public(err)); got != want {
+			t.Errorf("%s is %v, want %v", code, got, want)
+		}
+		if got := lyceum.Public(s.outcome(errors.Join(err))); want == lyceum.Unavailable && !strings.Contains(got.Detail, "nothing was changed") {
+			t.Errorf("%s in a write says %q", code, got.Detail)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// eventually waits until something holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for begin := time.Now(); !holds(); time.Sleep(time.Millisecond) {
+		if time.Since(begin) > 30*time.Second {
+			t.Fatalf("it does not come about that %s", what)
+		}
+	}
+}
+
+// bothEngines runs a test on stores with some options.
+func bothEngines(t *testing.T, o Options, test func(t *testing.T, s *Store)) {
+	t.Helper()
+	for engine, open := range map[string]func(t *testing.T) (*Store, error){
+		"sqlite":   func(t *testing.T) (*Store, error) { return Open(t.Context(), t.TempDir(), o) },
+		"postgres": func(t *testing.T) (*Store, error) { return OpenPostgres(t.Context(), storetest.Postgres(t), o) },
+	} {
+		t.Run(engine, func(t *testing.T) {
+			s, err := open(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			test(t, s)
+		})
+	}
+}
+
+// busyLane is the lane of schools 1, 9 and 17 on both engines, whose writer is
+// held up until it is let go.
+type busyLane struct {
+	t     *testing.T
+	store *Store
+	letGo func()
+	group sync.WaitGroup
+}
+
+func holdUp(t *testing.T, s *Store) *busyLane {
+	t.Helper()
+	for _, id := range []lyceum.SchoolID{1, 9, 17} {
+		if _, err := s.CreateSchool(t.Context(), lyceum.School{ID: id, Name: "Fernwood", CreatedAt: storetest.Begin}, "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begun, end := make(chan struct{}), make(chan struct{})
+	b := &busyLane{t: t, store: s, letGo: sync.OnceFunc(func() { close(end) })}
+	t.Cleanup(b.letGo)
+	b.write(t.Context(), 17, func(lyceum.Tx) error {
+		close(begun)
+		<-end
+		return nil
+	})
+	<-begun
+	return b
+}
+
+// write begins a write, and returns once it waits for its turn.
+func (b *busyLane) write(ctx context.Context, school lyceum.SchoolID, change func(lyceum.Tx) error) {
+	waiting := b.waiting()
+	b.group.Go(func() {
+		err := b.store.Write(ctx, lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, change)
+		if err != nil && ctx.Err() == nil {
+			b.t.Errorf("a write of school %d: %v", school, err)
+		}
+	})
+	if school != 17 {
+		eventually(b.t, "a write waits", func() bool { return b.waiting() > waiting })
+	}
+}
+
+func (b *busyLane) waiting() (n int) {
+	l := b.store.lanes[1%len(b.store.lanes)]
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, queue := range l.queues {
+		n += len(queue)
+	}
+	return n
+}
+
+// TestR21_SchoolsTakeTurns: of two schools that share a writer each is served
+// after a single change of the other, however many wait.
+func TestR21_SchoolsTakeTurns(t *testing.T) {
+	t.Parallel()
+	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
+		b := holdUp(t, s)
+		var served []string
+		serve := func(name string) func(lyceum.Tx) error {
+			return func(lyceum.Tx) error { served = append(served, name); return nil }
+		}
+		for n := range 5 {
+			b.write(t.Context(), 9, serve(fmt.Sprintf("many %d", n)))
+		}
+		gone, leave := context.WithCancel(t.Context())
+		b.write(gone, 9, serve("gone"))
+		for n := range 2 {
+			b.write(t.Context(), 1, serve(fmt.Sprintf("few %d", n)))
+		}
+		waiting := b.waiting()
+		leave()
+		eventually(t, "who does not wait has left the queue", func() bool { return b.waiting() == waiting-1 })
+		b.letGo()
+		b.group.Wait()
+		want := []string{"many 0", "few 0", "many 1", "few 1", "many 2", "many 3", "many 4"}
+		if !slices.Equal(served, want) {
+			t.Errorf("served %q, want %q", served, want)
+		}
+	})
+}
+
+// TestR21_AGroupEnds: a group that has worked for its time commits before the
+// next change begins, and the school that did not get its turn comes first in
+// the next one.
+func TestR21_AGroupEnds(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	now := storetest.Begin
+	clock := func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return now
+	}
+	work := func(d time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		now = now.Add(d)
+	}
+	bothEngines(t, Options{Clock: clock}, func(t *testing.T, s *Store) {
+		b := holdUp(t, s)
+		var served []string
+		change := func(id lyceum.UserID, school lyceum.SchoolID) {
+			b.write(t.Context(), school, func(tx lyceum.Tx) error {
+				kept := 0
+				for _, at := range []lyceum.SchoolID{1, 9} { // outside this transaction: what is committed
+					if err := s.EachUser(t.Context(), at, func(*lyceum.User) error { kept++; return nil }); err != nil {
+						return err
+					}
+				}
+				served = append(served, fmt.Sprintf("user %d of %d after %d", id, school, kept))
+				work(groupBudget / 2)
+				_, err := tx.SaveUsers([]lyceum.User{{ID: id, Email: fmt.Sprintf("user%d@example.com", id), CreatedAt: storetest.Begin}})
+				return err
+			})
+		}
+		for id := range lyceum.UserID(3) {
+			change(id+1, 9)
+		}
+		for id := range lyceum.UserID(2) {
+			change(id+11, 1)
+		}
+		b.letGo()
+		b.group.Wait()
+		want := []string{"user 1 of 9 after 0", "user 11 of 1 after 0", "user 2 of 9 after 2", "user 12 of 1 after 2", "user 3 of 9 after 4"}
+		if !slices.Equal(served, want) {
+			t.Errorf("served %q, want %q", served, want)
+		}
+	})
+}
+
+// TestR21_BookkeepingInParts: what is kept about many credentials comes in few
+// statements, and in writes that others get in between.
+func TestR21_BookkeepingInParts(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	statements, writes := 0, 0
+	o := Options{Trace: func(string) { mu.Lock(); statements++; mu.Unlock() }}
+	o.Clock = func() time.Time { mu.Lock(); writes++; mu.Unlock(); return time.Now() } // once a group of one
+	bothEngines(t, o, func(t *testing.T, s *Store) {
+		school := storetest.MakeSchool(t, s)
+		const n = 2000
+		at := storetest.Begin.Add(time.Hour)
+		var books lyceum.Bookkeeping
+		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+			for id := range lyceum.APIKeyID(n) {
+				err := tx.CreateAPIKey(lyceum.APIKey{ID: id + 1, Name: "Key", Hash: lyceum.KeyHash{byte(id), byte(id >> 8)}, CreatedAt: storetest.Begin})
+				if err != nil {
+					return err
+				}
+				books.KeyUses = append(books.KeyUses, lyceum.KeyUse{School: school, Key: id + 1, At: at.Add(time.Duration(id) * time.Second)})
+			}
+			return nil
+		})
+		mu.Lock()
+		statements, writes = 0, 0
+		mu.Unlock()
+		for range 2 {
+			if err := s.Bookkeep(t.Context(), books); err != nil {
+				t.Fatal(err)
+			}
+			for i := range books.KeyUses { // is known to have been later
+				books.KeyUses[i].At = storetest.Begin
+			}
+		}
+		mu.Lock()
+		ran, parts := statements, writes
+		mu.Unlock()
+		if ran > 2*n/20 || parts < 2*n/keptAtOnce {
+			t.Errorf("%d uses took %d statements in %d writes", 2*n, ran, parts)
+		}
+		keys, err := s.FindAPIKeys(t.Context(), school)
+		if err != nil || len(keys) != n {
+			t.Fatal(len(keys), err)
+		}
+		for _, key := range keys {
+			if want := at.Add(time.Duration(key.ID-1) * time.Second); key.LastUsedAt != lyceum.Some(want) {
+				t.Fatalf("key %d was last used at %v, want %v", key.ID, key.LastUsedAt, want)
+			}
+		}
+	})
+}

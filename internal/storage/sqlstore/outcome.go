@@ -1,0 +1,72 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// commitError is an error of the commit itself, before which everything was
+// well.
+type commitError struct{ err error }
+
+func (e *commitError) Error() string { return "commit: " + e.err.Error() }
+func (e *commitError) Unwrap() error { return e.err }
+
+// outcome is public for a write, and says what became of it: nothing was
+// changed, or nobody knows.
+func (s *Store) outcome(err error) error {
+	if commit, ok := errors.AsType[*commitError](err); ok && !s.dialect.undone(commit.err) {
+		return &lyceum.Error{Kind: lyceum.Unavailable, Code: lyceum.OutcomeUnknown, Err: err, Detail: "the database did not confirm the change, so it is not known " +
+			"whether it was kept; look before you make it again, or repeat the request with the Idempotency-Key it had, so that it happens once"}
+	}
+	return s.tell(err, outcomeUnchanged)
+}
+
+// public turns what a caller can do something about into an *lyceum.Error and
+// leaves every other error as it is.
+func (s *Store) public(err error) error { return s.tell(err) }
+
+// tell makes the error for a caller: what is wrong, what follows, what to do.
+func (s *Store) tell(err error, follows ...string) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*lyceum.Error](err); ok {
+		return err
+	}
+	if moved, is := errors.AsType[*movedError](err); is {
+		return moved.public(cmp.Or(strings.Join(follows, ""), outcomeRefused))
+	}
+	refuse := func(kind lyceum.Kind, wrong string, todo ...string) error {
+		parts := append(append([]string{wrong}, follows...), todo...)
+		return &lyceum.Error{Kind: kind, Detail: strings.Join(parts, "; "), Err: err}
+	}
+	const again = "try again"
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return refuse(lyceum.Unavailable, "the answer did not come in time", again)
+	}
+	switch s.dialect.fault(err) {
+	case faultRetry, faultBusy:
+		return refuse(lyceum.Unavailable, "the database is busy", again)
+	case faultDown:
+		return refuse(lyceum.Unavailable, "the database cannot be reached", again)
+	case faultFull:
+		return refuse(lyceum.Unavailable, "the disk of the database is full or failing")
+	case faultReadOnly:
+		return refuse(lyceum.Unavailable, "the database can only be read")
+	case faultDamaged:
+		return refuse(lyceum.Unavailable, "the database is damaged, or no database of lyceum", "restore a backup, and keep this one to find out why")
+	case faultConflict:
+		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "there is one with the same key already", Err: err}
+	}
+	select {
+	case <-s.closing: // and the pools with it, which database/sql tells in its own words
+		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: errClosed.Detail, Err: err}
+	default:
+		return err
+	}
+}
