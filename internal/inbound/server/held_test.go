@@ -114,7 +114,10 @@ func (s *till) ask(t *testing.T, method, path, body string, headers ...string) (
 	if err != nil {
 		t.Error(err)
 	}
-	var said struct{ Code, Message string }
+	var said struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	}
 	_ = json.Unmarshal(text, &said) // a text of another kind says nothing
 	return answer, said.Message + " [" + said.Code + "]"
 }

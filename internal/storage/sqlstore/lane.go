@@ -109,7 +109,7 @@ func (l *lane) finish(rest []*change) {
 		}
 	}
 	later := slices.DeleteFunc(l.order, func(id lyceum.SchoolID) bool { return slices.Contains(first, id) })
-	l.order = append(first, later...)
+	l.order = slices.Concat(first, later)
 }
 
 // oldest returns since when the change has waited that has waited longest for

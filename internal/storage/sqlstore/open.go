@@ -319,7 +319,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	if err != nil {
 		return s.public(err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	var n int64
 	return s.public(conn.QueryRowContext(s.reads.context(ctx), "SELECT count(*) FROM schools WHERE school_id = 0").Scan(&n))
 }

@@ -41,25 +41,26 @@ func (s *Store) tell(err error, follows ...string) error {
 	if moved, is := errors.AsType[*movedError](err); is {
 		return moved.public(cmp.Or(strings.Join(follows, ""), outcomeRefused))
 	}
-	refuse := func(kind lyceum.Kind, wrong string, todo ...string) error {
+	
+	refuse := func(wrong string, todo ...string) error {
 		parts := append(append([]string{wrong}, follows...), todo...)
-		return &lyceum.Error{Kind: kind, Detail: strings.Join(parts, "; "), Err: err}
+		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: strings.Join(parts, "; "), Err: err}
 	}
 	const again = "try again"
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return refuse(lyceum.Unavailable, "the answer did not come in time", again)
+		return refuse("the answer did not come in time", again)
 	}
 	switch s.dialect.fault(err) {
 	case faultRetry, faultBusy:
-		return refuse(lyceum.Unavailable, "the database is busy", again)
+		return refuse("the database is busy", again)
 	case faultDown:
-		return refuse(lyceum.Unavailable, "the database cannot be reached", again)
+		return refuse("the database cannot be reached", again)
 	case faultFull:
-		return refuse(lyceum.Unavailable, "the disk of the database is full or failing")
+		return refuse("the disk of the database is full or failing")
 	case faultReadOnly:
-		return refuse(lyceum.Unavailable, "the database can only be read")
+		return refuse("the database can only be read")
 	case faultDamaged:
-		return refuse(lyceum.Unavailable, "the database is damaged, or no database of lyceum", "restore a backup, and keep this one to find out why")
+		return refuse("the database is damaged, or no database of lyceum", "restore a backup, and keep this one to find out why")
 	case faultConflict:
 		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "there is one with the same key already", Err: err}
 	}

@@ -207,7 +207,7 @@ func (e *heldError) first(group []*change) (moved []*change, n int) {
 func (s *Store) member(q *session, c *change, shared bool) error {
 	if c.result = nil; c.ctx.Err() != nil {
 		c.result = context.Cause(c.ctx)
-		return nil // the outcome of one change, not of the transaction
+		return nil //nolint:nilerr // the outcome of one change, not of the transaction
 	}
 	if !shared {
 		c.result = guard(q, c.run)
