@@ -41,7 +41,7 @@ func (s *Store) tell(err error, follows ...string) error {
 	if moved, is := errors.AsType[*movedError](err); is {
 		return moved.public(cmp.Or(strings.Join(follows, ""), outcomeRefused))
 	}
-	
+
 	refuse := func(wrong string, todo ...string) error {
 		parts := append(append([]string{wrong}, follows...), todo...)
 		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: strings.Join(parts, "; "), Err: err}
