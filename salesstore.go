@@ -55,8 +55,9 @@ type SalesTx interface {
 	// empty.
 	Announce(entry EntryType, id int32, event EventName, detail string)
 
-	// ClaimAnswer makes a key this change's own, unless an answer is kept for
-	// it: that one it gives, and false. Others who claim the key wait.
+	// ClaimAnswer makes a key of the stamp's actor this change's own, unless an
+	// answer is kept for it: that one it gives, and false. Others who claim the
+	// key wait. The same key of another actor is another key.
 	ClaimAnswer(a KeptAnswer) (kept KeptAnswer, fresh bool, err error)
 	KeepAnswer(key, body string) error
 

@@ -82,8 +82,12 @@ func TestR45_PagesOfThisMachineReadASandbox(t *testing.T) {
 		{[]string{"http://localhost:3000, https://evil.example"}, false},
 	} {
 		for _, asked := range [][2]string{
-			{http.MethodGet, "/v1/transactions"}, {http.MethodOptions, "/v1/transactions"}, {http.MethodPost, "/v1/current_user/oauth2/token"},
-			{http.MethodGet, "/v1/nowhere"}, {http.MethodGet, "/v2/products/courses"}, {http.MethodGet, "/lyceum/v1/changes"},
+			{http.MethodGet, "/v1/transactions"},
+			{http.MethodOptions, "/v1/transactions"},
+			{http.MethodPost, "/v1/current_user/oauth2/token"},
+			{http.MethodGet, "/v1/nowhere"},
+			{http.MethodGet, "/v2/products/courses"},
+			{http.MethodGet, "/lyceum/v1/changes"},
 		} {
 			r := request(asked[0], asked[1], nil, "apiKey: "+s.key)
 			r.Host = "localhost:8080"

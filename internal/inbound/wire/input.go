@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"slices"
@@ -107,12 +108,8 @@ func (in *Input) ReadNothing() {
 }
 
 func (in *Input) refuseOthers(known []string) {
-	for name := range in.members {
-		found := false
-		for _, k := range known {
-			found = found || k == name
-		}
-		if !found {
+	for _, name := range slices.Sorted(maps.Keys(in.members)) {
+		if !slices.Contains(known, name) {
 			in.refuse(nameForMessage(name, aMember), "is not taken here; known are "+strings.Join(known, ", "))
 		}
 	}

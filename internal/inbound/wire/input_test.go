@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/lyceum-school/lyceum"
 )
 
 func inputOf(body string) *Input {
@@ -30,6 +32,24 @@ func TestKnownMembers(t *testing.T) {
 		}
 		if in.failure != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", body, got, in.failure, want)
+		}
+	}
+}
+
+// TestUnknownMembersInOneOrder: the same body is refused with the same words
+// each time.
+func TestUnknownMembersInOneOrder(t *testing.T) {
+	t.Parallel()
+	const body = `{"zebra":1,"user_id":1,"cost":2,"mango":3,"apple":4}`
+	for range 50 {
+		in := inputOf(body)
+		in.ReadJSON("user_id")
+		var names []string
+		for _, f := range lyceum.Public(in.Err()).Fields {
+			names = append(names, f.Field)
+		}
+		if got := strings.Join(names, " "); got != "apple cost mango zebra" {
+			t.Fatalf("refused in the order %q, want that of the names", got)
 		}
 	}
 }

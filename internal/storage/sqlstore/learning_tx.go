@@ -177,11 +177,14 @@ func (t *tx) CreateComment(c lyceum.Comment) error { return create(t, &comments,
 func (t *tx) DeleteComment(id lyceum.CommentID) error {
 	var gone lyceum.CommentID
 	there, err := t.session.one("DELETE FROM comments WHERE school_id = $1 AND comment_id = $2 RETURNING comment_id", []any{int64(t.stamp.School), int64(id)}, scanInt(&gone))
-	if err == nil && !there {
-		err = lyceum.Errorf(lyceum.NotFound, "there is no comment %d", id)
+	switch {
+	case err != nil:
+		return fmt.Errorf("delete comment: %w", err)
+	case !there:
+		return lyceum.Errorf(lyceum.NotFound, "there is no comment %d", id)
 	}
 	t.entry(lyceum.CommentDeleted, int32(id))
-	return err
+	return nil
 }
 
 // GetQuiz implements lyceum.Tx.

@@ -8,8 +8,15 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// keyOf is what an Idempotency-Key is kept as.
-func keyOf(key string) []byte {
+// keyOf is what an Idempotency-Key of an actor is kept as. No actor and no key
+// has a NUL character.
+func keyOf(actor, key string) []byte {
+	sum := sha256.Sum256([]byte(actor + "\x00" + key))
+	return sum[:]
+}
+
+// keyOfAll is what keys were kept as while all actors of a school shared them.
+func keyOfAll(key string) []byte {
 	sum := sha256.Sum256([]byte(key))
 	return sum[:]
 }

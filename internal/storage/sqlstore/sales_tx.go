@@ -78,22 +78,32 @@ func (t *tx) Announce(kind lyceum.EntryType, id int32, event lyceum.EventName, d
 // ClaimAnswer implements lyceum.Tx. The key's row is locked until this
 // transaction ends.
 func (t *tx) ClaimAnswer(a lyceum.KeptAnswer) (lyceum.KeptAnswer, bool, error) {
-	hash := keyOf(a.Key)
+	// A key that was kept before they belonged to actors holds for all of them,
+	// until it is swept out: a request may be repeated over an update.
+	if kept, there, err := t.keptAnswer(a.Key, keyOfAll(a.Key)); err != nil || there {
+		return kept, false, err
+	}
+	hash := keyOf(t.stamp.Actor, a.Key)
 	var at time.Time
 	fresh, err := t.session.one("INSERT INTO answers (school_id, hash, request, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (school_id, hash) DO NOTHING RETURNING created_at",
 		[]any{int64(t.stamp.School), hash, a.Request[:], micros(a.CreatedAt)}, scanTime(&at))
 	if err != nil || fresh {
 		return lyceum.KeptAnswer{}, fresh, err
 	}
-	kept := lyceum.KeptAnswer{Key: a.Key}
-	_, err = t.session.one("SELECT request, created_at, body FROM answers WHERE school_id = $1 AND hash = $2",
-		[]any{int64(t.stamp.School), hash}, scanHash(&kept.Request), scanTime(&kept.CreatedAt), scanOptText(&kept.Body))
+	kept, _, err := t.keptAnswer(a.Key, hash)
 	return kept, false, err
+}
+
+func (t *tx) keptAnswer(key string, hash []byte) (kept lyceum.KeptAnswer, there bool, err error) {
+	kept.Key = key
+	there, err = t.session.one("SELECT request, created_at, body FROM answers WHERE school_id = $1 AND hash = $2",
+		[]any{int64(t.stamp.School), hash}, scanHash(&kept.Request), scanTime(&kept.CreatedAt), scanOptText(&kept.Body))
+	return kept, there, err
 }
 
 // KeepAnswer implements lyceum.Tx.
 func (t *tx) KeepAnswer(key, body string) error {
-	return t.session.exec("UPDATE answers SET body = $3 WHERE school_id = $1 AND hash = $2", int64(t.stamp.School), keyOf(key), body)
+	return t.session.exec("UPDATE answers SET body = $3 WHERE school_id = $1 AND hash = $2", int64(t.stamp.School), keyOf(t.stamp.Actor, key), body)
 }
 
 // GetSale implements lyceum.Tx.

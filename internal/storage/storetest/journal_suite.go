@@ -27,6 +27,12 @@ func feed(t *testing.T, store lyceum.Store) {
 		return err
 	})
 	Write(t, store, school, func(tx lyceum.Tx) error { return tx.DeleteComment(1) })
+	Write(t, store, school, func(tx lyceum.Tx) error { // that it is gone is no change
+		if err := tx.DeleteComment(1); lyceum.KindOf(err) != lyceum.NotFound {
+			t.Errorf("a comment is deleted twice: %v", err)
+		}
+		return nil
+	})
 
 	last, err := store.LastEntry(t.Context(), school)
 	if err != nil {
@@ -118,8 +124,27 @@ func answersOnce(t *testing.T, store lyceum.Store) {
 	if fresh != 1 || kept == 0 {
 		t.Errorf("%d were fresh, %d saw what was kept", fresh, kept)
 	}
+	another := stamp(school)
+	another.Actor = "another"
+	err := store.Write(t.Context(), another, func(tx lyceum.Tx) error {
+		_, mine, err := tx.ClaimAnswer(lyceum.KeptAnswer{Key: "k", Request: request, CreatedAt: Begin})
+		if err != nil || !mine {
+			t.Errorf("a key is taken because another actor has used it: %v", err)
+		}
+		return errors.Join(err, tx.KeepAnswer("k", "body of another"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		a, mine, err := tx.ClaimAnswer(lyceum.KeptAnswer{Key: "k", Request: request, CreatedAt: Begin})
+		if err != nil || mine || a.Body != lyceum.Some("body") {
+			t.Errorf("kept is %+v, after another actor has used the key; %v", a, err)
+		}
+		return nil
+	})
 	undo := errors.New("undo")
-	err := store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
+	err = store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
 		_, _, err := tx.ClaimAnswer(lyceum.KeptAnswer{Key: "undone", CreatedAt: Begin})
 		return errors.Join(err, undo)
 	})
