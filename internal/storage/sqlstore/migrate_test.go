@@ -53,7 +53,8 @@ func oldDatabase(t *testing.T, postgres bool, version int64, statements ...strin
 
 func migrateTo(ctx context.Context, t *testing.T, db *sql.DB, d *dialect, version int64) {
 	t.Helper()
-	provider, err := (&Store{dialect: d, writes: newPool(db, d, nil)}).provider()
+	pool := newPool(db, d, nil)
+	provider, err := (&Store{dialect: d, writes: pool, reads: pool}).provider()
 	if err != nil {
 		t.Fatal(err)
 	}
