@@ -92,6 +92,7 @@ type Reader interface {
 	LearningReader
 	SalesReader
 	WebhookReader
+	NamesReader
 
 	// Known gives those of ids that exist in the sequence.
 	Known(ctx context.Context, school SchoolID, seq Sequence, ids []int32) ([]int32, error)

@@ -73,6 +73,7 @@ func TestSalesPagesInABrowser(t *testing.T) {
 			webtest.Look(t, w.tab, width, 800, dark)
 			for _, path := range []string{
 				transactions, transactions + "?user_id=21&course_id=1&is_chargeback=false&page=2", transactions + "?page=9", transactions + "?user_id=99",
+				transactions + "?user_id=example.com", "/admin/search?q=m", "/admin/search?q=ch_3Pq8Zx", "/admin/search?q=nothing",
 				salePath(sale), salePath(sale + 1), salePath(sale) + "/cancel", refundPath(id),
 			} {
 				w.open(path)

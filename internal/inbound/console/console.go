@@ -46,10 +46,10 @@ type Options struct {
 	Clock     func() time.Time // nil is time.Now
 }
 
-// Names tells who people are and what plans are called, of many at once. Who
-// and what is unknown is left out.
+// Names tells what people, courses and plans are called, of many at once. What
+// is unknown is left out.
 type Names interface {
-	FindUsers(ctx context.Context, school lyceum.SchoolID, ids []lyceum.UserID) (map[lyceum.UserID]lyceum.User, error)
+	lyceum.NamesReader
 	FindPricingPlans(ctx context.Context, school lyceum.SchoolID, ids []lyceum.PricingPlanID) (map[lyceum.PricingPlanID]lyceum.PricingPlan, error)
 }
 
@@ -57,6 +57,7 @@ type Names interface {
 const (
 	homePath         = "/admin"
 	transactionsPath = "/admin/transactions"
+	searchPath       = "/admin/search"
 	salesPath        = "/admin/sales"
 	appsPath         = "/admin/settings/oauth-apps"
 	keysPath         = "/admin/settings/api-keys"
@@ -142,6 +143,7 @@ func (c *console) routes() map[string]map[string]action {
 		homePath + "/{$}":     {"GET": lead(homePath)},
 		"/admin/settings":     {"GET": lead(appsPath)},
 		transactionsPath:      {"GET": c.listTransactions},
+		searchPath:            {"GET": c.search},
 		salesPath:             {"GET": lead(transactionsPath)},
 		sale:                  {"GET": c.showSale},
 		sale + "/cancel":      {"GET": c.confirmCancel, "POST": c.cancelSale},

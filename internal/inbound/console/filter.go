@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
 )
 
 // filterFields are the parts of the list's filter, in the order of its form.
@@ -14,13 +15,17 @@ var filterFields = []string{"user_id", "affiliate_id", "course_id", "pricing_pla
 // yesNo are the values of a choice in the filter, with their words.
 var yesNo = map[string]string{"true": "yes", "false": "no"}
 
-// chosen says in words what the filter of a form narrows to.
-func chosen(f *form) []string {
+// chosen says in words what the filter of a form narrows to. Names are those of
+// the things that its fields mean.
+func chosen(f *form, names map[string]lyceum.Named) []string {
 	var parts []string
 	for _, name := range filterFields {
 		value := strings.TrimSpace(f.Values[name])
 		if word, ok := yesNo[value]; ok {
 			value = word
+		}
+		if n, ok := names[name]; ok {
+			value = web.Plain(called(n, value))
 		}
 		if value != "" {
 			parts = append(parts, labels[name]+": "+value)
@@ -40,8 +45,8 @@ type reading struct {
 func readFilter(f *form, zone *time.Location) (lyceum.TransactionFilter, lyceum.Page, []lyceum.FieldError) {
 	r := &reading{form: f, zone: zone}
 	filter := lyceum.TransactionFilter{
-		UserID: id[lyceum.UserID](r, "user_id"), AffiliateID: id[lyceum.AffiliateID](r, "affiliate_id"),
-		CourseID: id[lyceum.CourseID](r, "course_id"), PricingPlanID: id[lyceum.PricingPlanID](r, "pricing_plan_id"),
+		UserID: named[lyceum.UserID](r, "user_id"), AffiliateID: named[lyceum.AffiliateID](r, "affiliate_id"),
+		CourseID: named[lyceum.CourseID](r, "course_id"), PricingPlanID: named[lyceum.PricingPlanID](r, "pricing_plan_id"),
 		FullyRefunded: r.choice("is_fully_refunded"), Chargeback: r.choice("is_chargeback"),
 	}
 	filter.Created = r.days()
@@ -63,6 +68,15 @@ func (r *reading) days() lyceum.Period {
 
 func (r *reading) refuse(field, message string) {
 	r.wrong = append(r.wrong, lyceum.FieldError{Field: field, Message: message})
+}
+
+// named reads the number of something that has a name. A name in its place has
+// been looked for before.
+func named[ID ~int32](r *reading, field string) lyceum.Opt[ID] {
+	if !figures(strings.TrimSpace(r.form.Values[field])) {
+		return lyceum.None[ID]()
+	}
+	return id[ID](r, field)
 }
 
 func id[ID ~int32](r *reading, field string) lyceum.Opt[ID] {

@@ -15,6 +15,8 @@ type salePage struct {
 	Path      string
 	Buyer     person
 	Plan      plan
+	Affiliate string // empty without one, like Author
+	Author    string
 	State     mark
 	Payments  []payment
 	History   []event
@@ -23,7 +25,7 @@ type salePage struct {
 
 // plan is a pricing plan as a page shows it. Terms are empty for one that is
 // not known.
-type plan struct{ Name, Terms string }
+type plan struct{ Name, Course, Terms string }
 
 // payment is one transaction of a sale with its books.
 type payment struct {
@@ -85,6 +87,16 @@ func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) err
 	if p.Buyer, p.Plan, err = c.party(r.Context(), v.School.ID, &detail.Sale); err != nil {
 		return err
 	}
+	if detail.AffiliateID.Present {
+		if p.Affiliate, err = c.name(r.Context(), v.School.ID, lyceum.AffiliateSequence, int32(detail.AffiliateID.Value)); err != nil {
+			return err
+		}
+	}
+	if detail.AuthorID.Present {
+		if p.Author, err = c.name(r.Context(), v.School.ID, lyceum.AuthorSequence, int32(detail.AuthorID.Value)); err != nil {
+			return err
+		}
+	}
 	for i := range detail.Transactions {
 		p.Payments = append(p.Payments, paymentOf(&detail, &detail.Transactions[i]))
 	}
@@ -97,7 +109,7 @@ func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) err
 
 // party gives who bought and what.
 func (c *console) party(ctx context.Context, school lyceum.SchoolID, sale *lyceum.Sale) (person, plan, error) {
-	users, err := c.Names.FindUsers(ctx, school, []lyceum.UserID{sale.UserID.Value})
+	users, err := c.Names.FindNames(ctx, school, lyceum.UserSequence, []int32{int32(sale.UserID.Value)})
 	if err != nil {
 		return person{}, plan{}, err
 	}
@@ -105,11 +117,23 @@ func (c *console) party(ctx context.Context, school lyceum.SchoolID, sale *lyceu
 	if err != nil {
 		return person{}, plan{}, err
 	}
-	bought := plan{Name: planName(plans, sale.PricingPlanID.Value)}
-	if known, ok := plans[sale.PricingPlanID.Value]; ok {
+	known, ok := plans[sale.PricingPlanID.Value]
+	bought := plan{Name: planName(known.Name, sale.PricingPlanID.Value)}
+	if ok {
 		bought.Terms = termsOf(&known)
 	}
+	if known.CourseID.Present {
+		if bought.Course, err = c.name(ctx, school, lyceum.CourseSequence, int32(known.CourseID.Value)); err != nil {
+			return person{}, plan{}, err
+		}
+	}
 	return personOf(users, sale.UserID.Value), bought, nil
+}
+
+// name is what something is called, and its number where it has no name.
+func (c *console) name(ctx context.Context, school lyceum.SchoolID, of lyceum.Sequence, id int32) (string, error) {
+	found, err := c.Names.FindNames(ctx, school, of, []int32{id})
+	return called(found[id], fmt.Sprint(id)), err
 }
 
 // paymentOf gives a transaction of a sale with its books.

@@ -17,7 +17,9 @@ const pageSize = 20
 // listPage is what the list of transactions shows.
 type listPage struct {
 	Form   *form
-	Chosen []string // what the list is narrowed to, in words
+	Names  map[string]lyceum.Named // of what the filter's numbers stand for, by field
+	Chosen []string                // what the list is narrowed to, in words
+	Pick   *picking
 	Rows   []row
 	Total  int64
 	Turn   turn
@@ -29,6 +31,7 @@ type row struct {
 
 	Buyer person
 	Plan  string
+	Of    string // the course of the plan
 	Price string
 	Marks []mark
 	Path  string // of its sale
@@ -56,14 +59,29 @@ func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *vi
 	query := r.URL.Query()
 	f := &form{Action: transactionsPath, Values: map[string]string{}}
 	f.keep(query.Get, append(filterFields, "page")...)
-	p := listPage{Form: f, Chosen: chosen(f)}
+	picked, err := c.pick(r.Context(), v, f, query)
+	if err != nil {
+		return err
+	}
 	filter, page, wrong := readFilter(f, v.zone)
-	if len(wrong) > 0 {
+	wrong = append(picked.Wrong, wrong...)
+	p := &listPage{Form: f, Pick: picked.Question}
+	switch {
+	case len(wrong) > 0:
 		f.refuse(lyceum.InvalidFields(wrong...))
 		if len(wrong) > 1 || f.Wrong["page"] == "" { // there is no list without its filter
 			return c.show(w, r, http.StatusUnprocessableEntity, "transactions.gohtml", v, "Transactions", p)
 		}
+	case p.Pick != nil:
+		return c.show(w, r, http.StatusOK, "transactions.gohtml", v, "Transactions", p)
+	case picked.Address != "":
+		http.Redirect(w, r, picked.Address, http.StatusSeeOther)
+		return nil
 	}
+	if p.Names, err = c.namesIn(r.Context(), v, f); err != nil {
+		return err
+	}
+	p.Chosen = chosen(f, p.Names)
 	listing, err := c.Sales.List(r.Context(), v.School.ID, filter, lyceum.NewestFirst, page)
 	if err != nil {
 		return err
@@ -82,22 +100,23 @@ func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *vi
 // rows gives transactions with the names of their buyers and plans, with one
 // question for each of the two.
 func (c *console) rows(ctx context.Context, school lyceum.SchoolID, transactions []lyceum.Transaction) ([]row, error) {
-	buyers, plans := make([]lyceum.UserID, len(transactions)), make([]lyceum.PricingPlanID, len(transactions))
+	buyers, plans := make([]int32, len(transactions)), make([]int32, len(transactions))
 	for i := range transactions {
-		buyers[i], plans[i] = transactions[i].UserID, transactions[i].PricingPlanID
+		buyers[i], plans[i] = int32(transactions[i].UserID), int32(transactions[i].PricingPlanID)
 	}
-	users, err := c.Names.FindUsers(ctx, school, buyers)
+	users, err := c.Names.FindNames(ctx, school, lyceum.UserSequence, buyers)
 	if err != nil {
 		return nil, err
 	}
-	known, err := c.Names.FindPricingPlans(ctx, school, plans)
+	known, err := c.Names.FindNames(ctx, school, lyceum.PricingPlanSequence, plans)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]row, len(transactions))
 	for i, t := range transactions {
+		plan := known[int32(t.PricingPlanID)]
 		rows[i] = row{
-			Transaction: t, Buyer: personOf(users, t.UserID), Plan: planName(known, t.PricingPlanID),
+			Transaction: t, Buyer: personOf(users, t.UserID), Plan: planName(plan.Name, t.PricingPlanID), Of: plan.Note,
 			Price: money(t.FinalPrice+t.TaxCharge, t.Currency), Marks: marksOf(&t), Path: salePath(t.SaleID),
 		}
 	}
@@ -106,17 +125,17 @@ func (c *console) rows(ctx context.Context, school lyceum.SchoolID, transactions
 
 func salePath(id lyceum.SaleID) string { return fmt.Sprintf("%s/%d", salesPath, id) }
 
-func personOf(users map[lyceum.UserID]lyceum.User, id lyceum.UserID) person {
-	user, known := users[id]
+func personOf(users map[int32]lyceum.Named, id lyceum.UserID) person {
+	user, known := users[int32(id)]
 	if !known {
 		return person{Email: fmt.Sprintf("User %d", id)}
 	}
-	return person{Name: strings.TrimSpace(user.Name.Value), Email: user.Email}
+	return person{Name: strings.TrimSpace(user.Name), Email: user.Note}
 }
 
-func planName(plans map[lyceum.PricingPlanID]lyceum.PricingPlan, id lyceum.PricingPlanID) string {
-	if plan, known := plans[id]; known && strings.TrimSpace(plan.Name) != "" {
-		return plan.Name
+func planName(name string, id lyceum.PricingPlanID) string {
+	if strings.TrimSpace(name) != "" {
+		return name
 	}
 	return fmt.Sprintf("Pricing plan %d", id)
 }

@@ -39,11 +39,11 @@ func TestTransactionsFilter(t *testing.T) {
 	for _, tc := range []struct{ query, sales, chosen string }{
 		{"", "6 5 4 3 2 1", ""},
 		{"user_id=&from=", "6 5 4 3 2 1", ""},
-		{"user_id=11", "4 1", "User ID: 11"},
-		{"user_id=+11+", "4 1", "User ID: 11"},
-		{"affiliate_id=7", "2", "Affiliate ID: 7"},
-		{"course_id=1", "6 2 1", "Course ID: 1"},
-		{"pricing_plan_id=3", "3", "Pricing plan ID: 3"},
+		{"user_id=11", "4 1", "Buyer: Ada Lovelace"},
+		{"user_id=+11+", "4 1", "Buyer: Ada Lovelace"},
+		{"affiliate_id=7", "2", "Affiliate: 7"},
+		{"course_id=1", "6 2 1", "Course: Pottery"},
+		{"pricing_plan_id=3", "3", "Pricing plan: Kiln & clay"},
 		{"is_fully_refunded=true", "1", "Fully refunded: yes"},
 		{"is_fully_refunded=false", "6 5 4 3 2", "Fully refunded: no"},
 		{"is_chargeback=true", "4", "Chargeback: yes"},
@@ -52,7 +52,7 @@ func TestTransactionsFilter(t *testing.T) {
 		{"until=2026-03-11", "3 2 1", "Until: 2026-03-11"},
 		{"from=2026-03-11&until=2026-03-11", "3 2", "Until: 2026-03-11"},
 		{"from=0001-01-01&until=9999-12-31", "6 5 4 3 2 1", "From: 0001-01-01"},
-		{"user_id=12&course_id=1&from=2026-03-12", "6", "Course ID: 1"},
+		{"user_id=12&course_id=1&from=2026-03-12", "6", "Course: Pottery"},
 	} {
 		t.Run(tc.query, func(t *testing.T) {
 			w := p.ask(p.owner, "GET", transactions+"?"+tc.query, nil)
@@ -86,19 +86,20 @@ func TestTransactionsFilterRefuses(t *testing.T) {
 	p := open(t, site)
 	p.market()
 	p.sell(1, 11)
-	number := "must be a whole number from 1 to 2147483647"
+	number, nothing := "must be a whole number from 1 to 2147483647", "fits nothing here; type a part of the name, or the number"
 	for _, tc := range []struct{ field, value, says string }{
-		{"user_id", "x", "User ID " + number},
-		{"user_id", "0", "User ID " + number},
-		{"user_id", "-1", "User ID " + number},
-		{"user_id", "1.5", "User ID " + number},
-		{"user_id", "2147483648", "User ID " + number},
-		{"user_id", "+7", "User ID " + number},
-		{"user_id", `"><script>alert(1)</script>`, "User ID " + number},
-		{"user_id", "1\xff", "User ID " + number},
-		{"affiliate_id", "seven", "Affiliate ID " + number},
-		{"course_id", "1 2", "Course ID " + number},
-		{"pricing_plan_id", "1,2", "Pricing plan ID " + number},
+		{"user_id", "x@y", "Buyer " + nothing},
+		{"user_id", "0", "Buyer " + number},
+		{"user_id", "-1", "Buyer " + nothing},
+		{"user_id", "1.5", "Buyer " + nothing},
+		{"user_id", "2147483648", "Buyer " + number},
+		{"user_id", "+7", "Buyer " + nothing},
+		{"user_id", `"><script>alert(1)</script>`, "Buyer " + nothing},
+		{"user_id", "1\xff", "Buyer " + nothing},
+		{"user_id", strings.Repeat("ada ", 200), "Buyer " + nothing},
+		{"affiliate_id", "seven", "Affiliate " + nothing},
+		{"course_id", "1 2", "Course " + nothing},
+		{"pricing_plan_id", "1,2", "Pricing plan " + nothing},
 		{"is_fully_refunded", "maybe", "Fully refunded must be any, yes or no"},
 		{"is_chargeback", "2", "Chargeback must be any, yes or no"},
 		{"from", "31.1.2026", "From must be a day written like 2026-01-31"},
@@ -127,7 +128,7 @@ func TestTransactionsFilterRefuses(t *testing.T) {
 			}
 		})
 	}
-	w := p.ask(p.owner, "GET", transactions+"?user_id=x&from=y&page=z", nil)
+	w := p.ask(p.owner, "GET", transactions+"?user_id=x%40y&from=y&page=z", nil)
 	want(t, w, 422, "3 things need another look")
 }
 
@@ -175,9 +176,9 @@ type counted struct {
 	asked int
 }
 
-func (c *counted) FindUsers(ctx context.Context, school lyceum.SchoolID, ids []lyceum.UserID) (map[lyceum.UserID]lyceum.User, error) {
+func (c *counted) FindNames(ctx context.Context, school lyceum.SchoolID, of lyceum.Sequence, ids []int32) (map[int32]lyceum.Named, error) {
 	c.asked++
-	return c.Store.FindUsers(ctx, school, ids)
+	return c.Store.FindNames(ctx, school, of, ids)
 }
 
 func (c *counted) FindPricingPlans(ctx context.Context, school lyceum.SchoolID, ids []lyceum.PricingPlanID) (map[lyceum.PricingPlanID]lyceum.PricingPlan, error) {
@@ -204,6 +205,83 @@ func TestNamesAreAskedForAtOnce(t *testing.T) {
 	if names.asked != 2 {
 		t.Errorf("names were asked for %d times, want 2", names.asked)
 	}
+}
+
+// A filter is set by a name: one that fits one thing narrows the list to it, one
+// that fits several leads to a list to pick from.
+func TestFilterByName(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	p.write(func(tx lyceum.Tx) error {
+		var many []lyceum.User
+		for i := range 30 {
+			many = append(many, lyceum.User{ID: lyceum.UserID(100 + i), Email: fmt.Sprintf("pupil%d@example.com", i), Name: lyceum.Some("Pupil"), Role: lyceum.Student})
+		}
+		_, err := tx.SaveUsers(many)
+		return err
+	})
+	p.sell(1, 11)
+	p.sell(3, 12)
+	for _, tc := range []struct{ query, to string }{
+		{"user_id=lovel", "user_id=11"},
+		{"user_id=GRACE%40&page=3", "user_id=12"},
+		{"user_id=+ada+lovelace+&course_id=1&from=2026-01-01&is_chargeback=", "course_id=1&from=2026-01-01&user_id=11"},
+		{"course_id=glass&pricing_plan_id=taste", "course_id=2&pricing_plan_id=5"},
+	} {
+		w := p.ask(p.owner, "GET", transactions+"?"+tc.query, nil)
+		if got := w.Header().Get("Location"); w.Code != 303 || got != transactions+"?"+tc.to {
+			t.Errorf("%s: %d to %s, want %s", tc.query, w.Code, got, tc.to)
+		}
+	}
+	w := p.ask(p.owner, "GET", transactions+"?pricing_plan_id=Pottery&from=2026-01-01&page=2", nil)
+	want(t, w, 200, "Pricing plan: which one?", "2 have “Pottery” in them.", `<a href="/admin/transactions?from=2026-01-01&amp;pricing_plan_id=1"><bdi>Pottery in full</bdi></a>`,
+		`<a href="/admin/transactions?from=2026-01-01&amp;pricing_plan_id=2"><bdi>Pottery club</bdi></a> <span class="quiet"><bdi>Pottery</bdi>`)
+	w = p.ask(p.owner, "GET", transactions+"?user_id=pupil", nil)
+	want(t, w, 200, "More than 20 have “pupil” in them.")
+	if n := strings.Count(w.Body.String(), "/admin/transactions?user_id=1"); n != 20 {
+		t.Errorf("%d people to pick from, want 20", n)
+	}
+	want(t, p.ask(p.owner, "GET", transactions+"?user_id=11", nil), 200, `name="user_id" type="text" value="11"`, `<p class="hint" id="user_id-hint">Ada Lovelace</p>`)
+}
+
+func TestSearch(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	p.write(func(tx lyceum.Tx) error {
+		_, err := tx.SaveAffiliates([]lyceum.AffiliatePartner{{ID: 7, Name: lyceum.Some("Clay Weekly")}})
+		return err
+	})
+	p.sell(1, 12)
+	sale, id := p.sell(2, 11, func(n *sales.NewSale) {
+		n.Reference, n.Affiliate = lyceum.Some("ch_3Pq8"), lyceum.Some(lyceum.AffiliateID(7))
+	})
+	const search = "/admin/search"
+	for _, tc := range []struct {
+		query string
+		has   []string
+	}{
+		{"", []string{"Find a sale"}},
+		{"ch_3Pq8", []string{`<a href="` + salePath(sale) + `"><bdi>Payment ch_3Pq8</bdi>`, fmt.Sprintf("of sale %d", sale)}},
+		{fmt.Sprint(id), []string{fmt.Sprintf("Transaction %d", id), fmt.Sprintf("Sale %d", sale)}},
+		{"ada", []string{`href="/admin/transactions?user_id=11"><bdi>Ada Lovelace</bdi></a> <span class="quiet"><bdi>ada@example.com`}},
+		{"grace@", []string{`href="/admin/transactions?user_id=12"><bdi>grace@example.com</bdi></a></li>`}},
+		{"pottery", []string{"?course_id=1", "?pricing_plan_id=1", "?pricing_plan_id=2", "Course", "Pricing plan, Pottery"}},
+		{"clay", []string{"?affiliate_id=7", "Clay Weekly", "?pricing_plan_id=3"}},
+		{"nobody at all", []string{"Nothing was found"}},
+		{"ch_3pq8", []string{"Nothing was found"}},
+	} {
+		want(t, p.ask(p.owner, "GET", search+"?q="+url.QueryEscape(tc.query), nil), 200, tc.has...)
+	}
+	for _, bad := range []string{"a\x00", strings.Repeat("a", 400)} {
+		want(t, p.ask(p.owner, "GET", search+"?q="+url.QueryEscape(bad), nil), 422, "Find must be at most 320 bytes of text")
+	}
+	want(t, p.ask(p.learner, "GET", search+"?q=ada", nil), 403)
+	p.addSchool("Another")
+	theirs := p.signIn(2, "other@example.com", lyceum.Owner)
+	for _, text := range []string{"ada", "ch_3Pq8", fmt.Sprint(id)} {
+		want(t, p.ask(theirs, "GET", search+"?q="+text, nil), 200, "Nothing was found")
+	}
+	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200, "AffiliateClay Weekly", "Pottery club", "Course Pottery")
 }
 
 // B10: names of buyers and plans are text, wherever they stand.

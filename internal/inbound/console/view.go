@@ -145,7 +145,7 @@ var rooms = map[string]string{
 	"webhook_rotate.gohtml": webhooksPath, "webhook_delete.gohtml": webhooksPath, "webhook_refused.gohtml": webhooksPath,
 	"resend.gohtml": webhooksPath, "resend_question.gohtml": webhooksPath, "delivery.gohtml": webhooksPath,
 	"people.gohtml": peoplePath, "link.gohtml": peoplePath,
-	"transactions.gohtml": transactionsPath, "sale.gohtml": transactionsPath, "sale_refused.gohtml": transactionsPath,
+	"transactions.gohtml": transactionsPath, "search.gohtml": transactionsPath, "sale.gohtml": transactionsPath, "sale_refused.gohtml": transactionsPath,
 	"refund.gohtml": transactionsPath, "refund_question.gohtml": transactionsPath, "cancel.gohtml": transactionsPath,
 }
 

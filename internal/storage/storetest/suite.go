@@ -62,6 +62,8 @@ func tests() map[string]func(*testing.T, lyceum.Store) {
 		"lists of enrollments":             enrollmentLists,
 		"lists of users":                   userLists,
 		"people and plans by id":           byID,
+		"names":                            names,
+		"payments by reference":            references,
 		"the feed misses nothing":          feed,
 		"a key is answered once":           answersOnce,
 		"deliveries are claimed once":      deliveriesAreClaimedOnce,

@@ -1,0 +1,248 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+)
+
+// picked are the fields of the filter in which a person types a name, with the
+// sequence of what is meant.
+var picked = []struct {
+	Field string
+	Of    lyceum.Sequence
+}{
+	{"user_id", lyceum.UserSequence}, {"course_id", lyceum.CourseSequence},
+	{"pricing_plan_id", lyceum.PricingPlanSequence}, {"affiliate_id", lyceum.AffiliateSequence},
+}
+
+// maxOptions is how many things a person picks from at most.
+const maxOptions = 20
+
+// picking asks which of several things of that name is meant.
+type picking struct {
+	Label, Text string
+	Options     []option
+	More        bool // there are more than are shown
+}
+
+// option is one thing that can be picked.
+type option struct{ Name, Note, Address string }
+
+// picks is what became of the names in a filter.
+type picks struct {
+	Question *picking // the first name that fits several things
+	Address  string   // of the list with the numbers of what was found
+	Wrong    []lyceum.FieldError
+}
+
+// called is what something is called, and otherwise its number.
+func called(n lyceum.Named, otherwise string) string {
+	for _, name := range []string{strings.TrimSpace(n.Name), n.Note} {
+		if name != "" {
+			return name
+		}
+	}
+	return otherwise
+}
+
+// pick looks for the names that were typed into a filter. For the first that
+// fits several things it gives these to pick from; where each fits one thing it
+// gives the address of the list with their numbers. What fits nothing is wrong.
+func (c *console) pick(ctx context.Context, v *visit, f *form, query url.Values) (pick picks, err error) {
+	found := false
+	for _, p := range picked {
+		text := strings.TrimSpace(f.Values[p.Field])
+		if text == "" || figures(text) {
+			continue
+		}
+		options, err := c.options(ctx, v, p.Of, text)
+		switch {
+		case err != nil:
+			return pick, err
+		case len(options) == 0:
+			pick.Wrong = append(pick.Wrong, lyceum.FieldError{Field: p.Field, Message: "fits nothing here; type a part of the name, or the number"})
+		case len(options) == 1:
+			query.Set(p.Field, strconv.Itoa(int(options[0].ID)))
+			found = true
+		default:
+			pick.Question = pickingOf(p.Field, text, options, query)
+			return pick, nil
+		}
+	}
+	if found {
+		pick.Address = listAddress(query)
+	}
+	return pick, nil
+}
+
+// options finds what fits a text, and one more than can be shown.
+func (c *console) options(ctx context.Context, v *visit, of lyceum.Sequence, text string) ([]lyceum.Named, error) {
+	if len(text) > maxEmail || !lyceum.IsText(text) {
+		return nil, nil
+	}
+	return c.Names.SearchNames(ctx, v.School.ID, of, text, maxOptions+1)
+}
+
+func pickingOf(field, text string, found []lyceum.Named, query url.Values) *picking {
+	p := &picking{Label: labels[field], Text: text, More: len(found) > maxOptions}
+	for _, n := range found[:min(len(found), maxOptions)] {
+		query.Set(field, strconv.Itoa(int(n.ID)))
+		p.Options = append(p.Options, optionOf(n, listAddress(query)))
+	}
+	return p
+}
+
+func optionOf(n lyceum.Named, address string) option {
+	o := option{Name: called(n, strconv.Itoa(int(n.ID))), Note: n.Note, Address: address}
+	if o.Note == o.Name {
+		o.Note = ""
+	}
+	return o
+}
+
+// listAddress is the address of the list of transactions with a filter, at its
+// first page.
+func listAddress(query url.Values) string {
+	kept := url.Values{}
+	for name, values := range query {
+		if name != "page" && values[0] != "" {
+			kept.Set(name, values[0])
+		}
+	}
+	return transactionsPath + "?" + kept.Encode()
+}
+
+// namesIn returns what the numbers in a filter stand for, by field.
+func (c *console) namesIn(ctx context.Context, v *visit, f *form) (map[string]lyceum.Named, error) {
+	names := map[string]lyceum.Named{}
+	for _, p := range picked {
+		number, err := strconv.ParseInt(strings.TrimSpace(f.Values[p.Field]), 10, 32)
+		if err != nil {
+			continue
+		}
+		found, err := c.Names.FindNames(ctx, v.School.ID, p.Of, []int32{int32(number)})
+		if err != nil {
+			return nil, err
+		}
+		if n, ok := found[int32(number)]; ok {
+			names[p.Field] = n
+		}
+	}
+	return names, nil
+}
+
+// Named gives a field in which a person types a name or a number; its hint says
+// what the number in it stands for.
+func (p *listPage) Named(field, hint string) field {
+	if n, ok := p.Names[field]; ok {
+		hint = web.Plain(called(n, ""))
+	}
+	return p.Form.Optional(field, "", hint)
+}
+
+// searchPage is what the search for sales shows.
+type searchPage struct {
+	Form   *form
+	Sales  []option // by number or reference
+	People []option
+	Offers []option // courses, plans and affiliates
+	More   bool
+}
+
+// Nothing tells whether nothing was found.
+func (p *searchPage) Nothing() bool { return len(p.Sales)+len(p.People)+len(p.Offers) == 0 }
+
+// search serves GET /admin/search.
+func (c *console) search(w http.ResponseWriter, r *http.Request, v *visit) error {
+	f := &form{Action: searchPath, Values: map[string]string{}}
+	f.keep(func(name string) string { return strings.TrimSpace(r.URL.Query().Get(name)) }, "q")
+	text := f.Values["q"]
+	p := searchPage{Form: f}
+	var err error
+	switch {
+	case text == "":
+	case len(text) > maxEmail || !lyceum.IsText(text):
+		err = lyceum.InvalidFields(lyceum.FieldError{Field: "q", Message: "must be at most 320 bytes of text"})
+	default:
+		err = c.find(r.Context(), v, text, &p)
+	}
+	status := http.StatusOK
+	if err != nil && f.refuse(err) {
+		status, err = http.StatusUnprocessableEntity, nil
+	}
+	if err != nil {
+		return err
+	}
+	return c.show(w, r, status, "search.gohtml", v, "Search", &p)
+}
+
+// find looks for a text among payments, people and what is sold.
+func (c *console) find(ctx context.Context, v *visit, text string, p *searchPage) error {
+	sales, err := c.findSales(ctx, v, text)
+	if err != nil {
+		return err
+	}
+	p.Sales = sales
+	for _, in := range picked {
+		found, err := c.options(ctx, v, in.Of, text)
+		if err != nil {
+			return err
+		}
+		p.More = p.More || len(found) > maxOptions
+		for _, n := range found[:min(len(found), maxOptions)] {
+			o := optionOf(n, listAddress(url.Values{in.Field: {strconv.Itoa(int(n.ID))}}))
+			if in.Of == lyceum.UserSequence {
+				p.People = append(p.People, o)
+			} else {
+				o.Note = strings.TrimSuffix(labels[in.Field]+", "+o.Note, ", ")
+				p.Offers = append(p.Offers, o)
+			}
+		}
+	}
+	return nil
+}
+
+// findSales finds the sales that a number or the reference of a payment names.
+func (c *console) findSales(ctx context.Context, v *visit, text string) ([]option, error) {
+	var found []option
+	referenced, err := c.Names.FindReferenced(ctx, v.School.ID, text)
+	if err != nil {
+		return nil, err
+	}
+	if referenced.Present {
+		found, err = c.addTransaction(ctx, v, found, referenced.Value, "Payment "+text)
+		if err != nil {
+			return nil, err
+		}
+	}
+	number, ok := parseID[lyceum.SaleID](text)
+	if !ok {
+		return found, nil
+	}
+	switch sale, err := c.Sales.Show(ctx, v.School.ID, number); {
+	case err == nil:
+		found = append(found, option{Name: "Sale " + text, Address: salePath(sale.ID)})
+	case !isNotFound(err):
+		return nil, err
+	}
+	return c.addTransaction(ctx, v, found, lyceum.TransactionID(number), "Transaction "+text)
+}
+
+// addTransaction adds the sale of a transaction, if there is one.
+func (c *console) addTransaction(ctx context.Context, v *visit, to []option, id lyceum.TransactionID, name string) ([]option, error) {
+	t, err := c.Sales.ShowTransaction(ctx, v.School.ID, id)
+	if isNotFound(err) {
+		return to, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	sale := strconv.Itoa(int(t.SaleID))
+	return append(to, option{Name: name, Note: "of sale " + sale, Address: salePath(t.SaleID)}), nil
+}
