@@ -20,6 +20,7 @@ type importCommand struct {
 	File          string `arg:"" help:"CSV, JSON Lines, or the lists that the interface answers with; gzip too; - is standard input."`
 	DryRun        bool   `help:"Check the file and change nothing."`
 	OnError       string `help:"stop: import nothing unless every row is good; skip: import the good rows." enum:"stop,skip" default:"stop"`
+	AllowLastIDs  bool   `name:"allow-last-ids" help:"Take ids above 2147000000, too; when the last one, 2147483647, is taken nothing new can be made."`
 	CreateMissing bool   `help:"Create the users, pricing plans and courses that transactions and pricing plans name and the school lacks."`
 }
 
@@ -71,7 +72,7 @@ func importRows[T any](p *program, c *importCommand, kind intake.Kind[T], sink i
 	var bar *progress
 	var phase intake.Phase
 	options := intake.Options{
-		DryRun: c.DryRun, BatchSize: batchSize,
+		DryRun: c.DryRun, BatchSize: batchSize, LastIDs: c.AllowLastIDs,
 		Progress: func(at intake.Progress) {
 			if phase != at.Phase {
 				bar.finish()

@@ -17,10 +17,11 @@ type mirrorCommand struct {
 	database `embed:""`
 	inSchool `embed:""`
 
-	From       string `help:"Address of the other server, such as https://school.example.com." required:"" placeholder:"URL"`
-	APIKeyFile string `name:"api-key-file" help:"File with an API key of the other school." required:"" placeholder:"FILE"`
-	State      string `help:"File that remembers how far the copy has come. (default: mirror-school-N.json in the data folder, or here with a database URL)" placeholder:"FILE"`
-	Parallel   int    `help:"Questions asked at once." default:"4"`
+	From         string `help:"Address of the other server, such as https://school.example.com." required:"" placeholder:"URL"`
+	APIKeyFile   string `name:"api-key-file" help:"File with an API key of the other school." required:"" placeholder:"FILE"`
+	State        string `help:"File that remembers how far the copy has come. (default: mirror-school-N.json in the data folder, or here with a database URL)" placeholder:"FILE"`
+	AllowLastIDs bool   `name:"allow-last-ids" help:"Take ids above 2147000000, too; when the last one, 2147483647, is taken nothing new can be made."`
+	Parallel     int    `help:"Questions asked at once." default:"4"`
 }
 
 // Help implements kong's help for the command.
@@ -63,7 +64,7 @@ func (c *mirrorCommand) Run(p *program) (err error) {
 	phase := ""
 	result, err := mirror.Run(p.ctx, mirror.Options{
 		From: strings.TrimRight(c.From, "/"), Key: key, School: school, Store: store,
-		People: d.people, Learning: d.learning, Sales: d.sales, Events: d.events, Clock: p.clock, Parallel: c.Parallel,
+		People: d.people, Learning: d.learning, Sales: d.sales, Events: d.events, Clock: p.clock, Parallel: c.Parallel, LastIDs: c.AllowLastIDs,
 		State: state, Keep: func(s mirror.State) error { return writeState(file, s) },
 		Progress: func(at string, rows int) {
 			if at != phase {

@@ -51,6 +51,7 @@ type Progress struct {
 type Options struct {
 	OnError   Policy
 	DryRun    bool           // check only
+	LastIDs   bool           // take ids above lyceum.MaxImportedID, too
 	BatchSize int            // rows given to the sink at once; 0 is 1000
 	Progress  func(Progress) // called after each batch
 	Problem   func(Problem)  // called for each problem of each bad row, in the order of the file

@@ -69,6 +69,11 @@ func (p *pass[T]) take(row *Row[T]) {
 	p.result.Rows++
 	p.read++
 	at := place{row: p.result.Rows, line: row.Line}
+	if len(row.Problems) == 0 && !p.o.LastIDs {
+		for _, above := range lyceum.LastIDs(&row.Value) {
+			row.Problems = append(row.Problems, Problem{Line: row.Line, Column: above.Field, Message: above.Message})
+		}
+	}
 	if len(row.Problems) == 0 {
 		p.put(placed[T]{place: at, value: row.Value})
 		return

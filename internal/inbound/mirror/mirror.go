@@ -40,6 +40,7 @@ type Options struct {
 	Sales    *sales.Service
 	Events   *events.Service
 
+	LastIDs  bool // take ids above lyceum.MaxImportedID, too
 	Clock    func() time.Time
 	Sleep    func(context.Context, time.Duration) error // nil is time's own
 	Parallel int                                        // questions at once; 0 is 4
@@ -160,18 +161,37 @@ func keep[T any](ctx context.Context, m *mirror, to sink[T], what string, id fun
 	if len(rows) == 0 {
 		return nil
 	}
+	tell := func(problems []lyceum.RowProblem) {
+		for _, p := range problems {
+			m.result.Problems++
+			m.Problem(fmt.Sprintf("%s %s: %s %s", what, id(&rows[p.Index]), p.Field, p.Message))
+		}
+	}
+	all := len(rows)
+	if !m.LastIDs {
+		above := lastIDs(rows)
+		tell(above)
+		rows = lyceum.WithoutProblems(rows, above)
+	}
 	saved, problems, err := to.Save(ctx, rows)
 	if err != nil {
 		return err
 	}
 	m.result.Saved.Add(saved)
-	for _, p := range problems {
-		m.result.Problems++
-		m.Problem(fmt.Sprintf("%s %s: %s %s", what, id(&rows[p.Index]), p.Field, p.Message))
-	}
-	m.rows += len(rows)
+	tell(problems)
+	m.rows += all
 	m.Progress(m.State.Phase, m.rows)
 	return nil
+}
+
+// lastIDs refuses rows whose ids would leave none for new ones.
+func lastIDs[T any](rows []T) (problems []lyceum.RowProblem) {
+	for i := range rows {
+		if above := lyceum.LastIDs(&rows[i]); len(above) > 0 {
+			problems = append(problems, lyceum.RowProblem{Index: i, FieldError: above[0]})
+		}
+	}
+	return problems
 }
 
 // per is the page size that is asked for: the largest there is.

@@ -1,0 +1,60 @@
+package lyceum
+
+import "fmt"
+
+// MaxImportedID is the largest id that imports take unless they are told to:
+// whoever takes the last id of a sequence leaves none for what comes after.
+const MaxImportedID = 2_147_000_000
+
+// LastIDs tells which ids of a row are above MaxImportedID, among those that
+// come into use with it. The row is a pointer to one of the types that imports
+// keep.
+func LastIDs(row any) (above []FieldError) {
+	check := func(field string, id int32) {
+		if id > MaxImportedID {
+			above = append(above, FieldError{Field: field, Message: fmt.Sprintf(
+				"%d is above %d: ids end at %d, and new rows must get higher ones; give the row another id, or allow it with --allow-last-ids", id, MaxImportedID, MaxID)})
+		}
+	}
+	switch r := row.(type) {
+	case *User:
+		check("id", int32(r.ID))
+	case *AuthorProfile:
+		check("id", int32(r.ID))
+	case *CourseRow:
+		check("id", int32(r.ID))
+	case *LectureSection:
+		check("id", int32(r.ID))
+	case *Lecture:
+		check("id", int32(r.ID))
+	case *Attachment:
+		check("id", int32(r.ID))
+		if r.Quiz != nil {
+			check("quiz_id", int32(r.Quiz.ID))
+		}
+	case *PricingPlan:
+		check("id", int32(r.ID))
+		check("course_id", int32(r.CourseID.Value))
+	case *Progress:
+		check("id", int32(r.ID))
+	case *Enrollment:
+		check("id", int32(r.ID))
+	case *LectureProgress:
+		check("id", int32(r.ID))
+	case *QuizResponse:
+		check("id", int32(r.ID))
+	case *Transaction:
+		check("id", int32(r.ID))
+		check("user_id", int32(r.UserID))
+		check("pricing_plan_id", int32(r.PricingPlanID))
+		check("sale_id", int32(r.SaleID))
+		check("affiliate_id", int32(r.AffiliateID.Value))
+		check("author_id", int32(r.AuthorID.Value))
+		check("coupon_id", int32(r.CouponID.Value))
+	case *Webhook:
+		check("id", int32(r.ID))
+	case *WebhookEvent:
+		check("id", int32(r.ID))
+	}
+	return above
+}
