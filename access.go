@@ -127,12 +127,15 @@ type RefreshToken struct {
 	Family     time.Time      // when the first of its line was made
 }
 
-// Session is a person's stay in the browser. Only the hash of its id is kept.
+// Session is a person's stay in the browser. Only the hash of its id is kept,
+// and of where it is as much as its owner recognises it by.
 type Session struct {
 	Hash      KeyHash
 	User      UserID
 	CreatedAt time.Time
 	SeenAt    time.Time
+	Address   string // the network it began from, such as 192.0.2.0/24; may be empty
+	Browser   string // its family and system, such as Firefox on Linux; may be empty
 }
 
 // LinkPurpose is what a one-time link lets its bearer do.

@@ -32,6 +32,10 @@ const (
 	GrantCreated       EntryType = "grant.created"
 	GrantRevoked       EntryType = "grant.revoked"
 	LinkCreated        EntryType = "user.link_created" // a one-time link to set a password
+	UserDisabled       EntryType = "user.disabled"
+	UserEnabled        EntryType = "user.enabled"
+	UserSignedOut      EntryType = "user.signed_out"    // everywhere
+	SessionEnded       EntryType = "user.session_ended" // one of several, by its owner
 
 	LectureSectionCreated  EntryType = "lecture_section.created"
 	LectureSectionUpdated  EntryType = "lecture_section.updated"
@@ -68,7 +72,7 @@ func EntryTypes() []EntryType {
 		SchoolCreated, SchoolUpdated, UserCreated, UserUpdated, CourseCreated, CourseUpdated, PricingPlanCreated,
 		PricingPlanUpdated, CouponCreated, CouponUpdated, AffiliateCreated, AffiliateUpdated, AuthorCreated,
 		AuthorUpdated, SaleCreated, SaleUpdated, TransactionCreated, TransactionUpdated, APIKeyCreated,
-		APIKeyRevoked, OAuthAppCreated, OAuthAppUpdated, GrantCreated, GrantRevoked, LinkCreated,
+		APIKeyRevoked, OAuthAppCreated, OAuthAppUpdated, GrantCreated, GrantRevoked, LinkCreated, UserDisabled, UserEnabled, UserSignedOut, SessionEnded,
 		LectureSectionCreated, LectureSectionUpdated, LectureCreated, LectureUpdated, AttachmentCreated,
 		AttachmentUpdated, EnrollmentCreated, EnrollmentUpdated, ProgressCreated, ProgressUpdated,
 		LectureProgressCreated, LectureProgressUpdated, QuizResponseCreated, QuizResponseUpdated, UserTagged,

@@ -70,6 +70,9 @@ type Reader interface {
 	GetRefreshToken(ctx context.Context, school SchoolID, hash KeyHash) (RefreshToken, error)
 	// GetStanding gives a grant with its app and its user, whatever their state.
 	GetStanding(ctx context.Context, school SchoolID, grant GrantID) (Standing, error)
+	// FindSessions gives the sessions of a user, also those that are over by
+	// time.
+	FindSessions(ctx context.Context, school SchoolID, user UserID) ([]Session, error)
 	// FindGrants gives the grants of a user that are not revoked.
 	FindGrants(ctx context.Context, school SchoolID, user UserID) ([]Grant, error)
 
@@ -294,6 +297,9 @@ type Tx interface {
 	SeeSession(hash KeyHash, at time.Time) error
 	EndSession(hash KeyHash) error
 	EndSessions(user UserID) error
+	// HasOtherOwner tells whether there is an owner besides a user who is not
+	// switched off.
+	HasOtherOwner(than UserID) (bool, error)
 	// CreateLink appends an entry about the user: a link lets its bearer in.
 	CreateLink(l Link) error
 	// SpendLink tells whether the link was there unspent.

@@ -37,6 +37,12 @@ var lyceumOperations = map[string]operation{
 	"PATCH /lyceum/v1/school": {"updateSchool", "apiKey", "", "SchoolChange", "200 OneSchool", writeRefusals},
 	"PUT /lyceum/v1/users/{user_id}/tags": {"setUserTags", "apiKey", `
 		user_id path int32 required from 1`, "UserTags", "200 UserTags", writeRefusals},
+	"POST /lyceum/v1/users/{user_id}/disable": {"disableUser", "apiKey", `
+		user_id path int32 required from 1
+		Idempotency-Key header string`, "", "200 OneUserState", onceRefusals},
+	"POST /lyceum/v1/users/{user_id}/enable": {"enableUser", "apiKey", `
+		user_id path int32 required from 1
+		Idempotency-Key header string`, "", "200 OneUserState", onceRefusals},
 	"GET /lyceum/v1/changes": {"listChanges", "apiKey", `
 		after query int64 from 0 default 0
 		limit query int32 from 1 to 10000 default 1000
@@ -269,6 +275,11 @@ var lyceumSchemas = map[string]string{
 		on_cancellation string optional unenroll at_period_end keep
 		abandon_after_minutes int32 optional
 		time_zone string optional`,
+	"OneUserState": `
+		user UserState`,
+	"UserState": `
+		id int32
+		disabled_at date-time null`,
 	"UserTags": `
 		tags []string`,
 	"ChangeList": `

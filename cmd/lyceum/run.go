@@ -31,7 +31,7 @@ type commands struct {
 	School     schoolCommands    `cmd:"" help:"Create, list and change schools."`
 	Apikey     apikeyCommands    `cmd:"" name:"apikey" help:"Create, list and revoke a school's API keys."`
 	OAuthApp   oauthAppCommands  `cmd:"" name:"oauth-app" help:"Register and look after the apps that act for learners."`
-	User       userCommands      `cmd:"" help:"Let a user set a password."`
+	User       userCommands      `cmd:"" help:"Let a user set a password, and switch users off and on."`
 	Import     importCommand     `cmd:"" help:"Take rows of a CSV or JSON file into a school."`
 	Export     exportCommand     `cmd:"" help:"Write a school's rows as CSV or JSON Lines."`
 	Mirror     mirrorCommand     `cmd:"" help:"Copy a school out of any server that speaks version 1."`

@@ -287,7 +287,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		Faces: []wire.Face{
 			apiv1.New(apiv1.Rules{Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Hash: s.accounts.HashForProgram}, oauth.Endpoints(s.oauth, lyceum.V1)),
 			apiv2.New(s.learning, oauth.Endpoints(s.oauth, lyceum.V2)),
-			apilyceum.New(apilyceum.Rules{Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Feed: s.feed, SecretText: webhook.SecretText, School: s.store.GetSchool}),
+			apilyceum.New(apilyceum.Rules{Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed, SecretText: webhook.SecretText, School: s.store.GetSchool}),
 		},
 		Keys:         s.keys,
 		OAuth:        s.oauth,

@@ -12,6 +12,8 @@ import (
 
 type userCommands struct {
 	PasswordLink passwordLinkCommand `cmd:"" help:"Make a one-time link with which a user sets a password."`
+	Disable      userDisableCommand  `cmd:"" help:"Switch a user off: they cannot sign in, and no app can act for them."`
+	Enable       userEnableCommand   `cmd:"" help:"Switch a user on again."`
 }
 
 // pagesAt is where people reach the pages that a link leads to.
@@ -62,10 +64,7 @@ func (c *passwordLinkCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	user, err := store.GetUserByEmail(p.ctx, school, c.Email)
-	if lyceum.KindOf(err) == lyceum.NotFound && err != nil {
-		return lyceum.Errorf(lyceum.NotFound, "school %d has no user with the address given with --email", school)
-	}
+	user, err := userWith(p.ctx, store, school, c.Email)
 	if err != nil {
 		return err
 	}

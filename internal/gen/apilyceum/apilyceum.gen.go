@@ -904,6 +904,12 @@ type OneTransaction struct {
 	Transaction TransactionDetail `json:"transaction"`
 }
 
+// OneUserState Whether a user can sign in.
+type OneUserState struct {
+	// User The user.
+	User UserState `json:"user"`
+}
+
 // OneWebhook A webhook.
 type OneWebhook struct {
 	// Webhook The webhook.
@@ -1346,6 +1352,15 @@ type TransactionDetail struct {
 // TransactionDetailStatus `paid`, or null.
 type TransactionDetailStatus string
 
+// UserState Whether a user can sign in.
+type UserState struct {
+	// ID Identifies the user.
+	ID int32 `json:"id"`
+
+	// DisabledAt Since when the user is switched off; null when they are not.
+	DisabledAt *time.Time `json:"disabled_at"`
+}
+
 // UserTags All tags of a user.
 type UserTags struct {
 	// Tags The tags, each of 1 to 255 bytes without NUL characters. A user can be given at most 100 different ones.
@@ -1576,6 +1591,18 @@ type CloseChargebackParams struct {
 
 // CreateRefundParams defines parameters for CreateRefund.
 type CreateRefundParams struct {
+	// IdempotencyKey Makes the request take effect once, however often it is sent.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// DisableUserParams defines parameters for DisableUser.
+type DisableUserParams struct {
+	// IdempotencyKey Makes the request take effect once, however often it is sent.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// EnableUserParams defines parameters for EnableUser.
+type EnableUserParams struct {
 	// IdempotencyKey Makes the request take effect once, however often it is sent.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
@@ -24,6 +25,7 @@ type Rules struct {
 	People   *people.Service
 	Learning *learning.Service
 	Events   *events.Service
+	Accounts *access.Accounts
 	Feed     *events.Feed
 	// SecretText writes the secret of a webhook as Standard Webhooks has it.
 	SecretText func([]byte) string
@@ -46,6 +48,7 @@ func (f *Face) Name() string { return "lyceum" }
 func (f *Face) Operations() []wire.Operation {
 	const sale, transaction, order = "/lyceum/v1/sales/{sale_id}", "/lyceum/v1/transactions/{transaction_id}", "/lyceum/v1/orders/{order_id}"
 	const webhook, delivery = "/lyceum/v1/webhooks/{webhook_id}", "/lyceum/v1/deliveries/{delivery_id}"
+	const user = "/lyceum/v1/users/{user_id}"
 	const comments = "/lyceum/v1/lectures/{lecture_id}/comments"
 	const created, ok = http.StatusCreated, http.StatusOK
 	return []wire.Operation{
@@ -63,7 +66,9 @@ func (f *Face) Operations() []wire.Operation {
 		post("abandonOrder", order+"/abandon", ok, bindAbandon, f.Sales.AbandonOrder, oneOrder),
 		read("showSchool", "/lyceum/v1/school", wire.With(bindNothing, f.ShowSchool)),
 		write("updateSchool", http.MethodPatch, "/lyceum/v1/school", wire.With(bindSchoolChange, f.UpdateSchool)),
-		write("setUserTags", http.MethodPut, "/lyceum/v1/users/{user_id}/tags", wire.With(bindUserTags, f.SetUserTags)),
+		write("setUserTags", http.MethodPut, user+"/tags", wire.With(bindUserTags, f.SetUserTags)),
+		post("disableUser", user+"/disable", ok, bindUser, f.Accounts.SwitchOff, oneUserState),
+		post("enableUser", user+"/enable", ok, bindUser, f.Accounts.SwitchOn, oneUserState),
 		post("createQuizResponse", "/lyceum/v1/quizzes/{quiz_id}/responses", created, bindAnswer, f.Learning.Answer, oneResponse),
 		read("listComments", comments, wire.With(bindListComments, f.ListComments)),
 		post("createComment", comments, created, bindNewComment, f.Learning.Comment, oneComment),

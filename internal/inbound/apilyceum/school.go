@@ -83,3 +83,12 @@ func (f *Face) SetUserTags(ctx context.Context, who wire.Principal, q userTags) 
 	d, err := f.People.SetTags(ctx, lyceum.By{School: who.Caller.School, Actor: who.Caller.Actor()}, q.user, q.tags)
 	return wire.JSON{Value: gen.UserTags{Tags: append([]string{}, d.Tags...)}}, err
 }
+
+func bindUser(in *wire.Input) lyceum.UserID {
+	in.ReadNothing()
+	return lyceum.UserID(in.PathID("user_id"))
+}
+
+func oneUserState(u lyceum.User) any {
+	return gen.OneUserState{User: gen.UserState{ID: int32(u.ID), DisabledAt: wire.OptMoment(u.DisabledAt)}}
+}

@@ -57,7 +57,7 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 	}
 	email, next := strings.TrimSpace(form.get("email")), local(form.get("next"), "")
 	in, err := p.Accounts.SignIn(r.Context(), access.Attempt{
-		School: v.School.ID, Email: email, Password: form.get("password"), From: wire.AddressOf(r), Device: p.Site.Device(r),
+		School: v.School.ID, Email: email, Password: form.get("password"), From: wire.AddressOf(r), Device: p.Site.Device(r), Browser: browserOf(r.UserAgent()),
 	})
 	v.User = lyceum.User{}
 	if e := lyceum.Public(err); err != nil {

@@ -9,7 +9,7 @@ import (
 // ownBodies are what a program sends to the operations of Lyceum's own face.
 var ownBodies = map[string]string{
 	"createSale": `{"user_id":2,"pricing_plan_id":1}`, "createRenewal": `{"charge":500}`, "createRefund": `{}`, "openChargeback": `{}`, "closeChargeback": `{"outcome":"won"}`,
-	"createOrder": `{"email":"new@example.com","pricing_plan_id":1}`, "completeOrder": `{}`, "updateSchool": `{}`, "setUserTags": `{"tags":[]}`, "cancelSale": "", "abandonOrder": "",
+	"createOrder": `{"email":"new@example.com","pricing_plan_id":1}`, "completeOrder": `{}`, "updateSchool": `{}`, "setUserTags": `{"tags":[]}`, "disableUser": "", "enableUser": "", "cancelSale": "", "abandonOrder": "",
 	"createWebhook": `{"url":"https://hooks.example.com/x"}`, "updateWebhook": `{}`, "rotateWebhookSecret": "", "testWebhook": `{}`, "resumeWebhook": `{}`, "resendDeliveries": `{}`,
 	"resendDelivery": "", "deleteWebhook": "", "createQuizResponse": `{"user_id":2,"answers":[]}`, "createComment": `{"user_id":2,"body":"x"}`, "deleteComment": "",
 }
@@ -98,6 +98,18 @@ var ownRows = slicesOf(
 	own("showOrder",
 		asking{name: "completed", values: "order_id=1", says: `"state":"completed"`},
 		asking{name: "unknown", values: "order_id=999", status: 404, says: "there is no order 999"},
+	),
+	own("disableUser",
+		asking{name: "a learner", values: "user_id=3", says: `{"user":{"id":3,"disabled_at":"2024-01-10T12:00:00Z"}}`},
+		asking{name: "twice", values: "user_id=3", says: `{"user":{"id":3,"disabled_at":"2024-01-10T12:00:00Z"}}`},
+		asking{name: "with a body", values: "user_id=3", body: `{"why":"x"}`, status: 400, says: "this operation takes no body"},
+		asking{name: "the last owner", values: "user_id=1", status: 409, says: `"code":"last_owner","message":"user 1 is the last owner who can sign in; `},
+		asking{name: "unknown", values: "user_id=999", status: 404, says: "there is no "},
+	),
+	own("enableUser",
+		asking{name: "who is switched off", values: "user_id=3", says: `{"user":{"id":3,"disabled_at":null}}`},
+		asking{name: "twice", values: "user_id=3", says: `{"user":{"id":3,"disabled_at":null}}`},
+		asking{name: "unknown", values: "user_id=999", status: 404, says: "there is no "},
 	),
 	own("showSchool", asking{name: "as it began", says: `"on_refund":"unenroll","on_chargeback":"unenroll","on_cancellation":"at_period_end","abandon_after_minutes":60,"time_zone":"UTC"`}),
 	own("updateSchool",

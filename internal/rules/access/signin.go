@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/base64"
@@ -65,6 +66,7 @@ type Attempt struct {
 	Email, Password string
 	From            netip.Addr
 	Device          string // what the browser kept of earlier sign-ins
+	Browser         string // its family and system, as its owner knows them; may be empty
 }
 
 // Admission is what somebody gets who signed in. Session and Link are secrets.
@@ -111,7 +113,7 @@ func (a *Accounts) SignIn(ctx context.Context, t Attempt) (Admission, error) {
 		in.Link, err = a.changeLink(ctx, t.School, user)
 		return in, err
 	}
-	in.Session, err = a.begin(ctx, t.School, user, kept, t.From.String())
+	in.Session, err = a.begin(ctx, t, user, kept)
 	return in, err
 }
 
@@ -134,19 +136,25 @@ func (a *Accounts) changeLink(ctx context.Context, school lyceum.SchoolID, user 
 
 // begin opens a session, and keeps the hash that was made anew of the password
 // whose old one is given.
-func (a *Accounts) begin(ctx context.Context, school lyceum.SchoolID, user lyceum.User, old, from string) (string, error) {
+func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User, old string) (string, error) {
 	now := a.clock()
-	text := secretText(sessionPrefix, school, a.entropy())
-	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user.ID)}, func(tx lyceum.Tx) error {
+	text := secretText(sessionPrefix, t.School, a.entropy())
+	err := a.store.Write(ctx, lyceum.Stamp{School: t.School, At: now, Actor: userActor(user.ID)}, func(tx lyceum.Tx) error {
+		// While the password was being checked the owner may have acted.
+		if now, err := tx.GetUser(user.ID); err != nil || now.DisabledAt.Present {
+			return cmp.Or(err, error(errSignIn))
+		}
 		if user.PasswordHash.Value != old {
 			if err := rehash(tx, user, old); err != nil {
 				return err
 			}
 		}
-		if err := tx.SignedIn(user.ID, from, now); err != nil {
+		if err := tx.SignedIn(user.ID, t.From.String(), now); err != nil {
 			return err
 		}
-		return tx.CreateSession(lyceum.Session{Hash: HashSecret(text), User: user.ID, CreatedAt: now, SeenAt: now})
+		return tx.CreateSession(lyceum.Session{
+			Hash: HashSecret(text), User: user.ID, CreatedAt: now, SeenAt: now, Address: network(t.From), Browser: t.Browser,
+		})
 	})
 	return text, err
 }
@@ -245,7 +253,7 @@ func (a *Accounts) Session(ctx context.Context, school lyceum.SchoolID, text str
 		return lyceum.User{}, err
 	}
 	now := a.clock()
-	if !now.Before(session.SeenAt.Add(SessionIdle)) || !now.Before(session.CreatedAt.Add(SessionAbsolute)) {
+	if over(&session, now) {
 		return lyceum.User{}, nobody
 	}
 	user, err := a.store.GetUser(ctx, school, session.User)
@@ -282,16 +290,16 @@ func (a *Accounts) NewPasswordLink(ctx context.Context, school lyceum.SchoolID, 
 }
 
 func (a *Accounts) newLink(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, purpose lyceum.LinkPurpose, actor string) (string, error) {
-	kept, err := a.store.GetUser(ctx, school, user)
-	if err != nil {
-		return "", err
-	}
-	if kept.DisabledAt.Present {
-		return "", lyceum.Errorf(lyceum.Conflict, "This user is switched off and cannot sign in, with no password.")
-	}
 	now := a.clock()
 	text := secretText(linkPrefix, school, a.entropy())
-	err = a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+		kept, err := tx.GetUser(user)
+		if err != nil {
+			return err
+		}
+		if kept.DisabledAt.Present {
+			return lyceum.Errorf(lyceum.Conflict, "This user is switched off and cannot sign in, with no password.")
+		}
 		if err := tx.TrimLinks(user, purpose, maxOpenLinks-1); err != nil {
 			return err
 		}
@@ -348,6 +356,9 @@ func (a *Accounts) SetPassword(ctx context.Context, school lyceum.SchoolID, text
 			return err
 		}
 		user = found[user.ID]
+		if user.DisabledAt.Present {
+			return errLink
+		}
 		user.PasswordHash, user.MustChangePassword = hash, false
 		if _, err := tx.SaveUsers([]lyceum.User{user}); err != nil {
 			return err

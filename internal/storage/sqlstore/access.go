@@ -83,12 +83,12 @@ var refreshTokens = secrets[lyceum.RefreshToken]{
 
 var sessions = secrets[lyceum.Session]{
 	name:    "sessions",
-	columns: []string{"hash", "user_id", "created_at", "seen_at"},
+	columns: []string{"hash", "user_id", "created_at", "seen_at", "address", "browser"},
 	bind: func(s *lyceum.Session) []any {
-		return []any{s.Hash[:], int64(s.User), micros(s.CreatedAt), micros(s.SeenAt)}
+		return []any{s.Hash[:], int64(s.User), micros(s.CreatedAt), micros(s.SeenAt), s.Address, s.Browser}
 	},
 	scan: func(s *lyceum.Session) []any {
-		return []any{scanHash(&s.Hash), scanInt(&s.User), scanTime(&s.CreatedAt), scanTime(&s.SeenAt)}
+		return []any{scanHash(&s.Hash), scanInt(&s.User), scanTime(&s.CreatedAt), scanTime(&s.SeenAt), scanText(&s.Address), scanText(&s.Browser)}
 	},
 }
 
@@ -200,6 +200,15 @@ func (s *Store) FindGrants(ctx context.Context, school lyceum.SchoolID, user lyc
 	var g lyceum.Grant
 	err := s.reads.single(ctx).each("SELECT "+grants.list()+" FROM grants WHERE school_id = $1 AND user_id = $2 AND revoked_at IS NULL ORDER BY grant_id",
 		[]any{int64(school), int64(user)}, grants.scan(&g), func() error { found = append(found, g); return nil })
+	return found, s.public(err)
+}
+
+// FindSessions implements lyceum.Reader.
+func (s *Store) FindSessions(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID) ([]lyceum.Session, error) {
+	var found []lyceum.Session
+	var one lyceum.Session
+	err := s.reads.single(ctx).each("SELECT "+sessions.list()+" FROM sessions WHERE school_id = $1 AND user_id = $2 ORDER BY created_at, hash",
+		[]any{int64(school), int64(user)}, sessions.scan(&one), func() error { found = append(found, one); return nil })
 	return found, s.public(err)
 }
 
@@ -356,6 +365,13 @@ func (t *tx) EndSession(hash lyceum.KeyHash) error {
 // EndSessions implements lyceum.Tx.
 func (t *tx) EndSessions(user lyceum.UserID) error {
 	return t.session.exec("DELETE FROM sessions WHERE school_id = $1 AND user_id = $2", int64(t.stamp.School), int64(user))
+}
+
+// HasOtherOwner implements lyceum.Tx.
+func (t *tx) HasOtherOwner(than lyceum.UserID) (bool, error) {
+	var one int64
+	return t.session.one("SELECT 1 FROM users WHERE school_id = $1 AND role = 'owner' AND disabled_at IS NULL AND user_id <> $2 LIMIT 1",
+		[]any{int64(t.stamp.School), int64(than)}, scanInt(&one))
 }
 
 // CreateLink implements lyceum.Tx.

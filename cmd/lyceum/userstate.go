@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// oneUser is the user whom a command is about.
+type oneUser struct {
+	database `embed:""`
+	inSchool `embed:""`
+	Email    string `help:"Address of the user." required:"" placeholder:"ADDRESS"`
+}
+
+// change finds the user and does something to them.
+func (c *oneUser) change(p *program, do func(*access.Accounts, context.Context, lyceum.By, lyceum.UserID) (lyceum.User, error), said string) (err error) {
+	store, err := c.existing(p)
+	if err != nil {
+		return err
+	}
+	defer closing(store, &err)
+	school, err := c.find(p.ctx, store)
+	if err != nil {
+		return err
+	}
+	user, err := userWith(p.ctx, store, school, c.Email)
+	if err != nil {
+		return err
+	}
+	accounts := access.NewAccounts(store, p.clock, access.NewOAuth(store, p.clock), nil)
+	if user, err = do(accounts, p.ctx, lyceum.By{School: school, Actor: actor}, user.ID); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "User %d of school %d, %s, %s\n", user.ID, school, user.Email, said)
+	return nil
+}
+
+// userWith finds the user whose address was given with --email.
+func userWith(ctx context.Context, store lyceum.Reader, school lyceum.SchoolID, email string) (lyceum.User, error) {
+	user, err := store.GetUserByEmail(ctx, school, email)
+	if err != nil && lyceum.KindOf(err) == lyceum.NotFound {
+		err = lyceum.Errorf(lyceum.NotFound, "school %d has no user with the address given with --email", school)
+	}
+	return user, err
+}
+
+type userDisableCommand struct {
+	oneUser `embed:""`
+}
+
+// Help implements kong's help for the command.
+func (userDisableCommand) Help() string {
+	return "Example: lyceum user disable --email ann@example.com\n\nThe user's sessions and links end, and so does what apps were granted in their name. A running server refuses sessions at once, and access tokens within five seconds. What the user bought stays. The last owner cannot be switched off."
+}
+
+// Run switches the user off.
+func (c *userDisableCommand) Run(p *program) error {
+	return c.change(p, (*access.Accounts).SwitchOff, "is switched off.")
+}
+
+type userEnableCommand struct {
+	oneUser `embed:""`
+}
+
+// Help implements kong's help for the command.
+func (userEnableCommand) Help() string {
+	return "Example: lyceum user enable --email ann@example.com\n\nWhat ended when the user was switched off stays ended."
+}
+
+// Run switches the user on again.
+func (c *userEnableCommand) Run(p *program) error {
+	return c.change(p, (*access.Accounts).SwitchOn, "is switched on.")
+}

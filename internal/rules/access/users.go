@@ -1,0 +1,161 @@
+package access
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// SwitchOff keeps a user out: their sessions, links, codes and what apps were
+// granted end in the same change. This process refuses them at once. Another
+// one refuses sessions, links, codes and refresh tokens at once too, and access
+// tokens within five seconds. A user who is switched off already stays so since
+// then. The last owner who can sign in is not switched off.
+func (a *Accounts) SwitchOff(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
+	return a.change(ctx, by, id, func(tx lyceum.Tx, user *lyceum.User, now time.Time) error {
+		if user.DisabledAt.Present {
+			return nil
+		}
+		if user.Role == lyceum.Owner {
+			others, err := tx.HasOtherOwner(id)
+			if err != nil {
+				return err
+			}
+			if !others {
+				return lastOwner(id)
+			}
+		}
+		user.DisabledAt = lyceum.Some(lyceum.Second(now))
+		tx.Note(lyceum.UserDisabled, int32(id))
+		return endAll(tx, id, now)
+	})
+}
+
+func lastOwner(id lyceum.UserID) error {
+	return &lyceum.Error{Kind: lyceum.Conflict, Code: "last_owner", Detail: fmt.Sprintf("user %d is the last owner who can sign in; nobody could switch them on again", id)}
+}
+
+// SwitchOn lets a user sign in again. What ended when they were switched off
+// stays ended.
+func (a *Accounts) SwitchOn(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
+	return a.change(ctx, by, id, func(tx lyceum.Tx, user *lyceum.User, _ time.Time) error {
+		if !user.DisabledAt.Present {
+			return nil
+		}
+		user.DisabledAt = lyceum.None[time.Time]()
+		tx.Note(lyceum.UserEnabled, int32(id))
+		return nil
+	})
+}
+
+// SignOutEverywhere ends a user's sessions and links. The password stays, and so
+// does what apps were granted.
+func (a *Accounts) SignOutEverywhere(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
+	return a.change(ctx, by, id, func(tx lyceum.Tx, _ *lyceum.User, _ time.Time) error {
+		tx.Note(lyceum.UserSignedOut, int32(id))
+		return endStays(tx, id)
+	})
+}
+
+// change runs a change of a user, and makes what this process believes of
+// tokens be looked up again.
+func (a *Accounts) change(ctx context.Context, by lyceum.By, id lyceum.UserID, do func(lyceum.Tx, *lyceum.User, time.Time) error) (lyceum.User, error) {
+	now := a.clock()
+	user, err := lyceum.Change(ctx, a.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.User, error) {
+		user, err := tx.GetUser(id)
+		if err != nil {
+			return user, err
+		}
+		if err := do(tx, &user, now); err != nil {
+			return user, err
+		}
+		_, err = tx.SaveUsers([]lyceum.User{user})
+		return user, err
+	})
+	a.oauth.forgetAll()
+	return user, err
+}
+
+// endStays ends what lets a user in without their password.
+func endStays(tx lyceum.Tx, id lyceum.UserID) error {
+	if err := tx.EndSessions(id); err != nil {
+		return err
+	}
+	return tx.EndLinks(id)
+}
+
+// endAll does so, and ends what lets apps act for them. Codes and tokens end
+// with their grants.
+func endAll(tx lyceum.Tx, id lyceum.UserID, now time.Time) error {
+	if err := endStays(tx, id); err != nil {
+		return err
+	}
+	_, err := tx.RevokeGrants(lyceum.GrantFilter{User: lyceum.Some(id)}, now)
+	return err
+}
+
+// Stay is a session as the person whose it is sees it.
+type Stay struct {
+	lyceum.Session
+
+	Name string // names it in a form; it lets nobody in
+	Here bool   // it is the session that asks
+}
+
+// Stays gives the sessions of a user that are not over, the last seen first.
+// Here is the secret of the session that asks; it may be empty.
+func (a *Accounts) Stays(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID, here string) ([]Stay, error) {
+	sessions, err := a.store.FindSessions(ctx, school, id)
+	now, own := a.clock(), HashSecret(here)
+	var stays []Stay
+	for _, s := range sessions {
+		if !over(&s, now) {
+			stays = append(stays, Stay{Session: s, Name: stayName(s.Hash), Here: subtle.ConstantTimeCompare(s.Hash[:], own[:]) == 1})
+		}
+	}
+	slices.SortStableFunc(stays, func(x, y Stay) int { return y.SeenAt.Compare(x.SeenAt) })
+	return stays, err
+}
+
+func stayName(hash lyceum.KeyHash) string { return hex.EncodeToString(hash[:8]) }
+
+// over reports whether a session has ended by time.
+func over(s *lyceum.Session, now time.Time) bool {
+	return !now.Before(s.SeenAt.Add(SessionIdle)) || !now.Before(s.CreatedAt.Add(SessionAbsolute))
+}
+
+// EndStay ends one session of a user by its name. One that is not there has
+// ended already.
+func (a *Accounts) EndStay(ctx context.Context, by lyceum.By, id lyceum.UserID, name string) error {
+	stays, err := a.Stays(ctx, by.School, id, "")
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(stays, func(s Stay) bool { return s.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return a.store.Write(ctx, by.Stamp(a.clock()), func(tx lyceum.Tx) error {
+		tx.Note(lyceum.SessionEnded, int32(id))
+		return tx.EndSession(stays[at].Hash)
+	})
+}
+
+// network gives as much of an address as a person recognises a place by: its
+// /24, of IPv6 its /48.
+func network(from netip.Addr) string {
+	if from = from.Unmap().WithZone(""); !from.IsValid() {
+		return ""
+	}
+	bits := 24
+	if from.Is6() {
+		bits = 48
+	}
+	return netip.PrefixFrom(from, bits).Masked().String()
+}
