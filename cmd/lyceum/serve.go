@@ -19,6 +19,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv1"
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv2"
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
+	"github.com/lyceum-school/lyceum/internal/inbound/front"
 	"github.com/lyceum-school/lyceum/internal/inbound/oauth"
 	"github.com/lyceum-school/lyceum/internal/inbound/reference"
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
@@ -281,8 +282,13 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse the console: %w", err)
 	}
+	first, nothing, err := front.Pages()
+	if err != nil {
+		return nil, err
+	}
 	rooms := map[string]http.Handler{"/assets/": web.Assets(), "/admin": owner, "/admin/": owner}
 	maps.Copy(rooms, signIn)
+	maps.Copy(rooms, first)
 	return server.Handler(server.Options{
 		Faces: []wire.Face{
 			apiv1.New(apiv1.Rules{Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Hash: s.accounts.HashForProgram}, oauth.Endpoints(s.oauth, lyceum.V1)),
@@ -292,6 +298,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		Keys:         s.keys,
 		OAuth:        s.oauth,
 		Pages:        rooms,
+		Nothing:      nothing,
 		Limiter:      s.limiter,
 		Reference:    pages,
 		Ready:        s.store.Ping,

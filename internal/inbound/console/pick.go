@@ -17,8 +17,10 @@ var picked = []struct {
 	Field string
 	Of    lyceum.Sequence
 }{
-	{"user_id", lyceum.UserSequence}, {"course_id", lyceum.CourseSequence},
-	{"pricing_plan_id", lyceum.PricingPlanSequence}, {"affiliate_id", lyceum.AffiliateSequence},
+	{"user_id", lyceum.UserSequence},
+	{"course_id", lyceum.CourseSequence},
+	{"pricing_plan_id", lyceum.PricingPlanSequence},
+	{"affiliate_id", lyceum.AffiliateSequence},
 }
 
 // maxOptions is how many things a person picks from at most.

@@ -25,6 +25,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/apilyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv1"
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv2"
+	"github.com/lyceum-school/lyceum/internal/inbound/front"
 	"github.com/lyceum-school/lyceum/internal/inbound/oauth"
 	"github.com/lyceum-school/lyceum/internal/inbound/reference"
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
@@ -183,6 +184,10 @@ func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	first, nothing, err := front.Pages()
+	if err != nil {
+		t.Fatal(err)
+	}
 	tokens := access.NewOAuth(store, s.clock.now)
 	s.options = server.Options{
 		Faces:     facesOver(store, s.clock.now, tokens),
@@ -190,6 +195,8 @@ func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 		OAuth:     tokens,
 		Limiter:   access.NewLimiter(0, s.clock.now),
 		Reference: pages,
+		Pages:     first,
+		Nothing:   nothing,
 		Ready:     store.Ping,
 		Metrics:   server.NewMetrics("v1.2.3"),
 		Log:       slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),

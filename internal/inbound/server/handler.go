@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
@@ -27,6 +28,9 @@ type Options struct {
 	Reference http.Handler // the pages at /docs and the documents at /openapi
 	// Pages are the pages for people by the patterns of their paths.
 	Pages map[string]http.Handler
+	// Nothing is the page for addresses at which there is nothing; nil answers
+	// browsers as programs.
+	Nothing http.Handler
 	// Ready tells whether requests can be answered.
 	Ready   func(context.Context) error
 	Metrics *Metrics
@@ -74,6 +78,9 @@ func Handler(o Options) http.Handler {
 	}
 	for pattern, pages := range o.Pages {
 		to := &route{pattern: pattern}
+		if _, path, found := strings.Cut(pattern, " "); found { // a method stands before it
+			to.pattern = path
+		}
 		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			w.(*exchange).route = to
 			ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
@@ -84,7 +91,6 @@ func Handler(o Options) http.Handler {
 	h.mux.Handle("/docs", o.Reference)
 	h.mux.Handle("/docs/", o.Reference)
 	h.mux.Handle("/openapi/", o.Reference)
-	h.mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusSeeOther))
 	h.mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "live\n") })
 	h.mux.HandleFunc("GET /readyz", h.ready)
 	h.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { h.notFound(w.(*exchange), r) })
@@ -402,6 +408,11 @@ func plainFailure(e *lyceum.Error) (int, wire.Body) {
 }
 
 func (h *handler) notFound(x *exchange, r *http.Request) {
+	x.Header().Add("Vary", "Accept")
+	if h.Nothing != nil && web.WantsPage(r) {
+		h.Nothing.ServeHTTP(x, r)
+		return
+	}
 	h.sendFailure(x, r, lyceum.Errorf(lyceum.NotFound, noRoute), 0)
 }
 

@@ -1,0 +1,62 @@
+package front_test
+
+import (
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/lyceum-school/lyceum/internal/inbound/front"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
+)
+
+// The first page, and the one for addresses at which there is nothing, hold at
+// any width, light and dark, what every page promises. With a folder to put
+// them in it makes the pictures of docs/pages on its way:
+//
+//	LYCEUM_PICTURES=$PWD/docs/pages go test ./internal/inbound/front
+func TestFrontInABrowser(t *testing.T) {
+	pages, nothing, err := front.Pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	maps.Copy(pages, map[string]http.Handler{"/assets/": web.Assets(), "/": nothing})
+	for pattern, page := range pages {
+		mux.Handle(pattern, page)
+	}
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	tab := webtest.Browser(t)
+	heard := webtest.Listen(t, tab, server.URL)
+	for path, name := range map[string]string{"/": "front", "/nowhere": "nothing"} {
+		for _, width := range []int64{webtest.Desktop, webtest.Phone, 320} {
+			for _, dark := range []bool{false, true} {
+				webtest.Look(t, tab, width, 800, dark)
+				webtest.Do(t, tab, chromedp.Navigate(server.URL+path))
+				webtest.Sound(t, tab)
+				webtest.Axe(t, tab)
+				if width != 320 {
+					webtest.Screenshot(t, tab, pictureName(name, width, dark), width, dark)
+				}
+			}
+		}
+	}
+	for _, complaint := range heard.Take("404") {
+		t.Error(complaint)
+	}
+}
+
+// pictureName names a picture as docs/pages does.
+func pictureName(page string, width int64, dark bool) string {
+	if width == webtest.Phone {
+		page += "-phone"
+	}
+	if dark {
+		return page + "-dark"
+	}
+	return page + "-light"
+}
