@@ -220,9 +220,19 @@ type Comment struct {
 	CreatedAt time.Time
 }
 
-// CommentListing is a page of comments by id and the exact total.
+// CommentFilter narrows comments to those under a lecture; an absent part holds
+// always.
+type CommentFilter struct {
+	Lecture LectureID
+	After   Opt[CommentID] // ids above this one
+}
+
+// CommentListing is a page of comments by id, which ends early at AnswerBytes,
+// and the exact total of the lecture. More tells whether comments come after
+// those.
 type CommentListing struct {
 	Page     Page
 	Total    int64
+	More     bool
 	Comments []Comment
 }

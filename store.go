@@ -131,7 +131,7 @@ type LearningReader interface {
 	// FindQuiz gives the attachment that a quiz is.
 	FindQuiz(ctx context.Context, school SchoolID, id QuizID) (Attachment, error)
 	// FindComments lists the comments under a lecture by id.
-	FindComments(ctx context.Context, school SchoolID, lecture LectureID, p Page) (CommentListing, error)
+	FindComments(ctx context.Context, school SchoolID, f CommentFilter, p Page) (CommentListing, error)
 
 	// FindUserPage tells the id, the address and the name of each user alone.
 	FindUserPage(ctx context.Context, school SchoolID, f UserFilter, p Page) (UserListing, error)

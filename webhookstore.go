@@ -9,8 +9,9 @@ import (
 // Single things that are not in the school are NotFound.
 type WebhookReader interface {
 	GetDelivery(ctx context.Context, school SchoolID, id WebhookEventID) (WebhookEvent, error)
-	// FindAttempts gives the attempts of a delivery in order.
-	FindAttempts(ctx context.Context, school SchoolID, id WebhookEventID) ([]Attempt, error)
+	// FindAttempts gives the attempts of a delivery with a number above after,
+	// in order. They end at AnswerBytes; more tells that there are others.
+	FindAttempts(ctx context.Context, school SchoolID, id WebhookEventID, after int32) (attempts []Attempt, more bool, err error)
 	// FindPayloads gives those of numbers that are kept.
 	FindPayloads(ctx context.Context, school SchoolID, numbers []int64) (map[int64]EventPayload, error)
 	// FindLastEvent gives the last entry that announced an event; without one

@@ -80,7 +80,8 @@ var lyceumOperations = map[string]operation{
 		page query int32 from 1 default 1
 		per_page query int32 from 1 to 100 default 25`, "", "200 DeliveryList", readRefusals},
 	"GET /lyceum/v1/deliveries/{delivery_id}": {"showDelivery", "apiKey", `
-		delivery_id path int32 required from 1`, "", "200 OneDeliveryDetail", readRefusals},
+		delivery_id path int32 required from 1
+		after query int32 from 0 default 0`, "", "200 OneDeliveryDetail", readRefusals},
 	"POST /lyceum/v1/deliveries/{delivery_id}/resend": {"resendDelivery", "apiKey", `
 		delivery_id path int32 required from 1
 		Idempotency-Key header string`, "", "200 OneDelivery", onceRefusals},
@@ -90,7 +91,8 @@ var lyceumOperations = map[string]operation{
 	"GET /lyceum/v1/lectures/{lecture_id}/comments": {"listComments", "apiKey", `
 		lecture_id path int32 required from 1
 		page query int32 from 1 default 1
-		per_page query int32 from 1 to 100 default 25`, "", "200 CommentList", readRefusals},
+		per_page query int32 from 1 to 100 default 25
+		after query int32 from 0`, "", "200 CommentList", readRefusals},
 	"POST /lyceum/v1/lectures/{lecture_id}/comments": {"createComment", "apiKey", `
 		lecture_id path int32 required from 1
 		Idempotency-Key header string`, "NewComment", "201 OneComment", onceRefusals},
@@ -366,7 +368,9 @@ var lyceumSchemas = map[string]string{
 		next_attempt_at date-time null
 		response_http_status int32 null`,
 	"OneDeliveryDetail": `
-		delivery DeliveryDetail`,
+		delivery DeliveryDetail
+		more boolean
+		next int32`,
 	"DeliveryDetail": `
 		id int32
 		webhook_id int32
@@ -413,7 +417,9 @@ var lyceumSchemas = map[string]string{
 		created_at date-time`,
 	"CommentList": `
 		comments []Comment
-		meta PaginationMeta`,
+		meta PaginationMeta
+		more boolean
+		next int32`,
 	"Error": `
 		code string
 		message string

@@ -3,9 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -88,24 +86,9 @@ func (s *indexSettings) snapshots(data string) string {
 }
 
 // indexed lets the list of sales be answered from memory.
-func indexed(p *program, store *sqlstore.Store, memory int64, folder string) *salesindex.Store {
-	leaveRoom(0)
-	return salesindex.Over(store, salesindex.Options{Memory: memory, Folder: folder, Log: p.log, Resized: leaveRoom})
-}
-
-// gcPercent lets the heap of a server grow further between collections than
-// Go's default: a small heap that every page of a list allocates in would be
-// collected dozens of times a second.
-const gcPercent = 400
-
-// leaveRoom lets the heap grow by no more for the indexes that are in it: what
-// a page of a list allocates does not grow with them.
-func leaveRoom(indexes int64) {
-	if os.Getenv("GOGC") != "" {
-		return
-	}
-	const heap = 64 << 20 // of a server without them
-	debug.SetGCPercent(int(max(gcPercent*heap/(heap+indexes), 10)))
+func indexed(p *program, store *sqlstore.Store, memory int64, folder string, room *heapRoom) *salesindex.Store {
+	room.forIndexes(0)
+	return salesindex.Over(store, salesindex.Options{Memory: memory, Folder: folder, Log: p.log, Resized: room.forIndexes})
 }
 
 // measureIndex lets the metrics tell how the indexes do.

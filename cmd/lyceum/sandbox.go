@@ -18,7 +18,8 @@ import (
 
 // sandboxCommand starts a throw-away school.
 type sandboxCommand struct {
-	indexSettings `embed:""`
+	indexSettings  `embed:""`
+	answerSettings `embed:""`
 
 	Addr         string   `help:"Address to answer on; port 0 picks a free one." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	AllowHost    []string `help:"Names besides those of this machine that requests may be sent to, such as that of a container; without port." placeholder:"NAME,…"`
@@ -85,6 +86,9 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 			return lyceum.InvalidFields(lyceum.FieldError{Field: "--allow-host", Message: "must be the name or the IP address of a host, without port, such as lyceum"})
 		}
 	}
+	if wrong := c.wrong(); len(wrong) > 0 {
+		return lyceum.InvalidFields(wrong...)
+	}
 	listener, err := server.Listen(p.ctx, "--addr", c.Addr)
 	if err != nil {
 		return err
@@ -100,14 +104,15 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 	if err := c.fill(p, kept, school, known); err != nil {
 		return errors.Join(err, kept.Close())
 	}
-	store := indexed(p, kept, c.memory(), c.snapshots(c.Data))
+	room := &heapRoom{}
+	store := indexed(p, kept, c.memory(), c.snapshots(c.Data), room)
 	defer closing(store, &err)
 	if err := store.Prepare(school.School.ID); err != nil {
 		p.log.Info("the database answers lists of sales", "because", err.Error())
 	}
 	site := siteOf(known.BaseURL, known.AuthURL)
 	service := newService(p, store, serviceOptions{
-		perMinute: c.RateLimit, loopback: true, ring: lyceum.NewKeyring(school.Secrets.Ring), sender: webhook.New(webhook.Options{Loopback: true}), site: site,
+		perMinute: c.RateLimit, answers: c.limits(), room: room, loopback: true, ring: lyceum.NewKeyring(school.Secrets.Ring), sender: webhook.New(webhook.Options{Loopback: true}), site: site,
 	})
 	handler, err := service.handler(handlerOptions{site: site, local: c.local()})
 	if err != nil {

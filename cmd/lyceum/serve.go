@@ -36,9 +36,10 @@ import (
 
 // serveCommand serves the schools of a database.
 type serveCommand struct {
-	database      `embed:""`
-	mailSettings  `embed:""`
-	indexSettings `embed:""`
+	database       `embed:""`
+	mailSettings   `embed:""`
+	indexSettings  `embed:""`
+	answerSettings `embed:""`
 
 	Addr             string `help:"Address to answer on; port 0 picks a free one." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	BaseURL          string `help:"Address that programs reach this server by; needed behind a proxy." placeholder:"https://…"`
@@ -98,7 +99,8 @@ func (c *serveCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	store := indexed(p, kept, c.memory(), c.snapshots(c.folder()))
+	room := &heapRoom{}
+	store := indexed(p, kept, c.memory(), c.snapshots(c.folder()), room)
 	defer closing(store, &err)
 	schools, err := store.FindSchools(p.ctx)
 	if err != nil {
@@ -113,7 +115,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 		return err
 	}
 	go keys.watch(p.ctx, p.log)
-	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, ring: keys.ring, sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL)})
+	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, answers: c.limits(), room: room, ring: keys.ring, sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL)})
 	measureStorage(service.metrics, kept)
 	letters, err := c.sender(p)
 	if err != nil {
@@ -151,6 +153,7 @@ func (c *serveCommand) valid() error {
 	if c.RateLimit < 0 {
 		wrong = append(wrong, lyceum.FieldError{Field: "--rate-limit", Message: "must be 0 (no limit) or more"})
 	}
+	wrong = append(wrong, c.wrong()...)
 	if len(wrong) > 0 {
 		return lyceum.InvalidFields(wrong...)
 	}
@@ -197,6 +200,7 @@ type service struct {
 	accounts *access.Accounts
 	apps     *access.Apps
 	limiter  *access.Limiter
+	load     *access.Load
 	sales    *sales.Service
 	learning *learning.Service
 	people   *people.Service
@@ -212,6 +216,8 @@ type service struct {
 // whose Redirect URL is http on the own machine.
 type serviceOptions struct {
 	perMinute int64
+	answers   access.LoadLimits
+	room      *heapRoom
 	loopback  bool
 	ring      *lyceum.Keyring
 	sender    *webhook.Sender
@@ -224,6 +230,9 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 	metrics := server.NewMetrics(version())
 	metrics.Count("lyceum_oauth_reused_challenges_total", "Codes made for a code_challenge that its app had sent before: the app does not make a new one each time.", oauth.ReusedChallenges)
 	measureIndex(metrics, store)
+	o.answers.Resized = o.room.forAnswers
+	load := access.NewLoad(o.answers)
+	measureLoad(metrics, load)
 	lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
 	told := events.New(store, p.clock, events.Options{
 		Ring: o.ring, CheckURL: o.sender.CheckURL, Render: (&webhook.Writer{Store: store, BaseURL: o.site.BaseURL}).Object, Envelope: webhook.Envelope,
@@ -236,6 +245,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		accounts: access.NewAccounts(store, p.clock, oauth, o.ring),
 		apps:     access.NewApps(store, p.clock, oauth, o.loopback),
 		limiter:  access.NewLimiter(o.perMinute, p.clock),
+		load:     load,
 		sales:    sales.New(store, p.clock, lessons, users),
 		learning: lessons,
 		people:   users,
@@ -300,6 +310,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		Pages:        rooms,
 		Nothing:      nothing,
 		Limiter:      s.limiter,
+		Load:         s.load,
 		Reference:    pages,
 		Ready:        s.store.Ping,
 		Metrics:      s.metrics,

@@ -530,6 +530,12 @@ type CommentList struct {
 
 	// Meta Which part of the whole this page is.
 	Meta PaginationMeta `json:"meta"`
+
+	// More Whether comments come after these.
+	More bool `json:"more"`
+
+	// Next What to ask `after` next; the `id` of the last comment here.
+	Next int32 `json:"next"`
 }
 
 // Delivery One event on its way to one webhook.
@@ -866,6 +872,12 @@ type OneDelivery struct {
 type OneDeliveryDetail struct {
 	// Delivery The delivery.
 	Delivery DeliveryDetail `json:"delivery"`
+
+	// More Whether attempts come after these.
+	More bool `json:"more"`
+
+	// Next What to ask `after` next; the `number` of the last attempt here.
+	Next int32 `json:"next"`
 }
 
 // OneOrder An order.
@@ -1499,6 +1511,12 @@ type ListChangesParams struct {
 	Wait *int32 `form:"wait,omitempty" json:"wait,omitempty"`
 }
 
+// ShowDeliveryParams defines parameters for ShowDelivery.
+type ShowDeliveryParams struct {
+	// After Only attempts with a `number` above this one.
+	After *int32 `form:"after,omitempty" json:"after,omitempty"`
+}
+
 // ResendDeliveryParams defines parameters for ResendDelivery.
 type ResendDeliveryParams struct {
 	// IdempotencyKey Makes the request take effect once, however often it is sent.
@@ -1527,6 +1545,9 @@ type ListCommentsParams struct {
 
 	// PerPage Comments per page.
 	PerPage *int32 `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// After Only comments with an `id` above this one; `page` is then not used. Ask with 0 first and then with `next`, while there is `more`, to be given every comment once.
+	After *int32 `form:"after,omitempty" json:"after,omitempty"`
 }
 
 // CreateCommentParams defines parameters for CreateComment.

@@ -84,7 +84,7 @@ func (f *Face) Operations() []wire.Operation {
 		post("resumeWebhook", webhook+"/resume", ok, bindResume, f.resume, oneWebhook),
 		post("resendDeliveries", webhook+"/resend", ok, bindResend, f.Events.Resend, resent),
 		read("listDeliveries", webhook+"/deliveries", wire.With(bindListDeliveries, f.ListDeliveries)),
-		read("showDelivery", delivery, wire.With(bindDelivery, f.ShowDelivery)),
+		read("showDelivery", delivery, wire.With(bindShowDelivery, f.ShowDelivery)),
 		post("resendDelivery", delivery+"/resend", ok, bindBareDelivery, f.Events.ResendOne, oneDelivery),
 		waiting(read("listChanges", "/lyceum/v1/changes", wire.With(bindListChanges, f.ListChanges))),
 	}

@@ -39,20 +39,25 @@ func commentOf(c *lyceum.Comment) gen.Comment {
 
 // commentsAsked is what listComments is asked.
 type commentsAsked struct {
-	lecture lyceum.LectureID
-	page    lyceum.Page
+	filter lyceum.CommentFilter
+	page   lyceum.Page
 }
 
 func bindListComments(in *wire.Input) commentsAsked {
-	return commentsAsked{bindLecture(in), bindPage(in)}
+	q := commentsAsked{lyceum.CommentFilter{Lecture: bindLecture(in)}, bindPage(in)}
+	if after := in.Int32From("after", 0); after != nil { // the whole list is one page after another
+		q.filter.After, q.page.Number = lyceum.Some(lyceum.CommentID(*after)), 1
+	}
+	return q
 }
 
 // ListComments serves GET /lyceum/v1/lectures/{lecture_id}/comments.
 func (f *Face) ListComments(ctx context.Context, who wire.Principal, q commentsAsked) (wire.JSON, error) {
-	listing, err := f.Learning.Comments(ctx, who.Caller.School, q.lecture, q.page)
-	list := gen.CommentList{Comments: []gen.Comment{}, Meta: metaOf(q.page, listing.Total)}
+	listing, err := f.Learning.Comments(ctx, who.Caller.School, q.filter, q.page)
+	list := gen.CommentList{Comments: []gen.Comment{}, Meta: metaOf(q.page, listing.Total), More: listing.More, Next: int32(q.filter.After.Value)}
 	for i := range listing.Comments {
 		list.Comments = append(list.Comments, commentOf(&listing.Comments[i]))
+		list.Next = int32(listing.Comments[i].ID)
 	}
 	return wire.JSON{Value: list}, err
 }

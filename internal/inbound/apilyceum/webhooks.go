@@ -160,6 +160,20 @@ func (f *Face) ListDeliveries(ctx context.Context, who wire.Principal, q deliver
 	return wire.JSON{Value: list}, err
 }
 
+// deliveryAsked is what showDelivery is asked.
+type deliveryAsked struct {
+	id    lyceum.WebhookEventID
+	after int32 // number of an attempt
+}
+
+func bindShowDelivery(in *wire.Input) deliveryAsked {
+	q := deliveryAsked{id: bindDelivery(in)}
+	if after := in.Int32From("after", 0); after != nil {
+		q.after = *after
+	}
+	return q
+}
+
 func bindDelivery(in *wire.Input) lyceum.WebhookEventID {
 	return lyceum.WebhookEventID(in.PathID("delivery_id"))
 }
@@ -170,8 +184,8 @@ func bindBareDelivery(in *wire.Input) lyceum.WebhookEventID {
 }
 
 // ShowDelivery serves GET /lyceum/v1/deliveries/{delivery_id}.
-func (f *Face) ShowDelivery(ctx context.Context, who wire.Principal, id lyceum.WebhookEventID) (wire.JSON, error) {
-	d, err := f.Events.Show(ctx, who.Caller.School, id)
+func (f *Face) ShowDelivery(ctx context.Context, who wire.Principal, q deliveryAsked) (wire.JSON, error) {
+	d, err := f.Events.ShowAfter(ctx, who.Caller.School, q.id, q.after)
 	if err != nil {
 		return wire.JSON{}, err
 	}
@@ -185,13 +199,15 @@ func (f *Face) ShowDelivery(ctx context.Context, who wire.Principal, id lyceum.W
 		body := string(f.Events.Envelope(&d.Payload, d.ID, d.Webhook.AsArray))
 		shown.RequestBody = &body
 	}
+	next := q.after
 	for _, a := range d.Attempts {
+		next = a.Number
 		shown.Attempts = append(shown.Attempts, gen.Attempt{
 			Number: a.Number, At: wire.Moment(a.At), DurationMs: int32(a.Took.Milliseconds()), ResponseHTTPStatus: wire.Number(a.Status), Problem: wire.Optional(a.Problem),
 			RequestHeaders: a.RequestHeader, ResponseHeaders: a.ResponseHeader, ResponseBody: a.ResponseBody,
 		})
 	}
-	return wire.JSON{Value: map[string]any{"delivery": shown}}, nil
+	return wire.JSON{Value: map[string]any{"delivery": shown, "more": d.More, "next": next}}, nil
 }
 
 func oneWebhook(w lyceum.Webhook) any { return gen.OneWebhook{Webhook: webhookOf(&w)} }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
 // requestID takes over the caller's own id when it is harmless in a log.
@@ -38,10 +40,81 @@ type exchange struct {
 	who    wire.Principal
 	status int
 	bytes  int64
+	held   held
 
 	local   *Local   // whose pages may read the answer; nil: all may
 	origins []string // of the page that asked
 }
+
+// held is the memory of an answer on its way, and the context that it is made
+// in.
+type held struct {
+	context.Context //nolint:containedctx // it is the context of the exchange itself
+
+	claim  access.Claim
+	rows   int64 // bytes of what was read for the answer
+	change bool  // what was asked changes something, and is not refused for its answer
+}
+
+// loadStep is the memory in bytes that an answer asks for at a time while its
+// rows are read.
+const loadStep = 1 << 20
+
+// Value implements context.Context.
+func (h *held) Value(key any) any {
+	if key == (lyceum.AllowanceKey{}) {
+		return h
+	}
+	return h.Context.Value(key)
+}
+
+// Allow implements lyceum.Allowance. It does not wait: who asks may be holding
+// a connection to the database, which others want.
+func (h *held) Allow(_ context.Context, bytes int) error {
+	h.rows += int64(bytes)
+	switch {
+	case h.rows <= max(access.SmallAnswer, h.claim.Held()):
+	case h.change:
+		h.claim.Set(h.rows)
+	case !h.claim.Try(h.steps()):
+		return access.ErrNoRoom
+	}
+	return nil
+}
+
+// steps are the bytes to hold for what was read.
+func (h *held) steps() int64 { return (h.rows + loadStep - 1) / loadStep * loadStep }
+
+// serve makes the body of an answer. When the rows that it read found no room,
+// it waits for that and reads them again.
+func (x *exchange) serve(r *http.Request) (wire.Body, error) {
+	h := &x.held
+	for {
+		body, err := x.op.Serve(h, x.who, r)
+		if !errors.Is(err, access.ErrNoRoom) {
+			return body, err
+		}
+		wanted := h.steps()
+		h.rows = 0
+		h.claim.Set(0)
+		if err := h.claim.Hold(h, wanted); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Hold implements wire.Holder: what was read is an answer now.
+func (x *exchange) Hold(ctx context.Context, bytes int) error {
+	x.held.rows = 0
+	if x.held.change {
+		x.held.claim.Set(int64(bytes))
+		return nil
+	}
+	return x.held.claim.Hold(ctx, int64(bytes))
+}
+
+// Count implements wire.Holder.
+func (x *exchange) Count(bytes int) { x.held.claim.Set(int64(bytes)) }
 
 // WriteHeader implements http.ResponseWriter.
 func (x *exchange) WriteHeader(status int) {

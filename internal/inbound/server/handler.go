@@ -25,6 +25,7 @@ type Options struct {
 	Keys      *access.Keys
 	OAuth     *access.OAuth
 	Limiter   *access.Limiter
+	Load      *access.Load // nil is the usual one
 	Reference http.Handler // the pages at /docs and the documents at /openapi
 	// Pages are the pages for people by the patterns of their paths.
 	Pages map[string]http.Handler
@@ -72,6 +73,9 @@ type operation struct {
 
 // Handler answers all requests of a server.
 func Handler(o Options) http.Handler {
+	if o.Load == nil {
+		o.Load = access.NewLoad(access.LoadLimits{Process: access.UsualLoad, School: access.UsualSchoolLoad})
+	}
 	h := &handler{Options: o, mux: http.NewServeMux(), routes: map[string]*route{}}
 	for _, face := range o.Faces {
 		h.mount(face)
@@ -139,6 +143,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.HTTPS {
 		header["Strict-Transport-Security"] = hsts
 	}
+	x.held = held{Context: r.Context(), claim: h.Load.Begin(0)}
+	defer func() { x.held.claim.End() }()
 	defer h.finish(x, r)
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -340,7 +346,9 @@ func (h *handler) answer(x *exchange, r *http.Request) error {
 		// Where it cannot be set there is none.
 		_ = http.NewResponseController(x).SetWriteDeadline(time.Now().Add(x.op.Waits + writeTimeout))
 	}
-	body, err := x.op.Serve(r.Context(), x.who, r)
+	x.held.claim = h.Load.Begin(x.school())
+	x.held.change = r.Method != http.MethodGet && r.Method != http.MethodHead
+	body, err := x.serve(r)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
 //go:embed assets templates
@@ -75,6 +76,9 @@ func Show(w http.ResponseWriter, status int, page *template.Template, data any) 
 	var text bytes.Buffer
 	if err := page.ExecuteTemplate(&text, "layout.gohtml", data); err != nil {
 		return fmt.Errorf("render page: %w", err)
+	}
+	if holder, ok := w.(wire.Holder); ok {
+		holder.Count(text.Len())
 	}
 	header := w.Header()
 	if header.Get("Content-Security-Policy") == "" {

@@ -120,11 +120,20 @@ type JSON struct{ Value any }
 
 // AppendJSON implements Body.
 func (j JSON) AppendJSON(b []byte) ([]byte, error) {
-	text, err := json.Marshal(j.Value)
-	if err != nil {
+	text := appending(b)
+	if err := json.NewEncoder(&text).Encode(j.Value); err != nil {
 		return b, fmt.Errorf("encode answer: %w", err)
 	}
-	return append(b, text...), nil
+	return text[:len(text)-1], nil // without the line end that an Encoder adds
+}
+
+// appending is a Writer at the end of a buffer.
+type appending []byte
+
+// Write implements io.Writer.
+func (a *appending) Write(text []byte) (int, error) {
+	*a = append(*a, text...)
+	return len(text), nil
 }
 
 // Text is a body that is JSON already.

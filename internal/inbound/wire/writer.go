@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -26,6 +27,27 @@ var zippers = sync.Pool{New: func() any {
 	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails for unknown levels alone
 	return z
 }}
+
+// Holder bounds the memory of answers under way.
+type Holder interface {
+	// Hold makes the answer hold so many bytes, or fails when there is no room.
+	Hold(ctx context.Context, bytes int) error
+	// Count is Hold for an answer that is not refused.
+	Count(bytes int)
+}
+
+// hold makes an answer hold the bytes of its text. An error is always sent.
+func hold(w http.ResponseWriter, r *http.Request, status, bytes int) error {
+	holder, ok := w.(Holder)
+	if !ok {
+		return nil
+	}
+	if status >= http.StatusBadRequest {
+		holder.Count(bytes)
+		return nil
+	}
+	return holder.Hold(r.Context(), bytes)
+}
 
 // Send sends a body as JSON. A 200 bears a weak ETag, of its version or else of
 // its bytes, and is a 304 without body when the request has that tag already.
@@ -51,7 +73,11 @@ func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
 			buffers.Put(kept)
 		}
 	}()
+	if err == nil {
+		err = hold(w, r, status, len(text))
+	}
 	if err != nil {
+		delete(header, "Etag")
 		return err
 	}
 	switch {
@@ -66,11 +92,25 @@ func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
 	}
 	header["Content-Type"] = jsonType
 	if len(text) >= gzipFrom && acceptsGzip(r.Header["Accept-Encoding"]) {
-		return sendZipped(w, status, text)
+		zipped, err := zip(w, r, status, text)
+		if err != nil {
+			delete(header, "Etag")
+			return err
+		}
+		header["Content-Encoding"] = gzipped
+		if cap(text) > maxKept {
+			text = nil // while a slow client reads, the compressed one alone is held
+		}
+		return sendText(w, status, zipped)
 	}
+	return sendText(w, status, text)
+}
+
+func sendText(w http.ResponseWriter, status int, text []byte) error {
+	header := w.Header()
 	header["Content-Length"] = []string{strconv.Itoa(len(text))}
 	w.WriteHeader(status)
-	_, err = w.Write(text)
+	_, err := w.Write(text) //nolint:gosec // it is JSON, and labelled so
 	return gone(err)
 }
 
@@ -92,29 +132,31 @@ var (
 	varies     = []string{"Accept, Accept-Encoding"}
 	revalidate = []string{"max-age=0, private, must-revalidate"}
 	noStore    = []string{"no-store"}
+	gzipped    = []string{"gzip"}
 )
 
 // gone drops the error of a client that went away: there is nobody left to
 // tell and nothing wrong here.
 func gone(error) error { return nil }
 
-func sendZipped(w http.ResponseWriter, status int, text []byte) error {
+// zip compresses a text. While it does, the answer holds both.
+func zip(w http.ResponseWriter, r *http.Request, status int, text []byte) ([]byte, error) {
+	usual := len(text) / 4
+	if err := hold(w, r, status, len(text)+usual); err != nil {
+		return nil, err
+	}
 	var zipped bytes.Buffer
-	zipped.Grow(len(text) / 4)
+	zipped.Grow(usual)
 	z := zippers.Get().(*gzip.Writer)
 	defer zippers.Put(z)
 	z.Reset(&zipped)
 	if _, err := z.Write(text); err != nil {
-		return err
+		return nil, err
 	}
 	if err := z.Close(); err != nil {
-		return err
+		return nil, err
 	}
-	w.Header()["Content-Encoding"] = []string{"gzip"}
-	w.Header()["Content-Length"] = []string{strconv.Itoa(zipped.Len())}
-	w.WriteHeader(status)
-	_, err := w.Write(zipped.Bytes())
-	return gone(err)
+	return zipped.Bytes(), hold(w, r, status, zipped.Cap())
 }
 
 func weakTag(text []byte) string {

@@ -72,21 +72,47 @@ func (f *Feed) Events(ctx context.Context, school lyceum.SchoolID, after int64, 
 	if err != nil {
 		return EventListing{}, err
 	}
-	numbers := make([]int64, len(listing.Changes))
-	for i := range listing.Changes {
-		numbers[i], _ = toldAs(&listing.Changes[i])
-	}
-	kept, err := f.store.FindPayloads(ctx, school, numbers)
-	if err != nil {
-		return EventListing{}, err
-	}
 	told := EventListing{Next: listing.Next, More: listing.More, Last: listing.Last}
-	for i := range listing.Changes {
-		one, err := f.tell(ctx, school, &listing.Changes[i], kept)
+	for left := lyceum.AnswerBytes; len(listing.Changes) > 0; {
+		part := listing.Changes[:min(len(listing.Changes), bodiesAtOnce)]
+		bodies, err := f.bodies(ctx, school, part)
 		if err != nil {
 			return EventListing{}, err
 		}
-		told.Events = append(told.Events, one)
+		for i := range bodies {
+			if left -= len(bodies[i].Body) + bareEvent; left < 0 && len(told.Events) > 0 {
+				told.Next, told.More = told.Events[len(told.Events)-1].Number, true
+				return told, nil
+			}
+			told.Events = append(told.Events, bodies[i])
+		}
+		listing.Changes = listing.Changes[len(part):]
+	}
+	return told, nil
+}
+
+const (
+	// bodiesAtOnce is how many bodies of events are read at a time.
+	bodiesAtOnce = 50
+	// bareEvent is how many bytes an event takes in JSON without its body.
+	bareEvent = 200
+)
+
+// bodies gives events the bodies they have or had.
+func (f *Feed) bodies(ctx context.Context, school lyceum.SchoolID, changes []lyceum.ChangeRecord) ([]Told, error) {
+	numbers := make([]int64, len(changes))
+	for i := range changes {
+		numbers[i], _ = toldAs(&changes[i])
+	}
+	kept, err := f.store.FindPayloads(ctx, school, numbers)
+	if err != nil {
+		return nil, err
+	}
+	told := make([]Told, len(changes))
+	for i := range changes {
+		if told[i], err = f.tell(ctx, school, &changes[i], kept); err != nil {
+			return nil, err
+		}
 	}
 	return told, nil
 }

@@ -87,6 +87,30 @@ func overlap(tx lyceum.Tx, w *lyceum.Webhook) error {
 	return nil
 }
 
+// maxWebhooks is how many webhooks a school sends to at most.
+const maxWebhooks = 100
+
+// room refuses a webhook beyond maxWebhooks.
+func room(tx lyceum.Tx) error {
+	all, err := tx.FindWebhooks()
+	if err != nil {
+		return err
+	}
+	sending := 0
+	for i := range all {
+		if all[i].Live && !all[i].DeletedAt.Present {
+			sending++
+		}
+	}
+	if sending >= maxWebhooks {
+		return &lyceum.Error{
+			Kind: lyceum.Conflict, Code: "too_many_webhooks",
+			Detail: fmt.Sprintf("a school sends to at most %d webhooks; delete one, or let one receiver take more events", maxWebhooks),
+		}
+	}
+	return nil
+}
+
 var errNoRing = &lyceum.Error{Kind: lyceum.Conflict, Code: "no_secret_key", Detail: "this server has no secret key to sign with; its operator gives it one with --secret-key-file"}
 
 // Create makes a webhook.
@@ -99,6 +123,9 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (With
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (WithSecret, error) {
 		trigger, err := s.check(&f)
 		if err != nil {
+			return WithSecret{}, err
+		}
+		if err := room(tx); err != nil {
 			return WithSecret{}, err
 		}
 		id, err := tx.NextID(lyceum.WebhookSequence)
@@ -384,10 +411,16 @@ type Delivery struct {
 	Payload  lyceum.EventPayload
 	Webhook  lyceum.Webhook
 	Attempts []lyceum.Attempt
+	More     bool // attempts come after those
 }
 
 // Show gives a delivery. One that is a record of another server has no payload.
 func (s *Service) Show(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookEventID) (Delivery, error) {
+	return s.ShowAfter(ctx, school, id, 0)
+}
+
+// ShowAfter is Show with the attempts after a number.
+func (s *Service) ShowAfter(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookEventID, after int32) (Delivery, error) {
 	var d Delivery
 	var err error
 	if d.WebhookEvent, err = s.store.GetDelivery(ctx, school, id); err != nil {
@@ -403,6 +436,6 @@ func (s *Service) Show(ctx context.Context, school lyceum.SchoolID, id lyceum.We
 		}
 		d.Payload = found[d.Number.Value]
 	}
-	d.Attempts, err = s.store.FindAttempts(ctx, school, id)
+	d.Attempts, d.More, err = s.store.FindAttempts(ctx, school, id, after)
 	return d, err
 }

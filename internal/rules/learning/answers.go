@@ -137,15 +137,15 @@ func (s *Service) Comment(ctx context.Context, by lyceum.By, n NewComment) (lyce
 }
 
 // Comments lists the comments under a lecture by id.
-func (s *Service) Comments(ctx context.Context, school lyceum.SchoolID, lecture lyceum.LectureID, p lyceum.Page) (lyceum.CommentListing, error) {
-	found, err := s.store.GetObject(ctx, school, lyceum.LectureCreated, int32(lecture))
+func (s *Service) Comments(ctx context.Context, school lyceum.SchoolID, f lyceum.CommentFilter, p lyceum.Page) (lyceum.CommentListing, error) {
+	found, err := s.store.GetObject(ctx, school, lyceum.LectureCreated, int32(f.Lecture))
 	if err == nil && found == nil {
-		err = lyceum.Errorf(lyceum.NotFound, "there is no lecture %d", lecture)
+		err = lyceum.Errorf(lyceum.NotFound, "there is no lecture %d", f.Lecture)
 	}
 	if err != nil {
 		return lyceum.CommentListing{}, err
 	}
-	return s.store.FindComments(ctx, school, lecture, p)
+	return s.store.FindComments(ctx, school, f, p)
 }
 
 // DeleteComment deletes a comment for good.

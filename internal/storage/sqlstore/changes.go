@@ -91,26 +91,29 @@ func loadQuizResponses(q *session, school lyceum.SchoolID, ids []int32) (map[int
 
 // FindChanges implements lyceum.Reader.
 func (s *Store) FindChanges(ctx context.Context, school lyceum.SchoolID, f lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
-	listing := lyceum.ChangeListing{Next: f.After}
+	var listing lyceum.ChangeListing
 	err := s.reads.snapshot(ctx, func(q *session) error {
+		listing = lyceum.ChangeListing{}
 		last, err := s.marks(q, school, f.After, &listing)
 		if err != nil {
 			return err
 		}
+		var full bool
 		listing.Last = last.Number
-		if listing.Changes, err = findEntries(q, school, f, last.Number); err != nil {
+		if listing.Changes, full, err = findChanges(q, school, f, last.Number); err != nil {
 			return err
 		}
-		if n := len(listing.Changes); n == f.Limit {
+		switch n := len(listing.Changes); {
+		case full:
 			listing.Through = listing.Changes[n-1].Entry
 			listing.More = listing.Through.Number < last.Number
-		} else if last.Number > f.After {
+		case last.Number > f.After:
 			listing.Through = last // what was passed over need not be looked at again
-		} else {
+		default:
 			listing.Through = listing.Before
 		}
 		listing.Next = max(listing.Through.Number, f.After)
-		return fillObjects(q, school, listing.Changes)
+		return nil
 	})
 	if err != nil {
 		return lyceum.ChangeListing{}, s.public(fmt.Errorf("find changes: %w", err))
@@ -129,6 +132,38 @@ func (s *Store) marks(q *session, school lyceum.SchoolID, after int64, listing *
 		LEFT JOIN journal l ON l.school_id = $1 AND l.number = c.value`,
 		[]any{int64(school), after}, append(dest, optional(scanEntry(&last))...)...)
 	return last, err
+}
+
+// findChanges reads changes until there are as many as were asked for, or as
+// large; full tells that it was one of the two.
+func findChanges(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64) (changes []lyceum.ChangeRecord, full bool, err error) {
+	var entries []lyceum.ChangeRecord
+	ended := false
+	for left := lyceum.AnswerBytes; len(changes) < f.Limit; {
+		if len(entries) == 0 && !ended {
+			read := f
+			read.Limit = min(f.Limit-len(changes), entriesAtOnce)
+			if entries, err = findEntries(q, school, read, last); err != nil {
+				return nil, false, err
+			}
+			ended = len(entries) < read.Limit
+		}
+		if len(entries) == 0 {
+			return changes, false, nil
+		}
+		part := entries[:affordable(entries)]
+		if err := fillObjects(q, school, part); err != nil {
+			return nil, false, err
+		}
+		for i := range part {
+			if left -= weigh(&part[i]); left < 0 && len(changes) > 0 {
+				return changes, true, nil
+			}
+			changes = append(changes, part[i])
+		}
+		f.After, entries = part[len(part)-1].Number, entries[len(part):]
+	}
+	return changes, true, nil
 }
 
 func findEntries(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64) ([]lyceum.ChangeRecord, error) {

@@ -187,13 +187,37 @@ func (s *Store) FindQuiz(ctx context.Context, school lyceum.SchoolID, id lyceum.
 }
 
 // FindComments implements lyceum.Reader.
-func (s *Store) FindComments(ctx context.Context, school lyceum.SchoolID, lecture lyceum.LectureID, p lyceum.Page) (lyceum.CommentListing, error) {
+func (s *Store) FindComments(ctx context.Context, school lyceum.SchoolID, f lyceum.CommentFilter, p lyceum.Page) (lyceum.CommentListing, error) {
 	w := &where{}
-	w.and("c.school_id = ?", int64(school))
-	w.and("c.lecture_id = ?", int64(lecture))
-	from := " FROM comments c"
-	found, total, err := pageOf(ctx, s, comments.of("c"), from, w, counted(from, w), " ORDER BY c.comment_id", p, comments.scan)
-	return lyceum.CommentListing{Page: p, Total: total, Comments: found}, err
+	w.and("school_id = ?", int64(school))
+	w.and("lecture_id = ?", int64(f.Lecture))
+	count, counted := "SELECT count(*) FROM comments"+w.String(), slices.Clone(w.args)
+	offset := p.Offset()
+	if f.After.Present {
+		w.and("comment_id > ?", int64(f.After.Value))
+		offset = 0
+	}
+	tail := w.String() + " ORDER BY comment_id LIMIT " + w.arg(int64(p.Size)+1) + " OFFSET " + w.arg(offset)
+	var listing lyceum.CommentListing
+	err := s.reads.snapshot(ctx, func(q *session) error {
+		listing = lyceum.CommentListing{Page: p}
+		if _, err := q.one(count, counted, scanInt(&listing.Total)); err != nil {
+			return err
+		}
+		var c lyceum.Comment
+		left := lyceum.AnswerBytes
+		err := q.each("SELECT "+comments.list()+" FROM comments"+tail, w.args, comments.scan(&c), func() error {
+			n := len(listing.Comments)
+			if left -= bareObject + lyceum.Weight(c.Body); n == int(p.Size) || left < 0 && n > 0 {
+				listing.More = true
+				return errEnough
+			}
+			listing.Comments = append(listing.Comments, c)
+			return nil
+		})
+		return unlessEnough(err)
+	})
+	return listing, s.public(err)
 }
 
 // FindUserPage implements lyceum.Reader.

@@ -99,16 +99,12 @@ func scanQuiz(a *lyceum.Attachment) sql.Scanner {
 }
 
 func scanQuestions(a *lyceum.Attachment) sql.Scanner {
-	return scanFunc(func(src any) error {
-		text, ok := src.(string)
-		switch {
-		case a.Quiz == nil:
+	return &textScanner{put: func(text string) error {
+		if a.Quiz == nil {
 			return nil
-		case !ok:
-			return wrong(src, "text")
 		}
 		return json.Unmarshal([]byte(text), &a.Quiz.Questions)
-	})
+	}, null: func() {}}
 }
 
 var enrollments = table[lyceum.Enrollment]{

@@ -86,14 +86,10 @@ func scanOptFloat(p *lyceum.Opt[float64]) sql.Scanner {
 }
 
 func scanText[T ~string](p *T) sql.Scanner {
-	return scanFunc(func(src any) error {
-		v, ok := src.(string)
-		if !ok {
-			return wrong(src, "text")
-		}
+	return &textScanner{put: func(v string) error {
 		*p = T(v)
 		return nil
-	})
+	}}
 }
 
 // optional leaves destinations as they are where a column is NULL, as those of
@@ -111,18 +107,10 @@ func optional(dest []any) []any {
 }
 
 func scanOptText[T ~string](p *lyceum.Opt[T]) sql.Scanner {
-	return scanFunc(func(src any) error {
-		if src == nil {
-			*p = lyceum.None[T]()
-			return nil
-		}
-		v, ok := src.(string)
-		if !ok {
-			return wrong(src, "text")
-		}
+	return &textScanner{put: func(v string) error {
 		*p = lyceum.Some(T(v))
 		return nil
-	})
+	}, null: func() { *p = lyceum.None[T]() }}
 }
 
 func scanHash(p *lyceum.KeyHash) sql.Scanner {

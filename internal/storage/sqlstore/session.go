@@ -188,22 +188,30 @@ func (s *session) one(text string, args []any, dest ...any) (bool, error) {
 	return true, errors.Join(rows.Err(), rows.Close())
 }
 
-// each scans every row of a query into dest and calls visit after each.
+// each scans every row of a query into dest and calls visit after each. A row
+// is charged to the allowance of the session's context.
 func (s *session) each(text string, args, dest []any, visit func() error) error {
 	rows, err := s.query(text, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
+	meter := s.meter(dest)
 	for rows.Next() {
 		if err := rows.Scan(dest...); err != nil {
 			return fmt.Errorf("scan: %w", err)
+		}
+		if err := meter.row(); err != nil {
+			return err
 		}
 		if err := visit(); err != nil {
 			return err
 		}
 	}
-	return rows.Err()
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return meter.settle()
 }
 
 // where collects AND-ed conditions; the ? in a condition takes the next

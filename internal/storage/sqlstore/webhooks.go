@@ -46,12 +46,21 @@ func (s *Store) GetDelivery(ctx context.Context, school lyceum.SchoolID, id lyce
 }
 
 // FindAttempts implements lyceum.Reader.
-func (s *Store) FindAttempts(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookEventID) ([]lyceum.Attempt, error) {
-	var found []lyceum.Attempt
+func (s *Store) FindAttempts(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookEventID, after int32) (found []lyceum.Attempt, more bool, err error) {
 	var a lyceum.Attempt
-	err := s.reads.single(ctx).each("SELECT "+attemptColumns+" FROM webhook_attempts WHERE school_id = $1 AND webhook_event_id = $2 ORDER BY attempt",
-		[]any{int64(school), int64(id)}, scanAttempt(&a), func() error { found = append(found, a); return nil })
-	return found, s.public(err)
+	left := lyceum.AnswerBytes
+	err = s.reads.single(ctx).each(
+		"SELECT "+attemptColumns+" FROM webhook_attempts WHERE school_id = $1 AND webhook_event_id = $2 AND attempt > $3 ORDER BY attempt",
+		[]any{int64(school), int64(id), int64(after)}, scanAttempt(&a), func() error {
+			left -= bareObject + lyceum.Weight(a.Problem.Value, a.RequestHeader, a.ResponseHeader, a.ResponseBody)
+			if left < 0 && len(found) > 0 {
+				more = true
+				return errEnough
+			}
+			found = append(found, a)
+			return nil
+		})
+	return found, more, s.public(unlessEnough(err))
 }
 
 // FindPayloads implements lyceum.Reader.

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"os"
+	"runtime/debug"
+	"sync/atomic"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/server"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// answerSettings bound the memory of answers under way.
+type answerSettings struct {
+	AnswerMemory       byteSize `help:"Memory that answers under way may take, such as 128MB; beyond it a request waits for up to 5 seconds and is then answered with 503." default:"128MB" placeholder:"SIZE"`
+	AnswerMemorySchool byteSize `help:"The same for the answers of one school." default:"48MB" placeholder:"SIZE"`
+}
+
+// The bounds of --answer-memory and --answer-memory-school.
+const (
+	leastAnswers = 16 << 20
+	mostAnswers  = 1 << 40
+)
+
+func (s *answerSettings) wrong() (wrong []lyceum.FieldError) {
+	for _, setting := range []struct {
+		flag string
+		size byteSize
+	}{{"--answer-memory", s.AnswerMemory}, {"--answer-memory-school", s.AnswerMemorySchool}} {
+		if setting.size.bytes < leastAnswers || setting.size.bytes > mostAnswers {
+			wrong = append(wrong, lyceum.FieldError{Field: setting.flag, Message: "must be a size from 16MB to 1TB, such as 128MB"})
+		}
+	}
+	if len(wrong) == 0 && s.AnswerMemorySchool.bytes > s.AnswerMemory.bytes {
+		wrong = append(wrong, lyceum.FieldError{Field: "--answer-memory-school", Message: "must not be more than --answer-memory, which is " + s.AnswerMemory.String()})
+	}
+	return wrong
+}
+
+func (s *answerSettings) limits() access.LoadLimits {
+	return access.LoadLimits{Process: s.AnswerMemory.bytes, School: s.AnswerMemorySchool.bytes}
+}
+
+// measureLoad lets the metrics tell how much is under way.
+func measureLoad(m *server.Metrics, load *access.Load) {
+	server.Measure(m, func() *access.Load { return load }, []server.Figure[*access.Load]{
+		{Name: "lyceum_answer_bytes", Help: "Memory of the answers under way.", Value: (*access.Load).Bytes},
+		{Name: "lyceum_answers_refused_total", Help: "Answers that found no room in that memory.", Rises: true, Value: (*access.Load).Refused},
+	})
+}
+
+// gcPercent lets the heap of a server grow further between collections than
+// Go's default: a small heap that every page of a list allocates in would be
+// collected dozens of times a second.
+const gcPercent = 400
+
+// heapRoom lets the heap grow by no more for the indexes and the large answers
+// that are in it: what a page of a list allocates does not grow with them.
+type heapRoom struct{ indexes, answers atomic.Int64 }
+
+func (r *heapRoom) forIndexes(bytes int64) {
+	r.indexes.Store(bytes)
+	r.leave()
+}
+
+func (r *heapRoom) forAnswers(bytes int64) {
+	r.answers.Store(bytes)
+	r.leave()
+}
+
+func (r *heapRoom) leave() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	const heap = 64 << 20 // of a server without them
+	debug.SetGCPercent(int(max(gcPercent*heap/(heap+r.indexes.Load()+r.answers.Load()), 10)))
+}

@@ -1,0 +1,162 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/server"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// slowReader takes nothing of an answer until it is let go on.
+type slowReader struct {
+	*httptest.ResponseRecorder
+	begun chan<- struct{}
+	goOn  <-chan struct{}
+}
+
+func (s *slowReader) Write(b []byte) (int, error) {
+	s.begun <- struct{}{}
+	<-s.goOn
+	return s.ResponseRecorder.Write(b)
+}
+
+// loaded gives a site little room for answers, and nobody waits for it long.
+func loaded(load **access.Load, limits access.LoadLimits) func(*site, *server.Options) {
+	return func(_ *site, o *server.Options) {
+		*load = access.NewLoad(limits)
+		o.Load = *load
+	}
+}
+
+const impatient = time.Nanosecond
+
+// large is a body of so many bytes.
+func large(bytes int) wire.Endpoint {
+	return func(context.Context, wire.Principal, *http.Request) (wire.Body, error) {
+		return wire.Text(`"` + strings.Repeat("x", bytes-2) + `"`), nil
+	}
+}
+
+// What slow clients have not taken is bounded for their school and for the
+// process. Beyond it is a 503 that says when to try again; other schools and
+// small answers go on, and when the clients are gone so is what they held.
+func TestR25_SlowReadersAreBounded(t *testing.T) {
+	t.Parallel()
+	var load *access.Load
+	s := newSite(t, loaded(&load, access.LoadLimits{Process: 8 << 20, School: 4 << 20, Wait: impatient}),
+		with("large", http.MethodGet, large(1<<20)), with("small", http.MethodGet, large(1<<10)))
+	theirs := s.issue(t, s.theirs, lyceum.Read)
+	ask := func(name, key string) *http.Request {
+		return request(http.MethodGet, "/test/"+name, nil, "apiKey: "+key)
+	}
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	var slow sync.WaitGroup
+	for range 3 {
+		slow.Go(func() { s.ServeHTTP(&slowReader{httptest.NewRecorder(), begun, goOn}, ask("large", s.key)) })
+		<-begun
+	}
+	if got := load.Bytes(); got != 3<<20 {
+		t.Errorf("%d bytes are under way, want %d", got, 3<<20)
+	}
+	w := s.do(ask("large", s.key))
+	if wantStatus(t, w, http.StatusServiceUnavailable); w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "too many large answers are under way") {
+		t.Errorf("beyond the room: %v %s", w.Header(), w.Body)
+	}
+	if w.Header().Get("ETag") != "" {
+		t.Error("a 503 bears a tag")
+	}
+	wantStatus(t, s.do(ask("small", s.key)), http.StatusOK)
+	wantStatus(t, s.list(t, s.key), http.StatusOK)
+	wantStatus(t, s.do(ask("large", theirs)), http.StatusOK)
+	close(goOn)
+	slow.Wait()
+	wantStatus(t, s.do(ask("large", s.key)), http.StatusOK)
+	if load.Bytes() != 0 || load.Refused() != 1 {
+		t.Errorf("%d bytes are under way at the end, %d answers were refused", load.Bytes(), load.Refused())
+	}
+}
+
+// While an answer is compressed it holds both texts, and then the short one.
+func TestR25_CompressedAnswersAreCounted(t *testing.T) {
+	t.Parallel()
+	var load *access.Load
+	s := newSite(t, loaded(&load, access.LoadLimits{Process: 8 << 20, School: 8 << 20, Wait: impatient}), with("large", http.MethodGet, large(1<<20)))
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	var slow sync.WaitGroup
+	slow.Go(func() {
+		s.ServeHTTP(&slowReader{httptest.NewRecorder(), begun, goOn}, request(http.MethodGet, "/test/large", nil, "apiKey: "+s.key, "Accept-Encoding: gzip"))
+	})
+	<-begun
+	if got := load.Bytes(); got == 0 || got > 512<<10 {
+		t.Errorf("%d bytes are under way of a text that compresses well", got)
+	}
+	close(goOn)
+	slow.Wait()
+	full := load.Begin(s.ours)
+	full.Set(7 << 20)
+	wantStatus(t, s.do(request(http.MethodGet, "/test/large", nil, "apiKey: "+s.key, "Accept-Encoding: gzip")), http.StatusServiceUnavailable)
+}
+
+// A read whose rows find no room is refused before they are all in memory; a
+// change is not refused for its answer.
+func TestR25_RowsAreCountedAsTheyAreRead(t *testing.T) {
+	t.Parallel()
+	var load *access.Load
+	s := newSite(t, loaded(&load, access.LoadLimits{Process: 16 << 20, School: 16 << 20, Wait: impatient}))
+	heavySchool(t, s)
+	writer := s.issue(t, s.ours, lyceum.Read|lyceum.Write)
+	full := load.Begin(s.ours)
+	full.Set(16<<20 - 100<<10)
+	for _, path := range []string{"/lyceum/v1/changes", "/lyceum/v1/events", "/lyceum/v1/lectures/90/comments", "/lyceum/v1/deliveries/90"} {
+		wantStatus(t, s.do(request(http.MethodGet, path+"?after=0", nil, "apiKey: "+s.key)), http.StatusServiceUnavailable)
+	}
+	wantStatus(t, s.list(t, s.key), http.StatusOK)
+	body := manyTags(100)
+	wantStatus(t, s.do(request(http.MethodPut, "/lyceum/v1/users/1/tags", strings.NewReader(body), "apiKey: "+writer, "Content-Type: application/json")), http.StatusOK)
+	full.End()
+	wantStatus(t, s.do(request(http.MethodGet, "/lyceum/v1/changes", nil, "apiKey: "+s.key)), http.StatusOK)
+	if load.Bytes() != 0 {
+		t.Errorf("%d bytes are under way at the end", load.Bytes())
+	}
+}
+
+// Who waits for room holds no connection to the database, and is served when
+// there is some.
+func TestR25_WaitingHoldsNothing(t *testing.T) {
+	t.Parallel()
+	var load *access.Load
+	s := newSite(t, loaded(&load, access.LoadLimits{Process: 64 << 20, School: 32 << 20, Wait: time.Hour}))
+	heavySchool(t, s)
+	full := load.Begin(s.ours)
+	full.Set(32 << 20)
+	const crowd = 12 // more than there are connections
+	answers := make(chan int, crowd)
+	for range crowd {
+		go func() {
+			answers <- s.do(request(http.MethodGet, "/lyceum/v1/changes", nil, "apiKey: "+s.key)).Code
+		}()
+	}
+	for range 100 {
+		if _, err := s.store.GetSchool(t.Context(), s.theirs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full.End()
+	for range crowd {
+		if code := <-answers; code != http.StatusOK {
+			t.Fatal(fmt.Sprint("who waited is answered with ", code))
+		}
+	}
+	if load.Bytes() != 0 {
+		t.Errorf("%d bytes are under way at the end", load.Bytes())
+	}
+}

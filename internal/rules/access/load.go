@@ -1,0 +1,206 @@
+package access
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Load bounds the memory of answers under way, in bytes: what they are made of
+// and what clients have not taken yet. One school cannot use up the room of the
+// others, and large answers leave a quarter of the room to small ones and to
+// those that have begun.
+type Load struct {
+	limits  LoadLimits
+	used    atomic.Int64
+	shares  sync.Map // lyceum.SchoolID -> *atomic.Int64
+	told    atomic.Int64
+	waiting atomic.Int64
+	refused atomic.Int64
+
+	mu    sync.Mutex
+	freed chan struct{} // closed when room was given back while somebody waits
+}
+
+// LoadLimits are the bounds of a Load, in bytes.
+type LoadLimits struct {
+	Process, School int64
+	// Wait is how long an answer waits for room; 5 seconds when it is left out.
+	Wait time.Duration
+	// Resized is told when the bytes under way have changed by loadStep; it may
+	// be nil.
+	Resized func(bytes int64)
+}
+
+const (
+	// SmallAnswer is the size in bytes up to which an answer may use all room.
+	SmallAnswer = 64 << 10
+	// loadStep is the change in bytes that Resized is told of.
+	loadStep = 16 << 20
+)
+
+// The usual limits of a Load, in bytes.
+const (
+	UsualLoad       = 128 << 20
+	UsualSchoolLoad = 48 << 20
+)
+
+// NewLoad makes an empty Load.
+func NewLoad(limits LoadLimits) *Load {
+	if limits.Wait == 0 {
+		limits.Wait = 5 * time.Second
+	}
+	return &Load{limits: limits, freed: make(chan struct{})}
+}
+
+// Bytes are those of all answers under way.
+func (l *Load) Bytes() int64 { return l.used.Load() }
+
+// Refused counts the answers that found no room.
+func (l *Load) Refused() int64 { return l.refused.Load() }
+
+// Claim is the memory of one answer. It belongs to one goroutine.
+type Claim struct {
+	load  *Load
+	share *atomic.Int64
+	held  int64
+	over  time.Time // when waiting ends; zero before it began
+}
+
+// Begin begins the answer to a caller of a school; 0 are those of none.
+func (l *Load) Begin(school lyceum.SchoolID) Claim {
+	share, ok := l.shares.Load(school)
+	if !ok {
+		share, _ = l.shares.LoadOrStore(school, new(atomic.Int64))
+	}
+	return Claim{load: l, share: share.(*atomic.Int64)}
+}
+
+// Held is how many bytes the answer holds.
+func (c *Claim) Held() int64 { return c.held }
+
+// Hold makes the answer hold so many bytes. When there is no room for more it
+// waits for it, and after a while it fails with Unavailable and holds what it
+// held before.
+func (c *Claim) Hold(ctx context.Context, bytes int64) error {
+	if c.Try(bytes) {
+		return nil
+	}
+	l, more := c.load, bytes-c.held
+	l.waiting.Add(1)
+	defer l.waiting.Add(-1)
+	if c.over.IsZero() {
+		c.over = time.Now().Add(l.limits.Wait)
+	}
+	timer := time.NewTimer(time.Until(c.over))
+	defer timer.Stop()
+	for {
+		freed := l.changed() // before trying: what is given back later is not missed
+		if c.take(more) {
+			return nil
+		}
+		select {
+		case <-freed:
+		case <-timer.C:
+			l.refused.Add(1)
+			return ErrNoRoom
+		case <-ctx.Done():
+			return ErrNoRoom
+		}
+	}
+}
+
+// ErrNoRoom refuses an answer that waited for room in vain.
+var ErrNoRoom = lyceum.Errorf(lyceum.Unavailable, "too many large answers are under way at this moment; try again, with fewer requests at once or a smaller page")
+
+// Try is Hold without waiting. It tells whether the answer holds so many bytes.
+func (c *Claim) Try(bytes int64) bool {
+	if bytes > c.held {
+		return c.take(bytes - c.held)
+	}
+	c.Set(bytes)
+	return true
+}
+
+// take holds more if there is room for it.
+func (c *Claim) take(more int64) bool {
+	process, school := c.load.limits.Process, c.load.limits.School
+	if c.held == 0 && more > SmallAnswer {
+		process, school = process-process/4, school-school/4
+	}
+	if !reserve(c.share, more, school) {
+		return false
+	}
+	if !reserve(&c.load.used, more, process) {
+		c.share.Add(-more)
+		return false
+	}
+	c.held += more
+	c.load.tell()
+	return true
+}
+
+func reserve(used *atomic.Int64, more, most int64) bool {
+	for {
+		now := used.Load()
+		if now+more > most {
+			return false
+		}
+		if used.CompareAndSwap(now, now+more) {
+			return true
+		}
+	}
+}
+
+// Set makes the answer hold so many bytes, whether there is room or not.
+func (c *Claim) Set(bytes int64) {
+	change := bytes - c.held
+	if change == 0 {
+		return
+	}
+	c.held = bytes
+	c.share.Add(change)
+	c.load.used.Add(change)
+	if change < 0 {
+		c.load.wake()
+	}
+	c.load.tell()
+}
+
+// End gives back what the answer holds.
+func (c *Claim) End() {
+	if c.load != nil {
+		c.Set(0)
+	}
+}
+
+// wake lets those who wait for room look again.
+func (l *Load) wake() {
+	if l.waiting.Load() == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.freed)
+	l.freed = make(chan struct{})
+}
+
+func (l *Load) changed() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.freed
+}
+
+// tell tells Resized when enough has changed since the last time.
+func (l *Load) tell() {
+	if l.limits.Resized == nil {
+		return
+	}
+	now, told := l.used.Load(), l.told.Load()
+	if (now-told >= loadStep || told-now >= loadStep) && l.told.CompareAndSwap(told, now) {
+		l.limits.Resized(now)
+	}
+}

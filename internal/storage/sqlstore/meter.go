@@ -1,0 +1,84 @@
+package sqlstore
+
+import (
+	"errors"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// errEnough ends a query whose rows fill an answer.
+var errEnough = errors.New("enough rows")
+
+// unlessEnough drops errEnough.
+func unlessEnough(err error) error {
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// textScanner scans a text and remembers its length.
+type textScanner struct {
+	put  func(string) error
+	null func() // nil for a column that is never NULL
+	size int
+}
+
+// Scan implements sql.Scanner.
+func (t *textScanner) Scan(src any) error {
+	if src == nil && t.null != nil {
+		t.size = 0
+		t.null()
+		return nil
+	}
+	v, ok := src.(string)
+	if !ok {
+		return wrong(src, "text")
+	}
+	t.size = len(v)
+	return t.put(v)
+}
+
+// meter charges the rows of a query to the allowance of who asked for them.
+type meter struct {
+	session   *session
+	allowance lyceum.Allowance // nil grants everything
+	dest      []any
+	owed      int
+}
+
+const (
+	columnCost = 48       // bytes that a column takes in memory, without its text
+	textCost   = 2        // times a text stands in memory: as it was read, and in the answer
+	settleFrom = 16 << 10 // bytes that are charged at a time
+)
+
+func (s *session) meter(dest []any) meter {
+	return meter{session: s, allowance: lyceum.AllowanceOf(s.ctx), dest: dest}
+}
+
+// row charges the row that was scanned last.
+func (m *meter) row() error {
+	if m.allowance == nil {
+		return nil
+	}
+	m.owed += columnCost * len(m.dest)
+	for _, column := range m.dest {
+		if text, ok := column.(*textScanner); ok {
+			m.owed += textCost * text.size
+		}
+	}
+	if m.owed < settleFrom {
+		return nil
+	}
+	return m.settle()
+}
+
+func (m *meter) settle() error {
+	if m.allowance == nil || m.owed == 0 {
+		return nil
+	}
+	owed := m.owed
+	m.owed = 0
+	return m.allowance.Allow(m.session.ctx, owed)
+}
