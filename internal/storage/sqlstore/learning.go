@@ -210,12 +210,12 @@ func (s *Store) FindComments(ctx context.Context, school lyceum.SchoolID, f lyce
 			n := len(listing.Comments)
 			if left -= bareObject + lyceum.Weight(c.Body); n == int(p.Size) || left < 0 && n > 0 {
 				listing.More = true
-				return errEnough
+				return errFull
 			}
 			listing.Comments = append(listing.Comments, c)
 			return nil
 		})
-		return unlessEnough(err)
+		return unlessFull(err)
 	})
 	return listing, s.public(err)
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// errEnough ends a query whose rows fill an answer.
-var errEnough = errors.New("enough rows")
+// errFull ends a query whose rows fill an answer.
+var errFull = errors.New("enough rows")
 
-// unlessEnough drops errEnough.
-func unlessEnough(err error) error {
-	if errors.Is(err, errEnough) {
+// unlessFull drops errFull.
+func unlessFull(err error) error {
+	if errors.Is(err, errFull) {
 		return nil
 	}
 	return err

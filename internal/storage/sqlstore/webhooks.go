@@ -55,12 +55,12 @@ func (s *Store) FindAttempts(ctx context.Context, school lyceum.SchoolID, id lyc
 			left -= bareObject + lyceum.Weight(a.Problem.Value, a.RequestHeader, a.ResponseHeader, a.ResponseBody)
 			if left < 0 && len(found) > 0 {
 				more = true
-				return errEnough
+				return errFull
 			}
 			found = append(found, a)
 			return nil
 		})
-	return found, more, s.public(unlessEnough(err))
+	return found, more, s.public(unlessFull(err))
 }
 
 // FindPayloads implements lyceum.Reader.
