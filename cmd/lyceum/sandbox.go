@@ -9,7 +9,9 @@ import (
 	"os"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/contract"
 	"github.com/lyceum-school/lyceum/internal/inbound/demo"
+	"github.com/lyceum-school/lyceum/internal/inbound/reference"
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
@@ -114,7 +116,10 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 	service := newService(p, store, serviceOptions{
 		perMinute: c.RateLimit, answers: c.limits(), room: room, loopback: true, ring: lyceum.NewKeyring(school.Secrets.Ring), sender: webhook.New(webhook.Options{Loopback: true}), site: site,
 	})
-	handler, err := service.handler(handlerOptions{site: site, local: c.local()})
+	handler, err := service.handler(handlerOptions{
+		site: site, local: c.local(),
+		reference: reference.Options{Documents: contract.All(), Key: known.APIKey}, // a key that everybody knows
+	})
 	if err != nil {
 		return err
 	}

@@ -121,7 +121,10 @@ func (c *serveCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	handler, err := service.handler(handlerOptions{site: siteOf(base, c.AuthURL), mail: letters, metricsToken: token, https: strings.HasPrefix(base, "https://"), accessLog: c.AccessLog})
+	handler, err := service.handler(handlerOptions{
+		site: siteOf(base, c.AuthURL), mail: letters, metricsToken: token, https: strings.HasPrefix(base, "https://"), accessLog: c.AccessLog,
+		reference: reference.Options{Documents: contract.All(), BaseURL: c.BaseURL},
+	})
 	if err != nil {
 		return err
 	}
@@ -270,10 +273,11 @@ type handlerOptions struct {
 	metricsToken     string
 	https, accessLog bool
 	local            *server.Local
+	reference        reference.Options
 }
 
 func (s *service) handler(o handlerOptions) (http.Handler, error) {
-	pages, err := reference.Handler(contract.All())
+	pages, err := reference.Handler(o.reference)
 	if err != nil {
 		return nil, fmt.Errorf("render the reference: %w", err)
 	}

@@ -4,97 +4,42 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
-	"sync"
+	"strings"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/lyceum-school/lyceum/contract"
+	"github.com/lyceum-school/lyceum/internal/inbound/reference"
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 )
 
-// browser starts a browser with a profile of its own and gives a tab of it.
-func browser(t *testing.T) context.Context {
+// looked are pages of every form.
+var looked = []string{"/docs", "/docs/v1", "/docs/v1/users", "/docs/small/notes", "/docs/search?q=refund"}
+
+// served serves the reference of a sandbox, whose key stands in the samples.
+func served(t *testing.T) string {
 	t.Helper()
-	allocator, stop := chromedp.NewExecAllocator(t.Context(),
-		chromedp.ExecPath(webtest.Chromium(t)),
-		chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
-		chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-dev-shm-usage", true),
-		chromedp.Flag("disable-sync", true),
-	)
-	t.Cleanup(stop)
-	tab, closeTab := chromedp.NewContext(allocator)
-	t.Cleanup(closeTab)
-	if err := chromedp.Do(tab); err != nil {
+	h, err := reference.Handler(reference.Options{Documents: append(contract.All(), small), Key: "lyceum_key_1_sample"})
+	if err != nil {
 		t.Fatal(err)
 	}
-	limited, cancel := context.WithTimeout(tab, 8*time.Minute)
-	t.Cleanup(cancel)
-	return limited
-}
-
-// complaints collects what the browser says is wrong with a page.
-type complaints struct {
-	mu  sync.Mutex
-	all []string
-}
-
-func (c *complaints) add(format string, args ...any) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.all = append(c.all, fmt.Sprintf(format, args...))
-}
-
-// take gives what was collected and forgets it.
-func (c *complaints) take() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	all := c.all
-	c.all = nil
-	return all
-}
-
-func (c *complaints) hear(event any) {
-	switch e := event.(type) {
-	case *log.EventEntryAdded:
-		c.add("log: %s %s", e.Entry.Text, e.Entry.URL)
-	case *runtime.EventConsoleAPICalled:
-		c.add("console: %s", e.Type)
-	case *runtime.EventExceptionThrown:
-		c.add("exception: %s", e.ExceptionDetails.Text)
-	case *network.EventLoadingFailed:
-		c.add("request failed: %s", e.ErrorText)
-	case *network.EventResponseReceived:
-		if e.Response.Status >= 400 {
-			c.add("answer %d: %s", e.Response.Status, e.Response.URL)
-		}
-	}
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 func TestPagesInABrowser(t *testing.T) {
-	tab := browser(t)
-	server := httptest.NewServer(handler(t, contract.V1(), small))
-	t.Cleanup(server.Close)
-	heard := new(complaints)
-	if err := chromedp.Listen(tab, heard.hear); err != nil {
-		t.Fatal(err)
-	}
+	tab, origin := webtest.Browser(t), served(t)
+	heard := webtest.Listen(t, tab, origin)
 	for _, width := range []int64{1280, 820, 375, 320} {
-		for _, path := range []string{"/docs", "/docs/v1", "/docs/small"} {
+		for _, path := range looked {
 			t.Run(fmt.Sprintf("%s at %d", path, width), func(t *testing.T) {
-				err := chromedp.Do(tab, chromedp.EmulateViewport(width, 800), chromedp.Navigate(server.URL+path))
-				if err != nil {
-					t.Fatal(err)
-				}
+				webtest.Look(t, tab, width, 800, width == 375)
+				webtest.Do(t, tab, chromedp.Navigate(origin+path))
 				checkLayout(t, tab)
-				for _, complaint := range heard.take() {
+				for _, complaint := range heard.Take() {
 					t.Error(complaint)
 				}
 			})
@@ -102,27 +47,90 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
+// outOfReach lists what is wider than its place and scrolls, and cannot be
+// focused, so that a keyboard cannot scroll it.
+const outOfReach = `[...document.querySelectorAll("body *")].filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 &&
+	["auto", "scroll"].includes(getComputedStyle(e).overflowX) && (e.tabIndex < 0 || !e.getAttribute("aria-label"))).map(e => e.outerHTML.slice(0, 120))`
+
 // checkLayout wants the page to have its style sheet, to be no wider than the
-// window, and to lead a keyboard to its content first.
+// window, to hide nothing from a keyboard, and to lead one to its content first.
 func checkLayout(t *testing.T, tab context.Context) {
 	t.Helper()
-	fits, err := chromedp.Run(tab, chromedp.Evaluate[bool](
-		`document.styleSheets.length === 1 && document.documentElement.scrollWidth <= innerWidth`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !fits {
+	if !webtest.Eval[bool](t, tab, `document.styleSheets.length === 1 && document.documentElement.scrollWidth <= innerWidth`) {
 		t.Error("the page has no style, or is wider than the window")
 	}
-	if err := chromedp.Do(tab, chromedp.KeyEvent(kb.Tab)); err != nil {
-		t.Fatal(err)
+	if hidden := webtest.Eval[[]string](t, tab, outOfReach); len(hidden) > 0 {
+		t.Errorf("a keyboard cannot scroll %s", strings.Join(hidden, "\n"))
 	}
-	focused, err := chromedp.Run(tab, chromedp.Evaluate[string](
-		`document.activeElement.hash + " " + (document.activeElement.getBoundingClientRect().top >= 0)`))
-	if err != nil {
-		t.Fatal(err)
+	if cut := webtest.Eval[[]string](t, tab, `[...document.querySelectorAll(".table-box")].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.innerText.slice(0, 60))`); len(cut) > 0 {
+		t.Errorf("tables are cut off: %q", cut)
 	}
-	if focused != "#content true" {
+	webtest.Do(t, tab, chromedp.KeyEvent(kb.Tab))
+	if focused := webtest.Eval[string](t, tab, `document.activeElement.hash + " " + (document.activeElement.getBoundingClientRect().top >= 0)`); focused != "#content true" {
 		t.Errorf("the first Tab leads to %q, want the link to the content, in sight", focused)
+	}
+}
+
+func TestPagesAreAccessible(t *testing.T) {
+	tab, origin := webtest.Browser(t), served(t)
+	for _, path := range looked {
+		for _, look := range []struct {
+			name  string
+			width int64
+			dark  bool
+		}{{"light", webtest.Desktop, false}, {"phone-dark", webtest.Phone, true}} {
+			webtest.Look(t, tab, look.width, 900, look.dark)
+			webtest.Do(t, tab, chromedp.Navigate(origin+path))
+			webtest.Axe(t, tab)
+			name := strings.NewReplacer("/docs", "reference", "/", "-", "?q=", "-").Replace(path)
+			webtest.Screenshot(t, tab, name+"-"+look.name, look.width, look.dark)
+		}
+	}
+}
+
+// TestSamplesAreCopied presses the button of a sample by keyboard: what is
+// copied runs as it is.
+func TestSamplesAreCopied(t *testing.T) {
+	tab, origin := webtest.Browser(t), served(t)
+	press := func() {
+		t.Helper()
+		webtest.Eval[bool](t, tab, `(document.querySelector("#ListUsers-example ~ .panel .copy").focus(), true)`)
+		webtest.Do(t, tab, chromedp.KeyEvent(kb.Enter))
+	}
+	webtest.Do(t, tab, chromedp.Navigate(origin+"/docs/v1/users"))
+	webtest.Eval[bool](t, tab, `Object.defineProperty(navigator.clipboard, "writeText", {value: async (t) => { window.clip = t; }}) && true`)
+	press()
+	webtest.Until(t, tab, `document.querySelector(".told").textContent === "Copied"`)
+	want := "curl \"" + origin + "/v1/users\" \\\n  --header \"apiKey: lyceum_key_1_sample\""
+	if got := webtest.Eval[string](t, tab, "window.clip"); got != want {
+		t.Errorf("copied:\n%s\nwant\n%s", got, want)
+	}
+	// Without a clipboard, as by http from another machine, what is selected is
+	// copied; where that fails too it stays selected.
+	webtest.Eval[bool](t, tab, `Object.defineProperty(Object.getPrototypeOf(navigator), "clipboard", {value: undefined}) && (document.execCommand = () => false, true)`)
+	press()
+	webtest.Until(t, tab, `getSelection().toString().startsWith("curl ")`)
+}
+
+// TestReferenceWithoutScripts: everything can be read and found, and no button
+// stands there that does nothing.
+func TestReferenceWithoutScripts(t *testing.T) {
+	tab, origin := webtest.Browser(t), served(t)
+	webtest.Scripts(t, tab, false)
+	webtest.Look(t, tab, webtest.Phone, 800, false)
+	webtest.Do(t, tab, chromedp.Navigate(origin+"/docs/v1"),
+		chromedp.SendKeys("#q", "is_fully_refunded"+kb.Enter),
+		chromedp.WaitVisible(`.hit`))
+	var links, buttons []string
+	webtest.Scripts(t, tab, true)
+	links = webtest.Eval[[]string](t, tab, `[...document.querySelectorAll(".hit a")].map(a => a.pathname + a.hash)`)
+	if len(links) == 0 || links[0] != "/docs/v1/transactions#ListTransactions" {
+		t.Errorf("found %v", links)
+	}
+	webtest.Scripts(t, tab, false)
+	webtest.Do(t, tab, chromedp.Navigate(origin+links[0]))
+	webtest.Scripts(t, tab, true)
+	if buttons = webtest.Eval[[]string](t, tab, `[...document.querySelectorAll("button")].map(b => b.textContent)`); len(buttons) != 1 || buttons[0] != "Search" {
+		t.Errorf("without scripts there are the buttons %v", buttons)
 	}
 }

@@ -11,11 +11,13 @@ import (
 	"github.com/lyceum-school/lyceum/contract"
 )
 
-// page is a document as it is shown.
+// page is a document as it is shown: an overview, and a page for each group of
+// operations.
 type page struct {
 	Name, Title, Version string
 	Summary              []block
 	Setup                []token // sets the variables that the samples read
+	HasKey               bool    // the samples have a key in them
 	Chapters             []chapter
 	Credentials          []credential
 	Groups               []group
@@ -33,7 +35,8 @@ func (p page) Operations() int {
 // credential is what a request shows to be let in.
 type credential struct {
 	ID, Title, Header, Prefix string
-	Variable                  string   // of the shell, in samples
+	Variable                  string   // of the shell
+	Value                     string   // in samples: the variable, or the key itself
 	Scopes                    []string // that open the operation, any of them
 	InBody                    bool     // the same can stand in the body
 	Description               []block
@@ -41,12 +44,13 @@ type credential struct {
 
 // group is the operations that have a tag in common.
 type group struct {
-	ID, Title   string
+	Path, Title string
 	Description []block
 	Operations  []operation
 }
 
 type operation struct {
+	Document                string // path of the overview
 	ID, Method, Path, Title string
 	Description             []block
 	Credentials             []credential
@@ -120,14 +124,13 @@ type header struct {
 
 // The variables of the shell that samples read.
 const (
-	baseVariable   = "BASE_URL"
 	keyVariable    = "API_KEY"
 	bearerVariable = "ACCESS_TOKEN"
 	clientVariable = "CLIENT"
 )
 
-// newPage reads a document.
-func newPage(d contract.Document) (page, error) {
+// newPage reads a document. Samples have the key in them, if there is one.
+func newPage(d contract.Document, key string) (page, error) {
 	root, err := parse(d.JSON)
 	if err != nil {
 		return page{}, err
@@ -142,26 +145,33 @@ func newPage(d contract.Document) (page, error) {
 		Version:     root.get("info", "version").text(),
 		Summary:     summary,
 		Chapters:    about,
-		Credentials: credentials(root),
+		Credentials: credentials(root, key),
+	}
+	for _, c := range p.Credentials {
+		p.HasKey = p.HasKey || c.Variable == keyVariable && c.Value != "$"+keyVariable
 	}
 	p.Setup = setup(p.Credentials)
-	p.Groups, err = groups(root, p.Credentials)
+	p.Groups, err = groups(root, p.Name, p.Credentials)
 	return p, err
 }
 
 // setup writes the assignments that make the samples run.
 func setup(all []credential) []token {
-	tokens := []token{{"", baseVariable + "="}, {stringToken, "http://127.0.0.1:8080"}}
+	var tokens []token
 	for _, c := range all {
-		if c.InBody { // samples have it in the body
+		if c.InBody || c.Value != "$"+c.Variable { // samples have it
 			continue
 		}
-		tokens = append(tokens, token{"", "\n" + c.Variable + "="}, token{stringToken, "'…'"})
+		line := c.Variable + "="
+		if tokens != nil {
+			line = "\n" + line
+		}
+		tokens = append(tokens, token{"", line}, token{stringToken, "'…'"})
 	}
 	return tokens
 }
 
-func credentials(root *node) []credential {
+func credentials(root *node, key string) []credential {
 	var all []credential
 	root.get("components", "securitySchemes").each(func(name string, scheme *node) {
 		c := credential{ID: name, Description: prose(scheme.get("description").text())}
@@ -173,20 +183,25 @@ func credentials(root *node) []credential {
 		default:
 			c.Title, c.Header, c.Prefix, c.Variable = "Access token", "Authorization", "bearer ", bearerVariable
 		}
+		c.Value = "$" + c.Variable
+		if c.Variable == keyVariable && key != "" {
+			c.Value = key
+		}
 		all = append(all, c)
 	})
 	return all
 }
 
 // groups gives the operations by their first tag, in the order of the tags.
-func groups(root *node, known []credential) ([]group, error) {
+func groups(root *node, document string, known []credential) ([]group, error) {
+	overview := "/docs/" + document
 	var all []group
 	place := make(map[string]int)
 	for i, tag := range root.get("tags").list() {
 		name := tag.get("name").text()
 		place[name] = i
 		all = append(all, group{
-			ID: "tag-" + slug(name), Title: name, Description: prose(tag.get("description").text()),
+			Path: overview + "/" + slug(name), Title: name, Description: prose(tag.get("description").text()),
 		})
 	}
 	var failed error
@@ -201,7 +216,9 @@ func groups(root *node, known []credential) ([]group, error) {
 				failed = fmt.Errorf("%s %s has no tag that the document lists", method, path)
 				return
 			}
-			all[i].Operations = append(all[i].Operations, newOperation(root, known, path, method, n))
+			o := newOperation(root, known, path, method, n)
+			o.Document = overview
+			all[i].Operations = append(all[i].Operations, o)
 		})
 	})
 	return all, failed

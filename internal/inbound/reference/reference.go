@@ -1,22 +1,20 @@
 // Package reference serves the documents of the public interface and the pages
 // that show them to people: each document as YAML and as JSON under /openapi/,
-// and a page for each under /docs.
+// and under /docs a page for each, one for each group of its operations, and a
+// search over all of them.
 //
 // It owns how a document looks on a page. All it knows of the interface it
 // reads from the document; it must not know schools, rules, stores or the
-// other faces. The pages are rendered once, into memory. They run no script
-// and ask no other host for anything.
+// other faces. The pages are read without a script, which only adds buttons to
+// copy samples, and ask no other host for anything.
 package reference
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"html/template"
 	"net/http"
-	"time"
 
 	"github.com/lyceum-school/lyceum/contract"
 )
@@ -27,94 +25,112 @@ var templates embed.FS
 //go:embed style.css
 var style []byte
 
-// contentPolicy lets the pages have their own style sheet and nothing else.
-const contentPolicy = "default-src 'none'; style-src 'self'; img-src 'self' data:; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+//go:embed copy.js
+var script []byte
 
 const (
-	htmlType = "text/html; charset=utf-8"
-	cssType  = "text/css; charset=utf-8"
-	yamlType = "application/yaml"
-	jsonType = "application/json"
+	htmlType   = "text/html; charset=utf-8"
+	cssType    = "text/css; charset=utf-8"
+	scriptType = "text/javascript; charset=utf-8"
+	yamlType   = "application/yaml"
+	jsonType   = "application/json"
 )
 
-// Handler serves /docs, /docs/<name> for each document, /docs/style.css,
-// /openapi/<name>.yaml and /openapi/<name>.json. With one document /docs is its
-// page, otherwise the list of them. A document that cannot be read, or a name
-// that stands twice, is an error.
-func Handler(documents []contract.Document) (http.Handler, error) {
-	files, err := render(documents)
-	if err != nil {
+// Options are what the pages are made of.
+type Options struct {
+	Documents []contract.Document
+	// BaseURL is the address that programs reach the server by, which stands in
+	// samples and documents; without one it is the address that each request
+	// came to.
+	BaseURL string
+	// Key is an API key that samples have in them. It is told to whoever asks,
+	// so only a sandbox has one.
+	Key string
+}
+
+// site is every file that is served, by its path, and what can be found.
+type site struct {
+	Options
+	pages   *template.Template
+	files   map[string]*file
+	entries []entry
+}
+
+// Handler serves /docs, /docs/NAME for each document, /docs/NAME/GROUP for each
+// group of its operations, /docs/search, /openapi/NAME.yaml and
+// /openapi/NAME.json. With one document /docs is its page, otherwise the list of
+// them. A document that cannot be read, or a name that stands twice, is an
+// error.
+func Handler(o Options) (http.Handler, error) {
+	s := &site{Options: o, files: map[string]*file{
+		"/docs/style.css": newFile(cssType, style),
+		"/docs/copy.js":   newFile(scriptType, script),
+		searchPath:        nil, // taken
+	}}
+	var err error
+	if s.pages, err = template.ParseFS(templates, "templates/*.gohtml"); err != nil {
 		return nil, err
 	}
-	mux := http.NewServeMux()
-	for path, f := range files {
-		mux.Handle("GET "+path, f)
+	if err := s.render(); err != nil {
+		return nil, err
 	}
+	delete(s.files, searchPath)
+	mux := http.NewServeMux()
+	for path, f := range s.files {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { f.serve(w, r, s.address(r)) })
+	}
+	mux.HandleFunc("GET "+searchPath, s.search)
 	mux.Handle("GET /docs/{$}", http.RedirectHandler("/docs", http.StatusMovedPermanently))
 	return mux, nil
 }
 
-// render makes every file that is served, by its path.
-func render(documents []contract.Document) (map[string]file, error) {
-	pages, err := template.ParseFS(templates, "templates/*.gohtml")
-	if err != nil {
-		return nil, err
-	}
-	files := map[string]file{"/docs/style.css": newFile(cssType, style)}
-	shown := make([]page, 0, len(documents))
-	for _, d := range documents {
-		path := "/docs/" + d.Name
-		if _, taken := files[path]; taken {
-			return nil, fmt.Errorf("document %s: the name stands twice", d.Name)
+// view is what a template shows: a document, and of it one group or none.
+type view struct {
+	Page  page
+	Group *group
+}
+
+// Here tells whether a group is the one that is shown.
+func (v view) Here(g group) bool { return v.Group != nil && v.Group.Path == g.Path }
+
+// render makes the pages and the documents.
+func (s *site) render() error {
+	shown := make([]page, 0, len(s.Documents))
+	for _, d := range s.Documents {
+		if _, taken := s.files["/docs/"+d.Name]; taken {
+			return fmt.Errorf("document %s: the name stands twice", d.Name)
 		}
-		p, err := newPage(d)
+		p, err := newPage(d, s.Key)
 		if err != nil {
-			return nil, fmt.Errorf("document %s: %w", d.Name, err)
+			return fmt.Errorf("document %s: %w", d.Name, err)
 		}
 		shown = append(shown, p)
-		if files[path], err = execute(pages, "page.gohtml", p); err != nil {
-			return nil, fmt.Errorf("document %s: %w", d.Name, err)
+		if err := s.add("/docs/"+d.Name, "overview.gohtml", view{Page: p}); err != nil {
+			return fmt.Errorf("document %s: %w", d.Name, err)
 		}
-		files["/openapi/"+d.Name+".yaml"] = newFile(yamlType, d.YAML)
-		files["/openapi/"+d.Name+".json"] = newFile(jsonType, d.JSON)
+		for i := range p.Groups {
+			if err := s.add(p.Groups[i].Path, "group.gohtml", view{Page: p, Group: &p.Groups[i]}); err != nil {
+				return fmt.Errorf("document %s: %w", d.Name, err)
+			}
+		}
+		s.entries = append(s.entries, entries(&p)...)
+		// Generators make their client of the address in the document; of a
+		// relative one some of them make //v1/users.
+		s.files["/openapi/"+d.Name+".yaml"] = newFile(yamlType, bytes.Replace(d.YAML, []byte("\n  - url: /\n"), []byte("\n  - url: "+addressMark+"\n"), 1))
+		s.files["/openapi/"+d.Name+".json"] = newFile(jsonType, bytes.Replace(d.JSON, []byte(`"url": "/"`), []byte(`"url": "`+addressMark+`"`), 1))
 	}
-	if len(documents) == 1 {
-		files["/docs"] = files["/docs/"+documents[0].Name]
-		return files, nil
+	if len(shown) == 1 {
+		s.files["/docs"] = s.files["/docs/"+shown[0].Name]
+		return nil
 	}
-	files["/docs"], err = execute(pages, "index.gohtml", shown)
-	return files, err
+	return s.add("/docs", "index.gohtml", shown)
 }
 
-func execute(pages *template.Template, name string, data any) (file, error) {
+func (s *site) add(path, name string, data any) error {
 	var out bytes.Buffer
-	if err := pages.ExecuteTemplate(&out, name, data); err != nil {
-		return file{}, err
+	if err := s.pages.ExecuteTemplate(&out, name, data); err != nil {
+		return err
 	}
-	return newFile(htmlType, out.Bytes()), nil
-}
-
-// file is an answer that never changes while the program runs.
-type file struct {
-	contentType, etag string
-	body              []byte
-}
-
-func newFile(contentType string, body []byte) file {
-	sum := sha256.Sum256(body)
-	return file{contentType, `"` + hex.EncodeToString(sum[:12]) + `"`, body}
-}
-
-func (f file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h.Set("Content-Type", f.contentType)
-	h.Set("ETag", f.etag)
-	// Kept by the browser and asked about each time: a new version of the
-	// program must not be shown with an old page.
-	h.Set("Cache-Control", "no-cache")
-	h.Set("Content-Security-Policy", contentPolicy)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.body))
+	s.files[path] = newFile(htmlType, out.Bytes())
+	return nil
 }

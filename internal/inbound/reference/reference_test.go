@@ -2,6 +2,8 @@ package reference_test
 
 import (
 	"bytes"
+	"compress/gzip"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -39,17 +41,24 @@ var small = contract.Document{Name: "small", YAML: []byte("openapi: 3.0.3\n"), J
 
 func handler(t *testing.T, documents ...contract.Document) http.Handler {
 	t.Helper()
-	h, err := reference.Handler(documents)
+	h, err := reference.Handler(reference.Options{Documents: documents})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return h
 }
 
-func ask(h http.Handler, method, path, etag string) *httptest.ResponseRecorder {
+// ask asks the server that the outside knows as example.com.
+func ask(h http.Handler, method, path, etag string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	if etag != "" {
 		r.Header.Set("If-None-Match", etag)
+	}
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ": ")
+		if r.Header.Set(name, value); name == "Host" {
+			r.Host = value
+		}
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
@@ -71,6 +80,9 @@ func TestAnswers(t *testing.T) {
 		{"the same under its name", one, "GET", "/docs/v1", 200, "text/html; charset=utf-8", "<h1>Lyceum v1 API</h1>"},
 		{"the list of several", several, "GET", "/docs", 200, "text/html; charset=utf-8", `<a href="/docs/small">Small API</a>`},
 		{"one of several", several, "GET", "/docs/small", 200, "text/html; charset=utf-8", "<h1>Small API</h1>"},
+		{"a group of operations", one, "GET", "/docs/v1/transactions", 200, "text/html; charset=utf-8", "<h1>Transactions</h1>"},
+		{"no such group", one, "GET", "/docs/v1/frogs", 404, "text/plain; charset=utf-8", ""},
+		{"script", one, "GET", "/docs/copy.js", 200, "text/javascript; charset=utf-8", "clipboard"},
 		{"style", one, "GET", "/docs/style.css", 200, "text/css; charset=utf-8", "prefers-color-scheme"},
 		{"YAML", one, "GET", "/openapi/v1.yaml", 200, "application/yaml", "openapi: 3.0.3"},
 		{"JSON", one, "GET", "/openapi/v1.json", 200, "application/json", `"openapi": "3.0.3"`},
@@ -97,14 +109,15 @@ func TestAnswers(t *testing.T) {
 
 func TestHeadersOfEveryFile(t *testing.T) {
 	h := handler(t, contract.V1())
-	for _, path := range []string{"/docs", "/docs/style.css", "/openapi/v1.yaml", "/openapi/v1.json"} {
+	for _, path := range []string{"/docs", "/docs/v1/courses", "/docs/style.css", "/docs/copy.js", "/openapi/v1.yaml", "/openapi/v1.json"} {
 		t.Run(path, func(t *testing.T) {
 			first := ask(h, "GET", path, "")
 			for name, want := range map[string]string{
 				"Cache-Control":          "no-cache",
 				"X-Content-Type-Options": "nosniff",
-				"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; " +
-					"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+				"Vary":                   "Accept-Encoding",
+				"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; " +
+					"base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 			} {
 				if got := first.Header().Get(name); got != want {
 					t.Errorf("%s is %q, want %q", name, got, want)
@@ -118,20 +131,125 @@ func TestHeadersOfEveryFile(t *testing.T) {
 	}
 }
 
-func TestDocumentsAreServedAsTheyAre(t *testing.T) {
+// TestDocumentsNameTheirServer: a document is served as it is, but for the
+// address of the server, which is absolute. Generators join a path to it.
+func TestDocumentsNameTheirServer(t *testing.T) {
 	h := handler(t, contract.All()...)
-	for _, d := range contract.All() {
-		if got := ask(h, "GET", "/openapi/"+d.Name+".yaml", ""); !bytes.Equal(got.Body.Bytes(), d.YAML) {
-			t.Errorf("%s.yaml differs", d.Name)
+	set, err := reference.Handler(reference.Options{Documents: contract.All(), BaseURL: "https://school.example.com/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name    string
+		handler http.Handler
+		headers []string
+		want    string
+	}{
+		{"as it is asked", h, nil, "http://example.com"},
+		{"by another name", h, []string{"Host: 127.0.0.1:8080"}, "http://127.0.0.1:8080"},
+		{"by IPv6", h, []string{"Host: [::1]:8080"}, "http://[::1]:8080"},
+		{"what is no host", h, []string{"Host: $(id)"}, "http://127.0.0.1:8080"},
+		{"markup", h, []string{"Host: a\"><b"}, "http://127.0.0.1:8080"},
+		{"a header that says otherwise", h, []string{"X-Forwarded-Host: evil.example.com"}, "http://example.com"},
+		{"with an address of its own", set, []string{"Host: 127.0.0.1:8080"}, "https://school.example.com"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, d := range contract.All() {
+				text := bytes.Replace(d.YAML, []byte("- url: /\n"), []byte("- url: "+tc.want+"\n"), 1)
+				if got := ask(tc.handler, "GET", "/openapi/"+d.Name+".yaml", "", tc.headers...); bytes.Equal(text, d.YAML) || !bytes.Equal(got.Body.Bytes(), text) {
+					t.Errorf("%s.yaml differs", d.Name)
+				}
+				text = bytes.Replace(d.JSON, []byte(`"url": "/"`), []byte(`"url": "`+tc.want+`"`), 1)
+				if got := ask(tc.handler, "GET", "/openapi/"+d.Name+".json", "", tc.headers...); bytes.Equal(text, d.JSON) || !bytes.Equal(got.Body.Bytes(), text) {
+					t.Errorf("%s.json differs", d.Name)
+				}
+			}
+			if got := plain(ask(tc.handler, "GET", "/docs/v1/users", "", tc.headers...).Body.String()); !strings.Contains(got, `"`+tc.want+"/v1/users") {
+				t.Error("samples have another address")
+			}
+		})
+	}
+}
+
+// TestAnswersAreCompressed: what is asked for in gzip is the same text, in less
+// than a fifth of the bytes, under a tag of its own.
+func TestAnswersAreCompressed(t *testing.T) {
+	h := handler(t, contract.All()...)
+	for _, path := range []string{"/docs/v1", "/docs/v1/courses", "/docs/lyceum/sales", "/openapi/v1.yaml", "/openapi/lyceum.json", "/docs/search?q=user_id"} {
+		plain, zipped := ask(h, "GET", path, ""), ask(h, "GET", path, "", "Accept-Encoding: br, gzip")
+		if zipped.Header().Get("Content-Encoding") != "gzip" || plain.Header().Get("Content-Encoding") != "" || zipped.Body.Len() > plain.Body.Len()/3 {
+			t.Errorf("%s takes %d bytes of %d", path, zipped.Body.Len(), plain.Body.Len())
 		}
-		if got := ask(h, "GET", "/openapi/"+d.Name+".json", ""); !bytes.Equal(got.Body.Bytes(), d.JSON) {
-			t.Errorf("%s.json differs", d.Name)
+		if one, two := plain.Header().Get("ETag"), zipped.Header().Get("ETag"); one != "" && one == two {
+			t.Errorf("%s has one tag %s for two forms", path, one)
+		}
+		again := ask(h, "GET", path, zipped.Header().Get("ETag"), "Accept-Encoding: gzip")
+		if zipped.Header().Get("ETag") != "" && again.Code != http.StatusNotModified {
+			t.Errorf("%s is sent again: %d", path, again.Code)
+		}
+		r, err := gzip.NewReader(zipped.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := io.ReadAll(r); err != nil || !bytes.Equal(text, plain.Body.Bytes()) {
+			t.Errorf("%s is another text in gzip: %v", path, err)
+		}
+	}
+}
+
+// TestKeyStandsInSamplesOfASandboxAlone: a server that was given none has a
+// variable there, and nothing that begins as keys do.
+func TestKeyStandsInSamplesOfASandboxAlone(t *testing.T) {
+	sandbox, err := reference.Handler(reference.Options{Documents: contract.All(), Key: "lyceum_key_1_sample"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve := handler(t, contract.All()...)
+	for _, path := range []string{"/docs/v1", "/docs/v1/courses", "/docs/lyceum/sales", "/docs/v2/courses"} {
+		with, without := plain(ask(sandbox, "GET", path, "").Body.String()), plain(ask(serve, "GET", path, "").Body.String())
+		if strings.Contains(path[1:], "/v1/") && (!strings.Contains(with, `--header "apiKey: lyceum_key_1_sample"`) || strings.Contains(with, "$API_KEY")) {
+			t.Errorf("%s of a sandbox has no key", path)
+		}
+		if strings.Contains(without, "lyceum_key_") || strings.Contains(path[1:], "/v1/") && !strings.Contains(without, `--header "apiKey: $API_KEY"`) {
+			t.Errorf("%s of a server has a key, or no variable for it", path)
+		}
+	}
+}
+
+func TestSearch(t *testing.T) {
+	h := handler(t, contract.All()...)
+	for _, tc := range []struct {
+		query, first, says string
+	}{
+		{"is_fully_refunded", "/docs/v1/transactions#ListTransactions", "1 operation found"},
+		{"show LECTURE", "/docs/v1/lectures#ShowLecture", "operations found"},
+		{"/v1/enroll", "/docs/v1/enrollments#EnrollUser", ""},
+		{"refund create", "/docs/lyceum/sales#createRefund", ""},
+		{"id", "", "; the best 50 are shown"},
+		{"frogs", "", "Nothing found."},
+		{"", "", "Write a word"},
+		{"   ", "", "Write a word"},
+		{`"><script>alert(1)</script>`, "", "Nothing found."},
+		{"\xff\x00", "", "Nothing found."},
+		{strings.Repeat("ä", 5000), "", "Nothing found."},
+	} {
+		w := ask(h, "GET", "/docs/search?q="+url.QueryEscape(tc.query), "")
+		text := w.Body.String()
+		found := submatches(regexp.MustCompile(`<h2><a href="([^"]*)"`), text)
+		if w.Code != http.StatusOK || tc.first != "" && (len(found) == 0 || found[0] != tc.first) || !strings.Contains(text, tc.says) || strings.Contains(text, "<script") || len(text) > 100_000 {
+			t.Errorf("%.40q is answered with %d, %v and %d bytes", tc.query, w.Code, found, len(text))
+		}
+		for _, link := range found {
+			page, fragment, _ := strings.Cut(link, "#")
+			if !slices.Contains(submatches(ids, ask(h, "GET", page, "").Body.String()), fragment) {
+				t.Errorf("%s leads nowhere", link)
+			}
 		}
 	}
 }
 
 func TestPageShowsTheOperation(t *testing.T) {
-	text := ask(handler(t, contract.V1()), "GET", "/docs/v1", "").Body.String()
+	text := ask(handler(t, contract.V1()), "GET", "/docs/v1/transactions", "").Body.String()
 	var wanted []string
 	for _, name := range []string{ // contract.md, and our sort_direction
 		"user_id", "affiliate_id", "course_id", "pricing_plan_id", "is_fully_refunded", "is_chargeback",
@@ -157,8 +275,37 @@ func TestPageShowsTheOperation(t *testing.T) {
 			t.Errorf("no %q on the page", want)
 		}
 	}
-	if got, want := strings.Count(text, `<span class="chip">yes</span>`), 93; got != want {
+	// status, has_chargeback, chargeback_fee, affiliate_id, author_id, coupon_id
+	// and refunded_at.
+	if got, want := strings.Count(text, `<span class="chip">yes</span>`), 7; got != want {
 		t.Errorf("%d fields are shown as nullable, want %d", got, want)
+	}
+}
+
+// TestEveryOperationHasItsPlace on one page, that of its group, and the
+// overview leads there.
+func TestEveryOperationHasItsPlace(t *testing.T) {
+	h := handler(t, contract.All()...)
+	for _, d := range contract.All() {
+		overview := ask(h, "GET", "/docs/"+d.Name, "").Body.String()
+		operations := submatches(regexp.MustCompile(`(?m)^      operationId: (\S+)$`), string(d.YAML))
+		places := map[string]int{}
+		for _, page := range submatches(regexp.MustCompile(`<h3><a href="([^"]*)"`), overview) {
+			text := ask(h, "GET", page, "").Body.String()
+			for _, id := range operations {
+				if strings.Contains(text, `<h2 id="`+id+`"`) && strings.Contains(overview, `href="`+page+"#"+id+`"`) {
+					places[id]++
+				}
+			}
+		}
+		for _, id := range operations {
+			if places[id] != 1 {
+				t.Errorf("%s of %s stands on %d pages", id, d.Name, places[id])
+			}
+		}
+		if len(operations) == 0 {
+			t.Errorf("%s has no operations", d.Name)
+		}
 	}
 }
 
@@ -173,15 +320,15 @@ func plain(page string) string {
 func TestSamples(t *testing.T) {
 	h := handler(t, contract.V1(), small)
 	for _, tc := range []struct{ path, sample string }{
-		{"/docs/v1", "BASE_URL=http://127.0.0.1:8080\nAPI_KEY='…'"},
-		{"/docs/v1", `curl --get "$BASE_URL/v1/transactions" \
+		{"/docs/v1", "API_KEY='…'"},
+		{"/docs/v1/transactions", `curl --get "http://example.com/v1/transactions" \
   --header "apiKey: $API_KEY" \
   --data-urlencode "start=2023-12-31T23:59:59Z" \
   --data-urlencode "per=2"`},
-		{"/docs/v1", `"number_of_pages": 642
+		{"/docs/v1/transactions", `"number_of_pages": 642
   }
 }`},
-		{"/docs/small", `curl --request PATCH "$BASE_URL/notes/4/a_path_that_is_wider_than_a_phone" \
+		{"/docs/small/notes", `curl --request PATCH "http://example.com/notes/4/a_path_that_is_wider_than_a_phone" \
   --header "Authorization: bearer $ACCESS_TOKEN" \
   --json '{"text": "it'\''s", "tags": []}'`},
 	} {
@@ -192,7 +339,8 @@ func TestSamples(t *testing.T) {
 }
 
 func TestPageShowsWhatV1DoesNotHave(t *testing.T) {
-	text := ask(handler(t, small), "GET", "/docs", "").Body.String()
+	h := handler(t, small)
+	text := ask(h, "GET", "/docs", "").Body.String() + ask(h, "GET", "/docs/small/notes", "").Body.String()
 	for _, want := range []string{
 		"<ul><li>one &lt;b&gt;</li><li>two <code>code</code></li></ul>",
 		"Path parameters", "from 1 to 9", "required",
@@ -221,7 +369,7 @@ func submatches(pattern *regexp.Regexp, text string) []string {
 
 func TestPagesAreSound(t *testing.T) {
 	h := handler(t, contract.V1(), small)
-	for _, path := range []string{"/docs", "/docs/v1", "/docs/small"} {
+	for _, path := range []string{"/docs", "/docs/v1", "/docs/v1/courses", "/docs/v1/oauth", "/docs/small", "/docs/small/notes", "/docs/search?q=note"} {
 		t.Run(path, func(t *testing.T) {
 			text := ask(h, "GET", path, "").Body.String()
 			found := submatches(ids, text)
@@ -239,7 +387,7 @@ func TestPagesAreSound(t *testing.T) {
 				}
 				level = heading
 			}
-			if strings.Contains(text, "<script") || strings.Contains(text, "style=") {
+			if own := strings.ReplaceAll(text, `<script src="/docs/copy.js"></script>`, ""); strings.Contains(own, "<script") || strings.Contains(text, "style=") {
 				t.Error("the page has a script or a style of its own, which its policy forbids")
 			}
 		})
@@ -276,6 +424,7 @@ func TestHandlerRefusesDocuments(t *testing.T) {
 		documents     []contract.Document
 	}{
 		{"the same name twice", "twice", []contract.Document{small, small}},
+		{"the name of the search", "twice", []contract.Document{{Name: "search", JSON: small.JSON}}},
 		{"the name of the style sheet", "twice", []contract.Document{{Name: "style.css", JSON: small.JSON}}},
 		{"no JSON", "EOF", []contract.Document{document(`{"info": {`)}},
 		{"two values", "one JSON value", []contract.Document{document(`{} {}`)}},
@@ -291,7 +440,7 @@ func TestHandlerRefusesDocuments(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := reference.Handler(tc.documents)
+			_, err := reference.Handler(reference.Options{Documents: tc.documents})
 			if err == nil || !strings.Contains(err.Error(), tc.mention) {
 				t.Errorf("error is %v, want one that mentions %q", err, tc.mention)
 			}

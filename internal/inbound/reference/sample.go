@@ -110,8 +110,8 @@ func quote(s string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// curl writes the command that makes the operation's example request. It
-// reads the address and the credential from variables of the shell.
+// curl writes the command that makes the operation's example request. It has
+// the server's address in it, and the credential or a variable of the shell.
 func curl(method, path string, credentials []credential, parameters []*node, body *node) []token {
 	var options []token
 	option := func(name, argument string) {
@@ -121,7 +121,7 @@ func curl(method, path string, credentials []credential, parameters []*node, bod
 		if c.InBody {
 			continue
 		}
-		option("--header", `"`+c.Header+": "+c.Prefix+"$"+c.Variable+`"`)
+		option("--header", `"`+c.Header+": "+c.Prefix+c.Value+`"`)
 	}
 	command := "curl "
 	for _, p := range parameters {
@@ -142,7 +142,7 @@ func curl(method, path string, credentials []credential, parameters []*node, bod
 	if body != nil {
 		option("--json", shellQuote(compactJSON(body)))
 	}
-	return append([]token{{"", command}, {stringToken, `"$` + baseVariable + path + `"`}}, options...)
+	return append([]token{{"", command}, {stringToken, `"` + addressMark + path + `"`}}, options...)
 }
 
 // shellQuote writes tokens so that a shell takes them as they are.

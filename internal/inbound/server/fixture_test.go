@@ -180,7 +180,7 @@ func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 	s.ours, s.theirs = storetest.MakeSchool(t, store), storetest.MakeSchool(t, store)
 	storetest.Ledger(t, store, s.ours, 1, ourSales)
 	storetest.Ledger(t, store, s.theirs, 2, theirSales)
-	pages, err := reference.Handler(contract.All())
+	pages, err := reference.Handler(reference.Options{Documents: contract.All()})
 	if err != nil {
 		t.Fatal(err)
 	}

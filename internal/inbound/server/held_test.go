@@ -58,7 +58,7 @@ func openTill(t *testing.T) *till {
 	if s.other, err = db.Conn(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	pages, err := reference.Handler(contract.All())
+	pages, err := reference.Handler(reference.Options{Documents: contract.All()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
 		return nil
 	}
 	header["Content-Type"] = jsonType
-	if len(text) >= gzipFrom && acceptsGzip(r.Header["Accept-Encoding"]) {
+	if len(text) >= gzipFrom && AcceptsGzip(r.Header["Accept-Encoding"]) {
 		zipped, err := zip(w, r, status, text)
 		if err != nil {
 			delete(header, "Etag")
@@ -201,8 +201,9 @@ func tagMatches(headers []string, tag string) bool {
 	return false
 }
 
-// acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3).
-func acceptsGzip(headers []string) bool {
+// AcceptsGzip tells whether a request takes gzip, by its Accept-Encoding
+// (RFC 9110, section 12.5.3).
+func AcceptsGzip(headers []string) bool {
 	star := false
 	for _, line := range headers {
 		for part := range strings.SplitSeq(line, ",") {

@@ -1,0 +1,108 @@
+package reference
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"html/template"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+)
+
+// contentPolicy lets the pages have their own style sheet and script, send the
+// search to this server, and nothing else.
+const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; " +
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// addressMark stands where the server's address belongs.
+const addressMark = "@@ADDRESS@@"
+
+// host is a Host header that may be repeated in a page or a document.
+var host = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?$`)
+
+// address is the server's own address as who asks knows it.
+func (s *site) address(r *http.Request) string {
+	switch {
+	case s.BaseURL != "":
+		return strings.TrimRight(s.BaseURL, "/")
+	case !host.MatchString(r.Host):
+		return "http://127.0.0.1:8080"
+	case r.TLS != nil:
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
+// file is an answer that is the same for all who know the server by one address.
+type file struct {
+	contentType string
+	text        []byte
+	last        atomic.Pointer[version]
+}
+
+// version is a file for those who know the server by one address.
+type version struct {
+	address       string
+	plain, zipped []byte
+	sum           string
+}
+
+func newFile(contentType string, text []byte) *file {
+	return &file{contentType: contentType, text: text}
+}
+
+// version gives the file for an address. The one that was asked for last is
+// kept: there seldom is another.
+func (f *file) version(address string) *version {
+	if v := f.last.Load(); v != nil && v.address == address {
+		return v
+	}
+	written := address
+	if f.contentType == htmlType {
+		written = template.HTMLEscapeString(address)
+	}
+	v := &version{address: address, plain: bytes.ReplaceAll(f.text, []byte(addressMark), []byte(written))}
+	sum := sha256.Sum256(v.plain)
+	v.sum = hex.EncodeToString(sum[:12])
+	v.zipped = zip(v.plain)
+	f.last.Store(v)
+	return v
+}
+
+func zip(text []byte) []byte {
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write(text) // a buffer takes everything
+	_ = z.Close()
+	return zipped.Bytes()
+}
+
+func (f *file) serve(w http.ResponseWriter, r *http.Request, address string) {
+	v := f.version(address)
+	h := w.Header()
+	setHeaders(h, f.contentType)
+	// Kept by the browser and asked about each time: a new version of the
+	// program must not be shown with an old page.
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Vary", "Accept-Encoding")
+	body, tag := v.plain, v.sum
+	if wire.AcceptsGzip(r.Header["Accept-Encoding"]) {
+		h.Set("Content-Encoding", "gzip")
+		body, tag = v.zipped, v.sum+"-gzip"
+	}
+	h.Set("ETag", `"`+tag+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+}
+
+func setHeaders(h http.Header, contentType string) {
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Security-Policy", contentPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+}
