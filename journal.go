@@ -9,6 +9,7 @@ type EntryType string
 const (
 	SchoolCreated      EntryType = "school.created"
 	SchoolUpdated      EntryType = "school.updated"
+	SchoolRestored     EntryType = "school.restored" // from a backup
 	UserCreated        EntryType = "user.created"
 	UserUpdated        EntryType = "user.updated"
 	CourseCreated      EntryType = "course.created"
@@ -69,7 +70,7 @@ const (
 // EntryTypes lists every type of entry.
 func EntryTypes() []EntryType {
 	return []EntryType{
-		SchoolCreated, SchoolUpdated, UserCreated, UserUpdated, CourseCreated, CourseUpdated, PricingPlanCreated,
+		SchoolCreated, SchoolUpdated, SchoolRestored, UserCreated, UserUpdated, CourseCreated, CourseUpdated, PricingPlanCreated,
 		PricingPlanUpdated, CouponCreated, CouponUpdated, AffiliateCreated, AffiliateUpdated, AuthorCreated,
 		AuthorUpdated, SaleCreated, SaleUpdated, TransactionCreated, TransactionUpdated, APIKeyCreated,
 		APIKeyRevoked, OAuthAppCreated, OAuthAppUpdated, GrantCreated, GrantRevoked, LinkCreated, UserDisabled, UserEnabled, UserSignedOut, SessionEnded,

@@ -73,6 +73,8 @@ type Reader interface {
 	// FindSessions gives the sessions of a user, also those that are over by
 	// time.
 	FindSessions(ctx context.Context, school SchoolID, user UserID) ([]Session, error)
+	// CountGrants counts by app the grants that are not revoked.
+	CountGrants(ctx context.Context, school SchoolID) (map[OAuthAppID]int, error)
 	// FindGrants gives the grants of a user that are not revoked.
 	FindGrants(ctx context.Context, school SchoolID, user UserID) ([]Grant, error)
 
@@ -297,6 +299,9 @@ type Tx interface {
 	SeeSession(hash KeyHash, at time.Time) error
 	EndSession(hash KeyHash) error
 	EndSessions(user UserID) error
+	// EndAllStays ends the sessions of all users, and the links and codes that
+	// are not spent.
+	EndAllStays() error
 	// HasOtherOwner tells whether there is an owner besides a user who is not
 	// switched off.
 	HasOtherOwner(than UserID) (bool, error)

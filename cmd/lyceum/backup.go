@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
@@ -41,11 +42,13 @@ type restoreCommand struct {
 	Data  string `help:"Folder of the SQLite database." default:"./lyceum-data" placeholder:"DIR"`
 	File  string `arg:"" help:"File that lyceum backup wrote."`
 	Force bool   `help:"Replace the database that is there."`
+
+	EndAccess bool `help:"End all that lets programs in: API keys, what apps were granted, and their client secrets."`
 }
 
 // Help implements kong's help for the command.
 func (restoreCommand) Help() string {
-	return "Example: lyceum restore /backups/lyceum-2026-11-21.db --data /var/lib/lyceum\n\nThe backup is verified first. Stop the server before: a database in use is not replaced."
+	return "Example: lyceum restore /backups/lyceum-2026-11-21.db --data /var/lib/lyceum\n\nThe backup is verified first. Stop the server before: a database in use is not replaced.\n\nSessions, one-time links and codes end. API keys, apps and grants are as they were in the backup, also those that were ended after it; they are listed, and --end-access ends them all. So are passwords and who is switched off."
 }
 
 // Run puts the backup in the database's place.
@@ -58,9 +61,40 @@ func (c *restoreCommand) Run(p *program) error {
 		return err
 	}
 	defer release()
-	if err := sqlstore.Restore(p.ctx, c.File, c.Data, c.Force); err != nil {
+	ending := access.EndStays
+	if c.EndAccess {
+		ending = access.EndAccess
+	}
+	var alive []access.Alive
+	err = sqlstore.Restore(p.ctx, c.File, c.Data, c.Force, func(store *sqlstore.Store) (err error) {
+		alive, err = access.Restored(p.ctx, store, p.clock(), ending)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "%s is restored from %s; lyceum check --data %s verifies its books\n", filepath.Join(c.Data, sqlstore.FileName), c.File, c.Data)
+	c.tell(p, alive)
 	return nil
+}
+
+// tell says what lets people and programs into the schools now.
+func (c *restoreCommand) tell(p *program, alive []access.Alive) {
+	fmt.Fprintln(p.stdout, "sessions, one-time links and codes have ended")
+	if c.EndAccess {
+		fmt.Fprintln(p.stdout, "API keys, grants and client secrets have ended: make new ones with lyceum apikey create and lyceum oauth-app rotate")
+		return
+	}
+	fmt.Fprintln(p.stdout, "alive again is what the backup holds, also what was ended after it:")
+	for _, a := range alive {
+		for i := range a.Keys {
+			key := &a.Keys[i]
+			fmt.Fprintf(p.stdout, "  school %d: API key %d, %s, ends in %s, may %s\n", a.School.ID, key.ID, key.Name, key.LastFour, key.Permissions)
+		}
+		for i := range a.Apps {
+			app := &a.Apps[i]
+			fmt.Fprintf(p.stdout, "  school %d: OAuth app %d, %s, with %d grants\n", a.School.ID, app.ID, app.Name, a.Grants[app.ID])
+		}
+	}
+	fmt.Fprintln(p.stdout, "end what must not be, or restore again with --end-access, which ends all of it")
 }

@@ -212,6 +212,16 @@ func (s *Store) FindSessions(ctx context.Context, school lyceum.SchoolID, user l
 	return found, s.public(err)
 }
 
+// CountGrants implements lyceum.Reader.
+func (s *Store) CountGrants(ctx context.Context, school lyceum.SchoolID) (map[lyceum.OAuthAppID]int, error) {
+	counts := map[lyceum.OAuthAppID]int{}
+	var app lyceum.OAuthAppID
+	var n int64
+	err := s.reads.single(ctx).each("SELECT oauth_app_id, count(*) FROM grants WHERE school_id = $1 AND revoked_at IS NULL GROUP BY oauth_app_id",
+		[]any{int64(school)}, []any{scanInt(&app), scanInt(&n)}, func() error { counts[app] = int(n); return nil })
+	return counts, s.public(err)
+}
+
 // Sweep implements lyceum.Store: a few rows at a time, so that no writer waits
 // for long.
 func (s *Store) Sweep(ctx context.Context, school lyceum.SchoolID, e lyceum.Expired) error {
@@ -372,6 +382,19 @@ func (t *tx) HasOtherOwner(than lyceum.UserID) (bool, error) {
 	var one int64
 	return t.session.one("SELECT 1 FROM users WHERE school_id = $1 AND role = 'owner' AND disabled_at IS NULL AND user_id <> $2 LIMIT 1",
 		[]any{int64(t.stamp.School), int64(than)}, scanInt(&one))
+}
+
+// EndAllStays implements lyceum.Tx.
+func (t *tx) EndAllStays() error {
+	for _, text := range []string{
+		"DELETE FROM sessions WHERE school_id = $1", "DELETE FROM links WHERE school_id = $1 AND used_at IS NULL",
+		"DELETE FROM authorization_codes WHERE school_id = $1 AND used_at IS NULL",
+	} {
+		if err := t.session.exec(text, int64(t.stamp.School)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CreateLink implements lyceum.Tx.

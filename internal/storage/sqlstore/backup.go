@@ -109,9 +109,13 @@ func Verify(ctx context.Context, path string) error {
 // Restore puts a verified backup in the place of the database of a data
 // folder. Nothing may have that database open. Without force a database that
 // is there is left alone. The old one is gone only when the new one stands in
-// its place.
-func Restore(ctx context.Context, backup, dir string, force bool) error {
+// its place. Prepare changes the new one before that; its schema is today's
+// then.
+func Restore(ctx context.Context, backup, dir string, force bool, prepare func(*Store) error) error {
 	if err := Verify(ctx, backup); err != nil {
+		return err
+	}
+	if err := ownSchema(ctx, backup); err != nil {
 		return err
 	}
 	target := filepath.Join(dir, FileName)
@@ -125,20 +129,51 @@ func Restore(ctx context.Context, backup, dir string, force bool) error {
 		return cannotWrite(dir, err)
 	}
 	partial := target + ".partial"
+	if err := removeDatabase(partial); err != nil {
+		return err
+	}
 	if err := copyFile(backup, partial); err != nil {
 		_ = os.Remove(partial)
 		return cannotWrite(partial, err)
 	}
+	if err := prepared(ctx, partial, prepare); err != nil {
+		return errors.Join(err, removeDatabase(partial))
+	}
 	// A log that stayed behind would be replayed into the new database.
-	for _, rest := range []string{target + "-wal", target + "-shm"} {
-		if err := os.Remove(rest); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return cannotWrite(rest, err)
-		}
+	if err := removeFiles(target+"-wal", target+"-shm"); err != nil {
+		return err
 	}
 	if err := os.Rename(partial, target); err != nil {
 		return cannotWrite(target, err)
 	}
 	return syncFile(dir)
+}
+
+// prepared opens a copy that nobody uses yet and changes it. All of it is in
+// the one file afterwards.
+func prepared(ctx context.Context, path string, prepare func(*Store) error) error {
+	store, err := OpenFile(ctx, path, Options{})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(prepare(store), store.Close()); err != nil {
+		return err
+	}
+	if err := unused(ctx, path); err != nil { // which leaves the log's mode
+		return err
+	}
+	return syncFile(path)
+}
+
+func removeDatabase(path string) error { return removeFiles(path, path+"-wal", path+"-shm") }
+
+func removeFiles(paths ...string) error {
+	for _, path := range paths {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return cannotWrite(path, err)
+		}
+	}
+	return nil
 }
 
 // unused fails when a program has the database open: only the last one can
