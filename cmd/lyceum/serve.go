@@ -53,6 +53,8 @@ type serveCommand struct {
 	AccessLog        bool   `help:"Log every request."`
 	SecretKeyFile    string `help:"File with the secret keys that webhooks are signed by, one a line, 32 bytes in hexadecimal, the newest first; that of the data folder when left out. All processes of one database take the same." placeholder:"FILE"`
 
+	TrustedProxies []string `help:"Networks and addresses of proxies that are believed when they say where a request came from; none when left out." placeholder:"CIDR"`
+
 	WebhookNetworks []netip.Prefix `help:"Networks inside that webhooks may be sent to, such as 10.1.0.0/16; without them none but the internet is." placeholder:"CIDR"`
 }
 
@@ -66,6 +68,10 @@ Every flag can be set in the environment (LYCEUM_ADDR) and in a JSON file (--con
 // Run serves until the program is told to stop.
 func (c *serveCommand) Run(p *program) (err error) {
 	if err := c.valid(); err != nil {
+		return err
+	}
+	proxies, err := server.ParseProxies("--trusted-proxies", c.TrustedProxies)
+	if err != nil {
 		return err
 	}
 	secure, err := server.LoadTLS(c.TLSCert, c.TLSKey)
@@ -123,7 +129,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 	}
 	handler, err := service.handler(handlerOptions{
 		site: siteOf(base, c.AuthURL), mail: letters, metricsToken: token, https: strings.HasPrefix(base, "https://"), accessLog: c.AccessLog,
-		reference: reference.Options{Documents: contract.All(), BaseURL: c.BaseURL},
+		reference: reference.Options{Documents: contract.All(), BaseURL: c.BaseURL}, proxies: proxies,
 	})
 	if err != nil {
 		return err
@@ -160,7 +166,8 @@ func (c *serveCommand) valid() error {
 	if len(wrong) > 0 {
 		return lyceum.InvalidFields(wrong...)
 	}
-	return nil
+	_, err := server.ParseProxies("--trusted-proxies", c.TrustedProxies)
+	return err
 }
 
 func serveMetrics(p *program, listener net.Listener, metrics *server.Metrics) {
@@ -272,6 +279,7 @@ type handlerOptions struct {
 	mail             func(ctx context.Context, to, subject, text string) error
 	metricsToken     string
 	https, accessLog bool
+	proxies          server.Proxies
 	local            *server.Local
 	reference        reference.Options
 }
@@ -322,6 +330,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		HTTPS:        o.https,
 		Local:        o.local,
 		AccessLog:    o.accessLog,
+		Proxies:      o.proxies,
 		Log:          s.log,
 	}), nil
 }

@@ -121,8 +121,7 @@ func New(o Options) (http.Handler, error) {
 	}
 	c.mux.HandleFunc("/", c.owner(func(http.ResponseWriter, *http.Request, *visit) error { return errNoPage }))
 
-	protection := http.NewCrossOriginProtection()
-	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	protection := c.Site.CrossOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.apologize(w, r, nil, lyceum.Errorf(lyceum.Forbidden, "This form was sent from another site, so nothing was done. Open the page here and send it again."))
 	}))
 	guarded := protection.Handler(c.mux)

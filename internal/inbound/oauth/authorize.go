@@ -114,7 +114,7 @@ func (p *pages) askConsent(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err != nil {
 		return err
 	}
-	from := p.rememberFrom(w, r)
+	from := p.rememberFrom(w, r, a.raw)
 	if v.User.ID == 0 {
 		return p.toSignIn(w, r, v, r.URL.RawQuery)
 	}
@@ -176,7 +176,7 @@ func (p *pages) answerConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 	switch form.get("answer") {
 	case "authorize":
 	case "cancel":
-		see(w, r, p.from(r))
+		see(w, r, p.from(r, a.raw))
 		return nil
 	default:
 		return lyceum.Invalidf("The form does not say whether you want to authorize the app, so nothing was done. Go back and choose.")
@@ -232,24 +232,25 @@ func (p *pages) authorizeAnywhere(w http.ResponseWriter, r *http.Request) error 
 
 // rememberFrom notes the page that a person comes from, for Cancel, and gives
 // it. It is what the browser says, not what the address says: that could lead
-// anywhere.
-func (p *pages) rememberFrom(w http.ResponseWriter, r *http.Request) string {
+// anywhere. Whoever comes back with the same request, from the sign-in say, comes
+// from where they came from at first, also in a browser that says nothing then.
+func (p *pages) rememberFrom(w http.ResponseWriter, r *http.Request, request string) string {
 	referer := r.Header.Get("Referer")
-	if referer == "" {
-		p.Site.Forget(w)
-		return ""
-	}
 	from, err := url.Parse(referer)
 	if err != nil || len(referer) > 2000 || from.Scheme != "https" && from.Scheme != "http" || p.Site.Own(referer) || from.Host == r.Host {
-		return p.Site.Remembered(r) // on the way back from the sign-in, say
+		kept := p.Site.Remembered(r, request)
+		if kept == "" {
+			p.Site.Forget(w)
+		}
+		return kept
 	}
-	p.Site.Remember(w, referer)
+	p.Site.Remember(w, referer, request)
 	return referer
 }
 
-// from gives the page that a person came from.
-func (p *pages) from(r *http.Request) string {
-	if from := p.Site.Remembered(r); from != "" {
+// from gives the page that a person came from with a request.
+func (p *pages) from(r *http.Request, request string) string {
+	if from := p.Site.Remembered(r, request); from != "" {
 		return from
 	}
 	return "/account/apps?done=cancelled"

@@ -15,16 +15,43 @@ import (
 // back tokens.
 func Endpoints(o *access.OAuth, version lyceum.InterfaceVersion) []wire.Operation {
 	e := &endpoints{oauth: o, version: version}
-	operation := func(id, last string, serve wire.Endpoint) wire.Operation {
+	operation := func(id, last string, serve endpoint) wire.Operation {
 		return wire.Operation{
 			ID: id, Method: http.MethodPost, Path: fmt.Sprintf("/v%d/current_user/oauth2/%s", version, last),
-			Credential: wire.Open, Serve: serve, Fail: fail, Secret: true,
+			Credential: wire.Open, Serve: e.counted(serve), Fail: fail, Secret: true,
 		}
 	}
 	return []wire.Operation{
 		operation("createToken", "token", e.token),
 		operation("revokeToken", "revoke", e.revoke),
 		operation("introspectToken", "introspect", e.introspect),
+	}
+}
+
+// endpoint answers what an app asks of a token endpoint.
+type endpoint func(context.Context, request) (wire.Body, error)
+
+// counted counts a request by its app once the secret was found right, and
+// otherwise by its address. So those who share an address with strangers are
+// not refused for what these do.
+func (e *endpoints) counted(serve endpoint) wire.Endpoint {
+	return func(ctx context.Context, who wire.Principal, r *http.Request) (wire.Body, error) {
+		admitted := false
+		var body wire.Body
+		q, err := e.read(r)
+		if err == nil {
+			q.client.Admit = func(school lyceum.SchoolID, app lyceum.OAuthAppID) error {
+				admitted = true
+				return who.Count(access.Bucket{School: school, App: app})
+			}
+			body, err = serve(ctx, q)
+		}
+		if !admitted {
+			if exceeded := who.Count(access.BucketOf(wire.AddressOf(r))); exceeded != nil {
+				return nil, exceeded
+			}
+		}
+		return body, err
 	}
 }
 
@@ -105,12 +132,9 @@ type tokenResponse struct {
 }
 
 // token serves POST /v1/current_user/oauth2/token and its like in v2.
-func (e *endpoints) token(ctx context.Context, _ wire.Principal, r *http.Request) (wire.Body, error) {
-	q, err := e.read(r)
-	if err != nil {
-		return nil, err
-	}
+func (e *endpoints) token(ctx context.Context, q request) (wire.Body, error) {
 	var tokens access.Tokens
+	var err error
 	switch q.get("grant_type") {
 	case "authorization_code":
 		if err := q.need("code", "redirect_uri"); err != nil {
@@ -139,11 +163,7 @@ func (e *endpoints) token(ctx context.Context, _ wire.Principal, r *http.Request
 // revoke serves POST /v1/current_user/oauth2/revoke (RFC 7009). The answer is an
 // empty object: there are clients that want JSON of every answer, and the RFC
 // has them ignore what is in it.
-func (e *endpoints) revoke(ctx context.Context, _ wire.Principal, r *http.Request) (wire.Body, error) {
-	q, err := e.read(r)
-	if err != nil {
-		return nil, err
-	}
+func (e *endpoints) revoke(ctx context.Context, q request) (wire.Body, error) {
 	if err := q.need("token"); err != nil {
 		return nil, err
 	}
@@ -163,11 +183,7 @@ type introspection struct {
 
 // introspect serves POST /v1/current_user/oauth2/introspect. Wrong credentials
 // are a 401 wherever they stood (RFC 7662, section 2.3).
-func (e *endpoints) introspect(ctx context.Context, _ wire.Principal, r *http.Request) (wire.Body, error) {
-	q, err := e.read(r)
-	if err != nil {
-		return nil, err
-	}
+func (e *endpoints) introspect(ctx context.Context, q request) (wire.Body, error) {
 	if q.client.ID != "" || q.basic {
 		if err := q.need("token"); err != nil {
 			return nil, err

@@ -78,8 +78,7 @@ func Pages(o Options) (map[string]http.Handler, error) {
 	} {
 		p.mux.Handle(pattern, p.page(act))
 	}
-	protection := http.NewCrossOriginProtection()
-	protection.SetDenyHandler(p.page(func(http.ResponseWriter, *http.Request) error {
+	protection := p.Site.CrossOrigin(p.page(func(http.ResponseWriter, *http.Request) error {
 		return lyceum.Errorf(lyceum.Forbidden, "This form was sent from another site, so nothing was done. Open the page here and send it again.")
 	}))
 	guarded := protection.Handler(p.mux)

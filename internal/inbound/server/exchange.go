@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -147,7 +148,7 @@ func (h *handler) finish(x *exchange, r *http.Request) {
 		if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(reason)
 		}
-		h.Log.ErrorContext(r.Context(), "request panicked", "request_id", x.id, "path", x.pattern(), "panic", fmt.Sprint(reason), "stack", string(debug.Stack()))
+		h.Log.ErrorContext(r.Context(), "request panicked", "request_id", x.id, "path", x.pattern(r), "panic", fmt.Sprint(reason), "stack", string(debug.Stack()))
 		if x.status == 0 {
 			h.sendFailure(x, r, &lyceum.Error{Kind: lyceum.Internal}, 0)
 		}
@@ -155,8 +156,8 @@ func (h *handler) finish(x *exchange, r *http.Request) {
 	took := time.Since(x.begin)
 	h.Metrics.count(x, took)
 	if h.AccessLog {
-		h.Log.InfoContext(r.Context(), "request", "request_id", x.id, "method", r.Method, "path", x.pattern(), "status", x.status,
-			"bytes", x.bytes, "took_us", took.Microseconds(), "school", x.school(), "api_key_id", x.who.Caller.Key)
+		h.Log.InfoContext(r.Context(), "request", "request_id", x.id, "method", r.Method, "path", x.pattern(r), "status", x.status,
+			"address", wire.AddressOf(r).String(), "bytes", x.bytes, "took_us", took.Microseconds(), "school", x.school(), "api_key_id", x.who.Caller.Key)
 	}
 }
 
@@ -169,10 +170,21 @@ func (x *exchange) school() lyceum.SchoolID {
 }
 
 // pattern names the route for the log: never the path itself, which may hold
-// what a stranger typed.
-func (x *exchange) pattern() string {
-	if x.route == nil || x.route.pattern == "" {
+// what a stranger typed. A page has patterns of its own below those that lead
+// to it.
+func (x *exchange) pattern(r *http.Request) string {
+	pattern := r.Pattern
+	switch {
+	case x.route != nil && x.route.face != nil:
+		pattern = x.route.pattern
+	case x.route != nil && (pattern == "" || pattern == "/"):
+		pattern = x.route.pattern
+	}
+	if _, path, found := strings.Cut(pattern, " "); found { // a method stands before it
+		pattern = path
+	}
+	if pattern == "" || pattern == "/" {
 		return "(none)"
 	}
-	return x.route.pattern
+	return pattern
 }

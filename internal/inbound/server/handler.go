@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -44,6 +45,8 @@ type Options struct {
 	Local     *Local
 	Log       *slog.Logger
 	AccessLog bool
+	// Proxies are believed when they say where a request came from.
+	Proxies Proxies
 }
 
 // maxBody is the largest request body that is read, in bytes.
@@ -54,6 +57,7 @@ type handler struct {
 	Options
 	mux    *http.ServeMux
 	routes map[string]*route // by path pattern
+	hint   sync.Once         // that a proxy is not trusted
 }
 
 // route is one path of one face with its operations by method, or a pattern of
@@ -89,7 +93,9 @@ func Handler(o Options) http.Handler {
 			w.(*exchange).route = to
 			ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 			defer cancel()
-			pages.ServeHTTP(w, r.WithContext(ctx))
+			inside := r.WithContext(ctx)
+			defer func() { r.Pattern = inside.Pattern }() // the log names the page
+			pages.ServeHTTP(w, inside)
 		})
 	}
 	h.mux.Handle("/docs", o.Reference)
@@ -135,6 +141,7 @@ func (h *handler) mount(face wire.Face) {
 
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.believe(r)
 	x := &exchange{ResponseWriter: w, begin: time.Now(), id: requestID(r), local: h.Local, origins: r.Header["Origin"]}
 	header := w.Header()
 	header["X-Request-Id"] = []string{x.id}
@@ -249,7 +256,8 @@ func (h *handler) admit(x *exchange, r *http.Request, to *route) error {
 	case wire.Bearer:
 		return h.admitLearner(x, r, op)
 	case wire.Open:
-		return h.limit(x, r)
+		x.who.Count = func(b access.Bucket) error { return h.count(x, b) }
+		return nil
 	case wire.APIKey:
 	}
 	return h.admitKey(x, r, op)
@@ -316,14 +324,18 @@ func (h *handler) refuse(x *exchange, r *http.Request, err error) error {
 
 const noRoute = "no Route matched with those values"
 
-// limit counts the request and puts the rate limit's headers on its answer.
+// limit counts the request by its school, or else by its address.
 func (h *handler) limit(x *exchange, r *http.Request) error {
+	if school := x.school(); school != 0 {
+		return h.count(x, access.Bucket{School: school})
+	}
+	return h.count(x, access.BucketOf(wire.AddressOf(r)))
+}
+
+// count counts the request and puts the rate limit's headers on its answer.
+func (h *handler) count(x *exchange, bucket access.Bucket) error {
 	if !h.Limiter.Enabled() {
 		return nil
-	}
-	bucket := access.Bucket{School: x.school()}
-	if bucket.School == 0 {
-		bucket = access.BucketOf(wire.AddressOf(r))
 	}
 	quota := h.Limiter.Take(bucket)
 	header := x.Header()
@@ -372,10 +384,10 @@ func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status in
 	e := lyceum.Public(err)
 	switch e.Kind {
 	case lyceum.Internal:
-		h.Log.ErrorContext(r.Context(), "request failed", "request_id", x.id, "path", x.pattern(), "err", err)
+		h.Log.ErrorContext(r.Context(), "request failed", "request_id", x.id, "path", x.pattern(r), "err", err)
 		e = &lyceum.Error{Kind: lyceum.Internal, Detail: "internal error; the request id in X-Request-Id finds it in the server's log"}
 	case lyceum.Unavailable:
-		h.Log.WarnContext(r.Context(), "request refused", "request_id", x.id, "path", x.pattern(), "err", err)
+		h.Log.WarnContext(r.Context(), "request refused", "request_id", x.id, "path", x.pattern(r), "err", err)
 		x.Header().Set("Retry-After", "2")
 	}
 	own, challenge, body := x.failure(e)

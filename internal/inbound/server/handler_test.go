@@ -243,7 +243,7 @@ func TestAccessLog(t *testing.T) {
 		{"POST", "/v1/transactions", 405, 0, 0},
 		{"GET", "(none)", 404, 0, 0},
 		{"GET", "(none)", 404, 0, 0},
-		{"GET", "(none)", 200, 0, 0},
+		{"GET", "/livez", 200, 0, 0},
 	}
 	lines := s.log.lines(t, "request")
 	if len(lines) != len(want) {

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -76,23 +78,31 @@ func (s Site) KeepDevice(w http.ResponseWriter, text string, lifetime time.Durat
 // fromCookie holds the page that a person came from, while the browser is open.
 func (s Site) fromCookie() string { return s.cookie() + "-from" }
 
-// Remember keeps the address of the page that a person came from.
-func (s Site) Remember(w http.ResponseWriter, from string) {
-	s.setNamed(w, s.fromCookie(), base64.RawURLEncoding.EncodeToString([]byte(from)), 0)
+// Remember keeps the address of the page that a person came from, for one
+// request that they were led here with.
+func (s Site) Remember(w http.ResponseWriter, from, request string) {
+	s.setNamed(w, s.fromCookie(), base64.RawURLEncoding.EncodeToString([]byte(from))+"."+sumOf(request), 0)
+}
+
+func sumOf(request string) string {
+	sum := sha256.Sum256([]byte(request))
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
 // Forget drops what Remember kept.
 func (s Site) Forget(w http.ResponseWriter) { s.setNamed(w, s.fromCookie(), "", -1) }
 
-// Remembered gives what Remember kept, if it is the address of a page.
-func (s Site) Remembered(r *http.Request) string {
+// Remembered gives what Remember kept for a request, if it is the address of a
+// page.
+func (s Site) Remembered(r *http.Request, request string) string {
 	cookie, err := r.Cookie(s.fromCookie())
 	if err != nil {
 		return ""
 	}
-	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
+	address, sum, _ := strings.Cut(cookie.Value, ".")
+	text, err := base64.RawURLEncoding.DecodeString(address)
 	from := string(text)
-	if err != nil || !strings.HasPrefix(from, "https://") && !strings.HasPrefix(from, "http://") {
+	if err != nil || sum != sumOf(request) || !strings.HasPrefix(from, "https://") && !strings.HasPrefix(from, "http://") {
 		return ""
 	}
 	return from
@@ -101,4 +111,24 @@ func (s Site) Remembered(r *http.Request) string {
 // Own tells whether an address is one of this server's.
 func (s Site) Own(address string) bool {
 	return strings.HasPrefix(address+"/", s.AuthURL+"/") || strings.HasPrefix(address+"/", s.BaseURL+"/")
+}
+
+// CrossOrigin refuses forms that other sites send. Pages of the addresses by
+// which people reach the server are its own, also where a proxy passes another
+// Host on.
+func (s Site) CrossOrigin(deny http.Handler) *http.CrossOriginProtection {
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(deny)
+	for _, address := range []string{s.BaseURL, s.AuthURL} {
+		at, err := url.Parse(address)
+		if err != nil || at.Host == "" {
+			continue
+		}
+		host := at.Host
+		if at.Scheme == "https" && at.Port() == "443" || at.Scheme == "http" && at.Port() == "80" {
+			host = strings.TrimSuffix(host, ":"+at.Port()) // as browsers write an origin
+		}
+		_ = protection.AddTrustedOrigin(strings.ToLower(at.Scheme + "://" + host)) // fails for what no origin equals
+	}
+	return protection
 }

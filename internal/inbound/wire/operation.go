@@ -45,6 +45,9 @@ const (
 type Principal struct {
 	Caller  access.Caller
 	Learner *access.Learner
+	// Count counts the request of an open operation, which knows by whom. It
+	// fails when there were too many.
+	Count func(access.Bucket) error
 }
 
 // Viewer is for whom the learning rules answer.

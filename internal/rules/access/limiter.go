@@ -8,10 +8,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Bucket is what requests are counted by: a school, or for a request that
-// belongs to none the address it came from.
+// Bucket is what requests are counted by: a school, an OAuth app of it that asks
+// for tokens, or for a request that belongs to none the address it came from.
 type Bucket struct {
 	School lyceum.SchoolID
+	App    lyceum.OAuthAppID // 0: the school itself
 	From   netip.Prefix
 }
 
@@ -93,7 +94,7 @@ func (l *Limiter) Windows() []lyceum.RateWindow {
 	l.turn(l.clock())
 	var list []lyceum.RateWindow
 	for b, used := range l.used {
-		if b.School != 0 && l.saved[b.School] != used {
+		if b.School != 0 && b.App == 0 && l.saved[b.School] != used {
 			l.saved[b.School] = used
 			list = append(list, lyceum.RateWindow{School: b.School, Start: l.minute, Used: used})
 		}
