@@ -40,6 +40,7 @@ type Webhook struct {
 	Live             bool
 	AsArray          bool // the body is an array of one
 	Schedule         Schedule
+	RateLimit        int32          // messages a minute at most; 0 is no limit
 	SecretGeneration int32          // how often its secret was changed
 	SecretKey        SecretKeyID    // that its secret is made of
 	OldSecretUntil   Opt[time.Time] // the secret before signs too until then
@@ -105,6 +106,9 @@ type Attempt struct {
 	RequestHeader  string        // lines of name and value
 	ResponseHeader string
 	ResponseBody   string
+	// Unkept: headers and body were not kept, because the webhook's answers of
+	// that day are as many bytes as are kept.
+	Unkept bool
 }
 
 // DueWebhook is a receiver for whom something is to be sent.

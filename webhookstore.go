@@ -23,7 +23,8 @@ type WebhookReader interface {
 	// FindUndispatched gives the schools whose journal has an event after the
 	// cursor of a name.
 	FindUndispatched(ctx context.Context, cursor string) ([]SchoolID, error)
-	// FindDue gives the receivers for whom something is to be sent by now.
+	// FindDue gives the receivers for whom something is to be sent by now, and
+	// who have not been sent all they may be in this minute.
 	FindDue(ctx context.Context, now time.Time) ([]DueWebhook, error)
 }
 
@@ -47,6 +48,12 @@ type WebhookTx interface {
 	FindWebhooks() ([]Webhook, error)
 	GetDelivery(id WebhookEventID) (WebhookEvent, error)
 	UpdateDelivery(d WebhookEvent) error
+	// CountSent adds messages to those that a webhook was sent in the minute of
+	// a moment, and gives the sum.
+	CountSent(webhook WebhookID, now time.Time, messages int) (int, error)
+	// CountKept adds bytes to those of a webhook's answers on the day of a
+	// moment, in UTC, and gives the sum.
+	CountKept(webhook WebhookID, now time.Time, bytes int) (int64, error)
 	CreateAttempt(a Attempt) error
 	// CancelDeliveries gives up what waits for a webhook, as if it had answered
 	// 410.

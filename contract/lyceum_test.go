@@ -312,12 +312,14 @@ var lyceumSchemas = map[string]string{
 		url string
 		events []string optional
 		as_array boolean null optional
-		schedule string optional contract standard`,
+		schedule string optional contract standard
+		rate_limit int32 null optional`,
 	"WebhookChange": `
 		url string optional
 		events []string optional
 		as_array boolean null optional
-		schedule string optional contract standard`,
+		schedule string optional contract standard
+		rate_limit int32 null optional`,
 	"WebhookTest": `
 		event string null optional`,
 	"WebhookResume": `
@@ -342,6 +344,7 @@ var lyceumSchemas = map[string]string{
 		events []string
 		as_array boolean
 		schedule string contract standard
+		rate_limit int32
 		events_count int32
 		created_at date-time
 		failed_at date-time null
@@ -392,7 +395,8 @@ var lyceumSchemas = map[string]string{
 		problem string null
 		request_headers string
 		response_headers string
-		response_body string`,
+		response_body string
+		is_kept boolean`,
 	"NewQuizResponse": `
 		user_id int32
 		answers [][]string`,

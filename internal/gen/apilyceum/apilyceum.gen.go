@@ -452,6 +452,9 @@ type Attempt struct {
 
 	// ResponseBody The first 4 kB of what came back.
 	ResponseBody string `json:"response_body"`
+
+	// IsKept Whether headers and body are kept. Of the attempts of a webhook on a day, in UTC, the first 8 MB of them are; of later ones only the rest.
+	IsKept bool `json:"is_kept"`
 }
 
 // Change One change of a school.
@@ -851,6 +854,9 @@ type NewWebhook struct {
 
 	// Schedule `contract` is four attempts, `standard` ten within 76 hours.
 	Schedule *NewWebhookSchedule `json:"schedule,omitempty"`
+
+	// RateLimit How many messages a minute it is sent at most, attempts that are repeated among them; what is more waits for the next minute. 0 is no limit.
+	RateLimit *int32 `json:"rate_limit,omitempty"`
 }
 
 // NewWebhookSchedule `contract` is four attempts, `standard` ten within 76 hours.
@@ -1399,6 +1405,9 @@ type Webhook struct {
 	// Schedule When a delivery that failed is tried again.
 	Schedule WebhookSchedule `json:"schedule"`
 
+	// RateLimit How many messages a minute it is sent at most; 0 is no limit.
+	RateLimit int32 `json:"rate_limit"`
+
 	// EventsCount How many events it was told of.
 	EventsCount int32 `json:"events_count"`
 
@@ -1431,6 +1440,9 @@ type WebhookChange struct {
 
 	// Schedule `contract` is four attempts, `standard` ten within 76 hours.
 	Schedule *WebhookChangeSchedule `json:"schedule,omitempty"`
+
+	// RateLimit How many messages a minute it is sent at most, attempts that are repeated among them; what is more waits for the next minute. 0 is no limit.
+	RateLimit *int32 `json:"rate_limit,omitempty"`
 }
 
 // WebhookChangeSchedule `contract` is four attempts, `standard` ten within 76 hours.

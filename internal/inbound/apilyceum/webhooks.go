@@ -3,6 +3,7 @@ package apilyceum
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"net/http"
 	"strings"
 
@@ -40,16 +41,20 @@ func (f *Face) ShowWebhook(ctx context.Context, who wire.Principal, id lyceum.We
 	return wire.JSON{Value: oneWebhook(w)}, err
 }
 
-var webhookNames = []string{"url", "events", "as_array", "schedule"}
+var webhookNames = []string{"url", "events", "as_array", "schedule", "rate_limit"}
 
 func bindNewWebhook(in *wire.Input) events.WebhookForm {
 	in.ReadJSON(webhookNames...)
 	form := events.WebhookForm{URL: in.RequiredText("url"), AsArray: in.Truth("as_array").Value, Schedule: lyceum.Schedule(in.Text("schedule").Value)}
+	form.RateLimit = rateLimit(in).Value
 	if in.Has("events") {
 		form.Events = in.Texts("events")
 	}
 	return form
 }
+
+// rateLimit gives the limit that is asked for. The rules know its bounds.
+func rateLimit(in *wire.Input) lyceum.Opt[int32] { return in.Int("rate_limit", 0, math.MaxInt32) }
 
 // webhookChange is what updateWebhook is asked.
 type webhookChange struct {
@@ -61,6 +66,7 @@ func bindWebhookChange(in *wire.Input) webhookChange {
 	id := bindWebhook(in)
 	in.ReadJSON(webhookNames...)
 	url, schedule, asArray := in.Text("url"), in.Text("schedule"), in.Truth("as_array")
+	limit := rateLimit(in)
 	told, names := in.Has("events"), []string(nil)
 	if told {
 		names = in.Texts("events")
@@ -74,6 +80,9 @@ func bindWebhookChange(in *wire.Input) webhookChange {
 		}
 		if asArray.Present {
 			form.AsArray = asArray.Value
+		}
+		if limit.Present {
+			form.RateLimit = limit.Value
 		}
 		if told {
 			form.Events = names
@@ -204,7 +213,7 @@ func (f *Face) ShowDelivery(ctx context.Context, who wire.Principal, q deliveryA
 		next = a.Number
 		shown.Attempts = append(shown.Attempts, gen.Attempt{
 			Number: a.Number, At: wire.Moment(a.At), DurationMs: int32(a.Took.Milliseconds()), ResponseHTTPStatus: wire.Number(a.Status), Problem: wire.Optional(a.Problem),
-			RequestHeaders: a.RequestHeader, ResponseHeaders: a.ResponseHeader, ResponseBody: a.ResponseBody,
+			RequestHeaders: a.RequestHeader, ResponseHeaders: a.ResponseHeader, ResponseBody: a.ResponseBody, IsKept: !a.Unkept,
 		})
 	}
 	return wire.JSON{Value: map[string]any{"delivery": shown, "more": d.More, "next": next}}, nil
@@ -246,7 +255,7 @@ func secretPost[P any](f *Face, id, path string, bind func(*wire.Input) P, run f
 
 func webhookOf(w *lyceum.Webhook) gen.Webhook {
 	shown := gen.Webhook{
-		ID: int32(w.ID), URL: w.URL, State: gen.WebhookState(w.State), Events: []string{}, AsArray: w.AsArray, Schedule: gen.WebhookSchedule(w.Schedule),
+		ID: int32(w.ID), URL: w.URL, State: gen.WebhookState(w.State), Events: []string{}, AsArray: w.AsArray, Schedule: gen.WebhookSchedule(w.Schedule), RateLimit: w.RateLimit,
 		EventsCount: w.EventsCount, CreatedAt: wire.Moment(w.CreatedAt), FailedAt: wire.OptMoment(w.FailedAt), OldSecretUntil: wire.OptMoment(w.OldSecretUntil),
 	}
 	if w.EventTrigger != lyceum.AllEvents {

@@ -23,6 +23,26 @@ func (p *place) told(sales int) (path string) {
 	return hookPath(1)
 }
 
+// TestR48_ADeliveryWhoseAnswerIsNotKept says so, and shows what is known.
+func TestR48_ADeliveryWhoseAnswerIsNotKept(t *testing.T) {
+	p := open(t, site)
+	p.told(1)
+	err := p.store.Write(t.Context(), lyceum.Stamp{School: 1, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
+		_, err := tx.CountKept(1, p.clock(), 8<<20)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.sell(1, 11)
+	p.happen(taken)
+	w := p.ask(p.owner, "GET", deliveryPath(1, 2), nil)
+	want(t, w, 200, "200", "128 ms", "Headers and body are not kept: those of this webhook on that day are more than 8 MB.")
+	if strings.Contains(w.Body.String(), "Body of the answer") {
+		t.Error("the page shows an answer that is not kept")
+	}
+}
+
 func TestFailedWebhook(t *testing.T) {
 	for replay, after := range map[string]struct{ pending, failed int64 }{"yes": {3, 0}, "no": {0, 3}} {
 		t.Run(replay, func(t *testing.T) {

@@ -22,7 +22,7 @@ var labels = map[string]string{
 	"q":                 "Find",
 	"is_fully_refunded": "Fully refunded", "is_chargeback": "Chargeback", "from": "From", "until": "Until", "page": "Page",
 	"amount": "Amount", "reason": "Reason", "reference": "Reference",
-	"url": "Address", "events": "Events", "schedule": "Schedule", "event": "Event", "state": "State", "replay": "What it missed",
+	"url": "Address", "events": "Events", "schedule": "Schedule", "rate_limit": "Messages a minute", "event": "Event", "state": "State", "replay": "What it missed",
 }
 
 // refuse puts the reasons of a refusal beside the fields. It is false for an

@@ -92,7 +92,7 @@ func firstEvent(hook *lyceum.Webhook) string {
 	return ""
 }
 
-var hookFields = []string{"url", "which", "as_array", "schedule"}
+var hookFields = []string{"url", "which", "as_array", "schedule", "rate_limit"}
 
 // readHook takes up a form of a webhook as it was sent.
 func readHook(r *http.Request, action, back string) (hookForm, events.WebhookForm) {
@@ -110,8 +110,21 @@ func readHook(r *http.Request, action, back string) (hookForm, events.WebhookFor
 		names = []string{""} // to the rules no name at all is all events
 	}
 	return p, events.WebhookForm{
-		URL: strings.TrimSpace(r.PostForm.Get("url")), Events: names, AsArray: f.Values["as_array"] != "", Schedule: lyceum.Schedule(f.Values["schedule"]),
+		URL: strings.TrimSpace(r.PostForm.Get("url")), Events: names, AsArray: f.Values["as_array"] != "", Schedule: lyceum.Schedule(f.Values["schedule"]), RateLimit: limitOf(f.Values["rate_limit"]),
 	}
+}
+
+// limitOf reads how many messages a minute are asked for; none is no limit. What
+// is no number is one that the rules refuse.
+func limitOf(text string) int32 {
+	if text = strings.TrimSpace(text); text == "" {
+		return 0
+	}
+	limit, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return -1
+	}
+	return int32(limit)
 }
 
 // newWebhook serves GET /admin/settings/webhooks/new.
@@ -124,7 +137,7 @@ func (c *console) newWebhook(w http.ResponseWriter, r *http.Request, v *visit) e
 func (c *console) createWebhook(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, wanted := readHook(r, webhooksPath, webhooksPath)
 	p.New = true
-	by := v.by(p.Form.Once, append([]string{"webhook", wanted.URL, strconv.FormatBool(wanted.AsArray), string(wanted.Schedule)}, wanted.Events...)...)
+	by := v.by(p.Form.Once, append([]string{"webhook", wanted.URL, strconv.FormatBool(wanted.AsArray), string(wanted.Schedule), strconv.Itoa(int(wanted.RateLimit))}, wanted.Events...)...)
 	made, err := c.Events.Create(r.Context(), leaving(by, func(m events.WithSecret) lyceum.WebhookID { return m.ID }), wanted)
 	if before, ok := madeBefore[lyceum.WebhookID](err); ok {
 		return done(w, r, hookPath(before), "hook-created")
@@ -152,6 +165,9 @@ func (c *console) editWebhook(w http.ResponseWriter, r *http.Request, v *visit) 
 	f := &form{Action: path + "/edit", Values: map[string]string{"url": hook.URL, "which": "all", "schedule": string(hook.Schedule)}}
 	if hook.EventTrigger != lyceum.AllEvents {
 		f.Values["which"] = "some"
+	}
+	if hook.RateLimit > 0 {
+		f.Values["rate_limit"] = strconv.Itoa(int(hook.RateLimit))
 	}
 	if hook.AsArray {
 		f.Values["as_array"] = "on"

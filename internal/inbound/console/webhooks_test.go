@@ -100,6 +100,29 @@ func TestWebhookFormRefuses(t *testing.T) {
 	want(t, w, 422, "This server has no secret key to sign with", `value="https://b.example.com/"`)
 }
 
+// TestHookRate: a limit is set, shown, changed and taken away; what is none is
+// refused beside its field.
+func TestHookRate(t *testing.T) {
+	p := open(t, site)
+	form := p.form(hooksPath+"/new", "url", receiver, "which", "all", "schedule", "contract", "rate_limit", " 120 ")
+	want(t, p.ask(p.owner, "POST", hooksPath, form), 200, "Copy the secret now")
+	path := hookPath(1)
+	want(t, p.ask(p.owner, "GET", path, nil), 200, "<dt>Messages a minute</dt><dd>At most 120</dd>")
+	want(t, p.ask(p.owner, "GET", path+"/edit", nil), 200, `name="rate_limit" type="text" value="120"`)
+	usual := []string{"url", receiver, "which", "all", "schedule", "contract"}
+	for _, wrong := range []string{"many", "-1", "60001", "1.5", "99999999999"} {
+		w := p.ask(p.owner, "POST", path+"/edit", p.form(path+"/edit", append(usual, "rate_limit", wrong)...))
+		want(t, w, 422, "Messages a minute must be from 0 (no limit) to 60000", `id="rate_limit-error"`, `value="`+wrong+`"`)
+	}
+	if limit := p.hooks()[0].RateLimit; limit != 120 {
+		t.Errorf("the limit is %d after refusals", limit)
+	}
+	for _, none := range []string{"", "0"} {
+		p.ask(p.owner, "POST", path+"/edit", p.form(path+"/edit", append(usual, "rate_limit", none)...))
+		want(t, p.ask(p.owner, "GET", path, nil), 200, "<dt>Messages a minute</dt><dd>No limit</dd>")
+	}
+}
+
 // The secret is shown by the answer to the form and by nothing else.
 func TestHookSecretIsShownOnce(t *testing.T) {
 	p := open(t, site)

@@ -56,7 +56,7 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 		if secrets, err = s.secrets(due.School, &w, now); err != nil {
 			return err
 		}
-		claimed, err = tx.ClaimDeliveries(w.ID, now, now.Add(lease), limit)
+		claimed, err = claim(tx, &w, now, limit)
 		return err
 	})
 	if err != nil || len(claimed) == 0 {
@@ -75,6 +75,24 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 		parcels[i] = Parcel{claimed[i], due.School, w, payloads[claimed[i].Number.Value], secrets, now}
 	}
 	return parcels, nil
+}
+
+// claim takes deliveries of a webhook, no more than it may be sent in this
+// minute.
+func claim(tx lyceum.Tx, w *lyceum.Webhook, now time.Time, limit int) ([]lyceum.WebhookEvent, error) {
+	if w.RateLimit == 0 {
+		return tx.ClaimDeliveries(w.ID, now, now.Add(lease), limit)
+	}
+	sent, err := tx.CountSent(w.ID, now, 0)
+	if limit = min(limit, int(w.RateLimit)-sent); err != nil || limit <= 0 {
+		return nil, err
+	}
+	claimed, err := tx.ClaimDeliveries(w.ID, now, now.Add(lease), limit)
+	if err != nil || len(claimed) == 0 {
+		return nil, err
+	}
+	_, err = tx.CountSent(w.ID, now, len(claimed))
+	return claimed, err
 }
 
 // Outcome is what became of an attempt.
@@ -105,11 +123,7 @@ func (s *Service) Report(ctx context.Context, p *Parcel, o Outcome) error {
 		d.Tries++
 		d.LastAttemptedAt = lyceum.Some(lyceum.Second(p.Begun))
 		d.ResponseStatus = lyceum.Opt[int32]{Value: int32(o.Status), Present: o.Status != 0}
-		err = tx.CreateAttempt(lyceum.Attempt{
-			Delivery: d.ID, Number: d.AttemptCount, At: p.Begun, Took: o.Took, Status: d.ResponseStatus, Problem: lyceum.Opt[string]{Value: o.Problem, Present: o.Problem != ""},
-			RequestHeader: o.RequestHeader, ResponseHeader: o.ResponseHeader, ResponseBody: o.ResponseBody,
-		})
-		if err != nil {
+		if err := keepAttempt(tx, p, &d, o, now); err != nil {
 			return err
 		}
 		if again {
@@ -120,6 +134,27 @@ func (s *Service) Report(ctx context.Context, p *Parcel, o Outcome) error {
 		}
 		return s.follow(tx, p, d, o, now)
 	})
+}
+
+// maxKept is how many bytes of headers and bodies are kept of the attempts of
+// one webhook on one day, in UTC.
+const maxKept = 8 << 20
+
+// keepAttempt keeps an attempt: with its headers and what was answered while
+// the day's attempts of the webhook leave room for them, and without afterwards.
+func keepAttempt(tx lyceum.Tx, p *Parcel, d *lyceum.WebhookEvent, o Outcome, now time.Time) error {
+	a := lyceum.Attempt{
+		Delivery: d.ID, Number: d.AttemptCount, At: p.Begun, Took: o.Took, Status: d.ResponseStatus, Problem: lyceum.Opt[string]{Value: o.Problem, Present: o.Problem != ""},
+		RequestHeader: o.RequestHeader, ResponseHeader: o.ResponseHeader, ResponseBody: o.ResponseBody,
+	}
+	kept, err := tx.CountKept(p.Webhook.ID, now, len(a.RequestHeader)+len(a.ResponseHeader)+len(a.ResponseBody))
+	if err != nil {
+		return err
+	}
+	if kept > maxKept {
+		a.RequestHeader, a.ResponseHeader, a.ResponseBody, a.Unkept = "", "", "", true
+	}
+	return tx.CreateAttempt(a)
 }
 
 // follow decides what follows an attempt.

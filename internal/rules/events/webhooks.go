@@ -20,7 +20,12 @@ type WebhookForm struct {
 	Events   []string // names; none is all
 	AsArray  bool
 	Schedule lyceum.Schedule // empty: that of the contract
+	// RateLimit is how many messages a minute it is sent at most; 0 is no limit.
+	RateLimit int32
 }
+
+// maxRateLimit is the largest limit of a webhook, in messages a minute.
+const maxRateLimit = 60_000
 
 // WithSecret is a webhook with the secret that it is told once.
 type WithSecret struct {
@@ -40,6 +45,9 @@ func (s *Service) check(f *WebhookForm) (trigger string, err error) {
 	}
 	if f.Schedule != lyceum.ContractSchedule && f.Schedule != lyceum.StandardSchedule {
 		wrong = append(wrong, lyceum.FieldError{Field: "schedule", Message: "must be contract or standard"})
+	}
+	if f.RateLimit < 0 || f.RateLimit > maxRateLimit {
+		wrong = append(wrong, lyceum.FieldError{Field: "rate_limit", Message: fmt.Sprintf("must be from 0 (no limit) to %d", maxRateLimit)})
 	}
 	known := lyceum.EventNames()
 	names := slices.Compact(slices.Sorted(slices.Values(f.Events)))
@@ -134,7 +142,7 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (With
 		}
 		w := lyceum.Webhook{
 			ID: lyceum.WebhookID(id), State: lyceum.WebhookPending, URL: f.URL, EventTrigger: trigger, CreatedAt: now.UTC().Truncate(time.Microsecond),
-			Live: true, AsArray: f.AsArray, Schedule: f.Schedule, SecretKey: key.ID(),
+			Live: true, AsArray: f.AsArray, Schedule: f.Schedule, RateLimit: f.RateLimit, SecretKey: key.ID(),
 		}
 		if err := overlap(tx, &w); err != nil {
 			return WithSecret{}, err
@@ -179,7 +187,7 @@ func own(w *lyceum.Webhook, err error) error {
 // Update changes where a webhook is sent to and what it is told.
 func (s *Service) Update(ctx context.Context, by lyceum.By, id lyceum.WebhookID, apply func(*WebhookForm)) (lyceum.Webhook, error) {
 	return change(ctx, s, by, id, itself, func(tx lyceum.Tx, w *lyceum.Webhook, _ time.Time) error {
-		f := WebhookForm{URL: w.URL, AsArray: w.AsArray, Schedule: w.Schedule}
+		f := WebhookForm{URL: w.URL, AsArray: w.AsArray, Schedule: w.Schedule, RateLimit: w.RateLimit}
 		if w.EventTrigger != lyceum.AllEvents {
 			f.Events = strings.Split(w.EventTrigger, ",")
 		}
@@ -188,7 +196,7 @@ func (s *Service) Update(ctx context.Context, by lyceum.By, id lyceum.WebhookID,
 		if err != nil {
 			return err
 		}
-		w.URL, w.EventTrigger, w.AsArray, w.Schedule = f.URL, trigger, f.AsArray, f.Schedule
+		w.URL, w.EventTrigger, w.AsArray, w.Schedule, w.RateLimit = f.URL, trigger, f.AsArray, f.Schedule, f.RateLimit
 		return overlap(tx, w)
 	})
 }

@@ -10,21 +10,21 @@ var webhooks = table[lyceum.Webhook]{
 	name: "webhooks", seq: lyceum.WebhookSequence, created: lyceum.WebhookCreated, updated: lyceum.WebhookUpdated,
 	columns: []string{
 		"webhook_id", "state", "url", "event_trigger", "events_count", "created_at", "is_live", "as_array", "schedule", "secret_generation", "old_secret_until", "failed_at", "deleted_at",
-		"secret_key", "old_secret_key",
+		"secret_key", "old_secret_key", "rate_limit",
 	},
 	id: func(w *lyceum.Webhook) int32 { return int32(w.ID) },
 	bind: func(w *lyceum.Webhook) []any {
 		return []any{
 			int64(w.ID), string(w.State), w.URL, w.EventTrigger, int64(w.EventsCount), micros(w.CreatedAt), flag(w.Live), flag(w.AsArray), string(w.Schedule),
 			int64(w.SecretGeneration), optMicros(w.OldSecretUntil), optMicros(w.FailedAt), optMicros(w.DeletedAt),
-			string(w.SecretKey), string(w.OldSecretKey),
+			string(w.SecretKey), string(w.OldSecretKey), int64(w.RateLimit),
 		}
 	},
 	scan: func(w *lyceum.Webhook) []any {
 		return []any{
 			scanInt(&w.ID), scanText(&w.State), scanText(&w.URL), scanText(&w.EventTrigger), scanInt(&w.EventsCount), scanTime(&w.CreatedAt), scanBool(&w.Live), scanBool(&w.AsArray), scanText(&w.Schedule),
 			scanInt(&w.SecretGeneration), scanOptTime(&w.OldSecretUntil), scanOptTime(&w.FailedAt), scanOptTime(&w.DeletedAt),
-			scanText(&w.SecretKey), scanText(&w.OldSecretKey),
+			scanText(&w.SecretKey), scanText(&w.OldSecretKey), scanInt(&w.RateLimit),
 		}
 	},
 }
@@ -49,7 +49,7 @@ var webhookEvents = table[lyceum.WebhookEvent]{
 
 const (
 	payloadColumns = "number, event, object_id, at, object"
-	attemptColumns = "webhook_event_id, attempt, at, took, status, problem, request_header, response_header, response_body"
+	attemptColumns = "webhook_event_id, attempt, at, took, status, problem, request_header, response_header, response_body, is_kept"
 )
 
 func scanPayload(p *lyceum.EventPayload) []any {
@@ -66,5 +66,11 @@ func scanAttempt(a *lyceum.Attempt) []any {
 			a.Took = time.Duration(took) * time.Microsecond
 			return nil
 		}), scanOptInt(&a.Status), scanOptText(&a.Problem), scanText(&a.RequestHeader), scanText(&a.ResponseHeader), scanText(&a.ResponseBody),
+		scanFunc(func(src any) error {
+			var kept bool
+			err := scanBool(&kept).Scan(src)
+			a.Unkept = !kept
+			return err
+		}),
 	}
 }

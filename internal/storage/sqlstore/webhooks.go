@@ -124,8 +124,11 @@ func (s *Store) FindUndispatched(ctx context.Context, cursor string) ([]lyceum.S
 func (s *Store) FindDue(ctx context.Context, now time.Time) ([]lyceum.DueWebhook, error) {
 	var found []lyceum.DueWebhook
 	var due lyceum.DueWebhook
-	err := s.reads.single(ctx).each(`SELECT school_id, webhook_id FROM webhook_events WHERE next_attempt_at IS NOT NULL
-		GROUP BY school_id, webhook_id HAVING min(next_attempt_at) <= $1 ORDER BY school_id, webhook_id`,
-		[]any{micros(now)}, []any{scanInt(&due.School), scanInt(&due.Webhook)}, func() error { found = append(found, due); return nil })
+	err := s.reads.single(ctx).each(`SELECT e.school_id, e.webhook_id FROM webhook_events e WHERE e.next_attempt_at IS NOT NULL
+		GROUP BY e.school_id, e.webhook_id HAVING min(e.next_attempt_at) <= $1 AND NOT EXISTS (
+			SELECT 1 FROM webhook_usage u JOIN webhooks w ON w.school_id = u.school_id AND w.webhook_id = u.webhook_id
+			WHERE u.school_id = e.school_id AND u.webhook_id = e.webhook_id AND u.minute = $2 AND w.rate_limit > 0 AND u.sent >= w.rate_limit)
+		ORDER BY e.school_id, e.webhook_id`,
+		[]any{micros(now), micros(now.Truncate(time.Minute))}, []any{scanInt(&due.School), scanInt(&due.Webhook)}, func() error { found = append(found, due); return nil })
 	return found, s.public(err)
 }

@@ -121,10 +121,33 @@ func (t *tx) UpdateDelivery(d lyceum.WebhookEvent) error {
 	return nil
 }
 
+// CountSent implements lyceum.Tx.
+func (t *tx) CountSent(webhook lyceum.WebhookID, now time.Time, messages int) (int, error) {
+	sum, err := t.countUsage(webhook, "minute", "sent", now.Truncate(time.Minute), messages)
+	return int(sum), err
+}
+
+// CountKept implements lyceum.Tx.
+func (t *tx) CountKept(webhook lyceum.WebhookID, now time.Time, bytes int) (int64, error) {
+	return t.countUsage(webhook, "day", "bytes", now.UTC().Truncate(24*time.Hour), bytes)
+}
+
+// countUsage adds to a count of a webhook, which begins anew with each span.
+func (t *tx) countUsage(webhook lyceum.WebhookID, span, count string, begin time.Time, more int) (sum int64, err error) {
+	_, err = t.session.one("INSERT INTO webhook_usage (school_id, webhook_id, "+span+", "+count+") VALUES ($1, $2, $3, $4)"+
+		" ON CONFLICT (school_id, webhook_id) DO UPDATE SET "+span+" = excluded."+span+", "+count+" = excluded."+count+
+		" + CASE WHEN webhook_usage."+span+" = excluded."+span+" THEN webhook_usage."+count+" ELSE 0 END RETURNING "+count,
+		[]any{int64(t.stamp.School), int64(webhook), micros(begin), int64(more)}, scanInt(&sum))
+	if err != nil {
+		return 0, fmt.Errorf("count what a webhook uses: %w", err)
+	}
+	return sum, nil
+}
+
 // CreateAttempt implements lyceum.Tx.
 func (t *tx) CreateAttempt(a lyceum.Attempt) error {
-	err := t.session.exec(insertText("webhook_attempts", attemptColumns, 10, 1), int64(t.stamp.School), int64(a.Delivery), int64(a.Number), micros(a.At), a.Took.Microseconds(),
-		optInt(a.Status), optText(a.Problem), a.RequestHeader, a.ResponseHeader, a.ResponseBody)
+	err := t.session.exec(insertText("webhook_attempts", attemptColumns, 11, 1), int64(t.stamp.School), int64(a.Delivery), int64(a.Number), micros(a.At), a.Took.Microseconds(),
+		optInt(a.Status), optText(a.Problem), a.RequestHeader, a.ResponseHeader, a.ResponseBody, flag(!a.Unkept))
 	if err != nil {
 		return fmt.Errorf("insert attempt: %w", err)
 	}
