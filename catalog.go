@@ -133,7 +133,7 @@ type PricingPlan struct {
 	Price                Minor // in Currency
 	Currency             Currency
 	Frequency            Frequency
-	BillingInterval      Opt[string] // week, month or year
+	BillingInterval      Opt[string] // day, week, month or year
 	BillingIntervalCount Opt[int32]
 	Description          Opt[string]
 	FreeTrialLength      Opt[int32] // days

@@ -278,7 +278,7 @@ var v1Schemas = map[string]string{
 		frequency PricingPlanFrequency`,
 	"PricingPlanFrequency": `
 		type string free one_time_payment subscription payment_plan
-		billing_interval string null week month year
+		billing_interval string null day week month year
 		billing_interval_count int32 null
 		access_limit_date date-time null
 		access_limit_interval string null day week month year

@@ -174,6 +174,7 @@ func TestMirror(t *testing.T) {
 	if out, _ := mirror(); !strings.Contains(out, " 0 created, 0 updated, ") {
 		t.Errorf("a second copy: %s", out)
 	}
+	command(t, "school", "set", "--data", dir, "--v2", "on") // it is off at first
 	compare(t, original, serve(t, dir), said)
 }
 

@@ -144,7 +144,7 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 	defer closing(store, &err)
 	now := p.clock()
 	var owner lyceum.UserID
-	school, err := store.CreateSchool(p.ctx, lyceum.School{Name: name, CreatedAt: lyceum.Second(now)}, actor)
+	school, err := store.CreateSchool(p.ctx, lyceum.School{Name: name, CreatedAt: lyceum.Second(now), V2Disabled: true}, actor)
 	if err != nil {
 		return err
 	}

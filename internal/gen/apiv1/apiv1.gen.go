@@ -48,6 +48,7 @@ func (e PricingPlanFrequencyType) Valid() bool {
 
 // Defines values for PricingPlanFrequencyBillingInterval.
 const (
+	PricingPlanFrequencyBillingIntervalDay   PricingPlanFrequencyBillingInterval = "day"
 	PricingPlanFrequencyBillingIntervalMonth PricingPlanFrequencyBillingInterval = "month"
 	PricingPlanFrequencyBillingIntervalWeek  PricingPlanFrequencyBillingInterval = "week"
 	PricingPlanFrequencyBillingIntervalYear  PricingPlanFrequencyBillingInterval = "year"
@@ -56,6 +57,8 @@ const (
 // Valid indicates whether the value is a known member of the PricingPlanFrequencyBillingInterval enum.
 func (e PricingPlanFrequencyBillingInterval) Valid() bool {
 	switch e {
+	case PricingPlanFrequencyBillingIntervalDay:
+		return true
 	case PricingPlanFrequencyBillingIntervalMonth:
 		return true
 	case PricingPlanFrequencyBillingIntervalWeek:

@@ -136,7 +136,7 @@ func Courses() Kind[lyceum.CourseRow] {
 func PricingPlans() Kind[lyceum.PricingPlan] {
 	type row = lyceum.PricingPlan
 	frequency := []column[row]{
-		optWordColumn("billing_interval", []string{"week", "month", "year"}, func(p *row) *lyceum.Opt[string] { return &p.BillingInterval }),
+		optWordColumn("billing_interval", []string{"day", "week", "month", "year"}, func(p *row) *lyceum.Opt[string] { return &p.BillingInterval }),
 		optIDColumn("billing_interval_count", func(p *row) *lyceum.Opt[int32] { return &p.BillingIntervalCount }),
 		optTimeColumn("access_limit_date", func(p *row) *lyceum.Opt[time.Time] { return &p.AccessLimitDate }),
 		optWordColumn("access_limit_interval", []string{"day", "week", "month", "year"}, func(p *row) *lyceum.Opt[string] { return &p.AccessLimitInterval }),

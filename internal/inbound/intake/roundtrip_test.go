@@ -180,7 +180,7 @@ func webhookEventOf(t *rapid.T) lyceum.WebhookEvent {
 
 func planOf(t *rapid.T) lyceum.PricingPlan {
 	interval := func(t *rapid.T, name string) string {
-		return rapid.SampledFrom([]string{"week", "month", "year"}).Draw(t, name)
+		return rapid.SampledFrom([]string{"day", "week", "month", "year"}).Draw(t, name)
 	}
 	return lyceum.PricingPlan{
 		ID: idOf[lyceum.PricingPlanID](t, "id"), CourseID: optOf(t, "course", idOf[lyceum.CourseID]), Name: textOf(t, "name"),

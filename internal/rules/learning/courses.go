@@ -30,7 +30,7 @@ type CourseDetail struct {
 func (s *Service) OpenV2(ctx context.Context, id lyceum.SchoolID) error {
 	school, err := s.store.GetSchool(ctx, id)
 	if err == nil && school.V2Disabled {
-		return lyceum.Errorf(lyceum.Forbidden, "version 2 of the interface, which is in beta, is switched off for this school; its owner can have it switched on")
+		return lyceum.Errorf(lyceum.Forbidden, "version 2 of the interface, which is in beta, is off for this school; the operator of the server switches it on with: lyceum school set --school %d --v2 on", id)
 	}
 	return err
 }
