@@ -194,7 +194,7 @@ func (m *mirror) lecture(ctx context.Context, l *lyceum.Lecture) ([]lyceum.Attac
 func questions(asked []gen.QuizQuestion) []lyceum.Question {
 	all := make([]lyceum.Question, len(asked))
 	for i, q := range asked {
-		all[i] = lyceum.Question{Question: q.Question, QuestionType: string(q.QuestionType), Answers: q.Answers, CorrectAnswers: q.CorrectAnswers, Graded: q.Graded}
+		all[i] = lyceum.Question{Question: q.Question, QuestionType: q.QuestionType, Answers: q.Answers, CorrectAnswers: q.CorrectAnswers, Graded: q.Graded}
 	}
 	return all
 }

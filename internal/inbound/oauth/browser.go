@@ -22,8 +22,15 @@ type sign struct{ word, name string }
 // families in the order in which they are looked for: most browsers name those
 // that they are like as well.
 var families = []sign{
-	{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"}, {"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"},
-	{"CriOS/", "Chrome"}, {"Chrome/", "Chrome"}, {"Version/", "Safari"}, {"curl/", "curl"},
+	{"Edg", "Edge"},
+	{"OPR/", "Opera"},
+	{"SamsungBrowser/", "Samsung Internet"},
+	{"Firefox/", "Firefox"},
+	{"FxiOS/", "Firefox"},
+	{"CriOS/", "Chrome"},
+	{"Chrome/", "Chrome"},
+	{"Version/", "Safari"},
+	{"curl/", "curl"},
 }
 
 var systems = []sign{
