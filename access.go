@@ -71,6 +71,7 @@ type GrantFilter struct {
 	Grant Opt[GrantID]
 	App   Opt[OAuthAppID]
 	User  Opt[UserID]
+	Limit int // of grants at once; 0 is all
 }
 
 // Standing is a grant with the app it was given to and the user who gave it.

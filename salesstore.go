@@ -9,6 +9,10 @@ import (
 // of enrollments that expired. What had expired before it first did is history.
 const ExpiredCursor = "expired"
 
+// ExpiredWithin is the id up to which it took note of those that expired in the
+// microsecond after ExpiredCursor.
+const ExpiredWithin = "expired_within"
+
 // SalesReader is the part of a reader that knows single sales and the journal
 // as others follow it. Single things that are not in the school are NotFound.
 type SalesReader interface {
@@ -65,7 +69,10 @@ type SalesTx interface {
 	GetPolicy() (SalePolicy, error)
 	GetSale(id SaleID) (Sale, error)
 	GetTransaction(id TransactionID) (Transaction, error)
-	FindTransactionsOf(sale SaleID) ([]Transaction, error)
+	// GetFirstTransaction and GetLastTransaction give the oldest and the newest
+	// transaction of a sale, if it has one.
+	GetFirstTransaction(sale SaleID) (Opt[Transaction], error)
+	GetLastTransaction(sale SaleID) (Opt[Transaction], error)
 	GetOrder(id OrderID) (PurchaseOrder, error)
 	// FindOffer gives a pricing plan, if it is there, and tells whether a user
 	// is.
@@ -76,11 +83,12 @@ type SalesTx interface {
 	// kinds, if there is one.
 	FindLastMovement(id TransactionID, kinds ...MovementKind) (Opt[Movement], error)
 	// CountSales gives the number of sales with a pricing plan that have not
-	// ended.
-	CountSales(plan PricingPlanID) (int64, error)
-	// FindExpired gives the enrollments that nobody ended and that expired in a
-	// period.
-	FindExpired(in Period) ([]Enrollment, error)
+	// ended, and counts no further than most.
+	CountSales(plan PricingPlanID, most int64) (int64, error)
+	// FindExpired gives up to limit enrollments that nobody ended and that expired
+	// in a period, the first ones, without those of its first microsecond up to
+	// an id.
+	FindExpired(in Period, without EnrollmentID, limit int) ([]Enrollment, error)
 	// FindStaleOrders gives up to limit open orders that are to be abandoned by
 	// now.
 	FindStaleOrders(now time.Time, limit int) ([]PurchaseOrder, error)

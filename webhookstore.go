@@ -46,6 +46,8 @@ type WebhookTx interface {
 	ClaimDeliveries(webhook WebhookID, now, until time.Time, limit int) ([]WebhookEvent, error)
 	// FindWebhooks gives the webhooks of the school by id.
 	FindWebhooks() ([]Webhook, error)
+	// FindLiveWebhooks gives the webhooks that this school sends to, by id.
+	FindLiveWebhooks() ([]Webhook, error)
 	GetDelivery(id WebhookEventID) (WebhookEvent, error)
 	UpdateDelivery(d WebhookEvent) error
 	// CountSent adds messages to those that a webhook was sent in the minute of
@@ -55,11 +57,12 @@ type WebhookTx interface {
 	// moment, in UTC, and gives the sum.
 	CountKept(webhook WebhookID, now time.Time, bytes int) (int64, error)
 	CreateAttempt(a Attempt) error
-	// CancelDeliveries gives up what waits for a webhook, as if it had answered
-	// 410.
+	// CancelDeliveries gives up what waits for a webhook, the next 500, as if it
+	// had answered 410.
 	CancelDeliveries(webhook WebhookID) error
-	// ReplayDeliveries begins deliveries anew and tells which.
-	ReplayDeliveries(f ResendFilter, at time.Time) ([]WebhookEvent, error)
+	// ReplayDeliveries begins deliveries anew, up to limit of those that come
+	// after one by creation and id, and gives them in that order.
+	ReplayDeliveries(f ResendFilter, after Opt[WebhookEvent], limit int, at time.Time) ([]WebhookEvent, error)
 	FindPayloads(numbers []int64) (map[int64]EventPayload, error)
 	// Note appends an entry that is about no row that was saved.
 	Note(entry EntryType, id int32)

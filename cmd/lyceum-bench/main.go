@@ -67,7 +67,7 @@ func run(ctx context.Context) error {
 	connections := flag.String("connections", "1,16,64", "connections that ask at once, one row for each")
 	flag.IntVar(&s.rounds, "rounds", 5, "alternating rounds; the median counts")
 	flag.DurationVar(&s.duration, "duration", time.Second, "time for each class, server and round")
-	parts := flag.String("parts", "start,lists,index,import,writes,oauth,learning,journal", "what to measure")
+	parts := flag.String("parts", "start,lists,index,import,writes,oauth,learning,journal,turns", "what to measure")
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of the school")
 	flag.StringVar(&s.keep, "keep", "", "keep the schools in this `folder` and take those that are there, of the same -seed")
 	flag.Usage = func() {
@@ -98,12 +98,12 @@ func run(ctx context.Context) error {
 	}
 	fmt.Printf("%s %s/%s, %d processors, %s\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(os.Args[1:], " "))
 	measures := map[string]func(context.Context, settings) error{
-		"start": measureStart, "lists": measureLists, "index": measureIndex, "import": measureImport, "writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning, "journal": measureJournal,
+		"start": measureStart, "lists": measureLists, "index": measureIndex, "import": measureImport, "writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning, "journal": measureJournal, "turns": measureTurns,
 	}
 	for _, part := range s.parts {
 		measure, ok := measures[part]
 		if !ok {
-			return fmt.Errorf("-parts takes start, lists, index, import, writes, oauth, learning and journal, not %q", part)
+			return fmt.Errorf("-parts takes start, lists, index, import, writes, oauth, learning, journal and turns, not %q", part)
 		}
 		if err := measure(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", part, err)

@@ -181,7 +181,29 @@ func (a *Apps) Delete(ctx context.Context, school lyceum.SchoolID, id lyceum.OAu
 		app.DeletedAt = lyceum.Some(lyceum.Second(now))
 		return nil
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return a.revoke(ctx, school, lyceum.GrantFilter{App: lyceum.Some(id)}, actor)
+}
+
+// revokeSize is how many grants one write revokes at most.
+const revokeSize = 500
+
+// revoke ends grants, write by write.
+func (a *Apps) revoke(ctx context.Context, school lyceum.SchoolID, which lyceum.GrantFilter, actor string) error {
+	now := a.clock()
+	which.Limit = revokeSize
+	for n := revokeSize; n == revokeSize; {
+		err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) (err error) {
+			n, err = tx.RevokeGrants(which, now)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // edit changes an app in one write and makes its tokens be looked at again.
@@ -201,11 +223,6 @@ func (a *Apps) edit(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuth
 		}
 		if err := change(&changed, now); err != nil {
 			return err
-		}
-		if changed.DeletedAt.Present {
-			if _, err := tx.RevokeGrants(lyceum.GrantFilter{App: lyceum.Some(id)}, now); err != nil {
-				return err
-			}
 		}
 		if _, err := tx.SaveOAuthApps([]lyceum.OAuthApp{changed}); err != nil {
 			return err
@@ -259,11 +276,7 @@ func (a *Apps) GrantedBy(ctx context.Context, school lyceum.SchoolID, user lyceu
 
 // TakeBack ends what a learner let an app do.
 func (a *Apps) TakeBack(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, app lyceum.OAuthAppID) error {
-	now := a.clock()
-	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user)}, func(tx lyceum.Tx) error {
-		_, err := tx.RevokeGrants(lyceum.GrantFilter{App: lyceum.Some(app), User: lyceum.Some(user)}, now)
-		return err
-	})
+	err := a.revoke(ctx, school, lyceum.GrantFilter{App: lyceum.Some(app), User: lyceum.Some(user)}, userActor(user))
 	a.oauth.forgetAll()
 	return err
 }

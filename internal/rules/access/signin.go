@@ -343,6 +343,7 @@ func (a *Accounts) SetPassword(ctx context.Context, school lyceum.SchoolID, text
 		return lyceum.User{}, err
 	}
 	now := a.clock()
+	var changed lyceum.User
 	err = a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user.ID)}, func(tx lyceum.Tx) error {
 		spent, err := tx.SpendLink(HashSecret(text), now)
 		if err != nil {
@@ -355,12 +356,12 @@ func (a *Accounts) SetPassword(ctx context.Context, school lyceum.SchoolID, text
 		if err != nil {
 			return err
 		}
-		user = found[user.ID]
-		if user.DisabledAt.Present {
+		changed = found[user.ID]
+		if changed.DisabledAt.Present {
 			return errLink
 		}
-		user.PasswordHash, user.MustChangePassword = hash, false
-		if _, err := tx.SaveUsers([]lyceum.User{user}); err != nil {
+		changed.PasswordHash, changed.MustChangePassword = hash, false
+		if _, err := tx.SaveUsers([]lyceum.User{changed}); err != nil {
 			return err
 		}
 		if err := tx.EndLinks(user.ID); err != nil {
@@ -374,9 +375,9 @@ func (a *Accounts) SetPassword(ctx context.Context, school lyceum.SchoolID, text
 	})
 	a.oauth.forgetAll()
 	if err == nil {
-		a.guard.clear(school, user.Email)
+		a.guard.clear(school, changed.Email)
 	}
-	return user, err
+	return changed, err
 }
 
 // Remember makes what a browser keeps in which somebody signed in, or spent a

@@ -45,6 +45,7 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 	var claimed []lyceum.WebhookEvent
 	var secrets [][]byte
 	err := s.store.Write(ctx, lyceum.Stamp{School: due.School, At: now, Actor: "webhooks"}, func(tx lyceum.Tx) error {
+		claimed = nil
 		var err error
 		if w, err = tx.GetWebhook(due.Webhook); err != nil {
 			return err

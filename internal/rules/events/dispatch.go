@@ -12,8 +12,12 @@ import (
 // dispatched is the cursor of what webhooks have been told.
 const dispatched = "webhooks"
 
-// dispatchSize is how many events one write turns into deliveries at most.
-const dispatchSize = 200
+// One write turns at most so many events into deliveries, and makes about as
+// many deliveries: fewer events where there are many webhooks.
+const (
+	dispatchSize  = 200
+	deliveryBatch = 500
+)
 
 // Undispatched gives the schools with events that nobody was told of yet.
 func (s *Service) Undispatched(ctx context.Context) ([]lyceum.SchoolID, error) {
@@ -40,7 +44,7 @@ func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bo
 	if len(names) == 0 {
 		return false, s.keep(ctx, school, from, last, nil)
 	}
-	listing, err := s.store.FindChanges(ctx, school, lyceum.ChangeFilter{After: from, Limit: dispatchSize, Events: true, Names: names})
+	listing, err := s.store.FindChanges(ctx, school, lyceum.ChangeFilter{After: from, Limit: batchFor(hooks), Events: true, Names: names})
 	if err != nil {
 		return false, err
 	}
@@ -62,6 +66,17 @@ func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bo
 	return listing.More, s.keep(ctx, school, from, listing.Next, payloads)
 }
 
+// batchFor gives how many events one write turns into deliveries.
+func batchFor(hooks []lyceum.Webhook) int {
+	live := 0
+	for i := range hooks {
+		if hooks[i].Live && !hooks[i].DeletedAt.Present {
+			live++
+		}
+	}
+	return max(1, min(dispatchSize, deliveryBatch/max(1, live)))
+}
+
 // wanted gives the events that any of the webhooks is told of.
 func wanted(hooks []lyceum.Webhook) []lyceum.EventName {
 	return slices.DeleteFunc(lyceum.EventNames(), func(name lyceum.EventName) bool {
@@ -79,7 +94,7 @@ func (s *Service) keep(ctx context.Context, school lyceum.SchoolID, from, to int
 		if err != nil || !mine || len(payloads) == 0 {
 			return err
 		}
-		hooks, err := tx.FindWebhooks()
+		hooks, err := tx.FindLiveWebhooks()
 		if err != nil {
 			return err
 		}

@@ -77,13 +77,13 @@ func listed(names []lyceum.EventName) string {
 // overlap refuses a webhook whose address another one has for one of its
 // events (contract-facts, 9.1).
 func overlap(tx lyceum.Tx, w *lyceum.Webhook) error {
-	others, err := tx.FindWebhooks()
+	others, err := tx.FindLiveWebhooks()
 	if err != nil {
 		return err
 	}
 	for i := range others {
 		other := &others[i]
-		if !other.Live || other.DeletedAt.Present || other.ID == w.ID || other.URL != w.URL {
+		if other.ID == w.ID || other.URL != w.URL {
 			continue
 		}
 		for _, event := range lyceum.EventNames() {
@@ -100,17 +100,11 @@ const maxWebhooks = 100
 
 // room refuses a webhook beyond maxWebhooks.
 func room(tx lyceum.Tx) error {
-	all, err := tx.FindWebhooks()
+	sending, err := tx.FindLiveWebhooks()
 	if err != nil {
 		return err
 	}
-	sending := 0
-	for i := range all {
-		if all[i].Live && !all[i].DeletedAt.Present {
-			sending++
-		}
-	}
-	if sending >= maxWebhooks {
+	if len(sending) >= maxWebhooks {
 		return &lyceum.Error{
 			Kind: lyceum.Conflict, Code: "too_many_webhooks",
 			Detail: fmt.Sprintf("a school sends to at most %d webhooks; delete one, or let one receiver take more events", maxWebhooks),
@@ -227,54 +221,6 @@ func (s *Service) Rotate(ctx context.Context, by lyceum.By, id lyceum.WebhookID)
 		tx.Note(lyceum.WebhookSecretRotated, int32(id))
 		return nil
 	})
-}
-
-// Resume switches a failed webhook on again. With replay everything that it
-// missed is sent, under the ids it had.
-func (s *Service) Resume(ctx context.Context, by lyceum.By, id lyceum.WebhookID, replay Replay) (lyceum.Webhook, error) {
-	return change(ctx, s, by, id, itself, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
-		if w.State != lyceum.WebhookFailed {
-			return &lyceum.Error{Kind: lyceum.Conflict, Code: "not_failed", Detail: fmt.Sprintf("webhook %d is %s, not failed", id, w.State)}
-		}
-		w.State, w.FailedAt = lyceum.WebhookPending, lyceum.None[time.Time]()
-		if replay == WithoutReplay {
-			return nil
-		}
-		_, err := replayAll(tx, lyceum.ResendFilter{Webhook: id, State: lyceum.Some(lyceum.DeliveryFailed)}, now)
-		return err
-	})
-}
-
-// Replay says what becomes of what a failed webhook missed.
-type Replay uint8
-
-// The answers.
-const (
-	WithReplay Replay = iota
-	WithoutReplay
-)
-
-// Resend sends the deliveries of a webhook that pass the filter again, under
-// the ids they had.
-func (s *Service) Resend(ctx context.Context, by lyceum.By, f lyceum.ResendFilter) (int, error) {
-	now := s.clock()
-	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (int, error) {
-		w, err := tx.GetWebhook(f.Webhook)
-		if err := sending(&w, err); err != nil {
-			return 0, err
-		}
-		return replayAll(tx, f, now)
-	})
-}
-
-// replayAll begins deliveries anew, tells those who listen, and gives how many.
-func replayAll(tx lyceum.Tx, f lyceum.ResendFilter, now time.Time) (int, error) {
-	again, err := tx.ReplayDeliveries(f, now)
-	if err != nil {
-		return 0, err
-	}
-	_, err = tellAgain(tx, again)
-	return len(again), err
 }
 
 // tellAgain tells those who listen what is sent again, and gives what that is.

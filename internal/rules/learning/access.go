@@ -57,25 +57,58 @@ func (s *Service) Dismiss(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, course
 	return err
 }
 
+// expireSize is how many enrollments one write takes note of at most.
+const expireSize = 500
+
 // Expire takes note of the enrollments of a school that expired since the last
 // time, and tells of them. What had expired before the first time is history.
 func (s *Service) Expire(ctx context.Context, school lyceum.SchoolID) error {
-	now := s.clock()
-	return s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: "clock"}, func(tx lyceum.Tx) error {
-		from, err := tx.GetCursor(lyceum.ExpiredCursor)
-		if err != nil || from >= now.UnixMicro() {
+	for more := true; more; {
+		now := s.clock()
+		err := s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: "clock"}, func(tx lyceum.Tx) (err error) {
+			more, err = expire(tx, now)
+			return err
+		})
+		if err != nil {
 			return err
 		}
-		mine, err := tx.MoveCursor(lyceum.ExpiredCursor, from, now.UnixMicro())
-		if err != nil || !mine || from == 0 {
-			return err
-		}
-		expired, err := tx.FindExpired(lyceum.Period{After: time.UnixMicro(from), Until: now})
-		for i := range expired {
-			tx.Announce(lyceum.EnrollmentUpdated, int32(expired[i].ID), lyceum.EnrollmentDisabledEvent, "")
-		}
-		return err
-	})
+	}
+	return nil
+}
+
+// expire takes note of the next enrollments, and tells whether there are more.
+func expire(tx lyceum.Tx, now time.Time) (more bool, err error) {
+	from, err := tx.GetCursor(lyceum.ExpiredCursor)
+	if err != nil || from >= now.UnixMicro() {
+		return false, err
+	}
+	if from == 0 {
+		_, err := tx.MoveCursor(lyceum.ExpiredCursor, 0, now.UnixMicro())
+		return false, err
+	}
+	within, err := tx.GetCursor(lyceum.ExpiredWithin)
+	if err != nil {
+		return false, err
+	}
+	expired, err := tx.FindExpired(lyceum.Period{After: time.UnixMicro(from), Until: now}, lyceum.EnrollmentID(within), expireSize)
+	if err != nil {
+		return false, err
+	}
+	to, last := now.UnixMicro(), int64(0)
+	if more = len(expired) == expireSize; more { // of those of the last moment there may be others
+		end := &expired[len(expired)-1]
+		to, last = end.ExpiresAt.Value.UnixMicro()-1, int64(end.ID)
+	}
+	if mine, err := tx.MoveCursor(lyceum.ExpiredCursor, from, to); err != nil || !mine {
+		return false, err
+	}
+	if _, err := tx.MoveCursor(lyceum.ExpiredWithin, within, last); err != nil {
+		return false, err
+	}
+	for i := range expired {
+		tx.Announce(lyceum.EnrollmentUpdated, int32(expired[i].ID), lyceum.EnrollmentDisabledEvent, "")
+	}
+	return more, nil
 }
 
 // outlived ends an enrollment that has expired, because the next begins, and
@@ -85,7 +118,11 @@ func outlived(tx lyceum.Tx, e lyceum.Enrollment) error {
 	if err != nil {
 		return err
 	}
-	if e.ExpiresAt.Value.UnixMicro() > noted {
+	within, err := tx.GetCursor(lyceum.ExpiredWithin)
+	if err != nil {
+		return err
+	}
+	if at := e.ExpiresAt.Value.UnixMicro(); at > noted+1 || at == noted+1 && int64(e.ID) > within {
 		return end(tx, e, e.ExpiresAt.Value)
 	}
 	e.EndedAt = e.ExpiresAt

@@ -75,8 +75,12 @@ func grade(questions []lyceum.Question, answers [][]string) (lyceum.Opt[float64]
 	graded, right := 0, 0
 	for i, q := range questions {
 		given := slices.Compact(slices.Sorted(slices.Values(answers[i])))
+		choices := map[string]bool{}
+		for _, answer := range q.Answers {
+			choices[answer] = true
+		}
 		for _, answer := range given {
-			if q.QuestionType != fillBlank && !slices.Contains(q.Answers, answer) {
+			if q.QuestionType != fillBlank && !choices[answer] {
 				return refuse("to question %d must be among %s", i+1, strings.Join(q.Answers, ", "))
 			}
 		}

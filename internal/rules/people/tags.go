@@ -62,13 +62,19 @@ func (s *Service) SetTags(ctx context.Context, by lyceum.By, user lyceum.UserID,
 			tx.Announce(lyceum.UserTagged, int32(user), event, string(detail))
 			return err
 		}
+		wanted, had := map[string]bool{}, map[string]bool{}
+		for _, name := range tags {
+			wanted[name] = true
+		}
 		for _, name := range before {
-			if !slices.Contains(tags, name) {
+			had[name] = true
+			if !wanted[name] {
 				err = errors.Join(err, tell(lyceum.UserTagRemovedEvent, name))
 			}
 		}
-		for i, name := range tags {
-			if !slices.Contains(before, name) && !slices.Contains(tags[:i], name) {
+		for _, name := range tags {
+			if !had[name] {
+				had[name] = true
 				err = errors.Join(err, tell(lyceum.UserTagCreatedEvent, name))
 			}
 		}

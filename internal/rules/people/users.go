@@ -111,25 +111,24 @@ func (s *Service) Create(ctx context.Context, school lyceum.SchoolID, n NewUser,
 	}
 	now := s.clock()
 	user.CreatedAt = lyceum.Second(now)
+	var made lyceum.User
 	err := s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
 		id, err := tx.NextID(lyceum.UserSequence)
 		if err != nil {
 			return err
 		}
-		switch kept, err := tx.GetUserByEmail(n.Email); {
-		case err == nil:
-			user = kept
-			return nil
-		case lyceum.KindOf(err) != lyceum.NotFound:
+		made, err = tx.GetUserByEmail(n.Email)
+		if err == nil || lyceum.KindOf(err) != lyceum.NotFound {
 			return err
 		}
-		user.ID = lyceum.UserID(id)
-		return welcome(tx, user)
+		made = user
+		made.ID = lyceum.UserID(id)
+		return welcome(tx, made)
 	})
 	if err != nil {
 		return Detail{}, err
 	}
-	return s.detail(ctx, school, user)
+	return s.detail(ctx, school, made)
 }
 
 // welcome keeps a new user and tells of them.

@@ -66,15 +66,16 @@ func (s *Service) Renew(ctx context.Context, by lyceum.By, id lyceum.SaleID, a A
 		if err != nil {
 			return TransactionDetail{}, err
 		}
-		paid, err := tx.FindTransactionsOf(id) // oldest first
+		first, err := tx.GetFirstTransaction(id)
 		if err != nil {
 			return TransactionDetail{}, err
 		}
-		if len(paid) > 0 && paid[0].FinalPrice > 0 {
-			a = a.asBefore(&paid[0])
+		due := a
+		if first.Value.FinalPrice > 0 {
+			due = a.asBefore(&first.Value)
 		}
 		at := lyceum.Second(now)
-		t, err := charge(tx, &sale, &plan, a, plan.Price, at)
+		t, err := charge(tx, &sale, &plan, due, plan.Price, at)
 		if err != nil {
 			return TransactionDetail{}, err
 		}
@@ -316,12 +317,9 @@ func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionI
 
 // endAfter ends the sale of a transaction that was its last.
 func (s *Service) endAfter(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, why lyceum.SaleEnd) error {
-	all, err := tx.FindTransactionsOf(t.SaleID)
-	if err != nil {
+	last, err := tx.GetLastTransaction(t.SaleID)
+	if err != nil || last.Value.ID != t.ID {
 		return err
-	}
-	if all[len(all)-1].ID != t.ID { // oldest first
-		return nil
 	}
 	sale, err := tx.GetSale(t.SaleID)
 	if err != nil {

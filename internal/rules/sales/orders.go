@@ -72,6 +72,7 @@ func (s *Service) CompleteOrder(ctx context.Context, by lyceum.By, id lyceum.Ord
 		if order.State == lyceum.OrderCompleted {
 			return SaleDetail{}, conflict("order_completed", "order %d is completed already, by sale %d", id, order.SaleID.Value)
 		}
+		n := n // this may run more than once
 		if n.User, err = s.people.Register(tx, now, order.Email, order.Name); err != nil {
 			return SaleDetail{}, err
 		}

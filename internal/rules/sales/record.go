@@ -142,7 +142,7 @@ func seats(tx lyceum.Tx, plan *lyceum.PricingPlan) error {
 	if !plan.EnrollmentCap.Present {
 		return nil
 	}
-	sold, err := tx.CountSales(plan.ID)
+	sold, err := tx.CountSales(plan.ID, int64(plan.EnrollmentCap.Value))
 	if err == nil && sold >= int64(plan.EnrollmentCap.Value) {
 		err = &lyceum.Error{Kind: lyceum.Conflict, Code: "sold_out", Detail: fmt.Sprintf("pricing plan %d is sold out: its enrollment cap is %d", plan.ID, plan.EnrollmentCap.Value)}
 	}

@@ -295,6 +295,12 @@ func (t *tx) RevokeGrants(which lyceum.GrantFilter, at time.Time) (int, error) {
 	}
 	n := 0
 	var id int32
+	if which.Limit > 0 {
+		some := "SELECT grant_id FROM grants" + w.String() + " ORDER BY grant_id LIMIT " + w.arg(int64(which.Limit))
+		w.conds = nil
+		w.and("school_id = ?", int64(t.stamp.School))
+		w.and("grant_id IN (" + some + ")")
+	}
 	set := w.arg(micros(at))
 	err := t.session.each("UPDATE grants SET revoked_at = "+set+w.String()+" RETURNING grant_id", w.args, []any{scanInt(&id)}, func() error {
 		n++

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -198,33 +199,63 @@ func (t *tx) GetQuiz(id lyceum.AttachmentID) (lyceum.Attachment, error) {
 
 // SetTags implements lyceum.Tx.
 func (t *tx) SetTags(user lyceum.UserID, tags []string) (changed bool, err error) {
-	wanted := slices.Compact(slices.Sorted(slices.Values(tags)))
 	there, err := findTags(t.session, t.stamp.School, user)
 	if err != nil {
 		return false, fmt.Errorf("find tags: %w", err)
 	}
+	gone, fresh := map[string]bool{}, map[string]bool{}
+	for _, name := range tags {
+		fresh[name] = true
+	}
 	for _, name := range there {
-		if slices.Contains(wanted, name) {
-			continue
-		}
-		changed = true
-		if err := t.session.exec("DELETE FROM user_tags WHERE school_id = $1 AND user_id = $2 AND name = $3", int64(t.stamp.School), int64(user), name); err != nil {
-			return false, fmt.Errorf("delete tag: %w", err)
+		if fresh[name] {
+			delete(fresh, name)
+		} else {
+			gone[name] = true
 		}
 	}
-	for _, name := range wanted {
-		if slices.Contains(there, name) {
-			continue
-		}
-		changed = true
-		if err := t.session.exec(insertText("user_tags", "user_id, name", 3, 1), int64(t.stamp.School), int64(user), name); err != nil {
-			return false, fmt.Errorf("insert tag: %w", err)
-		}
+	if len(gone)+len(fresh) == 0 {
+		return false, nil
 	}
-	if changed {
-		t.entry(lyceum.UserTagged, int32(user))
+	if err := t.deleteTags(user, slices.Sorted(maps.Keys(gone))); err != nil {
+		return false, fmt.Errorf("delete tags: %w", err)
 	}
-	return changed, nil
+	if err := t.insertTags(user, slices.Sorted(maps.Keys(fresh))); err != nil {
+		return false, fmt.Errorf("insert tags: %w", err)
+	}
+	t.entry(lyceum.UserTagged, int32(user))
+	return true, nil
+}
+
+func (t *tx) deleteTags(user lyceum.UserID, names []string) error {
+	for len(names) > 0 {
+		n := chunkOf(len(names))
+		args := []any{int64(t.stamp.School), int64(user)}
+		for _, name := range names[:n] {
+			args = append(args, name)
+		}
+		err := t.session.exec("DELETE FROM user_tags WHERE school_id = $1 AND user_id = $2 AND name IN "+placeholders(3, n), args...)
+		if err != nil {
+			return err
+		}
+		names = names[n:]
+	}
+	return nil
+}
+
+func (t *tx) insertTags(user lyceum.UserID, names []string) error {
+	for len(names) > 0 {
+		n := chunkOf(len(names))
+		args := make([]any, 0, 3*n)
+		for _, name := range names[:n] {
+			args = append(args, int64(t.stamp.School), int64(user), name)
+		}
+		if err := t.session.exec(insertText("user_tags", "user_id, name", 3, n), args...); err != nil {
+			return err
+		}
+		names = names[n:]
+	}
+	return nil
 }
 
 // FindTags implements lyceum.Tx.

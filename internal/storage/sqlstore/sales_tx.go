@@ -67,8 +67,12 @@ func (t *tx) TakeReference(reference string, id lyceum.TransactionID) error {
 func (t *tx) Announce(kind lyceum.EntryType, id int32, event lyceum.EventName, detail string) {
 	told := lyceum.Entry{Type: kind, ObjectID: id, Event: lyceum.Some(event), Detail: lyceum.Opt[string]{Value: detail, Present: detail != ""}}
 	for i := range t.entries {
+		if t.plain == 0 {
+			break
+		}
 		if e := &t.entries[i]; e.Type == kind && e.ObjectID == id && !e.Event.Present {
 			*e = told
+			t.plain--
 			return
 		}
 	}
@@ -116,9 +120,23 @@ func (t *tx) GetTransaction(id lyceum.TransactionID) (lyceum.Transaction, error)
 	return getByID(t.session, t.stamp.School, &transactions, id, "transaction")
 }
 
-// FindTransactionsOf implements lyceum.Tx.
-func (t *tx) FindTransactionsOf(sale lyceum.SaleID) ([]lyceum.Transaction, error) {
-	return findTransactionsOf(t.session, t.stamp.School, sale)
+// GetFirstTransaction implements lyceum.Tx.
+func (t *tx) GetFirstTransaction(sale lyceum.SaleID) (lyceum.Opt[lyceum.Transaction], error) {
+	return t.firstOf(sale, "created_at, transaction_id")
+}
+
+// GetLastTransaction implements lyceum.Tx.
+func (t *tx) GetLastTransaction(sale lyceum.SaleID) (lyceum.Opt[lyceum.Transaction], error) {
+	return t.firstOf(sale, "created_at DESC, transaction_id DESC")
+}
+
+// firstOf gives the transaction of a sale that comes first in some order.
+func (t *tx) firstOf(sale lyceum.SaleID, order string) (lyceum.Opt[lyceum.Transaction], error) {
+	found, err := rows(t.session, &transactions, " WHERE school_id = $1 AND sale_id = $2 ORDER BY "+order+" LIMIT 1", int64(t.stamp.School), int64(sale))
+	if err != nil || len(found) == 0 {
+		return lyceum.None[lyceum.Transaction](), err
+	}
+	return lyceum.Some(found[0]), nil
 }
 
 // GetOrder implements lyceum.Tx.
@@ -164,22 +182,25 @@ func (t *tx) FindLastMovement(id lyceum.TransactionID, kinds ...lyceum.MovementK
 }
 
 // CountSales implements lyceum.Tx.
-func (t *tx) CountSales(plan lyceum.PricingPlanID) (int64, error) {
+func (t *tx) CountSales(plan lyceum.PricingPlanID, most int64) (int64, error) {
 	var n int64
-	_, err := t.session.one(`SELECT count(*) FROM sales s WHERE s.school_id = $1 AND s.ended_at IS NULL
-		AND s.sale_id IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $2 AND t.pricing_plan_id = $3)`,
-		[]any{int64(t.stamp.School), int64(t.stamp.School), int64(plan)}, scanInt(&n))
+	_, err := t.session.one(`SELECT count(*) FROM (SELECT 1 FROM sales s WHERE s.school_id = $1 AND s.ended_at IS NULL
+		AND s.sale_id IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $2 AND t.pricing_plan_id = $3) LIMIT $4) counted`,
+		[]any{int64(t.stamp.School), int64(t.stamp.School), int64(plan), most}, scanInt(&n))
 	return n, err
 }
 
 // FindExpired implements lyceum.Tx.
-func (t *tx) FindExpired(in lyceum.Period) ([]lyceum.Enrollment, error) {
+func (t *tx) FindExpired(in lyceum.Period, without lyceum.EnrollmentID, limit int) ([]lyceum.Enrollment, error) {
 	w := &where{}
 	w.and("school_id = ?", int64(t.stamp.School))
 	w.and("ended_at IS NULL")
 	w.and("expires_at IS NOT NULL")
 	w.within("expires_at", in)
-	return rows(t.session, &enrollments, w.String()+" ORDER BY expires_at, enrollment_id", w.args...)
+	if without > 0 {
+		w.and("(expires_at, enrollment_id) > (?, ?)", micros(in.After)+1, int64(without))
+	}
+	return rows(t.session, &enrollments, w.String()+" ORDER BY expires_at, enrollment_id LIMIT "+w.arg(int64(limit)), w.args...)
 }
 
 // FindStaleOrders implements lyceum.Tx.

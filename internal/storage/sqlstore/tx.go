@@ -21,6 +21,7 @@ type tx struct {
 	session  *session
 	stamp    lyceum.Stamp
 	entries  []lyceum.Entry
+	plain    int                       // how many of the entries announce nothing
 	counts   map[string]int64          // what the change adds to counters of rows
 	given    map[lyceum.Sequence]int32 // the last id that NextID gave
 	unused   map[ticket]bool           // ids that NextID gave and no row has yet
@@ -41,6 +42,7 @@ var _ lyceum.Tx = (*tx)(nil)
 
 func (t *tx) entry(kind lyceum.EntryType, id int32) {
 	t.entries = append(t.entries, lyceum.Entry{Type: kind, ObjectID: id})
+	t.plain++
 }
 
 // finish numbers the change's entries and keeps them and what it counted. It
@@ -63,7 +65,7 @@ func (t *tx) finish() error {
 		}
 		rest = rest[n:]
 	}
-	t.entries = nil
+	t.entries, t.plain = nil, 0
 	return nil
 }
 

@@ -1,7 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -76,11 +79,25 @@ func (t *tx) CreateDeliveries(deliveries []lyceum.WebhookEvent) error {
 		}
 		rest = rest[n:]
 	}
-	for _, id := range order {
-		err := t.session.exec("UPDATE webhooks SET events_count = events_count + $3 WHERE school_id = $1 AND webhook_id = $2", int64(t.stamp.School), int64(id), counts[id])
+	return t.countDeliveries(order, counts)
+}
+
+// countDeliveries adds to the counts of webhooks.
+func (t *tx) countDeliveries(order []lyceum.WebhookID, counts map[lyceum.WebhookID]int64) error {
+	for len(order) > 0 {
+		n := chunkOf(len(order))
+		args := []any{int64(t.stamp.School)}
+		values := make([]string, n)
+		for i, id := range order[:n] {
+			args = append(args, int64(id), counts[id])
+			values[i] = fmt.Sprintf("(CAST($%d AS INTEGER), CAST($%d AS INTEGER))", 2*i+2, 2*i+3)
+		}
+		err := t.session.exec("WITH counted (id, n) AS (VALUES "+strings.Join(values, ", ")+") UPDATE webhooks SET events_count = events_count + counted.n FROM counted"+
+			" WHERE webhooks.school_id = $1 AND webhooks.webhook_id = counted.id", args...)
 		if err != nil {
 			return fmt.Errorf("count events: %w", err)
 		}
+		order = order[n:]
 	}
 	return nil
 }
@@ -103,6 +120,11 @@ func (t *tx) ClaimDeliveries(webhook lyceum.WebhookID, now, until time.Time, lim
 // FindWebhooks implements lyceum.Tx.
 func (t *tx) FindWebhooks() ([]lyceum.Webhook, error) {
 	return all(t.session, &webhooks, t.stamp.School)
+}
+
+// FindLiveWebhooks implements lyceum.Tx.
+func (t *tx) FindLiveWebhooks() ([]lyceum.Webhook, error) {
+	return rows(t.session, &webhooks, " WHERE school_id = $1 AND is_live = 1 AND deleted_at IS NULL ORDER BY webhook_id", int64(t.stamp.School))
 }
 
 // GetDelivery implements lyceum.Tx.
@@ -154,10 +176,14 @@ func (t *tx) CreateAttempt(a lyceum.Attempt) error {
 	return nil
 }
 
+// cancelSize is how many deliveries one change gives up at most.
+const cancelSize = 500
+
 // CancelDeliveries implements lyceum.Tx.
 func (t *tx) CancelDeliveries(webhook lyceum.WebhookID) error {
-	err := t.session.exec("UPDATE webhook_events SET state = 'failed', response_status = 410, next_attempt_at = NULL WHERE school_id = $1 AND webhook_id = $2 AND next_attempt_at IS NOT NULL",
-		int64(t.stamp.School), int64(webhook))
+	err := t.session.exec(`UPDATE webhook_events SET state = 'failed', response_status = 410, next_attempt_at = NULL WHERE school_id = $1 AND webhook_event_id IN (
+		SELECT webhook_event_id FROM webhook_events WHERE school_id = $2 AND webhook_id = $3 AND next_attempt_at IS NOT NULL ORDER BY next_attempt_at LIMIT $4)`,
+		int64(t.stamp.School), int64(t.stamp.School), int64(webhook), int64(cancelSize))
 	if err != nil {
 		return fmt.Errorf("cancel deliveries: %w", err)
 	}
@@ -165,9 +191,9 @@ func (t *tx) CancelDeliveries(webhook lyceum.WebhookID) error {
 }
 
 // ReplayDeliveries implements lyceum.Tx.
-func (t *tx) ReplayDeliveries(f lyceum.ResendFilter, at time.Time) ([]lyceum.WebhookEvent, error) {
+func (t *tx) ReplayDeliveries(f lyceum.ResendFilter, after lyceum.Opt[lyceum.WebhookEvent], limit int, at time.Time) ([]lyceum.WebhookEvent, error) {
 	w := &where{}
-	next := w.arg(micros(at))
+	next, school := w.arg(micros(at)), w.arg(int64(t.stamp.School))
 	w.and("school_id = ?", int64(t.stamp.School))
 	w.and("webhook_id = ?", int64(f.Webhook))
 	w.and("number IS NOT NULL")
@@ -175,13 +201,20 @@ func (t *tx) ReplayDeliveries(f lyceum.ResendFilter, at time.Time) ([]lyceum.Web
 		w.and("state = ?", f.State.Value)
 	}
 	w.within("created_at", f.Created)
+	if after.Present {
+		w.and("(created_at, webhook_event_id) > (?, ?)", micros(after.Value.CreatedAt), int64(after.Value.ID))
+	}
 	var found []lyceum.WebhookEvent
 	var row lyceum.WebhookEvent
-	err := t.session.each("UPDATE webhook_events SET state = 'pending', tries = 0, next_attempt_at = "+next+w.String()+" RETURNING "+webhookEvents.list(), w.args, webhookEvents.scan(&row),
-		func() error { found = append(found, row); return nil })
+	err := t.session.each("UPDATE webhook_events SET state = 'pending', tries = 0, next_attempt_at = "+next+" WHERE school_id = "+school+
+		" AND webhook_event_id IN (SELECT webhook_event_id FROM webhook_events"+w.String()+" ORDER BY created_at, webhook_event_id LIMIT "+w.arg(int64(limit))+
+		") RETURNING "+webhookEvents.list(), w.args, webhookEvents.scan(&row), func() error { found = append(found, row); return nil })
 	if err != nil {
 		return nil, fmt.Errorf("replay deliveries: %w", err)
 	}
+	slices.SortFunc(found, func(a, b lyceum.WebhookEvent) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
 	return found, nil
 }
 

@@ -1,0 +1,230 @@
+package events_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// office is a school whose webhook has deliveries that are due.
+type office struct {
+	store  lyceum.Store
+	school lyceum.SchoolID
+	hook   lyceum.Webhook
+	by     lyceum.By
+}
+
+func options() events.Options {
+	return events.Options{
+		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: func(string) error { return nil },
+		Render: func(context.Context, lyceum.SchoolID, *lyceum.ChangeRecord) ([]byte, error) { return []byte("{}"), nil },
+	}
+}
+
+func now() time.Time { return storetest.Begin.Add(time.Hour) }
+
+func openOffice(t *testing.T, store lyceum.Store, deliveries int) *office {
+	t.Helper()
+	o := &office{store: store, school: storetest.MakeSchool(t, store)}
+	o.by = lyceum.By{School: o.school, Actor: "test"}
+	made, err := events.New(store, now, options()).Create(t.Context(), o.by, events.WebhookForm{URL: "https://example.com/hook"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.hook = made.Webhook
+	storetest.Write(t, store, o.school, func(tx lyceum.Tx) error {
+		var payloads []lyceum.EventPayload
+		var all []lyceum.WebhookEvent
+		for n := range deliveries {
+			number := int64(n + 1)
+			payloads = append(payloads, lyceum.EventPayload{Number: number, Event: lyceum.UserCreatedEvent, ObjectID: 1, At: storetest.Begin, Object: "{}"})
+			all = append(all, lyceum.WebhookEvent{
+				ID: lyceum.WebhookEventID(n + 1), Webhook: o.hook.ID, State: lyceum.DeliveryPending, CreatedAt: storetest.Begin, ObjectType: "User", ObjectID: 1,
+				Number: lyceum.Some(number), NextAttemptAt: lyceum.Some(storetest.Begin),
+			})
+		}
+		if _, err := tx.TakeIDs(lyceum.WebhookEventSequence, deliveries); err != nil {
+			return err
+		}
+		if err := tx.CreatePayloads(payloads); err != nil {
+			return err
+		}
+		return tx.CreateDeliveries(all)
+	})
+	return o
+}
+
+// become sets the state of the webhook.
+func (o *office) become(state lyceum.WebhookState) func(lyceum.Tx) error {
+	return func(tx lyceum.Tx) error {
+		w, err := tx.GetWebhook(o.hook.ID)
+		if err != nil {
+			return err
+		}
+		w.State = state
+		_, err = tx.SaveWebhooks([]lyceum.Webhook{w})
+		return err
+	}
+}
+
+func openStore(t *testing.T) lyceum.Store {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+// TestR23_WhatWasTakenBackIsNotSent: deliveries that were claimed in a change
+// that was taken back are not sent when the next one gives them up.
+func TestR23_WhatWasTakenBackIsNotSent(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t, openStore(t), 3)
+	storetest.Write(t, o.store, o.school, o.become(lyceum.WebhookFailed))
+	again := &storetest.RunsTwice{Store: o.store, First: o.become(lyceum.WebhookVerified)}
+	claimed, err := events.New(again, now, options()).Claim(t.Context(), lyceum.DueWebhook{School: o.school, Webhook: o.hook.ID}, 10)
+	if err != nil || len(claimed) != 0 {
+		t.Errorf("%d deliveries of a failed webhook are claimed, %v", len(claimed), err)
+	}
+}
+
+// TestR21_ManyAreSentAgain: however many deliveries are begun anew, each write
+// begins few; a repeated key begins none.
+func TestR21_ManyAreSentAgain(t *testing.T) {
+	t.Parallel()
+	const many = 700
+	store := &longest{Store: openStore(t)}
+	o := openOffice(t, store, many)
+	service := events.New(store, now, options())
+	store.most = 0
+	by := o.by
+	by.Once = &lyceum.Once{Key: "again", Render: func(n any) ([]byte, error) { return fmt.Append(nil, n), nil }}
+	sent, err := service.Resend(t.Context(), by, lyceum.ResendFilter{Webhook: o.hook.ID})
+	if err != nil || sent != many {
+		t.Errorf("%d are sent again, %v; want %d", sent, err, many)
+	}
+	var before *lyceum.RepeatError
+	if _, err := service.Resend(t.Context(), by, lyceum.ResendFilter{Webhook: o.hook.ID}); !errors.As(err, &before) || string(before.Body) != "700" {
+		t.Errorf("the second time: %v", err)
+	}
+	o.wantResent(t, 1)
+
+	storetest.Write(t, store.Store, o.school, o.become(lyceum.WebhookFailed))
+	for range many/500 + 1 {
+		storetest.Write(t, store.Store, o.school, func(tx lyceum.Tx) error { return tx.CancelDeliveries(o.hook.ID) })
+	}
+	if _, err := service.Resume(t.Context(), o.by, o.hook.ID, events.WithReplay); err != nil {
+		t.Fatal(err)
+	}
+	o.wantResent(t, 2)
+	if store.most > 300 {
+		t.Errorf("one write begins %d anew", store.most)
+	}
+}
+
+// wantResent wants every delivery to have been told so many times that it is
+// sent again.
+func (o *office) wantResent(t *testing.T, times int) {
+	t.Helper()
+	entries, err := o.store.FindEntries(t.Context(), o.school, 0, 100_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[int32]int{}
+	for _, e := range entries {
+		if e.Type == lyceum.WebhookEventResent {
+			told[e.ObjectID]++
+		}
+	}
+	for id := range int32(700) {
+		if told[id+1] != times {
+			t.Fatalf("delivery %d is told of %d times, want %d", id+1, told[id+1], times)
+		}
+	}
+}
+
+// longest is a store that notes how many events one write announces at most.
+type longest struct {
+	lyceum.Store
+
+	most int
+}
+
+// Write implements lyceum.Store.
+func (s *longest) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceum.Tx) error) error {
+	return s.Store.Write(ctx, stamp, func(tx lyceum.Tx) error {
+		counted := &announcing{Tx: tx}
+		err := change(counted)
+		s.most = max(s.most, counted.n)
+		return err
+	})
+}
+
+type announcing struct {
+	lyceum.Tx
+
+	n int
+}
+
+// Announce implements lyceum.Tx.
+func (a *announcing) Announce(kind lyceum.EntryType, id int32, event lyceum.EventName, detail string) {
+	a.n++
+	a.Tx.Announce(kind, id, event, detail)
+}
+
+// TestR21_AHundredWebhooks: a school has no more webhooks than an event can be
+// told to at once, and every one of them is told.
+func TestR21_AHundredWebhooks(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	o := openOffice(t, store, 0)
+	service := events.New(store, now, options())
+	for n := range 99 {
+		if _, err := service.Create(t.Context(), o.by, events.WebhookForm{URL: fmt.Sprintf("https://example.com/%d", n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := service.Create(t.Context(), o.by, events.WebhookForm{URL: "https://example.com/more"})
+	if e := lyceum.Public(err); e.Kind != lyceum.Conflict || e.Code != "too_many_webhooks" {
+		t.Errorf("webhook 101: %v", err)
+	}
+	if err := service.Delete(t.Context(), o.by, o.hook.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := service.Create(t.Context(), o.by, events.WebhookForm{URL: "https://example.com/more"}); err != nil {
+		t.Errorf("after one was deleted: %v", err)
+	}
+	err = store.Write(t.Context(), lyceum.Stamp{School: o.school, At: now(), Actor: "test"}, func(tx lyceum.Tx) error {
+		for id := range int32(12) {
+			tx.Announce(lyceum.UserUpdated, id+1, lyceum.UserUpdatedEvent, "")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := events.New(store, func() time.Time { return now().Add(time.Hour) }, options())
+	for more := true; more; {
+		if more, err = later.Dispatch(t.Context(), o.school); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listing, err := store.FindWebhooks(t.Context(), o.school)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range listing {
+		if w := &listing[i]; !w.DeletedAt.Present && w.EventsCount != 12 {
+			t.Errorf("webhook %d is told of %d events, want 12", w.ID, w.EventsCount)
+		}
+	}
+}

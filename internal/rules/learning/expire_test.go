@@ -1,0 +1,82 @@
+package learning_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// TestR21_ManyExpireAtOnce: of enrollments that expire at one moment each is
+// told of once, in writes that others get in between.
+func TestR21_ManyExpireAtOnce(t *testing.T) {
+	t.Parallel()
+	for engine, open := range map[string]func() (lyceum.Store, error){
+		"sqlite": func() (lyceum.Store, error) { return sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{}) },
+		"postgres": func() (lyceum.Store, error) {
+			return sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{})
+		},
+	} {
+		store, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		t.Run(engine, func(t *testing.T) { manyExpire(t, store) })
+	}
+}
+
+func manyExpire(t *testing.T, store lyceum.Store) {
+	const many = 1200
+	school := storetest.MakeSchool(t, store)
+	end := storetest.Begin.Add(time.Hour)
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		if _, err := tx.SaveCourses([]lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin}}); err != nil {
+			return err
+		}
+		var users []lyceum.User
+		var all []lyceum.Enrollment
+		for id := range lyceum.UserID(many) {
+			users = append(users, lyceum.User{ID: id + 1, Email: fmt.Sprintf("user%d@example.com", id), CreatedAt: storetest.Begin})
+			at := end
+			if id%3 == 0 {
+				at = end.Add(-time.Duration(id) * time.Second)
+			}
+			all = append(all, lyceum.Enrollment{
+				ID: lyceum.EnrollmentID(id + 1), User: id + 1, Course: 1, EnrolledAt: storetest.Begin.Add(-time.Hour), ExpiresAt: lyceum.Some(at),
+			})
+		}
+		if _, err := tx.SaveUsers(users); err != nil {
+			return err
+		}
+		_, err := tx.SaveEnrollments(all)
+		return err
+	})
+	now := storetest.Begin.Add(-time.Hour)
+	service := learning.New(store, func() time.Time { return now })
+	for range 3 { // from where on it is told, what expired since, and nothing more
+		if err := service.Expire(t.Context(), school); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(3 * time.Hour)
+	}
+	entries, err := store.FindEntries(t.Context(), school, 0, 10*many)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[int32]int{}
+	for _, e := range entries {
+		if e.Event.Value == lyceum.EnrollmentDisabledEvent {
+			told[e.ObjectID]++
+		}
+	}
+	for id := range int32(many) {
+		if told[id+1] != 1 {
+			t.Fatalf("enrollment %d is told of %d times", id+1, told[id+1])
+		}
+	}
+}
