@@ -157,14 +157,12 @@ func TestR22_HeldLock(t *testing.T) {
 			}
 		})
 	}
-	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		if answer, _ := s.ask(t, http.MethodGet, "/readyz", ""); answer == nil || answer.StatusCode == http.StatusServiceUnavailable {
-			break
-		}
-		if time.Since(begin) > 20*time.Second {
-			t.Error("the server is ready while writes wait")
-			break
-		}
+	held := storetest.Await(func() bool {
+		answer, _ := s.ask(t, http.MethodGet, "/readyz", "")
+		return answer == nil || answer.StatusCode == http.StatusServiceUnavailable
+	})
+	if !held {
+		t.Error("the server is ready while writes wait")
 	}
 	group.Wait()
 	s.deed(t, "ROLLBACK")

@@ -181,9 +181,7 @@ func TestR27_IdleServerNotices(t *testing.T) {
 	ok(t, err)
 	defer store.Close()
 	ok(t, os.Remove(filepath.Join(dir, "lyceum.db")))
-	for end := time.Now().Add(time.Minute); log.count("changes are refused") == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the log never says it")
-		}
+	if !storetest.Await(func() bool { return log.count("changes are refused") > 0 }) {
+		t.Fatal("the log never says it")
 	}
 }

@@ -15,10 +15,8 @@ import (
 // eventually waits until something holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for begin := time.Now(); !holds(); time.Sleep(time.Millisecond) {
-		if time.Since(begin) > 30*time.Second {
-			t.Fatalf("it does not come about that %s", what)
-		}
+	if !storetest.Await(holds) {
+		t.Fatalf("it does not come about that %s", what)
 	}
 }
 
