@@ -32,9 +32,11 @@ type shop struct {
 	place   string // of the database
 	addr    string
 	metrics string // address
-	key     string
-	school  lyceum.SchoolID
-	server  *process
+
+	fileSize int // bytes that a file of the server may have; 0 is no limit
+	key      string
+	school   lyceum.SchoolID
+	server   *process
 }
 
 func openShop(t *testing.T, place string) *shop {
@@ -98,6 +100,9 @@ func (s *shop) serve(t *testing.T) {
 		args = append(args, "--data", s.place)
 	}
 	cmd := exec.Command("lyceum", args...)
+	if s.fileSize > 0 {
+		cmd = exec.Command("prlimit", append([]string{fmt.Sprintf("--fsize=%d:unlimited", s.fileSize), "lyceum"}, args...)...)
+	}
 	var err error
 	if s.server, err = launch(cmd); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,14 @@ func measureStorage(m *server.Metrics, store *sqlstore.Store) {
 			Name: "lyceum_storage_moved", Help: "1 while files of the database are not those that are open, and changes are refused.",
 			Value: func(c condition) int64 { return oneIf(c.Moved) },
 		},
+		{
+			Name: "lyceum_storage_full", Help: "1 while the disk of the database is full or failing, as the last change found it.",
+			Value: func(c condition) int64 { return oneIf(c.Full) },
+		},
+		{
+			Name: "lyceum_storage_damaged", Help: "1 once something read from the database was damaged, until the process ends.",
+			Value: func(c condition) int64 { return oneIf(c.Damaged) },
+		},
 	})
 }
 

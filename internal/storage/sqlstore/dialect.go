@@ -72,6 +72,12 @@ type dialect struct {
 	// undone tells of an error at commit that the engine kept nothing. After any
 	// other one nobody knows.
 	undone func(error) bool
+	// noRoom tells of an error that the log could not be written further, so
+	// that nothing of the transaction is in it. checkpoint writes the log back
+	// and cuts it, and tells whether it could. Both are nil for an engine that
+	// looks after its log by itself.
+	noRoom     func(error) bool
+	checkpoint func(context.Context, *sql.DB) (bool, error)
 	// integrity lists what the engine itself finds damaged.
 	integrity func(context.Context, querier) ([]string, error)
 }
@@ -100,6 +106,8 @@ func sqliteDialect() *dialect {
 		snapshot:       sql.TxOptions{ReadOnly: true},
 		fault:          sqliteFault,
 		undone:         func(err error) bool { return sqliteFault(err) == faultRetry },
+		noRoom:         sqliteNoRoom,
+		checkpoint:     sqliteCheckpoint,
 		integrity:      sqliteIntegrity,
 	}
 }
@@ -141,11 +149,15 @@ func sqlitePlaceholders(text string) string {
 	return strings.Join(parts, "?")
 }
 
-func sqliteFault(err error) fault {
-	code := int(zombiezen.ErrCode(err))
+func sqliteCode(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		code = e.Code()
+		return e.Code()
 	}
+	return int(zombiezen.ErrCode(err))
+}
+
+func sqliteFault(err error) fault {
+	code := sqliteCode(err)
 	switch code {
 	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
 		return faultConflict
@@ -200,6 +212,33 @@ func postgresUndone(err error) bool {
 		return e.SeverityUnlocalized == "ERROR"
 	}
 	return errors.Is(err, pgx.ErrTxCommitRollback) || errors.Is(err, sql.ErrTxDone) || pgconn.SafeToRetry(err)
+}
+
+// sqliteNoRoom leaves out a failed sync, after which all may be in the log.
+func sqliteNoRoom(err error) bool {
+	switch sqliteCode(err) {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE:
+		return true
+	}
+	return false
+}
+
+// sqliteCheckpoint waits for readers a moment only: writers wait for it.
+func sqliteCheckpoint(ctx context.Context, db *sql.DB) (cut bool, err error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		_, again := conn.ExecContext(ctx, "PRAGMA busy_timeout = "+busyTimeout)
+		err = errors.Join(err, again, conn.Close())
+	}()
+	if _, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = 200"); err != nil {
+		return false, err
+	}
+	var busy, pages, written int64
+	err = conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &written)
+	return err == nil && busy == 0, err
 }
 
 func sqliteIntegrity(ctx context.Context, db querier) ([]string, error) {

@@ -114,20 +114,6 @@ func (f *files) present(outcome string) error {
 	return nil
 }
 
-// watch looks at the files now and then, until a channel is closed.
-func (f *files) watch(closing <-chan struct{}) {
-	tick := time.NewTicker(lookPause)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			_ = f.look() // which logs by itself
-		case <-closing:
-			return
-		}
-	}
-}
-
 // open makes a pool of connections to the files.
 func (f *files) open(dsn string) (*sql.DB, error) {
 	to, err := sqlite.NewConnector(dsn)

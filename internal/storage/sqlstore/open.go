@@ -33,6 +33,7 @@ type Store struct {
 	log     *slog.Logger
 	files   *files // of SQLite; nil with PostgreSQL
 
+	condition condition
 	watch     watch
 	patience  time.Duration
 	clock     func() time.Time
@@ -110,7 +111,7 @@ func OpenFile(ctx context.Context, path string, o Options) (*Store, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	of.log, of.reads, s.files = s.log, reads, of
-	s.writers.Go(func() { of.watch(s.closing) })
+	s.writers.Go(s.tend)
 	return s, nil
 }
 
@@ -126,13 +127,20 @@ func writable(path string) (os.FileInfo, error) {
 	return info, errors.Join(err, file.Close())
 }
 
+// logLimit is how many bytes the log of SQLite keeps once it was written back;
+// a long reading may have let it grow far beyond them.
+const logLimit = "67108864"
+
+// busyTimeout is how many milliseconds SQLite waits for another process.
+const busyTimeout = "10000"
+
 func sqliteDSN(path string, synchronous Synchronous, more string) string {
 	dsn := url.URL{Scheme: "file", OmitHost: true, Path: path}
 	if !filepath.IsAbs(path) {
 		dsn = url.URL{Scheme: "file", Opaque: url.PathEscape(path)}
 	}
-	dsn.RawQuery = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(" + string(synchronous) +
-		")&_pragma=foreign_keys(1)&_pragma=temp_store(memory)&_pragma=wal_autocheckpoint(8000)&_pragma=cache_size(-32768)&" + more
+	dsn.RawQuery = "_pragma=busy_timeout(" + busyTimeout + ")&_pragma=journal_mode(WAL)&_pragma=synchronous(" + string(synchronous) +
+		")&_pragma=foreign_keys(1)&_pragma=temp_store(memory)&_pragma=wal_autocheckpoint(8000)&_pragma=cache_size(-32768)&_pragma=journal_size_limit(" + logLimit + ")&" + more
 	return dsn.String()
 }
 
@@ -169,6 +177,7 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	if err := store.findOrigin(ctx); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
+	store.writers.Go(store.tend)
 	return store, nil
 }
 
@@ -309,7 +318,7 @@ func (s *Store) Engine() string { return s.dialect.name }
 
 // Ping implements lyceum.Reader.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := s.files.present(outcomeRefused); err != nil {
+	if err := s.sound(); err != nil {
 		return err
 	}
 	if since := s.oldestWrite(); !since.IsZero() && time.Since(since) > s.patience/2 {

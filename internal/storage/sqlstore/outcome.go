@@ -56,11 +56,12 @@ func (s *Store) tell(err error, follows ...string) error {
 	case faultDown:
 		return refuse("the database cannot be reached", again)
 	case faultFull:
-		return refuse("the disk of the database is full or failing")
+		return refuse(full)
 	case faultReadOnly:
 		return refuse("the database can only be read")
 	case faultDamaged:
-		return refuse("the database is damaged, or no database of lyceum", "restore a backup, and keep this one to find out why")
+		s.noteDamage(err)
+		return refuse(damaged, damagedTodo)
 	case faultConflict:
 		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "there is one with the same key already", Err: err}
 	}

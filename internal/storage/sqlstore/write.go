@@ -107,10 +107,11 @@ func (s *Store) commit(l *lane, group []*change) {
 		if begun, err = s.try(ctx, group); err == nil {
 			err = s.files.present(outcomeUnknown)
 		}
-		if err == nil || s.dialect.fault(err) != faultRetry || ctx.Err() != nil {
+		if err == nil || s.dialect.fault(err) != faultRetry && !s.makeRoom(err) || ctx.Err() != nil {
 			break
 		}
 	}
+	s.noteFull(err)
 	if held, ok := errors.AsType[*heldError](err); ok {
 		// Only the changes of the school that another transaction holds fail.
 		group, begun = held.first(group)
@@ -138,11 +139,11 @@ func (s *Store) commit(l *lane, group []*change) {
 // changes it has begun. An error is one of the whole transaction; what a single
 // change returned is its result.
 func (s *Store) try(ctx context.Context, group []*change) (begun int, err error) {
+	kept := false
 	err = s.writes.transact(ctx, nil, func(q *session) (bool, error) {
 		if err := s.turns(q, group); err != nil {
 			return false, err
 		}
-		kept := false
 		for begin := s.clock(); begun < len(group) && (begun == 0 || s.clock().Sub(begin) < groupBudget); begun++ {
 			c := group[begun]
 			if err := s.member(q, c, len(group) > 1); err != nil {
@@ -153,6 +154,9 @@ func (s *Store) try(ctx context.Context, group []*change) (begun int, err error)
 		}
 		return kept, nil
 	})
+	if kept && err == nil {
+		s.noteRoom()
+	}
 	return begun, err
 }
 
