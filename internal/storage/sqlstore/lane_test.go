@@ -220,3 +220,42 @@ func TestR21_BookkeepingInParts(t *testing.T) {
 		}
 	})
 }
+
+// TestR21_TagsAreSets: a hundred tags that go and a hundred that come, with
+// their entries, are few statements.
+func TestR21_TagsAreSets(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	statements := 0
+	bothEngines(t, Options{Trace: func(string) { mu.Lock(); statements++; mu.Unlock() }}, func(t *testing.T, s *Store) {
+		school := storetest.MakeSchool(t, s)
+		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+			_, err := tx.SaveUsers([]lyceum.User{{ID: 1, Email: "ada@example.com", CreatedAt: storetest.Begin}})
+			return err
+		})
+		for round := range 2 {
+			names := make([]string, 0, 101)
+			for n := range 100 {
+				names = append(names, fmt.Sprintf("tag %03d of %d", n, round))
+			}
+			mu.Lock()
+			statements = 0
+			mu.Unlock()
+			storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+				_, err := tx.SetTags(1, append(names, names[0]))
+				for n := range 200 {
+					tx.Announce(lyceum.UserTagged, 1, lyceum.UserTagCreatedEvent, fmt.Sprint(n))
+				}
+				return err
+			})
+			mu.Lock()
+			if statements > 20 {
+				t.Errorf("they took %d statements", statements)
+			}
+			mu.Unlock()
+			if kept, err := s.FindTags(t.Context(), school, 1); err != nil || !slices.Equal(slices.Sorted(slices.Values(kept)), names) {
+				t.Errorf("kept %q, %v", kept, err)
+			}
+		}
+	})
+}
