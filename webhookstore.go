@@ -14,9 +14,6 @@ type WebhookReader interface {
 	FindAttempts(ctx context.Context, school SchoolID, id WebhookEventID, after int32) (attempts []Attempt, more bool, err error)
 	// FindPayloads gives those of numbers that are kept.
 	FindPayloads(ctx context.Context, school SchoolID, numbers []int64) (map[int64]EventPayload, error)
-	// FindLastEvent gives the last entry that announced an event; without one
-	// its Event is absent.
-	FindLastEvent(ctx context.Context, school SchoolID, event EventName) (ChangeRecord, error)
 	// GetCursor gives the number up to which a school's journal was read under
 	// a name; 0 at first.
 	GetCursor(ctx context.Context, school SchoolID, name string) (int64, error)

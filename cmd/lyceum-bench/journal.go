@@ -76,7 +76,7 @@ func openMarket(ctx context.Context, store *sqlstore.Store) (*market, error) {
 	m := &market{store: store, sender: webhook.New(webhook.Options{Loopback: true})}
 	m.sales = sales.New(store, time.Now, learning.New(store, time.Now), people.New(store, time.Now))
 	m.events = events.New(store, time.Now, events.Options{
-		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: m.sender.CheckURL, Render: (&webhook.Writer{Store: store}).Object, Envelope: webhook.Envelope,
+		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: m.sender.CheckURL, Render: (&webhook.Writer{Store: store}).Object, Sample: (&webhook.Writer{Store: store}).Sample, Envelope: webhook.Envelope,
 	})
 	now := time.Now()
 	school, err := store.CreateSchool(ctx, lyceum.School{Name: "Market", CreatedAt: now}, "bench")

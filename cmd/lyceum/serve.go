@@ -245,7 +245,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 	measureLoad(metrics, load)
 	lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
 	told := events.New(store, p.clock, events.Options{
-		Ring: o.ring, CheckURL: o.sender.CheckURL, Render: (&webhook.Writer{Store: store, BaseURL: o.site.BaseURL}).Object, Envelope: webhook.Envelope,
+		Ring: o.ring, CheckURL: o.sender.CheckURL, Render: (&webhook.Writer{Store: store, BaseURL: o.site.BaseURL}).Object, Sample: (&webhook.Writer{Store: store, BaseURL: o.site.BaseURL}).Sample, Envelope: webhook.Envelope,
 	})
 	return &service{
 		sender: o.sender,
@@ -298,7 +298,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	}
 	owner, err := console.New(console.Options{
 		Site: o.site, School: s.store.GetSchool, UserByEmail: s.store.GetUserByEmail,
-		Accounts: s.accounts, Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log,
+		Accounts: s.accounts, Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log, Patience: 5 * time.Second,
 		Events: s.events, SecretText: webhook.SecretText, MessageID: webhook.MessageID,
 	})
 	if err != nil {

@@ -42,8 +42,11 @@ type Options struct {
 	// MessageID is the webhook-id of a delivery.
 	MessageID func(lyceum.SchoolID, lyceum.WebhookEventID) string
 	Names     Names
-	Log       *slog.Logger
-	Clock     func() time.Time // nil is time.Now
+	// Patience is how long the page after sending to a webhook waits for what
+	// comes back. 0 does not wait.
+	Patience time.Duration
+	Log      *slog.Logger
+	Clock    func() time.Time // nil is time.Now
 }
 
 // Names tells what people, courses and plans are called, of many at once. What

@@ -2,12 +2,14 @@ package console
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
@@ -26,7 +28,8 @@ type deliveryPage struct {
 	Once       string
 	CanSend    bool
 	GivenUp    bool
-	Tries      []try // newest first
+	Tries      []try  // newest first
+	Problem    string // why the last attempt had no answer
 }
 
 // try is one attempt to deliver.
@@ -61,6 +64,9 @@ func (c *console) showDelivery(w http.ResponseWriter, r *http.Request, v *visit)
 	if err != nil {
 		return err
 	}
+	if d, r, err = c.awaited(r, v, d); err != nil {
+		return err
+	}
 	row := rowOf(&d.WebhookEvent, d.Payload.Event)
 	p := deliveryPage{
 		Delivery: d, Path: row.Path, Back: hookPath(d.Webhook.ID), Event: row.Event, About: row.About, State: row.Mark, Once: newForm(),
@@ -74,8 +80,45 @@ func (c *console) showDelivery(w http.ResponseWriter, r *http.Request, v *visit)
 	for _, a := range slices.Backward(d.Attempts) {
 		p.Tries = append(p.Tries, tryOf(a))
 	}
+	if len(p.Tries) > 0 {
+		p.Problem = p.Tries[0].Problem.Value
+	}
 	return c.show(w, r, http.StatusOK, "delivery.gohtml", v, fmt.Sprintf("Delivery %d", d.ID), p)
 }
+
+// awaited waits, after something was sent, for the attempt at it, and says in
+// the notice of the page that there was one. The parameter before is how many
+// attempts there were when it was sent.
+func (c *console) awaited(r *http.Request, v *visit, d events.Delivery) (events.Delivery, *http.Request, error) {
+	query := r.URL.Query()
+	if what := query.Get("done"); what != "tested" && what != "resent-one" {
+		return d, r, nil
+	}
+	before, _ := strconv.ParseInt(query.Get("before"), 10, 32) // what is no number is none
+	ctx, cancel := context.WithTimeout(r.Context(), c.Patience)
+	defer cancel()
+	for int64(d.AttemptCount) <= before && d.State == lyceum.DeliveryPending {
+		select {
+		case <-ctx.Done():
+			return d, r, nil
+		case <-time.After(awaitPause):
+		}
+		var err error
+		if d, err = c.Events.Show(r.Context(), v.School.ID, d.ID); err != nil {
+			return d, r, err
+		}
+	}
+	if int64(d.AttemptCount) <= before { // the form was sent twice
+		return d, r, nil
+	}
+	query.Set("done", "came-back")
+	shown := r.Clone(r.Context())
+	shown.URL.RawQuery = query.Encode()
+	return d, shown, nil
+}
+
+// awaitPause is how long to wait before looking for an attempt again.
+const awaitPause = 100 * time.Millisecond
 
 // pretty writes JSON on lines of its own.
 func pretty(body []byte) string {
@@ -111,5 +154,6 @@ func (c *console) resendDelivery(w http.ResponseWriter, r *http.Request, v *visi
 	if _, err := c.Events.ResendOne(r.Context(), deed.By, d.ID); err != nil && !repeated(err) {
 		return c.refuseHook(w, r, v, "Nothing was sent", path, err)
 	}
-	return done(w, r, path, "resent-one")
+	http.Redirect(w, r, fmt.Sprintf("%s?done=resent-one&before=%d", path, d.AttemptCount), http.StatusSeeOther)
+	return nil
 }

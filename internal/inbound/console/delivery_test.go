@@ -2,12 +2,14 @@ package console_test
 
 import (
 	"html"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/console"
 )
 
 // told makes a webhook of sales alone and so many sales, of which it is told.
@@ -130,6 +132,40 @@ func TestDeliveryLog(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", path+"?state="+url.QueryEscape(hostile), nil), 422)
 }
 
+// The page after sending waits for what comes back, and says why nothing did.
+// An owner sees of a webhook whose deliveries fail that it does not answer.
+func TestResultOfATest(t *testing.T) {
+	p := open(t, site, func(o *console.Options) { o.Patience = time.Minute })
+	path, _ := p.hook()
+	want(t, p.ask(p.owner, "GET", hooksPath, nil), 200, "1 webhook", "Pending")
+	w := p.ask(p.owner, "POST", path+"/test", p.form(path, "event", "Sale.created"))
+	at := w.Header().Get("Location")
+	if w.Code != 303 || at != deliveryPath(1, 1)+"?done=tested" {
+		t.Fatalf("%d to %s", w.Code, at)
+	}
+	page := make(chan *httptest.ResponseRecorder)
+	go func() { page <- p.ask(p.owner, "GET", at, nil) }() // waits
+	for p.happen(unanswered) == 0 {
+		t.Fatal("there is nothing to send")
+	}
+	want(t, <-page, 200, "It was sent. What came back is below.", "What went wrong", "The receiver did not answer in time.")
+	want(t, p.ask(p.owner, "GET", path, nil), 200, `<span class="badge badge-bad">Not answering</span>`)
+	want(t, p.ask(p.owner, "GET", hooksPath, nil), 200, "Not answering")
+
+	w = p.ask(p.owner, "POST", deliveryPath(1, 1)+"/resend", p.form(deliveryPath(1, 1)))
+	if at = w.Header().Get("Location"); at != deliveryPath(1, 1)+"?done=resent-one&before=1" {
+		t.Fatalf("%d to %s", w.Code, at)
+	}
+	go func() { page <- p.ask(p.owner, "GET", at, nil) }()
+	p.happen(taken)
+	w = <-page
+	want(t, w, 200, "It was sent. What came back is below.", "200 OK", "Delivered")
+	if strings.Contains(w.Body.String(), "What went wrong") {
+		t.Error("something went wrong although it was delivered")
+	}
+	want(t, p.ask(p.owner, "GET", path, nil), 200, "Verified")
+}
+
 func TestDeliveryPage(t *testing.T) {
 	p := open(t, site)
 	path := p.told(1)
@@ -153,14 +189,14 @@ func TestDeliveryPage(t *testing.T) {
 	}
 	again := p.form(at)
 	for range 3 {
-		leads(t, p.ask(p.owner, "POST", at+"/resend", again), at+"?done=resent-one")
+		leads(t, p.ask(p.owner, "POST", at+"/resend", again), at+"?done=resent-one&before=3")
 	}
-	want(t, p.ask(p.owner, "GET", at+"?done=resent-one", nil), 200, "The delivery is on its way again.", "Pending")
+	want(t, p.ask(p.owner, "GET", at+"?done=resent-one&before=3", nil), 200, "The delivery is on its way again.", "Pending")
 	if sent := p.happen(taken); sent != 1 {
 		t.Errorf("%d were sent again, want 1", sent)
 	}
 	want(t, p.ask(p.owner, "GET", at, nil), 200, "Attempt 4")
-	leads(t, p.ask(p.owner, "POST", at+"/resend", again), at+"?done=resent-one")
+	leads(t, p.ask(p.owner, "POST", at+"/resend", again), at+"?done=resent-one&before=4")
 	if sent := p.happen(taken); sent != 0 {
 		t.Errorf("a form that was sent before sends %d", sent)
 	}

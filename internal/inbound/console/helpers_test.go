@@ -68,7 +68,7 @@ func (p *place) wait(d time.Duration) {
 
 var site = web.Site{BaseURL: "http://api.example.com", AuthURL: "http://school.example.com"}
 
-func open(t *testing.T, at web.Site) *place {
+func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 	t.Helper()
 	dir := t.TempDir()
 	store, err := sqlstore.Open(t.Context(), dir, sqlstore.Options{})
@@ -86,11 +86,15 @@ func open(t *testing.T, at web.Site) *place {
 	p.addSchool("Northwind Academy")
 	p.owner = p.signIn(1, "owner@example.com", lyceum.Owner)
 	p.learner = p.signIn(1, "learner@example.com", lyceum.Student)
-	p.handler, err = console.New(console.Options{
+	options := console.Options{
 		Site: at, School: store.GetSchool, UserByEmail: store.GetUserByEmail, Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
 		Sales: p.sales, Names: store, Events: p.events, SecretText: secretText, MessageID: messageID,
 		Clock: p.clock, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	})
+	}
+	for _, c := range change {
+		c(&options)
+	}
+	p.handler, err = console.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,9 @@ func newEvents(p *place) *events.Service {
 		Render: func(_ context.Context, _ lyceum.SchoolID, c *lyceum.ChangeRecord) ([]byte, error) {
 			return fmt.Appendf(nil, `{"id":%d,"name":"%s"}`, c.ObjectID, "<b>Pottery</b>"), nil
 		},
+		Sample: func(context.Context, lyceum.SchoolID, lyceum.EventName, time.Time) ([]byte, error) {
+			return []byte(`{"id":0}`), nil
+		},
 		Envelope: func(e *lyceum.EventPayload, d lyceum.WebhookEventID, asArray bool) []byte {
 			body := fmt.Sprintf(`{"type":"%s","hook_event_id":%d,"object":%s}`, e.Event, d, e.Object)
 			if asArray {

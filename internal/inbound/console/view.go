@@ -165,6 +165,7 @@ var notices = map[string]string{
 	"hook-created": "This webhook is made already: the form was sent twice. Its secret was shown the first time and cannot be shown again; if it is lost, change it below.",
 	"hook-rotated": "The webhook has its new secret already: the form was sent twice. The secret was shown the first time and cannot be shown again; if it is lost, change it once more.",
 	"hook-deleted": "The webhook is deleted. Nothing is sent to it any more.",
+	"came-back":    "It was sent. What came back is below.",
 	"tested":       "The test is on its way. Load this page again to see what came back.",
 	"resumed":      "The webhook is switched on again.",
 	"resent":       "The deliveries are on their way again. Load this page again to see what became of them.",

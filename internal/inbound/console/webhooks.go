@@ -99,7 +99,11 @@ func (c *console) listWebhooks(w http.ResponseWriter, r *http.Request, v *visit)
 	}
 	var p hooksPage
 	for _, hook := range all {
-		row := hookRow{Webhook: hook, Path: hookPath(hook.ID), State: hookMarks[hook.State], Events: "All"}
+		state, err := c.stateOf(r, v, &hook)
+		if err != nil {
+			return err
+		}
+		row := hookRow{Webhook: hook, Path: hookPath(hook.ID), State: state, Events: "All"}
 		if names := namesOf(&hook); names != nil {
 			row.Events = fmt.Sprintf("%d of %d: %s", len(names), len(lyceum.EventNames()), strings.Join(names, ", "))
 		}
@@ -124,8 +128,12 @@ func (c *console) showHook(w http.ResponseWriter, r *http.Request, v *visit, ref
 	if err != nil {
 		return err
 	}
+	state, err := c.stateOf(r, v, &hook)
+	if err != nil {
+		return err
+	}
 	p := hookPage{
-		Hook: hook, Path: hookPath(hook.ID), State: hookMarks[hook.State], Names: namesOf(&hook), Groups: eventGroups(namesOf(&hook)),
+		Hook: hook, Path: hookPath(hook.ID), State: state, Names: namesOf(&hook), Groups: eventGroups(namesOf(&hook)),
 		Test:   &form{Action: hookPath(hook.ID) + "/test", Once: newForm(), Values: map[string]string{"event": firstEvent(&hook)}},
 		Resume: &form{Action: hookPath(hook.ID) + "/resume", Once: newForm(), Values: map[string]string{"replay": "yes"}},
 	}
@@ -145,6 +153,25 @@ func (c *console) showHook(w http.ResponseWriter, r *http.Request, v *visit, ref
 		status = http.StatusUnprocessableEntity
 	}
 	return c.show(w, r, status, "webhook.gohtml", v, fmt.Sprintf("Webhook %d", hook.ID), p)
+}
+
+// stateOf is the state of a webhook in a word. One whose last deliveries failed
+// and are to be tried again is neither pending nor verified to its owner.
+func (c *console) stateOf(r *http.Request, v *visit, hook *lyceum.Webhook) (mark, error) {
+	if !hook.Live || hook.State == lyceum.WebhookFailed {
+		return hookMarks[hook.State], nil
+	}
+	waiting := lyceum.WebhookEventFilter{Webhook: hook.ID, State: lyceum.Some(lyceum.DeliveryPending)}
+	listing, err := c.Events.Events(r.Context(), v.School.ID, waiting, lyceum.Page{Number: 1, Size: logSize})
+	if err != nil {
+		return mark{}, err
+	}
+	for i := range listing.Events {
+		if d := &listing.Events[i]; d.AttemptCount > 0 && d.LastAttemptedAt.Present {
+			return mark{"badge-bad", "Not answering"}, nil
+		}
+	}
+	return hookMarks[hook.State], nil
 }
 
 // hook finds the webhook that the address names.

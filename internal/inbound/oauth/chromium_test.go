@@ -386,6 +386,10 @@ func TestPagesInABrowser(t *testing.T) {
 	w.do(chromedp.SendKeys("input[name=password]", "another four words entirely"))
 	w.leave(chromedp.KeyEvent(kb.Enter))
 	w.wantHeading("Sign in")
-	w.signIn("another four words entirely")
+	if filled := w.text("document.querySelector('input[name=email]').value"); filled != email {
+		t.Errorf("the address at the sign-in is %q", filled)
+	}
+	w.do(chromedp.SendKeys("input[name=password]", "another four words entirely"))
+	w.leave(chromedp.KeyEvent(kb.Enter))
 	w.wantHeading("Apps with access")
 }

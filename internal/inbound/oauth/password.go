@@ -56,6 +56,7 @@ func (p *pages) setPassword(w http.ResponseWriter, r *http.Request, v *visit) er
 	}
 	p.Site.End(w)
 	p.Site.KeepDevice(w, p.Accounts.Remember(p.Site.Device(r), v.School.ID, user), access.DeviceLifetime)
+	p.Site.KeepAddress(w, user.Email)
 	to := v.path("sign_in") + "?done=password"
 	if next != "" {
 		to += "&next=" + url.QueryEscape(next)

@@ -32,7 +32,11 @@ func (p *pages) showSignIn(w http.ResponseWriter, r *http.Request, v *visit) err
 		see(w, r, local(next, home(v.User)))
 		return nil
 	}
-	return p.signInPage(w, r, v, http.StatusOK, view{Notice: notices[query.Get("done")]}, "", next)
+	email := ""
+	if query.Get("done") == "password" {
+		email = p.Site.Address(r)
+	}
+	return p.signInPage(w, r, v, http.StatusOK, view{Notice: notices[query.Get("done")]}, email, next)
 }
 
 func (p *pages) signInPage(w http.ResponseWriter, r *http.Request, v *visit, status int, shown view, email, next string) error {

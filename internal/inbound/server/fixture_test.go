@@ -151,7 +151,7 @@ func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 func webhookOptions(store lyceum.Store) events.Options {
 	return events.Options{
 		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: webhook.New(webhook.Options{Loopback: true}).CheckURL,
-		Render: (&webhook.Writer{Store: store, BaseURL: "https://school.example.com"}).Object, Envelope: webhook.Envelope,
+		Render: (&webhook.Writer{Store: store, BaseURL: "https://school.example.com"}).Object, Sample: (&webhook.Writer{Store: store, BaseURL: "https://school.example.com"}).Sample, Envelope: webhook.Envelope,
 	}
 }
 

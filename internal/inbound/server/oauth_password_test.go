@@ -72,8 +72,14 @@ func (b *browser) mustChange(t *testing.T, c *campus, page string) {
 		t.Errorf("another common one is a %d", w.Code)
 	}
 	form.Set("password", "four other words entirely")
+	// the address is filled in at the sign-in, and stands in no URL
 	if at := b.post(path, form).Header().Get("Location"); at != c.ours.path("sign_in")+"?done=password&next="+url.QueryEscape("/account/apps?x=1") {
 		t.Errorf("the new password leads to %q", at)
+	} else if page := b.get(at).Body.String(); strings.Contains(page, `name="email" value=""`) {
+		t.Errorf("the address is not filled in: %s", page)
+	}
+	if page := b.get(c.ours.path("sign_in")).Body.String(); !strings.Contains(page, `name="email" value=""`) {
+		t.Error("the address is filled in for whoever comes next")
 	}
 }
 

@@ -58,6 +58,7 @@ func newPost(t *testing.T, store lyceum.Store) *post {
 	sender := New(Options{Loopback: true, Timeout: time.Minute})
 	p.events = events.New(store, p.clock, events.Options{
 		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: sender.CheckURL, Render: (&Writer{Store: store, BaseURL: "https://school.example.com"}).Object, Envelope: Envelope,
+		Sample: (&Writer{Store: store, BaseURL: "https://school.example.com"}).Sample,
 	})
 	p.courier = p.newCourier()
 	p.school = storetest.MakeSchool(t, store)

@@ -16,8 +16,21 @@ import (
 // object does not tell itself. BaseURL is where the school is reached; it has no
 // slash at its end.
 type Writer struct {
-	Store   lyceum.Reader
+	Store   Objects
 	BaseURL string
+}
+
+// Objects is the part of a store that a Writer reads.
+type Objects interface {
+	GetUser(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID) (lyceum.User, error)
+	GetCourse(ctx context.Context, school lyceum.SchoolID, id lyceum.CourseID) (lyceum.Course, error)
+	GetAuthor(ctx context.Context, school lyceum.SchoolID, id lyceum.AuthorID) (lyceum.AuthorProfile, error)
+	GetPricingPlan(ctx context.Context, school lyceum.SchoolID, id lyceum.PricingPlanID) (lyceum.PricingPlan, error)
+	GetObject(ctx context.Context, school lyceum.SchoolID, of lyceum.EntryType, id int32) (any, error)
+	GetProgress(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, course lyceum.CourseID) (lyceum.Progress, error)
+	FindTransactionsOf(ctx context.Context, school lyceum.SchoolID, sale lyceum.SaleID) ([]lyceum.Transaction, error)
+	FindReferences(ctx context.Context, school lyceum.SchoolID, ids []lyceum.TransactionID) (map[lyceum.TransactionID]string, error)
+	FindQuiz(ctx context.Context, school lyceum.SchoolID, id lyceum.QuizID) (lyceum.Attachment, error)
 }
 
 // object is the JSON of one thing; encoding/json writes it by name.
@@ -77,7 +90,7 @@ func (w *Writer) tell(ctx context.Context, school lyceum.SchoolID, c *lyceum.Cha
 // stays; what is not there is null.
 type reading struct {
 	ctx    context.Context //nolint:containedctx // lives as long as the call that made it
-	store  lyceum.Reader
+	store  Objects
 	school lyceum.SchoolID
 	base   string
 	err    error
@@ -299,14 +312,15 @@ func (r *reading) lecture(id lyceum.LectureID) (lyceum.Lecture, bool) {
 }
 
 // Envelope is the body of a message: the event around its object, with the id
-// of the delivery. As an array it has one element.
+// of the delivery. As an array it has one element. A test is not livemode.
 func Envelope(p *lyceum.EventPayload, delivery lyceum.WebhookEventID, asArray bool) []byte {
 	b := make([]byte, 0, len(p.Object)+160)
 	if asArray {
 		b = append(b, '[')
 	}
 	b = append(append(b, `{"type":"`...), p.Event...)
-	b = strconv.AppendInt(append(b, `","livemode":true,"id":`...), int64(p.ObjectID), 10)
+	b = strconv.AppendBool(append(b, `","livemode":`...), p.Number >= 0) // numbers below 0 are of tests
+	b = strconv.AppendInt(append(b, `,"id":`...), int64(p.ObjectID), 10)
 	b = append(append(b, `,"created":"`...), p.At.UTC().Format(envelopeTime)...)
 	b = strconv.AppendInt(append(b, `","hook_event_id":`...), int64(delivery), 10)
 	b = append(append(append(b, `,"object":`...), p.Object...), '}')

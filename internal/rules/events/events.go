@@ -29,6 +29,8 @@ type Options struct {
 	CheckURL func(address string) error
 	// Render writes what webhooks are told of an event, as JSON.
 	Render func(ctx context.Context, school lyceum.SchoolID, change *lyceum.ChangeRecord) ([]byte, error)
+	// Sample writes what a webhook would be told of an event, of a made-up person.
+	Sample func(ctx context.Context, school lyceum.SchoolID, event lyceum.EventName, at time.Time) ([]byte, error)
 	// Envelope writes the body of a message around it.
 	Envelope func(p *lyceum.EventPayload, delivery lyceum.WebhookEventID, asArray bool) []byte
 }

@@ -275,8 +275,8 @@ func (s *Service) ResendOne(ctx context.Context, by lyceum.By, id lyceum.Webhook
 }
 
 // Test sends an event that did not happen to a webhook, so that its receiver
-// can be tried out: the last of its name once more, with the id 0. Without a
-// name it is the first that the webhook is told of.
+// can be tried out. It is about a made-up person, with the id 0, and is not
+// livemode. Without a name it is the first that the webhook is told of.
 func (s *Service) Test(ctx context.Context, by lyceum.By, id lyceum.WebhookID, name lyceum.Opt[string]) (Named, error) {
 	w, err := s.store.GetWebhook(ctx, by.School, id)
 	if err := sending(&w, err); err != nil {
@@ -290,11 +290,11 @@ func (s *Service) Test(ctx context.Context, by lyceum.By, id lyceum.WebhookID, n
 	if !slices.Contains(known, event) {
 		return Named{}, lyceum.InvalidFields(lyceum.FieldError{Field: "event", Message: "must be the name of an event; there are " + listed(known)})
 	}
-	object, err := s.sample(ctx, by.School, event)
+	now := s.clock()
+	object, err := s.Sample(ctx, by.School, event, now)
 	if err != nil {
 		return Named{}, err
 	}
-	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (Named, error) {
 		w, err := tx.GetWebhook(id)
 		if err := sending(&w, err); err != nil {
@@ -312,15 +312,6 @@ func (s *Service) Test(ctx context.Context, by lyceum.By, id lyceum.WebhookID, n
 		}
 		return d, tx.CreateDeliveries([]lyceum.WebhookEvent{d.WebhookEvent})
 	})
-}
-
-// sample gives what the last event of a name told, or next to nothing.
-func (s *Service) sample(ctx context.Context, school lyceum.SchoolID, event lyceum.EventName) ([]byte, error) {
-	last, err := s.store.FindLastEvent(ctx, school, event)
-	if err != nil || !last.Event.Present {
-		return []byte(`{"id":0}`), err
-	}
-	return s.Render(ctx, school, &last)
 }
 
 // Named is a delivery with the name of its event; empty in a record of another

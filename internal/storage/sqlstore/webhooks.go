@@ -80,24 +80,6 @@ func findPayloads(q *session, school lyceum.SchoolID, numbers []int64) (map[int6
 	return found, err
 }
 
-// FindLastEvent implements lyceum.Reader.
-func (s *Store) FindLastEvent(ctx context.Context, school lyceum.SchoolID, event lyceum.EventName) (lyceum.ChangeRecord, error) {
-	var found []lyceum.ChangeRecord
-	err := s.reads.snapshot(ctx, func(q *session) error {
-		var e lyceum.Entry
-		err := q.each("SELECT "+entryColumns+" FROM journal"+s.dialect.events+" WHERE school_id = $1 AND event IS NOT NULL AND event = $2 AND type <> $3 ORDER BY number DESC LIMIT 1",
-			[]any{int64(school), string(event), string(lyceum.WebhookEventResent)}, scanEntry(&e), func() error { found = append(found, lyceum.ChangeRecord{Entry: e}); return nil })
-		if err != nil {
-			return err
-		}
-		return fillObjects(q, school, found)
-	})
-	if err != nil || len(found) == 0 {
-		return lyceum.ChangeRecord{}, s.public(err)
-	}
-	return found[0], nil
-}
-
 // GetCursor implements lyceum.Reader.
 func (s *Store) GetCursor(ctx context.Context, school lyceum.SchoolID, name string) (int64, error) {
 	number, err := getCursor(s.reads.single(ctx), school, name)

@@ -87,13 +87,6 @@ func feed(t *testing.T, store lyceum.Store) {
 	if got, _ := told(lyceum.ChangeFilter{Events: true, Names: []lyceum.EventName{lyceum.EnrollmentCompletedEvent}}); !cmp.Equal(got, want[1:]) {
 		t.Errorf("of one event %q", got)
 	}
-	found, err := store.FindLastEvent(t.Context(), school, lyceum.CommentCreatedEvent)
-	if comment, ok := found.Object.(lyceum.Comment); err != nil || !ok || comment.ID != 2 {
-		t.Errorf("the last event is %+v, %v", found, err)
-	}
-	if none, err := store.FindLastEvent(t.Context(), school, lyceum.UserCreatedEvent); err != nil || none.Event.Present {
-		t.Errorf("an event that never happened is %+v, %v", none, err)
-	}
 }
 
 // answersOnce: of any number of changes with one key one is fresh, and the

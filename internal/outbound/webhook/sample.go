@@ -1,0 +1,122 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Sample writes the object of an event that did not happen, of a person, a
+// course and a sale that do not exist: every field of the real one is there,
+// every id is 0, and nobody's data leaves the school.
+func (w *Writer) Sample(ctx context.Context, school lyceum.SchoolID, event lyceum.EventName, at time.Time) ([]byte, error) {
+	made := madeUp{at: lyceum.Second(at)}
+	object, detail := made.subject(event)
+	if object == nil {
+		return nil, fmt.Errorf("there is no sample of %s", event)
+	}
+	c := lyceum.ChangeRecord{Entry: lyceum.Entry{At: made.at, Event: lyceum.Some(event)}, Object: object}
+	c.Detail = lyceum.Opt[string]{Value: detail, Present: detail != ""}
+	return (&Writer{Store: made, BaseURL: w.BaseURL}).Object(ctx, school, &c)
+}
+
+// madeUp is a school in which there is one of everything.
+type madeUp struct{ at time.Time }
+
+// subject is what an event is about, and its detail.
+func (m madeUp) subject(event lyceum.EventName) (object any, detail string) {
+	switch event {
+	case lyceum.EnrollmentCreatedEvent, lyceum.EnrollmentCompletedEvent, lyceum.EnrollmentDisabledEvent:
+		return lyceum.Enrollment{EnrolledAt: m.at}, ""
+	case lyceum.LectureProgressEvent:
+		return lyceum.LectureProgress{CompletedAt: m.at}, ""
+	case lyceum.QuizResponseEvent:
+		return lyceum.AttachedResponse{QuizResponse: lyceum.QuizResponse{SubmittedAt: lyceum.Some(m.at), PercentCorrect: lyceum.Some(1.0)}}, ""
+	case lyceum.CommentCreatedEvent:
+		return lyceum.Comment{Body: "A test comment", CreatedAt: m.at}, ""
+	case lyceum.SaleCreatedEvent, lyceum.SubscriptionCanceledEvent:
+		return m.sale(), ""
+	case lyceum.TransactionCreatedEvent:
+		return m.payment(), ""
+	case lyceum.TransactionRefundedEvent:
+		t := m.payment()
+		t.AmountRefunded, t.RefundedAt = t.FinalPrice, lyceum.Some(m.at)
+		return t, fmt.Sprintf(`{"amount_refunded":%d}`, price)
+	case lyceum.AbandonedOrderEvent:
+		return lyceum.PurchaseOrder{
+			Email: m.person().Email, Name: m.person().Name, UserID: lyceum.Some(lyceum.UserID(0)), FinalPrice: price, Currency: "USD",
+			CreatedAt: m.at, ClosedAt: lyceum.Some(m.at),
+		}, ""
+	case lyceum.UserCreatedEvent:
+		return lyceum.TaggedUser{User: m.person()}, ""
+	case lyceum.UserUpdatedEvent:
+		return lyceum.TaggedUser{User: m.person()}, `{"old_name":"Test","new_name":"Test Person","old_email":"` +
+			m.person().Email + `","new_email":"` + m.person().Email + `"}`
+	case lyceum.UserTagCreatedEvent, lyceum.UserTagRemovedEvent:
+		return lyceum.TaggedUser{User: m.person()}, `{"name":"test"}`
+	}
+	return nil, ""
+}
+
+// price is what the made-up course costs, in cents.
+const price = 1999
+
+func (m madeUp) person() lyceum.User {
+	return lyceum.User{Email: "test.person@example.com", Name: lyceum.Some("Test Person"), Role: lyceum.Student, CreatedAt: m.at}
+}
+
+func (m madeUp) sale() lyceum.Sale {
+	t := m.payment()
+	return lyceum.SaleOf(&t)
+}
+
+func (m madeUp) payment() lyceum.Transaction {
+	return lyceum.Transaction{
+		CreatedAt: m.at, PurchasedAt: m.at, Charge: price, FinalPrice: price, Currency: "USD", Revenue: price, Paid: true,
+	}
+}
+
+// The methods below answer as a store does, whatever they are asked.
+
+func (m madeUp) GetUser(context.Context, lyceum.SchoolID, lyceum.UserID) (lyceum.User, error) {
+	return m.person(), nil
+}
+
+func (m madeUp) GetCourse(context.Context, lyceum.SchoolID, lyceum.CourseID) (lyceum.Course, error) {
+	return lyceum.Course{Name: "Test Course", IsPublished: true, AuthorID: lyceum.Some(lyceum.AuthorID(0)), CreatedAt: m.at, UpdatedAt: m.at}, nil
+}
+
+func (m madeUp) GetAuthor(context.Context, lyceum.SchoolID, lyceum.AuthorID) (lyceum.AuthorProfile, error) {
+	return lyceum.AuthorProfile{Name: lyceum.Some("Test Author")}, nil
+}
+
+func (m madeUp) GetPricingPlan(context.Context, lyceum.SchoolID, lyceum.PricingPlanID) (lyceum.PricingPlan, error) {
+	return lyceum.PricingPlan{
+		CourseID: lyceum.Some(lyceum.CourseID(0)), Name: "Test Plan", Price: price, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: m.at, UpdatedAt: m.at,
+	}, nil
+}
+
+func (m madeUp) GetObject(_ context.Context, _ lyceum.SchoolID, of lyceum.EntryType, _ int32) (any, error) {
+	if of == lyceum.LectureCreated {
+		return lyceum.Lecture{Name: lyceum.Some("Test Lecture"), IsPublished: true}, nil
+	}
+	return nil, lyceum.Errorf(lyceum.NotFound, "the made-up sale has no coupon and no affiliate")
+}
+
+func (m madeUp) GetProgress(context.Context, lyceum.SchoolID, lyceum.UserID, lyceum.CourseID) (lyceum.Progress, error) {
+	return lyceum.Progress{PercentComplete: 100, CompletedAt: lyceum.Some(m.at)}, nil
+}
+
+func (m madeUp) FindTransactionsOf(context.Context, lyceum.SchoolID, lyceum.SaleID) ([]lyceum.Transaction, error) {
+	return []lyceum.Transaction{m.payment()}, nil
+}
+
+func (m madeUp) FindReferences(context.Context, lyceum.SchoolID, []lyceum.TransactionID) (map[lyceum.TransactionID]string, error) {
+	return map[lyceum.TransactionID]string{0: "test"}, nil
+}
+
+func (m madeUp) FindQuiz(context.Context, lyceum.SchoolID, lyceum.QuizID) (lyceum.Attachment, error) {
+	return lyceum.Attachment{Quiz: &lyceum.Quiz{Questions: []lyceum.Question{{Graded: true}}}}, nil
+}
