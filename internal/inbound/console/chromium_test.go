@@ -110,7 +110,7 @@ func (w *window) fill(p *place) {
 
 var everyPage = []string{
 	"/admin", appsPath, appsPath + "/new", appsPath + "/1", appsPath + "/2", appsPath + "/2?done=disabled", appsPath + "/1/delete",
-	keysPath, keysPath + "/new", keysPath + "/1/revoke", keysPath + "/2/revoke", people, people + "?done=linked",
+	keysPath, keysPath + "/new", keysPath + "/1/revoke", keysPath + "/2/revoke", people, people + "?done=linked", people + "/2",
 }
 
 func TestEveryPageInABrowser(t *testing.T) {
@@ -417,6 +417,10 @@ func TestPictures(t *testing.T) {
 	picture("key-question", desk, light)
 	w.open(people)
 	picture("people", desk, light)
+	w.open(people + "/2")
+	picture("person", desk, light)
+	picture("person", phone, light)
+	w.open(people)
 	w.do(chromedp.SendKeys("#email", "learner@example.com"))
 	w.press("main button[type=submit]")
 	picture("people-link", desk, light)

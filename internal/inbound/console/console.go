@@ -139,6 +139,7 @@ func New(o Options) (http.Handler, error) {
 func (c *console) routes() map[string]map[string]action {
 	app, key := appsPath+"/{id}", keysPath+"/{id}"
 	sale, refund := salesPath+"/{id}", transactionsPath+"/{id}/refund"
+	person := peoplePath + "/{id}"
 	hook, delivery := webhooksPath+"/{id}", webhooksPath+"/{id}/deliveries/{delivery}"
 	return map[string]map[string]action{
 		homePath:              {"GET": c.home},
@@ -174,6 +175,11 @@ func (c *console) routes() map[string]map[string]action {
 		delivery:              {"GET": c.showDelivery},
 		delivery + "/resend":  {"POST": c.resendDelivery},
 		peoplePath:            {"GET": c.askPerson, "POST": c.makeLink},
+		peoplePath + "/find":  {"POST": c.findPerson},
+		person:                {"GET": c.showPerson},
+		person + "/disable":   {"POST": c.disablePerson},
+		person + "/enable":    {"POST": c.enablePerson},
+		person + "/sign-out":  {"POST": c.signPersonOut},
 	}
 }
 

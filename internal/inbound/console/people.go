@@ -54,8 +54,17 @@ func (c *console) makeLink(w http.ResponseWriter, r *http.Request, v *visit) err
 	})
 }
 
-// person finds whose email address was typed.
+// person finds whose email address was typed, of those who can sign in.
 func (c *console) person(r *http.Request, v *visit) (lyceum.User, error) {
+	user, err := c.anybody(r, v)
+	if err == nil && user.DisabledAt.Present {
+		err = lyceum.InvalidFields(lyceum.FieldError{Field: "email", Message: "is of a person who is switched off in this school and could not sign in with a new password"})
+	}
+	return user, err
+}
+
+// anybody finds whose email address was typed.
+func (c *console) anybody(r *http.Request, v *visit) (lyceum.User, error) {
 	refuse := func(message string) (lyceum.User, error) {
 		return lyceum.User{}, lyceum.InvalidFields(lyceum.FieldError{Field: "email", Message: message})
 	}
@@ -73,8 +82,6 @@ func (c *console) person(r *http.Request, v *visit) (lyceum.User, error) {
 		return refuse(unknown)
 	case err != nil:
 		return lyceum.User{}, err
-	case user.DisabledAt.Present:
-		return refuse("is of a person who is switched off in this school and could not sign in with a new password")
 	}
 	return user, nil
 }

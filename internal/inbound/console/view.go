@@ -144,7 +144,7 @@ var rooms = map[string]string{
 	"webhooks.gohtml": webhooksPath, "webhook_form.gohtml": webhooksPath, "webhook_secret.gohtml": webhooksPath, "webhook.gohtml": webhooksPath,
 	"webhook_rotate.gohtml": webhooksPath, "webhook_delete.gohtml": webhooksPath, "webhook_refused.gohtml": webhooksPath,
 	"resend.gohtml": webhooksPath, "resend_question.gohtml": webhooksPath, "delivery.gohtml": webhooksPath,
-	"people.gohtml": peoplePath, "link.gohtml": peoplePath,
+	"people.gohtml": peoplePath, "person.gohtml": peoplePath, "link.gohtml": peoplePath,
 	"transactions.gohtml": transactionsPath, "search.gohtml": transactionsPath, "sale.gohtml": transactionsPath, "sale_refused.gohtml": transactionsPath,
 	"refund.gohtml": transactionsPath, "refund_question.gohtml": transactionsPath, "cancel.gohtml": transactionsPath,
 }
@@ -160,6 +160,9 @@ var notices = map[string]string{
 	"rotated":      "The app has its new secret already: the form was sent twice. The secret was shown the first time and cannot be shown again; if it is lost, give the app another one below.",
 	"revoked":      "The key is revoked. It is refused from now on.",
 	"linked":       "A link is made already: the form was sent twice. It was shown the first time and cannot be shown again; if it is lost, make another and use it, which ends the first.",
+	"person-off":   "The person is switched off. Nothing lets them in any more.",
+	"person-on":    "The person is switched on again.",
+	"person-out":   "The person is signed out everywhere.",
 	"refunded":     "The refund is in the books. Lyceum moves no money: pay the buyer back in your payment system, too.",
 	"canceled":     "The sale is cancelled. Make sure that your payment system charges the buyer no more.",
 	"hook-created": "This webhook is made already: the form was sent twice. Its secret was shown the first time and cannot be shown again; if it is lost, change it below.",

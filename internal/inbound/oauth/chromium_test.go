@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -285,6 +286,40 @@ func TestDoubleClickOnAuthorize(t *testing.T) {
 	w.exchange(w.arrived().Get("code"))
 }
 
+// TestR38_SessionsInABrowser: a person ends another session and then all of
+// them, by keyboard.
+func TestR38_SessionsInABrowser(t *testing.T) {
+	w := show(t)
+	other, err := w.people.SignIn(t.Context(), access.Attempt{
+		School: w.school, Email: "mira@example.com", Password: password, From: netip.MustParseAddr("198.51.100.7"), Browser: "Firefox on Windows",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.open(w.at + "/account/sessions")
+	w.signIn(password)
+	w.open(w.at + "/account/sessions")
+	if text := w.text("document.querySelector('table').innerText"); !strings.Contains(text, "Firefox on Windows") || !strings.Contains(text, "198.51.100.0/24") ||
+		!strings.Contains(text, "Chrome on Linux") || !strings.Contains(text, "This browser") {
+		t.Errorf("the sessions are %s", text)
+	}
+	w.sound()
+	w.do(chromedp.Focus("button[aria-label^='End Firefox on Windows']"))
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	if text := w.text("document.body.innerText"); !strings.Contains(text, "That session has ended") || strings.Contains(text, "Firefox on Windows") {
+		t.Errorf("after End: %s", text)
+	}
+	if _, err := w.people.Session(t.Context(), w.school, other.Session); lyceum.KindOf(err) != lyceum.NotFound {
+		t.Errorf("the session that was ended: %v", err)
+	}
+	w.do(chromedp.Focus("form[action='/account/sessions/end'] button"))
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.wantHeading("Sign in")
+	if text := w.text("document.body.innerText"); !strings.Contains(text, "You are signed out everywhere") {
+		t.Errorf("after Sign out everywhere: %s", text)
+	}
+}
+
 // TestStaleSession: who signed out in another tab signs in again and is asked
 // again.
 func TestStaleSession(t *testing.T) {
@@ -375,6 +410,9 @@ func TestPagesInABrowser(t *testing.T) {
 		t.Errorf("a token that was taken back: %v", err)
 	}
 	look("account-empty")
+	w.leave(chromedp.Click("a[href='/account/sessions']"))
+	w.wantHeading("Where you are signed in")
+	look("sessions")
 
 	// B12, E7: a new password ends what was granted and who was signed in.
 	w.open(identity + "set_password/" + link)

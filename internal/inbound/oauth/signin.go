@@ -143,6 +143,8 @@ var notices = map[string]string{
 	"signed_out": "You are signed out.",
 	"password":   "Your new password is set. Sign in with it.",
 	"weak":       "Your password is one of the first that others would try. Choose another one to continue.",
+	"ended":      "That session has ended.",
+	"everywhere": "You are signed out everywhere.",
 	"revoked":    "The app has no access any more.",
 	"cancelled":  "Nothing was granted.",
 }

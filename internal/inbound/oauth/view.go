@@ -24,6 +24,7 @@ type view struct {
 var functions = template.FuncMap{
 	"plain":   web.Plain,
 	"machine": func(at time.Time) string { return string(lyceum.AppendTime(nil, at)) },
+	"minute":  func(at time.Time) string { return at.UTC().Format("2\u00a0Jan\u00a02006, 15:04") },
 	"day":     func(at time.Time) string { return at.UTC().Format("2\u00a0Jan\u00a02006") },
 }
 

@@ -12,6 +12,11 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
+// User gives a user of a school.
+func (a *Accounts) User(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID) (lyceum.User, error) {
+	return a.store.GetUser(ctx, school, id)
+}
+
 // SwitchOff keeps a user out: their sessions, links, codes and what apps were
 // granted end in the same change. This process refuses them at once. Another
 // one refuses sessions, links, codes and refresh tokens at once too, and access

@@ -1,0 +1,88 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// personPage shows one person and what lets them in.
+type personPage struct {
+	User     lyceum.User
+	Path     string
+	Sessions int
+	LastSeen lyceum.Opt[time.Time]
+}
+
+// findPerson serves POST /admin/settings/people/find.
+func (c *console) findPerson(w http.ResponseWriter, r *http.Request, v *visit) error {
+	f := &form{Action: peoplePath, Once: newForm(), Values: map[string]string{}}
+	f.keep(r.PostForm.Get, "email")
+	user, err := c.anybody(r, v)
+	switch {
+	case err != nil && f.refuse(err):
+		return c.show(w, r, http.StatusUnprocessableEntity, "people.gohtml", v, "People", f)
+	case err != nil:
+		return err
+	}
+	http.Redirect(w, r, personPath(user.ID), http.StatusSeeOther)
+	return nil
+}
+
+func personPath(id lyceum.UserID) string { return fmt.Sprintf("%s/%d", peoplePath, id) }
+
+// showPerson serves GET /admin/settings/people/{id}.
+func (c *console) showPerson(w http.ResponseWriter, r *http.Request, v *visit) error {
+	user, err := c.personAt(r, v)
+	if err != nil {
+		return err
+	}
+	stays, err := c.Accounts.Stays(r.Context(), v.School.ID, user.ID, "")
+	if err != nil {
+		return err
+	}
+	page := personPage{User: user, Path: personPath(user.ID), Sessions: len(stays)}
+	if len(stays) > 0 {
+		page.LastSeen = lyceum.Some(stays[0].SeenAt)
+	}
+	return c.show(w, r, http.StatusOK, "person.gohtml", v, user.Email, page)
+}
+
+// personAt finds the person whom the address names.
+func (c *console) personAt(r *http.Request, v *visit) (lyceum.User, error) {
+	id, ok := parseID[lyceum.UserID](r.PathValue("id"))
+	if !ok {
+		return lyceum.User{}, errNoPage
+	}
+	return c.Accounts.User(r.Context(), v.School.ID, id)
+}
+
+// disablePerson serves POST /admin/settings/people/{id}/disable.
+func (c *console) disablePerson(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return c.deed(w, r, v, c.Accounts.SwitchOff, "person-off")
+}
+
+// enablePerson serves POST /admin/settings/people/{id}/enable.
+func (c *console) enablePerson(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return c.deed(w, r, v, c.Accounts.SwitchOn, "person-on")
+}
+
+// signPersonOut serves POST /admin/settings/people/{id}/sign-out.
+func (c *console) signPersonOut(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return c.deed(w, r, v, c.Accounts.SignOutEverywhere, "person-out")
+}
+
+// deed does something to the person whom the address names.
+func (c *console) deed(w http.ResponseWriter, r *http.Request, v *visit, do func(context.Context, lyceum.By, lyceum.UserID) (lyceum.User, error), notice string) error {
+	user, err := c.personAt(r, v)
+	if err != nil {
+		return err
+	}
+	if _, err := do(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, user.ID); err != nil {
+		return err
+	}
+	return done(w, r, personPath(user.ID), notice)
+}

@@ -1,0 +1,56 @@
+package oauth
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// stay is one row of the page of sessions.
+type stay struct {
+	Browser, Address, End string
+	Since, Seen           time.Time
+	Here                  bool
+}
+
+// by is how the journal names who is signed in.
+func (v *visit) by() lyceum.By {
+	return lyceum.By{School: v.School.ID, Actor: fmt.Sprintf("user:%d", v.User.ID)}
+}
+
+// listSessions serves GET /account/sessions.
+func (p *pages) listSessions(w http.ResponseWriter, r *http.Request, v *visit) error {
+	stays, err := p.Accounts.Stays(r.Context(), v.School.ID, v.User.ID, v.secret)
+	if err != nil {
+		return err
+	}
+	rows := make([]stay, len(stays))
+	for i, s := range stays {
+		rows[i] = stay{
+			Browser: s.Browser, Address: s.Address, End: "/account/sessions/" + s.Name + "/end",
+			Since: s.CreatedAt, Seen: s.SeenAt, Here: s.Here,
+		}
+	}
+	return p.show(w, http.StatusOK, "sessions.gohtml", v, view{Title: "Where you are signed in", Notice: notices[r.URL.Query().Get("done")], Data: rows})
+}
+
+// endSession serves POST /account/sessions/{session}/end.
+func (p *pages) endSession(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if err := p.Accounts.EndStay(r.Context(), v.by(), v.User.ID, r.PathValue("session")); err != nil {
+		return err
+	}
+	see(w, r, "/account/sessions?done=ended")
+	return nil
+}
+
+// endSessions serves POST /account/sessions/end.
+func (p *pages) endSessions(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if _, err := p.Accounts.SignOutEverywhere(r.Context(), v.by(), v.User.ID); err != nil {
+		return err
+	}
+	p.Site.End(w)
+	see(w, r, v.path("sign_in")+"?done=everywhere")
+	return nil
+}
