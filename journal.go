@@ -65,6 +65,14 @@ const (
 	CommentDeleted         EntryType = "comment.deleted"
 	OrderCreated           EntryType = "order.created"
 	OrderUpdated           EntryType = "order.updated"
+
+	// What attacks leave behind. They are about things that are as they were.
+	SignInFailed   EntryType = "user.sign_in_failed"
+	AccountLocked  EntryType = "user.sign_in_locked"
+	SignInsRefused EntryType = "school.sign_ins_refused" // from an address that tried too many passwords
+	CodeReplayed   EntryType = "grant.code_replayed"
+	TokenReused    EntryType = "grant.token_reused"
+	TargetRefused  EntryType = "webhook.target_refused"
 )
 
 // EntryTypes lists every type of entry.
@@ -79,7 +87,7 @@ func EntryTypes() []EntryType {
 		LectureProgressCreated, LectureProgressUpdated, QuizResponseCreated, QuizResponseUpdated, UserTagged,
 		WebhookCreated, WebhookUpdated, WebhookEventCreated, WebhookEventUpdated, WebhookDeleted, WebhookEventResent,
 		WebhookSecretRotated, MovementCreated, CommentCreated, CommentDeleted,
-		OrderCreated, OrderUpdated,
+		OrderCreated, OrderUpdated, SignInFailed, AccountLocked, SignInsRefused, CodeReplayed, TokenReused, TargetRefused,
 	}
 }
 

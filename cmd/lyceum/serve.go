@@ -237,7 +237,12 @@ type serviceOptions struct {
 // newService makes the rules.
 func newService(p *program, store *salesindex.Store, o serviceOptions) *service {
 	oauth := access.NewOAuth(store, p.clock)
+	oauth.Traces.Log = p.log
 	metrics := server.NewMetrics(version())
+	for _, kind := range access.TraceKinds() {
+		metrics.CountLabelled("lyceum_security_events_total", "What attacks leave behind, by kind.", "kind", kind.String(),
+			func() int64 { return oauth.Traces.Count(kind) })
+	}
 	metrics.Count("lyceum_oauth_reused_challenges_total", "Codes made for a code_challenge that its app had sent before: the app does not make a new one each time.", oauth.ReusedChallenges)
 	measureIndex(metrics, store)
 	o.answers.Resized = o.room.forAnswers
@@ -377,7 +382,7 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error) er
 	group.Go(func() { books.Run(background) })
 	group.Go(func() { s.keepTime(background) })
 	if len(s.events.Ring.Keys()) > 0 {
-		courier := &webhook.Courier{Events: s.events, Sender: s.sender, Log: s.log, Changed: func() <-chan struct{} { return s.store.Changed(0) }}
+		courier := &webhook.Courier{Events: s.events, Sender: s.sender, Log: s.log, Traces: s.oauth.Traces, Changed: func() <-chan struct{} { return s.store.Changed(0) }}
 		s.metrics.Count("lyceum_webhook_attempts_delivered_total", "Attempts to deliver an event that were answered with 2xx.", courier.Delivered)
 		s.metrics.Count("lyceum_webhook_attempts_failed_total", "Attempts to deliver an event that were answered otherwise, or not at all.", courier.Failed)
 		group.Go(func() { courier.Run(background) })

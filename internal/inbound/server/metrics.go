@@ -51,6 +51,13 @@ func (m *Metrics) Count(name, help string, value func() int64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value()) }))
 }
 
+// CountLabelled is Count for one value of a label.
+func (m *Metrics) CountLabelled(name, help, label, of string, value func() int64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: name, Help: help, ConstLabels: prometheus.Labels{label: of},
+	}, func() float64 { return float64(value()) }))
+}
+
 // Figure is one number of a state S that something else keeps.
 type Figure[S any] struct {
 	Name, Help string

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
@@ -38,6 +39,7 @@ type Courier struct {
 	// Changed tells when something has changed in any school.
 	Changed func() <-chan struct{}
 	Log     *slog.Logger
+	Traces  *access.Traces // hears of webhooks that lead to where nothing may be sent; nil for nobody
 
 	delivered, failed atomic.Int64 // attempts
 
@@ -181,6 +183,9 @@ func (c *Courier) send(ctx context.Context, p *events.Parcel) events.Outcome {
 	o := c.Sender.Send(ctx, Message{
 		URL: p.Webhook.URL, ID: MessageID(p.School, p.ID), At: time.Now(), Body: Envelope(&p.Payload, p.ID, p.Webhook.AsArray), Secrets: p.Secrets,
 	})
+	if o.Refused && c.Traces != nil {
+		c.Traces.Add(ctx, access.Trace{Kind: access.TargetRefused, School: p.School, Object: int32(p.Webhook.ID)})
+	}
 	return events.Outcome{
 		Delivered: o.Delivered, Status: o.Status, Problem: o.Problem, RetryAfter: o.RetryAfter, Took: o.Took,
 		RequestHeader: lines(o.RequestHeader), ResponseHeader: lines(o.ResponseHeader), ResponseBody: string(o.ResponseBody),

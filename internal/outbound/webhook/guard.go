@@ -51,15 +51,27 @@ func (g guard) passes(ip netip.Addr) bool { return g.public.SafeAddr(ip.Unmap())
 
 // dialSecure is the net.Dialer.Control of https.
 func (g guard) dialSecure(network, address string, conn syscall.RawConn) error {
-	return g.public.Safe(network, address, conn)
+	if err := g.public.Safe(network, address, conn); err != nil {
+		return &refusedTarget{err}
+	}
+	return nil
 }
+
+// refusedTarget is an address that nothing may be sent to.
+type refusedTarget struct{ err error }
+
+// Error implements error.
+func (r *refusedTarget) Error() string { return r.err.Error() }
+
+// Unwrap gives why.
+func (r *refusedTarget) Unwrap() error { return r.err }
 
 // dialPlain is the net.Dialer.Control of http, which goes to the networks that
 // were named and nowhere else: what is sent there can be read on the way.
 func (g guard) dialPlain(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !g.allows(at.Addr()) {
-		return &net.AddrError{Err: "not in a network that is allowed", Addr: address}
+		return &refusedTarget{&net.AddrError{Err: "not in a network that is allowed", Addr: address}}
 	}
 	return nil
 }

@@ -101,6 +101,7 @@ type Message struct {
 // Outcome is what became of a message.
 type Outcome struct {
 	Delivered      bool          // the answer was a 2xx
+	Refused        bool          // nothing may be sent there; to the owner it looks like any that cannot be reached
 	Status         int           // of the answer; 0 if there was none
 	Problem        string        // one sentence if there was no answer, and never anything of the URL
 	RetryAfter     time.Duration // what a 429 or 503 asked for, up to 24 h
@@ -119,6 +120,8 @@ func (s *Sender) Send(ctx context.Context, m Message) Outcome {
 	out := Outcome{RequestHeader: header(m), Problem: unreachable}
 	if s.wrong(m.URL) == "" {
 		s.try(ctx, m, &out)
+	} else {
+		out.Refused = true
 	}
 	out.Took = time.Since(begin)
 	return out
@@ -159,6 +162,7 @@ func (s *Sender) try(ctx context.Context, m Message, out *Outcome) {
 	response, err := transport.RoundTrip(request)
 	if err != nil {
 		out.Problem = problem(ctx, err, connected.Load())
+		_, out.Refused = errors.AsType[*refusedTarget](err)
 		return
 	}
 	defer func() { _ = response.Body.Close() }() // what is left of it is not wanted

@@ -43,6 +43,9 @@ func (b *Bookkeeper) Run(ctx context.Context) {
 }
 
 func (b *Bookkeeper) keep(ctx context.Context) {
+	if err := b.OAuth.Traces.Keep(ctx); err != nil {
+		b.Log.WarnContext(ctx, "what attacks left behind could not be kept in the journal", "err", err)
+	}
 	books := lyceum.Bookkeeping{KeyUses: b.Keys.Uses(), RateWindows: b.Limiter.Windows()}
 	books.GrantUses, books.AppUses = b.OAuth.Uses()
 	if len(books.KeyUses)+len(books.RateWindows)+len(books.GrantUses)+len(books.AppUses) == 0 {

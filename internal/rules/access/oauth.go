@@ -30,6 +30,9 @@ const (
 // grant, PKCE and refresh tokens, as contract.md, RFC 6749, RFC 7636 and RFC
 // 9700 have it. It is safe for concurrent use.
 type OAuth struct {
+	// Traces hears of codes and tokens that come back, and of sign-ins.
+	Traces *Traces
+
 	store   lyceum.Store
 	clock   func() time.Time
 	entropy func() Entropy
@@ -60,7 +63,8 @@ type appName struct {
 // NewOAuth makes the service over a store.
 func NewOAuth(store lyceum.Store, clock func() time.Time) *OAuth {
 	return &OAuth{
-		store: store, clock: clock, entropy: NewEntropy, grace: RotationGrace,
+		Traces: NewTraces(store, clock),
+		store:  store, clock: clock, entropy: NewEntropy, grace: RotationGrace,
 		wrong: NewTries(clock, Bounds{Minute: maxWrongSecrets}),
 		known: map[lyceum.KeyHash]knownToken{}, grantUses: map[grantName]time.Time{}, appUses: map[appName]time.Time{},
 	}
@@ -354,6 +358,7 @@ func (o *OAuth) Exchange(ctx context.Context, client Client, code, redirectURI, 
 	}
 	if replayed {
 		o.forgetAll()
+		o.Traces.Add(ctx, Trace{CodeReplayed, school, standing.User.ID, int32(kept.Grant), client.From})
 		return Tokens{}, errGrant
 	}
 	return tokens, nil

@@ -23,6 +23,7 @@ func (o *OAuth) Refresh(ctx context.Context, client Client, refreshToken, wanted
 	now := o.clock()
 	var tokens Tokens
 	reused := false
+	var of lyceum.Grant
 	err = o.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: appActor(app.ID)}, func(tx lyceum.Tx) error {
 		reused = false
 		kept, standing, err := o.line(tx, hash, app, now)
@@ -41,6 +42,7 @@ func (o *OAuth) Refresh(ctx context.Context, client Client, refreshToken, wanted
 			return err
 		}
 		if reused {
+			of = standing.Grant
 			_, err := tx.RevokeGrants(lyceum.GrantFilter{Grant: lyceum.Some(kept.Grant)}, now)
 			return err
 		}
@@ -63,6 +65,7 @@ func (o *OAuth) Refresh(ctx context.Context, client Client, refreshToken, wanted
 	}
 	if reused {
 		o.forgetAll()
+		o.Traces.Add(ctx, Trace{TokenReused, school, of.User, int32(of.ID), client.From})
 		return Tokens{}, errGrant
 	}
 	return tokens, nil

@@ -85,6 +85,7 @@ func (a *Accounts) SignIn(ctx context.Context, t Attempt) (Admission, error) {
 	name := strings.ToLower(t.Email)
 	c := claim{school: t.School, name: name, from: BucketOf(t.From).From, device: a.devices.known(t.Device, t.School, name)}
 	if err := a.guard.allowed(c); err != nil {
+		a.traceLock(ctx, t, err)
 		return Admission{}, err
 	}
 	user, err := a.store.GetUserByEmail(ctx, t.School, t.Email)
@@ -97,9 +98,11 @@ func (a *Accounts) SignIn(ctx context.Context, t Attempt) (Admission, error) {
 	}
 	good, err := a.verify(ctx, c, t.Password, kept)
 	if err != nil {
+		a.traceLock(ctx, t, err)
 		return Admission{}, err
 	}
 	if !good || user.ID == 0 || user.DisabledAt.Present {
+		a.oauth.Traces.Add(ctx, Trace{SignInFailed, t.School, user.ID, int32(user.ID), t.From.String()})
 		return Admission{}, errSignIn
 	}
 	a.guard.succeeded(c)
@@ -115,6 +118,23 @@ func (a *Accounts) SignIn(ctx context.Context, t Attempt) (Admission, error) {
 	}
 	in.Session, err = a.begin(ctx, t, user, kept)
 	return in, err
+}
+
+// traceLock notes that a sign-in was refused for the number of tries.
+func (a *Accounts) traceLock(ctx context.Context, t Attempt, refused error) {
+	trace := Trace{Kind: AddressLocked, School: t.School, Object: int32(t.School), From: t.From.String()}
+	switch refused { //nolint:errorlint // these very ones
+	case errAddressTries:
+	case errAccountTries:
+		user, err := a.store.GetUserByEmail(ctx, t.School, t.Email)
+		if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
+			return
+		}
+		trace.Kind, trace.User, trace.Object = AccountLocked, user.ID, int32(user.ID)
+	default:
+		return
+	}
+	a.oauth.Traces.Add(ctx, trace)
 }
 
 // changeLifetime is how long somebody who must choose a new password has time.
