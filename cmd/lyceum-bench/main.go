@@ -67,9 +67,10 @@ func run(ctx context.Context) error {
 	connections := flag.String("connections", "1,16,64", "connections that ask at once, one row for each")
 	flag.IntVar(&s.rounds, "rounds", 5, "alternating rounds; the median counts")
 	flag.DurationVar(&s.duration, "duration", time.Second, "time for each class, server and round")
-	parts := flag.String("parts", "start,lists,index,import,writes,oauth,learning,journal,turns", "what to measure")
+	parts := flag.String("parts", "start,lists,index,import,writes,oauth,learning,journal,turns,memory", "what to measure")
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of the school")
 	flag.StringVar(&s.keep, "keep", "", "keep the schools in this `folder` and take those that are there, of the same -seed")
+	flag.StringVar(&s.binary, "binary", "", "measure this lyceum `file` instead of building one")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), usage)
 		flag.PrintDefaults()
@@ -93,17 +94,19 @@ func run(ctx context.Context) error {
 	if s.keep == "" {
 		s.keep = s.work
 	}
-	if s.binary, err = build(ctx, s.work); err != nil {
-		return err
+	if s.binary == "" {
+		if s.binary, err = build(ctx, s.work); err != nil {
+			return err
+		}
 	}
 	fmt.Printf("%s %s/%s, %d processors, %s\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(os.Args[1:], " "))
 	measures := map[string]func(context.Context, settings) error{
-		"start": measureStart, "lists": measureLists, "index": measureIndex, "import": measureImport, "writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning, "journal": measureJournal, "turns": measureTurns,
+		"start": measureStart, "lists": measureLists, "index": measureIndex, "import": measureImport, "writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning, "journal": measureJournal, "turns": measureTurns, "memory": measureMemory,
 	}
 	for _, part := range s.parts {
 		measure, ok := measures[part]
 		if !ok {
-			return fmt.Errorf("-parts takes start, lists, index, import, writes, oauth, learning, journal and turns, not %q", part)
+			return fmt.Errorf("-parts takes start, lists, index, import, writes, oauth, learning, journal, turns and memory, not %q", part)
 		}
 		if err := measure(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", part, err)

@@ -57,9 +57,14 @@ type held struct {
 	change bool  // what was asked changes something, and is not refused for its answer
 }
 
-// loadStep is the memory in bytes that an answer asks for at a time while its
-// rows are read.
-const loadStep = 1 << 20
+const (
+	// uncounted is how many bytes may be read for an answer before it asks for
+	// memory.
+	uncounted = 256 << 10
+	// loadStep is the memory in bytes that it then asks for at a time: as much as
+	// most large answers want, so that a school has few of them made at once.
+	loadStep = 8 << 20
+)
 
 // Value implements context.Context.
 func (h *held) Value(key any) any {
@@ -74,7 +79,7 @@ func (h *held) Value(key any) any {
 func (h *held) Allow(_ context.Context, bytes int) error {
 	h.rows += int64(bytes)
 	switch {
-	case h.rows <= max(access.SmallAnswer, h.claim.Held()):
+	case h.rows <= max(uncounted, h.claim.Held()):
 	case h.change:
 		h.claim.Set(h.rows)
 	case !h.claim.Try(h.steps()):
