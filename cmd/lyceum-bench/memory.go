@@ -270,11 +270,12 @@ func askSlowly(address string, question []byte) int {
 	if conn.SetReadDeadline(time.Now().Add(10*time.Second)) != nil {
 		return 0
 	}
+	//nolint:bodyclose // the rest of the answer is left where it is
 	answer, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), nil)
 	if err != nil {
 		return 0
 	}
-	return answer.StatusCode // the rest of the answer is left where it is
+	return answer.StatusCode
 }
 
 // watch samples the resident memory of a server, gives the most there was, and
