@@ -7,6 +7,10 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
 )
 
+// damaged is the code of an error that says what is wrong with a database. It
+// has an exit status of its own; others tell that nothing could be found out.
+const damaged = "damaged"
+
 type checkCommand struct {
 	database      `embed:""`
 	indexSettings `embed:""`
@@ -16,7 +20,7 @@ type checkCommand struct {
 
 // Help implements kong's help for the command.
 func (checkCommand) Help() string {
-	return "Examples:\n  lyceum check --data /var/lib/lyceum\n  lyceum check --data /var/lib/lyceum --deep\n\nVerifies the database's files, that counters and totals agree with rows, that the journal has no gap, and that nothing names what is not there. Like every command it brings the schema up to date first; apart from that it only reads. With --deep it brings the index of each school's sales to memory, as a server would, and compares every sale and every total; a server may go on serving. The exit status is 1 when something is wrong."
+	return "Examples:\n  lyceum check --data /var/lib/lyceum\n  lyceum check --data /var/lib/lyceum --deep\n\nVerifies the database's files, that counters and totals agree with rows, that the journal has no gap, and that nothing names what is not there. Like every command it brings the schema up to date first; apart from that it only reads. With --deep it brings the index of each school's sales to memory, as a server would, and compares every sale and every total; a server may go on serving and writing. The exit status is 0 when all is in order, 2 when something is wrong, and 1 when that could not be found out."
 }
 
 // Run checks the database and tells what is wrong.
@@ -27,6 +31,11 @@ func (c *checkCommand) Run(p *program) (err error) {
 	}
 	store := salesindex.Over(kept, salesindex.Options{Memory: c.memory(), Folder: c.snapshots(c.folder()), ReadOnly: true})
 	defer closing(store, &err)
+	defer func() {
+		if err != nil && kept.Condition().Damaged {
+			err = &lyceum.Error{Kind: lyceum.Conflict, Code: damaged, Detail: "the database is damaged; restore a backup, and keep this one to find out why", Err: err}
+		}
+	}()
 	findings, err := store.Check(p.ctx)
 	if err != nil {
 		return err
@@ -39,7 +48,7 @@ func (c *checkCommand) Run(p *program) (err error) {
 		}
 	}
 	if len(findings) > 0 {
-		return lyceum.Errorf(lyceum.Conflict, "%d things are wrong; restore a backup, and keep this database to find out why", len(findings))
+		return &lyceum.Error{Kind: lyceum.Conflict, Code: damaged, Detail: fmt.Sprintf("%d things are wrong; restore a backup, and keep this database to find out why", len(findings))}
 	}
 	schools, err := store.FindSchools(p.ctx)
 	if err != nil {
@@ -86,7 +95,8 @@ func (c *checkCommand) checkSchool(p *program, store *salesindex.Store, school *
 		fmt.Fprintf(p.stdout, "school %d: %s\n", school.ID, difference)
 	}
 	if len(compared.Differences) > 0 {
-		return lyceum.Errorf(lyceum.Conflict, "the index of school %d differs from the database; delete its file in the folder of the indexes, and keep a copy to find out why", school.ID)
+		return &lyceum.Error{Kind: lyceum.Conflict, Code: damaged, Detail: fmt.Sprintf("the index of school %d differs from the database; keep its file in the folder of the indexes to find out why, "+
+			"and start the server with another --index-folder, where the index is built anew", school.ID)}
 	}
 	fmt.Fprintf(p.stdout, "school %d: the index agrees in every sale and every total, and takes %d kB of memory\n", school.ID, kilobytes(compared.Bytes))
 	return nil

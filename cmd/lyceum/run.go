@@ -192,6 +192,9 @@ func fail(stderr io.Writer, err error) int {
 		lines := strings.FieldsFunc(e.Err.Error(), func(r rune) bool { return r == '\n' || r == '\t' })
 		fmt.Fprintln(stderr, "  because:", strings.Join(lines, " "))
 	}
+	if e.Code == damaged {
+		return 2
+	}
 	return 1
 }
 

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/lyceum-school/lyceum"
 )
-
-// compareTries is how often a comparison begins anew because the school has
-// changed under it.
-const compareTries = 5
 
 // Comparison is what Compare has found.
 type Comparison struct {
@@ -23,43 +20,35 @@ type Comparison struct {
 
 // Compare holds the index of a school to everything that the store below has,
 // and tells where they differ: every sale in order, and the total of every
-// user, affiliate, pricing plan, course and flag. Progress is told how many
-// sales were compared.
+// user, affiliate, pricing plan, course and flag. Both are as they were after
+// one entry of the journal, whatever is changed meanwhile. Progress is told how
+// many sales were compared.
 func (s *Store) Compare(ctx context.Context, id lyceum.SchoolID, progress func(sales int)) (Comparison, error) {
 	k := s.of(id)
-	for range compareTries {
-		err := s.made(k)
-		if r, is := errors.AsType[*refusal](err); is {
-			return Comparison{Refused: r.why}, nil
-		}
-		if err != nil {
-			return Comparison{}, err
-		}
-		v, followed, err := k.held()
-		if err != nil {
-			return Comparison{}, err
-		}
-		told, err := s.differences(ctx, id, v, progress)
-		if err != nil {
-			return Comparison{}, err
-		}
-		last, err := s.LastEntry(ctx, id)
-		if err != nil || last == followed {
-			return Comparison{Differences: told, Bytes: k.bytes.Load()}, err
-		}
+	err := s.made(k)
+	if r, is := errors.AsType[*refusal](err); is {
+		return Comparison{Refused: r.why}, nil
 	}
-	return Comparison{}, lyceum.Errorf(lyceum.Unavailable, "school %d changes so often that its index cannot be compared; try again when less is going on", id)
-}
-
-// held gives what the index of a school holds, and the number of the last entry
-// that it knows of.
-func (k *school) held() (*version, int64, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.index == nil {
-		return nil, 0, errNoIndex
+	if err != nil {
+		return Comparison{}, err
 	}
-	return k.index.current.Load(), k.state.last.Number, nil
+	var told differences
+	k.mu.Lock() // the index must not go past the moment that is about to be seen
+	unlock := sync.OnceFunc(k.mu.Unlock)
+	defer unlock()
+	err = s.Store.AtOnce(ctx, id, func(m lyceum.Moment) error {
+		if k.index == nil {
+			return errNoIndex
+		}
+		if err := s.advance(k, m.FindChanges); err != nil {
+			return err
+		}
+		v := k.index.current.Load()
+		unlock()
+		told, err = s.differences(m, v, progress)
+		return err
+	})
+	return Comparison{Differences: told, Bytes: k.bytes.Load()}, err
 }
 
 // differences are sentences, of which so many of a kind are told.
@@ -75,12 +64,12 @@ func (d *differences) note(kind []string) {
 	*d = append(*d, kind...)
 }
 
-func (s *Store) differences(ctx context.Context, id lyceum.SchoolID, v *version, progress func(int)) (told differences, err error) {
+func (s *Store) differences(m lyceum.Moment, v *version, progress func(int)) (told differences, err error) {
 	all := v.query(&lyceum.TransactionFilter{})
 	var sales, totals, plans []string
 	counts := tally{}
 	n, rows := 0, &found{}
-	err = s.Store.EachTransaction(ctx, id, lyceum.TransactionFilter{}, lyceum.OldestFirst, func(t *lyceum.Transaction) error {
+	err = m.EachTransaction(lyceum.TransactionFilter{}, lyceum.OldestFirst, func(t *lyceum.Transaction) error {
 		if n%eachPart == 0 {
 			rows = all.part(lyceum.OldestFirst, n, min(n+eachPart, all.len()))
 			progress(n)
@@ -110,7 +99,7 @@ func (s *Store) differences(ctx context.Context, id lyceum.SchoolID, v *version,
 	}
 	slices.Sort(totals)
 	told.note(totals)
-	err = s.EachPricingPlan(ctx, id, func(p *lyceum.PricingPlan) error {
+	err = m.EachPricingPlan(func(p *lyceum.PricingPlan) error {
 		if v.main.courses[p.ID] != p.CourseID {
 			plans = append(plans, fmt.Sprintf("the index has pricing plan %d in another course", p.ID))
 		}

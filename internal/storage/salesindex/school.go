@@ -153,7 +153,7 @@ func (s *Store) made(k *school) error {
 		return &refusal{fmt.Sprintf("it takes %d MB, and with it all indexes would take %d MB of the %d MB they may", megabytes(k.needs), megabytes(taken), megabytes(s.Memory)), k.needs > s.Memory}
 	}
 	s.Resized(s.taken())
-	return s.advance(k)
+	return s.advance(k, s.finder(k))
 }
 
 var errNoIndex = errors.New("the index was let go while it was made")
@@ -220,7 +220,7 @@ func (s *Store) catchUp(k *school) {
 		return
 	}
 	known := k.wanted.Load()
-	if err := s.advance(k); err != nil {
+	if err := s.advance(k, s.finder(k)); err != nil {
 		if s.ctx.Err() == nil {
 			s.Log.WarnContext(s.ctx, "sales index is behind: the database answers the list", "school", k.id, "err", err)
 		}
@@ -232,8 +232,8 @@ func (s *Store) catchUp(k *school) {
 // advance brings an index up to the journal and lets it answer. While it
 // cannot, or takes too long, the store below answers. It is called with the
 // school's lock.
-func (s *Store) advance(k *school) error {
-	err := s.read(k)
+func (s *Store) advance(k *school, find finder) error {
+	err := s.read(k, find)
 	if err != nil {
 		k.ready.Store(nil)
 		return err
@@ -243,13 +243,20 @@ func (s *Store) advance(k *school) error {
 	return nil
 }
 
-func (s *Store) read(k *school) error {
+// finder reads the journal of a school.
+type finder func(lyceum.ChangeFilter) (lyceum.ChangeListing, error)
+
+func (s *Store) finder(k *school) finder {
+	return func(f lyceum.ChangeFilter) (lyceum.ChangeListing, error) { return s.FindChanges(s.ctx, k.id, f) }
+}
+
+func (s *Store) read(k *school, find finder) error {
 	late := time.AfterFunc(trustPause, func() { k.ready.Store(nil) })
 	defer late.Stop()
 	c := changes{version: k.index.Version(), state: k.state}
 	for more := true; more; {
 		var err error
-		if more, err = s.readOn(k, &c); err != nil {
+		if more, err = s.readOn(k, &c, find); err != nil {
 			return err
 		}
 		if len(c.sales)+len(c.plans) > maxBacklog {
@@ -278,8 +285,8 @@ type changes struct {
 // more. It drops the index when the journal is not the one that it follows: a
 // replica that lacked the end of that one may have taken the database's place,
 // or a backup, and may have gone past it long since.
-func (s *Store) readOn(k *school, c *changes) (more bool, err error) {
-	listing, err := s.FindChanges(s.ctx, k.id, lyceum.ChangeFilter{
+func (s *Store) readOn(k *school, c *changes, find finder) (more bool, err error) {
+	listing, err := find(lyceum.ChangeFilter{
 		After: c.state.last.Number, Limit: followSize,
 		Types: []lyceum.EntryType{lyceum.TransactionCreated, lyceum.TransactionUpdated, lyceum.PricingPlanCreated, lyceum.PricingPlanUpdated},
 	})

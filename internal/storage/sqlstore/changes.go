@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -90,34 +89,34 @@ func loadQuizResponses(q *session, school lyceum.SchoolID, ids []int32) (map[int
 }
 
 // FindChanges implements lyceum.Reader.
-func (s *Store) FindChanges(ctx context.Context, school lyceum.SchoolID, f lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
-	var listing lyceum.ChangeListing
-	err := s.reads.snapshot(ctx, func(q *session) error {
-		listing = lyceum.ChangeListing{}
-		last, err := s.marks(q, school, f.After, &listing)
-		if err != nil {
-			return err
-		}
-		var full bool
-		listing.Last = last.Number
-		if listing.Changes, full, err = findChanges(q, school, f, last.Number); err != nil {
-			return err
-		}
-		switch n := len(listing.Changes); {
-		case full:
-			listing.Through = listing.Changes[n-1].Entry
-			listing.More = listing.Through.Number < last.Number
-		case last.Number > f.After:
-			listing.Through = last // what was passed over need not be looked at again
-		default:
-			listing.Through = listing.Before
-		}
-		listing.Next = max(listing.Through.Number, f.After)
-		return nil
+func (s *Store) FindChanges(ctx context.Context, school lyceum.SchoolID, f lyceum.ChangeFilter) (listing lyceum.ChangeListing, err error) {
+	err = s.AtOnce(ctx, school, func(m lyceum.Moment) (err error) {
+		listing, err = m.FindChanges(f)
+		return err
 	})
+	return listing, err
+}
+
+func (s *Store) listChanges(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter) (listing lyceum.ChangeListing, err error) {
+	last, err := s.marks(q, school, f.After, &listing)
 	if err != nil {
-		return lyceum.ChangeListing{}, s.public(fmt.Errorf("find changes: %w", err))
+		return listing, err
 	}
+	var full bool
+	listing.Last = last.Number
+	if listing.Changes, full, err = findChanges(q, school, f, last.Number); err != nil {
+		return listing, err
+	}
+	switch n := len(listing.Changes); {
+	case full:
+		listing.Through = listing.Changes[n-1].Entry
+		listing.More = listing.Through.Number < last.Number
+	case last.Number > f.After:
+		listing.Through = last // what was passed over need not be looked at again
+	default:
+		listing.Through = listing.Before
+	}
+	listing.Next = max(listing.Through.Number, f.After)
 	return listing, nil
 }
 

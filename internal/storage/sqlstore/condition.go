@@ -70,12 +70,8 @@ func (s *Store) noteFull(err error) {
 }
 
 // noteDamage keeps in mind that the database is damaged. Only a restart ends
-// that: what is damaged does not mend by itself.
-func (s *Store) noteDamage(err error) {
-	if !s.condition.damaged.Swap(true) {
-		s.log.Error("the database is damaged; restore a backup, and keep this one to find out why", "err", err)
-	}
-}
+// that: what is damaged does not mend by itself. Whoever is told logs it.
+func (s *Store) noteDamage() { s.condition.damaged.Store(true) }
 
 // freePause is how long no room is made again after that did not help.
 const freePause = time.Second

@@ -60,7 +60,7 @@ func (s *Store) tell(err error, follows ...string) error {
 	case faultReadOnly:
 		return refuse("the database can only be read")
 	case faultDamaged:
-		s.noteDamage(err)
+		s.noteDamage()
 		return refuse(damaged, damagedTodo)
 	case faultConflict:
 		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "there is one with the same key already", Err: err}

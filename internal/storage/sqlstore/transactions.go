@@ -60,18 +60,7 @@ func findPage(q *session, school lyceum.SchoolID, f lyceum.TransactionFilter, o 
 
 // EachTransaction implements lyceum.Reader.
 func (s *Store) EachTransaction(ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
-	w := transactionWhere(school, f)
-	err := s.reads.snapshot(ctx, func(q *session) error {
-		var row lyceum.Transaction
-		return q.each("SELECT "+transactionColumns+" FROM transactions t"+w.String()+orderBy(o), w.args,
-			transactions.scan(&row), func() error {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				return visit(&row)
-			})
-	})
-	return s.public(err)
+	return s.AtOnce(ctx, school, func(m lyceum.Moment) error { return m.EachTransaction(f, o, visit) })
 }
 
 // unindexed is orderBy in a form that no index serves.
