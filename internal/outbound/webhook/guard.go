@@ -52,26 +52,26 @@ func (g guard) passes(ip netip.Addr) bool { return g.public.SafeAddr(ip.Unmap())
 // dialSecure is the net.Dialer.Control of https.
 func (g guard) dialSecure(network, address string, conn syscall.RawConn) error {
 	if err := g.public.Safe(network, address, conn); err != nil {
-		return &refusedTarget{err}
+		return &targetError{err}
 	}
 	return nil
 }
 
-// refusedTarget is an address that nothing may be sent to.
-type refusedTarget struct{ err error }
+// targetError is an address that nothing may be sent to.
+type targetError struct{ err error }
 
 // Error implements error.
-func (r *refusedTarget) Error() string { return r.err.Error() }
+func (r *targetError) Error() string { return r.err.Error() }
 
 // Unwrap gives why.
-func (r *refusedTarget) Unwrap() error { return r.err }
+func (r *targetError) Unwrap() error { return r.err }
 
 // dialPlain is the net.Dialer.Control of http, which goes to the networks that
 // were named and nowhere else: what is sent there can be read on the way.
 func (g guard) dialPlain(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !g.allows(at.Addr()) {
-		return &refusedTarget{&net.AddrError{Err: "not in a network that is allowed", Addr: address}}
+		return &targetError{&net.AddrError{Err: "not in a network that is allowed", Addr: address}}
 	}
 	return nil
 }

@@ -162,7 +162,7 @@ func (s *Sender) try(ctx context.Context, m Message, out *Outcome) {
 	response, err := transport.RoundTrip(request)
 	if err != nil {
 		out.Problem = problem(ctx, err, connected.Load())
-		_, out.Refused = errors.AsType[*refusedTarget](err)
+		_, out.Refused = errors.AsType[*targetError](err)
 		return
 	}
 	defer func() { _ = response.Body.Close() }() // what is left of it is not wanted
