@@ -36,7 +36,7 @@ func (s *Store) Compare(ctx context.Context, id lyceum.SchoolID, progress func(s
 	k.mu.Lock() // the index must not go past the moment that is about to be seen
 	unlock := sync.OnceFunc(k.mu.Unlock)
 	defer unlock()
-	err = s.Store.AtOnce(ctx, id, func(m lyceum.Moment) error {
+	err = s.AtOnce(ctx, id, func(m lyceum.Moment) error {
 		if k.index == nil {
 			return errNoIndex
 		}
