@@ -35,6 +35,7 @@ type Webhook struct {
 	EventTrigger string // names of events parted by commas, or AllEvents
 	EventsCount  int32
 	CreatedAt    time.Time
+	Since        int64 // the school's last journal entry before it was created; it is told of later ones
 	// Live: this server sends to it. The others are a record of what another
 	// server sent to.
 	Live             bool

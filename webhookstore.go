@@ -32,6 +32,8 @@ type WebhookTx interface {
 	GetCursor(name string) (int64, error)
 	// MoveCursor tells whether the cursor stood at from, and moves it if so.
 	MoveCursor(name string, from, to int64) (bool, error)
+	// LastEntry gives the number of the school's last entry before this change.
+	LastEntry() (int64, error)
 	// TakeIDs takes n ids and gives the first.
 	TakeIDs(seq Sequence, n int) (int32, error)
 	CreatePayloads(payloads []EventPayload) error

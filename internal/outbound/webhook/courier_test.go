@@ -558,3 +558,21 @@ func TestSeveralCouriersShareTheWork(t *testing.T) {
 		t.Errorf("%d events came, want %d", len(seen), sold)
 	}
 }
+
+// TestR31_EventsAfterTheClockIsSetBack: a webhook is told of what comes after it
+// in the journal, whatever the clock says, and of nothing that came before.
+func TestR31_EventsAfterTheClockIsSetBack(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
+		p := newPost(t, store)
+		p.sell(t)
+		inbox := newReceiver(t, nil)
+		p.hook(t, events.WebhookForm{URL: inbox.URL, Events: []string{"Sale.created"}})
+		p.pass(-time.Hour)
+		after := p.sell(t)
+		p.rounds(t)
+		came := inbox.all()
+		if len(came) != 1 {
+			t.Fatalf("%d messages came, want the one of transaction %d", len(came), after)
+		}
+	})
+}

@@ -75,11 +75,12 @@ func (l *Limiter) Take(b Bucket) Quota {
 	return quota
 }
 
-// turn begins a new minute when the clock has left the old one. A clock that
-// is set back stays in the minute that was reached, so that no minute counts
-// twice.
+// turn begins a new minute when the clock has left the old one. A clock that is
+// set back into the minute before stays in the one that was reached, so that a
+// small correction gives nobody a second minute; set back further it begins the
+// count again, so that nobody is refused for longer than two minutes.
 func (l *Limiter) turn(now time.Time) {
-	if minute := now.Truncate(time.Minute); minute.After(l.minute) || now.Before(l.minute.Add(-time.Hour)) {
+	if minute := now.Truncate(time.Minute); minute.After(l.minute) || now.Before(l.minute.Add(-time.Minute)) {
 		l.minute = minute
 		clear(l.used)
 		clear(l.saved)

@@ -101,7 +101,7 @@ func TestR21LimiterInParallel(t *testing.T) {
 	}
 }
 
-func TestR21LimiterOverTime(t *testing.T) {
+func TestR21_R31_LimiterOverTime(t *testing.T) {
 	// Each step moves the clock and counts 7 requests on a limit of 5.
 	for _, tc := range []struct {
 		name  string
@@ -116,8 +116,9 @@ func TestR21LimiterOverTime(t *testing.T) {
 		{"set back into the minute before", []time.Duration{0, -time.Second}, []int{5, 0}},
 		{"set back, and on to where it was", []time.Duration{0, -30 * time.Second, 30 * time.Second}, []int{5, 0, 0}},
 		{"set back, and on to the next minute", []time.Duration{0, -30 * time.Second, 90 * time.Second}, []int{5, 0, 5}},
-		// Not for ever, should the clock have been wrong by years.
-		{"set back by more than an hour", []time.Duration{0, -61 * time.Minute}, []int{5, 5}},
+		{"set back into the minute before, for two minutes", []time.Duration{0, -time.Minute, time.Minute, time.Minute}, []int{5, 0, 0, 5}},
+		{"set back further: nobody is refused until the clock is there again", []time.Duration{0, -61 * time.Second}, []int{5, 5}},
+		{"set back by years", []time.Duration{0, -20_000 * time.Hour}, []int{5, 5}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			clock := newClock()

@@ -97,9 +97,9 @@ func TestR23_WhatWasTakenBackIsNotSent(t *testing.T) {
 	}
 }
 
-// TestR21_ManyAreSentAgain: however many deliveries are begun anew, each write
+// TestR49_ManyAreSentAgain: however many deliveries are begun anew, each write
 // begins few; a repeated key begins none.
-func TestR21_ManyAreSentAgain(t *testing.T) {
+func TestR49_ManyAreSentAgain(t *testing.T) {
 	t.Parallel()
 	const many = 700
 	store := &longest{Store: openStore(t)}
@@ -181,9 +181,9 @@ func (a *announcing) Announce(kind lyceum.EntryType, id int32, event lyceum.Even
 	a.Tx.Announce(kind, id, event, detail)
 }
 
-// TestR21_AHundredWebhooks: a school has no more webhooks than an event can be
+// TestR49_AHundredWebhooks: a school has no more webhooks than an event can be
 // told to at once, and every one of them is told.
-func TestR21_AHundredWebhooks(t *testing.T) {
+func TestR49_AHundredWebhooks(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
 	o := openOffice(t, store, 0)

@@ -104,7 +104,7 @@ func (s *Service) keep(ctx context.Context, school lyceum.SchoolID, from, to int
 			p := &payloads[i]
 			before := len(deliveries)
 			for n := range hooks {
-				if w := &hooks[n]; hears(w, p.Event) && !p.At.Before(w.CreatedAt) {
+				if w := &hooks[n]; hears(w, p.Event) && p.Number > w.Since {
 					deliveries = append(deliveries, delivery(w, p, 0, now))
 				}
 			}

@@ -134,8 +134,12 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (With
 		if err != nil {
 			return WithSecret{}, err
 		}
+		since, err := tx.LastEntry()
+		if err != nil {
+			return WithSecret{}, err
+		}
 		w := lyceum.Webhook{
-			ID: lyceum.WebhookID(id), State: lyceum.WebhookPending, URL: f.URL, EventTrigger: trigger, CreatedAt: now.UTC().Truncate(time.Microsecond),
+			ID: lyceum.WebhookID(id), Since: since, State: lyceum.WebhookPending, URL: f.URL, EventTrigger: trigger, CreatedAt: now.UTC().Truncate(time.Microsecond),
 			Live: true, AsArray: f.AsArray, Schedule: f.Schedule, RateLimit: f.RateLimit, SecretKey: key.ID(),
 		}
 		if err := overlap(tx, &w); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// TestR21_ManyExpireAtOnce: of enrollments that expire at one moment each is
+// TestR49_ManyExpireAtOnce: of enrollments that expire at one moment each is
 // told of once, in writes that others get in between.
-func TestR21_ManyExpireAtOnce(t *testing.T) {
+func TestR49_ManyExpireAtOnce(t *testing.T) {
 	t.Parallel()
 	for engine, open := range map[string]func() (lyceum.Store, error){
 		"sqlite": func() (lyceum.Store, error) { return sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{}) },

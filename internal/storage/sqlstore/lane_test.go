@@ -90,9 +90,9 @@ func (b *busyLane) waiting() (n int) {
 	return n
 }
 
-// TestR21_SchoolsTakeTurns: of two schools that share a writer each is served
+// TestR49_SchoolsTakeTurns: of two schools that share a writer each is served
 // after a single change of the other, however many wait.
-func TestR21_SchoolsTakeTurns(t *testing.T) {
+func TestR49_SchoolsTakeTurns(t *testing.T) {
 	t.Parallel()
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
 		b := holdUp(t, s)
@@ -120,10 +120,10 @@ func TestR21_SchoolsTakeTurns(t *testing.T) {
 	})
 }
 
-// TestR21_AGroupEnds: a group that has worked for its time commits before the
+// TestR49_AGroupEnds: a group that has worked for its time commits before the
 // next change begins, and the school that did not get its turn comes first in
 // the next one.
-func TestR21_AGroupEnds(t *testing.T) {
+func TestR49_AGroupEnds(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	now := storetest.Begin
@@ -169,9 +169,9 @@ func TestR21_AGroupEnds(t *testing.T) {
 	})
 }
 
-// TestR21_BookkeepingInParts: what is kept about many credentials comes in few
+// TestR49_BookkeepingInParts: what is kept about many credentials comes in few
 // statements, and in writes that others get in between.
-func TestR21_BookkeepingInParts(t *testing.T) {
+func TestR49_BookkeepingInParts(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	statements, writes := 0, 0
@@ -221,9 +221,9 @@ func TestR21_BookkeepingInParts(t *testing.T) {
 	})
 }
 
-// TestR21_TagsAreSets: a hundred tags that go and a hundred that come, with
+// TestR49_TagsAreSets: a hundred tags that go and a hundred that come, with
 // their entries, are few statements.
-func TestR21_TagsAreSets(t *testing.T) {
+func TestR49_TagsAreSets(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	statements := 0

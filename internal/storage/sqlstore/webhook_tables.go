@@ -10,21 +10,21 @@ var webhooks = table[lyceum.Webhook]{
 	name: "webhooks", seq: lyceum.WebhookSequence, created: lyceum.WebhookCreated, updated: lyceum.WebhookUpdated,
 	columns: []string{
 		"webhook_id", "state", "url", "event_trigger", "events_count", "created_at", "is_live", "as_array", "schedule", "secret_generation", "old_secret_until", "failed_at", "deleted_at",
-		"secret_key", "old_secret_key", "rate_limit",
+		"secret_key", "old_secret_key", "rate_limit", "since",
 	},
 	id: func(w *lyceum.Webhook) int32 { return int32(w.ID) },
 	bind: func(w *lyceum.Webhook) []any {
 		return []any{
 			int64(w.ID), string(w.State), w.URL, w.EventTrigger, int64(w.EventsCount), micros(w.CreatedAt), flag(w.Live), flag(w.AsArray), string(w.Schedule),
 			int64(w.SecretGeneration), optMicros(w.OldSecretUntil), optMicros(w.FailedAt), optMicros(w.DeletedAt),
-			string(w.SecretKey), string(w.OldSecretKey), int64(w.RateLimit),
+			string(w.SecretKey), string(w.OldSecretKey), int64(w.RateLimit), w.Since,
 		}
 	},
 	scan: func(w *lyceum.Webhook) []any {
 		return []any{
 			scanInt(&w.ID), scanText(&w.State), scanText(&w.URL), scanText(&w.EventTrigger), scanInt(&w.EventsCount), scanTime(&w.CreatedAt), scanBool(&w.Live), scanBool(&w.AsArray), scanText(&w.Schedule),
 			scanInt(&w.SecretGeneration), scanOptTime(&w.OldSecretUntil), scanOptTime(&w.FailedAt), scanOptTime(&w.DeletedAt),
-			scanText(&w.SecretKey), scanText(&w.OldSecretKey), scanInt(&w.RateLimit),
+			scanText(&w.SecretKey), scanText(&w.OldSecretKey), scanInt(&w.RateLimit), scanInt(&w.Since),
 		}
 	},
 }

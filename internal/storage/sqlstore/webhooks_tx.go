@@ -28,6 +28,9 @@ func (t *tx) MoveCursor(name string, from, to int64) (bool, error) {
 		[]any{int64(t.stamp.School), name, to, from}, scanInt(&moved))
 }
 
+// LastEntry implements lyceum.Tx.
+func (t *tx) LastEntry() (int64, error) { return lastEntry(t.session, t.stamp.School) }
+
 // TakeIDs implements lyceum.Tx.
 func (t *tx) TakeIDs(seq lyceum.Sequence, n int) (int32, error) {
 	var last int64
