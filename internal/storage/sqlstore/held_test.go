@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,6 +125,66 @@ func TestR22_HeldSchool(t *testing.T) {
 	if a, b := countUsers(t, s, 1), countUsers(t, s, 9); a != 4 || b != 0 {
 		t.Errorf("%d and %d users are kept, want 4 and 0", a, b)
 	}
+}
+
+// TestR22_HeldSchoolKeepsAsking: a school that another transaction holds does
+// not keep the others of its lane from their turns, however often it is written.
+func TestR22_HeldSchoolKeepsAsking(t *testing.T) {
+	t.Parallel()
+	s, other := beside(t, Options{Patience: time.Second})
+	run(t, other, "SELECT pg_advisory_lock("+schoolLocks+", 9)")
+	ctx, stop := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	for id := range lyceum.UserID(4) {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				wantUnchanged(t, addUser(s, 9, id+1))
+			}
+		})
+	}
+	for id := range lyceum.UserID(4) {
+		eventually(t, "the held school waits", func() bool { return !s.oldestWrite().IsZero() })
+		if err := addUser(s, 1, id+1); err != nil {
+			t.Errorf("a school that nobody holds: %v", err)
+		}
+	}
+	stop()
+	group.Wait()
+}
+
+// TestOldestOfALane: how long writes have waited can be asked while a group
+// ends of which some do not wait any more.
+func TestOldestOfALane(t *testing.T) {
+	t.Parallel()
+	var now atomic.Int64
+	clock := func() time.Time { return storetest.Begin.Add(time.Duration(now.Add(1)) * groupBudget) } // one change a group
+	bothEngines(t, Options{Clock: clock}, func(t *testing.T, s *Store) {
+		l := newLane()
+		stop := make(chan struct{})
+		var group sync.WaitGroup
+		group.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					l.oldest()
+				}
+			}
+		})
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		for range 200 {
+			for _, ctx := range [...]context.Context{t.Context(), gone, gone, t.Context()} {
+				l.add(&change{ctx: ctx, school: 1, since: storetest.Begin, done: make(chan struct{}), run: func(*session) error { return nil }})
+			}
+			for waiting := l.take(); len(waiting) > 0; waiting = l.take() {
+				s.commit(l, waiting)
+			}
+		}
+		close(stop)
+		group.Wait()
+	})
 }
 
 // atCommit lets something happen when an insert into users is committed.

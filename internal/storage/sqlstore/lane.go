@@ -93,6 +93,13 @@ func (l *lane) take() []*change {
 	return group
 }
 
+// begin lets changes that were taken be the group.
+func (l *lane) begin(group []*change) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.group = group
+}
+
 // finish ends the group. The rest of it, for which there was no time, comes
 // first in the next one.
 func (l *lane) finish(rest []*change) {

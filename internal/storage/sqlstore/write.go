@@ -112,26 +112,36 @@ func (s *Store) commit(l *lane, group []*change) {
 		}
 	}
 	s.noteFull(err)
-	if held, ok := errors.AsType[*heldError](err); ok {
+	held, isHeld := errors.AsType[*heldError](err)
+	if isHeld {
 		// Only the changes of the school that another transaction holds fail.
 		group, begun = held.first(group)
 	} else if begun == 0 {
 		begun = len(group) // the transaction did not begin
 	}
-	rest := slices.DeleteFunc(group[begun:], func(c *change) bool {
+	var rest []*change
+	for _, c := range group[begun:] {
 		if c.ctx.Err() == nil {
-			return false
+			rest = append(rest, c)
+			continue
 		}
 		c.result = context.Cause(c.ctx)
 		close(c.done)
-		return true
-	})
-	l.finish(rest)
+	}
+	again := isHeld && len(rest) > 0
+	if again {
+		l.begin(rest)
+	} else {
+		l.finish(rest)
+	}
 	for _, c := range group[:begun] {
 		if err != nil {
 			c.result = err
 		}
 		close(c.done)
+	}
+	if again { // before the held school has another change to wait for
+		s.commit(l, rest)
 	}
 }
 
