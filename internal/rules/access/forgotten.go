@@ -14,15 +14,16 @@ var forgottenBounds = Bounds{Hour: 3}
 // link is empty where there is nobody to send it to, and when too many were
 // asked for; whoever asks must not be told which.
 func (a *Accounts) Forgotten(ctx context.Context, school lyceum.SchoolID, email string) (link string, user lyceum.User, err error) {
-	if !a.forgotten.Take(school, strings.ToLower(email)) {
-		return "", lyceum.User{}, nil
-	}
 	user, err = a.store.GetUserByEmail(ctx, school, email)
 	if lyceum.KindOf(err) == lyceum.NotFound || err == nil && user.DisabledAt.Present {
 		return "", lyceum.User{}, nil
 	}
 	if err != nil {
 		return "", lyceum.User{}, err
+	}
+	// Names that nobody has take no room from the counts of accounts.
+	if !a.forgotten.Take(school, strings.ToLower(email)) {
+		return "", lyceum.User{}, nil
 	}
 	link, err = a.newLink(ctx, school, user.ID, lyceum.ForgotPassword, userActor(user.ID))
 	return link, user, err

@@ -34,7 +34,7 @@ type guard struct {
 
 	mu        sync.Mutex
 	addresses *shelf[netip.Prefix, tries]
-	schools   map[lyceum.SchoolID]*shelf[string, accountTries]
+	schools   map[lyceum.SchoolID]*shelf[triesName, accountTries]
 }
 
 // accountTries are those of one account. From has as many origins as the bound
@@ -69,7 +69,7 @@ type claim struct {
 func newGuard(clock func() time.Time) *guard {
 	return &guard{
 		clock: clock, addresses: newShelf[netip.Prefix, tries](addressesKept),
-		schools: map[lyceum.SchoolID]*shelf[string, accountTries]{},
+		schools: map[lyceum.SchoolID]*shelf[triesName, accountTries]{},
 	}
 }
 
@@ -106,7 +106,7 @@ func (g *guard) begin(c claim) error {
 	if err := g.check(c, now); err != nil {
 		return err
 	}
-	account := g.school(c.school).take(c.name)
+	account := g.school(c.school).take(triesNameOf(c.name))
 	maps.DeleteFunc(account.from, func(_ origin, kept *tries) bool {
 		kept.turn(now)
 		return kept.hour.used == 0
@@ -129,7 +129,7 @@ func (g *guard) check(c claim, now time.Time) error {
 	if kept := g.addresses.look(c.from); c.device == "" && kept != nil && !kept.left(addressBounds, now) {
 		return errAddressTries
 	}
-	account := g.school(c.school).look(c.name)
+	account := g.school(c.school).look(triesNameOf(c.name))
 	if account == nil {
 		return nil
 	}
@@ -160,13 +160,13 @@ func (g *guard) succeeded(c claim) {
 func (g *guard) clear(school lyceum.SchoolID, email string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.school(school).drop(strings.ToLower(email))
+	g.school(school).drop(triesNameOf(strings.ToLower(email)))
 }
 
-func (g *guard) school(id lyceum.SchoolID) *shelf[string, accountTries] {
+func (g *guard) school(id lyceum.SchoolID) *shelf[triesName, accountTries] {
 	kept := g.schools[id]
 	if kept == nil {
-		kept = newShelf[string, accountTries](triesKept)
+		kept = newShelf[triesName, accountTries](triesKept)
 		g.schools[id] = kept
 	}
 	return kept

@@ -1,10 +1,10 @@
 package access
 
 import (
-	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/netip"
 	"runtime"
@@ -79,9 +79,22 @@ type Admission struct {
 	Link string
 }
 
+// errChanged refuses a password that was right when its check began, because the
+// account has changed since.
+var errChanged = errors.New("the account changed while its password was being checked")
+
 // SignIn lets a person in by email and password. Unknown accounts, wrong
 // passwords and disabled users are refused alike and after the same work.
 func (a *Accounts) SignIn(ctx context.Context, t Attempt) (Admission, error) {
+	for {
+		in, err := a.signIn(ctx, t)
+		if !errors.Is(err, errChanged) {
+			return in, err
+		}
+	}
+}
+
+func (a *Accounts) signIn(ctx context.Context, t Attempt) (Admission, error) {
 	name := strings.ToLower(t.Email)
 	c := claim{school: t.School, name: name, from: BucketOf(t.From).From, device: a.devices.known(t.Device, t.School, name)}
 	if err := a.guard.allowed(c); err != nil {
@@ -106,18 +119,16 @@ func (a *Accounts) SignIn(ctx context.Context, t Attempt) (Admission, error) {
 		return Admission{}, errSignIn
 	}
 	a.guard.succeeded(c)
-	if outdated(kept) {
-		if user.PasswordHash, err = a.Hash(ctx, t.Password); err != nil {
-			return Admission{}, err
-		}
-	}
 	in := Admission{User: user, Device: a.devices.mark(t.Device, t.School, t.Email)}
 	if user.MustChangePassword {
 		in.Link, err = a.changeLink(ctx, t.School, user)
-		return in, err
+	} else {
+		in.Session, err = a.begin(ctx, t, user)
 	}
-	in.Session, err = a.begin(ctx, t, user, kept)
-	return in, err
+	if err != nil {
+		return Admission{}, err
+	}
+	return in, nil
 }
 
 // traceLock notes that a sign-in was refused for the number of tries.
@@ -147,6 +158,9 @@ func (a *Accounts) changeLink(ctx context.Context, school lyceum.SchoolID, user 
 	text := secretText(linkPrefix, school, a.entropy())
 	stamp := lyceum.Stamp{School: school, At: now, Actor: userActor(user.ID)}
 	err := a.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
+		if _, err := asChecked(tx, user); err != nil {
+			return err
+		}
 		return tx.CreateLink(lyceum.Link{
 			Hash: HashSecret(text), User: user.ID, Purpose: lyceum.SetPassword, CreatedAt: now, ExpiresAt: now.Add(changeLifetime),
 		})
@@ -154,18 +168,25 @@ func (a *Accounts) changeLink(ctx context.Context, school lyceum.SchoolID, user 
 	return text, err
 }
 
-// begin opens a session, and keeps the hash that was made anew of the password
-// whose old one is given.
-func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User, old string) (string, error) {
+// begin opens a session. A hash of a lower cost is made anew.
+func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User) (string, error) {
+	fresh := user.PasswordHash
+	if outdated(fresh.Value) {
+		var err error
+		if fresh, err = a.Hash(ctx, t.Password); err != nil {
+			return "", err
+		}
+	}
 	now := a.clock()
 	text := secretText(sessionPrefix, t.School, a.entropy())
 	err := a.store.Write(ctx, lyceum.Stamp{School: t.School, At: now, Actor: userActor(user.ID)}, func(tx lyceum.Tx) error {
-		// While the password was being checked the owner may have acted.
-		if now, err := tx.GetUser(user.ID); err != nil || now.DisabledAt.Present {
-			return cmp.Or(err, error(errSignIn))
+		kept, err := asChecked(tx, user)
+		if err != nil {
+			return err
 		}
-		if user.PasswordHash.Value != old {
-			if err := rehash(tx, user, old); err != nil {
+		if kept.PasswordHash != fresh {
+			kept.PasswordHash = fresh
+			if _, err := tx.SaveUsers([]lyceum.User{kept}); err != nil {
 				return err
 			}
 		}
@@ -179,16 +200,19 @@ func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User, old s
 	return text, err
 }
 
-// rehash gives a user a hash of the password that nobody has changed meanwhile.
-func rehash(tx lyceum.Tx, user lyceum.User, old string) error {
-	found, err := tx.FindUsers([]lyceum.UserID{user.ID})
-	if err != nil || found[user.ID].PasswordHash.Value != old {
-		return err
+// asChecked gives a user as they are now, if the password that was checked is
+// still theirs. While it was being checked they or the owner may have acted.
+func asChecked(tx lyceum.Tx, checked lyceum.User) (lyceum.User, error) {
+	now, err := tx.GetUser(checked.ID)
+	switch {
+	case err != nil:
+		return now, err
+	case now.DisabledAt.Present:
+		return now, errSignIn
+	case now.PasswordHash != checked.PasswordHash || now.MustChangePassword != checked.MustChangePassword:
+		return now, errChanged
 	}
-	now := found[user.ID]
-	now.PasswordHash = user.PasswordHash
-	_, err = tx.SaveUsers([]lyceum.User{now})
-	return err
+	return now, nil
 }
 
 // verify compares a password with a hash. The try counts when the hash is begun,

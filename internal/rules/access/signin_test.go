@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -232,6 +233,31 @@ func TestForgottenTellsNobody(t *testing.T) {
 	}
 	if made != 3 {
 		t.Errorf("%d letters in an hour, want 3", made)
+	}
+}
+
+// TestR34_AFloodOfForgottenNames: asking for letters to names that nobody has
+// does not make room for more letters to somebody.
+func TestR34_AFloodOfForgottenNames(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, openStore(t, t.TempDir()))
+	ask := func(email string) bool {
+		link, _, err := o.accounts.Forgotten(t.Context(), o.school, email)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return link != ""
+	}
+	for range 3 {
+		if !ask("mira@example.com") {
+			t.Fatal("no letter")
+		}
+	}
+	for n := range 10_001 {
+		ask(fmt.Sprintf("nobody%d@example.com", n))
+	}
+	if ask("mira@example.com") {
+		t.Error("a fourth letter in an hour is sent")
 	}
 }
 

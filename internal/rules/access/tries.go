@@ -1,6 +1,7 @@
 package access
 
 import (
+	"crypto/sha256"
 	"sync"
 	"time"
 
@@ -52,8 +53,16 @@ func (t *tries) giveBack() {
 	t.hour.used = max(0, t.hour.used-1)
 }
 
+// triesName is the digest of a name: what strangers type may be long.
+type triesName [16]byte
+
+func triesNameOf(name string) triesName {
+	sum := sha256.Sum256([]byte(name))
+	return triesName(sum[:16])
+}
+
 // triesKept is how many names of one school have a count at a time. It takes
-// about a megabyte of memory.
+// about a megabyte of memory, however long the names are.
 const triesKept = 10_000
 
 // Tries counts what may be tried only so often under one name. Each school has
@@ -65,19 +74,19 @@ type Tries struct {
 	bounds Bounds
 
 	mu      sync.Mutex
-	schools map[lyceum.SchoolID]*shelf[string, tries]
+	schools map[lyceum.SchoolID]*shelf[triesName, tries]
 }
 
 // NewTries makes a counter.
 func NewTries(clock func() time.Time, bounds Bounds) *Tries {
-	return &Tries{clock: clock, bounds: bounds, schools: map[lyceum.SchoolID]*shelf[string, tries]{}}
+	return &Tries{clock: clock, bounds: bounds, schools: map[lyceum.SchoolID]*shelf[triesName, tries]{}}
 }
 
 // Allowed tells whether there is a try left.
 func (t *Tries) Allowed(school lyceum.SchoolID, name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	kept := t.school(school).look(name)
+	kept := t.school(school).look(triesNameOf(name))
 	return kept == nil || kept.left(t.bounds, t.clock())
 }
 
@@ -85,7 +94,7 @@ func (t *Tries) Allowed(school lyceum.SchoolID, name string) bool {
 func (t *Tries) Take(school lyceum.SchoolID, name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now, kept := t.clock(), t.school(school).take(name)
+	now, kept := t.clock(), t.school(school).take(triesNameOf(name))
 	if !kept.left(t.bounds, now) {
 		return false
 	}
@@ -97,15 +106,15 @@ func (t *Tries) Take(school lyceum.SchoolID, name string) bool {
 func (t *Tries) GiveBack(school lyceum.SchoolID, name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if kept := t.school(school).look(name); kept != nil {
+	if kept := t.school(school).look(triesNameOf(name)); kept != nil {
 		kept.giveBack()
 	}
 }
 
-func (t *Tries) school(id lyceum.SchoolID) *shelf[string, tries] {
+func (t *Tries) school(id lyceum.SchoolID) *shelf[triesName, tries] {
 	kept := t.schools[id]
 	if kept == nil {
-		kept = newShelf[string, tries](triesKept)
+		kept = newShelf[triesName, tries](triesKept)
 		t.schools[id] = kept
 	}
 	return kept
