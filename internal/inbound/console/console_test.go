@@ -15,6 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 func TestWhoIsLetIn(t *testing.T) {
@@ -171,7 +172,12 @@ func TestOwnersOnly(t *testing.T) {
 // F9: for the owner of another school nothing is there, and nothing happens.
 func TestF9AnotherSchoolsOwner(t *testing.T) {
 	p := open(t, site)
-	foreign := p.signIn(p.addSchool("Southwind"), "owner@south.example.com", lyceum.Owner)
+	south := p.addSchool("Southwind")
+	storetest.Write(t, p.store, south, func(tx lyceum.Tx) error { // so that no id of the paths is in both schools
+		_, err := tx.SaveUsers([]lyceum.User{{ID: 90, Email: "first@south.example.com", Role: lyceum.Student}})
+		return err
+	})
+	foreign := p.signIn(south, "owner@south.example.com", lyceum.Owner)
 	var before state
 	p.every(func(method, path string) {
 		if before.entries == 0 {
