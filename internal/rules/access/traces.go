@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -60,7 +61,8 @@ type Trace struct {
 
 // The journal has one entry of a kind for each object in an hour, and no more
 // than tracesAnHour of a kind, so that an attack cannot fill it. The log has as
-// many lines; the counters count everything.
+// many lines, and as many again of those without an object; the counters count
+// everything.
 const tracesAnHour = 100
 
 // Traces tells the log, the metrics and the school's journal what attacks leave
@@ -96,11 +98,11 @@ func (t *Traces) Count(kind TraceKind) int64 { return t.counts[kind].Load() }
 func (t *Traces) Add(ctx context.Context, trace Trace) {
 	t.counts[trace.Kind].Add(1)
 	name := trace.Kind.String()
-	about := strconv.Itoa(int(trace.Object))
-	if trace.Object == 0 {
-		about = trace.From
+	about, share := strconv.Itoa(int(trace.Object)), name
+	if trace.Object == 0 { // counted apart: names that nobody has must not hide what happens to accounts
+		about, share = trace.From, name+" of nobody"
 	}
-	if !t.once.Take(trace.School, name+" "+about) || !t.most.Take(trace.School, name) {
+	if !t.once.Take(trace.School, name+" "+about) || !t.most.Take(trace.School, share) {
 		return
 	}
 	level := slog.LevelWarn
@@ -116,12 +118,14 @@ func (t *Traces) Add(ctx context.Context, trace Trace) {
 	t.pending[trace.School] = append(t.pending[trace.School], trace)
 }
 
-// Keep brings what was noted into the schools' journals.
+// Keep brings what was noted into the schools' journals. What fails is kept for
+// the next time, and holds up no other school.
 func (t *Traces) Keep(ctx context.Context) error {
 	t.mu.Lock()
 	pending := t.pending
 	t.pending = map[lyceum.SchoolID][]Trace{}
 	t.mu.Unlock()
+	var failed error
 	for school, traces := range pending {
 		stamp := lyceum.Stamp{School: school, At: t.clock(), Actor: "server"}
 		err := t.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
@@ -131,8 +135,11 @@ func (t *Traces) Keep(ctx context.Context) error {
 			return nil
 		})
 		if err != nil {
-			return err
+			failed = errors.Join(failed, err)
+			t.mu.Lock()
+			t.pending[school] = append(traces, t.pending[school]...)
+			t.mu.Unlock()
 		}
 	}
-	return nil
+	return failed
 }

@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // noted gives how many entries of each type the journal has, after what was
@@ -86,6 +88,80 @@ func TestR36_TracesAreBounded(t *testing.T) {
 	}
 	if got := o.oauth.Traces.Count(access.SignInFailed); got != 5000 {
 		t.Errorf("%d are counted", got)
+	}
+}
+
+// TestR36_NamesOfNobodyHideNothing: an attack on names that nobody has keeps what
+// happens to accounts out of neither the log nor the journal.
+func TestR36_NamesOfNobodyHideNothing(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, openStore(t, t.TempDir()))
+	var log bytes.Buffer
+	o.oauth.Traces.Log = slog.New(slog.NewJSONHandler(&log, nil))
+	for n := range 5000 {
+		o.oauth.Traces.Add(t.Context(), access.Trace{Kind: access.SignInFailed, School: o.school, From: fmt.Sprintf("2001:db8::%x", n)})
+	}
+	if lines := strings.Count(log.String(), "\n"); lines != 100 {
+		t.Errorf("the log has %d lines", lines)
+	}
+	o.oauth.Traces.Add(t.Context(), access.Trace{Kind: access.SignInFailed, School: o.school, User: learner, Object: int32(learner), From: "198.51.100.1"})
+	if found := o.noted(t); found[lyceum.SignInFailed] != 1 {
+		t.Errorf("the journal has %v", found)
+	}
+}
+
+// oneFails fails to write to one school.
+type oneFails struct {
+	lyceum.Store
+	school lyceum.SchoolID
+}
+
+func (f *oneFails) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx) error) error {
+	if stamp.School == f.school {
+		return lyceum.Errorf(lyceum.Unavailable, "not now")
+	}
+	return f.Store.Write(ctx, stamp, do)
+}
+
+// TestR36_TracesOutlastAFailure: what cannot be kept at once is kept later, and
+// holds up no other school.
+func TestR36_TracesOutlastAFailure(t *testing.T) {
+	t.Parallel()
+	store := openStore(t, t.TempDir())
+	failing := &oneFails{Store: store}
+	clock := newClock()
+	traces := access.NewTraces(failing, clock.now)
+	schools := []lyceum.SchoolID{storetest.MakeSchool(t, store), storetest.MakeSchool(t, store), storetest.MakeSchool(t, store)}
+	count := func(school lyceum.SchoolID) (n int) {
+		entries, err := store.FindEntries(t.Context(), school, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if e.Type == lyceum.SignInFailed {
+				n++
+			}
+		}
+		return n
+	}
+	for round, bad := range schools {
+		failing.school = bad
+		for _, school := range schools {
+			traces.Add(t.Context(), access.Trace{Kind: access.SignInFailed, School: school, User: 1, Object: 1})
+		}
+		if err := traces.Keep(t.Context()); err == nil {
+			t.Error("nobody is told of the failure")
+		}
+		for _, school := range schools {
+			if got, want := count(school), round+1; school != bad && got != want {
+				t.Errorf("while school %d fails, school %d has %d entries, want %d", bad, school, got, want)
+			}
+		}
+		failing.school = 0
+		if err := traces.Keep(t.Context()); err != nil || count(bad) != round+1 {
+			t.Errorf("school %d has %d entries afterwards, want %d; %v", bad, count(bad), round+1, err)
+		}
+		clock.pass(time.Hour)
 	}
 }
 
