@@ -103,7 +103,10 @@ func (d dayRange) in(ctx context.Context, store lyceum.Store, id lyceum.SchoolID
 		return lyceum.Period{}, err
 	}
 	at, err := school.TimeZone.Location()
-	return lyceum.Days(d.first, d.last, at), err
+	if err != nil {
+		return lyceum.Period{}, err
+	}
+	return lyceum.Days(d.first, d.last, at), nil
 }
 
 func setID[ID ~int32](to *lyceum.Opt[ID], from *int32) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,6 +130,44 @@ func TestR49_ManyAreSentAgain(t *testing.T) {
 	if store.most > 300 {
 		t.Errorf("one write begins %d anew", store.most)
 	}
+}
+
+// TestR49_AResumeThatIsBrokenOff: a webhook that is on again is not resumed a
+// second time, so the answer says how the rest is sent, and that works.
+func TestR49_AResumeThatIsBrokenOff(t *testing.T) {
+	t.Parallel()
+	const many = 700
+	busy := &busyAfter{Store: openStore(t), writes: 2}
+	o := openOffice(t, busy.Store, many)
+	storetest.Write(t, busy.Store, o.school, o.become(lyceum.WebhookFailed))
+	for range many/500 + 1 {
+		storetest.Write(t, busy.Store, o.school, func(tx lyceum.Tx) error { return tx.CancelDeliveries(o.hook.ID) })
+	}
+	_, err := events.New(busy, now, options()).Resume(t.Context(), o.by, o.hook.ID, events.WithReplay)
+	if e := lyceum.Public(err); e.Kind != lyceum.Unavailable || !strings.Contains(e.Detail, "500 deliveries are sent again") ||
+		!strings.Contains(e.Detail, "/resend") || strings.Contains(e.Detail, "repeat the request") {
+		t.Errorf("a resume that is broken off says %v", err)
+	}
+	rest := lyceum.ResendFilter{Webhook: o.hook.ID, State: lyceum.Some(lyceum.DeliveryFailed)}
+	if sent, err := events.New(busy.Store, now, options()).Resend(t.Context(), o.by, rest); err != nil || sent != many-500 {
+		t.Errorf("%d of the rest are sent again, %v; want %d", sent, err, many-500)
+	}
+	o.wantResent(t, 1)
+}
+
+// busyAfter is a store that does so many writes and is busy afterwards.
+type busyAfter struct {
+	lyceum.Store
+
+	writes int
+}
+
+// Write implements lyceum.Store.
+func (s *busyAfter) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceum.Tx) error) error {
+	if s.writes--; s.writes < 0 {
+		return lyceum.Errorf(lyceum.Unavailable, "the database is busy; nothing was changed; try again")
+	}
+	return s.Store.Write(ctx, stamp, change)
 }
 
 // wantResent wants every delivery to have been told so many times that it is

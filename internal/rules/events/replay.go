@@ -37,8 +37,9 @@ func (r replay) part(tx lyceum.Tx) (_ replay, done bool, err error) {
 	return r, done, err
 }
 
-// rest does what is left of a replay, write by write.
-func (s *Service) rest(ctx context.Context, by lyceum.By, r replay) (replay, error) {
+// rest does what is left of a replay, write by write. An error says what to do
+// about what is left then.
+func (s *Service) rest(ctx context.Context, by lyceum.By, r replay, todo string) (replay, error) {
 	for done := false; !done; {
 		var next replay
 		err := s.store.Write(ctx, lyceum.Stamp{School: by.School, At: r.at, Actor: by.Actor}, func(tx lyceum.Tx) (err error) {
@@ -46,18 +47,26 @@ func (s *Service) rest(ctx context.Context, by lyceum.By, r replay) (replay, err
 			return err
 		})
 		if err != nil {
-			return r, r.brokenOff(err)
+			return r, r.brokenOff(err, todo)
 		}
 		r = next
 	}
 	return r, nil
 }
 
-// brokenOff says of an error after some parts what became of them.
-func (r replay) brokenOff(err error) error {
+// What to do about the rest of a replay that was broken off. A webhook that was
+// resumed is on again, and cannot be resumed a second time.
+const (
+	repeat     = "repeat the request for the rest"
+	resendRest = "the webhook is on again; have its failed deliveries sent for the rest, by POST /lyceum/v1/webhooks/%d/resend"
+)
+
+// brokenOff says of an error after some parts what became of them, and what to
+// do about the rest.
+func (r replay) brokenOff(err error, todo string) error {
 	if e := lyceum.Public(err); e.Kind == lyceum.Unavailable && r.sent > 0 {
 		return &lyceum.Error{Kind: e.Kind, Err: err, Detail: fmt.Sprintf(
-			"%d deliveries are sent again, and then the database could not be reached or was busy; repeat the request for the rest", r.sent)}
+			"%d deliveries are sent again, and then the database could not be reached or was busy; %s", r.sent, todo)}
 	}
 	return err
 }
@@ -84,7 +93,7 @@ func (s *Service) Resume(ctx context.Context, by lyceum.By, id lyceum.WebhookID,
 	if err != nil || done {
 		return w, err
 	}
-	_, err = s.rest(ctx, by, r)
+	_, err = s.rest(ctx, by, r, fmt.Sprintf(resendRest, id))
 	return w, err
 }
 
@@ -119,10 +128,10 @@ func (s *Service) Resend(ctx context.Context, by lyceum.By, f lyceum.ResendFilte
 	if !errors.Is(err, errMany) {
 		return sent, err
 	}
-	r, err := s.rest(ctx, by, begin)
+	r, err := s.rest(ctx, by, begin, repeat)
 	if err != nil {
 		return r.sent, err
 	}
 	sent, err = lyceum.Change(ctx, s.store, by.Stamp(begin.at), func(lyceum.Tx) (int, error) { return r.sent, nil })
-	return sent, r.brokenOff(err)
+	return sent, r.brokenOff(err, repeat)
 }
