@@ -348,6 +348,27 @@ func TestWithoutScripts(t *testing.T) {
 	}
 }
 
+// wordsStayWhole says that no name or date of a list is broken inside a word.
+func (w *window) wordsStayWhole() {
+	w.t.Helper()
+	const broken = `(() => {
+		const found = []
+		for (const e of document.querySelectorAll("table.list tbody th, table.list time")) {
+			const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT)
+			for (let text; text = texts.nextNode();) for (const word of text.data.matchAll(/[^ \t\n]+/g)) {
+				const range = document.createRange()
+				range.setStart(text, word.index)
+				range.setEnd(text, word.index + word[0].length)
+				if (new Set([...range.getClientRects()].map(r => r.top)).size > 1) found.push(word[0])
+			}
+		}
+		return found
+	})()`
+	for _, word := range webtest.Eval[[]string](w.t, w.tab, broken) {
+		w.t.Errorf("%q is broken over two lines", word)
+	}
+}
+
 // TestPictures goes the way of an owner's first day. With a folder to put them
 // in it makes the pictures of docs/pages on it:
 //
@@ -408,7 +429,9 @@ func TestPictures(t *testing.T) {
 	w.open(appsPath + "/1")
 	picture("app", desk, light)
 	picture("app", phone, dark)
+	webtest.Look(t, w.tab, webtest.Desktop, 844, light)
 	w.open(keysPath)
+	w.wordsStayWhole()
 	picture("keys", desk, light, dark)
 	picture("keys", phone, light)
 	webtest.Look(t, w.tab, webtest.Desktop, 844, light)

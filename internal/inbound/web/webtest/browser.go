@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -148,30 +147,6 @@ const (
 	Desktop = 1280
 	Phone   = 390
 )
-
-// Screenshot keeps what the tab shows as NAME.png in the folder that
-// LYCEUM_PICTURES names, and does nothing without one. It leaves the window as
-// wide and as light as it was asked for.
-func Screenshot(t testing.TB, tab context.Context, name string, width int64, dark bool) {
-	t.Helper()
-	folder := os.Getenv("LYCEUM_PICTURES")
-	if folder == "" {
-		return
-	}
-	height := int64(844)
-	Look(t, tab, width, height, dark)
-	if width < 2*Phone { // a phone's page is shown whole
-		height = max(height, Eval[int64](t, tab, "document.documentElement.scrollHeight"))
-		Look(t, tab, width, height, dark)
-	}
-	png, err := chromedp.Run(tab, chromedp.CaptureScreenshot())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, name+".png"), png, 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // Heard is what the browser says is wrong with pages.
 type Heard struct {
