@@ -179,7 +179,7 @@ func TestV2SwitchedOff(t *testing.T) {
 		for _, off := range []bool{true, false, true} {
 			storetest.Write(t, k.store, k.ours.id, func(tx lyceum.Tx) error { return tx.SwitchV2(off) })
 			status := map[bool]int{true: http.StatusForbidden, false: http.StatusOK}[off]
-			if text := want(k.ours, list, status); off && (!strings.Contains(text, `"code":"access_forbidden"`) || !strings.Contains(text, "is switched off for this school")) {
+			if text := want(k.ours, list, status); off && (!strings.Contains(text, `"code":"access_forbidden"`) || !strings.Contains(text, " --v2 on")) {
 				t.Errorf("refused in the words %s", text)
 			}
 			want(k.theirs, list, http.StatusOK)
