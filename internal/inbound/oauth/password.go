@@ -46,7 +46,7 @@ func (p *pages) setPassword(w http.ResponseWriter, r *http.Request, v *visit) er
 		return err
 	}
 	next := local(form.get("next"), "")
-	_, err = p.Accounts.SetPassword(r.Context(), v.School.ID, r.PathValue("link"), form.get("password"))
+	changed, err := p.Accounts.SetPassword(r.Context(), v.School.ID, r.PathValue("link"), form.get("password"))
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Invalid && len(e.Fields) > 0 {
 		shown := view{Error: "The password " + e.Fields[0].Message + "."}
 		return p.passwordPage(w, r, v, http.StatusUnprocessableEntity, shown, user, next)
@@ -55,8 +55,8 @@ func (p *pages) setPassword(w http.ResponseWriter, r *http.Request, v *visit) er
 		return err
 	}
 	p.Site.End(w)
-	p.Site.KeepDevice(w, p.Accounts.Remember(p.Site.Device(r), v.School.ID, user), access.DeviceLifetime)
-	p.Site.KeepAddress(w, user.Email)
+	p.Site.KeepDevice(w, p.Accounts.Remember(p.Site.Device(r), v.School.ID, changed), access.DeviceLifetime)
+	p.Site.KeepAddress(w, changed.Email)
 	to := v.path("sign_in") + "?done=password"
 	if next != "" {
 		to += "&next=" + url.QueryEscape(next)

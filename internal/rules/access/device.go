@@ -19,8 +19,9 @@ const deviceAccounts = 8
 
 // devices signs what a browser keeps of the accounts that were signed in to
 // there. The text is id.mark.mark: id names the browser, and each mark is the
-// day of a sign-in with a signature over the id, the day and the account, so
-// that it says nothing to who does not know the account.
+// day of a sign-in with a signature over the id, the day, the account and the
+// hash of its password. So it says nothing to who does not know the account, and
+// a new password ends what was known by the old one.
 type devices struct {
 	ring  *lyceum.Keyring
 	clock func() time.Time
@@ -34,8 +35,8 @@ func newDevices(clock func() time.Time, ring *lyceum.Keyring) devices {
 }
 
 // deviceText is what a mark signs.
-func deviceText(id, day string, school lyceum.SchoolID, name string) string {
-	return fmt.Sprintf("%s %s %d %s", id, day, school, name)
+func deviceText(id, day string, school lyceum.SchoolID, user lyceum.User) string {
+	return fmt.Sprintf("%s %s %d %d %s", id, day, school, user.ID, user.PasswordHash.Value)
 }
 
 const devicePurpose = "device"
@@ -53,7 +54,7 @@ func (d *devices) read(text string) (id string, marks []string) {
 }
 
 // holds tells whether a mark is one of an account.
-func (d *devices) holds(id, mark string, school lyceum.SchoolID, name string) bool {
+func (d *devices) holds(id, mark string, school lyceum.SchoolID, user lyceum.User) bool {
 	day, signature, _ := strings.Cut(mark, "-")
 	n, err := strconv.ParseInt(day, 10, 32)
 	if err != nil {
@@ -63,15 +64,15 @@ func (d *devices) holds(id, mark string, school lyceum.SchoolID, name string) bo
 	if since < -24*time.Hour || since >= DeviceLifetime {
 		return false
 	}
-	return d.ring.Verify(devicePurpose, deviceText(id, day, school, name), signature)
+	return d.ring.Verify(devicePurpose, deviceText(id, day, school, user), signature)
 }
 
 // known gives the id of a browser that signed in to the account before, or
 // nothing.
-func (d *devices) known(text string, school lyceum.SchoolID, name string) string {
+func (d *devices) known(text string, school lyceum.SchoolID, user lyceum.User) string {
 	id, marks := d.read(text)
 	for _, mark := range marks {
-		if d.holds(id, mark, school, name) {
+		if d.holds(id, mark, school, user) {
 			return id
 		}
 	}
@@ -79,18 +80,17 @@ func (d *devices) known(text string, school lyceum.SchoolID, name string) string
 }
 
 // mark adds an account to what a browser keeps.
-func (d *devices) mark(text string, school lyceum.SchoolID, email string) string {
-	name := strings.ToLower(email)
+func (d *devices) mark(text string, school lyceum.SchoolID, user lyceum.User) string {
 	id, old := d.read(text)
 	if id == "" {
 		e := NewEntropy()
 		id = deviceEncoding.EncodeToString(e[:16])
 	}
 	day := strconv.FormatInt(d.clock().Unix()/86400, 10)
-	signature, _ := d.ring.Sign(devicePurpose, deviceText(id, day, school, name)) // a ring here has a key
+	signature, _ := d.ring.Sign(devicePurpose, deviceText(id, day, school, user)) // a ring here has a key
 	marks := []string{id, day + "-" + signature}
 	for _, mark := range old {
-		if len(marks) <= deviceAccounts && !d.holds(id, mark, school, name) {
+		if len(marks) <= deviceAccounts && !d.holds(id, mark, school, user) {
 			marks = append(marks, mark)
 		}
 	}

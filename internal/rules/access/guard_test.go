@@ -29,6 +29,15 @@ func newDoor(t *testing.T) *door {
 	return d
 }
 
+func (d *door) user(id lyceum.UserID) lyceum.User {
+	d.t.Helper()
+	user, err := d.store.GetUser(d.t.Context(), d.school, id)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return user
+}
+
 // crowd makes users with weak hashes.
 func (d *door) crowd(n int) {
 	d.t.Helper()
@@ -164,13 +173,43 @@ func TestR33_DevicesAreBoundedToo(t *testing.T) {
 	id, mark, _ := strings.Cut(known, ".")
 	for name, forged := range map[string]string{
 		"another browser": "AAAAAAAAAAAAAAAAAAAAAA." + mark, "another day": id + ".1" + mark, "no mark": id, "nothing": "", "dots": "....",
-		"of a server with another key": access.NewAccounts(d.store, d.clock.now, d.oauth, nil).Remember("", d.school, lyceum.User{Email: "mira@example.com"}),
-		"of another school":            d.accounts.Remember("", d.school+1, lyceum.User{Email: "mira@example.com"}),
-		"of another account":           d.accounts.Remember("", d.school, lyceum.User{Email: "miro@example.com"}),
+		"of a server with another key": access.NewAccounts(d.store, d.clock.now, d.oauth, nil).Remember("", d.school, d.user(learner)),
+		"of another school":            d.accounts.Remember("", d.school+1, d.user(learner)),
+		"of another account":           d.accounts.Remember("", d.school, lyceum.User{ID: 8}),
 	} {
 		d.wantOut("198.51.100.1", forged, name)
 	}
-	d.wantIn("198.51.100.1", known[:0]+d.accounts.Remember(known, d.school, lyceum.User{Email: "miro@example.com"}), "with a second account in the browser")
+	d.wantIn("198.51.100.1", known[:0]+d.accounts.Remember(known, d.school, lyceum.User{ID: 8}), "with a second account in the browser")
+}
+
+// TestR33_ANewPasswordEndsKnownDevices: who once knew the password, and signed in
+// by it again and again, has no tries left over from that.
+func TestR33_ANewPasswordEndsKnownDevices(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	var kept []string
+	for range 3 {
+		kept = append(kept, d.wantIn("198.51.100.1", "", "with the password of then").Device)
+	}
+	link, err := d.accounts.NewPasswordLink(t.Context(), d.school, learner, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, err := d.accounts.SetPassword(t.Context(), d.school, link, "four words that rhyme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	looked := d.wrong(10, "198.51.100.1", "")
+	for _, device := range kept {
+		looked += d.wrong(10, "198.51.100.1", device)
+	}
+	if looked != 10 {
+		t.Errorf("%d wrong passwords were looked at, want 10", looked)
+	}
+	own := d.accounts.Remember("", d.school, user)
+	if _, kind, good := d.try("mira@example.com", "four words that rhyme", "198.51.100.1", own); !good {
+		t.Errorf("in the browser of the link: %v", kind)
+	}
 }
 
 func TestDeviceKeysAreRotated(t *testing.T) {
@@ -183,10 +222,10 @@ func TestDeviceKeysAreRotated(t *testing.T) {
 		}
 		return access.NewAccounts(d.store, d.clock.now, d.oauth, lyceum.NewKeyring(list...))
 	}
-	mira := lyceum.User{Email: "mira@example.com"}
+	mira := d.user(learner)
 	device := accounts("old").Remember("", d.school, mira)
 	for n := range 20 { // of accounts that were signed in to in one browser the latest stay known
-		device = accounts("old").Remember(device, d.school, lyceum.User{Email: fmt.Sprintf("%d@example.com", n)})
+		device = accounts("old").Remember(device, d.school, lyceum.User{ID: lyceum.UserID(1000 + n)})
 	}
 	if len(device) > 600 {
 		t.Errorf("a browser keeps %d characters", len(device))
@@ -210,6 +249,7 @@ func TestDeviceKeysAreRotated(t *testing.T) {
 		if _, _, good := d.try("mira@example.com", password, "192.0.2.1", device); good != tc.want {
 			t.Errorf("%s: known is %v, want %v", tc.name, good, tc.want)
 		}
+		d.save(t, mira) // whose hash was made anew
 	}
 }
 

@@ -95,23 +95,22 @@ func (a *Accounts) SignIn(ctx context.Context, t Attempt) (Admission, error) {
 }
 
 func (a *Accounts) signIn(ctx context.Context, t Attempt) (Admission, error) {
-	name := strings.ToLower(t.Email)
-	c := claim{school: t.School, name: name, from: BucketOf(t.From).From, device: a.devices.known(t.Device, t.School, name)}
-	if err := a.guard.allowed(c); err != nil {
-		a.traceLock(ctx, t, err)
-		return Admission{}, err
-	}
 	user, err := a.store.GetUserByEmail(ctx, t.School, t.Email)
 	if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
 		return Admission{}, err
 	}
+	c := claim{school: t.School, name: strings.ToLower(t.Email), from: BucketOf(t.From).From, device: a.devices.known(t.Device, t.School, user)}
+	if err := a.guard.allowed(c); err != nil {
+		a.traceLock(ctx, t, user, err)
+		return Admission{}, err
+	}
 	kept := a.nobody
-	if err == nil && user.PasswordHash.Present {
+	if user.PasswordHash.Present {
 		kept = user.PasswordHash.Value
 	}
 	good, err := a.verify(ctx, c, t.Password, kept)
 	if err != nil {
-		a.traceLock(ctx, t, err)
+		a.traceLock(ctx, t, user, err)
 		return Admission{}, err
 	}
 	if !good || user.ID == 0 || user.DisabledAt.Present {
@@ -119,28 +118,25 @@ func (a *Accounts) signIn(ctx context.Context, t Attempt) (Admission, error) {
 		return Admission{}, errSignIn
 	}
 	a.guard.succeeded(c)
-	in := Admission{User: user, Device: a.devices.mark(t.Device, t.School, t.Email)}
+	in := Admission{User: user}
 	if user.MustChangePassword {
 		in.Link, err = a.changeLink(ctx, t.School, user)
 	} else {
-		in.Session, err = a.begin(ctx, t, user)
+		in.Session, in.User, err = a.begin(ctx, t, user)
 	}
 	if err != nil {
 		return Admission{}, err
 	}
+	in.Device = a.devices.mark(t.Device, t.School, in.User)
 	return in, nil
 }
 
 // traceLock notes that a sign-in was refused for the number of tries.
-func (a *Accounts) traceLock(ctx context.Context, t Attempt, refused error) {
+func (a *Accounts) traceLock(ctx context.Context, t Attempt, user lyceum.User, refused error) {
 	trace := Trace{Kind: AddressLocked, School: t.School, Object: int32(t.School), From: t.From.String()}
 	switch refused { //nolint:errorlint // these very ones
 	case errAddressTries:
 	case errAccountTries:
-		user, err := a.store.GetUserByEmail(ctx, t.School, t.Email)
-		if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
-			return
-		}
 		trace.Kind, trace.User, trace.Object = AccountLocked, user.ID, int32(user.ID)
 	default:
 		return
@@ -168,13 +164,14 @@ func (a *Accounts) changeLink(ctx context.Context, school lyceum.SchoolID, user 
 	return text, err
 }
 
-// begin opens a session. A hash of a lower cost is made anew.
-func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User) (string, error) {
+// begin opens a session, and gives the user as they are then: a hash of a lower
+// cost is made anew.
+func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User) (string, lyceum.User, error) {
 	fresh := user.PasswordHash
 	if outdated(fresh.Value) {
 		var err error
 		if fresh, err = a.Hash(ctx, t.Password); err != nil {
-			return "", err
+			return "", user, err
 		}
 	}
 	now := a.clock()
@@ -197,7 +194,8 @@ func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User) (stri
 			Hash: HashSecret(text), User: user.ID, CreatedAt: now, SeenAt: now, Address: network(t.From), Browser: t.Browser,
 		})
 	})
-	return text, err
+	user.PasswordHash = fresh
+	return text, user, err
 }
 
 // asChecked gives a user as they are now, if the password that was checked is
@@ -426,9 +424,9 @@ func (a *Accounts) SetPassword(ctx context.Context, school lyceum.SchoolID, text
 
 // Remember makes what a browser keeps in which somebody signed in, or spent a
 // one-time link. From then on no number of wrong passwords from elsewhere
-// refuses the right one there.
+// refuses the right one there, until there is another password.
 func (a *Accounts) Remember(device string, school lyceum.SchoolID, user lyceum.User) string {
-	return a.devices.mark(device, school, user.Email)
+	return a.devices.mark(device, school, user)
 }
 
 // The bounds of a password, in characters (OWASP ASVS 5.0, 6.2).
