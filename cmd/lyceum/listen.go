@@ -21,7 +21,7 @@ type listenCommand struct {
 	APIKey     string   `name:"api-key" help:"API key of the school, with the permission to read." placeholder:"KEY" xor:"key"`
 	APIKeyFile string   `name:"api-key-file" help:"File with the API key." placeholder:"FILE" xor:"key"`
 	Forward    string   `help:"Send each event there, signed like a webhook; without it events are only shown." placeholder:"URL"`
-	Events     []string `help:"Only these events, by name." placeholder:"NAME,…"`
+	Events     []string `help:"Only these events, by name." placeholder:"NAME"`
 	Since      string   `help:"Begin in the past: at a time, a duration ago such as 2h, or after the change of a number; 0 is the beginning." placeholder:"TIME"`
 	Secret     string   `help:"Secret to sign with; one is made and printed when left out. --secret-file shows it to nobody." placeholder:"whsec_…" xor:"secret"`
 	SecretFile string   `name:"secret-file" help:"File with the secret to sign with." placeholder:"FILE" xor:"secret"`

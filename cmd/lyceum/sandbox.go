@@ -24,7 +24,7 @@ type sandboxCommand struct {
 	answerSettings `embed:""`
 
 	Addr         string   `help:"Address to answer on; port 0 picks a free one." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	AllowHost    []string `help:"Names besides those of this machine that requests may be sent to, such as that of a container; without port." placeholder:"NAME,…"`
+	AllowHost    []string `help:"Names besides those of this machine that requests may be sent to, such as that of a container; without port." placeholder:"NAME"`
 	Transactions int      `help:"How many transactions the school has." default:"2000"`
 	Seed         uint64   `help:"Ids, rows and secrets are a function of the seed." default:"1"`
 	Data         string   `help:"Keep the school in this folder, instead of throwing it away." placeholder:"DIR" xor:"keep"`
