@@ -151,7 +151,11 @@ type LearningReader interface {
 	FindPricingPlanPage(ctx context.Context, school SchoolID, p Page) (PricingPlanListing, error)
 	GetPricingPlan(ctx context.Context, school SchoolID, id PricingPlanID) (PricingPlan, error)
 
+	// FindWebhooks gives the webhooks of the school by id, without those that
+	// were deleted.
 	FindWebhooks(ctx context.Context, school SchoolID) ([]Webhook, error)
+	// FindLiveWebhooks gives those of them that this school sends to.
+	FindLiveWebhooks(ctx context.Context, school SchoolID) ([]Webhook, error)
 	GetWebhook(ctx context.Context, school SchoolID, id WebhookID) (Webhook, error)
 	FindWebhookEvents(ctx context.Context, school SchoolID, f WebhookEventFilter, p Page) (WebhookEventListing, error)
 

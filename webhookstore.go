@@ -43,8 +43,6 @@ type WebhookTx interface {
 	// and puts them off until a moment: whoever claimed them and is gone has
 	// not delivered them. No delivery is given to two.
 	ClaimDeliveries(webhook WebhookID, now, until time.Time, limit int) ([]WebhookEvent, error)
-	// FindWebhooks gives the webhooks of the school by id.
-	FindWebhooks() ([]Webhook, error)
 	// FindLiveWebhooks gives the webhooks that this school sends to, by id.
 	FindLiveWebhooks() ([]Webhook, error)
 	GetDelivery(id WebhookEventID) (WebhookEvent, error)

@@ -36,7 +36,7 @@ func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bo
 	if err != nil || last == from {
 		return false, err
 	}
-	hooks, err := s.store.FindWebhooks(ctx, school)
+	hooks, err := s.store.FindLiveWebhooks(ctx, school)
 	if err != nil {
 		return false, err
 	}
@@ -68,13 +68,7 @@ func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bo
 
 // batchFor gives how many events one write turns into deliveries.
 func batchFor(hooks []lyceum.Webhook) int {
-	live := 0
-	for i := range hooks {
-		if hooks[i].Live && !hooks[i].DeletedAt.Present {
-			live++
-		}
-	}
-	return max(1, min(dispatchSize, deliveryBatch/max(1, live)))
+	return max(1, min(dispatchSize, deliveryBatch/max(1, len(hooks))))
 }
 
 // wanted gives the events that any of the webhooks is told of.

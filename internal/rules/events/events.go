@@ -8,7 +8,6 @@ package events
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -42,8 +41,7 @@ func New(store lyceum.Store, clock func() time.Time, o Options) *Service {
 
 // Webhooks lists a school's webhooks by id, without those that were deleted.
 func (s *Service) Webhooks(ctx context.Context, school lyceum.SchoolID) ([]lyceum.Webhook, error) {
-	all, err := s.store.FindWebhooks(ctx, school)
-	return slices.DeleteFunc(all, func(w lyceum.Webhook) bool { return w.DeletedAt.Present }), err
+	return s.store.FindWebhooks(ctx, school)
 }
 
 // Webhook gives a webhook that was not deleted.
@@ -109,19 +107,19 @@ func (s *Service) ImportEvents(school lyceum.SchoolID, actor string, clock func(
 
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (i *Import[T]) Check(ctx context.Context, batch []T) ([]lyceum.RowProblem, error) {
-	kept, err := i.service.store.FindWebhooks(ctx, i.school)
-	return i.problems(batch, kept), err
+	return i.problems(batch, func(id lyceum.WebhookID) (lyceum.Webhook, error) {
+		return i.service.store.GetWebhook(ctx, i.school, id)
+	})
 }
 
 // Save keeps the rows of a batch that have no problem, all in one write, and
 // gives the problems of the others.
 func (i *Import[T]) Save(ctx context.Context, batch []T) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
 	err = i.service.store.Write(ctx, lyceum.Stamp{School: i.school, At: i.clock(), Actor: i.actor}, func(tx lyceum.Tx) error {
-		kept, err := tx.FindWebhooks()
+		problems, err = i.problems(batch, tx.GetWebhook)
 		if err != nil {
 			return err
 		}
-		problems = i.problems(batch, kept)
 		saved, err = i.save(tx, append([]T(nil), lyceum.WithoutProblems(batch, problems)...))
 		return err
 	})
@@ -133,10 +131,21 @@ func (i *Import[T]) Save(ctx context.Context, batch []T) (saved lyceum.Saved, pr
 
 // problems finds the rows whose webhook is not there, or is one that this
 // school sends to: what it is told is not a file's business.
-func (i *Import[T]) problems(batch []T, kept []lyceum.Webhook) (problems []lyceum.RowProblem) {
+func (i *Import[T]) problems(batch []T, get func(lyceum.WebhookID) (lyceum.Webhook, error)) (problems []lyceum.RowProblem, err error) {
 	live := map[lyceum.WebhookID]bool{}
-	for n := range kept {
-		live[kept[n].ID] = kept[n].Live
+	asked := map[lyceum.WebhookID]bool{}
+	for n := range batch {
+		id := i.webhook(&batch[n])
+		if asked[id] {
+			continue
+		}
+		asked[id] = true
+		switch w, err := get(id); {
+		case err == nil:
+			live[id] = w.Live
+		case lyceum.KindOf(err) != lyceum.NotFound:
+			return nil, err
+		}
 	}
 	field := map[bool]string{true: "webhook_id", false: "id"}[i.known]
 	for n := range batch {
@@ -153,5 +162,5 @@ func (i *Import[T]) problems(batch []T, kept []lyceum.Webhook) (problems []lyceu
 		}
 		problems = append(problems, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{Field: field, Message: message}})
 	}
-	return problems
+	return problems, nil
 }

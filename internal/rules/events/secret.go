@@ -35,7 +35,7 @@ func (s *Service) NeededKeys(ctx context.Context) (map[lyceum.SecretKeyID]int, e
 	}
 	needed := map[lyceum.SecretKeyID]int{}
 	for _, school := range schools {
-		all, err := s.store.FindWebhooks(ctx, school.ID)
+		all, err := s.store.FindLiveWebhooks(ctx, school.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -48,11 +48,8 @@ func (s *Service) NeededKeys(ctx context.Context) (map[lyceum.SecretKeyID]int, e
 	return needed, nil
 }
 
-// keysOf gives the keys that a webhook is signed with now.
+// keysOf gives the keys that a webhook that is sent to is signed with now.
 func (s *Service) keysOf(w *lyceum.Webhook) []lyceum.SecretKeyID {
-	if !w.Live || w.DeletedAt.Present {
-		return nil
-	}
 	ids := []lyceum.SecretKeyID{w.SecretKey}
 	if w.OldSecretUntil.Present && s.clock().Before(w.OldSecretUntil.Value) {
 		ids = append(ids, w.OldSecretKey)

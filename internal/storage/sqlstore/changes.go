@@ -177,9 +177,13 @@ func findEntries(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last
 	}
 	oneOf(w, "event", f.Names)
 	oneOf(w, "type", f.Types)
+	tail := from + w.String() + " ORDER BY number LIMIT " + w.arg(int64(f.Limit))
+	text := "SELECT " + entryColumns + tail
+	if f.Events && len(f.Names) > 0 && len(f.Types) == 0 { // the index has all that is looked at of those passed over
+		text = "SELECT " + entryColumns + " FROM journal WHERE school_id = " + w.arg(int64(school)) + " AND number IN (SELECT number" + tail + ") ORDER BY number"
+	}
 	var found []lyceum.ChangeRecord
 	var e lyceum.Entry
-	text := "SELECT " + entryColumns + from + w.String() + " ORDER BY number LIMIT " + w.arg(int64(f.Limit))
 	err := q.each(text, w.args, scanEntry(&e),
 		func() error { found = append(found, lyceum.ChangeRecord{Entry: e}); return nil })
 	return found, err

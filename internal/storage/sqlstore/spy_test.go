@@ -13,14 +13,15 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// spy stands between database/sql and SQLite. It notes the statements that a
-// context could end midway, and can lose what a commit answers.
+// spy stands between database/sql and SQLite. It notes the statements, and those
+// that a context could end midway, and can lose what a commit answers.
 type spy struct {
 	sqlite driver.Driver
 	dsn    string
 
 	mu      sync.Mutex
 	endable []string
+	seen    []string
 	lost    error
 }
 
@@ -34,6 +35,7 @@ func (s *spy) Connect(context.Context) (driver.Conn, error) {
 func (s *spy) see(ctx context.Context, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.seen = append(s.seen, text)
 	if ctx.Done() != nil {
 		s.endable = append(s.endable, text)
 	}

@@ -9,8 +9,19 @@ import (
 
 // FindWebhooks implements lyceum.Reader.
 func (s *Store) FindWebhooks(ctx context.Context, school lyceum.SchoolID) ([]lyceum.Webhook, error) {
-	found, err := all(s.reads.single(ctx), &webhooks, school)
+	// is_live has no other values: with it an index is used that has no deleted ones.
+	found, err := rows(s.reads.single(ctx), &webhooks, " WHERE school_id = $1 AND is_live IN (0, 1) AND deleted_at IS NULL ORDER BY webhook_id", int64(school))
 	return found, s.public(err)
+}
+
+// FindLiveWebhooks implements lyceum.Reader.
+func (s *Store) FindLiveWebhooks(ctx context.Context, school lyceum.SchoolID) ([]lyceum.Webhook, error) {
+	found, err := liveWebhooks(s.reads.single(ctx), school)
+	return found, s.public(err)
+}
+
+func liveWebhooks(q *session, school lyceum.SchoolID) ([]lyceum.Webhook, error) {
+	return rows(q, &webhooks, " WHERE school_id = $1 AND is_live = 1 AND deleted_at IS NULL ORDER BY webhook_id", int64(school))
 }
 
 // GetWebhook implements lyceum.Reader.

@@ -120,14 +120,9 @@ func (t *tx) ClaimDeliveries(webhook lyceum.WebhookID, now, until time.Time, lim
 	return found, nil
 }
 
-// FindWebhooks implements lyceum.Tx.
-func (t *tx) FindWebhooks() ([]lyceum.Webhook, error) {
-	return all(t.session, &webhooks, t.stamp.School)
-}
-
 // FindLiveWebhooks implements lyceum.Tx.
 func (t *tx) FindLiveWebhooks() ([]lyceum.Webhook, error) {
-	return rows(t.session, &webhooks, " WHERE school_id = $1 AND is_live = 1 AND deleted_at IS NULL ORDER BY webhook_id", int64(t.stamp.School))
+	return liveWebhooks(t.session, t.stamp.School)
 }
 
 // GetDelivery implements lyceum.Tx.

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -159,6 +160,44 @@ func answersOnce(t *testing.T, store lyceum.Store) {
 		}
 		return nil
 	})
+}
+
+// deletedWebhooksAreLeftOut: they are found by id alone; what this school sends
+// to is apart from records of another server.
+func deletedWebhooksAreLeftOut(t *testing.T, store lyceum.Store) {
+	school := MakeSchool(t, store)
+	hook := func(id lyceum.WebhookID, live bool, deleted lyceum.Opt[time.Time]) lyceum.Webhook {
+		return lyceum.Webhook{ID: id, State: lyceum.WebhookPending, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, CreatedAt: Begin, Live: live, DeletedAt: deleted}
+	}
+	standing, gone := lyceum.None[time.Time](), lyceum.Some(Begin)
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		_, err := tx.SaveWebhooks([]lyceum.Webhook{hook(1, true, gone), hook(2, true, standing), hook(3, false, standing), hook(4, false, gone), hook(5, true, standing)})
+		return err
+	})
+	ids := func(found []lyceum.Webhook, err error) (ids []lyceum.WebhookID) {
+		if err != nil {
+			t.Error(err)
+		}
+		for i := range found {
+			ids = append(ids, found[i].ID)
+		}
+		return ids
+	}
+	if got := ids(store.FindWebhooks(t.Context(), school)); !slices.Equal(got, []lyceum.WebhookID{2, 3, 5}) {
+		t.Errorf("webhooks %v", got)
+	}
+	if got := ids(store.FindLiveWebhooks(t.Context(), school)); !slices.Equal(got, []lyceum.WebhookID{2, 5}) {
+		t.Errorf("webhooks that are sent to: %v", got)
+	}
+	Write(t, store, school, func(tx lyceum.Tx) error {
+		if got := ids(tx.FindLiveWebhooks()); !slices.Equal(got, []lyceum.WebhookID{2, 5}) {
+			t.Errorf("webhooks that are sent to, inside a change: %v", got)
+		}
+		return nil
+	})
+	if w, err := store.GetWebhook(t.Context(), school, 1); err != nil || !w.DeletedAt.Present {
+		t.Errorf("a deleted webhook by id: %+v, %v", w, err)
+	}
 }
 
 // deliveriesAreClaimedOnce: of any number of claims each delivery is in one,

@@ -67,6 +67,7 @@ func tests() map[string]func(*testing.T, lyceum.Store) {
 		"the feed misses nothing":          feed,
 		"a key is answered once":           answersOnce,
 		"deliveries are claimed once":      deliveriesAreClaimedOnce,
+		"deleted webhooks are left out":    deletedWebhooksAreLeftOut,
 		"check finds nothing wrong":        healthy,
 		"closed store refuses":             closed,
 	}
