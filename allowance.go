@@ -3,8 +3,13 @@ package lyceum
 import "context"
 
 // Allowance grants memory to whoever reads rows for an answer whose size
-// nobody knows beforehand.
+// nobody knows beforehand, and a turn to make it.
 type Allowance interface {
+	// Pause lets others have the turn while there is nothing to make.
+	Pause()
+	// Resume waits for a turn after Pause; it fails with Unavailable when none
+	// came.
+	Resume() error
 	// Allow fails with Unavailable when there is no room for more bytes.
 	Allow(ctx context.Context, bytes int) error
 }

@@ -45,7 +45,9 @@ func (s *answerSettings) limits() access.LoadLimits {
 func measureLoad(m *server.Metrics, load *access.Load) {
 	server.Measure(m, func() *access.Load { return load }, []server.Figure[*access.Load]{
 		{Name: "lyceum_answer_bytes", Help: "Memory of the answers under way.", Value: (*access.Load).Bytes},
-		{Name: "lyceum_answers_refused_total", Help: "Answers that found no room in that memory.", Rises: true, Value: (*access.Load).Refused},
+		{Name: "lyceum_answers_making", Help: "Expensive answers that are being made.", Value: (*access.Load).Making},
+		{Name: "lyceum_answers_waiting", Help: "Expensive answers that wait for their turn.", Value: (*access.Load).Waiting},
+		{Name: "lyceum_answers_refused_total", Help: "Answers that found no room in that memory, or did not come up.", Rises: true, Value: (*access.Load).Refused},
 	})
 }
 

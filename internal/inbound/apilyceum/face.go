@@ -70,10 +70,10 @@ func (f *Face) Operations() []wire.Operation {
 		post("disableUser", user+"/disable", ok, bindUser, f.Accounts.SwitchOff, oneUserState),
 		post("enableUser", user+"/enable", ok, bindUser, f.Accounts.SwitchOn, oneUserState),
 		post("createQuizResponse", "/lyceum/v1/quizzes/{quiz_id}/responses", created, bindAnswer, f.Learning.Answer, oneResponse),
-		read("listComments", comments, wire.With(bindListComments, f.ListComments)),
+		heavy(read("listComments", comments, wire.With(bindListComments, f.ListComments))),
 		post("createComment", comments, created, bindNewComment, f.Learning.Comment, oneComment),
 		gone(write("deleteComment", http.MethodDelete, "/lyceum/v1/comments/{comment_id}", wire.With(bindComment, f.DeleteComment))),
-		waiting(read("listEvents", "/lyceum/v1/events", wire.With(bindListEvents, f.ListEvents))),
+		waiting(heavy(read("listEvents", "/lyceum/v1/events", wire.With(bindListEvents, f.ListEvents)))),
 		read("listWebhooks", "/lyceum/v1/webhooks", wire.With(bindNothing, f.ListWebhooks)),
 		secretPost(f, "createWebhook", "/lyceum/v1/webhooks", bindNewWebhook, f.Events.Create),
 		read("showWebhook", webhook, wire.With(bindWebhook, f.ShowWebhook)),
@@ -84,9 +84,9 @@ func (f *Face) Operations() []wire.Operation {
 		post("resumeWebhook", webhook+"/resume", ok, bindResume, f.resume, oneWebhook),
 		post("resendDeliveries", webhook+"/resend", ok, bindResend, f.Events.Resend, resent),
 		read("listDeliveries", webhook+"/deliveries", wire.With(bindListDeliveries, f.ListDeliveries)),
-		read("showDelivery", delivery, wire.With(bindShowDelivery, f.ShowDelivery)),
+		heavy(read("showDelivery", delivery, wire.With(bindShowDelivery, f.ShowDelivery))),
 		post("resendDelivery", delivery+"/resend", ok, bindBareDelivery, f.Events.ResendOne, oneDelivery),
-		waiting(read("listChanges", "/lyceum/v1/changes", wire.With(bindListChanges, f.ListChanges))),
+		waiting(heavy(read("listChanges", "/lyceum/v1/changes", wire.With(bindListChanges, f.ListChanges)))),
 	}
 }
 
@@ -96,6 +96,12 @@ func read(id, path string, serve wire.Endpoint) wire.Operation {
 
 func waiting(op wire.Operation) wire.Operation {
 	op.Waits = longestWait * time.Second
+	return op
+}
+
+// heavy marks lists whose rows have no fixed size, or that pass over many.
+func heavy(op wire.Operation) wire.Operation {
+	op.Heavy = true
 	return op
 }
 

@@ -54,6 +54,7 @@ type held struct {
 
 	claim  access.Claim
 	rows   int64 // bytes of what was read for the answer
+	turns  bool  // it is made in a turn
 	change bool  // what was asked changes something, and is not refused for its answer
 }
 
@@ -82,24 +83,39 @@ func (h *held) Allow(_ context.Context, bytes int) error {
 	case h.rows <= max(uncounted, h.claim.Held()):
 	case h.change:
 		h.claim.Set(h.rows)
+	case !h.claim.TryTurn():
+		h.turns = true
+		return access.ErrNoRoom
 	case !h.claim.Try(h.steps()):
 		return access.ErrNoRoom
 	}
 	return nil
 }
 
+// Pause implements lyceum.Allowance.
+func (h *held) Pause() { h.claim.Pause() }
+
+// Resume implements lyceum.Allowance.
+func (h *held) Resume() error { return h.claim.Turn(h) }
+
 // steps are the bytes to hold for what was read.
 func (h *held) steps() int64 { return (h.rows + loadStep - 1) / loadStep * loadStep }
 
 // serve makes the body of an answer. When the rows that it read found no room,
-// it waits for that and reads them again.
+// or want a turn, it waits for that and reads them again.
 func (x *exchange) serve(r *http.Request) (wire.Body, error) {
 	h := &x.held
 	for {
+		if h.turns {
+			if err := h.claim.Turn(h); err != nil {
+				return nil, err
+			}
+		}
 		body, err := x.op.Serve(h, x.who, r)
 		if !errors.Is(err, access.ErrNoRoom) {
 			return body, err
 		}
+		h.claim.EndTurn() // who waits for room makes nothing
 		wanted := h.steps()
 		h.rows = 0
 		h.claim.Set(0)
@@ -122,8 +138,10 @@ func (x *exchange) Hold(ctx context.Context, bytes int) error {
 // Count implements wire.Holder.
 func (x *exchange) Count(bytes int) { x.held.claim.Set(int64(bytes)) }
 
-// WriteHeader implements http.ResponseWriter.
+// WriteHeader implements http.ResponseWriter. The answer is made: how long the
+// client takes to read it is nobody else's loss.
 func (x *exchange) WriteHeader(status int) {
+	x.held.claim.EndTurn()
 	if x.status == 0 {
 		x.status = status
 		if x.local != nil {

@@ -160,3 +160,41 @@ func TestR25_WaitingHoldsNothing(t *testing.T) {
 		t.Errorf("%d bytes are under way at the end", load.Bytes())
 	}
 }
+
+// Expensive answers are made one after the other: who does not come up is told
+// so, while other schools and other answers go on. Who reads slowly or waits for
+// something to happen has no turn.
+func TestR25_ExpensiveAnswersTakeTurns(t *testing.T) {
+	t.Parallel()
+	var load *access.Load
+	s := newSite(t, loaded(&load, access.LoadLimits{Process: 64 << 20, School: 32 << 20, Turns: 2, Wait: impatient}))
+	heavySchool(t, s)
+	theirs := s.issue(t, s.theirs, lyceum.Read)
+	making := load.Begin(s.ours)
+	making.TryTurn()
+	ask := func(path, key string) *http.Request { return request(http.MethodGet, path, nil, "apiKey: "+key) }
+	for _, path := range []string{"/lyceum/v1/changes", "/lyceum/v1/events", "/lyceum/v1/lectures/90/comments", "/lyceum/v1/deliveries/90"} {
+		w := s.do(ask(path, s.key))
+		if wantStatus(t, w, http.StatusServiceUnavailable); w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: %v", path, w.Header())
+		}
+	}
+	wantStatus(t, s.list(t, s.key), http.StatusOK)
+	wantStatus(t, s.do(ask("/lyceum/v1/changes", theirs)), http.StatusOK)
+	making.End()
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	var slow sync.WaitGroup
+	slow.Go(func() {
+		s.ServeHTTP(&slowReader{httptest.NewRecorder(), begun, goOn}, ask("/lyceum/v1/events", s.key))
+	})
+	<-begun
+	waits, stop := context.WithCancel(t.Context())
+	slow.Go(func() { s.do(ask("/lyceum/v1/changes?after=1000000&wait=60", s.key).WithContext(waits)) })
+	wantStatus(t, s.do(ask("/lyceum/v1/deliveries/90", s.key)), http.StatusOK)
+	close(goOn)
+	stop()
+	slow.Wait()
+	if load.Making() != 0 || load.Bytes() != 0 {
+		t.Errorf("%d are being made at the end, of %d bytes", load.Making(), load.Bytes())
+	}
+}

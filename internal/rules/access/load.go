@@ -9,12 +9,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Load bounds the memory of answers under way, in bytes: what they are made of
-// and what clients have not taken yet. One school cannot use up the room of the
+// Load bounds the answers under way: how many expensive ones are made at once,
+// and the memory of all in bytes, of what they are made of and of what clients
+// have not taken yet. One school cannot use up the room of the
 // others, and large answers leave a quarter of the room to small ones and to
 // those that have begun.
 type Load struct {
 	limits  LoadLimits
+	turns   *turns
 	used    atomic.Int64
 	shares  sync.Map // lyceum.SchoolID -> *atomic.Int64
 	told    atomic.Int64
@@ -28,7 +30,11 @@ type Load struct {
 // LoadLimits are the bounds of a Load, in bytes.
 type LoadLimits struct {
 	Process, School int64
-	// Wait is how long an answer waits for room; 5 seconds when it is left out.
+	// Turns is how many expensive answers are made at once; one for each
+	// processor, and at least 2, when it is left out. A school has half of them.
+	Turns int
+	// Wait is how long an answer waits for its turn and for room; 5 seconds when
+	// it is left out.
 	Wait time.Duration
 	// Resized is told when the bytes under way have changed by loadStep; it may
 	// be nil.
@@ -53,7 +59,10 @@ func NewLoad(limits LoadLimits) *Load {
 	if limits.Wait == 0 {
 		limits.Wait = 5 * time.Second
 	}
-	return &Load{limits: limits, freed: make(chan struct{})}
+	if limits.Turns == 0 {
+		limits.Turns = usualTurns()
+	}
+	return &Load{limits: limits, turns: newTurns(limits.Turns), freed: make(chan struct{})}
 }
 
 // Bytes are those of all answers under way.
@@ -62,12 +71,20 @@ func (l *Load) Bytes() int64 { return l.used.Load() }
 // Refused counts the answers that found no room.
 func (l *Load) Refused() int64 { return l.refused.Load() }
 
+// Making are the expensive answers that are being made.
+func (l *Load) Making() int64 { making, _ := l.turns.count(); return int64(making) }
+
+// Waiting are the answers that wait for their turn.
+func (l *Load) Waiting() int64 { _, waiting := l.turns.count(); return int64(waiting) }
+
 // Claim is the memory of one answer. It belongs to one goroutine.
 type Claim struct {
-	load  *Load
-	share *atomic.Int64
-	held  int64
-	over  time.Time // when waiting ends; zero before it began
+	load   *Load
+	school lyceum.SchoolID
+	share  *atomic.Int64
+	held   int64
+	turn   bool
+	over   time.Time // when waiting ends; zero before it began
 }
 
 // Begin begins the answer to a caller of a school; 0 are those of none.
@@ -76,7 +93,7 @@ func (l *Load) Begin(school lyceum.SchoolID) Claim {
 	if !ok {
 		share, _ = l.shares.LoadOrStore(school, new(atomic.Int64))
 	}
-	return Claim{load: l, share: share.(*atomic.Int64)}
+	return Claim{load: l, school: school, share: share.(*atomic.Int64)}
 }
 
 // Held is how many bytes the answer holds.
@@ -92,10 +109,7 @@ func (c *Claim) Hold(ctx context.Context, bytes int64) error {
 	l, more := c.load, bytes-c.held
 	l.waiting.Add(1)
 	defer l.waiting.Add(-1)
-	if c.over.IsZero() {
-		c.over = time.Now().Add(l.limits.Wait)
-	}
-	timer := time.NewTimer(time.Until(c.over))
+	timer := c.timer()
 	defer timer.Stop()
 	for {
 		freed := l.changed() // before trying: what is given back later is not missed
@@ -113,7 +127,63 @@ func (c *Claim) Hold(ctx context.Context, bytes int64) error {
 	}
 }
 
-// ErrNoRoom refuses an answer that waited for room in vain.
+// timer ends the waiting of an answer.
+func (c *Claim) timer() *time.Timer {
+	if c.over.IsZero() {
+		c.over = time.Now().Add(c.load.limits.Wait)
+	}
+	return time.NewTimer(time.Until(c.over))
+}
+
+// TryTurn is Turn without waiting. It tells whether the answer has a turn.
+func (c *Claim) TryTurn() bool {
+	if !c.turn {
+		_, c.turn = c.load.turns.ask(c.school, false)
+	}
+	return c.turn
+}
+
+// Turn waits until it is the turn of an expensive answer to be made, and after
+// a while it fails with Unavailable. The answer may have a turn already.
+func (c *Claim) Turn(ctx context.Context) error {
+	if c.turn {
+		return nil
+	}
+	mine, taken := c.load.turns.ask(c.school, true)
+	if taken {
+		c.turn = true
+		return nil
+	}
+	timer := c.timer()
+	defer timer.Stop()
+	select {
+	case <-mine:
+		c.turn = true
+		return nil
+	case <-timer.C:
+		c.load.refused.Add(1)
+	case <-ctx.Done():
+	}
+	c.load.turns.leave(c.school, mine)
+	return ErrNoRoom
+}
+
+// EndTurn lets others have the turn of the answer, if it has one.
+func (c *Claim) EndTurn() {
+	if c.turn {
+		c.turn = false
+		c.load.turns.end(c.school)
+	}
+}
+
+// Pause is EndTurn for an answer that will want another turn later, and may wait
+// for that as long as for the first.
+func (c *Claim) Pause() {
+	c.EndTurn()
+	c.over = time.Time{}
+}
+
+// ErrNoRoom refuses an answer that waited in vain for its turn or for room.
 var ErrNoRoom = lyceum.Errorf(lyceum.Unavailable, "too many large answers are under way at this moment; try again, with fewer requests at once or a smaller page")
 
 // Try is Hold without waiting. It tells whether the answer holds so many bytes.
@@ -170,9 +240,10 @@ func (c *Claim) Set(bytes int64) {
 	c.load.tell()
 }
 
-// End gives back what the answer holds.
+// End gives back what the answer holds, and its turn.
 func (c *Claim) End() {
 	if c.load != nil {
+		c.EndTurn()
 		c.Set(0)
 	}
 }

@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -109,5 +110,62 @@ func TestR25_LoadAtOnce(t *testing.T) {
 	}
 	if n := resized.Load(); n > 16*mb {
 		t.Errorf("the last that was told are %d bytes", n)
+	}
+}
+
+// A school has half of the turns; those that wait come up school by school, and
+// who goes away is passed over.
+func TestR25_TurnsOfASchoolAndOfTheProcess(t *testing.T) {
+	t.Parallel()
+	load := access.NewLoad(access.LoadLimits{Process: mb, School: mb, Turns: 2, Wait: time.Hour})
+	first, second := load.Begin(1), load.Begin(2)
+	if !first.TryTurn() || !first.TryTurn() || !second.TryTurn() {
+		t.Fatal("turns that are free are not given")
+	}
+	for _, school := range []lyceum.SchoolID{1, 3} {
+		if other := load.Begin(school); other.TryTurn() || !refused(other.Turn(gone())) {
+			t.Errorf("school %d has a third turn", school)
+		}
+	}
+	came := make(chan lyceum.SchoolID)
+	goOn := make(chan struct{})
+	wait := func(school lyceum.SchoolID) {
+		go func() {
+			claim := load.Begin(school)
+			if err := claim.Turn(context.Background()); err != nil {
+				t.Error(err)
+			}
+			came <- school
+			<-goOn
+			claim.End()
+		}()
+	}
+	for range 3 {
+		wait(1)
+	}
+	for load.Waiting() < 3 {
+		runtime.Gosched()
+	}
+	wait(3)
+	for load.Waiting() < 4 {
+		runtime.Gosched()
+	}
+	second.End()
+	if school := <-came; school != 3 {
+		t.Fatalf("school %d comes up while it has its half", school)
+	}
+	goOn <- struct{}{}
+	first.End()
+	for range 3 { // one of school 1 at a time: each ends before the next comes
+		if school := <-came; school != 1 {
+			t.Errorf("school %d comes up", school)
+		}
+		goOn <- struct{}{}
+	}
+	for load.Making() > 0 {
+		runtime.Gosched()
+	}
+	if load.Waiting() != 0 {
+		t.Error("somebody waits at the end")
 	}
 }

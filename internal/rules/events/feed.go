@@ -28,6 +28,7 @@ const othersPause = 500 * time.Millisecond
 func (f *Feed) Changes(ctx context.Context, school lyceum.SchoolID, filter lyceum.ChangeFilter, wait time.Duration) (lyceum.ChangeListing, error) {
 	over := time.NewTimer(wait)
 	defer over.Stop()
+	allowance := lyceum.AllowanceOf(ctx)
 	for {
 		changed := f.store.Changed(school) // before looking: what comes after is not missed
 		listing, err := f.store.FindChanges(ctx, school, filter)
@@ -35,6 +36,9 @@ func (f *Feed) Changes(ctx context.Context, school lyceum.SchoolID, filter lyceu
 			return listing, err
 		}
 		filter.After = listing.Next
+		if allowance != nil {
+			allowance.Pause()
+		}
 		select {
 		case <-changed:
 		case <-time.After(othersPause):
@@ -44,6 +48,11 @@ func (f *Feed) Changes(ctx context.Context, school lyceum.SchoolID, filter lyceu
 			wait = 0
 		case <-ctx.Done():
 			return listing, nil // who asked has gone: nobody is told
+		}
+		if allowance != nil {
+			if err := allowance.Resume(); err != nil {
+				return listing, err
+			}
 		}
 	}
 }

@@ -63,6 +63,8 @@ type dialect struct {
 	// events makes a query of the journal's events read their index alone. Left
 	// to itself SQLite takes that of all entries, which are many more.
 	events string
+	// standing makes a query of the webhooks that were not deleted read theirs.
+	standing string
 	// origin is an expression for JournalEnds.Origin, a text.
 	origin string
 	// snapshot opens a transaction whose statements see one moment.
@@ -102,6 +104,7 @@ func sqliteDialect() *dialect {
 		keepStatements: true,
 		lanes:          1,
 		events:         " INDEXED BY journal_events",
+		standing:       " INDEXED BY webhooks_standing",
 		origin:         noOrigin,
 		snapshot:       sql.TxOptions{ReadOnly: true},
 		fault:          sqliteFault,

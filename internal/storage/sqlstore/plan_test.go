@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var placeholder = regexp.MustCompile(`\$\d+`)
+var placeholder = regexp.MustCompile(`\$\d+|\?`)
 
 // What is deleted or passed over is not read: SQLite finds webhooks in an index
 // that has no deleted ones, and events by name in one that says their names.
@@ -29,20 +29,20 @@ func TestR25_IndexesLeaveOutWhatIsPassedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants := map[string]string{"FROM webhooks": "USING INDEX webhooks_standing", "SELECT number FROM journal": "USING COVERING INDEX journal_events"}
-	found := 0
-	for _, text := range slices.Compact(slices.Clone(by.seen)) {
+	found := map[string]bool{}
+	for _, text := range slices.Clone(by.seen) {
 		for part, want := range wants {
 			if !strings.Contains(text, part) {
 				continue
 			}
-			found++
+			found[text] = true
 			plan := lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4)
 			if !slices.ContainsFunc(plan, func(step []string) bool { return strings.Contains(step[3], want) }) {
 				t.Errorf("%s: %v, want %s", text, plan, want)
 			}
 		}
 	}
-	if found != 3 {
-		t.Errorf("%d of 3 statements were seen", found)
+	if len(found) != 3 {
+		t.Errorf("%d of 3 statements were seen", len(found))
 	}
 }

@@ -9,8 +9,7 @@ import (
 
 // FindWebhooks implements lyceum.Reader.
 func (s *Store) FindWebhooks(ctx context.Context, school lyceum.SchoolID) ([]lyceum.Webhook, error) {
-	// is_live has no other values: with it an index is used that has no deleted ones.
-	found, err := rows(s.reads.single(ctx), &webhooks, " WHERE school_id = $1 AND is_live IN (0, 1) AND deleted_at IS NULL ORDER BY webhook_id", int64(school))
+	found, err := rows(s.reads.single(ctx), &webhooks, s.dialect.standing+" WHERE school_id = $1 AND deleted_at IS NULL ORDER BY webhook_id", int64(school))
 	return found, s.public(err)
 }
 
@@ -21,7 +20,7 @@ func (s *Store) FindLiveWebhooks(ctx context.Context, school lyceum.SchoolID) ([
 }
 
 func liveWebhooks(q *session, school lyceum.SchoolID) ([]lyceum.Webhook, error) {
-	return rows(q, &webhooks, " WHERE school_id = $1 AND is_live = 1 AND deleted_at IS NULL ORDER BY webhook_id", int64(school))
+	return rows(q, &webhooks, q.pool.dialect.standing+" WHERE school_id = $1 AND is_live = 1 AND deleted_at IS NULL ORDER BY webhook_id", int64(school))
 }
 
 // GetWebhook implements lyceum.Reader.
