@@ -96,7 +96,7 @@ func (c *checkCommand) checkSchool(p *program, store *salesindex.Store, school *
 	}
 	if len(compared.Differences) > 0 {
 		return &lyceum.Error{Kind: lyceum.Conflict, Code: damaged, Detail: fmt.Sprintf("the index of school %d differs from the database; keep its file in the folder of the indexes to find out why, "+
-			"and start the server with another --index-folder, where the index is built anew", school.ID)}
+			"and start the server with another --index-folder, where the index is rebuilt", school.ID)}
 	}
 	fmt.Fprintf(p.stdout, "school %d: the index agrees in every sale and every total, and takes %d kB of memory\n", school.ID, kilobytes(compared.Bytes))
 	return nil

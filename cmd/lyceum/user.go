@@ -39,10 +39,8 @@ func (a *pagesAt) passwordLink(ctx context.Context, p *program, store *sqlstore.
 }
 
 type passwordLinkCommand struct {
-	database `embed:""`
-	inSchool `embed:""`
-	pagesAt  `embed:""`
-	Email    string `help:"Address of the user." required:"" placeholder:"ADDRESS"`
+	oneUser `embed:""`
+	pagesAt `embed:""`
 }
 
 // Help implements kong's help for the command.
@@ -51,28 +49,17 @@ func (passwordLinkCommand) Help() string {
 }
 
 // Run makes the link.
-func (c *passwordLinkCommand) Run(p *program) (err error) {
+func (c *passwordLinkCommand) Run(p *program) error {
 	if err := c.valid(); err != nil {
 		return err
 	}
-	store, err := c.existing(p)
-	if err != nil {
-		return err
-	}
-	defer closing(store, &err)
-	school, err := c.find(p.ctx, store)
-	if err != nil {
-		return err
-	}
-	user, err := userWith(p.ctx, store, school, c.Email)
-	if err != nil {
-		return err
-	}
-	link, err := c.passwordLink(p.ctx, p, store, school, user.ID)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(p.stderr, "A link for %s, good for 48 hours and once:\n", user.Email)
-	fmt.Fprintln(p.stdout, link)
-	return nil
+	return c.with(p, func(store *sqlstore.Store, school lyceum.SchoolID, user lyceum.User) error {
+		link, err := c.passwordLink(p.ctx, p, store, school, user.ID)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stderr, "A link for %s, good for 48 hours and once:\n", user.Email)
+		fmt.Fprintln(p.stdout, link)
+		return nil
+	})
 }

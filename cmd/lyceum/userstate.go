@@ -6,6 +6,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
 // oneUser is the user whom a command is about.
@@ -15,8 +16,8 @@ type oneUser struct {
 	Email    string `help:"Address of the user." required:"" placeholder:"ADDRESS"`
 }
 
-// change finds the user and does something to them.
-func (c *oneUser) change(p *program, do func(*access.Accounts, context.Context, lyceum.By, lyceum.UserID) (lyceum.User, error), said string) (err error) {
+// with opens the database, finds the user and calls do.
+func (c *oneUser) with(p *program, do func(*sqlstore.Store, lyceum.SchoolID, lyceum.User) error) (err error) {
 	store, err := c.existing(p)
 	if err != nil {
 		return err
@@ -30,12 +31,22 @@ func (c *oneUser) change(p *program, do func(*access.Accounts, context.Context, 
 	if err != nil {
 		return err
 	}
-	accounts := access.NewAccounts(store, p.clock, access.NewOAuth(store, p.clock), nil)
-	if user, err = do(accounts, p.ctx, lyceum.By{School: school, Actor: actor}, user.ID); err != nil {
-		return err
-	}
-	fmt.Fprintf(p.stdout, "User %d of school %d, %s, %s\n", user.ID, school, user.Email, said)
-	return nil
+	return do(store, school, user)
+}
+
+// change switches the user on or off.
+func (c *oneUser) change(
+	p *program, do func(*access.Accounts, context.Context, lyceum.By, lyceum.UserID) (lyceum.User, error), said string,
+) error {
+	return c.with(p, func(store *sqlstore.Store, school lyceum.SchoolID, user lyceum.User) error {
+		accounts := access.NewAccounts(store, p.clock, access.NewOAuth(store, p.clock), nil)
+		user, err := do(accounts, p.ctx, lyceum.By{School: school, Actor: actor}, user.ID)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "User %d of school %d, %s, %s\n", user.ID, school, user.Email, said)
+		return nil
+	})
 }
 
 // userWith finds the user whose address was given with --email.

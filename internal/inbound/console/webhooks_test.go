@@ -100,7 +100,7 @@ func TestWebhookFormRefuses(t *testing.T) {
 	want(t, w, 422, "This server has no secret key to sign with", `value="https://b.example.com/"`)
 }
 
-// TestHookRate: a limit is set, shown, changed and taken away; what is none is
+// TestHookRate: a limit is set, shown, changed and removed; an invalid one is
 // refused beside its field.
 func TestHookRate(t *testing.T) {
 	p := open(t, site)
