@@ -78,6 +78,7 @@ type CourseFilter struct {
 	// EnrolledAt.
 	EnrolledUser Opt[UserID]
 	EnrolledAt   time.Time
+	Order        CourseOrder
 }
 
 // CourseOrder is the order of a list of courses. Ties are broken by id, in the

@@ -24,14 +24,6 @@ type ChangeListing struct {
 	Origin          string
 }
 
-// Moment is a school as it was at one moment, whatever is changed meanwhile.
-// Its methods are those of Reader.
-type Moment interface {
-	FindChanges(f ChangeFilter) (ChangeListing, error)
-	EachTransaction(f TransactionFilter, o Order, visit func(*Transaction) error) error
-	EachPricingPlan(visit func(*PricingPlan) error) error
-}
-
 // JournalEnds are the last entries of the journals of some schools.
 type JournalEnds struct {
 	Last map[SchoolID]Entry

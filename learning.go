@@ -226,13 +226,3 @@ type CommentFilter struct {
 	Lecture LectureID
 	After   Opt[CommentID] // ids above this one
 }
-
-// CommentListing is a page of comments by id, which ends early at AnswerBytes,
-// and the exact total of the lecture. More tells whether comments come after
-// those.
-type CommentListing struct {
-	Page     Page
-	Total    int64
-	More     bool
-	Comments []Comment
-}

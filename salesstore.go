@@ -30,8 +30,6 @@ type SalesReader interface {
 	// FindChanges gives a part of the journal with its objects, all of one
 	// moment.
 	FindChanges(ctx context.Context, school SchoolID, f ChangeFilter) (ChangeListing, error)
-	// AtOnce calls read with a school as it is at one moment.
-	AtOnce(ctx context.Context, school SchoolID, read func(Moment) error) error
 	// GetObject gives the object that entries of a type are about, as in
 	// ChangeRecord; nil when it is gone.
 	GetObject(ctx context.Context, school SchoolID, of EntryType, id int32) (any, error)

@@ -14,6 +14,13 @@ import (
 type Store interface {
 	Reader
 
+	// In returns one school as it is when it is read: each read sees a moment of
+	// its own.
+	In(ctx context.Context, school SchoolID) View
+	// AtOnce calls read with a school as it is at one moment, whatever is
+	// changed meanwhile.
+	AtOnce(ctx context.Context, school SchoolID, read func(View) error) error
+
 	// CreateSchool keeps a new school. With ID 0 the store chooses one.
 	CreateSchool(ctx context.Context, s School, actor string) (School, error)
 
@@ -132,8 +139,6 @@ type LearningReader interface {
 
 	// FindQuiz gives the attachment that a quiz is.
 	FindQuiz(ctx context.Context, school SchoolID, id QuizID) (Attachment, error)
-	// FindComments lists the comments under a lecture by id.
-	FindComments(ctx context.Context, school SchoolID, f CommentFilter, p Page) (CommentListing, error)
 
 	// FindUserPage tells the id, the address and the name of each user alone.
 	FindUserPage(ctx context.Context, school SchoolID, f UserFilter, p Page) (UserListing, error)
@@ -186,9 +191,6 @@ type LearningTx interface {
 	SaveQuizResponses(responses []QuizResponse) (Saved, error)
 	SaveWebhooks(webhooks []Webhook) (Saved, error)
 	SaveWebhookEvents(events []WebhookEvent) (Saved, error)
-	CreateComment(c Comment) error
-	// DeleteComment fails with NotFound for a comment that is not there.
-	DeleteComment(id CommentID) error
 	// GetQuiz gives an attachment that is a quiz.
 	GetQuiz(id AttachmentID) (Attachment, error)
 	// SetTags gives a user these tags and no others, and tells whether that
@@ -246,13 +248,41 @@ type LectureCount struct {
 	Last      time.Time
 }
 
-// Tx is one transaction of one school, open while the function given to
-// Store.Write runs.
+// View is one school as it is read outside of changes.
+type View struct {
+	*Tables
+	Reads
+}
+
+// Reads are the questions to one school that are not about the rows of one
+// noun.
+type Reads interface {
+	Source
+
+	// FindChanges returns a part of the journal with its objects, all of one
+	// moment.
+	FindChanges(f ChangeFilter) (ChangeListing, error)
+}
+
+// Tx is one change of one school, open while the function given to Store.Write
+// runs. Its reads see what it has changed.
+type Tx struct {
+	*Tables
+	Changes
+}
+
+// Changes are what a change of one school does besides changing the rows of one
+// noun.
 //
 // The Save methods insert what is new, update what differs and leave alone
 // what is the same, by id; each insert and update appends one entry, and a
 // saved id is never given out by NextID again.
-type Tx interface {
+type Changes interface {
+	Source
+
+	// Entries returns what the change has appended so far, without numbers.
+	Entries() []Entry
+
 	// NextID gives a new id. When the contract's int32 is used up it fails
 	// with Conflict.
 	NextID(seq Sequence) (int32, error)

@@ -115,3 +115,11 @@ type Version struct {
 	Number int64
 	At     time.Time
 }
+
+// TransactionQuery narrows and orders transactions; an absent part holds always.
+type TransactionQuery struct {
+	TransactionFilter
+
+	Sale  Opt[SaleID]
+	Order Order
+}

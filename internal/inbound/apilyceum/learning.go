@@ -55,9 +55,9 @@ func bindListComments(in *wire.Input) commentsAsked {
 func (f *Face) ListComments(ctx context.Context, who wire.Principal, q commentsAsked) (wire.JSON, error) {
 	listing, err := f.Learning.Comments(ctx, who.Caller.School, q.filter, q.page)
 	list := gen.CommentList{Comments: []gen.Comment{}, Meta: metaOf(q.page, listing.Total), More: listing.More, Next: int32(q.filter.After.Value)}
-	for i := range listing.Comments {
-		list.Comments = append(list.Comments, commentOf(&listing.Comments[i]))
-		list.Next = int32(listing.Comments[i].ID)
+	for i := range listing.Rows {
+		list.Comments = append(list.Comments, commentOf(&listing.Rows[i]))
+		list.Next = int32(listing.Rows[i].ID)
 	}
 	return wire.JSON{Value: list}, err
 }

@@ -43,7 +43,7 @@ func heavySchool(t *testing.T, s *site) (rows int) {
 			}
 		}
 		for n := range int32(rows) {
-			if err := tx.CreateComment(lyceum.Comment{ID: lyceum.CommentID(n + 1), Lecture: 90, User: 1, Body: fmt.Sprintf("%d%s", n, heavy(30_000)), CreatedAt: storetest.Begin}); err != nil {
+			if err := tx.Comments.Insert(tx, lyceum.Comment{ID: lyceum.CommentID(n + 1), Lecture: 90, User: 1, Body: fmt.Sprintf("%d%s", n, heavy(30_000)), CreatedAt: storetest.Begin}); err != nil {
 				return err
 			}
 			tx.Announce(lyceum.CommentCreated, n+1, lyceum.CommentCreatedEvent, "")

@@ -201,23 +201,24 @@ type longest struct {
 // Write implements lyceum.Store.
 func (s *longest) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceum.Tx) error) error {
 	return s.Store.Write(ctx, stamp, func(tx lyceum.Tx) error {
-		counted := &announcing{Tx: tx}
-		err := change(counted)
+		counted := &announcing{Changes: tx.Changes}
+		tx.Changes = counted
+		err := change(tx)
 		s.most = max(s.most, counted.n)
 		return err
 	})
 }
 
 type announcing struct {
-	lyceum.Tx
+	lyceum.Changes
 
 	n int
 }
 
-// Announce implements lyceum.Tx.
+// Announce implements lyceum.Changes.
 func (a *announcing) Announce(kind lyceum.EntryType, id int32, event lyceum.EventName, detail string) {
 	a.n++
-	a.Tx.Announce(kind, id, event, detail)
+	a.Changes.Announce(kind, id, event, detail)
 }
 
 // TestR49_AHundredWebhooks: a school has no more webhooks than an event can be

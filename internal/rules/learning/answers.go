@@ -126,33 +126,31 @@ func (s *Service) Comment(ctx context.Context, by lyceum.By, n NewComment) (lyce
 		if message := lyceum.CheckText(strings.TrimSpace(n.Body), 1, maxComment); message != "" {
 			return lyceum.Comment{}, lyceum.InvalidFields(lyceum.FieldError{Field: "body", Message: message})
 		}
-		id, err := tx.NextID(lyceum.CommentSequence)
+		id, err := tx.Comments.NextID(tx)
 		if err != nil {
 			return lyceum.Comment{}, err
 		}
 		if err := admitted(tx, n.Lecture, n.User, now); err != nil {
 			return lyceum.Comment{}, err
 		}
-		c := lyceum.Comment{ID: lyceum.CommentID(id), Lecture: n.Lecture, User: n.User, Body: n.Body, CreatedAt: lyceum.Second(now)}
-		err = tx.CreateComment(c)
-		tx.Announce(lyceum.CommentCreated, id, lyceum.CommentCreatedEvent, "")
+		c := lyceum.Comment{ID: id, Lecture: n.Lecture, User: n.User, Body: n.Body, CreatedAt: lyceum.Second(now)}
+		err = tx.Comments.Insert(tx, c)
+		tx.Announce(lyceum.CommentCreated, int32(id), lyceum.CommentCreatedEvent, "")
 		return c, err
 	})
 }
 
-// Comments lists the comments under a lecture by id.
-func (s *Service) Comments(ctx context.Context, school lyceum.SchoolID, f lyceum.CommentFilter, p lyceum.Page) (lyceum.CommentListing, error) {
-	found, err := s.store.GetObject(ctx, school, lyceum.LectureCreated, int32(f.Lecture))
-	if err == nil && found == nil {
-		err = lyceum.Errorf(lyceum.NotFound, "there is no lecture %d", f.Lecture)
+// Comments lists the comments under a lecture by id. A page ends early at
+// lyceum.AnswerBytes.
+func (s *Service) Comments(ctx context.Context, school lyceum.SchoolID, f lyceum.CommentFilter, p lyceum.Page) (lyceum.Listing[lyceum.Comment], error) {
+	v := s.store.In(ctx, school)
+	if _, err := v.Lectures.Get(v, f.Lecture); err != nil {
+		return lyceum.Listing[lyceum.Comment]{}, err
 	}
-	if err != nil {
-		return lyceum.CommentListing{}, err
-	}
-	return s.store.FindComments(ctx, school, f, p)
+	return v.Comments.List(v, f, p)
 }
 
 // DeleteComment deletes a comment for good.
 func (s *Service) DeleteComment(ctx context.Context, by lyceum.By, id lyceum.CommentID) error {
-	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error { return tx.DeleteComment(id) })
+	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error { return tx.Comments.Delete(tx, id) })
 }

@@ -36,16 +36,16 @@ func (s *Store) Compare(ctx context.Context, id lyceum.SchoolID, progress func(s
 	k.mu.Lock() // the index must not go past the moment that is about to be seen
 	unlock := sync.OnceFunc(k.mu.Unlock)
 	defer unlock()
-	err = s.AtOnce(ctx, id, func(m lyceum.Moment) error {
+	err = s.AtOnce(ctx, id, func(v lyceum.View) error {
 		if k.index == nil {
 			return errNoIndex
 		}
-		if err := s.advance(k, m.FindChanges); err != nil {
+		if err := s.advance(k, v.FindChanges); err != nil {
 			return err
 		}
-		v := k.index.current.Load()
+		indexed := k.index.current.Load()
 		unlock()
-		told, err = s.differences(m, v, progress)
+		told, err = s.differences(v, indexed, progress)
 		return err
 	})
 	return Comparison{Differences: told, Bytes: k.bytes.Load()}, err
@@ -64,12 +64,12 @@ func (d *differences) note(kind []string) {
 	*d = append(*d, kind...)
 }
 
-func (s *Store) differences(m lyceum.Moment, v *version, progress func(int)) (told differences, err error) {
+func (s *Store) differences(database lyceum.View, v *version, progress func(int)) (told differences, err error) {
 	all := v.query(&lyceum.TransactionFilter{})
 	var sales, totals, plans []string
 	counts := tally{}
 	n, rows := 0, &found{}
-	err = m.EachTransaction(lyceum.TransactionFilter{}, lyceum.OldestFirst, func(t *lyceum.Transaction) error {
+	err = database.Transactions.Each(database, lyceum.TransactionQuery{Order: lyceum.OldestFirst}, func(t *lyceum.Transaction) error {
 		if n%eachPart == 0 {
 			rows = all.part(lyceum.OldestFirst, n, min(n+eachPart, all.len()))
 			progress(n)
@@ -99,7 +99,7 @@ func (s *Store) differences(m lyceum.Moment, v *version, progress func(int)) (to
 	}
 	slices.Sort(totals)
 	told.note(totals)
-	err = m.EachPricingPlan(func(p *lyceum.PricingPlan) error {
+	err = database.PricingPlans.Each(database, struct{}{}, func(p *lyceum.PricingPlan) error {
 		if v.main.courses[p.ID] != p.CourseID {
 			plans = append(plans, fmt.Sprintf("the index has pricing plan %d in another course", p.ID))
 		}

@@ -288,7 +288,7 @@ type changes struct {
 func (s *Store) readOn(k *school, c *changes, find finder) (more bool, err error) {
 	listing, err := find(lyceum.ChangeFilter{
 		After: c.state.last.Number, Limit: followSize,
-		Types: []lyceum.EntryType{lyceum.TransactionCreated, lyceum.TransactionUpdated, lyceum.PricingPlanCreated, lyceum.PricingPlanUpdated},
+		Types: indexedEntries,
 	})
 	if err != nil {
 		return false, err

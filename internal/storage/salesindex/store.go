@@ -3,6 +3,7 @@ package salesindex
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -134,9 +135,8 @@ func (s *Store) EachTransaction(ctx context.Context, id lyceum.SchoolID, f lyceu
 func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceum.Tx) error) error {
 	touched := false
 	err := s.Store.Write(ctx, stamp, func(tx lyceum.Tx) error {
-		w := &watched{Tx: tx}
-		err := change(w)
-		touched = w.touched
+		err := change(tx)
+		touched = slices.ContainsFunc(tx.Entries(), func(e lyceum.Entry) bool { return slices.Contains(indexedEntries, e.Type) })
 		return err
 	})
 	if err == nil && touched {
@@ -147,21 +147,7 @@ func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceu
 	return err
 }
 
-// watched is a transaction that notes whether it changes what indexes hold.
-type watched struct {
-	lyceum.Tx
-
-	touched bool
-}
-
-// SaveTransactions implements lyceum.Tx.
-func (w *watched) SaveTransactions(rows []lyceum.Transaction) (lyceum.Saved, error) {
-	w.touched = true
-	return w.Tx.SaveTransactions(rows)
-}
-
-// SavePricingPlans implements lyceum.Tx.
-func (w *watched) SavePricingPlans(rows []lyceum.PricingPlan) (lyceum.Saved, error) {
-	w.touched = true
-	return w.Tx.SavePricingPlans(rows)
+// indexedEntries are about what indexes hold.
+var indexedEntries = []lyceum.EntryType{
+	lyceum.TransactionCreated, lyceum.TransactionUpdated, lyceum.PricingPlanCreated, lyceum.PricingPlanUpdated,
 }

@@ -4,33 +4,21 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-// secrets says how rows that are found by the hash of a secret are kept: the
-// columns after school_id, the first of which is the hash.
-type secrets[T any] struct {
-	name    string
-	columns []string
-	bind    func(*T) []any
-	scan    func(*T) []any
-}
-
-func (s *secrets[T]) list() string { return strings.Join(s.columns, ", ") }
-
-func addSecret[T any](t *tx, s *secrets[T], row *T) error {
+func addSecret[T any](t *tx, s *table[T], row *T) error {
 	args := append([]any{int64(t.stamp.School)}, s.bind(row)...)
-	if err := t.session.exec(insertText(s.name, s.list(), len(args), 1), args...); err != nil {
+	if err := t.q.exec(insertText(s.name, s.list(), len(args), 1), args...); err != nil {
 		return fmt.Errorf("insert %s: %w", s.name, err)
 	}
 	return nil
 }
 
 // getSecret finds a row by its hash; what names the thing in a refusal.
-func getSecret[T any](q *session, s *secrets[T], school lyceum.SchoolID, hash lyceum.KeyHash, what string) (T, error) {
+func getSecret[T any](q *session, s *table[T], school lyceum.SchoolID, hash lyceum.KeyHash, what string) (T, error) {
 	var row T
 	there, err := q.one("SELECT "+s.list()+" FROM "+s.name+" WHERE school_id = $1 AND hash = $2", []any{int64(school), hash[:]}, s.scan(&row)...)
 	if err != nil {
@@ -45,62 +33,7 @@ func getSecret[T any](q *session, s *secrets[T], school lyceum.SchoolID, hash ly
 // changed runs an update and tells whether a row was changed.
 func (t *tx) changed(text string, args ...any) (bool, error) {
 	var one int64
-	return t.session.one(text+" RETURNING 1", args, scanInt(&one))
-}
-
-var codes = secrets[lyceum.AuthorizationCode]{
-	name:    "authorization_codes",
-	columns: []string{"hash", "grant_id", "redirect_url", "challenge", "created_at", "expires_at", "used_at"},
-	bind: func(c *lyceum.AuthorizationCode) []any {
-		return []any{c.Hash[:], int64(c.Grant), c.RedirectURL, optText(c.Challenge), micros(c.CreatedAt), micros(c.ExpiresAt), optMicros(c.UsedAt)}
-	},
-	scan: func(c *lyceum.AuthorizationCode) []any {
-		return []any{scanHash(&c.Hash), scanInt(&c.Grant), scanText(&c.RedirectURL), scanOptText(&c.Challenge), scanTime(&c.CreatedAt), scanTime(&c.ExpiresAt), scanOptTime(&c.UsedAt)}
-	},
-}
-
-var accessTokens = secrets[lyceum.AccessToken]{
-	name:    "access_tokens",
-	columns: []string{"hash", "grant_id", "scopes", "created_at", "expires_at", "revoked_at"},
-	bind: func(a *lyceum.AccessToken) []any {
-		return []any{a.Hash[:], int64(a.Grant), a.Scopes.String(), micros(a.CreatedAt), micros(a.ExpiresAt), optMicros(a.RevokedAt)}
-	},
-	scan: func(a *lyceum.AccessToken) []any {
-		return []any{scanHash(&a.Hash), scanInt(&a.Grant), scanScopes(&a.Scopes), scanTime(&a.CreatedAt), scanTime(&a.ExpiresAt), scanOptTime(&a.RevokedAt)}
-	},
-}
-
-var refreshTokens = secrets[lyceum.RefreshToken]{
-	name:    "refresh_tokens",
-	columns: []string{"hash", "grant_id", "scopes", "created_at", "used_at", "replaced_at", "replaced_by", "parent", "family"},
-	bind: func(r *lyceum.RefreshToken) []any {
-		return []any{r.Hash[:], int64(r.Grant), r.Scopes.String(), micros(r.CreatedAt), micros(r.UsedAt), optMicros(r.ReplacedAt), optHash(r.ReplacedBy), optHash(r.Parent), micros(r.Family)}
-	},
-	scan: func(r *lyceum.RefreshToken) []any {
-		return []any{scanHash(&r.Hash), scanInt(&r.Grant), scanScopes(&r.Scopes), scanTime(&r.CreatedAt), scanTime(&r.UsedAt), scanOptTime(&r.ReplacedAt), scanOptHash(&r.ReplacedBy), scanOptHash(&r.Parent), scanTime(&r.Family)}
-	},
-}
-
-var sessions = secrets[lyceum.Session]{
-	name:    "sessions",
-	columns: []string{"hash", "user_id", "created_at", "seen_at", "address", "browser"},
-	bind: func(s *lyceum.Session) []any {
-		return []any{s.Hash[:], int64(s.User), micros(s.CreatedAt), micros(s.SeenAt), s.Address, s.Browser}
-	},
-	scan: func(s *lyceum.Session) []any {
-		return []any{scanHash(&s.Hash), scanInt(&s.User), scanTime(&s.CreatedAt), scanTime(&s.SeenAt), scanText(&s.Address), scanText(&s.Browser)}
-	},
-}
-
-var links = secrets[lyceum.Link]{
-	name:    "links",
-	columns: []string{"hash", "user_id", "purpose", "created_at", "expires_at", "used_at"},
-	bind: func(l *lyceum.Link) []any {
-		return []any{l.Hash[:], int64(l.User), string(l.Purpose), micros(l.CreatedAt), micros(l.ExpiresAt), optMicros(l.UsedAt)}
-	},
-	scan: func(l *lyceum.Link) []any {
-		return []any{scanHash(&l.Hash), scanInt(&l.User), scanText(&l.Purpose), scanTime(&l.CreatedAt), scanTime(&l.ExpiresAt), scanOptTime(&l.UsedAt)}
-	},
+	return t.q.one(text+" RETURNING 1", args, scanInt(&one))
 }
 
 // GetOAuthAppByClientID implements lyceum.Reader.
@@ -119,7 +52,7 @@ func (s *Store) GetOAuthAppByClientID(ctx context.Context, school lyceum.SchoolI
 
 // GetUser implements lyceum.Reader.
 func (s *Store) GetUser(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID) (lyceum.User, error) {
-	row, err := getByID(s.reads.single(ctx), school, &users, id, "user")
+	row, err := getByID(s.reads.single(ctx), school, &users.table, id, "user")
 	return row, s.public(err)
 }
 
@@ -130,7 +63,7 @@ func (s *Store) GetUserByEmail(ctx context.Context, school lyceum.SchoolID, emai
 }
 
 func getUserByEmail(q *session, school lyceum.SchoolID, email string) (lyceum.User, error) {
-	found, err := rows(q, &users, " WHERE school_id = $1 AND email_key = $2", int64(school), emailKey(email))
+	found, err := rows(q, &users.table, " WHERE school_id = $1 AND email_key = $2", int64(school), emailKey(email))
 	if err == nil && len(found) == 0 {
 		err = lyceum.Errorf(lyceum.NotFound, "there is no such user")
 	}
@@ -142,31 +75,31 @@ func getUserByEmail(q *session, school lyceum.SchoolID, email string) (lyceum.Us
 
 // GetSession implements lyceum.Reader.
 func (s *Store) GetSession(ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash) (lyceum.Session, error) {
-	row, err := getSecret(s.reads.single(ctx), &sessions, school, hash, "session")
+	row, err := getSecret(s.reads.single(ctx), &sessions.table, school, hash, "session")
 	return row, s.public(err)
 }
 
 // GetLink implements lyceum.Reader.
 func (s *Store) GetLink(ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash) (lyceum.Link, error) {
-	row, err := getSecret(s.reads.single(ctx), &links, school, hash, "link")
+	row, err := getSecret(s.reads.single(ctx), &links.table, school, hash, "link")
 	return row, s.public(err)
 }
 
 // GetCode implements lyceum.Reader.
 func (s *Store) GetCode(ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash) (lyceum.AuthorizationCode, error) {
-	row, err := getSecret(s.reads.single(ctx), &codes, school, hash, "code")
+	row, err := getSecret(s.reads.single(ctx), &codes.table, school, hash, "code")
 	return row, s.public(err)
 }
 
 // GetAccessToken implements lyceum.Reader.
 func (s *Store) GetAccessToken(ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash) (lyceum.AccessToken, error) {
-	row, err := getSecret(s.reads.single(ctx), &accessTokens, school, hash, "access token")
+	row, err := getSecret(s.reads.single(ctx), &accessTokens.table, school, hash, "access token")
 	return row, s.public(err)
 }
 
 // GetRefreshToken implements lyceum.Reader.
 func (s *Store) GetRefreshToken(ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash) (lyceum.RefreshToken, error) {
-	row, err := getSecret(s.reads.single(ctx), &refreshTokens, school, hash, "refresh token")
+	row, err := getSecret(s.reads.single(ctx), &refreshTokens.table, school, hash, "refresh token")
 	return row, s.public(err)
 }
 
@@ -260,7 +193,7 @@ const sweepSize = 500
 
 // GetOAuthApp implements lyceum.Tx.
 func (t *tx) GetOAuthApp(id lyceum.OAuthAppID) (lyceum.OAuthApp, error) {
-	found, err := findByID(t.session, t.stamp.School, &oauthApps, []int32{int32(id)})
+	found, err := findByID(t.q, t.stamp.School, &oauthApps.table, []int32{int32(id)})
 	if err != nil {
 		return lyceum.OAuthApp{}, err
 	}
@@ -273,7 +206,7 @@ func (t *tx) GetOAuthApp(id lyceum.OAuthAppID) (lyceum.OAuthApp, error) {
 
 // CreateGrant implements lyceum.Tx.
 func (t *tx) CreateGrant(g lyceum.Grant) error {
-	if err := insert(t, &grants, []lyceum.Grant{g}); err != nil {
+	if err := insert(t, &grants.table, []lyceum.Grant{g}); err != nil {
 		return err
 	}
 	return t.raise(grants.seq, int32(g.ID))
@@ -302,7 +235,7 @@ func (t *tx) RevokeGrants(which lyceum.GrantFilter, at time.Time) (int, error) {
 		w.and("grant_id IN (" + some + ")")
 	}
 	set := w.arg(micros(at))
-	err := t.session.each("UPDATE grants SET revoked_at = "+set+w.String()+" RETURNING grant_id", w.args, []any{scanInt(&id)}, func() error {
+	err := t.q.each("UPDATE grants SET revoked_at = "+set+w.String()+" RETURNING grant_id", w.args, []any{scanInt(&id)}, func() error {
 		n++
 		t.entry(lyceum.GrantRevoked, id)
 		return nil
@@ -315,11 +248,11 @@ func (t *tx) RevokeGrants(which lyceum.GrantFilter, at time.Time) (int, error) {
 
 // GetStanding implements lyceum.Tx.
 func (t *tx) GetStanding(grant lyceum.GrantID) (lyceum.Standing, error) {
-	return getStanding(t.session, t.stamp.School, grant)
+	return getStanding(t.q, t.stamp.School, grant)
 }
 
 // CreateCode implements lyceum.Tx.
-func (t *tx) CreateCode(c lyceum.AuthorizationCode) error { return addSecret(t, &codes, &c) }
+func (t *tx) CreateCode(c lyceum.AuthorizationCode) error { return addSecret(t, &codes.table, &c) }
 
 // SpendCode implements lyceum.Tx. Its condition decides between two who
 // present one code at once, on one server or on several.
@@ -329,7 +262,9 @@ func (t *tx) SpendCode(hash lyceum.KeyHash, at, remember time.Time) (bool, error
 }
 
 // CreateAccessToken implements lyceum.Tx.
-func (t *tx) CreateAccessToken(a lyceum.AccessToken) error { return addSecret(t, &accessTokens, &a) }
+func (t *tx) CreateAccessToken(a lyceum.AccessToken) error {
+	return addSecret(t, &accessTokens.table, &a)
+}
 
 // RevokeAccessToken implements lyceum.Tx.
 func (t *tx) RevokeAccessToken(hash lyceum.KeyHash, at time.Time) error {
@@ -339,11 +274,13 @@ func (t *tx) RevokeAccessToken(hash lyceum.KeyHash, at time.Time) error {
 }
 
 // CreateRefreshToken implements lyceum.Tx.
-func (t *tx) CreateRefreshToken(r lyceum.RefreshToken) error { return addSecret(t, &refreshTokens, &r) }
+func (t *tx) CreateRefreshToken(r lyceum.RefreshToken) error {
+	return addSecret(t, &refreshTokens.table, &r)
+}
 
 // GetRefreshToken implements lyceum.Tx.
 func (t *tx) GetRefreshToken(hash lyceum.KeyHash) (lyceum.RefreshToken, error) {
-	return getSecret(t.session, &refreshTokens, t.stamp.School, hash, "refresh token")
+	return getSecret(t.q, &refreshTokens.table, t.stamp.School, hash, "refresh token")
 }
 
 // ReplaceRefreshToken implements lyceum.Tx.
@@ -360,12 +297,12 @@ func (t *tx) UseRefreshToken(hash lyceum.KeyHash, at time.Time) error {
 
 // EndSiblings implements lyceum.Tx.
 func (t *tx) EndSiblings(of lyceum.RefreshToken, at time.Time) error {
-	return t.session.exec("UPDATE refresh_tokens SET replaced_at = $4 WHERE school_id = $1 AND parent = $2 AND hash <> $3 AND replaced_at IS NULL",
+	return t.q.exec("UPDATE refresh_tokens SET replaced_at = $4 WHERE school_id = $1 AND parent = $2 AND hash <> $3 AND replaced_at IS NULL",
 		int64(t.stamp.School), optHash(of.Parent), of.Hash[:], micros(at))
 }
 
 // CreateSession implements lyceum.Tx.
-func (t *tx) CreateSession(s lyceum.Session) error { return addSecret(t, &sessions, &s) }
+func (t *tx) CreateSession(s lyceum.Session) error { return addSecret(t, &sessions.table, &s) }
 
 // SeeSession implements lyceum.Tx.
 func (t *tx) SeeSession(hash lyceum.KeyHash, at time.Time) error {
@@ -375,18 +312,18 @@ func (t *tx) SeeSession(hash lyceum.KeyHash, at time.Time) error {
 
 // EndSession implements lyceum.Tx.
 func (t *tx) EndSession(hash lyceum.KeyHash) error {
-	return t.session.exec("DELETE FROM sessions WHERE school_id = $1 AND hash = $2", int64(t.stamp.School), hash[:])
+	return t.q.exec("DELETE FROM sessions WHERE school_id = $1 AND hash = $2", int64(t.stamp.School), hash[:])
 }
 
 // EndSessions implements lyceum.Tx.
 func (t *tx) EndSessions(user lyceum.UserID) error {
-	return t.session.exec("DELETE FROM sessions WHERE school_id = $1 AND user_id = $2", int64(t.stamp.School), int64(user))
+	return t.q.exec("DELETE FROM sessions WHERE school_id = $1 AND user_id = $2", int64(t.stamp.School), int64(user))
 }
 
 // HasOtherOwner implements lyceum.Tx.
 func (t *tx) HasOtherOwner(than lyceum.UserID) (bool, error) {
 	var one int64
-	return t.session.one("SELECT 1 FROM users WHERE school_id = $1 AND role = 'owner' AND disabled_at IS NULL AND user_id <> $2 LIMIT 1",
+	return t.q.one("SELECT 1 FROM users WHERE school_id = $1 AND role = 'owner' AND disabled_at IS NULL AND user_id <> $2 LIMIT 1",
 		[]any{int64(t.stamp.School), int64(than)}, scanInt(&one))
 }
 
@@ -396,7 +333,7 @@ func (t *tx) EndAllStays() error {
 		"DELETE FROM sessions WHERE school_id = $1", "DELETE FROM links WHERE school_id = $1 AND used_at IS NULL",
 		"DELETE FROM authorization_codes WHERE school_id = $1 AND used_at IS NULL",
 	} {
-		if err := t.session.exec(text, int64(t.stamp.School)); err != nil {
+		if err := t.q.exec(text, int64(t.stamp.School)); err != nil {
 			return err
 		}
 	}
@@ -406,7 +343,7 @@ func (t *tx) EndAllStays() error {
 // CreateLink implements lyceum.Tx.
 func (t *tx) CreateLink(l lyceum.Link) error {
 	t.entry(lyceum.LinkCreated, int32(l.User))
-	return addSecret(t, &links, &l)
+	return addSecret(t, &links.table, &l)
 }
 
 // SpendLink implements lyceum.Tx.
@@ -416,12 +353,12 @@ func (t *tx) SpendLink(hash lyceum.KeyHash, at time.Time) (bool, error) {
 
 // EndLinks implements lyceum.Tx.
 func (t *tx) EndLinks(user lyceum.UserID) error {
-	return t.session.exec("DELETE FROM links WHERE school_id = $1 AND user_id = $2 AND used_at IS NULL", int64(t.stamp.School), int64(user))
+	return t.q.exec("DELETE FROM links WHERE school_id = $1 AND user_id = $2 AND used_at IS NULL", int64(t.stamp.School), int64(user))
 }
 
 // TrimLinks implements lyceum.Tx.
 func (t *tx) TrimLinks(user lyceum.UserID, purpose lyceum.LinkPurpose, newest int) error {
-	return t.session.exec(`DELETE FROM links WHERE school_id = $1 AND hash IN (SELECT hash FROM links
+	return t.q.exec(`DELETE FROM links WHERE school_id = $1 AND hash IN (SELECT hash FROM links
 		WHERE school_id = $1 AND user_id = $2 AND purpose = $3 AND used_at IS NULL ORDER BY created_at DESC, hash LIMIT `+
 		strconv.Itoa(maxTrimmed)+` OFFSET $4)`, int64(t.stamp.School), int64(user), string(purpose), int64(newest))
 }

@@ -2,7 +2,8 @@ package sqlstore
 
 import (
 	"context"
-	"slices"
+	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
@@ -11,28 +12,28 @@ import (
 // loader finds the objects of one noun by id.
 type loader func(q *session, school lyceum.SchoolID, ids []int32) (map[int32]any, error)
 
-func load[T any](t *table[T]) loader {
-	return func(q *session, school lyceum.SchoolID, ids []int32) (map[int32]any, error) {
-		found, err := findByID(q, school, t, ids)
-		objects := make(map[int32]any, len(found))
-		for id, row := range found {
-			objects[id] = row
-		}
-		return objects, err
-	}
+// feedObject is how the change feed shows a noun.
+type feedObject struct {
+	load    loader
+	weigh   func(any) int // how many bytes of JSON one takes, at most
+	largest int           // how many bytes one that was imported takes
 }
 
-// loaders by the noun of the entries' types. A noun without one has no object
+// feedObjects by the noun of the entries' types. A noun without one has no object
 // to show: credentials, and what is only an event of something else.
-var loaders = map[string]loader{
-	"school": loadSchools, "user": loadUsers, "course": load(&courses), "pricing_plan": load(&pricingPlans), "coupon": load(&coupons),
-	"affiliate": load(&affiliates), "author": load(&authors), "sale": load(&sales), "transaction": load(&transactions),
-	"lecture_section": load(&lectureSections), "lecture": load(&lectures), "attachment": load(&attachments),
-	"enrollment": load(&enrollments), "progress": load(&progress), "lecture_progress": load(&lectureProgress), "quiz_response": loadQuizResponses,
-	"webhook": load(&webhooks), "webhook_event": load(&webhookEvents), "movement": load(&movements), "comment": load(&comments), "order": load(&orders),
-}
+var feedObjects = func() map[string]feedObject {
+	objects := map[string]feedObject{"school": {load: loadSchools, weigh: weighSchool, largest: 4 << 10}}
+	for _, table := range reflect.ValueOf(tables).Elem().Fields() {
+		if entries, o, shown := table.Interface().(interface {
+			feed() (string, feedObject, bool)
+		}).feed(); shown {
+			objects[entries] = o
+		}
+	}
+	return objects
+}()
 
-func noun(t lyceum.EntryType) string {
+func nounOf(t lyceum.EntryType) string {
 	name, _, _ := strings.Cut(string(t), ".")
 	return name
 }
@@ -46,55 +47,21 @@ func loadSchools(q *session, school lyceum.SchoolID, _ []int32) (map[int32]any, 
 	return map[int32]any{int32(school): found}, nil
 }
 
-func loadUsers(q *session, school lyceum.SchoolID, ids []int32) (map[int32]any, error) {
-	found, err := findByID(q, school, &users, ids)
-	if err != nil {
-		return nil, err
-	}
-	tags := map[int32][]string{}
-	var user int32
-	var name string
-	err = inChunks(q, "SELECT user_id, name FROM user_tags WHERE school_id = $1 AND user_id IN ", school, int32Args(ids),
-		[]any{scanInt(&user), scanText(&name)}, func() { tags[user] = append(tags[user], name) })
-	objects := make(map[int32]any, len(found))
-	for id, row := range found {
-		slices.Sort(tags[id]) // in one order on every engine
-		objects[id] = lyceum.TaggedUser{User: row, Tags: tags[id]}
-	}
-	return objects, err
-}
-
-func loadQuizResponses(q *session, school lyceum.SchoolID, ids []int32) (map[int32]any, error) {
-	found, err := findByID(q, school, &quizResponses, ids)
-	if err != nil {
-		return nil, err
-	}
-	quizzes := map[lyceum.QuizID]lyceum.Opt[lyceum.AttachmentID]{}
-	for _, row := range found {
-		quizzes[row.Quiz] = lyceum.None[lyceum.AttachmentID]()
-	}
-	wanted := make([]any, 0, len(quizzes))
-	for quiz := range quizzes {
-		wanted = append(wanted, int64(quiz))
-	}
-	var quiz lyceum.QuizID
-	var attachment lyceum.AttachmentID
-	err = inChunks(q, "SELECT quiz_id, attachment_id FROM attachments WHERE school_id = $1 AND quiz_id IN ", school, wanted,
-		[]any{scanInt(&quiz), scanInt(&attachment)}, func() { quizzes[quiz] = lyceum.Some(attachment) })
-	objects := make(map[int32]any, len(found))
-	for id, row := range found {
-		objects[id] = lyceum.AttachedResponse{QuizResponse: row, Attachment: quizzes[row.Quiz]}
-	}
-	return objects, err
-}
-
 // FindChanges implements lyceum.Reader.
-func (s *Store) FindChanges(ctx context.Context, school lyceum.SchoolID, f lyceum.ChangeFilter) (listing lyceum.ChangeListing, err error) {
-	err = s.AtOnce(ctx, school, func(m lyceum.Moment) (err error) {
-		listing, err = m.FindChanges(f)
+func (s *Store) FindChanges(ctx context.Context, school lyceum.SchoolID, f lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
+	return s.In(ctx, school).FindChanges(f)
+}
+
+// FindChanges implements lyceum.Reads.
+func (v *view) FindChanges(f lyceum.ChangeFilter) (listing lyceum.ChangeListing, err error) {
+	err = v.atOnce(func(q *session) (err error) {
+		listing, err = v.store.listChanges(q, v.school, f)
 		return err
 	})
-	return listing, err
+	if err != nil {
+		return lyceum.ChangeListing{}, v.public(fmt.Errorf("find changes: %w", err))
+	}
+	return listing, nil
 }
 
 func (s *Store) listChanges(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter) (listing lyceum.ChangeListing, err error) {
@@ -205,7 +172,7 @@ func fillObjects(q *session, school lyceum.SchoolID, changes []lyceum.ChangeReco
 	ids := map[string][]int32{}
 	seen := map[string]map[int32]bool{}
 	for i := range changes {
-		name, id := noun(changes[i].Type), changes[i].ObjectID
+		name, id := nounOf(changes[i].Type), changes[i].ObjectID
 		if seen[name] == nil {
 			seen[name] = map[int32]bool{}
 		}
@@ -214,31 +181,31 @@ func fillObjects(q *session, school lyceum.SchoolID, changes []lyceum.ChangeReco
 			ids[name] = append(ids[name], id)
 		}
 	}
-	objects := map[string]map[int32]any{}
+	loaded := map[string]map[int32]any{}
 	for name, wanted := range ids {
-		load, ok := loaders[name]
+		object, ok := feedObjects[name]
 		if !ok {
 			continue
 		}
-		found, err := load(q, school, wanted)
+		found, err := object.load(q, school, wanted)
 		if err != nil {
 			return err
 		}
-		objects[name] = found
+		loaded[name] = found
 	}
 	for i := range changes {
-		changes[i].Object = objects[noun(changes[i].Type)][changes[i].ObjectID]
+		changes[i].Object = loaded[nounOf(changes[i].Type)][changes[i].ObjectID]
 	}
 	return nil
 }
 
 // GetObject implements lyceum.Reader.
 func (s *Store) GetObject(ctx context.Context, school lyceum.SchoolID, of lyceum.EntryType, id int32) (any, error) {
-	load, ok := loaders[noun(of)]
+	object, ok := feedObjects[nounOf(of)]
 	if !ok {
 		return nil, nil //nolint:nilnil // there is nothing to show, and nothing is wrong
 	}
-	found, err := load(s.reads.single(ctx), school, []int32{id})
+	found, err := object.load(s.reads.single(ctx), school, []int32{id})
 	return found[id], s.public(err)
 }
 

@@ -122,13 +122,13 @@ func partOf(text string) string {
 
 // GetCourse implements lyceum.Reader.
 func (s *Store) GetCourse(ctx context.Context, school lyceum.SchoolID, id lyceum.CourseID) (lyceum.Course, error) {
-	row, err := getByID(s.reads.single(ctx), school, &courses, id, "course")
+	row, err := getByID(s.reads.single(ctx), school, &courses.table, id, "course")
 	return row, s.public(err)
 }
 
 // GetAuthor implements lyceum.Reader.
 func (s *Store) GetAuthor(ctx context.Context, school lyceum.SchoolID, id lyceum.AuthorID) (lyceum.AuthorProfile, error) {
-	row, err := getByID(s.reads.single(ctx), school, &authors, id, "author")
+	row, err := getByID(s.reads.single(ctx), school, &authors.table, id, "author")
 	return row, s.public(err)
 }
 
@@ -144,7 +144,7 @@ func (s *Store) GetContents(ctx context.Context, school lyceum.SchoolID, course 
 }
 
 func getContents(q *session, school lyceum.SchoolID, course lyceum.CourseID) (lyceum.Contents, error) {
-	sections, err := rows(q, &lectureSections, " WHERE school_id = $1 AND course_id = $2 ORDER BY position, lecture_section_id", int64(school), int64(course))
+	sections, err := rows(q, &lectureSections.table, " WHERE school_id = $1 AND course_id = $2 ORDER BY position, lecture_section_id", int64(school), int64(course))
 	if err != nil {
 		return lyceum.Contents{}, err
 	}
@@ -152,14 +152,14 @@ func getContents(q *session, school lyceum.SchoolID, course lyceum.CourseID) (ly
 	for i := range sections {
 		place[sections[i].ID] = i
 	}
-	found, err := rows(q, &lectures, " WHERE school_id = $1 AND course_id = $2 ORDER BY position, lecture_id", int64(school), int64(course))
+	found, err := rows(q, &lectures.table, " WHERE school_id = $1 AND course_id = $2 ORDER BY position, lecture_id", int64(school), int64(course))
 	slices.SortStableFunc(found, func(a, b lyceum.Lecture) int { return place[a.Section] - place[b.Section] })
 	return lyceum.Contents{Sections: sections, Lectures: found}, err
 }
 
 // FindAttachments implements lyceum.Reader.
 func (s *Store) FindAttachments(ctx context.Context, school lyceum.SchoolID, lecture lyceum.LectureID) ([]lyceum.Attachment, error) {
-	found, err := rows(s.reads.single(ctx), &attachments, " WHERE school_id = $1 AND lecture_id = $2 ORDER BY COALESCE(position, 2147483647), attachment_id", int64(school), int64(lecture))
+	found, err := rows(s.reads.single(ctx), &attachments.table, " WHERE school_id = $1 AND lecture_id = $2 ORDER BY COALESCE(position, 2147483647), attachment_id", int64(school), int64(lecture))
 	return found, s.public(err)
 }
 
@@ -176,7 +176,7 @@ func (s *Store) FindQuizResponses(ctx context.Context, school lyceum.SchoolID, q
 
 // FindQuiz implements lyceum.Reader.
 func (s *Store) FindQuiz(ctx context.Context, school lyceum.SchoolID, id lyceum.QuizID) (lyceum.Attachment, error) {
-	found, err := rows(s.reads.single(ctx), &attachments, " WHERE school_id = $1 AND quiz_id = $2", int64(school), int64(id))
+	found, err := rows(s.reads.single(ctx), &attachments.table, " WHERE school_id = $1 AND quiz_id = $2", int64(school), int64(id))
 	if err == nil && len(found) == 0 {
 		err = lyceum.Errorf(lyceum.NotFound, "there is no quiz %d", id)
 	}
@@ -184,40 +184,6 @@ func (s *Store) FindQuiz(ctx context.Context, school lyceum.SchoolID, id lyceum.
 		return lyceum.Attachment{}, s.public(err)
 	}
 	return found[0], nil
-}
-
-// FindComments implements lyceum.Reader.
-func (s *Store) FindComments(ctx context.Context, school lyceum.SchoolID, f lyceum.CommentFilter, p lyceum.Page) (lyceum.CommentListing, error) {
-	w := &where{}
-	w.and("school_id = ?", int64(school))
-	w.and("lecture_id = ?", int64(f.Lecture))
-	count, counted := "SELECT count(*) FROM comments"+w.String(), slices.Clone(w.args)
-	offset := p.Offset()
-	if f.After.Present {
-		w.and("comment_id > ?", int64(f.After.Value))
-		offset = 0
-	}
-	tail := w.String() + " ORDER BY comment_id LIMIT " + w.arg(int64(p.Size)+1) + " OFFSET " + w.arg(offset)
-	var listing lyceum.CommentListing
-	err := s.reads.snapshot(ctx, func(q *session) error {
-		listing = lyceum.CommentListing{Page: p}
-		if _, err := q.one(count, counted, scanInt(&listing.Total)); err != nil {
-			return err
-		}
-		var c lyceum.Comment
-		left := lyceum.AnswerBytes
-		err := q.each("SELECT "+comments.list()+" FROM comments"+tail, w.args, comments.scan(&c), func() error {
-			n := len(listing.Comments)
-			if left -= bareObject + lyceum.Weight(c.Body); n == int(p.Size) || left < 0 && n > 0 {
-				listing.More = true
-				return errFull
-			}
-			listing.Comments = append(listing.Comments, c)
-			return nil
-		})
-		return unlessFull(err)
-	})
-	return listing, s.public(err)
 }
 
 // FindUserPage implements lyceum.Reader.
@@ -319,7 +285,7 @@ func (s *Store) GetProgress(ctx context.Context, school lyceum.SchoolID, user ly
 }
 
 func getProgress(q *session, school lyceum.SchoolID, user lyceum.UserID, course lyceum.CourseID) (lyceum.Progress, error) {
-	found, err := rows(q, &progress, " WHERE school_id = $1 AND user_id = $2 AND course_id = $3", int64(school), int64(user), int64(course))
+	found, err := rows(q, &progress.table, " WHERE school_id = $1 AND user_id = $2 AND course_id = $3", int64(school), int64(user), int64(course))
 	if err != nil {
 		return lyceum.Progress{}, err
 	}
@@ -336,7 +302,7 @@ func (s *Store) FindLectureProgress(ctx context.Context, school lyceum.SchoolID,
 }
 
 func findLectureProgress(q *session, school lyceum.SchoolID, user lyceum.UserID, course lyceum.CourseID) (map[lyceum.LectureID]lyceum.LectureProgress, error) {
-	found, err := rows(q, &lectureProgress, " WHERE school_id = $1 AND user_id = $2 AND course_id = $3", int64(school), int64(user), int64(course))
+	found, err := rows(q, &lectureProgress.table, " WHERE school_id = $1 AND user_id = $2 AND course_id = $3", int64(school), int64(user), int64(course))
 	byLecture := make(map[lyceum.LectureID]lyceum.LectureProgress, len(found))
 	for _, row := range found {
 		byLecture[row.Lecture] = row
@@ -356,58 +322,58 @@ func (s *Store) FindPricingPlanPage(ctx context.Context, school lyceum.SchoolID,
 
 // GetPricingPlan implements lyceum.Reader.
 func (s *Store) GetPricingPlan(ctx context.Context, school lyceum.SchoolID, id lyceum.PricingPlanID) (lyceum.PricingPlan, error) {
-	row, err := getByID(s.reads.single(ctx), school, &pricingPlans, id, "pricing plan")
+	row, err := getByID(s.reads.single(ctx), school, &pricingPlans.table, id, "pricing plan")
 	return row, s.public(err)
 }
 
 // EachAuthor implements lyceum.Reader.
 func (s *Store) EachAuthor(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.AuthorProfile) error) error {
-	return eachRow(ctx, s, &authors, school, visit)
+	return eachRow(ctx, s, &authors.table, school, visit)
 }
 
 // EachLectureSection implements lyceum.Reader.
 func (s *Store) EachLectureSection(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.LectureSection) error) error {
-	return eachRow(ctx, s, &lectureSections, school, visit)
+	return eachRow(ctx, s, &lectureSections.table, school, visit)
 }
 
 // EachLecture implements lyceum.Reader.
 func (s *Store) EachLecture(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.Lecture) error) error {
-	return eachRow(ctx, s, &lectures, school, visit)
+	return eachRow(ctx, s, &lectures.table, school, visit)
 }
 
 // EachAttachment implements lyceum.Reader.
 func (s *Store) EachAttachment(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.Attachment) error) error {
-	return eachRow(ctx, s, &attachments, school, visit)
+	return eachRow(ctx, s, &attachments.table, school, visit)
 }
 
 // EachEnrollment implements lyceum.Reader.
 func (s *Store) EachEnrollment(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.Enrollment) error) error {
-	return eachRow(ctx, s, &enrollments, school, visit)
+	return eachRow(ctx, s, &enrollments.table, school, visit)
 }
 
 // EachProgress implements lyceum.Reader.
 func (s *Store) EachProgress(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.Progress) error) error {
-	return eachRow(ctx, s, &progress, school, visit)
+	return eachRow(ctx, s, &progress.table, school, visit)
 }
 
 // EachLectureProgress implements lyceum.Reader.
 func (s *Store) EachLectureProgress(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.LectureProgress) error) error {
-	return eachRow(ctx, s, &lectureProgress, school, visit)
+	return eachRow(ctx, s, &lectureProgress.table, school, visit)
 }
 
 // EachQuizResponse implements lyceum.Reader.
 func (s *Store) EachQuizResponse(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.QuizResponse) error) error {
-	return eachRow(ctx, s, &quizResponses, school, visit)
+	return eachRow(ctx, s, &quizResponses.table, school, visit)
 }
 
 // EachWebhook implements lyceum.Reader.
 func (s *Store) EachWebhook(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.Webhook) error) error {
-	return eachRow(ctx, s, &webhooks, school, visit)
+	return eachRow(ctx, s, &webhooks.table, school, visit)
 }
 
 // EachWebhookEvent implements lyceum.Reader.
 func (s *Store) EachWebhookEvent(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.WebhookEvent) error) error {
-	return eachRow(ctx, s, &webhookEvents, school, visit)
+	return eachRow(ctx, s, &webhookEvents.table, school, visit)
 }
 
 // EachTag implements lyceum.Reader.

@@ -45,13 +45,13 @@ func (s *Store) GetSchool(ctx context.Context, id lyceum.SchoolID) (lyceum.Schoo
 
 // FindAPIKeys implements lyceum.Reader.
 func (s *Store) FindAPIKeys(ctx context.Context, school lyceum.SchoolID) ([]lyceum.APIKey, error) {
-	found, err := all(s.reads.single(ctx), &apiKeys, school)
+	found, err := all(s.reads.single(ctx), &apiKeys.table, school)
 	return found, s.public(err)
 }
 
 // FindOAuthApps implements lyceum.Reader.
 func (s *Store) FindOAuthApps(ctx context.Context, school lyceum.SchoolID) ([]lyceum.OAuthApp, error) {
-	found, err := all(s.reads.single(ctx), &oauthApps, school)
+	found, err := all(s.reads.single(ctx), &oauthApps.table, school)
 	return found, s.public(err)
 }
 
@@ -81,17 +81,17 @@ func (s *Store) FindRateWindows(ctx context.Context, start time.Time) ([]lyceum.
 
 // EachUser implements lyceum.Reader.
 func (s *Store) EachUser(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.User) error) error {
-	return eachRow(ctx, s, &users, school, visit)
+	return eachRow(ctx, s, &users.table, school, visit)
 }
 
 // EachCourse implements lyceum.Reader.
 func (s *Store) EachCourse(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.Course) error) error {
-	return eachRow(ctx, s, &courses, school, visit)
+	return eachRow(ctx, s, &courses.table, school, visit)
 }
 
 // EachPricingPlan implements lyceum.Reader.
 func (s *Store) EachPricingPlan(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.PricingPlan) error) error {
-	return eachRow(ctx, s, &pricingPlans, school, visit)
+	return eachRow(ctx, s, &pricingPlans.table, school, visit)
 }
 
 // Known implements lyceum.Reader.
@@ -102,13 +102,13 @@ func (s *Store) Known(ctx context.Context, school lyceum.SchoolID, seq lyceum.Se
 
 // FindUsers implements lyceum.Reader.
 func (s *Store) FindUsers(ctx context.Context, school lyceum.SchoolID, ids []lyceum.UserID) (map[lyceum.UserID]lyceum.User, error) {
-	found, err := findKeyed(s.reads.single(ctx), school, &users, ids)
+	found, err := findKeyed(s.reads.single(ctx), school, &users.table, ids)
 	return found, s.public(err)
 }
 
 // FindPricingPlans implements lyceum.Reader.
 func (s *Store) FindPricingPlans(ctx context.Context, school lyceum.SchoolID, ids []lyceum.PricingPlanID) (map[lyceum.PricingPlanID]lyceum.PricingPlan, error) {
-	found, err := findKeyed(s.reads.single(ctx), school, &pricingPlans, ids)
+	found, err := findKeyed(s.reads.single(ctx), school, &pricingPlans.table, ids)
 	return found, s.public(err)
 }
 

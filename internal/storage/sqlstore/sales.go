@@ -8,6 +8,26 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
+var sales = define(noun[lyceum.SaleID, lyceum.Sale, struct{}]{
+	table:   table[lyceum.Sale]{name: "sales"},
+	entries: "sale",
+	key:     idKey("sale_id", func(s *lyceum.Sale) *lyceum.SaleID { return &s.ID }),
+	rest: []column[lyceum.Sale]{
+		timeColumn("created_at", func(s *lyceum.Sale) *time.Time { return &s.CreatedAt }),
+		optIntColumn("user_id", func(s *lyceum.Sale) *lyceum.Opt[lyceum.UserID] { return &s.UserID }),
+		optIntColumn("pricing_plan_id", func(s *lyceum.Sale) *lyceum.Opt[lyceum.PricingPlanID] { return &s.PricingPlanID }),
+		optIntColumn("coupon_id", func(s *lyceum.Sale) *lyceum.Opt[lyceum.CouponID] { return &s.CouponID }),
+		optIntColumn("affiliate_id", func(s *lyceum.Sale) *lyceum.Opt[lyceum.AffiliateID] { return &s.AffiliateID }),
+		optIntColumn("author_id", func(s *lyceum.Sale) *lyceum.Opt[lyceum.AuthorID] { return &s.AuthorID }),
+		optIntColumn("final_price", func(s *lyceum.Sale) *lyceum.Opt[lyceum.Minor] { return &s.FinalPrice }),
+		optTextColumn("currency", func(s *lyceum.Sale) *lyceum.Opt[lyceum.Currency] { return &s.Currency }),
+		optTimeColumn("paid_until", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.PaidUntil }),
+		optTimeColumn("ended_at", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.EndedAt }),
+		optTextColumn("end_reason", func(s *lyceum.Sale) *lyceum.Opt[lyceum.SaleEnd] { return &s.EndReason }),
+	},
+	largest: 1 << 10,
+})
+
 // keyOf is what an Idempotency-Key of an actor is kept as. No actor and no key
 // has a NUL character.
 func keyOf(actor, key string) []byte {
@@ -23,13 +43,13 @@ func keyOfAll(key string) []byte {
 
 // GetSale implements lyceum.Reader.
 func (s *Store) GetSale(ctx context.Context, school lyceum.SchoolID, id lyceum.SaleID) (lyceum.Sale, error) {
-	row, err := getByID(s.reads.single(ctx), school, &sales, id, "sale")
+	row, err := getByID(s.reads.single(ctx), school, &sales.table, id, "sale")
 	return row, s.public(err)
 }
 
 // GetTransaction implements lyceum.Reader.
 func (s *Store) GetTransaction(ctx context.Context, school lyceum.SchoolID, id lyceum.TransactionID) (lyceum.Transaction, error) {
-	row, err := getByID(s.reads.single(ctx), school, &transactions, id, "transaction")
+	row, err := getByID(s.reads.single(ctx), school, &transactions.table, id, "transaction")
 	return row, s.public(err)
 }
 
@@ -40,12 +60,12 @@ func (s *Store) FindTransactionsOf(ctx context.Context, school lyceum.SchoolID, 
 }
 
 func findTransactionsOf(q *session, school lyceum.SchoolID, sale lyceum.SaleID) ([]lyceum.Transaction, error) {
-	return rows(q, &transactions, " WHERE school_id = $1 AND sale_id = $2 ORDER BY created_at, transaction_id", int64(school), int64(sale))
+	return rows(q, &transactions.table, " WHERE school_id = $1 AND sale_id = $2 ORDER BY created_at, transaction_id", int64(school), int64(sale))
 }
 
 // FindMovements implements lyceum.Reader.
 func (s *Store) FindMovements(ctx context.Context, school lyceum.SchoolID, sale lyceum.SaleID) ([]lyceum.Movement, error) {
-	found, err := rows(s.reads.single(ctx), &movements, " WHERE school_id = $1 AND sale_id = $2 ORDER BY movement_id", int64(school), int64(sale))
+	found, err := rows(s.reads.single(ctx), &movements.table, " WHERE school_id = $1 AND sale_id = $2 ORDER BY movement_id", int64(school), int64(sale))
 	return found, s.public(err)
 }
 
@@ -61,7 +81,7 @@ func (s *Store) FindReferences(ctx context.Context, school lyceum.SchoolID, ids 
 
 // GetOrder implements lyceum.Reader.
 func (s *Store) GetOrder(ctx context.Context, school lyceum.SchoolID, id lyceum.OrderID) (lyceum.PurchaseOrder, error) {
-	row, err := getByID(s.reads.single(ctx), school, &orders, id, "order")
+	row, err := getByID(s.reads.single(ctx), school, &orders.table, id, "order")
 	return row, s.public(err)
 }
 

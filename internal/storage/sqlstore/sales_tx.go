@@ -8,16 +8,16 @@ import (
 )
 
 // CreateMovement implements lyceum.Tx.
-func (t *tx) CreateMovement(m lyceum.Movement) error { return create(t, &movements, m) }
+func (t *tx) CreateMovement(m lyceum.Movement) error { return create(t, &movements.table, m) }
 
 // SaveOrders implements lyceum.Tx.
 func (t *tx) SaveOrders(rows []lyceum.PurchaseOrder) (lyceum.Saved, error) {
-	return save(t, &orders, rows)
+	return save(t, &orders.table, rows)
 }
 
 // SetPolicy implements lyceum.Tx.
 func (t *tx) SetPolicy(p lyceum.SalePolicy) error {
-	err := t.session.exec("UPDATE schools SET on_refund = $2, on_chargeback = $3, on_cancellation = $4, abandon_after = $5 WHERE school_id = $1",
+	err := t.q.exec("UPDATE schools SET on_refund = $2, on_chargeback = $3, on_cancellation = $4, abandon_after = $5 WHERE school_id = $1",
 		append([]any{int64(t.stamp.School)}, bindPolicy(p)...)...)
 	if err != nil {
 		return fmt.Errorf("update school: %w", err)
@@ -42,7 +42,7 @@ func (t *tx) SetTimeZone(zone lyceum.TimeZone) error {
 // GetPolicy implements lyceum.Tx.
 func (t *tx) GetPolicy() (lyceum.SalePolicy, error) {
 	var p lyceum.SalePolicy
-	there, err := t.session.one("SELECT on_refund, on_chargeback, on_cancellation, abandon_after FROM schools WHERE school_id = $1", []any{int64(t.stamp.School)}, scanPolicy(&p)...)
+	there, err := t.q.one("SELECT on_refund, on_chargeback, on_cancellation, abandon_after FROM schools WHERE school_id = $1", []any{int64(t.stamp.School)}, scanPolicy(&p)...)
 	if err == nil && !there {
 		err = lyceum.Errorf(lyceum.NotFound, "there is no school %d", t.stamp.School)
 	}
@@ -52,12 +52,12 @@ func (t *tx) GetPolicy() (lyceum.SalePolicy, error) {
 // TakeReference implements lyceum.Tx.
 func (t *tx) TakeReference(reference string, id lyceum.TransactionID) error {
 	var taken lyceum.TransactionID
-	there, err := t.session.one("INSERT INTO charge_references (school_id, reference, transaction_id) VALUES ($1, $2, $3) ON CONFLICT (school_id, reference) DO NOTHING RETURNING transaction_id",
+	there, err := t.q.one("INSERT INTO charge_references (school_id, reference, transaction_id) VALUES ($1, $2, $3) ON CONFLICT (school_id, reference) DO NOTHING RETURNING transaction_id",
 		[]any{int64(t.stamp.School), reference, int64(id)}, scanInt(&taken))
 	if err != nil || there {
 		return err
 	}
-	if _, err = t.session.one("SELECT transaction_id FROM charge_references WHERE school_id = $1 AND reference = $2", []any{int64(t.stamp.School), reference}, scanInt(&taken)); err != nil {
+	if _, err = t.q.one("SELECT transaction_id FROM charge_references WHERE school_id = $1 AND reference = $2", []any{int64(t.stamp.School), reference}, scanInt(&taken)); err != nil {
 		return fmt.Errorf("find reference: %w", err)
 	}
 	return &lyceum.Error{Kind: lyceum.Conflict, Code: "reference_taken", Detail: fmt.Sprintf("the payment with this reference is recorded already, as transaction %d", taken)}
@@ -89,7 +89,7 @@ func (t *tx) ClaimAnswer(a lyceum.KeptAnswer) (lyceum.KeptAnswer, bool, error) {
 	}
 	hash := keyOf(t.stamp.Actor, a.Key)
 	var at time.Time
-	fresh, err := t.session.one("INSERT INTO answers (school_id, hash, request, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (school_id, hash) DO NOTHING RETURNING created_at",
+	fresh, err := t.q.one("INSERT INTO answers (school_id, hash, request, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (school_id, hash) DO NOTHING RETURNING created_at",
 		[]any{int64(t.stamp.School), hash, a.Request[:], micros(a.CreatedAt)}, scanTime(&at))
 	if err != nil || fresh {
 		return lyceum.KeptAnswer{}, fresh, err
@@ -100,24 +100,24 @@ func (t *tx) ClaimAnswer(a lyceum.KeptAnswer) (lyceum.KeptAnswer, bool, error) {
 
 func (t *tx) keptAnswer(key string, hash []byte) (kept lyceum.KeptAnswer, there bool, err error) {
 	kept.Key = key
-	there, err = t.session.one("SELECT request, created_at, body FROM answers WHERE school_id = $1 AND hash = $2",
+	there, err = t.q.one("SELECT request, created_at, body FROM answers WHERE school_id = $1 AND hash = $2",
 		[]any{int64(t.stamp.School), hash}, scanHash(&kept.Request), scanTime(&kept.CreatedAt), scanOptText(&kept.Body))
 	return kept, there, err
 }
 
 // KeepAnswer implements lyceum.Tx.
 func (t *tx) KeepAnswer(key, body string) error {
-	return t.session.exec("UPDATE answers SET body = $3 WHERE school_id = $1 AND hash = $2", int64(t.stamp.School), keyOf(t.stamp.Actor, key), body)
+	return t.q.exec("UPDATE answers SET body = $3 WHERE school_id = $1 AND hash = $2", int64(t.stamp.School), keyOf(t.stamp.Actor, key), body)
 }
 
 // GetSale implements lyceum.Tx.
 func (t *tx) GetSale(id lyceum.SaleID) (lyceum.Sale, error) {
-	return getByID(t.session, t.stamp.School, &sales, id, "sale")
+	return getByID(t.q, t.stamp.School, &sales.table, id, "sale")
 }
 
 // GetTransaction implements lyceum.Tx.
 func (t *tx) GetTransaction(id lyceum.TransactionID) (lyceum.Transaction, error) {
-	return getByID(t.session, t.stamp.School, &transactions, id, "transaction")
+	return getByID(t.q, t.stamp.School, &transactions.table, id, "transaction")
 }
 
 // GetFirstTransaction implements lyceum.Tx.
@@ -132,7 +132,7 @@ func (t *tx) GetLastTransaction(sale lyceum.SaleID) (lyceum.Opt[lyceum.Transacti
 
 // firstOf gives the transaction of a sale that comes first in some order.
 func (t *tx) firstOf(sale lyceum.SaleID, order string) (lyceum.Opt[lyceum.Transaction], error) {
-	found, err := rows(t.session, &transactions, " WHERE school_id = $1 AND sale_id = $2 ORDER BY "+order+" LIMIT 1", int64(t.stamp.School), int64(sale))
+	found, err := rows(t.q, &transactions.table, " WHERE school_id = $1 AND sale_id = $2 ORDER BY "+order+" LIMIT 1", int64(t.stamp.School), int64(sale))
 	if err != nil || len(found) == 0 {
 		return lyceum.None[lyceum.Transaction](), err
 	}
@@ -141,14 +141,14 @@ func (t *tx) firstOf(sale lyceum.SaleID, order string) (lyceum.Opt[lyceum.Transa
 
 // GetOrder implements lyceum.Tx.
 func (t *tx) GetOrder(id lyceum.OrderID) (lyceum.PurchaseOrder, error) {
-	return getByID(t.session, t.stamp.School, &orders, id, "order")
+	return getByID(t.q, t.stamp.School, &orders.table, id, "order")
 }
 
 // FindOffer implements lyceum.Tx.
 func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (lyceum.Opt[lyceum.PricingPlan], bool, error) {
 	var offer lyceum.PricingPlan
 	var id lyceum.Opt[lyceum.UserID]
-	there, err := t.session.one("SELECT "+pricingPlans.of("p")+", u.user_id FROM pricing_plans p LEFT JOIN users u ON u.school_id = p.school_id AND u.user_id = $1 WHERE p.school_id = $2 AND p.pricing_plan_id = $3",
+	there, err := t.q.one("SELECT "+pricingPlans.of("p")+", u.user_id FROM pricing_plans p LEFT JOIN users u ON u.school_id = p.school_id AND u.user_id = $1 WHERE p.school_id = $2 AND p.pricing_plan_id = $3",
 		[]any{int64(user), int64(t.stamp.School), int64(plan)}, append(pricingPlans.scan(&offer), scanOptInt(&id))...)
 	if err != nil {
 		return lyceum.None[lyceum.PricingPlan](), false, fmt.Errorf("find offer: %w", err)
@@ -164,7 +164,7 @@ func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (lyceum.Op
 // GetReference implements lyceum.Tx.
 func (t *tx) GetReference(id lyceum.TransactionID) (lyceum.Opt[string], error) {
 	var reference lyceum.Opt[string]
-	_, err := t.session.one("SELECT reference FROM charge_references WHERE school_id = $1 AND transaction_id = $2", []any{int64(t.stamp.School), int64(id)}, scanOptText(&reference))
+	_, err := t.q.one("SELECT reference FROM charge_references WHERE school_id = $1 AND transaction_id = $2", []any{int64(t.stamp.School), int64(id)}, scanOptText(&reference))
 	return reference, err
 }
 
@@ -174,7 +174,7 @@ func (t *tx) FindLastMovement(id lyceum.TransactionID, kinds ...lyceum.MovementK
 	w.and("school_id = ?", int64(t.stamp.School))
 	w.and("transaction_id = ?", int64(id))
 	oneOf(w, "kind", kinds)
-	found, err := rows(t.session, &movements, w.String()+" ORDER BY movement_id DESC LIMIT 1", w.args...)
+	found, err := rows(t.q, &movements.table, w.String()+" ORDER BY movement_id DESC LIMIT 1", w.args...)
 	if err != nil || len(found) == 0 {
 		return lyceum.None[lyceum.Movement](), err
 	}
@@ -184,7 +184,7 @@ func (t *tx) FindLastMovement(id lyceum.TransactionID, kinds ...lyceum.MovementK
 // CountSales implements lyceum.Tx.
 func (t *tx) CountSales(plan lyceum.PricingPlanID, most int64) (int64, error) {
 	var n int64
-	_, err := t.session.one(`SELECT count(*) FROM (SELECT 1 FROM sales s WHERE s.school_id = $1 AND s.ended_at IS NULL
+	_, err := t.q.one(`SELECT count(*) FROM (SELECT 1 FROM sales s WHERE s.school_id = $1 AND s.ended_at IS NULL
 		AND s.sale_id IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $2 AND t.pricing_plan_id = $3) LIMIT $4) counted`,
 		[]any{int64(t.stamp.School), int64(t.stamp.School), int64(plan), most}, scanInt(&n))
 	return n, err
@@ -200,11 +200,11 @@ func (t *tx) FindExpired(in lyceum.Period, without lyceum.EnrollmentID, limit in
 	if without > 0 {
 		w.and("(expires_at, enrollment_id) > (?, ?)", micros(in.After)+1, int64(without))
 	}
-	return rows(t.session, &enrollments, w.String()+" ORDER BY expires_at, enrollment_id LIMIT "+w.arg(int64(limit)), w.args...)
+	return rows(t.q, &enrollments.table, w.String()+" ORDER BY expires_at, enrollment_id LIMIT "+w.arg(int64(limit)), w.args...)
 }
 
 // FindStaleOrders implements lyceum.Tx.
 func (t *tx) FindStaleOrders(now time.Time, limit int) ([]lyceum.PurchaseOrder, error) {
-	return rows(t.session, &orders, " WHERE school_id = $1 AND state = 'open' AND abandons_at <= $2 ORDER BY abandons_at, order_id LIMIT $3",
+	return rows(t.q, &orders.table, " WHERE school_id = $1 AND state = 'open' AND abandons_at <= $2 ORDER BY abandons_at, order_id LIMIT $3",
 		int64(t.stamp.School), micros(now), int64(limit))
 }

@@ -36,7 +36,7 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 	if err != nil {
 		return saved, err
 	}
-	kept, err := findByID(t.session, t.stamp.School, table, ids)
+	kept, err := findByID(t.q, t.stamp.School, table, ids)
 	if err != nil {
 		return saved, err
 	}
@@ -94,7 +94,7 @@ func (t *tx) perhapsKept(seq lyceum.Sequence, ids []int32) ([]int32, error) {
 		return nil, nil
 	}
 	var last int64
-	_, err := t.session.one("SELECT value FROM counters WHERE school_id = $1 AND name = $2", []any{int64(t.stamp.School), string(seq)}, scanInt(&last))
+	_, err := t.q.one("SELECT value FROM counters WHERE school_id = $1 AND name = $2", []any{int64(t.stamp.School), string(seq)}, scanInt(&last))
 	if err != nil {
 		return nil, fmt.Errorf("read counter of %s: %w", seq, err)
 	}
@@ -133,7 +133,7 @@ func insert[T any](t *tx, table *table[T], rows []T) error {
 			args = append(append(args, int64(t.stamp.School)), table.bind(&rows[i])...)
 			t.entry(table.created, table.id(&rows[i]))
 		}
-		if err := t.session.exec(insertText(table.name, table.list(), 1+len(table.columns), n), args...); err != nil {
+		if err := t.q.exec(insertText(table.name, table.list(), 1+len(table.columns), n), args...); err != nil {
 			return fmt.Errorf("insert %s: %w", table.name, err)
 		}
 		rows = rows[n:]
@@ -184,7 +184,7 @@ func update[T any](t *tx, table *table[T], row *T) error {
 	}
 	w.and("school_id = ?", int64(t.stamp.School))
 	w.and(table.columns[0]+" = ?", args[0])
-	if err := t.session.exec("UPDATE "+table.name+" SET "+strings.Join(set, ", ")+w.String(), w.args...); err != nil {
+	if err := t.q.exec("UPDATE "+table.name+" SET "+strings.Join(set, ", ")+w.String(), w.args...); err != nil {
 		return fmt.Errorf("update %s: %w", table.name, err)
 	}
 	t.entry(table.updated, table.id(row))
@@ -195,18 +195,22 @@ func update[T any](t *tx, table *table[T], row *T) error {
 func findByID[T any](q *session, school lyceum.SchoolID, table *table[T], ids []int32) (map[int32]T, error) {
 	found := map[int32]T{}
 	var row T
-	dest := table.scan(&row)
-	note := func() { found[table.id(&row)] = row }
+	err := table.findRows(q, school, int32Args(ids), table.scan(&row), func() { found[table.id(&row)] = row })
+	return found, err
+}
+
+// findRows visits those rows of a school that have one of the keys.
+func (t *table[T]) findRows(q *session, school lyceum.SchoolID, keys, dest []any, visit func()) error {
 	var err error
-	if table.byIndex {
-		err = joined(q, table, school, int32Args(ids), dest, note)
+	if t.byIndex {
+		err = joined(q, t, school, keys, dest, visit)
 	} else {
-		err = inChunks(q, "SELECT "+table.list()+" FROM "+table.name+" WHERE school_id = $1 AND "+table.columns[0]+" IN ", school, int32Args(ids), dest, note)
+		err = inChunks(q, "SELECT "+t.list()+" FROM "+t.name+" WHERE school_id = $1 AND "+t.columns[0]+" IN ", school, keys, dest, visit)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("find %s: %w", table.name, err)
+		return fmt.Errorf("find %s: %w", t.name, err)
 	}
-	return found, nil
+	return nil
 }
 
 // joined finds rows by an index over their ids. For a list of ids SQLite reads a

@@ -31,8 +31,8 @@ func openTestPostgres(t *testing.T) *Store {
 	return store
 }
 
-// column is what both engines must agree on.
-type column struct {
+// schemaColumn is what both engines must agree on.
+type schemaColumn struct {
 	Table, Name, Kind string
 	Nullable          bool
 }
@@ -73,11 +73,11 @@ func lines(t *testing.T, s *Store, text string, width int) [][]string {
 	return all
 }
 
-func sqliteSchema(t *testing.T, s *Store) (columns []column, indexes []index) {
+func sqliteSchema(t *testing.T, s *Store) (columns []schemaColumn, indexes []index) {
 	t.Helper()
 	for _, line := range lines(t, s, `SELECT m.name, c.name, c.type, c."notnull" FROM sqlite_schema m JOIN pragma_table_info(m.name) c
 		WHERE m.type = 'table' AND m.name NOT LIKE 'goose%' AND m.name NOT LIKE 'sqlite%'`, 4) {
-		columns = append(columns, column{line[0], line[1], kind(line[2]), line[3] == "0"})
+		columns = append(columns, schemaColumn{line[0], line[1], kind(line[2]), line[3] == "0"})
 	}
 	for _, line := range lines(t, s, `SELECT m.name, i.name, i."unique", i.partial FROM sqlite_schema m JOIN pragma_index_list(m.name) i
 		WHERE m.type = 'table' AND m.name NOT LIKE 'goose%'`, 4) {
@@ -90,11 +90,11 @@ func sqliteSchema(t *testing.T, s *Store) (columns []column, indexes []index) {
 	return columns, indexes
 }
 
-func postgresSchema(t *testing.T, s *Store) (columns []column, indexes []index) {
+func postgresSchema(t *testing.T, s *Store) (columns []schemaColumn, indexes []index) {
 	t.Helper()
 	for _, line := range lines(t, s, `SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns
 		WHERE table_schema = 'public' AND table_name NOT LIKE 'goose%'`, 4) {
-		columns = append(columns, column{line[0], line[1], kind(line[2]), line[3] == "YES"})
+		columns = append(columns, schemaColumn{line[0], line[1], kind(line[2]), line[3] == "YES"})
 	}
 	for _, line := range lines(t, s, `SELECT t.relname, string_agg(a.attname, ',' ORDER BY k.n), i.indisunique, i.indpred IS NOT NULL
 		FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid JOIN pg_namespace s ON s.oid = t.relnamespace

@@ -3,9 +3,47 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
+
+var transactions = define(noun[lyceum.TransactionID, lyceum.Transaction, lyceum.TransactionQuery]{
+	table:   table[lyceum.Transaction]{name: "transactions", counter: "transactions"},
+	entries: "transaction",
+	key:     idKey("transaction_id", func(t *lyceum.Transaction) *lyceum.TransactionID { return &t.ID }),
+	rest: []column[lyceum.Transaction]{
+		intColumn("user_id", func(t *lyceum.Transaction) *lyceum.UserID { return &t.UserID }),
+		intColumn("pricing_plan_id", func(t *lyceum.Transaction) *lyceum.PricingPlanID { return &t.PricingPlanID }),
+		intColumn("sale_id", func(t *lyceum.Transaction) *lyceum.SaleID { return &t.SaleID }),
+		timeColumn("created_at", func(t *lyceum.Transaction) *time.Time { return &t.CreatedAt }),
+		timeColumn("purchased_at", func(t *lyceum.Transaction) *time.Time { return &t.PurchasedAt }),
+		intColumn("charge", func(t *lyceum.Transaction) *lyceum.USDCents { return &t.Charge }),
+		intColumn("final_price", func(t *lyceum.Transaction) *lyceum.Minor { return &t.FinalPrice }),
+		textColumn("currency", func(t *lyceum.Transaction) *lyceum.Currency { return &t.Currency }),
+		intColumn("tax_charge", func(t *lyceum.Transaction) *lyceum.Minor { return &t.TaxCharge }),
+		intColumn("revenue", func(t *lyceum.Transaction) *lyceum.USDCents { return &t.Revenue }),
+		boolColumn("paid", func(t *lyceum.Transaction) *bool { return &t.Paid }),
+		optBoolColumn("has_chargeback", func(t *lyceum.Transaction) *lyceum.Opt[bool] { return &t.HasChargeback }),
+		optIntColumn("chargeback_fee", func(t *lyceum.Transaction) *lyceum.Opt[lyceum.Minor] { return &t.ChargebackFee }),
+		optIntColumn("affiliate_id", func(t *lyceum.Transaction) *lyceum.Opt[lyceum.AffiliateID] { return &t.AffiliateID }),
+		intColumn("affiliate_fees", func(t *lyceum.Transaction) *lyceum.Minor { return &t.AffiliateFees }),
+		optIntColumn("author_id", func(t *lyceum.Transaction) *lyceum.Opt[lyceum.AuthorID] { return &t.AuthorID }),
+		intColumn("author_fees", func(t *lyceum.Transaction) *lyceum.Minor { return &t.AuthorFees }),
+		optIntColumn("coupon_id", func(t *lyceum.Transaction) *lyceum.Opt[lyceum.CouponID] { return &t.CouponID }),
+		optTimeColumn("refunded_at", func(t *lyceum.Transaction) *lyceum.Opt[time.Time] { return &t.RefundedAt }),
+		intColumn("amount_refunded", func(t *lyceum.Transaction) *lyceum.Minor { return &t.AmountRefunded }),
+	},
+	largest: 1 << 10,
+	narrow: func(w *where, q lyceum.TransactionQuery) {
+		narrowTransactions(w, q.TransactionFilter)
+		if q.Sale.Present {
+			w.and("sale_id = ?", int64(q.Sale.Value))
+		}
+	},
+	order: func(q lyceum.TransactionQuery) string { return strings.TrimPrefix(orderBy(q.Order), " ORDER BY ") },
+})
 
 // transactionColumns are the columns of a transaction behind the alias t.
 var transactionColumns = transactions.of("t")
@@ -60,7 +98,8 @@ func findPage(q *session, school lyceum.SchoolID, f lyceum.TransactionFilter, o 
 
 // EachTransaction implements lyceum.Reader.
 func (s *Store) EachTransaction(ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
-	return s.AtOnce(ctx, school, func(m lyceum.Moment) error { return m.EachTransaction(f, o, visit) })
+	v := s.In(ctx, school)
+	return v.Transactions.Each(v, lyceum.TransactionQuery{TransactionFilter: f, Order: o}, visit)
 }
 
 // unindexed is orderBy in a form that no index serves.
@@ -73,9 +112,9 @@ func unindexed(o lyceum.Order) string {
 
 func orderBy(o lyceum.Order) string {
 	if o == lyceum.OldestFirst {
-		return " ORDER BY t.created_at, t.transaction_id"
+		return " ORDER BY created_at, transaction_id"
 	}
-	return " ORDER BY t.created_at DESC, t.transaction_id DESC"
+	return " ORDER BY created_at DESC, transaction_id DESC"
 }
 
 // countTransactions gives the exact total as an expression with its arguments.
@@ -92,35 +131,39 @@ func countTransactions(school lyceum.SchoolID, f lyceum.TransactionFilter) (text
 func transactionWhere(school lyceum.SchoolID, f lyceum.TransactionFilter) *where {
 	w := &where{}
 	w.and("t.school_id = ?", int64(school))
+	narrowTransactions(w, f)
+	return w
+}
+
+func narrowTransactions(w *where, f lyceum.TransactionFilter) {
 	if f.UserID.Present {
-		w.and("t.user_id = ?", int64(f.UserID.Value))
+		w.and("user_id = ?", int64(f.UserID.Value))
 	}
 	if f.AffiliateID.Present {
-		w.and("t.affiliate_id = ?", int64(f.AffiliateID.Value))
+		w.and("affiliate_id = ?", int64(f.AffiliateID.Value))
 	}
 	if f.PricingPlanID.Present {
-		w.and("t.pricing_plan_id = ?", int64(f.PricingPlanID.Value))
+		w.and("pricing_plan_id = ?", int64(f.PricingPlanID.Value))
 	}
 	if f.CourseID.Present {
-		w.and("t.pricing_plan_id IN (SELECT p.pricing_plan_id FROM pricing_plans p WHERE p.school_id = ? AND p.course_id = ?)",
-			int64(school), int64(f.CourseID.Value))
+		w.and("pricing_plan_id IN (SELECT p.pricing_plan_id FROM pricing_plans p WHERE p.school_id = $1 AND p.course_id = ?)",
+			int64(f.CourseID.Value))
 	}
 	if f.FullyRefunded.Present {
 		// The first part is what the partial index of full refunds is made of.
 		if f.FullyRefunded.Value {
-			w.and("t.amount_refunded > 0")
-			w.and("t.amount_refunded >= t.final_price")
+			w.and("amount_refunded > 0")
+			w.and("amount_refunded >= final_price")
 		} else {
-			w.and("(t.amount_refunded <= 0 OR t.amount_refunded < t.final_price)")
+			w.and("(amount_refunded <= 0 OR amount_refunded < final_price)")
 		}
 	}
 	if f.Chargeback.Present {
 		if f.Chargeback.Value {
-			w.and("t.has_chargeback = 1")
+			w.and("has_chargeback = 1")
 		} else {
-			w.and("(t.has_chargeback IS NULL OR t.has_chargeback <> 1)")
+			w.and("(has_chargeback IS NULL OR has_chargeback <> 1)")
 		}
 	}
-	w.within("t.created_at", f.Created)
-	return w
+	w.within("created_at", f.Created)
 }

@@ -18,7 +18,8 @@ const journalCounter = "journal"
 
 // tx is one change of one school on its way into the database.
 type tx struct {
-	session  *session
+	view
+
 	stamp    lyceum.Stamp
 	entries  []lyceum.Entry
 	plain    int                       // how many of the entries announce nothing
@@ -34,13 +35,21 @@ type ticket struct {
 	id  int32
 }
 
-func newTx(q *session, stamp lyceum.Stamp) *tx {
-	return &tx{session: q, stamp: stamp, counts: map[string]int64{}, given: map[lyceum.Sequence]int32{}, unused: map[ticket]bool{}, reserved: map[lyceum.Sequence]int32{}}
+func (s *Store) newTx(q *session, stamp lyceum.Stamp) *tx {
+	v := view{ctx: q.ctx, store: s, q: q, school: stamp.School, moment: true}
+	return &tx{view: v, stamp: stamp, counts: map[string]int64{}, given: map[lyceum.Sequence]int32{}, unused: map[ticket]bool{}, reserved: map[lyceum.Sequence]int32{}}
 }
 
-var _ lyceum.Tx = (*tx)(nil)
+// Session implements lyceum.Source.
+func (t *tx) Session() any { return t }
+
+// Entries implements lyceum.Changes.
+func (t *tx) Entries() []lyceum.Entry { return t.entries }
 
 func (t *tx) entry(kind lyceum.EntryType, id int32) {
+	if kind == "" { // the journal does not have the noun
+		return
+	}
 	t.entries = append(t.entries, lyceum.Entry{Type: kind, ObjectID: id})
 	t.plain++
 }
@@ -60,7 +69,7 @@ func (t *tx) finish() error {
 			number++
 			args = append(args, int64(t.stamp.School), number, micros(t.stamp.At), t.stamp.Actor, string(e.Type), int64(e.ObjectID), optText(e.Event), optText(e.Detail))
 		}
-		if err := t.session.exec(insertText("journal", entryColumns, 8, n), args...); err != nil {
+		if err := t.q.exec(insertText("journal", entryColumns, 8, n), args...); err != nil {
 			return fmt.Errorf("append journal entries: %w", err)
 		}
 		rest = rest[n:]
@@ -84,7 +93,7 @@ func (t *tx) advanceCounters() (int64, error) {
 	}
 	var name string
 	var value, last int64
-	err := t.session.each(insertText("counters", "name, value", 3, len(t.counts))+
+	err := t.q.each(insertText("counters", "name, value", 3, len(t.counts))+
 		` ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value RETURNING name, value`,
 		args, []any{scanText(&name), scanInt(&value)}, func() error {
 			if name == journalCounter {
@@ -100,7 +109,7 @@ func (t *tx) raise(seq lyceum.Sequence, id int32) error {
 	if id <= t.given[seq] {
 		return nil
 	}
-	err := t.session.exec(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
+	err := t.q.exec(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
 		ON CONFLICT (school_id, name) DO UPDATE SET value = excluded.value WHERE counters.value < excluded.value`,
 		int64(t.stamp.School), string(seq), int64(id))
 	if err != nil {
@@ -117,7 +126,7 @@ func (t *tx) Reserve(seqs ...lyceum.Sequence) error {
 	}
 	var seq lyceum.Sequence
 	var id int64
-	return t.session.each(insertText("counters", "name, value", 3, len(seqs))+
+	return t.q.each(insertText("counters", "name, value", 3, len(seqs))+
 		` ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + 1 RETURNING name, value`,
 		args, []any{scanText(&seq), scanInt(&id)}, func() error {
 			if id > lyceum.MaxID {
@@ -139,7 +148,7 @@ func (t *tx) NextID(seq lyceum.Sequence) (int32, error) {
 		return t.give(seq, id), nil
 	}
 	var id int64
-	_, err := t.session.one(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, 1)
+	_, err := t.q.one(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, 1)
 		ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + 1 RETURNING value`,
 		[]any{int64(t.stamp.School), string(seq)}, scanInt(&id))
 	if err != nil {
@@ -158,48 +167,52 @@ func (t *tx) give(seq lyceum.Sequence, id int32) int32 {
 }
 
 // SaveUsers implements lyceum.Tx.
-func (t *tx) SaveUsers(rows []lyceum.User) (lyceum.Saved, error) { return save(t, &users, rows) }
+func (t *tx) SaveUsers(rows []lyceum.User) (lyceum.Saved, error) { return save(t, &users.table, rows) }
 
 // SaveCourses implements lyceum.Tx.
-func (t *tx) SaveCourses(rows []lyceum.Course) (lyceum.Saved, error) { return save(t, &courses, rows) }
+func (t *tx) SaveCourses(rows []lyceum.Course) (lyceum.Saved, error) {
+	return save(t, &courses.table, rows)
+}
 
 // SavePricingPlans implements lyceum.Tx.
 func (t *tx) SavePricingPlans(rows []lyceum.PricingPlan) (lyceum.Saved, error) {
-	return save(t, &pricingPlans, rows)
+	return save(t, &pricingPlans.table, rows)
 }
 
 // SaveCoupons implements lyceum.Tx.
-func (t *tx) SaveCoupons(rows []lyceum.Coupon) (lyceum.Saved, error) { return save(t, &coupons, rows) }
+func (t *tx) SaveCoupons(rows []lyceum.Coupon) (lyceum.Saved, error) {
+	return save(t, &coupons.table, rows)
+}
 
 // SaveAffiliates implements lyceum.Tx.
 func (t *tx) SaveAffiliates(rows []lyceum.AffiliatePartner) (lyceum.Saved, error) {
-	return save(t, &affiliates, rows)
+	return save(t, &affiliates.table, rows)
 }
 
 // SaveAuthors implements lyceum.Tx.
 func (t *tx) SaveAuthors(rows []lyceum.AuthorProfile) (lyceum.Saved, error) {
-	return save(t, &authors, rows)
+	return save(t, &authors.table, rows)
 }
 
 // SaveSales implements lyceum.Tx.
-func (t *tx) SaveSales(rows []lyceum.Sale) (lyceum.Saved, error) { return save(t, &sales, rows) }
+func (t *tx) SaveSales(rows []lyceum.Sale) (lyceum.Saved, error) { return save(t, &sales.table, rows) }
 
 // SaveTransactions implements lyceum.Tx.
 func (t *tx) SaveTransactions(rows []lyceum.Transaction) (lyceum.Saved, error) {
-	return save(t, &transactions, rows)
+	return save(t, &transactions.table, rows)
 }
 
 // SaveOAuthApps implements lyceum.Tx.
 func (t *tx) SaveOAuthApps(rows []lyceum.OAuthApp) (lyceum.Saved, error) {
-	return save(t, &oauthApps, rows)
+	return save(t, &oauthApps.table, rows)
 }
 
 // CreateAPIKey implements lyceum.Tx.
-func (t *tx) CreateAPIKey(key lyceum.APIKey) error { return create(t, &apiKeys, key) }
+func (t *tx) CreateAPIKey(key lyceum.APIKey) error { return create(t, &apiKeys.table, key) }
 
 // RevokeAPIKey implements lyceum.Tx.
 func (t *tx) RevokeAPIKey(id lyceum.APIKeyID, at time.Time) error {
-	kept, err := findByID(t.session, t.stamp.School, &apiKeys, []int32{int32(id)})
+	kept, err := findByID(t.q, t.stamp.School, &apiKeys.table, []int32{int32(id)})
 	if err != nil {
 		return err
 	}
@@ -210,7 +223,7 @@ func (t *tx) RevokeAPIKey(id lyceum.APIKeyID, at time.Time) error {
 	if key.RevokedAt.Present {
 		return nil
 	}
-	err = t.session.exec("UPDATE api_keys SET revoked_at = $3 WHERE school_id = $1 AND api_key_id = $2",
+	err = t.q.exec("UPDATE api_keys SET revoked_at = $3 WHERE school_id = $1 AND api_key_id = $2",
 		int64(t.stamp.School), int64(id), micros(at))
 	if err != nil {
 		return fmt.Errorf("revoke API key: %w", err)
@@ -221,32 +234,32 @@ func (t *tx) RevokeAPIKey(id lyceum.APIKeyID, at time.Time) error {
 
 // Known implements lyceum.Tx.
 func (t *tx) Known(seq lyceum.Sequence, ids []int32) ([]int32, error) {
-	return known(t.session, t.stamp.School, seq, ids)
+	return known(t.q, t.stamp.School, seq, ids)
 }
 
 // FindUserIDsByEmail implements lyceum.Tx.
 func (t *tx) FindUserIDsByEmail(emails []string) (map[string]lyceum.UserID, error) {
-	return findUserIDsByEmail(t.session, t.stamp.School, emails)
+	return findUserIDsByEmail(t.q, t.stamp.School, emails)
 }
 
 // FindUsers implements lyceum.Tx.
 func (t *tx) FindUsers(ids []lyceum.UserID) (map[lyceum.UserID]lyceum.User, error) {
-	return findKeyed(t.session, t.stamp.School, &users, ids)
+	return findKeyed(t.q, t.stamp.School, &users.table, ids)
 }
 
 // FindPricingPlans implements lyceum.Tx.
 func (t *tx) FindPricingPlans(ids []lyceum.PricingPlanID) (map[lyceum.PricingPlanID]lyceum.PricingPlan, error) {
-	return findKeyed(t.session, t.stamp.School, &pricingPlans, ids)
+	return findKeyed(t.q, t.stamp.School, &pricingPlans.table, ids)
 }
 
 // FindCourses implements lyceum.Tx.
 func (t *tx) FindCourses(ids []lyceum.CourseID) (map[lyceum.CourseID]lyceum.Course, error) {
-	return findKeyed(t.session, t.stamp.School, &courses, ids)
+	return findKeyed(t.q, t.stamp.School, &courses.table, ids)
 }
 
 // FindSales implements lyceum.Tx.
 func (t *tx) FindSales(ids []lyceum.SaleID) (map[lyceum.SaleID]lyceum.Sale, error) {
-	return findKeyed(t.session, t.stamp.School, &sales, ids)
+	return findKeyed(t.q, t.stamp.School, &sales.table, ids)
 }
 
 func findKeyed[ID ~int32, T any](q *session, school lyceum.SchoolID, table *table[T], ids []ID) (map[ID]T, error) {

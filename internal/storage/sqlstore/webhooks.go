@@ -7,9 +7,34 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
+var webhooks = define(noun[lyceum.WebhookID, lyceum.Webhook, struct{}]{
+	table:   table[lyceum.Webhook]{name: "webhooks"},
+	entries: "webhook",
+	key:     idKey("webhook_id", func(w *lyceum.Webhook) *lyceum.WebhookID { return &w.ID }),
+	rest: []column[lyceum.Webhook]{
+		textColumn("state", func(w *lyceum.Webhook) *lyceum.WebhookState { return &w.State }),
+		textColumn("url", func(w *lyceum.Webhook) *string { return &w.URL }),
+		textColumn("event_trigger", func(w *lyceum.Webhook) *string { return &w.EventTrigger }),
+		intColumn("events_count", func(w *lyceum.Webhook) *int32 { return &w.EventsCount }),
+		timeColumn("created_at", func(w *lyceum.Webhook) *time.Time { return &w.CreatedAt }),
+		boolColumn("is_live", func(w *lyceum.Webhook) *bool { return &w.Live }),
+		boolColumn("as_array", func(w *lyceum.Webhook) *bool { return &w.AsArray }),
+		textColumn("schedule", func(w *lyceum.Webhook) *lyceum.Schedule { return &w.Schedule }),
+		intColumn("secret_generation", func(w *lyceum.Webhook) *int32 { return &w.SecretGeneration }),
+		optTimeColumn("old_secret_until", func(w *lyceum.Webhook) *lyceum.Opt[time.Time] { return &w.OldSecretUntil }),
+		optTimeColumn("failed_at", func(w *lyceum.Webhook) *lyceum.Opt[time.Time] { return &w.FailedAt }),
+		optTimeColumn("deleted_at", func(w *lyceum.Webhook) *lyceum.Opt[time.Time] { return &w.DeletedAt }),
+		textColumn("secret_key", func(w *lyceum.Webhook) *lyceum.SecretKeyID { return &w.SecretKey }),
+		textColumn("old_secret_key", func(w *lyceum.Webhook) *lyceum.SecretKeyID { return &w.OldSecretKey }),
+		intColumn("rate_limit", func(w *lyceum.Webhook) *int32 { return &w.RateLimit }),
+		intColumn("since", func(w *lyceum.Webhook) *int64 { return &w.Since }),
+	},
+	largest: 16 << 10,
+})
+
 // FindWebhooks implements lyceum.Reader.
 func (s *Store) FindWebhooks(ctx context.Context, school lyceum.SchoolID) ([]lyceum.Webhook, error) {
-	found, err := rows(s.reads.single(ctx), &webhooks, s.dialect.standing+" WHERE school_id = $1 AND deleted_at IS NULL ORDER BY webhook_id", int64(school))
+	found, err := rows(s.reads.single(ctx), &webhooks.table, s.dialect.standing+" WHERE school_id = $1 AND deleted_at IS NULL ORDER BY webhook_id", int64(school))
 	return found, s.public(err)
 }
 
@@ -20,12 +45,12 @@ func (s *Store) FindLiveWebhooks(ctx context.Context, school lyceum.SchoolID) ([
 }
 
 func liveWebhooks(q *session, school lyceum.SchoolID) ([]lyceum.Webhook, error) {
-	return rows(q, &webhooks, q.pool.dialect.standing+" WHERE school_id = $1 AND is_live = 1 AND deleted_at IS NULL ORDER BY webhook_id", int64(school))
+	return rows(q, &webhooks.table, q.pool.dialect.standing+" WHERE school_id = $1 AND is_live = 1 AND deleted_at IS NULL ORDER BY webhook_id", int64(school))
 }
 
 // GetWebhook implements lyceum.Reader.
 func (s *Store) GetWebhook(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookID) (lyceum.Webhook, error) {
-	row, err := getByID(s.reads.single(ctx), school, &webhooks, id, "webhook")
+	row, err := getByID(s.reads.single(ctx), school, &webhooks.table, id, "webhook")
 	return row, s.public(err)
 }
 
@@ -51,7 +76,7 @@ func (s *Store) FindWebhookEvents(ctx context.Context, school lyceum.SchoolID, f
 
 // GetDelivery implements lyceum.Reader.
 func (s *Store) GetDelivery(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookEventID) (lyceum.WebhookEvent, error) {
-	row, err := getByID(s.reads.single(ctx), school, &webhookEvents, id, "delivery")
+	row, err := getByID(s.reads.single(ctx), school, &webhookEvents.table, id, "delivery")
 	return row, s.public(err)
 }
 

@@ -30,8 +30,8 @@ const (
 func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx) error) error {
 	changed := false
 	err := s.write(ctx, stamp.School, func(q *session) error {
-		t := newTx(q, stamp)
-		if err := do(t); err != nil {
+		t := s.newTx(q, stamp)
+		if err := do(lyceum.Tx{Tables: tables, Changes: t}); err != nil {
 			return err
 		}
 		changed = len(t.entries) > 0
@@ -286,7 +286,7 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 	}
 	err := s.write(ctx, asked, func(q *session) error {
 		school.ID = asked
-		all := newTx(q, lyceum.Stamp{})
+		all := s.newTx(q, lyceum.Stamp{})
 		if school.ID == 0 {
 			id, err := all.NextID(schoolSequence)
 			if err != nil {
@@ -303,7 +303,7 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 			}
 			return fmt.Errorf("insert school: %w", err)
 		}
-		t := newTx(q, lyceum.Stamp{School: school.ID, At: school.CreatedAt, Actor: actor})
+		t := s.newTx(q, lyceum.Stamp{School: school.ID, At: school.CreatedAt, Actor: actor})
 		t.entry(lyceum.SchoolCreated, int32(school.ID))
 		return t.finish()
 	})

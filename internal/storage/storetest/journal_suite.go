@@ -20,16 +20,16 @@ func feed(t *testing.T, store lyceum.Store) {
 	Write(t, store, school, classroom.Save)
 	Write(t, store, school, func(tx lyceum.Tx) error {
 		err := errors.Join(
-			tx.CreateComment(lyceum.Comment{ID: 1, Lecture: 11, User: 2, Body: "gone soon", CreatedAt: Begin}),
-			tx.CreateComment(lyceum.Comment{ID: 2, Lecture: 11, User: 2, Body: "stays", CreatedAt: Begin}),
+			tx.Comments.Insert(tx, lyceum.Comment{ID: 1, Lecture: 11, User: 2, Body: "gone soon", CreatedAt: Begin}),
+			tx.Comments.Insert(tx, lyceum.Comment{ID: 2, Lecture: 11, User: 2, Body: "stays", CreatedAt: Begin}),
 		)
 		tx.Announce(lyceum.CommentCreated, 2, lyceum.CommentCreatedEvent, `{"a":1}`)
 		tx.Announce(lyceum.EnrollmentUpdated, 2, lyceum.EnrollmentCompletedEvent, "")
 		return err
 	})
-	Write(t, store, school, func(tx lyceum.Tx) error { return tx.DeleteComment(1) })
+	Write(t, store, school, func(tx lyceum.Tx) error { return tx.Comments.Delete(tx, 1) })
 	Write(t, store, school, func(tx lyceum.Tx) error { // that it is gone is no change
-		if err := tx.DeleteComment(1); lyceum.KindOf(err) != lyceum.NotFound {
+		if err := tx.Comments.Delete(tx, 1); lyceum.KindOf(err) != lyceum.NotFound {
 			t.Errorf("a comment is deleted twice: %v", err)
 		}
 		return nil

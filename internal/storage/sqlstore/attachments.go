@@ -1,0 +1,72 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"encoding/json"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+var attachments = define(noun[lyceum.AttachmentID, lyceum.Attachment, struct{}]{
+	table:   table[lyceum.Attachment]{name: "attachments"},
+	entries: "attachment",
+	key:     idKey("attachment_id", func(a *lyceum.Attachment) *lyceum.AttachmentID { return &a.ID }),
+	rest: []column[lyceum.Attachment]{
+		intColumn("lecture_id", func(a *lyceum.Attachment) *lyceum.LectureID { return &a.Lecture }),
+		optTextColumn("name", func(a *lyceum.Attachment) *lyceum.Opt[string] { return &a.Name }),
+		textColumn("kind", func(a *lyceum.Attachment) *lyceum.AttachmentKind { return &a.Kind }),
+		optTextColumn("url", func(a *lyceum.Attachment) *lyceum.Opt[string] { return &a.URL }),
+		optTextColumn("text", func(a *lyceum.Attachment) *lyceum.Opt[string] { return &a.Text }),
+		optIntColumn("position", func(a *lyceum.Attachment) *lyceum.Opt[int32] { return &a.Position }),
+		optIntColumn("file_size", func(a *lyceum.Attachment) *lyceum.Opt[int32] { return &a.FileSize }),
+		optTextColumn("file_extension", func(a *lyceum.Attachment) *lyceum.Opt[string] { return &a.FileExtension }),
+		{
+			name: "quiz_id",
+			bind: func(a *lyceum.Attachment) any {
+				if a.Quiz == nil {
+					return nil
+				}
+				return int64(a.Quiz.ID)
+			},
+			scan: scanQuiz,
+		},
+		{
+			name: "questions",
+			bind: func(a *lyceum.Attachment) any {
+				if a.Quiz == nil {
+					return nil
+				}
+				questions, _ := json.Marshal(a.Quiz.Questions)
+				return string(questions)
+			},
+			scan: scanQuestions,
+		},
+		firstColumn(ofVideo, textColumn("video_url", func(v *lyceum.Video) *string { return &v.URL })),
+		nextColumn(ofVideo, textColumn("video_content_type", func(v *lyceum.Video) *string { return &v.ContentType })),
+		nextColumn(ofVideo, textColumn("video_status", func(v *lyceum.Video) *lyceum.VideoStatus { return &v.Status })),
+		nextColumn(ofVideo, optTextColumn("video_thumbnail", func(v *lyceum.Video) *lyceum.Opt[string] { return &v.Thumbnail })),
+		nextColumn(ofVideo, optIntColumn("video_duration", func(v *lyceum.Video) *lyceum.Opt[int32] { return &v.Duration })),
+	},
+	largest: 1 << 20,
+})
+
+func ofVideo(a *lyceum.Attachment) *lyceum.Opt[lyceum.Video] { return &a.Video }
+
+func scanQuiz(a *lyceum.Attachment) sql.Scanner {
+	return scanFunc(func(src any) error {
+		if a.Quiz = nil; src == nil {
+			return nil
+		}
+		a.Quiz = &lyceum.Quiz{}
+		return scanInt(&a.Quiz.ID).Scan(src)
+	})
+}
+
+func scanQuestions(a *lyceum.Attachment) sql.Scanner {
+	return &textScanner{put: func(text string) error {
+		if a.Quiz == nil {
+			return nil
+		}
+		return json.Unmarshal([]byte(text), &a.Quiz.Questions)
+	}, null: func() {}}
+}

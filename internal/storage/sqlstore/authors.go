@@ -1,0 +1,16 @@
+package sqlstore
+
+import "github.com/lyceum-school/lyceum"
+
+var authors = define(noun[lyceum.AuthorID, lyceum.AuthorProfile, struct{}]{
+	table:   table[lyceum.AuthorProfile]{name: "authors"},
+	entries: "author",
+	key:     idKey("author_id", func(a *lyceum.AuthorProfile) *lyceum.AuthorID { return &a.ID }),
+	rest: []column[lyceum.AuthorProfile]{
+		optTextColumn("name", func(a *lyceum.AuthorProfile) *lyceum.Opt[string] { return &a.Name }),
+		optTextColumn("bio", func(a *lyceum.AuthorProfile) *lyceum.Opt[string] { return &a.Bio }),
+		optTextColumn("profile_image_url", func(a *lyceum.AuthorProfile) *lyceum.Opt[string] { return &a.ProfileImageURL }),
+		optIntColumn("user_id", func(a *lyceum.AuthorProfile) *lyceum.Opt[lyceum.UserID] { return &a.UserID }),
+	},
+	largest: 256 << 10,
+})

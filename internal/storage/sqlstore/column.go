@@ -1,0 +1,175 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// column is one column of rows of T: how a value goes into it and comes out.
+type column[T any] struct {
+	name string
+	bind func(*T) any
+	scan func(*T) sql.Scanner
+	text func(*T) string // of a column of text: what of it an answer shows
+}
+
+// keyColumn is the first column of a table, which names its rows.
+type keyColumn[ID lyceum.Key, T any] struct {
+	column[T]
+
+	at       func(*T) *ID
+	arg      func(ID) any
+	numbered bool           // by a sequence of the column's name
+	of       func(int32) ID // a number of it
+}
+
+func idKey[ID ~int32, T any](name string, at func(*T) *ID) keyColumn[ID, T] {
+	return keyColumn[ID, T]{
+		column: intColumn(name, at), at: at, numbered: true,
+		arg: func(id ID) any { return int64(id) },
+		of:  func(n int32) ID { return ID(n) },
+	}
+}
+
+func hashKey[T any](at func(*T) *lyceum.KeyHash) keyColumn[lyceum.KeyHash, T] {
+	return keyColumn[lyceum.KeyHash, T]{
+		column: hashColumn("hash", at), at: at,
+		arg: func(hash lyceum.KeyHash) any { return hash[:] },
+	}
+}
+
+func hashColumn[T any](name string, at func(*T) *lyceum.KeyHash) column[T] {
+	return column[T]{
+		name: name,
+		bind: func(t *T) any { return at(t)[:] },
+		scan: func(t *T) sql.Scanner { return scanHash(at(t)) },
+	}
+}
+
+func intColumn[T any, N ~int32 | ~int64 | ~uint8](name string, at func(*T) *N) column[T] {
+	return column[T]{
+		name: name,
+		bind: func(t *T) any { return int64(*at(t)) },
+		scan: func(t *T) sql.Scanner { return scanInt(at(t)) },
+	}
+}
+
+func optIntColumn[T any, N ~int32 | ~int64](name string, at func(*T) *lyceum.Opt[N]) column[T] {
+	return column[T]{
+		name: name,
+		bind: func(t *T) any { return optInt(*at(t)) },
+		scan: func(t *T) sql.Scanner { return scanOptInt(at(t)) },
+	}
+}
+
+func optFloatColumn[T any](name string, at func(*T) *lyceum.Opt[float64]) column[T] {
+	return column[T]{
+		name: name,
+		bind: func(t *T) any { return optFloat(*at(t)) },
+		scan: func(t *T) sql.Scanner { return scanOptFloat(at(t)) },
+	}
+}
+
+func textColumn[T any, S ~string](name string, at func(*T) *S) column[T] {
+	return column[T]{
+		name: name,
+		bind: func(t *T) any { return string(*at(t)) },
+		scan: func(t *T) sql.Scanner { return scanText(at(t)) },
+		text: func(t *T) string { return string(*at(t)) },
+	}
+}
+
+func optTextColumn[T any, S ~string](name string, at func(*T) *lyceum.Opt[S]) column[T] {
+	return column[T]{
+		name: name,
+		bind: func(t *T) any { return optText(*at(t)) },
+		scan: func(t *T) sql.Scanner { return scanOptText(at(t)) },
+		text: func(t *T) string { return string(at(t).Value) },
+	}
+}
+
+func boolColumn[T any](name string, at func(*T) *bool) column[T] {
+	return column[T]{
+		name: name,
+		bind: func(t *T) any { return flag(*at(t)) },
+		scan: func(t *T) sql.Scanner { return scanBool(at(t)) },
+	}
+}
+
+func optBoolColumn[T any](name string, at func(*T) *lyceum.Opt[bool]) column[T] {
+	return column[T]{
+		name: name,
+		bind: func(t *T) any { return optFlag(*at(t)) },
+		scan: func(t *T) sql.Scanner { return scanOptBool(at(t)) },
+	}
+}
+
+func timeColumn[T any](name string, at func(*T) *time.Time) column[T] {
+	return column[T]{
+		name: name,
+		bind: func(t *T) any { return micros(*at(t)) },
+		scan: func(t *T) sql.Scanner { return scanTime(at(t)) },
+	}
+}
+
+func optTimeColumn[T any](name string, at func(*T) *lyceum.Opt[time.Time]) column[T] {
+	return column[T]{
+		name: name,
+		bind: func(t *T) any { return optMicros(*at(t)) },
+		scan: func(t *T) sql.Scanner { return scanOptTime(at(t)) },
+	}
+}
+
+func optHashColumn[T any](name string, at func(*T) *lyceum.Opt[lyceum.KeyHash]) column[T] {
+	return column[T]{
+		name: name,
+		bind: func(t *T) any { return optHash(*at(t)) },
+		scan: func(t *T) sql.Scanner { return scanOptHash(at(t)) },
+	}
+}
+
+func scopesColumn[T any](name string, at func(*T) *lyceum.Scopes) column[T] {
+	return column[T]{
+		name: name,
+		bind: func(t *T) any { return at(t).String() },
+		scan: func(t *T) sql.Scanner { return scanScopes(at(t)) },
+	}
+}
+
+// firstColumn is the column of an optional part of a row that tells whether the
+// part is there.
+func firstColumn[T any, P comparable](of func(*T) *lyceum.Opt[P], c column[P]) column[T] {
+	return partColumn(of, c, func(o *lyceum.Opt[P], src any) bool {
+		*o = lyceum.Opt[P]{Present: src != nil}
+		return o.Present
+	})
+}
+
+// nextColumn is a further column of a part; it comes after the first.
+func nextColumn[T any, P comparable](of func(*T) *lyceum.Opt[P], c column[P]) column[T] {
+	return partColumn(of, c, func(o *lyceum.Opt[P], _ any) bool { return o.Present })
+}
+
+func partColumn[T any, P comparable](of func(*T) *lyceum.Opt[P], c column[P], present func(*lyceum.Opt[P], any) bool) column[T] {
+	return column[T]{
+		name: c.name,
+		bind: func(t *T) any {
+			if part := of(t); part.Present {
+				return c.bind(&part.Value)
+			}
+			return nil
+		},
+		scan: func(t *T) sql.Scanner {
+			part := of(t)
+			dest := c.scan(&part.Value)
+			return scanFunc(func(src any) error {
+				if !present(part, src) {
+					return nil
+				}
+				return dest.Scan(src)
+			})
+		},
+	}
+}

@@ -1,0 +1,22 @@
+package sqlstore
+
+import (
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+var grants = define(noun[lyceum.GrantID, lyceum.Grant, lyceum.GrantFilter]{
+	table:   table[lyceum.Grant]{name: "grants", updated: lyceum.GrantRevoked},
+	entries: "grant",
+	key:     idKey("grant_id", func(g *lyceum.Grant) *lyceum.GrantID { return &g.ID }),
+	rest: []column[lyceum.Grant]{
+		intColumn("oauth_app_id", func(g *lyceum.Grant) *lyceum.OAuthAppID { return &g.App }),
+		intColumn("user_id", func(g *lyceum.Grant) *lyceum.UserID { return &g.User }),
+		scopesColumn("scopes", func(g *lyceum.Grant) *lyceum.Scopes { return &g.Scopes }),
+		timeColumn("created_at", func(g *lyceum.Grant) *time.Time { return &g.CreatedAt }),
+		optTimeColumn("last_used_at", func(g *lyceum.Grant) *lyceum.Opt[time.Time] { return &g.LastUsedAt }),
+		optTimeColumn("revoked_at", func(g *lyceum.Grant) *lyceum.Opt[time.Time] { return &g.RevokedAt }),
+	},
+	secret: true,
+})

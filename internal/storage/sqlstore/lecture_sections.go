@@ -1,0 +1,15 @@
+package sqlstore
+
+import "github.com/lyceum-school/lyceum"
+
+var lectureSections = define(noun[lyceum.LectureSectionID, lyceum.LectureSection, struct{}]{
+	table:   table[lyceum.LectureSection]{name: "lecture_sections"},
+	entries: "lecture_section",
+	key:     idKey("lecture_section_id", func(s *lyceum.LectureSection) *lyceum.LectureSectionID { return &s.ID }),
+	rest: []column[lyceum.LectureSection]{
+		intColumn("course_id", func(s *lyceum.LectureSection) *lyceum.CourseID { return &s.Course }),
+		textColumn("name", func(s *lyceum.LectureSection) *string { return &s.Name }),
+		boolColumn("is_published", func(s *lyceum.LectureSection) *bool { return &s.IsPublished }),
+		intColumn("position", func(s *lyceum.LectureSection) *int32 { return &s.Position }),
+	},
+})

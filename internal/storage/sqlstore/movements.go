@@ -1,0 +1,24 @@
+package sqlstore
+
+import (
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+var movements = define(noun[lyceum.MovementID, lyceum.Movement, struct{}]{
+	table:   table[lyceum.Movement]{name: "movements"},
+	entries: "movement",
+	key:     idKey("movement_id", func(m *lyceum.Movement) *lyceum.MovementID { return &m.ID }),
+	rest: []column[lyceum.Movement]{
+		intColumn("transaction_id", func(m *lyceum.Movement) *lyceum.TransactionID { return &m.TransactionID }),
+		intColumn("sale_id", func(m *lyceum.Movement) *lyceum.SaleID { return &m.SaleID }),
+		textColumn("kind", func(m *lyceum.Movement) *lyceum.MovementKind { return &m.Kind }),
+		intColumn("amount", func(m *lyceum.Movement) *lyceum.Minor { return &m.Amount }),
+		intColumn("refunded", func(m *lyceum.Movement) *lyceum.Minor { return &m.Refunded }),
+		timeColumn("at", func(m *lyceum.Movement) *time.Time { return &m.At }),
+		optTextColumn("reason", func(m *lyceum.Movement) *lyceum.Opt[string] { return &m.Reason }),
+		optTextColumn("reference", func(m *lyceum.Movement) *lyceum.Opt[string] { return &m.Reference }),
+	},
+	largest: 4 << 10,
+})

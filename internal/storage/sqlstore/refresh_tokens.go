@@ -1,0 +1,22 @@
+package sqlstore
+
+import (
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+var refreshTokens = define(noun[lyceum.KeyHash, lyceum.RefreshToken, struct{}]{
+	table: table[lyceum.RefreshToken]{name: "refresh_tokens"},
+	key:   hashKey(func(r *lyceum.RefreshToken) *lyceum.KeyHash { return &r.Hash }),
+	rest: []column[lyceum.RefreshToken]{
+		intColumn("grant_id", func(r *lyceum.RefreshToken) *lyceum.GrantID { return &r.Grant }),
+		scopesColumn("scopes", func(r *lyceum.RefreshToken) *lyceum.Scopes { return &r.Scopes }),
+		timeColumn("created_at", func(r *lyceum.RefreshToken) *time.Time { return &r.CreatedAt }),
+		timeColumn("used_at", func(r *lyceum.RefreshToken) *time.Time { return &r.UsedAt }),
+		optTimeColumn("replaced_at", func(r *lyceum.RefreshToken) *lyceum.Opt[time.Time] { return &r.ReplacedAt }),
+		optHashColumn("replaced_by", func(r *lyceum.RefreshToken) *lyceum.Opt[lyceum.KeyHash] { return &r.ReplacedBy }),
+		optHashColumn("parent", func(r *lyceum.RefreshToken) *lyceum.Opt[lyceum.KeyHash] { return &r.Parent }),
+		timeColumn("family", func(r *lyceum.RefreshToken) *time.Time { return &r.Family }),
+	},
+})

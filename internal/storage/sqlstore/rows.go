@@ -1,0 +1,350 @@
+package sqlstore
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// noun is the table of one noun; it implements lyceum.Table. The sequence, the
+// entry types and the loader of the change feed follow from it.
+type noun[ID lyceum.Key, T, F any] struct {
+	table[T]
+
+	entries string // what the journal calls it; empty for what it does not have
+	what    string // what a refusal calls it; entries, if empty
+	key     keyColumn[ID, T]
+	rest    []column[T]
+
+	narrow func(*where, F)
+	order  func(F) string         // by the key, if nil
+	count  func(F, *where) total  // counts the rows, or reads a counter, if nil
+	after  func(F) lyceum.Opt[ID] // a list may go on after a key
+	secret bool                   // the change feed does not show it
+	// show completes rows for the change feed, and weighShown returns how many
+	// bytes of JSON such a one takes at most; nil: rows are shown as they are.
+	show       func(*session, lyceum.SchoolID, map[int32]T) (map[int32]any, error)
+	weighShown func(any) int
+	largest    int                  // bytes of JSON that one takes at most, if fewer than hugeObject
+	byBytes    bool                 // rows have no fixed size: a page ends at lyceum.AnswerBytes
+	saving     func(*tx, []T) error // before rows are saved
+}
+
+// define completes a noun.
+func define[ID lyceum.Key, T, F any](n noun[ID, T, F]) *noun[ID, T, F] {
+	all := append([]column[T]{n.key.column}, n.rest...)
+	for _, c := range all {
+		n.columns = append(n.columns, c.name)
+	}
+	n.bind = func(t *T) []any {
+		args := make([]any, len(all))
+		for i := range all {
+			args[i] = all[i].bind(t)
+		}
+		return args
+	}
+	n.scan = func(t *T) []any {
+		dest := make([]any, len(all))
+		for i := range all {
+			dest[i] = all[i].scan(t)
+		}
+		return dest
+	}
+	n.weigh = func(t *T) int {
+		bytes := bareObject
+		for i := range all {
+			if all[i].text != nil {
+				bytes += lyceum.Weight(all[i].text(t))
+			}
+		}
+		return bytes
+	}
+	if n.key.numbered {
+		n.seq = lyceum.Sequence(n.key.name)
+		n.id = func(t *T) int32 { return int32(n.key.bind(t).(int64)) }
+	}
+	if n.what == "" {
+		n.what = strings.ReplaceAll(n.entries, "_", " ")
+	}
+	if n.entries != "" {
+		n.created = lyceum.EntryType(n.entries + ".created")
+		if n.updated == "" {
+			n.updated = lyceum.EntryType(n.entries + ".updated")
+		}
+	}
+	return &n
+}
+
+// feed returns how the change feed shows the noun, unless it does not.
+func (n *noun[ID, T, F]) feed() (entries string, o feedObject, shown bool) {
+	if n.entries == "" || n.secret {
+		return "", feedObject{}, false
+	}
+	load := func(q *session, school lyceum.SchoolID, ids []int32) (map[int32]any, error) {
+		found, err := findByID(q, school, &n.table, ids)
+		switch {
+		case err != nil:
+			return nil, err
+		case n.show != nil:
+			return n.show(q, school, found)
+		}
+		shown := make(map[int32]any, len(found))
+		for id, row := range found {
+			shown[id] = row
+		}
+		return shown, nil
+	}
+	weigh := n.weighShown
+	if weigh == nil {
+		weigh = func(shown any) int {
+			row := shown.(T)
+			return n.weigh(&row)
+		}
+	}
+	return n.entries, feedObject{load, weigh, n.largest}, true
+}
+
+// Get implements lyceum.Rows.
+func (n *noun[ID, T, F]) Get(from lyceum.Source, id ID) (T, error) {
+	v := viewOf(from)
+	row, found, err := n.get(v, id)
+	if err == nil && !found {
+		err = n.missing(id)
+	}
+	return row, v.public(err)
+}
+
+func (n *noun[ID, T, F]) get(v *view, id ID) (row T, found bool, err error) {
+	found, err = v.q.one("SELECT "+n.list()+" FROM "+n.name+" WHERE school_id = $1 AND "+n.key.name+" = $2",
+		[]any{int64(v.school), n.key.arg(id)}, n.scan(&row)...)
+	if err != nil {
+		err = fmt.Errorf("get %s: %w", n.what, err)
+	}
+	return row, found, err
+}
+
+func (n *noun[ID, T, F]) missing(id ID) error {
+	if !n.key.numbered {
+		return lyceum.Errorf(lyceum.NotFound, "there is no such %s", n.what)
+	}
+	return lyceum.Errorf(lyceum.NotFound, "there is no %s %d", n.what, id)
+}
+
+// Find implements lyceum.Rows.
+func (n *noun[ID, T, F]) Find(from lyceum.Source, ids ...ID) (map[ID]T, error) {
+	v := viewOf(from)
+	found := make(map[ID]T, len(ids))
+	wanted := make([]any, len(ids))
+	for i, id := range ids {
+		wanted[i] = n.key.arg(id)
+	}
+	var row T
+	err := n.findRows(v.q, v.school, wanted, n.scan(&row), func() { found[*n.key.at(&row)] = row })
+	if err != nil {
+		return nil, v.public(err)
+	}
+	return found, nil
+}
+
+// Each implements lyceum.Rows.
+func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) error {
+	v := viewOf(from)
+	w := n.where(v.school, f)
+	var row T
+	return v.public(v.q.each("SELECT "+n.list()+" FROM "+n.name+w.String()+n.ordered(f), w.args, n.scan(&row), func() error {
+		if err := v.ctx.Err(); err != nil {
+			return err
+		}
+		return visit(&row)
+	}))
+}
+
+// First implements lyceum.Rows.
+func (n *noun[ID, T, F]) First(from lyceum.Source, f F) (row T, found bool, err error) {
+	v := viewOf(from)
+	w := n.where(v.school, f)
+	found, err = v.q.one("SELECT "+n.list()+" FROM "+n.name+w.String()+n.ordered(f)+" LIMIT 1", w.args, n.scan(&row)...)
+	if err != nil {
+		err = v.public(fmt.Errorf("find first %s: %w", n.what, err))
+	}
+	return row, found, err
+}
+
+// List implements lyceum.Rows. A page and its total are one statement, which
+// sees one moment; a page without rows asks for its total apart.
+func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Listing[T], error) {
+	v := viewOf(from)
+	w := n.where(v.school, f)
+	count := n.total(f, w)
+	size, offset := int64(p.Size), p.Offset()
+	if n.after != nil {
+		if id := n.after(f); id.Present {
+			w.and(n.key.name+" > ?", n.key.arg(id.Value))
+			offset = 0
+		}
+	}
+	text := "SELECT " + count.text + ", " + n.list() + " FROM " + n.name + w.String() + n.ordered(f) +
+		" LIMIT " + w.arg(size+1) + " OFFSET " + w.arg(offset) // one more tells whether there are more
+	var listing lyceum.Listing[T]
+	read := func(q *session) error {
+		listing = lyceum.Listing[T]{Page: p}
+		left := lyceum.AnswerBytes
+		var row T
+		err := q.each(text, w.args, append([]any{scanInt(&listing.Total)}, n.scan(&row)...), func() error {
+			full := len(listing.Rows) == int(p.Size)
+			if n.byBytes {
+				left -= n.weigh(&row)
+				full = full || left < 0 && len(listing.Rows) > 0
+			}
+			if full {
+				listing.More = true
+				return errFull
+			}
+			listing.Rows = append(listing.Rows, row)
+			return nil
+		})
+		return unlessFull(err)
+	}
+	err := read(v.q)
+	if err == nil && len(listing.Rows) == 0 {
+		err = v.atOnce(func(q *session) error {
+			if err := read(q); err != nil || len(listing.Rows) > 0 {
+				return err
+			}
+			_, err := q.one("SELECT "+count.text, w.args[:count.args], scanInt(&listing.Total))
+			return err
+		})
+	}
+	if err != nil {
+		return lyceum.Listing[T]{}, v.public(fmt.Errorf("list %s: %w", n.name, err))
+	}
+	return listing, nil
+}
+
+func (n *noun[ID, T, F]) where(school lyceum.SchoolID, f F) *where {
+	w := &where{}
+	w.and(n.name+".school_id = ?", int64(school))
+	if n.narrow != nil {
+		n.narrow(w, f)
+	}
+	return w
+}
+
+func (n *noun[ID, T, F]) ordered(f F) string {
+	if n.order == nil {
+		return " ORDER BY " + n.key.name
+	}
+	return " ORDER BY " + n.order(f)
+}
+
+func (n *noun[ID, T, F]) total(f F, w *where) total {
+	switch {
+	case n.count != nil:
+		return n.count(f, w)
+	case n.counter != "" && len(w.conds) == 1:
+		return kept(n.counter)
+	}
+	return counted(" FROM "+n.name, w)
+}
+
+// NextID implements lyceum.Table.
+func (n *noun[ID, T, F]) NextID(tx lyceum.Tx) (ID, error) {
+	id, err := txOf(tx).NextID(n.seq)
+	return n.key.of(id), err
+}
+
+// Insert implements lyceum.Table.
+func (n *noun[ID, T, F]) Insert(tx lyceum.Tx, rows ...T) error {
+	t := txOf(tx)
+	if n.saving != nil {
+		if err := n.saving(t, rows); err != nil {
+			return err
+		}
+	}
+	if err := insert(t, &n.table, rows); err != nil || !n.key.numbered {
+		return err
+	}
+	var highest int32
+	for i := range rows {
+		highest = max(highest, n.id(&rows[i]))
+		delete(t.unused, ticket{n.seq, n.id(&rows[i])})
+	}
+	if n.counter != "" {
+		t.counts[n.counter] += int64(len(rows))
+	}
+	return t.raise(n.seq, highest)
+}
+
+// Save implements lyceum.Table.
+func (n *noun[ID, T, F]) Save(tx lyceum.Tx, rows ...T) (lyceum.Saved, error) {
+	t := txOf(tx)
+	if n.saving != nil {
+		if err := n.saving(t, rows); err != nil {
+			return lyceum.Saved{}, err
+		}
+	}
+	if n.key.numbered {
+		return save(t, &n.table, rows)
+	}
+	var saved lyceum.Saved
+	for i := range rows {
+		err := n.saveSecret(t, &rows[i], &saved)
+		if err != nil {
+			return saved, err
+		}
+	}
+	return saved, nil
+}
+
+// saveSecret saves a row that is found by a hash.
+func (n *noun[ID, T, F]) saveSecret(t *tx, row *T, saved *lyceum.Saved) error {
+	old, found, err := n.get(&t.view, *n.key.at(row))
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		saved.Created++
+		return insert(t, &n.table, []T{*row})
+	case same(n.bind(&old), n.bind(row)):
+		saved.Unchanged++
+		return nil
+	}
+	saved.Updated++
+	return update(t, &n.table, row)
+}
+
+// Delete implements lyceum.Table.
+func (n *noun[ID, T, F]) Delete(tx lyceum.Tx, id ID) error {
+	w := &where{}
+	w.and("school_id = ?", int64(tx.School()))
+	w.and(n.key.name+" = ?", n.key.arg(id))
+	deleted, err := n.clear(txOf(tx), w)
+	if err == nil && deleted == 0 {
+		err = n.missing(id)
+	}
+	return err
+}
+
+// Clear implements lyceum.Table.
+func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
+	return n.clear(txOf(tx), n.where(tx.School(), f))
+}
+
+func (n *noun[ID, T, F]) clear(t *tx, w *where) (deleted int, err error) {
+	var row T
+	err = t.q.each("DELETE FROM "+n.name+w.String()+" RETURNING "+n.key.name, w.args, []any{n.key.scan(&row)}, func() error {
+		deleted++
+		if n.entries != "" {
+			t.entry(lyceum.EntryType(n.entries+".deleted"), n.id(&row))
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("delete from %s: %w", n.name, err)
+	}
+	if n.counter != "" && deleted > 0 {
+		t.counts[n.counter] -= int64(deleted)
+	}
+	return deleted, nil
+}

@@ -1,0 +1,19 @@
+package sqlstore
+
+import (
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+var sessions = define(noun[lyceum.KeyHash, lyceum.Session, struct{}]{
+	table: table[lyceum.Session]{name: "sessions"},
+	key:   hashKey(func(s *lyceum.Session) *lyceum.KeyHash { return &s.Hash }),
+	rest: []column[lyceum.Session]{
+		intColumn("user_id", func(s *lyceum.Session) *lyceum.UserID { return &s.User }),
+		timeColumn("created_at", func(s *lyceum.Session) *time.Time { return &s.CreatedAt }),
+		timeColumn("seen_at", func(s *lyceum.Session) *time.Time { return &s.SeenAt }),
+		textColumn("address", func(s *lyceum.Session) *string { return &s.Address }),
+		textColumn("browser", func(s *lyceum.Session) *string { return &s.Browser }),
+	},
+})

@@ -1,0 +1,61 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+var users = define(noun[lyceum.UserID, lyceum.User, lyceum.UserFilter]{
+	table:   table[lyceum.User]{name: "users", counter: "users"},
+	entries: "user",
+	key:     idKey("user_id", func(u *lyceum.User) *lyceum.UserID { return &u.ID }),
+	rest: []column[lyceum.User]{
+		textColumn("email", func(u *lyceum.User) *string { return &u.Email }),
+		{
+			name: "email_key", // what makes an address unique whatever its case
+			bind: func(u *lyceum.User) any { return emailKey(u.Email) },
+			scan: func(*lyceum.User) sql.Scanner { return discard },
+		},
+		optTextColumn("name", func(u *lyceum.User) *lyceum.Opt[string] { return &u.Name }),
+		textColumn("role", func(u *lyceum.User) *lyceum.Role { return &u.Role }),
+		optTextColumn("src", func(u *lyceum.User) *lyceum.Opt[string] { return &u.Src }),
+		optTextColumn("password_hash", func(u *lyceum.User) *lyceum.Opt[string] { return &u.PasswordHash }),
+		timeColumn("created_at", func(u *lyceum.User) *time.Time { return &u.CreatedAt }),
+		optTimeColumn("disabled_at", func(u *lyceum.User) *lyceum.Opt[time.Time] { return &u.DisabledAt }),
+		optTimeColumn("last_sign_in_at", func(u *lyceum.User) *lyceum.Opt[time.Time] { return &u.LastSignInAt }),
+		optTextColumn("last_sign_in_ip", func(u *lyceum.User) *lyceum.Opt[string] { return &u.LastSignInIP }),
+		boolColumn("must_change_password", func(u *lyceum.User) *bool { return &u.MustChangePassword }),
+	},
+	show:       loadTags,
+	weighShown: weighTagged,
+	narrow: func(w *where, f lyceum.UserFilter) {
+		if f.Email.Present {
+			w.and("email_key = ?", emailKey(f.Email.Value))
+		}
+	},
+	after: func(f lyceum.UserFilter) lyceum.Opt[lyceum.UserID] { return f.After },
+})
+
+// loadTags completes users with their tags.
+func loadTags(q *session, school lyceum.SchoolID, found map[int32]lyceum.User) (map[int32]any, error) {
+	tags := map[int32][]string{}
+	var user int32
+	var name string
+	err := inChunks(q, "SELECT user_id, name FROM user_tags WHERE school_id = $1 AND user_id IN ", school, int32Args(slices.Collect(maps.Keys(found))),
+		[]any{scanInt(&user), scanText(&name)}, func() { tags[user] = append(tags[user], name) })
+	tagged := make(map[int32]any, len(found))
+	for id, row := range found {
+		slices.Sort(tags[id]) // in one order on every engine
+		tagged[id] = lyceum.TaggedUser{User: row, Tags: tags[id]}
+	}
+	return tagged, err
+}
+
+func weighTagged(o any) int {
+	u := o.(lyceum.TaggedUser)
+	return bareObject + lyceum.Weight(u.Email, u.Name.Value, string(u.Role), u.Src.Value) + lyceum.Weight(u.Tags...) + len(u.Tags)
+}

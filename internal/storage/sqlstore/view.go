@@ -1,0 +1,63 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// view is one school as it is read.
+type view struct {
+	ctx    context.Context //nolint:containedctx // it lives as long as the call that opened it
+	store  *Store
+	q      *session
+	school lyceum.SchoolID
+	// moment: all statements see the same moment.
+	moment bool
+}
+
+// In implements lyceum.Store.
+func (s *Store) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
+	return lyceum.View{Tables: tables, Reads: &view{ctx: ctx, store: s, q: s.reads.single(ctx), school: school}}
+}
+
+// AtOnce implements lyceum.Store.
+func (s *Store) AtOnce(ctx context.Context, school lyceum.SchoolID, read func(lyceum.View) error) error {
+	return s.public(s.reads.snapshot(ctx, func(q *session) error {
+		return read(lyceum.View{Tables: tables, Reads: &view{ctx: ctx, store: s, q: q, school: school, moment: true}})
+	}))
+}
+
+// School implements lyceum.Source.
+func (v *view) School() lyceum.SchoolID { return v.school }
+
+// Session implements lyceum.Source.
+func (v *view) Session() any { return v }
+
+// viewOf returns the view that rows are read from.
+func viewOf(from lyceum.Source) *view {
+	if t, ok := from.Session().(*tx); ok {
+		return &t.view
+	}
+	return from.Session().(*view)
+}
+
+// txOf returns the change that rows are written in.
+func txOf(t lyceum.Tx) *tx { return t.Session().(*tx) }
+
+// atOnce runs read with a session whose statements all see the same moment.
+func (v *view) atOnce(read func(*session) error) error {
+	if v.moment {
+		return read(v.q)
+	}
+	return v.store.reads.snapshot(v.ctx, read)
+}
+
+// public returns an error as a caller is to see it. The error of a change is
+// made public when the change ends: it may be a reason to run it again.
+func (v *view) public(err error) error {
+	if v.q.tx != nil {
+		return err
+	}
+	return v.store.public(err)
+}
