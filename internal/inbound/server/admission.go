@@ -1,0 +1,129 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// errMethod marks a method that a path does not have.
+var errMethod = errors.New("method not allowed")
+
+// admit finds the operation and decides whether the caller may ask for it. The
+// limit is counted by school, or by address for who belongs to none.
+func (h *handler) admit(x *exchange, r *http.Request, to *route) error {
+	if to.pattern == "" {
+		return h.refuse(x, r, lyceum.Errorf(lyceum.NotFound, noRoute))
+	}
+	op, ok := to.operations[r.Method]
+	if !ok {
+		return h.refuse(x, r, &lyceum.Error{
+			Kind: lyceum.NotFound, Code: "method_not_allowed", Detail: "this address takes " + to.allow, Err: errMethod,
+		})
+	}
+	x.op = op
+	switch op.Credential {
+	case wire.Bearer:
+		return h.admitLearner(x, r, op)
+	case wire.Open:
+		x.who.Count = func(b access.Bucket) error { return h.count(x, b) }
+		return nil
+	case wire.APIKey:
+	}
+	return h.admitKey(x, r, op)
+}
+
+// admitKey lets a program in that shows an API key.
+func (h *handler) admitKey(x *exchange, r *http.Request, op *operation) error {
+	keys := r.Header["Apikey"]
+	if len(keys) > 1 {
+		return h.refuse(x, r, lyceum.Invalidf("the header apiKey must be given once"))
+	}
+	presented := ""
+	if len(keys) == 1 {
+		presented = keys[0]
+	}
+	caller, err := h.Keys.Check(r.Context(), presented)
+	if err != nil {
+		return h.refuse(x, r, err)
+	}
+	x.who.Caller = caller
+	if err := h.limit(x, r); err != nil {
+		return err
+	}
+	if !caller.Permissions.Allows(op.Needs) {
+		return lyceum.Errorf(lyceum.Forbidden, "this API key has not the permission %s; it has %s", op.Needs, caller.Permissions)
+	}
+	return nil
+}
+
+// admitLearner lets an app in that shows an access token (RFC 6750, section
+// 2.1). A token anywhere else than in the header is not looked at.
+func (h *handler) admitLearner(x *exchange, r *http.Request, op *operation) error {
+	headers := r.Header["Authorization"]
+	if len(headers) > 1 {
+		return h.refuse(x, r, lyceum.Invalidf("the header Authorization must be given once"))
+	}
+	token := ""
+	if len(headers) == 1 {
+		if scheme, rest, _ := strings.Cut(headers[0], " "); strings.EqualFold(scheme, "bearer") {
+			token = strings.TrimSpace(rest)
+		}
+	}
+	if token == "" {
+		return h.refuse(x, r, access.ErrNoBearer)
+	}
+	learner, err := h.OAuth.Bearer(r.Context(), token)
+	if err != nil {
+		return h.refuse(x, r, err)
+	}
+	x.who.Learner = &learner
+	if err := h.limit(x, r); err != nil {
+		return err
+	}
+	return learner.May(op.Version, op.ID)
+}
+
+// refuse counts a request that is refused whatever the count says.
+func (h *handler) refuse(x *exchange, r *http.Request, err error) error {
+	if exceeded := h.limit(x, r); exceeded != nil {
+		return exceeded
+	}
+	return err
+}
+
+const noRoute = "no Route matched with those values"
+
+// limit counts the request by its school, or else by its address.
+func (h *handler) limit(x *exchange, r *http.Request) error {
+	if school := x.school(); school != 0 {
+		return h.count(x, access.Bucket{School: school})
+	}
+	return h.count(x, access.BucketOf(wire.AddressOf(r)))
+}
+
+// count counts the request and puts the rate limit's headers on its answer.
+func (h *handler) count(x *exchange, bucket access.Bucket) error {
+	if !h.Limiter.Enabled() {
+		return nil
+	}
+	quota := h.Limiter.Take(bucket)
+	header := x.Header()
+	limit, remaining := []string{strconv.FormatInt(quota.Limit, 10)}, []string{strconv.FormatInt(quota.Remaining, 10)}
+	reset := []string{strconv.Itoa(quota.Reset)}
+	header["Ratelimit-Limit"] = limit
+	header["Ratelimit-Remaining"] = remaining
+	header["Ratelimit-Reset"] = reset
+	header["X-Ratelimit-Limit-Minute"] = limit
+	header["X-Ratelimit-Remaining-Minute"] = remaining
+	if !quota.Exceeded {
+		return nil
+	}
+	header["Retry-After"] = reset
+	return lyceum.Errorf(lyceum.RateLimited, "API rate limit exceeded")
+}

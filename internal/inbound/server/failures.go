@@ -1,0 +1,71 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+)
+
+// sendFailure tells the caller what may be told, in the words of the face, and
+// the log the rest. A status of 0 is the face's own for the kind.
+func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status int) {
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		err = lyceum.Errorf(lyceum.TooLarge, "the request body is larger than %d bytes", large.Limit)
+	}
+	e := lyceum.Public(err)
+	switch e.Kind {
+	case lyceum.Internal:
+		h.Log.ErrorContext(r.Context(), "request failed", "request_id", x.id, "path", x.pattern(r), "err", err)
+		e = &lyceum.Error{Kind: lyceum.Internal, Detail: "internal error; the request id in X-Request-Id finds it in the server's log"}
+	case lyceum.Unavailable:
+		h.Log.WarnContext(r.Context(), "request refused", "request_id", x.id, "path", x.pattern(r), "err", err)
+		x.Header().Set("Retry-After", "2")
+	}
+	own, challenge, body := x.failure(e)
+	if challenge != "" {
+		x.Header().Set("WWW-Authenticate", challenge)
+	}
+	if status == 0 {
+		status = own
+	}
+	if err := wire.Send(x, r, status, body); err != nil {
+		h.Log.ErrorContext(r.Context(), "error could not be sent", "request_id", x.id, "err", err)
+	}
+}
+
+// failure puts an error into the words of the operation, of the face, or of
+// neither.
+func (x *exchange) failure(e *lyceum.Error) (status int, challenge string, body wire.Body) {
+	switch {
+	case x.op != nil && x.op.Fail != nil:
+		return x.op.Fail(e)
+	case x.route != nil && x.route.fail != nil:
+		return x.route.fail(e)
+	case x.route != nil && x.route.face != nil:
+		status, body = x.route.face.Failure(e, x.id)
+		return status, "", body
+	}
+	status, body = plainFailure(e)
+	return status, "", body
+}
+
+// plainFailure is the error of an address that belongs to no face.
+func plainFailure(e *lyceum.Error) (int, wire.Body) {
+	status := http.StatusInternalServerError
+	if e.Kind == lyceum.NotFound {
+		status = http.StatusNotFound
+	}
+	return status, wire.JSON{Value: map[string]string{"message": e.Detail}}
+}
+
+func (h *handler) notFound(x *exchange, r *http.Request) {
+	x.Header().Add("Vary", "Accept")
+	if h.Nothing != nil && web.WantsPage(r) {
+		h.Nothing.ServeHTTP(x, r)
+		return
+	}
+	h.sendFailure(x, r, lyceum.Errorf(lyceum.NotFound, noRoute), 0)
+}

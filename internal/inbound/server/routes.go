@@ -1,0 +1,122 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+)
+
+// route is one path of one face with its operations by method, or a pattern of
+// pages, which have no face.
+type route struct {
+	face       wire.Face
+	fail       wire.Failure
+	pattern    string
+	operations map[string]*operation
+	allow      string
+}
+
+type operation struct {
+	wire.Operation
+	observed observed
+}
+
+// mount adds a face's operations and its answers to what is none of them.
+func (h *handler) mount(face wire.Face) {
+	for _, op := range face.Operations() {
+		r, ok := h.routes[op.Path]
+		if !ok {
+			r = &route{face: face, fail: op.Fail, pattern: op.Path, operations: map[string]*operation{}}
+			h.routes[op.Path] = r
+			h.mux.HandleFunc(op.Path, func(w http.ResponseWriter, req *http.Request) { h.dispatch(w.(*exchange), req, r) })
+		}
+		known := &operation{Operation: op, observed: h.Metrics.observe(face.Name(), op.ID)}
+		r.operations[op.Method] = known
+		if op.Method == http.MethodGet {
+			r.operations[http.MethodHead] = known
+		}
+	}
+	for _, r := range h.routes {
+		methods := []string{}
+		for method := range r.operations {
+			methods = append(methods, method)
+		}
+		slices.Sort(methods)
+		r.allow = strings.Join(methods, ", ")
+	}
+	none := &route{face: face}
+	unknown := func(w http.ResponseWriter, req *http.Request) { h.dispatch(w.(*exchange), req, none) }
+	h.mux.HandleFunc("/"+face.Name(), unknown)
+	h.mux.HandleFunc("/"+face.Name()+"/", unknown)
+}
+
+// dispatch takes a request of a face through credential, limit and permission
+// to its operation.
+func (h *handler) dispatch(x *exchange, r *http.Request, to *route) {
+	x.route = to
+	header := x.Header()
+	header["Access-Control-Allow-Origin"] = anybody
+	if len(r.Header["Origin"]) > 0 {
+		header["Access-Control-Expose-Headers"] = exposed
+	}
+	if to.pattern != "" && r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+		preflight(x, to)
+		return
+	}
+	wait := answerTimeout
+	if op, ok := to.operations[r.Method]; ok {
+		wait += op.Waits
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), wait)
+	defer cancel()
+	r = r.WithContext(ctx)
+	err := h.admit(x, r, to)
+	if err == nil {
+		err = h.answer(x, r)
+	}
+	if err == nil {
+		return
+	}
+	status := 0
+	if errors.Is(err, errMethod) {
+		status = http.StatusMethodNotAllowed
+		header.Set("Allow", to.allow)
+	}
+	h.sendFailure(x, r, err, status)
+}
+
+func preflight(w http.ResponseWriter, to *route) {
+	header := w.Header()
+	header.Set("Access-Control-Allow-Methods", to.allow)
+	header.Set("Access-Control-Allow-Headers", "apiKey, Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id")
+	header.Set("Access-Control-Max-Age", "3600")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (h *handler) answer(x *exchange, r *http.Request) error {
+	if x.op.Waits > 0 {
+		// Where it cannot be set there is none.
+		_ = http.NewResponseController(x).SetWriteDeadline(time.Now().Add(x.op.Waits + writeTimeout))
+	}
+	x.held.claim = h.Load.Begin(x.school())
+	x.held.change = r.Method != http.MethodGet && r.Method != http.MethodHead
+	x.held.turns = x.op.Heavy
+	body, err := x.serve(r)
+	if err != nil {
+		return err
+	}
+	if x.op.Secret {
+		x.Header()["Cache-Control"] = noStore
+		x.Header()["Pragma"] = noCache
+	}
+	status := x.op.Success
+	if status == 0 {
+		status = http.StatusOK
+	}
+	return wire.Send(x, r, status, body)
+}
