@@ -7,6 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
 // sendFailure tells the caller what may be told, in the words of the face, and
@@ -21,7 +22,7 @@ func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status in
 		h.Log.ErrorContext(r.Context(), "request failed", "request_id", x.id, "path", x.pattern(r), "err", err)
 		e = &lyceum.Error{Kind: lyceum.Internal, Detail: "internal error; the request id in X-Request-Id finds it in the server's log"}
 	case lyceum.Unavailable:
-		h.Log.WarnContext(r.Context(), "request refused", "request_id", x.id, "path", x.pattern(r), "err", err)
+		h.Log.With(roomLacked(err)...).WarnContext(r.Context(), "request refused", "request_id", x.id, "path", x.pattern(r), "err", err)
 		x.Header().Set("Retry-After", "2")
 	}
 	own, challenge, body := x.failure(e)
@@ -34,6 +35,20 @@ func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status in
 	if err := wire.Send(x, r, status, body); err != nil {
 		h.Log.ErrorContext(r.Context(), "error could not be sent", "request_id", x.id, "err", err)
 	}
+}
+
+// roomLacked returns what the log says of an answer that found no room: how much
+// it wanted, and the setting that gives more.
+func roomLacked(err error) []any {
+	e, ok := errors.AsType[*access.RoomError](err)
+	if !ok {
+		return nil
+	}
+	setting := "--answer-memory"
+	if e.OfSchool {
+		setting = "--answer-memory-school"
+	}
+	return []any{"school", e.School, "wanted_bytes", e.Wanted, "bound_bytes", e.Bound, "setting", setting}
 }
 
 // failure puts an error into the words of the operation, of the face, or of

@@ -198,3 +198,49 @@ func TestR25_ExpensiveAnswersTakeTurns(t *testing.T) {
 		t.Errorf("%d are being made at the end, of %d bytes", load.Making(), load.Bytes())
 	}
 }
+
+// An answer that finds no room says to the log how much it wanted and which
+// setting gives more, and to the caller what it always says.
+func TestR25_TheLogNamesTheSettingThatGivesMoreRoom(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		limits  access.LoadLimits
+		setting string
+		bound   float64 // three quarters of the limit, for an answer that begins
+	}{
+		"of the school": {access.LoadLimits{Process: 8 << 20, School: 1 << 20, Wait: impatient}, "--answer-memory-school", 768 << 10},
+		"of the server": {access.LoadLimits{Process: 1 << 20, School: 2 << 20, Wait: impatient}, "--answer-memory", 768 << 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var load *access.Load
+			s := newSite(t, loaded(&load, tc.limits), with("large", http.MethodGet, large(1<<20)))
+			w := s.do(request(http.MethodGet, "/test/large", nil, "apiKey: "+s.key))
+			wantStatus(t, w, http.StatusServiceUnavailable)
+			if body := w.Body.String(); !strings.Contains(body, "too many large answers are under way") || strings.Contains(body, "--answer-memory") {
+				t.Errorf("the caller is told %s", body)
+			}
+			lines := s.log.lines(t, "request refused")
+			if len(lines) != 1 {
+				t.Fatalf("%d lines in the log: %v", len(lines), lines)
+			}
+			got := lines[0]
+			if got["school"] != float64(s.ours) || got["wanted_bytes"] != float64(1<<20) || got["bound_bytes"] != tc.bound || got["setting"] != tc.setting {
+				t.Errorf("the log says %v", got)
+			}
+		})
+	}
+}
+
+// The same holds for what is read before there is an answer.
+func TestR25_TheLogNamesTheSettingForRowsToo(t *testing.T) {
+	t.Parallel()
+	var load *access.Load
+	s := newSite(t, loaded(&load, access.LoadLimits{Process: 64 << 20, School: 4 << 20, Wait: impatient}))
+	heavySchool(t, s)
+	wantStatus(t, s.do(request(http.MethodGet, "/lyceum/v1/changes", nil, "apiKey: "+s.key)), http.StatusServiceUnavailable)
+	lines := s.log.lines(t, "request refused")
+	if len(lines) != 1 || lines[0]["setting"] != "--answer-memory-school" || lines[0]["wanted_bytes"] != float64(8<<20) {
+		t.Errorf("the log says %v", lines)
+	}
+}

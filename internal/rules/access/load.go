@@ -113,14 +113,16 @@ func (c *Claim) Hold(ctx context.Context, bytes int64) error {
 	defer timer.Stop()
 	for {
 		freed := l.changed() // before trying: what is given back later is not missed
-		if c.take(more) {
+		short, ok := c.take(more)
+		if ok {
 			return nil
 		}
 		select {
 		case <-freed:
 		case <-timer.C:
 			l.refused.Add(1)
-			return ErrNoRoom
+			short.Wanted = bytes
+			return &short
 		case <-ctx.Done():
 			return ErrNoRoom
 		}
@@ -186,31 +188,47 @@ func (c *Claim) Pause() {
 // ErrNoRoom refuses an answer that waited in vain for its turn or for room.
 var ErrNoRoom = lyceum.Errorf(lyceum.Unavailable, "too many large answers are under way at this moment; try again, with fewer requests at once or a smaller page")
 
+// RoomError is ErrNoRoom for an answer that found no room, with what the log
+// says of it.
+type RoomError struct {
+	School   lyceum.SchoolID
+	Wanted   int64 // bytes, of all of the answer that was made
+	Bound    int64 // bytes that were to be shared with the other answers
+	OfSchool bool  // the bound is the school's, not that of the process
+}
+
+// Error implements error.
+func (*RoomError) Error() string { return ErrNoRoom.Error() }
+
+// Unwrap returns what the caller is told.
+func (*RoomError) Unwrap() error { return ErrNoRoom }
+
 // Try is Hold without waiting. It tells whether the answer holds so many bytes.
 func (c *Claim) Try(bytes int64) bool {
 	if bytes > c.held {
-		return c.take(bytes - c.held)
+		_, ok := c.take(bytes - c.held)
+		return ok
 	}
 	c.Set(bytes)
 	return true
 }
 
-// take holds more if there is room for it.
-func (c *Claim) take(more int64) bool {
+// take holds more, or returns the bound that leaves no room for it.
+func (c *Claim) take(more int64) (short RoomError, ok bool) {
 	process, school := c.load.limits.Process, c.load.limits.School
 	if c.held == 0 && more > SmallAnswer {
 		process, school = process-process/4, school-school/4
 	}
 	if !reserve(c.share, more, school) {
-		return false
+		return RoomError{School: c.school, Bound: school, OfSchool: true}, false
 	}
 	if !reserve(&c.load.used, more, process) {
 		c.share.Add(-more)
-		return false
+		return RoomError{School: c.school, Bound: process}, false
 	}
 	c.held += more
 	c.load.tell()
-	return true
+	return RoomError{}, true
 }
 
 func reserve(used *atomic.Int64, more, most int64) bool {
