@@ -36,10 +36,11 @@ import (
 
 // serveCommand serves the schools of a database.
 type serveCommand struct {
-	database       `embed:""`
-	mailSettings   `embed:""`
-	indexSettings  `embed:""`
-	answerSettings `embed:""`
+	database           `embed:""`
+	mailSettings       `embed:""`
+	indexSettings      `embed:""`
+	answerSettings     `embed:""`
+	connectionSettings `embed:""`
 
 	Addr             string `help:"Address to answer on; port 0 picks a free one." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	BaseURL          string `help:"Address that programs reach this server by; needed behind a proxy." placeholder:"https://…"`
@@ -147,7 +148,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 	}
 	p.log.Info("serving", "address", base, "schools", len(schools), "engine", kept.Engine())
 	return service.run(p.ctx, func(ctx context.Context) error {
-		return server.Serve(ctx, listener, handler, secure, p.log)
+		return server.Serve(ctx, c.limit(p, service.metrics, listener), handler, secure, p.log)
 	})
 }
 
@@ -162,7 +163,7 @@ func (c *serveCommand) valid() error {
 	if c.RateLimit < 0 {
 		wrong = append(wrong, lyceum.FieldError{Field: "--rate-limit", Message: "must be 0 (no limit) or more"})
 	}
-	wrong = append(wrong, c.wrong()...)
+	wrong = append(append(wrong, c.answerSettings.wrong()...), c.connectionSettings.wrong()...)
 	if len(wrong) > 0 {
 		return lyceum.InvalidFields(wrong...)
 	}

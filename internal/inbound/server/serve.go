@@ -72,6 +72,9 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, sec
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
+	if connections, ok := listener.(*Connections); ok {
+		server.ConnState = connections.note
+	}
 	failed := make(chan error, 1)
 	go func() {
 		if secure != nil {
