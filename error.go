@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Kind says what went wrong, in no transport's words. Each face turns a kind
-// into its own status in one table.
+// Kind says what went wrong, in no transport's words. The inbound room turns a
+// kind into a status in one table.
 type Kind uint8
 
 // The kinds of error.

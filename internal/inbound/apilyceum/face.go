@@ -154,34 +154,21 @@ func onceOnly[P, T any](id, path string, success int, bind func(*wire.Input) P, 
 	return wire.Operation{ID: id, Method: http.MethodPost, Path: path, Needs: lyceum.Write, Serve: serve, Success: success}
 }
 
-// status gives each kind of error its status, and codes the word of those that
-// bring none of their own. keyReused is the one code with a status of its own
-// (draft-ietf-httpapi-idempotency-key-header-07, section 2.7).
-var (
-	status = map[lyceum.Kind]int{
-		lyceum.Internal:        http.StatusInternalServerError,
-		lyceum.Invalid:         http.StatusBadRequest,
-		lyceum.Unauthenticated: http.StatusUnauthorized,
-		lyceum.Forbidden:       http.StatusForbidden,
-		lyceum.NotFound:        http.StatusNotFound,
-		lyceum.Conflict:        http.StatusConflict,
-		lyceum.TooLarge:        http.StatusRequestEntityTooLarge,
-		lyceum.RateLimited:     http.StatusTooManyRequests,
-		lyceum.Unavailable:     http.StatusServiceUnavailable,
-	}
-	codes = map[lyceum.Kind]string{
-		lyceum.Internal:        "internal_error",
-		lyceum.Invalid:         "invalid_request",
-		lyceum.Unauthenticated: "unauthenticated",
-		lyceum.Forbidden:       "access_forbidden",
-		lyceum.NotFound:        "not_found",
-		lyceum.Conflict:        "conflict",
-		lyceum.TooLarge:        "too_large",
-		lyceum.RateLimited:     "rate_limit_exceeded",
-		lyceum.Unavailable:     "unavailable",
-	}
-)
+// codes has the word of each kind of error, for errors that have no code of their own.
+var codes = map[lyceum.Kind]string{
+	lyceum.Internal:        "internal_error",
+	lyceum.Invalid:         "invalid_request",
+	lyceum.Unauthenticated: "unauthenticated",
+	lyceum.Forbidden:       "access_forbidden",
+	lyceum.NotFound:        "not_found",
+	lyceum.Conflict:        "conflict",
+	lyceum.TooLarge:        "too_large",
+	lyceum.RateLimited:     "rate_limit_exceeded",
+	lyceum.Unavailable:     "unavailable",
+}
 
+// keyReused is the one code with a status of its own
+// (draft-ietf-httpapi-idempotency-key-header-07, section 2.7).
 const keyReused = "idempotency_key_reused"
 
 // Failure implements wire.Face.
@@ -193,5 +180,5 @@ func (f *Face) Failure(e *lyceum.Error, _ string) (int, wire.Body) {
 	if e.Code == keyReused {
 		return http.StatusUnprocessableEntity, wire.JSON{Value: body}
 	}
-	return status[e.Kind], wire.JSON{Value: body}
+	return wire.Status(e.Kind), wire.JSON{Value: body}
 }

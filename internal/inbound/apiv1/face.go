@@ -102,29 +102,16 @@ func learner(id, method, path string, serve wire.Endpoint) wire.Operation {
 	return op
 }
 
-// status gives each kind of error its status in v1.
-var status = map[lyceum.Kind]int{
-	lyceum.Internal:        http.StatusInternalServerError,
-	lyceum.Invalid:         http.StatusBadRequest,
-	lyceum.Unauthenticated: http.StatusUnauthorized,
-	lyceum.Forbidden:       http.StatusForbidden,
-	lyceum.NotFound:        http.StatusNotFound,
-	lyceum.Conflict:        http.StatusConflict,
-	lyceum.TooLarge:        http.StatusRequestEntityTooLarge,
-	lyceum.RateLimited:     http.StatusTooManyRequests,
-	lyceum.Unavailable:     http.StatusServiceUnavailable,
-}
-
 // Failure implements wire.Face: a message, or an array of them when several
 // things are wrong. Only an API key that is missing or wrong is answered with
 // the request's id, as by the gateway that programs know.
 func (f *Face) Failure(e *lyceum.Error, requestID string) (int, wire.Body) {
 	sentences := e.Sentences()
 	if e.Kind == lyceum.Unauthenticated {
-		return status[e.Kind], wire.JSON{Value: gen.CredentialError{Message: sentences[0], RequestID: requestID}}
+		return wire.Status(e.Kind), wire.JSON{Value: gen.CredentialError{Message: sentences[0], RequestID: requestID}}
 	}
 	if len(sentences) == 1 {
-		return status[e.Kind], wire.JSON{Value: gen.Error{Message: sentences[0]}}
+		return wire.Status(e.Kind), wire.JSON{Value: gen.Error{Message: sentences[0]}}
 	}
-	return status[e.Kind], wire.JSON{Value: gen.Error{Message: sentences}}
+	return wire.Status(e.Kind), wire.JSON{Value: gen.Error{Message: sentences}}
 }

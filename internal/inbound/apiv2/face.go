@@ -63,32 +63,18 @@ func (f *Face) GetCurrentUser(_ context.Context, learner *access.Learner) (wire.
 	return wire.JSON{Value: answer}, nil
 }
 
-// status gives each kind of error its status in v2, and codes the word of those
-// that bring none of their own.
-var (
-	status = map[lyceum.Kind]int{
-		lyceum.Internal:        http.StatusInternalServerError,
-		lyceum.Invalid:         http.StatusBadRequest,
-		lyceum.Unauthenticated: http.StatusUnauthorized,
-		lyceum.Forbidden:       http.StatusForbidden,
-		lyceum.NotFound:        http.StatusNotFound,
-		lyceum.Conflict:        http.StatusConflict,
-		lyceum.TooLarge:        http.StatusRequestEntityTooLarge,
-		lyceum.RateLimited:     http.StatusTooManyRequests,
-		lyceum.Unavailable:     http.StatusServiceUnavailable,
-	}
-	codes = map[lyceum.Kind]string{
-		lyceum.Internal:        "internal_error",
-		lyceum.Invalid:         "invalid_request",
-		lyceum.Unauthenticated: "unauthenticated",
-		lyceum.Forbidden:       "access_forbidden",
-		lyceum.NotFound:        "not_found",
-		lyceum.Conflict:        "conflict",
-		lyceum.TooLarge:        "too_large",
-		lyceum.RateLimited:     "rate_limit_exceeded",
-		lyceum.Unavailable:     "unavailable",
-	}
-)
+// codes has the word of each kind of error, for errors that have no code of their own.
+var codes = map[lyceum.Kind]string{
+	lyceum.Internal:        "internal_error",
+	lyceum.Invalid:         "invalid_request",
+	lyceum.Unauthenticated: "unauthenticated",
+	lyceum.Forbidden:       "access_forbidden",
+	lyceum.NotFound:        "not_found",
+	lyceum.Conflict:        "conflict",
+	lyceum.TooLarge:        "too_large",
+	lyceum.RateLimited:     "rate_limit_exceeded",
+	lyceum.Unavailable:     "unavailable",
+}
 
 // failure is the body of an error of v2.
 type failure struct {
@@ -108,5 +94,5 @@ func (f *Face) Failure(e *lyceum.Error, _ string) (int, wire.Body) {
 	for _, wrong := range e.Fields {
 		body.Errors = append(body.Errors, fieldError{wrong.Field, wrong.Message})
 	}
-	return status[e.Kind], wire.JSON{Value: body}
+	return wire.Status(e.Kind), wire.JSON{Value: body}
 }

@@ -70,8 +70,8 @@ func TestFormsAreForgotten(t *testing.T) {
 
 func TestEveryKindHasItsPage(t *testing.T) {
 	for _, kind := range lyceum.Kinds() {
-		if status[kind] < 400 || web.Title(kind) == "" {
-			t.Errorf("an error of kind %v has status %d and title %q", kind, status[kind], web.Title(kind))
+		if statusOf(kind) < 400 || web.Title(kind) == "" {
+			t.Errorf("an error of kind %v has status %d and title %q", kind, statusOf(kind), web.Title(kind))
 		}
 	}
 }

@@ -197,16 +197,12 @@ func done(w http.ResponseWriter, r *http.Request, path, notice string) error {
 	return nil
 }
 
-var status = map[lyceum.Kind]int{
-	lyceum.Internal:        http.StatusInternalServerError,
-	lyceum.Invalid:         http.StatusUnprocessableEntity,
-	lyceum.Unauthenticated: http.StatusForbidden,
-	lyceum.Forbidden:       http.StatusForbidden,
-	lyceum.NotFound:        http.StatusNotFound,
-	lyceum.Conflict:        http.StatusConflict,
-	lyceum.TooLarge:        http.StatusRequestEntityTooLarge,
-	lyceum.RateLimited:     http.StatusTooManyRequests,
-	lyceum.Unavailable:     http.StatusServiceUnavailable,
+// statusOf returns the status of a page that tells of an error.
+func statusOf(kind lyceum.Kind) int {
+	if kind == lyceum.Invalid {
+		return http.StatusUnprocessableEntity // like a form whose fields are rejected
+	}
+	return web.Status(kind)
 }
 
 // apologize shows an error to the person, and gives what must stay here to the
@@ -225,7 +221,7 @@ func (c *console) apologize(w http.ResponseWriter, r *http.Request, v *visit, er
 		sentence = web.Unavailable(e)
 	default:
 	}
-	if err := c.show(w, r, status[e.Kind], "problem.gohtml", v, web.Title(e.Kind), problem{sentence}); err != nil {
+	if err := c.show(w, r, statusOf(e.Kind), "problem.gohtml", v, web.Title(e.Kind), problem{sentence}); err != nil {
 		web.Logger(c.Log, w, r).ErrorContext(r.Context(), "console page cannot be shown", "err", err)
 		http.Error(w, "internal error", http.StatusInternalServerError)
 	}

@@ -38,18 +38,6 @@ func (p *pages) show(w http.ResponseWriter, status int, page string, v *visit, s
 	return web.Show(w, status, p.templates[page], shown)
 }
 
-var status = map[lyceum.Kind]int{
-	lyceum.Internal:        http.StatusInternalServerError,
-	lyceum.Invalid:         http.StatusBadRequest,
-	lyceum.Unauthenticated: http.StatusForbidden, // a 401 would ask browsers for credentials of their own
-	lyceum.Forbidden:       http.StatusForbidden,
-	lyceum.NotFound:        http.StatusNotFound,
-	lyceum.Conflict:        http.StatusConflict,
-	lyceum.TooLarge:        http.StatusRequestEntityTooLarge,
-	lyceum.RateLimited:     http.StatusTooManyRequests,
-	lyceum.Unavailable:     http.StatusServiceUnavailable,
-}
-
 // apologize shows an error to the person, and gives what must stay here to the
 // log. An error page never leads anywhere.
 func (p *pages) apologize(w http.ResponseWriter, r *http.Request, err error) {
@@ -67,7 +55,7 @@ func (p *pages) apologize(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", "60")
 	default:
 	}
-	if err := p.show(w, status[e.Kind], "problem.gohtml", nil, view{Title: web.Title(e.Kind), Error: sentence}); err != nil {
+	if err := p.show(w, web.Status(e.Kind), "problem.gohtml", nil, view{Title: web.Title(e.Kind), Error: sentence}); err != nil {
 		web.Logger(p.Log, w, r).ErrorContext(r.Context(), "page cannot be rendered", "err", err)
 		http.Error(w, "internal error", http.StatusInternalServerError)
 	}

@@ -69,11 +69,7 @@ func (x *exchange) failure(e *lyceum.Error) (status int, challenge string, body 
 
 // plainFailure is the error of an address that belongs to no face.
 func plainFailure(e *lyceum.Error) (int, wire.Body) {
-	status := http.StatusInternalServerError
-	if e.Kind == lyceum.NotFound {
-		status = http.StatusNotFound
-	}
-	return status, wire.JSON{Value: map[string]string{"message": e.Detail}}
+	return wire.Status(e.Kind), wire.JSON{Value: map[string]string{"message": e.Detail}}
 }
 
 func (h *handler) notFound(x *exchange, r *http.Request) {

@@ -168,5 +168,13 @@ func Unavailable(e *lyceum.Error) string {
 	return "Its data cannot be reached at this moment. Try again in a minute."
 }
 
+// Status returns the HTTP status of a page that tells of an error.
+func Status(kind lyceum.Kind) int {
+	if kind == lyceum.Unauthenticated {
+		return http.StatusForbidden // after a 401 browsers ask for a user name and a password of their own
+	}
+	return wire.Status(kind)
+}
+
 // Title says what happened, for the page that tells of an error.
 func Title(kind lyceum.Kind) string { return titles[kind] }

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"net/http"
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
@@ -11,19 +10,6 @@ import (
 type OAuthError struct {
 	Error       string `json:"error"`
 	Description string `json:"error_description"`
-}
-
-// learnerStatus gives each kind of error the status that an app sees.
-var learnerStatus = map[lyceum.Kind]int{
-	lyceum.Internal:        http.StatusInternalServerError,
-	lyceum.Invalid:         http.StatusBadRequest,
-	lyceum.Unauthenticated: http.StatusUnauthorized,
-	lyceum.Forbidden:       http.StatusForbidden,
-	lyceum.NotFound:        http.StatusNotFound,
-	lyceum.Conflict:        http.StatusConflict,
-	lyceum.TooLarge:        http.StatusRequestEntityTooLarge,
-	lyceum.RateLimited:     http.StatusTooManyRequests,
-	lyceum.Unavailable:     http.StatusServiceUnavailable,
 }
 
 // learnerWords are the words of errors that bring none of their own.
@@ -45,7 +31,7 @@ func AsOAuth(e *lyceum.Error) (int, OAuthError) {
 	if word == "" || e.Kind == lyceum.Unavailable {
 		word = learnerWords[e.Kind]
 	}
-	return learnerStatus[e.Kind], OAuthError{Error: word, Description: strings.Join(e.Sentences(), "; ")}
+	return Status(e.Kind), OAuthError{Error: word, Description: strings.Join(e.Sentences(), "; ")}
 }
 
 // LearnerFailure makes the errors of an operation that wants an access token
