@@ -2,6 +2,7 @@ package apilyceum
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
@@ -142,23 +143,38 @@ func oneSale(d sales.SaleDetail) any {
 	shown := struct {
 		gen.Sale
 
-		Transactions []gen.Transaction `json:"transactions"`
-		Movements    []gen.Movement    `json:"movements"`
-	}{saleOf(&d.Sale), []gen.Transaction{}, movementsOf(d.Movements)}
+		Transactions []shownTransaction `json:"transactions"`
+		Movements    []gen.Movement     `json:"movements"`
+	}{saleOf(&d.Sale), []shownTransaction{}, movementsOf(d.Movements)}
 	for i := range d.Transactions {
 		t := &d.Transactions[i]
 		name, ok := d.References[t.ID]
-		shown.Transactions = append(shown.Transactions, transactionOf(t, lyceum.Opt[string]{Value: name, Present: ok}))
+		shown.Transactions = append(shown.Transactions, shownTransaction{t, lyceum.Opt[string]{Value: name, Present: ok}, nil})
 	}
 	return map[string]any{"sale": shown}
 }
 
 func oneTransaction(d sales.TransactionDetail) any {
-	return map[string]any{"transaction": struct {
-		gen.Transaction
+	return map[string]any{"transaction": shownTransaction{&d.Transaction, d.Reference, movementsOf(d.Movements)}}
+}
 
-		Movements []gen.Movement `json:"movements"`
-	}{transactionOf(&d.Transaction, d.Reference), movementsOf(d.Movements)}}
+// shownTransaction is a transaction as version 1 writes it, and what only this
+// face adds. Inside a sale it has no movements of its own: nil.
+type shownTransaction struct {
+	transaction *lyceum.Transaction
+	reference   lyceum.Opt[string]
+	movements   []gen.Movement
+}
+
+// MarshalJSON implements json.Marshaler.
+func (s shownTransaction) MarshalJSON() ([]byte, error) {
+	b := wire.AppendTransaction(nil, s.transaction)
+	b = wire.AppendOptWord(b[:len(b)-1], `,"reference":`, s.reference)
+	if s.movements == nil {
+		return append(b, '}'), nil
+	}
+	movements, err := json.Marshal(s.movements)
+	return append(append(append(b, `,"movements":`...), movements...), '}'), err
 }
 
 func saleOf(s *lyceum.Sale) gen.Sale {
@@ -168,21 +184,6 @@ func saleOf(s *lyceum.Sale) gen.Sale {
 		FinalPrice: amount(s.FinalPrice), Currency: text(s.Currency), IsActive: !s.EndedAt.Present,
 		PaidUntil: wire.OptMoment(s.PaidUntil), EndedAt: wire.OptMoment(s.EndedAt), EndReason: (*gen.SaleEndReason)(text(s.EndReason)),
 	}
-}
-
-func transactionOf(t *lyceum.Transaction, reference lyceum.Opt[string]) gen.Transaction {
-	shown := gen.Transaction{
-		ID: int32(t.ID), UserID: int32(t.UserID), PricingPlanID: int32(t.PricingPlanID), SaleID: int32(t.SaleID),
-		CreatedAt: wire.Moment(t.CreatedAt), PurchasedAt: wire.Moment(t.PurchasedAt), Charge: int32(t.Charge), FinalPrice: int32(t.FinalPrice), Currency: string(t.Currency),
-		TaxCharge: int32(t.TaxCharge), Revenue: int32(t.Revenue), HasChargeback: wire.Optional(t.HasChargeback), ChargebackFee: amount(t.ChargebackFee),
-		AffiliateID: wire.Number(t.AffiliateID), AffiliateFees: int32(t.AffiliateFees), AuthorID: wire.Number(t.AuthorID), AuthorFees: int32(t.AuthorFees),
-		CouponID: wire.Number(t.CouponID), RefundedAt: wire.OptMoment(t.RefundedAt), AmountRefunded: int32(t.AmountRefunded), Reference: wire.Optional(reference),
-	}
-	if t.Paid {
-		paid := gen.TransactionStatusPaid
-		shown.Status = &paid
-	}
-	return shown
 }
 
 func movementsOf(all []lyceum.Movement) []gen.Movement {

@@ -130,30 +130,38 @@ func TestAppendedByHandIsTheGeneratedType(t *testing.T) {
 }
 
 func TestEveryAmountIsHeldToInt32(t *testing.T) {
-	for name, amount := range map[string]func(*lyceum.Transaction, int64){
-		"charge":          func(x *lyceum.Transaction, v int64) { x.Charge = lyceum.USDCents(v) },
-		"final_price":     func(x *lyceum.Transaction, v int64) { x.FinalPrice = lyceum.Minor(v) },
-		"tax_charge":      func(x *lyceum.Transaction, v int64) { x.TaxCharge = lyceum.Minor(v) },
-		"revenue":         func(x *lyceum.Transaction, v int64) { x.Revenue = lyceum.USDCents(v) },
-		"chargeback_fee":  func(x *lyceum.Transaction, v int64) { x.ChargebackFee = lyceum.Some(lyceum.Minor(v)) },
-		"affiliate_fees":  func(x *lyceum.Transaction, v int64) { x.AffiliateFees = lyceum.Minor(v) },
-		"author_fees":     func(x *lyceum.Transaction, v int64) { x.AuthorFees = lyceum.Minor(v) },
-		"amount_refunded": func(x *lyceum.Transaction, v int64) { x.AmountRefunded = lyceum.Minor(v) },
-	} {
+	for _, f := range lyceum.TransactionFields() {
 		for v, fits := range map[int64]bool{
 			math.MaxInt32: true, math.MinInt32: true, math.MaxInt32 + 1: false, math.MinInt32 - 1: false, 1 << 32: false, math.MaxInt64: false, math.MinInt64: false,
 		} {
 			x := lyceum.Transaction{Currency: "USD"}
-			amount(&x, v)
+			if !setAmount(f.At(&x), v) {
+				break
+			}
 			_, err := transactionList{Transactions: lyceum.TransactionSlice{{Currency: "USD"}, x}, Total: 2, Page: lyceum.Page{Number: 1, Size: 20}}.AppendJSON(nil)
 			if (err == nil) != fits {
-				t.Errorf("%s of %d: %v", name, v, err)
+				t.Errorf("%s of %d: %v", f.Name, v, err)
 			}
 			if err != nil && lyceum.KindOf(err) != lyceum.Internal {
-				t.Errorf("%s of %d is %v", name, v, lyceum.KindOf(err))
+				t.Errorf("%s of %d is %v", f.Name, v, lyceum.KindOf(err))
 			}
 		}
 	}
+}
+
+// setAmount sets a field to an amount, and reports whether it holds one.
+func setAmount(field any, amount int64) bool {
+	switch at := field.(type) {
+	case *lyceum.USDCents:
+		*at = lyceum.USDCents(amount)
+	case *lyceum.Minor:
+		*at = lyceum.Minor(amount)
+	case *lyceum.Opt[lyceum.Minor]:
+		*at = lyceum.Some(lyceum.Minor(amount))
+	default:
+		return false
+	}
+	return true
 }
 
 // TestUsersByHandAreTheGeneratedType does the same for the list of users.

@@ -7,60 +7,6 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Transactions are the rows of the sales list. All of the contract's 21 fields
-// must be in the file; those that are nullable may be empty.
-func Transactions() Kind[lyceum.Transaction] {
-	type row = lyceum.Transaction
-	return Kind[row]{
-		name: "transactions", list: "transactions",
-		id: func(t *row) int32 { return int32(t.ID) },
-		columns: []column[row]{
-			idColumn("id", func(t *row) *lyceum.TransactionID { return &t.ID }),
-			idColumn("user_id", func(t *row) *lyceum.UserID { return &t.UserID }),
-			idColumn("pricing_plan_id", func(t *row) *lyceum.PricingPlanID { return &t.PricingPlanID }),
-			idColumn("sale_id", func(t *row) *lyceum.SaleID { return &t.SaleID }),
-			timeColumn("created_at", func(t *row) *time.Time { return &t.CreatedAt }),
-			timeColumn("purchased_at", func(t *row) *time.Time { return &t.PurchasedAt }),
-			amountColumn("charge", func(t *row) *lyceum.USDCents { return &t.Charge }),
-			amountColumn("final_price", func(t *row) *lyceum.Minor { return &t.FinalPrice }),
-			currencyColumn("currency", func(t *row) *lyceum.Currency { return &t.Currency }),
-			amountColumn("tax_charge", func(t *row) *lyceum.Minor { return &t.TaxCharge }),
-			amountColumn("revenue", func(t *row) *lyceum.USDCents { return &t.Revenue }),
-			statusColumn().always(),
-			optBooleanColumn("has_chargeback", func(t *row) *lyceum.Opt[bool] { return &t.HasChargeback }).always(),
-			optAmountColumn("chargeback_fee", func(t *row) *lyceum.Opt[lyceum.Minor] { return &t.ChargebackFee }).always(),
-			optIDColumn("affiliate_id", func(t *row) *lyceum.Opt[lyceum.AffiliateID] { return &t.AffiliateID }).always(),
-			amountColumn("affiliate_fees", func(t *row) *lyceum.Minor { return &t.AffiliateFees }),
-			optIDColumn("author_id", func(t *row) *lyceum.Opt[lyceum.AuthorID] { return &t.AuthorID }).always(),
-			amountColumn("author_fees", func(t *row) *lyceum.Minor { return &t.AuthorFees }),
-			optIDColumn("coupon_id", func(t *row) *lyceum.Opt[lyceum.CouponID] { return &t.CouponID }).always(),
-			optTimeColumn("refunded_at", func(t *row) *lyceum.Opt[time.Time] { return &t.RefundedAt }).always(),
-			amountColumn("amount_refunded", func(t *row) *lyceum.Minor { return &t.AmountRefunded }),
-		},
-	}
-}
-
-// statusColumn is paid, or null for unpaid.
-func statusColumn() column[lyceum.Transaction] {
-	return column[lyceum.Transaction]{
-		name: "status", nullable: true,
-		read: func(_ *memo, c cell, t *lyceum.Transaction) string {
-			if string(c.text) != "paid" {
-				return statusTaken
-			}
-			t.Paid = true
-			return ""
-		},
-		write: func(e *encoder, t *lyceum.Transaction) {
-			if t.Paid {
-				e.word("paid")
-			} else {
-				e.null()
-			}
-		},
-	}
-}
-
 // Users are the people of a school. A file must have id and email; without the
 // columns role and created_at those are zero, without name and src null.
 // Passwords are not in the file.

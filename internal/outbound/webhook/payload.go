@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -237,17 +238,21 @@ func (r *reading) sale(s *lyceum.Sale, event lyceum.EventName) object {
 	}
 }
 
+// untoldOfTransactions are the fields of a transaction that webhooks were never
+// seen with; has_chargeback is there as is_chargeback.
+var untoldOfTransactions = []string{
+	"pricing_plan_id", "has_chargeback", "chargeback_fee", "affiliate_id", "coupon_id",
+}
+
 // money is a transaction without what it belongs to.
 func (r *reading) money(t *lyceum.Transaction) object {
 	references, err := r.store.FindReferences(r.ctx, r.school, []lyceum.TransactionID{t.ID})
 	known, _ := found(r, references, err)
-	told := object{
-		"id": t.ID, "user_id": t.UserID, "sale_id": t.SaleID, "final_price": t.FinalPrice, "currency": t.Currency, "status": nil, "affiliate_fees": t.AffiliateFees, "is_chargeback": t.HasChargeback.Value,
-		"author_id": number(t.AuthorID), "author_fees": t.AuthorFees, "purchased_at": written(t.PurchasedAt), "created_at": written(t.CreatedAt), "charge": t.Charge, "revenue": t.Revenue, "tax_charge": t.TaxCharge,
-		"amount_refunded": t.AmountRefunded, "refunded_at": moment(t.RefundedAt), "stripe_charge_token": nil, "paypal_payment_id": nil,
-	}
-	if t.Paid {
-		told["status"] = "paid"
+	told := object{"is_chargeback": t.HasChargeback.Value, "stripe_charge_token": nil, "paypal_payment_id": nil}
+	for _, f := range lyceum.TransactionFields() {
+		if !slices.Contains(untoldOfTransactions, f.Name) {
+			told[f.Name] = f.Value(t)
+		}
 	}
 	if name, ok := known[t.ID]; ok {
 		told["stripe_charge_token"] = name
