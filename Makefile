@@ -19,7 +19,9 @@ check: verify bin/golangci-lint
 	tools/contract-clients/run
 
 # Generated files are what their sources say.
-verify: generate
+verify:
+	@cd tools && go test ./contract && go run ./contract unused ..
+	@tools/generate
 	@git diff --exit-code -- contract internal/gen || { echo "generated files differ from what is committed: commit them"; exit 1; }
 
 generate:

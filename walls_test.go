@@ -291,8 +291,8 @@ func TestWallsHold(t *testing.T) {
 		{"what is generated imports what is generated", "internal/gen/apiv2/apiv2.gen.go", own + "internal/gen/apiv1", "face of the same name"},
 		{"the contract imports the root", "contract/contract.go", module, "nothing of the project"},
 		{"the contract imports a face", "contract/contract.go", own + "internal/inbound/apiv1", "may not import"},
-		{"a tool imports the root", "tools/specjson/main.go", module, "nothing of the project"},
-		{"a tool imports a rule", "tools/specjson/main.go", own + "internal/rules/sales", "may not import"},
+		{"a tool imports the root", "tools/contract/main.go", module, "nothing of the project"},
+		{"a tool imports a rule", "tools/contract/main.go", own + "internal/rules/sales", "may not import"},
 
 		{"a command imports a store", "cmd/lyceum/serve.go", own + "internal/storage/sqlstore", ""},
 		{"a command imports a face", "cmd/lyceum/serve.go", own + "internal/inbound/apiv1", ""},

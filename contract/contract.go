@@ -1,10 +1,12 @@
-// Package contract holds the documents of the public interface, which are
-// written first and by hand. The types in internal/gen come from them, the
-// server serves them, and tests hold its answers to them.
+// Package contract holds the documents of the public interface. Their sources
+// are written first and by hand, one file for each noun in v1, v2 and lyceum;
+// docs/architecture.md says what such a file may leave out. The types in
+// internal/gen come from the documents, the server serves them, and tests hold
+// its answers to them.
 //
 // It owns the documents' text and nothing else: it does not read them, and it
-// must not know who serves what they promise. The JSON twins and the Go types
-// are made by tools/generate.
+// must not know who serves what they promise. The documents, in YAML and in
+// JSON, and the Go types are made by tools/generate.
 package contract
 
 import _ "embed" // the documents are part of the program

@@ -7,293 +7,15 @@ import (
 	"time"
 )
 
-// Defines values for IntrospectionTokenType.
-const (
-	IntrospectionTokenTypeBearer IntrospectionTokenType = "bearer"
-)
-
-// Valid indicates whether the value is a known member of the IntrospectionTokenType enum.
-func (e IntrospectionTokenType) Valid() bool {
-	switch e {
-	case IntrospectionTokenTypeBearer:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PricingPlanFrequencyType.
-const (
-	Free           PricingPlanFrequencyType = "free"
-	OneTimePayment PricingPlanFrequencyType = "one_time_payment"
-	PaymentPlan    PricingPlanFrequencyType = "payment_plan"
-	Subscription   PricingPlanFrequencyType = "subscription"
-)
-
-// Valid indicates whether the value is a known member of the PricingPlanFrequencyType enum.
-func (e PricingPlanFrequencyType) Valid() bool {
-	switch e {
-	case Free:
-		return true
-	case OneTimePayment:
-		return true
-	case PaymentPlan:
-		return true
-	case Subscription:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PricingPlanFrequencyBillingInterval.
-const (
-	PricingPlanFrequencyBillingIntervalDay   PricingPlanFrequencyBillingInterval = "day"
-	PricingPlanFrequencyBillingIntervalMonth PricingPlanFrequencyBillingInterval = "month"
-	PricingPlanFrequencyBillingIntervalWeek  PricingPlanFrequencyBillingInterval = "week"
-	PricingPlanFrequencyBillingIntervalYear  PricingPlanFrequencyBillingInterval = "year"
-)
-
-// Valid indicates whether the value is a known member of the PricingPlanFrequencyBillingInterval enum.
-func (e PricingPlanFrequencyBillingInterval) Valid() bool {
-	switch e {
-	case PricingPlanFrequencyBillingIntervalDay:
-		return true
-	case PricingPlanFrequencyBillingIntervalMonth:
-		return true
-	case PricingPlanFrequencyBillingIntervalWeek:
-		return true
-	case PricingPlanFrequencyBillingIntervalYear:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PricingPlanFrequencyAccessLimitInterval.
-const (
-	PricingPlanFrequencyAccessLimitIntervalDay   PricingPlanFrequencyAccessLimitInterval = "day"
-	PricingPlanFrequencyAccessLimitIntervalMonth PricingPlanFrequencyAccessLimitInterval = "month"
-	PricingPlanFrequencyAccessLimitIntervalWeek  PricingPlanFrequencyAccessLimitInterval = "week"
-	PricingPlanFrequencyAccessLimitIntervalYear  PricingPlanFrequencyAccessLimitInterval = "year"
-)
-
-// Valid indicates whether the value is a known member of the PricingPlanFrequencyAccessLimitInterval enum.
-func (e PricingPlanFrequencyAccessLimitInterval) Valid() bool {
-	switch e {
-	case PricingPlanFrequencyAccessLimitIntervalDay:
-		return true
-	case PricingPlanFrequencyAccessLimitIntervalMonth:
-		return true
-	case PricingPlanFrequencyAccessLimitIntervalWeek:
-		return true
-	case PricingPlanFrequencyAccessLimitIntervalYear:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for QuizType.
-const (
-	QuizTypeQuiz QuizType = "Quiz"
-)
-
-// Valid indicates whether the value is a known member of the QuizType enum.
-func (e QuizType) Valid() bool {
-	switch e {
-	case QuizTypeQuiz:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for QuizAttachmentKind.
-const (
-	QuizAttachmentKindQuiz QuizAttachmentKind = "quiz"
-)
-
-// Valid indicates whether the value is a known member of the QuizAttachmentKind enum.
-func (e QuizAttachmentKind) Valid() bool {
-	switch e {
-	case QuizAttachmentKindQuiz:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for TokenRequestGrantType.
-const (
-	AuthorizationCode TokenRequestGrantType = "authorization_code"
-	RefreshToken      TokenRequestGrantType = "refresh_token"
-)
-
-// Valid indicates whether the value is a known member of the TokenRequestGrantType enum.
-func (e TokenRequestGrantType) Valid() bool {
-	switch e {
-	case AuthorizationCode:
-		return true
-	case RefreshToken:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for TokenResponseTokenType.
-const (
-	TokenResponseTokenTypeBearer TokenResponseTokenType = "bearer"
-)
-
-// Valid indicates whether the value is a known member of the TokenResponseTokenType enum.
-func (e TokenResponseTokenType) Valid() bool {
-	switch e {
-	case TokenResponseTokenTypeBearer:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for TransactionSummaryStatus.
 const (
 	Paid TransactionSummaryStatus = "paid"
 )
 
-// Valid indicates whether the value is a known member of the TransactionSummaryStatus enum.
-func (e TransactionSummaryStatus) Valid() bool {
-	switch e {
-	case Paid:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for VideoStatus.
-const (
-	VideoFailed         VideoStatus = "FAILED"
-	VideoPartiallyReady VideoStatus = "PARTIALLY_READY"
-	VideoProcessing     VideoStatus = "PROCESSING"
-	VideoQueued         VideoStatus = "QUEUED"
-	VideoReady          VideoStatus = "READY"
-	VideoThumbnailReady VideoStatus = "THUMBNAIL_READY"
-)
-
-// Valid indicates whether the value is a known member of the VideoStatus enum.
-func (e VideoStatus) Valid() bool {
-	switch e {
-	case VideoFailed:
-		return true
-	case VideoPartiallyReady:
-		return true
-	case VideoProcessing:
-		return true
-	case VideoQueued:
-		return true
-	case VideoReady:
-		return true
-	case VideoThumbnailReady:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for VideoMediaType.
-const (
-	VideoMedia VideoMediaType = "VIDEO"
-)
-
-// Valid indicates whether the value is a known member of the VideoMediaType enum.
-func (e VideoMediaType) Valid() bool {
-	switch e {
-	case VideoMedia:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for WebhookWorkflowState.
-const (
-	WebhookWorkflowStateFailed   WebhookWorkflowState = "failed"
-	WebhookWorkflowStatePending  WebhookWorkflowState = "pending"
-	WebhookWorkflowStateVerified WebhookWorkflowState = "verified"
-)
-
-// Valid indicates whether the value is a known member of the WebhookWorkflowState enum.
-func (e WebhookWorkflowState) Valid() bool {
-	switch e {
-	case WebhookWorkflowStateFailed:
-		return true
-	case WebhookWorkflowStatePending:
-		return true
-	case WebhookWorkflowStateVerified:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for WebhookEventWorkflowState.
-const (
-	WebhookEventWorkflowStateDelivered WebhookEventWorkflowState = "delivered"
-	WebhookEventWorkflowStateFailed    WebhookEventWorkflowState = "failed"
-	WebhookEventWorkflowStatePending   WebhookEventWorkflowState = "pending"
-)
-
-// Valid indicates whether the value is a known member of the WebhookEventWorkflowState enum.
-func (e WebhookEventWorkflowState) Valid() bool {
-	switch e {
-	case WebhookEventWorkflowStateDelivered:
-		return true
-	case WebhookEventWorkflowStateFailed:
-		return true
-	case WebhookEventWorkflowStatePending:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for ShowCourseEnrollmentsParamsSortDirection.
-const (
-	EarliestFirst ShowCourseEnrollmentsParamsSortDirection = "asc"
-	LatestFirst   ShowCourseEnrollmentsParamsSortDirection = "desc"
-)
-
-// Valid indicates whether the value is a known member of the ShowCourseEnrollmentsParamsSortDirection enum.
-func (e ShowCourseEnrollmentsParamsSortDirection) Valid() bool {
-	switch e {
-	case EarliestFirst:
-		return true
-	case LatestFirst:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for ListTransactionsParamsSortDirection.
 const (
-	Asc  ListTransactionsParamsSortDirection = "asc"
-	Desc ListTransactionsParamsSortDirection = "desc"
+	Asc ListTransactionsParamsSortDirection = "asc"
 )
-
-// Valid indicates whether the value is a known member of the ListTransactionsParamsSortDirection enum.
-func (e ListTransactionsParamsSortDirection) Valid() bool {
-	switch e {
-	case Asc:
-		return true
-	case Desc:
-		return true
-	default:
-		return false
-	}
-}
 
 // Attachment A part of a lecture: a text, a file, a quiz. Every field is always present; one that has no value is null.
 type Attachment struct {
@@ -493,47 +215,11 @@ type EnrollmentList struct {
 	Meta PaginationMeta `json:"meta"`
 }
 
-// EnrollmentRequest A user and a course.
-type EnrollmentRequest struct {
-	// UserID The user.
-	UserID int32 `json:"user_id"`
-
-	// CourseID The course.
-	CourseID int32 `json:"course_id"`
-}
-
 // Error What went wrong, in words.
 type Error struct {
 	// Message One sentence, or an array of sentences when several things are wrong.
 	Message any `json:"message"`
 }
-
-// Introspection What a token is. A token that is not good has `active` alone.
-type Introspection struct {
-	// Active Whether the token is good now.
-	Active bool `json:"active"`
-
-	// Scope Its scopes, separated by spaces.
-	Scope *string `json:"scope,omitempty"`
-
-	// ClientID The app that it was issued to.
-	ClientID *string `json:"client_id,omitempty"`
-
-	// TokenType Given for an access token.
-	TokenType *IntrospectionTokenType `json:"token_type,omitempty"`
-
-	// Sub The `id` of the learner.
-	Sub *string `json:"sub,omitempty"`
-
-	// Iat When it was issued, in seconds since 1970 in UTC.
-	Iat *int64 `json:"iat,omitempty"`
-
-	// Exp When it expires, in seconds since 1970 in UTC.
-	Exp *int64 `json:"exp,omitempty"`
-}
-
-// IntrospectionTokenType Given for an access token.
-type IntrospectionTokenType string
 
 // Lecture A lecture with its attachments.
 type Lecture struct {
@@ -554,12 +240,6 @@ type Lecture struct {
 
 	// Attachments What the lecture is made of, in order.
 	Attachments []Attachment `json:"attachments"`
-}
-
-// LectureCompletion Who has completed a lecture.
-type LectureCompletion struct {
-	// UserID The user.
-	UserID int32 `json:"user_id"`
 }
 
 // LectureSection A section of a course.
@@ -590,33 +270,6 @@ type LectureSummary struct {
 
 	// IsPublished Whether learners see the lecture.
 	IsPublished bool `json:"is_published"`
-}
-
-// NewUser A user who is to be created.
-type NewUser struct {
-	// Email Email address of the user.
-	Email string `json:"email"`
-
-	// Name Name of the user. Null or an empty text is the same as to leave it out.
-	Name *string `json:"name,omitempty"`
-
-	// Password Password of the user. Null is the same as to leave it out.
-	Password *string `json:"password,omitempty"`
-
-	// Src Where the user signed up, or an identifier that another program has for them. Null or an empty text is the same as to leave it out.
-	Src *string `json:"src,omitempty"`
-}
-
-// Nothing An object without members.
-type Nothing = map[string]interface{}
-
-// OAuthError What went wrong, as RFC 6749 writes it.
-type OAuthError struct {
-	// Error A word for programs.
-	Error string `json:"error"`
-
-	// ErrorDescription A sentence for people. It may change.
-	ErrorDescription string `json:"error_description"`
 }
 
 // OneCourse A course.
@@ -650,21 +303,6 @@ type OnePricingPlan struct {
 type OneQuiz struct {
 	// Quiz The attachment that is the quiz.
 	Quiz QuizAttachment `json:"quiz"`
-}
-
-// OneToken A token of an app.
-type OneToken struct {
-	// Token An access token or a refresh token.
-	Token string `json:"token"`
-
-	// TokenTypeHint Which of the two it is. It is not needed, and a wrong one does no harm.
-	TokenTypeHint *string `json:"token_type_hint,omitempty"`
-
-	// ClientID Client ID of the app, unless it is sent by HTTP Basic.
-	ClientID *string `json:"client_id,omitempty"`
-
-	// ClientSecret Client Secret of the app, unless it is sent by HTTP Basic.
-	ClientSecret *string `json:"client_secret,omitempty"`
 }
 
 // OneVideo A video.
@@ -931,57 +569,6 @@ type QuizResponses struct {
 	Responses []QuizResponse `json:"responses"`
 }
 
-// TokenRequest What is exchanged for tokens.
-type TokenRequest struct {
-	// GrantType What is exchanged.
-	GrantType TokenRequestGrantType `json:"grant_type"`
-
-	// Code The authorization code that came to the Redirect URL. Required with `authorization_code`.
-	Code *string `json:"code,omitempty"`
-
-	// RedirectURI The Redirect URL registered for the app, to the letter. Required with `authorization_code`.
-	RedirectURI *string `json:"redirect_uri,omitempty"`
-
-	// CodeVerifier What `code_challenge` was made of (PKCE, RFC 7636). Required when one was sent, refused when none was.
-	CodeVerifier *string `json:"code_verifier,omitempty"`
-
-	// RefreshToken The refresh token. Required with `refresh_token`.
-	RefreshToken *string `json:"refresh_token,omitempty"`
-
-	// Scope With `refresh_token`, some of the granted scopes, separated by spaces, for an access token that may do less.
-	Scope *string `json:"scope,omitempty"`
-
-	// ClientID Client ID of the app, unless it is sent by HTTP Basic.
-	ClientID *string `json:"client_id,omitempty"`
-
-	// ClientSecret Client Secret of the app, unless it is sent by HTTP Basic.
-	ClientSecret *string `json:"client_secret,omitempty"`
-}
-
-// TokenRequestGrantType What is exchanged.
-type TokenRequestGrantType string
-
-// TokenResponse Tokens of an app.
-type TokenResponse struct {
-	// AccessToken Bearer token. It expires 7200 seconds after it was issued.
-	AccessToken string `json:"access_token"`
-
-	// TokenType Always bearer.
-	TokenType TokenResponseTokenType `json:"token_type"`
-
-	// RefreshToken Gets a new access token after this one expired.
-	RefreshToken string `json:"refresh_token"`
-
-	// ExpiresIn Seconds until the access token expires.
-	ExpiresIn int32 `json:"expires_in"`
-
-	// Scope The scopes of the access token, separated by spaces. The learner may have declined some of the optional ones.
-	Scope string `json:"scope"`
-}
-
-// TokenResponseTokenType Always bearer.
-type TokenResponseTokenType string
-
 // TransactionList One page of transactions.
 type TransactionList struct {
 	// Transactions The transactions of the page, in order; none beyond the last page.
@@ -1059,15 +646,6 @@ type TransactionSummary struct {
 
 // TransactionSummaryStatus `paid`, or null when the transaction is unpaid.
 type TransactionSummaryStatus string
-
-// UserChange What is to be changed of a user.
-type UserChange struct {
-	// Name Name of the user; null or an empty text clears it.
-	Name *string `json:"name,omitempty"`
-
-	// Src Where the user signed up, or an identifier that another program has for them; null or an empty text clears it.
-	Src *string `json:"src,omitempty"`
-}
 
 // UserCourse A user's enrollment in a course.
 type UserCourse struct {
@@ -1276,78 +854,6 @@ type WebhookList struct {
 	Webhooks []Webhook `json:"webhooks"`
 }
 
-// BadBody What went wrong, in words.
-type BadBody = Error
-
-// BadRequest What went wrong, in words.
-type BadRequest = Error
-
-// Conflict What went wrong, in words.
-type Conflict = Error
-
-// Forbidden What went wrong, in words.
-type Forbidden = Error
-
-// InternalServerError What went wrong, in words.
-type InternalServerError = Error
-
-// LearnerBadRequest What went wrong, as RFC 6749 writes it.
-type LearnerBadRequest = OAuthError
-
-// LearnerConflict What went wrong, as RFC 6749 writes it.
-type LearnerConflict = OAuthError
-
-// LearnerForbidden What went wrong, as RFC 6749 writes it.
-type LearnerForbidden = OAuthError
-
-// LearnerInternalServerError What went wrong, as RFC 6749 writes it.
-type LearnerInternalServerError = OAuthError
-
-// LearnerMethodNotAllowed What went wrong, as RFC 6749 writes it.
-type LearnerMethodNotAllowed = OAuthError
-
-// LearnerNotFound What went wrong, as RFC 6749 writes it.
-type LearnerNotFound = OAuthError
-
-// LearnerServiceUnavailable What went wrong, as RFC 6749 writes it.
-type LearnerServiceUnavailable = OAuthError
-
-// LearnerTooManyRequests What went wrong, as RFC 6749 writes it.
-type LearnerTooManyRequests = OAuthError
-
-// LearnerUnauthorized What went wrong, as RFC 6749 writes it.
-type LearnerUnauthorized = OAuthError
-
-// MethodNotAllowed What went wrong, in words.
-type MethodNotAllowed = Error
-
-// NotFound What went wrong, in words.
-type NotFound = Error
-
-// ServiceUnavailable What went wrong, in words.
-type ServiceUnavailable = Error
-
-// TokenBadRequest What went wrong, as RFC 6749 writes it.
-type TokenBadRequest = OAuthError
-
-// TokenTooLarge What went wrong, as RFC 6749 writes it.
-type TokenTooLarge = OAuthError
-
-// TokenUnauthorized What went wrong, as RFC 6749 writes it.
-type TokenUnauthorized = OAuthError
-
-// TooLarge What went wrong, in words.
-type TooLarge = Error
-
-// TooManyRequests What went wrong, in words.
-type TooManyRequests = Error
-
-// Unauthorized Why an API key was not accepted.
-type Unauthorized = CredentialError
-
-// UnknownID What went wrong, in words.
-type UnknownID = Error
-
 // ListCoursesParams defines parameters for ListCourses.
 type ListCoursesParams struct {
 	// Name Only courses with this text somewhere in their name, whatever its letter case.
@@ -1389,51 +895,6 @@ type ShowCourseEnrollmentsParams struct {
 
 // ShowCourseEnrollmentsParamsSortDirection defines parameters for ShowCourseEnrollments.
 type ShowCourseEnrollmentsParamsSortDirection string
-
-// ShowVideoParams defines parameters for ShowVideo.
-type ShowVideoParams struct {
-	// UserID The user who is watching. It changes nothing in the answer.
-	UserID *int32 `form:"user_id,omitempty" json:"user_id,omitempty"`
-}
-
-// CourseProgressParams defines parameters for CourseProgress.
-type CourseProgressParams struct {
-	// UserID The user.
-	UserID int32 `form:"user_id" json:"user_id"`
-
-	// Page Page number, when the results exceed one page.
-	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
-
-	// Per Lectures per page. Above 100 counts as 100; `meta.per_page` says what was used.
-	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
-}
-
-// ListCurrentUserCoursesParams defines parameters for ListCurrentUserCourses.
-type ListCurrentUserCoursesParams struct {
-	// Name Only courses with this text somewhere in their name, whatever its letter case.
-	Name *string `form:"name,omitempty" json:"name,omitempty"`
-
-	// IsPublished `false` finds nothing: a learner sees published courses alone. `1` and `0` mean the same as `true` and `false`.
-	IsPublished *bool `form:"is_published,omitempty" json:"is_published,omitempty"`
-
-	// CreatedAt Only courses created at this time or later. A plain day such as `2024-01-01` means its midnight in UTC.
-	CreatedAt *time.Time `form:"created_at,omitempty" json:"created_at,omitempty"`
-
-	// Page Page number, when the results exceed one page.
-	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
-
-	// Per Courses per page. Above 100 counts as 100; `meta.per_page` says what was used.
-	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
-}
-
-// ShowCurrentUserCourseProgressParams defines parameters for ShowCurrentUserCourseProgress.
-type ShowCurrentUserCourseProgressParams struct {
-	// Page Page number, when the results exceed one page.
-	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
-
-	// Per Lectures per page. Above 100 counts as 100; `meta.per_page` says what was used.
-	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
-}
 
 // ListPricingPlansParams defines parameters for ListPricingPlans.
 type ListPricingPlansParams struct {
@@ -1497,57 +958,3 @@ type ListUsersParams struct {
 	// SearchAfter Only the users whose `id` is greater than this one: the last `id` of the answer before, or 0 to begin.
 	SearchAfter *int32 `form:"search_after,omitempty" json:"search_after,omitempty"`
 }
-
-// ShowWebhookEventsParams defines parameters for ShowWebhookEvents.
-type ShowWebhookEventsParams struct {
-	// ResponseHTTPStatusGte Only events whose `response_http_status` is this or greater; those where it is null are left out.
-	ResponseHTTPStatusGte *int32 `form:"response_http_status_gte,omitempty" json:"response_http_status_gte,omitempty"`
-
-	// ResponseHTTPStatusLte Only events whose `response_http_status` is this or less; those where it is null are left out.
-	ResponseHTTPStatusLte *int32 `form:"response_http_status_lte,omitempty" json:"response_http_status_lte,omitempty"`
-
-	// CreatedBefore End of the period, inclusive: an event whose `created_at` equals it is listed.
-	CreatedBefore *time.Time `form:"created_before,omitempty" json:"created_before,omitempty"`
-
-	// CreatedAfter Beginning of the period, exclusive: an event whose `created_at` equals it is left out.
-	CreatedAfter *time.Time `form:"created_after,omitempty" json:"created_after,omitempty"`
-
-	// Page Page number, when the results exceed one page.
-	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
-
-	// Per Events per page. Above 100 counts as 100; `meta.per_page` says what was used.
-	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
-}
-
-// MarkLectureCompleteJSONRequestBody defines body for MarkLectureComplete for application/json ContentType.
-type MarkLectureCompleteJSONRequestBody = LectureCompletion
-
-// IntrospectTokenJSONRequestBody defines body for IntrospectToken for application/json ContentType.
-type IntrospectTokenJSONRequestBody = OneToken
-
-// IntrospectTokenFormdataRequestBody defines body for IntrospectToken for application/x-www-form-urlencoded ContentType.
-type IntrospectTokenFormdataRequestBody = OneToken
-
-// RevokeTokenJSONRequestBody defines body for RevokeToken for application/json ContentType.
-type RevokeTokenJSONRequestBody = OneToken
-
-// RevokeTokenFormdataRequestBody defines body for RevokeToken for application/x-www-form-urlencoded ContentType.
-type RevokeTokenFormdataRequestBody = OneToken
-
-// CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
-type CreateTokenJSONRequestBody = TokenRequest
-
-// CreateTokenFormdataRequestBody defines body for CreateToken for application/x-www-form-urlencoded ContentType.
-type CreateTokenFormdataRequestBody = TokenRequest
-
-// EnrollUserJSONRequestBody defines body for EnrollUser for application/json ContentType.
-type EnrollUserJSONRequestBody = EnrollmentRequest
-
-// UnenrollUserJSONRequestBody defines body for UnenrollUser for application/json ContentType.
-type UnenrollUserJSONRequestBody = EnrollmentRequest
-
-// CreateUserJSONRequestBody defines body for CreateUser for application/json ContentType.
-type CreateUserJSONRequestBody = NewUser
-
-// UpdateUserJSONRequestBody defines body for UpdateUser for application/json ContentType.
-type UpdateUserJSONRequestBody = UserChange

@@ -2,6 +2,7 @@
 // and what its answers hold, field for field and in the contract's order. A
 // pointer is a field that may be null, or a parameter that may be absent.
 //
-// All but this comment is written by tools/generate from contract/v2.yaml.
-// Only the face of the same name imports it.
+// It has only what somebody names. All but this comment is written by
+// tools/generate from contract/v2.yaml. Only the face of the same name imports
+// it.
 package apiv2

@@ -1,55 +1,45 @@
-// Command specjson writes the JSON twin of a YAML document, with its keys in
-// the order in which they stand.
-//
-//	specjson FROM.yaml TO.json
-//
-// It takes the YAML that JSON can say and refuses the rest: anchors, aliases,
-// tags of one's own, several documents in a file, keys that stand twice.
 package main
 
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
+	"path/filepath"
 
-	"go.yaml.in/yaml/v3"
+	"gopkg.in/yaml.v3"
 )
 
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "specjson:", err)
-		os.Exit(1)
-	}
-}
-
-func run(args []string) error {
-	if len(args) != 2 {
-		return errors.New("usage: specjson FROM.yaml TO.json")
-	}
-	text, err := os.ReadFile(args[0])
-	if err != nil {
-		return err
-	}
-	twin, err := convert(text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", args[0], err)
-	}
-	return os.WriteFile(args[1], twin, 0o644)
-}
-
-// convert gives the YAML document as indented JSON that ends in a newline.
-func convert(text []byte) ([]byte, error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	var document yaml.Node
-	if err := decoder.Decode(&document); err != nil {
+// yamlText returns the document as YAML, under a line that says where it is
+// from.
+func yamlText(dir string, document *yaml.Node) ([]byte, error) {
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "# Made from contract/%s by make generate. Do not edit.\n", filepath.Base(dir))
+	unfold(document)
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(document); err != nil {
 		return nil, err
 	}
-	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("must hold one document")
+	return out.Bytes(), encoder.Close()
+}
+
+// unfold gives lines of their own to the entries of a collection that would
+// make a long line, and returns the length of a node on one line.
+func unfold(n *yaml.Node) int {
+	length := len(n.Value)
+	for _, inner := range n.Content {
+		length += unfold(inner) + len(", ")
 	}
+	if length > 100 {
+		n.Style &^= yaml.FlowStyle
+	}
+	return length
+}
+
+// jsonText returns the document as indented JSON that ends in a newline, with
+// its keys in the order in which they stand. It takes the YAML that JSON can
+// say and rejects the rest: anchors, aliases, custom tags, repeated keys.
+func jsonText(document *yaml.Node) ([]byte, error) {
 	compact, err := appendNode(nil, document.Content[0])
 	if err != nil {
 		return nil, err
@@ -91,7 +81,7 @@ func appendMapping(b []byte, n *yaml.Node) ([]byte, error) {
 			b = append(b, ',')
 		}
 		var err error
-		if b, err = appendJSON(b, key.Value); err != nil {
+		if b, err = appendValue(b, key.Value); err != nil {
 			return nil, err
 		}
 		if b, err = appendNode(append(b, ':'), value); err != nil {
@@ -118,20 +108,20 @@ func appendSequence(b []byte, n *yaml.Node) ([]byte, error) {
 func appendScalar(b []byte, n *yaml.Node) ([]byte, error) {
 	switch tag := n.ShortTag(); tag {
 	case "!!str", "!!timestamp":
-		return appendJSON(b, n.Value)
+		return appendValue(b, n.Value)
 	case "!!bool", "!!int", "!!float", "!!null":
 		var value any
 		if err := n.Decode(&value); err != nil {
 			return nil, err
 		}
-		return appendJSON(b, value)
+		return appendValue(b, value)
 	default:
 		return nil, fmt.Errorf("line %d: JSON has no %s", n.Line, tag)
 	}
 }
 
-// appendJSON appends a scalar without the escapes that only HTML needs.
-func appendJSON(b []byte, value any) ([]byte, error) {
+// appendValue appends a scalar without the escapes that only HTML needs.
+func appendValue(b []byte, value any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
