@@ -15,7 +15,7 @@ type (
 // GrantSequence numbers a school's grants.
 const GrantSequence Sequence = "grant_id"
 
-// Scope is one permission that an app can be granted (contract.md, "Scopes").
+// Scope is one permission that an app can be granted (docs/oauth.md, "Scopes").
 type Scope string
 
 // Scopes is a set of scopes in ascending order without repetition; make one

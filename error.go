@@ -74,7 +74,11 @@ func (e *Error) Error() string {
 		text = e.Kind.String()
 	}
 	for i, f := range e.Fields {
-		text += map[bool]string{true: ": ", false: "; "}[i == 0] + f.String()
+		separator := "; "
+		if i == 0 {
+			separator = ": "
+		}
+		text += separator + f.String()
 	}
 	if e.Err != nil {
 		text += ": " + e.Err.Error()

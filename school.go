@@ -73,7 +73,7 @@ type APIKey struct {
 }
 
 // InterfaceVersion is the version of the public interface an app speaks; apps
-// of one version do not work on the other (contract.md, "Versioning").
+// of one version do not work on the other (docs/oauth.md).
 type InterfaceVersion uint8
 
 // The versions of the public interface.

@@ -12,8 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// timeRows are times as they may come in, and what they mean (design.md,
-// section 4, "Dates"). An empty want is a refusal.
+// timeRows are times as they may come in, and what they mean. An empty want is a refusal.
 var timeRows = []struct{ name, given, want string }{
 	{"UTC", "2024-01-31T15:04:05Z", "2024-01-31T15:04:05Z"},
 	{"offset zero", "2024-01-31T15:04:05+00:00", "2024-01-31T15:04:05Z"},

@@ -2,7 +2,7 @@ package lyceum
 
 import "time"
 
-// Transaction is one movement of money (contract.md, "Transaction summary").
+// Transaction is one movement of money (contract/v1.yaml, TransactionSummary).
 // Amounts whose comment names no currency are in Currency.
 type Transaction struct {
 	ID             TransactionID

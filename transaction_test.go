@@ -9,7 +9,7 @@ import (
 )
 
 // Fully refunded: something was refunded and amount_refunded reaches
-// final_price (design.md, section 4).
+// final_price.
 func TestFullyRefunded(t *testing.T) {
 	for _, tc := range []struct {
 		price, refunded lyceum.Minor

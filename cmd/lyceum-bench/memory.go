@@ -207,7 +207,10 @@ func measureSlow(ctx context.Context, s settings, school []string, asked largest
 	stop()
 	background.Wait()
 	_ = server.stop() // it may have been stopped for its memory
-	above := map[bool]string{true: "above "}[most >= tooMuch]
+	above := ""
+	if most >= tooMuch {
+		above = "above "
+	}
 	fmt.Printf("| %s | %.1f | %d | %d | %d | %d | %s%d | %d | %.0f |\n", asked.name, float64(size)/(1<<20), statuses[200], statuses[503], slowReaders-statuses[200]-statuses[503],
 		before>>20, above, most>>20, sales.answered, sales.slowest.Seconds()*1e3)
 	return nil

@@ -190,7 +190,7 @@ func (j *journal) len() int {
 }
 
 // all gives the acknowledgements read so far.
-func (j *journal) all(t testing.TB) []written {
+func (j *journal) entries(t testing.TB) []written {
 	t.Helper()
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -200,8 +200,8 @@ func (j *journal) all(t testing.TB) []written {
 	return append([]written(nil), j.acks...)
 }
 
-// rows gives every transaction of the writers' schools.
-func rows(t testing.TB, store *sqlstore.Store) map[written]bool {
+// savedIn gives every transaction of the writers' schools.
+func savedIn(t testing.TB, store *sqlstore.Store) map[written]bool {
 	t.Helper()
 	found := map[written]bool{}
 	for school := range lyceum.SchoolID(writersSchools) {
@@ -270,13 +270,13 @@ func killDuringWrites(t *testing.T, place string, cycles int) {
 		}
 		child.kill(t)
 		<-journal.done
-		acknowledged = append(acknowledged, journal.all(t)...)
+		acknowledged = append(acknowledged, journal.entries(t)...)
 
 		store, err := openStore(t.Context(), place, sqlstore.Options{})
 		if err != nil {
 			t.Fatalf("cycle %d: open again: %v", round, err)
 		}
-		found := rows(t, store)
+		found := savedIn(t, store)
 		told, kept := map[written]bool{}, map[written]bool{}
 		for _, w := range acknowledged {
 			if !found[w] {

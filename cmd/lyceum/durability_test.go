@@ -185,7 +185,7 @@ func TestR20_BackupUnderLoad(t *testing.T) {
 	var acknowledged []written
 	during := await(func() bool { // a backup that was quicker than a write shows nothing
 		_ = os.Remove(file)
-		acknowledged = journal.all(t)
+		acknowledged = journal.entries(t)
 		command(t, "backup", file, "--data", dir)
 		return journal.len() > len(acknowledged)
 	})
@@ -205,7 +205,7 @@ func TestR20_BackupUnderLoad(t *testing.T) {
 	}
 	defer restored.Close()
 	healthy(t, restored)
-	copied, all := rows(t, restored), rows(t, store)
+	copied, all := savedIn(t, restored), savedIn(t, store)
 	for _, w := range acknowledged {
 		if !copied[w] {
 			t.Errorf("%+v was acknowledged before the backup began and is not in it", w)

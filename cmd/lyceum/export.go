@@ -74,12 +74,12 @@ func (c *exportCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	d := newDesk(p, store, school)
-	d.filter = filter
+	i := newImporter(p, store, school)
+	i.filter = filter
 	if c.SortDirection == "asc" {
-		d.order = lyceum.OldestFirst
+		i.order = lyceum.OldestFirst
 	}
-	return finish(kindNamed(c.Kind).give(d, c, out))
+	return finish(kindNamed(c.Kind).give(i, c, out))
 }
 
 func exportRows[T any](p *program, c *exportCommand, kind intake.Kind[T], out io.Writer, each func(func(*T) error) error) error {

@@ -52,11 +52,11 @@ func (c *importCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	d := newDesk(p, store, school)
+	i := newImporter(p, store, school)
 	if c.CreateMissing {
-		d.missing = lyceum.CreateMissing
+		i.missing = lyceum.CreateMissing
 	}
-	return kindNamed(c.Kind).take(d, c)
+	return kindNamed(c.Kind).take(i, c)
 }
 
 func importRows[T any](p *program, c *importCommand, kind intake.Kind[T], sink intake.Sink[T]) error {

@@ -12,8 +12,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// desk is where the rows of a school come in and go out.
-type desk struct {
+// importer is where the rows of a school come in and go out.
+type importer struct {
 	p        *program
 	store    lyceum.Store
 	school   lyceum.SchoolID
@@ -26,9 +26,9 @@ type desk struct {
 	order    lyceum.Order
 }
 
-func newDesk(p *program, store lyceum.Store, school lyceum.SchoolID) *desk {
+func newImporter(p *program, store lyceum.Store, school lyceum.SchoolID) *importer {
 	lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
-	return &desk{
+	return &importer{
 		p: p, store: store, school: school, learning: lessons, people: users,
 		events: events.New(store, p.clock, events.Options{}), sales: sales.New(store, p.clock, lessons, users),
 	}
@@ -37,16 +37,16 @@ func newDesk(p *program, store lyceum.Store, school lyceum.SchoolID) *desk {
 // rowKind is a kind of rows that import takes and export gives.
 type rowKind struct {
 	name string
-	take func(*desk, *importCommand) error
-	give func(*desk, *exportCommand, io.Writer) error
+	take func(*importer, *importCommand) error
+	give func(*importer, *exportCommand, io.Writer) error
 }
 
-func rowsOf[T any](kind intake.Kind[T], sink func(*desk) intake.Sink[T], each func(*desk, func(*T) error) error) rowKind {
+func rowsOf[T any](kind intake.Kind[T], sink func(*importer) intake.Sink[T], each func(*importer, func(*T) error) error) rowKind {
 	return rowKind{
 		name: kind.String(),
-		take: func(d *desk, c *importCommand) error { return importRows(d.p, c, kind, sink(d)) },
-		give: func(d *desk, c *exportCommand, out io.Writer) error {
-			return exportRows(d.p, c, kind, out, func(visit func(*T) error) error { return each(d, visit) })
+		take: func(i *importer, c *importCommand) error { return importRows(i.p, c, kind, sink(i)) },
+		give: func(i *importer, c *exportCommand, out io.Writer) error {
+			return exportRows(i.p, c, kind, out, func(visit func(*T) error) error { return each(i, visit) })
 		},
 	}
 }
@@ -54,78 +54,80 @@ func rowsOf[T any](kind intake.Kind[T], sink func(*desk) intake.Sink[T], each fu
 // rowKinds are in the order in which a whole school is imported: what is named
 // comes before what names it.
 var rowKinds = []rowKind{
-	rowsOf(intake.Users(), func(d *desk) intake.Sink[lyceum.User] { return d.people.Import(d.school, importActor) },
-		func(d *desk, visit func(*lyceum.User) error) error { return d.people.Each(d.p.ctx, d.school, visit) }),
-	rowsOf(intake.Tags(), func(d *desk) intake.Sink[lyceum.UserTags] { return d.people.ImportTags(d.school, importActor) },
-		func(d *desk, visit func(*lyceum.UserTags) error) error {
-			return d.people.EachTags(d.p.ctx, d.school, visit)
+	rowsOf(intake.Users(), func(i *importer) intake.Sink[lyceum.User] { return i.people.Import(i.school, importActor) },
+		func(i *importer, visit func(*lyceum.User) error) error {
+			return i.people.Each(i.p.ctx, i.school, visit)
 		}),
-	rowsOf(intake.Authors(), func(d *desk) intake.Sink[lyceum.AuthorProfile] {
-		return d.learning.ImportAuthors(d.school, importActor)
-	}, func(d *desk, visit func(*lyceum.AuthorProfile) error) error {
-		return d.store.EachAuthor(d.p.ctx, d.school, visit)
+	rowsOf(intake.Tags(), func(i *importer) intake.Sink[lyceum.UserTags] { return i.people.ImportTags(i.school, importActor) },
+		func(i *importer, visit func(*lyceum.UserTags) error) error {
+			return i.people.EachTags(i.p.ctx, i.school, visit)
+		}),
+	rowsOf(intake.Authors(), func(i *importer) intake.Sink[lyceum.AuthorProfile] {
+		return i.learning.ImportAuthors(i.school, importActor)
+	}, func(i *importer, visit func(*lyceum.AuthorProfile) error) error {
+		return i.store.EachAuthor(i.p.ctx, i.school, visit)
 	}),
-	rowsOf(intake.Courses(), func(d *desk) intake.Sink[lyceum.CourseRow] {
-		return d.learning.ImportCourses(d.school, importActor)
-	}, func(d *desk, visit func(*lyceum.CourseRow) error) error {
-		return d.learning.EachCourse(d.p.ctx, d.school, func(c *lyceum.Course) error {
+	rowsOf(intake.Courses(), func(i *importer) intake.Sink[lyceum.CourseRow] {
+		return i.learning.ImportCourses(i.school, importActor)
+	}, func(i *importer, visit func(*lyceum.CourseRow) error) error {
+		return i.learning.EachCourse(i.p.ctx, i.school, func(c *lyceum.Course) error {
 			return visit(&lyceum.CourseRow{Course: *c, Listed: lyceum.Some(c.IsListed), Ordered: lyceum.Some(c.LectureOrder)})
 		})
 	}),
-	rowsOf(intake.LectureSections(), func(d *desk) intake.Sink[lyceum.LectureSection] {
-		return d.learning.ImportLectureSections(d.school, importActor)
-	}, func(d *desk, visit func(*lyceum.LectureSection) error) error {
-		return d.store.EachLectureSection(d.p.ctx, d.school, visit)
+	rowsOf(intake.LectureSections(), func(i *importer) intake.Sink[lyceum.LectureSection] {
+		return i.learning.ImportLectureSections(i.school, importActor)
+	}, func(i *importer, visit func(*lyceum.LectureSection) error) error {
+		return i.store.EachLectureSection(i.p.ctx, i.school, visit)
 	}),
-	rowsOf(intake.Lectures(), func(d *desk) intake.Sink[lyceum.Lecture] {
-		return d.learning.ImportLectures(d.school, importActor)
-	}, func(d *desk, visit func(*lyceum.Lecture) error) error {
-		return d.store.EachLecture(d.p.ctx, d.school, visit)
+	rowsOf(intake.Lectures(), func(i *importer) intake.Sink[lyceum.Lecture] {
+		return i.learning.ImportLectures(i.school, importActor)
+	}, func(i *importer, visit func(*lyceum.Lecture) error) error {
+		return i.store.EachLecture(i.p.ctx, i.school, visit)
 	}),
-	rowsOf(intake.Attachments(), func(d *desk) intake.Sink[lyceum.Attachment] {
-		return d.learning.ImportAttachments(d.school, importActor)
-	}, func(d *desk, visit func(*lyceum.Attachment) error) error {
-		return d.store.EachAttachment(d.p.ctx, d.school, visit)
+	rowsOf(intake.Attachments(), func(i *importer) intake.Sink[lyceum.Attachment] {
+		return i.learning.ImportAttachments(i.school, importActor)
+	}, func(i *importer, visit func(*lyceum.Attachment) error) error {
+		return i.store.EachAttachment(i.p.ctx, i.school, visit)
 	}),
-	rowsOf(intake.PricingPlans(), func(d *desk) intake.Sink[lyceum.PricingPlan] {
-		return d.learning.ImportPricingPlans(d.school, d.missing, importActor)
-	}, func(d *desk, visit func(*lyceum.PricingPlan) error) error {
-		return d.learning.EachPricingPlan(d.p.ctx, d.school, visit)
+	rowsOf(intake.PricingPlans(), func(i *importer) intake.Sink[lyceum.PricingPlan] {
+		return i.learning.ImportPricingPlans(i.school, i.missing, importActor)
+	}, func(i *importer, visit func(*lyceum.PricingPlan) error) error {
+		return i.learning.EachPricingPlan(i.p.ctx, i.school, visit)
 	}),
-	rowsOf(intake.CourseProgress(), func(d *desk) intake.Sink[lyceum.Progress] {
-		return d.learning.ImportProgress(d.school, importActor)
-	}, func(d *desk, visit func(*lyceum.Progress) error) error {
-		return d.store.EachProgress(d.p.ctx, d.school, visit)
+	rowsOf(intake.CourseProgress(), func(i *importer) intake.Sink[lyceum.Progress] {
+		return i.learning.ImportProgress(i.school, importActor)
+	}, func(i *importer, visit func(*lyceum.Progress) error) error {
+		return i.store.EachProgress(i.p.ctx, i.school, visit)
 	}),
-	rowsOf(intake.Enrollments(), func(d *desk) intake.Sink[lyceum.Enrollment] {
-		return d.learning.ImportEnrollments(d.school, importActor)
-	}, func(d *desk, visit func(*lyceum.Enrollment) error) error {
-		return d.store.EachEnrollment(d.p.ctx, d.school, visit)
+	rowsOf(intake.Enrollments(), func(i *importer) intake.Sink[lyceum.Enrollment] {
+		return i.learning.ImportEnrollments(i.school, importActor)
+	}, func(i *importer, visit func(*lyceum.Enrollment) error) error {
+		return i.store.EachEnrollment(i.p.ctx, i.school, visit)
 	}),
-	rowsOf(intake.LectureProgress(), func(d *desk) intake.Sink[lyceum.LectureProgress] {
-		return d.learning.ImportLectureProgress(d.school, importActor)
-	}, func(d *desk, visit func(*lyceum.LectureProgress) error) error {
-		return d.store.EachLectureProgress(d.p.ctx, d.school, visit)
+	rowsOf(intake.LectureProgress(), func(i *importer) intake.Sink[lyceum.LectureProgress] {
+		return i.learning.ImportLectureProgress(i.school, importActor)
+	}, func(i *importer, visit func(*lyceum.LectureProgress) error) error {
+		return i.store.EachLectureProgress(i.p.ctx, i.school, visit)
 	}),
-	rowsOf(intake.QuizResponses(), func(d *desk) intake.Sink[lyceum.QuizResponse] {
-		return d.learning.ImportQuizResponses(d.school, importActor)
-	}, func(d *desk, visit func(*lyceum.QuizResponse) error) error {
-		return d.store.EachQuizResponse(d.p.ctx, d.school, visit)
+	rowsOf(intake.QuizResponses(), func(i *importer) intake.Sink[lyceum.QuizResponse] {
+		return i.learning.ImportQuizResponses(i.school, importActor)
+	}, func(i *importer, visit func(*lyceum.QuizResponse) error) error {
+		return i.store.EachQuizResponse(i.p.ctx, i.school, visit)
 	}),
-	rowsOf(intake.Transactions(), func(d *desk) intake.Sink[lyceum.Transaction] {
-		return d.sales.Import(d.school, d.missing, importActor)
-	}, func(d *desk, visit func(*lyceum.Transaction) error) error {
-		return d.sales.Each(d.p.ctx, d.school, d.filter, d.order, visit)
+	rowsOf(intake.Transactions(), func(i *importer) intake.Sink[lyceum.Transaction] {
+		return i.sales.Import(i.school, i.missing, importActor)
+	}, func(i *importer, visit func(*lyceum.Transaction) error) error {
+		return i.sales.Each(i.p.ctx, i.school, i.filter, i.order, visit)
 	}),
-	rowsOf(intake.Webhooks(), func(d *desk) intake.Sink[lyceum.Webhook] {
-		return d.events.ImportWebhooks(d.school, importActor, d.p.clock)
-	}, func(d *desk, visit func(*lyceum.Webhook) error) error {
-		return d.store.EachWebhook(d.p.ctx, d.school, visit)
+	rowsOf(intake.Webhooks(), func(i *importer) intake.Sink[lyceum.Webhook] {
+		return i.events.ImportWebhooks(i.school, importActor, i.p.clock)
+	}, func(i *importer, visit func(*lyceum.Webhook) error) error {
+		return i.store.EachWebhook(i.p.ctx, i.school, visit)
 	}),
-	rowsOf(intake.WebhookEvents(), func(d *desk) intake.Sink[lyceum.WebhookEvent] {
-		return d.events.ImportEvents(d.school, importActor, d.p.clock)
-	}, func(d *desk, visit func(*lyceum.WebhookEvent) error) error {
-		return d.store.EachWebhookEvent(d.p.ctx, d.school, visit)
+	rowsOf(intake.WebhookEvents(), func(i *importer) intake.Sink[lyceum.WebhookEvent] {
+		return i.events.ImportEvents(i.school, importActor, i.p.clock)
+	}, func(i *importer, visit func(*lyceum.WebhookEvent) error) error {
+		return i.store.EachWebhookEvent(i.p.ctx, i.school, visit)
 	}),
 }
 

@@ -59,12 +59,12 @@ func (c *mirrorCommand) Run(p *program) (err error) {
 	if state.Phase != "" {
 		fmt.Fprintf(p.stderr, "going on with the %s, as %s says\n", state.Phase, file)
 	}
-	d := newDesk(p, store, school)
+	i := newImporter(p, store, school)
 	var bar *progress
 	phase := ""
 	result, err := mirror.Run(p.ctx, mirror.Options{
 		From: strings.TrimRight(c.From, "/"), Key: key, School: school, Store: store,
-		People: d.people, Learning: d.learning, Sales: d.sales, Events: d.events, Clock: p.clock, Parallel: c.Parallel, LastIDs: c.AllowLastIDs,
+		People: i.people, Learning: i.learning, Sales: i.sales, Events: i.events, Clock: p.clock, Parallel: c.Parallel, LastIDs: c.AllowLastIDs,
 		State: state, Keep: func(s mirror.State) error { return writeState(file, s) },
 		Progress: func(at string, rows int) {
 			if at != phase {

@@ -111,9 +111,13 @@ func (c *oauthAppListCommand) Run(p *program) error {
 		fmt.Fprintln(table, "APP\tINTERFACE\tCREATED\tLAST USED\tDISABLED\tPKCE\tROTATION\tCLIENT ID\tREDIRECT URL\tNAME")
 		for i := range list {
 			a := &list[i]
-			fmt.Fprintf(table, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, a.Version, shownTime(a.CreatedAt), shownOpt(a.LastUsedAt), shownOpt(a.DisabledAt),
-				map[bool]string{true: "required", false: "optional"}[a.RequirePKCE], map[bool]string{true: "on", false: "off"}[a.RotateRefreshTokens],
-				a.ClientID, a.RedirectURL, a.Name)
+			pkce := "optional"
+			if a.RequirePKCE {
+				pkce = "required"
+			}
+			fmt.Fprintf(table, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+				a.ID, a.Version, shownTime(a.CreatedAt), shownOpt(a.LastUsedAt), shownOpt(a.DisabledAt),
+				pkce, onOff(a.RotateRefreshTokens), a.ClientID, a.RedirectURL, a.Name)
 		}
 		return table.Flush()
 	})
@@ -227,9 +231,16 @@ func switchApp(p *program, d *database, s *inSchool, id lyceum.OAuthAppID, off b
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stdout, "OAuth app %d of school %d, %s, is switched %s.\n", app.ID, school, app.Name, map[bool]string{true: "off", false: "on"}[off])
+		fmt.Fprintf(p.stdout, "OAuth app %d of school %d, %s, is switched %s.\n", app.ID, school, app.Name, onOff(!off))
 		return nil
 	})
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
 }
 
 type oauthAppDeleteCommand struct {

@@ -270,6 +270,10 @@ func (c *sandboxCommand) print(p *program, k credentials) error {
 		_, err = fmt.Fprintf(p.stdout, "%s\n", line)
 		return err
 	}
+	end := " and throws the school away"
+	if c.Data != "" || c.DatabaseURL != "" {
+		end = ""
+	}
 	_, err := fmt.Fprintf(p.stdout, `
 A school is open at %[1]s with %[2]d transactions (seed %[3]d, %[4]s).
 
@@ -300,7 +304,7 @@ Ctrl-C ends it%[16]s.
 `, k.BaseURL, c.Transactions, c.Seed, limitText(c.RateLimit), k.APIKey, k.Learner.ID,
 		k.Owner.Email, k.Owner.Password, k.Learner.Email, k.Learner.Password,
 		k.OAuthApps.V1.ClientID, k.OAuthApps.V1.ClientSecret, k.OAuthApps.V2.ClientID, k.OAuthApps.V2.ClientSecret, redirectURL,
-		map[bool]string{true: "", false: " and throws the school away"}[c.Data != "" || c.DatabaseURL != ""], k.SchoolID)
+		end, k.SchoolID)
 	return err
 }
 

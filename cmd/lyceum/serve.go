@@ -354,8 +354,8 @@ func (s *service) onlySchool(ctx context.Context) (lyceum.SchoolID, bool) {
 // completed, is taken note of at most.
 const timePause = 10 * time.Second
 
-// keepTime does what comes with time alone.
-func (s *service) keepTime(ctx context.Context) {
+// runScheduler does what comes with time alone.
+func (s *service) runScheduler(ctx context.Context) {
 	for {
 		overdue, err := s.store.FindOverdue(ctx, s.clock())
 		for _, school := range overdue {
@@ -381,7 +381,7 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error) er
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var group sync.WaitGroup
 	group.Go(func() { books.Run(background) })
-	group.Go(func() { s.keepTime(background) })
+	group.Go(func() { s.runScheduler(background) })
 	if len(s.events.Ring.Keys()) > 0 {
 		courier := &webhook.Courier{Events: s.events, Sender: s.sender, Log: s.log, Traces: s.oauth.Traces, Changed: func() <-chan struct{} { return s.store.Changed(0) }}
 		s.metrics.Count("lyceum_webhook_attempts_delivered_total", "Attempts to deliver an event that were answered with 2xx.", courier.Delivered)

@@ -503,7 +503,6 @@ func TestParametersAreTheContracts(t *testing.T) {
 }
 
 func TestEveryKindHasAStatus(t *testing.T) {
-	// design.md, section 4, and contract-facts 2.1.
 	want := map[lyceum.Kind]int{
 		lyceum.Internal: 500, lyceum.Invalid: 400, lyceum.Unauthenticated: 401, lyceum.Forbidden: 403, lyceum.NotFound: 404,
 		lyceum.Conflict: 409, lyceum.TooLarge: 413, lyceum.RateLimited: 429, lyceum.Unavailable: 503,

@@ -49,8 +49,8 @@ func (l userList) AppendJSON(b []byte) ([]byte, error) {
 	return append(append(append(b, `],"meta":`...), meta...), '}'), err
 }
 
-// userMeta says with search_after where to go on (contract.md, "Pagination meta
-// for the version 1 users list").
+// userMeta says with search_after where to go on (contract/v1.yaml,
+// UserListMeta).
 func userMeta(l *lyceum.UserListing, after lyceum.Opt[lyceum.UserID]) gen.UserListMeta {
 	m := metaOf(l.Total, l.Page, len(l.Users))
 	meta := gen.UserListMeta{Page: m.Page, Total: m.Total, NumberOfPages: m.NumberOfPages, PerPage: m.PerPage}

@@ -42,7 +42,7 @@ func bindListMyCourses(in *wire.Input) courses {
 	return q
 }
 
-// The page sizes of v2 (contract.md, "Pagination rules").
+// The page sizes of v2 (contract/v2.yaml).
 const (
 	defaultPerPage = 25
 	maxPerPage     = 100

@@ -8,7 +8,6 @@ import (
 )
 
 func TestEveryKindHasAStatusAndACode(t *testing.T) {
-	// design.md, section 4.
 	want := map[lyceum.Kind]int{
 		lyceum.Internal: 500, lyceum.Invalid: 400, lyceum.Unauthenticated: 401, lyceum.Forbidden: 403, lyceum.NotFound: 404,
 		lyceum.Conflict: 409, lyceum.TooLarge: 413, lyceum.RateLimited: 429, lyceum.Unavailable: 503,

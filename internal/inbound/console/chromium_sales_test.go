@@ -169,7 +169,7 @@ func TestSalesPictures(t *testing.T) {
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
 	picture := func(name string) {
 		for _, dark := range []bool{false, true} {
-			look := map[bool]string{false: "light", true: "dark"}[dark]
+			look := lightOrDark(dark)
 			webtest.Screenshot(t, w.tab, "console-"+name+"-"+look, webtest.Desktop, dark)
 			webtest.Screenshot(t, w.tab, "console-"+name+"-phone-"+look, webtest.Phone, dark)
 		}

@@ -369,6 +369,13 @@ func (w *window) wordsStayWhole() {
 	}
 }
 
+func lightOrDark(dark bool) string {
+	if dark {
+		return "dark"
+	}
+	return "light"
+}
+
 // TestPictures goes the way of an owner's first day. With a folder to put them
 // in it makes the pictures of docs/pages on it:
 //
@@ -377,11 +384,11 @@ func TestPictures(t *testing.T) {
 	w, p := show(t, web.Site{BaseURL: "http://api.northwind.example", AuthURL: "http://northwind.example"})
 	picture := func(name string, phone bool, schemes ...bool) {
 		for _, dark := range schemes {
-			width, look := int64(webtest.Desktop), "-light"
+			width, look := int64(webtest.Desktop), "-"
 			if phone {
-				width, look = webtest.Phone, "-phone-light"
+				width, look = webtest.Phone, "-phone-"
 			}
-			webtest.Screenshot(t, w.tab, "console-"+name+strings.Replace(look, "light", map[bool]string{false: "light", true: "dark"}[dark], 1), width, dark)
+			webtest.Screenshot(t, w.tab, "console-"+name+look+lightOrDark(dark), width, dark)
 		}
 	}
 	const light, dark, desk, phone = false, true, false, true
@@ -410,7 +417,11 @@ func TestPictures(t *testing.T) {
 	p.owner = session
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
 	for _, name := range []string{"Monthly report", "Bookkeeping", "Old import script"} {
-		shown := p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", name, "permissions", map[bool]string{true: "read", false: "read,write"}[name == "Monthly report"]))
+		permissions := "read,write"
+		if name == "Monthly report" {
+			permissions = "read"
+		}
+		shown := p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", name, "permissions", permissions))
 		p.wait(11 * time.Minute)
 		if _, err := p.keys.Check(t.Context(), key.FindString(shown.Body.String())); err != nil {
 			t.Fatal(err)

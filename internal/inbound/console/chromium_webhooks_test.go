@@ -178,7 +178,7 @@ func TestWebhookPictures(t *testing.T) {
 	w, p := show(t, web.Site{BaseURL: "http://api.northwind.example", AuthURL: "http://northwind.example"})
 	picture := func(name string) {
 		for _, dark := range []bool{false, true} {
-			look := map[bool]string{false: "light", true: "dark"}[dark]
+			look := lightOrDark(dark)
 			webtest.Screenshot(t, w.tab, "console-"+name+"-"+look, webtest.Desktop, dark)
 			webtest.Screenshot(t, w.tab, "console-"+name+"-phone-"+look, webtest.Phone, dark)
 		}

@@ -61,7 +61,7 @@ func (c *console) home(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return c.show(w, r, http.StatusOK, "home.gohtml", v, v.School.Name, data)
 }
 
-// authorizeURL and tokenURL are what an app is set up with (contract.md).
+// authorizeURL and tokenURL are what an app is set up with (docs/oauth.md).
 func (c *console) authorizeURL(school lyceum.SchoolID) string {
 	return fmt.Sprintf("%s/secure/%d/identity/oauth_provider/authorize", c.Site.AuthURL, school)
 }

@@ -87,7 +87,7 @@ func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *vi
 		return err
 	}
 	p.Total, p.Turn = listing.Total, newTurn(f, filterFields, pageSize, int64(page.Number), listing.Total)
-	if p.Rows, err = c.rows(r.Context(), v.School.ID, listing.All()); err != nil {
+	if p.Rows, err = c.rowsOf(r.Context(), v.School.ID, listing.All()); err != nil {
 		return err
 	}
 	status := http.StatusOK
@@ -97,9 +97,9 @@ func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *vi
 	return c.show(w, r, status, "transactions.gohtml", v, "Transactions", p)
 }
 
-// rows gives transactions with the names of their buyers and plans, with one
+// rowsOf gives transactions with the names of their buyers and plans, with one
 // question for each of the two.
-func (c *console) rows(ctx context.Context, school lyceum.SchoolID, transactions []lyceum.Transaction) ([]row, error) {
+func (c *console) rowsOf(ctx context.Context, school lyceum.SchoolID, transactions []lyceum.Transaction) ([]row, error) {
 	buyers, plans := make([]int32, len(transactions)), make([]int32, len(transactions))
 	for i := range transactions {
 		buyers[i], plans[i] = int32(transactions[i].UserID), int32(transactions[i].PricingPlanID)

@@ -12,9 +12,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// all gives every sale and transaction of a school, asked for in batches of
+// salesOf gives every sale and transaction of a school, asked for in batches of
 // a size.
-func all(s *School, size int) (sales []lyceum.Sale, transactions []lyceum.Transaction) {
+func salesOf(s *School, size int) (sales []lyceum.Sale, transactions []lyceum.Transaction) {
 	for b := range s.Batches(size) {
 		sales = append(sales, b.Sales...)
 		transactions = append(transactions, b.Transactions...)
@@ -38,7 +38,7 @@ func studied(s *School, size int) (*lessons, studies) {
 }
 
 func hash(s *School, size int) [32]byte {
-	sales, transactions := all(s, size)
+	sales, transactions := salesOf(s, size)
 	lessons, learned := studied(s, size)
 	return sha256.Sum256(fmt.Append(nil, s.School, s.Users, s.Courses, s.PricingPlans, s.Coupons,
 		s.Affiliates, s.Authors, s.Secrets, sales, transactions, lessons.sections, lessons.lectures,
@@ -99,7 +99,7 @@ func TestMoreTransactionsKeepTheSchool(t *testing.T) {
 func TestBatchesOfEverySize(t *testing.T) {
 	const n = 1000
 	s := New(1, n)
-	wantSales, want := all(s, n)
+	wantSales, want := salesOf(s, n)
 	for _, tc := range []struct {
 		name            string
 		size, most, num int
@@ -122,7 +122,7 @@ func TestBatchesOfEverySize(t *testing.T) {
 			if num != tc.num {
 				t.Errorf("%d batches, want %d", num, tc.num)
 			}
-			sales, transactions := all(s, tc.size)
+			sales, transactions := salesOf(s, tc.size)
 			if !slices.Equal(sales, wantSales) || !slices.Equal(transactions, want) {
 				t.Error("not the same sales and transactions as in one batch")
 			}
@@ -146,9 +146,9 @@ func TestBatchesStopAndBeginAgain(t *testing.T) {
 
 func TestBatchesDoNotNeedTheRows(t *testing.T) {
 	s := New(1, 500)
-	_, want := all(s, 50)
+	_, want := salesOf(s, 50)
 	s.Users, s.Courses, s.PricingPlans, s.Coupons, s.Affiliates, s.Authors = nil, nil, nil, nil, nil, nil
-	if _, got := all(s, 50); !slices.Equal(got, want) {
+	if _, got := salesOf(s, 50); !slices.Equal(got, want) {
 		t.Error("the transactions changed when the caller dropped the rows")
 	}
 }

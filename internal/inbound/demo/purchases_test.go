@@ -168,7 +168,7 @@ func TestEveryTransaction(t *testing.T) {
 	for _, n := range counts {
 		for seed := range uint64(3) {
 			s := New(seed, n)
-			_, transactions := all(s, 1000)
+			_, transactions := salesOf(s, 1000)
 			for i := range transactions {
 				tx := &transactions[i]
 				for _, rule := range rules {
@@ -194,7 +194,7 @@ func TestRenewalsKeepTheirRhythm(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			s := New(1, n)
 			seen := map[line][]lyceum.Transaction{}
-			_, transactions := all(s, 1000)
+			_, transactions := salesOf(s, 1000)
 			for _, tx := range transactions {
 				seen[line{tx.SaleID, tx.PricingPlanID}] = append(seen[line{tx.SaleID, tx.PricingPlanID}], tx)
 			}
@@ -219,7 +219,7 @@ func TestRenewalsKeepTheirRhythm(t *testing.T) {
 func TestNothingOfARetiredCourseIsSold(t *testing.T) {
 	s := New(1, 50_000)
 	sold := 0
-	_, transactions := all(s, 1000)
+	_, transactions := salesOf(s, 1000)
 	for _, tx := range transactions {
 		plan := s.PricingPlans[tx.PricingPlanID-1]
 		if !plan.CourseID.Present || courses[plan.CourseID.Value-1].retired == 0 {
@@ -262,7 +262,7 @@ func TestDrawGivesWhatIsSold(t *testing.T) {
 func TestPaymentPlansEnd(t *testing.T) {
 	s := New(1, 20_000)
 	paid := map[line]int{}
-	_, transactions := all(s, 1000)
+	_, transactions := salesOf(s, 1000)
 	first := map[line]time.Time{}
 	for _, tx := range transactions {
 		key := line{tx.SaleID, tx.PricingPlanID}
@@ -286,7 +286,7 @@ func TestLearnerAlwaysHasTransactions(t *testing.T) {
 	for n := 20; n <= 4000; n = n*3/2 + 1 {
 		for seed := range uint64(10) {
 			sales := map[lyceum.SaleID]bool{}
-			_, transactions := all(New(seed, n), 1000)
+			_, transactions := salesOf(New(seed, n), 1000)
 			for _, tx := range transactions {
 				if tx.UserID == 7 {
 					sales[tx.SaleID] = true
@@ -318,7 +318,7 @@ func take(s *School) *tally {
 			*to++
 		}
 	}
-	sales, transactions := all(s, 1000)
+	sales, transactions := salesOf(s, 1000)
 	c.sales, c.transactions = float64(len(sales)), float64(len(transactions))
 	plans := map[lyceum.SaleID]lyceum.PricingPlanID{}
 	for i, tx := range transactions {
@@ -422,7 +422,7 @@ func TestShares(t *testing.T) {
 
 func TestEveryNullableFieldIsNullAndNot(t *testing.T) {
 	for seed := range uint64(10) {
-		_, transactions := all(New(seed, 2000), 1000)
+		_, transactions := salesOf(New(seed, 2000), 1000)
 		for _, tc := range []struct {
 			field string
 			set   func(tx *lyceum.Transaction) bool

@@ -81,8 +81,8 @@ func (c cell) positive() (n int32, ok bool) {
 	return n, ok && n >= 1
 }
 
-// part reads a number from 0 to 1.
-func (c cell) part() (n float64, ok bool) {
+// fraction reads a number from 0 to 1.
+func (c cell) fraction() (n float64, ok bool) {
 	if c.form != formText && c.form != formNumber || bytes.ContainsAny(c.text, "xXpP_iInN") {
 		return 0, false
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // newJSONRows finds out whether the input is JSON Lines or lists.
-func newJSONRows[T any](kind Kind[T], src *source) (rows[T], error) {
+func newJSONRows[T any](kind Kind[T], src *source) (rowReader[T], error) {
 	decoder := newJSONDecoder(kind)
 	list, other := findList(src, kind.list)
 	switch {

@@ -23,8 +23,8 @@ type Problem struct {
 	Message string
 }
 
-// rows is a reader of one format.
-type rows[T any] interface {
+// rowReader is a reader of one format.
+type rowReader[T any] interface {
 	next() (Row[T], error)
 	ignored() []string
 }
@@ -33,7 +33,7 @@ type rows[T any] interface {
 // several goroutines at once.
 type Reader[T any] struct {
 	src  *source
-	rows rows[T]
+	rows rowReader[T]
 }
 
 // NewReader finds out the format of r and reads as far as the first row. It

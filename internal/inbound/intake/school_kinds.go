@@ -366,7 +366,7 @@ func optPartColumn[T any](name string, at func(*T) *lyceum.Opt[float64]) column[
 		return column[T]{
 			name: name,
 			read: func(_ *memo, c cell, v *T) string {
-				n, ok := c.part()
+				n, ok := c.fraction()
 				if !ok {
 					return partTaken
 				}

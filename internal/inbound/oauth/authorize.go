@@ -61,7 +61,7 @@ func (p *pages) readAuthorization(r *http.Request, v *visit, raw string) (*autho
 		a.appState = request.State
 	}
 	for name := range asked.repeated {
-		if known(name) == name {
+		if nameForMessage(name) == name {
 			a.problem = &lyceum.Error{Kind: lyceum.Invalid, Code: "invalid_request", Detail: name + " must be given once"}
 			return a, nil
 		}

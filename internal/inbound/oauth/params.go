@@ -125,13 +125,13 @@ func readBody(r *http.Request) (parameters, error) {
 		return parameters{}, err
 	}
 	for name := range p.repeated {
-		return parameters{}, lyceum.Invalidf("%s must be given once", known(name))
+		return parameters{}, lyceum.Invalidf("%s must be given once", nameForMessage(name))
 	}
 	return p, nil
 }
 
-// known keeps what a stranger calls a parameter out of a sentence.
-func known(name string) string {
+// nameForMessage keeps what a stranger calls a parameter out of a sentence.
+func nameForMessage(name string) string {
 	switch name {
 	case "grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "client_id", "client_secret", "token", "token_type_hint",
 		"response_type", "required_scopes", "optional_scopes", "code_challenge", "code_challenge_method", "state":

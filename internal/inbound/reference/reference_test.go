@@ -251,7 +251,7 @@ func TestSearch(t *testing.T) {
 func TestPageShowsTheOperation(t *testing.T) {
 	text := ask(handler(t, contract.V1()), "GET", "/docs/v1/transactions", "").Body.String()
 	var wanted []string
-	for _, name := range []string{ // contract.md, and our sort_direction
+	for _, name := range []string{ // contract/v1.yaml
 		"user_id", "affiliate_id", "course_id", "pricing_plan_id", "is_fully_refunded", "is_chargeback",
 		"start", "end", "page", "per", "sort_direction",
 		"sale_id", "created_at", "purchased_at", "charge", "final_price", "currency", "tax_charge", "revenue",

@@ -3,6 +3,7 @@ package reference
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -91,7 +92,7 @@ func (w *jsonWriter) writeScalar(value any) {
 	case json.Number:
 		w.put(numberToken, v.String())
 	case bool:
-		w.put(literalToken, map[bool]string{true: "true", false: "false"}[v])
+		w.put(literalToken, strconv.FormatBool(v))
 	default:
 		w.put(literalToken, "null")
 	}

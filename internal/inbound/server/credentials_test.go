@@ -13,7 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// The sentences of design.md section 4.
+// The sentences of rejected keys.
 const (
 	noKey   = "No API key found in request"
 	badKey  = "Invalid authentication credentials"

@@ -87,7 +87,7 @@ func TestWrongMethods(t *testing.T) {
 	}
 }
 
-// TestHeadersOfEveryAnswer: contract-facts 1.4, and what browsers need.
+// TestHeadersOfEveryAnswer: those that programs know, and what browsers need.
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	s := newSite(t, limited(6))
 	writeOnly := s.issue(t, s.ours, lyceum.Write)

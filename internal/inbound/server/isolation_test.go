@@ -87,7 +87,7 @@ func TestF9_NothingLeaks(t *testing.T) {
 					continue
 				}
 				for _, path := range paths(op.Path) {
-					for _, p := range []*part{k.ours, k.theirs} {
+					for _, p := range []*campusSchool{k.ours, k.theirs} {
 						for _, user := range []lyceum.UserID{mira, noName} {
 							asked++
 							if k.asks(t, p, user, op, path) == http.StatusOK {
@@ -105,7 +105,7 @@ func TestF9_NothingLeaks(t *testing.T) {
 }
 
 // asks sends one request and holds what comes back to its school and learner.
-func (k *class) asks(t *testing.T, p *part, user lyceum.UserID, op wire.Operation, path string) int {
+func (k *class) asks(t *testing.T, p *campusSchool, user lyceum.UserID, op wire.Operation, path string) int {
 	t.Helper()
 	header := "apiKey: " + p.key
 	if op.Credential == wire.Bearer {

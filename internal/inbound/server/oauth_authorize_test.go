@@ -50,7 +50,7 @@ func TestA1_A2_A3_UnknownAppsAndForeignAddresses(t *testing.T) {
 	})
 }
 
-func (c *campus) disable(t *testing.T, p *part, version lyceum.InterfaceVersion) {
+func (c *campus) disable(t *testing.T, p *campusSchool, version lyceum.InterfaceVersion) {
 	t.Helper()
 	if _, err := c.apps.Disable(t.Context(), p.id, p.clients[version].app.ID, true, "test"); err != nil {
 		t.Fatal(err)

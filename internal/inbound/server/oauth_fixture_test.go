@@ -38,12 +38,12 @@ type campus struct {
 	oauth    *access.OAuth
 	accounts *access.Accounts
 	apps     *access.Apps
-	ours     *part
-	theirs   *part
+	ours     *campusSchool
+	theirs   *campusSchool
 }
 
-// part is one school of a campus.
-type part struct {
+// campusSchool is one school of a campus.
+type campusSchool struct {
 	id      lyceum.SchoolID
 	key     string
 	learner *browser
@@ -125,9 +125,9 @@ func campusOver(t *testing.T, store lyceum.Store) *campus {
 }
 
 // found makes a school with its people and apps.
-func (c *campus) found(t *testing.T, seed uint64) *part {
+func (c *campus) found(t *testing.T, seed uint64) *campusSchool {
 	t.Helper()
-	p := &part{id: storetest.MakeSchool(t, c.store), clients: map[lyceum.InterfaceVersion]credentials{}}
+	p := &campusSchool{id: storetest.MakeSchool(t, c.store), clients: map[lyceum.InterfaceVersion]credentials{}}
 	storetest.Ledger(t, c.store, p.id, seed, 5)
 	hash := lyceum.Some(access.HashPassword(goodPassword, [16]byte{1}))
 	err := c.store.Write(t.Context(), lyceum.Stamp{School: p.id, At: c.clock.now(), Actor: "test"}, func(tx lyceum.Tx) error {
@@ -199,7 +199,7 @@ func (b *browser) post(path string, form url.Values, headers ...string) *httptes
 }
 
 // signIn signs somebody in to a school.
-func (b *browser) signIn(t *testing.T, p *part, email string) {
+func (b *browser) signIn(t *testing.T, p *campusSchool, email string) {
 	t.Helper()
 	w := b.post(p.path("sign_in"), url.Values{"email": {email}, "password": {goodPassword}})
 	if w.Code != http.StatusSeeOther {
@@ -207,13 +207,13 @@ func (b *browser) signIn(t *testing.T, p *part, email string) {
 	}
 }
 
-func (p *part) path(page string) string {
+func (p *campusSchool) path(page string) string {
 	return fmt.Sprintf("/secure/%d/identity/%s", p.id, page)
 }
 
 // authorize is the path of the authorization page for an app, with a query that
 // change may touch.
-func (p *part) authorize(version lyceum.InterfaceVersion, change ...func(url.Values)) string {
+func (p *campusSchool) authorize(version lyceum.InterfaceVersion, change ...func(url.Values)) string {
 	scopes := map[lyceum.InterfaceVersion]string{lyceum.V1: "name:read", lyceum.V2: "profile:read"}
 	query := url.Values{
 		"client_id": {p.clients[version].id}, "response_type": {"code"}, "required_scopes": {scopes[version]}, "optional_scopes": {"courses:read"}, "state": {"xyz"},
@@ -242,7 +242,7 @@ func (b *browser) consent(t *testing.T, path string) url.Values {
 }
 
 // code goes a signed-in learner's way through consent and gives the code.
-func (b *browser) code(t *testing.T, p *part, version lyceum.InterfaceVersion, change ...func(url.Values)) string {
+func (b *browser) code(t *testing.T, p *campusSchool, version lyceum.InterfaceVersion, change ...func(url.Values)) string {
 	t.Helper()
 	form := b.consent(t, p.authorize(version, change...))
 	form.Add("scope", "courses:read")
@@ -251,7 +251,7 @@ func (b *browser) code(t *testing.T, p *part, version lyceum.InterfaceVersion, c
 }
 
 // learnerCode gives a code of the learner, who signs in where that is needed.
-func (c *campus) learnerCode(t *testing.T, p *part, version lyceum.InterfaceVersion, change ...func(url.Values)) string {
+func (c *campus) learnerCode(t *testing.T, p *campusSchool, version lyceum.InterfaceVersion, change ...func(url.Values)) string {
 	t.Helper()
 	if p.learner == nil {
 		p.learner = c.browse()
@@ -319,7 +319,7 @@ type tokenAnswer struct {
 }
 
 // tokens goes the whole way to tokens.
-func (c *campus) tokens(t *testing.T, p *part, version lyceum.InterfaceVersion) tokenAnswer {
+func (c *campus) tokens(t *testing.T, p *campusSchool, version lyceum.InterfaceVersion) tokenAnswer {
 	t.Helper()
 	w := c.token(t, version, "token", "form", exchangeOf(p.clients[version], c.learnerCode(t, p, version)))
 	wantStatus(t, w, http.StatusOK)

@@ -41,7 +41,7 @@ func wantProtected(t testing.TB, header http.Header) {
 	}
 }
 
-func (c *campus) link(t *testing.T, p *part) string {
+func (c *campus) link(t *testing.T, p *campusSchool) string {
 	t.Helper()
 	link, err := c.accounts.NewPasswordLink(t.Context(), p.id, learnerID, "test")
 	if err != nil {

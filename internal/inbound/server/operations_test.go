@@ -19,13 +19,13 @@ import (
 // apart. It stands on the tenth day of 2024.
 type class struct {
 	*campus
-	ours, theirs *part
+	ours, theirs *campusSchool
 	tokens       map[bearer]string
 }
 
 // bearer is a learner of a school who let an app of a version act for them.
 type bearer struct {
-	part    *part
+	part    *campusSchool
 	user    lyceum.UserID
 	version lyceum.InterfaceVersion
 }
@@ -44,7 +44,7 @@ func newClass(t *testing.T, c *campus) *class {
 	return k
 }
 
-func (k *class) enter(t *testing.T, mark string) *part {
+func (k *class) enter(t *testing.T, mark string) *campusSchool {
 	t.Helper()
 	school, room := storetest.MakeClassroom(t, k.store, mark)
 	hash := lyceum.Some(access.HashPassword(goodPassword, [16]byte{1}))
@@ -53,7 +53,7 @@ func (k *class) enter(t *testing.T, mark string) *part {
 		people[i].PasswordHash = hash
 	}
 	storetest.Write(t, k.store, school, func(tx lyceum.Tx) error { _, err := tx.SaveUsers(people); return err })
-	p := &part{id: school, clients: map[lyceum.InterfaceVersion]credentials{}}
+	p := &campusSchool{id: school, clients: map[lyceum.InterfaceVersion]credentials{}}
 	var err error
 	if _, p.key, err = k.options.Keys.Create(t.Context(), school, "test", lyceum.Read|lyceum.Write, access.NewEntropy(), "test"); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func fill(pattern, values string) string {
 	return strings.NewReplacer(pairs...).Replace(pattern)
 }
 
-func (k *class) send(t testing.TB, p *part, a asking) (wire.Operation, *httptest.ResponseRecorder) {
+func (k *class) send(t testing.TB, p *campusSchool, a asking) (wire.Operation, *httptest.ResponseRecorder) {
 	t.Helper()
 	face := k.options.Faces[map[string]int{"v1": 0, "v2": 1, "lyceum": 2}[a.face]]
 	op := operationOf(face, a.op)
@@ -170,7 +170,7 @@ func TestV2SwitchedOff(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
 		list := asking{face: "v2", op: "listProductCourses"}
-		want := func(p *part, a asking, status int) string {
+		want := func(p *campusSchool, a asking, status int) string {
 			t.Helper()
 			_, w := k.send(t, p, a)
 			wantStatus(t, w, status)

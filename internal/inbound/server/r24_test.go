@@ -85,7 +85,10 @@ func TestR24_ListsEndAtTheirBytes(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			seen, answers := map[int]bool{}, 0
-			separator := map[bool]string{true: "&", false: "?"}[strings.Contains(tc.path, "?")]
+			separator := "?"
+			if strings.Contains(tc.path, "?") {
+				separator = "&"
+			}
 			for next, more := int64(0), true; more; answers++ {
 				w := s.do(request(http.MethodGet, fmt.Sprintf("%s%safter=%d", tc.path, separator, next), nil, "apiKey: "+s.key))
 				wantStatus(t, w, http.StatusOK)

@@ -211,7 +211,7 @@ func TestStatements(t *testing.T) {
 	k := newClass(t, campusOver(t, store))
 	storetest.Crowd(t, k.store, k.theirs.id, 1, 1000, 400)
 	storetest.Write(t, k.store, k.theirs.id, crowdedContents)
-	for _, p := range []*part{k.ours, k.theirs} {
+	for _, p := range []*campusSchool{k.ours, k.theirs} {
 		storetest.Write(t, k.store, p.id, func(tx lyceum.Tx) error {
 			_, err := tx.SaveWebhooks([]lyceum.Webhook{{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, CreatedAt: storetest.Day(1), Live: true}})
 			return errors.Join(err, sellOnce(tx, 1))
@@ -224,7 +224,7 @@ func TestStatements(t *testing.T) {
 			}
 			path := fill(op.Path, "course_id=1 lecture_id=11 video_id=103 quiz_id=107 user_id=2 pricing_plan_id=1 webhook_id=1 sale_id=1 transaction_id=1 order_id=1 delivery_id=1")
 			var counts []int64
-			for _, p := range []*part{k.ours, k.theirs} {
+			for _, p := range []*campusSchool{k.ours, k.theirs} {
 				var n int64
 				for range 2 { // the second time credentials are known
 					before := count.Load()

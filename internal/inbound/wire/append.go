@@ -73,8 +73,8 @@ func AppendOptWord[T ~string](b []byte, key string, v lyceum.Opt[T]) []byte {
 	return AppendString(append(b, key...), string(v.Value))
 }
 
-// AppendTransaction appends a transaction as version 1 writes it (contract.md,
-// "Transaction summary"). The amounts must fit the contract's int32. What most
+// AppendTransaction appends a transaction as version 1 writes it
+// (contract/v1.yaml, TransactionSummary). The amounts must fit the contract's int32. What most
 // transactions have not is appended in one piece.
 func AppendTransaction(b []byte, t *lyceum.Transaction) []byte {
 	b = AppendNumber(b, `{"id":`, t.ID)

@@ -20,8 +20,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// The sentences of design.md section 4: they name the parameter and say what
-// it takes.
+// The sentences name the parameter and say what it takes.
 const (
 	anyInteger = "v must be an integer from -2147483648 to 2147483647"
 	fromOne    = "v must be an integer from 1 to 2147483647"

@@ -111,7 +111,7 @@ func sendText(w http.ResponseWriter, status int, text []byte) error {
 	header["Content-Length"] = []string{strconv.Itoa(len(text))}
 	w.WriteHeader(status)
 	_, err := w.Write(text) //nolint:gosec // it is JSON, and labelled so
-	return gone(err)
+	return ignoreDeparture(err)
 }
 
 // notModified puts a tag on an answer, and answers a request that has it
@@ -135,9 +135,9 @@ var (
 	gzipped    = []string{"gzip"}
 )
 
-// gone drops the error of a client that went away: there is nobody left to
+// ignoreDeparture drops the error of a client that went away: there is nobody left to
 // tell and nothing wrong here.
-func gone(error) error { return nil }
+func ignoreDeparture(error) error { return nil }
 
 // zip compresses a text. While it does, the answer holds both.
 func zip(w http.ResponseWriter, r *http.Request, status int, text []byte) ([]byte, error) {

@@ -72,7 +72,6 @@ func TestSend(t *testing.T) {
 	if w.Code != http.StatusOK || w.Body.String() != want {
 		t.Errorf("got %d %s, want %s", w.Code, w.Body, want)
 	}
-	// contract-facts 1.4.
 	wantHeaders(t, w.Header(), map[string]string{
 		"Content-Type":     "application/json; charset=utf-8",
 		"Content-Length":   strconv.Itoa(len(want)),
@@ -185,8 +184,12 @@ func TestGzip(t *testing.T) {
 				headers = append(headers, "Accept-Encoding: "+line)
 			}
 			w := send(t, http.MethodGet, http.StatusOK, large, headers...)
+			encoding := ""
+			if tc.zipped {
+				encoding = "gzip"
+			}
 			wantHeaders(t, w.Header(), map[string]string{
-				"Content-Encoding": map[bool]string{true: "gzip"}[tc.zipped],
+				"Content-Encoding": encoding,
 				"Content-Length":   strconv.Itoa(w.Body.Len()),
 				"Content-Type":     "application/json; charset=utf-8",
 				"Vary":             "Accept, Accept-Encoding",
@@ -349,7 +352,6 @@ func TestAnswersAtOnceDoNotMix(t *testing.T) {
 }
 
 func TestJSONIsEscapedAsTheInterfaceDoes(t *testing.T) {
-	// contract-facts 1.5.
 	got := textOf(t, wire.JSON{Value: map[string]string{"message": "a & b < c\u2028"}})
 	if string(got) != `{"message":"a \u0026 b \u003c c\u2028"}` || !json.Valid(got) {
 		t.Errorf("got %s", got)

@@ -43,8 +43,12 @@ func New(server, from string, clock func() time.Time) (*Sender, error) {
 		return nil, lyceum.InvalidFields(lyceum.FieldError{Field: "--smtp-url", Message: taken})
 	}
 	s := &Sender{host: at.Hostname(), port: at.Port(), tlsFirst: at.Scheme == "smtps", clock: clock}
-	if s.port == "" {
-		s.port = map[bool]string{false: "587", true: "465"}[s.tlsFirst]
+	switch {
+	case s.port != "":
+	case s.tlsFirst:
+		s.port = "465"
+	default:
+		s.port = "587"
 	}
 	if at.User != nil {
 		s.user = at.User.Username()

@@ -30,12 +30,12 @@ func TestR46_AWebhookIsSentNoMoreThanItsRate(t *testing.T) {
 		arrive := func(when string, want int) {
 			t.Helper()
 			p.rounds(t)
-			if came := slow.all(); len(came) != want {
+			if came := slow.letters(); len(came) != want {
 				t.Errorf("%s: %d came, want %d", when, len(came), want)
 			}
 		}
 		arrive("in the first minute", 3)
-		if came := quick.all(); len(came) != 8 {
+		if came := quick.letters(); len(came) != 8 {
 			t.Errorf("%d came without a limit, want 8", len(came))
 		}
 		p.pass(59 * time.Second)

@@ -46,7 +46,7 @@ func TestR43_WebhooksOutliveARotationOfTheKey(t *testing.T) {
 		}
 		one := func(id lyceum.WebhookID) letter {
 			t.Helper()
-			came := receivers[id].all()
+			came := receivers[id].letters()
 			if len(came) != 1 {
 				t.Fatalf("webhook %d: %d messages came, want 1", id, len(came))
 			}
@@ -121,14 +121,14 @@ func TestR43_AProcessWithoutTheKeySendsNothingWrong(t *testing.T) {
 			late.courier.round(t.Context(), t.Context())
 			late.courier.work.Wait()
 		}
-		if came := to.all(); len(came) > 0 {
+		if came := to.letters(); len(came) > 0 {
 			t.Fatalf("a process without the key sent %d messages", len(came))
 		}
 		if n := strings.Count(log.String(), string(newer.ID())); n != 1 {
 			t.Errorf("the missing key is named %d times in the log, want once:\n%s", n, log.String())
 		}
 		p.rounds(t)
-		if came := to.all(); len(came) != 1 || !signedBy(t, came[0], w.Secret) {
+		if came := to.letters(); len(came) != 1 || !signedBy(t, came[0], w.Secret) {
 			t.Errorf("the process with the key: %d messages", len(came))
 		}
 	})

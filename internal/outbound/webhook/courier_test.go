@@ -168,7 +168,7 @@ func (r *receiver) becomes(answer func(http.ResponseWriter, *http.Request)) {
 }
 
 // all gives what came since the last time.
-func (r *receiver) all() []letter {
+func (r *receiver) letters() []letter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	came := r.came
@@ -251,7 +251,7 @@ func TestEventsArriveSigned(t *testing.T) {
 			t.Fatal(err)
 		}
 		var types []string
-		for _, m := range whole.all() {
+		for _, m := range whole.letters() {
 			if err := verifier.Verify(m.body, m.header); err != nil {
 				t.Errorf("%v: %s", err, m.body)
 			}
@@ -269,7 +269,7 @@ func TestEventsArriveSigned(t *testing.T) {
 		if diff := cmp.Diff([]string{"Enrollment.disabled", "Sale.created", "Transaction.created", "Transaction.refunded"}, types); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		came := some.all()
+		came := some.letters()
 		var list []envelope
 		if len(came) != 1 || json.Unmarshal(came[0].body, &list) != nil || len(list) != 1 || list[0].Object["amount_refunded"] != float64(1999) || list[0].Object["user"].(map[string]any)["name"] != "Ann" {
 			t.Errorf("came %v", came)
@@ -305,13 +305,13 @@ func TestTwoSecretsSignAfterARotation(t *testing.T) {
 	}
 	p.sell(t)
 	p.rounds(t)
-	if m := to.all(); len(m) != 1 || !holds(m[0], before.Secret) || !holds(m[0], after.Secret) {
+	if m := to.letters(); len(m) != 1 || !holds(m[0], before.Secret) || !holds(m[0], after.Secret) {
 		t.Error("the two secrets do not sign side by side")
 	}
 	p.pass(24 * time.Hour)
 	p.sell(t)
 	p.rounds(t)
-	if m := to.all(); len(m) != 1 || holds(m[0], before.Secret) || !holds(m[0], after.Secret) {
+	if m := to.letters(); len(m) != 1 || holds(m[0], before.Secret) || !holds(m[0], after.Secret) {
 		t.Error("after a day the old secret still signs, or the new one does not")
 	}
 }
@@ -325,7 +325,7 @@ func TestR17_AttemptsFollowTheSchedule(t *testing.T) {
 	w := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}, Schedule: lyceum.StandardSchedule})
 	p.sell(t)
 	p.rounds(t)
-	id := to.all()[0].id
+	id := to.letters()[0].id
 	_, ids := p.states(t, w.ID)
 	pauses := []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour}
 	for n, pause := range pauses {
@@ -339,19 +339,19 @@ func TestR17_AttemptsFollowTheSchedule(t *testing.T) {
 		}
 		p.pass(wait - time.Millisecond)
 		p.rounds(t)
-		if early := to.all(); len(early) > 0 {
+		if early := to.letters(); len(early) > 0 {
 			t.Fatalf("attempt %d came early", n+2)
 		}
 		p.pass(time.Millisecond)
 		p.rounds(t)
-		if came := to.all(); len(came) != 1 || came[0].id != id {
+		if came := to.letters(); len(came) != 1 || came[0].id != id {
 			t.Fatalf("attempt %d: %v", n+2, came)
 		}
 	}
 	to.becomes(nil)
 	p.pass(30 * time.Hour)
 	p.rounds(t)
-	if came := to.all(); len(came) != 1 || came[0].id != id {
+	if came := to.letters(); len(came) != 1 || came[0].id != id {
 		t.Errorf("at last %v", came)
 	}
 	if told, _ := p.states(t, w.ID); told[0] != "delivered 200" {
@@ -413,7 +413,7 @@ func TestR17_AFailedWebhookMissesNothing(t *testing.T) {
 		if told[2] != "failed 410" || p.webhook(t, w.ID).State != lyceum.WebhookFailed {
 			t.Error(told, p.webhook(t, w.ID).State)
 		}
-		to.all()
+		to.letters()
 		if _, err := p.events.ResendOne(t.Context(), p.by(), ids[0]); lyceum.Public(err).Code != "webhook_failed" {
 			t.Error(err)
 		}
@@ -423,7 +423,7 @@ func TestR17_AFailedWebhookMissesNothing(t *testing.T) {
 		}
 		p.rounds(t)
 		var came []string
-		for _, m := range to.all() {
+		for _, m := range to.letters() {
 			came = append(came, m.id)
 		}
 		slices.Sort(came)
@@ -472,12 +472,12 @@ func TestR17_WhatWasClaimedAndLostComesAgain(t *testing.T) {
 		}
 		p.courier.send(t.Context(), &lost[0])
 		p.rounds(t)
-		if came := to.all(); len(came) != 1 {
+		if came := to.letters(); len(came) != 1 {
 			t.Errorf("%d came while the lease holds", len(came))
 		}
 		p.pass(time.Minute)
 		p.rounds(t)
-		if came := to.all(); len(came) != 1 || came[0].id != MessageID(p.school, lost[0].ID) {
+		if came := to.letters(); len(came) != 1 || came[0].id != MessageID(p.school, lost[0].ID) {
 			t.Errorf("came again: %v", came)
 		}
 	})
@@ -548,7 +548,7 @@ func TestSeveralCouriersShareTheWork(t *testing.T) {
 	stop()
 	running.Wait()
 	seen := map[string]int{}
-	for _, m := range to.all() {
+	for _, m := range to.letters() {
 		seen[m.id]++
 		if seen[m.id] > 1 {
 			t.Errorf("%s came twice", m.id)
@@ -570,7 +570,7 @@ func TestR31_EventsAfterTheClockIsSetBack(t *testing.T) {
 		p.pass(-time.Hour)
 		after := p.sell(t)
 		p.rounds(t)
-		came := inbox.all()
+		came := inbox.letters()
 		if len(came) != 1 {
 			t.Fatalf("%d messages came, want the one of transaction %d", len(came), after)
 		}

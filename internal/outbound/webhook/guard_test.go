@@ -523,7 +523,10 @@ func TestGuardPasses(t *testing.T) {
 		{Options{Allow: []netip.Prefix{{}}}, "10.0.0.1:80", false, false, false},
 	} {
 		g := newGuard(tc.options)
-		network := map[bool]string{true: "tcp6", false: "tcp4"}[tc.address[0] == '[']
+		network := "tcp4"
+		if tc.address[0] == '[' {
+			network = "tcp6"
+		}
 		if got := g.dialSecure(network, tc.address, nil) == nil; got != tc.secure {
 			t.Errorf("%+v: https to %s is %v", tc.options, tc.address, got)
 		}

@@ -54,7 +54,7 @@ func lesson(t *testing.T, store lyceum.Store) told {
 	}
 	p.rounds(t)
 	all := told{map[string]string{}, map[string]map[string]any{}}
-	for _, m := range arrived.all() {
+	for _, m := range arrived.letters() {
 		var e envelope
 		if err := json.Unmarshal(m.body, &e); err != nil {
 			t.Fatal(err)

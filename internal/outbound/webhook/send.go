@@ -23,7 +23,7 @@ const patience = 15 * time.Second
 // 50 ms takes 2,500 messages a second over perReceiver of them.
 const (
 	perReceiver = 128
-	kept        = 1024 // to all receivers, idle
+	idleInAll   = 1024 // idle, to all receivers
 	idle        = time.Minute
 )
 
@@ -78,7 +78,7 @@ func (s *Sender) transport(resolver *net.Resolver, control func(string, string, 
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    s.timeout,
 		DisableCompression:     true,
-		MaxIdleConns:           kept,
+		MaxIdleConns:           idleInAll,
 		MaxIdleConnsPerHost:    perReceiver,
 		MaxConnsPerHost:        perReceiver,
 		IdleConnTimeout:        idle,

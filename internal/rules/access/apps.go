@@ -52,7 +52,7 @@ func (a *Apps) check(f AppForm) error {
 }
 
 // redirectProblem says what is wrong with a Redirect URL (RFC 6749, section
-// 3.1.2; contract.md, "Redirect URL"). It is empty for a good one.
+// 3.1.2; docs/oauth.md). It is empty for a good one.
 func (a *Apps) redirectProblem(text string) string {
 	const taken = "must be an address that begins with https:// and a host, without a fragment (#…), such as https://app.example.com/callback"
 	if !lyceum.IsText(text) {

@@ -83,7 +83,7 @@ func wantKind(t testing.TB, err error, want lyceum.Kind) {
 	}
 }
 
-// The two refusals of a key (design.md, section 4).
+// The two refusals of a key (contract/v1.yaml).
 const (
 	noKey  = "No API key found in request"
 	badKey = "Invalid authentication credentials"

@@ -56,8 +56,7 @@ func TestR21LimiterCountsDown(t *testing.T) {
 	}
 }
 
-// Reset is the seconds until the next minute: at second 43 it is 17
-// (contract-facts 1.3).
+// Reset is the seconds until the next minute: at second 43 it is 17.
 func TestR21Reset(t *testing.T) {
 	for offset, want := range map[time.Duration]int{
 		0: 60, 1: 60, time.Second - 1: 60, time.Second: 59, 43 * time.Second: 17, 43*time.Second + 1: 17, 43*time.Second + 999*time.Millisecond: 17,

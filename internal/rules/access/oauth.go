@@ -16,7 +16,7 @@ import (
 // How long what OAuth issues lives.
 const (
 	CodeLifetime   = time.Minute
-	AccessLifetime = 7200 * time.Second // contract.md, "Limits"
+	AccessLifetime = 7200 * time.Second // docs/oauth.md
 	// A refresh token dies when it was not used for RefreshIdle, and in any
 	// case RefreshAbsolute after its line began (RFC 9700, section 4.14.2).
 	RefreshIdle     = 90 * 24 * time.Hour
@@ -27,7 +27,7 @@ const (
 )
 
 // OAuth lets apps act for learners: OAuth 2.0 with the authorization code
-// grant, PKCE and refresh tokens, as contract.md, RFC 6749, RFC 7636 and RFC
+// grant, PKCE and refresh tokens, as docs/oauth.md, RFC 6749, RFC 7636 and RFC
 // 9700 have it. It is safe for concurrent use.
 type OAuth struct {
 	// Traces hears of codes and tokens that come back, and of sign-ins.

@@ -142,6 +142,5 @@ func delivery(w *lyceum.Webhook, p *lyceum.EventPayload, id lyceum.WebhookEventI
 	return d
 }
 
-// cancelled is the status that a delivery bears which was given up
-// (contract-facts, 9.5).
+// cancelled is the status that a delivery bears which was given up.
 const cancelled = 410

@@ -147,7 +147,10 @@ func (i *Import[T]) problems(batch []T, get func(lyceum.WebhookID) (lyceum.Webho
 			return nil, err
 		}
 	}
-	field := map[bool]string{true: "webhook_id", false: "id"}[i.known]
+	field := "id"
+	if i.known {
+		field = "webhook_id"
+	}
 	for n := range batch {
 		id := i.webhook(&batch[n])
 		sends, there := live[id]

@@ -75,7 +75,7 @@ func listed(names []lyceum.EventName) string {
 }
 
 // overlap refuses a webhook whose address another one has for one of its
-// events (contract-facts, 9.1).
+// events (docs/own-interface.md).
 func overlap(tx lyceum.Tx, w *lyceum.Webhook) error {
 	others, err := tx.FindLiveWebhooks()
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // free.
 type Hasher func(ctx context.Context, school lyceum.SchoolID, email, password string) (hash lyceum.Opt[string], common bool, err error)
 
-// reach is the row at which a list by page ends (contract.md, "Pagination
-// rules"); search_after has no end.
+// reach is the row at which a list by page ends (contract/v1.yaml,
+// ListUsers); search_after has no end.
 const reach = 10_000
 
 // List lists users by ascending id. With f.After, which says where to begin,
@@ -84,7 +84,7 @@ type NewUser struct {
 
 // The bounds of what is said of a user.
 const (
-	minPassword = 6 // contract-facts, POST /v1/users
+	minPassword = 6 // contract/v1.yaml
 	maxPassword = 256
 	maxEmail    = 254 // RFC 5321, section 4.5.3.1
 	maxText     = 255
@@ -238,7 +238,7 @@ func (s *Service) Update(ctx context.Context, school lyceum.SchoolID, id lyceum.
 	return s.detail(ctx, school, user)
 }
 
-// renamed is what User.updated tells besides the user (contract-facts, 9.4).
+// renamed is what User.updated tells besides the user.
 type renamed struct {
 	OldName  string `json:"old_name"`
 	NewName  string `json:"new_name"`

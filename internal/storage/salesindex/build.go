@@ -10,7 +10,7 @@ import (
 
 // Builder makes the index of a school out of everything it has sold.
 type Builder struct {
-	rows    rows
+	rows    rowTable
 	ids     ids
 	courses map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID]
 	sorted  bool // what was added came in list order
@@ -80,7 +80,7 @@ func (b *Builder) sort() {
 }
 
 // copyChunk makes a chunk of rows of others, which are given in list order.
-func (s *rows) copyChunk(c int, from *rows, order []pair) {
+func (s *rowTable) copyChunk(c int, from *rowTable, order []pair) {
 	first := c * chunkRows
 	order = order[first:min(first+chunkRows, len(order))]
 	for i := range chunkPages {
@@ -105,8 +105,8 @@ func (s *rows) copyChunk(c int, from *rows, order []pair) {
 
 // assemble makes an index of rows in list order, of whose handles ids are nil
 // or true. It refuses an id that is there twice.
-func assemble(r rows, courses map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID], known ids) (*Index, error) {
-	m := &main{rows: r, courses: courses, cache: &cache{}}
+func assemble(r rowTable, courses map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID], known ids) (*Index, error) {
+	m := &main{rowTable: r, courses: courses, cache: &cache{}}
 	for from := uint32(0); from < m.used; from += uint32(blockRows) {
 		m.blocks = append(m.blocks, &block{first: from, n: int(min(uint32(blockRows), m.used-from))})
 	}

@@ -71,7 +71,7 @@ func (s *Store) differences(database lyceum.View, v *version, progress func(int)
 	n, rows := 0, &found{}
 	err = database.Transactions.Each(database, lyceum.TransactionQuery{Order: lyceum.OldestFirst}, func(t *lyceum.Transaction) error {
 		if n%eachPart == 0 {
-			rows = all.part(lyceum.OldestFirst, n, min(n+eachPart, all.len()))
+			rows = all.slice(lyceum.OldestFirst, n, min(n+eachPart, all.len()))
 			progress(n)
 		}
 		var indexed lyceum.Transaction

@@ -50,7 +50,7 @@ func (e *edit) flag(b **bitmap) *bitmap {
 
 // replace changes a sale that keeps its place.
 func (e *edit) replace(h uint32, old *lyceum.Transaction, r *row, x extra, now *lyceum.Transaction) {
-	e.rows.set(e.own, h, r, x)
+	e.rowTable.set(e.own, h, r, x)
 	at := e.find(keyOf(old))
 	was, is := e.values(old), e.values(now)
 	for k := range kinds {
@@ -202,7 +202,7 @@ func (e *edit) row1(t *lyceum.Transaction) uint32 {
 	if err != nil {
 		panic(err) // Update has encoded it before
 	}
-	h := e.rows.append(e.own, &r, x)
+	h := e.rowTable.append(e.own, &r, x)
 	e.ids.set(r.id, h)
 	return h
 }

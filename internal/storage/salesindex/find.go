@@ -20,7 +20,7 @@ func (x *Index) Find(f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) 
 	total := int64(q.len())
 	from := min(max(p.Offset(), 0), total)
 	to := min(from+int64(p.Size), total)
-	return lyceum.TransactionListing{Total: total, Page: p, Version: v.state, Transactions: q.part(o, int(from), int(to))}
+	return lyceum.TransactionListing{Total: total, Page: p, Version: v.state, Transactions: q.slice(o, int(from), int(to))}
 }
 
 // eachPart is how many sales Each looks up in one go.
@@ -32,7 +32,7 @@ func (x *Index) Each(f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyc
 	q := x.current.Load().query(&f)
 	var t lyceum.Transaction
 	for from, total := 0, q.len(); from < total; from += eachPart {
-		rows := q.part(o, from, min(from+eachPart, total))
+		rows := q.slice(o, from, min(from+eachPart, total))
 		for i := range rows.Len() {
 			rows.Read(i, &t)
 			if err := visit(&t); err != nil {
@@ -95,8 +95,8 @@ func (p *found) Read(i int, t *lyceum.Transaction) {
 	}
 }
 
-// part gives the sales from one number up to another in an order.
-func (q *query) part(o lyceum.Order, from, to int) *found {
+// slice gives the sales from one number up to another in an order.
+func (q *query) slice(o lyceum.Order, from, to int) *found {
 	if from >= to {
 		return &found{}
 	}

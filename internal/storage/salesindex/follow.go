@@ -69,9 +69,9 @@ func (k *school) lags(ends *lyceum.JournalEnds) bool {
 	return !k.state.follows(ends.Origin, last) || k.ready.Load() == nil
 }
 
-// keepHouse measures the indexes once a minute, lets those go for which there
+// runMaintenance measures the indexes once a minute, lets those go for which there
 // is no room, and keeps snapshots, until the store closes.
-func (s *Store) keepHouse() {
+func (s *Store) runMaintenance() {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
 	for {

@@ -81,7 +81,7 @@ type postings struct {
 
 // main is the indexed part of a version.
 type main struct {
-	rows
+	rowTable
 	blocks      []*block
 	before      []int // sales in the blocks before each, and in all
 	postings    [kinds]postings

@@ -20,27 +20,27 @@ type chunk struct {
 	extras [chunkPages][]extra
 }
 
-// rows keeps rows under handles, which count from 0 in the order of arrival.
-type rows struct {
+// rowTable keeps rows under handles, which count from 0 in the order of arrival.
+type rowTable struct {
 	chunks []*chunk
 	used   uint32
 	names  currencies
 }
 
 // makeRows gives n rows whose pages are not made.
-func makeRows(n uint32, names currencies) rows {
-	s := rows{chunks: make([]*chunk, (int(n)+chunkRows-1)/chunkRows), used: n, names: names}
+func makeRows(n uint32, names currencies) rowTable {
+	s := rowTable{chunks: make([]*chunk, (int(n)+chunkRows-1)/chunkRows), used: n, names: names}
 	for i := range s.chunks {
 		s.chunks[i] = &chunk{}
 	}
 	return s
 }
 
-func (s *rows) row(h uint32) *row {
+func (s *rowTable) row(h uint32) *row {
 	return &s.chunks[h/chunkRows].pages[h/pageRows%chunkPages][h%pageRows]
 }
 
-func (s *rows) extra(h uint32) *extra {
+func (s *rowTable) extra(h uint32) *extra {
 	extras := s.chunks[h/chunkRows].extras[h/pageRows%chunkPages]
 	for i := range extras {
 		if extras[i].offset == uint8(h%pageRows) {
@@ -50,9 +50,9 @@ func (s *rows) extra(h uint32) *extra {
 	return nil
 }
 
-func (s *rows) key(h uint32) key { return s.row(h).key() }
+func (s *rowTable) key(h uint32) key { return s.row(h).key() }
 
-func (s *rows) read(h uint32, t *lyceum.Transaction) {
+func (s *rowTable) read(h uint32, t *lyceum.Transaction) {
 	r := s.row(h)
 	var x *extra
 	if r.flags&hasExtra != 0 {
@@ -61,7 +61,7 @@ func (s *rows) read(h uint32, t *lyceum.Transaction) {
 	r.decode(x, s.names, t)
 }
 
-func (s *rows) fullyRefunded(h uint32) bool {
+func (s *rowTable) fullyRefunded(h uint32) bool {
 	r := s.row(h)
 	if r.flags&hasExtra == 0 {
 		return false
@@ -71,7 +71,7 @@ func (s *rows) fullyRefunded(h uint32) bool {
 }
 
 // search gives the number of the handles, which are in list order, before k.
-func (s *rows) search(handles []uint32, k key) int {
+func (s *rowTable) search(handles []uint32, k key) int {
 	if n := len(handles); n > 0 && s.key(handles[n-1]).compare(k) < 0 {
 		return n
 	}
@@ -80,7 +80,7 @@ func (s *rows) search(handles []uint32, k key) int {
 }
 
 // append puts a row where no version looks yet and gives its handle.
-func (s *rows) append(own owned, r *row, x extra) uint32 {
+func (s *rowTable) append(own owned, r *row, x extra) uint32 {
 	h := s.used
 	s.used++
 	if h%chunkRows == 0 {
@@ -102,7 +102,7 @@ func (s *rows) append(own owned, r *row, x extra) uint32 {
 }
 
 // set replaces a row that versions may be looking at.
-func (s *rows) set(own owned, h uint32, r *row, x extra) {
+func (s *rowTable) set(own owned, h uint32, r *row, x extra) {
 	c := s.ownChunk(own, h)
 	p := &c.pages[h/pageRows%chunkPages]
 	if !own.has(*p) {
@@ -114,7 +114,7 @@ func (s *rows) set(own owned, h uint32, r *row, x extra) {
 	s.setExtra(c, h, x, r.flags&hasExtra != 0)
 }
 
-func (s *rows) ownChunk(own owned, h uint32) *chunk {
+func (s *rowTable) ownChunk(own owned, h uint32) *chunk {
 	c := s.chunks[h/chunkRows]
 	if !own.has(c) {
 		copied := *c
@@ -126,7 +126,7 @@ func (s *rows) ownChunk(own owned, h uint32) *chunk {
 	return c
 }
 
-func (s *rows) setExtra(c *chunk, h uint32, x extra, present bool) {
+func (s *rowTable) setExtra(c *chunk, h uint32, x extra, present bool) {
 	x.offset = uint8(h % pageRows)
 	at := &c.extras[h/pageRows%chunkPages]
 	if len(*at) == 0 && !present {

@@ -27,7 +27,7 @@ func (x *Index) Bytes() int64 {
 	return n + int64(len(x.ids))*(int64(unsafe.Sizeof(idPage{}))+idEntry) + int64(len(m.courses))*planEntry + int64(len(v.tail))*sale
 }
 
-func (s *rows) size() int64 {
+func (s *rowTable) size() int64 {
 	n := int64(16 * len(s.names))
 	for _, c := range s.chunks {
 		n += int64(unsafe.Sizeof(*c)) + 8

@@ -189,7 +189,7 @@ type snapshot struct {
 	size    int64
 	header  SnapshotHeader
 	courses map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID]
-	rows    rows
+	rows    rowTable
 	sum     uint32 // checksum of the head
 }
 

@@ -63,7 +63,7 @@ func Over(store lyceum.Store, o Options) *Store {
 	s := &Store{Store: store, Options: o}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.work.Go(s.follow)
-	s.work.Go(s.keepHouse)
+	s.work.Go(s.runMaintenance)
 	return s
 }
 

@@ -16,7 +16,7 @@ import (
 func learning(t *testing.T, store lyceum.Store) {
 	school, want := MakeClassroom(t, store, "ours")
 	MakeClassroom(t, store, "theirs")
-	got := kept(t, store, school)
+	got := readClassroom(t, store, school)
 	sorted := *want
 	sorted.WebhookEvents = slices.SortedFunc(slices.Values(want.WebhookEvents), func(a, b lyceum.WebhookEvent) int { return cmp.Compare(a.ID, b.ID) })
 	for user, tags := range want.Tags {
@@ -36,8 +36,8 @@ func learning(t *testing.T, store lyceum.Store) {
 	}
 }
 
-// kept reads a classroom back.
-func kept(t *testing.T, store lyceum.Store, school lyceum.SchoolID) *Classroom {
+// readClassroom reads a classroom back.
+func readClassroom(t *testing.T, store lyceum.Store, school lyceum.SchoolID) *Classroom {
 	t.Helper()
 	ctx, c := t.Context(), &Classroom{Tags: map[lyceum.UserID][]string{}}
 	var err error
