@@ -95,11 +95,8 @@ type Reader interface {
 	// any order, as quickly as the store can. One that changes meanwhile is as it
 	// was before or after.
 	ScanTransactions(ctx context.Context, school SchoolID, visit func([]Transaction) error) error
-	// EachUser, EachCourse and EachPricingPlan do as EachTransaction, by ascending
-	// id.
+	// EachUser does as EachTransaction, by ascending id.
 	EachUser(ctx context.Context, school SchoolID, visit func(*User) error) error
-	EachCourse(ctx context.Context, school SchoolID, visit func(*Course) error) error
-	EachPricingPlan(ctx context.Context, school SchoolID, visit func(*PricingPlan) error) error
 
 	LearningReader
 	SalesReader
@@ -110,8 +107,6 @@ type Reader interface {
 	Known(ctx context.Context, school SchoolID, seq Sequence, ids []int32) ([]int32, error)
 	// FindUsers gives those of ids that exist.
 	FindUsers(ctx context.Context, school SchoolID, ids []UserID) (map[UserID]User, error)
-	// FindPricingPlans gives those of ids that exist.
-	FindPricingPlans(ctx context.Context, school SchoolID, ids []PricingPlanID) (map[PricingPlanID]PricingPlan, error)
 	// FindUserIDsByEmail gives the users that have one of the addresses,
 	// whatever its case, keyed by the address in lower case.
 	FindUserIDsByEmail(ctx context.Context, school SchoolID, emails []string) (map[string]UserID, error)
@@ -124,37 +119,13 @@ type Reader interface {
 	Check(ctx context.Context) ([]Finding, error)
 }
 
-// LearningReader is the part of a reader that knows courses and what learners
-// do in them. Single things that are not in the school are NotFound.
+// LearningReader is the part of a reader that knows users' tags and webhooks.
+// Single things that are not in the school are NotFound.
 type LearningReader interface {
-	FindCourses(ctx context.Context, school SchoolID, f CourseFilter, o CourseOrder, p Page) (CourseListing, error)
-	GetCourse(ctx context.Context, school SchoolID, id CourseID) (Course, error)
-	GetAuthor(ctx context.Context, school SchoolID, id AuthorID) (AuthorProfile, error)
-	// GetContents gives no contents for a course that is not there.
-	GetContents(ctx context.Context, school SchoolID, course CourseID) (Contents, error)
-	// FindAttachments gives the attachments of a lecture by position, then id.
-	FindAttachments(ctx context.Context, school SchoolID, lecture LectureID) ([]Attachment, error)
-	// FindQuizResponses gives the answers to a quiz by id.
-	FindQuizResponses(ctx context.Context, school SchoolID, quiz QuizID) ([]AnsweredQuiz, error)
-
-	// FindQuiz gives the attachment that a quiz is.
-	FindQuiz(ctx context.Context, school SchoolID, id QuizID) (Attachment, error)
-
 	// FindUserPage tells the id, the address and the name of each user alone.
 	FindUserPage(ctx context.Context, school SchoolID, f UserFilter, p Page) (UserListing, error)
 	// FindTags gives the tags of a user by name.
 	FindTags(ctx context.Context, school SchoolID, user UserID) ([]string, error)
-	// FindEnrollments lists the active enrollments of a course, without their
-	// ids and its name.
-	FindEnrollments(ctx context.Context, school SchoolID, f EnrollmentFilter, o Order, p Page) (EnrollmentListing, error)
-	// FindUserEnrollments gives the enrollments of a user, past ones too, by id.
-	FindUserEnrollments(ctx context.Context, school SchoolID, user UserID) ([]Enrolled, error)
-	GetProgress(ctx context.Context, school SchoolID, user UserID, course CourseID) (Progress, error)
-	// FindLectureProgress gives what a user completed of a course, by lecture.
-	FindLectureProgress(ctx context.Context, school SchoolID, user UserID, course CourseID) (map[LectureID]LectureProgress, error)
-
-	FindPricingPlanPage(ctx context.Context, school SchoolID, p Page) (PricingPlanListing, error)
-	GetPricingPlan(ctx context.Context, school SchoolID, id PricingPlanID) (PricingPlan, error)
 
 	// FindWebhooks gives the webhooks of the school by id, without those that
 	// were deleted.
@@ -165,34 +136,17 @@ type LearningReader interface {
 	FindWebhookEvents(ctx context.Context, school SchoolID, f WebhookEventFilter, p Page) (WebhookEventListing, error)
 
 	// The Each methods visit all rows of one moment by ascending id.
-	EachAuthor(ctx context.Context, school SchoolID, visit func(*AuthorProfile) error) error
-	EachLectureSection(ctx context.Context, school SchoolID, visit func(*LectureSection) error) error
-	EachLecture(ctx context.Context, school SchoolID, visit func(*Lecture) error) error
-	EachAttachment(ctx context.Context, school SchoolID, visit func(*Attachment) error) error
-	EachEnrollment(ctx context.Context, school SchoolID, visit func(*Enrollment) error) error
-	EachProgress(ctx context.Context, school SchoolID, visit func(*Progress) error) error
-	EachLectureProgress(ctx context.Context, school SchoolID, visit func(*LectureProgress) error) error
-	EachQuizResponse(ctx context.Context, school SchoolID, visit func(*QuizResponse) error) error
 	EachWebhook(ctx context.Context, school SchoolID, visit func(*Webhook) error) error
 	EachWebhookEvent(ctx context.Context, school SchoolID, visit func(*WebhookEvent) error) error
 	// EachTag visits by user, then name.
 	EachTag(ctx context.Context, school SchoolID, visit func(UserID, string) error) error
 }
 
-// LearningTx is the part of a transaction that knows courses and what learners
-// do in them.
+// LearningTx is the part of a transaction that knows what learners do in
+// courses.
 type LearningTx interface {
-	SaveLectureSections(sections []LectureSection) (Saved, error)
-	SaveLectures(lectures []Lecture) (Saved, error)
-	SaveAttachments(attachments []Attachment) (Saved, error)
-	SaveEnrollments(enrollments []Enrollment) (Saved, error)
-	SaveProgress(progress []Progress) (Saved, error)
-	SaveLectureProgress(progress []LectureProgress) (Saved, error)
-	SaveQuizResponses(responses []QuizResponse) (Saved, error)
 	SaveWebhooks(webhooks []Webhook) (Saved, error)
 	SaveWebhookEvents(events []WebhookEvent) (Saved, error)
-	// GetQuiz gives an attachment that is a quiz.
-	GetQuiz(id AttachmentID) (Attachment, error)
 	// SetTags gives a user these tags and no others, and tells whether that
 	// changed anything.
 	SetTags(user UserID, tags []string) (changed bool, err error)
@@ -202,50 +156,25 @@ type LearningTx interface {
 	// SignedIn notes where and when a user signed in. It appends no entry.
 	SignedIn(user UserID, from string, at time.Time) error
 
-	// BeginEnrollment keeps a new enrollment unless the user has one in the
-	// course that nobody ended, and tells whether it did.
-	BeginEnrollment(e Enrollment) (bool, error)
-	// BeginProgress keeps a record of progress unless the user has one of the
-	// course.
-	BeginProgress(p Progress) error
-	// UpdateProgress changes a record of progress that is there and differs.
+	// BeginEnrollment inserts an enrollment, and a record of progress if the user
+	// has none of the course. It inserts nothing and returns false if the course
+	// or the user does not exist, or if the user has an enrollment in the course
+	// that nobody ended.
+	BeginEnrollment(e Enrollment) (begun bool, err error)
+	// UpdateProgress changes a record of progress that exists and differs.
 	UpdateProgress(p Progress) error
-	// FindPublished gives the lectures of a course that learners see, in order:
+	// FindPublished returns the lectures of a course that learners see, in order:
 	// those that are published in a section that is.
 	FindPublished(course CourseID) ([]LectureID, error)
-	// Exist fails with NotFound for a course or a user that is not there.
-	Exist(course CourseID, user UserID) error
+	// CountLectureProgress returns, of everybody with progress in a course, how
+	// many of the lectures that are published now, in a section that is, they
+	// completed, and when the last.
+	CountLectureProgress(course CourseID) (map[UserID]LectureCount, error)
 
 	// These are Reader's inside the transaction.
 	GetUser(id UserID) (User, error)
 	GetUserByEmail(email string) (User, error)
-	GetCourse(id CourseID) (Course, error)
-	GetContents(course CourseID) (Contents, error)
-	GetProgress(user UserID, course CourseID) (Progress, error)
-	FindLectureProgress(user UserID, course CourseID) (map[LectureID]LectureProgress, error)
 	GetWebhook(id WebhookID) (Webhook, error)
-	// GetOpenEnrollment gives the enrollment that nobody ended, expired or not.
-	GetOpenEnrollment(user UserID, course CourseID) (Enrollment, error)
-	// FindLectureSections and FindLectures give those of ids that exist.
-	FindLectureSections(ids []LectureSectionID) (map[LectureSectionID]LectureSection, error)
-	FindLectures(ids []LectureID) (map[LectureID]Lecture, error)
-	// The Of methods give all that the users have, in no order.
-	FindEnrollmentsOf(users []UserID) ([]Enrollment, error)
-	FindProgressOf(users []UserID) ([]Progress, error)
-	FindLectureProgressOf(users []UserID) ([]LectureProgress, error)
-	FindQuizResponsesOf(users []UserID) ([]QuizResponse, error)
-	// FindProgress gives the progress of everybody in a course.
-	FindProgress(course CourseID) ([]Progress, error)
-	// CountLectureProgress gives, of everybody with progress in a course, how
-	// many of the lectures that are published now, in a section that is, they
-	// completed, and when the last.
-	CountLectureProgress(course CourseID) (map[UserID]LectureCount, error)
-}
-
-// LectureCount is how many published lectures somebody completed.
-type LectureCount struct {
-	Completed int
-	Last      time.Time
 }
 
 // View is one school as it is read outside of changes.
@@ -262,6 +191,12 @@ type Reads interface {
 	// FindChanges returns a part of the journal with its objects, all of one
 	// moment.
 	FindChanges(f ChangeFilter) (ChangeListing, error)
+
+	// FindEnrolled lists the active enrollments of a course, without their ids
+	// and its name.
+	FindEnrolled(f EnrolledFilter, p Page) (Listing[Enrolled], error)
+	// FindEnrolledOf returns the enrollments of a user, past ones too, by id.
+	FindEnrolledOf(user UserID) ([]Enrolled, error)
 }
 
 // Tx is one change of one school, open while the function given to Store.Write
@@ -295,11 +230,8 @@ type Changes interface {
 	WebhookTx
 
 	SaveUsers(users []User) (Saved, error)
-	SaveCourses(courses []Course) (Saved, error)
-	SavePricingPlans(plans []PricingPlan) (Saved, error)
 	SaveCoupons(coupons []Coupon) (Saved, error)
 	SaveAffiliates(affiliates []AffiliatePartner) (Saved, error)
-	SaveAuthors(authors []AuthorProfile) (Saved, error)
 	SaveSales(sales []Sale) (Saved, error)
 	SaveTransactions(transactions []Transaction) (Saved, error)
 	SaveOAuthApps(apps []OAuthApp) (Saved, error)
@@ -353,11 +285,8 @@ type Changes interface {
 	Known(seq Sequence, ids []int32) ([]int32, error)
 	// FindUserIDsByEmail is Reader.FindUserIDsByEmail inside the transaction.
 	FindUserIDsByEmail(emails []string) (map[string]UserID, error)
-	// FindUsers, FindCourses, FindPricingPlans and FindSales give those of ids
-	// that exist.
+	// FindUsers and FindSales give those of ids that exist.
 	FindUsers(ids []UserID) (map[UserID]User, error)
-	FindCourses(ids []CourseID) (map[CourseID]Course, error)
-	FindPricingPlans(ids []PricingPlanID) (map[PricingPlanID]PricingPlan, error)
 	FindSales(ids []SaleID) (map[SaleID]Sale, error)
 }
 

@@ -96,8 +96,8 @@ func openMarket(ctx context.Context, store *sqlstore.Store) (*market, error) {
 			plans = append(plans, lyceum.PricingPlan{ID: lyceum.PricingPlanID(id + 1), CourseID: lyceum.Some(id + 1), Name: "Plan", Price: 1999, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: now, UpdatedAt: now})
 		}
 		_, e1 := tx.SaveUsers(users)
-		_, e2 := tx.SaveCourses(courses)
-		_, e3 := tx.SavePricingPlans(plans)
+		_, e2 := tx.Courses.Save(tx, courses...)
+		_, e3 := tx.PricingPlans.Save(tx, plans...)
 		return errors.Join(e1, e2, e3)
 	})
 }

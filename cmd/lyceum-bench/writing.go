@@ -114,7 +114,7 @@ func compareWrites(ctx context.Context, s settings, store *sqlstore.Store) error
 		if _, err := tx.SaveUsers([]lyceum.User{{ID: 1, Email: "bench@example.com", Role: lyceum.Student, CreatedAt: now}}); err != nil {
 			return err
 		}
-		_, err := tx.SavePricingPlans([]lyceum.PricingPlan{{ID: 1, Name: "Plan", Price: 1000, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: now, UpdatedAt: now}})
+		_, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 1, Name: "Plan", Price: 1000, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: now, UpdatedAt: now})
 		return err
 	})
 	if err != nil {

@@ -80,7 +80,7 @@ func prepareWriters(t testing.TB, store *sqlstore.Store) {
 					ID: id + 1, Name: "Plan", Currency: "USD", Frequency: lyceum.Free, CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin,
 				})
 			}
-			_, err := tx.SavePricingPlans(plans)
+			_, err := tx.PricingPlans.Save(tx, plans...)
 			if err != nil {
 				return err
 			}

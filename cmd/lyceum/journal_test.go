@@ -49,8 +49,8 @@ func openShop(t *testing.T, place string) *shop {
 	defer store.Close()
 	s.school = storetest.MakeSchool(t, store)
 	storetest.Write(t, store, s.school, func(tx lyceum.Tx) error {
-		_, e1 := tx.SaveCourses([]lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin}})
-		_, e2 := tx.SavePricingPlans([]lyceum.PricingPlan{{ID: 1, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "Once", Price: 1999, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin}})
+		_, e1 := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "Pottery", CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin})
+		_, e2 := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 1, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "Once", Price: 1999, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin})
 		var users []lyceum.User
 		for id := range lyceum.UserID(8) {
 			users = append(users, lyceum.User{ID: id + 1, Email: fmt.Sprintf("user%d@example.com", id+1), Role: lyceum.Student, CreatedAt: storetest.Begin})

@@ -34,6 +34,8 @@ func newImporter(p *program, store lyceum.Store, school lyceum.SchoolID) *import
 	}
 }
 
+func (i *importer) view() lyceum.View { return i.store.In(i.p.ctx, i.school) }
+
 // rowKind is a kind of rows that import takes and export gives.
 type rowKind struct {
 	name string
@@ -65,7 +67,8 @@ var rowKinds = []rowKind{
 	rowsOf(intake.Authors(), func(i *importer) intake.Sink[lyceum.AuthorProfile] {
 		return i.learning.ImportAuthors(i.school, importActor)
 	}, func(i *importer, visit func(*lyceum.AuthorProfile) error) error {
-		return i.store.EachAuthor(i.p.ctx, i.school, visit)
+		v := i.view()
+		return v.Authors.Each(v, struct{}{}, visit)
 	}),
 	rowsOf(intake.Courses(), func(i *importer) intake.Sink[lyceum.CourseRow] {
 		return i.learning.ImportCourses(i.school, importActor)
@@ -77,17 +80,20 @@ var rowKinds = []rowKind{
 	rowsOf(intake.LectureSections(), func(i *importer) intake.Sink[lyceum.LectureSection] {
 		return i.learning.ImportLectureSections(i.school, importActor)
 	}, func(i *importer, visit func(*lyceum.LectureSection) error) error {
-		return i.store.EachLectureSection(i.p.ctx, i.school, visit)
+		v := i.view()
+		return v.LectureSections.Each(v, lyceum.LectureSectionFilter{}, visit)
 	}),
 	rowsOf(intake.Lectures(), func(i *importer) intake.Sink[lyceum.Lecture] {
 		return i.learning.ImportLectures(i.school, importActor)
 	}, func(i *importer, visit func(*lyceum.Lecture) error) error {
-		return i.store.EachLecture(i.p.ctx, i.school, visit)
+		v := i.view()
+		return v.Lectures.Each(v, lyceum.LectureFilter{}, visit)
 	}),
 	rowsOf(intake.Attachments(), func(i *importer) intake.Sink[lyceum.Attachment] {
 		return i.learning.ImportAttachments(i.school, importActor)
 	}, func(i *importer, visit func(*lyceum.Attachment) error) error {
-		return i.store.EachAttachment(i.p.ctx, i.school, visit)
+		v := i.view()
+		return v.Attachments.Each(v, lyceum.AttachmentFilter{}, visit)
 	}),
 	rowsOf(intake.PricingPlans(), func(i *importer) intake.Sink[lyceum.PricingPlan] {
 		return i.learning.ImportPricingPlans(i.school, i.missing, importActor)
@@ -97,22 +103,26 @@ var rowKinds = []rowKind{
 	rowsOf(intake.CourseProgress(), func(i *importer) intake.Sink[lyceum.Progress] {
 		return i.learning.ImportProgress(i.school, importActor)
 	}, func(i *importer, visit func(*lyceum.Progress) error) error {
-		return i.store.EachProgress(i.p.ctx, i.school, visit)
+		v := i.view()
+		return v.Progress.Each(v, lyceum.ProgressFilter{}, visit)
 	}),
 	rowsOf(intake.Enrollments(), func(i *importer) intake.Sink[lyceum.Enrollment] {
 		return i.learning.ImportEnrollments(i.school, importActor)
 	}, func(i *importer, visit func(*lyceum.Enrollment) error) error {
-		return i.store.EachEnrollment(i.p.ctx, i.school, visit)
+		v := i.view()
+		return v.Enrollments.Each(v, lyceum.EnrollmentFilter{}, visit)
 	}),
 	rowsOf(intake.LectureProgress(), func(i *importer) intake.Sink[lyceum.LectureProgress] {
 		return i.learning.ImportLectureProgress(i.school, importActor)
 	}, func(i *importer, visit func(*lyceum.LectureProgress) error) error {
-		return i.store.EachLectureProgress(i.p.ctx, i.school, visit)
+		v := i.view()
+		return v.LectureProgress.Each(v, lyceum.LectureProgressFilter{}, visit)
 	}),
 	rowsOf(intake.QuizResponses(), func(i *importer) intake.Sink[lyceum.QuizResponse] {
 		return i.learning.ImportQuizResponses(i.school, importActor)
 	}, func(i *importer, visit func(*lyceum.QuizResponse) error) error {
-		return i.store.EachQuizResponse(i.p.ctx, i.school, visit)
+		v := i.view()
+		return v.QuizResponses.Each(v, lyceum.QuizResponseFilter{}, visit)
 	}),
 	rowsOf(intake.Transactions(), func(i *importer) intake.Sink[lyceum.Transaction] {
 		return i.sales.Import(i.school, i.missing, importActor)

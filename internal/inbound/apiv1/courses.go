@@ -31,13 +31,13 @@ func (f *Face) ListCourses(ctx context.Context, who wire.Principal, q gen.ListCo
 	if q.CreatedAt != nil { // itself included
 		filter.Created.After = q.CreatedAt.Add(-time.Microsecond)
 	}
-	listing, err := f.learning.Courses(ctx, who.Viewer(), filter, lyceum.CourseOrder{}, pageFrom(q.Page, q.Per))
+	listing, err := f.learning.Courses(ctx, who.Viewer(), filter, pageFrom(q.Page, q.Per))
 	if err != nil {
 		return wire.JSON{}, err
 	}
-	list := gen.CourseList{Courses: make([]gen.CourseSummary, len(listing.Courses)), Meta: metaOf(listing.Total, listing.Page, len(listing.Courses))}
-	for i := range listing.Courses {
-		c := &listing.Courses[i]
+	list := gen.CourseList{Courses: make([]gen.CourseSummary, len(listing.Rows)), Meta: metaOf(listing.Total, listing.Page, len(listing.Rows))}
+	for i := range listing.Rows {
+		c := &listing.Rows[i]
 		list.Courses[i] = gen.CourseSummary{
 			ID: int32(c.ID), Description: wire.Optional(c.Description), Name: c.Name, Heading: wire.Optional(c.Heading), IsPublished: c.IsPublished, ImageURL: wire.Optional(c.ImageURL),
 		}
@@ -96,17 +96,19 @@ func bindListCourseEnrollments(in *wire.Input) courseEnrollments {
 
 // ListCourseEnrollments serves GET /v1/courses/{course_id}/enrollments.
 func (f *Face) ListCourseEnrollments(ctx context.Context, who wire.Principal, q courseEnrollments) (enrollmentList, error) {
-	order := lyceum.NewestFirst
-	if d := q.params.SortDirection; d != nil && *d == "asc" {
-		order = lyceum.OldestFirst
+	filter := lyceum.EnrolledFilter{
+		Course: q.course, Order: lyceum.NewestFirst,
+		Enrolled: lyceum.Period{After: wire.Bound(q.params.EnrolledInAfter), Until: wire.Bound(q.params.EnrolledInBefore)},
 	}
-	period := lyceum.Period{After: wire.Bound(q.params.EnrolledInAfter), Until: wire.Bound(q.params.EnrolledInBefore)}
-	listing, err := f.learning.Enrollments(ctx, who.Caller.School, q.course, period, order, pageOf(q.params.Page, q.params.Per, enrollmentsPer))
+	if d := q.params.SortDirection; d != nil && *d == "asc" {
+		filter.Order = lyceum.OldestFirst
+	}
+	listing, err := f.learning.Enrollments(ctx, who.Caller.School, filter, pageOf(q.params.Page, q.params.Per, enrollmentsPer))
 	return enrollmentList(listing), err
 }
 
 // enrollmentList is gen.EnrollmentList on its way out, appended by hand.
-type enrollmentList lyceum.EnrollmentListing
+type enrollmentList lyceum.Listing[lyceum.Enrolled]
 
 // enrollmentBytes is the length of a long row of the list.
 const enrollmentBytes = 176
@@ -114,10 +116,10 @@ const enrollmentBytes = 176
 // AppendJSON implements wire.Body. The buffer grows once: a page can have
 // 10,000 rows.
 func (l enrollmentList) AppendJSON(b []byte) ([]byte, error) {
-	b = slices.Grow(b, len(l.Enrollments)*enrollmentBytes)
+	b = slices.Grow(b, len(l.Rows)*enrollmentBytes)
 	b = append(b, `{"enrollments":[`...)
-	for i := range l.Enrollments {
-		e := &l.Enrollments[i]
+	for i := range l.Rows {
+		e := &l.Rows[i]
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -127,5 +129,5 @@ func (l enrollmentList) AppendJSON(b []byte) ([]byte, error) {
 		b = wire.AppendNumber(b, `,"percent_complete":`, e.PercentComplete)
 		b = append(wire.AppendOptMoment(b, `,"expires_at":`, e.ExpiresAt), '}')
 	}
-	return append(appendMeta(append(b, "],"...), l.Total, l.Page, len(l.Enrollments)), '}'), nil
+	return append(appendMeta(append(b, "],"...), l.Total, l.Page, len(l.Rows)), '}'), nil
 }

@@ -22,9 +22,9 @@ func (f *Face) ListPricingPlans(ctx context.Context, who wire.Principal, q gen.L
 	if err != nil {
 		return wire.JSON{}, err
 	}
-	list := gen.PricingPlanList{PricingPlans: []gen.PricingPlanSummary{}, Meta: metaOf(listing.Total, listing.Page, len(listing.PricingPlans))}
-	for i := range listing.PricingPlans {
-		p := &listing.PricingPlans[i]
+	list := gen.PricingPlanList{PricingPlans: []gen.PricingPlanSummary{}, Meta: metaOf(listing.Total, listing.Page, len(listing.Rows))}
+	for i := range listing.Rows {
+		p := &listing.Rows[i]
 		price, err := priceOf(p)
 		if err != nil {
 			return wire.JSON{}, err

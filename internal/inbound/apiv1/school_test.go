@@ -148,11 +148,11 @@ func fill(t *testing.T, store lyceum.Store, school lyceum.SchoolID, transactions
 		sales := map[lyceum.SaleID]bool{}
 		for _, save := range []func() (lyceum.Saved, error){
 			func() (lyceum.Saved, error) { return tx.SaveUsers(users) },
-			func() (lyceum.Saved, error) { return tx.SaveCourses(courses) },
-			func() (lyceum.Saved, error) { return tx.SavePricingPlans(plans) },
+			func() (lyceum.Saved, error) { return tx.Courses.Save(tx, courses...) },
+			func() (lyceum.Saved, error) { return tx.PricingPlans.Save(tx, plans...) },
 			func() (lyceum.Saved, error) { return tx.SaveCoupons([]lyceum.Coupon{{ID: 1}}) },
 			func() (lyceum.Saved, error) { return tx.SaveAffiliates([]lyceum.AffiliatePartner{{ID: 1}, {ID: 2}}) },
-			func() (lyceum.Saved, error) { return tx.SaveAuthors([]lyceum.AuthorProfile{{ID: 1}}) },
+			func() (lyceum.Saved, error) { return tx.Authors.Save(tx, lyceum.AuthorProfile{ID: 1}) },
 			func() (lyceum.Saved, error) {
 				var rows []lyceum.Sale
 				for _, x := range transactions {

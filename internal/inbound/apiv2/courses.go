@@ -13,7 +13,6 @@ import (
 // courses is what the lists of courses are asked.
 type courses struct {
 	filter lyceum.CourseFilter
-	order  lyceum.CourseOrder
 	page   lyceum.Page
 }
 
@@ -27,16 +26,17 @@ func bindListProductCourses(in *wire.Input) courses {
 	}
 	q.filter.Search = wire.Opt(in.Words("search"))
 	if by := in.OneOf("sort_by", "name", "created_at", "updated_at"); by != nil {
-		q.order.By = courseKeys[*by]
+		q.filter.Order.By = courseKeys[*by]
 	}
 	if direction := in.OneOf("sort_direction", "asc", "desc"); direction != nil {
-		q.order.Descending = *direction == "desc"
+		q.filter.Order.Descending = *direction == "desc"
 	}
 	return q
 }
 
 func bindListMyCourses(in *wire.Input) courses {
-	q := courses{order: lyceum.CourseOrder{By: lyceum.CourseByCreated, Descending: true}, page: bindPage(in)}
+	q := courses{page: bindPage(in)}
+	q.filter.Order = lyceum.CourseOrder{By: lyceum.CourseByCreated, Descending: true}
 	q.filter.Name = wire.Opt(in.Words("name"))
 	q.filter.Created = lyceum.Period{After: wire.Bound(in.Time("created_after")), Until: wire.Bound(in.Time("created_before"))}
 	return q
@@ -69,12 +69,12 @@ func (f *Face) ListProductCourses(ctx context.Context, who wire.Principal, q cou
 
 // ListCourses serves GET /v2/current_user/courses.
 func (f *Face) ListCourses(ctx context.Context, who wire.Principal, q courses) (wire.JSON, error) {
-	listing, err := f.learning.Courses(ctx, who.Viewer(), q.filter, q.order, q.page)
+	listing, err := f.learning.Courses(ctx, who.Viewer(), q.filter, q.page)
 	list := gen.CourseList{Data: []gen.Course{}, Meta: gen.PaginationMeta{
 		Page: q.page.Number, PerPage: q.page.Size, TotalCount: int32(listing.Total), TotalPages: int32((listing.Total + int64(q.page.Size) - 1) / int64(q.page.Size)),
 	}}
-	for i := range listing.Courses {
-		list.Data = append(list.Data, course(who, &listing.Courses[i]))
+	for i := range listing.Rows {
+		list.Data = append(list.Data, course(who, &listing.Rows[i]))
 	}
 	return wire.JSON{Value: list}, err
 }

@@ -53,7 +53,7 @@ type Options struct {
 // is unknown is left out.
 type Names interface {
 	lyceum.NamesReader
-	FindPricingPlans(ctx context.Context, school lyceum.SchoolID, ids []lyceum.PricingPlanID) (map[lyceum.PricingPlanID]lyceum.PricingPlan, error)
+	In(ctx context.Context, school lyceum.SchoolID) lyceum.View
 }
 
 // The paths of the rooms.

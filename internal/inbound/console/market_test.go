@@ -24,14 +24,14 @@ func (p *place) market() {
 	day, none := p.clock(), lyceum.None[lyceum.CourseID]()
 	course := func(id lyceum.CourseID) lyceum.Opt[lyceum.CourseID] { return lyceum.Some(id) }
 	p.write(func(tx lyceum.Tx) error {
-		_, e1 := tx.SaveCourses([]lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: day, UpdatedAt: day}, {ID: 2, Name: "Glass", CreatedAt: day, UpdatedAt: day}})
-		_, e2 := tx.SavePricingPlans([]lyceum.PricingPlan{
+		_, e1 := tx.Courses.Save(tx, []lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: day, UpdatedAt: day}, {ID: 2, Name: "Glass", CreatedAt: day, UpdatedAt: day}}...)
+		_, e2 := tx.PricingPlans.Save(tx, []lyceum.PricingPlan{
 			{ID: 1, CourseID: course(1), Name: "Pottery in full", Price: 1999, Currency: "USD", Frequency: lyceum.OneTimePayment},
 			{ID: 2, CourseID: course(1), Name: "Pottery club", Price: 500, Currency: "EUR", Frequency: lyceum.Subscription, BillingInterval: lyceum.Some("month"), BillingIntervalCount: lyceum.Some(int32(1))},
 			{ID: 3, CourseID: none, Name: "Kiln & clay", Price: 9000, Currency: "JPY", Frequency: lyceum.OneTimePayment},
 			{ID: 4, CourseID: course(2), Name: "Glass in full", Price: 1500, Currency: "BHD", Frequency: lyceum.OneTimePayment},
 			{ID: 5, CourseID: course(2), Name: "Glass, a taste", Currency: "USD", Frequency: lyceum.Free},
-		})
+		}...)
 		_, e3 := tx.SaveUsers([]lyceum.User{
 			{ID: 11, Email: "ada@example.com", Name: lyceum.Some("Ada Lovelace"), Role: lyceum.Student, CreatedAt: day},
 			{ID: 12, Email: "grace@example.com", Role: lyceum.Student, CreatedAt: day},

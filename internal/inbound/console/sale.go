@@ -113,7 +113,8 @@ func (c *console) party(ctx context.Context, school lyceum.SchoolID, sale *lyceu
 	if err != nil {
 		return person{}, plan{}, err
 	}
-	plans, err := c.Names.FindPricingPlans(ctx, school, []lyceum.PricingPlanID{sale.PricingPlanID.Value})
+	v := c.Names.In(ctx, school)
+	plans, err := v.PricingPlans.Find(v, sale.PricingPlanID.Value)
 	if err != nil {
 		return person{}, plan{}, err
 	}

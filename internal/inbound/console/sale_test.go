@@ -106,7 +106,7 @@ func TestCancel(t *testing.T) {
 			p.write(func(tx lyceum.Tx) error {
 				policy := lyceum.DefaultSalePolicy()
 				policy.OnCancellation = tc.policy
-				_, err := tx.SavePricingPlans([]lyceum.PricingPlan{{ID: 6, Name: "Letter", Price: 100, Currency: "USD", Frequency: lyceum.Subscription}})
+				_, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 6, Name: "Letter", Price: 100, Currency: "USD", Frequency: lyceum.Subscription})
 				if err != nil {
 					return err
 				}
@@ -175,7 +175,7 @@ func TestF9SaleOfAnotherSchool(t *testing.T) {
 	}
 	err := p.store.Write(t.Context(), lyceum.Stamp{School: 2, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
 		_, e1 := tx.SaveUsers([]lyceum.User{{ID: 11, Email: "south@example.com", Role: lyceum.Student, CreatedAt: p.clock()}})
-		_, e2 := tx.SavePricingPlans([]lyceum.PricingPlan{{ID: 2, Name: "Weaving club", Price: 77, Currency: "USD", Frequency: lyceum.Subscription}})
+		_, e2 := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 2, Name: "Weaving club", Price: 77, Currency: "USD", Frequency: lyceum.Subscription})
 		_, e3 := tx.SaveSales([]lyceum.Sale{lyceum.SaleOf(&bought)})
 		_, e4 := tx.SaveTransactions([]lyceum.Transaction{bought})
 		return errors.Join(e1, e2, e3, e4)

@@ -181,9 +181,9 @@ func (c *counted) FindNames(ctx context.Context, school lyceum.SchoolID, of lyce
 	return c.Store.FindNames(ctx, school, of, ids)
 }
 
-func (c *counted) FindPricingPlans(ctx context.Context, school lyceum.SchoolID, ids []lyceum.PricingPlanID) (map[lyceum.PricingPlanID]lyceum.PricingPlan, error) {
+func (c *counted) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
 	c.asked++
-	return c.Store.FindPricingPlans(ctx, school, ids)
+	return c.Store.In(ctx, school)
 }
 
 func TestNamesAreAskedForAtOnce(t *testing.T) {
@@ -289,7 +289,7 @@ func TestB10NamesInSales(t *testing.T) {
 	p := open(t, site)
 	p.market()
 	p.write(func(tx lyceum.Tx) error {
-		_, err := tx.SavePricingPlans([]lyceum.PricingPlan{{ID: 6, Name: hostile, Price: 100, Currency: "USD", Frequency: lyceum.Subscription}})
+		_, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 6, Name: hostile, Price: 100, Currency: "USD", Frequency: lyceum.Subscription})
 		return err
 	})
 	_, id := p.sell(6, 13)

@@ -23,12 +23,12 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 	hooks, events := s.webhooks()
 	err := store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 		for _, save := range []func() (lyceum.Saved, error){
-			func() (lyceum.Saved, error) { return tx.SaveAuthors(s.Authors) },
-			func() (lyceum.Saved, error) { return tx.SaveCourses(s.Courses) },
-			func() (lyceum.Saved, error) { return tx.SaveLectureSections(lessons.sections) },
-			func() (lyceum.Saved, error) { return tx.SaveLectures(lessons.lectures) },
-			func() (lyceum.Saved, error) { return tx.SaveAttachments(lessons.attachments) },
-			func() (lyceum.Saved, error) { return tx.SavePricingPlans(s.PricingPlans) },
+			func() (lyceum.Saved, error) { return tx.Authors.Save(tx, s.Authors...) },
+			func() (lyceum.Saved, error) { return tx.Courses.Save(tx, s.Courses...) },
+			func() (lyceum.Saved, error) { return tx.LectureSections.Save(tx, lessons.sections...) },
+			func() (lyceum.Saved, error) { return tx.Lectures.Save(tx, lessons.lectures...) },
+			func() (lyceum.Saved, error) { return tx.Attachments.Save(tx, lessons.attachments...) },
+			func() (lyceum.Saved, error) { return tx.PricingPlans.Save(tx, s.PricingPlans...) },
 			func() (lyceum.Saved, error) { return tx.SaveCoupons(s.Coupons) },
 			func() (lyceum.Saved, error) { return tx.SaveAffiliates(s.Affiliates) },
 			func() (lyceum.Saved, error) { return tx.SaveWebhooks(hooks) },
@@ -92,10 +92,10 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 // save keeps studies.
 func (s studies) save(tx lyceum.Tx) error {
 	for _, save := range []func() (lyceum.Saved, error){
-		func() (lyceum.Saved, error) { return tx.SaveEnrollments(s.Enrollments) },
-		func() (lyceum.Saved, error) { return tx.SaveProgress(s.Progress) },
-		func() (lyceum.Saved, error) { return tx.SaveLectureProgress(s.LectureProgress) },
-		func() (lyceum.Saved, error) { return tx.SaveQuizResponses(s.QuizResponses) },
+		func() (lyceum.Saved, error) { return tx.Enrollments.Save(tx, s.Enrollments...) },
+		func() (lyceum.Saved, error) { return tx.Progress.Save(tx, s.Progress...) },
+		func() (lyceum.Saved, error) { return tx.LectureProgress.Save(tx, s.LectureProgress...) },
+		func() (lyceum.Saved, error) { return tx.QuizResponses.Save(tx, s.QuizResponses...) },
 	} {
 		if _, err := save(); err != nil {
 			return err

@@ -139,8 +139,9 @@ func (m *mirror) keepLearners(ctx context.Context, all []learner) error {
 // ended when there is a later one; and not on that page when one expires, so
 // that one that goes on still is left as it is.
 func (m *mirror) news(ctx context.Context, latest []lyceum.Enrollment) (rows []lyceum.Enrollment, err error) {
+	v := m.Store.In(ctx, m.School)
 	for _, e := range latest {
-		kept, err := m.Store.FindUserEnrollments(ctx, m.School, e.User)
+		kept, err := lyceum.All(v.Enrollments, v, lyceum.EnrollmentFilter{User: lyceum.Some(e.User)})
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +150,7 @@ func (m *mirror) news(ctx context.Context, latest []lyceum.Enrollment) (rows []l
 			switch open := old.Course == e.Course && !old.EndedAt.Present; {
 			case open && old.EnrolledAt.Before(e.EnrolledAt):
 				old.EndedAt = lyceum.Some(e.EnrolledAt)
-				rows = append(rows, old.Enrollment)
+				rows = append(rows, old)
 			case open && old.EnrolledAt.Equal(e.EnrolledAt) && !e.EndedAt.Present:
 				known = true
 			}
@@ -193,11 +194,13 @@ func (m *mirror) enrollments(ctx context.Context) error {
 // responses copies what learners answered to each quiz that was copied.
 func (m *mirror) responses(ctx context.Context) error {
 	courses := map[lyceum.LectureID]lyceum.CourseID{}
-	if err := m.Store.EachLecture(ctx, m.School, func(l *lyceum.Lecture) error { courses[l.ID] = l.Course; return nil }); err != nil {
+	v := m.Store.In(ctx, m.School)
+	err := v.Lectures.Each(v, lyceum.LectureFilter{}, func(l *lyceum.Lecture) error { courses[l.ID] = l.Course; return nil })
+	if err != nil {
 		return err
 	}
 	var quizzes []lyceum.Attachment
-	err := m.Store.EachAttachment(ctx, m.School, func(a *lyceum.Attachment) error {
+	err = v.Attachments.Each(v, lyceum.AttachmentFilter{}, func(a *lyceum.Attachment) error {
 		if a.Quiz != nil && int64(a.ID) > m.State.Cursor {
 			quizzes = append(quizzes, *a)
 		}

@@ -34,7 +34,7 @@ type Options struct {
 	Key    string // API key of the other school
 	School lyceum.SchoolID
 
-	Store    lyceum.Reader
+	Store    lyceum.Store
 	People   *people.Service
 	Learning *learning.Service
 	Sales    *sales.Service

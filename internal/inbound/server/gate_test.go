@@ -27,7 +27,7 @@ func TestEnrollmentsStandOnOnePage(t *testing.T) {
 			if _, err := tx.SaveUsers(users); err != nil {
 				return err
 			}
-			_, err := tx.SaveEnrollments(stays)
+			_, err := tx.Enrollments.Save(tx, stays...)
 			return err
 		})
 		for _, tc := range []struct {

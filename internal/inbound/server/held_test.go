@@ -45,9 +45,9 @@ func openTill(t *testing.T) *till {
 		if err != nil {
 			return err
 		}
-		_, err = tx.SavePricingPlans([]lyceum.PricingPlan{{
+		_, err = tx.PricingPlans.Save(tx, lyceum.PricingPlan{
 			ID: 1, Name: "Plan", Price: 1999, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin,
-		}})
+		})
 		return err
 	})
 	db, err := sql.Open("pgx", address)

@@ -32,9 +32,9 @@ func heavySchool(t *testing.T, s *site) (rows int) {
 		for range rows {
 			tx.Note(lyceum.UserTagged, 1)
 		}
-		_, e1 := tx.SaveCourses([]lyceum.Course{{ID: 90, Name: "Course", CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin}})
-		_, e2 := tx.SaveLectureSections([]lyceum.LectureSection{{ID: 90, Course: 90, Name: "Section", Position: 1}})
-		_, e3 := tx.SaveLectures([]lyceum.Lecture{{ID: 90, Course: 90, Section: 90, Position: 1}})
+		_, e1 := tx.Courses.Save(tx, lyceum.Course{ID: 90, Name: "Course", CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin})
+		_, e2 := tx.LectureSections.Save(tx, lyceum.LectureSection{ID: 90, Course: 90, Name: "Section", Position: 1})
+		_, e3 := tx.Lectures.Save(tx, lyceum.Lecture{ID: 90, Course: 90, Section: 90, Position: 1})
 		_, e4 := tx.SaveWebhooks([]lyceum.Webhook{{ID: 90, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, Live: true, Schedule: lyceum.ContractSchedule, CreatedAt: storetest.Begin}})
 		e5 := tx.CreateDeliveries([]lyceum.WebhookEvent{{ID: 90, Webhook: 90, State: lyceum.DeliveryDelivered, ObjectType: "Comment", ObjectID: 1, CreatedAt: storetest.Begin, Number: lyceum.Some[int64](1)}})
 		for _, err := range []error{e1, e2, e3, e4, e5} {
@@ -143,7 +143,7 @@ func TestR24_OneRowIsAlwaysGiven(t *testing.T) {
 	s := newSite(t)
 	storetest.Write(t, s.store, s.ours, func(tx lyceum.Tx) error {
 		huge := lyceum.Some(heavy(900_000))
-		_, err := tx.SaveCourses([]lyceum.Course{{ID: 90, Name: "Course", Description: huge, CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin}})
+		_, err := tx.Courses.Save(tx, lyceum.Course{ID: 90, Name: "Course", Description: huge, CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin})
 		return err
 	})
 	last, err := s.store.LastEntry(t.Context(), s.ours)

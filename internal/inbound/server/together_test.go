@@ -91,7 +91,8 @@ func TestRepeatedCompletionTakesNothing(t *testing.T) {
 		}
 		mark(13)
 		ids := map[lyceum.LectureID]lyceum.LectureProgressID{}
-		err := k.store.EachLectureProgress(t.Context(), k.ours.id, func(p *lyceum.LectureProgress) error {
+		v := k.store.In(t.Context(), k.ours.id)
+		err := v.LectureProgress.Each(v, lyceum.LectureProgressFilter{}, func(p *lyceum.LectureProgress) error {
 			if p.User == mira {
 				ids[p.Lecture] = p.ID
 			}

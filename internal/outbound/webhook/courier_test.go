@@ -63,10 +63,10 @@ func newPost(t *testing.T, store lyceum.Store) *post {
 	p.courier = p.newCourier()
 	p.school = storetest.MakeSchool(t, store)
 	storetest.Write(t, store, p.school, func(tx lyceum.Tx) error {
-		if _, err := tx.SaveCourses([]lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: p.now, UpdatedAt: p.now}}); err != nil {
+		if _, err := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "Pottery", CreatedAt: p.now, UpdatedAt: p.now}); err != nil {
 			return err
 		}
-		if _, err := tx.SavePricingPlans([]lyceum.PricingPlan{{ID: 1, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "Once", Price: 1999, Currency: "USD", Frequency: lyceum.OneTimePayment}}); err != nil {
+		if _, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 1, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "Once", Price: 1999, Currency: "USD", Frequency: lyceum.OneTimePayment}); err != nil {
 			return err
 		}
 		_, err := tx.SaveUsers([]lyceum.User{{ID: 1, Email: "a@example.com", Name: lyceum.Some("Ann"), Role: lyceum.Student}})

@@ -23,15 +23,9 @@ type Writer struct {
 
 // Objects is the part of a store that a Writer reads.
 type Objects interface {
-	GetUser(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID) (lyceum.User, error)
-	GetCourse(ctx context.Context, school lyceum.SchoolID, id lyceum.CourseID) (lyceum.Course, error)
-	GetAuthor(ctx context.Context, school lyceum.SchoolID, id lyceum.AuthorID) (lyceum.AuthorProfile, error)
-	GetPricingPlan(ctx context.Context, school lyceum.SchoolID, id lyceum.PricingPlanID) (lyceum.PricingPlan, error)
-	GetObject(ctx context.Context, school lyceum.SchoolID, of lyceum.EntryType, id int32) (any, error)
-	GetProgress(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, course lyceum.CourseID) (lyceum.Progress, error)
+	In(ctx context.Context, school lyceum.SchoolID) lyceum.View
 	FindTransactionsOf(ctx context.Context, school lyceum.SchoolID, sale lyceum.SaleID) ([]lyceum.Transaction, error)
 	FindReferences(ctx context.Context, school lyceum.SchoolID, ids []lyceum.TransactionID) (map[lyceum.TransactionID]string, error)
-	FindQuiz(ctx context.Context, school lyceum.SchoolID, id lyceum.QuizID) (lyceum.Attachment, error)
 }
 
 // object is the JSON of one thing; encoding/json writes it by name.
@@ -48,7 +42,7 @@ func (w *Writer) Object(ctx context.Context, school lyceum.SchoolID, c *lyceum.C
 }
 
 func (w *Writer) tell(ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord) (object, error) {
-	r := &reading{ctx: ctx, store: w.Store, school: school, base: w.BaseURL}
+	r := &reading{ctx: ctx, store: w.Store, view: w.Store.In(ctx, school), school: school, base: w.BaseURL}
 	var told object
 	switch o := c.Object.(type) {
 	case lyceum.Enrollment:
@@ -92,6 +86,7 @@ func (w *Writer) tell(ctx context.Context, school lyceum.SchoolID, c *lyceum.Cha
 type reading struct {
 	ctx    context.Context //nolint:containedctx // lives as long as the call that made it
 	store  Objects
+	view   lyceum.View
 	school lyceum.SchoolID
 	base   string
 	err    error
@@ -107,7 +102,7 @@ func found[T any](r *reading, value T, err error) (T, bool) {
 // user has every field that a user was seen with in any event; what is not
 // known here is null.
 func (r *reading) user(id lyceum.UserID) object {
-	user, err := r.store.GetUser(r.ctx, r.school, id)
+	user, err := r.view.Users.Get(r.view, id)
 	u, ok := found(r, user, err)
 	if !ok {
 		return nil
@@ -121,7 +116,7 @@ func (r *reading) user(id lyceum.UserID) object {
 }
 
 func (r *reading) course(id lyceum.CourseID) object {
-	course, err := r.store.GetCourse(r.ctx, r.school, id)
+	course, err := r.view.Courses.Get(r.view, id)
 	c, ok := found(r, course, err)
 	if !ok {
 		return nil
@@ -129,7 +124,7 @@ func (r *reading) course(id lyceum.CourseID) object {
 	path := coursePath(id)
 	told := object{"id": c.ID, "name": c.Name, "url": r.base + path, "friendly_url": path, "description": text(c.Description), "meta_description": text(c.Heading), "author_bio": nil}
 	if c.AuthorID.Present {
-		author, err := r.store.GetAuthor(r.ctx, r.school, c.AuthorID.Value)
+		author, err := r.view.Authors.Get(r.view, c.AuthorID.Value)
 		if a, ok := found(r, author, err); ok {
 			told["author_bio"] = authorBio(&a)
 		}
@@ -155,7 +150,7 @@ func (r *reading) product(id lyceum.Opt[lyceum.PricingPlanID]) (product, course 
 	if !id.Present {
 		return nil, nil, false
 	}
-	plan, err := r.store.GetPricingPlan(r.ctx, r.school, id.Value)
+	plan, err := r.view.PricingPlans.Get(r.view, id.Value)
 	p, ok := found(r, plan, err)
 	if !ok {
 		return nil, nil, false
@@ -171,9 +166,8 @@ func (r *reading) affiliate(id lyceum.Opt[lyceum.AffiliateID]) object {
 	if !id.Present {
 		return nil
 	}
-	value, err := r.store.GetObject(r.ctx, r.school, lyceum.AffiliateCreated, int32(id.Value))
-	partner, ok := found(r, value, err)
-	if a, known := partner.(lyceum.AffiliatePartner); ok && known {
+	partner, err := r.view.Affiliates.Get(r.view, id.Value)
+	if a, ok := found(r, partner, err); ok {
 		return object{"id": a.ID, "name": text(a.Name), "email": nil}
 	}
 	return nil
@@ -183,9 +177,8 @@ func (r *reading) coupon(id lyceum.Opt[lyceum.CouponID]) object {
 	if !id.Present {
 		return nil
 	}
-	value, err := r.store.GetObject(r.ctx, r.school, lyceum.CouponCreated, int32(id.Value))
-	coupon, ok := found(r, value, err)
-	if c, known := coupon.(lyceum.Coupon); ok && known {
+	coupon, err := r.view.Coupons.Get(r.view, id.Value)
+	if c, ok := found(r, coupon, err); ok {
 		return object{"id": c.ID, "code": text(c.Code)}
 	}
 	return nil
@@ -193,8 +186,7 @@ func (r *reading) coupon(id lyceum.Opt[lyceum.CouponID]) object {
 
 func (r *reading) enrollment(e *lyceum.Enrollment, c *lyceum.ChangeRecord) object {
 	active := c.Event.Value != lyceum.EnrollmentDisabledEvent // whatever came after the event
-	progress, err := r.store.GetProgress(r.ctx, r.school, e.User, e.Course)
-	p, _ := found(r, progress, err)
+	p := r.progress(e.User, e.Course)
 	told := object{
 		"id": e.ID, "user_id": e.User, "course_id": e.Course, "primary_course_id": e.Course, "course_progress_id": p.ID, "sale_id": number(e.Sale),
 		"is_active": active, "has_full_access": active, "percent_complete": json.Number(strconv.Itoa(int(p.PercentComplete)) + ".0"),
@@ -207,9 +199,15 @@ func (r *reading) enrollment(e *lyceum.Enrollment, c *lyceum.ChangeRecord) objec
 	return told
 }
 
-func (r *reading) lectureProgress(l *lyceum.LectureProgress) object {
-	progress, err := r.store.GetProgress(r.ctx, r.school, l.User, l.Course)
+// progress is empty where there is none.
+func (r *reading) progress(user lyceum.UserID, course lyceum.CourseID) lyceum.Progress {
+	progress, _, err := r.view.Progress.First(r.view, lyceum.ProgressFilter{User: lyceum.Some(user), Course: lyceum.Some(course)})
 	p, _ := found(r, progress, err)
+	return p
+}
+
+func (r *reading) lectureProgress(l *lyceum.LectureProgress) object {
+	p := r.progress(l.User, l.Course)
 	told := object{
 		"id": l.ID, "is_completed": true, "course_id": l.Course, "lecture_id": l.Lecture, "school_id": r.school, "completed_at": written(l.CompletedAt),
 		"percent_complete": p.PercentComplete, "course": r.course(l.Course), "user": r.user(l.User), "lecture": nil,
@@ -278,8 +276,8 @@ func (r *reading) order(o *lyceum.PurchaseOrder) object {
 
 func (r *reading) response(q *lyceum.QuizResponse) object {
 	told := object{"id": q.ID, "custom_form_id": q.Quiz, "custom_form": nil, "submitted_at": moment(q.SubmittedAt), "grade": nil, "user": r.user(q.User)}
-	quiz, err := r.store.FindQuiz(r.ctx, r.school, q.Quiz)
-	if a, ok := found(r, quiz, err); ok {
+	a, ok, err := r.view.Attachments.First(r.view, lyceum.AttachmentFilter{Quiz: lyceum.Some(q.Quiz)})
+	if _, known := found(r, a, err); ok && known {
 		told["custom_form"] = object{"id": q.Quiz, "attachment": object{"id": a.ID, "attachable_id": a.Lecture, "attachable_type": "Lecture"}}
 		told["grade"] = gradeOf(q, a.Quiz)
 	}
@@ -310,10 +308,8 @@ func (r *reading) comment(c *lyceum.Comment) object {
 }
 
 func (r *reading) lecture(id lyceum.LectureID) (lyceum.Lecture, bool) {
-	value, err := r.store.GetObject(r.ctx, r.school, lyceum.LectureCreated, int32(id))
-	known, ok := found(r, value, err)
-	l, is := known.(lyceum.Lecture)
-	return l, ok && is
+	lecture, err := r.view.Lectures.Get(r.view, id)
+	return found(r, lecture, err)
 }
 
 // Envelope is the body of a message: the event around its object, with the id

@@ -78,36 +78,40 @@ func (m madeUp) payment() lyceum.Transaction {
 	}
 }
 
-// The methods below answer as a store does, whatever they are asked.
-
-func (m madeUp) GetUser(context.Context, lyceum.SchoolID, lyceum.UserID) (lyceum.User, error) {
-	return m.person(), nil
+// In returns a school whose tables have the same row under every id.
+func (m madeUp) In(context.Context, lyceum.SchoolID) lyceum.View {
+	return lyceum.View{Tables: &lyceum.Tables{
+		Users: only[lyceum.UserID, lyceum.User, lyceum.UserFilter]{row: m.person()},
+		Courses: only[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter]{row: lyceum.Course{
+			Name: "Test Course", IsPublished: true, AuthorID: lyceum.Some(lyceum.AuthorID(0)), CreatedAt: m.at, UpdatedAt: m.at,
+		}},
+		Authors: only[lyceum.AuthorID, lyceum.AuthorProfile, struct{}]{row: lyceum.AuthorProfile{Name: lyceum.Some("Test Author")}},
+		PricingPlans: only[lyceum.PricingPlanID, lyceum.PricingPlan, lyceum.PricingPlanFilter]{row: lyceum.PricingPlan{
+			CourseID: lyceum.Some(lyceum.CourseID(0)), Name: "Test Plan", Price: price, Currency: "USD", Frequency: lyceum.OneTimePayment,
+			CreatedAt: m.at, UpdatedAt: m.at,
+		}},
+		Lectures: only[lyceum.LectureID, lyceum.Lecture, lyceum.LectureFilter]{row: lyceum.Lecture{
+			Name: lyceum.Some("Test Lecture"), IsPublished: true,
+		}},
+		Progress: only[lyceum.ProgressID, lyceum.Progress, lyceum.ProgressFilter]{row: lyceum.Progress{
+			PercentComplete: 100, CompletedAt: lyceum.Some(m.at),
+		}},
+		Attachments: only[lyceum.AttachmentID, lyceum.Attachment, lyceum.AttachmentFilter]{row: lyceum.Attachment{
+			Quiz: &lyceum.Quiz{Questions: []lyceum.Question{{Graded: true}}},
+		}},
+	}}
 }
 
-func (m madeUp) GetCourse(context.Context, lyceum.SchoolID, lyceum.CourseID) (lyceum.Course, error) {
-	return lyceum.Course{Name: "Test Course", IsPublished: true, AuthorID: lyceum.Some(lyceum.AuthorID(0)), CreatedAt: m.at, UpdatedAt: m.at}, nil
+// only is a table that has one row, under every id.
+type only[ID lyceum.Key, T, F any] struct {
+	lyceum.Table[ID, T, F]
+
+	row T
 }
 
-func (m madeUp) GetAuthor(context.Context, lyceum.SchoolID, lyceum.AuthorID) (lyceum.AuthorProfile, error) {
-	return lyceum.AuthorProfile{Name: lyceum.Some("Test Author")}, nil
-}
+func (o only[ID, T, F]) Get(lyceum.Source, ID) (T, error) { return o.row, nil }
 
-func (m madeUp) GetPricingPlan(context.Context, lyceum.SchoolID, lyceum.PricingPlanID) (lyceum.PricingPlan, error) {
-	return lyceum.PricingPlan{
-		CourseID: lyceum.Some(lyceum.CourseID(0)), Name: "Test Plan", Price: price, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: m.at, UpdatedAt: m.at,
-	}, nil
-}
-
-func (m madeUp) GetObject(_ context.Context, _ lyceum.SchoolID, of lyceum.EntryType, _ int32) (any, error) {
-	if of == lyceum.LectureCreated {
-		return lyceum.Lecture{Name: lyceum.Some("Test Lecture"), IsPublished: true}, nil
-	}
-	return nil, lyceum.Errorf(lyceum.NotFound, "the made-up sale has no coupon and no affiliate")
-}
-
-func (m madeUp) GetProgress(context.Context, lyceum.SchoolID, lyceum.UserID, lyceum.CourseID) (lyceum.Progress, error) {
-	return lyceum.Progress{PercentComplete: 100, CompletedAt: lyceum.Some(m.at)}, nil
-}
+func (o only[ID, T, F]) First(lyceum.Source, F) (T, bool, error) { return o.row, true, nil }
 
 func (m madeUp) FindTransactionsOf(context.Context, lyceum.SchoolID, lyceum.SaleID) ([]lyceum.Transaction, error) {
 	return []lyceum.Transaction{m.payment()}, nil
@@ -115,8 +119,4 @@ func (m madeUp) FindTransactionsOf(context.Context, lyceum.SchoolID, lyceum.Sale
 
 func (m madeUp) FindReferences(context.Context, lyceum.SchoolID, []lyceum.TransactionID) (map[lyceum.TransactionID]string, error) {
 	return map[lyceum.TransactionID]string{0: "test"}, nil
-}
-
-func (m madeUp) FindQuiz(context.Context, lyceum.SchoolID, lyceum.QuizID) (lyceum.Attachment, error) {
-	return lyceum.Attachment{Quiz: &lyceum.Quiz{Questions: []lyceum.Question{{Graded: true}}}}, nil
 }

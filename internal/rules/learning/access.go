@@ -10,41 +10,39 @@ import (
 // Admit lets a user into a course for a sale. Who is in the course stays in it
 // for the longer of both, and from then on for this sale.
 func (s *Service) Admit(tx lyceum.Tx, now time.Time, a lyceum.Admission) error {
-	id, err := tx.NextID(lyceum.EnrollmentSequence)
+	id, err := tx.Enrollments.NextID(tx)
 	if err != nil {
 		return err
 	}
 	fresh := lyceum.Enrollment{
-		ID: lyceum.EnrollmentID(id), User: a.User, Course: a.Course, EnrolledAt: lyceum.Second(now), ExpiresAt: a.Until, Sale: lyceum.Some(a.Sale),
+		ID: id, User: a.User, Course: a.Course, EnrolledAt: lyceum.Second(now), ExpiresAt: a.Until, Sale: lyceum.Some(a.Sale),
 	}
 	if begun, err := admit(tx, fresh); err != nil || begun {
 		return err
 	}
-	open, err := tx.GetOpenEnrollment(a.User, a.Course)
+	open, found, err := openEnrollment(tx, a.User, a.Course)
 	switch {
 	case err != nil:
 		return err
+	case !found:
+		return notEnrolled(a.User, a.Course)
 	case !open.ActiveAt(now):
 		return readmit(tx, open, fresh)
 	case open.ExpiresAt.Present && (!a.Until.Present || a.Until.Value.After(open.ExpiresAt.Value)):
 		open.ExpiresAt = a.Until
 	}
 	open.Sale = lyceum.Some(a.Sale)
-	_, err = tx.SaveEnrollments([]lyceum.Enrollment{open})
+	_, err = tx.Enrollments.Save(tx, open)
 	return err
 }
 
 // Dismiss ends the enrollment that came with a sale: now, or at a moment to
 // come if it would not end before. Where there is none it does nothing.
 func (s *Service) Dismiss(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, course lyceum.CourseID, at time.Time) error {
-	open, err := tx.GetOpenEnrollment(sale.UserID.Value, course)
-	if err != nil {
-		if lyceum.KindOf(err) == lyceum.NotFound {
-			err = nil
-		}
-		return err
-	}
+	open, found, err := openEnrollment(tx, sale.UserID.Value, course)
 	switch {
+	case err != nil || !found:
+		return err
 	case open.Sale != lyceum.Some(sale.ID):
 		return nil
 	case !at.After(now):
@@ -53,7 +51,7 @@ func (s *Service) Dismiss(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, course
 		return nil
 	}
 	open.ExpiresAt = lyceum.Some(lyceum.Second(at))
-	_, err = tx.SaveEnrollments([]lyceum.Enrollment{open})
+	_, err = tx.Enrollments.Save(tx, open)
 	return err
 }
 
@@ -126,6 +124,6 @@ func outlived(tx lyceum.Tx, e lyceum.Enrollment) error {
 		return end(tx, e, e.ExpiresAt.Value)
 	}
 	e.EndedAt = e.ExpiresAt
-	_, err = tx.SaveEnrollments([]lyceum.Enrollment{e})
+	_, err = tx.Enrollments.Save(tx, e)
 	return err
 }

@@ -26,26 +26,29 @@ func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.At
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.AttachedResponse, error) {
 		r := lyceum.AttachedResponse{Attachment: lyceum.Some(a.Quiz)}
-		id, err := tx.NextID(lyceum.QuizResponseSequence)
+		id, err := tx.QuizResponses.NextID(tx)
 		if err != nil {
 			return r, err
 		}
-		quiz, err := tx.GetQuiz(a.Quiz)
+		quiz, err := tx.Attachments.Get(tx, a.Quiz)
+		if err == nil && quiz.Quiz == nil || err != nil && lyceum.KindOf(err) == lyceum.NotFound {
+			return r, lyceum.Errorf(lyceum.NotFound, "there is no quiz %d", a.Quiz)
+		}
 		if err != nil {
 			return r, err
 		}
 		if err := admitted(tx, quiz.Lecture, a.User, now); err != nil {
 			return r, err
 		}
-		r.QuizResponse = lyceum.QuizResponse{ID: lyceum.QuizResponseID(id), Quiz: quiz.Quiz.ID, User: a.User, SubmittedAt: lyceum.Some(lyceum.Second(now))}
+		r.QuizResponse = lyceum.QuizResponse{ID: id, Quiz: quiz.Quiz.ID, User: a.User, SubmittedAt: lyceum.Some(lyceum.Second(now))}
 		if r.PercentCorrect, err = grade(quiz.Quiz.Questions, a.Answers); err != nil {
 			return r, err
 		}
-		if _, err := tx.SaveQuizResponses([]lyceum.QuizResponse{r.QuizResponse}); err != nil {
+		if err := tx.QuizResponses.Insert(tx, r.QuizResponse); err != nil {
 			return r, err
 		}
 		if r.PercentCorrect.Present {
-			tx.Announce(lyceum.QuizResponseCreated, id, lyceum.QuizResponseEvent, "")
+			tx.Announce(lyceum.QuizResponseCreated, int32(id), lyceum.QuizResponseEvent, "")
 		}
 		return r, nil
 	})
@@ -53,13 +56,9 @@ func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.At
 
 // admitted refuses a user who is not enrolled in the course of a lecture.
 func admitted(tx lyceum.Tx, lecture lyceum.LectureID, user lyceum.UserID, now time.Time) error {
-	found, err := tx.FindLectures([]lyceum.LectureID{lecture})
+	known, err := tx.Lectures.Get(tx, lecture)
 	if err != nil {
 		return err
-	}
-	known, there := found[lecture]
-	if !there {
-		return lyceum.Errorf(lyceum.NotFound, "there is no lecture %d", lecture)
 	}
 	_, err = enrolled(tx, user, known.Course, now)
 	return err

@@ -2,6 +2,7 @@ package learning
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -22,7 +23,7 @@ type CourseDetail struct {
 
 	Author   lyceum.Opt[lyceum.AuthorProfile]
 	School   string // its name
-	Contents lyceum.Contents
+	Contents Contents
 }
 
 // OpenV2 refuses a school for which the second version of the interface is
@@ -36,78 +37,101 @@ func (s *Service) OpenV2(ctx context.Context, id lyceum.SchoolID) error {
 }
 
 // Courses lists the courses that a viewer sees.
-func (s *Service) Courses(ctx context.Context, v Viewer, f lyceum.CourseFilter, o lyceum.CourseOrder, p lyceum.Page) (lyceum.CourseListing, error) {
-	if v.Learner.Present {
+func (s *Service) Courses(ctx context.Context, viewer Viewer, f lyceum.CourseFilter, p lyceum.Page) (lyceum.Listing[lyceum.Course], error) {
+	if viewer.Learner.Present {
 		if f.IsPublished.Present && !f.IsPublished.Value {
-			return lyceum.CourseListing{Page: p}, nil // none that a learner sees
+			return lyceum.Listing[lyceum.Course]{Page: p}, nil // none that a learner sees
 		}
-		f.IsPublished, f.EnrolledUser, f.EnrolledAt = lyceum.Some(true), v.Learner, s.clock()
+		f.IsPublished, f.EnrolledUser, f.EnrolledAt = lyceum.Some(true), viewer.Learner, s.clock()
 	}
-	return s.store.FindCourses(ctx, v.School, f, o, p)
+	v := s.store.In(ctx, viewer.School)
+	return v.Courses.List(v, f, p)
 }
 
 // Course shows a course.
-func (s *Service) Course(ctx context.Context, v Viewer, id lyceum.CourseID) (CourseDetail, error) {
-	course, err := s.see(ctx, v, id)
+func (s *Service) Course(ctx context.Context, viewer Viewer, id lyceum.CourseID) (CourseDetail, error) {
+	var detail CourseDetail
+	err := s.store.AtOnce(ctx, viewer.School, func(v lyceum.View) (err error) {
+		if detail.Course, err = s.see(v, viewer, id); err != nil {
+			return err
+		}
+		if detail.Contents, err = seenContents(v, viewer, id); err != nil || !detail.AuthorID.Present {
+			return err
+		}
+		author, err := v.Authors.Get(v, detail.AuthorID.Value)
+		detail.Author = lyceum.Some(author)
+		return err
+	})
+	if err == nil && !detail.Author.Present {
+		var school lyceum.School
+		school, err = s.store.GetSchool(ctx, viewer.School)
+		detail.School = school.Name
+	}
 	if err != nil {
 		return CourseDetail{}, err
 	}
-	detail := CourseDetail{Course: course}
-	if detail.Contents, err = s.contents(ctx, v, id); err != nil {
-		return CourseDetail{}, err
-	}
-	if course.AuthorID.Present {
-		author, err := s.store.GetAuthor(ctx, v.School, course.AuthorID.Value)
-		if err != nil {
-			return CourseDetail{}, err
-		}
-		detail.Author = lyceum.Some(author)
-		return detail, nil
-	}
-	school, err := s.store.GetSchool(ctx, v.School)
-	detail.School = school.Name
-	return detail, err
+	return detail, nil
 }
 
 // see finds a course that a viewer sees.
-func (s *Service) see(ctx context.Context, v Viewer, id lyceum.CourseID) (lyceum.Course, error) {
-	course, err := s.store.GetCourse(ctx, v.School, id)
-	if err != nil || !v.Learner.Present {
+func (s *Service) see(v lyceum.View, viewer Viewer, id lyceum.CourseID) (lyceum.Course, error) {
+	course, err := v.Courses.Get(v, id)
+	if err != nil || !viewer.Learner.Present {
 		return course, err
 	}
-	enrollments, err := s.store.FindUserEnrollments(ctx, v.School, v.Learner.Value)
+	_, enrolled, err := v.Enrollments.First(v, lyceum.EnrollmentFilter{
+		User: viewer.Learner, Course: lyceum.Some(id), ActiveAt: lyceum.Some(s.clock()),
+	})
+	if err == nil && (!enrolled || !course.IsPublished) {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no course %d", id)
+	}
 	if err != nil {
 		return lyceum.Course{}, err
 	}
-	if now := s.clock(); course.IsPublished {
-		for i := range enrollments {
-			if e := &enrollments[i]; e.Course == id && e.ActiveAt(now) {
-				return course, nil
-			}
-		}
-	}
-	return lyceum.Course{}, lyceum.Errorf(lyceum.NotFound, "there is no course %d", id)
+	return course, nil
 }
 
-// contents gives the sections and lectures of a course that a viewer sees.
-func (s *Service) contents(ctx context.Context, v Viewer, course lyceum.CourseID) (lyceum.Contents, error) {
-	contents, err := s.store.GetContents(ctx, v.School, course)
-	if err != nil || !v.Learner.Present {
-		return contents, err
+// Contents are the sections and the lectures of a course, each in the order in
+// which a learner meets them.
+type Contents struct {
+	Sections []lyceum.LectureSection
+	Lectures []lyceum.Lecture
+}
+
+// contents returns no contents for a course that does not exist.
+func contents(t *lyceum.Tables, from lyceum.Source, course lyceum.CourseID) (Contents, error) {
+	sections, err := lyceum.All(t.LectureSections, from, lyceum.LectureSectionFilter{Course: lyceum.Some(course)})
+	if err != nil {
+		return Contents{}, err
 	}
-	var seen lyceum.Contents
-	for _, section := range contents.Sections {
+	place := map[lyceum.LectureSectionID]int{}
+	for i := range sections {
+		place[sections[i].ID] = i
+	}
+	lectures, err := lyceum.All(t.Lectures, from, lyceum.LectureFilter{Course: lyceum.Some(course)})
+	slices.SortStableFunc(lectures, func(a, b lyceum.Lecture) int { return place[a.Section] - place[b.Section] })
+	return Contents{Sections: sections, Lectures: lectures}, err
+}
+
+// seenContents returns the contents of a course that a viewer sees.
+func seenContents(v lyceum.View, viewer Viewer, course lyceum.CourseID) (Contents, error) {
+	all, err := contents(v.Tables, v, course)
+	if err != nil || !viewer.Learner.Present {
+		return all, err
+	}
+	var seen Contents
+	for _, section := range all.Sections {
 		if section.IsPublished {
 			seen.Sections = append(seen.Sections, section)
 		}
 	}
-	seen.Lectures = published(contents)
+	seen.Lectures = published(all)
 	return seen, nil
 }
 
 // published gives the lectures that learners see, in order: those that are
 // published in a section that is.
-func published(c lyceum.Contents) []lyceum.Lecture {
+func published(c Contents) []lyceum.Lecture {
 	open := map[lyceum.LectureSectionID]bool{}
 	for _, section := range c.Sections {
 		open[section.ID] = section.IsPublished
@@ -130,22 +154,32 @@ type LectureDetail struct {
 }
 
 // Lecture shows a lecture.
-func (s *Service) Lecture(ctx context.Context, v Viewer, course lyceum.CourseID, id lyceum.LectureID) (LectureDetail, error) {
-	detail, err := s.lecture(ctx, v, course, id)
-	if err != nil {
-		return LectureDetail{}, err
-	}
-	detail.Attachments, err = s.store.FindAttachments(ctx, v.School, id)
+func (s *Service) Lecture(ctx context.Context, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID) (LectureDetail, error) {
+	var detail LectureDetail
+	err := s.store.AtOnce(ctx, viewer.School, func(v lyceum.View) (err error) {
+		detail, err = s.lecture(v, viewer, course, id)
+		return err
+	})
 	return detail, err
 }
 
-// lecture finds a lecture that a viewer sees, without its attachments.
-func (s *Service) lecture(ctx context.Context, v Viewer, course lyceum.CourseID, id lyceum.LectureID) (LectureDetail, error) {
-	seen, err := s.see(ctx, v, course)
+// lecture finds a lecture that a viewer sees.
+func (s *Service) lecture(v lyceum.View, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID) (LectureDetail, error) {
+	detail, err := s.bareLecture(v, viewer, course, id)
 	if err != nil {
 		return LectureDetail{}, err
 	}
-	contents, err := s.contents(ctx, v, course)
+	detail.Attachments, err = lyceum.All(v.Attachments, v, lyceum.AttachmentFilter{Lecture: lyceum.Some(id)})
+	return detail, err
+}
+
+// bareLecture finds a lecture that a viewer sees, without its attachments.
+func (s *Service) bareLecture(v lyceum.View, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID) (LectureDetail, error) {
+	seen, err := s.see(v, viewer, course)
+	if err != nil {
+		return LectureDetail{}, err
+	}
+	contents, err := seenContents(v, viewer, course)
 	if err != nil {
 		return LectureDetail{}, err
 	}
@@ -157,16 +191,20 @@ func (s *Service) lecture(ctx context.Context, v Viewer, course lyceum.CourseID,
 	return LectureDetail{}, noLecture(course, id)
 }
 
-// Completion tells when a learner completed a lecture, if they did.
-func (s *Service) Completion(ctx context.Context, v Viewer, course lyceum.CourseID, id lyceum.LectureID) (lyceum.Opt[time.Time], error) {
-	if _, err := s.lecture(ctx, v, course, id); err != nil {
-		return lyceum.None[time.Time](), err
-	}
-	done, err := s.store.FindLectureProgress(ctx, v.School, v.Learner.Value, course)
-	if p, complete := done[id]; complete {
-		return lyceum.Some(p.CompletedAt), err
-	}
-	return lyceum.None[time.Time](), err
+// Completion returns when a learner completed a lecture, if they did.
+func (s *Service) Completion(ctx context.Context, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID) (lyceum.Opt[time.Time], error) {
+	var at lyceum.Opt[time.Time]
+	err := s.store.AtOnce(ctx, viewer.School, func(v lyceum.View) error {
+		if _, err := s.bareLecture(v, viewer, course, id); err != nil {
+			return err
+		}
+		done, err := completed(v.Tables, v, viewer.Learner.Value, course)
+		if p, complete := done[id]; complete {
+			at = lyceum.Some(p.CompletedAt)
+		}
+		return err
+	})
+	return at, err
 }
 
 func noLecture(course lyceum.CourseID, id lyceum.LectureID) error {
@@ -174,8 +212,22 @@ func noLecture(course lyceum.CourseID, id lyceum.LectureID) error {
 }
 
 // Attachment shows one attachment of a lecture, if it is of a kind.
-func (s *Service) Attachment(ctx context.Context, v Viewer, course lyceum.CourseID, lecture lyceum.LectureID, id lyceum.AttachmentID, kind lyceum.AttachmentKind) (LectureDetail, lyceum.Attachment, error) {
-	detail, err := s.Lecture(ctx, v, course, lecture)
+func (s *Service) Attachment(
+	ctx context.Context, viewer Viewer, course lyceum.CourseID, lecture lyceum.LectureID, id lyceum.AttachmentID, kind lyceum.AttachmentKind,
+) (LectureDetail, lyceum.Attachment, error) {
+	var detail LectureDetail
+	var attachment lyceum.Attachment
+	err := s.store.AtOnce(ctx, viewer.School, func(v lyceum.View) (err error) {
+		detail, attachment, err = s.attachment(v, viewer, course, lecture, id, kind)
+		return err
+	})
+	return detail, attachment, err
+}
+
+func (s *Service) attachment(
+	v lyceum.View, viewer Viewer, course lyceum.CourseID, lecture lyceum.LectureID, id lyceum.AttachmentID, kind lyceum.AttachmentKind,
+) (LectureDetail, lyceum.Attachment, error) {
+	detail, err := s.lecture(v, viewer, course, lecture)
 	if err != nil {
 		return LectureDetail{}, lyceum.Attachment{}, err
 	}
@@ -192,18 +244,54 @@ func (s *Service) Attachment(ctx context.Context, v Viewer, course lyceum.Course
 type QuizAnswers struct {
 	Lecture   LectureDetail
 	Quiz      lyceum.Quiz
-	Responses []lyceum.AnsweredQuiz
+	Responses []AnsweredQuiz
+}
+
+// AnsweredQuiz is a response with who gave it.
+type AnsweredQuiz struct {
+	lyceum.QuizResponse
+
+	UserName  lyceum.Opt[string]
+	UserEmail string
 }
 
 // QuizResponses shows what learners answered to a quiz.
-func (s *Service) QuizResponses(ctx context.Context, v Viewer, course lyceum.CourseID, lecture lyceum.LectureID, id lyceum.AttachmentID) (QuizAnswers, error) {
-	detail, quiz, err := s.Attachment(ctx, v, course, lecture, id, lyceum.QuizAttachment)
-	if err != nil || quiz.Quiz == nil {
-		return QuizAnswers{Lecture: detail}, err
+func (s *Service) QuizResponses(
+	ctx context.Context, viewer Viewer, course lyceum.CourseID, lecture lyceum.LectureID, id lyceum.AttachmentID,
+) (QuizAnswers, error) {
+	var answers QuizAnswers
+	err := s.store.AtOnce(ctx, viewer.School, func(v lyceum.View) error {
+		detail, quiz, err := s.attachment(v, viewer, course, lecture, id, lyceum.QuizAttachment)
+		if err != nil {
+			return err
+		}
+		answers.Lecture = detail
+		if quiz.Quiz == nil {
+			return nil
+		}
+		answers.Quiz = *quiz.Quiz
+		all, err := lyceum.All(v.QuizResponses, v, lyceum.QuizResponseFilter{Quiz: lyceum.Some(quiz.Quiz.ID)})
+		if err != nil {
+			return err
+		}
+		answers.Responses, err = withUsers(v, latest(all))
+		return err
+	})
+	return answers, err
+}
+
+func withUsers(v lyceum.View, responses []lyceum.QuizResponse) ([]AnsweredQuiz, error) {
+	ids := make([]lyceum.UserID, len(responses))
+	for i := range responses {
+		ids[i] = responses[i].User
 	}
-	all, err := s.store.FindQuizResponses(ctx, v.School, quiz.Quiz.ID)
+	users, err := v.Users.Find(v, ids...)
 	if err != nil {
-		return QuizAnswers{}, err
+		return nil, err
 	}
-	return QuizAnswers{Lecture: detail, Quiz: *quiz.Quiz, Responses: latest(all)}, nil
+	answered := make([]AnsweredQuiz, len(responses))
+	for i, r := range responses {
+		answered[i] = AnsweredQuiz{QuizResponse: r, UserName: users[r.User].Name, UserEmail: users[r.User].Email}
+	}
+	return answered, nil
 }

@@ -35,7 +35,7 @@ func manyExpire(t *testing.T, store lyceum.Store) {
 	school := storetest.MakeSchool(t, store)
 	end := storetest.Begin.Add(time.Hour)
 	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
-		if _, err := tx.SaveCourses([]lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin}}); err != nil {
+		if _, err := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "Pottery", CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin}); err != nil {
 			return err
 		}
 		var users []lyceum.User
@@ -53,7 +53,7 @@ func manyExpire(t *testing.T, store lyceum.Store) {
 		if _, err := tx.SaveUsers(users); err != nil {
 			return err
 		}
-		_, err := tx.SaveEnrollments(all)
+		_, err := tx.Enrollments.Save(tx, all...)
 		return err
 	})
 	now := storetest.Begin.Add(-time.Hour)

@@ -13,7 +13,7 @@ func (s *Service) ImportAuthors(school lyceum.SchoolID, actor string) *Rows[lyce
 	return &Rows[row]{s, school, actor, shape[row]{
 		what:  "authors",
 		names: []reference[row]{{"user_id", "user", lyceum.UserSequence, func(a *row) int32 { return int32(a.UserID.Value) }}},
-		save:  func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) { return tx.SaveAuthors(rows) },
+		save:  func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) { return tx.Authors.Save(tx, rows...) },
 	}}
 }
 
@@ -25,7 +25,7 @@ func (s *Service) ImportLectureSections(school lyceum.SchoolID, actor string) *R
 		what:  "lecture sections",
 		names: []reference[row]{{"course_id", "course", lyceum.CourseSequence, func(l *row) int32 { return int32(l.Course) }}},
 		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) {
-			return recounting(tx, rows, func(l *row) lyceum.CourseID { return l.Course }, tx.SaveLectureSections)
+			return recounting(tx, rows, func(l *row) lyceum.CourseID { return l.Course }, tx.LectureSections.Save)
 		},
 	}}
 }
@@ -45,7 +45,7 @@ func (s *Service) ImportLectures(school lyceum.SchoolID, actor string) *Rows[lyc
 			for i := range rows {
 				ids[i] = rows[i].Section
 			}
-			sections, err := tx.FindLectureSections(ids)
+			sections, err := tx.LectureSections.Find(tx, ids...)
 			for i := range rows {
 				if of := sections[rows[i].Section].Course; err == nil && of != rows[i].Course {
 					problems = append(problems, problem(i, "lecture_section_id", "%d is a section of course %d, not of course %d", rows[i].Section, of, rows[i].Course))
@@ -54,7 +54,7 @@ func (s *Service) ImportLectures(school lyceum.SchoolID, actor string) *Rows[lyc
 			return problems, err
 		},
 		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) {
-			return recounting(tx, rows, func(l *row) lyceum.CourseID { return l.Course }, tx.SaveLectures)
+			return recounting(tx, rows, func(l *row) lyceum.CourseID { return l.Course }, tx.Lectures.Save)
 		},
 	}}
 }
@@ -76,7 +76,9 @@ func (s *Service) ImportAttachments(school lyceum.SchoolID, actor string) *Rows[
 			}
 			return problems, nil
 		},
-		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) { return tx.SaveAttachments(rows) },
+		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) {
+			return tx.Attachments.Save(tx, rows...)
+		},
 	}}
 }
 
@@ -116,7 +118,8 @@ func (s *Service) ImportEnrollments(school lyceum.SchoolID, actor string) *Rows[
 	rec := record[row, stay]{
 		seq: lyceum.EnrollmentSequence, id: func(e *row) int32 { return int32(e.ID) }, set: func(e *row, id int32) { e.ID = lyceum.EnrollmentID(id) },
 		user: func(e *row) lyceum.UserID { return e.User }, key: func(e *row) stay { return stay{e.User, e.Course, e.EnrolledAt.Unix()} },
-		field: "enrolled_at", taken: "is that of enrollment %d of the same user and course already", find: lyceum.Tx.FindEnrollmentsOf,
+		field: "enrolled_at", taken: "is that of enrollment %d of the same user and course already",
+		find: allEnrollments,
 	}
 	return &Rows[row]{s, school, actor, shape[row]{
 		what: "enrollments",
@@ -133,7 +136,7 @@ func (s *Service) ImportEnrollments(school lyceum.SchoolID, actor string) *Rows[
 			return append(problems, second...), err
 		},
 		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) {
-			saved, err := tx.SaveEnrollments(rows)
+			saved, err := tx.Enrollments.Save(tx, rows...)
 			if err != nil {
 				return saved, err
 			}
@@ -145,7 +148,7 @@ func (s *Service) ImportEnrollments(school lyceum.SchoolID, actor string) *Rows[
 // secondStays finds the rows that would be in a course a second time at once,
 // and leaves enrollments the sales that they came with.
 func secondStays(tx lyceum.Tx, rows []lyceum.Enrollment) (problems []lyceum.RowProblem, err error) {
-	kept, err := tx.FindEnrollmentsOf(usersOf(rows, func(e *lyceum.Enrollment) lyceum.UserID { return e.User }))
+	kept, err := allEnrollments(tx, usersOf(rows, func(e *lyceum.Enrollment) lyceum.UserID { return e.User }))
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +193,7 @@ func usersOf[T any](rows []T, user func(*T) lyceum.UserID) []lyceum.UserID {
 
 // beginAll makes sure that there is a record of progress for each enrollment.
 func beginAll(tx lyceum.Tx, rows []lyceum.Enrollment) error {
-	kept, err := tx.FindProgressOf(usersOf(rows, func(e *lyceum.Enrollment) lyceum.UserID { return e.User }))
+	kept, err := allProgress(tx, usersOf(rows, func(e *lyceum.Enrollment) lyceum.UserID { return e.User }))
 	if err != nil {
 		return err
 	}
@@ -205,14 +208,13 @@ func beginAll(tx lyceum.Tx, rows []lyceum.Enrollment) error {
 			continue
 		}
 		begun[key] = true
-		id, err := tx.NextID(lyceum.ProgressSequence)
+		id, err := tx.Progress.NextID(tx)
 		if err != nil {
 			return err
 		}
-		fresh = append(fresh, lyceum.Progress{ID: lyceum.ProgressID(id), User: key.user, Course: key.course})
+		fresh = append(fresh, lyceum.Progress{ID: id, User: key.user, Course: key.course})
 	}
-	_, err = tx.SaveProgress(fresh)
-	return err
+	return tx.Progress.Insert(tx, fresh...)
 }
 
 // ImportProgress begins an import of progress. A row without an id is the
@@ -222,7 +224,8 @@ func (s *Service) ImportProgress(school lyceum.SchoolID, actor string) *Rows[lyc
 	rec := record[row, stay]{
 		seq: lyceum.ProgressSequence, id: func(p *row) int32 { return int32(p.ID) }, set: func(p *row, id int32) { p.ID = lyceum.ProgressID(id) },
 		user: func(p *row) lyceum.UserID { return p.User }, key: func(p *row) stay { return stay{user: p.User, course: p.Course} },
-		field: "course_id", taken: "is that of progress %d of the same user already", find: lyceum.Tx.FindProgressOf,
+		field: "course_id", taken: "is that of progress %d of the same user already",
+		find: allProgress,
 	}
 	return &Rows[row]{s, school, actor, shape[row]{
 		what: "progress",
@@ -231,7 +234,9 @@ func (s *Service) ImportProgress(school lyceum.SchoolID, actor string) *Rows[lyc
 			{"course_id", "course", lyceum.CourseSequence, func(p *row) int32 { return int32(p.Course) }},
 		},
 		look: rec.identify,
-		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) { return tx.SaveProgress(rows) },
+		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) {
+			return tx.Progress.Save(tx, rows...)
+		},
 	}}
 }
 
@@ -248,7 +253,8 @@ func (s *Service) ImportLectureProgress(school lyceum.SchoolID, actor string) *R
 	rec := record[row, step]{
 		seq: lyceum.LectureProgressSequence, id: func(p *row) int32 { return int32(p.ID) }, set: func(p *row, id int32) { p.ID = lyceum.LectureProgressID(id) },
 		user: func(p *row) lyceum.UserID { return p.User }, key: func(p *row) step { return step{p.User, p.Lecture} },
-		field: "lecture_id", taken: "is that of lecture progress %d of the same user already", find: lyceum.Tx.FindLectureProgressOf,
+		field: "lecture_id", taken: "is that of lecture progress %d of the same user already",
+		find: allLectureProgress,
 	}
 	return &Rows[row]{s, school, actor, shape[row]{
 		what: "lecture progress",
@@ -264,7 +270,9 @@ func (s *Service) ImportLectureProgress(school lyceum.SchoolID, actor string) *R
 			more, err := rec.identify(tx, rows)
 			return append(problems, more...), err
 		},
-		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) { return tx.SaveLectureProgress(rows) },
+		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) {
+			return tx.LectureProgress.Save(tx, rows...)
+		},
 	}}
 }
 
@@ -274,7 +282,7 @@ func inTheirCourse(tx lyceum.Tx, rows []lyceum.LectureProgress) (problems []lyce
 	for i := range rows {
 		ids[i] = rows[i].Lecture
 	}
-	lectures, err := tx.FindLectures(ids)
+	lectures, err := tx.Lectures.Find(tx, ids...)
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +308,8 @@ func (s *Service) ImportQuizResponses(school lyceum.SchoolID, actor string) *Row
 	rec := record[row, answer]{
 		seq: lyceum.QuizResponseSequence, id: func(r *row) int32 { return int32(r.ID) }, set: func(r *row, id int32) { r.ID = lyceum.QuizResponseID(id) },
 		user: func(r *row) lyceum.UserID { return r.User }, key: func(r *row) answer { return answer{r.User, r.Quiz, r.SubmittedAt.Value.Unix()} },
-		field: "submitted_at", taken: "is that of response %d of the same user and quiz already", find: lyceum.Tx.FindQuizResponsesOf,
+		field: "submitted_at", taken: "is that of response %d of the same user and quiz already",
+		find: allQuizResponses,
 	}
 	return &Rows[row]{s, school, actor, shape[row]{
 		what: "quiz responses",
@@ -309,13 +318,15 @@ func (s *Service) ImportQuizResponses(school lyceum.SchoolID, actor string) *Row
 			{"quiz_id", "quiz", lyceum.QuizSequence, func(r *row) int32 { return int32(r.Quiz) }},
 		},
 		look: rec.identify,
-		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) { return tx.SaveQuizResponses(rows) },
+		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) {
+			return tx.QuizResponses.Save(tx, rows...)
+		},
 	}}
 }
 
 // recounting saves what decides which lectures learners see, and counts anew
 // what they have done of the courses where that changed.
-func recounting[T any](tx lyceum.Tx, rows []T, of func(*T) lyceum.CourseID, save func([]T) (lyceum.Saved, error)) (lyceum.Saved, error) {
+func recounting[T any](tx lyceum.Tx, rows []T, of func(*T) lyceum.CourseID, save func(lyceum.Tx, ...T) (lyceum.Saved, error)) (lyceum.Saved, error) {
 	seen := map[lyceum.CourseID][]lyceum.Lecture{}
 	var order []lyceum.CourseID
 	for i := range rows {
@@ -323,19 +334,19 @@ func recounting[T any](tx lyceum.Tx, rows []T, of func(*T) lyceum.CourseID, save
 		if _, there := seen[course]; there {
 			continue
 		}
-		contents, err := tx.GetContents(course)
+		contents, err := contents(tx.Tables, tx, course)
 		if err != nil {
 			return lyceum.Saved{}, err
 		}
 		seen[course] = published(contents)
 		order = append(order, course)
 	}
-	saved, err := save(rows)
+	saved, err := save(tx, rows...)
 	if err != nil || saved.Created+saved.Updated == 0 {
 		return saved, err
 	}
 	for _, course := range order {
-		contents, err := tx.GetContents(course)
+		contents, err := contents(tx.Tables, tx, course)
 		if err != nil {
 			return saved, err
 		}
@@ -364,7 +375,7 @@ func sameLectures(a, b []lyceum.Lecture) bool {
 // recount brings everybody's progress in a course up to date. Who completed
 // the course keeps the moment they did.
 func recount(tx lyceum.Tx, course lyceum.CourseID, lectures []lyceum.Lecture) error {
-	all, err := tx.FindProgress(course)
+	all, err := lyceum.All(tx.Progress, tx, lyceum.ProgressFilter{Course: lyceum.Some(course)})
 	if err != nil {
 		return err
 	}
@@ -372,7 +383,7 @@ func recount(tx lyceum.Tx, course lyceum.CourseID, lectures []lyceum.Lecture) er
 	if err != nil {
 		return err
 	}
-	full, err := tx.GetCourse(course)
+	full, err := tx.Courses.Get(tx, course)
 	if err != nil {
 		return err
 	}
@@ -380,6 +391,6 @@ func recount(tx lyceum.Tx, course lyceum.CourseID, lectures []lyceum.Lecture) er
 		count := counts[all[i].User]
 		advance(&all[i], &full, percent(count.Completed, len(lectures)), count.Last)
 	}
-	_, err = tx.SaveProgress(all)
+	_, err = tx.Progress.Save(tx, all...)
 	return err
 }

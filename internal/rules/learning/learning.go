@@ -31,7 +31,8 @@ func (s *Service) EachCourse(ctx context.Context, school lyceum.SchoolID, visit 
 	if _, err := s.store.GetSchool(ctx, school); err != nil {
 		return err
 	}
-	return s.store.EachCourse(ctx, school, visit)
+	v := s.store.In(ctx, school)
+	return v.Courses.Each(v, lyceum.CourseFilter{}, visit)
 }
 
 // EachPricingPlan visits the pricing plans of a school by ascending id, all of
@@ -40,7 +41,8 @@ func (s *Service) EachPricingPlan(ctx context.Context, school lyceum.SchoolID, v
 	if _, err := s.store.GetSchool(ctx, school); err != nil {
 		return err
 	}
-	return s.store.EachPricingPlan(ctx, school, visit)
+	v := s.store.In(ctx, school)
+	return v.PricingPlans.Each(v, lyceum.PricingPlanFilter{}, visit)
 }
 
 // ImportCourses begins an import of courses. What a row does not say (heading,
@@ -57,7 +59,7 @@ func (s *Service) ImportCourses(school lyceum.SchoolID, actor string) *Rows[lyce
 			for n := range rows {
 				ids[n] = rows[n].ID
 			}
-			kept, err := tx.FindCourses(ids)
+			kept, err := tx.Courses.Find(tx, ids...)
 			if err != nil {
 				return lyceum.Saved{}, err
 			}
@@ -69,7 +71,7 @@ func (s *Service) ImportCourses(school lyceum.SchoolID, actor string) *Rows[lyce
 				}
 				courses[n] = completeCourse(&rows[n], &old, now)
 			}
-			return tx.SaveCourses(courses)
+			return tx.Courses.Save(tx, courses...)
 		},
 	}}
 }
@@ -145,7 +147,7 @@ func (i *PricingPlanImport) Save(ctx context.Context, batch []lyceum.PricingPlan
 		if err := completePlans(tx, rows, now); err != nil {
 			return err
 		}
-		saved, err = tx.SavePricingPlans(rows)
+		saved, err = tx.PricingPlans.Save(tx, rows...)
 		return err
 	})
 	if err != nil {
@@ -187,7 +189,7 @@ func createCourses(tx lyceum.Tx, missing map[lyceum.CourseID]bool, now time.Time
 	for _, id := range slices.Sorted(maps.Keys(missing)) {
 		rows = append(rows, lyceum.Course{ID: id, Name: fmt.Sprintf("Course %d", id), CreatedAt: lyceum.Second(now), UpdatedAt: lyceum.Second(now), IsListed: true})
 	}
-	_, err := tx.SaveCourses(rows)
+	_, err := tx.Courses.Save(tx, rows...)
 	return err
 }
 
@@ -196,7 +198,7 @@ func completePlans(tx lyceum.Tx, rows []lyceum.PricingPlan, now time.Time) error
 	for n := range rows {
 		ids[n] = rows[n].ID
 	}
-	kept, err := tx.FindPricingPlans(ids)
+	kept, err := tx.PricingPlans.Find(tx, ids...)
 	if err != nil {
 		return err
 	}

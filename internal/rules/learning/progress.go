@@ -13,27 +13,31 @@ import (
 )
 
 // latest gives the last response of each user, by user.
-func latest(all []lyceum.AnsweredQuiz) []lyceum.AnsweredQuiz {
-	last := map[lyceum.UserID]lyceum.AnsweredQuiz{}
+func latest(all []lyceum.QuizResponse) []lyceum.QuizResponse {
+	last := map[lyceum.UserID]lyceum.QuizResponse{}
 	for _, r := range all { // by ascending id
 		if old, there := last[r.User]; !there || !r.SubmittedAt.Value.Before(old.SubmittedAt.Value) {
 			last[r.User] = r
 		}
 	}
-	kept := make([]lyceum.AnsweredQuiz, 0, len(last))
+	kept := make([]lyceum.QuizResponse, 0, len(last))
 	for _, r := range last {
 		kept = append(kept, r)
 	}
-	slices.SortFunc(kept, func(a, b lyceum.AnsweredQuiz) int { return cmp.Compare(a.User, b.User) })
+	slices.SortFunc(kept, func(a, b lyceum.QuizResponse) int { return cmp.Compare(a.User, b.User) })
 	return kept
 }
 
-// Enrollments lists the active enrollments of a course.
-func (s *Service) Enrollments(ctx context.Context, school lyceum.SchoolID, course lyceum.CourseID, enrolled lyceum.Period, o lyceum.Order, p lyceum.Page) (lyceum.EnrollmentListing, error) {
-	if _, err := s.store.GetCourse(ctx, school, course); err != nil {
-		return lyceum.EnrollmentListing{}, err
+// Enrollments lists the enrollments of a course that are active now.
+func (s *Service) Enrollments(
+	ctx context.Context, school lyceum.SchoolID, f lyceum.EnrolledFilter, p lyceum.Page,
+) (lyceum.Listing[lyceum.Enrolled], error) {
+	v := s.store.In(ctx, school)
+	if _, err := v.Courses.Get(v, f.Course); err != nil {
+		return lyceum.Listing[lyceum.Enrolled]{}, err
 	}
-	return s.store.FindEnrollments(ctx, school, lyceum.EnrollmentFilter{Course: course, ActiveAt: s.clock(), Enrolled: enrolled}, o, p)
+	f.ActiveAt = s.clock()
+	return v.FindEnrolled(f, p)
 }
 
 // ProgressDetail is what a user has done of a course.
@@ -48,62 +52,93 @@ type ProgressDetail struct {
 
 // Progress shows what a user has done of a course that they are or were
 // enrolled in.
-func (s *Service) Progress(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID) (ProgressDetail, error) {
-	if _, err := s.see(ctx, v, course); err != nil {
-		return ProgressDetail{}, err
-	}
-	if _, err := s.store.GetUser(ctx, v.School, user); err != nil {
-		return ProgressDetail{}, err
-	}
-	enrollments, err := s.store.FindUserEnrollments(ctx, v.School, user)
-	if err != nil {
-		return ProgressDetail{}, err
-	}
+func (s *Service) Progress(ctx context.Context, viewer Viewer, user lyceum.UserID, course lyceum.CourseID) (ProgressDetail, error) {
 	var detail ProgressDetail
-	for i := range enrollments {
-		if e := &enrollments[i]; e.Course == course { // the last one stays
-			detail.EnrolledAt, detail.ID = lyceum.Some(e.EnrolledAt), lyceum.ProgressID(e.ID)
+	err := s.store.AtOnce(ctx, viewer.School, func(v lyceum.View) (err error) {
+		if _, err := s.see(v, viewer, course); err != nil {
+			return err
 		}
+		if _, err := v.Users.Get(v, user); err != nil {
+			return err
+		}
+		detail, err = progressOf(v, user, course)
+		return err
+	})
+	return detail, err
+}
+
+func progressOf(v lyceum.View, user lyceum.UserID, course lyceum.CourseID) (detail ProgressDetail, err error) {
+	of := lyceum.EnrollmentFilter{User: lyceum.Some(user), Course: lyceum.Some(course)}
+	err = v.Enrollments.Each(v, of, func(e *lyceum.Enrollment) error { // the last one stays
+		detail.EnrolledAt, detail.ID = lyceum.Some(e.EnrolledAt), lyceum.ProgressID(e.ID)
+		return nil
+	})
+	if err == nil && !detail.EnrolledAt.Present {
+		err = lyceum.Errorf(lyceum.NotFound, "user %d was never enrolled in course %d", user, course)
 	}
-	if !detail.EnrolledAt.Present {
-		return ProgressDetail{}, lyceum.Errorf(lyceum.NotFound, "user %d was never enrolled in course %d", user, course)
-	}
-	switch kept, err := s.store.GetProgress(ctx, v.School, user, course); {
-	case err == nil:
-		detail.Progress = kept
-	case lyceum.KindOf(err) != lyceum.NotFound:
-		return ProgressDetail{}, err
-	}
-	contents, err := s.store.GetContents(ctx, v.School, course)
 	if err != nil {
 		return ProgressDetail{}, err
 	}
-	detail.Sections, detail.Lectures = contents.Sections, published(contents)
-	detail.Done, err = s.store.FindLectureProgress(ctx, v.School, user, course)
+	switch kept, found, err := v.Progress.First(v, lyceum.ProgressFilter{User: lyceum.Some(user), Course: lyceum.Some(course)}); {
+	case err != nil:
+		return ProgressDetail{}, err
+	case found:
+		detail.Progress = kept
+	}
+	all, err := contents(v.Tables, v, course)
+	if err != nil {
+		return ProgressDetail{}, err
+	}
+	detail.Sections, detail.Lectures = all.Sections, published(all)
+	detail.Done, err = completed(v.Tables, v, user, course)
 	return detail, err
+}
+
+// completed returns what a user completed of a course, by lecture.
+func completed(
+	t *lyceum.Tables, from lyceum.Source, user lyceum.UserID, course lyceum.CourseID,
+) (map[lyceum.LectureID]lyceum.LectureProgress, error) {
+	done := map[lyceum.LectureID]lyceum.LectureProgress{}
+	of := lyceum.LectureProgressFilter{User: lyceum.Some(user), Course: lyceum.Some(course)}
+	err := t.LectureProgress.Each(from, of, func(p *lyceum.LectureProgress) error {
+		done[p.Lecture] = *p
+		return nil
+	})
+	return done, err
 }
 
 // Enroll lets a user work through a course, from now on and without an end.
 // Who is enrolled stays so.
 func (s *Service) Enroll(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID) error {
 	return s.change(ctx, v, func(tx lyceum.Tx, now time.Time) error {
-		if err := tx.Exist(course, user); err != nil {
-			return err
-		}
-		id, err := tx.NextID(lyceum.EnrollmentSequence)
+		id, err := tx.Enrollments.NextID(tx)
 		if err != nil {
 			return err
 		}
-		fresh := lyceum.Enrollment{ID: lyceum.EnrollmentID(id), User: user, Course: course, EnrolledAt: lyceum.Second(now)}
+		fresh := lyceum.Enrollment{ID: id, User: user, Course: course, EnrolledAt: lyceum.Second(now)}
 		if begun, err := admit(tx, fresh); err != nil || begun {
 			return err
 		}
-		open, err := tx.GetOpenEnrollment(user, course)
-		if err != nil || open.ActiveAt(now) {
+		open, found, err := openEnrollment(tx, user, course)
+		switch {
+		case err != nil:
 			return err
+		case !found:
+			return exist(tx, course, user)
+		case open.ActiveAt(now):
+			return nil
 		}
 		return readmit(tx, open, fresh)
 	})
+}
+
+// exist fails with NotFound for a course or a user that does not exist.
+func exist(tx lyceum.Tx, course lyceum.CourseID, user lyceum.UserID) error {
+	if _, err := tx.Courses.Get(tx, course); err != nil {
+		return err
+	}
+	_, err := tx.Users.Get(tx, user)
+	return err
 }
 
 // admit keeps a new enrollment and tells of it, unless the user is in the
@@ -113,11 +148,7 @@ func admit(tx lyceum.Tx, fresh lyceum.Enrollment) (begun bool, err error) {
 		return begun, err
 	}
 	tx.Announce(lyceum.EnrollmentCreated, int32(fresh.ID), lyceum.EnrollmentCreatedEvent, "")
-	id, err := tx.NextID(lyceum.ProgressSequence)
-	if err != nil {
-		return true, err
-	}
-	return true, tx.BeginProgress(lyceum.Progress{ID: lyceum.ProgressID(id), User: fresh.User, Course: fresh.Course})
+	return true, nil
 }
 
 // readmit begins a new enrollment after one that has expired.
@@ -132,28 +163,24 @@ func readmit(tx lyceum.Tx, expired, fresh lyceum.Enrollment) error {
 // begin gives the record of a user's progress in a course, and makes it where
 // there is none.
 func begin(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.Progress, error) {
-	kept, err := tx.GetProgress(user, course)
-	if err == nil || lyceum.KindOf(err) != lyceum.NotFound {
+	kept, found, err := tx.Progress.First(tx, lyceum.ProgressFilter{User: lyceum.Some(user), Course: lyceum.Some(course)})
+	if err != nil || found {
 		return kept, err
 	}
-	id, err := tx.NextID(lyceum.ProgressSequence)
+	id, err := tx.Progress.NextID(tx)
 	if err != nil {
 		return lyceum.Progress{}, err
 	}
-	kept = lyceum.Progress{ID: lyceum.ProgressID(id), User: user, Course: course}
-	_, err = tx.SaveProgress([]lyceum.Progress{kept})
-	return kept, err
+	kept = lyceum.Progress{ID: id, User: user, Course: course}
+	return kept, tx.Progress.Insert(tx, kept)
 }
 
 // Unenroll ends a user's enrollment in a course.
 func (s *Service) Unenroll(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID) error {
 	return s.change(ctx, v, func(tx lyceum.Tx, now time.Time) error {
-		if err := tx.Exist(course, user); err != nil {
-			return err
-		}
 		open, err := enrolled(tx, user, course, now)
 		if err != nil {
-			return err
+			return cmp.Or(exist(tx, course, user), err) // who does not exist is not enrolled either
 		}
 		return end(tx, open, now)
 	})
@@ -162,18 +189,28 @@ func (s *Service) Unenroll(ctx context.Context, v Viewer, user lyceum.UserID, co
 // end ends an enrollment and tells of it.
 func end(tx lyceum.Tx, e lyceum.Enrollment, at time.Time) error {
 	e.EndedAt = lyceum.Some(lyceum.Second(at))
-	_, err := tx.SaveEnrollments([]lyceum.Enrollment{e})
+	_, err := tx.Enrollments.Save(tx, e)
 	tx.Announce(lyceum.EnrollmentUpdated, int32(e.ID), lyceum.EnrollmentDisabledEvent, "")
 	return err
 }
 
 // enrolled gives the active enrollment of a user.
 func enrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time.Time) (lyceum.Enrollment, error) {
-	open, err := tx.GetOpenEnrollment(user, course)
-	if err == nil && !open.ActiveAt(now) || lyceum.KindOf(err) == lyceum.NotFound && err != nil {
-		return open, lyceum.Errorf(lyceum.NotFound, "user %d is not enrolled in course %d", user, course)
+	open, found, err := openEnrollment(tx, user, course)
+	if err == nil && (!found || !open.ActiveAt(now)) {
+		err = notEnrolled(user, course)
 	}
 	return open, err
+}
+
+// openEnrollment finds the enrollment of a user that nobody ended, expired or
+// not.
+func openEnrollment(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.Enrollment, bool, error) {
+	return tx.Enrollments.First(tx, lyceum.EnrollmentFilter{User: lyceum.Some(user), Course: lyceum.Some(course), Open: true})
+}
+
+func notEnrolled(user lyceum.UserID, course lyceum.CourseID) error {
+	return lyceum.Errorf(lyceum.NotFound, "user %d is not enrolled in course %d", user, course)
 }
 
 // change runs a change at one moment.
@@ -186,14 +223,14 @@ func (s *Service) change(ctx context.Context, v Viewer, do func(lyceum.Tx, time.
 // it was. One that is complete stays so.
 func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID, lecture lyceum.LectureID) (time.Time, error) {
 	if v.Learner.Present {
-		if _, err := s.see(ctx, v, course); err != nil {
+		if _, err := s.see(s.store.In(ctx, v.School), v, course); err != nil {
 			return time.Time{}, err
 		}
 	}
 	var at time.Time
 	err := s.change(ctx, v, func(tx lyceum.Tx, now time.Time) error {
 		at = time.Time{} // this may run again
-		known, err := tx.GetCourse(course)
+		known, err := tx.Courses.Get(tx, course)
 		if err != nil {
 			return err
 		}
@@ -206,7 +243,7 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 		}
 		stay, err := enrolled(tx, user, course, now)
 		if err != nil {
-			return cmp.Or(tx.Exist(course, user), err) // who is not there is not enrolled either
+			return cmp.Or(exist(tx, course, user), err) // who does not exist is not enrolled either
 		}
 		id, done, err := nextStep(tx, user, course, lecture)
 		if err != nil {
@@ -220,12 +257,12 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 			return err
 		}
 		at = lyceum.Second(now)
-		fresh := lyceum.LectureProgress{ID: lyceum.LectureProgressID(id), User: user, Course: course, Lecture: lecture, CompletedAt: at}
-		if _, err := tx.SaveLectureProgress([]lyceum.LectureProgress{fresh}); err != nil {
+		fresh := lyceum.LectureProgress{ID: id, User: user, Course: course, Lecture: lecture, CompletedAt: at}
+		if err := tx.LectureProgress.Insert(tx, fresh); err != nil {
 			return err
 		}
 		done[lecture] = fresh
-		tx.Announce(lyceum.LectureProgressCreated, id, lyceum.LectureProgressEvent, "")
+		tx.Announce(lyceum.LectureProgressCreated, int32(id), lyceum.LectureProgressEvent, "")
 		return count(tx, &stay, &known, lectures, done, at)
 	})
 	return at, err
@@ -234,16 +271,18 @@ func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, co
 // nextStep gives what a user has completed of a course and, unless the lecture
 // is in it already, an id for completing it. Whoever has the id is alone with
 // the sequence, so what another process completed meanwhile is looked up after.
-func nextStep(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, lecture lyceum.LectureID) (int32, map[lyceum.LectureID]lyceum.LectureProgress, error) {
-	done, err := tx.FindLectureProgress(user, course)
+func nextStep(
+	tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, lecture lyceum.LectureID,
+) (lyceum.LectureProgressID, map[lyceum.LectureID]lyceum.LectureProgress, error) {
+	done, err := completed(tx.Tables, tx, user, course)
 	if _, complete := done[lecture]; err != nil || complete {
 		return 0, done, err
 	}
-	id, err := tx.NextID(lyceum.LectureProgressSequence)
+	id, err := tx.LectureProgress.NextID(tx)
 	if err != nil {
 		return 0, nil, err
 	}
-	done, err = tx.FindLectureProgress(user, course)
+	done, err = completed(tx.Tables, tx, user, course)
 	return id, done, err
 }
 
@@ -253,7 +292,7 @@ func completable(tx lyceum.Tx, v Viewer, course lyceum.CourseID, lecture lyceum.
 	if slices.Contains(published, lecture) {
 		return nil
 	}
-	found, err := tx.FindLectures([]lyceum.LectureID{lecture})
+	found, err := tx.Lectures.Find(tx, lecture)
 	if err == nil && (v.Learner.Present || found[lecture].Course != course) {
 		err = noLecture(course, lecture)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -156,15 +157,7 @@ type record[T any, K comparable] struct {
 // identify gives each row without an id that of the row with the same key, or
 // a new one, and finds the rows whose key another one has.
 func (k *record[T, K]) identify(tx lyceum.Tx, rows []T) (problems []lyceum.RowProblem, err error) {
-	seen := map[lyceum.UserID]bool{}
-	var users []lyceum.UserID
-	for i := range rows {
-		if u := k.user(&rows[i]); !seen[u] {
-			seen[u] = true
-			users = append(users, u)
-		}
-	}
-	kept, err := k.find(tx, users)
+	kept, err := k.find(tx, usersOf(rows, k.user))
 	if err != nil {
 		return nil, err
 	}
@@ -196,4 +189,40 @@ func (k *record[T, K]) identify(tx lyceum.Tx, rows []T) (problems []lyceum.RowPr
 		}
 	}
 	return problems, nil
+}
+
+// ofUsers returns what find returns of all users, of a few at a time.
+func ofUsers[T any](users []lyceum.UserID, find func([]lyceum.UserID) ([]T, error)) (all []T, err error) {
+	for part := range slices.Chunk(users, lyceum.MaxUsers) {
+		found, err := find(part)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+func allEnrollments(tx lyceum.Tx, users []lyceum.UserID) ([]lyceum.Enrollment, error) {
+	return ofUsers(users, func(part []lyceum.UserID) ([]lyceum.Enrollment, error) {
+		return lyceum.All(tx.Enrollments, tx, lyceum.EnrollmentFilter{Users: part})
+	})
+}
+
+func allProgress(tx lyceum.Tx, users []lyceum.UserID) ([]lyceum.Progress, error) {
+	return ofUsers(users, func(part []lyceum.UserID) ([]lyceum.Progress, error) {
+		return lyceum.All(tx.Progress, tx, lyceum.ProgressFilter{Users: part})
+	})
+}
+
+func allLectureProgress(tx lyceum.Tx, users []lyceum.UserID) ([]lyceum.LectureProgress, error) {
+	return ofUsers(users, func(part []lyceum.UserID) ([]lyceum.LectureProgress, error) {
+		return lyceum.All(tx.LectureProgress, tx, lyceum.LectureProgressFilter{Users: part})
+	})
+}
+
+func allQuizResponses(tx lyceum.Tx, users []lyceum.UserID) ([]lyceum.QuizResponse, error) {
+	return ofUsers(users, func(part []lyceum.UserID) ([]lyceum.QuizResponse, error) {
+		return lyceum.All(tx.QuizResponses, tx, lyceum.QuizResponseFilter{Users: part})
+	})
 }

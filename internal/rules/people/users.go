@@ -61,7 +61,7 @@ func (s *Service) detail(ctx context.Context, school lyceum.SchoolID, user lyceu
 	if d.Tags, err = s.store.FindTags(ctx, school, user.ID); err != nil {
 		return Detail{}, err
 	}
-	all, err := s.store.FindUserEnrollments(ctx, school, user.ID)
+	all, err := s.store.In(ctx, school).FindEnrolledOf(user.ID)
 	if err != nil {
 		return Detail{}, err
 	}

@@ -16,7 +16,7 @@ func conflict(code, format string, args ...any) error {
 // planOfSale gives the pricing plan of a sale that has one, and refuses the
 // others.
 func planOfSale(tx lyceum.Tx, sale *lyceum.Sale) (lyceum.PricingPlan, error) {
-	plans, err := tx.FindPricingPlans([]lyceum.PricingPlanID{sale.PricingPlanID.Value})
+	plans, err := tx.PricingPlans.Find(tx, sale.PricingPlanID.Value)
 	if err != nil {
 		return lyceum.PricingPlan{}, err
 	}

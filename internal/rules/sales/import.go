@@ -156,7 +156,7 @@ func createMissing(tx lyceum.Tx, batch []lyceum.Transaction) error {
 	if _, err := tx.SaveUsers(users); err != nil {
 		return err
 	}
-	_, err = tx.SavePricingPlans(plans)
+	_, err = tx.PricingPlans.Save(tx, plans...)
 	return err
 }
 
@@ -179,7 +179,7 @@ func savePartners(tx lyceum.Tx, batch []lyceum.Transaction) error {
 	if missing, err = unknown(tx.Known, lyceum.AuthorSequence, batch, authorOf); err != nil {
 		return err
 	}
-	_, err = tx.SaveAuthors(made(missing, func(id int32) lyceum.AuthorProfile { return lyceum.AuthorProfile{ID: lyceum.AuthorID(id)} }))
+	_, err = tx.Authors.Save(tx, made(missing, func(id int32) lyceum.AuthorProfile { return lyceum.AuthorProfile{ID: lyceum.AuthorID(id)} })...)
 	return err
 }
 

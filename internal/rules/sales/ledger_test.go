@@ -44,8 +44,8 @@ func openBooks(tb testing.TB, store lyceum.Store) *books {
 	course := func(id lyceum.CourseID) lyceum.Opt[lyceum.CourseID] { return lyceum.Some(id) }
 	month, one := lyceum.Some("month"), lyceum.Some(int32(1))
 	err = store.Write(tb.Context(), lyceum.Stamp{School: b.school, At: b.now, Actor: "test"}, func(tx lyceum.Tx) error {
-		_, e1 := tx.SaveCourses([]lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: b.now, UpdatedAt: b.now}, {ID: 2, Name: "Glass", CreatedAt: b.now, UpdatedAt: b.now}})
-		_, e2 := tx.SavePricingPlans([]lyceum.PricingPlan{
+		_, e1 := tx.Courses.Save(tx, []lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: b.now, UpdatedAt: b.now}, {ID: 2, Name: "Glass", CreatedAt: b.now, UpdatedAt: b.now}}...)
+		_, e2 := tx.PricingPlans.Save(tx, []lyceum.PricingPlan{
 			{ID: 1, CourseID: course(1), Name: "Once", Price: 1999, Currency: "USD", Frequency: lyceum.OneTimePayment},
 			{ID: 2, CourseID: course(1), Name: "Monthly", Price: 500, Currency: "EUR", Frequency: lyceum.Subscription, BillingInterval: month, BillingIntervalCount: one},
 			{ID: 3, CourseID: course(2), Name: "Half a year", Price: 3000, Currency: "USD", Frequency: lyceum.OneTimePayment, AccessLimitInterval: month, AccessLimitDuration: lyceum.Some(int32(6))},
@@ -53,10 +53,10 @@ func openBooks(tb testing.TB, store lyceum.Store) *books {
 			{ID: 5, Name: "Bundle", Price: 9000, Currency: "JPY", Frequency: lyceum.OneTimePayment},
 			{ID: 6, CourseID: course(1), Name: "Trial", Price: 700, Currency: "USD", Frequency: lyceum.Subscription, BillingInterval: month, BillingIntervalCount: one, FreeTrialLength: lyceum.Some(int32(14))},
 			{ID: 7, CourseID: course(2), Name: "One seat", Price: 100, Currency: "USD", Frequency: lyceum.OneTimePayment, EnrollmentCap: one},
-		})
+		}...)
 		_, e3 := tx.SaveUsers([]lyceum.User{{ID: 1, Email: "a@example.com", Role: lyceum.Student}, {ID: 2, Email: "b@example.com", Role: lyceum.Student}, {ID: 3, Email: "c@example.com", Role: lyceum.Student}})
 		_, e4 := tx.SaveAffiliates([]lyceum.AffiliatePartner{{ID: 1}})
-		_, e5 := tx.SaveAuthors([]lyceum.AuthorProfile{{ID: 1}})
+		_, e5 := tx.Authors.Save(tx, lyceum.AuthorProfile{ID: 1})
 		_, e6 := tx.SaveCoupons([]lyceum.Coupon{{ID: 1}})
 		return errors.Join(e1, e2, e3, e4, e5, e6)
 	})
@@ -110,7 +110,8 @@ func (b *books) last(t *testing.T) int64 {
 // access tells of each enrollment of a user when it expires and ended.
 func (b *books) access(t *testing.T, user lyceum.UserID) []string {
 	t.Helper()
-	found, err := b.store.FindUserEnrollments(t.Context(), b.school, user)
+	v := b.store.In(t.Context(), b.school)
+	found, err := lyceum.All(v.Enrollments, v, lyceum.EnrollmentFilter{User: lyceum.Some(user)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +227,7 @@ func TestASaleEnrollsByItsPlan(t *testing.T) {
 	}
 	// What comes in as over is history.
 	err := b.store.Write(t.Context(), lyceum.Stamp{School: b.school, At: b.now, Actor: "import"}, func(tx lyceum.Tx) error {
-		_, err := tx.SaveEnrollments([]lyceum.Enrollment{{ID: 50, User: 3, Course: 1, EnrolledAt: b.now.AddDate(-2, 0, 0), ExpiresAt: some(b.now.AddDate(-1, 0, 0))}})
+		_, err := tx.Enrollments.Save(tx, lyceum.Enrollment{ID: 50, User: 3, Course: 1, EnrolledAt: b.now.AddDate(-2, 0, 0), ExpiresAt: some(b.now.AddDate(-1, 0, 0))})
 		return err
 	})
 	if err != nil {

@@ -110,7 +110,8 @@ func (s *Service) foreseeEnd(ctx context.Context, school lyceum.SchoolID, o *Ref
 // outlook gives a sale with its plan and the school's policy; nothing ends yet.
 func (s *Service) outlook(ctx context.Context, school lyceum.SchoolID, sale lyceum.Sale) (Outlook, lyceum.SalePolicy, error) {
 	o := Outlook{Sale: sale, Access: lyceum.Keep}
-	plans, err := s.store.FindPricingPlans(ctx, school, []lyceum.PricingPlanID{sale.PricingPlanID.Value})
+	v := s.store.In(ctx, school)
+	plans, err := v.PricingPlans.Find(v, sale.PricingPlanID.Value)
 	if err != nil {
 		return o, lyceum.SalePolicy{}, err
 	}

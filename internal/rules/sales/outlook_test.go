@@ -38,7 +38,7 @@ func TestOutlookOfACancellation(t *testing.T) {
 		t.Run(fmt.Sprint(tc.policy, tc.wait, tc.plan), func(t *testing.T) {
 			b := newBooks(t)
 			err := b.store.Write(t.Context(), lyceum.Stamp{School: b.school, At: b.now, Actor: "test"}, func(tx lyceum.Tx) error {
-				_, err := tx.SavePricingPlans([]lyceum.PricingPlan{{ID: 8, Name: "Newsletter", Price: 100, Currency: "USD", Frequency: lyceum.Subscription}})
+				_, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 8, Name: "Newsletter", Price: 100, Currency: "USD", Frequency: lyceum.Subscription})
 				return err
 			})
 			if err != nil {

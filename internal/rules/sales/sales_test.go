@@ -52,7 +52,7 @@ func newShop(t *testing.T) *shop {
 			plans = append(plans, lyceum.PricingPlan{ID: lyceum.PricingPlanID(id + 1), Name: "Plan", Price: 1999, Currency: "EUR", Frequency: lyceum.Subscription, CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin})
 		}
 		_, usersErr := tx.SaveUsers(users)
-		_, plansErr := tx.SavePricingPlans(plans)
+		_, plansErr := tx.PricingPlans.Save(tx, plans...)
 		return errors.Join(usersErr, plansErr)
 	})
 	return s
@@ -216,7 +216,7 @@ func TestMissingAreCreated(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		plans, err := tx.FindPricingPlans([]lyceum.PricingPlanID{1, 9, 88})
+		plans, err := tx.PricingPlans.Find(tx, 1, 9, 88)
 		if p := plans[88]; p.Price != 1999 || p.Currency != "EUR" || p.Frequency != lyceum.OneTimePayment || p.CourseID.Present || p.Name != "Pricing plan 88" || !p.CreatedAt.Equal(batch[1].CreatedAt) {
 			t.Errorf("plan 88 is %+v", p)
 		}
@@ -324,7 +324,7 @@ func TestPartnersComeIntoBeingOnce(t *testing.T) {
 			return tx.SaveAffiliates([]lyceum.AffiliatePartner{{ID: 5, Name: lyceum.Some("Ada")}})
 		},
 		func(tx lyceum.Tx) (lyceum.Saved, error) {
-			return tx.SaveAuthors([]lyceum.AuthorProfile{{ID: 5, Name: lyceum.Some("Grace")}})
+			return tx.Authors.Save(tx, lyceum.AuthorProfile{ID: 5, Name: lyceum.Some("Grace")})
 		},
 	}
 	storetest.Write(t, s.store, s.school, func(tx lyceum.Tx) error {

@@ -99,7 +99,7 @@ func (s *Store) differences(database lyceum.View, v *version, progress func(int)
 	}
 	slices.Sort(totals)
 	told.note(totals)
-	err = database.PricingPlans.Each(database, struct{}{}, func(p *lyceum.PricingPlan) error {
+	err = database.PricingPlans.Each(database, lyceum.PricingPlanFilter{}, func(p *lyceum.PricingPlan) error {
 		if v.main.courses[p.ID] != p.CourseID {
 			plans = append(plans, fmt.Sprintf("the index has pricing plan %d in another course", p.ID))
 		}

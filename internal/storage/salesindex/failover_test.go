@@ -63,9 +63,7 @@ func (f *failing) FindTransactions(ctx context.Context, id lyceum.SchoolID, t ly
 	return f.now().FindTransactions(ctx, id, t, o, p)
 }
 
-func (f *failing) EachPricingPlan(ctx context.Context, id lyceum.SchoolID, visit func(*lyceum.PricingPlan) error) error {
-	return f.now().EachPricingPlan(ctx, id, visit)
-}
+func (f *failing) In(ctx context.Context, id lyceum.SchoolID) lyceum.View { return f.now().In(ctx, id) }
 
 func (f *failing) ScanTransactions(ctx context.Context, id lyceum.SchoolID, visit func([]lyceum.Transaction) error) error {
 	err := f.now().ScanTransactions(ctx, id, visit)

@@ -294,8 +294,8 @@ func (h *history) people(tx lyceum.Tx) error {
 		plans = append(plans, plan)
 	}
 	_, userErr := tx.SaveUsers(users)
-	_, courseErr := tx.SaveCourses([]lyceum.Course{{ID: 1, Name: "One", CreatedAt: storetest.Begin}, {ID: 2, Name: "Two", CreatedAt: storetest.Begin}})
-	_, planErr := tx.SavePricingPlans(plans)
+	_, courseErr := tx.Courses.Save(tx, []lyceum.Course{{ID: 1, Name: "One", CreatedAt: storetest.Begin}, {ID: 2, Name: "Two", CreatedAt: storetest.Begin}}...)
+	_, planErr := tx.PricingPlans.Save(tx, plans...)
 	return errors.Join(userErr, courseErr, planErr)
 }
 
@@ -342,13 +342,13 @@ func (h *history) change(store lyceum.Store) {
 	}
 	storetest.Write(h.place.t, store, h.school, func(tx lyceum.Tx) error {
 		for _, p := range plans {
-			kept, err := tx.FindPricingPlans([]lyceum.PricingPlanID{p.ID})
+			kept, err := tx.PricingPlans.Find(tx, p.ID)
 			if err != nil {
 				return err
 			}
 			whole := kept[p.ID]
 			whole.CourseID = p.CourseID
-			if _, err := tx.SavePricingPlans([]lyceum.PricingPlan{whole}); err != nil {
+			if _, err := tx.PricingPlans.Save(tx, whole); err != nil {
 				return err
 			}
 		}

@@ -183,7 +183,12 @@ func (s *Store) load(id lyceum.SchoolID) (loaded, error) {
 		return loaded{}, err
 	}
 	b := NewBuilder()
-	if err := s.EachPricingPlan(s.ctx, id, func(p *lyceum.PricingPlan) error { b.Plan(p.ID, p.CourseID); return nil }); err != nil {
+	v := s.In(s.ctx, id)
+	err = v.PricingPlans.Each(v, lyceum.PricingPlanFilter{}, func(p *lyceum.PricingPlan) error {
+		b.Plan(p.ID, p.CourseID)
+		return nil
+	})
+	if err != nil {
 		return loaded{}, err
 	}
 	err = s.ScanTransactions(s.ctx, id, func(part []lyceum.Transaction) error {

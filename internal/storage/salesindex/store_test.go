@@ -217,13 +217,13 @@ func TestCoursesOfPlans(t *testing.T) {
 		}
 	}
 	storetest.Write(t, s, school, func(tx lyceum.Tx) error {
-		plans, err := tx.FindPricingPlans([]lyceum.PricingPlanID{plan})
+		plans, err := tx.PricingPlans.Find(tx, plan)
 		if err != nil {
 			return err
 		}
 		p := plans[plan]
 		p.CourseID = other
-		_, err = tx.SavePricingPlans([]lyceum.PricingPlan{p})
+		_, err = tx.PricingPlans.Save(tx, p)
 		return err
 	})
 	same(t, s, s.Store, school, 8)

@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var attachments = define(noun[lyceum.AttachmentID, lyceum.Attachment, struct{}]{
+var attachments = define(noun[lyceum.AttachmentID, lyceum.Attachment, lyceum.AttachmentFilter]{
 	table:   table[lyceum.Attachment]{name: "attachments"},
 	entries: "attachment",
 	key:     idKey("attachment_id", func(a *lyceum.Attachment) *lyceum.AttachmentID { return &a.ID }),
@@ -48,6 +48,17 @@ var attachments = define(noun[lyceum.AttachmentID, lyceum.Attachment, struct{}]{
 		nextColumn(ofVideo, optIntColumn("video_duration", func(v *lyceum.Video) *lyceum.Opt[int32] { return &v.Duration })),
 	},
 	largest: 1 << 20,
+	narrow: func(w *where, f lyceum.AttachmentFilter) {
+		is(w, "lecture_id", f.Lecture)
+		is(w, "quiz_id", f.Quiz)
+	},
+	order: func(f lyceum.AttachmentFilter) string {
+		if f.Lecture.Present {
+			return "COALESCE(position, 2147483647), attachment_id"
+		}
+		return "attachment_id"
+	},
+	saving: raiseQuizzes,
 })
 
 func ofVideo(a *lyceum.Attachment) *lyceum.Opt[lyceum.Video] { return &a.Video }
@@ -69,4 +80,18 @@ func scanQuestions(a *lyceum.Attachment) sql.Scanner {
 		}
 		return json.Unmarshal([]byte(text), &a.Quiz.Questions)
 	}, null: func() {}}
+}
+
+// raiseQuizzes sees to it that the ids of quizzes are never given out again.
+func raiseQuizzes(t *tx, rows []lyceum.Attachment) error {
+	var highest lyceum.QuizID
+	for i := range rows {
+		if rows[i].Quiz != nil {
+			highest = max(highest, rows[i].Quiz.ID)
+		}
+	}
+	if highest == 0 {
+		return nil
+	}
+	return t.raise(lyceum.QuizSequence, int32(highest))
 }

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -57,4 +58,9 @@ var courses = define(noun[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter]{
 
 var courseKeys = map[lyceum.CourseKey]string{
 	lyceum.CourseByID: "course_id", lyceum.CourseByName: "LOWER(name)", lyceum.CourseByCreated: "created_at", lyceum.CourseByUpdated: "updated_at",
+}
+
+// partOf is the pattern of what has a text in it, whatever its case.
+func partOf(text string) string {
+	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(strings.ToLower(text)) + "%"
 }

@@ -1,13 +1,16 @@
 package sqlstore
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
 
 var enrollments = define(noun[lyceum.EnrollmentID, lyceum.Enrollment, lyceum.EnrollmentFilter]{
-	table:   table[lyceum.Enrollment]{name: "enrollments"},
+	table:   table[lyceum.Enrollment]{name: "enrollments", changed: countOpen},
 	entries: "enrollment",
 	key:     idKey("enrollment_id", func(e *lyceum.Enrollment) *lyceum.EnrollmentID { return &e.ID }),
 	rest: []column[lyceum.Enrollment]{
@@ -19,4 +22,115 @@ var enrollments = define(noun[lyceum.EnrollmentID, lyceum.Enrollment, lyceum.Enr
 		optIntColumn("sale_id", func(e *lyceum.Enrollment) *lyceum.Opt[lyceum.SaleID] { return &e.Sale }),
 	},
 	largest: 1 << 10,
+	narrow: func(w *where, f lyceum.EnrollmentFilter) {
+		is(w, "user_id", f.User)
+		among(w, "user_id", f.Users)
+		is(w, "course_id", f.Course)
+		if f.Open || f.ActiveAt.Present {
+			w.and("ended_at IS NULL")
+		}
+		if f.ActiveAt.Present {
+			w.and("(expires_at IS NULL OR expires_at > ?)", micros(f.ActiveAt.Value))
+		}
+	},
+	order: func(f lyceum.EnrollmentFilter) string {
+		if f.Users != nil {
+			return "user_id, enrollment_id"
+		}
+		return "enrollment_id"
+	},
 })
+
+// openCounter counts the enrollments of a course that nobody ended and that
+// never expire.
+func openCounter(course lyceum.CourseID) string { return "enrollments:" + strconv.Itoa(int(course)) }
+
+// countOpen keeps the counters of the open enrollments of each course.
+func countOpen(t *tx, old, row *lyceum.Enrollment) {
+	if old != nil {
+		t.countOpen(old, -1)
+	}
+	if row != nil {
+		t.countOpen(row, 1)
+	}
+}
+
+func (t *tx) countOpen(e *lyceum.Enrollment, by int64) {
+	if e.EndedAt.Present || e.ExpiresAt.Present {
+		return
+	}
+	counter := openCounter(e.Course)
+	if t.counts[counter] += by; t.counts[counter] == 0 {
+		delete(t.counts, counter)
+	}
+}
+
+// BeginEnrollment is one statement for the enrollment and one for the progress,
+// because enrolling and every sale ask for it.
+func (t *tx) BeginEnrollment(e lyceum.Enrollment) (bool, error) {
+	w := &where{args: append([]any{int64(t.stamp.School)}, enrollments.bind(&e)...)}
+	values := strings.Trim(placeholders(1, len(w.args)), "()")
+	w.and("EXISTS (SELECT 1 FROM courses WHERE school_id = ? AND course_id = ?)", int64(t.stamp.School), int64(e.Course))
+	w.and("EXISTS (SELECT 1 FROM users WHERE school_id = ? AND user_id = ?)", int64(t.stamp.School), int64(e.User))
+	var id int32
+	begun, err := t.q.one("INSERT INTO enrollments (school_id, "+enrollments.list()+") SELECT "+values+w.String()+
+		" ON CONFLICT (school_id, user_id, course_id) WHERE ended_at IS NULL DO NOTHING RETURNING enrollment_id", w.args, scanInt(&id))
+	if err != nil {
+		return false, fmt.Errorf("begin enrollment: %w", err)
+	}
+	if !begun {
+		return false, nil
+	}
+	delete(t.unused, ticket{lyceum.EnrollmentSequence, id})
+	t.countOpen(&e, 1)
+	t.entry(lyceum.EnrollmentCreated, id)
+	return true, t.beginProgress(e.User, e.Course)
+}
+
+// FindEnrolled passes over the rows before the page in the index alone, and
+// looks progress up for those of the page. The total of a whole course is kept
+// by a counter; only those that expire some day are counted.
+func (v *view) FindEnrolled(f lyceum.EnrolledFilter, p lyceum.Page) (lyceum.Listing[lyceum.Enrolled], error) {
+	w := &where{}
+	w.and("e.school_id = ?", int64(v.school))
+	w.and("e.course_id = ?", int64(f.Course))
+	w.and("e.ended_at IS NULL")
+	w.and("(e.expires_at IS NULL OR e.expires_at > ?)", micros(f.ActiveAt))
+	whole := f.Enrolled == (lyceum.Period{})
+	w.within("e.enrolled_at", f.Enrolled)
+	count := counted(" FROM enrollments e", w)
+	if whole {
+		count.text = "(" + kept(openCounter(f.Course)).text + ` + (SELECT count(*) FROM enrollments x
+			WHERE x.school_id = $1 AND x.course_id = $2 AND x.ended_at IS NULL AND x.expires_at IS NOT NULL AND x.expires_at > $3))`
+	}
+	direction := ""
+	if f.Order == lyceum.NewestFirst {
+		direction = " DESC"
+	}
+	order := " ORDER BY e.enrolled_at" + direction + ", e.user_id" + direction
+	found, n, err := pageBy(v, func(limit string) string {
+		return "SELECT " + count.text + `, e.user_id, e.enrolled_at, e.expires_at, COALESCE(p.percent_complete, 0), p.completed_at
+			FROM (SELECT e.school_id, e.user_id, e.course_id, e.enrolled_at, e.expires_at
+				FROM enrollments e` + w.String() + order + limit + `) e
+			LEFT JOIN progress p ON p.school_id = e.school_id AND p.user_id = e.user_id AND p.course_id = e.course_id` + order
+	}, w, count, p, func(e *lyceum.Enrolled) []any {
+		e.Course = f.Course
+		return []any{
+			scanInt(&e.User), scanTime(&e.EnrolledAt), scanOptTime(&e.ExpiresAt), scanInt(&e.PercentComplete), scanOptTime(&e.CompletedAt),
+		}
+	})
+	return lyceum.Listing[lyceum.Enrolled]{Page: p, Total: n, Rows: found}, err
+}
+
+// FindEnrolledOf is one statement, because showing a user asks for it.
+func (v *view) FindEnrolledOf(user lyceum.UserID) ([]lyceum.Enrolled, error) {
+	var found []lyceum.Enrolled
+	var row lyceum.Enrolled
+	dest := append(enrollments.scan(&row.Enrollment), scanText(&row.CourseName), scanInt(&row.PercentComplete), scanOptTime(&row.CompletedAt))
+	err := v.q.each("SELECT "+enrollments.of("e")+`, k.name, COALESCE(p.percent_complete, 0), p.completed_at
+		FROM enrollments e JOIN courses k ON k.school_id = e.school_id AND k.course_id = e.course_id
+		LEFT JOIN progress p ON p.school_id = e.school_id AND p.user_id = e.user_id AND p.course_id = e.course_id
+		WHERE e.school_id = $1 AND e.user_id = $2 ORDER BY e.enrollment_id`,
+		[]any{int64(v.school), int64(user)}, dest, func() error { found = append(found, row); return nil })
+	return found, v.public(err)
+}

@@ -102,7 +102,8 @@ func TestPDFsFromBeforePDFEmbed(t *testing.T) {
 				"INSERT INTO lecture_sections (school_id, lecture_section_id, course_id, name, is_published, position) VALUES (1, 1, 1, 'Wheel', 1, 1)",
 				"INSERT INTO lectures (school_id, lecture_id, course_id, lecture_section_id, is_published, position) VALUES (1, 1, 1, 1, 1, 1)",
 				"INSERT INTO attachments (school_id, attachment_id, lecture_id, kind, position) VALUES (1, 1, 1, 'pdf', 1), (1, 2, 1, 'image', 2), (1, 3, 1, 'pdf_embed', 3)")
-			all, err := store.FindAttachments(t.Context(), 1, 1)
+			v := store.In(t.Context(), 1)
+			all, err := lyceum.All(v.Attachments, v, lyceum.AttachmentFilter{Lecture: lyceum.Some(lyceum.LectureID(1))})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var pricingPlans = define(noun[lyceum.PricingPlanID, lyceum.PricingPlan, struct{}]{
+var pricingPlans = define(noun[lyceum.PricingPlanID, lyceum.PricingPlan, lyceum.PricingPlanFilter]{
 	table:   table[lyceum.PricingPlan]{name: "pricing_plans"},
 	entries: "pricing_plan",
 	key:     idKey("pricing_plan_id", func(p *lyceum.PricingPlan) *lyceum.PricingPlanID { return &p.ID }),
@@ -28,4 +28,9 @@ var pricingPlans = define(noun[lyceum.PricingPlanID, lyceum.PricingPlan, struct{
 		optIntColumn("access_limit_duration", func(p *lyceum.PricingPlan) *lyceum.Opt[int32] { return &p.AccessLimitDuration }),
 	},
 	largest: 256 << 10,
+	narrow: func(w *where, f lyceum.PricingPlanFilter) {
+		if f.OfCourses {
+			w.and("course_id IS NOT NULL")
+		}
+	},
 })

@@ -1,12 +1,13 @@
 package sqlstore
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-var progress = define(noun[lyceum.ProgressID, lyceum.Progress, struct{}]{
+var progress = define(noun[lyceum.ProgressID, lyceum.Progress, lyceum.ProgressFilter]{
 	table:   table[lyceum.Progress]{name: "progress", byIndex: true},
 	entries: "progress",
 	key:     idKey("progress_id", func(p *lyceum.Progress) *lyceum.ProgressID { return &p.ID }),
@@ -20,6 +21,50 @@ var progress = define(noun[lyceum.ProgressID, lyceum.Progress, struct{}]{
 		nextColumn(ofCertificate, textColumn("certificate_serial_number", func(c *lyceum.Certificate) *string { return &c.SerialNumber })),
 	},
 	largest: 1 << 10,
+	narrow: func(w *where, f lyceum.ProgressFilter) {
+		is(w, "user_id", f.User)
+		among(w, "user_id", f.Users)
+		is(w, "course_id", f.Course)
+	},
+	order: func(f lyceum.ProgressFilter) string {
+		if f.User.Present || f.Users != nil || f.Course.Present {
+			return "user_id, course_id"
+		}
+		return "progress_id"
+	},
 })
 
 func ofCertificate(p *lyceum.Progress) *lyceum.Opt[lyceum.Certificate] { return &p.Certificate }
+
+// beginProgress inserts a record of progress, unless the user has one of the
+// course.
+func (t *tx) beginProgress(user lyceum.UserID, course lyceum.CourseID) error {
+	id, err := t.NextID(lyceum.ProgressSequence)
+	if err != nil {
+		return err
+	}
+	begun, err := t.q.one(insertText(progress.name, progress.list(), 1+len(progress.columns), 1)+
+		" ON CONFLICT (school_id, user_id, course_id) DO NOTHING RETURNING progress_id",
+		append([]any{int64(t.stamp.School)}, progress.bind(&lyceum.Progress{ID: lyceum.ProgressID(id), User: user, Course: course})...), scanInt(&id))
+	if err != nil {
+		return fmt.Errorf("begin progress: %w", err)
+	}
+	if begun {
+		delete(t.unused, ticket{lyceum.ProgressSequence, id})
+		t.entry(lyceum.ProgressCreated, id)
+	}
+	return nil
+}
+
+// UpdateProgress finds the row by its primary key and leaves the indexes alone.
+func (t *tx) UpdateProgress(p lyceum.Progress) error {
+	args := progress.bind(&p) // id, user, course, percent, …
+	err := t.q.exec(`UPDATE progress SET percent_complete = $4, completed_at = $5,
+			certificate_issued_at = $6, certificate_page_id = $7, certificate_serial_number = $8
+		WHERE school_id = $1 AND user_id = $2 AND course_id = $3`, append([]any{int64(t.stamp.School), args[1], args[2]}, args[3:]...)...)
+	if err != nil {
+		return fmt.Errorf("update progress: %w", err)
+	}
+	t.entry(lyceum.ProgressUpdated, int32(p.ID))
+	return nil
+}

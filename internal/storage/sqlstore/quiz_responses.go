@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var quizResponses = define(noun[lyceum.QuizResponseID, lyceum.QuizResponse, struct{}]{
+var quizResponses = define(noun[lyceum.QuizResponseID, lyceum.QuizResponse, lyceum.QuizResponseFilter]{
 	table:   table[lyceum.QuizResponse]{name: "quiz_responses"},
 	entries: "quiz_response",
 	key:     idKey("quiz_response_id", func(r *lyceum.QuizResponse) *lyceum.QuizResponseID { return &r.ID }),
@@ -19,6 +19,16 @@ var quizResponses = define(noun[lyceum.QuizResponseID, lyceum.QuizResponse, stru
 	largest:    1 << 10,
 	show:       loadQuizzes,
 	weighShown: weighBare,
+	narrow: func(w *where, f lyceum.QuizResponseFilter) {
+		is(w, "quiz_id", f.Quiz)
+		among(w, "user_id", f.Users)
+	},
+	order: func(f lyceum.QuizResponseFilter) string {
+		if f.Users != nil {
+			return "user_id, quiz_id, quiz_response_id"
+		}
+		return "quiz_response_id"
+	},
 })
 
 // loadQuizzes completes responses with the attachments that their quizzes are.

@@ -84,16 +84,6 @@ func (s *Store) EachUser(ctx context.Context, school lyceum.SchoolID, visit func
 	return eachRow(ctx, s, &users.table, school, visit)
 }
 
-// EachCourse implements lyceum.Reader.
-func (s *Store) EachCourse(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.Course) error) error {
-	return eachRow(ctx, s, &courses.table, school, visit)
-}
-
-// EachPricingPlan implements lyceum.Reader.
-func (s *Store) EachPricingPlan(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.PricingPlan) error) error {
-	return eachRow(ctx, s, &pricingPlans.table, school, visit)
-}
-
 // Known implements lyceum.Reader.
 func (s *Store) Known(ctx context.Context, school lyceum.SchoolID, seq lyceum.Sequence, ids []int32) ([]int32, error) {
 	found, err := known(s.reads.single(ctx), school, seq, ids)
@@ -103,12 +93,6 @@ func (s *Store) Known(ctx context.Context, school lyceum.SchoolID, seq lyceum.Se
 // FindUsers implements lyceum.Reader.
 func (s *Store) FindUsers(ctx context.Context, school lyceum.SchoolID, ids []lyceum.UserID) (map[lyceum.UserID]lyceum.User, error) {
 	found, err := findKeyed(s.reads.single(ctx), school, &users.table, ids)
-	return found, s.public(err)
-}
-
-// FindPricingPlans implements lyceum.Reader.
-func (s *Store) FindPricingPlans(ctx context.Context, school lyceum.SchoolID, ids []lyceum.PricingPlanID) (map[lyceum.PricingPlanID]lyceum.PricingPlan, error) {
-	found, err := findKeyed(s.reads.single(ctx), school, &pricingPlans.table, ids)
 	return found, s.public(err)
 }
 

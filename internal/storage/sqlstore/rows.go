@@ -333,8 +333,15 @@ func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
 
 func (n *noun[ID, T, F]) clear(t *tx, w *where) (deleted int, err error) {
 	var row T
-	err = t.q.each("DELETE FROM "+n.name+w.String()+" RETURNING "+n.key.name, w.args, []any{n.key.scan(&row)}, func() error {
+	returned, dest := n.key.name, []any{n.key.scan(&row)}
+	if n.changed != nil {
+		returned, dest = n.list(), n.scan(&row)
+	}
+	err = t.q.each("DELETE FROM "+n.name+w.String()+" RETURNING "+returned, w.args, dest, func() error {
 		deleted++
+		if n.changed != nil {
+			n.changed(t, &row, nil)
+		}
 		if n.entries != "" {
 			t.entry(lyceum.EntryType(n.entries+".deleted"), n.id(&row))
 		}

@@ -67,6 +67,9 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 		if err := update(t, table, row); err != nil {
 			return saved, err
 		}
+		if table.changed != nil {
+			table.changed(t, &old, row)
+		}
 		kept[id] = *row
 		saved.Updated++
 	}
@@ -132,6 +135,9 @@ func insert[T any](t *tx, table *table[T], rows []T) error {
 		for i := range rows[:n] {
 			args = append(append(args, int64(t.stamp.School)), table.bind(&rows[i])...)
 			t.entry(table.created, table.id(&rows[i]))
+			if table.changed != nil {
+				table.changed(t, nil, &rows[i])
+			}
 		}
 		if err := t.q.exec(insertText(table.name, table.list(), 1+len(table.columns), n), args...); err != nil {
 			return fmt.Errorf("insert %s: %w", table.name, err)

@@ -239,6 +239,33 @@ func (w *where) within(column string, p lyceum.Period) {
 	}
 }
 
+// is wants a column to have a value, if there is one.
+func is[N ~int32](w *where, column string, value lyceum.Opt[N]) {
+	if value.Present {
+		w.and(column+" = ?", int64(value.Value))
+	}
+}
+
+// among wants a column to have one of the values; nil wants nothing. The list is
+// filled up with its last value, so that few statements serve all lengths.
+func among[N ~int32](w *where, column string, values []N) {
+	if values == nil {
+		return
+	}
+	if len(values) == 0 {
+		w.and("1 = 0")
+		return
+	}
+	n := 1
+	for n < len(values) {
+		n *= 2
+	}
+	w.conds = append(w.conds, column+" IN "+placeholders(len(w.args)+1, n))
+	for i := range n {
+		w.args = append(w.args, int64(values[min(i, len(values)-1)]))
+	}
+}
+
 // arg adds an argument and gives its placeholder.
 func (w *where) arg(v any) string {
 	w.args = append(w.args, v)

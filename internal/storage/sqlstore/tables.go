@@ -22,6 +22,9 @@ type table[T any] struct {
 	weigh   func(*T) int   // how many bytes a row takes in JSON, at most
 	created lyceum.EntryType
 	updated lyceum.EntryType
+	// changed is called with each row that is changed, as it was and as it is:
+	// old is nil for one that is inserted, row for one that is deleted.
+	changed func(t *tx, old, row *T)
 }
 
 func (t *table[T]) list() string { return strings.Join(t.columns, ", ") }

@@ -169,16 +169,6 @@ func (t *tx) give(seq lyceum.Sequence, id int32) int32 {
 // SaveUsers implements lyceum.Tx.
 func (t *tx) SaveUsers(rows []lyceum.User) (lyceum.Saved, error) { return save(t, &users.table, rows) }
 
-// SaveCourses implements lyceum.Tx.
-func (t *tx) SaveCourses(rows []lyceum.Course) (lyceum.Saved, error) {
-	return save(t, &courses.table, rows)
-}
-
-// SavePricingPlans implements lyceum.Tx.
-func (t *tx) SavePricingPlans(rows []lyceum.PricingPlan) (lyceum.Saved, error) {
-	return save(t, &pricingPlans.table, rows)
-}
-
 // SaveCoupons implements lyceum.Tx.
 func (t *tx) SaveCoupons(rows []lyceum.Coupon) (lyceum.Saved, error) {
 	return save(t, &coupons.table, rows)
@@ -187,11 +177,6 @@ func (t *tx) SaveCoupons(rows []lyceum.Coupon) (lyceum.Saved, error) {
 // SaveAffiliates implements lyceum.Tx.
 func (t *tx) SaveAffiliates(rows []lyceum.AffiliatePartner) (lyceum.Saved, error) {
 	return save(t, &affiliates.table, rows)
-}
-
-// SaveAuthors implements lyceum.Tx.
-func (t *tx) SaveAuthors(rows []lyceum.AuthorProfile) (lyceum.Saved, error) {
-	return save(t, &authors.table, rows)
 }
 
 // SaveSales implements lyceum.Tx.
@@ -245,16 +230,6 @@ func (t *tx) FindUserIDsByEmail(emails []string) (map[string]lyceum.UserID, erro
 // FindUsers implements lyceum.Tx.
 func (t *tx) FindUsers(ids []lyceum.UserID) (map[lyceum.UserID]lyceum.User, error) {
 	return findKeyed(t.q, t.stamp.School, &users.table, ids)
-}
-
-// FindPricingPlans implements lyceum.Tx.
-func (t *tx) FindPricingPlans(ids []lyceum.PricingPlanID) (map[lyceum.PricingPlanID]lyceum.PricingPlan, error) {
-	return findKeyed(t.q, t.stamp.School, &pricingPlans.table, ids)
-}
-
-// FindCourses implements lyceum.Tx.
-func (t *tx) FindCourses(ids []lyceum.CourseID) (map[lyceum.CourseID]lyceum.Course, error) {
-	return findKeyed(t.q, t.stamp.School, &courses.table, ids)
 }
 
 // FindSales implements lyceum.Tx.

@@ -36,7 +36,8 @@ func byID(t *testing.T, store lyceum.Store) {
 		},
 		{"of another school", theirs, []lyceum.PricingPlanID{first.ID}, map[lyceum.PricingPlanID]lyceum.PricingPlan{}, []lyceum.UserID{someone.ID}, map[lyceum.UserID]lyceum.User{}},
 	} {
-		gotPlans, err := store.FindPricingPlans(ctx, tc.school, tc.plans)
+		v := store.In(ctx, tc.school)
+		gotPlans, err := v.PricingPlans.Find(v, tc.plans...)
 		if diff := cmp.Diff(tc.want, gotPlans); err != nil || diff != "" {
 			t.Errorf("%s: plans differ (-want +got): %v\n%s", tc.name, err, diff)
 		}

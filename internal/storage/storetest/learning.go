@@ -183,16 +183,16 @@ func attachments(mark string) []lyceum.Attachment {
 func (c *Classroom) Save(tx lyceum.Tx) error {
 	for _, save := range []func() (lyceum.Saved, error){
 		func() (lyceum.Saved, error) { return tx.SaveUsers(c.Users) },
-		func() (lyceum.Saved, error) { return tx.SaveAuthors(c.Authors) },
-		func() (lyceum.Saved, error) { return tx.SaveCourses(c.Courses) },
-		func() (lyceum.Saved, error) { return tx.SaveLectureSections(c.Sections) },
-		func() (lyceum.Saved, error) { return tx.SaveLectures(c.Lectures) },
-		func() (lyceum.Saved, error) { return tx.SaveAttachments(c.Attachments) },
-		func() (lyceum.Saved, error) { return tx.SavePricingPlans(c.PricingPlans) },
-		func() (lyceum.Saved, error) { return tx.SaveEnrollments(c.Enrollments) },
-		func() (lyceum.Saved, error) { return tx.SaveProgress(c.Progress) },
-		func() (lyceum.Saved, error) { return tx.SaveLectureProgress(c.LectureProgress) },
-		func() (lyceum.Saved, error) { return tx.SaveQuizResponses(c.QuizResponses) },
+		func() (lyceum.Saved, error) { return tx.Authors.Save(tx, c.Authors...) },
+		func() (lyceum.Saved, error) { return tx.Courses.Save(tx, c.Courses...) },
+		func() (lyceum.Saved, error) { return tx.LectureSections.Save(tx, c.Sections...) },
+		func() (lyceum.Saved, error) { return tx.Lectures.Save(tx, c.Lectures...) },
+		func() (lyceum.Saved, error) { return tx.Attachments.Save(tx, c.Attachments...) },
+		func() (lyceum.Saved, error) { return tx.PricingPlans.Save(tx, c.PricingPlans...) },
+		func() (lyceum.Saved, error) { return tx.Enrollments.Save(tx, c.Enrollments...) },
+		func() (lyceum.Saved, error) { return tx.Progress.Save(tx, c.Progress...) },
+		func() (lyceum.Saved, error) { return tx.LectureProgress.Save(tx, c.LectureProgress...) },
+		func() (lyceum.Saved, error) { return tx.QuizResponses.Save(tx, c.QuizResponses...) },
 		func() (lyceum.Saved, error) { return tx.SaveWebhooks(c.Webhooks) },
 		func() (lyceum.Saved, error) { return tx.SaveWebhookEvents(c.WebhookEvents) },
 	} {
@@ -230,7 +230,7 @@ func Crowd(t testing.TB, store lyceum.Store, school lyceum.SchoolID, course lyce
 		if _, err := tx.SaveUsers(users); err != nil {
 			return err
 		}
-		_, err := tx.SaveEnrollments(enrollments)
+		_, err := tx.Enrollments.Save(tx, enrollments...)
 		return err
 	})
 }

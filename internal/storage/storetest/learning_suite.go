@@ -39,20 +39,22 @@ func learning(t *testing.T, store lyceum.Store) {
 // readClassroom reads a classroom back.
 func readClassroom(t *testing.T, store lyceum.Store, school lyceum.SchoolID) *Classroom {
 	t.Helper()
-	ctx, c := t.Context(), &Classroom{Tags: map[lyceum.UserID][]string{}}
+	ctx, v, c := t.Context(), store.In(t.Context(), school), &Classroom{Tags: map[lyceum.UserID][]string{}}
 	var err error
 	for _, read := range []func() error{
 		func() error { return store.EachUser(ctx, school, collect(&c.Users)) },
-		func() error { return store.EachAuthor(ctx, school, collect(&c.Authors)) },
-		func() error { return store.EachCourse(ctx, school, collect(&c.Courses)) },
-		func() error { return store.EachLectureSection(ctx, school, collect(&c.Sections)) },
-		func() error { return store.EachLecture(ctx, school, collect(&c.Lectures)) },
-		func() error { return store.EachAttachment(ctx, school, collect(&c.Attachments)) },
-		func() error { return store.EachPricingPlan(ctx, school, collect(&c.PricingPlans)) },
-		func() error { return store.EachEnrollment(ctx, school, collect(&c.Enrollments)) },
-		func() error { return store.EachProgress(ctx, school, collect(&c.Progress)) },
-		func() error { return store.EachLectureProgress(ctx, school, collect(&c.LectureProgress)) },
-		func() error { return store.EachQuizResponse(ctx, school, collect(&c.QuizResponses)) },
+		func() error { return v.Authors.Each(v, struct{}{}, collect(&c.Authors)) },
+		func() error { return v.Courses.Each(v, lyceum.CourseFilter{}, collect(&c.Courses)) },
+		func() error { return v.LectureSections.Each(v, lyceum.LectureSectionFilter{}, collect(&c.Sections)) },
+		func() error { return v.Lectures.Each(v, lyceum.LectureFilter{}, collect(&c.Lectures)) },
+		func() error { return v.Attachments.Each(v, lyceum.AttachmentFilter{}, collect(&c.Attachments)) },
+		func() error { return v.PricingPlans.Each(v, lyceum.PricingPlanFilter{}, collect(&c.PricingPlans)) },
+		func() error { return v.Enrollments.Each(v, lyceum.EnrollmentFilter{}, collect(&c.Enrollments)) },
+		func() error { return v.Progress.Each(v, lyceum.ProgressFilter{}, collect(&c.Progress)) },
+		func() error {
+			return v.LectureProgress.Each(v, lyceum.LectureProgressFilter{}, collect(&c.LectureProgress))
+		},
+		func() error { return v.QuizResponses.Each(v, lyceum.QuizResponseFilter{}, collect(&c.QuizResponses)) },
 		func() error {
 			return store.EachTag(ctx, school, func(user lyceum.UserID, tag string) error {
 				c.Tags[user] = append(c.Tags[user], tag)
@@ -125,11 +127,13 @@ func courseLists(t *testing.T, store lyceum.Store) {
 	} {
 		var got []lyceum.CourseID
 		for page := int32(1); page <= 4; page++ { // one a page, to hold the total as well
-			listing, err := store.FindCourses(t.Context(), school, tc.filter, tc.order, lyceum.Page{Number: page, Size: 1})
+			v, f := store.In(t.Context(), school), tc.filter
+			f.Order = tc.order
+			listing, err := v.Courses.List(v, f, lyceum.Page{Number: page, Size: 1})
 			if err != nil || listing.Total != int64(len(tc.want)) {
 				t.Errorf("%s: total %d, want %d, %v", name, listing.Total, len(tc.want), err)
 			}
-			for _, c := range listing.Courses {
+			for _, c := range listing.Rows {
 				got = append(got, c.ID)
 			}
 		}
@@ -143,24 +147,26 @@ func courseLists(t *testing.T, store lyceum.Store) {
 // the total follows every change.
 func enrollmentLists(t *testing.T, store lyceum.Store) {
 	school, c := MakeClassroom(t, store, "ours")
-	list := func(f lyceum.EnrollmentFilter, o lyceum.Order) []lyceum.UserID {
+	v := store.In(t.Context(), school)
+	list := func(f lyceum.EnrolledFilter, o lyceum.Order) []lyceum.UserID {
 		t.Helper()
-		listing, err := store.FindEnrollments(t.Context(), school, f, o, lyceum.Page{Number: 1, Size: 100})
-		if err != nil || listing.Total != int64(len(listing.Enrollments)) {
-			t.Errorf("total %d of %d rows, %v", listing.Total, len(listing.Enrollments), err)
+		f.Order = o
+		listing, err := v.FindEnrolled(f, lyceum.Page{Number: 1, Size: 100})
+		if err != nil || listing.Total != int64(len(listing.Rows)) {
+			t.Errorf("total %d of %d rows, %v", listing.Total, len(listing.Rows), err)
 		}
-		beyond, err := store.FindEnrollments(t.Context(), school, f, o, lyceum.Page{Number: 9, Size: 100})
-		if err != nil || beyond.Total != listing.Total || len(beyond.Enrollments) != 0 {
+		beyond, err := v.FindEnrolled(f, lyceum.Page{Number: 9, Size: 100})
+		if err != nil || beyond.Total != listing.Total || len(beyond.Rows) != 0 {
 			t.Errorf("beyond the last page: total %d, want %d, %v", beyond.Total, listing.Total, err)
 		}
 		var users []lyceum.UserID
-		for _, e := range listing.Enrollments {
+		for _, e := range listing.Rows {
 			users = append(users, e.User)
 		}
 		return users
 	}
-	at := func(n int) lyceum.EnrollmentFilter { return lyceum.EnrollmentFilter{Course: 1, ActiveAt: Day(n)} }
-	within := func(after, until int) lyceum.EnrollmentFilter {
+	at := func(n int) lyceum.EnrolledFilter { return lyceum.EnrolledFilter{Course: 1, ActiveAt: Day(n)} }
+	within := func(after, until int) lyceum.EnrolledFilter {
 		f := at(10)
 		f.Enrolled = lyceum.Period{After: Day(after), Until: Day(until)}
 		return f
@@ -174,7 +180,7 @@ func enrollmentLists(t *testing.T, store lyceum.Store) {
 		"when all that can have": {list(at(500), lyceum.OldestFirst), []lyceum.UserID{2, 5}},
 		"after is excluded":      {list(within(5, 100), lyceum.OldestFirst), []lyceum.UserID{4}},
 		"until is included":      {list(within(1, 5), lyceum.OldestFirst), []lyceum.UserID{2, 5}},
-		"of no course":           {list(lyceum.EnrollmentFilter{Course: 999, ActiveAt: Day(10)}, lyceum.NewestFirst), nil},
+		"of no course":           {list(lyceum.EnrolledFilter{Course: 999, ActiveAt: Day(10)}, lyceum.NewestFirst), nil},
 	} {
 		if !slices.Equal(tc.got, tc.want) {
 			t.Errorf("%s: %v, want %v", name, tc.got, tc.want)
@@ -185,13 +191,13 @@ func enrollmentLists(t *testing.T, store lyceum.Store) {
 	changes[5].ExpiresAt = lyceum.Some(Day(20))     // 5 will
 	changes[3].ExpiresAt = lyceum.None[time.Time]() // 4 stays for good
 	for range 2 {
-		Write(t, store, school, func(tx lyceum.Tx) error { _, err := tx.SaveEnrollments(changes); return err })
+		Write(t, store, school, func(tx lyceum.Tx) error { _, err := tx.Enrollments.Save(tx, changes...); return err })
 		if got := list(at(10), lyceum.OldestFirst); !slices.Equal(got, []lyceum.UserID{5, 4}) {
 			t.Errorf("after the changes: %v", got)
 		}
 	}
 	twice := lyceum.Enrollment{ID: 50, User: 4, Course: 1, EnrolledAt: Day(9)}
-	err := store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error { _, err := tx.SaveEnrollments([]lyceum.Enrollment{twice}); return err })
+	err := store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error { _, err := tx.Enrollments.Save(tx, twice); return err })
 	if lyceum.KindOf(err) != lyceum.Conflict {
 		t.Errorf("a second open enrollment: %v, want a conflict", err)
 	}

@@ -106,11 +106,11 @@ func (b *book) save(tx lyceum.Tx) error {
 	}
 	for _, save := range []func() (lyceum.Saved, error){
 		func() (lyceum.Saved, error) { return tx.SaveUsers(b.users) },
-		func() (lyceum.Saved, error) { return tx.SaveCourses(b.courses) },
-		func() (lyceum.Saved, error) { return tx.SavePricingPlans(b.plans) },
+		func() (lyceum.Saved, error) { return tx.Courses.Save(tx, b.courses...) },
+		func() (lyceum.Saved, error) { return tx.PricingPlans.Save(tx, b.plans...) },
 		func() (lyceum.Saved, error) { return tx.SaveCoupons(coupons) },
 		func() (lyceum.Saved, error) { return tx.SaveAffiliates(affiliates) },
-		func() (lyceum.Saved, error) { return tx.SaveAuthors(authors) },
+		func() (lyceum.Saved, error) { return tx.Authors.Save(tx, authors...) },
 		func() (lyceum.Saved, error) { return tx.SaveSales(b.sales) },
 		func() (lyceum.Saved, error) { return tx.SaveTransactions(b.transactions) },
 	} {

@@ -25,19 +25,19 @@ func names(t *testing.T, store lyceum.Store) {
 				})
 			},
 			func() (lyceum.Saved, error) {
-				return tx.SaveCourses([]lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: Begin, UpdatedAt: Begin}, {ID: 2, Name: "Glass", CreatedAt: Begin, UpdatedAt: Begin}})
+				return tx.Courses.Save(tx, []lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: Begin, UpdatedAt: Begin}, {ID: 2, Name: "Glass", CreatedAt: Begin, UpdatedAt: Begin}}...)
 			},
 			func() (lyceum.Saved, error) {
-				return tx.SavePricingPlans([]lyceum.PricingPlan{
+				return tx.PricingPlans.Save(tx, []lyceum.PricingPlan{
 					{ID: 1, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "In full", Currency: "USD", Frequency: lyceum.Free, CreatedAt: Begin, UpdatedAt: Begin},
 					{ID: 2, Name: "A kiln", Currency: "USD", Frequency: lyceum.Free, CreatedAt: Begin, UpdatedAt: Begin},
-				})
+				}...)
 			},
 			func() (lyceum.Saved, error) {
 				return tx.SaveAffiliates([]lyceum.AffiliatePartner{{ID: 1, Name: lyceum.Some("Clay & Co")}, {ID: 2}})
 			},
 			func() (lyceum.Saved, error) {
-				return tx.SaveAuthors([]lyceum.AuthorProfile{{ID: 1, Name: lyceum.Some("A. L.")}, {ID: 2, UserID: lyceum.Some(lyceum.UserID(1))}})
+				return tx.Authors.Save(tx, []lyceum.AuthorProfile{{ID: 1, Name: lyceum.Some("A. L.")}, {ID: 2, UserID: lyceum.Some(lyceum.UserID(1))}}...)
 			},
 		} {
 			if _, err := save(); err != nil {

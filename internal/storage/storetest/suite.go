@@ -213,10 +213,11 @@ func roundTrip(t *testing.T, store lyceum.Store) {
 	var gotCourses []lyceum.Course
 	var gotPlans []lyceum.PricingPlan
 	var gotTransactions []lyceum.Transaction
+	v := store.In(ctx, school)
 	err := errors.Join(
 		store.EachUser(ctx, school, func(u *lyceum.User) error { gotUsers = append(gotUsers, *u); return nil }),
-		store.EachCourse(ctx, school, func(c *lyceum.Course) error { gotCourses = append(gotCourses, *c); return nil }),
-		store.EachPricingPlan(ctx, school, func(p *lyceum.PricingPlan) error { gotPlans = append(gotPlans, *p); return nil }),
+		v.Courses.Each(v, lyceum.CourseFilter{}, func(c *lyceum.Course) error { gotCourses = append(gotCourses, *c); return nil }),
+		v.PricingPlans.Each(v, lyceum.PricingPlanFilter{}, func(p *lyceum.PricingPlan) error { gotPlans = append(gotPlans, *p); return nil }),
 		store.EachTransaction(ctx, school, lyceum.TransactionFilter{}, lyceum.OldestFirst, func(x *lyceum.Transaction) error {
 			gotTransactions = append(gotTransactions, *x)
 			return nil
@@ -292,10 +293,11 @@ func isolation(t *testing.T, store lyceum.Store) {
 		}
 	}
 	visit := func(any) error { t.Error("saw a row of another school"); return nil }
+	v := store.In(ctx, ours)
 	err = errors.Join(
 		store.EachUser(ctx, ours, func(u *lyceum.User) error { return visit(u) }),
-		store.EachCourse(ctx, ours, func(c *lyceum.Course) error { return visit(c) }),
-		store.EachPricingPlan(ctx, ours, func(p *lyceum.PricingPlan) error { return visit(p) }))
+		v.Courses.Each(v, lyceum.CourseFilter{}, func(c *lyceum.Course) error { return visit(c) }),
+		v.PricingPlans.Each(v, lyceum.PricingPlanFilter{}, func(p *lyceum.PricingPlan) error { return visit(p) }))
 	if err != nil {
 		t.Error(err)
 	}

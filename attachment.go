@@ -1,0 +1,99 @@
+package lyceum
+
+// AttachmentKind is what an attachment is: one of the contract's kinds, or
+// another word that an import brought.
+type AttachmentKind string
+
+// The kinds of the contract.
+const (
+	TextAttachment           AttachmentKind = "text"
+	NativeCommentsAttachment AttachmentKind = "native_comments"
+	VideoAttachment          AttachmentKind = "video"
+	AudioAttachment          AttachmentKind = "audio"
+	ImageAttachment          AttachmentKind = "image"
+	PDFAttachment            AttachmentKind = "pdf_embed"
+	QuizAttachment           AttachmentKind = "quiz"
+	CodeDisplayAttachment    AttachmentKind = "code_display"
+	CodeEmbedAttachment      AttachmentKind = "code_embed"
+	UpsellAttachment         AttachmentKind = "upsell"
+)
+
+// AttachmentKinds lists the kinds of the contract.
+func AttachmentKinds() []AttachmentKind {
+	return []AttachmentKind{
+		TextAttachment, NativeCommentsAttachment, VideoAttachment, AudioAttachment, ImageAttachment,
+		PDFAttachment, QuizAttachment, CodeDisplayAttachment, CodeEmbedAttachment, UpsellAttachment,
+	}
+}
+
+// IsWord tells whether a text can be the kind of an attachment or the type of a
+// question: 1 to 64 letters of ASCII, digits, _ and -.
+func IsWord(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return 0 < len(s) && len(s) <= 64
+}
+
+// Attachment is a part of a lecture.
+type Attachment struct {
+	ID            AttachmentID
+	Lecture       LectureID
+	Name          Opt[string] // of the file
+	Kind          AttachmentKind
+	URL           Opt[string]
+	Text          Opt[string] // HTML
+	Position      Opt[int32]
+	FileSize      Opt[int32] // bytes
+	FileExtension Opt[string]
+	Quiz          *Quiz      // with the kind quiz alone
+	Video         Opt[Video] // with the kind video alone
+}
+
+// AttachmentFilter narrows attachments; an absent part holds always. Those of
+// one lecture come by position, then id; those without a position come last.
+type AttachmentFilter struct {
+	Lecture Opt[LectureID]
+	Quiz    Opt[QuizID] // the one that this quiz is
+}
+
+// Quiz is a set of questions.
+type Quiz struct {
+	ID        QuizID
+	Questions []Question
+}
+
+// Question is one question of a quiz. Its JSON is the contract's.
+type Question struct {
+	Question       string   `json:"question"`
+	QuestionType   string   `json:"question_type"` // single, multiple, fill_blank, matching, or another word
+	Answers        []string `json:"answers"`
+	CorrectAnswers []string `json:"correct_answers"`
+	Graded         bool     `json:"graded"`
+}
+
+// VideoStatus is how far a video has been made ready.
+type VideoStatus string
+
+// The states of the contract.
+const (
+	VideoReady          VideoStatus = "READY"
+	VideoProcessing     VideoStatus = "PROCESSING"
+	VideoPartiallyReady VideoStatus = "PARTIALLY_READY"
+	VideoQueued         VideoStatus = "QUEUED"
+	VideoThumbnailReady VideoStatus = "THUMBNAIL_READY"
+	VideoFailed         VideoStatus = "FAILED"
+)
+
+// Video is what a player wants to know.
+type Video struct {
+	URL         string
+	ContentType string
+	Status      VideoStatus
+	Thumbnail   Opt[string] // address
+	Duration    Opt[int32]  // seconds
+}

@@ -1,0 +1,11 @@
+package lyceum
+
+// AuthorProfile is who a course is by and who is paid for a product. One that
+// is known from transactions alone has no name.
+type AuthorProfile struct {
+	ID              AuthorID
+	Name            Opt[string]
+	Bio             Opt[string] // HTML
+	ProfileImageURL Opt[string]
+	UserID          Opt[UserID]
+}

@@ -1,0 +1,53 @@
+package sqlstore
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// pageBy reads a page and its total in one statement, which sees one moment; a
+// page without rows asks for its total apart. The statement is completed with
+// its limit and has the total as its first column.
+func pageBy[T any](
+	v *view, phrase func(limit string) string, w *where, count total, p lyceum.Page, scan func(*T) []any,
+) (found []T, n int64, err error) {
+	args := append(slices.Clone(w.args), int64(p.Size), p.Offset())
+	text := phrase(" LIMIT $" + strconv.Itoa(len(args)-1) + " OFFSET $" + strconv.Itoa(len(args)))
+	read := func(q *session) error {
+		found = nil
+		var row T
+		return q.each(text, args, append([]any{scanInt(&n)}, scan(&row)...), func() error {
+			found = append(found, row)
+			return nil
+		})
+	}
+	if err = read(v.q); err == nil && len(found) == 0 {
+		err = v.atOnce(func(q *session) error {
+			if err := read(q); err != nil || len(found) > 0 {
+				return err
+			}
+			_, err := q.one("SELECT "+count.text, w.args[:count.args], scanInt(&n))
+			return err
+		})
+	}
+	return found, n, v.public(err)
+}
+
+// total is an expression that counts, over the first arguments of the
+// conditions.
+type total struct {
+	text string
+	args int
+}
+
+// counted is the total of the rows that pass the conditions.
+func counted(from string, w *where) total {
+	return total{"(SELECT count(*)" + from + w.String() + ")", len(w.args)}
+}
+
+// kept is the total that a counter keeps; $1 is the school.
+func kept(counter string) total {
+	return total{"COALESCE((SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + counter + "'), 0)", 1}
+}
