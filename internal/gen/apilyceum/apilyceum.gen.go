@@ -13,11 +13,6 @@ const (
 	Won  ChargebackOutcomeOutcome = "won"
 )
 
-// Defines values for TransactionStatus.
-const (
-	TransactionStatusPaid TransactionStatus = "paid"
-)
-
 // Attempt One try to deliver an event.
 type Attempt struct {
 	// Number From 1.
@@ -399,78 +394,6 @@ type SchoolOnChargeback string
 
 // SchoolOnCancellation What a cancelled subscription does to the learner's access.
 type SchoolOnCancellation string
-
-// Transaction A movement of money from a buyer to the school.
-type Transaction struct {
-	// ID Identifier of the transaction, unique in the school.
-	ID int32 `json:"id"`
-
-	// UserID The buyer.
-	UserID int32 `json:"user_id"`
-
-	// PricingPlanID What was paid for.
-	PricingPlanID int32 `json:"pricing_plan_id"`
-
-	// SaleID The sale it belongs to.
-	SaleID int32 `json:"sale_id"`
-
-	// CreatedAt When it happened.
-	CreatedAt time.Time `json:"created_at"`
-
-	// PurchasedAt When the money came.
-	PurchasedAt time.Time `json:"purchased_at"`
-
-	// Charge What the buyer paid in all, in US cents.
-	Charge int32 `json:"charge"`
-
-	// FinalPrice Price without fees and taxes.
-	FinalPrice int32 `json:"final_price"`
-
-	// Currency Currency of the amounts.
-	Currency string `json:"currency"`
-
-	// TaxCharge Taxes on top of the price.
-	TaxCharge int32 `json:"tax_charge"`
-
-	// Revenue The part of the charge that is neither tax nor fees, in US cents.
-	Revenue int32 `json:"revenue"`
-
-	// Status `paid`, or null.
-	Status *TransactionStatus `json:"status"`
-
-	// HasChargeback Whether a bank took the money back.
-	HasChargeback *bool `json:"has_chargeback"`
-
-	// ChargebackFee What the bank wants for the chargeback.
-	ChargebackFee *int32 `json:"chargeback_fee"`
-
-	// AffiliateID Who brought the buyer.
-	AffiliateID *int32 `json:"affiliate_id"`
-
-	// AffiliateFees The affiliate's part of the price.
-	AffiliateFees int32 `json:"affiliate_fees"`
-
-	// AuthorID The author who has a part in it.
-	AuthorID *int32 `json:"author_id"`
-
-	// AuthorFees The author's part of the price.
-	AuthorFees int32 `json:"author_fees"`
-
-	// CouponID The coupon that lowered the price.
-	CouponID *int32 `json:"coupon_id"`
-
-	// RefundedAt When it was last refunded.
-	RefundedAt *time.Time `json:"refunded_at"`
-
-	// AmountRefunded What was paid back, all refunds together.
-	AmountRefunded int32 `json:"amount_refunded"`
-
-	// Reference Name of the payment in the payment system.
-	Reference *string `json:"reference"`
-}
-
-// TransactionStatus `paid`, or null.
-type TransactionStatus string
 
 // UserState Whether a user can sign in.
 type UserState struct {
