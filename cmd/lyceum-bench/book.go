@@ -142,7 +142,10 @@ type subject struct {
 }
 
 func newTally(school *demo.School) *tally {
-	t := &tally{map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID]{}, map[lyceum.TransactionFilter]*total{}, map[subject][]*total{}}
+	t := &tally{
+		map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID]{}, map[lyceum.TransactionFilter]*total{},
+		map[subject][]*total{},
+	}
 	for _, p := range school.PricingPlans {
 		t.courses[p.ID] = p.CourseID
 	}
@@ -220,12 +223,23 @@ func questions(school *demo.School, seed uint64, size int) []class {
 			return question{filter: filter{PricingPlanID: lyceum.Some(plans[i*len(plans)/variants].ID)}}
 		}),
 		kind("affiliate", func(i int) question {
-			return question{page: 1 + i/(2*len(affiliates)), filter: filter{AffiliateID: lyceum.Some(affiliates[i/2%len(affiliates)].ID)}}
+			return question{
+				page: 1 + i/(2*len(affiliates)), filter: filter{AffiliateID: lyceum.Some(affiliates[i/2%len(affiliates)].ID)},
+			}
 		}),
-		kind("full refunds", func(i int) question { return question{page: 1 + i/2, filter: filter{FullyRefunded: lyceum.Some(true)}} }),
-		kind("chargebacks", func(i int) question { return question{page: 1 + i/2, filter: filter{Chargeback: lyceum.Some(true)}} }),
+		kind("full refunds", func(i int) question {
+			return question{page: 1 + i/2, filter: filter{FullyRefunded: lyceum.Some(true)}}
+		}),
+		kind("chargebacks", func(i int) question {
+			return question{page: 1 + i/2, filter: filter{Chargeback: lyceum.Some(true)}}
+		}),
 		kind("three filters, paged", func(i int) question {
-			return question{page: 1 + i/2, filter: filter{CourseID: lyceum.Some(courses[0]), FullyRefunded: lyceum.Some(false), Chargeback: lyceum.Some(false)}}
+			return question{
+				page: 1 + i/2,
+				filter: filter{
+					CourseID: lyceum.Some(courses[0]), FullyRefunded: lyceum.Some(false), Chargeback: lyceum.Some(false),
+				},
+			}
 		}),
 		once,
 		kind("per=100", func(i int) question { return question{page: 1 + i/2, per: 100} }),
@@ -258,7 +272,9 @@ func freshFilters(courses []lyceum.CourseID) func(i int) question {
 	const step = 66_533_911
 	begins := int(salesEnd.Sub(salesBegin)/time.Second) - 30*24*3600
 	no, yes := lyceum.Some(false), lyceum.Some(true)
-	flags := [...]lyceum.TransactionFilter{{FullyRefunded: no}, {Chargeback: no}, {FullyRefunded: yes}, {FullyRefunded: no, Chargeback: no}}
+	flags := [...]lyceum.TransactionFilter{
+		{FullyRefunded: no}, {Chargeback: no}, {FullyRefunded: yes}, {FullyRefunded: no, Chargeback: no},
+	}
 	return func(i int) question {
 		f := flags[i/2%len(flags)]
 		f.CourseID = lyceum.Some(courses[i%len(courses)])

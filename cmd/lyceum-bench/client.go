@@ -139,7 +139,10 @@ func medians(rates []rate) rate {
 		}
 		return median(all)
 	}
-	return rate{each(func(r rate) float64 { return r.perSecond }), each(func(r rate) float64 { return r.p50 }), each(func(r rate) float64 { return r.p99 })}
+	return rate{
+		each(func(r rate) float64 { return r.perSecond }), each(func(r rate) float64 { return r.p50 }),
+		each(func(r rate) float64 { return r.p99 }),
+	}
 }
 
 func median(values []float64) float64 {

@@ -50,7 +50,10 @@ func serveConstant(ctx context.Context, lengths []string) error {
 	}
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	// All that cmd/lyceum gives a server that is asked with API keys.
-	books := &access.Bookkeeper{Store: store, Keys: access.NewKeys(store, time.Now), OAuth: access.NewOAuth(store, time.Now), Limiter: access.NewLimiter(0, time.Now), Log: log}
+	books := &access.Bookkeeper{
+		Store: store, Keys: access.NewKeys(store, time.Now), OAuth: access.NewOAuth(store, time.Now),
+		Limiter: access.NewLimiter(0, time.Now), Log: log,
+	}
 	handler := inbound.Handler(inbound.Options{
 		Faces: []wire.Face{face}, Keys: books.Keys, OAuth: books.OAuth, Limiter: books.Limiter,
 		Reference: http.NotFoundHandler(), Ready: store.Ping, Metrics: inbound.NewMetrics("bench"), Log: log,

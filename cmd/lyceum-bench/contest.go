@@ -83,7 +83,8 @@ func (c contest) row(s settings, n int) error {
 		rates, base, ratio = append(rates, r), append(base, b.perSecond), append(ratio, r.perSecond/b.perSecond)
 	}
 	r := medians(rates)
-	fmt.Printf("| %s | %s | %d | %.0f | %.2f | %.2f | %.0f | %.3f |\n", grouped(c.size), c.name, n, r.perSecond, r.p50, r.p99, median(base), median(ratio))
+	fmt.Printf("| %s | %s | %d | %.0f | %.2f | %.2f | %.0f | %.3f |\n",
+		grouped(c.size), c.name, n, r.perSecond, r.p50, r.p99, median(base), median(ratio))
 	return nil
 }
 

@@ -31,7 +31,11 @@ const (
 // the index of the sales, what memory it has then, and what reads take while
 // sales are recorded.
 func measureIndex(ctx context.Context, s settings) error {
-	fmt.Printf("## Index\n\nA server of a copy of each school is started without a snapshot of its index, stopped, and started again. Its first page is asked for once; \"answered\" is when it came and \"indexed\" when lists are answered from the index, both counted from the start of the process. Then %d connections read, by turns alone and beside %d connections that record sales, %s a second together if they can. Median of %d rounds of %v.\n\n", readers, registers, grouped(salesASecond), s.rounds, s.duration)
+	fmt.Printf("## Index\n\nA server of a copy of each school is started without a snapshot of its index, stopped, and "+
+		"started again. Its first page is asked for once; \"answered\" is when it came and \"indexed\" when lists are "+
+		"answered from the index, both counted from the start of the process. Then %d connections read, by turns alone and "+
+		"beside %d connections that record sales, %s a second together if they can. Median of %d rounds of %v.\n\n", readers,
+		registers, grouped(salesASecond), s.rounds, s.duration)
 	for _, size := range s.sizes {
 		if err := measureIndexOf(ctx, s, size); err != nil {
 			return fmt.Errorf("%d sales: %w", size, err)
@@ -67,7 +71,8 @@ func measureIndexOf(ctx context.Context, s settings, size int) error {
 		return err
 	}
 	defer func() { _ = again.stop() }()
-	fmt.Print("\n| sales | class | beside | requests/s | p50 ms | p99 ms | sales recorded/s |\n|---|---|---|---|---|---|---|\n")
+	fmt.Print("\n| sales | class | beside | requests/s | p50 ms | p99 ms | sales recorded/s |\n" +
+		"|---|---|---|---|---|---|---|\n")
 	till := newTill(s.seed, size)
 	for _, name := range []string{"first page", "user"} {
 		c := classes[slices.IndexFunc(classes, func(c class) bool { return c.name == name })]
@@ -75,7 +80,8 @@ func measureIndexOf(ctx context.Context, s settings, size int) error {
 			return err
 		}
 	}
-	fmt.Printf("\nResident memory after %d more sales: %d MB.\n\n", till.sold.Load(), memory(again.command.Process.Pid)>>20)
+	fmt.Printf("\nResident memory after %d more sales: %d MB.\n\n",
+		till.sold.Load(), memory(again.command.Process.Pid)>>20)
 	return nil
 }
 
@@ -103,7 +109,8 @@ func (s settings) startIndexed(ctx context.Context, size int, dir string) (*serv
 	if found {
 		took = fmt.Sprintf("%.2f", time.Since(started.began).Seconds())
 	}
-	fmt.Printf("| %s | %s | %.2f | %s | %d |\n", grouped(size), how, answered.Seconds(), took, memory(started.command.Process.Pid)>>20)
+	fmt.Printf("| %s | %s | %.2f | %s | %d |\n",
+		grouped(size), how, answered.Seconds(), took, memory(started.command.Process.Pid)>>20)
 	return started, nil
 }
 
@@ -133,7 +140,8 @@ func readBeside(s settings, size int, served *server, c *class, till *till) erro
 		beside, recorded = append(beside, r), append(recorded, perSecond)
 	}
 	row := func(what string, r rate, recorded string) {
-		fmt.Printf("| %s | %s | %s | %.0f | %.2f | %.2f | %s |\n", grouped(size), c.name, what, r.perSecond, r.p50, r.p99, recorded)
+		fmt.Printf("| %s | %s | %s | %.0f | %.2f | %.2f | %s |\n",
+			grouped(size), c.name, what, r.perSecond, r.p50, r.p99, recorded)
 	}
 	row("nothing", medians(alone), "")
 	row(grouped(salesASecond)+" sales a second", medians(beside), fmt.Sprintf("%.0f", median(recorded)))
@@ -195,7 +203,9 @@ func (t *till) open(served *server) (stop func() (perSecond float64, err error),
 
 func (t *till) sell(c *client, key string, n int) error {
 	user, plan := 1+n%t.users, t.plans[n/t.users%len(t.plans)]
-	status, body, err := c.do(post("/lyceum/v1/sales", key, fmt.Sprintf(`{"user_id":%d,"pricing_plan_id":%d}`, user, plan)), true)
+	status, body, err := c.do(
+		post("/lyceum/v1/sales", key, fmt.Sprintf(`{"user_id":%d,"pricing_plan_id":%d}`, user, plan)), true,
+	)
 	if err == nil && status != http.StatusCreated {
 		err = errors.New("a sale is a " + strconv.Itoa(status) + ": " + string(body))
 	}

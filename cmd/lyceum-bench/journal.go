@@ -42,14 +42,20 @@ const (
 // fast events go out, and how fast the change feed is read.
 func measureJournal(ctx context.Context, s settings) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the server does
-	fmt.Printf("## Sales, webhooks and the change feed\n\n%d writers record sales, each of which enrolls; a bare commit is one row in a database of its own, by as many writers.\n\n", writers)
-	fmt.Print("| engine | bare commits/s | sales/s | of bare commits | with 1,000 deliveries waiting | of without |\n|---|---|---|---|---|---|\n")
-	if err := measureSales(ctx, s, "sqlite", func(dir string) (*sqlstore.Store, error) { return sqlstore.Open(ctx, dir, sqlstore.Options{}) },
+	fmt.Printf("## Sales, webhooks and the change feed\n\n%d writers record sales, each of which enrolls; a bare commit "+
+		"is one row in a database of its own, by as many writers.\n\n", writers)
+	fmt.Print("| engine | bare commits/s | sales/s | of bare commits | with 1,000 deliveries waiting | of without |\n" +
+		"|---|---|---|---|---|---|\n")
+	if err := measureSales(ctx, s, "sqlite", func(dir string) (*sqlstore.Store, error) {
+		return sqlstore.Open(ctx, dir, sqlstore.Options{})
+	},
 		func() (float64, error) { return bareCommits(ctx, s.work, s.duration) }); err != nil {
 		return err
 	}
 	if address := os.Getenv("LYCEUM_TEST_POSTGRES"); address != "" {
-		err := measureSales(ctx, s, "postgres", func(string) (*sqlstore.Store, error) { return sqlstore.OpenPostgres(ctx, address, sqlstore.Options{}) },
+		err := measureSales(ctx, s, "postgres", func(string) (*sqlstore.Store, error) {
+			return sqlstore.OpenPostgres(ctx, address, sqlstore.Options{})
+		},
 			func() (float64, error) { return barePostgres(ctx, address, s.duration) })
 		if err != nil {
 			return err
@@ -76,7 +82,9 @@ func openMarket(ctx context.Context, store *sqlstore.Store) (*market, error) {
 	m := &market{store: store, sender: webhook.New(webhook.Options{Loopback: true})}
 	m.sales = sales.New(store, time.Now, learning.New(store, time.Now), people.New(store, time.Now))
 	m.events = events.New(store, time.Now, events.Options{
-		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: m.sender.CheckURL, Render: (&webhook.Writer{Store: store}).Object, Sample: (&webhook.Writer{Store: store}).Sample, Envelope: webhook.Envelope,
+		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: m.sender.CheckURL,
+		Render: (&webhook.Writer{Store: store}).Object, Sample: (&webhook.Writer{Store: store}).Sample,
+		Envelope: webhook.Envelope,
 	})
 	now := time.Now()
 	school, err := store.CreateSchool(ctx, lyceum.School{Name: "Market", CreatedAt: now}, "bench")
@@ -87,13 +95,18 @@ func openMarket(ctx context.Context, store *sqlstore.Store) (*market, error) {
 	return m, store.Write(ctx, lyceum.Stamp{School: m.school, At: now, Actor: "bench"}, func(tx lyceum.Tx) error {
 		var users []lyceum.User
 		for id := range lyceum.UserID(buyers) {
-			users = append(users, lyceum.User{ID: id + 1, Email: fmt.Sprintf("buyer%d@example.com", id), Role: lyceum.Student, CreatedAt: now})
+			users = append(users, lyceum.User{
+				ID: id + 1, Email: fmt.Sprintf("buyer%d@example.com", id), Role: lyceum.Student, CreatedAt: now,
+			})
 		}
 		var courses []lyceum.Course
 		var plans []lyceum.PricingPlan
 		for id := range lyceum.CourseID(400) { // so that each sale begins an enrollment
 			courses = append(courses, lyceum.Course{ID: id + 1, Name: "Course", CreatedAt: now, UpdatedAt: now})
-			plans = append(plans, lyceum.PricingPlan{ID: lyceum.PricingPlanID(id + 1), CourseID: lyceum.Some(id + 1), Name: "Plan", Price: 1999, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: now, UpdatedAt: now})
+			plans = append(plans, lyceum.PricingPlan{
+				ID: lyceum.PricingPlanID(id + 1), CourseID: lyceum.Some(id + 1), Name: "Plan", Price: 1999, Currency: "USD",
+				Frequency: lyceum.OneTimePayment, CreatedAt: now, UpdatedAt: now,
+			})
 		}
 		_, e1 := tx.SaveUsers(users)
 		_, e2 := tx.Courses.Save(tx, courses...)
@@ -105,18 +118,26 @@ func openMarket(ctx context.Context, store *sqlstore.Store) (*market, error) {
 func (m *market) sell(ctx context.Context) error {
 	n := m.next.Add(1)
 	_, err := m.sales.Record(ctx, lyceum.By{School: m.school, Actor: "bench"}, sales.NewSale{
-		User: lyceum.UserID(1 + n%buyers), Plan: lyceum.PricingPlanID(1 + n/buyers%400), Amounts: sales.Amounts{TaxCharge: lyceum.Some(lyceum.Minor(380))},
+		User: lyceum.UserID(1 + n%buyers), Plan: lyceum.PricingPlanID(1 + n/buyers%400),
+		Amounts: sales.Amounts{TaxCharge: lyceum.Some(lyceum.Minor(380))},
 	})
 	return err
 }
 
 func (m *market) courier() *webhook.Courier {
 	return &webhook.Courier{
-		Events: m.events, Sender: m.sender, Log: slog.New(slog.DiscardHandler), Changed: func() <-chan struct{} { return m.store.Changed(0) },
+		Events: m.events, Sender: m.sender, Log: slog.New(slog.DiscardHandler),
+		Changed: func() <-chan struct{} { return m.store.Changed(0) },
 	}
 }
 
-func measureSales(ctx context.Context, s settings, engine string, open func(dir string) (*sqlstore.Store, error), bare func() (float64, error)) error {
+func measureSales(
+	ctx context.Context,
+	s settings,
+	engine string,
+	open func(dir string) (*sqlstore.Store, error),
+	bare func() (float64, error),
+) error {
 	dir := filepath.Join(s.work, "market")
 	defer os.RemoveAll(dir)
 	store, err := open(dir)
@@ -157,14 +178,17 @@ func measureSales(ctx context.Context, s settings, engine string, open func(dir 
 		commits, sold, ofBare = append(commits, base), append(sold, a), append(ofBare, a/base)
 		withWaiting, ofQuiet = append(withWaiting, b), append(ofQuiet, b/a)
 	}
-	fmt.Printf("| %s | %.0f | %.0f | %.2f | %.0f | %.2f |\n", engine, median(commits), median(sold), median(ofBare), median(withWaiting), median(ofQuiet))
+	fmt.Printf("| %s | %.0f | %.0f | %.2f | %.0f | %.2f |\n",
+		engine, median(commits), median(sold), median(ofBare), median(withWaiting), median(ofQuiet))
 	return nil
 }
 
 // wait makes a webhook with deliveries that wait for their next attempt.
 func (m *market) wait(ctx context.Context) error {
 	by := lyceum.By{School: m.school, Actor: "bench"}
-	w, err := m.events.Create(ctx, by, events.WebhookForm{URL: "http://127.0.0.1:9/hook", Events: []string{string(lyceum.UserCreatedEvent)}})
+	w, err := m.events.Create(ctx, by, events.WebhookForm{
+		URL: "http://127.0.0.1:9/hook", Events: []string{string(lyceum.UserCreatedEvent)},
+	})
 	if err != nil {
 		return err
 	}
@@ -176,7 +200,8 @@ func (m *market) wait(ctx context.Context) error {
 		var all []lyceum.WebhookEvent
 		for n := range int32(waitingDeliveries) {
 			all = append(all, lyceum.WebhookEvent{
-				ID: lyceum.WebhookEventID(first + n), Webhook: w.ID, State: lyceum.DeliveryPending, CreatedAt: time.Now(), ObjectType: "User", ObjectID: 1,
+				ID: lyceum.WebhookEventID(first + n), Webhook: w.ID, State: lyceum.DeliveryPending, CreatedAt: time.Now(),
+				ObjectType: "User", ObjectID: 1,
 				Number: lyceum.Some[int64](1), NextAttemptAt: lyceum.Some(time.Now().Add(time.Hour)),
 			})
 		}
@@ -193,7 +218,9 @@ func barePostgres(ctx context.Context, address string, duration time.Duration) (
 	defer db.Close()
 	db.SetMaxOpenConns(writers)
 	db.SetMaxIdleConns(writers)
-	if _, err := db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS bare (id BIGSERIAL PRIMARY KEY, n BIGINT NOT NULL)"); err != nil {
+	if _, err := db.ExecContext(
+		ctx, "CREATE TABLE IF NOT EXISTS bare (id BIGSERIAL PRIMARY KEY, n BIGINT NOT NULL)",
+	); err != nil {
 		return 0, err
 	}
 	return writeFor(duration, func() error {
@@ -237,7 +264,9 @@ func deliverOnce(ctx context.Context, dir string) (float64, error) {
 	}))
 	defer receiver.Close()
 	by := lyceum.By{School: m.school, Actor: "bench"}
-	if _, err := m.events.Create(ctx, by, events.WebhookForm{URL: receiver.URL, Events: []string{string(lyceum.SaleCreatedEvent)}}); err != nil {
+	if _, err := m.events.Create(ctx, by, events.WebhookForm{
+		URL: receiver.URL, Events: []string{string(lyceum.SaleCreatedEvent)},
+	}); err != nil {
 		return 0, err
 	}
 	var selling sync.WaitGroup
@@ -270,7 +299,10 @@ func deliverOnce(ctx context.Context, dir string) (float64, error) {
 
 // measureFeed reads all changes of a school over one connection.
 func measureFeed(ctx context.Context, s settings) error {
-	sandbox, err := start(ctx, s.binary, "sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--transactions", strconv.Itoa(followedSales))
+	sandbox, err := start(
+		ctx, s.binary, "sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--transactions",
+		strconv.Itoa(followedSales),
+	)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,9 @@ func measureLearning(ctx context.Context, s settings) error {
 		return err
 	}
 	defer func() { _ = sandbox.stop() }()
-	fmt.Printf("## Learning\n\n%d users, %d of them in one course. Median of %d rounds of %v each, alternating with constant answers of the same bytes as under Lists.\n\n| users | %s\n", crowdUsers, crowdUsers, s.rounds, s.duration, contestHead)
+	fmt.Printf("## Learning\n\n%d users, %d of them in one course. Median of %d rounds of %v each, alternating with "+
+		"constant answers of the same bytes as under Lists.\n\n| users | %s\n", crowdUsers, crowdUsers, s.rounds, s.duration,
+		contestHead)
 	for _, c := range learningClasses() {
 		if err := measureClass(ctx, s, sandbox, c.name, c.paths); err != nil {
 			return err
@@ -46,7 +48,10 @@ func measureLearning(ctx context.Context, s settings) error {
 
 // crowd starts a school whose users are all in one course.
 func crowd(ctx context.Context, s settings, dir string) (*server, error) {
-	args := []string{"sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--transactions", strconv.Itoa(5 * crowdUsers), "--data", dir}
+	args := []string{
+		"sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--transactions", strconv.Itoa(5 * crowdUsers),
+		"--data", dir,
+	}
 	sandbox, err := start(ctx, s.binary, args...)
 	if err != nil {
 		return nil, err
@@ -96,9 +101,12 @@ func learningClasses() []pathClass {
 	for i := range variants {
 		far := 1 + i*crowdUsers/variants
 		for n, path := range []string{
-			fmt.Sprintf("/v1/users?page=%d", 1+i%3), fmt.Sprintf("/v1/users?search_after=%d", far), "/v1/users?email=learner@example.com", fmt.Sprintf("/v1/users/%d", far),
-			fmt.Sprintf("/v1/courses/%d/enrollments?per=20&page=%d", crowdCourse, 1+i%3), fmt.Sprintf("/v1/courses/%d/enrollments?per=20&page=%d", crowdCourse, far/20+1),
-			fmt.Sprintf("/v1/courses/%d/progress?user_id=%d", crowdCourse, far), "/v1/courses", fmt.Sprintf("/v1/courses/%d", 1+i%15), "/v1/courses/1/lectures/1",
+			fmt.Sprintf("/v1/users?page=%d", 1+i%3), fmt.Sprintf("/v1/users?search_after=%d", far),
+			"/v1/users?email=learner@example.com", fmt.Sprintf("/v1/users/%d", far),
+			fmt.Sprintf("/v1/courses/%d/enrollments?per=20&page=%d", crowdCourse, 1+i%3),
+			fmt.Sprintf("/v1/courses/%d/enrollments?per=20&page=%d", crowdCourse, far/20+1),
+			fmt.Sprintf("/v1/courses/%d/progress?user_id=%d", crowdCourse, far), "/v1/courses",
+			fmt.Sprintf("/v1/courses/%d", 1+i%15), "/v1/courses/1/lectures/1",
 		} {
 			list[n].paths = append(list[n].paths, path)
 		}
@@ -126,7 +134,9 @@ func measureClass(ctx context.Context, s settings, sandbox *server, name string,
 	}
 	defer func() { _ = constant.stop() }()
 	asked := pairs(sandbox, constant, paths, lengths)
-	return contest{size: crowdUsers, name: name, ours: sandbox, constant: constant, turn: func() []pair { return asked }}.run(s)
+	return contest{
+		size: crowdUsers, name: name, ours: sandbox, constant: constant, turn: func() []pair { return asked },
+	}.run(s)
 }
 
 // measureLearningWrites enrolls one user after the other and completes lectures
@@ -154,14 +164,18 @@ func measureLearningWrites(ctx context.Context, s settings, sandbox *server) err
 		next += n
 		enrolled = append(enrolled, perSecond)
 		perSecond, _, err = sandbox.each(first, s.duration, func(user int) []byte {
-			return post(fmt.Sprintf("/v1/courses/%d/lectures/%d/mark_complete", freeCourse, lecture), sandbox.key, fmt.Sprintf(`{"user_id":%d}`, min(user, next-1)))
+			return post(
+				fmt.Sprintf("/v1/courses/%d/lectures/%d/mark_complete", freeCourse, lecture), sandbox.key,
+				fmt.Sprintf(`{"user_id":%d}`, min(user, next-1)),
+			)
 		})
 		if err != nil {
 			return err
 		}
 		completed = append(completed, perSecond)
 	}
-	fmt.Printf("%d connections; a bare commit is one row in a SQLite database of its own, synced, one after the other.\n\n", tokenConnections)
+	fmt.Printf("%d connections; a bare commit is one row in a SQLite database of its own, synced, one "+
+		"after the other.\n\n", tokenConnections)
 	fmt.Println("| what | a second | of bare commits |\n|---|---|---|")
 	base := median(bare)
 	for _, row := range []struct {
@@ -176,12 +190,17 @@ func measureLearningWrites(ctx context.Context, s settings, sandbox *server) err
 
 // post renders a request with a JSON body.
 func post(path, key, body string) []byte {
-	return []byte("POST " + path + " HTTP/1.1\r\nHost: localhost\r\napiKey: " + key + "\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
+	return []byte(
+		"POST " + path + " HTTP/1.1\r\nHost: localhost\r\napiKey: " + key +
+			"\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body,
+	)
 }
 
 // each asks for one user after the other, from first on, on several
 // connections for a while, and tells how many it came to.
-func (s *server) each(first int, duration time.Duration, phrase func(user int) []byte) (perSecond float64, n int, err error) {
+func (s *server) each(
+	first int, duration time.Duration, phrase func(user int) []byte,
+) (perSecond float64, n int, err error) {
 	var group sync.WaitGroup
 	var place atomic.Int64
 	place.Store(int64(first) - 1)
@@ -237,7 +256,8 @@ func firstLecture(s *server, course int) (int, error) {
 			} `json:"lecture_sections"`
 		} `json:"course"`
 	}
-	if err := json.Unmarshal(body, &one); err != nil || len(one.Course.Sections) == 0 || len(one.Course.Sections[0].Lectures) == 0 {
+	if err := json.Unmarshal(body, &one); err != nil || len(one.Course.Sections) == 0 ||
+		len(one.Course.Sections[0].Lectures) == 0 {
 		return 0, fmt.Errorf("course %d has no lecture: %w", course, err)
 	}
 	return one.Course.Sections[0].Lectures[0].ID, nil

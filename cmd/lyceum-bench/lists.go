@@ -57,7 +57,8 @@ func measureSize(ctx context.Context, s settings, size int) error {
 			return err
 		}
 	}
-	fmt.Fprintf(os.Stderr, "resident memory of the server at %d sales: %d MB\n", size, memory(ours.command.Process.Pid)>>20)
+	fmt.Fprintf(os.Stderr, "resident memory of the server at %d sales: %d MB\n",
+		size, memory(ours.command.Process.Pid)>>20)
 	return nil
 }
 

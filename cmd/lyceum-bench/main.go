@@ -69,7 +69,8 @@ func run(ctx context.Context) error {
 	flag.DurationVar(&s.duration, "duration", time.Second, "time for each class, server and round")
 	parts := flag.String("parts", "start,lists,index,import,writes,oauth,learning,journal,turns,memory", "what to measure")
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of the school")
-	flag.StringVar(&s.keep, "keep", "", "keep the schools in this `folder` and take those that are there, of the same -seed")
+	flag.StringVar(&s.keep, "keep", "", "keep the schools in this `folder` and take those that are "+
+		"there, of the same -seed")
 	flag.StringVar(&s.binary, "binary", "", "measure this lyceum `file` instead of building one")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), usage)
@@ -99,14 +100,18 @@ func run(ctx context.Context) error {
 			return err
 		}
 	}
-	fmt.Printf("%s %s/%s, %d processors, %s\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(os.Args[1:], " "))
+	fmt.Printf("%s %s/%s, %d processors, %s\n\n",
+		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(os.Args[1:], " "))
 	measures := map[string]func(context.Context, settings) error{
-		"start": measureStart, "lists": measureLists, "index": measureIndex, "import": measureImport, "writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning, "journal": measureJournal, "turns": measureTurns, "memory": measureMemory,
+		"start": measureStart, "lists": measureLists, "index": measureIndex, "import": measureImport,
+		"writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning, "journal": measureJournal,
+		"turns": measureTurns, "memory": measureMemory,
 	}
 	for _, part := range s.parts {
 		measure, ok := measures[part]
 		if !ok {
-			return fmt.Errorf("-parts takes start, lists, index, import, writes, oauth, learning, journal, turns and memory, not %q", part)
+			return fmt.Errorf("-parts takes start, lists, index, import, writes, oauth, learning, journal, "+
+				"turns and memory, not %q", part)
 		}
 		if err := measure(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", part, err)

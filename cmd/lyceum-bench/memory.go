@@ -39,8 +39,10 @@ func measureMemory(ctx context.Context, s settings) error {
 	if err = errors.Join(err, filling.stop()); err != nil {
 		return fmt.Errorf("fill the school: %w", err)
 	}
-	fmt.Printf("## Memory\n\n%d clients ask at once for the largest answer of a list and read nothing for %v. Beside them one asks for sales.\n\n", slowReaders, slowFor)
-	fmt.Print("| answer | MB | 200 | 503 | none | resident MB before | at most | sales answered | slowest ms |\n|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Printf("## Memory\n\n%d clients ask at once for the largest answer of a list and read nothing for %v. Beside "+
+		"them one asks for sales.\n\n", slowReaders, slowFor)
+	fmt.Print("| answer | MB | 200 | 503 | none | resident MB before | at most | sales answered | slowest ms |\n" +
+		"|---|---|---|---|---|---|---|---|---|\n")
 	for _, asked := range paths {
 		if err := measureSlow(ctx, s, school, asked); err != nil {
 			return fmt.Errorf("%s: %w", asked.name, err)
@@ -126,7 +128,8 @@ func (f *filler) tag(ctx context.Context, user int) error {
 	for i := range many {
 		many[i] = fmt.Sprintf("%05d", i)
 	}
-	if status, _, err := f.ask(ctx, http.MethodPut, path, map[string][]string{"tags": many}); err != nil || status == http.StatusOK {
+	if status, _, err := f.ask(ctx, http.MethodPut, path, map[string][]string{"tags": many}); err != nil ||
+		status == http.StatusOK {
 		return err
 	}
 	for round := range 20 {
@@ -191,7 +194,10 @@ func measureSlow(ctx context.Context, s settings, school []string, asked largest
 	if err != nil {
 		return err
 	}
-	question := []byte("GET " + asked.path + " HTTP/1.1\r\nHost: " + server.address + "\r\napiKey: " + server.key + "\r\n" + asked.headers + "\r\n")
+	question := []byte(
+		"GET " + asked.path + " HTTP/1.1\r\nHost: " + server.address + "\r\napiKey: " + server.key + "\r\n" + asked.headers +
+			"\r\n",
+	)
 	size, err := sizeOf(server.address, question)
 	if err != nil {
 		return errors.Join(err, server.stop())
@@ -211,7 +217,8 @@ func measureSlow(ctx context.Context, s settings, school []string, asked largest
 	if most >= tooMuch {
 		above = "above "
 	}
-	fmt.Printf("| %s | %.1f | %d | %d | %d | %d | %s%d | %d | %.0f |\n", asked.name, float64(size)/(1<<20), statuses[200], statuses[503], slowReaders-statuses[200]-statuses[503],
+	fmt.Printf("| %s | %.1f | %d | %d | %d | %d | %s%d | %d | %.0f |\n",
+		asked.name, float64(size)/(1<<20), statuses[200], statuses[503], slowReaders-statuses[200]-statuses[503],
 		before>>20, above, most>>20, sales.answered, sales.slowest.Seconds()*1e3)
 	return nil
 }

@@ -33,7 +33,10 @@ const codesARound = 2000
 func measureOAuth(ctx context.Context, s settings) error {
 	dir := filepath.Join(s.work, "oauth")
 	defer os.RemoveAll(dir)
-	sandbox, err := start(ctx, s.binary, "sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--transactions", "100", "--data", dir)
+	sandbox, err := start(
+		ctx, s.binary, "sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--transactions", "100", "--data",
+		dir,
+	)
 	if err != nil {
 		return err
 	}
@@ -59,19 +62,26 @@ func measureOAuth(ctx context.Context, s settings) error {
 			return err
 		}
 		exchanges = append(exchanges, perSecond)
-		r, err := drive(sandbox.address, [][]byte{sandbox.tokenRequest("grant_type", "refresh_token", "refresh_token", last.RefreshToken)}, tokenConnections, s.duration)
+		r, err := drive(
+			sandbox.address, [][]byte{sandbox.tokenRequest("grant_type", "refresh_token", "refresh_token", last.RefreshToken)},
+			tokenConnections, s.duration,
+		)
 		if err != nil {
 			return err
 		}
 		refreshes = append(refreshes, r.perSecond)
 	}
-	fmt.Printf("## OAuth\n\nMedian of %d rounds, %d connections. A bare commit is one row in a SQLite database of its own on the same disk, synced, one after the other.\n\n", s.rounds, tokenConnections)
+	fmt.Printf("## OAuth\n\nMedian of %d rounds, %d connections. A bare commit is one row in a SQLite database of its "+
+		"own on the same disk, synced, one after the other.\n\n", s.rounds, tokenConnections)
 	fmt.Println("| what | a second | of bare commits |\n|---|---|---|")
 	base := median(bare)
 	for _, row := range []struct {
 		what      string
 		perSecond []float64
-	}{{"bare durable commits", bare}, {"consents (a code each)", consents}, {"code exchanges", exchanges}, {"refreshes", refreshes}} {
+	}{
+		{"bare durable commits", bare}, {"consents (a code each)", consents}, {"code exchanges", exchanges},
+		{"refreshes", refreshes},
+	} {
 		fmt.Printf("| %s | %.0f | %.2f |\n", row.what, median(row.perSecond), median(row.perSecond)/base)
 	}
 	fmt.Println()
@@ -97,7 +107,9 @@ func measureMe(ctx context.Context, s settings, sandbox *server, token string) e
 	defer func() { _ = constant.stop() }()
 	fmt.Println("| sales | " + contestHead)
 	asked := []pair{{me, constant.twin(path, len(body))}}
-	if err := (contest{size: 100, name: path, ours: sandbox, constant: constant, turn: func() []pair { return asked }}).run(s); err != nil {
+	if err := (contest{
+		size: 100, name: path, ours: sandbox, constant: constant, turn: func() []pair { return asked },
+	}).run(s); err != nil {
 		return err
 	}
 	fmt.Println()
@@ -120,7 +132,8 @@ func bareCommits(ctx context.Context, dir string, duration time.Duration) (float
 	}
 	n, begin := 0, time.Now()
 	for ; time.Since(begin) < duration; n++ {
-		if _, err := db.ExecContext(ctx, "INSERT INTO rows (text) VALUES ('a row about as long as that of a token, which is a hundred bytes or a little more than that')"); err != nil {
+		if _, err := db.ExecContext(ctx, "INSERT INTO rows (text) VALUES ('a row about as long as that of a token, which is "+
+			"a hundred bytes or a little more than that')"); err != nil {
 			return 0, err
 		}
 	}
@@ -145,7 +158,10 @@ func signIn(ctx context.Context, s *server) (*browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &browser{client: http.Client{Jar: jar, Timeout: time.Minute}, action: s.said.BaseURL + "/secure/1/identity/oauth_provider/authorize"}
+	b := &browser{
+		client: http.Client{Jar: jar, Timeout: time.Minute},
+		action: s.said.BaseURL + "/secure/1/identity/oauth_provider/authorize",
+	}
 	b.client.Transport = &http.Transport{MaxIdleConnsPerHost: tokenConnections}
 	page, err := b.page(ctx, http.MethodGet, b.action+"?"+url.Values{
 		"client_id": {s.said.OAuthApps.V1.ClientID}, "response_type": {"code"}, "required_scopes": {"name:read email:read"},
@@ -224,7 +240,9 @@ type tokens struct {
 func (s *server) exchange(codes []string) (perSecond float64, last tokens, err error) {
 	requests := make([][]byte, len(codes))
 	for i, code := range codes {
-		requests[i] = s.tokenRequest("grant_type", "authorization_code", "code", code, "redirect_uri", s.said.OAuthApps.V1.RedirectURL)
+		requests[i] = s.tokenRequest(
+			"grant_type", "authorization_code", "code", code, "redirect_uri", s.said.OAuthApps.V1.RedirectURL,
+		)
 	}
 	clients := make(chan *client, tokenConnections)
 	for range tokenConnections {
@@ -258,7 +276,8 @@ func (s *server) tokenRequest(pairs ...string) []byte {
 		form.Set(pairs[i], pairs[i+1])
 	}
 	body := form.Encode()
-	return fmt.Appendf(nil, "POST /v1/current_user/oauth2/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	return fmt.Appendf(nil, "POST /v1/current_user/oauth2/token HTTP/1.1\r\nHost: localhost\r\n"+
+		"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
 // together does a thing n times, as many at once as there are connections, and

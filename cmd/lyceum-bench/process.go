@@ -19,7 +19,9 @@ import (
 // build compiles the lyceum that is measured, as a release is built.
 func build(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "lyceum")
-	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "github.com/lyceum-school/lyceum/cmd/lyceum")
+	command := exec.CommandContext(
+		ctx, "go", "build", "-trimpath", "-o", binary, "github.com/lyceum-school/lyceum/cmd/lyceum",
+	)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	command.Stderr = os.Stderr
 	return binary, command.Run()
@@ -118,6 +120,7 @@ func measureStart(ctx context.Context, s settings) error {
 			return err
 		}
 	}
-	fmt.Printf("## Start\n\nA sandbox of 2,000 sales tells its address %.2f s after it was started (median of %d).\n\n", median(took), s.rounds)
+	fmt.Printf("## Start\n\nA sandbox of 2,000 sales tells its address %.2f s after it was started (median of %d).\n\n",
+		median(took), s.rounds)
 	return nil
 }

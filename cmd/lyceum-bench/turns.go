@@ -33,8 +33,11 @@ const (
 // measureTurns measures what a school's POST /v1/users takes while another
 // school writes the largest changes that it may on many connections.
 func measureTurns(ctx context.Context, s settings) error {
-	fmt.Printf("## Turns\n\nOne connection creates users without a password in one school, while %d connections of another school, which shares its writer, write the largest changes that they may. Rounds of %v, by turns; the times of all %d rounds together.\n\n", turnConnections, s.duration, s.rounds)
-	fmt.Print("| engine | beside | of them/s | POST /v1/users/s | p50 ms | p99 ms | slowest ms | p99 of alone |\n|---|---|---|---|---|---|---|---|\n")
+	fmt.Printf("## Turns\n\nOne connection creates users without a password in one school, while %d connections of "+
+		"another school, which shares its writer, write the largest changes that they may. Rounds of %v, by turns; the "+
+		"times of all %d rounds together.\n\n", turnConnections, s.duration, s.rounds)
+	fmt.Print("| engine | beside | of them/s | POST /v1/users/s | p50 ms | p99 ms | slowest ms | p99 of alone |\n" +
+		"|---|---|---|---|---|---|---|---|\n")
 	dir := filepath.Join(s.work, "turns")
 	defer os.RemoveAll(dir)
 	if err := measureTurnsOn(ctx, s, "sqlite", "--data", dir); err != nil {
@@ -86,7 +89,8 @@ func measureTurnsOn(ctx context.Context, s settings, engine string, database ...
 		if i == 0 {
 			alone = at(n * 99 / 100)
 		}
-		fmt.Printf("| %s | %s | %.0f | %.0f | %.2f | %.2f | %.2f | %.1f |\n", engine, c.name, float64(others[i])/seconds, float64(n)/seconds,
+		fmt.Printf("| %s | %s | %.0f | %.0f | %.2f | %.2f | %.2f | %.1f |\n",
+			engine, c.name, float64(others[i])/seconds, float64(n)/seconds,
 			at(n/2), at(n*99/100), at(n-1), at(n*99/100)/alone)
 	}
 	return nil
@@ -117,7 +121,9 @@ func (s settings) tenants(ctx context.Context, database []string) (*tenants, err
 		school string
 	}{{&t.few, schools[0]}, {&t.many, schools[samePlace]}} {
 		var err error
-		if *key.to, err = run("apikey", "create", "--school", key.school, "--name", "bench", "--permissions", "read,write"); err != nil {
+		if *key.to, err = run(
+			"apikey", "create", "--school", key.school, "--name", "bench", "--permissions", "read,write",
+		); err != nil {
 			return nil, err
 		}
 	}
@@ -136,7 +142,10 @@ func (s settings) serveOn(ctx context.Context, database []string) (*server, erro
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"serve", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--secret-key-file", key, "--webhook-networks", "127.0.0.0/8", "--log-format", "json"}, database...)
+	args := append([]string{
+		"serve", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--secret-key-file", key, "--webhook-networks",
+		"127.0.0.0/8", "--log-format", "json",
+	}, database...)
 	served := &server{command: exec.CommandContext(ctx, s.binary, args...)}
 	served.command.Stderr = write
 	err = served.command.Start()
@@ -171,7 +180,10 @@ func (t *tenants) classes() ([]large, error) {
 	}
 	var hook int
 	for n := range largeHook {
-		if hook, err = t.make("/lyceum/v1/webhooks", fmt.Sprintf(`{"url":"https://127.0.0.1:9/%d","events":["User.updated"]}`, n), "webhook", "id"); err != nil {
+		if hook, err = t.make(
+			"/lyceum/v1/webhooks", fmt.Sprintf(`{"url":"https://127.0.0.1:9/%d","events":["User.updated"]}`, n), "webhook",
+			"id",
+		); err != nil {
 			return nil, err
 		}
 	}
@@ -192,13 +204,21 @@ func (t *tenants) classes() ([]large, error) {
 		if err != nil {
 			panic(err) // texts can always be written
 		}
-		return phrase(http.MethodPut, fmt.Sprintf("/lyceum/v1/users/%d/tags", users[n%int64(len(users))]), t.many, string(text))
+		return phrase(
+			http.MethodPut, fmt.Sprintf("/lyceum/v1/users/%d/tags", users[n%int64(len(users))]), t.many, string(text),
+		)
 	}
 	hooks := func(n int64) []byte {
-		return phrase(http.MethodPatch, fmt.Sprintf("/lyceum/v1/webhooks/%d", hook), t.many, fmt.Sprintf(`{"url":"https://127.0.0.1:9/again/%d"}`, n))
+		return phrase(
+			http.MethodPatch, fmt.Sprintf("/lyceum/v1/webhooks/%d", hook), t.many,
+			fmt.Sprintf(`{"url":"https://127.0.0.1:9/again/%d"}`, n),
+		)
 	}
 	renames := func(n int64) []byte {
-		return phrase(http.MethodPatch, fmt.Sprintf("/v1/users/%d", user), t.many, fmt.Sprintf(`{"name":"%d %s"}`, n, strings.Repeat("y", 200)))
+		return phrase(
+			http.MethodPatch, fmt.Sprintf("/v1/users/%d", user), t.many,
+			fmt.Sprintf(`{"name":"%d %s"}`, n, strings.Repeat("y", 200)),
+		)
 	}
 	return []large{
 		{"nothing", nil},
@@ -211,7 +231,8 @@ func (t *tenants) classes() ([]large, error) {
 
 // phrase renders a request with a JSON body.
 func phrase(method, path, key, body string) []byte {
-	return []byte(method + " " + path + " HTTP/1.1\r\nHost: bench\r\napiKey: " + key + "\r\nContent-Type: application/json\r\nContent-Length: " +
+	return []byte(method + " " + path + " HTTP/1.1\r\nHost: bench\r\napiKey: " + key +
+		"\r\nContent-Type: application/json\r\nContent-Length: " +
 		strconv.Itoa(len(body)) + "\r\n\r\n" + body)
 }
 

@@ -23,7 +23,9 @@ func measureImport(ctx context.Context, s settings) error {
 	to := filepath.Join(s.work, "to")
 	defer os.RemoveAll(to)
 	fmt.Print("## Import and export\n\n| what | rows/s | seconds | peak memory MB |\n|---|---|---|---|\n")
-	if _, err := command(ctx, s, "school", "create", "--data", to, "--name", "Copy", "--owner-email", "bench@example.com"); err != nil {
+	if _, err := command(
+		ctx, s, "school", "create", "--data", to, "--name", "Copy", "--owner-email", "bench@example.com",
+	); err != nil {
 		return err
 	}
 	for _, kind := range []string{"users", "authors", "courses", "pricing-plans", "transactions"} {
@@ -40,7 +42,9 @@ func measureImport(ctx context.Context, s settings) error {
 			return err
 		}
 	}
-	if err := report(ctx, s, "transactions", size, "import", "transactions", filepath.Join(s.work, "transactions.csv"), "--data", to); err != nil {
+	if err := report(
+		ctx, s, "transactions", size, "import", "transactions", filepath.Join(s.work, "transactions.csv"), "--data", to,
+	); err != nil {
 		return err
 	}
 	fmt.Println("\nThe last row is the same file a second time: nothing changes.")
@@ -53,7 +57,8 @@ func report(ctx context.Context, s settings, kind string, size int, args ...stri
 	if err != nil || kind != "transactions" {
 		return err
 	}
-	fmt.Printf("| %s transactions | %.0f | %.1f | %d |\n", args[0], float64(size)/done.took.Seconds(), done.took.Seconds(), done.peak>>20)
+	fmt.Printf("| %s transactions | %.0f | %.1f | %d |\n",
+		args[0], float64(size)/done.took.Seconds(), done.took.Seconds(), done.peak>>20)
 	return nil
 }
 
@@ -79,7 +84,8 @@ const writers = 16
 // each, by the same code on the same database: a lock around the call leaves
 // every group with one change.
 func measureWrites(ctx context.Context, s settings) error {
-	fmt.Printf("## Durable writes\n\n%d writers, each waiting until its transaction is on disk.\n\n| engine | writes/s | one commit each | ratio |\n|---|---|---|---|\n", writers)
+	fmt.Printf("## Durable writes\n\n%d writers, each waiting until its transaction is on disk.\n\n"+
+		"| engine | writes/s | one commit each | ratio |\n|---|---|---|---|\n", writers)
 	dir := filepath.Join(s.work, "writes")
 	defer os.RemoveAll(dir)
 	store, err := sqlstore.Open(ctx, dir, sqlstore.Options{})
@@ -111,10 +117,15 @@ func compareWrites(ctx context.Context, s settings, store *sqlstore.Store) error
 	}
 	stamp := lyceum.Stamp{School: school.ID, At: now, Actor: "bench"}
 	err = store.Write(ctx, stamp, func(tx lyceum.Tx) error {
-		if _, err := tx.SaveUsers([]lyceum.User{{ID: 1, Email: "bench@example.com", Role: lyceum.Student, CreatedAt: now}}); err != nil {
+		if _, err := tx.SaveUsers([]lyceum.User{{
+			ID: 1, Email: "bench@example.com", Role: lyceum.Student, CreatedAt: now,
+		}}); err != nil {
 			return err
 		}
-		_, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 1, Name: "Plan", Price: 1000, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: now, UpdatedAt: now})
+		_, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{
+			ID: 1, Name: "Plan", Price: 1000, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: now,
+			UpdatedAt: now,
+		})
 		return err
 	})
 	if err != nil {
@@ -130,7 +141,8 @@ func compareWrites(ctx context.Context, s settings, store *sqlstore.Store) error
 				return err
 			}
 			_, err = tx.SaveTransactions([]lyceum.Transaction{{
-				ID: lyceum.TransactionID(id), UserID: 1, PricingPlanID: 1, SaleID: lyceum.SaleID(id), CreatedAt: lyceum.Second(now), PurchasedAt: lyceum.Second(now),
+				ID: lyceum.TransactionID(id), UserID: 1, PricingPlanID: 1, SaleID: lyceum.SaleID(id),
+				CreatedAt: lyceum.Second(now), PurchasedAt: lyceum.Second(now),
 				Charge: 1000, FinalPrice: 1000, Currency: "USD", Revenue: 1000, Paid: true,
 			}})
 			return err

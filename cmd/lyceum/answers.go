@@ -28,11 +28,16 @@ func (s *answerSettings) wrong() (wrong []lyceum.FieldError) {
 		size byteSize
 	}{{"--answer-memory", s.AnswerMemory}, {"--answer-memory-school", s.AnswerMemorySchool}} {
 		if setting.size.bytes < leastAnswers || setting.size.bytes > mostAnswers {
-			wrong = append(wrong, lyceum.FieldError{Field: setting.flag, Message: "must be a size from 16MB to 1TB, such as 128MB"})
+			wrong = append(wrong, lyceum.FieldError{
+				Field: setting.flag, Message: "must be a size from 16MB to 1TB, such as 128MB",
+			})
 		}
 	}
 	if len(wrong) == 0 && s.AnswerMemorySchool.bytes > s.AnswerMemory.bytes {
-		wrong = append(wrong, lyceum.FieldError{Field: "--answer-memory-school", Message: "must not be more than --answer-memory, which is " + s.AnswerMemory.String()})
+		wrong = append(wrong, lyceum.FieldError{
+			Field:   "--answer-memory-school",
+			Message: "must not be more than --answer-memory, which is " + s.AnswerMemory.String(),
+		})
 	}
 	return wrong
 }
@@ -47,7 +52,10 @@ func measureLoad(m *server.Metrics, load *access.Load) {
 		{Name: "lyceum_answer_bytes", Help: "Memory of the answers under way.", Value: (*access.Load).Bytes},
 		{Name: "lyceum_answers_making", Help: "Expensive answers that are being made.", Value: (*access.Load).Making},
 		{Name: "lyceum_answers_waiting", Help: "Expensive answers that wait for their turn.", Value: (*access.Load).Waiting},
-		{Name: "lyceum_answers_refused_total", Help: "Answers that found no room in that memory, or did not come up.", Rises: true, Value: (*access.Load).Refused},
+		{
+			Name: "lyceum_answers_refused_total", Help: "Answers that found no room in that memory, or did not come up.",
+			Rises: true, Value: (*access.Load).Refused,
+		},
 	})
 }
 

@@ -17,7 +17,8 @@ type backupCommand struct {
 
 // Help implements kong's help for the command.
 func (backupCommand) Help() string {
-	return "Example: lyceum backup /backups/lyceum-2026-11-21.db --data /var/lib/lyceum\n\nA server may go on reading and writing; the copy is of one moment. It is verified before it takes its name."
+	return "Example: lyceum backup /backups/lyceum-2026-11-21.db --data /var/lib/lyceum\n\nA server may go on reading " +
+		"and writing; the copy is of one moment. It is verified before it takes its name."
 }
 
 // Run backs the database up.
@@ -48,13 +49,19 @@ type restoreCommand struct {
 
 // Help implements kong's help for the command.
 func (restoreCommand) Help() string {
-	return "Example: lyceum restore /backups/lyceum-2026-11-21.db --data /var/lib/lyceum\n\nThe backup is verified first. Stop the server before: a database in use is not replaced.\n\nSessions, one-time links and codes end. API keys, apps and grants are as they were in the backup, also those that were ended after it; they are listed, and --end-access ends them all. So are passwords and who is switched off."
+	return "Example: lyceum restore /backups/lyceum-2026-11-21.db --data /var/lib/lyceum\n\n" +
+		"The backup is verified first. Stop the server before: a database in use is not replaced.\n\n" +
+		"Sessions, one-time links and codes end. API keys, apps and grants are as they were in the backup, also those that " +
+		"were ended after it; they are listed, and --end-access ends them all. So are passwords and who is switched off."
 }
 
 // Run puts the backup in the database's place.
 func (c *restoreCommand) Run(p *program) error {
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
-		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the data folder " + c.Data + " cannot be made; give another one with --data", Err: err}
+		return &lyceum.Error{
+			Kind: lyceum.Unavailable, Detail: "the data folder " + c.Data + " cannot be made; give another one with --data",
+			Err: err,
+		}
 	}
 	release, err := lockFolder(c.Data)
 	if err != nil {
@@ -73,7 +80,8 @@ func (c *restoreCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s is restored from %s; lyceum check --data %s verifies its books\n", filepath.Join(c.Data, sqlstore.FileName), c.File, c.Data)
+	fmt.Fprintf(p.stdout, "%s is restored from %s; lyceum check --data %s verifies its books\n",
+		filepath.Join(c.Data, sqlstore.FileName), c.File, c.Data)
 	c.tell(p, alive)
 	return nil
 }
@@ -82,18 +90,21 @@ func (c *restoreCommand) Run(p *program) error {
 func (c *restoreCommand) tell(p *program, alive []access.Alive) {
 	fmt.Fprintln(p.stdout, "sessions, one-time links and codes have ended")
 	if c.EndAccess {
-		fmt.Fprintln(p.stdout, "API keys, grants and client secrets have ended: make new ones with lyceum apikey create and lyceum oauth-app rotate")
+		fmt.Fprintln(p.stdout, "API keys, grants and client secrets have ended: make new ones with lyceum apikey create and "+
+			"lyceum oauth-app rotate")
 		return
 	}
 	fmt.Fprintln(p.stdout, "alive again is what the backup holds, also what was ended after it:")
 	for _, a := range alive {
 		for i := range a.Keys {
 			key := &a.Keys[i]
-			fmt.Fprintf(p.stdout, "  school %d: API key %d, %s, ends in %s, may %s\n", a.School.ID, key.ID, key.Name, key.LastFour, key.Permissions)
+			fmt.Fprintf(p.stdout, "  school %d: API key %d, %s, ends in %s, may %s\n",
+				a.School.ID, key.ID, key.Name, key.LastFour, key.Permissions)
 		}
 		for i := range a.Apps {
 			app := &a.Apps[i]
-			fmt.Fprintf(p.stdout, "  school %d: OAuth app %d, %s, with %d grants\n", a.School.ID, app.ID, app.Name, a.Grants[app.ID])
+			fmt.Fprintf(p.stdout, "  school %d: OAuth app %d, %s, with %d grants\n",
+				a.School.ID, app.ID, app.Name, a.Grants[app.ID])
 		}
 	}
 	fmt.Fprintln(p.stdout, "end what must not be, or restore again with --end-access, which ends all of it")

@@ -20,7 +20,12 @@ type checkCommand struct {
 
 // Help implements kong's help for the command.
 func (checkCommand) Help() string {
-	return "Examples:\n  lyceum check --data /var/lib/lyceum\n  lyceum check --data /var/lib/lyceum --deep\n\nVerifies the database's files, that counters and totals agree with rows, that the journal has no gap, and that nothing names what is not there. Like every command it brings the schema up to date first; apart from that it only reads. With --deep it brings the index of each school's sales to memory, as a server would, and compares every sale and every total; a server may go on serving and writing. The exit status is 0 when all is in order, 2 when something is wrong, and 1 when that could not be found out."
+	return "Examples:\n  lyceum check --data /var/lib/lyceum\n  lyceum check --data /var/lib/lyceum --deep\n\n" +
+		"Verifies the database's files, that counters and totals agree with rows, that the journal has no gap, and that " +
+		"nothing names what is not there. Like every command it brings the schema up to date first; apart from that it " +
+		"only reads. With --deep it brings the index of each school's sales to memory, as a server would, and compares every " +
+		"sale and every total; a server may go on serving and writing. The exit status is 0 when all is in order, 2 when " +
+		"something is wrong, and 1 when that could not be found out."
 }
 
 // Run checks the database and tells what is wrong.
@@ -33,7 +38,10 @@ func (c *checkCommand) Run(p *program) (err error) {
 	defer closing(store, &err)
 	defer func() {
 		if err != nil && kept.Condition().Damaged {
-			err = &lyceum.Error{Kind: lyceum.Conflict, Code: damaged, Detail: "the database is damaged; restore a backup, and keep this one to find out why", Err: err}
+			err = &lyceum.Error{
+				Kind: lyceum.Conflict, Code: damaged,
+				Detail: "the database is damaged; restore a backup, and keep this one to find out why", Err: err,
+			}
 		}
 	}()
 	findings, err := store.Check(p.ctx)
@@ -48,7 +56,10 @@ func (c *checkCommand) Run(p *program) (err error) {
 		}
 	}
 	if len(findings) > 0 {
-		return &lyceum.Error{Kind: lyceum.Conflict, Code: damaged, Detail: fmt.Sprintf("%d things are wrong; restore a backup, and keep this database to find out why", len(findings))}
+		return &lyceum.Error{
+			Kind: lyceum.Conflict, Code: damaged,
+			Detail: fmt.Sprintf("%d things are wrong; restore a backup, and keep this database to find out why", len(findings)),
+		}
 	}
 	schools, err := store.FindSchools(p.ctx)
 	if err != nil {
@@ -66,7 +77,9 @@ func (c *checkCommand) Run(p *program) (err error) {
 }
 
 func (c *checkCommand) checkSchool(p *program, store *salesindex.Store, school *lyceum.School) error {
-	listing, err := store.Store.FindTransactions(p.ctx, school.ID, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
+	listing, err := store.Store.FindTransactions(
+		p.ctx, school.ID, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1},
+	)
 	if err != nil {
 		return err
 	}
@@ -76,7 +89,8 @@ func (c *checkCommand) checkSchool(p *program, store *salesindex.Store, school *
 	case err != nil:
 		fmt.Fprintf(p.stdout, "school %d: the index that was kept is of no use and will be built anew: %v\n", school.ID, err)
 	default:
-		fmt.Fprintf(p.stdout, "school %d: an index of %d transactions is kept in %d kB, %d entries behind the journal\n", school.ID, kept.Sales, kilobytes(kept.Bytes), kept.Behind)
+		fmt.Fprintf(p.stdout, "school %d: an index of %d transactions is kept in %d kB, %d entries behind the journal\n",
+			school.ID, kept.Sales, kilobytes(kept.Bytes), kept.Behind)
 	}
 	if !c.Deep {
 		return nil
@@ -88,17 +102,23 @@ func (c *checkCommand) checkSchool(p *program, store *salesindex.Store, school *
 		return err
 	}
 	if compared.Refused != "" {
-		fmt.Fprintf(p.stdout, "school %d: there is no index to compare, the database answers its lists: %s\n", school.ID, compared.Refused)
+		fmt.Fprintf(p.stdout, "school %d: there is no index to compare, the database answers its lists: %s\n",
+			school.ID, compared.Refused)
 		return nil
 	}
 	for _, difference := range compared.Differences {
 		fmt.Fprintf(p.stdout, "school %d: %s\n", school.ID, difference)
 	}
 	if len(compared.Differences) > 0 {
-		return &lyceum.Error{Kind: lyceum.Conflict, Code: damaged, Detail: fmt.Sprintf("the index of school %d differs from the database; keep its file in the folder of the indexes to find out why, "+
-			"and start the server with another --index-folder, where the index is rebuilt", school.ID)}
+		return &lyceum.Error{
+			Kind: lyceum.Conflict, Code: damaged,
+			Detail: fmt.Sprintf("the index of school %d differs from the database; keep its file in the folder of the "+
+				"indexes to find out why, and start the server with another --index-folder, where the index is rebuilt",
+				school.ID),
+		}
 	}
-	fmt.Fprintf(p.stdout, "school %d: the index agrees in every sale and every total, and takes %d kB of memory\n", school.ID, kilobytes(compared.Bytes))
+	fmt.Fprintf(p.stdout, "school %d: the index agrees in every sale and every total, and takes %d kB of memory\n",
+		school.ID, kilobytes(compared.Bytes))
 	return nil
 }
 

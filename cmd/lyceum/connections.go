@@ -31,7 +31,8 @@ func (s *connectionSettings) limit(p *program, m *server.Metrics, listener net.L
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err == nil && files.Cur/2 < uint64(most) {
 		most = max(1, int(files.Cur/2))
-		p.log.Warn("the process may not open enough files for --max-connections; raise its limit (LimitNOFILE in the unit, ulimit -n)",
+		p.log.Warn("the process may not open enough files for --max-connections; raise its limit (LimitNOFILE in "+
+			"the unit, ulimit -n)",
 			"max_connections", s.MaxConnections, "files", files.Cur, "connections", most)
 	}
 	connections := server.LimitConnections(listener, most, p.log)

@@ -16,7 +16,7 @@ type exportCommand struct {
 	database `embed:""`
 	inSchool `embed:""`
 
-	Kind   string `arg:"" enum:"users,tags,authors,courses,lecture-sections,lectures,attachments,pricing-plans,progress,enrollments,lecture-progress,quiz-responses,transactions,webhooks,webhook-events" help:"What to write: users, tags, authors, courses, lecture-sections, lectures, attachments, pricing-plans, progress, enrollments, lecture-progress, quiz-responses, transactions, webhooks or webhook-events."`
+	Kind   string `arg:"" enum:"${row_kinds}" help:"What to write: ${row_kinds_listed}."`
 	Output string `help:"File to write, instead of standard output; a name ending in .gz is zipped." placeholder:"FILE"`
 	Format string `help:"csv or jsonl (JSON Lines)." enum:"csv,jsonl" default:"csv"`
 
@@ -41,9 +41,11 @@ func (exportCommand) Help() string {
   lyceum export transactions --from 2026-01-01 --until 2026-03-31 --output q1.csv
   lyceum export users --format jsonl
 
---month, --from and --until take whole days in the school's time zone, which lyceum school set changes. --start and --end take moments, as the interface does.
+--month, --from and --until take whole days in the school's time zone, which lyceum school set changes. --start and
+--end take moments, as the interface does.
 
-All rows are of one moment, however long it takes. lyceum import takes them back. In CSV a text that a spreadsheet would run as a formula gets an apostrophe before it, which the import takes off again.`
+All rows are of one moment, however long it takes. lyceum import takes them back. In CSV a text that a spreadsheet
+would run as a formula gets an apostrophe before it, which the import takes off again.`
 }
 
 // Run writes the rows.
@@ -82,7 +84,9 @@ func (c *exportCommand) Run(p *program) (err error) {
 	return finish(kindNamed(c.Kind).give(i, c, out))
 }
 
-func exportRows[T any](p *program, c *exportCommand, kind intake.Kind[T], out io.Writer, each func(func(*T) error) error) error {
+func exportRows[T any](
+	p *program, c *exportCommand, kind intake.Kind[T], out io.Writer, each func(func(*T) error) error,
+) error {
 	format := intake.CSV
 	if c.Format == "jsonl" {
 		format = intake.JSONLines
@@ -110,12 +114,16 @@ func (c *exportCommand) output(p *program) (io.Writer, func(error) error, error)
 		return p.stdout, func(err error) error { return err }, nil
 	}
 	if info, err := os.Stat(c.Output); err == nil && !info.Mode().IsRegular() {
-		return nil, nil, lyceum.Invalidf("%s is a folder or a device; --output takes the name of a file, and without it the rows go to standard output", c.Output)
+		return nil, nil, lyceum.Invalidf("%s is a folder or a device; --output takes the name of a file, and without it the "+
+			"rows go to standard output", c.Output)
 	}
 	partial := c.Output + ".partial"
 	file, err := os.OpenFile(partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, nil, &lyceum.Error{Kind: lyceum.Invalid, Detail: c.Output + " cannot be written; choose a folder that exists and is writable", Err: err}
+		return nil, nil, &lyceum.Error{
+			Kind: lyceum.Invalid, Detail: c.Output + " cannot be written; choose a folder that exists and is writable",
+			Err: err,
+		}
 	}
 	buffered := bufio.NewWriterSize(file, 1<<20)
 	var out io.Writer = buffered

@@ -74,7 +74,9 @@ func (c *exportCommand) days() (d dayRange, err error) {
 		*end.to = lyceum.Some(day)
 	}
 	if d.first.Present && d.last.Present && d.last.Value.Before(d.first.Value) {
-		return d, lyceum.InvalidFields(lyceum.FieldError{Field: "--until", Message: "must not be before the day given with --from"})
+		return d, lyceum.InvalidFields(lyceum.FieldError{
+			Field: "--until", Message: "must not be before the day given with --from",
+		})
 	}
 	return d, nil
 }

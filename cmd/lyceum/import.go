@@ -16,7 +16,7 @@ type importCommand struct {
 	database `embed:""`
 	inSchool `embed:""`
 
-	Kind          string `arg:"" enum:"users,tags,authors,courses,lecture-sections,lectures,attachments,pricing-plans,progress,enrollments,lecture-progress,quiz-responses,transactions,webhooks,webhook-events" help:"What the file holds: users, tags, authors, courses, lecture-sections, lectures, attachments, pricing-plans, progress, enrollments, lecture-progress, quiz-responses, transactions, webhooks or webhook-events."`
+	Kind          string `arg:"" enum:"${row_kinds}" help:"What the file holds: ${row_kinds_listed}."`
 	File          string `arg:"" help:"CSV, JSON Lines, or the lists that the interface answers with; gzip too; - is standard input."`
 	DryRun        bool   `help:"Check the file and change nothing."`
 	OnError       string `help:"stop: import nothing unless every row is good; skip: import the good rows." enum:"stop,skip" default:"stop"`
@@ -38,7 +38,10 @@ func (importCommand) Help() string {
   lyceum import transactions sales.jsonl.gz --create-missing
   lyceum import transactions sales.csv --dry-run
 
-Ids are kept. A row whose id is there already is brought up to date, so that the same file twice changes nothing and an import that was broken off is finished by doing it again. Every bad row is told with its line, column and reason; --on-error says what becomes of the others. What is named comes before what names it: the order of a whole school is the order of the kinds above.`
+Ids are kept. A row whose id is there already is brought up to date, so that the same file twice changes nothing and
+an import that was broken off is finished by doing it again. Every bad row is told with its line, column and reason;
+--on-error says what becomes of the others. What is named comes before what names it: the order of a whole school is
+the order of the kinds above.`
 }
 
 // Run imports the file.
@@ -96,7 +99,8 @@ func importRows[T any](p *program, c *importCommand, kind intake.Kind[T], sink i
 		return err
 	}
 	if c.DryRun {
-		fmt.Fprintf(p.stdout, "%d %s read, %d good, %d bad; nothing was changed (--dry-run)\n", result.Rows, kind, result.Rows-result.Bad, result.Bad)
+		fmt.Fprintf(p.stdout, "%d %s read, %d good, %d bad; nothing was changed (--dry-run)\n",
+			result.Rows, kind, result.Rows-result.Bad, result.Bad)
 		if result.Bad > 0 {
 			return errTold
 		}
@@ -116,7 +120,11 @@ func (c *importCommand) path(p *program) (path string, discard func(), err error
 			err = syscall.EISDIR
 		}
 		if err != nil {
-			return "", nil, &lyceum.Error{Kind: lyceum.NotFound, Detail: "the file " + c.File + " cannot be read; give the path of a CSV or JSON file, or - for standard input", Err: err}
+			return "", nil, &lyceum.Error{
+				Kind:   lyceum.NotFound,
+				Detail: "the file " + c.File + " cannot be read; give the path of a CSV or JSON file, or - for standard input",
+				Err:    err,
+			}
 		}
 		return c.File, func() {}, nil
 	}

@@ -3,6 +3,9 @@ package main
 import (
 	"io"
 	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
@@ -43,7 +46,11 @@ type rowKind struct {
 	give func(*importer, *exportCommand, io.Writer) error
 }
 
-func rowsOf[T any](kind intake.Kind[T], sink func(*importer) intake.Sink[T], each func(*importer, func(*T) error) error) rowKind {
+func rowsOf[T any](
+	kind intake.Kind[T],
+	sink func(*importer) intake.Sink[T],
+	each func(*importer, func(*T) error) error,
+) rowKind {
 	return rowKind{
 		name: kind.String(),
 		take: func(i *importer, c *importCommand) error { return importRows(i.p, c, kind, sink(i)) },
@@ -60,10 +67,11 @@ var rowKinds = []rowKind{
 		func(i *importer, visit func(*lyceum.User) error) error {
 			return i.people.Each(i.p.ctx, i.school, visit)
 		}),
-	rowsOf(intake.Tags(), func(i *importer) intake.Sink[lyceum.UserTags] { return i.people.ImportTags(i.school, importActor) },
-		func(i *importer, visit func(*lyceum.UserTags) error) error {
-			return i.people.EachTags(i.p.ctx, i.school, visit)
-		}),
+	rowsOf(intake.Tags(), func(i *importer) intake.Sink[lyceum.UserTags] {
+		return i.people.ImportTags(i.school, importActor)
+	}, func(i *importer, visit func(*lyceum.UserTags) error) error {
+		return i.people.EachTags(i.p.ctx, i.school, visit)
+	}),
 	rowsOf(intake.Authors(), func(i *importer) intake.Sink[lyceum.AuthorProfile] {
 		return i.learning.ImportAuthors(i.school, importActor)
 	}, func(i *importer, visit func(*lyceum.AuthorProfile) error) error {
@@ -144,4 +152,18 @@ var rowKinds = []rowKind{
 // kindNamed finds a kind that the command line has checked.
 func kindNamed(name string) rowKind {
 	return rowKinds[slices.IndexFunc(rowKinds, func(k rowKind) bool { return k.name == name })]
+}
+
+// rowKindVars are the names of the kinds, for the help and the arguments of the
+// commands that take one.
+func rowKindVars() kong.Vars {
+	names := make([]string, len(rowKinds))
+	for i, kind := range rowKinds {
+		names[i] = kind.name
+	}
+	last := len(names) - 1
+	return kong.Vars{
+		"row_kinds":        strings.Join(names, ","),
+		"row_kinds_listed": strings.Join(names[:last], ", ") + " or " + names[last],
+	}
 }

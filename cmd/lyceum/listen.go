@@ -33,7 +33,9 @@ func (listenCommand) Help() string {
   lyceum listen --api-key-file key.txt --events Sale.created,Transaction.refunded --since 2h
   lyceum listen --api-key-file key.txt --forward http://127.0.0.1:3000/hook --secret-file secret.txt
 
-Each event is a line: when it happened, its name, what it is about, and what the program answered. What somebody sends again in the console, or by the interface, is listened to as well. Nothing is tried again; --since goes back to what was missed. Ctrl-C ends it.`
+Each event is a line: when it happened, its name, what it is about, and what the program answered. What somebody
+sends again in the console, or by the interface, is listened to as well. Nothing is tried again; --since goes back
+to what was missed. Ctrl-C ends it.`
 }
 
 // Run listens until the program is told to stop.
@@ -56,9 +58,10 @@ func (c *listenCommand) Run(p *program) error {
 		return err
 	}
 	l := &webhook.Listener{
-		Server: c.Server, APIKey: key, Types: c.Events, To: c.Forward, Secret: secret, Sender: webhook.New(webhook.Options{Loopback: true}),
-		Show:  func(h webhook.Heard) { fmt.Fprintln(p.stdout, heardLine(h)) },
-		Retry: func(err error) { fmt.Fprintln(p.stderr, "lyceum:", lyceum.Public(err).Detail+"; trying again") },
+		Server: c.Server, APIKey: key, Types: c.Events, To: c.Forward, Secret: secret,
+		Sender: webhook.New(webhook.Options{Loopback: true}),
+		Show:   func(h webhook.Heard) { fmt.Fprintln(p.stdout, heardLine(h)) },
+		Retry:  func(err error) { fmt.Fprintln(p.stderr, "lyceum:", lyceum.Public(err).Detail+"; trying again") },
 	}
 	after, err := c.begin(p, l)
 	if err != nil || p.ctx.Err() != nil {
@@ -79,7 +82,8 @@ func (c *listenCommand) secret(p *program, key string) ([]byte, error) {
 	}
 	to, err := url.Parse(c.Forward)
 	if err != nil || to.Scheme != "http" && to.Scheme != "https" || !loopback(to.Hostname()) {
-		return nil, lyceum.Invalidf("--forward must be an address of this machine, such as http://127.0.0.1:3000/hook; for another one make a webhook")
+		return nil, lyceum.Invalidf("--forward must be an address of this machine, such as http://127.0.0.1:3000/hook; for " +
+			"another one make a webhook")
 	}
 	text := c.Secret
 	if c.SecretFile != "" {
@@ -103,7 +107,8 @@ func (c *listenCommand) secret(p *program, key string) ([]byte, error) {
 func warnOfArguments(p *program, names ...string) {
 	for _, flag := range p.kong.Flags() {
 		if slices.Contains(names, flag.Name) && sourceOf(p, flag) == "flag" {
-			fmt.Fprintf(p.stderr, "lyceum: other users of this machine can see --%s in the list of processes; --%[1]s-file or %s keeps it from them\n",
+			fmt.Fprintf(p.stderr, "lyceum: other users of this machine can see --%s in the list of processes; --%[1]s-file or "+
+				"%s keeps it from them\n",
 				flag.Name, flag.Envs[0])
 		}
 	}
@@ -127,7 +132,8 @@ func (c *listenCommand) begin(p *program, l *webhook.Listener) (int64, error) {
 	}
 	at, err := lyceum.ParseTime(c.Since)
 	if err != nil {
-		return 0, lyceum.Invalidf("--since must be a time such as 2024-01-31T15:04:05Z, a duration such as 2h, or the number of a change")
+		return 0, lyceum.Invalidf("--since must be a time such as 2024-01-31T15:04:05Z, a duration such as 2h, or " +
+			"the number of a change")
 	}
 	return l.Since(p.ctx, at)
 }

@@ -28,9 +28,12 @@ type mirrorCommand struct {
 func (mirrorCommand) Help() string {
 	return `Example: lyceum mirror --from https://school.example.com --api-key-file key.txt --school 1
 
-It asks the public operations alone, and waits when the other server's rate limit is used up. What was broken off goes on with the same command; after the end the same command brings the copy up to date. Create the school first, best with the address of the other school's owner: lyceum school create.
+It asks the public operations alone, and waits when the other server's rate limit is used up. What was broken off
+goes on with the same command; after the end the same command brings the copy up to date. Create the school first,
+best with the address of the other school's owner: lyceum school create.
 
-Version 1 does not tell when users were created, when enrollments ended, which pricing plans belong to no course, and whose answers to quizzes came before the latest. Webhooks are copied as a record; nothing is sent to them.`
+Version 1 does not tell when users were created, when enrollments ended, which pricing plans belong to no course,
+and whose answers to quizzes came before the latest. Webhooks are copied as a record; nothing is sent to them.`
 }
 
 // Run copies the school.
@@ -64,8 +67,9 @@ func (c *mirrorCommand) Run(p *program) (err error) {
 	phase := ""
 	result, err := mirror.Run(p.ctx, mirror.Options{
 		From: strings.TrimRight(c.From, "/"), Key: key, School: school, Store: store,
-		People: i.people, Learning: i.learning, Sales: i.sales, Events: i.events, Clock: p.clock, Parallel: c.Parallel, LastIDs: c.AllowLastIDs,
-		State: state, Keep: func(s mirror.State) error { return writeState(file, s) },
+		People: i.people, Learning: i.learning, Sales: i.sales, Events: i.events, Clock: p.clock, Parallel: c.Parallel,
+		LastIDs: c.AllowLastIDs,
+		State:   state, Keep: func(s mirror.State) error { return writeState(file, s) },
 		Progress: func(at string, rows int) {
 			if at != phase {
 				bar.finish()
@@ -83,7 +87,8 @@ func (c *mirrorCommand) Run(p *program) (err error) {
 		return fmt.Errorf("take the state away: %w", err)
 	}
 	fmt.Fprintf(p.stdout, "%d rows read: %d created, %d updated, %d unchanged, %d refused\n",
-		result.Saved.Total()+result.Problems, result.Saved.Created, result.Saved.Updated, result.Saved.Unchanged, result.Problems)
+		result.Saved.Total()+result.Problems, result.Saved.Created, result.Saved.Updated, result.Saved.Unchanged,
+		result.Problems)
 	if result.Problems > 0 {
 		return errTold
 	}
@@ -104,7 +109,9 @@ func (c *mirrorCommand) stateFile(school lyceum.SchoolID) string {
 func readState(file string) (mirror.State, error) {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return mirror.State{}, &lyceum.Error{Kind: lyceum.Invalid, Detail: "the state file " + file + " cannot be read", Err: err}
+		return mirror.State{}, &lyceum.Error{
+			Kind: lyceum.Invalid, Detail: "the state file " + file + " cannot be read", Err: err,
+		}
 	}
 	return mirror.ReadState(text)
 }
@@ -119,7 +126,12 @@ func writeState(file string, s mirror.State) error {
 		err = os.Rename(file+".partial", file)
 	}
 	if err != nil {
-		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the state file " + file + " cannot be written; give another one with --state, in a folder that exists and is writable", Err: err}
+		return &lyceum.Error{
+			Kind: lyceum.Unavailable,
+			Detail: "the state file " + file + " cannot be written; give another one with --state, in a folder that " +
+				"exists and is writable",
+			Err: err,
+		}
 	}
 	return nil
 }

@@ -53,7 +53,8 @@ type oauthAppCreateCommand struct {
 
 // Help implements kong's help for the command.
 func (oauthAppCreateCommand) Help() string {
-	return "Example: lyceum oauth-app create --name Ledger --redirect-url https://app.example.com/callback --interface 2\n\nThe credentials alone go to standard output, each on a line behind its name." + serverSees
+	return "Example: lyceum oauth-app create --name Ledger --redirect-url https://app.example.com/callback --interface " +
+		"2\n\nThe credentials alone go to standard output, each on a line behind its name." + serverSees
 }
 
 // Run registers the app.
@@ -66,7 +67,8 @@ func (c *oauthAppCreateCommand) Run(p *program) error {
 		if err != nil {
 			return asFlags(err)
 		}
-		fmt.Fprintf(p.stderr, "OAuth app %d of school %d, %s, is registered for version %d. This is the only time its secret is shown:\n", app.ID, school, app.Name, app.Version)
+		fmt.Fprintf(p.stderr, "OAuth app %d of school %d, %s, is registered for version %d. This is the only time "+
+			"its secret is shown:\n", app.ID, school, app.Name, app.Version)
 		fmt.Fprintf(p.stdout, "client_id %s\nclient_secret %s\n", app.ClientID, secret)
 		return nil
 	})
@@ -84,7 +86,10 @@ func asFlags(err error) error {
 		case "version":
 			named[i].Field = "--interface"
 		case "abandon_after_minutes":
-			named[i] = lyceum.FieldError{Field: "--abandon-after", Message: "must be whole minutes from 1m to 2160h, which is 90 days, such as 90m or 1h30m"}
+			named[i] = lyceum.FieldError{
+				Field:   "--abandon-after",
+				Message: "must be whole minutes from 1m to 2160h, which is 90 days, such as 90m or 1h30m",
+			}
 		default:
 			named[i].Field = "--" + strings.ReplaceAll(f.Field, "_", "-")
 		}
@@ -135,7 +140,8 @@ type oauthAppChangeCommand struct {
 
 // Help implements kong's help for the command.
 func (oauthAppChangeCommand) Help() string {
-	return "Example: lyceum oauth-app change 3 --redirect-url https://new.example.com/callback --require-pkce\n\nWhat is not given stays as it is. Codes that are out for the old Redirect URL fail." + serverSees
+	return "Example: lyceum oauth-app change 3 --redirect-url https://new.example.com/callback --require-pkce\n\n" +
+		"What is not given stays as it is. Codes that are out for the old Redirect URL fail." + serverSees
 }
 
 // Run changes the app.
@@ -145,7 +151,10 @@ func (c *oauthAppChangeCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		form := access.AppForm{Name: app.Name, RedirectURL: app.RedirectURL, RequirePKCE: app.RequirePKCE, RotateRefreshTokens: app.RotateRefreshTokens}
+		form := access.AppForm{
+			Name: app.Name, RedirectURL: app.RedirectURL, RequirePKCE: app.RequirePKCE,
+			RotateRefreshTokens: app.RotateRefreshTokens,
+		}
 		if c.Name != nil {
 			form.Name = *c.Name
 		}
@@ -189,7 +198,8 @@ func (c *oauthAppRotateCommand) Run(p *program) error {
 		if app.OldSecretUntil.Present {
 			until = "stays good until " + shownTime(app.OldSecretUntil.Value)
 		}
-		fmt.Fprintf(p.stderr, "The old secret of OAuth app %d, %s, %s. This is the only time the new one is shown:\n", app.ID, app.Name, until)
+		fmt.Fprintf(p.stderr, "The old secret of OAuth app %d, %s, %s. This is the only time the new one is shown:\n",
+			app.ID, app.Name, until)
 		fmt.Fprintln(p.stdout, secret)
 		return nil
 	})

@@ -31,7 +31,8 @@ func newProgress(p *program, what string, total int64, unit string) *progress {
 			most = -1
 		}
 		b.bar = progressbar.NewOptions64(most,
-			progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetDescription(what), progressbar.OptionSetPredictTime(true),
+			progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetDescription(what),
+			progressbar.OptionSetPredictTime(true),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	}
 	return b

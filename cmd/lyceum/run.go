@@ -72,7 +72,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	var cli commands
 	parser, err := kong.New(&cli,
 		kong.Name("lyceum"),
-		kong.Description("The back end of an online school: its sales ledger and the access other programs get to it.\n\nFirst steps: lyceum sandbox"),
+		kong.Description("The back end of an online school: its sales ledger and the access other programs get to it.\n\n"+
+			"First steps: lyceum sandbox"),
+		rowKindVars(),
 		kong.DefaultEnvars("LYCEUM"),
 		kong.Configuration(settingsFile),
 		kong.TypeMapper(reflect.TypeFor[slog.Level](), textMapper("debug, info, warn or error")),
@@ -90,10 +92,18 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	parsed, err := parser.Parse(withNegatives(args))
 	if unread, is := errors.AsType[*fs.PathError](err); is { // parsing reads one file
-		return fail(stderr, &lyceum.Error{Kind: lyceum.Invalid, Detail: "the file given with --config cannot be read; it takes the path of a JSON file of flags' names, such as {\"addr\": \"127.0.0.1:9000\"}", Err: unread})
+		return fail(stderr, &lyceum.Error{
+			Kind: lyceum.Invalid,
+			Detail: "the file given with --config cannot be read; it takes the path of a JSON file of flags' names, such as " +
+				"{\"addr\": \"127.0.0.1:9000\"}",
+			Err: unread,
+		})
 	}
 	if err != nil {
-		return fail(stderr, fmt.Errorf("%s; lyceum --help and lyceum COMMAND --help say what is accepted", withoutPasswords(err.Error())))
+		return fail(
+			stderr,
+			fmt.Errorf("%s; lyceum --help and lyceum COMMAND --help say what is accepted", withoutPasswords(err.Error())),
+		)
 	}
 	if err := emptyFlag(parsed); err != nil {
 		return fail(stderr, err)
@@ -149,8 +159,11 @@ var (
 // What a command cannot do without, it checks itself.
 func emptyFlag(parsed *kong.Context) error {
 	for _, step := range parsed.Path {
-		if flag := step.Flag; flag != nil && !flag.Required && flag.Target.Kind() == reflect.String && flag.Target.Len() == 0 {
-			return lyceum.InvalidFields(lyceum.FieldError{Field: "--" + flag.Name, Message: "is empty; give it a value, or leave it out"})
+		if flag := step.Flag; flag != nil && !flag.Required && flag.Target.Kind() == reflect.String &&
+			flag.Target.Len() == 0 {
+			return lyceum.InvalidFields(lyceum.FieldError{
+				Field: "--" + flag.Name, Message: "is empty; give it a value, or leave it out",
+			})
 		}
 	}
 	return nil

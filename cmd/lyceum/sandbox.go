@@ -40,7 +40,9 @@ func (sandboxCommand) Help() string {
   lyceum sandbox --json --addr 127.0.0.1:0 --transactions 100000 --rate-limit 0
   lyceum sandbox --addr 0.0.0.0:8080 --allow-host lyceum
 
-The same seed gives the same school, byte for byte. Its secrets are known to everybody who knows the seed: never keep real data in it. It answers to localhost, to the addresses of this machine's loopback, to the host of --addr and to --allow-host, and lets web pages of this machine alone read its answers.`
+The same seed gives the same school, byte for byte. Its secrets are known to everybody who knows the seed: never
+keep real data in it. It answers to localhost, to the addresses of this machine's loopback, to the host of --addr
+and to --allow-host, and lets web pages of this machine alone read its answers.`
 }
 
 // redirectURL is where the sandbox's OAuth apps are sent back to.
@@ -78,14 +80,18 @@ type oauthApp struct {
 // Run fills the school and serves it until the program is told to stop.
 func (c *sandboxCommand) Run(p *program) (err error) {
 	if c.Transactions < 0 || c.Transactions > lyceum.MaxID {
-		return lyceum.InvalidFields(lyceum.FieldError{Field: "--transactions", Message: fmt.Sprintf("must be from 0 to %d", lyceum.MaxID)})
+		return lyceum.InvalidFields(lyceum.FieldError{
+			Field: "--transactions", Message: fmt.Sprintf("must be from 0 to %d", lyceum.MaxID),
+		})
 	}
 	if c.RateLimit < 0 {
 		return lyceum.InvalidFields(lyceum.FieldError{Field: "--rate-limit", Message: "must be 0 (no limit) or more"})
 	}
 	for _, name := range c.AllowHost {
 		if !server.IsHost(name) {
-			return lyceum.InvalidFields(lyceum.FieldError{Field: "--allow-host", Message: "must be the name or the IP address of a host, without port, such as lyceum"})
+			return lyceum.InvalidFields(lyceum.FieldError{
+				Field: "--allow-host", Message: "must be the name or the IP address of a host, without port, such as lyceum",
+			})
 		}
 	}
 	if wrong := c.wrong(); len(wrong) > 0 {
@@ -114,7 +120,8 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 	}
 	site := siteOf(known.BaseURL, known.AuthURL)
 	service := newService(p, store, serviceOptions{
-		perMinute: c.RateLimit, answers: c.limits(), room: room, loopback: true, ring: lyceum.NewKeyring(school.Secrets.Ring), sender: webhook.New(webhook.Options{Loopback: true}), site: site,
+		perMinute: c.RateLimit, answers: c.limits(), room: room, loopback: true,
+		ring: lyceum.NewKeyring(school.Secrets.Ring), sender: webhook.New(webhook.Options{Loopback: true}), site: site,
 	})
 	handler, err := service.handler(handlerOptions{
 		site: site, local: c.local(),
@@ -124,8 +131,10 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 		return err
 	}
 	if !onLoopback(listener) {
-		p.log.Warn("whoever reaches this address has the whole school: its key and passwords are the same in every sandbox of this seed, "+
-			"and its webhooks reach the programs of this machine; --addr 127.0.0.1:8080 keeps it to this machine", "address", listener.Addr().String())
+		p.log.Warn("whoever reaches this address has the whole school: its key and passwords are the same in every "+
+			"sandbox of this seed, "+
+			"and its webhooks reach the programs of this machine; --addr 127.0.0.1:8080 keeps it to this machine", "address",
+			listener.Addr().String())
 	}
 	return service.run(p.ctx, func(ctx context.Context) error {
 		if err := c.print(p, known); err != nil {
@@ -178,8 +187,14 @@ func credentialsOf(school *demo.School, base string) credentials {
 		Owner:   signIn{ID: demo.OwnerID, Email: demo.OwnerEmail, Password: s.OwnerPassword},
 		Learner: signIn{ID: demo.LearnerID, Email: demo.LearnerEmail, Password: s.LearnerPassword},
 		OAuthApps: oauthApps{
-			V1: oauthApp{ClientID: access.ClientID(id, s.V1ClientID), ClientSecret: access.ClientSecret(id, s.V1ClientSecret), RedirectURL: redirectURL},
-			V2: oauthApp{ClientID: access.ClientID(id, s.V2ClientID), ClientSecret: access.ClientSecret(id, s.V2ClientSecret), RedirectURL: redirectURL},
+			V1: oauthApp{
+				ClientID: access.ClientID(id, s.V1ClientID), ClientSecret: access.ClientSecret(id, s.V1ClientSecret),
+				RedirectURL: redirectURL,
+			},
+			V2: oauthApp{
+				ClientID: access.ClientID(id, s.V2ClientID), ClientSecret: access.ClientSecret(id, s.V2ClientSecret),
+				RedirectURL: redirectURL,
+			},
 		},
 	}
 }
@@ -188,7 +203,8 @@ func credentialsOf(school *demo.School, base string) credentials {
 // broken off. A database with another school in it is left alone.
 func (c *sandboxCommand) fill(p *program, store lyceum.Store, school *demo.School, known credentials) error {
 	id, key := school.School.ID, access.HashSecret(known.APIKey)
-	another := lyceum.Errorf(lyceum.Conflict, "the database holds another school; give the sandbox an empty place, or the --seed it was made with")
+	another := lyceum.Errorf(lyceum.Conflict, "the database holds another school; give the sandbox an empty place, or "+
+		"the --seed it was made with")
 	switch there, err := store.GetSchool(p.ctx, id); {
 	case lyceum.KindOf(err) == lyceum.NotFound:
 		if _, err := store.CreateSchool(p.ctx, school.School, "sandbox"); err != nil {
@@ -196,7 +212,8 @@ func (c *sandboxCommand) fill(p *program, store lyceum.Store, school *demo.Schoo
 		}
 	case err != nil:
 		return err
-	case there.Name != school.School.Name || !there.CreatedAt.Equal(school.School.CreatedAt): // its settings may have changed
+	// its settings may have changed
+	case there.Name != school.School.Name || !there.CreatedAt.Equal(school.School.CreatedAt):
 		return another
 	}
 	keys, err := store.FindAPIKeys(p.ctx, id)
@@ -210,7 +227,9 @@ func (c *sandboxCommand) fill(p *program, store lyceum.Store, school *demo.Schoo
 	} else if _, err := store.GetAPIKeyByHash(p.ctx, id, key); err != nil {
 		return another
 	}
-	listing, err := store.FindTransactions(p.ctx, id, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
+	listing, err := store.FindTransactions(
+		p.ctx, id, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1},
+	)
 	if err != nil {
 		return err
 	}
@@ -222,14 +241,25 @@ func (c *sandboxCommand) fill(p *program, store lyceum.Store, school *demo.Schoo
 	defer bar.finish()
 	err = school.Load(p.ctx, store, func(kept int) { bar.set(int64(kept)) })
 	if lyceum.KindOf(err) == lyceum.Conflict {
-		return &lyceum.Error{Kind: lyceum.Conflict, Detail: fmt.Sprintf("the database holds the school of this seed with %d transactions, and it cannot grow; give it --transactions %d or less, or an empty place", listing.Total, listing.Total), Err: err}
+		return &lyceum.Error{
+			Kind: lyceum.Conflict,
+			Detail: fmt.Sprintf("the database holds the school of this seed with %d transactions, and it cannot grow; give it "+
+				"--transactions %d or less, or an empty place", listing.Total, listing.Total),
+			Err: err,
+		}
 	}
 	return err
 }
 
 // keepCredentials gives the owner and the learner their passwords and keeps
 // the API key and the OAuth apps.
-func keepCredentials(ctx context.Context, store lyceum.Store, school *demo.School, known credentials, key lyceum.KeyHash) error {
+func keepCredentials(
+	ctx context.Context,
+	store lyceum.Store,
+	school *demo.School,
+	known credentials,
+	key lyceum.KeyHash,
+) error {
 	s, at := school.Secrets, school.School.CreatedAt
 	for i := range school.Users {
 		switch u := &school.Users[i]; u.ID {
@@ -286,7 +316,8 @@ Try it:
 
   curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions'
   curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions?user_id=%[6]d&per=5'
-  curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions?is_fully_refunded=true&start=2025-12-31T23:59:59Z&end=2026-03-31T23:59:59Z'
+  curl -H 'apiKey: %[5]s' '%[1]s/v1/transactions?is_fully_refunded=true&start=2025-12-31T23:59:59Z`+
+		`&end=2026-03-31T23:59:59Z'
 
 Sign in at %[1]s/secure/%[17]d/identity/sign_in:
 
@@ -298,12 +329,14 @@ Let an app act for the learner (docs/oauth.md goes the whole way):
   OAuth v1    %[11]s  %[12]s
   OAuth v2    %[13]s  %[14]s
   Redirect    %[15]s
-  Authorize   %[1]s/secure/%[17]d/identity/oauth_provider/authorize?client_id=%[11]s&response_type=code&required_scopes=name:read
+  Authorize   %[1]s/secure/%[17]d/identity/oauth_provider/authorize?client_id=%[11]s`+
+		`&response_type=code&required_scopes=name:read
 
 Ctrl-C ends it%[16]s.
 `, k.BaseURL, c.Transactions, c.Seed, limitText(c.RateLimit), k.APIKey, k.Learner.ID,
 		k.Owner.Email, k.Owner.Password, k.Learner.Email, k.Learner.Password,
-		k.OAuthApps.V1.ClientID, k.OAuthApps.V1.ClientSecret, k.OAuthApps.V2.ClientID, k.OAuthApps.V2.ClientSecret, redirectURL,
+		k.OAuthApps.V1.ClientID, k.OAuthApps.V1.ClientSecret, k.OAuthApps.V2.ClientID, k.OAuthApps.V2.ClientSecret,
+		redirectURL,
 		end, k.SchoolID)
 	return err
 }

@@ -65,11 +65,14 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 		return lyceum.Invalidf("nothing is to be changed: give --v2, --on-refund, --on-chargeback, --on-cancellation, " +
 			"--abandon-after or --time-zone another value than it has")
 	}
-	if err := sales.New(store, p.clock, nil, nil).Configure(p.ctx, lyceum.By{School: id, Actor: actor}, policy, zone); err != nil {
+	if err := sales.New(store, p.clock, nil, nil).Configure(
+		p.ctx, lyceum.By{School: id, Actor: actor}, policy, zone,
+	); err != nil {
 		return asFlags(err)
 	}
 	if policy != school.Policy {
-		fmt.Fprintf(p.stdout, "School %d: a full refund means %s, a lost chargeback %s, a cancellation %s; orders are abandoned after %v.\n",
+		fmt.Fprintf(p.stdout, "School %d: a full refund means %s, a lost chargeback %s, a cancellation %s; orders are "+
+			"abandoned after %v.\n",
 			id, policy.OnRefund, policy.OnChargeback, policy.OnCancellation, policy.AbandonAfter)
 	}
 	if zone != school.TimeZone {
@@ -103,7 +106,9 @@ func (c *schoolSetCommand) switchV2(p *program, store lyceum.Store, school *lyce
 		fmt.Fprintf(p.stdout, "Version 2 is %s for school %d already.\n", c.V2, school.ID)
 		return nil
 	}
-	if err := store.Write(p.ctx, lyceum.Stamp{School: school.ID, At: p.clock(), Actor: actor}, func(tx lyceum.Tx) error { return tx.SwitchV2(off) }); err != nil {
+	if err := store.Write(p.ctx, lyceum.Stamp{
+		School: school.ID, At: p.clock(), Actor: actor,
+	}, func(tx lyceum.Tx) error { return tx.SwitchV2(off) }); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "Version 2 is %s for school %d.\n", c.V2, school.ID)
@@ -132,7 +137,9 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 	}
 	address, err := mail.ParseAddress(c.OwnerEmail)
 	if err != nil || address.Address != c.OwnerEmail {
-		return lyceum.InvalidFields(lyceum.FieldError{Field: "--owner-email", Message: "must be an email address such as owner@example.com"})
+		return lyceum.InvalidFields(lyceum.FieldError{
+			Field: "--owner-email", Message: "must be an email address such as owner@example.com",
+		})
 	}
 	if err := c.valid(); err != nil {
 		return err
@@ -144,7 +151,9 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 	defer closing(store, &err)
 	now := p.clock()
 	var owner lyceum.UserID
-	school, err := store.CreateSchool(p.ctx, lyceum.School{Name: name, CreatedAt: lyceum.Second(now), V2Disabled: true}, actor)
+	school, err := store.CreateSchool(p.ctx, lyceum.School{
+		Name: name, CreatedAt: lyceum.Second(now), V2Disabled: true,
+	}, actor)
 	if err != nil {
 		return err
 	}
@@ -154,7 +163,9 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 			return err
 		}
 		owner = lyceum.UserID(id)
-		_, err = tx.SaveUsers([]lyceum.User{{ID: owner, Email: c.OwnerEmail, Role: lyceum.Owner, CreatedAt: lyceum.Second(now)}})
+		_, err = tx.SaveUsers([]lyceum.User{{
+			ID: owner, Email: c.OwnerEmail, Role: lyceum.Owner, CreatedAt: lyceum.Second(now),
+		}})
 		return err
 	})
 	if err != nil {
@@ -215,7 +226,8 @@ type apikeyCreateCommand struct {
 
 // Help implements kong's help for the command.
 func (apikeyCreateCommand) Help() string {
-	return "Example: lyceum apikey create --name \"monthly report\" --permissions read\n\nThe key alone goes to standard output, so that it can be piped to where it is kept."
+	return "Example: lyceum apikey create --name \"monthly report\" --permissions read\n\nThe key alone goes to " +
+		"standard output, so that it can be piped to where it is kept."
 }
 
 // Run creates the key.
@@ -237,7 +249,8 @@ func (c *apikeyCreateCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stderr, "API key %d of school %d, %s, may %s. This is the only time it is shown:\n", key.ID, school, key.Name, key.Permissions)
+	fmt.Fprintf(p.stderr, "API key %d of school %d, %s, may %s. This is the only time it is shown:\n",
+		key.ID, school, key.Name, key.Permissions)
 	fmt.Fprintln(p.stdout, text)
 	return nil
 }
@@ -268,7 +281,8 @@ func (c *apikeyListCommand) Run(p *program) (err error) {
 	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(table, "KEY\tENDS IN\tPERMISSIONS\tCREATED\tLAST USED\tREVOKED\tNAME")
 	for _, k := range keys {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.LastFour, k.Permissions, shownTime(k.CreatedAt), shownOpt(k.LastUsedAt), shownOpt(k.RevokedAt), k.Name)
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			k.ID, k.LastFour, k.Permissions, shownTime(k.CreatedAt), shownOpt(k.LastUsedAt), shownOpt(k.RevokedAt), k.Name)
 	}
 	return table.Flush()
 }

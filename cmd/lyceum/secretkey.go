@@ -49,7 +49,10 @@ func secretKeys(file, dir string) (*keyFile, error) {
 		return keys, err
 	}
 	if err := os.WriteFile(file, []byte(keyLines([]lyceum.SecretKey{newSecretKey()})), 0o600); err != nil {
-		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the secret key " + file + " cannot be written; give this user the right to write the folder", Err: err}
+		return nil, &lyceum.Error{
+			Kind:   lyceum.Unavailable,
+			Detail: "the secret key " + file + " cannot be written; give this user the right to write the folder", Err: err,
+		}
 	}
 	return readKeys(file)
 }
@@ -70,11 +73,16 @@ func keyLines(keys []lyceum.SecretKey) string {
 func readKeys(file string) (*keyFile, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, &lyceum.Error{Kind: lyceum.Invalid, Detail: "the secret key " + file + " cannot be read; give the file of a key with --secret-key-file", Err: err}
+		return nil, &lyceum.Error{
+			Kind:   lyceum.Invalid,
+			Detail: "the secret key " + file + " cannot be read; give the file of a key with --secret-key-file", Err: err,
+		}
 	}
 	keys, ok := parseKeys(string(text))
 	if !ok {
-		return nil, lyceum.Errorf(lyceum.Invalid, "the secret key file %s must hold 1 to %d different keys, one a line, each of %d bytes in hexadecimal, as openssl rand -hex %d writes them", file, maxSecretKeys, lyceum.SecretKeySize, lyceum.SecretKeySize)
+		return nil, lyceum.Errorf(lyceum.Invalid, "the secret key file %s must hold 1 to %d different keys, one a line, "+
+			"each of %d bytes in hexadecimal, as openssl rand -hex %d writes them", file, maxSecretKeys, lyceum.SecretKeySize,
+			lyceum.SecretKeySize)
 	}
 	return &keyFile{path: file, text: string(text), ring: lyceum.NewKeyring(keys...)}, nil
 }
@@ -131,7 +139,8 @@ func (f *keyFile) save(keys []lyceum.SecretKey) error {
 	next := path + ".new"
 	file, err := os.OpenFile(next, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return lyceum.Errorf(lyceum.Conflict, "%s exists: another command is changing the secret keys; when none is running, delete that file", next)
+		return lyceum.Errorf(lyceum.Conflict, "%s exists: another command is changing the secret keys; when none is "+
+			"running, delete that file", next)
 	}
 	if err != nil {
 		return cannotSave(f.path, err)
@@ -181,5 +190,9 @@ func sysOf(info fs.FileInfo) (*syscall.Stat_t, bool) {
 }
 
 func cannotSave(file string, err error) error {
-	return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the secret key file " + file + " cannot be written; give this user the right to write it and its folder", Err: err}
+	return &lyceum.Error{
+		Kind:   lyceum.Unavailable,
+		Detail: "the secret key file " + file + " cannot be written; give this user the right to write it and its folder",
+		Err:    err,
+	}
 }

@@ -42,7 +42,9 @@ type rotateKeyCommand struct {
 func (rotateKeyCommand) Help() string {
 	return `Example: lyceum secret-key rotate --data /var/lib/lyceum
 
-The new key signs from now on. The others stay good: the secrets that receivers of webhooks have go on working. A running server takes the new key within 2 seconds, without a restart. Where several processes have a copy of the file each, copy it to all.`
+The new key signs from now on. The others stay good: the secrets that receivers of webhooks have go on working. A
+running server takes the new key within 2 seconds, without a restart. Where several processes have a copy of the
+file each, copy it to all.`
 }
 
 // Run makes a key.
@@ -53,13 +55,15 @@ func (c *rotateKeyCommand) Run(p *program) error {
 	}
 	all := keys.ring.Keys()
 	if len(all) >= maxSecretKeys {
-		return lyceum.Errorf(lyceum.Conflict, "%s holds %d keys, which is the most; remove those that nothing needs with lyceum secret-key prune", keys.path, len(all))
+		return lyceum.Errorf(lyceum.Conflict, "%s holds %d keys, which is the most; remove those that nothing needs with "+
+			"lyceum secret-key prune", keys.path, len(all))
 	}
 	made := newSecretKey()
 	if err := keys.save(append([]lyceum.SecretKey{made}, all...)); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s: key %s signs now, %d older verify; keep a copy of the file\n", keys.path, made.ID(), len(all))
+	fmt.Fprintf(p.stdout, "%s: key %s signs now, %d older verify; keep a copy of the file\n",
+		keys.path, made.ID(), len(all))
 	return nil
 }
 
@@ -114,7 +118,8 @@ type pruneKeysCommand struct {
 
 // Help implements kong's help for the command.
 func (pruneKeysCommand) Help() string {
-	return "Example: lyceum secret-key prune --data /var/lib/lyceum\n\nThe key that signs stays, and so do those that secrets of webhooks are made of. A webhook that is given a new secret needs its old key for a day more."
+	return "Example: lyceum secret-key prune --data /var/lib/lyceum\n\nThe key that signs stays, and so do those that " +
+		"secrets of webhooks are made of. A webhook that is given a new secret needs its old key for a day more."
 }
 
 // Run removes keys.

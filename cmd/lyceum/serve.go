@@ -63,7 +63,8 @@ type serveCommand struct {
 func (serveCommand) Help() string {
 	return `Example: lyceum serve --data /var/lib/lyceum --addr 127.0.0.1:8080 --base-url https://school.example.com
 
-Every flag can be set in the environment (LYCEUM_ADDR) and in a JSON file (--config). SIGTERM stops the server after the requests under way.`
+Every flag can be set in the environment (LYCEUM_ADDR) and in a JSON file (--config). SIGTERM stops the server after
+the requests under way.`
 }
 
 // Run serves until the program is told to stop.
@@ -122,14 +123,18 @@ func (c *serveCommand) Run(p *program) (err error) {
 		return err
 	}
 	go keys.watch(p.ctx, p.log)
-	service := newService(p, store, serviceOptions{perMinute: c.RateLimit, answers: c.limits(), room: room, ring: keys.ring, sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL)})
+	service := newService(p, store, serviceOptions{
+		perMinute: c.RateLimit, answers: c.limits(), room: room, ring: keys.ring,
+		sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL),
+	})
 	measureStorage(service.metrics, kept)
 	letters, err := c.sender(p)
 	if err != nil {
 		return err
 	}
 	handler, err := service.handler(handlerOptions{
-		site: siteOf(base, c.AuthURL), mail: letters, metricsToken: token, https: strings.HasPrefix(base, "https://"), accessLog: c.AccessLog,
+		site: siteOf(base, c.AuthURL), mail: letters, metricsToken: token, https: strings.HasPrefix(base, "https://"),
+		accessLog: c.AccessLog,
 		reference: reference.Options{Documents: contract.All(), BaseURL: c.BaseURL}, proxies: proxies,
 	})
 	if err != nil {
@@ -244,14 +249,16 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		metrics.CountLabelled("lyceum_security_events_total", "What attacks leave behind, by kind.", "kind", kind.String(),
 			func() int64 { return oauth.Traces.Count(kind) })
 	}
-	metrics.Count("lyceum_oauth_reused_challenges_total", "Codes made for a code_challenge that its app had sent before: the app does not make a new one each time.", oauth.ReusedChallenges)
+	metrics.Count("lyceum_oauth_reused_challenges_total", "Codes made for a code_challenge that its app had sent before: "+
+		"the app does not make a new one each time.", oauth.ReusedChallenges)
 	measureIndex(metrics, store)
 	o.answers.Resized = o.room.forAnswers
 	load := access.NewLoad(o.answers)
 	measureLoad(metrics, load)
 	lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
 	told := events.New(store, p.clock, events.Options{
-		Ring: o.ring, CheckURL: o.sender.CheckURL, Render: (&webhook.Writer{Store: store, BaseURL: o.site.BaseURL}).Object, Sample: (&webhook.Writer{Store: store, BaseURL: o.site.BaseURL}).Sample, Envelope: webhook.Envelope,
+		Ring: o.ring, CheckURL: o.sender.CheckURL, Render: (&webhook.Writer{Store: store, BaseURL: o.site.BaseURL}).Object,
+		Sample: (&webhook.Writer{Store: store, BaseURL: o.site.BaseURL}).Sample, Envelope: webhook.Envelope,
 	})
 	return &service{
 		sender: o.sender,
@@ -304,8 +311,9 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	}
 	owner, err := console.New(console.Options{
 		Site: o.site, School: s.store.GetSchool, UserByEmail: s.store.GetUserByEmail,
-		Accounts: s.accounts, Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log, Patience: 5 * time.Second,
-		Events: s.events, SecretText: webhook.SecretText, MessageID: webhook.MessageID,
+		Accounts: s.accounts, Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log,
+		Patience: 5 * time.Second,
+		Events:   s.events, SecretText: webhook.SecretText, MessageID: webhook.MessageID,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("parse the console: %w", err)
@@ -319,9 +327,14 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	maps.Copy(rooms, first)
 	return server.Handler(server.Options{
 		Faces: []wire.Face{
-			apiv1.New(apiv1.Rules{Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Hash: s.accounts.HashForProgram}, oauth.Endpoints(s.oauth, lyceum.V1)),
+			apiv1.New(apiv1.Rules{
+				Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Hash: s.accounts.HashForProgram,
+			}, oauth.Endpoints(s.oauth, lyceum.V1)),
 			apiv2.New(s.learning, oauth.Endpoints(s.oauth, lyceum.V2)),
-			apilyceum.New(apilyceum.Rules{Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed, SecretText: webhook.SecretText, School: s.store.GetSchool}),
+			apilyceum.New(apilyceum.Rules{
+				Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed,
+				SecretText: webhook.SecretText, School: s.store.GetSchool,
+			}),
 		},
 		Keys:         s.keys,
 		OAuth:        s.oauth,
@@ -383,9 +396,14 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error) er
 	group.Go(func() { books.Run(background) })
 	group.Go(func() { s.runScheduler(background) })
 	if len(s.events.Ring.Keys()) > 0 {
-		courier := &webhook.Courier{Events: s.events, Sender: s.sender, Log: s.log, Traces: s.oauth.Traces, Changed: func() <-chan struct{} { return s.store.Changed(0) }}
-		s.metrics.Count("lyceum_webhook_attempts_delivered_total", "Attempts to deliver an event that were answered with 2xx.", courier.Delivered)
-		s.metrics.Count("lyceum_webhook_attempts_failed_total", "Attempts to deliver an event that were answered otherwise, or not at all.", courier.Failed)
+		courier := &webhook.Courier{
+			Events: s.events, Sender: s.sender, Log: s.log, Traces: s.oauth.Traces,
+			Changed: func() <-chan struct{} { return s.store.Changed(0) },
+		}
+		s.metrics.Count("lyceum_webhook_attempts_delivered_total", "Attempts to deliver an event that "+
+			"were answered with 2xx.", courier.Delivered)
+		s.metrics.Count("lyceum_webhook_attempts_failed_total", "Attempts to deliver an event that were answered "+
+			"otherwise, or not at all.", courier.Failed)
 		group.Go(func() { courier.Run(background) })
 	} else {
 		s.log.Info("webhooks are not sent by this process: it has no secret key; give it one with --secret-key-file")

@@ -35,7 +35,8 @@ func settingsFile(r io.Reader) (kong.Resolver, error) {
 		return nil, lyceum.Invalidf("the settings file is no JSON: %v after %d bytes", wrong, wrong.Offset)
 	}
 	if err != nil || s == nil {
-		return nil, lyceum.Invalidf("the settings file must be one JSON object of flags' names, such as {\"addr\": \"127.0.0.1:9000\"}")
+		return nil, lyceum.Invalidf("the settings file must be one JSON object of flags' names, such as {\"addr\": " +
+			"\"127.0.0.1:9000\"}")
 	}
 	return s, nil
 }
@@ -52,7 +53,8 @@ func (s settings) Validate(app *kong.Application) error {
 	})
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		if !known[name] {
-			return lyceum.Invalidf("the settings file has %q, which is no flag of any command; lyceum COMMAND --help names them", name)
+			return lyceum.Invalidf("the settings file has %q, which is no flag of any command; lyceum COMMAND --help names them",
+				name)
 		}
 	}
 	return err
@@ -158,7 +160,10 @@ func (d *database) lock(given string) (release func(), err error) {
 	}
 	refused := mayCreate(d.Data, given)
 	if err := os.MkdirAll(d.Data, 0o700); err != nil {
-		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the data folder " + d.Data + " cannot be made; give another one with --data", Err: err}
+		return nil, &lyceum.Error{
+			Kind: lyceum.Unavailable, Detail: "the data folder " + d.Data + " cannot be made; give another one with --data",
+			Err: err,
+		}
 	}
 	if release, err = lockFolder(d.Data); err == nil && refused != nil {
 		release()
@@ -175,7 +180,8 @@ func (d *database) existing(p *program) (*sqlstore.Store, error) {
 	}
 	if address == "" {
 		if _, err := os.Stat(filepath.Join(d.Data, sqlstore.FileName)); err != nil {
-			return nil, lyceum.Errorf(lyceum.NotFound, "there is no database in %s; give its folder with --data, or make one with lyceum school create", d.Data)
+			return nil, lyceum.Errorf(lyceum.NotFound, "there is no database in %s; give its folder with --data, or make one "+
+				"with lyceum school create", d.Data)
 		}
 	}
 	return d.open(p)
@@ -205,7 +211,11 @@ func webAddress(flag, address string) []lyceum.FieldError {
 	if err == nil && web && site.Hostname() != "" && site.User == nil && !strings.ContainsAny(address, "?#") {
 		return nil
 	}
-	return []lyceum.FieldError{{Field: flag, Message: "must begin with https:// or http://, name a host, and have no user, query and fragment, such as https://school.example.com"}}
+	return []lyceum.FieldError{{
+		Field: flag,
+		Message: "must begin with https:// or http://, name a host, and have no user, query and fragment, such as " +
+			"https://school.example.com",
+	}}
 }
 
 // inSchool is which school a command acts in.
@@ -229,7 +239,8 @@ func (s *inSchool) find(ctx context.Context, store lyceum.Store) (lyceum.SchoolI
 	case 0:
 		return 0, lyceum.Errorf(lyceum.NotFound, "there is no school yet; make one with lyceum school create")
 	}
-	return 0, lyceum.Invalidf("there are %d schools; say which one with --school (lyceum school list shows them)", len(schools))
+	return 0, lyceum.Invalidf("there are %d schools; say which one with --school (lyceum school list shows them)",
+		len(schools))
 }
 
 // close closes a store and keeps the first error.

@@ -10,11 +10,13 @@ func measureStorage(m *server.Metrics, store *sqlstore.Store) {
 	type condition = sqlstore.Condition
 	server.Measure(m, store.Condition, []server.Figure[condition]{
 		{
-			Name: "lyceum_storage_moved", Help: "1 while files of the database are not those that are open, and changes are refused.",
+			Name:  "lyceum_storage_moved",
+			Help:  "1 while files of the database are not those that are open, and changes are refused.",
 			Value: func(c condition) int64 { return oneIf(c.Moved) },
 		},
 		{
-			Name: "lyceum_storage_full", Help: "1 while the disk of the database is full or failing, as the last change found it.",
+			Name:  "lyceum_storage_full",
+			Help:  "1 while the disk of the database is full or failing, as the last change found it.",
 			Value: func(c condition) int64 { return oneIf(c.Full) },
 		},
 		{

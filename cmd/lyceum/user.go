@@ -29,7 +29,9 @@ func (a *pagesAt) valid() error {
 }
 
 // passwordLink makes a link for a user and gives its address.
-func (a *pagesAt) passwordLink(ctx context.Context, p *program, store *sqlstore.Store, school lyceum.SchoolID, user lyceum.UserID) (string, error) {
+func (a *pagesAt) passwordLink(
+	ctx context.Context, p *program, store *sqlstore.Store, school lyceum.SchoolID, user lyceum.UserID,
+) (string, error) {
 	accounts := access.NewAccounts(store, p.clock, access.NewOAuth(store, p.clock), nil)
 	link, err := accounts.NewPasswordLink(ctx, school, user, actor)
 	if err != nil {
@@ -45,7 +47,9 @@ type passwordLinkCommand struct {
 
 // Help implements kong's help for the command.
 func (passwordLinkCommand) Help() string {
-	return "Example: lyceum user password-link --email owner@example.com --auth-url https://school.example.com\n\nThe link alone goes to standard output. It is good for 48 hours and once, and ends the others that the user has when it is used. Whoever has it can set the password: send it to nobody else."
+	return "Example: lyceum user password-link --email owner@example.com --auth-url https://school.example.com\n\n" +
+		"The link alone goes to standard output. It is good for 48 hours and once, and ends the others that the user has " +
+		"when it is used. Whoever has it can set the password: send it to nobody else."
 }
 
 // Run makes the link.

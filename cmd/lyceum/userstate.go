@@ -64,7 +64,9 @@ type userDisableCommand struct {
 
 // Help implements kong's help for the command.
 func (userDisableCommand) Help() string {
-	return "Example: lyceum user disable --email ann@example.com\n\nThe user's sessions and links end, and so does what apps were granted in their name. A running server refuses sessions at once, and access tokens within five seconds. What the user bought stays. The last owner cannot be switched off."
+	return "Example: lyceum user disable --email ann@example.com\n\nThe user's sessions and links end, and so does what " +
+		"apps were granted in their name. A running server refuses sessions at once, and access tokens within five " +
+		"seconds. What the user bought stays. The last owner cannot be switched off."
 }
 
 // Run switches the user off.
