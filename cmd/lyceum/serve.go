@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -10,7 +9,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -361,57 +359,4 @@ func (s *service) onlySchool(ctx context.Context) (lyceum.SchoolID, bool) {
 		return 0, false
 	}
 	return schools[0].ID, true
-}
-
-// timePause is how late an enrollment that expired, or an order that nobody
-// completed, is taken note of at most.
-const timePause = 10 * time.Second
-
-// runScheduler does what comes with time alone.
-func (s *service) runScheduler(ctx context.Context) {
-	for {
-		overdue, err := s.store.FindOverdue(ctx, s.clock())
-		for _, school := range overdue {
-			err = errors.Join(err, s.learning.Expire(ctx, school), s.sales.Abandon(ctx, school))
-		}
-		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "what is overdue could not be taken note of", "err", err)
-		}
-		select {
-		case <-time.After(timePause):
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// run keeps the books while serve runs, and a last time after it.
-func (s *service) run(ctx context.Context, serve func(context.Context) error) error {
-	books := &access.Bookkeeper{Store: s.store, Keys: s.keys, OAuth: s.oauth, Limiter: s.limiter, Log: s.log}
-	if err := books.Resume(ctx); err != nil {
-		return err
-	}
-	background, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var group sync.WaitGroup
-	group.Go(func() { books.Run(background) })
-	group.Go(func() { s.runScheduler(background) })
-	if len(s.events.Ring.Keys()) > 0 {
-		courier := &webhook.Courier{
-			Events: s.events, Sender: s.sender, Log: s.log, Traces: s.oauth.Traces,
-			Changed: func() <-chan struct{} { return s.store.Changed(0) },
-		}
-		s.metrics.Count("lyceum_webhook_attempts_delivered_total", "Attempts to deliver an event that "+
-			"were answered with 2xx.", courier.Delivered)
-		s.metrics.Count("lyceum_webhook_attempts_failed_total", "Attempts to deliver an event that were answered "+
-			"otherwise, or not at all.", courier.Failed)
-		group.Go(func() { courier.Run(background) })
-	} else {
-		s.log.Info("webhooks are not sent by this process: it has no secret key; give it one with --secret-key-file")
-	}
-	begin := time.Now()
-	err := serve(ctx)
-	stop()
-	group.Wait()
-	s.log.Info("stopped", "after", time.Since(begin).Round(time.Second).String())
-	return err
 }

@@ -195,7 +195,9 @@ func chosenKeep(value string) (time.Duration, error) {
 			return k.For, nil
 		}
 	}
-	return 0, lyceum.InvalidFields(lyceum.FieldError{Field: "keep", Message: "must stop at once or stay good for one of the times in the list"})
+	return 0, lyceum.InvalidFields(lyceum.FieldError{
+		Field: "keep", Message: "must stop at once or stay good for one of the times in the list",
+	})
 }
 
 // disableApp serves POST /admin/settings/oauth-apps/{id}/disable.

@@ -125,7 +125,8 @@ func New(o Options) (http.Handler, error) {
 	c.mux.HandleFunc("/", c.owner(func(http.ResponseWriter, *http.Request, *visit) error { return errNoPage }))
 
 	protection := c.Site.CrossOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c.apologize(w, r, nil, lyceum.Errorf(lyceum.Forbidden, "This form was sent from another site, so nothing was done. Open the page here and send it again."))
+		c.apologize(w, r, nil, lyceum.Errorf(lyceum.Forbidden, "This form was sent from another site, so nothing was done. "+
+			"Open the page here and send it again."))
 	}))
 	guarded := protection.Handler(c.mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -190,7 +191,8 @@ func lead(path string) action {
 	}
 }
 
-var errNoPage = lyceum.Errorf(lyceum.NotFound, "There is no such page. It may have been deleted, or its address was mistyped.")
+var errNoPage = lyceum.Errorf(lyceum.NotFound, "There is no such page. It may have been deleted, or its "+
+	"address was mistyped.")
 
 // route answers a path by the method of the request.
 func (c *console) route(actions map[string]action) http.HandlerFunc {
@@ -211,7 +213,8 @@ func (c *console) route(actions map[string]action) http.HandlerFunc {
 				problem{Sentence: "This address takes another kind of request than the one that was sent."})
 		}
 		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
-			return lyceum.Invalidf("What stands behind the question mark of this address cannot be read: a percent sign must be followed by two hexadecimal digits, and parts are joined by & and not by a semicolon.")
+			return lyceum.Invalidf("What stands behind the question mark of this address cannot be read: a percent sign must " +
+				"be followed by two hexadecimal digits, and parts are joined by & and not by a semicolon.")
 		}
 		if method == http.MethodPost {
 			if err := r.ParseForm(); err != nil {

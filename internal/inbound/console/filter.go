@@ -10,7 +10,9 @@ import (
 )
 
 // filterFields are the parts of the list's filter, in the order of its form.
-var filterFields = []string{"user_id", "affiliate_id", "course_id", "pricing_plan_id", "is_fully_refunded", "is_chargeback", "from", "until"}
+var filterFields = []string{
+	"user_id", "affiliate_id", "course_id", "pricing_plan_id", "is_fully_refunded", "is_chargeback", "from", "until",
+}
 
 // yesNo are the values of a choice in the filter, with their words.
 var yesNo = map[string]string{"true": "yes", "false": "no"}

@@ -28,7 +28,9 @@ func history(detail *sales.SaleDetail) []event {
 		if t.RefundedAt.Present && !slices.ContainsFunc(detail.Movements, func(m lyceum.Movement) bool {
 			return m.TransactionID == t.ID && m.Kind == lyceum.Refunded
 		}) {
-			events = append(events, event{At: t.RefundedAt.Value, Class: "back", What: "Refunded", Amount: money(t.AmountRefunded, t.Currency), Of: t.ID})
+			events = append(events, event{
+				At: t.RefundedAt.Value, Class: "back", What: "Refunded", Amount: money(t.AmountRefunded, t.Currency), Of: t.ID,
+			})
 		}
 	}
 	for i := range detail.Movements {
@@ -52,7 +54,10 @@ var endings = map[lyceum.SaleEnd]string{
 }
 
 func charged(t *lyceum.Transaction, reference string) event {
-	e := event{At: t.CreatedAt, Class: "in", What: "Charged", Amount: money(t.FinalPrice+t.TaxCharge, t.Currency), Of: t.ID, Reference: reference}
+	e := event{
+		At: t.CreatedAt, Class: "in", What: "Charged", Amount: money(t.FinalPrice+t.TaxCharge, t.Currency), Of: t.ID,
+		Reference: reference,
+	}
 	switch {
 	case t.FinalPrice+t.TaxCharge == 0:
 		e.What = "Had for free"

@@ -31,7 +31,9 @@ func (c *console) home(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
-	listing, err := c.Sales.List(r.Context(), v.School.ID, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
+	listing, err := c.Sales.List(
+		r.Context(), v.School.ID, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1},
+	)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,9 @@ func (c *console) createKey(w http.ResponseWriter, r *http.Request, v *visit) er
 	case before != "":
 		return done(w, r, before, "created")
 	}
-	return c.show(w, r, http.StatusOK, "key_secret.gohtml", v, "Your API key is made", keyPage{Key: key, Path: keysPath, Text: text, Base: c.Site.BaseURL})
+	return c.show(w, r, http.StatusOK, "key_secret.gohtml", v, "Your API key is made", keyPage{
+		Key: key, Path: keysPath, Text: text, Base: c.Site.BaseURL,
+	})
 }
 
 // key finds the key that the address names.
@@ -93,7 +95,9 @@ func (c *console) confirmRevoke(w http.ResponseWriter, r *http.Request, v *visit
 	if err != nil {
 		return err
 	}
-	return c.show(w, r, http.StatusOK, "key_revoke.gohtml", v, "Revoke this key?", keyPage{Key: key, Path: fmt.Sprintf("%s/%d", keysPath, key.ID)})
+	return c.show(w, r, http.StatusOK, "key_revoke.gohtml", v, "Revoke this key?", keyPage{
+		Key: key, Path: fmt.Sprintf("%s/%d", keysPath, key.ID),
+	})
 }
 
 // revokeKey serves POST /admin/settings/api-keys/{id}/revoke.

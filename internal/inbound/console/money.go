@@ -91,5 +91,6 @@ func amountTaken(currency lyceum.Currency) string {
 	if n == 0 {
 		return fmt.Sprintf("must be a whole number such as 1500, without signs or spaces: %s has no decimals", currency)
 	}
-	return fmt.Sprintf("must be a number such as 19.5%s, with a point before %d decimals at most and no other signs", strings.Repeat("0", n-1), n)
+	return fmt.Sprintf("must be a number such as 19.5%s, with a point before %d decimals at most and no other signs",
+		strings.Repeat("0", n-1), n)
 }

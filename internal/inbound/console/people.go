@@ -58,7 +58,10 @@ func (c *console) makeLink(w http.ResponseWriter, r *http.Request, v *visit) err
 func (c *console) person(r *http.Request, v *visit) (lyceum.User, error) {
 	user, err := c.anybody(r, v)
 	if err == nil && user.DisabledAt.Present {
-		err = lyceum.InvalidFields(lyceum.FieldError{Field: "email", Message: "is of a person who is switched off in this school and could not sign in with a new password"})
+		err = lyceum.InvalidFields(lyceum.FieldError{
+			Field:   "email",
+			Message: "is of a person who is switched off in this school and could not sign in with a new password",
+		})
 	}
 	return user, err
 }

@@ -76,7 +76,13 @@ func (c *console) signPersonOut(w http.ResponseWriter, r *http.Request, v *visit
 }
 
 // deed does something to the person whom the address names.
-func (c *console) deed(w http.ResponseWriter, r *http.Request, v *visit, do func(context.Context, lyceum.By, lyceum.UserID) (lyceum.User, error), notice string) error {
+func (c *console) deed(
+	w http.ResponseWriter,
+	r *http.Request,
+	v *visit,
+	do func(context.Context, lyceum.By, lyceum.UserID) (lyceum.User, error),
+	notice string,
+) error {
 	user, err := c.personAt(r, v)
 	if err != nil {
 		return err

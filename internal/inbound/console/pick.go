@@ -68,7 +68,9 @@ func (c *console) pick(ctx context.Context, v *visit, f *form, query url.Values)
 		case err != nil:
 			return pick, err
 		case len(options) == 0:
-			pick.Wrong = append(pick.Wrong, lyceum.FieldError{Field: p.Field, Message: "fits nothing here; type a part of the name, or the number"})
+			pick.Wrong = append(pick.Wrong, lyceum.FieldError{
+				Field: p.Field, Message: "fits nothing here; type a part of the name, or the number",
+			})
 		case len(options) == 1:
 			query.Set(p.Field, strconv.Itoa(int(options[0].ID)))
 			found = true
@@ -237,7 +239,9 @@ func (c *console) findSales(ctx context.Context, v *visit, text string) ([]optio
 }
 
 // addTransaction adds the sale of a transaction, if there is one.
-func (c *console) addTransaction(ctx context.Context, v *visit, to []option, id lyceum.TransactionID, name string) ([]option, error) {
+func (c *console) addTransaction(
+	ctx context.Context, v *visit, to []option, id lyceum.TransactionID, name string,
+) ([]option, error) {
 	t, err := c.Sales.ShowTransaction(ctx, v.School.ID, id)
 	if isNotFound(err) {
 		return to, nil

@@ -60,7 +60,10 @@ func (c *console) newRefund(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err != nil {
 		return c.refuseRefund(w, r, v, p, err)
 	}
-	p.Form = &form{Action: p.Path, Once: newForm(), Values: map[string]string{"amount": decimal(p.RefundOutlook.Left, p.Transaction.Currency)}}
+	p.Form = &form{
+		Action: p.Path, Once: newForm(),
+		Values: map[string]string{"amount": decimal(p.RefundOutlook.Left, p.Transaction.Currency)},
+	}
 	return c.show(w, r, http.StatusOK, "refund.gohtml", v, "Refund", p)
 }
 
@@ -101,7 +104,9 @@ func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err != nil {
 		return err
 	}
-	p := refundPage{RefundOutlook: sales.RefundOutlook{Transaction: t.Transaction}, Path: refundPath(id), Sale: salePath(t.SaleID)}
+	p := refundPage{
+		RefundOutlook: sales.RefundOutlook{Transaction: t.Transaction}, Path: refundPath(id), Sale: salePath(t.SaleID),
+	}
 	f := p.sent(r)
 	refund, err := refundOf(r, t.Currency)
 	if err != nil || f.Once != r.PostForm.Get("form") {
@@ -129,7 +134,8 @@ func (c *console) askAgain(w http.ResponseWriter, r *http.Request, v *visit, p r
 	}
 	f.Once = newForm()
 	f.Order, f.Wrong = []string{"amount"}, map[string]string{
-		"amount": "This form has made a refund already, and it said something else then. Look at the sale’s history, and go on only if you mean one refund more.",
+		"amount": "This form has made a refund already, and it said something else then. Look at the sale’s history, and " +
+			"go on only if you mean one refund more.",
 	}
 	p.Form = f
 	return c.show(w, r, http.StatusUnprocessableEntity, "refund.gohtml", v, "Refund", p)
@@ -140,7 +146,10 @@ func (c *console) askAgain(w http.ResponseWriter, r *http.Request, v *visit, p r
 func (c *console) foresee(r *http.Request, v *visit, id lyceum.TransactionID, refund sales.Refund) (refundPage, error) {
 	o, err := c.Sales.ForeseeRefund(r.Context(), v.School.ID, id, refund)
 	t := &o.Transaction
-	p := refundPage{RefundOutlook: o, Path: refundPath(id), Sale: salePath(t.SaleID), Left: money(o.Left, t.Currency), Amount: money(o.Amount, t.Currency)}
+	p := refundPage{
+		RefundOutlook: o, Path: refundPath(id), Sale: salePath(t.SaleID), Left: money(o.Left, t.Currency),
+		Amount: money(o.Amount, t.Currency),
+	}
 	if o.Amount < o.Left {
 		p.Rest = money(o.Left-o.Amount, t.Currency)
 	}
@@ -196,7 +205,8 @@ func (p *refundPage) inDecimals(err error) error {
 	worded.Fields = slices.Clone(e.Fields)
 	for i := range worded.Fields {
 		if worded.Fields[i].Field == "amount" {
-			worded.Fields[i].Message = fmt.Sprintf("must be from %s to %s, which is what is left", decimal(1, p.Transaction.Currency), decimal(p.RefundOutlook.Left, p.Transaction.Currency))
+			worded.Fields[i].Message = fmt.Sprintf("must be from %s to %s, which is what is left",
+				decimal(1, p.Transaction.Currency), decimal(p.RefundOutlook.Left, p.Transaction.Currency))
 		}
 	}
 	return &worded

@@ -88,7 +88,9 @@ func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) err
 		return err
 	}
 	if detail.AffiliateID.Present {
-		if p.Affiliate, err = c.name(r.Context(), v.School.ID, lyceum.AffiliateSequence, int32(detail.AffiliateID.Value)); err != nil {
+		if p.Affiliate, err = c.name(
+			r.Context(), v.School.ID, lyceum.AffiliateSequence, int32(detail.AffiliateID.Value),
+		); err != nil {
 			return err
 		}
 	}
@@ -204,12 +206,15 @@ type refusedPage struct{ Sentence, Path, Back string }
 // refusals are the reasons of rules/sales in an owner's words, by their code.
 var refusals = map[string]string{
 	"nothing_charged": "Nothing was charged for this transaction, so there is nothing to refund.",
-	"chargeback_open": "The money of this transaction is with the bank: its chargeback is open. What is won back can be refunded.",
-	"charged_back":    "The money of this transaction went back by a chargeback, so it cannot be refunded as well.",
-	"refunded":        "This transaction is refunded in full. Nothing is left to refund.",
-	"not_recurring":   "This sale was paid once, so there is nothing to cancel. To give the money back, refund its transaction.",
-	"sale_ended":      "This sale has ended already.",
-	"unknown_plan":    "The pricing plan of this sale is not known here, so what would become of the learner’s access is not known either. Import the pricing plan first.",
+	"chargeback_open": "The money of this transaction is with the bank: its chargeback is open. What is won " +
+		"back can be refunded.",
+	"charged_back": "The money of this transaction went back by a chargeback, so it cannot be refunded as well.",
+	"refunded":     "This transaction is refunded in full. Nothing is left to refund.",
+	"not_recurring": "This sale was paid once, so there is nothing to cancel. To give the money back, " +
+		"refund its transaction.",
+	"sale_ended": "This sale has ended already.",
+	"unknown_plan": "The pricing plan of this sale is not known here, so what would become of the learner’s access is " +
+		"not known either. Import the pricing plan first.",
 }
 
 // refuseSale shows why the state of a sale does not allow something, and the
@@ -220,5 +225,7 @@ func (c *console) refuseSale(w http.ResponseWriter, r *http.Request, v *visit, t
 	if e.Kind != lyceum.Conflict || !known {
 		return err
 	}
-	return c.show(w, r, http.StatusConflict, "sale_refused.gohtml", v, title, refusedPage{sentence, path, "Back to the sale"})
+	return c.show(
+		w, r, http.StatusConflict, "sale_refused.gohtml", v, title, refusedPage{sentence, path, "Back to the sale"},
+	)
 }

@@ -50,7 +50,9 @@ func newForm() string { return rand.Text() }
 // once runs act for the first sending of a form and gives no path. For every
 // other it gives the path that act gave, and waits for it if need be. After
 // act has failed the form may be sent again.
-func (s *sentForms) once(session lyceum.KeyHash, form string, act func() (path string, err error)) (before string, err error) {
+func (s *sentForms) once(
+	session lyceum.KeyHash, form string, act func() (path string, err error),
+) (before string, err error) {
 	if !isForm(form) {
 		_, err := act()
 		return "", err

@@ -99,7 +99,9 @@ func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *vi
 
 // rowsOf gives transactions with the names of their buyers and plans, with one
 // question for each of the two.
-func (c *console) rowsOf(ctx context.Context, school lyceum.SchoolID, transactions []lyceum.Transaction) ([]row, error) {
+func (c *console) rowsOf(
+	ctx context.Context, school lyceum.SchoolID, transactions []lyceum.Transaction,
+) ([]row, error) {
 	buyers, plans := make([]int32, len(transactions)), make([]int32, len(transactions))
 	for i := range transactions {
 		buyers[i], plans[i] = int32(transactions[i].UserID), int32(transactions[i].PricingPlanID)

@@ -138,45 +138,74 @@ func parse(at *time.Location) (map[string]*template.Template, error) {
 
 // rooms tells of each page which room it belongs to.
 var rooms = map[string]string{
-	"home.gohtml": homePath,
-	"apps.gohtml": appsPath, "app_new.gohtml": appsPath, "app.gohtml": appsPath, "app_secret.gohtml": appsPath, "app_delete.gohtml": appsPath,
-	"keys.gohtml": keysPath, "key_new.gohtml": keysPath, "key_secret.gohtml": keysPath, "key_revoke.gohtml": keysPath,
-	"webhooks.gohtml": webhooksPath, "webhook_form.gohtml": webhooksPath, "webhook_secret.gohtml": webhooksPath, "webhook.gohtml": webhooksPath,
-	"webhook_rotate.gohtml": webhooksPath, "webhook_delete.gohtml": webhooksPath, "webhook_refused.gohtml": webhooksPath,
-	"resend.gohtml": webhooksPath, "resend_question.gohtml": webhooksPath, "delivery.gohtml": webhooksPath,
-	"people.gohtml": peoplePath, "person.gohtml": peoplePath, "link.gohtml": peoplePath,
-	"transactions.gohtml": transactionsPath, "search.gohtml": transactionsPath, "sale.gohtml": transactionsPath, "sale_refused.gohtml": transactionsPath,
-	"refund.gohtml": transactionsPath, "refund_question.gohtml": transactionsPath, "cancel.gohtml": transactionsPath,
+	"home.gohtml":            homePath,
+	"apps.gohtml":            appsPath,
+	"app_new.gohtml":         appsPath,
+	"app.gohtml":             appsPath,
+	"app_secret.gohtml":      appsPath,
+	"app_delete.gohtml":      appsPath,
+	"keys.gohtml":            keysPath,
+	"key_new.gohtml":         keysPath,
+	"key_secret.gohtml":      keysPath,
+	"key_revoke.gohtml":      keysPath,
+	"webhooks.gohtml":        webhooksPath,
+	"webhook_form.gohtml":    webhooksPath,
+	"webhook_secret.gohtml":  webhooksPath,
+	"webhook.gohtml":         webhooksPath,
+	"webhook_rotate.gohtml":  webhooksPath,
+	"webhook_delete.gohtml":  webhooksPath,
+	"webhook_refused.gohtml": webhooksPath,
+	"resend.gohtml":          webhooksPath,
+	"resend_question.gohtml": webhooksPath,
+	"delivery.gohtml":        webhooksPath,
+	"people.gohtml":          peoplePath,
+	"person.gohtml":          peoplePath,
+	"link.gohtml":            peoplePath,
+	"transactions.gohtml":    transactionsPath,
+	"search.gohtml":          transactionsPath,
+	"sale.gohtml":            transactionsPath,
+	"sale_refused.gohtml":    transactionsPath,
+	"refund.gohtml":          transactionsPath,
+	"refund_question.gohtml": transactionsPath,
+	"cancel.gohtml":          transactionsPath,
 }
 
 // notices are the sentences that a page begins with after something was done,
 // by the value of the parameter done.
 var notices = map[string]string{
-	"changed":      "The changes are saved.",
-	"disabled":     "The app is switched off. Its tokens are refused from now on.",
-	"enabled":      "The app is switched on again.",
-	"deleted":      "The app is deleted, and everything it was granted has ended.",
-	"registered":   "This app is registered already: the form was sent twice. Its secret was shown the first time and cannot be shown again; if it is lost, give the app a new one below.",
-	"rotated":      "The app has its new secret already: the form was sent twice. The secret was shown the first time and cannot be shown again; if it is lost, give the app another one below.",
-	"revoked":      "The key is revoked. It is refused from now on.",
-	"linked":       "A link is made already: the form was sent twice. It was shown the first time and cannot be shown again; if it is lost, make another and use it, which ends the first.",
-	"person-off":   "The person is switched off. Nothing lets them in any more.",
-	"person-on":    "The person is switched on again.",
-	"person-out":   "The person is signed out everywhere.",
-	"refunded":     "The refund is in the books. Lyceum moves no money: pay the buyer back in your payment system, too.",
-	"canceled":     "The sale is cancelled. Make sure that your payment system charges the buyer no more.",
-	"hook-created": "This webhook is made already: the form was sent twice. Its secret was shown the first time and cannot be shown again; if it is lost, change it below.",
-	"hook-rotated": "The webhook has its new secret already: the form was sent twice. The secret was shown the first time and cannot be shown again; if it is lost, change it once more.",
+	"changed":  "The changes are saved.",
+	"disabled": "The app is switched off. Its tokens are refused from now on.",
+	"enabled":  "The app is switched on again.",
+	"deleted":  "The app is deleted, and everything it was granted has ended.",
+	"registered": "This app is registered already: the form was sent twice. Its secret was shown the first time and " +
+		"cannot be shown again; if it is lost, give the app a new one below.",
+	"rotated": "The app has its new secret already: the form was sent twice. The secret was shown the first time " +
+		"and cannot be shown again; if it is lost, give the app another one below.",
+	"revoked": "The key is revoked. It is refused from now on.",
+	"linked": "A link is made already: the form was sent twice. It was shown the first time and cannot be shown " +
+		"again; if it is lost, make another and use it, which ends the first.",
+	"person-off": "The person is switched off. Nothing lets them in any more.",
+	"person-on":  "The person is switched on again.",
+	"person-out": "The person is signed out everywhere.",
+	"refunded":   "The refund is in the books. Lyceum moves no money: pay the buyer back in your payment system, too.",
+	"canceled":   "The sale is cancelled. Make sure that your payment system charges the buyer no more.",
+	"hook-created": "This webhook is made already: the form was sent twice. Its secret was shown the first time and " +
+		"cannot be shown again; if it is lost, change it below.",
+	"hook-rotated": "The webhook has its new secret already: the form was sent twice. The secret was shown the first " +
+		"time and cannot be shown again; if it is lost, change it once more.",
 	"hook-deleted": "The webhook is deleted. Nothing is sent to it any more.",
 	"came-back":    "It was sent. What came back is below.",
 	"tested":       "The test is on its way. Load this page again to see what came back.",
 	"resumed":      "The webhook is switched on again.",
 	"resent":       "The deliveries are on their way again. Load this page again to see what became of them.",
 	"resent-one":   "The delivery is on its way again. Load this page again to see what came back.",
-	"created":      "This key is made already: the form was sent twice. It was shown the first time and cannot be shown again; if it is lost, revoke it and make another.",
+	"created": "This key is made already: the form was sent twice. It was shown the first time and cannot be shown " +
+		"again; if it is lost, revoke it and make another.",
 }
 
-func (c *console) show(w http.ResponseWriter, r *http.Request, status int, page string, v *visit, title string, data any) error {
+func (c *console) show(
+	w http.ResponseWriter, r *http.Request, status int, page string, v *visit, title string, data any,
+) error {
 	zone := lyceum.UTC
 	if v != nil {
 		zone = v.School.TimeZone

@@ -78,7 +78,9 @@ func (c *console) testWebhook(w http.ResponseWriter, r *http.Request, v *visit) 
 // A form that made something else before becomes a new one.
 func refused(f *form, field, value string, err error) error {
 	if lyceum.Public(err).Code == "idempotency_key_reused" {
-		err = lyceum.InvalidFields(lyceum.FieldError{Field: field, Message: "was something else when this form was sent before; send it again if you mean this as well"})
+		err = lyceum.InvalidFields(lyceum.FieldError{
+			Field: field, Message: "was something else when this form was sent before; send it again if you mean this as well",
+		})
 	}
 	f.keep(func(string) string { return value }, field)
 	if !f.refuse(err) {
@@ -219,7 +221,9 @@ func (c *console) confirmResend(w http.ResponseWriter, r *http.Request, v *visit
 	case r.PostForm.Get("edit") != "":
 		return c.show(w, r, http.StatusOK, "resend.gohtml", v, "Send again", p)
 	}
-	p.Count, err = c.countDeliveries(r, v, lyceum.WebhookEventFilter{Webhook: hook.ID, Created: filter.Created, State: filter.State})
+	p.Count, err = c.countDeliveries(r, v, lyceum.WebhookEventFilter{
+		Webhook: hook.ID, Created: filter.Created, State: filter.State,
+	})
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,8 @@ func readHook(r *http.Request, action, back string) (hookForm, events.WebhookFor
 		names = []string{""} // to the rules no name at all is all events
 	}
 	return p, events.WebhookForm{
-		URL: strings.TrimSpace(r.PostForm.Get("url")), Events: names, AsArray: f.Values["as_array"] != "", Schedule: lyceum.Schedule(f.Values["schedule"]), RateLimit: limitOf(f.Values["rate_limit"]),
+		URL: strings.TrimSpace(r.PostForm.Get("url")), Events: names, AsArray: f.Values["as_array"] != "",
+		Schedule: lyceum.Schedule(f.Values["schedule"]), RateLimit: limitOf(f.Values["rate_limit"]),
 	}
 }
 
@@ -129,16 +130,26 @@ func limitOf(text string) int32 {
 
 // newWebhook serves GET /admin/settings/webhooks/new.
 func (c *console) newWebhook(w http.ResponseWriter, r *http.Request, v *visit) error {
-	f := &form{Action: webhooksPath, Once: newForm(), Values: map[string]string{"which": "all", "schedule": string(lyceum.ContractSchedule)}}
-	return c.show(w, r, http.StatusOK, "webhook_form.gohtml", v, "Add a webhook", hookForm{Form: f, Groups: eventGroups(nil), Back: webhooksPath, New: true})
+	f := &form{
+		Action: webhooksPath, Once: newForm(),
+		Values: map[string]string{"which": "all", "schedule": string(lyceum.ContractSchedule)},
+	}
+	return c.show(w, r, http.StatusOK, "webhook_form.gohtml", v, "Add a webhook", hookForm{
+		Form: f, Groups: eventGroups(nil), Back: webhooksPath, New: true,
+	})
 }
 
 // createWebhook serves POST /admin/settings/webhooks.
 func (c *console) createWebhook(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, wanted := readHook(r, webhooksPath, webhooksPath)
 	p.New = true
-	by := v.by(p.Form.Once, append([]string{"webhook", wanted.URL, strconv.FormatBool(wanted.AsArray), string(wanted.Schedule), strconv.Itoa(int(wanted.RateLimit))}, wanted.Events...)...)
-	made, err := c.Events.Create(r.Context(), leaving(by, func(m events.WithSecret) lyceum.WebhookID { return m.ID }), wanted)
+	by := v.by(p.Form.Once, append([]string{
+		"webhook", wanted.URL, strconv.FormatBool(wanted.AsArray), string(wanted.Schedule),
+		strconv.Itoa(int(wanted.RateLimit)),
+	}, wanted.Events...)...)
+	made, err := c.Events.Create(
+		r.Context(), leaving(by, func(m events.WithSecret) lyceum.WebhookID { return m.ID }), wanted,
+	)
 	if before, ok := madeBefore[lyceum.WebhookID](err); ok {
 		return done(w, r, hookPath(before), "hook-created")
 	}
@@ -150,7 +161,9 @@ func (c *console) createWebhook(w http.ResponseWriter, r *http.Request, v *visit
 
 // showHookSecret shows the only page that ever has the secret of a webhook. It
 // is the answer to a POST and is not stored, so that no address leads to it.
-func (c *console) showHookSecret(w http.ResponseWriter, r *http.Request, v *visit, title string, p hookSecret, secret []byte) error {
+func (c *console) showHookSecret(
+	w http.ResponseWriter, r *http.Request, v *visit, title string, p hookSecret, secret []byte,
+) error {
 	p.Path, p.Secret = hookPath(p.Hook.ID), c.SecretText(secret)
 	return c.show(w, r, http.StatusOK, "webhook_secret.gohtml", v, title, p)
 }
@@ -162,7 +175,10 @@ func (c *console) editWebhook(w http.ResponseWriter, r *http.Request, v *visit) 
 		return err
 	}
 	path := hookPath(hook.ID)
-	f := &form{Action: path + "/edit", Values: map[string]string{"url": hook.URL, "which": "all", "schedule": string(hook.Schedule)}}
+	f := &form{
+		Action: path + "/edit",
+		Values: map[string]string{"url": hook.URL, "which": "all", "schedule": string(hook.Schedule)},
+	}
 	if hook.EventTrigger != lyceum.AllEvents {
 		f.Values["which"] = "some"
 	}
@@ -172,7 +188,9 @@ func (c *console) editWebhook(w http.ResponseWriter, r *http.Request, v *visit) 
 	if hook.AsArray {
 		f.Values["as_array"] = "on"
 	}
-	return c.show(w, r, http.StatusOK, "webhook_form.gohtml", v, fmt.Sprintf("Change webhook %d", hook.ID), hookForm{Form: f, Groups: eventGroups(namesOf(&hook)), Back: path})
+	return c.show(w, r, http.StatusOK, "webhook_form.gohtml", v, fmt.Sprintf("Change webhook %d", hook.ID), hookForm{
+		Form: f, Groups: eventGroups(namesOf(&hook)), Back: path,
+	})
 }
 
 // changeWebhook serves POST /admin/settings/webhooks/{id}/edit.
@@ -182,7 +200,9 @@ func (c *console) changeWebhook(w http.ResponseWriter, r *http.Request, v *visit
 		return errNoPage
 	}
 	p, wanted := readHook(r, hookPath(id)+"/edit", hookPath(id))
-	_, err := c.Events.Update(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, id, func(f *events.WebhookForm) { *f = wanted })
+	_, err := c.Events.Update(
+		r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, id, func(f *events.WebhookForm) { *f = wanted },
+	)
 	if err != nil {
 		return c.refuseHookForm(w, r, v, fmt.Sprintf("Change webhook %d", id), p, err)
 	}
@@ -190,12 +210,15 @@ func (c *console) changeWebhook(w http.ResponseWriter, r *http.Request, v *visit
 }
 
 // refuseHookForm shows a form of a webhook again with what is wrong.
-func (c *console) refuseHookForm(w http.ResponseWriter, r *http.Request, v *visit, title string, p hookForm, err error) error {
+func (c *console) refuseHookForm(
+	w http.ResponseWriter, r *http.Request, v *visit, title string, p hookForm, err error,
+) error {
 	f, e := p.Form, lyceum.Public(err)
 	switch {
 	case e.Code == "idempotency_key_reused":
 		f.Once = newForm()
-		p.Refused = "This form has made a webhook already, and it said something else then. Look at the list of webhooks, and go on only if you mean one more."
+		p.Refused = "This form has made a webhook already, and it said something else then. Look at the list of webhooks, " +
+			"and go on only if you mean one more."
 	case e.Code == "webhook_exists":
 		f.Order, f.Wrong = []string{"url"}, map[string]string{"url": sentence(e.Detail)}
 	case e.Code == "no_secret_key":

@@ -134,11 +134,15 @@ func (c *console) showHook(w http.ResponseWriter, r *http.Request, v *visit, ref
 	}
 	p := hookPage{
 		Hook: hook, Path: hookPath(hook.ID), State: state, Names: namesOf(&hook), Groups: eventGroups(namesOf(&hook)),
-		Test:   &form{Action: hookPath(hook.ID) + "/test", Once: newForm(), Values: map[string]string{"event": firstEvent(&hook)}},
+		Test: &form{
+			Action: hookPath(hook.ID) + "/test", Once: newForm(), Values: map[string]string{"event": firstEvent(&hook)},
+		},
 		Resume: &form{Action: hookPath(hook.ID) + "/resume", Once: newForm(), Values: map[string]string{"replay": "yes"}},
 	}
 	if hook.Live && hook.State == lyceum.WebhookFailed {
-		if p.Missed, err = c.countDeliveries(r, v, lyceum.WebhookEventFilter{Webhook: hook.ID, State: lyceum.Some(lyceum.DeliveryFailed)}); err != nil {
+		if p.Missed, err = c.countDeliveries(r, v, lyceum.WebhookEventFilter{
+			Webhook: hook.ID, State: lyceum.Some(lyceum.DeliveryFailed),
+		}); err != nil {
 			return err
 		}
 	}
@@ -196,7 +200,9 @@ func (c *console) log(r *http.Request, v *visit, hook lyceum.WebhookID) (hookLog
 	l.State = l.Form.Values["state"]
 	l.States = append(l.States, stateLink{"All", l.Form.Action + "#log", l.State == ""})
 	for _, state := range deliveryStates {
-		l.States = append(l.States, stateLink{deliveryMarks[state].Text, l.Form.Action + "?state=" + state + "#log", l.State == state})
+		l.States = append(l.States, stateLink{
+			deliveryMarks[state].Text, l.Form.Action + "?state=" + state + "#log", l.State == state,
+		})
 	}
 	in := &reading{form: l.Form, zone: v.zone}
 	filter := lyceum.WebhookEventFilter{Webhook: hook, State: in.deliveryState()}
@@ -222,7 +228,9 @@ func (c *console) log(r *http.Request, v *visit, hook lyceum.WebhookID) (hookLog
 }
 
 func rowOf(d *lyceum.WebhookEvent, event lyceum.EventName) deliveryRow {
-	row := deliveryRow{WebhookEvent: *d, Event: string(event), Path: deliveryPath(d.Webhook, d.ID), Mark: deliveryMarks[d.State]}
+	row := deliveryRow{
+		WebhookEvent: *d, Event: string(event), Path: deliveryPath(d.Webhook, d.ID), Mark: deliveryMarks[d.State],
+	}
 	if row.About = fmt.Sprintf("of %s %d", d.ObjectType, d.ObjectID); d.Number.Value < 0 {
 		row.About = "Test"
 	}
@@ -252,15 +260,19 @@ func (c *console) refuseHook(w http.ResponseWriter, r *http.Request, v *visit, t
 	if e.Kind != lyceum.Conflict || !known {
 		return err
 	}
-	return c.show(w, r, http.StatusConflict, "webhook_refused.gohtml", v, title, refusedPage{sentence, path, "Back to the webhook"})
+	return c.show(
+		w, r, http.StatusConflict, "webhook_refused.gohtml", v, title, refusedPage{sentence, path, "Back to the webhook"},
+	)
 }
 
 // hookRefusals are the reasons of rules/events in an owner's words, by their
 // code.
 var hookRefusals = map[string]string{
-	"record_only":       "This is a record of what another server sent. Nothing is sent from here, so there is nothing to change.",
+	"record_only": "This is a record of what another server sent. Nothing is sent from here, so there " +
+		"is nothing to change.",
 	"webhook_failed":    "This webhook has failed, so nothing is sent to it. Switch it on again first.",
 	"not_failed":        "This webhook has not failed, or it was switched on again already.",
 	"too_many_webhooks": "A school has at most 100 webhooks. Delete one first.",
-	"no_secret_key":     "This server has no secret key to sign with, so it makes no webhooks and no secrets for them. Whoever runs the server gives it one with --secret-key-file.",
+	"no_secret_key": "This server has no secret key to sign with, so it makes no webhooks and no secrets for them. " +
+		"Whoever runs the server gives it one with --secret-key-file.",
 }

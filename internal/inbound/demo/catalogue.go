@@ -112,7 +112,8 @@ func courseRows() []lyceum.Course {
 	for i, c := range courses {
 		rows[i] = lyceum.Course{
 			ID: lyceum.CourseID(i + 1), Name: c.name, Heading: text(c.heading), Description: text(c.description),
-			IsPublished: !c.draft && c.retired == 0, CreatedAt: c.made.time(), UpdatedAt: (c.made + 30*day).time(), AuthorID: some(c.author),
+			IsPublished: !c.draft && c.retired == 0, CreatedAt: c.made.time(), UpdatedAt: (c.made + 30*day).time(),
+			AuthorID: some(c.author),
 			IsListed: lyceum.CourseID(i+1) != unlistedCourse, LectureOrder: lyceum.CourseID(i+1) == orderedCourse,
 		}
 		if page, gives := certificatePages[rows[i].ID]; gives {

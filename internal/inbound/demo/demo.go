@@ -44,7 +44,10 @@ type School struct {
 // a school spread over all its time.
 func New(value uint64, transactions int) *School {
 	s := &School{
-		School:       lyceum.School{ID: 1, Name: "Fernwood School of Craft", CreatedAt: founded.time(), Policy: lyceum.DefaultSalePolicy(), TimeZone: lyceum.UTC},
+		School: lyceum.School{
+			ID: 1, Name: "Fernwood School of Craft", CreatedAt: founded.time(), Policy: lyceum.DefaultSalePolicy(),
+			TimeZone: lyceum.UTC,
+		},
 		Coupons:      couponRows(),
 		seed:         seed(value),
 		transactions: max(0, transactions),

@@ -101,7 +101,9 @@ func (c *classes) enroll(at seat, since time.Time, share float64) {
 		e.EndedAt = lyceum.Some(since.AddDate(0, 0, 3+c.rng.IntN(20)))
 		c.studies.Enrollments = append(c.studies.Enrollments, e)
 		c.enrollments++
-		e = lyceum.Enrollment{ID: c.enrollments, User: at.user, Course: at.course, EnrolledAt: e.EndedAt.Value.AddDate(0, 0, 10)}
+		e = lyceum.Enrollment{
+			ID: c.enrollments, User: at.user, Course: at.course, EnrolledAt: e.EndedAt.Value.AddDate(0, 0, 10),
+		}
 	}
 	c.studies.Enrollments = append(c.studies.Enrollments, e)
 	c.work(at, since, share)
@@ -117,7 +119,9 @@ func (c *classes) work(at seat, since time.Time, share float64) {
 	for _, lecture := range seen[:done] {
 		when = when.Add(time.Duration(1+c.rng.IntN(4*24*60)) * time.Minute)
 		c.steps++
-		c.studies.LectureProgress = append(c.studies.LectureProgress, lyceum.LectureProgress{ID: c.steps, User: at.user, Course: at.course, Lecture: lecture, CompletedAt: when})
+		c.studies.LectureProgress = append(c.studies.LectureProgress, lyceum.LectureProgress{
+			ID: c.steps, User: at.user, Course: at.course, Lecture: lecture, CompletedAt: when,
+		})
 		if quiz, there := c.lessons.quizzes[lecture]; there && c.rng.IntN(3) > 0 {
 			c.respond(quiz, at.user, when)
 		}
@@ -128,7 +132,9 @@ func (c *classes) work(at seat, since time.Time, share float64) {
 	if done > 0 && done == len(seen) {
 		p.CompletedAt = lyceum.Some(when)
 		if page, gives := certificatePages[at.course]; gives {
-			p.Certificate = lyceum.Some(lyceum.Certificate{IssuedAt: when, PageID: page, SerialNumber: fmt.Sprintf("cert_%08x%04x", c.rng.Uint32(), int32(p.ID)&0xffff)})
+			p.Certificate = lyceum.Some(lyceum.Certificate{
+				IssuedAt: when, PageID: page, SerialNumber: fmt.Sprintf("cert_%08x%04x", c.rng.Uint32(), int32(p.ID)&0xffff),
+			})
 		}
 	}
 	c.studies.Progress = append(c.studies.Progress, p)
@@ -139,7 +145,9 @@ func (c *classes) work(at seat, since time.Time, share float64) {
 func (c *classes) respond(quiz lyceum.QuizID, user lyceum.UserID, complete time.Time) {
 	for n := range 1 + c.rng.IntN(8)/7 {
 		c.responses++
-		r := lyceum.QuizResponse{ID: c.responses, Quiz: quiz, User: user, SubmittedAt: lyceum.Some(complete.Add(time.Duration(n-9) * time.Minute))}
+		r := lyceum.QuizResponse{
+			ID: c.responses, Quiz: quiz, User: user, SubmittedAt: lyceum.Some(complete.Add(time.Duration(n-9) * time.Minute)),
+		}
 		if c.rng.IntN(10) > 0 {
 			r.PercentCorrect = lyceum.Some(float64(c.rng.IntN(5)) / 4)
 		}
@@ -166,15 +174,25 @@ func (s *School) tagsOf(user lyceum.UserID) []string {
 func (s *School) webhooks() ([]lyceum.Webhook, []lyceum.WebhookEvent) {
 	begin := (closing - 60*day).time()
 	hooks := []lyceum.Webhook{
-		{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com/enrollments", EventTrigger: "Enrollment.created", CreatedAt: begin},
-		{ID: 2, State: lyceum.WebhookFailed, URL: "https://old.example.com/in?token=4711", EventTrigger: "Sale.created", CreatedAt: begin},
-		{ID: 3, State: lyceum.WebhookPending, URL: "https://hooks.example.com/people", EventTrigger: "User.created", CreatedAt: begin.AddDate(0, 0, 58)},
+		{
+			ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com/enrollments",
+			EventTrigger: "Enrollment.created", CreatedAt: begin,
+		},
+		{
+			ID: 2, State: lyceum.WebhookFailed, URL: "https://old.example.com/in?token=4711", EventTrigger: "Sale.created",
+			CreatedAt: begin,
+		},
+		{
+			ID: 3, State: lyceum.WebhookPending, URL: "https://hooks.example.com/people", EventTrigger: "User.created",
+			CreatedAt: begin.AddDate(0, 0, 58),
+		},
 	}
 	var events []lyceum.WebhookEvent
 	send := func(hook int, state string, attempts int32, status lyceum.Opt[int32], objectType string, object int32) {
 		at := begin.Add(time.Duration(len(events)+1) * 7 * time.Hour)
 		e := lyceum.WebhookEvent{
-			ID: lyceum.WebhookEventID(len(events) + 1), Webhook: hooks[hook].ID, State: state, AttemptCount: attempts, CreatedAt: at, ObjectType: objectType, ObjectID: object, ResponseStatus: status,
+			ID: lyceum.WebhookEventID(len(events) + 1), Webhook: hooks[hook].ID, State: state, AttemptCount: attempts,
+			CreatedAt: at, ObjectType: objectType, ObjectID: object, ResponseStatus: status,
 		}
 		if attempts > 0 {
 			e.LastAttemptedAt = lyceum.Some(at.Add(time.Duration(attempts*attempts) * time.Minute))

@@ -12,7 +12,8 @@ import (
 var (
 	chapters = [...]string{"Getting started", "First practice", "The full technique", "Finishing", "Where to go from here"}
 	steps    = [...]string{
-		"What you need", "A look at the whole", "Watch it once", "Do it slowly", "Common mistakes", "Do it again", "Close up", "A small project", "Questions of others", "Try yourself",
+		"What you need", "A look at the whole", "Watch it once", "Do it slowly", "Common mistakes", "Do it again",
+		"Close up", "A small project", "Questions of others", "Try yourself",
 	}
 )
 
@@ -89,7 +90,10 @@ func (l *lessons) attach(rng *rand.Rand, course *lyceum.Course, lecture *lyceum.
 		kinds = append(kinds, lyceum.PDFAttachment, lyceum.NativeCommentsAttachment)
 	}
 	for position, kind := range kinds {
-		a := lyceum.Attachment{ID: lyceum.AttachmentID(len(l.attachments) + 1), Lecture: lecture.ID, Kind: kind, Position: lyceum.Some(int32(position + 1))}
+		a := lyceum.Attachment{
+			ID: lyceum.AttachmentID(len(l.attachments) + 1), Lecture: lecture.ID, Kind: kind,
+			Position: lyceum.Some(int32(position + 1)),
+		}
 		l.furnish(rng, course, lecture, &a)
 		l.attachments = append(l.attachments, a)
 	}
@@ -102,7 +106,9 @@ func (l *lessons) furnish(rng *rand.Rand, course *lyceum.Course, lecture *lyceum
 	}
 	switch a.Kind {
 	case lyceum.TextAttachment:
-		a.Text = lyceum.Some("<p>" + strings.ReplaceAll(course.Name, "&", "&amp;") + ": read this before you begin, and keep it at hand.</p>")
+		a.Text = lyceum.Some(
+			"<p>" + strings.ReplaceAll(course.Name, "&", "&amp;") + ": read this before you begin, and keep it at hand.</p>",
+		)
 	case lyceum.CodeDisplayAttachment:
 		a.Text = lyceum.Some("<pre><code>cut(4, \"cm\")\nfold()\n</code></pre>")
 	case lyceum.CodeEmbedAttachment:
@@ -126,22 +132,29 @@ func (l *lessons) furnish(rng *rand.Rand, course *lyceum.Course, lecture *lyceum
 
 // video is ready, but for one in thirty.
 func video(rng *rand.Rand, id lyceum.AttachmentID) lyceum.Video {
-	v := lyceum.Video{URL: fmt.Sprintf("https://video.example.com/%d/playlist.m3u8", id), ContentType: "application/x-mpegURL", Status: lyceum.VideoReady}
+	v := lyceum.Video{
+		URL: fmt.Sprintf("https://video.example.com/%d/playlist.m3u8", id), ContentType: "application/x-mpegURL",
+		Status: lyceum.VideoReady,
+	}
 	if rng.IntN(30) == 0 {
 		v.Status = lyceum.VideoProcessing
 		return v
 	}
-	v.Thumbnail, v.Duration = lyceum.Some(fmt.Sprintf("https://video.example.com/%d/still.jpg", id)), lyceum.Some(int32(90+rng.IntN(1500)))
+	v.Thumbnail = lyceum.Some(fmt.Sprintf("https://video.example.com/%d/still.jpg", id))
+	v.Duration = lyceum.Some(int32(90 + rng.IntN(1500)))
 	return v
 }
 
 func questions(rng *rand.Rand) []lyceum.Question {
 	asked := []lyceum.Question{{
-		Question: "What comes first?", QuestionType: "single", Answers: []string{"The tools", "The material", "The finish"}, CorrectAnswers: []string{"The material"}, Graded: rng.IntN(4) > 0,
+		Question: "What comes first?", QuestionType: "single", Answers: []string{"The tools", "The material", "The finish"},
+		CorrectAnswers: []string{"The material"}, Graded: rng.IntN(4) > 0,
 	}}
 	if rng.IntN(2) == 0 {
 		asked = append(asked, lyceum.Question{
-			Question: "Which of these do you need?", QuestionType: "multiple", Answers: []string{"Water", "Patience", "A licence"}, CorrectAnswers: []string{"Water", "Patience"}, Graded: asked[0].Graded,
+			Question: "Which of these do you need?", QuestionType: "multiple",
+			Answers: []string{"Water", "Patience", "A licence"}, CorrectAnswers: []string{"Water", "Patience"},
+			Graded: asked[0].Graded,
 		})
 	}
 	return asked

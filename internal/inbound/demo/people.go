@@ -187,7 +187,8 @@ func authors(users []lyceum.User) []lyceum.AuthorProfile {
 	for i := range made {
 		made[i] = lyceum.AuthorProfile{ID: lyceum.AuthorID(i + 1), Name: users[i].Name, UserID: lyceum.Some(users[i].ID)}
 		if i%3 > 0 {
-			made[i].Bio = lyceum.Some("<p>" + users[i].Name.Value + " has worked at the bench for twenty years &amp; teaches since the school opened.</p>")
+			made[i].Bio = lyceum.Some("<p>" + users[i].Name.Value + " has worked at the bench for twenty years &amp; teaches " +
+				"since the school opened.</p>")
 			made[i].ProfileImageURL = lyceum.Some("https://images.example.com/people/" + strconv.Itoa(i+1) + ".jpg")
 		}
 	}

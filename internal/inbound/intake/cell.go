@@ -45,10 +45,11 @@ const (
 	emailTaken     = "must be an e-mail address such as ann@example.com, of at most 254 bytes"
 	countTaken     = "must be an integer from 0 to 2147483647, in digits alone"
 	partTaken      = "must be a number from 0 to 1 such as 0.75"
-	questionsTaken = "must be a JSON list of questions, each with question, question_type (such as single or multiple), answers, correct_answers and graded"
-	stringTaken    = "must be a string"
-	utf8Taken      = "must be valid UTF-8"
-	nulRefused     = "must not hold a NUL character"
+	questionsTaken = "must be a JSON list of questions, each with question, question_type (such as single or multiple), " +
+		"answers, correct_answers and graded"
+	stringTaken = "must be a string"
+	utf8Taken   = "must be valid UTF-8"
+	nulRefused  = "must not hold a NUL character"
 )
 
 // integer reads decimal digits with an optional minus sign; no other sign, no

@@ -55,7 +55,8 @@ func (c *csvRows[T]) header(kind Kind[T]) error {
 	for _, field := range c.scan.fields {
 		name := string(c.scan.text(field))
 		if !utf8.ValidString(name) || len(name) > maxName {
-			return lyceum.Invalidf("line %d is to name the columns and holds a name that is not valid UTF-8 or longer than %d bytes", c.line, maxName)
+			return lyceum.Invalidf("line %d is to name the columns and holds a name that is not valid UTF-8 or "+
+				"longer than %d bytes", c.line, maxName)
 		}
 		if name != "" && slices.Contains(c.names, name) {
 			twice = name

@@ -8,7 +8,8 @@ const (
 	tooLong        = "is longer than 1 MiB"
 	openQuote      = "opens a quote that is not closed within 1 MiB or by the end of the file"
 	strayQuote     = "holds a quote although it does not begin with one; quote the whole cell and double the quotes in it"
-	textAfterQuote = "opens a quote that is not closed, or goes on after the closing one; double the quotes that stand in a cell"
+	textAfterQuote = "opens a quote that is not closed, or goes on after the closing one; double the quotes " +
+		"that stand in a cell"
 )
 
 // csvScanner cuts the input into records and those into fields. It keeps line

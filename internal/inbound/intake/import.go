@@ -74,7 +74,9 @@ const defaultBatch = 1000
 // told to Options.Problem. A row whose id or address stood in an earlier good
 // row is a bad row. An import that breaks off says how many rows were saved;
 // doing it again is safe, because a sink leaves alone what is the same.
-func Import[T any](ctx context.Context, open func() (io.ReadCloser, error), kind Kind[T], sink Sink[T], o Options) (Result, error) {
+func Import[T any](
+	ctx context.Context, open func() (io.ReadCloser, error), kind Kind[T], sink Sink[T], o Options,
+) (Result, error) {
 	if o.BatchSize <= 0 {
 		o.BatchSize = defaultBatch
 	}
@@ -96,7 +98,8 @@ func Import[T any](ctx context.Context, open func() (io.ReadCloser, error), kind
 	if o.OnError == Stop || o.DryRun {
 		checked, err := read(Checking)
 		if err == nil && checked.Bad > 0 && o.OnError == Stop {
-			err = lyceum.Invalidf("%s of %s not valid; nothing was imported. Correct them, or import the others with --on-error skip",
+			err = lyceum.Invalidf("%s of %s not valid; nothing was imported. Correct them, or import the others "+
+				"with --on-error skip",
 				thousands(checked.Bad), plural(checked.Rows, "row is", "rows are"))
 		}
 		if err != nil || o.DryRun {

@@ -272,7 +272,8 @@ func (l *jsonLists[T]) broken(at textPlace, message string) (row Row[T], found b
 	if l.fatal = l.src.failure(); l.fatal != nil {
 		return row, false
 	}
-	l.fatal = lyceum.Invalidf("the file is not valid JSON on line %d at column %d; what comes after is not read", at.line, at.column)
+	l.fatal = lyceum.Invalidf("the file is not valid JSON on line %d at column %d; what comes after is not read",
+		at.line, at.column)
 	fault := jsonFault{message: message, syntax: true}
 	return Row[T]{Line: at.line, Problems: []Problem{fault.problemAt(at.line, at.column)}}, true
 }

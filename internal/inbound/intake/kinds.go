@@ -82,10 +82,16 @@ func Courses() Kind[lyceum.CourseRow] {
 func PricingPlans() Kind[lyceum.PricingPlan] {
 	type row = lyceum.PricingPlan
 	frequency := []column[row]{
-		optWordColumn("billing_interval", []string{"day", "week", "month", "year"}, func(p *row) *lyceum.Opt[string] { return &p.BillingInterval }),
+		optWordColumn(
+			"billing_interval", []string{"day", "week", "month", "year"},
+			func(p *row) *lyceum.Opt[string] { return &p.BillingInterval },
+		),
 		optIDColumn("billing_interval_count", func(p *row) *lyceum.Opt[int32] { return &p.BillingIntervalCount }),
 		optTimeColumn("access_limit_date", func(p *row) *lyceum.Opt[time.Time] { return &p.AccessLimitDate }),
-		optWordColumn("access_limit_interval", []string{"day", "week", "month", "year"}, func(p *row) *lyceum.Opt[string] { return &p.AccessLimitInterval }),
+		optWordColumn(
+			"access_limit_interval", []string{"day", "week", "month", "year"},
+			func(p *row) *lyceum.Opt[string] { return &p.AccessLimitInterval },
+		),
 		optIDColumn("access_limit_duration", func(p *row) *lyceum.Opt[int32] { return &p.AccessLimitDuration }),
 	}
 	for i := range frequency {
@@ -121,7 +127,9 @@ func frequencyColumn(beside ...column[lyceum.PricingPlan]) column[lyceum.Pricing
 	return column[lyceum.PricingPlan]{
 		name: "frequency", inner: inner,
 		read: func(_ *memo, c cell, p *lyceum.PricingPlan) string {
-			for _, f := range [...]lyceum.Frequency{lyceum.Free, lyceum.OneTimePayment, lyceum.Subscription, lyceum.PaymentPlan} {
+			for _, f := range [...]lyceum.Frequency{
+				lyceum.Free, lyceum.OneTimePayment, lyceum.Subscription, lyceum.PaymentPlan,
+			} {
 				if string(c.text) == string(f) {
 					p.Frequency = f
 					return ""

@@ -129,7 +129,8 @@ func (p *pass[T]) flush(ctx context.Context) error {
 // changed ends a strict import whose rows were all good when they were checked.
 func (p *pass[T]) changed() error {
 	p.tell()
-	return lyceum.Errorf(lyceum.Conflict, "the file or the school changed after the rows had been checked, and %s not valid any more",
+	return lyceum.Errorf(lyceum.Conflict, "the file or the school changed after the rows had been checked, and "+
+		"%s not valid any more",
 		plural(p.result.Bad, "row is", "rows are"))
 }
 
@@ -155,7 +156,9 @@ func (p *pass[T]) give(ctx context.Context) error {
 		}
 		at := p.places[r.Index]
 		p.seen.remove(&p.batch[r.Index])
-		p.faults = append(p.faults, placedFault{row: at.row, Problem: Problem{Line: at.line, Column: r.Field, Message: r.Message}})
+		p.faults = append(p.faults, placedFault{
+			row: at.row, Problem: Problem{Line: at.line, Column: r.Field, Message: r.Message},
+		})
 	}
 	p.batch, p.places = p.batch[:0], p.places[:0]
 	return nil
@@ -169,7 +172,9 @@ func (p *pass[T]) settle() {
 	for _, row := range p.doubted {
 		clashes := p.seen.clash(&row.value)
 		for _, column := range clashes {
-			p.faults = append(p.faults, placedFault{row: row.row, Problem: Problem{Line: row.line, Column: column, Message: seenTwice}})
+			p.faults = append(p.faults, placedFault{
+				row: row.row, Problem: Problem{Line: row.line, Column: column, Message: seenTwice},
+			})
 		}
 		if len(clashes) == 0 {
 			open = append(open, row)

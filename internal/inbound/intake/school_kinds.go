@@ -85,15 +85,23 @@ func Attachments() Kind[lyceum.Attachment] {
 			questionsColumn(),
 			within(videoPart("video_url", func(a *row) *string { return &video(a).URL }), hasVideo),
 			within(videoPart("video_content_type", func(a *row) *string { return &video(a).ContentType }), hasVideo),
-			within(wordColumn("video_status", videoStates, func(a *row) *lyceum.VideoStatus { return &video(a).Status }).always(), hasVideo),
-			within(optTextColumn("url_thumbnail", func(a *row) *lyceum.Opt[string] { return &video(a).Thumbnail }).always(), hasVideo),
-			within(optCountColumn("media_duration", func(a *row) *lyceum.Opt[int32] { return &video(a).Duration }).always(), hasVideo),
+			within(
+				wordColumn("video_status", videoStates, func(a *row) *lyceum.VideoStatus { return &video(a).Status }).always(),
+				hasVideo,
+			),
+			within(optTextColumn("url_thumbnail", func(a *row) *lyceum.Opt[string] {
+				return &video(a).Thumbnail
+			}).always(), hasVideo),
+			within(optCountColumn("media_duration", func(a *row) *lyceum.Opt[int32] {
+				return &video(a).Duration
+			}).always(), hasVideo),
 		},
 	}
 }
 
 var videoStates = []lyceum.VideoStatus{
-	lyceum.VideoReady, lyceum.VideoProcessing, lyceum.VideoPartiallyReady, lyceum.VideoQueued, lyceum.VideoThumbnailReady, lyceum.VideoFailed,
+	lyceum.VideoReady, lyceum.VideoProcessing, lyceum.VideoPartiallyReady, lyceum.VideoQueued,
+	lyceum.VideoThumbnailReady, lyceum.VideoFailed,
 }
 
 func hasVideo(a *lyceum.Attachment) bool { return a.Video.Present }
@@ -272,7 +280,9 @@ func Webhooks() Kind[lyceum.Webhook] {
 		id: func(w *row) int32 { return int32(w.ID) },
 		columns: []column[row]{
 			idColumn("id", func(w *row) *lyceum.WebhookID { return &w.ID }),
-			wordColumn("workflow_state", []lyceum.WebhookState{lyceum.WebhookVerified, lyceum.WebhookPending, lyceum.WebhookFailed}, func(w *row) *lyceum.WebhookState { return &w.State }),
+			wordColumn("workflow_state", []lyceum.WebhookState{
+				lyceum.WebhookVerified, lyceum.WebhookPending, lyceum.WebhookFailed,
+			}, func(w *row) *lyceum.WebhookState { return &w.State }),
 			textColumn("url", func(w *row) *string { return &w.URL }),
 			textColumn("event_trigger", func(w *row) *string { return &w.EventTrigger }),
 			countColumn("webhook_events_count", func(w *row) *int32 { return &w.EventsCount }),

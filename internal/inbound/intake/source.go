@@ -119,7 +119,8 @@ func (s *source) failure() error {
 		return nil
 	case s.zipped && errors.Is(s.err, io.ErrUnexpectedEOF):
 		return lyceum.Invalidf("the gzip data ends too early; the file was cut off")
-	case s.zipped && (errors.Is(s.err, gzip.ErrHeader) || errors.Is(s.err, gzip.ErrChecksum) || errors.As(s.err, &corrupt)):
+	case s.zipped &&
+		(errors.Is(s.err, gzip.ErrHeader) || errors.Is(s.err, gzip.ErrChecksum) || errors.As(s.err, &corrupt)):
 		return lyceum.Invalidf("the gzip data is damaged")
 	}
 	return fmt.Errorf("read the file: %w", s.err)

@@ -38,14 +38,20 @@ type client struct {
 
 // newClient makes a client of a server's address, to which the paths of the
 // contract are added.
-func newClient(base, key string, now func() time.Time, sleep func(context.Context, time.Duration) error) (*client, error) {
+func newClient(
+	base, key string, now func() time.Time, sleep func(context.Context, time.Duration) error,
+) (*client, error) {
 	address, err := url.Parse(base)
-	if err != nil || address.Scheme != "https" && address.Scheme != "http" || address.Host == "" || address.User != nil || address.RawQuery != "" || address.Fragment != "" {
-		return nil, lyceum.Invalidf("--from must be an address such as https://school.example.com, without user, query and fragment")
+	if err != nil || address.Scheme != "https" && address.Scheme != "http" || address.Host == "" ||
+		address.User != nil || address.RawQuery != "" || address.Fragment != "" {
+		return nil, lyceum.Invalidf("--from must be an address such as https://school.example.com, without " +
+			"user, query and fragment")
 	}
 	return &client{
 		base: strings.TrimRight(base, "/"), key: key, sleep: sleep, now: now,
-		http: &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		http: &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}},
 	}, nil
 }
 
@@ -97,28 +103,40 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		return true, &lyceum.Error{Kind: lyceum.Unavailable, Detail: c.base + " does not answer; run the same command again to go on from here", Err: err}
+		return true, &lyceum.Error{
+			Kind: lyceum.Unavailable, Detail: c.base + " does not answer; run the same command again to go on from here",
+			Err: err,
+		}
 	}
 	defer answer.Body.Close() // nothing is written to it
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	if err != nil || len(body) > maxAnswer {
-		return err != nil, lyceum.Errorf(lyceum.Unavailable, "the answer of %s%s broke off or is larger than %d bytes", c.base, path, maxAnswer)
+		return err != nil, lyceum.Errorf(lyceum.Unavailable, "the answer of %s%s broke off or is larger than %d bytes",
+			c.base, path, maxAnswer)
 	}
 	c.heed(answer)
 	switch code := answer.StatusCode; {
 	case code == http.StatusOK:
 		if err := json.Unmarshal(body, into); err != nil {
-			return false, &lyceum.Error{Kind: lyceum.Invalid, Detail: "the answer of " + c.base + path + " is not version 1's", Err: err}
+			return false, &lyceum.Error{
+				Kind: lyceum.Invalid, Detail: "the answer of " + c.base + path + " is not version 1's", Err: err,
+			}
 		}
 		return false, nil
 	case code == http.StatusNotFound:
-		return false, &lyceum.Error{Kind: lyceum.NotFound, Detail: c.base + " has nothing at " + path + "; --from takes the address before the paths of version 1, such as https://school.example.com", Err: errNotThere}
+		return false, &lyceum.Error{
+			Kind: lyceum.NotFound,
+			Detail: c.base + " has nothing at " + path + "; --from takes the address before the paths of version 1, such as " +
+				"https://school.example.com",
+			Err: errNotThere,
+		}
 	case code == http.StatusUnauthorized:
 		return false, lyceum.Invalidf("%s does not know the API key; put a good one into the file", c.base)
 	case code == http.StatusForbidden:
 		return false, lyceum.Errorf(lyceum.Forbidden, "%s lets this API key not ask for %s", c.base, path)
 	case code == http.StatusTooManyRequests || code >= 500:
-		return true, lyceum.Errorf(lyceum.Unavailable, "%s answers %s with %d; run the same command again to go on from here", c.base, path, code)
+		return true, lyceum.Errorf(lyceum.Unavailable, "%s answers %s with %d; run the same command again to go on from here",
+			c.base, path, code)
 	case code >= 300 && code < 400:
 		return false, c.redirected(answer)
 	default:
@@ -131,10 +149,12 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 func (c *client) redirected(answer *http.Response) error {
 	to, err := answer.Location()
 	if err != nil {
-		return lyceum.Invalidf("%s answers %s without an address; give the other server's own address with --from", c.base, answer.Status)
+		return lyceum.Invalidf("%s answers %s without an address; give the other server's own address with --from",
+			c.base, answer.Status)
 	}
 	shown := url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}
-	return lyceum.Invalidf("%s redirects to %s, and the API key is not sent there; if that is the school, give its address with --from", c.base, shown.String())
+	return lyceum.Invalidf("%s redirects to %s, and the API key is not sent there; if that is the school, give its "+
+		"address with --from", c.base, shown.String())
 }
 
 // heed reads how much of the rate limit is left. The header says in how many

@@ -72,7 +72,8 @@ func (m *mirror) moreOfCourses(ctx context.Context) (map[int32]more, error) {
 	for page := 1; ; page++ {
 		var list v2.CourseList
 		err := m.client.get(ctx, "/v2/products/courses", url.Values{"page": {strconv.Itoa(page)}, "per_page": {per}}, &list)
-		if kind := lyceum.KindOf(err); err != nil && (errors.Is(err, errNotThere) || kind == lyceum.Forbidden || kind == lyceum.Invalid) {
+		if kind := lyceum.KindOf(err); err != nil &&
+			(errors.Is(err, errNotThere) || kind == lyceum.Forbidden || kind == lyceum.Invalid) {
 			return map[int32]more{}, nil
 		}
 		if err != nil {
@@ -89,8 +90,13 @@ func (m *mirror) moreOfCourses(ctx context.Context) (map[int32]more, error) {
 
 // authorOf gives who a course is by. Where the id is not told, equal biographies
 // are one author's.
-func authorOf(bio *gen.AuthorBio, known more, told bool, unknown map[lyceum.AuthorProfile]lyceum.AuthorID) lyceum.Opt[lyceum.AuthorProfile] {
-	author := lyceum.AuthorProfile{Name: lyceum.Some(bio.Name), Bio: wire.Opt(bio.Bio), ProfileImageURL: wire.Opt(bio.ProfileImageURL), UserID: wire.OptNumber[lyceum.UserID](bio.UserID)}
+func authorOf(
+	bio *gen.AuthorBio, known more, told bool, unknown map[lyceum.AuthorProfile]lyceum.AuthorID,
+) lyceum.Opt[lyceum.AuthorProfile] {
+	author := lyceum.AuthorProfile{
+		Name: lyceum.Some(bio.Name), Bio: wire.Opt(bio.Bio), ProfileImageURL: wire.Opt(bio.ProfileImageURL),
+		UserID: wire.OptNumber[lyceum.UserID](bio.UserID),
+	}
 	switch {
 	case told && !known.author.Present:
 		return lyceum.None[lyceum.AuthorProfile]()
@@ -108,9 +114,16 @@ func authorOf(bio *gen.AuthorBio, known more, told bool, unknown map[lyceum.Auth
 }
 
 // course keeps one course with its author, sections, lectures and attachments.
-func (m *mirror) course(ctx context.Context, c *gen.CourseDetail, author lyceum.Opt[lyceum.AuthorProfile], known more, told bool) error {
+func (m *mirror) course(
+	ctx context.Context,
+	c *gen.CourseDetail,
+	author lyceum.Opt[lyceum.AuthorProfile],
+	known more,
+	told bool,
+) error {
 	row := lyceum.CourseRow{Course: lyceum.Course{
-		ID: lyceum.CourseID(c.ID), Name: c.Name, Heading: wire.Opt(c.Heading), Description: wire.Opt(c.Description), IsPublished: c.IsPublished, ImageURL: wire.Opt(c.ImageURL),
+		ID: lyceum.CourseID(c.ID), Name: c.Name, Heading: wire.Opt(c.Heading), Description: wire.Opt(c.Description),
+		IsPublished: c.IsPublished, ImageURL: wire.Opt(c.ImageURL),
 		CreatedAt: known.createdAt, UpdatedAt: known.updatedAt,
 	}}
 	if told {
@@ -118,12 +131,18 @@ func (m *mirror) course(ctx context.Context, c *gen.CourseDetail, author lyceum.
 	}
 	if author.Present {
 		row.AuthorID = lyceum.Some(author.Value.ID)
-		err := keep(ctx, m, m.Learning.ImportAuthors(m.School, actor), "author", func(a *lyceum.AuthorProfile) string { return strconv.Itoa(int(a.ID)) }, author.Value)
+		err := keep(
+			ctx, m, m.Learning.ImportAuthors(m.School, actor), "author",
+			func(a *lyceum.AuthorProfile) string { return strconv.Itoa(int(a.ID)) }, author.Value,
+		)
 		if err != nil {
 			return err
 		}
 	}
-	err := keep(ctx, m, m.Learning.ImportCourses(m.School, actor), "course", func(c *lyceum.CourseRow) string { return strconv.Itoa(int(c.ID)) }, row)
+	err := keep(
+		ctx, m, m.Learning.ImportCourses(m.School, actor), "course",
+		func(c *lyceum.CourseRow) string { return strconv.Itoa(int(c.ID)) }, row,
+	)
 	if err != nil {
 		return err
 	}
@@ -131,10 +150,15 @@ func (m *mirror) course(ctx context.Context, c *gen.CourseDetail, author lyceum.
 	var places []gen.LectureSummary
 	var lectures []lyceum.Lecture
 	for _, s := range c.LectureSections {
-		sections = append(sections, lyceum.LectureSection{ID: lyceum.LectureSectionID(s.ID), Course: row.ID, Name: s.Name, IsPublished: s.IsPublished, Position: s.Position})
+		sections = append(sections, lyceum.LectureSection{
+			ID: lyceum.LectureSectionID(s.ID), Course: row.ID, Name: s.Name, IsPublished: s.IsPublished, Position: s.Position,
+		})
 		for _, l := range s.Lectures {
 			places = append(places, l)
-			lectures = append(lectures, lyceum.Lecture{ID: lyceum.LectureID(l.ID), Course: row.ID, Section: lyceum.LectureSectionID(s.ID), IsPublished: l.IsPublished, Position: l.Position})
+			lectures = append(lectures, lyceum.Lecture{
+				ID: lyceum.LectureID(l.ID), Course: row.ID, Section: lyceum.LectureSectionID(s.ID), IsPublished: l.IsPublished,
+				Position: l.Position,
+			})
 		}
 	}
 	attachments := make([][]lyceum.Attachment, len(lectures))
@@ -148,12 +172,23 @@ func (m *mirror) course(ctx context.Context, c *gen.CourseDetail, author lyceum.
 	return m.contents(ctx, sections, lectures, attachments)
 }
 
-func (m *mirror) contents(ctx context.Context, sections []lyceum.LectureSection, lectures []lyceum.Lecture, attachments [][]lyceum.Attachment) error {
-	err := keep(ctx, m, m.Learning.ImportLectureSections(m.School, actor), "lecture section", func(s *lyceum.LectureSection) string { return strconv.Itoa(int(s.ID)) }, sections...)
+func (m *mirror) contents(
+	ctx context.Context,
+	sections []lyceum.LectureSection,
+	lectures []lyceum.Lecture,
+	attachments [][]lyceum.Attachment,
+) error {
+	err := keep(
+		ctx, m, m.Learning.ImportLectureSections(m.School, actor), "lecture section",
+		func(s *lyceum.LectureSection) string { return strconv.Itoa(int(s.ID)) }, sections...,
+	)
 	if err != nil {
 		return err
 	}
-	err = keep(ctx, m, m.Learning.ImportLectures(m.School, actor), "lecture", func(l *lyceum.Lecture) string { return strconv.Itoa(int(l.ID)) }, lectures...)
+	err = keep(
+		ctx, m, m.Learning.ImportLectures(m.School, actor), "lecture",
+		func(l *lyceum.Lecture) string { return strconv.Itoa(int(l.ID)) }, lectures...,
+	)
 	if err != nil {
 		return err
 	}
@@ -161,7 +196,10 @@ func (m *mirror) contents(ctx context.Context, sections []lyceum.LectureSection,
 	for _, some := range attachments {
 		all = append(all, some...)
 	}
-	return keep(ctx, m, m.Learning.ImportAttachments(m.School, actor), "attachment", func(a *lyceum.Attachment) string { return strconv.Itoa(int(a.ID)) }, all...)
+	return keep(
+		ctx, m, m.Learning.ImportAttachments(m.School, actor), "attachment",
+		func(a *lyceum.Attachment) string { return strconv.Itoa(int(a.ID)) }, all...,
+	)
 }
 
 // lecture asks for the name and the attachments of a lecture.
@@ -175,7 +213,8 @@ func (m *mirror) lecture(ctx context.Context, l *lyceum.Lecture) ([]lyceum.Attac
 	all := make([]lyceum.Attachment, len(one.Lecture.Attachments))
 	for i, a := range one.Lecture.Attachments {
 		all[i] = lyceum.Attachment{
-			ID: lyceum.AttachmentID(a.ID), Lecture: l.ID, Name: wire.Opt(a.Name), Kind: lyceum.AttachmentKind(a.Kind), URL: wire.Opt(a.URL), Text: wire.Opt(a.Text), Position: wire.Opt(a.Position),
+			ID: lyceum.AttachmentID(a.ID), Lecture: l.ID, Name: wire.Opt(a.Name), Kind: lyceum.AttachmentKind(a.Kind),
+			URL: wire.Opt(a.URL), Text: wire.Opt(a.Text), Position: wire.Opt(a.Position),
 			FileSize: wire.Opt(a.FileSize), FileExtension: wire.Opt(a.FileExtension),
 		}
 		switch {
@@ -194,7 +233,10 @@ func (m *mirror) lecture(ctx context.Context, l *lyceum.Lecture) ([]lyceum.Attac
 func questions(asked []gen.QuizQuestion) []lyceum.Question {
 	all := make([]lyceum.Question, len(asked))
 	for i, q := range asked {
-		all[i] = lyceum.Question{Question: q.Question, QuestionType: q.QuestionType, Answers: q.Answers, CorrectAnswers: q.CorrectAnswers, Graded: q.Graded}
+		all[i] = lyceum.Question{
+			Question: q.Question, QuestionType: q.QuestionType, Answers: q.Answers, CorrectAnswers: q.CorrectAnswers,
+			Graded: q.Graded,
+		}
 	}
 	return all
 }
@@ -208,6 +250,7 @@ func (m *mirror) video(ctx context.Context, lecture string, id int32) (lyceum.Op
 		return lyceum.None[lyceum.Video](), nil
 	}
 	return lyceum.Some(lyceum.Video{
-		URL: v.VideoAsset.URL, ContentType: v.VideoAsset.ContentType, Status: lyceum.VideoStatus(v.Status), Thumbnail: wire.Opt(v.URLThumbnail), Duration: wire.Opt(v.MediaDuration),
+		URL: v.VideoAsset.URL, ContentType: v.VideoAsset.ContentType, Status: lyceum.VideoStatus(v.Status),
+		Thumbnail: wire.Opt(v.URLThumbnail), Duration: wire.Opt(v.MediaDuration),
 	}), err
 }

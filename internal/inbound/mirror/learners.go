@@ -54,7 +54,10 @@ func (m *mirror) learner(ctx context.Context, id int32) (learner, error) {
 		return learner{}, err
 	}
 	l := learner{
-		user: lyceum.User{ID: lyceum.UserID(id), Email: d.Email, Name: wire.Opt(d.Name), Role: lyceum.Role(d.Role), Src: wire.Opt(d.Src), LastSignInIP: wire.Opt(d.LastSignInIP)},
+		user: lyceum.User{
+			ID: lyceum.UserID(id), Email: d.Email, Name: wire.Opt(d.Name), Role: lyceum.Role(d.Role), Src: wire.Opt(d.Src),
+			LastSignInIP: wire.Opt(d.LastSignInIP),
+		},
 		tags: lyceum.UserTags{User: lyceum.UserID(id)},
 	}
 	for _, tag := range d.Tags {
@@ -76,16 +79,22 @@ func (m *mirror) learner(ctx context.Context, id int32) (learner, error) {
 // studied asks what a learner has done of a course.
 func (m *mirror) studied(ctx context.Context, l *learner, course lyceum.CourseID) error {
 	row := lyceum.Progress{User: l.user.ID, Course: course}
-	err := pages(ctx, m.client, fmt.Sprintf("/v1/courses/%d/progress", course), url.Values{"user_id": {strconv.Itoa(int(l.user.ID))}}, func(one *gen.OneCourseProgress) (int32, error) {
+	path := fmt.Sprintf("/v1/courses/%d/progress", course)
+	query := url.Values{"user_id": {strconv.Itoa(int(l.user.ID))}}
+	err := pages(ctx, m.client, path, query, func(one *gen.OneCourseProgress) (int32, error) {
 		p := &one.CourseProgress
 		row.ID, row.PercentComplete, row.CompletedAt = lyceum.ProgressID(p.ID), p.PercentComplete, wire.Opt(p.CompletedAt)
 		if c := p.Certificate; c.IssuedAt != nil && c.PageID != nil && c.SerialNumber != nil {
-			row.Certificate = lyceum.Some(lyceum.Certificate{IssuedAt: *c.IssuedAt, PageID: *c.PageID, SerialNumber: *c.SerialNumber})
+			row.Certificate = lyceum.Some(lyceum.Certificate{
+				IssuedAt: *c.IssuedAt, PageID: *c.PageID, SerialNumber: *c.SerialNumber,
+			})
 		}
 		for _, section := range p.LectureSections {
 			for _, lecture := range section.Lectures {
 				if lecture.IsCompleted && lecture.CompletedAt != nil {
-					l.lectureProgress = append(l.lectureProgress, lyceum.LectureProgress{User: l.user.ID, Course: course, Lecture: lyceum.LectureID(lecture.ID), CompletedAt: *lecture.CompletedAt})
+					l.lectureProgress = append(l.lectureProgress, lyceum.LectureProgress{
+						User: l.user.ID, Course: course, Lecture: lyceum.LectureID(lecture.ID), CompletedAt: *lecture.CompletedAt,
+					})
 				}
 			}
 		}
@@ -108,12 +117,16 @@ func (m *mirror) keepLearners(ctx context.Context, all []learner) error {
 	var lectures []lyceum.LectureProgress
 	for _, l := range all {
 		users, tags = append(users, l.user), append(tags, l.tags)
-		enrollments, progress, lectures = append(enrollments, l.enrollments...), append(progress, l.progress...), append(lectures, l.lectureProgress...)
+		enrollments, progress = append(enrollments, l.enrollments...), append(progress, l.progress...)
+		lectures = append(lectures, l.lectureProgress...)
 	}
 	if err := keep(ctx, m, m.People.Import(m.School, actor), "user", userID, users...); err != nil {
 		return err
 	}
-	if err := keep(ctx, m, m.People.ImportTags(m.School, actor), "tags of user", func(t *lyceum.UserTags) string { return strconv.Itoa(int(t.User)) }, tags...); err != nil {
+	if err := keep(
+		ctx, m, m.People.ImportTags(m.School, actor), "tags of user",
+		func(t *lyceum.UserTags) string { return strconv.Itoa(int(t.User)) }, tags...,
+	); err != nil {
 		return err
 	}
 	enrollments, err := m.news(ctx, enrollments)
@@ -123,13 +136,20 @@ func (m *mirror) keepLearners(ctx context.Context, all []learner) error {
 	inCourse := func(user lyceum.UserID, course lyceum.CourseID) string {
 		return fmt.Sprintf("of user %d in course %d", user, course)
 	}
-	if err := keep(ctx, m, m.Learning.ImportProgress(m.School, actor), "progress", func(p *lyceum.Progress) string { return inCourse(p.User, p.Course) }, progress...); err != nil {
+	if err := keep(
+		ctx, m, m.Learning.ImportProgress(m.School, actor), "progress",
+		func(p *lyceum.Progress) string { return inCourse(p.User, p.Course) }, progress...,
+	); err != nil {
 		return err
 	}
-	if err := keep(ctx, m, m.Learning.ImportEnrollments(m.School, actor), "enrollment", func(e *lyceum.Enrollment) string { return inCourse(e.User, e.Course) }, enrollments...); err != nil {
+	if err := keep(
+		ctx, m, m.Learning.ImportEnrollments(m.School, actor), "enrollment",
+		func(e *lyceum.Enrollment) string { return inCourse(e.User, e.Course) }, enrollments...,
+	); err != nil {
 		return err
 	}
-	return keep(ctx, m, m.Learning.ImportLectureProgress(m.School, actor), "completed lecture", func(p *lyceum.LectureProgress) string {
+	to := m.Learning.ImportLectureProgress(m.School, actor)
+	return keep(ctx, m, to, "completed lecture", func(p *lyceum.LectureProgress) string {
 		return fmt.Sprintf("%d of user %d", p.Lecture, p.User)
 	}, lectures...)
 }
@@ -174,12 +194,19 @@ func (m *mirror) enrollments(ctx context.Context) error {
 			continue
 		}
 		until := url.Values{"enrolled_in_before": {m.Clock().UTC().Format("2006-01-02T15:04:05Z")}}
-		err := pages(ctx, m.client, fmt.Sprintf("/v1/courses/%d/enrollments", course), until, func(list *gen.EnrollmentList) (int32, error) {
+		path := fmt.Sprintf("/v1/courses/%d/enrollments", course)
+		err := pages(ctx, m.client, path, until, func(list *gen.EnrollmentList) (int32, error) {
 			var rows []lyceum.Enrollment
 			for _, e := range list.Enrollments {
-				rows = append(rows, lyceum.Enrollment{User: lyceum.UserID(e.UserID), Course: lyceum.CourseID(course), EnrolledAt: e.EnrolledAt, ExpiresAt: wire.Opt(e.ExpiresAt)})
+				rows = append(rows, lyceum.Enrollment{
+					User: lyceum.UserID(e.UserID), Course: lyceum.CourseID(course), EnrolledAt: e.EnrolledAt,
+					ExpiresAt: wire.Opt(e.ExpiresAt),
+				})
 			}
-			return list.Meta.NumberOfPages, keep(ctx, m, to, "enrollment", func(e *lyceum.Enrollment) string { return fmt.Sprintf("of user %d in course %d", e.User, e.Course) }, rows...)
+			return list.Meta.NumberOfPages, keep(
+				ctx, m, to, "enrollment",
+				func(e *lyceum.Enrollment) string { return fmt.Sprintf("of user %d in course %d", e.User, e.Course) }, rows...,
+			)
 		})
 		if err != nil {
 			return err
@@ -195,7 +222,9 @@ func (m *mirror) enrollments(ctx context.Context) error {
 func (m *mirror) responses(ctx context.Context) error {
 	courses := map[lyceum.LectureID]lyceum.CourseID{}
 	v := m.Store.In(ctx, m.School)
-	err := v.Lectures.Each(v, lyceum.LectureFilter{}, func(l *lyceum.Lecture) error { courses[l.ID] = l.Course; return nil })
+	err := v.Lectures.Each(
+		v, lyceum.LectureFilter{}, func(l *lyceum.Lecture) error { courses[l.ID] = l.Course; return nil },
+	)
 	if err != nil {
 		return err
 	}
@@ -212,15 +241,24 @@ func (m *mirror) responses(ctx context.Context) error {
 	to := m.Learning.ImportQuizResponses(m.School, actor)
 	for _, quiz := range quizzes {
 		var list gen.QuizResponseList
-		err := m.client.get(ctx, fmt.Sprintf("/v1/courses/%d/lectures/%d/quizzes/%d/responses", courses[quiz.Lecture], quiz.Lecture, quiz.ID), nil, &list)
+		err := m.client.get(
+			ctx, fmt.Sprintf("/v1/courses/%d/lectures/%d/quizzes/%d/responses", courses[quiz.Lecture], quiz.Lecture, quiz.ID),
+			nil, &list,
+		)
 		if err != nil && !errors.Is(err, errNotThere) {
 			return err
 		}
 		var rows []lyceum.QuizResponse
 		for _, r := range list.QuizResponses.Responses {
-			rows = append(rows, lyceum.QuizResponse{Quiz: quiz.Quiz.ID, User: lyceum.UserID(r.StudentID), SubmittedAt: wire.Opt(r.SubmittedAt), PercentCorrect: wire.Opt(r.PercentCorrect)})
+			rows = append(rows, lyceum.QuizResponse{
+				Quiz: quiz.Quiz.ID, User: lyceum.UserID(r.StudentID), SubmittedAt: wire.Opt(r.SubmittedAt),
+				PercentCorrect: wire.Opt(r.PercentCorrect),
+			})
 		}
-		if err := keep(ctx, m, to, "response", func(r *lyceum.QuizResponse) string { return fmt.Sprintf("of user %d to quiz %d", r.User, r.Quiz) }, rows...); err != nil {
+		if err := keep(
+			ctx, m, to, "response",
+			func(r *lyceum.QuizResponse) string { return fmt.Sprintf("of user %d to quiz %d", r.User, r.Quiz) }, rows...,
+		); err != nil {
 			return err
 		}
 		if err := m.reached(int64(quiz.ID)); err != nil {

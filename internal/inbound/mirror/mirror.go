@@ -74,7 +74,8 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		return Result{}, err
 	}
 	if o.State != (State{}) && (o.State.From != o.From || o.State.School != int32(o.School)) {
-		return Result{}, lyceum.Invalidf("the state is that of a copy of %s into school %d; give another --state file, or delete that one to begin anew", o.State.From, o.State.School)
+		return Result{}, lyceum.Invalidf("the state is that of a copy of %s into school %d; give another --state file, or "+
+			"delete that one to begin anew", o.State.From, o.State.School)
 	}
 	o.State.From, o.State.School = o.From, int32(o.School)
 	m := &mirror{Options: o, client: c}
@@ -137,7 +138,8 @@ func (m *mirror) run(ctx context.Context) error {
 		}
 	}
 	if !going {
-		return lyceum.Invalidf("the state names a phase %q that there is not; delete the state file to begin anew", m.State.Phase)
+		return lyceum.Invalidf("the state names a phase %q that there is not; delete the state file to begin anew",
+			m.State.Phase)
 	}
 	return nil
 }
@@ -234,13 +236,21 @@ func userID(u *lyceum.User) string { return strconv.Itoa(int(u.ID)) }
 
 func (m *mirror) userPage(ctx context.Context, after int64) ([]gen.UserSummary, error) {
 	var list gen.UserList
-	err := m.client.get(ctx, "/v1/users", url.Values{"search_after": {strconv.FormatInt(after, 10)}, "page": {"1"}, "per": {per}}, &list)
+	err := m.client.get(ctx, "/v1/users", url.Values{
+		"search_after": {strconv.FormatInt(after, 10)}, "page": {"1"}, "per": {per},
+	}, &list)
 	return list.Users, err
 }
 
 // pages asks for every page of a list and calls visit with each answer, which
 // must tell how many pages there are.
-func pages[L any](ctx context.Context, c *client, path string, query url.Values, visit func(*L) (numberOfPages int32, err error)) error {
+func pages[L any](
+	ctx context.Context,
+	c *client,
+	path string,
+	query url.Values,
+	visit func(*L) (numberOfPages int32, err error),
+) error {
 	for page := int32(1); ; page++ {
 		asked := url.Values{"page": {strconv.Itoa(int(page))}, "per": {per}}
 		for name, values := range query {
@@ -272,18 +282,25 @@ func (m *mirror) plans(ctx context.Context) error {
 		if err != nil {
 			return 0, err
 		}
-		return list.Meta.NumberOfPages, keep(ctx, m, to, "pricing plan", func(p *lyceum.PricingPlan) string { return strconv.Itoa(int(p.ID)) }, rows...)
+		return list.Meta.NumberOfPages, keep(
+			ctx, m, to, "pricing plan", func(p *lyceum.PricingPlan) string { return strconv.Itoa(int(p.ID)) }, rows...,
+		)
 	})
 }
 
 func plan(p *gen.PricingPlanDetail) lyceum.PricingPlan {
 	row := lyceum.PricingPlan{
-		ID: lyceum.PricingPlanID(p.ID), CourseID: lyceum.Some(lyceum.CourseID(p.CourseID)), Name: p.Name, Price: lyceum.Minor(p.Price), Currency: lyceum.Currency(p.Currency),
-		Frequency: lyceum.Frequency(p.Frequency.Type), Description: wire.Opt(p.Description), FreeTrialLength: wire.Opt(p.FreeTrialLength), EnrollmentCap: wire.Opt(p.EnrollmentCap),
-		BillingIntervalCount: wire.Opt(p.Frequency.BillingIntervalCount), AccessLimitDate: wire.Opt(p.Frequency.AccessLimitDate), AccessLimitDuration: wire.Opt(p.Frequency.AccessLimitDuration),
-		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+		ID: lyceum.PricingPlanID(p.ID), CourseID: lyceum.Some(lyceum.CourseID(p.CourseID)), Name: p.Name,
+		Price: lyceum.Minor(p.Price), Currency: lyceum.Currency(p.Currency),
+		Frequency: lyceum.Frequency(p.Frequency.Type), Description: wire.Opt(p.Description),
+		FreeTrialLength: wire.Opt(p.FreeTrialLength), EnrollmentCap: wire.Opt(p.EnrollmentCap),
+		BillingIntervalCount: wire.Opt(p.Frequency.BillingIntervalCount),
+		AccessLimitDate:      wire.Opt(p.Frequency.AccessLimitDate),
+		AccessLimitDuration:  wire.Opt(p.Frequency.AccessLimitDuration),
+		CreatedAt:            p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
-	if recurs := row.Frequency == lyceum.Subscription || row.Frequency == lyceum.PaymentPlan; recurs && p.Frequency.BillingInterval != nil {
+	if recurs := row.Frequency == lyceum.Subscription || row.Frequency == lyceum.PaymentPlan; recurs &&
+		p.Frequency.BillingInterval != nil {
 		row.BillingInterval = lyceum.Some(string(*p.Frequency.BillingInterval)) // for the others month stands in
 	}
 	if p.Frequency.AccessLimitInterval != nil {
@@ -296,93 +313,6 @@ func plan(p *gen.PricingPlanDetail) lyceum.PricingPlan {
 // question is put anew with an earlier end: lists may have an end at 10,000,
 // and far pages cost the other server more.
 const window = 9000
-
-// transactions copies the sales, the newest first, from a fixed moment
-// backwards, so that new ones do not move the pages.
-func (m *mirror) transactions(ctx context.Context) error {
-	to := m.Sales.Import(m.School, lyceum.CreateMissing, actor)
-	end := m.Clock()
-	if m.State.Cursor != 0 {
-		end = time.Unix(m.State.Cursor, 0)
-	}
-	for {
-		seen := 0
-		var last time.Time
-		err := pages(ctx, m.client, "/v1/transactions", url.Values{"end": {end.UTC().Format(time.RFC3339)}}, func(list *gen.TransactionList) (int32, error) {
-			if seen += len(list.Transactions); len(list.Transactions) == 0 {
-				return 0, nil
-			}
-			rows := make([]lyceum.Transaction, len(list.Transactions))
-			for i := range list.Transactions {
-				rows[i] = transaction(&list.Transactions[i])
-			}
-			last = rows[len(rows)-1].CreatedAt
-			if err := keep(ctx, m, to, "transaction", func(t *lyceum.Transaction) string { return strconv.Itoa(int(t.ID)) }, rows...); err != nil {
-				return 0, err
-			}
-			if seen >= window {
-				return 0, m.reached(last.Unix())
-			}
-			return list.Meta.NumberOfPages, nil
-		})
-		switch {
-		case err != nil:
-			return err
-		case seen < window:
-			return nil
-		case last.Equal(lyceum.Second(end)):
-			return lyceum.Invalidf("%s has more than %d transactions of the second %s, which cannot be asked for one after the other", m.From, window, last.Format(time.RFC3339))
-		}
-		end = last // included, so that others of that second are not missed
-	}
-}
-
-// transaction takes a row from an answer by the names of its fields.
-func transaction(t *gen.TransactionSummary) lyceum.Transaction {
-	return lyceum.Transaction{
-		ID: lyceum.TransactionID(t.ID), UserID: lyceum.UserID(t.UserID), PricingPlanID: lyceum.PricingPlanID(t.PricingPlanID), SaleID: lyceum.SaleID(t.SaleID),
-		CreatedAt: t.CreatedAt, PurchasedAt: t.PurchasedAt, Charge: lyceum.USDCents(t.Charge), FinalPrice: lyceum.Minor(t.FinalPrice), Currency: lyceum.Currency(t.Currency),
-		TaxCharge: lyceum.Minor(t.TaxCharge), Revenue: lyceum.USDCents(t.Revenue), Paid: t.Status != nil, HasChargeback: wire.Opt(t.HasChargeback),
-		ChargebackFee: wire.OptNumber[lyceum.Minor](t.ChargebackFee), AffiliateID: wire.OptNumber[lyceum.AffiliateID](t.AffiliateID), AffiliateFees: lyceum.Minor(t.AffiliateFees),
-		AuthorID: wire.OptNumber[lyceum.AuthorID](t.AuthorID), AuthorFees: lyceum.Minor(t.AuthorFees), CouponID: wire.OptNumber[lyceum.CouponID](t.CouponID),
-		RefundedAt: wire.Opt(t.RefundedAt), AmountRefunded: lyceum.Minor(t.AmountRefunded),
-	}
-}
-
-// webhooks copies the webhooks and what was sent to them, as a record.
-func (m *mirror) webhooks(ctx context.Context) error {
-	var list gen.WebhookList
-	if err := m.client.get(ctx, "/v1/webhooks", nil, &list); err != nil {
-		return err
-	}
-	hooks := make([]lyceum.Webhook, len(list.Webhooks))
-	for i, w := range list.Webhooks {
-		hooks[i] = lyceum.Webhook{ID: lyceum.WebhookID(w.ID), State: lyceum.WebhookState(w.WorkflowState), URL: w.URL, EventTrigger: w.EventTrigger, EventsCount: w.WebhookEventsCount}
-	}
-	to := m.Events.ImportWebhooks(m.School, actor, m.Clock)
-	if err := keep(ctx, m, to, "webhook", func(w *lyceum.Webhook) string { return strconv.Itoa(int(w.ID)) }, hooks...); err != nil {
-		return err
-	}
-	sent := m.Events.ImportEvents(m.School, actor, m.Clock)
-	for _, hook := range hooks {
-		// Without a beginning some servers list the events of some years alone.
-		since := url.Values{"created_after": {"2000-01-01T00:00:00Z"}}
-		err := pages(ctx, m.client, fmt.Sprintf("/v1/webhooks/%d/events", hook.ID), since, func(list *gen.WebhookEventList) (int32, error) {
-			rows := make([]lyceum.WebhookEvent, len(list.Events))
-			for i, e := range list.Events {
-				rows[i] = lyceum.WebhookEvent{
-					ID: lyceum.WebhookEventID(e.ID), Webhook: lyceum.WebhookID(e.WebhookID), State: string(e.WorkflowState), AttemptCount: e.AttemptCount, LastAttemptedAt: wire.Opt(e.LastAttemptedAt),
-					CreatedAt: e.CreatedAt, ObjectType: e.ObjectType, ObjectID: e.ObjectID, ResponseStatus: wire.Opt(e.ResponseHTTPStatus),
-				}
-			}
-			return list.Meta.NumberOfPages, keep(ctx, m, sent, "webhook event", func(e *lyceum.WebhookEvent) string { return strconv.Itoa(int(e.ID)) }, rows...)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // ReadState reads a state that was kept. No text is the zero State.
 func ReadState(text []byte) (State, error) {

@@ -31,7 +31,9 @@ func (p *pages) listApps(w http.ResponseWriter, r *http.Request, v *visit) error
 			Scopes: scopes(g.App.Version, g.Scopes), Since: g.Since, LastUsed: g.LastUsed,
 		}
 	}
-	return p.show(w, http.StatusOK, "apps.gohtml", v, view{Title: "Apps with access", Notice: notices[r.URL.Query().Get("done")], Data: rows})
+	return p.show(w, http.StatusOK, "apps.gohtml", v, view{
+		Title: "Apps with access", Notice: notices[r.URL.Query().Get("done")], Data: rows,
+	})
 }
 
 // revokeApp serves POST /account/apps/{app}/revoke.

@@ -41,7 +41,8 @@ type scope struct{ Name, Text string }
 func (p *pages) readAuthorization(r *http.Request, v *visit, raw string) (*authorization, error) {
 	asked, err := parseForm(raw)
 	if err != nil {
-		return nil, lyceum.Invalidf("The address that led here is broken, so nothing was done. Go back to the app and begin again.")
+		return nil, lyceum.Invalidf("The address that led here is broken, so nothing was done. Go back to the " +
+			"app and begin again.")
 	}
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		if asked.repeated[name] {
@@ -51,7 +52,8 @@ func (p *pages) readAuthorization(r *http.Request, v *visit, raw string) (*autho
 	request := access.Asked{
 		ClientID: asked.get("client_id"), RedirectURI: asked.get("redirect_uri"), ResponseType: asked.get("response_type"),
 		RequiredScopes: asked.get("required_scopes"), OptionalScopes: asked.get("optional_scopes"), Scope: asked.get("scope"),
-		CodeChallenge: asked.get("code_challenge"), CodeChallengeMethod: asked.get("code_challenge_method"), State: asked.get("state"),
+		CodeChallenge: asked.get("code_challenge"), CodeChallengeMethod: asked.get("code_challenge_method"),
+		State: asked.get("state"),
 	}
 	a := &authorization{raw: raw}
 	if a.app, err = p.OAuth.Identify(r.Context(), v.School.ID, request); err != nil {
@@ -179,7 +181,8 @@ func (p *pages) answerConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 		see(w, r, p.from(r, a.raw))
 		return nil
 	default:
-		return lyceum.Invalidf("The form does not say whether you want to authorize the app, so nothing was done. Go back and choose.")
+		return lyceum.Invalidf("The form does not say whether you want to authorize the app, so nothing was done. " +
+			"Go back and choose.")
 	}
 	var chosen []lyceum.Scope
 	for _, name := range all["scope"] {
@@ -210,7 +213,8 @@ func unseal(v *visit, text string) (raw string, sealed bool, err error) {
 	query, err1 := base64.RawURLEncoding.DecodeString(body)
 	sum, err2 := base64.RawURLEncoding.DecodeString(mac)
 	if err1 != nil || err2 != nil || len(query) == 0 || bytes.ContainsAny(query, "\r\n #") {
-		return "", false, lyceum.Invalidf("The form does not say what is asked of you, so nothing was done. Go back to the app and begin again.")
+		return "", false, lyceum.Invalidf("The form does not say what is asked of you, so nothing was done. Go back to the " +
+			"app and begin again.")
 	}
 	return string(query), v.User.ID != 0 && hmac.Equal(sum, sealOf(v, string(query))), nil
 }
@@ -220,7 +224,8 @@ func unseal(v *visit, text string) (raw string, sealed bool, err error) {
 func (p *pages) authorizeAnywhere(w http.ResponseWriter, r *http.Request) error {
 	asked, err := parseForm(r.URL.RawQuery)
 	if err != nil {
-		return lyceum.Invalidf("The address that led here is broken, so nothing was done. Go back to the app and begin again.")
+		return lyceum.Invalidf("The address that led here is broken, so nothing was done. Go back to the " +
+			"app and begin again.")
 	}
 	school, ok := access.SchoolOfApp(asked.get("client_id"))
 	if !ok || asked.repeated["client_id"] {
@@ -237,7 +242,8 @@ func (p *pages) authorizeAnywhere(w http.ResponseWriter, r *http.Request) error 
 func (p *pages) rememberFrom(w http.ResponseWriter, r *http.Request, request string) string {
 	referer := r.Header.Get("Referer")
 	from, err := url.Parse(referer)
-	if err != nil || len(referer) > 2000 || from.Scheme != "https" && from.Scheme != "http" || p.Site.Own(referer) || from.Host == r.Host {
+	if err != nil || len(referer) > 2000 || from.Scheme != "https" && from.Scheme != "http" || p.Site.Own(referer) ||
+		from.Host == r.Host {
 		kept := p.Site.Remembered(r, request)
 		if kept == "" {
 			p.Site.Forget(w)

@@ -149,7 +149,10 @@ func (e *endpoints) token(ctx context.Context, q request) (wire.Body, error) {
 	case "":
 		return nil, q.need("grant_type")
 	default:
-		return nil, &lyceum.Error{Kind: lyceum.Invalid, Code: "unsupported_grant_type", Detail: "grant_type must be authorization_code or refresh_token"}
+		return nil, &lyceum.Error{
+			Kind: lyceum.Invalid, Code: "unsupported_grant_type",
+			Detail: "grant_type must be authorization_code or refresh_token",
+		}
 	}
 	if err != nil {
 		return nil, q.told(err)

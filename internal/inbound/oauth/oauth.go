@@ -82,7 +82,8 @@ func Pages(o Options) (map[string]http.Handler, error) {
 		p.mux.Handle(pattern, p.page(act))
 	}
 	protection := p.Site.CrossOrigin(p.page(func(http.ResponseWriter, *http.Request) error {
-		return lyceum.Errorf(lyceum.Forbidden, "This form was sent from another site, so nothing was done. Open the page here and send it again.")
+		return lyceum.Errorf(lyceum.Forbidden, "This form was sent from another site, so nothing was done. Open the page "+
+			"here and send it again.")
 	}))
 	guarded := protection.Handler(p.mux)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -163,7 +164,8 @@ func (p *pages) inSchool(act func(http.ResponseWriter, *http.Request, *visit) er
 	}
 }
 
-var errNoSchool = lyceum.Errorf(lyceum.NotFound, "There is no school with this number here. Its address may have been mistyped.")
+var errNoSchool = lyceum.Errorf(lyceum.NotFound, "There is no school with this number here. Its address may "+
+	"have been mistyped.")
 
 func (p *pages) visit(r *http.Request, id lyceum.SchoolID) (*visit, error) {
 	school, err := p.School(r.Context(), id)
@@ -207,15 +209,18 @@ func (p *pages) signedIn(act func(http.ResponseWriter, *http.Request, *visit) er
 func readForm(r *http.Request) (parameters, url.Values, error) {
 	if err := r.ParseForm(); err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return parameters{}, nil, lyceum.Errorf(lyceum.TooLarge, "The form is larger than %d kilobytes, so nothing was done.", maxForm>>10)
+			return parameters{}, nil, lyceum.Errorf(lyceum.TooLarge, "The form is larger than %d kilobytes, "+
+				"so nothing was done.", maxForm>>10)
 		}
-		return parameters{}, nil, lyceum.Invalidf("The form cannot be read, so nothing was done. Open the page again and send it once more.")
+		return parameters{}, nil, lyceum.Invalidf("The form cannot be read, so nothing was done. Open the page again " +
+			"and send it once more.")
 	}
 	form := parameters{values: map[string]string{}}
 	for name, values := range r.PostForm {
 		for _, value := range values {
 			if err := decent(value); err != nil {
-				return parameters{}, nil, lyceum.Invalidf("The form cannot be read, so nothing was done. Open the page again and send it once more.")
+				return parameters{}, nil, lyceum.Invalidf("The form cannot be read, so nothing was done. Open the page again " +
+					"and send it once more.")
 			}
 		}
 		form.values[name] = values[0]
@@ -227,7 +232,8 @@ func readForm(r *http.Request) (parameters, url.Values, error) {
 // redirector (RFC 9700, section 4.11).
 func local(next, instead string) string {
 	to, err := url.Parse(next)
-	if err != nil || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || to.Host != "" || to.Scheme != "" || strings.ContainsAny(next, "\\\r\n\t") {
+	if err != nil || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || to.Host != "" ||
+		to.Scheme != "" || strings.ContainsAny(next, "\\\r\n\t") {
 		return instead
 	}
 	return next

@@ -30,7 +30,8 @@ func (p parameters) get(name string) string { return p.values[name] }
 func parseForm(text string) (parameters, error) {
 	pairs, err := url.ParseQuery(text)
 	if err != nil {
-		return parameters{}, lyceum.Invalidf("the parameters cannot be decoded: every %% must be followed by two hexadecimal digits, and pairs are parted by &")
+		return parameters{}, lyceum.Invalidf("the parameters cannot be decoded: every %% must be followed by two " +
+			"hexadecimal digits, and pairs are parted by &")
 	}
 	p := parameters{values: map[string]string{}, repeated: map[string]bool{}}
 	for name, values := range pairs {
@@ -105,8 +106,10 @@ func readBody(r *http.Request) (parameters, error) {
 		return parameters{}, lyceum.Invalidf("parameters must stand in the body, not in the address")
 	}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || kind != "application/x-www-form-urlencoded" && kind != "application/json" || len(r.Header["Content-Type"]) > 1 {
-		return parameters{}, lyceum.Invalidf("the header Content-Type must be application/x-www-form-urlencoded or application/json")
+	if err != nil || kind != "application/x-www-form-urlencoded" && kind != "application/json" ||
+		len(r.Header["Content-Type"]) > 1 {
+		return parameters{}, lyceum.Invalidf("the header Content-Type must be application/x-www-form-urlencoded " +
+			"or application/json")
 	}
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -133,7 +136,8 @@ func readBody(r *http.Request) (parameters, error) {
 // nameForMessage keeps what a stranger calls a parameter out of a sentence.
 func nameForMessage(name string) string {
 	switch name {
-	case "grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "client_id", "client_secret", "token", "token_type_hint",
+	case "grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "client_id", "client_secret",
+		"token", "token_type_hint",
 		"response_type", "required_scopes", "optional_scopes", "code_challenge", "code_challenge_method", "state":
 		return name
 	}
@@ -148,7 +152,8 @@ func basic(r *http.Request) (id, secret string, there bool, err error) {
 	if len(headers) == 0 {
 		return "", "", false, nil
 	}
-	wrong := lyceum.Invalidf("the header Authorization must be given once, as Basic with the client id and the client secret")
+	wrong := lyceum.Invalidf("the header Authorization must be given once, as Basic with the client id " +
+		"and the client secret")
 	scheme, rest, _ := strings.Cut(headers[0], " ")
 	if len(headers) > 1 || !strings.EqualFold(scheme, "basic") {
 		return "", "", false, wrong

@@ -27,7 +27,15 @@ func (p *pages) showPassword(w http.ResponseWriter, r *http.Request, v *visit) e
 	return p.passwordPage(w, r, v, http.StatusOK, shown, user, local(query.Get("next"), ""))
 }
 
-func (p *pages) passwordPage(w http.ResponseWriter, r *http.Request, v *visit, status int, shown view, user lyceum.User, next string) error {
+func (p *pages) passwordPage(
+	w http.ResponseWriter,
+	r *http.Request,
+	v *visit,
+	status int,
+	shown view,
+	user lyceum.User,
+	next string,
+) error {
 	w.Header().Set("Referrer-Policy", "strict-origin") // the address is a secret; the check of forms wants the origin
 	v.User = lyceum.User{}
 	shown.Title = "Choose a password"
@@ -99,7 +107,8 @@ func (p *pages) forgotten(w http.ResponseWriter, r *http.Request, v *visit) erro
 	select {
 	case p.mailing <- struct{}{}:
 	default:
-		return lyceum.Errorf(lyceum.RateLimited, "Too many letters are being sent at this moment. Wait a minute and try again.")
+		return lyceum.Errorf(lyceum.RateLimited, "Too many letters are being sent at this moment. Wait a "+
+			"minute and try again.")
 	}
 	ctx := context.WithoutCancel(r.Context())
 	go func() {
@@ -112,7 +121,8 @@ func (p *pages) forgotten(w http.ResponseWriter, r *http.Request, v *visit) erro
 func (p *pages) sendLink(ctx context.Context, v *visit, email string) {
 	link, user, err := p.Accounts.Forgotten(ctx, v.School.ID, email)
 	if err == nil && link != "" {
-		err = p.Mail(ctx, user.Email, "Your password at "+web.Plain(v.School.Name), "Somebody asked for a new password for your account at "+web.Plain(v.School.Name)+".\n"+
+		err = p.Mail(ctx, user.Email, "Your password at "+web.Plain(v.School.Name), "Somebody asked for a new password "+
+			"for your account at "+web.Plain(v.School.Name)+".\n"+
 			"If it was you, choose one here within 48 hours:\n\n"+p.Site.AuthURL+v.path("set_password/"+link)+"\n\n"+
 			"If it was not, there is nothing to do: your password stays as it is.\n")
 	}

@@ -33,7 +33,9 @@ func (p *pages) listSessions(w http.ResponseWriter, r *http.Request, v *visit) e
 			Since: s.CreatedAt, Seen: s.SeenAt, Here: s.Here,
 		}
 	}
-	return p.show(w, http.StatusOK, "sessions.gohtml", v, view{Title: "Where you are signed in", Notice: notices[r.URL.Query().Get("done")], Data: rows})
+	return p.show(w, http.StatusOK, "sessions.gohtml", v, view{
+		Title: "Where you are signed in", Notice: notices[r.URL.Query().Get("done")], Data: rows,
+	})
 }
 
 // endSession serves POST /account/sessions/{session}/end.

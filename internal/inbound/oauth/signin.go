@@ -39,7 +39,9 @@ func (p *pages) showSignIn(w http.ResponseWriter, r *http.Request, v *visit) err
 	return p.signInPage(w, r, v, http.StatusOK, view{Notice: notices[query.Get("done")]}, email, next)
 }
 
-func (p *pages) signInPage(w http.ResponseWriter, r *http.Request, v *visit, status int, shown view, email, next string) error {
+func (p *pages) signInPage(
+	w http.ResponseWriter, r *http.Request, v *visit, status int, shown view, email, next string,
+) error {
 	if raw, ok := strings.CutPrefix(next, v.path("oauth_provider/authorize")+"?"); ok {
 		// A wrong request leads on to the app after the sign-in; the browser
 		// holds that to the form's targets.
@@ -61,7 +63,8 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 	}
 	email, next := strings.TrimSpace(form.get("email")), local(form.get("next"), "")
 	in, err := p.Accounts.SignIn(r.Context(), access.Attempt{
-		School: v.School.ID, Email: email, Password: form.get("password"), From: wire.AddressOf(r), Device: p.Site.Device(r), Browser: browserOf(r.UserAgent()),
+		School: v.School.ID, Email: email, Password: form.get("password"), From: wire.AddressOf(r),
+		Device: p.Site.Device(r), Browser: browserOf(r.UserAgent()),
 	})
 	v.User = lyceum.User{}
 	if e := lyceum.Public(err); err != nil {
@@ -134,7 +137,9 @@ func (p *pages) whichSchool(w http.ResponseWriter, r *http.Request) error {
 		see(w, r, fmt.Sprintf("/secure/%d/identity/sign_in?next=%s", school, url.QueryEscape(next)))
 		return nil
 	}
-	return p.show(w, http.StatusOK, "school.gohtml", nil, view{Title: "Which school is yours?", Error: problem, Data: asked})
+	return p.show(w, http.StatusOK, "school.gohtml", nil, view{
+		Title: "Which school is yours?", Error: problem, Data: asked,
+	})
 }
 
 // notices are the sentences that a page begins with after something was done,

@@ -55,7 +55,9 @@ func (p *pages) apologize(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", "60")
 	default:
 	}
-	if err := p.show(w, web.Status(e.Kind), "problem.gohtml", nil, view{Title: web.Title(e.Kind), Error: sentence}); err != nil {
+	if err := p.show(
+		w, web.Status(e.Kind), "problem.gohtml", nil, view{Title: web.Title(e.Kind), Error: sentence},
+	); err != nil {
 		web.Logger(p.Log, w, r).ErrorContext(r.Context(), "page cannot be rendered", "err", err)
 		http.Error(w, "internal error", http.StatusInternalServerError)
 	}

@@ -179,7 +179,8 @@ func credentials(root *node, key string) []credential {
 		case scheme.get("type").text() == "apiKey":
 			c.Title, c.Header, c.Variable = "API key", scheme.get("name").text(), keyVariable
 		case scheme.get("scheme").text() == "basic":
-			c.Title, c.Header, c.Prefix, c.Variable, c.InBody = "Client credentials", "Authorization", "Basic ", clientVariable, true
+			c.Title, c.Header, c.Prefix = "Client credentials", "Authorization", "Basic "
+			c.Variable, c.InBody = clientVariable, true
 		default:
 			c.Title, c.Header, c.Prefix, c.Variable = "Access token", "Authorization", "bearer ", bearerVariable
 		}

@@ -116,8 +116,12 @@ func (s *site) render() error {
 		s.entries = append(s.entries, entries(&p)...)
 		// Generators make their client of the address in the document; of a
 		// relative one some of them make //v1/users.
-		s.files["/openapi/"+d.Name+".yaml"] = newFile(yamlType, bytes.Replace(d.YAML, []byte("\n  - url: /\n"), []byte("\n  - url: "+addressMark+"\n"), 1))
-		s.files["/openapi/"+d.Name+".json"] = newFile(jsonType, bytes.Replace(d.JSON, []byte(`"url": "/"`), []byte(`"url": "`+addressMark+`"`), 1))
+		s.files["/openapi/"+d.Name+".yaml"] = newFile(
+			yamlType, bytes.Replace(d.YAML, []byte("\n  - url: /\n"), []byte("\n  - url: "+addressMark+"\n"), 1),
+		)
+		s.files["/openapi/"+d.Name+".json"] = newFile(
+			jsonType, bytes.Replace(d.JSON, []byte(`"url": "/"`), []byte(`"url": "`+addressMark+`"`), 1),
+		)
 	}
 	if len(shown) == 1 {
 		s.files["/docs"] = s.files["/docs/"+shown[0].Name]

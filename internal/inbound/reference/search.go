@@ -35,7 +35,8 @@ func entries(p *page) []entry {
 			o := &g.Operations[i]
 			all = append(all, entry{
 				Link: g.Path + "#" + o.ID, Document: p.Title, Method: o.Method, Path: o.Path, Title: o.Title,
-				id: strings.ToLower(o.ID), names: strings.ToLower(o.ID + " " + o.Method + " " + o.Path + " " + o.Title + " " + g.Title),
+				id:    strings.ToLower(o.ID),
+				names: strings.ToLower(o.ID + " " + o.Method + " " + o.Path + " " + o.Title + " " + g.Title),
 				parts: o.parts(), text: strings.ToLower(words(o.Description)),
 			})
 		}

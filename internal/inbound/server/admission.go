@@ -57,7 +57,8 @@ func (h *handler) admitKey(x *exchange, r *http.Request, op *operation) error {
 		return err
 	}
 	if !caller.Permissions.Allows(op.Needs) {
-		return lyceum.Errorf(lyceum.Forbidden, "this API key has not the permission %s; it has %s", op.Needs, caller.Permissions)
+		return lyceum.Errorf(lyceum.Forbidden, "this API key has not the permission %s; it has %s",
+			op.Needs, caller.Permissions)
 	}
 	return nil
 }

@@ -34,7 +34,9 @@ type Connections struct {
 
 // LimitConnections bounds the connections of a listener.
 func LimitConnections(listener net.Listener, most int, log *slog.Logger) *Connections {
-	return &Connections{Listener: listener, most: most, log: log, room: make(chan struct{}, 1), closed: make(chan struct{})}
+	return &Connections{
+		Listener: listener, most: most, log: log, room: make(chan struct{}, 1), closed: make(chan struct{}),
+	}
 }
 
 // Open returns how many connections are open.

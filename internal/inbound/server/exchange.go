@@ -171,7 +171,10 @@ func (h *handler) finish(x *exchange, r *http.Request) {
 		if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(reason)
 		}
-		h.Log.ErrorContext(r.Context(), "request panicked", "request_id", x.id, "path", x.pattern(r), "panic", fmt.Sprint(reason), "stack", string(debug.Stack()))
+		h.Log.ErrorContext(
+			r.Context(), "request panicked", "request_id", x.id, "path", x.pattern(r), "panic", fmt.Sprint(reason), "stack",
+			string(debug.Stack()),
+		)
 		if x.status == 0 {
 			h.sendFailure(x, r, &lyceum.Error{Kind: lyceum.Internal}, 0)
 		}
@@ -179,8 +182,10 @@ func (h *handler) finish(x *exchange, r *http.Request) {
 	took := time.Since(x.begin)
 	h.Metrics.count(x, took)
 	if h.AccessLog {
-		h.Log.InfoContext(r.Context(), "request", "request_id", x.id, "method", r.Method, "path", x.pattern(r), "status", x.status,
-			"address", wire.AddressOf(r).String(), "bytes", x.bytes, "took_us", took.Microseconds(), "school", x.school(), "api_key_id", x.who.Caller.Key)
+		h.Log.InfoContext(r.Context(), "request",
+			"request_id", x.id, "method", r.Method, "path", x.pattern(r), "status", x.status,
+			"address", wire.AddressOf(r).String(), "bytes", x.bytes, "took_us", took.Microseconds(), "school", x.school(),
+			"api_key_id", x.who.Caller.Key)
 	}
 }
 

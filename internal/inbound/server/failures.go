@@ -20,9 +20,12 @@ func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status in
 	switch e.Kind {
 	case lyceum.Internal:
 		h.Log.ErrorContext(r.Context(), "request failed", "request_id", x.id, "path", x.pattern(r), "err", err)
-		e = &lyceum.Error{Kind: lyceum.Internal, Detail: "internal error; the request id in X-Request-Id finds it in the server's log"}
+		e = &lyceum.Error{
+			Kind: lyceum.Internal, Detail: "internal error; the request id in X-Request-Id finds it in the server's log",
+		}
 	case lyceum.Unavailable:
-		h.Log.With(roomLacked(err)...).WarnContext(r.Context(), "request refused", "request_id", x.id, "path", x.pattern(r), "err", err)
+		h.Log.With(roomLacked(err)...).WarnContext(r.Context(), "request refused",
+			"request_id", x.id, "path", x.pattern(r), "err", err)
 		x.Header().Set("Retry-After", "2")
 	}
 	own, challenge, body := x.failure(e)

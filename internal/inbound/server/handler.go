@@ -124,9 +124,10 @@ var (
 	referrer = []string{"strict-origin-when-cross-origin"}
 	hsts     = []string{"max-age=31536000"}
 	anybody  = []string{"*"}
-	exposed  = []string{"ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, X-RateLimit-Limit-Minute, X-RateLimit-Remaining-Minute, X-Request-Id"}
-	noStore  = []string{"no-store"}
-	noCache  = []string{"no-cache"} // for caches from before Cache-Control (RFC 6749, section 5.1)
+	exposed  = []string{"ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, " +
+		"X-RateLimit-Limit-Minute, X-RateLimit-Remaining-Minute, X-Request-Id"}
+	noStore = []string{"no-store"}
+	noCache = []string{"no-cache"} // for caches from before Cache-Control (RFC 6749, section 5.1)
 )
 
 // cleanPath makes a double slash a single one, and tells whether the path is

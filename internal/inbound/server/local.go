@@ -67,8 +67,9 @@ func (l *Local) refuses(r *http.Request) error {
 	if !IsHost(host) {
 		host = "NAME"
 	}
-	return lyceum.Errorf(lyceum.Forbidden, "this sandbox answers to names of its own machine, such as localhost and 127.0.0.1, "+
-		"so that no web page reaches it by another one (DNS rebinding); if the name %[1]s is yours, start it with --allow-host %[1]s", host)
+	return lyceum.Errorf(lyceum.Forbidden, "this sandbox answers to names of its own machine, such as "+
+		"localhost and 127.0.0.1, so that no web page reaches it by another one (DNS rebinding); "+
+		"if the name %[1]s is yours, start it with --allow-host %[1]s", host)
 }
 
 // limitOrigin lets the answer be read by the page that asked if that is one of
@@ -80,7 +81,8 @@ func (l *Local) limitOrigin(header http.Header, origins []string) {
 	}
 	header.Add("Vary", "Origin")
 	if len(origins) == 1 {
-		if page, err := url.Parse(origins[0]); err == nil && (page.Scheme == "http" || page.Scheme == "https") && isLoopback(hostName(page.Host)) {
+		if page, err := url.Parse(origins[0]); err == nil && (page.Scheme == "http" || page.Scheme == "https") &&
+			isLoopback(hostName(page.Host)) {
 			header.Set(allowed, origins[0])
 			return
 		}

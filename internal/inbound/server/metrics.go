@@ -48,7 +48,9 @@ func NewMetrics(version string) *Metrics {
 
 // Count adds a number that only rises and that something else keeps.
 func (m *Metrics) Count(name, help string, value func() int64) {
-	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value()) }))
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 {
+		return float64(value())
+	}))
 }
 
 // CountLabelled is Count for one value of a label.

@@ -25,13 +25,19 @@ func ParseProxies(flag string, texts []string) (Proxies, error) {
 			}
 		}
 		if err != nil {
-			return nil, lyceum.InvalidFields(lyceum.FieldError{Field: flag, Message: "takes networks and addresses with commas between, such as 127.0.0.1,10.1.0.0/16"})
+			return nil, lyceum.InvalidFields(lyceum.FieldError{
+				Field: flag, Message: "takes networks and addresses with commas between, such as 127.0.0.1,10.1.0.0/16",
+			})
 		}
 		if network.Addr().Is4In6() && network.Bits() >= 96 {
 			network = netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-96)
 		}
 		if network.Bits() == 0 {
-			return nil, lyceum.InvalidFields(lyceum.FieldError{Field: flag, Message: "must not hold all addresses: everybody could then say that they come from anywhere; name the networks of your proxies"})
+			return nil, lyceum.InvalidFields(lyceum.FieldError{
+				Field: flag,
+				Message: "must not hold all addresses: everybody could then say that they come from anywhere; name the " +
+					"networks of your proxies",
+			})
 		}
 		list = append(list, network.Masked())
 	}
@@ -86,8 +92,8 @@ func (h *handler) believe(r *http.Request) {
 	}
 	if peer := wire.AddressOf(r).Unmap(); peer.IsLoopback() || peer.IsPrivate() {
 		h.hint.Do(func() {
-			h.Log.WarnContext(r.Context(), "a proxy forwards requests, but its address is not trusted, so that all who come through it count as one; "+
-				"name it with --trusted-proxies", "proxy", peer.String())
+			h.Log.WarnContext(r.Context(), "a proxy forwards requests, but its address is not trusted, "+
+				"so that all who come through it count as one; name it with --trusted-proxies", "proxy", peer.String())
 		})
 	}
 }

@@ -93,7 +93,8 @@ func (h *handler) dispatch(x *exchange, r *http.Request, to *route) {
 func preflight(w http.ResponseWriter, to *route) {
 	header := w.Header()
 	header.Set("Access-Control-Allow-Methods", to.allow)
-	header.Set("Access-Control-Allow-Headers", "apiKey, Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id")
+	header.Set("Access-Control-Allow-Headers", "apiKey, Authorization, Content-Type, Idempotency-Key, "+
+		"If-None-Match, X-Request-Id")
 	header.Set("Access-Control-Max-Age", "3600")
 	w.WriteHeader(http.StatusNoContent)
 }

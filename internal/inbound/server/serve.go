@@ -35,11 +35,23 @@ func Listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the address " + address + " is in use by another program; stop that one, or give another address with " + flag + " (port 0 picks a free one)", Err: err}
+		return nil, &lyceum.Error{
+			Kind: lyceum.Unavailable,
+			Detail: "the address " + address + " is in use by another program; stop that one, or give another address with " +
+				flag + " (port 0 picks a free one)",
+			Err: err,
+		}
 	case errors.Is(err, syscall.EACCES):
-		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "this user may not listen on " + address + "; give a port above 1023 with " + flag, Err: err}
+		return nil, &lyceum.Error{
+			Kind:   lyceum.Unavailable,
+			Detail: "this user may not listen on " + address + "; give a port above 1023 with " + flag, Err: err,
+		}
 	case err != nil:
-		return nil, &lyceum.Error{Kind: lyceum.Invalid, Detail: "the address " + address + " cannot be listened on; " + flag + " takes host:port, such as 127.0.0.1:8080", Err: err}
+		return nil, &lyceum.Error{
+			Kind:   lyceum.Invalid,
+			Detail: "the address " + address + " cannot be listened on; " + flag + " takes host:port, such as 127.0.0.1:8080",
+			Err:    err,
+		}
 	}
 	return listener, nil
 }
@@ -54,14 +66,24 @@ func LoadTLS(certFile, keyFile string) (*tls.Config, error) {
 	}
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
-		return nil, &lyceum.Error{Kind: lyceum.Invalid, Detail: "the TLS certificate and key cannot be read; --tls-cert and --tls-key take PEM files that belong together", Err: err}
+		return nil, &lyceum.Error{
+			Kind:   lyceum.Invalid,
+			Detail: "the TLS certificate and key cannot be read; --tls-cert and --tls-key take PEM files that belong together",
+			Err:    err,
+		}
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
 // Serve answers requests on a listener until the context ends, and then lets
 // those under way finish.
-func Serve(ctx context.Context, listener net.Listener, handler http.Handler, secure *tls.Config, log *slog.Logger) error {
+func Serve(
+	ctx context.Context,
+	listener net.Listener,
+	handler http.Handler,
+	secure *tls.Config,
+	log *slog.Logger,
+) error {
 	server := &http.Server{
 		Handler:           handler,
 		TLSConfig:         secure,

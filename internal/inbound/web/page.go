@@ -25,7 +25,8 @@ var files embed.FS
 // "title" and "main", and may define "header" and "scripts"; data is what the
 // page was shown with.
 func Pages(pages fs.FS, functions template.FuncMap, patterns ...string) (map[string]*template.Template, error) {
-	base, err := template.New("layout.gohtml").Funcs(functions).Funcs(template.FuncMap{"asset": Asset}).ParseFS(files, "templates/*.gohtml")
+	base := template.New("layout.gohtml").Funcs(functions).Funcs(template.FuncMap{"asset": Asset})
+	base, err := base.ParseFS(files, "templates/*.gohtml")
 	if err != nil {
 		return nil, fmt.Errorf("parse layout: %w", err)
 	}
@@ -62,8 +63,10 @@ func Logger(log *slog.Logger, w http.ResponseWriter, r *http.Request) *slog.Logg
 // the origins besides this one that a form of the page may lead to in the end:
 // browsers hold the redirect after a form to that list too.
 func Protect(header http.Header, formTargets ...string) {
-	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; "+
-		"form-action "+strings.Join(append([]string{"'self'"}, formTargets...), " ")+"; base-uri 'none'; frame-ancestors 'none'")
+	targets := append([]string{"'self'"}, formTargets...)
+	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "+
+		"img-src 'self' data:; font-src 'self'; form-action "+strings.Join(targets, " ")+
+		"; base-uri 'none'; frame-ancestors 'none'")
 	header.Set("X-Frame-Options", "DENY")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "same-origin")
@@ -109,7 +112,9 @@ var assets, assetPaths = func() (map[string]asset, map[string]string) {
 		if err != nil {
 			panic(err)
 		}
-		kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+		kinds := map[string]string{
+			".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+		}
 		kind, ok := kinds[path.Ext(name)]
 		if !ok {
 			continue
@@ -163,7 +168,8 @@ var titles = map[lyceum.Kind]string{
 // Unavailable says to a person what an error of that kind means for them.
 func Unavailable(e *lyceum.Error) string {
 	if e.Code == lyceum.OutcomeUnknown {
-		return "The database did not confirm what you sent, so it is not known whether it was kept. Look whether it is there before you send it again."
+		return "The database did not confirm what you sent, so it is not known whether it was kept. Look whether it is " +
+			"there before you send it again."
 	}
 	return "Its data cannot be reached at this moment. Try again in a minute."
 }

@@ -13,7 +13,8 @@ var axe string
 
 // violations runs axe and gives a line for each thing that is wrong.
 const violations = `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.flatMap(v =>
-	v.nodes.map(n => v.impact + " " + v.id + ": " + v.help + "\n\t" + n.html.slice(0, 200) + "\n\t" + (n.failureSummary ?? "").replaceAll("\n", " "))))`
+	v.nodes.map(n => v.impact + " " + v.id + ": " + v.help + "\n\t" + n.html.slice(0, 200) + "\n\t" +
+		(n.failureSummary ?? "").replaceAll("\n", " "))))`
 
 // Axe fails for everything that axe-core finds wrong with the page in the tab,
 // of the Web Content Accessibility Guidelines and of good practice. What it
@@ -35,9 +36,13 @@ func Axe(t testing.TB, tab context.Context) {
 // not see.
 const broken = `(() => {
 	const wrong = [];
-	const small = e => { const b = e.getBoundingClientRect(); return b.width > 0 && b.height > 0 && (b.width < 44 || b.height < 44); };
+	const small = e => {
+		const b = e.getBoundingClientRect();
+		return b.width > 0 && b.height > 0 && (b.width < 44 || b.height < 44);
+	};
 	const wide = document.documentElement.scrollWidth > innerWidth && [...document.querySelectorAll("body *")]
-		.filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + "." + e.className).slice(0, 5).join(" ");
+		.filter(e => e.getBoundingClientRect().right > innerWidth + 1)
+		.map(e => e.tagName + "." + e.className).slice(0, 5).join(" ");
 	if (wide) wrong.push("wider than the window: " + wide);
 	if (document.querySelectorAll("h1").length !== 1) wrong.push("there is not one h1");
 	if (document.querySelectorAll("main").length !== 1) wrong.push("there is not one main");
@@ -50,7 +55,9 @@ const broken = `(() => {
 		for (const name of ["aria-labelledby", "aria-describedby", "for"])
 			for (const id of (e.getAttribute(name) ?? "").split(" ").filter(Boolean))
 				if (!document.getElementById(id)) wrong.push(name + " leads to no " + id);
-	for (const e of document.querySelectorAll("button,input:not([type=hidden],[type=checkbox],[type=radio]),select,a.primary,a.plain,a.danger,nav a,label:has(input[type=checkbox],input[type=radio])"))
+	const targets = "button,input:not([type=hidden],[type=checkbox],[type=radio]),select," +
+		"a.primary,a.plain,a.danger,nav a,label:has(input[type=checkbox],input[type=radio])";
+	for (const e of document.querySelectorAll(targets))
 		if (small(e)) wrong.push("smaller than 44 pixels: " + e.outerHTML.slice(0, 120));
 	return wrong;
 })()`

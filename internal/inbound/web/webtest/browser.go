@@ -128,7 +128,9 @@ func Look(t testing.TB, tab context.Context, width, height int64, dark bool) {
 func Scripts(t testing.TB, tab context.Context, on bool) {
 	t.Helper()
 	Do(t, tab, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
+		_, err := chromedp.Call(
+			ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on},
+		)
 		return err
 	}))
 }
@@ -137,7 +139,9 @@ func Scripts(t testing.TB, tab context.Context, on bool) {
 func Cookie(t testing.TB, tab context.Context, origin, name, value string) {
 	t.Helper()
 	Do(t, tab, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		_, err := chromedp.Call(ctx, network.SetCookie, network.SetCookieParams{Name: name, Value: value, URL: origin, HTTPOnly: new(true)})
+		_, err := chromedp.Call(ctx, network.SetCookie, network.SetCookieParams{
+			Name: name, Value: value, URL: origin, HTTPOnly: new(true),
+		})
 		return err
 	}))
 }

@@ -1,0 +1,73 @@
+package mirror
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+)
+
+// transactions copies the sales, the newest first, from a fixed moment
+// backwards, so that new ones do not move the pages.
+func (m *mirror) transactions(ctx context.Context) error {
+	to := m.Sales.Import(m.School, lyceum.CreateMissing, actor)
+	end := m.Clock()
+	if m.State.Cursor != 0 {
+		end = time.Unix(m.State.Cursor, 0)
+	}
+	for {
+		seen := 0
+		var last time.Time
+		query := url.Values{"end": {end.UTC().Format(time.RFC3339)}}
+		err := pages(ctx, m.client, "/v1/transactions", query, func(list *gen.TransactionList) (int32, error) {
+			if seen += len(list.Transactions); len(list.Transactions) == 0 {
+				return 0, nil
+			}
+			rows := make([]lyceum.Transaction, len(list.Transactions))
+			for i := range list.Transactions {
+				rows[i] = transaction(&list.Transactions[i])
+			}
+			last = rows[len(rows)-1].CreatedAt
+			if err := keep(
+				ctx, m, to, "transaction", func(t *lyceum.Transaction) string { return strconv.Itoa(int(t.ID)) }, rows...,
+			); err != nil {
+				return 0, err
+			}
+			if seen >= window {
+				return 0, m.reached(last.Unix())
+			}
+			return list.Meta.NumberOfPages, nil
+		})
+		switch {
+		case err != nil:
+			return err
+		case seen < window:
+			return nil
+		case last.Equal(lyceum.Second(end)):
+			return lyceum.Invalidf("%s has more than %d transactions of the second %s, which cannot be asked for "+
+				"one after the other", m.From, window, last.Format(time.RFC3339))
+		}
+		end = last // included, so that others of that second are not missed
+	}
+}
+
+// transaction takes a row from an answer by the names of its fields.
+func transaction(t *gen.TransactionSummary) lyceum.Transaction {
+	return lyceum.Transaction{
+		ID: lyceum.TransactionID(t.ID), UserID: lyceum.UserID(t.UserID),
+		PricingPlanID: lyceum.PricingPlanID(t.PricingPlanID), SaleID: lyceum.SaleID(t.SaleID),
+		CreatedAt: t.CreatedAt, PurchasedAt: t.PurchasedAt, Charge: lyceum.USDCents(t.Charge),
+		FinalPrice: lyceum.Minor(t.FinalPrice), Currency: lyceum.Currency(t.Currency),
+		TaxCharge: lyceum.Minor(t.TaxCharge), Revenue: lyceum.USDCents(t.Revenue), Paid: t.Status != nil,
+		HasChargeback: wire.Opt(t.HasChargeback),
+		ChargebackFee: wire.OptNumber[lyceum.Minor](t.ChargebackFee),
+		AffiliateID:   wire.OptNumber[lyceum.AffiliateID](t.AffiliateID), AffiliateFees: lyceum.Minor(t.AffiliateFees),
+		AuthorID: wire.OptNumber[lyceum.AuthorID](t.AuthorID), AuthorFees: lyceum.Minor(t.AuthorFees),
+		CouponID:   wire.OptNumber[lyceum.CouponID](t.CouponID),
+		RefundedAt: wire.Opt(t.RefundedAt), AmountRefunded: lyceum.Minor(t.AmountRefunded),
+	}
+}

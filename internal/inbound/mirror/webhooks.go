@@ -1,0 +1,57 @@
+package mirror
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+)
+
+// webhooks copies the webhooks and what was sent to them, as a record.
+func (m *mirror) webhooks(ctx context.Context) error {
+	var list gen.WebhookList
+	if err := m.client.get(ctx, "/v1/webhooks", nil, &list); err != nil {
+		return err
+	}
+	hooks := make([]lyceum.Webhook, len(list.Webhooks))
+	for i, w := range list.Webhooks {
+		hooks[i] = lyceum.Webhook{
+			ID: lyceum.WebhookID(w.ID), State: lyceum.WebhookState(w.WorkflowState), URL: w.URL, EventTrigger: w.EventTrigger,
+			EventsCount: w.WebhookEventsCount,
+		}
+	}
+	to := m.Events.ImportWebhooks(m.School, actor, m.Clock)
+	if err := keep(
+		ctx, m, to, "webhook", func(w *lyceum.Webhook) string { return strconv.Itoa(int(w.ID)) }, hooks...,
+	); err != nil {
+		return err
+	}
+	sent := m.Events.ImportEvents(m.School, actor, m.Clock)
+	for _, hook := range hooks {
+		// Without a beginning some servers list the events of some years alone.
+		since := url.Values{"created_after": {"2000-01-01T00:00:00Z"}}
+		path := fmt.Sprintf("/v1/webhooks/%d/events", hook.ID)
+		err := pages(ctx, m.client, path, since, func(list *gen.WebhookEventList) (int32, error) {
+			rows := make([]lyceum.WebhookEvent, len(list.Events))
+			for i, e := range list.Events {
+				rows[i] = lyceum.WebhookEvent{
+					ID: lyceum.WebhookEventID(e.ID), Webhook: lyceum.WebhookID(e.WebhookID), State: string(e.WorkflowState),
+					AttemptCount: e.AttemptCount, LastAttemptedAt: wire.Opt(e.LastAttemptedAt),
+					CreatedAt: e.CreatedAt, ObjectType: e.ObjectType, ObjectID: e.ObjectID,
+					ResponseStatus: wire.Opt(e.ResponseHTTPStatus),
+				}
+			}
+			return list.Meta.NumberOfPages, keep(
+				ctx, m, sent, "webhook event", func(e *lyceum.WebhookEvent) string { return strconv.Itoa(int(e.ID)) }, rows...,
+			)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
