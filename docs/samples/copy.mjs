@@ -4,11 +4,11 @@ const [server, apiKey, file] = process.argv.slice(2);
 const copy = existsSync(file) ? JSON.parse(readFileSync(file)) : { next: 0, objects: {} };
 for (;;) {
   const answer = await fetch(`${server}/lyceum/v1/changes?after=${copy.next}&limit=10000&wait=30`,
-    { headers: { apiKey }, redirect: 'manual' }); // the key goes to this server alone
+    { headers: { apiKey }, redirect: 'manual' }); // send the key only to this server
   if (!answer.ok) throw new Error(`${answer.status} ${answer.headers.get('location') ?? await answer.text()}`);
   const { changes, next } = await answer.json();
   for (const { type, id, object } of changes) copy.objects[`${type.split('.')[0]} ${id}`] = object ?? undefined;
   copy.next = next;
   writeFileSync(`${file}.new`, JSON.stringify(copy));
-  renameSync(`${file}.new`, file); // all of it, or nothing of it
+  renameSync(`${file}.new`, file); // atomic
 }

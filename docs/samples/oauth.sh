@@ -1,6 +1,6 @@
 #!/bin/sh
-# Goes the whole way of an app and its learner with curl alone: authorize,
-# exchange, profile, refresh, and giving the tokens back.
+# Runs the whole OAuth flow of an app and its learner with curl: authorize,
+# exchange, profile, refresh, revoke.
 #
 #   lyceum sandbox --json > sandbox.json &
 #   until [ -s sandbox.json ]; do sleep 0.1; done
@@ -20,7 +20,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# What the sandbox said of itself.
+# Reads a value from what the sandbox printed.
 said() { sed "s/.*$1//; s/^\"\([^\"]*\)\".*/\1/" "$file"; }
 base=$(said '"base_url":')
 auth=$(said '"auth_url":')
@@ -30,13 +30,13 @@ client_id=$(said "\"$version\":{\"client_id\":")
 client_secret=$(said "\"$version\":{[^}]*\"client_secret\":")
 redirect=$(said "\"$version\":{[^}]*\"redirect_url\":")
 
-# The learner's browser: it keeps cookies and reads forms.
+# The learner's browser: it stores cookies and reads forms.
 browse() { curl --silent --show-error --cookie "$work/jar" --cookie-jar "$work/jar" "$@"; }
 hidden() { sed -n "s/.*name=\"$1\" value=\"\([^\"]*\)\".*/\1/p" "$work/page" | sed 's/&amp;/\&/g; s/&#43;/+/g'; }
 
-# 1. The app sends the learner to the authorization page. state comes back
-# unchanged. The challenge is the SHA-256 of a text that only the app knows
-# (PKCE); the pair here is the one printed in RFC 7636.
+# 1. The app sends the learner to the authorization page. state is returned
+# unchanged. The challenge is the SHA-256 of a string that only the app knows
+# (PKCE); the pair here is the example from RFC 7636.
 verifier=dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk
 challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM
 browse --location --get --output "$work/page" "$auth/secure/1/identity/oauth_provider/authorize" \
@@ -44,12 +44,12 @@ browse --location --get --output "$work/page" "$auth/secure/1/identity/oauth_pro
   --data-urlencode "required_scopes=$scopes" --data-urlencode optional_scopes=courses:read \
   --data-urlencode state=af0ifjsldkj --data-urlencode "code_challenge=$challenge"
 
-# 2. The learner signs in, and sees who wants what.
+# 2. The learner signs in and sees the consent page.
 browse --location --output "$work/page" "$auth/secure/1/identity/sign_in" \
   --data-urlencode "email=$email" --data-urlencode "password=$password" --data-urlencode "next=$(hidden next)"
 
-# 3. The learner ticks the optional scope and chooses Authorize. The browser is
-# sent to the app's Redirect URL with a code.
+# 3. The learner selects the optional scope and clicks Authorize. The browser is
+# redirected to the app's Redirect URL with a code.
 browse --output /dev/null --write-out '%{redirect_url}' "$auth/secure/1/identity/oauth_provider/authorize" \
   --data-urlencode "request=$(hidden request)" --data-urlencode scope=courses:read --data-urlencode answer=authorize > "$work/location"
 echo "redirect: $(sed 's/code=[^&]*/code=…/' "$work/location")"
@@ -67,13 +67,13 @@ echo "tokens: $(sed 's/_token":"[^"]*"/_token":"…"/g' "$work/tokens")"
 me() { curl --silent --show-error --header "Authorization: bearer $access" "$base/$version/current_user/me"; }
 echo "me: $(me)"
 
-# 6. Two hours later the app gets a further access token. This time it shows its
-# credentials in the header; both ways are good.
+# 6. Two hours later the app gets a new access token. This time it sends its
+# credentials in the header; both ways are valid.
 curl --silent --show-error --fail-with-body --output "$work/tokens" --user "$client_id:$client_secret" \
   "$base/$version/current_user/oauth2/token" --data-urlencode grant_type=refresh_token --data-urlencode "refresh_token=$refresh"
 access=$(token access_token)
 echo "me again: $(me)"
 
-# 7. The app gives everything back.
+# 7. The app revokes everything.
 curl --silent --show-error --fail-with-body --output /dev/null --user "$client_id:$client_secret" "$base/$version/current_user/oauth2/revoke" --data-urlencode "token=$refresh"
 echo "me at last: $(me)"

@@ -27,9 +27,11 @@ var elsewhere = map[string]string{
 // to the rows that are asked; scripts/operations-table writes it anew.
 func TestOperationsTable(t *testing.T) {
 	var b strings.Builder
-	b.WriteString(`# The operations
+	b.WriteString(`# Operations
 
-Printed by ` + "`scripts/operations-table`" + ` from the tables that the faces are routed by. "Rows" is how many requests with a settled answer hold the operation, on each of the two engines; "golden" names the answers that are kept whole in ` + "`internal/inbound/server/testdata`" + `. Besides, every operation is asked for by the tests of isolation, of hostile requests and of a database that is gone.
+This page is for integrators and contributors. It lists every operation with the credential and scope it needs.
+
+The column "rows" is the number of requests with a defined response that test the operation, on each of the two engines; "golden" names the responses that are stored whole in ` + "`internal/inbound/server/testdata`" + `. In addition, the tests for isolation, hostile requests and an unavailable database call every operation. ` + "`scripts/operations-table`" + ` generates this page from the tables that requests are routed by.
 
 | method | path | operation | credential | scope | rows | golden |
 |---|---|---|---|---|---|---|
