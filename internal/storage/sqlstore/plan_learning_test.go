@@ -1,0 +1,96 @@
+package sqlstore
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// What is narrowed to users is found by an index: a school has 100,000 of them
+// and more.
+func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	v := store.In(t.Context(), 1)
+	user, course := lyceum.Some(lyceum.UserID(1)), lyceum.Some(lyceum.CourseID(1))
+	quiz, users := lyceum.Some(lyceum.QuizID(1)), []lyceum.UserID{1, 2, 3}
+	for _, tc := range []struct {
+		name string
+		read func() error
+		want string // the index, and the columns that are looked up in it
+	}{
+		{"sections of a course", func() error {
+			_, err := lyceum.All(v.LectureSections, v, lyceum.LectureSectionFilter{Course: course})
+			return err
+		}, "INDEX lecture_sections_course (school_id=? AND course_id=?)"},
+		{"attachment of a quiz", func() error {
+			_, _, err := v.Attachments.First(v, lyceum.AttachmentFilter{Quiz: quiz})
+			return err
+		}, "INDEX attachments_quiz (school_id=? AND quiz_id=?)"},
+		{"enrollments of a user", func() error {
+			_, err := lyceum.All(v.Enrollments, v, lyceum.EnrollmentFilter{User: user})
+			return err
+		}, "INDEX enrollments_user (school_id=? AND user_id=?)"},
+		{"enrollments of a user in a course", func() error {
+			_, err := lyceum.All(v.Enrollments, v, lyceum.EnrollmentFilter{User: user, Course: course})
+			return err
+		}, "INDEX enrollments_user (school_id=? AND user_id=?)"},
+		{"open enrollment", func() error {
+			_, _, err := v.Enrollments.First(v, lyceum.EnrollmentFilter{User: user, Course: course, Open: true})
+			return err
+		}, "INDEX enrollments_open (school_id=? AND user_id=? AND course_id=?)"},
+		{"active enrollment", func() error {
+			_, _, err := v.Enrollments.First(v, lyceum.EnrollmentFilter{User: user, Course: course, ActiveAt: lyceum.Some(ofMicros(0))})
+			return err
+		}, "INDEX enrollments_open (school_id=? AND user_id=? AND course_id=?)"},
+		{"enrollments of users", func() error {
+			_, err := lyceum.All(v.Enrollments, v, lyceum.EnrollmentFilter{Users: users})
+			return err
+		}, "INDEX enrollments_user (school_id=? AND user_id=?)"},
+		{"progress", func() error {
+			_, _, err := v.Progress.First(v, lyceum.ProgressFilter{User: user, Course: course})
+			return err
+		}, "PRIMARY KEY (school_id=? AND user_id=? AND course_id=?)"},
+		{"progress of users", func() error {
+			_, err := lyceum.All(v.Progress, v, lyceum.ProgressFilter{Users: users})
+			return err
+		}, "PRIMARY KEY (school_id=? AND user_id=?)"},
+		{"lecture progress", func() error {
+			_, err := lyceum.All(v.LectureProgress, v, lyceum.LectureProgressFilter{User: user, Course: course})
+			return err
+		}, "PRIMARY KEY (school_id=? AND user_id=? AND course_id=?)"},
+		{"lecture progress of users", func() error {
+			_, err := lyceum.All(v.LectureProgress, v, lyceum.LectureProgressFilter{Users: users})
+			return err
+		}, "PRIMARY KEY (school_id=? AND user_id=?)"},
+		{"responses of users", func() error {
+			_, err := lyceum.All(v.QuizResponses, v, lyceum.QuizResponseFilter{Users: users})
+			return err
+		}, "INDEX quiz_responses_user (school_id=? AND user_id=?)"},
+		{"who is in a course", func() error {
+			_, err := v.FindEnrolled(lyceum.EnrolledFilter{Course: 1}, lyceum.Page{Number: 1, Size: 20})
+			return err
+		}, "COVERING INDEX enrollments_course (school_id=? AND course_id=?)"},
+		{"the courses of a user", func() error { _, err := v.FindEnrolledOf(1); return err }, "INDEX enrollments_user (school_id=? AND user_id=?)"},
+	} {
+		by.mu.Lock()
+		by.seen = nil
+		by.mu.Unlock()
+		if err := tc.read(); err != nil {
+			t.Fatalf("%s: %v", tc.name, err)
+		}
+		var plan []string
+		for _, text := range by.seen {
+			if strings.HasPrefix(text, "SELECT") {
+				for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
+					plan = append(plan, step[3])
+				}
+				break
+			}
+		}
+		if got := strings.Join(plan, "\n"); !strings.Contains(got, tc.want) {
+			t.Errorf("%s is found by\n%s\nwant %s", tc.name, got, tc.want)
+		}
+	}
+}
