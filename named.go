@@ -1,7 +1,5 @@
 package lyceum
 
-import "context"
-
 // Named is something with a name that a person can pick from a list.
 type Named struct {
 	ID   int32
@@ -13,18 +11,14 @@ type Named struct {
 // newest first, so that it takes no longer in a school of millions.
 const NamesSearched = 50_000
 
-// NamesReader is the part of a reader that knows what users, courses, pricing
-// plans, affiliates and authors are called. They are told apart by the
-// sequence that numbers them.
-type NamesReader interface {
+// NamesReads tell what users, courses, pricing plans, affiliates and authors are
+// called. They are told apart by the sequence that numbers them.
+type NamesReads interface {
 	// FindNames returns what of ids exists.
-	FindNames(ctx context.Context, school SchoolID, of Sequence, ids []int32) (map[int32]Named, error)
+	FindNames(of Sequence, ids []int32) (map[int32]Named, error)
 	// SearchNames returns up to limit whose name and note have every word of the
 	// text in them, whatever its case, the newest first. It looks at the newest
 	// NamesSearched, and besides at all users whose address begins with the
 	// text; those come first.
-	SearchNames(ctx context.Context, school SchoolID, of Sequence, text string, limit int) ([]Named, error)
-	// FindReferenced returns the transaction that the payment system has a name
-	// for, if there is one.
-	FindReferenced(ctx context.Context, school SchoolID, reference string) (Opt[TransactionID], error)
+	SearchNames(of Sequence, text string, limit int) ([]Named, error)
 }

@@ -1,5 +1,7 @@
 package lyceum
 
+import "context"
+
 // Key is what names one row of a table: an id, or the hash of a secret.
 type Key interface {
 	~int32 | ~int64 | KeyHash
@@ -10,6 +12,8 @@ type Key interface {
 type Source interface {
 	// School is the only school whose rows are seen.
 	School() SchoolID
+	// Context is that of the call that opened the source.
+	Context() context.Context
 	// Session is for the store that opened the source.
 	Session() any
 }

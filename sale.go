@@ -45,32 +45,6 @@ const (
 	SaleChargedBack SaleEnd = "charged_back"
 )
 
-// MovementKind is what happened to the money of a transaction after it was
-// charged.
-type MovementKind string
-
-// The kinds of movements.
-const (
-	Refunded         MovementKind = "refund"
-	ChargebackOpened MovementKind = "chargeback_opened"
-	ChargebackWon    MovementKind = "chargeback_won"
-	ChargebackLost   MovementKind = "chargeback_lost"
-)
-
-// Movement is one thing that happened to the money of a transaction. It is
-// never changed.
-type Movement struct {
-	ID            MovementID
-	TransactionID TransactionID
-	SaleID        SaleID
-	Kind          MovementKind
-	Amount        Minor // a refund: given back; a chargeback opened: its fee
-	Refunded      Minor // all refunds of the transaction up to this movement
-	At            time.Time
-	Reason        Opt[string]
-	Reference     Opt[string] // of the payment system
-}
-
 // Consequence is what the end of a sale does to the learner's enrollment.
 type Consequence string
 
@@ -115,32 +89,4 @@ func (p SalePolicy) Check() error {
 		return InvalidFields(wrong...)
 	}
 	return nil
-}
-
-// OrderState is how far an order has come.
-type OrderState string
-
-// The states of an order.
-const (
-	OrderOpen      OrderState = "open"
-	OrderCompleted OrderState = "completed"
-	OrderAbandoned OrderState = "abandoned"
-)
-
-// PurchaseOrder is a checkout that somebody began.
-type PurchaseOrder struct {
-	ID            OrderID
-	Email         string
-	Name          Opt[string]
-	UserID        Opt[UserID] // once the address belongs to a user
-	PricingPlanID PricingPlanID
-	CouponID      Opt[CouponID]
-	AffiliateID   Opt[AffiliateID]
-	FinalPrice    Minor
-	Currency      Currency
-	State         OrderState
-	CreatedAt     time.Time
-	AbandonsAt    time.Time
-	ClosedAt      Opt[time.Time]
-	SaleID        Opt[SaleID] // of a completed order
 }

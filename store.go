@@ -85,23 +85,12 @@ type Reader interface {
 	// FindGrants gives the grants of a user that are not revoked.
 	FindGrants(ctx context.Context, school SchoolID, user UserID) ([]Grant, error)
 
-	// FindTransactions answers a page and the exact total of one moment.
-	FindTransactions(ctx context.Context, school SchoolID, f TransactionFilter, o Order, p Page) (TransactionListing, error)
-	// EachTransaction calls visit with every transaction that passes the
-	// filter, all of one moment, in bounded memory, until visit fails. The
-	// pointer is valid during the call alone.
-	EachTransaction(ctx context.Context, school SchoolID, f TransactionFilter, o Order, visit func(*Transaction) error) error
-	// ScanTransactions calls visit with all transactions, a part at a time and in
-	// any order, as quickly as the store can. One that changes meanwhile is as it
-	// was before or after.
-	ScanTransactions(ctx context.Context, school SchoolID, visit func([]Transaction) error) error
-	// EachUser does as EachTransaction, by ascending id.
+	// EachUser visits all users of one moment by ascending id.
 	EachUser(ctx context.Context, school SchoolID, visit func(*User) error) error
 
 	LearningReader
 	SalesReader
 	WebhookReader
-	NamesReader
 
 	// Known gives those of ids that exist in the sequence.
 	Known(ctx context.Context, school SchoolID, seq Sequence, ids []int32) ([]int32, error)
@@ -119,7 +108,7 @@ type Reader interface {
 	Check(ctx context.Context) ([]Finding, error)
 }
 
-// LearningReader is the part of a reader that knows users' tags and webhooks.
+// LearningReader is the part of a reader that knows users' tags.
 // Single things that are not in the school are NotFound.
 type LearningReader interface {
 	// FindUserPage tells the id, the address and the name of each user alone.
@@ -127,17 +116,6 @@ type LearningReader interface {
 	// FindTags gives the tags of a user by name.
 	FindTags(ctx context.Context, school SchoolID, user UserID) ([]string, error)
 
-	// FindWebhooks gives the webhooks of the school by id, without those that
-	// were deleted.
-	FindWebhooks(ctx context.Context, school SchoolID) ([]Webhook, error)
-	// FindLiveWebhooks gives those of them that this school sends to.
-	FindLiveWebhooks(ctx context.Context, school SchoolID) ([]Webhook, error)
-	GetWebhook(ctx context.Context, school SchoolID, id WebhookID) (Webhook, error)
-	FindWebhookEvents(ctx context.Context, school SchoolID, f WebhookEventFilter, p Page) (WebhookEventListing, error)
-
-	// The Each methods visit all rows of one moment by ascending id.
-	EachWebhook(ctx context.Context, school SchoolID, visit func(*Webhook) error) error
-	EachWebhookEvent(ctx context.Context, school SchoolID, visit func(*WebhookEvent) error) error
 	// EachTag visits by user, then name.
 	EachTag(ctx context.Context, school SchoolID, visit func(UserID, string) error) error
 }
@@ -145,8 +123,6 @@ type LearningReader interface {
 // LearningTx is the part of a transaction that knows what learners do in
 // courses.
 type LearningTx interface {
-	SaveWebhooks(webhooks []Webhook) (Saved, error)
-	SaveWebhookEvents(events []WebhookEvent) (Saved, error)
 	// SetTags gives a user these tags and no others, and tells whether that
 	// changed anything.
 	SetTags(user UserID, tags []string) (changed bool, err error)
@@ -174,7 +150,6 @@ type LearningTx interface {
 	// These are Reader's inside the transaction.
 	GetUser(id UserID) (User, error)
 	GetUserByEmail(email string) (User, error)
-	GetWebhook(id WebhookID) (Webhook, error)
 }
 
 // View is one school as it is read outside of changes.
@@ -187,10 +162,12 @@ type View struct {
 // noun.
 type Reads interface {
 	Source
+	JournalReads
+	NamesReads
 
-	// FindChanges returns a part of the journal with its objects, all of one
-	// moment.
-	FindChanges(f ChangeFilter) (ChangeListing, error)
+	// FindAttempts returns the attempts of a delivery with a number above after,
+	// in order. They end at AnswerBytes; more reports that there are others.
+	FindAttempts(id WebhookEventID, after int32) (attempts []Attempt, more bool, err error)
 
 	// FindEnrolled lists the active enrollments of a course, without their ids
 	// and its name.
@@ -207,13 +184,13 @@ type Tx struct {
 }
 
 // Changes are what a change of one school does besides changing the rows of one
-// noun.
+// noun. Its reads see what it has changed.
 //
 // The Save methods insert what is new, update what differs and leave alone
 // what is the same, by id; each insert and update appends one entry, and a
 // saved id is never given out by NextID again.
 type Changes interface {
-	Source
+	Reads
 
 	// Entries returns what the change has appended so far, without numbers.
 	Entries() []Entry
@@ -226,14 +203,11 @@ type Changes interface {
 	Reserve(seqs ...Sequence) error
 
 	LearningTx
-	SalesTx
-	WebhookTx
+	SalesChanges
+	JournalChanges
+	WebhookChanges
 
 	SaveUsers(users []User) (Saved, error)
-	SaveCoupons(coupons []Coupon) (Saved, error)
-	SaveAffiliates(affiliates []AffiliatePartner) (Saved, error)
-	SaveSales(sales []Sale) (Saved, error)
-	SaveTransactions(transactions []Transaction) (Saved, error)
 	SaveOAuthApps(apps []OAuthApp) (Saved, error)
 
 	CreateAPIKey(key APIKey) error
@@ -287,7 +261,6 @@ type Changes interface {
 	FindUserIDsByEmail(emails []string) (map[string]UserID, error)
 	// FindUsers and FindSales give those of ids that exist.
 	FindUsers(ids []UserID) (map[UserID]User, error)
-	FindSales(ids []SaleID) (map[SaleID]Sale, error)
 }
 
 // Saved counts what a save did.

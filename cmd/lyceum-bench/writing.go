@@ -137,14 +137,14 @@ func compareWrites(ctx context.Context, s settings, store *sqlstore.Store) error
 			if err != nil {
 				return err
 			}
-			if _, err := tx.SaveSales([]lyceum.Sale{{ID: lyceum.SaleID(id), CreatedAt: now}}); err != nil {
+			if _, err := tx.Sales.Save(tx, lyceum.Sale{ID: lyceum.SaleID(id), CreatedAt: now}); err != nil {
 				return err
 			}
-			_, err = tx.SaveTransactions([]lyceum.Transaction{{
+			_, err = tx.Transactions.Save(tx, lyceum.Transaction{
 				ID: lyceum.TransactionID(id), UserID: 1, PricingPlanID: 1, SaleID: lyceum.SaleID(id),
 				CreatedAt: lyceum.Second(now), PurchasedAt: lyceum.Second(now),
 				Charge: 1000, FinalPrice: 1000, Currency: "USD", Revenue: 1000, Paid: true,
-			}})
+			})
 			return err
 		})
 	}

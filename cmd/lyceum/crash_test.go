@@ -130,10 +130,10 @@ func writeOne(ctx context.Context, store *sqlstore.Store, w *written) error {
 			return err
 		}
 		w.ID = lyceum.TransactionID(id)
-		if _, err := tx.SaveSales([]lyceum.Sale{{ID: w.Round, CreatedAt: storetest.Begin}}); err != nil {
+		if _, err := tx.Sales.Save(tx, lyceum.Sale{ID: w.Round, CreatedAt: storetest.Begin}); err != nil {
 			return err
 		}
-		saved, err := tx.SaveTransactions([]lyceum.Transaction{w.row(storetest.Begin)})
+		saved, err := tx.Transactions.Save(tx, w.row(storetest.Begin))
 		if err == nil && saved.Created != 1 {
 			err = fmt.Errorf("id %d was given out twice", id)
 		}
@@ -205,7 +205,8 @@ func savedIn(t testing.TB, store *sqlstore.Store) map[written]bool {
 	t.Helper()
 	found := map[written]bool{}
 	for school := range lyceum.SchoolID(writersSchools) {
-		err := store.EachTransaction(t.Context(), school+1, lyceum.TransactionFilter{}, lyceum.OldestFirst, func(x *lyceum.Transaction) error {
+		v := store.In(t.Context(), school+1)
+		err := v.Transactions.Each(v, lyceum.TransactionQuery{Order: lyceum.OldestFirst}, func(x *lyceum.Transaction) error {
 			found[writtenOf(school+1, x)] = true
 			return nil
 		})

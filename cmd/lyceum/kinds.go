@@ -140,12 +140,14 @@ var rowKinds = []rowKind{
 	rowsOf(intake.Webhooks(), func(i *importer) intake.Sink[lyceum.Webhook] {
 		return i.events.ImportWebhooks(i.school, importActor, i.p.clock)
 	}, func(i *importer, visit func(*lyceum.Webhook) error) error {
-		return i.store.EachWebhook(i.p.ctx, i.school, visit)
+		v := i.store.In(i.p.ctx, i.school)
+		return v.Webhooks.Each(v, lyceum.WebhookFilter{}, visit)
 	}),
 	rowsOf(intake.WebhookEvents(), func(i *importer) intake.Sink[lyceum.WebhookEvent] {
 		return i.events.ImportEvents(i.school, importActor, i.p.clock)
 	}, func(i *importer, visit func(*lyceum.WebhookEvent) error) error {
-		return i.store.EachWebhookEvent(i.p.ctx, i.school, visit)
+		v := i.store.In(i.p.ctx, i.school)
+		return v.Deliveries.Each(v, lyceum.WebhookEventFilter{}, visit)
 	}),
 }
 

@@ -148,8 +148,7 @@ func oneSale(d sales.SaleDetail) any {
 	}{saleOf(&d.Sale), []shownTransaction{}, movementsOf(d.Movements)}
 	for i := range d.Transactions {
 		t := &d.Transactions[i]
-		name, ok := d.References[t.ID]
-		shown.Transactions = append(shown.Transactions, shownTransaction{t, lyceum.Opt[string]{Value: name, Present: ok}, nil})
+		shown.Transactions = append(shown.Transactions, shownTransaction{t, d.Reference(t.ID), nil})
 	}
 	return map[string]any{"sale": shown}
 }

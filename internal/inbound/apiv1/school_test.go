@@ -150,8 +150,10 @@ func fill(t *testing.T, store lyceum.Store, school lyceum.SchoolID, transactions
 			func() (lyceum.Saved, error) { return tx.SaveUsers(users) },
 			func() (lyceum.Saved, error) { return tx.Courses.Save(tx, courses...) },
 			func() (lyceum.Saved, error) { return tx.PricingPlans.Save(tx, plans...) },
-			func() (lyceum.Saved, error) { return tx.SaveCoupons([]lyceum.Coupon{{ID: 1}}) },
-			func() (lyceum.Saved, error) { return tx.SaveAffiliates([]lyceum.AffiliatePartner{{ID: 1}, {ID: 2}}) },
+			func() (lyceum.Saved, error) { return tx.Coupons.Save(tx, lyceum.Coupon{ID: 1}) },
+			func() (lyceum.Saved, error) {
+				return tx.Affiliates.Save(tx, lyceum.AffiliatePartner{ID: 1}, lyceum.AffiliatePartner{ID: 2})
+			},
 			func() (lyceum.Saved, error) { return tx.Authors.Save(tx, lyceum.AuthorProfile{ID: 1}) },
 			func() (lyceum.Saved, error) {
 				var rows []lyceum.Sale
@@ -161,9 +163,9 @@ func fill(t *testing.T, store lyceum.Store, school lyceum.SchoolID, transactions
 						rows = append(rows, lyceum.Sale{ID: x.SaleID, CreatedAt: day(1)})
 					}
 				}
-				return tx.SaveSales(rows)
+				return tx.Sales.Save(tx, rows...)
 			},
-			func() (lyceum.Saved, error) { return tx.SaveTransactions(transactions) },
+			func() (lyceum.Saved, error) { return tx.Transactions.Save(tx, transactions...) },
 		} {
 			if _, err := save(); err != nil {
 				return err

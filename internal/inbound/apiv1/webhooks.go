@@ -39,8 +39,8 @@ func bindListWebhookEvents(in *wire.Input) webhookEvents {
 // ListWebhookEvents serves GET /v1/webhooks/{webhook_id}/events.
 func (f *Face) ListWebhookEvents(ctx context.Context, who wire.Principal, q webhookEvents) (wire.JSON, error) {
 	listing, err := f.events.Events(ctx, who.Caller.School, q.filter, q.page)
-	list := gen.WebhookEventList{Events: []gen.WebhookEvent{}, Meta: metaOf(listing.Total, q.page, len(listing.Events))}
-	for _, e := range listing.Events {
+	list := gen.WebhookEventList{Events: []gen.WebhookEvent{}, Meta: metaOf(listing.Total, q.page, len(listing.Rows))}
+	for _, e := range listing.Rows {
 		list.Events = append(list.Events, gen.WebhookEvent{
 			ID: int32(e.ID), WorkflowState: gen.WebhookEventWorkflowState(e.State), WebhookID: int32(e.Webhook), AttemptCount: e.AttemptCount,
 			LastAttemptedAt: wire.OptMoment(e.LastAttemptedAt), CreatedAt: wire.Moment(e.CreatedAt), ObjectType: e.ObjectType, ObjectID: e.ObjectID, ResponseHTTPStatus: wire.Number(e.ResponseStatus),

@@ -52,7 +52,6 @@ type Options struct {
 // Names tells what people, courses and plans are called, of many at once. What
 // is unknown is left out.
 type Names interface {
-	lyceum.NamesReader
 	In(ctx context.Context, school lyceum.SchoolID) lyceum.View
 }
 

@@ -24,7 +24,7 @@ func history(detail *sales.SaleDetail) []event {
 	var events []event
 	for i := range detail.Transactions {
 		t := &detail.Transactions[i]
-		events = append(events, charged(t, detail.References[t.ID]))
+		events = append(events, charged(t, detail.References[t.ID].Name))
 		if t.RefundedAt.Present && !slices.ContainsFunc(detail.Movements, func(m lyceum.Movement) bool {
 			return m.TransactionID == t.ID && m.Kind == lyceum.Refunded
 		}) {

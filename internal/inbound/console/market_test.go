@@ -37,7 +37,7 @@ func (p *place) market() {
 			{ID: 12, Email: "grace@example.com", Role: lyceum.Student, CreatedAt: day},
 			{ID: 13, Email: "mallory@example.com", Name: lyceum.Some(hostile), Role: lyceum.Student, CreatedAt: day},
 		})
-		_, e4 := tx.SaveAffiliates([]lyceum.AffiliatePartner{{ID: 7}})
+		_, e4 := tx.Affiliates.Save(tx, lyceum.AffiliatePartner{ID: 7})
 		return errors.Join(e1, e2, e3, e4)
 	})
 }

@@ -90,7 +90,7 @@ func (c *console) options(ctx context.Context, v *visit, of lyceum.Sequence, tex
 	if len(text) > maxEmail || !lyceum.IsText(text) {
 		return nil, nil
 	}
-	return c.Names.SearchNames(ctx, v.School.ID, of, text, maxOptions+1)
+	return c.Names.In(ctx, v.School.ID).SearchNames(of, text, maxOptions+1)
 }
 
 func pickingOf(field, text string, found []lyceum.Named, query url.Values) *picking {
@@ -130,7 +130,7 @@ func (c *console) namesIn(ctx context.Context, v *visit, f *form) (map[string]ly
 		if err != nil {
 			continue
 		}
-		found, err := c.Names.FindNames(ctx, v.School.ID, p.Of, []int32{int32(number)})
+		found, err := c.Names.In(ctx, v.School.ID).FindNames(p.Of, []int32{int32(number)})
 		if err != nil {
 			return nil, err
 		}
@@ -215,12 +215,13 @@ func (c *console) find(ctx context.Context, v *visit, text string, p *searchPage
 // findSales finds the sales that a number or the reference of a payment names.
 func (c *console) findSales(ctx context.Context, v *visit, text string) ([]option, error) {
 	var found []option
-	referenced, err := c.Names.FindReferenced(ctx, v.School.ID, text)
+	in := c.Names.In(ctx, v.School.ID)
+	reference, there, err := in.References.First(in, lyceum.ReferenceFilter{Name: lyceum.Some(text)})
 	if err != nil {
 		return nil, err
 	}
-	if referenced.Present {
-		found, err = c.addTransaction(ctx, v, found, referenced.Value, "Payment "+text)
+	if there {
+		found, err = c.addTransaction(ctx, v, found, reference.Transaction, "Payment "+text)
 		if err != nil {
 			return nil, err
 		}

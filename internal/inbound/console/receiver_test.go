@@ -141,11 +141,11 @@ func (p *place) fail(o events.Outcome) {
 func (p *place) record(id lyceum.WebhookID) {
 	p.t.Helper()
 	p.write(func(tx lyceum.Tx) error {
-		_, err := tx.SaveWebhooks([]lyceum.Webhook{{ID: id, State: lyceum.WebhookVerified, URL: "https://old.example.com/hook", EventTrigger: "Sale.created,User.created", EventsCount: 1, CreatedAt: p.clock(), Schedule: lyceum.ContractSchedule}})
+		_, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: id, State: lyceum.WebhookVerified, URL: "https://old.example.com/hook", EventTrigger: "Sale.created,User.created", EventsCount: 1, CreatedAt: p.clock(), Schedule: lyceum.ContractSchedule})
 		if err != nil {
 			return err
 		}
-		_, err = tx.SaveWebhookEvents([]lyceum.WebhookEvent{{ID: 900, Webhook: id, State: lyceum.DeliveryDelivered, AttemptCount: 1, CreatedAt: p.clock(), ObjectType: "Sale", ObjectID: 12, ResponseStatus: lyceum.Some[int32](200)}})
+		_, err = tx.Deliveries.Save(tx, lyceum.WebhookEvent{ID: 900, Webhook: id, State: lyceum.DeliveryDelivered, AttemptCount: 1, CreatedAt: p.clock(), ObjectType: "Sale", ObjectID: 12, ResponseStatus: lyceum.Some[int32](200)})
 		return err
 	})
 }

@@ -111,7 +111,7 @@ func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) err
 
 // party gives who bought and what.
 func (c *console) party(ctx context.Context, school lyceum.SchoolID, sale *lyceum.Sale) (person, plan, error) {
-	users, err := c.Names.FindNames(ctx, school, lyceum.UserSequence, []int32{int32(sale.UserID.Value)})
+	users, err := c.Names.In(ctx, school).FindNames(lyceum.UserSequence, []int32{int32(sale.UserID.Value)})
 	if err != nil {
 		return person{}, plan{}, err
 	}
@@ -135,7 +135,7 @@ func (c *console) party(ctx context.Context, school lyceum.SchoolID, sale *lyceu
 
 // name is what something is called, and its number where it has no name.
 func (c *console) name(ctx context.Context, school lyceum.SchoolID, of lyceum.Sequence, id int32) (string, error) {
-	found, err := c.Names.FindNames(ctx, school, of, []int32{id})
+	found, err := c.Names.In(ctx, school).FindNames(of, []int32{id})
 	return called(found[id], fmt.Sprint(id)), err
 }
 
@@ -143,7 +143,7 @@ func (c *console) name(ctx context.Context, school lyceum.SchoolID, of lyceum.Se
 func paymentOf(detail *sales.SaleDetail, t *lyceum.Transaction) payment {
 	own := func(amount lyceum.Minor) string { return money(amount, t.Currency) }
 	p := payment{
-		Transaction: *t, Marks: marksOf(t), Reference: detail.References[t.ID],
+		Transaction: *t, Marks: marksOf(t), Reference: detail.References[t.ID].Name,
 		Lines: []line{{"Price", own(t.FinalPrice)}, {"Tax", own(t.TaxCharge)}, {"Charged", dollars(t.Charge)}},
 	}
 	p.Lines = append(p.Lines, line{"Affiliate fees", own(t.AffiliateFees)}, line{"Author fees", own(t.AuthorFees)})

@@ -77,10 +77,10 @@ func TestImportedSale(t *testing.T) {
 		}
 		renewed := bought
 		renewed.ID, renewed.CreatedAt, renewed.AmountRefunded, renewed.RefundedAt, renewed.Paid, renewed.Charge = 41, day.AddDate(0, 1, 0), 0, lyceum.None[time.Time](), false, 0
-		if _, err := tx.SaveSales([]lyceum.Sale{lyceum.SaleOf(&bought)}); err != nil {
+		if _, err := tx.Sales.Save(tx, lyceum.SaleOf(&bought)); err != nil {
 			return err
 		}
-		_, err := tx.SaveTransactions([]lyceum.Transaction{bought, renewed})
+		_, err := tx.Transactions.Save(tx, bought, renewed)
 		return err
 	})
 	want(t, p.ask(p.owner, "GET", salePath(30), nil), 200,
@@ -176,8 +176,8 @@ func TestF9SaleOfAnotherSchool(t *testing.T) {
 	err := p.store.Write(t.Context(), lyceum.Stamp{School: 2, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
 		_, e1 := tx.SaveUsers([]lyceum.User{{ID: 11, Email: "south@example.com", Role: lyceum.Student, CreatedAt: p.clock()}})
 		_, e2 := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 2, Name: "Weaving club", Price: 77, Currency: "USD", Frequency: lyceum.Subscription})
-		_, e3 := tx.SaveSales([]lyceum.Sale{lyceum.SaleOf(&bought)})
-		_, e4 := tx.SaveTransactions([]lyceum.Transaction{bought})
+		_, e3 := tx.Sales.Save(tx, lyceum.SaleOf(&bought))
+		_, e4 := tx.Transactions.Save(tx, bought)
 		return errors.Join(e1, e2, e3, e4)
 	})
 	if err != nil {

@@ -106,11 +106,11 @@ func (c *console) rowsOf(
 	for i := range transactions {
 		buyers[i], plans[i] = int32(transactions[i].UserID), int32(transactions[i].PricingPlanID)
 	}
-	users, err := c.Names.FindNames(ctx, school, lyceum.UserSequence, buyers)
+	users, err := c.Names.In(ctx, school).FindNames(lyceum.UserSequence, buyers)
 	if err != nil {
 		return nil, err
 	}
-	known, err := c.Names.FindNames(ctx, school, lyceum.PricingPlanSequence, plans)
+	known, err := c.Names.In(ctx, school).FindNames(lyceum.PricingPlanSequence, plans)
 	if err != nil {
 		return nil, err
 	}

@@ -176,11 +176,6 @@ type counted struct {
 	asked int
 }
 
-func (c *counted) FindNames(ctx context.Context, school lyceum.SchoolID, of lyceum.Sequence, ids []int32) (map[int32]lyceum.Named, error) {
-	c.asked++
-	return c.Store.FindNames(ctx, school, of, ids)
-}
-
 func (c *counted) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
 	c.asked++
 	return c.Store.In(ctx, school)
@@ -248,7 +243,7 @@ func TestSearch(t *testing.T) {
 	p := open(t, site)
 	p.market()
 	p.write(func(tx lyceum.Tx) error {
-		_, err := tx.SaveAffiliates([]lyceum.AffiliatePartner{{ID: 7, Name: lyceum.Some("Clay Weekly")}})
+		_, err := tx.Affiliates.Save(tx, lyceum.AffiliatePartner{ID: 7, Name: lyceum.Some("Clay Weekly")})
 		return err
 	})
 	p.sell(1, 12)

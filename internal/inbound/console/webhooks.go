@@ -170,8 +170,8 @@ func (c *console) stateOf(r *http.Request, v *visit, hook *lyceum.Webhook) (mark
 	if err != nil {
 		return mark{}, err
 	}
-	for i := range listing.Events {
-		if d := &listing.Events[i]; d.AttemptCount > 0 && d.LastAttemptedAt.Present {
+	for i := range listing.Rows {
+		if d := &listing.Rows[i]; d.AttemptCount > 0 && d.LastAttemptedAt.Present {
 			return mark{"badge-bad", "Not answering"}, nil
 		}
 	}

@@ -122,7 +122,7 @@ func TestVersionsOfTwoSeeds(t *testing.T) {
 		if err := school.Load(t.Context(), store, nil); err != nil {
 			t.Fatal(err)
 		}
-		last, err := store.LastEntry(t.Context(), school.School.ID)
+		last, err := store.In(t.Context(), school.School.ID).LastEntry()
 		if err != nil {
 			t.Fatal(err)
 		}

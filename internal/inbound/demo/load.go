@@ -29,10 +29,10 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 			func() (lyceum.Saved, error) { return tx.Lectures.Save(tx, lessons.lectures...) },
 			func() (lyceum.Saved, error) { return tx.Attachments.Save(tx, lessons.attachments...) },
 			func() (lyceum.Saved, error) { return tx.PricingPlans.Save(tx, s.PricingPlans...) },
-			func() (lyceum.Saved, error) { return tx.SaveCoupons(s.Coupons) },
-			func() (lyceum.Saved, error) { return tx.SaveAffiliates(s.Affiliates) },
-			func() (lyceum.Saved, error) { return tx.SaveWebhooks(hooks) },
-			func() (lyceum.Saved, error) { return tx.SaveWebhookEvents(events) },
+			func() (lyceum.Saved, error) { return tx.Coupons.Save(tx, s.Coupons...) },
+			func() (lyceum.Saved, error) { return tx.Affiliates.Save(tx, s.Affiliates...) },
+			func() (lyceum.Saved, error) { return tx.Webhooks.Save(tx, hooks...) },
+			func() (lyceum.Saved, error) { return tx.Deliveries.Save(tx, events...) },
 		} {
 			if _, err := save(); err != nil {
 				return err
@@ -71,10 +71,10 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 	for batch := range s.Batches(loadSize) {
 		studies := classes.take(batch)
 		err := store.Write(ctx, stamp, func(tx lyceum.Tx) error {
-			if _, err := tx.SaveSales(batch.Sales); err != nil {
+			if _, err := tx.Sales.Save(tx, batch.Sales...); err != nil {
 				return err
 			}
-			if _, err := tx.SaveTransactions(batch.Transactions); err != nil {
+			if _, err := tx.Transactions.Save(tx, batch.Transactions...); err != nil {
 				return err
 			}
 			return studies.save(tx)

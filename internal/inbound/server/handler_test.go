@@ -324,9 +324,9 @@ func TestInternalErrorsLeakNothing(t *testing.T) {
 func TestAmountBeyondInt32IsNotCut(t *testing.T) {
 	s := newSite(t)
 	storetest.Write(t, s.store, s.ours, func(tx lyceum.Tx) error {
-		_, err := tx.SaveTransactions([]lyceum.Transaction{{
+		_, err := tx.Transactions.Save(tx, lyceum.Transaction{
 			ID: 1, UserID: 1, PricingPlanID: 1, SaleID: 1, CreatedAt: storetest.Begin, PurchasedAt: storetest.Begin, Currency: "USD", FinalPrice: 1 << 31,
-		}})
+		})
 		return err
 	})
 	w := s.ask(t, http.MethodGet, "/v1/transactions?per=100", "apiKey: "+s.key)

@@ -131,7 +131,8 @@ func (s *till) deed(t *testing.T, text string) {
 
 func (s *till) sales(t *testing.T) (n int) {
 	t.Helper()
-	if err := s.store.EachTransaction(t.Context(), s.school, lyceum.TransactionFilter{}, lyceum.NewestFirst, func(*lyceum.Transaction) error { n++; return nil }); err != nil {
+	v := s.store.In(t.Context(), s.school)
+	if err := v.Transactions.Each(v, lyceum.TransactionQuery{}, func(*lyceum.Transaction) error { n++; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return n

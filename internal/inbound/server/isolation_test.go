@@ -41,11 +41,11 @@ func sellOnce(tx lyceum.Tx, id int32) error {
 		ID: lyceum.TransactionID(id), UserID: mira, PricingPlanID: 1, SaleID: lyceum.SaleID(id), CreatedAt: storetest.Day(1), PurchasedAt: storetest.Day(1),
 		FinalPrice: 1999, Charge: 1999, Revenue: 1999, Currency: "USD", Paid: true,
 	}
-	_, saleErr := tx.SaveSales([]lyceum.Sale{lyceum.SaleOf(&x)})
-	_, moneyErr := tx.SaveTransactions([]lyceum.Transaction{x})
-	_, orderErr := tx.SaveOrders([]lyceum.PurchaseOrder{{
+	_, saleErr := tx.Sales.Save(tx, lyceum.SaleOf(&x))
+	_, moneyErr := tx.Transactions.Save(tx, x)
+	_, orderErr := tx.Orders.Save(tx, lyceum.PurchaseOrder{
 		ID: lyceum.OrderID(id), Email: "buyer@example.com", PricingPlanID: 1, FinalPrice: 1999, Currency: "USD", State: lyceum.OrderOpen, CreatedAt: storetest.Day(1), AbandonsAt: storetest.Day(2),
-	}})
+	})
 	return errors.Join(saleErr, moneyErr, orderErr)
 }
 

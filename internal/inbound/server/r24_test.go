@@ -35,7 +35,7 @@ func heavySchool(t *testing.T, s *site) (rows int) {
 		_, e1 := tx.Courses.Save(tx, lyceum.Course{ID: 90, Name: "Course", CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin})
 		_, e2 := tx.LectureSections.Save(tx, lyceum.LectureSection{ID: 90, Course: 90, Name: "Section", Position: 1})
 		_, e3 := tx.Lectures.Save(tx, lyceum.Lecture{ID: 90, Course: 90, Section: 90, Position: 1})
-		_, e4 := tx.SaveWebhooks([]lyceum.Webhook{{ID: 90, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, Live: true, Schedule: lyceum.ContractSchedule, CreatedAt: storetest.Begin}})
+		_, e4 := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 90, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, Live: true, Schedule: lyceum.ContractSchedule, CreatedAt: storetest.Begin})
 		e5 := tx.CreateDeliveries([]lyceum.WebhookEvent{{ID: 90, Webhook: 90, State: lyceum.DeliveryDelivered, ObjectType: "Comment", ObjectID: 1, CreatedAt: storetest.Begin, Number: lyceum.Some[int64](1)}})
 		for _, err := range []error{e1, e2, e3, e4, e5} {
 			if err != nil {
@@ -62,7 +62,7 @@ func TestR24_ListsEndAtTheirBytes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	rows := heavySchool(t, s)
-	last, err := s.store.LastEntry(t.Context(), s.ours)
+	last, err := s.store.In(t.Context(), s.ours).LastEntry()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestR24_OneRowIsAlwaysGiven(t *testing.T) {
 		_, err := tx.Courses.Save(tx, lyceum.Course{ID: 90, Name: "Course", Description: huge, CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin})
 		return err
 	})
-	last, err := s.store.LastEntry(t.Context(), s.ours)
+	last, err := s.store.In(t.Context(), s.ours).LastEntry()
 	if err != nil {
 		t.Fatal(err)
 	}

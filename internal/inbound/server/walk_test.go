@@ -213,7 +213,7 @@ func TestStatements(t *testing.T) {
 	storetest.Write(t, k.store, k.theirs.id, crowdedContents)
 	for _, p := range []*campusSchool{k.ours, k.theirs} {
 		storetest.Write(t, k.store, p.id, func(tx lyceum.Tx) error {
-			_, err := tx.SaveWebhooks([]lyceum.Webhook{{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, CreatedAt: storetest.Day(1), Live: true}})
+			_, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, CreatedAt: storetest.Day(1), Live: true})
 			return errors.Join(err, sellOnce(tx, 1))
 		})
 	}

@@ -77,12 +77,12 @@ func TestR43_WebhooksOutliveARotationOfTheKey(t *testing.T) {
 func storedWithoutKey(t *testing.T, p *post, id lyceum.WebhookID) {
 	t.Helper()
 	err := p.store.Write(t.Context(), lyceum.Stamp{School: p.school, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
-		w, err := tx.GetWebhook(id)
+		w, err := tx.Webhooks.Get(tx, id)
 		if err != nil {
 			return err
 		}
 		w.SecretKey = ""
-		_, err = tx.SaveWebhooks([]lyceum.Webhook{w})
+		_, err = tx.Webhooks.Save(tx, w)
 		return err
 	})
 	if err != nil {

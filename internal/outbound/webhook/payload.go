@@ -17,15 +17,8 @@ import (
 // object does not tell itself. BaseURL is where the school is reached; it has no
 // slash at its end.
 type Writer struct {
-	Store   Objects
+	Store   lyceum.Store
 	BaseURL string
-}
-
-// Objects is the part of a store that a Writer reads.
-type Objects interface {
-	In(ctx context.Context, school lyceum.SchoolID) lyceum.View
-	FindTransactionsOf(ctx context.Context, school lyceum.SchoolID, sale lyceum.SaleID) ([]lyceum.Transaction, error)
-	FindReferences(ctx context.Context, school lyceum.SchoolID, ids []lyceum.TransactionID) (map[lyceum.TransactionID]string, error)
 }
 
 // object is the JSON of one thing; encoding/json writes it by name.
@@ -34,15 +27,19 @@ type object map[string]any
 // Object writes the object of an event. What is gone meanwhile is told by its
 // id alone.
 func (w *Writer) Object(ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord) ([]byte, error) {
-	told, err := w.tell(ctx, school, c)
+	return w.write(w.Store.In(ctx, school), school, c)
+}
+
+func (w *Writer) write(from lyceum.View, school lyceum.SchoolID, c *lyceum.ChangeRecord) ([]byte, error) {
+	told, err := w.tell(from, school, c)
 	if err != nil {
 		return nil, fmt.Errorf("write event %s of %d: %w", c.Event.Value, c.ObjectID, err)
 	}
 	return json.Marshal(told)
 }
 
-func (w *Writer) tell(ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord) (object, error) {
-	r := &reading{ctx: ctx, store: w.Store, view: w.Store.In(ctx, school), school: school, base: w.BaseURL}
+func (w *Writer) tell(from lyceum.View, school lyceum.SchoolID, c *lyceum.ChangeRecord) (object, error) {
+	r := &reading{view: from, school: school, base: w.BaseURL}
 	var told object
 	switch o := c.Object.(type) {
 	case lyceum.Enrollment:
@@ -84,8 +81,6 @@ func (w *Writer) tell(ctx context.Context, school lyceum.SchoolID, c *lyceum.Cha
 // reading collects what an event is about. The first thing that goes wrong
 // stays; what is not there is null.
 type reading struct {
-	ctx    context.Context //nolint:containedctx // lives as long as the call that made it
-	store  Objects
 	view   lyceum.View
 	school lyceum.SchoolID
 	base   string
@@ -223,7 +218,7 @@ func (r *reading) sale(s *lyceum.Sale, event lyceum.EventName) object {
 		return object{"id": s.ID, "school_id": r.school, "is_active": !s.EndedAt.Present, "user_id": number(s.UserID), "user": r.user(s.UserID.Value)}
 	}
 	product, course, recurs := r.product(s.PricingPlanID)
-	all, err := r.store.FindTransactionsOf(r.ctx, r.school, s.ID)
+	all, err := lyceum.All(r.view.Transactions, r.view, lyceum.TransactionQuery{Sale: lyceum.Some(s.ID), Order: lyceum.OldestFirst})
 	transactions, _ := found(r, all, err)
 	shown := []object{}
 	for i := range transactions {
@@ -244,7 +239,7 @@ var untoldOfTransactions = []string{
 
 // money is a transaction without what it belongs to.
 func (r *reading) money(t *lyceum.Transaction) object {
-	references, err := r.store.FindReferences(r.ctx, r.school, []lyceum.TransactionID{t.ID})
+	references, err := r.view.References.Find(r.view, t.ID)
 	known, _ := found(r, references, err)
 	told := object{"is_chargeback": t.HasChargeback.Value, "stripe_charge_token": nil, "paypal_payment_id": nil}
 	for _, f := range lyceum.TransactionFields() {
@@ -252,8 +247,8 @@ func (r *reading) money(t *lyceum.Transaction) object {
 			told[f.Name] = f.Value(t)
 		}
 	}
-	if name, ok := known[t.ID]; ok {
-		told["stripe_charge_token"] = name
+	if reference, ok := known[t.ID]; ok {
+		told["stripe_charge_token"] = reference.Name
 	}
 	return told
 }

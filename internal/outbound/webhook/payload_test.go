@@ -133,7 +133,7 @@ func TestPayloadsOfTransactions(t *testing.T) {
 		"is_chargeback", "paypal_payment_id", "purchased_at", "refunded_at", "revenue", "sale_id", "status", "stripe_charge_token",
 		"tax_charge", "user_id",
 	}
-	r := &reading{ctx: t.Context(), store: openStore(t)}
+	r := &reading{view: openStore(t).In(t.Context(), 1)}
 	full := storetest.FullTransaction()
 	zero, told := r.money(&lyceum.Transaction{}), r.money(&full)
 	if diff := cmp.Diff(names, slices.Sorted(maps.Keys(told))); diff != "" || r.err != nil {

@@ -11,7 +11,7 @@ import (
 // Sample writes the object of an event that did not happen, of a person, a
 // course and a sale that do not exist: every field of the real one is there,
 // every id is 0, and nobody's data leaves the school.
-func (w *Writer) Sample(ctx context.Context, school lyceum.SchoolID, event lyceum.EventName, at time.Time) ([]byte, error) {
+func (w *Writer) Sample(_ context.Context, school lyceum.SchoolID, event lyceum.EventName, at time.Time) ([]byte, error) {
 	made := madeUp{at: lyceum.Second(at)}
 	object, detail := made.subject(event)
 	if object == nil {
@@ -19,7 +19,7 @@ func (w *Writer) Sample(ctx context.Context, school lyceum.SchoolID, event lyceu
 	}
 	c := lyceum.ChangeRecord{Entry: lyceum.Entry{At: made.at, Event: lyceum.Some(event)}, Object: object}
 	c.Detail = lyceum.Opt[string]{Value: detail, Present: detail != ""}
-	return (&Writer{Store: made, BaseURL: w.BaseURL}).Object(ctx, school, &c)
+	return w.write(made.view(), school, &c)
 }
 
 // madeUp is a school in which there is one of everything.
@@ -78,8 +78,8 @@ func (m madeUp) payment() lyceum.Transaction {
 	}
 }
 
-// In returns a school whose tables have the same row under every id.
-func (m madeUp) In(context.Context, lyceum.SchoolID) lyceum.View {
+// view returns a school whose tables have the same row under every id.
+func (m madeUp) view() lyceum.View {
 	return lyceum.View{Tables: &lyceum.Tables{
 		Users: only[lyceum.UserID, lyceum.User, lyceum.UserFilter]{row: m.person()},
 		Courses: only[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter]{row: lyceum.Course{
@@ -96,6 +96,8 @@ func (m madeUp) In(context.Context, lyceum.SchoolID) lyceum.View {
 		Progress: only[lyceum.ProgressID, lyceum.Progress, lyceum.ProgressFilter]{row: lyceum.Progress{
 			PercentComplete: 100, CompletedAt: lyceum.Some(m.at),
 		}},
+		Transactions: only[lyceum.TransactionID, lyceum.Transaction, lyceum.TransactionQuery]{row: m.payment()},
+		References:   only[lyceum.TransactionID, lyceum.Reference, lyceum.ReferenceFilter]{row: lyceum.Reference{Name: "test"}},
 		Attachments: only[lyceum.AttachmentID, lyceum.Attachment, lyceum.AttachmentFilter]{row: lyceum.Attachment{
 			Quiz: &lyceum.Quiz{Questions: []lyceum.Question{{Graded: true}}},
 		}},
@@ -113,10 +115,12 @@ func (o only[ID, T, F]) Get(lyceum.Source, ID) (T, error) { return o.row, nil }
 
 func (o only[ID, T, F]) First(lyceum.Source, F) (T, bool, error) { return o.row, true, nil }
 
-func (m madeUp) FindTransactionsOf(context.Context, lyceum.SchoolID, lyceum.SaleID) ([]lyceum.Transaction, error) {
-	return []lyceum.Transaction{m.payment()}, nil
+func (o only[ID, T, F]) Find(_ lyceum.Source, ids ...ID) (map[ID]T, error) {
+	found := map[ID]T{}
+	for _, id := range ids {
+		found[id] = o.row
+	}
+	return found, nil
 }
 
-func (m madeUp) FindReferences(context.Context, lyceum.SchoolID, []lyceum.TransactionID) (map[lyceum.TransactionID]string, error) {
-	return map[lyceum.TransactionID]string{0: "test"}, nil
-}
+func (o only[ID, T, F]) Each(_ lyceum.Source, _ F, visit func(*T) error) error { return visit(&o.row) }

@@ -46,7 +46,7 @@ func TestSamplesAreOfNobody(t *testing.T) {
 func TestSampleHasTheFieldsOfASale(t *testing.T) {
 	p := newPost(t, openStore(t))
 	p.sell(t)
-	change, err := p.store.FindChanges(t.Context(), p.school, lyceum.ChangeFilter{Events: true, Names: []lyceum.EventName{lyceum.SaleCreatedEvent}, Limit: 1})
+	change, err := p.store.In(t.Context(), p.school).FindChanges(lyceum.ChangeFilter{Events: true, Names: []lyceum.EventName{lyceum.SaleCreatedEvent}, Limit: 1})
 	if err != nil || len(change.Changes) != 1 {
 		t.Fatalf("%d changes, %v", len(change.Changes), err)
 	}

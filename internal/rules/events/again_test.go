@@ -54,7 +54,7 @@ func openOffice(t *testing.T, store lyceum.Store, deliveries int) *office {
 		if _, err := tx.TakeIDs(lyceum.WebhookEventSequence, deliveries); err != nil {
 			return err
 		}
-		if err := tx.CreatePayloads(payloads); err != nil {
+		if err := tx.Payloads.Insert(tx, payloads...); err != nil {
 			return err
 		}
 		return tx.CreateDeliveries(all)
@@ -65,12 +65,12 @@ func openOffice(t *testing.T, store lyceum.Store, deliveries int) *office {
 // become sets the state of the webhook.
 func (o *office) become(state lyceum.WebhookState) func(lyceum.Tx) error {
 	return func(tx lyceum.Tx) error {
-		w, err := tx.GetWebhook(o.hook.ID)
+		w, err := tx.Webhooks.Get(tx, o.hook.ID)
 		if err != nil {
 			return err
 		}
 		w.State = state
-		_, err = tx.SaveWebhooks([]lyceum.Webhook{w})
+		_, err = tx.Webhooks.Save(tx, w)
 		return err
 	}
 }
@@ -258,7 +258,8 @@ func TestR49_AHundredWebhooks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	listing, err := store.FindWebhooks(t.Context(), o.school)
+	v := store.In(t.Context(), o.school)
+	listing, err := lyceum.All(v.Webhooks, v, lyceum.WebhookFilter{Kept: true})
 	if err != nil {
 		t.Fatal(err)
 	}

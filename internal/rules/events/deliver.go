@@ -47,7 +47,7 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 	err := s.store.Write(ctx, lyceum.Stamp{School: due.School, At: now, Actor: "webhooks"}, func(tx lyceum.Tx) error {
 		claimed = nil
 		var err error
-		if w, err = tx.GetWebhook(due.Webhook); err != nil {
+		if w, err = tx.Webhooks.Get(tx, due.Webhook); err != nil {
 			return err
 		}
 		if !w.Live || w.DeletedAt.Present || w.State == lyceum.WebhookFailed {
@@ -67,7 +67,8 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 	for i := range claimed {
 		numbers[i] = claimed[i].Number.Value
 	}
-	payloads, err := s.store.FindPayloads(ctx, due.School, numbers)
+	v := s.store.In(ctx, due.School)
+	payloads, err := v.Payloads.Find(v, numbers...)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +116,7 @@ type Outcome struct {
 func (s *Service) Report(ctx context.Context, p *Parcel, o Outcome) error {
 	now := s.clock()
 	return s.store.Write(ctx, lyceum.Stamp{School: p.School, At: now, Actor: "webhooks"}, func(tx lyceum.Tx) error {
-		d, err := tx.GetDelivery(p.ID)
+		d, err := tx.Deliveries.Get(tx, p.ID)
 		if err != nil {
 			return err
 		}
@@ -187,7 +188,7 @@ func (s *Service) follow(tx lyceum.Tx, p *Parcel, d lyceum.WebhookEvent, o Outco
 // become notes a new state of a webhook. Only a person brings a failed one
 // back.
 func become(tx lyceum.Tx, id lyceum.WebhookID, state lyceum.WebhookState, now time.Time) error {
-	w, err := tx.GetWebhook(id)
+	w, err := tx.Webhooks.Get(tx, id)
 	if err != nil || w.State == state || w.State == lyceum.WebhookFailed {
 		return err
 	}
@@ -195,6 +196,6 @@ func become(tx lyceum.Tx, id lyceum.WebhookID, state lyceum.WebhookState, now ti
 	if state == lyceum.WebhookFailed {
 		w.FailedAt = lyceum.Some(lyceum.Second(now))
 	}
-	_, err = tx.SaveWebhooks([]lyceum.Webhook{w})
+	_, err = tx.Webhooks.Save(tx, w)
 	return err
 }

@@ -28,15 +28,16 @@ func (s *Service) Undispatched(ctx context.Context) ([]lyceum.SchoolID, error) {
 // tells whether there are more. Several processes may do it at once: each event
 // is turned by one of them, and none is left out.
 func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bool, err error) {
-	from, err := s.store.GetCursor(ctx, school, dispatched)
+	v := s.store.In(ctx, school)
+	from, err := v.GetCursor(dispatched)
 	if err != nil {
 		return false, err
 	}
-	last, err := s.store.LastEntry(ctx, school) // before the webhooks: of what comes after, the next time
+	last, err := v.LastEntry() // before the webhooks: of what comes after, the next time
 	if err != nil || last == from {
 		return false, err
 	}
-	hooks, err := s.store.FindLiveWebhooks(ctx, school)
+	hooks, err := lyceum.All(v.Webhooks, v, live)
 	if err != nil {
 		return false, err
 	}
@@ -44,7 +45,7 @@ func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bo
 	if len(names) == 0 {
 		return false, s.keep(ctx, school, from, last, nil)
 	}
-	listing, err := s.store.FindChanges(ctx, school, lyceum.ChangeFilter{After: from, Limit: batchFor(hooks), Events: true, Names: names})
+	listing, err := v.FindChanges(lyceum.ChangeFilter{After: from, Limit: batchFor(hooks), Events: true, Names: names})
 	if err != nil {
 		return false, err
 	}
@@ -88,7 +89,7 @@ func (s *Service) keep(ctx context.Context, school lyceum.SchoolID, from, to int
 		if err != nil || !mine || len(payloads) == 0 {
 			return err
 		}
-		hooks, err := tx.FindLiveWebhooks()
+		hooks, err := lyceum.All(tx.Webhooks, tx, live)
 		if err != nil {
 			return err
 		}
@@ -116,7 +117,7 @@ func (s *Service) keep(ctx context.Context, school lyceum.SchoolID, from, to int
 		for i := range deliveries {
 			deliveries[i].ID = lyceum.WebhookEventID(first + int32(i))
 		}
-		if err := tx.CreatePayloads(told); err != nil {
+		if err := tx.Payloads.Insert(tx, told...); err != nil {
 			return err
 		}
 		return tx.CreateDeliveries(deliveries)

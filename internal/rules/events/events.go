@@ -8,6 +8,8 @@ package events
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -41,12 +43,14 @@ func New(store lyceum.Store, clock func() time.Time, o Options) *Service {
 
 // Webhooks lists a school's webhooks by id, without those that were deleted.
 func (s *Service) Webhooks(ctx context.Context, school lyceum.SchoolID) ([]lyceum.Webhook, error) {
-	return s.store.FindWebhooks(ctx, school)
+	v := s.store.In(ctx, school)
+	return lyceum.All(v.Webhooks, v, lyceum.WebhookFilter{Kept: true})
 }
 
 // Webhook gives a webhook that was not deleted.
 func (s *Service) Webhook(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookID) (lyceum.Webhook, error) {
-	w, err := s.store.GetWebhook(ctx, school, id)
+	v := s.store.In(ctx, school)
+	w, err := v.Webhooks.Get(v, id)
 	return w, standing(&w, err)
 }
 
@@ -59,12 +63,17 @@ func standing(w *lyceum.Webhook, err error) error {
 }
 
 // Events lists the events of a webhook, newest first.
-func (s *Service) Events(ctx context.Context, school lyceum.SchoolID, f lyceum.WebhookEventFilter, p lyceum.Page) (lyceum.WebhookEventListing, error) {
+func (s *Service) Events(ctx context.Context, school lyceum.SchoolID, f lyceum.WebhookEventFilter, p lyceum.Page) (lyceum.Listing[lyceum.WebhookEvent], error) {
 	if _, err := s.Webhook(ctx, school, f.Webhook); err != nil {
-		return lyceum.WebhookEventListing{}, err
+		return lyceum.Listing[lyceum.WebhookEvent]{}, err
 	}
-	return s.store.FindWebhookEvents(ctx, school, f, p)
+	f.Newest = true
+	v := s.store.In(ctx, school)
+	return v.Deliveries.List(v, f, p)
 }
+
+// live are the webhooks that a school sends to.
+var live = lyceum.WebhookFilter{Kept: true, Live: true}
 
 // Import takes webhooks or their events in, batch by batch, as another school
 // had them. They are a record: nothing is sent to a receiver because of them.
@@ -86,14 +95,14 @@ func (s *Service) ImportWebhooks(school lyceum.SchoolID, actor string, clock fun
 		for i := range rows {
 			if rows[i].CreatedAt.IsZero() {
 				rows[i].CreatedAt = lyceum.Second(clock())
-				if old, err := tx.GetWebhook(rows[i].ID); err == nil {
+				if old, err := tx.Webhooks.Get(tx, rows[i].ID); err == nil {
 					rows[i].CreatedAt = old.CreatedAt
 				} else if lyceum.KindOf(err) != lyceum.NotFound {
 					return lyceum.Saved{}, err
 				}
 			}
 		}
-		return tx.SaveWebhooks(rows)
+		return tx.Webhooks.Save(tx, rows...)
 	}}
 }
 
@@ -101,22 +110,24 @@ func (s *Service) ImportWebhooks(school lyceum.SchoolID, actor string, clock fun
 func (s *Service) ImportEvents(school lyceum.SchoolID, actor string, clock func() time.Time) *Import[lyceum.WebhookEvent] {
 	return &Import[lyceum.WebhookEvent]{
 		s, school, actor, clock, "webhook events",
-		func(e *lyceum.WebhookEvent) lyceum.WebhookID { return e.Webhook }, true, lyceum.Tx.SaveWebhookEvents,
+		func(e *lyceum.WebhookEvent) lyceum.WebhookID { return e.Webhook }, true,
+		func(tx lyceum.Tx, rows []lyceum.WebhookEvent) (lyceum.Saved, error) {
+			return tx.Deliveries.Save(tx, rows...)
+		},
 	}
 }
 
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (i *Import[T]) Check(ctx context.Context, batch []T) ([]lyceum.RowProblem, error) {
-	return i.problems(batch, func(id lyceum.WebhookID) (lyceum.Webhook, error) {
-		return i.service.store.GetWebhook(ctx, i.school, id)
-	})
+	v := i.service.store.In(ctx, i.school)
+	return i.problems(batch, v.Webhooks, v)
 }
 
 // Save keeps the rows of a batch that have no problem, all in one write, and
 // gives the problems of the others.
 func (i *Import[T]) Save(ctx context.Context, batch []T) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
 	err = i.service.store.Write(ctx, lyceum.Stamp{School: i.school, At: i.clock(), Actor: i.actor}, func(tx lyceum.Tx) error {
-		problems, err = i.problems(batch, tx.GetWebhook)
+		problems, err = i.problems(batch, tx.Webhooks, tx)
 		if err != nil {
 			return err
 		}
@@ -129,23 +140,18 @@ func (i *Import[T]) Save(ctx context.Context, batch []T) (saved lyceum.Saved, pr
 	return saved, problems, nil
 }
 
+type webhookRows = lyceum.Rows[lyceum.WebhookID, lyceum.Webhook, lyceum.WebhookFilter]
+
 // problems finds the rows whose webhook is not there, or is one that this
 // school sends to: what it is told is not a file's business.
-func (i *Import[T]) problems(batch []T, get func(lyceum.WebhookID) (lyceum.Webhook, error)) (problems []lyceum.RowProblem, err error) {
-	live := map[lyceum.WebhookID]bool{}
-	asked := map[lyceum.WebhookID]bool{}
+func (i *Import[T]) problems(batch []T, hooks webhookRows, from lyceum.Source) (problems []lyceum.RowProblem, err error) {
+	ids := map[lyceum.WebhookID]bool{}
 	for n := range batch {
-		id := i.webhook(&batch[n])
-		if asked[id] {
-			continue
-		}
-		asked[id] = true
-		switch w, err := get(id); {
-		case err == nil:
-			live[id] = w.Live
-		case lyceum.KindOf(err) != lyceum.NotFound:
-			return nil, err
-		}
+		ids[i.webhook(&batch[n])] = true
+	}
+	found, err := hooks.Find(from, slices.Collect(maps.Keys(ids))...)
+	if err != nil {
+		return nil, err
 	}
 	field := "id"
 	if i.known {
@@ -153,10 +159,10 @@ func (i *Import[T]) problems(batch []T, get func(lyceum.WebhookID) (lyceum.Webho
 	}
 	for n := range batch {
 		id := i.webhook(&batch[n])
-		sends, there := live[id]
+		hook, there := found[id]
 		var message string
 		switch {
-		case sends:
+		case hook.Live:
 			message = fmt.Sprintf("%d is a webhook that this school sends to; a file cannot change it", id)
 		case i.known && !there:
 			message = fmt.Sprintf("%d is no webhook of this school; import the webhooks first", id)

@@ -29,9 +29,10 @@ func (f *Feed) Changes(ctx context.Context, school lyceum.SchoolID, filter lyceu
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	allowance := lyceum.AllowanceOf(ctx)
+	v := f.store.In(ctx, school)
 	for {
 		changed := f.store.Changed(school) // before looking: what comes after is not missed
-		listing, err := f.store.FindChanges(ctx, school, filter)
+		listing, err := v.FindChanges(filter)
 		if err != nil || len(listing.Changes) > 0 || wait <= 0 {
 			return listing, err
 		}
@@ -113,7 +114,8 @@ func (f *Feed) bodies(ctx context.Context, school lyceum.SchoolID, changes []lyc
 	for i := range changes {
 		numbers[i], _ = toldAs(&changes[i])
 	}
-	kept, err := f.store.FindPayloads(ctx, school, numbers)
+	v := f.store.In(ctx, school)
+	kept, err := v.Payloads.Find(v, numbers...)
 	if err != nil {
 		return nil, err
 	}

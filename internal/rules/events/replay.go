@@ -115,7 +115,7 @@ var errMany = errors.New("more than one write")
 func (s *Service) Resend(ctx context.Context, by lyceum.By, f lyceum.ResendFilter) (int, error) {
 	begin := replay{filter: f, at: s.clock()}
 	sent, err := lyceum.Change(ctx, s.store, by.Stamp(begin.at), func(tx lyceum.Tx) (int, error) {
-		w, err := tx.GetWebhook(f.Webhook)
+		w, err := tx.Webhooks.Get(tx, f.Webhook)
 		if err := sending(&w, err); err != nil {
 			return 0, err
 		}

@@ -35,7 +35,8 @@ func (s *Service) NeededKeys(ctx context.Context) (map[lyceum.SecretKeyID]int, e
 	}
 	needed := map[lyceum.SecretKeyID]int{}
 	for _, school := range schools {
-		all, err := s.store.FindLiveWebhooks(ctx, school.ID)
+		v := s.store.In(ctx, school.ID)
+		all, err := lyceum.All(v.Webhooks, v, live)
 		if err != nil {
 			return nil, err
 		}

@@ -77,7 +77,7 @@ func listed(names []lyceum.EventName) string {
 // overlap refuses a webhook whose address another one has for one of its
 // events (docs/own-interface.md).
 func overlap(tx lyceum.Tx, w *lyceum.Webhook) error {
-	others, err := tx.FindLiveWebhooks()
+	others, err := lyceum.All(tx.Webhooks, tx, live)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ const maxWebhooks = 100
 
 // room refuses a webhook beyond maxWebhooks.
 func room(tx lyceum.Tx) error {
-	sending, err := tx.FindLiveWebhooks()
+	sending, err := lyceum.All(tx.Webhooks, tx, live)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (With
 		if err := overlap(tx, &w); err != nil {
 			return WithSecret{}, err
 		}
-		_, err = tx.SaveWebhooks([]lyceum.Webhook{w})
+		_, err = tx.Webhooks.Save(tx, w)
 		return WithSecret{w, secretOf(key, by.School, w.ID, 0)}, err
 	})
 }
@@ -155,7 +155,7 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (With
 func change[T any](ctx context.Context, s *Service, by lyceum.By, id lyceum.WebhookID, result func(lyceum.Webhook) T, do func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error) (T, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (T, error) {
-		w, err := tx.GetWebhook(id)
+		w, err := tx.Webhooks.Get(tx, id)
 		if err := own(&w, err); err != nil {
 			return result(w), err
 		}
@@ -163,7 +163,7 @@ func change[T any](ctx context.Context, s *Service, by lyceum.By, id lyceum.Webh
 		if err := do(tx, &w, now); err != nil || w == before {
 			return result(w), err
 		}
-		_, err = tx.SaveWebhooks([]lyceum.Webhook{w})
+		_, err = tx.Webhooks.Save(tx, w)
 		return result(w), err
 	})
 }
@@ -234,7 +234,7 @@ func tellAgain(tx lyceum.Tx, again []lyceum.WebhookEvent) (map[int64]lyceum.Even
 	for i := range again {
 		numbers[i] = again[i].Number.Value
 	}
-	payloads, err := tx.FindPayloads(numbers)
+	payloads, err := tx.Payloads.Find(tx, numbers...)
 	for i := range again {
 		tx.Announce(lyceum.WebhookEventResent, int32(again[i].ID), payloads[numbers[i]].Event, "")
 	}
@@ -256,12 +256,12 @@ func sending(w *lyceum.Webhook, err error) error {
 func (s *Service) ResendOne(ctx context.Context, by lyceum.By, id lyceum.WebhookEventID) (Named, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (Named, error) {
-		kept, err := tx.GetDelivery(id)
+		kept, err := tx.Deliveries.Get(tx, id)
 		d := Named{WebhookEvent: kept}
 		if err != nil {
 			return d, err
 		}
-		w, err := tx.GetWebhook(d.Webhook)
+		w, err := tx.Webhooks.Get(tx, d.Webhook)
 		if err := sending(&w, err); err != nil {
 			return d, err
 		}
@@ -282,7 +282,8 @@ func (s *Service) ResendOne(ctx context.Context, by lyceum.By, id lyceum.Webhook
 // can be tried out. It is about a made-up person, with the id 0, and is not
 // livemode. Without a name it is the first that the webhook is told of.
 func (s *Service) Test(ctx context.Context, by lyceum.By, id lyceum.WebhookID, name lyceum.Opt[string]) (Named, error) {
-	w, err := s.store.GetWebhook(ctx, by.School, id)
+	v := s.store.In(ctx, by.School)
+	w, err := v.Webhooks.Get(v, id)
 	if err := sending(&w, err); err != nil {
 		return Named{}, err
 	}
@@ -300,7 +301,7 @@ func (s *Service) Test(ctx context.Context, by lyceum.By, id lyceum.WebhookID, n
 		return Named{}, err
 	}
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (Named, error) {
-		w, err := tx.GetWebhook(id)
+		w, err := tx.Webhooks.Get(tx, id)
 		if err := sending(&w, err); err != nil {
 			return Named{}, err
 		}
@@ -311,7 +312,7 @@ func (s *Service) Test(ctx context.Context, by lyceum.By, id lyceum.WebhookID, n
 		p := lyceum.EventPayload{Number: -int64(number), Event: event, At: now, Object: string(object)}
 		d := Named{delivery(&w, &p, lyceum.WebhookEventID(number), now), event}
 		tx.Note(lyceum.WebhookEventCreated, number)
-		if err := tx.CreatePayloads([]lyceum.EventPayload{p}); err != nil {
+		if err := tx.Payloads.Insert(tx, p); err != nil {
 			return d, err
 		}
 		return d, tx.CreateDeliveries([]lyceum.WebhookEvent{d.WebhookEvent})
@@ -340,15 +341,16 @@ func (s *Service) Deliveries(ctx context.Context, school lyceum.SchoolID, f lyce
 		return DeliveryListing{}, err
 	}
 	var numbers []int64
-	for i := range listing.Events {
-		if number := listing.Events[i].Number; number.Present {
+	for i := range listing.Rows {
+		if number := listing.Rows[i].Number; number.Present {
 			numbers = append(numbers, number.Value)
 		}
 	}
-	payloads, err := s.store.FindPayloads(ctx, school, numbers)
+	v := s.store.In(ctx, school)
+	payloads, err := v.Payloads.Find(v, numbers...)
 	named := DeliveryListing{Total: listing.Total}
-	for i := range listing.Events {
-		named.Deliveries = append(named.Deliveries, Named{listing.Events[i], payloads[listing.Events[i].Number.Value].Event})
+	for i := range listing.Rows {
+		named.Deliveries = append(named.Deliveries, Named{listing.Rows[i], payloads[listing.Rows[i].Number.Value].Event})
 	}
 	return named, err
 }
@@ -372,19 +374,20 @@ func (s *Service) Show(ctx context.Context, school lyceum.SchoolID, id lyceum.We
 func (s *Service) ShowAfter(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookEventID, after int32) (Delivery, error) {
 	var d Delivery
 	var err error
-	if d.WebhookEvent, err = s.store.GetDelivery(ctx, school, id); err != nil {
+	v := s.store.In(ctx, school)
+	if d.WebhookEvent, err = v.Deliveries.Get(v, id); err != nil {
 		return d, err
 	}
 	if d.Webhook, err = s.Webhook(ctx, school, d.WebhookEvent.Webhook); err != nil {
 		return d, err
 	}
 	if d.Number.Present {
-		found, err := s.store.FindPayloads(ctx, school, []int64{d.Number.Value})
+		found, err := v.Payloads.Find(v, d.Number.Value)
 		if err != nil {
 			return d, err
 		}
 		d.Payload = found[d.Number.Value]
 	}
-	d.Attempts, d.More, err = s.store.FindAttempts(ctx, school, id, after)
+	d.Attempts, d.More, err = v.FindAttempts(id, after)
 	return d, err
 }

@@ -33,7 +33,7 @@ func planAmong(plans map[lyceum.PricingPlanID]lyceum.PricingPlan, sale *lyceum.S
 
 // running gives a sale that is paid for again and again and has not ended.
 func running(tx lyceum.Tx, id lyceum.SaleID) (lyceum.Sale, lyceum.PricingPlan, error) {
-	sale, err := tx.GetSale(id)
+	sale, err := tx.Sales.Get(tx, id)
 	if err != nil {
 		return sale, lyceum.PricingPlan{}, err
 	}
@@ -66,13 +66,13 @@ func (s *Service) Renew(ctx context.Context, by lyceum.By, id lyceum.SaleID, a A
 		if err != nil {
 			return TransactionDetail{}, err
 		}
-		first, err := tx.GetFirstTransaction(id)
+		first, _, err := tx.Transactions.First(tx, paymentsOf(id))
 		if err != nil {
 			return TransactionDetail{}, err
 		}
 		due := a
-		if first.Value.FinalPrice > 0 {
-			due = a.asBefore(&first.Value)
+		if first.FinalPrice > 0 {
+			due = a.asBefore(&first)
 		}
 		at := lyceum.Second(now)
 		t, err := charge(tx, &sale, &plan, due, plan.Price, at)
@@ -87,7 +87,7 @@ func (s *Service) Renew(ctx context.Context, by lyceum.By, id lyceum.SaleID, a A
 			from = sale.PaidUntil.Value
 		}
 		sale.PaidUntil = paidUntil(&plan, from, at)
-		_, err = tx.SaveSales([]lyceum.Sale{sale})
+		_, err = tx.Sales.Save(tx, sale)
 		return TransactionDetail{Transaction: t, Reference: reference}, err
 	})
 }
@@ -130,7 +130,7 @@ func (s *Service) end(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyce
 		return nil
 	}
 	sale.EndedAt, sale.EndReason = lyceum.Some(lyceum.Second(now)), lyceum.Some(why)
-	if _, err := tx.SaveSales([]lyceum.Sale{*sale}); err != nil {
+	if _, err := tx.Sales.Save(tx, *sale); err != nil {
 		return err
 	}
 	at := now
@@ -167,8 +167,8 @@ type Refund struct {
 // together are never more than its price with tax. When the last payment of a
 // sale is refunded in full, the sale ends.
 func (s *Service) Refund(ctx context.Context, by lyceum.By, id lyceum.TransactionID, r Refund) (TransactionDetail, error) {
-	return s.move(ctx, by, id, func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, last lyceum.Opt[lyceum.Movement]) (lyceum.Movement, func() error, error) {
-		amount, err := r.amount(t, last.Value.Kind)
+	return s.move(ctx, by, id, func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, last lyceum.MovementKind) (lyceum.Movement, func() error, error) {
+		amount, err := r.amount(t, last)
 		m := lyceum.Movement{Kind: lyceum.Refunded, Amount: amount, Reason: r.Reason, Reference: r.Reference}
 		if err != nil {
 			return m, nil, err
@@ -232,7 +232,7 @@ func checkNotes(reason, reference lyceum.Opt[string]) error {
 // OpenChargeback keeps that the buyer's bank took a payment back for the time
 // being. Fee is what the bank wants for it, in the transaction's currency.
 func (s *Service) OpenChargeback(ctx context.Context, by lyceum.By, id lyceum.TransactionID, fee lyceum.Minor, reason, reference lyceum.Opt[string]) (TransactionDetail, error) {
-	return s.move(ctx, by, id, func(_ lyceum.Tx, _ time.Time, t *lyceum.Transaction, _ lyceum.Opt[lyceum.Movement]) (lyceum.Movement, func() error, error) {
+	return s.move(ctx, by, id, func(_ lyceum.Tx, _ time.Time, t *lyceum.Transaction, _ lyceum.MovementKind) (lyceum.Movement, func() error, error) {
 		m := lyceum.Movement{Kind: lyceum.ChargebackOpened, Amount: fee, Reason: reason, Reference: reference}
 		switch {
 		case !t.Paid || t.Charge == 0:
@@ -250,9 +250,9 @@ func (s *Service) OpenChargeback(ctx context.Context, by lyceum.By, id lyceum.Tr
 // CloseChargeback keeps how a chargeback ended: won, the money is back and the
 // fee forgotten, or lost, and the sale ends.
 func (s *Service) CloseChargeback(ctx context.Context, by lyceum.By, id lyceum.TransactionID, outcome lyceum.MovementKind, reason lyceum.Opt[string]) (TransactionDetail, error) {
-	return s.move(ctx, by, id, func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, last lyceum.Opt[lyceum.Movement]) (lyceum.Movement, func() error, error) {
+	return s.move(ctx, by, id, func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, last lyceum.MovementKind) (lyceum.Movement, func() error, error) {
 		m := lyceum.Movement{Kind: outcome, Reason: reason}
-		if last.Value.Kind != lyceum.ChargebackOpened {
+		if last != lyceum.ChargebackOpened {
 			return m, nil, conflict("no_open_chargeback", "transaction %d has no open chargeback", t.ID)
 		}
 		if outcome == lyceum.ChargebackWon {
@@ -264,8 +264,8 @@ func (s *Service) CloseChargeback(ctx context.Context, by lyceum.By, id lyceum.T
 }
 
 // step decides what happens to a transaction's money. last is the last step of
-// its chargebacks. After runs once the books are kept.
-type step func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, last lyceum.Opt[lyceum.Movement]) (m lyceum.Movement, after func() error, err error)
+// its chargebacks; empty without any. After runs once the books are kept.
+type step func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, last lyceum.MovementKind) (m lyceum.Movement, after func() error, err error)
 
 // move keeps a movement and the transaction as it left it.
 func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionID, do step) (TransactionDetail, error) {
@@ -275,16 +275,19 @@ func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionI
 		if err != nil {
 			return TransactionDetail{}, err
 		}
-		t, err := tx.GetTransaction(id)
+		t, err := tx.Transactions.Get(tx, id)
 		if err != nil {
 			return TransactionDetail{}, err
 		}
-		last, err := tx.FindLastMovement(id, lyceum.ChargebackOpened, lyceum.ChargebackWon, lyceum.ChargebackLost)
+		last, _, err := tx.Movements.First(tx, lyceum.MovementFilter{
+			Transaction: lyceum.Some(id), Newest: true,
+			Kinds: []lyceum.MovementKind{lyceum.ChargebackOpened, lyceum.ChargebackWon, lyceum.ChargebackLost},
+		})
 		if err != nil {
 			return TransactionDetail{}, err
 		}
 		before := t
-		m, after, err := do(tx, now, &t, last)
+		m, after, err := do(tx, now, &t, last.Kind)
 		if err == nil {
 			err = checkNotes(m.Reason, m.Reference)
 		}
@@ -293,7 +296,7 @@ func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionI
 		}
 		m.ID, m.TransactionID, m.SaleID, m.At, m.Refunded = lyceum.MovementID(number), t.ID, t.SaleID, lyceum.Second(now), t.AmountRefunded
 		if t != before {
-			if _, err := tx.SaveTransactions([]lyceum.Transaction{t}); err != nil {
+			if _, err := tx.Transactions.Save(tx, t); err != nil {
 				return TransactionDetail{}, err
 			}
 		}
@@ -302,7 +305,7 @@ func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionI
 			detail := fmt.Sprintf(`{"amount_refunded":%d}`, t.AmountRefunded)
 			tx.Announce(lyceum.TransactionUpdated, int32(t.ID), lyceum.TransactionRefundedEvent, detail)
 		}
-		if err := tx.CreateMovement(m); err != nil {
+		if err := tx.Movements.Insert(tx, m); err != nil {
 			return TransactionDetail{}, err
 		}
 		if after != nil {
@@ -310,18 +313,18 @@ func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionI
 				return TransactionDetail{}, err
 			}
 		}
-		reference, err := tx.GetReference(id)
-		return TransactionDetail{Transaction: t, Reference: reference, Movements: []lyceum.Movement{m}}, err
+		references, err := tx.References.Find(tx, id)
+		return TransactionDetail{Transaction: t, Reference: nameIn(references, id), Movements: []lyceum.Movement{m}}, err
 	})
 }
 
 // endAfter ends the sale of a transaction that was its last.
 func (s *Service) endAfter(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, why lyceum.SaleEnd) error {
-	last, err := tx.GetLastTransaction(t.SaleID)
-	if err != nil || last.Value.ID != t.ID {
+	last, _, err := tx.Transactions.First(tx, lyceum.TransactionQuery{Sale: lyceum.Some(t.SaleID), Order: lyceum.NewestFirst})
+	if err != nil || last.ID != t.ID {
 		return err
 	}
-	sale, err := tx.GetSale(t.SaleID)
+	sale, err := tx.Sales.Get(tx, t.SaleID)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func TestR23_APriceThatWasTakenBackIsNotCharged(t *testing.T) {
 	dear := sold.Transactions[0]
 	dear.FinalPrice, dear.Charge = 99_900, 99_900
 	service := b.twice(func(tx lyceum.Tx) error {
-		_, err := tx.SaveTransactions([]lyceum.Transaction{dear})
+		_, err := tx.Transactions.Save(tx, dear)
 		return err
 	})
 	next, err := service.Renew(t.Context(), b.by(), sold.ID, sales.Amounts{}, lyceum.None[string]())
@@ -42,7 +42,7 @@ func TestR23_APriceThatWasTakenBackIsNotCharged(t *testing.T) {
 	other := order
 	other.FinalPrice = 99_900
 	service = b.twice(func(tx lyceum.Tx) error {
-		_, err := tx.SaveOrders([]lyceum.PurchaseOrder{other})
+		_, err := tx.Orders.Save(tx, other)
 		return err
 	})
 	made, err := service.CompleteOrder(t.Context(), b.by(), order.ID, sales.NewSale{})

@@ -61,7 +61,7 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 		if err := saveSales(tx, good); err != nil {
 			return err
 		}
-		saved, err = tx.SaveTransactions(good)
+		saved, err = tx.Transactions.Save(tx, good...)
 		return err
 	})
 	if err != nil {
@@ -167,13 +167,13 @@ func savePartners(tx lyceum.Tx, batch []lyceum.Transaction) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tx.SaveCoupons(made(missing, func(id int32) lyceum.Coupon { return lyceum.Coupon{ID: lyceum.CouponID(id)} })); err != nil {
+	if _, err := tx.Coupons.Save(tx, made(missing, func(id int32) lyceum.Coupon { return lyceum.Coupon{ID: lyceum.CouponID(id)} })...); err != nil {
 		return err
 	}
 	if missing, err = unknown(tx.Known, lyceum.AffiliateSequence, batch, affiliateOf); err != nil {
 		return err
 	}
-	if _, err := tx.SaveAffiliates(made(missing, func(id int32) lyceum.AffiliatePartner { return lyceum.AffiliatePartner{ID: lyceum.AffiliateID(id)} })); err != nil {
+	if _, err := tx.Affiliates.Save(tx, made(missing, func(id int32) lyceum.AffiliatePartner { return lyceum.AffiliatePartner{ID: lyceum.AffiliateID(id)} })...); err != nil {
 		return err
 	}
 	if missing, err = unknown(tx.Known, lyceum.AuthorSequence, batch, authorOf); err != nil {
@@ -207,7 +207,7 @@ func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) error {
 			named[t.SaleID] = lyceum.SaleOf(t)
 		}
 	}
-	kept, err := tx.FindSales(ids)
+	kept, err := tx.Sales.Find(tx, ids...)
 	if err != nil {
 		return err
 	}
@@ -221,6 +221,6 @@ func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) error {
 		sale.PaidUntil, sale.EndedAt, sale.EndReason = old.PaidUntil, old.EndedAt, old.EndReason
 		changed = append(changed, sale)
 	}
-	_, err = tx.SaveSales(changed)
+	_, err = tx.Sales.Save(tx, changed...)
 	return err
 }

@@ -55,9 +55,9 @@ func openBooks(tb testing.TB, store lyceum.Store) *books {
 			{ID: 7, CourseID: course(2), Name: "One seat", Price: 100, Currency: "USD", Frequency: lyceum.OneTimePayment, EnrollmentCap: one},
 		}...)
 		_, e3 := tx.SaveUsers([]lyceum.User{{ID: 1, Email: "a@example.com", Role: lyceum.Student}, {ID: 2, Email: "b@example.com", Role: lyceum.Student}, {ID: 3, Email: "c@example.com", Role: lyceum.Student}})
-		_, e4 := tx.SaveAffiliates([]lyceum.AffiliatePartner{{ID: 1}})
+		_, e4 := tx.Affiliates.Save(tx, lyceum.AffiliatePartner{ID: 1})
 		_, e5 := tx.Authors.Save(tx, lyceum.AuthorProfile{ID: 1})
-		_, e6 := tx.SaveCoupons([]lyceum.Coupon{{ID: 1}})
+		_, e6 := tx.Coupons.Save(tx, lyceum.Coupon{ID: 1})
 		return errors.Join(e1, e2, e3, e4, e5, e6)
 	})
 	if err != nil {
@@ -100,7 +100,7 @@ func (b *books) events(t *testing.T, after int64) []string {
 
 func (b *books) last(t *testing.T) int64 {
 	t.Helper()
-	last, err := b.store.LastEntry(t.Context(), b.school)
+	last, err := b.store.In(t.Context(), b.school).LastEntry()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +328,8 @@ func TestChargebacks(t *testing.T) {
 		t.Errorf("refund of what is with the bank: %v", err)
 	}
 	closing(lyceum.ChargebackWon, "")
-	if x, _ := b.store.GetTransaction(t.Context(), b.school, id); x.HasChargeback != some(false) || x.ChargebackFee.Present {
+	v := b.store.In(t.Context(), b.school)
+	if x, _ := v.Transactions.Get(v, id); x.HasChargeback != some(false) || x.ChargebackFee.Present {
 		t.Errorf("won: %+v", x)
 	}
 	open("")
@@ -337,7 +338,7 @@ func TestChargebacks(t *testing.T) {
 	}
 	closing(lyceum.ChargebackLost, "")
 	closing(lyceum.ChargebackLost, "no_open_chargeback")
-	if x, _ := b.store.GetTransaction(t.Context(), b.school, id); x.HasChargeback != some(true) || x.ChargebackFee != some(lyceum.Minor(1500)) {
+	if x, _ := v.Transactions.Get(v, id); x.HasChargeback != some(true) || x.ChargebackFee != some(lyceum.Minor(1500)) {
 		t.Errorf("lost: %+v", x)
 	}
 	if diff := cmp.Diff([]string{"course 1 ended 2026-01-31"}, b.access(t, 1)); diff != "" {
@@ -674,7 +675,8 @@ func (l *ledger) share(x *lyceum.Transaction) {
 
 func (l *ledger) compare(t *testing.T) int64 {
 	charged, seen := int64(0), 0
-	err := l.b.store.EachTransaction(t.Context(), l.b.school, lyceum.TransactionFilter{}, lyceum.OldestFirst, func(x *lyceum.Transaction) error {
+	v := l.b.store.In(t.Context(), l.b.school)
+	err := v.Transactions.Each(v, lyceum.TransactionQuery{Order: lyceum.OldestFirst}, func(x *lyceum.Transaction) error {
 		seen++
 		charged += int64(x.Charge)
 		if x.AmountRefunded != l.back[x.ID] || x.FinalPrice+x.TaxCharge != l.paid[x.ID] {

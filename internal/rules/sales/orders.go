@@ -19,7 +19,8 @@ type NewOrder struct {
 
 // ShowOrder gives an order.
 func (s *Service) ShowOrder(ctx context.Context, school lyceum.SchoolID, id lyceum.OrderID) (lyceum.PurchaseOrder, error) {
-	return s.store.GetOrder(ctx, school, id)
+	v := s.store.In(ctx, school)
+	return v.Orders.Get(v, id)
 }
 
 // OpenOrder keeps that somebody began a checkout.
@@ -55,7 +56,7 @@ func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyce
 		case lyceum.KindOf(err) != lyceum.NotFound:
 			return order, err
 		}
-		_, err = tx.SaveOrders([]lyceum.PurchaseOrder{order})
+		_, err = tx.Orders.Save(tx, order)
 		return order, err
 	})
 }
@@ -65,7 +66,7 @@ func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyce
 func (s *Service) CompleteOrder(ctx context.Context, by lyceum.By, id lyceum.OrderID, n NewSale) (SaleDetail, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (SaleDetail, error) {
-		order, err := tx.GetOrder(id)
+		order, err := tx.Orders.Get(tx, id)
 		if err != nil {
 			return SaleDetail{}, err
 		}
@@ -86,7 +87,7 @@ func (s *Service) CompleteOrder(ctx context.Context, by lyceum.By, id lyceum.Ord
 		}
 		order.State, order.ClosedAt = lyceum.OrderCompleted, lyceum.Some(lyceum.Second(now))
 		order.UserID, order.SaleID = lyceum.Some(n.User), lyceum.Some(sale.ID)
-		_, err = tx.SaveOrders([]lyceum.PurchaseOrder{order})
+		_, err = tx.Orders.Save(tx, order)
 		return sale, err
 	})
 }
@@ -95,7 +96,7 @@ func (s *Service) CompleteOrder(ctx context.Context, by lyceum.By, id lyceum.Ord
 func (s *Service) AbandonOrder(ctx context.Context, by lyceum.By, id lyceum.OrderID) (lyceum.PurchaseOrder, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.PurchaseOrder, error) {
-		order, err := tx.GetOrder(id)
+		order, err := tx.Orders.Get(tx, id)
 		if err != nil {
 			return order, err
 		}
@@ -108,7 +109,7 @@ func (s *Service) AbandonOrder(ctx context.Context, by lyceum.By, id lyceum.Orde
 
 func abandon(tx lyceum.Tx, order lyceum.PurchaseOrder, at time.Time) (lyceum.PurchaseOrder, error) {
 	order.State, order.ClosedAt = lyceum.OrderAbandoned, lyceum.Some(lyceum.Second(at))
-	if _, err := tx.SaveOrders([]lyceum.PurchaseOrder{order}); err != nil {
+	if _, err := tx.Orders.Save(tx, order); err != nil {
 		return order, err
 	}
 	tx.Announce(lyceum.OrderUpdated, int32(order.ID), lyceum.AbandonedOrderEvent, "")
@@ -123,11 +124,12 @@ func (s *Service) Abandon(ctx context.Context, school lyceum.SchoolID) error {
 	for more := true; more; {
 		now := s.clock()
 		err := s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: "clock"}, func(tx lyceum.Tx) error {
-			stale, err := tx.FindStaleOrders(now, sweepSize)
-			more = len(stale) == sweepSize
-			for i := range stale {
+			first := lyceum.Page{Number: 1, Size: sweepSize}
+			stale, err := tx.Orders.List(tx, lyceum.OrderFilter{StaleAt: lyceum.Some(now)}, first)
+			more = stale.More
+			for i := range stale.Rows {
 				if err == nil {
-					_, err = abandon(tx, stale[i], stale[i].AbandonsAt)
+					_, err = abandon(tx, stale.Rows[i], stale.Rows[i].AbandonsAt)
 				}
 			}
 			return err

@@ -45,7 +45,8 @@ type RefundOutlook struct {
 
 // ForeseeCancel tells what Cancel would do, and refuses what it would refuse.
 func (s *Service) ForeseeCancel(ctx context.Context, school lyceum.SchoolID, id lyceum.SaleID) (Outlook, error) {
-	sale, err := s.store.GetSale(ctx, school, id)
+	v := s.store.In(ctx, school)
+	sale, err := v.Sales.Get(v, id)
 	if err != nil {
 		return Outlook{}, err
 	}
@@ -88,11 +89,12 @@ func (s *Service) ForeseeRefund(ctx context.Context, school lyceum.SchoolID, id 
 
 // foreseeEnd tells whether a full refund ends the sale, as endAfter does it.
 func (s *Service) foreseeEnd(ctx context.Context, school lyceum.SchoolID, o *RefundOutlook) error {
-	all, err := s.store.FindTransactionsOf(ctx, school, o.Transaction.SaleID)
+	v := s.store.In(ctx, school)
+	all, err := lyceum.All(v.Transactions, v, paymentsOf(o.Transaction.SaleID))
 	if err != nil || all[len(all)-1].ID != o.Transaction.ID { // oldest first
 		return err
 	}
-	sale, err := s.store.GetSale(ctx, school, o.Transaction.SaleID)
+	sale, err := v.Sales.Get(v, o.Transaction.SaleID)
 	if err != nil {
 		return err
 	}

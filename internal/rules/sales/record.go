@@ -72,15 +72,15 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 		sale.PaidUntil = lyceum.Some(at.AddDate(0, 0, int(plan.FreeTrialLength.Value)))
 	}
 	sale.FinalPrice, sale.Currency = lyceum.Some(t.FinalPrice), lyceum.Some(t.Currency)
-	if _, err := tx.SaveSales([]lyceum.Sale{sale}); err != nil {
+	if _, err := tx.Sales.Save(tx, sale); err != nil {
 		return SaleDetail{}, err
 	}
-	detail := SaleDetail{Sale: sale, Transactions: []lyceum.Transaction{t}, References: map[lyceum.TransactionID]string{}}
+	detail := SaleDetail{Sale: sale, Transactions: []lyceum.Transaction{t}, References: map[lyceum.TransactionID]lyceum.Reference{}}
 	if err := keepCharge(tx, &t, n.Reference); err != nil {
 		return SaleDetail{}, err
 	}
 	if n.Reference.Present {
-		detail.References[t.ID] = n.Reference.Value
+		detail.References[t.ID] = lyceum.Reference{Transaction: t.ID, Name: n.Reference.Value}
 	}
 	if plan.CourseID.Present {
 		err := s.enroller.Admit(tx, now, lyceum.Admission{User: n.User, Course: plan.CourseID.Value, Sale: sale.ID, Until: accessUntil(&plan, at)})
@@ -232,7 +232,7 @@ func settle(t *lyceum.Transaction, given lyceum.Opt[lyceum.USDCents]) error {
 
 // keepCharge keeps a transaction and tells of it where money was charged.
 func keepCharge(tx lyceum.Tx, t *lyceum.Transaction, reference lyceum.Opt[string]) error {
-	if _, err := tx.SaveTransactions([]lyceum.Transaction{*t}); err != nil {
+	if _, err := tx.Transactions.Save(tx, *t); err != nil {
 		return err
 	}
 	if t.Charge > 0 {

@@ -51,7 +51,8 @@ func (s *Service) Each(ctx context.Context, school lyceum.SchoolID, f lyceum.Tra
 	if _, err := s.store.GetSchool(ctx, school); err != nil {
 		return err
 	}
-	return s.store.EachTransaction(ctx, school, f, o, visit)
+	v := s.store.In(ctx, school)
+	return v.Transactions.Each(v, lyceum.TransactionQuery{TransactionFilter: f, Order: o}, visit)
 }
 
 // SaleDetail is a sale with its history.
@@ -60,28 +61,34 @@ type SaleDetail struct {
 
 	Transactions []lyceum.Transaction // oldest first
 	Movements    []lyceum.Movement    // by id
-	References   map[lyceum.TransactionID]string
+	References   map[lyceum.TransactionID]lyceum.Reference
 }
 
 // Show gives a sale with its history.
 func (s *Service) Show(ctx context.Context, school lyceum.SchoolID, id lyceum.SaleID) (SaleDetail, error) {
 	var d SaleDetail
 	var err error
-	if d.Sale, err = s.store.GetSale(ctx, school, id); err != nil {
+	v := s.store.In(ctx, school)
+	if d.Sale, err = v.Sales.Get(v, id); err != nil {
 		return SaleDetail{}, err
 	}
-	if d.Transactions, err = s.store.FindTransactionsOf(ctx, school, id); err != nil {
+	if d.Transactions, err = lyceum.All(v.Transactions, v, paymentsOf(id)); err != nil {
 		return SaleDetail{}, err
 	}
-	if d.Movements, err = s.store.FindMovements(ctx, school, id); err != nil {
+	if d.Movements, err = lyceum.All(v.Movements, v, lyceum.MovementFilter{Sale: lyceum.Some(id)}); err != nil {
 		return SaleDetail{}, err
 	}
 	ids := make([]lyceum.TransactionID, len(d.Transactions))
 	for i := range d.Transactions {
 		ids[i] = d.Transactions[i].ID
 	}
-	d.References, err = s.store.FindReferences(ctx, school, ids)
+	d.References, err = v.References.Find(v, ids...)
 	return d, err
+}
+
+// paymentsOf finds the transactions of a sale, oldest first.
+func paymentsOf(sale lyceum.SaleID) lyceum.TransactionQuery {
+	return lyceum.TransactionQuery{Sale: lyceum.Some(sale), Order: lyceum.OldestFirst}
 }
 
 // TransactionDetail is a transaction with what happened to its money.
@@ -94,7 +101,8 @@ type TransactionDetail struct {
 
 // ShowTransaction gives a transaction with what happened to its money.
 func (s *Service) ShowTransaction(ctx context.Context, school lyceum.SchoolID, id lyceum.TransactionID) (TransactionDetail, error) {
-	kept, err := s.store.GetTransaction(ctx, school, id)
+	v := s.store.In(ctx, school)
+	kept, err := v.Transactions.Get(v, id)
 	if err != nil {
 		return TransactionDetail{}, err
 	}
@@ -108,8 +116,17 @@ func (s *Service) ShowTransaction(ctx context.Context, school lyceum.SchoolID, i
 			d.Movements = append(d.Movements, sale.Movements[i])
 		}
 	}
-	if name, ok := sale.References[id]; ok {
-		d.Reference = lyceum.Some(name)
-	}
+	d.Reference = sale.Reference(id)
 	return d, nil
+}
+
+// Reference returns the name of a transaction of the sale in the payment system,
+// if it has one.
+func (d *SaleDetail) Reference(id lyceum.TransactionID) lyceum.Opt[string] {
+	return nameIn(d.References, id)
+}
+
+func nameIn(references map[lyceum.TransactionID]lyceum.Reference, id lyceum.TransactionID) lyceum.Opt[string] {
+	reference, there := references[id]
+	return lyceum.Opt[string]{Value: reference.Name, Present: there}
 }

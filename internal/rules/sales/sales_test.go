@@ -278,7 +278,7 @@ func TestSalesAreDatedByTheirEarliestTransaction(t *testing.T) {
 	date := func() (created time.Duration) {
 		t.Helper()
 		s.inTx(t, func(tx lyceum.Tx) error {
-			found, err := tx.FindSales([]lyceum.SaleID{9})
+			found, err := tx.Sales.Find(tx, 9)
 			created = found[9].CreatedAt.Sub(storetest.Begin)
 			return err
 		})
@@ -318,10 +318,10 @@ func TestPartnersComeIntoBeingOnce(t *testing.T) {
 	s := newShop(t)
 	named := []func(lyceum.Tx) (lyceum.Saved, error){
 		func(tx lyceum.Tx) (lyceum.Saved, error) {
-			return tx.SaveCoupons([]lyceum.Coupon{{ID: 5, Code: lyceum.Some("SPRING")}})
+			return tx.Coupons.Save(tx, lyceum.Coupon{ID: 5, Code: lyceum.Some("SPRING")})
 		},
 		func(tx lyceum.Tx) (lyceum.Saved, error) {
-			return tx.SaveAffiliates([]lyceum.AffiliatePartner{{ID: 5, Name: lyceum.Some("Ada")}})
+			return tx.Affiliates.Save(tx, lyceum.AffiliatePartner{ID: 5, Name: lyceum.Some("Ada")})
 		},
 		func(tx lyceum.Tx) (lyceum.Saved, error) {
 			return tx.Authors.Save(tx, lyceum.AuthorProfile{ID: 5, Name: lyceum.Some("Grace")})

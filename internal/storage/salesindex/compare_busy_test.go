@@ -45,9 +45,9 @@ func TestCompareWhileOthersWrite(t *testing.T) {
 			for range 5 {
 				written := 0
 				got, err := s.Compare(t.Context(), school, func(int) {
-					last, _ := other.LastEntry(t.Context(), school)
+					last, _ := other.In(t.Context(), school).LastEntry()
 					storetest.Await(func() bool { // somebody writes while it compares
-						now, _ := other.LastEntry(t.Context(), school)
+						now, _ := other.In(t.Context(), school).LastEntry()
 						return now > last
 					})
 					written++

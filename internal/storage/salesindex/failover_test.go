@@ -37,10 +37,6 @@ func (f *failing) GetSchool(ctx context.Context, id lyceum.SchoolID) (lyceum.Sch
 	return f.now().GetSchool(ctx, id)
 }
 
-func (f *failing) FindEntries(ctx context.Context, id lyceum.SchoolID, after int64, limit int) ([]lyceum.Entry, error) {
-	return f.now().FindEntries(ctx, id, after, limit)
-}
-
 func (f *failing) LastEntries(ctx context.Context, ids []lyceum.SchoolID) (lyceum.JournalEnds, error) {
 	store := f.now()
 	ends, err := store.LastEntries(ctx, ids)
@@ -50,20 +46,20 @@ func (f *failing) LastEntries(ctx context.Context, ids []lyceum.SchoolID) (lyceu
 	return ends, err
 }
 
-func (f *failing) FindChanges(ctx context.Context, id lyceum.SchoolID, c lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
+func (f *failing) In(ctx context.Context, id lyceum.SchoolID) lyceum.View {
 	store := f.now()
-	listing, err := store.FindChanges(ctx, id, c)
-	if origin, ok := f.origins[store]; ok {
-		listing.Origin = origin
-	}
-	return listing, err
+	return withJournal(store.In(ctx, id), func(v lyceum.Reads, c lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
+		listing, err := v.FindChanges(c)
+		if origin, ok := f.origins[store]; ok {
+			listing.Origin = origin
+		}
+		return listing, err
+	})
 }
 
 func (f *failing) FindTransactions(ctx context.Context, id lyceum.SchoolID, t lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) (lyceum.TransactionListing, error) {
 	return f.now().FindTransactions(ctx, id, t, o, p)
 }
-
-func (f *failing) In(ctx context.Context, id lyceum.SchoolID) lyceum.View { return f.now().In(ctx, id) }
 
 func (f *failing) ScanTransactions(ctx context.Context, id lyceum.SchoolID, visit func([]lyceum.Transaction) error) error {
 	err := f.now().ScanTransactions(ctx, id, visit)

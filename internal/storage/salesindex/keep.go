@@ -96,11 +96,8 @@ func (s *Store) entry(ctx context.Context, id lyceum.SchoolID, number int64) (ly
 	if number == 0 {
 		return lyceum.Entry{}, nil
 	}
-	found, err := s.FindEntries(ctx, id, number-1, 1)
-	if err != nil || len(found) == 0 || found[0].Number != number {
-		return lyceum.Entry{}, err
-	}
-	return found[0], nil
+	listing, err := s.Store.In(ctx, id).FindChanges(lyceum.ChangeFilter{After: number, Limit: 1})
+	return listing.Before, err
 }
 
 func versionOf(e lyceum.Entry) lyceum.Version { return lyceum.Version{Number: e.Number, At: e.At} }
@@ -196,6 +193,6 @@ func (s *Store) Kept(ctx context.Context, id lyceum.SchoolID) (Kept, bool, error
 	if _, err := s.check(ctx, id, h); err != nil {
 		return Kept{}, true, err
 	}
-	last, err := s.LastEntry(ctx, id)
+	last, err := s.Store.In(ctx, id).LastEntry()
 	return Kept{Sales: h.Sales, Behind: last - h.Number, Bytes: size}, true, err
 }

@@ -205,7 +205,7 @@ func TestRestoredBackup(t *testing.T) {
 			err := bare.Write(t.Context(), lyceum.Stamp{School: school, At: storetest.Begin.Add(time.Minute), Actor: "test"}, func(tx lyceum.Tx) error {
 				sale := sales[50+i]
 				sale.HasChargeback = lyceum.Opt[bool]{Value: !sale.HasChargeback.Value, Present: true}
-				_, err := tx.SaveTransactions([]lyceum.Transaction{sale})
+				_, err := tx.Transactions.Save(tx, sale)
 				return err
 			})
 			if err != nil {
@@ -352,7 +352,7 @@ func (h *history) change(store lyceum.Store) {
 				return err
 			}
 		}
-		_, err := tx.SaveTransactions(sales)
+		_, err := tx.Transactions.Save(tx, sales...)
 		return err
 	})
 }
@@ -378,7 +378,8 @@ func (a asked) Find(f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) l
 }
 
 func (a asked) Each(f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
-	return a.EachTransaction(a.t.Context(), a.school, f, o, visit)
+	v := a.In(a.t.Context(), a.school)
+	return v.Transactions.Each(v, lyceum.TransactionQuery{TransactionFilter: f, Order: o}, visit)
 }
 
 // compare holds the list to the naive one.

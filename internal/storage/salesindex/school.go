@@ -252,7 +252,9 @@ func (s *Store) advance(k *school, find finder) error {
 type finder func(lyceum.ChangeFilter) (lyceum.ChangeListing, error)
 
 func (s *Store) finder(k *school) finder {
-	return func(f lyceum.ChangeFilter) (lyceum.ChangeListing, error) { return s.FindChanges(s.ctx, k.id, f) }
+	return func(f lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
+		return s.Store.In(s.ctx, k.id).FindChanges(f)
+	}
 }
 
 func (s *Store) read(k *school, find finder) error {

@@ -18,6 +18,8 @@ type Store struct {
 	lyceum.Store
 	Options
 
+	tables *lyceum.Tables // those of Store, with transactions of our own
+
 	schools sync.Map // lyceum.SchoolID -> *school
 	build   sync.Mutex
 	hits    atomic.Int64
@@ -62,6 +64,9 @@ func Over(store lyceum.Store, o Options) *Store {
 	}
 	s := &Store{Store: store, Options: o}
 	s.ctx, s.stop = context.WithCancel(context.Background())
+	tables := *store.In(s.ctx, 0).Tables
+	tables.Transactions = &transactions{tables.Transactions, s}
+	s.tables = &tables
 	s.work.Go(s.follow)
 	s.work.Go(s.runMaintenance)
 	return s
@@ -116,13 +121,30 @@ func (s *Store) FindTransactions(ctx context.Context, id lyceum.SchoolID, f lyce
 	return s.Store.FindTransactions(ctx, id, f, o, p)
 }
 
-// EachTransaction implements lyceum.Store.
-func (s *Store) EachTransaction(ctx context.Context, id lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
-	x := s.ask(id)
-	if x == nil {
-		return s.Store.EachTransaction(ctx, id, f, o, visit)
+// In returns a view whose transactions are visited by the index.
+func (s *Store) In(ctx context.Context, id lyceum.SchoolID) lyceum.View {
+	v := s.Store.In(ctx, id)
+	v.Tables = s.tables
+	return v
+}
+
+// transactions are the table of the store below, with lists from the index.
+type transactions struct {
+	lyceum.Table[lyceum.TransactionID, lyceum.Transaction, lyceum.TransactionQuery]
+
+	store *Store
+}
+
+func (t *transactions) Each(from lyceum.Source, q lyceum.TransactionQuery, visit func(*lyceum.Transaction) error) error {
+	if q.Sale.Present {
+		return t.Table.Each(from, q, visit)
 	}
-	return x.Each(f, o, func(t *lyceum.Transaction) error {
+	x := t.store.ask(from.School())
+	if x == nil {
+		return t.Table.Each(from, q, visit)
+	}
+	ctx := from.Context()
+	return x.Each(q.TransactionFilter, q.Order, func(t *lyceum.Transaction) error {
 		if err := ctx.Err(); err != nil {
 			return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the answer did not come in time; try again", Err: err}
 		}

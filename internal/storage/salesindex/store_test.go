@@ -63,9 +63,9 @@ func (s settled) FindTransactions(ctx context.Context, id lyceum.SchoolID, f lyc
 	return s.Store.FindTransactions(ctx, id, f, o, p)
 }
 
-func (s settled) EachTransaction(ctx context.Context, id lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
+func (s settled) In(ctx context.Context, id lyceum.SchoolID) lyceum.View {
 	s.Settle(s.t, id)
-	return s.Store.EachTransaction(ctx, id, f, o, visit)
+	return s.Store.In(ctx, id)
 }
 
 // TestSuite holds the store to what a store promises of lists.
@@ -85,7 +85,7 @@ func await(t *testing.T, what string, is func() bool) {
 
 func save(sales ...lyceum.Transaction) func(lyceum.Tx) error {
 	return func(tx lyceum.Tx) error {
-		_, err := tx.SaveTransactions(sales)
+		_, err := tx.Transactions.Save(tx, sales...)
 		return err
 	}
 }
@@ -135,7 +135,8 @@ func TestOwnChangesAreSeenAtOnce(t *testing.T) {
 						storetest.Write(t, s, school, save(sale))
 						found := false
 						f := lyceum.TransactionFilter{UserID: lyceum.Some(sale.UserID)}
-						err := s.EachTransaction(t.Context(), school, f, lyceum.NewestFirst, func(x *lyceum.Transaction) error { found = found || *x == sale; return nil })
+						v := s.In(t.Context(), school)
+						err := v.Transactions.Each(v, lyceum.TransactionQuery{TransactionFilter: f}, func(x *lyceum.Transaction) error { found = found || *x == sale; return nil })
 						if err != nil || !found {
 							t.Errorf("sale %d is not in the list: %v", sale.ID, err)
 						}
@@ -306,14 +307,34 @@ type broken struct {
 
 var errBroken = errors.New("the line is cut")
 
-func (b *broken) FindChanges(ctx context.Context, id lyceum.SchoolID, f lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
-	if b.now.Load() {
-		return lyceum.ChangeListing{}, errBroken
-	}
-	if b.short.Load() {
-		return lyceum.ChangeListing{Next: f.After, Last: 1}, nil
-	}
-	return b.Store.FindChanges(ctx, id, f)
+func (b *broken) In(ctx context.Context, id lyceum.SchoolID) lyceum.View {
+	return withJournal(b.Store.In(ctx, id), func(v lyceum.Reads, f lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
+		if b.now.Load() {
+			return lyceum.ChangeListing{}, errBroken
+		}
+		if b.short.Load() {
+			return lyceum.ChangeListing{Next: f.After, Last: 1}, nil
+		}
+		return v.FindChanges(f)
+	})
+}
+
+// withJournal returns a view whose journal is found otherwise.
+func withJournal(
+	v lyceum.View, find func(lyceum.Reads, lyceum.ChangeFilter) (lyceum.ChangeListing, error),
+) lyceum.View {
+	v.Reads = journal{v.Reads, find}
+	return v
+}
+
+type journal struct {
+	lyceum.Reads
+
+	find func(lyceum.Reads, lyceum.ChangeFilter) (lyceum.ChangeListing, error)
+}
+
+func (j journal) FindChanges(f lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
+	return j.find(j.Reads, f)
 }
 
 func (b *broken) LastEntries(ctx context.Context, ids []lyceum.SchoolID) (lyceum.JournalEnds, error) {

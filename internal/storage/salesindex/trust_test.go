@@ -67,12 +67,14 @@ type swapped struct {
 	journal func() (lyceum.Store, error)
 }
 
-func (b *swapped) FindChanges(ctx context.Context, id lyceum.SchoolID, f lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
-	store, err := b.journal()
-	if err != nil {
-		return lyceum.ChangeListing{}, err
-	}
-	return store.FindChanges(ctx, id, f)
+func (b *swapped) In(ctx context.Context, id lyceum.SchoolID) lyceum.View {
+	return withJournal(b.Store.In(ctx, id), func(_ lyceum.Reads, f lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
+		store, err := b.journal()
+		if err != nil {
+			return lyceum.ChangeListing{}, err
+		}
+		return store.In(ctx, id).FindChanges(f)
+	})
 }
 
 func (b *swapped) LastEntries(ctx context.Context, ids []lyceum.SchoolID) (lyceum.JournalEnds, error) {
@@ -81,14 +83,6 @@ func (b *swapped) LastEntries(ctx context.Context, ids []lyceum.SchoolID) (lyceu
 		return lyceum.JournalEnds{}, err
 	}
 	return store.LastEntries(ctx, ids)
-}
-
-func (b *swapped) FindEntries(ctx context.Context, id lyceum.SchoolID, after int64, limit int) ([]lyceum.Entry, error) {
-	store, err := b.journal()
-	if err != nil {
-		return nil, err
-	}
-	return store.FindEntries(ctx, id, after, limit)
 }
 
 // TestJournalThatGoesAnotherWay: a replica that lacked the last sales takes the

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -45,11 +44,6 @@ func loadSchools(q *session, school lyceum.SchoolID, _ []int32) (map[int32]any, 
 		return nil, err
 	}
 	return map[int32]any{int32(school): found}, nil
-}
-
-// FindChanges implements lyceum.Reader.
-func (s *Store) FindChanges(ctx context.Context, school lyceum.SchoolID, f lyceum.ChangeFilter) (lyceum.ChangeListing, error) {
-	return s.In(ctx, school).FindChanges(f)
 }
 
 // FindChanges implements lyceum.Reads.
@@ -197,48 +191,4 @@ func fillObjects(q *session, school lyceum.SchoolID, changes []lyceum.ChangeReco
 		changes[i].Object = loaded[nounOf(changes[i].Type)][changes[i].ObjectID]
 	}
 	return nil
-}
-
-// GetObject implements lyceum.Reader.
-func (s *Store) GetObject(ctx context.Context, school lyceum.SchoolID, of lyceum.EntryType, id int32) (any, error) {
-	object, ok := feedObjects[nounOf(of)]
-	if !ok {
-		return nil, nil //nolint:nilnil // there is nothing to show, and nothing is wrong
-	}
-	found, err := object.load(s.reads.single(ctx), school, []int32{id})
-	return found[id], s.public(err)
-}
-
-// LastEntry implements lyceum.Reader.
-func (s *Store) LastEntry(ctx context.Context, school lyceum.SchoolID) (int64, error) {
-	last, err := lastEntry(s.reads.single(ctx), school)
-	return last, s.public(err)
-}
-
-// LastEntries implements lyceum.Reader.
-func (s *Store) LastEntries(ctx context.Context, schools []lyceum.SchoolID) (lyceum.JournalEnds, error) {
-	ends := lyceum.JournalEnds{Last: map[lyceum.SchoolID]lyceum.Entry{}}
-	var school lyceum.SchoolID
-	var last lyceum.Entry
-	dest := append([]any{scanText(&ends.Origin), scanInt(&school)}, scanEntry(&last)...)
-	q := s.reads.single(ctx)
-	for rest := schools; len(rest) > 0; {
-		n := chunkOf(len(rest))
-		args := int32Args(rest[:n])
-		rest = rest[n:]
-		err := q.each("SELECT "+s.dialect.origin+", c.school_id, "+entryColumnsOf("l")+` FROM counters c
-			JOIN journal l ON l.school_id = c.school_id AND l.number = c.value
-			WHERE c.name = '`+journalCounter+"' AND c.school_id IN "+placeholders(1, n),
-			args, dest, func() error { ends.Last[school] = last; return nil })
-		if err != nil {
-			return lyceum.JournalEnds{}, s.public(err)
-		}
-	}
-	return ends, nil
-}
-
-func lastEntry(q *session, school lyceum.SchoolID) (int64, error) {
-	var last int64
-	_, err := q.one("SELECT value FROM counters WHERE school_id = $1 AND name = '"+journalCounter+"'", []any{int64(school)}, scanInt(&last))
-	return last, err
 }

@@ -33,6 +33,11 @@ func idKey[ID ~int32, T any](name string, at func(*T) *ID) keyColumn[ID, T] {
 	}
 }
 
+// numberKey is a key that no sequence numbers.
+func numberKey[T any](name string, at func(*T) *int64) keyColumn[int64, T] {
+	return keyColumn[int64, T]{column: intColumn(name, at), at: at, arg: func(n int64) any { return n }}
+}
+
 func hashKey[T any](at func(*T) *lyceum.KeyHash) keyColumn[lyceum.KeyHash, T] {
 	return keyColumn[lyceum.KeyHash, T]{
 		column: hashColumn("hash", at), at: at,

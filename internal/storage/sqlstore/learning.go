@@ -79,16 +79,6 @@ func findTags(q *session, school lyceum.SchoolID, user lyceum.UserID) ([]string,
 	return found, err
 }
 
-// EachWebhook implements lyceum.Reader.
-func (s *Store) EachWebhook(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.Webhook) error) error {
-	return eachRow(ctx, s, &webhooks.table, school, visit)
-}
-
-// EachWebhookEvent implements lyceum.Reader.
-func (s *Store) EachWebhookEvent(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.WebhookEvent) error) error {
-	return eachRow(ctx, s, &webhookEvents.table, school, visit)
-}
-
 // EachTag implements lyceum.Reader.
 func (s *Store) EachTag(ctx context.Context, school lyceum.SchoolID, visit func(lyceum.UserID, string) error) error {
 	err := s.reads.snapshot(ctx, func(q *session) error {

@@ -9,16 +9,6 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// SaveWebhooks implements lyceum.Tx.
-func (t *tx) SaveWebhooks(rows []lyceum.Webhook) (lyceum.Saved, error) {
-	return save(t, &webhooks.table, rows)
-}
-
-// SaveWebhookEvents implements lyceum.Tx.
-func (t *tx) SaveWebhookEvents(rows []lyceum.WebhookEvent) (lyceum.Saved, error) {
-	return save(t, &webhookEvents.table, rows)
-}
-
 // SetTags implements lyceum.Tx.
 func (t *tx) SetTags(user lyceum.UserID, tags []string) (changed bool, err error) {
 	there, err := findTags(t.q, t.stamp.School, user)
@@ -108,9 +98,4 @@ func (t *tx) GetUser(id lyceum.UserID) (lyceum.User, error) {
 // GetUserByEmail implements lyceum.Tx.
 func (t *tx) GetUserByEmail(email string) (lyceum.User, error) {
 	return getUserByEmail(t.q, t.stamp.School, email)
-}
-
-// GetWebhook implements lyceum.Tx.
-func (t *tx) GetWebhook(id lyceum.WebhookID) (lyceum.Webhook, error) {
-	return getByID(t.q, t.stamp.School, &webhooks.table, id, "webhook")
 }

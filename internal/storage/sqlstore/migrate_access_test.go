@@ -68,7 +68,8 @@ func TestAccessFromBeforeAccounts(t *testing.T) {
 			if err != nil || len(stays) != 1 || stays[0].Hash != session || stays[0].Address != "" || stays[0].Browser != "" || !stays[0].SeenAt.Equal(usedAt) {
 				t.Errorf("the sessions are %+v, %v", stays, err)
 			}
-			w, err := store.GetWebhook(t.Context(), 7, 1)
+			v := store.In(t.Context(), 7)
+			w, err := v.Webhooks.Get(v, 1)
 			if err != nil || w.SecretKey != "" || w.OldSecretKey != "" || w.SecretGeneration != 3 {
 				t.Errorf("the webhook is %+v, %v", w, err)
 			}

@@ -27,7 +27,8 @@ func TestWebhooksFromBeforeSince(t *testing.T) {
 				id     lyceum.WebhookID
 			}
 			for of, want := range map[known]int64{{7, 1}: 41, {8, 1}: 0} {
-				w, err := store.GetWebhook(t.Context(), of.school, of.id)
+				v := store.In(t.Context(), of.school)
+				w, err := v.Webhooks.Get(v, of.id)
 				if err != nil || w.Since != want || !w.Live {
 					t.Errorf("the webhook %v is told since %d, want %d: %+v, %v", of, w.Since, want, w, err)
 				}
@@ -63,13 +64,14 @@ func TestWebhooksAndEventsFromBeforeLeanReads(t *testing.T) {
 				}
 				return ids
 			}
-			if got := ids(store.FindWebhooks(t.Context(), 7)); !slices.Equal(got, []lyceum.WebhookID{1, 3}) {
+			v := store.In(t.Context(), 7)
+			if got := ids(lyceum.All(v.Webhooks, v, lyceum.WebhookFilter{Kept: true})); !slices.Equal(got, []lyceum.WebhookID{1, 3}) {
 				t.Errorf("the webhooks are %v", got)
 			}
-			if got := ids(store.FindLiveWebhooks(t.Context(), 7)); !slices.Equal(got, []lyceum.WebhookID{1}) {
+			if got := ids(lyceum.All(v.Webhooks, v, lyceum.WebhookFilter{Kept: true, Live: true})); !slices.Equal(got, []lyceum.WebhookID{1}) {
 				t.Errorf("those that are sent to are %v", got)
 			}
-			listing, err := store.FindChanges(t.Context(), 7, lyceum.ChangeFilter{Limit: 10, Events: true, Names: []lyceum.EventName{lyceum.UserUpdatedEvent}})
+			listing, err := v.FindChanges(lyceum.ChangeFilter{Limit: 10, Events: true, Names: []lyceum.EventName{lyceum.UserUpdatedEvent}})
 			if err != nil {
 				t.Fatal(err)
 			}

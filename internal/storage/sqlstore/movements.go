@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var movements = define(noun[lyceum.MovementID, lyceum.Movement, struct{}]{
+var movements = define(noun[lyceum.MovementID, lyceum.Movement, lyceum.MovementFilter]{
 	table:   table[lyceum.Movement]{name: "movements"},
 	entries: "movement",
 	key:     idKey("movement_id", func(m *lyceum.Movement) *lyceum.MovementID { return &m.ID }),
@@ -21,4 +21,19 @@ var movements = define(noun[lyceum.MovementID, lyceum.Movement, struct{}]{
 		optTextColumn("reference", func(m *lyceum.Movement) *lyceum.Opt[string] { return &m.Reference }),
 	},
 	largest: 4 << 10,
+	narrow: func(w *where, f lyceum.MovementFilter) {
+		if f.Sale.Present {
+			w.and("sale_id = ?", int64(f.Sale.Value))
+		}
+		if f.Transaction.Present {
+			w.and("transaction_id = ?", int64(f.Transaction.Value))
+		}
+		oneOf(w, "kind", f.Kinds)
+	},
+	order: func(f lyceum.MovementFilter) string {
+		if f.Newest {
+			return "movement_id DESC"
+		}
+		return "movement_id"
+	},
 })

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,24 +28,23 @@ func scanNamed(n *lyceum.Named) []any {
 	return []any{scanInt(&n.ID), scanText(&n.Name), scanText(&n.Note)}
 }
 
-// FindNames implements lyceum.Reader.
-func (s *Store) FindNames(ctx context.Context, school lyceum.SchoolID, of lyceum.Sequence, ids []int32) (map[int32]lyceum.Named, error) {
+func (v *view) FindNames(of lyceum.Sequence, ids []int32) (map[int32]lyceum.Named, error) {
 	in, ok := namedIn[of]
 	if !ok {
 		return nil, fmt.Errorf("what %s numbers has no names", of)
 	}
 	found := map[int32]lyceum.Named{}
 	var n lyceum.Named
-	err := inChunks(s.reads.single(ctx), in.ask()+" AND "+in.id+" IN ", school, int32Args(ids), scanNamed(&n), func() { found[n.ID] = n })
-	return found, s.public(err)
+	err := inChunks(v.q, in.ask()+" AND "+in.id+" IN ", v.school, int32Args(ids), scanNamed(&n), func() { found[n.ID] = n })
+	return found, v.public(err)
 }
 
 // errEnough ends a search that has found as much as it may.
 var errEnough = errors.New("enough was found")
 
-// SearchNames implements lyceum.Reader. Texts are compared here, because the
-// engines know the case of different letters.
-func (s *Store) SearchNames(ctx context.Context, school lyceum.SchoolID, of lyceum.Sequence, text string, limit int) ([]lyceum.Named, error) {
+// SearchNames compares texts here, because the engines know the case of
+// different letters.
+func (v *view) SearchNames(of lyceum.Sequence, text string, limit int) ([]lyceum.Named, error) {
 	in, ok := namedIn[of]
 	if !ok {
 		return nil, fmt.Errorf("what %s numbers has no names", of)
@@ -55,19 +53,18 @@ func (s *Store) SearchNames(ctx context.Context, school lyceum.SchoolID, of lyce
 	if len(words) == 0 || limit < 1 {
 		return nil, nil
 	}
-	q := s.reads.single(ctx)
 	var found []lyceum.Named
 	var n lyceum.Named
 	if of == lyceum.UserSequence {
 		begin := emailKey(strings.TrimSpace(text))
-		err := q.each(in.ask()+" AND n.email_key >= $2 AND n.email_key <= $3 ORDER BY n.email_key LIMIT $4",
-			[]any{int64(school), begin, begin + "\U0010FFFF", int64(limit)}, scanNamed(&n), func() error { found = append(found, n); return nil })
+		err := v.q.each(in.ask()+" AND n.email_key >= $2 AND n.email_key <= $3 ORDER BY n.email_key LIMIT $4",
+			[]any{int64(v.school), begin, begin + "\U0010FFFF", int64(limit)}, scanNamed(&n), func() error { found = append(found, n); return nil })
 		if err != nil {
-			return nil, s.public(fmt.Errorf("search addresses: %w", err))
+			return nil, v.public(fmt.Errorf("search addresses: %w", err))
 		}
 	}
 	first := found
-	err := q.each(in.ask()+" ORDER BY "+in.id+" DESC LIMIT $2", []any{int64(school), int64(lyceum.NamesSearched)}, scanNamed(&n), func() error {
+	err := v.q.each(in.ask()+" ORDER BY "+in.id+" DESC LIMIT $2", []any{int64(v.school), int64(lyceum.NamesSearched)}, scanNamed(&n), func() error {
 		if len(found) >= limit {
 			return errEnough
 		}
@@ -77,7 +74,7 @@ func (s *Store) SearchNames(ctx context.Context, school lyceum.SchoolID, of lyce
 		return nil
 	})
 	if err != nil && !errors.Is(err, errEnough) {
-		return nil, s.public(fmt.Errorf("search names: %w", err))
+		return nil, v.public(fmt.Errorf("search names: %w", err))
 	}
 	return found, nil
 }
@@ -85,12 +82,4 @@ func (s *Store) SearchNames(ctx context.Context, school lyceum.SchoolID, of lyce
 func has(text string, words []string) bool {
 	text = strings.ToLower(text)
 	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
-}
-
-// FindReferenced implements lyceum.Reader.
-func (s *Store) FindReferenced(ctx context.Context, school lyceum.SchoolID, reference string) (lyceum.Opt[lyceum.TransactionID], error) {
-	var id lyceum.TransactionID
-	there, err := s.reads.single(ctx).one("SELECT transaction_id FROM charge_references WHERE school_id = $1 AND reference = $2",
-		[]any{int64(school), reference}, scanInt(&id))
-	return lyceum.Opt[lyceum.TransactionID]{Value: id, Present: there}, s.public(err)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var orders = define(noun[lyceum.OrderID, lyceum.PurchaseOrder, struct{}]{
+var orders = define(noun[lyceum.OrderID, lyceum.PurchaseOrder, lyceum.OrderFilter]{
 	table:   table[lyceum.PurchaseOrder]{name: "orders"},
 	entries: "order",
 	key:     idKey("order_id", func(o *lyceum.PurchaseOrder) *lyceum.OrderID { return &o.ID }),
@@ -24,5 +24,16 @@ var orders = define(noun[lyceum.OrderID, lyceum.PurchaseOrder, struct{}]{
 		timeColumn("abandons_at", func(o *lyceum.PurchaseOrder) *time.Time { return &o.AbandonsAt }),
 		optTimeColumn("closed_at", func(o *lyceum.PurchaseOrder) *lyceum.Opt[time.Time] { return &o.ClosedAt }),
 		optIntColumn("sale_id", func(o *lyceum.PurchaseOrder) *lyceum.Opt[lyceum.SaleID] { return &o.SaleID }),
+	}, narrow: func(w *where, f lyceum.OrderFilter) {
+		if f.StaleAt.Present {
+			w.and("state = 'open'")
+			w.and("abandons_at <= ?", micros(f.StaleAt.Value))
+		}
+	},
+	order: func(f lyceum.OrderFilter) string {
+		if f.StaleAt.Present {
+			return "abandons_at, order_id"
+		}
+		return "order_id"
 	},
 })

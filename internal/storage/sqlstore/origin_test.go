@@ -45,17 +45,17 @@ func TestOriginOfAJournal(t *testing.T) {
 				{last.Number, 3, last, last},
 				{last.Number + 1, 3, lyceum.Entry{}, lyceum.Entry{}},
 			} {
-				got, err := store.FindChanges(t.Context(), school, lyceum.ChangeFilter{After: row.after, Limit: row.limit})
+				got, err := store.In(t.Context(), school).FindChanges(lyceum.ChangeFilter{After: row.after, Limit: row.limit})
 				ok(t, err)
 				if got.Origin != ends.Origin || got.Before != row.before || got.Through != row.through || got.Last != last.Number {
 					t.Errorf("after %d, %d entries: %+v, %+v, %q", row.after, row.limit, got.Before, got.Through, got.Origin)
 				}
 			}
 			only := lyceum.ChangeFilter{Limit: 1000, Types: []lyceum.EntryType{lyceum.CourseCreated}}
-			if got, err := store.FindChanges(t.Context(), school, only); err != nil || got.Through != last {
+			if got, err := store.In(t.Context(), school).FindChanges(only); err != nil || got.Through != last {
 				t.Errorf("what is passed over: %+v %v, want %+v", got.Through, err, last)
 			}
-			if _, err := store.FindChanges(t.Context(), school+1, only); err != nil {
+			if _, err := store.In(t.Context(), school+1).FindChanges(only); err != nil {
 				t.Errorf("a school that is not there: %v", err)
 			}
 		})

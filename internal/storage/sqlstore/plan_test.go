@@ -18,14 +18,15 @@ func TestR25_IndexesLeaveOutWhatIsPassedOver(t *testing.T) {
 	store, by := spied(t)
 	by.seen = nil // of the migration
 	school := lyceum.SchoolID(1)
-	if _, err := store.FindWebhooks(t.Context(), school); err != nil {
+	v := store.In(t.Context(), school)
+	if _, err := lyceum.All(v.Webhooks, v, lyceum.WebhookFilter{Kept: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.FindLiveWebhooks(t.Context(), school); err != nil {
+	if _, err := lyceum.All(v.Webhooks, v, lyceum.WebhookFilter{Kept: true, Live: true}); err != nil {
 		t.Fatal(err)
 	}
 	names := []lyceum.EventName{lyceum.UserUpdatedEvent, lyceum.UserTagCreatedEvent}
-	if _, err := store.FindChanges(t.Context(), school, lyceum.ChangeFilter{Limit: 10, Events: true, Names: names}); err != nil {
+	if _, err := v.FindChanges(lyceum.ChangeFilter{Limit: 10, Events: true, Names: names}); err != nil {
 		t.Fatal(err)
 	}
 	wants := map[string]string{"FROM webhooks": "USING INDEX webhooks_standing", "SELECT number FROM journal": "USING COVERING INDEX journal_events"}

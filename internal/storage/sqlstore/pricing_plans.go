@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -34,3 +35,18 @@ var pricingPlans = define(noun[lyceum.PricingPlanID, lyceum.PricingPlan, lyceum.
 		}
 	},
 })
+
+func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (lyceum.Opt[lyceum.PricingPlan], bool, error) {
+	var offer lyceum.PricingPlan
+	var id lyceum.Opt[lyceum.UserID]
+	there, err := t.q.one("SELECT "+pricingPlans.of("p")+", u.user_id FROM pricing_plans p LEFT JOIN users u ON u.school_id = p.school_id AND u.user_id = $1 WHERE p.school_id = $2 AND p.pricing_plan_id = $3",
+		[]any{int64(user), int64(t.stamp.School), int64(plan)}, append(pricingPlans.scan(&offer), scanOptInt(&id))...)
+	if err != nil {
+		return lyceum.None[lyceum.PricingPlan](), false, fmt.Errorf("find offer: %w", err)
+	}
+	if there {
+		return lyceum.Some(offer), id.Present, nil
+	}
+	_, known, err := users.get(&t.view, user)
+	return lyceum.None[lyceum.PricingPlan](), known, err
+}

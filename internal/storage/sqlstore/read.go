@@ -102,16 +102,6 @@ func (s *Store) FindUserIDsByEmail(ctx context.Context, school lyceum.SchoolID, 
 	return found, s.public(err)
 }
 
-// FindEntries implements lyceum.Reader.
-func (s *Store) FindEntries(ctx context.Context, school lyceum.SchoolID, after int64, limit int) ([]lyceum.Entry, error) {
-	var found []lyceum.Entry
-	var e lyceum.Entry
-	err := s.reads.single(ctx).each("SELECT "+entryColumns+" FROM journal WHERE school_id = $1 AND number > $2 ORDER BY number LIMIT $3",
-		[]any{int64(school), after, int64(limit)}, scanEntry(&e),
-		func() error { found = append(found, e); return nil })
-	return found, s.public(err)
-}
-
 // all gives every row of a small table of one school by ascending id.
 func all[T any](q *session, table *table[T], school lyceum.SchoolID) ([]T, error) {
 	var found []T

@@ -18,10 +18,11 @@ type noun[ID lyceum.Key, T, F any] struct {
 	rest    []column[T]
 
 	narrow func(*where, F)
-	order  func(F) string         // by the key, if nil
-	count  func(F, *where) total  // counts the rows, or reads a counter, if nil
-	after  func(F) lyceum.Opt[ID] // a list may go on after a key
-	secret bool                   // the change feed does not show it
+	order  func(F) string           // by the key, if nil
+	hint   func(*dialect, F) string // stands after the table's name; nothing, if nil
+	count  func(F, *where) total    // counts the rows, or reads a counter, if nil
+	after  func(F) lyceum.Opt[ID]   // a list may go on after a key
+	secret bool                     // the change feed does not show it
 	// show completes rows for the change feed, and weighShown returns how many
 	// bytes of JSON such a one takes at most; nil: rows are shown as they are.
 	show       func(*session, lyceum.SchoolID, map[int32]T) (map[int32]any, error)
@@ -152,7 +153,7 @@ func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) err
 	v := viewOf(from)
 	w := n.where(v.school, f)
 	var row T
-	return v.public(v.q.each("SELECT "+n.list()+" FROM "+n.name+w.String()+n.ordered(f), w.args, n.scan(&row), func() error {
+	return v.public(v.q.each("SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f), w.args, n.scan(&row), func() error {
 		if err := v.ctx.Err(); err != nil {
 			return err
 		}
@@ -164,7 +165,7 @@ func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) err
 func (n *noun[ID, T, F]) First(from lyceum.Source, f F) (row T, found bool, err error) {
 	v := viewOf(from)
 	w := n.where(v.school, f)
-	found, err = v.q.one("SELECT "+n.list()+" FROM "+n.name+w.String()+n.ordered(f)+" LIMIT 1", w.args, n.scan(&row)...)
+	found, err = v.q.one("SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f)+" LIMIT 1", w.args, n.scan(&row)...)
 	if err != nil {
 		err = v.public(fmt.Errorf("find first %s: %w", n.what, err))
 	}
@@ -184,7 +185,7 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 			offset = 0
 		}
 	}
-	text := "SELECT " + count.text + ", " + n.list() + " FROM " + n.name + w.String() + n.ordered(f) +
+	text := "SELECT " + count.text + ", " + n.list() + " FROM " + n.from(v, f) + w.String() + n.ordered(f) +
 		" LIMIT " + w.arg(size+1) + " OFFSET " + w.arg(offset) // one more tells whether there are more
 	var listing lyceum.Listing[T]
 	read := func(q *session) error {
@@ -229,6 +230,13 @@ func (n *noun[ID, T, F]) where(school lyceum.SchoolID, f F) *where {
 		n.narrow(w, f)
 	}
 	return w
+}
+
+func (n *noun[ID, T, F]) from(v *view, f F) string {
+	if n.hint == nil {
+		return n.name
+	}
+	return n.name + n.hint(v.q.pool.dialect, f)
 }
 
 func (n *noun[ID, T, F]) ordered(f F) string {

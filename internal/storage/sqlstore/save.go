@@ -134,7 +134,9 @@ func insert[T any](t *tx, table *table[T], rows []T) error {
 		args := make([]any, 0, n*(1+len(table.columns)))
 		for i := range rows[:n] {
 			args = append(append(args, int64(t.stamp.School)), table.bind(&rows[i])...)
-			t.entry(table.created, table.id(&rows[i]))
+			if table.created != "" {
+				t.entry(table.created, table.id(&rows[i]))
+			}
 			if table.changed != nil {
 				table.changed(t, nil, &rows[i])
 			}
@@ -193,7 +195,9 @@ func update[T any](t *tx, table *table[T], row *T) error {
 	if err := t.q.exec("UPDATE "+table.name+" SET "+strings.Join(set, ", ")+w.String(), w.args...); err != nil {
 		return fmt.Errorf("update %s: %w", table.name, err)
 	}
-	t.entry(table.updated, table.id(row))
+	if table.updated != "" {
+		t.entry(table.updated, table.id(row))
+	}
 	return nil
 }
 

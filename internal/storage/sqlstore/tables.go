@@ -58,9 +58,9 @@ func emailKey(email string) string { return strings.ToLower(email) }
 var tables = &lyceum.Tables{
 	AccessTokens: accessTokens, Affiliates: affiliates, APIKeys: apiKeys, Attachments: attachments,
 	AuthorizationCodes: codes, Authors: authors, Comments: comments, Coupons: coupons, Courses: courses,
-	Deliveries: webhookEvents, Enrollments: enrollments, Grants: grants, LectureProgress: lectureProgress,
+	Deliveries: deliveries, Enrollments: enrollments, Grants: grants, LectureProgress: lectureProgress,
 	LectureSections: lectureSections, Lectures: lectures, Links: links, Movements: movements, OAuthApps: oauthApps,
-	Orders: orders, PricingPlans: pricingPlans, Progress: progress, QuizResponses: quizResponses,
-	RefreshTokens: refreshTokens, Sales: sales, Sessions: sessions, Transactions: transactions, Users: users,
+	Orders: orders, Payloads: payloads, PricingPlans: pricingPlans, Progress: progress, QuizResponses: quizResponses,
+	References: references, RefreshTokens: refreshTokens, Sales: sales, Sessions: sessions, Transactions: transactions, Users: users,
 	Webhooks: webhooks,
 }

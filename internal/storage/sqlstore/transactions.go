@@ -96,12 +96,6 @@ func findPage(q *session, school lyceum.SchoolID, f lyceum.TransactionFilter, o 
 	return listing, err
 }
 
-// EachTransaction implements lyceum.Reader.
-func (s *Store) EachTransaction(ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
-	v := s.In(ctx, school)
-	return v.Transactions.Each(v, lyceum.TransactionQuery{TransactionFilter: f, Order: o}, visit)
-}
-
 // unindexed is orderBy in a form that no index serves.
 func unindexed(o lyceum.Order) string {
 	if o == lyceum.OldestFirst {

@@ -160,6 +160,20 @@ func (t *tx) NextID(seq lyceum.Sequence) (int32, error) {
 	return t.give(seq, int32(id)), nil
 }
 
+func (t *tx) TakeIDs(seq lyceum.Sequence, n int) (int32, error) {
+	var last int64
+	_, err := t.q.one(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
+		ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value RETURNING value`,
+		[]any{int64(t.stamp.School), string(seq), int64(n)}, scanInt(&last))
+	if err != nil {
+		return 0, fmt.Errorf("take %d of %s: %w", n, seq, err)
+	}
+	if last > lyceum.MaxID {
+		return 0, noneLeft(seq)
+	}
+	return int32(last) - int32(n) + 1, nil
+}
+
 func (t *tx) give(seq lyceum.Sequence, id int32) int32 {
 	t.given[seq] = max(t.given[seq], id)
 	t.unused[ticket{seq, id}] = true
@@ -168,24 +182,6 @@ func (t *tx) give(seq lyceum.Sequence, id int32) int32 {
 
 // SaveUsers implements lyceum.Tx.
 func (t *tx) SaveUsers(rows []lyceum.User) (lyceum.Saved, error) { return save(t, &users.table, rows) }
-
-// SaveCoupons implements lyceum.Tx.
-func (t *tx) SaveCoupons(rows []lyceum.Coupon) (lyceum.Saved, error) {
-	return save(t, &coupons.table, rows)
-}
-
-// SaveAffiliates implements lyceum.Tx.
-func (t *tx) SaveAffiliates(rows []lyceum.AffiliatePartner) (lyceum.Saved, error) {
-	return save(t, &affiliates.table, rows)
-}
-
-// SaveSales implements lyceum.Tx.
-func (t *tx) SaveSales(rows []lyceum.Sale) (lyceum.Saved, error) { return save(t, &sales.table, rows) }
-
-// SaveTransactions implements lyceum.Tx.
-func (t *tx) SaveTransactions(rows []lyceum.Transaction) (lyceum.Saved, error) {
-	return save(t, &transactions.table, rows)
-}
 
 // SaveOAuthApps implements lyceum.Tx.
 func (t *tx) SaveOAuthApps(rows []lyceum.OAuthApp) (lyceum.Saved, error) {
@@ -230,11 +226,6 @@ func (t *tx) FindUserIDsByEmail(emails []string) (map[string]lyceum.UserID, erro
 // FindUsers implements lyceum.Tx.
 func (t *tx) FindUsers(ids []lyceum.UserID) (map[lyceum.UserID]lyceum.User, error) {
 	return findKeyed(t.q, t.stamp.School, &users.table, ids)
-}
-
-// FindSales implements lyceum.Tx.
-func (t *tx) FindSales(ids []lyceum.SaleID) (map[lyceum.SaleID]lyceum.Sale, error) {
-	return findKeyed(t.q, t.stamp.School, &sales.table, ids)
 }
 
 func findKeyed[ID ~int32, T any](q *session, school lyceum.SchoolID, table *table[T], ids []ID) (map[ID]T, error) {

@@ -31,6 +31,8 @@ func (s *Store) AtOnce(ctx context.Context, school lyceum.SchoolID, read func(ly
 // School implements lyceum.Source.
 func (v *view) School() lyceum.SchoolID { return v.school }
 
+func (v *view) Context() context.Context { return v.ctx }
+
 // Session implements lyceum.Source.
 func (v *view) Session() any { return v }
 

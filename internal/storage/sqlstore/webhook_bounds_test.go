@@ -21,11 +21,12 @@ func TestWebhooksFromBeforeBounds(t *testing.T) {
 					"VALUES (7, 5, 1, 'delivered', 1, 0, 'Sale', 9)",
 				"INSERT INTO webhook_attempts (school_id, webhook_event_id, attempt, at, took, status, request_header, response_header, response_body) "+
 					"VALUES (7, 5, 1, 0, 84, 200, 'A: b', 'C: d', 'thank you')")
-			w, err := store.GetWebhook(t.Context(), 7, 1)
+			v := store.In(t.Context(), 7)
+			w, err := v.Webhooks.Get(v, 1)
 			if err != nil || w.RateLimit != 0 || w.URL != "https://hooks.example.com" || !w.Live {
 				t.Errorf("the webhook is %+v, %v", w, err)
 			}
-			attempts, _, err := store.FindAttempts(t.Context(), 7, 5, 0)
+			attempts, _, err := store.In(t.Context(), 7).FindAttempts(5, 0)
 			if err != nil || len(attempts) != 1 || attempts[0].Unkept || attempts[0].ResponseBody != "thank you" || attempts[0].Status != lyceum.Some[int32](200) {
 				t.Errorf("the attempts are %+v, %v", attempts, err)
 			}

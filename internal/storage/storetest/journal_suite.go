@@ -35,13 +35,13 @@ func feed(t *testing.T, store lyceum.Store) {
 		return nil
 	})
 
-	last, err := store.LastEntry(t.Context(), school)
+	last, err := store.In(t.Context(), school).LastEntry()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var numbers []int64
 	for after := int64(0); ; {
-		part, err := store.FindChanges(t.Context(), school, lyceum.ChangeFilter{After: after, Limit: 7})
+		part, err := store.In(t.Context(), school).FindChanges(lyceum.ChangeFilter{After: after, Limit: 7})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func feed(t *testing.T, store lyceum.Store) {
 	told := func(f lyceum.ChangeFilter) (told []string, next int64) {
 		t.Helper()
 		f.Limit = 100
-		part, err := store.FindChanges(t.Context(), school, f)
+		part, err := store.In(t.Context(), school).FindChanges(f)
 		if err != nil || part.Last != last {
 			t.Fatal(part.Last, err)
 		}
@@ -171,7 +171,7 @@ func deletedWebhooksAreLeftOut(t *testing.T, store lyceum.Store) {
 	}
 	standing, gone := lyceum.None[time.Time](), lyceum.Some(Begin)
 	Write(t, store, school, func(tx lyceum.Tx) error {
-		_, err := tx.SaveWebhooks([]lyceum.Webhook{hook(1, true, gone), hook(2, true, standing), hook(3, false, standing), hook(4, false, gone), hook(5, true, standing)})
+		_, err := tx.Webhooks.Save(tx, hook(1, true, gone), hook(2, true, standing), hook(3, false, standing), hook(4, false, gone), hook(5, true, standing))
 		return err
 	})
 	ids := func(found []lyceum.Webhook, err error) (ids []lyceum.WebhookID) {
@@ -183,19 +183,20 @@ func deletedWebhooksAreLeftOut(t *testing.T, store lyceum.Store) {
 		}
 		return ids
 	}
-	if got := ids(store.FindWebhooks(t.Context(), school)); !slices.Equal(got, []lyceum.WebhookID{2, 3, 5}) {
+	v := store.In(t.Context(), school)
+	if got := ids(lyceum.All(v.Webhooks, v, lyceum.WebhookFilter{Kept: true})); !slices.Equal(got, []lyceum.WebhookID{2, 3, 5}) {
 		t.Errorf("webhooks %v", got)
 	}
-	if got := ids(store.FindLiveWebhooks(t.Context(), school)); !slices.Equal(got, []lyceum.WebhookID{2, 5}) {
+	if got := ids(lyceum.All(v.Webhooks, v, lyceum.WebhookFilter{Kept: true, Live: true})); !slices.Equal(got, []lyceum.WebhookID{2, 5}) {
 		t.Errorf("webhooks that are sent to: %v", got)
 	}
 	Write(t, store, school, func(tx lyceum.Tx) error {
-		if got := ids(tx.FindLiveWebhooks()); !slices.Equal(got, []lyceum.WebhookID{2, 5}) {
+		if got := ids(lyceum.All(tx.Webhooks, tx, lyceum.WebhookFilter{Kept: true, Live: true})); !slices.Equal(got, []lyceum.WebhookID{2, 5}) {
 			t.Errorf("webhooks that are sent to, inside a change: %v", got)
 		}
 		return nil
 	})
-	if w, err := store.GetWebhook(t.Context(), school, 1); err != nil || !w.DeletedAt.Present {
+	if w, err := v.Webhooks.Get(v, 1); err != nil || !w.DeletedAt.Present {
 		t.Errorf("a deleted webhook by id: %+v, %v", w, err)
 	}
 }
@@ -206,7 +207,7 @@ func deliveriesAreClaimedOnce(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	const waiting = 60
 	Write(t, store, school, func(tx lyceum.Tx) error {
-		if _, err := tx.SaveWebhooks([]lyceum.Webhook{{ID: 1, State: lyceum.WebhookPending, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, CreatedAt: Begin, Live: true}}); err != nil {
+		if _, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 1, State: lyceum.WebhookPending, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, CreatedAt: Begin, Live: true}); err != nil {
 			return err
 		}
 		first, err := tx.TakeIDs(lyceum.WebhookEventSequence, waiting)
@@ -252,7 +253,8 @@ func deliveriesAreClaimedOnce(t *testing.T, store lyceum.Store) {
 	if due(Begin.Add(59*time.Second)) != 0 || due(Begin.Add(time.Minute)) != 1 {
 		t.Error("what is claimed is due before its lease is over, or not after it")
 	}
-	if w, err := store.GetWebhook(t.Context(), school, 1); err != nil || w.EventsCount != waiting {
+	v := store.In(t.Context(), school)
+	if w, err := v.Webhooks.Get(v, 1); err != nil || w.EventsCount != waiting {
 		t.Errorf("the webhook counts %d, %v", w.EventsCount, err)
 	}
 	Write(t, store, school, func(tx lyceum.Tx) error {

@@ -193,8 +193,8 @@ func (c *Classroom) Save(tx lyceum.Tx) error {
 		func() (lyceum.Saved, error) { return tx.Progress.Save(tx, c.Progress...) },
 		func() (lyceum.Saved, error) { return tx.LectureProgress.Save(tx, c.LectureProgress...) },
 		func() (lyceum.Saved, error) { return tx.QuizResponses.Save(tx, c.QuizResponses...) },
-		func() (lyceum.Saved, error) { return tx.SaveWebhooks(c.Webhooks) },
-		func() (lyceum.Saved, error) { return tx.SaveWebhookEvents(c.WebhookEvents) },
+		func() (lyceum.Saved, error) { return tx.Webhooks.Save(tx, c.Webhooks...) },
+		func() (lyceum.Saved, error) { return tx.Deliveries.Save(tx, c.WebhookEvents...) },
 	} {
 		if _, err := save(); err != nil {
 			return err

@@ -61,14 +61,17 @@ func readClassroom(t *testing.T, store lyceum.Store, school lyceum.SchoolID) *Cl
 				return nil
 			})
 		},
-		func() error { c.Webhooks, err = store.FindWebhooks(ctx, school); return err },
+		func() error {
+			c.Webhooks, err = lyceum.All(v.Webhooks, v, lyceum.WebhookFilter{Kept: true})
+			return err
+		},
 		func() error {
 			for _, w := range c.Webhooks {
-				listing, err := store.FindWebhookEvents(ctx, school, lyceum.WebhookEventFilter{Webhook: w.ID}, lyceum.Page{Number: 1, Size: 100})
+				listing, err := v.Deliveries.List(v, lyceum.WebhookEventFilter{Webhook: w.ID, Newest: true}, lyceum.Page{Number: 1, Size: 100})
 				if err != nil {
 					return err
 				}
-				c.WebhookEvents = append(c.WebhookEvents, listing.Events...)
+				c.WebhookEvents = append(c.WebhookEvents, listing.Rows...)
 			}
 			slices.SortFunc(c.WebhookEvents, func(a, b lyceum.WebhookEvent) int { return cmp.Compare(a.ID, b.ID) })
 			return nil

@@ -108,11 +108,11 @@ func (b *book) save(tx lyceum.Tx) error {
 		func() (lyceum.Saved, error) { return tx.SaveUsers(b.users) },
 		func() (lyceum.Saved, error) { return tx.Courses.Save(tx, b.courses...) },
 		func() (lyceum.Saved, error) { return tx.PricingPlans.Save(tx, b.plans...) },
-		func() (lyceum.Saved, error) { return tx.SaveCoupons(coupons) },
-		func() (lyceum.Saved, error) { return tx.SaveAffiliates(affiliates) },
+		func() (lyceum.Saved, error) { return tx.Coupons.Save(tx, coupons...) },
+		func() (lyceum.Saved, error) { return tx.Affiliates.Save(tx, affiliates...) },
 		func() (lyceum.Saved, error) { return tx.Authors.Save(tx, authors...) },
-		func() (lyceum.Saved, error) { return tx.SaveSales(b.sales) },
-		func() (lyceum.Saved, error) { return tx.SaveTransactions(b.transactions) },
+		func() (lyceum.Saved, error) { return tx.Sales.Save(tx, b.sales...) },
+		func() (lyceum.Saved, error) { return tx.Transactions.Save(tx, b.transactions...) },
 	} {
 		if _, err := save(); err != nil {
 			return err
@@ -201,7 +201,8 @@ func differential(t *testing.T, store lyceum.Store) {
 		}
 		var all []lyceum.Transaction
 		if r.IntN(20) == 0 {
-			err := store.EachTransaction(t.Context(), school, f, order, func(x *lyceum.Transaction) error { all = append(all, *x); return nil })
+			v := store.In(t.Context(), school)
+			err := v.Transactions.Each(v, lyceum.TransactionQuery{TransactionFilter: f, Order: order}, func(x *lyceum.Transaction) error { all = append(all, *x); return nil })
 			if err != nil || !slices.Equal(all, want) {
 				t.Fatalf("filter %+v: streaming gives %d rows, %v; want %d", f, len(all), err, len(want))
 			}
@@ -222,7 +223,7 @@ func consistency(t *testing.T, store lyceum.Store) {
 		defer done.Store(true)
 		for i := range more {
 			err := store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
-				_, err := tx.SaveTransactions(more[i : i+1])
+				_, err := tx.Transactions.Save(tx, more[i:i+1]...)
 				return err
 			})
 			if err != nil {
@@ -274,7 +275,7 @@ func scan(t *testing.T, store lyceum.Store) {
 	err := store.ScanTransactions(t.Context(), school, func(part []lyceum.Transaction) error {
 		if first {
 			first = false
-			Write(t, store, school, func(tx lyceum.Tx) error { _, err := tx.SaveTransactions(changed); return err })
+			Write(t, store, school, func(tx lyceum.Tx) error { _, err := tx.Transactions.Save(tx, changed...); return err })
 		}
 		for _, x := range part {
 			if was, open := want[x.ID]; !open || x != was[0] && x != was[1] {

@@ -34,7 +34,7 @@ func names(t *testing.T, store lyceum.Store) {
 				}...)
 			},
 			func() (lyceum.Saved, error) {
-				return tx.SaveAffiliates([]lyceum.AffiliatePartner{{ID: 1, Name: lyceum.Some("Clay & Co")}, {ID: 2}})
+				return tx.Affiliates.Save(tx, lyceum.AffiliatePartner{ID: 1, Name: lyceum.Some("Clay & Co")}, lyceum.AffiliatePartner{ID: 2})
 			},
 			func() (lyceum.Saved, error) {
 				return tx.Authors.Save(tx, []lyceum.AuthorProfile{{ID: 1, Name: lyceum.Some("A. L.")}, {ID: 2, UserID: lyceum.Some(lyceum.UserID(1))}}...)
@@ -74,19 +74,19 @@ func names(t *testing.T, store lyceum.Store) {
 		{ours, lyceum.AffiliateSequence, "clay", 9, []lyceum.Named{{ID: 1, Name: "Clay & Co"}}},
 		{ours, lyceum.AuthorSequence, "lovelace", 9, []lyceum.Named{{ID: 2, Name: "Ada Lovelace", Note: "ada@example.com"}}},
 	} {
-		got, err := store.SearchNames(ctx, tc.school, tc.of, tc.text, tc.limit)
+		got, err := store.In(ctx, tc.school).SearchNames(tc.of, tc.text, tc.limit)
 		if diff := cmp.Diff(tc.want, got); err != nil || diff != "" {
 			t.Errorf("search %s for %q: %v (-want +got)\n%s", tc.of, tc.text, err, diff)
 		}
 	}
-	got, err := store.FindNames(ctx, ours, lyceum.PricingPlanSequence, []int32{2, 1, 2, 77})
+	got, err := store.In(ctx, ours).FindNames(lyceum.PricingPlanSequence, []int32{2, 1, 2, 77})
 	if diff := cmp.Diff(map[int32]lyceum.Named{1: full, 2: kiln}, got); err != nil || diff != "" {
 		t.Errorf("find names: %v (-want +got)\n%s", err, diff)
 	}
-	if got, err := store.FindNames(ctx, theirs, lyceum.UserSequence, []int32{1}); err != nil || len(got) > 0 {
+	if got, err := store.In(ctx, theirs).FindNames(lyceum.UserSequence, []int32{1}); err != nil || len(got) > 0 {
 		t.Errorf("another school has %v, %v", got, err)
 	}
-	if _, err := store.FindNames(ctx, ours, lyceum.SaleSequence, []int32{1}); err == nil {
+	if _, err := store.In(ctx, ours).FindNames(lyceum.SaleSequence, []int32{1}); err == nil {
 		t.Error("sales have names")
 	}
 }
@@ -106,7 +106,10 @@ func references(t *testing.T, store lyceum.Store) {
 		{ours, "CH_1", lyceum.None[lyceum.TransactionID]()},
 		{theirs, "ch_1", lyceum.None[lyceum.TransactionID]()},
 	} {
-		if got, err := store.FindReferenced(t.Context(), tc.school, tc.reference); err != nil || got != tc.want {
+		v := store.In(t.Context(), tc.school)
+		reference, there, err := v.References.First(v, lyceum.ReferenceFilter{Name: lyceum.Some(tc.reference)})
+		got := lyceum.Opt[lyceum.TransactionID]{Value: reference.Transaction, Present: there}
+		if err != nil || got != tc.want {
 			t.Errorf("%s: %v, %v; want %v", fmt.Sprint(tc.school, tc.reference), got, err, tc.want)
 		}
 	}

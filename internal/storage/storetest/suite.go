@@ -221,7 +221,7 @@ func roundTrip(t *testing.T, store lyceum.Store) {
 		store.EachUser(ctx, school, func(u *lyceum.User) error { gotUsers = append(gotUsers, *u); return nil }),
 		v.Courses.Each(v, lyceum.CourseFilter{}, func(c *lyceum.Course) error { gotCourses = append(gotCourses, *c); return nil }),
 		v.PricingPlans.Each(v, lyceum.PricingPlanFilter{}, func(p *lyceum.PricingPlan) error { gotPlans = append(gotPlans, *p); return nil }),
-		store.EachTransaction(ctx, school, lyceum.TransactionFilter{}, lyceum.OldestFirst, func(x *lyceum.Transaction) error {
+		v.Transactions.Each(v, lyceum.TransactionQuery{Order: lyceum.OldestFirst}, func(x *lyceum.Transaction) error {
 			gotTransactions = append(gotTransactions, *x)
 			return nil
 		}))
@@ -246,7 +246,7 @@ func roundTrip(t *testing.T, store lyceum.Store) {
 		t.Errorf("a visit that fails: %v after %d rows", err, seen)
 	}
 	Write(t, store, school, func(tx lyceum.Tx) error {
-		saved, err := tx.SaveTransactions(book.transactions)
+		saved, err := tx.Transactions.Save(tx, book.transactions...)
 		if err == nil && saved != (lyceum.Saved{Unchanged: 300}) {
 			t.Errorf("saving what came back: %+v", saved)
 		}

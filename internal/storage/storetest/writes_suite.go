@@ -203,7 +203,8 @@ func cancelledReads(t *testing.T, store lyceum.Store) {
 	for i := range 60 {
 		ctx, cancel := context.WithCancel(t.Context())
 		visited := 0
-		err := store.EachTransaction(ctx, school, filter, lyceum.NewestFirst, func(*lyceum.Transaction) error {
+		v := store.In(ctx, school)
+		err := v.Transactions.Each(v, lyceum.TransactionQuery{TransactionFilter: filter}, func(*lyceum.Transaction) error {
 			if visited++; visited == i {
 				cancel()
 			}

@@ -1,0 +1,72 @@
+package sqlstore
+
+import (
+	"context"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// entryColumns are those of the journal after the school.
+const entryColumns = "number, at, actor, type, object_id, event, detail"
+
+// entryColumnsOf gives them with the name of their table.
+func entryColumnsOf(table string) string {
+	return table + "." + strings.ReplaceAll(entryColumns, ", ", ", "+table+".")
+}
+
+func scanEntry(e *lyceum.Entry) []any {
+	return []any{scanInt(&e.Number), scanTime(&e.At), scanText(&e.Actor), scanText(&e.Type), scanInt(&e.ObjectID), scanOptText(&e.Event), scanOptText(&e.Detail)}
+}
+
+func (s *Store) FindEntries(ctx context.Context, school lyceum.SchoolID, after int64, limit int) ([]lyceum.Entry, error) {
+	var found []lyceum.Entry
+	var e lyceum.Entry
+	err := s.reads.single(ctx).each("SELECT "+entryColumns+" FROM journal WHERE school_id = $1 AND number > $2 ORDER BY number LIMIT $3",
+		[]any{int64(school), after, int64(limit)}, scanEntry(&e),
+		func() error { found = append(found, e); return nil })
+	return found, s.public(err)
+}
+
+func (v *view) LastEntry() (last int64, err error) {
+	_, err = v.q.one("SELECT value FROM counters WHERE school_id = $1 AND name = '"+journalCounter+"'", []any{int64(v.school)}, scanInt(&last))
+	return last, v.public(err)
+}
+
+func (s *Store) LastEntries(ctx context.Context, schools []lyceum.SchoolID) (lyceum.JournalEnds, error) {
+	ends := lyceum.JournalEnds{Last: map[lyceum.SchoolID]lyceum.Entry{}}
+	var school lyceum.SchoolID
+	var last lyceum.Entry
+	dest := append([]any{scanText(&ends.Origin), scanInt(&school)}, scanEntry(&last)...)
+	q := s.reads.single(ctx)
+	for rest := schools; len(rest) > 0; {
+		n := chunkOf(len(rest))
+		args := int32Args(rest[:n])
+		rest = rest[n:]
+		err := q.each("SELECT "+s.dialect.origin+", c.school_id, "+entryColumnsOf("l")+` FROM counters c
+			JOIN journal l ON l.school_id = c.school_id AND l.number = c.value
+			WHERE c.name = '`+journalCounter+"' AND c.school_id IN "+placeholders(1, n),
+			args, dest, func() error { ends.Last[school] = last; return nil })
+		if err != nil {
+			return lyceum.JournalEnds{}, s.public(err)
+		}
+	}
+	return ends, nil
+}
+
+func (t *tx) Announce(kind lyceum.EntryType, id int32, event lyceum.EventName, detail string) {
+	told := lyceum.Entry{Type: kind, ObjectID: id, Event: lyceum.Some(event), Detail: lyceum.Opt[string]{Value: detail, Present: detail != ""}}
+	for i := range t.entries {
+		if t.plain == 0 {
+			break
+		}
+		if e := &t.entries[i]; e.Type == kind && e.ObjectID == id && !e.Event.Present {
+			*e = told
+			t.plain--
+			return
+		}
+	}
+	t.entries = append(t.entries, told)
+}
+
+func (t *tx) Note(entry lyceum.EntryType, id int32) { t.entry(entry, id) }
