@@ -40,23 +40,73 @@ func (c *backupCommand) Run(p *program) (err error) {
 }
 
 type restoreCommand struct {
-	Data  string `help:"Folder of the SQLite database." default:"./lyceum-data" placeholder:"DIR"`
-	File  string `arg:"" help:"File that lyceum backup wrote."`
-	Force bool   `help:"Replace the database that is there."`
+	database `embed:""`
+
+	File  string `arg:"" optional:"" help:"File that lyceum backup wrote; left out for a PostgreSQL database, which pg_restore fills before."`
+	Force bool   `help:"Replace the SQLite database that is there."`
 
 	EndAccess bool `help:"End all that lets programs in: API keys, what apps were granted, and their client secrets."`
 }
 
 // Help implements kong's help for the command.
 func (restoreCommand) Help() string {
-	return "Example: lyceum restore /backups/lyceum-2026-11-21.db --data /var/lib/lyceum\n\n" +
-		"The backup is verified first. Stop the server before: a database in use is not replaced.\n\n" +
-		"Sessions, one-time links and codes end. API keys, apps and grants are as they were in the backup, also those that " +
-		"were ended after it; they are listed, and --end-access ends them all. So are passwords and who is switched off."
+	return `Examples:
+  lyceum restore /backups/lyceum-2026-11-21.db --data /var/lib/lyceum
+  lyceum restore --database-url-file /etc/lyceum/restored-url
+
+With a file, the backup is verified and put in the place of the SQLite database. ` +
+		`Without one, the command finishes what pg_restore began in a PostgreSQL database. ` +
+		`Either way it refuses a database that is in use, so stop the server first, ` +
+		`and one that has triggers, views or tables that are not Lyceum's.
+
+Sessions, one-time links and codes end. API keys, apps and grants are as they were in the backup, ` +
+		`also those that were ended after it; they are listed, and --end-access ends them all. ` +
+		`Passwords and who is switched off are as they were in the backup, too.`
 }
 
-// Run puts the backup in the database's place.
+// Run puts the backup in the database's place, and ends what it brings back to
+// life.
 func (c *restoreCommand) Run(p *program) error {
+	address, err := c.address()
+	if err != nil {
+		return err
+	}
+	ending := access.EndStays
+	if c.EndAccess {
+		ending = access.EndAccess
+	}
+	var alive []access.Alive
+	prepare := func(store *sqlstore.Store) (err error) {
+		alive, err = access.Restored(p.ctx, store, p.clock(), ending)
+		return err
+	}
+	switch {
+	case address == "" && c.File == "":
+		return lyceum.Invalidf("give the file that lyceum backup wrote; " +
+			"or, for a PostgreSQL database that pg_restore has filled, --database-url")
+	case address == "":
+		err = c.file(p, prepare)
+	case c.File != "" || c.Force:
+		return lyceum.Invalidf("a PostgreSQL database is filled by pg_restore; " +
+			"run lyceum restore after it, without a file and without --force")
+	default:
+		err = sqlstore.RestorePostgres(p.ctx, address, prepare)
+	}
+	if err != nil {
+		return err
+	}
+	if address == "" {
+		fmt.Fprintf(p.stdout, "%s is restored from %s; lyceum check --data %s verifies its books\n",
+			filepath.Join(c.Data, sqlstore.FileName), c.File, c.Data)
+	} else {
+		fmt.Fprintln(p.stdout, "the PostgreSQL database is restored; lyceum check verifies its books")
+	}
+	c.tell(p, alive)
+	return nil
+}
+
+// file restores a SQLite database.
+func (c *restoreCommand) file(p *program, prepare func(*sqlstore.Store) error) error {
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return &lyceum.Error{
 			Kind: lyceum.Unavailable, Detail: "the data folder " + c.Data + " cannot be made; give another one with --data",
@@ -68,22 +118,7 @@ func (c *restoreCommand) Run(p *program) error {
 		return err
 	}
 	defer release()
-	ending := access.EndStays
-	if c.EndAccess {
-		ending = access.EndAccess
-	}
-	var alive []access.Alive
-	err = sqlstore.Restore(p.ctx, c.File, c.Data, c.Force, func(store *sqlstore.Store) (err error) {
-		alive, err = access.Restored(p.ctx, store, p.clock(), ending)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(p.stdout, "%s is restored from %s; lyceum check --data %s verifies its books\n",
-		filepath.Join(c.Data, sqlstore.FileName), c.File, c.Data)
-	c.tell(p, alive)
-	return nil
+	return sqlstore.Restore(p.ctx, c.File, c.Data, c.Force, prepare)
 }
 
 // tell says what lets people and programs into the schools now.

@@ -16,14 +16,15 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// TestPostgresScripts runs the stories of testdata/postgres; DATABASE_URL is an
-// empty database.
+// TestPostgresScripts runs the stories of testdata/postgres; DATABASE_URL and
+// OTHER_URL are empty databases.
 func TestPostgresScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/postgres", Cmds: scriptCommands(),
 		RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("DATABASE_URL", storetest.Postgres(env.T().(testing.TB)))
+			env.Setenv("OTHER_URL", storetest.Postgres(env.T().(testing.TB)))
 			return setUpScript(env)
 		},
 	})

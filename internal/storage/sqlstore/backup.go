@@ -19,7 +19,7 @@ import (
 // takes its name.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	if s.dialect.name != "sqlite" {
-		return lyceum.Errorf(lyceum.Invalid, "a PostgreSQL database is backed up by pg_dump --format=custom and restored by pg_restore (docs/operations.md)")
+		return lyceum.Errorf(lyceum.Invalid, "a PostgreSQL database is backed up by pg_dump --format=custom and restored by pg_restore and then lyceum restore (docs/operations.md)")
 	}
 	if _, err := os.Stat(path); err == nil {
 		return lyceum.Errorf(lyceum.Conflict, "%s exists; give the backup another name", path)

@@ -10,7 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// object is a table, an index, a view or a trigger of a SQLite database.
+// object is a table, an index, a view, a trigger or the like.
 type object struct{ kind, name, text string }
 
 // ownSchema fails when a database has what the migrations do not make: a
@@ -31,22 +31,33 @@ func ownSchema(ctx context.Context, path string) error {
 		return err
 	}
 	if version > newest {
-		return lyceum.Invalidf("%s was made by a later version of lyceum; restore it with that version", path)
+		return laterVersion(path)
 	}
 	got, err := objects(ctx, db)
 	if err != nil {
 		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is no backup made by lyceum", Err: err}
 	}
-	for _, name := range slices.Sorted(maps.Keys(got)) {
-		if expected, ours := want[name]; !ours || expected.kind != got[name].kind {
-			return lyceum.Invalidf("%s has the %s %q, which is none of Lyceum's; restore a file that lyceum backup wrote and nobody has changed", path, got[name].kind, name)
-		} else if expected.text != got[name].text {
-			return lyceum.Invalidf("the %s %q of %s is not as Lyceum makes it; restore a file that lyceum backup wrote and nobody has changed", got[name].kind, name, path)
+	return sameObjects(path, "restore a file that lyceum backup wrote and nobody has changed", got, want)
+}
+
+func laterVersion(place string) error {
+	return lyceum.Invalidf("%s was made by a later version of lyceum; restore it with that version", place)
+}
+
+// sameObjects fails when a place does not consist of what it should, and says
+// what is to be done about it.
+func sameObjects(place, todo string, got, want map[string]object) error {
+	for _, key := range slices.Sorted(maps.Keys(got)) {
+		o := got[key]
+		if expected, ours := want[key]; !ours || expected.kind != o.kind {
+			return lyceum.Invalidf("%s has the %s %q, which is none of Lyceum's; %s", place, o.kind, o.name, todo)
+		} else if expected.text != o.text {
+			return lyceum.Invalidf("the %s %q of %s is not as Lyceum makes it; %s", o.kind, o.name, place, todo)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		if _, there := got[name]; !there {
-			return lyceum.Invalidf("%s lacks the %s %q; restore a file that lyceum backup wrote and nobody has changed", path, want[name].kind, name)
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		if _, there := got[key]; !there {
+			return lyceum.Invalidf("%s lacks the %s %q; %s", place, want[key].kind, want[key].name, todo)
 		}
 	}
 	return nil

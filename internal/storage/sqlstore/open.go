@@ -148,13 +148,9 @@ func sqliteDSN(path string, synchronous Synchronous, more string) string {
 // postgres://lyceum@db.example.com/lyceum, and brings the schema up to date.
 // The database must exist.
 func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error) {
-	config, err := pgx.ParseConfig(address)
+	config, err := postgresConfig(address)
 	if err != nil {
-		// pgx's message may repeat the address with its password.
-		return nil, lyceum.Errorf(lyceum.Invalid, "the database address cannot be read; it must be like postgres://user:password@host:5432/name")
-	}
-	if config.ConnectTimeout == 0 {
-		config.ConnectTimeout = 2 * time.Second
+		return nil, err
 	}
 	d := postgresDialect()
 	within := func(setting string, d time.Duration) string {
@@ -168,8 +164,7 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	writes := postgresPool(config, d.lanes, lock, within("statement_timeout", wait/2), within("idle_in_transaction_session_timeout", wait))
 	store, err := start(ctx, d, reads, writes, o)
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Unavailable && d.fault(err) == faultDown {
-		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Err: e.Err, Detail: fmt.Sprintf(
-			"PostgreSQL at %s:%d cannot be reached; start it, make the database, or correct --database-url", config.Host, config.Port)}
+		return nil, unreachable(config, e.Err)
 	}
 	if err != nil {
 		return nil, err
@@ -179,6 +174,23 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	}
 	store.writers.Go(store.tend)
 	return store, nil
+}
+
+func postgresConfig(address string) (*pgx.ConnConfig, error) {
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		// pgx's message may repeat the address with its password.
+		return nil, lyceum.Errorf(lyceum.Invalid, "the database address cannot be read; it must be like postgres://user:password@host:5432/name")
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 2 * time.Second
+	}
+	return config, nil
+}
+
+func unreachable(config *pgx.ConnConfig, err error) error {
+	return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: fmt.Sprintf(
+		"PostgreSQL at %s:%d cannot be reached; start it, make the database, or correct --database-url", config.Host, config.Port)}
 }
 
 // findOrigin goes without an origin where the database does not tell it, as

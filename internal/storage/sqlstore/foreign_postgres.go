@@ -1,0 +1,211 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/lyceum-school/lyceum"
+)
+
+// RestorePostgres changes a PostgreSQL database that pg_restore has filled and
+// that nothing else uses. Its schema is today's then.
+func RestorePostgres(ctx context.Context, address string, prepare func(*Store) error) error {
+	config, err := postgresConfig(address)
+	if err != nil {
+		return err
+	}
+	if err := restorable(ctx, config); err != nil {
+		return err
+	}
+	store, err := OpenPostgres(ctx, address, Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(prepare(store), store.Close())
+}
+
+// restorable fails when a database is in use, is not Lyceum's, or has what the
+// migrations do not make.
+func restorable(ctx context.Context, config *pgx.ConnConfig) error {
+	db := postgresPool(config, 1)
+	defer db.Close()
+	if err := db.PingContext(ctx); err != nil {
+		return unreachable(config, err)
+	}
+	if err := unusedPostgres(ctx, db); err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // what was made to compare with is not kept
+	return ownPostgresSchema(ctx, db, tx)
+}
+
+// unusedPostgres fails when others are connected to the database, unless they go
+// away at once: a connection outlives the end of its program for a moment.
+func unusedPostgres(ctx context.Context, db *sql.DB) error {
+	const patience, pause = 2 * time.Second, 20 * time.Millisecond
+	for deadline := time.Now().Add(patience); ; {
+		var others int
+		err := db.QueryRowContext(ctx, `SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
+			AND COALESCE(backend_type, 'client backend') = 'client backend'`).Scan(&others)
+		switch {
+		case err != nil || others == 0:
+			return err
+		case time.Now().After(deadline):
+			return lyceum.Errorf(lyceum.Conflict, "the database is in use: %d other connections are open; "+
+				"stop the servers and whatever else uses it", others)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// ownPostgresSchema does as ownSchema, for all schemas of the database but those
+// of PostgreSQL itself and of its extensions.
+func ownPostgresSchema(ctx context.Context, db *sql.DB, tx *sql.Tx) error {
+	var version int64
+	var main string
+	err := tx.QueryRowContext(ctx, `SELECT COALESCE(max(version_id), 0),
+		(SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+			WHERE c.oid = 'goose_db_version'::regclass)
+		FROM goose_db_version WHERE is_applied`).Scan(&version, &main)
+	if _, refused := errors.AsType[*pgconn.PgError](err); refused {
+		const detail = "the database is not Lyceum's; fill it with pg_restore first"
+		return &lyceum.Error{Kind: lyceum.Invalid, Detail: detail, Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	made := "made_" + strings.ToLower(rand.Text())
+	newest, err := makePostgresSchema(ctx, db, tx, made, version)
+	if err != nil {
+		return err
+	}
+	const (
+		place = "the database"
+		todo  = "undo that, or restore a dump of a database that nobody has changed, and run the command again"
+	)
+	if version > newest {
+		return laterVersion(place)
+	}
+	got, want, err := postgresObjects(ctx, tx, main, made)
+	if err != nil {
+		return err
+	}
+	return sameObjects(place, todo, got, want)
+}
+
+// makePostgresSchema makes the tables of a version in a schema of their own, and
+// returns the newest version there is.
+func makePostgresSchema(ctx context.Context, db *sql.DB, tx *sql.Tx, name string, version int64) (newest int64, err error) {
+	d := postgresDialect()
+	p := newPool(db, d, nil)
+	provider, err := (&Store{dialect: d, reads: p, writes: p}).provider()
+	if err != nil {
+		return 0, fmt.Errorf("read migrations: %w", err)
+	}
+	statements := []string{"CREATE SCHEMA " + name, "SET LOCAL search_path TO " + name}
+	for _, source := range provider.ListSources() {
+		newest = source.Version
+		if newest > version {
+			continue
+		}
+		text, err := fs.ReadFile(migrations, d.migrations+"/"+source.Path)
+		if err != nil {
+			return 0, fmt.Errorf("read migrations: %w", err)
+		}
+		statements = append(statements, string(text))
+	}
+	statements = append(statements, "SET LOCAL search_path TO ''") // so that all names come with their schema
+	for _, text := range statements {
+		if _, err := tx.ExecContext(ctx, text); err != nil {
+			return 0, fmt.Errorf("make the schema of version %d: %w", version, err)
+		}
+	}
+	return newest, nil
+}
+
+// postgresObjects reads what a database consists of, and apart from that what
+// was made in one schema. Objects of the main schema have no schema in their
+// names.
+func postgresObjects(ctx context.Context, tx *sql.Tx, main, made string) (got, want map[string]object, err error) {
+	rows, err := tx.QueryContext(ctx, postgresObjectsText)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the schema: %w", err)
+	}
+	defer rows.Close()
+	got, want = map[string]object{}, map[string]object{}
+	for rows.Next() {
+		var o object
+		var space, on string
+		if err := rows.Scan(&space, &o.kind, &o.name, &on, &o.text); err != nil {
+			return nil, nil, err
+		}
+		to := got
+		switch space {
+		case made:
+			to = want
+		case main, "":
+		default:
+			o.name = space + "." + o.name
+		}
+		to[o.kind+" "+o.name+" "+on] = o
+	}
+	return got, want, rows.Err()
+}
+
+// postgresObjectsText leaves out the table of the library that migrates.
+const postgresObjectsText = `
+WITH spaces AS (
+	SELECT oid, nspname FROM pg_namespace WHERE nspname <> 'information_schema' AND nspname NOT LIKE 'pg\_%'),
+extended AS (SELECT classid, objid FROM pg_depend WHERE deptype = 'e'),
+relations AS (
+	SELECT c.oid, s.nspname, c.relname, c.relkind, c.relrowsecurity, c.relforcerowsecurity
+	FROM pg_class c JOIN spaces s ON s.oid = c.relnamespace
+	WHERE c.relkind <> 'c' AND (c.oid, 'pg_class'::regclass) NOT IN (SELECT objid, classid FROM extended)),
+columns AS (
+	SELECT a.attrelid, string_agg(concat_ws(' ', a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+		o.collname, a.attidentity, a.attgenerated, pg_get_expr(d.adbin, d.adrelid)), ', ' ORDER BY a.attname) AS text
+	FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+	LEFT JOIN pg_collation o ON o.oid = a.attcollation
+	WHERE a.attnum > 0 AND NOT a.attisdropped GROUP BY a.attrelid),
+constraints AS (
+	SELECT conrelid, string_agg(conname || ' ' || pg_get_constraintdef(oid), ', ' ORDER BY conname) AS text
+	FROM pg_constraint WHERE contype IN ('c', 'f', 'p', 'u', 'x') GROUP BY conrelid),
+objects AS (
+	SELECT nspname, CASE relkind WHEN 'r' THEN 'table' WHEN 'p' THEN 'partitioned table' WHEN 'f' THEN 'foreign table'
+			WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' ELSE 'index' END AS kind,
+		relname::text AS name, '' AS place,
+		CASE WHEN relkind IN ('i', 'I') THEN pg_get_indexdef(oid)
+			WHEN relkind = 'r' THEN concat_ws('; ', relrowsecurity, relforcerowsecurity,
+				(SELECT text FROM columns WHERE attrelid = oid), (SELECT text FROM constraints WHERE conrelid = oid))
+			ELSE '' END AS text
+	FROM relations WHERE (relname, relkind::text) NOT IN
+		(('goose_db_version', 'r'), ('goose_db_version_pkey', 'i'), ('goose_db_version_id_seq', 'S'))
+	UNION ALL SELECT nspname, 'trigger', tgname::text, relname::text, pg_get_triggerdef(t.oid)
+	FROM pg_trigger t JOIN relations r ON r.oid = t.tgrelid WHERE NOT t.tgisinternal
+	UNION ALL SELECT nspname, 'rule', rulename::text, relname::text, ''
+	FROM pg_rewrite w JOIN relations r ON r.oid = w.ev_class WHERE rulename <> '_RETURN'
+	UNION ALL SELECT nspname, 'policy', polname::text, relname::text, ''
+	FROM pg_policy p JOIN relations r ON r.oid = p.polrelid
+	UNION ALL SELECT nspname, 'function', proname::text, pg_get_function_identity_arguments(p.oid), ''
+	FROM pg_proc p JOIN spaces s ON s.oid = p.pronamespace
+	WHERE (p.oid, 'pg_proc'::regclass) NOT IN (SELECT objid, classid FROM extended)
+	UNION ALL SELECT '', 'event trigger', evtname::text, '', '' FROM pg_event_trigger
+	WHERE (oid, 'pg_event_trigger'::regclass) NOT IN (SELECT objid, classid FROM extended))
+SELECT nspname::text, kind, name, place, replace(text, quote_ident(nspname) || '.', '') FROM objects`

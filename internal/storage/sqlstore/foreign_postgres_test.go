@@ -1,0 +1,160 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// oldPostgres makes a database with the schema of a version, and runs statements
+// in it.
+func oldPostgres(t *testing.T, version int64, statements ...string) (address string) {
+	t.Helper()
+	address = storetest.Postgres(t)
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := stdlib.OpenDB(*config)
+	defer db.Close()
+	migrateTo(t.Context(), t, db, postgresDialect(), version)
+	for _, statement := range statements {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	return address
+}
+
+// newestMigration is above the number of any.
+const newestMigration = 99999
+
+// As a file, a database that somebody has built into is refused.
+func TestR42_RestoreTakesLyceumsOwnSchemaAloneInPostgreSQL(t *testing.T) {
+	t.Parallel()
+	config, err := pgx.ParseConfig(oldPostgres(t, newestMigration))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := stdlib.OpenDB(*config)
+	defer db.Close()
+	const function = "CREATE FUNCTION mine() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$; "
+	for name, tc := range map[string]struct{ statement, says string }{
+		"as it was made":       {"", ""},
+		"with statistics":      {"ANALYZE", ""},
+		"an extension":         {"DO $$ BEGIN CREATE EXTENSION pg_stat_statements; EXCEPTION WHEN feature_not_supported THEN NULL; END $$", ""}, // where it is installed
+		"a trigger":            {"CREATE TRIGGER keep_owner BEFORE UPDATE ON users FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()", `has the trigger "keep_owner", which is none of Lyceum's`},
+		"a constraint trigger": {function + "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON users DEFERRABLE FOR EACH ROW EXECUTE FUNCTION mine()", `has the function "mine", which is none of Lyceum's`},
+		"a trigger on its table of versions": {
+			"CREATE TRIGGER mine BEFORE UPDATE ON goose_db_version FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()", `has the trigger "mine", which is none of Lyceum's`,
+		},
+		"an event trigger":     {"CREATE FUNCTION mine() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN END $$; CREATE EVENT TRIGGER watch ON ddl_command_end EXECUTE FUNCTION mine()", `has the event trigger "watch", which is none of Lyceum's`},
+		"a rule":               {"CREATE RULE lose AS ON DELETE TO sessions DO INSTEAD NOTHING", `has the rule "lose", which is none of Lyceum's`},
+		"a policy":             {"CREATE POLICY hide ON sessions USING (false)", `has the policy "hide", which is none of Lyceum's`},
+		"row security":         {"ALTER TABLE sessions ENABLE ROW LEVEL SECURITY", `the table "sessions" of the database is not as Lyceum makes it`},
+		"a function":           {function, `has the function "mine", which is none of Lyceum's`},
+		"a view":               {"CREATE VIEW everybody AS SELECT * FROM users", `has the view "everybody", which is none of Lyceum's`},
+		"a materialized view":  {"CREATE MATERIALIZED VIEW everybody AS SELECT * FROM users", `has the materialized view "everybody", which is none of Lyceum's`},
+		"a view for a table":   {"DROP TABLE comments; CREATE VIEW comments AS SELECT 1 AS school_id", `has the view "comments", which is none of Lyceum's`},
+		"a table":              {"CREATE TABLE notes (id INTEGER)", `has the table "notes", which is none of Lyceum's`},
+		"a table elsewhere":    {"CREATE SCHEMA lyceum; CREATE TABLE lyceum.users (id INTEGER)", `has the table "lyceum.users", which is none of Lyceum's`},
+		"a sequence":           {"CREATE SEQUENCE counter", `has the sequence "counter", which is none of Lyceum's`},
+		"an index":             {"CREATE INDEX mine ON users (name)", `has the index "mine", which is none of Lyceum's`},
+		"another index":        {"DROP INDEX users_owners; CREATE INDEX users_owners ON users (school_id, user_id)", `the index "users_owners" of the database is not as Lyceum makes it`},
+		"a column":             {"ALTER TABLE users ADD COLUMN note TEXT", `the table "users" of the database is not as Lyceum makes it`},
+		"a default":            {"ALTER TABLE users ALTER COLUMN role SET DEFAULT 'owner'", `the table "users" of the database is not as Lyceum makes it`},
+		"without a key":        {"ALTER TABLE sessions DROP CONSTRAINT sessions_school_id_user_id_fkey", `the table "sessions" of the database is not as Lyceum makes it`},
+		"without a table":      {"DROP TABLE comments", `lacks the `},
+		"without an index":     {"DROP INDEX users_owners", `lacks the index "users_owners"`},
+		"of a later version":   {"UPDATE goose_db_version SET version_id = version_id + 1 WHERE id = (SELECT max(id) FROM goose_db_version)", "the database was made by a later version of lyceum"},
+		"without its versions": {"DROP TABLE goose_db_version", "is not Lyceum's; fill it with pg_restore first"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tx, err := db.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tx.Rollback()
+			if _, err := tx.ExecContext(t.Context(), tc.statement); err != nil {
+				t.Fatal(err)
+			}
+			err = ownPostgresSchema(t.Context(), db, tx)
+			if tc.says == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if e := lyceum.Public(err); err == nil || e.Kind != lyceum.Invalid || !strings.Contains(e.Detail, tc.says) {
+				t.Errorf("%v, want %q", err, tc.says)
+			}
+		})
+	}
+}
+
+// What is refused is left as it is.
+func TestR42_RestoreLeavesWhatItRefusesInPostgreSQL(t *testing.T) {
+	t.Parallel()
+	const version = 5
+	address := oldPostgres(t, version, "CREATE TABLE notes (id INTEGER)")
+	err := RestorePostgres(t.Context(), address, func(*Store) error { t.Error("it is changed"); return nil })
+	if e := lyceum.Public(err); err == nil || e.Kind != lyceum.Invalid || !strings.Contains(e.Detail, `has the table "notes"`) {
+		t.Errorf("%v", err)
+	}
+	db, err := sql.Open("pgx", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var now int
+	if err := db.QueryRowContext(t.Context(), "SELECT max(version_id) FROM goose_db_version").Scan(&now); err != nil || now != version {
+		t.Errorf("the schema has version %d, %v", now, err)
+	}
+}
+
+// A database of an older version becomes one of today's, and nothing is left of
+// what it was compared with.
+func TestR42_RestoreOfAnOlderVersionInPostgreSQL(t *testing.T) {
+	t.Parallel()
+	address := oldPostgres(t, 5, "INSERT INTO schools (school_id, name, created_at) VALUES (1, 'Fernwood', 0)")
+	err := RestorePostgres(t.Context(), address, func(store *Store) error {
+		schools, err := store.FindSchools(t.Context())
+		if len(schools) != 1 || schools[0].Name != "Fernwood" {
+			t.Errorf("the schools are %v", schools)
+		}
+		if spaces := lines(t, store, "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'made%'", 1); len(spaces) > 0 {
+			t.Errorf("left behind: %v", spaces)
+		}
+		current, newest, err2 := store.SchemaVersion(t.Context())
+		if current != newest || err2 != nil {
+			t.Errorf("version %d of %d, %v", current, newest, err2)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A database that a program uses is left as it is.
+func TestR42_RestoreOfAPostgreSQLDatabaseInUse(t *testing.T) {
+	t.Parallel()
+	address := oldPostgres(t, newestMigration)
+	db, err := sql.Open("pgx", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.PingContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err = RestorePostgres(t.Context(), address, func(*Store) error { t.Error("it is changed"); return nil })
+	if e := lyceum.Public(err); err == nil || e.Kind != lyceum.Conflict || !strings.Contains(e.Detail, "is in use: 1 other connections are open") {
+		t.Errorf("%v", err)
+	}
+}
