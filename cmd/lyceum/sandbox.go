@@ -144,6 +144,11 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 	})
 }
 
+func onLoopback(listener net.Listener) bool {
+	at, ok := listener.Addr().(*net.TCPAddr)
+	return ok && at.IP.IsLoopback()
+}
+
 // local gives the names that the sandbox answers to.
 func (c *sandboxCommand) local() *server.Local {
 	names := c.AllowHost

@@ -126,6 +126,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 		sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL),
 	})
 	measureStorage(service.metrics, kept)
+	connections := c.limit(p, service.metrics, listener)
 	letters, err := c.sender(p)
 	if err != nil {
 		return err
@@ -151,7 +152,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 	}
 	p.log.Info("serving", "address", base, "schools", len(schools), "engine", kept.Engine())
 	return service.run(p.ctx, func(ctx context.Context) error {
-		return server.Serve(ctx, c.limit(p, service.metrics, listener), handler, secure, p.log)
+		return server.Serve(ctx, connections, handler, secure, p.log)
 	})
 }
 
@@ -199,11 +200,6 @@ func addressOf(listener net.Listener, secure bool) string {
 func everywhere(listener net.Listener) bool {
 	at, ok := listener.Addr().(*net.TCPAddr)
 	return ok && at.IP.IsUnspecified()
-}
-
-func onLoopback(listener net.Listener) bool {
-	at, ok := listener.Addr().(*net.TCPAddr)
-	return ok && at.IP.IsLoopback()
 }
 
 // service is what serve and sandbox run: the rules over a store.
