@@ -112,7 +112,9 @@ func ownPostgresSchema(ctx context.Context, db *sql.DB, tx *sql.Tx) error {
 
 // makePostgresSchema makes the tables of a version in a schema of their own, and
 // returns the newest version there is.
-func makePostgresSchema(ctx context.Context, db *sql.DB, tx *sql.Tx, name string, version int64) (newest int64, err error) {
+func makePostgresSchema(
+	ctx context.Context, db *sql.DB, tx *sql.Tx, name string, version int64,
+) (newest int64, err error) {
 	d := postgresDialect()
 	p := newPool(db, d, nil)
 	provider, err := (&Store{dialect: d, reads: p, writes: p}).provider()
