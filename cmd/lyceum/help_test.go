@@ -11,7 +11,7 @@ import (
 // TestHelp asks every command for help: it says what the command does, shows
 // an example, and documents every flag.
 func TestHelp(t *testing.T) {
-	parser, err := kong.New(&commands{}, kong.Name("lyceum"))
+	parser, err := kong.New(&commands{}, kong.Name("lyceum"), rowKindVars())
 	if err != nil {
 		t.Fatal(err)
 	}
