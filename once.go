@@ -64,15 +64,3 @@ func claim(tx Tx, stamp Stamp) error {
 	}
 	return &RepeatError{Body: []byte(kept.Body.Value)}
 }
-
-// By says who asks for a change, and under which key it happens once.
-type By struct {
-	School SchoolID
-	Actor  string
-	Once   *Once // nil: as often as it is asked for
-}
-
-// Stamp dates a change.
-func (b By) Stamp(at time.Time) Stamp {
-	return Stamp{School: b.School, At: at, Actor: b.Actor, Once: b.Once}
-}

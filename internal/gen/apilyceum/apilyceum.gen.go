@@ -115,36 +115,6 @@ type Delivery struct {
 // DeliveryState How far it has come.
 type DeliveryState string
 
-// DeliveryList One page of deliveries.
-type DeliveryList struct {
-	// Deliveries The deliveries of the page, in order.
-	Deliveries []Delivery `json:"deliveries"`
-
-	// Meta Which part of the whole this page is.
-	Meta PaginationMeta `json:"meta"`
-}
-
-// Error What went wrong.
-type Error struct {
-	// Code A word for programs.
-	Code string `json:"code"`
-
-	// Message A sentence for people. It may change.
-	Message string `json:"message"`
-
-	// Errors The parameters that are wrong, and what is wrong with them; empty when it is something else.
-	Errors []FieldError `json:"errors"`
-}
-
-// FieldError What is wrong with one parameter.
-type FieldError struct {
-	// Field Name of the parameter.
-	Field string `json:"field"`
-
-	// Message What it takes.
-	Message string `json:"message"`
-}
-
 // Movement One thing that happened to the money of a transaction. It is never changed.
 type Movement struct {
 	// ID Identifier, unique in the school.
@@ -177,54 +147,6 @@ type Movement struct {
 
 // MovementKind What happened.
 type MovementKind string
-
-// OneComment A comment.
-type OneComment struct {
-	// Comment The comment.
-	Comment Comment `json:"comment"`
-}
-
-// OneDelivery A delivery.
-type OneDelivery struct {
-	// Delivery The delivery.
-	Delivery Delivery `json:"delivery"`
-}
-
-// OneOrder An order.
-type OneOrder struct {
-	// Order The order.
-	Order Order `json:"order"`
-}
-
-// OneQuizResponse A response.
-type OneQuizResponse struct {
-	// QuizResponse The response.
-	QuizResponse QuizResponse `json:"quiz_response"`
-}
-
-// OneSaleSummary A sale.
-type OneSaleSummary struct {
-	// Sale The sale.
-	Sale Sale `json:"sale"`
-}
-
-// OneSchool The school.
-type OneSchool struct {
-	// School The school.
-	School School `json:"school"`
-}
-
-// OneUserState Whether a user can sign in.
-type OneUserState struct {
-	// User The user.
-	User UserState `json:"user"`
-}
-
-// OneWebhook A webhook.
-type OneWebhook struct {
-	// Webhook The webhook.
-	Webhook Webhook `json:"webhook"`
-}
 
 // Order A checkout that somebody began.
 type Order struct {
@@ -305,12 +227,6 @@ type QuizResponse struct {
 
 	// PercentCorrect 0 to 1; null where nothing is graded.
 	PercentCorrect *float64 `json:"percent_correct"`
-}
-
-// Resent What is sent again.
-type Resent struct {
-	// Resent How many deliveries.
-	Resent int32 `json:"resent"`
 }
 
 // Sale A sale. Of one that was imported as transactions, null is what they do not tell.
@@ -451,12 +367,6 @@ type WebhookState string
 
 // WebhookSchedule When a delivery that failed is tried again.
 type WebhookSchedule string
-
-// WebhookList The webhooks of a school.
-type WebhookList struct {
-	// Webhooks The webhooks, by id.
-	Webhooks []Webhook `json:"webhooks"`
-}
 
 // WebhookWithSecret A webhook with its secret.
 type WebhookWithSecret struct {

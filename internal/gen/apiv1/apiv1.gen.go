@@ -12,11 +12,6 @@ const (
 	Paid TransactionSummaryStatus = "paid"
 )
 
-// Defines values for ListTransactionsParamsSortDirection.
-const (
-	Asc ListTransactionsParamsSortDirection = "asc"
-)
-
 // Attachment A part of a lecture: a text, a file, a quiz. Every field is always present; one that has no value is null.
 type Attachment struct {
 	// ID Identifier of the attachment, unique in the school. In addresses it is also that of the video or the quiz.
@@ -299,12 +294,6 @@ type OnePricingPlan struct {
 	PricingPlan PricingPlanDetail `json:"pricing_plan"`
 }
 
-// OneQuiz A quiz.
-type OneQuiz struct {
-	// Quiz The attachment that is the quiz.
-	Quiz QuizAttachment `json:"quiz"`
-}
-
 // OneVideo A video.
 type OneVideo struct {
 	// Video The video.
@@ -499,12 +488,6 @@ type QuizAttachment struct {
 
 // QuizAttachmentKind Always quiz.
 type QuizAttachmentKind string
-
-// QuizIDList The quizzes of a lecture.
-type QuizIDList struct {
-	// QuizIds Identifiers of the attachments that are quizzes, in order.
-	QuizIds []int32 `json:"quiz_ids"`
-}
 
 // QuizQuestion A question of a quiz.
 type QuizQuestion struct {
@@ -852,109 +835,4 @@ type WebhookEventList struct {
 type WebhookList struct {
 	// Webhooks The webhooks, in order.
 	Webhooks []Webhook `json:"webhooks"`
-}
-
-// ListCoursesParams defines parameters for ListCourses.
-type ListCoursesParams struct {
-	// Name Only courses with this text somewhere in their name, whatever its letter case.
-	Name *string `form:"name,omitempty" json:"name,omitempty"`
-
-	// IsPublished `true` finds the published courses, `false` the others. `1` and `0` mean the same.
-	IsPublished *bool `form:"is_published,omitempty" json:"is_published,omitempty"`
-
-	// AuthorBioID Only courses of this author.
-	AuthorBioID *int32 `form:"author_bio_id,omitempty" json:"author_bio_id,omitempty"`
-
-	// CreatedAt Only courses created at this time or later. A plain day such as `2024-01-01` means its midnight in UTC.
-	CreatedAt *time.Time `form:"created_at,omitempty" json:"created_at,omitempty"`
-
-	// Page Page number, when the results exceed one page.
-	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
-
-	// Per Courses per page. Above 100 counts as 100; `meta.per_page` says what was used.
-	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
-}
-
-// ShowCourseEnrollmentsParams defines parameters for ShowCourseEnrollments.
-type ShowCourseEnrollmentsParams struct {
-	// EnrolledInAfter Beginning of the period, exclusive: an enrollment whose `enrolled_at` equals it is left out.
-	EnrolledInAfter *time.Time `form:"enrolled_in_after,omitempty" json:"enrolled_in_after,omitempty"`
-
-	// EnrolledInBefore End of the period, inclusive: an enrollment whose `enrolled_at` equals it is listed.
-	EnrolledInBefore *time.Time `form:"enrolled_in_before,omitempty" json:"enrolled_in_before,omitempty"`
-
-	// SortDirection `desc` lists the latest enrollment first, `asc` the earliest.
-	SortDirection *ShowCourseEnrollmentsParamsSortDirection `form:"sort_direction,omitempty" json:"sort_direction,omitempty"`
-
-	// Page Page number, when the results exceed one page.
-	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
-
-	// Per Enrollments per page. Above 100 counts as 100. Without it all enrollments are on one page, up to 10,000; `meta.per_page` says what was used.
-	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
-}
-
-// ShowCourseEnrollmentsParamsSortDirection defines parameters for ShowCourseEnrollments.
-type ShowCourseEnrollmentsParamsSortDirection string
-
-// ListPricingPlansParams defines parameters for ListPricingPlans.
-type ListPricingPlansParams struct {
-	// Page Page number, when the results exceed one page.
-	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
-
-	// Per Pricing plans per page. Above 100 counts as 100; `meta.per_page` says what was used.
-	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
-}
-
-// ListTransactionsParams defines parameters for ListTransactions.
-type ListTransactionsParams struct {
-	// UserID Only transactions of this purchasing user.
-	UserID *int32 `form:"user_id,omitempty" json:"user_id,omitempty"`
-
-	// AffiliateID Only transactions that this affiliate brought.
-	AffiliateID *int32 `form:"affiliate_id,omitempty" json:"affiliate_id,omitempty"`
-
-	// CourseID Only transactions of this course. A transaction names no course itself: its course is the one that its pricing plan belongs to.
-	CourseID *int32 `form:"course_id,omitempty" json:"course_id,omitempty"`
-
-	// PricingPlanID Only transactions of this pricing plan.
-	PricingPlanID *int32 `form:"pricing_plan_id,omitempty" json:"pricing_plan_id,omitempty"`
-
-	// IsFullyRefunded `true` finds the transactions where something was refunded and `amount_refunded` reaches `final_price`; `false` finds all the others. `1` and `0` mean the same.
-	IsFullyRefunded *bool `form:"is_fully_refunded,omitempty" json:"is_fully_refunded,omitempty"`
-
-	// IsChargeback `true` finds the transactions where `has_chargeback` is true; `false` finds all the others, those where it is null included. `1` and `0` mean the same.
-	IsChargeback *bool `form:"is_chargeback,omitempty" json:"is_chargeback,omitempty"`
-
-	// Start Beginning of the period, exclusive: a transaction whose `created_at` equals `start` is left out. A plain day such as `2024-01-01` means its midnight in UTC.
-	Start *time.Time `form:"start,omitempty" json:"start,omitempty"`
-
-	// End End of the period, inclusive: a transaction whose `created_at` equals `end` is listed. A plain day such as `2024-01-31` means its midnight in UTC, so most of that day is left out. An `end` before `start` is an empty list.
-	End *time.Time `form:"end,omitempty" json:"end,omitempty"`
-
-	// Page Page number, when the results exceed one page.
-	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
-
-	// Per Transactions per page. Above 100 counts as 100; `meta.per_page` says what was used.
-	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
-
-	// SortDirection `desc` lists the newest first, `asc` the oldest first. An addition of Lyceum.
-	SortDirection *ListTransactionsParamsSortDirection `form:"sort_direction,omitempty" json:"sort_direction,omitempty"`
-}
-
-// ListTransactionsParamsSortDirection defines parameters for ListTransactions.
-type ListTransactionsParamsSortDirection string
-
-// ListUsersParams defines parameters for ListUsers.
-type ListUsersParams struct {
-	// Email Only the user with this email address, whole and whatever its letter case.
-	Email *string `form:"email,omitempty" json:"email,omitempty"`
-
-	// Page Page number, when the results exceed one page. A page that would begin after the 10,000th user is answered with 400. Beside `search_after` it is ignored.
-	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
-
-	// Per Users per page. Above 100 counts as 100; `meta.per_page` says what was used.
-	Per *int32 `form:"per,omitempty" json:"per,omitempty"`
-
-	// SearchAfter Only the users whose `id` is greater than this one: the last `id` of the answer before, or 0 to begin.
-	SearchAfter *int32 `form:"search_after,omitempty" json:"search_after,omitempty"`
 }

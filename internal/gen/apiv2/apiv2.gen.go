@@ -247,30 +247,6 @@ type LectureSummary struct {
 	Position int32 `json:"position"`
 }
 
-// OneCompletion Whether a lecture is complete.
-type OneCompletion struct {
-	// Data Whether it is complete.
-	Data Completion `json:"data"`
-}
-
-// OneCourse A course.
-type OneCourse struct {
-	// Data The course.
-	Data CourseDetail `json:"data"`
-}
-
-// OneCourseProgress The progress of the learner in a course.
-type OneCourseProgress struct {
-	// Data The progress.
-	Data CourseProgress `json:"data"`
-}
-
-// OneLecture A lecture.
-type OneLecture struct {
-	// Data The lecture.
-	Data Lecture `json:"data"`
-}
-
 // PaginationMeta Where a page stands in the whole list.
 type PaginationMeta struct {
 	// Page Current page.

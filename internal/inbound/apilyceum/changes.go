@@ -3,6 +3,7 @@ package apilyceum
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,12 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
+
+func (f *Face) changes() []wire.Operation {
+	return []wire.Operation{
+		waiting(heavy(appended("listChanges", wire.Get, "/lyceum/v1/changes", bindChanges, f.listChanges))),
+	}
+}
 
 // The bounds of a part of the feed.
 const (
@@ -26,21 +33,20 @@ type changesAsked struct {
 }
 
 // bindPart reads which part of a feed is asked for.
-func bindPart(in *wire.Input, usual int, most int32) changesAsked {
-	q := changesAsked{filter: lyceum.ChangeFilter{After: in.Int64From("after", 0), Limit: usual}}
-	if n := in.Int32Between("limit", 1, most); n != nil {
-		q.filter.Limit = int(*n)
+func bindPart(in *wire.Input, usual, most int32) changesAsked {
+	after := wire.Int[int64](in.Query("after"), 0, math.MaxInt64)
+	limit := wire.Int(in.Query("limit"), 1, most)
+	wait := wire.Int[int32](in.Query("wait"), 0, longestWait)
+	return changesAsked{
+		filter: lyceum.ChangeFilter{After: after.Value, Limit: int(limit.Or(usual).Value)},
+		wait:   time.Duration(wait.Value) * time.Second,
 	}
-	if n := in.Int32Between("wait", 0, longestWait); n != nil {
-		q.wait = time.Duration(*n) * time.Second
-	}
-	return q
 }
 
-func bindListChanges(in *wire.Input) changesAsked {
+func bindChanges(in *wire.Input) changesAsked {
 	q := bindPart(in, usualChanges, mostChanges)
-	if words := in.Words("types"); words != nil {
-		q.filter.Types = typesOf(in, *words)
+	if words := in.Query("types").Text(1, wire.Unbounded); words.Present {
+		q.filter.Types = typesOf(in, words.Value)
 	}
 	return q
 }
@@ -65,9 +71,8 @@ func typesOf(in *wire.Input, words string) []lyceum.EntryType {
 	return slices.Compact(found)
 }
 
-// ListChanges serves GET /lyceum/v1/changes.
-func (f *Face) ListChanges(ctx context.Context, who wire.Principal, q changesAsked) (changeList, error) {
-	listing, err := f.Feed.Changes(ctx, who.Caller.School, q.filter, q.wait)
+func (f *Face) listChanges(ctx context.Context, by lyceum.By, q changesAsked) (changeList, error) {
+	listing, err := f.Feed.Changes(ctx, by.School, q.filter, q.wait)
 	return changeList(listing), err
 }
 

@@ -12,26 +12,10 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-// told is gen.Event with the body as it is.
-type told struct {
-	Number int64           `json:"number"`
-	At     time.Time       `json:"at"`
-	Resent bool            `json:"resent"`
-	Type   string          `json:"type"`
-	Body   json.RawMessage `json:"body"`
-}
-
-func eventsOf(l events.EventListing) any {
-	list := struct {
-		Events []told `json:"events"`
-		Next   int64  `json:"next"`
-		More   bool   `json:"more"`
-		Last   int64  `json:"last"`
-	}{[]told{}, l.Next, l.More, l.Last}
-	for _, e := range l.Events {
-		list.Events = append(list.Events, told{e.Number, wire.Moment(e.At), e.Resent, string(e.Event), e.Body})
+func (f *Face) events() []wire.Operation {
+	return []wire.Operation{
+		waiting(heavy(one("listEvents", wire.Get, "/lyceum/v1/events", bindEvents, f.listEvents, "", eventPage))),
 	}
-	return list
 }
 
 // eventsAsked is what listEvents is asked.
@@ -47,10 +31,10 @@ const (
 	mostEvents  = 1000
 )
 
-func bindListEvents(in *wire.Input) eventsAsked {
+func bindEvents(in *wire.Input) eventsAsked {
 	q := eventsAsked{changesAsked: bindPart(in, usualEvents, mostEvents)}
-	if words := in.Words("types"); words != nil {
-		for word := range strings.SplitSeq(*words, ",") {
+	if words := in.Query("types").Text(1, wire.Unbounded); words.Present {
+		for word := range strings.SplitSeq(words.Value, ",") {
 			if !slices.Contains(lyceum.EventNames(), lyceum.EventName(word)) {
 				in.Refuse("types", "must be names of events parted by commas, such as Sale.created")
 				break
@@ -61,8 +45,31 @@ func bindListEvents(in *wire.Input) eventsAsked {
 	return q
 }
 
-// ListEvents serves GET /lyceum/v1/events.
-func (f *Face) ListEvents(ctx context.Context, who wire.Principal, q eventsAsked) (wire.JSON, error) {
-	listing, err := f.Feed.Events(ctx, who.Caller.School, q.filter.After, q.filter.Limit, q.names, q.wait)
-	return wire.JSON{Value: eventsOf(listing)}, err
+func (f *Face) listEvents(ctx context.Context, by lyceum.By, q eventsAsked) (events.EventListing, error) {
+	return f.Feed.Events(ctx, by.School, q.filter.After, q.filter.Limit, q.names, q.wait)
+}
+
+// told is gen.Event with the body as it is.
+type told struct {
+	Number int64           `json:"number"`
+	At     time.Time       `json:"at"`
+	Resent bool            `json:"resent"`
+	Type   string          `json:"type"`
+	Body   json.RawMessage `json:"body"`
+}
+
+// toldEvents is gen.EventList with the bodies as they are.
+type toldEvents struct {
+	Events []told `json:"events"`
+	Next   int64  `json:"next"`
+	More   bool   `json:"more"`
+	Last   int64  `json:"last"`
+}
+
+func eventPage(l events.EventListing) toldEvents {
+	list := toldEvents{[]told{}, l.Next, l.More, l.Last}
+	for _, e := range l.Events {
+		list.Events = append(list.Events, told{e.Number, wire.Moment(e.At), e.Resent, string(e.Event), e.Body})
+	}
+	return list
 }

@@ -81,7 +81,7 @@ type (
 		Position  *int32  `json:"position"`
 		FormID    *int32  `json:"custom_form_id"` // what webhooks call a quiz
 	}
-	webhook struct {
+	webhookObject struct {
 		ID           int32     `json:"id"`
 		State        string    `json:"state"`
 		URL          string    `json:"url"`
@@ -101,47 +101,56 @@ type (
 func shown(object any) any {
 	switch o := object.(type) {
 	case lyceum.School:
-		return schoolOf(&o)
+		return school(o)
 	case lyceum.Course:
 		return course{
-			int32(o.ID), o.Name, wire.Optional(o.Heading), wire.Optional(o.Description), o.IsPublished, o.IsListed, o.LectureOrder, wire.Optional(o.ImageURL),
-			wire.Number(o.AuthorID), wire.Moment(o.CreatedAt), wire.Moment(o.UpdatedAt),
+			int32(o.ID), o.Name, wire.Optional(o.Heading), wire.Optional(o.Description), o.IsPublished, o.IsListed,
+			o.LectureOrder, wire.Optional(o.ImageURL), wire.Number(o.AuthorID),
+			wire.Moment(o.CreatedAt), wire.Moment(o.UpdatedAt),
 		}
 	case lyceum.PricingPlan:
 		return pricingPlan{
-			int32(o.ID), wire.Number(o.CourseID), o.Name, wire.Optional(o.Description), int64(o.Price), string(o.Currency), string(o.Frequency),
-			wire.Optional(o.BillingInterval), wire.Optional(o.BillingIntervalCount), wire.Optional(o.FreeTrialLength), wire.Optional(o.EnrollmentCap),
-			wire.OptMoment(o.AccessLimitDate), wire.Optional(o.AccessLimitInterval), wire.Optional(o.AccessLimitDuration), wire.Moment(o.CreatedAt), wire.Moment(o.UpdatedAt),
+			int32(o.ID), wire.Number(o.CourseID), o.Name, wire.Optional(o.Description),
+			int64(o.Price), string(o.Currency), string(o.Frequency),
+			wire.Optional(o.BillingInterval), wire.Optional(o.BillingIntervalCount),
+			wire.Optional(o.FreeTrialLength), wire.Optional(o.EnrollmentCap),
+			wire.OptMoment(o.AccessLimitDate), wire.Optional(o.AccessLimitInterval),
+			wire.Optional(o.AccessLimitDuration), wire.Moment(o.CreatedAt), wire.Moment(o.UpdatedAt),
 		}
 	case lyceum.Coupon:
 		return coupon{int32(o.ID), wire.Optional(o.Code)}
 	case lyceum.AffiliatePartner:
 		return affiliate{int32(o.ID), wire.Optional(o.Name)}
 	case lyceum.AuthorProfile:
-		return author{int32(o.ID), wire.Optional(o.Name), wire.Optional(o.Bio), wire.Optional(o.ProfileImageURL), wire.Number(o.UserID)}
+		return author{
+			int32(o.ID), wire.Optional(o.Name), wire.Optional(o.Bio), wire.Optional(o.ProfileImageURL), wire.Number(o.UserID),
+		}
 	case lyceum.LectureSection:
 		return lectureSection{int32(o.ID), int32(o.Course), o.Name, o.IsPublished, o.Position}
 	case lyceum.Lecture:
 		return lecture{int32(o.ID), int32(o.Course), int32(o.Section), wire.Optional(o.Name), o.IsPublished, o.Position}
 	case lyceum.Attachment:
-		a := attachment{int32(o.ID), int32(o.Lecture), string(o.Kind), wire.Optional(o.Name), wire.Optional(o.URL), wire.Optional(o.Text), wire.Optional(o.Position), nil}
+		a := attachment{
+			int32(o.ID), int32(o.Lecture), string(o.Kind), wire.Optional(o.Name), wire.Optional(o.URL),
+			wire.Optional(o.Text), wire.Optional(o.Position), nil,
+		}
 		if o.Quiz != nil {
 			a.FormID = wire.Number(lyceum.Some(o.Quiz.ID))
 		}
 		return a
 	case lyceum.AttachedResponse:
-		return responseOf(&o)
+		return quizResponse(o)
 	case lyceum.Comment:
-		return commentOf(&o)
+		return comment(o)
 	case lyceum.Movement:
-		return movementOf(&o)
+		return movement(&o)
 	case lyceum.PurchaseOrder:
-		return orderOf(&o)
+		return order(o)
 	case lyceum.Webhook:
 		if o.DeletedAt.Present {
 			return nil
 		}
-		return webhook{int32(o.ID), string(o.State), o.URL, o.EventTrigger, wire.Moment(o.CreatedAt)}
+		return webhookObject{int32(o.ID), string(o.State), o.URL, o.EventTrigger, wire.Moment(o.CreatedAt)}
 	case lyceum.WebhookEvent:
 		return webhookEvent{int32(o.ID), int32(o.Webhook), o.State, wire.Moment(o.CreatedAt)}
 	}

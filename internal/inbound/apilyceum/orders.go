@@ -9,20 +9,27 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-func bindNewOrder(in *wire.Input) sales.NewOrder {
-	in.ReadJSON("email", "name", "pricing_plan_id", "coupon_id", "affiliate_id", "final_price")
-	return sales.NewOrder{
-		Email: in.RequiredText("email"), Name: in.Text("name"), Plan: lyceum.PricingPlanID(in.RequiredID("pricing_plan_id")),
-		Coupon: as[lyceum.CouponID](in.Amount("coupon_id", 1)), Affiliate: as[lyceum.AffiliateID](in.Amount("affiliate_id", 1)), FinalPrice: as[lyceum.Minor](in.Amount("final_price", 0)),
+func (f *Face) orders() []wire.Operation {
+	const all, each = "/lyceum/v1/orders", "/lyceum/v1/orders/{order_id}"
+	return []wire.Operation{
+		one("createOrder", wire.Create, all, bindNewOrder, f.Sales.OpenOrder, "order", order),
+		one("showOrder", wire.Get, each, bindOrder, wire.InSchool(f.Sales.ShowOrder), "order", order),
+		one("completeOrder", wire.Create, each+"/complete", bindPayment, f.completeOrder, "sale", saleDetail),
+		one("abandonOrder", wire.Run, each+"/abandon", wire.NoBody(bindOrder), f.Sales.AbandonOrder, "order", order),
 	}
 }
 
-func bindOrder(in *wire.Input) lyceum.OrderID { return lyceum.OrderID(in.PathID("order_id")) }
+func bindOrder(in *wire.Input) lyceum.OrderID { return wire.PathID[lyceum.OrderID](in, "order_id") }
 
-// ShowOrder serves GET /lyceum/v1/orders/{order_id}.
-func (f *Face) ShowOrder(ctx context.Context, who wire.Principal, id lyceum.OrderID) (wire.JSON, error) {
-	o, err := f.Sales.ShowOrder(ctx, who.Caller.School, id)
-	return wire.JSON{Value: oneOrder(o)}, err
+func bindNewOrder(in *wire.Input) sales.NewOrder {
+	return sales.NewOrder{
+		Email:      in.Body("email").Required().Text(1, wire.Unbounded).Value,
+		Name:       in.Body("name").Text(0, wire.Unbounded),
+		Plan:       wire.ID[lyceum.PricingPlanID](in.Body("pricing_plan_id").Required()).Value,
+		Coupon:     wire.ID[lyceum.CouponID](in.Body("coupon_id")),
+		Affiliate:  wire.ID[lyceum.AffiliateID](in.Body("affiliate_id")),
+		FinalPrice: wire.Amount[lyceum.Minor](in.Body("final_price"), 0),
+	}
 }
 
 // orderPayment is what completeOrder is asked.
@@ -31,10 +38,9 @@ type orderPayment struct {
 	sale  sales.NewSale
 }
 
-func bindOrderPayment(in *wire.Input) orderPayment {
-	in.ReadJSON(append([]string{"author_id", "reference"}, amountNames...)...)
+func bindPayment(in *wire.Input) orderPayment {
 	return orderPayment{bindOrder(in), sales.NewSale{
-		Author: as[lyceum.AuthorID](in.Amount("author_id", 1)), Amounts: bindAmounts(in), Reference: in.Sentence("reference", maxReference),
+		Author: wire.ID[lyceum.AuthorID](in.Body("author_id")), Reference: bindReference(in), Amounts: bindAmounts(in),
 	}}
 }
 
@@ -42,17 +48,12 @@ func (f *Face) completeOrder(ctx context.Context, by lyceum.By, q orderPayment) 
 	return f.Sales.CompleteOrder(ctx, by, q.order, q.sale)
 }
 
-func bindAbandon(in *wire.Input) lyceum.OrderID {
-	in.ReadNothing()
-	return bindOrder(in)
-}
-
-func oneOrder(o lyceum.PurchaseOrder) any { return gen.OneOrder{Order: orderOf(&o)} }
-
-func orderOf(o *lyceum.PurchaseOrder) gen.Order {
+func order(o lyceum.PurchaseOrder) gen.Order {
 	return gen.Order{
-		ID: int32(o.ID), Email: o.Email, Name: wire.Optional(o.Name), UserID: wire.Number(o.UserID), PricingPlanID: int32(o.PricingPlanID),
-		CouponID: wire.Number(o.CouponID), AffiliateID: wire.Number(o.AffiliateID), FinalPrice: int32(o.FinalPrice), Currency: string(o.Currency), State: gen.OrderState(o.State),
-		CreatedAt: wire.Moment(o.CreatedAt), AbandonsAt: wire.Moment(o.AbandonsAt), ClosedAt: wire.OptMoment(o.ClosedAt), SaleID: wire.Number(o.SaleID),
+		ID: int32(o.ID), Email: o.Email, Name: wire.Optional(o.Name), UserID: wire.Number(o.UserID),
+		PricingPlanID: int32(o.PricingPlanID), CouponID: wire.Number(o.CouponID),
+		AffiliateID: wire.Number(o.AffiliateID), FinalPrice: int32(o.FinalPrice), Currency: string(o.Currency),
+		State: gen.OrderState(o.State), CreatedAt: wire.Moment(o.CreatedAt), AbandonsAt: wire.Moment(o.AbandonsAt),
+		ClosedAt: wire.OptMoment(o.ClosedAt), SaleID: wire.Number(o.SaleID),
 	}
 }

@@ -9,86 +9,61 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-func bindNothing(*wire.Input) struct{} { return struct{}{} }
-
-// ShowSchool serves GET /lyceum/v1/school.
-func (f *Face) ShowSchool(ctx context.Context, who wire.Principal, _ struct{}) (wire.JSON, error) {
-	s, err := f.School(ctx, who.Caller.School)
-	return wire.JSON{Value: gen.OneSchool{School: schoolOf(&s)}}, err
-}
-
-func schoolOf(s *lyceum.School) gen.School {
-	return gen.School{
-		ID: int32(s.ID), Name: s.Name, CreatedAt: wire.Moment(s.CreatedAt), OnRefund: gen.SchoolOnRefund(s.Policy.OnRefund), OnChargeback: gen.SchoolOnChargeback(s.Policy.OnChargeback),
-		OnCancellation: gen.SchoolOnCancellation(s.Policy.OnCancellation), AbandonAfterMinutes: int32(s.Policy.AbandonAfter / time.Minute),
-		TimeZone: string(s.TimeZone),
+func (f *Face) school() []wire.Operation {
+	const path = "/lyceum/v1/school"
+	return []wire.Operation{
+		one("showSchool", wire.Get, path, wire.Anything, f.showSchool, "school", school),
+		one("updateSchool", wire.Patch, path, bindSchoolChange, f.updateSchool, "school", school),
 	}
 }
 
+func (f *Face) showSchool(ctx context.Context, by lyceum.By, _ struct{}) (lyceum.School, error) {
+	return f.School(ctx, by.School)
+}
+
+func school(s lyceum.School) gen.School {
+	return gen.School{
+		ID: int32(s.ID), Name: s.Name, CreatedAt: wire.Moment(s.CreatedAt),
+		OnRefund:            gen.SchoolOnRefund(s.Policy.OnRefund),
+		OnChargeback:        gen.SchoolOnChargeback(s.Policy.OnChargeback),
+		OnCancellation:      gen.SchoolOnCancellation(s.Policy.OnCancellation),
+		AbandonAfterMinutes: int32(s.Policy.AbandonAfter / time.Minute),
+		TimeZone:            string(s.TimeZone),
+	}
+}
+
+// maxAbandonAfter is the longest time after which an order is abandoned, in
+// minutes: 90 days.
+const maxAbandonAfter = 129_600
+
 // schoolChange is what updateSchool is asked.
 type schoolChange struct {
-	onRefund, onChargeback, onCancellation lyceum.Opt[string]
+	onRefund, onChargeback, onCancellation lyceum.Opt[lyceum.Consequence]
 	minutes                                lyceum.Opt[int32]
 	zone                                   lyceum.Opt[lyceum.TimeZone]
 }
 
 func bindSchoolChange(in *wire.Input) schoolChange {
-	in.ReadJSON("on_refund", "on_chargeback", "on_cancellation", "abandon_after_minutes", "time_zone")
-	const unenroll, periodEnd, keep = string(lyceum.Unenroll), string(lyceum.AtPeriodEnd), string(lyceum.Keep)
 	return schoolChange{
-		in.Choice("on_refund", unenroll, keep), in.Choice("on_chargeback", unenroll, keep), in.Choice("on_cancellation", unenroll, periodEnd, keep),
-		in.Int("abandon_after_minutes", 1, 129_600), in.TimeZone("time_zone"),
+		wire.OneOf(in.Body("on_refund"), lyceum.Unenroll, lyceum.Keep),
+		wire.OneOf(in.Body("on_chargeback"), lyceum.Unenroll, lyceum.Keep),
+		wire.OneOf(in.Body("on_cancellation"), lyceum.Unenroll, lyceum.AtPeriodEnd, lyceum.Keep),
+		wire.Int[int32](in.Body("abandon_after_minutes"), 1, maxAbandonAfter),
+		in.Body("time_zone").TimeZone(),
 	}
 }
 
-// UpdateSchool serves PATCH /lyceum/v1/school.
-func (f *Face) UpdateSchool(ctx context.Context, who wire.Principal, q schoolChange) (wire.JSON, error) {
-	s, err := f.School(ctx, who.Caller.School)
+func (f *Face) updateSchool(ctx context.Context, by lyceum.By, q schoolChange) (lyceum.School, error) {
+	s, err := f.School(ctx, by.School)
 	if err != nil {
-		return wire.JSON{}, err
+		return s, err
 	}
-	for _, part := range []struct {
-		said lyceum.Opt[string]
-		to   *lyceum.Consequence
-	}{{q.onRefund, &s.Policy.OnRefund}, {q.onChargeback, &s.Policy.OnChargeback}, {q.onCancellation, &s.Policy.OnCancellation}} {
-		if part.said.Present {
-			*part.to = lyceum.Consequence(part.said.Value)
-		}
-	}
+	s.Policy.OnRefund = q.onRefund.Or(s.Policy.OnRefund).Value
+	s.Policy.OnChargeback = q.onChargeback.Or(s.Policy.OnChargeback).Value
+	s.Policy.OnCancellation = q.onCancellation.Or(s.Policy.OnCancellation).Value
 	if q.minutes.Present {
 		s.Policy.AbandonAfter = time.Duration(q.minutes.Value) * time.Minute
 	}
-	if q.zone.Present {
-		s.TimeZone = q.zone.Value
-	}
-	if err := f.Sales.Configure(ctx, lyceum.By{School: s.ID, Actor: who.Caller.Actor()}, s.Policy, s.TimeZone); err != nil {
-		return wire.JSON{}, err
-	}
-	return wire.JSON{Value: gen.OneSchool{School: schoolOf(&s)}}, nil
-}
-
-// userTags is what setUserTags is asked.
-type userTags struct {
-	user lyceum.UserID
-	tags []string
-}
-
-func bindUserTags(in *wire.Input) userTags {
-	in.ReadJSON("tags")
-	return userTags{lyceum.UserID(in.PathID("user_id")), in.Texts("tags")}
-}
-
-// SetUserTags serves PUT /lyceum/v1/users/{user_id}/tags.
-func (f *Face) SetUserTags(ctx context.Context, who wire.Principal, q userTags) (wire.JSON, error) {
-	d, err := f.People.SetTags(ctx, lyceum.By{School: who.Caller.School, Actor: who.Caller.Actor()}, q.user, q.tags)
-	return wire.JSON{Value: gen.UserTags{Tags: append([]string{}, d.Tags...)}}, err
-}
-
-func bindUser(in *wire.Input) lyceum.UserID {
-	in.ReadNothing()
-	return lyceum.UserID(in.PathID("user_id"))
-}
-
-func oneUserState(u lyceum.User) any {
-	return gen.OneUserState{User: gen.UserState{ID: int32(u.ID), DisabledAt: wire.OptMoment(u.DisabledAt)}}
+	s.TimeZone = q.zone.Or(s.TimeZone).Value
+	return s, f.Sales.Configure(ctx, by, s.Policy, s.TimeZone)
 }

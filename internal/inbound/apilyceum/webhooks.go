@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"math"
-	"net/http"
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
@@ -13,106 +12,113 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
-func bindWebhook(in *wire.Input) lyceum.WebhookID { return lyceum.WebhookID(in.PathID("webhook_id")) }
-
-func bindBare(in *wire.Input) lyceum.WebhookID {
-	in.ReadNothing()
-	return bindWebhook(in)
+func (f *Face) webhooks() []wire.Operation {
+	const all, each = "/lyceum/v1/webhooks", "/lyceum/v1/webhooks/{webhook_id}"
+	return []wire.Operation{
+		one("listWebhooks", wire.Get, all, wire.Anything, f.listWebhooks, "webhooks", webhooks),
+		secret(f, "createWebhook", all, bindNewWebhook, f.Events.Create),
+		one("showWebhook", wire.Get, each, bindWebhook, f.showWebhook, "webhook", webhook),
+		one("updateWebhook", wire.Patch, each, bindWebhookChange, f.updateWebhook, "webhook", webhook),
+		wire.None("deleteWebhook", wire.Delete, each, bindWebhook, f.Events.Delete),
+		secret(f, "rotateWebhookSecret", each+"/secret", wire.NoBody(bindWebhook), f.Events.Rotate),
+		one("testWebhook", wire.Create, each+"/test", bindTest, f.testWebhook, "delivery", namedDelivery),
+		one("resumeWebhook", wire.Run, each+"/resume", bindResume, f.resumeWebhook, "webhook", webhook),
+		one("resendDeliveries", wire.Run, each+"/resend", bindResend, f.Events.Resend, "resent", resent),
+	}
 }
 
-// ListWebhooks serves GET /lyceum/v1/webhooks.
-func (f *Face) ListWebhooks(ctx context.Context, who wire.Principal, _ struct{}) (wire.JSON, error) {
-	all, err := f.Events.Webhooks(ctx, who.Caller.School)
-	list := gen.WebhookList{Webhooks: []gen.Webhook{}}
+func bindWebhook(in *wire.Input) lyceum.WebhookID {
+	return wire.PathID[lyceum.WebhookID](in, "webhook_id")
+}
+
+func (f *Face) listWebhooks(ctx context.Context, by lyceum.By, _ struct{}) ([]lyceum.Webhook, error) {
+	return f.Events.Webhooks(ctx, by.School)
+}
+
+// webhooks are those that this server sends to.
+func webhooks(all []lyceum.Webhook) []gen.Webhook {
+	list := []gen.Webhook{}
 	for i := range all {
 		if all[i].Live {
-			list.Webhooks = append(list.Webhooks, webhookOf(&all[i]))
+			list = append(list, webhook(all[i]))
 		}
 	}
-	return wire.JSON{Value: list}, err
+	return list
 }
 
-// ShowWebhook serves GET /lyceum/v1/webhooks/{webhook_id}.
-func (f *Face) ShowWebhook(ctx context.Context, who wire.Principal, id lyceum.WebhookID) (wire.JSON, error) {
-	w, err := f.Events.Webhook(ctx, who.Caller.School, id)
+func (f *Face) showWebhook(ctx context.Context, by lyceum.By, id lyceum.WebhookID) (lyceum.Webhook, error) {
+	w, err := f.Events.Webhook(ctx, by.School, id)
 	if err == nil && !w.Live {
 		err = lyceum.Errorf(lyceum.NotFound, "there is no webhook %d that this server sends to", id)
 	}
-	return wire.JSON{Value: oneWebhook(w)}, err
+	return w, err
 }
 
-var webhookNames = []string{"url", "events", "as_array", "schedule", "rate_limit"}
+// webhookChange is what updateWebhook is asked, and createWebhook of a new one.
+type webhookChange struct {
+	id        lyceum.WebhookID
+	url       lyceum.Opt[string]
+	events    []string // nil where they are not named
+	asArray   lyceum.Opt[bool]
+	schedule  lyceum.Opt[string]
+	rateLimit lyceum.Opt[int32]
+}
+
+// bindWebhookOptions reads all but the address. The rules know their bounds.
+func bindWebhookOptions(in *wire.Input) webhookChange {
+	names := in.Body("events")
+	q := webhookChange{
+		asArray:   in.Body("as_array").Bool(),
+		schedule:  in.Body("schedule").Text(0, wire.Unbounded),
+		rateLimit: wire.Int[int32](in.Body("rate_limit"), 0, math.MaxInt32),
+	}
+	q.events = wire.Sequence[string](names, "texts")
+	return q
+}
 
 func bindNewWebhook(in *wire.Input) events.WebhookForm {
-	in.ReadJSON(webhookNames...)
-	form := events.WebhookForm{URL: in.RequiredText("url"), AsArray: in.Truth("as_array").Value, Schedule: lyceum.Schedule(in.Text("schedule").Value)}
-	form.RateLimit = rateLimit(in).Value
-	if in.Has("events") {
-		form.Events = in.Texts("events")
-	}
+	var form events.WebhookForm
+	url := in.Body("url").Required().Text(1, wire.Unbounded)
+	q := bindWebhookOptions(in)
+	q.url = url
+	q.apply(&form)
 	return form
 }
 
-// rateLimit gives the limit that is asked for. The rules know its bounds.
-func rateLimit(in *wire.Input) lyceum.Opt[int32] { return in.Int("rate_limit", 0, math.MaxInt32) }
-
-// webhookChange is what updateWebhook is asked.
-type webhookChange struct {
-	id    lyceum.WebhookID
-	apply func(*events.WebhookForm)
-}
-
 func bindWebhookChange(in *wire.Input) webhookChange {
-	id := bindWebhook(in)
-	in.ReadJSON(webhookNames...)
-	url, schedule, asArray := in.Text("url"), in.Text("schedule"), in.Truth("as_array")
-	limit := rateLimit(in)
-	told, names := in.Has("events"), []string(nil)
-	if told {
-		names = in.Texts("events")
+	id, url := bindWebhook(in), in.Body("url").Text(0, wire.Unbounded)
+	q := bindWebhookOptions(in)
+	q.id, q.url = id, url
+	return q
+}
+
+func (q *webhookChange) apply(form *events.WebhookForm) {
+	form.URL = q.url.Or(form.URL).Value
+	form.AsArray = q.asArray.Or(form.AsArray).Value
+	form.RateLimit = q.rateLimit.Or(form.RateLimit).Value
+	if q.schedule.Present {
+		form.Schedule = lyceum.Schedule(q.schedule.Value)
 	}
-	return webhookChange{id, func(form *events.WebhookForm) {
-		if url.Present {
-			form.URL = url.Value
-		}
-		if schedule.Present {
-			form.Schedule = lyceum.Schedule(schedule.Value)
-		}
-		if asArray.Present {
-			form.AsArray = asArray.Value
-		}
-		if limit.Present {
-			form.RateLimit = limit.Value
-		}
-		if told {
-			form.Events = names
-		}
-	}}
+	if q.events != nil {
+		form.Events = q.events
+	}
 }
 
-// UpdateWebhook serves PATCH /lyceum/v1/webhooks/{webhook_id}.
-func (f *Face) UpdateWebhook(ctx context.Context, who wire.Principal, q webhookChange) (wire.JSON, error) {
-	w, err := f.Events.Update(ctx, lyceum.By{School: who.Caller.School, Actor: who.Caller.Actor()}, q.id, q.apply)
-	return wire.JSON{Value: oneWebhook(w)}, err
+func (f *Face) updateWebhook(ctx context.Context, by lyceum.By, q webhookChange) (lyceum.Webhook, error) {
+	return f.Events.Update(ctx, by, q.id, q.apply)
 }
 
-// DeleteWebhook serves DELETE /lyceum/v1/webhooks/{webhook_id}.
-func (f *Face) DeleteWebhook(ctx context.Context, who wire.Principal, id lyceum.WebhookID) (wire.Nothing, error) {
-	return wire.Nothing{}, f.Events.Delete(ctx, lyceum.By{School: who.Caller.School, Actor: who.Caller.Actor()}, id)
-}
-
-// test is what testWebhook is asked.
-type test struct {
+// webhookTest is what testWebhook is asked.
+type webhookTest struct {
 	webhook lyceum.WebhookID
 	event   lyceum.Opt[string]
 }
 
-func bindTest(in *wire.Input) test {
-	in.ReadJSON("event")
-	return test{bindWebhook(in), in.Text("event")}
+func bindTest(in *wire.Input) webhookTest {
+	return webhookTest{bindWebhook(in), in.Body("event").Text(0, wire.Unbounded)}
 }
 
-func (f *Face) test(ctx context.Context, by lyceum.By, q test) (events.Named, error) {
+func (f *Face) testWebhook(ctx context.Context, by lyceum.By, q webhookTest) (events.Named, error) {
 	return f.Events.Test(ctx, by, q.webhook, q.event)
 }
 
@@ -123,103 +129,26 @@ type resume struct {
 }
 
 func bindResume(in *wire.Input) resume {
-	in.ReadJSON("replay")
 	q := resume{webhook: bindWebhook(in)}
-	if in.Truth("replay") == lyceum.Some(false) {
+	if in.Body("replay").Bool() == lyceum.Some(false) {
 		q.replay = events.WithoutReplay
 	}
 	return q
 }
 
-func (f *Face) resume(ctx context.Context, by lyceum.By, q resume) (lyceum.Webhook, error) {
+func (f *Face) resumeWebhook(ctx context.Context, by lyceum.By, q resume) (lyceum.Webhook, error) {
 	return f.Events.Resume(ctx, by, q.webhook, q.replay)
 }
 
 func bindResend(in *wire.Input) lyceum.ResendFilter {
-	in.ReadJSON("after", "until", "state")
+	after, until := in.Body("after"), in.Body("until")
 	return lyceum.ResendFilter{
-		Webhook: bindWebhook(in), State: in.Choice("state", lyceum.DeliveryPending, lyceum.DeliveryDelivered, lyceum.DeliveryFailed),
-		Created: lyceum.Period{After: in.Moment("after"), Until: in.Moment("until")},
+		Webhook: bindWebhook(in), State: wire.OneOf(in.Body("state"), deliveryStates...),
+		Created: wire.Period(after, until),
 	}
 }
 
-func resent(n int) any { return gen.Resent{Resent: int32(n)} }
-
-// deliveriesAsked is what listDeliveries is asked.
-type deliveriesAsked struct {
-	filter lyceum.WebhookEventFilter
-	page   lyceum.Page
-}
-
-func bindListDeliveries(in *wire.Input) deliveriesAsked {
-	q := deliveriesAsked{filter: lyceum.WebhookEventFilter{Webhook: bindWebhook(in)}, page: bindPage(in)}
-	if state := in.OneOf("state", lyceum.DeliveryPending, lyceum.DeliveryDelivered, lyceum.DeliveryFailed); state != nil {
-		q.filter.State = lyceum.Some(*state)
-	}
-	return q
-}
-
-// ListDeliveries serves GET /lyceum/v1/webhooks/{webhook_id}/deliveries.
-func (f *Face) ListDeliveries(ctx context.Context, who wire.Principal, q deliveriesAsked) (wire.JSON, error) {
-	listing, err := f.Events.Deliveries(ctx, who.Caller.School, q.filter, q.page)
-	list := gen.DeliveryList{Deliveries: []gen.Delivery{}, Meta: metaOf(q.page, listing.Total)}
-	for i := range listing.Deliveries {
-		list.Deliveries = append(list.Deliveries, deliveryOf(&listing.Deliveries[i].WebhookEvent, listing.Deliveries[i].Name))
-	}
-	return wire.JSON{Value: list}, err
-}
-
-// deliveryAsked is what showDelivery is asked.
-type deliveryAsked struct {
-	id    lyceum.WebhookEventID
-	after int32 // number of an attempt
-}
-
-func bindShowDelivery(in *wire.Input) deliveryAsked {
-	q := deliveryAsked{id: bindDelivery(in)}
-	if after := in.Int32From("after", 0); after != nil {
-		q.after = *after
-	}
-	return q
-}
-
-func bindDelivery(in *wire.Input) lyceum.WebhookEventID {
-	return lyceum.WebhookEventID(in.PathID("delivery_id"))
-}
-
-func bindBareDelivery(in *wire.Input) lyceum.WebhookEventID {
-	in.ReadNothing()
-	return bindDelivery(in)
-}
-
-// ShowDelivery serves GET /lyceum/v1/deliveries/{delivery_id}.
-func (f *Face) ShowDelivery(ctx context.Context, who wire.Principal, q deliveryAsked) (wire.JSON, error) {
-	d, err := f.Events.ShowAfter(ctx, who.Caller.School, q.id, q.after)
-	if err != nil {
-		return wire.JSON{}, err
-	}
-	shown := struct {
-		gen.Delivery
-
-		RequestBody *string       `json:"request_body"`
-		Attempts    []gen.Attempt `json:"attempts"`
-	}{Delivery: deliveryOf(&d.WebhookEvent, d.Payload.Event), Attempts: []gen.Attempt{}}
-	if d.Payload.Event != "" {
-		body := string(f.Events.Envelope(&d.Payload, d.ID, d.Webhook.AsArray))
-		shown.RequestBody = &body
-	}
-	next := q.after
-	for _, a := range d.Attempts {
-		next = a.Number
-		shown.Attempts = append(shown.Attempts, gen.Attempt{
-			Number: a.Number, At: wire.Moment(a.At), DurationMs: int32(a.Took.Milliseconds()), ResponseHTTPStatus: wire.Number(a.Status), Problem: wire.Optional(a.Problem),
-			RequestHeaders: a.RequestHeader, ResponseHeaders: a.ResponseHeader, ResponseBody: a.ResponseBody, IsKept: !a.Unkept,
-		})
-	}
-	return wire.JSON{Value: map[string]any{"delivery": shown, "more": d.More, "next": next}}, nil
-}
-
-func oneWebhook(w lyceum.Webhook) any { return gen.OneWebhook{Webhook: webhookOf(&w)} }
+func resent(n int) int { return n }
 
 // withoutSecret is what is kept of an answer that told a secret, which is kept
 // nowhere.
@@ -229,52 +158,43 @@ type withoutSecret struct {
 	Key        lyceum.SecretKeyID `json:"key"`
 }
 
-// secretPost is post for what tells a secret.
-func secretPost[P any](f *Face, id, path string, bind func(*wire.Input) P, run func(context.Context, lyceum.By, P) (events.WithSecret, error)) wire.Operation {
-	op := onceOnly(id, path, http.StatusCreated, bind, run,
-		func(w events.WithSecret) any {
-			return gen.WebhookWithSecret{Webhook: webhookOf(&w.Webhook), Secret: f.SecretText(w.Secret)}
-		},
-		func(w events.WithSecret) any {
-			return withoutSecret{webhookOf(&w.Webhook), w.SecretGeneration, w.SecretKey}
-		},
-		func(school lyceum.SchoolID, body []byte) ([]byte, error) {
-			var kept withoutSecret
-			if err := json.Unmarshal(body, &kept); err != nil {
-				return nil, err
-			}
-			secret, err := f.Events.Secret(school, lyceum.WebhookID(kept.Webhook.ID), kept.Generation, kept.Key)
-			if err != nil {
-				return nil, err
-			}
-			return json.Marshal(gen.WebhookWithSecret{Webhook: kept.Webhook, Secret: f.SecretText(secret)})
-		})
+// secret is an operation that answers with the secret of a webhook.
+func secret[P any](
+	f *Face, id, path string, bind func(*wire.Input) P, rule wire.Rule[P, events.WithSecret],
+) wire.Operation {
+	shown := wire.As("", func(w events.WithSecret) gen.WebhookWithSecret {
+		return gen.WebhookWithSecret{Webhook: webhook(w.Webhook), Secret: f.SecretText(w.Secret)}
+	})
+	keep := wire.As("", func(w events.WithSecret) withoutSecret {
+		return withoutSecret{webhook(w.Webhook), w.SecretGeneration, w.SecretKey}
+	})
+	op := wire.New(id, wire.Create, path, once(bind, rule, shown, keep, f.withSecret))
 	op.Secret = true
 	return op
 }
 
-func webhookOf(w *lyceum.Webhook) gen.Webhook {
+// withSecret makes an answer of what was kept of it.
+func (f *Face) withSecret(school lyceum.SchoolID, body []byte) ([]byte, error) {
+	var kept withoutSecret
+	if err := json.Unmarshal(body, &kept); err != nil {
+		return nil, err
+	}
+	secret, err := f.Events.Secret(school, lyceum.WebhookID(kept.Webhook.ID), kept.Generation, kept.Key)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(gen.WebhookWithSecret{Webhook: kept.Webhook, Secret: f.SecretText(secret)})
+}
+
+func webhook(w lyceum.Webhook) gen.Webhook {
 	shown := gen.Webhook{
-		ID: int32(w.ID), URL: w.URL, State: gen.WebhookState(w.State), Events: []string{}, AsArray: w.AsArray, Schedule: gen.WebhookSchedule(w.Schedule), RateLimit: w.RateLimit,
-		EventsCount: w.EventsCount, CreatedAt: wire.Moment(w.CreatedAt), FailedAt: wire.OptMoment(w.FailedAt), OldSecretUntil: wire.OptMoment(w.OldSecretUntil),
+		ID: int32(w.ID), URL: w.URL, State: gen.WebhookState(w.State), Events: []string{}, AsArray: w.AsArray,
+		Schedule: gen.WebhookSchedule(w.Schedule), RateLimit: w.RateLimit, EventsCount: w.EventsCount,
+		CreatedAt: wire.Moment(w.CreatedAt), FailedAt: wire.OptMoment(w.FailedAt),
+		OldSecretUntil: wire.OptMoment(w.OldSecretUntil),
 	}
 	if w.EventTrigger != lyceum.AllEvents {
 		shown.Events = strings.Split(w.EventTrigger, ",")
-	}
-	return shown
-}
-
-func oneDelivery(d events.Named) any {
-	return gen.OneDelivery{Delivery: deliveryOf(&d.WebhookEvent, d.Name)}
-}
-
-func deliveryOf(d *lyceum.WebhookEvent, name lyceum.EventName) gen.Delivery {
-	shown := gen.Delivery{
-		ID: int32(d.ID), WebhookID: int32(d.Webhook), State: gen.DeliveryState(d.State), ObjectID: d.ObjectID, AttemptCount: d.AttemptCount, CreatedAt: wire.Moment(d.CreatedAt),
-		LastAttemptedAt: wire.OptMoment(d.LastAttemptedAt), NextAttemptAt: wire.OptMoment(d.NextAttemptAt), ResponseHTTPStatus: wire.Number(d.ResponseStatus),
-	}
-	if name != "" {
-		shown.Event = text(lyceum.Some(name))
 	}
 	return shown
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv1"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire/wiretest"
-	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
@@ -37,7 +36,7 @@ func asSchool(face *apiv1.Face, school lyceum.SchoolID) http.Handler {
 	mux := http.NewServeMux()
 	for _, op := range face.Operations() {
 		mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
-			body, err := op.Serve(r.Context(), wire.Principal{Caller: access.Caller{School: school, Permissions: op.Needs}}, r)
+			body, err := op.Serve(r.Context(), wire.Principal{By: lyceum.By{School: school, Permissions: op.Needs}}, r)
 			if err == nil {
 				err = wire.Send(w, r, http.StatusOK, body)
 			}

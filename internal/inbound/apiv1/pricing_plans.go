@@ -1,6 +1,7 @@
 package apiv1
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -9,67 +10,68 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
+func (f *Face) pricingPlans() []wire.Operation {
+	const all, each = "/v1/pricing_plans", "/v1/pricing_plans/{pricing_plan_id}"
+	return []wire.Operation{
+		many("ListPricingPlans", all, bindPlans, f.listPlans, "pricing_plans", plan),
+		one("ShowPricingPlans", wire.Get, each, bindPlan, f.showPlan, "pricing_plan", planDetail),
+	}
+}
+
 // pricingPlansPer is how many pricing plans a page has without per.
 const pricingPlansPer = 5
 
-func bindListPricingPlans(in *wire.Input) gen.ListPricingPlansParams {
-	return gen.ListPricingPlansParams{Page: in.Int32From("page", 1), Per: in.Int32From("per", 1)}
+func bindPlans(in *wire.Input) lyceum.Page { return bindPage(in, pricingPlansPer) }
+
+func bindPlan(in *wire.Input) lyceum.PricingPlanID {
+	return wire.PathID[lyceum.PricingPlanID](in, "pricing_plan_id")
 }
 
-// ListPricingPlans serves GET /v1/pricing_plans.
-func (f *Face) ListPricingPlans(ctx context.Context, who wire.Principal, q gen.ListPricingPlansParams) (wire.JSON, error) {
-	listing, err := f.learning.PricingPlans(ctx, who.Caller.School, pageOf(q.Page, q.Per, pricingPlansPer))
-	if err != nil {
-		return wire.JSON{}, err
+func (f *Face) listPlans(ctx context.Context, by lyceum.By, p lyceum.Page) (lyceum.Listing[lyceum.PricingPlan], error) {
+	l, err := f.Learning.PricingPlans(ctx, by.School, p)
+	for i := range l.Rows {
+		err = cmp.Or(err, priceFits(&l.Rows[i]))
 	}
-	list := gen.PricingPlanList{PricingPlans: []gen.PricingPlanSummary{}, Meta: metaOf(listing.Total, listing.Page, len(listing.Rows))}
-	for i := range listing.Rows {
-		p := &listing.Rows[i]
-		price, err := priceOf(p)
-		if err != nil {
-			return wire.JSON{}, err
-		}
-		list.PricingPlans = append(list.PricingPlans, gen.PricingPlanSummary{
-			ID: int32(p.ID), CreatedAt: wire.Moment(p.CreatedAt), UpdatedAt: wire.Moment(p.UpdatedAt), Name: p.Name, Price: price, Currency: string(p.Currency), CourseID: int32(p.CourseID.Value),
-		})
-	}
-	return wire.JSON{Value: list}, nil
+	return l, err
 }
 
-// priceOf makes sure that no price is cut to the contract's int32.
-func priceOf(p *lyceum.PricingPlan) (int32, error) {
-	price := int32(p.Price)
-	if int64(price) != int64(p.Price) {
-		return 0, fmt.Errorf("pricing plan %d: price %d does not fit the contract's int32", p.ID, p.Price)
-	}
-	return price, nil
+func (f *Face) showPlan(ctx context.Context, by lyceum.By, id lyceum.PricingPlanID) (lyceum.PricingPlan, error) {
+	p, err := f.Learning.PricingPlan(ctx, by.School, id)
+	return p, cmp.Or(err, priceFits(&p))
 }
 
-func bindPricingPlan(in *wire.Input) lyceum.PricingPlanID {
-	return lyceum.PricingPlanID(in.PathID("pricing_plan_id"))
+// priceFits makes sure that no price is cut to the contract's int32.
+func priceFits(p *lyceum.PricingPlan) error {
+	if int64(p.Price) != int64(int32(p.Price)) {
+		return fmt.Errorf("pricing plan %d: price %d does not fit the contract's int32", p.ID, p.Price)
+	}
+	return nil
 }
 
-// ShowPricingPlan serves GET /v1/pricing_plans/{pricing_plan_id}.
-func (f *Face) ShowPricingPlan(ctx context.Context, who wire.Principal, id lyceum.PricingPlanID) (wire.JSON, error) {
-	p, err := f.learning.PricingPlan(ctx, who.Caller.School, id)
-	if err != nil {
-		return wire.JSON{}, err
+func plan(p lyceum.PricingPlan) gen.PricingPlanSummary {
+	return gen.PricingPlanSummary{
+		ID: int32(p.ID), CreatedAt: wire.Moment(p.CreatedAt), UpdatedAt: wire.Moment(p.UpdatedAt), Name: p.Name,
+		Price: int32(p.Price), Currency: string(p.Currency), CourseID: int32(p.CourseID.Value),
 	}
-	price, err := priceOf(&p)
-	if err != nil {
-		return wire.JSON{}, err
-	}
+}
+
+func planDetail(p lyceum.PricingPlan) gen.PricingPlanDetail {
 	frequency := gen.PricingPlanFrequency{
-		Type: gen.PricingPlanFrequencyType(p.Frequency), BillingInterval: (*gen.PricingPlanFrequencyBillingInterval)(wire.Optional(p.BillingInterval)),
-		BillingIntervalCount: wire.Number(p.BillingIntervalCount), AccessLimitDate: wire.OptMoment(p.AccessLimitDate),
-		AccessLimitInterval: (*gen.PricingPlanFrequencyAccessLimitInterval)(wire.Optional(p.AccessLimitInterval)), AccessLimitDuration: wire.Number(p.AccessLimitDuration),
+		Type:                 gen.PricingPlanFrequencyType(p.Frequency),
+		BillingInterval:      (*gen.PricingPlanFrequencyBillingInterval)(wire.Optional(p.BillingInterval)),
+		BillingIntervalCount: wire.Number(p.BillingIntervalCount),
+		AccessLimitDate:      wire.OptMoment(p.AccessLimitDate),
+		AccessLimitInterval:  (*gen.PricingPlanFrequencyAccessLimitInterval)(wire.Optional(p.AccessLimitInterval)),
+		AccessLimitDuration:  wire.Number(p.AccessLimitDuration),
 	}
 	if frequency.BillingInterval == nil { // it stands in for plans that do not recur
 		month := gen.PricingPlanFrequencyBillingInterval("month")
 		frequency.BillingInterval = &month
 	}
-	return wire.JSON{Value: gen.OnePricingPlan{PricingPlan: gen.PricingPlanDetail{
-		ID: int32(p.ID), CreatedAt: wire.Moment(p.CreatedAt), UpdatedAt: wire.Moment(p.UpdatedAt), Name: p.Name, Price: price, Currency: string(p.Currency), CourseID: int32(p.CourseID.Value),
-		Description: wire.Optional(p.Description), FreeTrialLength: wire.Number(p.FreeTrialLength), EnrollmentCap: wire.Number(p.EnrollmentCap), Frequency: frequency,
-	}}}, nil
+	return gen.PricingPlanDetail{
+		ID: int32(p.ID), CreatedAt: wire.Moment(p.CreatedAt), UpdatedAt: wire.Moment(p.UpdatedAt), Name: p.Name,
+		Price: int32(p.Price), Currency: string(p.Currency), CourseID: int32(p.CourseID.Value),
+		Description: wire.Optional(p.Description), FreeTrialLength: wire.Number(p.FreeTrialLength),
+		EnrollmentCap: wire.Number(p.EnrollmentCap), Frequency: frequency,
+	}
 }

@@ -9,47 +9,70 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// courseProgress is what the operations about progress are asked.
+func (f *Face) progress() []wire.Operation {
+	return []wire.Operation{
+		one("CourseProgress", wire.Get, coursePath+"/progress", bindProgress, f.showProgress, "", progress),
+	}
+}
+
+func (f *Face) myProgress() []wire.Operation {
+	const path = myCoursePath + "/progress"
+	return []wire.Operation{
+		one("showCurrentUserCourseProgress", wire.Get, path, bindMyProgress, f.showProgress, "", progress),
+	}
+}
+
+// courseProgress is what the operations about progress are asked. The page is
+// one of published lectures.
 type courseProgress struct {
-	course    lyceum.CourseID
-	user      lyceum.UserID
-	page, per *int32
+	course lyceum.CourseID
+	user   lyceum.UserID // where no learner asks
+	page   lyceum.Page
 }
 
-func bindShowCourseProgress(in *wire.Input) courseProgress {
-	return courseProgress{bindCourse(in), lyceum.UserID(in.RequiredInt32From("user_id", 1)), in.Int32From("page", 1), in.Int32From("per", 1)}
-}
-
-func bindMyCourseProgress(in *wire.Input) courseProgress {
-	return courseProgress{course: bindCourse(in), page: in.Int32From("page", 1), per: in.Int32From("per", 1)}
-}
-
-// ShowCourseProgress serves GET /v1/courses/{course_id}/progress and its like
-// of a learner. Page and per count published lectures.
-func (f *Face) ShowCourseProgress(ctx context.Context, who wire.Principal, q courseProgress) (wire.JSON, error) {
-	v := who.Viewer()
-	if v.Learner.Present {
-		q.user = v.Learner.Value
+func bindProgress(in *wire.Input) courseProgress {
+	return courseProgress{
+		bindCourse(in), wire.ID[lyceum.UserID](in.Query("user_id").Required()).Value, bindPage(in, defaultPer),
 	}
-	p, err := f.learning.Progress(ctx, v, q.user, q.course)
-	if err != nil {
-		return wire.JSON{}, err
-	}
-	page := pageFrom(q.page, q.per)
+}
+
+func bindMyProgress(in *wire.Input) courseProgress {
+	return courseProgress{course: bindCourse(in), page: bindPage(in, defaultPer)}
+}
+
+// progressPage is a learner's progress and the page of lectures to show.
+type progressPage struct {
+	learning.ProgressDetail
+
+	page lyceum.Page
+}
+
+func (f *Face) showProgress(ctx context.Context, by lyceum.By, q courseProgress) (progressPage, error) {
+	p, err := f.Learning.Progress(ctx, by, by.Learner.Or(q.user).Value, q.course)
+	return progressPage{p, q.page}, err
+}
+
+func progress(p progressPage) gen.OneCourseProgress {
 	var total, first, last int64
 	if len(p.Done) > 0 {
 		total = int64(len(p.Lectures))
-		first = min(page.Offset(), total)
-		last = min(first+int64(page.Size), total)
+		first = min(p.page.Offset(), total)
+		last = min(first+int64(p.page.Size), total)
 	}
 	shown := p.Lectures[first:last]
-	return wire.JSON{Value: gen.OneCourseProgress{
+	m := meta{total, p.page, len(shown)}
+	from, to := m.bounds()
+	return gen.OneCourseProgress{
 		CourseProgress: gen.CourseProgress{
-			ID: int32(p.ID), Certificate: certificate(p.Certificate), CompletedAt: wire.OptMoment(p.CompletedAt), EnrolledAt: wire.OptMoment(p.EnrolledAt),
-			PercentComplete: p.PercentComplete, LectureSections: progressSections(&p, shown),
+			ID: int32(p.ID), Certificate: certificate(p.Certificate), CompletedAt: wire.OptMoment(p.CompletedAt),
+			EnrolledAt: wire.OptMoment(p.EnrolledAt), PercentComplete: p.PercentComplete,
+			LectureSections: progressSections(&p.ProgressDetail, shown),
 		},
-		Meta: metaOf(total, page, len(shown)),
-	}}, nil
+		Meta: gen.PaginationMeta{
+			Total: int32(total), Page: p.page.Number, From: int32(from), To: int32(to), PerPage: p.page.Size,
+			NumberOfPages: int32(m.pages()),
+		},
+	}
 }
 
 // progressSections gives the sections of the lectures that a page shows.
@@ -78,26 +101,8 @@ func certificate(c lyceum.Opt[lyceum.Certificate]) gen.Certificate {
 	if !c.Present {
 		return gen.Certificate{}
 	}
-	return gen.Certificate{IssuedAt: wire.OptMoment(lyceum.Some(c.Value.IssuedAt)), PageID: &c.Value.PageID, SerialNumber: &c.Value.SerialNumber}
-}
-
-// enrollment is a body about a user and a course.
-type enrollment struct {
-	user   lyceum.UserID
-	course lyceum.CourseID
-}
-
-func bindEnrollment(in *wire.Input) enrollment {
-	in.ReadJSON()
-	return enrollment{lyceum.UserID(in.RequiredID("user_id")), lyceum.CourseID(in.RequiredID("course_id"))}
-}
-
-// CreateEnrollment serves POST /v1/enroll.
-func (f *Face) CreateEnrollment(ctx context.Context, who wire.Principal, q enrollment) (wire.Nothing, error) {
-	return wire.Nothing{}, f.learning.Enroll(ctx, who.Viewer(), q.user, q.course)
-}
-
-// DeleteEnrollment serves POST /v1/unenroll.
-func (f *Face) DeleteEnrollment(ctx context.Context, who wire.Principal, q enrollment) (wire.Nothing, error) {
-	return wire.Nothing{}, f.learning.Unenroll(ctx, who.Viewer(), q.user, q.course)
+	return gen.Certificate{
+		IssuedAt: wire.OptMoment(lyceum.Some(c.Value.IssuedAt)), PageID: &c.Value.PageID,
+		SerialNumber: &c.Value.SerialNumber,
+	}
 }

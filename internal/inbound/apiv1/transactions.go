@@ -6,52 +6,40 @@ import (
 	"sync"
 
 	"github.com/lyceum-school/lyceum"
-	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
-	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-func bindListTransactions(b *wire.Binder) gen.ListTransactionsParams {
-	return gen.ListTransactionsParams{
-		UserID:          b.Int32("user_id"),
-		AffiliateID:     b.Int32("affiliate_id"),
-		CourseID:        b.Int32("course_id"),
-		PricingPlanID:   b.Int32("pricing_plan_id"),
-		IsFullyRefunded: b.Bool("is_fully_refunded"),
-		IsChargeback:    b.Bool("is_chargeback"),
-		Start:           b.Time("start"),
-		End:             b.Time("end"),
-		Page:            b.Int32From("page", 1),
-		Per:             b.Int32From("per", 1),
-		SortDirection:   (*gen.ListTransactionsParamsSortDirection)(b.OneOf("sort_direction", "asc", "desc")),
+func (f *Face) transactions() []wire.Operation {
+	return []wire.Operation{
+		appended("ListTransactions", wire.Get, "/v1/transactions", bindTransactions, f.listTransactions),
 	}
 }
 
-// ListTransactions serves GET /v1/transactions.
-func (f *Face) ListTransactions(ctx context.Context, caller access.Caller, q gen.ListTransactionsParams) (transactionList, error) {
-	order := lyceum.NewestFirst
-	if q.SortDirection != nil && *q.SortDirection == gen.Asc {
-		order = lyceum.OldestFirst
-	}
-	listing, err := f.sales.List(ctx, caller.School, filterFrom(q), order, pageFrom(q.Page, q.Per))
+// transactions is what ListTransactions is asked.
+type transactions struct {
+	filter lyceum.TransactionFilter
+	order  lyceum.Order
+	page   lyceum.Page
+}
+
+func bindTransactions(in *wire.Input) transactions {
+	q := transactions{filter: lyceum.TransactionFilter{
+		UserID:        wire.AnyInt[lyceum.UserID](in.Query("user_id")),
+		AffiliateID:   wire.AnyInt[lyceum.AffiliateID](in.Query("affiliate_id")),
+		CourseID:      wire.AnyInt[lyceum.CourseID](in.Query("course_id")),
+		PricingPlanID: wire.AnyInt[lyceum.PricingPlanID](in.Query("pricing_plan_id")),
+		FullyRefunded: in.Query("is_fully_refunded").Bool(),
+		Chargeback:    in.Query("is_chargeback").Bool(),
+		Created:       wire.Period(in.Query("start"), in.Query("end")),
+	}}
+	q.page = bindPage(in, defaultPer)
+	q.order = bindOrder(in)
+	return q
+}
+
+func (f *Face) listTransactions(ctx context.Context, by lyceum.By, q transactions) (transactionList, error) {
+	listing, err := f.Sales.List(ctx, by.School, q.filter, q.order, q.page)
 	return transactionList(listing), err
-}
-
-func filterFrom(q gen.ListTransactionsParams) lyceum.TransactionFilter {
-	f := lyceum.TransactionFilter{
-		UserID:        wire.OptNumber[lyceum.UserID](q.UserID),
-		AffiliateID:   wire.OptNumber[lyceum.AffiliateID](q.AffiliateID),
-		CourseID:      wire.OptNumber[lyceum.CourseID](q.CourseID),
-		PricingPlanID: wire.OptNumber[lyceum.PricingPlanID](q.PricingPlanID),
-		Created:       lyceum.Period{After: wire.Bound(q.Start), Until: wire.Bound(q.End)},
-	}
-	if q.IsFullyRefunded != nil {
-		f.FullyRefunded = lyceum.Some(*q.IsFullyRefunded)
-	}
-	if q.IsChargeback != nil {
-		f.Chargeback = lyceum.Some(*q.IsChargeback)
-	}
-	return f
 }
 
 // transactionList is gen.TransactionList on its way out. It is appended by
@@ -79,9 +67,7 @@ func (l transactionList) AppendJSON(b []byte) ([]byte, error) {
 		}
 		b = wire.AppendTransaction(b, t)
 	}
-	b = append(b, "],"...)
-	b = appendMeta(b, l.Total, l.Page, shown)
-	return append(b, '}'), nil
+	return appendMeta(append(b, "],"...), l.Total, l.Page, shown), nil
 }
 
 // rows are transactions between being read and being appended.

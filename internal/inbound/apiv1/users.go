@@ -10,15 +10,32 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/people"
 )
 
-func bindListUsers(in *wire.Input) gen.ListUsersParams {
-	return gen.ListUsersParams{Email: in.Words("email"), Page: in.Int32From("page", 1), Per: in.Int32From("per", 1), SearchAfter: in.Int32From("search_after", 0)}
+func (f *Face) users() []wire.Operation {
+	const all, each = "/v1/users", "/v1/users/{user_id}"
+	return []wire.Operation{
+		appended("ListUsers", wire.Get, all, bindUsers, f.listUsers),
+		one("CreateUser", wire.Create, all, bindNewUser, f.createUser, "", user),
+		one("ShowUser", wire.Get, each, bindUser, f.showUser, "", user),
+		one("UpdateUser", wire.Patch, each, bindUserChange, f.updateUser, "", user),
+	}
 }
 
-// ListUsers serves GET /v1/users.
-func (f *Face) ListUsers(ctx context.Context, who wire.Principal, q gen.ListUsersParams) (userList, error) {
-	filter := lyceum.UserFilter{Email: wire.Opt(q.Email), After: wire.OptNumber[lyceum.UserID](q.SearchAfter)}
-	listing, err := f.people.List(ctx, who.Caller.School, filter, pageFrom(q.Page, q.Per))
-	return userList{listing, filter.After}, err
+// users is what ListUsers is asked.
+type users struct {
+	filter lyceum.UserFilter
+	page   lyceum.Page
+}
+
+func bindUsers(in *wire.Input) users {
+	q := users{filter: lyceum.UserFilter{Email: in.Query("email").Text(1, wire.Unbounded)}}
+	q.page = bindPage(in, defaultPer)
+	q.filter.After = wire.Amount[lyceum.UserID](in.Query("search_after"), 0)
+	return q
+}
+
+func (f *Face) listUsers(ctx context.Context, by lyceum.By, q users) (userList, error) {
+	listing, err := f.People.List(ctx, by.School, q.filter, q.page)
+	return userList{listing, q.filter.After}, err
 }
 
 // userList is gen.UserList on its way out, appended by hand.
@@ -52,56 +69,63 @@ func (l userList) AppendJSON(b []byte) ([]byte, error) {
 // userMeta says with search_after where to go on (contract/v1.yaml,
 // UserListMeta).
 func userMeta(l *lyceum.UserListing, after lyceum.Opt[lyceum.UserID]) gen.UserListMeta {
-	m := metaOf(l.Total, l.Page, len(l.Users))
-	meta := gen.UserListMeta{Page: m.Page, Total: m.Total, NumberOfPages: m.NumberOfPages, PerPage: m.PerPage}
+	m := meta{l.Total, l.Page, len(l.Users)}
+	shown := gen.UserListMeta{
+		Page: l.Page.Number, Total: int32(l.Total), NumberOfPages: int32(m.pages()), PerPage: l.Page.Size,
+	}
 	if !after.Present {
-		meta.From, meta.To = &m.From, &m.To
-		return meta
+		first, last := m.bounds()
+		from, to := int32(first), int32(last)
+		shown.From, shown.To = &from, &to
+		return shown
 	}
 	last := int32(after.Value)
 	if n := len(l.Users); n > 0 {
 		last = int32(l.Users[n-1].ID)
 	}
-	meta.HasMoreResults, meta.SearchAfter = &l.More, &[]int32{last}
-	return meta
+	shown.HasMoreResults, shown.SearchAfter = &l.More, &[]int32{last}
+	return shown
 }
 
-func bindUser(in *wire.Input) lyceum.UserID { return lyceum.UserID(in.PathID("user_id")) }
+func bindUser(in *wire.Input) lyceum.UserID { return wire.PathID[lyceum.UserID](in, "user_id") }
 
-// ShowUser serves GET /v1/users/{user_id}.
-func (f *Face) ShowUser(ctx context.Context, who wire.Principal, id lyceum.UserID) (wire.JSON, error) {
-	return userDetail(f.people.Show(ctx, who.Caller.School, id))
+func (f *Face) showUser(ctx context.Context, by lyceum.By, id lyceum.UserID) (people.Detail, error) {
+	return f.People.Show(ctx, by.School, id)
 }
 
-func userDetail(d people.Detail, err error) (wire.JSON, error) {
-	if err != nil {
-		return wire.JSON{}, err
-	}
+func user(d people.Detail) gen.UserDetail {
 	shown := gen.UserDetail{
-		Email: d.Email, Name: wire.Optional(d.Name), Src: wire.Optional(d.Src), Role: string(d.Role), LastSignInIP: wire.Optional(d.LastSignInIP), ID: int32(d.ID),
+		Email: d.Email, Name: wire.Optional(d.Name), Src: wire.Optional(d.Src), Role: string(d.Role),
+		LastSignInIP: wire.Optional(d.LastSignInIP), ID: int32(d.ID),
 		Courses: []gen.UserCourse{}, Tags: []gen.UserTag{},
 	}
 	for i := range d.Enrollments {
 		e := &d.Enrollments[i]
 		shown.Courses = append(shown.Courses, gen.UserCourse{
-			CourseID: int32(e.Course), CourseName: e.CourseName, EnrolledAt: wire.Moment(e.EnrolledAt), IsActiveEnrollment: e.ActiveAt(d.Now),
-			CompletedAt: wire.OptMoment(e.CompletedAt), PercentComplete: float64(e.PercentComplete),
+			CourseID: int32(e.Course), CourseName: e.CourseName, EnrolledAt: wire.Moment(e.EnrolledAt),
+			IsActiveEnrollment: e.ActiveAt(d.Now),
+			CompletedAt:        wire.OptMoment(e.CompletedAt), PercentComplete: float64(e.PercentComplete),
 		})
 	}
 	for _, name := range d.Tags {
 		shown.Tags = append(shown.Tags, gen.UserTag{Name: name})
 	}
-	return wire.JSON{Value: shown}, nil
+	return shown
 }
 
-func bindCreateUser(in *wire.Input) people.NewUser {
-	in.ReadJSON()
-	return people.NewUser{Email: in.RequiredText("email"), Name: in.Text("name"), Password: in.Text("password"), Src: in.Text("src")}
+// bindNewUser leaves the lengths of texts to the rules, which the consent pages
+// share.
+func bindNewUser(in *wire.Input) people.NewUser {
+	return people.NewUser{
+		Email:    in.Body("email").Required().Text(1, wire.Unbounded).Value,
+		Name:     in.Body("name").Text(0, wire.Unbounded),
+		Password: in.Body("password").Text(0, wire.Unbounded),
+		Src:      in.Body("src").Text(0, wire.Unbounded),
+	}
 }
 
-// CreateUser serves POST /v1/users.
-func (f *Face) CreateUser(ctx context.Context, who wire.Principal, n people.NewUser) (wire.JSON, error) {
-	return userDetail(f.people.Create(ctx, who.Caller.School, n, f.hash, who.Caller.Actor()))
+func (f *Face) createUser(ctx context.Context, by lyceum.By, n people.NewUser) (people.Detail, error) {
+	return f.People.Create(ctx, by.School, n, f.Hash, by.Actor)
 }
 
 // userChange is what UpdateUser is asked.
@@ -110,19 +134,17 @@ type userChange struct {
 	change people.Change
 }
 
-func bindUpdateUser(in *wire.Input) userChange {
+func bindUserChange(in *wire.Input) userChange {
 	q := userChange{id: bindUser(in)}
-	in.ReadJSON()
-	if in.Has("name") {
-		q.change.Name = lyceum.Some(in.Text("name"))
+	if name := in.Body("name"); name.Given() {
+		q.change.Name = lyceum.Some(name.Text(0, wire.Unbounded))
 	}
-	if in.Has("src") {
-		q.change.Src = lyceum.Some(in.Text("src"))
+	if src := in.Body("src"); src.Given() {
+		q.change.Src = lyceum.Some(src.Text(0, wire.Unbounded))
 	}
 	return q
 }
 
-// UpdateUser serves PATCH /v1/users/{user_id}.
-func (f *Face) UpdateUser(ctx context.Context, who wire.Principal, q userChange) (wire.JSON, error) {
-	return userDetail(f.people.Update(ctx, who.Caller.School, q.id, q.change, who.Caller.Actor()))
+func (f *Face) updateUser(ctx context.Context, by lyceum.By, q userChange) (people.Detail, error) {
+	return f.People.Update(ctx, by.School, q.id, q.change, by.Actor)
 }

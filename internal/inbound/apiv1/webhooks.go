@@ -8,18 +8,27 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
-func bindNothing(*wire.Input) struct{} { return struct{}{} }
+func (f *Face) webhooks() []wire.Operation {
+	const all, events = "/v1/webhooks", "/v1/webhooks/{webhook_id}/events"
+	return []wire.Operation{
+		one("ListWebhooks", wire.Get, all, wire.Anything, f.listWebhooks, "webhooks", webhooks),
+		many("ShowWebhookEvents", events, bindWebhookEvents, f.listWebhookEvents, "events", webhookEvent),
+	}
+}
 
-// ListWebhooks serves GET /v1/webhooks.
-func (f *Face) ListWebhooks(ctx context.Context, who wire.Principal, _ struct{}) (wire.JSON, error) {
-	all, err := f.events.Webhooks(ctx, who.Caller.School)
-	list := gen.WebhookList{Webhooks: []gen.Webhook{}}
+func (f *Face) listWebhooks(ctx context.Context, by lyceum.By, _ struct{}) ([]lyceum.Webhook, error) {
+	return f.Events.Webhooks(ctx, by.School)
+}
+
+func webhooks(all []lyceum.Webhook) []gen.Webhook {
+	list := []gen.Webhook{}
 	for _, w := range all {
-		list.Webhooks = append(list.Webhooks, gen.Webhook{
-			ID: int32(w.ID), WorkflowState: gen.WebhookWorkflowState(w.State), URL: w.URL, EventTrigger: w.EventTrigger, WebhookEventsCount: w.EventsCount,
+		list = append(list, gen.Webhook{
+			ID: int32(w.ID), WorkflowState: gen.WebhookWorkflowState(w.State), URL: w.URL,
+			EventTrigger: w.EventTrigger, WebhookEventsCount: w.EventsCount,
 		})
 	}
-	return wire.JSON{Value: list}, err
+	return list
 }
 
 // webhookEvents is what ShowWebhookEvents is asked.
@@ -28,23 +37,26 @@ type webhookEvents struct {
 	page   lyceum.Page
 }
 
-func bindListWebhookEvents(in *wire.Input) webhookEvents {
-	filter := lyceum.WebhookEventFilter{
-		Webhook: lyceum.WebhookID(in.PathID("webhook_id")), StatusFrom: wire.Opt(in.Int32("response_http_status_gte")), StatusUntil: wire.Opt(in.Int32("response_http_status_lte")),
-		Created: lyceum.Period{After: wire.Bound(in.Time("created_after")), Until: wire.Bound(in.Time("created_before"))},
-	}
-	return webhookEvents{filter, pageFrom(in.Int32From("page", 1), in.Int32From("per", 1))}
+func bindWebhookEvents(in *wire.Input) webhookEvents {
+	return webhookEvents{lyceum.WebhookEventFilter{
+		Webhook:     wire.PathID[lyceum.WebhookID](in, "webhook_id"),
+		StatusFrom:  wire.AnyInt[int32](in.Query("response_http_status_gte")),
+		StatusUntil: wire.AnyInt[int32](in.Query("response_http_status_lte")),
+		Created:     wire.Period(in.Query("created_after"), in.Query("created_before")),
+	}, bindPage(in, defaultPer)}
 }
 
-// ListWebhookEvents serves GET /v1/webhooks/{webhook_id}/events.
-func (f *Face) ListWebhookEvents(ctx context.Context, who wire.Principal, q webhookEvents) (wire.JSON, error) {
-	listing, err := f.events.Events(ctx, who.Caller.School, q.filter, q.page)
-	list := gen.WebhookEventList{Events: []gen.WebhookEvent{}, Meta: metaOf(listing.Total, q.page, len(listing.Rows))}
-	for _, e := range listing.Rows {
-		list.Events = append(list.Events, gen.WebhookEvent{
-			ID: int32(e.ID), WorkflowState: gen.WebhookEventWorkflowState(e.State), WebhookID: int32(e.Webhook), AttemptCount: e.AttemptCount,
-			LastAttemptedAt: wire.OptMoment(e.LastAttemptedAt), CreatedAt: wire.Moment(e.CreatedAt), ObjectType: e.ObjectType, ObjectID: e.ObjectID, ResponseHTTPStatus: wire.Number(e.ResponseStatus),
-		})
+func (f *Face) listWebhookEvents(
+	ctx context.Context, by lyceum.By, q webhookEvents,
+) (lyceum.Listing[lyceum.WebhookEvent], error) {
+	return f.Events.Events(ctx, by.School, q.filter, q.page)
+}
+
+func webhookEvent(e lyceum.WebhookEvent) gen.WebhookEvent {
+	return gen.WebhookEvent{
+		ID: int32(e.ID), WorkflowState: gen.WebhookEventWorkflowState(e.State), WebhookID: int32(e.Webhook),
+		AttemptCount: e.AttemptCount, LastAttemptedAt: wire.OptMoment(e.LastAttemptedAt),
+		CreatedAt: wire.Moment(e.CreatedAt), ObjectType: e.ObjectType, ObjectID: e.ObjectID,
+		ResponseHTTPStatus: wire.Number(e.ResponseStatus),
 	}
-	return wire.JSON{Value: list}, err
 }

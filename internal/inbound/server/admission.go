@@ -48,17 +48,17 @@ func (h *handler) admitKey(x *exchange, r *http.Request, op *operation) error {
 	if len(keys) == 1 {
 		presented = keys[0]
 	}
-	caller, err := h.Keys.Check(r.Context(), presented)
+	by, err := h.Keys.Check(r.Context(), presented)
 	if err != nil {
 		return h.refuse(x, r, err)
 	}
-	x.who.Caller = caller
+	x.who.By = by
 	if err := h.limit(x, r); err != nil {
 		return err
 	}
-	if !caller.Permissions.Allows(op.Needs) {
+	if !by.Permissions.Allows(op.Needs) {
 		return lyceum.Errorf(lyceum.Forbidden, "this API key has not the permission %s; it has %s",
-			op.Needs, caller.Permissions)
+			op.Needs, by.Permissions)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (h *handler) admitLearner(x *exchange, r *http.Request, op *operation) erro
 	if err != nil {
 		return h.refuse(x, r, err)
 	}
-	x.who.Learner = &learner
+	x.who.Learner, x.who.By = &learner, learner.By()
 	if err := h.limit(x, r); err != nil {
 		return err
 	}

@@ -121,13 +121,13 @@ func TestF9SchoolsSeeTheirOwn(t *testing.T) {
 }
 
 func TestCallerReachesTheOperation(t *testing.T) {
-	var got access.Caller
+	var got lyceum.By
 	s := newSite(t, with("who", http.MethodGet, func(_ context.Context, who wire.Principal, _ *http.Request) (wire.Body, error) {
-		got = who.Caller
+		got = who.By
 		return wire.JSON{}, nil
 	}))
 	wantStatus(t, s.do(request(http.MethodGet, "/test/who", nil, "apiKey: "+s.key)), http.StatusOK)
-	if want := (access.Caller{School: s.ours, Key: 1, Permissions: lyceum.Read}); got != want {
+	if want := (lyceum.By{School: s.ours, Actor: "api_key:1", Key: 1, Permissions: lyceum.Read}); got != want {
 		t.Errorf("the caller is %+v, want %+v", got, want)
 	}
 }

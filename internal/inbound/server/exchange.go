@@ -185,17 +185,12 @@ func (h *handler) finish(x *exchange, r *http.Request) {
 		h.Log.InfoContext(r.Context(), "request",
 			"request_id", x.id, "method", r.Method, "path", x.pattern(r), "status", x.status,
 			"address", wire.AddressOf(r).String(), "bytes", x.bytes, "took_us", took.Microseconds(), "school", x.school(),
-			"api_key_id", x.who.Caller.Key)
+			"api_key_id", x.who.By.Key)
 	}
 }
 
-// school gives the school that the caller's credential led to, or 0.
-func (x *exchange) school() lyceum.SchoolID {
-	if x.who.Learner != nil {
-		return x.who.Learner.School
-	}
-	return x.who.Caller.School
-}
+// school is the school that the credential led to, or 0.
+func (x *exchange) school() lyceum.SchoolID { return x.who.By.School }
 
 // pattern names the route for the log: never the path itself, which may hold
 // what a stranger typed. A page has patterns of its own below those that lead

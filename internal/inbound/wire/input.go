@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -14,105 +13,139 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
 )
 
 // Input is all that a request says: ids of its path, parameters of its query
-// and, once it was asked for, the members of its body. Like Binder, which reads
-// the query, it collects what is wrong, so that one answer names every mistake.
+// and members of its body. It collects what is wrong with them, so that one
+// answer names every mistake. Parameters nobody asks for are ignored.
 type Input struct {
-	*Binder
+	query    Query
+	problems []lyceum.FieldError
+	request  *http.Request
+	body     *body // nil until it is asked for
+}
 
-	request *http.Request
-	failure error // which outweighs the mistakes
+// body is the body of a request.
+type body struct {
+	text    []byte
 	members map[string]json.RawMessage
-	body    []byte
+	asked   []string // names, in order
+	failure error    // of the whole, which outweighs the mistakes
 }
 
-// With makes an endpoint of a function that wants the input of a request bound
-// and gives a body.
-func With[P any, A Body](bind func(*Input) P, answer func(context.Context, Principal, P) (A, error)) Endpoint {
-	return func(ctx context.Context, who Principal, r *http.Request) (Body, error) {
-		query, err := ParseQuery(r.URL.RawQuery)
-		if err != nil {
-			return nil, err
-		}
-		in := &Input{Binder: NewBinder(query), request: r}
-		params := bind(in)
-		if in.failure != nil {
-			return nil, in.failure
-		}
-		if err := in.Err(); err != nil {
-			return nil, err
-		}
-		return answer(ctx, who, params)
+// NewInput takes the query of a request apart.
+func NewInput(r *http.Request) (*Input, error) {
+	query, err := ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, err
 	}
+	return &Input{query: query, request: r}, nil
 }
 
-// PathID gives the id that stands in the path under a name such as course_id.
-// It is taken in one writing, so that a thing has one address.
-func (in *Input) PathID(name string) int32 {
+// Err refuses the request if anything was wrong.
+func (in *Input) Err() error {
+	switch {
+	case in.body != nil && in.body.failure != nil:
+		return in.body.failure
+	case len(in.problems) == 0:
+		return nil
+	}
+	return lyceum.InvalidFields(in.problems...)
+}
+
+// Refuse adds something that is wrong, worded to follow the name.
+func (in *Input) Refuse(name, message string) {
+	in.problems = append(in.problems, lyceum.FieldError{Field: name, Message: message})
+}
+
+// Query is a parameter of the query string.
+func (in *Input) Query(name string) Field { return Field{in: in, name: name} }
+
+// Body is a member of the body, which must be one JSON object. It is read when
+// its first member is asked for.
+func (in *Input) Body(name string) Field {
+	if in.body == nil {
+		in.body = &body{asked: make([]string, 0, 8)}
+		in.body.failure = in.readObject()
+	}
+	in.body.asked = append(in.body.asked, name)
+	return Field{in: in, name: name, inBody: true}
+}
+
+// PathID returns the id that stands in the path under a name such as course_id.
+// Only the canonical form is accepted.
+func PathID[T ~int32](in *Input, name string) T {
 	text := in.request.PathValue(name)
 	n, err := strconv.ParseInt(text, 10, 32)
 	const taken = "must be an integer from 1 to 2147483647"
 	switch {
 	case err != nil || n < 1:
-		in.refuse(name, taken)
+		in.Refuse(name, taken)
 	case strconv.FormatInt(n, 10) != text:
-		in.refuse(name, taken+", without a sign and without leading zeros")
+		in.Refuse(name, taken+", without a sign and without leading zeros")
 	}
-	return int32(n)
+	return T(n)
 }
 
-// ReadJSON reads the body: one JSON object, whose members the methods below
-// give by name. With known names every other member is refused; without them
-// others are ignored.
-func (in *Input) ReadJSON(known ...string) {
+// ByID binds what is asked of a thing by its id.
+func ByID[T ~int32](name string) func(*Input) T {
+	return func(in *Input) T { return PathID[T](in, name) }
+}
+
+// Anything binds what asks for nothing in particular.
+func Anything(*Input) struct{} { return struct{}{} }
+
+// NoBody refuses a body that has members, where there is nothing to say.
+func NoBody[P any](bind func(*Input) P) func(*Input) P {
+	return func(in *Input) P {
+		in.body = &body{}
+		if in.request.ContentLength != 0 {
+			text, err := io.ReadAll(in.request.Body)
+			if in.body.text = bytes.TrimSpace(text); err != nil {
+				in.body.failure = err
+			} else if len(in.body.text) > 0 && string(in.body.text) != "{}" {
+				in.body.failure = lyceum.Invalidf("this operation takes no body")
+			}
+		}
+		return bind(in)
+	}
+}
+
+func (in *Input) readObject() error {
 	kind, _, err := mime.ParseMediaType(in.request.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
-		in.failure = lyceum.Invalidf("the header Content-Type must be application/json")
-		return
+		return lyceum.Invalidf("the header Content-Type must be application/json")
 	}
-	text, err := io.ReadAll(in.request.Body)
+	in.body.text, err = io.ReadAll(in.request.Body)
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); !ok {
 			err = lyceum.Invalidf("the body broke off")
 		}
-		in.failure = err
-		return
+		return err
 	}
-	in.body = text
-	if in.members, err = object(text); err != nil {
-		in.failure = err
-		return
-	}
-	if len(known) > 0 {
-		in.refuseOthers(known)
-	}
+	in.body.members, err = object(in.body.text)
+	return err
 }
 
-// ReadNothing refuses a body that has members, where there is nothing to say.
-func (in *Input) ReadNothing() {
-	if in.request.ContentLength == 0 {
+// refuseOthers refuses members of the body that were not asked for, before
+// what is wrong with those that were.
+func (in *Input) refuseOthers() {
+	if in.body == nil {
 		return
 	}
-	text, err := io.ReadAll(in.request.Body)
-	if in.body = bytes.TrimSpace(text); err != nil {
-		in.failure = err
-	} else if len(in.body) > 0 && string(in.body) != "{}" {
-		in.failure = lyceum.Invalidf("this operation takes no body")
-	}
-}
-
-func (in *Input) refuseOthers(known []string) {
-	for _, name := range slices.Sorted(maps.Keys(in.members)) {
-		if !slices.Contains(known, name) {
-			in.refuse(nameForMessage(name, aMember), "is not taken here; known are "+strings.Join(known, ", "))
+	var others []lyceum.FieldError
+	for _, name := range slices.Sorted(maps.Keys(in.body.members)) {
+		if !slices.Contains(in.body.asked, name) {
+			others = append(others, lyceum.FieldError{
+				Field:   nameForMessage(name, aMember),
+				Message: "is not taken here; known are " + strings.Join(in.body.asked, ", "),
+			})
 		}
 	}
+	in.problems = append(others, in.problems...)
 }
 
 // object takes one JSON object apart. A name that stands twice is refused.
@@ -137,7 +170,9 @@ func object(text []byte) (map[string]json.RawMessage, error) {
 			return nil, wrong
 		}
 		if _, twice := members[name]; twice {
-			return nil, lyceum.InvalidFields(lyceum.FieldError{Field: nameForMessage(name, aMember), Message: "must be given once"})
+			return nil, lyceum.InvalidFields(lyceum.FieldError{
+				Field: nameForMessage(name, aMember), Message: "must be given once",
+			})
 		}
 		members[name] = value
 	}
@@ -150,134 +185,12 @@ func object(text []byte) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
-// Has tells whether the body has a member, be it null.
-func (in *Input) Has(name string) bool {
-	_, there := in.members[name]
-	return there
-}
+// maxKey is the length of the longest Idempotency-Key, in characters.
+const maxKey = 255
 
-// RequiredID gives an id that the body must have. A text of digits is taken as
-// the number.
-func (in *Input) RequiredID(name string) int32 {
-	raw, there := in.members[name]
-	if !there {
-		if in.failure == nil {
-			in.refuse(name, "is missing; it must be an integer from 1 to "+strconv.Itoa(maxInt32))
-		}
-		return 0
-	}
-	return in.number(name, raw, 1, maxInt32)
-}
-
-// number reads an integer. A text of digits is taken as the number.
-func (in *Input) number(name string, raw json.RawMessage, least, most int64) int32 {
-	text := strings.Trim(string(raw), `"`)
-	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || n < least || n > most || text[0] == '+' {
-		in.refuse(name, "must be an integer from "+strconv.FormatInt(least, 10)+" to "+strconv.FormatInt(most, 10))
-		return int32(least)
-	}
-	return int32(n)
-}
-
-// Int gives an integer of the body within bounds; absent and null are absent.
-func (in *Input) Int(name string, least, most int32) lyceum.Opt[int32] {
-	raw, there := in.members[name]
-	if !there || string(raw) == "null" {
-		return lyceum.None[int32]()
-	}
-	return lyceum.Some(in.number(name, raw, int64(least), int64(most)))
-}
-
-// Amount gives an integer of the body from least on; absent and null are absent.
-func (in *Input) Amount(name string, least int32) lyceum.Opt[int32] {
-	return in.Int(name, least, maxInt32)
-}
-
-// Sentence gives a text of the body of 1 to most characters; absent and null are
-// absent.
-func (in *Input) Sentence(name string, most int) lyceum.Opt[string] {
-	text := in.Text(name)
-	if message := lyceum.CheckText(text.Value, 1, most); text.Present && message != "" {
-		in.refuse(name, message)
-	}
-	return text
-}
-
-// Choice gives one of the values; absent is absent.
-func (in *Input) Choice(name string, values ...string) lyceum.Opt[string] {
-	if !in.Has(name) {
-		return lyceum.None[string]()
-	}
-	var text string
-	if err := json.Unmarshal(in.members[name], &text); err != nil || !slices.Contains(values, text) {
-		in.refuse(name, "must be "+strings.Join(values[:len(values)-1], ", ")+" or "+values[len(values)-1])
-	}
-	return lyceum.Some(text)
-}
-
-// TimeZone returns the name of a time zone; absent is absent.
-func (in *Input) TimeZone(name string) lyceum.Opt[lyceum.TimeZone] {
-	if !in.Has(name) {
-		return lyceum.None[lyceum.TimeZone]()
-	}
-	var zone lyceum.TimeZone
-	if err := json.Unmarshal(in.members[name], &zone); err != nil || zone.Check() != nil {
-		in.refuse(name, lyceum.ZoneTaken)
-	}
-	return lyceum.Some(zone)
-}
-
-// Texts gives a list of texts that the body must have.
-func (in *Input) Texts(name string) []string {
-	var texts []string
-	if raw, there := in.members[name]; !there || string(raw) == "null" || json.Unmarshal(raw, &texts) != nil {
-		if in.failure == nil {
-			in.refuse(name, "must be a list of texts")
-		}
-	}
-	return texts
-}
-
-// TextLists gives a list of lists of texts that the body must have.
-func (in *Input) TextLists(name string) [][]string {
-	var lists [][]string
-	if raw, there := in.members[name]; !there || string(raw) == "null" || json.Unmarshal(raw, &lists) != nil {
-		if in.failure == nil {
-			in.refuse(name, "must be a list of lists of texts")
-		}
-	}
-	return lists
-}
-
-// Moment gives a time of the body; the zero time when it is absent or null.
-func (in *Input) Moment(name string) time.Time {
-	text := in.Text(name)
-	if !text.Present {
-		return time.Time{}
-	}
-	at, err := lyceum.ParseTime(text.Value)
-	if err != nil {
-		in.refuse(name, lyceum.Public(err).Detail)
-	}
-	return at
-}
-
-// Truth gives true or false of the body; absent and null are absent.
-func (in *Input) Truth(name string) lyceum.Opt[bool] {
-	raw, there := in.members[name]
-	if !there || string(raw) == "null" {
-		return lyceum.None[bool]()
-	}
-	if text := string(raw); text != "true" && text != "false" {
-		in.refuse(name, "must be true or false")
-	}
-	return lyceum.Some(string(raw) == "true")
-}
-
-// Once gives the key under which the request happens once, if it bears one, and
+// Once returns the key under which the request happens once, if it has one, and
 // what it asks (draft-ietf-httpapi-idempotency-key-header-07). It is called
-// after ReadJSON.
+// after the body was asked for.
 func (in *Input) Once() (key lyceum.Opt[string], asked lyceum.KeyHash) {
 	keys := in.request.Header["Idempotency-Key"]
 	if len(keys) == 0 {
@@ -289,45 +202,17 @@ func (in *Input) Once() (key lyceum.Opt[string], asked lyceum.KeyHash) {
 		message = "must be given once"
 	}
 	if message != "" {
-		in.refuse("Idempotency-Key", message)
+		in.Refuse("Idempotency-Key", message)
 		return key, asked
 	}
+	var said []byte
+	if in.body != nil {
+		said = in.body.text
+	}
 	sum := sha256.New()
-	for _, part := range []string{in.request.Method, in.request.URL.Path, string(in.body)} {
+	for _, part := range [][]byte{[]byte(in.request.Method), []byte(in.request.URL.Path), said} {
 		sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
-		sum.Write([]byte(part))
+		sum.Write(part)
 	}
 	return lyceum.Some(text), lyceum.KeyHash(sum.Sum(nil))
-}
-
-// maxKey is the length of the longest Idempotency-Key, in characters.
-const maxKey = 255
-
-// Text gives a text of the body; absent and null are absent.
-func (in *Input) Text(name string) lyceum.Opt[string] {
-	raw, there := in.members[name]
-	if !there || string(raw) == "null" {
-		return lyceum.None[string]()
-	}
-	var text string
-	switch err := json.Unmarshal(raw, &text); {
-	case err != nil:
-		in.refuse(name, "must be a text")
-		return lyceum.None[string]()
-	case !lyceum.IsText(text):
-		in.refuse(name, lyceum.TextTaken)
-		return lyceum.None[string]()
-	}
-	return lyceum.Some(text)
-}
-
-// RequiredText gives a text that the body must have and that is not empty.
-func (in *Input) RequiredText(name string) string {
-	text := in.Text(name)
-	if (!text.Present || text.Value == "") && in.failure == nil {
-		if raw, there := in.members[name]; !there || string(raw) == "null" || string(raw) == `""` {
-			in.refuse(name, "is missing; it must be a text")
-		}
-	}
-	return text.Value
 }

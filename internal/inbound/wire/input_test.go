@@ -13,10 +13,10 @@ import (
 func inputOf(body string) *Input {
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json; charset=utf-8")
-	return &Input{Binder: NewBinder(Query{}), request: r}
+	return &Input{request: r}
 }
 
-// TestKnownMembers: with names given, every other member is refused.
+// TestKnownMembers: every member that was not asked for is refused.
 func TestKnownMembers(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"user_id":1}`:                   "",
@@ -25,13 +25,15 @@ func TestKnownMembers(t *testing.T) {
 		`{"user_id":1,"a strange one":2}`: "a member of the body is not taken here; known are user_id, course_id",
 	} {
 		in := inputOf(body)
-		in.ReadJSON("user_id", "course_id")
+		in.Body("user_id")
+		in.Body("course_id")
+		in.refuseOthers()
 		got := ""
 		if err := in.Err(); err != nil {
 			got = strings.TrimPrefix(err.Error(), "the request is not valid: ")
 		}
-		if in.failure != nil || got != want {
-			t.Errorf("%s: %q, %v, want %q", body, got, in.failure, want)
+		if in.body.failure != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", body, got, in.body.failure, want)
 		}
 	}
 }
@@ -43,7 +45,8 @@ func TestUnknownMembersInOneOrder(t *testing.T) {
 	const body = `{"zebra":1,"user_id":1,"cost":2,"mango":3,"apple":4}`
 	for range 50 {
 		in := inputOf(body)
-		in.ReadJSON("user_id")
+		in.Body("user_id")
+		in.refuseOthers()
 		var names []string
 		for _, f := range lyceum.Public(in.Err()).Fields {
 			names = append(names, f.Field)
@@ -62,9 +65,8 @@ func FuzzBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		in := inputOf(body)
-		in.ReadJSON()
-		id, text := in.RequiredID("user_id"), in.Text("email")
-		if in.failure != nil || in.Err() != nil {
+		id, text := ID[lyceum.UserID](in.Body("user_id").Required()).Value, in.Body("email").Text(0, Unbounded)
+		if in.Err() != nil {
 			return
 		}
 		var same struct {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
 // OAuthError is the body of an error as RFC 6749 writes it.
@@ -32,6 +33,17 @@ func AsOAuth(e *lyceum.Error) (int, OAuthError) {
 		word = learnerWords[e.Kind]
 	}
 	return Status(e.Kind), OAuthError{Error: word, Description: strings.Join(e.Sentences(), "; ")}
+}
+
+// ForLearners makes operations those of apps of a version, which ask with an
+// access token. What such an app writes is answered as the operation says.
+func ForLearners(version lyceum.InterfaceVersion, operations ...Operation) []Operation {
+	for i := range operations {
+		op := &operations[i]
+		op.Credential, op.Needs, op.Version = Bearer, 0, version
+		op.Fail = LearnerFailure(access.ScopesFor(version, op.ID).All())
+	}
+	return operations
 }
 
 // LearnerFailure makes the errors of an operation that wants an access token

@@ -9,7 +9,6 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
-	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
 // Operation is one row of a face's table. The table alone says which requests
@@ -41,22 +40,16 @@ const (
 	Open                     // what the operation itself asks for, if anything
 )
 
-// Principal is who asks: a program of the school, or an app that acts for a
-// learner. Where the operation is open it is nobody.
+// Principal is who asks. Where the operation is open it is nobody.
 type Principal struct {
-	Caller  access.Caller
-	Learner *access.Learner
+	By      lyceum.By
+	Learner *access.Learner // for whom an app asks; nil for a program of the school
 	// Count counts the request of an open operation, which knows by whom. It
 	// fails when there were too many.
 	Count func(access.Bucket) error
-}
-
-// Viewer is for whom the learning rules answer.
-func (p Principal) Viewer() learning.Viewer {
-	if p.Learner != nil {
-		return learning.Viewer{School: p.Learner.School, Learner: lyceum.Some(p.Learner.User), Actor: p.Learner.Actor()}
-	}
-	return learning.Viewer{School: p.Caller.School, Actor: p.Caller.Actor()}
+	// Admit decides about a request that was read without a mistake; nil admits
+	// all.
+	Admit func(context.Context, lyceum.By) error
 }
 
 // Failure gives an error its status, its body and, where it has one, its
@@ -68,8 +61,8 @@ type Face interface {
 	// Name stands in metrics and is the face's first path segment: v1.
 	Name() string
 	Operations() []Operation
-	// Failure is the status and the body of an error; the only place where a
-	// kind becomes a status. A face may show the id of the request.
+	// Failure is the status and the body of an error. A face may show the id of
+	// the request.
 	Failure(e *lyceum.Error, requestID string) (status int, body Body)
 }
 
@@ -89,28 +82,41 @@ type Versioned interface {
 // Endpoint answers one request of somebody whose credential holds.
 type Endpoint func(ctx context.Context, who Principal, r *http.Request) (Body, error)
 
-// Asked makes an endpoint of a function that wants its query parameters bound
-// and gives a body.
-func Asked[P any, A Body](bind func(*Binder) P, answer func(context.Context, access.Caller, P) (A, error)) Endpoint {
-	return func(ctx context.Context, who Principal, r *http.Request) (Body, error) {
-		query, err := ParseQuery(r.URL.RawQuery)
-		if err != nil {
-			return nil, err
-		}
-		binder := NewBinder(query)
-		params := bind(binder)
-		if err := binder.Err(); err != nil {
-			return nil, err
-		}
-		return answer(ctx, who.Caller, params)
-	}
+// Verb is what an operation does: its method, and the status of its answer.
+type Verb uint8
+
+// The verbs. Create and Run are both POST: the first is answered with 201.
+const (
+	Get Verb = iota
+	Create
+	Run
+	Put
+	Patch
+	Delete
+)
+
+var verbs = [...]struct {
+	method  string
+	success int
+}{
+	Get:    {http.MethodGet, http.StatusOK},
+	Create: {http.MethodPost, http.StatusCreated},
+	Run:    {http.MethodPost, http.StatusOK},
+	Put:    {http.MethodPut, http.StatusOK},
+	Patch:  {http.MethodPatch, http.StatusOK},
+	Delete: {http.MethodDelete, http.StatusOK},
 }
 
-// Mine makes an endpoint of a function that wants nothing but the learner.
-func Mine[A Body](answer func(context.Context, *access.Learner) (A, error)) Endpoint {
-	return func(ctx context.Context, who Principal, _ *http.Request) (Body, error) {
-		return answer(ctx, who.Learner)
+// New makes an operation of a school's programs: a key that may read is enough
+// to get, and everything else wants one that may write.
+func New(id string, verb Verb, path string, serve Endpoint) Operation {
+	op := Operation{
+		ID: id, Method: verbs[verb].method, Path: path, Needs: lyceum.Write, Serve: serve, Success: verbs[verb].success,
 	}
+	if verb == Get {
+		op.Needs = lyceum.Read
+	}
+	return op
 }
 
 // Nothing is the body of an answer that has none.
@@ -123,9 +129,11 @@ func (Nothing) AppendJSON(b []byte) ([]byte, error) { return b, nil }
 type JSON struct{ Value any }
 
 // AppendJSON implements Body.
-func (j JSON) AppendJSON(b []byte) ([]byte, error) {
+func (j JSON) AppendJSON(b []byte) ([]byte, error) { return appendValue(b, j.Value) }
+
+func appendValue(b []byte, v any) ([]byte, error) {
 	text := appending(b)
-	if err := json.NewEncoder(&text).Encode(j.Value); err != nil {
+	if err := json.NewEncoder(&text).Encode(v); err != nil {
 		return b, fmt.Errorf("encode answer: %w", err)
 	}
 	return text[:len(text)-1], nil // without the line end that an Encoder adds

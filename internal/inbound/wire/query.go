@@ -28,10 +28,13 @@ func ParseQuery(raw string) (Query, error) {
 		value, valueOK := unescape(value)
 		switch {
 		case !nameOK:
-			return Query{}, lyceum.Invalidf("the query string has a parameter name with a percent sign that is not followed by two hexadecimal digits; write a percent sign as %%25")
+			return Query{}, lyceum.Invalidf("the query string has a parameter name with a percent sign that is " +
+				"not followed by two hexadecimal digits; write a percent sign as %%25")
 		case !valueOK:
 			return Query{}, lyceum.InvalidFields(lyceum.FieldError{
-				Field: nameForMessage(name, aParameter), Message: "has a percent sign that is not followed by two hexadecimal digits; write a percent sign as %25",
+				Field: nameForMessage(name, aParameter),
+				Message: "has a percent sign that is not followed by two hexadecimal digits; " +
+					"write a percent sign as %25",
 			})
 		}
 		q.pairs = append(q.pairs, pair{name, value})

@@ -19,8 +19,10 @@ type Learner struct {
 	profile lyceum.User // as it was when the token was looked up
 }
 
-// Actor is how the journal names the app that acts for the learner.
-func (l *Learner) Actor() string { return appActor(l.App) }
+// By is the app that acts for the learner, as rules know it.
+func (l *Learner) By() lyceum.By {
+	return lyceum.By{School: l.School, Actor: appActor(l.App), Learner: lyceum.Some(l.User)}
+}
 
 // Me is what an app learns of the learner it acts for. Name and email are
 // absent without the scope that opens them.

@@ -93,12 +93,17 @@ func wantRefused(t testing.TB, keys *access.Keys, text, sentence string) {
 	t.Helper()
 	caller, err := keys.Check(context.Background(), text)
 	wantKind(t, err, lyceum.Unauthenticated)
-	if got := lyceum.Public(err).Detail; got != sentence || caller != (access.Caller{}) {
+	if got := lyceum.Public(err).Detail; got != sentence || caller != (lyceum.By{}) {
 		t.Fatalf("%q is %q for %+v, want %q", text, got, caller, sentence)
 	}
 }
 
-func wantAccepted(t testing.TB, keys *access.Keys, text string, want access.Caller) {
+// byKey is who asks with an API key.
+func byKey(school lyceum.SchoolID, key lyceum.APIKeyID, p lyceum.Permissions) lyceum.By {
+	return lyceum.By{School: school, Actor: fmt.Sprintf("api_key:%d", key), Key: key, Permissions: p}
+}
+
+func wantAccepted(t testing.TB, keys *access.Keys, text string, want lyceum.By) {
 	t.Helper()
 	caller, err := keys.Check(context.Background(), text)
 	if err != nil || caller != want {

@@ -15,16 +15,6 @@ import (
 // revoked in another within this time.
 const keyMemory = 5 * time.Second
 
-// Caller is a program that showed a good key.
-type Caller struct {
-	School      lyceum.SchoolID
-	Key         lyceum.APIKeyID
-	Permissions lyceum.Permissions
-}
-
-// Actor is how the journal names the key.
-func (c Caller) Actor() string { return "api_key:" + strconv.Itoa(int(c.Key)) }
-
 // Keys issues, checks and revokes API keys. It is safe for concurrent use.
 type Keys struct {
 	store lyceum.Store
@@ -39,8 +29,8 @@ type Keys struct {
 }
 
 type knownKey struct {
-	caller Caller
-	until  time.Time
+	by    lyceum.By
+	until time.Time
 }
 
 type keyName struct {
@@ -61,13 +51,13 @@ var (
 
 // Check tells whose key was presented. Unknown, mistyped and revoked keys are
 // refused alike.
-func (k *Keys) Check(ctx context.Context, presented string) (Caller, error) {
+func (k *Keys) Check(ctx context.Context, presented string) (lyceum.By, error) {
 	if presented == "" {
-		return Caller{}, errNoKey
+		return lyceum.By{}, errNoKey
 	}
 	school, ok := schoolOf(keyPrefix, presented)
 	if !ok {
-		return Caller{}, errBadKey
+		return lyceum.By{}, errBadKey
 	}
 	hash := HashSecret(presented)
 	now := k.clock()
@@ -77,11 +67,11 @@ func (k *Keys) Check(ctx context.Context, presented string) (Caller, error) {
 	if !ok || !now.Before(known.until) {
 		var err error
 		if known, err = k.look(ctx, school, hash, now); err != nil {
-			return Caller{}, err
+			return lyceum.By{}, err
 		}
 	}
-	k.used(known.caller, now)
-	return known.caller, nil
+	k.used(known.by, now)
+	return known.by, nil
 }
 
 func (k *Keys) look(ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash, now time.Time) (knownKey, error) {
@@ -97,8 +87,8 @@ func (k *Keys) look(ctx context.Context, school lyceum.SchoolID, hash lyceum.Key
 		return knownKey{}, err
 	}
 	known := knownKey{
-		caller: Caller{School: school, Key: key.ID, Permissions: key.Permissions},
-		until:  now.Add(keyMemory),
+		by:    lyceum.By{School: school, Actor: keyActor(key.ID), Key: key.ID, Permissions: key.Permissions},
+		until: now.Add(keyMemory),
 	}
 	k.mu.Lock()
 	if k.revokes == before { // else it may be this key that was revoked meanwhile
@@ -114,9 +104,12 @@ func (k *Keys) forget(hash lyceum.KeyHash) {
 	k.mu.Unlock()
 }
 
+// keyActor is the name of a key in the journal.
+func keyActor(id lyceum.APIKeyID) string { return "api_key:" + strconv.Itoa(int(id)) }
+
 // used remembers when a key was used, to the second.
-func (k *Keys) used(c Caller, at time.Time) {
-	name := keyName{c.School, c.Key}
+func (k *Keys) used(by lyceum.By, at time.Time) {
+	name := keyName{by.School, by.Key}
 	at = lyceum.Second(at)
 	k.useMu.Lock()
 	if k.uses[name].Before(at) {
@@ -195,7 +188,7 @@ func (k *Keys) Revoke(ctx context.Context, school lyceum.SchoolID, id lyceum.API
 	defer k.mu.Unlock()
 	k.revokes++
 	for hash, known := range k.known {
-		if known.caller.School == school && known.caller.Key == id {
+		if known.by.School == school && known.by.Key == id {
 			delete(k.known, hash)
 		}
 	}

@@ -38,7 +38,7 @@ func TestKeyLeadsToItsSchool(t *testing.T) {
 			}
 			// By the service that issued it, and by one that never saw it.
 			for _, keys := range []*access.Keys{d.keys, access.NewKeys(d.store, d.clock.now)} {
-				wantAccepted(t, keys, text, access.Caller{School: id, Key: key.ID, Permissions: permissions})
+				wantAccepted(t, keys, text, byKey(id, key.ID, permissions))
 			}
 		}
 	}
@@ -60,13 +60,13 @@ func TestRevokedHereIsRefusedAtOnce(t *testing.T) {
 	d := newDesk(t)
 	key, text := d.issue(t, lyceum.Read)
 	kept, keptText := d.issue(t, lyceum.Read)
-	caller := access.Caller{School: d.school, Key: key.ID, Permissions: lyceum.Read}
+	caller := byKey(d.school, key.ID, lyceum.Read)
 	wantAccepted(t, d.keys, text, caller)
 	if err := d.keys.Revoke(t.Context(), d.school, key.ID, "test"); err != nil {
 		t.Fatal(err)
 	}
 	wantRefused(t, d.keys, text, badKey)
-	wantAccepted(t, d.keys, keptText, access.Caller{School: d.school, Key: kept.ID, Permissions: lyceum.Read})
+	wantAccepted(t, d.keys, keptText, byKey(d.school, kept.ID, lyceum.Read))
 	d.clock.pass(time.Hour)
 	wantRefused(t, d.keys, text, badKey)
 	d.clock.pass(-2 * time.Hour) // a clock set back brings nothing back to life
@@ -77,7 +77,7 @@ func TestRevokedElsewhereIsRefusedSoon(t *testing.T) {
 	d := newDesk(t)
 	elsewhere := access.NewKeys(d.store, d.clock.now)
 	key, text := d.issue(t, lyceum.Read)
-	caller := access.Caller{School: d.school, Key: key.ID, Permissions: lyceum.Read}
+	caller := byKey(d.school, key.ID, lyceum.Read)
 	wantAccepted(t, d.keys, text, caller)
 	if err := elsewhere.Revoke(t.Context(), d.school, key.ID, "test"); err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestRevokedElsewhereIsRefusedSoon(t *testing.T) {
 func TestKeyIsBelievedForAWhile(t *testing.T) {
 	d := newDesk(t)
 	key, text := d.issue(t, lyceum.Read)
-	caller := access.Caller{School: d.school, Key: key.ID, Permissions: lyceum.Read}
+	caller := byKey(d.school, key.ID, lyceum.Read)
 	for range 3 { // asking again prolongs it
 		wantAccepted(t, d.keys, text, caller)
 		d.clock.pass(5 * time.Second)
@@ -169,7 +169,7 @@ func TestLastUseIsKept(t *testing.T) {
 		return uses
 	}
 	never := lyceum.None[time.Time]()
-	caller := access.Caller{School: d.school, Key: used.ID, Permissions: lyceum.Read}
+	caller := byKey(d.school, used.ID, lyceum.Read)
 
 	wantRefused(t, d.keys, access.KeyText(d.school, full), badKey)
 	if uses := d.keys.Uses(); len(uses) > 0 {
@@ -248,7 +248,7 @@ func TestRevoke(t *testing.T) {
 	wantKind(t, d.keys.Revoke(t.Context(), 999, first.ID, "test"), lyceum.NotFound)
 	// F9: another school's owner cannot revoke it.
 	wantKind(t, d.keys.Revoke(t.Context(), other, second.ID, "test"), lyceum.NotFound)
-	wantAccepted(t, d.keys, text, access.Caller{School: d.school, Key: second.ID, Permissions: lyceum.Write})
+	wantAccepted(t, d.keys, text, byKey(d.school, second.ID, lyceum.Write))
 
 	revoked := d.clock.now().Add(time.Hour)
 	for range 2 { // the second time changes nothing

@@ -209,7 +209,7 @@ func TestR16KeyIsNotKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	key, text := d.issue(t, lyceum.Read)
-	wantAccepted(t, d.keys, text, access.Caller{School: 1, Key: key.ID, Permissions: lyceum.Read})
+	wantAccepted(t, d.keys, text, byKey(1, key.ID, lyceum.Read))
 	if err := d.store.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -8,14 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Viewer is for whom the learning rules answer: a program of the school, which
-// sees everything, or an app that acts for one learner, who sees what is
-// published in courses that they are enrolled in.
-type Viewer struct {
-	School  lyceum.SchoolID
-	Learner lyceum.Opt[lyceum.UserID]
-	Actor   string // for the journal
-}
+// Viewer is for whom the learning rules answer.
+type Viewer = lyceum.By
 
 // CourseDetail is a course with who it is by and what is in it.
 type CourseDetail struct {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
-	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
 // The sentences name the parameter and say what it takes.
@@ -31,19 +30,29 @@ const (
 )
 
 // The binders of each type, as text; nil for a parameter that is absent.
-var bindings = map[string]func(*wire.Binder) any{
-	"integer":  func(b *wire.Binder) any { return value(b.Int32("v")) },
-	"from one": func(b *wire.Binder) any { return value(b.Int32From("v", 1)) },
-	"boolean":  func(b *wire.Binder) any { return value(b.Bool("v")) },
-	"time":     func(b *wire.Binder) any { return value(b.Time("v")) },
-	"one of":   func(b *wire.Binder) any { return value(b.OneOf("v", "asc", "desc")) },
+var bindings = map[string]func(wire.Field) any{
+	"integer":  func(f wire.Field) any { return value(wire.AnyInt[int32](f)) },
+	"from one": func(f wire.Field) any { return value(wire.Amount[int32](f, 1)) },
+	"boolean":  func(f wire.Field) any { return value(f.Bool()) },
+	"time":     func(f wire.Field) any { return value(f.Time()) },
+	"one of":   func(f wire.Field) any { return value(wire.OneOf(f, "asc", "desc")) },
 }
 
-func value[T any](v *T) any {
-	if v == nil {
+func value[T comparable](o lyceum.Opt[T]) any {
+	if !o.Present {
 		return nil
 	}
-	return *v
+	return o.Value
+}
+
+// queried is what a request says whose query string is raw.
+func queried(t *testing.T, raw string) *wire.Input {
+	t.Helper()
+	in, err := wire.NewInput(&http.Request{URL: &url.URL{RawQuery: raw}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
 }
 
 func TestR14Binder(t *testing.T) {
@@ -159,16 +168,12 @@ func TestR14Binder(t *testing.T) {
 		{"one of", "v=asc&v=asc", nil, once},
 	} {
 		t.Run(tc.binding+" "+tc.raw, func(t *testing.T) {
-			query, err := wire.ParseQuery(tc.raw)
-			if err != nil {
-				t.Fatal(err)
-			}
-			binder := wire.NewBinder(query)
-			got := bindings[tc.binding](binder)
+			in := queried(t, tc.raw)
+			got := bindings[tc.binding](in.Query("v"))
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("value differs (-want +got):\n%s", diff)
 			}
-			wantSentences(t, binder.Err(), tc.sentence)
+			wantSentences(t, in.Err(), tc.sentence)
 		})
 	}
 }
@@ -195,19 +200,15 @@ func wantSentences(t *testing.T, err error, want ...string) {
 }
 
 func TestBinderNamesEveryMistake(t *testing.T) {
-	query, err := wire.ParseQuery("page=x&ok=1&start=never&per=0&is_chargeback=maybe&page=y")
-	if err != nil {
-		t.Fatal(err)
-	}
-	binder := wire.NewBinder(query)
-	if ok := binder.Int32("ok"); ok == nil || *ok != 1 {
+	in := queried(t, "page=x&ok=1&start=never&per=0&is_chargeback=maybe&page=y")
+	if ok := wire.AnyInt[int32](in.Query("ok")); ok != lyceum.Some[int32](1) {
 		t.Errorf("the good one gives %v", ok)
 	}
-	binder.Int32From("page", 1)
-	binder.Int32From("per", 1)
-	binder.Time("start")
-	binder.Bool("is_chargeback")
-	wantSentences(t, binder.Err(),
+	wire.Amount[int32](in.Query("page"), 1)
+	wire.Amount[int32](in.Query("per"), 1)
+	in.Query("start").Time()
+	in.Query("is_chargeback").Bool()
+	wantSentences(t, in.Err(),
 		"page must be given once",
 		"per must be an integer from 1 to 2147483647",
 		"start must be an RFC 3339 date-time such as 2024-01-31T15:04:05Z or a day such as 2024-01-31",
@@ -221,12 +222,12 @@ func FuzzBinder(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		query, err := wire.ParseQuery(raw)
+		in, err := wire.NewInput(&http.Request{URL: &url.URL{RawQuery: raw}})
 		if err != nil {
 			return
 		}
-		binder := wire.NewBinder(query)
-		i, b, at, o := binder.Int32("i"), binder.Bool("b"), binder.Time("t"), binder.OneOf("o", "asc", "desc")
+		i, b, at := wire.AnyInt[int32](in.Query("i")), in.Query("b").Bool(), in.Query("t").Time()
+		o := wire.OneOf(in.Query("o"), "asc", "desc")
 		given, err := url.ParseQuery(raw)
 		if err != nil {
 			return
@@ -260,25 +261,25 @@ func FuzzBinder(f *testing.F) {
 				t.Fatalf("%q: %s is %v", raw, name, got)
 			}
 		}
-		if (binder.Err() != nil) != (wrong > 0) || wrong > 0 && len(lyceum.Public(binder.Err()).Sentences()) != wrong {
-			t.Fatalf("%q: %v, with %d mistakes", raw, binder.Err(), wrong)
+		if (in.Err() != nil) != (wrong > 0) || wrong > 0 && len(lyceum.Public(in.Err()).Sentences()) != wrong {
+			t.Fatalf("%q: %v, with %d mistakes", raw, in.Err(), wrong)
 		}
 	})
 }
 
-func TestAskedAnswersWhatWasBound(t *testing.T) {
+func TestServeAnswersWhatWasBound(t *testing.T) {
 	var asked []int32
-	endpoint := wire.Asked(
-		func(b *wire.Binder) *int32 { return b.Int32("n") },
-		func(_ context.Context, caller access.Caller, n *int32) (wire.JSON, error) {
-			asked = append(asked, *n)
-			if *n == 13 {
+	endpoint := wire.Serve(
+		func(in *wire.Input) int32 { return wire.AnyInt[int32](in.Query("n")).Value },
+		func(_ context.Context, by lyceum.By, n int32) (wire.JSON, error) {
+			asked = append(asked, n)
+			if n == 13 {
 				return wire.JSON{}, errors.New("unlucky")
 			}
-			return wire.JSON{Value: fmt.Sprintf("school %d has %d", caller.School, *n)}, nil
+			return wire.JSON{Value: fmt.Sprintf("school %d has %d", by.School, n)}, nil
 		})
 	get := func(query string) (string, error) {
-		body, err := endpoint(t.Context(), wire.Principal{Caller: access.Caller{School: 3}}, httptest.NewRequest(http.MethodGet, "/?"+query, nil))
+		body, err := endpoint(t.Context(), wire.Principal{By: lyceum.By{School: 3}}, httptest.NewRequest(http.MethodGet, "/?"+query, nil))
 		if err != nil {
 			return "", err
 		}

@@ -1,0 +1,25 @@
+package lyceum
+
+import "time"
+
+// By says who asks, and in which school. Every rule that answers for somebody
+// takes one.
+type By struct {
+	School SchoolID
+	// Actor is the name of who asks in the journal, such as api_key:7.
+	Actor string
+	// Learner is the user for whom an app acts; they see what is published in
+	// the courses that they are enrolled in. Without one all of the school is
+	// seen, as by a program of the school or its staff.
+	Learner Opt[UserID]
+	// Key and Permissions are those of the API key that was shown, if one was.
+	Key         APIKeyID
+	Permissions Permissions
+	// Once is set where a change happens once, however often it is asked for.
+	Once *Once
+}
+
+// Stamp dates a change.
+func (b By) Stamp(at time.Time) Stamp {
+	return Stamp{School: b.School, At: at, Actor: b.Actor, Once: b.Once}
+}

@@ -1,0 +1,122 @@
+package apilyceum
+
+import (
+	"context"
+
+	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
+)
+
+func (f *Face) deliveries() []wire.Operation {
+	const all, each = "/lyceum/v1/webhooks/{webhook_id}/deliveries", "/lyceum/v1/deliveries/{delivery_id}"
+	return []wire.Operation{
+		many("listDeliveries", all, bindDeliveries, f.listDeliveries, "deliveries", namedDelivery),
+		heavy(one("showDelivery", wire.Get, each, bindAttempts, f.showDelivery, "", deliveryDetail)),
+		one(
+			"resendDelivery", wire.Run, each+"/resend",
+			wire.NoBody(bindDelivery), f.Events.ResendOne, "delivery", namedDelivery,
+		),
+	}
+}
+
+var deliveryStates = []string{lyceum.DeliveryPending, lyceum.DeliveryDelivered, lyceum.DeliveryFailed}
+
+// deliveriesAsked is what listDeliveries is asked.
+type deliveriesAsked struct {
+	filter lyceum.WebhookEventFilter
+	page   lyceum.Page
+}
+
+func bindDeliveries(in *wire.Input) deliveriesAsked {
+	q := deliveriesAsked{filter: lyceum.WebhookEventFilter{Webhook: bindWebhook(in)}, page: bindPage(in)}
+	q.filter.State = wire.OneOf(in.Query("state"), deliveryStates...)
+	return q
+}
+
+func (f *Face) listDeliveries(
+	ctx context.Context, by lyceum.By, q deliveriesAsked,
+) (lyceum.Listing[events.Named], error) {
+	l, err := f.Events.Deliveries(ctx, by.School, q.filter, q.page)
+	return lyceum.Listing[events.Named]{Page: q.page, Total: l.Total, Rows: l.Deliveries}, err
+}
+
+// attempts is what showDelivery is asked.
+type attempts struct {
+	delivery lyceum.WebhookEventID
+	after    int32 // number of an attempt
+}
+
+func bindAttempts(in *wire.Input) attempts {
+	return attempts{bindDelivery(in), wire.Amount[int32](in.Query("after"), 0).Value}
+}
+
+func bindDelivery(in *wire.Input) lyceum.WebhookEventID {
+	return wire.PathID[lyceum.WebhookEventID](in, "delivery_id")
+}
+
+// shownDelivery is a delivery with what was sent, and the attempt to show after.
+type shownDelivery struct {
+	events.Delivery
+
+	sent  *string
+	after int32
+}
+
+func (f *Face) showDelivery(ctx context.Context, by lyceum.By, q attempts) (shownDelivery, error) {
+	d, err := f.Events.ShowAfter(ctx, by.School, q.delivery, q.after)
+	shown := shownDelivery{Delivery: d, after: q.after}
+	if err == nil && d.Payload.Event != "" {
+		body := string(f.Events.Envelope(&d.Payload, d.ID, d.Webhook.AsArray))
+		shown.sent = &body
+	}
+	return shown, err
+}
+
+// attemptedDelivery is gen.DeliveryDetail, which has the same fields written out
+// once more.
+type attemptedDelivery struct {
+	gen.Delivery
+
+	RequestBody *string       `json:"request_body"`
+	Attempts    []gen.Attempt `json:"attempts"`
+}
+
+// deliveryPage is a delivery with a part of its attempts.
+type deliveryPage struct {
+	Delivery attemptedDelivery `json:"delivery"`
+	More     bool              `json:"more"`
+	Next     int32             `json:"next"`
+}
+
+func deliveryDetail(d shownDelivery) deliveryPage {
+	shown := deliveryPage{More: d.More, Next: d.after, Delivery: attemptedDelivery{
+		delivery(&d.WebhookEvent, d.Payload.Event), d.sent, []gen.Attempt{},
+	}}
+	for _, a := range d.Attempts {
+		shown.Next = a.Number
+		shown.Delivery.Attempts = append(shown.Delivery.Attempts, gen.Attempt{
+			Number: a.Number, At: wire.Moment(a.At), DurationMs: int32(a.Took.Milliseconds()),
+			ResponseHTTPStatus: wire.Number(a.Status), Problem: wire.Optional(a.Problem),
+			RequestHeaders: a.RequestHeader, ResponseHeaders: a.ResponseHeader,
+			ResponseBody: a.ResponseBody, IsKept: !a.Unkept,
+		})
+	}
+	return shown
+}
+
+func namedDelivery(d events.Named) gen.Delivery { return delivery(&d.WebhookEvent, d.Name) }
+
+func delivery(d *lyceum.WebhookEvent, name lyceum.EventName) gen.Delivery {
+	shown := gen.Delivery{
+		ID: int32(d.ID), WebhookID: int32(d.Webhook), State: gen.DeliveryState(d.State), ObjectID: d.ObjectID,
+		AttemptCount: d.AttemptCount, CreatedAt: wire.Moment(d.CreatedAt),
+		LastAttemptedAt: wire.OptMoment(d.LastAttemptedAt), NextAttemptAt: wire.OptMoment(d.NextAttemptAt),
+		ResponseHTTPStatus: wire.Number(d.ResponseStatus),
+	}
+	if name != "" {
+		shown.Event = text(lyceum.Some(name))
+	}
+	return shown
+}

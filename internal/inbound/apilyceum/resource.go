@@ -1,0 +1,112 @@
+package apilyceum
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+)
+
+// one is an operation that answers with one object under a name, such as
+// {"sale":{…}}. Without a name it answers with the object itself. A POST happens
+// once for an Idempotency-Key: what it answers the first time it answers again.
+func one[P, T, W any](
+	id string, verb wire.Verb, path string,
+	bind func(*wire.Input) P, rule wire.Rule[P, T], name string, render func(T) W,
+) wire.Operation {
+	body := wire.As(name, render)
+	if verb == wire.Create || verb == wire.Run {
+		return wire.New(id, verb, path, once(bind, rule, body, body, repeated))
+	}
+	return appended(id, verb, path, bind, wire.Answer(rule, body))
+}
+
+// many is an operation that answers with a page of a list under a name.
+func many[P, T, W any](
+	id, path string,
+	bind func(*wire.Input) P, rule wire.Rule[P, lyceum.Listing[T]], name string, render func(T) W,
+) wire.Operation {
+	return appended(id, wire.Get, path, bind, wire.Answer(rule, wire.Page(name, render)))
+}
+
+// appended is an operation whose answer appends itself, for lists that are long
+// or asked for often.
+func appended[P any, A wire.Body](
+	id string, verb wire.Verb, path string, bind func(*wire.Input) P, answer wire.Rule[P, A],
+) wire.Operation {
+	return wire.New(id, verb, path, wire.Serve(bind, answer))
+}
+
+// asked is what a request wants, and the key under which it happens once.
+type asked[P any] struct {
+	params P
+	key    lyceum.Opt[string]
+	hash   lyceum.KeyHash
+}
+
+// once serves a change that happens once for an Idempotency-Key. What keep makes
+// of its result is kept with the key, and again makes the answer of that.
+func once[P, T any, A, K wire.Body](
+	bind func(*wire.Input) P, rule wire.Rule[P, T], body func(T) A, keep func(T) K,
+	again func(school lyceum.SchoolID, kept []byte) ([]byte, error),
+) wire.Endpoint {
+	return wire.Serve(func(in *wire.Input) asked[P] {
+		q := asked[P]{params: bind(in)}
+		q.key, q.hash = in.Once()
+		return q
+	}, func(ctx context.Context, by lyceum.By, q asked[P]) (wire.Text, error) {
+		if q.key.Present {
+			by.Once = &lyceum.Once{Key: q.key.Value, Request: q.hash, Render: func(result any) ([]byte, error) {
+				return keep(result.(T)).AppendJSON(nil)
+			}}
+		}
+		result, err := rule(ctx, by, q.params)
+		if before, ok := errors.AsType[*lyceum.RepeatError](err); ok {
+			return again(by.School, before.Body)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return body(result).AppendJSON(nil)
+	})
+}
+
+// repeated answers with what was kept.
+func repeated(_ lyceum.SchoolID, kept []byte) ([]byte, error) { return kept, nil }
+
+// waiting marks operations that wait for something to answer.
+func waiting(op wire.Operation) wire.Operation {
+	op.Waits = longestWait * time.Second
+	return op
+}
+
+// heavy marks lists whose rows have no fixed size, or that pass over many.
+func heavy(op wire.Operation) wire.Operation {
+	op.Heavy = true
+	return op
+}
+
+// The sizes of a page.
+const (
+	usualPage = 25
+	mostPage  = 100
+)
+
+func bindPage(in *wire.Input) lyceum.Page { return wire.BindPage(in, usualPage, mostPage) }
+
+// amount is null for what is absent; the rules keep amounts to int32.
+func amount(o lyceum.Opt[lyceum.Minor]) *int32 {
+	return wire.Number(lyceum.Opt[amount32]{Value: amount32(o.Value), Present: o.Present})
+}
+
+type amount32 int32
+
+func text[T ~string](o lyceum.Opt[T]) *string {
+	if !o.Present {
+		return nil
+	}
+	s := string(o.Value)
+	return &s
+}

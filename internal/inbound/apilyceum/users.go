@@ -1,0 +1,43 @@
+package apilyceum
+
+import (
+	"context"
+
+	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+)
+
+func (f *Face) users() []wire.Operation {
+	const each = "/lyceum/v1/users/{user_id}"
+	return []wire.Operation{
+		one("setUserTags", wire.Put, each+"/tags", bindUserTags, f.setUserTags, "", userTags),
+		one("disableUser", wire.Run, each+"/disable", wire.NoBody(bindUser), f.Accounts.SwitchOff, "user", userState),
+		one("enableUser", wire.Run, each+"/enable", wire.NoBody(bindUser), f.Accounts.SwitchOn, "user", userState),
+	}
+}
+
+func bindUser(in *wire.Input) lyceum.UserID { return wire.PathID[lyceum.UserID](in, "user_id") }
+
+// taggedUser is what setUserTags is asked.
+type taggedUser struct {
+	user lyceum.UserID
+	tags []string
+}
+
+func bindUserTags(in *wire.Input) taggedUser {
+	return taggedUser{bindUser(in), wire.Sequence[string](in.Body("tags").Required(), "texts")}
+}
+
+func (f *Face) setUserTags(ctx context.Context, by lyceum.By, q taggedUser) (people.Detail, error) {
+	return f.People.SetTags(ctx, by, q.user, q.tags)
+}
+
+func userTags(d people.Detail) gen.UserTags {
+	return gen.UserTags{Tags: append([]string{}, d.Tags...)}
+}
+
+func userState(u lyceum.User) gen.UserState {
+	return gen.UserState{ID: int32(u.ID), DisabledAt: wire.OptMoment(u.DisabledAt)}
+}

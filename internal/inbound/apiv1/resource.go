@@ -1,0 +1,112 @@
+package apiv1
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+)
+
+// one is an operation that answers with one object under a name, such as
+// {"course":{…}}. Without a name it answers with the object itself.
+func one[P, T, W any](
+	id string, verb wire.Verb, path string,
+	bind func(*wire.Input) P, rule wire.Rule[P, T], name string, render func(T) W,
+) wire.Operation {
+	return appended(id, verb, path, bind, wire.Answer(rule, wire.As(name, render)))
+}
+
+// many is an operation that answers with a page of a list under a name, and
+// with where the page stands.
+func many[P, T, W any](
+	id, path string,
+	bind func(*wire.Input) P, rule wire.Rule[P, lyceum.Listing[T]], name string, render func(T) W,
+) wire.Operation {
+	return appended(id, wire.Get, path, bind, wire.Answer(rule, func(l lyceum.Listing[T]) *wire.List[W, meta] {
+		return wire.Listed(name, l.Rows, render, meta{l.Total, l.Page, len(l.Rows)})
+	}))
+}
+
+// none is an operation that answers without a body.
+func none[P any](
+	id string, verb wire.Verb, path string, bind func(*wire.Input) P, do func(context.Context, lyceum.By, P) error,
+) wire.Operation {
+	return wire.NoContent(appended(id, verb, path, bind, wire.Done(do)))
+}
+
+// appended is an operation whose answer appends itself, for lists that are long
+// or asked for often. Members of a body that nobody asks for are ignored.
+func appended[P any, A wire.Body](
+	id string, verb wire.Verb, path string, bind func(*wire.Input) P, answer wire.Rule[P, A],
+) wire.Operation {
+	return wire.New(id, verb, path, wire.ServeLenient(bind, answer))
+}
+
+// The page sizes of v1 (docs/divergences.md, "Page size"): without per a list
+// has its own default, above the maximum per counts as the maximum.
+const (
+	defaultPer = 20
+	maxPer     = 100
+)
+
+// bindPage reads which page is asked for; usual is its size without per.
+func bindPage(in *wire.Input, usual int32) lyceum.Page {
+	number, per := wire.Amount[int32](in.Query("page"), 1), wire.Amount[int32](in.Query("per"), 1)
+	if per.Present {
+		usual = min(per.Value, maxPer)
+	}
+	return lyceum.Page{Number: number.Or(1).Value, Size: usual}
+}
+
+// meta is the pagination meta, version 1: for per=5 and 50 items, page 2 is
+// from 6 to 10 with 10 pages. An empty page is from 0 to 0.
+type meta struct {
+	total int64
+	page  lyceum.Page
+	shown int
+}
+
+// bounds are the numbers of the first and the last row.
+func (m meta) bounds() (from, to int64) {
+	if m.shown == 0 {
+		return 0, 0
+	}
+	return m.page.Offset() + 1, m.page.Offset() + int64(m.shown)
+}
+
+func (m meta) pages() int64 { return (m.total + int64(m.page.Size) - 1) / int64(m.page.Size) }
+
+// AppendJSON implements wire.Body.
+func (m meta) AppendJSON(b []byte) ([]byte, error) {
+	from, to := m.bounds()
+	b = strconv.AppendInt(append(b, `{"total":`...), m.total, 10)
+	b = strconv.AppendInt(append(b, `,"page":`...), int64(m.page.Number), 10)
+	b = strconv.AppendInt(append(b, `,"from":`...), from, 10)
+	b = strconv.AppendInt(append(b, `,"to":`...), to, 10)
+	b = strconv.AppendInt(append(b, `,"per_page":`...), int64(m.page.Size), 10)
+	b = strconv.AppendInt(append(b, `,"number_of_pages":`...), m.pages(), 10)
+	return append(b, '}'), nil
+}
+
+// appendMeta appends the meta at the end of an object.
+func appendMeta(b []byte, total int64, p lyceum.Page, shown int) []byte {
+	b, _ = meta{total, p, shown}.AppendJSON(append(b, `"meta":`...)) // it does not fail
+	return append(b, '}')
+}
+
+// Failure implements wire.Face: a message, or an array of them when several
+// things are wrong. Only an API key that is missing or wrong is answered with
+// the request's id, as by the gateway that programs know.
+func (f *Face) Failure(e *lyceum.Error, requestID string) (int, wire.Body) {
+	sentences := e.Sentences()
+	body := gen.Error{Message: sentences}
+	switch {
+	case e.Kind == lyceum.Unauthenticated:
+		return wire.Status(e.Kind), wire.JSON{Value: gen.CredentialError{Message: sentences[0], RequestID: requestID}}
+	case len(sentences) == 1:
+		body.Message = sentences[0]
+	}
+	return wire.Status(e.Kind), wire.JSON{Value: body}
+}

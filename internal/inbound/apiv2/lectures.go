@@ -1,0 +1,78 @@
+package apiv2
+
+import (
+	"context"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apiv2"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+)
+
+func (f *Face) myLectures() []wire.Operation {
+	const done = myLecturePath + "/completion"
+	return []wire.Operation{
+		one("showCurrentUserLecture", wire.Get, myLecturePath, bindLecture, f.showLecture, lecture),
+		one("showCurrentUserCompletion", wire.Get, done, bindLecture, f.showCompletion, completion),
+		one("putCurrentUserCompletion", wire.Put, done, bindLecture, f.putCompletion, completion),
+	}
+}
+
+// inLecture is what the operations about a lecture are asked.
+type inLecture struct {
+	course  lyceum.CourseID
+	lecture lyceum.LectureID
+}
+
+func bindLecture(in *wire.Input) inLecture {
+	return inLecture{bindCourse(in), wire.PathID[lyceum.LectureID](in, "lecture_id")}
+}
+
+func (f *Face) showLecture(ctx context.Context, by lyceum.By, q inLecture) (learning.LectureDetail, error) {
+	return f.learning.Lecture(ctx, by, q.course, q.lecture)
+}
+
+// lecture is a lecture for a learner, who does not see the answers of a quiz.
+func lecture(l learning.LectureDetail) gen.Lecture {
+	shown := gen.Lecture{
+		ID: int32(l.ID), Name: wire.Optional(l.Name), IsPublished: l.IsPublished, Position: l.Position,
+		SectionID: int32(l.Section), Attachments: []gen.Attachment{},
+	}
+	for i := range l.Attachments {
+		shown.Attachments = append(shown.Attachments, attachment(&l.Attachments[i]))
+	}
+	return shown
+}
+
+func attachment(a *lyceum.Attachment) gen.Attachment {
+	shown := gen.Attachment{
+		ID: int32(a.ID), Name: wire.Optional(a.Name), Kind: string(a.Kind), URL: wire.Optional(a.URL),
+		Text: wire.Optional(a.Text), Position: wire.Number(a.Position),
+		FileSize: wire.Number(a.FileSize), FileExtension: wire.Optional(a.FileExtension),
+	}
+	if a.Quiz == nil {
+		return shown
+	}
+	shown.Quiz = &gen.AttachmentQuiz{ID: shown.ID, Questions: []gen.QuizQuestion{}}
+	for _, question := range a.Quiz.Questions {
+		shown.Quiz.Questions = append(shown.Quiz.Questions, gen.QuizQuestion{
+			Question: question.Question, QuestionType: question.QuestionType,
+			Answers: append([]string{}, question.Answers...), CorrectAnswers: []string{}, Graded: question.Graded,
+		})
+	}
+	return shown
+}
+
+func (f *Face) showCompletion(ctx context.Context, by lyceum.By, q inLecture) (lyceum.Opt[time.Time], error) {
+	return f.learning.Completion(ctx, by, q.course, q.lecture)
+}
+
+func (f *Face) putCompletion(ctx context.Context, by lyceum.By, q inLecture) (lyceum.Opt[time.Time], error) {
+	at, err := f.learning.Complete(ctx, by, by.Learner.Value, q.course, q.lecture)
+	return lyceum.Some(at), err
+}
+
+func completion(at lyceum.Opt[time.Time]) gen.Completion {
+	return gen.Completion{Completed: at.Present, CompletedAt: wire.OptMoment(at)}
+}

@@ -1,0 +1,31 @@
+package apiv2
+
+import (
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+)
+
+// data is the name of what is answered.
+const data = "data"
+
+// one is an operation that answers with one object.
+func one[P, T, W any](
+	id string, verb wire.Verb, path string, bind func(*wire.Input) P, rule wire.Rule[P, T], render func(T) W,
+) wire.Operation {
+	return wire.New(id, verb, path, wire.Serve(bind, wire.Answer(rule, wire.As(data, render))))
+}
+
+// many is an operation that answers with a page of a list.
+func many[P, T, W any](
+	id, path string, bind func(*wire.Input) P, rule wire.Rule[P, lyceum.Listing[T]], render func(T) W,
+) wire.Operation {
+	return wire.New(id, wire.Get, path, wire.Serve(bind, wire.Answer(rule, wire.Page(data, render))))
+}
+
+// The page sizes of v2 (contract/v2.yaml).
+const (
+	defaultPerPage = 25
+	maxPerPage     = 100
+)
+
+func bindPage(in *wire.Input) lyceum.Page { return wire.BindPage(in, defaultPerPage, maxPerPage) }

@@ -1,0 +1,276 @@
+package wire
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+const (
+	minInt32 = math.MinInt32
+	maxInt32 = math.MaxInt32
+)
+
+// Unbounded is the length of texts whose bound the rules know.
+const Unbounded = math.MaxInt
+
+// Field is a parameter of the query or a member of the body. It is bound by one
+// of the functions below, which take its bounds. What is absent is the zero Opt,
+// and so is what is wrong, which the input notes. A null in the body is absent
+// unless a function says otherwise.
+type Field struct {
+	in       *Input
+	name     string
+	inBody   bool
+	required bool
+}
+
+// Required refuses a request without the field.
+func (f Field) Required() Field {
+	f.required = true
+	return f
+}
+
+// Given reports whether the body has the member, be it null.
+func (f Field) Given() bool {
+	_, given := f.in.body.members[f.name]
+	return given
+}
+
+func (f Field) refuse(message string) { f.in.Refuse(f.name, message) }
+
+// state is what a request says of a field.
+type state uint8
+
+const (
+	absent state = iota
+	given
+	wrong // and refused
+)
+
+// raw returns the text of a parameter, or the JSON of a member.
+func (f Field) raw() (string, state) {
+	if f.inBody {
+		if member, ok := f.in.body.members[f.name]; ok {
+			return string(member), given
+		}
+		return "", absent
+	}
+	found := -1
+	for i := range f.in.query.pairs {
+		if f.in.query.pairs[i].name != f.name {
+			continue
+		}
+		if found >= 0 {
+			f.refuse("must be given once")
+			return "", wrong
+		}
+		found = i
+	}
+	if found < 0 {
+		return "", absent
+	}
+	return f.in.query.pairs[found].value, given
+}
+
+// missing refuses the field if it had to be there.
+func (f Field) missing(want string) {
+	if f.required {
+		f.refuse("is missing; it must be " + want)
+	}
+}
+
+func (f Field) isNull(text string) bool { return f.inBody && text == "null" }
+
+// Int binds an integer from least to most. In the body a text of digits is
+// taken as the number.
+func Int[T ~int32 | ~int64](f Field, least, most T) lyceum.Opt[T] {
+	text, s := f.raw()
+	if s != given || !f.required && f.isNull(text) {
+		if s == absent && f.required {
+			f.refuse("is missing; it must be " + integer(least, most))
+		}
+		return lyceum.None[T]()
+	}
+	if f.inBody {
+		text = strings.Trim(text, `"`)
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < int64(least) || n > int64(most) || text[0] == '+' {
+		f.refuse("must be " + integer(least, most))
+		return lyceum.None[T]()
+	}
+	return lyceum.Some(T(n))
+}
+
+func integer[T ~int32 | ~int64](least, most T) string {
+	return "an integer from " + strconv.FormatInt(int64(least), 10) + " to " + strconv.FormatInt(int64(most), 10)
+}
+
+// ID binds an id.
+func ID[T ~int32](f Field) lyceum.Opt[T] { return Int[T](f, 1, maxInt32) }
+
+// Amount binds an integer from least on.
+func Amount[T ~int32 | ~int64](f Field, least T) lyceum.Opt[T] { return Int(f, least, maxInt32) }
+
+// AnyInt binds any integer of 32 bits.
+func AnyInt[T ~int32](f Field) lyceum.Opt[T] { return Int[T](f, minInt32, maxInt32) }
+
+// OneOf binds one of the values listed, in their own letter case. A null in the
+// body is none of them.
+func OneOf[T ~string](f Field, values ...T) lyceum.Opt[T] {
+	text, s := f.raw()
+	if s == given && f.inBody {
+		text, _ = unquote(text)
+	}
+	switch {
+	case s == absent && f.required:
+		f.refuse("is missing; it must be " + choice(f, values))
+	case s == given && slices.Contains(values, T(text)):
+		return lyceum.Some(T(text))
+	case s == given:
+		f.refuse("must be " + choice(f, values))
+	}
+	return lyceum.None[T]()
+}
+
+func choice[T ~string](f Field, values []T) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = string(v)
+	}
+	if last := len(words) - 1; f.inBody && last > 0 {
+		return strings.Join(words[:last], ", ") + " or " + words[last]
+	}
+	return strings.Join(words, " or ")
+}
+
+// Bool binds true or false; in the query also 1 or 0.
+func (f Field) Bool() lyceum.Opt[bool] {
+	text, s := f.raw()
+	if s == absent {
+		f.missing("true or false")
+	}
+	if s != given || f.isNull(text) {
+		return lyceum.None[bool]()
+	}
+	truth := text == "true" || !f.inBody && text == "1"
+	if !truth && text != "false" && (f.inBody || text != "0") {
+		if f.inBody {
+			f.refuse("must be true or false")
+		} else {
+			f.refuse("must be true or false (or 1 or 0)")
+		}
+		return lyceum.None[bool]()
+	}
+	return lyceum.Some(truth)
+}
+
+// Text binds a text of least to most characters.
+func (f Field) Text(least, most int) lyceum.Opt[string] {
+	text, s := f.plain()
+	switch {
+	case s == wrong:
+		return lyceum.None[string]()
+	case s == absent, text == "" && least > 0 && f.inBody && f.required:
+		f.missing("a text")
+		return lyceum.None[string]()
+	case text == "" && least > 0 && !f.inBody:
+		f.refuse("must be a text that is not empty")
+		return lyceum.None[string]()
+	}
+	if message := lyceum.CheckText(text, least, most); message != "" {
+		f.refuse(message)
+		return lyceum.None[string]()
+	}
+	return lyceum.Some(text)
+}
+
+// plain returns a text without its quotes.
+func (f Field) plain() (string, state) {
+	text, s := f.raw()
+	switch {
+	case s != given || !f.inBody:
+		return text, s
+	case text == "null":
+		return "", absent
+	}
+	text, ok := unquote(text)
+	if !ok {
+		f.refuse("must be a text")
+		return "", wrong
+	}
+	return text, given
+}
+
+// unquote returns the text that some JSON is; ok is false where it is another
+// value.
+func unquote(raw string) (text string, ok bool) {
+	ok = raw != "null" && json.Unmarshal([]byte(raw), &text) == nil
+	return text, ok
+}
+
+// Parsed binds a text that parse reads, such as lyceum.ParseTime.
+func Parsed[T comparable](f Field, parse func(string) (T, error)) lyceum.Opt[T] {
+	text, s := f.plain()
+	if s == absent {
+		f.missing("a text")
+	}
+	if s != given {
+		return lyceum.None[T]()
+	}
+	v, err := parse(text)
+	if err != nil {
+		f.refuse(lyceum.Public(err).Detail)
+		return lyceum.None[T]()
+	}
+	return lyceum.Some(v)
+}
+
+// Time binds a time as lyceum.ParseTime reads it.
+func (f Field) Time() lyceum.Opt[time.Time] { return Parsed(f, lyceum.ParseTime) }
+
+// Period binds a period by its ends, of which either may be open.
+func Period(after, until Field) lyceum.Period {
+	return lyceum.Period{After: end(after.Time()), Until: end(until.Time())}
+}
+
+// end is one end of a period, which is open for what is absent. The first second
+// of year 1, which can be asked for, is the zero time and would leave that end
+// open.
+func end(t lyceum.Opt[time.Time]) time.Time {
+	if t.Present && t.Value.IsZero() {
+		return t.Value.Add(time.Nanosecond)
+	}
+	return t.Value
+}
+
+// TimeZone binds the name of a time zone. A null is none.
+func (f Field) TimeZone() lyceum.Opt[lyceum.TimeZone] {
+	text, s := f.raw()
+	if s != given {
+		return lyceum.None[lyceum.TimeZone]()
+	}
+	var zone lyceum.TimeZone
+	if err := json.Unmarshal([]byte(text), &zone); err != nil || zone.Check() != nil {
+		f.refuse(lyceum.ZoneTaken)
+	}
+	return lyceum.Some(zone)
+}
+
+// Sequence binds a list of the body; of says of what, such as texts. It is nil only
+// when it is absent or wrong. A null is no list.
+func Sequence[T any](f Field, of string) []T {
+	text, s := f.raw()
+	var list []T
+	if s == absent && f.required || s == given && (f.isNull(text) || json.Unmarshal([]byte(text), &list) != nil) {
+		f.refuse("must be a list of " + of)
+		return nil
+	}
+	return list
+}

@@ -1,0 +1,176 @@
+package wire
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// Rule answers what a request asks, in the name of who asks.
+type Rule[P, T any] = func(context.Context, lyceum.By, P) (T, error)
+
+// Serve makes an endpoint: bind reads the request, which may have no other
+// members in its body than bind asked for, and rule answers it.
+func Serve[P any, A Body](bind func(*Input) P, rule Rule[P, A]) Endpoint {
+	return ServeLenient(func(in *Input) P {
+		q := bind(in)
+		in.refuseOthers()
+		return q
+	}, rule)
+}
+
+// ServeLenient is Serve for a face that ignores members it does not know.
+func ServeLenient[P any, A Body](bind func(*Input) P, rule Rule[P, A]) Endpoint {
+	return func(ctx context.Context, who Principal, r *http.Request) (Body, error) {
+		in, err := NewInput(r)
+		if err != nil {
+			return nil, err
+		}
+		q := bind(in)
+		if err := in.Err(); err != nil {
+			return nil, err
+		}
+		if who.Admit != nil {
+			if err := who.Admit(ctx, who.By); err != nil {
+				return nil, err
+			}
+		}
+		return rule(ctx, who.By, q)
+	}
+}
+
+// Mine makes an endpoint of what is known of a learner with their token.
+func Mine[A Body](body func(access.Me) A) Endpoint {
+	return func(_ context.Context, who Principal, _ *http.Request) (Body, error) {
+		return body(who.Learner.Me()), nil
+	}
+}
+
+// Admitting makes operations ask decide about every request that was read
+// without a mistake.
+func Admitting(decide func(context.Context, lyceum.By) error, operations ...Operation) []Operation {
+	for i := range operations {
+		serve := operations[i].Serve
+		operations[i].Serve = func(ctx context.Context, who Principal, r *http.Request) (Body, error) {
+			who.Admit = decide
+			return serve(ctx, who, r)
+		}
+	}
+	return operations
+}
+
+// Answer is a rule with the body that its result is written as.
+func Answer[P, T any, A Body](rule Rule[P, T], body func(T) A) Rule[P, A] {
+	return func(ctx context.Context, by lyceum.By, q P) (A, error) {
+		t, err := rule(ctx, by, q)
+		if err != nil {
+			var none A
+			return none, err
+		}
+		return body(t), nil
+	}
+}
+
+// Done is a rule whose answer has no body.
+func Done[P any](do func(context.Context, lyceum.By, P) error) Rule[P, Nothing] {
+	return func(ctx context.Context, by lyceum.By, q P) (Nothing, error) { return Nothing{}, do(ctx, by, q) }
+}
+
+// None is an operation that answers without a body.
+func None[P any](
+	id string, verb Verb, path string, bind func(*Input) P, do func(context.Context, lyceum.By, P) error,
+) Operation {
+	return NoContent(New(id, verb, path, Serve(bind, Done(do))))
+}
+
+// NoContent makes an operation one whose answers have no body.
+func NoContent(op Operation) Operation {
+	op.Success = http.StatusNoContent
+	return op
+}
+
+// Member is a JSON object with one member, such as {"course":{…}}. Without a
+// name it is the value itself.
+type Member[W any] struct {
+	Name  string
+	Value W
+}
+
+// AppendJSON implements Body.
+func (m *Member[W]) AppendJSON(b []byte) ([]byte, error) {
+	if m.Name == "" {
+		return appendValue(b, &m.Value)
+	}
+	b = append(append(append(b, `{"`...), m.Name...), `":`...)
+	b, err := appendValue(b, &m.Value)
+	return append(b, '}'), err
+}
+
+// As makes the body of an object under a name, or of the object itself.
+func As[T, W any](name string, render func(T) W) func(T) *Member[W] {
+	return func(t T) *Member[W] { return &Member[W]{name, render(t)} }
+}
+
+// List is a JSON object with a list and what is said about it, such as
+// {"courses":[…],"meta":{…}}.
+type List[W any, M Body] struct {
+	Name string
+	Rows []W
+	Meta M
+}
+
+// Listed makes the rows of a list.
+func Listed[T, W any, M Body](name string, rows []T, render func(T) W, meta M) *List[W, M] {
+	l := &List[W, M]{Name: name, Rows: make([]W, len(rows)), Meta: meta}
+	for i := range rows {
+		l.Rows[i] = render(rows[i])
+	}
+	return l
+}
+
+// AppendJSON implements Body.
+func (l *List[W, M]) AppendJSON(b []byte) ([]byte, error) {
+	b = append(append(append(b, `{"`...), l.Name...), `":`...)
+	b, err := appendValue(b, &l.Rows)
+	if err != nil {
+		return b, err
+	}
+	b, err = l.Meta.AppendJSON(append(b, `,"meta":`...))
+	return append(b, '}'), err
+}
+
+// PageMeta is what the faces that count by per_page say about a page.
+type PageMeta struct {
+	Page  lyceum.Page
+	Total int64
+}
+
+// AppendJSON implements Body.
+func (m PageMeta) AppendJSON(b []byte) ([]byte, error) {
+	size := int64(m.Page.Size)
+	b = AppendNumber(b, `{"page":`, m.Page.Number)
+	b = AppendNumber(b, `,"per_page":`, m.Page.Size)
+	b = AppendNumber(b, `,"total_pages":`, (m.Total+size-1)/size)
+	return append(AppendNumber(b, `,"total_count":`, m.Total), '}'), nil
+}
+
+// Page makes the body of a page of a list under a name.
+func Page[T, W any](name string, render func(T) W) func(lyceum.Listing[T]) *List[W, PageMeta] {
+	return func(l lyceum.Listing[T]) *List[W, PageMeta] {
+		return Listed(name, l.Rows, render, PageMeta{l.Page, l.Total})
+	}
+}
+
+// BindPage reads which page is asked for, where it is counted by per_page: from
+// 1 to most rows, usual ones where it is not said.
+func BindPage(in *Input, usual, most int32) lyceum.Page {
+	number, size := Int[int32](in.Query("page"), 1, maxInt32), Int(in.Query("per_page"), 1, most)
+	return lyceum.Page{Number: number.Or(1).Value, Size: size.Or(usual).Value}
+}
+
+// InSchool is a rule that asks for nothing of who asks but their school.
+func InSchool[P, T any](rule func(context.Context, lyceum.SchoolID, P) (T, error)) Rule[P, T] {
+	return func(ctx context.Context, by lyceum.By, q P) (T, error) { return rule(ctx, by.School, q) }
+}
