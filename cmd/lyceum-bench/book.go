@@ -143,7 +143,8 @@ type subject struct {
 
 func newTally(school *demo.School) *tally {
 	t := &tally{
-		map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID]{}, map[lyceum.TransactionFilter]*total{},
+		map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID]{},
+		map[lyceum.TransactionFilter]*total{},
 		map[subject][]*total{},
 	}
 	for _, p := range school.PricingPlans {

@@ -79,7 +79,9 @@ func measureOAuth(ctx context.Context, s settings) error {
 		what      string
 		perSecond []float64
 	}{
-		{"bare durable commits", bare}, {"consents (a code each)", consents}, {"code exchanges", exchanges},
+		{"bare durable commits", bare},
+		{"consents (a code each)", consents},
+		{"code exchanges", exchanges},
 		{"refreshes", refreshes},
 	} {
 		fmt.Printf("| %s | %.0f | %.2f |\n", row.what, median(row.perSecond), median(row.perSecond)/base)

@@ -24,8 +24,8 @@ func (checkCommand) Help() string {
 		"Verifies the database's files, that counters and totals agree with rows, that the journal has no gap, and that " +
 		"nothing names what is not there. Like every command it brings the schema up to date first; apart from that it " +
 		"only reads. With --deep it brings the index of each school's sales to memory, as a server would, and compares " +
-		"every sale and every total; a server may go on serving and writing. The exit status is 0 when all is in order, 2 when " +
-		"something is wrong, and 1 when that could not be found out."
+		"every sale and every total; a server may go on serving and writing. The exit status is 0 when all is in order, " +
+		"2 when something is wrong, and 1 when that could not be found out."
 }
 
 // Run checks the database and tells what is wrong.

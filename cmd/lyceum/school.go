@@ -124,7 +124,8 @@ type schoolCreateCommand struct {
 
 // Help implements kong's help for the command.
 func (schoolCreateCommand) Help() string {
-	return `Example: lyceum school create --name "Fernwood School of Craft" --owner-email owner@example.com --auth-url https://school.example.com
+	return `Example: lyceum school create --name "Fernwood School of Craft" --owner-email owner@example.com` +
+		` --auth-url https://school.example.com
 
 It prints a link with which the owner sets a password. There is none before that.`
 }
@@ -175,7 +176,8 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, `School %[1]d, %[2]s, is there. An API key for it: lyceum apikey create --school %[1]d --name NAME
+	fmt.Fprintf(p.stdout, `School %[1]d, %[2]s, is there. `+
+		`An API key for it: lyceum apikey create --school %[1]d --name NAME
 
 While lyceum serve runs, its owner chooses a password here. The link is good for 48 hours and once:
 %[3]s

@@ -34,8 +34,13 @@ var families = []sign{
 }
 
 var systems = []sign{
-	{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"CrOS", "ChromeOS"}, {"Windows", "Windows"},
-	{"Macintosh", "macOS"}, {"Linux", "Linux"},
+	{"iPhone", "iPhone"},
+	{"iPad", "iPad"},
+	{"Android", "Android"},
+	{"CrOS", "ChromeOS"},
+	{"Windows", "Windows"},
+	{"Macintosh", "macOS"},
+	{"Linux", "Linux"},
 }
 
 func firstOf(agent string, signs []sign) string {
