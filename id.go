@@ -8,8 +8,6 @@ type (
 	// SchoolID names a school on one server. It stands in addresses that
 	// learners see.
 	SchoolID int32
-	// UserID names a person known to a school, whatever their role.
-	UserID int32
 	// CourseID names a course.
 	CourseID int32
 	// PricingPlanID names one way of paying for a product.
@@ -51,10 +49,6 @@ type (
 	MovementID int32
 	// OrderID names a checkout that somebody began.
 	OrderID int32
-	// APIKeyID names an API key. It is not secret and is not the key.
-	APIKeyID int32
-	// OAuthAppID names a registered OAuth application. It is not its client id.
-	OAuthAppID int32
 )
 
 // MaxID is the largest id the contract's int32 can carry.
@@ -65,7 +59,6 @@ type Sequence string
 
 // The sequences of a school. Each is named like the column it numbers.
 const (
-	UserSequence        Sequence = "user_id"
 	CourseSequence      Sequence = "course_id"
 	PricingPlanSequence Sequence = "pricing_plan_id"
 	SaleSequence        Sequence = "sale_id"
@@ -73,8 +66,6 @@ const (
 	CouponSequence      Sequence = "coupon_id"
 	AffiliateSequence   Sequence = "affiliate_id"
 	AuthorSequence      Sequence = "author_id"
-	APIKeySequence      Sequence = "api_key_id"
-	OAuthAppSequence    Sequence = "oauth_app_id"
 
 	LectureSectionSequence  Sequence = "lecture_section_id"
 	LectureSequence         Sequence = "lecture_id"

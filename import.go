@@ -42,9 +42,3 @@ type CourseRow struct {
 	Listed  Opt[bool]
 	Ordered Opt[bool] // lectures
 }
-
-// UserTags are all tags of a user.
-type UserTags struct {
-	User UserID
-	Tags []string
-}

@@ -50,6 +50,9 @@ type Table[ID Key, T, F any] interface {
 	// the same, by id. The last of two rows with one id wins. A saved id is
 	// never returned by NextID again.
 	Save(tx Tx, rows ...T) (Saved, error)
+	// Update changes rows that this change has read, without reading them again.
+	// A row that is not there stays so.
+	Update(tx Tx, rows ...T) error
 	// Delete fails with NotFound when there is no such row.
 	Delete(tx Tx, id ID) error
 	// Clear deletes the rows that pass and returns how many.
@@ -61,9 +64,7 @@ type Listing[T any] struct {
 	Page  Page
 	Total int64
 	Rows  []T
-	// More: rows come after these. It is set where a list goes on after an id,
-	// and where a page ends early at AnswerBytes.
-	More bool
+	More  bool // rows come after these
 }
 
 // All returns all rows that pass. It is for lists that are known to be short.

@@ -59,46 +59,13 @@ type Reader interface {
 	FindSchools(ctx context.Context) ([]School, error)
 	GetSchool(ctx context.Context, id SchoolID) (School, error)
 
-	FindAPIKeys(ctx context.Context, school SchoolID) ([]APIKey, error)
-	// GetAPIKeyByHash also finds revoked keys.
-	GetAPIKeyByHash(ctx context.Context, school SchoolID, hash KeyHash) (APIKey, error)
-	FindOAuthApps(ctx context.Context, school SchoolID) ([]OAuthApp, error)
 	FindRateWindows(ctx context.Context, start time.Time) ([]RateWindow, error)
 
-	// GetOAuthAppByClientID does not find a deleted app.
-	GetOAuthAppByClientID(ctx context.Context, school SchoolID, clientID string) (OAuthApp, error)
-	GetUser(ctx context.Context, school SchoolID, id UserID) (User, error)
-	// GetUserByEmail finds the address whatever its case.
-	GetUserByEmail(ctx context.Context, school SchoolID, email string) (User, error)
-	GetSession(ctx context.Context, school SchoolID, hash KeyHash) (Session, error)
-	GetLink(ctx context.Context, school SchoolID, hash KeyHash) (Link, error)
-	GetCode(ctx context.Context, school SchoolID, hash KeyHash) (AuthorizationCode, error)
-	GetAccessToken(ctx context.Context, school SchoolID, hash KeyHash) (AccessToken, error)
-	GetRefreshToken(ctx context.Context, school SchoolID, hash KeyHash) (RefreshToken, error)
-	// GetStanding gives a grant with its app and its user, whatever their state.
-	GetStanding(ctx context.Context, school SchoolID, grant GrantID) (Standing, error)
-	// FindSessions gives the sessions of a user, also those that are over by
-	// time.
-	FindSessions(ctx context.Context, school SchoolID, user UserID) ([]Session, error)
-	// CountGrants counts by app the grants that are not revoked.
-	CountGrants(ctx context.Context, school SchoolID) (map[OAuthAppID]int, error)
-	// FindGrants gives the grants of a user that are not revoked.
-	FindGrants(ctx context.Context, school SchoolID, user UserID) ([]Grant, error)
-
-	// EachUser visits all users of one moment by ascending id.
-	EachUser(ctx context.Context, school SchoolID, visit func(*User) error) error
-
-	LearningReader
 	SalesReader
 	WebhookReader
 
 	// Known gives those of ids that exist in the sequence.
 	Known(ctx context.Context, school SchoolID, seq Sequence, ids []int32) ([]int32, error)
-	// FindUsers gives those of ids that exist.
-	FindUsers(ctx context.Context, school SchoolID, ids []UserID) (map[UserID]User, error)
-	// FindUserIDsByEmail gives the users that have one of the addresses,
-	// whatever its case, keyed by the address in lower case.
-	FindUserIDsByEmail(ctx context.Context, school SchoolID, emails []string) (map[string]UserID, error)
 
 	// FindEntries gives up to limit entries with a number above after, in order.
 	FindEntries(ctx context.Context, school SchoolID, after int64, limit int) ([]Entry, error)
@@ -108,29 +75,11 @@ type Reader interface {
 	Check(ctx context.Context) ([]Finding, error)
 }
 
-// LearningReader is the part of a reader that knows users' tags.
-// Single things that are not in the school are NotFound.
-type LearningReader interface {
-	// FindUserPage tells the id, the address and the name of each user alone.
-	FindUserPage(ctx context.Context, school SchoolID, f UserFilter, p Page) (UserListing, error)
-	// FindTags gives the tags of a user by name.
-	FindTags(ctx context.Context, school SchoolID, user UserID) ([]string, error)
-
-	// EachTag visits by user, then name.
-	EachTag(ctx context.Context, school SchoolID, visit func(UserID, string) error) error
-}
-
 // LearningTx is the part of a transaction that knows what learners do in
 // courses.
 type LearningTx interface {
-	// SetTags gives a user these tags and no others, and tells whether that
-	// changed anything.
-	SetTags(user UserID, tags []string) (changed bool, err error)
-	FindTags(user UserID) ([]string, error)
 	// SwitchV2 switches the second version of the interface on or off.
 	SwitchV2(off bool) error
-	// SignedIn notes where and when a user signed in. It appends no entry.
-	SignedIn(user UserID, from string, at time.Time) error
 
 	// BeginEnrollment inserts an enrollment, and a record of progress if the user
 	// has none of the course. It inserts nothing and returns false if the course
@@ -146,10 +95,6 @@ type LearningTx interface {
 	// many of the lectures that are published now, in a section that is, they
 	// completed, and when the last.
 	CountLectureProgress(course CourseID) (map[UserID]LectureCount, error)
-
-	// These are Reader's inside the transaction.
-	GetUser(id UserID) (User, error)
-	GetUserByEmail(email string) (User, error)
 }
 
 // View is one school as it is read outside of changes.
@@ -164,6 +109,8 @@ type Reads interface {
 	Source
 	JournalReads
 	NamesReads
+	Standings
+	TagReads
 
 	// FindAttempts returns the attempts of a delivery with a number above after,
 	// in order. They end at AnswerBytes; more reports that there are others.
@@ -207,60 +154,21 @@ type Changes interface {
 	JournalChanges
 	WebhookChanges
 
-	SaveUsers(users []User) (Saved, error)
-	SaveOAuthApps(apps []OAuthApp) (Saved, error)
-
-	CreateAPIKey(key APIKey) error
-	// RevokeAPIKey fails with NotFound for an unknown key and changes nothing
-	// when the key is revoked already.
-	RevokeAPIKey(id APIKeyID, at time.Time) error
-
-	GetOAuthApp(id OAuthAppID) (OAuthApp, error)
-	CreateGrant(g Grant) error
-	// RevokeGrants revokes the grants that pass the filter and tells how many.
-	RevokeGrants(which GrantFilter, at time.Time) (int, error)
-	GetStanding(grant GrantID) (Standing, error)
-	CreateCode(c AuthorizationCode) error
-	// SpendCode tells whether the code was there unspent; of any number of
-	// calls for one code exactly one is told so. A spent code is remembered
-	// until the time given.
+	// RevokeGrants revokes up to most of the grants that pass, 0 for all of
+	// them, and returns how many. It is one statement, because an app may have
+	// a great many.
+	RevokeGrants(f GrantFilter, most int, at time.Time) (int, error)
+	// SpendCode reports whether the code was there unspent; of any number of
+	// calls for one code exactly one hears that it was. A spent code is
+	// remembered until the given time.
 	SpendCode(hash KeyHash, at, remember time.Time) (bool, error)
-	CreateAccessToken(a AccessToken) error
-	RevokeAccessToken(hash KeyHash, at time.Time) error
-	CreateRefreshToken(r RefreshToken) error
-	GetRefreshToken(hash KeyHash) (RefreshToken, error)
-	// ReplaceRefreshToken tells whether old was not replaced before.
-	ReplaceRefreshToken(old, by KeyHash, at time.Time) (bool, error)
-	UseRefreshToken(hash KeyHash, at time.Time) error
-	// EndSiblings ends the refresh tokens with the same parent that nobody has
-	// used.
-	EndSiblings(of RefreshToken, at time.Time) error
-	CreateSession(s Session) error
-	SeeSession(hash KeyHash, at time.Time) error
-	EndSession(hash KeyHash) error
-	EndSessions(user UserID) error
-	// EndAllStays ends the sessions of all users, and the links and codes that
-	// are not spent.
-	EndAllStays() error
-	// HasOtherOwner tells whether there is an owner besides a user who is not
-	// switched off.
-	HasOtherOwner(than UserID) (bool, error)
-	// CreateLink appends an entry about the user: a link lets its bearer in.
-	CreateLink(l Link) error
-	// SpendLink tells whether the link was there unspent.
-	SpendLink(hash KeyHash, at time.Time) (bool, error)
-	// EndLinks ends all links of a user that are not spent.
-	EndLinks(user UserID) error
-	// TrimLinks ends the links of a user for one purpose that are not spent,
-	// except the newest.
-	TrimLinks(user UserID, purpose LinkPurpose, newest int) error
+	// SignedIn notes where and when a user signed in. It appends no entry.
+	SignedIn(user UserID, from string, at time.Time) error
+	// SetTags sets all tags of a user, and reports whether that changed any.
+	SetTags(user UserID, tags []string) (changed bool, err error)
 
 	// Known is Reader.Known inside the transaction.
 	Known(seq Sequence, ids []int32) ([]int32, error)
-	// FindUserIDsByEmail is Reader.FindUserIDsByEmail inside the transaction.
-	FindUserIDsByEmail(emails []string) (map[string]UserID, error)
-	// FindUsers and FindSales give those of ids that exist.
-	FindUsers(ids []UserID) (map[UserID]User, error)
 }
 
 // Saved counts what a save did.

@@ -108,7 +108,7 @@ func openMarket(ctx context.Context, store *sqlstore.Store) (*market, error) {
 				Frequency: lyceum.OneTimePayment, CreatedAt: now, UpdatedAt: now,
 			})
 		}
-		_, e1 := tx.SaveUsers(users)
+		_, e1 := tx.Users.Save(tx, users...)
 		_, e2 := tx.Courses.Save(tx, courses...)
 		_, e3 := tx.PricingPlans.Save(tx, plans...)
 		return errors.Join(e1, e2, e3)

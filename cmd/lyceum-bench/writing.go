@@ -117,9 +117,9 @@ func compareWrites(ctx context.Context, s settings, store *sqlstore.Store) error
 	}
 	stamp := lyceum.Stamp{School: school.ID, At: now, Actor: "bench"}
 	err = store.Write(ctx, stamp, func(tx lyceum.Tx) error {
-		if _, err := tx.SaveUsers([]lyceum.User{{
+		if _, err := tx.Users.Save(tx, lyceum.User{
 			ID: 1, Email: "bench@example.com", Role: lyceum.Student, CreatedAt: now,
-		}}); err != nil {
+		}); err != nil {
 			return err
 		}
 		_, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{

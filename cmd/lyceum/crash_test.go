@@ -84,7 +84,7 @@ func prepareWriters(t testing.TB, store *sqlstore.Store) {
 			if err != nil {
 				return err
 			}
-			_, err = tx.SaveUsers([]lyceum.User{{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin}})
+			_, err = tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin})
 			return err
 		})
 	}

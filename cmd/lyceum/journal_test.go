@@ -55,7 +55,7 @@ func openShop(t *testing.T, place string) *shop {
 		for id := range lyceum.UserID(8) {
 			users = append(users, lyceum.User{ID: id + 1, Email: fmt.Sprintf("user%d@example.com", id+1), Role: lyceum.Student, CreatedAt: storetest.Begin})
 		}
-		_, e3 := tx.SaveUsers(users)
+		_, e3 := tx.Users.Save(tx, users...)
 		return errors.Join(e1, e2, e3)
 	})
 	keys := access.NewKeys(store, time.Now)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/contract"
@@ -221,7 +222,8 @@ func (c *sandboxCommand) fill(p *program, store lyceum.Store, school *demo.Schoo
 	case there.Name != school.School.Name || !there.CreatedAt.Equal(school.School.CreatedAt):
 		return another
 	}
-	keys, err := store.FindAPIKeys(p.ctx, id)
+	v := store.In(p.ctx, id)
+	keys, err := lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{})
 	if err != nil {
 		return err
 	}
@@ -229,7 +231,7 @@ func (c *sandboxCommand) fill(p *program, store lyceum.Store, school *demo.Schoo
 		if err := keepCredentials(p.ctx, store, school, known, key); err != nil {
 			return err
 		}
-	} else if _, err := store.GetAPIKeyByHash(p.ctx, id, key); err != nil {
+	} else if !slices.ContainsFunc(keys, func(k lyceum.APIKey) bool { return k.Hash == key }) {
 		return another
 	}
 	listing, err := store.FindTransactions(
@@ -281,18 +283,16 @@ func keepCredentials(
 		}
 	}
 	return store.Write(ctx, lyceum.Stamp{School: school.School.ID, At: at, Actor: "sandbox"}, func(tx lyceum.Tx) error {
-		err := tx.CreateAPIKey(lyceum.APIKey{
+		err := tx.APIKeys.Insert(tx, lyceum.APIKey{
 			ID: 1, Name: "Sandbox", Permissions: lyceum.Read | lyceum.Write, Hash: key,
 			LastFour: known.APIKey[len(known.APIKey)-4:], CreatedAt: at,
 		})
 		if err != nil {
 			return err
 		}
-		_, err = tx.SaveOAuthApps([]lyceum.OAuthApp{
+		return tx.OAuthApps.Insert(tx,
 			app(1, "Sandbox app, version 1", lyceum.V1, known.OAuthApps.V1),
-			app(2, "Sandbox app, version 2", lyceum.V2, known.OAuthApps.V2),
-		})
-		return err
+			app(2, "Sandbox app, version 2", lyceum.V2, known.OAuthApps.V2))
 	})
 }
 

@@ -164,9 +164,9 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 			return err
 		}
 		owner = lyceum.UserID(id)
-		_, err = tx.SaveUsers([]lyceum.User{{
+		_, err = tx.Users.Save(tx, lyceum.User{
 			ID: owner, Email: c.OwnerEmail, Role: lyceum.Owner, CreatedAt: lyceum.Second(now),
-		}})
+		})
 		return err
 	})
 	if err != nil {

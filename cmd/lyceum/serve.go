@@ -304,7 +304,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		return nil, fmt.Errorf("parse the pages: %w", err)
 	}
 	owner, err := console.New(console.Options{
-		Site: o.site, School: s.store.GetSchool, UserByEmail: s.store.GetUserByEmail,
+		Site: o.site, School: s.store.GetSchool,
 		Accounts: s.accounts, Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log,
 		Patience: 5 * time.Second,
 		Events:   s.events, SecretText: webhook.SecretText, MessageID: webhook.MessageID,

@@ -50,9 +50,10 @@ func (c *oneUser) change(
 }
 
 // userWith finds the user whose address was given with --email.
-func userWith(ctx context.Context, store lyceum.Reader, school lyceum.SchoolID, email string) (lyceum.User, error) {
-	user, err := store.GetUserByEmail(ctx, school, email)
-	if err != nil && lyceum.KindOf(err) == lyceum.NotFound {
+func userWith(ctx context.Context, store lyceum.Store, school lyceum.SchoolID, email string) (lyceum.User, error) {
+	v := store.In(ctx, school)
+	user, found, err := v.Users.First(v, lyceum.UserFilter{Email: lyceum.Some(email)})
+	if err == nil && !found {
 		err = lyceum.Errorf(lyceum.NotFound, "school %d has no user with the address given with --email", school)
 	}
 	return user, err

@@ -147,7 +147,7 @@ func fill(t *testing.T, store lyceum.Store, school lyceum.SchoolID, transactions
 		courses := []lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: day(1)}, {ID: 2, Name: "Welding", CreatedAt: day(1)}, {ID: 3, Name: "Glass", CreatedAt: day(1)}}
 		sales := map[lyceum.SaleID]bool{}
 		for _, save := range []func() (lyceum.Saved, error){
-			func() (lyceum.Saved, error) { return tx.SaveUsers(users) },
+			func() (lyceum.Saved, error) { return tx.Users.Save(tx, users...) },
 			func() (lyceum.Saved, error) { return tx.Courses.Save(tx, courses...) },
 			func() (lyceum.Saved, error) { return tx.PricingPlans.Save(tx, plans...) },
 			func() (lyceum.Saved, error) { return tx.Coupons.Save(tx, lyceum.Coupon{ID: 1}) },

@@ -40,7 +40,7 @@ func (f *Face) listUsers(ctx context.Context, by lyceum.By, q users) (userList, 
 
 // userList is gen.UserList on its way out, appended by hand.
 type userList struct {
-	lyceum.UserListing
+	lyceum.Listing[lyceum.User]
 
 	after lyceum.Opt[lyceum.UserID]
 }
@@ -48,8 +48,8 @@ type userList struct {
 // AppendJSON implements wire.Body.
 func (l userList) AppendJSON(b []byte) ([]byte, error) {
 	b = append(b, `{"users":[`...)
-	for i := range l.Users {
-		u := &l.Users[i]
+	for i := range l.Rows {
+		u := &l.Rows[i]
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -62,14 +62,14 @@ func (l userList) AppendJSON(b []byte) ([]byte, error) {
 		}
 		b = append(wire.AppendNumber(b, `,"id":`, u.ID), '}')
 	}
-	meta, err := json.Marshal(userMeta(&l.UserListing, l.after))
+	meta, err := json.Marshal(userMeta(&l.Listing, l.after))
 	return append(append(append(b, `],"meta":`...), meta...), '}'), err
 }
 
 // userMeta says with search_after where to go on (contract/v1.yaml,
 // UserListMeta).
-func userMeta(l *lyceum.UserListing, after lyceum.Opt[lyceum.UserID]) gen.UserListMeta {
-	m := meta{l.Total, l.Page, len(l.Users)}
+func userMeta(l *lyceum.Listing[lyceum.User], after lyceum.Opt[lyceum.UserID]) gen.UserListMeta {
+	m := meta{l.Total, l.Page, len(l.Rows)}
 	shown := gen.UserListMeta{
 		Page: l.Page.Number, Total: int32(l.Total), NumberOfPages: int32(m.pages()), PerPage: l.Page.Size,
 	}
@@ -80,8 +80,8 @@ func userMeta(l *lyceum.UserListing, after lyceum.Opt[lyceum.UserID]) gen.UserLi
 		return shown
 	}
 	last := int32(after.Value)
-	if n := len(l.Users); n > 0 {
-		last = int32(l.Users[n-1].ID)
+	if n := len(l.Rows); n > 0 {
+		last = int32(l.Rows[n-1].ID)
 	}
 	shown.HasMoreResults, shown.SearchAfter = &l.More, &[]int32{last}
 	return shown

@@ -28,7 +28,7 @@ func (p *place) trade() (sale lyceum.SaleID, id lyceum.TransactionID) {
 				Name: lyceum.Some(name), Role: lyceum.Student, CreatedAt: p.clock(),
 			})
 		}
-		_, err := tx.SaveUsers(buyers)
+		_, err := tx.Users.Save(tx, buyers...)
 		return err
 	})
 	none := lyceum.None[string]()

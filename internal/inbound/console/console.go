@@ -28,15 +28,12 @@ var templates embed.FS
 type Options struct {
 	Site web.Site
 	// School gives a school by its number.
-	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
-	// UserByEmail finds who has an email address, whatever its case; nobody is
-	// NotFound.
-	UserByEmail func(context.Context, lyceum.SchoolID, string) (lyceum.User, error)
-	Accounts    *access.Accounts
-	Apps        *access.Apps
-	Keys        *access.Keys
-	Sales       *sales.Service
-	Events      *events.Service
+	School   func(context.Context, lyceum.SchoolID) (lyceum.School, error)
+	Accounts *access.Accounts
+	Apps     *access.Apps
+	Keys     *access.Keys
+	Sales    *sales.Service
+	Events   *events.Service
 	// SecretText writes the secret of a webhook as a receiver is given it.
 	SecretText func(key []byte) string
 	// MessageID is the webhook-id of a delivery.

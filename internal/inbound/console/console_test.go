@@ -174,7 +174,7 @@ func TestF9AnotherSchoolsOwner(t *testing.T) {
 	p := open(t, site)
 	south := p.addSchool("Southwind")
 	storetest.Write(t, p.store, south, func(tx lyceum.Tx) error { // so that no id of the paths is in both schools
-		_, err := tx.SaveUsers([]lyceum.User{{ID: 90, Email: "first@south.example.com", Role: lyceum.Student}})
+		_, err := tx.Users.Save(tx, lyceum.User{ID: 90, Email: "first@south.example.com", Role: lyceum.Student})
 		return err
 	})
 	foreign := p.signIn(south, "owner@south.example.com", lyceum.Owner)

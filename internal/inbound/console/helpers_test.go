@@ -87,7 +87,7 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 	p.owner = p.signIn(1, "owner@example.com", lyceum.Owner)
 	p.learner = p.signIn(1, "learner@example.com", lyceum.Student)
 	options := console.Options{
-		Site: at, School: store.GetSchool, UserByEmail: store.GetUserByEmail, Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
+		Site: at, School: store.GetSchool, Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
 		Sales: p.sales, Names: store, Events: p.events, SecretText: secretText, MessageID: messageID,
 		Clock: p.clock, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
@@ -120,7 +120,7 @@ func (p *place) signIn(school lyceum.SchoolID, email string, role lyceum.Role) s
 			return err
 		}
 		id = lyceum.UserID(n)
-		_, err = tx.SaveUsers([]lyceum.User{{ID: id, Email: email, Role: role, CreatedAt: p.clock()}})
+		_, err = tx.Users.Save(tx, lyceum.User{ID: id, Email: email, Role: role, CreatedAt: p.clock()})
 		return err
 	})
 	if err != nil {

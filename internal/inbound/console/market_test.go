@@ -32,11 +32,11 @@ func (p *place) market() {
 			{ID: 4, CourseID: course(2), Name: "Glass in full", Price: 1500, Currency: "BHD", Frequency: lyceum.OneTimePayment},
 			{ID: 5, CourseID: course(2), Name: "Glass, a taste", Currency: "USD", Frequency: lyceum.Free},
 		}...)
-		_, e3 := tx.SaveUsers([]lyceum.User{
+		_, e3 := tx.Users.Save(tx, []lyceum.User{
 			{ID: 11, Email: "ada@example.com", Name: lyceum.Some("Ada Lovelace"), Role: lyceum.Student, CreatedAt: day},
 			{ID: 12, Email: "grace@example.com", Role: lyceum.Student, CreatedAt: day},
 			{ID: 13, Email: "mallory@example.com", Name: lyceum.Some(hostile), Role: lyceum.Student, CreatedAt: day},
-		})
+		}...)
 		_, e4 := tx.Affiliates.Save(tx, lyceum.AffiliatePartner{ID: 7})
 		return errors.Join(e1, e2, e3, e4)
 	})

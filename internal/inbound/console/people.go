@@ -79,12 +79,9 @@ func (c *console) anybody(r *http.Request, v *visit) (lyceum.User, error) {
 	case len(email) > maxEmail || !lyceum.IsText(email):
 		return refuse(unknown)
 	}
-	user, err := c.UserByEmail(r.Context(), v.School.ID, email)
-	switch {
-	case isNotFound(err):
+	user, found, err := c.Accounts.UserByEmail(r.Context(), v.School.ID, email)
+	if err == nil && !found {
 		return refuse(unknown)
-	case err != nil:
-		return lyceum.User{}, err
 	}
-	return user, nil
+	return user, err
 }

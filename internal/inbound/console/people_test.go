@@ -93,13 +93,13 @@ func TestPasswordLinkRefuses(t *testing.T) {
 // switchOff makes a user of school 1 one who cannot sign in.
 func (p *place) switchOff(email string) {
 	p.t.Helper()
-	user, err := p.store.GetUserByEmail(p.t.Context(), 1, email)
-	if err != nil {
-		p.t.Fatal(err)
+	user, found, err := p.accounts.UserByEmail(p.t.Context(), 1, email)
+	if err != nil || !found {
+		p.t.Fatal(found, err)
 	}
 	user.DisabledAt = lyceum.Some(p.clock())
 	err = p.store.Write(p.t.Context(), lyceum.Stamp{School: 1, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
-		_, err := tx.SaveUsers([]lyceum.User{user})
+		_, err := tx.Users.Save(tx, user)
 		return err
 	})
 	if err != nil {

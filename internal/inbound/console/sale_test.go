@@ -174,7 +174,7 @@ func TestF9SaleOfAnotherSchool(t *testing.T) {
 		Paid: true, Charge: 77, FinalPrice: 77, Currency: "USD", Revenue: 77,
 	}
 	err := p.store.Write(t.Context(), lyceum.Stamp{School: 2, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
-		_, e1 := tx.SaveUsers([]lyceum.User{{ID: 11, Email: "south@example.com", Role: lyceum.Student, CreatedAt: p.clock()}})
+		_, e1 := tx.Users.Save(tx, lyceum.User{ID: 11, Email: "south@example.com", Role: lyceum.Student, CreatedAt: p.clock()})
 		_, e2 := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 2, Name: "Weaving club", Price: 77, Currency: "USD", Frequency: lyceum.Subscription})
 		_, e3 := tx.Sales.Save(tx, lyceum.SaleOf(&bought))
 		_, e4 := tx.Transactions.Save(tx, bought)

@@ -190,7 +190,7 @@ func TestNamesAreAskedForAtOnce(t *testing.T) {
 	names := &counted{Store: p.store}
 	var err error
 	p.handler, err = console.New(console.Options{
-		Site: site, School: p.store.GetSchool, UserByEmail: p.store.GetUserByEmail, Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
+		Site: site, School: p.store.GetSchool, Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
 		Sales: p.sales, Names: names, Clock: p.clock,
 	})
 	if err != nil {
@@ -212,7 +212,7 @@ func TestFilterByName(t *testing.T) {
 		for i := range 30 {
 			many = append(many, lyceum.User{ID: lyceum.UserID(100 + i), Email: fmt.Sprintf("pupil%d@example.com", i), Name: lyceum.Some("Pupil"), Role: lyceum.Student})
 		}
-		_, err := tx.SaveUsers(many)
+		_, err := tx.Users.Save(tx, many...)
 		return err
 	})
 	p.sell(1, 11)

@@ -46,7 +46,7 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 	for rest := s.Users; len(rest) > 0; {
 		n := min(loadSize, len(rest))
 		err := store.Write(ctx, stamp, func(tx lyceum.Tx) error {
-			if _, err := tx.SaveUsers(rest[:n]); err != nil {
+			if _, err := tx.Users.Save(tx, rest[:n]...); err != nil {
 				return err
 			}
 			for i := range rest[:n] {

@@ -63,10 +63,10 @@ func show(t *testing.T) *window {
 	}
 	w.school = school.ID
 	err = store.Write(t.Context(), lyceum.Stamp{School: school.ID, At: now, Actor: "test"}, func(tx lyceum.Tx) error {
-		_, err := tx.SaveUsers([]lyceum.User{{
+		_, err := tx.Users.Save(tx, lyceum.User{
 			ID: 7, Email: email, Name: lyceum.Some("Mira Okafor"), Role: lyceum.Student, CreatedAt: now,
 			PasswordHash: lyceum.Some(access.HashPassword(password, [16]byte{1})),
-		}})
+		})
 		return err
 	})
 	if err != nil {

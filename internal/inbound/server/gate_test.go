@@ -24,7 +24,7 @@ func TestEnrollmentsStandOnOnePage(t *testing.T) {
 			stays[n] = lyceum.Enrollment{ID: lyceum.EnrollmentID(id), User: lyceum.UserID(id), Course: 4, EnrolledAt: storetest.Day(2)}
 		}
 		storetest.Write(t, k.store, k.ours.id, func(tx lyceum.Tx) error {
-			if _, err := tx.SaveUsers(users); err != nil {
+			if _, err := tx.Users.Save(tx, users...); err != nil {
 				return err
 			}
 			_, err := tx.Enrollments.Save(tx, stays...)

@@ -41,7 +41,7 @@ func openTill(t *testing.T) *till {
 	t.Cleanup(func() { _ = store.Close() })
 	s := &till{store: store, school: storetest.MakeSchool(t, store)}
 	storetest.Write(t, store, s.school, func(tx lyceum.Tx) error {
-		_, err := tx.SaveUsers([]lyceum.User{{ID: 1, Email: "ada@example.com", CreatedAt: storetest.Begin}})
+		_, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ada@example.com", CreatedAt: storetest.Begin})
 		if err != nil {
 			return err
 		}

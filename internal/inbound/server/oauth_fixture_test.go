@@ -107,7 +107,7 @@ func campusOver(t *testing.T, store lyceum.Store) *campus {
 		t.Fatal(err)
 	}
 	owner, err := console.New(console.Options{
-		Site: at, School: store.GetSchool, UserByEmail: store.GetUserByEmail, Accounts: c.accounts, Apps: c.apps, Keys: keys,
+		Site: at, School: store.GetSchool, Accounts: c.accounts, Apps: c.apps, Keys: keys,
 		Sales: rulesOver(store, c.clock.now).Sales, Names: store, Log: log, Clock: c.clock.now,
 	})
 	if err != nil {
@@ -131,10 +131,10 @@ func (c *campus) found(t *testing.T, seed uint64) *campusSchool {
 	storetest.Ledger(t, c.store, p.id, seed, 5)
 	hash := lyceum.Some(access.HashPassword(goodPassword, [16]byte{1}))
 	err := c.store.Write(t.Context(), lyceum.Stamp{School: p.id, At: c.clock.now(), Actor: "test"}, func(tx lyceum.Tx) error {
-		_, err := tx.SaveUsers([]lyceum.User{
+		_, err := tx.Users.Save(tx, []lyceum.User{
 			{ID: ownerID, Email: ownerEmail, Role: lyceum.Owner, PasswordHash: hash, CreatedAt: c.clock.now()},
 			{ID: learnerID, Email: learnerEmail, Name: lyceum.Some("Mira Okafor"), Role: lyceum.Student, PasswordHash: hash, CreatedAt: c.clock.now()},
-		})
+		}...)
 		return err
 	})
 	if err != nil {

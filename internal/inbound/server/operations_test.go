@@ -52,7 +52,7 @@ func (k *class) enter(t *testing.T, mark string) *campusSchool {
 	for i := range people {
 		people[i].PasswordHash = hash
 	}
-	storetest.Write(t, k.store, school, func(tx lyceum.Tx) error { _, err := tx.SaveUsers(people); return err })
+	storetest.Write(t, k.store, school, func(tx lyceum.Tx) error { _, err := tx.Users.Save(tx, people...); return err })
 	p := &campusSchool{id: school, clients: map[lyceum.InterfaceVersion]credentials{}}
 	var err error
 	if _, p.key, err = k.options.Keys.Create(t.Context(), school, "test", lyceum.Read|lyceum.Write, access.NewEntropy(), "test"); err != nil {

@@ -183,7 +183,7 @@ func (k *class) add(t *testing.T, first int32) {
 	storetest.Write(t, k.store, k.ours.id, func(tx lyceum.Tx) error {
 		for id := first; id < first+3; id++ {
 			user := lyceum.User{ID: lyceum.UserID(id), Email: fmt.Sprintf("late%d@example.com", id), Role: lyceum.Student, CreatedAt: storetest.Day(9)}
-			if _, err := tx.SaveUsers([]lyceum.User{user}); err != nil {
+			if _, err := tx.Users.Save(tx, user); err != nil {
 				return err
 			}
 			e := lyceum.Enrollment{ID: lyceum.EnrollmentID(id), User: user.ID, Course: 1, EnrolledAt: storetest.Day(9)}

@@ -69,7 +69,7 @@ func newPost(t *testing.T, store lyceum.Store) *post {
 		if _, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 1, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "Once", Price: 1999, Currency: "USD", Frequency: lyceum.OneTimePayment}); err != nil {
 			return err
 		}
-		_, err := tx.SaveUsers([]lyceum.User{{ID: 1, Email: "a@example.com", Name: lyceum.Some("Ann"), Role: lyceum.Student}})
+		_, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "a@example.com", Name: lyceum.Some("Ann"), Role: lyceum.Student})
 		return err
 	})
 	return p

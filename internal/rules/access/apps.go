@@ -79,14 +79,8 @@ func (a *Apps) List(ctx context.Context, school lyceum.SchoolID) ([]lyceum.OAuth
 	if _, err := a.store.GetSchool(ctx, school); err != nil {
 		return nil, err
 	}
-	all, err := a.store.FindOAuthApps(ctx, school)
-	var shown []lyceum.OAuthApp
-	for _, app := range all {
-		if !app.DeletedAt.Present {
-			shown = append(shown, app)
-		}
-	}
-	return shown, err
+	v := a.store.In(ctx, school)
+	return lyceum.All(v.OAuthApps, v, lyceum.OAuthAppFilter{Undeleted: true})
 }
 
 // Get gives one app that is not deleted.
@@ -119,13 +113,12 @@ func (a *Apps) Register(ctx context.Context, school lyceum.SchoolID, f AppForm, 
 		SecretHash: HashSecret(secret), CreatedAt: lyceum.Second(now), RequirePKCE: f.RequirePKCE, RotateRefreshTokens: f.RotateRefreshTokens,
 	}
 	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
-		id, err := tx.NextID(lyceum.OAuthAppSequence)
+		id, err := tx.OAuthApps.NextID(tx)
 		if err != nil {
 			return err
 		}
-		app.ID = lyceum.OAuthAppID(id)
-		_, err = tx.SaveOAuthApps([]lyceum.OAuthApp{app})
-		return err
+		app.ID = id
+		return tx.OAuthApps.Insert(tx, app)
 	})
 	return app, secret, err
 }
@@ -193,10 +186,9 @@ const revokeSize = 500
 // revoke ends grants, write by write.
 func (a *Apps) revoke(ctx context.Context, school lyceum.SchoolID, which lyceum.GrantFilter, actor string) error {
 	now := a.clock()
-	which.Limit = revokeSize
 	for n := revokeSize; n == revokeSize; {
 		err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) (err error) {
-			n, err = tx.RevokeGrants(which, now)
+			n, err = tx.RevokeGrants(which, revokeSize, now)
 			return err
 		})
 		if err != nil {
@@ -214,7 +206,7 @@ func (a *Apps) edit(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuth
 	now := a.clock()
 	var app lyceum.OAuthApp
 	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
-		changed, err := tx.GetOAuthApp(id)
+		changed, err := tx.OAuthApps.Get(tx, id)
 		if err != nil {
 			return err
 		}
@@ -224,7 +216,7 @@ func (a *Apps) edit(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuth
 		if err := change(&changed, now); err != nil {
 			return err
 		}
-		if _, err := tx.SaveOAuthApps([]lyceum.OAuthApp{changed}); err != nil {
+		if _, err := tx.OAuthApps.Save(tx, changed); err != nil {
 			return err
 		}
 		app = changed
@@ -244,7 +236,8 @@ type Granted struct {
 
 // GrantedBy gives the apps that a learner lets act for them.
 func (a *Apps) GrantedBy(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID) ([]Granted, error) {
-	grants, err := a.store.FindGrants(ctx, school, user)
+	v := a.store.In(ctx, school)
+	grants, err := lyceum.All(v.Grants, v, lyceum.GrantFilter{User: lyceum.Some(user), Unrevoked: true})
 	if err != nil {
 		return nil, err
 	}

@@ -95,14 +95,10 @@ func (o *OAuth) lookBearer(ctx context.Context, school lyceum.SchoolID, hash lyc
 	o.mu.RLock()
 	generation := o.generation
 	o.mu.RUnlock()
-	kept, err := o.store.GetAccessToken(ctx, school, hash)
+	kept, standing, err := o.store.In(ctx, school).GetAccessStanding(hash)
 	if lyceum.KindOf(err) == lyceum.NotFound {
 		return knownToken{}, ErrBearer
 	}
-	if err != nil {
-		return knownToken{}, err
-	}
-	standing, err := o.store.GetStanding(ctx, school, kept.Grant)
 	if err != nil {
 		return knownToken{}, err
 	}

@@ -126,3 +126,15 @@ func (o *office) signIn(t testing.TB, email, password string) (string, lyceum.Us
 	})
 	return in.Session, in.User, err
 }
+
+// interrupted is a table that does something before it answers with a first row.
+type interrupted[ID lyceum.Key, T, F any] struct {
+	lyceum.Table[ID, T, F]
+	do func()
+}
+
+func (i interrupted[ID, T, F]) First(from lyceum.Source, f F) (T, bool, error) {
+	row, found, err := i.Table.First(from, f)
+	i.do()
+	return row, found, err
+}

@@ -14,11 +14,8 @@ var forgottenBounds = Bounds{Hour: 3}
 // link is empty where there is nobody to send it to, and when too many were
 // asked for; whoever asks must not be told which.
 func (a *Accounts) Forgotten(ctx context.Context, school lyceum.SchoolID, email string) (link string, user lyceum.User, err error) {
-	user, err = a.store.GetUserByEmail(ctx, school, email)
-	if lyceum.KindOf(err) == lyceum.NotFound || err == nil && user.DisabledAt.Present {
-		return "", lyceum.User{}, nil
-	}
-	if err != nil {
+	user, found, err := a.UserByEmail(ctx, school, email)
+	if err != nil || !found || user.DisabledAt.Present {
 		return "", lyceum.User{}, err
 	}
 	// Names that nobody has take no room from the counts of accounts.

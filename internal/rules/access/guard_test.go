@@ -10,6 +10,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // door signs in to a school where hashes cost little, so that a test can try
@@ -31,11 +32,7 @@ func newDoor(t *testing.T) *door {
 
 func (d *door) user(id lyceum.UserID) lyceum.User {
 	d.t.Helper()
-	user, err := d.store.GetUser(d.t.Context(), d.school, id)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return user
+	return storetest.User(d.t, d.store, d.school, id)
 }
 
 // crowd makes users with weak hashes.

@@ -78,13 +78,14 @@ func (k *Keys) look(ctx context.Context, school lyceum.SchoolID, hash lyceum.Key
 	k.mu.RLock()
 	before := k.revokes
 	k.mu.RUnlock()
-	key, err := k.store.GetAPIKeyByHash(ctx, school, hash)
-	if lyceum.KindOf(err) == lyceum.NotFound || err == nil && key.RevokedAt.Present {
-		k.forget(hash)
-		return knownKey{}, errBadKey
-	}
+	v := k.store.In(ctx, school)
+	key, found, err := v.APIKeys.First(v, lyceum.APIKeyFilter{Hash: lyceum.Some(hash)})
 	if err != nil {
 		return knownKey{}, err
+	}
+	if !found || key.RevokedAt.Present {
+		k.forget(hash)
+		return knownKey{}, errBadKey
 	}
 	known := knownKey{
 		by:    lyceum.By{School: school, Actor: keyActor(key.ID), Key: key.ID, Permissions: key.Permissions},
@@ -154,12 +155,12 @@ func (k *Keys) Create(ctx context.Context, school lyceum.SchoolID, name string, 
 		LastFour: text[len(text)-4:], CreatedAt: lyceum.Second(now),
 	}
 	err := k.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
-		id, err := tx.NextID(lyceum.APIKeySequence)
+		id, err := tx.APIKeys.NextID(tx)
 		if err != nil {
 			return err
 		}
-		key.ID = lyceum.APIKeyID(id)
-		return tx.CreateAPIKey(key)
+		key.ID = id
+		return tx.APIKeys.Insert(tx, key)
 	})
 	if err != nil {
 		return lyceum.APIKey{}, "", err
@@ -172,14 +173,22 @@ func (k *Keys) List(ctx context.Context, school lyceum.SchoolID) ([]lyceum.APIKe
 	if _, err := k.store.GetSchool(ctx, school); err != nil {
 		return nil, err
 	}
-	return k.store.FindAPIKeys(ctx, school)
+	v := k.store.In(ctx, school)
+	return lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{})
 }
 
 // Revoke ends a key for good. To revoke a revoked key changes nothing.
 func (k *Keys) Revoke(ctx context.Context, school lyceum.SchoolID, id lyceum.APIKeyID, actor string) error {
 	now := k.clock()
 	err := k.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
-		return tx.RevokeAPIKey(id, lyceum.Second(now))
+		key, err := tx.APIKeys.Get(tx, id)
+		if lyceum.KindOf(err) == lyceum.NotFound {
+			return lyceum.Errorf(lyceum.NotFound, "there is no API key %d in school %d", id, school)
+		}
+		if err != nil {
+			return err
+		}
+		return revokeKeys(tx, now, key)
 	})
 	if err != nil {
 		return err
@@ -190,6 +199,20 @@ func (k *Keys) Revoke(ctx context.Context, school lyceum.SchoolID, id lyceum.API
 	for hash, known := range k.known {
 		if known.by.School == school && known.by.Key == id {
 			delete(k.known, hash)
+		}
+	}
+	return nil
+}
+
+// revokeKeys ends those of some keys that are good.
+func revokeKeys(tx lyceum.Tx, now time.Time, keys ...lyceum.APIKey) error {
+	for _, key := range keys {
+		if key.RevokedAt.Present {
+			continue
+		}
+		key.RevokedAt = lyceum.Some(lyceum.Second(now))
+		if err := tx.APIKeys.Update(tx, key); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -117,11 +117,15 @@ type held struct {
 	answered, proceed chan struct{}
 }
 
-func (h *held) GetAPIKeyByHash(ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash) (lyceum.APIKey, error) {
-	key, err := h.Store.GetAPIKeyByHash(ctx, school, hash)
-	h.answered <- struct{}{}
-	<-h.proceed
-	return key, err
+func (h *held) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
+	v := h.Store.In(ctx, school)
+	tables := *v.Tables
+	tables.APIKeys = interrupted[lyceum.APIKeyID, lyceum.APIKey, lyceum.APIKeyFilter]{tables.APIKeys, func() {
+		h.answered <- struct{}{}
+		<-h.proceed
+	}}
+	v.Tables = &tables
+	return v
 }
 
 func TestRevokedDuringACheckIsRefusedAtOnce(t *testing.T) {

@@ -114,12 +114,12 @@ func (o *OAuth) Identify(ctx context.Context, school lyceum.SchoolID, asked Aske
 	if asked.ClientID == "" {
 		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "The app did not say which app it is: client_id is missing.")
 	}
-	app, err := o.store.GetOAuthAppByClientID(ctx, school, asked.ClientID)
-	if lyceum.KindOf(err) == lyceum.NotFound {
-		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "This school knows no app with that client_id.")
-	}
+	app, found, err := o.appOf(ctx, school, asked.ClientID)
 	if err != nil {
 		return lyceum.OAuthApp{}, err
+	}
+	if !found {
+		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "This school knows no app with that client_id.")
 	}
 	if !app.Active() {
 		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "The school has switched this app off.")
@@ -128,6 +128,12 @@ func (o *OAuth) Identify(ctx context.Context, school lyceum.SchoolID, asked Aske
 		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "The redirect_uri is not the Redirect URL that the school has registered for this app.")
 	}
 	return app, nil
+}
+
+// appOf finds the app of a client id, unless it is deleted.
+func (o *OAuth) appOf(ctx context.Context, school lyceum.SchoolID, clientID string) (lyceum.OAuthApp, bool, error) {
+	v := o.store.In(ctx, school)
+	return v.OAuthApps.First(v, lyceum.OAuthAppFilter{ClientID: lyceum.Some(clientID), Undeleted: true})
 }
 
 // Examine finds an authorization request of an identified app good, or says in
@@ -193,26 +199,27 @@ func (o *OAuth) Authorize(ctx context.Context, school lyceum.SchoolID, user lyce
 		o.challenges.see(r.App.ClientID, r.Challenge.Value, now)
 	}
 	err := o.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user)}, func(tx lyceum.Tx) error {
-		id, err := tx.NextID(lyceum.GrantSequence)
+		id, err := tx.Grants.NextID(tx)
 		if err != nil {
 			return err
 		}
-		grant := lyceum.Grant{ID: lyceum.GrantID(id), App: r.App.ID, User: user, Scopes: granted, CreatedAt: now}
-		if err := tx.CreateGrant(grant); err != nil {
+		grant := lyceum.Grant{ID: id, App: r.App.ID, User: user, Scopes: granted, CreatedAt: now}
+		if err := tx.Grants.Insert(tx, grant); err != nil {
+			return err
+		}
+		code := lyceum.AuthorizationCode{
+			Hash: HashSecret(text), Grant: id, RedirectURL: r.App.RedirectURL, Challenge: r.Challenge,
+			CreatedAt: now, ExpiresAt: now.Add(CodeLifetime),
+		}
+		if err := tx.AuthorizationCodes.Insert(tx, code); err != nil {
 			return err
 		}
 		// Between the consent page and the answer the owner may have acted.
-		standing, err := tx.GetStanding(grant.ID)
-		if err != nil {
-			return err
+		_, standing, err := tx.GetCodeStanding(code.Hash)
+		if err == nil && (!standing.Good() || standing.App.RedirectURL != r.App.RedirectURL) {
+			err = refusal(codeInvalidRequest, "The app was changed or switched off in the meantime. Go back to it and begin again.")
 		}
-		if !standing.Good() || standing.App.RedirectURL != r.App.RedirectURL {
-			return refusal(codeInvalidRequest, "The app was changed or switched off in the meantime. Go back to it and begin again.")
-		}
-		return tx.CreateCode(lyceum.AuthorizationCode{
-			Hash: HashSecret(text), Grant: grant.ID, RedirectURL: r.App.RedirectURL, Challenge: r.Challenge,
-			CreatedAt: now, ExpiresAt: now.Add(CodeLifetime),
-		})
+		return err
 	})
 	if err != nil {
 		return "", err
@@ -267,12 +274,12 @@ func (o *OAuth) clientApp(ctx context.Context, c Client) (lyceum.SchoolID, lyceu
 	if !ok {
 		return 0, lyceum.OAuthApp{}, o.wrongClient(0, c)
 	}
-	app, err := o.store.GetOAuthAppByClientID(ctx, school, c.ID)
-	if lyceum.KindOf(err) == lyceum.NotFound {
-		return 0, lyceum.OAuthApp{}, o.wrongClient(0, c)
-	}
+	app, found, err := o.appOf(ctx, school, c.ID)
 	if err != nil {
 		return 0, lyceum.OAuthApp{}, err
+	}
+	if !found {
+		return 0, lyceum.OAuthApp{}, o.wrongClient(0, c)
 	}
 	hash := HashSecret(c.Secret)
 	good := subtle.ConstantTimeCompare(hash[:], app.SecretHash[:]) == 1
@@ -321,14 +328,10 @@ func (o *OAuth) Exchange(ctx context.Context, client Client, code, redirectURI, 
 		return Tokens{}, errGrant
 	}
 	hash := HashSecret(code)
-	kept, err := o.store.GetCode(ctx, school, hash)
+	kept, standing, err := o.store.In(ctx, school).GetCodeStanding(hash)
 	if lyceum.KindOf(err) == lyceum.NotFound {
 		return Tokens{}, errGrant
 	}
-	if err != nil {
-		return Tokens{}, err
-	}
-	standing, err := o.store.GetStanding(ctx, school, kept.Grant)
 	if err != nil {
 		return Tokens{}, err
 	}
@@ -348,8 +351,7 @@ func (o *OAuth) Exchange(ctx context.Context, client Client, code, redirectURI, 
 			return err
 		}
 		if replayed = !spent; replayed {
-			_, err := tx.RevokeGrants(lyceum.GrantFilter{Grant: lyceum.Some(kept.Grant)}, now)
-			return err
+			return revokeGrant(tx, standing.Grant, now)
 		}
 		return issue(tx, nil)
 	})
@@ -405,10 +407,10 @@ func (o *OAuth) mint(school lyceum.SchoolID, grant lyceum.Grant, scopes lyceum.S
 		if old != nil {
 			refresh.Family, refresh.Parent = old.Family, lyceum.Some(old.Hash)
 		}
-		if err := tx.CreateRefreshToken(refresh); err != nil {
+		if err := tx.RefreshTokens.Insert(tx, refresh); err != nil {
 			return err
 		}
-		return tx.CreateAccessToken(o.accessToken(tokens, grant.ID, now))
+		return tx.AccessTokens.Insert(tx, o.accessToken(tokens, grant.ID, now))
 	}
 }
 

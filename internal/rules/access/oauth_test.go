@@ -69,7 +69,7 @@ func newOffice(t *testing.T, store lyceum.Store) *office {
 func (o *office) save(t *testing.T, users ...lyceum.User) {
 	t.Helper()
 	err := o.store.Write(t.Context(), lyceum.Stamp{School: o.school, At: o.clock.now(), Actor: "test"}, func(tx lyceum.Tx) error {
-		_, err := tx.SaveUsers(users)
+		_, err := tx.Users.Save(tx, users...)
 		return err
 	})
 	if err != nil {
@@ -329,10 +329,7 @@ func TestC23_WhatIsSwitchedOffIsRefusedAtOnce(t *testing.T) {
 				return func() { _, _ = o.apps.Disable(t.Context(), o.school, id, false, "test") }
 			},
 			"user": func() func() {
-				user, err := o.store.GetUser(t.Context(), o.school, learner)
-				if err != nil {
-					t.Fatal(err)
-				}
+				user := storetest.User(t, o.store, o.school, learner)
 				on := user
 				user.DisabledAt = lyceum.Some(o.clock.now())
 				o.save(t, user)
@@ -878,16 +875,17 @@ func TestSweepLeavesWhatIsStillWanted(t *testing.T) {
 		o.clock.pass(20 * 24 * time.Hour)
 		sweep()
 		hash := access.HashSecret(session)
-		_, err = o.store.GetSession(t.Context(), o.school, hash)
+		v := o.store.In(t.Context(), o.school)
+		_, err = v.Sessions.Get(v, hash)
 		wantKind(t, err, lyceum.NotFound)
-		_, err = o.store.GetAccessToken(t.Context(), o.school, access.HashSecret(tokens.AccessToken))
+		_, err = v.AccessTokens.Get(v, access.HashSecret(tokens.AccessToken))
 		wantKind(t, err, lyceum.NotFound)
-		if _, err := o.store.GetRefreshToken(t.Context(), o.school, access.HashSecret(tokens.RefreshToken)); err != nil {
+		if _, err := v.RefreshTokens.Get(v, access.HashSecret(tokens.RefreshToken)); err != nil {
 			t.Error(err)
 		}
 		o.clock.pass(access.RefreshIdle + 25*time.Hour)
 		sweep()
-		_, err = o.store.GetRefreshToken(t.Context(), o.school, access.HashSecret(tokens.RefreshToken))
+		_, err = v.RefreshTokens.Get(v, access.HashSecret(tokens.RefreshToken))
 		wantKind(t, err, lyceum.NotFound)
 	})
 }

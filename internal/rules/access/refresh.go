@@ -43,17 +43,17 @@ func (o *OAuth) Refresh(ctx context.Context, client Client, refreshToken, wanted
 		}
 		if reused {
 			of = standing.Grant
-			_, err := tx.RevokeGrants(lyceum.GrantFilter{Grant: lyceum.Some(kept.Grant)}, now)
-			return err
+			return revokeGrant(tx, standing.Grant, now)
 		}
 		var issue func(lyceum.Tx, *lyceum.RefreshToken) error
 		tokens, issue = o.mint(school, standing.Grant, scopes, now)
 		if !app.RotateRefreshTokens {
 			tokens.RefreshToken = refreshToken
-			if err := tx.UseRefreshToken(hash, now); err != nil {
+			kept.UsedAt = now
+			if err := tx.RefreshTokens.Update(tx, kept); err != nil {
 				return err
 			}
-			return tx.CreateAccessToken(o.accessToken(tokens, standing.Grant.ID, now))
+			return tx.AccessTokens.Insert(tx, o.accessToken(tokens, standing.Grant.ID, now))
 		}
 		if err := o.succeed(tx, kept, HashSecret(tokens.RefreshToken), now); err != nil {
 			return err
@@ -73,14 +73,10 @@ func (o *OAuth) Refresh(ctx context.Context, client Client, refreshToken, wanted
 
 // line finds a refresh token of an app that may still be used.
 func (o *OAuth) line(tx lyceum.Tx, hash lyceum.KeyHash, app lyceum.OAuthApp, now time.Time) (lyceum.RefreshToken, lyceum.Standing, error) {
-	kept, err := tx.GetRefreshToken(hash)
+	kept, standing, err := tx.GetRefreshStanding(hash)
 	if lyceum.KindOf(err) == lyceum.NotFound {
-		return kept, lyceum.Standing{}, errGrant
+		return kept, standing, errGrant
 	}
-	if err != nil {
-		return kept, lyceum.Standing{}, err
-	}
-	standing, err := tx.GetStanding(kept.Grant)
 	if err != nil {
 		return kept, standing, err
 	}
@@ -99,11 +95,38 @@ func expired(r lyceum.RefreshToken, now time.Time) bool {
 // others are in nobody's hands, or in wrong ones, and end.
 func (o *OAuth) succeed(tx lyceum.Tx, kept lyceum.RefreshToken, next lyceum.KeyHash, now time.Time) error {
 	if kept.Parent.Present {
-		if err := tx.EndSiblings(kept, now); err != nil {
+		if err := endSiblings(tx, kept, now); err != nil {
 			return err
 		}
 	}
-	_, err := tx.ReplaceRefreshToken(kept.Hash, next, now)
+	if kept.ReplacedAt.Present {
+		return nil
+	}
+	kept.ReplacedAt, kept.ReplacedBy, kept.UsedAt = lyceum.Some(now), lyceum.Some(next), now
+	return tx.RefreshTokens.Update(tx, kept)
+}
+
+// endSiblings ends the refresh tokens with the same parent that nobody has used.
+func endSiblings(tx lyceum.Tx, kept lyceum.RefreshToken, now time.Time) error {
+	siblings, err := lyceum.All(tx.RefreshTokens, tx, lyceum.RefreshTokenFilter{Parent: kept.Parent})
+	if err != nil {
+		return err
+	}
+	for _, sibling := range siblings {
+		if sibling.Hash == kept.Hash || sibling.ReplacedAt.Present {
+			continue
+		}
+		sibling.ReplacedAt = lyceum.Some(now)
+		if err := tx.RefreshTokens.Update(tx, sibling); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// revokeGrant ends a grant, unless it has ended.
+func revokeGrant(tx lyceum.Tx, g lyceum.Grant, now time.Time) error {
+	_, err := tx.RevokeGrants(lyceum.GrantFilter{ID: lyceum.Some(g.ID)}, 0, now)
 	return err
 }
 
@@ -117,7 +140,7 @@ func (o *OAuth) replaced(tx lyceum.Tx, kept lyceum.RefreshToken, now time.Time) 
 	if !kept.ReplacedBy.Present || !now.Before(kept.ReplacedAt.Value.Add(o.grace)) {
 		return true, nil
 	}
-	next, err := tx.GetRefreshToken(kept.ReplacedBy.Value)
+	next, err := tx.RefreshTokens.Get(tx, kept.ReplacedBy.Value)
 	if err != nil {
 		return false, err
 	}
@@ -131,45 +154,52 @@ func (o *OAuth) Revoke(ctx context.Context, client Client, token string) error {
 	if err != nil {
 		return err
 	}
-	hash := HashSecret(token)
-	grant, access, err := o.tokenOf(ctx, school, token, hash)
+	shown, err := o.tokenOf(ctx, school, token)
 	if lyceum.KindOf(err) == lyceum.NotFound {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	standing, err := o.store.GetStanding(ctx, school, grant)
-	if err != nil {
-		return err
-	}
-	if standing.App.ID != app.ID {
+	if shown.standing.App.ID != app.ID {
 		return refusal(codeUnauthorized, "the token was issued to another app")
 	}
 	now := o.clock()
 	err = o.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: appActor(app.ID)}, func(tx lyceum.Tx) error {
-		if access {
-			return tx.RevokeAccessToken(hash, now)
+		if !shown.isAccess {
+			return revokeGrant(tx, shown.standing.Grant, now)
 		}
-		_, err := tx.RevokeGrants(lyceum.GrantFilter{Grant: lyceum.Some(grant)}, now)
-		return err
+		revoked, err := tx.AccessTokens.Get(tx, shown.access.Hash)
+		if err != nil || revoked.RevokedAt.Present {
+			return err
+		}
+		revoked.RevokedAt = lyceum.Some(now)
+		return tx.AccessTokens.Update(tx, revoked)
 	})
 	o.forgetAll()
 	return err
 }
 
-// tokenOf finds the grant of a token, whatever its state; access tells which
-// kind it is.
-func (o *OAuth) tokenOf(ctx context.Context, school lyceum.SchoolID, token string, hash lyceum.KeyHash) (grant lyceum.GrantID, access bool, err error) {
+// shownToken is a token that an app shows, whatever its state.
+type shownToken struct {
+	isAccess bool
+	access   lyceum.AccessToken
+	refresh  lyceum.RefreshToken
+	standing lyceum.Standing
+}
+
+func (o *OAuth) tokenOf(ctx context.Context, school lyceum.SchoolID, token string) (shown shownToken, err error) {
+	v, hash := o.store.In(ctx, school), HashSecret(token)
 	if from, ok := schoolOf(accessPrefix, token); ok && from == school {
-		kept, err := o.store.GetAccessToken(ctx, school, hash)
-		return kept.Grant, true, err
+		shown.isAccess = true
+		shown.access, shown.standing, err = v.GetAccessStanding(hash)
+		return shown, err
 	}
 	if from, ok := schoolOf(refreshPrefix, token); ok && from == school {
-		kept, err := o.store.GetRefreshToken(ctx, school, hash)
-		return kept.Grant, false, err
+		shown.refresh, shown.standing, err = v.GetRefreshStanding(hash)
+		return shown, err
 	}
-	return 0, false, lyceum.Errorf(lyceum.NotFound, "there is no such token")
+	return shown, lyceum.Errorf(lyceum.NotFound, "there is no such token")
 }
 
 // Introspection is what an app learns of one of its tokens (RFC 7662). Of a
@@ -190,31 +220,29 @@ func (o *OAuth) Introspect(ctx context.Context, client Client, token string) (In
 	if err != nil {
 		return Introspection{}, err
 	}
-	now := o.clock()
-	hash := HashSecret(token)
-	grant, access, err := o.tokenOf(ctx, school, token, hash)
+	shown, err := o.tokenOf(ctx, school, token)
 	if lyceum.KindOf(err) == lyceum.NotFound {
 		return Introspection{}, nil
 	}
 	if err != nil {
 		return Introspection{}, err
 	}
-	standing, err := o.store.GetStanding(ctx, school, grant)
-	if err != nil || standing.App.ID != app.ID || !standing.Good() {
-		return Introspection{}, err
+	if shown.standing.App.ID != app.ID || !shown.standing.Good() {
+		return Introspection{}, nil
 	}
-	about := Introspection{Active: true, ClientID: app.ClientID, User: standing.User.ID}
-	if about.Access = access; access {
-		kept, err := o.store.GetAccessToken(ctx, school, hash)
-		if err != nil || kept.RevokedAt.Present || !now.Before(kept.ExpiresAt) {
-			return Introspection{}, err
+	now := o.clock()
+	about := Introspection{Active: true, Access: shown.isAccess, ClientID: app.ClientID, User: shown.standing.User.ID}
+	if shown.isAccess {
+		kept := shown.access
+		if kept.RevokedAt.Present || !now.Before(kept.ExpiresAt) {
+			return Introspection{}, nil
 		}
 		about.Scopes, about.IssuedAt, about.ExpiresAt = kept.Scopes, kept.CreatedAt, kept.ExpiresAt
 		return about, nil
 	}
-	kept, err := o.store.GetRefreshToken(ctx, school, hash)
-	if err != nil || kept.ReplacedAt.Present || expired(kept, now) {
-		return Introspection{}, err
+	kept := shown.refresh
+	if kept.ReplacedAt.Present || expired(kept, now) {
+		return Introspection{}, nil
 	}
 	about.Scopes, about.IssuedAt, about.ExpiresAt = kept.Scopes, kept.CreatedAt, kept.UsedAt.Add(RefreshIdle)
 	return about, nil

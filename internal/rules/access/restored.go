@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -33,20 +34,12 @@ func Restored(ctx context.Context, store lyceum.Store, now time.Time, ending End
 	}
 	var all []Alive
 	for _, school := range schools {
-		keys, err := store.FindAPIKeys(ctx, school.ID)
-		if err != nil {
-			return nil, err
-		}
-		apps, err := store.FindOAuthApps(ctx, school.ID)
-		if err != nil {
-			return nil, err
-		}
 		err = store.Write(ctx, lyceum.Stamp{School: school.ID, At: now, Actor: "restore"}, func(tx lyceum.Tx) error {
 			tx.Note(lyceum.SchoolRestored, int32(school.ID))
-			if err := tx.EndAllStays(); err != nil || ending == EndStays {
+			if err := endAllStays(tx); err != nil || ending == EndStays {
 				return err
 			}
-			return endAccess(tx, keys, apps, now)
+			return endAccess(tx, now)
 		})
 		if err != nil {
 			return nil, err
@@ -60,30 +53,44 @@ func Restored(ctx context.Context, store lyceum.Store, now time.Time, ending End
 	return all, nil
 }
 
+// endAllStays ends the sessions of all users, and the links and codes that are
+// not spent.
+func endAllStays(tx lyceum.Tx) error {
+	_, e1 := tx.Sessions.Clear(tx, lyceum.SessionFilter{})
+	_, e2 := tx.Links.Clear(tx, lyceum.LinkFilter{Unspent: true})
+	_, e3 := tx.AuthorizationCodes.Clear(tx, lyceum.AuthorizationCodeFilter{Unspent: true})
+	return errors.Join(e1, e2, e3)
+}
+
 // endAccess revokes keys and grants, and gives apps client secrets that nobody
 // knows.
-func endAccess(tx lyceum.Tx, keys []lyceum.APIKey, apps []lyceum.OAuthApp, now time.Time) error {
-	for i := range keys {
-		if err := tx.RevokeAPIKey(keys[i].ID, lyceum.Second(now)); err != nil {
-			return err
-		}
-	}
-	if _, err := tx.RevokeGrants(lyceum.GrantFilter{}, now); err != nil {
+func endAccess(tx lyceum.Tx, now time.Time) error {
+	keys, err := lyceum.All(tx.APIKeys, tx, lyceum.APIKeyFilter{})
+	if err != nil {
 		return err
 	}
-	closed := make([]lyceum.OAuthApp, len(apps))
-	for i, app := range apps {
+	if err := revokeKeys(tx, now, keys...); err != nil {
+		return err
+	}
+	if _, err := tx.RevokeGrants(lyceum.GrantFilter{}, 0, now); err != nil {
+		return err
+	}
+	apps, err := lyceum.All(tx.OAuthApps, tx, lyceum.OAuthAppFilter{})
+	if err != nil {
+		return err
+	}
+	for i := range apps {
+		app := &apps[i]
 		app.SecretHash = lyceum.KeyHash(NewEntropy())
 		app.OldSecretHash, app.OldSecretUntil = lyceum.None[lyceum.KeyHash](), lyceum.None[time.Time]()
-		closed[i] = app
 	}
-	_, err := tx.SaveOAuthApps(closed)
-	return err
+	return tx.OAuthApps.Update(tx, apps...)
 }
 
 func alive(ctx context.Context, store lyceum.Store, school lyceum.School) (Alive, error) {
-	left := Alive{School: school}
-	keys, err := store.FindAPIKeys(ctx, school.ID)
+	left := Alive{School: school, Grants: map[lyceum.OAuthAppID]int{}}
+	v := store.In(ctx, school.ID)
+	keys, err := lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{})
 	if err != nil {
 		return left, err
 	}
@@ -92,15 +99,21 @@ func alive(ctx context.Context, store lyceum.Store, school lyceum.School) (Alive
 			left.Keys = append(left.Keys, key)
 		}
 	}
-	apps, err := store.FindOAuthApps(ctx, school.ID)
+	apps, err := lyceum.All(v.OAuthApps, v, lyceum.OAuthAppFilter{})
 	if err != nil {
 		return left, err
 	}
 	for _, app := range apps {
-		if app.Active() {
-			left.Apps = append(left.Apps, app)
+		if !app.Active() {
+			continue
 		}
+		left.Apps = append(left.Apps, app)
+		granted := lyceum.GrantFilter{App: lyceum.Some(app.ID), Unrevoked: true}
+		grants, err := v.Grants.List(v, granted, lyceum.Page{Number: 1, Size: 1})
+		if err != nil {
+			return left, err
+		}
+		left.Grants[app.ID] = int(grants.Total)
 	}
-	left.Grants, err = store.CountGrants(ctx, school.ID)
-	return left, err
+	return left, nil
 }

@@ -132,7 +132,8 @@ func TestR41_CodesAreForgottenInTheEnd(t *testing.T) {
 			if err := access.Sweep(t.Context(), o.store, o.clock.now()); err != nil {
 				t.Fatal(err)
 			}
-			_, err := o.store.GetCode(t.Context(), o.school, access.HashSecret(code))
+			v := o.store.In(t.Context(), o.school)
+			_, err := v.AuthorizationCodes.Get(v, access.HashSecret(code))
 			return err == nil
 		}
 		o.clock.pass(25 * time.Hour)

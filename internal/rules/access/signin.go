@@ -95,8 +95,8 @@ func (a *Accounts) SignIn(ctx context.Context, t Attempt) (Admission, error) {
 }
 
 func (a *Accounts) signIn(ctx context.Context, t Attempt) (Admission, error) {
-	user, err := a.store.GetUserByEmail(ctx, t.School, t.Email)
-	if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
+	user, _, err := a.UserByEmail(ctx, t.School, t.Email)
+	if err != nil {
 		return Admission{}, err
 	}
 	c := claim{school: t.School, name: strings.ToLower(t.Email), from: BucketOf(t.From).From, device: a.devices.known(t.Device, t.School, user)}
@@ -157,7 +157,7 @@ func (a *Accounts) changeLink(ctx context.Context, school lyceum.SchoolID, user 
 		if _, err := asChecked(tx, user); err != nil {
 			return err
 		}
-		return tx.CreateLink(lyceum.Link{
+		return makeLink(tx, lyceum.Link{
 			Hash: HashSecret(text), User: user.ID, Purpose: lyceum.SetPassword, CreatedAt: now, ExpiresAt: now.Add(changeLifetime),
 		})
 	})
@@ -183,14 +183,14 @@ func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User) (stri
 		}
 		if kept.PasswordHash != fresh {
 			kept.PasswordHash = fresh
-			if _, err := tx.SaveUsers([]lyceum.User{kept}); err != nil {
+			if err := tx.Users.Update(tx, kept); err != nil {
 				return err
 			}
 		}
 		if err := tx.SignedIn(user.ID, t.From.String(), now); err != nil {
 			return err
 		}
-		return tx.CreateSession(lyceum.Session{
+		return tx.Sessions.Insert(tx, lyceum.Session{
 			Hash: HashSecret(text), User: user.ID, CreatedAt: now, SeenAt: now, Address: network(t.From), Browser: t.Browser,
 		})
 	})
@@ -201,7 +201,7 @@ func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User) (stri
 // asChecked gives a user as they are now, if the password that was checked is
 // still theirs. While it was being checked they or the owner may have acted.
 func asChecked(tx lyceum.Tx, checked lyceum.User) (lyceum.User, error) {
-	now, err := tx.GetUser(checked.ID)
+	now, err := tx.Users.Get(tx, checked.ID)
 	switch {
 	case err != nil:
 		return now, err
@@ -289,8 +289,8 @@ func (a *Accounts) Session(ctx context.Context, school lyceum.SchoolID, text str
 	if from, ok := schoolOf(sessionPrefix, text); !ok || from != school {
 		return lyceum.User{}, nobody
 	}
-	hash := HashSecret(text)
-	session, err := a.store.GetSession(ctx, school, hash)
+	v := a.store.In(ctx, school)
+	session, err := v.Sessions.Get(v, HashSecret(text))
 	if err != nil {
 		return lyceum.User{}, err
 	}
@@ -298,7 +298,7 @@ func (a *Accounts) Session(ctx context.Context, school lyceum.SchoolID, text str
 	if over(&session, now) {
 		return lyceum.User{}, nobody
 	}
-	user, err := a.store.GetUser(ctx, school, session.User)
+	user, err := v.Users.Get(v, session.User)
 	if err != nil {
 		return lyceum.User{}, err
 	}
@@ -307,7 +307,8 @@ func (a *Accounts) Session(ctx context.Context, school lyceum.SchoolID, text str
 	}
 	if now.Sub(session.SeenAt) >= seenPause {
 		err = a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user.ID)}, func(tx lyceum.Tx) error {
-			return tx.SeeSession(hash, now)
+			session.SeenAt = now
+			return tx.Sessions.Update(tx, session)
 		})
 	}
 	return user, err
@@ -316,8 +317,17 @@ func (a *Accounts) Session(ctx context.Context, school lyceum.SchoolID, text str
 // SignOut ends a session.
 func (a *Accounts) SignOut(ctx context.Context, school lyceum.SchoolID, text string) error {
 	return a.store.Write(ctx, lyceum.Stamp{School: school, At: a.clock(), Actor: "session"}, func(tx lyceum.Tx) error {
-		return tx.EndSession(HashSecret(text))
+		return endSession(tx, HashSecret(text))
 	})
+}
+
+// endSession ends a session, unless it has ended.
+func endSession(tx lyceum.Tx, hash lyceum.KeyHash) error {
+	err := tx.Sessions.Delete(tx, hash)
+	if lyceum.KindOf(err) == lyceum.NotFound {
+		return nil
+	}
+	return err
 }
 
 // maxOpenLinks is how many links of one purpose a user has at most that nobody
@@ -335,19 +345,42 @@ func (a *Accounts) newLink(ctx context.Context, school lyceum.SchoolID, user lyc
 	now := a.clock()
 	text := secretText(linkPrefix, school, a.entropy())
 	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
-		kept, err := tx.GetUser(user)
+		kept, err := tx.Users.Get(tx, user)
 		if err != nil {
 			return err
 		}
 		if kept.DisabledAt.Present {
 			return lyceum.Errorf(lyceum.Conflict, "This user is switched off and cannot sign in, with no password.")
 		}
-		if err := tx.TrimLinks(user, purpose, maxOpenLinks-1); err != nil {
+		if err := trimLinks(tx, user, purpose, maxOpenLinks-1); err != nil {
 			return err
 		}
-		return tx.CreateLink(lyceum.Link{Hash: HashSecret(text), User: user, Purpose: purpose, CreatedAt: now, ExpiresAt: now.Add(LinkLifetime)})
+		return makeLink(tx, lyceum.Link{
+			Hash: HashSecret(text), User: user, Purpose: purpose, CreatedAt: now, ExpiresAt: now.Add(LinkLifetime),
+		})
 	})
 	return text, err
+}
+
+// makeLink keeps a link, with an entry about the user: it lets its bearer in.
+func makeLink(tx lyceum.Tx, link lyceum.Link) error {
+	tx.Note(lyceum.LinkCreated, int32(link.User))
+	return tx.Links.Insert(tx, link)
+}
+
+// trimLinks ends the links of a user for one purpose that are not spent, except
+// the newest.
+func trimLinks(tx lyceum.Tx, user lyceum.UserID, purpose lyceum.LinkPurpose, newest int) error {
+	open, err := lyceum.All(tx.Links, tx, lyceum.LinkFilter{User: lyceum.Some(user), Purpose: lyceum.Some(purpose), Unspent: true})
+	if err != nil {
+		return err
+	}
+	for _, link := range open[min(newest, len(open)):] {
+		if err := tx.Links.Delete(tx, link.Hash); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 var errLink = lyceum.Errorf(lyceum.NotFound, "This link is not valid any more. Ask for a new one.")
@@ -357,7 +390,8 @@ func (a *Accounts) Link(ctx context.Context, school lyceum.SchoolID, text string
 	if from, ok := schoolOf(linkPrefix, text); !ok || from != school {
 		return lyceum.User{}, errLink
 	}
-	link, err := a.store.GetLink(ctx, school, HashSecret(text))
+	v := a.store.In(ctx, school)
+	link, err := v.Links.Get(v, HashSecret(text))
 	if lyceum.KindOf(err) == lyceum.NotFound {
 		return lyceum.User{}, errLink
 	}
@@ -367,7 +401,7 @@ func (a *Accounts) Link(ctx context.Context, school lyceum.SchoolID, text string
 	if link.UsedAt.Present || !a.clock().Before(link.ExpiresAt) {
 		return lyceum.User{}, errLink
 	}
-	return a.store.GetUser(ctx, school, link.User)
+	return v.Users.Get(v, link.User)
 }
 
 // SetPassword spends a one-time link on a new password. It ends the user's
@@ -387,39 +421,39 @@ func (a *Accounts) SetPassword(ctx context.Context, school lyceum.SchoolID, text
 	now := a.clock()
 	var changed lyceum.User
 	err = a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user.ID)}, func(tx lyceum.Tx) error {
-		spent, err := tx.SpendLink(HashSecret(text), now)
-		if err != nil {
+		if err := spendLink(tx, HashSecret(text), now); err != nil {
 			return err
 		}
-		if !spent {
-			return errLink
-		}
-		found, err := tx.FindUsers([]lyceum.UserID{user.ID})
-		if err != nil {
+		if changed, err = tx.Users.Get(tx, user.ID); err != nil {
 			return err
 		}
-		changed = found[user.ID]
 		if changed.DisabledAt.Present {
 			return errLink
 		}
 		changed.PasswordHash, changed.MustChangePassword = hash, false
-		if _, err := tx.SaveUsers([]lyceum.User{changed}); err != nil {
+		if err := tx.Users.Update(tx, changed); err != nil {
 			return err
 		}
-		if err := tx.EndLinks(user.ID); err != nil {
-			return err
-		}
-		if err := tx.EndSessions(user.ID); err != nil {
-			return err
-		}
-		_, err = tx.RevokeGrants(lyceum.GrantFilter{User: lyceum.Some(user.ID)}, now)
-		return err
+		return endAll(tx, user.ID, now)
 	})
 	a.oauth.forgetAll()
 	if err == nil {
 		a.guard.clear(school, changed.Email)
 	}
 	return changed, err
+}
+
+// spendLink takes note that a link was used, which ends it.
+func spendLink(tx lyceum.Tx, hash lyceum.KeyHash, now time.Time) error {
+	link, err := tx.Links.Get(tx, hash)
+	if lyceum.KindOf(err) == lyceum.NotFound || err == nil && link.UsedAt.Present {
+		return errLink
+	}
+	if err != nil {
+		return err
+	}
+	link.UsedAt = lyceum.Some(now)
+	return tx.Links.Update(tx, link)
 }
 
 // Remember makes what a browser keeps in which somebody signed in, or spent a

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 func TestSignIn(t *testing.T) {
@@ -200,10 +201,7 @@ func TestPasswordLinks(t *testing.T) {
 		if made != 3 {
 			t.Errorf("the journal has %d links, want 3", made)
 		}
-		user, err := o.store.GetUser(t.Context(), o.school, learner)
-		if err != nil {
-			t.Fatal(err)
-		}
+		user := storetest.User(t, o.store, o.school, learner)
 		user.DisabledAt = lyceum.Some(o.clock.now())
 		o.save(t, user)
 		_, err = o.accounts.NewPasswordLink(t.Context(), o.school, learner, "test")
@@ -270,10 +268,7 @@ func TestOldHashIsMadeAnew(t *testing.T) {
 	if _, _, err := o.signIn(t, "mira@example.com", password); err != nil {
 		t.Fatal(err)
 	}
-	user, err := o.store.GetUser(t.Context(), o.school, learner)
-	if err != nil {
-		t.Fatal(err)
-	}
+	user := storetest.User(t, o.store, o.school, learner)
 	if user.PasswordHash.Value == old || !strings.Contains(user.PasswordHash.Value, "m=19456,t=2,p=1") {
 		t.Errorf("the hash is %s", user.PasswordHash.Value)
 	}

@@ -14,7 +14,15 @@ import (
 
 // User gives a user of a school.
 func (a *Accounts) User(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID) (lyceum.User, error) {
-	return a.store.GetUser(ctx, school, id)
+	v := a.store.In(ctx, school)
+	return v.Users.Get(v, id)
+}
+
+// UserByEmail returns the user with an address, whatever its case, if there is
+// one.
+func (a *Accounts) UserByEmail(ctx context.Context, school lyceum.SchoolID, email string) (lyceum.User, bool, error) {
+	v := a.store.In(ctx, school)
+	return v.Users.First(v, lyceum.UserFilter{Email: lyceum.Some(email)})
 }
 
 // SwitchOff keeps a user out: their sessions, links, codes and what apps were
@@ -28,7 +36,7 @@ func (a *Accounts) SwitchOff(ctx context.Context, by lyceum.By, id lyceum.UserID
 			return nil
 		}
 		if user.Role == lyceum.Owner {
-			others, err := tx.HasOtherOwner(id)
+			_, others, err := tx.Users.First(tx, lyceum.UserFilter{Owners: true, Enabled: true, Except: lyceum.Some(id)})
 			if err != nil {
 				return err
 			}
@@ -73,14 +81,14 @@ func (a *Accounts) SignOutEverywhere(ctx context.Context, by lyceum.By, id lyceu
 func (a *Accounts) change(ctx context.Context, by lyceum.By, id lyceum.UserID, do func(lyceum.Tx, *lyceum.User, time.Time) error) (lyceum.User, error) {
 	now := a.clock()
 	user, err := lyceum.Change(ctx, a.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.User, error) {
-		user, err := tx.GetUser(id)
+		user, err := tx.Users.Get(tx, id)
 		if err != nil {
 			return user, err
 		}
 		if err := do(tx, &user, now); err != nil {
 			return user, err
 		}
-		_, err = tx.SaveUsers([]lyceum.User{user})
+		_, err = tx.Users.Save(tx, user)
 		return user, err
 	})
 	a.oauth.forgetAll()
@@ -89,10 +97,11 @@ func (a *Accounts) change(ctx context.Context, by lyceum.By, id lyceum.UserID, d
 
 // endStays ends what lets a user in without their password.
 func endStays(tx lyceum.Tx, id lyceum.UserID) error {
-	if err := tx.EndSessions(id); err != nil {
+	if _, err := tx.Sessions.Clear(tx, lyceum.SessionFilter{User: lyceum.Some(id)}); err != nil {
 		return err
 	}
-	return tx.EndLinks(id)
+	_, err := tx.Links.Clear(tx, lyceum.LinkFilter{User: lyceum.Some(id), Unspent: true})
+	return err
 }
 
 // endAll does so, and ends what lets apps act for them. Codes and tokens end
@@ -101,7 +110,7 @@ func endAll(tx lyceum.Tx, id lyceum.UserID, now time.Time) error {
 	if err := endStays(tx, id); err != nil {
 		return err
 	}
-	_, err := tx.RevokeGrants(lyceum.GrantFilter{User: lyceum.Some(id)}, now)
+	_, err := tx.RevokeGrants(lyceum.GrantFilter{User: lyceum.Some(id)}, 0, now)
 	return err
 }
 
@@ -116,7 +125,8 @@ type Stay struct {
 // Stays gives the sessions of a user that are not over, the last seen first.
 // Here is the secret of the session that asks; it may be empty.
 func (a *Accounts) Stays(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID, here string) ([]Stay, error) {
-	sessions, err := a.store.FindSessions(ctx, school, id)
+	v := a.store.In(ctx, school)
+	sessions, err := lyceum.All(v.Sessions, v, lyceum.SessionFilter{User: lyceum.Some(id)})
 	now, own := a.clock(), HashSecret(here)
 	var stays []Stay
 	for _, s := range sessions {
@@ -148,7 +158,7 @@ func (a *Accounts) EndStay(ctx context.Context, by lyceum.By, id lyceum.UserID, 
 	}
 	return a.store.Write(ctx, by.Stamp(a.clock()), func(tx lyceum.Tx) error {
 		tx.Note(lyceum.SessionEnded, int32(id))
-		return tx.EndSession(stays[at].Hash)
+		return endSession(tx, stays[at].Hash)
 	})
 }
 

@@ -50,7 +50,7 @@ func manyExpire(t *testing.T, store lyceum.Store) {
 				ID: lyceum.EnrollmentID(id + 1), User: id + 1, Course: 1, EnrolledAt: storetest.Begin.Add(-time.Hour), ExpiresAt: lyceum.Some(at),
 			})
 		}
-		if _, err := tx.SaveUsers(users); err != nil {
+		if _, err := tx.Users.Save(tx, users...); err != nil {
 			return err
 		}
 		_, err := tx.Enrollments.Save(tx, all...)

@@ -19,7 +19,7 @@ func TestR23_ANewUserIsNobodyElse(t *testing.T) {
 		PasswordHash: lyceum.Some("$argon2id$theirs"), CreatedAt: storetest.Begin,
 	}
 	again := &storetest.RunsTwice{Store: d.store, First: func(tx lyceum.Tx) error {
-		_, err := tx.SaveUsers([]lyceum.User{stranger})
+		_, err := tx.Users.Save(tx, stranger)
 		return err
 	}}
 	service := people.New(again, func() time.Time { return d.now })

@@ -29,7 +29,8 @@ func (s *Service) Each(ctx context.Context, school lyceum.SchoolID, visit func(*
 	if _, err := s.store.GetSchool(ctx, school); err != nil {
 		return err
 	}
-	return s.store.EachUser(ctx, school, visit)
+	v := s.store.In(ctx, school)
+	return v.Users.Each(v, lyceum.UserFilter{}, visit)
 }
 
 // Import takes users of one school in, batch by batch. A user who is there
@@ -54,11 +55,8 @@ func (s *Service) Import(school lyceum.SchoolID, actor string) *Import {
 
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (i *Import) Check(ctx context.Context, batch []lyceum.User) ([]lyceum.RowProblem, error) {
-	kept, err := i.service.store.FindUsers(ctx, i.school, idsOf(batch))
-	if err != nil {
-		return nil, err
-	}
-	owners, err := i.service.store.FindUserIDsByEmail(ctx, i.school, emailsOf(batch))
+	v := i.service.store.In(ctx, i.school)
+	kept, owners, err := known(v.Users, v, batch)
 	return problems(batch, kept, owners), err
 }
 
@@ -69,11 +67,7 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.User) (lyceum.Saved, [
 	var bad []lyceum.RowProblem
 	now := i.service.clock()
 	err := i.service.store.Write(ctx, lyceum.Stamp{School: i.school, At: now, Actor: i.actor}, func(tx lyceum.Tx) error {
-		kept, err := tx.FindUsers(idsOf(batch))
-		if err != nil {
-			return err
-		}
-		byEmail, err := tx.FindUserIDsByEmail(emailsOf(batch))
+		kept, byEmail, err := known(tx.Users, tx, batch)
 		if err != nil {
 			return err
 		}
@@ -82,7 +76,7 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.User) (lyceum.Saved, [
 		for n := range rows {
 			complete(&rows[n], kept[rows[n].ID], now)
 		}
-		saved, err = tx.SaveUsers(rows)
+		saved, err = tx.Users.Save(tx, rows...)
 		return err
 	})
 	if err != nil {
@@ -91,20 +85,36 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.User) (lyceum.Saved, [
 	return saved, bad, nil
 }
 
-func idsOf(batch []lyceum.User) []lyceum.UserID {
+// known finds the users that have the ids of a batch, and those that have its
+// addresses, by the address in lower case.
+func known(
+	users lyceum.Table[lyceum.UserID, lyceum.User, lyceum.UserFilter], from lyceum.Source, batch []lyceum.User,
+) (kept map[lyceum.UserID]lyceum.User, byEmail map[string]lyceum.UserID, err error) {
 	ids := make([]lyceum.UserID, len(batch))
 	for n := range batch {
 		ids[n] = batch[n].ID
 	}
-	return ids
-}
-
-func emailsOf(batch []lyceum.User) []string {
-	emails := make([]string, len(batch))
-	for n := range batch {
-		emails[n] = batch[n].Email
+	if kept, err = users.Find(from, ids...); err != nil {
+		return nil, nil, err
 	}
-	return emails
+	byEmail = map[string]lyceum.UserID{}
+	for id, user := range kept {
+		byEmail[strings.ToLower(user.Email)] = id
+	}
+	var others []string
+	for n := range batch {
+		if _, found := byEmail[strings.ToLower(batch[n].Email)]; !found {
+			others = append(others, batch[n].Email)
+		}
+	}
+	if len(others) == 0 {
+		return kept, byEmail, nil
+	}
+	err = users.Each(from, lyceum.UserFilter{Emails: others}, func(user *lyceum.User) error {
+		byEmail[strings.ToLower(user.Email)] = user.ID
+		return nil
+	})
+	return kept, byEmail, err
 }
 
 // complete gives a row what it does not say. The zero User stands for one who

@@ -24,7 +24,7 @@ func (s *Service) EachTags(ctx context.Context, school lyceum.SchoolID, visit fu
 		slices.Sort(row.Tags) // in one order on every engine
 		return visit(&row)
 	}
-	err := s.store.EachTag(ctx, school, func(user lyceum.UserID, tag string) error {
+	err := s.store.In(ctx, school).EachTag(lyceum.None[lyceum.UserID](), func(user lyceum.UserID, tag string) error {
 		if user != row.User {
 			if err := end(); err != nil {
 				return err
@@ -40,6 +40,17 @@ func (s *Service) EachTags(ctx context.Context, school lyceum.SchoolID, visit fu
 	return end()
 }
 
+// tagsOf returns the tags of a user by name.
+func tagsOf(from lyceum.TagReads, user lyceum.UserID) ([]string, error) {
+	var tags []string
+	err := from.EachTag(lyceum.Some(user), func(_ lyceum.UserID, name string) error {
+		tags = append(tags, name)
+		return nil
+	})
+	slices.Sort(tags) // in one order on every engine
+	return tags, err
+}
+
 // SetTags gives a user these tags and no others, and tells of each that came
 // or went.
 func (s *Service) SetTags(ctx context.Context, by lyceum.By, user lyceum.UserID, tags []string) (Detail, error) {
@@ -47,10 +58,10 @@ func (s *Service) SetTags(ctx context.Context, by lyceum.By, user lyceum.UserID,
 		return Detail{}, lyceum.InvalidFields(lyceum.FieldError{Field: "tags", Message: err.Error()})
 	}
 	err := s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
-		if _, err := tx.GetUser(user); err != nil {
+		if _, err := tx.Users.Get(tx, user); err != nil {
 			return err
 		}
-		before, err := tx.FindTags(user)
+		before, err := tagsOf(tx, user)
 		if err != nil {
 			return err
 		}
@@ -107,7 +118,8 @@ const (
 
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (i *TagImport) Check(ctx context.Context, batch []lyceum.UserTags) ([]lyceum.RowProblem, error) {
-	known, err := i.service.store.Known(ctx, i.school, lyceum.UserSequence, usersOf(batch))
+	v := i.service.store.In(ctx, i.school)
+	known, err := v.Users.Find(v, usersOf(batch)...)
 	return tagProblems(batch, known), err
 }
 
@@ -116,7 +128,7 @@ func (i *TagImport) Check(ctx context.Context, batch []lyceum.UserTags) ([]lyceu
 func (i *TagImport) Save(ctx context.Context, batch []lyceum.UserTags) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
 	now := i.service.clock()
 	err = i.service.store.Write(ctx, lyceum.Stamp{School: i.school, At: now, Actor: i.actor}, func(tx lyceum.Tx) error {
-		known, err := tx.Known(lyceum.UserSequence, usersOf(batch))
+		known, err := tx.Users.Find(tx, usersOf(batch)...)
 		if err != nil {
 			return err
 		}
@@ -140,21 +152,17 @@ func (i *TagImport) Save(ctx context.Context, batch []lyceum.UserTags) (saved ly
 	return saved, problems, nil
 }
 
-func usersOf(batch []lyceum.UserTags) []int32 {
-	ids := make([]int32, len(batch))
+func usersOf(batch []lyceum.UserTags) []lyceum.UserID {
+	ids := make([]lyceum.UserID, len(batch))
 	for n := range batch {
-		ids[n] = int32(batch[n].User)
+		ids[n] = batch[n].User
 	}
 	return ids
 }
 
-func tagProblems(batch []lyceum.UserTags, known []int32) (problems []lyceum.RowProblem) {
-	there := map[int32]bool{}
-	for _, id := range known {
-		there[id] = true
-	}
+func tagProblems(batch []lyceum.UserTags, known map[lyceum.UserID]lyceum.User) (problems []lyceum.RowProblem) {
 	for n, row := range batch {
-		if !there[int32(row.User)] {
+		if _, there := known[row.User]; !there {
 			problems = append(problems, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{
 				Field: "user_id", Message: fmt.Sprintf("%d is no user of this school; import the users first", row.User),
 			}})

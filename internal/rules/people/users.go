@@ -24,16 +24,17 @@ const reach = 10_000
 
 // List lists users by ascending id. With f.After, which says where to begin,
 // the page's number is 1 whatever it was.
-func (s *Service) List(ctx context.Context, school lyceum.SchoolID, f lyceum.UserFilter, p lyceum.Page) (lyceum.UserListing, error) {
+func (s *Service) List(ctx context.Context, school lyceum.SchoolID, f lyceum.UserFilter, p lyceum.Page) (lyceum.Listing[lyceum.User], error) {
 	switch {
 	case f.After.Present:
 		p.Number = 1
 	case p.Offset() >= reach:
-		return lyceum.UserListing{}, lyceum.InvalidFields(lyceum.FieldError{
+		return lyceum.Listing[lyceum.User]{}, lyceum.InvalidFields(lyceum.FieldError{
 			Field: "page", Message: "reaches to the 10,000th user; go on with search_after, the last id of the page before",
 		})
 	}
-	return s.store.FindUserPage(ctx, school, f, p)
+	v := s.store.In(ctx, school)
+	return v.Users.List(v, f, p)
 }
 
 // Detail is a user with their tags and, of each course they were ever enrolled
@@ -48,7 +49,8 @@ type Detail struct {
 
 // Show shows a user.
 func (s *Service) Show(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID) (Detail, error) {
-	user, err := s.store.GetUser(ctx, school, id)
+	v := s.store.In(ctx, school)
+	user, err := v.Users.Get(v, id)
 	if err != nil {
 		return Detail{}, err
 	}
@@ -58,7 +60,7 @@ func (s *Service) Show(ctx context.Context, school lyceum.SchoolID, id lyceum.Us
 func (s *Service) detail(ctx context.Context, school lyceum.SchoolID, user lyceum.User) (Detail, error) {
 	d := Detail{User: user, Now: s.clock()}
 	var err error
-	if d.Tags, err = s.store.FindTags(ctx, school, user.ID); err != nil {
+	if d.Tags, err = tagsOf(s.store.In(ctx, school), user.ID); err != nil {
 		return Detail{}, err
 	}
 	all, err := s.store.In(ctx, school).FindEnrolledOf(user.ID)
@@ -97,11 +99,12 @@ func (s *Service) Create(ctx context.Context, school lyceum.SchoolID, n NewUser,
 		return Detail{}, err
 	}
 	user := lyceum.User{Email: n.Email, Name: filled(n.Name), Src: filled(n.Src), Role: lyceum.Student}
-	switch kept, err := s.store.GetUserByEmail(ctx, school, n.Email); {
-	case err == nil:
-		return s.detail(ctx, school, kept)
-	case lyceum.KindOf(err) != lyceum.NotFound:
+	v, same := s.store.In(ctx, school), lyceum.UserFilter{Email: lyceum.Some(n.Email)}
+	switch kept, found, err := v.Users.First(v, same); {
+	case err != nil:
 		return Detail{}, err
+	case found:
+		return s.detail(ctx, school, kept)
 	}
 	if n.Password.Present {
 		var err error
@@ -113,16 +116,17 @@ func (s *Service) Create(ctx context.Context, school lyceum.SchoolID, n NewUser,
 	user.CreatedAt = lyceum.Second(now)
 	var made lyceum.User
 	err := s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
-		id, err := tx.NextID(lyceum.UserSequence)
+		id, err := tx.Users.NextID(tx)
 		if err != nil {
 			return err
 		}
-		made, err = tx.GetUserByEmail(n.Email)
-		if err == nil || lyceum.KindOf(err) != lyceum.NotFound {
+		kept, found, err := tx.Users.First(tx, same)
+		if err != nil || found {
+			made = kept
 			return err
 		}
 		made = user
-		made.ID = lyceum.UserID(id)
+		made.ID = id
 		return welcome(tx, made)
 	})
 	if err != nil {
@@ -133,7 +137,7 @@ func (s *Service) Create(ctx context.Context, school lyceum.SchoolID, n NewUser,
 
 // welcome keeps a new user and tells of them.
 func welcome(tx lyceum.Tx, user lyceum.User) error {
-	_, err := tx.SaveUsers([]lyceum.User{user})
+	err := tx.Users.Insert(tx, user)
 	tx.Announce(lyceum.UserCreated, int32(user.ID), lyceum.UserCreatedEvent, "")
 	return err
 }
@@ -146,15 +150,15 @@ func (s *Service) CheckAddress(email string, name lyceum.Opt[string]) error {
 // Register gives the user with an address, and makes a student of whoever has
 // it where there is none.
 func (s *Service) Register(tx lyceum.Tx, now time.Time, email string, name lyceum.Opt[string]) (lyceum.UserID, error) {
-	id, err := tx.NextID(lyceum.UserSequence)
+	id, err := tx.Users.NextID(tx)
 	if err != nil {
 		return 0, err
 	}
-	kept, err := tx.GetUserByEmail(email)
-	if err == nil || lyceum.KindOf(err) != lyceum.NotFound {
+	kept, found, err := tx.Users.First(tx, lyceum.UserFilter{Email: lyceum.Some(email)})
+	if err != nil || found {
 		return kept.ID, err
 	}
-	return lyceum.UserID(id), welcome(tx, lyceum.User{ID: lyceum.UserID(id), Email: email, Name: filled(name), Role: lyceum.Student, CreatedAt: lyceum.Second(now)})
+	return id, welcome(tx, lyceum.User{ID: id, Email: email, Name: filled(name), Role: lyceum.Student, CreatedAt: lyceum.Second(now)})
 }
 
 func (n *NewUser) check() error {
@@ -212,7 +216,7 @@ func (s *Service) Update(ctx context.Context, school lyceum.SchoolID, id lyceum.
 	var user lyceum.User
 	err := s.store.Write(ctx, lyceum.Stamp{School: school, At: s.clock(), Actor: actor}, func(tx lyceum.Tx) error {
 		var err error
-		if user, err = tx.GetUser(id); err != nil {
+		if user, err = tx.Users.Get(tx, id); err != nil {
 			return err
 		}
 		before := user
@@ -225,7 +229,7 @@ func (s *Service) Update(ctx context.Context, school lyceum.SchoolID, id lyceum.
 		if user == before {
 			return nil
 		}
-		if _, err = tx.SaveUsers([]lyceum.User{user}); err != nil {
+		if err = tx.Users.Update(tx, user); err != nil {
 			return err
 		}
 		detail, err := json.Marshal(renamed{before.Name.Value, user.Name.Value, before.Email, user.Email})

@@ -153,7 +153,7 @@ func createMissing(tx lyceum.Tx, batch []lyceum.Transaction) error {
 			})
 		}
 	}
-	if _, err := tx.SaveUsers(users); err != nil {
+	if _, err := tx.Users.Save(tx, users...); err != nil {
 		return err
 	}
 	_, err = tx.PricingPlans.Save(tx, plans...)

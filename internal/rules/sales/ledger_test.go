@@ -54,7 +54,7 @@ func openBooks(tb testing.TB, store lyceum.Store) *books {
 			{ID: 6, CourseID: course(1), Name: "Trial", Price: 700, Currency: "USD", Frequency: lyceum.Subscription, BillingInterval: month, BillingIntervalCount: one, FreeTrialLength: lyceum.Some(int32(14))},
 			{ID: 7, CourseID: course(2), Name: "One seat", Price: 100, Currency: "USD", Frequency: lyceum.OneTimePayment, EnrollmentCap: one},
 		}...)
-		_, e3 := tx.SaveUsers([]lyceum.User{{ID: 1, Email: "a@example.com", Role: lyceum.Student}, {ID: 2, Email: "b@example.com", Role: lyceum.Student}, {ID: 3, Email: "c@example.com", Role: lyceum.Student}})
+		_, e3 := tx.Users.Save(tx, []lyceum.User{{ID: 1, Email: "a@example.com", Role: lyceum.Student}, {ID: 2, Email: "b@example.com", Role: lyceum.Student}, {ID: 3, Email: "c@example.com", Role: lyceum.Student}}...)
 		_, e4 := tx.Affiliates.Save(tx, lyceum.AffiliatePartner{ID: 1})
 		_, e5 := tx.Authors.Save(tx, lyceum.AuthorProfile{ID: 1})
 		_, e6 := tx.Coupons.Save(tx, lyceum.Coupon{ID: 1})

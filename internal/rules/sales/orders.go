@@ -50,12 +50,11 @@ func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyce
 		if n.FinalPrice.Present {
 			order.FinalPrice = n.FinalPrice.Value
 		}
-		switch user, err := tx.GetUserByEmail(n.Email); {
-		case err == nil:
-			order.UserID = lyceum.Some(user.ID)
-		case lyceum.KindOf(err) != lyceum.NotFound:
+		user, found, err := tx.Users.First(tx, lyceum.UserFilter{Email: lyceum.Some(n.Email)})
+		if err != nil {
 			return order, err
 		}
+		order.UserID = lyceum.Opt[lyceum.UserID]{Value: user.ID, Present: found}
 		_, err = tx.Orders.Save(tx, order)
 		return order, err
 	})

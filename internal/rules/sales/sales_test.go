@@ -51,7 +51,7 @@ func newShop(t *testing.T) *shop {
 			users = append(users, lyceum.User{ID: lyceum.UserID(id + 1), Email: fmt.Sprintf("user%d@example.com", id+1), Role: lyceum.Student, CreatedAt: storetest.Begin})
 			plans = append(plans, lyceum.PricingPlan{ID: lyceum.PricingPlanID(id + 1), Name: "Plan", Price: 1999, Currency: "EUR", Frequency: lyceum.Subscription, CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin})
 		}
-		_, usersErr := tx.SaveUsers(users)
+		_, usersErr := tx.Users.Save(tx, users...)
 		_, plansErr := tx.PricingPlans.Save(tx, plans...)
 		return errors.Join(usersErr, plansErr)
 	})
@@ -208,7 +208,7 @@ func TestMissingAreCreated(t *testing.T) {
 		t.Errorf("saved %+v, %v", saved, problems)
 	}
 	s.inTx(t, func(tx lyceum.Tx) error {
-		users, err := tx.FindUsers([]lyceum.UserID{1, 77})
+		users, err := tx.Users.Find(tx, 1, 77)
 		want := lyceum.User{ID: 77, Email: "user-77@missing.invalid", Role: lyceum.Student, CreatedAt: batch[1].CreatedAt}
 		if users[77] != want || users[1].Email != "user1@example.com" {
 			t.Errorf("user %+v, want %+v; user 1 is now %+v", users[77], want, users[1])

@@ -293,7 +293,7 @@ func (h *history) people(tx lyceum.Tx) error {
 		plan := lyceum.PricingPlan{ID: lyceum.PricingPlanID(i + 1), Name: "Plan", Frequency: lyceum.OneTimePayment, Currency: "USD", CreatedAt: storetest.Begin}
 		plans = append(plans, plan)
 	}
-	_, userErr := tx.SaveUsers(users)
+	_, userErr := tx.Users.Save(tx, users...)
 	_, courseErr := tx.Courses.Save(tx, []lyceum.Course{{ID: 1, Name: "One", CreatedAt: storetest.Begin}, {ID: 2, Name: "Two", CreatedAt: storetest.Begin}}...)
 	_, planErr := tx.PricingPlans.Save(tx, plans...)
 	return errors.Join(userErr, courseErr, planErr)

@@ -8,6 +8,7 @@ import (
 
 var accessTokens = define(noun[lyceum.KeyHash, lyceum.AccessToken, struct{}]{
 	table: table[lyceum.AccessToken]{name: "access_tokens"},
+	what:  "access token",
 	key:   hashKey(func(a *lyceum.AccessToken) *lyceum.KeyHash { return &a.Hash }),
 	rest: []column[lyceum.AccessToken]{
 		intColumn("grant_id", func(a *lyceum.AccessToken) *lyceum.GrantID { return &a.Grant }),

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var apiKeys = define(noun[lyceum.APIKeyID, lyceum.APIKey, struct{}]{
+var apiKeys = define(noun[lyceum.APIKeyID, lyceum.APIKey, lyceum.APIKeyFilter]{
 	table:   table[lyceum.APIKey]{name: "api_keys", updated: lyceum.APIKeyRevoked},
 	entries: "api_key",
 	what:    "API key",
@@ -21,4 +21,9 @@ var apiKeys = define(noun[lyceum.APIKeyID, lyceum.APIKey, struct{}]{
 		optTimeColumn("revoked_at", func(k *lyceum.APIKey) *lyceum.Opt[time.Time] { return &k.RevokedAt }),
 	},
 	secret: true,
+	narrow: func(w *where, f lyceum.APIKeyFilter) {
+		if f.Hash.Present {
+			w.and("hash = ?", optHash(f.Hash))
+		}
+	},
 })

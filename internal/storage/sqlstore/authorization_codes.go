@@ -6,8 +6,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var codes = define(noun[lyceum.KeyHash, lyceum.AuthorizationCode, struct{}]{
+var codes = define(noun[lyceum.KeyHash, lyceum.AuthorizationCode, lyceum.AuthorizationCodeFilter]{
 	table: table[lyceum.AuthorizationCode]{name: "authorization_codes"},
+	what:  "code",
 	key:   hashKey(func(c *lyceum.AuthorizationCode) *lyceum.KeyHash { return &c.Hash }),
 	rest: []column[lyceum.AuthorizationCode]{
 		intColumn("grant_id", func(c *lyceum.AuthorizationCode) *lyceum.GrantID { return &c.Grant }),
@@ -16,5 +17,10 @@ var codes = define(noun[lyceum.KeyHash, lyceum.AuthorizationCode, struct{}]{
 		timeColumn("created_at", func(c *lyceum.AuthorizationCode) *time.Time { return &c.CreatedAt }),
 		timeColumn("expires_at", func(c *lyceum.AuthorizationCode) *time.Time { return &c.ExpiresAt }),
 		optTimeColumn("used_at", func(c *lyceum.AuthorizationCode) *lyceum.Opt[time.Time] { return &c.UsedAt }),
+	},
+	narrow: func(w *where, f lyceum.AuthorizationCodeFilter) {
+		if f.Unspent {
+			w.and("used_at IS NULL")
+		}
 	},
 })

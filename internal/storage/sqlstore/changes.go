@@ -150,18 +150,6 @@ func findEntries(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last
 	return found, err
 }
 
-// oneOf wants a column to have one of some values; without any it may have all.
-func oneOf[T ~string](w *where, column string, values []T) {
-	if len(values) == 0 {
-		return
-	}
-	cond := column + " IN " + placeholders(len(w.args)+1, len(values))
-	for _, value := range values {
-		w.args = append(w.args, string(value))
-	}
-	w.and(cond)
-}
-
 func fillObjects(q *session, school lyceum.SchoolID, changes []lyceum.ChangeRecord) error {
 	ids := map[string][]int32{}
 	seen := map[string]map[int32]bool{}

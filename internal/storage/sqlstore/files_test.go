@@ -167,7 +167,7 @@ func TestR27_FilesGoneBeforeTheAnswer(t *testing.T) {
 	school := storetest.MakeSchool(t, store)
 	err = store.Write(t.Context(), lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error {
 		ok(t, os.Remove(filepath.Join(dir, "lyceum.db-wal")))
-		_, err := tx.SaveUsers([]lyceum.User{{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin}})
+		_, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ann@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin})
 		return err
 	})
 	refused(t, "a change", err, outcomeUnknown)

@@ -19,4 +19,18 @@ var grants = define(noun[lyceum.GrantID, lyceum.Grant, lyceum.GrantFilter]{
 		optTimeColumn("revoked_at", func(g *lyceum.Grant) *lyceum.Opt[time.Time] { return &g.RevokedAt }),
 	},
 	secret: true,
+	narrow: func(w *where, f lyceum.GrantFilter) {
+		if f.ID.Present {
+			w.and("grant_id = ?", int64(f.ID.Value))
+		}
+		if f.App.Present {
+			w.and("oauth_app_id = ?", int64(f.App.Value))
+		}
+		if f.User.Present {
+			w.and("user_id = ?", int64(f.User.Value))
+		}
+		if f.Unrevoked {
+			w.and("revoked_at IS NULL")
+		}
+	},
 })

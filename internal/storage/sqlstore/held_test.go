@@ -45,14 +45,15 @@ func run(t *testing.T, conn *sql.Conn, text string) {
 
 func addUser(s *Store, school lyceum.SchoolID, id lyceum.UserID) error {
 	return s.Write(context.Background(), lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error {
-		_, err := tx.SaveUsers([]lyceum.User{{ID: id, Email: string('a'+rune(id)) + "@example.com", CreatedAt: storetest.Begin}})
+		_, err := tx.Users.Save(tx, lyceum.User{ID: id, Email: string('a'+rune(id)) + "@example.com", CreatedAt: storetest.Begin})
 		return err
 	})
 }
 
 func countUsers(t *testing.T, s *Store, school lyceum.SchoolID) (n int) {
 	t.Helper()
-	if err := s.EachUser(t.Context(), school, func(*lyceum.User) error { n++; return nil }); err != nil {
+	v := s.In(t.Context(), school)
+	if err := v.Users.Each(v, lyceum.UserFilter{}, func(*lyceum.User) error { n++; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -89,7 +90,8 @@ func TestR22_HeldTable(t *testing.T) {
 	}
 	eventually(t, "the server is not ready", func() bool { return lyceum.KindOf(s.Ping(t.Context())) == lyceum.Unavailable })
 	group.Wait()
-	if _, err := s.GetUser(t.Context(), 1, 1); lyceum.KindOf(err) != lyceum.Unavailable {
+	v := s.In(t.Context(), 1)
+	if _, err := v.Users.Get(v, 1); lyceum.KindOf(err) != lyceum.Unavailable {
 		t.Errorf("a read of the table that is held: %v, want unavailable", err)
 	}
 	run(t, other, "ROLLBACK")

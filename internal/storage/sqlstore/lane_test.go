@@ -144,13 +144,14 @@ func TestR49_AGroupEnds(t *testing.T) {
 			b.write(t.Context(), school, func(tx lyceum.Tx) error {
 				kept := 0
 				for _, at := range []lyceum.SchoolID{1, 9} { // outside this transaction: what is committed
-					if err := s.EachUser(t.Context(), at, func(*lyceum.User) error { kept++; return nil }); err != nil {
+					v := s.In(t.Context(), at)
+					if err := v.Users.Each(v, lyceum.UserFilter{}, func(*lyceum.User) error { kept++; return nil }); err != nil {
 						return err
 					}
 				}
 				served = append(served, fmt.Sprintf("user %d of %d after %d", id, school, kept))
 				work(groupBudget / 2)
-				_, err := tx.SaveUsers([]lyceum.User{{ID: id, Email: fmt.Sprintf("user%d@example.com", id), CreatedAt: storetest.Begin}})
+				_, err := tx.Users.Save(tx, lyceum.User{ID: id, Email: fmt.Sprintf("user%d@example.com", id), CreatedAt: storetest.Begin})
 				return err
 			})
 		}
@@ -184,7 +185,7 @@ func TestR49_BookkeepingInParts(t *testing.T) {
 		var books lyceum.Bookkeeping
 		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
 			for id := range lyceum.APIKeyID(n) {
-				err := tx.CreateAPIKey(lyceum.APIKey{ID: id + 1, Name: "Key", Hash: lyceum.KeyHash{byte(id), byte(id >> 8)}, CreatedAt: storetest.Begin})
+				err := tx.APIKeys.Insert(tx, lyceum.APIKey{ID: id + 1, Name: "Key", Hash: lyceum.KeyHash{byte(id), byte(id >> 8)}, CreatedAt: storetest.Begin})
 				if err != nil {
 					return err
 				}
@@ -209,7 +210,8 @@ func TestR49_BookkeepingInParts(t *testing.T) {
 		if ran > 2*n/20 || parts < 2*n/keptAtOnce {
 			t.Errorf("%d uses took %d statements in %d writes", 2*n, ran, parts)
 		}
-		keys, err := s.FindAPIKeys(t.Context(), school)
+		v := s.In(t.Context(), school)
+		keys, err := lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{})
 		if err != nil || len(keys) != n {
 			t.Fatal(len(keys), err)
 		}
@@ -230,7 +232,7 @@ func TestR49_TagsAreSets(t *testing.T) {
 	bothEngines(t, Options{Trace: func(string) { mu.Lock(); statements++; mu.Unlock() }}, func(t *testing.T, s *Store) {
 		school := storetest.MakeSchool(t, s)
 		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
-			_, err := tx.SaveUsers([]lyceum.User{{ID: 1, Email: "ada@example.com", CreatedAt: storetest.Begin}})
+			_, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ada@example.com", CreatedAt: storetest.Begin})
 			return err
 		})
 		for round := range 2 {
@@ -253,7 +255,12 @@ func TestR49_TagsAreSets(t *testing.T) {
 				t.Errorf("they took %d statements", statements)
 			}
 			mu.Unlock()
-			if kept, err := s.FindTags(t.Context(), school, 1); err != nil || !slices.Equal(slices.Sorted(slices.Values(kept)), names) {
+			var kept []string
+			err := s.In(t.Context(), school).EachTag(lyceum.Some(lyceum.UserID(1)), func(_ lyceum.UserID, name string) error {
+				kept = append(kept, name)
+				return nil
+			})
+			if slices.Sort(kept); err != nil || !slices.Equal(kept, names) {
 				t.Errorf("kept %q, %v", kept, err)
 			}
 		}

@@ -6,8 +6,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var links = define(noun[lyceum.KeyHash, lyceum.Link, struct{}]{
+var links = define(noun[lyceum.KeyHash, lyceum.Link, lyceum.LinkFilter]{
 	table: table[lyceum.Link]{name: "links"},
+	what:  "link",
 	key:   hashKey(func(l *lyceum.Link) *lyceum.KeyHash { return &l.Hash }),
 	rest: []column[lyceum.Link]{
 		intColumn("user_id", func(l *lyceum.Link) *lyceum.UserID { return &l.User }),
@@ -16,4 +17,16 @@ var links = define(noun[lyceum.KeyHash, lyceum.Link, struct{}]{
 		timeColumn("expires_at", func(l *lyceum.Link) *time.Time { return &l.ExpiresAt }),
 		optTimeColumn("used_at", func(l *lyceum.Link) *lyceum.Opt[time.Time] { return &l.UsedAt }),
 	},
+	narrow: func(w *where, f lyceum.LinkFilter) {
+		if f.User.Present {
+			w.and("user_id = ?", int64(f.User.Value))
+		}
+		if f.Purpose.Present {
+			w.and("purpose = ?", string(f.Purpose.Value))
+		}
+		if f.Unspent {
+			w.and("used_at IS NULL")
+		}
+	},
+	order: func(lyceum.LinkFilter) string { return "created_at DESC, hash" },
 })

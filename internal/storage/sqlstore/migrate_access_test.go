@@ -50,25 +50,25 @@ func TestAccessFromBeforeAccounts(t *testing.T) {
 				"INSERT INTO webhooks (school_id, webhook_id, state, url, event_trigger, events_count, created_at, is_live, schedule, secret_generation) "+
 					"VALUES (7, 1, 'verified', 'https://hooks.example.com', 'all', 1, 0, 1, 'contract', 3)")
 
-			code, err := store.GetCode(t.Context(), 7, spent)
+			v := store.In(t.Context(), 7)
+			code, err := v.AuthorizationCodes.Get(v, spent)
 			if err != nil || code.UsedAt != lyceum.Some(usedAt) || !code.ExpiresAt.Equal(usedAt.AddDate(0, 0, 365)) {
 				t.Errorf("the spent code is %+v, %v", code, err)
 			}
-			code, err = store.GetCode(t.Context(), 7, fresh)
+			code, err = v.AuthorizationCodes.Get(v, fresh)
 			if err != nil || code.UsedAt.Present || !code.ExpiresAt.Equal(expiresAt) {
 				t.Errorf("the other code is %+v, %v", code, err)
 			}
 			for hash, replaced := range map[lyceum.KeyHash]bool{token: true, next: false} {
-				r, err := store.GetRefreshToken(t.Context(), 7, hash)
+				r, err := v.RefreshTokens.Get(v, hash)
 				if err != nil || r.Parent.Present || r.ReplacedAt.Present != replaced || replaced && r.ReplacedBy != lyceum.Some(next) || r.Grant != 1 {
 					t.Errorf("the refresh token is %+v, %v", r, err)
 				}
 			}
-			stays, err := store.FindSessions(t.Context(), 7, 1)
+			stays, err := lyceum.All(v.Sessions, v, lyceum.SessionFilter{User: lyceum.Some(lyceum.UserID(1))})
 			if err != nil || len(stays) != 1 || stays[0].Hash != session || stays[0].Address != "" || stays[0].Browser != "" || !stays[0].SeenAt.Equal(usedAt) {
 				t.Errorf("the sessions are %+v, %v", stays, err)
 			}
-			v := store.In(t.Context(), 7)
 			w, err := v.Webhooks.Get(v, 1)
 			if err != nil || w.SecretKey != "" || w.OldSecretKey != "" || w.SecretGeneration != 3 {
 				t.Errorf("the webhook is %+v, %v", w, err)
@@ -77,10 +77,10 @@ func TestAccessFromBeforeAccounts(t *testing.T) {
 			if err := store.Sweep(t.Context(), 7, lyceum.Expired{Until: expiresAt.Add(time.Hour)}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := store.GetCode(t.Context(), 7, spent); err != nil {
+			if _, err := v.AuthorizationCodes.Get(v, spent); err != nil {
 				t.Error("the spent code is forgotten:", err)
 			}
-			if _, err := store.GetCode(t.Context(), 7, fresh); lyceum.KindOf(err) != lyceum.NotFound {
+			if _, err := v.AuthorizationCodes.Get(v, fresh); lyceum.KindOf(err) != lyceum.NotFound {
 				t.Error("the other code is not forgotten:", err)
 			}
 		})

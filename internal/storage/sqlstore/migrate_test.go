@@ -130,16 +130,17 @@ func TestUsersFromBeforeCommonPasswords(t *testing.T) {
 				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7), (7, 'user_id', 1), (7, 'users', 1)",
 				"INSERT INTO users (school_id, user_id, email, email_key, role, password_hash, created_at) "+
 					"VALUES (7, 1, 'Mira@example.com', 'mira@example.com', 'student', 'kept', 1000000)")
-			user, err := store.GetUser(t.Context(), 7, 1)
+			v := store.In(t.Context(), 7)
+			user, err := v.Users.Get(v, 1)
 			if err != nil || user.PasswordHash != lyceum.Some("kept") || user.MustChangePassword {
 				t.Fatalf("the user is %+v, %v", user, err)
 			}
 			user.MustChangePassword = true
 			storetest.Write(t, store, 7, func(tx lyceum.Tx) error {
-				_, err := tx.SaveUsers([]lyceum.User{user})
+				_, err := tx.Users.Save(tx, user)
 				return err
 			})
-			if got, err := store.GetUser(t.Context(), 7, 1); err != nil || got != user {
+			if got, err := v.Users.Get(v, 1); err != nil || got != user {
 				t.Errorf("after a change: %+v, %v", got, err)
 			}
 		})

@@ -6,8 +6,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var oauthApps = define(noun[lyceum.OAuthAppID, lyceum.OAuthApp, struct{}]{
+var oauthApps = define(noun[lyceum.OAuthAppID, lyceum.OAuthApp, lyceum.OAuthAppFilter]{
 	table:   table[lyceum.OAuthApp]{name: "oauth_apps"},
+	what:    "OAuth app",
 	entries: "oauth_app",
 	key:     idKey("oauth_app_id", func(a *lyceum.OAuthApp) *lyceum.OAuthAppID { return &a.ID }),
 	rest: []column[lyceum.OAuthApp]{
@@ -26,4 +27,12 @@ var oauthApps = define(noun[lyceum.OAuthAppID, lyceum.OAuthApp, struct{}]{
 		optTimeColumn("deleted_at", func(a *lyceum.OAuthApp) *lyceum.Opt[time.Time] { return &a.DeletedAt }),
 	},
 	secret: true,
+	narrow: func(w *where, f lyceum.OAuthAppFilter) {
+		if f.ClientID.Present {
+			w.and("client_id = ?", f.ClientID.Value)
+		}
+		if f.Undeleted {
+			w.and("deleted_at IS NULL")
+		}
+	},
 })

@@ -43,32 +43,6 @@ func (s *Store) GetSchool(ctx context.Context, id lyceum.SchoolID) (lyceum.Schoo
 	return school, nil
 }
 
-// FindAPIKeys implements lyceum.Reader.
-func (s *Store) FindAPIKeys(ctx context.Context, school lyceum.SchoolID) ([]lyceum.APIKey, error) {
-	found, err := all(s.reads.single(ctx), &apiKeys.table, school)
-	return found, s.public(err)
-}
-
-// FindOAuthApps implements lyceum.Reader.
-func (s *Store) FindOAuthApps(ctx context.Context, school lyceum.SchoolID) ([]lyceum.OAuthApp, error) {
-	found, err := all(s.reads.single(ctx), &oauthApps.table, school)
-	return found, s.public(err)
-}
-
-// GetAPIKeyByHash implements lyceum.Reader.
-func (s *Store) GetAPIKeyByHash(ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash) (lyceum.APIKey, error) {
-	var key lyceum.APIKey
-	there, err := s.reads.single(ctx).one("SELECT "+apiKeys.list()+" FROM api_keys WHERE school_id = $1 AND hash = $2",
-		[]any{int64(school), hash[:]}, apiKeys.scan(&key)...)
-	if err != nil {
-		return lyceum.APIKey{}, s.public(fmt.Errorf("get API key: %w", err))
-	}
-	if !there {
-		return lyceum.APIKey{}, lyceum.Errorf(lyceum.NotFound, "there is no such API key")
-	}
-	return key, nil
-}
-
 // FindRateWindows implements lyceum.Reader.
 func (s *Store) FindRateWindows(ctx context.Context, start time.Time) ([]lyceum.RateWindow, error) {
 	var found []lyceum.RateWindow
@@ -79,26 +53,9 @@ func (s *Store) FindRateWindows(ctx context.Context, start time.Time) ([]lyceum.
 	return found, s.public(err)
 }
 
-// EachUser implements lyceum.Reader.
-func (s *Store) EachUser(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.User) error) error {
-	return eachRow(ctx, s, &users.table, school, visit)
-}
-
 // Known implements lyceum.Reader.
 func (s *Store) Known(ctx context.Context, school lyceum.SchoolID, seq lyceum.Sequence, ids []int32) ([]int32, error) {
 	found, err := known(s.reads.single(ctx), school, seq, ids)
-	return found, s.public(err)
-}
-
-// FindUsers implements lyceum.Reader.
-func (s *Store) FindUsers(ctx context.Context, school lyceum.SchoolID, ids []lyceum.UserID) (map[lyceum.UserID]lyceum.User, error) {
-	found, err := findKeyed(s.reads.single(ctx), school, &users.table, ids)
-	return found, s.public(err)
-}
-
-// FindUserIDsByEmail implements lyceum.Reader.
-func (s *Store) FindUserIDsByEmail(ctx context.Context, school lyceum.SchoolID, emails []string) (map[string]lyceum.UserID, error) {
-	found, err := findUserIDsByEmail(s.reads.single(ctx), school, emails)
 	return found, s.public(err)
 }
 
@@ -109,21 +66,6 @@ func all[T any](q *session, table *table[T], school lyceum.SchoolID) ([]T, error
 	err := q.each("SELECT "+table.list()+" FROM "+table.name+" WHERE school_id = $1 ORDER BY "+table.columns[0],
 		[]any{int64(school)}, table.scan(&row), func() error { found = append(found, row); return nil })
 	return found, err
-}
-
-// eachRow streams a table of one school by ascending id.
-func eachRow[T any](ctx context.Context, s *Store, table *table[T], school lyceum.SchoolID, visit func(*T) error) error {
-	err := s.reads.snapshot(ctx, func(q *session) error {
-		var row T
-		return q.each("SELECT "+table.list()+" FROM "+table.name+" WHERE school_id = $1 ORDER BY "+table.columns[0],
-			[]any{int64(school)}, table.scan(&row), func() error {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				return visit(&row)
-			})
-	})
-	return s.public(err)
 }
 
 func known(q *session, school lyceum.SchoolID, seq lyceum.Sequence, ids []int32) ([]int32, error) {
@@ -141,18 +83,16 @@ func known(q *session, school lyceum.SchoolID, seq lyceum.Sequence, ids []int32)
 	return found, nil
 }
 
-func findUserIDsByEmail(q *session, school lyceum.SchoolID, emails []string) (map[string]lyceum.UserID, error) {
-	found := map[string]lyceum.UserID{}
-	keys := make([]any, len(emails))
-	for i, email := range emails {
-		keys[i] = emailKey(email)
-	}
-	var id lyceum.UserID
-	var key string
-	err := inChunks(q, "SELECT user_id, email_key FROM users WHERE school_id = $1 AND email_key IN ",
-		school, keys, []any{scanInt(&id), scanText(&key)}, func() { found[key] = id })
+// rows gives all rows of a query over the columns of a table.
+func rows[T any](q *session, table *table[T], tail string, args ...any) ([]T, error) {
+	var found []T
+	var row T
+	err := q.each("SELECT "+table.list()+" FROM "+table.name+tail, args, table.scan(&row), func() error {
+		found = append(found, row)
+		return nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("find users by email: %w", err)
+		return nil, fmt.Errorf("find %s: %w", table.name, err)
 	}
 	return found, nil
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var refreshTokens = define(noun[lyceum.KeyHash, lyceum.RefreshToken, struct{}]{
+var refreshTokens = define(noun[lyceum.KeyHash, lyceum.RefreshToken, lyceum.RefreshTokenFilter]{
 	table: table[lyceum.RefreshToken]{name: "refresh_tokens"},
+	what:  "refresh token",
 	key:   hashKey(func(r *lyceum.RefreshToken) *lyceum.KeyHash { return &r.Hash }),
 	rest: []column[lyceum.RefreshToken]{
 		intColumn("grant_id", func(r *lyceum.RefreshToken) *lyceum.GrantID { return &r.Grant }),
@@ -18,5 +19,10 @@ var refreshTokens = define(noun[lyceum.KeyHash, lyceum.RefreshToken, struct{}]{
 		optHashColumn("replaced_by", func(r *lyceum.RefreshToken) *lyceum.Opt[lyceum.KeyHash] { return &r.ReplacedBy }),
 		optHashColumn("parent", func(r *lyceum.RefreshToken) *lyceum.Opt[lyceum.KeyHash] { return &r.Parent }),
 		timeColumn("family", func(r *lyceum.RefreshToken) *time.Time { return &r.Family }),
+	},
+	narrow: func(w *where, f lyceum.RefreshTokenFilter) {
+		if f.Parent.Present {
+			w.and("parent = ?", optHash(f.Parent))
+		}
 	},
 })

@@ -38,6 +38,7 @@ func define[ID lyceum.Key, T, F any](n noun[ID, T, F]) *noun[ID, T, F] {
 	for _, c := range all {
 		n.columns = append(n.columns, c.name)
 	}
+	n.joined, n.set = strings.Join(n.columns, ", "), updateText(n.name, n.columns)
 	n.bind = func(t *T) []any {
 		args := make([]any, len(all))
 		for i := range all {
@@ -61,6 +62,7 @@ func define[ID lyceum.Key, T, F any](n noun[ID, T, F]) *noun[ID, T, F] {
 		}
 		return bytes
 	}
+	n.id = func(*T) int32 { return 0 } // the journal does not have what a hash names
 	if n.key.numbered {
 		n.seq = lyceum.Sequence(n.key.name)
 		n.id = func(t *T) int32 { return int32(n.key.bind(t).(int64)) }
@@ -303,6 +305,22 @@ func (n *noun[ID, T, F]) Save(tx lyceum.Tx, rows ...T) (lyceum.Saved, error) {
 		}
 	}
 	return saved, nil
+}
+
+// Update implements lyceum.Table.
+func (n *noun[ID, T, F]) Update(tx lyceum.Tx, rows ...T) error {
+	t := txOf(tx)
+	if n.saving != nil {
+		if err := n.saving(t, rows); err != nil {
+			return err
+		}
+	}
+	for i := range rows {
+		if err := update(t, &n.table, &rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // saveSecret saves a row that is found by a hash.

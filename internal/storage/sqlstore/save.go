@@ -184,21 +184,23 @@ func insertText(name, columns string, width, rows int) string {
 }
 
 func update[T any](t *tx, table *table[T], row *T) error {
-	w := &where{}
-	args := table.bind(row)
-	var set []string
-	for i, column := range table.columns[1:] {
-		set = append(set, column+" = "+w.arg(args[i+1]))
-	}
-	w.and("school_id = ?", int64(t.stamp.School))
-	w.and(table.columns[0]+" = ?", args[0])
-	if err := t.q.exec("UPDATE "+table.name+" SET "+strings.Join(set, ", ")+w.String(), w.args...); err != nil {
+	if err := t.q.exec(table.set, append([]any{int64(t.stamp.School)}, table.bind(row)...)...); err != nil {
 		return fmt.Errorf("update %s: %w", table.name, err)
 	}
 	if table.updated != "" {
 		t.entry(table.updated, table.id(row))
 	}
 	return nil
+}
+
+// updateText is the statement of update: $1 is the school, $2 the first of the
+// columns, which names the row.
+func updateText(name string, columns []string) string {
+	set := make([]string, 0, len(columns))
+	for i, column := range columns[1:] {
+		set = append(set, column+" = $"+strconv.Itoa(i+3))
+	}
+	return "UPDATE " + name + " SET " + strings.Join(set, ", ") + " WHERE school_id = $1 AND " + columns[0] + " = $2"
 }
 
 // findByID gives those rows of a school that have one of the ids.

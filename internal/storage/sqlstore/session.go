@@ -288,3 +288,21 @@ func placeholders(first, n int) string {
 	b.WriteByte(')')
 	return b.String()
 }
+
+// oneOf wants a column to have one of some values; without any it may have all.
+// The last one is repeated until their number is a power of two, so that lists
+// of any length need few statements.
+func oneOf[T ~string](w *where, column string, values []T) {
+	if len(values) == 0 {
+		return
+	}
+	n := 1
+	for n < len(values) {
+		n *= 2
+	}
+	cond := column + " IN " + placeholders(len(w.args)+1, n)
+	for i := range n {
+		w.args = append(w.args, string(values[min(i, len(values)-1)]))
+	}
+	w.and(cond)
+}

@@ -6,8 +6,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var sessions = define(noun[lyceum.KeyHash, lyceum.Session, struct{}]{
+var sessions = define(noun[lyceum.KeyHash, lyceum.Session, lyceum.SessionFilter]{
 	table: table[lyceum.Session]{name: "sessions"},
+	what:  "session",
 	key:   hashKey(func(s *lyceum.Session) *lyceum.KeyHash { return &s.Hash }),
 	rest: []column[lyceum.Session]{
 		intColumn("user_id", func(s *lyceum.Session) *lyceum.UserID { return &s.User }),
@@ -16,4 +17,10 @@ var sessions = define(noun[lyceum.KeyHash, lyceum.Session, struct{}]{
 		textColumn("address", func(s *lyceum.Session) *string { return &s.Address }),
 		textColumn("browser", func(s *lyceum.Session) *string { return &s.Browser }),
 	},
+	narrow: func(w *where, f lyceum.SessionFilter) {
+		if f.User.Present {
+			w.and("user_id = ?", int64(f.User.Value))
+		}
+	},
+	order: func(lyceum.SessionFilter) string { return "created_at, hash" },
 })

@@ -135,7 +135,10 @@ func TestSQLiteIsNeverInterrupted(t *testing.T) {
 		"ping":   func() error { return s.Ping(ctx) },
 		"schema": func() error { _, _, err := s.SchemaVersion(ctx); return err },
 		"read":   func() error { _, err := s.FindSchools(ctx); return err },
-		"each":   func() error { return s.EachUser(ctx, school.ID, func(*lyceum.User) error { return nil }) },
+		"each": func() error {
+			v := s.In(ctx, school.ID)
+			return v.Users.Each(v, lyceum.UserFilter{}, func(*lyceum.User) error { return nil })
+		},
 		"write": func() error {
 			return s.Write(ctx, stamp, func(tx lyceum.Tx) error { return tx.SwitchV2(true) })
 		},

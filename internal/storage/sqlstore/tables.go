@@ -13,6 +13,8 @@ type table[T any] struct {
 	name    string
 	seq     lyceum.Sequence // also the id's column
 	columns []string
+	joined  string // the columns as a statement lists them
+	set     string // changes all columns but the first of the row that has it
 	counter string // of the table's rows in one school; empty when nobody asks for it
 	// byIndex: the rows are not in the order of their ids.
 	byIndex bool
@@ -27,7 +29,7 @@ type table[T any] struct {
 	changed func(t *tx, old, row *T)
 }
 
-func (t *table[T]) list() string { return strings.Join(t.columns, ", ") }
+func (t *table[T]) list() string { return t.joined }
 
 // list of columns behind an alias.
 func (t *table[T]) of(alias string) string {

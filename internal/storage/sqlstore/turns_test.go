@@ -50,7 +50,7 @@ func TestTurns(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					_, err = tx.SaveUsers([]lyceum.User{{ID: 1, Email: "ann@example.com", Name: lyceum.Some(to), CreatedAt: stamp.At}})
+					_, err = tx.Users.Save(tx, lyceum.User{ID: 1, Email: "ann@example.com", Name: lyceum.Some(to), CreatedAt: stamp.At})
 					return err
 				})
 			}
@@ -62,7 +62,7 @@ func TestTurns(t *testing.T) {
 				group.Go(func() {
 					for range additions {
 						err := write(stores[n%len(stores)], func(tx lyceum.Tx) (string, error) {
-							u, err := tx.GetUser(1)
+							u, err := tx.Users.Get(tx, 1)
 							if err != nil {
 								return "", err
 							}
@@ -76,7 +76,8 @@ func TestTurns(t *testing.T) {
 				})
 			}
 			group.Wait()
-			u, err := stores[1].GetUser(t.Context(), school.ID, 1)
+			v := stores[1].In(t.Context(), school.ID)
+			u, err := v.Users.Get(v, 1)
 			if want := strconv.Itoa(writers * additions); err != nil || u.Name.Value != want {
 				t.Errorf("the sum is %q, %v; want %s", u.Name.Value, err, want)
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -180,66 +179,7 @@ func (t *tx) give(seq lyceum.Sequence, id int32) int32 {
 	return id
 }
 
-// SaveUsers implements lyceum.Tx.
-func (t *tx) SaveUsers(rows []lyceum.User) (lyceum.Saved, error) { return save(t, &users.table, rows) }
-
-// SaveOAuthApps implements lyceum.Tx.
-func (t *tx) SaveOAuthApps(rows []lyceum.OAuthApp) (lyceum.Saved, error) {
-	return save(t, &oauthApps.table, rows)
-}
-
-// CreateAPIKey implements lyceum.Tx.
-func (t *tx) CreateAPIKey(key lyceum.APIKey) error { return create(t, &apiKeys.table, key) }
-
-// RevokeAPIKey implements lyceum.Tx.
-func (t *tx) RevokeAPIKey(id lyceum.APIKeyID, at time.Time) error {
-	kept, err := findByID(t.q, t.stamp.School, &apiKeys.table, []int32{int32(id)})
-	if err != nil {
-		return err
-	}
-	key, there := kept[int32(id)]
-	if !there {
-		return lyceum.Errorf(lyceum.NotFound, "there is no API key %d in school %d", id, t.stamp.School)
-	}
-	if key.RevokedAt.Present {
-		return nil
-	}
-	err = t.q.exec("UPDATE api_keys SET revoked_at = $3 WHERE school_id = $1 AND api_key_id = $2",
-		int64(t.stamp.School), int64(id), micros(at))
-	if err != nil {
-		return fmt.Errorf("revoke API key: %w", err)
-	}
-	t.entry(lyceum.APIKeyRevoked, int32(id))
-	return nil
-}
-
 // Known implements lyceum.Tx.
 func (t *tx) Known(seq lyceum.Sequence, ids []int32) ([]int32, error) {
 	return known(t.q, t.stamp.School, seq, ids)
-}
-
-// FindUserIDsByEmail implements lyceum.Tx.
-func (t *tx) FindUserIDsByEmail(emails []string) (map[string]lyceum.UserID, error) {
-	return findUserIDsByEmail(t.q, t.stamp.School, emails)
-}
-
-// FindUsers implements lyceum.Tx.
-func (t *tx) FindUsers(ids []lyceum.UserID) (map[lyceum.UserID]lyceum.User, error) {
-	return findKeyed(t.q, t.stamp.School, &users.table, ids)
-}
-
-func findKeyed[ID ~int32, T any](q *session, school lyceum.SchoolID, table *table[T], ids []ID) (map[ID]T, error) {
-	plain := make([]int32, len(ids))
-	for i, id := range ids {
-		plain[i] = int32(id)
-	}
-	found, err := findByID(q, school, table, plain)
-	if err != nil {
-		return nil, err
-	}
-	keyed := make(map[ID]T, len(found))
-	for id, row := range found {
-		keyed[ID(id)] = row
-	}
-	return keyed, nil
 }

@@ -36,6 +36,22 @@ var users = define(noun[lyceum.UserID, lyceum.User, lyceum.UserFilter]{
 		if f.Email.Present {
 			w.and("email_key = ?", emailKey(f.Email.Value))
 		}
+		if len(f.Emails) > 0 {
+			keys := make([]string, len(f.Emails))
+			for i, email := range f.Emails {
+				keys[i] = emailKey(email)
+			}
+			oneOf(w, "email_key", keys)
+		}
+		if f.Except.Present {
+			w.and("user_id <> ?", int64(f.Except.Value))
+		}
+		if f.Owners {
+			w.and("role = 'owner'") // in the words of an index
+		}
+		if f.Enabled {
+			w.and("disabled_at IS NULL")
+		}
 	},
 	after: func(f lyceum.UserFilter) lyceum.Opt[lyceum.UserID] { return f.After },
 })

@@ -41,7 +41,7 @@ func byID(t *testing.T, store lyceum.Store) {
 		if diff := cmp.Diff(tc.want, gotPlans); err != nil || diff != "" {
 			t.Errorf("%s: plans differ (-want +got): %v\n%s", tc.name, err, diff)
 		}
-		gotUsers, err := store.FindUsers(ctx, tc.school, tc.users)
+		gotUsers, err := v.Users.Find(v, tc.users...)
 		if diff := cmp.Diff(tc.people, gotUsers); err != nil || diff != "" {
 			t.Errorf("%s: users differ (-want +got): %v\n%s", tc.name, err, diff)
 		}

@@ -182,7 +182,7 @@ func attachments(mark string) []lyceum.Attachment {
 // Save keeps the classroom in a transaction.
 func (c *Classroom) Save(tx lyceum.Tx) error {
 	for _, save := range []func() (lyceum.Saved, error){
-		func() (lyceum.Saved, error) { return tx.SaveUsers(c.Users) },
+		func() (lyceum.Saved, error) { return tx.Users.Save(tx, c.Users...) },
 		func() (lyceum.Saved, error) { return tx.Authors.Save(tx, c.Authors...) },
 		func() (lyceum.Saved, error) { return tx.Courses.Save(tx, c.Courses...) },
 		func() (lyceum.Saved, error) { return tx.LectureSections.Save(tx, c.Sections...) },
@@ -227,7 +227,7 @@ func Crowd(t testing.TB, store lyceum.Store, school lyceum.SchoolID, course lyce
 			users[i] = lyceum.User{ID: id, Email: fmt.Sprintf("crowd%d@example.com", id), Role: lyceum.Student, CreatedAt: Day(1)}
 			enrollments[i] = lyceum.Enrollment{ID: lyceum.EnrollmentID(first + i), User: id, Course: course, EnrolledAt: Day(1).Add(time.Duration(i/7) * time.Second)}
 		}
-		if _, err := tx.SaveUsers(users); err != nil {
+		if _, err := tx.Users.Save(tx, users...); err != nil {
 			return err
 		}
 		_, err := tx.Enrollments.Save(tx, enrollments...)

@@ -39,10 +39,10 @@ func learning(t *testing.T, store lyceum.Store) {
 // readClassroom reads a classroom back.
 func readClassroom(t *testing.T, store lyceum.Store, school lyceum.SchoolID) *Classroom {
 	t.Helper()
-	ctx, v, c := t.Context(), store.In(t.Context(), school), &Classroom{Tags: map[lyceum.UserID][]string{}}
+	v, c := store.In(t.Context(), school), &Classroom{Tags: map[lyceum.UserID][]string{}}
 	var err error
 	for _, read := range []func() error{
-		func() error { return store.EachUser(ctx, school, collect(&c.Users)) },
+		func() error { return v.Users.Each(v, lyceum.UserFilter{}, collect(&c.Users)) },
 		func() error { return v.Authors.Each(v, struct{}{}, collect(&c.Authors)) },
 		func() error { return v.Courses.Each(v, lyceum.CourseFilter{}, collect(&c.Courses)) },
 		func() error { return v.LectureSections.Each(v, lyceum.LectureSectionFilter{}, collect(&c.Sections)) },
@@ -56,7 +56,7 @@ func readClassroom(t *testing.T, store lyceum.Store, school lyceum.SchoolID) *Cl
 		},
 		func() error { return v.QuizResponses.Each(v, lyceum.QuizResponseFilter{}, collect(&c.QuizResponses)) },
 		func() error {
-			return store.EachTag(ctx, school, func(user lyceum.UserID, tag string) error {
+			return v.EachTag(lyceum.None[lyceum.UserID](), func(user lyceum.UserID, tag string) error {
 				c.Tags[user] = append(c.Tags[user], tag)
 				return nil
 			})
@@ -215,12 +215,13 @@ func userLists(t *testing.T, store lyceum.Store) {
 	school, _ := MakeClassroom(t, store, "ours")
 	MakeClassroom(t, store, "theirs")
 	Crowd(t, store, school, 4, 1000, 30)
-	ids := func(l lyceum.UserListing) (ids []lyceum.UserID) {
-		for _, u := range l.Users {
+	ids := func(l lyceum.Listing[lyceum.User]) (ids []lyceum.UserID) {
+		for _, u := range l.Rows {
 			ids = append(ids, u.ID)
 		}
 		return ids
 	}
+	v := store.In(t.Context(), school)
 	after := func(id lyceum.UserID) lyceum.UserFilter { return lyceum.UserFilter{After: lyceum.Some(id)} }
 	for name, tc := range map[string]struct {
 		filter lyceum.UserFilter
@@ -229,8 +230,8 @@ func userLists(t *testing.T, store lyceum.Store) {
 		total  int64
 		more   bool
 	}{
-		"first page":            {lyceum.UserFilter{}, lyceum.Page{Number: 1, Size: 3}, []lyceum.UserID{1, 2, 3}, 35, false},
-		"second page":           {lyceum.UserFilter{}, lyceum.Page{Number: 2, Size: 3}, []lyceum.UserID{4, 5, 1000}, 35, false},
+		"first page":            {lyceum.UserFilter{}, lyceum.Page{Number: 1, Size: 3}, []lyceum.UserID{1, 2, 3}, 35, true},
+		"second page":           {lyceum.UserFilter{}, lyceum.Page{Number: 2, Size: 3}, []lyceum.UserID{4, 5, 1000}, 35, true},
 		"beyond":                {lyceum.UserFilter{}, lyceum.Page{Number: 40, Size: 3}, nil, 35, false},
 		"after none":            {after(0), lyceum.Page{Number: 1, Size: 2}, []lyceum.UserID{1, 2}, 35, true},
 		"after one not there":   {after(700), lyceum.Page{Number: 1, Size: 2}, []lyceum.UserID{1000, 1001}, 35, true},
@@ -241,7 +242,7 @@ func userLists(t *testing.T, store lyceum.Store) {
 		"address unknown":       {lyceum.UserFilter{Email: lyceum.Some("nobody@example.com")}, lyceum.Page{Number: 1, Size: 2}, nil, 0, false},
 		"a part of an address":  {lyceum.UserFilter{Email: lyceum.Some("mira")}, lyceum.Page{Number: 1, Size: 2}, nil, 0, false},
 	} {
-		got, err := store.FindUserPage(t.Context(), school, tc.filter, tc.page)
+		got, err := v.Users.List(v, tc.filter, tc.page)
 		if err != nil || !slices.Equal(ids(got), tc.ids) || got.Total != tc.total || got.More != tc.more {
 			t.Errorf("%s: %v of %d, more %v, %v", name, ids(got), got.Total, got.More, err)
 		}

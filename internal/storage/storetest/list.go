@@ -105,7 +105,7 @@ func (b *book) save(tx lyceum.Tx) error {
 		authors = append(authors, lyceum.AuthorProfile{ID: lyceum.AuthorID(id + 1)})
 	}
 	for _, save := range []func() (lyceum.Saved, error){
-		func() (lyceum.Saved, error) { return tx.SaveUsers(b.users) },
+		func() (lyceum.Saved, error) { return tx.Users.Save(tx, b.users...) },
 		func() (lyceum.Saved, error) { return tx.Courses.Save(tx, b.courses...) },
 		func() (lyceum.Saved, error) { return tx.PricingPlans.Save(tx, b.plans...) },
 		func() (lyceum.Saved, error) { return tx.Coupons.Save(tx, coupons...) },

@@ -20,9 +20,9 @@ func names(t *testing.T, store lyceum.Store) {
 	Write(t, store, ours, func(tx lyceum.Tx) error {
 		for _, save := range []func() (lyceum.Saved, error){
 			func() (lyceum.Saved, error) {
-				return tx.SaveUsers([]lyceum.User{
+				return tx.Users.Save(tx, []lyceum.User{
 					person(1, "Ada Lovelace", "ada@example.com"), person(2, "Ömer Çelik", "Omer@Example.com"), person(3, "", "adam@example.com"), person(4, "Lovely_100%", "z@ada.example"),
-				})
+				}...)
 			},
 			func() (lyceum.Saved, error) {
 				return tx.Courses.Save(tx, []lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: Begin, UpdatedAt: Begin}, {ID: 2, Name: "Glass", CreatedAt: Begin, UpdatedAt: Begin}}...)

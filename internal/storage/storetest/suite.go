@@ -162,7 +162,7 @@ func saves(t *testing.T, store lyceum.Store) {
 	save := func(rows ...lyceum.User) (saved lyceum.Saved) {
 		t.Helper()
 		Write(t, store, school, func(tx lyceum.Tx) (err error) {
-			saved, err = tx.SaveUsers(rows)
+			saved, err = tx.Users.Save(tx, rows...)
 			return err
 		})
 		return saved
@@ -212,13 +212,13 @@ func roundTrip(t *testing.T, store lyceum.Store) {
 	book := newBook(1, 300)
 	Write(t, store, school, book.save)
 
+	v := store.In(ctx, school)
 	var gotUsers []lyceum.User
 	var gotCourses []lyceum.Course
 	var gotPlans []lyceum.PricingPlan
 	var gotTransactions []lyceum.Transaction
-	v := store.In(ctx, school)
 	err := errors.Join(
-		store.EachUser(ctx, school, func(u *lyceum.User) error { gotUsers = append(gotUsers, *u); return nil }),
+		v.Users.Each(v, lyceum.UserFilter{}, func(u *lyceum.User) error { gotUsers = append(gotUsers, *u); return nil }),
 		v.Courses.Each(v, lyceum.CourseFilter{}, func(c *lyceum.Course) error { gotCourses = append(gotCourses, *c); return nil }),
 		v.PricingPlans.Each(v, lyceum.PricingPlanFilter{}, func(p *lyceum.PricingPlan) error { gotPlans = append(gotPlans, *p); return nil }),
 		v.Transactions.Each(v, lyceum.TransactionQuery{Order: lyceum.OldestFirst}, func(x *lyceum.Transaction) error {
@@ -241,7 +241,7 @@ func roundTrip(t *testing.T, store lyceum.Store) {
 	}
 	stop := errors.New("stop")
 	seen := 0
-	err = store.EachUser(ctx, school, func(*lyceum.User) error { seen++; return stop })
+	err = v.Users.Each(v, lyceum.UserFilter{}, func(*lyceum.User) error { seen++; return stop })
 	if !errors.Is(err, stop) || seen != 1 {
 		t.Errorf("a visit that fails: %v after %d rows", err, seen)
 	}
@@ -259,24 +259,25 @@ func emails(t *testing.T, store lyceum.Store) {
 	ada := user(1)
 	ada.Email = "Ada@Example.com"
 	Write(t, store, school, func(tx lyceum.Tx) error {
-		_, err := tx.SaveUsers([]lyceum.User{ada})
+		_, err := tx.Users.Save(tx, ada)
 		return err
 	})
 	again := user(2)
 	again.Email = "ada@example.COM"
 	err := store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
-		_, err := tx.SaveUsers([]lyceum.User{again})
+		_, err := tx.Users.Save(tx, again)
 		return err
 	})
 	if lyceum.KindOf(err) != lyceum.Conflict {
 		t.Errorf("the same address in another case: %v, want a conflict", err)
 	}
 	Write(t, store, other, func(tx lyceum.Tx) error {
-		_, err := tx.SaveUsers([]lyceum.User{again})
+		_, err := tx.Users.Save(tx, again)
 		return err
 	})
-	found, err := store.FindUserIDsByEmail(t.Context(), school, []string{"ADA@example.com", "none@example.com"})
-	if diff := cmp.Diff(map[string]lyceum.UserID{"ada@example.com": 1}, found); err != nil || diff != "" {
+	v := store.In(t.Context(), school)
+	found, err := lyceum.All(v.Users, v, lyceum.UserFilter{Emails: []string{"none@example.com", "ADA@example.com", "x@example.com"}})
+	if diff := cmp.Diff([]lyceum.User{ada}, found); err != nil || diff != "" {
 		t.Errorf("found by email: %v\n%s", err, diff)
 	}
 }
@@ -295,10 +296,10 @@ func isolation(t *testing.T, store lyceum.Store) {
 			t.Fatalf("filter %+v sees %d of another school, %v", f, listing.Total, err)
 		}
 	}
-	visit := func(any) error { t.Error("saw a row of another school"); return nil }
 	v := store.In(ctx, ours)
+	visit := func(any) error { t.Error("saw a row of another school"); return nil }
 	err = errors.Join(
-		store.EachUser(ctx, ours, func(u *lyceum.User) error { return visit(u) }),
+		v.Users.Each(v, lyceum.UserFilter{}, func(u *lyceum.User) error { return visit(u) }),
 		v.Courses.Each(v, lyceum.CourseFilter{}, func(c *lyceum.Course) error { return visit(c) }),
 		v.PricingPlans.Each(v, lyceum.PricingPlanFilter{}, func(p *lyceum.PricingPlan) error { return visit(p) }))
 	if err != nil {

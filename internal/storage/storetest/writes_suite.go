@@ -25,7 +25,7 @@ func ids(t *testing.T, store lyceum.Store) {
 		t.Errorf("first id %d, want 1", got)
 	}
 	Write(t, store, school, func(tx lyceum.Tx) error {
-		_, err := tx.SaveUsers([]lyceum.User{user(500), user(20)})
+		_, err := tx.Users.Save(tx, user(500), user(20))
 		return err
 	})
 	if got := next(); got != 501 {
@@ -44,7 +44,7 @@ func ids(t *testing.T, store lyceum.Store) {
 		t.Errorf("known %v, %v; want 20 and 500", known, err)
 	}
 	err = store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
-		_, err := tx.SaveUsers([]lyceum.User{user(0)})
+		_, err := tx.Users.Save(tx, user(0))
 		return err
 	})
 	if lyceum.KindOf(err) != lyceum.Invalid {
@@ -55,7 +55,7 @@ func ids(t *testing.T, store lyceum.Store) {
 func lastID(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	Write(t, store, school, func(tx lyceum.Tx) error {
-		_, err := tx.SaveUsers([]lyceum.User{user(lyceum.MaxID)})
+		_, err := tx.Users.Save(tx, user(lyceum.MaxID))
 		return err
 	})
 	err := store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
@@ -99,7 +99,7 @@ func journal(t *testing.T, store lyceum.Store) {
 			if err != nil {
 				return err
 			}
-			_, err = tx.SaveUsers([]lyceum.User{user(lyceum.UserID(first)), user(lyceum.UserID(second))})
+			_, err = tx.Users.Save(tx, user(lyceum.UserID(first)), user(lyceum.UserID(second)))
 			return err
 		})
 	})
@@ -134,7 +134,7 @@ func neighbours(t *testing.T, store lyceum.Store) {
 	crowd(t, 10, func(worker, i int) error {
 		id := lyceum.UserID(worker*100 + i + 1)
 		err := store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
-			if _, err := tx.SaveUsers([]lyceum.User{user(id)}); err != nil {
+			if _, err := tx.Users.Save(tx, user(id)); err != nil {
 				return err
 			}
 			if worker%2 == 1 {
@@ -151,7 +151,8 @@ func neighbours(t *testing.T, store lyceum.Store) {
 		return err
 	})
 	kept := 0
-	err := store.EachUser(t.Context(), school, func(u *lyceum.User) error {
+	v := store.In(t.Context(), school)
+	err := v.Users.Each(v, lyceum.UserFilter{}, func(u *lyceum.User) error {
 		kept++
 		if int(u.ID)/100%2 == 1 {
 			t.Errorf("user %d of a failed change was kept", u.ID)
@@ -173,7 +174,7 @@ func panics(t *testing.T, store lyceum.Store) {
 		t.Errorf("a panic gives %v, want an internal error", err)
 	}
 	Write(t, store, school, func(tx lyceum.Tx) error {
-		_, err := tx.SaveUsers([]lyceum.User{user(1)})
+		_, err := tx.Users.Save(tx, user(1))
 		return err
 	})
 }
@@ -183,7 +184,7 @@ func cancelled(t *testing.T, store lyceum.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := store.Write(ctx, stamp(school), func(tx lyceum.Tx) error {
-		_, err := tx.SaveUsers([]lyceum.User{user(1)})
+		_, err := tx.Users.Save(tx, user(1))
 		return err
 	})
 	if lyceum.KindOf(err) != lyceum.Unavailable {

@@ -1,0 +1,72 @@
+package lyceum
+
+import (
+	"strings"
+	"time"
+)
+
+// APIKeyID names an API key. It is not secret and is not the key.
+type APIKeyID int32
+
+// APIKeySequence numbers a school's API keys.
+const APIKeySequence Sequence = "api_key_id"
+
+// Permissions is the set of things an API key may do.
+type Permissions uint8
+
+// The permissions a key can have.
+const (
+	Read  Permissions = 1 << iota // ask for anything of the school
+	Write                         // change anything of the school
+)
+
+// Allows tells whether every permission of need is among p.
+func (p Permissions) Allows(need Permissions) bool { return p&need == need }
+
+func (p Permissions) String() string {
+	var names []string
+	if p.Allows(Read) {
+		names = append(names, "read")
+	}
+	if p.Allows(Write) {
+		names = append(names, "write")
+	}
+	return strings.Join(names, ",")
+}
+
+// ParsePermissions reads a comma-separated list of read and write.
+func ParsePermissions(s string) (Permissions, error) {
+	var p Permissions
+	for name := range strings.SplitSeq(s, ",") {
+		switch strings.TrimSpace(name) {
+		case "read":
+			p |= Read
+		case "write":
+			p |= Write
+		default:
+			return 0, Invalidf("permissions must be read, write or read,write")
+		}
+	}
+	return p, nil
+}
+
+// KeyHash is the SHA-256 of a secret. Only the hash is kept.
+type KeyHash [32]byte
+
+// APIKey is a credential of a program for one school. The key itself is shown
+// once when it is made and is not in here.
+type APIKey struct {
+	ID          APIKeyID
+	Name        string
+	Permissions Permissions
+	Hash        KeyHash
+	LastFour    string // the key's end, to tell one from another on a screen
+	CreatedAt   time.Time
+	LastUsedAt  Opt[time.Time] // to within a few seconds
+	RevokedAt   Opt[time.Time]
+}
+
+// APIKeyFilter narrows API keys; an absent part holds always.
+type APIKeyFilter struct {
+	Hash Opt[KeyHash]
+}

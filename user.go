@@ -1,0 +1,48 @@
+package lyceum
+
+import "time"
+
+// UserID names a person known to a school, whatever their role.
+type UserID int32
+
+// UserSequence numbers a school's users.
+const UserSequence Sequence = "user_id"
+
+// Role is what a user is in a school. Besides the four below a school may
+// name roles of its own.
+type Role string
+
+// The roles every school has.
+const (
+	Student   Role = "student"
+	Owner     Role = "owner"
+	Author    Role = "author"
+	Affiliate Role = "affiliate"
+)
+
+// User is a person known to a school.
+type User struct {
+	ID           UserID
+	Email        string // as written by the person; unique in the school whatever its case
+	Name         Opt[string]
+	Role         Role
+	Src          Opt[string] // where the person signed up
+	PasswordHash Opt[string] // PHC string; absent: cannot sign in with a password
+	CreatedAt    time.Time
+	DisabledAt   Opt[time.Time] // present: cannot sign in, and apps cannot act for them
+	LastSignInAt Opt[time.Time]
+	LastSignInIP Opt[string]
+	// MustChangePassword: the password lets them choose another one and nothing
+	// else.
+	MustChangePassword bool
+}
+
+// UserFilter narrows users; an absent part holds always.
+type UserFilter struct {
+	Email   Opt[string] // whatever its case
+	Emails  []string    // any of these, whatever their case; empty: all
+	After   Opt[UserID] // ids above this one
+	Except  Opt[UserID]
+	Owners  bool // only those with the role owner
+	Enabled bool // only those who are not switched off
+}
