@@ -11,7 +11,9 @@ import (
 // Sample writes the object of an event that did not happen, of a person, a
 // course and a sale that do not exist: every field of the real one is there,
 // every id is 0, and nobody's data leaves the school.
-func (w *Writer) Sample(_ context.Context, school lyceum.SchoolID, event lyceum.EventName, at time.Time) ([]byte, error) {
+func (w *Writer) Sample(
+	_ context.Context, school lyceum.SchoolID, event lyceum.EventName, at time.Time,
+) ([]byte, error) {
 	made := madeUp{at: lyceum.Second(at)}
 	object, detail := made.subject(event)
 	if object == nil {
@@ -33,7 +35,9 @@ func (m madeUp) subject(event lyceum.EventName) (object any, detail string) {
 	case lyceum.LectureProgressEvent:
 		return lyceum.LectureProgress{CompletedAt: m.at}, ""
 	case lyceum.QuizResponseEvent:
-		return lyceum.AttachedResponse{QuizResponse: lyceum.QuizResponse{SubmittedAt: lyceum.Some(m.at), PercentCorrect: lyceum.Some(1.0)}}, ""
+		return lyceum.AttachedResponse{
+			QuizResponse: lyceum.QuizResponse{SubmittedAt: lyceum.Some(m.at), PercentCorrect: lyceum.Some(1.0)},
+		}, ""
 	case lyceum.CommentCreatedEvent:
 		return lyceum.Comment{Body: "A test comment", CreatedAt: m.at}, ""
 	case lyceum.SaleCreatedEvent, lyceum.SubscriptionCanceledEvent:
@@ -46,7 +50,8 @@ func (m madeUp) subject(event lyceum.EventName) (object any, detail string) {
 		return t, fmt.Sprintf(`{"amount_refunded":%d}`, price)
 	case lyceum.AbandonedOrderEvent:
 		return lyceum.PurchaseOrder{
-			Email: m.person().Email, Name: m.person().Name, UserID: lyceum.Some(lyceum.UserID(0)), FinalPrice: price, Currency: "USD",
+			Email: m.person().Email, Name: m.person().Name, UserID: lyceum.Some(lyceum.UserID(0)), FinalPrice: price,
+			Currency:  "USD",
 			CreatedAt: m.at, ClosedAt: lyceum.Some(m.at),
 		}, ""
 	case lyceum.UserCreatedEvent:
@@ -64,7 +69,9 @@ func (m madeUp) subject(event lyceum.EventName) (object any, detail string) {
 const price = 1999
 
 func (m madeUp) person() lyceum.User {
-	return lyceum.User{Email: "test.person@example.com", Name: lyceum.Some("Test Person"), Role: lyceum.Student, CreatedAt: m.at}
+	return lyceum.User{
+		Email: "test.person@example.com", Name: lyceum.Some("Test Person"), Role: lyceum.Student, CreatedAt: m.at,
+	}
 }
 
 func (m madeUp) sale() lyceum.Sale {
@@ -85,9 +92,12 @@ func (m madeUp) view() lyceum.View {
 		Courses: only[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter]{row: lyceum.Course{
 			Name: "Test Course", IsPublished: true, AuthorID: lyceum.Some(lyceum.AuthorID(0)), CreatedAt: m.at, UpdatedAt: m.at,
 		}},
-		Authors: only[lyceum.AuthorID, lyceum.AuthorProfile, struct{}]{row: lyceum.AuthorProfile{Name: lyceum.Some("Test Author")}},
+		Authors: only[lyceum.AuthorID, lyceum.AuthorProfile, struct{}]{
+			row: lyceum.AuthorProfile{Name: lyceum.Some("Test Author")},
+		},
 		PricingPlans: only[lyceum.PricingPlanID, lyceum.PricingPlan, lyceum.PricingPlanFilter]{row: lyceum.PricingPlan{
-			CourseID: lyceum.Some(lyceum.CourseID(0)), Name: "Test Plan", Price: price, Currency: "USD", Frequency: lyceum.OneTimePayment,
+			CourseID: lyceum.Some(lyceum.CourseID(0)), Name: "Test Plan", Price: price, Currency: "USD",
+			Frequency: lyceum.OneTimePayment,
 			CreatedAt: m.at, UpdatedAt: m.at,
 		}},
 		Lectures: only[lyceum.LectureID, lyceum.Lecture, lyceum.LectureFilter]{row: lyceum.Lecture{
@@ -97,7 +107,9 @@ func (m madeUp) view() lyceum.View {
 			PercentComplete: 100, CompletedAt: lyceum.Some(m.at),
 		}},
 		Transactions: only[lyceum.TransactionID, lyceum.Transaction, lyceum.TransactionQuery]{row: m.payment()},
-		References:   only[lyceum.TransactionID, lyceum.Reference, lyceum.ReferenceFilter]{row: lyceum.Reference{Name: "test"}},
+		References: only[lyceum.TransactionID, lyceum.Reference, lyceum.ReferenceFilter]{
+			row: lyceum.Reference{Name: "test"},
+		},
 		Attachments: only[lyceum.AttachmentID, lyceum.Attachment, lyceum.AttachmentFilter]{row: lyceum.Attachment{
 			Quiz: &lyceum.Quiz{Questions: []lyceum.Question{{Graded: true}}},
 		}},

@@ -88,7 +88,9 @@ func expire(tx lyceum.Tx, now time.Time) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	expired, err := tx.FindExpired(lyceum.Period{After: time.UnixMicro(from), Until: now}, lyceum.EnrollmentID(within), expireSize)
+	expired, err := tx.FindExpired(
+		lyceum.Period{After: time.UnixMicro(from), Until: now}, lyceum.EnrollmentID(within), expireSize,
+	)
 	if err != nil {
 		return false, err
 	}

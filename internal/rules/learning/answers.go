@@ -40,7 +40,9 @@ func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.At
 		if err := admitted(tx, quiz.Lecture, a.User, now); err != nil {
 			return r, err
 		}
-		r.QuizResponse = lyceum.QuizResponse{ID: id, Quiz: quiz.Quiz.ID, User: a.User, SubmittedAt: lyceum.Some(lyceum.Second(now))}
+		r.QuizResponse = lyceum.QuizResponse{
+			ID: id, Quiz: quiz.Quiz.ID, User: a.User, SubmittedAt: lyceum.Some(lyceum.Second(now)),
+		}
 		if r.PercentCorrect, err = grade(quiz.Quiz.Questions, a.Answers); err != nil {
 			return r, err
 		}
@@ -66,7 +68,9 @@ func admitted(tx lyceum.Tx, lecture lyceum.LectureID, user lyceum.UserID, now ti
 
 func grade(questions []lyceum.Question, answers [][]string) (lyceum.Opt[float64], error) {
 	refuse := func(format string, args ...any) (lyceum.Opt[float64], error) {
-		return lyceum.None[float64](), lyceum.InvalidFields(lyceum.FieldError{Field: "answers", Message: fmt.Sprintf(format, args...)})
+		return lyceum.None[float64](), lyceum.InvalidFields(
+			lyceum.FieldError{Field: "answers", Message: fmt.Sprintf(format, args...)},
+		)
 	}
 	if len(answers) != len(questions) {
 		return refuse("must be a list for each of the %d questions", len(questions))
@@ -141,7 +145,9 @@ func (s *Service) Comment(ctx context.Context, by lyceum.By, n NewComment) (lyce
 
 // Comments lists the comments under a lecture by id. A page ends early at
 // lyceum.AnswerBytes.
-func (s *Service) Comments(ctx context.Context, school lyceum.SchoolID, f lyceum.CommentFilter, p lyceum.Page) (lyceum.Listing[lyceum.Comment], error) {
+func (s *Service) Comments(
+	ctx context.Context, school lyceum.SchoolID, f lyceum.CommentFilter, p lyceum.Page,
+) (lyceum.Listing[lyceum.Comment], error) {
 	v := s.store.In(ctx, school)
 	if _, err := v.Lectures.Get(v, f.Lecture); err != nil {
 		return lyceum.Listing[lyceum.Comment]{}, err

@@ -25,13 +25,20 @@ type CourseDetail struct {
 func (s *Service) OpenV2(ctx context.Context, id lyceum.SchoolID) error {
 	school, err := s.store.GetSchool(ctx, id)
 	if err == nil && school.V2Disabled {
-		return lyceum.Errorf(lyceum.Forbidden, "version 2 of the interface, which is in beta, is off for this school; the operator of the server switches it on with: lyceum school set --school %d --v2 on", id)
+		return lyceum.Errorf(
+			lyceum.Forbidden,
+			"version 2 of the interface, which is in beta, is off for this school; the operator of the server switches it on "+
+				"with: lyceum school set --school %d --v2 on",
+			id,
+		)
 	}
 	return err
 }
 
 // Courses lists the courses that a viewer sees.
-func (s *Service) Courses(ctx context.Context, viewer Viewer, f lyceum.CourseFilter, p lyceum.Page) (lyceum.Listing[lyceum.Course], error) {
+func (s *Service) Courses(
+	ctx context.Context, viewer Viewer, f lyceum.CourseFilter, p lyceum.Page,
+) (lyceum.Listing[lyceum.Course], error) {
 	if viewer.Learner.Present {
 		if f.IsPublished.Present && !f.IsPublished.Value {
 			return lyceum.Listing[lyceum.Course]{Page: p}, nil // none that a learner sees
@@ -148,7 +155,9 @@ type LectureDetail struct {
 }
 
 // Lecture shows a lecture.
-func (s *Service) Lecture(ctx context.Context, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID) (LectureDetail, error) {
+func (s *Service) Lecture(
+	ctx context.Context, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID,
+) (LectureDetail, error) {
 	var detail LectureDetail
 	err := s.store.AtOnce(ctx, viewer.School, func(v lyceum.View) (err error) {
 		detail, err = s.lecture(v, viewer, course, id)
@@ -158,7 +167,9 @@ func (s *Service) Lecture(ctx context.Context, viewer Viewer, course lyceum.Cour
 }
 
 // lecture finds a lecture that a viewer sees.
-func (s *Service) lecture(v lyceum.View, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID) (LectureDetail, error) {
+func (s *Service) lecture(
+	v lyceum.View, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID,
+) (LectureDetail, error) {
 	detail, err := s.bareLecture(v, viewer, course, id)
 	if err != nil {
 		return LectureDetail{}, err
@@ -168,7 +179,9 @@ func (s *Service) lecture(v lyceum.View, viewer Viewer, course lyceum.CourseID, 
 }
 
 // bareLecture finds a lecture that a viewer sees, without its attachments.
-func (s *Service) bareLecture(v lyceum.View, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID) (LectureDetail, error) {
+func (s *Service) bareLecture(
+	v lyceum.View, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID,
+) (LectureDetail, error) {
 	seen, err := s.see(v, viewer, course)
 	if err != nil {
 		return LectureDetail{}, err
@@ -186,7 +199,9 @@ func (s *Service) bareLecture(v lyceum.View, viewer Viewer, course lyceum.Course
 }
 
 // Completion returns when a learner completed a lecture, if they did.
-func (s *Service) Completion(ctx context.Context, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID) (lyceum.Opt[time.Time], error) {
+func (s *Service) Completion(
+	ctx context.Context, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID,
+) (lyceum.Opt[time.Time], error) {
 	var at lyceum.Opt[time.Time]
 	err := s.store.AtOnce(ctx, viewer.School, func(v lyceum.View) error {
 		if _, err := s.bareLecture(v, viewer, course, id); err != nil {
@@ -207,7 +222,8 @@ func noLecture(course lyceum.CourseID, id lyceum.LectureID) error {
 
 // Attachment shows one attachment of a lecture, if it is of a kind.
 func (s *Service) Attachment(
-	ctx context.Context, viewer Viewer, course lyceum.CourseID, lecture lyceum.LectureID, id lyceum.AttachmentID, kind lyceum.AttachmentKind,
+	ctx context.Context, viewer Viewer, course lyceum.CourseID, lecture lyceum.LectureID,
+	id lyceum.AttachmentID, kind lyceum.AttachmentKind,
 ) (LectureDetail, lyceum.Attachment, error) {
 	var detail LectureDetail
 	var attachment lyceum.Attachment
@@ -219,7 +235,8 @@ func (s *Service) Attachment(
 }
 
 func (s *Service) attachment(
-	v lyceum.View, viewer Viewer, course lyceum.CourseID, lecture lyceum.LectureID, id lyceum.AttachmentID, kind lyceum.AttachmentKind,
+	v lyceum.View, viewer Viewer, course lyceum.CourseID, lecture lyceum.LectureID,
+	id lyceum.AttachmentID, kind lyceum.AttachmentKind,
 ) (LectureDetail, lyceum.Attachment, error) {
 	detail, err := s.lecture(v, viewer, course, lecture)
 	if err != nil {
@@ -230,7 +247,9 @@ func (s *Service) attachment(
 			return detail, a, nil
 		}
 	}
-	return LectureDetail{}, lyceum.Attachment{}, lyceum.Errorf(lyceum.NotFound, "there is no %s %d in lecture %d", kind, id, lecture)
+	return LectureDetail{}, lyceum.Attachment{}, lyceum.Errorf(
+		lyceum.NotFound, "there is no %s %d in lecture %d", kind, id, lecture,
+	)
 }
 
 // QuizAnswers are what learners answered to a quiz: of each the latest, by

@@ -11,9 +11,11 @@ import (
 func (s *Service) ImportAuthors(school lyceum.SchoolID, actor string) *Rows[lyceum.AuthorProfile] {
 	type row = lyceum.AuthorProfile
 	return &Rows[row]{s, school, actor, shape[row]{
-		what:  "authors",
-		names: []reference[row]{{"user_id", "user", lyceum.UserSequence, func(a *row) int32 { return int32(a.UserID.Value) }}},
-		save:  func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) { return tx.Authors.Save(tx, rows...) },
+		what: "authors",
+		names: []reference[row]{
+			{"user_id", "user", lyceum.UserSequence, func(a *row) int32 { return int32(a.UserID.Value) }},
+		},
+		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) { return tx.Authors.Save(tx, rows...) },
 	}}
 }
 
@@ -22,8 +24,10 @@ func (s *Service) ImportAuthors(school lyceum.SchoolID, actor string) *Rows[lyce
 func (s *Service) ImportLectureSections(school lyceum.SchoolID, actor string) *Rows[lyceum.LectureSection] {
 	type row = lyceum.LectureSection
 	return &Rows[row]{s, school, actor, shape[row]{
-		what:  "lecture sections",
-		names: []reference[row]{{"course_id", "course", lyceum.CourseSequence, func(l *row) int32 { return int32(l.Course) }}},
+		what: "lecture sections",
+		names: []reference[row]{
+			{"course_id", "course", lyceum.CourseSequence, func(l *row) int32 { return int32(l.Course) }},
+		},
 		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) {
 			return recounting(tx, rows, func(l *row) lyceum.CourseID { return l.Course }, tx.LectureSections.Save)
 		},
@@ -38,7 +42,9 @@ func (s *Service) ImportLectures(school lyceum.SchoolID, actor string) *Rows[lyc
 		what: "lectures",
 		names: []reference[row]{
 			{"course_id", "course", lyceum.CourseSequence, func(l *row) int32 { return int32(l.Course) }},
-			{"lecture_section_id", "lecture section", lyceum.LectureSectionSequence, func(l *row) int32 { return int32(l.Section) }},
+			{"lecture_section_id", "lecture section", lyceum.LectureSectionSequence, func(l *row) int32 {
+				return int32(l.Section)
+			}},
 		},
 		look: func(tx lyceum.Tx, rows []row) (problems []lyceum.RowProblem, err error) {
 			ids := make([]lyceum.LectureSectionID, len(rows))
@@ -48,7 +54,9 @@ func (s *Service) ImportLectures(school lyceum.SchoolID, actor string) *Rows[lyc
 			sections, err := tx.LectureSections.Find(tx, ids...)
 			for i := range rows {
 				if of := sections[rows[i].Section].Course; err == nil && of != rows[i].Course {
-					problems = append(problems, problem(i, "lecture_section_id", "%d is a section of course %d, not of course %d", rows[i].Section, of, rows[i].Course))
+					problems = append(problems, problem(
+						i, "lecture_section_id", "%d is a section of course %d, not of course %d", rows[i].Section, of, rows[i].Course,
+					))
 				}
 			}
 			return problems, err
@@ -63,8 +71,10 @@ func (s *Service) ImportLectures(school lyceum.SchoolID, actor string) *Rows[lyc
 func (s *Service) ImportAttachments(school lyceum.SchoolID, actor string) *Rows[lyceum.Attachment] {
 	type row = lyceum.Attachment
 	return &Rows[row]{s, school, actor, shape[row]{
-		what:  "attachments",
-		names: []reference[row]{{"lecture_id", "lecture", lyceum.LectureSequence, func(a *row) int32 { return int32(a.Lecture) }}},
+		what: "attachments",
+		names: []reference[row]{
+			{"lecture_id", "lecture", lyceum.LectureSequence, func(a *row) int32 { return int32(a.Lecture) }},
+		},
 		look: func(_ lyceum.Tx, rows []row) (problems []lyceum.RowProblem, err error) {
 			for i := range rows {
 				if rows[i].Kind == "pdf" { // as the contract's text has it
@@ -116,8 +126,10 @@ type stay struct {
 func (s *Service) ImportEnrollments(school lyceum.SchoolID, actor string) *Rows[lyceum.Enrollment] {
 	type row = lyceum.Enrollment
 	rec := record[row, stay]{
-		seq: lyceum.EnrollmentSequence, id: func(e *row) int32 { return int32(e.ID) }, set: func(e *row, id int32) { e.ID = lyceum.EnrollmentID(id) },
-		user: func(e *row) lyceum.UserID { return e.User }, key: func(e *row) stay { return stay{e.User, e.Course, e.EnrolledAt.Unix()} },
+		seq: lyceum.EnrollmentSequence, id: func(e *row) int32 { return int32(e.ID) },
+		set:   func(e *row, id int32) { e.ID = lyceum.EnrollmentID(id) },
+		user:  func(e *row) lyceum.UserID { return e.User },
+		key:   func(e *row) stay { return stay{e.User, e.Course, e.EnrolledAt.Unix()} },
 		field: "enrolled_at", taken: "is that of enrollment %d of the same user and course already",
 		find: allEnrollments,
 	}
@@ -171,7 +183,9 @@ func secondStays(tx lyceum.Tx, rows []lyceum.Enrollment) (problems []lyceum.RowP
 			continue
 		}
 		if other, there := open[key]; there && other != e.ID {
-			problems = append(problems, problem(i, "ended_at", "must not be empty: enrollment %d of the same user and course goes on already", other))
+			problems = append(problems, problem(
+				i, "ended_at", "must not be empty: enrollment %d of the same user and course goes on already", other,
+			))
 			continue
 		}
 		open[key] = e.ID
@@ -222,8 +236,10 @@ func beginAll(tx lyceum.Tx, rows []lyceum.Enrollment) error {
 func (s *Service) ImportProgress(school lyceum.SchoolID, actor string) *Rows[lyceum.Progress] {
 	type row = lyceum.Progress
 	rec := record[row, stay]{
-		seq: lyceum.ProgressSequence, id: func(p *row) int32 { return int32(p.ID) }, set: func(p *row, id int32) { p.ID = lyceum.ProgressID(id) },
-		user: func(p *row) lyceum.UserID { return p.User }, key: func(p *row) stay { return stay{user: p.User, course: p.Course} },
+		seq: lyceum.ProgressSequence, id: func(p *row) int32 { return int32(p.ID) },
+		set:   func(p *row, id int32) { p.ID = lyceum.ProgressID(id) },
+		user:  func(p *row) lyceum.UserID { return p.User },
+		key:   func(p *row) stay { return stay{user: p.User, course: p.Course} },
 		field: "course_id", taken: "is that of progress %d of the same user already",
 		find: allProgress,
 	}
@@ -251,7 +267,8 @@ type step struct {
 func (s *Service) ImportLectureProgress(school lyceum.SchoolID, actor string) *Rows[lyceum.LectureProgress] {
 	type row = lyceum.LectureProgress
 	rec := record[row, step]{
-		seq: lyceum.LectureProgressSequence, id: func(p *row) int32 { return int32(p.ID) }, set: func(p *row, id int32) { p.ID = lyceum.LectureProgressID(id) },
+		seq: lyceum.LectureProgressSequence, id: func(p *row) int32 { return int32(p.ID) },
+		set:  func(p *row, id int32) { p.ID = lyceum.LectureProgressID(id) },
 		user: func(p *row) lyceum.UserID { return p.User }, key: func(p *row) step { return step{p.User, p.Lecture} },
 		field: "lecture_id", taken: "is that of lecture progress %d of the same user already",
 		find: allLectureProgress,
@@ -306,8 +323,10 @@ type answer struct {
 func (s *Service) ImportQuizResponses(school lyceum.SchoolID, actor string) *Rows[lyceum.QuizResponse] {
 	type row = lyceum.QuizResponse
 	rec := record[row, answer]{
-		seq: lyceum.QuizResponseSequence, id: func(r *row) int32 { return int32(r.ID) }, set: func(r *row, id int32) { r.ID = lyceum.QuizResponseID(id) },
-		user: func(r *row) lyceum.UserID { return r.User }, key: func(r *row) answer { return answer{r.User, r.Quiz, r.SubmittedAt.Value.Unix()} },
+		seq: lyceum.QuizResponseSequence, id: func(r *row) int32 { return int32(r.ID) },
+		set:   func(r *row, id int32) { r.ID = lyceum.QuizResponseID(id) },
+		user:  func(r *row) lyceum.UserID { return r.User },
+		key:   func(r *row) answer { return answer{r.User, r.Quiz, r.SubmittedAt.Value.Unix()} },
 		field: "submitted_at", taken: "is that of response %d of the same user and quiz already",
 		find: allQuizResponses,
 	}
@@ -326,7 +345,9 @@ func (s *Service) ImportQuizResponses(school lyceum.SchoolID, actor string) *Row
 
 // recounting saves what decides which lectures learners see, and counts anew
 // what they have done of the courses where that changed.
-func recounting[T any](tx lyceum.Tx, rows []T, of func(*T) lyceum.CourseID, save func(lyceum.Tx, ...T) (lyceum.Saved, error)) (lyceum.Saved, error) {
+func recounting[T any](
+	tx lyceum.Tx, rows []T, of func(*T) lyceum.CourseID, save func(lyceum.Tx, ...T) (lyceum.Saved, error),
+) (lyceum.Saved, error) {
 	seen := map[lyceum.CourseID][]lyceum.Lecture{}
 	var order []lyceum.CourseID
 	for i := range rows {

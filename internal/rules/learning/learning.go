@@ -37,7 +37,9 @@ func (s *Service) EachCourse(ctx context.Context, school lyceum.SchoolID, visit 
 
 // EachPricingPlan visits the pricing plans of a school by ascending id, all of
 // one moment.
-func (s *Service) EachPricingPlan(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.PricingPlan) error) error {
+func (s *Service) EachPricingPlan(
+	ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.PricingPlan) error,
+) error {
 	if _, err := s.store.GetSchool(ctx, school); err != nil {
 		return err
 	}
@@ -52,8 +54,10 @@ func (s *Service) EachPricingPlan(ctx context.Context, school lyceum.SchoolID, v
 func (s *Service) ImportCourses(school lyceum.SchoolID, actor string) *Rows[lyceum.CourseRow] {
 	type row = lyceum.CourseRow
 	return &Rows[row]{s, school, actor, shape[row]{
-		what:  "courses",
-		names: []reference[row]{{"author_bio_id", "author", lyceum.AuthorSequence, func(c *row) int32 { return int32(c.AuthorID.Value) }}},
+		what: "courses",
+		names: []reference[row]{
+			{"author_bio_id", "author", lyceum.AuthorSequence, func(c *row) int32 { return int32(c.AuthorID.Value) }},
+		},
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
 			ids := make([]lyceum.CourseID, len(rows))
 			for n := range rows {
@@ -126,12 +130,16 @@ func (i *PricingPlanImport) Check(ctx context.Context, batch []lyceum.PricingPla
 
 // Save keeps the rows of a batch that have no problem, all in one write, and
 // gives the problems of the others.
-func (i *PricingPlanImport) Save(ctx context.Context, batch []lyceum.PricingPlan) (lyceum.Saved, []lyceum.RowProblem, error) {
+func (i *PricingPlanImport) Save(
+	ctx context.Context, batch []lyceum.PricingPlan,
+) (lyceum.Saved, []lyceum.RowProblem, error) {
 	var saved lyceum.Saved
 	var problems []lyceum.RowProblem
 	now := i.service.clock()
 	err := i.service.store.Write(ctx, lyceum.Stamp{School: i.school, At: now, Actor: i.actor}, func(tx lyceum.Tx) error {
-		missing, err := unknownCourses(batch, func(ids []int32) ([]int32, error) { return tx.Known(lyceum.CourseSequence, ids) })
+		missing, err := unknownCourses(
+			batch, func(ids []int32) ([]int32, error) { return tx.Known(lyceum.CourseSequence, ids) },
+		)
 		if err != nil {
 			return err
 		}
@@ -156,7 +164,9 @@ func (i *PricingPlanImport) Save(ctx context.Context, batch []lyceum.PricingPlan
 	return saved, problems, nil
 }
 
-func unknownCourses(batch []lyceum.PricingPlan, known func([]int32) ([]int32, error)) (map[lyceum.CourseID]bool, error) {
+func unknownCourses(
+	batch []lyceum.PricingPlan, known func([]int32) ([]int32, error),
+) (map[lyceum.CourseID]bool, error) {
 	missing := map[lyceum.CourseID]bool{}
 	var ids []int32
 	for n := range batch {
@@ -177,7 +187,10 @@ func courseProblems(batch []lyceum.PricingPlan, missing map[lyceum.CourseID]bool
 	for n := range batch {
 		if id := batch[n].CourseID; id.Present && missing[id.Value] {
 			problems = append(problems, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{
-				Field: "course_id", Message: fmt.Sprintf("%d is no course of this school; import the courses first, or allow missing ones to be created", id.Value),
+				Field: "course_id",
+				Message: fmt.Sprintf(
+					"%d is no course of this school; import the courses first, or allow missing ones to be created", id.Value,
+				),
 			}})
 		}
 	}
@@ -187,7 +200,10 @@ func courseProblems(batch []lyceum.PricingPlan, missing map[lyceum.CourseID]bool
 func createCourses(tx lyceum.Tx, missing map[lyceum.CourseID]bool, now time.Time) error {
 	var rows []lyceum.Course
 	for _, id := range slices.Sorted(maps.Keys(missing)) {
-		rows = append(rows, lyceum.Course{ID: id, Name: fmt.Sprintf("Course %d", id), CreatedAt: lyceum.Second(now), UpdatedAt: lyceum.Second(now), IsListed: true})
+		rows = append(rows, lyceum.Course{
+			ID: id, Name: fmt.Sprintf("Course %d", id), CreatedAt: lyceum.Second(now), UpdatedAt: lyceum.Second(now),
+			IsListed: true,
+		})
 	}
 	_, err := tx.Courses.Save(tx, rows...)
 	return err
@@ -224,7 +240,8 @@ func completePlans(tx lyceum.Tx, rows []lyceum.PricingPlan, now time.Time) error
 func completeFrequency(row *lyceum.PricingPlan, old lyceum.PricingPlan) {
 	switch {
 	case old.ID != 0:
-		row.Frequency, row.BillingInterval, row.BillingIntervalCount = old.Frequency, old.BillingInterval, old.BillingIntervalCount
+		row.Frequency = old.Frequency
+		row.BillingInterval, row.BillingIntervalCount = old.BillingInterval, old.BillingIntervalCount
 	case row.Price == 0:
 		row.Frequency = lyceum.Free
 	default:

@@ -7,13 +7,17 @@ import (
 )
 
 // PricingPlans lists the pricing plans of courses.
-func (s *Service) PricingPlans(ctx context.Context, school lyceum.SchoolID, p lyceum.Page) (lyceum.Listing[lyceum.PricingPlan], error) {
+func (s *Service) PricingPlans(
+	ctx context.Context, school lyceum.SchoolID, p lyceum.Page,
+) (lyceum.Listing[lyceum.PricingPlan], error) {
 	v := s.store.In(ctx, school)
 	return v.PricingPlans.List(v, lyceum.PricingPlanFilter{OfCourses: true}, p)
 }
 
 // PricingPlan shows the pricing plan of a course.
-func (s *Service) PricingPlan(ctx context.Context, school lyceum.SchoolID, id lyceum.PricingPlanID) (lyceum.PricingPlan, error) {
+func (s *Service) PricingPlan(
+	ctx context.Context, school lyceum.SchoolID, id lyceum.PricingPlanID,
+) (lyceum.PricingPlan, error) {
 	v := s.store.In(ctx, school)
 	plan, err := v.PricingPlans.Get(v, id)
 	if err == nil && !plan.CourseID.Present {

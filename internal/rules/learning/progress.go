@@ -52,7 +52,9 @@ type ProgressDetail struct {
 
 // Progress shows what a user has done of a course that they are or were
 // enrolled in.
-func (s *Service) Progress(ctx context.Context, viewer Viewer, user lyceum.UserID, course lyceum.CourseID) (ProgressDetail, error) {
+func (s *Service) Progress(
+	ctx context.Context, viewer Viewer, user lyceum.UserID, course lyceum.CourseID,
+) (ProgressDetail, error) {
 	var detail ProgressDetail
 	err := s.store.AtOnce(ctx, viewer.School, func(v lyceum.View) (err error) {
 		if _, err := s.see(v, viewer, course); err != nil {
@@ -79,7 +81,9 @@ func progressOf(v lyceum.View, user lyceum.UserID, course lyceum.CourseID) (deta
 	if err != nil {
 		return ProgressDetail{}, err
 	}
-	switch kept, found, err := v.Progress.First(v, lyceum.ProgressFilter{User: lyceum.Some(user), Course: lyceum.Some(course)}); {
+	switch kept, found, err := v.Progress.First(
+		v, lyceum.ProgressFilter{User: lyceum.Some(user), Course: lyceum.Some(course)},
+	); {
 	case err != nil:
 		return ProgressDetail{}, err
 	case found:
@@ -206,7 +210,9 @@ func enrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time
 // openEnrollment finds the enrollment of a user that nobody ended, expired or
 // not.
 func openEnrollment(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.Enrollment, bool, error) {
-	return tx.Enrollments.First(tx, lyceum.EnrollmentFilter{User: lyceum.Some(user), Course: lyceum.Some(course), Open: true})
+	return tx.Enrollments.First(
+		tx, lyceum.EnrollmentFilter{User: lyceum.Some(user), Course: lyceum.Some(course), Open: true},
+	)
 }
 
 func notEnrolled(user lyceum.UserID, course lyceum.CourseID) error {
@@ -216,12 +222,16 @@ func notEnrolled(user lyceum.UserID, course lyceum.CourseID) error {
 // change runs a change at one moment.
 func (s *Service) change(ctx context.Context, v Viewer, do func(lyceum.Tx, time.Time) error) error {
 	now := s.clock()
-	return s.store.Write(ctx, lyceum.Stamp{School: v.School, At: now, Actor: v.Actor}, func(tx lyceum.Tx) error { return do(tx, now) })
+	return s.store.Write(
+		ctx, lyceum.Stamp{School: v.School, At: now, Actor: v.Actor}, func(tx lyceum.Tx) error { return do(tx, now) },
+	)
 }
 
 // Complete marks a lecture complete for a user who is enrolled, and gives when
 // it was. One that is complete stays so.
-func (s *Service) Complete(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID, lecture lyceum.LectureID) (time.Time, error) {
+func (s *Service) Complete(
+	ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID, lecture lyceum.LectureID,
+) (time.Time, error) {
 	if v.Learner.Present {
 		if _, err := s.see(s.store.In(ctx, v.School), v, course); err != nil {
 			return time.Time{}, err
@@ -288,7 +298,9 @@ func nextStep(
 
 // completable refuses a lecture that is not in the course, and to a learner one
 // that is not published.
-func completable(tx lyceum.Tx, v Viewer, course lyceum.CourseID, lecture lyceum.LectureID, published []lyceum.LectureID) error {
+func completable(
+	tx lyceum.Tx, v Viewer, course lyceum.CourseID, lecture lyceum.LectureID, published []lyceum.LectureID,
+) error {
 	if slices.Contains(published, lecture) {
 		return nil
 	}
@@ -301,7 +313,10 @@ func completable(tx lyceum.Tx, v Viewer, course lyceum.CourseID, lecture lyceum.
 
 // inOrder refuses a lecture before which another one is open, where the course
 // wants them in order.
-func inOrder(course *lyceum.Course, lectures []lyceum.LectureID, lecture lyceum.LectureID, done map[lyceum.LectureID]lyceum.LectureProgress) error {
+func inOrder(
+	course *lyceum.Course, lectures []lyceum.LectureID, lecture lyceum.LectureID,
+	done map[lyceum.LectureID]lyceum.LectureProgress,
+) error {
 	if !course.LectureOrder {
 		return nil
 	}
@@ -310,14 +325,19 @@ func inOrder(course *lyceum.Course, lectures []lyceum.LectureID, lecture lyceum.
 			return nil
 		}
 		if _, complete := done[before]; !complete {
-			return &lyceum.Error{Kind: lyceum.Conflict, Code: "unmet_requirements", Detail: fmt.Sprintf("this course wants its lectures in order: lecture %d comes first", before)}
+			return &lyceum.Error{Kind: lyceum.Conflict, Code: "unmet_requirements", Detail: fmt.Sprintf(
+				"this course wants its lectures in order: lecture %d comes first", before,
+			)}
 		}
 	}
 	return nil
 }
 
 // count brings a user's progress up to date after a lecture was completed.
-func count(tx lyceum.Tx, stay *lyceum.Enrollment, course *lyceum.Course, lectures []lyceum.LectureID, done map[lyceum.LectureID]lyceum.LectureProgress, at time.Time) error {
+func count(
+	tx lyceum.Tx, stay *lyceum.Enrollment, course *lyceum.Course, lectures []lyceum.LectureID,
+	done map[lyceum.LectureID]lyceum.LectureProgress, at time.Time,
+) error {
 	kept, err := begin(tx, stay.User, course.ID)
 	if err != nil {
 		return err
@@ -352,7 +372,9 @@ func advance(p *lyceum.Progress, course *lyceum.Course, percent int32, at time.T
 	}
 	p.CompletedAt = lyceum.Some(at)
 	if course.Certificate.Present && !p.Certificate.Present {
-		p.Certificate = lyceum.Some(lyceum.Certificate{IssuedAt: at, PageID: course.Certificate.Value, SerialNumber: "cert_" + strings.ToLower(rand.Text())})
+		p.Certificate = lyceum.Some(lyceum.Certificate{
+			IssuedAt: at, PageID: course.Certificate.Value, SerialNumber: "cert_" + strings.ToLower(rand.Text()),
+		})
 	}
 }
 

@@ -67,7 +67,9 @@ func (r *Rows[T]) Save(ctx context.Context, batch []T) (lyceum.Saved, []lyceum.R
 	return saved, problems, nil
 }
 
-func (r *Rows[T]) run(ctx context.Context, batch []T, end func() error) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
+func (r *Rows[T]) run(
+	ctx context.Context, batch []T, end func() error,
+) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
 	now := r.service.clock()
 	err = r.service.store.Write(ctx, lyceum.Stamp{School: r.school, At: now, Actor: r.actor}, func(tx lyceum.Tx) error {
 		rows := append([]T(nil), batch...)
@@ -130,7 +132,9 @@ func (r *Rows[T]) unknown(tx lyceum.Tx, rows []T) (problems []lyceum.RowProblem,
 		}
 		for i := range rows {
 			if id := ref.id(&rows[i]); missing[id] {
-				problems = append(problems, problem(i, ref.field, "%d is no %s of this school; import the %s first", id, ref.what, ref.file()))
+				problems = append(
+					problems, problem(i, ref.field, "%d is no %s of this school; import the %s first", id, ref.what, ref.file()),
+				)
 			}
 		}
 	}
@@ -138,7 +142,9 @@ func (r *Rows[T]) unknown(tx lyceum.Tx, rows []T) (problems []lyceum.RowProblem,
 }
 
 func problem(index int, field, format string, args ...any) lyceum.RowProblem {
-	return lyceum.RowProblem{Index: index, FieldError: lyceum.FieldError{Field: field, Message: fmt.Sprintf(format, args...)}}
+	return lyceum.RowProblem{
+		Index: index, FieldError: lyceum.FieldError{Field: field, Message: fmt.Sprintf(format, args...)},
+	}
 }
 
 // record is what is particular about rows that belong to a user and need no

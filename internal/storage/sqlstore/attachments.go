@@ -44,7 +44,9 @@ var attachments = define(noun[lyceum.AttachmentID, lyceum.Attachment, lyceum.Att
 		firstColumn(ofVideo, textColumn("video_url", func(v *lyceum.Video) *string { return &v.URL })),
 		nextColumn(ofVideo, textColumn("video_content_type", func(v *lyceum.Video) *string { return &v.ContentType })),
 		nextColumn(ofVideo, textColumn("video_status", func(v *lyceum.Video) *lyceum.VideoStatus { return &v.Status })),
-		nextColumn(ofVideo, optTextColumn("video_thumbnail", func(v *lyceum.Video) *lyceum.Opt[string] { return &v.Thumbnail })),
+		nextColumn(
+			ofVideo, optTextColumn("video_thumbnail", func(v *lyceum.Video) *lyceum.Opt[string] { return &v.Thumbnail }),
+		),
 		nextColumn(ofVideo, optIntColumn("video_duration", func(v *lyceum.Video) *lyceum.Opt[int32] { return &v.Duration })),
 	},
 	largest: 1 << 20,

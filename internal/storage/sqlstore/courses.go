@@ -30,7 +30,8 @@ var courses = define(noun[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter]{
 			w.and("LOWER(name) LIKE ? ESCAPE '!'", partOf(f.Name.Value))
 		}
 		if f.Search.Present {
-			w.and("(LOWER(name) LIKE ? ESCAPE '!' OR LOWER(description) LIKE ? ESCAPE '!')", partOf(f.Search.Value), partOf(f.Search.Value))
+			part := partOf(f.Search.Value)
+			w.and("(LOWER(name) LIKE ? ESCAPE '!' OR LOWER(description) LIKE ? ESCAPE '!')", part, part)
 		}
 		if f.IsPublished.Present {
 			w.and("is_published = ?", flag(f.IsPublished.Value))
@@ -43,8 +44,10 @@ var courses = define(noun[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter]{
 		}
 		w.within("created_at", f.Created)
 		if f.EnrolledUser.Present {
-			w.and("EXISTS (SELECT 1 FROM enrollments e WHERE e.school_id = $1 AND e.user_id = ? AND e.course_id = courses.course_id"+
-				" AND e.ended_at IS NULL AND (e.expires_at IS NULL OR e.expires_at > ?))", int64(f.EnrolledUser.Value), micros(f.EnrolledAt))
+			w.and(`EXISTS (SELECT 1 FROM enrollments e
+				WHERE e.school_id = $1 AND e.user_id = ? AND e.course_id = courses.course_id
+				AND e.ended_at IS NULL AND (e.expires_at IS NULL OR e.expires_at > ?))`,
+				int64(f.EnrolledUser.Value), micros(f.EnrolledAt))
 		}
 	},
 	order: func(f lyceum.CourseFilter) string {
@@ -57,7 +60,8 @@ var courses = define(noun[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter]{
 })
 
 var courseKeys = map[lyceum.CourseKey]string{
-	lyceum.CourseByID: "course_id", lyceum.CourseByName: "LOWER(name)", lyceum.CourseByCreated: "created_at", lyceum.CourseByUpdated: "updated_at",
+	lyceum.CourseByID: "course_id", lyceum.CourseByName: "LOWER(name)",
+	lyceum.CourseByCreated: "created_at", lyceum.CourseByUpdated: "updated_at",
 }
 
 // partOf is the pattern of what has a text in it, whatever its case.

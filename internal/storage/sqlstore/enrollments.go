@@ -70,11 +70,13 @@ func (t *tx) countOpen(e *lyceum.Enrollment, by int64) {
 func (t *tx) BeginEnrollment(e lyceum.Enrollment) (bool, error) {
 	w := &where{args: append([]any{int64(t.stamp.School)}, enrollments.bind(&e)...)}
 	values := strings.Trim(placeholders(1, len(w.args)), "()")
-	w.and("EXISTS (SELECT 1 FROM courses WHERE school_id = ? AND course_id = ?)", int64(t.stamp.School), int64(e.Course))
+	w.and("EXISTS (SELECT 1 FROM courses WHERE school_id = ? AND course_id = ?)",
+		int64(t.stamp.School), int64(e.Course))
 	w.and("EXISTS (SELECT 1 FROM users WHERE school_id = ? AND user_id = ?)", int64(t.stamp.School), int64(e.User))
 	var id int32
 	begun, err := t.q.one("INSERT INTO enrollments (school_id, "+enrollments.list()+") SELECT "+values+w.String()+
-		" ON CONFLICT (school_id, user_id, course_id) WHERE ended_at IS NULL DO NOTHING RETURNING enrollment_id", w.args, scanInt(&id))
+		" ON CONFLICT (school_id, user_id, course_id) WHERE ended_at IS NULL DO NOTHING RETURNING enrollment_id",
+		w.args, scanInt(&id))
 	if err != nil {
 		return false, fmt.Errorf("begin enrollment: %w", err)
 	}
@@ -101,7 +103,8 @@ func (v *view) FindEnrolled(f lyceum.EnrolledFilter, p lyceum.Page) (lyceum.List
 	count := counted(" FROM enrollments e", w)
 	if whole {
 		count.text = "(" + kept(openCounter(f.Course)).text + ` + (SELECT count(*) FROM enrollments x
-			WHERE x.school_id = $1 AND x.course_id = $2 AND x.ended_at IS NULL AND x.expires_at IS NOT NULL AND x.expires_at > $3))`
+			WHERE x.school_id = $1 AND x.course_id = $2
+			AND x.ended_at IS NULL AND x.expires_at IS NOT NULL AND x.expires_at > $3))`
 	}
 	direction := ""
 	if f.Order == lyceum.NewestFirst {
@@ -109,14 +112,16 @@ func (v *view) FindEnrolled(f lyceum.EnrolledFilter, p lyceum.Page) (lyceum.List
 	}
 	order := " ORDER BY e.enrolled_at" + direction + ", e.user_id" + direction
 	found, n, err := pageBy(v, func(limit string) string {
-		return "SELECT " + count.text + `, e.user_id, e.enrolled_at, e.expires_at, COALESCE(p.percent_complete, 0), p.completed_at
+		return "SELECT " + count.text + `,
+			e.user_id, e.enrolled_at, e.expires_at, COALESCE(p.percent_complete, 0), p.completed_at
 			FROM (SELECT e.school_id, e.user_id, e.course_id, e.enrolled_at, e.expires_at
 				FROM enrollments e` + w.String() + order + limit + `) e
 			LEFT JOIN progress p ON p.school_id = e.school_id AND p.user_id = e.user_id AND p.course_id = e.course_id` + order
 	}, w, count, p, func(e *lyceum.Enrolled) []any {
 		e.Course = f.Course
 		return []any{
-			scanInt(&e.User), scanTime(&e.EnrolledAt), scanOptTime(&e.ExpiresAt), scanInt(&e.PercentComplete), scanOptTime(&e.CompletedAt),
+			scanInt(&e.User), scanTime(&e.EnrolledAt), scanOptTime(&e.ExpiresAt),
+			scanInt(&e.PercentComplete), scanOptTime(&e.CompletedAt),
 		}
 	})
 	return lyceum.Listing[lyceum.Enrolled]{Page: p, Total: n, Rows: found}, err
@@ -126,7 +131,8 @@ func (v *view) FindEnrolled(f lyceum.EnrolledFilter, p lyceum.Page) (lyceum.List
 func (v *view) FindEnrolledOf(user lyceum.UserID) ([]lyceum.Enrolled, error) {
 	var found []lyceum.Enrolled
 	var row lyceum.Enrolled
-	dest := append(enrollments.scan(&row.Enrollment), scanText(&row.CourseName), scanInt(&row.PercentComplete), scanOptTime(&row.CompletedAt))
+	dest := append(enrollments.scan(&row.Enrollment),
+		scanText(&row.CourseName), scanInt(&row.PercentComplete), scanOptTime(&row.CompletedAt))
 	err := v.q.each("SELECT "+enrollments.of("e")+`, k.name, COALESCE(p.percent_complete, 0), p.completed_at
 		FROM enrollments e JOIN courses k ON k.school_id = e.school_id AND k.course_id = e.course_id
 		LEFT JOIN progress p ON p.school_id = e.school_id AND p.user_id = e.user_id AND p.course_id = e.course_id

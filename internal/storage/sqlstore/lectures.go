@@ -30,10 +30,14 @@ var lectures = define(noun[lyceum.LectureID, lyceum.Lecture, lyceum.LectureFilte
 func (t *tx) FindPublished(course lyceum.CourseID) ([]lyceum.LectureID, error) {
 	var found []lyceum.LectureID
 	var id lyceum.LectureID
-	err := t.q.each(`SELECT l.lecture_id FROM lectures l JOIN lecture_sections s ON s.school_id = l.school_id AND s.lecture_section_id = l.lecture_section_id
+	err := t.q.each(`SELECT l.lecture_id FROM lectures l
+		JOIN lecture_sections s ON s.school_id = l.school_id AND s.lecture_section_id = l.lecture_section_id
 		WHERE l.school_id = $1 AND l.course_id = $2 AND l.is_published = 1 AND s.is_published = 1
 		ORDER BY s.position, s.lecture_section_id, l.position, l.lecture_id`,
-		[]any{int64(t.stamp.School), int64(course)}, []any{scanInt(&id)}, func() error { found = append(found, id); return nil })
+		[]any{int64(t.stamp.School), int64(course)}, []any{scanInt(&id)}, func() error {
+			found = append(found, id)
+			return nil
+		})
 	if err != nil {
 		return nil, fmt.Errorf("find published lectures: %w", err)
 	}

@@ -41,7 +41,8 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 			return err
 		}, "INDEX enrollments_open (school_id=? AND user_id=? AND course_id=?)"},
 		{"active enrollment", func() error {
-			_, _, err := v.Enrollments.First(v, lyceum.EnrollmentFilter{User: user, Course: course, ActiveAt: lyceum.Some(ofMicros(0))})
+			active := lyceum.EnrollmentFilter{User: user, Course: course, ActiveAt: lyceum.Some(ofMicros(0))}
+			_, _, err := v.Enrollments.First(v, active)
 			return err
 		}, "INDEX enrollments_open (school_id=? AND user_id=? AND course_id=?)"},
 		{"enrollments of users", func() error {
@@ -72,7 +73,10 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 			_, err := v.FindEnrolled(lyceum.EnrolledFilter{Course: 1}, lyceum.Page{Number: 1, Size: 20})
 			return err
 		}, "COVERING INDEX enrollments_course (school_id=? AND course_id=?)"},
-		{"the courses of a user", func() error { _, err := v.FindEnrolledOf(1); return err }, "INDEX enrollments_user (school_id=? AND user_id=?)"},
+		{"the courses of a user", func() error {
+			_, err := v.FindEnrolledOf(1)
+			return err
+		}, "INDEX enrollments_user (school_id=? AND user_id=?)"},
 	} {
 		by.mu.Lock()
 		by.seen = nil

@@ -18,15 +18,21 @@ var pricingPlans = define(noun[lyceum.PricingPlanID, lyceum.PricingPlan, lyceum.
 		textColumn("currency", func(p *lyceum.PricingPlan) *lyceum.Currency { return &p.Currency }),
 		textColumn("frequency", func(p *lyceum.PricingPlan) *lyceum.Frequency { return &p.Frequency }),
 		optTextColumn("billing_interval", func(p *lyceum.PricingPlan) *lyceum.Opt[string] { return &p.BillingInterval }),
-		optIntColumn("billing_interval_count", func(p *lyceum.PricingPlan) *lyceum.Opt[int32] { return &p.BillingIntervalCount }),
+		optIntColumn(
+			"billing_interval_count", func(p *lyceum.PricingPlan) *lyceum.Opt[int32] { return &p.BillingIntervalCount },
+		),
 		timeColumn("created_at", func(p *lyceum.PricingPlan) *time.Time { return &p.CreatedAt }),
 		timeColumn("updated_at", func(p *lyceum.PricingPlan) *time.Time { return &p.UpdatedAt }),
 		optTextColumn("description", func(p *lyceum.PricingPlan) *lyceum.Opt[string] { return &p.Description }),
 		optIntColumn("free_trial_length", func(p *lyceum.PricingPlan) *lyceum.Opt[int32] { return &p.FreeTrialLength }),
 		optIntColumn("enrollment_cap", func(p *lyceum.PricingPlan) *lyceum.Opt[int32] { return &p.EnrollmentCap }),
 		optTimeColumn("access_limit_date", func(p *lyceum.PricingPlan) *lyceum.Opt[time.Time] { return &p.AccessLimitDate }),
-		optTextColumn("access_limit_interval", func(p *lyceum.PricingPlan) *lyceum.Opt[string] { return &p.AccessLimitInterval }),
-		optIntColumn("access_limit_duration", func(p *lyceum.PricingPlan) *lyceum.Opt[int32] { return &p.AccessLimitDuration }),
+		optTextColumn(
+			"access_limit_interval", func(p *lyceum.PricingPlan) *lyceum.Opt[string] { return &p.AccessLimitInterval },
+		),
+		optIntColumn(
+			"access_limit_duration", func(p *lyceum.PricingPlan) *lyceum.Opt[int32] { return &p.AccessLimitDuration },
+		),
 	},
 	largest: 256 << 10,
 	narrow: func(w *where, f lyceum.PricingPlanFilter) {

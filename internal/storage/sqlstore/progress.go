@@ -16,9 +16,11 @@ var progress = define(noun[lyceum.ProgressID, lyceum.Progress, lyceum.ProgressFi
 		intColumn("course_id", func(p *lyceum.Progress) *lyceum.CourseID { return &p.Course }),
 		intColumn("percent_complete", func(p *lyceum.Progress) *int32 { return &p.PercentComplete }),
 		optTimeColumn("completed_at", func(p *lyceum.Progress) *lyceum.Opt[time.Time] { return &p.CompletedAt }),
-		firstColumn(ofCertificate, timeColumn("certificate_issued_at", func(c *lyceum.Certificate) *time.Time { return &c.IssuedAt })),
+		firstColumn(ofCertificate,
+			timeColumn("certificate_issued_at", func(c *lyceum.Certificate) *time.Time { return &c.IssuedAt })),
 		nextColumn(ofCertificate, intColumn("certificate_page_id", func(c *lyceum.Certificate) *int32 { return &c.PageID })),
-		nextColumn(ofCertificate, textColumn("certificate_serial_number", func(c *lyceum.Certificate) *string { return &c.SerialNumber })),
+		nextColumn(ofCertificate,
+			textColumn("certificate_serial_number", func(c *lyceum.Certificate) *string { return &c.SerialNumber })),
 	},
 	largest: 1 << 10,
 	narrow: func(w *where, f lyceum.ProgressFilter) {
@@ -43,9 +45,10 @@ func (t *tx) beginProgress(user lyceum.UserID, course lyceum.CourseID) error {
 	if err != nil {
 		return err
 	}
+	p := lyceum.Progress{ID: lyceum.ProgressID(id), User: user, Course: course}
 	begun, err := t.q.one(insertText(progress.name, progress.list(), 1+len(progress.columns), 1)+
 		" ON CONFLICT (school_id, user_id, course_id) DO NOTHING RETURNING progress_id",
-		append([]any{int64(t.stamp.School)}, progress.bind(&lyceum.Progress{ID: lyceum.ProgressID(id), User: user, Course: course})...), scanInt(&id))
+		append([]any{int64(t.stamp.School)}, progress.bind(&p)...), scanInt(&id))
 	if err != nil {
 		return fmt.Errorf("begin progress: %w", err)
 	}
@@ -61,7 +64,8 @@ func (t *tx) UpdateProgress(p lyceum.Progress) error {
 	args := progress.bind(&p) // id, user, course, percent, …
 	err := t.q.exec(`UPDATE progress SET percent_complete = $4, completed_at = $5,
 			certificate_issued_at = $6, certificate_page_id = $7, certificate_serial_number = $8
-		WHERE school_id = $1 AND user_id = $2 AND course_id = $3`, append([]any{int64(t.stamp.School), args[1], args[2]}, args[3:]...)...)
+		WHERE school_id = $1 AND user_id = $2 AND course_id = $3`,
+		append([]any{int64(t.stamp.School), args[1], args[2]}, args[3:]...)...)
 	if err != nil {
 		return fmt.Errorf("update progress: %w", err)
 	}

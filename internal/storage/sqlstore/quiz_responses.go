@@ -43,7 +43,8 @@ func loadQuizzes(q *session, school lyceum.SchoolID, found map[int32]lyceum.Quiz
 	}
 	var quiz lyceum.QuizID
 	var attachment lyceum.AttachmentID
-	err := inChunks(q, "SELECT quiz_id, attachment_id FROM attachments WHERE school_id = $1 AND quiz_id IN ", school, wanted,
+	err := inChunks(q, "SELECT quiz_id, attachment_id FROM attachments WHERE school_id = $1 AND quiz_id IN ",
+		school, wanted,
 		[]any{scanInt(&quiz), scanInt(&attachment)}, func() { quizzes[quiz] = lyceum.Some(attachment) })
 	attached := make(map[int32]any, len(found))
 	for id, row := range found {

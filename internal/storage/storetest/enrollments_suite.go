@@ -70,10 +70,12 @@ func rowsOfUsers(t *testing.T, store lyceum.Store) {
 		var enrollments, progress, lectures, answers []int32
 		for _, read := range []func() error{
 			func() error {
-				return v.Enrollments.Each(v, lyceum.EnrollmentFilter{Users: tc.users}, collectIDs(&enrollments, func(e *lyceum.Enrollment) int32 { return int32(e.ID) }))
+				return v.Enrollments.Each(v, lyceum.EnrollmentFilter{Users: tc.users},
+					collectIDs(&enrollments, func(e *lyceum.Enrollment) int32 { return int32(e.ID) }))
 			},
 			func() error {
-				return v.Progress.Each(v, lyceum.ProgressFilter{Users: tc.users}, collectIDs(&progress, func(p *lyceum.Progress) int32 { return int32(p.ID) }))
+				return v.Progress.Each(v, lyceum.ProgressFilter{Users: tc.users},
+					collectIDs(&progress, func(p *lyceum.Progress) int32 { return int32(p.ID) }))
 			},
 			func() error {
 				return v.LectureProgress.Each(v, lyceum.LectureProgressFilter{Users: tc.users},
@@ -88,9 +90,10 @@ func rowsOfUsers(t *testing.T, store lyceum.Store) {
 				t.Fatal(err)
 			}
 		}
-		if !slices.Equal(enrollments, tc.enrollments) || !slices.Equal(progress, tc.progress) || !slices.Equal(lectures, tc.lectures) ||
-			!slices.Equal(answers, tc.answers) {
-			t.Errorf("%s: enrollments %v, progress %v, lecture progress %v, responses %v", name, enrollments, progress, lectures, answers)
+		if !slices.Equal(enrollments, tc.enrollments) || !slices.Equal(progress, tc.progress) ||
+			!slices.Equal(lectures, tc.lectures) || !slices.Equal(answers, tc.answers) {
+			t.Errorf("%s: enrollments %v, progress %v, lecture progress %v, responses %v",
+				name, enrollments, progress, lectures, answers)
 		}
 	}
 }
