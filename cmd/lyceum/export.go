@@ -20,18 +20,9 @@ type exportCommand struct {
 	Output string `help:"File to write, instead of standard output; a name ending in .gz is zipped." placeholder:"FILE"`
 	Format string `help:"csv or jsonl (JSON Lines)." enum:"csv,jsonl" default:"csv"`
 
-	UserID          *int32 `name:"user-id" help:"Transactions of this user." placeholder:"ID" group:"Transactions:"`
-	AffiliateID     *int32 `name:"affiliate-id" help:"Transactions of this affiliate." placeholder:"ID" group:"Transactions:"`
-	CourseID        *int32 `name:"course-id" help:"Transactions of this course's pricing plans." placeholder:"ID" group:"Transactions:"`
-	PricingPlanID   *int32 `name:"pricing-plan-id" help:"Transactions of this pricing plan." placeholder:"ID" group:"Transactions:"`
-	IsFullyRefunded *bool  `name:"is-fully-refunded" help:"Only what is refunded in full; with =false only the rest." group:"Transactions:"`
-	IsChargeback    *bool  `name:"is-chargeback" help:"Only chargebacks; with =false only the rest." group:"Transactions:"`
-	Month           string `help:"Created in this month, such as 2026-03, in the school's time zone." placeholder:"MONTH" group:"Transactions:"`
-	From            string `help:"Created on this day or later, such as 2026-03-01, in the school's time zone." placeholder:"DAY" group:"Transactions:"`
-	Until           string `help:"Created on this day or before; the whole day counts." placeholder:"DAY" group:"Transactions:"`
-	Start           string `help:"Created after this time, as in the interface." placeholder:"TIME" group:"Transactions:"`
-	End             string `help:"Created at this time or before; a day stands for its beginning in UTC." placeholder:"TIME" group:"Transactions:"`
-	SortDirection   string `help:"asc: oldest first; desc: newest first." enum:"asc,desc" default:"desc" group:"Transactions:"`
+	listFilter    `embed:"" group:"Transactions:"`
+	createdWithin `embed:"" group:"Transactions:"`
+	SortDirection string `help:"asc: oldest first; desc: newest first." enum:"asc,desc" default:"desc" group:"Transactions:"`
 }
 
 // Help implements kong's help for the command.

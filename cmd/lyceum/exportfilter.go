@@ -2,43 +2,70 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"net/url"
+	"reflect"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
+
+// listFilter are the parts of the sales list's filter as flags. The name of a
+// flag is that of its part, with dashes.
+type listFilter struct {
+	UserID          *int32 `name:"user-id" help:"Transactions of this user." placeholder:"ID"`
+	AffiliateID     *int32 `name:"affiliate-id" help:"Transactions of this affiliate." placeholder:"ID"`
+	CourseID        *int32 `name:"course-id" help:"Transactions of this course's pricing plans." placeholder:"ID"`
+	PricingPlanID   *int32 `name:"pricing-plan-id" help:"Transactions of this pricing plan." placeholder:"ID"`
+	IsFullyRefunded *bool  `name:"is-fully-refunded" help:"Only what is refunded in full; with =false only the rest."`
+	IsChargeback    *bool  `name:"is-chargeback" help:"Only chargebacks; with =false only the rest."`
+}
+
+// createdWithin is a period: of whole days in the school's time zone, or of
+// moments as the sales list has it.
+type createdWithin struct {
+	Month string `help:"Created in this month, such as 2026-03, in the school's time zone." placeholder:"MONTH"`
+	From  string `help:"Created on this day or later, such as 2026-03-01, in the school's time zone." placeholder:"DAY"`
+	Until string `help:"Created on this day or before; the whole day counts." placeholder:"DAY"`
+	Start string `help:"Created after this time, as in the interface." placeholder:"TIME"`
+	End   string `help:"Created at this time or before; a day stands for its beginning in UTC." placeholder:"TIME"`
+}
+
+// given returns the flags that were given, by the names of their parts.
+func (c *exportCommand) given() url.Values {
+	values := url.Values{}
+	flags := reflect.ValueOf(c.listFilter)
+	for i := range flags.NumField() {
+		if flag := flags.Field(i); !flag.IsNil() {
+			name := flags.Type().Field(i).Tag.Get("name")
+			values.Set(strings.ReplaceAll(name, "-", "_"), fmt.Sprint(flag.Elem()))
+		}
+	}
+	for name, text := range map[string]string{"start": c.Start, "end": c.End} {
+		if text != "" {
+			values.Set(name, text)
+		}
+	}
+	return values
+}
 
 // filter reads the list's own filters; they are for transactions alone.
 func (c *exportCommand) filter() (lyceum.TransactionFilter, error) {
-	var f lyceum.TransactionFilter
-	setID(&f.UserID, c.UserID)
-	setID(&f.AffiliateID, c.AffiliateID)
-	setID(&f.CourseID, c.CourseID)
-	setID(&f.PricingPlanID, c.PricingPlanID)
-	if c.IsFullyRefunded != nil {
-		f.FullyRefunded = lyceum.Some(*c.IsFullyRefunded)
+	given := c.given()
+	if c.Kind != "transactions" && (len(given) > 0 || c.Month+c.From+c.Until != "") {
+		return lyceum.TransactionFilter{}, lyceum.Invalidf("the filters are for transactions; %s are exported whole", c.Kind)
 	}
-	if c.IsChargeback != nil {
-		f.Chargeback = lyceum.Some(*c.IsChargeback)
+	f, err := wire.SalesFilterOf(given)
+	if err == nil {
+		return f, nil
 	}
-	var err error
-	if c.Start != "" {
-		if f.Created.After, err = lyceum.ParseTime(c.Start); err != nil {
-			return f, wrongFlag("--start", err)
-		}
+	wrong := slices.Clone(lyceum.Public(err).Fields)
+	for i := range wrong {
+		wrong[i].Field = "--" + strings.ReplaceAll(wrong[i].Field, "_", "-")
 	}
-	if c.End != "" {
-		if f.Created.Until, err = lyceum.ParseTime(c.End); err != nil {
-			return f, wrongFlag("--end", err)
-		}
-		if f.Created.Until.IsZero() { // the first second of year 1 would leave the end open
-			f.Created.Until = f.Created.Until.Add(time.Nanosecond)
-		}
-	}
-	if c.Kind != "transactions" && (f != (lyceum.TransactionFilter{}) || c.Month+c.From+c.Until != "") {
-		return f, lyceum.Invalidf("the filters are for transactions; %s are exported whole", c.Kind)
-	}
-	return f, nil
+	return f, lyceum.InvalidFields(wrong...)
 }
 
 func wrongFlag(name string, err error) error {
@@ -109,10 +136,4 @@ func (d dayRange) in(ctx context.Context, store lyceum.Store, id lyceum.SchoolID
 		return lyceum.Period{}, err
 	}
 	return lyceum.Days(d.first, d.last, at), nil
-}
-
-func setID[ID ~int32](to *lyceum.Opt[ID], from *int32) {
-	if from != nil {
-		*to = lyceum.Some(ID(*from))
-	}
 }

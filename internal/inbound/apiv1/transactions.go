@@ -23,18 +23,7 @@ type transactions struct {
 }
 
 func bindTransactions(in *wire.Input) transactions {
-	q := transactions{filter: lyceum.TransactionFilter{
-		UserID:        wire.AnyInt[lyceum.UserID](in.Query("user_id")),
-		AffiliateID:   wire.AnyInt[lyceum.AffiliateID](in.Query("affiliate_id")),
-		CourseID:      wire.AnyInt[lyceum.CourseID](in.Query("course_id")),
-		PricingPlanID: wire.AnyInt[lyceum.PricingPlanID](in.Query("pricing_plan_id")),
-		FullyRefunded: in.Query("is_fully_refunded").Bool(),
-		Chargeback:    in.Query("is_chargeback").Bool(),
-		Created:       wire.Period(in.Query("start"), in.Query("end")),
-	}}
-	q.page = bindPage(in, defaultPer)
-	q.order = bindOrder(in)
-	return q
+	return transactions{filter: wire.BindSalesFilter(in), page: bindPage(in, defaultPer), order: bindOrder(in)}
 }
 
 func (f *Face) listTransactions(ctx context.Context, by lyceum.By, q transactions) (transactionList, error) {
@@ -55,8 +44,8 @@ func (l transactionList) State() lyceum.Version { return l.Version }
 func (l transactionList) AppendJSON(b []byte) ([]byte, error) {
 	b = append(b, `{"transactions":[`...)
 	shown := l.Transactions.Len()
-	t := rows.Get().(*lyceum.Transaction)
-	defer rows.Put(t)
+	t := transactionPool.Get().(*lyceum.Transaction)
+	defer transactionPool.Put(t)
 	for i := range shown {
 		l.Transactions.Read(i, t)
 		if err := fits(t); err != nil {
@@ -70,8 +59,8 @@ func (l transactionList) AppendJSON(b []byte) ([]byte, error) {
 	return appendMeta(append(b, "],"...), l.Total, l.Page, shown), nil
 }
 
-// rows are transactions between being read and being appended.
-var rows = sync.Pool{New: func() any { return new(lyceum.Transaction) }}
+// transactionPool has transactions between being read and being appended.
+var transactionPool = sync.Pool{New: func() any { return new(lyceum.Transaction) }}
 
 // fits makes sure that no amount is cut to the contract's int32.
 func fits(t *lyceum.Transaction) error {

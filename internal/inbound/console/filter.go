@@ -1,18 +1,19 @@
 package console
 
 import (
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
 // filterFields are the parts of the list's filter, in the order of its form.
-var filterFields = []string{
-	"user_id", "affiliate_id", "course_id", "pricing_plan_id", "is_fully_refunded", "is_chargeback", "from", "until",
-}
+var filterFields = slices.Clip(append(wire.SalesFilterNames(), "from", "until"))
 
 // yesNo are the values of a choice in the filter, with their words.
 var yesNo = map[string]string{"true": "yes", "false": "no"}
@@ -46,10 +47,15 @@ type reading struct {
 // readFilter reads which transactions a form asks for.
 func readFilter(f *form, zone *time.Location) (lyceum.TransactionFilter, lyceum.Page, []lyceum.FieldError) {
 	r := &reading{form: f, zone: zone}
-	filter := lyceum.TransactionFilter{
-		UserID: named[lyceum.UserID](r, "user_id"), AffiliateID: named[lyceum.AffiliateID](r, "affiliate_id"),
-		CourseID: named[lyceum.CourseID](r, "course_id"), PricingPlanID: named[lyceum.PricingPlanID](r, "pricing_plan_id"),
-		FullyRefunded: r.choice("is_fully_refunded"), Chargeback: r.choice("is_chargeback"),
+	given := url.Values{}
+	for _, name := range wire.SalesFilterNames() {
+		if text := strings.TrimSpace(f.Values[name]); r.offered(name, text) {
+			given.Set(name, text)
+		}
+	}
+	filter, err := wire.SalesFilterOf(given)
+	if err != nil {
+		r.wrong = append(r.wrong, lyceum.Public(err).Fields...)
 	}
 	filter.Created = r.days()
 	page := lyceum.Page{Number: 1, Size: pageSize}
@@ -72,13 +78,14 @@ func (r *reading) refuse(field, message string) {
 	r.wrong = append(r.wrong, lyceum.FieldError{Field: field, Message: message})
 }
 
-// named reads the number of something that has a name. A name in its place has
-// been looked for before.
-func named[ID ~int32](r *reading, field string) lyceum.Opt[ID] {
-	if !figures(strings.TrimSpace(r.form.Values[field])) {
-		return lyceum.None[ID]()
+// offered reports whether a text is a value that the form offers for a field;
+// the list takes some besides. A name in place of a number has been looked for
+// before.
+func (r *reading) offered(field, text string) bool {
+	if slices.ContainsFunc(picked, func(p pickedField) bool { return p.Field == field }) {
+		return figures(text) && id[int32](r, field).Present
 	}
-	return id[ID](r, field)
+	return r.choice(field).Present
 }
 
 func id[ID ~int32](r *reading, field string) lyceum.Opt[ID] {

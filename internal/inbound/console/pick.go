@@ -11,12 +11,14 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 )
 
-// picked are the fields of the filter in which a person types a name, with the
+// pickedField is a field of the filter in which a person types a name, with the
 // sequence of what is meant.
-var picked = []struct {
+type pickedField struct {
 	Field string
 	Of    lyceum.Sequence
-}{
+}
+
+var picked = []pickedField{
 	{"user_id", lyceum.UserSequence},
 	{"course_id", lyceum.CourseSequence},
 	{"pricing_plan_id", lyceum.PricingPlanSequence},

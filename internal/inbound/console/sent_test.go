@@ -75,3 +75,11 @@ func TestEveryKindHasItsPage(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryFilterHasALabel(t *testing.T) {
+	for _, name := range filterFields {
+		if labels[name] == "" {
+			t.Errorf("%s has no label", name)
+		}
+	}
+}
