@@ -25,7 +25,7 @@ type comments struct {
 }
 
 func bindComments(in *wire.Input) comments {
-	q := comments{lyceum.CommentFilter{Lecture: wire.PathID[lyceum.LectureID](in, "lecture_id")}, bindPage(in)}
+	q := comments{lyceum.CommentFilter{Lecture: wire.PathID[lyceum.LectureID](in, "lecture_id")}, wire.BindPage(in)}
 	// The whole list is one page after another.
 	if q.filter.After = wire.Amount[lyceum.CommentID](in.Query("after"), 0); q.filter.After.Present {
 		q.page.Number = 1
@@ -41,7 +41,7 @@ type commentListing struct {
 }
 
 func (f *Face) listComments(ctx context.Context, by lyceum.By, q comments) (commentListing, error) {
-	l, err := f.Learning.Comments(ctx, by.School, q.filter, q.page)
+	l, err := f.Learning.Comments(ctx, by, q.filter, q.page)
 	return commentListing{l, q.filter.After.Value}, err
 }
 

@@ -12,7 +12,7 @@ import (
 func (f *Face) deliveries() []wire.Operation {
 	const all, each = "/lyceum/v1/webhooks/{webhook_id}/deliveries", "/lyceum/v1/deliveries/{delivery_id}"
 	return []wire.Operation{
-		many("listDeliveries", all, bindDeliveries, f.listDeliveries, "deliveries", namedDelivery),
+		wire.Many("listDeliveries", all, bindDeliveries, f.listDeliveries, "deliveries", namedDelivery),
 		heavy(one("showDelivery", wire.Get, each, bindAttempts, f.showDelivery, "", deliveryDetail)),
 		one(
 			"resendDelivery", wire.Run, each+"/resend",
@@ -23,23 +23,15 @@ func (f *Face) deliveries() []wire.Operation {
 
 var deliveryStates = []string{lyceum.DeliveryPending, lyceum.DeliveryDelivered, lyceum.DeliveryFailed}
 
-// deliveriesAsked is what listDeliveries is asked.
-type deliveriesAsked struct {
-	filter lyceum.WebhookEventFilter
-	page   lyceum.Page
-}
-
-func bindDeliveries(in *wire.Input) deliveriesAsked {
-	q := deliveriesAsked{filter: lyceum.WebhookEventFilter{Webhook: bindWebhook(in)}, page: bindPage(in)}
-	q.filter.State = wire.OneOf(in.Query("state"), deliveryStates...)
-	return q
+func bindDeliveries(in *wire.Input) lyceum.WebhookEventFilter {
+	return lyceum.WebhookEventFilter{Webhook: bindWebhook(in), State: wire.OneOf(in.Query("state"), deliveryStates...)}
 }
 
 func (f *Face) listDeliveries(
-	ctx context.Context, by lyceum.By, q deliveriesAsked,
+	ctx context.Context, by lyceum.By, q lyceum.WebhookEventFilter, p lyceum.Page,
 ) (lyceum.Listing[events.Named], error) {
-	l, err := f.Events.Deliveries(ctx, by.School, q.filter, q.page)
-	return lyceum.Listing[events.Named]{Page: q.page, Total: l.Total, Rows: l.Deliveries}, err
+	l, err := f.Events.Deliveries(ctx, by.School, q, p)
+	return lyceum.Listing[events.Named]{Page: p, Total: l.Total, Rows: l.Deliveries}, err
 }
 
 // attempts is what showDelivery is asked.

@@ -23,14 +23,6 @@ func one[P, T, W any](
 	return appended(id, verb, path, bind, wire.Answer(rule, body))
 }
 
-// many is an operation that answers with a page of a list under a name.
-func many[P, T, W any](
-	id, path string,
-	bind func(*wire.Input) P, rule wire.Rule[P, lyceum.Listing[T]], name string, render func(T) W,
-) wire.Operation {
-	return appended(id, wire.Get, path, bind, wire.Answer(rule, wire.Page(name, render)))
-}
-
 // appended is an operation whose answer appends itself, for lists that are long
 // or asked for often.
 func appended[P any, A wire.Body](
@@ -87,14 +79,6 @@ func heavy(op wire.Operation) wire.Operation {
 	op.Heavy = true
 	return op
 }
-
-// The sizes of a page.
-const (
-	usualPage = 25
-	mostPage  = 100
-)
-
-func bindPage(in *wire.Input) lyceum.Page { return wire.BindPage(in, usualPage, mostPage) }
 
 // amount is null for what is absent; the rules keep amounts to int32.
 func amount(o lyceum.Opt[lyceum.Minor]) *int32 {

@@ -1,7 +1,6 @@
 package apiv1
 
 import (
-	"context"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -20,46 +19,36 @@ const (
 
 func (f *Face) courses() []wire.Operation {
 	return []wire.Operation{
-		many("ListCourses", "/v1/courses", bindCourses, f.listCourses, "courses", course),
+		many("ListCourses", "/v1/courses", defaultPer, bindCourses, f.Learning.Courses, "courses", course),
 		one("ShowCourse", wire.Get, coursePath, bindCourse, f.Learning.Course, "course", courseDetail),
 	}
 }
 
 func (f *Face) myCourses() []wire.Operation {
+	const all = "/v1/current_user/courses"
 	return []wire.Operation{
-		many("listCurrentUserCourses", "/v1/current_user/courses", bindMyCourses, f.listCourses, "courses", course),
+		many("listCurrentUserCourses", all, defaultPer, bindMyCourses, f.Learning.Courses, "courses", course),
 		one("showCurrentUserCourse", wire.Get, myCoursePath, bindCourse, f.Learning.Course, "course", courseDetail),
 	}
 }
 
-// courses is what the lists of courses are asked.
-type courses struct {
-	filter lyceum.CourseFilter
-	page   lyceum.Page
-}
-
-func bindCourses(in *wire.Input) courses {
-	q := courses{filter: lyceum.CourseFilter{
+func bindCourses(in *wire.Input) lyceum.CourseFilter {
+	f := lyceum.CourseFilter{
 		Name:        in.Query("name").Text(1, wire.Unbounded),
 		IsPublished: in.Query("is_published").Bool(),
 		AuthorID:    wire.AnyInt[lyceum.AuthorID](in.Query("author_bio_id")),
-	}}
-	if at := in.Query("created_at").Time(); at.Present { // itself included
-		q.filter.Created.After = at.Value.Add(-time.Microsecond)
 	}
-	q.page = bindPage(in, defaultPer)
-	return q
+	if at := in.Query("created_at").Time(); at.Present { // itself included
+		f.Created.After = at.Value.Add(-time.Microsecond)
+	}
+	return f
 }
 
 // bindMyCourses leaves out author_bio_id, which learners do not filter by.
-func bindMyCourses(in *wire.Input) courses {
-	q := bindCourses(in)
-	q.filter.AuthorID = lyceum.None[lyceum.AuthorID]()
-	return q
-}
-
-func (f *Face) listCourses(ctx context.Context, by lyceum.By, q courses) (lyceum.Listing[lyceum.Course], error) {
-	return f.Learning.Courses(ctx, by, q.filter, q.page)
+func bindMyCourses(in *wire.Input) lyceum.CourseFilter {
+	f := bindCourses(in)
+	f.AuthorID = lyceum.None[lyceum.AuthorID]()
+	return f
 }
 
 func course(c lyceum.Course) gen.CourseSummary {

@@ -43,7 +43,7 @@ func bindOrder(in *wire.Input) lyceum.Order {
 }
 
 func (f *Face) listEnrollments(ctx context.Context, by lyceum.By, q enrollments) (enrollmentList, error) {
-	listing, err := f.Learning.Enrollments(ctx, by.School, q.filter, q.page)
+	listing, err := f.Learning.Enrollments(ctx, by, q.filter, q.page)
 	return enrollmentList(listing), err
 }
 

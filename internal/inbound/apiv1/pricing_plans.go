@@ -13,7 +13,7 @@ import (
 func (f *Face) pricingPlans() []wire.Operation {
 	const all, each = "/v1/pricing_plans", "/v1/pricing_plans/{pricing_plan_id}"
 	return []wire.Operation{
-		many("ListPricingPlans", all, bindPlans, f.listPlans, "pricing_plans", plan),
+		many("ListPricingPlans", all, pricingPlansPer, wire.Anything, f.listPlans, "pricing_plans", plan),
 		one("ShowPricingPlans", wire.Get, each, bindPlan, f.showPlan, "pricing_plan", planDetail),
 	}
 }
@@ -21,14 +21,14 @@ func (f *Face) pricingPlans() []wire.Operation {
 // pricingPlansPer is how many pricing plans a page has without per.
 const pricingPlansPer = 5
 
-func bindPlans(in *wire.Input) lyceum.Page { return bindPage(in, pricingPlansPer) }
-
 func bindPlan(in *wire.Input) lyceum.PricingPlanID {
 	return wire.PathID[lyceum.PricingPlanID](in, "pricing_plan_id")
 }
 
-func (f *Face) listPlans(ctx context.Context, by lyceum.By, p lyceum.Page) (lyceum.Listing[lyceum.PricingPlan], error) {
-	l, err := f.Learning.PricingPlans(ctx, by.School, p)
+func (f *Face) listPlans(
+	ctx context.Context, by lyceum.By, _ struct{}, p lyceum.Page,
+) (lyceum.Listing[lyceum.PricingPlan], error) {
+	l, err := f.Learning.PricingPlans(ctx, by, p)
 	for i := range l.Rows {
 		err = cmp.Or(err, priceFits(&l.Rows[i]))
 	}
@@ -36,7 +36,7 @@ func (f *Face) listPlans(ctx context.Context, by lyceum.By, p lyceum.Page) (lyce
 }
 
 func (f *Face) showPlan(ctx context.Context, by lyceum.By, id lyceum.PricingPlanID) (lyceum.PricingPlan, error) {
-	p, err := f.Learning.PricingPlan(ctx, by.School, id)
+	p, err := f.Learning.PricingPlan(ctx, by, id)
 	return p, cmp.Or(err, priceFits(&p))
 }
 

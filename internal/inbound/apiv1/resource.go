@@ -19,14 +19,16 @@ func one[P, T, W any](
 }
 
 // many is an operation that answers with a page of a list under a name, and
-// with where the page stands.
-func many[P, T, W any](
-	id, path string,
-	bind func(*wire.Input) P, rule wire.Rule[P, lyceum.Listing[T]], name string, render func(T) W,
+// with where the page stands. Per is the size of a page unless it is said.
+func many[F, T, W any](
+	id, path string, per int32,
+	bind func(*wire.Input) F, rule wire.PageRule[F, T], name string, render func(T) W,
 ) wire.Operation {
-	return appended(id, wire.Get, path, bind, wire.Answer(rule, func(l lyceum.Listing[T]) *wire.List[W, meta] {
+	asked := func(in *wire.Input) wire.Asked[F] { return wire.Asked[F]{Filter: bind(in), Page: bindPage(in, per)} }
+	answer := wire.Answer(wire.Paged(rule), func(l lyceum.Listing[T]) *wire.List[W, meta] {
 		return wire.Listed(name, l.Rows, render, meta{l.Total, l.Page, len(l.Rows)})
-	}))
+	})
+	return appended(id, wire.Get, path, asked, answer)
 }
 
 // none is an operation that answers without a body.

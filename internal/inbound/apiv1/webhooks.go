@@ -12,7 +12,7 @@ func (f *Face) webhooks() []wire.Operation {
 	const all, events = "/v1/webhooks", "/v1/webhooks/{webhook_id}/events"
 	return []wire.Operation{
 		one("ListWebhooks", wire.Get, all, wire.Anything, f.listWebhooks, "webhooks", webhooks),
-		many("ShowWebhookEvents", events, bindWebhookEvents, f.listWebhookEvents, "events", webhookEvent),
+		many("ShowWebhookEvents", events, defaultPer, bindWebhookEvents, f.listWebhookEvents, "events", webhookEvent),
 	}
 }
 
@@ -31,25 +31,19 @@ func webhooks(all []lyceum.Webhook) []gen.Webhook {
 	return list
 }
 
-// webhookEvents is what ShowWebhookEvents is asked.
-type webhookEvents struct {
-	filter lyceum.WebhookEventFilter
-	page   lyceum.Page
-}
-
-func bindWebhookEvents(in *wire.Input) webhookEvents {
-	return webhookEvents{lyceum.WebhookEventFilter{
+func bindWebhookEvents(in *wire.Input) lyceum.WebhookEventFilter {
+	return lyceum.WebhookEventFilter{
 		Webhook:     wire.PathID[lyceum.WebhookID](in, "webhook_id"),
 		StatusFrom:  wire.AnyInt[int32](in.Query("response_http_status_gte")),
 		StatusUntil: wire.AnyInt[int32](in.Query("response_http_status_lte")),
 		Created:     wire.Period(in.Query("created_after"), in.Query("created_before")),
-	}, bindPage(in, defaultPer)}
+	}
 }
 
 func (f *Face) listWebhookEvents(
-	ctx context.Context, by lyceum.By, q webhookEvents,
+	ctx context.Context, by lyceum.By, q lyceum.WebhookEventFilter, p lyceum.Page,
 ) (lyceum.Listing[lyceum.WebhookEvent], error) {
-	return f.Events.Events(ctx, by.School, q.filter, q.page)
+	return f.Events.Events(ctx, by.School, q, p)
 }
 
 func webhookEvent(e lyceum.WebhookEvent) gen.WebhookEvent {

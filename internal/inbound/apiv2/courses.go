@@ -18,52 +18,42 @@ const (
 
 func (f *Face) courses() []wire.Operation {
 	return []wire.Operation{
-		many("listProductCourses", "/v2/products/courses", bindCourses, f.listCourses, course),
+		many("listProductCourses", "/v2/products/courses", bindCourses, f.learning.Courses, course),
 	}
 }
 
 func (f *Face) myCourses() []wire.Operation {
 	return []wire.Operation{
-		many("listCurrentUserCourses", "/v2/current_user/courses", bindMyCourses, f.listCourses, myCourse),
+		many("listCurrentUserCourses", "/v2/current_user/courses", bindMyCourses, f.learning.Courses, myCourse),
 		one("showCurrentUserCourse", wire.Get, myCoursePath, bindCourse, f.learning.Course, courseDetail),
 		one("showCurrentUserCourseProgress", wire.Get, myCoursePath+"/progress", bindCourse, f.showMyProgress, progress),
 	}
-}
-
-// courses is what the lists of courses are asked.
-type courses struct {
-	filter lyceum.CourseFilter
-	page   lyceum.Page
 }
 
 var courseKeys = map[string]lyceum.CourseKey{
 	"name": lyceum.CourseByName, "created_at": lyceum.CourseByCreated, "updated_at": lyceum.CourseByUpdated,
 }
 
-func bindCourses(in *wire.Input) courses {
+func bindCourses(in *wire.Input) lyceum.CourseFilter {
 	q := bindMyCourses(in)
-	q.filter.IsPublished, q.filter.IsListed = in.Query("is_published").Bool(), in.Query("is_listed").Bool()
-	q.filter.AuthorID = wire.AnyInt[lyceum.AuthorID](in.Query("author_bio_id"))
-	q.filter.Search = in.Query("search").Text(1, wire.Unbounded)
+	q.IsPublished, q.IsListed = in.Query("is_published").Bool(), in.Query("is_listed").Bool()
+	q.AuthorID = wire.AnyInt[lyceum.AuthorID](in.Query("author_bio_id"))
+	q.Search = in.Query("search").Text(1, wire.Unbounded)
 	if key := wire.OneOf(in.Query("sort_by"), "name", "created_at", "updated_at"); key.Present {
-		q.filter.Order.By = courseKeys[key.Value]
+		q.Order.By = courseKeys[key.Value]
 	}
 	if direction := wire.OneOf(in.Query("sort_direction"), "asc", "desc"); direction.Present {
-		q.filter.Order.Descending = direction.Value == "desc"
+		q.Order.Descending = direction.Value == "desc"
 	}
 	return q
 }
 
-func bindMyCourses(in *wire.Input) courses {
-	q := courses{page: bindPage(in)}
-	q.filter.Order = lyceum.CourseOrder{By: lyceum.CourseByCreated, Descending: true}
-	q.filter.Name = in.Query("name").Text(1, wire.Unbounded)
-	q.filter.Created = wire.Period(in.Query("created_after"), in.Query("created_before"))
-	return q
-}
-
-func (f *Face) listCourses(ctx context.Context, by lyceum.By, q courses) (lyceum.Listing[lyceum.Course], error) {
-	return f.learning.Courses(ctx, by, q.filter, q.page)
+func bindMyCourses(in *wire.Input) lyceum.CourseFilter {
+	return lyceum.CourseFilter{
+		Order:   lyceum.CourseOrder{By: lyceum.CourseByCreated, Descending: true},
+		Name:    in.Query("name").Text(1, wire.Unbounded),
+		Created: wire.Period(in.Query("created_after"), in.Query("created_before")),
+	}
 }
 
 // course is a course without an href: a program of the school has no operation

@@ -37,7 +37,7 @@ func (f *Face) Operations() []wire.Operation {
 
 // open refuses programs of a school for which this version is off.
 func (f *Face) open(ctx context.Context, by lyceum.By) error {
-	return f.learning.OpenV2(ctx, by.School)
+	return f.learning.OpenV2(ctx, by)
 }
 
 // Failure implements wire.Face.

@@ -1,7 +1,6 @@
 package apiv2
 
 import (
-	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
@@ -16,16 +15,8 @@ func one[P, T, W any](
 }
 
 // many is an operation that answers with a page of a list.
-func many[P, T, W any](
-	id, path string, bind func(*wire.Input) P, rule wire.Rule[P, lyceum.Listing[T]], render func(T) W,
+func many[F, T, W any](
+	id, path string, bind func(*wire.Input) F, rule wire.PageRule[F, T], render func(T) W,
 ) wire.Operation {
-	return wire.New(id, wire.Get, path, wire.Serve(bind, wire.Answer(rule, wire.Page(data, render))))
+	return wire.Many(id, path, bind, rule, data, render)
 }
-
-// The page sizes of v2 (contract/v2.yaml).
-const (
-	defaultPerPage = 25
-	maxPerPage     = 100
-)
-
-func bindPage(in *wire.Input) lyceum.Page { return wire.BindPage(in, defaultPerPage, maxPerPage) }

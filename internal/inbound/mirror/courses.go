@@ -132,7 +132,7 @@ func (m *mirror) course(
 	if author.Present {
 		row.AuthorID = lyceum.Some(author.Value.ID)
 		err := keep(
-			ctx, m, m.Learning.ImportAuthors(m.School, actor), "author",
+			ctx, m, m.Learning.ImportAuthors(m.by()), "author",
 			func(a *lyceum.AuthorProfile) string { return strconv.Itoa(int(a.ID)) }, author.Value,
 		)
 		if err != nil {
@@ -140,7 +140,7 @@ func (m *mirror) course(
 		}
 	}
 	err := keep(
-		ctx, m, m.Learning.ImportCourses(m.School, actor), "course",
+		ctx, m, m.Learning.ImportCourses(m.by()), "course",
 		func(c *lyceum.CourseRow) string { return strconv.Itoa(int(c.ID)) }, row,
 	)
 	if err != nil {
@@ -179,14 +179,14 @@ func (m *mirror) contents(
 	attachments [][]lyceum.Attachment,
 ) error {
 	err := keep(
-		ctx, m, m.Learning.ImportLectureSections(m.School, actor), "lecture section",
+		ctx, m, m.Learning.ImportLectureSections(m.by()), "lecture section",
 		func(s *lyceum.LectureSection) string { return strconv.Itoa(int(s.ID)) }, sections...,
 	)
 	if err != nil {
 		return err
 	}
 	err = keep(
-		ctx, m, m.Learning.ImportLectures(m.School, actor), "lecture",
+		ctx, m, m.Learning.ImportLectures(m.by()), "lecture",
 		func(l *lyceum.Lecture) string { return strconv.Itoa(int(l.ID)) }, lectures...,
 	)
 	if err != nil {
@@ -197,7 +197,7 @@ func (m *mirror) contents(
 		all = append(all, some...)
 	}
 	return keep(
-		ctx, m, m.Learning.ImportAttachments(m.School, actor), "attachment",
+		ctx, m, m.Learning.ImportAttachments(m.by()), "attachment",
 		func(a *lyceum.Attachment) string { return strconv.Itoa(int(a.ID)) }, all...,
 	)
 }

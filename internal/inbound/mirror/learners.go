@@ -137,18 +137,18 @@ func (m *mirror) keepLearners(ctx context.Context, all []learner) error {
 		return fmt.Sprintf("of user %d in course %d", user, course)
 	}
 	if err := keep(
-		ctx, m, m.Learning.ImportProgress(m.School, actor), "progress",
+		ctx, m, m.Learning.ImportProgress(m.by()), "progress",
 		func(p *lyceum.Progress) string { return inCourse(p.User, p.Course) }, progress...,
 	); err != nil {
 		return err
 	}
 	if err := keep(
-		ctx, m, m.Learning.ImportEnrollments(m.School, actor), "enrollment",
+		ctx, m, m.Learning.ImportEnrollments(m.by()), "enrollment",
 		func(e *lyceum.Enrollment) string { return inCourse(e.User, e.Course) }, enrollments...,
 	); err != nil {
 		return err
 	}
-	to := m.Learning.ImportLectureProgress(m.School, actor)
+	to := m.Learning.ImportLectureProgress(m.by())
 	return keep(ctx, m, to, "completed lecture", func(p *lyceum.LectureProgress) string {
 		return fmt.Sprintf("%d of user %d", p.Lecture, p.User)
 	}, lectures...)
@@ -188,7 +188,7 @@ func (m *mirror) enrollments(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	to := m.Learning.ImportEnrollments(m.School, actor)
+	to := m.Learning.ImportEnrollments(m.by())
 	for n, course := range ids {
 		if int64(n) < m.State.Cursor {
 			continue
@@ -238,7 +238,7 @@ func (m *mirror) responses(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	to := m.Learning.ImportQuizResponses(m.School, actor)
+	to := m.Learning.ImportQuizResponses(m.by())
 	for _, quiz := range quizzes {
 		var list gen.QuizResponseList
 		err := m.client.get(

@@ -101,6 +101,9 @@ type mirror struct {
 	rows   int // of the phase
 }
 
+// by is who asks for what is kept here.
+func (m *mirror) by() lyceum.By { return lyceum.By{School: m.School, Actor: actor} }
+
 // phases are in an order in which what is named comes before what names it.
 func (m *mirror) phases() []struct {
 	name string
@@ -270,7 +273,7 @@ func pages[L any](
 // plans copies the pricing plans. Those of no course are not shown by version 1;
 // the transactions make up for them.
 func (m *mirror) plans(ctx context.Context) error {
-	to := m.Learning.ImportPricingPlans(m.School, lyceum.RefuseMissing, actor)
+	to := m.Learning.ImportPricingPlans(m.by(), lyceum.RefuseMissing)
 	return pages(ctx, m.client, "/v1/pricing_plans", nil, func(list *gen.PricingPlanList) (int32, error) {
 		rows := make([]lyceum.PricingPlan, len(list.PricingPlans))
 		err := together(ctx, len(rows), m.Parallel, func(ctx context.Context, i int) error {

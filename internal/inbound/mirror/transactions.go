@@ -14,7 +14,7 @@ import (
 // transactions copies the sales, the newest first, from a fixed moment
 // backwards, so that new ones do not move the pages.
 func (m *mirror) transactions(ctx context.Context) error {
-	to := m.Sales.Import(m.School, lyceum.CreateMissing, actor)
+	to := m.Sales.Import(m.by(), lyceum.CreateMissing)
 	end := m.Clock()
 	if m.State.Cursor != 0 {
 		end = time.Unix(m.State.Cursor, 0)

@@ -24,13 +24,13 @@ func (m *mirror) webhooks(ctx context.Context) error {
 			EventsCount: w.WebhookEventsCount,
 		}
 	}
-	to := m.Events.ImportWebhooks(m.School, actor, m.Clock)
+	to := m.Events.ImportWebhooks(m.by(), m.Clock)
 	if err := keep(
 		ctx, m, to, "webhook", func(w *lyceum.Webhook) string { return strconv.Itoa(int(w.ID)) }, hooks...,
 	); err != nil {
 		return err
 	}
-	sent := m.Events.ImportEvents(m.School, actor, m.Clock)
+	sent := m.Events.ImportEvents(m.by(), m.Clock)
 	for _, hook := range hooks {
 		// Without a beginning some servers list the events of some years alone.
 		since := url.Values{"created_after": {"2000-01-01T00:00:00Z"}}

@@ -11,6 +11,22 @@ import (
 // Rule answers what a request asks, in the name of who asks.
 type Rule[P, T any] = func(context.Context, lyceum.By, P) (T, error)
 
+// PageRule answers with a page of what passes a filter.
+type PageRule[F, T any] = func(context.Context, lyceum.By, F, lyceum.Page) (lyceum.Listing[T], error)
+
+// Asked is which page of what passes a filter is asked for.
+type Asked[F any] struct {
+	Filter F
+	Page   lyceum.Page
+}
+
+// Paged makes one question of a filter and a page.
+func Paged[F, T any](rule PageRule[F, T]) Rule[Asked[F], lyceum.Listing[T]] {
+	return func(ctx context.Context, by lyceum.By, q Asked[F]) (lyceum.Listing[T], error) {
+		return rule(ctx, by, q.Filter, q.Page)
+	}
+}
+
 // Serve makes an endpoint: bind reads the request, which may have no other
 // members in its body than bind asked for, and rule answers it.
 func Serve[P any, A Body](bind func(*Input) P, rule Rule[P, A]) Endpoint {
@@ -163,11 +179,28 @@ func Page[T, W any](name string, render func(T) W) func(lyceum.Listing[T]) *List
 	}
 }
 
-// BindPage reads which page is asked for, where it is counted by per_page: from
-// 1 to most rows, usual ones where it is not said.
-func BindPage(in *Input, usual, most int32) lyceum.Page {
-	number, size := Int[int32](in.Query("page"), 1, maxInt32), Int(in.Query("per_page"), 1, most)
-	return lyceum.Page{Number: number.Or(1).Value, Size: size.Or(usual).Value}
+// The sizes of a page that is counted by per_page, in rows.
+const (
+	usualPage = 25
+	mostPage  = 100
+)
+
+// Many is an operation that answers with a page of a list under a name, counted
+// by page and per_page.
+func Many[F, T, W any](
+	id, path string, bind func(*Input) F, rule PageRule[F, T], name string, render func(T) W,
+) Operation {
+	asked := func(in *Input) Asked[F] {
+		page := BindPage(in)
+		return Asked[F]{bind(in), page}
+	}
+	return New(id, Get, path, Serve(asked, Answer(Paged(rule), Page(name, render))))
+}
+
+// BindPage reads which page is asked for, where it is counted by per_page.
+func BindPage(in *Input) lyceum.Page {
+	number, size := Int[int32](in.Query("page"), 1, maxInt32), Int[int32](in.Query("per_page"), 1, mostPage)
+	return lyceum.Page{Number: number.Or(1).Value, Size: size.Or(usualPage).Value}
 }
 
 // InSchool is a rule that asks for nothing of who asks but their school.

@@ -34,7 +34,7 @@ func lesson(t *testing.T, store lyceum.Store) told {
 	arrived := newReceiver(t, nil)
 	p.hook(t, events.WebhookForm{URL: arrived.URL})
 	p.pass(time.Second)
-	v := learning.Viewer{School: p.school, Actor: "test"}
+	v := lyceum.By{School: p.school, Actor: "test"}
 	if err := lessons.Enroll(t.Context(), v, 1, 1); err != nil {
 		t.Fatal(err)
 	}

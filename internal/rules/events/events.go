@@ -79,8 +79,7 @@ var live = lyceum.WebhookFilter{Kept: true, Live: true}
 // had them. They are a record: nothing is sent to a receiver because of them.
 type Import[T any] struct {
 	service *Service
-	school  lyceum.SchoolID
-	actor   string
+	by      lyceum.By
 	clock   func() time.Time
 	what    string
 	webhook func(*T) lyceum.WebhookID // that the row is or is about
@@ -90,8 +89,8 @@ type Import[T any] struct {
 
 // ImportWebhooks begins an import of webhooks. The clock says when a webhook
 // without a time of creation was created.
-func (s *Service) ImportWebhooks(school lyceum.SchoolID, actor string, clock func() time.Time) *Import[lyceum.Webhook] {
-	return &Import[lyceum.Webhook]{s, school, actor, clock, "webhooks", func(w *lyceum.Webhook) lyceum.WebhookID { return w.ID }, false, func(tx lyceum.Tx, rows []lyceum.Webhook) (lyceum.Saved, error) {
+func (s *Service) ImportWebhooks(by lyceum.By, clock func() time.Time) *Import[lyceum.Webhook] {
+	return &Import[lyceum.Webhook]{s, by, clock, "webhooks", func(w *lyceum.Webhook) lyceum.WebhookID { return w.ID }, false, func(tx lyceum.Tx, rows []lyceum.Webhook) (lyceum.Saved, error) {
 		for i := range rows {
 			if rows[i].CreatedAt.IsZero() {
 				rows[i].CreatedAt = lyceum.Second(clock())
@@ -107,9 +106,9 @@ func (s *Service) ImportWebhooks(school lyceum.SchoolID, actor string, clock fun
 }
 
 // ImportEvents begins an import of the events of webhooks.
-func (s *Service) ImportEvents(school lyceum.SchoolID, actor string, clock func() time.Time) *Import[lyceum.WebhookEvent] {
+func (s *Service) ImportEvents(by lyceum.By, clock func() time.Time) *Import[lyceum.WebhookEvent] {
 	return &Import[lyceum.WebhookEvent]{
-		s, school, actor, clock, "webhook events",
+		s, by, clock, "webhook events",
 		func(e *lyceum.WebhookEvent) lyceum.WebhookID { return e.Webhook }, true,
 		func(tx lyceum.Tx, rows []lyceum.WebhookEvent) (lyceum.Saved, error) {
 			return tx.Deliveries.Save(tx, rows...)
@@ -119,14 +118,14 @@ func (s *Service) ImportEvents(school lyceum.SchoolID, actor string, clock func(
 
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (i *Import[T]) Check(ctx context.Context, batch []T) ([]lyceum.RowProblem, error) {
-	v := i.service.store.In(ctx, i.school)
+	v := i.service.store.In(ctx, i.by.School)
 	return i.problems(batch, v.Webhooks, v)
 }
 
 // Save keeps the rows of a batch that have no problem, all in one write, and
 // gives the problems of the others.
 func (i *Import[T]) Save(ctx context.Context, batch []T) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
-	err = i.service.store.Write(ctx, lyceum.Stamp{School: i.school, At: i.clock(), Actor: i.actor}, func(tx lyceum.Tx) error {
+	err = i.service.store.Write(ctx, i.by.Stamp(i.clock()), func(tx lyceum.Tx) error {
 		problems, err = i.problems(batch, tx.Webhooks, tx)
 		if err != nil {
 			return err

@@ -146,9 +146,9 @@ func (s *Service) Comment(ctx context.Context, by lyceum.By, n NewComment) (lyce
 // Comments lists the comments under a lecture by id. A page ends early at
 // lyceum.AnswerBytes.
 func (s *Service) Comments(
-	ctx context.Context, school lyceum.SchoolID, f lyceum.CommentFilter, p lyceum.Page,
+	ctx context.Context, by lyceum.By, f lyceum.CommentFilter, p lyceum.Page,
 ) (lyceum.Listing[lyceum.Comment], error) {
-	v := s.store.In(ctx, school)
+	v := s.store.In(ctx, by.School)
 	if _, err := v.Lectures.Get(v, f.Lecture); err != nil {
 		return lyceum.Listing[lyceum.Comment]{}, err
 	}

@@ -8,9 +8,6 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Viewer is for whom the learning rules answer.
-type Viewer = lyceum.By
-
 // CourseDetail is a course with who it is by and what is in it.
 type CourseDetail struct {
 	lyceum.Course
@@ -22,14 +19,14 @@ type CourseDetail struct {
 
 // OpenV2 refuses a school for which the second version of the interface is
 // switched off.
-func (s *Service) OpenV2(ctx context.Context, id lyceum.SchoolID) error {
-	school, err := s.store.GetSchool(ctx, id)
+func (s *Service) OpenV2(ctx context.Context, by lyceum.By) error {
+	school, err := s.store.GetSchool(ctx, by.School)
 	if err == nil && school.V2Disabled {
 		return lyceum.Errorf(
 			lyceum.Forbidden,
 			"version 2 of the interface, which is in beta, is off for this school; the operator of the server switches it on "+
 				"with: lyceum school set --school %d --v2 on",
-			id,
+			by.School,
 		)
 	}
 	return err
@@ -37,26 +34,26 @@ func (s *Service) OpenV2(ctx context.Context, id lyceum.SchoolID) error {
 
 // Courses lists the courses that a viewer sees.
 func (s *Service) Courses(
-	ctx context.Context, viewer Viewer, f lyceum.CourseFilter, p lyceum.Page,
+	ctx context.Context, by lyceum.By, f lyceum.CourseFilter, p lyceum.Page,
 ) (lyceum.Listing[lyceum.Course], error) {
-	if viewer.Learner.Present {
+	if by.Learner.Present {
 		if f.IsPublished.Present && !f.IsPublished.Value {
 			return lyceum.Listing[lyceum.Course]{Page: p}, nil // none that a learner sees
 		}
-		f.IsPublished, f.EnrolledUser, f.EnrolledAt = lyceum.Some(true), viewer.Learner, s.clock()
+		f.IsPublished, f.EnrolledUser, f.EnrolledAt = lyceum.Some(true), by.Learner, s.clock()
 	}
-	v := s.store.In(ctx, viewer.School)
+	v := s.store.In(ctx, by.School)
 	return v.Courses.List(v, f, p)
 }
 
 // Course shows a course.
-func (s *Service) Course(ctx context.Context, viewer Viewer, id lyceum.CourseID) (CourseDetail, error) {
+func (s *Service) Course(ctx context.Context, by lyceum.By, id lyceum.CourseID) (CourseDetail, error) {
 	var detail CourseDetail
-	err := s.store.AtOnce(ctx, viewer.School, func(v lyceum.View) (err error) {
-		if detail.Course, err = s.see(v, viewer, id); err != nil {
+	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) (err error) {
+		if detail.Course, err = s.see(v, by, id); err != nil {
 			return err
 		}
-		if detail.Contents, err = seenContents(v, viewer, id); err != nil || !detail.AuthorID.Present {
+		if detail.Contents, err = seenContents(v, by, id); err != nil || !detail.AuthorID.Present {
 			return err
 		}
 		author, err := v.Authors.Get(v, detail.AuthorID.Value)
@@ -65,7 +62,7 @@ func (s *Service) Course(ctx context.Context, viewer Viewer, id lyceum.CourseID)
 	})
 	if err == nil && !detail.Author.Present {
 		var school lyceum.School
-		school, err = s.store.GetSchool(ctx, viewer.School)
+		school, err = s.store.GetSchool(ctx, by.School)
 		detail.School = school.Name
 	}
 	if err != nil {
@@ -75,13 +72,13 @@ func (s *Service) Course(ctx context.Context, viewer Viewer, id lyceum.CourseID)
 }
 
 // see finds a course that a viewer sees.
-func (s *Service) see(v lyceum.View, viewer Viewer, id lyceum.CourseID) (lyceum.Course, error) {
+func (s *Service) see(v lyceum.View, by lyceum.By, id lyceum.CourseID) (lyceum.Course, error) {
 	course, err := v.Courses.Get(v, id)
-	if err != nil || !viewer.Learner.Present {
+	if err != nil || !by.Learner.Present {
 		return course, err
 	}
 	_, enrolled, err := v.Enrollments.First(v, lyceum.EnrollmentFilter{
-		User: viewer.Learner, Course: lyceum.Some(id), ActiveAt: lyceum.Some(s.clock()),
+		User: by.Learner, Course: lyceum.Some(id), ActiveAt: lyceum.Some(s.clock()),
 	})
 	if err == nil && (!enrolled || !course.IsPublished) {
 		err = lyceum.Errorf(lyceum.NotFound, "there is no course %d", id)
@@ -115,9 +112,9 @@ func contents(t *lyceum.Tables, from lyceum.Source, course lyceum.CourseID) (Con
 }
 
 // seenContents returns the contents of a course that a viewer sees.
-func seenContents(v lyceum.View, viewer Viewer, course lyceum.CourseID) (Contents, error) {
+func seenContents(v lyceum.View, by lyceum.By, course lyceum.CourseID) (Contents, error) {
 	all, err := contents(v.Tables, v, course)
-	if err != nil || !viewer.Learner.Present {
+	if err != nil || !by.Learner.Present {
 		return all, err
 	}
 	var seen Contents
@@ -156,11 +153,11 @@ type LectureDetail struct {
 
 // Lecture shows a lecture.
 func (s *Service) Lecture(
-	ctx context.Context, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID,
+	ctx context.Context, by lyceum.By, course lyceum.CourseID, id lyceum.LectureID,
 ) (LectureDetail, error) {
 	var detail LectureDetail
-	err := s.store.AtOnce(ctx, viewer.School, func(v lyceum.View) (err error) {
-		detail, err = s.lecture(v, viewer, course, id)
+	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) (err error) {
+		detail, err = s.lecture(v, by, course, id)
 		return err
 	})
 	return detail, err
@@ -168,9 +165,9 @@ func (s *Service) Lecture(
 
 // lecture finds a lecture that a viewer sees.
 func (s *Service) lecture(
-	v lyceum.View, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID,
+	v lyceum.View, by lyceum.By, course lyceum.CourseID, id lyceum.LectureID,
 ) (LectureDetail, error) {
-	detail, err := s.bareLecture(v, viewer, course, id)
+	detail, err := s.bareLecture(v, by, course, id)
 	if err != nil {
 		return LectureDetail{}, err
 	}
@@ -180,13 +177,13 @@ func (s *Service) lecture(
 
 // bareLecture finds a lecture that a viewer sees, without its attachments.
 func (s *Service) bareLecture(
-	v lyceum.View, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID,
+	v lyceum.View, by lyceum.By, course lyceum.CourseID, id lyceum.LectureID,
 ) (LectureDetail, error) {
-	seen, err := s.see(v, viewer, course)
+	seen, err := s.see(v, by, course)
 	if err != nil {
 		return LectureDetail{}, err
 	}
-	contents, err := seenContents(v, viewer, course)
+	contents, err := seenContents(v, by, course)
 	if err != nil {
 		return LectureDetail{}, err
 	}
@@ -200,14 +197,14 @@ func (s *Service) bareLecture(
 
 // Completion returns when a learner completed a lecture, if they did.
 func (s *Service) Completion(
-	ctx context.Context, viewer Viewer, course lyceum.CourseID, id lyceum.LectureID,
+	ctx context.Context, by lyceum.By, course lyceum.CourseID, id lyceum.LectureID,
 ) (lyceum.Opt[time.Time], error) {
 	var at lyceum.Opt[time.Time]
-	err := s.store.AtOnce(ctx, viewer.School, func(v lyceum.View) error {
-		if _, err := s.bareLecture(v, viewer, course, id); err != nil {
+	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		if _, err := s.bareLecture(v, by, course, id); err != nil {
 			return err
 		}
-		done, err := completed(v.Tables, v, viewer.Learner.Value, course)
+		done, err := completed(v.Tables, v, by.Learner.Value, course)
 		if p, complete := done[id]; complete {
 			at = lyceum.Some(p.CompletedAt)
 		}
@@ -222,23 +219,23 @@ func noLecture(course lyceum.CourseID, id lyceum.LectureID) error {
 
 // Attachment shows one attachment of a lecture, if it is of a kind.
 func (s *Service) Attachment(
-	ctx context.Context, viewer Viewer, course lyceum.CourseID, lecture lyceum.LectureID,
+	ctx context.Context, by lyceum.By, course lyceum.CourseID, lecture lyceum.LectureID,
 	id lyceum.AttachmentID, kind lyceum.AttachmentKind,
 ) (LectureDetail, lyceum.Attachment, error) {
 	var detail LectureDetail
 	var attachment lyceum.Attachment
-	err := s.store.AtOnce(ctx, viewer.School, func(v lyceum.View) (err error) {
-		detail, attachment, err = s.attachment(v, viewer, course, lecture, id, kind)
+	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) (err error) {
+		detail, attachment, err = s.attachment(v, by, course, lecture, id, kind)
 		return err
 	})
 	return detail, attachment, err
 }
 
 func (s *Service) attachment(
-	v lyceum.View, viewer Viewer, course lyceum.CourseID, lecture lyceum.LectureID,
+	v lyceum.View, by lyceum.By, course lyceum.CourseID, lecture lyceum.LectureID,
 	id lyceum.AttachmentID, kind lyceum.AttachmentKind,
 ) (LectureDetail, lyceum.Attachment, error) {
-	detail, err := s.lecture(v, viewer, course, lecture)
+	detail, err := s.lecture(v, by, course, lecture)
 	if err != nil {
 		return LectureDetail{}, lyceum.Attachment{}, err
 	}
@@ -270,11 +267,11 @@ type AnsweredQuiz struct {
 
 // QuizResponses shows what learners answered to a quiz.
 func (s *Service) QuizResponses(
-	ctx context.Context, viewer Viewer, course lyceum.CourseID, lecture lyceum.LectureID, id lyceum.AttachmentID,
+	ctx context.Context, by lyceum.By, course lyceum.CourseID, lecture lyceum.LectureID, id lyceum.AttachmentID,
 ) (QuizAnswers, error) {
 	var answers QuizAnswers
-	err := s.store.AtOnce(ctx, viewer.School, func(v lyceum.View) error {
-		detail, quiz, err := s.attachment(v, viewer, course, lecture, id, lyceum.QuizAttachment)
+	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		detail, quiz, err := s.attachment(v, by, course, lecture, id, lyceum.QuizAttachment)
 		if err != nil {
 			return err
 		}

@@ -8,9 +8,9 @@ import (
 )
 
 // ImportAuthors begins an import of authors.
-func (s *Service) ImportAuthors(school lyceum.SchoolID, actor string) *Rows[lyceum.AuthorProfile] {
+func (s *Service) ImportAuthors(by lyceum.By) *Rows[lyceum.AuthorProfile] {
 	type row = lyceum.AuthorProfile
-	return &Rows[row]{s, school, actor, shape[row]{
+	return &Rows[row]{s, by, shape[row]{
 		what: "authors",
 		names: []reference[row]{
 			{"user_id", "user", lyceum.UserSequence, func(a *row) int32 { return int32(a.UserID.Value) }},
@@ -21,9 +21,9 @@ func (s *Service) ImportAuthors(school lyceum.SchoolID, actor string) *Rows[lyce
 
 // ImportLectureSections begins an import of lecture sections. What learners
 // have done of their courses is counted anew.
-func (s *Service) ImportLectureSections(school lyceum.SchoolID, actor string) *Rows[lyceum.LectureSection] {
+func (s *Service) ImportLectureSections(by lyceum.By) *Rows[lyceum.LectureSection] {
 	type row = lyceum.LectureSection
-	return &Rows[row]{s, school, actor, shape[row]{
+	return &Rows[row]{s, by, shape[row]{
 		what: "lecture sections",
 		names: []reference[row]{
 			{"course_id", "course", lyceum.CourseSequence, func(l *row) int32 { return int32(l.Course) }},
@@ -36,9 +36,9 @@ func (s *Service) ImportLectureSections(school lyceum.SchoolID, actor string) *R
 
 // ImportLectures begins an import of lectures. What learners have done of
 // their courses is counted anew.
-func (s *Service) ImportLectures(school lyceum.SchoolID, actor string) *Rows[lyceum.Lecture] {
+func (s *Service) ImportLectures(by lyceum.By) *Rows[lyceum.Lecture] {
 	type row = lyceum.Lecture
-	return &Rows[row]{s, school, actor, shape[row]{
+	return &Rows[row]{s, by, shape[row]{
 		what: "lectures",
 		names: []reference[row]{
 			{"course_id", "course", lyceum.CourseSequence, func(l *row) int32 { return int32(l.Course) }},
@@ -68,9 +68,9 @@ func (s *Service) ImportLectures(school lyceum.SchoolID, actor string) *Rows[lyc
 }
 
 // ImportAttachments begins an import of attachments.
-func (s *Service) ImportAttachments(school lyceum.SchoolID, actor string) *Rows[lyceum.Attachment] {
+func (s *Service) ImportAttachments(by lyceum.By) *Rows[lyceum.Attachment] {
 	type row = lyceum.Attachment
-	return &Rows[row]{s, school, actor, shape[row]{
+	return &Rows[row]{s, by, shape[row]{
 		what: "attachments",
 		names: []reference[row]{
 			{"lecture_id", "lecture", lyceum.LectureSequence, func(a *row) int32 { return int32(a.Lecture) }},
@@ -123,7 +123,7 @@ type stay struct {
 
 // ImportEnrollments begins an import of enrollments. A row without an id is
 // the enrollment of that user in that course since that moment.
-func (s *Service) ImportEnrollments(school lyceum.SchoolID, actor string) *Rows[lyceum.Enrollment] {
+func (s *Service) ImportEnrollments(by lyceum.By) *Rows[lyceum.Enrollment] {
 	type row = lyceum.Enrollment
 	rec := record[row, stay]{
 		seq: lyceum.EnrollmentSequence, id: func(e *row) int32 { return int32(e.ID) },
@@ -133,7 +133,7 @@ func (s *Service) ImportEnrollments(school lyceum.SchoolID, actor string) *Rows[
 		field: "enrolled_at", taken: "is that of enrollment %d of the same user and course already",
 		find: allEnrollments,
 	}
-	return &Rows[row]{s, school, actor, shape[row]{
+	return &Rows[row]{s, by, shape[row]{
 		what: "enrollments",
 		names: []reference[row]{
 			{"user_id", "user", lyceum.UserSequence, func(e *row) int32 { return int32(e.User) }},
@@ -233,7 +233,7 @@ func beginAll(tx lyceum.Tx, rows []lyceum.Enrollment) error {
 
 // ImportProgress begins an import of progress. A row without an id is the
 // progress of that user in that course.
-func (s *Service) ImportProgress(school lyceum.SchoolID, actor string) *Rows[lyceum.Progress] {
+func (s *Service) ImportProgress(by lyceum.By) *Rows[lyceum.Progress] {
 	type row = lyceum.Progress
 	rec := record[row, stay]{
 		seq: lyceum.ProgressSequence, id: func(p *row) int32 { return int32(p.ID) },
@@ -243,7 +243,7 @@ func (s *Service) ImportProgress(school lyceum.SchoolID, actor string) *Rows[lyc
 		field: "course_id", taken: "is that of progress %d of the same user already",
 		find: allProgress,
 	}
-	return &Rows[row]{s, school, actor, shape[row]{
+	return &Rows[row]{s, by, shape[row]{
 		what: "progress",
 		names: []reference[row]{
 			{"user_id", "user", lyceum.UserSequence, func(p *row) int32 { return int32(p.User) }},
@@ -264,7 +264,7 @@ type step struct {
 
 // ImportLectureProgress begins an import of completed lectures. A row without
 // an id is that of the user and the lecture.
-func (s *Service) ImportLectureProgress(school lyceum.SchoolID, actor string) *Rows[lyceum.LectureProgress] {
+func (s *Service) ImportLectureProgress(by lyceum.By) *Rows[lyceum.LectureProgress] {
 	type row = lyceum.LectureProgress
 	rec := record[row, step]{
 		seq: lyceum.LectureProgressSequence, id: func(p *row) int32 { return int32(p.ID) },
@@ -273,7 +273,7 @@ func (s *Service) ImportLectureProgress(school lyceum.SchoolID, actor string) *R
 		field: "lecture_id", taken: "is that of lecture progress %d of the same user already",
 		find: allLectureProgress,
 	}
-	return &Rows[row]{s, school, actor, shape[row]{
+	return &Rows[row]{s, by, shape[row]{
 		what: "lecture progress",
 		names: []reference[row]{
 			{"user_id", "user", lyceum.UserSequence, func(p *row) int32 { return int32(p.User) }},
@@ -320,7 +320,7 @@ type answer struct {
 
 // ImportQuizResponses begins an import of responses to quizzes. A row without
 // an id is that of the user, the quiz and the moment.
-func (s *Service) ImportQuizResponses(school lyceum.SchoolID, actor string) *Rows[lyceum.QuizResponse] {
+func (s *Service) ImportQuizResponses(by lyceum.By) *Rows[lyceum.QuizResponse] {
 	type row = lyceum.QuizResponse
 	rec := record[row, answer]{
 		seq: lyceum.QuizResponseSequence, id: func(r *row) int32 { return int32(r.ID) },
@@ -330,7 +330,7 @@ func (s *Service) ImportQuizResponses(school lyceum.SchoolID, actor string) *Row
 		field: "submitted_at", taken: "is that of response %d of the same user and quiz already",
 		find: allQuizResponses,
 	}
-	return &Rows[row]{s, school, actor, shape[row]{
+	return &Rows[row]{s, by, shape[row]{
 		what: "quiz responses",
 		names: []reference[row]{
 			{"user_id", "user", lyceum.UserSequence, func(r *row) int32 { return int32(r.User) }},

@@ -62,17 +62,17 @@ func TestRowsAreTaken(t *testing.T) {
 	d := newClassroom(t)
 	type wrong = map[int]lyceum.FieldError
 	day, none := storetest.Day, lyceum.None[time.Time]()
-	wantTaken(t, "authors", d.service.ImportAuthors(d.school, "import"), wrong{1: {Field: "user_id", Message: "99 is no user of this school; import the users first"}},
+	wantTaken(t, "authors", d.service.ImportAuthors(lyceum.By{School: d.school, Actor: "import"}), wrong{1: {Field: "user_id", Message: "99 is no user of this school; import the users first"}},
 		lyceum.AuthorProfile{ID: 8, Name: lyceum.Some("Eve")}, lyceum.AuthorProfile{ID: 9, UserID: lyceum.Some(lyceum.UserID(99))})
-	wantTaken(t, "courses", d.service.ImportCourses(d.school, "import"), wrong{0: {Field: "author_bio_id", Message: "99 is no author of this school; import the authors first"}},
+	wantTaken(t, "courses", d.service.ImportCourses(lyceum.By{School: d.school, Actor: "import"}), wrong{0: {Field: "author_bio_id", Message: "99 is no author of this school; import the authors first"}},
 		lyceum.CourseRow{Course: lyceum.Course{ID: 9, AuthorID: lyceum.Some(lyceum.AuthorID(99))}}, lyceum.CourseRow{Course: lyceum.Course{ID: 10, Name: "New"}, Listed: lyceum.Some(false)})
-	wantTaken(t, "sections", d.service.ImportLectureSections(d.school, "import"), wrong{0: {Field: "course_id", Message: "99 is no course of this school; import the courses first"}},
+	wantTaken(t, "sections", d.service.ImportLectureSections(lyceum.By{School: d.school, Actor: "import"}), wrong{0: {Field: "course_id", Message: "99 is no course of this school; import the courses first"}},
 		lyceum.LectureSection{ID: 8, Course: 99}, lyceum.LectureSection{ID: 9, Course: 4, Name: "New", IsPublished: true, Position: 1})
-	wantTaken(t, "lectures", d.service.ImportLectures(d.school, "import"), wrong{
+	wantTaken(t, "lectures", d.service.ImportLectures(lyceum.By{School: d.school, Actor: "import"}), wrong{
 		0: {Field: "lecture_section_id", Message: "99 is no lecture section of this school; import the lecture sections first"},
 		1: {Field: "lecture_section_id", Message: "1 is a section of course 1, not of course 4"},
 	}, lyceum.Lecture{ID: 88, Course: 4, Section: 99}, lyceum.Lecture{ID: 89, Course: 4, Section: 1}, lyceum.Lecture{ID: 90, Course: 4, Section: 9, Position: 1})
-	wantTaken(t, "attachments", d.service.ImportAttachments(d.school, "import"), wrong{
+	wantTaken(t, "attachments", d.service.ImportAttachments(lyceum.By{School: d.school, Actor: "import"}), wrong{
 		0: {Field: "lecture_id", Message: "99 is no lecture of this school; import the lectures first"},
 		1: {Field: "quiz_id", Message: "must be empty for an attachment of the kind text"},
 		2: {Field: "video_url", Message: "must be empty for an attachment of the kind pdf_embed"},
@@ -85,7 +85,7 @@ func TestRowsAreTaken(t *testing.T) {
 		lyceum.Attachment{ID: 304, Lecture: 11}, lyceum.Attachment{ID: 305, Lecture: 11, Kind: "a word"}, lyceum.Attachment{ID: 306, Lecture: 11, Kind: lyceum.AttachmentKind(strings.Repeat("x", 65))},
 		lyceum.Attachment{ID: 307, Lecture: 11, Kind: lyceum.QuizAttachment, Quiz: &lyceum.Quiz{ID: 907, Questions: []lyceum.Question{{QuestionType: "fill_blank"}, {}}}},
 		lyceum.Attachment{ID: 308, Lecture: 11, Kind: "open_response_question"}, lyceum.Attachment{ID: 309, Lecture: 11, Kind: "pdf"})
-	wantTaken(t, "enrollments", d.service.ImportEnrollments(d.school, "import"), wrong{
+	wantTaken(t, "enrollments", d.service.ImportEnrollments(lyceum.By{School: d.school, Actor: "import"}), wrong{
 		0: {Field: "user_id", Message: "99 is no user of this school; import the users first"},
 		1: {Field: "ended_at", Message: "must not be empty: enrollment 2 of the same user and course goes on already"},
 		2: {Field: "enrolled_at", Message: "is that of enrollment 2 of the same user and course already"},
@@ -94,14 +94,14 @@ func TestRowsAreTaken(t *testing.T) {
 		lyceum.Enrollment{ID: 50, User: 4, Course: 4, EnrolledAt: day(5)}, lyceum.Enrollment{ID: 51, User: 4, Course: 4, EnrolledAt: day(6)},
 		lyceum.Enrollment{User: 5, Course: 4, EnrolledAt: day(7), ExpiresAt: lyceum.Some(day(20))}, lyceum.Enrollment{ID: 6, User: 5, Course: 1, EnrolledAt: day(5), EndedAt: lyceum.Some(day(8))},
 		lyceum.Enrollment{User: 5, Course: 1, EnrolledAt: day(9), EndedAt: none})
-	wantTaken(t, "progress", d.service.ImportProgress(d.school, "import"), wrong{1: {Field: "course_id", Message: "is that of progress 1 of the same user already"}},
+	wantTaken(t, "progress", d.service.ImportProgress(lyceum.By{School: d.school, Actor: "import"}), wrong{1: {Field: "course_id", Message: "is that of progress 1 of the same user already"}},
 		lyceum.Progress{User: 2, Course: 1, PercentComplete: 66}, lyceum.Progress{ID: 70, User: 2, Course: 1}, lyceum.Progress{ID: 71, User: 1, Course: 1, PercentComplete: 5})
-	wantTaken(t, "lecture progress", d.service.ImportLectureProgress(d.school, "import"), wrong{
+	wantTaken(t, "lecture progress", d.service.ImportLectureProgress(lyceum.By{School: d.school, Actor: "import"}), wrong{
 		0: {Field: "course_id", Message: "must be 1, the course of lecture 12"},
 		2: {Field: "lecture_id", Message: "is that of lecture progress 1 of the same user already"},
 	}, lyceum.LectureProgress{User: 2, Course: 3, Lecture: 12, CompletedAt: day(9)}, lyceum.LectureProgress{User: 2, Course: 1, Lecture: 12, CompletedAt: day(9)},
 		lyceum.LectureProgress{ID: 80, User: 2, Course: 1, Lecture: 11, CompletedAt: day(9)})
-	wantTaken(t, "quiz responses", d.service.ImportQuizResponses(d.school, "import"), wrong{0: {Field: "quiz_id", Message: "903 is no quiz of this school; import the attachments first"}},
+	wantTaken(t, "quiz responses", d.service.ImportQuizResponses(lyceum.By{School: d.school, Actor: "import"}), wrong{0: {Field: "quiz_id", Message: "903 is no quiz of this school; import the attachments first"}},
 		lyceum.QuizResponse{Quiz: 903, User: 2}, lyceum.QuizResponse{Quiz: 901, User: 2, SubmittedAt: lyceum.Some(day(6)), PercentCorrect: lyceum.Some(0.25)})
 	if findings, err := d.store.Check(t.Context()); err != nil || len(findings) > 0 {
 		t.Errorf("check: %v, %v", findings, err)
@@ -123,7 +123,7 @@ func (d *desk) progress(t *testing.T, user lyceum.UserID) lyceum.Progress {
 // percentage follows, and nobody's completion is taken back.
 func TestProgressIsCountedAnew(t *testing.T) {
 	d := newClassroom(t)
-	lectures := d.service.ImportLectures(d.school, "import")
+	lectures := d.service.ImportLectures(lyceum.By{School: d.school, Actor: "import"})
 	percents := func() (all []int32) {
 		for _, user := range []lyceum.UserID{2, 5} {
 			p := d.progress(t, user)
@@ -154,7 +154,7 @@ func TestProgressIsCountedAnew(t *testing.T) {
 	if p.CompletedAt != lyceum.Some(storetest.Day(6)) || !p.Certificate.Present {
 		t.Errorf("who has all that is left completed the course with its last lecture: %+v", p)
 	}
-	take(t, d.service.ImportLectureSections(d.school, "import"), lyceum.LectureSection{ID: 3, Course: 1, Name: "Drafts", IsPublished: true, Position: 3})
+	take(t, d.service.ImportLectureSections(lyceum.By{School: d.school, Actor: "import"}), lyceum.LectureSection{ID: 3, Course: 1, Name: "Drafts", IsPublished: true, Position: 3})
 	if diff := cmp.Diff([]int32{33, 66}, percents()); diff != "" {
 		t.Errorf("the section is shown (-want +got):\n%s", diff)
 	}

@@ -51,9 +51,9 @@ func (s *Service) EachPricingPlan(
 // description, image, author, certificate, times, whether the course is listed
 // or wants its lectures in order) stays as it is with a known course; a new one
 // is created now, listed and in no order.
-func (s *Service) ImportCourses(school lyceum.SchoolID, actor string) *Rows[lyceum.CourseRow] {
+func (s *Service) ImportCourses(by lyceum.By) *Rows[lyceum.CourseRow] {
 	type row = lyceum.CourseRow
-	return &Rows[row]{s, school, actor, shape[row]{
+	return &Rows[row]{s, by, shape[row]{
 		what: "courses",
 		names: []reference[row]{
 			{"author_bio_id", "author", lyceum.AuthorSequence, func(c *row) int32 { return int32(c.AuthorID.Value) }},
@@ -107,14 +107,13 @@ func completeCourse(row *lyceum.CourseRow, old *lyceum.Course, now time.Time) ly
 // the school has, or none.
 type PricingPlanImport struct {
 	service *Service
-	school  lyceum.SchoolID
+	by      lyceum.By
 	missing lyceum.Missing
-	actor   string
 }
 
 // ImportPricingPlans begins an import of pricing plans into a school.
-func (s *Service) ImportPricingPlans(school lyceum.SchoolID, missing lyceum.Missing, actor string) *PricingPlanImport {
-	return &PricingPlanImport{service: s, school: school, missing: missing, actor: actor}
+func (s *Service) ImportPricingPlans(by lyceum.By, missing lyceum.Missing) *PricingPlanImport {
+	return &PricingPlanImport{service: s, by: by, missing: missing}
 }
 
 // Check tells which rows of a batch cannot be kept, and keeps none.
@@ -123,7 +122,7 @@ func (i *PricingPlanImport) Check(ctx context.Context, batch []lyceum.PricingPla
 		return nil, nil
 	}
 	missing, err := unknownCourses(batch, func(ids []int32) ([]int32, error) {
-		return i.service.store.Known(ctx, i.school, lyceum.CourseSequence, ids)
+		return i.service.store.Known(ctx, i.by.School, lyceum.CourseSequence, ids)
 	})
 	return courseProblems(batch, missing), err
 }
@@ -136,7 +135,7 @@ func (i *PricingPlanImport) Save(
 	var saved lyceum.Saved
 	var problems []lyceum.RowProblem
 	now := i.service.clock()
-	err := i.service.store.Write(ctx, lyceum.Stamp{School: i.school, At: now, Actor: i.actor}, func(tx lyceum.Tx) error {
+	err := i.service.store.Write(ctx, i.by.Stamp(now), func(tx lyceum.Tx) error {
 		missing, err := unknownCourses(
 			batch, func(ids []int32) ([]int32, error) { return tx.Known(lyceum.CourseSequence, ids) },
 		)

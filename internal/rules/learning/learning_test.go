@@ -43,7 +43,7 @@ func (d *desk) saveCourses(t *testing.T, batch ...lyceum.Course) lyceum.Saved {
 		rows = append(rows, lyceum.CourseRow{Course: c})
 	}
 	given := slices.Clone(rows)
-	courses := d.service.ImportCourses(d.school, "import")
+	courses := d.service.ImportCourses(lyceum.By{School: d.school, Actor: "import"})
 	if problems, err := courses.Check(t.Context(), rows); err != nil || len(problems) > 0 {
 		t.Fatalf("checked: %v, %v", problems, err)
 	}
@@ -60,7 +60,7 @@ func (d *desk) saveCourses(t *testing.T, batch ...lyceum.Course) lyceum.Saved {
 func (d *desk) savePlans(t *testing.T, missing lyceum.Missing, batch ...lyceum.PricingPlan) (lyceum.Saved, []lyceum.RowProblem) {
 	t.Helper()
 	given := slices.Clone(batch)
-	plans := d.service.ImportPricingPlans(d.school, missing, "import")
+	plans := d.service.ImportPricingPlans(lyceum.By{School: d.school, Actor: "import"}, missing)
 	before := d.entries(t)
 	checked, err := plans.Check(t.Context(), batch)
 	if err != nil {
@@ -232,8 +232,8 @@ func TestWhatCannotBe(t *testing.T) {
 	if err := d.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, _, coursesErr := d.service.ImportCourses(d.school, "import").Save(t.Context(), []lyceum.CourseRow{{Course: lyceum.Course{ID: 1, Name: "Pottery"}}})
-	_, _, plansErr := d.service.ImportPricingPlans(d.school, lyceum.CreateMissing, "import").Save(t.Context(), []lyceum.PricingPlan{plan(1, course(1))})
+	_, _, coursesErr := d.service.ImportCourses(lyceum.By{School: d.school, Actor: "import"}).Save(t.Context(), []lyceum.CourseRow{{Course: lyceum.Course{ID: 1, Name: "Pottery"}}})
+	_, _, plansErr := d.service.ImportPricingPlans(lyceum.By{School: d.school, Actor: "import"}, lyceum.CreateMissing).Save(t.Context(), []lyceum.PricingPlan{plan(1, course(1))})
 	for prefix, err := range map[string]error{"import courses: ": coursesErr, "import pricing plans: ": plansErr} {
 		if lyceum.KindOf(err) != lyceum.Unavailable || !strings.HasPrefix(err.Error(), prefix) {
 			t.Errorf("a closed store: %v", err)

@@ -30,9 +30,9 @@ func latest(all []lyceum.QuizResponse) []lyceum.QuizResponse {
 
 // Enrollments lists the enrollments of a course that are active now.
 func (s *Service) Enrollments(
-	ctx context.Context, school lyceum.SchoolID, f lyceum.EnrolledFilter, p lyceum.Page,
+	ctx context.Context, by lyceum.By, f lyceum.EnrolledFilter, p lyceum.Page,
 ) (lyceum.Listing[lyceum.Enrolled], error) {
-	v := s.store.In(ctx, school)
+	v := s.store.In(ctx, by.School)
 	if _, err := v.Courses.Get(v, f.Course); err != nil {
 		return lyceum.Listing[lyceum.Enrolled]{}, err
 	}
@@ -53,11 +53,11 @@ type ProgressDetail struct {
 // Progress shows what a user has done of a course that they are or were
 // enrolled in.
 func (s *Service) Progress(
-	ctx context.Context, viewer Viewer, user lyceum.UserID, course lyceum.CourseID,
+	ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID,
 ) (ProgressDetail, error) {
 	var detail ProgressDetail
-	err := s.store.AtOnce(ctx, viewer.School, func(v lyceum.View) (err error) {
-		if _, err := s.see(v, viewer, course); err != nil {
+	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) (err error) {
+		if _, err := s.see(v, by, course); err != nil {
 			return err
 		}
 		if _, err := v.Users.Get(v, user); err != nil {
@@ -113,8 +113,8 @@ func completed(
 
 // Enroll lets a user work through a course, from now on and without an end.
 // Who is enrolled stays so.
-func (s *Service) Enroll(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID) error {
-	return s.change(ctx, v, func(tx lyceum.Tx, now time.Time) error {
+func (s *Service) Enroll(ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID) error {
+	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
 		id, err := tx.Enrollments.NextID(tx)
 		if err != nil {
 			return err
@@ -180,8 +180,8 @@ func begin(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.Pro
 }
 
 // Unenroll ends a user's enrollment in a course.
-func (s *Service) Unenroll(ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID) error {
-	return s.change(ctx, v, func(tx lyceum.Tx, now time.Time) error {
+func (s *Service) Unenroll(ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID) error {
+	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
 		open, err := enrolled(tx, user, course, now)
 		if err != nil {
 			return cmp.Or(exist(tx, course, user), err) // who does not exist is not enrolled either
@@ -220,25 +220,25 @@ func notEnrolled(user lyceum.UserID, course lyceum.CourseID) error {
 }
 
 // change runs a change at one moment.
-func (s *Service) change(ctx context.Context, v Viewer, do func(lyceum.Tx, time.Time) error) error {
+func (s *Service) change(ctx context.Context, by lyceum.By, do func(lyceum.Tx, time.Time) error) error {
 	now := s.clock()
 	return s.store.Write(
-		ctx, lyceum.Stamp{School: v.School, At: now, Actor: v.Actor}, func(tx lyceum.Tx) error { return do(tx, now) },
+		ctx, by.Stamp(now), func(tx lyceum.Tx) error { return do(tx, now) },
 	)
 }
 
 // Complete marks a lecture complete for a user who is enrolled, and gives when
 // it was. One that is complete stays so.
 func (s *Service) Complete(
-	ctx context.Context, v Viewer, user lyceum.UserID, course lyceum.CourseID, lecture lyceum.LectureID,
+	ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID, lecture lyceum.LectureID,
 ) (time.Time, error) {
-	if v.Learner.Present {
-		if _, err := s.see(s.store.In(ctx, v.School), v, course); err != nil {
+	if by.Learner.Present {
+		if _, err := s.see(s.store.In(ctx, by.School), by, course); err != nil {
 			return time.Time{}, err
 		}
 	}
 	var at time.Time
-	err := s.change(ctx, v, func(tx lyceum.Tx, now time.Time) error {
+	err := s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
 		at = time.Time{} // this may run again
 		known, err := tx.Courses.Get(tx, course)
 		if err != nil {
@@ -248,7 +248,7 @@ func (s *Service) Complete(
 		if err != nil {
 			return err
 		}
-		if err := completable(tx, v, course, lecture, lectures); err != nil {
+		if err := completable(tx, by, course, lecture, lectures); err != nil {
 			return err
 		}
 		stay, err := enrolled(tx, user, course, now)
@@ -299,13 +299,13 @@ func nextStep(
 // completable refuses a lecture that is not in the course, and to a learner one
 // that is not published.
 func completable(
-	tx lyceum.Tx, v Viewer, course lyceum.CourseID, lecture lyceum.LectureID, published []lyceum.LectureID,
+	tx lyceum.Tx, by lyceum.By, course lyceum.CourseID, lecture lyceum.LectureID, published []lyceum.LectureID,
 ) error {
 	if slices.Contains(published, lecture) {
 		return nil
 	}
 	found, err := tx.Lectures.Find(tx, lecture)
-	if err == nil && (v.Learner.Present || found[lecture].Course != course) {
+	if err == nil && (by.Learner.Present || found[lecture].Course != course) {
 		err = noLecture(course, lecture)
 	}
 	return err

@@ -18,14 +18,13 @@ import (
 // into being with the first that names them.
 type Import struct {
 	service *Service
-	school  lyceum.SchoolID
+	by      lyceum.By
 	missing lyceum.Missing
-	actor   string
 }
 
 // Import begins an import into a school.
-func (s *Service) Import(school lyceum.SchoolID, missing lyceum.Missing, actor string) *Import {
-	return &Import{service: s, school: school, missing: missing, actor: actor}
+func (s *Service) Import(by lyceum.By, missing lyceum.Missing) *Import {
+	return &Import{service: s, by: by, missing: missing}
 }
 
 // knower is the part of Reader and Tx that tells which ids exist.
@@ -34,7 +33,7 @@ type knower func(seq lyceum.Sequence, ids []int32) ([]int32, error)
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (i *Import) Check(ctx context.Context, batch []lyceum.Transaction) ([]lyceum.RowProblem, error) {
 	return i.problems(batch, func(seq lyceum.Sequence, ids []int32) ([]int32, error) {
-		return i.service.store.Known(ctx, i.school, seq, ids)
+		return i.service.store.Known(ctx, i.by.School, seq, ids)
 	})
 }
 
@@ -43,7 +42,7 @@ func (i *Import) Check(ctx context.Context, batch []lyceum.Transaction) ([]lyceu
 func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.Saved, []lyceum.RowProblem, error) {
 	var saved lyceum.Saved
 	var problems []lyceum.RowProblem
-	stamp := lyceum.Stamp{School: i.school, At: i.service.clock(), Actor: i.actor}
+	stamp := i.by.Stamp(i.service.clock())
 	err := i.service.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 		var err error
 		if problems, err = i.problems(batch, tx.Known); err != nil {

@@ -82,7 +82,7 @@ func at(d time.Duration) func(*lyceum.Transaction) {
 func (s *shop) save(t *testing.T, missing lyceum.Missing, batch ...lyceum.Transaction) (lyceum.Saved, []lyceum.RowProblem) {
 	t.Helper()
 	given := slices.Clone(batch)
-	saved, problems, err := s.service.Import(s.school, missing, "import").Save(t.Context(), batch)
+	saved, problems, err := s.service.Import(lyceum.By{School: s.school, Actor: "import"}, missing).Save(t.Context(), batch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func (s *shop) save(t *testing.T, missing lyceum.Missing, batch ...lyceum.Transa
 
 func (s *shop) check(t *testing.T, missing lyceum.Missing, batch ...lyceum.Transaction) []lyceum.RowProblem {
 	t.Helper()
-	problems, err := s.service.Import(s.school, missing, "import").Check(t.Context(), batch)
+	problems, err := s.service.Import(lyceum.By{School: s.school, Actor: "import"}, missing).Check(t.Context(), batch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestUnknownUsersAndPlansAreProblems(t *testing.T) {
 func TestF9AnotherSchoolsUsersAreUnknown(t *testing.T) {
 	s := newShop(t)
 	other := storetest.MakeSchool(t, s.store)
-	problems, err := s.service.Import(other, lyceum.RefuseMissing, "import").Check(t.Context(), []lyceum.Transaction{sold(1, 1, 1)})
+	problems, err := s.service.Import(lyceum.By{School: other, Actor: "import"}, lyceum.RefuseMissing).Check(t.Context(), []lyceum.Transaction{sold(1, 1, 1)})
 	if err != nil || len(problems) != 2 {
 		t.Errorf("problems %v, %v; want one of the user and one of the plan", problems, err)
 	}
@@ -366,7 +366,7 @@ func TestImportIntoAStoreThatIsClosed(t *testing.T) {
 	if err := s.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	saved, problems, err := s.service.Import(s.school, lyceum.RefuseMissing, "import").Save(t.Context(), []lyceum.Transaction{sold(1, 1, 1)})
+	saved, problems, err := s.service.Import(lyceum.By{School: s.school, Actor: "import"}, lyceum.RefuseMissing).Save(t.Context(), []lyceum.Transaction{sold(1, 1, 1)})
 	if lyceum.KindOf(err) != lyceum.Unavailable || saved != (lyceum.Saved{}) || problems != nil {
 		t.Errorf("saved %+v, %v, %v", saved, problems, err)
 	}
