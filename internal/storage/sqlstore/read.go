@@ -59,15 +59,6 @@ func (s *Store) Known(ctx context.Context, school lyceum.SchoolID, seq lyceum.Se
 	return found, s.public(err)
 }
 
-// all gives every row of a small table of one school by ascending id.
-func all[T any](q *session, table *table[T], school lyceum.SchoolID) ([]T, error) {
-	var found []T
-	var row T
-	err := q.each("SELECT "+table.list()+" FROM "+table.name+" WHERE school_id = $1 ORDER BY "+table.columns[0],
-		[]any{int64(school)}, table.scan(&row), func() error { found = append(found, row); return nil })
-	return found, err
-}
-
 func known(q *session, school lyceum.SchoolID, seq lyceum.Sequence, ids []int32) ([]int32, error) {
 	name, ok := tableOf[seq]
 	if !ok {

@@ -149,14 +149,6 @@ func insert[T any](t *tx, table *table[T], rows []T) error {
 	return nil
 }
 
-// create adds a row that is never changed by a save.
-func create[T any](t *tx, table *table[T], row T) error {
-	if err := insert(t, table, []T{row}); err != nil {
-		return err
-	}
-	return t.raise(table.seq, table.id(&row))
-}
-
 // insertTexts keeps the statements that insertText has put together: one for
 // each table and size of chunk.
 var insertTexts sync.Map // insertKey -> string
