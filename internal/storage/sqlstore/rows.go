@@ -309,6 +309,10 @@ func (n *noun[ID, T, F]) Save(tx lyceum.Tx, rows ...T) (lyceum.Saved, error) {
 
 // Update implements lyceum.Table.
 func (n *noun[ID, T, F]) Update(tx lyceum.Tx, rows ...T) error {
+	if n.changed != nil { // which is told what the row was
+		_, err := n.Save(tx, rows...)
+		return err
+	}
 	t := txOf(tx)
 	if n.saving != nil {
 		if err := n.saving(t, rows); err != nil {
