@@ -30,7 +30,7 @@ type importer struct {
 }
 
 // by is who asks for an import.
-func (i *importer) by() lyceum.By { return lyceum.By{School: i.school, Actor: importActor} }
+func (i *importer) by() lyceum.By { return i.by() }
 
 func newImporter(p *program, store lyceum.Store, school lyceum.SchoolID) *importer {
 	lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
@@ -66,12 +66,12 @@ func rowsOf[T any](
 // rowKinds are in the order in which a whole school is imported: what is named
 // comes before what names it.
 var rowKinds = []rowKind{
-	rowsOf(intake.Users(), func(i *importer) intake.Sink[lyceum.User] { return i.people.Import(i.school, importActor) },
+	rowsOf(intake.Users(), func(i *importer) intake.Sink[lyceum.User] { return i.people.Import(i.by()) },
 		func(i *importer, visit func(*lyceum.User) error) error {
 			return i.people.Each(i.p.ctx, i.school, visit)
 		}),
 	rowsOf(intake.Tags(), func(i *importer) intake.Sink[lyceum.UserTags] {
-		return i.people.ImportTags(i.school, importActor)
+		return i.people.ImportTags(i.by())
 	}, func(i *importer, visit func(*lyceum.UserTags) error) error {
 		return i.people.EachTags(i.p.ctx, i.school, visit)
 	}),

@@ -60,10 +60,10 @@ func (oauthAppCreateCommand) Help() string {
 // Run registers the app.
 func (c *oauthAppCreateCommand) Run(p *program) error {
 	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, school lyceum.SchoolID) error {
-		app, secret, err := apps.Register(p.ctx, school, access.AppForm{
+		app, secret, err := apps.Register(p.ctx, lyceum.By{School: school, Actor: actor}, access.AppForm{
 			Name: c.Name, RedirectURL: c.RedirectURL, Version: lyceum.InterfaceVersion(c.Interface),
 			RequirePKCE: c.RequirePKCE, RotateRefreshTokens: c.RotateRefreshTokens,
-		}, actor)
+		})
 		if err != nil {
 			return asFlags(err)
 		}
@@ -167,7 +167,7 @@ func (c *oauthAppChangeCommand) Run(p *program) error {
 		if c.RotateRefreshTokens != nil {
 			form.RotateRefreshTokens = *c.RotateRefreshTokens
 		}
-		if app, err = apps.Change(p.ctx, school, c.App, form, actor); err != nil {
+		if app, err = apps.Change(p.ctx, lyceum.By{School: school, Actor: actor}, c.App, form); err != nil {
 			return asFlags(err)
 		}
 		fmt.Fprintf(p.stdout, "OAuth app %d of school %d, %s, is changed.\n", app.ID, school, app.Name)
@@ -190,7 +190,7 @@ func (oauthAppRotateCommand) Help() string {
 // Run gives the app a new secret.
 func (c *oauthAppRotateCommand) Run(p *program) error {
 	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, school lyceum.SchoolID) error {
-		app, secret, err := apps.Rotate(p.ctx, school, c.App, c.Keep, actor)
+		app, secret, err := apps.Rotate(p.ctx, lyceum.By{School: school, Actor: actor}, c.App, c.Keep)
 		if err != nil {
 			return asFlags(err)
 		}
@@ -237,7 +237,7 @@ func (c *oauthAppEnableCommand) Run(p *program) error {
 
 func switchApp(p *program, d *database, s *inSchool, id lyceum.OAuthAppID, off bool) error {
 	return withApps(p, d, s, func(apps *access.Apps, school lyceum.SchoolID) error {
-		app, err := apps.Disable(p.ctx, school, id, off, actor)
+		app, err := apps.Disable(p.ctx, lyceum.By{School: school, Actor: actor}, id, off)
 		if err != nil {
 			return err
 		}
@@ -265,7 +265,7 @@ func (oauthAppDeleteCommand) Help() string { return "Example: lyceum oauth-app d
 // Run deletes the app.
 func (c *oauthAppDeleteCommand) Run(p *program) error {
 	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, school lyceum.SchoolID) error {
-		if err := apps.Delete(p.ctx, school, c.App, actor); err != nil {
+		if err := apps.Delete(p.ctx, lyceum.By{School: school, Actor: actor}, c.App); err != nil {
 			return err
 		}
 		fmt.Fprintf(p.stdout, "OAuth app %d of school %d is deleted, and all it was granted has ended.\n", c.App, school)

@@ -247,7 +247,7 @@ func (c *apikeyCreateCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	key, text, err := access.NewKeys(store, p.clock).Create(p.ctx, school, c.Name, permissions, access.NewEntropy(), actor)
+	key, text, err := access.NewKeys(store, p.clock).Create(p.ctx, lyceum.By{School: school, Actor: actor}, c.Name, permissions, access.NewEntropy())
 	if err != nil {
 		return err
 	}
@@ -318,7 +318,7 @@ func (c *apikeyRevokeCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := access.NewKeys(store, p.clock).Revoke(p.ctx, school, c.Key, actor); err != nil {
+	if err := access.NewKeys(store, p.clock).Revoke(p.ctx, lyceum.By{School: school, Actor: actor}, c.Key); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "API key %d of school %d is revoked.\n", c.Key, school)

@@ -33,7 +33,7 @@ func (a *pagesAt) passwordLink(
 	ctx context.Context, p *program, store *sqlstore.Store, school lyceum.SchoolID, user lyceum.UserID,
 ) (string, error) {
 	accounts := access.NewAccounts(store, p.clock, access.NewOAuth(store, p.clock), nil)
-	link, err := accounts.NewPasswordLink(ctx, school, user, actor)
+	link, err := accounts.NewPasswordLink(ctx, lyceum.By{School: school, Actor: actor}, user)
 	if err != nil {
 		return "", err
 	}

@@ -125,7 +125,7 @@ func bindNewUser(in *wire.Input) people.NewUser {
 }
 
 func (f *Face) createUser(ctx context.Context, by lyceum.By, n people.NewUser) (people.Detail, error) {
-	return f.People.Create(ctx, by.School, n, f.Hash, by.Actor)
+	return f.People.Create(ctx, by, n, f.Hash)
 }
 
 // userChange is what UpdateUser is asked.
@@ -146,5 +146,5 @@ func bindUserChange(in *wire.Input) userChange {
 }
 
 func (f *Face) updateUser(ctx context.Context, by lyceum.By, q userChange) (people.Detail, error) {
-	return f.People.Update(ctx, by.School, q.id, q.change, by.Actor)
+	return f.People.Update(ctx, by, q.id, q.change)
 }

@@ -68,7 +68,7 @@ func (c *console) registerApp(w http.ResponseWriter, r *http.Request, v *visit) 
 	f.keep(r.PostForm.Get, appFields...)
 	before, err := c.sent.once(v.session, f.Once, func() (string, error) {
 		var err error
-		app, secret, err = c.Apps.Register(r.Context(), v.School.ID, appForm(r), v.actor())
+		app, secret, err = c.Apps.Register(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, appForm(r))
 		return appPath(app.ID), err
 	})
 	switch {
@@ -148,7 +148,7 @@ func (c *console) changeApp(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err != nil {
 		return err
 	}
-	_, err = c.Apps.Change(r.Context(), v.School.ID, app.ID, appForm(r), v.actor())
+	_, err = c.Apps.Change(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, app.ID, appForm(r))
 	if err == nil {
 		return done(w, r, appPath(app.ID), "changed")
 	}
@@ -174,7 +174,7 @@ func (c *console) rotateSecret(w http.ResponseWriter, r *http.Request, v *visit)
 		if err != nil {
 			return "", err
 		}
-		rotated, secret, err = c.Apps.Rotate(r.Context(), v.School.ID, app.ID, chosen, v.actor())
+		rotated, secret, err = c.Apps.Rotate(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, app.ID, chosen)
 		return appPath(app.ID), err
 	})
 	p := newAppPage(app)
@@ -215,7 +215,7 @@ func (c *console) turn(w http.ResponseWriter, r *http.Request, v *visit, off boo
 	if err != nil {
 		return err
 	}
-	if _, err := c.Apps.Disable(r.Context(), v.School.ID, app.ID, off, v.actor()); err != nil {
+	if _, err := c.Apps.Disable(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, app.ID, off); err != nil {
 		return err
 	}
 	return done(w, r, appPath(app.ID), notice)
@@ -236,7 +236,7 @@ func (c *console) deleteApp(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err != nil {
 		return err
 	}
-	if err := c.Apps.Delete(r.Context(), v.School.ID, app.ID, v.actor()); err != nil {
+	if err := c.Apps.Delete(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, app.ID); err != nil {
 		return err
 	}
 	return done(w, r, appsPath, "deleted")

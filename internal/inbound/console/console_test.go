@@ -122,7 +122,7 @@ func (p *place) state() state {
 	var s state
 	for i := range s.links {
 		var err error
-		if s.links[i], err = p.accounts.NewPasswordLink(p.t.Context(), 1, lyceum.UserID(i+1), "test"); err != nil {
+		if s.links[i], err = p.accounts.NewPasswordLink(p.t.Context(), lyceum.By{School: 1, Actor: "test"}, lyceum.UserID(i+1)); err != nil {
 			p.t.Fatal(err)
 		}
 	}

@@ -126,7 +126,7 @@ func (p *place) signIn(school lyceum.SchoolID, email string, role lyceum.Role) s
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	link, err := p.accounts.NewPasswordLink(p.t.Context(), school, id, "test")
+	link, err := p.accounts.NewPasswordLink(p.t.Context(), lyceum.By{School: school, Actor: "test"}, id)
 	if err != nil {
 		p.t.Fatal(err)
 	}

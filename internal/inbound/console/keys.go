@@ -54,8 +54,7 @@ func (c *console) createKey(w http.ResponseWriter, r *http.Request, v *visit) er
 	f.keep(r.PostForm.Get, "name", "permissions")
 	before, err := c.sent.once(v.session, f.Once, func() (string, error) {
 		var err error
-		key, text, err = c.Keys.Create(r.Context(), v.School.ID, r.PostForm.Get("name"),
-			permissionChoices[r.PostForm.Get("permissions")], access.NewEntropy(), v.actor())
+		key, text, err = c.Keys.Create(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, r.PostForm.Get("name"), permissionChoices[r.PostForm.Get("permissions")], access.NewEntropy())
 		return keysPath, err
 	})
 	switch {
@@ -106,7 +105,7 @@ func (c *console) revokeKey(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err != nil {
 		return err
 	}
-	if err := c.Keys.Revoke(r.Context(), v.School.ID, key.ID, v.actor()); err != nil {
+	if err := c.Keys.Revoke(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, key.ID); err != nil {
 		return err
 	}
 	return done(w, r, keysPath, "revoked")

@@ -37,7 +37,7 @@ func (c *console) makeLink(w http.ResponseWriter, r *http.Request, v *visit) err
 		if user, err = c.person(r, v); err != nil {
 			return "", err
 		}
-		link, err = c.Accounts.NewPasswordLink(r.Context(), v.School.ID, user.ID, v.actor())
+		link, err = c.Accounts.NewPasswordLink(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, user.ID)
 		return peoplePath, err
 	})
 	switch {

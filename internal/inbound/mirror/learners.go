@@ -120,11 +120,11 @@ func (m *mirror) keepLearners(ctx context.Context, all []learner) error {
 		enrollments, progress = append(enrollments, l.enrollments...), append(progress, l.progress...)
 		lectures = append(lectures, l.lectureProgress...)
 	}
-	if err := keep(ctx, m, m.People.Import(m.School, actor), "user", userID, users...); err != nil {
+	if err := keep(ctx, m, m.People.Import(m.by()), "user", userID, users...); err != nil {
 		return err
 	}
 	if err := keep(
-		ctx, m, m.People.ImportTags(m.School, actor), "tags of user",
+		ctx, m, m.People.ImportTags(m.by()), "tags of user",
 		func(t *lyceum.UserTags) string { return strconv.Itoa(int(t.User)) }, tags...,
 	); err != nil {
 		return err

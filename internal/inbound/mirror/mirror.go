@@ -102,7 +102,7 @@ type mirror struct {
 }
 
 // by is who asks for what is kept here.
-func (m *mirror) by() lyceum.By { return lyceum.By{School: m.School, Actor: actor} }
+func (m *mirror) by() lyceum.By { return m.by() }
 
 // phases are in an order in which what is named comes before what names it.
 func (m *mirror) phases() []struct {
@@ -204,7 +204,7 @@ const per = "100"
 
 // users copies who there is; the learners' phase brings the rest about them.
 func (m *mirror) users(ctx context.Context) error {
-	to := m.People.Import(m.School, actor)
+	to := m.People.Import(m.by())
 	for after := m.State.Cursor; ; {
 		page, err := m.userPage(ctx, after)
 		if err != nil || len(page) == 0 {

@@ -104,9 +104,9 @@ func (w *window) openApp() {
 	app := httptest.NewServer(mux)
 	w.t.Cleanup(app.Close)
 	w.app = strings.Replace(app.URL, "127.0.0.1", "localhost", 1)
-	registered, secret, err := w.apps.Register(w.t.Context(), w.school, access.AppForm{
+	registered, secret, err := w.apps.Register(w.t.Context(), lyceum.By{School: w.school, Actor: "test"}, access.AppForm{
 		Name: "Ledger for Schools", RedirectURL: w.app + "/callback?from=school", Version: lyceum.V2,
-	}, "test")
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -365,7 +365,7 @@ func TestWithoutScripts(t *testing.T) {
 // LYCEUM_PICTURES=docs/pages it keeps what it sees.
 func TestPagesInABrowser(t *testing.T) {
 	w := show(t)
-	link, err := w.people.NewPasswordLink(t.Context(), w.school, 7, "test")
+	link, err := w.people.NewPasswordLink(t.Context(), lyceum.By{School: w.school, Actor: "test"}, 7)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestF8APIKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.options.Keys.Revoke(t.Context(), s.ours, keys[len(keys)-1].ID, "test"); err != nil {
+	if err := s.options.Keys.Revoke(t.Context(), lyceum.By{School: s.ours, Actor: "test"}, keys[len(keys)-1].ID); err != nil {
 		t.Fatal(err)
 	}
 	flipped := strings.NewReplacer("0", "1", "1", "0").Replace(s.key[len(s.key)-6:])

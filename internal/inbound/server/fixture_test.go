@@ -217,7 +217,7 @@ func logged(_ *site, o *server.Options) { o.AccessLog = true }
 
 func (s *site) issue(t *testing.T, school lyceum.SchoolID, p lyceum.Permissions) string {
 	t.Helper()
-	_, text, err := s.options.Keys.Create(t.Context(), school, "test", p, access.NewEntropy(), "test")
+	_, text, err := s.options.Keys.Create(t.Context(), lyceum.By{School: school, Actor: "test"}, "test", p, access.NewEntropy())
 	if err != nil {
 		t.Fatal(err)
 	}

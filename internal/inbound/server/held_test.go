@@ -63,7 +63,7 @@ func openTill(t *testing.T) *till {
 		t.Fatal(err)
 	}
 	tokens, keys := access.NewOAuth(store, time.Now), access.NewKeys(store, time.Now)
-	if _, s.key, err = keys.Create(t.Context(), s.school, "till", lyceum.Read|lyceum.Write, access.NewEntropy(), "test"); err != nil {
+	if _, s.key, err = keys.Create(t.Context(), lyceum.By{School: s.school, Actor: "test"}, "till", lyceum.Read|lyceum.Write, access.NewEntropy()); err != nil {
 		t.Fatal(err)
 	}
 	handler := server.Handler(server.Options{

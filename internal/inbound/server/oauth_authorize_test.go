@@ -52,7 +52,7 @@ func TestA1_A2_A3_UnknownAppsAndForeignAddresses(t *testing.T) {
 
 func (c *campus) disable(t *testing.T, p *campusSchool, version lyceum.InterfaceVersion) {
 	t.Helper()
-	if _, err := c.apps.Disable(t.Context(), p.id, p.clients[version].app.ID, true, "test"); err != nil {
+	if _, err := c.apps.Disable(t.Context(), lyceum.By{School: p.id, Actor: "test"}, p.clients[version].app.ID, true); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -291,7 +291,7 @@ func TestB9_ConsentIsBoundToWhatWasShown(t *testing.T) {
 	// The owner acts between the page and the answer.
 	app := c.ours.clients[lyceum.V1].app
 	change := access.AppForm{Name: "Ledger", RedirectURL: "https://new.example.com/", Version: lyceum.V1}
-	if _, err := c.apps.Change(t.Context(), c.ours.id, app.ID, change, "test"); err != nil {
+	if _, err := c.apps.Change(t.Context(), lyceum.By{School: c.ours.id, Actor: "test"}, app.ID, change); err != nil {
 		t.Fatal(err)
 	}
 	if to := b.post(path, form).Header().Get("Location"); !strings.HasPrefix(to, "https://new.example.com/?code=") {
@@ -319,7 +319,7 @@ func TestB10_AppNamesAreUntrusted(t *testing.T) {
 			t.Errorf("%q is shown otherwise than %q", name, want)
 		}
 	}
-	_, _, err := c.apps.Register(t.Context(), c.ours.id, access.AppForm{Name: strings.Repeat("<b>", 3500), RedirectURL: callbackURL, Version: lyceum.V1}, "test")
+	_, _, err := c.apps.Register(t.Context(), lyceum.By{School: c.ours.id, Actor: "test"}, access.AppForm{Name: strings.Repeat("<b>", 3500), RedirectURL: callbackURL, Version: lyceum.V1})
 	if lyceum.KindOf(err) != lyceum.Invalid {
 		t.Errorf("a name of 10 kB: %v", err)
 	}

@@ -143,7 +143,7 @@ func (c *campus) found(t *testing.T, seed uint64) *campusSchool {
 	for _, version := range []lyceum.InterfaceVersion{lyceum.V1, lyceum.V2} {
 		p.clients[version] = c.register(t, p.id, access.AppForm{Name: "Ledger", RedirectURL: callbackURL, Version: version})
 	}
-	if _, p.key, err = c.options.Keys.Create(t.Context(), p.id, "test", lyceum.Read|lyceum.Write, access.NewEntropy(), "test"); err != nil {
+	if _, p.key, err = c.options.Keys.Create(t.Context(), lyceum.By{School: p.id, Actor: "test"}, "test", lyceum.Read|lyceum.Write, access.NewEntropy()); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -151,7 +151,7 @@ func (c *campus) found(t *testing.T, seed uint64) *campusSchool {
 
 func (c *campus) register(t *testing.T, school lyceum.SchoolID, form access.AppForm) credentials {
 	t.Helper()
-	app, secret, err := c.apps.Register(t.Context(), school, form, "test")
+	app, secret, err := c.apps.Register(t.Context(), lyceum.By{School: school, Actor: "test"}, form)
 	if err != nil {
 		t.Fatal(err)
 	}

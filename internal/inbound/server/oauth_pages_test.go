@@ -43,7 +43,7 @@ func wantProtected(t testing.TB, header http.Header) {
 
 func (c *campus) link(t *testing.T, p *campusSchool) string {
 	t.Helper()
-	link, err := c.accounts.NewPasswordLink(t.Context(), p.id, learnerID, "test")
+	link, err := c.accounts.NewPasswordLink(t.Context(), lyceum.By{School: p.id, Actor: "test"}, learnerID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func TestR16SecretsDoNotComeOut(t *testing.T) {
 		with("unavailable", http.MethodGet, failing(lyceum.Errorf(lyceum.Unavailable, "busy"))),
 		with("read", http.MethodPost, reading))
 	revoked := s.issue(t, s.ours, lyceum.Read)
-	if err := s.options.Keys.Revoke(t.Context(), s.ours, 2, "test"); err != nil {
+	if err := s.options.Keys.Revoke(t.Context(), lyceum.By{School: s.ours, Actor: "test"}, 2); err != nil {
 		t.Fatal(err)
 	}
 	secrets := canaries{

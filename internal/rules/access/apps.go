@@ -99,20 +99,20 @@ func (a *Apps) Get(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuthA
 
 // Register makes an app and gives it with its client secret, which is not kept
 // and cannot be had again.
-func (a *Apps) Register(ctx context.Context, school lyceum.SchoolID, f AppForm, actor string) (lyceum.OAuthApp, string, error) {
+func (a *Apps) Register(ctx context.Context, by lyceum.By, f AppForm) (lyceum.OAuthApp, string, error) {
 	if err := a.check(f); err != nil {
 		return lyceum.OAuthApp{}, "", err
 	}
-	if _, err := a.store.GetSchool(ctx, school); err != nil {
+	if _, err := a.store.GetSchool(ctx, by.School); err != nil {
 		return lyceum.OAuthApp{}, "", err
 	}
 	now := a.clock()
-	secret := ClientSecret(school, a.entropy())
+	secret := ClientSecret(by.School, a.entropy())
 	app := lyceum.OAuthApp{
-		Name: strings.TrimSpace(f.Name), Version: f.Version, RedirectURL: f.RedirectURL, ClientID: ClientID(school, a.entropy()),
+		Name: strings.TrimSpace(f.Name), Version: f.Version, RedirectURL: f.RedirectURL, ClientID: ClientID(by.School, a.entropy()),
 		SecretHash: HashSecret(secret), CreatedAt: lyceum.Second(now), RequirePKCE: f.RequirePKCE, RotateRefreshTokens: f.RotateRefreshTokens,
 	}
-	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+	err := a.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 		id, err := tx.OAuthApps.NextID(tx)
 		if err != nil {
 			return err
@@ -125,8 +125,8 @@ func (a *Apps) Register(ctx context.Context, school lyceum.SchoolID, f AppForm, 
 
 // Change gives an app another name, Redirect URL or switches. Codes that are
 // out for the old Redirect URL fail.
-func (a *Apps) Change(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuthAppID, f AppForm, actor string) (lyceum.OAuthApp, error) {
-	return a.edit(ctx, school, id, actor, func(app *lyceum.OAuthApp, _ time.Time) error {
+func (a *Apps) Change(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, f AppForm) (lyceum.OAuthApp, error) {
+	return a.edit(ctx, by, id, func(app *lyceum.OAuthApp, _ time.Time) error {
 		f.Version = app.Version
 		if err := a.check(f); err != nil {
 			return err
@@ -141,12 +141,12 @@ func (a *Apps) Change(ctx context.Context, school lyceum.SchoolID, id lyceum.OAu
 const maxOldSecret = 30 * 24 * time.Hour
 
 // Rotate gives an app a new client secret; the old one stays good for keep.
-func (a *Apps) Rotate(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuthAppID, keep time.Duration, actor string) (lyceum.OAuthApp, string, error) {
+func (a *Apps) Rotate(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, keep time.Duration) (lyceum.OAuthApp, string, error) {
 	if keep < 0 || keep > maxOldSecret {
 		return lyceum.OAuthApp{}, "", lyceum.InvalidFields(lyceum.FieldError{Field: "keep", Message: "must be from 0 to 720 hours"})
 	}
-	secret := ClientSecret(school, a.entropy())
-	app, err := a.edit(ctx, school, id, actor, func(app *lyceum.OAuthApp, now time.Time) error {
+	secret := ClientSecret(by.School, a.entropy())
+	app, err := a.edit(ctx, by, id, func(app *lyceum.OAuthApp, now time.Time) error {
 		app.OldSecretHash, app.OldSecretUntil = lyceum.None[lyceum.KeyHash](), lyceum.None[time.Time]()
 		if keep > 0 {
 			app.OldSecretHash, app.OldSecretUntil = lyceum.Some(app.SecretHash), lyceum.Some(now.Add(keep))
@@ -158,8 +158,8 @@ func (a *Apps) Rotate(ctx context.Context, school lyceum.SchoolID, id lyceum.OAu
 }
 
 // Disable switches an app off, with all its tokens, or on again.
-func (a *Apps) Disable(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuthAppID, off bool, actor string) (lyceum.OAuthApp, error) {
-	return a.edit(ctx, school, id, actor, func(app *lyceum.OAuthApp, now time.Time) error {
+func (a *Apps) Disable(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, off bool) (lyceum.OAuthApp, error) {
+	return a.edit(ctx, by, id, func(app *lyceum.OAuthApp, now time.Time) error {
 		app.DisabledAt = lyceum.None[time.Time]()
 		if off {
 			app.DisabledAt = lyceum.Some(lyceum.Second(now))
@@ -169,25 +169,25 @@ func (a *Apps) Disable(ctx context.Context, school lyceum.SchoolID, id lyceum.OA
 }
 
 // Delete ends an app and all it was granted, for good.
-func (a *Apps) Delete(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuthAppID, actor string) error {
-	_, err := a.edit(ctx, school, id, actor, func(app *lyceum.OAuthApp, now time.Time) error {
+func (a *Apps) Delete(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID) error {
+	_, err := a.edit(ctx, by, id, func(app *lyceum.OAuthApp, now time.Time) error {
 		app.DeletedAt = lyceum.Some(lyceum.Second(now))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return a.revoke(ctx, school, lyceum.GrantFilter{App: lyceum.Some(id)}, actor)
+	return a.revoke(ctx, by, lyceum.GrantFilter{App: lyceum.Some(id)})
 }
 
 // revokeSize is how many grants one write revokes at most.
 const revokeSize = 500
 
 // revoke ends grants, write by write.
-func (a *Apps) revoke(ctx context.Context, school lyceum.SchoolID, which lyceum.GrantFilter, actor string) error {
+func (a *Apps) revoke(ctx context.Context, by lyceum.By, which lyceum.GrantFilter) error {
 	now := a.clock()
 	for n := revokeSize; n == revokeSize; {
-		err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) (err error) {
+		err := a.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) (err error) {
 			n, err = tx.RevokeGrants(which, revokeSize, now)
 			return err
 		})
@@ -199,19 +199,19 @@ func (a *Apps) revoke(ctx context.Context, school lyceum.SchoolID, which lyceum.
 }
 
 // edit changes an app in one write and makes its tokens be looked at again.
-func (a *Apps) edit(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuthAppID, actor string, change func(*lyceum.OAuthApp, time.Time) error) (lyceum.OAuthApp, error) {
-	if _, err := a.Get(ctx, school, id); err != nil {
+func (a *Apps) edit(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, change func(*lyceum.OAuthApp, time.Time) error) (lyceum.OAuthApp, error) {
+	if _, err := a.Get(ctx, by.School, id); err != nil {
 		return lyceum.OAuthApp{}, err
 	}
 	now := a.clock()
 	var app lyceum.OAuthApp
-	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+	err := a.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 		changed, err := tx.OAuthApps.Get(tx, id)
 		if err != nil {
 			return err
 		}
 		if changed.DeletedAt.Present {
-			return lyceum.Errorf(lyceum.NotFound, "there is no OAuth app %d in school %d", id, school)
+			return lyceum.Errorf(lyceum.NotFound, "there is no OAuth app %d in school %d", id, by.School)
 		}
 		if err := change(&changed, now); err != nil {
 			return err
@@ -269,7 +269,7 @@ func (a *Apps) GrantedBy(ctx context.Context, school lyceum.SchoolID, user lyceu
 
 // TakeBack ends what a learner let an app do.
 func (a *Apps) TakeBack(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, app lyceum.OAuthAppID) error {
-	err := a.revoke(ctx, school, lyceum.GrantFilter{App: lyceum.Some(app), User: lyceum.Some(user)}, userActor(user))
+	err := a.revoke(ctx, lyceum.By{School: school, Actor: userActor(user)}, lyceum.GrantFilter{App: lyceum.Some(app), User: lyceum.Some(user)})
 	a.oauth.forgetAll()
 	return err
 }

@@ -66,7 +66,7 @@ func newDesk(t *testing.T) *desk {
 
 func (d *desk) issue(t *testing.T, p lyceum.Permissions) (lyceum.APIKey, string) {
 	t.Helper()
-	key, text, err := d.keys.Create(t.Context(), d.school, "reports", p, access.NewEntropy(), "test")
+	key, text, err := d.keys.Create(t.Context(), lyceum.By{School: d.school, Actor: "test"}, "reports", p, access.NewEntropy())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func (a *Accounts) Forgotten(ctx context.Context, school lyceum.SchoolID, email 
 	if !a.forgotten.Take(school, strings.ToLower(email)) {
 		return "", lyceum.User{}, nil
 	}
-	link, err = a.newLink(ctx, school, user.ID, lyceum.ForgotPassword, userActor(user.ID))
+	link, err = a.newLink(ctx, lyceum.By{School: school, Actor: userActor(user.ID)}, user.ID, lyceum.ForgotPassword)
 	return link, user, err
 }
 

@@ -142,7 +142,7 @@ func TestR33_AResetLetsIn(t *testing.T) {
 	d := newDoor(t)
 	d.wrong(10, "192.0.2.1", "")
 	d.wantOut("192.0.2.1", "", "before")
-	link, err := d.accounts.NewPasswordLink(t.Context(), d.school, learner, "test")
+	link, err := d.accounts.NewPasswordLink(t.Context(), lyceum.By{School: d.school, Actor: "test"}, learner)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestR33_ANewPasswordEndsKnownDevices(t *testing.T) {
 	for range 3 {
 		kept = append(kept, d.wantIn("198.51.100.1", "", "with the password of then").Device)
 	}
-	link, err := d.accounts.NewPasswordLink(t.Context(), d.school, learner, "test")
+	link, err := d.accounts.NewPasswordLink(t.Context(), lyceum.By{School: d.school, Actor: "test"}, learner)
 	if err != nil {
 		t.Fatal(err)
 	}

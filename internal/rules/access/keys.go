@@ -137,7 +137,7 @@ const maxNameLength = 100
 
 // Create issues a key made of e and gives it with its text, which is not kept
 // and cannot be had again.
-func (k *Keys) Create(ctx context.Context, school lyceum.SchoolID, name string, p lyceum.Permissions, e Entropy, actor string) (lyceum.APIKey, string, error) {
+func (k *Keys) Create(ctx context.Context, by lyceum.By, name string, p lyceum.Permissions, e Entropy) (lyceum.APIKey, string, error) {
 	name = strings.TrimSpace(name)
 	if message := lyceum.CheckText(name, 1, maxNameLength); message != "" {
 		return lyceum.APIKey{}, "", lyceum.InvalidFields(lyceum.FieldError{Field: "name", Message: message})
@@ -145,16 +145,16 @@ func (k *Keys) Create(ctx context.Context, school lyceum.SchoolID, name string, 
 	if p == 0 {
 		return lyceum.APIKey{}, "", lyceum.InvalidFields(lyceum.FieldError{Field: "permissions", Message: "must be read, write or read,write"})
 	}
-	if _, err := k.store.GetSchool(ctx, school); err != nil {
+	if _, err := k.store.GetSchool(ctx, by.School); err != nil {
 		return lyceum.APIKey{}, "", err
 	}
-	text := KeyText(school, e)
+	text := KeyText(by.School, e)
 	now := k.clock()
 	key := lyceum.APIKey{
 		Name: name, Permissions: p, Hash: HashSecret(text),
 		LastFour: text[len(text)-4:], CreatedAt: lyceum.Second(now),
 	}
-	err := k.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+	err := k.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 		id, err := tx.APIKeys.NextID(tx)
 		if err != nil {
 			return err
@@ -178,12 +178,12 @@ func (k *Keys) List(ctx context.Context, school lyceum.SchoolID) ([]lyceum.APIKe
 }
 
 // Revoke ends a key for good. To revoke a revoked key changes nothing.
-func (k *Keys) Revoke(ctx context.Context, school lyceum.SchoolID, id lyceum.APIKeyID, actor string) error {
+func (k *Keys) Revoke(ctx context.Context, by lyceum.By, id lyceum.APIKeyID) error {
 	now := k.clock()
-	err := k.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+	err := k.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 		key, err := tx.APIKeys.Get(tx, id)
 		if lyceum.KindOf(err) == lyceum.NotFound {
-			return lyceum.Errorf(lyceum.NotFound, "there is no API key %d in school %d", id, school)
+			return lyceum.Errorf(lyceum.NotFound, "there is no API key %d in school %d", id, by.School)
 		}
 		if err != nil {
 			return err
@@ -197,7 +197,7 @@ func (k *Keys) Revoke(ctx context.Context, school lyceum.SchoolID, id lyceum.API
 	defer k.mu.Unlock()
 	k.revokes++
 	for hash, known := range k.known {
-		if known.by.School == school && known.by.Key == id {
+		if known.by.School == by.School && known.by.Key == id {
 			delete(k.known, hash)
 		}
 	}

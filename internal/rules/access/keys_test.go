@@ -25,7 +25,7 @@ func TestKeyLeadsToItsSchool(t *testing.T) {
 			}
 		}
 		for n, permissions := range []lyceum.Permissions{lyceum.Read, lyceum.Write, lyceum.Read | lyceum.Write} {
-			key, text, err := d.keys.Create(t.Context(), id, fmt.Sprintf("key %d", n+1), permissions, access.NewEntropy(), "test")
+			key, text, err := d.keys.Create(t.Context(), lyceum.By{School: id, Actor: "test"}, fmt.Sprintf("key %d", n+1), permissions, access.NewEntropy())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +50,7 @@ func TestKeyLeadsToItsSchool(t *testing.T) {
 func TestRandomnessOfAnotherSchoolsKeyIsNoKey(t *testing.T) {
 	d := newDesk(t)
 	other := storetest.MakeSchool(t, d.store)
-	if _, _, err := d.keys.Create(t.Context(), d.school, "ours", lyceum.Read, counting, "test"); err != nil {
+	if _, _, err := d.keys.Create(t.Context(), lyceum.By{School: d.school, Actor: "test"}, "ours", lyceum.Read, counting); err != nil {
 		t.Fatal(err)
 	}
 	wantRefused(t, d.keys, access.KeyText(other, counting), badKey)
@@ -62,7 +62,7 @@ func TestRevokedHereIsRefusedAtOnce(t *testing.T) {
 	kept, keptText := d.issue(t, lyceum.Read)
 	caller := byKey(d.school, key.ID, lyceum.Read)
 	wantAccepted(t, d.keys, text, caller)
-	if err := d.keys.Revoke(t.Context(), d.school, key.ID, "test"); err != nil {
+	if err := d.keys.Revoke(t.Context(), lyceum.By{School: d.school, Actor: "test"}, key.ID); err != nil {
 		t.Fatal(err)
 	}
 	wantRefused(t, d.keys, text, badKey)
@@ -79,7 +79,7 @@ func TestRevokedElsewhereIsRefusedSoon(t *testing.T) {
 	key, text := d.issue(t, lyceum.Read)
 	caller := byKey(d.school, key.ID, lyceum.Read)
 	wantAccepted(t, d.keys, text, caller)
-	if err := elsewhere.Revoke(t.Context(), d.school, key.ID, "test"); err != nil {
+	if err := elsewhere.Revoke(t.Context(), lyceum.By{School: d.school, Actor: "test"}, key.ID); err != nil {
 		t.Fatal(err)
 	}
 	d.clock.pass(5*time.Second - time.Nanosecond)
@@ -140,7 +140,7 @@ func TestRevokedDuringACheckIsRefusedAtOnce(t *testing.T) {
 	}
 	go check()
 	<-store.answered // the key was good
-	if err := keys.Revoke(t.Context(), d.school, key.ID, "test"); err != nil {
+	if err := keys.Revoke(t.Context(), lyceum.By{School: d.school, Actor: "test"}, key.ID); err != nil {
 		t.Fatal(err)
 	}
 	store.proceed <- struct{}{}
@@ -220,7 +220,7 @@ func TestCreateRefuses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			key, text, err := d.keys.Create(t.Context(), d.school, tc.given, tc.permissions, access.NewEntropy(), "test")
+			key, text, err := d.keys.Create(t.Context(), lyceum.By{School: d.school, Actor: "test"}, tc.given, tc.permissions, access.NewEntropy())
 			if tc.sentence == "" {
 				if err != nil || key.Name != strings.TrimSpace(tc.given) || text == "" {
 					t.Fatalf("issued %+v, %v", key, err)
@@ -236,7 +236,7 @@ func TestCreateRefuses(t *testing.T) {
 			}
 		})
 	}
-	_, _, err := d.keys.Create(t.Context(), 999, "reports", lyceum.Read, access.NewEntropy(), "test")
+	_, _, err := d.keys.Create(t.Context(), lyceum.By{School: 999, Actor: "test"}, "reports", lyceum.Read, access.NewEntropy())
 	wantKind(t, err, lyceum.NotFound)
 	if _, err = d.keys.List(t.Context(), 999); lyceum.KindOf(err) != lyceum.NotFound {
 		t.Errorf("keys of an unknown school: %v", err)
@@ -248,16 +248,16 @@ func TestRevoke(t *testing.T) {
 	other := storetest.MakeSchool(t, d.store)
 	first, _ := d.issue(t, lyceum.Read)
 	second, text := d.issue(t, lyceum.Write)
-	wantKind(t, d.keys.Revoke(t.Context(), d.school, 77, "test"), lyceum.NotFound)
-	wantKind(t, d.keys.Revoke(t.Context(), 999, first.ID, "test"), lyceum.NotFound)
+	wantKind(t, d.keys.Revoke(t.Context(), lyceum.By{School: d.school, Actor: "test"}, 77), lyceum.NotFound)
+	wantKind(t, d.keys.Revoke(t.Context(), lyceum.By{School: 999, Actor: "test"}, first.ID), lyceum.NotFound)
 	// F9: another school's owner cannot revoke it.
-	wantKind(t, d.keys.Revoke(t.Context(), other, second.ID, "test"), lyceum.NotFound)
+	wantKind(t, d.keys.Revoke(t.Context(), lyceum.By{School: other, Actor: "test"}, second.ID), lyceum.NotFound)
 	wantAccepted(t, d.keys, text, byKey(d.school, second.ID, lyceum.Write))
 
 	revoked := d.clock.now().Add(time.Hour)
 	for range 2 { // the second time changes nothing
 		d.clock.pass(time.Hour)
-		if err := d.keys.Revoke(t.Context(), d.school, first.ID, "owner"); err != nil {
+		if err := d.keys.Revoke(t.Context(), lyceum.By{School: d.school, Actor: "owner"}, first.ID); err != nil {
 			t.Fatal(err)
 		}
 	}

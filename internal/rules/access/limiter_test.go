@@ -251,7 +251,7 @@ func TestBooksAreKeptEveryFewSeconds(t *testing.T) {
 		store := openStore(t, dir)
 		keys, limiter := access.NewKeys(store, time.Now), access.NewLimiter(10, time.Now)
 		school := storetest.MakeSchool(t, store)
-		_, text, err := keys.Create(t.Context(), school, "reports", lyceum.Read, access.NewEntropy(), "test")
+		_, text, err := keys.Create(t.Context(), lyceum.By{School: school, Actor: "test"}, "reports", lyceum.Read, access.NewEntropy())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 func (o *office) link(t *testing.T) string {
 	t.Helper()
 	o.clock.pass(time.Second)
-	link, err := o.accounts.NewPasswordLink(t.Context(), o.school, learner, "test")
+	link, err := o.accounts.NewPasswordLink(t.Context(), lyceum.By{School: o.school, Actor: "test"}, learner)
 	if err != nil {
 		t.Fatal(err)
 	}

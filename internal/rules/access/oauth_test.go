@@ -79,7 +79,7 @@ func (o *office) save(t *testing.T, users ...lyceum.User) {
 
 func (o *office) register(t *testing.T, version lyceum.InterfaceVersion, form access.AppForm) {
 	t.Helper()
-	app, secret, err := o.apps.Register(t.Context(), o.school, form, "test")
+	app, secret, err := o.apps.Register(t.Context(), lyceum.By{School: o.school, Actor: "test"}, form)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,8 +151,8 @@ func TestA4_RedirectURLs(t *testing.T) {
 		"https://app.example.com/" + strings.Repeat("a", 2000): "", "https://app.example.com/\x00": "", "https://app.example.com/\xff": "",
 	} {
 		form := access.AppForm{Name: "App", RedirectURL: address, Version: lyceum.V1}
-		_, _, err := o.apps.Register(t.Context(), o.school, form, "test")
-		_, _, inSandbox := sandbox.Register(t.Context(), o.school, form, "test")
+		_, _, err := o.apps.Register(t.Context(), lyceum.By{School: o.school, Actor: "test"}, form)
+		_, _, inSandbox := sandbox.Register(t.Context(), lyceum.By{School: o.school, Actor: "test"}, form)
 		if (err == nil) != (taken == "everywhere") || (inSandbox == nil) != (taken != "") {
 			t.Errorf("%q: %v, in a sandbox %v; want it taken %q", address, err, inSandbox, taken)
 		}
@@ -323,10 +323,10 @@ func TestC23_WhatIsSwitchedOffIsRefusedAtOnce(t *testing.T) {
 		for what, off := range map[string]func() (on func()){
 			"app": func() func() {
 				id := o.app[lyceum.V1].ID
-				if _, err := o.apps.Disable(t.Context(), o.school, id, true, "test"); err != nil {
+				if _, err := o.apps.Disable(t.Context(), lyceum.By{School: o.school, Actor: "test"}, id, true); err != nil {
 					t.Fatal(err)
 				}
-				return func() { _, _ = o.apps.Disable(t.Context(), o.school, id, false, "test") }
+				return func() { _, _ = o.apps.Disable(t.Context(), lyceum.By{School: o.school, Actor: "test"}, id, false) }
 			},
 			"user": func() func() {
 				user := storetest.User(t, o.store, o.school, learner)
@@ -354,7 +354,7 @@ func TestC23_WhatIsSwitchedOffIsRefusedAtOnce(t *testing.T) {
 			}
 		}
 		tokens := o.tokens(t)
-		if err := o.apps.Delete(t.Context(), o.school, o.app[lyceum.V1].ID, "test"); err != nil {
+		if err := o.apps.Delete(t.Context(), lyceum.By{School: o.school, Actor: "test"}, o.app[lyceum.V1].ID); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := o.refresh(tokens.RefreshToken, ""); err == nil || o.alive(tokens) {
@@ -370,7 +370,7 @@ func TestC24_CodeOfAnOldRedirectURLFails(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	code := o.code(t)
 	form := access.AppForm{Name: "Ledger", RedirectURL: "https://new.example.com/", Version: lyceum.V1}
-	if _, err := o.apps.Change(t.Context(), o.school, o.app[lyceum.V1].ID, form, "test"); err != nil {
+	if _, err := o.apps.Change(t.Context(), lyceum.By{School: o.school, Actor: "test"}, o.app[lyceum.V1].ID, form); err != nil {
 		t.Fatal(err)
 	}
 	for _, uri := range []string{callback, "https://new.example.com/"} {
@@ -497,7 +497,7 @@ func (o *office) rotate(t *testing.T) { o.rotating(t, true) }
 func (o *office) rotating(t *testing.T, on bool) {
 	t.Helper()
 	form := access.AppForm{Name: "Ledger", RedirectURL: callback, Version: lyceum.V1, RotateRefreshTokens: on}
-	app, err := o.apps.Change(t.Context(), o.school, o.app[lyceum.V1].ID, form, "test")
+	app, err := o.apps.Change(t.Context(), lyceum.By{School: o.school, Actor: "test"}, o.app[lyceum.V1].ID, form)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -595,7 +595,7 @@ func TestE7_NewPasswordEndsWhatWasGranted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		link, err := o.accounts.NewPasswordLink(t.Context(), o.school, learner, "test")
+		link, err := o.accounts.NewPasswordLink(t.Context(), lyceum.By{School: o.school, Actor: "test"}, learner)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -751,7 +751,7 @@ func TestOldSecretStaysGoodForAWhile(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	tokens := o.tokens(t)
 	old := o.client[lyceum.V1]
-	_, secret, err := o.apps.Rotate(t.Context(), o.school, o.app[lyceum.V1].ID, time.Hour, "test")
+	_, secret, err := o.apps.Rotate(t.Context(), lyceum.By{School: o.school, Actor: "test"}, o.app[lyceum.V1].ID, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -769,7 +769,7 @@ func TestOldSecretStaysGoodForAWhile(t *testing.T) {
 		t.Error("the new secret after the hour:", err)
 	}
 	for _, keep := range []time.Duration{-1, 721 * time.Hour} {
-		if _, _, err := o.apps.Rotate(t.Context(), o.school, o.app[lyceum.V1].ID, keep, "test"); lyceum.KindOf(err) != lyceum.Invalid {
+		if _, _, err := o.apps.Rotate(t.Context(), lyceum.By{School: o.school, Actor: "test"}, o.app[lyceum.V1].ID, keep); lyceum.KindOf(err) != lyceum.Invalid {
 			t.Errorf("an old secret for %v: %v", keep, err)
 		}
 	}

@@ -14,15 +14,15 @@ func TestR42_RestoringEndsWhatLetsIn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onBothEngines(t, func(t *testing.T, o *office) {
 				keys := access.NewKeys(o.store, o.clock.now)
-				_, kept, err := keys.Create(t.Context(), o.school, "reports", lyceum.Read, access.NewEntropy(), "test")
+				_, kept, err := keys.Create(t.Context(), lyceum.By{School: o.school, Actor: "test"}, "reports", lyceum.Read, access.NewEntropy())
 				if err != nil {
 					t.Fatal(err)
 				}
-				gone, _, err := keys.Create(t.Context(), o.school, "old", lyceum.Read, access.NewEntropy(), "test")
+				gone, _, err := keys.Create(t.Context(), lyceum.By{School: o.school, Actor: "test"}, "old", lyceum.Read, access.NewEntropy())
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := keys.Revoke(t.Context(), o.school, gone.ID, "test"); err != nil {
+				if err := keys.Revoke(t.Context(), lyceum.By{School: o.school, Actor: "test"}, gone.ID); err != nil {
 					t.Fatal(err)
 				}
 				handed, sent := o.link(t), o.forgotten(t)

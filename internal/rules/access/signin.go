@@ -337,14 +337,14 @@ const maxOpenLinks = 5
 // NewPasswordLink makes a one-time link for a user to set a password with. The
 // ones made before stay good until one is used. The text is a secret for the
 // user alone.
-func (a *Accounts) NewPasswordLink(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, actor string) (string, error) {
-	return a.newLink(ctx, school, user, lyceum.SetPassword, actor)
+func (a *Accounts) NewPasswordLink(ctx context.Context, by lyceum.By, user lyceum.UserID) (string, error) {
+	return a.newLink(ctx, by, user, lyceum.SetPassword)
 }
 
-func (a *Accounts) newLink(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, purpose lyceum.LinkPurpose, actor string) (string, error) {
+func (a *Accounts) newLink(ctx context.Context, by lyceum.By, user lyceum.UserID, purpose lyceum.LinkPurpose) (string, error) {
 	now := a.clock()
-	text := secretText(linkPrefix, school, a.entropy())
-	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+	text := secretText(linkPrefix, by.School, a.entropy())
+	err := a.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 		kept, err := tx.Users.Get(tx, user)
 		if err != nil {
 			return err

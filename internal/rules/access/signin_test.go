@@ -161,7 +161,7 @@ func TestPasswordLinks(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		link := func() string {
 			t.Helper()
-			text, err := o.accounts.NewPasswordLink(t.Context(), o.school, learner, "test")
+			text, err := o.accounts.NewPasswordLink(t.Context(), lyceum.By{School: o.school, Actor: "test"}, learner)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -204,9 +204,9 @@ func TestPasswordLinks(t *testing.T) {
 		user := storetest.User(t, o.store, o.school, learner)
 		user.DisabledAt = lyceum.Some(o.clock.now())
 		o.save(t, user)
-		_, err = o.accounts.NewPasswordLink(t.Context(), o.school, learner, "test")
+		_, err = o.accounts.NewPasswordLink(t.Context(), lyceum.By{School: o.school, Actor: "test"}, learner)
 		wantKind(t, err, lyceum.Conflict)
-		_, err = o.accounts.NewPasswordLink(t.Context(), o.school, 99, "test")
+		_, err = o.accounts.NewPasswordLink(t.Context(), lyceum.By{School: o.school, Actor: "test"}, 99)
 		wantKind(t, err, lyceum.NotFound)
 	})
 }

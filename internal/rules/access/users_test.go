@@ -82,7 +82,7 @@ func TestR38_SwitchingAUserOffEndsEverything(t *testing.T) {
 		if _, err := o.tryToSignIn(t); lyceum.KindOf(err) != lyceum.Unauthenticated {
 			t.Errorf("signing in: %v", err)
 		}
-		_, err := o.accounts.NewPasswordLink(t.Context(), o.school, learner, "test")
+		_, err := o.accounts.NewPasswordLink(t.Context(), lyceum.By{School: o.school, Actor: "test"}, learner)
 		wantKind(t, err, lyceum.Conflict)
 
 		o.switchOn(t, learner)

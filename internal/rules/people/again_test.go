@@ -26,7 +26,7 @@ func TestR23_ANewUserIsNobodyElse(t *testing.T) {
 	hash := func(context.Context, lyceum.SchoolID, string, string) (lyceum.Opt[string], bool, error) {
 		return lyceum.Some("$argon2id$hers"), false, nil
 	}
-	made, err := service.Create(t.Context(), d.school, people.NewUser{Email: "ada@example.com", Name: lyceum.Some("Ada")}, hash, "test")
+	made, err := service.Create(t.Context(), lyceum.By{School: d.school, Actor: "test"}, people.NewUser{Email: "ada@example.com", Name: lyceum.Some("Ada")}, hash)
 	if err != nil || made.Name.Value != "Ada" || made.ID == stranger.ID {
 		t.Errorf("made %+v, %v", made.User, err)
 	}

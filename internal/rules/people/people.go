@@ -49,8 +49,8 @@ type Import struct {
 }
 
 // Import begins an import into a school.
-func (s *Service) Import(school lyceum.SchoolID, actor string) *Import {
-	return &Import{service: s, school: school, actor: actor}
+func (s *Service) Import(by lyceum.By) *Import {
+	return &Import{service: s, school: by.School, actor: by.Actor}
 }
 
 // Check tells which rows of a batch cannot be kept, and keeps none.

@@ -37,7 +37,7 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) save(t *testing.T, batch ...lyceum.User) (lyceum.Saved, []lyceum.RowProblem) {
 	t.Helper()
 	given := slices.Clone(batch)
-	saved, problems, err := d.service.Import(d.school, "import").Save(t.Context(), batch)
+	saved, problems, err := d.service.Import(lyceum.By{School: d.school, Actor: "import"}).Save(t.Context(), batch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func (d *desk) save(t *testing.T, batch ...lyceum.User) (lyceum.Saved, []lyceum.
 
 func (d *desk) check(t *testing.T, batch ...lyceum.User) []lyceum.RowProblem {
 	t.Helper()
-	problems, err := d.service.Import(d.school, "import").Check(t.Context(), batch)
+	problems, err := d.service.Import(lyceum.By{School: d.school, Actor: "import"}).Check(t.Context(), batch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestWhatCannotBe(t *testing.T) {
 	if err := d.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	saved, problems, err := d.service.Import(d.school, "import").Save(t.Context(), []lyceum.User{{ID: 1, Email: "ada@example.com"}})
+	saved, problems, err := d.service.Import(lyceum.By{School: d.school, Actor: "import"}).Save(t.Context(), []lyceum.User{{ID: 1, Email: "ada@example.com"}})
 	if lyceum.KindOf(err) != lyceum.Unavailable || saved != (lyceum.Saved{}) || problems != nil {
 		t.Errorf("saved %+v, %v, %v", saved, problems, err)
 	}

@@ -105,8 +105,8 @@ type TagImport struct {
 }
 
 // ImportTags begins an import of tags.
-func (s *Service) ImportTags(school lyceum.SchoolID, actor string) *TagImport {
-	return &TagImport{service: s, school: school, actor: actor}
+func (s *Service) ImportTags(by lyceum.By) *TagImport {
+	return &TagImport{service: s, school: by.School, actor: by.Actor}
 }
 
 // The bounds of tags. What a database from before has beyond maxTags is shown

@@ -33,7 +33,7 @@ func TestR24_TagsOfAUserAreBounded(t *testing.T) {
 	}
 
 	rows := []lyceum.UserTags{{User: 1, Tags: someTags(101)}, {User: 2, Tags: someTags(100)}}
-	tags := d.service.ImportTags(d.school, "import")
+	tags := d.service.ImportTags(lyceum.By{School: d.school, Actor: "import"})
 	checked, err := tags.Check(t.Context(), rows)
 	if err != nil || len(checked) != 1 || checked[0].Index != 0 || checked[0].Field != "tags" || checked[0].Message != sentence {
 		t.Errorf("Check: %v, %v", checked, err)

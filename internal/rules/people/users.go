@@ -94,28 +94,28 @@ const (
 
 // Create creates a student. One who has the address already is shown and left
 // as they are.
-func (s *Service) Create(ctx context.Context, school lyceum.SchoolID, n NewUser, hash Hasher, actor string) (Detail, error) {
+func (s *Service) Create(ctx context.Context, by lyceum.By, n NewUser, hash Hasher) (Detail, error) {
 	if err := n.check(); err != nil {
 		return Detail{}, err
 	}
 	user := lyceum.User{Email: n.Email, Name: filled(n.Name), Src: filled(n.Src), Role: lyceum.Student}
-	v, same := s.store.In(ctx, school), lyceum.UserFilter{Email: lyceum.Some(n.Email)}
+	v, same := s.store.In(ctx, by.School), lyceum.UserFilter{Email: lyceum.Some(n.Email)}
 	switch kept, found, err := v.Users.First(v, same); {
 	case err != nil:
 		return Detail{}, err
 	case found:
-		return s.detail(ctx, school, kept)
+		return s.detail(ctx, by.School, kept)
 	}
 	if n.Password.Present {
 		var err error
-		if user.PasswordHash, user.MustChangePassword, err = hash(ctx, school, n.Email, n.Password.Value); err != nil {
+		if user.PasswordHash, user.MustChangePassword, err = hash(ctx, by.School, n.Email, n.Password.Value); err != nil {
 			return Detail{}, err
 		}
 	}
 	now := s.clock()
 	user.CreatedAt = lyceum.Second(now)
 	var made lyceum.User
-	err := s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+	err := s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 		id, err := tx.Users.NextID(tx)
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ func (s *Service) Create(ctx context.Context, school lyceum.SchoolID, n NewUser,
 	if err != nil {
 		return Detail{}, err
 	}
-	return s.detail(ctx, school, made)
+	return s.detail(ctx, by.School, made)
 }
 
 // welcome keeps a new user and tells of them.
@@ -209,12 +209,12 @@ type Change struct {
 }
 
 // Update changes a user.
-func (s *Service) Update(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID, c Change, actor string) (Detail, error) {
+func (s *Service) Update(ctx context.Context, by lyceum.By, id lyceum.UserID, c Change) (Detail, error) {
 	if err := refused(checkTexts(c.Name.Value, c.Src.Value)); err != nil {
 		return Detail{}, err
 	}
 	var user lyceum.User
-	err := s.store.Write(ctx, lyceum.Stamp{School: school, At: s.clock(), Actor: actor}, func(tx lyceum.Tx) error {
+	err := s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
 		var err error
 		if user, err = tx.Users.Get(tx, id); err != nil {
 			return err
@@ -239,7 +239,7 @@ func (s *Service) Update(ctx context.Context, school lyceum.SchoolID, id lyceum.
 	if err != nil {
 		return Detail{}, err
 	}
-	return s.detail(ctx, school, user)
+	return s.detail(ctx, by.School, user)
 }
 
 // renamed is what User.updated tells besides the user.
