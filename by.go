@@ -2,8 +2,8 @@ package lyceum
 
 import "time"
 
-// By says who asks, and in which school. Every rule that answers for somebody
-// takes one.
+// By says who asks, and in which school. Every rule that changes something takes
+// one.
 type By struct {
 	School SchoolID
 	// Actor is the name of who asks in the journal, such as api_key:7.
