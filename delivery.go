@@ -73,3 +73,9 @@ type WebhookEventFilter struct {
 	State       Opt[string]
 	Newest      bool // by descending creation and id, not by ascending id
 }
+
+// WebhookUsage is what a webhook uses of what it may.
+type WebhookUsage struct {
+	Sent int64 // messages in a minute
+	Kept int64 // bytes of attempts that are kept of a day, in UTC
+}

@@ -46,12 +46,6 @@ type JournalReads interface {
 
 // SalesChanges are what a change does about sales besides changing their rows.
 type SalesChanges interface {
-	// SetPolicy changes what happens when sales end.
-	SetPolicy(policy SalePolicy) error
-	// SetTimeZone appends an entry when the zone was another.
-	SetTimeZone(zone TimeZone) error
-	GetPolicy() (SalePolicy, error)
-
 	// TakeReference keeps the name that a transaction has in the payment
 	// system. It fails with Conflict when another transaction has it.
 	TakeReference(reference string, id TransactionID) error

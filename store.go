@@ -78,9 +78,6 @@ type Reader interface {
 // LearningTx is the part of a transaction that knows what learners do in
 // courses.
 type LearningTx interface {
-	// SwitchV2 switches the second version of the interface on or off.
-	SwitchV2(off bool) error
-
 	// BeginEnrollment inserts an enrollment, and a record of progress if the user
 	// has none of the course. It inserts nothing and returns false if the course
 	// or the user does not exist, or if the user has an enrollment in the course
@@ -145,9 +142,14 @@ type Changes interface {
 	// NextID gives a new id. When the contract's int32 is used up it fails
 	// with Conflict.
 	NextID(seq Sequence) (int32, error)
-	// Reserve takes the next id of each sequence in one go; NextID gives them
-	// out. No sequence may stand twice.
-	Reserve(seqs ...Sequence) error
+	// Reserve takes the next n ids of each sequence at once; NextID returns them.
+	// Each sequence is named once.
+	Reserve(n int, seqs ...Sequence) error
+
+	GetSchool() (School, error)
+	// ChangeSchool changes the settings of the school, and appends an entry if
+	// they differ then.
+	ChangeSchool(change func(*School)) error
 
 	LearningTx
 	SalesChanges

@@ -19,8 +19,6 @@ type WebhookReader interface {
 // WebhookChanges are what a change does about deliveries besides changing their
 // rows. The journal does not have these changes.
 type WebhookChanges interface {
-	// TakeIDs takes n ids and returns the first.
-	TakeIDs(seq Sequence, n int) (int32, error)
 	// CreateDeliveries also raises the counts of the webhooks.
 	CreateDeliveries(deliveries []WebhookEvent) error
 	// ClaimDeliveries returns up to limit deliveries of a webhook that are due,
@@ -35,10 +33,7 @@ type WebhookChanges interface {
 	// after one by creation and id, and returns them in that order.
 	ReplayDeliveries(f ResendFilter, after Opt[WebhookEvent], limit int, at time.Time) ([]WebhookEvent, error)
 	CreateAttempt(a Attempt) error
-	// CountSent adds messages to those that a webhook was sent in the minute of
-	// a moment, and returns the sum.
-	CountSent(webhook WebhookID, now time.Time, messages int) (int, error)
-	// CountKept adds bytes to those of a webhook's answers on the day of a
-	// moment, in UTC, and returns the sum.
-	CountKept(webhook WebhookID, now time.Time, bytes int) (int64, error)
+	// CountUsage adds to what a webhook used in the minute and on the day of a
+	// moment, and returns the sums.
+	CountUsage(webhook WebhookID, now time.Time, more WebhookUsage) (WebhookUsage, error)
 }

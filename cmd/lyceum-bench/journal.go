@@ -193,14 +193,17 @@ func (m *market) wait(ctx context.Context) error {
 		return err
 	}
 	return m.store.Write(ctx, lyceum.Stamp{School: m.school, At: time.Now(), Actor: "bench"}, func(tx lyceum.Tx) error {
-		first, err := tx.TakeIDs(lyceum.WebhookEventSequence, waitingDeliveries)
+		if err := tx.Reserve(waitingDeliveries, lyceum.WebhookEventSequence); err != nil {
+			return err
+		}
+		first, err := tx.Deliveries.NextID(tx)
 		if err != nil {
 			return err
 		}
 		var all []lyceum.WebhookEvent
 		for n := range int32(waitingDeliveries) {
 			all = append(all, lyceum.WebhookEvent{
-				ID: lyceum.WebhookEventID(first + n), Webhook: w.ID, State: lyceum.DeliveryPending, CreatedAt: time.Now(),
+				ID: first + lyceum.WebhookEventID(n), Webhook: w.ID, State: lyceum.DeliveryPending, CreatedAt: time.Now(),
 				ObjectType: "User", ObjectID: 1,
 				Number: lyceum.Some[int64](1), NextAttemptAt: lyceum.Some(time.Now().Add(time.Hour)),
 			})

@@ -108,7 +108,7 @@ func (c *schoolSetCommand) switchV2(p *program, store lyceum.Store, school *lyce
 	}
 	if err := store.Write(p.ctx, lyceum.Stamp{
 		School: school.ID, At: p.clock(), Actor: actor,
-	}, func(tx lyceum.Tx) error { return tx.SwitchV2(off) }); err != nil {
+	}, func(tx lyceum.Tx) error { return tx.ChangeSchool(func(s *lyceum.School) { s.V2Disabled = off }) }); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "Version 2 is %s for school %d.\n", c.V2, school.ID)

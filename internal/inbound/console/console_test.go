@@ -370,7 +370,9 @@ func TestTheJournalNamesTheOwner(t *testing.T) {
 func TestDaysOfTheSchool(t *testing.T) {
 	p := open(t, site)
 	p.market()
-	p.write(func(tx lyceum.Tx) error { return tx.SetTimeZone("America/Sao_Paulo") })
+	p.write(func(tx lyceum.Tx) error {
+		return tx.ChangeSchool(func(s *lyceum.School) { s.TimeZone = "America/Sao_Paulo" })
+	})
 	for _, at := range []string{"2018-11-04T02:59:59Z", "2018-11-04T03:00:00Z", "2018-11-05T01:59:59Z", "2018-11-05T02:00:00Z"} {
 		p.now, _ = time.Parse(time.RFC3339, at)
 		p.sell(1, 11)

@@ -30,7 +30,7 @@ func TestR48_ADeliveryWhoseAnswerIsNotKept(t *testing.T) {
 	p := open(t, site)
 	p.told(1)
 	err := p.store.Write(t.Context(), lyceum.Stamp{School: 1, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
-		_, err := tx.CountKept(1, p.clock(), 8<<20)
+		_, err := tx.CountUsage(1, p.clock(), lyceum.WebhookUsage{Kept: 8 << 20})
 		return err
 	})
 	if err != nil {

@@ -110,7 +110,7 @@ func TestCancel(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				return tx.SetPolicy(policy)
+				return tx.ChangeSchool(func(s *lyceum.School) { s.Policy = policy })
 			})
 			sale, _ := p.sell(tc.plan, 11)
 			path := salePath(sale) + "/cancel"

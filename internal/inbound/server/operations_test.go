@@ -177,7 +177,7 @@ func TestV2SwitchedOff(t *testing.T) {
 			return w.Body.String()
 		}
 		for _, off := range []bool{true, false, true} {
-			storetest.Write(t, k.store, k.ours.id, func(tx lyceum.Tx) error { return tx.SwitchV2(off) })
+			storetest.Write(t, k.store, k.ours.id, func(tx lyceum.Tx) error { return tx.ChangeSchool(func(s *lyceum.School) { s.V2Disabled = off }) })
 			status := map[bool]int{true: http.StatusForbidden, false: http.StatusOK}[off]
 			if text := want(k.ours, list, status); off && (!strings.Contains(text, `"code":"access_forbidden"`) || !strings.Contains(text, " --v2 on")) {
 				t.Errorf("refused in the words %s", text)

@@ -90,7 +90,7 @@ func TestR48_AnswersDoNotFillTheDisk(t *testing.T) {
 		uses := func(bytes int) {
 			t.Helper()
 			err := store.Write(t.Context(), lyceum.Stamp{School: p.school, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
-				_, err := tx.CountKept(w.ID, p.clock(), bytes)
+				_, err := tx.CountUsage(w.ID, p.clock(), lyceum.WebhookUsage{Kept: int64(bytes)})
 				return err
 			})
 			if err != nil {

@@ -51,8 +51,10 @@ func openOffice(t *testing.T, store lyceum.Store, deliveries int) *office {
 				Number: lyceum.Some(number), NextAttemptAt: lyceum.Some(storetest.Begin),
 			})
 		}
-		if _, err := tx.TakeIDs(lyceum.WebhookEventSequence, deliveries); err != nil {
-			return err
+		if deliveries > 0 {
+			if err := tx.Reserve(deliveries, lyceum.WebhookEventSequence); err != nil {
+				return err
+			}
 		}
 		if err := tx.Payloads.Insert(tx, payloads...); err != nil {
 			return err

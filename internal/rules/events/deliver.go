@@ -85,15 +85,15 @@ func claim(tx lyceum.Tx, w *lyceum.Webhook, now time.Time, limit int) ([]lyceum.
 	if w.RateLimit == 0 {
 		return tx.ClaimDeliveries(w.ID, now, now.Add(lease), limit)
 	}
-	sent, err := tx.CountSent(w.ID, now, 0)
-	if limit = min(limit, int(w.RateLimit)-sent); err != nil || limit <= 0 {
+	used, err := tx.CountUsage(w.ID, now, lyceum.WebhookUsage{})
+	if limit = min(limit, int(w.RateLimit)-int(used.Sent)); err != nil || limit <= 0 {
 		return nil, err
 	}
 	claimed, err := tx.ClaimDeliveries(w.ID, now, now.Add(lease), limit)
 	if err != nil || len(claimed) == 0 {
 		return nil, err
 	}
-	_, err = tx.CountSent(w.ID, now, len(claimed))
+	_, err = tx.CountUsage(w.ID, now, lyceum.WebhookUsage{Sent: int64(len(claimed))})
 	return claimed, err
 }
 
@@ -149,11 +149,12 @@ func keepAttempt(tx lyceum.Tx, p *Parcel, d *lyceum.WebhookEvent, o Outcome, now
 		Delivery: d.ID, Number: d.AttemptCount, At: p.Begun, Took: o.Took, Status: d.ResponseStatus, Problem: lyceum.Opt[string]{Value: o.Problem, Present: o.Problem != ""},
 		RequestHeader: o.RequestHeader, ResponseHeader: o.ResponseHeader, ResponseBody: o.ResponseBody,
 	}
-	kept, err := tx.CountKept(p.Webhook.ID, now, len(a.RequestHeader)+len(a.ResponseHeader)+len(a.ResponseBody))
+	bytes := int64(len(a.RequestHeader) + len(a.ResponseHeader) + len(a.ResponseBody))
+	used, err := tx.CountUsage(p.Webhook.ID, now, lyceum.WebhookUsage{Kept: bytes})
 	if err != nil {
 		return err
 	}
-	if kept > maxKept {
+	if used.Kept > maxKept {
 		a.RequestHeader, a.ResponseHeader, a.ResponseBody, a.Unkept = "", "", "", true
 	}
 	return tx.CreateAttempt(a)

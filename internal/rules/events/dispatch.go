@@ -110,12 +110,13 @@ func (s *Service) keep(ctx context.Context, school lyceum.SchoolID, from, to int
 		if len(deliveries) == 0 {
 			return nil
 		}
-		first, err := tx.TakeIDs(lyceum.WebhookEventSequence, len(deliveries))
-		if err != nil {
+		if err := tx.Reserve(len(deliveries), lyceum.WebhookEventSequence); err != nil {
 			return err
 		}
 		for i := range deliveries {
-			deliveries[i].ID = lyceum.WebhookEventID(first + int32(i))
+			if deliveries[i].ID, err = tx.Deliveries.NextID(tx); err != nil {
+				return err
+			}
 		}
 		if err := tx.Payloads.Insert(tx, told...); err != nil {
 			return err

@@ -59,7 +59,7 @@ func recurring(sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
 func (s *Service) Renew(ctx context.Context, by lyceum.By, id lyceum.SaleID, a Amounts, reference lyceum.Opt[string]) (TransactionDetail, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (TransactionDetail, error) {
-		if err := tx.Reserve(lyceum.TransactionSequence); err != nil {
+		if err := tx.Reserve(1, lyceum.TransactionSequence); err != nil {
 			return TransactionDetail{}, err
 		}
 		sale, plan, err := running(tx, id)
@@ -112,11 +112,11 @@ func (s *Service) Cancel(ctx context.Context, by lyceum.By, id lyceum.SaleID) (l
 		if err != nil {
 			return sale, err
 		}
-		policy, err := tx.GetPolicy()
+		school, err := tx.GetSchool()
 		if err != nil {
 			return sale, err
 		}
-		if err := s.end(tx, now, &sale, &plan, lyceum.SaleCanceled, policy.OnCancellation); err != nil {
+		if err := s.end(tx, now, &sale, &plan, lyceum.SaleCanceled, school.Policy.OnCancellation); err != nil {
 			return sale, err
 		}
 		tx.Announce(lyceum.SaleUpdated, int32(sale.ID), lyceum.SubscriptionCanceledEvent, "")
@@ -332,13 +332,13 @@ func (s *Service) endAfter(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, w
 	if err != nil {
 		return err
 	}
-	policy, err := tx.GetPolicy()
+	school, err := tx.GetSchool()
 	if err != nil {
 		return err
 	}
-	then := policy.OnRefund
+	then := school.Policy.OnRefund
 	if why == lyceum.SaleChargedBack {
-		then = policy.OnChargeback
+		then = school.Policy.OnChargeback
 	}
 	if then == lyceum.Keep {
 		return nil

@@ -38,14 +38,14 @@ func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyce
 		if err != nil {
 			return lyceum.PurchaseOrder{}, err
 		}
-		policy, err := tx.GetPolicy()
+		school, err := tx.GetSchool()
 		if err != nil {
 			return lyceum.PurchaseOrder{}, err
 		}
 		at := lyceum.Second(now)
 		order := lyceum.PurchaseOrder{
 			ID: lyceum.OrderID(id), Email: n.Email, Name: n.Name, PricingPlanID: n.Plan, CouponID: n.Coupon, AffiliateID: n.Affiliate,
-			FinalPrice: plan.Price, Currency: plan.Currency, State: lyceum.OrderOpen, CreatedAt: at, AbandonsAt: at.Add(policy.AbandonAfter),
+			FinalPrice: plan.Price, Currency: plan.Currency, State: lyceum.OrderOpen, CreatedAt: at, AbandonsAt: at.Add(school.Policy.AbandonAfter),
 		}
 		if n.FinalPrice.Present {
 			order.FinalPrice = n.FinalPrice.Value
@@ -150,13 +150,9 @@ func (s *Service) Configure(ctx context.Context, by lyceum.By, p lyceum.SalePoli
 		return err
 	}
 	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
-		if err := tx.SetTimeZone(zone); err != nil {
+		if err := tx.ChangeSchool(func(school *lyceum.School) { school.TimeZone = zone }); err != nil {
 			return err
 		}
-		kept, err := tx.GetPolicy()
-		if err != nil || kept == p {
-			return err
-		}
-		return tx.SetPolicy(p)
+		return tx.ChangeSchool(func(school *lyceum.School) { school.Policy = p })
 	})
 }

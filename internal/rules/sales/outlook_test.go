@@ -14,7 +14,7 @@ import (
 
 func (b *books) choose(t *testing.T, policy lyceum.SalePolicy) {
 	t.Helper()
-	err := b.store.Write(t.Context(), lyceum.Stamp{School: b.school, At: b.now, Actor: "test"}, func(tx lyceum.Tx) error { return tx.SetPolicy(policy) })
+	err := b.store.Write(t.Context(), lyceum.Stamp{School: b.school, At: b.now, Actor: "test"}, func(tx lyceum.Tx) error { return tx.ChangeSchool(func(s *lyceum.School) { s.Policy = policy }) })
 	if err != nil {
 		t.Fatal(err)
 	}

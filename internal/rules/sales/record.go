@@ -47,7 +47,7 @@ func (s *Service) Record(ctx context.Context, by lyceum.By, n NewSale) (SaleDeta
 }
 
 func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, error) {
-	err := tx.Reserve(lyceum.SaleSequence, lyceum.TransactionSequence, lyceum.EnrollmentSequence, lyceum.ProgressSequence)
+	err := tx.Reserve(1, lyceum.SaleSequence, lyceum.TransactionSequence, lyceum.EnrollmentSequence, lyceum.ProgressSequence)
 	if err != nil {
 		return SaleDetail{}, err
 	}

@@ -76,6 +76,7 @@ func (t *tx) CreateDeliveries(created []lyceum.WebhookEvent) error {
 				order = append(order, rest[i].Webhook)
 			}
 			counts[rest[i].Webhook]++
+			delete(t.unused, ticket{lyceum.WebhookEventSequence, int32(rest[i].ID)})
 			args = append(append(args, int64(t.stamp.School)), deliveries.bind(&rest[i])...)
 		}
 		if err := t.q.exec(insertText(deliveries.name, deliveries.list(), 1+len(deliveries.columns), n), args...); err != nil {

@@ -81,7 +81,7 @@ func TestSchoolsFromBeforeTimeZones(t *testing.T) {
 				got.Policy.OnCancellation != lyceum.AtPeriodEnd || got.Policy.AbandonAfter.Minutes() != 90 {
 				t.Errorf("the school is %+v", got)
 			}
-			storetest.Write(t, store, 7, func(tx lyceum.Tx) error { return tx.SetTimeZone("Asia/Tokyo") })
+			storetest.Write(t, store, 7, func(tx lyceum.Tx) error { return tx.ChangeSchool(func(s *lyceum.School) { s.TimeZone = "Asia/Tokyo" }) })
 			if got, err = store.GetSchool(t.Context(), 7); err != nil || got.TimeZone != "Asia/Tokyo" {
 				t.Errorf("after a change: %+v, %v", got, err)
 			}

@@ -32,10 +32,15 @@ func (s *Store) FindSchools(ctx context.Context) ([]lyceum.School, error) {
 
 // GetSchool implements lyceum.Reader.
 func (s *Store) GetSchool(ctx context.Context, id lyceum.SchoolID) (lyceum.School, error) {
+	school, err := getSchool(s.reads.single(ctx), id)
+	return school, s.public(err)
+}
+
+func getSchool(q *session, id lyceum.SchoolID) (lyceum.School, error) {
 	school := lyceum.School{ID: id}
-	there, err := s.reads.single(ctx).one("SELECT "+schoolColumns+" FROM schools WHERE school_id = $1", []any{int64(id)}, scanSchool(&school)...)
+	there, err := q.one("SELECT "+schoolColumns+" FROM schools WHERE school_id = $1", []any{int64(id)}, scanSchool(&school)...)
 	if err != nil {
-		return lyceum.School{}, s.public(fmt.Errorf("get school: %w", err))
+		return lyceum.School{}, fmt.Errorf("get school: %w", err)
 	}
 	if !there {
 		return lyceum.School{}, lyceum.Errorf(lyceum.NotFound, "there is no school %d", id)

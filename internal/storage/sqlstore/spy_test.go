@@ -140,7 +140,7 @@ func TestSQLiteIsNeverInterrupted(t *testing.T) {
 			return v.Users.Each(v, lyceum.UserFilter{}, func(*lyceum.User) error { return nil })
 		},
 		"write": func() error {
-			return s.Write(ctx, stamp, func(tx lyceum.Tx) error { return tx.SwitchV2(true) })
+			return s.Write(ctx, stamp, func(tx lyceum.Tx) error { return tx.ChangeSchool(func(s *lyceum.School) { s.V2Disabled = true }) })
 		},
 		"sweep": func() error { return s.Sweep(ctx, school.ID, lyceum.Expired{Until: storetest.Begin}) },
 		"bookkeep": func() error {
@@ -167,7 +167,7 @@ func TestR22_UnknownOutcomeSQLite(t *testing.T) {
 	by.mu.Lock()
 	by.lost = errors.New("disk I/O error")
 	by.mu.Unlock()
-	err := s.Write(t.Context(), lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error { return tx.SwitchV2(true) })
+	err := s.Write(t.Context(), lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error { return tx.ChangeSchool(func(s *lyceum.School) { s.V2Disabled = true }) })
 	wantUnknown(t, err)
 	if kept, err := s.GetSchool(t.Context(), school); err != nil || !kept.V2Disabled {
 		t.Errorf("this one was kept after all: %v, %v", kept, err)

@@ -25,8 +25,11 @@ type tx struct {
 	counts   map[string]int64          // what the change adds to counters of rows
 	given    map[lyceum.Sequence]int32 // the last id that NextID gave
 	unused   map[ticket]bool           // ids that NextID gave and no row has yet
-	reserved map[lyceum.Sequence]int32 // ids that NextID gives without asking
+	reserved map[lyceum.Sequence]span  // ids that NextID gives without asking
 }
+
+// span is ids from the first to the last.
+type span struct{ first, last int32 }
 
 // ticket is one id of a sequence.
 type ticket struct {
@@ -36,7 +39,7 @@ type ticket struct {
 
 func (s *Store) newTx(q *session, stamp lyceum.Stamp) *tx {
 	v := view{ctx: q.ctx, store: s, q: q, school: stamp.School, moment: true}
-	return &tx{view: v, stamp: stamp, counts: map[string]int64{}, given: map[lyceum.Sequence]int32{}, unused: map[ticket]bool{}, reserved: map[lyceum.Sequence]int32{}}
+	return &tx{view: v, stamp: stamp, counts: map[string]int64{}, given: map[lyceum.Sequence]int32{}, unused: map[ticket]bool{}, reserved: map[lyceum.Sequence]span{}}
 }
 
 // Session implements lyceum.Source.
@@ -117,21 +120,20 @@ func (t *tx) raise(seq lyceum.Sequence, id int32) error {
 	return nil
 }
 
-// Reserve implements lyceum.Tx.
-func (t *tx) Reserve(seqs ...lyceum.Sequence) error {
+func (t *tx) Reserve(n int, seqs ...lyceum.Sequence) error {
 	var args []any
 	for _, seq := range seqs {
-		args = append(args, int64(t.stamp.School), string(seq), 1)
+		args = append(args, int64(t.stamp.School), string(seq), int64(n))
 	}
 	var seq lyceum.Sequence
-	var id int64
+	var last int64
 	return t.q.each(insertText("counters", "name, value", 3, len(seqs))+
-		` ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + 1 RETURNING name, value`,
-		args, []any{scanText(&seq), scanInt(&id)}, func() error {
-			if id > lyceum.MaxID {
+		` ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value RETURNING name, value`,
+		args, []any{scanText(&seq), scanInt(&last)}, func() error {
+			if last > lyceum.MaxID {
 				return noneLeft(seq)
 			}
-			t.reserved[seq] = int32(id)
+			t.reserved[seq] = span{int32(last) - int32(n) + 1, int32(last)}
 			return nil
 		})
 }
@@ -142,8 +144,13 @@ func noneLeft(seq lyceum.Sequence) error {
 
 // NextID implements lyceum.Tx.
 func (t *tx) NextID(seq lyceum.Sequence) (int32, error) {
-	if id, ok := t.reserved[seq]; ok {
-		delete(t.reserved, seq)
+	if ids, ok := t.reserved[seq]; ok {
+		id := ids.first
+		if ids.first++; ids.first > ids.last {
+			delete(t.reserved, seq)
+		} else {
+			t.reserved[seq] = ids
+		}
 		return t.give(seq, id), nil
 	}
 	var id int64
@@ -157,20 +164,6 @@ func (t *tx) NextID(seq lyceum.Sequence) (int32, error) {
 		return 0, noneLeft(seq)
 	}
 	return t.give(seq, int32(id)), nil
-}
-
-func (t *tx) TakeIDs(seq lyceum.Sequence, n int) (int32, error) {
-	var last int64
-	_, err := t.q.one(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
-		ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value RETURNING value`,
-		[]any{int64(t.stamp.School), string(seq), int64(n)}, scanInt(&last))
-	if err != nil {
-		return 0, fmt.Errorf("take %d of %s: %w", n, seq, err)
-	}
-	if last > lyceum.MaxID {
-		return 0, noneLeft(seq)
-	}
-	return int32(last) - int32(n) + 1, nil
 }
 
 func (t *tx) give(seq lyceum.Sequence, id int32) int32 {

@@ -46,23 +46,22 @@ var webhooks = define(noun[lyceum.WebhookID, lyceum.Webhook, lyceum.WebhookFilte
 	},
 })
 
-func (t *tx) CountSent(webhook lyceum.WebhookID, now time.Time, messages int) (int, error) {
-	sum, err := t.countUsage(webhook, "minute", "sent", now.Truncate(time.Minute), messages)
-	return int(sum), err
-}
-
-func (t *tx) CountKept(webhook lyceum.WebhookID, now time.Time, bytes int) (int64, error) {
-	return t.countUsage(webhook, "day", "bytes", now.UTC().Truncate(24*time.Hour), bytes)
-}
-
-// countUsage adds to a count of a webhook, which begins anew with each span.
-func (t *tx) countUsage(webhook lyceum.WebhookID, span, count string, begin time.Time, more int) (sum int64, err error) {
-	_, err = t.q.one("INSERT INTO webhook_usage (school_id, webhook_id, "+span+", "+count+") VALUES ($1, $2, $3, $4)"+
-		" ON CONFLICT (school_id, webhook_id) DO UPDATE SET "+span+" = excluded."+span+", "+count+" = excluded."+count+
-		" + CASE WHEN webhook_usage."+span+" = excluded."+span+" THEN webhook_usage."+count+" ELSE 0 END RETURNING "+count,
-		[]any{int64(t.stamp.School), int64(webhook), micros(begin), int64(more)}, scanInt(&sum))
+// CountUsage begins again at 0 with each minute and each day.
+func (t *tx) CountUsage(
+	webhook lyceum.WebhookID, now time.Time, more lyceum.WebhookUsage,
+) (sums lyceum.WebhookUsage, err error) {
+	_, err = t.q.one(`INSERT INTO webhook_usage (school_id, webhook_id, minute, sent, day, bytes) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (school_id, webhook_id) DO UPDATE SET minute = excluded.minute, day = excluded.day,
+		sent = excluded.sent + CASE WHEN webhook_usage.minute = excluded.minute THEN webhook_usage.sent ELSE 0 END,
+		bytes = excluded.bytes + CASE WHEN webhook_usage.day = excluded.day THEN webhook_usage.bytes ELSE 0 END
+		RETURNING sent, bytes`,
+		[]any{
+			int64(t.stamp.School), int64(webhook), micros(now.Truncate(time.Minute)), more.Sent,
+			micros(now.UTC().Truncate(24 * time.Hour)), more.Kept,
+		},
+		scanInt(&sums.Sent), scanInt(&sums.Kept))
 	if err != nil {
-		return 0, fmt.Errorf("count what a webhook uses: %w", err)
+		return lyceum.WebhookUsage{}, fmt.Errorf("count what a webhook uses: %w", err)
 	}
-	return sum, nil
+	return sums, nil
 }

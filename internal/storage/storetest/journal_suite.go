@@ -210,11 +210,14 @@ func deliveriesAreClaimedOnce(t *testing.T, store lyceum.Store) {
 		if _, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 1, State: lyceum.WebhookPending, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, CreatedAt: Begin, Live: true}); err != nil {
 			return err
 		}
-		first, err := tx.TakeIDs(lyceum.WebhookEventSequence, waiting)
+		if err := tx.Reserve(waiting, lyceum.WebhookEventSequence); err != nil {
+			return err
+		}
+		first, err := tx.Deliveries.NextID(tx)
 		var all []lyceum.WebhookEvent
 		for n := range int32(waiting) {
 			all = append(all, lyceum.WebhookEvent{
-				ID: lyceum.WebhookEventID(first + n), Webhook: 1, State: lyceum.DeliveryPending, CreatedAt: Begin, ObjectType: "Sale", ObjectID: 1,
+				ID: first + lyceum.WebhookEventID(n), Webhook: 1, State: lyceum.DeliveryPending, CreatedAt: Begin, ObjectType: "Sale", ObjectID: 1,
 				Number: lyceum.Some[int64](1), NextAttemptAt: lyceum.Some(Begin),
 			})
 		}

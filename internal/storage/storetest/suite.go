@@ -144,7 +144,7 @@ func schools(t *testing.T, store lyceum.Store) {
 func timeZones(t *testing.T, store lyceum.Store) {
 	ours, theirs := MakeSchool(t, store), MakeSchool(t, store)
 	for _, zone := range []lyceum.TimeZone{"Europe/Berlin", "Europe/Berlin", "Pacific/Apia"} {
-		Write(t, store, ours, func(tx lyceum.Tx) error { return tx.SetTimeZone(zone) })
+		Write(t, store, ours, func(tx lyceum.Tx) error { return tx.ChangeSchool(func(s *lyceum.School) { s.TimeZone = zone }) })
 	}
 	for id, want := range map[lyceum.SchoolID]lyceum.TimeZone{ours: "Pacific/Apia", theirs: lyceum.UTC} {
 		if got, err := store.GetSchool(t.Context(), id); err != nil || got.TimeZone != want {
