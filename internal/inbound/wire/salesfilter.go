@@ -7,17 +7,36 @@ import (
 )
 
 // salesParts are the parts of the sales list's filter besides its period. The
-// list, the export and the console all have them under these names.
+// list, the export and the console all have them under these names. The filter
+// is passed by value, which costs no allocation.
 var salesParts = []struct {
 	name string
-	bind func(Field, *lyceum.TransactionFilter)
+	bind func(lyceum.TransactionFilter, Field) lyceum.TransactionFilter
 }{
-	{"user_id", func(p Field, f *lyceum.TransactionFilter) { f.UserID = AnyInt[lyceum.UserID](p) }},
-	{"affiliate_id", func(p Field, f *lyceum.TransactionFilter) { f.AffiliateID = AnyInt[lyceum.AffiliateID](p) }},
-	{"course_id", func(p Field, f *lyceum.TransactionFilter) { f.CourseID = AnyInt[lyceum.CourseID](p) }},
-	{"pricing_plan_id", func(p Field, f *lyceum.TransactionFilter) { f.PricingPlanID = AnyInt[lyceum.PricingPlanID](p) }},
-	{"is_fully_refunded", func(p Field, f *lyceum.TransactionFilter) { f.FullyRefunded = p.Bool() }},
-	{"is_chargeback", func(p Field, f *lyceum.TransactionFilter) { f.Chargeback = p.Bool() }},
+	{"user_id", func(f lyceum.TransactionFilter, p Field) lyceum.TransactionFilter {
+		f.UserID = AnyInt[lyceum.UserID](p)
+		return f
+	}},
+	{"affiliate_id", func(f lyceum.TransactionFilter, p Field) lyceum.TransactionFilter {
+		f.AffiliateID = AnyInt[lyceum.AffiliateID](p)
+		return f
+	}},
+	{"course_id", func(f lyceum.TransactionFilter, p Field) lyceum.TransactionFilter {
+		f.CourseID = AnyInt[lyceum.CourseID](p)
+		return f
+	}},
+	{"pricing_plan_id", func(f lyceum.TransactionFilter, p Field) lyceum.TransactionFilter {
+		f.PricingPlanID = AnyInt[lyceum.PricingPlanID](p)
+		return f
+	}},
+	{"is_fully_refunded", func(f lyceum.TransactionFilter, p Field) lyceum.TransactionFilter {
+		f.FullyRefunded = p.Bool()
+		return f
+	}},
+	{"is_chargeback", func(f lyceum.TransactionFilter, p Field) lyceum.TransactionFilter {
+		f.Chargeback = p.Bool()
+		return f
+	}},
 }
 
 // SalesFilterNames returns the names of the parts of the sales list's filter,
@@ -34,7 +53,7 @@ func SalesFilterNames() []string {
 func BindSalesFilter(in *Input) lyceum.TransactionFilter {
 	var f lyceum.TransactionFilter
 	for _, part := range salesParts {
-		part.bind(in.Query(part.name), &f)
+		f = part.bind(f, in.Query(part.name))
 	}
 	f.Created = Period(in.Query("start"), in.Query("end"))
 	return f
