@@ -75,9 +75,19 @@ const (
 	TargetRefused  EntryType = "webhook.target_refused"
 )
 
+// productEntries are the types of entry that products have alike.
+var productEntries []EntryType
+
+// product names the entries of a product: created, updated and deleted.
+func product(noun string) []EntryType {
+	types := []EntryType{EntryType(noun + ".created"), EntryType(noun + ".updated"), EntryType(noun + ".deleted")}
+	productEntries = append(productEntries, types...)
+	return types
+}
+
 // EntryTypes lists every type of entry.
 func EntryTypes() []EntryType {
-	return []EntryType{
+	return append([]EntryType{
 		SchoolCreated, SchoolUpdated, SchoolRestored, UserCreated, UserUpdated, CourseCreated, CourseUpdated, PricingPlanCreated,
 		PricingPlanUpdated, CouponCreated, CouponUpdated, AffiliateCreated, AffiliateUpdated, AuthorCreated,
 		AuthorUpdated, SaleCreated, SaleUpdated, TransactionCreated, TransactionUpdated, APIKeyCreated,
@@ -88,7 +98,7 @@ func EntryTypes() []EntryType {
 		WebhookCreated, WebhookUpdated, WebhookEventCreated, WebhookEventUpdated, WebhookDeleted, WebhookEventResent,
 		WebhookSecretRotated, MovementCreated, CommentCreated, CommentDeleted,
 		OrderCreated, OrderUpdated, SignInFailed, AccountLocked, SignInsRefused, CodeReplayed, TokenReused, TargetRefused,
-	}
+	}, productEntries...)
 }
 
 // EventName names something that webhooks tell of, in the contract's words.

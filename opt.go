@@ -21,3 +21,11 @@ func (o Opt[T]) Or(v T) Opt[T] {
 	}
 	return Some(v)
 }
+
+// Else returns the value, or v where o holds nothing.
+func (o Opt[T]) Else(v T) T {
+	if o.Present {
+		return o.Value
+	}
+	return v
+}

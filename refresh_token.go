@@ -18,4 +18,7 @@ type RefreshToken struct {
 // RefreshTokenFilter narrows refresh tokens; an absent part holds always.
 type RefreshTokenFilter struct {
 	Parent Opt[KeyHash]
+	// Except leaves one out, and Unused those that were replaced.
+	Except Opt[KeyHash]
+	Unused bool
 }

@@ -13,6 +13,7 @@ type Tables struct {
 	Coupons            Table[CouponID, Coupon, struct{}]
 	Courses            Table[CourseID, Course, CourseFilter]
 	Deliveries         Table[WebhookEventID, WebhookEvent, WebhookEventFilter]
+	DigitalDownloads   Table[DigitalDownloadID, DigitalDownload, DigitalDownloadFilter]
 	Enrollments        Table[EnrollmentID, Enrollment, EnrollmentFilter]
 	Grants             Table[GrantID, Grant, GrantFilter]
 	LectureProgress    Table[LectureProgressID, LectureProgress, LectureProgressFilter]

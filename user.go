@@ -39,10 +39,12 @@ type User struct {
 
 // UserFilter narrows users; an absent part holds always.
 type UserFilter struct {
-	Email   Opt[string] // whatever its case
-	Emails  []string    // any of these, whatever their case; empty: all
-	After   Opt[UserID] // ids above this one
-	Except  Opt[UserID]
-	Owners  bool // only those with the role owner
-	Enabled bool // only those who are not switched off
+	Email  Opt[string] // whatever its case
+	Emails []string    // any of these, whatever their case; empty: all
+	After  Opt[UserID] // ids above this one
+	Except Opt[UserID]
+	// Answered: only those who answered this quiz.
+	Answered Opt[QuizID]
+	Owners   bool // only those with the role owner
+	Enabled  bool // only those who are not switched off
 }

@@ -88,6 +88,12 @@ var rowKinds = []rowKind{
 			return visit(&lyceum.CourseRow{Course: *c, Listed: lyceum.Some(c.IsListed), Ordered: lyceum.Some(c.LectureOrder)})
 		})
 	}),
+	rowsOf(intake.DigitalDownloads(), func(i *importer) intake.Sink[lyceum.DigitalDownload] {
+		return i.learning.ImportDigitalDownloads(i.by())
+	}, func(i *importer, visit func(*lyceum.DigitalDownload) error) error {
+		v := i.view()
+		return v.DigitalDownloads.Each(v, lyceum.DigitalDownloadFilter{}, visit)
+	}),
 	rowsOf(intake.LectureSections(), func(i *importer) intake.Sink[lyceum.LectureSection] {
 		return i.learning.ImportLectureSections(i.by())
 	}, func(i *importer, visit func(*lyceum.LectureSection) error) error {

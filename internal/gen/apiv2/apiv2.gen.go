@@ -214,6 +214,57 @@ type CurrentUser struct {
 	Role string `json:"role"`
 }
 
+// DigitalDownload A product that consists of files.
+type DigitalDownload struct {
+	// ID Identifier of the digital download, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the digital download.
+	Name string `json:"name"`
+
+	// Description What it is.
+	Description *string `json:"description"`
+
+	// IsPublished Whether learners see it.
+	IsPublished bool `json:"is_published"`
+
+	// IsListed Whether the school lists it in public.
+	IsListed bool `json:"is_listed"`
+
+	// Href Path of the operation that shows it.
+	Href *string `json:"href"`
+
+	// Category Category it is sold under.
+	Category *string `json:"category"`
+
+	// Kind Kind of its files; null while it has none.
+	Kind *string `json:"kind"`
+
+	// ImageURL Address of the picture.
+	ImageURL *string `json:"image_url"`
+
+	// SafeImageURL The same address.
+	SafeImageURL *string `json:"safe_image_url"`
+
+	// AuthorBioID The author.
+	AuthorBioID *int32 `json:"author_bio_id"`
+
+	// TotalAttachments Number of its files.
+	TotalAttachments int32 `json:"total_attachments"`
+
+	// TotalAdmissions Number of learners who have it.
+	TotalAdmissions int32 `json:"total_admissions"`
+
+	// TotalSales Number of its sales.
+	TotalSales int32 `json:"total_sales"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
 // Lecture A lecture with its attachments.
 type Lecture struct {
 	// ID Identifier of the lecture, unique in the school.

@@ -12,7 +12,7 @@ import (
 func (f *Face) deliveries() []wire.Operation {
 	const all, each = "/lyceum/v1/webhooks/{webhook_id}/deliveries", "/lyceum/v1/deliveries/{delivery_id}"
 	return []wire.Operation{
-		wire.Many("listDeliveries", all, bindDeliveries, f.listDeliveries, "deliveries", namedDelivery),
+		wire.Many("listDeliveries", all, perPage, bindDeliveries, f.listDeliveries, "deliveries", namedDelivery),
 		heavy(one("showDelivery", wire.Get, each, bindAttempts, f.showDelivery, "", deliveryDetail)),
 		one(
 			"resendDelivery", wire.Run, each+"/resend",

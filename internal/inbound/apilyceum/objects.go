@@ -1,7 +1,12 @@
 package apilyceum
 
 import (
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
@@ -40,21 +45,6 @@ type (
 		AccessLimitDuration  *int32     `json:"access_limit_duration"`
 		CreatedAt            time.Time  `json:"created_at"`
 		UpdatedAt            time.Time  `json:"updated_at"`
-	}
-	coupon struct {
-		ID   int32   `json:"id"`
-		Code *string `json:"code"`
-	}
-	affiliate struct {
-		ID   int32   `json:"id"`
-		Name *string `json:"name"`
-	}
-	author struct {
-		ID              int32   `json:"id"`
-		Name            *string `json:"name"`
-		Bio             *string `json:"bio"`
-		ProfileImageURL *string `json:"profile_image_url"`
-		UserID          *int32  `json:"user_id"`
 	}
 	lectureSection struct {
 		ID          int32  `json:"id"`
@@ -117,14 +107,6 @@ func shown(object any) any {
 			wire.OptMoment(o.AccessLimitDate), wire.Optional(o.AccessLimitInterval),
 			wire.Optional(o.AccessLimitDuration), wire.Moment(o.CreatedAt), wire.Moment(o.UpdatedAt),
 		}
-	case lyceum.Coupon:
-		return coupon{int32(o.ID), wire.Optional(o.Code)}
-	case lyceum.AffiliatePartner:
-		return affiliate{int32(o.ID), wire.Optional(o.Name)}
-	case lyceum.AuthorProfile:
-		return author{
-			int32(o.ID), wire.Optional(o.Name), wire.Optional(o.Bio), wire.Optional(o.ProfileImageURL), wire.Number(o.UserID),
-		}
 	case lyceum.LectureSection:
 		return lectureSection{int32(o.ID), int32(o.Course), o.Name, o.IsPublished, o.Position}
 	case lyceum.Lecture:
@@ -153,6 +135,59 @@ func shown(object any) any {
 		return webhookObject{int32(o.ID), string(o.State), o.URL, o.EventTrigger, wire.Moment(o.CreatedAt)}
 	case lyceum.WebhookEvent:
 		return webhookEvent{int32(o.ID), int32(o.Webhook), o.State, wire.Moment(o.CreatedAt)}
+	case nil:
+		return nil
 	}
-	return nil
+	return plain(object)
+}
+
+// plain shows an object as it is: its fields in order, under their names in
+// snake case.
+func plain(object any) json.RawMessage {
+	text := []byte{'{'}
+	for field, value := range reflect.ValueOf(object).Fields() {
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = append(strconv.AppendQuote(text, snake(field.Name)), ':')
+		// Ids, texts, truths and times are what a noun is made of.
+		member, _ := json.Marshal(plainValue(value)) //nolint:errchkjson // none of them can fail
+		text = append(text, member...)
+	}
+	return append(text, '}')
+}
+
+// plainValue returns a value that encoding/json writes as the API has it.
+func plainValue(v reflect.Value) any {
+	if t, ok := v.Interface().(time.Time); ok {
+		return wire.Moment(t)
+	}
+	if present := fieldOf(v, "Present"); present.IsValid() {
+		if !present.Bool() {
+			return nil
+		}
+		return plainValue(fieldOf(v, "Value"))
+	}
+	return v.Interface()
+}
+
+func fieldOf(v reflect.Value, name string) reflect.Value {
+	if v.Kind() != reflect.Struct {
+		return reflect.Value{}
+	}
+	return v.FieldByName(name)
+}
+
+// snake writes a name such as ImageURL as image_url.
+func snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		begins := i > 0 && unicode.IsUpper(r) &&
+			(!unicode.IsUpper(rune(name[i-1])) || i+1 < len(name) && !unicode.IsUpper(rune(name[i+1])))
+		if begins {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
 }

@@ -94,3 +94,6 @@ func text[T ~string](o lyceum.Opt[T]) *string {
 	s := string(o.Value)
 	return &s
 }
+
+// perPage is the size of a page unless the request says otherwise, in rows.
+const perPage = 25

@@ -18,13 +18,13 @@ const (
 
 func (f *Face) courses() []wire.Operation {
 	return []wire.Operation{
-		many("listProductCourses", "/v2/products/courses", bindCourses, f.learning.Courses, course),
+		many("listProductCourses", "/v2/products/courses", 25, bindCourses, f.learning.Courses, course),
 	}
 }
 
 func (f *Face) myCourses() []wire.Operation {
 	return []wire.Operation{
-		many("listCurrentUserCourses", "/v2/current_user/courses", bindMyCourses, f.learning.Courses, myCourse),
+		many("listCurrentUserCourses", "/v2/current_user/courses", 25, bindMyCourses, f.learning.Courses, myCourse),
 		one("showCurrentUserCourse", wire.Get, myCoursePath, bindCourse, f.learning.Course, courseDetail),
 		one("showCurrentUserCourseProgress", wire.Get, myCoursePath+"/progress", bindCourse, f.showMyProgress, progress),
 	}
@@ -39,13 +39,18 @@ func bindCourses(in *wire.Input) lyceum.CourseFilter {
 	q.IsPublished, q.IsListed = in.Query("is_published").Bool(), in.Query("is_listed").Bool()
 	q.AuthorID = wire.AnyInt[lyceum.AuthorID](in.Query("author_bio_id"))
 	q.Search = in.Query("search").Text(1, wire.Unbounded)
-	if key := wire.OneOf(in.Query("sort_by"), "name", "created_at", "updated_at"); key.Present {
-		q.Order.By = courseKeys[key.Value]
-	}
-	if direction := wire.OneOf(in.Query("sort_direction"), "asc", "desc"); direction.Present {
-		q.Order.Descending = direction.Value == "desc"
-	}
+	q.Order = bindOrder(in, "name", "created_at", "updated_at")
 	return q
+}
+
+// bindOrder binds the order of a list of products: by creation, the newest
+// first, unless the request says otherwise. Keys are those that it may name.
+func bindOrder(in *wire.Input, keys ...string) lyceum.CourseOrder {
+	key := wire.OneOf(in.Query("sort_by"), keys...).Else("created_at")
+	return lyceum.CourseOrder{
+		By:         courseKeys[key],
+		Descending: wire.OneOf(in.Query("sort_direction"), "asc", "desc").Else("desc") == "desc",
+	}
 }
 
 func bindMyCourses(in *wire.Input) lyceum.CourseFilter {

@@ -29,7 +29,7 @@ func (f *Face) Name() string { return "v2" }
 // Operations implements wire.Face.
 func (f *Face) Operations() []wire.Operation {
 	return slices.Concat(
-		wire.Admitting(f.open, f.courses()...),
+		wire.Admitting(f.open, slices.Concat(f.courses(), f.digitalDownloads())...),
 		wire.ForLearners(lyceum.V2, slices.Concat(myself(), f.myCourses(), f.myLectures())...),
 		f.tokens,
 	)

@@ -14,9 +14,10 @@ func one[P, T, W any](
 	return wire.New(id, verb, path, wire.Serve(bind, wire.Answer(rule, wire.As(data, render))))
 }
 
-// many is an operation that answers with a page of a list.
+// many is an operation that answers with a page of a list, of per rows unless
+// the request says otherwise.
 func many[F, T, W any](
-	id, path string, bind func(*wire.Input) F, rule wire.PageRule[F, T], render func(T) W,
+	id, path string, per int32, bind func(*wire.Input) F, rule wire.PageRule[F, T], render func(T) W,
 ) wire.Operation {
-	return wire.Many(id, path, bind, rule, data, render)
+	return wire.Many(id, path, per, bind, rule, data, render)
 }

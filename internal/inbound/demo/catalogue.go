@@ -127,6 +127,36 @@ func courseRows() []lyceum.Course {
 	return rows
 }
 
+// saveProducts saves what the school sells.
+func (s *School) saveProducts(tx lyceum.Tx) (lyceum.Saved, error) {
+	courses, err := tx.Courses.Save(tx, s.Courses...)
+	if err != nil {
+		return courses, err
+	}
+	downloads, err := tx.DigitalDownloads.Save(tx, digitalDownloads()...)
+	courses.Add(downloads)
+	return courses, err
+}
+
+// digitalDownloads are the files that the school sells. The last is a draft.
+func digitalDownloads() []lyceum.DigitalDownload {
+	rows := []lyceum.DigitalDownload{{
+		Name: "Lace shawl pattern", Category: text("Knitting"), Description: text("Charted and written out, in three sizes."),
+		AuthorID: some[lyceum.AuthorID](2), CreatedAt: on(2024, time.March, 4).time(),
+	}, {
+		Name: "Sourdough log", Category: text("Baking"),
+		AuthorID: some[lyceum.AuthorID](3), CreatedAt: on(2024, time.June, 10).time(),
+	}, {
+		Name: "Dovetail templates", Category: text("Woodwork"), Description: text("To print at full size."),
+		AuthorID: some[lyceum.AuthorID](6), CreatedAt: on(2025, time.January, 20).time(),
+	}}
+	for i := range rows {
+		d := &rows[i]
+		d.ID, d.IsPublished, d.IsListed, d.UpdatedAt = lyceum.DigitalDownloadID(i+1), i < len(rows)-1, true, d.CreatedAt
+	}
+	return rows
+}
+
 func text(s string) lyceum.Opt[string] {
 	if s == "" {
 		return lyceum.None[string]()

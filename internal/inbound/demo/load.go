@@ -24,7 +24,7 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 	err := store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 		for _, save := range []func() (lyceum.Saved, error){
 			func() (lyceum.Saved, error) { return tx.Authors.Save(tx, s.Authors...) },
-			func() (lyceum.Saved, error) { return tx.Courses.Save(tx, s.Courses...) },
+			func() (lyceum.Saved, error) { return s.saveProducts(tx) },
 			func() (lyceum.Saved, error) { return tx.LectureSections.Save(tx, lessons.sections...) },
 			func() (lyceum.Saved, error) { return tx.Lectures.Save(tx, lessons.lectures...) },
 			func() (lyceum.Saved, error) { return tx.Attachments.Save(tx, lessons.attachments...) },

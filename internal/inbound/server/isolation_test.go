@@ -19,6 +19,7 @@ var candidates = map[string][]string{
 	"course_id": {"1", "2", "3", "4", "50"}, "lecture_id": {"11", "14", "15", "21", "31", "50"}, "video_id": {"103", "121", "150"}, "quiz_id": {"107", "120", "151"},
 	"user_id": {"1", "2", "3", "50"}, "pricing_plan_id": {"1", "4", "50"}, "webhook_id": {"1", "3", "50"},
 	"sale_id": {"1", "50"}, "transaction_id": {"1", "50"}, "order_id": {"1", "50"}, "delivery_id": {"1", "50"}, "comment_id": {"1", "50"},
+	"digital_download_id": {"1", "50"},
 }
 
 // paths gives every way to fill a pattern.
@@ -35,18 +36,22 @@ func paths(pattern string) []string {
 	return all
 }
 
-// sellOnce keeps a sale to Mira, its transaction and an order, all with one id.
+// sellOnce saves a sale to Mira, its transaction, an order and a digital
+// download, all with one id.
 func sellOnce(tx lyceum.Tx, id int32) error {
 	x := lyceum.Transaction{
 		ID: lyceum.TransactionID(id), UserID: mira, PricingPlanID: 1, SaleID: lyceum.SaleID(id), CreatedAt: storetest.Day(1), PurchasedAt: storetest.Day(1),
 		FinalPrice: 1999, Charge: 1999, Revenue: 1999, Currency: "USD", Paid: true,
 	}
+	_, downloadErr := tx.DigitalDownloads.Save(tx, lyceum.DigitalDownload{
+		ID: lyceum.DigitalDownloadID(id), Name: "Plan", CreatedAt: storetest.Day(1), UpdatedAt: storetest.Day(1),
+	})
 	_, saleErr := tx.Sales.Save(tx, lyceum.SaleOf(&x))
 	_, moneyErr := tx.Transactions.Save(tx, x)
 	_, orderErr := tx.Orders.Save(tx, lyceum.PurchaseOrder{
 		ID: lyceum.OrderID(id), Email: "buyer@example.com", PricingPlanID: 1, FinalPrice: 1999, Currency: "USD", State: lyceum.OrderOpen, CreatedAt: storetest.Day(1), AbandonsAt: storetest.Day(2),
 	})
-	return errors.Join(saleErr, moneyErr, orderErr)
+	return errors.Join(downloadErr, saleErr, moneyErr, orderErr)
 }
 
 // onlyTheirs adds to a classroom what has ids that no other school has.

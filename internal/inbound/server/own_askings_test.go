@@ -6,12 +6,14 @@ import (
 	"strings"
 )
 
-// ownBodies are what a program sends to the operations of Lyceum's own face.
+// ownBodies are what a program sends to the operations of Lyceum's own face, and
+// to those of v2 that change something.
 var ownBodies = map[string]string{
 	"createSale": `{"user_id":2,"pricing_plan_id":1}`, "createRenewal": `{"charge":500}`, "createRefund": `{}`, "openChargeback": `{}`, "closeChargeback": `{"outcome":"won"}`,
 	"createOrder": `{"email":"new@example.com","pricing_plan_id":1}`, "completeOrder": `{}`, "updateSchool": `{}`, "setUserTags": `{"tags":[]}`, "disableUser": "", "enableUser": "", "cancelSale": "", "abandonOrder": "",
 	"createWebhook": `{"url":"https://hooks.example.com/x"}`, "updateWebhook": `{}`, "rotateWebhookSecret": "", "testWebhook": `{}`, "resumeWebhook": `{}`, "resendDeliveries": `{}`,
 	"resendDelivery": "", "deleteWebhook": "", "createQuizResponse": `{"user_id":2,"answers":[]}`, "createComment": `{"user_id":2,"body":"x"}`, "deleteComment": "",
+	"createDigitalDownload": shawl, "updateDigitalDownload": `{}`, "deleteDigitalDownload": "",
 }
 
 // own makes rows of Lyceum's own face.

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -248,6 +249,23 @@ func end(t lyceum.Opt[time.Time]) time.Time {
 		return t.Value.Add(time.Nanosecond)
 	}
 	return t.Value
+}
+
+// URL binds an absolute http or https address of at most so many characters.
+func (f Field) URL(most int) lyceum.Opt[string] {
+	return Parsed(f, func(text string) (string, error) {
+		u, err := url.Parse(text)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(text) > most {
+			return "", lyceum.Invalidf("must be a URL such as https://files.example.com/a.jpg, of at most %d characters", most)
+		}
+		return text, nil
+	})
+}
+
+// Nullable tells a field that is null from one that is absent, of which bound is
+// the value.
+func Nullable[T comparable](f Field, bound lyceum.Opt[T]) lyceum.Opt[lyceum.Opt[T]] {
+	return lyceum.Opt[lyceum.Opt[T]]{Value: bound, Present: f.Given()}
 }
 
 // TimeZone binds the name of a time zone. A null is none.

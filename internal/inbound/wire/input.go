@@ -71,7 +71,9 @@ func (in *Input) Body(name string) Field {
 		in.body = &body{asked: make([]string, 0, 8)}
 		in.body.failure = in.readObject()
 	}
-	in.body.asked = append(in.body.asked, name)
+	if !slices.Contains(in.body.asked, name) {
+		in.body.asked = append(in.body.asked, name)
+	}
 	return Field{in: in, name: name, inBody: true}
 }
 

@@ -179,28 +179,26 @@ func Page[T, W any](name string, render func(T) W) func(lyceum.Listing[T]) *List
 	}
 }
 
-// The sizes of a page that is counted by per_page, in rows.
-const (
-	usualPage = 25
-	mostPage  = 100
-)
+// mostPage is the size of the largest page that is counted by per_page, in rows.
+const mostPage = 100
 
 // Many is an operation that answers with a page of a list under a name, counted
-// by page and per_page.
+// by page and per_page, of per rows unless the request says otherwise.
 func Many[F, T, W any](
-	id, path string, bind func(*Input) F, rule PageRule[F, T], name string, render func(T) W,
+	id, path string, per int32, bind func(*Input) F, rule PageRule[F, T], name string, render func(T) W,
 ) Operation {
 	asked := func(in *Input) Asked[F] {
-		page := BindPage(in)
+		page := BindPage(in, per)
 		return Asked[F]{bind(in), page}
 	}
 	return New(id, Get, path, Serve(asked, Answer(Paged(rule), Page(name, render))))
 }
 
-// BindPage reads which page is asked for, where it is counted by per_page.
-func BindPage(in *Input) lyceum.Page {
+// BindPage reads which page is asked for, where it is counted by per_page; usual
+// is its size without that, in rows.
+func BindPage(in *Input, usual int32) lyceum.Page {
 	number, size := Int[int32](in.Query("page"), 1, maxInt32), Int[int32](in.Query("per_page"), 1, mostPage)
-	return lyceum.Page{Number: number.Or(1).Value, Size: size.Or(usualPage).Value}
+	return lyceum.Page{Number: number.Or(1).Value, Size: size.Or(usual).Value}
 }
 
 // InSchool is a rule that asks for nothing of who asks but their school.

@@ -108,14 +108,13 @@ func (o *OAuth) succeed(tx lyceum.Tx, kept lyceum.RefreshToken, next lyceum.KeyH
 
 // endSiblings ends the refresh tokens with the same parent that nobody has used.
 func endSiblings(tx lyceum.Tx, kept lyceum.RefreshToken, now time.Time) error {
-	siblings, err := lyceum.All(tx.RefreshTokens, tx, lyceum.RefreshTokenFilter{Parent: kept.Parent})
+	siblings, err := lyceum.All(tx.RefreshTokens, tx, lyceum.RefreshTokenFilter{
+		Parent: kept.Parent, Except: lyceum.Some(kept.Hash), Unused: true,
+	})
 	if err != nil {
 		return err
 	}
 	for _, sibling := range siblings {
-		if sibling.Hash == kept.Hash || sibling.ReplacedAt.Present {
-			continue
-		}
 		sibling.ReplacedAt = lyceum.Some(now)
 		if err := tx.RefreshTokens.Update(tx, sibling); err != nil {
 			return err

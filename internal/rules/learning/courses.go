@@ -284,18 +284,19 @@ func (s *Service) QuizResponses(
 		if err != nil {
 			return err
 		}
-		answers.Responses, err = withUsers(v, latest(all))
+		answers.Responses, err = withUsers(v, quiz.Quiz.ID, latest(all))
 		return err
 	})
 	return answers, err
 }
 
-func withUsers(v lyceum.View, responses []lyceum.QuizResponse) ([]AnsweredQuiz, error) {
-	ids := make([]lyceum.UserID, len(responses))
-	for i := range responses {
-		ids[i] = responses[i].User
-	}
-	users, err := v.Users.Find(v, ids...)
+// withUsers completes responses to a quiz with who gave them.
+func withUsers(v lyceum.View, quiz lyceum.QuizID, responses []lyceum.QuizResponse) ([]AnsweredQuiz, error) {
+	users := map[lyceum.UserID]lyceum.User{}
+	err := v.Users.Each(v, lyceum.UserFilter{Answered: lyceum.Some(quiz)}, func(u *lyceum.User) error {
+		users[u.ID] = *u
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var accessTokens = define(noun[lyceum.KeyHash, lyceum.AccessToken, struct{}]{
+var accessTokens = define(&tables.AccessTokens, noun[lyceum.KeyHash, lyceum.AccessToken, struct{}]{
 	table: table[lyceum.AccessToken]{name: "access_tokens"},
 	what:  "access token",
 	key:   hashKey(func(a *lyceum.AccessToken) *lyceum.KeyHash { return &a.Hash }),

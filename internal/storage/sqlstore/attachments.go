@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var attachments = define(noun[lyceum.AttachmentID, lyceum.Attachment, lyceum.AttachmentFilter]{
+var attachments = define(&tables.Attachments, noun[lyceum.AttachmentID, lyceum.Attachment, lyceum.AttachmentFilter]{
 	table:   table[lyceum.Attachment]{name: "attachments"},
 	entries: "attachment",
 	key:     idKey("attachment_id", func(a *lyceum.Attachment) *lyceum.AttachmentID { return &a.ID }),

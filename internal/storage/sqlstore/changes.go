@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -20,9 +21,9 @@ type feedObject struct {
 
 // feedObjects by the noun of the entries' types. A noun without one has no object
 // to show: credentials, and what is only an event of something else.
-var feedObjects = func() map[string]feedObject {
+var feedObjects = sync.OnceValue(func() map[string]feedObject {
 	objects := map[string]feedObject{"school": {load: loadSchools, weigh: weighSchool, largest: 4 << 10}}
-	for _, table := range reflect.ValueOf(tables).Elem().Fields() {
+	for _, table := range reflect.ValueOf(&tables).Elem().Fields() {
 		if entries, o, shown := table.Interface().(interface {
 			feed() (string, feedObject, bool)
 		}).feed(); shown {
@@ -30,7 +31,7 @@ var feedObjects = func() map[string]feedObject {
 		}
 	}
 	return objects
-}()
+})
 
 func nounOf(t lyceum.EntryType) string {
 	name, _, _ := strings.Cut(string(t), ".")
@@ -165,7 +166,7 @@ func fillObjects(q *session, school lyceum.SchoolID, changes []lyceum.ChangeReco
 	}
 	loaded := map[string]map[int32]any{}
 	for name, wanted := range ids {
-		object, ok := feedObjects[name]
+		object, ok := feedObjects()[name]
 		if !ok {
 			continue
 		}

@@ -95,7 +95,7 @@ func invariants() []invariant {
 		lyceum.UserSequence, lyceum.PricingPlanSequence, lyceum.SaleSequence,
 		lyceum.AffiliateSequence, lyceum.AuthorSequence, lyceum.CouponSequence,
 	} {
-		name, column := tableOf[seq], string(seq)
+		name, column := tableOf()[seq], string(seq)
 		list = append(list, invariant{
 			`SELECT count(*) FROM transactions t WHERE t.school_id = $1 AND t.` + column + ` IS NOT NULL
 			AND NOT EXISTS (SELECT 1 FROM ` + name + ` o WHERE o.school_id = t.school_id AND o.` + column + ` = t.` + column + `)`,
@@ -103,7 +103,7 @@ func invariants() []invariant {
 		})
 	}
 	list = append(list, bookInvariants()...)
-	for seq, name := range tableOf {
+	for seq, name := range tableOf() {
 		list = append(list, invariant{
 			`SELECT count(*) FROM ` + name + ` o WHERE o.school_id = $1 AND o.` + string(seq) + ` >
 			COALESCE((SELECT value FROM counters WHERE school_id = $1 AND name = '` + string(seq) + `'), 0)`,

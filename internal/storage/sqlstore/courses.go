@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var courses = define(noun[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter]{
+var courses = define(&tables.Courses, noun[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter]{
 	table:   table[lyceum.Course]{name: "courses"},
 	entries: "course",
 	key:     idKey("course_id", func(c *lyceum.Course) *lyceum.CourseID { return &c.ID }),
@@ -26,22 +26,11 @@ var courses = define(noun[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter]{
 	},
 	largest: 256 << 10,
 	narrow: func(w *where, f lyceum.CourseFilter) {
-		if f.Name.Present {
-			w.and("LOWER(name) LIKE ? ESCAPE '!'", partOf(f.Name.Value))
-		}
-		if f.Search.Present {
-			part := partOf(f.Search.Value)
-			w.and("(LOWER(name) LIKE ? ESCAPE '!' OR LOWER(description) LIKE ? ESCAPE '!')", part, part)
-		}
-		if f.IsPublished.Present {
-			w.and("is_published = ?", flag(f.IsPublished.Value))
-		}
-		if f.IsListed.Present {
-			w.and("is_listed = ?", flag(f.IsListed.Value))
-		}
-		if f.AuthorID.Present {
-			w.and("author_id = ?", int64(f.AuthorID.Value))
-		}
+		w.part(f.Name, "name")
+		w.part(f.Search, "name", "description")
+		w.truth("is_published", f.IsPublished)
+		w.truth("is_listed", f.IsListed)
+		is(w, "author_id", f.AuthorID)
 		w.within("created_at", f.Created)
 		if f.EnrolledUser.Present {
 			w.and(`EXISTS (SELECT 1 FROM enrollments e
@@ -50,18 +39,23 @@ var courses = define(noun[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter]{
 				int64(f.EnrolledUser.Value), micros(f.EnrolledAt))
 		}
 	},
-	order: func(f lyceum.CourseFilter) string {
-		direction := ""
-		if f.Order.Descending {
-			direction = " DESC"
-		}
-		return courseKeys[f.Order.By] + direction + ", course_id" + direction
-	},
+	order: func(f lyceum.CourseFilter) string { return ordered(f.Order, "course_id") },
 })
 
-var courseKeys = map[lyceum.CourseKey]string{
-	lyceum.CourseByID: "course_id", lyceum.CourseByName: "LOWER(name)",
-	lyceum.CourseByCreated: "created_at", lyceum.CourseByUpdated: "updated_at",
+// ordered returns the order of a list of products. Ties are broken by key, in
+// the direction of the list.
+func ordered(o lyceum.CourseOrder, key string) string {
+	direction := ""
+	if o.Descending {
+		direction = " DESC"
+	}
+	by := map[lyceum.CourseKey]string{
+		lyceum.CourseByName: "LOWER(name)", lyceum.CourseByCreated: "created_at", lyceum.CourseByUpdated: "updated_at",
+	}[o.By]
+	if by != "" {
+		by += direction + ", "
+	}
+	return by + key + direction
 }
 
 // partOf is the pattern of what has a text in it, whatever its case.

@@ -11,7 +11,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var deliveries = define(noun[lyceum.WebhookEventID, lyceum.WebhookEvent, lyceum.WebhookEventFilter]{
+var deliveries = define(&tables.Deliveries, noun[lyceum.WebhookEventID, lyceum.WebhookEvent, lyceum.WebhookEventFilter]{
 	table:   table[lyceum.WebhookEvent]{name: "webhook_events"},
 	entries: "webhook_event",
 	what:    "delivery",

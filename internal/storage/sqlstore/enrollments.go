@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var enrollments = define(noun[lyceum.EnrollmentID, lyceum.Enrollment, lyceum.EnrollmentFilter]{
+var enrollments = define(&tables.Enrollments, noun[lyceum.EnrollmentID, lyceum.Enrollment, lyceum.EnrollmentFilter]{
 	table:   table[lyceum.Enrollment]{name: "enrollments", changed: countOpen},
 	entries: "enrollment",
 	key:     idKey("enrollment_id", func(e *lyceum.Enrollment) *lyceum.EnrollmentID { return &e.ID }),

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var grants = define(noun[lyceum.GrantID, lyceum.Grant, lyceum.GrantFilter]{
+var grants = define(&tables.Grants, noun[lyceum.GrantID, lyceum.Grant, lyceum.GrantFilter]{
 	table:   table[lyceum.Grant]{name: "grants", updated: lyceum.GrantRevoked},
 	entries: "grant",
 	key:     idKey("grant_id", func(g *lyceum.Grant) *lyceum.GrantID { return &g.ID }),

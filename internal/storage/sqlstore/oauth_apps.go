@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var oauthApps = define(noun[lyceum.OAuthAppID, lyceum.OAuthApp, lyceum.OAuthAppFilter]{
+var oauthApps = define(&tables.OAuthApps, noun[lyceum.OAuthAppID, lyceum.OAuthApp, lyceum.OAuthAppFilter]{
 	table:   table[lyceum.OAuthApp]{name: "oauth_apps"},
 	what:    "OAuth app",
 	entries: "oauth_app",

@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var pricingPlans = define(noun[lyceum.PricingPlanID, lyceum.PricingPlan, lyceum.PricingPlanFilter]{
+var pricingPlans = define(&tables.PricingPlans, noun[lyceum.PricingPlanID, lyceum.PricingPlan, lyceum.PricingPlanFilter]{
 	table:   table[lyceum.PricingPlan]{name: "pricing_plans"},
 	entries: "pricing_plan",
 	key:     idKey("pricing_plan_id", func(p *lyceum.PricingPlan) *lyceum.PricingPlanID { return &p.ID }),

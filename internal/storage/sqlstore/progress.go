@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var progress = define(noun[lyceum.ProgressID, lyceum.Progress, lyceum.ProgressFilter]{
+var progress = define(&tables.Progress, noun[lyceum.ProgressID, lyceum.Progress, lyceum.ProgressFilter]{
 	table:   table[lyceum.Progress]{name: "progress", byIndex: true},
 	entries: "progress",
 	key:     idKey("progress_id", func(p *lyceum.Progress) *lyceum.ProgressID { return &p.ID }),

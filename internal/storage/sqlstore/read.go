@@ -65,7 +65,7 @@ func (s *Store) Known(ctx context.Context, school lyceum.SchoolID, seq lyceum.Se
 }
 
 func known(q *session, school lyceum.SchoolID, seq lyceum.Sequence, ids []int32) ([]int32, error) {
-	name, ok := tableOf[seq]
+	name, ok := tableOf()[seq]
 	if !ok {
 		return nil, fmt.Errorf("no table is numbered by %s", seq)
 	}

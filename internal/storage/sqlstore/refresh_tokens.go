@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var refreshTokens = define(noun[lyceum.KeyHash, lyceum.RefreshToken, lyceum.RefreshTokenFilter]{
+var refreshTokens = define(&tables.RefreshTokens, noun[lyceum.KeyHash, lyceum.RefreshToken, lyceum.RefreshTokenFilter]{
 	table: table[lyceum.RefreshToken]{name: "refresh_tokens"},
 	what:  "refresh token",
 	key:   hashKey(func(r *lyceum.RefreshToken) *lyceum.KeyHash { return &r.Hash }),
@@ -23,6 +23,12 @@ var refreshTokens = define(noun[lyceum.KeyHash, lyceum.RefreshToken, lyceum.Refr
 	narrow: func(w *where, f lyceum.RefreshTokenFilter) {
 		if f.Parent.Present {
 			w.and("parent = ?", optHash(f.Parent))
+		}
+		if f.Except.Present {
+			w.and("hash <> ?", optHash(f.Except))
+		}
+		if f.Unused {
+			w.and("replaced_at IS NULL")
 		}
 	},
 })

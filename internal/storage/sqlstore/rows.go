@@ -32,8 +32,9 @@ type noun[ID lyceum.Key, T, F any] struct {
 	saving     func(*tx, []T) error // before rows are saved
 }
 
-// define completes a noun.
-func define[ID lyceum.Key, T, F any](n noun[ID, T, F]) *noun[ID, T, F] {
+// define completes a noun and puts it in its place in tables, which is a
+// lyceum.Table or, for what is only read, lyceum.Rows.
+func define[P, T, F any, ID lyceum.Key](place *P, n noun[ID, T, F]) *noun[ID, T, F] {
 	all := append([]column[T]{n.key.column}, n.rest...)
 	for _, c := range all {
 		n.columns = append(n.columns, c.name)
@@ -76,6 +77,7 @@ func define[ID lyceum.Key, T, F any](n noun[ID, T, F]) *noun[ID, T, F] {
 			n.updated = lyceum.EntryType(n.entries + ".updated")
 		}
 	}
+	*place = any(&n).(P)
 	return &n
 }
 

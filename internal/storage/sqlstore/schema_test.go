@@ -173,7 +173,7 @@ func TestEveryTableHasItsColumns(t *testing.T) {
 	check(courses.name, courses.columns)
 	check(pricingPlans.name, pricingPlans.columns)
 	check(transactions.name, transactions.columns)
-	for seq, name := range tableOf {
+	for seq, name := range tableOf() {
 		check(name, []string{string(seq)})
 	}
 }

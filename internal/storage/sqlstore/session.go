@@ -266,6 +266,28 @@ func among[N ~int32](w *where, column string, values []N) {
 	}
 }
 
+// truth wants a column to be true or false, if that is asked for.
+func (w *where) truth(column string, value lyceum.Opt[bool]) {
+	if value.Present {
+		w.and(column+" = ?", flag(value.Value))
+	}
+}
+
+// part wants one of some columns of text to have a text in it, whatever its
+// case.
+func (w *where) part(text lyceum.Opt[string], columns ...string) {
+	if !text.Present {
+		return
+	}
+	pattern := partOf(text.Value)
+	conds := make([]string, len(columns))
+	args := make([]any, len(columns))
+	for i, column := range columns {
+		conds[i], args[i] = "LOWER("+column+") LIKE ? ESCAPE '!'", pattern
+	}
+	w.and("("+strings.Join(conds, " OR ")+")", args...)
+}
+
 // arg adds an argument and gives its placeholder.
 func (w *where) arg(v any) string {
 	w.args = append(w.args, v)

@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -41,28 +43,25 @@ func (t *table[T]) of(alias string) string {
 }
 
 // tableOf names the table that a sequence numbers.
-var tableOf = map[lyceum.Sequence]string{
-	lyceum.UserSequence: "users", lyceum.CourseSequence: "courses", lyceum.PricingPlanSequence: "pricing_plans",
-	lyceum.SaleSequence: "sales", lyceum.TransactionSequence: "transactions", lyceum.CouponSequence: "coupons",
-	lyceum.AffiliateSequence: "affiliates", lyceum.AuthorSequence: "authors", lyceum.APIKeySequence: "api_keys",
-	lyceum.OAuthAppSequence: "oauth_apps", lyceum.GrantSequence: "grants",
+var tableOf = sync.OnceValue(func() map[lyceum.Sequence]string {
+	named := map[lyceum.Sequence]string{lyceum.QuizSequence: attachments.name}
+	for _, table := range reflect.ValueOf(&tables).Elem().Fields() {
+		if name, seq := table.Interface().(interface {
+			numbers() (string, lyceum.Sequence)
+		}).numbers(); seq != "" {
+			named[seq] = name
+		}
+	}
+	return named
+})
 
-	lyceum.LectureSectionSequence: "lecture_sections", lyceum.LectureSequence: "lectures", lyceum.AttachmentSequence: "attachments",
-	lyceum.EnrollmentSequence: "enrollments", lyceum.ProgressSequence: "progress", lyceum.LectureProgressSequence: "lecture_progress",
-	lyceum.QuizResponseSequence: "quiz_responses", lyceum.WebhookSequence: "webhooks", lyceum.WebhookEventSequence: "webhook_events",
-	lyceum.QuizSequence: "attachments", lyceum.MovementSequence: "movements", lyceum.CommentSequence: "comments", lyceum.OrderSequence: "orders",
-}
+// numbers returns the name of the table and the sequence that numbers it, if one
+// does.
+func (t *table[T]) numbers() (name string, seq lyceum.Sequence) { return t.name, t.seq }
 
 // emailKey is what makes an address unique whatever its case.
 func emailKey(email string) string { return strings.ToLower(email) }
 
-// tables are the nouns of a school.
-var tables = &lyceum.Tables{
-	AccessTokens: accessTokens, Affiliates: affiliates, APIKeys: apiKeys, Attachments: attachments,
-	AuthorizationCodes: codes, Authors: authors, Comments: comments, Coupons: coupons, Courses: courses,
-	Deliveries: deliveries, Enrollments: enrollments, Grants: grants, LectureProgress: lectureProgress,
-	LectureSections: lectureSections, Lectures: lectures, Links: links, Movements: movements, OAuthApps: oauthApps,
-	Orders: orders, Payloads: payloads, PricingPlans: pricingPlans, Progress: progress, QuizResponses: quizResponses,
-	References: references, RefreshTokens: refreshTokens, Sales: sales, Sessions: sessions, Transactions: transactions, Users: users,
-	Webhooks: webhooks,
-}
+// tables are the nouns of a school. Each stands in the file of its name, where
+// it is defined.
+var tables lyceum.Tables

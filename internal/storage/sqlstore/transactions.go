@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var transactions = define(noun[lyceum.TransactionID, lyceum.Transaction, lyceum.TransactionQuery]{
+var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceum.Transaction, lyceum.TransactionQuery]{
 	table:   table[lyceum.Transaction]{name: "transactions", counter: "transactions"},
 	entries: "transaction",
 	key:     idKey("transaction_id", func(t *lyceum.Transaction) *lyceum.TransactionID { return &t.ID }),

@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var users = define(noun[lyceum.UserID, lyceum.User, lyceum.UserFilter]{
+var users = define(&tables.Users, noun[lyceum.UserID, lyceum.User, lyceum.UserFilter]{
 	table:   table[lyceum.User]{name: "users", counter: "users"},
 	entries: "user",
 	key:     idKey("user_id", func(u *lyceum.User) *lyceum.UserID { return &u.ID }),
@@ -45,6 +45,9 @@ var users = define(noun[lyceum.UserID, lyceum.User, lyceum.UserFilter]{
 		}
 		if f.Except.Present {
 			w.and("user_id <> ?", int64(f.Except.Value))
+		}
+		if f.Answered.Present {
+			w.and("user_id IN (SELECT r.user_id FROM quiz_responses r WHERE r.school_id = $1 AND r.quiz_id = ?)", int64(f.Answered.Value))
 		}
 		if f.Owners {
 			w.and("role = 'owner'") // in the words of an index

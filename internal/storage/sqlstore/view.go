@@ -18,13 +18,13 @@ type view struct {
 
 // In implements lyceum.Store.
 func (s *Store) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
-	return lyceum.View{Tables: tables, Reads: &view{ctx: ctx, store: s, q: s.reads.single(ctx), school: school}}
+	return lyceum.View{Tables: &tables, Reads: &view{ctx: ctx, store: s, q: s.reads.single(ctx), school: school}}
 }
 
 // AtOnce implements lyceum.Store.
 func (s *Store) AtOnce(ctx context.Context, school lyceum.SchoolID, read func(lyceum.View) error) error {
 	return s.public(s.reads.snapshot(ctx, func(q *session) error {
-		return read(lyceum.View{Tables: tables, Reads: &view{ctx: ctx, store: s, q: q, school: school, moment: true}})
+		return read(lyceum.View{Tables: &tables, Reads: &view{ctx: ctx, store: s, q: q, school: school, moment: true}})
 	}))
 }
 

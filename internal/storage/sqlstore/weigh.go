@@ -20,7 +20,7 @@ const hugeObject = 64 << 10
 func affordable(entries []lyceum.ChangeRecord) int {
 	bytes := 0
 	for i := range entries {
-		if bytes += cmp.Or(feedObjects[nounOf(entries[i].Type)].largest, hugeObject); bytes > objectsAtOnce && i > 0 {
+		if bytes += cmp.Or(feedObjects()[nounOf(entries[i].Type)].largest, hugeObject); bytes > objectsAtOnce && i > 0 {
 			return i
 		}
 	}
@@ -38,7 +38,7 @@ const (
 func weigh(c *lyceum.ChangeRecord) int {
 	bytes := bareChange + lyceum.Weight(c.Actor)
 	if c.Object != nil {
-		bytes += feedObjects[nounOf(c.Type)].weigh(c.Object)
+		bytes += feedObjects()[nounOf(c.Type)].weigh(c.Object)
 	}
 	return bytes
 }

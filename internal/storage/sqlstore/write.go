@@ -31,7 +31,7 @@ func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx
 	changed := false
 	err := s.write(ctx, stamp.School, func(q *session) error {
 		t := s.newTx(q, stamp)
-		if err := do(lyceum.Tx{Tables: tables, Changes: t}); err != nil {
+		if err := do(lyceum.Tx{Tables: &tables, Changes: t}); err != nil {
 			return err
 		}
 		changed = len(t.entries) > 0

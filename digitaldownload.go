@@ -1,0 +1,34 @@
+package lyceum
+
+import "time"
+
+// DigitalDownloadID names a digital download.
+type DigitalDownloadID int32
+
+// DigitalDownloadEntries are the types of journal entry about digital downloads.
+var DigitalDownloadEntries = product("digital_download")
+
+// DigitalDownload is a product of files.
+type DigitalDownload struct {
+	ID          DigitalDownloadID
+	Name        string
+	Description Opt[string]
+	Category    Opt[string]
+	IsPublished bool
+	IsListed    bool
+	ImageURL    Opt[string]
+	AuthorID    Opt[AuthorID] // whose bio the product shows
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// DigitalDownloadFilter narrows and orders digital downloads; an absent part
+// holds always.
+type DigitalDownloadFilter struct {
+	Name        Opt[string] // a part of the name, whatever its case
+	Search      Opt[string] // a part of the name or of the description, whatever its case
+	IsPublished Opt[bool]
+	AuthorID    Opt[AuthorID]
+	Created     Period
+	Order       CourseOrder
+}
