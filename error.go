@@ -125,5 +125,5 @@ func Invalidf(format string, args ...any) *Error { return Errorf(Invalid, format
 
 // InvalidFields refuses a request for what is wrong with the fields named.
 func InvalidFields(fields ...FieldError) *Error {
-	return &Error{Kind: Invalid, Detail: "the request is not valid", Fields: fields}
+	return &Error{Kind: Invalid, Detail: "the request is invalid", Fields: fields}
 }

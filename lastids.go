@@ -13,7 +13,8 @@ func LastIDs(row any) (above []FieldError) {
 	check := func(field string, id int32) {
 		if id > MaxImportedID {
 			above = append(above, FieldError{Field: field, Message: fmt.Sprintf(
-				"%d is above %d: ids end at %d, and new rows must get higher ones; give the row another id, or allow it with --allow-last-ids", id, MaxImportedID, MaxID)})
+				"%d is above %d: ids end at %d, and new rows need higher ones; use another id, or allow it with "+
+					"--allow-last-ids", id, MaxImportedID, MaxID)})
 		}
 	}
 	switch r := row.(type) {

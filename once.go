@@ -60,7 +60,8 @@ func claim(tx Tx, stamp Stamp) error {
 	case err != nil || fresh:
 		return err
 	case kept.Request != stamp.Once.Request:
-		return &Error{Kind: Invalid, Code: "idempotency_key_reused", Detail: "this Idempotency-Key was used for another request; take a new key for each request, and the same one only to repeat it"}
+		return &Error{Kind: Invalid, Code: "idempotency_key_reused", Detail: "this Idempotency-Key was used for a " +
+			"different request; use a new key for each request, and the same key only to retry it"}
 	}
 	return &RepeatError{Body: []byte(kept.Body.Value)}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // TextTaken says which texts are taken, worded to follow a name.
-const TextTaken = "must be a text in UTF-8 without NUL characters"
+const TextTaken = "must be UTF-8 text without NUL characters"
 
 // IsText tells whether a text is one that every engine keeps as it is.
 // PostgreSQL takes no other; SQLite takes anything.
@@ -22,7 +22,7 @@ func CheckText(text string, least, most int) string {
 	case length >= least && length <= most:
 		return ""
 	case least == 0:
-		return fmt.Sprintf("must be a text of %d characters at most", most)
+		return fmt.Sprintf("must be at most %d characters long", most)
 	}
-	return fmt.Sprintf("must be a text of %d to %d characters", least, most)
+	return fmt.Sprintf("must be %d to %d characters long", least, most)
 }

@@ -175,7 +175,7 @@ func TestPublicHidesWhatIsNotMeantForTheCaller(t *testing.T) {
 
 func TestErrorTexts(t *testing.T) {
 	page := lyceum.FieldError{Field: "page", Message: "must be an integer from 1 to 100"}
-	per := lyceum.FieldError{Field: "per", Message: "must be given once"}
+	per := lyceum.FieldError{Field: "per", Message: "must be sent once"}
 	for _, tc := range []struct {
 		name      string
 		err       *lyceum.Error
@@ -190,13 +190,13 @@ func TestErrorTexts(t *testing.T) {
 		{"invalid", lyceum.Invalidf("no %s", "way"), "no way", []string{"no way"}},
 		{
 			"one field", lyceum.InvalidFields(page),
-			"the request is not valid: page must be an integer from 1 to 100",
+			"the request is invalid: page must be an integer from 1 to 100",
 			[]string{"page must be an integer from 1 to 100"},
 		},
 		{
 			"two fields", lyceum.InvalidFields(page, per),
-			"the request is not valid: page must be an integer from 1 to 100; per must be given once",
-			[]string{"page must be an integer from 1 to 100", "per must be given once"},
+			"the request is invalid: page must be an integer from 1 to 100; per must be sent once",
+			[]string{"page must be an integer from 1 to 100", "per must be sent once"},
 		},
 		{"kind alone", &lyceum.Error{Kind: lyceum.NotFound}, "not found", []string{"not found"}},
 	} {

@@ -12,8 +12,8 @@ import (
 
 // answerSettings bound the memory of answers under way.
 type answerSettings struct {
-	AnswerMemory       byteSize `help:"Memory that answers under way may take, such as 128MB; beyond it a request waits for up to 5 seconds and is then answered with 503." default:"128MB" placeholder:"SIZE"`
-	AnswerMemorySchool byteSize `help:"The same for the answers of one school." default:"48MB" placeholder:"SIZE"`
+	AnswerMemory       byteSize `help:"Memory limit for answers in progress, such as 128MB. A request beyond it waits up to 5 seconds and is then refused with 503." default:"128MB" placeholder:"SIZE"`
+	AnswerMemorySchool byteSize `help:"The same limit for one school." default:"48MB" placeholder:"SIZE"`
 }
 
 // The bounds of --answer-memory and --answer-memory-school.
@@ -49,11 +49,11 @@ func (s *answerSettings) limits() access.LoadLimits {
 // measureLoad lets the metrics tell how much is under way.
 func measureLoad(m *server.Metrics, load *access.Load) {
 	server.Measure(m, func() *access.Load { return load }, []server.Figure[*access.Load]{
-		{Name: "lyceum_answer_bytes", Help: "Memory of the answers under way.", Value: (*access.Load).Bytes},
-		{Name: "lyceum_answers_making", Help: "Expensive answers that are being made.", Value: (*access.Load).Making},
-		{Name: "lyceum_answers_waiting", Help: "Expensive answers that wait for their turn.", Value: (*access.Load).Waiting},
+		{Name: "lyceum_answer_bytes", Help: "Memory used by answers in progress.", Value: (*access.Load).Bytes},
+		{Name: "lyceum_answers_making", Help: "Expensive answers in progress.", Value: (*access.Load).Making},
+		{Name: "lyceum_answers_waiting", Help: "Expensive answers waiting for their turn.", Value: (*access.Load).Waiting},
 		{
-			Name: "lyceum_answers_refused_total", Help: "Answers that found no room in that memory, or did not come up.",
+			Name: "lyceum_answers_refused_total", Help: "Answers refused for lack of memory or because their turn did not come.",
 			Rises: true, Value: (*access.Load).Refused,
 		},
 	})

@@ -22,7 +22,7 @@ func (s *service) runScheduler(ctx context.Context) {
 			err = errors.Join(err, s.learning.Expire(ctx, school), s.sales.Abandon(ctx, school))
 		}
 		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "what is overdue could not be taken note of", "err", err)
+			s.log.WarnContext(ctx, "overdue enrollments and orders could not be processed", "err", err)
 		}
 		select {
 		case <-time.After(timePause):
@@ -47,13 +47,13 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error) er
 			Events: s.events, Sender: s.sender, Log: s.log, Traces: s.oauth.Traces,
 			Changed: func() <-chan struct{} { return s.store.Changed(0) },
 		}
-		s.metrics.Count("lyceum_webhook_attempts_delivered_total", "Attempts to deliver an event that "+
-			"were answered with 2xx.", courier.Delivered)
-		s.metrics.Count("lyceum_webhook_attempts_failed_total", "Attempts to deliver an event that were answered "+
-			"otherwise, or not at all.", courier.Failed)
+		s.metrics.Count("lyceum_webhook_attempts_delivered_total", "Attempts to deliver an event that got a 2xx "+
+			"status.", courier.Delivered)
+		s.metrics.Count("lyceum_webhook_attempts_failed_total", "Attempts to deliver an event that failed or got "+
+			"another status.", courier.Failed)
 		group.Go(func() { courier.Run(background) })
 	} else {
-		s.log.Info("webhooks are not sent by this process: it has no secret key; give it one with --secret-key-file")
+		s.log.Info("this process does not send webhooks: it has no secret key; set one with --secret-key-file")
 	}
 	begin := time.Now()
 	err := serve(ctx)

@@ -12,13 +12,13 @@ import (
 
 type backupCommand struct {
 	database `embed:""`
-	File     string `arg:"" help:"File to write; it must not exist."`
+	File     string `arg:"" help:"File to write; it must not exist yet."`
 }
 
 // Help implements kong's help for the command.
 func (backupCommand) Help() string {
-	return "Example: lyceum backup /backups/lyceum-2026-11-21.db --data /var/lib/lyceum\n\nA server may go on reading " +
-		"and writing; the copy is of one moment. It is verified before it takes its name."
+	return "Example: lyceum backup /backups/lyceum-2026-11-21.db --data /var/lib/lyceum\n\nThe server may keep " +
+		"running; the copy is consistent as of one moment. It is verified before it gets its name."
 }
 
 // Run backs the database up.
@@ -45,7 +45,7 @@ type restoreCommand struct {
 	File  string `arg:"" optional:"" help:"File that lyceum backup wrote; left out for a PostgreSQL database, which pg_restore fills before."`
 	Force bool   `help:"Replace the SQLite database that is there."`
 
-	EndAccess bool `help:"End all that lets programs in: API keys, what apps were granted, and their client secrets."`
+	EndAccess bool `help:"End all access of programs: API keys, grants to apps, and client secrets."`
 }
 
 // Help implements kong's help for the command.
@@ -59,9 +59,9 @@ With a file, the backup is verified and put in the place of the SQLite database.
 		`Either way it refuses a database that is in use, so stop the server first, ` +
 		`and one that has triggers, views or tables that are not Lyceum's.
 
-Sessions, one-time links and codes end. API keys, apps and grants are as they were in the backup, ` +
-		`also those that were ended after it; they are listed, and --end-access ends them all. ` +
-		`Passwords and who is switched off are as they were in the backup, too.`
+Sessions, one-time links and codes end. API keys, apps, grants, passwords and disabled users are restored as they
+were in the backup, including those revoked after it was made. They are listed, and --end-access ends all keys,
+grants and client secrets.`
 }
 
 // Run puts the backup in the database's place, and ends what it brings back to
@@ -82,8 +82,8 @@ func (c *restoreCommand) Run(p *program) error {
 	}
 	switch {
 	case address == "" && c.File == "":
-		return lyceum.Invalidf("give the file that lyceum backup wrote; " +
-			"or, for a PostgreSQL database that pg_restore has filled, --database-url")
+		return lyceum.Invalidf("use a file written by lyceum backup; or, for a PostgreSQL database that pg_restore has " +
+			"filled, --database-url")
 	case address == "":
 		err = c.file(p, prepare)
 	case c.File != "" || c.Force:
@@ -96,10 +96,10 @@ func (c *restoreCommand) Run(p *program) error {
 		return err
 	}
 	if address == "" {
-		fmt.Fprintf(p.stdout, "%s is restored from %s; lyceum check --data %s verifies its books\n",
+		fmt.Fprintf(p.stdout, "%s is restored from %s; lyceum check --data %s verifies its data\n",
 			filepath.Join(c.Data, sqlstore.FileName), c.File, c.Data)
 	} else {
-		fmt.Fprintln(p.stdout, "the PostgreSQL database is restored; lyceum check verifies its books")
+		fmt.Fprintln(p.stdout, "the PostgreSQL database is restored; lyceum check verifies its data")
 	}
 	c.tell(p, alive)
 	return nil
@@ -109,7 +109,7 @@ func (c *restoreCommand) Run(p *program) error {
 func (c *restoreCommand) file(p *program, prepare func(*sqlstore.Store) error) error {
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return &lyceum.Error{
-			Kind: lyceum.Unavailable, Detail: "the data folder " + c.Data + " cannot be made; give another one with --data",
+			Kind: lyceum.Unavailable, Detail: "the data folder " + c.Data + " cannot be created; choose another one with --data",
 			Err: err,
 		}
 	}
@@ -125,11 +125,12 @@ func (c *restoreCommand) file(p *program, prepare func(*sqlstore.Store) error) e
 func (c *restoreCommand) tell(p *program, alive []access.Alive) {
 	fmt.Fprintln(p.stdout, "sessions, one-time links and codes have ended")
 	if c.EndAccess {
-		fmt.Fprintln(p.stdout, "API keys, grants and client secrets have ended: make new ones with lyceum apikey create and "+
+		fmt.Fprintln(p.stdout, "API keys, grants and client secrets have ended: create new ones with lyceum apikey "+
+			"create and "+
 			"lyceum oauth-app rotate")
 		return
 	}
-	fmt.Fprintln(p.stdout, "alive again is what the backup holds, also what was ended after it:")
+	fmt.Fprintln(p.stdout, "active again, including what was revoked after the backup was made:")
 	for _, a := range alive {
 		for i := range a.Keys {
 			key := &a.Keys[i]
@@ -142,5 +143,5 @@ func (c *restoreCommand) tell(p *program, alive []access.Alive) {
 				a.School.ID, app.ID, app.Name, a.Grants[app.ID])
 		}
 	}
-	fmt.Fprintln(p.stdout, "end what must not be, or restore again with --end-access, which ends all of it")
+	fmt.Fprintln(p.stdout, "revoke what should not be active, or restore again with --end-access to end all of it")
 }

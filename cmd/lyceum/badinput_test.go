@@ -73,8 +73,8 @@ func TestBadInput(t *testing.T) {
 			questions = append(questions, question{query: name + "=" + v, wrong: name + " " + wrong})
 		}
 		questions = append(questions,
-			question{query: name + "=1&" + name + "=1", wrong: name + " must be given once"},
-			question{query: name + "=1&" + name + "=2", wrong: name + " must be given once"},
+			question{query: name + "=1&" + name + "=1", wrong: name + " must be sent once"},
+			question{query: name + "=1&" + name + "=2", wrong: name + " must be sent once"},
 			question{query: name + "=%zz", wrong: name + " " + percent},
 			question{query: name + "=1%", wrong: name + " " + percent})
 	}
@@ -165,7 +165,7 @@ func TestArgumentsAreText(t *testing.T) {
 		cmd := exec.Command("lyceum", tc.args...)
 		cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), tc.env)
 		text, err := cmd.CombinedOutput()
-		if want := "lyceum: " + tc.says + "must be a text in UTF-8 without NUL characters"; err == nil || !strings.HasPrefix(string(text), want) {
+		if want := "lyceum: " + tc.says + "must be UTF-8 text without NUL characters"; err == nil || !strings.HasPrefix(string(text), want) {
 			t.Errorf("%q: %v, %s, want %s", tc.args, err, text, want)
 		}
 	}

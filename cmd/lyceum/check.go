@@ -15,7 +15,7 @@ type checkCommand struct {
 	database      `embed:""`
 	indexSettings `embed:""`
 
-	Deep bool `help:"Hold the index of each school's sales to the database as well."`
+	Deep bool `help:"Also compare each school's sales index with the database."`
 }
 
 // Help implements kong's help for the command.
@@ -24,8 +24,8 @@ func (checkCommand) Help() string {
 		"Verifies the database's files, that counters and totals agree with rows, that the journal has no gap, and that " +
 		"nothing names what is not there. Like every command it brings the schema up to date first; apart from that it " +
 		"only reads. With --deep it brings the index of each school's sales to memory, as a server would, and compares " +
-		"every sale and every total; a server may go on serving and writing. The exit status is 0 when all is in order, " +
-		"2 when something is wrong, and 1 when that could not be found out."
+		"every sale and every total; the server may keep running. The exit status is 0 when all is in order, 2 when " +
+		"something is wrong, and 1 when that could not be found out."
 }
 
 // Run checks the database and tells what is wrong.
@@ -40,7 +40,7 @@ func (c *checkCommand) Run(p *program) (err error) {
 		if err != nil && kept.Condition().Damaged {
 			err = &lyceum.Error{
 				Kind: lyceum.Conflict, Code: damaged,
-				Detail: "the database is damaged; restore a backup, and keep this one to find out why", Err: err,
+				Detail: "the database is damaged; restore a backup, and keep this one for analysis", Err: err,
 			}
 		}
 	}()
@@ -58,7 +58,7 @@ func (c *checkCommand) Run(p *program) (err error) {
 	if len(findings) > 0 {
 		return &lyceum.Error{
 			Kind: lyceum.Conflict, Code: damaged,
-			Detail: fmt.Sprintf("%d things are wrong; restore a backup, and keep this database to find out why", len(findings)),
+			Detail: fmt.Sprintf("%d problems found; restore a backup, and keep this database for analysis", len(findings)),
 		}
 	}
 	schools, err := store.FindSchools(p.ctx)
@@ -71,7 +71,7 @@ func (c *checkCommand) Run(p *program) (err error) {
 		}
 	}
 	if len(schools) == 0 {
-		fmt.Fprintln(p.stdout, "the database is whole and has no school yet")
+		fmt.Fprintln(p.stdout, "the database is intact and has no school yet")
 	}
 	return nil
 }
@@ -87,9 +87,9 @@ func (c *checkCommand) checkSchool(p *program, store *salesindex.Store, school *
 	switch kept, there, err := store.Kept(p.ctx, school.ID); {
 	case !there:
 	case err != nil:
-		fmt.Fprintf(p.stdout, "school %d: the index that was kept is of no use and will be built anew: %v\n", school.ID, err)
+		fmt.Fprintf(p.stdout, "school %d: the saved index is unusable and will be rebuilt: %v\n", school.ID, err)
 	default:
-		fmt.Fprintf(p.stdout, "school %d: an index of %d transactions is kept in %d kB, %d entries behind the journal\n",
+		fmt.Fprintf(p.stdout, "school %d: the saved index has %d transactions in %d kB, %d entries behind the journal\n",
 			school.ID, kept.Sales, kilobytes(kept.Bytes), kept.Behind)
 	}
 	if !c.Deep {
@@ -102,7 +102,7 @@ func (c *checkCommand) checkSchool(p *program, store *salesindex.Store, school *
 		return err
 	}
 	if compared.Refused != "" {
-		fmt.Fprintf(p.stdout, "school %d: there is no index to compare, the database answers its lists: %s\n",
+		fmt.Fprintf(p.stdout, "school %d: there is no index to compare; the database answers its lists: %s\n",
 			school.ID, compared.Refused)
 		return nil
 	}
@@ -112,12 +112,12 @@ func (c *checkCommand) checkSchool(p *program, store *salesindex.Store, school *
 	if len(compared.Differences) > 0 {
 		return &lyceum.Error{
 			Kind: lyceum.Conflict, Code: damaged,
-			Detail: fmt.Sprintf("the index of school %d differs from the database; keep its file in the folder of the "+
-				"indexes to find out why, and start the server with another --index-folder, where the index is rebuilt",
+			Detail: fmt.Sprintf("the index of school %d differs from the database; keep its file in the index folder for "+
+				"analysis, and start the server with another --index-folder, where the index is rebuilt",
 				school.ID),
 		}
 	}
-	fmt.Fprintf(p.stdout, "school %d: the index agrees in every sale and every total, and takes %d kB of memory\n",
+	fmt.Fprintf(p.stdout, "school %d: the index agrees with every sale and every total, and takes %d kB of memory\n",
 		school.ID, kilobytes(compared.Bytes))
 	return nil
 }

@@ -16,8 +16,8 @@ type showConfigCommand struct {
 
 // Help implements kong's help for the command.
 func (showConfigCommand) Help() string {
-	return "Example: LYCEUM_ADDR=127.0.0.1:9000 lyceum config --config settings.json\n\nSecrets are shown as [set]. A " +
-		"settings file is one JSON object with the flags' names: {\"addr\": \"127.0.0.1:9000\"}."
+	return "Example: LYCEUM_ADDR=127.0.0.1:9000 lyceum config --config settings.json\n\nSecrets are shown as [set]. " +
+		"A settings file is one JSON object with flag names as keys: {\"addr\": \"127.0.0.1:9000\"}."
 }
 
 // Run prints the settings with their sources.

@@ -17,7 +17,7 @@ type exportCommand struct {
 	inSchool `embed:""`
 
 	Kind   string `arg:"" enum:"${row_kinds}" help:"What to write: ${row_kinds_listed}."`
-	Output string `help:"File to write, instead of standard output; a name ending in .gz is zipped." placeholder:"FILE"`
+	Output string `help:"File to write instead of standard output; gzipped if the name ends in .gz." placeholder:"FILE"`
 	Format string `help:"csv or jsonl (JSON Lines)." enum:"csv,jsonl" default:"csv"`
 
 	listFilter    `embed:"" group:"Transactions:"`
@@ -35,8 +35,8 @@ func (exportCommand) Help() string {
 --month, --from and --until take whole days in the school's time zone, which lyceum school set changes. --start and
 --end take moments, as the interface does.
 
-All rows are of one moment, however long it takes. lyceum import takes them back. In CSV a text that a spreadsheet
-would run as a formula gets an apostrophe before it, which the import takes off again.`
+The export is consistent as of one moment, however long it takes, and lyceum import reads it. In CSV, text that a
+spreadsheet would run as a formula is prefixed with an apostrophe, which the import removes.`
 }
 
 // Run writes the rows.
@@ -105,8 +105,8 @@ func (c *exportCommand) output(p *program) (io.Writer, func(error) error, error)
 		return p.stdout, func(err error) error { return err }, nil
 	}
 	if info, err := os.Stat(c.Output); err == nil && !info.Mode().IsRegular() {
-		return nil, nil, lyceum.Invalidf("%s is a folder or a device; --output takes the name of a file, and without it the "+
-			"rows go to standard output", c.Output)
+		return nil, nil, lyceum.Invalidf("%s is a folder or a device; --output takes a file name, and without it rows "+
+			"go to standard output", c.Output)
 	}
 	partial := c.Output + ".partial"
 	file, err := os.OpenFile(partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)

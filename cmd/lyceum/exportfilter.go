@@ -19,8 +19,8 @@ type listFilter struct {
 	AffiliateID     *int32 `name:"affiliate-id" help:"Transactions of this affiliate." placeholder:"ID"`
 	CourseID        *int32 `name:"course-id" help:"Transactions of this course's pricing plans." placeholder:"ID"`
 	PricingPlanID   *int32 `name:"pricing-plan-id" help:"Transactions of this pricing plan." placeholder:"ID"`
-	IsFullyRefunded *bool  `name:"is-fully-refunded" help:"Only what is refunded in full; with =false only the rest."`
-	IsChargeback    *bool  `name:"is-chargeback" help:"Only chargebacks; with =false only the rest."`
+	IsFullyRefunded *bool  `name:"is-fully-refunded" help:"Only full refunds; =false for all others."`
+	IsChargeback    *bool  `name:"is-chargeback" help:"Only chargebacks; =false for all others."`
 }
 
 // createdWithin is a period: of whole days in the school's time zone, or of
@@ -28,9 +28,9 @@ type listFilter struct {
 type createdWithin struct {
 	Month string `help:"Created in this month, such as 2026-03, in the school's time zone." placeholder:"MONTH"`
 	From  string `help:"Created on this day or later, such as 2026-03-01, in the school's time zone." placeholder:"DAY"`
-	Until string `help:"Created on this day or before; the whole day counts." placeholder:"DAY"`
+	Until string `help:"Created on this day or earlier; the whole day is included." placeholder:"DAY"`
 	Start string `help:"Created after this time, as in the interface." placeholder:"TIME"`
-	End   string `help:"Created at this time or before; a day stands for its beginning in UTC." placeholder:"TIME"`
+	End   string `help:"Created at this time or earlier; a date means its midnight in UTC." placeholder:"TIME"`
 }
 
 // given returns the flags that were given, by the names of their parts.
@@ -55,7 +55,8 @@ func (c *exportCommand) given() url.Values {
 func (c *exportCommand) filter() (lyceum.TransactionFilter, error) {
 	given := c.given()
 	if c.Kind != "transactions" && (len(given) > 0 || c.Month+c.From+c.Until != "") {
-		return lyceum.TransactionFilter{}, lyceum.Invalidf("the filters are for transactions; %s are exported whole", c.Kind)
+		return lyceum.TransactionFilter{}, lyceum.Invalidf("filters only apply to transactions; %s are exported in "+
+			"full", c.Kind)
 	}
 	f, err := wire.SalesFilterOf(given)
 	if err == nil {
@@ -102,7 +103,7 @@ func (c *exportCommand) days() (d dayRange, err error) {
 	}
 	if d.first.Present && d.last.Present && d.last.Value.Before(d.first.Value) {
 		return d, lyceum.InvalidFields(lyceum.FieldError{
-			Field: "--until", Message: "must not be before the day given with --from",
+			Field: "--until", Message: "must not be before --from",
 		})
 	}
 	return d, nil
@@ -119,7 +120,7 @@ func (c *exportCommand) onePeriod() error {
 		}
 	}
 	if len(ways) > 1 {
-		return lyceum.Invalidf("%s are different ways to give a period; use one: --month for a month, "+
+		return lyceum.Invalidf("%s cannot be combined; use --month for a month, "+
 			"--from and --until for whole days, --start and --end for moments", strings.Join(ways, " with "))
 	}
 	return nil

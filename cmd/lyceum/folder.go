@@ -47,13 +47,13 @@ func mayCreate(dir, given string) error {
 	}
 	switch {
 	case len(lost) > 0:
-		return lyceum.Errorf(lyceum.Conflict, "the data folder %s has lost its database: %s is missing or empty and %s is "+
-			"there; put it back, or restore a backup with "+
-			"lyceum restore FILE --data %s; for a new school give an empty folder with --data", dir, sqlstore.FileName,
+		return lyceum.Errorf(lyceum.Conflict, "the data folder %s has lost its database: %s is missing or empty, but "+
+			"%s exists; put it back, or restore a backup with "+
+			"lyceum restore FILE --data %s; for a new school choose an empty folder with --data", dir, sqlstore.FileName,
 			strings.Join(lost, ", "), dir)
 	case len(others) > 0:
-		return lyceum.Errorf(lyceum.Conflict, "the folder %s holds %s and no database; give the folder of the database with "+
-			"--data, or for a new school an empty one",
+		return lyceum.Errorf(lyceum.Conflict, "the folder %s has %s but no database; set --data to the database's "+
+			"folder, or to an empty one for a new school",
 			dir, few(others))
 	}
 	return nil
@@ -131,9 +131,9 @@ func lockFile(path string, flag int) (*os.File, error) {
 
 func lockFailure(dir string, err error) error {
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return lyceum.Errorf(lyceum.Conflict, "a lyceum server uses the data folder %s; stop it first, or give "+
+		return lyceum.Errorf(lyceum.Conflict, "a lyceum server is using the data folder %s; stop it first, or choose "+
 			"another folder with --data", dir)
 	}
 	return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: "the data folder " + dir +
-		" cannot be written; give this user the right to write it, or another folder with --data"}
+		" cannot be written; make it writable for this user, or choose another folder with --data"}
 }

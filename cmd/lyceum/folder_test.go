@@ -84,7 +84,7 @@ func TestR27_ServerWhoseFilesAreGone(t *testing.T) {
 // there was one, and nothing else is kept.
 func TestR28_FolderOfANewDatabase(t *testing.T) {
 	t.Parallel()
-	const lost, foreign = "has lost its database: lyceum.db is missing or empty and ", " and no database; give the folder"
+	const lost, foreign = "has lost its database: lyceum.db is missing or empty, but ", " but no database; set --data"
 	for name, tc := range map[string]struct {
 		holds   []string // names of files, and of folders with a slash
 		refused string   // the sentence says so; empty: a database is made
@@ -94,14 +94,14 @@ func TestR28_FolderOfANewDatabase(t *testing.T) {
 		"files":                         {[]string{"files/"}, ""},
 		"a supplied key":                {[]string{"secret.key"}, ""},
 		"all of these":                  {[]string{"lost+found/", "files/", "secret.key"}, ""},
-		"a log":                         {[]string{"lyceum.db-wal"}, lost + "lyceum.db-wal is there"},
-		"a log beside an empty file":    {[]string{"lyceum.db-wal", "lyceum.db"}, lost + "lyceum.db-wal is there"},
+		"a log":                         {[]string{"lyceum.db-wal"}, lost + "lyceum.db-wal exists"},
+		"a log beside an empty file":    {[]string{"lyceum.db-wal", "lyceum.db"}, lost + "lyceum.db-wal exists"},
 		"shared memory":                 {[]string{"lyceum.db-shm"}, lost},
-		"an index":                      {[]string{"index/"}, lost + "index is there"},
-		"what a server leaves":          {[]string{"lyceum.lock", "secret.key"}, lost + "lyceum.lock is there"},
-		"what a server leaves, and all": {[]string{"lyceum.lock", "secret.key", "index/", "lost+found/"}, lost + "index, lyceum.lock is there"},
-		"another database":              {[]string{"school.db"}, "holds school.db" + foreign},
-		"somebody's home":               {[]string{"a", "b", "c", "d", "e"}, "holds a, b, c and 2 more" + foreign},
+		"an index":                      {[]string{"index/"}, lost + "index exists"},
+		"what a server leaves":          {[]string{"lyceum.lock", "secret.key"}, lost + "lyceum.lock exists"},
+		"what a server leaves, and all": {[]string{"lyceum.lock", "secret.key", "index/", "lost+found/"}, lost + "index, lyceum.lock exists"},
+		"another database":              {[]string{"school.db"}, "has school.db" + foreign},
+		"somebody's home":               {[]string{"a", "b", "c", "d", "e"}, "has a, b, c and 2 more" + foreign},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -218,7 +218,7 @@ func TestR29_TwoServersOnOneFolder(t *testing.T) {
 		for _, place := range []string{dir, link, dir + "/../data"} {
 			for _, command := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"sandbox", "--addr", "127.0.0.1:0"}, {"restore", "--force", backup}} {
 				status, said := ran(t, append(command, "--data", place)...)
-				if status != 1 || !strings.Contains(said, "a lyceum server uses the data folder") {
+				if status != 1 || !strings.Contains(said, "a lyceum server is using the data folder") {
 					t.Errorf("%s on %s: %d %s", command[0], place, status, said)
 				}
 			}

@@ -76,7 +76,7 @@ func TestR30_FullDisk(t *testing.T) {
 	if status, err := s.send(http.MethodGet, "/v1/transactions", "", nil, nil); err != nil || status != http.StatusOK {
 		t.Errorf("a list on a full disk: %d %v", status, err)
 	}
-	if status, body := get(t, "http://"+s.addr+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "the disk of the database is full or failing") {
+	if status, body := get(t, "http://"+s.addr+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "the database's disk is full or failing") {
 		t.Errorf("/readyz answers %d %s", status, body)
 	}
 	if !s.measures(t, "lyceum_storage_full 1") {

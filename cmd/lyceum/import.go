@@ -16,12 +16,12 @@ type importCommand struct {
 	database `embed:""`
 	inSchool `embed:""`
 
-	Kind          string `arg:"" enum:"${row_kinds}" help:"What the file holds: ${row_kinds_listed}."`
+	Kind          string `arg:"" enum:"${row_kinds}" help:"Kind of rows in the file: ${row_kinds_listed}."`
 	File          string `arg:"" help:"CSV, JSON Lines, or the lists that the interface answers with; gzip too; - is standard input."`
-	DryRun        bool   `help:"Check the file and change nothing."`
-	OnError       string `help:"stop: import nothing unless every row is good; skip: import the good rows." enum:"stop,skip" default:"stop"`
-	AllowLastIDs  bool   `name:"allow-last-ids" help:"Take ids above 2147000000, too; when the last one, 2147483647, is taken nothing new can be made."`
-	CreateMissing bool   `help:"Create the users, pricing plans and courses that transactions and pricing plans name and the school lacks."`
+	DryRun        bool   `help:"Check the file without changing anything."`
+	OnError       string `help:"stop: import nothing unless every row is valid; skip: import the valid rows." enum:"stop,skip" default:"stop"`
+	AllowLastIDs  bool   `name:"allow-last-ids" help:"Accept ids above 2147000000. Once the last one, 2147483647, is in use, nothing new can be created."`
+	CreateMissing bool   `help:"Create users, pricing plans and courses that are referenced but missing."`
 }
 
 // batchSize is how many rows share a write: enough to write each page of an
@@ -38,10 +38,10 @@ func (importCommand) Help() string {
   lyceum import transactions sales.jsonl.gz --create-missing
   lyceum import transactions sales.csv --dry-run
 
-Ids are kept. A row whose id is there already is brought up to date, so that the same file twice changes nothing and
-an import that was broken off is finished by doing it again. Every bad row is told with its line, column and reason;
---on-error says what becomes of the others. What is named comes before what names it: the order of a whole school is
-the order of the kinds above.`
+Ids are kept. A row with a known id is updated, so importing the same file twice changes nothing, and an
+interrupted import is finished by repeating it. Every invalid row is reported with line, column and reason;
+--on-error decides about the valid ones. Import a whole school in the order of the kinds above, so that rows exist
+before others refer to them.`
 }
 
 // Run imports the file.
@@ -122,7 +122,7 @@ func (c *importCommand) path(p *program) (path string, discard func(), err error
 		if err != nil {
 			return "", nil, &lyceum.Error{
 				Kind:   lyceum.NotFound,
-				Detail: "the file " + c.File + " cannot be read; give the path of a CSV or JSON file, or - for standard input",
+				Detail: "the file " + c.File + " cannot be read; use the path of a CSV or JSON file, or - for standard input",
 				Err:    err,
 			}
 		}

@@ -40,7 +40,7 @@ func TestImportIsInterrupted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := "lyceum: interrupted; the same command again does what is left\n"; status != 1 || errs.String() != want || there() {
+			if want := "lyceum: interrupted; repeat the command to finish the rest\n"; status != 1 || errs.String() != want || there() {
 				t.Errorf("it ends with %d, a file is left: %t, %s", status, there(), errs.String())
 			}
 		})

@@ -30,7 +30,7 @@ type importer struct {
 }
 
 // by is who asks for an import.
-func (i *importer) by() lyceum.By { return i.by() }
+func (i *importer) by() lyceum.By { return lyceum.By{School: i.school, Actor: importActor} }
 
 func newImporter(p *program, store lyceum.Store, school lyceum.SchoolID) *importer {
 	lessons, users := learning.New(store, p.clock), people.New(store, p.clock)

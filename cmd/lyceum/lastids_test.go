@@ -14,7 +14,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-const aboveLast = " 2147483647 is above 2147000000: ids end at 2147483647, and new rows must get higher ones; give the row another id, or allow it with --allow-last-ids"
+const aboveLast = " 2147483647 is above 2147000000: ids end at 2147483647, and new rows need higher ones; use another id, or allow it with --allow-last-ids"
 
 // TestImportKeepsLastIDs: no kind of row takes the last ids of a sequence unless
 // it is told to, and after a refusal new rows can still be made.

@@ -18,12 +18,12 @@ import (
 // listenCommand brings events to a program on this machine.
 type listenCommand struct {
 	Server     string   `help:"Address of the server." default:"http://127.0.0.1:8080" placeholder:"URL"`
-	APIKey     string   `name:"api-key" help:"API key of the school, with the permission to read." placeholder:"KEY" xor:"key"`
+	APIKey     string   `name:"api-key" help:"API key of the school, with read permission." placeholder:"KEY" xor:"key"`
 	APIKeyFile string   `name:"api-key-file" help:"File with the API key." placeholder:"FILE" xor:"key"`
-	Forward    string   `help:"Send each event there, signed like a webhook; without it events are only shown." placeholder:"URL"`
+	Forward    string   `help:"Forward each event to this URL, signed like a webhook; without it events are only shown." placeholder:"URL"`
 	Events     []string `help:"Only these events, by name." placeholder:"NAME"`
-	Since      string   `help:"Begin in the past: at a time, a duration ago such as 2h, or after the change of a number; 0 is the beginning." placeholder:"TIME"`
-	Secret     string   `help:"Secret to sign with; one is made and printed when left out. --secret-file shows it to nobody." placeholder:"whsec_…" xor:"secret"`
+	Since      string   `help:"Start in the past: at a time, a duration ago such as 2h, or after a change number; 0 is the beginning." placeholder:"TIME"`
+	Secret     string   `help:"Signing secret; generated and printed by default. --secret-file keeps it out of the process list." placeholder:"whsec_…" xor:"secret"`
 	SecretFile string   `name:"secret-file" help:"File with the secret to sign with." placeholder:"FILE" xor:"secret"`
 }
 
@@ -33,9 +33,8 @@ func (listenCommand) Help() string {
   lyceum listen --api-key-file key.txt --events Sale.created,Transaction.refunded --since 2h
   lyceum listen --api-key-file key.txt --forward http://127.0.0.1:3000/hook --secret-file secret.txt
 
-Each event is a line: when it happened, its name, what it is about, and what the program answered. What somebody
-sends again in the console, or by the interface, is listened to as well. Nothing is tried again; --since goes back
-to what was missed. Ctrl-C ends it.`
+Prints one line per event: time, name, object, and the program's response. Includes events that are resent from the
+console or through the interface. Failed events are not retried; use --since to go back. Press Ctrl-C to stop.`
 }
 
 // Run listens until the program is told to stop.
@@ -75,15 +74,15 @@ func (c *listenCommand) Run(p *program) error {
 // secret checks what was asked for, and gives the secret to sign with.
 func (c *listenCommand) secret(p *program, key string) ([]byte, error) {
 	if key == "" {
-		return nil, lyceum.Invalidf("an API key is wanted; give it with --api-key, --api-key-file or LYCEUM_API_KEY")
+		return nil, lyceum.Invalidf("an API key is required; set --api-key, --api-key-file or LYCEUM_API_KEY")
 	}
 	if c.Forward == "" {
 		return nil, nil
 	}
 	to, err := url.Parse(c.Forward)
 	if err != nil || to.Scheme != "http" && to.Scheme != "https" || !loopback(to.Hostname()) {
-		return nil, lyceum.Invalidf("--forward must be an address of this machine, such as http://127.0.0.1:3000/hook; for " +
-			"another one make a webhook")
+		return nil, lyceum.Invalidf("--forward must be a URL on this machine, such as http://127.0.0.1:3000/hook; for " +
+			"others create a webhook")
 	}
 	text := c.Secret
 	if c.SecretFile != "" {
@@ -107,8 +106,8 @@ func (c *listenCommand) secret(p *program, key string) ([]byte, error) {
 func warnOfArguments(p *program, names ...string) {
 	for _, flag := range p.kong.Flags() {
 		if slices.Contains(names, flag.Name) && sourceOf(p, flag) == "flag" {
-			fmt.Fprintf(p.stderr, "lyceum: other users of this machine can see --%s in the list of processes; --%[1]s-file or "+
-				"%s keeps it from them\n",
+			fmt.Fprintf(p.stderr, "lyceum: other users of this machine can see --%s in the process list; use --%[1]s-file "+
+				"or %s instead\n",
 				flag.Name, flag.Envs[0])
 		}
 	}

@@ -9,9 +9,9 @@ import (
 
 // mailSettings say how letters are sent; without them none are.
 type mailSettings struct {
-	SMTPURL     string `name:"smtp-url" help:"Mail server for links that set a password. Without one the owner makes them in the console." placeholder:"smtp://USER:PASSWORD@HOST:587" xor:"smtp"`
-	SMTPURLFile string `name:"smtp-url-file" help:"File with that address, for a password that must not be seen in the process list." placeholder:"FILE" xor:"smtp"`
-	MailFrom    string `help:"Address that letters come from." placeholder:"ADDRESS"`
+	SMTPURL     string `name:"smtp-url" help:"Mail server for password links. Without one the owner creates the links in the console." placeholder:"smtp://USER:PASSWORD@HOST:587" xor:"smtp"`
+	SMTPURLFile string `name:"smtp-url-file" help:"File with that URL, to keep the password out of the process list." placeholder:"FILE" xor:"smtp"`
+	MailFrom    string `help:"Sender address of emails." placeholder:"ADDRESS"`
 }
 
 // sender gives what sends a letter, or nil without settings.

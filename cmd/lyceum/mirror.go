@@ -19,21 +19,21 @@ type mirrorCommand struct {
 
 	From         string `help:"Address of the other server, such as https://school.example.com." required:"" placeholder:"URL"`
 	APIKeyFile   string `name:"api-key-file" help:"File with an API key of the other school." required:"" placeholder:"FILE"`
-	State        string `help:"File that remembers how far the copy has come. (default: mirror-school-N.json in the data folder, or here with a database URL)" placeholder:"FILE"`
-	AllowLastIDs bool   `name:"allow-last-ids" help:"Take ids above 2147000000, too; when the last one, 2147483647, is taken nothing new can be made."`
-	Parallel     int    `help:"Questions asked at once." default:"4"`
+	State        string `help:"File that remembers the progress of the copy. (default: mirror-school-N.json in the data folder, or here with a database URL)" placeholder:"FILE"`
+	AllowLastIDs bool   `name:"allow-last-ids" help:"Accept ids above 2147000000. Once the last one, 2147483647, is in use, nothing new can be created."`
+	Parallel     int    `help:"Concurrent requests." default:"4"`
 }
 
 // Help implements kong's help for the command.
 func (mirrorCommand) Help() string {
 	return `Example: lyceum mirror --from https://school.example.com --api-key-file key.txt --school 1
 
-It asks the public operations alone, and waits when the other server's rate limit is used up. What was broken off
-goes on with the same command; after the end the same command brings the copy up to date. Create the school first,
-best with the address of the other school's owner: lyceum school create.
+Uses only the public operations and waits when the other server's rate limit is exhausted. Repeat the same command
+to resume an interrupted copy, or to update a finished one. Create the school first, ideally with the email address
+of the other school's owner: lyceum school create.
 
-Version 1 does not tell when users were created, when enrollments ended, which pricing plans belong to no course,
-and whose answers to quizzes came before the latest. Webhooks are copied as a record; nothing is sent to them.`
+Version 1 does not expose when users were created, when enrollments ended, pricing plans without a course, or quiz
+responses before the latest. Webhooks are copied for reference only; nothing is sent to them.`
 }
 
 // Run copies the school.
@@ -60,7 +60,7 @@ func (c *mirrorCommand) Run(p *program) (err error) {
 		return err
 	}
 	if state.Phase != "" {
-		fmt.Fprintf(p.stderr, "going on with the %s, as %s says\n", state.Phase, file)
+		fmt.Fprintf(p.stderr, "resuming with the %s, as recorded in %s\n", state.Phase, file)
 	}
 	i := newImporter(p, store, school)
 	var bar *progress
@@ -128,7 +128,7 @@ func writeState(file string, s mirror.State) error {
 	if err != nil {
 		return &lyceum.Error{
 			Kind: lyceum.Unavailable,
-			Detail: "the state file " + file + " cannot be written; give another one with --state, in a folder that " +
+			Detail: "the state file " + file + " cannot be written; choose another one with --state, in a folder that " +
 				"exists and is writable",
 			Err: err,
 		}

@@ -155,7 +155,7 @@ func TestMirror(t *testing.T) {
 	mirror := func() (string, bool) {
 		var out, errs bytes.Buffer
 		status := run(t.Context(), []string{"mirror", "--data", dir, "--from", door.URL, "--api-key-file", keyFile, "--parallel", "3"}, nil, &out, &errs)
-		if status != 0 && !strings.Contains(errs.String(), "does not know the API key") {
+		if status != 0 && !strings.Contains(errs.String(), "does not accept the API key") {
 			t.Fatalf("mirror: %d %s", status, errs.String())
 		}
 		return out.String(), status == 0
@@ -256,17 +256,17 @@ func TestMirrorRefuses(t *testing.T) {
 		says string
 		args []string
 	}{
-		{"does not know the API key; put a good one into the file", []string{"--from", other.URL}},
+		{"does not accept the API key; put a valid one into the file", []string{"--from", other.URL}},
 		{"lets this API key not ask for /v1/users", []string{"--from", other.URL + "/no"}},
 		{"redirects to https://elsewhere.example.com/, and the API key is not sent there", []string{"--from", other.URL + "/away"}},
 		{"/nowhere has nothing at /v1/users?page=1&per=100&search_after=0; --from takes the address before the paths of version 1, such as https://school.example.com", []string{"--from", other.URL + "/nowhere"}},
-		{"the state file " + filepath.Join(folder, "no/state") + " cannot be written; give another one with --state, in a folder that exists and is writable", []string{"--from", other.URL + "/one", "--state", filepath.Join(folder, "no/state")}},
+		{"the state file " + filepath.Join(folder, "no/state") + " cannot be written; choose another one with --state, in a folder that exists and is writable", []string{"--from", other.URL + "/one", "--state", filepath.Join(folder, "no/state")}},
 		{"is not version 1's", []string{"--from", other.URL + "/html"}},
 		{"--from must be an address such as https://school.example.com, without user, query and fragment", []string{"--from", "ftp://x"}},
 		{"--from must be an address such as https://school.example.com, without user, query and fragment", []string{"--from", "https://u:p@x"}},
 		{"the file given with --api-key-file cannot be read", []string{"--from", other.URL, "--api-key-file", filepath.Join(folder, "none")}},
 		{"the state is that of a copy of https://a.example.com into school 1", []string{"--from", other.URL, "--state", state}},
-		{"the state file is damaged; delete it to begin anew", []string{"--from", other.URL, "--state", filepath.Join(folder, "damaged")}},
+		{"the state file is damaged; delete it to start over", []string{"--from", other.URL, "--state", filepath.Join(folder, "damaged")}},
 		{`the state names a phase "frogs" that there is not`, []string{"--from", other.URL, "--state", filepath.Join(folder, "phase")}},
 		{"--parallel must be from 1 to 64", []string{"--from", other.URL, "--parallel", "0"}},
 		{"there is no school 9", []string{"--from", other.URL, "--school", "9"}},
@@ -297,7 +297,7 @@ func TestMirrorIsInterrupted(t *testing.T) {
 	t.Cleanup(other.Close)
 	var errs bytes.Buffer
 	status := run(ctx, []string{"mirror", "--data", dir, "--from", other.URL, "--api-key-file", key}, nil, io.Discard, &errs)
-	if want := "lyceum: interrupted; the same command again does what is left\n"; status != 1 || errs.String() != want {
+	if want := "lyceum: interrupted; repeat the command to finish the rest\n"; status != 1 || errs.String() != want {
 		t.Errorf("it ends with %d: %s", status, errs.String())
 	}
 }

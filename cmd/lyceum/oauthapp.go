@@ -14,11 +14,11 @@ import (
 type oauthAppCommands struct {
 	Create  oauthAppCreateCommand  `cmd:"" help:"Register an app and print its credentials; the secret cannot be shown again."`
 	List    oauthAppListCommand    `cmd:"" help:"List the apps, without their secrets."`
-	Change  oauthAppChangeCommand  `cmd:"" help:"Give an app another name, Redirect URL or protection."`
-	Rotate  oauthAppRotateCommand  `cmd:"" help:"Give an app a new secret; the old one stays good for a while."`
-	Disable oauthAppDisableCommand `cmd:"" help:"Switch an app off, with all its tokens."`
-	Enable  oauthAppEnableCommand  `cmd:"" help:"Switch an app on again."`
-	Delete  oauthAppDeleteCommand  `cmd:"" help:"End an app and all it was granted, for good."`
+	Change  oauthAppChangeCommand  `cmd:"" help:"Change an app's name, Redirect URL or security settings."`
+	Rotate  oauthAppRotateCommand  `cmd:"" help:"Create a new client secret; the old one keeps working for a while."`
+	Disable oauthAppDisableCommand `cmd:"" help:"Disable an app and all its tokens."`
+	Enable  oauthAppEnableCommand  `cmd:"" help:"Enable an app again."`
+	Delete  oauthAppDeleteCommand  `cmd:"" help:"Delete an app and all its grants."`
 }
 
 const serverSees = "\n\nA running server sees it within five seconds."
@@ -44,17 +44,17 @@ func appsOf(p *program, store *sqlstore.Store) *access.Apps {
 type oauthAppCreateCommand struct {
 	database            `embed:""`
 	inSchool            `embed:""`
-	Name                string `help:"What learners see the app called." required:"" placeholder:"NAME"`
-	RedirectURL         string `help:"Where the browser is sent back to; begins with https://." required:"" placeholder:"https://…"`
+	Name                string `help:"Name that learners see." required:"" placeholder:"NAME"`
+	RedirectURL         string `help:"Redirect URL; must begin with https://." required:"" placeholder:"https://…"`
 	Interface           int    `help:"Version of the interface the app is for: 1 or 2." default:"1" placeholder:"N"`
 	RequirePKCE         bool   `help:"Refuse authorization requests without a code challenge."`
-	RotateRefreshTokens bool   `help:"Give a new refresh token at each use."`
+	RotateRefreshTokens bool   `help:"Issue a new refresh token at each use."`
 }
 
 // Help implements kong's help for the command.
 func (oauthAppCreateCommand) Help() string {
-	return "Example: lyceum oauth-app create --name Ledger --redirect-url https://app.example.com/callback --interface " +
-		"2\n\nThe credentials alone go to standard output, each on a line behind its name." + serverSees
+	return "Example: lyceum oauth-app create --name Ledger --redirect-url https://app.example.com/callback " +
+		"--interface 2\n\nOnly the credentials go to standard output, one per line after their names." + serverSees
 }
 
 // Run registers the app.
@@ -67,8 +67,8 @@ func (c *oauthAppCreateCommand) Run(p *program) error {
 		if err != nil {
 			return asFlags(err)
 		}
-		fmt.Fprintf(p.stderr, "OAuth app %d of school %d, %s, is registered for version %d. This is the only time "+
-			"its secret is shown:\n", app.ID, school, app.Name, app.Version)
+		fmt.Fprintf(p.stderr, "OAuth app %d of school %d, %s, is registered for version %d. Its secret is shown only "+
+			"this once:\n", app.ID, school, app.Name, app.Version)
 		fmt.Fprintf(p.stdout, "client_id %s\nclient_secret %s\n", app.ClientID, secret)
 		return nil
 	})
@@ -132,16 +132,17 @@ type oauthAppChangeCommand struct {
 	database            `embed:""`
 	inSchool            `embed:""`
 	App                 lyceum.OAuthAppID `arg:"" help:"Number of the app, as oauth-app list shows it."`
-	Name                *string           `help:"What learners see the app called." placeholder:"NAME"`
-	RedirectURL         *string           `help:"Where the browser is sent back to." placeholder:"https://…"`
+	Name                *string           `help:"Name that learners see." placeholder:"NAME"`
+	RedirectURL         *string           `help:"Redirect URL." placeholder:"https://…"`
 	RequirePKCE         *bool             `help:"Refuse authorization requests without a code challenge." negatable:""`
-	RotateRefreshTokens *bool             `help:"Give a new refresh token at each use." negatable:""`
+	RotateRefreshTokens *bool             `help:"Issue a new refresh token at each use." negatable:""`
 }
 
 // Help implements kong's help for the command.
 func (oauthAppChangeCommand) Help() string {
-	return "Example: lyceum oauth-app change 3 --redirect-url https://new.example.com/callback --require-pkce\n\n" +
-		"What is not given stays as it is. Codes that are out for the old Redirect URL fail." + serverSees
+	return "Example: lyceum oauth-app change 3 --redirect-url https://new.example.com/callback " +
+		"--require-pkce\n\nSettings that are not given stay as they are. Codes issued for the old Redirect URL " +
+		"fail." + serverSees
 }
 
 // Run changes the app.
@@ -179,12 +180,12 @@ type oauthAppRotateCommand struct {
 	database `embed:""`
 	inSchool `embed:""`
 	App      lyceum.OAuthAppID `arg:"" help:"Number of the app, as oauth-app list shows it."`
-	Keep     time.Duration     `help:"How long the old secret stays good, from 0s to 720h." default:"24h"`
+	Keep     time.Duration     `help:"How long the old secret keeps working, from 0s to 720h." default:"24h"`
 }
 
 // Help implements kong's help for the command.
 func (oauthAppRotateCommand) Help() string {
-	return "Example: lyceum oauth-app rotate 3 --keep 48h\n\nThe new secret alone goes to standard output." + serverSees
+	return "Example: lyceum oauth-app rotate 3 --keep 48h\n\nOnly the new secret goes to standard output." + serverSees
 }
 
 // Run gives the app a new secret.
@@ -194,11 +195,11 @@ func (c *oauthAppRotateCommand) Run(p *program) error {
 		if err != nil {
 			return asFlags(err)
 		}
-		until := "is of no use any more"
+		until := "no longer works"
 		if app.OldSecretUntil.Present {
-			until = "stays good until " + shownTime(app.OldSecretUntil.Value)
+			until = "keeps working until " + shownTime(app.OldSecretUntil.Value)
 		}
-		fmt.Fprintf(p.stderr, "The old secret of OAuth app %d, %s, %s. This is the only time the new one is shown:\n",
+		fmt.Fprintf(p.stderr, "The old secret of OAuth app %d, %s, %s. The new secret is shown only this once:\n",
 			app.ID, app.Name, until)
 		fmt.Fprintln(p.stdout, secret)
 		return nil
@@ -241,7 +242,11 @@ func switchApp(p *program, d *database, s *inSchool, id lyceum.OAuthAppID, off b
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stdout, "OAuth app %d of school %d, %s, is switched %s.\n", app.ID, school, app.Name, onOff(!off))
+		state := "enabled"
+		if off {
+			state = "disabled"
+		}
+		fmt.Fprintf(p.stdout, "OAuth app %d of school %d, %s, is %s.\n", app.ID, school, app.Name, state)
 		return nil
 	})
 }
@@ -268,7 +273,7 @@ func (c *oauthAppDeleteCommand) Run(p *program) error {
 		if err := apps.Delete(p.ctx, lyceum.By{School: school, Actor: actor}, c.App); err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stdout, "OAuth app %d of school %d is deleted, and all it was granted has ended.\n", c.App, school)
+		fmt.Fprintf(p.stdout, "OAuth app %d of school %d is deleted, and all its grants have ended.\n", c.App, school)
 		return nil
 	})
 }

@@ -22,26 +22,26 @@ import (
 
 // commands is everything lyceum can be asked to do.
 type commands struct {
-	Config    kong.ConfigFlag `help:"Read settings from a JSON file. Flags win over LYCEUM_… variables, and those over the file." placeholder:"FILE"`
-	LogLevel  slog.Level      `help:"Least serious messages that are logged: debug, info, warn or error." default:"info"`
-	LogFormat string          `help:"Form of the log on standard error: text, json, or auto (text on a terminal, json elsewhere)." enum:"auto,text,json" default:"auto"`
+	Config    kong.ConfigFlag `help:"Read settings from a JSON file. Flags override LYCEUM_… variables, which override the file." placeholder:"FILE"`
+	LogLevel  slog.Level      `help:"Minimum level of logged messages: debug, info, warn or error." default:"info"`
+	LogFormat string          `help:"Format of the log on standard error: text, json, or auto (text on a terminal, otherwise json)." enum:"auto,text,json" default:"auto"`
 
-	Sandbox    sandboxCommand    `cmd:"" help:"Start a throw-away school with data and print what a program needs to talk to it."`
+	Sandbox    sandboxCommand    `cmd:"" help:"Start a disposable school with data, and print what a program needs to use it."`
 	Serve      serveCommand      `cmd:"" help:"Serve the schools of a database."`
 	School     schoolCommands    `cmd:"" help:"Create, list and change schools."`
 	Apikey     apikeyCommands    `cmd:"" name:"apikey" help:"Create, list and revoke a school's API keys."`
-	OAuthApp   oauthAppCommands  `cmd:"" name:"oauth-app" help:"Register and look after the apps that act for learners."`
-	User       userCommands      `cmd:"" help:"Let a user set a password, and switch users off and on."`
-	Import     importCommand     `cmd:"" help:"Take rows of a CSV or JSON file into a school."`
-	Export     exportCommand     `cmd:"" help:"Write a school's rows as CSV or JSON Lines."`
-	Mirror     mirrorCommand     `cmd:"" help:"Copy a school out of any server that speaks version 1."`
-	Listen     listenCommand     `cmd:"" help:"Bring the events of a school to a program on this machine."`
-	Backup     backupCommand     `cmd:"" help:"Copy the database into a new file, while it is in use, and verify the copy."`
-	Restore    restoreCommand    `cmd:"" help:"Put a backup in the place of the database."`
-	Check      checkCommand      `cmd:"" help:"Verify the database's files and that its books agree."`
+	OAuthApp   oauthAppCommands  `cmd:"" name:"oauth-app" help:"Manage the apps that act for learners."`
+	User       userCommands      `cmd:"" help:"Create password links; disable and enable users."`
+	Import     importCommand     `cmd:"" help:"Import rows from a CSV or JSON file."`
+	Export     exportCommand     `cmd:"" help:"Export a school's rows as CSV or JSON Lines."`
+	Mirror     mirrorCommand     `cmd:"" help:"Copy a school from any server that speaks version 1."`
+	Listen     listenCommand     `cmd:"" help:"Forward a school's events to a program on this machine."`
+	Backup     backupCommand     `cmd:"" help:"Copy the database into a new file, even while it is in use, and verify the copy."`
+	Restore    restoreCommand    `cmd:"" help:"Replace the database with a backup."`
+	Check      checkCommand      `cmd:"" help:"Verify the database's files and the consistency of its data."`
 	SecretKey  secretKeyCommands `cmd:"" name:"secret-key" help:"Rotate, list and prune the server's secret keys."`
-	ShowConfig showConfigCommand `cmd:"" name:"config" help:"Print the settings that serve would run with, and where each comes from."`
-	Version    versionCommand    `cmd:"" help:"Print the version of lyceum and of the Go it was built with."`
+	ShowConfig showConfigCommand `cmd:"" name:"config" help:"Print the settings serve would use, and where each comes from."`
+	Version    versionCommand    `cmd:"" help:"Print the versions of lyceum and of the Go toolchain that built it."`
 }
 
 // program is what a command is given to work with.
@@ -94,15 +94,15 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if unread, is := errors.AsType[*fs.PathError](err); is { // parsing reads one file
 		return fail(stderr, &lyceum.Error{
 			Kind: lyceum.Invalid,
-			Detail: "the file given with --config cannot be read; it takes the path of a JSON file of flags' names, such as " +
-				"{\"addr\": \"127.0.0.1:9000\"}",
+			Detail: "the --config file cannot be read; it must be a JSON file with flag names as keys, such as {\"addr\": " +
+				"\"127.0.0.1:9000\"}",
 			Err: unread,
 		})
 	}
 	if err != nil {
 		return fail(
 			stderr,
-			fmt.Errorf("%s; lyceum --help and lyceum COMMAND --help say what is accepted", withoutPasswords(err.Error())),
+			fmt.Errorf("%s; see lyceum --help and lyceum COMMAND --help", withoutPasswords(err.Error())),
 		)
 	}
 	if err := emptyFlag(parsed); err != nil {
@@ -112,7 +112,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	p.log = newLog(stderr, cli.LogFormat, cli.LogLevel)
 	err = parsed.Run(p)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = lyceum.Errorf(lyceum.Unavailable, "interrupted; the same command again does what is left")
+		err = lyceum.Errorf(lyceum.Unavailable, "interrupted; repeat the command to finish the rest")
 	}
 	return fail(stderr, err)
 }
@@ -162,7 +162,7 @@ func emptyFlag(parsed *kong.Context) error {
 		if flag := step.Flag; flag != nil && !flag.Required && flag.Target.Kind() == reflect.String &&
 			flag.Target.Len() == 0 {
 			return lyceum.InvalidFields(lyceum.FieldError{
-				Field: "--" + flag.Name, Message: "is empty; give it a value, or leave it out",
+				Field: "--" + flag.Name, Message: "is empty; set a value, or leave it out",
 			})
 		}
 	}

@@ -15,8 +15,8 @@ import (
 
 // indexSettings are those of the sales indexes.
 type indexSettings struct {
-	IndexMemory byteSize `help:"Memory that the indexes of sales may take, such as 512MB or 4GB; 0 is none. A quarter of the machine's when left out." placeholder:"SIZE"`
-	IndexFolder string   `help:"Folder that keeps the indexes for the next start; index in the data folder when left out, and with PostgreSQL none." placeholder:"DIR"`
+	IndexMemory byteSize `help:"Memory limit for sales indexes, such as 512MB or 4GB; 0 disables them. Default: a quarter of the machine's memory." placeholder:"SIZE"`
+	IndexFolder string   `help:"Folder that keeps the indexes for the next start. Default: index in the data folder; none with PostgreSQL." placeholder:"DIR"`
 }
 
 // byteSize is a number of bytes; negative when it was not given.
@@ -46,7 +46,7 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 		*b = byteSize{n * size.bytes, true}
 		return nil
 	}
-	return fmt.Errorf("a size must be a whole number with KB, MB, GB, TB or nothing behind it, such as 512MB")
+	return fmt.Errorf("a size must be a whole number, optionally followed by KB, MB, GB or TB, such as 512MB")
 }
 
 // String gives the size as it is typed; nothing when it was not given.
@@ -96,11 +96,11 @@ func measureIndex(m *server.Metrics, store *salesindex.Store) {
 	type stats = salesindex.Stats
 	server.Measure(m, store.Stats, []server.Figure[stats]{
 		{
-			Name: "lyceum_sales_index_schools", Help: "Schools whose list of sales is answered from memory.",
+			Name: "lyceum_sales_index_schools", Help: "Schools whose sales list is answered from memory.",
 			Value: func(s stats) int64 { return s.Schools },
 		},
 		{
-			Name: "lyceum_sales_index_building", Help: "Indexes of sales that are being built or wait for it.",
+			Name: "lyceum_sales_index_building", Help: "Sales indexes being built or waiting to be built.",
 			Value: func(s stats) int64 { return s.Building },
 		},
 		{
@@ -113,19 +113,19 @@ func measureIndex(m *server.Metrics, store *salesindex.Store) {
 		},
 		{
 			Name:  "lyceum_sales_index_lag_entries",
-			Help:  "Entries of its journal that an index does not know yet, of the school with the most.",
+			Help:  "Journal entries not yet indexed, of the school with the most.",
 			Value: func(s stats) int64 { return s.Behind },
 		},
 		{
-			Name: "lyceum_sales_index_hits_total", Help: "Lists of sales that an index answered.", Rises: true,
+			Name: "lyceum_sales_index_hits_total", Help: "Sales lists answered by an index.", Rises: true,
 			Value: func(s stats) int64 { return s.Hits },
 		},
 		{
-			Name: "lyceum_sales_index_misses_total", Help: "Lists of sales that the database answered.", Rises: true,
+			Name: "lyceum_sales_index_misses_total", Help: "Sales lists answered by the database.", Rises: true,
 			Value: func(s stats) int64 { return s.Misses },
 		},
 		{
-			Name: "lyceum_sales_index_failures_total", Help: "Indexes of sales that could not be built.", Rises: true,
+			Name: "lyceum_sales_index_failures_total", Help: "Sales indexes that could not be built.", Rises: true,
 			Value: func(s stats) int64 { return s.Failures },
 		},
 	})

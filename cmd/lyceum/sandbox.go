@@ -24,14 +24,14 @@ type sandboxCommand struct {
 	indexSettings  `embed:""`
 	answerSettings `embed:""`
 
-	Addr         string   `help:"Address to answer on; port 0 picks a free one." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	AllowHost    []string `help:"Names besides those of this machine that requests may be sent to, such as that of a container; without port." placeholder:"NAME"`
-	Transactions int      `help:"How many transactions the school has." default:"2000"`
-	Seed         uint64   `help:"Ids, rows and secrets are a function of the seed." default:"1"`
-	Data         string   `help:"Keep the school in this folder, instead of throwing it away." placeholder:"DIR" xor:"keep"`
+	Addr         string   `help:"Address to listen on; port 0 picks a free port." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	AllowHost    []string `help:"Additional host names that requests may be sent to, such as a container's; without port." placeholder:"NAME"`
+	Transactions int      `help:"Number of transactions in the school." default:"2000"`
+	Seed         uint64   `help:"Seed of the generated data: ids, rows and secrets." default:"1"`
+	Data         string   `help:"Keep the school in this folder instead of discarding it." placeholder:"DIR" xor:"keep"`
 	DatabaseURL  string   `help:"Keep the school in this PostgreSQL database." placeholder:"postgres://…" xor:"keep"`
-	RateLimit    int64    `help:"Requests a minute and school; 0 is no limit." default:"360"`
-	JSON         bool     `help:"Print what a program needs as one JSON object on one line."`
+	RateLimit    int64    `help:"Requests per minute and school; 0 for no limit." default:"360"`
+	JSON         bool     `help:"Print the connection details as one JSON object on one line."`
 }
 
 // Help implements kong's help for the command.
@@ -41,9 +41,9 @@ func (sandboxCommand) Help() string {
   lyceum sandbox --json --addr 127.0.0.1:0 --transactions 100000 --rate-limit 0
   lyceum sandbox --addr 0.0.0.0:8080 --allow-host lyceum
 
-The same seed gives the same school, byte for byte. Its secrets are known to everybody who knows the seed: never
-keep real data in it. It answers to localhost, to the addresses of this machine's loopback, to the host of --addr
-and to --allow-host, and lets web pages of this machine alone read its answers.`
+The same seed makes the same school, byte for byte. Anyone who knows the seed knows its secrets: never keep real
+data in it. It answers only requests to localhost, loopback addresses, the host in --addr and --allow-host, and
+only web pages on this machine can read its answers.`
 }
 
 // redirectURL is where the sandbox's OAuth apps are sent back to.
@@ -132,9 +132,9 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 		return err
 	}
 	if !onLoopback(listener) {
-		p.log.Warn("whoever reaches this address has the whole school: its key and passwords are the same in every "+
-			"sandbox of this seed, "+
-			"and its webhooks reach the programs of this machine; --addr 127.0.0.1:8080 keeps it to this machine", "address",
+		p.log.Warn("anyone who can reach this address controls the school: its key and passwords are the same in every "+
+			"sandbox with this seed, "+
+			"and its webhooks can reach programs on this machine; use --addr 127.0.0.1:8080 to keep it local", "address",
 			listener.Addr().String())
 	}
 	return service.run(p.ctx, func(ctx context.Context) error {
@@ -209,8 +209,8 @@ func credentialsOf(school *demo.School, base string) credentials {
 // broken off. A database with another school in it is left alone.
 func (c *sandboxCommand) fill(p *program, store lyceum.Store, school *demo.School, known credentials) error {
 	id, key := school.School.ID, access.HashSecret(known.APIKey)
-	another := lyceum.Errorf(lyceum.Conflict, "the database holds another school; give the sandbox an empty place, or "+
-		"the --seed it was made with")
+	another := lyceum.Errorf(lyceum.Conflict, "the database has another school; use an empty one, or the --seed it "+
+		"was made with")
 	switch there, err := store.GetSchool(p.ctx, id); {
 	case lyceum.KindOf(err) == lyceum.NotFound:
 		if _, err := store.CreateSchool(p.ctx, school.School, "sandbox"); err != nil {
@@ -250,8 +250,8 @@ func (c *sandboxCommand) fill(p *program, store lyceum.Store, school *demo.Schoo
 	if lyceum.KindOf(err) == lyceum.Conflict {
 		return &lyceum.Error{
 			Kind: lyceum.Conflict,
-			Detail: fmt.Sprintf("the database holds the school of this seed with %d transactions, and it cannot grow; give it "+
-				"--transactions %d or less, or an empty place", listing.Total, listing.Total),
+			Detail: fmt.Sprintf("the database has the school of this seed with %d transactions, and cannot grow; use "+
+				"--transactions %d or less, or an empty database", listing.Total, listing.Total),
 			Err: err,
 		}
 	}
@@ -305,12 +305,12 @@ func (c *sandboxCommand) print(p *program, k credentials) error {
 		_, err = fmt.Fprintf(p.stdout, "%s\n", line)
 		return err
 	}
-	end := " and throws the school away"
+	end := " and discard the school"
 	if c.Data != "" || c.DatabaseURL != "" {
 		end = ""
 	}
 	_, err := fmt.Fprintf(p.stdout, `
-A school is open at %[1]s with %[2]d transactions (seed %[3]d, %[4]s).
+A school is running at %[1]s with %[2]d transactions (seed %[3]d, %[4]s).
 
   Console     %[1]s/admin
   API key     %[5]s
@@ -329,7 +329,7 @@ Sign in at %[1]s/secure/%[17]d/identity/sign_in:
   Owner       %[7]s  %[8]s
   Learner     %[9]s  %[10]s
 
-Let an app act for the learner (docs/oauth.md goes the whole way):
+Let an app act for the learner (docs/oauth.md has the full walkthrough):
 
   OAuth v1    %[11]s  %[12]s
   OAuth v2    %[13]s  %[14]s
@@ -337,7 +337,7 @@ Let an app act for the learner (docs/oauth.md goes the whole way):
   Authorize   %[1]s/secure/%[17]d/identity/oauth_provider/authorize?client_id=%[11]s`+
 		`&response_type=code&required_scopes=name:read
 
-Ctrl-C ends it%[16]s.
+Press Ctrl-C to stop%[16]s.
 `, k.BaseURL, c.Transactions, c.Seed, limitText(c.RateLimit), k.APIKey, k.Learner.ID,
 		k.Owner.Email, k.Owner.Password, k.Learner.Email, k.Learner.Password,
 		k.OAuthApps.V1.ClientID, k.OAuthApps.V1.ClientSecret, k.OAuthApps.V2.ClientID, k.OAuthApps.V2.ClientSecret,
@@ -350,5 +350,5 @@ func limitText(perMinute int64) string {
 	if perMinute == 0 {
 		return "no rate limit"
 	}
-	return fmt.Sprintf("%d requests a minute", perMinute)
+	return fmt.Sprintf("%d requests per minute", perMinute)
 }

@@ -18,18 +18,18 @@ const actor = "command"
 type schoolCommands struct {
 	Create schoolCreateCommand `cmd:"" help:"Create a school with its owner."`
 	List   schoolListCommand   `cmd:"" help:"List the schools."`
-	Set    schoolSetCommand    `cmd:"" help:"Change what a school is set to."`
+	Set    schoolSetCommand    `cmd:"" help:"Change a school's settings."`
 }
 
 type schoolSetCommand struct {
 	database       `embed:""`
 	inSchool       `embed:""`
 	V2             string         `name:"v2" help:"Version 2 of the interface, which is in beta: on or off." enum:"on,off," default:""`
-	OnRefund       string         `help:"What a full refund does to the learner's access: unenroll or keep." placeholder:"WHAT"`
-	OnChargeback   string         `help:"What a lost chargeback does to it: unenroll or keep." placeholder:"WHAT"`
-	OnCancellation string         `help:"What a cancelled subscription does to it: unenroll, at_period_end or keep." placeholder:"WHAT"`
-	AbandonAfter   *time.Duration `help:"After how long an open order is abandoned, in whole minutes." placeholder:"1h"`
-	TimeZone       string         `help:"Where the school's days begin and end: the IANA name of a time zone." placeholder:"ZONE"`
+	OnRefund       string         `help:"Effect of a full refund on the learner's access: unenroll or keep." placeholder:"WHAT"`
+	OnChargeback   string         `help:"Effect of a lost chargeback: unenroll or keep." placeholder:"WHAT"`
+	OnCancellation string         `help:"Effect of a cancelled subscription: unenroll, at_period_end or keep." placeholder:"WHAT"`
+	AbandonAfter   *time.Duration `help:"Time until an open order counts as abandoned, in whole minutes." placeholder:"1h"`
+	TimeZone       string         `help:"Time zone of the school's days, as an IANA name." placeholder:"ZONE"`
 }
 
 // Help implements kong's help for the command.
@@ -39,7 +39,8 @@ func (schoolSetCommand) Help() string {
   lyceum school set --on-cancellation unenroll --abandon-after 2h
   lyceum school set --time-zone Europe/Berlin
 
-Where version 2 is off, API keys get 403 under /v2. What is not given stays. A running server heeds it at once.`
+While version 2 is off, API keys get 403 under /v2. Settings that are not given stay as they are. A running
+server applies the change at once.`
 }
 
 // Run changes the settings.
@@ -62,8 +63,8 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 		zone = lyceum.TimeZone(c.TimeZone)
 	}
 	if c.V2 == "" && policy == school.Policy && zone == school.TimeZone {
-		return lyceum.Invalidf("nothing is to be changed: give --v2, --on-refund, --on-chargeback, --on-cancellation, " +
-			"--abandon-after or --time-zone another value than it has")
+		return lyceum.Invalidf("nothing to change: set --v2, --on-refund, --on-chargeback, --on-cancellation, " +
+			"--abandon-after or --time-zone to a different value")
 	}
 	if err := sales.New(store, p.clock, nil, nil).Configure(
 		p.ctx, lyceum.By{School: id, Actor: actor}, policy, zone,
@@ -103,7 +104,7 @@ func (c *schoolSetCommand) policy(p lyceum.SalePolicy) lyceum.SalePolicy {
 func (c *schoolSetCommand) switchV2(p *program, store lyceum.Store, school *lyceum.School) error {
 	off := c.V2 == "off"
 	if school.V2Disabled == off {
-		fmt.Fprintf(p.stdout, "Version 2 is %s for school %d already.\n", c.V2, school.ID)
+		fmt.Fprintf(p.stdout, "Version 2 is already %s for school %d.\n", c.V2, school.ID)
 		return nil
 	}
 	if err := store.Write(p.ctx, lyceum.Stamp{
@@ -119,7 +120,7 @@ type schoolCreateCommand struct {
 	database   `embed:""`
 	pagesAt    `embed:""`
 	Name       string `help:"Name of the school." required:"" placeholder:"NAME"`
-	OwnerEmail string `help:"Address of its owner." required:"" placeholder:"ADDRESS"`
+	OwnerEmail string `help:"Email address of its owner." required:"" placeholder:"ADDRESS"`
 }
 
 // Help implements kong's help for the command.
@@ -127,7 +128,7 @@ func (schoolCreateCommand) Help() string {
 	return `Example: lyceum school create --name "Fernwood School of Craft" --owner-email owner@example.com` +
 		` --auth-url https://school.example.com
 
-It prints a link with which the owner sets a password. There is none before that.`
+Prints a link with which the owner sets a password.`
 }
 
 // Run creates the school and tells its number.
@@ -179,7 +180,7 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 	fmt.Fprintf(p.stdout, `School %[1]d, %[2]s, is there. `+
 		`An API key for it: lyceum apikey create --school %[1]d --name NAME
 
-While lyceum serve runs, its owner chooses a password here. The link is good for 48 hours and once:
+While lyceum serve runs, its owner chooses a password here. The link works once, within 48 hours:
 %[3]s
 `, school.ID, school.Name, link)
 	return nil
@@ -214,9 +215,9 @@ func (c *schoolListCommand) Run(p *program) (err error) {
 func shownTime(t time.Time) string { return string(lyceum.AppendTime(nil, t)) }
 
 type apikeyCommands struct {
-	Create apikeyCreateCommand `cmd:"" help:"Create a key and print it; it cannot be shown again."`
-	List   apikeyListCommand   `cmd:"" help:"List the keys, without the keys themselves."`
-	Revoke apikeyRevokeCommand `cmd:"" help:"End a key for good."`
+	Create apikeyCreateCommand `cmd:"" help:"Create a key and print it once."`
+	List   apikeyListCommand   `cmd:"" help:"List the keys without their secrets."`
+	Revoke apikeyRevokeCommand `cmd:"" help:"Revoke a key."`
 }
 
 type apikeyCreateCommand struct {
@@ -228,8 +229,8 @@ type apikeyCreateCommand struct {
 
 // Help implements kong's help for the command.
 func (apikeyCreateCommand) Help() string {
-	return "Example: lyceum apikey create --name \"monthly report\" --permissions read\n\nThe key alone goes to " +
-		"standard output, so that it can be piped to where it is kept."
+	return "Example: lyceum apikey create --name \"monthly report\" --permissions read\n\nOnly the key goes to " +
+		"standard output, so that it can be piped."
 }
 
 // Run creates the key.
@@ -251,7 +252,7 @@ func (c *apikeyCreateCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stderr, "API key %d of school %d, %s, may %s. This is the only time it is shown:\n",
+	fmt.Fprintf(p.stderr, "API key %d of school %d, %s, may %s. It is shown only this once:\n",
 		key.ID, school, key.Name, key.Permissions)
 	fmt.Fprintln(p.stdout, text)
 	return nil

@@ -160,7 +160,7 @@ func scriptServe(ts *testscript.TestScript, args []string) {
 }
 
 var (
-	openAt  = regexp.MustCompile(`(?s)A school is open at (\S+) .*Ctrl-C ends it.*\n$`)
+	openAt  = regexp.MustCompile(`(?s)A school is running at (\S+) .*Ctrl-C to stop.*\n$`)
 	serving = regexp.MustCompile(`"msg":"serving","address":"([^"]+)".*\n`)
 )
 

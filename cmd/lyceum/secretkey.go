@@ -51,7 +51,7 @@ func secretKeys(file, dir string) (*keyFile, error) {
 	if err := os.WriteFile(file, []byte(keyLines([]lyceum.SecretKey{newSecretKey()})), 0o600); err != nil {
 		return nil, &lyceum.Error{
 			Kind:   lyceum.Unavailable,
-			Detail: "the secret key " + file + " cannot be written; give this user the right to write the folder", Err: err,
+			Detail: "the secret key " + file + " cannot be written; make the folder writable for this user", Err: err,
 		}
 	}
 	return readKeys(file)
@@ -75,12 +75,12 @@ func readKeys(file string) (*keyFile, error) {
 	if err != nil {
 		return nil, &lyceum.Error{
 			Kind:   lyceum.Invalid,
-			Detail: "the secret key " + file + " cannot be read; give the file of a key with --secret-key-file", Err: err,
+			Detail: "the secret key " + file + " cannot be read; set a key file with --secret-key-file", Err: err,
 		}
 	}
 	keys, ok := parseKeys(string(text))
 	if !ok {
-		return nil, lyceum.Errorf(lyceum.Invalid, "the secret key file %s must hold 1 to %d different keys, one a line, "+
+		return nil, lyceum.Errorf(lyceum.Invalid, "the secret key file %s must have 1 to %d different keys, one per line, "+
 			"each of %d bytes in hexadecimal, as openssl rand -hex %d writes them", file, maxSecretKeys, lyceum.SecretKeySize,
 			lyceum.SecretKeySize)
 	}
@@ -120,11 +120,11 @@ func (f *keyFile) watch(ctx context.Context, log *slog.Logger) {
 		switch {
 		case err != nil && said != err.Error():
 			said = err.Error()
-			log.WarnContext(ctx, "the secret keys stay as they were", "err", err)
+			log.WarnContext(ctx, "the secret keys remain unchanged", "err", err)
 		case err == nil && now.text != f.text:
 			f.text, said = now.text, ""
 			f.ring.Replace(now.ring.Keys())
-			log.InfoContext(ctx, "the secret keys were read again", "keys", len(now.ring.Keys()), "signs", f.ring.Keys()[0].ID())
+			log.InfoContext(ctx, "the secret keys were reloaded", "keys", len(now.ring.Keys()), "signs", f.ring.Keys()[0].ID())
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (f *keyFile) save(keys []lyceum.SecretKey) error {
 func (f *keyFile) replace(file *os.File, path string, keys []lyceum.SecretKey) error {
 	now, err := readKeys(f.path)
 	if err == nil && now.text != f.text {
-		err = lyceum.Errorf(lyceum.Conflict, "%s was changed by another command meanwhile; begin again", f.path)
+		err = lyceum.Errorf(lyceum.Conflict, "%s was changed by another command in the meantime; try again", f.path)
 	}
 	if err != nil {
 		return errors.Join(err, file.Close())
@@ -192,7 +192,7 @@ func sysOf(info fs.FileInfo) (*syscall.Stat_t, bool) {
 func cannotSave(file string, err error) error {
 	return &lyceum.Error{
 		Kind:   lyceum.Unavailable,
-		Detail: "the secret key file " + file + " cannot be written; give this user the right to write it and its folder",
+		Detail: "the secret key file " + file + " cannot be written; make it and its folder writable for this user",
 		Err:    err,
 	}
 }

@@ -11,21 +11,21 @@ import (
 )
 
 type secretKeyCommands struct {
-	Rotate rotateKeyCommand `cmd:"" help:"Put a new secret key in front of the others."`
+	Rotate rotateKeyCommand `cmd:"" help:"Add a new secret key, which signs from now on."`
 	List   listKeysCommand  `cmd:"" help:"List the secret keys, and how many webhooks need each."`
-	Prune  pruneKeysCommand `cmd:"" help:"Remove the secret keys that nothing needs any more."`
+	Prune  pruneKeysCommand `cmd:"" help:"Remove the secret keys that are no longer needed."`
 }
 
 // keysAt is where a server's secret keys are.
 type keysAt struct {
-	SecretKeyFile string `help:"File with the server's secret keys; that of the data folder when left out." placeholder:"FILE"`
+	SecretKeyFile string `help:"File with the server's secret keys. Default: secret.key in the data folder." placeholder:"FILE"`
 }
 
 // read reads the keys of a server that has some.
 func (a *keysAt) read(d *database) (*keyFile, error) {
 	file := a.SecretKeyFile
 	if file == "" && d.folder() == "" {
-		return nil, lyceum.Invalidf("a server on PostgreSQL has its secret keys in a file; give it with --secret-key-file")
+		return nil, lyceum.Invalidf("a server on PostgreSQL keeps its secret keys in a file; set it with --secret-key-file")
 	}
 	if file == "" {
 		file = filepath.Join(d.folder(), secretKeyName)
@@ -42,9 +42,9 @@ type rotateKeyCommand struct {
 func (rotateKeyCommand) Help() string {
 	return `Example: lyceum secret-key rotate --data /var/lib/lyceum
 
-The new key signs from now on. The others stay good: the secrets that receivers of webhooks have go on working. A
-running server takes the new key within 2 seconds, without a restart. Where several processes have a copy of the
-file each, copy it to all.`
+The new key signs from now on; the older keys still verify, so existing webhook secrets keep working. A running
+server picks the new key up within 2 seconds, without a restart. If several processes have their own copies of the
+file, copy it to all of them.`
 }
 
 // Run makes a key.
@@ -55,14 +55,14 @@ func (c *rotateKeyCommand) Run(p *program) error {
 	}
 	all := keys.ring.Keys()
 	if len(all) >= maxSecretKeys {
-		return lyceum.Errorf(lyceum.Conflict, "%s holds %d keys, which is the most; remove those that nothing needs with "+
-			"lyceum secret-key prune", keys.path, len(all))
+		return lyceum.Errorf(lyceum.Conflict, "%s has %d keys, the maximum; remove unused ones with lyceum secret-key "+
+			"prune", keys.path, len(all))
 	}
 	made := newSecretKey()
 	if err := keys.save(append([]lyceum.SecretKey{made}, all...)); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s: key %s signs now, %d older verify; keep a copy of the file\n",
+	fmt.Fprintf(p.stdout, "%s: key %s signs now, older keys: %d; back up the file\n",
 		keys.path, made.ID(), len(all))
 	return nil
 }
@@ -118,8 +118,8 @@ type pruneKeysCommand struct {
 
 // Help implements kong's help for the command.
 func (pruneKeysCommand) Help() string {
-	return "Example: lyceum secret-key prune --data /var/lib/lyceum\n\nThe key that signs stays, and so do those that " +
-		"secrets of webhooks are made of. A webhook that is given a new secret needs its old key for a day more."
+	return "Example: lyceum secret-key prune --data /var/lib/lyceum\n\nKeeps the signing key and the keys that " +
+		"webhook secrets are derived from. After a webhook's secret is rotated, its old key is needed for another day."
 }
 
 // Run removes keys.
@@ -134,7 +134,7 @@ func (c *pruneKeysCommand) Run(p *program) error {
 		case i == 0:
 			fmt.Fprintf(p.stdout, "%s stays: it signs\n", key.ID())
 		case n > 0:
-			fmt.Fprintf(p.stdout, "%s stays: %d webhooks need it until they have a new secret\n", key.ID(), n)
+			fmt.Fprintf(p.stdout, "%s stays: %d webhooks need it until their secret is rotated\n", key.ID(), n)
 		default:
 			fmt.Fprintf(p.stdout, "%s is removed\n", key.ID())
 			continue

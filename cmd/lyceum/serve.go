@@ -40,29 +40,29 @@ type serveCommand struct {
 	answerSettings     `embed:""`
 	connectionSettings `embed:""`
 
-	Addr             string `help:"Address to answer on; port 0 picks a free one." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	BaseURL          string `help:"Address that programs reach this server by; needed behind a proxy." placeholder:"https://…"`
-	AuthURL          string `help:"Address of the authorization page; that of --base-url when left out." placeholder:"https://…"`
-	TLSCert          string `help:"Certificate to answer https with, as a PEM file." placeholder:"FILE"`
-	TLSKey           string `help:"Key of the certificate, as a PEM file." placeholder:"FILE"`
-	RateLimit        int64  `help:"Requests a minute and school; 0 is no limit." default:"6000"`
-	MetricsAddr      string `help:"Answer /metrics on an address of its own, without a token." placeholder:"HOST:PORT"`
-	MetricsToken     string `help:"Answer /metrics beside the rest, to whoever bears this token." placeholder:"TOKEN" xor:"token"`
+	Addr             string `help:"Address to listen on; port 0 picks a free port." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	BaseURL          string `help:"Public URL of this server; needed behind a proxy." placeholder:"https://…"`
+	AuthURL          string `help:"Public URL of the sign-in and authorization pages. Default: --base-url." placeholder:"https://…"`
+	TLSCert          string `help:"TLS certificate, as a PEM file." placeholder:"FILE"`
+	TLSKey           string `help:"TLS key, as a PEM file." placeholder:"FILE"`
+	RateLimit        int64  `help:"Requests per minute and school; 0 for no limit." default:"6000"`
+	MetricsAddr      string `help:"Serve /metrics on a separate address, without a token." placeholder:"HOST:PORT"`
+	MetricsToken     string `help:"Serve /metrics on the main address, protected by this token." placeholder:"TOKEN" xor:"token"`
 	MetricsTokenFile string `help:"File with the token." placeholder:"FILE" xor:"token"`
 	AccessLog        bool   `help:"Log every request."`
-	SecretKeyFile    string `help:"File with the secret keys that webhooks are signed by, one a line, 32 bytes in hexadecimal, the newest first; that of the data folder when left out. All processes of one database take the same." placeholder:"FILE"`
+	SecretKeyFile    string `help:"File with the secret keys that sign webhooks: one per line, 32 bytes in hexadecimal, newest first. Default: secret.key in the data folder. All processes of a database need the same keys." placeholder:"FILE"`
 
-	TrustedProxies []string `help:"Networks and addresses of proxies that are believed when they say where a request came from; none when left out." placeholder:"CIDR"`
+	TrustedProxies []string `help:"Networks and addresses of proxies whose forwarding headers are trusted. Default: none." placeholder:"CIDR"`
 
-	WebhookNetworks []netip.Prefix `help:"Networks inside that webhooks may be sent to, such as 10.1.0.0/16; without them none but the internet is." placeholder:"CIDR"`
+	WebhookNetworks []netip.Prefix `help:"Internal networks that webhooks may be sent to, such as 10.1.0.0/16. Default: only the internet." placeholder:"CIDR"`
 }
 
 // Help implements kong's help for the command.
 func (serveCommand) Help() string {
 	return `Example: lyceum serve --data /var/lib/lyceum --addr 127.0.0.1:8080 --base-url https://school.example.com
 
-Every flag can be set in the environment (LYCEUM_ADDR) and in a JSON file (--config). SIGTERM stops the server after
-the requests under way.`
+Every flag can be set in the environment (LYCEUM_ADDR) and in a JSON file (--config). SIGTERM stops the server
+after requests in progress.`
 }
 
 // Run serves until the program is told to stop.
@@ -141,14 +141,14 @@ func (c *serveCommand) Run(p *program) (err error) {
 	}
 	store.Resume()
 	if len(schools) == 0 {
-		p.log.Info("there is no school yet; make one with: lyceum school create --name NAME --owner-email ADDRESS")
+		p.log.Info("there is no school yet; create one with: lyceum school create --name NAME --owner-email ADDRESS")
 	}
 	if scraped != nil {
 		go serveMetrics(p, scraped, service.metrics)
 	}
 	if c.BaseURL == "" && everywhere(listener) {
-		p.log.Warn("links in letters, on pages and in answers will begin with an address that holds on this machine alone; "+
-			"give the one that people and programs reach this server by with --base-url", "address", base)
+		p.log.Warn("links in emails, pages and answers will begin with an address that works only on this machine; "+
+			"set the public URL with --base-url", "address", base)
 	}
 	p.log.Info("serving", "address", base, "schools", len(schools), "engine", kept.Engine())
 	return service.run(p.ctx, func(ctx context.Context) error {
@@ -179,7 +179,7 @@ func serveMetrics(p *program, listener net.Listener, metrics *server.Metrics) {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics.Handler())
 	if err := server.Serve(p.ctx, listener, mux, nil, p.log); err != nil {
-		p.log.Error("metrics are not answered any more", "err", err)
+		p.log.Error("metrics are no longer served", "err", err)
 	}
 }
 
@@ -240,7 +240,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 	oauth.Traces.Log = p.log
 	metrics := server.NewMetrics(version())
 	for _, kind := range access.TraceKinds() {
-		metrics.CountLabelled("lyceum_security_events_total", "What attacks leave behind, by kind.", "kind", kind.String(),
+		metrics.CountLabelled("lyceum_security_events_total", "Suspicious events, by kind.", "kind", kind.String(),
 			func() int64 { return oauth.Traces.Count(kind) })
 	}
 	metrics.Count("lyceum_oauth_reused_challenges_total", "Codes made for a code_challenge that its app had sent before: "+

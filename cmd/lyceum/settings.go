@@ -32,11 +32,11 @@ func settingsFile(r io.Reader) (kong.Resolver, error) {
 	var s settings
 	err = json.Unmarshal(text, &s)
 	if wrong, is := errors.AsType[*json.SyntaxError](err); is {
-		return nil, lyceum.Invalidf("the settings file is no JSON: %v after %d bytes", wrong, wrong.Offset)
+		return nil, lyceum.Invalidf("the settings file is not valid JSON: %v after %d bytes", wrong, wrong.Offset)
 	}
 	if err != nil || s == nil {
-		return nil, lyceum.Invalidf("the settings file must be one JSON object of flags' names, such as {\"addr\": " +
-			"\"127.0.0.1:9000\"}")
+		return nil, lyceum.Invalidf("the settings file must be one JSON object with flag names as keys, such as " +
+			"{\"addr\": \"127.0.0.1:9000\"}")
 	}
 	return s, nil
 }
@@ -53,7 +53,7 @@ func (s settings) Validate(app *kong.Application) error {
 	})
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		if !known[name] {
-			return lyceum.Invalidf("the settings file has %q, which is no flag of any command; lyceum COMMAND --help names them",
+			return lyceum.Invalidf("the settings file has %q, which is not a flag of any command; see lyceum COMMAND --help",
 				name)
 		}
 	}
@@ -86,13 +86,13 @@ func settingText(value json.RawMessage, of reflect.Type) (string, error) {
 	case json.Unmarshal(value, &text) == nil:
 		return text, nil
 	case of.Kind() == reflect.String:
-		return "", errors.New("must be a text in quotes in the settings file")
+		return "", errors.New("must be a quoted string in the settings file")
 	case of.Kind() == reflect.Slice && json.Unmarshal(value, &list) == nil:
 		return strings.Join(list, ","), nil
 	case of.Kind() == reflect.Slice:
-		return "", errors.New("must be a text or a list of texts in the settings file")
+		return "", errors.New("must be a string or a list of strings in the settings file")
 	case value[0] == '[' || value[0] == '{':
-		return "", errors.New("must be a text, a number, true or false in the settings file")
+		return "", errors.New("must be a string, a number, true or false in the settings file")
 	}
 	return string(value), nil
 }
@@ -101,7 +101,7 @@ func settingText(value json.RawMessage, of reflect.Type) (string, error) {
 type database struct {
 	Data            string `help:"Folder of the SQLite database." default:"./lyceum-data" placeholder:"DIR"`
 	DatabaseURL     string `help:"PostgreSQL database, instead of --data." placeholder:"postgres://…" xor:"database"`
-	DatabaseURLFile string `help:"File with the PostgreSQL address, for a password that must not be seen in the process list." placeholder:"FILE" xor:"database"`
+	DatabaseURLFile string `help:"File with the PostgreSQL URL, to keep the password out of the process list." placeholder:"FILE" xor:"database"`
 }
 
 // address gives the PostgreSQL address, or nothing for SQLite.
@@ -114,7 +114,7 @@ func (d *database) address() (string, error) {
 		}
 	}
 	if address != "" && !sqlstore.IsPostgres(address) {
-		return "", lyceum.Invalidf("--database-url must begin with postgres://; for SQLite give a folder with --data")
+		return "", lyceum.Invalidf("--database-url must begin with postgres://; for SQLite use --data")
 	}
 	return address, nil
 }
@@ -161,7 +161,7 @@ func (d *database) lock(given string) (release func(), err error) {
 	refused := mayCreate(d.Data, given)
 	if err := os.MkdirAll(d.Data, 0o700); err != nil {
 		return nil, &lyceum.Error{
-			Kind: lyceum.Unavailable, Detail: "the data folder " + d.Data + " cannot be made; give another one with --data",
+			Kind: lyceum.Unavailable, Detail: "the data folder " + d.Data + " cannot be created; choose another one with --data",
 			Err: err,
 		}
 	}
@@ -180,8 +180,8 @@ func (d *database) existing(p *program) (*sqlstore.Store, error) {
 	}
 	if address == "" {
 		if _, err := os.Stat(filepath.Join(d.Data, sqlstore.FileName)); err != nil {
-			return nil, lyceum.Errorf(lyceum.NotFound, "there is no database in %s; give its folder with --data, or make one "+
-				"with lyceum school create", d.Data)
+			return nil, lyceum.Errorf(lyceum.NotFound, "there is no database in %s; set its folder with --data, or create "+
+				"one with lyceum school create", d.Data)
 		}
 	}
 	return d.open(p)
@@ -196,9 +196,9 @@ func secretFile(flag, path string) (string, error) {
 	secret := strings.TrimRight(string(text), "\r\n")
 	switch {
 	case strings.TrimSpace(secret) == "":
-		return "", lyceum.Invalidf("the file given with %s is empty; it must hold one line of text", flag)
+		return "", lyceum.Invalidf("the file given with %s is empty; it must have one line of text", flag)
 	case strings.ContainsFunc(secret, unicode.IsControl):
-		return "", lyceum.Invalidf("the file given with %s must hold one line of text and no control characters", flag)
+		return "", lyceum.Invalidf("the file given with %s must have one line of text and no control characters", flag)
 	}
 	return secret, nil
 }
@@ -212,15 +212,14 @@ func webAddress(flag, address string) []lyceum.FieldError {
 		return nil
 	}
 	return []lyceum.FieldError{{
-		Field: flag,
-		Message: "must begin with https:// or http://, name a host, and have no user, query and fragment, such as " +
-			"https://school.example.com",
+		Field:   flag,
+		Message: "must be a URL such as https://school.example.com, without user, query or fragment",
 	}}
 }
 
 // inSchool is which school a command acts in.
 type inSchool struct {
-	School lyceum.SchoolID `help:"School to act in; may be left out when there is one." placeholder:"N"`
+	School lyceum.SchoolID `help:"School number; optional when there is only one." placeholder:"N"`
 }
 
 // find gives the school asked for, or the only one.
@@ -237,9 +236,9 @@ func (s *inSchool) find(ctx context.Context, store lyceum.Store) (lyceum.SchoolI
 	case 1:
 		return schools[0].ID, nil
 	case 0:
-		return 0, lyceum.Errorf(lyceum.NotFound, "there is no school yet; make one with lyceum school create")
+		return 0, lyceum.Errorf(lyceum.NotFound, "there is no school yet; create one with lyceum school create")
 	}
-	return 0, lyceum.Invalidf("there are %d schools; say which one with --school (lyceum school list shows them)",
+	return 0, lyceum.Invalidf("there are %d schools; choose one with --school (see lyceum school list)",
 		len(schools))
 }
 

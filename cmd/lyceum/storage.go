@@ -11,16 +11,16 @@ func measureStorage(m *server.Metrics, store *sqlstore.Store) {
 	server.Measure(m, store.Condition, []server.Figure[condition]{
 		{
 			Name:  "lyceum_storage_moved",
-			Help:  "1 while files of the database are not those that are open, and changes are refused.",
+			Help:  "1 while the database files were moved or replaced, and changes are refused.",
 			Value: func(c condition) int64 { return oneIf(c.Moved) },
 		},
 		{
 			Name:  "lyceum_storage_full",
-			Help:  "1 while the disk of the database is full or failing, as the last change found it.",
+			Help:  "1 while the database's disk is full or failing.",
 			Value: func(c condition) int64 { return oneIf(c.Full) },
 		},
 		{
-			Name: "lyceum_storage_damaged", Help: "1 once something read from the database was damaged, until the process ends.",
+			Name: "lyceum_storage_damaged", Help: "1 after damaged data was read from the database, until the process ends.",
 			Value: func(c condition) int64 { return oneIf(c.Damaged) },
 		},
 	})

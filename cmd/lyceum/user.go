@@ -11,14 +11,14 @@ import (
 )
 
 type userCommands struct {
-	PasswordLink passwordLinkCommand `cmd:"" help:"Make a one-time link with which a user sets a password."`
-	Disable      userDisableCommand  `cmd:"" help:"Switch a user off: they cannot sign in, and no app can act for them."`
-	Enable       userEnableCommand   `cmd:"" help:"Switch a user on again."`
+	PasswordLink passwordLinkCommand `cmd:"" help:"Create a one-time link to set a password."`
+	Disable      userDisableCommand  `cmd:"" help:"Disable a user: they cannot sign in, and no app can act for them."`
+	Enable       userEnableCommand   `cmd:"" help:"Enable a user again."`
 }
 
 // pagesAt is where people reach the pages that a link leads to.
 type pagesAt struct {
-	AuthURL string `help:"Where people reach the server's pages." default:"http://127.0.0.1:8080" placeholder:"https://…"`
+	AuthURL string `help:"Public URL of the server's pages." default:"http://127.0.0.1:8080" placeholder:"https://…"`
 }
 
 func (a *pagesAt) valid() error {
@@ -47,9 +47,9 @@ type passwordLinkCommand struct {
 
 // Help implements kong's help for the command.
 func (passwordLinkCommand) Help() string {
-	return "Example: lyceum user password-link --email owner@example.com --auth-url https://school.example.com\n\n" +
-		"The link alone goes to standard output. It is good for 48 hours and once, and ends the others that the user has " +
-		"when it is used. Whoever has it can set the password: send it to nobody else."
+	return "Example: lyceum user password-link --email owner@example.com --auth-url " +
+		"https://school.example.com\n\nOnly the link goes to standard output. It works once, within 48 hours, and " +
+		"using it ends the user's other links. Anyone who has it can set the password: send it to nobody else."
 }
 
 // Run makes the link.
@@ -62,7 +62,7 @@ func (c *passwordLinkCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stderr, "A link for %s, good for 48 hours and once:\n", user.Email)
+		fmt.Fprintf(p.stderr, "A link for %s, which works once, within 48 hours:\n", user.Email)
 		fmt.Fprintln(p.stdout, link)
 		return nil
 	})

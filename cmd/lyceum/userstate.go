@@ -13,7 +13,7 @@ import (
 type oneUser struct {
 	database `embed:""`
 	inSchool `embed:""`
-	Email    string `help:"Address of the user." required:"" placeholder:"ADDRESS"`
+	Email    string `help:"Email address of the user." required:"" placeholder:"ADDRESS"`
 }
 
 // with opens the database, finds the user and calls do.
@@ -54,7 +54,7 @@ func userWith(ctx context.Context, store lyceum.Store, school lyceum.SchoolID, e
 	v := store.In(ctx, school)
 	user, found, err := v.Users.First(v, lyceum.UserFilter{Email: lyceum.Some(email)})
 	if err == nil && !found {
-		err = lyceum.Errorf(lyceum.NotFound, "school %d has no user with the address given with --email", school)
+		err = lyceum.Errorf(lyceum.NotFound, "school %d has no user with that --email", school)
 	}
 	return user, err
 }
@@ -65,14 +65,14 @@ type userDisableCommand struct {
 
 // Help implements kong's help for the command.
 func (userDisableCommand) Help() string {
-	return "Example: lyceum user disable --email ann@example.com\n\nThe user's sessions and links end, and so does what " +
-		"apps were granted in their name. A running server refuses sessions at once, and access tokens within five " +
-		"seconds. What the user bought stays. The last owner cannot be switched off."
+	return "Example: lyceum user disable --email ann@example.com\n\nEnds the user's sessions, links and grants to " +
+		"apps. A running server refuses the sessions at once, and access tokens within five seconds. Purchases stay. " +
+		"The last owner cannot be disabled."
 }
 
 // Run switches the user off.
 func (c *userDisableCommand) Run(p *program) error {
-	return c.change(p, (*access.Accounts).SwitchOff, "is switched off.")
+	return c.change(p, (*access.Accounts).SwitchOff, "is disabled.")
 }
 
 type userEnableCommand struct {
@@ -81,10 +81,10 @@ type userEnableCommand struct {
 
 // Help implements kong's help for the command.
 func (userEnableCommand) Help() string {
-	return "Example: lyceum user enable --email ann@example.com\n\nWhat ended when the user was switched off stays ended."
+	return "Example: lyceum user enable --email ann@example.com\n\nSessions, links and grants that ended are not restored."
 }
 
 // Run switches the user on again.
 func (c *userEnableCommand) Run(p *program) error {
-	return c.change(p, (*access.Accounts).SwitchOn, "is switched on.")
+	return c.change(p, (*access.Accounts).SwitchOn, "is enabled.")
 }

@@ -79,7 +79,7 @@ type CommentList struct {
 	Next int32 `json:"next"`
 }
 
-// Delivery One event on its way to one webhook.
+// Delivery One event being sent to one webhook.
 type Delivery struct {
 	// ID Identifier of the delivery; `hook_event_id` of the body.
 	ID int32 `json:"id"`
@@ -162,7 +162,7 @@ type Order struct {
 	// UserID The user who has the address.
 	UserID *int32 `json:"user_id"`
 
-	// PricingPlanID What is to be bought.
+	// PricingPlanID The pricing plan to buy.
 	PricingPlanID int32 `json:"pricing_plan_id"`
 
 	// CouponID The coupon that lowered the price.
@@ -196,7 +196,7 @@ type Order struct {
 // OrderState How far it has come.
 type OrderState string
 
-// PaginationMeta Where a page stands in the whole list.
+// PaginationMeta Position of the page in the whole list.
 type PaginationMeta struct {
 	// Page Current page.
 	Page int32 `json:"page"`
@@ -229,7 +229,7 @@ type QuizResponse struct {
 	PercentCorrect *float64 `json:"percent_correct"`
 }
 
-// Sale A sale. Of one that was imported as transactions, null is what they do not tell.
+// Sale A sale. If it was imported as transactions, what they do not contain is null.
 type Sale struct {
 	// ID Identifier of the sale, unique in the school.
 	ID int32 `json:"id"`
@@ -316,7 +316,7 @@ type UserState struct {
 	// ID Identifies the user.
 	ID int32 `json:"id"`
 
-	// DisabledAt Since when the user is switched off; null when they are not.
+	// DisabledAt When the user was disabled; null if they are enabled.
 	DisabledAt *time.Time `json:"disabled_at"`
 }
 
@@ -334,10 +334,10 @@ type Webhook struct {
 	// URL Where it is sent to.
 	URL string `json:"url"`
 
-	// State `verified` when it has taken an event, `failed` when it is sent nothing any more.
+	// State `verified` once it has accepted an event, `failed` when nothing is sent to it any longer.
 	State WebhookState `json:"state"`
 
-	// Events Names of the events it is told of; none is all.
+	// Events Names of the events it receives; empty means all.
 	Events []string `json:"events"`
 
 	// AsArray Whether the body is an array of one.
@@ -346,10 +346,10 @@ type Webhook struct {
 	// Schedule When a delivery that failed is tried again.
 	Schedule WebhookSchedule `json:"schedule"`
 
-	// RateLimit How many messages a minute it is sent at most; 0 is no limit.
+	// RateLimit Maximum number of messages per minute; 0 means no limit.
 	RateLimit int32 `json:"rate_limit"`
 
-	// EventsCount How many events it was told of.
+	// EventsCount Number of events sent to it.
 	EventsCount int32 `json:"events_count"`
 
 	// CreatedAt When it was made.
@@ -362,7 +362,7 @@ type Webhook struct {
 	OldSecretUntil *time.Time `json:"old_secret_until"`
 }
 
-// WebhookState `verified` when it has taken an event, `failed` when it is sent nothing any more.
+// WebhookState `verified` once it has accepted an event, `failed` when nothing is sent to it any longer.
 type WebhookState string
 
 // WebhookSchedule When a delivery that failed is tried again.

@@ -20,7 +20,7 @@ type Attachment struct {
 	// Name Name of the file, of `video`, `audio`, `image` and `pdf_embed`.
 	Name *string `json:"name"`
 
-	// Kind What it is: `text`, `native_comments`, `video`, `audio`, `image`, `pdf_embed`, `quiz`, `code_display`, `code_embed`, `upsell`, or another word that an import brought.
+	// Kind What it is: `text`, `native_comments`, `video`, `audio`, `image`, `pdf_embed`, `quiz`, `code_display`, `code_embed`, `upsell`, or another type that was imported.
 	Kind string `json:"kind"`
 
 	// URL Address of the file as it was uploaded.
@@ -32,7 +32,7 @@ type Attachment struct {
 	// Position Place of the attachment in the lecture, counted from 1.
 	Position *int32 `json:"position"`
 
-	// FileSize Size of the file in bytes, which can be 0 for a video; null when it is not known or beyond 32 bits.
+	// FileSize Size of the file in bytes, which can be 0 for a video; null when it is unknown or exceeds 32 bits.
 	FileSize *int32 `json:"file_size"`
 
 	// FileExtension Ending of the name of the file, without the full stop.
@@ -59,7 +59,7 @@ type AuthorBio struct {
 	// Name Name of the author.
 	Name string `json:"name"`
 
-	// Bio What is told about the author, in HTML.
+	// Bio About the author, in HTML.
 	Bio *string `json:"bio"`
 
 	// ProfileImageURL Address of the picture of the author.
@@ -128,7 +128,7 @@ type CourseProgress struct {
 	// CompletedAt When the user had completed all published lectures.
 	CompletedAt *time.Time `json:"completed_at"`
 
-	// EnrolledAt Time of the latest enrollment; null when it is not known.
+	// EnrolledAt Time of the latest enrollment; null when it is unknown.
 	EnrolledAt *time.Time `json:"enrolled_at"`
 
 	// PercentComplete Share of the published lectures that the user has completed, from 0 to 100, rounded down.
@@ -230,7 +230,7 @@ type Lecture struct {
 	// Position Place of the lecture in its section, counted from 1.
 	Position int32 `json:"position"`
 
-	// LectureSectionID The section that it stands in.
+	// LectureSectionID The section that contains it.
 	LectureSectionID int32 `json:"lecture_section_id"`
 
 	// Attachments What the lecture is made of, in order.
@@ -300,7 +300,7 @@ type OneVideo struct {
 	Video Video `json:"video"`
 }
 
-// PaginationMeta Where a page stands in the whole list.
+// PaginationMeta Position of the page in the whole list.
 type PaginationMeta struct {
 	// Total Total number of items.
 	Total int32 `json:"total"`
@@ -335,7 +335,7 @@ type PricingPlanDetail struct {
 	// Name Name of the pricing plan.
 	Name string `json:"name"`
 
-	// Price What is paid each time, in the smallest unit of `currency`.
+	// Price Price of each payment, in the smallest unit of `currency`.
 	Price int32 `json:"price"`
 
 	// Currency Currency of the price, an ISO 4217 code such as `USD`.
@@ -353,11 +353,11 @@ type PricingPlanDetail struct {
 	// EnrollmentCap How many users can buy it; null when any number can.
 	EnrollmentCap *int32 `json:"enrollment_cap"`
 
-	// Frequency How often it is paid, and for how long it gives access.
+	// Frequency How often it is paid, and how long access lasts.
 	Frequency PricingPlanFrequency `json:"frequency"`
 }
 
-// PricingPlanFrequency How often a pricing plan is paid, and for how long it gives access.
+// PricingPlanFrequency How often a pricing plan is paid, and how long access lasts.
 type PricingPlanFrequency struct {
 	// Type How it is paid.
 	Type PricingPlanFrequencyType `json:"type"`
@@ -410,7 +410,7 @@ type PricingPlanSummary struct {
 	// Name Name of the pricing plan.
 	Name string `json:"name"`
 
-	// Price What is paid each time, in the smallest unit of `currency`.
+	// Price Price of each payment, in the smallest unit of `currency`.
 	Price int32 `json:"price"`
 
 	// Currency Currency of the price, an ISO 4217 code such as `USD`.
@@ -491,23 +491,23 @@ type QuizAttachmentKind string
 
 // QuizQuestion A question of a quiz.
 type QuizQuestion struct {
-	// Question What is asked.
+	// Question The question.
 	Question string `json:"question"`
 
-	// QuestionType `single` when one answer is chosen, `multiple` when several are, `fill_blank` when a text is written, `matching` when an answer is a pair such as `prompt = match`, or another word that an import brought.
+	// QuestionType `single` when one answer is chosen, `multiple` when several are, `fill_blank` when text is entered, `matching` when an answer is a pair such as `prompt = match`, or another type that was imported.
 	QuestionType string `json:"question_type"`
 
 	// Answers The answers to choose from, in order.
 	Answers []string `json:"answers"`
 
-	// CorrectAnswers The answers that are right. A learner is not told: to them it is empty.
+	// CorrectAnswers The right answers. Empty for learners.
 	CorrectAnswers []string `json:"correct_answers"`
 
 	// Graded Whether the answer counts.
 	Graded bool `json:"graded"`
 }
 
-// QuizResponse What one user submitted last. A name, an address and a time that are not known are left out.
+// QuizResponse The latest response of one user. Unknown names, email addresses and times are left out.
 type QuizResponse struct {
 	// StudentID The user.
 	StudentID int32 `json:"student_id"`
@@ -659,7 +659,7 @@ type UserDetail struct {
 	// Name Name of the user.
 	Name *string `json:"name"`
 
-	// Src Where the user signed up, or an identifier that another program has for them.
+	// Src Where the user signed up, or an identifier from another program.
 	Src *string `json:"src"`
 
 	// Role What the user is in the school, `student`, `owner`, `author` or `affiliate`, or a role that the school named itself.
@@ -687,7 +687,7 @@ type UserList struct {
 	Meta UserListMeta `json:"meta"`
 }
 
-// UserListMeta Where a page stands in the list of users. With `search_after` it has `has_more_results` and `search_after`, otherwise `from` and `to`.
+// UserListMeta Position of the page in the list of users. With `search_after` it has `has_more_results` and `search_after`, otherwise `from` and `to`.
 type UserListMeta struct {
 	// Page Current page; 1 with `search_after`.
 	Page int32 `json:"page"`
@@ -768,25 +768,25 @@ type VideoAsset struct {
 	ContentType string `json:"content_type"`
 }
 
-// Webhook An address that is told of one kind of event.
+// Webhook A URL that receives one event type.
 type Webhook struct {
 	// ID Identifier of the webhook, unique in the school.
 	ID int32 `json:"id"`
 
-	// WorkflowState `verified` once a delivery has succeeded, `pending` before that, and `failed` when it was switched off after failures.
+	// WorkflowState `verified` once a delivery has succeeded, `pending` before that, and `failed` when it was disabled after failures.
 	WorkflowState WebhookWorkflowState `json:"workflow_state"`
 
 	// URL The address.
 	URL string `json:"url"`
 
-	// EventTrigger The kind of event, such as `Enrollment.created`; several are parted by commas, and `all` is all of them.
+	// EventTrigger The event type, such as `Enrollment.created`; several are separated by commas, and `all` means all of them.
 	EventTrigger string `json:"event_trigger"`
 
 	// WebhookEventsCount How many events there ever were for it, those included that could not be delivered.
 	WebhookEventsCount int32 `json:"webhook_events_count"`
 }
 
-// WebhookWorkflowState `verified` once a delivery has succeeded, `pending` before that, and `failed` when it was switched off after failures.
+// WebhookWorkflowState `verified` once a delivery has succeeded, `pending` before that, and `failed` when it was disabled after failures.
 type WebhookWorkflowState string
 
 // WebhookEvent An event that a webhook was to deliver.

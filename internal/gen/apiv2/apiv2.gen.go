@@ -15,7 +15,7 @@ type Attachment struct {
 	// Name Name of the file, of `video`, `audio`, `image` and `pdf_embed`.
 	Name *string `json:"name"`
 
-	// Kind What it is: `text`, `native_comments`, `video`, `audio`, `image`, `pdf_embed`, `quiz`, `code_display`, `code_embed`, `upsell`, or another word that an import brought.
+	// Kind What it is: `text`, `native_comments`, `video`, `audio`, `image`, `pdf_embed`, `quiz`, `code_display`, `code_embed`, `upsell`, or another type that was imported.
 	Kind string `json:"kind"`
 
 	// URL Address of the file as it was uploaded.
@@ -27,7 +27,7 @@ type Attachment struct {
 	// Position Place of the attachment in the lecture, counted from 1.
 	Position *int32 `json:"position"`
 
-	// FileSize Size of the file in bytes, which can be 0 for a video; null when it is not known or beyond 32 bits.
+	// FileSize Size of the file in bytes, which can be 0 for a video; null when it is unknown or exceeds 32 bits.
 	FileSize *int32 `json:"file_size"`
 
 	// FileExtension Ending of the name of the file, without the full stop.
@@ -51,7 +51,7 @@ type AuthorBio struct {
 	// Name Name of the author.
 	Name string `json:"name"`
 
-	// Bio What is told about the author, in HTML.
+	// Bio About the author, in HTML.
 	Bio *string `json:"bio"`
 
 	// ProfileImageURL Address of the picture of the author.
@@ -102,7 +102,7 @@ type Course struct {
 	// AuthorBioID The author.
 	AuthorBioID *int32 `json:"author_bio_id"`
 
-	// Href Path of the operation that shows the course to the caller. It is left out where there is none yet.
+	// Href Path of the operation that shows the course to the caller. Left out if there is none yet.
 	Href *string `json:"href,omitempty"`
 
 	// ImageURL Address of the picture.
@@ -135,7 +135,7 @@ type CourseDetail struct {
 	// AuthorBioID The author.
 	AuthorBioID *int32 `json:"author_bio_id"`
 
-	// Href Path of the operation that shows the course to the caller. It is left out where there is none yet.
+	// Href Path of the operation that shows the course to the caller. Left out if there is none yet.
 	Href *string `json:"href,omitempty"`
 
 	// ImageURL Address of the picture.
@@ -174,7 +174,7 @@ type CourseProgress struct {
 	// CompletedAt When the learner had completed all published lectures.
 	CompletedAt *time.Time `json:"completed_at"`
 
-	// EnrolledAt Time of the latest enrollment; null when it is not known.
+	// EnrolledAt Time of the latest enrollment; null when it is unknown.
 	EnrolledAt *time.Time `json:"enrolled_at"`
 
 	// PercentComplete Share of the published lectures that the learner has completed, from 0 to 100, rounded down.
@@ -273,13 +273,13 @@ type Lecture struct {
 	// Name Name of the lecture.
 	Name *string `json:"name"`
 
-	// IsPublished Always true: a learner sees published lectures alone.
+	// IsPublished Always true: learners only see published lectures.
 	IsPublished bool `json:"is_published"`
 
 	// Position Place of the lecture in its section, counted from 1.
 	Position int32 `json:"position"`
 
-	// SectionID The section that it stands in.
+	// SectionID The section that contains it.
 	SectionID int32 `json:"section_id"`
 
 	// Attachments What the lecture is made of, in order.
@@ -298,7 +298,7 @@ type LectureSummary struct {
 	Position int32 `json:"position"`
 }
 
-// PaginationMeta Where a page stands in the whole list.
+// PaginationMeta Position of the page in the whole list.
 type PaginationMeta struct {
 	// Page Current page.
 	Page int32 `json:"page"`
@@ -345,16 +345,16 @@ type ProgressSection struct {
 
 // QuizQuestion A question of a quiz.
 type QuizQuestion struct {
-	// Question What is asked.
+	// Question The question.
 	Question string `json:"question"`
 
-	// QuestionType `single` when one answer is chosen, `multiple` when several are, `fill_blank` when a text is written, `matching` when an answer is a pair such as `prompt = match`, or another word that an import brought.
+	// QuestionType `single` when one answer is chosen, `multiple` when several are, `fill_blank` when text is entered, `matching` when an answer is a pair such as `prompt = match`, or another type that was imported.
 	QuestionType string `json:"question_type"`
 
 	// Answers The answers to choose from, in order.
 	Answers []string `json:"answers"`
 
-	// CorrectAnswers Always empty: a learner is not told which answers are right.
+	// CorrectAnswers Always empty: learners do not see which answers are right.
 	CorrectAnswers []string `json:"correct_answers"`
 
 	// Graded Whether the answer counts.

@@ -63,7 +63,7 @@ func typesOf(in *wire.Input, words string) []lyceum.EntryType {
 			}
 		}
 		if !known {
-			in.Refuse("types", "must be types of changes parted by commas, such as sale or transaction.created")
+			in.Refuse("types", "must be types of changes separated by commas, such as sale or transaction.created")
 			return nil
 		}
 	}

@@ -36,7 +36,7 @@ func bindEvents(in *wire.Input) eventsAsked {
 	if words := in.Query("types").Text(1, wire.Unbounded); words.Present {
 		for word := range strings.SplitSeq(words.Value, ",") {
 			if !slices.Contains(lyceum.EventNames(), lyceum.EventName(word)) {
-				in.Refuse("types", "must be names of events parted by commas, such as Sale.created")
+				in.Refuse("types", "must be names of events separated by commas, such as Sale.created")
 				break
 			}
 			q.names = append(q.names, lyceum.EventName(word))

@@ -18,7 +18,7 @@ func bindAnswer(in *wire.Input) learning.Answer {
 	return learning.Answer{
 		Quiz:    wire.PathID[lyceum.AttachmentID](in, "quiz_id"),
 		User:    wire.ID[lyceum.UserID](in.Body("user_id").Required()).Value,
-		Answers: wire.Sequence[[]string](in.Body("answers").Required(), "lists of texts"),
+		Answers: wire.Sequence[[]string](in.Body("answers").Required(), "lists of strings"),
 	}
 }
 

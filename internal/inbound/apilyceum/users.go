@@ -27,7 +27,7 @@ type taggedUser struct {
 }
 
 func bindUserTags(in *wire.Input) taggedUser {
-	return taggedUser{bindUser(in), wire.Sequence[string](in.Body("tags").Required(), "texts")}
+	return taggedUser{bindUser(in), wire.Sequence[string](in.Body("tags").Required(), "strings")}
 }
 
 func (f *Face) setUserTags(ctx context.Context, by lyceum.By, q taggedUser) (people.Detail, error) {

@@ -49,7 +49,7 @@ func webhooks(all []lyceum.Webhook) []gen.Webhook {
 func (f *Face) showWebhook(ctx context.Context, by lyceum.By, id lyceum.WebhookID) (lyceum.Webhook, error) {
 	w, err := f.Events.Webhook(ctx, by.School, id)
 	if err == nil && !w.Live {
-		err = lyceum.Errorf(lyceum.NotFound, "there is no webhook %d that this server sends to", id)
+		err = lyceum.Errorf(lyceum.NotFound, "this server sends to no webhook %d", id)
 	}
 	return w, err
 }
@@ -72,7 +72,7 @@ func bindWebhookOptions(in *wire.Input) webhookChange {
 		schedule:  in.Body("schedule").Text(0, wire.Unbounded),
 		rateLimit: wire.Int[int32](in.Body("rate_limit"), 0, math.MaxInt32),
 	}
-	q.events = wire.Sequence[string](names, "texts")
+	q.events = wire.Sequence[string](names, "strings")
 	return q
 }
 

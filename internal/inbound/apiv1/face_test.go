@@ -406,8 +406,8 @@ func TestR14BadValues(t *testing.T) {
 				name + "=%z":               name + percent,
 				name + "=%zz":              name + percent,
 				name + "=%4":               name + percent,
-				name + "=1&" + name + "=1": name + " must be given once",
-				name + "=&" + name:         name + " must be given once",
+				name + "=1&" + name + "=1": name + " must be sent once",
+				name + "=&" + name:         name + " must be sent once",
 				name:                       name + p.sentence,
 			}
 			for _, value := range slices.Concat(anywhere, p.values) {

@@ -34,11 +34,11 @@ type keep struct {
 }
 
 var keeps = []keep{
-	{"0", "stops at once", 0},
-	{"1h", "stays good for 1 hour", time.Hour},
-	{"1d", "stays good for 1 day", 24 * time.Hour},
-	{"7d", "stays good for 7 days", 7 * 24 * time.Hour},
-	{"30d", "stays good for 30 days", 30 * 24 * time.Hour},
+	{"0", "stops working now", 0},
+	{"1h", "keeps working for 1 hour", time.Hour},
+	{"1d", "keeps working for 1 day", 24 * time.Hour},
+	{"7d", "keeps working for 7 days", 7 * 24 * time.Hour},
+	{"30d", "keeps working for 30 days", 30 * 24 * time.Hour},
 }
 
 const usualKeep = "1d"
@@ -196,7 +196,7 @@ func chosenKeep(value string) (time.Duration, error) {
 		}
 	}
 	return 0, lyceum.InvalidFields(lyceum.FieldError{
-		Field: "keep", Message: "must stop at once or stay good for one of the times in the list",
+		Field: "keep", Message: "must stop working now or keep working for one of the listed times",
 	})
 }
 

@@ -87,7 +87,7 @@ func TestChangeRefusesWhatCannotBeKept(t *testing.T) {
 	path, _, _ := p.register("Ledger", good, "1")
 	for _, name := range []string{"a\x00b", "a\xffb"} {
 		w := p.ask(p.owner, "POST", path, p.form(path, "name", name, "redirect_url", good))
-		want(t, w, 422, "Name must be a text in UTF-8 without NUL characters", `value="`+readable(name)+`"`)
+		want(t, w, 422, "Name must be UTF-8 text without NUL characters", `value="`+readable(name)+`"`)
 	}
 	if app, err := p.apps.Get(t.Context(), 1, 1); err != nil || app.Name != "Ledger" {
 		t.Errorf("the app is %q, %v", app.Name, err)
@@ -98,7 +98,7 @@ func TestSecretIsShownOnce(t *testing.T) {
 	p := open(t, site)
 	form := p.form(appsPath+"/new", "name", "Ledger", "redirect_url", " "+good+" ", "version", "2", "require_pkce", "on", "rotate_refresh_tokens", "on")
 	w := p.ask(p.owner, "POST", appsPath, form)
-	want(t, w, 200, "Copy the client secret now", "This is the only time", "http://api.example.com/v2/current_user/oauth2/token")
+	want(t, w, 200, "Copy the client secret now", "shown only this once", "http://api.example.com/v2/current_user/oauth2/token")
 	id, text := client.FindString(w.Body.String()), secret.FindString(w.Body.String())
 	if w.Header().Get("Location") != "" || w.Header().Get("Set-Cookie") != "" || w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("the secret may stay somewhere: %v", w.Header())
@@ -114,7 +114,7 @@ func TestSecretIsShownOnce(t *testing.T) {
 			t.Errorf("%s shows the secret again", path)
 		}
 	}
-	want(t, p.ask(p.owner, "GET", appsPath+"/1?done=registered", nil), 200, "registered already")
+	want(t, p.ask(p.owner, "GET", appsPath+"/1?done=registered", nil), 200, "already registered")
 	w = p.ask(p.owner, "GET", appsPath+"/1", nil)
 	want(t, w, 200, id, good, "Version 2", "Never", `name="require_pkce" value="on" checked`, `name="rotate_refresh_tokens" value="on" checked`)
 	if apps, _ := p.apps.List(t.Context(), 1); len(apps) != 1 {
@@ -163,12 +163,12 @@ func TestRotateSecret(t *testing.T) {
 				t.Error("a reload has changed the secret")
 			}
 			if tc.good == 0 {
-				want(t, w, 200, "The old secret is refused from now on")
+				want(t, w, 200, "The old secret no longer works")
 				return
 			}
 			until := p.clock().Add(tc.good).Format("2 Jan 2006, 15:04") + " UTC"
-			want(t, w, 200, "stays good until "+until)
-			want(t, p.ask(p.owner, "GET", path, nil), 200, "An older secret is still good until "+until)
+			want(t, w, 200, "keeps working until "+until)
+			want(t, p.ask(p.owner, "GET", path, nil), 200, "An older secret keeps working until "+until)
 			p.wait(tc.good - time.Second)
 			if !p.holds(lyceum.V1, id, first) {
 				t.Error("the old secret stopped too early")
@@ -196,8 +196,8 @@ func TestDisableAndEnable(t *testing.T) {
 	p := open(t, site)
 	path, id, text := p.register("Ledger", good, "1")
 	leads(t, p.ask(p.owner, "POST", path+"/disable", url.Values{}), path+"?done=disabled")
-	want(t, p.ask(p.owner, "GET", path+"?done=disabled", nil), 200, "switched off", "Switch on")
-	want(t, p.ask(p.owner, "GET", appsPath, nil), 200, "Switched off")
+	want(t, p.ask(p.owner, "GET", path+"?done=disabled", nil), 200, "The app is disabled", "Enable")
+	want(t, p.ask(p.owner, "GET", appsPath, nil), 200, "Disabled")
 	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "1 is switched off")
 	if p.holds(lyceum.V1, id, text) {
 		t.Error("the app works while it is switched off")

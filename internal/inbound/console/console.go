@@ -121,8 +121,8 @@ func New(o Options) (http.Handler, error) {
 	c.mux.HandleFunc("/", c.owner(func(http.ResponseWriter, *http.Request, *visit) error { return errNoPage }))
 
 	protection := c.Site.CrossOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c.apologize(w, r, nil, lyceum.Errorf(lyceum.Forbidden, "This form was sent from another site, so nothing was done. "+
-			"Open the page here and send it again."))
+		c.apologize(w, r, nil, lyceum.Errorf(lyceum.Forbidden, "This form was sent from another site, so nothing was "+
+			"changed. Open the page here and submit it again."))
 	}))
 	guarded := protection.Handler(c.mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -187,8 +187,7 @@ func lead(path string) action {
 	}
 }
 
-var errNoPage = lyceum.Errorf(lyceum.NotFound, "There is no such page. It may have been deleted, or its "+
-	"address was mistyped.")
+var errNoPage = lyceum.Errorf(lyceum.NotFound, "Page not found. It may have been deleted, or the URL was mistyped.")
 
 // route answers a path by the method of the request.
 func (c *console) route(actions map[string]action) http.HandlerFunc {
@@ -205,19 +204,19 @@ func (c *console) route(actions map[string]action) http.HandlerFunc {
 		act, ok := actions[method]
 		if !ok {
 			w.Header().Set("Allow", strings.Join(methods, ", "))
-			return c.show(w, r, http.StatusMethodNotAllowed, "problem.gohtml", v, "Nothing was done",
-				problem{Sentence: "This address takes another kind of request than the one that was sent."})
+			return c.show(w, r, http.StatusMethodNotAllowed, "problem.gohtml", v, "Nothing was changed",
+				problem{Sentence: "This page does not accept that kind of request."})
 		}
 		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
-			return lyceum.Invalidf("What stands behind the question mark of this address cannot be read: a percent sign must " +
-				"be followed by two hexadecimal digits, and parts are joined by & and not by a semicolon.")
+			return lyceum.Invalidf("The part of this URL after the question mark is invalid: a percent sign must be " +
+				"followed by two hexadecimal digits, and parameters are separated by &, not by a semicolon.")
 		}
 		if method == http.MethodPost {
 			if err := r.ParseForm(); err != nil {
 				if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-					return lyceum.Errorf(lyceum.TooLarge, "The form is larger than %d kilobytes, so nothing was done.", maxForm>>10)
+					return lyceum.Errorf(lyceum.TooLarge, "The form is larger than %d kilobytes, so nothing was changed.", maxForm>>10)
 				}
-				return lyceum.Invalidf("The form cannot be read, so nothing was done. Open the page again and send it once more.")
+				return lyceum.Invalidf("The form could not be read, so nothing was changed. Open the page again and resubmit it.")
 			}
 		}
 		return act(w, r, v)
@@ -235,7 +234,7 @@ func (c *console) owner(next action) http.HandlerFunc {
 			return
 		case err != nil:
 		case v.User.Role != lyceum.Owner:
-			err = c.show(w, r, http.StatusForbidden, "stranger.gohtml", nil, "This is the owner’s room", v)
+			err = c.show(w, r, http.StatusForbidden, "stranger.gohtml", nil, "Only the school’s owner can open this page", v)
 		default:
 			err = next(w, r, v)
 		}

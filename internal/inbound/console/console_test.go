@@ -185,7 +185,7 @@ func TestF9AnotherSchoolsOwner(t *testing.T) {
 		}
 		w := p.ask(foreign, method, path, url.Values{"email": {"learner@example.com"}, "keep": {"0"}, "name": {"x"}, "redirect_url": {"https://x.example.com/"}})
 		if strings.Contains(path, "/1") {
-			want(t, w, 404, "Nothing is here")
+			want(t, w, 404, "Page not found")
 		}
 		for _, ours := range []string{"Northwind", "Ledger", "Report", "owner@example.com", "Lovelace", "Pottery", "hooks.example.com"} {
 			if strings.Contains(w.Body.String(), ours) {
@@ -194,7 +194,7 @@ func TestF9AnotherSchoolsOwner(t *testing.T) {
 		}
 	})
 	p.untouched(before)
-	want(t, p.ask(foreign, "POST", people, url.Values{"email": {"learner@example.com"}}), 422, "is of nobody in this school")
+	want(t, p.ask(foreign, "POST", people, url.Values{"email": {"learner@example.com"}}), 422, "belongs to nobody in this school")
 	want(t, p.ask(p.owner, "GET", appsPath+"/1", nil), 200, "Ledger", "Active")
 	want(t, p.ask(p.owner, "GET", keysPath, nil), 200, "Report", "Revoke…")
 }
@@ -272,7 +272,7 @@ func TestLargeAndBrokenForms(t *testing.T) {
 	p := open(t, site)
 	want(t, p.ask(p.owner, "POST", appsPath, url.Values{"name": {strings.Repeat("x", 70<<10)}}), 413)
 	r := p.ask(p.owner, "POST", keysPath, nil, "Content-Type", "application/x-www-form-urlencoded")
-	want(t, r, 422, "Name must be a text")
+	want(t, r, 422, "Name must be a string")
 }
 
 // A query that cannot be decoded is refused, and not answered as if it asked

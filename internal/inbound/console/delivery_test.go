@@ -39,8 +39,8 @@ func TestR48_ADeliveryWhoseAnswerIsNotKept(t *testing.T) {
 	p.sell(1, 11)
 	p.happen(taken)
 	w := p.ask(p.owner, "GET", deliveryPath(1, 2), nil)
-	want(t, w, 200, "200", "128 ms", "Headers and body are not kept: those of this webhook on that day are more than 8 MB.")
-	if strings.Contains(w.Body.String(), "Body of the answer") {
+	want(t, w, 200, "200", "128 ms", "Headers and body were not stored: this webhook had more than 8 MB of them that day.")
+	if strings.Contains(w.Body.String(), "Response body") {
 		t.Error("the page shows an answer that is not kept")
 	}
 }
@@ -57,7 +57,7 @@ func TestFailedWebhook(t *testing.T) {
 			p.happen(refusedBy)
 			p.session()
 			w := p.ask(p.owner, "GET", path, nil)
-			want(t, w, 200, "Switch it on again", "What it missed: 3 events", `name="replay" value="yes" checked`, "Failed")
+			want(t, w, 200, "Enable it again", "Missed: 3 events", `name="replay" value="yes" checked`, "Failed")
 			for _, gone := range []string{"Send a test", "Send some again"} {
 				if strings.Contains(w.Body.String(), gone) {
 					t.Errorf("the page offers %q", gone)
@@ -67,14 +67,14 @@ func TestFailedWebhook(t *testing.T) {
 			want(t, p.ask(p.owner, "POST", path+"/test", with(form, "event", "Sale.created")), 409, "Nothing was sent", "This webhook has failed, so nothing is sent to it.")
 			want(t, p.ask(p.owner, "POST", path+"/resend/keep", form), 409, "This webhook has failed")
 			want(t, p.ask(p.owner, "POST", deliveryPath(1, 1)+"/resend", form), 409, "This webhook has failed", `href="`+deliveryPath(1, 1)+`"`)
-			want(t, p.ask(p.owner, "POST", path+"/resume", with(form, "replay", "")), 422, `id="replay-error"`, "What it missed must be sent, or not be sent")
+			want(t, p.ask(p.owner, "POST", path+"/resume", with(form, "replay", "")), 422, `id="replay-error"`, "Missed events must be sent or not")
 			given := p.ask(p.owner, "GET", deliveryPath(1, 2), nil)
-			want(t, given, 200, "It was given up because the webhook had failed; 410 stands for that.", "Switch it on again to send this once more")
+			want(t, given, 200, "It was cancelled because the webhook had failed, which is shown as 410.", "Enable it to send this again")
 
 			for range 2 {
 				leads(t, p.ask(p.owner, "POST", path+"/resume", form), path+"?done=resumed")
 			}
-			want(t, p.ask(p.owner, "GET", path+"?done=resumed", nil), 200, "The webhook is switched on again.", "Pending", "Send a test")
+			want(t, p.ask(p.owner, "GET", path+"?done=resumed", nil), 200, "The webhook is enabled again.", "Pending", "Send a test")
 			if pending, failed := p.deliveries(1, "pending"), p.deliveries(1, "failed"); pending != after.pending || failed != after.failed {
 				t.Errorf("%d are pending and %d failed, want %+v", pending, failed, after)
 			}
@@ -88,17 +88,17 @@ func TestRecordOfAnotherServer(t *testing.T) {
 	p.record(40)
 	path := hookPath(40)
 	w := p.ask(p.owner, "GET", path, nil)
-	want(t, w, 200, "This is a record of what another server sent.", "1 delivery", "Sale, delivery 900 of Sale 12")
+	want(t, w, 200, "This webhook was copied from another server.", "1 delivery", "Sale, delivery 900 of Sale 12")
 	for _, offer := range []string{"/edit", "/rotate", "/delete", "/test", "/resend"} {
 		if strings.Contains(w.Body.String(), path+offer+`"`) {
 			t.Errorf("the page offers %s", offer)
 		}
 	}
-	want(t, p.ask(p.owner, "GET", path+"/deliveries/900", nil), 200, "This is a record of another server. What it sent is not known here.", "200")
+	want(t, p.ask(p.owner, "GET", path+"/deliveries/900", nil), 200, "This delivery was copied from another server. Its content is unknown here.", "200")
 	before := p.journal()
 	form := url.Values{"url": {"https://x.example.com/"}, "which": {"all"}, "schedule": {"contract"}, "event": {"Sale.created"}, "replay": {"yes"}, "form": {"x"}}
 	for _, deed := range []string{"/edit", "/test", "/resume", "/rotate", "/delete", "/resend/keep", "/deliveries/900/resend"} {
-		want(t, p.ask(p.owner, "POST", path+deed, form), 409, "This is a record of what another server sent.", `href="`+path)
+		want(t, p.ask(p.owner, "POST", path+deed, form), 409, "This webhook was copied from another server.", `href="`+path)
 	}
 	if p.journal() != before {
 		t.Error("something was done")
@@ -108,7 +108,7 @@ func TestRecordOfAnotherServer(t *testing.T) {
 func TestDeliveryLog(t *testing.T) {
 	p := open(t, site)
 	path := p.told(0)
-	want(t, p.ask(p.owner, "GET", path, nil), 200, "Nothing was to be sent yet.")
+	want(t, p.ask(p.owner, "GET", path, nil), 200, "Nothing has been sent yet.")
 	p.sell(1, 11)
 	p.happen(taken)
 	for range 29 {
@@ -122,7 +122,7 @@ func TestDeliveryLog(t *testing.T) {
 		t.Error("it is not the 25 newest, newest first")
 	}
 	want(t, p.ask(p.owner, "GET", path+"?page=2", nil), 200, "page 2 of 2", "delivery 1<", ">200<", `href="`+path+`"`)
-	for state, says := range map[string]string{"delivered": "1 delivery", "pending": "29 deliveries, page 1 of 2", "failed": "No delivery is in this state."} {
+	for state, says := range map[string]string{"delivered": "1 delivery", "pending": "29 deliveries, page 1 of 2", "failed": "No deliveries in this state."} {
 		want(t, p.ask(p.owner, "GET", path+"?state="+state, nil), 200, says, `?state=`+state+`#log" aria-current="true"`)
 	}
 	want(t, p.ask(p.owner, "GET", path+"?state=pending", nil), 200, html.EscapeString(path+"?page=2&state=pending"))
@@ -148,7 +148,7 @@ func TestResultOfATest(t *testing.T) {
 	for p.happen(unanswered) == 0 {
 		t.Fatal("there is nothing to send")
 	}
-	want(t, <-page, 200, "It was sent. What came back is below.", "What went wrong", "The receiver did not answer in time.")
+	want(t, <-page, 200, "The test was sent. The response is below.", "What went wrong", "The receiver did not answer in time.")
 	want(t, p.ask(p.owner, "GET", path, nil), 200, `<span class="badge badge-bad">Not answering</span>`)
 	want(t, p.ask(p.owner, "GET", hooksPath, nil), 200, "Not answering")
 
@@ -159,7 +159,7 @@ func TestResultOfATest(t *testing.T) {
 	go func() { page <- p.ask(p.owner, "GET", at, nil) }()
 	p.happen(taken)
 	w = <-page
-	want(t, w, 200, "It was sent. What came back is below.", "200 OK", "Delivered")
+	want(t, w, 200, "The test was sent. The response is below.", "200 OK", "Delivered")
 	if strings.Contains(w.Body.String(), "What went wrong") {
 		t.Error("something went wrong although it was delivered")
 	}
@@ -191,7 +191,7 @@ func TestDeliveryPage(t *testing.T) {
 	for range 3 {
 		leads(t, p.ask(p.owner, "POST", at+"/resend", again), at+"?done=resent-one&before=3")
 	}
-	want(t, p.ask(p.owner, "GET", at+"?done=resent-one&before=3", nil), 200, "The delivery is on its way again.", "Pending")
+	want(t, p.ask(p.owner, "GET", at+"?done=resent-one&before=3", nil), 200, "The delivery is being sent again.", "Pending")
 	if sent := p.happen(taken); sent != 1 {
 		t.Errorf("%d were sent again, want 1", sent)
 	}
@@ -211,7 +211,7 @@ func TestTestIsSent(t *testing.T) {
 	p := open(t, site)
 	path, _ := p.hook("as_array", "on")
 	leads(t, p.ask(p.owner, "POST", path+"/test", p.form(path, "event", "AbandonedOrder.created")), deliveryPath(1, 1)+"?done=tested")
-	want(t, p.ask(p.owner, "GET", deliveryPath(1, 1)+"?done=tested", nil), 200, "The test is on its way.", "AbandonedOrder.created Test", "Pending", "[\n  {\n")
+	want(t, p.ask(p.owner, "GET", deliveryPath(1, 1)+"?done=tested", nil), 200, "The test is being sent.", "AbandonedOrder.created Test", "Pending", "[\n  {\n")
 	want(t, p.ask(p.owner, "POST", path+"/test", p.form(path, "event", "Sale.exploded")), 422, `id="event-error"`, "Event must be the name of an event")
 	want(t, p.ask(p.owner, "GET", path, nil), 200, "1 delivery", "Test")
 }
@@ -233,7 +233,7 @@ func TestSendAgain(t *testing.T) {
 		{"all", "", "", "", "Send 3 deliveries again?", 200, "Those in any state."},
 		{"a day, both ends included", "2026-03-14", "2026-03-14", "", "Send 2 deliveries again?", 200, "from 2026-03-14, until 2026-03-14"},
 		{"from the second day", "2026-03-15", "", "delivered", "Send 1 delivery again?", 200, "Those that are delivered, from 2026-03-15."},
-		{"none failed", "", "", "failed", "There is nothing to send.", 200, "Those that are failed."},
+		{"none failed", "", "", "failed", "Nothing to send.", 200, "Those that are failed."},
 		{"no day", "14 March", "", "", "", 422, "From must be a day written like 2026-01-31"},
 		{"the wrong way round", "2026-03-15", "2026-03-14", "", "", 422, "Until must not be before the day in From"},
 		{"no state", "", "", "lost", "", 422, "State must be pending, delivered or failed"},
@@ -252,7 +252,7 @@ func TestSendAgain(t *testing.T) {
 	for range 2 {
 		leads(t, p.ask(p.owner, "POST", path+"/resend/keep", form), path+"?done=resent")
 	}
-	want(t, p.ask(p.owner, "GET", path+"?done=resent", nil), 200, "The deliveries are on their way again.")
+	want(t, p.ask(p.owner, "GET", path+"?done=resent", nil), 200, "The deliveries are being sent again.")
 	if pending := p.deliveries(1, "pending"); pending != 2 {
 		t.Errorf("%d are pending, want 2", pending)
 	}
@@ -276,7 +276,7 @@ func TestF9WebhookOfAnotherSchool(t *testing.T) {
 	form := url.Values{"url": {"https://south.example.com/"}, "which": {"all"}, "schedule": {"contract"}}
 	want(t, p.ask(foreign, "POST", hooksPath, form), 200, "Copy the secret now")
 	w := p.ask(foreign, "GET", path, nil)
-	want(t, w, 200, "https://south.example.com/", "Nothing was to be sent yet.")
+	want(t, w, 200, "https://south.example.com/", "Nothing has been sent yet.")
 	if strings.Contains(w.Body.String(), "hooks.example.com") {
 		t.Error("the page shows another school's webhook")
 	}

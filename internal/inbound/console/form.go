@@ -18,13 +18,13 @@ type form struct {
 // labels are the fields' names as a person sees them.
 var labels = map[string]string{
 	"name": "Name", "redirect_url": "Redirect URL", "version": "Version", "permissions": "Permissions",
-	"keep": "The present secret", "email": "Email address",
+	"keep": "The current secret", "email": "Email address",
 	"user_id": "Buyer", "affiliate_id": "Affiliate", "course_id": "Course", "pricing_plan_id": "Pricing plan",
 	"q":                 "Find",
 	"is_fully_refunded": "Fully refunded", "is_chargeback": "Chargeback", "from": "From", "until": "Until", "page": "Page",
 	"amount": "Amount", "reason": "Reason", "reference": "Reference",
-	"url": "Address", "events": "Events", "schedule": "Schedule", "rate_limit": "Messages a minute", "event": "Event",
-	"state": "State", "replay": "What it missed",
+	"url": "Address", "events": "Events", "schedule": "Schedule", "rate_limit": "Messages per minute", "event": "Event",
+	"state": "State", "replay": "Missed events",
 }
 
 // refuse puts the reasons of a refusal beside the fields. It is false for an

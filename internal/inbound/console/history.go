@@ -49,8 +49,8 @@ func history(detail *sales.SaleDetail) []event {
 
 var endings = map[lyceum.SaleEnd]string{
 	lyceum.SaleCanceled:    "The sale was cancelled",
-	lyceum.SaleRefunded:    "The sale ended by the refund",
-	lyceum.SaleChargedBack: "The sale ended by the chargeback",
+	lyceum.SaleRefunded:    "The refund ended the sale",
+	lyceum.SaleChargedBack: "The chargeback ended the sale",
 }
 
 func charged(t *lyceum.Transaction, reference string) event {
@@ -60,7 +60,7 @@ func charged(t *lyceum.Transaction, reference string) event {
 	}
 	switch {
 	case t.FinalPrice+t.TaxCharge == 0:
-		e.What = "Had for free"
+		e.What = "Free"
 	case !t.Paid:
 		e.Class, e.What = "end", "Not paid"
 	}

@@ -65,7 +65,7 @@ func (c *console) createKey(w http.ResponseWriter, r *http.Request, v *visit) er
 	case before != "":
 		return done(w, r, before, "created")
 	}
-	return c.show(w, r, http.StatusOK, "key_secret.gohtml", v, "Your API key is made", keyPage{
+	return c.show(w, r, http.StatusOK, "key_secret.gohtml", v, "Your API key", keyPage{
 		Key: key, Path: keysPath, Text: text, Base: c.Site.BaseURL,
 	})
 }

@@ -34,7 +34,7 @@ func TestKeys(t *testing.T) {
 	}
 	leads(t, p.ask(p.owner, "POST", keysPath, form), keysPath+"?done=created")
 	w = p.ask(p.owner, "GET", keysPath+"?done=created", nil)
-	want(t, w, 200, "made already", "<bdi>&lt;b&gt;Report&lt;/b&gt;</bdi>", "…"+text[len(text)-4:], "Read and write", "Never")
+	want(t, w, 200, "already exists", "<bdi>&lt;b&gt;Report&lt;/b&gt;</bdi>", "…"+text[len(text)-4:], "Read and write", "Never")
 	if strings.Contains(w.Body.String(), "lyceum_key") || strings.Count(w.Body.String(), "/revoke\" hx-get") != 1 {
 		t.Error("the key is shown again, or was made twice")
 	}
@@ -50,7 +50,7 @@ func TestKeys(t *testing.T) {
 		t.Errorf("the key works after it is revoked: %v", err)
 	}
 	want(t, p.ask(p.owner, "GET", keysPath+"?done=revoked", nil), 200, "The key is revoked", "Revoked")
-	want(t, p.ask(p.owner, "GET", keysPath+"/1/revoke", nil), 200, "is revoked already")
+	want(t, p.ask(p.owner, "GET", keysPath+"/1/revoke", nil), 200, "is already revoked")
 }
 
 func TestF9KeyOfAnotherSchool(t *testing.T) {

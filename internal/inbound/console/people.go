@@ -60,7 +60,7 @@ func (c *console) person(r *http.Request, v *visit) (lyceum.User, error) {
 	if err == nil && user.DisabledAt.Present {
 		err = lyceum.InvalidFields(lyceum.FieldError{
 			Field:   "email",
-			Message: "is of a person who is switched off in this school and could not sign in with a new password",
+			Message: "belongs to a disabled person, who could not sign in with a new password",
 		})
 	}
 	return user, err
@@ -71,11 +71,11 @@ func (c *console) anybody(r *http.Request, v *visit) (lyceum.User, error) {
 	refuse := func(message string) (lyceum.User, error) {
 		return lyceum.User{}, lyceum.InvalidFields(lyceum.FieldError{Field: "email", Message: message})
 	}
-	const unknown = "is of nobody in this school; check how it is spelled"
+	const unknown = "belongs to nobody in this school; check the spelling"
 	email := strings.TrimSpace(r.PostForm.Get("email"))
 	switch {
 	case email == "":
-		return refuse("is missing; type the one that the person is known by in this school")
+		return refuse("is required; type the person's email address in this school")
 	case len(email) > maxEmail || !lyceum.IsText(email):
 		return refuse(unknown)
 	}

@@ -26,7 +26,7 @@ func TestPasswordLink(t *testing.T) {
 			}
 			text := link.FindString(w.Body.String())
 			leads(t, p.ask(p.owner, "POST", people, form), people+"?done=linked")
-			want(t, p.ask(p.owner, "GET", people+"?done=linked", nil), 200, "A link is made already")
+			want(t, p.ask(p.owner, "GET", people+"?done=linked", nil), 200, "The link was already created")
 			user, err := p.accounts.SetPassword(t.Context(), 1, text, "another four good words")
 			if err != nil || user.Email != strings.ToLower(strings.TrimSpace(email)) {
 				t.Errorf("the link is of %q: %v", user.Email, err)
@@ -67,14 +67,14 @@ func TestPasswordLinkRefuses(t *testing.T) {
 		{"nothing", "", "Email address is missing"},
 		{"spaces", "  ", "Email address is missing"},
 		{"nobody", "nobody@example.com", "Email address is of nobody in this school"},
-		{"no address", "learner", "is of nobody in this school"},
-		{"of another school", "learner@south.example.com", "is of nobody in this school"},
-		{"10 kB", strings.Repeat("x", 10<<10) + "@example.com", "is of nobody in this school"},
-		{"NUL", "learner@example.com\x00", "is of nobody in this school"},
-		{"no UTF-8", "learner\xff@example.com", "is of nobody in this school"},
-		{"wildcard", "%@example.com", "is of nobody in this school"},
-		{"markup", `"><script>alert(1)</script>@example.com`, "is of nobody in this school"},
-		{"switched off", "gone@example.com", "is of a person who is switched off"},
+		{"no address", "learner", "belongs to nobody in this school"},
+		{"of another school", "learner@south.example.com", "belongs to nobody in this school"},
+		{"10 kB", strings.Repeat("x", 10<<10) + "@example.com", "belongs to nobody in this school"},
+		{"NUL", "learner@example.com\x00", "belongs to nobody in this school"},
+		{"no UTF-8", "learner\xff@example.com", "belongs to nobody in this school"},
+		{"wildcard", "%@example.com", "belongs to nobody in this school"},
+		{"markup", `"><script>alert(1)</script>@example.com`, "belongs to nobody in this school"},
+		{"switched off", "gone@example.com", "belongs to a disabled person"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := p.ask(p.owner, "POST", people, p.form(people, "email", tc.email))

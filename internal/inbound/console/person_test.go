@@ -13,7 +13,7 @@ func TestR38_SwitchingAPersonOff(t *testing.T) {
 	p := open(t, site)
 	learner := people + "/2"
 	leads(t, p.ask(p.owner, "POST", people+"/find", url.Values{"email": {" LEARNER@example.com "}}), learner)
-	want(t, p.ask(p.owner, "GET", learner, nil), 200, "Can sign in", "learner@example.com", "1 browser, last seen", "Switch off", "Sign out everywhere")
+	want(t, p.ask(p.owner, "GET", learner, nil), 200, "Can sign in", "learner@example.com", "1 browser, last seen", "Disable", "Sign out everywhere")
 
 	out := func(what string) {
 		t.Helper()
@@ -26,9 +26,9 @@ func TestR38_SwitchingAPersonOff(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", learner+"?done=person-out", nil), 200, "The person is signed out everywhere.", "Nowhere")
 
 	leads(t, p.ask(p.owner, "POST", learner+"/disable", url.Values{}), learner+"?done=person-off")
-	want(t, p.ask(p.owner, "GET", learner+"?done=person-off", nil), 200, "Switched off", "Switch on", "Nothing lets them in any more")
+	want(t, p.ask(p.owner, "GET", learner+"?done=person-off", nil), 200, "Disabled", "Enable", "can no longer sign in")
 	leads(t, p.ask(p.owner, "POST", people+"/find", url.Values{"email": {"learner@example.com"}}), learner)
-	want(t, p.ask(p.owner, "POST", people, p.form(people, "email", "learner@example.com")), 422, "is of a person who is switched off")
+	want(t, p.ask(p.owner, "POST", people, p.form(people, "email", "learner@example.com")), 422, "belongs to a disabled person")
 	leads(t, p.ask(p.owner, "POST", learner+"/enable", url.Values{}), learner+"?done=person-on")
 	out("on again")
 	if n := p.actors()["user:1"]; n == 0 {

@@ -71,7 +71,7 @@ func (c *console) pick(ctx context.Context, v *visit, f *form, query url.Values)
 			return pick, err
 		case len(options) == 0:
 			pick.Wrong = append(pick.Wrong, lyceum.FieldError{
-				Field: p.Field, Message: "fits nothing here; type a part of the name, or the number",
+				Field: p.Field, Message: "matches nothing; type part of the name, or the number",
 			})
 		case len(options) == 1:
 			query.Set(p.Field, strconv.Itoa(int(options[0].ID)))

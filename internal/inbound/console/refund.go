@@ -134,8 +134,8 @@ func (c *console) askAgain(w http.ResponseWriter, r *http.Request, v *visit, p r
 	}
 	f.Once = newForm()
 	f.Order, f.Wrong = []string{"amount"}, map[string]string{
-		"amount": "This form has made a refund already, and it said something else then. Look at the sale’s history, and " +
-			"go on only if you mean one refund more.",
+		"amount": "This form already made a different refund. Check the sale’s history, and continue only if you want " +
+			"another refund.",
 	}
 	p.Form = f
 	return c.show(w, r, http.StatusUnprocessableEntity, "refund.gohtml", v, "Refund", p)

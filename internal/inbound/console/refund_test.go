@@ -19,7 +19,7 @@ func TestRefund(t *testing.T) {
 
 	form := p.form(path, "amount", " 5.5 ", "reason", " came late ", "reference", "re_1")
 	w := p.ask(p.owner, "POST", path, form)
-	want(t, w, 200, "Refund 5.50 USD of transaction 1 to Ada Lovelace?", "15.49 USD can be refunded after that.", "The learner’s access stays as it is.", "came late", "re_1", "Lyceum moves no money",
+	want(t, w, 200, "Refund 5.50 USD of transaction 1 to Ada Lovelace?", "15.49 USD remains refundable.", "The learner’s access does not change.", "came late", "re_1", "Lyceum does not move money",
 		`name="form" value="`+form.Get("form")+`"`)
 	if amount, _ := p.refunded(id); amount != 0 {
 		t.Fatal("the question alone has refunded")
@@ -28,14 +28,14 @@ func TestRefund(t *testing.T) {
 	want(t, edited, 200, `value="5.5"`, `value="came late"`, `value="re_1"`, `name="form" value="`+form.Get("form")+`"`)
 
 	leads(t, p.ask(p.owner, "POST", path+"/keep", form), salePath(sale)+"?done=refunded")
-	want(t, p.ask(p.owner, "GET", salePath(sale)+"?done=refunded", nil), 200, "The refund is in the books", "Active", "came late", "5.50 USD of 20.99 USD refunded by then · Reference re_1", "15.49 USD can be refunded")
+	want(t, p.ask(p.owner, "GET", salePath(sale)+"?done=refunded", nil), 200, "The refund is recorded", "Active", "came late", "5.50 USD of 20.99 USD refunded by then · Reference re_1", "15.49 USD can be refunded")
 	if p.actors()["user:1"] == 0 {
 		t.Errorf("the journal has %v, want entries of user:1", p.actors())
 	}
 
 	// All that is left ends the sale, and the page says so before.
 	form = p.form(path, "amount", "15.49")
-	want(t, p.ask(p.owner, "POST", path, form), 200, "Nothing is left to refund after that.", "The sale ends with it, and the learner loses the access")
+	want(t, p.ask(p.owner, "POST", path, form), 200, "Nothing remains refundable.", "This ends the sale, and the learner loses access")
 	leads(t, p.ask(p.owner, "POST", path+"/keep", form), salePath(sale)+"?done=refunded")
 	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200, "Ended by a refund")
 	if amount, steps := p.refunded(id); amount != 2099 || steps != 2 {
@@ -88,7 +88,7 @@ func TestRefundOnce(t *testing.T) {
 	for _, to := range []string{path, refundPath(other)} {
 		changed := with(form, "amount", "6.00")
 		w := p.ask(p.owner, "POST", to+"/keep", changed)
-		want(t, w, 422, "has made a refund already", `value="6.00"`)
+		want(t, w, 422, "already made a different refund", `value="6.00"`)
 		name := once.FindStringSubmatch(w.Body.String())
 		if name == nil || name[1] == form.Get("form") {
 			t.Error("the form has kept its name")
@@ -128,11 +128,11 @@ func TestRefundRefuses(t *testing.T) {
 		{"yen with decimals", yen, "90.00", "", "", "amount", "JPY has no decimals"},
 		{"yen above what is left", yen, "9001", "", "", "amount", "Amount must be from 1 to 9000"},
 		{"dinar above what is left", dinar, "1.501", "", "", "amount", "Amount must be from 0.001 to 1.500"},
-		{"long reason", dollars, "1.00", strings.Repeat("ü", 501), "", "reason", "Reason must be a text of 500 characters at most"},
-		{"long reference", dollars, "1.00", "", strings.Repeat("x", 501), "reference", "Reference must be a text of 500 characters at most"},
-		{"NUL", dollars, "1.00", "a\x00b", "", "reason", "Reason must be a text in UTF-8 without NUL characters"},
-		{"reason that is no UTF-8", dollars, "1.00", "a\xff", "", "reason", "Reason must be a text in UTF-8 without NUL characters"},
-		{"reference that is no UTF-8", dollars, "1.00", "", "\xff", "reference", "Reference must be a text in UTF-8 without NUL characters"},
+		{"long reason", dollars, "1.00", strings.Repeat("ü", 501), "", "reason", "Reason must be at most 500 characters long"},
+		{"long reference", dollars, "1.00", "", strings.Repeat("x", 501), "reference", "Reference must be at most 500 characters long"},
+		{"NUL", dollars, "1.00", "a\x00b", "", "reason", "Reason must be UTF-8 text without NUL characters"},
+		{"reason that is no UTF-8", dollars, "1.00", "a\xff", "", "reason", "Reason must be UTF-8 text without NUL characters"},
+		{"reference that is no UTF-8", dollars, "1.00", "", "\xff", "reference", "Reference must be UTF-8 text without NUL characters"},
 	} {
 		for _, to := range []string{"", "/keep"} {
 			t.Run(tc.name+to, func(t *testing.T) {
@@ -173,9 +173,9 @@ func TestRefundIsNotPossible(t *testing.T) {
 		says string
 	}{
 		{freeSale, free, "Nothing was charged for this transaction, so there is nothing to refund."},
-		{openSale, opened, "The money of this transaction is with the bank: its chargeback is open."},
-		{lostSale, lost, "The money of this transaction went back by a chargeback"},
-		{goneSale, gone, "This transaction is refunded in full."},
+		{openSale, opened, "This transaction has an open chargeback: the bank holds the money."},
+		{lostSale, lost, "This transaction was paid back by a chargeback"},
+		{goneSale, gone, "This transaction is fully refunded."},
 	} {
 		before := p.journal()
 		for _, w := range []struct{ method, to string }{{"GET", ""}, {"POST", ""}, {"POST", "/keep"}} {

@@ -206,15 +206,15 @@ type refusedPage struct{ Sentence, Path, Back string }
 // refusals are the reasons of rules/sales in an owner's words, by their code.
 var refusals = map[string]string{
 	"nothing_charged": "Nothing was charged for this transaction, so there is nothing to refund.",
-	"chargeback_open": "The money of this transaction is with the bank: its chargeback is open. What is won " +
-		"back can be refunded.",
-	"charged_back": "The money of this transaction went back by a chargeback, so it cannot be refunded as well.",
-	"refunded":     "This transaction is refunded in full. Nothing is left to refund.",
-	"not_recurring": "This sale was paid once, so there is nothing to cancel. To give the money back, " +
-		"refund its transaction.",
-	"sale_ended": "This sale has ended already.",
-	"unknown_plan": "The pricing plan of this sale is not known here, so what would become of the learner’s access is " +
-		"not known either. Import the pricing plan first.",
+	"chargeback_open": "This transaction has an open chargeback: the bank holds the money. What is won back can be " +
+		"refunded.",
+	"charged_back": "This transaction was paid back by a chargeback, so it cannot be refunded as well.",
+	"refunded":     "This transaction is fully refunded. Nothing is left to refund.",
+	"not_recurring": "This sale was a single payment, so there is nothing to cancel. To pay the buyer back, refund " +
+		"its transaction.",
+	"sale_ended": "This sale has already ended.",
+	"unknown_plan": "The pricing plan of this sale is unknown, so the effect on the learner’s access is unknown " +
+		"too. Import the pricing plan first.",
 }
 
 // refuseSale shows why the state of a sale does not allow something, and the

@@ -45,7 +45,7 @@ func TestSale(t *testing.T) {
 			" Chargeback opened, with a fee of 15.00 EUR 14 Mar 2026, 11:26 UTC · Transaction 1 not known to the buyer"+
 			" Chargeback won 14 Mar 2026, 12:26 UTC · Transaction 1"+
 			" Refunded 4.95 EUR 14 Mar 2026, 13:26 UTC · Transaction 1 5.95 EUR of 5.95 EUR refunded by then"+
-			" The sale ended by the refund 14 Mar 2026, 13:26 UTC")
+			" The refund ended the sale 14 Mar 2026, 13:26 UTC")
 	if strings.Contains(w.Body.String(), "/cancel") || strings.Contains(w.Body.String(), "/refund") {
 		t.Error("an ended sale can be cancelled or refunded")
 	}
@@ -95,10 +95,10 @@ func TestCancel(t *testing.T) {
 		plan   lyceum.PricingPlanID
 		says   string
 	}{
-		{lyceum.Unenroll, 2, "The learner loses the access to the course that this sale gave, at once."},
-		{lyceum.AtPeriodEnd, 2, "The learner keeps the access to the course until 14 Apr 2026, 09:26 UTC, which is paid for, and loses it then."},
-		{lyceum.Keep, 2, "The learner keeps the access to the course."},
-		{lyceum.Unenroll, 6, "It opens no course, so no access ends with it."},
+		{lyceum.Unenroll, 2, "The learner loses access to the course at once."},
+		{lyceum.AtPeriodEnd, 2, "The learner keeps access to the course until 14 Apr 2026, 09:26 UTC, the end of the paid period."},
+		{lyceum.Keep, 2, "The learner keeps access to the course."},
+		{lyceum.Unenroll, 6, "It does not include a course, so no access ends."},
 	} {
 		t.Run(string(tc.policy), func(t *testing.T) {
 			p := open(t, site)
@@ -130,8 +130,8 @@ func TestCancel(t *testing.T) {
 				t.Error("the form did something twice")
 			}
 			want(t, p.ask(p.owner, "GET", salePath(sale)+"?done=canceled", nil), 200, "The sale is cancelled.", "Cancelled", "The sale was cancelled")
-			want(t, p.ask(p.owner, "GET", path, nil), 409, "Nothing was cancelled", "This sale has ended already.")
-			want(t, p.ask(p.owner, "POST", path, url.Values{"form": {"another"}}), 409, "This sale has ended already.")
+			want(t, p.ask(p.owner, "GET", path, nil), 409, "Nothing was cancelled", "This sale has already ended.")
+			want(t, p.ask(p.owner, "POST", path, url.Values{"form": {"another"}}), 409, "This sale has already ended.")
 			if p.actors()["user:1"] == 0 {
 				t.Errorf("the journal has %v, want entries of user:1", p.actors())
 			}
@@ -140,8 +140,8 @@ func TestCancel(t *testing.T) {
 	p := open(t, site)
 	p.market()
 	once, _ := p.sell(1, 11)
-	want(t, p.ask(p.owner, "GET", salePath(once)+"/cancel", nil), 409, "This sale was paid once")
-	want(t, p.ask(p.owner, "POST", salePath(once)+"/cancel", url.Values{"form": {"x"}}), 409, "This sale was paid once")
+	want(t, p.ask(p.owner, "GET", salePath(once)+"/cancel", nil), 409, "This sale was a single payment")
+	want(t, p.ask(p.owner, "POST", salePath(once)+"/cancel", url.Values{"form": {"x"}}), 409, "This sale was a single payment")
 }
 
 // F9: the sales of another school are not there.
@@ -153,12 +153,12 @@ func TestF9SaleOfAnotherSchool(t *testing.T) {
 	before := p.journal()
 	form := url.Values{"form": {"x"}, "amount": {"1.00"}}
 	for _, path := range []string{salePath(sale), salePath(sale) + "/cancel", refundPath(id)} {
-		want(t, p.ask(foreign, "GET", path, nil), 404, "Nothing is here")
+		want(t, p.ask(foreign, "GET", path, nil), 404, "Page not found")
 		want(t, p.ask(p.learner, "GET", path, nil), 403, "The console is for the school’s owner")
 		leads(t, p.ask("", "GET", path, nil), signIn+url.QueryEscape(path))
 	}
 	for _, path := range []string{salePath(sale) + "/cancel", refundPath(id), refundPath(id) + "/keep"} {
-		want(t, p.ask(foreign, "POST", path, form), 404, "Nothing is here")
+		want(t, p.ask(foreign, "POST", path, form), 404, "Page not found")
 		want(t, p.ask(p.learner, "POST", path, form), 403)
 		leads(t, p.ask("", "POST", path, form), signIn+"%2Fadmin")
 		want(t, p.ask(p.owner, "POST", path, form, "Sec-Fetch-Site", "cross-site"), 403, "another site")

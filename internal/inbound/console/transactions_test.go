@@ -65,7 +65,7 @@ func TestTransactionsFilter(t *testing.T) {
 		})
 	}
 	for _, query := range []string{"user_id=2147483647", "course_id=2&is_fully_refunded=true", "from=2030-01-01"} {
-		want(t, p.ask(p.owner, "GET", transactions+"?"+query, nil), 200, "No transaction passes this filter", "Show all")
+		want(t, p.ask(p.owner, "GET", transactions+"?"+query, nil), 200, "No transactions match this filter", "Show all")
 	}
 	want(t, p.ask(p.owner, "GET", transactions, nil), 200,
 		"Ada Lovelace", "ada@example.com", "grace@example.com", "Pottery in full", "Kiln & clay", "19.99 USD", "5.00 EUR", "9,000 JPY", "1.600 BHD", "0.00 USD",
@@ -86,7 +86,7 @@ func TestTransactionsFilterRefuses(t *testing.T) {
 	p := open(t, site)
 	p.market()
 	p.sell(1, 11)
-	number, nothing := "must be a whole number from 1 to 2147483647", "fits nothing here; type a part of the name, or the number"
+	number, nothing := "must be a whole number from 1 to 2147483647", "matches nothing; type part of the name, or the number"
 	for _, tc := range []struct{ field, value, says string }{
 		{"user_id", "x@y", "Buyer " + nothing},
 		{"user_id", "0", "Buyer " + number},
@@ -262,8 +262,8 @@ func TestSearch(t *testing.T) {
 		{"grace@", []string{`href="/admin/transactions?user_id=12"><bdi>grace@example.com</bdi></a></li>`}},
 		{"pottery", []string{"?course_id=1", "?pricing_plan_id=1", "?pricing_plan_id=2", "Course", "Pricing plan, Pottery"}},
 		{"clay", []string{"?affiliate_id=7", "Clay Weekly", "?pricing_plan_id=3"}},
-		{"nobody at all", []string{"Nothing was found"}},
-		{"ch_3pq8", []string{"Nothing was found"}},
+		{"nobody at all", []string{"Nothing found"}},
+		{"ch_3pq8", []string{"Nothing found"}},
 	} {
 		want(t, p.ask(p.owner, "GET", search+"?q="+url.QueryEscape(tc.query), nil), 200, tc.has...)
 	}
@@ -274,7 +274,7 @@ func TestSearch(t *testing.T) {
 	p.addSchool("Another")
 	theirs := p.signIn(2, "other@example.com", lyceum.Owner)
 	for _, text := range []string{"ada", "ch_3Pq8", fmt.Sprint(id)} {
-		want(t, p.ask(theirs, "GET", search+"?q="+text, nil), 200, "Nothing was found")
+		want(t, p.ask(theirs, "GET", search+"?q="+text, nil), 200, "Nothing found")
 	}
 	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200, "AffiliateClay Weekly", "Pottery club", "Course Pottery")
 }

@@ -174,33 +174,33 @@ var rooms = map[string]string{
 // by the value of the parameter done.
 var notices = map[string]string{
 	"changed":  "The changes are saved.",
-	"disabled": "The app is switched off. Its tokens are refused from now on.",
-	"enabled":  "The app is switched on again.",
-	"deleted":  "The app is deleted, and everything it was granted has ended.",
-	"registered": "This app is registered already: the form was sent twice. Its secret was shown the first time and " +
-		"cannot be shown again; if it is lost, give the app a new one below.",
-	"rotated": "The app has its new secret already: the form was sent twice. The secret was shown the first time " +
-		"and cannot be shown again; if it is lost, give the app another one below.",
-	"revoked": "The key is revoked. It is refused from now on.",
-	"linked": "A link is made already: the form was sent twice. It was shown the first time and cannot be shown " +
-		"again; if it is lost, make another and use it, which ends the first.",
-	"person-off": "The person is switched off. Nothing lets them in any more.",
-	"person-on":  "The person is switched on again.",
+	"disabled": "The app is disabled. Its tokens no longer work.",
+	"enabled":  "The app is enabled again.",
+	"deleted":  "The app is deleted, and all access it had has ended.",
+	"registered": "This app is already registered: the form was submitted twice. Its secret was shown the first " +
+		"time and cannot be shown again. If it is lost, create a new one below.",
+	"rotated": "The app already has its new secret: the form was submitted twice. The secret was shown the first " +
+		"time and cannot be shown again. If it is lost, create another one below.",
+	"revoked": "The key is revoked and no longer works.",
+	"linked": "The link was already created: the form was submitted twice. It was shown the first time and cannot " +
+		"be shown again. If it is lost, create and use another, which ends the first.",
+	"person-off": "The person is disabled and can no longer sign in.",
+	"person-on":  "The person is enabled again.",
 	"person-out": "The person is signed out everywhere.",
-	"refunded":   "The refund is in the books. Lyceum moves no money: pay the buyer back in your payment system, too.",
-	"canceled":   "The sale is cancelled. Make sure that your payment system charges the buyer no more.",
-	"hook-created": "This webhook is made already: the form was sent twice. Its secret was shown the first time and " +
-		"cannot be shown again; if it is lost, change it below.",
-	"hook-rotated": "The webhook has its new secret already: the form was sent twice. The secret was shown the first " +
-		"time and cannot be shown again; if it is lost, change it once more.",
-	"hook-deleted": "The webhook is deleted. Nothing is sent to it any more.",
-	"came-back":    "It was sent. What came back is below.",
-	"tested":       "The test is on its way. Load this page again to see what came back.",
-	"resumed":      "The webhook is switched on again.",
-	"resent":       "The deliveries are on their way again. Load this page again to see what became of them.",
-	"resent-one":   "The delivery is on its way again. Load this page again to see what came back.",
-	"created": "This key is made already: the form was sent twice. It was shown the first time and cannot be shown " +
-		"again; if it is lost, revoke it and make another.",
+	"refunded":   "The refund is recorded. Lyceum does not move money: refund the buyer in your payment system as well.",
+	"canceled":   "The sale is cancelled. Make sure that your payment system stops charging the buyer.",
+	"hook-created": "This webhook already exists: the form was submitted twice. Its secret was shown the first time " +
+		"and cannot be shown again. If it is lost, rotate it below.",
+	"hook-rotated": "The webhook already has its new secret: the form was submitted twice. The secret was shown the " +
+		"first time and cannot be shown again. If it is lost, rotate it again.",
+	"hook-deleted": "The webhook is deleted. Nothing more will be sent to it.",
+	"came-back":    "The test was sent. The response is below.",
+	"tested":       "The test is being sent. Reload this page to see the response.",
+	"resumed":      "The webhook is enabled again.",
+	"resent":       "The deliveries are being sent again. Reload this page to see the results.",
+	"resent-one":   "The delivery is being sent again. Reload this page to see the response.",
+	"created": "This key already exists: the form was submitted twice. It was shown the first time and cannot be " +
+		"shown again. If it is lost, revoke it and create another.",
 }
 
 func (c *console) show(
@@ -242,7 +242,7 @@ func (c *console) apologize(w http.ResponseWriter, r *http.Request, v *visit, er
 	switch e.Kind {
 	case lyceum.Internal:
 		web.Logger(c.Log, w, r).ErrorContext(r.Context(), "console request failed", "err", err)
-		sentence = "It is written to the server’s log. Try again; if it stays so, tell whoever runs the server."
+		sentence = "The server’s log has the details. Try again; if the problem remains, contact whoever runs the server."
 	case lyceum.NotFound:
 		sentence = errNoPage.Detail
 	case lyceum.Unavailable:

@@ -79,7 +79,7 @@ func (c *console) testWebhook(w http.ResponseWriter, r *http.Request, v *visit) 
 func refused(f *form, field, value string, err error) error {
 	if lyceum.Public(err).Code == "idempotency_key_reused" {
 		err = lyceum.InvalidFields(lyceum.FieldError{
-			Field: field, Message: "was something else when this form was sent before; send it again if you mean this as well",
+			Field: field, Message: "differs from what this form sent before; submit it again if you want this change too",
 		})
 	}
 	f.keep(func(string) string { return value }, field)
@@ -101,7 +101,7 @@ func (c *console) resumeWebhook(w http.ResponseWriter, r *http.Request, v *visit
 	}
 	replay, ok := replays[choice]
 	if !ok {
-		err := lyceum.InvalidFields(lyceum.FieldError{Field: "replay", Message: "must be sent, or not be sent"})
+		err := lyceum.InvalidFields(lyceum.FieldError{Field: "replay", Message: "must be sent or not"})
 		return c.showHook(w, r, v, func(p *hookPage) error { return refused(p.Resume, "replay", "", err) })
 	}
 	_, err = c.Events.Resume(r.Context(), d.By, d.ID, replay)
@@ -130,7 +130,7 @@ func (c *console) askHook(w http.ResponseWriter, r *http.Request, v *visit, page
 
 // confirmRotate serves GET /admin/settings/webhooks/{id}/rotate.
 func (c *console) confirmRotate(w http.ResponseWriter, r *http.Request, v *visit) error {
-	return c.askHook(w, r, v, "webhook_rotate.gohtml", "Change the secret?")
+	return c.askHook(w, r, v, "webhook_rotate.gohtml", "Rotate the secret?")
 }
 
 // rotateWebhook serves POST /admin/settings/webhooks/{id}/rotate.

@@ -51,7 +51,7 @@ func eventGroups(chosen []string) []eventGroup {
 		{"Users", []eventChoice{
 			{Name: lyceum.UserCreatedEvent, When: "Somebody becomes a user of the school."},
 			{Name: lyceum.UserUpdatedEvent, When: "A user’s name, email address or other detail changes."},
-			{Name: lyceum.UserTagCreatedEvent, When: "A user is given a tag."},
+			{Name: lyceum.UserTagCreatedEvent, When: "A user gets a tag."},
 			{Name: lyceum.UserTagRemovedEvent, When: "A tag is taken from a user."},
 		}},
 		{"Sales and money", []eventChoice{
@@ -156,7 +156,7 @@ func (c *console) createWebhook(w http.ResponseWriter, r *http.Request, v *visit
 	if err != nil {
 		return c.refuseHookForm(w, r, v, "Add a webhook", p, err)
 	}
-	return c.showHookSecret(w, r, v, "Your webhook is made", hookSecret{Hook: made.Webhook, New: true}, made.Secret)
+	return c.showHookSecret(w, r, v, "Your webhook", hookSecret{Hook: made.Webhook, New: true}, made.Secret)
 }
 
 // showHookSecret shows the only page that ever has the secret of a webhook. It
@@ -217,15 +217,15 @@ func (c *console) refuseHookForm(
 	switch {
 	case e.Code == "idempotency_key_reused":
 		f.Once = newForm()
-		p.Refused = "This form has made a webhook already, and it said something else then. Look at the list of webhooks, " +
-			"and go on only if you mean one more."
+		p.Refused = "This form already created a different webhook. Check the list of webhooks, and continue only if " +
+			"you want another one."
 	case e.Code == "webhook_exists":
 		f.Order, f.Wrong = []string{"url"}, map[string]string{"url": sentence(e.Detail)}
 	case e.Code == "no_secret_key":
 		p.Refused = hookRefusals[e.Code]
 	case f.refuse(err):
 		if len(r.PostForm["events"]) == 0 && f.Wrong["events"] != "" {
-			f.Wrong["events"] = "Choose all events, or one at least."
+			f.Wrong["events"] = "Choose all events, or at least one."
 		}
 	default:
 		return c.refuseHook(w, r, v, "Nothing was changed", p.Back, err)

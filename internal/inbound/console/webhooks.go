@@ -268,11 +268,11 @@ func (c *console) refuseHook(w http.ResponseWriter, r *http.Request, v *visit, t
 // hookRefusals are the reasons of rules/events in an owner's words, by their
 // code.
 var hookRefusals = map[string]string{
-	"record_only": "This is a record of what another server sent. Nothing is sent from here, so there " +
-		"is nothing to change.",
-	"webhook_failed":    "This webhook has failed, so nothing is sent to it. Switch it on again first.",
-	"not_failed":        "This webhook has not failed, or it was switched on again already.",
+	"record_only": "This webhook was copied from another server. Nothing is sent from here, so there is nothing to " +
+		"change.",
+	"webhook_failed":    "This webhook has failed, so nothing is sent to it. Enable it again first.",
+	"not_failed":        "This webhook has not failed, or it is already enabled again.",
 	"too_many_webhooks": "A school has at most 100 webhooks. Delete one first.",
-	"no_secret_key": "This server has no secret key to sign with, so it makes no webhooks and no secrets for them. " +
-		"Whoever runs the server gives it one with --secret-key-file.",
+	"no_secret_key": "This server has no secret key to sign with, so webhooks and their secrets cannot be created. " +
+		"Whoever runs the server sets one with --secret-key-file.",
 }

@@ -15,15 +15,15 @@ import (
 
 func TestWebhooksAreListed(t *testing.T) {
 	p := open(t, site)
-	want(t, p.ask(p.owner, "GET", hooksPath, nil), 200, "No webhooks yet", "A webhook is the address of a program", `aria-current="page">Webhooks`)
+	want(t, p.ask(p.owner, "GET", hooksPath, nil), 200, "No webhooks yet", "A webhook notifies a program of events", `aria-current="page">Webhooks`)
 	p.hook()
 	form := p.form(hooksPath+"/new", "url", "https://two.example.com/", "which", "some", "schedule", "standard", "as_array", "on")
 	form["events"] = []string{"Sale.created", "Transaction.refunded"}
 	want(t, p.ask(p.owner, "POST", hooksPath, form), 200)
 	p.record(40)
 	w := p.ask(p.owner, "GET", hooksPath, nil)
-	want(t, w, 200, receiver, "2 of 15: Sale.created, Transaction.refunded", "Pending", "Records of another server", "Nothing is sent to them from here.", "https://old.example.com/hook", "<dt>Deliveries</dt><dd>1</dd>", "<dt>Deliveries</dt><dd>0</dd>")
-	if body := w.Body.String(); strings.Index(body, "old.example.com") < strings.Index(body, "Records of another server") {
+	want(t, w, 200, receiver, "2 of 15: Sale.created, Transaction.refunded", "Pending", "Copied from another server", "Nothing is sent to them from here.", "https://old.example.com/hook", "<dt>Deliveries</dt><dd>1</dd>", "<dt>Deliveries</dt><dd>0</dd>")
+	if body := w.Body.String(); strings.Index(body, "old.example.com") < strings.Index(body, "Copied from another server") {
 		t.Error("the record is not apart")
 	}
 	hook := p.hooks()[1]
@@ -66,10 +66,10 @@ func TestWebhookFormRefuses(t *testing.T) {
 		{"nothing", "", "", "", nil, "url", "Address must begin with https://"},
 		{"http", "http://hooks.example.com/", "all", "standard", nil, "url", "Address must begin with https://"},
 		{"markup", `"><script>alert(1)</script>`, "all", "contract", nil, "url", "Address must begin with https://"},
-		{"none chosen", "https://b.example.com/", "some", "standard", nil, "events", "Choose all events, or one at least."},
+		{"none chosen", "https://b.example.com/", "some", "standard", nil, "events", "Choose all events, or at least one."},
 		{"unknown event", "https://b.example.com/", "some", "standard", []string{"Sale.created", "Sale.exploded"}, "events", "Events must be names of events"},
 		{"unknown schedule", "https://b.example.com/", "all", "hourly", nil, "schedule", "Schedule must be contract or standard"},
-		{"an event of the same address", receiver, "some", "standard", []string{"Sale.created"}, "url", "Webhook 1 sends Sale.created to this address already; two webhooks of one address must not share an event."},
+		{"an event of the same address", receiver, "some", "standard", []string{"Sale.created"}, "url", "Webhook 1 already sends Sale.created to this URL; two webhooks of one address must not share an event."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			form := p.form(hooksPath+"/new", "url", tc.url, "which", tc.which, "schedule", tc.schedule, "as_array", "on")
@@ -107,19 +107,19 @@ func TestHookRate(t *testing.T) {
 	form := p.form(hooksPath+"/new", "url", receiver, "which", "all", "schedule", "contract", "rate_limit", " 120 ")
 	want(t, p.ask(p.owner, "POST", hooksPath, form), 200, "Copy the secret now")
 	path := hookPath(1)
-	want(t, p.ask(p.owner, "GET", path, nil), 200, "<dt>Messages a minute</dt><dd>At most 120</dd>")
+	want(t, p.ask(p.owner, "GET", path, nil), 200, "<dt>Messages per minute</dt><dd>At most 120</dd>")
 	want(t, p.ask(p.owner, "GET", path+"/edit", nil), 200, `name="rate_limit" type="text" value="120"`)
 	usual := []string{"url", receiver, "which", "all", "schedule", "contract"}
 	for _, wrong := range []string{"many", "-1", "60001", "1.5", "99999999999"} {
 		w := p.ask(p.owner, "POST", path+"/edit", p.form(path+"/edit", append(usual, "rate_limit", wrong)...))
-		want(t, w, 422, "Messages a minute must be from 0 (no limit) to 60000", `id="rate_limit-error"`, `value="`+wrong+`"`)
+		want(t, w, 422, "Messages per minute must be from 0 (no limit) to 60000", `id="rate_limit-error"`, `value="`+wrong+`"`)
 	}
 	if limit := p.hooks()[0].RateLimit; limit != 120 {
 		t.Errorf("the limit is %d after refusals", limit)
 	}
 	for _, none := range []string{"", "0"} {
 		p.ask(p.owner, "POST", path+"/edit", p.form(path+"/edit", append(usual, "rate_limit", none)...))
-		want(t, p.ask(p.owner, "GET", path, nil), 200, "<dt>Messages a minute</dt><dd>No limit</dd>")
+		want(t, p.ask(p.owner, "GET", path, nil), 200, "<dt>Messages per minute</dt><dd>No limit</dd>")
 	}
 }
 
@@ -128,14 +128,14 @@ func TestHookSecretIsShownOnce(t *testing.T) {
 	p := open(t, site)
 	form := p.form(hooksPath+"/new", "url", " "+receiver+" ", "which", "all", "schedule", "contract")
 	w := p.ask(p.owner, "POST", hooksPath, form)
-	want(t, w, 200, "Copy the secret now", "This is the only time", "Standard Webhooks", "webhook-id", "webhook-timestamp", "webhook-signature", "HMAC-SHA256")
+	want(t, w, 200, "Copy the secret now", "shown only this once", "Standard Webhooks", "webhook-id", "webhook-timestamp", "webhook-signature", "HMAC-SHA256")
 	first := signs.FindString(w.Body.String())
 	if first != p.secret(1, 0) || w.Header().Get("Location") != "" || w.Header().Get("Set-Cookie") != "" {
 		t.Errorf("the secret is %q, the headers are %v", first, w.Header())
 	}
 	path := hookPath(1)
 	leads(t, p.ask(p.owner, "POST", hooksPath, form), path+"?done=hook-created")
-	want(t, p.ask(p.owner, "GET", path+"?done=hook-created", nil), 200, "This webhook is made already")
+	want(t, p.ask(p.owner, "GET", path+"?done=hook-created", nil), 200, "This webhook already exists")
 
 	want(t, p.ask(p.owner, "GET", path+"/rotate", nil), 200, "Give webhook 1 a new secret?", "For a day both secrets sign")
 	if p.hooks()[0].SecretGeneration != 0 {
@@ -152,10 +152,10 @@ func TestHookSecretIsShownOnce(t *testing.T) {
 	if p.hooks()[0].SecretGeneration != 1 {
 		t.Error("the form sent twice has changed the secret twice")
 	}
-	want(t, p.ask(p.owner, "GET", path, nil), 200, "The old secret signs beside the new one until 15 Mar 2026, 09:26 UTC.")
+	want(t, p.ask(p.owner, "GET", path, nil), 200, "The old secret also signs until 15 Mar 2026, 09:26 UTC.")
 	p.wait(24 * time.Hour)
 	p.session()
-	if body := p.ask(p.owner, "GET", path, nil).Body.String(); strings.Contains(body, "The old secret signs") {
+	if body := p.ask(p.owner, "GET", path, nil).Body.String(); strings.Contains(body, "The old secret also signs") {
 		t.Error("the old secret still signs")
 	}
 	for _, at := range []string{hooksPath, path, path + "/edit", path + "?done=hook-rotated", path + "/rotate", "/admin"} {
@@ -187,7 +187,7 @@ func TestWebhookOnce(t *testing.T) {
 		t.Errorf("there are %d webhooks, want 1", n)
 	}
 	w := p.ask(p.owner, "POST", hooksPath, with(form, "url", "https://other.example.com/"))
-	want(t, w, 422, "This form has made a webhook already", `value="https://other.example.com/"`)
+	want(t, w, 422, "This form already created a different webhook", `value="https://other.example.com/"`)
 	if name := once.FindStringSubmatch(w.Body.String()); name == nil || name[1] == form.Get("form") {
 		t.Error("the form has kept its name")
 	}
@@ -214,7 +214,7 @@ func TestWebhookIsChanged(t *testing.T) {
 	if hook := p.hooks()[0]; hook.URL != "https://b.example.com/" || hook.EventTrigger != "User.created" || !hook.AsArray || hook.Schedule != lyceum.StandardSchedule || hook.SecretGeneration != 0 {
 		t.Errorf("the webhook is %+v", hook)
 	}
-	want(t, p.ask(p.owner, "GET", path+"?done=changed", nil), 200, "The changes are saved.", "Ten attempts within 76 hours", "An array with the event in it", `<option value="User.created" selected>`)
+	want(t, p.ask(p.owner, "GET", path+"?done=changed", nil), 200, "The changes are saved.", "Ten attempts within 76 hours", "An array containing the event", `<option value="User.created" selected>`)
 	want(t, p.ask(p.owner, "GET", path+"/edit", nil), 200, `name="which" value="some" checked`, `value="User.created" checked`, `value="standard" checked`, `name="as_array" value="on" checked`)
 	form.Set("url", "ftp://x")
 	want(t, p.ask(p.owner, "POST", path+"/edit", form), 422, `id="url-error"`, `value="ftp://x"`, "Change webhook 1")

@@ -37,19 +37,19 @@ type cell struct {
 
 // What cells take, worded to follow the column's name.
 const (
-	idTaken        = "must be an integer from 1 to 2147483647, in digits alone"
-	amountTaken    = "must be an integer from -2147483648 to 2147483647, in digits alone"
+	idTaken        = "must be an integer from 1 to 2147483647, digits only"
+	amountTaken    = "must be an integer from -2147483648 to 2147483647, digits only"
 	booleanTaken   = "must be true, false, 1 or 0"
 	statusTaken    = "must be paid, or empty for unpaid"
 	frequencyTaken = "must be free, one_time_payment, subscription or payment_plan"
 	emailTaken     = "must be an e-mail address such as ann@example.com, of at most 254 bytes"
-	countTaken     = "must be an integer from 0 to 2147483647, in digits alone"
+	countTaken     = "must be an integer from 0 to 2147483647, digits only"
 	partTaken      = "must be a number from 0 to 1 such as 0.75"
 	questionsTaken = "must be a JSON list of questions, each with question, question_type (such as single or multiple), " +
 		"answers, correct_answers and graded"
 	stringTaken = "must be a string"
 	utf8Taken   = "must be valid UTF-8"
-	nulRefused  = "must not hold a NUL character"
+	nulRefused  = "must not contain a NUL character"
 )
 
 // integer reads decimal digits with an optional minus sign; no other sign, no

@@ -52,8 +52,8 @@ func jsonOf(cells map[string]string, column, literal string) string {
 // a JSON string and, where it is one, as a JSON number or word.
 func TestR14Cells(t *testing.T) {
 	const (
-		id      = "must be an integer from 1 to 2147483647, in digits alone"
-		amount  = "must be an integer from -2147483648 to 2147483647, in digits alone"
+		id      = "must be an integer from 1 to 2147483647, digits only"
+		amount  = "must be an integer from -2147483648 to 2147483647, digits only"
 		date    = "must be an RFC 3339 date-time such as 2024-01-31T15:04:05Z or a day such as 2024-01-31"
 		empty   = "must not be empty"
 		boolean = "must be true, false, 1 or 0"
@@ -140,7 +140,7 @@ func TestTextCells(t *testing.T) {
 		{"more", "name", long + "x", "must be at most 64 KiB long"},
 		{"bad UTF-8", "name", "Ann\xc3(", "must be valid UTF-8"},
 		{"surrogate", "name", "\xed\xa0\x80", "must be valid UTF-8"},
-		{"NUL", "src", "a\x00b", "must not hold a NUL character"},
+		{"NUL", "src", "a\x00b", "must not contain a NUL character"},
 		{"own role", "role", "teaching assistant", ""},
 		{"no role", "role", "", "must not be empty"},
 		{"address", "email", "Ann.O'Neil+school@exämple.com", ""},
@@ -176,7 +176,7 @@ func TestJSONText(t *testing.T) {
 	for _, tc := range []struct{ literal, want, problem string }{
 		{`"a\"\\\/\b\f\n\r\t"`, "a\"\\/\b\f\n\r\t", ""},
 		{`"\u00e9\u0041\uD83D\ude00"`, "éA😀", ""},
-		{`"\u0000"`, "", "must not hold a NUL character"},
+		{`"\u0000"`, "", "must not contain a NUL character"},
 		{`"\ud800"`, "", "must be valid UTF-8"},
 		{`"\ud800\u0041"`, "", "must be valid UTF-8"},
 		{`"\ude00\ud83d"`, "", "must be valid UTF-8"},

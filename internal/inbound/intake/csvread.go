@@ -37,7 +37,7 @@ func newCSVRows[T any](kind Kind[T], src *source) (*csvRows[T], error) {
 		return nil, err
 	}
 	if problem != "" {
-		return nil, lyceum.Invalidf("line %d is to name the columns and %s", c.line, problem)
+		return nil, lyceum.Invalidf("line %d must name the columns and %s", c.line, problem)
 	}
 	if err := c.header(kind); err != nil {
 		return nil, err
@@ -55,8 +55,8 @@ func (c *csvRows[T]) header(kind Kind[T]) error {
 	for _, field := range c.scan.fields {
 		name := string(c.scan.text(field))
 		if !utf8.ValidString(name) || len(name) > maxName {
-			return lyceum.Invalidf("line %d is to name the columns and holds a name that is not valid UTF-8 or "+
-				"longer than %d bytes", c.line, maxName)
+			return lyceum.Invalidf("line %d must name the columns and has a name that is not valid UTF-8 or is longer "+
+				"than %d bytes", c.line, maxName)
 		}
 		if name != "" && slices.Contains(c.names, name) {
 			twice = name
@@ -96,7 +96,7 @@ func (c *csvRows[T]) complete(kind Kind[T]) error {
 	if len(c.names) == 1 && strings.ContainsAny(c.names[0], ";\t|") {
 		hint = "; columns are separated by commas"
 	}
-	return lyceum.Invalidf("line %d is to name the columns and lacks %s%s; the columns of %s are %s",
+	return lyceum.Invalidf("line %d must name the columns and lacks %s%s; the columns of %s are %s",
 		c.line, strings.Join(missing, ", "), hint, kind, columnNames(kind.columns, ", "))
 }
 

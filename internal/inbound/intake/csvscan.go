@@ -6,10 +6,9 @@ import "bytes"
 // row".
 const (
 	tooLong        = "is longer than 1 MiB"
-	openQuote      = "opens a quote that is not closed within 1 MiB or by the end of the file"
-	strayQuote     = "holds a quote although it does not begin with one; quote the whole cell and double the quotes in it"
-	textAfterQuote = "opens a quote that is not closed, or goes on after the closing one; double the quotes " +
-		"that stand in a cell"
+	openQuote      = "has an unclosed quote, which does not end within 1 MiB or by the end of the file"
+	strayQuote     = "contains a quote but does not begin with one; quote the whole cell and double the quotes in it"
+	textAfterQuote = "has an unclosed quote, or text after the closing quote; double the quotes inside a cell"
 )
 
 // csvScanner cuts the input into records and those into fields. It keeps line

@@ -23,7 +23,7 @@ func (e *encoder) number(f float64) { e.buf = strconv.AppendFloat(e.buf, f, 'g',
 
 // json writes a value that JSON has, in CSV inside a cell.
 func (e *encoder) json(v any) {
-	text, _ := json.Marshal(v) //nolint:errchkjson // lists of texts and of structs of texts: nothing that could fail
+	text, _ := json.Marshal(v) //nolint:errchkjson // lists of strings and of structs of texts: nothing that could fail
 	if e.format == JSONLines {
 		e.raw(string(text))
 	} else {

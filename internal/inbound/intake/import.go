@@ -116,7 +116,7 @@ func brokenOff(err error, phase Phase, saved int) error {
 	}
 	told := "nothing was imported"
 	if phase == Importing && saved > 0 {
-		told = plural(saved, "row was", "rows were") + " imported before that; the same import again goes on from there"
+		told = plural(saved, "row was", "rows were") + " imported before that; repeat the import to continue"
 	}
 	if e, ok := errors.AsType[*lyceum.Error](err); ok {
 		with := *e

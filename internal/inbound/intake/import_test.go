@@ -100,7 +100,7 @@ func imported(text string, sink intake.Sink[lyceum.User], o intake.Options) (int
 
 const mixedUsers = "id,email,x\n1,a@x,\n0,b@x,\n3,c@x,\n4,refused@x,\n5,e@x,\n6,,\n3,g@x,\n8,A@X,\n9,h@x,\n"
 
-const mixedProblems = "3 id: must be an integer\n5 email: is not known\n7 email: must not be empty\n8 id: stands in the file\n9 email: stands in the file"
+const mixedProblems = "3 id: must be an integer\n5 email: is not known\n7 email: must not be empty\n8 id: appears twice in the\n9 email: appears twice in the"
 
 func refuseByEmail(u lyceum.User) string {
 	if strings.HasPrefix(u.Email, "refused") {
@@ -173,8 +173,8 @@ func TestRepeated(t *testing.T) {
 		"2,A@x", "2,refused3@x", "3,c@x", "2,C@X", "2,d@x", // 7 to 11
 		"0,e@x", "5,E@x", "6,ÉLODIE@x", "7,élodie@x", // 12 to 15
 	}
-	const want = "2 email: must be an e-mail\n3 email: is not known\n4 email: is not known\n6 id: stands in the file\n" +
-		"7 email: stands in the file\n8 email: is not known\n10 email: stands in the file\n12 id: must be an integer\n15 email: stands in the file"
+	const want = "2 email: must be an e-mail\n3 email: is not known\n4 email: is not known\n6 id: appears twice in the\n" +
+		"7 email: appears twice in the\n8 email: is not known\n10 email: appears twice in the\n12 id: must be an integer\n15 email: appears twice in the"
 	for size := 1; size < 20; size++ {
 		sink := userSchool()
 		sink.refuse = refuseByEmail

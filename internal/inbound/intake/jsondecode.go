@@ -72,7 +72,7 @@ func (d *jsonDecoder[T]) object(names map[string]int, depth int, problems *[]Pro
 		if fault != nil {
 			return fault
 		}
-		problem := "stands in the object twice"
+		problem := "appears twice in the object"
 		if !d.given.has(i) {
 			problem = k.accept(&d.memo, c, &d.value)
 		}

@@ -129,8 +129,8 @@ func (p *pass[T]) flush(ctx context.Context) error {
 // changed ends a strict import whose rows were all good when they were checked.
 func (p *pass[T]) changed() error {
 	p.tell()
-	return lyceum.Errorf(lyceum.Conflict, "the file or the school changed after the rows had been checked, and "+
-		"%s not valid any more",
+	return lyceum.Errorf(lyceum.Conflict, "the file or the school changed after the rows were checked, and %s no "+
+		"longer valid",
 		plural(p.result.Bad, "row is", "rows are"))
 }
 

@@ -192,7 +192,7 @@ func CourseProgress() Kind[lyceum.Progress] {
 	count := percent.read
 	percent.read = func(m *memo, c cell, p *row) string {
 		if count(m, c, p) != "" || p.PercentComplete > 100 {
-			return "must be an integer from 0 to 100, in digits alone"
+			return "must be an integer from 0 to 100, digits only"
 		}
 		return ""
 	}
@@ -261,7 +261,7 @@ func Tags() Kind[lyceum.UserTags] {
 				name: "tags", required: true, json: true,
 				read: func(_ *memo, c cell, u *row) string {
 					if json.Unmarshal(c.text, &u.Tags) != nil || u.Tags == nil {
-						return `must be a JSON list of texts such as ["VIP"]`
+						return `must be a JSON list of strings such as ["VIP"]`
 					}
 					return ""
 				},

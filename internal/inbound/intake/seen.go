@@ -26,7 +26,7 @@ func newSeen[T any](kind Kind[T]) *seen[T] {
 	}
 }
 
-const seenTwice = "stands in the file a second time"
+const seenTwice = "appears twice in the file"
 
 // clash names the columns of v that stood in an earlier good row.
 func (s *seen[T]) clash(v *T) (columns []string) {

@@ -104,14 +104,14 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 			return false, ctx.Err()
 		}
 		return true, &lyceum.Error{
-			Kind: lyceum.Unavailable, Detail: c.base + " does not answer; run the same command again to go on from here",
+			Kind: lyceum.Unavailable, Detail: c.base + " does not answer; repeat the command to resume",
 			Err: err,
 		}
 	}
 	defer answer.Body.Close() // nothing is written to it
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	if err != nil || len(body) > maxAnswer {
-		return err != nil, lyceum.Errorf(lyceum.Unavailable, "the answer of %s%s broke off or is larger than %d bytes",
+		return err != nil, lyceum.Errorf(lyceum.Unavailable, "the answer of %s%s ended early or is larger than %d bytes",
 			c.base, path, maxAnswer)
 	}
 	c.heed(answer)
@@ -131,11 +131,11 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 			Err: errNotThere,
 		}
 	case code == http.StatusUnauthorized:
-		return false, lyceum.Invalidf("%s does not know the API key; put a good one into the file", c.base)
+		return false, lyceum.Invalidf("%s does not accept the API key; put a valid one into the file", c.base)
 	case code == http.StatusForbidden:
-		return false, lyceum.Errorf(lyceum.Forbidden, "%s lets this API key not ask for %s", c.base, path)
+		return false, lyceum.Errorf(lyceum.Forbidden, "%s does not allow this API key to request %s", c.base, path)
 	case code == http.StatusTooManyRequests || code >= 500:
-		return true, lyceum.Errorf(lyceum.Unavailable, "%s answers %s with %d; run the same command again to go on from here",
+		return true, lyceum.Errorf(lyceum.Unavailable, "%s answers %s with %d; repeat the command to resume",
 			c.base, path, code)
 	case code >= 300 && code < 400:
 		return false, c.redirected(answer)
@@ -149,12 +149,12 @@ func (c *client) once(ctx context.Context, path string, into any) (retry bool, e
 func (c *client) redirected(answer *http.Response) error {
 	to, err := answer.Location()
 	if err != nil {
-		return lyceum.Invalidf("%s answers %s without an address; give the other server's own address with --from",
+		return lyceum.Invalidf("%s redirects (%s) without a location; set --from to the other server's own URL",
 			c.base, answer.Status)
 	}
 	shown := url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}
-	return lyceum.Invalidf("%s redirects to %s, and the API key is not sent there; if that is the school, give its "+
-		"address with --from", c.base, shown.String())
+	return lyceum.Invalidf("%s redirects to %s, and the API key is not sent there; if that is the school, set "+
+		"--from to it", c.base, shown.String())
 }
 
 // heed reads how much of the rate limit is left. The header says in how many

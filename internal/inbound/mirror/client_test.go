@@ -129,7 +129,7 @@ func TestR44_MirrorKeepsItsKeyFromRedirects(t *testing.T) {
 		}
 	}
 	c, _, _ := answers(t, with(http.StatusFound))
-	if err := c.get(t.Context(), "/v1/a", nil, nil); !strings.Contains(lyceum.Public(err).Detail, "302 Found without an address") {
+	if err := c.get(t.Context(), "/v1/a", nil, nil); !strings.Contains(lyceum.Public(err).Detail, "redirects (302 Found) without a location") {
 		t.Error(err)
 	}
 }

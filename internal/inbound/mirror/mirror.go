@@ -74,8 +74,8 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		return Result{}, err
 	}
 	if o.State != (State{}) && (o.State.From != o.From || o.State.School != int32(o.School)) {
-		return Result{}, lyceum.Invalidf("the state is that of a copy of %s into school %d; give another --state file, or "+
-			"delete that one to begin anew", o.State.From, o.State.School)
+		return Result{}, lyceum.Invalidf("the state file belongs to a copy of %s into school %d; use another --state "+
+			"file, or delete it to start over", o.State.From, o.State.School)
 	}
 	o.State.From, o.State.School = o.From, int32(o.School)
 	m := &mirror{Options: o, client: c}
@@ -141,7 +141,7 @@ func (m *mirror) run(ctx context.Context) error {
 		}
 	}
 	if !going {
-		return lyceum.Invalidf("the state names a phase %q that there is not; delete the state file to begin anew",
+		return lyceum.Invalidf("unknown phase %q in the state file; delete the file to start over",
 			m.State.Phase)
 	}
 	return nil
@@ -324,7 +324,7 @@ func ReadState(text []byte) (State, error) {
 		return s, nil
 	}
 	if err := json.Unmarshal(text, &s); err != nil {
-		return s, errors.Join(lyceum.Invalidf("the state file is damaged; delete it to begin anew"), err)
+		return s, errors.Join(lyceum.Invalidf("the state file is damaged; delete it to start over"), err)
 	}
 	return s, nil
 }

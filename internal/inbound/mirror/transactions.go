@@ -48,8 +48,8 @@ func (m *mirror) transactions(ctx context.Context) error {
 		case seen < window:
 			return nil
 		case last.Equal(lyceum.Second(end)):
-			return lyceum.Invalidf("%s has more than %d transactions of the second %s, which cannot be asked for "+
-				"one after the other", m.From, window, last.Format(time.RFC3339))
+			return lyceum.Invalidf("%s has more than %d transactions in the second %s, which cannot be paged "+
+				"through", m.From, window, last.Format(time.RFC3339))
 		}
 		end = last // included, so that others of that second are not missed
 	}

@@ -41,12 +41,13 @@ type scope struct{ Name, Text string }
 func (p *pages) readAuthorization(r *http.Request, v *visit, raw string) (*authorization, error) {
 	asked, err := parseForm(raw)
 	if err != nil {
-		return nil, lyceum.Invalidf("The address that led here is broken, so nothing was done. Go back to the " +
-			"app and begin again.")
+		return nil, lyceum.Invalidf("The link that led here is broken, so nothing was changed. Go back to the app and " +
+			"start again.")
 	}
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		if asked.repeated[name] {
-			return nil, lyceum.Invalidf("The app sent %s twice, so nothing was done. Tell whoever made the app.", name)
+			return nil, lyceum.Invalidf("The app sent %s twice, so nothing was changed. Please report this to the app's "+
+				"developer.", name)
 		}
 	}
 	request := access.Asked{
@@ -64,7 +65,7 @@ func (p *pages) readAuthorization(r *http.Request, v *visit, raw string) (*autho
 	}
 	for name := range asked.repeated {
 		if nameForMessage(name) == name {
-			a.problem = &lyceum.Error{Kind: lyceum.Invalid, Code: "invalid_request", Detail: name + " must be given once"}
+			a.problem = &lyceum.Error{Kind: lyceum.Invalid, Code: "invalid_request", Detail: name + " must be sent once"}
 			return a, nil
 		}
 	}
@@ -129,7 +130,7 @@ func (p *pages) askConsent(w http.ResponseWriter, r *http.Request, v *visit) err
 		Required: scopes(a.app.Version, a.request.Required), Optional: scopes(a.app.Version, a.request.Optional),
 		Host: strings.TrimPrefix(strings.TrimPrefix(a.origin(), "https://"), "http://"),
 	}
-	return p.show(w, http.StatusOK, "consent.gohtml", v, view{Title: "Let “" + page.App + "” in?", Data: page})
+	return p.show(w, http.StatusOK, "consent.gohtml", v, view{Title: "Authorize “" + page.App + "”?", Data: page})
 }
 
 func scopes(version lyceum.InterfaceVersion, list lyceum.Scopes) []scope {
@@ -181,8 +182,8 @@ func (p *pages) answerConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 		see(w, r, p.from(r, a.raw))
 		return nil
 	default:
-		return lyceum.Invalidf("The form does not say whether you want to authorize the app, so nothing was done. " +
-			"Go back and choose.")
+		return lyceum.Invalidf("The form does not say whether to authorize the app, so nothing was changed. Go back " +
+			"and choose.")
 	}
 	var chosen []lyceum.Scope
 	for _, name := range all["scope"] {
@@ -213,8 +214,8 @@ func unseal(v *visit, text string) (raw string, sealed bool, err error) {
 	query, err1 := base64.RawURLEncoding.DecodeString(body)
 	sum, err2 := base64.RawURLEncoding.DecodeString(mac)
 	if err1 != nil || err2 != nil || len(query) == 0 || bytes.ContainsAny(query, "\r\n #") {
-		return "", false, lyceum.Invalidf("The form does not say what is asked of you, so nothing was done. Go back to the " +
-			"app and begin again.")
+		return "", false, lyceum.Invalidf("The form does not say what the app asks for, so nothing was changed. Go " +
+			"back to the app and start again.")
 	}
 	return string(query), v.User.ID != 0 && hmac.Equal(sum, sealOf(v, string(query))), nil
 }
@@ -224,12 +225,12 @@ func unseal(v *visit, text string) (raw string, sealed bool, err error) {
 func (p *pages) authorizeAnywhere(w http.ResponseWriter, r *http.Request) error {
 	asked, err := parseForm(r.URL.RawQuery)
 	if err != nil {
-		return lyceum.Invalidf("The address that led here is broken, so nothing was done. Go back to the " +
-			"app and begin again.")
+		return lyceum.Invalidf("The link that led here is broken, so nothing was changed. Go back to the app and start " +
+			"again.")
 	}
 	school, ok := access.SchoolOfApp(asked.get("client_id"))
 	if !ok || asked.repeated["client_id"] {
-		return lyceum.Invalidf("No school here knows the app that led here: its client_id is missing or mistyped.")
+		return lyceum.Invalidf("Unknown app: its client_id is missing or mistyped.")
 	}
 	see(w, r, fmt.Sprintf("/secure/%d/identity/oauth_provider/authorize?%s", school, r.URL.RawQuery))
 	return nil

@@ -201,7 +201,7 @@ func (w *window) exchange(code string) access.Tokens {
 	return tokens
 }
 
-const consentHeading = "Let “Ledger for Schools” in?"
+const consentHeading = "Authorize “Ledger for Schools”?"
 
 // TestB3_AuthorizeInABrowser goes the whole way as a learner does: a page of the
 // app, sign-in, consent, and back to the app with a code.
@@ -211,7 +211,7 @@ func TestB3_AuthorizeInABrowser(t *testing.T) {
 	w.leave(chromedp.Click("#go"))
 	w.sound()
 	w.signIn("not the password")
-	if !strings.Contains(w.text("document.querySelector('[role=alert]').innerText"), "do not belong together") {
+	if !strings.Contains(w.text("document.querySelector('[role=alert]').innerText"), "Wrong email address or password") {
 		t.Error("a wrong password is not told")
 	}
 	w.sound("422", "Unprocessable")
@@ -262,7 +262,7 @@ func TestB11_CancelInABrowser(t *testing.T) {
 		t.Errorf("Cancel leads to %s", at)
 	}
 	w.open(w.at + "/account/apps")
-	if text := w.text("document.body.innerText"); !strings.Contains(text, "No app may act for you") {
+	if text := w.text("document.body.innerText"); !strings.Contains(text, "No app can act for you") {
 		t.Errorf("after Cancel: %s", text)
 	}
 	// Who came from nowhere is told.
@@ -391,7 +391,7 @@ func TestPagesInABrowser(t *testing.T) {
 	w.wantHeading("Choose a password")
 	look("choose-password")
 	w.open(identity + "oauth_provider/authorize?client_id=nobody")
-	w.wantHeading("That cannot be done")
+	w.wantHeading("Request not possible")
 	look("refused", "400", "Bad Request")
 	w.open(w.authorize())
 	look("sign-in")
@@ -403,7 +403,7 @@ func TestPagesInABrowser(t *testing.T) {
 	w.open(w.at + "/account/apps")
 	look("account")
 	w.leave(chromedp.Click("button.danger"))
-	if text := w.text("document.body.innerText"); !strings.Contains(text, "The app has no access any more") {
+	if text := w.text("document.body.innerText"); !strings.Contains(text, "The app no longer has access") {
 		t.Errorf("after Revoke: %s", text)
 	}
 	if _, err := w.oauth.Bearer(t.Context(), tokens.AccessToken); lyceum.KindOf(err) != lyceum.Unauthenticated {
@@ -418,7 +418,7 @@ func TestPagesInABrowser(t *testing.T) {
 	w.open(identity + "set_password/" + link)
 	w.do(chromedp.SendKeys("input[name=password]", "password1234"))
 	w.leave(chromedp.KeyEvent(kb.Enter))
-	if text := w.text("document.querySelector('[role=alert]').innerText"); !strings.Contains(text, "others would try") {
+	if text := w.text("document.querySelector('[role=alert]').innerText"); !strings.Contains(text, "too common") {
 		t.Errorf("a common password: %s", text)
 	}
 	w.do(chromedp.SendKeys("input[name=password]", "another four words entirely"))

@@ -91,9 +91,9 @@ func (e *endpoints) read(r *http.Request) (request, error) {
 	case !there:
 		client.ID, client.Secret = p.get("client_id"), p.get("client_secret")
 	case p.get("client_secret") != "":
-		return request{}, lyceum.Invalidf("client_secret must not stand in the body beside the header Authorization")
+		return request{}, lyceum.Invalidf("send client_secret in the body or in the Authorization header, not in both")
 	case p.get("client_id") != "" && p.get("client_id") != id:
-		return request{}, lyceum.Invalidf("client_id in the body is another than in the header Authorization")
+		return request{}, lyceum.Invalidf("client_id in the body differs from the one in the Authorization header")
 	default:
 		client.ID, client.Secret = id, secret
 	}

@@ -82,8 +82,8 @@ func Pages(o Options) (map[string]http.Handler, error) {
 		p.mux.Handle(pattern, p.page(act))
 	}
 	protection := p.Site.CrossOrigin(p.page(func(http.ResponseWriter, *http.Request) error {
-		return lyceum.Errorf(lyceum.Forbidden, "This form was sent from another site, so nothing was done. Open the page "+
-			"here and send it again.")
+		return lyceum.Errorf(lyceum.Forbidden, "This form was sent from another site, so nothing was changed. Open the "+
+			"page here and submit it again.")
 	}))
 	guarded := protection.Handler(p.mux)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -131,10 +131,10 @@ func (p *pages) nothing(w http.ResponseWriter, r *http.Request) error {
 	if len(allowed) > 0 {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		return p.show(w, http.StatusMethodNotAllowed, "problem.gohtml", nil, view{
-			Title: "That cannot be done", Error: "This address takes another kind of request than the one that was sent.",
+			Title: "Request not possible", Error: "This page does not accept that kind of request.",
 		})
 	}
-	return lyceum.Errorf(lyceum.NotFound, "There is no such page. Its address may have been mistyped.")
+	return lyceum.Errorf(lyceum.NotFound, "Page not found. The URL may have been mistyped.")
 }
 
 // visit is one request of a browser to a school.
@@ -164,8 +164,8 @@ func (p *pages) inSchool(act func(http.ResponseWriter, *http.Request, *visit) er
 	}
 }
 
-var errNoSchool = lyceum.Errorf(lyceum.NotFound, "There is no school with this number here. Its address may "+
-	"have been mistyped.")
+var errNoSchool = lyceum.Errorf(lyceum.NotFound, "There is no school with this number here. The URL may have "+
+	"been mistyped.")
 
 func (p *pages) visit(r *http.Request, id lyceum.SchoolID) (*visit, error) {
 	school, err := p.School(r.Context(), id)
@@ -209,18 +209,18 @@ func (p *pages) signedIn(act func(http.ResponseWriter, *http.Request, *visit) er
 func readForm(r *http.Request) (parameters, url.Values, error) {
 	if err := r.ParseForm(); err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return parameters{}, nil, lyceum.Errorf(lyceum.TooLarge, "The form is larger than %d kilobytes, "+
-				"so nothing was done.", maxForm>>10)
+			return parameters{}, nil, lyceum.Errorf(lyceum.TooLarge, "The form is larger than %d kilobytes, so nothing "+
+				"was changed.", maxForm>>10)
 		}
-		return parameters{}, nil, lyceum.Invalidf("The form cannot be read, so nothing was done. Open the page again " +
-			"and send it once more.")
+		return parameters{}, nil, lyceum.Invalidf("The form could not be read, so nothing was changed. Open the page " +
+			"again and resubmit it.")
 	}
 	form := parameters{values: map[string]string{}}
 	for name, values := range r.PostForm {
 		for _, value := range values {
 			if err := decent(value); err != nil {
-				return parameters{}, nil, lyceum.Invalidf("The form cannot be read, so nothing was done. Open the page again " +
-					"and send it once more.")
+				return parameters{}, nil, lyceum.Invalidf("The form could not be read, so nothing was changed. Open the page " +
+					"again and resubmit it.")
 			}
 		}
 		form.values[name] = values[0]

@@ -31,7 +31,7 @@ func parseForm(text string) (parameters, error) {
 	pairs, err := url.ParseQuery(text)
 	if err != nil {
 		return parameters{}, lyceum.Invalidf("the parameters cannot be decoded: every %% must be followed by two " +
-			"hexadecimal digits, and pairs are parted by &")
+			"hexadecimal digits, and pairs are separated by &")
 	}
 	p := parameters{values: map[string]string{}, repeated: map[string]bool{}}
 	for name, values := range pairs {
@@ -60,7 +60,7 @@ func decent(text string) error {
 // that stands twice, and tells large from small letters (RFC 6749, section
 // 3.2).
 func parseJSON(text []byte) (parameters, error) {
-	wrong := lyceum.Invalidf("the body must be one JSON object whose values are texts")
+	wrong := lyceum.Invalidf("the body must be one JSON object whose values are strings")
 	if !utf8.Valid(text) {
 		return parameters{}, wrong
 	}
@@ -103,7 +103,7 @@ func parseJSON(text []byte) (parameters, error) {
 // as a form or as JSON.
 func readBody(r *http.Request) (parameters, error) {
 	if r.URL.RawQuery != "" {
-		return parameters{}, lyceum.Invalidf("parameters must stand in the body, not in the address")
+		return parameters{}, lyceum.Invalidf("parameters belong in the body, not in the URL")
 	}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/x-www-form-urlencoded" && kind != "application/json" ||
@@ -116,7 +116,7 @@ func readBody(r *http.Request) (parameters, error) {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return parameters{}, err
 		}
-		return parameters{}, lyceum.Invalidf("the body broke off")
+		return parameters{}, lyceum.Invalidf("the body ended early")
 	}
 	var p parameters
 	if kind == "application/json" {
@@ -128,7 +128,7 @@ func readBody(r *http.Request) (parameters, error) {
 		return parameters{}, err
 	}
 	for name := range p.repeated {
-		return parameters{}, lyceum.Invalidf("%s must be given once", nameForMessage(name))
+		return parameters{}, lyceum.Invalidf("%s must be sent once", nameForMessage(name))
 	}
 	return p, nil
 }
@@ -152,8 +152,8 @@ func basic(r *http.Request) (id, secret string, there bool, err error) {
 	if len(headers) == 0 {
 		return "", "", false, nil
 	}
-	wrong := lyceum.Invalidf("the header Authorization must be given once, as Basic with the client id " +
-		"and the client secret")
+	wrong := lyceum.Invalidf("the header Authorization must be sent once, as Basic with the client id and the " +
+		"client secret")
 	scheme, rest, _ := strings.Cut(headers[0], " ")
 	if len(headers) > 1 || !strings.EqualFold(scheme, "basic") {
 		return "", "", false, wrong

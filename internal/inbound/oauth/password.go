@@ -107,8 +107,7 @@ func (p *pages) forgotten(w http.ResponseWriter, r *http.Request, v *visit) erro
 	select {
 	case p.mailing <- struct{}{}:
 	default:
-		return lyceum.Errorf(lyceum.RateLimited, "Too many letters are being sent at this moment. Wait a "+
-			"minute and try again.")
+		return lyceum.Errorf(lyceum.RateLimited, "Too many emails are being sent right now. Wait a minute and try again.")
 	}
 	ctx := context.WithoutCancel(r.Context())
 	go func() {

@@ -147,9 +147,9 @@ func (p *pages) whichSchool(w http.ResponseWriter, r *http.Request) error {
 var notices = map[string]string{
 	"signed_out": "You are signed out.",
 	"password":   "Your new password is set. Sign in with it.",
-	"weak":       "Your password is one of the first that others would try. Choose another one to continue.",
+	"weak":       "Your password is too common. Choose another one to continue.",
 	"ended":      "That session has ended.",
 	"everywhere": "You are signed out everywhere.",
-	"revoked":    "The app has no access any more.",
+	"revoked":    "The app no longer has access.",
 	"cancelled":  "Nothing was granted.",
 }

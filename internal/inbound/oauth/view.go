@@ -46,7 +46,7 @@ func (p *pages) apologize(w http.ResponseWriter, r *http.Request, err error) {
 	switch e.Kind {
 	case lyceum.Internal:
 		web.Logger(p.Log, w, r).ErrorContext(r.Context(), "page failed", "err", err)
-		sentence = "It is written to the server’s log. Try again; if it stays so, tell whoever runs the school."
+		sentence = "The server’s log has the details. Try again; if the problem remains, contact the school."
 	case lyceum.Unavailable:
 		web.Logger(p.Log, w, r).WarnContext(r.Context(), "page cannot be shown now", "err", err)
 		w.Header().Set("Retry-After", "2")

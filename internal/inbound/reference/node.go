@@ -28,7 +28,7 @@ func parse(text []byte) (*node, error) {
 		return nil, err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("must hold one JSON value")
+		return nil, errors.New("must contain one JSON value")
 	}
 	return root.link(root)
 }

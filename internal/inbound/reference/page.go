@@ -136,7 +136,7 @@ func newPage(d contract.Document, key string) (page, error) {
 		return page{}, err
 	}
 	if root.get("info", "title").text() == "" || root.get("paths") == nil {
-		return page{}, errors.New("is no OpenAPI document: it has no title or no paths")
+		return page{}, errors.New("is not an OpenAPI document: it has no title or no paths")
 	}
 	summary, about := chapters(root.get("info", "description").text())
 	p := page{

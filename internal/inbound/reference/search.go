@@ -148,13 +148,13 @@ func (s *site) search(w http.ResponseWriter, r *http.Request) {
 	found := fmt.Sprintf("%d operations found", len(hits))
 	switch {
 	case strings.TrimSpace(query) == "":
-		found = "Write a word of a path, of a name or of a field."
+		found = "Type part of a path, a name or a field."
 	case len(hits) == 0:
-		found = "Nothing found. Fewer or shorter words find more."
+		found = "Nothing found. Try fewer or shorter words."
 	case len(hits) == 1:
 		found = "1 operation found"
 	case len(hits) > maxHits:
-		hits, found = hits[:maxHits], fmt.Sprintf("%d operations found; the best %d are shown", len(hits), maxHits)
+		hits, found = hits[:maxHits], fmt.Sprintf("%d operations found, showing the best %d", len(hits), maxHits)
 	}
 	var out bytes.Buffer
 	err := s.pages.ExecuteTemplate(&out, "search.gohtml", map[string]any{"Query": query, "Found": found, "Hits": hits})

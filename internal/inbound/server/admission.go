@@ -23,7 +23,7 @@ func (h *handler) admit(x *exchange, r *http.Request, to *route) error {
 	op, ok := to.operations[r.Method]
 	if !ok {
 		return h.refuse(x, r, &lyceum.Error{
-			Kind: lyceum.NotFound, Code: "method_not_allowed", Detail: "this address takes " + to.allow, Err: errMethod,
+			Kind: lyceum.NotFound, Code: "method_not_allowed", Detail: "this path accepts " + to.allow, Err: errMethod,
 		})
 	}
 	x.op = op
@@ -42,7 +42,7 @@ func (h *handler) admit(x *exchange, r *http.Request, to *route) error {
 func (h *handler) admitKey(x *exchange, r *http.Request, op *operation) error {
 	keys := r.Header["Apikey"]
 	if len(keys) > 1 {
-		return h.refuse(x, r, lyceum.Invalidf("the header apiKey must be given once"))
+		return h.refuse(x, r, lyceum.Invalidf("the header apiKey must be sent once"))
 	}
 	presented := ""
 	if len(keys) == 1 {
@@ -57,7 +57,7 @@ func (h *handler) admitKey(x *exchange, r *http.Request, op *operation) error {
 		return err
 	}
 	if !by.Permissions.Allows(op.Needs) {
-		return lyceum.Errorf(lyceum.Forbidden, "this API key has not the permission %s; it has %s",
+		return lyceum.Errorf(lyceum.Forbidden, "this API key does not have %s permission (it has: %s)",
 			op.Needs, by.Permissions)
 	}
 	return nil
@@ -68,7 +68,7 @@ func (h *handler) admitKey(x *exchange, r *http.Request, op *operation) error {
 func (h *handler) admitLearner(x *exchange, r *http.Request, op *operation) error {
 	headers := r.Header["Authorization"]
 	if len(headers) > 1 {
-		return h.refuse(x, r, lyceum.Invalidf("the header Authorization must be given once"))
+		return h.refuse(x, r, lyceum.Invalidf("the header Authorization must be sent once"))
 	}
 	token := ""
 	if len(headers) == 1 {

@@ -30,11 +30,11 @@ var v1Courses = slicesOf([]asking{
 	{face: "v1", op: "ListCourses", name: "created a second later", query: "created_at=2024-01-03T12:00:01Z", says: `"total":1,`},
 	{face: "v1", op: "ListCourses", name: "filters together", query: "name=o&is_published=1&author_bio_id=1", says: `"total":1,`},
 	{face: "v1", op: "ListCourses", name: "unknown parameters are ignored", query: "per_page=1&foo=bar", says: `"per_page":20`},
-	{face: "v1", op: "ListCourses", name: "an empty name", query: "name=", status: 400, says: "name must be a text that is not empty"},
-	{face: "v1", op: "ListCourses", name: "a name with NUL", query: "name=a%00", status: 400, says: "name must be a text in UTF-8 without NUL characters"},
-	{face: "v1", op: "ListCourses", name: "a name that is no UTF-8", query: "name=%ff", status: 400, says: "name must be a text in UTF-8 without NUL characters"},
+	{face: "v1", op: "ListCourses", name: "an empty name", query: "name=", status: 400, says: "name must not be empty"},
+	{face: "v1", op: "ListCourses", name: "a name with NUL", query: "name=a%00", status: 400, says: "name must be UTF-8 text without NUL characters"},
+	{face: "v1", op: "ListCourses", name: "a name that is no UTF-8", query: "name=%ff", status: 400, says: "name must be UTF-8 text without NUL characters"},
 	{face: "v1", op: "ListCourses", name: "every mistake is named", query: "page=0&per=x&is_published=maybe&author_bio_id=y&created_at=never", status: 400, golden: "v1/courses_mistakes.json"},
-	{face: "v1", op: "ListCourses", name: "a parameter twice", query: "page=1&page=2", status: 400, says: "page must be given once"},
+	{face: "v1", op: "ListCourses", name: "a parameter twice", query: "page=1&page=2", status: 400, says: "page must be sent once"},
 	{face: "v1", op: "ShowCourse", name: "with author and contents", values: "course_id=1", golden: "v1/course.json"},
 	{face: "v1", op: "ShowCourse", name: "without both", values: "course_id=4", golden: "v1/course_empty.json"},
 	{face: "v1", op: "ShowCourse", name: "not published", values: "course_id=2", says: `"is_published":false`},
@@ -56,7 +56,7 @@ var v1Courses = slicesOf([]asking{
 	{face: "v1", op: "CourseProgress", name: "never enrolled", values: "course_id=4", query: "user_id=2", status: 404, says: "user 2 was never enrolled in course 4"},
 	{face: "v1", op: "CourseProgress", name: "unknown user", values: "course_id=1", query: "user_id=999", status: 404, says: "there is no user 999"},
 	{face: "v1", op: "CourseProgress", name: "unknown course", values: "course_id=999", query: "user_id=2", status: 404, says: "there is no course 999"},
-	{face: "v1", op: "CourseProgress", name: "without user_id", values: "course_id=1", status: 400, says: "user_id is missing; it must be an integer from 1 to 2147483647"},
+	{face: "v1", op: "CourseProgress", name: "without user_id", values: "course_id=1", status: 400, says: "user_id is required; it must be an integer from 1 to 2147483647"},
 	{face: "v1", op: "CourseProgress", name: "a user_id that is none", values: "course_id=1", query: "user_id=mira", status: 400, says: "user_id must be an integer"},
 }, badPaths("v1", "ShowCourse", "course_id", ""))
 
@@ -99,8 +99,8 @@ var v1People = slicesOf([]asking{
 	{face: "v1", op: "ListUsers", name: "a page beside search_after is ignored", query: "search_after=1&page=2&per=2", golden: "v1/users_after.json"},
 	{face: "v1", op: "ListUsers", name: "a page past the end beside search_after", query: "search_after=0&page=501&per=2", says: `"users":[{"email":"head@example.com"`},
 	{face: "v1", op: "ListUsers", name: "the page of the 10,000th row", query: "page=500&per=20", says: `"users":[]`},
-	{face: "v1", op: "ListUsers", name: "a page past the 10,000th row", query: "page=501&per=20", status: 400, says: "page reaches to the 10,000th user; go on with search_after"},
-	{face: "v1", op: "ListUsers", name: "mistakes", query: "email=&page=x&per=0", status: 400, says: `["email must be`},
+	{face: "v1", op: "ListUsers", name: "a page past the 10,000th row", query: "page=501&per=20", status: 400, says: "page reaches past the 10,000th user; use search_after"},
+	{face: "v1", op: "ListUsers", name: "mistakes", query: "email=&page=x&per=0", status: 400, says: `["email must not be`},
 	{face: "v1", op: "ShowUser", name: "with tags, sign-in and courses", values: "user_id=2", golden: "v1/user.json"},
 	{face: "v1", op: "ShowUser", name: "without anything", values: "user_id=1", golden: "v1/user_bare.json"},
 	{face: "v1", op: "ShowUser", name: "each course once, with the latest enrollment", values: "user_id=4", golden: "v1/user_again.json"},
@@ -212,7 +212,7 @@ var v1Completing = slicesOf([]asking{
 	{face: "v1", op: "MarkLectureComplete", name: "the last", values: "course_id=1 lecture_id=12", body: `{"user_id":2}`},
 	{face: "v1", op: "CourseProgress", name: "after the last", values: "course_id=1", query: "user_id=2", says: `"completed_at":"2024-01-10T12:00:00Z","enrolled_at":"2024-01-05T12:00:00Z","percent_complete":100`},
 	{face: "v1", op: "CourseProgress", name: "a certificate is issued", values: "course_id=1", query: "user_id=2", says: `"certificate":{"issued_at":"2024-01-10T12:00:00Z","page_id":9,"serial_number":"cert_`},
-	{face: "v1", op: "MarkLectureComplete", name: "out of order", values: "course_id=3 lecture_id=32", body: `{"user_id":2}`, status: 409, says: "this course wants its lectures in order: lecture 31 comes first"},
+	{face: "v1", op: "MarkLectureComplete", name: "out of order", values: "course_id=3 lecture_id=32", body: `{"user_id":2}`, status: 409, says: "this course must be completed in order: lecture 31 comes first"},
 	{face: "v1", op: "MarkLectureComplete", name: "the first", values: "course_id=3 lecture_id=31", body: `{"user_id":2}`},
 	{face: "v1", op: "MarkLectureComplete", name: "now in order", values: "course_id=3 lecture_id=32", body: `{"user_id":2}`},
 	{face: "v1", op: "MarkLectureComplete", name: "not enrolled", values: "course_id=1 lecture_id=11", body: `{"user_id":1}`, status: 404, says: "user 1 is not enrolled in course 1"},
@@ -231,14 +231,14 @@ var v1UserChanges = slicesOf([]asking{
 	{face: "v1", op: "CreateUser", name: "an address with a name", body: `{"email":"Mira <mira@example.com>"}`, status: 400, says: "email must be an email address"},
 	{face: "v1", op: "CreateUser", name: "every mistake is named", body: `{"email":"x","password":"y","name":"` + strings.Repeat("n", 256) + `"}`, status: 400, golden: "v1/user_mistakes.json"},
 	{face: "v1", op: "CreateUser", name: "types", body: `{"email":7,"name":[],"password":{},"src":true}`, status: 400, golden: "v1/user_types.json"},
-	{face: "v1", op: "CreateUser", name: "without an address", body: `{}`, status: 400, says: "email is missing; it must be a text"},
+	{face: "v1", op: "CreateUser", name: "without an address", body: `{}`, status: 400, says: "email is required; it must be a string"},
 	{face: "v1", op: "UpdateUser", name: "name and source", values: "user_id=3", body: `{"name":"Named","src":"fair"}`, says: `"email":"Noname@Example.com","name":"Named","src":"fair"`},
 	{face: "v1", op: "UpdateUser", name: "one alone", values: "user_id=3", body: `{"src":"shop"}`, says: `"name":"Named","src":"shop"`},
 	{face: "v1", op: "UpdateUser", name: "null clears", values: "user_id=3", body: `{"name":null}`, says: `"name":null,"src":"shop"`},
 	{face: "v1", op: "UpdateUser", name: "nothing", values: "user_id=3", body: `{}`, says: `"src":"shop"`},
 	{face: "v1", op: "UpdateUser", name: "an address is not changed", values: "user_id=3", body: `{"email":"x@example.com","role":"owner"}`, says: `"email":"Noname@Example.com"`},
-	{face: "v1", op: "UpdateUser", name: "too long", values: "user_id=3", body: `{"src":"` + strings.Repeat("s", 256) + `"}`, status: 400, says: "src must be a text of 255 characters at most"},
-	{face: "v1", op: "UpdateUser", name: "NUL", values: "user_id=3", body: `{"src":"\u0000"}`, status: 400, says: "src must be a text in UTF-8 without NUL characters"},
+	{face: "v1", op: "UpdateUser", name: "too long", values: "user_id=3", body: `{"src":"` + strings.Repeat("s", 256) + `"}`, status: 400, says: "src must be at most 255 characters long"},
+	{face: "v1", op: "UpdateUser", name: "NUL", values: "user_id=3", body: `{"src":"\u0000"}`, status: 400, says: "src must be UTF-8 text without NUL characters"},
 	{face: "v1", op: "UpdateUser", name: "unknown", values: "user_id=999", body: `{"name":"x"}`, status: 404, says: "there is no user 999"},
 }, badBodies("v1", "CreateUser", ""), badBodies("v1", "UpdateUser", "user_id=3"), badPaths("v1", "UpdateUser", "user_id", ""))
 
@@ -246,7 +246,7 @@ var v1LearnerChanges = []asking{
 	{face: "v1", op: "markCurrentUserLectureComplete", name: "the third", values: "course_id=3 lecture_id=33"},
 	{face: "v1", op: "showCurrentUserCourseProgress", name: "after the third", values: "course_id=3", says: `"percent_complete":100`},
 	{face: "v1", op: "markCurrentUserLectureComplete", name: "twice", values: "course_id=3 lecture_id=33"},
-	{face: "v1", op: "markCurrentUserLectureComplete", name: "out of order", values: "course_id=3 lecture_id=33", user: noName, status: 409, says: `{"error":"unmet_requirements","error_description":"this course wants its lectures in order: lecture 31 comes first"}`},
+	{face: "v1", op: "markCurrentUserLectureComplete", name: "out of order", values: "course_id=3 lecture_id=33", user: noName, status: 409, says: `{"error":"unmet_requirements","error_description":"this course must be completed in order: lecture 31 comes first"}`},
 	{face: "v1", op: "markCurrentUserLectureComplete", name: "not published", values: "course_id=1 lecture_id=14", status: 404, says: "there is no lecture 14 in course 1"},
 	{face: "v1", op: "markCurrentUserLectureComplete", name: "not theirs", values: "course_id=1 lecture_id=21", status: 404, says: "there is no lecture 21 in course 1"},
 	{face: "v1", op: "markCurrentUserLectureComplete", name: "in a course that is not published", values: "course_id=2 lecture_id=21", status: 404, says: "there is no course 2"},
@@ -294,7 +294,7 @@ func badBodies(face, op, values string, ids ...string) (rows []asking) {
 	row("not UTF-8", "{\"user_id\":\"\xff\"}", "the body must be UTF-8")
 	row("a form", "user_id=2", "Content-Type must be application/json", "Content-Type: application/x-www-form-urlencoded")
 	row("no type", `{}`, "Content-Type must be application/json", "Content-Type: ")
-	row("a member twice", `{"email":"a@example.com","email":"b@example.com","user_id":1,"user_id":2}`, "must be given once")
+	row("a member twice", `{"email":"a@example.com","email":"b@example.com","user_id":1,"user_id":2}`, "must be sent once")
 	row("deep nesting", `{"x":`+strings.Repeat("[", 30_000)+strings.Repeat("]", 30_000)+`}`, "the body must be one JSON object")
 	for _, id := range ids {
 		row(id+" missing", `{}`, id+" is missing")

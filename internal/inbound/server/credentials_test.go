@@ -52,14 +52,14 @@ func TestF8APIKey(t *testing.T) {
 		{"revoked", []string{"apiKey: " + revoked}, 401, badKey},
 		{"any word", []string{"apiKey: secret"}, 401, badKey},
 		{"two keys in one header", []string{"apiKey: " + s.key + ", " + s.key}, 401, badKey},
-		{"the same twice", []string{"apiKey: " + s.key, "apiKey: " + s.key}, 400, "the header apiKey must be given once"},
-		{"two", []string{"apiKey: " + s.key, "APIKEY: " + both}, 400, "the header apiKey must be given once"},
-		{"a bad one and a good one", []string{"apiKey: secret", "apiKey: " + s.key}, 400, "the header apiKey must be given once"},
+		{"the same twice", []string{"apiKey: " + s.key, "apiKey: " + s.key}, 400, "the header apiKey must be sent once"},
+		{"two", []string{"apiKey: " + s.key, "APIKEY: " + both}, 400, "the header apiKey must be sent once"},
+		{"a bad one and a good one", []string{"apiKey: secret", "apiKey: " + s.key}, 400, "the header apiKey must be sent once"},
 		{"as a bearer", []string{"Authorization: Bearer " + s.key}, 401, noKey},
 		{"as Basic", []string{"Authorization: Basic " + s.key}, 401, noKey},
 		{"under another name", []string{"X-Api-Key: " + s.key}, 401, noKey},
 		{"beside a bearer", []string{"apiKey: " + s.key, "Authorization: Bearer x"}, 200, ""},
-		{"that may only write", []string{"apiKey: " + writeOnly}, 403, "this API key has not the permission read; it has write"},
+		{"that may only write", []string{"apiKey: " + writeOnly}, 403, "this API key does not have read permission (it has: write)"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := s.ask(t, http.MethodGet, "/v1/transactions", tc.headers...)

@@ -21,7 +21,7 @@ func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status in
 	case lyceum.Internal:
 		h.Log.ErrorContext(r.Context(), "request failed", "request_id", x.id, "path", x.pattern(r), "err", err)
 		e = &lyceum.Error{
-			Kind: lyceum.Internal, Detail: "internal error; the request id in X-Request-Id finds it in the server's log",
+			Kind: lyceum.Internal, Detail: "internal error; look for the X-Request-Id in the server's log",
 		}
 	case lyceum.Unavailable:
 		h.Log.With(roomLacked(err)...).WarnContext(r.Context(), "request refused",

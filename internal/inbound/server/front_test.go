@@ -20,9 +20,9 @@ func TestFront(t *testing.T) {
 		{"GET", "/", browser, 200, page, `<a class="primary" href="/secure/sign_in">Sign in</a>`},
 		{"GET", "/", "Accept: */*", 200, json, `"docs":"/docs"`},
 		{"GET", "/", "Accept: application/json", 200, json, `"openapi":["/openapi/v1.yaml"`},
-		{"GET", "/nowhere", browser, 404, page, "Nothing is here"},
+		{"GET", "/nowhere", browser, 404, page, "Page not found"},
 		{"GET", "/nowhere", "Accept: */*", 404, json, noRoute},
-		{"GET", "/nowhere/../x", browser, 404, page, "Nothing is here"},
+		{"GET", "/nowhere/../x", browser, 404, page, "Page not found"},
 		{"POST", "/nowhere", browser, 404, json, noRoute},
 		{"POST", "/", browser, 404, json, noRoute},
 		{"GET", "/v1/nowhere", browser, 404, json, noRoute}, // an address of the contract

@@ -78,7 +78,7 @@ func TestWrongMethods(t *testing.T) {
 	s := newSite(t, limited(1000))
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "LIST"} {
 		w := s.ask(t, method, "/v1/transactions", "apiKey: "+s.key)
-		wantMessage(t, w, http.StatusMethodNotAllowed, "this address takes GET, HEAD")
+		wantMessage(t, w, http.StatusMethodNotAllowed, "this path accepts GET, HEAD")
 		if allow := w.Header().Get("Allow"); allow != "GET, HEAD" {
 			t.Errorf("%s: Allow is %q", method, allow)
 		}
@@ -270,7 +270,7 @@ func TestAccessLog(t *testing.T) {
 	}
 }
 
-const internal = "internal error; the request id in X-Request-Id finds it in the server's log"
+const internal = "internal error; look for the X-Request-Id in the server's log"
 
 func TestPanicIsAnswered(t *testing.T) {
 	s := newSite(t, logged, with("panic", http.MethodGet, func(context.Context, wire.Principal, *http.Request) (wire.Body, error) {

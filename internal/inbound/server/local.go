@@ -67,9 +67,8 @@ func (l *Local) refuses(r *http.Request) error {
 	if !IsHost(host) {
 		host = "NAME"
 	}
-	return lyceum.Errorf(lyceum.Forbidden, "this sandbox answers to names of its own machine, such as "+
-		"localhost and 127.0.0.1, so that no web page reaches it by another one (DNS rebinding); "+
-		"if the name %[1]s is yours, start it with --allow-host %[1]s", host)
+	return lyceum.Errorf(lyceum.Forbidden, "this sandbox only answers requests to its own machine, such as "+
+		"localhost and 127.0.0.1, to prevent DNS rebinding; if %[1]s is yours, start it with --allow-host %[1]s", host)
 }
 
 // limitOrigin lets the answer be read by the page that asked if that is one of

@@ -28,7 +28,7 @@ func (h *handler) metrics(w http.ResponseWriter, r *http.Request) {
 	got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
 	if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="metrics"`)
-		writeText(w, http.StatusUnauthorized, "the metrics token is wanted as a bearer token\n")
+		writeText(w, http.StatusUnauthorized, "send the metrics token as a bearer token\n")
 		return
 	}
 	h.Metrics.Handler().ServeHTTP(w, r)

@@ -26,7 +26,7 @@ func ParseProxies(flag string, texts []string) (Proxies, error) {
 		}
 		if err != nil {
 			return nil, lyceum.InvalidFields(lyceum.FieldError{
-				Field: flag, Message: "takes networks and addresses with commas between, such as 127.0.0.1,10.1.0.0/16",
+				Field: flag, Message: "must be networks and addresses separated by commas, such as 127.0.0.1,10.1.0.0/16",
 			})
 		}
 		if network.Addr().Is4In6() && network.Bits() >= 96 {
@@ -34,9 +34,8 @@ func ParseProxies(flag string, texts []string) (Proxies, error) {
 		}
 		if network.Bits() == 0 {
 			return nil, lyceum.InvalidFields(lyceum.FieldError{
-				Field: flag,
-				Message: "must not hold all addresses: everybody could then say that they come from anywhere; name the " +
-					"networks of your proxies",
+				Field:   flag,
+				Message: "must not include all addresses, or anyone could forge their address; list only your proxies",
 			})
 		}
 		list = append(list, network.Masked())
@@ -92,8 +91,8 @@ func (h *handler) believe(r *http.Request) {
 	}
 	if peer := wire.AddressOf(r).Unmap(); peer.IsLoopback() || peer.IsPrivate() {
 		h.hint.Do(func() {
-			h.Log.WarnContext(r.Context(), "a proxy forwards requests, but its address is not trusted, "+
-				"so that all who come through it count as one; name it with --trusted-proxies", "proxy", peer.String())
+			h.Log.WarnContext(r.Context(), "a proxy forwards requests, but its address is not trusted, so all its clients "+
+				"count as one; add it to --trusted-proxies", "proxy", peer.String())
 		})
 	}
 }

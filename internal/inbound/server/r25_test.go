@@ -68,7 +68,7 @@ func TestR25_SlowReadersAreBounded(t *testing.T) {
 		t.Errorf("%d bytes are under way, want %d", got, 3<<20)
 	}
 	w := s.do(ask("large", s.key))
-	if wantStatus(t, w, http.StatusServiceUnavailable); w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "too many large answers are under way") {
+	if wantStatus(t, w, http.StatusServiceUnavailable); w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "too many large answers are in progress") {
 		t.Errorf("beyond the room: %v %s", w.Header(), w.Body)
 	}
 	if w.Header().Get("ETag") != "" {
@@ -217,7 +217,7 @@ func TestR25_TheLogNamesTheSettingThatGivesMoreRoom(t *testing.T) {
 			s := newSite(t, loaded(&load, tc.limits), with("large", http.MethodGet, large(1<<20)))
 			w := s.do(request(http.MethodGet, "/test/large", nil, "apiKey: "+s.key))
 			wantStatus(t, w, http.StatusServiceUnavailable)
-			if body := w.Body.String(); !strings.Contains(body, "too many large answers are under way") || strings.Contains(body, "--answer-memory") {
+			if body := w.Body.String(); !strings.Contains(body, "too many large answers are in progress") || strings.Contains(body, "--answer-memory") {
 				t.Errorf("the caller is told %s", body)
 			}
 			lines := s.log.lines(t, "request refused")

@@ -37,14 +37,14 @@ func Listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, &lyceum.Error{
 			Kind: lyceum.Unavailable,
-			Detail: "the address " + address + " is in use by another program; stop that one, or give another address with " +
-				flag + " (port 0 picks a free one)",
+			Detail: "the address " + address + " is in use by another program; stop it, or choose another address with " +
+				flag + " (port 0 picks a free port)",
 			Err: err,
 		}
 	case errors.Is(err, syscall.EACCES):
 		return nil, &lyceum.Error{
 			Kind:   lyceum.Unavailable,
-			Detail: "this user may not listen on " + address + "; give a port above 1023 with " + flag, Err: err,
+			Detail: "this user is not allowed to listen on " + address + "; choose a port above 1023 with " + flag, Err: err,
 		}
 	case err != nil:
 		return nil, &lyceum.Error{
@@ -62,7 +62,7 @@ func LoadTLS(certFile, keyFile string) (*tls.Config, error) {
 		return nil, nil //nolint:nilnil // no files: no TLS
 	}
 	if certFile == "" || keyFile == "" {
-		return nil, lyceum.Invalidf("--tls-cert and --tls-key are given together or not at all")
+		return nil, lyceum.Invalidf("--tls-cert and --tls-key must be set together")
 	}
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {

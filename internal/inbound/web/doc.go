@@ -19,7 +19,7 @@
 //	<p class="school">Northwind Academy</p>
 //	<h1>Sign in</h1>
 //	<p class="lead">Ledger wants to know who you are.</p>
-//	<p class="error" role="alert">The email address and the password do not belong together.</p>
+//	<p class="error" role="alert">Wrong email address or password.</p>
 //	<form class="stack" method="post">
 //	<label>Email <input name="email" type="email" autocomplete="username" required></label>
 //	<button class="primary">Sign in</button>

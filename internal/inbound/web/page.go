@@ -154,24 +154,24 @@ func Assets() http.Handler {
 
 // titles say what happened, in the words of the person it happened to.
 var titles = map[lyceum.Kind]string{
-	lyceum.Internal:        "Something went wrong here",
-	lyceum.Invalid:         "That cannot be done",
-	lyceum.Unauthenticated: "You are not let in",
-	lyceum.Forbidden:       "That was refused",
-	lyceum.NotFound:        "Nothing is here",
-	lyceum.Conflict:        "That does not go together",
-	lyceum.TooLarge:        "That is too much",
+	lyceum.Internal:        "Something went wrong",
+	lyceum.Invalid:         "Request not possible",
+	lyceum.Unauthenticated: "Access denied",
+	lyceum.Forbidden:       "Request denied",
+	lyceum.NotFound:        "Page not found",
+	lyceum.Conflict:        "Conflict",
+	lyceum.TooLarge:        "Request too large",
 	lyceum.RateLimited:     "Too many requests",
-	lyceum.Unavailable:     "The school cannot be reached",
+	lyceum.Unavailable:     "The school is temporarily unavailable",
 }
 
 // Unavailable says to a person what an error of that kind means for them.
 func Unavailable(e *lyceum.Error) string {
 	if e.Code == lyceum.OutcomeUnknown {
-		return "The database did not confirm what you sent, so it is not known whether it was kept. Look whether it is " +
-			"there before you send it again."
+		return "The database did not confirm your change, so it is unknown whether it was saved. Check before you " +
+			"submit it again."
 	}
-	return "Its data cannot be reached at this moment. Try again in a minute."
+	return "Its data cannot be reached right now. Try again in a minute."
 }
 
 // Status returns the HTTP status of a page that tells of an error.

@@ -17,7 +17,7 @@ func TestR22_WhatPagesSay(t *testing.T) {
 		code, page string
 	}{
 		{"", "Try again in a minute."},
-		{lyceum.OutcomeUnknown, "it is not known whether it was kept"},
+		{lyceum.OutcomeUnknown, "it is unknown whether it was saved"},
 	} {
 		e := &lyceum.Error{Kind: lyceum.Unavailable, Code: tc.code, Detail: "a reason"}
 		if says := web.Unavailable(e); !strings.Contains(says, tc.page) || strings.Contains(says, "Nothing was") {

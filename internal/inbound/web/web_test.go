@@ -21,7 +21,7 @@ const small = `{{define "title"}}{{.}}{{end}}
 <p class="school">Northwind Academy</p>
 <h1>{{.}}</h1>
 <p class="lead">Ledger wants to know who you are.</p>
-<p class="error" role="alert">The email address and the password do not belong together.</p>
+<p class="error" role="alert">Wrong email address or password.</p>
 <p class="notice" role="status">Your password is set.</p>
 <ul class="scopes"><li>See your name</li><li><label><input type="checkbox" name="scope" value="email:read" checked> See your email address</label></li></ul>
 <form class="stack" method="post">

@@ -68,7 +68,7 @@ func (f Field) raw() (string, state) {
 			continue
 		}
 		if found >= 0 {
-			f.refuse("must be given once")
+			f.refuse("must be sent once")
 			return "", wrong
 		}
 		found = i
@@ -82,7 +82,7 @@ func (f Field) raw() (string, state) {
 // missing refuses the field if it had to be there.
 func (f Field) missing(want string) {
 	if f.required {
-		f.refuse("is missing; it must be " + want)
+		f.refuse("is required; it must be " + want)
 	}
 }
 
@@ -94,7 +94,7 @@ func Int[T ~int32 | ~int64](f Field, least, most T) lyceum.Opt[T] {
 	text, s := f.raw()
 	if s != given || !f.required && f.isNull(text) {
 		if s == absent && f.required {
-			f.refuse("is missing; it must be " + integer(least, most))
+			f.refuse("is required; it must be " + integer(least, most))
 		}
 		return lyceum.None[T]()
 	}
@@ -131,7 +131,7 @@ func OneOf[T ~string](f Field, values ...T) lyceum.Opt[T] {
 	}
 	switch {
 	case s == absent && f.required:
-		f.refuse("is missing; it must be " + choice(f, values))
+		f.refuse("is required; it must be " + choice(f, values))
 	case s == given && slices.Contains(values, T(text)):
 		return lyceum.Some(T(text))
 	case s == given:
@@ -179,10 +179,10 @@ func (f Field) Text(least, most int) lyceum.Opt[string] {
 	case s == wrong:
 		return lyceum.None[string]()
 	case s == absent, text == "" && least > 0 && f.inBody && f.required:
-		f.missing("a text")
+		f.missing("a string")
 		return lyceum.None[string]()
 	case text == "" && least > 0 && !f.inBody:
-		f.refuse("must be a text that is not empty")
+		f.refuse("must not be empty")
 		return lyceum.None[string]()
 	}
 	if message := lyceum.CheckText(text, least, most); message != "" {
@@ -203,7 +203,7 @@ func (f Field) plain() (string, state) {
 	}
 	text, ok := unquote(text)
 	if !ok {
-		f.refuse("must be a text")
+		f.refuse("must be a string")
 		return "", wrong
 	}
 	return text, given
@@ -220,7 +220,7 @@ func unquote(raw string) (text string, ok bool) {
 func Parsed[T comparable](f Field, parse func(string) (T, error)) lyceum.Opt[T] {
 	text, s := f.plain()
 	if s == absent {
-		f.missing("a text")
+		f.missing("a string")
 	}
 	if s != given {
 		return lyceum.None[T]()

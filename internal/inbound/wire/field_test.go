@@ -25,7 +25,7 @@ const (
 	fromOne    = "v must be an integer from 1 to 2147483647"
 	trueFalse  = "v must be true or false (or 1 or 0)"
 	aTime      = "v must be an RFC 3339 date-time such as 2024-01-31T15:04:05Z or a day such as 2024-01-31"
-	once       = "v must be given once"
+	once       = "v must be sent once"
 	direction  = "v must be asc or desc"
 )
 
@@ -209,7 +209,7 @@ func TestBinderNamesEveryMistake(t *testing.T) {
 	in.Query("start").Time()
 	in.Query("is_chargeback").Bool()
 	wantSentences(t, in.Err(),
-		"page must be given once",
+		"page must be sent once",
 		"per must be an integer from 1 to 2147483647",
 		"start must be an RFC 3339 date-time such as 2024-01-31T15:04:05Z or a day such as 2024-01-31",
 		"is_chargeback must be true or false (or 1 or 0)")

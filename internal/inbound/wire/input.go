@@ -124,7 +124,7 @@ func (in *Input) readObject() error {
 	in.body.text, err = io.ReadAll(in.request.Body)
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); !ok {
-			err = lyceum.Invalidf("the body broke off")
+			err = lyceum.Invalidf("the body ended early")
 		}
 		return err
 	}
@@ -143,7 +143,7 @@ func (in *Input) refuseOthers() {
 		if !slices.Contains(in.body.asked, name) {
 			others = append(others, lyceum.FieldError{
 				Field:   nameForMessage(name, aMember),
-				Message: "is not taken here; known are " + strings.Join(in.body.asked, ", "),
+				Message: "is not accepted here; accepted: " + strings.Join(in.body.asked, ", "),
 			})
 		}
 	}
@@ -173,7 +173,7 @@ func object(text []byte) (map[string]json.RawMessage, error) {
 		}
 		if _, twice := members[name]; twice {
 			return nil, lyceum.InvalidFields(lyceum.FieldError{
-				Field: nameForMessage(name, aMember), Message: "must be given once",
+				Field: nameForMessage(name, aMember), Message: "must be sent once",
 			})
 		}
 		members[name] = value
@@ -201,7 +201,7 @@ func (in *Input) Once() (key lyceum.Opt[string], asked lyceum.KeyHash) {
 	text := strings.Trim(keys[0], `"`) // the draft has a string of structured fields
 	message := lyceum.CheckText(text, 1, maxKey)
 	if len(keys) > 1 {
-		message = "must be given once"
+		message = "must be sent once"
 	}
 	if message != "" {
 		in.Refuse("Idempotency-Key", message)

@@ -21,8 +21,8 @@ func TestKnownMembers(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"user_id":1}`:                   "",
 		`{}`:                              "",
-		`{"user_id":1,"price":2}`:         "price is not taken here; known are user_id, course_id",
-		`{"user_id":1,"a strange one":2}`: "a member of the body is not taken here; known are user_id, course_id",
+		`{"user_id":1,"price":2}`:         "price is not accepted here; accepted: user_id, course_id",
+		`{"user_id":1,"a strange one":2}`: "a member of the body is not accepted here; accepted: user_id, course_id",
 	} {
 		in := inputOf(body)
 		in.Body("user_id")
@@ -30,7 +30,7 @@ func TestKnownMembers(t *testing.T) {
 		in.refuseOthers()
 		got := ""
 		if err := in.Err(); err != nil {
-			got = strings.TrimPrefix(err.Error(), "the request is not valid: ")
+			got = strings.TrimPrefix(err.Error(), "the request is invalid: ")
 		}
 		if in.body.failure != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", body, got, in.body.failure, want)

@@ -64,7 +64,7 @@ func New(server, from string, clock func() time.Time) (*Sender, error) {
 func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
 	receiver, err := mail.ParseAddress(to)
 	if err != nil {
-		return errors.New("send mail: the receiver has no email address")
+		return errors.New("send mail: the recipient has no email address")
 	}
 	letter, err := s.write(receiver, subject, text)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Sender) protect(client *smtp.Client, secure *tls.Config) error {
 				return err
 			}
 		case !loopback(s.host):
-			return errors.New("it does not offer STARTTLS, and letters are not sent in the clear")
+			return errors.New("it does not offer STARTTLS, and emails are not sent unencrypted")
 		}
 	}
 	if s.user == "" {
@@ -134,7 +134,7 @@ func (s *Sender) hand(client *smtp.Client, to *mail.Address, letter []byte) erro
 		return err
 	}
 	if err := client.Rcpt(to.Address); err != nil {
-		return errors.New("the receiver is refused") // the server's words may hold the address
+		return errors.New("the recipient was refused") // the server's words may hold the address
 	}
 	w, err := client.Data()
 	if err != nil {

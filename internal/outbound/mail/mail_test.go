@@ -178,11 +178,11 @@ func TestLetterArrives(t *testing.T) {
 
 func TestR16_ErrorsHoldNoSecret(t *testing.T) {
 	for what, change := range map[string]func(*post){
-		"the password is refused": func(p *post) { p.refuses = "AUTH" },
-		"the sender is refused":   func(p *post) { p.refuses = "MAIL" },
-		"the receiver is refused": func(p *post) { p.refuses = "RCPT" },
-		"the letter is refused":   func(p *post) { p.refuses = "DATA" },
-		"another certificate":     func(p *post) { p.roots = x509.NewCertPool() },
+		"the password is refused":   func(p *post) { p.refuses = "AUTH" },
+		"the sender is refused":     func(p *post) { p.refuses = "MAIL" },
+		"the recipient was refused": func(p *post) { p.refuses = "RCPT" },
+		"the letter is refused":     func(p *post) { p.refuses = "DATA" },
+		"another certificate":       func(p *post) { p.roots = x509.NewCertPool() },
 	} {
 		t.Run(what, func(t *testing.T) {
 			p := open(t, change)

@@ -162,7 +162,7 @@ func (c *Courier) begin(ctx context.Context, hook lyceum.DueWebhook, p *events.P
 		} else {
 			c.failed.Add(1)
 		}
-		c.note(ctx, "keep the outcome of a delivery", c.Events.Report(ctx, p, o))
+		c.note(ctx, "save the outcome of a delivery", c.Events.Report(ctx, p, o))
 	})
 }
 

@@ -146,7 +146,7 @@ func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listenin
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(l.Server, "/")+path+"?"+q.Encode(), nil)
 	if err != nil {
-		return listening{}, lyceum.Invalidf("the address of the server cannot be read; it must be like http://127.0.0.1:8080")
+		return listening{}, lyceum.Invalidf("the server's URL is invalid; it must be like http://127.0.0.1:8080")
 	}
 	r.Header.Set("apiKey", l.APIKey)
 	answer, err := l.client.Do(r)
@@ -156,7 +156,7 @@ func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listenin
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
-		return listening{}, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the server's answer broke off", Err: err}
+		return listening{}, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the server's answer ended early", Err: err}
 	}
 	switch {
 	case answer.StatusCode == http.StatusOK:
@@ -173,7 +173,7 @@ func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listenin
 	}
 	var read listening
 	if err := json.Unmarshal(text, &read); err != nil {
-		return listening{}, lyceum.Errorf(lyceum.Invalid, "the server's answer is not one of Lyceum's")
+		return listening{}, lyceum.Errorf(lyceum.Invalid, "the server's answer is not from Lyceum")
 	}
 	return read, nil
 }
@@ -186,10 +186,12 @@ func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse
 func redirected(answer *http.Response) error {
 	to, err := answer.Location()
 	if err != nil {
-		return lyceum.Errorf(lyceum.Invalid, "the server answered %s without an address; give the server's own address with --server", answer.Status)
+		return lyceum.Errorf(lyceum.Invalid, "the server redirects (%s) without a location; set --server to its own "+
+			"URL", answer.Status)
 	}
 	shown := url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}
-	return lyceum.Errorf(lyceum.Invalid, "the server redirects to %s, and the API key is not sent there; if that is your school, give its address with --server", shown.String())
+	return lyceum.Errorf(lyceum.Invalid, "the server redirects to %s, and the API key is not sent there; if that is "+
+		"your school, set --server to it", shown.String())
 }
 
 // unreached tells the servers that may come back from the mistakes that stay.
@@ -201,7 +203,7 @@ func unreached(err error) *lyceum.Error {
 	case untrusted:
 		e.Kind, e.Detail = lyceum.Invalid, "the server's certificate is not one that this machine trusts for its address; correct the address, or let the machine trust the certificate"
 	case noTLS || errors.Is(err, http.ErrSchemeMismatch):
-		e.Kind, e.Detail = lyceum.Invalid, "the server does not speak https; give its address with http://"
+		e.Kind, e.Detail = lyceum.Invalid, "the server does not speak https; use http://"
 	}
 	return e
 }

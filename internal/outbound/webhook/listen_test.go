@@ -28,7 +28,7 @@ func TestR44_ListenKeepsItsKeyFromRedirects(t *testing.T) {
 		}
 	}
 	lost := receive(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) })
-	if _, err := (&Listener{Server: lost}).Now(t.Context()); !strings.Contains(lyceum.Public(err).Detail, "302 Found without an address") {
+	if _, err := (&Listener{Server: lost}).Now(t.Context()); !strings.Contains(lyceum.Public(err).Detail, "redirects (302 Found) without a location") {
 		t.Error(err)
 	}
 }

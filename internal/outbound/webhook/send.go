@@ -35,8 +35,8 @@ const (
 	unreachable = "The receiver could not be reached."
 	insecure    = "The receiver could not be reached securely: it must speak TLS 1.2 or newer and show a valid certificate for its name."
 	silent      = "The receiver did not answer in time."
-	broken      = "The receiver took the connection and did not answer in HTTP."
-	stopped     = "The sending was stopped before the receiver answered."
+	broken      = "The receiver accepted the connection but did not answer in HTTP."
+	stopped     = "Sending was interrupted before the receiver answered."
 )
 
 // Options are the choices of a sender. The zero value is right for real use.

@@ -37,7 +37,7 @@ func (s *Sender) wrong(text string) string {
 		return "must be a URL that begins with https://"
 	}
 	if u.User != nil {
-		return "must hold no user name and no password"
+		return "must not contain a user name or password"
 	}
 	if strings.Contains(text, "#") {
 		return "must have no fragment (#)"
@@ -51,7 +51,7 @@ func (s *Sender) wrong(text string) string {
 }
 
 func (s *Sender) wrongHost(host string, secure bool) string {
-	const inside = "must lead to a receiver on the internet, not to one inside this network"
+	const inside = "must lead to a receiver on the internet, not inside this network"
 	const plain = "must begin with https://"
 	ip, err := netip.ParseAddr(host)
 	switch local := isLocalhost(host); {

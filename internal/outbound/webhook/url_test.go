@@ -42,9 +42,9 @@ func TestCheckURL(t *testing.T) {
 		{real, long(2000), ""},
 		{real, "https://example.com/" + strings.Repeat("ü", 1980), ""},
 
-		{real, long(2001), "must be a text of 2000 characters at most"},
-		{real, "https://example.com/\xff", "must be a text in UTF-8 without NUL characters"},
-		{real, "https://example.com/\x00", "must be a text in UTF-8 without NUL characters"},
+		{real, long(2001), "must be at most 2000 characters long"},
+		{real, "https://example.com/\xff", "must be UTF-8 text without NUL characters"},
+		{real, "https://example.com/\x00", "must be UTF-8 text without NUL characters"},
 		{real, "", https},
 		{real, "example.com", https},
 		{real, "//example.com", https},

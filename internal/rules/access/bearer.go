@@ -63,7 +63,8 @@ var ErrBearer = &lyceum.Error{Kind: lyceum.Unauthenticated, Code: "invalid_token
 
 // ErrNoBearer refuses a request without a bearer token. It has no code, for
 // such a request is told none (RFC 6750, section 3.1).
-var ErrNoBearer = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "An access token is wanted: Authorization: bearer ACCESS_TOKEN."}
+var ErrNoBearer = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "An access token is required: " +
+	"Authorization: bearer ACCESS_TOKEN."}
 
 // Bearer tells on whose behalf an app asks that presents an access token. A
 // token that is revoked in this process is refused at once, one revoked in
@@ -138,12 +139,14 @@ func (o *OAuth) forgetAll() {
 func (l *Learner) May(version lyceum.InterfaceVersion, operation string) error {
 	wanted := ScopesFor(version, operation)
 	if l.Version != version {
-		return &lyceum.Error{Kind: lyceum.Forbidden, Code: "access_forbidden", Detail: fmt.Sprintf("This access token is of an app for version %d of the interface; this is version %d.", l.Version, version)}
+		return &lyceum.Error{Kind: lyceum.Forbidden, Code: "access_forbidden", Detail: fmt.Sprintf("This access token "+
+			"belongs to an app for version %d of the interface; this is version %d.", l.Version, version)}
 	}
 	if wanted.met(l.Scopes) {
 		return nil
 	}
-	return &lyceum.Error{Kind: lyceum.Forbidden, Code: "access_forbidden", Detail: "The access token lacks the scope that this wants: " + wanted.String() + "."}
+	return &lyceum.Error{Kind: lyceum.Forbidden, Code: "access_forbidden", Detail: "The access token lacks the " +
+		"required scope: " + wanted.String() + "."}
 }
 
 func (o *OAuth) usedGrant(school lyceum.SchoolID, grant lyceum.GrantID, at time.Time) {

@@ -44,7 +44,7 @@ func (b *Bookkeeper) Run(ctx context.Context) {
 
 func (b *Bookkeeper) keep(ctx context.Context) {
 	if err := b.OAuth.Traces.Keep(ctx); err != nil {
-		b.Log.WarnContext(ctx, "what attacks left behind could not be kept in the journal", "err", err)
+		b.Log.WarnContext(ctx, "suspicious events could not be recorded in the journal", "err", err)
 	}
 	books := lyceum.Bookkeeping{KeyUses: b.Keys.Uses(), RateWindows: b.Limiter.Windows()}
 	books.GrantUses, books.AppUses = b.OAuth.Uses()
@@ -52,13 +52,13 @@ func (b *Bookkeeper) keep(ctx context.Context) {
 		return
 	}
 	if err := b.Store.Bookkeep(ctx, books); err != nil {
-		b.Log.WarnContext(ctx, "the use of API keys and apps could not be kept", "err", err)
+		b.Log.WarnContext(ctx, "the last use of API keys and apps could not be recorded", "err", err)
 	}
 }
 
 func (b *Bookkeeper) sweep(ctx context.Context) {
 	if err := Sweep(ctx, b.Store, b.OAuth.clock()); err != nil && ctx.Err() == nil {
-		b.Log.WarnContext(ctx, "expired codes and tokens could not be swept out", "err", err)
+		b.Log.WarnContext(ctx, "expired codes and tokens could not be deleted", "err", err)
 	}
 }
 

@@ -75,12 +75,12 @@ func newGuard(clock func() time.Time) *guard {
 
 var (
 	errAccountTries = &lyceum.Error{
-		Kind: lyceum.RateLimited, Detail: "There were too many attempts to sign in to this account. " +
-			"Wait a while and try again, or ask for a link to choose a new password: that lets you in at once.",
+		Kind: lyceum.RateLimited, Detail: "Too many attempts to sign in to this account. Wait a while and try again, " +
+			"or request a link to set a new password, which works at once.",
 	}
 	errAddressTries = &lyceum.Error{
 		Kind:   lyceum.RateLimited,
-		Detail: "There were too many wrong passwords from your network. Wait a minute and try again.",
+		Detail: "Too many wrong passwords from your network. Wait a minute and try again.",
 	}
 )
 

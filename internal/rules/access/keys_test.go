@@ -206,11 +206,11 @@ func TestCreateRefuses(t *testing.T) {
 		permissions lyceum.Permissions
 		sentence    string // empty: issued
 	}{
-		{"empty name", "", lyceum.Read, "name must be a text of 1 to 100 characters"},
-		{"name of spaces", " \t\n ", lyceum.Read, "name must be a text of 1 to 100 characters"},
-		{"101 characters", strings.Repeat("é", 101), lyceum.Read, "name must be a text of 1 to 100 characters"},
-		{"not UTF-8", "report\xff", lyceum.Read, "name must be a text in UTF-8 without NUL characters"},
-		{"NUL", "report\x00", lyceum.Read, "name must be a text in UTF-8 without NUL characters"},
+		{"empty name", "", lyceum.Read, "name must be 1 to 100 characters long"},
+		{"name of spaces", " \t\n ", lyceum.Read, "name must be 1 to 100 characters long"},
+		{"101 characters", strings.Repeat("é", 101), lyceum.Read, "name must be 1 to 100 characters long"},
+		{"not UTF-8", "report\xff", lyceum.Read, "name must be UTF-8 text without NUL characters"},
+		{"NUL", "report\x00", lyceum.Read, "name must be UTF-8 text without NUL characters"},
 		{"no permission", "reports", 0, "permissions must be read, write or read,write"},
 		{"100 characters", strings.Repeat("é", 100), lyceum.Read, ""},
 		{"spaces around", "  " + strings.Repeat("x", 100) + " ", lyceum.Read, ""},

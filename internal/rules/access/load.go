@@ -186,7 +186,8 @@ func (c *Claim) Pause() {
 }
 
 // ErrNoRoom refuses an answer that waited in vain for its turn or for room.
-var ErrNoRoom = lyceum.Errorf(lyceum.Unavailable, "too many large answers are under way at this moment; try again, with fewer requests at once or a smaller page")
+var ErrNoRoom = lyceum.Errorf(lyceum.Unavailable, "too many large answers are in progress; try again with fewer "+
+	"concurrent requests or a smaller page")
 
 // RoomError is ErrNoRoom for an answer that found no room, with what the log
 // says of it.

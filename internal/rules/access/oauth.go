@@ -119,10 +119,10 @@ func (o *OAuth) Identify(ctx context.Context, school lyceum.SchoolID, asked Aske
 		return lyceum.OAuthApp{}, err
 	}
 	if !found {
-		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "This school knows no app with that client_id.")
+		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "This school has no app with that client_id.")
 	}
 	if !app.Active() {
-		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "The school has switched this app off.")
+		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "The school has disabled this app.")
 	}
 	if asked.RedirectURI != "" && asked.RedirectURI != app.RedirectURL {
 		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "The redirect_uri is not the Redirect URL that the school has registered for this app.")
@@ -156,10 +156,10 @@ func (o *OAuth) Examine(app lyceum.OAuthApp, asked Asked) (Request, error) {
 	r.Required, ok1 = listed(app.Version, required)
 	r.Optional, ok2 = listed(app.Version, asked.OptionalScopes)
 	if !ok1 || !ok2 {
-		return r, refusal(codeInvalidScope, "a scope is asked for that is in no list of this version of the interface")
+		return r, refusal(codeInvalidScope, "a requested scope does not exist in this version of the interface")
 	}
 	if len(r.Required) == 0 {
-		return r, refusal(codeInvalidScope, "required_scopes is missing; it takes scopes separated by spaces")
+		return r, refusal(codeInvalidScope, "required_scopes is required; it takes scopes separated by spaces")
 	}
 	var optional []lyceum.Scope
 	for _, scope := range r.Optional {
@@ -170,7 +170,7 @@ func (o *OAuth) Examine(app lyceum.OAuthApp, asked Asked) (Request, error) {
 	r.Optional = optional
 	switch {
 	case asked.CodeChallenge == "" && asked.CodeChallengeMethod != "":
-		return r, refusal(codeInvalidRequest, "code_challenge_method is given without code_challenge")
+		return r, refusal(codeInvalidRequest, "code_challenge_method was sent without code_challenge")
 	case asked.CodeChallenge == "" && app.RequirePKCE:
 		return r, refusal(codeInvalidRequest, "code_challenge is missing; the school requires PKCE of this app")
 	case asked.CodeChallenge == "":
@@ -190,7 +190,7 @@ func (o *OAuth) Examine(app lyceum.OAuthApp, asked Asked) (Request, error) {
 // a secret for the redirect and nowhere else.
 func (o *OAuth) Authorize(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, r Request, chosen lyceum.Scopes) (string, error) {
 	if !r.Optional.Covers(chosen) {
-		return "", refusal(codeInvalidRequest, "A scope was chosen that the app did not ask for.")
+		return "", refusal(codeInvalidRequest, "The form names a scope that the app did not ask for.")
 	}
 	now := o.clock()
 	text := secretText(codePrefix, school, o.entropy())
@@ -217,7 +217,7 @@ func (o *OAuth) Authorize(ctx context.Context, school lyceum.SchoolID, user lyce
 		// Between the consent page and the answer the owner may have acted.
 		_, standing, err := tx.GetCodeStanding(code.Hash)
 		if err == nil && (!standing.Good() || standing.App.RedirectURL != r.App.RedirectURL) {
-			err = refusal(codeInvalidRequest, "The app was changed or switched off in the meantime. Go back to it and begin again.")
+			err = refusal(codeInvalidRequest, "The app was changed or disabled in the meantime. Go back to it and start again.")
 		}
 		return err
 	})
@@ -313,7 +313,8 @@ type Tokens struct {
 	Scopes       lyceum.Scopes
 }
 
-var errGrant = refusal(codeInvalidGrant, "the code or refresh token is not valid: it is unknown, expired, spent or revoked, or belongs to another app, redirect_uri or code_verifier")
+var errGrant = refusal(codeInvalidGrant, "the code or refresh token is invalid: it is unknown, expired, used or "+
+	"revoked, or was issued for another app, redirect_uri or code_verifier")
 
 // Exchange gives an app tokens for a code. Everything is checked before the
 // code is spent, so that a failed attempt spends nothing; a second exchange

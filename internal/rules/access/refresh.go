@@ -147,7 +147,7 @@ func (o *OAuth) replaced(tx lyceum.Tx, kept lyceum.RefreshToken, now time.Time) 
 }
 
 // Revoke ends a token of an app (RFC 7009): an access token alone, a refresh
-// token with its whole grant. A token that is unknown is revoked already.
+// token with its whole grant. A token that is unknown is already revoked.
 func (o *OAuth) Revoke(ctx context.Context, client Client, token string) error {
 	school, app, err := o.authenticate(ctx, client)
 	if err != nil {
@@ -198,7 +198,7 @@ func (o *OAuth) tokenOf(ctx context.Context, school lyceum.SchoolID, token strin
 		shown.refresh, shown.standing, err = v.GetRefreshStanding(hash)
 		return shown, err
 	}
-	return shown, lyceum.Errorf(lyceum.NotFound, "there is no such token")
+	return shown, lyceum.Errorf(lyceum.NotFound, "unknown token")
 }
 
 // Introspection is what an app learns of one of its tokens (RFC 7662). Of a

@@ -58,7 +58,7 @@ func NewAccounts(store lyceum.Store, clock func() time.Time, oauth *OAuth, ring 
 	}
 }
 
-var errSignIn = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "The email address and the password do not belong together."}
+var errSignIn = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "Wrong email address or password."}
 
 // Attempt is what somebody brings who wants to sign in.
 type Attempt struct {
@@ -350,7 +350,7 @@ func (a *Accounts) newLink(ctx context.Context, by lyceum.By, user lyceum.UserID
 			return err
 		}
 		if kept.DisabledAt.Present {
-			return lyceum.Errorf(lyceum.Conflict, "This user is switched off and cannot sign in, with no password.")
+			return lyceum.Errorf(lyceum.Conflict, "This user is disabled and cannot sign in with any password.")
 		}
 		if err := trimLinks(tx, user, purpose, maxOpenLinks-1); err != nil {
 			return err
@@ -383,7 +383,7 @@ func trimLinks(tx lyceum.Tx, user lyceum.UserID, purpose lyceum.LinkPurpose, new
 	return nil
 }
 
-var errLink = lyceum.Errorf(lyceum.NotFound, "This link is not valid any more. Ask for a new one.")
+var errLink = lyceum.Errorf(lyceum.NotFound, "This link is no longer valid. Ask for a new one.")
 
 // Link tells whose a one-time link is, without spending it.
 func (a *Accounts) Link(ctx context.Context, school lyceum.SchoolID, text string) (lyceum.User, error) {
@@ -477,7 +477,8 @@ func passwordTaken(password string, user lyceum.User) error {
 	case length < minPassword || length > maxPassword:
 		return lyceum.InvalidFields(lyceum.FieldError{Field: "password", Message: "must have 10 to 256 characters"})
 	case guessable(password, user.Email):
-		return lyceum.InvalidFields(lyceum.FieldError{Field: "password", Message: "is one of the first that others would try; choose another, such as four words that do not belong together"})
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "password", Message: "is too common; choose another, such " +
+			"as four unrelated words"})
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func TestSignIn(t *testing.T) {
 		} {
 			_, _, err := o.signIn(t, tc.email, tc.password)
 			wantKind(t, err, lyceum.Unauthenticated)
-			if sentence := lyceum.Public(err).Detail; sentence != "The email address and the password do not belong together." {
+			if sentence := lyceum.Public(err).Detail; sentence != "Wrong email address or password." {
 				t.Errorf("%s is told %q", tc.email, sentence)
 			}
 		}

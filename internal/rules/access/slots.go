@@ -30,7 +30,7 @@ func newSlots(n int) *slots { return &slots{free: n, waiting: map[string][]chan 
 
 var errBusy = &lyceum.Error{
 	Kind:   lyceum.RateLimited,
-	Detail: "Too many people are signing in at this moment. Wait a little and try again.",
+	Detail: "Too many people are signing in right now. Try again in a moment.",
 }
 
 // take waits for a slot; the caller calls done when it is through.

@@ -51,7 +51,8 @@ func (a *Accounts) SwitchOff(ctx context.Context, by lyceum.By, id lyceum.UserID
 }
 
 func lastOwner(id lyceum.UserID) error {
-	return &lyceum.Error{Kind: lyceum.Conflict, Code: "last_owner", Detail: fmt.Sprintf("user %d is the last owner who can sign in; nobody could switch them on again", id)}
+	return &lyceum.Error{Kind: lyceum.Conflict, Code: "last_owner", Detail: fmt.Sprintf("user %d is the last owner "+
+		"who can sign in; nobody could enable the account again", id)}
 }
 
 // SwitchOn lets a user sign in again. What ended when they were switched off

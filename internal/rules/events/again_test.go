@@ -146,7 +146,7 @@ func TestR49_AResumeThatIsBrokenOff(t *testing.T) {
 		storetest.Write(t, busy.Store, o.school, func(tx lyceum.Tx) error { return tx.CancelDeliveries(o.hook.ID) })
 	}
 	_, err := events.New(busy, now, options()).Resume(t.Context(), o.by, o.hook.ID, events.WithReplay)
-	if e := lyceum.Public(err); e.Kind != lyceum.Unavailable || !strings.Contains(e.Detail, "500 deliveries are sent again") ||
+	if e := lyceum.Public(err); e.Kind != lyceum.Unavailable || !strings.Contains(e.Detail, "500 deliveries will be sent again") ||
 		!strings.Contains(e.Detail, "/resend") || strings.Contains(e.Detail, "repeat the request") {
 		t.Errorf("a resume that is broken off says %v", err)
 	}

@@ -164,7 +164,7 @@ func (i *Import[T]) problems(batch []T, hooks webhookRows, from lyceum.Source) (
 		case hook.Live:
 			message = fmt.Sprintf("%d is a webhook that this school sends to; a file cannot change it", id)
 		case i.known && !there:
-			message = fmt.Sprintf("%d is no webhook of this school; import the webhooks first", id)
+			message = fmt.Sprintf("%d matches no webhook of this school; import the webhooks first", id)
 		default:
 			continue
 		}

@@ -58,7 +58,7 @@ func (s *Service) rest(ctx context.Context, by lyceum.By, r replay, todo string)
 // resumed is on again, and cannot be resumed a second time.
 const (
 	repeat     = "repeat the request for the rest"
-	resendRest = "the webhook is on again; have its failed deliveries sent for the rest, by POST /lyceum/v1/webhooks/%d/resend"
+	resendRest = "the webhook is enabled again; resend the other failed deliveries with POST /lyceum/v1/webhooks/%d/resend"
 )
 
 // brokenOff says of an error after some parts what became of them, and what to
@@ -66,7 +66,7 @@ const (
 func (r replay) brokenOff(err error, todo string) error {
 	if e := lyceum.Public(err); e.Kind == lyceum.Unavailable && r.sent > 0 {
 		return &lyceum.Error{Kind: e.Kind, Err: err, Detail: fmt.Sprintf(
-			"%d deliveries are sent again, and then the database could not be reached or was busy; %s", r.sent, todo)}
+			"%d deliveries will be sent again; then the database could not be reached or was busy; %s", r.sent, todo)}
 	}
 	return err
 }

@@ -21,7 +21,9 @@ func secretOf(key lyceum.SecretKey, school lyceum.SchoolID, id lyceum.WebhookID,
 func (s *Service) Secret(school lyceum.SchoolID, id lyceum.WebhookID, generation int32, key lyceum.SecretKeyID) ([]byte, error) {
 	found, there := s.Ring.Find(key)
 	if !there {
-		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: fmt.Sprintf("the secret of webhook %d of school %d is made of the secret key %q, which is not in this server's secret key file; put that key back, or give the webhook a new secret", id, school, key)}
+		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: fmt.Sprintf("the secret of webhook %d of school %d "+
+			"was derived from the secret key %q, which is not in this server's secret key file; put that key back, or "+
+			"rotate the webhook's secret", id, school, key)}
 	}
 	return secretOf(found, school, id, generation), nil
 }

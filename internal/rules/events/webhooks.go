@@ -88,7 +88,8 @@ func overlap(tx lyceum.Tx, w *lyceum.Webhook) error {
 		}
 		for _, event := range lyceum.EventNames() {
 			if w.Wants(event) && other.Wants(event) {
-				return &lyceum.Error{Kind: lyceum.Conflict, Code: "webhook_exists", Detail: fmt.Sprintf("webhook %d sends %s to this address already; two webhooks of one address must not share an event", other.ID, event)}
+				return &lyceum.Error{Kind: lyceum.Conflict, Code: "webhook_exists", Detail: fmt.Sprintf("webhook %d already "+
+					"sends %s to this URL; two webhooks with the same URL must not share an event", other.ID, event)}
 			}
 		}
 	}
@@ -107,13 +108,15 @@ func room(tx lyceum.Tx) error {
 	if len(sending) >= maxWebhooks {
 		return &lyceum.Error{
 			Kind: lyceum.Conflict, Code: "too_many_webhooks",
-			Detail: fmt.Sprintf("a school sends to at most %d webhooks; delete one, or let one receiver take more events", maxWebhooks),
+			Detail: fmt.Sprintf("a school can have at most %d webhooks; delete one, or send more events to one of "+
+				"them", maxWebhooks),
 		}
 	}
 	return nil
 }
 
-var errNoRing = &lyceum.Error{Kind: lyceum.Conflict, Code: "no_secret_key", Detail: "this server has no secret key to sign with; its operator gives it one with --secret-key-file"}
+var errNoRing = &lyceum.Error{Kind: lyceum.Conflict, Code: "no_secret_key", Detail: "this server has no secret " +
+	"key to sign with; its operator sets one with --secret-key-file"}
 
 // Create makes a webhook.
 func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (WithSecret, error) {
@@ -177,7 +180,8 @@ func own(w *lyceum.Webhook, err error) error {
 		return err
 	}
 	if !w.Live {
-		return &lyceum.Error{Kind: lyceum.Conflict, Code: "record_only", Detail: fmt.Sprintf("webhook %d is a record of another server: nothing is sent to it", w.ID)}
+		return &lyceum.Error{Kind: lyceum.Conflict, Code: "record_only", Detail: fmt.Sprintf("webhook %d was copied "+
+			"from another server: nothing is sent to it", w.ID)}
 	}
 	return nil
 }
@@ -266,7 +270,8 @@ func (s *Service) ResendOne(ctx context.Context, by lyceum.By, id lyceum.Webhook
 			return d, err
 		}
 		if !d.Number.Present {
-			return d, &lyceum.Error{Kind: lyceum.Conflict, Code: "record_only", Detail: fmt.Sprintf("delivery %d is a record of another server", id)}
+			return d, &lyceum.Error{Kind: lyceum.Conflict, Code: "record_only", Detail: fmt.Sprintf("delivery %d was "+
+				"copied from another server", id)}
 		}
 		d.State, d.Tries, d.NextAttemptAt = lyceum.DeliveryPending, 0, lyceum.Some(now)
 		if err := tx.UpdateDelivery(d.WebhookEvent); err != nil {

@@ -73,7 +73,7 @@ func grade(questions []lyceum.Question, answers [][]string) (lyceum.Opt[float64]
 		)
 	}
 	if len(answers) != len(questions) {
-		return refuse("must be a list for each of the %d questions", len(questions))
+		return refuse("must have one list for each of the %d questions", len(questions))
 	}
 	graded, right := 0, 0
 	for i, q := range questions {
@@ -84,7 +84,7 @@ func grade(questions []lyceum.Question, answers [][]string) (lyceum.Opt[float64]
 		}
 		for _, answer := range given {
 			if q.QuestionType != fillBlank && !choices[answer] {
-				return refuse("to question %d must be among %s", i+1, strings.Join(q.Answers, ", "))
+				return refuse("to question %d must be one of %s", i+1, strings.Join(q.Answers, ", "))
 			}
 		}
 		if q.Graded {

@@ -24,8 +24,8 @@ func (s *Service) OpenV2(ctx context.Context, by lyceum.By) error {
 	if err == nil && school.V2Disabled {
 		return lyceum.Errorf(
 			lyceum.Forbidden,
-			"version 2 of the interface, which is in beta, is off for this school; the operator of the server switches it on "+
-				"with: lyceum school set --school %d --v2 on",
+			"version 2 of the interface, which is in beta, is off for this school; the server's operator enables it with: "+
+				"lyceum school set --school %d --v2 on",
 			by.School,
 		)
 	}

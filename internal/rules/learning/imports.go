@@ -130,7 +130,7 @@ func (s *Service) ImportEnrollments(by lyceum.By) *Rows[lyceum.Enrollment] {
 		set:   func(e *row, id int32) { e.ID = lyceum.EnrollmentID(id) },
 		user:  func(e *row) lyceum.UserID { return e.User },
 		key:   func(e *row) stay { return stay{e.User, e.Course, e.EnrolledAt.Unix()} },
-		field: "enrolled_at", taken: "is that of enrollment %d of the same user and course already",
+		field: "enrolled_at", taken: "is already the id of enrollment %d of the same user and course",
 		find: allEnrollments,
 	}
 	return &Rows[row]{s, by, shape[row]{
@@ -184,7 +184,7 @@ func secondStays(tx lyceum.Tx, rows []lyceum.Enrollment) (problems []lyceum.RowP
 		}
 		if other, there := open[key]; there && other != e.ID {
 			problems = append(problems, problem(
-				i, "ended_at", "must not be empty: enrollment %d of the same user and course goes on already", other,
+				i, "ended_at", "must not be empty: enrollment %d of the same user and course is still active", other,
 			))
 			continue
 		}
@@ -240,7 +240,7 @@ func (s *Service) ImportProgress(by lyceum.By) *Rows[lyceum.Progress] {
 		set:   func(p *row, id int32) { p.ID = lyceum.ProgressID(id) },
 		user:  func(p *row) lyceum.UserID { return p.User },
 		key:   func(p *row) stay { return stay{user: p.User, course: p.Course} },
-		field: "course_id", taken: "is that of progress %d of the same user already",
+		field: "course_id", taken: "is already progress %d of the same user",
 		find: allProgress,
 	}
 	return &Rows[row]{s, by, shape[row]{
@@ -270,7 +270,7 @@ func (s *Service) ImportLectureProgress(by lyceum.By) *Rows[lyceum.LectureProgre
 		seq: lyceum.LectureProgressSequence, id: func(p *row) int32 { return int32(p.ID) },
 		set:  func(p *row, id int32) { p.ID = lyceum.LectureProgressID(id) },
 		user: func(p *row) lyceum.UserID { return p.User }, key: func(p *row) step { return step{p.User, p.Lecture} },
-		field: "lecture_id", taken: "is that of lecture progress %d of the same user already",
+		field: "lecture_id", taken: "is already lecture progress %d of the same user",
 		find: allLectureProgress,
 	}
 	return &Rows[row]{s, by, shape[row]{
@@ -327,7 +327,7 @@ func (s *Service) ImportQuizResponses(by lyceum.By) *Rows[lyceum.QuizResponse] {
 		set:   func(r *row, id int32) { r.ID = lyceum.QuizResponseID(id) },
 		user:  func(r *row) lyceum.UserID { return r.User },
 		key:   func(r *row) answer { return answer{r.User, r.Quiz, r.SubmittedAt.Value.Unix()} },
-		field: "submitted_at", taken: "is that of response %d of the same user and quiz already",
+		field: "submitted_at", taken: "is already response %d of the same user and quiz",
 		find: allQuizResponses,
 	}
 	return &Rows[row]{s, by, shape[row]{

@@ -62,18 +62,18 @@ func TestRowsAreTaken(t *testing.T) {
 	d := newClassroom(t)
 	type wrong = map[int]lyceum.FieldError
 	day, none := storetest.Day, lyceum.None[time.Time]()
-	wantTaken(t, "authors", d.service.ImportAuthors(lyceum.By{School: d.school, Actor: "import"}), wrong{1: {Field: "user_id", Message: "99 is no user of this school; import the users first"}},
+	wantTaken(t, "authors", d.service.ImportAuthors(lyceum.By{School: d.school, Actor: "import"}), wrong{1: {Field: "user_id", Message: "99 matches no user of this school; import the users first"}},
 		lyceum.AuthorProfile{ID: 8, Name: lyceum.Some("Eve")}, lyceum.AuthorProfile{ID: 9, UserID: lyceum.Some(lyceum.UserID(99))})
-	wantTaken(t, "courses", d.service.ImportCourses(lyceum.By{School: d.school, Actor: "import"}), wrong{0: {Field: "author_bio_id", Message: "99 is no author of this school; import the authors first"}},
+	wantTaken(t, "courses", d.service.ImportCourses(lyceum.By{School: d.school, Actor: "import"}), wrong{0: {Field: "author_bio_id", Message: "99 matches no author of this school; import the authors first"}},
 		lyceum.CourseRow{Course: lyceum.Course{ID: 9, AuthorID: lyceum.Some(lyceum.AuthorID(99))}}, lyceum.CourseRow{Course: lyceum.Course{ID: 10, Name: "New"}, Listed: lyceum.Some(false)})
-	wantTaken(t, "sections", d.service.ImportLectureSections(lyceum.By{School: d.school, Actor: "import"}), wrong{0: {Field: "course_id", Message: "99 is no course of this school; import the courses first"}},
+	wantTaken(t, "sections", d.service.ImportLectureSections(lyceum.By{School: d.school, Actor: "import"}), wrong{0: {Field: "course_id", Message: "99 matches no course of this school; import the courses first"}},
 		lyceum.LectureSection{ID: 8, Course: 99}, lyceum.LectureSection{ID: 9, Course: 4, Name: "New", IsPublished: true, Position: 1})
 	wantTaken(t, "lectures", d.service.ImportLectures(lyceum.By{School: d.school, Actor: "import"}), wrong{
-		0: {Field: "lecture_section_id", Message: "99 is no lecture section of this school; import the lecture sections first"},
+		0: {Field: "lecture_section_id", Message: "99 matches no lecture section of this school; import the lecture sections first"},
 		1: {Field: "lecture_section_id", Message: "1 is a section of course 1, not of course 4"},
 	}, lyceum.Lecture{ID: 88, Course: 4, Section: 99}, lyceum.Lecture{ID: 89, Course: 4, Section: 1}, lyceum.Lecture{ID: 90, Course: 4, Section: 9, Position: 1})
 	wantTaken(t, "attachments", d.service.ImportAttachments(lyceum.By{School: d.school, Actor: "import"}), wrong{
-		0: {Field: "lecture_id", Message: "99 is no lecture of this school; import the lectures first"},
+		0: {Field: "lecture_id", Message: "99 matches no lecture of this school; import the lectures first"},
 		1: {Field: "quiz_id", Message: "must be empty for an attachment of the kind text"},
 		2: {Field: "video_url", Message: "must be empty for an attachment of the kind pdf_embed"},
 		4: {Field: "kind", Message: "must be a word of 1 to 64 letters, digits, _ or -"},
@@ -86,22 +86,22 @@ func TestRowsAreTaken(t *testing.T) {
 		lyceum.Attachment{ID: 307, Lecture: 11, Kind: lyceum.QuizAttachment, Quiz: &lyceum.Quiz{ID: 907, Questions: []lyceum.Question{{QuestionType: "fill_blank"}, {}}}},
 		lyceum.Attachment{ID: 308, Lecture: 11, Kind: "open_response_question"}, lyceum.Attachment{ID: 309, Lecture: 11, Kind: "pdf"})
 	wantTaken(t, "enrollments", d.service.ImportEnrollments(lyceum.By{School: d.school, Actor: "import"}), wrong{
-		0: {Field: "user_id", Message: "99 is no user of this school; import the users first"},
-		1: {Field: "ended_at", Message: "must not be empty: enrollment 2 of the same user and course goes on already"},
-		2: {Field: "enrolled_at", Message: "is that of enrollment 2 of the same user and course already"},
-		4: {Field: "ended_at", Message: "must not be empty: enrollment 50 of the same user and course goes on already"},
+		0: {Field: "user_id", Message: "99 matches no user of this school; import the users first"},
+		1: {Field: "ended_at", Message: "must not be empty: enrollment 2 of the same user and course is still active"},
+		2: {Field: "enrolled_at", Message: "is already the id of enrollment 2 of the same user and course"},
+		4: {Field: "ended_at", Message: "must not be empty: enrollment 50 of the same user and course is still active"},
 	}, lyceum.Enrollment{ID: 48, User: 99, Course: 1}, lyceum.Enrollment{ID: 49, User: 2, Course: 1, EnrolledAt: day(9)}, lyceum.Enrollment{ID: 52, User: 2, Course: 1, EnrolledAt: day(5), EndedAt: lyceum.Some(day(6))},
 		lyceum.Enrollment{ID: 50, User: 4, Course: 4, EnrolledAt: day(5)}, lyceum.Enrollment{ID: 51, User: 4, Course: 4, EnrolledAt: day(6)},
 		lyceum.Enrollment{User: 5, Course: 4, EnrolledAt: day(7), ExpiresAt: lyceum.Some(day(20))}, lyceum.Enrollment{ID: 6, User: 5, Course: 1, EnrolledAt: day(5), EndedAt: lyceum.Some(day(8))},
 		lyceum.Enrollment{User: 5, Course: 1, EnrolledAt: day(9), EndedAt: none})
-	wantTaken(t, "progress", d.service.ImportProgress(lyceum.By{School: d.school, Actor: "import"}), wrong{1: {Field: "course_id", Message: "is that of progress 1 of the same user already"}},
+	wantTaken(t, "progress", d.service.ImportProgress(lyceum.By{School: d.school, Actor: "import"}), wrong{1: {Field: "course_id", Message: "is already progress 1 of the same user"}},
 		lyceum.Progress{User: 2, Course: 1, PercentComplete: 66}, lyceum.Progress{ID: 70, User: 2, Course: 1}, lyceum.Progress{ID: 71, User: 1, Course: 1, PercentComplete: 5})
 	wantTaken(t, "lecture progress", d.service.ImportLectureProgress(lyceum.By{School: d.school, Actor: "import"}), wrong{
 		0: {Field: "course_id", Message: "must be 1, the course of lecture 12"},
-		2: {Field: "lecture_id", Message: "is that of lecture progress 1 of the same user already"},
+		2: {Field: "lecture_id", Message: "is already lecture progress 1 of the same user"},
 	}, lyceum.LectureProgress{User: 2, Course: 3, Lecture: 12, CompletedAt: day(9)}, lyceum.LectureProgress{User: 2, Course: 1, Lecture: 12, CompletedAt: day(9)},
 		lyceum.LectureProgress{ID: 80, User: 2, Course: 1, Lecture: 11, CompletedAt: day(9)})
-	wantTaken(t, "quiz responses", d.service.ImportQuizResponses(lyceum.By{School: d.school, Actor: "import"}), wrong{0: {Field: "quiz_id", Message: "903 is no quiz of this school; import the attachments first"}},
+	wantTaken(t, "quiz responses", d.service.ImportQuizResponses(lyceum.By{School: d.school, Actor: "import"}), wrong{0: {Field: "quiz_id", Message: "903 matches no quiz of this school; import the attachments first"}},
 		lyceum.QuizResponse{Quiz: 903, User: 2}, lyceum.QuizResponse{Quiz: 901, User: 2, SubmittedAt: lyceum.Some(day(6)), PercentCorrect: lyceum.Some(0.25)})
 	if findings, err := d.store.Check(t.Context()); err != nil || len(findings) > 0 {
 		t.Errorf("check: %v, %v", findings, err)

@@ -188,7 +188,7 @@ func courseProblems(batch []lyceum.PricingPlan, missing map[lyceum.CourseID]bool
 			problems = append(problems, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{
 				Field: "course_id",
 				Message: fmt.Sprintf(
-					"%d is no course of this school; import the courses first, or allow missing ones to be created", id.Value,
+					"%d matches no course of this school; import the courses first, or use --create-missing", id.Value,
 				),
 			}})
 		}

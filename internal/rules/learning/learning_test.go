@@ -148,7 +148,7 @@ func TestPlansOfUnknownCoursesAreProblems(t *testing.T) {
 	d := newDesk(t)
 	d.saveCourses(t, lyceum.Course{ID: 1, Name: "Pottery"})
 	saved, problems := d.savePlans(t, lyceum.RefuseMissing, plan(1, course(1)), plan(2, course(9)), plan(3, lyceum.None[lyceum.CourseID]()), plan(4, course(9)))
-	const sentence = "9 is no course of this school; import the courses first, or allow missing ones to be created"
+	const sentence = "9 matches no course of this school; import the courses first, or use --create-missing"
 	want := []lyceum.RowProblem{
 		{Index: 1, FieldError: lyceum.FieldError{Field: "course_id", Message: sentence}},
 		{Index: 3, FieldError: lyceum.FieldError{Field: "course_id", Message: sentence}},

@@ -326,7 +326,7 @@ func inOrder(
 		}
 		if _, complete := done[before]; !complete {
 			return &lyceum.Error{Kind: lyceum.Conflict, Code: "unmet_requirements", Detail: fmt.Sprintf(
-				"this course wants its lectures in order: lecture %d comes first", before,
+				"this course must be completed in order: lecture %d comes first", before,
 			)}
 		}
 	}

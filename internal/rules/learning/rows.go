@@ -132,7 +132,7 @@ func (r *Rows[T]) unknown(tx lyceum.Tx, rows []T) (problems []lyceum.RowProblem,
 		for i := range rows {
 			if id := ref.id(&rows[i]); missing[id] {
 				problems = append(
-					problems, problem(i, ref.field, "%d is no %s of this school; import the %s first", id, ref.what, ref.file()),
+					problems, problem(i, ref.field, "%d matches no %s of this school; import the %s first", id, ref.what, ref.file()),
 				)
 			}
 		}

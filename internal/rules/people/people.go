@@ -158,11 +158,12 @@ func problems(batch []lyceum.User, kept map[lyceum.UserID]lyceum.User, byEmail m
 	for n := range batch {
 		row, key := &batch[n], strings.ToLower(batch[n].Email)
 		if old := kept[row.ID]; row.Role == "" && old.Role == lyceum.Owner && !strings.EqualFold(row.Email, old.Email) {
-			refuse(n, "id", fmt.Sprintf("%d is the school's owner, with another address; give the row the role owner to replace them, or another id", row.ID))
+			refuse(n, "id", fmt.Sprintf("%d is the school's owner, with another email address; set the row's role to "+
+				"owner to replace them, or use another id", row.ID))
 			continue
 		}
 		if id, taken := byEmail[key]; taken && id != row.ID {
-			refuse(n, "email", fmt.Sprintf("is the address of user %d already; every user needs one of their own", id))
+			refuse(n, "email", fmt.Sprintf("is already the email address of user %d; every user needs their own", id))
 			continue
 		}
 		byEmail[key] = row.ID

@@ -168,9 +168,9 @@ func TestOwnerIsNotReplacedByChance(t *testing.T) {
 }
 
 func TestAddressesAreUniqueWhateverTheirCase(t *testing.T) {
-	const one, two, five = "is the address of user 1 already; every user needs one of their own",
-		"is the address of user 2 already; every user needs one of their own",
-		"is the address of user 5 already; every user needs one of their own"
+	const one, two, five = "is already the email address of user 1; every user needs their own",
+		"is already the email address of user 2; every user needs their own",
+		"is already the email address of user 5; every user needs their own"
 	for _, tc := range []struct {
 		name     string
 		batch    []lyceum.User

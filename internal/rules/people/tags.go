@@ -164,7 +164,7 @@ func tagProblems(batch []lyceum.UserTags, known map[lyceum.UserID]lyceum.User) (
 	for n, row := range batch {
 		if _, there := known[row.User]; !there {
 			problems = append(problems, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{
-				Field: "user_id", Message: fmt.Sprintf("%d is no user of this school; import the users first", row.User),
+				Field: "user_id", Message: fmt.Sprintf("%d matches no user of this school; import the users first", row.User),
 			}})
 			continue
 		}
@@ -178,10 +178,10 @@ func tagProblems(batch []lyceum.UserTags, known map[lyceum.UserID]lyceum.User) (
 func checkTags(tags []string) error {
 	for _, tag := range tags {
 		if !lyceum.IsText(tag) {
-			return errors.New("must be texts in UTF-8 without NUL characters")
+			return errors.New("must be UTF-8 text without NUL characters")
 		}
 		if tag == "" || len(tag) > maxTag {
-			return errors.New("must be texts of 1 to 255 bytes")
+			return errors.New("must be 1 to 255 bytes long each")
 		}
 	}
 	return checkTagCount(tags)

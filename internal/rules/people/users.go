@@ -30,7 +30,7 @@ func (s *Service) List(ctx context.Context, school lyceum.SchoolID, f lyceum.Use
 		p.Number = 1
 	case p.Offset() >= reach:
 		return lyceum.Listing[lyceum.User]{}, lyceum.InvalidFields(lyceum.FieldError{
-			Field: "page", Message: "reaches to the 10,000th user; go on with search_after, the last id of the page before",
+			Field: "page", Message: "reaches past the 10,000th user; use search_after with the last id of the previous page",
 		})
 	}
 	v := s.store.In(ctx, school)

@@ -26,7 +26,7 @@ func planOfSale(tx lyceum.Tx, sale *lyceum.Sale) (lyceum.PricingPlan, error) {
 func planAmong(plans map[lyceum.PricingPlanID]lyceum.PricingPlan, sale *lyceum.Sale) (lyceum.PricingPlan, error) {
 	plan, there := plans[sale.PricingPlanID.Value]
 	if !there {
-		return plan, conflict("unknown_plan", "the pricing plan of sale %d is not known", sale.ID)
+		return plan, conflict("unknown_plan", "the pricing plan of sale %d is unknown", sale.ID)
 	}
 	return plan, nil
 }
@@ -48,7 +48,7 @@ func running(tx lyceum.Tx, id lyceum.SaleID) (lyceum.Sale, lyceum.PricingPlan, e
 func recurring(sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
 	switch {
 	case plan.Frequency != lyceum.Subscription && plan.Frequency != lyceum.PaymentPlan:
-		return conflict("not_recurring", "sale %d is paid once: its pricing plan is %s", sale.ID, plan.Frequency)
+		return conflict("not_recurring", "sale %d is a single payment: its pricing plan is %s", sale.ID, plan.Frequency)
 	case sale.EndedAt.Present:
 		return conflict("sale_ended", "sale %d has ended: %s", sale.ID, sale.EndReason.Value)
 	}
@@ -191,11 +191,11 @@ func refundable(t *lyceum.Transaction, last lyceum.MovementKind) (lyceum.Minor, 
 	case !t.Paid || t.Charge == 0:
 		return 0, conflict("nothing_charged", "nothing was charged for transaction %d", t.ID)
 	case last == lyceum.ChargebackOpened:
-		return 0, conflict("chargeback_open", "the money of transaction %d is with the bank: its chargeback is open", t.ID)
+		return 0, conflict("chargeback_open", "transaction %d has an open chargeback: the bank holds the money", t.ID)
 	case t.HasChargeback == lyceum.Some(true):
-		return 0, conflict("charged_back", "the money of transaction %d went back by a chargeback", t.ID)
+		return 0, conflict("charged_back", "transaction %d was already paid back by a chargeback", t.ID)
 	case left <= 0:
-		return 0, conflict("refunded", "transaction %d is refunded in full", t.ID)
+		return 0, conflict("refunded", "transaction %d is fully refunded", t.ID)
 	}
 	return left, nil
 }
@@ -238,9 +238,9 @@ func (s *Service) OpenChargeback(ctx context.Context, by lyceum.By, id lyceum.Tr
 		case !t.Paid || t.Charge == 0:
 			return m, nil, conflict("nothing_charged", "nothing was charged for transaction %d", t.ID)
 		case t.HasChargeback == lyceum.Some(true):
-			return m, nil, conflict("charged_back", "transaction %d has a chargeback already", t.ID)
+			return m, nil, conflict("charged_back", "transaction %d already has a chargeback", t.ID)
 		case t.AmountRefunded >= t.FinalPrice+t.TaxCharge:
-			return m, nil, conflict("refunded", "transaction %d is refunded in full: there is nothing to charge back", t.ID)
+			return m, nil, conflict("refunded", "transaction %d is fully refunded: there is nothing to charge back", t.ID)
 		}
 		t.HasChargeback, t.ChargebackFee = lyceum.Some(true), lyceum.Some(fee)
 		return m, nil, nil

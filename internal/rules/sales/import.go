@@ -86,12 +86,14 @@ func (i *Import) problems(batch []lyceum.Transaction, known knower) ([]lyceum.Ro
 		t := &batch[index]
 		if users[int32(t.UserID)] {
 			problems = append(problems, lyceum.RowProblem{Index: index, FieldError: lyceum.FieldError{
-				Field: "user_id", Message: fmt.Sprintf("%d is no user of this school; import the users first, or allow missing ones to be created", t.UserID),
+				Field: "user_id", Message: fmt.Sprintf("%d matches no user of this school; import the users first, or use "+
+					"--create-missing", t.UserID),
 			}})
 		}
 		if plans[int32(t.PricingPlanID)] {
 			problems = append(problems, lyceum.RowProblem{Index: index, FieldError: lyceum.FieldError{
-				Field: "pricing_plan_id", Message: fmt.Sprintf("%d is no pricing plan of this school; import the pricing plans first, or allow missing ones to be created", t.PricingPlanID),
+				Field: "pricing_plan_id", Message: fmt.Sprintf("%d matches no pricing plan of this school; import the "+
+					"pricing plans first, or use --create-missing", t.PricingPlanID),
 			}})
 		}
 	}

@@ -167,13 +167,13 @@ func TestRecordKeepsTheBooks(t *testing.T) {
 		{name: "free", sale: sales.NewSale{User: 1, Plan: 4}},
 		{name: "fully discounted", sale: sales.NewSale{User: 1, Plan: 1, Coupon: some(lyceum.CouponID(1)), Amounts: sales.Amounts{FinalPrice: some(lyceum.Minor(0))}}},
 		{name: "charge that is not the sum", sale: sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{Charge: some(lyceum.USDCents(2000))}}, refused: "charge must be the sum of final_price and tax_charge, 1999, or be left out"},
-		{name: "another currency without the charge", sale: sales.NewSale{User: 1, Plan: 2}, refused: "charge is missing: it is what the buyer paid in US cents, which does not follow from EUR"},
+		{name: "another currency without the charge", sale: sales.NewSale{User: 1, Plan: 2}, refused: "charge is required: what the buyer paid in US cents cannot be derived from EUR"},
 		{name: "more fees than price", sale: sales.NewSale{User: 1, Plan: 1, Affiliate: some(lyceum.AffiliateID(1)), Amounts: sales.Amounts{AffiliateFees: some(lyceum.Minor(2000))}}, refused: "author_fees and affiliate_fees together must not be more than the final_price of 1999"},
 		{name: "fees for nobody", sale: sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{AuthorFees: some(lyceum.Minor(1))}}, refused: "author_fees must be 0 without an author_id"},
 		{name: "negative", sale: sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: some(lyceum.Minor(-1))}}, refused: "tax_charge must be from 0 to 2147483647"},
-		{name: "above int32 together", sale: sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: some(lyceum.Minor(2147483647))}}, refused: "tax_charge must not bring the price above 2147483647"},
-		{name: "nobody", sale: sales.NewSale{User: 9, Plan: 1}, refused: "user_id 9 is no user of this school"},
-		{name: "nothing", sale: sales.NewSale{User: 1, Plan: 99}, refused: "pricing_plan_id 99 is no pricing plan of this school"},
+		{name: "above int32 together", sale: sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: some(lyceum.Minor(2147483647))}}, refused: "tax_charge must not raise the price above 2147483647"},
+		{name: "nobody", sale: sales.NewSale{User: 9, Plan: 1}, refused: "user_id 9 matches no user of this school"},
+		{name: "nothing", sale: sales.NewSale{User: 1, Plan: 99}, refused: "pricing_plan_id 99 matches no pricing plan of this school"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBooks(t)
@@ -287,7 +287,7 @@ func TestRefunds(t *testing.T) {
 	if got := refund(lyceum.None[lyceum.Minor](), "nil"); got.AmountRefunded != 2099 {
 		t.Errorf("%+v", got)
 	}
-	refund(lyceum.None[lyceum.Minor](), "refunded in full")
+	refund(lyceum.None[lyceum.Minor](), "fully refunded")
 	want := []string{"Transaction.refunded 1", "Transaction.refunded 1", "Enrollment.disabled 1", "Transaction.refunded 1"}
 	if diff := cmp.Diff(want, b.events(t, before)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -70,7 +70,7 @@ func (s *Service) CompleteOrder(ctx context.Context, by lyceum.By, id lyceum.Ord
 			return SaleDetail{}, err
 		}
 		if order.State == lyceum.OrderCompleted {
-			return SaleDetail{}, conflict("order_completed", "order %d is completed already, by sale %d", id, order.SaleID.Value)
+			return SaleDetail{}, conflict("order_completed", "order %d is already completed, by sale %d", id, order.SaleID.Value)
 		}
 		n := n // this may run more than once
 		if n.User, err = s.people.Register(tx, now, order.Email, order.Name); err != nil {
@@ -100,7 +100,7 @@ func (s *Service) AbandonOrder(ctx context.Context, by lyceum.By, id lyceum.Orde
 			return order, err
 		}
 		if order.State != lyceum.OrderOpen {
-			return order, conflict("order_closed", "order %d is %s already", id, order.State)
+			return order, conflict("order_closed", "order %d is already %s", id, order.State)
 		}
 		return abandon(tx, order, now)
 	})

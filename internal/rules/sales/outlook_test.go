@@ -145,16 +145,16 @@ func TestOutlookRefuses(t *testing.T) {
 		want   string
 	}{
 		{"free", free, sales.Refund{}, "nothing was charged"},
-		{"open chargeback", open, sales.Refund{}, "is with the bank"},
+		{"open chargeback", open, sales.Refund{}, "the bank holds the money"},
 		{"lost chargeback", lost, sales.Refund{}, "by a chargeback"},
-		{"refunded", gone, sales.Refund{}, "refunded in full"},
+		{"refunded", gone, sales.Refund{}, "fully refunded"},
 		{"unknown", 99, sales.Refund{}, ""},
 		{"nothing", good, sales.Refund{Amount: some(lyceum.Minor(0))}, "amount must be from 1 to 1999"},
 		{"more than is left", good, sales.Refund{Amount: some(lyceum.Minor(2000))}, "amount must be from 1 to 1999"},
-		{"long reason", good, sales.Refund{Reason: long}, "reason must be a text of 500 characters at most"},
-		{"long reference", good, sales.Refund{Reference: long}, "reference must be a text of 500 characters at most"},
-		{"NUL", good, sales.Refund{Reason: some("a\x00b")}, "reason must be a text in UTF-8 without NUL characters"},
-		{"no UTF-8", good, sales.Refund{Reason: some("a\xff")}, "reason must be a text in UTF-8 without NUL characters"},
+		{"long reason", good, sales.Refund{Reason: long}, "reason must be at most 500 characters long"},
+		{"long reference", good, sales.Refund{Reference: long}, "reference must be at most 500 characters long"},
+		{"NUL", good, sales.Refund{Reason: some("a\x00b")}, "reason must be UTF-8 text without NUL characters"},
+		{"no UTF-8", good, sales.Refund{Reason: some("a\xff")}, "reason must be UTF-8 text without NUL characters"},
 	} {
 		_, foreseen := b.service.ForeseeRefund(t.Context(), b.school, tc.id, tc.refund)
 		_, happened := b.service.Refund(t.Context(), b.by(), tc.id, tc.refund)

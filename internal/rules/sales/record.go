@@ -102,7 +102,7 @@ func (s *Service) offered(tx lyceum.Tx, n NewSale) (lyceum.PricingPlan, error) {
 	plan := offer.Value
 	var wrong []lyceum.FieldError
 	refuse := func(field, what string, id int32) {
-		wrong = append(wrong, lyceum.FieldError{Field: field, Message: fmt.Sprintf("%d is no %s of this school", id, what)})
+		wrong = append(wrong, lyceum.FieldError{Field: field, Message: fmt.Sprintf("%d matches no %s of this school", id, what)})
 	}
 	missing := func(field, what string, seq lyceum.Sequence, id int32) {
 		if id == 0 {
@@ -201,7 +201,7 @@ func settle(t *lyceum.Transaction, given lyceum.Opt[lyceum.USDCents]) error {
 	paid := t.FinalPrice + t.TaxCharge
 	fees := t.AffiliateFees + t.AuthorFees
 	if paid > math.MaxInt32 {
-		refuse("tax_charge", "must not bring the price above %d", math.MaxInt32)
+		refuse("tax_charge", "must not raise the price above %d", math.MaxInt32)
 	}
 	if fees > t.FinalPrice {
 		refuse("author_fees", "and affiliate_fees together must not be more than the final_price of %d", t.FinalPrice)
@@ -212,7 +212,7 @@ func settle(t *lyceum.Transaction, given lyceum.Opt[lyceum.USDCents]) error {
 	case paid == 0 && given.Value != 0:
 		refuse("charge", "must be 0 where nothing is to be paid")
 	case t.Currency != "USD" && paid > 0 && !given.Present:
-		refuse("charge", "is missing: it is what the buyer paid in US cents, which does not follow from %s", t.Currency)
+		refuse("charge", "is required: what the buyer paid in US cents cannot be derived from %s", t.Currency)
 	case t.Currency != "USD" && paid > 0 && given.Value == 0:
 		refuse("charge", "must be more than 0 where something is paid")
 	}

@@ -159,10 +159,10 @@ func TestUnknownUsersAndPlansAreProblems(t *testing.T) {
 	begin := s.end(t)
 	batch := []lyceum.Transaction{sold(1, 1, 1), sold(2, 77, 1), sold(3, 2, 88), sold(4, 77, 88), sold(5, 3, 3)}
 	want := []lyceum.RowProblem{
-		problem(1, "user_id", "77 is no user of this school; import the users first, or allow missing ones to be created"),
-		problem(2, "pricing_plan_id", "88 is no pricing plan of this school; import the pricing plans first, or allow missing ones to be created"),
-		problem(3, "user_id", "77 is no user of this school; import the users first, or allow missing ones to be created"),
-		problem(3, "pricing_plan_id", "88 is no pricing plan of this school; import the pricing plans first, or allow missing ones to be created"),
+		problem(1, "user_id", "77 matches no user of this school; import the users first, or use --create-missing"),
+		problem(2, "pricing_plan_id", "88 matches no pricing plan of this school; import the pricing plans first, or use --create-missing"),
+		problem(3, "user_id", "77 matches no user of this school; import the users first, or use --create-missing"),
+		problem(3, "pricing_plan_id", "88 matches no pricing plan of this school; import the pricing plans first, or use --create-missing"),
 	}
 	if diff := cmp.Diff(want, s.check(t, lyceum.RefuseMissing, batch...)); diff != "" {
 		t.Errorf("checked (-want +got):\n%s", diff)

@@ -121,7 +121,8 @@ func (s *Store) room(k *school) error {
 	}
 	for s.taken()+need > s.Memory {
 		if !s.evict(k, time.Now().Add(-idlePause)) {
-			return &refusal{fmt.Sprintf("the indexes of other schools, asked for within %v, leave no room for its %d sales", idlePause, listing.Total), false}
+			return &refusal{fmt.Sprintf("the indexes of other schools, asked for within %v, leave no memory for its %d "+
+				"sales", idlePause, listing.Total), false}
 		}
 	}
 	return nil
@@ -147,7 +148,7 @@ func (s *Store) evict(but *school, before time.Time) bool {
 	s.drop(oldest)
 	oldest.mu.Unlock()
 	oldest.later.Store(0)
-	s.Log.InfoContext(s.ctx, "sales index let go for others", "school", oldest.id)
+	s.Log.InfoContext(s.ctx, "sales index evicted", "school", oldest.id)
 	return true
 }
 

@@ -69,7 +69,7 @@ func (s *Store) save(k *school) {
 	k.tried = of.last.Number
 	k.mu.Unlock()
 	if err := s.write(k.id, view, &of); err != nil {
-		s.Log.Warn("sales index cannot be kept for the next start", "school", k.id, "err", err)
+		s.Log.Warn("sales index snapshot could not be saved", "school", k.id, "err", err)
 		return
 	}
 	k.mu.Lock()

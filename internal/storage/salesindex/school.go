@@ -156,7 +156,7 @@ func (s *Store) made(k *school) error {
 	return s.advance(k, s.finder(k))
 }
 
-var errNoIndex = errors.New("the index was let go while it was made")
+var errNoIndex = errors.New("the index was evicted while it was being built")
 
 // unsaved is the number of a snapshot that is not there.
 const unsaved = -1
@@ -176,7 +176,7 @@ func (s *Store) load(id lyceum.SchoolID) (loaded, error) {
 		return loaded{x, kept, kept.last.Number}, nil
 	}
 	if s.Folder != "" {
-		s.Log.InfoContext(s.ctx, "sales index is built anew", "school", id, "why", err.Error())
+		s.Log.InfoContext(s.ctx, "rebuilding the sales index", "school", id, "why", err.Error())
 	}
 	now, err := s.now(s.ctx, id)
 	if err != nil {
@@ -302,7 +302,7 @@ func (s *Store) readOn(k *school, c *changes, find finder) (more bool, err error
 	}
 	if !c.state.follows(listing.Origin, listing.Before) {
 		s.drop(k)
-		return false, fmt.Errorf("entry %d of the journal is not what it was: another database stands in its place", c.state.last.Number)
+		return false, fmt.Errorf("entry %d of the journal has changed: another database took its place", c.state.last.Number)
 	}
 	for i := range listing.Changes {
 		change := &listing.Changes[i]

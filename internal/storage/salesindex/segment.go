@@ -148,7 +148,7 @@ func (d *decoder) page(p *page, records []byte) error {
 			d.extras = append(d.extras, extra{offset: uint8(o)})
 			x = &d.extras[len(d.extras)-1]
 			if !x.parse(d.rare[:extraBytes]) {
-				return fmt.Errorf("transaction %d: its extra makes no sense", r.id)
+				return fmt.Errorf("transaction %d: its extra is invalid", r.id)
 			}
 			d.rare = d.rare[extraBytes:]
 		}

@@ -230,7 +230,7 @@ func (s *snapshot) readHead() (int64, error) {
 		return 0, err
 	}
 	if !bytes.HasPrefix(b, []byte(snapshotMagic)) {
-		return 0, errors.New("this is no snapshot of sales")
+		return 0, errors.New("this is not a sales index snapshot")
 	}
 	if format := le.Uint32(b[8:]); format != snapshotFormat {
 		return 0, fmt.Errorf("its format is %d, not %d", format, snapshotFormat)
@@ -259,7 +259,7 @@ func (s *snapshot) readPlans(b []byte) error {
 	for ; len(b) > 0; b = b[planBytes:] {
 		plan, present := int32(le.Uint32(b)), b[8]
 		if int64(plan) <= last || present > 1 {
-			return fmt.Errorf("plan %d makes no sense where it stands", plan)
+			return fmt.Errorf("plan %d is invalid at this position", plan)
 		}
 		last = int64(plan)
 		s.courses[lyceum.PricingPlanID(plan)] = lyceum.Opt[lyceum.CourseID]{Value: lyceum.CourseID(le.Uint32(b[4:])), Present: present == 1}

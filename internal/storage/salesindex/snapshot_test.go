@@ -160,7 +160,7 @@ func set32(b []byte, v uint32) { binary.LittleEndian.PutUint32(b, v) }
 
 var damages = []damage{
 	{"empty", true, func([]byte) []byte { return nil }, "head: the file has 0 bytes"},
-	{"magic", true, in(func(b []byte) { b[3] = 'x' }), "no snapshot of sales"},
+	{"magic", true, in(func(b []byte) { b[3] = 'x' }), "not a sales index snapshot"},
 	{"another format", true, in(func(b []byte) { b[8]++ }), "its format is 2, not 1"},
 	{"another school", true, in(func(b []byte) { b[12]++ }), "head: its checksum is wrong"},
 	{"another identity", true, in(func(b []byte) { b[47]++ }), "head: its checksum is wrong"},
@@ -204,8 +204,8 @@ var damages = []damage{
 	}), "segment 2: 4294967295 extras for 64 sales"},
 	{"an extra without a sale", false, in(func(b []byte) { record(b, 2, 21)[63] ^= 1 << 7 }), "more extras than its sales"},
 	{"a sale without an extra", false, in(func(b []byte) { record(b, 0, 5)[63] ^= 1 << 7 }), "fewer extras than its sales"},
-	{"an unknown bit of an extra", false, in(func(b []byte) { rare(b)[18] |= 4 }), "its extra makes no sense"},
-	{"the last byte of an extra", false, in(func(b []byte) { rare(b)[19] = 1 }), "its extra makes no sense"},
+	{"an unknown bit of an extra", false, in(func(b []byte) { rare(b)[18] |= 4 }), "its extra is invalid"},
+	{"the last byte of an extra", false, in(func(b []byte) { rare(b)[19] = 1 }), "its extra is invalid"},
 	{"a currency beyond the last", false, in(func(b []byte) { record(b, 0, 5)[62] = 2 }), "transaction 6: currency 2 is not one of 2"},
 	{"a rare currency beyond the last", false, in(func(b []byte) { record(b, 2, 0)[62], rare(b)[17] = 255, 9 }), "transaction 129: currency 23"},
 	{"two currencies", false, in(func(b []byte) { record(b, 2, 0)[62] ^= 1 }), "transaction 129: currency 1 and extra do not fit"},

@@ -146,7 +146,7 @@ func (t *transactions) Each(from lyceum.Source, q lyceum.TransactionQuery, visit
 	ctx := from.Context()
 	return x.Each(q.TransactionFilter, q.Order, func(t *lyceum.Transaction) error {
 		if err := ctx.Err(); err != nil {
-			return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the answer did not come in time; try again", Err: err}
+			return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the answer took too long; try again", Err: err}
 		}
 		return visit(t)
 	})

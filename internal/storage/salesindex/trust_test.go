@@ -223,7 +223,7 @@ func TestSnapshotThatCannotBeKept(t *testing.T) {
 	for range 5 {
 		s.Shrink(enough)
 	}
-	if n := strings.Count(log.String(), "cannot be kept"); n != 1 {
+	if n := strings.Count(log.String(), "snapshot could not be saved"); n != 1 {
 		t.Errorf("it was tried %d times:\n%s", n, &log)
 	}
 	if err := s.Close(); err != nil {

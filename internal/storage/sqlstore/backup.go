@@ -22,7 +22,7 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 		return lyceum.Errorf(lyceum.Invalid, "a PostgreSQL database is backed up by pg_dump --format=custom and restored by pg_restore and then lyceum restore (docs/operations.md)")
 	}
 	if _, err := os.Stat(path); err == nil {
-		return lyceum.Errorf(lyceum.Conflict, "%s exists; give the backup another name", path)
+		return lyceum.Errorf(lyceum.Conflict, "%s already exists; choose another name for the backup", path)
 	}
 	partial := path + ".partial"
 	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +69,8 @@ func (s *Store) vacuumInto(ctx context.Context, path string) error {
 }
 
 func cannotWrite(path string, err error) error {
-	return &lyceum.Error{Kind: lyceum.Unavailable, Detail: path + " cannot be written; choose a folder that exists, is writable and has room", Err: err}
+	return &lyceum.Error{Kind: lyceum.Unavailable, Detail: path + " cannot be written; choose a folder that exists, " +
+		"is writable and has free space", Err: err}
 }
 
 // syncFile makes a file, or the names in a folder, last over a power cut.
@@ -94,14 +95,14 @@ func Verify(ctx context.Context, path string) error {
 	defer db.Close()
 	damaged, err := sqliteIntegrity(ctx, db)
 	if err != nil {
-		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is no backup made by lyceum", Err: err}
+		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is not a backup made by lyceum", Err: err}
 	}
 	if len(damaged) > 0 {
 		return lyceum.Invalidf("%s is damaged: %s", path, damaged[0])
 	}
 	var schools int64
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM schools").Scan(&schools); err != nil {
-		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is no backup made by lyceum", Err: err}
+		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is not a backup made by lyceum", Err: err}
 	}
 	return nil
 }
@@ -120,7 +121,8 @@ func Restore(ctx context.Context, backup, dir string, force bool, prepare func(*
 	}
 	target := filepath.Join(dir, FileName)
 	if _, err := os.Stat(target); err == nil && !force {
-		return lyceum.Errorf(lyceum.Conflict, "%s holds a database already; give --force to replace it, or another folder with --data", dir)
+		return lyceum.Errorf(lyceum.Conflict, "%s already has a database; use --force to replace it, or choose another "+
+			"folder with --data", dir)
 	}
 	if err := unused(ctx, target); err != nil {
 		return err
@@ -192,7 +194,7 @@ func unused(ctx context.Context, path string) error {
 	var mode string
 	err = db.QueryRowContext(ctx, "PRAGMA journal_mode = DELETE").Scan(&mode)
 	if sqliteFault(err) == faultRetry || err == nil && mode != "delete" {
-		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "a program uses the database " + path + "; end it first, or give another folder with --data", Err: err}
+		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "a program is using the database " + path + "; stop it first, or choose another folder with --data", Err: err}
 	}
 	return nil
 }

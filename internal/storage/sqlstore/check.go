@@ -131,7 +131,7 @@ func bookInvariants() []invariant {
 			`SELECT count(*)` + of + last + ` AND m.kind = 'chargeback_opened' AND (t.has_chargeback IS NULL OR t.has_chargeback <> 1)`,
 			"%d open chargebacks are not marked on their transaction",
 		},
-		{`SELECT count(*) FROM sales WHERE school_id = $1 AND (ended_at IS NULL) <> (end_reason IS NULL)`, "%d sales ended without a reason, or have one and go on"},
+		{`SELECT count(*) FROM sales WHERE school_id = $1 AND (ended_at IS NULL) <> (end_reason IS NULL)`, "%d sales ended without a reason, or have one but have not ended"},
 		{
 			`SELECT count(*) FROM enrollments e WHERE e.school_id = $1 AND e.sale_id IS NOT NULL
 			AND NOT EXISTS (SELECT 1 FROM sales s WHERE s.school_id = e.school_id AND s.sale_id = e.sale_id)`,

@@ -48,7 +48,7 @@ func (s *Store) sound() error {
 const (
 	full        = "the disk of the database is full or failing"
 	damaged     = "the database is damaged, or no database of lyceum"
-	damagedTodo = "restore a backup, and keep this one to find out why"
+	damagedTodo = "restore a backup, and keep this one for analysis"
 )
 
 // noteRoom keeps in mind that a group was written.
@@ -57,7 +57,7 @@ func (s *Store) noteRoom() {
 		s.condition.freed = time.Time{}
 	}
 	if s.condition.full.Swap(false) {
-		s.log.Warn("the disk of the database has room again: changes are accepted")
+		s.log.Warn("the database's disk has room again: changes are accepted")
 	}
 }
 
@@ -65,7 +65,7 @@ func (s *Store) noteRoom() {
 // failed.
 func (s *Store) noteFull(err error) {
 	if err != nil && s.dialect.fault(err) == faultFull && !s.condition.full.Swap(true) {
-		s.log.Error("the disk of the database is full or failing: changes fail until there is room", "err", err)
+		s.log.Error("the database's disk is full or failing: changes fail until there is space", "err", err)
 	}
 }
 
@@ -115,6 +115,6 @@ func (s *Store) probe() {
 			micros(time.Now()))
 	})
 	if err != nil {
-		s.log.Debug("there is no room for a change yet", "err", err)
+		s.log.Debug("there is no space for a change yet", "err", err)
 	}
 }

@@ -103,7 +103,7 @@ func (e *movedError) public(outcome string) error {
 const (
 	outcomeRefused   = "changes are refused"
 	outcomeUnchanged = "nothing was changed"
-	outcomeUnknown   = "whether this change was kept is not known"
+	outcomeUnknown   = "it is unknown whether this change was saved"
 )
 
 // present fails with Unavailable when an open file is not the one at its path.

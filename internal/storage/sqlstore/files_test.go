@@ -137,7 +137,7 @@ func TestR27_FilesGone(t *testing.T) {
 const (
 	outcomeRefused   = "changes are refused"
 	outcomeUnchanged = "nothing was changed"
-	outcomeUnknown   = "whether this change was kept is not known"
+	outcomeUnknown   = "it is unknown whether this change was saved"
 )
 
 func tag(t *testing.T, store lyceum.Store, school lyceum.SchoolID) error {

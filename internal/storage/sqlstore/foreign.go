@@ -24,7 +24,7 @@ func ownSchema(ctx context.Context, path string) error {
 	var version int64
 	err = db.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version WHERE is_applied = 1").Scan(&version)
 	if err != nil {
-		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is no backup made by lyceum", Err: err}
+		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is not a backup made by lyceum", Err: err}
 	}
 	want, newest, err := schemaOf(ctx, version)
 	if err != nil {
@@ -35,9 +35,9 @@ func ownSchema(ctx context.Context, path string) error {
 	}
 	got, err := objects(ctx, db)
 	if err != nil {
-		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is no backup made by lyceum", Err: err}
+		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is not a backup made by lyceum", Err: err}
 	}
-	return sameObjects(path, "restore a file that lyceum backup wrote and nobody has changed", got, want)
+	return sameObjects(path, "restore an unmodified file written by lyceum backup", got, want)
 }
 
 func laterVersion(place string) error {
@@ -50,9 +50,9 @@ func sameObjects(place, todo string, got, want map[string]object) error {
 	for _, key := range slices.Sorted(maps.Keys(got)) {
 		o := got[key]
 		if expected, ours := want[key]; !ours || expected.kind != o.kind {
-			return lyceum.Invalidf("%s has the %s %q, which is none of Lyceum's; %s", place, o.kind, o.name, todo)
+			return lyceum.Invalidf("%s has an unknown %s %q; %s", place, o.kind, o.name, todo)
 		} else if expected.text != o.text {
-			return lyceum.Invalidf("the %s %q of %s is not as Lyceum makes it; %s", o.kind, o.name, place, todo)
+			return lyceum.Invalidf("the %s %q of %s was modified; %s", o.kind, o.name, place, todo)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(want)) {

@@ -26,7 +26,7 @@ func TestR42_RestoreTakesLyceumsOwnSchemaAlone(t *testing.T) {
 		"without a table":      {"DROP TABLE comments", `lacks the `},
 		"without an index":     {"DROP INDEX users_owners", `lacks the index "users_owners"`},
 		"of a later version":   {"UPDATE goose_db_version SET version_id = version_id + 1 WHERE id = (SELECT max(id) FROM goose_db_version)", "was made by a later version of lyceum"},
-		"without its versions": {"DROP TABLE goose_db_version", "is no backup made by lyceum"},
+		"without its versions": {"DROP TABLE goose_db_version", "is not a backup made by lyceum"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -71,7 +71,7 @@ func wantUnknown(t *testing.T, err error) {
 	t.Helper()
 	e := lyceum.Public(err)
 	if err == nil || e.Kind != lyceum.Unavailable || e.Code != lyceum.OutcomeUnknown ||
-		strings.Contains(e.Detail, "nothing was changed") || !strings.Contains(e.Detail, "not known") || !strings.Contains(e.Detail, "Idempotency-Key") {
+		strings.Contains(e.Detail, "nothing was changed") || !strings.Contains(e.Detail, "unknown") || !strings.Contains(e.Detail, "Idempotency-Key") {
 		t.Errorf("got %v (%s), want an unavailable that says that the outcome is not known", err, e.Code)
 	}
 }

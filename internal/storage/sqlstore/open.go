@@ -76,7 +76,8 @@ type Options struct {
 // not there, and brings the schema up to date.
 func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the data folder " + dir + " cannot be made; give another one with --data", Err: err}
+		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the data folder " + dir + " cannot be created; " +
+			"choose another one with --data", Err: err}
 	}
 	return OpenFile(ctx, filepath.Join(dir, FileName), o)
 }
@@ -121,7 +122,8 @@ func OpenFile(ctx context.Context, path string, o Options) (*Store, error) {
 func writable(path string) (os.FileInfo, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the database " + path + " cannot be opened for writing; give this user the right to write it, or another folder with --data", Err: err}
+		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the database " + path + " cannot be opened for " +
+			"writing; make it writable for this user, or choose another folder with --data", Err: err}
 	}
 	info, err := file.Stat()
 	return info, errors.Join(err, file.Close())
@@ -180,7 +182,8 @@ func postgresConfig(address string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		// pgx's message may repeat the address with its password.
-		return nil, lyceum.Errorf(lyceum.Invalid, "the database address cannot be read; it must be like postgres://user:password@host:5432/name")
+		return nil, lyceum.Errorf(lyceum.Invalid, "the database URL is invalid; it must be like "+
+			"postgres://user:password@host:5432/name")
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 2 * time.Second
@@ -190,7 +193,8 @@ func postgresConfig(address string) (*pgx.ConnConfig, error) {
 
 func unreachable(config *pgx.ConnConfig, err error) error {
 	return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: fmt.Sprintf(
-		"PostgreSQL at %s:%d cannot be reached; start it, make the database, or correct --database-url", config.Host, config.Port)}
+		"PostgreSQL at %s:%d cannot be reached; start it, create the database, or correct "+
+			"--database-url", config.Host, config.Port)}
 }
 
 // findOrigin goes without an origin where the database does not tell it, as
@@ -200,7 +204,8 @@ func (s *Store) findOrigin(ctx context.Context) error {
 	_, err := s.reads.single(ctx).one("SELECT "+s.dialect.origin, nil, scanText(&origin))
 	if _, refused := errors.AsType[*pgconn.PgError](err); refused && s.dialect.fault(err) == faultOther {
 		s.dialect.origin = noOrigin
-		s.log.WarnContext(ctx, "the database does not tell its timeline: restart all servers after a failover that lost changes", "err", err)
+		s.log.WarnContext(ctx, "the database does not report its timeline: restart all servers after a failover that "+
+			"lost changes", "err", err)
 		return nil
 	}
 	return s.public(err)
@@ -295,7 +300,8 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 		if current > target {
 			return lyceum.Errorf(lyceum.Unavailable,
-				"the database has schema version %d and this lyceum knows up to %d; run a newer lyceum, or restore a backup made by this one", current, target)
+				"the database has schema version %d but this lyceum only knows versions up to %d; run a newer lyceum, or "+
+					"restore a backup made by this one", current, target)
 		}
 		if current == target {
 			return nil
@@ -334,7 +340,8 @@ func (s *Store) Ping(ctx context.Context) error {
 		return err
 	}
 	if since := s.oldestWrite(); !since.IsZero() && time.Since(since) > s.patience/2 {
-		return lyceum.Errorf(lyceum.Unavailable, "a write has waited for the database since %s", since.UTC().Format(time.TimeOnly))
+		return lyceum.Errorf(lyceum.Unavailable, "a write has been waiting for the database since "+
+			"%s", since.UTC().Format(time.TimeOnly))
 	}
 	conn, err := s.reads.db.Conn(ctx)
 	if err != nil {

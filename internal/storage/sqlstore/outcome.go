@@ -20,8 +20,9 @@ func (e *commitError) Unwrap() error { return e.err }
 // changed, or nobody knows.
 func (s *Store) outcome(err error) error {
 	if commit, ok := errors.AsType[*commitError](err); ok && !s.dialect.undone(commit.err) {
-		return &lyceum.Error{Kind: lyceum.Unavailable, Code: lyceum.OutcomeUnknown, Err: err, Detail: "the database did not confirm the change, so it is not known " +
-			"whether it was kept; look before you make it again, or repeat the request with the Idempotency-Key it had, so that it happens once"}
+		return &lyceum.Error{Kind: lyceum.Unavailable, Code: lyceum.OutcomeUnknown, Err: err, Detail: "the database " +
+			"did not confirm the change, so it is unknown whether it was saved; check before you retry, or retry with the " +
+			"same Idempotency-Key so that it happens only once"}
 	}
 	return s.tell(err, outcomeUnchanged)
 }
@@ -48,7 +49,7 @@ func (s *Store) tell(err error, follows ...string) error {
 	}
 	const again = "try again"
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return refuse("the answer did not come in time", again)
+		return refuse("the answer took too long", again)
 	}
 	switch s.dialect.fault(err) {
 	case faultRetry, faultBusy:
@@ -58,12 +59,12 @@ func (s *Store) tell(err error, follows ...string) error {
 	case faultFull:
 		return refuse(full)
 	case faultReadOnly:
-		return refuse("the database can only be read")
+		return refuse("the database is read-only")
 	case faultDamaged:
 		s.noteDamage()
 		return refuse(damaged, damagedTodo)
 	case faultConflict:
-		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "there is one with the same key already", Err: err}
+		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "one with the same key already exists", Err: err}
 	}
 	select {
 	case <-s.closing: // and the pools with it, which database/sql tells in its own words

@@ -139,7 +139,7 @@ func (t *tx) Reserve(n int, seqs ...lyceum.Sequence) error {
 }
 
 func noneLeft(seq lyceum.Sequence) error {
-	return lyceum.Errorf(lyceum.Conflict, "no %s is left: the interface's ids end at %d and that one is taken", seq, lyceum.MaxID)
+	return lyceum.Errorf(lyceum.Conflict, "no %s is left: ids end at %d, and that one is in use", seq, lyceum.MaxID)
 }
 
 // NextID implements lyceum.Tx.

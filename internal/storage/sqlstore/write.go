@@ -71,8 +71,9 @@ func (s *Store) write(ctx context.Context, school lyceum.SchoolID, run func(*ses
 }
 
 var (
-	errClosed = lyceum.Errorf(lyceum.Unavailable, "the server is stopping; try again")
-	errNoTurn = lyceum.Errorf(lyceum.Unavailable, "the database is busy, and the change did not get its turn; nothing was changed; try again")
+	errClosed = lyceum.Errorf(lyceum.Unavailable, "the server is shutting down; try again")
+	errNoTurn = lyceum.Errorf(lyceum.Unavailable, "the database is busy and the change did not run; nothing was "+
+		"changed; try again")
 )
 
 // run commits what waits in a lane, group by group, until the store closes.
@@ -299,7 +300,7 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 		err := q.exec("INSERT INTO schools (school_id, "+schoolColumns+") VALUES "+placeholders(1, 9), bindSchool(&school)...)
 		if err != nil {
 			if s.dialect.fault(err) == faultConflict {
-				return lyceum.Errorf(lyceum.Conflict, "school %d exists already", school.ID)
+				return lyceum.Errorf(lyceum.Conflict, "school %d already exists", school.ID)
 			}
 			return fmt.Errorf("insert school: %w", err)
 		}

@@ -1,5 +1,5 @@
 -- +goose Up
--- Messages a minute that a webhook is sent at most; 0 is no limit.
+-- Messages per minute that a webhook is sent at most; 0 is no limit.
 ALTER TABLE webhooks ADD COLUMN rate_limit INTEGER NOT NULL DEFAULT 0;
 
 -- Whether what was answered is kept besides its status.

@@ -1,0 +1,157 @@
+package lyceum_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// poorEnglish has phrases that users must not read, with what to write instead.
+var poorEnglish = []struct{ phrase, instead string }{
+	{`anew`, "again, from the start"},
+	{`bears?`, "has"},
+	{`heeds?`, "applies, honors"},
+	{`parted by`, "separated by"},
+	{`whatever (its|the) (letter )?case`, "case-insensitive"},
+	{`(is|are|was|were) told( of| about)?`, "receives, is notified of"},
+	{`tells? (whether|what|when|webhooks|of)`, "reports"},
+	{`goes on|went on|to go on|go on with`, "continues"},
+	{`that there is not`, "unknown"},
+	{`which is none|that is none|what is none|is none of`, "invalid, unknown"},
+	{`(has|have) not the`, "does not have the"},
+	{`any more`, "no longer"},
+	{`lets? \S+ in|let in|lets? this API key`, "authorize, allow"},
+	{`sends? no letters|letters? with|letters are|in letters`, "email"},
+	{`owner.s room|is room|no room|room for`, "page; space, memory"},
+	{`good for \d|stays? good|is good (and|until)`, "valid for, keeps working"},
+	{`broke off|broken off`, "was interrupted, ended early"},
+	{`under way`, "in progress"},
+	{`on its way|on their way`, "is being sent"},
+	{`switch(ed|es)? (it |them |a user |an app )?(on|off)`, "enable, disable"},
+	{`stands? (in|for|behind|beside) the`, "is in the"},
+	{`(must|may) hold`, "must have, must contain"},
+	{`in digits alone|alone can|alone goes`, "only"},
+	{`must be (a text|texts)|empty text`, "string"},
+	{`make one with|is made already`, "create one with, already exists"},
+	{`give (it|another|the|one|a) .{0,40}with --`, "set, use, choose"},
+	{`at this moment`, "right now"},
+	{`is not known (here|yet|whether)|not known what`, "unknown"},
+	{`in the books|its books agree`, "recorded, consistent"},
+	{`the same command again (does|goes|to)`, "repeat the command"},
+}
+
+// contractSentences are kept word for word, whatever the table says.
+var contractSentences = []string{
+	"API rate limit exceeded",
+	"no Route matched with those values",
+	"This coupon cannot be archived.",
+}
+
+// TestUsersReadPlainEnglish looks at what users read: sentences in the program,
+// pages, the contract's descriptions and the documents. Comments, tests and SQL
+// are not among them.
+func TestUsersReadPlainEnglish(t *testing.T) {
+	t.Parallel()
+	phrases := make([]*regexp.Regexp, len(poorEnglish))
+	for i, poor := range poorEnglish {
+		phrases[i] = regexp.MustCompile(`(?i)\b(?:` + poor.phrase + `)\b`)
+	}
+	read := func(path string, line int, text string) {
+		for _, sentence := range contractSentences {
+			text = strings.ReplaceAll(text, sentence, "")
+		}
+		text = strings.Join(strings.Fields(text), " ")
+		for i, phrase := range phrases {
+			if found := phrase.FindString(text); found != "" {
+				t.Errorf("%s:%d: %q in %.160q: write %s", path, line, found, text, poorEnglish[i].instead)
+			}
+		}
+	}
+	files := 0
+	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if unread[path] || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != "." {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		switch {
+		case strings.HasSuffix(path, "_test.go"), path == "docs/glossary.md": // it names words not to use
+			return nil
+		case strings.HasSuffix(path, ".go"):
+			readStrings(t, path, read)
+		case strings.HasSuffix(path, ".gohtml"),
+			strings.HasSuffix(path, ".yaml") && strings.HasPrefix(path, "contract"),
+			path == "README.md", strings.HasPrefix(path, "docs/") && strings.HasSuffix(path, ".md"):
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for i, line := range strings.Split(string(text), "\n") {
+				read(path, i+1, line)
+			}
+		default:
+			return nil
+		}
+		files++
+		return nil
+	})
+	if err != nil || files < 200 {
+		t.Errorf("%d files were read: %v", files, err)
+	}
+}
+
+// unread are folders with nothing for users: machinery, made-up data and what
+// the suites of the stores say to programmers.
+var unread = map[string]bool{
+	"tools": true, "scripts": true, "bin": true, "internal/gen": true, "internal/storage/storetest": true,
+	"internal/inbound/demo": true, "internal/inbound/web/webtest": true, "docs/pictures": true,
+}
+
+// readStrings reads the strings of a Go file that have three words or more,
+// those of a sum as one, and the help in tags.
+func readStrings(t *testing.T, path string, read func(path string, line int, text string)) {
+	t.Helper()
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		e, is := n.(ast.Expr)
+		if !is {
+			return true
+		}
+		text, is := literal(e)
+		if is && len(strings.Fields(text)) >= 3 && !strings.Contains(text, "SELECT ") && !strings.Contains(text, "WHERE ") {
+			read(path, files.Position(e.Pos()).Line, text)
+		}
+		return !is
+	})
+}
+
+// literal returns the text of a string, or of a sum of strings.
+func literal(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if e.Kind == token.STRING {
+			text, err := strconv.Unquote(e.Value)
+			return text, err == nil
+		}
+	case *ast.BinaryExpr:
+		left, is := literal(e.X)
+		right, also := literal(e.Y)
+		return left + right, is && also && e.Op == token.ADD
+	}
+	return "", false
+}
