@@ -102,7 +102,7 @@ type mirror struct {
 }
 
 // by is who asks for what is kept here.
-func (m *mirror) by() lyceum.By { return m.by() }
+func (m *mirror) by() lyceum.By { return lyceum.By{School: m.School, Actor: actor} }
 
 // phases are in an order in which what is named comes before what names it.
 func (m *mirror) phases() []struct {

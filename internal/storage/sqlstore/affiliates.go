@@ -2,7 +2,7 @@ package sqlstore
 
 import "github.com/lyceum-school/lyceum"
 
-var affiliates = define(&tables.Affiliates, noun[lyceum.AffiliateID, lyceum.AffiliatePartner, struct{}]{
+var _ = define(&tables.Affiliates, noun[lyceum.AffiliateID, lyceum.AffiliatePartner, struct{}]{
 	table:   table[lyceum.AffiliatePartner]{name: "affiliates"},
 	entries: "affiliate",
 	key:     idKey("affiliate_id", func(a *lyceum.AffiliatePartner) *lyceum.AffiliateID { return &a.ID }),

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var apiKeys = define(&tables.APIKeys, noun[lyceum.APIKeyID, lyceum.APIKey, lyceum.APIKeyFilter]{
+var _ = define(&tables.APIKeys, noun[lyceum.APIKeyID, lyceum.APIKey, lyceum.APIKeyFilter]{
 	table:   table[lyceum.APIKey]{name: "api_keys", updated: lyceum.APIKeyRevoked},
 	entries: "api_key",
 	what:    "API key",

@@ -2,7 +2,7 @@ package sqlstore
 
 import "github.com/lyceum-school/lyceum"
 
-var authors = define(&tables.Authors, noun[lyceum.AuthorID, lyceum.AuthorProfile, struct{}]{
+var _ = define(&tables.Authors, noun[lyceum.AuthorID, lyceum.AuthorProfile, struct{}]{
 	table:   table[lyceum.AuthorProfile]{name: "authors"},
 	entries: "author",
 	key:     idKey("author_id", func(a *lyceum.AuthorProfile) *lyceum.AuthorID { return &a.ID }),

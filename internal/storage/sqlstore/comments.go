@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var comments = define(&tables.Comments, noun[lyceum.CommentID, lyceum.Comment, lyceum.CommentFilter]{
+var _ = define(&tables.Comments, noun[lyceum.CommentID, lyceum.Comment, lyceum.CommentFilter]{
 	table:   table[lyceum.Comment]{name: "comments"},
 	entries: "comment",
 	key:     idKey("comment_id", func(c *lyceum.Comment) *lyceum.CommentID { return &c.ID }),

@@ -2,7 +2,7 @@ package sqlstore
 
 import "github.com/lyceum-school/lyceum"
 
-var coupons = define(&tables.Coupons, noun[lyceum.CouponID, lyceum.Coupon, struct{}]{
+var _ = define(&tables.Coupons, noun[lyceum.CouponID, lyceum.Coupon, struct{}]{
 	table:   table[lyceum.Coupon]{name: "coupons"},
 	entries: "coupon",
 	key:     idKey("coupon_id", func(c *lyceum.Coupon) *lyceum.CouponID { return &c.ID }),

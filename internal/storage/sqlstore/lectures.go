@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var lectures = define(&tables.Lectures, noun[lyceum.LectureID, lyceum.Lecture, lyceum.LectureFilter]{
+var _ = define(&tables.Lectures, noun[lyceum.LectureID, lyceum.Lecture, lyceum.LectureFilter]{
 	table:   table[lyceum.Lecture]{name: "lectures"},
 	entries: "lecture",
 	key:     idKey("lecture_id", func(l *lyceum.Lecture) *lyceum.LectureID { return &l.ID }),

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var links = define(&tables.Links, noun[lyceum.KeyHash, lyceum.Link, lyceum.LinkFilter]{
+var _ = define(&tables.Links, noun[lyceum.KeyHash, lyceum.Link, lyceum.LinkFilter]{
 	table: table[lyceum.Link]{name: "links"},
 	what:  "link",
 	key:   hashKey(func(l *lyceum.Link) *lyceum.KeyHash { return &l.Hash }),

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var movements = define(&tables.Movements, noun[lyceum.MovementID, lyceum.Movement, lyceum.MovementFilter]{
+var _ = define(&tables.Movements, noun[lyceum.MovementID, lyceum.Movement, lyceum.MovementFilter]{
 	table:   table[lyceum.Movement]{name: "movements"},
 	entries: "movement",
 	key:     idKey("movement_id", func(m *lyceum.Movement) *lyceum.MovementID { return &m.ID }),

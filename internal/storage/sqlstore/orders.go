@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var orders = define(&tables.Orders, noun[lyceum.OrderID, lyceum.PurchaseOrder, lyceum.OrderFilter]{
+var _ = define(&tables.Orders, noun[lyceum.OrderID, lyceum.PurchaseOrder, lyceum.OrderFilter]{
 	table:   table[lyceum.PurchaseOrder]{name: "orders"},
 	entries: "order",
 	key:     idKey("order_id", func(o *lyceum.PurchaseOrder) *lyceum.OrderID { return &o.ID }),

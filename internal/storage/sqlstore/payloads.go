@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var payloads = define(&tables.Payloads, noun[int64, lyceum.EventPayload, struct{}]{
+var _ = define(&tables.Payloads, noun[int64, lyceum.EventPayload, struct{}]{
 	table: table[lyceum.EventPayload]{name: "event_payloads"},
 	what:  "payload",
 	key:   numberKey("number", func(p *lyceum.EventPayload) *int64 { return &p.Number }),

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var quizResponses = define(&tables.QuizResponses, noun[lyceum.QuizResponseID, lyceum.QuizResponse, lyceum.QuizResponseFilter]{
+var _ = define(&tables.QuizResponses, noun[lyceum.QuizResponseID, lyceum.QuizResponse, lyceum.QuizResponseFilter]{
 	table:   table[lyceum.QuizResponse]{name: "quiz_responses"},
 	entries: "quiz_response",
 	key:     idKey("quiz_response_id", func(r *lyceum.QuizResponse) *lyceum.QuizResponseID { return &r.ID }),

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var references = define(&tables.References, noun[lyceum.TransactionID, lyceum.Reference, lyceum.ReferenceFilter]{
+var _ = define(&tables.References, noun[lyceum.TransactionID, lyceum.Reference, lyceum.ReferenceFilter]{
 	table: table[lyceum.Reference]{name: "charge_references"},
 	what:  "reference",
 	key:   idKey("transaction_id", func(r *lyceum.Reference) *lyceum.TransactionID { return &r.Transaction }),

@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var sales = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, struct{}]{
+var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, struct{}]{
 	table:   table[lyceum.Sale]{name: "sales"},
 	entries: "sale",
 	key:     idKey("sale_id", func(s *lyceum.Sale) *lyceum.SaleID { return &s.ID }),

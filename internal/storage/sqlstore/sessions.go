@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var sessions = define(&tables.Sessions, noun[lyceum.KeyHash, lyceum.Session, lyceum.SessionFilter]{
+var _ = define(&tables.Sessions, noun[lyceum.KeyHash, lyceum.Session, lyceum.SessionFilter]{
 	table: table[lyceum.Session]{name: "sessions"},
 	what:  "session",
 	key:   hashKey(func(s *lyceum.Session) *lyceum.KeyHash { return &s.Hash }),

@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var webhooks = define(&tables.Webhooks, noun[lyceum.WebhookID, lyceum.Webhook, lyceum.WebhookFilter]{
+var _ = define(&tables.Webhooks, noun[lyceum.WebhookID, lyceum.Webhook, lyceum.WebhookFilter]{
 	table:   table[lyceum.Webhook]{name: "webhooks"},
 	entries: "webhook",
 	key:     idKey("webhook_id", func(w *lyceum.Webhook) *lyceum.WebhookID { return &w.ID }),
