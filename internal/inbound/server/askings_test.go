@@ -297,7 +297,7 @@ func badBodies(face, op, values string, ids ...string) (rows []asking) {
 	row("a member twice", `{"email":"a@example.com","email":"b@example.com","user_id":1,"user_id":2}`, "must be sent once")
 	row("deep nesting", `{"x":`+strings.Repeat("[", 30_000)+strings.Repeat("]", 30_000)+`}`, "the body must be one JSON object")
 	for _, id := range ids {
-		row(id+" missing", `{}`, id+" is missing")
+		row(id+" missing", `{}`, id+" is required")
 		for _, value := range []string{`0`, `-1`, `1.5`, `"x"`, `""`, `null`, `true`, `[1]`, `{"id":1}`, `2147483648`, `1e3`} {
 			row(id+" is "+value, strings.NewReplacer(`"`+id+`":1`, `"`+id+`":`+value).Replace(`{"user_id":1,"course_id":1}`), id+" ")
 		}
