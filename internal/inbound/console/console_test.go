@@ -272,7 +272,7 @@ func TestLargeAndBrokenForms(t *testing.T) {
 	p := open(t, site)
 	want(t, p.ask(p.owner, "POST", appsPath, url.Values{"name": {strings.Repeat("x", 70<<10)}}), 413)
 	r := p.ask(p.owner, "POST", keysPath, nil, "Content-Type", "application/x-www-form-urlencoded")
-	want(t, r, 422, "Name must be a string")
+	want(t, r, 422, "Name must be 1 to 100 characters long")
 }
 
 // A query that cannot be decoded is refused, and not answered as if it asked
@@ -385,7 +385,7 @@ func TestDaysOfTheSchool(t *testing.T) {
 			t.Errorf("%s has the sales %s, want %s", tc.query, got, tc.sales)
 		}
 	}
-	want(t, p.ask(p.owner, "GET", transactions, nil), http.StatusOK, "Times and days are those of America/Sao_Paulo.",
+	want(t, p.ask(p.owner, "GET", transactions, nil), http.StatusOK, "Times are in America/Sao_Paulo.",
 		`<time datetime="2018-11-04T02:59:59Z">`, "3 Nov 2018 23:59", "4 Nov 2018 01:00")
 	want(t, p.ask(p.owner, "GET", "/admin/sales/2", nil), http.StatusOK, "4 Nov 2018, 01:00 UTC-02")
 	want(t, p.ask(p.owner, "GET", "/admin", nil), http.StatusOK, "Time zone", "America/Sao_Paulo")

@@ -64,9 +64,9 @@ func TestPasswordLinkRefuses(t *testing.T) {
 	p.switchOff("gone@example.com")
 	before := p.state()
 	for _, tc := range []struct{ name, email, says string }{
-		{"nothing", "", "Email address is missing"},
-		{"spaces", "  ", "Email address is missing"},
-		{"nobody", "nobody@example.com", "Email address is of nobody in this school"},
+		{"nothing", "", "Email address is required"},
+		{"spaces", "  ", "Email address is required"},
+		{"nobody", "nobody@example.com", "Email address belongs to nobody in this school"},
 		{"no address", "learner", "belongs to nobody in this school"},
 		{"of another school", "learner@south.example.com", "belongs to nobody in this school"},
 		{"10 kB", strings.Repeat("x", 10<<10) + "@example.com", "belongs to nobody in this school"},

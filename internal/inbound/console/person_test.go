@@ -37,7 +37,7 @@ func TestR38_SwitchingAPersonOff(t *testing.T) {
 
 	before := p.state()
 	want(t, p.ask(p.owner, "POST", people+"/1/disable", url.Values{}), http.StatusConflict, "is the last owner who can sign in")
-	want(t, p.ask(p.owner, "POST", people+"/find", url.Values{"email": {"nobody@example.com"}}), 422, "Email address is of nobody in this school")
+	want(t, p.ask(p.owner, "POST", people+"/find", url.Values{"email": {"nobody@example.com"}}), 422, "Email address belongs to nobody in this school")
 	for _, path := range []string{people + "/99", people + "/0", people + "/02", people + "/x"} {
 		want(t, p.ask(p.owner, "GET", path, nil), 404)
 		want(t, p.ask(p.owner, "POST", path+"/disable", url.Values{}), 404)

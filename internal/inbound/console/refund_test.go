@@ -28,7 +28,7 @@ func TestRefund(t *testing.T) {
 	want(t, edited, 200, `value="5.5"`, `value="came late"`, `value="re_1"`, `name="form" value="`+form.Get("form")+`"`)
 
 	leads(t, p.ask(p.owner, "POST", path+"/keep", form), salePath(sale)+"?done=refunded")
-	want(t, p.ask(p.owner, "GET", salePath(sale)+"?done=refunded", nil), 200, "The refund is recorded", "Active", "came late", "5.50 USD of 20.99 USD refunded by then · Reference re_1", "15.49 USD can be refunded")
+	want(t, p.ask(p.owner, "GET", salePath(sale)+"?done=refunded", nil), 200, "The refund is recorded", "Active", "came late", "5.50 USD of 20.99 USD refunded so far · Reference re_1", "15.49 USD can be refunded")
 	if p.actors()["user:1"] == 0 {
 		t.Errorf("the journal has %v, want entries of user:1", p.actors())
 	}

@@ -41,10 +41,10 @@ func TestSale(t *testing.T) {
 	want(t, w, 200, "Ended by a refund", "Refunded5.95 EUR",
 		// in order of time
 		"Charged 5.95 EUR 14 Mar 2026, 09:26 UTC · Transaction 1 Reference ch_1"+
-			" Refunded 1.00 EUR 14 Mar 2026, 10:26 UTC · Transaction 1 came late 1.00 EUR of 5.95 EUR refunded by then · Reference re_1"+
+			" Refunded 1.00 EUR 14 Mar 2026, 10:26 UTC · Transaction 1 came late 1.00 EUR of 5.95 EUR refunded so far · Reference re_1"+
 			" Chargeback opened, with a fee of 15.00 EUR 14 Mar 2026, 11:26 UTC · Transaction 1 not known to the buyer"+
 			" Chargeback won 14 Mar 2026, 12:26 UTC · Transaction 1"+
-			" Refunded 4.95 EUR 14 Mar 2026, 13:26 UTC · Transaction 1 5.95 EUR of 5.95 EUR refunded by then"+
+			" Refunded 4.95 EUR 14 Mar 2026, 13:26 UTC · Transaction 1 5.95 EUR of 5.95 EUR refunded so far"+
 			" The refund ended the sale 14 Mar 2026, 13:26 UTC")
 	if strings.Contains(w.Body.String(), "/cancel") || strings.Contains(w.Body.String(), "/refund") {
 		t.Error("an ended sale can be cancelled or refunded")
@@ -61,7 +61,7 @@ func TestHistoryOfARenewedSale(t *testing.T) {
 	p.wait(time.Hour)
 	p.must(p.sales.Renew(t.Context(), p.by(), sale, sales.Amounts{Charge: lyceum.Some(lyceum.USDCents(545))}, lyceum.None[string]()))
 	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200,
-		"Charged 5.00 EUR 14 Mar 2026, 09:26 UTC · Transaction 1 Refunded 1.00 EUR 14 Mar 2026, 10:26 UTC · Transaction 1 1.00 EUR of 5.00 EUR refunded by then Charged 5.00 EUR 14 Mar 2026, 11:26 UTC · Transaction 2")
+		"Charged 5.00 EUR 14 Mar 2026, 09:26 UTC · Transaction 1 Refunded 1.00 EUR 14 Mar 2026, 10:26 UTC · Transaction 1 1.00 EUR of 5.00 EUR refunded so far Charged 5.00 EUR 14 Mar 2026, 11:26 UTC · Transaction 2")
 }
 
 // A sale that was imported has a refund without a movement, and may have a

@@ -129,7 +129,7 @@ func TestTransactionsFilterRefuses(t *testing.T) {
 		})
 	}
 	w := p.ask(p.owner, "GET", transactions+"?user_id=x%40y&from=y&page=z", nil)
-	want(t, w, 422, "3 things need another look")
+	want(t, w, 422, "3 fields need correction")
 }
 
 func TestTransactionsPages(t *testing.T) {

@@ -69,7 +69,7 @@ func TestWebhookFormRefuses(t *testing.T) {
 		{"none chosen", "https://b.example.com/", "some", "standard", nil, "events", "Choose all events, or at least one."},
 		{"unknown event", "https://b.example.com/", "some", "standard", []string{"Sale.created", "Sale.exploded"}, "events", "Events must be names of events"},
 		{"unknown schedule", "https://b.example.com/", "all", "hourly", nil, "schedule", "Schedule must be contract or standard"},
-		{"an event of the same address", receiver, "some", "standard", []string{"Sale.created"}, "url", "Webhook 1 already sends Sale.created to this URL; two webhooks of one address must not share an event."},
+		{"an event of the same address", receiver, "some", "standard", []string{"Sale.created"}, "url", "Webhook 1 already sends Sale.created to this URL; two webhooks with the same URL must not share an event."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			form := p.form(hooksPath+"/new", "url", tc.url, "which", tc.which, "schedule", tc.schedule, "as_array", "on")
@@ -137,13 +137,13 @@ func TestHookSecretIsShownOnce(t *testing.T) {
 	leads(t, p.ask(p.owner, "POST", hooksPath, form), path+"?done=hook-created")
 	want(t, p.ask(p.owner, "GET", path+"?done=hook-created", nil), 200, "This webhook already exists")
 
-	want(t, p.ask(p.owner, "GET", path+"/rotate", nil), 200, "Give webhook 1 a new secret?", "For a day both secrets sign")
+	want(t, p.ask(p.owner, "GET", path+"/rotate", nil), 200, "Rotate the secret of webhook 1?", "For one day messages are signed with both secrets")
 	if p.hooks()[0].SecretGeneration != 0 {
 		t.Fatal("the question alone has changed the secret")
 	}
 	rotate := p.form(path + "/rotate")
 	w = p.ask(p.owner, "POST", path+"/rotate", rotate)
-	want(t, w, 200, "The new secret", "Until 15 Mar 2026, 09:26 UTC each message is signed with the old secret as well")
+	want(t, w, 200, "The new secret", "Until 15 Mar 2026, 09:26 UTC each message is also signed with the old secret")
 	second := signs.FindString(w.Body.String())
 	if second == first || second != p.secret(1, 1) {
 		t.Errorf("the new secret is %q", second)
@@ -199,7 +199,7 @@ func TestWebhookOnce(t *testing.T) {
 	if n := p.deliveries(1, ""); n != 1 {
 		t.Errorf("there are %d tests, want 1", n)
 	}
-	want(t, p.ask(p.owner, "POST", path+"/test", with(test, "event", "User.created")), 422, "Event was something else when this form was sent before")
+	want(t, p.ask(p.owner, "POST", path+"/test", with(test, "event", "User.created")), 422, "Event differs from what this form sent before")
 	if actors := p.actors(); actors["user:1"] < 2 {
 		t.Errorf("the journal has %v, want entries of user:1", actors)
 	}
@@ -220,7 +220,7 @@ func TestWebhookIsChanged(t *testing.T) {
 	want(t, p.ask(p.owner, "POST", path+"/edit", form), 422, `id="url-error"`, `value="ftp://x"`, "Change webhook 1")
 	other, _ := p.hook()
 	form.Set("url", receiver)
-	want(t, p.ask(p.owner, "POST", path+"/edit", form), 422, "Webhook 2 sends User.created to this address already")
+	want(t, p.ask(p.owner, "POST", path+"/edit", form), 422, "Webhook 2 already sends User.created to this URL")
 
 	want(t, p.ask(p.owner, "GET", other+"/delete", nil), 200, "Delete webhook 2 for good?")
 	gone := p.form(other + "/delete")
