@@ -1,6 +1,9 @@
 package lyceum
 
-import "fmt"
+import (
+	"fmt"
+	"reflect"
+)
 
 // MaxImportedID is the largest id that imports take unless they are told to:
 // whoever takes the last id of a sequence leaves none for what comes after.
@@ -18,16 +21,6 @@ func LastIDs(row any) (above []FieldError) {
 		}
 	}
 	switch r := row.(type) {
-	case *User:
-		check("id", int32(r.ID))
-	case *AuthorProfile:
-		check("id", int32(r.ID))
-	case *CourseRow:
-		check("id", int32(r.ID))
-	case *LectureSection:
-		check("id", int32(r.ID))
-	case *Lecture:
-		check("id", int32(r.ID))
 	case *Attachment:
 		check("id", int32(r.ID))
 		if r.Quiz != nil {
@@ -36,14 +29,6 @@ func LastIDs(row any) (above []FieldError) {
 	case *PricingPlan:
 		check("id", int32(r.ID))
 		check("course_id", int32(r.CourseID.Value))
-	case *Progress:
-		check("id", int32(r.ID))
-	case *Enrollment:
-		check("id", int32(r.ID))
-	case *LectureProgress:
-		check("id", int32(r.ID))
-	case *QuizResponse:
-		check("id", int32(r.ID))
 	case *Transaction:
 		check("id", int32(r.ID))
 		check("user_id", int32(r.UserID))
@@ -52,10 +37,10 @@ func LastIDs(row any) (above []FieldError) {
 		check("affiliate_id", int32(r.AffiliateID.Value))
 		check("author_id", int32(r.AuthorID.Value))
 		check("coupon_id", int32(r.CouponID.Value))
-	case *Webhook:
-		check("id", int32(r.ID))
-	case *WebhookEvent:
-		check("id", int32(r.ID))
+	default:
+		if id := reflect.ValueOf(row).Elem().FieldByName("ID"); id.IsValid() {
+			check("id", int32(id.Int()))
+		}
 	}
 	return above
 }

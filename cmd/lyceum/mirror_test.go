@@ -257,7 +257,7 @@ func TestMirrorRefuses(t *testing.T) {
 		args []string
 	}{
 		{"does not accept the API key; put a valid one into the file", []string{"--from", other.URL}},
-		{"lets this API key not ask for /v1/users", []string{"--from", other.URL + "/no"}},
+		{"does not allow this API key to request /v1/users", []string{"--from", other.URL + "/no"}},
 		{"redirects to https://elsewhere.example.com/, and the API key is not sent there", []string{"--from", other.URL + "/away"}},
 		{"/nowhere has nothing at /v1/users?page=1&per=100&search_after=0; --from takes the address before the paths of version 1, such as https://school.example.com", []string{"--from", other.URL + "/nowhere"}},
 		{"the state file " + filepath.Join(folder, "no/state") + " cannot be written; choose another one with --state, in a folder that exists and is writable", []string{"--from", other.URL + "/one", "--state", filepath.Join(folder, "no/state")}},
@@ -265,9 +265,9 @@ func TestMirrorRefuses(t *testing.T) {
 		{"--from must be an address such as https://school.example.com, without user, query and fragment", []string{"--from", "ftp://x"}},
 		{"--from must be an address such as https://school.example.com, without user, query and fragment", []string{"--from", "https://u:p@x"}},
 		{"the file given with --api-key-file cannot be read", []string{"--from", other.URL, "--api-key-file", filepath.Join(folder, "none")}},
-		{"the state is that of a copy of https://a.example.com into school 1", []string{"--from", other.URL, "--state", state}},
+		{"the state file belongs to a copy of https://a.example.com into school 1", []string{"--from", other.URL, "--state", state}},
 		{"the state file is damaged; delete it to start over", []string{"--from", other.URL, "--state", filepath.Join(folder, "damaged")}},
-		{`the state names a phase "frogs" that there is not`, []string{"--from", other.URL, "--state", filepath.Join(folder, "phase")}},
+		{`unknown phase "frogs" in the state file`, []string{"--from", other.URL, "--state", filepath.Join(folder, "phase")}},
 		{"--parallel must be from 1 to 64", []string{"--from", other.URL, "--parallel", "0"}},
 		{"there is no school 9", []string{"--from", other.URL, "--school", "9"}},
 	} {

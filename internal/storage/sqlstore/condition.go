@@ -46,7 +46,7 @@ func (s *Store) sound() error {
 
 // What is wrong with a storage, in the words of a caller.
 const (
-	full        = "the disk of the database is full or failing"
+	full        = "the database's disk is full or failing"
 	damaged     = "the database is damaged, or no database of lyceum"
 	damagedTodo = "restore a backup, and keep this one for analysis"
 )
