@@ -195,9 +195,9 @@ var damages = []damage{
 	{"a currency too few", false, in(func(b []byte) { b[64]-- }), "1 currencies do not fill"},
 	{"a currency too long", false, in(func(b []byte) { b[salesindex.HeadBytes+18+4]++ }), "currencies do not fill"},
 	{"a currency too few and the other too long", false, in(func(b []byte) { b[64]--; b[salesindex.HeadBytes+18+4]++ }), "currencies do not fill"},
-	{"plans out of order", false, in(func(b []byte) { b[salesindex.HeadBytes] = 9 }), "plan 5 makes no sense"},
-	{"a plan twice", false, in(func(b []byte) { b[salesindex.HeadBytes] = 5 }), "plan 5 makes no sense"},
-	{"a course half there", false, in(func(b []byte) { b[salesindex.HeadBytes+8] = 2 }), "plan 3 makes no sense"},
+	{"plans out of order", false, in(func(b []byte) { b[salesindex.HeadBytes] = 9 }), "plan 5 is invalid"},
+	{"a plan twice", false, in(func(b []byte) { b[salesindex.HeadBytes] = 5 }), "plan 5 is invalid"},
+	{"a course half there", false, in(func(b []byte) { b[salesindex.HeadBytes+8] = 2 }), "plan 3 is invalid"},
 	{"countless extras", false, in(func(b []byte) {
 		at, _ := salesindex.SegmentAt(b, 1)
 		set32(b[at:], math.MaxUint32)

@@ -103,7 +103,7 @@ func TestR42_RestoreLeavesWhatItRefusesInPostgreSQL(t *testing.T) {
 	const version = 5
 	address := oldPostgres(t, version, "CREATE TABLE notes (id INTEGER)")
 	err := RestorePostgres(t.Context(), address, func(*Store) error { t.Error("it is changed"); return nil })
-	if e := lyceum.Public(err); err == nil || e.Kind != lyceum.Invalid || !strings.Contains(e.Detail, `has the table "notes"`) {
+	if e := lyceum.Public(err); err == nil || e.Kind != lyceum.Invalid || !strings.Contains(e.Detail, `has an unknown table "notes"`) {
 		t.Errorf("%v", err)
 	}
 	db, err := sql.Open("pgx", address)
