@@ -22,7 +22,7 @@ type WebhookEvent struct {
 	ResponseStatus  Opt[int32]
 	Number          Opt[int64]     // of its payload; absent in a record of another server
 	NextAttemptAt   Opt[time.Time] // while it waits, or is being sent
-	Tries           int32          // since it was last begun anew
+	Tries           int32          // since it was last sent again
 }
 
 // EventPayload is what webhooks are told of an event. Its number is that of the

@@ -5,8 +5,7 @@ import "time"
 // DigitalDownloadID names a digital download.
 type DigitalDownloadID int32
 
-// DigitalDownloadEntries are the types of journal entry about digital downloads.
-var DigitalDownloadEntries = product("digital_download")
+var _ = product("digital_download")
 
 // DigitalDownload is a product of files.
 type DigitalDownload struct {

@@ -78,11 +78,12 @@ const (
 // productEntries are the types of entry that products have alike.
 var productEntries []EntryType
 
-// product names the entries of a product: created, updated and deleted.
-func product(noun string) []EntryType {
-	types := []EntryType{EntryType(noun + ".created"), EntryType(noun + ".updated"), EntryType(noun + ".deleted")}
-	productEntries = append(productEntries, types...)
-	return types
+// product registers the entries of a product: created, updated and deleted.
+func product(noun string) struct{} {
+	for _, verb := range []string{".created", ".updated", ".deleted"} {
+		productEntries = append(productEntries, EntryType(noun+verb))
+	}
+	return struct{}{}
 }
 
 // EntryTypes lists every type of entry.

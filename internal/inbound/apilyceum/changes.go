@@ -38,7 +38,7 @@ func bindPart(in *wire.Input, usual, most int32) changesAsked {
 	limit := wire.Int(in.Query("limit"), 1, most)
 	wait := wire.Int[int32](in.Query("wait"), 0, longestWait)
 	return changesAsked{
-		filter: lyceum.ChangeFilter{After: after.Value, Limit: int(limit.Or(usual).Value)},
+		filter: lyceum.ChangeFilter{After: after.Value, Limit: int(limit.Else(usual))},
 		wait:   time.Duration(wait.Value) * time.Second,
 	}
 }

@@ -58,12 +58,12 @@ func (f *Face) updateSchool(ctx context.Context, by lyceum.By, q schoolChange) (
 	if err != nil {
 		return s, err
 	}
-	s.Policy.OnRefund = q.onRefund.Or(s.Policy.OnRefund).Value
-	s.Policy.OnChargeback = q.onChargeback.Or(s.Policy.OnChargeback).Value
-	s.Policy.OnCancellation = q.onCancellation.Or(s.Policy.OnCancellation).Value
+	s.Policy.OnRefund = q.onRefund.Else(s.Policy.OnRefund)
+	s.Policy.OnChargeback = q.onChargeback.Else(s.Policy.OnChargeback)
+	s.Policy.OnCancellation = q.onCancellation.Else(s.Policy.OnCancellation)
 	if q.minutes.Present {
 		s.Policy.AbandonAfter = time.Duration(q.minutes.Value) * time.Minute
 	}
-	s.TimeZone = q.zone.Or(s.TimeZone).Value
+	s.TimeZone = q.zone.Else(s.TimeZone)
 	return s, f.Sales.Configure(ctx, by, s.Policy, s.TimeZone)
 }

@@ -93,9 +93,9 @@ func bindWebhookChange(in *wire.Input) webhookChange {
 }
 
 func (q *webhookChange) apply(form *events.WebhookForm) {
-	form.URL = q.url.Or(form.URL).Value
-	form.AsArray = q.asArray.Or(form.AsArray).Value
-	form.RateLimit = q.rateLimit.Or(form.RateLimit).Value
+	form.URL = q.url.Else(form.URL)
+	form.AsArray = q.asArray.Else(form.AsArray)
+	form.RateLimit = q.rateLimit.Else(form.RateLimit)
 	if q.schedule.Present {
 		form.Schedule = lyceum.Schedule(q.schedule.Value)
 	}

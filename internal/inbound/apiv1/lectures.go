@@ -46,7 +46,7 @@ func (f *Face) showLecture(ctx context.Context, by lyceum.By, q inLecture) (lear
 }
 
 func (f *Face) markComplete(ctx context.Context, by lyceum.By, q inLecture) error {
-	_, err := f.Learning.Complete(ctx, by, by.Learner.Or(q.user).Value, q.course, q.lecture)
+	_, err := f.Learning.Complete(ctx, by, by.Learner.Else(q.user), q.course, q.lecture)
 	return err
 }
 

@@ -48,7 +48,7 @@ type progressPage struct {
 }
 
 func (f *Face) showProgress(ctx context.Context, by lyceum.By, q courseProgress) (progressPage, error) {
-	p, err := f.Learning.Progress(ctx, by, by.Learner.Or(q.user).Value, q.course)
+	p, err := f.Learning.Progress(ctx, by, by.Learner.Else(q.user), q.course)
 	return progressPage{p, q.page}, err
 }
 

@@ -59,7 +59,7 @@ func bindPage(in *wire.Input, usual int32) lyceum.Page {
 	if per.Present {
 		usual = min(per.Value, maxPer)
 	}
-	return lyceum.Page{Number: number.Or(1).Value, Size: usual}
+	return lyceum.Page{Number: number.Else(1), Size: usual}
 }
 
 // meta is the pagination meta, version 1: for per=5 and 50 items, page 2 is

@@ -82,4 +82,9 @@ var downloadRows = slicesOf(
 		asking{name: "again", values: "digital_download_id=3", status: 404, says: "there is no digital download 3"},
 	),
 	downloads("listDigitalDownloads", asking{name: "without the deleted", says: `"total_count":2`}),
+	[]asking{{
+		face: "lyceum", op: "listChanges", name: "a digital download as it is now", query: "types=digital_download.updated&limit=1",
+		says: `"object":{"id":1,"name":"Lace","description":"Lace, charted","category":null,"is_published":false,"is_listed":true,` +
+			`"image_url":"https://files.example.com/1.jpg","author_id":1,"created_at":"2024-01-10T12:00:00Z"`,
+	}},
 )

@@ -26,7 +26,7 @@ type operation struct {
 	observed observed
 }
 
-// mount adds a face's operations and its answers to what is none of them.
+// mount registers a face's operations and its 404 and 405 handlers.
 func (h *handler) mount(face wire.Face) {
 	for _, op := range face.Operations() {
 		r, ok := h.routes[op.Path]

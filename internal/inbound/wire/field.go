@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -255,7 +256,7 @@ func end(t lyceum.Opt[time.Time]) time.Time {
 func (f Field) URL(most int) lyceum.Opt[string] {
 	return Parsed(f, func(text string) (string, error) {
 		u, err := url.Parse(text)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(text) > most {
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || utf8.RuneCountInString(text) > most {
 			return "", lyceum.Invalidf("must be a URL such as https://files.example.com/a.jpg, of at most %d characters", most)
 		}
 		return text, nil

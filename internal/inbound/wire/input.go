@@ -97,7 +97,7 @@ func ByID[T ~int32](name string) func(*Input) T {
 	return func(in *Input) T { return PathID[T](in, name) }
 }
 
-// Anything binds what asks for nothing in particular.
+// Anything binds a request without parameters.
 func Anything(*Input) struct{} { return struct{}{} }
 
 // NoBody refuses a body that has members, where there is nothing to say.

@@ -246,7 +246,7 @@ func TestDeviceKeysAreRotated(t *testing.T) {
 		if _, _, good := d.try("mira@example.com", password, "192.0.2.1", device); good != tc.want {
 			t.Errorf("%s: known is %v, want %v", tc.name, good, tc.want)
 		}
-		d.save(t, mira) // whose hash was made anew
+		d.save(t, mira) // with a new hash
 	}
 }
 

@@ -71,7 +71,7 @@ func TestR33_PasswordThatIsReplacedMeanwhile(t *testing.T) {
 }
 
 // TestOldHashIsMadeAnewOnce: two who sign in at once by one password whose hash
-// is made anew are both let in.
+// is replaced are both let in.
 func TestOldHashIsMadeAnewOnce(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		user := storetest.User(t, o.store, o.school, learner)

@@ -164,8 +164,8 @@ func (a *Accounts) changeLink(ctx context.Context, school lyceum.SchoolID, user 
 	return text, err
 }
 
-// begin opens a session, and gives the user as they are then: a hash of a lower
-// cost is made anew.
+// begin opens a session and returns the user as they are then: a hash of a lower
+// cost has been replaced.
 func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User) (string, lyceum.User, error) {
 	fresh := user.PasswordHash
 	if outdated(fresh.Value) {

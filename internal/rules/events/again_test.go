@@ -100,7 +100,7 @@ func TestR23_WhatWasTakenBackIsNotSent(t *testing.T) {
 	}
 }
 
-// TestR49_ManyAreSentAgain: however many deliveries are begun anew, each write
+// TestR49_ManyAreSentAgain: however many deliveries are sent again, each write
 // begins few; a repeated key begins none.
 func TestR49_ManyAreSentAgain(t *testing.T) {
 	t.Parallel()
@@ -130,7 +130,7 @@ func TestR49_ManyAreSentAgain(t *testing.T) {
 	}
 	o.wantResent(t, 2)
 	if store.most > 300 {
-		t.Errorf("one write begins %d anew", store.most)
+		t.Errorf("one write sends %d again", store.most)
 	}
 }
 
