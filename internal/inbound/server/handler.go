@@ -69,9 +69,9 @@ func Handler(o Options) http.Handler {
 		}
 		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			w.(*exchange).route = to
-			ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
-			defer cancel()
-			inside := r.WithContext(ctx)
+			until := newDeadline(r.Context(), answerTimeout)
+			defer until.stop()
+			inside := r.WithContext(until)
 			defer func() { r.Pattern = inside.Pattern }() // the log names the page
 			pages.ServeHTTP(w, inside)
 		})

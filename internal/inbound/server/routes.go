@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -72,9 +71,10 @@ func (h *handler) dispatch(x *exchange, r *http.Request, to *route) {
 	if op, ok := to.operations[r.Method]; ok {
 		wait += op.Waits
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), wait)
-	defer cancel()
-	r = r.WithContext(ctx)
+	until := newDeadline(r.Context(), wait)
+	defer until.stop()
+	x.held.Context = until
+	r = r.WithContext(&x.held)
 	err := h.admit(x, r, to)
 	if err == nil {
 		err = h.answer(x, r)
