@@ -86,9 +86,13 @@ func (l *Local) limitOrigin(header http.Header, origins []string) {
 			return
 		}
 	}
-	for name := range header {
-		if strings.HasPrefix(name, "Access-Control-") {
-			header.Del(name)
-		}
+	for _, name := range crossOrigin {
+		delete(header, name)
 	}
+}
+
+// crossOrigin are the headers that let pages of other origins read an answer.
+var crossOrigin = []string{
+	"Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Access-Control-Allow-Methods",
+	"Access-Control-Allow-Headers", "Access-Control-Max-Age",
 }
