@@ -79,22 +79,22 @@ const (
 var productEntries []EntryType
 
 // product registers the entries of a product: created, updated and deleted.
-func product(noun string) struct{} {
+func product(noun string) string {
 	for _, verb := range []string{".created", ".updated", ".deleted"} {
 		productEntries = append(productEntries, EntryType(noun+verb))
 	}
-	return struct{}{}
+	return noun
 }
 
 // EntryTypes lists every type of entry.
 func EntryTypes() []EntryType {
 	return append([]EntryType{
-		SchoolCreated, SchoolUpdated, SchoolRestored, UserCreated, UserUpdated, CourseCreated, CourseUpdated, PricingPlanCreated,
-		PricingPlanUpdated, CouponCreated, CouponUpdated, AffiliateCreated, AffiliateUpdated, AuthorCreated,
-		AuthorUpdated, SaleCreated, SaleUpdated, TransactionCreated, TransactionUpdated, APIKeyCreated,
-		APIKeyRevoked, OAuthAppCreated, OAuthAppUpdated, GrantCreated, GrantRevoked, LinkCreated, UserDisabled, UserEnabled, UserSignedOut, SessionEnded,
-		LectureSectionCreated, LectureSectionUpdated, LectureCreated, LectureUpdated, AttachmentCreated,
-		AttachmentUpdated, EnrollmentCreated, EnrollmentUpdated, ProgressCreated, ProgressUpdated,
+		SchoolCreated, SchoolUpdated, SchoolRestored, UserCreated, UserUpdated, CourseCreated, CourseUpdated,
+		PricingPlanCreated, PricingPlanUpdated, CouponCreated, CouponUpdated, AffiliateCreated, AffiliateUpdated,
+		AuthorCreated, AuthorUpdated, SaleCreated, SaleUpdated, TransactionCreated, TransactionUpdated, APIKeyCreated,
+		APIKeyRevoked, OAuthAppCreated, OAuthAppUpdated, GrantCreated, GrantRevoked, LinkCreated, UserDisabled, UserEnabled,
+		UserSignedOut, SessionEnded, LectureSectionCreated, LectureSectionUpdated, LectureCreated, LectureUpdated,
+		AttachmentCreated, AttachmentUpdated, EnrollmentCreated, EnrollmentUpdated, ProgressCreated, ProgressUpdated,
 		LectureProgressCreated, LectureProgressUpdated, QuizResponseCreated, QuizResponseUpdated, UserTagged,
 		WebhookCreated, WebhookUpdated, WebhookEventCreated, WebhookEventUpdated, WebhookDeleted, WebhookEventResent,
 		WebhookSecretRotated, MovementCreated, CommentCreated, CommentDeleted,
@@ -128,8 +128,8 @@ const (
 func EventNames() []EventName {
 	return []EventName{
 		AbandonedOrderEvent, CommentCreatedEvent, EnrollmentCompletedEvent, EnrollmentCreatedEvent, EnrollmentDisabledEvent,
-		LectureProgressEvent, QuizResponseEvent, SaleCreatedEvent, SubscriptionCanceledEvent, TransactionCreatedEvent, TransactionRefundedEvent,
-		UserCreatedEvent, UserUpdatedEvent, UserTagCreatedEvent, UserTagRemovedEvent,
+		LectureProgressEvent, QuizResponseEvent, SaleCreatedEvent, SubscriptionCanceledEvent, TransactionCreatedEvent,
+		TransactionRefundedEvent, UserCreatedEvent, UserUpdatedEvent, UserTagCreatedEvent, UserTagRemovedEvent,
 	}
 }
 

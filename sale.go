@@ -23,7 +23,8 @@ type Sale struct {
 func SaleOf(t *Transaction) Sale {
 	return Sale{
 		ID: t.SaleID, CreatedAt: t.CreatedAt, UserID: Some(t.UserID), PricingPlanID: Some(t.PricingPlanID),
-		CouponID: t.CouponID, AffiliateID: t.AffiliateID, AuthorID: t.AuthorID, FinalPrice: Some(t.FinalPrice), Currency: Some(t.Currency),
+		CouponID: t.CouponID, AffiliateID: t.AffiliateID, AuthorID: t.AuthorID, FinalPrice: Some(t.FinalPrice),
+		Currency: Some(t.Currency),
 	}
 }
 
@@ -83,7 +84,10 @@ func (p SalePolicy) Check() error {
 		wrong = append(wrong, FieldError{Field: "on_cancellation", Message: "must be unenroll, at_period_end or keep"})
 	}
 	if p.AbandonAfter < time.Minute || p.AbandonAfter > 90*24*time.Hour || p.AbandonAfter%time.Minute != 0 {
-		wrong = append(wrong, FieldError{Field: "abandon_after_minutes", Message: "must be from 1 to 129600, which is 90 days"})
+		wrong = append(wrong, FieldError{
+			Field:   "abandon_after_minutes",
+			Message: "must be from 1 to 129600, which is 90 days",
+		})
 	}
 	if len(wrong) > 0 {
 		return InvalidFields(wrong...)

@@ -64,7 +64,8 @@ func AppendTime(b []byte, t time.Time) []byte {
 	clock := uint32(second)
 	y, m, d := twoDigits[year/100], twoDigits[month], twoDigits[day]
 	yy, hh, mm, ss := twoDigits[year%100], twoDigits[clock/3600], twoDigits[clock/60%60], twoDigits[clock%60]
-	return append(b, y[0], y[1], yy[0], yy[1], '-', m[0], m[1], '-', d[0], d[1], 'T', hh[0], hh[1], ':', mm[0], mm[1], ':', ss[0], ss[1], 'Z')
+	return append(b, y[0], y[1], yy[0], yy[1], '-', m[0], m[1], '-', d[0], d[1], 'T', hh[0], hh[1], ':', mm[0], mm[1], ':',
+		ss[0], ss[1], 'Z')
 }
 
 // twoDigits are the numbers below a hundred as they are written in a time.

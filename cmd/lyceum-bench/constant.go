@@ -58,7 +58,8 @@ func serveConstant(ctx context.Context, lengths []string) error {
 		Faces: []wire.Face{face}, Keys: books.Keys, OAuth: books.OAuth, Limiter: books.Limiter,
 		Reference: http.NotFoundHandler(), Ready: store.Ping, Metrics: inbound.NewMetrics("bench"), Log: log,
 	})
-	_, key, err := books.Keys.Create(ctx, lyceum.By{School: school.ID, Actor: "bench"}, "bench", lyceum.Read, access.NewEntropy())
+	_, key, err := books.Keys.Create(ctx, lyceum.By{School: school.ID, Actor: "bench"}, "bench", lyceum.Read,
+		access.NewEntropy())
 	if err != nil {
 		return err
 	}

@@ -248,7 +248,8 @@ func (c *apikeyCreateCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	key, text, err := access.NewKeys(store, p.clock).Create(p.ctx, lyceum.By{School: school, Actor: actor}, c.Name, permissions, access.NewEntropy())
+	key, text, err := access.NewKeys(store, p.clock).Create(p.ctx, lyceum.By{School: school, Actor: actor}, c.Name,
+		permissions, access.NewEntropy())
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,10 @@ type comments struct {
 }
 
 func bindComments(in *wire.Input) comments {
-	q := comments{lyceum.CommentFilter{Lecture: wire.PathID[lyceum.LectureID](in, "lecture_id")}, wire.BindPage(in, perPage)}
+	q := comments{
+		lyceum.CommentFilter{Lecture: wire.PathID[lyceum.LectureID](in, "lecture_id")},
+		wire.BindPage(in, perPage),
+	}
 	// The whole list is one page after another.
 	if q.filter.After = wire.Amount[lyceum.CommentID](in.Query("after"), 0); q.filter.After.Present {
 		q.page.Number = 1

@@ -54,7 +54,8 @@ func (c *console) createKey(w http.ResponseWriter, r *http.Request, v *visit) er
 	f.keep(r.PostForm.Get, "name", "permissions")
 	before, err := c.sent.once(v.session, f.Once, func() (string, error) {
 		var err error
-		key, text, err = c.Keys.Create(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, r.PostForm.Get("name"), permissionChoices[r.PostForm.Get("permissions")], access.NewEntropy())
+		key, text, err = c.Keys.Create(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, r.PostForm.Get("name"),
+			permissionChoices[r.PostForm.Get("permissions")], access.NewEntropy())
 		return keysPath, err
 	})
 	switch {

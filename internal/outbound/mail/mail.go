@@ -39,7 +39,8 @@ type Sender struct {
 func New(server, from string, clock func() time.Time) (*Sender, error) {
 	const taken = "must be an address such as smtp://user:password@mail.example.com:587 or smtps://mail.example.com:465"
 	at, err := url.Parse(server)
-	if err != nil || at.Scheme != "smtp" && at.Scheme != "smtps" || at.Hostname() == "" || strings.Trim(at.Path, "/") != "" || at.RawQuery != "" || at.Fragment != "" {
+	if err != nil || at.Scheme != "smtp" && at.Scheme != "smtps" || at.Hostname() == "" ||
+		strings.Trim(at.Path, "/") != "" || at.RawQuery != "" || at.Fragment != "" {
 		return nil, lyceum.InvalidFields(lyceum.FieldError{Field: "--smtp-url", Message: taken})
 	}
 	s := &Sender{host: at.Hostname(), port: at.Port(), tlsFirst: at.Scheme == "smtps", clock: clock}
@@ -55,7 +56,10 @@ func New(server, from string, clock func() time.Time) (*Sender, error) {
 		s.password, _ = at.User.Password()
 	}
 	if s.from, err = mail.ParseAddress(from); err != nil {
-		return nil, lyceum.InvalidFields(lyceum.FieldError{Field: "--mail-from", Message: "must be an email address such as school@example.com"})
+		return nil, lyceum.InvalidFields(lyceum.FieldError{
+			Field:   "--mail-from",
+			Message: "must be an email address such as school@example.com",
+		})
 	}
 	return s, nil
 }

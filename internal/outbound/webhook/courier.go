@@ -181,7 +181,8 @@ func (c *Courier) end(hook lyceum.DueWebhook) {
 
 func (c *Courier) send(ctx context.Context, p *events.Parcel) events.Outcome {
 	o := c.Sender.Send(ctx, Message{
-		URL: p.Webhook.URL, ID: MessageID(p.School, p.ID), At: time.Now(), Body: Envelope(&p.Payload, p.ID, p.Webhook.AsArray), Secrets: p.Secrets,
+		URL: p.Webhook.URL, ID: MessageID(p.School, p.ID), At: time.Now(),
+		Body: Envelope(&p.Payload, p.ID, p.Webhook.AsArray), Secrets: p.Secrets,
 	})
 	if o.Refused && c.Traces != nil {
 		c.Traces.Add(ctx, access.Trace{Kind: access.TargetRefused, School: p.School, Object: int32(p.Webhook.ID)})

@@ -89,7 +89,8 @@ func (l *Listener) Run(ctx context.Context, after int64) error {
 			if l.To != "" {
 				heard.Sent = true
 				heard.Outcome = l.Sender.Send(ctx, Message{
-					URL: l.To, ID: "evt_listen_" + strconv.FormatInt(envelope.HookEventID, 10), At: time.Now(), Body: e.Body, Secrets: [][]byte{l.Secret},
+					URL: l.To, ID: "evt_listen_" + strconv.FormatInt(envelope.HookEventID, 10), At: time.Now(), Body: e.Body,
+					Secrets: [][]byte{l.Secret},
 				})
 			}
 			if ctx.Err() != nil {
@@ -169,7 +170,8 @@ func (l *Listener) ask(ctx context.Context, path string, q url.Values) (listenin
 			Message string `json:"message"`
 		}
 		_ = json.Unmarshal(text, &refusal) // a server that is none of Lyceum's says something else
-		return listening{}, lyceum.Errorf(lyceum.Invalid, "the server refused: %s", strings.TrimSpace(answer.Status+" "+refusal.Message))
+		return listening{}, lyceum.Errorf(lyceum.Invalid, "the server refused: %s",
+			strings.TrimSpace(answer.Status+" "+refusal.Message))
 	}
 	var read listening
 	if err := json.Unmarshal(text, &read); err != nil {
@@ -201,7 +203,8 @@ func unreached(err error) *lyceum.Error {
 	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case untrusted:
-		e.Kind, e.Detail = lyceum.Invalid, "the server's certificate is not one that this machine trusts for its address; correct the address, or let the machine trust the certificate"
+		e.Kind, e.Detail = lyceum.Invalid, "the server's certificate is not one that this machine trusts for its address; "+
+			"correct the address, or let the machine trust the certificate"
 	case noTLS || errors.Is(err, http.ErrSchemeMismatch):
 		e.Kind, e.Detail = lyceum.Invalid, "the server does not speak https; use http://"
 	}

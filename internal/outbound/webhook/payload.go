@@ -103,10 +103,10 @@ func (r *reading) user(id lyceum.UserID) object {
 		return nil
 	}
 	return object{
-		"id": u.ID, "role": u.Role, "email": u.Email, "name": text(u.Name), "phone_number": nil, "school_id": r.school, "src": text(u.Src),
-		"first_touch": nil, "last_touch": nil, "joined_at": written(u.CreatedAt), "created_at": written(u.CreatedAt),
-		"sign_in_count": nil, "current_sign_in_at": moment(u.LastSignInAt), "last_sign_in_at": moment(u.LastSignInAt),
-		"unsubscribe_from_marketing_emails": false,
+		"id": u.ID, "role": u.Role, "email": u.Email, "name": text(u.Name), "phone_number": nil, "school_id": r.school,
+		"src": text(u.Src), "first_touch": nil, "last_touch": nil, "joined_at": written(u.CreatedAt),
+		"created_at": written(u.CreatedAt), "sign_in_count": nil, "current_sign_in_at": moment(u.LastSignInAt),
+		"last_sign_in_at": moment(u.LastSignInAt), "unsubscribe_from_marketing_emails": false,
 	}
 }
 
@@ -117,7 +117,10 @@ func (r *reading) course(id lyceum.CourseID) object {
 		return nil
 	}
 	path := coursePath(id)
-	told := object{"id": c.ID, "name": c.Name, "url": r.base + path, "friendly_url": path, "description": text(c.Description), "meta_description": text(c.Heading), "author_bio": nil}
+	told := object{
+		"id": c.ID, "name": c.Name, "url": r.base + path, "friendly_url": path,
+		"description": text(c.Description), "meta_description": text(c.Heading), "author_bio": nil,
+	}
 	if c.AuthorID.Present {
 		author, err := r.view.Authors.Get(r.view, c.AuthorID.Value)
 		if a, ok := found(r, author, err); ok {
@@ -134,9 +137,12 @@ func coursePath(id lyceum.CourseID) string { return "/courses/" + strconv.Itoa(i
 // is null.
 func authorBio(a *lyceum.AuthorProfile) object {
 	return object{
-		"id": a.ID, "name": text(a.Name), "bio": text(a.Bio), "profile_image_url": text(a.ProfileImageURL), "user_id": number(a.UserID),
-		"created_at": nil, "headline": nil, "position": nil,
-		"meta": object{"class": nil, "url": nil, "name": text(a.Name), "description": text(a.Bio), "image_url": text(a.ProfileImageURL)},
+		"id": a.ID, "name": text(a.Name), "bio": text(a.Bio), "profile_image_url": text(a.ProfileImageURL),
+		"user_id": number(a.UserID), "created_at": nil, "headline": nil, "position": nil,
+		"meta": object{
+			"class": nil, "url": nil, "name": text(a.Name), "description": text(a.Bio),
+			"image_url": text(a.ProfileImageURL),
+		},
 	}
 }
 
@@ -154,7 +160,8 @@ func (r *reading) product(id lyceum.Opt[lyceum.PricingPlanID]) (product, course 
 		course = r.course(p.CourseID.Value)
 	}
 	recurs = p.Frequency == lyceum.Subscription || p.Frequency == lyceum.PaymentPlan
-	return object{"id": p.ID, "name": p.Name, "price": p.Price, "currency": p.Currency, "is_recurring": recurs}, course, recurs
+	return object{"id": p.ID, "name": p.Name, "price": p.Price, "currency": p.Currency, "is_recurring": recurs}, course,
+		recurs
 }
 
 func (r *reading) affiliate(id lyceum.Opt[lyceum.AffiliateID]) object {
@@ -183,10 +190,12 @@ func (r *reading) enrollment(e *lyceum.Enrollment, c *lyceum.ChangeRecord) objec
 	active := c.Event.Value != lyceum.EnrollmentDisabledEvent // whatever came after the event
 	p := r.progress(e.User, e.Course)
 	told := object{
-		"id": e.ID, "user_id": e.User, "course_id": e.Course, "primary_course_id": e.Course, "course_progress_id": p.ID, "sale_id": number(e.Sale),
-		"is_active": active, "has_full_access": active, "percent_complete": json.Number(strconv.Itoa(int(p.PercentComplete)) + ".0"),
-		"enrolled_at": written(e.EnrolledAt), "created_at": written(e.EnrolledAt), "updated_at": written(c.At), "expires_at": moment(e.ExpiresAt), "certificate_serial_number": nil,
-		"user": r.user(e.User), "course": r.course(e.Course),
+		"id": e.ID, "user_id": e.User, "course_id": e.Course, "primary_course_id": e.Course, "course_progress_id": p.ID,
+		"sale_id": number(e.Sale), "is_active": active, "has_full_access": active,
+		"percent_complete": json.Number(strconv.Itoa(int(p.PercentComplete)) + ".0"),
+		"enrolled_at":      written(e.EnrolledAt), "created_at": written(e.EnrolledAt), "updated_at": written(c.At),
+		"expires_at": moment(e.ExpiresAt), "certificate_serial_number": nil, "user": r.user(e.User),
+		"course": r.course(e.Course),
 	}
 	if p.Certificate.Present {
 		told["certificate_serial_number"] = p.Certificate.Value.SerialNumber
@@ -196,7 +205,8 @@ func (r *reading) enrollment(e *lyceum.Enrollment, c *lyceum.ChangeRecord) objec
 
 // progress is empty where there is none.
 func (r *reading) progress(user lyceum.UserID, course lyceum.CourseID) lyceum.Progress {
-	progress, _, err := r.view.Progress.First(r.view, lyceum.ProgressFilter{User: lyceum.Some(user), Course: lyceum.Some(course)})
+	progress, _, err := r.view.Progress.First(r.view,
+		lyceum.ProgressFilter{User: lyceum.Some(user), Course: lyceum.Some(course)})
 	p, _ := found(r, progress, err)
 	return p
 }
@@ -204,8 +214,9 @@ func (r *reading) progress(user lyceum.UserID, course lyceum.CourseID) lyceum.Pr
 func (r *reading) lectureProgress(l *lyceum.LectureProgress) object {
 	p := r.progress(l.User, l.Course)
 	told := object{
-		"id": l.ID, "is_completed": true, "course_id": l.Course, "lecture_id": l.Lecture, "school_id": r.school, "completed_at": written(l.CompletedAt),
-		"percent_complete": p.PercentComplete, "course": r.course(l.Course), "user": r.user(l.User), "lecture": nil,
+		"id": l.ID, "is_completed": true, "course_id": l.Course, "lecture_id": l.Lecture, "school_id": r.school,
+		"completed_at": written(l.CompletedAt), "percent_complete": p.PercentComplete, "course": r.course(l.Course),
+		"user": r.user(l.User), "lecture": nil,
 	}
 	if x, ok := r.lecture(l.Lecture); ok {
 		told["lecture"] = object{"id": x.ID, "name": x.Name.Value, "is_published": x.IsPublished}
@@ -215,19 +226,24 @@ func (r *reading) lectureProgress(l *lyceum.LectureProgress) object {
 
 func (r *reading) sale(s *lyceum.Sale, event lyceum.EventName) object {
 	if event == lyceum.SubscriptionCanceledEvent {
-		return object{"id": s.ID, "school_id": r.school, "is_active": !s.EndedAt.Present, "user_id": number(s.UserID), "user": r.user(s.UserID.Value)}
+		return object{
+			"id": s.ID, "school_id": r.school, "is_active": !s.EndedAt.Present, "user_id": number(s.UserID),
+			"user": r.user(s.UserID.Value),
+		}
 	}
 	product, course, recurs := r.product(s.PricingPlanID)
-	all, err := lyceum.All(r.view.Transactions, r.view, lyceum.TransactionQuery{Sale: lyceum.Some(s.ID), Order: lyceum.OldestFirst})
+	all, err := lyceum.All(r.view.Transactions, r.view,
+		lyceum.TransactionQuery{Sale: lyceum.Some(s.ID), Order: lyceum.OldestFirst})
 	transactions, _ := found(r, all, err)
 	shown := []object{}
 	for i := range transactions {
 		shown = append(shown, r.money(&transactions[i]))
 	}
 	return object{
-		"id": s.ID, "price": money(s.FinalPrice), "final_price": money(s.FinalPrice), "currency": text(s.Currency), "is_active": true, "is_recurring": recurs,
-		"user_id": number(s.UserID), "school_id": r.school, "course": course, "product": product, "user": r.user(s.UserID.Value),
-		"coupon": r.coupon(s.CouponID), "affiliate": r.affiliate(s.AffiliateID), "transactions": shown, "created_at": written(s.CreatedAt),
+		"id": s.ID, "price": money(s.FinalPrice), "final_price": money(s.FinalPrice), "currency": text(s.Currency),
+		"is_active": true, "is_recurring": recurs, "user_id": number(s.UserID), "school_id": r.school, "course": course,
+		"product": product, "user": r.user(s.UserID.Value), "coupon": r.coupon(s.CouponID),
+		"affiliate": r.affiliate(s.AffiliateID), "transactions": shown, "created_at": written(s.CreatedAt),
 	}
 }
 
@@ -264,16 +280,24 @@ func (r *reading) transaction(t *lyceum.Transaction) object {
 func (r *reading) order(o *lyceum.PurchaseOrder) object {
 	product, course, _ := r.product(lyceum.Some(o.PricingPlanID))
 	return object{
-		"id": o.ID, "email": o.Email, "name": text(o.Name), "user_id": number(o.UserID), "school_id": r.school, "final_price": o.FinalPrice, "currency": o.Currency, "product": product, "course": course,
-		"coupon": r.coupon(o.CouponID), "affiliate": r.affiliate(o.AffiliateID), "created_at": written(o.CreatedAt), "abandoned_at": moment(o.ClosedAt),
+		"id": o.ID, "email": o.Email, "name": text(o.Name), "user_id": number(o.UserID), "school_id": r.school,
+		"final_price": o.FinalPrice, "currency": o.Currency, "product": product, "course": course,
+		"coupon": r.coupon(o.CouponID), "affiliate": r.affiliate(o.AffiliateID), "created_at": written(o.CreatedAt),
+		"abandoned_at": moment(o.ClosedAt),
 	}
 }
 
 func (r *reading) response(q *lyceum.QuizResponse) object {
-	told := object{"id": q.ID, "custom_form_id": q.Quiz, "custom_form": nil, "submitted_at": moment(q.SubmittedAt), "grade": nil, "user": r.user(q.User)}
+	told := object{
+		"id": q.ID, "custom_form_id": q.Quiz, "custom_form": nil, "submitted_at": moment(q.SubmittedAt),
+		"grade": nil, "user": r.user(q.User),
+	}
 	a, ok, err := r.view.Attachments.First(r.view, lyceum.AttachmentFilter{Quiz: lyceum.Some(q.Quiz)})
 	if _, known := found(r, a, err); ok && known {
-		told["custom_form"] = object{"id": q.Quiz, "attachment": object{"id": a.ID, "attachable_id": a.Lecture, "attachable_type": "Lecture"}}
+		told["custom_form"] = object{"id": q.Quiz, "attachment": object{
+			"id": a.ID, "attachable_id": a.Lecture,
+			"attachable_type": "Lecture",
+		}}
 		told["grade"] = gradeOf(q, a.Quiz)
 	}
 	return told
@@ -291,7 +315,10 @@ func gradeOf(q *lyceum.QuizResponse, quiz *lyceum.Quiz) any {
 			graded++
 		}
 	}
-	return object{"correct": int(math.Round(q.PercentCorrect.Value * float64(graded))), "total": graded, "percent_correct": q.PercentCorrect.Value}
+	return object{
+		"correct": int(math.Round(q.PercentCorrect.Value * float64(graded))), "total": graded,
+		"percent_correct": q.PercentCorrect.Value,
+	}
 }
 
 func (r *reading) comment(c *lyceum.Comment) object {
@@ -299,7 +326,10 @@ func (r *reading) comment(c *lyceum.Comment) object {
 	if l, ok := r.lecture(c.Lecture); ok {
 		lecture["full_url"] = r.base + coursePath(l.Course) + "/lectures/" + strconv.Itoa(int(l.ID))
 	}
-	return object{"id": c.ID, "body": c.Body, "created_at": written(c.CreatedAt), "user": r.user(c.User), "commentable": lecture}
+	return object{
+		"id": c.ID, "body": c.Body, "created_at": written(c.CreatedAt), "user": r.user(c.User),
+		"commentable": lecture,
+	}
 }
 
 func (r *reading) lecture(id lyceum.LectureID) (lyceum.Lecture, bool) {

@@ -33,10 +33,11 @@ const maxHeader = 64 << 10
 // What is told when there was no answer. None holds anything of the URL.
 const (
 	unreachable = "The receiver could not be reached."
-	insecure    = "The receiver could not be reached securely: it must speak TLS 1.2 or newer and show a valid certificate for its name."
-	silent      = "The receiver did not answer in time."
-	broken      = "The receiver accepted the connection but did not answer in HTTP."
-	stopped     = "Sending was interrupted before the receiver answered."
+	insecure    = "The receiver could not be reached securely: it must speak TLS 1.2 or newer and show a valid " +
+		"certificate for its name."
+	silent  = "The receiver did not answer in time."
+	broken  = "The receiver accepted the connection but did not answer in HTTP."
+	stopped = "Sending was interrupted before the receiver answered."
 )
 
 // Options are the choices of a sender. The zero value is right for real use.
@@ -71,7 +72,9 @@ func New(o Options) *Sender {
 
 // transport has no proxy: the guard would judge the proxy's address, and not
 // the receiver's. Nor does it follow redirects, which an http.Client would.
-func (s *Sender) transport(resolver *net.Resolver, control func(string, string, syscall.RawConn) error) *http.Transport {
+func (s *Sender) transport(
+	resolver *net.Resolver, control func(string, string, syscall.RawConn) error,
+) *http.Transport {
 	dialer := &net.Dialer{Timeout: s.timeout, Resolver: resolver, Control: control}
 	return &http.Transport{
 		DialContext:            dialer.DialContext,

@@ -90,7 +90,8 @@ func isName(host string) bool {
 		return false
 	}
 	for _, label := range labels {
-		if label == "" || len(label) > 63 || strings.ContainsFunc(label, notInName) || strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-") {
+		if label == "" || len(label) > 63 || strings.ContainsFunc(label, notInName) || strings.HasPrefix(label, "-") ||
+			strings.HasSuffix(label, "-") {
 			return false
 		}
 	}

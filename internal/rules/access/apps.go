@@ -54,7 +54,8 @@ func (a *Apps) check(f AppForm) error {
 // redirectProblem says what is wrong with a Redirect URL (RFC 6749, section
 // 3.1.2; docs/oauth.md). It is empty for a good one.
 func (a *Apps) redirectProblem(text string) string {
-	const taken = "must be an address that begins with https:// and a host, without a fragment (#…), such as https://app.example.com/callback"
+	const taken = "must be an address that begins with https:// and a host, without a fragment (#…), such as " +
+		"https://app.example.com/callback"
 	if !lyceum.IsText(text) {
 		return lyceum.TextTaken
 	}
@@ -68,7 +69,8 @@ func (a *Apps) redirectProblem(text string) string {
 	switch {
 	case to.Scheme == "https":
 		return ""
-	case to.Scheme == "http" && a.loopback && (to.Hostname() == "localhost" || to.Hostname() == "127.0.0.1" || to.Hostname() == "::1"):
+	case to.Scheme == "http" && a.loopback &&
+		(to.Hostname() == "localhost" || to.Hostname() == "127.0.0.1" || to.Hostname() == "::1"):
 		return ""
 	}
 	return taken
@@ -109,8 +111,9 @@ func (a *Apps) Register(ctx context.Context, by lyceum.By, f AppForm) (lyceum.OA
 	now := a.clock()
 	secret := ClientSecret(by.School, a.entropy())
 	app := lyceum.OAuthApp{
-		Name: strings.TrimSpace(f.Name), Version: f.Version, RedirectURL: f.RedirectURL, ClientID: ClientID(by.School, a.entropy()),
-		SecretHash: HashSecret(secret), CreatedAt: lyceum.Second(now), RequirePKCE: f.RequirePKCE, RotateRefreshTokens: f.RotateRefreshTokens,
+		Name: strings.TrimSpace(f.Name), Version: f.Version, RedirectURL: f.RedirectURL,
+		ClientID: ClientID(by.School, a.entropy()), SecretHash: HashSecret(secret), CreatedAt: lyceum.Second(now),
+		RequirePKCE: f.RequirePKCE, RotateRefreshTokens: f.RotateRefreshTokens,
 	}
 	err := a.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 		id, err := tx.OAuthApps.NextID(tx)
@@ -141,9 +144,12 @@ func (a *Apps) Change(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, f
 const maxOldSecret = 30 * 24 * time.Hour
 
 // Rotate gives an app a new client secret; the old one stays good for keep.
-func (a *Apps) Rotate(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, keep time.Duration) (lyceum.OAuthApp, string, error) {
+func (a *Apps) Rotate(
+	ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, keep time.Duration,
+) (lyceum.OAuthApp, string, error) {
 	if keep < 0 || keep > maxOldSecret {
-		return lyceum.OAuthApp{}, "", lyceum.InvalidFields(lyceum.FieldError{Field: "keep", Message: "must be from 0 to 720 hours"})
+		wrong := lyceum.FieldError{Field: "keep", Message: "must be from 0 to 720 hours"}
+		return lyceum.OAuthApp{}, "", lyceum.InvalidFields(wrong)
 	}
 	secret := ClientSecret(by.School, a.entropy())
 	app, err := a.edit(ctx, by, id, func(app *lyceum.OAuthApp, now time.Time) error {
@@ -199,7 +205,9 @@ func (a *Apps) revoke(ctx context.Context, by lyceum.By, which lyceum.GrantFilte
 }
 
 // edit changes an app in one write and makes its tokens be looked at again.
-func (a *Apps) edit(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, change func(*lyceum.OAuthApp, time.Time) error) (lyceum.OAuthApp, error) {
+func (a *Apps) edit(
+	ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, change func(*lyceum.OAuthApp, time.Time) error,
+) (lyceum.OAuthApp, error) {
 	if _, err := a.Get(ctx, by.School, id); err != nil {
 		return lyceum.OAuthApp{}, err
 	}
@@ -269,7 +277,8 @@ func (a *Apps) GrantedBy(ctx context.Context, school lyceum.SchoolID, user lyceu
 
 // TakeBack ends what a learner let an app do.
 func (a *Apps) TakeBack(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, app lyceum.OAuthAppID) error {
-	err := a.revoke(ctx, lyceum.By{School: school, Actor: userActor(user)}, lyceum.GrantFilter{App: lyceum.Some(app), User: lyceum.Some(user)})
+	err := a.revoke(ctx, lyceum.By{School: school, Actor: userActor(user)},
+		lyceum.GrantFilter{App: lyceum.Some(app), User: lyceum.Some(user)})
 	a.oauth.forgetAll()
 	return err
 }

@@ -59,7 +59,10 @@ const maxKnownTokens = 100_000
 
 // ErrBearer refuses a bearer token; wrong, expired and revoked ones alike (RFC
 // 6750, section 3.1).
-var ErrBearer = &lyceum.Error{Kind: lyceum.Unauthenticated, Code: "invalid_token", Detail: "The access token is not valid: it is unknown, expired or revoked."}
+var ErrBearer = &lyceum.Error{
+	Kind: lyceum.Unauthenticated, Code: "invalid_token",
+	Detail: "The access token is not valid: it is unknown, expired or revoked.",
+}
 
 // ErrNoBearer refuses a request without a bearer token. It has no code, for
 // such a request is told none (RFC 6750, section 3.1).
@@ -92,7 +95,9 @@ func (o *OAuth) Bearer(ctx context.Context, token string) (Learner, error) {
 	return known.learner, nil
 }
 
-func (o *OAuth) lookBearer(ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash, now time.Time) (knownToken, error) {
+func (o *OAuth) lookBearer(
+	ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash, now time.Time,
+) (knownToken, error) {
 	o.mu.RLock()
 	generation := o.generation
 	o.mu.RUnlock()
@@ -110,8 +115,11 @@ func (o *OAuth) lookBearer(ctx context.Context, school lyceum.SchoolID, hash lyc
 		return knownToken{}, ErrBearer
 	}
 	known := knownToken{
-		learner: Learner{School: school, User: standing.User.ID, App: standing.App.ID, Version: standing.App.Version, Scopes: kept.Scopes, profile: standing.User},
-		grant:   kept.Grant, expires: kept.ExpiresAt, until: now.Add(keyMemory),
+		learner: Learner{
+			School: school, User: standing.User.ID, App: standing.App.ID, Version: standing.App.Version,
+			Scopes: kept.Scopes, profile: standing.User,
+		},
+		grant: kept.Grant, expires: kept.ExpiresAt, until: now.Add(keyMemory),
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -13,7 +13,9 @@ var forgottenBounds = Bounds{Hour: 3}
 // Forgotten makes a one-time link for a person who forgot the password. The
 // link is empty where there is nobody to send it to, and when too many were
 // asked for; whoever asks must not be told which.
-func (a *Accounts) Forgotten(ctx context.Context, school lyceum.SchoolID, email string) (link string, user lyceum.User, err error) {
+func (a *Accounts) Forgotten(
+	ctx context.Context, school lyceum.SchoolID, email string,
+) (link string, user lyceum.User, err error) {
 	user, found, err := a.UserByEmail(ctx, school, email)
 	if err != nil || !found || user.DisabledAt.Present {
 		return "", lyceum.User{}, err

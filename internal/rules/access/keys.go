@@ -137,13 +137,18 @@ const maxNameLength = 100
 
 // Create issues a key made of e and gives it with its text, which is not kept
 // and cannot be had again.
-func (k *Keys) Create(ctx context.Context, by lyceum.By, name string, p lyceum.Permissions, e Entropy) (lyceum.APIKey, string, error) {
+func (k *Keys) Create(
+	ctx context.Context, by lyceum.By, name string, p lyceum.Permissions, e Entropy,
+) (lyceum.APIKey, string, error) {
 	name = strings.TrimSpace(name)
 	if message := lyceum.CheckText(name, 1, maxNameLength); message != "" {
 		return lyceum.APIKey{}, "", lyceum.InvalidFields(lyceum.FieldError{Field: "name", Message: message})
 	}
 	if p == 0 {
-		return lyceum.APIKey{}, "", lyceum.InvalidFields(lyceum.FieldError{Field: "permissions", Message: "must be read, write or read,write"})
+		return lyceum.APIKey{}, "", lyceum.InvalidFields(lyceum.FieldError{
+			Field:   "permissions",
+			Message: "must be read, write or read,write",
+		})
 	}
 	if _, err := k.store.GetSchool(ctx, by.School); err != nil {
 		return lyceum.APIKey{}, "", err

@@ -125,7 +125,8 @@ func (o *OAuth) Identify(ctx context.Context, school lyceum.SchoolID, asked Aske
 		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "The school has disabled this app.")
 	}
 	if asked.RedirectURI != "" && asked.RedirectURI != app.RedirectURL {
-		return lyceum.OAuthApp{}, refusal(codeInvalidRequest, "The redirect_uri is not the Redirect URL that the school has registered for this app.")
+		return lyceum.OAuthApp{}, refusal(codeInvalidRequest,
+			"The redirect_uri is not the Redirect URL that the school has registered for this app.")
 	}
 	return app, nil
 }
@@ -178,8 +179,10 @@ func (o *OAuth) Examine(app lyceum.OAuthApp, asked Asked) (Request, error) {
 	case asked.CodeChallengeMethod != "" && asked.CodeChallengeMethod != "S256":
 		return r, refusal(codeInvalidRequest, "code_challenge_method must be S256")
 	}
-	if digest, err := base64.RawURLEncoding.Strict().DecodeString(asked.CodeChallenge); err != nil || len(digest) != sha256.Size {
-		return r, refusal(codeInvalidRequest, "code_challenge must be the base64url of a SHA-256, 43 characters without padding")
+	if digest, err := base64.RawURLEncoding.Strict().DecodeString(asked.CodeChallenge); err != nil ||
+		len(digest) != sha256.Size {
+		return r, refusal(codeInvalidRequest, "code_challenge must be the base64url of a SHA-256, 43 characters without "+
+			"padding")
 	}
 	r.Challenge = lyceum.Some(asked.CodeChallenge)
 	return r, nil
@@ -188,7 +191,9 @@ func (o *OAuth) Examine(app lyceum.OAuthApp, asked Asked) (Request, error) {
 // Authorize gives an app what a learner granted on the consent page: the
 // required scopes and those of the optional ones that were chosen. The code is
 // a secret for the redirect and nowhere else.
-func (o *OAuth) Authorize(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, r Request, chosen lyceum.Scopes) (string, error) {
+func (o *OAuth) Authorize(
+	ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, r Request, chosen lyceum.Scopes,
+) (string, error) {
 	if !r.Optional.Covers(chosen) {
 		return "", refusal(codeInvalidRequest, "The form names a scope that the app did not ask for.")
 	}
@@ -300,7 +305,8 @@ func (o *OAuth) wrongClient(school lyceum.SchoolID, c Client) error {
 			Detail: "too many wrong client secrets from this address; try again in a minute",
 		}
 	}
-	refused := refusal(codeInvalidClient, "the client credentials are not those of an app of this version of the interface")
+	refused := refusal(codeInvalidClient,
+		"the client credentials are not those of an app of this version of the interface")
 	refused.Kind = lyceum.Unauthenticated
 	return refused
 }
@@ -394,7 +400,9 @@ const unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 
 // mint makes an access token and a refresh token of a grant, and gives what
 // keeps them. With an old refresh token the new one goes on with its line.
-func (o *OAuth) mint(school lyceum.SchoolID, grant lyceum.Grant, scopes lyceum.Scopes, now time.Time) (Tokens, func(lyceum.Tx, *lyceum.RefreshToken) error) {
+func (o *OAuth) mint(
+	school lyceum.SchoolID, grant lyceum.Grant, scopes lyceum.Scopes, now time.Time,
+) (Tokens, func(lyceum.Tx, *lyceum.RefreshToken) error) {
 	tokens := Tokens{
 		AccessToken:  secretText(accessPrefix, school, o.entropy()),
 		RefreshToken: secretText(refreshPrefix, school, o.entropy()),
@@ -403,7 +411,8 @@ func (o *OAuth) mint(school lyceum.SchoolID, grant lyceum.Grant, scopes lyceum.S
 	}
 	return tokens, func(tx lyceum.Tx, old *lyceum.RefreshToken) error {
 		refresh := lyceum.RefreshToken{
-			Hash: HashSecret(tokens.RefreshToken), Grant: grant.ID, Scopes: grant.Scopes, CreatedAt: now, UsedAt: now, Family: now,
+			Hash: HashSecret(tokens.RefreshToken), Grant: grant.ID, Scopes: grant.Scopes, CreatedAt: now, UsedAt: now,
+			Family: now,
 		}
 		if old != nil {
 			refresh.Family, refresh.Parent = old.Family, lyceum.Some(old.Hash)
@@ -417,6 +426,7 @@ func (o *OAuth) mint(school lyceum.SchoolID, grant lyceum.Grant, scopes lyceum.S
 
 func (o *OAuth) accessToken(tokens Tokens, grant lyceum.GrantID, now time.Time) lyceum.AccessToken {
 	return lyceum.AccessToken{
-		Hash: HashSecret(tokens.AccessToken), Grant: grant, Scopes: tokens.Scopes, CreatedAt: now, ExpiresAt: now.Add(AccessLifetime),
+		Hash: HashSecret(tokens.AccessToken), Grant: grant, Scopes: tokens.Scopes, CreatedAt: now,
+		ExpiresAt: now.Add(AccessLifetime),
 	}
 }

@@ -21,7 +21,8 @@ const (
 // outdated tells whether a hash costs less, or is made otherwise, than one that
 // is made now.
 func outdated(kept string) bool {
-	return !strings.HasPrefix(kept, fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, hashMemory, hashPasses, hashThreads))
+	return !strings.HasPrefix(kept, fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, hashMemory, hashPasses,
+		hashThreads))
 }
 
 // HashPassword gives the argon2id hash of a password as a PHC string, which
@@ -29,5 +30,6 @@ func outdated(kept string) bool {
 func HashPassword(password string, salt [16]byte) string {
 	hash := argon2.IDKey([]byte(password), salt[:], hashPasses, hashMemory, hashThreads, hashLength)
 	encode := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, hashMemory, hashPasses, hashThreads, encode(salt[:]), encode(hash))
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, hashMemory, hashPasses, hashThreads,
+		encode(salt[:]), encode(hash))
 }

@@ -72,7 +72,9 @@ func (o *OAuth) Refresh(ctx context.Context, client Client, refreshToken, wanted
 }
 
 // line finds a refresh token of an app that may still be used.
-func (o *OAuth) line(tx lyceum.Tx, hash lyceum.KeyHash, app lyceum.OAuthApp, now time.Time) (lyceum.RefreshToken, lyceum.Standing, error) {
+func (o *OAuth) line(
+	tx lyceum.Tx, hash lyceum.KeyHash, app lyceum.OAuthApp, now time.Time,
+) (lyceum.RefreshToken, lyceum.Standing, error) {
 	kept, standing, err := tx.GetRefreshStanding(hash)
 	if lyceum.KindOf(err) == lyceum.NotFound {
 		return kept, standing, errGrant

@@ -25,7 +25,8 @@ var (
 		{"profile:read", "See your profile, including your name and email address"},
 		{"profile:write", "Change your profile"},
 		{"products:read", "See the products you bought"},
-		{"courses:read", "See the courses you are enrolled in, with their lectures, comments, your progress and your certificates"},
+		{"courses:read", "See the courses you are enrolled in, with their lectures, comments, your progress and your " +
+			"certificates"},
 		{"courses:write", "Post, change and delete your comments, answer quizzes and mark lectures complete"},
 		{"digital-downloads:read", "See digital downloads and their files"},
 		{"product-collections:read", "See product collections and what is in them"},

@@ -99,7 +99,10 @@ func (a *Accounts) signIn(ctx context.Context, t Attempt) (Admission, error) {
 	if err != nil {
 		return Admission{}, err
 	}
-	c := claim{school: t.School, name: strings.ToLower(t.Email), from: BucketOf(t.From).From, device: a.devices.known(t.Device, t.School, user)}
+	c := claim{
+		school: t.School, name: strings.ToLower(t.Email), from: BucketOf(t.From).From,
+		device: a.devices.known(t.Device, t.School, user),
+	}
 	if err := a.guard.allowed(c); err != nil {
 		a.traceLock(ctx, t, user, err)
 		return Admission{}, err
@@ -158,7 +161,8 @@ func (a *Accounts) changeLink(ctx context.Context, school lyceum.SchoolID, user 
 			return err
 		}
 		return makeLink(tx, lyceum.Link{
-			Hash: HashSecret(text), User: user.ID, Purpose: lyceum.SetPassword, CreatedAt: now, ExpiresAt: now.Add(changeLifetime),
+			Hash: HashSecret(text), User: user.ID, Purpose: lyceum.SetPassword, CreatedAt: now,
+			ExpiresAt: now.Add(changeLifetime),
 		})
 	})
 	return text, err
@@ -176,24 +180,25 @@ func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User) (stri
 	}
 	now := a.clock()
 	text := secretText(sessionPrefix, t.School, a.entropy())
-	err := a.store.Write(ctx, lyceum.Stamp{School: t.School, At: now, Actor: userActor(user.ID)}, func(tx lyceum.Tx) error {
-		kept, err := asChecked(tx, user)
-		if err != nil {
-			return err
-		}
-		if kept.PasswordHash != fresh {
-			kept.PasswordHash = fresh
-			if err := tx.Users.Update(tx, kept); err != nil {
+	err := a.store.Write(ctx, lyceum.Stamp{School: t.School, At: now, Actor: userActor(user.ID)},
+		func(tx lyceum.Tx) error {
+			kept, err := asChecked(tx, user)
+			if err != nil {
 				return err
 			}
-		}
-		if err := tx.SignedIn(user.ID, t.From.String(), now); err != nil {
-			return err
-		}
-		return tx.Sessions.Insert(tx, lyceum.Session{
-			Hash: HashSecret(text), User: user.ID, CreatedAt: now, SeenAt: now, Address: network(t.From), Browser: t.Browser,
+			if kept.PasswordHash != fresh {
+				kept.PasswordHash = fresh
+				if err := tx.Users.Update(tx, kept); err != nil {
+					return err
+				}
+			}
+			if err := tx.SignedIn(user.ID, t.From.String(), now); err != nil {
+				return err
+			}
+			return tx.Sessions.Insert(tx, lyceum.Session{
+				Hash: HashSecret(text), User: user.ID, CreatedAt: now, SeenAt: now, Address: network(t.From), Browser: t.Browser,
+			})
 		})
-	})
 	user.PasswordHash = fresh
 	return text, user, err
 }
@@ -240,7 +245,9 @@ func (a *Accounts) Hash(ctx context.Context, password string) (lyceum.Opt[string
 // slots than people do, so that neither holds up the other. Schools take turns.
 // Common tells whether the user must choose another password at the first
 // sign-in.
-func (a *Accounts) HashForProgram(ctx context.Context, school lyceum.SchoolID, email, password string) (hash lyceum.Opt[string], common bool, err error) {
+func (a *Accounts) HashForProgram(
+	ctx context.Context, school lyceum.SchoolID, email, password string,
+) (hash lyceum.Opt[string], common bool, err error) {
 	hash, err = a.hash(ctx, a.programs, strconv.Itoa(int(school)), password)
 	return hash, guessable(password, email), err
 }
@@ -341,7 +348,9 @@ func (a *Accounts) NewPasswordLink(ctx context.Context, by lyceum.By, user lyceu
 	return a.newLink(ctx, by, user, lyceum.SetPassword)
 }
 
-func (a *Accounts) newLink(ctx context.Context, by lyceum.By, user lyceum.UserID, purpose lyceum.LinkPurpose) (string, error) {
+func (a *Accounts) newLink(
+	ctx context.Context, by lyceum.By, user lyceum.UserID, purpose lyceum.LinkPurpose,
+) (string, error) {
 	now := a.clock()
 	text := secretText(linkPrefix, by.School, a.entropy())
 	err := a.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
@@ -371,7 +380,10 @@ func makeLink(tx lyceum.Tx, link lyceum.Link) error {
 // trimLinks ends the links of a user for one purpose that are not spent, except
 // the newest.
 func trimLinks(tx lyceum.Tx, user lyceum.UserID, purpose lyceum.LinkPurpose, newest int) error {
-	open, err := lyceum.All(tx.Links, tx, lyceum.LinkFilter{User: lyceum.Some(user), Purpose: lyceum.Some(purpose), Unspent: true})
+	open, err := lyceum.All(tx.Links, tx, lyceum.LinkFilter{
+		User: lyceum.Some(user), Purpose: lyceum.Some(purpose),
+		Unspent: true,
+	})
 	if err != nil {
 		return err
 	}
@@ -406,7 +418,9 @@ func (a *Accounts) Link(ctx context.Context, school lyceum.SchoolID, text string
 
 // SetPassword spends a one-time link on a new password. It ends the user's
 // other links and sessions and what apps were granted (RFC 9700, section 4.14.2).
-func (a *Accounts) SetPassword(ctx context.Context, school lyceum.SchoolID, text, password string) (lyceum.User, error) {
+func (a *Accounts) SetPassword(
+	ctx context.Context, school lyceum.SchoolID, text, password string,
+) (lyceum.User, error) {
 	user, err := a.Link(ctx, school, text)
 	if err != nil {
 		return lyceum.User{}, err

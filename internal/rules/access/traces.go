@@ -109,7 +109,8 @@ func (t *Traces) Add(ctx context.Context, trace Trace) {
 	if trace.Kind == SignInFailed {
 		level = slog.LevelInfo
 	}
-	t.Log.Log(ctx, level, "security", "kind", name, "school", trace.School, "user", trace.User, "object", trace.Object, "address", trace.From)
+	t.Log.Log(ctx, level, "security", "kind", name, "school", trace.School, "user", trace.User, "object", trace.Object,
+		"address", trace.From)
 	if trace.Object == 0 {
 		return
 	}

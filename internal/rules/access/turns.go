@@ -25,7 +25,10 @@ type turns struct {
 func usualTurns() int { return max(2, runtime.GOMAXPROCS(0)) }
 
 func newTurns(n int) *turns {
-	return &turns{school: max(1, n/2), free: n, busy: map[lyceum.SchoolID]int{}, waiting: map[lyceum.SchoolID][]chan struct{}{}}
+	return &turns{
+		school: max(1, n/2), free: n, busy: map[lyceum.SchoolID]int{},
+		waiting: map[lyceum.SchoolID][]chan struct{}{},
+	}
 }
 
 // ask takes a turn if one is to be had; else mine is closed when one has come.

@@ -79,7 +79,9 @@ func (a *Accounts) SignOutEverywhere(ctx context.Context, by lyceum.By, id lyceu
 
 // change runs a change of a user, and makes what this process believes of
 // tokens be looked up again.
-func (a *Accounts) change(ctx context.Context, by lyceum.By, id lyceum.UserID, do func(lyceum.Tx, *lyceum.User, time.Time) error) (lyceum.User, error) {
+func (a *Accounts) change(
+	ctx context.Context, by lyceum.By, id lyceum.UserID, do func(lyceum.Tx, *lyceum.User, time.Time) error,
+) (lyceum.User, error) {
 	now := a.clock()
 	user, err := lyceum.Change(ctx, a.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.User, error) {
 		user, err := tx.Users.Get(tx, id)
@@ -132,7 +134,10 @@ func (a *Accounts) Stays(ctx context.Context, school lyceum.SchoolID, id lyceum.
 	var stays []Stay
 	for _, s := range sessions {
 		if !over(&s, now) {
-			stays = append(stays, Stay{Session: s, Name: stayName(s.Hash), Here: subtle.ConstantTimeCompare(s.Hash[:], own[:]) == 1})
+			stays = append(stays, Stay{
+				Session: s, Name: stayName(s.Hash),
+				Here: subtle.ConstantTimeCompare(s.Hash[:], own[:]) == 1,
+			})
 		}
 	}
 	slices.SortStableFunc(stays, func(x, y Stay) int { return y.SeenAt.Compare(x.SeenAt) })

@@ -17,7 +17,8 @@ const lease = 30 * time.Second
 var schedules = map[lyceum.Schedule][]time.Duration{
 	lyceum.ContractSchedule: {5 * time.Minute, 30 * time.Minute, 2 * time.Hour},
 	lyceum.StandardSchedule: {
-		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour,
+		20 * time.Hour, 24 * time.Hour,
 	},
 }
 
@@ -146,8 +147,9 @@ const maxKept = 8 << 20
 // the day's attempts of the webhook leave room for them, and without afterwards.
 func keepAttempt(tx lyceum.Tx, p *Parcel, d *lyceum.WebhookEvent, o Outcome, now time.Time) error {
 	a := lyceum.Attempt{
-		Delivery: d.ID, Number: d.AttemptCount, At: p.Begun, Took: o.Took, Status: d.ResponseStatus, Problem: lyceum.Opt[string]{Value: o.Problem, Present: o.Problem != ""},
-		RequestHeader: o.RequestHeader, ResponseHeader: o.ResponseHeader, ResponseBody: o.ResponseBody,
+		Delivery: d.ID, Number: d.AttemptCount, At: p.Begun, Took: o.Took, Status: d.ResponseStatus,
+		Problem: lyceum.Opt[string]{Value: o.Problem, Present: o.Problem != ""}, RequestHeader: o.RequestHeader,
+		ResponseHeader: o.ResponseHeader, ResponseBody: o.ResponseBody,
 	}
 	bytes := int64(len(a.RequestHeader) + len(a.ResponseHeader) + len(a.ResponseBody))
 	used, err := tx.CountUsage(p.Webhook.ID, now, lyceum.WebhookUsage{Kept: bytes})

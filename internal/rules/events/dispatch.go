@@ -62,7 +62,10 @@ func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bo
 		if err != nil {
 			return false, err
 		}
-		payloads = append(payloads, lyceum.EventPayload{Number: c.Number, Event: c.Event.Value, ObjectID: c.ObjectID, At: c.At, Object: string(object)})
+		payloads = append(payloads, lyceum.EventPayload{
+			Number: c.Number, Event: c.Event.Value, ObjectID: c.ObjectID,
+			At: c.At, Object: string(object),
+		})
 	}
 	return listing.More, s.keep(ctx, school, from, listing.Next, payloads)
 }
@@ -82,7 +85,9 @@ func wanted(hooks []lyceum.Webhook) []lyceum.EventName {
 // keep turns events into deliveries, unless another process was quicker. To
 // whom they go is decided here: a webhook that was switched on again since they
 // were read must not miss them.
-func (s *Service) keep(ctx context.Context, school lyceum.SchoolID, from, to int64, payloads []lyceum.EventPayload) error {
+func (s *Service) keep(
+	ctx context.Context, school lyceum.SchoolID, from, to int64, payloads []lyceum.EventPayload,
+) error {
 	now := s.clock()
 	return s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: "webhooks"}, func(tx lyceum.Tx) error {
 		mine, err := tx.MoveCursor(dispatched, from, to)
@@ -135,11 +140,12 @@ func hears(w *lyceum.Webhook, event lyceum.EventName) bool {
 func delivery(w *lyceum.Webhook, p *lyceum.EventPayload, id lyceum.WebhookEventID, now time.Time) lyceum.WebhookEvent {
 	kind, _, _ := strings.Cut(string(p.Event), ".")
 	d := lyceum.WebhookEvent{
-		ID: id, Webhook: w.ID, State: lyceum.DeliveryPending, CreatedAt: lyceum.Second(p.At), ObjectType: kind, ObjectID: p.ObjectID,
-		Number: lyceum.Some(p.Number), NextAttemptAt: lyceum.Some(now),
+		ID: id, Webhook: w.ID, State: lyceum.DeliveryPending, CreatedAt: lyceum.Second(p.At), ObjectType: kind,
+		ObjectID: p.ObjectID, Number: lyceum.Some(p.Number), NextAttemptAt: lyceum.Some(now),
 	}
 	if w.State == lyceum.WebhookFailed {
-		d.State, d.NextAttemptAt, d.ResponseStatus = lyceum.DeliveryFailed, lyceum.None[time.Time](), lyceum.Some[int32](cancelled)
+		d.State, d.NextAttemptAt, d.ResponseStatus = lyceum.DeliveryFailed, lyceum.None[time.Time](),
+			lyceum.Some[int32](cancelled)
 	}
 	return d
 }

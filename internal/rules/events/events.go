@@ -63,7 +63,9 @@ func standing(w *lyceum.Webhook, err error) error {
 }
 
 // Events lists the events of a webhook, newest first.
-func (s *Service) Events(ctx context.Context, school lyceum.SchoolID, f lyceum.WebhookEventFilter, p lyceum.Page) (lyceum.Listing[lyceum.WebhookEvent], error) {
+func (s *Service) Events(
+	ctx context.Context, school lyceum.SchoolID, f lyceum.WebhookEventFilter, p lyceum.Page,
+) (lyceum.Listing[lyceum.WebhookEvent], error) {
 	if _, err := s.Webhook(ctx, school, f.Webhook); err != nil {
 		return lyceum.Listing[lyceum.WebhookEvent]{}, err
 	}
@@ -90,19 +92,22 @@ type Import[T any] struct {
 // ImportWebhooks begins an import of webhooks. The clock says when a webhook
 // without a time of creation was created.
 func (s *Service) ImportWebhooks(by lyceum.By, clock func() time.Time) *Import[lyceum.Webhook] {
-	return &Import[lyceum.Webhook]{s, by, clock, "webhooks", func(w *lyceum.Webhook) lyceum.WebhookID { return w.ID }, false, func(tx lyceum.Tx, rows []lyceum.Webhook) (lyceum.Saved, error) {
-		for i := range rows {
-			if rows[i].CreatedAt.IsZero() {
-				rows[i].CreatedAt = lyceum.Second(clock())
-				if old, err := tx.Webhooks.Get(tx, rows[i].ID); err == nil {
-					rows[i].CreatedAt = old.CreatedAt
-				} else if lyceum.KindOf(err) != lyceum.NotFound {
-					return lyceum.Saved{}, err
+	return &Import[lyceum.Webhook]{
+		s, by, clock, "webhooks", func(w *lyceum.Webhook) lyceum.WebhookID { return w.ID },
+		false, func(tx lyceum.Tx, rows []lyceum.Webhook) (lyceum.Saved, error) {
+			for i := range rows {
+				if rows[i].CreatedAt.IsZero() {
+					rows[i].CreatedAt = lyceum.Second(clock())
+					if old, err := tx.Webhooks.Get(tx, rows[i].ID); err == nil {
+						rows[i].CreatedAt = old.CreatedAt
+					} else if lyceum.KindOf(err) != lyceum.NotFound {
+						return lyceum.Saved{}, err
+					}
 				}
 			}
-		}
-		return tx.Webhooks.Save(tx, rows...)
-	}}
+			return tx.Webhooks.Save(tx, rows...)
+		},
+	}
 }
 
 // ImportEvents begins an import of the events of webhooks.
@@ -143,7 +148,9 @@ type webhookRows = lyceum.Rows[lyceum.WebhookID, lyceum.Webhook, lyceum.WebhookF
 
 // problems finds the rows whose webhook is not there, or is one that this
 // school sends to: what it is told is not a file's business.
-func (i *Import[T]) problems(batch []T, hooks webhookRows, from lyceum.Source) (problems []lyceum.RowProblem, err error) {
+func (i *Import[T]) problems(
+	batch []T, hooks webhookRows, from lyceum.Source,
+) (problems []lyceum.RowProblem, err error) {
 	ids := map[lyceum.WebhookID]bool{}
 	for n := range batch {
 		ids[i.webhook(&batch[n])] = true
@@ -168,7 +175,10 @@ func (i *Import[T]) problems(batch []T, hooks webhookRows, from lyceum.Source) (
 		default:
 			continue
 		}
-		problems = append(problems, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{Field: field, Message: message}})
+		problems = append(problems, lyceum.RowProblem{
+			Index:      n,
+			FieldError: lyceum.FieldError{Field: field, Message: message},
+		})
 	}
 	return problems, nil
 }

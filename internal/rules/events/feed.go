@@ -25,7 +25,9 @@ const othersPause = 500 * time.Millisecond
 
 // Changes gives the changes of a school after a number, and waits for the first
 // one for a while if there is none.
-func (f *Feed) Changes(ctx context.Context, school lyceum.SchoolID, filter lyceum.ChangeFilter, wait time.Duration) (lyceum.ChangeListing, error) {
+func (f *Feed) Changes(
+	ctx context.Context, school lyceum.SchoolID, filter lyceum.ChangeFilter, wait time.Duration,
+) (lyceum.ChangeListing, error) {
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	allowance := lyceum.AllowanceOf(ctx)
@@ -77,8 +79,11 @@ type EventListing struct {
 
 // Events gives the events of a school after a number, and waits for the first
 // one for a while if there is none. Names narrows them; none is all.
-func (f *Feed) Events(ctx context.Context, school lyceum.SchoolID, after int64, limit int, names []lyceum.EventName, wait time.Duration) (EventListing, error) {
-	listing, err := f.Changes(ctx, school, lyceum.ChangeFilter{After: after, Limit: limit, Events: true, Names: names}, wait)
+func (f *Feed) Events(
+	ctx context.Context, school lyceum.SchoolID, after int64, limit int, names []lyceum.EventName, wait time.Duration,
+) (EventListing, error) {
+	listing, err := f.Changes(ctx, school, lyceum.ChangeFilter{After: after, Limit: limit, Events: true, Names: names},
+		wait)
 	if err != nil {
 		return EventListing{}, err
 	}
@@ -139,7 +144,9 @@ func toldAs(c *lyceum.ChangeRecord) (number int64, again lyceum.Opt[lyceum.Webho
 
 // tell gives an event the body it has or had. What webhooks were told is kept;
 // the others are told as they are now.
-func (f *Feed) tell(ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord, kept map[int64]lyceum.EventPayload) (Told, error) {
+func (f *Feed) tell(
+	ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord, kept map[int64]lyceum.EventPayload,
+) (Told, error) {
 	number, again := toldAs(c)
 	delivery := lyceum.WebhookEventID(c.Number)
 	if again.Present {
@@ -151,7 +158,13 @@ func (f *Feed) tell(ctx context.Context, school lyceum.SchoolID, c *lyceum.Chang
 		if err != nil {
 			return Told{}, err
 		}
-		payload = lyceum.EventPayload{Number: number, Event: c.Event.Value, ObjectID: c.ObjectID, At: c.At, Object: string(object)}
+		payload = lyceum.EventPayload{
+			Number: number, Event: c.Event.Value, ObjectID: c.ObjectID, At: c.At,
+			Object: string(object),
+		}
 	}
-	return Told{Number: c.Number, At: c.At, Event: c.Event.Value, Resent: again.Present, Body: f.events.Envelope(&payload, delivery, false)}, nil
+	return Told{
+		Number: c.Number, At: c.At, Event: c.Event.Value, Resent: again.Present,
+		Body: f.events.Envelope(&payload, delivery, false),
+	}, nil
 }

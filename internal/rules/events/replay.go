@@ -79,7 +79,10 @@ func (s *Service) Resume(ctx context.Context, by lyceum.By, id lyceum.WebhookID,
 	w, err := change(ctx, s, by, id, itself, func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error {
 		done = true
 		if w.State != lyceum.WebhookFailed {
-			return &lyceum.Error{Kind: lyceum.Conflict, Code: "not_failed", Detail: fmt.Sprintf("webhook %d is %s, not failed", id, w.State)}
+			return &lyceum.Error{
+				Kind: lyceum.Conflict, Code: "not_failed",
+				Detail: fmt.Sprintf("webhook %d is %s, not failed", id, w.State),
+			}
 		}
 		w.State, w.FailedAt = lyceum.WebhookPending, lyceum.None[time.Time]()
 		if with == WithoutReplay {

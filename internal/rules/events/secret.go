@@ -18,7 +18,9 @@ func secretOf(key lyceum.SecretKey, school lyceum.SchoolID, id lyceum.WebhookID,
 
 // Secret gives the secret of a webhook in one of its generations, and the key
 // it is made of. A key that this process does not have is Unavailable.
-func (s *Service) Secret(school lyceum.SchoolID, id lyceum.WebhookID, generation int32, key lyceum.SecretKeyID) ([]byte, error) {
+func (s *Service) Secret(
+	school lyceum.SchoolID, id lyceum.WebhookID, generation int32, key lyceum.SecretKeyID,
+) ([]byte, error) {
 	found, there := s.Ring.Find(key)
 	if !there {
 		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: fmt.Sprintf("the secret of webhook %d of school %d "+

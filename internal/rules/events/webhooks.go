@@ -47,13 +47,19 @@ func (s *Service) check(f *WebhookForm) (trigger string, err error) {
 		wrong = append(wrong, lyceum.FieldError{Field: "schedule", Message: "must be contract or standard"})
 	}
 	if f.RateLimit < 0 || f.RateLimit > maxRateLimit {
-		wrong = append(wrong, lyceum.FieldError{Field: "rate_limit", Message: fmt.Sprintf("must be from 0 (no limit) to %d", maxRateLimit)})
+		wrong = append(wrong, lyceum.FieldError{
+			Field:   "rate_limit",
+			Message: fmt.Sprintf("must be from 0 (no limit) to %d", maxRateLimit),
+		})
 	}
 	known := lyceum.EventNames()
 	names := slices.Compact(slices.Sorted(slices.Values(f.Events)))
 	for _, name := range names {
 		if !slices.Contains(known, lyceum.EventName(name)) {
-			wrong = append(wrong, lyceum.FieldError{Field: "events", Message: "must be names of events, such as Sale.created, or empty for all; there are " + listed(known)})
+			wrong = append(wrong, lyceum.FieldError{
+				Field:   "events",
+				Message: "must be names of events, such as Sale.created, or empty for all; there are " + listed(known),
+			})
 			break
 		}
 	}
@@ -142,8 +148,9 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (With
 			return WithSecret{}, err
 		}
 		w := lyceum.Webhook{
-			ID: lyceum.WebhookID(id), Since: since, State: lyceum.WebhookPending, URL: f.URL, EventTrigger: trigger, CreatedAt: now.UTC().Truncate(time.Microsecond),
-			Live: true, AsArray: f.AsArray, Schedule: f.Schedule, RateLimit: f.RateLimit, SecretKey: key.ID(),
+			ID: lyceum.WebhookID(id), Since: since, State: lyceum.WebhookPending, URL: f.URL, EventTrigger: trigger,
+			CreatedAt: now.UTC().Truncate(time.Microsecond), Live: true, AsArray: f.AsArray, Schedule: f.Schedule,
+			RateLimit: f.RateLimit, SecretKey: key.ID(),
 		}
 		if err := overlap(tx, &w); err != nil {
 			return WithSecret{}, err
@@ -155,7 +162,9 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (With
 
 // change runs a change of a webhook that this school sends to. Result is what
 // is told of the webhook afterwards.
-func change[T any](ctx context.Context, s *Service, by lyceum.By, id lyceum.WebhookID, result func(lyceum.Webhook) T, do func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error) (T, error) {
+func change[T any](ctx context.Context, s *Service, by lyceum.By, id lyceum.WebhookID, result func(lyceum.Webhook) T,
+	do func(tx lyceum.Tx, w *lyceum.Webhook, now time.Time) error,
+) (T, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (T, error) {
 		w, err := tx.Webhooks.Get(tx, id)
@@ -187,7 +196,9 @@ func own(w *lyceum.Webhook, err error) error {
 }
 
 // Update changes where a webhook is sent to and what it is told.
-func (s *Service) Update(ctx context.Context, by lyceum.By, id lyceum.WebhookID, apply func(*WebhookForm)) (lyceum.Webhook, error) {
+func (s *Service) Update(
+	ctx context.Context, by lyceum.By, id lyceum.WebhookID, apply func(*WebhookForm),
+) (lyceum.Webhook, error) {
 	return change(ctx, s, by, id, itself, func(tx lyceum.Tx, w *lyceum.Webhook, _ time.Time) error {
 		f := WebhookForm{URL: w.URL, AsArray: w.AsArray, Schedule: w.Schedule, RateLimit: w.RateLimit}
 		if w.EventTrigger != lyceum.AllEvents {
@@ -251,7 +262,10 @@ func sending(w *lyceum.Webhook, err error) error {
 		return err
 	}
 	if w.State == lyceum.WebhookFailed {
-		return &lyceum.Error{Kind: lyceum.Conflict, Code: "webhook_failed", Detail: fmt.Sprintf("webhook %d has failed; resume it first", w.ID)}
+		return &lyceum.Error{
+			Kind: lyceum.Conflict, Code: "webhook_failed",
+			Detail: fmt.Sprintf("webhook %d has failed; resume it first", w.ID),
+		}
 	}
 	return nil
 }
@@ -298,7 +312,10 @@ func (s *Service) Test(ctx context.Context, by lyceum.By, id lyceum.WebhookID, n
 		event = known[at]
 	}
 	if !slices.Contains(known, event) {
-		return Named{}, lyceum.InvalidFields(lyceum.FieldError{Field: "event", Message: "must be the name of an event; there are " + listed(known)})
+		return Named{}, lyceum.InvalidFields(lyceum.FieldError{
+			Field:   "event",
+			Message: "must be the name of an event; there are " + listed(known),
+		})
 	}
 	now := s.clock()
 	object, err := s.Sample(ctx, by.School, event, now)
@@ -340,7 +357,9 @@ type DeliveryListing struct {
 }
 
 // Deliveries lists the deliveries of a webhook, newest first.
-func (s *Service) Deliveries(ctx context.Context, school lyceum.SchoolID, f lyceum.WebhookEventFilter, p lyceum.Page) (DeliveryListing, error) {
+func (s *Service) Deliveries(
+	ctx context.Context, school lyceum.SchoolID, f lyceum.WebhookEventFilter, p lyceum.Page,
+) (DeliveryListing, error) {
 	listing, err := s.Events(ctx, school, f, p)
 	if err != nil {
 		return DeliveryListing{}, err
@@ -376,7 +395,9 @@ func (s *Service) Show(ctx context.Context, school lyceum.SchoolID, id lyceum.We
 }
 
 // ShowAfter is Show with the attempts after a number.
-func (s *Service) ShowAfter(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookEventID, after int32) (Delivery, error) {
+func (s *Service) ShowAfter(
+	ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookEventID, after int32,
+) (Delivery, error) {
 	var d Delivery
 	var err error
 	v := s.store.In(ctx, school)

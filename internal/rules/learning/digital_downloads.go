@@ -16,7 +16,9 @@ func (s *Service) DigitalDownloads(
 }
 
 // DigitalDownload returns a digital download. It fails with NotFound.
-func (s *Service) DigitalDownload(ctx context.Context, by lyceum.By, id lyceum.DigitalDownloadID) (lyceum.DigitalDownload, error) {
+func (s *Service) DigitalDownload(
+	ctx context.Context, by lyceum.By, id lyceum.DigitalDownloadID,
+) (lyceum.DigitalDownload, error) {
 	v := s.store.In(ctx, by.School)
 	return v.DigitalDownloads.Get(v, id)
 }
@@ -34,7 +36,10 @@ func (s *Service) CreateDigitalDownload(
 			return d, err
 		}
 		if len(known) == 0 {
-			return d, lyceum.InvalidFields(lyceum.FieldError{Field: "author_bio_id", Message: "must be the id of an author of the school"})
+			return d, lyceum.InvalidFields(lyceum.FieldError{
+				Field:   "author_bio_id",
+				Message: "must be the id of an author of the school",
+			})
 		}
 		if d.ID, err = tx.DigitalDownloads.NextID(tx); err != nil {
 			return d, err

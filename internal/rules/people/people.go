@@ -150,7 +150,9 @@ func complete(row *lyceum.User, kept lyceum.User, now time.Time) {
 
 // problems says which rows cannot be kept, given the users that have their ids
 // and whose their addresses are.
-func problems(batch []lyceum.User, kept map[lyceum.UserID]lyceum.User, byEmail map[string]lyceum.UserID) []lyceum.RowProblem {
+func problems(
+	batch []lyceum.User, kept map[lyceum.UserID]lyceum.User, byEmail map[string]lyceum.UserID,
+) []lyceum.RowProblem {
 	var bad []lyceum.RowProblem
 	refuse := func(n int, field, message string) {
 		bad = append(bad, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{Field: field, Message: message}})

@@ -125,7 +125,9 @@ func (i *TagImport) Check(ctx context.Context, batch []lyceum.UserTags) ([]lyceu
 
 // Save keeps the rows of a batch that have no problem, all in one write, and
 // gives the problems of the others.
-func (i *TagImport) Save(ctx context.Context, batch []lyceum.UserTags) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
+func (i *TagImport) Save(
+	ctx context.Context, batch []lyceum.UserTags,
+) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
 	now := i.service.clock()
 	err = i.service.store.Write(ctx, lyceum.Stamp{School: i.school, At: now, Actor: i.actor}, func(tx lyceum.Tx) error {
 		known, err := tx.Users.Find(tx, usersOf(batch)...)
@@ -169,7 +171,10 @@ func tagProblems(batch []lyceum.UserTags, known map[lyceum.UserID]lyceum.User) (
 			continue
 		}
 		if err := checkTags(row.Tags); err != nil {
-			problems = append(problems, lyceum.RowProblem{Index: n, FieldError: lyceum.FieldError{Field: "tags", Message: err.Error()}})
+			problems = append(problems, lyceum.RowProblem{
+				Index:      n,
+				FieldError: lyceum.FieldError{Field: "tags", Message: err.Error()},
+			})
 		}
 	}
 	return problems

@@ -16,7 +16,9 @@ import (
 // of the first that others would try, so that the user must choose another. It
 // may wait for a free processor, and refuses with RateLimited when none becomes
 // free.
-type Hasher func(ctx context.Context, school lyceum.SchoolID, email, password string) (hash lyceum.Opt[string], common bool, err error)
+type Hasher func(
+	ctx context.Context, school lyceum.SchoolID, email, password string,
+) (hash lyceum.Opt[string], common bool, err error)
 
 // reach is the row at which a list by page ends (contract/v1.yaml,
 // ListUsers); search_after has no end.
@@ -24,7 +26,9 @@ const reach = 10_000
 
 // List lists users by ascending id. With f.After, which says where to begin,
 // the page's number is 1 whatever it was.
-func (s *Service) List(ctx context.Context, school lyceum.SchoolID, f lyceum.UserFilter, p lyceum.Page) (lyceum.Listing[lyceum.User], error) {
+func (s *Service) List(
+	ctx context.Context, school lyceum.SchoolID, f lyceum.UserFilter, p lyceum.Page,
+) (lyceum.Listing[lyceum.User], error) {
 	switch {
 	case f.After.Present:
 		p.Number = 1
@@ -158,7 +162,10 @@ func (s *Service) Register(tx lyceum.Tx, now time.Time, email string, name lyceu
 	if err != nil || found {
 		return kept.ID, err
 	}
-	return id, welcome(tx, lyceum.User{ID: id, Email: email, Name: filled(name), Role: lyceum.Student, CreatedAt: lyceum.Second(now)})
+	return id, welcome(tx, lyceum.User{
+		ID: id, Email: email, Name: filled(name), Role: lyceum.Student,
+		CreatedAt: lyceum.Second(now),
+	})
 }
 
 func (n *NewUser) check() error {
@@ -169,7 +176,8 @@ func (n *NewUser) check() error {
 	if at, err := mail.ParseAddress(n.Email); err != nil || at.Address != n.Email || len(n.Email) > maxEmail {
 		refuse("email", "must be an email address such as learner@example.com")
 	}
-	if length := utf8.RuneCountInString(n.Password.Value); n.Password.Present && (length < minPassword || length > maxPassword) {
+	if length := utf8.RuneCountInString(n.Password.Value); n.Password.Present &&
+		(length < minPassword || length > maxPassword) {
 		refuse("password", "must have 6 to 256 characters")
 	}
 	return refused(append(wrong, checkTexts(n.Name, n.Src)...))

@@ -56,7 +56,9 @@ func recurring(sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
 }
 
 // Renew keeps the next payment of a subscription or a payment plan.
-func (s *Service) Renew(ctx context.Context, by lyceum.By, id lyceum.SaleID, a Amounts, reference lyceum.Opt[string]) (TransactionDetail, error) {
+func (s *Service) Renew(
+	ctx context.Context, by lyceum.By, id lyceum.SaleID, a Amounts, reference lyceum.Opt[string],
+) (TransactionDetail, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (TransactionDetail, error) {
 		if err := tx.Reserve(1, lyceum.TransactionSequence); err != nil {
@@ -125,7 +127,9 @@ func (s *Service) Cancel(ctx context.Context, by lyceum.By, id lyceum.SaleID) (l
 }
 
 // end ends a sale that has not ended, with the consequence for its learner.
-func (s *Service) end(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan, why lyceum.SaleEnd, then lyceum.Consequence) error {
+func (s *Service) end(
+	tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan, why lyceum.SaleEnd, then lyceum.Consequence,
+) error {
 	if sale.EndedAt.Present {
 		return nil
 	}
@@ -166,8 +170,12 @@ type Refund struct {
 // Refund keeps that a transaction, or a part of it, was paid back. All refunds
 // together are never more than its price with tax. When the last payment of a
 // sale is refunded in full, the sale ends.
-func (s *Service) Refund(ctx context.Context, by lyceum.By, id lyceum.TransactionID, r Refund) (TransactionDetail, error) {
-	return s.move(ctx, by, id, func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, last lyceum.MovementKind) (lyceum.Movement, func() error, error) {
+func (s *Service) Refund(
+	ctx context.Context, by lyceum.By, id lyceum.TransactionID, r Refund,
+) (TransactionDetail, error) {
+	return s.move(ctx, by, id, func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction,
+		last lyceum.MovementKind,
+	) (lyceum.Movement, func() error, error) {
 		amount, err := r.amount(t, last)
 		m := lyceum.Movement{Kind: lyceum.Refunded, Amount: amount, Reason: r.Reason, Reference: r.Reference}
 		if err != nil {
@@ -207,7 +215,11 @@ func (r Refund) amount(t *lyceum.Transaction, last lyceum.MovementKind) (lyceum.
 		return left, err
 	}
 	if r.Amount.Value < 1 || r.Amount.Value > left {
-		return 0, lyceum.InvalidFields(lyceum.FieldError{Field: "amount", Message: fmt.Sprintf("must be from 1 to %d, what is left of transaction %d in the smallest unit of %s", left, t.ID, t.Currency)})
+		return 0, lyceum.InvalidFields(lyceum.FieldError{
+			Field: "amount",
+			Message: fmt.Sprintf("must be from 1 to %d, what is left of transaction %d in the smallest unit of %s", left, t.ID,
+				t.Currency),
+		})
 	}
 	return r.Amount.Value, nil
 }
@@ -231,8 +243,12 @@ func checkNotes(reason, reference lyceum.Opt[string]) error {
 
 // OpenChargeback keeps that the buyer's bank took a payment back for the time
 // being. Fee is what the bank wants for it, in the transaction's currency.
-func (s *Service) OpenChargeback(ctx context.Context, by lyceum.By, id lyceum.TransactionID, fee lyceum.Minor, reason, reference lyceum.Opt[string]) (TransactionDetail, error) {
-	return s.move(ctx, by, id, func(_ lyceum.Tx, _ time.Time, t *lyceum.Transaction, _ lyceum.MovementKind) (lyceum.Movement, func() error, error) {
+func (s *Service) OpenChargeback(
+	ctx context.Context, by lyceum.By, id lyceum.TransactionID, fee lyceum.Minor, reason, reference lyceum.Opt[string],
+) (TransactionDetail, error) {
+	return s.move(ctx, by, id, func(_ lyceum.Tx, _ time.Time, t *lyceum.Transaction,
+		_ lyceum.MovementKind,
+	) (lyceum.Movement, func() error, error) {
 		m := lyceum.Movement{Kind: lyceum.ChargebackOpened, Amount: fee, Reason: reason, Reference: reference}
 		switch {
 		case !t.Paid || t.Charge == 0:
@@ -249,8 +265,12 @@ func (s *Service) OpenChargeback(ctx context.Context, by lyceum.By, id lyceum.Tr
 
 // CloseChargeback keeps how a chargeback ended: won, the money is back and the
 // fee forgotten, or lost, and the sale ends.
-func (s *Service) CloseChargeback(ctx context.Context, by lyceum.By, id lyceum.TransactionID, outcome lyceum.MovementKind, reason lyceum.Opt[string]) (TransactionDetail, error) {
-	return s.move(ctx, by, id, func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, last lyceum.MovementKind) (lyceum.Movement, func() error, error) {
+func (s *Service) CloseChargeback(
+	ctx context.Context, by lyceum.By, id lyceum.TransactionID, outcome lyceum.MovementKind, reason lyceum.Opt[string],
+) (TransactionDetail, error) {
+	return s.move(ctx, by, id, func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction,
+		last lyceum.MovementKind,
+	) (lyceum.Movement, func() error, error) {
 		m := lyceum.Movement{Kind: outcome, Reason: reason}
 		if last != lyceum.ChargebackOpened {
 			return m, nil, conflict("no_open_chargeback", "transaction %d has no open chargeback", t.ID)
@@ -265,7 +285,9 @@ func (s *Service) CloseChargeback(ctx context.Context, by lyceum.By, id lyceum.T
 
 // step decides what happens to a transaction's money. last is the last step of
 // its chargebacks; empty without any. After runs once the books are kept.
-type step func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, last lyceum.MovementKind) (m lyceum.Movement, after func() error, err error)
+type step func(
+	tx lyceum.Tx, now time.Time, t *lyceum.Transaction, last lyceum.MovementKind,
+) (m lyceum.Movement, after func() error, err error)
 
 // move keeps a movement and the transaction as it left it.
 func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionID, do step) (TransactionDetail, error) {
@@ -294,7 +316,8 @@ func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionI
 		if err != nil {
 			return TransactionDetail{}, err
 		}
-		m.ID, m.TransactionID, m.SaleID, m.At, m.Refunded = lyceum.MovementID(number), t.ID, t.SaleID, lyceum.Second(now), t.AmountRefunded
+		m.ID, m.TransactionID, m.SaleID, m.At, m.Refunded = lyceum.MovementID(number), t.ID, t.SaleID, lyceum.Second(now),
+			t.AmountRefunded
 		if t != before {
 			if _, err := tx.Transactions.Save(tx, t); err != nil {
 				return TransactionDetail{}, err
@@ -320,7 +343,10 @@ func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionI
 
 // endAfter ends the sale of a transaction that was its last.
 func (s *Service) endAfter(tx lyceum.Tx, now time.Time, t *lyceum.Transaction, why lyceum.SaleEnd) error {
-	last, _, err := tx.Transactions.First(tx, lyceum.TransactionQuery{Sale: lyceum.Some(t.SaleID), Order: lyceum.NewestFirst})
+	last, _, err := tx.Transactions.First(tx, lyceum.TransactionQuery{
+		Sale:  lyceum.Some(t.SaleID),
+		Order: lyceum.NewestFirst,
+	})
 	if err != nil || last.ID != t.ID {
 		return err
 	}

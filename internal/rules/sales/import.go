@@ -108,7 +108,9 @@ func affiliateOf(t *lyceum.Transaction) int32 { return int32(t.AffiliateID.Value
 func authorOf(t *lyceum.Transaction) int32    { return int32(t.AuthorID.Value) }
 
 // unknown gives the ids named by a batch that the school does not have.
-func unknown(known knower, seq lyceum.Sequence, batch []lyceum.Transaction, of func(*lyceum.Transaction) int32) (map[int32]bool, error) {
+func unknown(
+	known knower, seq lyceum.Sequence, batch []lyceum.Transaction, of func(*lyceum.Transaction) int32,
+) (map[int32]bool, error) {
 	missing := map[int32]bool{}
 	var ids []int32
 	for index := range batch {
@@ -149,8 +151,8 @@ func createMissing(tx lyceum.Tx, batch []lyceum.Transaction) error {
 		if missingPlans[int32(t.PricingPlanID)] {
 			delete(missingPlans, int32(t.PricingPlanID))
 			plans = append(plans, lyceum.PricingPlan{
-				ID: t.PricingPlanID, Name: fmt.Sprintf("Pricing plan %d", t.PricingPlanID), Price: t.FinalPrice, Currency: t.Currency,
-				Frequency: lyceum.OneTimePayment, CreatedAt: t.CreatedAt, UpdatedAt: t.CreatedAt,
+				ID: t.PricingPlanID, Name: fmt.Sprintf("Pricing plan %d", t.PricingPlanID), Price: t.FinalPrice,
+				Currency: t.Currency, Frequency: lyceum.OneTimePayment, CreatedAt: t.CreatedAt, UpdatedAt: t.CreatedAt,
 			})
 		}
 	}
@@ -168,19 +170,22 @@ func savePartners(tx lyceum.Tx, batch []lyceum.Transaction) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tx.Coupons.Save(tx, made(missing, func(id int32) lyceum.Coupon { return lyceum.Coupon{ID: lyceum.CouponID(id)} })...); err != nil {
+	coupon := func(id int32) lyceum.Coupon { return lyceum.Coupon{ID: lyceum.CouponID(id)} }
+	if _, err := tx.Coupons.Save(tx, made(missing, coupon)...); err != nil {
 		return err
 	}
 	if missing, err = unknown(tx.Known, lyceum.AffiliateSequence, batch, affiliateOf); err != nil {
 		return err
 	}
-	if _, err := tx.Affiliates.Save(tx, made(missing, func(id int32) lyceum.AffiliatePartner { return lyceum.AffiliatePartner{ID: lyceum.AffiliateID(id)} })...); err != nil {
+	affiliate := func(id int32) lyceum.AffiliatePartner { return lyceum.AffiliatePartner{ID: lyceum.AffiliateID(id)} }
+	if _, err := tx.Affiliates.Save(tx, made(missing, affiliate)...); err != nil {
 		return err
 	}
 	if missing, err = unknown(tx.Known, lyceum.AuthorSequence, batch, authorOf); err != nil {
 		return err
 	}
-	_, err = tx.Authors.Save(tx, made(missing, func(id int32) lyceum.AuthorProfile { return lyceum.AuthorProfile{ID: lyceum.AuthorID(id)} })...)
+	author := func(id int32) lyceum.AuthorProfile { return lyceum.AuthorProfile{ID: lyceum.AuthorID(id)} }
+	_, err = tx.Authors.Save(tx, made(missing, author)...)
 	return err
 }
 

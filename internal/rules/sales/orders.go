@@ -18,7 +18,9 @@ type NewOrder struct {
 }
 
 // ShowOrder gives an order.
-func (s *Service) ShowOrder(ctx context.Context, school lyceum.SchoolID, id lyceum.OrderID) (lyceum.PurchaseOrder, error) {
+func (s *Service) ShowOrder(
+	ctx context.Context, school lyceum.SchoolID, id lyceum.OrderID,
+) (lyceum.PurchaseOrder, error) {
 	v := s.store.In(ctx, school)
 	return v.Orders.Get(v, id)
 }
@@ -44,8 +46,9 @@ func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyce
 		}
 		at := lyceum.Second(now)
 		order := lyceum.PurchaseOrder{
-			ID: lyceum.OrderID(id), Email: n.Email, Name: n.Name, PricingPlanID: n.Plan, CouponID: n.Coupon, AffiliateID: n.Affiliate,
-			FinalPrice: plan.Price, Currency: plan.Currency, State: lyceum.OrderOpen, CreatedAt: at, AbandonsAt: at.Add(school.Policy.AbandonAfter),
+			ID: lyceum.OrderID(id), Email: n.Email, Name: n.Name, PricingPlanID: n.Plan, CouponID: n.Coupon,
+			AffiliateID: n.Affiliate, FinalPrice: plan.Price, Currency: plan.Currency, State: lyceum.OrderOpen, CreatedAt: at,
+			AbandonsAt: at.Add(school.Policy.AbandonAfter),
 		}
 		if n.FinalPrice.Present {
 			order.FinalPrice = n.FinalPrice.Value

@@ -63,7 +63,9 @@ func (s *Service) ForeseeCancel(ctx context.Context, school lyceum.SchoolID, id 
 
 // ForeseeRefund tells what Refund would do, and refuses what it would refuse.
 // Transaction and Left are given with a refusal of the refund's fields, too.
-func (s *Service) ForeseeRefund(ctx context.Context, school lyceum.SchoolID, id lyceum.TransactionID, r Refund) (RefundOutlook, error) {
+func (s *Service) ForeseeRefund(
+	ctx context.Context, school lyceum.SchoolID, id lyceum.TransactionID, r Refund,
+) (RefundOutlook, error) {
 	detail, err := s.ShowTransaction(ctx, school, id)
 	if err != nil {
 		return RefundOutlook{}, err
@@ -110,7 +112,9 @@ func (s *Service) foreseeEnd(ctx context.Context, school lyceum.SchoolID, o *Ref
 }
 
 // outlook gives a sale with its plan and the school's policy; nothing ends yet.
-func (s *Service) outlook(ctx context.Context, school lyceum.SchoolID, sale lyceum.Sale) (Outlook, lyceum.SalePolicy, error) {
+func (s *Service) outlook(
+	ctx context.Context, school lyceum.SchoolID, sale lyceum.Sale,
+) (Outlook, lyceum.SalePolicy, error) {
 	o := Outlook{Sale: sale, Access: lyceum.Keep}
 	v := s.store.In(ctx, school)
 	plans, err := v.PricingPlans.Find(v, sale.PricingPlanID.Value)

@@ -47,7 +47,8 @@ func (s *Service) Record(ctx context.Context, by lyceum.By, n NewSale) (SaleDeta
 }
 
 func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, error) {
-	err := tx.Reserve(1, lyceum.SaleSequence, lyceum.TransactionSequence, lyceum.EnrollmentSequence, lyceum.ProgressSequence)
+	err := tx.Reserve(1, lyceum.SaleSequence, lyceum.TransactionSequence, lyceum.EnrollmentSequence,
+		lyceum.ProgressSequence)
 	if err != nil {
 		return SaleDetail{}, err
 	}
@@ -75,7 +76,10 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	if _, err := tx.Sales.Save(tx, sale); err != nil {
 		return SaleDetail{}, err
 	}
-	detail := SaleDetail{Sale: sale, Transactions: []lyceum.Transaction{t}, References: map[lyceum.TransactionID]lyceum.Reference{}}
+	detail := SaleDetail{
+		Sale: sale, Transactions: []lyceum.Transaction{t},
+		References: map[lyceum.TransactionID]lyceum.Reference{},
+	}
 	if err := keepCharge(tx, &t, n.Reference); err != nil {
 		return SaleDetail{}, err
 	}
@@ -83,7 +87,10 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 		detail.References[t.ID] = lyceum.Reference{Transaction: t.ID, Name: n.Reference.Value}
 	}
 	if plan.CourseID.Present {
-		err := s.enroller.Admit(tx, now, lyceum.Admission{User: n.User, Course: plan.CourseID.Value, Sale: sale.ID, Until: accessUntil(&plan, at)})
+		err := s.enroller.Admit(tx, now, lyceum.Admission{
+			User: n.User, Course: plan.CourseID.Value, Sale: sale.ID,
+			Until: accessUntil(&plan, at),
+		})
 		if err != nil {
 			return SaleDetail{}, err
 		}
@@ -102,7 +109,10 @@ func (s *Service) offered(tx lyceum.Tx, n NewSale) (lyceum.PricingPlan, error) {
 	plan := offer.Value
 	var wrong []lyceum.FieldError
 	refuse := func(field, what string, id int32) {
-		wrong = append(wrong, lyceum.FieldError{Field: field, Message: fmt.Sprintf("%d matches no %s of this school", id, what)})
+		wrong = append(wrong, lyceum.FieldError{
+			Field:   field,
+			Message: fmt.Sprintf("%d matches no %s of this school", id, what),
+		})
 	}
 	missing := func(field, what string, seq lyceum.Sequence, id int32) {
 		if id == 0 {
@@ -144,17 +154,23 @@ func seats(tx lyceum.Tx, plan *lyceum.PricingPlan) error {
 	}
 	sold, err := tx.CountSales(plan.ID, int64(plan.EnrollmentCap.Value))
 	if err == nil && sold >= int64(plan.EnrollmentCap.Value) {
-		err = &lyceum.Error{Kind: lyceum.Conflict, Code: "sold_out", Detail: fmt.Sprintf("pricing plan %d is sold out: its enrollment cap is %d", plan.ID, plan.EnrollmentCap.Value)}
+		err = &lyceum.Error{
+			Kind: lyceum.Conflict, Code: "sold_out",
+			Detail: fmt.Sprintf("pricing plan %d is sold out: its enrollment cap is %d", plan.ID, plan.EnrollmentCap.Value),
+		}
 	}
 	return err
 }
 
 // charge makes the transaction of a payment for a sale.
-func charge(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, a Amounts, usual lyceum.Minor, at time.Time) (lyceum.Transaction, error) {
+func charge(
+	tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, a Amounts, usual lyceum.Minor, at time.Time,
+) (lyceum.Transaction, error) {
 	t := lyceum.Transaction{
 		UserID: sale.UserID.Value, PricingPlanID: plan.ID, SaleID: sale.ID, CreatedAt: at, PurchasedAt: at, Paid: true,
 		FinalPrice: usual, Currency: plan.Currency, TaxCharge: a.TaxCharge.Value,
-		AffiliateID: sale.AffiliateID, AffiliateFees: a.AffiliateFees.Value, AuthorID: sale.AuthorID, AuthorFees: a.AuthorFees.Value, CouponID: sale.CouponID,
+		AffiliateID: sale.AffiliateID, AffiliateFees: a.AffiliateFees.Value, AuthorID: sale.AuthorID,
+		AuthorFees: a.AuthorFees.Value, CouponID: sale.CouponID,
 	}
 	if a.FinalPrice.Present {
 		t.FinalPrice = a.FinalPrice.Value

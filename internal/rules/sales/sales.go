@@ -42,12 +42,16 @@ func New(store lyceum.Store, clock func() time.Time, enroller Enroller, people R
 
 // List gives one page of the transactions that pass the filter and their exact
 // number. A page after the last is empty.
-func (s *Service) List(ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) (lyceum.TransactionListing, error) {
+func (s *Service) List(
+	ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page,
+) (lyceum.TransactionListing, error) {
 	return s.store.FindTransactions(ctx, school, f, o, p)
 }
 
 // Each visits the transactions that pass the filter, all of one moment.
-func (s *Service) Each(ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, visit func(*lyceum.Transaction) error) error {
+func (s *Service) Each(ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order,
+	visit func(*lyceum.Transaction) error,
+) error {
 	if _, err := s.store.GetSchool(ctx, school); err != nil {
 		return err
 	}
@@ -100,7 +104,9 @@ type TransactionDetail struct {
 }
 
 // ShowTransaction gives a transaction with what happened to its money.
-func (s *Service) ShowTransaction(ctx context.Context, school lyceum.SchoolID, id lyceum.TransactionID) (TransactionDetail, error) {
+func (s *Service) ShowTransaction(
+	ctx context.Context, school lyceum.SchoolID, id lyceum.TransactionID,
+) (TransactionDetail, error) {
 	v := s.store.In(ctx, school)
 	kept, err := v.Transactions.Get(v, id)
 	if err != nil {

@@ -69,21 +69,23 @@ func (s *Store) differences(database lyceum.View, v *version, progress func(int)
 	var sales, totals, plans []string
 	counts := tally{}
 	n, rows := 0, &found{}
-	err = database.Transactions.Each(database, lyceum.TransactionQuery{Order: lyceum.OldestFirst}, func(t *lyceum.Transaction) error {
-		if n%eachPart == 0 {
-			rows = all.slice(lyceum.OldestFirst, n, min(n+eachPart, all.len()))
-			progress(n)
-		}
-		var indexed lyceum.Transaction
-		if i := n % eachPart; i < rows.Len() {
-			rows.Read(i, &indexed)
-		}
-		if n++; indexed != *t {
-			sales = append(sales, fmt.Sprintf("sale %d of the list is transaction %d in the database, and in the index %d, or it differs there", n, t.ID, indexed.ID))
-		}
-		counts.add(v, t)
-		return nil
-	})
+	err = database.Transactions.Each(database, lyceum.TransactionQuery{Order: lyceum.OldestFirst},
+		func(t *lyceum.Transaction) error {
+			if n%eachPart == 0 {
+				rows = all.slice(lyceum.OldestFirst, n, min(n+eachPart, all.len()))
+				progress(n)
+			}
+			var indexed lyceum.Transaction
+			if i := n % eachPart; i < rows.Len() {
+				rows.Read(i, &indexed)
+			}
+			if n++; indexed != *t {
+				sales = append(sales, fmt.Sprintf("sale %d of the list is transaction %d in the database, and in the index %d, or "+
+					"it differs there", n, t.ID, indexed.ID))
+			}
+			counts.add(v, t)
+			return nil
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +96,8 @@ func (s *Store) differences(database lyceum.View, v *version, progress func(int)
 	for value, want := range counts {
 		f := value.filter()
 		if q := v.query(&f); q.len() != want {
-			totals = append(totals, fmt.Sprintf("the index counts %d transactions and the database %d of %s", q.len(), want, value))
+			totals = append(totals, fmt.Sprintf("the index counts %d transactions and the database %d of %s", q.len(), want,
+				value))
 		}
 	}
 	slices.Sort(totals)
@@ -139,7 +142,8 @@ func (v value) filter() lyceum.TransactionFilter {
 
 // String names the value for a sentence.
 func (v value) String() string {
-	return [...]string{"user", "affiliate", "pricing plan", "course", "full refund", "chargeback"}[v.kind] + " " + strconv.Itoa(int(v.value))
+	return [...]string{"user", "affiliate", "pricing plan", "course", "full refund", "chargeback"}[v.kind] + " " +
+		strconv.Itoa(int(v.value))
 }
 
 // tally counts the sales of each value.

@@ -324,7 +324,8 @@ func (e *edit) gatherCourse(course lyceum.CourseID) {
 	}
 	b.count(0)
 	if n := b.cardinality(); n > 0 {
-		e.keep(e.own, byCourse, int32(course), newMapped(e.main, b, false, place{}, e.end()).handles(make([]uint32, 0, n), 0, n))
+		e.keep(e.own, byCourse, int32(course), newMapped(e.main, b, false, place{}, e.end()).handles(make([]uint32, 0, n), 0,
+			n))
 	}
 }
 

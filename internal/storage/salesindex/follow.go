@@ -111,13 +111,15 @@ func (s *Store) taken() (bytes int64) {
 // room makes room for the index of a school, where others have not been asked
 // for lately.
 func (s *Store) room(k *school) error {
-	listing, err := s.Store.FindTransactions(s.ctx, k.id, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
+	listing, err := s.Store.FindTransactions(s.ctx, k.id, lyceum.TransactionFilter{}, lyceum.NewestFirst,
+		lyceum.Page{Number: 1, Size: 1})
 	if err != nil {
 		return err
 	}
 	need := max(listing.Total*bytesPerSale, k.needs)
 	if need > s.Memory {
-		return &refusal{fmt.Sprintf("its %d sales need about %d MB, and all indexes may take %d MB", listing.Total, megabytes(need), megabytes(s.Memory)), true}
+		return &refusal{fmt.Sprintf("its %d sales need about %d MB, and all indexes may take %d MB", listing.Total,
+			megabytes(need), megabytes(s.Memory)), true}
 	}
 	for s.taken()+need > s.Memory {
 		if !s.evict(k, time.Now().Add(-idlePause)) {
@@ -136,7 +138,8 @@ func megabytes(bytes int64) int64 { return (bytes + 1<<20 - 1) >> 20 }
 func (s *Store) evict(but *school, before time.Time) bool {
 	var oldest *school
 	for k := range s.each {
-		if k != but && k.bytes.Load() > 0 && k.asked.Load() < before.UnixNano() && (oldest == nil || k.asked.Load() < oldest.asked.Load()) {
+		if k != but && k.bytes.Load() > 0 && k.asked.Load() < before.UnixNano() &&
+			(oldest == nil || k.asked.Load() < oldest.asked.Load()) {
 			oldest = k
 		}
 	}

@@ -34,6 +34,7 @@ func (v *version) len() int { return v.main.len() + len(v.tail) }
 
 // place gives where a sale stands in the tail or would be put.
 func (v *version) place(t *lyceum.Transaction) int {
-	i, _ := slices.BinarySearchFunc(v.tail, keyOf(t), func(t *lyceum.Transaction, k key) int { return keyOf(t).compare(k) })
+	i, _ := slices.BinarySearchFunc(v.tail, keyOf(t),
+		func(t *lyceum.Transaction, k key) int { return keyOf(t).compare(k) })
 	return i
 }

@@ -107,7 +107,8 @@ func versionOf(e lyceum.Entry) lyceum.Version { return lyceum.Version{Number: e.
 func (s *state) identity(id lyceum.SchoolID) [32]byte {
 	text := fmt.Appendf(nil, "%d %d %q", id, s.born.UnixMicro(), s.origin)
 	if e := s.last; e.Number > 0 {
-		text = fmt.Appendf(text, " %d %d %q %q %d %q %q", e.Number, e.At.UnixMicro(), e.Actor, e.Type, e.ObjectID, e.Event.Value, e.Detail.Value)
+		text = fmt.Appendf(text, " %d %d %q %q %d %q %q", e.Number, e.At.UnixMicro(), e.Actor, e.Type, e.ObjectID,
+			e.Event.Value, e.Detail.Value)
 	}
 	return sha256.Sum256(text)
 }

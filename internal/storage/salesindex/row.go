@@ -162,15 +162,18 @@ func opt[T ~int32](f, bit flags, v int32) lyceum.Opt[T] {
 // decode writes a sale; x is nil for a row without an extra.
 func (r *row) decode(x *extra, names currencies, t *lyceum.Transaction) {
 	*t = lyceum.Transaction{
-		ID: lyceum.TransactionID(r.id), UserID: lyceum.UserID(r.user), PricingPlanID: lyceum.PricingPlanID(r.plan), SaleID: lyceum.SaleID(r.sale),
-		CreatedAt: second(r.key().at), PurchasedAt: second(int64(r.purchasedHigh)<<32 | int64(r.purchasedLow)),
-		Charge: lyceum.USDCents(r.charge), FinalPrice: lyceum.Minor(r.price), TaxCharge: lyceum.Minor(r.tax), Revenue: lyceum.USDCents(r.revenue),
-		Paid:          r.flags&paid != 0,
-		HasChargeback: lyceum.Opt[bool]{Value: r.flags&chargeback != 0, Present: r.flags&chargebackKnown != 0},
+		ID: lyceum.TransactionID(r.id), UserID: lyceum.UserID(r.user), PricingPlanID: lyceum.PricingPlanID(r.plan),
+		SaleID: lyceum.SaleID(r.sale), CreatedAt: second(r.key().at),
+		PurchasedAt: second(int64(r.purchasedHigh)<<32 | int64(r.purchasedLow)), Charge: lyceum.USDCents(r.charge),
+		FinalPrice: lyceum.Minor(r.price), TaxCharge: lyceum.Minor(r.tax), Revenue: lyceum.USDCents(r.revenue),
+		Paid: r.flags&paid != 0, HasChargeback: lyceum.Opt[bool]{
+			Value:   r.flags&chargeback != 0,
+			Present: r.flags&chargebackKnown != 0,
+		},
 		ChargebackFee: lyceum.Opt[lyceum.Minor]{Present: r.flags&feeZero != 0},
-		AffiliateID:   opt[lyceum.AffiliateID](r.flags, hasAffiliate, r.affiliate), AffiliateFees: lyceum.Minor(r.affiliateFees),
-		AuthorID: opt[lyceum.AuthorID](r.flags, hasAuthor, r.author), AuthorFees: lyceum.Minor(r.authorFees),
-		CouponID: opt[lyceum.CouponID](r.flags, hasCoupon, r.coupon),
+		AffiliateID:   opt[lyceum.AffiliateID](r.flags, hasAffiliate, r.affiliate),
+		AffiliateFees: lyceum.Minor(r.affiliateFees), AuthorID: opt[lyceum.AuthorID](r.flags, hasAuthor, r.author),
+		AuthorFees: lyceum.Minor(r.authorFees), CouponID: opt[lyceum.CouponID](r.flags, hasCoupon, r.coupon),
 	}
 	if x == nil {
 		t.Currency = names[r.currency]

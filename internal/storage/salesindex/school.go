@@ -82,7 +82,8 @@ func (s *Store) begin(k *school) {
 
 // claim tells whether the caller is the one to run the building of an index.
 func (s *Store) claim(k *school) bool {
-	return s.Memory > 0 && time.Now().UnixNano() >= k.later.Load() && s.ctx.Err() == nil && k.building.CompareAndSwap(false, true)
+	return s.Memory > 0 && time.Now().UnixNano() >= k.later.Load() && s.ctx.Err() == nil &&
+		k.building.CompareAndSwap(false, true)
 }
 
 func (s *Store) run(k *school) {
@@ -91,7 +92,8 @@ func (s *Store) run(k *school) {
 	err := s.made(k)
 	if err == nil {
 		s.saveIfMuch(k)
-		s.Log.InfoContext(s.ctx, "sales index ready", "school", k.id, "mb", k.bytes.Load()>>20, "took", time.Since(begun).Round(time.Millisecond).String())
+		s.Log.InfoContext(s.ctx, "sales index ready", "school", k.id, "mb", k.bytes.Load()>>20, "took",
+			time.Since(begun).Round(time.Millisecond).String())
 		return
 	}
 	pause := laterPause
@@ -150,7 +152,8 @@ func (s *Store) made(k *school) error {
 	k.bytes.Store(k.needs)
 	if taken := s.taken(); !there && taken > s.Memory { // ids far apart take more than was reckoned
 		s.drop(k)
-		return &refusal{fmt.Sprintf("it takes %d MB, and with it all indexes would take %d MB of the %d MB they may", megabytes(k.needs), megabytes(taken), megabytes(s.Memory)), k.needs > s.Memory}
+		return &refusal{fmt.Sprintf("it takes %d MB, and with it all indexes would take %d MB of the %d MB they may",
+			megabytes(k.needs), megabytes(taken), megabytes(s.Memory)), k.needs > s.Memory}
 	}
 	s.Resized(s.taken())
 	return s.advance(k, s.finder(k))

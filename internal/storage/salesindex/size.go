@@ -24,7 +24,8 @@ func (x *Index) Bytes() int64 {
 		}
 	}
 	const idEntry, planEntry, sale = 24, 48, 352
-	return n + int64(len(x.ids))*(int64(unsafe.Sizeof(idPage{}))+idEntry) + int64(len(m.courses))*planEntry + int64(len(v.tail))*sale
+	return n + int64(len(x.ids))*(int64(unsafe.Sizeof(idPage{}))+idEntry) + int64(len(m.courses))*planEntry +
+		int64(len(v.tail))*sale
 }
 
 func (s *rowTable) size() int64 {

@@ -131,7 +131,9 @@ func (v *version) encode(w io.Writer, h SnapshotHeader) error {
 	return s.close()
 }
 
-func appendHead(b []byte, h SnapshotHeader, courses map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID], names currencies) ([]byte, error) {
+func appendHead(
+	b []byte, h SnapshotHeader, courses map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID], names currencies,
+) ([]byte, error) {
 	var named []byte
 	for _, name := range names {
 		if len(name) > math.MaxUint8 {
@@ -244,7 +246,10 @@ func (s *snapshot) readHead() (int64, error) {
 	if crc32.Checksum(b[:end-sumBytes], castagnoli) != s.sum {
 		return 0, errors.New("its checksum is wrong")
 	}
-	s.header = SnapshotHeader{School: lyceum.SchoolID(le.Uint32(b[12:])), Number: int64(le.Uint64(b[48:])), Sales: int64(le.Uint32(b[56:]))}
+	s.header = SnapshotHeader{
+		School: lyceum.SchoolID(le.Uint32(b[12:])), Number: int64(le.Uint64(b[48:])),
+		Sales: int64(le.Uint32(b[56:])),
+	}
 	copy(s.header.Identity[:], b[16:])
 	b = b[headBytes : end-sumBytes]
 	if err := s.readPlans(b[:planBytes*plans]); err != nil {
@@ -262,7 +267,10 @@ func (s *snapshot) readPlans(b []byte) error {
 			return fmt.Errorf("plan %d is invalid at this position", plan)
 		}
 		last = int64(plan)
-		s.courses[lyceum.PricingPlanID(plan)] = lyceum.Opt[lyceum.CourseID]{Value: lyceum.CourseID(le.Uint32(b[4:])), Present: present == 1}
+		s.courses[lyceum.PricingPlanID(plan)] = lyceum.Opt[lyceum.CourseID]{
+			Value:   lyceum.CourseID(le.Uint32(b[4:])),
+			Present: present == 1,
+		}
 	}
 	return nil
 }

@@ -114,7 +114,9 @@ func (s *Store) of(id lyceum.SchoolID) *school {
 }
 
 // FindTransactions implements lyceum.Store.
-func (s *Store) FindTransactions(ctx context.Context, id lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) (lyceum.TransactionListing, error) {
+func (s *Store) FindTransactions(
+	ctx context.Context, id lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page,
+) (lyceum.TransactionListing, error) {
 	if x := s.ask(id); x != nil {
 		return x.Find(f, o, p), nil
 	}
@@ -135,7 +137,9 @@ type transactions struct {
 	store *Store
 }
 
-func (t *transactions) Each(from lyceum.Source, q lyceum.TransactionQuery, visit func(*lyceum.Transaction) error) error {
+func (t *transactions) Each(
+	from lyceum.Source, q lyceum.TransactionQuery, visit func(*lyceum.Transaction) error,
+) error {
 	if q.Sale.Present {
 		return t.Table.Each(from, q, visit)
 	}
@@ -158,7 +162,10 @@ func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceu
 	touched := false
 	err := s.Store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 		err := change(tx)
-		touched = slices.ContainsFunc(tx.Entries(), func(e lyceum.Entry) bool { return slices.Contains(indexedEntries, e.Type) })
+		touched = slices.ContainsFunc(tx.Entries(), func(e lyceum.Entry) bool {
+			return slices.Contains(indexedEntries,
+				e.Type)
+		})
 		return err
 	})
 	if err == nil && touched {

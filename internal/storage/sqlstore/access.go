@@ -18,11 +18,12 @@ func (t *tx) RevokeGrants(f lyceum.GrantFilter, most int, at time.Time) (revoked
 	}
 	set := w.arg(micros(at))
 	var id int32
-	err = t.q.each("UPDATE grants SET revoked_at = "+set+w.String()+" RETURNING grant_id", w.args, []any{scanInt(&id)}, func() error {
-		revoked++
-		t.entry(lyceum.GrantRevoked, id)
-		return nil
-	})
+	err = t.q.each("UPDATE grants SET revoked_at = "+set+w.String()+" RETURNING grant_id", w.args, []any{scanInt(&id)},
+		func() error {
+			revoked++
+			t.entry(lyceum.GrantRevoked, id)
+			return nil
+		})
 	if err != nil {
 		return 0, fmt.Errorf("revoke grants: %w", err)
 	}

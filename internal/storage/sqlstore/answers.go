@@ -29,7 +29,8 @@ func (t *tx) ClaimAnswer(a lyceum.KeptAnswer) (lyceum.KeptAnswer, bool, error) {
 	}
 	hash := keyOf(t.stamp.Actor, a.Key)
 	var at time.Time
-	fresh, err := t.q.one("INSERT INTO answers (school_id, hash, request, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (school_id, hash) DO NOTHING RETURNING created_at",
+	fresh, err := t.q.one("INSERT INTO answers (school_id, hash, request, created_at) VALUES ($1, $2, $3, $4) ON "+
+		"CONFLICT (school_id, hash) DO NOTHING RETURNING created_at",
 		[]any{int64(t.stamp.School), hash, a.Request[:], micros(a.CreatedAt)}, scanTime(&at))
 	if err != nil || fresh {
 		return lyceum.KeptAnswer{}, fresh, err
@@ -46,5 +47,6 @@ func (t *tx) keptAnswer(key string, hash []byte) (kept lyceum.KeptAnswer, there 
 }
 
 func (t *tx) KeepAnswer(key, body string) error {
-	return t.q.exec("UPDATE answers SET body = $3 WHERE school_id = $1 AND hash = $2", int64(t.stamp.School), keyOf(t.stamp.Actor, key), body)
+	return t.q.exec("UPDATE answers SET body = $3 WHERE school_id = $1 AND hash = $2", int64(t.stamp.School),
+		keyOf(t.stamp.Actor, key), body)
 }

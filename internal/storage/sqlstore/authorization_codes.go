@@ -6,7 +6,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var codes = define(&tables.AuthorizationCodes, noun[lyceum.KeyHash, lyceum.AuthorizationCode, lyceum.AuthorizationCodeFilter]{
+var codes = define(&tables.AuthorizationCodes, noun[lyceum.KeyHash, lyceum.AuthorizationCode,
+	lyceum.AuthorizationCodeFilter]{
 	table: table[lyceum.AuthorizationCode]{name: "authorization_codes"},
 	what:  "code",
 	key:   hashKey(func(c *lyceum.AuthorizationCode) *lyceum.KeyHash { return &c.Hash }),

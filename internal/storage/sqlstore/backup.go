@@ -19,7 +19,8 @@ import (
 // takes its name.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	if s.dialect.name != "sqlite" {
-		return lyceum.Errorf(lyceum.Invalid, "a PostgreSQL database is backed up by pg_dump --format=custom and restored by pg_restore and then lyceum restore (docs/operations.md)")
+		return lyceum.Errorf(lyceum.Invalid, "a PostgreSQL database is backed up by pg_dump --format=custom and restored "+
+			"by pg_restore and then lyceum restore (docs/operations.md)")
 	}
 	if _, err := os.Stat(path); err == nil {
 		return lyceum.Errorf(lyceum.Conflict, "%s already exists; choose another name for the backup", path)
@@ -194,7 +195,8 @@ func unused(ctx context.Context, path string) error {
 	var mode string
 	err = db.QueryRowContext(ctx, "PRAGMA journal_mode = DELETE").Scan(&mode)
 	if sqliteFault(err) == faultRetry || err == nil && mode != "delete" {
-		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "a program is using the database " + path + "; stop it first, or choose another folder with --data", Err: err}
+		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "a program is using the database " + path +
+			"; stop it first, or choose another folder with --data", Err: err}
 	}
 	return nil
 }

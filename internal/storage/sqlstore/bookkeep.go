@@ -62,8 +62,9 @@ func keepUses(ctx context.Context, s *Store, table, id string, uses []use) error
 		for _, u := range uses {
 			args = append(args, int64(u.school), int64(u.id), micros(u.at))
 		}
-		err := q.exec("WITH used (school, id, at) AS (VALUES "+usedValues(len(uses))+") UPDATE "+table+" SET last_used_at = used.at FROM used"+
-			" WHERE "+table+".school_id = used.school AND "+table+"."+id+" = used.id AND (last_used_at IS NULL OR last_used_at < used.at)", args...)
+		err := q.exec("WITH used (school, id, at) AS (VALUES "+usedValues(len(uses))+") UPDATE "+table+
+			" SET last_used_at = used.at FROM used WHERE "+table+".school_id = used.school AND "+table+"."+id+
+			" = used.id AND (last_used_at IS NULL OR last_used_at < used.at)", args...)
 		if err != nil {
 			return fmt.Errorf("keep uses in %s: %w", table, err)
 		}

@@ -40,7 +40,8 @@ func nounOf(t lyceum.EntryType) string {
 
 func loadSchools(q *session, school lyceum.SchoolID, _ []int32) (map[int32]any, error) {
 	found := lyceum.School{ID: school}
-	there, err := q.one("SELECT "+schoolColumns+" FROM schools WHERE school_id = $1", []any{int64(school)}, scanSchool(&found)...)
+	there, err := q.one("SELECT "+schoolColumns+" FROM schools WHERE school_id = $1", []any{int64(school)},
+		scanSchool(&found)...)
 	if err != nil || !there {
 		return nil, err
 	}
@@ -59,7 +60,9 @@ func (v *view) FindChanges(f lyceum.ChangeFilter) (listing lyceum.ChangeListing,
 	return listing, nil
 }
 
-func (s *Store) listChanges(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter) (listing lyceum.ChangeListing, err error) {
+func (s *Store) listChanges(
+	q *session, school lyceum.SchoolID, f lyceum.ChangeFilter,
+) (listing lyceum.ChangeListing, err error) {
 	last, err := s.marks(q, school, f.After, &listing)
 	if err != nil {
 		return listing, err
@@ -85,7 +88,9 @@ func (s *Store) listChanges(q *session, school lyceum.SchoolID, f lyceum.ChangeF
 // marks finds the last entry of a school's journal, and fills in the origin of
 // a listing and the entry before it. It is one statement, because whoever
 // changes a sale waits for it.
-func (s *Store) marks(q *session, school lyceum.SchoolID, after int64, listing *lyceum.ChangeListing) (last lyceum.Entry, err error) {
+func (s *Store) marks(
+	q *session, school lyceum.SchoolID, after int64, listing *lyceum.ChangeListing,
+) (last lyceum.Entry, err error) {
 	dest := append([]any{scanText(&listing.Origin)}, optional(scanEntry(&listing.Before))...)
 	_, err = q.one("SELECT "+s.dialect.origin+", "+entryColumnsOf("b")+", "+entryColumnsOf("l")+` FROM (SELECT 1 AS one) o
 		LEFT JOIN counters c ON c.school_id = $1 AND c.name = '`+journalCounter+`'
@@ -97,7 +102,9 @@ func (s *Store) marks(q *session, school lyceum.SchoolID, after int64, listing *
 
 // findChanges reads changes until there are as many as were asked for, or as
 // large; full tells that it was one of the two.
-func findChanges(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64) (changes []lyceum.ChangeRecord, full bool, err error) {
+func findChanges(
+	q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64,
+) (changes []lyceum.ChangeRecord, full bool, err error) {
 	var entries []lyceum.ChangeRecord
 	ended := false
 	for left := lyceum.AnswerBytes; len(changes) < f.Limit; {
@@ -142,7 +149,8 @@ func findEntries(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last
 	tail := from + w.String() + " ORDER BY number LIMIT " + w.arg(int64(f.Limit))
 	text := "SELECT " + entryColumns + tail
 	if f.Events && len(f.Names) > 0 && len(f.Types) == 0 { // the index has all that is looked at of those passed over
-		text = "SELECT " + entryColumns + " FROM journal WHERE school_id = " + w.arg(int64(school)) + " AND number IN (SELECT number" + tail + ") ORDER BY number"
+		text = "SELECT " + entryColumns + " FROM journal WHERE school_id = " + w.arg(int64(school)) +
+			" AND number IN (SELECT number" + tail + ") ORDER BY number"
 	}
 	var found []lyceum.ChangeRecord
 	var e lyceum.Entry

@@ -157,7 +157,9 @@ func nextColumn[T any, P comparable](of func(*T) *lyceum.Opt[P], c column[P]) co
 	return partColumn(of, c, func(o *lyceum.Opt[P], _ any) bool { return o.Present })
 }
 
-func partColumn[T any, P comparable](of func(*T) *lyceum.Opt[P], c column[P], present func(*lyceum.Opt[P], any) bool) column[T] {
+func partColumn[T any, P comparable](
+	of func(*T) *lyceum.Opt[P], c column[P], present func(*lyceum.Opt[P], any) bool,
+) column[T] {
 	return column[T]{
 		name: c.name,
 		bind: func(t *T) any {

@@ -111,7 +111,8 @@ func (s *Store) tend() {
 // probe finds out whether there is room again, by a row that no school has.
 func (s *Store) probe() {
 	err := s.write(context.Background(), 0, func(q *session) error {
-		return q.exec("INSERT INTO rate_windows (school_id, start, used) VALUES (0, $1, 0) ON CONFLICT (school_id) DO UPDATE SET start = excluded.start",
+		return q.exec("INSERT INTO rate_windows (school_id, start, used) VALUES (0, $1, 0) ON CONFLICT (school_id) DO "+
+			"UPDATE SET start = excluded.start",
 			micros(time.Now()))
 	})
 	if err != nil {

@@ -9,13 +9,15 @@ import (
 )
 
 func (v *view) GetCursor(name string) (number int64, err error) {
-	_, err = v.q.one("SELECT number FROM cursors WHERE school_id = $1 AND name = $2", []any{int64(v.school), name}, scanInt(&number))
+	_, err = v.q.one("SELECT number FROM cursors WHERE school_id = $1 AND name = $2", []any{int64(v.school), name},
+		scanInt(&number))
 	return number, v.public(err)
 }
 
 func (t *tx) MoveCursor(name string, from, to int64) (bool, error) {
 	if from == 0 {
-		err := t.q.exec("INSERT INTO cursors (school_id, name, number) VALUES ($1, $2, 0) ON CONFLICT (school_id, name) DO NOTHING", int64(t.stamp.School), name)
+		err := t.q.exec("INSERT INTO cursors (school_id, name, number) VALUES ($1, $2, 0) ON CONFLICT (school_id, name) DO "+
+			"NOTHING", int64(t.stamp.School), name)
 		if err != nil {
 			return false, fmt.Errorf("begin cursor: %w", err)
 		}
@@ -28,8 +30,9 @@ func (t *tx) MoveCursor(name string, from, to int64) (bool, error) {
 func (s *Store) FindUndispatched(ctx context.Context, cursor string) ([]lyceum.SchoolID, error) {
 	var found []lyceum.SchoolID
 	var id lyceum.SchoolID
-	err := s.reads.single(ctx).each(`SELECT s.school_id FROM schools s WHERE EXISTS (SELECT 1 FROM journal j`+s.dialect.events+` WHERE j.school_id = s.school_id AND j.event IS NOT NULL
-		AND j.number > COALESCE((SELECT c.number FROM cursors c WHERE c.school_id = s.school_id AND c.name = $1), 0)) ORDER BY s.school_id`,
+	err := s.reads.single(ctx).each(`SELECT s.school_id FROM schools s WHERE EXISTS (
+		SELECT 1 FROM journal j`+s.dialect.events+` WHERE j.school_id = s.school_id AND j.event IS NOT NULL AND j.number >
+		COALESCE((SELECT c.number FROM cursors c WHERE c.school_id = s.school_id AND c.name = $1), 0)) ORDER BY s.school_id`,
 		[]any{cursor}, []any{scanInt(&id)}, func() error { found = append(found, id); return nil })
 	return found, s.public(err)
 }
@@ -37,9 +40,12 @@ func (s *Store) FindUndispatched(ctx context.Context, cursor string) ([]lyceum.S
 func (s *Store) FindOverdue(ctx context.Context, now time.Time) ([]lyceum.SchoolID, error) {
 	var found []lyceum.SchoolID
 	var id lyceum.SchoolID
-	err := s.reads.single(ctx).each(`SELECT s.school_id FROM schools s LEFT JOIN cursors c ON c.school_id = s.school_id AND c.name = '`+lyceum.ExpiredCursor+`' WHERE c.number IS NULL
-		OR EXISTS (SELECT 1 FROM enrollments e WHERE e.school_id = s.school_id AND e.ended_at IS NULL AND e.expires_at IS NOT NULL AND e.expires_at > c.number AND e.expires_at <= $1)
-		OR EXISTS (SELECT 1 FROM orders o WHERE o.school_id = s.school_id AND o.state = 'open' AND o.abandons_at <= $2) ORDER BY s.school_id`,
+	err := s.reads.single(ctx).each(`SELECT s.school_id FROM schools s
+		LEFT JOIN cursors c ON c.school_id = s.school_id AND c.name = '`+lyceum.ExpiredCursor+`' WHERE c.number IS NULL
+		OR EXISTS (SELECT 1 FROM enrollments e WHERE e.school_id = s.school_id AND e.ended_at IS NULL
+		AND e.expires_at IS NOT NULL AND e.expires_at > c.number AND e.expires_at <= $1)
+		OR EXISTS (SELECT 1 FROM orders o WHERE o.school_id = s.school_id AND o.state = 'open'
+		AND o.abandons_at <= $2) ORDER BY s.school_id`,
 		[]any{micros(now), micros(now)}, []any{scanInt(&id)}, func() error { found = append(found, id); return nil })
 	return found, s.public(err)
 }

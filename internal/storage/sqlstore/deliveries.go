@@ -56,12 +56,15 @@ var deliveries = define(&tables.Deliveries, noun[lyceum.WebhookEventID, lyceum.W
 func (s *Store) FindDue(ctx context.Context, now time.Time) ([]lyceum.DueWebhook, error) {
 	var found []lyceum.DueWebhook
 	var due lyceum.DueWebhook
-	err := s.reads.single(ctx).each(`SELECT e.school_id, e.webhook_id FROM webhook_events e WHERE e.next_attempt_at IS NOT NULL
+	err := s.reads.single(ctx).each(`SELECT e.school_id, e.webhook_id FROM webhook_events e
+		WHERE e.next_attempt_at IS NOT NULL
 		GROUP BY e.school_id, e.webhook_id HAVING min(e.next_attempt_at) <= $1 AND NOT EXISTS (
 			SELECT 1 FROM webhook_usage u JOIN webhooks w ON w.school_id = u.school_id AND w.webhook_id = u.webhook_id
-			WHERE u.school_id = e.school_id AND u.webhook_id = e.webhook_id AND u.minute = $2 AND w.rate_limit > 0 AND u.sent >= w.rate_limit)
+			WHERE u.school_id = e.school_id AND u.webhook_id = e.webhook_id AND u.minute = $2 AND w.rate_limit > 0
+			AND u.sent >= w.rate_limit)
 		ORDER BY e.school_id, e.webhook_id`,
-		[]any{micros(now), micros(now.Truncate(time.Minute))}, []any{scanInt(&due.School), scanInt(&due.Webhook)}, func() error { found = append(found, due); return nil })
+		[]any{micros(now), micros(now.Truncate(time.Minute))}, []any{scanInt(&due.School), scanInt(&due.Webhook)},
+		func() error { found = append(found, due); return nil })
 	return found, s.public(err)
 }
 
@@ -79,7 +82,8 @@ func (t *tx) CreateDeliveries(created []lyceum.WebhookEvent) error {
 			delete(t.unused, ticket{lyceum.WebhookEventSequence, int32(rest[i].ID)})
 			args = append(append(args, int64(t.stamp.School)), deliveries.bind(&rest[i])...)
 		}
-		if err := t.q.exec(insertText(deliveries.name, deliveries.list(), 1+len(deliveries.columns), n), args...); err != nil {
+		if err := t.q.exec(insertText(deliveries.name, deliveries.list(), 1+len(deliveries.columns), n),
+			args...); err != nil {
 			return fmt.Errorf("insert deliveries: %w", err)
 		}
 		rest = rest[n:]
@@ -97,7 +101,8 @@ func (t *tx) countDeliveries(order []lyceum.WebhookID, counts map[lyceum.Webhook
 			args = append(args, int64(id), counts[id])
 			values[i] = fmt.Sprintf("(CAST($%d AS INTEGER), CAST($%d AS INTEGER))", 2*i+2, 2*i+3)
 		}
-		err := t.q.exec("WITH counted (id, n) AS (VALUES "+strings.Join(values, ", ")+") UPDATE webhooks SET events_count = events_count + counted.n FROM counted"+
+		err := t.q.exec("WITH counted (id, n) AS (VALUES "+strings.Join(values,
+			", ")+") UPDATE webhooks SET events_count = events_count + counted.n FROM counted"+
 			" WHERE webhooks.school_id = $1 AND webhooks.webhook_id = counted.id", args...)
 		if err != nil {
 			return fmt.Errorf("count events: %w", err)
@@ -110,10 +115,13 @@ func (t *tx) countDeliveries(order []lyceum.WebhookID, counts map[lyceum.Webhook
 func (t *tx) ClaimDeliveries(webhook lyceum.WebhookID, now, until time.Time, limit int) ([]lyceum.WebhookEvent, error) {
 	var found []lyceum.WebhookEvent
 	var row lyceum.WebhookEvent
-	err := t.q.each("UPDATE webhook_events SET next_attempt_at = $1 WHERE school_id = $2 AND webhook_event_id IN (SELECT webhook_event_id FROM webhook_events"+
-		" WHERE school_id = $3 AND webhook_id = $4 AND next_attempt_at IS NOT NULL AND next_attempt_at <= $5 ORDER BY next_attempt_at, webhook_event_id LIMIT $6)"+
+	err := t.q.each("UPDATE webhook_events SET next_attempt_at = $1 WHERE school_id = $2 AND webhook_event_id IN "+
+		"(SELECT webhook_event_id FROM webhook_events"+
+		" WHERE school_id = $3 AND webhook_id = $4 AND next_attempt_at IS NOT NULL AND next_attempt_at <= $5 ORDER BY "+
+		"next_attempt_at, webhook_event_id LIMIT $6)"+
 		" RETURNING "+deliveries.list(),
-		[]any{micros(until), int64(t.stamp.School), int64(t.stamp.School), int64(webhook), micros(now), int64(limit)}, deliveries.scan(&row),
+		[]any{micros(until), int64(t.stamp.School), int64(t.stamp.School), int64(webhook), micros(now), int64(limit)},
+		deliveries.scan(&row),
 		func() error { found = append(found, row); return nil })
 	if err != nil {
 		return nil, fmt.Errorf("claim deliveries: %w", err)
@@ -122,9 +130,11 @@ func (t *tx) ClaimDeliveries(webhook lyceum.WebhookID, now, until time.Time, lim
 }
 
 func (t *tx) UpdateDelivery(d lyceum.WebhookEvent) error {
-	err := t.q.exec(`UPDATE webhook_events SET state = $3, attempt_count = $4, last_attempted_at = $5, response_status = $6, next_attempt_at = $7, tries = $8
+	err := t.q.exec(`UPDATE webhook_events SET state = $3, attempt_count = $4, last_attempted_at = $5,
+		response_status = $6, next_attempt_at = $7, tries = $8
 		WHERE school_id = $1 AND webhook_event_id = $2`,
-		int64(t.stamp.School), int64(d.ID), d.State, int64(d.AttemptCount), optMicros(d.LastAttemptedAt), optInt(d.ResponseStatus), optMicros(d.NextAttemptAt), int64(d.Tries))
+		int64(t.stamp.School), int64(d.ID), d.State, int64(d.AttemptCount), optMicros(d.LastAttemptedAt),
+		optInt(d.ResponseStatus), optMicros(d.NextAttemptAt), int64(d.Tries))
 	if err != nil {
 		return fmt.Errorf("update delivery: %w", err)
 	}
@@ -135,8 +145,10 @@ func (t *tx) UpdateDelivery(d lyceum.WebhookEvent) error {
 const cancelSize = 500
 
 func (t *tx) CancelDeliveries(webhook lyceum.WebhookID) error {
-	err := t.q.exec(`UPDATE webhook_events SET state = 'failed', response_status = 410, next_attempt_at = NULL WHERE school_id = $1 AND webhook_event_id IN (
-		SELECT webhook_event_id FROM webhook_events WHERE school_id = $2 AND webhook_id = $3 AND next_attempt_at IS NOT NULL ORDER BY next_attempt_at LIMIT $4)`,
+	err := t.q.exec(`UPDATE webhook_events SET state = 'failed', response_status = 410, next_attempt_at = NULL
+		WHERE school_id = $1 AND webhook_event_id IN (
+		SELECT webhook_event_id FROM webhook_events WHERE school_id = $2 AND webhook_id = $3
+		AND next_attempt_at IS NOT NULL ORDER BY next_attempt_at LIMIT $4)`,
 		int64(t.stamp.School), int64(t.stamp.School), int64(webhook), int64(cancelSize))
 	if err != nil {
 		return fmt.Errorf("cancel deliveries: %w", err)
@@ -144,7 +156,9 @@ func (t *tx) CancelDeliveries(webhook lyceum.WebhookID) error {
 	return nil
 }
 
-func (t *tx) ReplayDeliveries(f lyceum.ResendFilter, after lyceum.Opt[lyceum.WebhookEvent], limit int, at time.Time) ([]lyceum.WebhookEvent, error) {
+func (t *tx) ReplayDeliveries(
+	f lyceum.ResendFilter, after lyceum.Opt[lyceum.WebhookEvent], limit int, at time.Time,
+) ([]lyceum.WebhookEvent, error) {
 	w := &where{}
 	next, school := w.arg(micros(at)), w.arg(int64(t.stamp.School))
 	w.and("school_id = ?", int64(t.stamp.School))
@@ -159,9 +173,11 @@ func (t *tx) ReplayDeliveries(f lyceum.ResendFilter, after lyceum.Opt[lyceum.Web
 	}
 	var found []lyceum.WebhookEvent
 	var row lyceum.WebhookEvent
-	err := t.q.each("UPDATE webhook_events SET state = 'pending', tries = 0, next_attempt_at = "+next+" WHERE school_id = "+school+
-		" AND webhook_event_id IN (SELECT webhook_event_id FROM webhook_events"+w.String()+" ORDER BY created_at, webhook_event_id LIMIT "+w.arg(int64(limit))+
-		") RETURNING "+deliveries.list(), w.args, deliveries.scan(&row), func() error { found = append(found, row); return nil })
+	err := t.q.each("UPDATE webhook_events SET state = 'pending', tries = 0, next_attempt_at = "+next+
+		" WHERE school_id = "+school+" AND webhook_event_id IN (SELECT webhook_event_id FROM webhook_events"+
+		w.String()+" ORDER BY created_at, webhook_event_id LIMIT "+w.arg(int64(limit))+
+		") RETURNING "+deliveries.list(), w.args, deliveries.scan(&row),
+		func() error { found = append(found, row); return nil })
 	if err != nil {
 		return nil, fmt.Errorf("replay deliveries: %w", err)
 	}

@@ -91,8 +91,9 @@ const schoolLocks = "1819894629"
 // the timeline, which a promotion changes. pg_control_checkpoint would have the
 // timeline only some time after the promotion.
 const (
-	postgresOrigin = `(SELECT system_identifier::text || '/' || CASE WHEN pg_is_in_recovery() THEN '-' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END FROM pg_control_system())`
-	noOrigin       = "''"
+	postgresOrigin = `(SELECT system_identifier::text || '/' || CASE WHEN pg_is_in_recovery() THEN '-'
+		ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END FROM pg_control_system())`
+	noOrigin = "''"
 )
 
 func sqliteDialect() *dialect {

@@ -6,7 +6,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var _ = define(&tables.DigitalDownloads, noun[lyceum.DigitalDownloadID, lyceum.DigitalDownload, lyceum.DigitalDownloadFilter]{
+var _ = define(&tables.DigitalDownloads, noun[lyceum.DigitalDownloadID, lyceum.DigitalDownload,
+	lyceum.DigitalDownloadFilter]{
 	table:   table[lyceum.DigitalDownload]{name: "digital_downloads"},
 	entries: "digital_download",
 	key: idKey("digital_download_id", func(d *lyceum.DigitalDownload) *lyceum.DigitalDownloadID {

@@ -150,5 +150,6 @@ func (t *tx) FindExpired(in lyceum.Period, without lyceum.EnrollmentID, limit in
 	if without > 0 {
 		w.and("(expires_at, enrollment_id) > (?, ?)", micros(in.After)+1, int64(without))
 	}
-	return rows(t.q, &enrollments.table, w.String()+" ORDER BY expires_at, enrollment_id LIMIT "+w.arg(int64(limit)), w.args...)
+	return rows(t.q, &enrollments.table, w.String()+" ORDER BY expires_at, enrollment_id LIMIT "+w.arg(int64(limit)),
+		w.args...)
 }

@@ -73,7 +73,8 @@ func (f *files) look() *movedError {
 	}
 	if !f.moved.Swap(true) { // what is open goes on reading, and no more can be opened
 		f.reads.SetMaxOpenConns(max(1, f.reads.Stats().OpenConnections))
-		f.log.Error("files of the open database were moved, deleted or replaced: changes are refused", "database", f.path, "files", gone)
+		f.log.Error("files of the open database were moved, deleted or replaced: changes are refused", "database", f.path,
+			"files", gone)
 	}
 	return &movedError{f.path, gone}
 }
@@ -94,8 +95,11 @@ func (e *movedError) public(outcome string) error {
 	if outcome == outcomeUnknown {
 		code = lyceum.OutcomeUnknown
 	}
-	return &lyceum.Error{Kind: lyceum.Unavailable, Code: code, Err: e, Detail: "the files of the database were moved, deleted or replaced under the running server; " +
-		outcome + "; stop the server, put the files back or restore a backup, and start it again"}
+	return &lyceum.Error{
+		Kind: lyceum.Unavailable, Code: code, Err: e,
+		Detail: "the files of the database were moved, deleted or replaced under the running server; " +
+			outcome + "; stop the server, put the files back or restore a backup, and start it again",
+	}
 }
 
 // What it means that the files are gone: for everybody, for a change that was

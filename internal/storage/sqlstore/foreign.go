@@ -22,7 +22,8 @@ func ownSchema(ctx context.Context, path string) error {
 	}
 	defer db.Close()
 	var version int64
-	err = db.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version WHERE is_applied = 1").Scan(&version)
+	const latest = "SELECT COALESCE(max(version_id), 0) FROM goose_db_version WHERE is_applied = 1"
+	err = db.QueryRowContext(ctx, latest).Scan(&version)
 	if err != nil {
 		return &lyceum.Error{Kind: lyceum.Invalid, Detail: path + " is not a backup made by lyceum", Err: err}
 	}

@@ -16,20 +16,27 @@ func entryColumnsOf(table string) string {
 }
 
 func scanEntry(e *lyceum.Entry) []any {
-	return []any{scanInt(&e.Number), scanTime(&e.At), scanText(&e.Actor), scanText(&e.Type), scanInt(&e.ObjectID), scanOptText(&e.Event), scanOptText(&e.Detail)}
+	return []any{
+		scanInt(&e.Number), scanTime(&e.At), scanText(&e.Actor), scanText(&e.Type), scanInt(&e.ObjectID),
+		scanOptText(&e.Event), scanOptText(&e.Detail),
+	}
 }
 
-func (s *Store) FindEntries(ctx context.Context, school lyceum.SchoolID, after int64, limit int) ([]lyceum.Entry, error) {
+func (s *Store) FindEntries(
+	ctx context.Context, school lyceum.SchoolID, after int64, limit int,
+) ([]lyceum.Entry, error) {
 	var found []lyceum.Entry
 	var e lyceum.Entry
-	err := s.reads.single(ctx).each("SELECT "+entryColumns+" FROM journal WHERE school_id = $1 AND number > $2 ORDER BY number LIMIT $3",
+	err := s.reads.single(ctx).each("SELECT "+entryColumns+" FROM journal WHERE school_id = $1 AND number > $2 ORDER BY "+
+		"number LIMIT $3",
 		[]any{int64(school), after, int64(limit)}, scanEntry(&e),
 		func() error { found = append(found, e); return nil })
 	return found, s.public(err)
 }
 
 func (v *view) LastEntry() (last int64, err error) {
-	_, err = v.q.one("SELECT value FROM counters WHERE school_id = $1 AND name = '"+journalCounter+"'", []any{int64(v.school)}, scanInt(&last))
+	_, err = v.q.one("SELECT value FROM counters WHERE school_id = $1 AND name = '"+journalCounter+"'",
+		[]any{int64(v.school)}, scanInt(&last))
 	return last, v.public(err)
 }
 
@@ -55,7 +62,10 @@ func (s *Store) LastEntries(ctx context.Context, schools []lyceum.SchoolID) (lyc
 }
 
 func (t *tx) Announce(kind lyceum.EntryType, id int32, event lyceum.EventName, detail string) {
-	told := lyceum.Entry{Type: kind, ObjectID: id, Event: lyceum.Some(event), Detail: lyceum.Opt[string]{Value: detail, Present: detail != ""}}
+	told := lyceum.Entry{
+		Type: kind, ObjectID: id, Event: lyceum.Some(event),
+		Detail: lyceum.Opt[string]{Value: detail, Present: detail != ""},
+	}
 	for i := range t.entries {
 		if t.plain == 0 {
 			break

@@ -7,7 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var _ = define(&tables.LectureProgress, noun[lyceum.LectureProgressID, lyceum.LectureProgress, lyceum.LectureProgressFilter]{
+var _ = define(&tables.LectureProgress, noun[lyceum.LectureProgressID, lyceum.LectureProgress,
+	lyceum.LectureProgressFilter]{
 	table:   table[lyceum.LectureProgress]{name: "lecture_progress", byIndex: true},
 	entries: "lecture_progress",
 	key:     idKey("lecture_progress_id", func(p *lyceum.LectureProgress) *lyceum.LectureProgressID { return &p.ID }),

@@ -2,7 +2,8 @@ package sqlstore
 
 import "github.com/lyceum-school/lyceum"
 
-var _ = define(&tables.LectureSections, noun[lyceum.LectureSectionID, lyceum.LectureSection, lyceum.LectureSectionFilter]{
+var _ = define(&tables.LectureSections, noun[lyceum.LectureSectionID, lyceum.LectureSection,
+	lyceum.LectureSectionFilter]{
 	table:   table[lyceum.LectureSection]{name: "lecture_sections"},
 	entries: "lecture_section",
 	key:     idKey("lecture_section_id", func(s *lyceum.LectureSection) *lyceum.LectureSectionID { return &s.ID }),

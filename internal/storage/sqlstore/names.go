@@ -13,11 +13,17 @@ import (
 type named struct{ id, name, note, from string }
 
 var namedIn = map[lyceum.Sequence]named{
-	lyceum.UserSequence:        {"n.user_id", "COALESCE(n.name, '')", "n.email", "users n"},
-	lyceum.CourseSequence:      {"n.course_id", "n.name", "''", "courses n"},
-	lyceum.AffiliateSequence:   {"n.affiliate_id", "COALESCE(n.name, '')", "''", "affiliates n"},
-	lyceum.PricingPlanSequence: {"n.pricing_plan_id", "n.name", "COALESCE(c.name, '')", "pricing_plans n LEFT JOIN courses c ON c.school_id = n.school_id AND c.course_id = n.course_id"},
-	lyceum.AuthorSequence:      {"n.author_id", "COALESCE(n.name, u.name, '')", "COALESCE(u.email, '')", "authors n LEFT JOIN users u ON u.school_id = n.school_id AND u.user_id = n.user_id"},
+	lyceum.UserSequence:      {"n.user_id", "COALESCE(n.name, '')", "n.email", "users n"},
+	lyceum.CourseSequence:    {"n.course_id", "n.name", "''", "courses n"},
+	lyceum.AffiliateSequence: {"n.affiliate_id", "COALESCE(n.name, '')", "''", "affiliates n"},
+	lyceum.PricingPlanSequence: {
+		"n.pricing_plan_id", "n.name", "COALESCE(c.name, '')",
+		"pricing_plans n LEFT JOIN courses c ON c.school_id = n.school_id AND c.course_id = n.course_id",
+	},
+	lyceum.AuthorSequence: {
+		"n.author_id", "COALESCE(n.name, u.name, '')", "COALESCE(u.email, '')",
+		"authors n LEFT JOIN users u ON u.school_id = n.school_id AND u.user_id = n.user_id",
+	},
 }
 
 func (n *named) ask() string {
@@ -35,7 +41,8 @@ func (v *view) FindNames(of lyceum.Sequence, ids []int32) (map[int32]lyceum.Name
 	}
 	found := map[int32]lyceum.Named{}
 	var n lyceum.Named
-	err := inChunks(v.q, in.ask()+" AND "+in.id+" IN ", v.school, int32Args(ids), scanNamed(&n), func() { found[n.ID] = n })
+	err := inChunks(v.q, in.ask()+" AND "+in.id+" IN ", v.school, int32Args(ids), scanNamed(&n),
+		func() { found[n.ID] = n })
 	return found, v.public(err)
 }
 
@@ -58,21 +65,23 @@ func (v *view) SearchNames(of lyceum.Sequence, text string, limit int) ([]lyceum
 	if of == lyceum.UserSequence {
 		begin := emailKey(strings.TrimSpace(text))
 		err := v.q.each(in.ask()+" AND n.email_key >= $2 AND n.email_key <= $3 ORDER BY n.email_key LIMIT $4",
-			[]any{int64(v.school), begin, begin + "\U0010FFFF", int64(limit)}, scanNamed(&n), func() error { found = append(found, n); return nil })
+			[]any{int64(v.school), begin, begin + "\U0010FFFF", int64(limit)}, scanNamed(&n),
+			func() error { found = append(found, n); return nil })
 		if err != nil {
 			return nil, v.public(fmt.Errorf("search addresses: %w", err))
 		}
 	}
 	first := found
-	err := v.q.each(in.ask()+" ORDER BY "+in.id+" DESC LIMIT $2", []any{int64(v.school), int64(lyceum.NamesSearched)}, scanNamed(&n), func() error {
-		if len(found) >= limit {
-			return errEnough
-		}
-		if has(n.Name+" "+n.Note, words) && !slices.Contains(first, n) {
-			found = append(found, n)
-		}
-		return nil
-	})
+	err := v.q.each(in.ask()+" ORDER BY "+in.id+" DESC LIMIT $2", []any{int64(v.school), int64(lyceum.NamesSearched)},
+		scanNamed(&n), func() error {
+			if len(found) >= limit {
+				return errEnough
+			}
+			if has(n.Name+" "+n.Note, words) && !slices.Contains(first, n) {
+				found = append(found, n)
+			}
+			return nil
+		})
 	if err != nil && !errors.Is(err, errEnough) {
 		return nil, v.public(fmt.Errorf("search names: %w", err))
 	}

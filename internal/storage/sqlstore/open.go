@@ -141,8 +141,9 @@ func sqliteDSN(path string, synchronous Synchronous, more string) string {
 	if !filepath.IsAbs(path) {
 		dsn = url.URL{Scheme: "file", Opaque: url.PathEscape(path)}
 	}
-	dsn.RawQuery = "_pragma=busy_timeout(" + busyTimeout + ")&_pragma=journal_mode(WAL)&_pragma=synchronous(" + string(synchronous) +
-		")&_pragma=foreign_keys(1)&_pragma=temp_store(memory)&_pragma=wal_autocheckpoint(8000)&_pragma=cache_size(-32768)&_pragma=journal_size_limit(" + logLimit + ")&" + more
+	dsn.RawQuery = "_pragma=busy_timeout(" + busyTimeout + ")&_pragma=journal_mode(WAL)&_pragma=synchronous(" +
+		string(synchronous) + ")&_pragma=foreign_keys(1)&_pragma=temp_store(memory)&_pragma=wal_autocheckpoint(8000)" +
+		"&_pragma=cache_size(-32768)&_pragma=journal_size_limit(" + logLimit + ")&" + more
 	return dsn.String()
 }
 
@@ -163,7 +164,8 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	reads := postgresPool(config, 16, lock)
 	// The server ends a statement before this program gives up on it, and the
 	// transaction of a process that was stopped in the middle of one.
-	writes := postgresPool(config, d.lanes, lock, within("statement_timeout", wait/2), within("idle_in_transaction_session_timeout", wait))
+	writes := postgresPool(config, d.lanes, lock, within("statement_timeout", wait/2),
+		within("idle_in_transaction_session_timeout", wait))
 	store, err := start(ctx, d, reads, writes, o)
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Unavailable && d.fault(err) == faultDown {
 		return nil, unreachable(config, e.Err)
@@ -349,7 +351,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	}
 	defer func() { _ = conn.Close() }()
 	var n int64
-	return s.public(conn.QueryRowContext(s.reads.context(ctx), "SELECT count(*) FROM schools WHERE school_id = 0").Scan(&n))
+	return s.public(conn.QueryRowContext(s.reads.context(ctx),
+		"SELECT count(*) FROM schools WHERE school_id = 0").Scan(&n))
 }
 
 // oldestWrite returns since when the write has waited that has waited longest;

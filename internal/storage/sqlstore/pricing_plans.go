@@ -7,7 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var pricingPlans = define(&tables.PricingPlans, noun[lyceum.PricingPlanID, lyceum.PricingPlan, lyceum.PricingPlanFilter]{
+var pricingPlans = define(&tables.PricingPlans, noun[lyceum.PricingPlanID, lyceum.PricingPlan,
+	lyceum.PricingPlanFilter]{
 	table:   table[lyceum.PricingPlan]{name: "pricing_plans"},
 	entries: "pricing_plan",
 	key:     idKey("pricing_plan_id", func(p *lyceum.PricingPlan) *lyceum.PricingPlanID { return &p.ID }),
@@ -45,7 +46,8 @@ var pricingPlans = define(&tables.PricingPlans, noun[lyceum.PricingPlanID, lyceu
 func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (lyceum.Opt[lyceum.PricingPlan], bool, error) {
 	var offer lyceum.PricingPlan
 	var id lyceum.Opt[lyceum.UserID]
-	there, err := t.q.one("SELECT "+pricingPlans.of("p")+", u.user_id FROM pricing_plans p LEFT JOIN users u ON u.school_id = p.school_id AND u.user_id = $1 WHERE p.school_id = $2 AND p.pricing_plan_id = $3",
+	there, err := t.q.one("SELECT "+pricingPlans.of("p")+", u.user_id FROM pricing_plans p LEFT JOIN users u ON "+
+		"u.school_id = p.school_id AND u.user_id = $1 WHERE p.school_id = $2 AND p.pricing_plan_id = $3",
 		[]any{int64(user), int64(t.stamp.School), int64(plan)}, append(pricingPlans.scan(&offer), scanOptInt(&id))...)
 	if err != nil {
 		return lyceum.None[lyceum.PricingPlan](), false, fmt.Errorf("find offer: %w", err)

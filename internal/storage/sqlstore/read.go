@@ -8,7 +8,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-const schoolColumns = "name, created_at, v2_disabled, on_refund, on_chargeback, on_cancellation, abandon_after, time_zone"
+const schoolColumns = "name, created_at, v2_disabled, on_refund, on_chargeback, on_cancellation, abandon_after, " +
+	"time_zone"
 
 func scanSchool(s *lyceum.School) []any {
 	policy := append([]any{scanText(&s.Name), scanTime(&s.CreatedAt), scanBool(&s.V2Disabled)}, scanPolicy(&s.Policy)...)
@@ -38,7 +39,8 @@ func (s *Store) GetSchool(ctx context.Context, id lyceum.SchoolID) (lyceum.Schoo
 
 func getSchool(q *session, id lyceum.SchoolID) (lyceum.School, error) {
 	school := lyceum.School{ID: id}
-	there, err := q.one("SELECT "+schoolColumns+" FROM schools WHERE school_id = $1", []any{int64(id)}, scanSchool(&school)...)
+	there, err := q.one("SELECT "+schoolColumns+" FROM schools WHERE school_id = $1", []any{int64(id)},
+		scanSchool(&school)...)
 	if err != nil {
 		return lyceum.School{}, fmt.Errorf("get school: %w", err)
 	}

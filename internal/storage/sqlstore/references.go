@@ -22,13 +22,18 @@ var _ = define(&tables.References, noun[lyceum.TransactionID, lyceum.Reference, 
 
 func (t *tx) TakeReference(reference string, id lyceum.TransactionID) error {
 	var taken lyceum.TransactionID
-	there, err := t.q.one("INSERT INTO charge_references (school_id, reference, transaction_id) VALUES ($1, $2, $3) ON CONFLICT (school_id, reference) DO NOTHING RETURNING transaction_id",
+	there, err := t.q.one("INSERT INTO charge_references (school_id, reference, transaction_id) VALUES ($1, $2, $3) ON "+
+		"CONFLICT (school_id, reference) DO NOTHING RETURNING transaction_id",
 		[]any{int64(t.stamp.School), reference, int64(id)}, scanInt(&taken))
 	if err != nil || there {
 		return err
 	}
-	if _, err = t.q.one("SELECT transaction_id FROM charge_references WHERE school_id = $1 AND reference = $2", []any{int64(t.stamp.School), reference}, scanInt(&taken)); err != nil {
+	if _, err = t.q.one("SELECT transaction_id FROM charge_references WHERE school_id = $1 AND reference = $2",
+		[]any{int64(t.stamp.School), reference}, scanInt(&taken)); err != nil {
 		return fmt.Errorf("find reference: %w", err)
 	}
-	return &lyceum.Error{Kind: lyceum.Conflict, Code: "reference_taken", Detail: fmt.Sprintf("the payment with this reference is recorded already, as transaction %d", taken)}
+	return &lyceum.Error{
+		Kind: lyceum.Conflict, Code: "reference_taken",
+		Detail: fmt.Sprintf("the payment with this reference is recorded already, as transaction %d", taken),
+	}
 }

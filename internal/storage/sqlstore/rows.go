@@ -157,19 +157,21 @@ func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) err
 	v := viewOf(from)
 	w := n.where(v.school, f)
 	var row T
-	return v.public(v.q.each("SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f), w.args, n.scan(&row), func() error {
-		if err := v.ctx.Err(); err != nil {
-			return err
-		}
-		return visit(&row)
-	}))
+	return v.public(v.q.each("SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f), w.args, n.scan(&row),
+		func() error {
+			if err := v.ctx.Err(); err != nil {
+				return err
+			}
+			return visit(&row)
+		}))
 }
 
 // First implements lyceum.Rows.
 func (n *noun[ID, T, F]) First(from lyceum.Source, f F) (row T, found bool, err error) {
 	v := viewOf(from)
 	w := n.where(v.school, f)
-	found, err = v.q.one("SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f)+" LIMIT 1", w.args, n.scan(&row)...)
+	found, err = v.q.one("SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f)+" LIMIT 1", w.args,
+		n.scan(&row)...)
 	if err != nil {
 		err = v.public(fmt.Errorf("find first %s: %w", n.what, err))
 	}

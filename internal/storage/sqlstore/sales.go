@@ -29,7 +29,8 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, struct{}]{
 func (t *tx) CountSales(plan lyceum.PricingPlanID, most int64) (int64, error) {
 	var n int64
 	_, err := t.q.one(`SELECT count(*) FROM (SELECT 1 FROM sales s WHERE s.school_id = $1 AND s.ended_at IS NULL
-		AND s.sale_id IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $2 AND t.pricing_plan_id = $3) LIMIT $4) counted`,
+		AND s.sale_id IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $2 AND t.pricing_plan_id = $3)
+		LIMIT $4) counted`,
 		[]any{int64(t.stamp.School), int64(t.stamp.School), int64(plan), most}, scanInt(&n))
 	return n, err
 }

@@ -47,7 +47,10 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 		row := &rows[i]
 		id := table.id(row)
 		if id < 1 {
-			return saved, lyceum.InvalidFields(lyceum.FieldError{Field: string(table.seq), Message: "must be from 1 to 2147483647"})
+			return saved, lyceum.InvalidFields(lyceum.FieldError{
+				Field:   string(table.seq),
+				Message: "must be from 1 to 2147483647",
+			})
 		}
 		highest = max(highest, id)
 		old, there := kept[id]
@@ -97,7 +100,8 @@ func (t *tx) perhapsKept(seq lyceum.Sequence, ids []int32) ([]int32, error) {
 		return nil, nil
 	}
 	var last int64
-	_, err := t.q.one("SELECT value FROM counters WHERE school_id = $1 AND name = $2", []any{int64(t.stamp.School), string(seq)}, scanInt(&last))
+	_, err := t.q.one("SELECT value FROM counters WHERE school_id = $1 AND name = $2",
+		[]any{int64(t.stamp.School), string(seq)}, scanInt(&last))
 	if err != nil {
 		return nil, fmt.Errorf("read counter of %s: %w", seq, err)
 	}
@@ -209,7 +213,8 @@ func (t *table[T]) findRows(q *session, school lyceum.SchoolID, keys, dest []any
 	if t.byIndex {
 		err = joined(q, t, school, keys, dest, visit)
 	} else {
-		err = inChunks(q, "SELECT "+t.list()+" FROM "+t.name+" WHERE school_id = $1 AND "+t.columns[0]+" IN ", school, keys, dest, visit)
+		err = inChunks(q, "SELECT "+t.list()+" FROM "+t.name+" WHERE school_id = $1 AND "+t.columns[0]+" IN ", school, keys,
+			dest, visit)
 	}
 	if err != nil {
 		return fmt.Errorf("find %s: %w", t.name, err)
@@ -230,8 +235,9 @@ func joined[T any](q *session, table *table[T], school lyceum.SchoolID, ids []an
 			}
 			values.WriteString("(CAST($" + strconv.Itoa(i+2) + " AS INTEGER))")
 		}
-		err := q.each("WITH wanted (wanted_id) AS (VALUES "+values.String()+") SELECT "+table.list()+" FROM wanted CROSS JOIN "+table.name+
-			" WHERE school_id = $1 AND "+table.columns[0]+" = wanted_id", append([]any{int64(school)}, ids[:n]...), dest, func() error { visit(); return nil })
+		err := q.each("WITH wanted (wanted_id) AS (VALUES "+values.String()+") SELECT "+table.list()+
+			" FROM wanted CROSS JOIN "+table.name+" WHERE school_id = $1 AND "+table.columns[0]+" = wanted_id",
+			append([]any{int64(school)}, ids[:n]...), dest, func() error { visit(); return nil })
 		if err != nil {
 			return err
 		}

@@ -13,14 +13,17 @@ func bindPolicy(p lyceum.SalePolicy) []any {
 }
 
 func scanPolicy(p *lyceum.SalePolicy) []any {
-	return []any{scanText(&p.OnRefund), scanText(&p.OnChargeback), scanText(&p.OnCancellation), scanFunc(func(src any) error {
-		minutes, ok := src.(int64)
-		if !ok {
-			return wrong(src, "minutes")
-		}
-		p.AbandonAfter = time.Duration(minutes) * time.Minute
-		return nil
-	})}
+	return []any{
+		scanText(&p.OnRefund), scanText(&p.OnChargeback), scanText(&p.OnCancellation),
+		scanFunc(func(src any) error {
+			minutes, ok := src.(int64)
+			if !ok {
+				return wrong(src, "minutes")
+			}
+			p.AbandonAfter = time.Duration(minutes) * time.Minute
+			return nil
+		}),
+	}
 }
 
 func (t *tx) GetSchool() (lyceum.School, error) { return getSchool(t.q, t.stamp.School) }
@@ -36,7 +39,8 @@ func (t *tx) ChangeSchool(change func(*lyceum.School)) error {
 	}
 	err = t.q.exec(`UPDATE schools SET v2_disabled = $2, on_refund = $3, on_chargeback = $4, on_cancellation = $5,
 		abandon_after = $6, time_zone = $7 WHERE school_id = $1`,
-		slices.Concat([]any{int64(t.stamp.School), flag(school.V2Disabled)}, bindPolicy(school.Policy), []any{string(school.TimeZone)})...)
+		slices.Concat([]any{int64(t.stamp.School), flag(school.V2Disabled)}, bindPolicy(school.Policy),
+			[]any{string(school.TimeZone)})...)
 	if err != nil {
 		return fmt.Errorf("update school: %w", err)
 	}

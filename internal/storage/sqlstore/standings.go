@@ -19,7 +19,8 @@ var (
 )
 
 func standingsOf[T, F any](secrets *noun[lyceum.KeyHash, T, F]) *standings[T, F] {
-	return &standings[T, F]{secrets, "SELECT " + secrets.of("s") + ", " + grants.of("g") + ", " + oauthApps.of("a") + ", " + users.of("u") +
+	return &standings[T, F]{secrets, "SELECT " + secrets.of("s") + ", " + grants.of("g") + ", " + oauthApps.of("a") +
+		", " + users.of("u") +
 		" FROM " + secrets.name + ` s
 		JOIN grants g ON g.school_id = s.school_id AND g.grant_id = s.grant_id
 		JOIN oauth_apps a ON a.school_id = g.school_id AND a.oauth_app_id = g.oauth_app_id

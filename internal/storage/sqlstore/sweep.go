@@ -30,7 +30,8 @@ func (s *Store) Sweep(ctx context.Context, school lyceum.SchoolID, e lyceum.Expi
 			err := s.write(ctx, school, func(q *session) error {
 				n := 0
 				var one int64
-				err := q.each(text, append([]any{int64(school)}, sweep.args...), []any{scanInt(&one)}, func() error { n++; return nil })
+				err := q.each(text, append([]any{int64(school)}, sweep.args...), []any{scanInt(&one)},
+					func() error { n++; return nil })
 				more = n == sweepSize
 				return err
 			})

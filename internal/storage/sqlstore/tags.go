@@ -62,7 +62,8 @@ func (t *tx) deleteTags(user lyceum.UserID, names []string) error {
 		for _, name := range names[:n] {
 			args = append(args, name)
 		}
-		err := t.q.exec("DELETE FROM user_tags WHERE school_id = $1 AND user_id = $2 AND name IN "+placeholders(3, n), args...)
+		err := t.q.exec("DELETE FROM user_tags WHERE school_id = $1 AND user_id = $2 AND name IN "+placeholders(3, n),
+			args...)
 		if err != nil {
 			return err
 		}

@@ -51,7 +51,9 @@ var transactionColumns = transactions.of("t")
 // FindTransactions implements lyceum.Reader. The total comes as a column of the
 // page's rows, so that one statement, which sees one moment, gives both. Only a
 // page without rows has to ask for its total apart.
-func (s *Store) FindTransactions(ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) (lyceum.TransactionListing, error) {
+func (s *Store) FindTransactions(
+	ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page,
+) (lyceum.TransactionListing, error) {
 	listing, err := findPage(s.reads.single(ctx), school, f, o, p)
 	if err == nil && listing.Transactions.Len() == 0 {
 		err = s.reads.snapshot(ctx, func(q *session) error {
@@ -70,7 +72,9 @@ func (s *Store) FindTransactions(ctx context.Context, school lyceum.SchoolID, f 
 	return listing, nil
 }
 
-func findPage(q *session, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page) (lyceum.TransactionListing, error) {
+func findPage(
+	q *session, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page,
+) (lyceum.TransactionListing, error) {
 	listing := lyceum.TransactionListing{Page: p}
 	rows := make(lyceum.TransactionSlice, 0, p.Size)
 	w := transactionWhere(school, f)
@@ -81,7 +85,8 @@ func findPage(q *session, school lyceum.SchoolID, f lyceum.TransactionFilter, o 
 		// plan. Left to itself an engine walks the list until it has met
 		// enough of them, which for a course that hardly sells is all of it.
 		// The + takes that way from it; the index alone gives the ids.
-		text += " WHERE t.school_id = $1 AND t.transaction_id IN (SELECT t.transaction_id FROM transactions t" + w.String() + unindexed(o) +
+		text += " WHERE t.school_id = $1 AND t.transaction_id IN (SELECT t.transaction_id FROM transactions t" + w.String() +
+			unindexed(o) +
 			" LIMIT " + w.arg(int64(p.Size)) + " OFFSET " + w.arg(p.Offset()) + ")" + unindexed(o)
 	} else {
 		text += w.String() + orderBy(o) + " LIMIT " + w.arg(int64(p.Size)) + " OFFSET " + w.arg(p.Offset())
@@ -115,7 +120,8 @@ func orderBy(o lyceum.Order) string {
 // That of the whole school is kept as a counter; every other is counted.
 func countTransactions(school lyceum.SchoolID, f lyceum.TransactionFilter) (text string, args []any) {
 	if f == (lyceum.TransactionFilter{}) {
-		return "COALESCE((SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + transactions.counter + "'), 0)", []any{int64(school)}
+		return "COALESCE((SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + transactions.counter +
+			"'), 0)", []any{int64(school)}
 	}
 	w := transactionWhere(school, f)
 	return "(SELECT count(*) FROM transactions t" + w.String() + ")", w.args

@@ -23,15 +23,18 @@ type walk struct {
 
 // byID goes through a school's own part of the primary key.
 var byID = walk{
-	end:  "SELECT COALESCE(max(p.transaction_id), $2) FROM (SELECT transaction_id FROM transactions WHERE school_id = $1 AND transaction_id > $2 ORDER BY transaction_id LIMIT $3) p",
-	part: "SELECT " + transactionColumns + " FROM transactions t WHERE t.school_id = $1 AND t.transaction_id > $2 AND t.transaction_id <= $3",
+	end: "SELECT COALESCE(max(p.transaction_id), $2) FROM (SELECT transaction_id FROM transactions WHERE school_id = " +
+		"$1 AND transaction_id > $2 ORDER BY transaction_id LIMIT $3) p",
+	part: "SELECT " + transactionColumns + " FROM transactions t WHERE t.school_id = $1 AND t.transaction_id > $2 AND " +
+		"t.transaction_id <= $3",
 }
 
 // byRow goes through a SQLite file as the rows lie there, those of other
 // schools too.
 var byRow = walk{
-	end:  "SELECT min($2 + $3, (SELECT COALESCE(max(rowid), 0) FROM transactions))",
-	part: "SELECT " + transactionColumns + " FROM transactions t NOT INDEXED WHERE t.school_id = $1 AND t.rowid > $2 AND t.rowid <= $3",
+	end: "SELECT min($2 + $3, (SELECT COALESCE(max(rowid), 0) FROM transactions))",
+	part: "SELECT " + transactionColumns + " FROM transactions t NOT INDEXED WHERE t.school_id = $1 AND t.rowid > $2 " +
+		"AND t.rowid <= $3",
 }
 
 // walkOf gives the quickest way through a school: where it is most of a file,
@@ -41,7 +44,8 @@ func (s *Store) walkOf(ctx context.Context, school lyceum.SchoolID) (walk, error
 		return byID, nil
 	}
 	var own, rows int64
-	_, err := s.reads.single(ctx).one("SELECT (SELECT COALESCE(max(value), 0) FROM counters WHERE school_id = $1 AND name = $2), (SELECT COALESCE(max(rowid), 0) FROM transactions)",
+	_, err := s.reads.single(ctx).one("SELECT (SELECT COALESCE(max(value), 0) FROM counters WHERE school_id = $1 AND "+
+		"name = $2), (SELECT COALESCE(max(rowid), 0) FROM transactions)",
 		[]any{int64(school), transactions.counter}, scanInt(&own), scanInt(&rows))
 	if err != nil || own < rows/2 {
 		return byID, err
@@ -51,7 +55,9 @@ func (s *Store) walkOf(ctx context.Context, school lyceum.SchoolID) (walk, error
 
 // ScanTransactions implements lyceum.Reader. To hand rows over costs more than
 // to find them, so that each processor takes parts.
-func (s *Store) ScanTransactions(ctx context.Context, school lyceum.SchoolID, visit func([]lyceum.Transaction) error) error {
+func (s *Store) ScanTransactions(
+	ctx context.Context, school lyceum.SchoolID, visit func([]lyceum.Transaction) error,
+) error {
 	way, err := s.walkOf(ctx, school)
 	if err != nil {
 		return s.public(fmt.Errorf("scan transactions: %w", err))

@@ -39,7 +39,10 @@ type ticket struct {
 
 func (s *Store) newTx(q *session, stamp lyceum.Stamp) *tx {
 	v := view{ctx: q.ctx, store: s, q: q, school: stamp.School, moment: true}
-	return &tx{view: v, stamp: stamp, counts: map[string]int64{}, given: map[lyceum.Sequence]int32{}, unused: map[ticket]bool{}, reserved: map[lyceum.Sequence]span{}}
+	return &tx{
+		view: v, stamp: stamp, counts: map[string]int64{}, given: map[lyceum.Sequence]int32{},
+		unused: map[ticket]bool{}, reserved: map[lyceum.Sequence]span{},
+	}
 }
 
 // Session implements lyceum.Source.
@@ -69,7 +72,8 @@ func (t *tx) finish() error {
 		args := make([]any, 0, 8*n)
 		for _, e := range rest[:n] {
 			number++
-			args = append(args, int64(t.stamp.School), number, micros(t.stamp.At), t.stamp.Actor, string(e.Type), int64(e.ObjectID), optText(e.Event), optText(e.Detail))
+			args = append(args, int64(t.stamp.School), number, micros(t.stamp.At), t.stamp.Actor, string(e.Type),
+				int64(e.ObjectID), optText(e.Event), optText(e.Detail))
 		}
 		if err := t.q.exec(insertText("journal", entryColumns, 8, n), args...); err != nil {
 			return fmt.Errorf("append journal entries: %w", err)

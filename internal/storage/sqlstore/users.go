@@ -47,7 +47,8 @@ var users = define(&tables.Users, noun[lyceum.UserID, lyceum.User, lyceum.UserFi
 			w.and("user_id <> ?", int64(f.Except.Value))
 		}
 		if f.Answered.Present {
-			w.and("user_id IN (SELECT r.user_id FROM quiz_responses r WHERE r.school_id = $1 AND r.quiz_id = ?)", int64(f.Answered.Value))
+			w.and("user_id IN (SELECT r.user_id FROM quiz_responses r WHERE r.school_id = $1 AND r.quiz_id = ?)",
+				int64(f.Answered.Value))
 		}
 		if f.Owners {
 			w.and("role = 'owner'") // in the words of an index
@@ -64,7 +65,8 @@ func loadTags(q *session, school lyceum.SchoolID, found map[int32]lyceum.User) (
 	tags := map[int32][]string{}
 	var user int32
 	var name string
-	err := inChunks(q, "SELECT user_id, name FROM user_tags WHERE school_id = $1 AND user_id IN ", school, int32Args(slices.Collect(maps.Keys(found))),
+	err := inChunks(q, "SELECT user_id, name FROM user_tags WHERE school_id = $1 AND user_id IN ", school,
+		int32Args(slices.Collect(maps.Keys(found))),
 		[]any{scanInt(&user), scanText(&name)}, func() { tags[user] = append(tags[user], name) })
 	tagged := make(map[int32]any, len(found))
 	for id, row := range found {
@@ -76,5 +78,6 @@ func loadTags(q *session, school lyceum.SchoolID, found map[int32]lyceum.User) (
 
 func weighTagged(o any) int {
 	u := o.(lyceum.TaggedUser)
-	return bareObject + lyceum.Weight(u.Email, u.Name.Value, string(u.Role), u.Src.Value) + lyceum.Weight(u.Tags...) + len(u.Tags)
+	return bareObject + lyceum.Weight(u.Email, u.Name.Value, string(u.Role), u.Src.Value) + lyceum.Weight(u.Tags...) +
+		len(u.Tags)
 }

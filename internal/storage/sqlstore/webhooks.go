@@ -50,7 +50,8 @@ var _ = define(&tables.Webhooks, noun[lyceum.WebhookID, lyceum.Webhook, lyceum.W
 func (t *tx) CountUsage(
 	webhook lyceum.WebhookID, now time.Time, more lyceum.WebhookUsage,
 ) (sums lyceum.WebhookUsage, err error) {
-	_, err = t.q.one(`INSERT INTO webhook_usage (school_id, webhook_id, minute, sent, day, bytes) VALUES ($1, $2, $3, $4, $5, $6)
+	_, err = t.q.one(`INSERT INTO webhook_usage (school_id, webhook_id, minute, sent, day, bytes)
+		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (school_id, webhook_id) DO UPDATE SET minute = excluded.minute, day = excluded.day,
 		sent = excluded.sent + CASE WHEN webhook_usage.minute = excluded.minute THEN webhook_usage.sent ELSE 0 END,
 		bytes = excluded.bytes + CASE WHEN webhook_usage.day = excluded.day THEN webhook_usage.bytes ELSE 0 END

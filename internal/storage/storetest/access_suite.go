@@ -11,7 +11,10 @@ import (
 func apiKeys(t *testing.T, store lyceum.Store) {
 	school, other := MakeSchool(t, store), MakeSchool(t, store)
 	ctx := t.Context()
-	key := lyceum.APIKey{ID: 3, Name: "reports", Permissions: lyceum.Read, Hash: lyceum.KeyHash{1, 2, 3}, LastFour: "abcd", CreatedAt: Begin}
+	key := lyceum.APIKey{
+		ID: 3, Name: "reports", Permissions: lyceum.Read, Hash: lyceum.KeyHash{1, 2, 3}, LastFour: "abcd",
+		CreatedAt: Begin,
+	}
 	Write(t, store, school, func(tx lyceum.Tx) error { return tx.APIKeys.Insert(tx, key) })
 	v := store.In(ctx, school)
 	found := func(in lyceum.SchoolID, hash lyceum.KeyHash) (lyceum.APIKey, bool, error) {
@@ -33,7 +36,8 @@ func apiKeys(t *testing.T, store lyceum.Store) {
 	for range 2 {
 		Write(t, store, school, func(tx lyceum.Tx) error { _, err := tx.APIKeys.Save(tx, key); return err })
 	}
-	if got, err := lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{}); err != nil || !slices.Equal(got, []lyceum.APIKey{key}) {
+	if got, err := lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{}); err != nil ||
+		!slices.Equal(got, []lyceum.APIKey{key}) {
 		t.Errorf("after revoking: %+v, %v", got, err)
 	}
 	err := store.Write(ctx, stamp(school), func(tx lyceum.Tx) error { _, err := tx.APIKeys.Get(tx, 4); return err })
@@ -41,7 +45,8 @@ func apiKeys(t *testing.T, store lyceum.Store) {
 		t.Errorf("an unknown key: %v", err)
 	}
 	entries, err := store.FindEntries(ctx, school, 1, 10)
-	if err != nil || len(entries) != 2 || entries[0].Type != lyceum.APIKeyCreated || entries[1].Type != lyceum.APIKeyRevoked {
+	if err != nil || len(entries) != 2 || entries[0].Type != lyceum.APIKeyCreated ||
+		entries[1].Type != lyceum.APIKeyRevoked {
 		t.Errorf("journal %v, %v", entries, err)
 	}
 }

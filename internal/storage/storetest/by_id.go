@@ -34,7 +34,13 @@ func byID(t *testing.T, store lyceum.Store) {
 			[]lyceum.UserID{someone.ID, someone.ID, lyceum.MaxID},
 			map[lyceum.UserID]lyceum.User{someone.ID: someone},
 		},
-		{"of another school", theirs, []lyceum.PricingPlanID{first.ID}, map[lyceum.PricingPlanID]lyceum.PricingPlan{}, []lyceum.UserID{someone.ID}, map[lyceum.UserID]lyceum.User{}},
+		{
+			"of another school", theirs,
+			[]lyceum.PricingPlanID{first.ID},
+			map[lyceum.PricingPlanID]lyceum.PricingPlan{},
+			[]lyceum.UserID{someone.ID},
+			map[lyceum.UserID]lyceum.User{},
+		},
 	} {
 		v := store.In(ctx, tc.school)
 		gotPlans, err := v.PricingPlans.Find(v, tc.plans...)

@@ -78,14 +78,20 @@ func feed(t *testing.T, store lyceum.Store) {
 		return told, part.Next
 	}
 	want := []string{"comment.created 1 ", `comment.created 2 Comment.created{"a":1} stays`, "comment.deleted 1 "}
-	if got, next := told(lyceum.ChangeFilter{Types: []lyceum.EntryType{lyceum.CommentCreated, lyceum.CommentDeleted}}); !cmp.Equal(got, want) || next != last {
+	if got, next := told(lyceum.ChangeFilter{Types: []lyceum.EntryType{
+		lyceum.CommentCreated,
+		lyceum.CommentDeleted,
+	}}); !cmp.Equal(got, want) || next != last {
 		t.Errorf("of comments %q, next %d", got, next)
 	}
 	want = []string{`comment.created 2 Comment.created{"a":1} stays`, "enrollment.updated 2 Enrollment.completed"}
 	if got, _ := told(lyceum.ChangeFilter{Events: true}); !cmp.Equal(got, want) {
 		t.Errorf("of events %q", got)
 	}
-	if got, _ := told(lyceum.ChangeFilter{Events: true, Names: []lyceum.EventName{lyceum.EnrollmentCompletedEvent}}); !cmp.Equal(got, want[1:]) {
+	if got, _ := told(lyceum.ChangeFilter{
+		Events: true,
+		Names:  []lyceum.EventName{lyceum.EnrollmentCompletedEvent},
+	}); !cmp.Equal(got, want[1:]) {
 		t.Errorf("of one event %q", got)
 	}
 }
@@ -167,11 +173,15 @@ func answersOnce(t *testing.T, store lyceum.Store) {
 func deletedWebhooksAreLeftOut(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	hook := func(id lyceum.WebhookID, live bool, deleted lyceum.Opt[time.Time]) lyceum.Webhook {
-		return lyceum.Webhook{ID: id, State: lyceum.WebhookPending, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, CreatedAt: Begin, Live: live, DeletedAt: deleted}
+		return lyceum.Webhook{
+			ID: id, State: lyceum.WebhookPending, URL: "https://hooks.example.com",
+			EventTrigger: lyceum.AllEvents, CreatedAt: Begin, Live: live, DeletedAt: deleted,
+		}
 	}
 	standing, gone := lyceum.None[time.Time](), lyceum.Some(Begin)
 	Write(t, store, school, func(tx lyceum.Tx) error {
-		_, err := tx.Webhooks.Save(tx, hook(1, true, gone), hook(2, true, standing), hook(3, false, standing), hook(4, false, gone), hook(5, true, standing))
+		_, err := tx.Webhooks.Save(tx, hook(1, true, gone), hook(2, true, standing), hook(3, false, standing),
+			hook(4, false, gone), hook(5, true, standing))
 		return err
 	})
 	ids := func(found []lyceum.Webhook, err error) (ids []lyceum.WebhookID) {
@@ -184,14 +194,17 @@ func deletedWebhooksAreLeftOut(t *testing.T, store lyceum.Store) {
 		return ids
 	}
 	v := store.In(t.Context(), school)
-	if got := ids(lyceum.All(v.Webhooks, v, lyceum.WebhookFilter{Kept: true})); !slices.Equal(got, []lyceum.WebhookID{2, 3, 5}) {
+	if got := ids(lyceum.All(v.Webhooks, v, lyceum.WebhookFilter{Kept: true})); !slices.Equal(got,
+		[]lyceum.WebhookID{2, 3, 5}) {
 		t.Errorf("webhooks %v", got)
 	}
-	if got := ids(lyceum.All(v.Webhooks, v, lyceum.WebhookFilter{Kept: true, Live: true})); !slices.Equal(got, []lyceum.WebhookID{2, 5}) {
+	if got := ids(lyceum.All(v.Webhooks, v, lyceum.WebhookFilter{Kept: true, Live: true})); !slices.Equal(got,
+		[]lyceum.WebhookID{2, 5}) {
 		t.Errorf("webhooks that are sent to: %v", got)
 	}
 	Write(t, store, school, func(tx lyceum.Tx) error {
-		if got := ids(lyceum.All(tx.Webhooks, tx, lyceum.WebhookFilter{Kept: true, Live: true})); !slices.Equal(got, []lyceum.WebhookID{2, 5}) {
+		if got := ids(lyceum.All(tx.Webhooks, tx, lyceum.WebhookFilter{Kept: true, Live: true})); !slices.Equal(got,
+			[]lyceum.WebhookID{2, 5}) {
 			t.Errorf("webhooks that are sent to, inside a change: %v", got)
 		}
 		return nil
@@ -207,7 +220,10 @@ func deliveriesAreClaimedOnce(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	const waiting = 60
 	Write(t, store, school, func(tx lyceum.Tx) error {
-		if _, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 1, State: lyceum.WebhookPending, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, CreatedAt: Begin, Live: true}); err != nil {
+		if _, err := tx.Webhooks.Save(tx, lyceum.Webhook{
+			ID: 1, State: lyceum.WebhookPending,
+			URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, CreatedAt: Begin, Live: true,
+		}); err != nil {
 			return err
 		}
 		if err := tx.Reserve(waiting, lyceum.WebhookEventSequence); err != nil {
@@ -217,8 +233,8 @@ func deliveriesAreClaimedOnce(t *testing.T, store lyceum.Store) {
 		var all []lyceum.WebhookEvent
 		for n := range int32(waiting) {
 			all = append(all, lyceum.WebhookEvent{
-				ID: first + lyceum.WebhookEventID(n), Webhook: 1, State: lyceum.DeliveryPending, CreatedAt: Begin, ObjectType: "Sale", ObjectID: 1,
-				Number: lyceum.Some[int64](1), NextAttemptAt: lyceum.Some(Begin),
+				ID: first + lyceum.WebhookEventID(n), Webhook: 1, State: lyceum.DeliveryPending, CreatedAt: Begin,
+				ObjectType: "Sale", ObjectID: 1, Number: lyceum.Some[int64](1), NextAttemptAt: lyceum.Some(Begin),
 			})
 		}
 		return errors.Join(err, tx.CreateDeliveries(all))

@@ -40,23 +40,33 @@ func NewClassroom(mark string) *Classroom {
 	c := &Classroom{
 		Users: []lyceum.User{
 			{ID: 1, Email: "head@example.com", Name: say("Head"), Role: lyceum.Owner, CreatedAt: Day(1)},
-			{ID: 2, Email: "mira@example.com", Name: say("Mira & Co"), Role: lyceum.Student, Src: say("fair"), CreatedAt: Day(2), LastSignInAt: at(9), LastSignInIP: lyceum.Some("192.0.2.7")},
+			{
+				ID: 2, Email: "mira@example.com", Name: say("Mira & Co"), Role: lyceum.Student, Src: say("fair"), CreatedAt: Day(2),
+				LastSignInAt: at(9), LastSignInIP: lyceum.Some("192.0.2.7"),
+			},
 			{ID: 3, Email: "Noname@Example.com", Role: lyceum.Student, CreatedAt: Day(2)},
 			{ID: 4, Email: "olu@example.com", Name: say("Olu"), Role: "tutor", CreatedAt: Day(3)},
 			{ID: 5, Email: "pia@example.com", Name: say("Pia"), Role: lyceum.Affiliate, CreatedAt: Day(3)},
 		},
 		Tags: map[lyceum.UserID][]string{2: {"VIP " + mark, "autumn " + mark}, 4: {"VIP " + mark}},
 		Authors: []lyceum.AuthorProfile{
-			{ID: 1, Name: say("Ada"), Bio: say("<p>Turns clay & steel.</p>"), ProfileImageURL: lyceum.Some("https://files.example.com/ada.png"), UserID: lyceum.Some(lyceum.UserID(4))},
+			{
+				ID: 1, Name: say("Ada"), Bio: say("<p>Turns clay & steel.</p>"),
+				ProfileImageURL: lyceum.Some("https://files.example.com/ada.png"), UserID: lyceum.Some(lyceum.UserID(4)),
+			},
 			{ID: 2, Name: say("Grace")},
 		},
 		Courses: []lyceum.Course{
 			{
-				ID: 1, Name: "Pottery " + mark, Heading: say("Clay"), Description: say("<p>From the wheel</p>"), IsPublished: true, ImageURL: lyceum.Some("https://files.example.com/pot.png"),
-				CreatedAt: Day(1), UpdatedAt: Day(4), AuthorID: lyceum.Some(lyceum.AuthorID(1)), IsListed: true, Certificate: number(9),
+				ID: 1, Name: "Pottery " + mark, Heading: say("Clay"), Description: say("<p>From the wheel</p>"), IsPublished: true,
+				ImageURL: lyceum.Some("https://files.example.com/pot.png"), CreatedAt: Day(1), UpdatedAt: Day(4),
+				AuthorID: lyceum.Some(lyceum.AuthorID(1)), IsListed: true, Certificate: number(9),
 			},
 			{ID: 2, Name: "Welding " + mark, CreatedAt: Day(2), UpdatedAt: Day(2), IsListed: true},
-			{ID: 3, Name: "glass 100% " + mark, IsPublished: true, CreatedAt: Day(3), UpdatedAt: Day(3), AuthorID: lyceum.Some(lyceum.AuthorID(2)), LectureOrder: true},
+			{
+				ID: 3, Name: "glass 100% " + mark, IsPublished: true, CreatedAt: Day(3), UpdatedAt: Day(3),
+				AuthorID: lyceum.Some(lyceum.AuthorID(2)), LectureOrder: true,
+			},
 			{ID: 4, Name: "Empty " + mark, IsPublished: true, CreatedAt: Day(4), UpdatedAt: Day(9), IsListed: true},
 		},
 		Sections: []lyceum.LectureSection{
@@ -80,21 +90,37 @@ func NewClassroom(mark string) *Classroom {
 		Attachments: attachments(mark),
 		PricingPlans: []lyceum.PricingPlan{
 			{
-				ID: 1, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "Once " + mark, Price: 1999, Currency: "USD", Frequency: lyceum.OneTimePayment,
-				Description: say("All of it"), EnrollmentCap: number(50), CreatedAt: Day(1), UpdatedAt: Day(2),
+				ID: 1, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "Once " + mark, Price: 1999, Currency: "USD",
+				Frequency: lyceum.OneTimePayment, Description: say("All of it"), EnrollmentCap: number(50), CreatedAt: Day(1),
+				UpdatedAt: Day(2),
 			},
 			{
-				ID: 2, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "Monthly " + mark, Price: 500, Currency: "EUR", Frequency: lyceum.Subscription,
-				BillingInterval: lyceum.Some("month"), BillingIntervalCount: number(1), FreeTrialLength: number(14), CreatedAt: Day(1), UpdatedAt: Day(1),
+				ID: 2, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "Monthly " + mark, Price: 500, Currency: "EUR",
+				Frequency: lyceum.Subscription, BillingInterval: lyceum.Some("month"), BillingIntervalCount: number(1),
+				FreeTrialLength: number(14), CreatedAt: Day(1), UpdatedAt: Day(1),
 			},
 			{
-				ID: 3, CourseID: lyceum.Some(lyceum.CourseID(3)), Name: "Four times " + mark, Price: 700, Currency: "JPY", Frequency: lyceum.PaymentPlan,
-				BillingInterval: lyceum.Some("week"), BillingIntervalCount: number(4), AccessLimitInterval: lyceum.Some("month"), AccessLimitDuration: number(6), CreatedAt: Day(2), UpdatedAt: Day(2),
+				ID: 3, CourseID: lyceum.Some(lyceum.CourseID(3)), Name: "Four times " + mark, Price: 700, Currency: "JPY",
+				Frequency: lyceum.PaymentPlan, BillingInterval: lyceum.Some("week"), BillingIntervalCount: number(4),
+				AccessLimitInterval: lyceum.Some("month"), AccessLimitDuration: number(6), CreatedAt: Day(2), UpdatedAt: Day(2),
 			},
-			{ID: 4, Name: "Bundle " + mark, Price: 9000, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: Day(2), UpdatedAt: Day(2)},
-			{ID: 5, CourseID: lyceum.Some(lyceum.CourseID(2)), Name: "Free " + mark, Currency: "USD", Frequency: lyceum.Free, AccessLimitDate: at(300), CreatedAt: Day(3), UpdatedAt: Day(3)},
-			{ID: 6, CourseID: lyceum.Some(lyceum.CourseID(3)), Name: "Year " + mark, Price: 12000, Currency: "USD", Frequency: lyceum.Subscription, BillingInterval: lyceum.Some("year"), BillingIntervalCount: number(1), CreatedAt: Day(4), UpdatedAt: Day(4)},
-			{ID: 7, CourseID: lyceum.Some(lyceum.CourseID(4)), Name: "Gift " + mark, Currency: "USD", Frequency: lyceum.Free, CreatedAt: Day(4), UpdatedAt: Day(4)},
+			{
+				ID: 4, Name: "Bundle " + mark, Price: 9000, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: Day(2),
+				UpdatedAt: Day(2),
+			},
+			{
+				ID: 5, CourseID: lyceum.Some(lyceum.CourseID(2)), Name: "Free " + mark, Currency: "USD", Frequency: lyceum.Free,
+				AccessLimitDate: at(300), CreatedAt: Day(3), UpdatedAt: Day(3),
+			},
+			{
+				ID: 6, CourseID: lyceum.Some(lyceum.CourseID(3)), Name: "Year " + mark, Price: 12000, Currency: "USD",
+				Frequency: lyceum.Subscription, BillingInterval: lyceum.Some("year"), BillingIntervalCount: number(1),
+				CreatedAt: Day(4), UpdatedAt: Day(4),
+			},
+			{
+				ID: 7, CourseID: lyceum.Some(lyceum.CourseID(4)), Name: "Gift " + mark, Currency: "USD", Frequency: lyceum.Free,
+				CreatedAt: Day(4), UpdatedAt: Day(4),
+			},
 		},
 		Enrollments: []lyceum.Enrollment{
 			{ID: 1, User: 4, Course: 1, EnrolledAt: Day(3), EndedAt: at(4)},
@@ -128,19 +154,32 @@ func NewClassroom(mark string) *Classroom {
 			{ID: 4, Quiz: 902, User: 3},
 		},
 		Webhooks: []lyceum.Webhook{
-			{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com/" + mark, EventTrigger: "Enrollment.created", EventsCount: 25, CreatedAt: Day(1)},
-			{ID: 2, State: lyceum.WebhookPending, URL: "https://hooks.example.com/new", EventTrigger: "User.created", CreatedAt: Day(8)},
-			{ID: 3, State: lyceum.WebhookFailed, URL: "https://hooks.example.com/gone", EventTrigger: "Sale.created", EventsCount: 1, CreatedAt: Day(2)},
+			{
+				ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com/" + mark, EventTrigger: "Enrollment.created",
+				EventsCount: 25, CreatedAt: Day(1),
+			},
+			{
+				ID: 2, State: lyceum.WebhookPending, URL: "https://hooks.example.com/new", EventTrigger: "User.created",
+				CreatedAt: Day(8),
+			},
+			{
+				ID: 3, State: lyceum.WebhookFailed, URL: "https://hooks.example.com/gone", EventTrigger: "Sale.created",
+				EventsCount: 1, CreatedAt: Day(2),
+			},
 		},
 		WebhookEvents: []lyceum.WebhookEvent{
-			{ID: 100, Webhook: 3, State: "failed", AttemptCount: 4, LastAttemptedAt: at(3), CreatedAt: Day(2), ObjectType: "Sale", ObjectID: 7, ResponseStatus: number(410)},
+			{
+				ID: 100, Webhook: 3, State: "failed", AttemptCount: 4, LastAttemptedAt: at(3), CreatedAt: Day(2),
+				ObjectType: "Sale", ObjectID: 7, ResponseStatus: number(410),
+			},
 			{ID: 101, Webhook: 1, State: "pending", CreatedAt: Day(9), ObjectType: "Enrollment", ObjectID: 8},
 		},
 	}
 	for n := range 24 {
 		c.WebhookEvents = append(c.WebhookEvents, lyceum.WebhookEvent{
-			ID: lyceum.WebhookEventID(n + 1), Webhook: 1, State: "delivered", AttemptCount: 1, LastAttemptedAt: at(n/8 + 1), CreatedAt: Day(n/8 + 1),
-			ObjectType: "Enrollment", ObjectID: int32(n%8 + 1), ResponseStatus: number(200 + int32(n%3)),
+			ID: lyceum.WebhookEventID(n + 1), Webhook: 1, State: "delivered", AttemptCount: 1, LastAttemptedAt: at(n/8 + 1),
+			CreatedAt: Day(n/8 + 1), ObjectType: "Enrollment", ObjectID: int32(n%8 + 1),
+			ResponseStatus: number(200 + int32(n%3)),
 		})
 	}
 	return c
@@ -159,23 +198,36 @@ func attachments(mark string) []lyceum.Attachment {
 				URL: "https://video.example.com/" + mark + ".m3u8", ContentType: "application/x-mpegURL", Status: lyceum.VideoReady,
 				Thumbnail: lyceum.Some("https://video.example.com/1.jpg"), Duration: lyceum.Some[int32](754),
 			})
-			a.Name, a.URL, a.FileSize, a.FileExtension = lyceum.Some("wheel "+mark), lyceum.Some("https://files.example.com/wheel.mp4"), lyceum.Some[int32](0), lyceum.Some("mp4")
+			a.Name, a.URL, a.FileSize, a.FileExtension = lyceum.Some("wheel "+mark),
+				lyceum.Some("https://files.example.com/wheel.mp4"), lyceum.Some[int32](0), lyceum.Some("mp4")
 		case lyceum.AudioAttachment, lyceum.ImageAttachment, lyceum.PDFAttachment:
 			a.Name, a.URL = lyceum.Some("file "+mark), lyceum.Some("https://files.example.com/"+string(kind))
 			a.FileSize, a.FileExtension = lyceum.Some[int32](2048), lyceum.Some(string(kind)[:3])
 		case lyceum.QuizAttachment:
 			a.Quiz = &lyceum.Quiz{ID: 901, Questions: []lyceum.Question{
-				{Question: "Which clay? " + mark, QuestionType: "single", Answers: []string{"red " + mark, "white"}, CorrectAnswers: []string{"red " + mark}, Graded: true},
-				{Question: "Which fire?", QuestionType: "multiple", Answers: []string{"a", "b", "c"}, CorrectAnswers: []string{"a", "c"}},
+				{
+					Question: "Which clay? " + mark, QuestionType: "single", Answers: []string{"red " + mark, "white"},
+					CorrectAnswers: []string{"red " + mark}, Graded: true,
+				},
+				{
+					Question: "Which fire?", QuestionType: "multiple", Answers: []string{"a", "b", "c"},
+					CorrectAnswers: []string{"a", "c"},
+				},
 			}}
 		case lyceum.NativeCommentsAttachment, lyceum.UpsellAttachment:
 		}
 		all = append(all, a)
 	}
 	return append(all,
-		lyceum.Attachment{ID: 120, Lecture: 12, Kind: lyceum.QuizAttachment, Quiz: &lyceum.Quiz{ID: 902, Questions: []lyceum.Question{}}},
+		lyceum.Attachment{
+			ID: 120, Lecture: 12, Kind: lyceum.QuizAttachment,
+			Quiz: &lyceum.Quiz{ID: 902, Questions: []lyceum.Question{}},
+		},
 		lyceum.Attachment{ID: 121, Lecture: 12, Kind: lyceum.VideoAttachment}, // not made ready yet
-		lyceum.Attachment{ID: 122, Lecture: 31, Kind: lyceum.TextAttachment, Text: lyceum.Some("Heat it. " + mark), Position: lyceum.Some[int32](1)},
+		lyceum.Attachment{
+			ID: 122, Lecture: 31, Kind: lyceum.TextAttachment, Text: lyceum.Some("Heat it. " + mark),
+			Position: lyceum.Some[int32](1),
+		},
 	)
 }
 
@@ -224,8 +276,14 @@ func Crowd(t testing.TB, store lyceum.Store, school lyceum.SchoolID, course lyce
 		users, enrollments := make([]lyceum.User, n), make([]lyceum.Enrollment, n)
 		for i := range n {
 			id := lyceum.UserID(first + i)
-			users[i] = lyceum.User{ID: id, Email: fmt.Sprintf("crowd%d@example.com", id), Role: lyceum.Student, CreatedAt: Day(1)}
-			enrollments[i] = lyceum.Enrollment{ID: lyceum.EnrollmentID(first + i), User: id, Course: course, EnrolledAt: Day(1).Add(time.Duration(i/7) * time.Second)}
+			users[i] = lyceum.User{
+				ID: id, Email: fmt.Sprintf("crowd%d@example.com", id), Role: lyceum.Student,
+				CreatedAt: Day(1),
+			}
+			enrollments[i] = lyceum.Enrollment{
+				ID: lyceum.EnrollmentID(first + i), User: id, Course: course,
+				EnrolledAt: Day(1).Add(time.Duration(i/7) * time.Second),
+			}
 		}
 		if _, err := tx.Users.Save(tx, users...); err != nil {
 			return err

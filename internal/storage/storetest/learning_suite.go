@@ -18,7 +18,8 @@ func learning(t *testing.T, store lyceum.Store) {
 	MakeClassroom(t, store, "theirs")
 	got := readClassroom(t, store, school)
 	sorted := *want
-	sorted.WebhookEvents = slices.SortedFunc(slices.Values(want.WebhookEvents), func(a, b lyceum.WebhookEvent) int { return cmp.Compare(a.ID, b.ID) })
+	sorted.WebhookEvents = slices.SortedFunc(slices.Values(want.WebhookEvents),
+		func(a, b lyceum.WebhookEvent) int { return cmp.Compare(a.ID, b.ID) })
 	for user, tags := range want.Tags {
 		slices.Sort(tags)
 		sorted.Tags[user] = tags
@@ -67,7 +68,8 @@ func readClassroom(t *testing.T, store lyceum.Store, school lyceum.SchoolID) *Cl
 		},
 		func() error {
 			for _, w := range c.Webhooks {
-				listing, err := v.Deliveries.List(v, lyceum.WebhookEventFilter{Webhook: w.ID, Newest: true}, lyceum.Page{Number: 1, Size: 100})
+				listing, err := v.Deliveries.List(v, lyceum.WebhookEventFilter{Webhook: w.ID, Newest: true},
+					lyceum.Page{Number: 1, Size: 100})
 				if err != nil {
 					return err
 				}
@@ -105,23 +107,55 @@ func courseLists(t *testing.T, store lyceum.Store) {
 		order  lyceum.CourseOrder
 		want   []lyceum.CourseID
 	}{
-		"all":                         {lyceum.CourseFilter{}, byID, []lyceum.CourseID{1, 2, 3, 4}},
-		"all, falling":                {lyceum.CourseFilter{}, lyceum.CourseOrder{Descending: true}, []lyceum.CourseID{4, 3, 2, 1}},
-		"by name, in any case":        {lyceum.CourseFilter{}, lyceum.CourseOrder{By: lyceum.CourseByName}, []lyceum.CourseID{4, 3, 1, 2}},
-		"by name, falling":            {lyceum.CourseFilter{}, lyceum.CourseOrder{By: lyceum.CourseByName, Descending: true}, []lyceum.CourseID{2, 1, 3, 4}},
-		"newest":                      {lyceum.CourseFilter{}, lyceum.CourseOrder{By: lyceum.CourseByCreated, Descending: true}, []lyceum.CourseID{4, 3, 2, 1}},
-		"changed last":                {lyceum.CourseFilter{}, lyceum.CourseOrder{By: lyceum.CourseByUpdated, Descending: true}, []lyceum.CourseID{4, 1, 3, 2}},
-		"a part of the name":          {lyceum.CourseFilter{Name: lyceum.Some("TTER")}, byID, []lyceum.CourseID{1}},
-		"a percent sign is a letter":  {lyceum.CourseFilter{Name: lyceum.Some("100%")}, byID, []lyceum.CourseID{3}},
-		"an underline is a letter":    {lyceum.CourseFilter{Name: lyceum.Some("P_ttery")}, byID, nil},
-		"a part of the description":   {lyceum.CourseFilter{Search: lyceum.Some("from the")}, byID, []lyceum.CourseID{1}},
-		"search in the name":          {lyceum.CourseFilter{Search: lyceum.Some("weld")}, byID, []lyceum.CourseID{2}},
-		"published":                   {lyceum.CourseFilter{IsPublished: yes}, byID, []lyceum.CourseID{1, 3, 4}},
-		"not published":               {lyceum.CourseFilter{IsPublished: no}, byID, []lyceum.CourseID{2}},
-		"not listed":                  {lyceum.CourseFilter{IsListed: no}, byID, []lyceum.CourseID{3}},
-		"of an author":                {lyceum.CourseFilter{AuthorID: lyceum.Some(lyceum.AuthorID(1))}, byID, []lyceum.CourseID{1}},
-		"created after, excluded":     {lyceum.CourseFilter{Created: lyceum.Period{After: Day(3)}}, byID, []lyceum.CourseID{4}},
-		"created until, included":     {lyceum.CourseFilter{Created: lyceum.Period{Until: Day(3)}}, byID, []lyceum.CourseID{1, 2, 3}},
+		"all": {lyceum.CourseFilter{}, byID, []lyceum.CourseID{1, 2, 3, 4}},
+		"all, falling": {
+			lyceum.CourseFilter{},
+			lyceum.CourseOrder{Descending: true},
+			[]lyceum.CourseID{4, 3, 2, 1},
+		},
+		"by name, in any case": {
+			lyceum.CourseFilter{},
+			lyceum.CourseOrder{By: lyceum.CourseByName},
+			[]lyceum.CourseID{4, 3, 1, 2},
+		},
+		"by name, falling": {
+			lyceum.CourseFilter{},
+			lyceum.CourseOrder{By: lyceum.CourseByName, Descending: true},
+			[]lyceum.CourseID{2, 1, 3, 4},
+		},
+		"newest": {
+			lyceum.CourseFilter{},
+			lyceum.CourseOrder{By: lyceum.CourseByCreated, Descending: true},
+			[]lyceum.CourseID{4, 3, 2, 1},
+		},
+		"changed last": {
+			lyceum.CourseFilter{},
+			lyceum.CourseOrder{By: lyceum.CourseByUpdated, Descending: true},
+			[]lyceum.CourseID{4, 1, 3, 2},
+		},
+		"a part of the name":         {lyceum.CourseFilter{Name: lyceum.Some("TTER")}, byID, []lyceum.CourseID{1}},
+		"a percent sign is a letter": {lyceum.CourseFilter{Name: lyceum.Some("100%")}, byID, []lyceum.CourseID{3}},
+		"an underline is a letter":   {lyceum.CourseFilter{Name: lyceum.Some("P_ttery")}, byID, nil},
+		"a part of the description":  {lyceum.CourseFilter{Search: lyceum.Some("from the")}, byID, []lyceum.CourseID{1}},
+		"search in the name":         {lyceum.CourseFilter{Search: lyceum.Some("weld")}, byID, []lyceum.CourseID{2}},
+		"published":                  {lyceum.CourseFilter{IsPublished: yes}, byID, []lyceum.CourseID{1, 3, 4}},
+		"not published":              {lyceum.CourseFilter{IsPublished: no}, byID, []lyceum.CourseID{2}},
+		"not listed":                 {lyceum.CourseFilter{IsListed: no}, byID, []lyceum.CourseID{3}},
+		"of an author": {
+			lyceum.CourseFilter{AuthorID: lyceum.Some(lyceum.AuthorID(1))},
+			byID,
+			[]lyceum.CourseID{1},
+		},
+		"created after, excluded": {
+			lyceum.CourseFilter{Created: lyceum.Period{After: Day(3)}},
+			byID,
+			[]lyceum.CourseID{4},
+		},
+		"created until, included": {
+			lyceum.CourseFilter{Created: lyceum.Period{Until: Day(3)}},
+			byID,
+			[]lyceum.CourseID{1, 2, 3},
+		},
 		"of a learner":                {learner(2, Day(10)), byID, []lyceum.CourseID{1, 2, 3}},
 		"of one who expired":          {learner(3, Day(10)), byID, []lyceum.CourseID{3}},
 		"of the same, in time":        {learner(3, Day(7)), byID, []lyceum.CourseID{1, 3}},
@@ -200,7 +234,11 @@ func enrollmentLists(t *testing.T, store lyceum.Store) {
 		}
 	}
 	twice := lyceum.Enrollment{ID: 50, User: 4, Course: 1, EnrolledAt: Day(9)}
-	err := store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error { _, err := tx.Enrollments.Save(tx, twice); return err })
+	err := store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
+		_,
+			err := tx.Enrollments.Save(tx, twice)
+		return err
+	})
 	if lyceum.KindOf(err) != lyceum.Conflict {
 		t.Errorf("a second open enrollment: %v, want a conflict", err)
 	}
@@ -230,17 +268,37 @@ func userLists(t *testing.T, store lyceum.Store) {
 		total  int64
 		more   bool
 	}{
-		"first page":            {lyceum.UserFilter{}, lyceum.Page{Number: 1, Size: 3}, []lyceum.UserID{1, 2, 3}, 35, true},
-		"second page":           {lyceum.UserFilter{}, lyceum.Page{Number: 2, Size: 3}, []lyceum.UserID{4, 5, 1000}, 35, true},
+		"first page": {lyceum.UserFilter{}, lyceum.Page{Number: 1, Size: 3}, []lyceum.UserID{1, 2, 3}, 35, true},
+		"second page": {
+			lyceum.UserFilter{},
+			lyceum.Page{Number: 2, Size: 3},
+			[]lyceum.UserID{4, 5, 1000},
+			35,
+			true,
+		},
 		"beyond":                {lyceum.UserFilter{}, lyceum.Page{Number: 40, Size: 3}, nil, 35, false},
 		"after none":            {after(0), lyceum.Page{Number: 1, Size: 2}, []lyceum.UserID{1, 2}, 35, true},
 		"after one not there":   {after(700), lyceum.Page{Number: 1, Size: 2}, []lyceum.UserID{1000, 1001}, 35, true},
 		"the last but one page": {after(1026), lyceum.Page{Number: 1, Size: 2}, []lyceum.UserID{1027, 1028}, 35, true},
 		"just the last ones":    {after(1027), lyceum.Page{Number: 1, Size: 2}, []lyceum.UserID{1028, 1029}, 35, false},
 		"after the last":        {after(1029), lyceum.Page{Number: 1, Size: 2}, nil, 35, false},
-		"address in any case":   {lyceum.UserFilter{Email: lyceum.Some("NONAME@example.COM")}, lyceum.Page{Number: 1, Size: 2}, []lyceum.UserID{3}, 1, false},
-		"address unknown":       {lyceum.UserFilter{Email: lyceum.Some("nobody@example.com")}, lyceum.Page{Number: 1, Size: 2}, nil, 0, false},
-		"a part of an address":  {lyceum.UserFilter{Email: lyceum.Some("mira")}, lyceum.Page{Number: 1, Size: 2}, nil, 0, false},
+		"address in any case": {
+			lyceum.UserFilter{Email: lyceum.Some("NONAME@example.COM")},
+			lyceum.Page{Number: 1, Size: 2},
+			[]lyceum.UserID{3},
+			1, false,
+		},
+		"address unknown": {
+			lyceum.UserFilter{Email: lyceum.Some("nobody@example.com")},
+			lyceum.Page{Number: 1, Size: 2},
+			nil, 0, false,
+		},
+		"a part of an address": {
+			lyceum.UserFilter{Email: lyceum.Some("mira")},
+			lyceum.Page{Number: 1, Size: 2},
+			nil, 0,
+			false,
+		},
 	} {
 		got, err := v.Users.List(v, tc.filter, tc.page)
 		if err != nil || !slices.Equal(ids(got), tc.ids) || got.Total != tc.total || got.More != tc.more {

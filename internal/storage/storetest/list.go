@@ -42,10 +42,16 @@ func newBook(seed uint64, n int) *book {
 		b.users = append(b.users, u)
 	}
 	for id := range lyceum.CourseID(bookCourses) {
-		b.courses = append(b.courses, lyceum.Course{ID: id + 1, Name: "Course", Heading: lyceum.Some("Heading"), IsPublished: id%2 == 0, CreatedAt: Begin})
+		b.courses = append(b.courses, lyceum.Course{
+			ID: id + 1, Name: "Course", Heading: lyceum.Some("Heading"),
+			IsPublished: id%2 == 0, CreatedAt: Begin,
+		})
 	}
 	for id := range lyceum.PricingPlanID(bookPlans) {
-		p := lyceum.PricingPlan{ID: id + 1, Name: "Plan", Price: 1999, Currency: "EUR", Frequency: lyceum.Subscription, CreatedAt: Begin, UpdatedAt: Begin}
+		p := lyceum.PricingPlan{
+			ID: id + 1, Name: "Plan", Price: 1999, Currency: "EUR", Frequency: lyceum.Subscription,
+			CreatedAt: Begin, UpdatedAt: Begin,
+		}
 		if id%4 != 0 {
 			p.CourseID = lyceum.Some(lyceum.CourseID(int(id)%bookCourses + 1))
 			p.BillingInterval, p.BillingIntervalCount = lyceum.Some("month"), lyceum.Some(int32(1))
@@ -202,7 +208,8 @@ func differential(t *testing.T, store lyceum.Store) {
 		var all []lyceum.Transaction
 		if r.IntN(20) == 0 {
 			v := store.In(t.Context(), school)
-			err := v.Transactions.Each(v, lyceum.TransactionQuery{TransactionFilter: f, Order: order}, func(x *lyceum.Transaction) error { all = append(all, *x); return nil })
+			err := v.Transactions.Each(v, lyceum.TransactionQuery{TransactionFilter: f, Order: order},
+				func(x *lyceum.Transaction) error { all = append(all, *x); return nil })
 			if err != nil || !slices.Equal(all, want) {
 				t.Fatalf("filter %+v: streaming gives %d rows, %v; want %d", f, len(all), err, len(want))
 			}
@@ -235,7 +242,8 @@ func consistency(t *testing.T, store lyceum.Store) {
 	for !done.Load() {
 		last := lyceum.Page{Number: 1, Size: 1}
 		for _, filter := range []lyceum.TransactionFilter{{}, f} {
-			listing, err := store.FindTransactions(t.Context(), school, filter, lyceum.NewestFirst, lyceum.Page{Number: last.Number, Size: 100})
+			listing, err := store.FindTransactions(t.Context(), school, filter, lyceum.NewestFirst,
+				lyceum.Page{Number: last.Number, Size: 100})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -246,7 +254,8 @@ func consistency(t *testing.T, store lyceum.Store) {
 				t.Fatal("a page out of order")
 			}
 			end := lyceum.Page{Number: int32(listing.Total), Size: 1}
-			if listing, err = store.FindTransactions(t.Context(), school, filter, lyceum.NewestFirst, end); err != nil || listing.Transactions.Len() != 1 {
+			if listing, err = store.FindTransactions(t.Context(), school, filter, lyceum.NewestFirst, end); err != nil ||
+				listing.Transactions.Len() != 1 {
 				t.Fatalf("row %d is missing: %v", end.Number, err)
 			}
 		}
@@ -289,7 +298,8 @@ func scan(t *testing.T, store lyceum.Store) {
 		t.Errorf("%d of %d transactions are missing: %v", len(want), len(b.transactions), err)
 	}
 	failed := errors.New("no more")
-	if err := store.ScanTransactions(t.Context(), school, func([]lyceum.Transaction) error { return failed }); !errors.Is(err, failed) {
+	if err := store.ScanTransactions(t.Context(), school,
+		func([]lyceum.Transaction) error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("a visit that fails: %v", err)
 	}
 	if err := store.ScanTransactions(t.Context(), 999, func([]lyceum.Transaction) error { return failed }); err != nil {

@@ -15,29 +15,43 @@ func names(t *testing.T, store lyceum.Store) {
 	ours, theirs := MakeSchool(t, store), MakeSchool(t, store)
 	ctx := t.Context()
 	person := func(id lyceum.UserID, name, email string) lyceum.User {
-		return lyceum.User{ID: id, Email: email, Name: lyceum.Opt[string]{Value: name, Present: name != ""}, Role: lyceum.Student, CreatedAt: Begin}
+		return lyceum.User{
+			ID: id, Email: email, Name: lyceum.Opt[string]{Value: name, Present: name != ""},
+			Role: lyceum.Student, CreatedAt: Begin,
+		}
 	}
 	Write(t, store, ours, func(tx lyceum.Tx) error {
 		for _, save := range []func() (lyceum.Saved, error){
 			func() (lyceum.Saved, error) {
 				return tx.Users.Save(tx, []lyceum.User{
-					person(1, "Ada Lovelace", "ada@example.com"), person(2, "Ömer Çelik", "Omer@Example.com"), person(3, "", "adam@example.com"), person(4, "Lovely_100%", "z@ada.example"),
+					person(1, "Ada Lovelace", "ada@example.com"), person(2, "Ömer Çelik", "Omer@Example.com"),
+					person(3, "", "adam@example.com"), person(4, "Lovely_100%", "z@ada.example"),
 				}...)
 			},
 			func() (lyceum.Saved, error) {
-				return tx.Courses.Save(tx, []lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: Begin, UpdatedAt: Begin}, {ID: 2, Name: "Glass", CreatedAt: Begin, UpdatedAt: Begin}}...)
+				return tx.Courses.Save(tx, []lyceum.Course{
+					{ID: 1, Name: "Pottery", CreatedAt: Begin, UpdatedAt: Begin},
+					{ID: 2, Name: "Glass", CreatedAt: Begin, UpdatedAt: Begin},
+				}...)
 			},
 			func() (lyceum.Saved, error) {
 				return tx.PricingPlans.Save(tx, []lyceum.PricingPlan{
-					{ID: 1, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "In full", Currency: "USD", Frequency: lyceum.Free, CreatedAt: Begin, UpdatedAt: Begin},
+					{
+						ID: 1, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "In full", Currency: "USD", Frequency: lyceum.Free,
+						CreatedAt: Begin, UpdatedAt: Begin,
+					},
 					{ID: 2, Name: "A kiln", Currency: "USD", Frequency: lyceum.Free, CreatedAt: Begin, UpdatedAt: Begin},
 				}...)
 			},
 			func() (lyceum.Saved, error) {
-				return tx.Affiliates.Save(tx, lyceum.AffiliatePartner{ID: 1, Name: lyceum.Some("Clay & Co")}, lyceum.AffiliatePartner{ID: 2})
+				return tx.Affiliates.Save(tx, lyceum.AffiliatePartner{ID: 1, Name: lyceum.Some("Clay & Co")},
+					lyceum.AffiliatePartner{ID: 2})
 			},
 			func() (lyceum.Saved, error) {
-				return tx.Authors.Save(tx, []lyceum.AuthorProfile{{ID: 1, Name: lyceum.Some("A. L.")}, {ID: 2, UserID: lyceum.Some(lyceum.UserID(1))}}...)
+				return tx.Authors.Save(tx, []lyceum.AuthorProfile{
+					{ID: 1, Name: lyceum.Some("A. L.")},
+					{ID: 2, UserID: lyceum.Some(lyceum.UserID(1))},
+				}...)
 			},
 		} {
 			if _, err := save(); err != nil {
@@ -46,8 +60,10 @@ func names(t *testing.T, store lyceum.Store) {
 		}
 		return nil
 	})
-	ada, adam := lyceum.Named{ID: 1, Name: "Ada Lovelace", Note: "ada@example.com"}, lyceum.Named{ID: 3, Note: "adam@example.com"}
-	omer, last := lyceum.Named{ID: 2, Name: "Ömer Çelik", Note: "Omer@Example.com"}, lyceum.Named{ID: 4, Name: "Lovely_100%", Note: "z@ada.example"}
+	ada, adam := lyceum.Named{ID: 1, Name: "Ada Lovelace", Note: "ada@example.com"},
+		lyceum.Named{ID: 3, Note: "adam@example.com"}
+	omer, last := lyceum.Named{ID: 2, Name: "Ömer Çelik", Note: "Omer@Example.com"},
+		lyceum.Named{ID: 4, Name: "Lovely_100%", Note: "z@ada.example"}
 	full, kiln := lyceum.Named{ID: 1, Name: "In full", Note: "Pottery"}, lyceum.Named{ID: 2, Name: "A kiln"}
 	for _, tc := range []struct {
 		school lyceum.SchoolID

@@ -24,7 +24,8 @@ func Postgres(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv(PostgresVariable)
 	if server == "" {
-		const sentence = "no PostgreSQL: set " + PostgresVariable + " to postgres://user:password@host/postgres, or run make test, which starts one"
+		const sentence = "no PostgreSQL: set " + PostgresVariable +
+			" to postgres://user:password@host/postgres, or run make test, which starts one"
 		if os.Getenv("CI") == "true" {
 			t.Fatal(sentence)
 		}

@@ -29,8 +29,9 @@ func Lists(t *testing.T, open Opener) {
 	t.Helper()
 	all := tests()
 	for _, name := range []string{
-		"rows come back as they were", "failed change leaves neighbours", "panic is an error", "cancelled change is not kept", "cancelled reads do no harm",
-		"schools do not see each other", "lists equal the naive filter", "page and total agree", "a scan misses none", "the feed misses nothing", "closed store refuses",
+		"rows come back as they were", "failed change leaves neighbours", "panic is an error", "cancelled change is not kept",
+		"cancelled reads do no harm", "schools do not see each other", "lists equal the naive filter", "page and total agree",
+		"a scan misses none", "the feed misses nothing", "closed store refuses",
 	} {
 		test := all[name]
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
@@ -111,7 +112,8 @@ func schools(t *testing.T, store lyceum.Store) {
 	if first == second || first < 1 || second < 1 {
 		t.Fatalf("ids %d and %d", first, second)
 	}
-	if _, err := store.CreateSchool(ctx, lyceum.School{ID: first, Name: "Again", CreatedAt: Begin}, "test"); lyceum.KindOf(err) != lyceum.Conflict {
+	if _, err := store.CreateSchool(ctx, lyceum.School{ID: first, Name: "Again", CreatedAt: Begin},
+		"test"); lyceum.KindOf(err) != lyceum.Conflict {
 		t.Errorf("a taken id: %v, want a conflict", err)
 	}
 	chosen, err := store.CreateSchool(ctx, lyceum.School{ID: 40, Name: "Chosen", CreatedAt: Begin}, "test")
@@ -191,7 +193,8 @@ func saves(t *testing.T, store lyceum.Store) {
 	for _, e := range entries {
 		got = append(got, fmt.Sprint(e.Type, " ", e.ObjectID))
 	}
-	want := "user.created 1, user.created 2, user.created 3, user.updated 2, user.created 4, user.updated 2, user.updated 2"
+	want := "user.created 1, user.created 2, user.created 3, user.updated 2, user.created 4, user.updated 2, " +
+		"user.updated 2"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("journal %v\nwant %v", strings.Join(got, ", "), want)
 	}
@@ -199,7 +202,9 @@ func saves(t *testing.T, store lyceum.Store) {
 
 // Ledger saves n transactions made by random, with all they refer to, and
 // gives them with the course of each pricing plan.
-func Ledger(t testing.TB, store lyceum.Store, school lyceum.SchoolID, seed uint64, n int) ([]lyceum.Transaction, map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID]) {
+func Ledger(
+	t testing.TB, store lyceum.Store, school lyceum.SchoolID, seed uint64, n int,
+) ([]lyceum.Transaction, map[lyceum.PricingPlanID]lyceum.Opt[lyceum.CourseID]) {
 	t.Helper()
 	book := newBook(seed, n)
 	Write(t, store, school, book.save)
@@ -219,8 +224,13 @@ func roundTrip(t *testing.T, store lyceum.Store) {
 	var gotTransactions []lyceum.Transaction
 	err := errors.Join(
 		v.Users.Each(v, lyceum.UserFilter{}, func(u *lyceum.User) error { gotUsers = append(gotUsers, *u); return nil }),
-		v.Courses.Each(v, lyceum.CourseFilter{}, func(c *lyceum.Course) error { gotCourses = append(gotCourses, *c); return nil }),
-		v.PricingPlans.Each(v, lyceum.PricingPlanFilter{}, func(p *lyceum.PricingPlan) error { gotPlans = append(gotPlans, *p); return nil }),
+		v.Courses.Each(v, lyceum.CourseFilter{}, func(c *lyceum.Course) error {
+			gotCourses = append(gotCourses,
+				*c)
+			return nil
+		}),
+		v.PricingPlans.Each(v, lyceum.PricingPlanFilter{},
+			func(p *lyceum.PricingPlan) error { gotPlans = append(gotPlans, *p); return nil }),
 		v.Transactions.Each(v, lyceum.TransactionQuery{Order: lyceum.OldestFirst}, func(x *lyceum.Transaction) error {
 			gotTransactions = append(gotTransactions, *x)
 			return nil
@@ -276,7 +286,10 @@ func emails(t *testing.T, store lyceum.Store) {
 		return err
 	})
 	v := store.In(t.Context(), school)
-	found, err := lyceum.All(v.Users, v, lyceum.UserFilter{Emails: []string{"none@example.com", "ADA@example.com", "x@example.com"}})
+	found, err := lyceum.All(v.Users, v, lyceum.UserFilter{Emails: []string{
+		"none@example.com", "ADA@example.com",
+		"x@example.com",
+	}})
 	if diff := cmp.Diff([]lyceum.User{ada}, found); err != nil || diff != "" {
 		t.Errorf("found by email: %v\n%s", err, diff)
 	}
@@ -286,7 +299,8 @@ func isolation(t *testing.T, store lyceum.Store) {
 	ours, theirs := MakeSchool(t, store), MakeSchool(t, store)
 	Ledger(t, store, theirs, 5, 50)
 	ctx := t.Context()
-	listing, err := store.FindTransactions(ctx, ours, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 100})
+	listing, err := store.FindTransactions(ctx, ours, lyceum.TransactionFilter{}, lyceum.NewestFirst,
+		lyceum.Page{Number: 1, Size: 100})
 	if err != nil || listing.Total != 0 || listing.Transactions.Len() != 0 {
 		t.Errorf("listing of an empty school: %+v, %v", listing, err)
 	}

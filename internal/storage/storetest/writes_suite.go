@@ -216,7 +216,8 @@ func cancelledReads(t *testing.T, store lyceum.Store) {
 			t.Fatalf("a cancelled read gives %v", err)
 		}
 	}
-	if _, err := store.FindTransactions(t.Context(), school, filter, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 20}); err != nil {
+	if _, err := store.FindTransactions(t.Context(), school, filter, lyceum.NewestFirst,
+		lyceum.Page{Number: 1, Size: 20}); err != nil {
 		t.Errorf("after cancelled reads: %v", err)
 	}
 }
