@@ -83,8 +83,6 @@ func openMarket(ctx context.Context, store *sqlstore.Store) (*market, error) {
 	m.sales = sales.New(store, time.Now, learning.New(store, time.Now), people.New(store, time.Now))
 	m.events = events.New(store, time.Now, events.Options{
 		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: m.sender.CheckURL,
-		Render: (&webhook.Writer{Store: store}).Object, Sample: (&webhook.Writer{Store: store}).Sample,
-		Envelope: webhook.Envelope,
 	})
 	now := time.Now()
 	school, err := store.CreateSchool(ctx, lyceum.School{Name: "Market", CreatedAt: now}, "bench")

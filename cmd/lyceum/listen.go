@@ -13,6 +13,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
 // listenCommand brings events to a program on this machine.
@@ -91,13 +92,13 @@ func (c *listenCommand) secret(p *program, key string) ([]byte, error) {
 		}
 	}
 	if text != "" {
-		return webhook.ParseSecret(text)
+		return events.ParseSecret(text)
 	}
 	secret := make([]byte, 32)
 	if _, err := rand.Read(secret); err != nil {
 		return nil, fmt.Errorf("make a secret: %w", err)
 	}
-	fmt.Fprintf(p.stderr, "signing with %s\n", webhook.SecretText(secret))
+	fmt.Fprintf(p.stderr, "signing with %s\n", events.SecretText(secret))
 	return secret, nil
 }
 

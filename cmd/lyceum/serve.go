@@ -251,8 +251,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 	measureLoad(metrics, load)
 	lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
 	told := events.New(store, p.clock, events.Options{
-		Ring: o.ring, CheckURL: o.sender.CheckURL, Render: (&webhook.Writer{Store: store, BaseURL: o.site.BaseURL}).Object,
-		Sample: (&webhook.Writer{Store: store, BaseURL: o.site.BaseURL}).Sample, Envelope: webhook.Envelope,
+		Ring: o.ring, CheckURL: o.sender.CheckURL, BaseURL: o.site.BaseURL,
 	})
 	return &service{
 		sender: o.sender,
@@ -307,7 +306,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		Site: o.site, School: s.store.GetSchool,
 		Accounts: s.accounts, Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log,
 		Patience: 5 * time.Second,
-		Events:   s.events, SecretText: webhook.SecretText, MessageID: webhook.MessageID,
+		Events:   s.events,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("parse the console: %w", err)
@@ -327,7 +326,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 			apiv2.New(s.learning, oauth.Endpoints(s.oauth, lyceum.V2)),
 			apilyceum.New(apilyceum.Rules{
 				Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed,
-				SecretText: webhook.SecretText, School: s.store.GetSchool,
+				School: s.store.GetSchool,
 			}),
 		},
 		Keys:         s.keys,

@@ -59,8 +59,7 @@ type shownDelivery struct {
 func (f *Face) showDelivery(ctx context.Context, by lyceum.By, q attempts) (shownDelivery, error) {
 	d, err := f.Events.ShowAfter(ctx, by.School, q.delivery, q.after)
 	shown := shownDelivery{Delivery: d, after: q.after}
-	if err == nil && d.Payload.Event != "" {
-		body := string(f.Events.Envelope(&d.Payload, d.ID, d.Webhook.AsArray))
+	if body := string(d.Body()); err == nil && body != "" {
 		shown.sent = &body
 	}
 	return shown, err

@@ -22,8 +22,6 @@ type Rules struct {
 	Events   *events.Service
 	Accounts *access.Accounts
 	Feed     *events.Feed
-	// SecretText writes the secret of a webhook as Standard Webhooks has it.
-	SecretText func([]byte) string
 	// School gives what the school of a key chose.
 	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
 }

@@ -163,7 +163,7 @@ func secret[P any](
 	f *Face, id, path string, bind func(*wire.Input) P, rule wire.Rule[P, events.WithSecret],
 ) wire.Operation {
 	shown := wire.As("", func(w events.WithSecret) gen.WebhookWithSecret {
-		return gen.WebhookWithSecret{Webhook: webhook(w.Webhook), Secret: f.SecretText(w.Secret)}
+		return gen.WebhookWithSecret{Webhook: webhook(w.Webhook), Secret: events.SecretText(w.Secret)}
 	})
 	keep := wire.As("", func(w events.WithSecret) withoutSecret {
 		return withoutSecret{webhook(w.Webhook), w.SecretGeneration, w.SecretKey}
@@ -183,7 +183,7 @@ func (f *Face) withSecret(school lyceum.SchoolID, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(gen.WebhookWithSecret{Webhook: kept.Webhook, Secret: f.SecretText(secret)})
+	return json.Marshal(gen.WebhookWithSecret{Webhook: kept.Webhook, Secret: events.SecretText(secret)})
 }
 
 func webhook(w lyceum.Webhook) gen.Webhook {

@@ -34,11 +34,7 @@ type Options struct {
 	Keys     *access.Keys
 	Sales    *sales.Service
 	Events   *events.Service
-	// SecretText writes the secret of a webhook as a receiver is given it.
-	SecretText func(key []byte) string
-	// MessageID is the webhook-id of a delivery.
-	MessageID func(lyceum.SchoolID, lyceum.WebhookEventID) string
-	Names     Names
+	Names    Names
 	// Patience is how long the page after sending to a webhook waits for what
 	// comes back. 0 does not wait.
 	Patience time.Duration

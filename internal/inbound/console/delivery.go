@@ -76,8 +76,8 @@ func (c *console) showDelivery(w http.ResponseWriter, r *http.Request, v *visit)
 			d.ResponseStatus == lyceum.Some[int32](http.StatusGone) &&
 			!slices.ContainsFunc(d.Attempts, func(a lyceum.Attempt) bool { return a.Status == d.ResponseStatus }),
 	}
-	if d.Payload.Event != "" {
-		p.MessageID, p.Body = c.MessageID(v.School.ID, d.ID), pretty(c.Events.Envelope(&d.Payload, d.ID, d.Webhook.AsArray))
+	if body := d.Body(); body != nil {
+		p.MessageID, p.Body = events.MessageID(v.School.ID, d.ID), pretty(body)
 	}
 	for _, a := range slices.Backward(d.Attempts) {
 		p.Tries = append(p.Tries, tryOf(a))

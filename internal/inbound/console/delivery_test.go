@@ -169,6 +169,10 @@ func TestResultOfATest(t *testing.T) {
 func TestDeliveryPage(t *testing.T) {
 	p := open(t, site)
 	path := p.told(1)
+	p.write(func(tx lyceum.Tx) error {
+		_, err := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "<b>Pottery</b>", CreatedAt: p.clock(), UpdatedAt: p.clock()})
+		return err
+	})
 	p.happen(unanswered)
 	p.wait(time.Hour)
 	p.happen(refusedBy)
@@ -179,7 +183,7 @@ func TestDeliveryPage(t *testing.T) {
 	w := p.ask(p.owner, "GET", at, nil)
 	want(t, w, 200, "Sale.created of Sale 1", "hook_event_id", "evt_1_1", "Delivered", "Attempt 1", "No answer", "The receiver did not answer in time.", "15,000 ms",
 		"Attempt 2", "500 Internal Server Error", "1,713 ms", "Attempt 3", "200 OK", "128 ms", "14 Mar 2026, 13:26:53 UTC",
-		"&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;", "&#34;name&#34;: &#34;&lt;b&gt;Pottery&lt;/b&gt;&#34;", "\n  &#34;hook_event_id&#34;: 1,")
+		"&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;", "&#34;name&#34;: &#34;\\u003cb\\u003ePottery\\u003c/b\\u003e&#34;", "\n  &#34;hook_event_id&#34;: 1,")
 	body := w.Body.String()
 	if strings.Contains(body, "<script>alert") || strings.Contains(body, "<b>Pottery") {
 		t.Error("what came from elsewhere is markup")

@@ -88,7 +88,7 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 	p.learner = p.signIn(1, "learner@example.com", lyceum.Student)
 	options := console.Options{
 		Site: at, School: store.GetSchool, Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
-		Sales: p.sales, Names: store, Events: p.events, SecretText: secretText, MessageID: messageID,
+		Sales: p.sales, Names: store, Events: p.events,
 		Clock: p.clock, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, c := range change {

@@ -1,8 +1,6 @@
 package console_test
 
 import (
-	"context"
-	"encoding/base64"
 	"fmt"
 	"strings"
 	"time"
@@ -26,19 +24,7 @@ func newEvents(p *place) *events.Service {
 			}
 			return lyceum.InvalidFields(lyceum.FieldError{Field: "url", Message: "must begin with https://"})
 		},
-		Render: func(_ context.Context, _ lyceum.SchoolID, c *lyceum.ChangeRecord) ([]byte, error) {
-			return fmt.Appendf(nil, `{"id":%d,"name":"%s"}`, c.ObjectID, "<b>Pottery</b>"), nil
-		},
-		Sample: func(context.Context, lyceum.SchoolID, lyceum.EventName, time.Time) ([]byte, error) {
-			return []byte(`{"id":0}`), nil
-		},
-		Envelope: func(e *lyceum.EventPayload, d lyceum.WebhookEventID, asArray bool) []byte {
-			body := fmt.Sprintf(`{"type":"%s","hook_event_id":%d,"object":%s}`, e.Event, d, e.Object)
-			if asArray {
-				body = "[" + body + "]"
-			}
-			return []byte(body)
-		},
+		BaseURL: "https://school.example.com",
 	})
 }
 
@@ -49,13 +35,7 @@ func (p *place) secret(school lyceum.SchoolID, generation int32) string {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return secretText(secret)
-}
-
-func secretText(key []byte) string { return "whsec_" + base64.StdEncoding.EncodeToString(key) }
-
-func messageID(school lyceum.SchoolID, id lyceum.WebhookEventID) string {
-	return fmt.Sprintf("evt_%d_%d", school, id)
+	return events.SecretText(secret)
 }
 
 // hook adds a webhook through the console and gives its path and secret.

@@ -164,7 +164,7 @@ func (c *console) createWebhook(w http.ResponseWriter, r *http.Request, v *visit
 func (c *console) showHookSecret(
 	w http.ResponseWriter, r *http.Request, v *visit, title string, p hookSecret, secret []byte,
 ) error {
-	p.Path, p.Secret = hookPath(p.Hook.ID), c.SecretText(secret)
+	p.Path, p.Secret = hookPath(p.Hook.ID), events.SecretText(secret)
 	return c.show(w, r, http.StatusOK, "webhook_secret.gohtml", v, title, p)
 }
 

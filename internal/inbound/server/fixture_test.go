@@ -142,16 +142,16 @@ const (
 // rulesOver gives what the v1 face calls.
 func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 	return apiv1.Rules{
-		Sales: sales.New(store, now, learning.New(store, now), people.New(store, now)), Learning: learning.New(store, now), People: people.New(store, now), Events: events.New(store, now, webhookOptions(store)),
+		Sales: sales.New(store, now, learning.New(store, now), people.New(store, now)), Learning: learning.New(store, now), People: people.New(store, now), Events: events.New(store, now, webhookOptions()),
 		Hash: access.NewAccounts(store, now, access.NewOAuth(store, now), nil).HashForProgram,
 	}
 }
 
 // webhookOptions let webhooks be sent to the own machine.
-func webhookOptions(store lyceum.Store) events.Options {
+func webhookOptions() events.Options {
 	return events.Options{
 		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: webhook.New(webhook.Options{Loopback: true}).CheckURL,
-		Render: (&webhook.Writer{Store: store, BaseURL: "https://school.example.com"}).Object, Sample: (&webhook.Writer{Store: store, BaseURL: "https://school.example.com"}).Sample, Envelope: webhook.Envelope,
+		BaseURL: "https://school.example.com",
 	}
 }
 
@@ -162,7 +162,7 @@ func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) [
 		apiv1.New(rules, oauth.Endpoints(tokens, lyceum.V1)),
 		apiv2.New(rules.Learning, oauth.Endpoints(tokens, lyceum.V2)),
 		apilyceum.New(apilyceum.Rules{
-			Sales: rules.Sales, People: rules.People, Learning: rules.Learning, Events: rules.Events, Accounts: access.NewAccounts(store, now, tokens, nil), Feed: events.NewFeed(store, rules.Events, nil), SecretText: webhook.SecretText, School: store.GetSchool,
+			Sales: rules.Sales, People: rules.People, Learning: rules.Learning, Events: rules.Events, Accounts: access.NewAccounts(store, now, tokens, nil), Feed: events.NewFeed(store, rules.Events, nil), School: store.GetSchool,
 		}),
 	}
 }

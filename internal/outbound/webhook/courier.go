@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -181,8 +180,8 @@ func (c *Courier) end(hook lyceum.DueWebhook) {
 
 func (c *Courier) send(ctx context.Context, p *events.Parcel) events.Outcome {
 	o := c.Sender.Send(ctx, Message{
-		URL: p.Webhook.URL, ID: MessageID(p.School, p.ID), At: time.Now(),
-		Body: Envelope(&p.Payload, p.ID, p.Webhook.AsArray), Secrets: p.Secrets,
+		URL: p.Webhook.URL, ID: events.MessageID(p.School, p.ID), At: time.Now(),
+		Body: p.Body, Secrets: p.Secrets,
 	})
 	if o.Refused && c.Traces != nil {
 		c.Traces.Add(ctx, access.Trace{Kind: access.TargetRefused, School: p.School, Object: int32(p.Webhook.ID)})
@@ -191,11 +190,6 @@ func (c *Courier) send(ctx context.Context, p *events.Parcel) events.Outcome {
 		Delivered: o.Delivered, Status: o.Status, Problem: o.Problem, RetryAfter: o.RetryAfter, Took: o.Took,
 		RequestHeader: lines(o.RequestHeader), ResponseHeader: lines(o.ResponseHeader), ResponseBody: string(o.ResponseBody),
 	}
-}
-
-// MessageID is the webhook-id of a delivery, the same for each attempt.
-func MessageID(school lyceum.SchoolID, id lyceum.WebhookEventID) string {
-	return fmt.Sprintf("evt_%d_%d", school, id)
 }
 
 // lines writes headers one a line, in one order.

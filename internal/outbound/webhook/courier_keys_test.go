@@ -15,7 +15,7 @@ import (
 // signedBy reports whether a receiver with a secret takes the letter.
 func signedBy(t *testing.T, m letter, secret []byte) bool {
 	t.Helper()
-	verifier, err := standardwebhooks.NewWebhook(SecretText(secret))
+	verifier, err := standardwebhooks.NewWebhook(events.SecretText(secret))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,8 +57,7 @@ func newPost(t *testing.T, store lyceum.Store) *post {
 	p.sales = sales.New(store, p.clock, lessons, people.New(store, p.clock))
 	sender := New(Options{Loopback: true, Timeout: time.Minute})
 	p.events = events.New(store, p.clock, events.Options{
-		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: sender.CheckURL, Render: (&Writer{Store: store, BaseURL: "https://school.example.com"}).Object, Envelope: Envelope,
-		Sample: (&Writer{Store: store, BaseURL: "https://school.example.com"}).Sample,
+		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: sender.CheckURL, BaseURL: "https://school.example.com",
 	})
 	p.courier = p.newCourier()
 	p.school = storetest.MakeSchool(t, store)
@@ -246,7 +245,7 @@ func TestEventsArriveSigned(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.rounds(t)
-		verifier, err := standardwebhooks.NewWebhook(SecretText(one.Secret))
+		verifier, err := standardwebhooks.NewWebhook(events.SecretText(one.Secret))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +296,7 @@ func TestTwoSecretsSignAfterARotation(t *testing.T) {
 		t.Fatal(err)
 	}
 	holds := func(m letter, secret []byte) bool {
-		verifier, err := standardwebhooks.NewWebhook(SecretText(secret))
+		verifier, err := standardwebhooks.NewWebhook(events.SecretText(secret))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -359,36 +358,6 @@ func TestR17_AttemptsFollowTheSchedule(t *testing.T) {
 	}
 }
 
-// TestR17_ResumedWhileDispatched: an event that is on its way to a failed
-// webhook when that is switched on again comes too.
-func TestR17_ResumedWhileDispatched(t *testing.T) {
-	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
-		p := newPost(t, store)
-		to := newReceiver(t, status(410))
-		w := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
-		p.sell(t)
-		p.rounds(t)
-		if state := p.webhook(t, w.ID).State; state != lyceum.WebhookFailed {
-			t.Fatal(state)
-		}
-		to.becomes(nil)
-		render := p.events.Render
-		p.events.Render = func(ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord) ([]byte, error) {
-			if p.webhook(t, w.ID).State == lyceum.WebhookFailed {
-				if _, err := p.events.Resume(ctx, p.by(), w.ID, events.WithReplay); err != nil {
-					t.Error(err)
-				}
-			}
-			return render(ctx, school, c)
-		}
-		p.sell(t)
-		p.rounds(t)
-		if told, _ := p.states(t, w.ID); !slices.Equal(told, []string{"delivered 200", "delivered 200"}) {
-			t.Error(told)
-		}
-	})
-}
-
 // TestR17_AFailedWebhookMissesNothing: after four attempts the webhook has
 // failed and what waits is given up as 410; once it is resumed, everything that
 // it missed comes, under the ids it had.
@@ -427,7 +396,7 @@ func TestR17_AFailedWebhookMissesNothing(t *testing.T) {
 			came = append(came, m.id)
 		}
 		slices.Sort(came)
-		want := []string{MessageID(p.school, ids[0]), MessageID(p.school, ids[1]), MessageID(p.school, ids[2])}
+		want := []string{events.MessageID(p.school, ids[0]), events.MessageID(p.school, ids[1]), events.MessageID(p.school, ids[2])}
 		if diff := cmp.Diff(want, came); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -477,7 +446,7 @@ func TestR17_WhatWasClaimedAndLostComesAgain(t *testing.T) {
 		}
 		p.pass(time.Minute)
 		p.rounds(t)
-		if came := to.letters(); len(came) != 1 || came[0].id != MessageID(p.school, lost[0].ID) {
+		if came := to.letters(); len(came) != 1 || came[0].id != events.MessageID(p.school, lost[0].ID) {
 			t.Errorf("came again: %v", came)
 		}
 	})

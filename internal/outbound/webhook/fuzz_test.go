@@ -10,24 +10,6 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-func FuzzParseSecret(f *testing.F) {
-	for _, text := range []string{"", "whsec_", SecretText(oldSecret), SecretText(newSecret), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		key, err := ParseSecret(text)
-		if err != nil {
-			if lyceum.KindOf(err) != lyceum.Invalid || key != nil {
-				t.Errorf("%q: %q, %v", text, key, err)
-			}
-			return
-		}
-		if len(key) < 24 || len(key) > 64 || SecretText(key) != text {
-			t.Errorf("%q is read as %q", text, key)
-		}
-	})
-}
-
 func FuzzCheckURL(f *testing.F) {
 	for _, host := range hostsInside {
 		f.Add("https://" + host + "/")

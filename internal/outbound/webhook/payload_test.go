@@ -124,24 +124,3 @@ func TestPayloadsHaveEveryFieldSeen(t *testing.T) {
 		}
 	}
 }
-
-// TestPayloadsOfTransactions: a receiver is told the fields that it was always
-// told, and none of them is forgotten.
-func TestPayloadsOfTransactions(t *testing.T) {
-	names := []string{
-		"affiliate_fees", "amount_refunded", "author_fees", "author_id", "charge", "created_at", "currency", "final_price", "id",
-		"is_chargeback", "paypal_payment_id", "purchased_at", "refunded_at", "revenue", "sale_id", "status", "stripe_charge_token",
-		"tax_charge", "user_id",
-	}
-	r := &reading{view: openStore(t).In(t.Context(), 1)}
-	full := storetest.FullTransaction()
-	zero, told := r.money(&lyceum.Transaction{}), r.money(&full)
-	if diff := cmp.Diff(names, slices.Sorted(maps.Keys(told))); diff != "" || r.err != nil {
-		t.Fatalf("%v (-want +got):\n%s", r.err, diff)
-	}
-	for _, name := range names {
-		if told[name] == zero[name] && told[name] != nil {
-			t.Errorf("%s is %v whatever the transaction is", name, told[name])
-		}
-	}
-}

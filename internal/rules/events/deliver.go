@@ -27,13 +27,14 @@ func (s *Service) Due(ctx context.Context) ([]lyceum.DueWebhook, error) {
 	return s.store.FindDue(ctx, s.clock())
 }
 
-// Parcel is a delivery that is to be sent now.
+// Parcel is a delivery that is to be sent now: its message, and the secrets to
+// sign it with.
 type Parcel struct {
 	lyceum.WebhookEvent
 
 	School  lyceum.SchoolID
 	Webhook lyceum.Webhook
-	Payload lyceum.EventPayload
+	Body    []byte
 	Secrets [][]byte
 	Begun   time.Time
 }
@@ -75,7 +76,11 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 	}
 	parcels := make([]Parcel, len(claimed))
 	for i := range claimed {
-		parcels[i] = Parcel{claimed[i], due.School, w, payloads[claimed[i].Number.Value], secrets, now}
+		payload := payloads[claimed[i].Number.Value]
+		parcels[i] = Parcel{
+			WebhookEvent: claimed[i], School: due.School, Webhook: w, Secrets: secrets, Begun: now,
+			Body: envelope(&payload, claimed[i].ID, w.AsArray),
+		}
 	}
 	return parcels, nil
 }

@@ -58,14 +58,11 @@ func (s *Service) Dispatch(ctx context.Context, school lyceum.SchoolID) (more bo
 		if c.Type == lyceum.WebhookEventResent { // it is on its way already
 			continue
 		}
-		object, err := s.Render(ctx, school, c)
+		payload, err := s.payload(v, school, c)
 		if err != nil {
 			return false, err
 		}
-		payloads = append(payloads, lyceum.EventPayload{
-			Number: c.Number, Event: c.Event.Value, ObjectID: c.ObjectID,
-			At: c.At, Object: string(object),
-		})
+		payloads = append(payloads, payload)
 	}
 	return listing.More, s.keep(ctx, school, from, listing.Next, payloads)
 }

@@ -28,12 +28,8 @@ type Options struct {
 	Ring *lyceum.Keyring
 	// CheckURL refuses an address that nothing could be sent to.
 	CheckURL func(address string) error
-	// Render writes what webhooks are told of an event, as JSON.
-	Render func(ctx context.Context, school lyceum.SchoolID, change *lyceum.ChangeRecord) ([]byte, error)
-	// Sample writes what a webhook would be told of an event, of a made-up person.
-	Sample func(ctx context.Context, school lyceum.SchoolID, event lyceum.EventName, at time.Time) ([]byte, error)
-	// Envelope writes the body of a message around it.
-	Envelope func(p *lyceum.EventPayload, delivery lyceum.WebhookEventID, asArray bool) []byte
+	// BaseURL is where the school is reached; it has no slash at its end.
+	BaseURL string
 }
 
 // New makes the service over a store.

@@ -154,17 +154,14 @@ func (f *Feed) tell(
 	}
 	payload, before := kept[number]
 	if !before {
-		object, err := f.events.Render(ctx, school, c)
-		if err != nil {
+		var err error
+		if payload, err = f.events.payload(f.store.In(ctx, school), school, c); err != nil {
 			return Told{}, err
 		}
-		payload = lyceum.EventPayload{
-			Number: number, Event: c.Event.Value, ObjectID: c.ObjectID, At: c.At,
-			Object: string(object),
-		}
+		payload.Number = number
 	}
 	return Told{
 		Number: c.Number, At: c.At, Event: c.Event.Value, Resent: again.Present,
-		Body: f.events.Envelope(&payload, delivery, false),
+		Body: envelope(&payload, delivery, false),
 	}, nil
 }

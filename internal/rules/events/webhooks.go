@@ -318,7 +318,7 @@ func (s *Service) Test(ctx context.Context, by lyceum.By, id lyceum.WebhookID, n
 		})
 	}
 	now := s.clock()
-	object, err := s.Sample(ctx, by.School, event, now)
+	object, err := s.sample(by.School, event, now)
 	if err != nil {
 		return Named{}, err
 	}
@@ -387,6 +387,14 @@ type Delivery struct {
 	Webhook  lyceum.Webhook
 	Attempts []lyceum.Attempt
 	More     bool // attempts come after those
+}
+
+// Body is the body of the delivery's message; nil in a record of another server.
+func (d *Delivery) Body() []byte {
+	if d.Payload.Event == "" {
+		return nil
+	}
+	return envelope(&d.Payload, d.ID, d.Webhook.AsArray)
 }
 
 // Show gives a delivery. One that is a record of another server has no payload.

@@ -1,7 +1,6 @@
-package webhook
+package events
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,33 +12,30 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Writer writes what webhooks are told of an event. It reads what the event's
-// object does not tell itself. BaseURL is where the school is reached; it has no
-// slash at its end.
-type Writer struct {
-	Store   lyceum.Store
-	BaseURL string
-}
-
 // object is the JSON of one thing; encoding/json writes it by name.
 type object map[string]any
 
-// Object writes the object of an event. What is gone meanwhile is told by its
-// id alone.
-func (w *Writer) Object(ctx context.Context, school lyceum.SchoolID, c *lyceum.ChangeRecord) ([]byte, error) {
-	return w.write(w.Store.In(ctx, school), school, c)
-}
-
-func (w *Writer) write(from lyceum.View, school lyceum.SchoolID, c *lyceum.ChangeRecord) ([]byte, error) {
-	told, err := w.tell(from, school, c)
+// render writes the object of an event as JSON. It reads from the view what the
+// event's object lacks. What is deleted by then has only its id.
+func (s *Service) render(from lyceum.View, school lyceum.SchoolID, c *lyceum.ChangeRecord) ([]byte, error) {
+	told, err := objectOf(&reading{view: from, school: school, base: s.BaseURL}, c)
 	if err != nil {
-		return nil, fmt.Errorf("write event %s of %d: %w", c.Event.Value, c.ObjectID, err)
+		return nil, fmt.Errorf("render event %s of %d: %w", c.Event.Value, c.ObjectID, err)
 	}
 	return json.Marshal(told)
 }
 
-func (w *Writer) tell(from lyceum.View, school lyceum.SchoolID, c *lyceum.ChangeRecord) (object, error) {
-	r := &reading{view: from, school: school, base: w.BaseURL}
+// payload is an event as webhooks are told of it, and as it is stored.
+func (s *Service) payload(
+	from lyceum.View, school lyceum.SchoolID, c *lyceum.ChangeRecord,
+) (lyceum.EventPayload, error) {
+	object, err := s.render(from, school, c)
+	return lyceum.EventPayload{
+		Number: c.Number, Event: c.Event.Value, ObjectID: c.ObjectID, At: c.At, Object: string(object),
+	}, err
+}
+
+func objectOf(r *reading, c *lyceum.ChangeRecord) (object, error) {
 	var told object
 	switch o := c.Object.(type) {
 	case lyceum.Enrollment:
@@ -336,28 +332,6 @@ func (r *reading) lecture(id lyceum.LectureID) (lyceum.Lecture, bool) {
 	lecture, err := r.view.Lectures.Get(r.view, id)
 	return found(r, lecture, err)
 }
-
-// Envelope is the body of a message: the event around its object, with the id
-// of the delivery. As an array it has one element. A test is not livemode.
-func Envelope(p *lyceum.EventPayload, delivery lyceum.WebhookEventID, asArray bool) []byte {
-	b := make([]byte, 0, len(p.Object)+160)
-	if asArray {
-		b = append(b, '[')
-	}
-	b = append(append(b, `{"type":"`...), p.Event...)
-	b = strconv.AppendBool(append(b, `","livemode":`...), p.Number >= 0) // numbers below 0 are of tests
-	b = strconv.AppendInt(append(b, `,"id":`...), int64(p.ObjectID), 10)
-	b = append(append(b, `,"created":"`...), p.At.UTC().Format(envelopeTime)...)
-	b = strconv.AppendInt(append(b, `","hook_event_id":`...), int64(delivery), 10)
-	b = append(append(append(b, `,"object":`...), p.Object...), '}')
-	if asArray {
-		b = append(b, ']')
-	}
-	return b
-}
-
-// envelopeTime is how the envelope writes its time; all others end in Z.
-const envelopeTime = "2006-01-02T15:04:05+00:00"
 
 func written(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 

@@ -1,19 +1,16 @@
-package webhook
+package events
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-// Sample writes the object of an event that did not happen, of a person, a
+// sample writes the object of an event that did not happen, of a person, a
 // course and a sale that do not exist: every field of the real one is there,
 // every id is 0, and nobody's data leaves the school.
-func (w *Writer) Sample(
-	_ context.Context, school lyceum.SchoolID, event lyceum.EventName, at time.Time,
-) ([]byte, error) {
+func (s *Service) sample(school lyceum.SchoolID, event lyceum.EventName, at time.Time) ([]byte, error) {
 	made := madeUp{at: lyceum.Second(at)}
 	object, detail := made.subject(event)
 	if object == nil {
@@ -21,7 +18,7 @@ func (w *Writer) Sample(
 	}
 	c := lyceum.ChangeRecord{Entry: lyceum.Entry{At: made.at, Event: lyceum.Some(event)}, Object: object}
 	c.Detail = lyceum.Opt[string]{Value: detail, Present: detail != ""}
-	return w.write(made.view(), school, &c)
+	return s.render(made.view(), school, &c)
 }
 
 // madeUp is a school in which there is one of everything.
