@@ -1,7 +1,6 @@
 package apilyceum
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 	"slices"
@@ -11,11 +10,14 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
 func (f *Face) changes() []wire.Operation {
 	return []wire.Operation{
-		waiting(heavy(appended("listChanges", wire.Get, "/lyceum/v1/changes", bindChanges, f.listChanges))),
+		waiting(heavy(appended(
+			"listChanges", wire.Get, "/lyceum/v1/changes", bindChanges, wire.Answer(f.Feed.Changes, changesBody),
+		))),
 	}
 }
 
@@ -26,27 +28,21 @@ const (
 	longestWait  = 30 // seconds
 )
 
-// changesAsked is what listChanges is asked.
-type changesAsked struct {
-	filter lyceum.ChangeFilter
-	wait   time.Duration
-}
-
 // bindPart reads which part of a feed is asked for.
-func bindPart(in *wire.Input, usual, most int32) changesAsked {
+func bindPart(in *wire.Input, usual, most int32) events.ChangesAsked {
 	after := wire.Int[int64](in.Query("after"), 0, math.MaxInt64)
 	limit := wire.Int(in.Query("limit"), 1, most)
 	wait := wire.Int[int32](in.Query("wait"), 0, longestWait)
-	return changesAsked{
-		filter: lyceum.ChangeFilter{After: after.Value, Limit: int(limit.Else(usual))},
-		wait:   time.Duration(wait.Value) * time.Second,
+	return events.ChangesAsked{
+		Filter: lyceum.ChangeFilter{After: after.Value, Limit: int(limit.Else(usual))},
+		Wait:   time.Duration(wait.Value) * time.Second,
 	}
 }
 
-func bindChanges(in *wire.Input) changesAsked {
+func bindChanges(in *wire.Input) events.ChangesAsked {
 	q := bindPart(in, usualChanges, mostChanges)
 	if words := in.Query("types").Text(1, wire.Unbounded); words.Present {
-		q.filter.Types = typesOf(in, words.Value)
+		q.Filter.Types = typesOf(in, words.Value)
 	}
 	return q
 }
@@ -71,10 +67,7 @@ func typesOf(in *wire.Input, words string) []lyceum.EntryType {
 	return slices.Compact(found)
 }
 
-func (f *Face) listChanges(ctx context.Context, by lyceum.By, q changesAsked) (changeList, error) {
-	listing, err := f.Feed.Changes(ctx, by.School, q.filter, q.wait)
-	return changeList(listing), err
-}
+func changesBody(l lyceum.ChangeListing) changeList { return changeList(l) }
 
 // changeList is gen.ChangeList on its way out, appended by hand.
 type changeList lyceum.ChangeListing

@@ -1,8 +1,6 @@
 package apilyceum
 
 import (
-	"context"
-
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
@@ -12,8 +10,8 @@ import (
 func (f *Face) deliveries() []wire.Operation {
 	const all, each = "/lyceum/v1/webhooks/{webhook_id}/deliveries", "/lyceum/v1/deliveries/{delivery_id}"
 	return []wire.Operation{
-		wire.Many("listDeliveries", all, perPage, bindDeliveries, f.listDeliveries, "deliveries", namedDelivery),
-		heavy(one("showDelivery", wire.Get, each, bindAttempts, f.showDelivery, "", deliveryDetail)),
+		wire.Many("listDeliveries", all, perPage, bindDeliveries, f.Events.Deliveries, "deliveries", namedDelivery),
+		heavy(one("showDelivery", wire.Get, each, bindAttempts, f.Events.ShowAfter, "", deliveryDetail)),
 		one(
 			"resendDelivery", wire.Run, each+"/resend",
 			wire.NoBody(bindDelivery), f.Events.ResendOne, "delivery", namedDelivery,
@@ -27,42 +25,14 @@ func bindDeliveries(in *wire.Input) lyceum.WebhookEventFilter {
 	return lyceum.WebhookEventFilter{Webhook: bindWebhook(in), State: wire.OneOf(in.Query("state"), deliveryStates...)}
 }
 
-func (f *Face) listDeliveries(
-	ctx context.Context, by lyceum.By, q lyceum.WebhookEventFilter, p lyceum.Page,
-) (lyceum.Listing[events.Named], error) {
-	l, err := f.Events.Deliveries(ctx, by.School, q, p)
-	return lyceum.Listing[events.Named]{Page: p, Total: l.Total, Rows: l.Deliveries}, err
-}
-
-// attempts is what showDelivery is asked.
-type attempts struct {
-	delivery lyceum.WebhookEventID
-	after    int32 // number of an attempt
-}
-
-func bindAttempts(in *wire.Input) attempts {
-	return attempts{bindDelivery(in), wire.Amount[int32](in.Query("after"), 0).Value}
+func bindAttempts(in *wire.Input) events.AttemptsAfter {
+	return events.AttemptsAfter{
+		Delivery: bindDelivery(in), Attempt: wire.Amount[int32](in.Query("after"), 0).Value,
+	}
 }
 
 func bindDelivery(in *wire.Input) lyceum.WebhookEventID {
 	return wire.PathID[lyceum.WebhookEventID](in, "delivery_id")
-}
-
-// shownDelivery is a delivery with what was sent, and the attempt to show after.
-type shownDelivery struct {
-	events.Delivery
-
-	sent  *string
-	after int32
-}
-
-func (f *Face) showDelivery(ctx context.Context, by lyceum.By, q attempts) (shownDelivery, error) {
-	d, err := f.Events.ShowAfter(ctx, by.School, q.delivery, q.after)
-	shown := shownDelivery{Delivery: d, after: q.after}
-	if body := string(d.Body()); err == nil && body != "" {
-		shown.sent = &body
-	}
-	return shown, err
 }
 
 // attemptedDelivery is gen.DeliveryDetail, which has the same fields written out
@@ -81,10 +51,13 @@ type deliveryPage struct {
 	Next     int32             `json:"next"`
 }
 
-func deliveryDetail(d shownDelivery) deliveryPage {
-	shown := deliveryPage{More: d.More, Next: d.after, Delivery: attemptedDelivery{
-		delivery(&d.WebhookEvent, d.Payload.Event), d.sent, []gen.Attempt{},
+func deliveryDetail(d events.Delivery) deliveryPage {
+	shown := deliveryPage{More: d.More, Next: d.After, Delivery: attemptedDelivery{
+		delivery(&d.WebhookEvent, d.Payload.Event), nil, []gen.Attempt{},
 	}}
+	if body := string(d.Body()); body != "" {
+		shown.Delivery.RequestBody = &body
+	}
 	for _, a := range d.Attempts {
 		shown.Next = a.Number
 		shown.Delivery.Attempts = append(shown.Delivery.Attempts, gen.Attempt{

@@ -1,7 +1,6 @@
 package apilyceum
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -14,15 +13,8 @@ import (
 
 func (f *Face) events() []wire.Operation {
 	return []wire.Operation{
-		waiting(heavy(one("listEvents", wire.Get, "/lyceum/v1/events", bindEvents, f.listEvents, "", eventPage))),
+		waiting(heavy(one("listEvents", wire.Get, "/lyceum/v1/events", bindEvents, f.Feed.Events, "", eventPage))),
 	}
-}
-
-// eventsAsked is what listEvents is asked.
-type eventsAsked struct {
-	changesAsked
-
-	names []lyceum.EventName
 }
 
 // The bounds of a part of the events.
@@ -31,22 +23,18 @@ const (
 	mostEvents  = 1000
 )
 
-func bindEvents(in *wire.Input) eventsAsked {
-	q := eventsAsked{changesAsked: bindPart(in, usualEvents, mostEvents)}
+func bindEvents(in *wire.Input) events.ChangesAsked {
+	q := bindPart(in, usualEvents, mostEvents)
 	if words := in.Query("types").Text(1, wire.Unbounded); words.Present {
 		for word := range strings.SplitSeq(words.Value, ",") {
 			if !slices.Contains(lyceum.EventNames(), lyceum.EventName(word)) {
 				in.Refuse("types", "must be names of events separated by commas, such as Sale.created")
 				break
 			}
-			q.names = append(q.names, lyceum.EventName(word))
+			q.Filter.Names = append(q.Filter.Names, lyceum.EventName(word))
 		}
 	}
 	return q
-}
-
-func (f *Face) listEvents(ctx context.Context, by lyceum.By, q eventsAsked) (events.EventListing, error) {
-	return f.Feed.Events(ctx, by.School, q.filter.After, q.filter.Limit, q.names, q.wait)
 }
 
 // told is gen.Event with the body as it is.

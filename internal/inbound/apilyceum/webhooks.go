@@ -15,9 +15,9 @@ import (
 func (f *Face) webhooks() []wire.Operation {
 	const all, each = "/lyceum/v1/webhooks", "/lyceum/v1/webhooks/{webhook_id}"
 	return []wire.Operation{
-		one("listWebhooks", wire.Get, all, wire.Anything, f.listWebhooks, "webhooks", webhooks),
+		one("listWebhooks", wire.Get, all, wire.Anything, f.Events.Webhooks, "webhooks", webhooks),
 		secret(f, "createWebhook", all, bindNewWebhook, f.Events.Create),
-		one("showWebhook", wire.Get, each, bindWebhook, f.showWebhook, "webhook", webhook),
+		one("showWebhook", wire.Get, each, bindWebhook, f.Events.LiveWebhook, "webhook", webhook),
 		one("updateWebhook", wire.Patch, each, bindWebhookChange, f.updateWebhook, "webhook", webhook),
 		wire.None("deleteWebhook", wire.Delete, each, bindWebhook, f.Events.Delete),
 		secret(f, "rotateWebhookSecret", each+"/secret", wire.NoBody(bindWebhook), f.Events.Rotate),
@@ -31,10 +31,6 @@ func bindWebhook(in *wire.Input) lyceum.WebhookID {
 	return wire.PathID[lyceum.WebhookID](in, "webhook_id")
 }
 
-func (f *Face) listWebhooks(ctx context.Context, by lyceum.By, _ struct{}) ([]lyceum.Webhook, error) {
-	return f.Events.Webhooks(ctx, by.School)
-}
-
 // webhooks are those that this server sends to.
 func webhooks(all []lyceum.Webhook) []gen.Webhook {
 	list := []gen.Webhook{}
@@ -44,14 +40,6 @@ func webhooks(all []lyceum.Webhook) []gen.Webhook {
 		}
 	}
 	return list
-}
-
-func (f *Face) showWebhook(ctx context.Context, by lyceum.By, id lyceum.WebhookID) (lyceum.Webhook, error) {
-	w, err := f.Events.Webhook(ctx, by.School, id)
-	if err == nil && !w.Live {
-		err = lyceum.Errorf(lyceum.NotFound, "this server sends to no webhook %d", id)
-	}
-	return w, err
 }
 
 // webhookChange is what updateWebhook is asked, and createWebhook of a new one.

@@ -1,8 +1,6 @@
 package apiv1
 
 import (
-	"context"
-
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
@@ -11,13 +9,9 @@ import (
 func (f *Face) webhooks() []wire.Operation {
 	const all, events = "/v1/webhooks", "/v1/webhooks/{webhook_id}/events"
 	return []wire.Operation{
-		one("ListWebhooks", wire.Get, all, wire.Anything, f.listWebhooks, "webhooks", webhooks),
-		many("ShowWebhookEvents", events, defaultPer, bindWebhookEvents, f.listWebhookEvents, "events", webhookEvent),
+		one("ListWebhooks", wire.Get, all, wire.Anything, f.Events.Webhooks, "webhooks", webhooks),
+		many("ShowWebhookEvents", events, defaultPer, bindWebhookEvents, f.Events.Events, "events", webhookEvent),
 	}
-}
-
-func (f *Face) listWebhooks(ctx context.Context, by lyceum.By, _ struct{}) ([]lyceum.Webhook, error) {
-	return f.Events.Webhooks(ctx, by.School)
 }
 
 func webhooks(all []lyceum.Webhook) []gen.Webhook {
@@ -38,12 +32,6 @@ func bindWebhookEvents(in *wire.Input) lyceum.WebhookEventFilter {
 		StatusUntil: wire.AnyInt[int32](in.Query("response_http_status_lte")),
 		Created:     wire.Period(in.Query("created_after"), in.Query("created_before")),
 	}
-}
-
-func (f *Face) listWebhookEvents(
-	ctx context.Context, by lyceum.By, q lyceum.WebhookEventFilter, p lyceum.Page,
-) (lyceum.Listing[lyceum.WebhookEvent], error) {
-	return f.Events.Events(ctx, by.School, q, p)
 }
 
 func webhookEvent(e lyceum.WebhookEvent) gen.WebhookEvent {

@@ -42,13 +42,13 @@ func (p *place) secret(school lyceum.SchoolID, generation int32) string {
 func (p *place) hook(pairs ...string) (path, signing string) {
 	p.t.Helper()
 	usual := []string{"url", receiver, "which", "all", "schedule", "contract"}
-	before, err := p.events.Webhooks(p.t.Context(), 1)
+	before, err := p.events.Webhooks(p.t.Context(), p.by(), struct{}{})
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	w := p.ask(p.owner, "POST", hooksPath, p.form(hooksPath+"/new", append(usual, pairs...)...))
 	want(p.t, w, 200, "Copy the secret now")
-	after, err := p.events.Webhooks(p.t.Context(), 1)
+	after, err := p.events.Webhooks(p.t.Context(), p.by(), struct{}{})
 	if err != nil || len(after) != len(before)+1 {
 		p.t.Fatalf("there are %d webhooks after %d: %v", len(after), len(before), err)
 	}
@@ -133,7 +133,7 @@ func (p *place) record(id lyceum.WebhookID) {
 // hooks gives the webhooks of school 1 that there are.
 func (p *place) hooks() []lyceum.Webhook {
 	p.t.Helper()
-	all, err := p.events.Webhooks(p.t.Context(), 1)
+	all, err := p.events.Webhooks(p.t.Context(), p.by(), struct{}{})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func (p *place) hooks() []lyceum.Webhook {
 // any.
 func (p *place) deliveries(hook lyceum.WebhookID, state string) int64 {
 	p.t.Helper()
-	listing, err := p.events.Events(p.t.Context(), 1, lyceum.WebhookEventFilter{Webhook: hook, State: lyceum.Opt[string]{Value: state, Present: state != ""}}, lyceum.Page{Number: 1, Size: 1})
+	listing, err := p.events.Events(p.t.Context(), p.by(), lyceum.WebhookEventFilter{Webhook: hook, State: lyceum.Opt[string]{Value: state, Present: state != ""}}, lyceum.Page{Number: 1, Size: 1})
 	if err != nil {
 		p.t.Fatal(err)
 	}

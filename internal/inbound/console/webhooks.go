@@ -93,7 +93,7 @@ func namesOf(hook *lyceum.Webhook) []string {
 
 // listWebhooks serves GET /admin/settings/webhooks.
 func (c *console) listWebhooks(w http.ResponseWriter, r *http.Request, v *visit) error {
-	all, err := c.Events.Webhooks(r.Context(), v.School.ID)
+	all, err := c.Events.Webhooks(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, struct{}{})
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,8 @@ func (c *console) stateOf(r *http.Request, v *visit, hook *lyceum.Webhook) (mark
 		return hookMarks[hook.State], nil
 	}
 	waiting := lyceum.WebhookEventFilter{Webhook: hook.ID, State: lyceum.Some(lyceum.DeliveryPending)}
-	listing, err := c.Events.Events(r.Context(), v.School.ID, waiting, lyceum.Page{Number: 1, Size: logSize})
+	by := lyceum.By{School: v.School.ID, Actor: v.actor()}
+	listing, err := c.Events.Events(r.Context(), by, waiting, lyceum.Page{Number: 1, Size: logSize})
 	if err != nil {
 		return mark{}, err
 	}
@@ -184,11 +185,12 @@ func (c *console) hook(r *http.Request, v *visit) (lyceum.Webhook, error) {
 	if !ok {
 		return lyceum.Webhook{}, errNoPage
 	}
-	return c.Events.Webhook(r.Context(), v.School.ID, id)
+	return c.Events.Webhook(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, id)
 }
 
 func (c *console) countDeliveries(r *http.Request, v *visit, f lyceum.WebhookEventFilter) (int64, error) {
-	listing, err := c.Events.Events(r.Context(), v.School.ID, f, lyceum.Page{Number: 1, Size: 1})
+	by := lyceum.By{School: v.School.ID, Actor: v.actor()}
+	listing, err := c.Events.Events(r.Context(), by, f, lyceum.Page{Number: 1, Size: 1})
 	return listing.Total, err
 }
 
@@ -216,13 +218,13 @@ func (c *console) log(r *http.Request, v *visit, hook lyceum.WebhookID) (hookLog
 			return l, nil
 		}
 	}
-	listing, err := c.Events.Deliveries(r.Context(), v.School.ID, filter, page)
+	listing, err := c.Events.Deliveries(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, filter, page)
 	if err != nil {
 		return l, err
 	}
 	l.Total, l.Turn = listing.Total, newTurn(l.Form, []string{"state"}, logSize, int64(page.Number), listing.Total)
-	for i := range listing.Deliveries {
-		l.Rows = append(l.Rows, rowOf(&listing.Deliveries[i].WebhookEvent, listing.Deliveries[i].Name))
+	for i := range listing.Rows {
+		l.Rows = append(l.Rows, rowOf(&listing.Rows[i].WebhookEvent, listing.Rows[i].Name))
 	}
 	return l, nil
 }

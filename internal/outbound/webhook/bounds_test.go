@@ -102,7 +102,7 @@ func TestR48_AnswersDoNotFillTheDisk(t *testing.T) {
 			p.sell(t)
 			p.rounds(t)
 			_, ids := p.states(t, id)
-			d, err := p.events.Show(t.Context(), p.school, slices.Max(ids))
+			d, err := p.events.Show(t.Context(), p.by(), slices.Max(ids))
 			if err != nil || len(d.Attempts) != 1 {
 				t.Fatal(d, err)
 			}

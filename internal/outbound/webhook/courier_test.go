@@ -196,7 +196,7 @@ type envelope struct {
 
 func (p *post) webhook(t *testing.T, id lyceum.WebhookID) lyceum.Webhook {
 	t.Helper()
-	w, err := p.events.Webhook(t.Context(), p.school, id)
+	w, err := p.events.Webhook(t.Context(), p.by(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,12 +206,12 @@ func (p *post) webhook(t *testing.T, id lyceum.WebhookID) lyceum.Webhook {
 // states gives the deliveries of a webhook, oldest first, as "state status".
 func (p *post) states(t *testing.T, id lyceum.WebhookID) (told []string, ids []lyceum.WebhookEventID) {
 	t.Helper()
-	listing, err := p.events.Deliveries(t.Context(), p.school, lyceum.WebhookEventFilter{Webhook: id}, lyceum.Page{Number: 1, Size: 100})
+	listing, err := p.events.Deliveries(t.Context(), p.by(), lyceum.WebhookEventFilter{Webhook: id}, lyceum.Page{Number: 1, Size: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.Reverse(listing.Deliveries)
-	for _, d := range listing.Deliveries {
+	slices.Reverse(listing.Rows)
+	for _, d := range listing.Rows {
 		told = append(told, fmt.Sprint(d.State, " ", d.ResponseStatus.Value))
 		ids = append(ids, d.ID)
 	}
@@ -280,7 +280,7 @@ func TestEventsArriveSigned(t *testing.T) {
 		if diff := cmp.Diff([]string{"delivered 200"}, told); diff != "" {
 			t.Error(diff)
 		}
-		d, err := p.events.Show(t.Context(), p.school, ids[0])
+		d, err := p.events.Show(t.Context(), p.by(), ids[0])
 		if err != nil || len(d.Attempts) != 1 || d.Attempts[0].Status != lyceum.Some[int32](200) {
 			t.Errorf("%+v %v", d, err)
 		}
@@ -328,7 +328,7 @@ func TestR17_AttemptsFollowTheSchedule(t *testing.T) {
 	_, ids := p.states(t, w.ID)
 	pauses := []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour}
 	for n, pause := range pauses {
-		d, err := p.events.Show(t.Context(), p.school, ids[0])
+		d, err := p.events.Show(t.Context(), p.by(), ids[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -417,7 +417,7 @@ func TestR17_WhatReceiversAsk(t *testing.T) {
 		t.Errorf("a webhook that answered 410 is %s", w.State)
 	}
 	_, ids := p.states(t, two.ID)
-	d, err := p.events.Show(t.Context(), p.school, ids[0])
+	d, err := p.events.Show(t.Context(), p.by(), ids[0])
 	if wait := d.NextAttemptAt.Value.Sub(p.clock()); err != nil || wait != time.Hour {
 		t.Errorf("after Retry-After: 3600 the next attempt comes in %v", wait)
 	}

@@ -38,16 +38,25 @@ func New(store lyceum.Store, clock func() time.Time, o Options) *Service {
 }
 
 // Webhooks lists a school's webhooks by id, without those that were deleted.
-func (s *Service) Webhooks(ctx context.Context, school lyceum.SchoolID) ([]lyceum.Webhook, error) {
-	v := s.store.In(ctx, school)
+func (s *Service) Webhooks(ctx context.Context, by lyceum.By, _ struct{}) ([]lyceum.Webhook, error) {
+	v := s.store.In(ctx, by.School)
 	return lyceum.All(v.Webhooks, v, lyceum.WebhookFilter{Kept: true})
 }
 
 // Webhook gives a webhook that was not deleted.
-func (s *Service) Webhook(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookID) (lyceum.Webhook, error) {
-	v := s.store.In(ctx, school)
+func (s *Service) Webhook(ctx context.Context, by lyceum.By, id lyceum.WebhookID) (lyceum.Webhook, error) {
+	v := s.store.In(ctx, by.School)
 	w, err := v.Webhooks.Get(v, id)
 	return w, standing(&w, err)
+}
+
+// LiveWebhook returns a webhook that this server sends to.
+func (s *Service) LiveWebhook(ctx context.Context, by lyceum.By, id lyceum.WebhookID) (lyceum.Webhook, error) {
+	w, err := s.Webhook(ctx, by, id)
+	if err == nil && !w.Live {
+		err = lyceum.Errorf(lyceum.NotFound, "this server sends to no webhook %d", id)
+	}
+	return w, err
 }
 
 // standing refuses a webhook that was deleted.
@@ -60,13 +69,13 @@ func standing(w *lyceum.Webhook, err error) error {
 
 // Events lists the events of a webhook, newest first.
 func (s *Service) Events(
-	ctx context.Context, school lyceum.SchoolID, f lyceum.WebhookEventFilter, p lyceum.Page,
+	ctx context.Context, by lyceum.By, f lyceum.WebhookEventFilter, p lyceum.Page,
 ) (lyceum.Listing[lyceum.WebhookEvent], error) {
-	if _, err := s.Webhook(ctx, school, f.Webhook); err != nil {
+	if _, err := s.Webhook(ctx, by, f.Webhook); err != nil {
 		return lyceum.Listing[lyceum.WebhookEvent]{}, err
 	}
 	f.Newest = true
-	v := s.store.In(ctx, school)
+	v := s.store.In(ctx, by.School)
 	return v.Deliveries.List(v, f, p)
 }
 

@@ -23,17 +23,22 @@ func NewFeed(store lyceum.Store, events *Service, stopping <-chan struct{}) *Fee
 // othersPause is how long a change of another process may stay unseen.
 const othersPause = 500 * time.Millisecond
 
-// Changes gives the changes of a school after a number, and waits for the first
-// one for a while if there is none.
-func (f *Feed) Changes(
-	ctx context.Context, school lyceum.SchoolID, filter lyceum.ChangeFilter, wait time.Duration,
-) (lyceum.ChangeListing, error) {
+// ChangesAsked names the changes that are asked for, and how long to wait for
+// the first one if there is none.
+type ChangesAsked struct {
+	Filter lyceum.ChangeFilter
+	Wait   time.Duration
+}
+
+// Changes returns the changes of a school after a number.
+func (f *Feed) Changes(ctx context.Context, by lyceum.By, q ChangesAsked) (lyceum.ChangeListing, error) {
+	filter, wait := q.Filter, q.Wait
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	allowance := lyceum.AllowanceOf(ctx)
-	v := f.store.In(ctx, school)
+	v := f.store.In(ctx, by.School)
 	for {
-		changed := f.store.Changed(school) // before looking: what comes after is not missed
+		changed := f.store.Changed(by.School) // before looking: what comes after is not missed
 		listing, err := v.FindChanges(filter)
 		if err != nil || len(listing.Changes) > 0 || wait <= 0 {
 			return listing, err
@@ -77,20 +82,17 @@ type EventListing struct {
 	Last   int64 // number of the school's last entry
 }
 
-// Events gives the events of a school after a number, and waits for the first
-// one for a while if there is none. Names narrows them; none is all.
-func (f *Feed) Events(
-	ctx context.Context, school lyceum.SchoolID, after int64, limit int, names []lyceum.EventName, wait time.Duration,
-) (EventListing, error) {
-	listing, err := f.Changes(ctx, school, lyceum.ChangeFilter{After: after, Limit: limit, Events: true, Names: names},
-		wait)
+// Events returns those changes that are events, as webhooks get them.
+func (f *Feed) Events(ctx context.Context, by lyceum.By, q ChangesAsked) (EventListing, error) {
+	q.Filter.Events = true
+	listing, err := f.Changes(ctx, by, q)
 	if err != nil {
 		return EventListing{}, err
 	}
 	told := EventListing{Next: listing.Next, More: listing.More, Last: listing.Last}
 	for left := lyceum.AnswerBytes; len(listing.Changes) > 0; {
 		part := listing.Changes[:min(len(listing.Changes), bodiesAtOnce)]
-		bodies, err := f.bodies(ctx, school, part)
+		bodies, err := f.bodies(ctx, by.School, part)
 		if err != nil {
 			return EventListing{}, err
 		}

@@ -349,20 +349,13 @@ type Named struct {
 	Name lyceum.EventName
 }
 
-// DeliveryListing is a page of deliveries and the number of all that pass the
-// filter.
-type DeliveryListing struct {
-	Deliveries []Named
-	Total      int64
-}
-
 // Deliveries lists the deliveries of a webhook, newest first.
 func (s *Service) Deliveries(
-	ctx context.Context, school lyceum.SchoolID, f lyceum.WebhookEventFilter, p lyceum.Page,
-) (DeliveryListing, error) {
-	listing, err := s.Events(ctx, school, f, p)
+	ctx context.Context, by lyceum.By, f lyceum.WebhookEventFilter, p lyceum.Page,
+) (lyceum.Listing[Named], error) {
+	listing, err := s.Events(ctx, by, f, p)
 	if err != nil {
-		return DeliveryListing{}, err
+		return lyceum.Listing[Named]{}, err
 	}
 	var numbers []int64
 	for i := range listing.Rows {
@@ -370,11 +363,11 @@ func (s *Service) Deliveries(
 			numbers = append(numbers, number.Value)
 		}
 	}
-	v := s.store.In(ctx, school)
+	v := s.store.In(ctx, by.School)
 	payloads, err := v.Payloads.Find(v, numbers...)
-	named := DeliveryListing{Total: listing.Total}
+	named := lyceum.Listing[Named]{Page: listing.Page, Total: listing.Total}
 	for i := range listing.Rows {
-		named.Deliveries = append(named.Deliveries, Named{listing.Rows[i], payloads[listing.Rows[i].Number.Value].Event})
+		named.Rows = append(named.Rows, Named{listing.Rows[i], payloads[listing.Rows[i].Number.Value].Event})
 	}
 	return named, err
 }
@@ -385,6 +378,7 @@ type Delivery struct {
 
 	Payload  lyceum.EventPayload
 	Webhook  lyceum.Webhook
+	After    int32 // number of the attempt that Attempts begin after
 	Attempts []lyceum.Attempt
 	More     bool // attempts come after those
 }
@@ -397,22 +391,27 @@ func (d *Delivery) Body() []byte {
 	return envelope(&d.Payload, d.ID, d.Webhook.AsArray)
 }
 
-// Show gives a delivery. One that is a record of another server has no payload.
-func (s *Service) Show(ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookEventID) (Delivery, error) {
-	return s.ShowAfter(ctx, school, id, 0)
+// Show returns a delivery. One that is a record of another server has no
+// payload.
+func (s *Service) Show(ctx context.Context, by lyceum.By, id lyceum.WebhookEventID) (Delivery, error) {
+	return s.ShowAfter(ctx, by, AttemptsAfter{Delivery: id})
+}
+
+// AttemptsAfter names the attempts at a delivery after a number.
+type AttemptsAfter struct {
+	Delivery lyceum.WebhookEventID
+	Attempt  int32
 }
 
 // ShowAfter is Show with the attempts after a number.
-func (s *Service) ShowAfter(
-	ctx context.Context, school lyceum.SchoolID, id lyceum.WebhookEventID, after int32,
-) (Delivery, error) {
-	var d Delivery
+func (s *Service) ShowAfter(ctx context.Context, by lyceum.By, q AttemptsAfter) (Delivery, error) {
+	d := Delivery{After: q.Attempt}
 	var err error
-	v := s.store.In(ctx, school)
-	if d.WebhookEvent, err = v.Deliveries.Get(v, id); err != nil {
+	v := s.store.In(ctx, by.School)
+	if d.WebhookEvent, err = v.Deliveries.Get(v, q.Delivery); err != nil {
 		return d, err
 	}
-	if d.Webhook, err = s.Webhook(ctx, school, d.WebhookEvent.Webhook); err != nil {
+	if d.Webhook, err = s.Webhook(ctx, by, d.WebhookEvent.Webhook); err != nil {
 		return d, err
 	}
 	if d.Number.Present {
@@ -422,6 +421,6 @@ func (s *Service) ShowAfter(
 		}
 		d.Payload = found[d.Number.Value]
 	}
-	d.Attempts, d.More, err = v.FindAttempts(id, after)
+	d.Attempts, d.More, err = v.FindAttempts(q.Delivery, q.Attempt)
 	return d, err
 }
