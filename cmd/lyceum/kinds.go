@@ -19,7 +19,7 @@ import (
 type importer struct {
 	p        *program
 	store    lyceum.Store
-	school   lyceum.SchoolID
+	by       lyceum.By
 	learning *learning.Service
 	people   *people.Service
 	events   *events.Service
@@ -29,18 +29,15 @@ type importer struct {
 	order    lyceum.Order
 }
 
-// by is who asks for an import.
-func (i *importer) by() lyceum.By { return lyceum.By{School: i.school, Actor: importActor} }
-
 func newImporter(p *program, store lyceum.Store, school lyceum.SchoolID) *importer {
 	lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
 	return &importer{
-		p: p, store: store, school: school, learning: lessons, people: users,
+		p: p, store: store, by: lyceum.By{School: school, Actor: importActor}, learning: lessons, people: users,
 		events: events.New(store, p.clock, events.Options{}), sales: sales.New(store, p.clock, lessons, users),
 	}
 }
 
-func (i *importer) view() lyceum.View { return i.store.In(i.p.ctx, i.school) }
+func (i *importer) view() lyceum.View { return i.store.In(i.p.ctx, i.by.School) }
 
 // rowKind is a kind of rows that import takes and export gives.
 type rowKind struct {
@@ -66,96 +63,96 @@ func rowsOf[T any](
 // rowKinds are in the order in which a whole school is imported: what is named
 // comes before what names it.
 var rowKinds = []rowKind{
-	rowsOf(intake.Users(), func(i *importer) intake.Sink[lyceum.User] { return i.people.Import(i.by()) },
+	rowsOf(intake.Users(), func(i *importer) intake.Sink[lyceum.User] { return i.people.Import(i.by) },
 		func(i *importer, visit func(*lyceum.User) error) error {
-			return i.people.Each(i.p.ctx, i.school, visit)
+			return i.people.Each(i.p.ctx, i.by, visit)
 		}),
 	rowsOf(intake.Tags(), func(i *importer) intake.Sink[lyceum.UserTags] {
-		return i.people.ImportTags(i.by())
+		return i.people.ImportTags(i.by)
 	}, func(i *importer, visit func(*lyceum.UserTags) error) error {
-		return i.people.EachTags(i.p.ctx, i.school, visit)
+		return i.people.EachTags(i.p.ctx, i.by, visit)
 	}),
 	rowsOf(intake.Authors(), func(i *importer) intake.Sink[lyceum.AuthorProfile] {
-		return i.learning.ImportAuthors(i.by())
+		return i.learning.ImportAuthors(i.by)
 	}, func(i *importer, visit func(*lyceum.AuthorProfile) error) error {
 		v := i.view()
 		return v.Authors.Each(v, struct{}{}, visit)
 	}),
 	rowsOf(intake.Courses(), func(i *importer) intake.Sink[lyceum.CourseRow] {
-		return i.learning.ImportCourses(i.by())
+		return i.learning.ImportCourses(i.by)
 	}, func(i *importer, visit func(*lyceum.CourseRow) error) error {
-		return i.learning.EachCourse(i.p.ctx, i.school, func(c *lyceum.Course) error {
+		return i.learning.EachCourse(i.p.ctx, i.by, func(c *lyceum.Course) error {
 			return visit(&lyceum.CourseRow{Course: *c, Listed: lyceum.Some(c.IsListed), Ordered: lyceum.Some(c.LectureOrder)})
 		})
 	}),
 	rowsOf(intake.DigitalDownloads(), func(i *importer) intake.Sink[lyceum.DigitalDownload] {
-		return i.learning.ImportDigitalDownloads(i.by())
+		return i.learning.ImportDigitalDownloads(i.by)
 	}, func(i *importer, visit func(*lyceum.DigitalDownload) error) error {
 		v := i.view()
 		return v.DigitalDownloads.Each(v, lyceum.DigitalDownloadFilter{}, visit)
 	}),
 	rowsOf(intake.LectureSections(), func(i *importer) intake.Sink[lyceum.LectureSection] {
-		return i.learning.ImportLectureSections(i.by())
+		return i.learning.ImportLectureSections(i.by)
 	}, func(i *importer, visit func(*lyceum.LectureSection) error) error {
 		v := i.view()
 		return v.LectureSections.Each(v, lyceum.LectureSectionFilter{}, visit)
 	}),
 	rowsOf(intake.Lectures(), func(i *importer) intake.Sink[lyceum.Lecture] {
-		return i.learning.ImportLectures(i.by())
+		return i.learning.ImportLectures(i.by)
 	}, func(i *importer, visit func(*lyceum.Lecture) error) error {
 		v := i.view()
 		return v.Lectures.Each(v, lyceum.LectureFilter{}, visit)
 	}),
 	rowsOf(intake.Attachments(), func(i *importer) intake.Sink[lyceum.Attachment] {
-		return i.learning.ImportAttachments(i.by())
+		return i.learning.ImportAttachments(i.by)
 	}, func(i *importer, visit func(*lyceum.Attachment) error) error {
 		v := i.view()
 		return v.Attachments.Each(v, lyceum.AttachmentFilter{}, visit)
 	}),
 	rowsOf(intake.PricingPlans(), func(i *importer) intake.Sink[lyceum.PricingPlan] {
-		return i.learning.ImportPricingPlans(i.by(), i.missing)
+		return i.learning.ImportPricingPlans(i.by, i.missing)
 	}, func(i *importer, visit func(*lyceum.PricingPlan) error) error {
-		return i.learning.EachPricingPlan(i.p.ctx, i.school, visit)
+		return i.learning.EachPricingPlan(i.p.ctx, i.by, visit)
 	}),
 	rowsOf(intake.CourseProgress(), func(i *importer) intake.Sink[lyceum.Progress] {
-		return i.learning.ImportProgress(i.by())
+		return i.learning.ImportProgress(i.by)
 	}, func(i *importer, visit func(*lyceum.Progress) error) error {
 		v := i.view()
 		return v.Progress.Each(v, lyceum.ProgressFilter{}, visit)
 	}),
 	rowsOf(intake.Enrollments(), func(i *importer) intake.Sink[lyceum.Enrollment] {
-		return i.learning.ImportEnrollments(i.by())
+		return i.learning.ImportEnrollments(i.by)
 	}, func(i *importer, visit func(*lyceum.Enrollment) error) error {
 		v := i.view()
 		return v.Enrollments.Each(v, lyceum.EnrollmentFilter{}, visit)
 	}),
 	rowsOf(intake.LectureProgress(), func(i *importer) intake.Sink[lyceum.LectureProgress] {
-		return i.learning.ImportLectureProgress(i.by())
+		return i.learning.ImportLectureProgress(i.by)
 	}, func(i *importer, visit func(*lyceum.LectureProgress) error) error {
 		v := i.view()
 		return v.LectureProgress.Each(v, lyceum.LectureProgressFilter{}, visit)
 	}),
 	rowsOf(intake.QuizResponses(), func(i *importer) intake.Sink[lyceum.QuizResponse] {
-		return i.learning.ImportQuizResponses(i.by())
+		return i.learning.ImportQuizResponses(i.by)
 	}, func(i *importer, visit func(*lyceum.QuizResponse) error) error {
 		v := i.view()
 		return v.QuizResponses.Each(v, lyceum.QuizResponseFilter{}, visit)
 	}),
 	rowsOf(intake.Transactions(), func(i *importer) intake.Sink[lyceum.Transaction] {
-		return i.sales.Import(i.by(), i.missing)
+		return i.sales.Import(i.by, i.missing)
 	}, func(i *importer, visit func(*lyceum.Transaction) error) error {
-		return i.sales.Each(i.p.ctx, i.school, i.filter, i.order, visit)
+		return i.sales.Each(i.p.ctx, i.by, i.filter, i.order, visit)
 	}),
 	rowsOf(intake.Webhooks(), func(i *importer) intake.Sink[lyceum.Webhook] {
-		return i.events.ImportWebhooks(i.by(), i.p.clock)
+		return i.events.ImportWebhooks(i.by, i.p.clock)
 	}, func(i *importer, visit func(*lyceum.Webhook) error) error {
-		v := i.store.In(i.p.ctx, i.school)
+		v := i.view()
 		return v.Webhooks.Each(v, lyceum.WebhookFilter{}, visit)
 	}),
 	rowsOf(intake.WebhookEvents(), func(i *importer) intake.Sink[lyceum.WebhookEvent] {
-		return i.events.ImportEvents(i.by(), i.p.clock)
+		return i.events.ImportEvents(i.by, i.p.clock)
 	}, func(i *importer, visit func(*lyceum.WebhookEvent) error) error {
-		v := i.store.In(i.p.ctx, i.school)
+		v := i.view()
 		return v.Deliveries.Each(v, lyceum.WebhookEventFilter{}, visit)
 	}),
 }

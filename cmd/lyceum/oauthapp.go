@@ -24,17 +24,17 @@ type oauthAppCommands struct {
 const serverSees = "\n\nA running server sees it within five seconds."
 
 // withApps opens the database and gives what a command does with apps.
-func withApps(p *program, d *database, s *inSchool, act func(*access.Apps, lyceum.SchoolID) error) (err error) {
+func withApps(p *program, d *database, s *inSchool, act func(*access.Apps, lyceum.By) error) (err error) {
 	store, err := d.existing(p)
 	if err != nil {
 		return err
 	}
 	defer closing(store, &err)
-	school, err := s.find(p.ctx, store)
+	by, err := s.by(p.ctx, store)
 	if err != nil {
 		return err
 	}
-	return act(appsOf(p, store), school)
+	return act(appsOf(p, store), by)
 }
 
 func appsOf(p *program, store *sqlstore.Store) *access.Apps {
@@ -59,8 +59,8 @@ func (oauthAppCreateCommand) Help() string {
 
 // Run registers the app.
 func (c *oauthAppCreateCommand) Run(p *program) error {
-	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, school lyceum.SchoolID) error {
-		app, secret, err := apps.Register(p.ctx, lyceum.By{School: school, Actor: actor}, access.AppForm{
+	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, by lyceum.By) error {
+		app, secret, err := apps.Register(p.ctx, by, access.AppForm{
 			Name: c.Name, RedirectURL: c.RedirectURL, Version: lyceum.InterfaceVersion(c.Interface),
 			RequirePKCE: c.RequirePKCE, RotateRefreshTokens: c.RotateRefreshTokens,
 		})
@@ -68,7 +68,7 @@ func (c *oauthAppCreateCommand) Run(p *program) error {
 			return asFlags(err)
 		}
 		fmt.Fprintf(p.stderr, "OAuth app %d of school %d, %s, is registered for version %d. Its secret is shown only "+
-			"this once:\n", app.ID, school, app.Name, app.Version)
+			"this once:\n", app.ID, by.School, app.Name, app.Version)
 		fmt.Fprintf(p.stdout, "client_id %s\nclient_secret %s\n", app.ClientID, secret)
 		return nil
 	})
@@ -107,8 +107,8 @@ func (oauthAppListCommand) Help() string { return "Example: lyceum oauth-app lis
 
 // Run prints the apps as a table.
 func (c *oauthAppListCommand) Run(p *program) error {
-	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, school lyceum.SchoolID) error {
-		list, err := apps.List(p.ctx, school)
+	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, by lyceum.By) error {
+		list, err := apps.List(p.ctx, by)
 		if err != nil {
 			return err
 		}
@@ -147,8 +147,8 @@ func (oauthAppChangeCommand) Help() string {
 
 // Run changes the app.
 func (c *oauthAppChangeCommand) Run(p *program) error {
-	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, school lyceum.SchoolID) error {
-		app, err := apps.Get(p.ctx, school, c.App)
+	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, by lyceum.By) error {
+		app, err := apps.Get(p.ctx, by, c.App)
 		if err != nil {
 			return err
 		}
@@ -168,10 +168,10 @@ func (c *oauthAppChangeCommand) Run(p *program) error {
 		if c.RotateRefreshTokens != nil {
 			form.RotateRefreshTokens = *c.RotateRefreshTokens
 		}
-		if app, err = apps.Change(p.ctx, lyceum.By{School: school, Actor: actor}, c.App, form); err != nil {
+		if app, err = apps.Change(p.ctx, by, c.App, form); err != nil {
 			return asFlags(err)
 		}
-		fmt.Fprintf(p.stdout, "OAuth app %d of school %d, %s, is changed.\n", app.ID, school, app.Name)
+		fmt.Fprintf(p.stdout, "OAuth app %d of school %d, %s, is changed.\n", app.ID, by.School, app.Name)
 		return nil
 	})
 }
@@ -190,8 +190,8 @@ func (oauthAppRotateCommand) Help() string {
 
 // Run gives the app a new secret.
 func (c *oauthAppRotateCommand) Run(p *program) error {
-	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, school lyceum.SchoolID) error {
-		app, secret, err := apps.Rotate(p.ctx, lyceum.By{School: school, Actor: actor}, c.App, c.Keep)
+	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, by lyceum.By) error {
+		app, secret, err := apps.Rotate(p.ctx, by, c.App, c.Keep)
 		if err != nil {
 			return asFlags(err)
 		}
@@ -237,8 +237,8 @@ func (c *oauthAppEnableCommand) Run(p *program) error {
 }
 
 func switchApp(p *program, d *database, s *inSchool, id lyceum.OAuthAppID, off bool) error {
-	return withApps(p, d, s, func(apps *access.Apps, school lyceum.SchoolID) error {
-		app, err := apps.Disable(p.ctx, lyceum.By{School: school, Actor: actor}, id, off)
+	return withApps(p, d, s, func(apps *access.Apps, by lyceum.By) error {
+		app, err := apps.Disable(p.ctx, by, id, off)
 		if err != nil {
 			return err
 		}
@@ -246,7 +246,7 @@ func switchApp(p *program, d *database, s *inSchool, id lyceum.OAuthAppID, off b
 		if off {
 			state = "disabled"
 		}
-		fmt.Fprintf(p.stdout, "OAuth app %d of school %d, %s, is %s.\n", app.ID, school, app.Name, state)
+		fmt.Fprintf(p.stdout, "OAuth app %d of school %d, %s, is %s.\n", app.ID, by.School, app.Name, state)
 		return nil
 	})
 }
@@ -269,11 +269,11 @@ func (oauthAppDeleteCommand) Help() string { return "Example: lyceum oauth-app d
 
 // Run deletes the app.
 func (c *oauthAppDeleteCommand) Run(p *program) error {
-	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, school lyceum.SchoolID) error {
-		if err := apps.Delete(p.ctx, lyceum.By{School: school, Actor: actor}, c.App); err != nil {
+	return withApps(p, &c.database, &c.inSchool, func(apps *access.Apps, by lyceum.By) error {
+		if err := apps.Delete(p.ctx, by, c.App); err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stdout, "OAuth app %d of school %d is deleted, and all its grants have ended.\n", c.App, school)
+		fmt.Fprintf(p.stdout, "OAuth app %d of school %d is deleted, and all its grants have ended.\n", c.App, by.School)
 		return nil
 	})
 }

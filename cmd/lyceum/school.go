@@ -50,11 +50,11 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer closing(store, &err)
-	id, err := c.find(p.ctx, store)
+	by, err := c.by(p.ctx, store)
 	if err != nil {
 		return err
 	}
-	school, err := store.GetSchool(p.ctx, id)
+	school, err := store.GetSchool(p.ctx, by.School)
 	if err != nil {
 		return err
 	}
@@ -66,23 +66,21 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 		return lyceum.Invalidf("nothing to change: set --v2, --on-refund, --on-chargeback, --on-cancellation, " +
 			"--abandon-after or --time-zone to a different value")
 	}
-	if err := sales.New(store, p.clock, nil, nil).Configure(
-		p.ctx, lyceum.By{School: id, Actor: actor}, policy, zone,
-	); err != nil {
+	if err := sales.New(store, p.clock, nil, nil).Configure(p.ctx, by, policy, zone); err != nil {
 		return asFlags(err)
 	}
 	if policy != school.Policy {
 		fmt.Fprintf(p.stdout, "School %d: a full refund means %s, a lost chargeback %s, a cancellation %s; orders are "+
 			"abandoned after %v.\n",
-			id, policy.OnRefund, policy.OnChargeback, policy.OnCancellation, policy.AbandonAfter)
+			school.ID, policy.OnRefund, policy.OnChargeback, policy.OnCancellation, policy.AbandonAfter)
 	}
 	if zone != school.TimeZone {
-		fmt.Fprintf(p.stdout, "School %d: days begin and end in %s.\n", id, zone)
+		fmt.Fprintf(p.stdout, "School %d: days begin and end in %s.\n", school.ID, zone)
 	}
 	if c.V2 == "" {
 		return nil
 	}
-	return c.switchV2(p, store, &school)
+	return c.switchV2(p, store, by, &school)
 }
 
 // policy gives a school's policy with what was given.
@@ -101,15 +99,15 @@ func (c *schoolSetCommand) policy(p lyceum.SalePolicy) lyceum.SalePolicy {
 	return p
 }
 
-func (c *schoolSetCommand) switchV2(p *program, store lyceum.Store, school *lyceum.School) error {
+func (c *schoolSetCommand) switchV2(p *program, store lyceum.Store, by lyceum.By, school *lyceum.School) error {
 	off := c.V2 == "off"
 	if school.V2Disabled == off {
 		fmt.Fprintf(p.stdout, "Version 2 is already %s for school %d.\n", c.V2, school.ID)
 		return nil
 	}
-	if err := store.Write(p.ctx, lyceum.Stamp{
-		School: school.ID, At: p.clock(), Actor: actor,
-	}, func(tx lyceum.Tx) error { return tx.ChangeSchool(func(s *lyceum.School) { s.V2Disabled = off }) }); err != nil {
+	if err := store.Write(p.ctx, by.Stamp(p.clock()), func(tx lyceum.Tx) error {
+		return tx.ChangeSchool(func(s *lyceum.School) { s.V2Disabled = off })
+	}); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "Version 2 is %s for school %d.\n", c.V2, school.ID)
@@ -159,7 +157,8 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	err = store.Write(p.ctx, lyceum.Stamp{School: school.ID, At: now, Actor: actor}, func(tx lyceum.Tx) error {
+	by := lyceum.By{School: school.ID, Actor: actor}
+	err = store.Write(p.ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 		id, err := tx.NextID(lyceum.UserSequence)
 		if err != nil {
 			return err
@@ -173,7 +172,7 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	link, err := c.passwordLink(p.ctx, p, store, school.ID, owner)
+	link, err := c.passwordLink(p.ctx, p, store, by, owner)
 	if err != nil {
 		return err
 	}
@@ -244,17 +243,17 @@ func (c *apikeyCreateCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer closing(store, &err)
-	school, err := c.find(p.ctx, store)
+	by, err := c.by(p.ctx, store)
 	if err != nil {
 		return err
 	}
-	key, text, err := access.NewKeys(store, p.clock).Create(p.ctx, lyceum.By{School: school, Actor: actor}, c.Name,
+	key, text, err := access.NewKeys(store, p.clock).Create(p.ctx, by, c.Name,
 		permissions, access.NewEntropy())
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stderr, "API key %d of school %d, %s, may %s. It is shown only this once:\n",
-		key.ID, school, key.Name, key.Permissions)
+		key.ID, by.School, key.Name, key.Permissions)
 	fmt.Fprintln(p.stdout, text)
 	return nil
 }
@@ -274,11 +273,11 @@ func (c *apikeyListCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer closing(store, &err)
-	school, err := c.find(p.ctx, store)
+	by, err := c.by(p.ctx, store)
 	if err != nil {
 		return err
 	}
-	keys, err := access.NewKeys(store, p.clock).List(p.ctx, school)
+	keys, err := access.NewKeys(store, p.clock).List(p.ctx, by)
 	if err != nil {
 		return err
 	}
@@ -316,13 +315,13 @@ func (c *apikeyRevokeCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer closing(store, &err)
-	school, err := c.find(p.ctx, store)
+	by, err := c.by(p.ctx, store)
 	if err != nil {
 		return err
 	}
-	if err := access.NewKeys(store, p.clock).Revoke(p.ctx, lyceum.By{School: school, Actor: actor}, c.Key); err != nil {
+	if err := access.NewKeys(store, p.clock).Revoke(p.ctx, by, c.Key); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "API key %d of school %d is revoked.\n", c.Key, school)
+	fmt.Fprintf(p.stdout, "API key %d of school %d is revoked.\n", c.Key, by.School)
 	return nil
 }

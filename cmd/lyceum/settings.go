@@ -242,6 +242,12 @@ func (s *inSchool) find(ctx context.Context, store lyceum.Store) (lyceum.SchoolI
 		len(schools))
 }
 
+// by says who asks: the command, in the school that find returns.
+func (s *inSchool) by(ctx context.Context, store lyceum.Store) (lyceum.By, error) {
+	school, err := s.find(ctx, store)
+	return lyceum.By{School: school, Actor: actor}, err
+}
+
 // close closes a store and keeps the first error.
 func closing(store io.Closer, err *error) {
 	if closeErr := store.Close(); *err == nil && closeErr != nil {

@@ -30,14 +30,14 @@ func (a *pagesAt) valid() error {
 
 // passwordLink makes a link for a user and gives its address.
 func (a *pagesAt) passwordLink(
-	ctx context.Context, p *program, store *sqlstore.Store, school lyceum.SchoolID, user lyceum.UserID,
+	ctx context.Context, p *program, store *sqlstore.Store, by lyceum.By, user lyceum.UserID,
 ) (string, error) {
 	accounts := access.NewAccounts(store, p.clock, access.NewOAuth(store, p.clock), nil)
-	link, err := accounts.NewPasswordLink(ctx, lyceum.By{School: school, Actor: actor}, user)
+	link, err := accounts.NewPasswordLink(ctx, by, user)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s/secure/%d/identity/set_password/%s", strings.TrimRight(a.AuthURL, "/"), school, link), nil
+	return fmt.Sprintf("%s/secure/%d/identity/set_password/%s", strings.TrimRight(a.AuthURL, "/"), by.School, link), nil
 }
 
 type passwordLinkCommand struct {
@@ -57,8 +57,8 @@ func (c *passwordLinkCommand) Run(p *program) error {
 	if err := c.valid(); err != nil {
 		return err
 	}
-	return c.with(p, func(store *sqlstore.Store, school lyceum.SchoolID, user lyceum.User) error {
-		link, err := c.passwordLink(p.ctx, p, store, school, user.ID)
+	return c.with(p, func(store *sqlstore.Store, by lyceum.By, user lyceum.User) error {
+		link, err := c.passwordLink(p.ctx, p, store, by, user.ID)
 		if err != nil {
 			return err
 		}

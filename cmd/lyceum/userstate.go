@@ -17,44 +17,44 @@ type oneUser struct {
 }
 
 // with opens the database, finds the user and calls do.
-func (c *oneUser) with(p *program, do func(*sqlstore.Store, lyceum.SchoolID, lyceum.User) error) (err error) {
+func (c *oneUser) with(p *program, do func(*sqlstore.Store, lyceum.By, lyceum.User) error) (err error) {
 	store, err := c.existing(p)
 	if err != nil {
 		return err
 	}
 	defer closing(store, &err)
-	school, err := c.find(p.ctx, store)
+	by, err := c.by(p.ctx, store)
 	if err != nil {
 		return err
 	}
-	user, err := userWith(p.ctx, store, school, c.Email)
+	user, err := userWith(p.ctx, store, by, c.Email)
 	if err != nil {
 		return err
 	}
-	return do(store, school, user)
+	return do(store, by, user)
 }
 
 // change switches the user on or off.
 func (c *oneUser) change(
 	p *program, do func(*access.Accounts, context.Context, lyceum.By, lyceum.UserID) (lyceum.User, error), said string,
 ) error {
-	return c.with(p, func(store *sqlstore.Store, school lyceum.SchoolID, user lyceum.User) error {
+	return c.with(p, func(store *sqlstore.Store, by lyceum.By, user lyceum.User) error {
 		accounts := access.NewAccounts(store, p.clock, access.NewOAuth(store, p.clock), nil)
-		user, err := do(accounts, p.ctx, lyceum.By{School: school, Actor: actor}, user.ID)
+		user, err := do(accounts, p.ctx, by, user.ID)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stdout, "User %d of school %d, %s, %s\n", user.ID, school, user.Email, said)
+		fmt.Fprintf(p.stdout, "User %d of school %d, %s, %s\n", user.ID, by.School, user.Email, said)
 		return nil
 	})
 }
 
 // userWith finds the user whose address was given with --email.
-func userWith(ctx context.Context, store lyceum.Store, school lyceum.SchoolID, email string) (lyceum.User, error) {
-	v := store.In(ctx, school)
+func userWith(ctx context.Context, store lyceum.Store, by lyceum.By, email string) (lyceum.User, error) {
+	v := store.In(ctx, by.School)
 	user, found, err := v.Users.First(v, lyceum.UserFilter{Email: lyceum.Some(email)})
 	if err == nil && !found {
-		err = lyceum.Errorf(lyceum.NotFound, "school %d has no user with that --email", school)
+		err = lyceum.Errorf(lyceum.NotFound, "school %d has no user with that --email", by.School)
 	}
 	return user, err
 }

@@ -13,7 +13,7 @@ func (f *Face) sales() []wire.Operation {
 	const all, each = "/lyceum/v1/sales", "/lyceum/v1/sales/{sale_id}"
 	return []wire.Operation{
 		one("createSale", wire.Create, all, bindNewSale, f.Sales.Record, "sale", saleDetail),
-		one("showSale", wire.Get, each, bindSale, wire.InSchool(f.Sales.Show), "sale", saleDetail),
+		one("showSale", wire.Get, each, bindSale, f.Sales.Show, "sale", saleDetail),
 		one("createRenewal", wire.Create, each+"/renewals", bindRenewal, f.renew, "transaction", transactionDetail),
 		one("cancelSale", wire.Run, each+"/cancel", wire.NoBody(bindSale), f.Sales.Cancel, "sale", sale),
 	}

@@ -16,7 +16,7 @@ func (f *Face) transactions() []wire.Operation {
 	return []wire.Operation{
 		one(
 			"showTransaction", wire.Get, each,
-			bindTransaction, wire.InSchool(f.Sales.ShowTransaction), name, transactionDetail,
+			bindTransaction, f.Sales.ShowTransaction, name, transactionDetail,
 		),
 		one("createRefund", wire.Create, refunds, bindRefund, f.refund, name, transactionDetail),
 		one("openChargeback", wire.Create, chargebacks, bindChargeback, f.openChargeback, name, transactionDetail),

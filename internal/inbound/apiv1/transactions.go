@@ -27,7 +27,7 @@ func bindTransactions(in *wire.Input) transactions {
 }
 
 func (f *Face) listTransactions(ctx context.Context, by lyceum.By, q transactions) (transactionList, error) {
-	listing, err := f.Sales.List(ctx, by.School, q.filter, q.order, q.page)
+	listing, err := f.Sales.List(ctx, by, q.filter, q.order, q.page)
 	return transactionList(listing), err
 }
 

@@ -15,7 +15,7 @@ func (f *Face) users() []wire.Operation {
 	return []wire.Operation{
 		appended("ListUsers", wire.Get, all, bindUsers, f.listUsers),
 		one("CreateUser", wire.Create, all, bindNewUser, f.createUser, "", user),
-		one("ShowUser", wire.Get, each, bindUser, f.showUser, "", user),
+		one("ShowUser", wire.Get, each, bindUser, f.People.Show, "", user),
 		one("UpdateUser", wire.Patch, each, bindUserChange, f.updateUser, "", user),
 	}
 }
@@ -34,7 +34,7 @@ func bindUsers(in *wire.Input) users {
 }
 
 func (f *Face) listUsers(ctx context.Context, by lyceum.By, q users) (userList, error) {
-	listing, err := f.People.List(ctx, by.School, q.filter, q.page)
+	listing, err := f.People.List(ctx, by, q.filter, q.page)
 	return userList{listing, q.filter.After}, err
 }
 
@@ -88,10 +88,6 @@ func userMeta(l *lyceum.Listing[lyceum.User], after lyceum.Opt[lyceum.UserID]) g
 }
 
 func bindUser(in *wire.Input) lyceum.UserID { return wire.PathID[lyceum.UserID](in, "user_id") }
-
-func (f *Face) showUser(ctx context.Context, by lyceum.By, id lyceum.UserID) (people.Detail, error) {
-	return f.People.Show(ctx, by.School, id)
-}
 
 func user(d people.Detail) gen.UserDetail {
 	shown := gen.UserDetail{

@@ -47,7 +47,7 @@ var appFields = []string{"name", "redirect_url", "version", "require_pkce", "rot
 
 // listApps serves GET /admin/settings/oauth-apps.
 func (c *console) listApps(w http.ResponseWriter, r *http.Request, v *visit) error {
-	apps, err := c.Apps.List(r.Context(), v.School.ID)
+	apps, err := c.Apps.List(r.Context(), v.by())
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (c *console) registerApp(w http.ResponseWriter, r *http.Request, v *visit) 
 	f.keep(r.PostForm.Get, appFields...)
 	before, err := c.sent.once(v.session, f.Once, func() (string, error) {
 		var err error
-		app, secret, err = c.Apps.Register(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, appForm(r))
+		app, secret, err = c.Apps.Register(r.Context(), v.by(), appForm(r))
 		return appPath(app.ID), err
 	})
 	switch {
@@ -113,7 +113,7 @@ func (c *console) app(r *http.Request, v *visit) (lyceum.OAuthApp, error) {
 	if !ok {
 		return lyceum.OAuthApp{}, errNoPage
 	}
-	return c.Apps.Get(r.Context(), v.School.ID, id)
+	return c.Apps.Get(r.Context(), v.by(), id)
 }
 
 // newAppPage gives the page of an app with its forms as they are.
@@ -148,7 +148,7 @@ func (c *console) changeApp(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err != nil {
 		return err
 	}
-	_, err = c.Apps.Change(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, app.ID, appForm(r))
+	_, err = c.Apps.Change(r.Context(), v.by(), app.ID, appForm(r))
 	if err == nil {
 		return done(w, r, appPath(app.ID), "changed")
 	}
@@ -174,7 +174,7 @@ func (c *console) rotateSecret(w http.ResponseWriter, r *http.Request, v *visit)
 		if err != nil {
 			return "", err
 		}
-		rotated, secret, err = c.Apps.Rotate(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, app.ID, chosen)
+		rotated, secret, err = c.Apps.Rotate(r.Context(), v.by(), app.ID, chosen)
 		return appPath(app.ID), err
 	})
 	p := newAppPage(app)
@@ -215,7 +215,7 @@ func (c *console) turn(w http.ResponseWriter, r *http.Request, v *visit, off boo
 	if err != nil {
 		return err
 	}
-	if _, err := c.Apps.Disable(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, app.ID, off); err != nil {
+	if _, err := c.Apps.Disable(r.Context(), v.by(), app.ID, off); err != nil {
 		return err
 	}
 	return done(w, r, appPath(app.ID), notice)
@@ -236,7 +236,7 @@ func (c *console) deleteApp(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err != nil {
 		return err
 	}
-	if err := c.Apps.Delete(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, app.ID); err != nil {
+	if err := c.Apps.Delete(r.Context(), v.by(), app.ID); err != nil {
 		return err
 	}
 	return done(w, r, appsPath, "deleted")

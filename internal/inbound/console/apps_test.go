@@ -89,7 +89,7 @@ func TestChangeRefusesWhatCannotBeKept(t *testing.T) {
 		w := p.ask(p.owner, "POST", path, p.form(path, "name", name, "redirect_url", good))
 		want(t, w, 422, "Name must be UTF-8 text without NUL characters", `value="`+readable(name)+`"`)
 	}
-	if app, err := p.apps.Get(t.Context(), 1, 1); err != nil || app.Name != "Ledger" {
+	if app, err := p.apps.Get(t.Context(), p.by(), 1); err != nil || app.Name != "Ledger" {
 		t.Errorf("the app is %q, %v", app.Name, err)
 	}
 }
@@ -117,7 +117,7 @@ func TestSecretIsShownOnce(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", appsPath+"/1?done=registered", nil), 200, "already registered")
 	w = p.ask(p.owner, "GET", appsPath+"/1", nil)
 	want(t, w, 200, id, good, "Version 2", "Never", `name="require_pkce" value="on" checked`, `name="rotate_refresh_tokens" value="on" checked`)
-	if apps, _ := p.apps.List(t.Context(), 1); len(apps) != 1 {
+	if apps, _ := p.apps.List(t.Context(), p.by()); len(apps) != 1 {
 		t.Errorf("there are %d apps, want 1", len(apps))
 	}
 	// Another session with the same form is another form.
@@ -232,7 +232,7 @@ func TestChange(t *testing.T) {
 	path, id, text := p.register("Ledger", good, "1")
 	form := url.Values{"name": {"Books"}, "redirect_url": {"https://books.example.com/back?a=b"}, "version": {"2"}, "rotate_refresh_tokens": {"on"}}
 	leads(t, p.ask(p.owner, "POST", path, form), path+"?done=changed")
-	app, err := p.apps.Get(t.Context(), 1, 1)
+	app, err := p.apps.Get(t.Context(), p.by(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestChange(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", path+"?done=changed", nil), 200, "The changes are saved.", "Books")
 	w := p.ask(p.owner, "POST", path, url.Values{"name": {""}, "redirect_url": {"http://x.example.com"}})
 	want(t, w, 422, `id="name-error"`, `id="redirect_url-error"`, `value="http://x.example.com"`, "<h1><bdi>Books</bdi></h1>")
-	if app, _ = p.apps.Get(t.Context(), 1, 1); app.Name != "Books" {
+	if app, _ = p.apps.Get(t.Context(), p.by(), 1); app.Name != "Books" {
 		t.Errorf("a refused change has changed the name to %q", app.Name)
 	}
 }

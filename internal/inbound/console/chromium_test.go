@@ -271,7 +271,7 @@ func TestKeyboardInABrowser(t *testing.T) {
 	w.do(chromedp.KeyEvent(kb.Tab))
 	w.leave(chromedp.KeyEvent(kb.Enter))
 	w.until("location.search === '?done=revoked'")
-	keys, err := p.keys.List(t.Context(), 1)
+	keys, err := p.keys.List(t.Context(), p.by())
 	if err != nil || len(keys) != 1 || !keys[0].RevokedAt.Present || keys[0].Permissions != lyceum.Read|lyceum.Write {
 		t.Errorf("the keys are %+v: %v", keys, err)
 	}
@@ -343,7 +343,7 @@ func TestWithoutScripts(t *testing.T) {
 	for _, complaint := range w.heard.Take() {
 		t.Error(complaint)
 	}
-	if apps, _ := p.apps.List(t.Context(), 1); len(apps) != 0 {
+	if apps, _ := p.apps.List(t.Context(), p.by()); len(apps) != 0 {
 		t.Errorf("%d apps are left", len(apps))
 	}
 }

@@ -92,8 +92,10 @@ type visit struct {
 	zone    *time.Location // of the school
 }
 
-// actor is how the journal names who did it.
-func (v *visit) actor() string { return "user:" + strconv.Itoa(int(v.User.ID)) }
+// by says who asks: the visitor.
+func (v *visit) by() lyceum.By {
+	return lyceum.By{School: v.School.ID, Actor: "user:" + strconv.Itoa(int(v.User.ID))}
+}
 
 // action answers one request. After it has shown a page it gives no error.
 type action func(w http.ResponseWriter, r *http.Request, v *visit) error

@@ -19,11 +19,11 @@ type home struct {
 
 // home serves GET /admin.
 func (c *console) home(w http.ResponseWriter, r *http.Request, v *visit) error {
-	apps, err := c.Apps.List(r.Context(), v.School.ID)
+	apps, err := c.Apps.List(r.Context(), v.by())
 	if err != nil {
 		return err
 	}
-	keys, err := c.Keys.List(r.Context(), v.School.ID)
+	keys, err := c.Keys.List(r.Context(), v.by())
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (c *console) home(w http.ResponseWriter, r *http.Request, v *visit) error {
 		return err
 	}
 	listing, err := c.Sales.List(
-		r.Context(), v.School.ID, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1},
+		r.Context(), v.by(), lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1},
 	)
 	if err != nil {
 		return err

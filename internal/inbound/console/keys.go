@@ -23,7 +23,7 @@ var permissionChoices = map[string]lyceum.Permissions{"read": lyceum.Read, "read
 
 // listKeys serves GET /admin/settings/api-keys.
 func (c *console) listKeys(w http.ResponseWriter, r *http.Request, v *visit) error {
-	keys, err := c.Keys.List(r.Context(), v.School.ID)
+	keys, err := c.Keys.List(r.Context(), v.by())
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (c *console) createKey(w http.ResponseWriter, r *http.Request, v *visit) er
 	f.keep(r.PostForm.Get, "name", "permissions")
 	before, err := c.sent.once(v.session, f.Once, func() (string, error) {
 		var err error
-		key, text, err = c.Keys.Create(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, r.PostForm.Get("name"),
+		key, text, err = c.Keys.Create(r.Context(), v.by(), r.PostForm.Get("name"),
 			permissionChoices[r.PostForm.Get("permissions")], access.NewEntropy())
 		return keysPath, err
 	})
@@ -77,7 +77,7 @@ func (c *console) key(r *http.Request, v *visit) (lyceum.APIKey, error) {
 	if !ok {
 		return lyceum.APIKey{}, errNoPage
 	}
-	keys, err := c.Keys.List(r.Context(), v.School.ID)
+	keys, err := c.Keys.List(r.Context(), v.by())
 	if err != nil {
 		return lyceum.APIKey{}, err
 	}
@@ -106,7 +106,7 @@ func (c *console) revokeKey(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err != nil {
 		return err
 	}
-	if err := c.Keys.Revoke(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, key.ID); err != nil {
+	if err := c.Keys.Revoke(r.Context(), v.by(), key.ID); err != nil {
 		return err
 	}
 	return done(w, r, keysPath, "revoked")

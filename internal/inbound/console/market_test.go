@@ -82,7 +82,7 @@ func (p *place) must(_ sales.TransactionDetail, err error) {
 // refunded gives what of a transaction was refunded, and in how many steps.
 func (p *place) refunded(id lyceum.TransactionID) (amount lyceum.Minor, steps int) {
 	p.t.Helper()
-	d, err := p.sales.ShowTransaction(p.t.Context(), 1, id)
+	d, err := p.sales.ShowTransaction(p.t.Context(), p.by(), id)
 	if err != nil {
 		p.t.Fatal(err)
 	}

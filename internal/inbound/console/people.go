@@ -37,7 +37,7 @@ func (c *console) makeLink(w http.ResponseWriter, r *http.Request, v *visit) err
 		if user, err = c.person(r, v); err != nil {
 			return "", err
 		}
-		link, err = c.Accounts.NewPasswordLink(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, user.ID)
+		link, err = c.Accounts.NewPasswordLink(r.Context(), v.by(), user.ID)
 		return peoplePath, err
 	})
 	switch {
@@ -79,7 +79,7 @@ func (c *console) anybody(r *http.Request, v *visit) (lyceum.User, error) {
 	case len(email) > maxEmail || !lyceum.IsText(email):
 		return refuse(unknown)
 	}
-	user, found, err := c.Accounts.UserByEmail(r.Context(), v.School.ID, email)
+	user, found, err := c.Accounts.UserByEmail(r.Context(), v.by(), email)
 	if err == nil && !found {
 		return refuse(unknown)
 	}

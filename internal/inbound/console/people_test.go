@@ -93,7 +93,7 @@ func TestPasswordLinkRefuses(t *testing.T) {
 // switchOff makes a user of school 1 one who cannot sign in.
 func (p *place) switchOff(email string) {
 	p.t.Helper()
-	user, found, err := p.accounts.UserByEmail(p.t.Context(), 1, email)
+	user, found, err := p.accounts.UserByEmail(p.t.Context(), p.by(), email)
 	if err != nil || !found {
 		p.t.Fatal(found, err)
 	}

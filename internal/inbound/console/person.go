@@ -40,7 +40,7 @@ func (c *console) showPerson(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err != nil {
 		return err
 	}
-	stays, err := c.Accounts.Stays(r.Context(), v.School.ID, user.ID, "")
+	stays, err := c.Accounts.Stays(r.Context(), v.by(), user.ID, "")
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (c *console) personAt(r *http.Request, v *visit) (lyceum.User, error) {
 	if !ok {
 		return lyceum.User{}, errNoPage
 	}
-	return c.Accounts.User(r.Context(), v.School.ID, id)
+	return c.Accounts.User(r.Context(), v.by(), id)
 }
 
 // disablePerson serves POST /admin/settings/people/{id}/disable.
@@ -87,7 +87,7 @@ func (c *console) deed(
 	if err != nil {
 		return err
 	}
-	if _, err := do(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, user.ID); err != nil {
+	if _, err := do(r.Context(), v.by(), user.ID); err != nil {
 		return err
 	}
 	return done(w, r, personPath(user.ID), notice)

@@ -232,7 +232,7 @@ func (c *console) findSales(ctx context.Context, v *visit, text string) ([]optio
 	if !ok {
 		return found, nil
 	}
-	switch sale, err := c.Sales.Show(ctx, v.School.ID, number); {
+	switch sale, err := c.Sales.Show(ctx, v.by(), number); {
 	case err == nil:
 		found = append(found, option{Name: "Sale " + text, Address: salePath(sale.ID)})
 	case !isNotFound(err):
@@ -245,7 +245,7 @@ func (c *console) findSales(ctx context.Context, v *visit, text string) ([]optio
 func (c *console) addTransaction(
 	ctx context.Context, v *visit, to []option, id lyceum.TransactionID, name string,
 ) ([]option, error) {
-	t, err := c.Sales.ShowTransaction(ctx, v.School.ID, id)
+	t, err := c.Sales.ShowTransaction(ctx, v.by(), id)
 	if isNotFound(err) {
 		return to, nil
 	}

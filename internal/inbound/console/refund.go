@@ -35,13 +35,15 @@ func refundPath(id lyceum.TransactionID) string {
 // isForm tells whether a text can be the name that newForm gave a form.
 func isForm(name string) bool { return name != "" && len(name) <= maxFormName && lyceum.IsText(name) }
 
-// by is the visitor as one who changes sales, once for each sending of a form:
+// once is the visitor as one who makes a change once for each sending of a form:
 // what was asked for is everything else in it.
-func (v *visit) by(form string, asked ...string) lyceum.By {
-	return lyceum.By{School: v.School.ID, Actor: v.actor(), Once: &lyceum.Once{
+func (v *visit) once(form string, asked ...string) lyceum.By {
+	by := v.by()
+	by.Once = &lyceum.Once{
 		Key: "console:" + form, Request: sha256.Sum256(fmt.Appendf(nil, "%q", asked)),
 		Render: func(any) ([]byte, error) { return nil, nil },
-	}}
+	}
+	return by
 }
 
 // repeated tells of a change that was made when its form was sent before.
@@ -100,7 +102,7 @@ func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) e
 	if !ok {
 		return errNoPage
 	}
-	t, err := c.Sales.ShowTransaction(r.Context(), v.School.ID, id)
+	t, err := c.Sales.ShowTransaction(r.Context(), v.by(), id)
 	if err != nil {
 		return err
 	}
@@ -112,7 +114,7 @@ func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err != nil || f.Once != r.PostForm.Get("form") {
 		return c.confirmRefund(w, r, v)
 	}
-	by := v.by(f.Once, "refund", fmt.Sprint(id), f.Values["amount"], f.Values["reason"], f.Values["reference"])
+	by := v.once(f.Once, "refund", fmt.Sprint(id), f.Values["amount"], f.Values["reason"], f.Values["reference"])
 	_, err = c.Sales.Refund(r.Context(), by, id, refund)
 	switch e := lyceum.Public(err); {
 	case err == nil || repeated(err):
@@ -144,7 +146,7 @@ func (c *console) askAgain(w http.ResponseWriter, r *http.Request, v *visit, p r
 // foresee gives the page of a refund. The page bears the paths with an error,
 // too.
 func (c *console) foresee(r *http.Request, v *visit, id lyceum.TransactionID, refund sales.Refund) (refundPage, error) {
-	o, err := c.Sales.ForeseeRefund(r.Context(), v.School.ID, id, refund)
+	o, err := c.Sales.ForeseeRefund(r.Context(), v.by(), id, refund)
 	t := &o.Transaction
 	p := refundPage{
 		RefundOutlook: o, Path: refundPath(id), Sale: salePath(t.SaleID), Left: money(o.Left, t.Currency),

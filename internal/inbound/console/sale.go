@@ -76,7 +76,7 @@ func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) err
 	if !ok {
 		return errNoPage
 	}
-	detail, err := c.Sales.Show(r.Context(), v.School.ID, id)
+	detail, err := c.Sales.Show(r.Context(), v.by(), id)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) err
 	for i := range detail.Transactions {
 		p.Payments = append(p.Payments, paymentOf(&detail, &detail.Transactions[i]))
 	}
-	_, err = c.Sales.ForeseeCancel(r.Context(), v.School.ID, id)
+	_, err = c.Sales.ForeseeCancel(r.Context(), v.by(), id)
 	if p.CanCancel = err == nil; err != nil && lyceum.KindOf(err) != lyceum.Conflict {
 		return err
 	}
@@ -172,7 +172,7 @@ func (c *console) confirmCancel(w http.ResponseWriter, r *http.Request, v *visit
 	if !ok {
 		return errNoPage
 	}
-	o, err := c.Sales.ForeseeCancel(r.Context(), v.School.ID, id)
+	o, err := c.Sales.ForeseeCancel(r.Context(), v.by(), id)
 	if err != nil {
 		return c.refuseSale(w, r, v, "Nothing was cancelled", salePath(id), err)
 	}
@@ -193,7 +193,7 @@ func (c *console) cancelSale(w http.ResponseWriter, r *http.Request, v *visit) e
 	if !isForm(form) {
 		return c.confirmCancel(w, r, v)
 	}
-	_, err := c.Sales.Cancel(r.Context(), v.by(form, "cancel", fmt.Sprint(id)), id)
+	_, err := c.Sales.Cancel(r.Context(), v.once(form, "cancel", fmt.Sprint(id)), id)
 	if err != nil && !repeated(err) {
 		return c.refuseSale(w, r, v, "Nothing was cancelled", salePath(id), err)
 	}

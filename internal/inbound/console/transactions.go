@@ -82,7 +82,7 @@ func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *vi
 		return err
 	}
 	p.Chosen = chosen(f, p.Names)
-	listing, err := c.Sales.List(r.Context(), v.School.ID, filter, lyceum.NewestFirst, page)
+	listing, err := c.Sales.List(r.Context(), v.by(), filter, lyceum.NewestFirst, page)
 	if err != nil {
 		return err
 	}

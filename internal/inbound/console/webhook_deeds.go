@@ -50,7 +50,7 @@ func (v *visit) deed(r *http.Request, what string, asked ...string) (hookDeed, e
 	if !isForm(form) {
 		form = newForm()
 	}
-	return hookDeed{id, hookPath(id), v.by(form, append([]string{what, fmt.Sprint(id)}, asked...)...)}, nil
+	return hookDeed{id, hookPath(id), v.once(form, append([]string{what, fmt.Sprint(id)}, asked...)...)}, nil
 }
 
 // testWebhook serves POST /admin/settings/webhooks/{id}/test.

@@ -143,7 +143,7 @@ func (c *console) newWebhook(w http.ResponseWriter, r *http.Request, v *visit) e
 func (c *console) createWebhook(w http.ResponseWriter, r *http.Request, v *visit) error {
 	p, wanted := readHook(r, webhooksPath, webhooksPath)
 	p.New = true
-	by := v.by(p.Form.Once, append([]string{
+	by := v.once(p.Form.Once, append([]string{
 		"webhook", wanted.URL, strconv.FormatBool(wanted.AsArray), string(wanted.Schedule),
 		strconv.Itoa(int(wanted.RateLimit)),
 	}, wanted.Events...)...)
@@ -201,7 +201,7 @@ func (c *console) changeWebhook(w http.ResponseWriter, r *http.Request, v *visit
 	}
 	p, wanted := readHook(r, hookPath(id)+"/edit", hookPath(id))
 	_, err := c.Events.Update(
-		r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, id, func(f *events.WebhookForm) { *f = wanted },
+		r.Context(), v.by(), id, func(f *events.WebhookForm) { *f = wanted },
 	)
 	if err != nil {
 		return c.refuseHookForm(w, r, v, fmt.Sprintf("Change webhook %d", id), p, err)

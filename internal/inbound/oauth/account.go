@@ -20,7 +20,7 @@ type grantedApp struct {
 
 // listApps serves GET /account/apps.
 func (p *pages) listApps(w http.ResponseWriter, r *http.Request, v *visit) error {
-	granted, err := p.Apps.GrantedBy(r.Context(), v.School.ID, v.User.ID)
+	granted, err := p.Apps.GrantedBy(r.Context(), v.by(), v.User.ID)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (p *pages) revokeApp(w http.ResponseWriter, r *http.Request, v *visit) erro
 	if err != nil || id < 1 {
 		return lyceum.Errorf(lyceum.NotFound, "There is no such app.")
 	}
-	if err := p.Apps.TakeBack(r.Context(), v.School.ID, v.User.ID, lyceum.OAuthAppID(id)); err != nil {
+	if err := p.Apps.TakeBack(r.Context(), v.by(), v.User.ID, lyceum.OAuthAppID(id)); err != nil {
 		return err
 	}
 	see(w, r, "/account/apps?done=revoked")

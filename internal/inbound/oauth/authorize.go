@@ -189,7 +189,7 @@ func (p *pages) answerConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 	for _, name := range all["scope"] {
 		chosen = append(chosen, lyceum.Scope(name))
 	}
-	code, err := p.OAuth.Authorize(r.Context(), v.School.ID, v.User.ID, a.request, lyceum.NewScopes(chosen...))
+	code, err := p.OAuth.Authorize(r.Context(), v.by(), v.User.ID, a.request, lyceum.NewScopes(chosen...))
 	if err != nil {
 		return err
 	}

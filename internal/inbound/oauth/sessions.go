@@ -15,14 +15,14 @@ type stay struct {
 	Here                  bool
 }
 
-// by is how the journal names who is signed in.
+// by says who asks: the person who is signed in.
 func (v *visit) by() lyceum.By {
 	return lyceum.By{School: v.School.ID, Actor: fmt.Sprintf("user:%d", v.User.ID)}
 }
 
 // listSessions serves GET /account/sessions.
 func (p *pages) listSessions(w http.ResponseWriter, r *http.Request, v *visit) error {
-	stays, err := p.Accounts.Stays(r.Context(), v.School.ID, v.User.ID, v.secret)
+	stays, err := p.Accounts.Stays(r.Context(), v.by(), v.User.ID, v.secret)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func TestF8APIKey(t *testing.T) {
 	s := newSite(t)
 	writeOnly, both := s.issue(t, s.ours, lyceum.Write), s.issue(t, s.ours, lyceum.Read|lyceum.Write)
 	revoked := s.issue(t, s.ours, lyceum.Read)
-	keys, err := s.options.Keys.List(t.Context(), s.ours)
+	keys, err := s.options.Keys.List(t.Context(), lyceum.By{School: s.ours, Actor: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -195,7 +195,7 @@ func TestA19_ConsentIsAskedForEachTime(t *testing.T) {
 		for range 3 {
 			b.consent(t, c.ours.authorize(lyceum.V1))
 		}
-		if granted, err := c.apps.GrantedBy(t.Context(), c.ours.id, learnerID); err != nil || len(granted) != 0 {
+		if granted, err := c.apps.GrantedBy(t.Context(), lyceum.By{School: c.ours.id, Actor: "test"}, learnerID); err != nil || len(granted) != 0 {
 			t.Errorf("looking has granted %v, %v", granted, err)
 		}
 		b.code(t, c.ours, lyceum.V1)
@@ -338,7 +338,7 @@ func TestB11_Cancel(t *testing.T) {
 		if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "https://app.example.com/settings?tab=2" {
 			t.Errorf("Cancel is a %d to %q", w.Code, w.Header().Get("Location"))
 		}
-		if granted, err := c.apps.GrantedBy(t.Context(), c.ours.id, learnerID); err != nil || len(granted) != 0 {
+		if granted, err := c.apps.GrantedBy(t.Context(), lyceum.By{School: c.ours.id, Actor: "test"}, learnerID); err != nil || len(granted) != 0 {
 			t.Errorf("Cancel has granted %v, %v", granted, err)
 		}
 		// What is no page, or comes from nowhere, leads home.

@@ -200,8 +200,3 @@ func BindPage(in *Input, usual int32) lyceum.Page {
 	number, size := Int[int32](in.Query("page"), 1, maxInt32), Int[int32](in.Query("per_page"), 1, mostPage)
 	return lyceum.Page{Number: number.Else(1), Size: size.Else(usual)}
 }
-
-// InSchool adapts a rule that only needs the school of who asks.
-func InSchool[P, T any](rule func(context.Context, lyceum.SchoolID, P) (T, error)) Rule[P, T] {
-	return func(ctx context.Context, by lyceum.By, q P) (T, error) { return rule(ctx, by.School, q) }
-}

@@ -77,17 +77,17 @@ func (a *Apps) redirectProblem(text string) string {
 }
 
 // List gives the apps of a school that are not deleted, oldest first.
-func (a *Apps) List(ctx context.Context, school lyceum.SchoolID) ([]lyceum.OAuthApp, error) {
-	if _, err := a.store.GetSchool(ctx, school); err != nil {
+func (a *Apps) List(ctx context.Context, by lyceum.By) ([]lyceum.OAuthApp, error) {
+	if _, err := a.store.GetSchool(ctx, by.School); err != nil {
 		return nil, err
 	}
-	v := a.store.In(ctx, school)
+	v := a.store.In(ctx, by.School)
 	return lyceum.All(v.OAuthApps, v, lyceum.OAuthAppFilter{Undeleted: true})
 }
 
 // Get gives one app that is not deleted.
-func (a *Apps) Get(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuthAppID) (lyceum.OAuthApp, error) {
-	apps, err := a.List(ctx, school)
+func (a *Apps) Get(ctx context.Context, by lyceum.By, id lyceum.OAuthAppID) (lyceum.OAuthApp, error) {
+	apps, err := a.List(ctx, by)
 	if err != nil {
 		return lyceum.OAuthApp{}, err
 	}
@@ -96,7 +96,7 @@ func (a *Apps) Get(ctx context.Context, school lyceum.SchoolID, id lyceum.OAuthA
 			return app, nil
 		}
 	}
-	return lyceum.OAuthApp{}, lyceum.Errorf(lyceum.NotFound, "there is no OAuth app %d in school %d", id, school)
+	return lyceum.OAuthApp{}, lyceum.Errorf(lyceum.NotFound, "there is no OAuth app %d in school %d", id, by.School)
 }
 
 // Register makes an app and gives it with its client secret, which is not kept
@@ -208,7 +208,7 @@ func (a *Apps) revoke(ctx context.Context, by lyceum.By, which lyceum.GrantFilte
 func (a *Apps) edit(
 	ctx context.Context, by lyceum.By, id lyceum.OAuthAppID, change func(*lyceum.OAuthApp, time.Time) error,
 ) (lyceum.OAuthApp, error) {
-	if _, err := a.Get(ctx, by.School, id); err != nil {
+	if _, err := a.Get(ctx, by, id); err != nil {
 		return lyceum.OAuthApp{}, err
 	}
 	now := a.clock()
@@ -243,13 +243,13 @@ type Granted struct {
 }
 
 // GrantedBy gives the apps that a learner lets act for them.
-func (a *Apps) GrantedBy(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID) ([]Granted, error) {
-	v := a.store.In(ctx, school)
+func (a *Apps) GrantedBy(ctx context.Context, by lyceum.By, user lyceum.UserID) ([]Granted, error) {
+	v := a.store.In(ctx, by.School)
 	grants, err := lyceum.All(v.Grants, v, lyceum.GrantFilter{User: lyceum.Some(user), Unrevoked: true})
 	if err != nil {
 		return nil, err
 	}
-	apps, err := a.List(ctx, school)
+	apps, err := a.List(ctx, by)
 	if err != nil {
 		return nil, err
 	}
@@ -276,9 +276,8 @@ func (a *Apps) GrantedBy(ctx context.Context, school lyceum.SchoolID, user lyceu
 }
 
 // TakeBack ends what a learner let an app do.
-func (a *Apps) TakeBack(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, app lyceum.OAuthAppID) error {
-	err := a.revoke(ctx, lyceum.By{School: school, Actor: userActor(user)},
-		lyceum.GrantFilter{App: lyceum.Some(app), User: lyceum.Some(user)})
+func (a *Apps) TakeBack(ctx context.Context, by lyceum.By, user lyceum.UserID, app lyceum.OAuthAppID) error {
+	err := a.revoke(ctx, by, lyceum.GrantFilter{App: lyceum.Some(app), User: lyceum.Some(user)})
 	a.oauth.forgetAll()
 	return err
 }

@@ -16,7 +16,8 @@ var forgottenBounds = Bounds{Hour: 3}
 func (a *Accounts) Forgotten(
 	ctx context.Context, school lyceum.SchoolID, email string,
 ) (link string, user lyceum.User, err error) {
-	user, found, err := a.UserByEmail(ctx, school, email)
+	v := a.store.In(ctx, school)
+	user, found, err := v.Users.First(v, lyceum.UserFilter{Email: lyceum.Some(email)})
 	if err != nil || !found || user.DisabledAt.Present {
 		return "", lyceum.User{}, err
 	}

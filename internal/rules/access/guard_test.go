@@ -334,7 +334,7 @@ func TestR34_ProgramsDoNotHoldUpPeople(t *testing.T) {
 		go func() {
 			defer func() { done <- struct{}{} }()
 			for ctx.Err() == nil {
-				_, _, _ = d.accounts.HashForProgram(ctx, d.school, "a@example.com", "secret")
+				_, _, _ = d.accounts.HashForProgram(ctx, lyceum.By{School: d.school, Actor: "test"}, "a@example.com", "secret")
 			}
 		}()
 	}

@@ -174,11 +174,11 @@ func (k *Keys) Create(
 }
 
 // List gives a school's keys, revoked ones too, oldest first.
-func (k *Keys) List(ctx context.Context, school lyceum.SchoolID) ([]lyceum.APIKey, error) {
-	if _, err := k.store.GetSchool(ctx, school); err != nil {
+func (k *Keys) List(ctx context.Context, by lyceum.By) ([]lyceum.APIKey, error) {
+	if _, err := k.store.GetSchool(ctx, by.School); err != nil {
 		return nil, err
 	}
-	v := k.store.In(ctx, school)
+	v := k.store.In(ctx, by.School)
 	return lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{})
 }
 

@@ -270,7 +270,7 @@ func TestBooksAreKeptEveryFewSeconds(t *testing.T) {
 			for _, w := range windows {
 				used += w.Used
 			}
-			list, err := keys.List(t.Context(), school)
+			list, err := keys.List(t.Context(), lyceum.By{School: school, Actor: "test"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -192,18 +192,18 @@ func (o *OAuth) Examine(app lyceum.OAuthApp, asked Asked) (Request, error) {
 // required scopes and those of the optional ones that were chosen. The code is
 // a secret for the redirect and nowhere else.
 func (o *OAuth) Authorize(
-	ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, r Request, chosen lyceum.Scopes,
+	ctx context.Context, by lyceum.By, user lyceum.UserID, r Request, chosen lyceum.Scopes,
 ) (string, error) {
 	if !r.Optional.Covers(chosen) {
 		return "", refusal(codeInvalidRequest, "The form names a scope that the app did not ask for.")
 	}
 	now := o.clock()
-	text := secretText(codePrefix, school, o.entropy())
+	text := secretText(codePrefix, by.School, o.entropy())
 	granted := lyceum.NewScopes(append(append([]lyceum.Scope{}, r.Required...), chosen...)...)
 	if r.Challenge.Present {
 		o.challenges.see(r.App.ClientID, r.Challenge.Value, now)
 	}
-	err := o.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user)}, func(tx lyceum.Tx) error {
+	err := o.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 		id, err := tx.Grants.NextID(tx)
 		if err != nil {
 			return err

@@ -102,7 +102,7 @@ func (o *office) code(t *testing.T, change ...func(*access.Asked)) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, err := o.oauth.Authorize(t.Context(), o.school, learner, request, request.Optional)
+	code, err := o.oauth.Authorize(t.Context(), o.by(), learner, request, request.Optional)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +360,7 @@ func TestC23_WhatIsSwitchedOffIsRefusedAtOnce(t *testing.T) {
 		if _, err := o.refresh(tokens.RefreshToken, ""); err == nil || o.alive(tokens) {
 			t.Error("tokens outlive their app")
 		}
-		if apps, err := o.apps.List(t.Context(), o.school); err != nil || len(apps) != 1 {
+		if apps, err := o.apps.List(t.Context(), o.by()); err != nil || len(apps) != 1 {
 			t.Errorf("%d apps are left, %v", len(apps), err)
 		}
 	})
@@ -785,17 +785,17 @@ func TestB12_TakeBack(t *testing.T) {
 	if err := o.store.Bookkeep(t.Context(), lyceum.Bookkeeping{GrantUses: grants, AppUses: apps}); err != nil {
 		t.Fatal(err)
 	}
-	granted, err := o.apps.GrantedBy(t.Context(), o.school, learner)
+	granted, err := o.apps.GrantedBy(t.Context(), o.by(), learner)
 	if err != nil || len(granted) != 1 || granted[0].App.Name != "Ledger" || !granted[0].LastUsed.Present || !granted[0].App.LastUsedAt.Present {
 		t.Fatalf("%+v, %v", granted, err)
 	}
-	if err := o.apps.TakeBack(t.Context(), o.school, learner, granted[0].App.ID); err != nil {
+	if err := o.apps.TakeBack(t.Context(), o.by(), learner, granted[0].App.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := o.refresh(tokens.RefreshToken, ""); err == nil || o.alive(tokens) {
 		t.Error("tokens outlive the grant")
 	}
-	if granted, err := o.apps.GrantedBy(t.Context(), o.school, learner); err != nil || len(granted) != 0 {
+	if granted, err := o.apps.GrantedBy(t.Context(), o.by(), learner); err != nil || len(granted) != 0 {
 		t.Errorf("%+v is granted, %v", granted, err)
 	}
 }

@@ -57,7 +57,7 @@ func TestR33_PasswordThatIsReplacedMeanwhile(t *testing.T) {
 			} else {
 				wantKind(t, err, lyceum.Unauthenticated)
 			}
-			if stays, err := o.accounts.Stays(t.Context(), o.school, learner, ""); err != nil || len(stays) != 0 {
+			if stays, err := o.accounts.Stays(t.Context(), o.by(), learner, ""); err != nil || len(stays) != 0 {
 				t.Errorf("must change %v: %d sessions have outlived the new password, %v", must, len(stays), err)
 			}
 			if in, err := signIn(chosen); err != nil || in.Session == "" {

@@ -95,7 +95,8 @@ func (a *Accounts) SignIn(ctx context.Context, t Attempt) (Admission, error) {
 }
 
 func (a *Accounts) signIn(ctx context.Context, t Attempt) (Admission, error) {
-	user, _, err := a.UserByEmail(ctx, t.School, t.Email)
+	v := a.store.In(ctx, t.School)
+	user, _, err := v.Users.First(v, lyceum.UserFilter{Email: lyceum.Some(t.Email)})
 	if err != nil {
 		return Admission{}, err
 	}
@@ -246,9 +247,9 @@ func (a *Accounts) Hash(ctx context.Context, password string) (lyceum.Opt[string
 // Common tells whether the user must choose another password at the first
 // sign-in.
 func (a *Accounts) HashForProgram(
-	ctx context.Context, school lyceum.SchoolID, email, password string,
+	ctx context.Context, by lyceum.By, email, password string,
 ) (hash lyceum.Opt[string], common bool, err error) {
-	hash, err = a.hash(ctx, a.programs, strconv.Itoa(int(school)), password)
+	hash, err = a.hash(ctx, a.programs, strconv.Itoa(int(by.School)), password)
 	return hash, guessable(password, email), err
 }
 

@@ -13,15 +13,15 @@ import (
 )
 
 // User gives a user of a school.
-func (a *Accounts) User(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID) (lyceum.User, error) {
-	v := a.store.In(ctx, school)
+func (a *Accounts) User(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
+	v := a.store.In(ctx, by.School)
 	return v.Users.Get(v, id)
 }
 
 // UserByEmail returns the user with an address, whatever its case, if there is
 // one.
-func (a *Accounts) UserByEmail(ctx context.Context, school lyceum.SchoolID, email string) (lyceum.User, bool, error) {
-	v := a.store.In(ctx, school)
+func (a *Accounts) UserByEmail(ctx context.Context, by lyceum.By, email string) (lyceum.User, bool, error) {
+	v := a.store.In(ctx, by.School)
 	return v.Users.First(v, lyceum.UserFilter{Email: lyceum.Some(email)})
 }
 
@@ -127,8 +127,8 @@ type Stay struct {
 
 // Stays gives the sessions of a user that are not over, the last seen first.
 // Here is the secret of the session that asks; it may be empty.
-func (a *Accounts) Stays(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID, here string) ([]Stay, error) {
-	v := a.store.In(ctx, school)
+func (a *Accounts) Stays(ctx context.Context, by lyceum.By, id lyceum.UserID, here string) ([]Stay, error) {
+	v := a.store.In(ctx, by.School)
 	sessions, err := lyceum.All(v.Sessions, v, lyceum.SessionFilter{User: lyceum.Some(id)})
 	now, own := a.clock(), HashSecret(here)
 	var stays []Stay
@@ -154,7 +154,7 @@ func over(s *lyceum.Session, now time.Time) bool {
 // EndStay ends one session of a user by its name. One that is not there has
 // ended already.
 func (a *Accounts) EndStay(ctx context.Context, by lyceum.By, id lyceum.UserID, name string) error {
-	stays, err := a.Stays(ctx, by.School, id, "")
+	stays, err := a.Stays(ctx, by, id, "")
 	if err != nil {
 		return err
 	}

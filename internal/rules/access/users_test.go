@@ -182,7 +182,7 @@ func TestR38_SessionsAreListedAndEnd(t *testing.T) {
 		second := o.signedIn(t)
 		stays := func() []access.Stay {
 			t.Helper()
-			list, err := o.accounts.Stays(t.Context(), o.school, learner, first)
+			list, err := o.accounts.Stays(t.Context(), o.by(), learner, first)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,23 +27,23 @@ func New(store lyceum.Store, clock func() time.Time) *Service {
 }
 
 // EachCourse visits the courses of a school by ascending id, all of one moment.
-func (s *Service) EachCourse(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.Course) error) error {
-	if _, err := s.store.GetSchool(ctx, school); err != nil {
+func (s *Service) EachCourse(ctx context.Context, by lyceum.By, visit func(*lyceum.Course) error) error {
+	if _, err := s.store.GetSchool(ctx, by.School); err != nil {
 		return err
 	}
-	v := s.store.In(ctx, school)
+	v := s.store.In(ctx, by.School)
 	return v.Courses.Each(v, lyceum.CourseFilter{}, visit)
 }
 
 // EachPricingPlan visits the pricing plans of a school by ascending id, all of
 // one moment.
 func (s *Service) EachPricingPlan(
-	ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.PricingPlan) error,
+	ctx context.Context, by lyceum.By, visit func(*lyceum.PricingPlan) error,
 ) error {
-	if _, err := s.store.GetSchool(ctx, school); err != nil {
+	if _, err := s.store.GetSchool(ctx, by.School); err != nil {
 		return err
 	}
-	v := s.store.In(ctx, school)
+	v := s.store.In(ctx, by.School)
 	return v.PricingPlans.Each(v, lyceum.PricingPlanFilter{}, visit)
 }
 

@@ -84,7 +84,7 @@ func (d *desk) savePlans(t *testing.T, missing lyceum.Missing, batch ...lyceum.P
 
 func (d *desk) courses(t *testing.T) (all []lyceum.Course) {
 	t.Helper()
-	if err := d.service.EachCourse(t.Context(), d.school, func(c *lyceum.Course) error { all = append(all, *c); return nil }); err != nil {
+	if err := d.service.EachCourse(t.Context(), lyceum.By{School: d.school, Actor: "test"}, func(c *lyceum.Course) error { all = append(all, *c); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -92,7 +92,7 @@ func (d *desk) courses(t *testing.T) (all []lyceum.Course) {
 
 func (d *desk) plans(t *testing.T) (all []lyceum.PricingPlan) {
 	t.Helper()
-	if err := d.service.EachPricingPlan(t.Context(), d.school, func(p *lyceum.PricingPlan) error { all = append(all, *p); return nil }); err != nil {
+	if err := d.service.EachPricingPlan(t.Context(), lyceum.By{School: d.school, Actor: "test"}, func(p *lyceum.PricingPlan) error { all = append(all, *p); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -222,8 +222,8 @@ func TestTimesOfPlans(t *testing.T) {
 func TestWhatCannotBe(t *testing.T) {
 	d := newDesk(t)
 	for name, err := range map[string]error{
-		"courses": d.service.EachCourse(t.Context(), 999, func(*lyceum.Course) error { return nil }),
-		"plans":   d.service.EachPricingPlan(t.Context(), 999, func(*lyceum.PricingPlan) error { return nil }),
+		"courses": d.service.EachCourse(t.Context(), lyceum.By{School: 999, Actor: "test"}, func(*lyceum.Course) error { return nil }),
+		"plans":   d.service.EachPricingPlan(t.Context(), lyceum.By{School: 999, Actor: "test"}, func(*lyceum.PricingPlan) error { return nil }),
 	} {
 		if lyceum.KindOf(err) != lyceum.NotFound {
 			t.Errorf("%s of a school there is not: %v", name, err)

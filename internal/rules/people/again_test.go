@@ -23,7 +23,7 @@ func TestR23_ANewUserIsNobodyElse(t *testing.T) {
 		return err
 	}}
 	service := people.New(again, func() time.Time { return d.now })
-	hash := func(context.Context, lyceum.SchoolID, string, string) (lyceum.Opt[string], bool, error) {
+	hash := func(context.Context, lyceum.By, string, string) (lyceum.Opt[string], bool, error) {
 		return lyceum.Some("$argon2id$hers"), false, nil
 	}
 	made, err := service.Create(t.Context(), lyceum.By{School: d.school, Actor: "test"}, people.NewUser{Email: "ada@example.com", Name: lyceum.Some("Ada")}, hash)

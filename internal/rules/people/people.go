@@ -25,11 +25,11 @@ func New(store lyceum.Store, clock func() time.Time) *Service {
 }
 
 // Each visits the users of a school by ascending id, all of one moment.
-func (s *Service) Each(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.User) error) error {
-	if _, err := s.store.GetSchool(ctx, school); err != nil {
+func (s *Service) Each(ctx context.Context, by lyceum.By, visit func(*lyceum.User) error) error {
+	if _, err := s.store.GetSchool(ctx, by.School); err != nil {
 		return err
 	}
-	v := s.store.In(ctx, school)
+	v := s.store.In(ctx, by.School)
 	return v.Users.Each(v, lyceum.UserFilter{}, visit)
 }
 
@@ -44,18 +44,17 @@ func (s *Service) Each(ctx context.Context, school lyceum.SchoolID, visit func(*
 // by having the owner's id alone.
 type Import struct {
 	service *Service
-	school  lyceum.SchoolID
-	actor   string
+	by      lyceum.By
 }
 
 // Import begins an import into a school.
 func (s *Service) Import(by lyceum.By) *Import {
-	return &Import{service: s, school: by.School, actor: by.Actor}
+	return &Import{service: s, by: by}
 }
 
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (i *Import) Check(ctx context.Context, batch []lyceum.User) ([]lyceum.RowProblem, error) {
-	v := i.service.store.In(ctx, i.school)
+	v := i.service.store.In(ctx, i.by.School)
 	kept, owners, err := known(v.Users, v, batch)
 	return problems(batch, kept, owners), err
 }
@@ -66,7 +65,7 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.User) (lyceum.Saved, [
 	var saved lyceum.Saved
 	var bad []lyceum.RowProblem
 	now := i.service.clock()
-	err := i.service.store.Write(ctx, lyceum.Stamp{School: i.school, At: now, Actor: i.actor}, func(tx lyceum.Tx) error {
+	err := i.service.store.Write(ctx, i.by.Stamp(now), func(tx lyceum.Tx) error {
 		kept, byEmail, err := known(tx.Users, tx, batch)
 		if err != nil {
 			return err

@@ -58,7 +58,7 @@ func (d *desk) check(t *testing.T, batch ...lyceum.User) []lyceum.RowProblem {
 
 func (d *desk) kept(t *testing.T) (all []lyceum.User) {
 	t.Helper()
-	err := d.service.Each(t.Context(), d.school, func(u *lyceum.User) error { all = append(all, *u); return nil })
+	err := d.service.Each(t.Context(), lyceum.By{School: d.school, Actor: "test"}, func(u *lyceum.User) error { all = append(all, *u); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestF9SchoolsDoNotShareAddresses(t *testing.T) {
 
 func TestWhatCannotBe(t *testing.T) {
 	d := newDesk(t)
-	if err := d.service.Each(t.Context(), 999, func(*lyceum.User) error { return nil }); lyceum.KindOf(err) != lyceum.NotFound {
+	if err := d.service.Each(t.Context(), lyceum.By{School: 999, Actor: "test"}, func(*lyceum.User) error { return nil }); lyceum.KindOf(err) != lyceum.NotFound {
 		t.Errorf("a school there is not: %v", err)
 	}
 	if err := d.store.Close(); err != nil {

@@ -12,8 +12,8 @@ import (
 
 // EachTags visits the tags of a school's users by ascending id, all of one
 // moment. Users without tags are left out.
-func (s *Service) EachTags(ctx context.Context, school lyceum.SchoolID, visit func(*lyceum.UserTags) error) error {
-	if _, err := s.store.GetSchool(ctx, school); err != nil {
+func (s *Service) EachTags(ctx context.Context, by lyceum.By, visit func(*lyceum.UserTags) error) error {
+	if _, err := s.store.GetSchool(ctx, by.School); err != nil {
 		return err
 	}
 	var row lyceum.UserTags
@@ -24,7 +24,7 @@ func (s *Service) EachTags(ctx context.Context, school lyceum.SchoolID, visit fu
 		slices.Sort(row.Tags) // in one order on every engine
 		return visit(&row)
 	}
-	err := s.store.In(ctx, school).EachTag(lyceum.None[lyceum.UserID](), func(user lyceum.UserID, tag string) error {
+	err := s.store.In(ctx, by.School).EachTag(lyceum.None[lyceum.UserID](), func(user lyceum.UserID, tag string) error {
 		if user != row.User {
 			if err := end(); err != nil {
 				return err
@@ -94,19 +94,18 @@ func (s *Service) SetTags(ctx context.Context, by lyceum.By, user lyceum.UserID,
 	if err != nil {
 		return Detail{}, err
 	}
-	return s.Show(ctx, by.School, user)
+	return s.Show(ctx, by, user)
 }
 
 // TagImport takes tags in. A user gets those of the row and no others.
 type TagImport struct {
 	service *Service
-	school  lyceum.SchoolID
-	actor   string
+	by      lyceum.By
 }
 
 // ImportTags begins an import of tags.
 func (s *Service) ImportTags(by lyceum.By) *TagImport {
-	return &TagImport{service: s, school: by.School, actor: by.Actor}
+	return &TagImport{service: s, by: by}
 }
 
 // The bounds of tags. What a database from before has beyond maxTags is shown
@@ -118,7 +117,7 @@ const (
 
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (i *TagImport) Check(ctx context.Context, batch []lyceum.UserTags) ([]lyceum.RowProblem, error) {
-	v := i.service.store.In(ctx, i.school)
+	v := i.service.store.In(ctx, i.by.School)
 	known, err := v.Users.Find(v, usersOf(batch)...)
 	return tagProblems(batch, known), err
 }
@@ -129,7 +128,7 @@ func (i *TagImport) Save(
 	ctx context.Context, batch []lyceum.UserTags,
 ) (saved lyceum.Saved, problems []lyceum.RowProblem, err error) {
 	now := i.service.clock()
-	err = i.service.store.Write(ctx, lyceum.Stamp{School: i.school, At: now, Actor: i.actor}, func(tx lyceum.Tx) error {
+	err = i.service.store.Write(ctx, i.by.Stamp(now), func(tx lyceum.Tx) error {
 		known, err := tx.Users.Find(tx, usersOf(batch)...)
 		if err != nil {
 			return err

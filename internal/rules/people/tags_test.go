@@ -57,7 +57,7 @@ func TestR24_MoreTagsFromBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if detail, err := d.service.Show(t.Context(), d.school, 1); err != nil || len(detail.Tags) != 150 {
+	if detail, err := d.service.Show(t.Context(), lyceum.By{School: d.school, Actor: "test"}, 1); err != nil || len(detail.Tags) != 150 {
 		t.Errorf("Show: %v, %d tags", err, len(detail.Tags))
 	}
 	detail, err := d.service.SetTags(t.Context(), lyceum.By{School: d.school, Actor: "test"}, 1, someTags(100))

@@ -17,7 +17,7 @@ import (
 // may wait for a free processor, and refuses with RateLimited when none becomes
 // free.
 type Hasher func(
-	ctx context.Context, school lyceum.SchoolID, email, password string,
+	ctx context.Context, by lyceum.By, email, password string,
 ) (hash lyceum.Opt[string], common bool, err error)
 
 // reach is the row at which a list by page ends (contract/v1.yaml,
@@ -27,7 +27,7 @@ const reach = 10_000
 // List lists users by ascending id. With f.After, which says where to begin,
 // the page's number is 1 whatever it was.
 func (s *Service) List(
-	ctx context.Context, school lyceum.SchoolID, f lyceum.UserFilter, p lyceum.Page,
+	ctx context.Context, by lyceum.By, f lyceum.UserFilter, p lyceum.Page,
 ) (lyceum.Listing[lyceum.User], error) {
 	switch {
 	case f.After.Present:
@@ -37,7 +37,7 @@ func (s *Service) List(
 			Field: "page", Message: "reaches past the 10,000th user; use search_after with the last id of the previous page",
 		})
 	}
-	v := s.store.In(ctx, school)
+	v := s.store.In(ctx, by.School)
 	return v.Users.List(v, f, p)
 }
 
@@ -52,22 +52,22 @@ type Detail struct {
 }
 
 // Show shows a user.
-func (s *Service) Show(ctx context.Context, school lyceum.SchoolID, id lyceum.UserID) (Detail, error) {
-	v := s.store.In(ctx, school)
+func (s *Service) Show(ctx context.Context, by lyceum.By, id lyceum.UserID) (Detail, error) {
+	v := s.store.In(ctx, by.School)
 	user, err := v.Users.Get(v, id)
 	if err != nil {
 		return Detail{}, err
 	}
-	return s.detail(ctx, school, user)
+	return s.detail(ctx, by, user)
 }
 
-func (s *Service) detail(ctx context.Context, school lyceum.SchoolID, user lyceum.User) (Detail, error) {
+func (s *Service) detail(ctx context.Context, by lyceum.By, user lyceum.User) (Detail, error) {
 	d := Detail{User: user, Now: s.clock()}
 	var err error
-	if d.Tags, err = tagsOf(s.store.In(ctx, school), user.ID); err != nil {
+	if d.Tags, err = tagsOf(s.store.In(ctx, by.School), user.ID); err != nil {
 		return Detail{}, err
 	}
-	all, err := s.store.In(ctx, school).FindEnrolledOf(user.ID)
+	all, err := s.store.In(ctx, by.School).FindEnrolledOf(user.ID)
 	if err != nil {
 		return Detail{}, err
 	}
@@ -108,11 +108,11 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, n NewUser, hash Hash
 	case err != nil:
 		return Detail{}, err
 	case found:
-		return s.detail(ctx, by.School, kept)
+		return s.detail(ctx, by, kept)
 	}
 	if n.Password.Present {
 		var err error
-		if user.PasswordHash, user.MustChangePassword, err = hash(ctx, by.School, n.Email, n.Password.Value); err != nil {
+		if user.PasswordHash, user.MustChangePassword, err = hash(ctx, by, n.Email, n.Password.Value); err != nil {
 			return Detail{}, err
 		}
 	}
@@ -136,7 +136,7 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, n NewUser, hash Hash
 	if err != nil {
 		return Detail{}, err
 	}
-	return s.detail(ctx, by.School, made)
+	return s.detail(ctx, by, made)
 }
 
 // welcome keeps a new user and tells of them.
@@ -247,7 +247,7 @@ func (s *Service) Update(ctx context.Context, by lyceum.By, id lyceum.UserID, c 
 	if err != nil {
 		return Detail{}, err
 	}
-	return s.detail(ctx, by.School, user)
+	return s.detail(ctx, by, user)
 }
 
 // renamed is what User.updated tells besides the user.

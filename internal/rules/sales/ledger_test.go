@@ -195,7 +195,7 @@ func TestRecordKeepsTheBooks(t *testing.T) {
 			if got.Charge != tc.charge || got.Revenue != tc.revenue {
 				t.Errorf("charge %d, revenue %d; want %d, %d", got.Charge, got.Revenue, tc.charge, tc.revenue)
 			}
-			shown, err := b.service.Show(t.Context(), b.school, d.ID)
+			shown, err := b.service.Show(t.Context(), b.by(), d.ID)
 			if diff := cmp.Diff(d, shown); diff != "" || err != nil {
 				t.Errorf("%v, shown otherwise than recorded:\n%s", err, diff)
 			}
@@ -292,11 +292,11 @@ func TestRefunds(t *testing.T) {
 	if diff := cmp.Diff(want, b.events(t, before)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	shown, err := b.service.ShowTransaction(t.Context(), b.school, id)
+	shown, err := b.service.ShowTransaction(t.Context(), b.by(), id)
 	if err != nil || len(shown.Movements) != 3 || shown.Reference != some("ch_1") {
 		t.Errorf("%+v %v", shown, err)
 	}
-	if sale, err := b.service.Show(t.Context(), b.school, d.ID); err != nil || sale.EndReason != some(lyceum.SaleRefunded) {
+	if sale, err := b.service.Show(t.Context(), b.by(), d.ID); err != nil || sale.EndReason != some(lyceum.SaleRefunded) {
 		t.Errorf("%+v %v", sale.Sale, err)
 	}
 	if _, err := b.service.Record(t.Context(), b.by(), sales.NewSale{User: 2, Plan: 1, Reference: some("ch_1")}); lyceum.Public(err).Code != "reference_taken" {

@@ -19,9 +19,9 @@ type NewOrder struct {
 
 // ShowOrder gives an order.
 func (s *Service) ShowOrder(
-	ctx context.Context, school lyceum.SchoolID, id lyceum.OrderID,
+	ctx context.Context, by lyceum.By, id lyceum.OrderID,
 ) (lyceum.PurchaseOrder, error) {
-	v := s.store.In(ctx, school)
+	v := s.store.In(ctx, by.School)
 	return v.Orders.Get(v, id)
 }
 

@@ -44,13 +44,13 @@ type RefundOutlook struct {
 }
 
 // ForeseeCancel tells what Cancel would do, and refuses what it would refuse.
-func (s *Service) ForeseeCancel(ctx context.Context, school lyceum.SchoolID, id lyceum.SaleID) (Outlook, error) {
-	v := s.store.In(ctx, school)
+func (s *Service) ForeseeCancel(ctx context.Context, by lyceum.By, id lyceum.SaleID) (Outlook, error) {
+	v := s.store.In(ctx, by.School)
 	sale, err := v.Sales.Get(v, id)
 	if err != nil {
 		return Outlook{}, err
 	}
-	o, policy, err := s.outlook(ctx, school, sale)
+	o, policy, err := s.outlook(ctx, by, sale)
 	if err != nil {
 		return o, err
 	}
@@ -64,9 +64,9 @@ func (s *Service) ForeseeCancel(ctx context.Context, school lyceum.SchoolID, id 
 // ForeseeRefund tells what Refund would do, and refuses what it would refuse.
 // Transaction and Left are given with a refusal of the refund's fields, too.
 func (s *Service) ForeseeRefund(
-	ctx context.Context, school lyceum.SchoolID, id lyceum.TransactionID, r Refund,
+	ctx context.Context, by lyceum.By, id lyceum.TransactionID, r Refund,
 ) (RefundOutlook, error) {
-	detail, err := s.ShowTransaction(ctx, school, id)
+	detail, err := s.ShowTransaction(ctx, by, id)
 	if err != nil {
 		return RefundOutlook{}, err
 	}
@@ -86,12 +86,12 @@ func (s *Service) ForeseeRefund(
 	if detail.FullyRefunded() || !after.FullyRefunded() {
 		return o, nil
 	}
-	return o, s.foreseeEnd(ctx, school, &o)
+	return o, s.foreseeEnd(ctx, by, &o)
 }
 
 // foreseeEnd tells whether a full refund ends the sale, as endAfter does it.
-func (s *Service) foreseeEnd(ctx context.Context, school lyceum.SchoolID, o *RefundOutlook) error {
-	v := s.store.In(ctx, school)
+func (s *Service) foreseeEnd(ctx context.Context, by lyceum.By, o *RefundOutlook) error {
+	v := s.store.In(ctx, by.School)
 	all, err := lyceum.All(v.Transactions, v, paymentsOf(o.Transaction.SaleID))
 	if err != nil || all[len(all)-1].ID != o.Transaction.ID { // oldest first
 		return err
@@ -100,7 +100,7 @@ func (s *Service) foreseeEnd(ctx context.Context, school lyceum.SchoolID, o *Ref
 	if err != nil {
 		return err
 	}
-	of, policy, err := s.outlook(ctx, school, sale)
+	of, policy, err := s.outlook(ctx, by, sale)
 	if err != nil {
 		return err
 	}
@@ -113,10 +113,10 @@ func (s *Service) foreseeEnd(ctx context.Context, school lyceum.SchoolID, o *Ref
 
 // outlook gives a sale with its plan and the school's policy; nothing ends yet.
 func (s *Service) outlook(
-	ctx context.Context, school lyceum.SchoolID, sale lyceum.Sale,
+	ctx context.Context, by lyceum.By, sale lyceum.Sale,
 ) (Outlook, lyceum.SalePolicy, error) {
 	o := Outlook{Sale: sale, Access: lyceum.Keep}
-	v := s.store.In(ctx, school)
+	v := s.store.In(ctx, by.School)
 	plans, err := v.PricingPlans.Find(v, sale.PricingPlanID.Value)
 	if err != nil {
 		return o, lyceum.SalePolicy{}, err
@@ -124,6 +124,6 @@ func (s *Service) outlook(
 	if o.Plan, err = planAmong(plans, &sale); err != nil {
 		return o, lyceum.SalePolicy{}, err
 	}
-	kept, err := s.store.GetSchool(ctx, school)
+	kept, err := s.store.GetSchool(ctx, by.School)
 	return o, kept.Policy, err
 }

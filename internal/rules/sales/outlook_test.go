@@ -50,7 +50,7 @@ func TestOutlookOfACancellation(t *testing.T) {
 			id := b.sell(t, sales.NewSale{User: 1, Plan: tc.plan, Amounts: sales.Amounts{Charge: some(lyceum.USDCents(map[lyceum.PricingPlanID]int64{2: 550, 8: 100}[tc.plan]))}}).ID
 			b.now = b.now.Add(tc.wait)
 			before := b.last(t)
-			o, err := b.service.ForeseeCancel(t.Context(), b.school, id)
+			o, err := b.service.ForeseeCancel(t.Context(), b.by(), id)
 			if err != nil || !o.EndsSale || o.Access != tc.want || o.Plan.ID != tc.plan {
 				t.Fatalf("the outlook is %+v, %v; want %s", o, err, tc.want)
 			}
@@ -63,17 +63,17 @@ func TestOutlookOfACancellation(t *testing.T) {
 			if got := strings.Join(b.access(t, 1), "; "); got != tc.access {
 				t.Errorf("the access is %q, want %q", got, tc.access)
 			}
-			if _, err := b.service.ForeseeCancel(t.Context(), b.school, id); lyceum.Public(err).Code != "sale_ended" {
+			if _, err := b.service.ForeseeCancel(t.Context(), b.by(), id); lyceum.Public(err).Code != "sale_ended" {
 				t.Errorf("a second time: %v", err)
 			}
 		})
 	}
 	b := newBooks(t)
 	once := b.sell(t, sales.NewSale{User: 1, Plan: 1}).ID
-	if _, err := b.service.ForeseeCancel(t.Context(), b.school, once); lyceum.Public(err).Code != "not_recurring" {
+	if _, err := b.service.ForeseeCancel(t.Context(), b.by(), once); lyceum.Public(err).Code != "not_recurring" {
 		t.Errorf("of what is paid once: %v", err)
 	}
-	if _, err := b.service.ForeseeCancel(t.Context(), b.school+1, once); lyceum.KindOf(err) != lyceum.NotFound {
+	if _, err := b.service.ForeseeCancel(t.Context(), lyceum.By{School: b.school + 1, Actor: "test"}, once); lyceum.KindOf(err) != lyceum.NotFound {
 		t.Errorf("of another school: %v", err)
 	}
 }
@@ -97,7 +97,7 @@ func TestOutlookOfARefund(t *testing.T) {
 			b.choose(t, policy)
 			d := b.sell(t, sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: some(lyceum.Minor(100))}})
 			id, refund := d.Transactions[0].ID, sales.Refund{Amount: tc.amount}
-			o, err := b.service.ForeseeRefund(t.Context(), b.school, id, refund)
+			o, err := b.service.ForeseeRefund(t.Context(), b.by(), id, refund)
 			if err != nil || o.Left != 2099 || o.EndsSale != tc.ends {
 				t.Fatalf("the outlook is %+v, %v", o, err)
 			}
@@ -108,7 +108,7 @@ func TestOutlookOfARefund(t *testing.T) {
 			if diff := cmp.Diff(tc.access, b.access(t, 1)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			sale, err := b.service.Show(t.Context(), b.school, d.ID)
+			sale, err := b.service.Show(t.Context(), b.by(), d.ID)
 			if err != nil || sale.EndedAt.Present != tc.ends {
 				t.Errorf("%+v, %v", sale.Sale, err)
 			}
@@ -156,7 +156,7 @@ func TestOutlookRefuses(t *testing.T) {
 		{"NUL", good, sales.Refund{Reason: some("a\x00b")}, "reason must be UTF-8 text without NUL characters"},
 		{"no UTF-8", good, sales.Refund{Reason: some("a\xff")}, "reason must be UTF-8 text without NUL characters"},
 	} {
-		_, foreseen := b.service.ForeseeRefund(t.Context(), b.school, tc.id, tc.refund)
+		_, foreseen := b.service.ForeseeRefund(t.Context(), b.by(), tc.id, tc.refund)
 		_, happened := b.service.Refund(t.Context(), b.by(), tc.id, tc.refund)
 		if foreseen == nil || happened == nil || foreseen.Error() != happened.Error() || !strings.Contains(happened.Error(), tc.want) {
 			t.Errorf("%s: foreseen %v, happened %v, want %q", tc.name, foreseen, happened, tc.want)

@@ -43,19 +43,19 @@ func New(store lyceum.Store, clock func() time.Time, enroller Enroller, people R
 // List gives one page of the transactions that pass the filter and their exact
 // number. A page after the last is empty.
 func (s *Service) List(
-	ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page,
+	ctx context.Context, by lyceum.By, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page,
 ) (lyceum.TransactionListing, error) {
-	return s.store.FindTransactions(ctx, school, f, o, p)
+	return s.store.FindTransactions(ctx, by.School, f, o, p)
 }
 
 // Each visits the transactions that pass the filter, all of one moment.
-func (s *Service) Each(ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order,
+func (s *Service) Each(ctx context.Context, by lyceum.By, f lyceum.TransactionFilter, o lyceum.Order,
 	visit func(*lyceum.Transaction) error,
 ) error {
-	if _, err := s.store.GetSchool(ctx, school); err != nil {
+	if _, err := s.store.GetSchool(ctx, by.School); err != nil {
 		return err
 	}
-	v := s.store.In(ctx, school)
+	v := s.store.In(ctx, by.School)
 	return v.Transactions.Each(v, lyceum.TransactionQuery{TransactionFilter: f, Order: o}, visit)
 }
 
@@ -69,10 +69,10 @@ type SaleDetail struct {
 }
 
 // Show gives a sale with its history.
-func (s *Service) Show(ctx context.Context, school lyceum.SchoolID, id lyceum.SaleID) (SaleDetail, error) {
+func (s *Service) Show(ctx context.Context, by lyceum.By, id lyceum.SaleID) (SaleDetail, error) {
 	var d SaleDetail
 	var err error
-	v := s.store.In(ctx, school)
+	v := s.store.In(ctx, by.School)
 	if d.Sale, err = v.Sales.Get(v, id); err != nil {
 		return SaleDetail{}, err
 	}
@@ -105,14 +105,14 @@ type TransactionDetail struct {
 
 // ShowTransaction gives a transaction with what happened to its money.
 func (s *Service) ShowTransaction(
-	ctx context.Context, school lyceum.SchoolID, id lyceum.TransactionID,
+	ctx context.Context, by lyceum.By, id lyceum.TransactionID,
 ) (TransactionDetail, error) {
-	v := s.store.In(ctx, school)
+	v := s.store.In(ctx, by.School)
 	kept, err := v.Transactions.Get(v, id)
 	if err != nil {
 		return TransactionDetail{}, err
 	}
-	sale, err := s.Show(ctx, school, kept.SaleID)
+	sale, err := s.Show(ctx, by, kept.SaleID)
 	if err != nil {
 		return TransactionDetail{}, err
 	}

@@ -103,7 +103,7 @@ func (s *shop) check(t *testing.T, missing lyceum.Missing, batch ...lyceum.Trans
 
 func (s *shop) kept(t *testing.T) (all []lyceum.Transaction) {
 	t.Helper()
-	err := s.service.Each(t.Context(), s.school, lyceum.TransactionFilter{}, lyceum.OldestFirst, func(x *lyceum.Transaction) error {
+	err := s.service.Each(t.Context(), lyceum.By{School: s.school, Actor: "test"}, lyceum.TransactionFilter{}, lyceum.OldestFirst, func(x *lyceum.Transaction) error {
 		all = append(all, *x)
 		return nil
 	})
@@ -380,17 +380,17 @@ func TestListAndEach(t *testing.T) {
 	batch := []lyceum.Transaction{sold(1, 1, 1), sold(2, 2, 1), sold(3, 1, 2)}
 	s.save(t, lyceum.RefuseMissing, batch...)
 	filter := lyceum.TransactionFilter{UserID: lyceum.Some(lyceum.UserID(1))}
-	listing, err := s.service.List(t.Context(), s.school, filter, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
+	listing, err := s.service.List(t.Context(), lyceum.By{School: s.school, Actor: "test"}, filter, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1})
 	want := lyceum.TransactionListing{Transactions: lyceum.TransactionSlice{batch[2]}, Total: 2, Page: lyceum.Page{Number: 1, Size: 1}}
 	if diff := cmp.Diff(want, listing); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	var seen []lyceum.TransactionID
-	err = s.service.Each(t.Context(), s.school, filter, lyceum.OldestFirst, func(x *lyceum.Transaction) error { seen = append(seen, x.ID); return nil })
+	err = s.service.Each(t.Context(), lyceum.By{School: s.school, Actor: "test"}, filter, lyceum.OldestFirst, func(x *lyceum.Transaction) error { seen = append(seen, x.ID); return nil })
 	if err != nil || !slices.Equal(seen, []lyceum.TransactionID{1, 3}) {
 		t.Errorf("visited %v, %v", seen, err)
 	}
-	err = s.service.Each(t.Context(), 999, filter, lyceum.OldestFirst, func(*lyceum.Transaction) error { return nil })
+	err = s.service.Each(t.Context(), lyceum.By{School: 999, Actor: "test"}, filter, lyceum.OldestFirst, func(*lyceum.Transaction) error { return nil })
 	if lyceum.KindOf(err) != lyceum.NotFound {
 		t.Errorf("a school there is not: %v", err)
 	}
