@@ -51,7 +51,7 @@ func (c *console) delivery(r *http.Request, v *visit) (events.Delivery, error) {
 	if !ok || !known {
 		return events.Delivery{}, errNoPage
 	}
-	d, err := c.Events.Show(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, id)
+	d, err := c.Events.Show(r.Context(), v.by(), id)
 	if err == nil && d.Webhook.ID != hook {
 		err = errNoPage
 	}
@@ -106,7 +106,7 @@ func (c *console) awaited(r *http.Request, v *visit, d events.Delivery) (events.
 		case <-time.After(awaitPause):
 		}
 		var err error
-		if d, err = c.Events.Show(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, d.ID); err != nil {
+		if d, err = c.Events.Show(r.Context(), v.by(), d.ID); err != nil {
 			return d, r, err
 		}
 	}

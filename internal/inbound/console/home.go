@@ -27,7 +27,7 @@ func (c *console) home(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
-	hooks, err := c.Events.Webhooks(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, struct{}{})
+	hooks, err := c.Events.Webhooks(r.Context(), v.by(), struct{}{})
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func namesOf(hook *lyceum.Webhook) []string {
 
 // listWebhooks serves GET /admin/settings/webhooks.
 func (c *console) listWebhooks(w http.ResponseWriter, r *http.Request, v *visit) error {
-	all, err := c.Events.Webhooks(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, struct{}{})
+	all, err := c.Events.Webhooks(r.Context(), v.by(), struct{}{})
 	if err != nil {
 		return err
 	}
@@ -166,8 +166,7 @@ func (c *console) stateOf(r *http.Request, v *visit, hook *lyceum.Webhook) (mark
 		return hookMarks[hook.State], nil
 	}
 	waiting := lyceum.WebhookEventFilter{Webhook: hook.ID, State: lyceum.Some(lyceum.DeliveryPending)}
-	by := lyceum.By{School: v.School.ID, Actor: v.actor()}
-	listing, err := c.Events.Events(r.Context(), by, waiting, lyceum.Page{Number: 1, Size: logSize})
+	listing, err := c.Events.Events(r.Context(), v.by(), waiting, lyceum.Page{Number: 1, Size: logSize})
 	if err != nil {
 		return mark{}, err
 	}
@@ -185,12 +184,11 @@ func (c *console) hook(r *http.Request, v *visit) (lyceum.Webhook, error) {
 	if !ok {
 		return lyceum.Webhook{}, errNoPage
 	}
-	return c.Events.Webhook(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, id)
+	return c.Events.Webhook(r.Context(), v.by(), id)
 }
 
 func (c *console) countDeliveries(r *http.Request, v *visit, f lyceum.WebhookEventFilter) (int64, error) {
-	by := lyceum.By{School: v.School.ID, Actor: v.actor()}
-	listing, err := c.Events.Events(r.Context(), by, f, lyceum.Page{Number: 1, Size: 1})
+	listing, err := c.Events.Events(r.Context(), v.by(), f, lyceum.Page{Number: 1, Size: 1})
 	return listing.Total, err
 }
 
@@ -218,7 +216,7 @@ func (c *console) log(r *http.Request, v *visit, hook lyceum.WebhookID) (hookLog
 			return l, nil
 		}
 	}
-	listing, err := c.Events.Deliveries(r.Context(), lyceum.By{School: v.School.ID, Actor: v.actor()}, filter, page)
+	listing, err := c.Events.Deliveries(r.Context(), v.by(), filter, page)
 	if err != nil {
 		return l, err
 	}
