@@ -57,27 +57,20 @@ type Reader interface {
 	Ping(ctx context.Context) error
 
 	FindSchools(ctx context.Context) ([]School, error)
-	GetSchool(ctx context.Context, id SchoolID) (School, error)
 
 	FindRateWindows(ctx context.Context, start time.Time) ([]RateWindow, error)
 
 	SalesReader
 	WebhookReader
 
-	// Known gives those of ids that exist in the sequence.
-	Known(ctx context.Context, school SchoolID, seq Sequence, ids []int32) ([]int32, error)
-
-	// FindEntries gives up to limit entries with a number above after, in order.
-	FindEntries(ctx context.Context, school SchoolID, after int64, limit int) ([]Entry, error)
-
 	// Check looks for what must never be: counters that disagree with rows,
 	// gaps in a journal, rows without their school. An empty list is health.
 	Check(ctx context.Context) ([]Finding, error)
 }
 
-// LearningTx is the part of a transaction that knows what learners do in
-// courses.
-type LearningTx interface {
+// LearningChanges are what a change does about enrollments and progress besides
+// changing their rows.
+type LearningChanges interface {
 	// BeginEnrollment inserts an enrollment, and a record of progress if the user
 	// has none of the course. It inserts nothing and returns false if the course
 	// or the user does not exist, or if the user has an enrollment in the course
@@ -108,6 +101,11 @@ type Reads interface {
 	NamesReads
 	Standings
 	TagReads
+
+	// GetSchool fails with NotFound when there is no such school.
+	GetSchool() (School, error)
+	// Known returns those of ids that exist in the sequence.
+	Known(seq Sequence, ids []int32) ([]int32, error)
 
 	// FindAttempts returns the attempts of a delivery with a number above after,
 	// in order. They end at AnswerBytes; more reports that there are others.
@@ -146,12 +144,11 @@ type Changes interface {
 	// Each sequence is named once.
 	Reserve(n int, seqs ...Sequence) error
 
-	GetSchool() (School, error)
 	// ChangeSchool changes the settings of the school, and appends an entry if
 	// they differ then.
 	ChangeSchool(change func(*School)) error
 
-	LearningTx
+	LearningChanges
 	SalesChanges
 	JournalChanges
 	WebhookChanges
@@ -168,9 +165,6 @@ type Changes interface {
 	SignedIn(user UserID, from string, at time.Time) error
 	// SetTags sets all tags of a user, and reports whether that changed any.
 	SetTags(user UserID, tags []string) (changed bool, err error)
-
-	// Known is Reader.Known inside the transaction.
-	Known(seq Sequence, ids []int32) ([]int32, error)
 }
 
 // Saved counts what a save did.

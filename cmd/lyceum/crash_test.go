@@ -229,7 +229,7 @@ func healthy(t testing.TB, store *sqlstore.Store) {
 		var last int64
 		created := map[int32]bool{}
 		for {
-			entries, err := store.FindEntries(t.Context(), school+1, last, 1000)
+			entries, err := storetest.FindEntries(t.Context(), store, school+1, last, 1000)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -128,7 +128,7 @@ func (c *exportCommand) onePeriod() error {
 
 // in returns the period in the school's time zone.
 func (d dayRange) in(ctx context.Context, store lyceum.Store, id lyceum.SchoolID) (lyceum.Period, error) {
-	school, err := store.GetSchool(ctx, id)
+	school, err := store.In(ctx, id).GetSchool()
 	if err != nil {
 		return lyceum.Period{}, err
 	}

@@ -211,7 +211,7 @@ func (c *sandboxCommand) fill(p *program, store lyceum.Store, school *demo.Schoo
 	id, key := school.School.ID, access.HashSecret(known.APIKey)
 	another := lyceum.Errorf(lyceum.Conflict, "the database has another school; use an empty one, or the --seed it "+
 		"was made with")
-	switch there, err := store.GetSchool(p.ctx, id); {
+	switch there, err := store.In(p.ctx, id).GetSchool(); {
 	case lyceum.KindOf(err) == lyceum.NotFound:
 		if _, err := store.CreateSchool(p.ctx, school.School, "sandbox"); err != nil {
 			return err

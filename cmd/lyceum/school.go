@@ -54,7 +54,7 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	school, err := store.GetSchool(p.ctx, by.School)
+	school, err := store.In(p.ctx, by.School).GetSchool()
 	if err != nil {
 		return err
 	}

@@ -290,20 +290,24 @@ type handlerOptions struct {
 	reference        reference.Options
 }
 
+func (s *service) school(ctx context.Context, id lyceum.SchoolID) (lyceum.School, error) {
+	return s.store.In(ctx, id).GetSchool()
+}
+
 func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	pages, err := reference.Handler(o.reference)
 	if err != nil {
 		return nil, fmt.Errorf("render the reference: %w", err)
 	}
 	signIn, err := oauth.Pages(oauth.Options{
-		Site: o.site, School: s.store.GetSchool, OnlySchool: s.onlySchool,
+		Site: o.site, School: s.school, OnlySchool: s.onlySchool,
 		OAuth: s.oauth, Accounts: s.accounts, Apps: s.apps, Mail: o.mail, Log: s.log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("parse the pages: %w", err)
 	}
 	owner, err := console.New(console.Options{
-		Site: o.site, School: s.store.GetSchool,
+		Site: o.site, School: s.school,
 		Accounts: s.accounts, Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log,
 		Patience: 5 * time.Second,
 		Events:   s.events,
@@ -326,7 +330,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 			apiv2.New(s.learning, oauth.Endpoints(s.oauth, lyceum.V2)),
 			apilyceum.New(apilyceum.Rules{
 				Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed,
-				School: s.store.GetSchool,
+				School: s.school,
 			}),
 		},
 		Keys:         s.keys,

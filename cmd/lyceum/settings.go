@@ -225,7 +225,7 @@ type inSchool struct {
 // find gives the school asked for, or the only one.
 func (s *inSchool) find(ctx context.Context, store lyceum.Store) (lyceum.SchoolID, error) {
 	if s.School != 0 {
-		school, err := store.GetSchool(ctx, s.School)
+		school, err := store.In(ctx, s.School).GetSchool()
 		return school.ID, err
 	}
 	schools, err := store.FindSchools(ctx)

@@ -24,6 +24,7 @@ import (
 	users "github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 const (
@@ -87,7 +88,7 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 	p.owner = p.signIn(1, "owner@example.com", lyceum.Owner)
 	p.learner = p.signIn(1, "learner@example.com", lyceum.Student)
 	options := console.Options{
-		Site: at, School: store.GetSchool, Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
+		Site: at, School: storetest.School(store), Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
 		Sales: p.sales, Names: store, Events: p.events,
 		Clock: p.clock, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
@@ -279,7 +280,7 @@ func (p *place) holds(version lyceum.InterfaceVersion, id, clientSecret string) 
 // actors gives who appended to the journal of school 1.
 func (p *place) actors() map[string]int {
 	p.t.Helper()
-	entries, err := p.store.FindEntries(p.t.Context(), 1, 0, 1000)
+	entries, err := storetest.FindEntries(p.t.Context(), p.store, 1, 0, 1000)
 	if err != nil {
 		p.t.Fatal(err)
 	}

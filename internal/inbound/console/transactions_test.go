@@ -12,6 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 func TestTransactionsFilter(t *testing.T) {
@@ -190,7 +191,7 @@ func TestNamesAreAskedForAtOnce(t *testing.T) {
 	names := &counted{Store: p.store}
 	var err error
 	p.handler, err = console.New(console.Options{
-		Site: site, School: p.store.GetSchool, Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
+		Site: site, School: storetest.School(p.store), Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
 		Sales: p.sales, Names: names, Clock: p.clock,
 	})
 	if err != nil {

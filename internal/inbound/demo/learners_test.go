@@ -6,6 +6,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // TestEverythingIsThere: the school of the sandbox has what integrators look
@@ -91,7 +92,7 @@ func TestLoadedTwice(t *testing.T) {
 		if err := s.Load(t.Context(), store, nil); err != nil {
 			t.Fatal(err)
 		}
-		all, err := store.FindEntries(t.Context(), s.School.ID, 0, 100_000)
+		all, err := storetest.FindEntries(t.Context(), store, s.School.ID, 0, 100_000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +127,7 @@ func TestVersionsOfTwoSeeds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		entries, err := store.FindEntries(t.Context(), school.School.ID, last-1, 1)
+		entries, err := storetest.FindEntries(t.Context(), store, school.School.ID, last-1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 const (
@@ -77,7 +78,7 @@ func show(t *testing.T) *window {
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	pages, err := oauth.Pages(oauth.Options{
-		Site: web.Site{BaseURL: server.URL, AuthURL: server.URL}, School: store.GetSchool,
+		Site: web.Site{BaseURL: server.URL, AuthURL: server.URL}, School: storetest.School(store),
 		OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return school.ID, true },
 		OAuth:      w.oauth, Accounts: w.people, Apps: w.apps, Clock: time.Now, Log: slog.New(slog.DiscardHandler),
 		Mail: func(context.Context, string, string, string) error { return nil },

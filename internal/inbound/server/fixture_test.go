@@ -162,7 +162,7 @@ func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) [
 		apiv1.New(rules, oauth.Endpoints(tokens, lyceum.V1)),
 		apiv2.New(rules.Learning, oauth.Endpoints(tokens, lyceum.V2)),
 		apilyceum.New(apilyceum.Rules{
-			Sales: rules.Sales, People: rules.People, Learning: rules.Learning, Events: rules.Events, Accounts: access.NewAccounts(store, now, tokens, nil), Feed: events.NewFeed(store, rules.Events, nil), School: store.GetSchool,
+			Sales: rules.Sales, People: rules.People, Learning: rules.Learning, Events: rules.Events, Accounts: access.NewAccounts(store, now, tokens, nil), Feed: events.NewFeed(store, rules.Events, nil), School: storetest.School(store),
 		}),
 	}
 }

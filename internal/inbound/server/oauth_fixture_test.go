@@ -100,14 +100,14 @@ func campusOver(t *testing.T, store lyceum.Store) *campus {
 	keys := access.NewKeys(store, c.clock.now)
 	at := web.Site{BaseURL: baseURL, AuthURL: authURL}
 	rooms, err := oauth.Pages(oauth.Options{
-		Site: at, School: store.GetSchool, OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return 0, false },
+		Site: at, School: storetest.School(store), OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return 0, false },
 		OAuth: c.oauth, Accounts: c.accounts, Apps: c.apps, Log: log, Clock: c.clock.now,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	owner, err := console.New(console.Options{
-		Site: at, School: store.GetSchool, Accounts: c.accounts, Apps: c.apps, Keys: keys,
+		Site: at, School: storetest.School(store), Accounts: c.accounts, Apps: c.apps, Keys: keys,
 		Sales: rulesOver(store, c.clock.now).Sales, Names: store, Log: log, Clock: c.clock.now,
 	})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // wantProtected holds a page to B1, B2, B4 and B13.
@@ -306,11 +307,13 @@ type faulty struct {
 	fails bool
 }
 
-func (f *faulty) GetSchool(ctx context.Context, id lyceum.SchoolID) (lyceum.School, error) {
-	if f.fails {
-		return lyceum.School{}, errors.New("the roof of hall 7 fell in")
-	}
-	return f.Store.GetSchool(ctx, id)
+func (f *faulty) In(ctx context.Context, id lyceum.SchoolID) lyceum.View {
+	return storetest.FailSchool(f.Store.In(ctx, id), func() error {
+		if f.fails {
+			return errors.New("the roof of hall 7 fell in")
+		}
+		return nil
+	})
 }
 
 // TestFailingPagesAreLogged: the id of an answer finds its line in the log,

@@ -146,7 +146,7 @@ func TestR25_WaitingHoldsNothing(t *testing.T) {
 		}()
 	}
 	for range 100 {
-		if _, err := s.store.GetSchool(t.Context(), s.theirs); err != nil {
+		if _, err := s.store.In(t.Context(), s.theirs).GetSchool(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // TestTogether: what many ask for at once happens once.
@@ -41,7 +42,7 @@ func TestTogether(t *testing.T) {
 			t.Errorf("%d users", total)
 		}
 		created := map[lyceum.EntryType]int{}
-		entries, err := k.store.FindEntries(t.Context(), k.ours.id, 0, 10_000)
+		entries, err := storetest.FindEntries(t.Context(), k.store, k.ours.id, 0, 10_000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +74,7 @@ func TestRepeatedCompletionTakesNothing(t *testing.T) {
 		}
 		entries := func() int {
 			t.Helper()
-			all, err := k.store.FindEntries(t.Context(), k.ours.id, 0, 10_000)
+			all, err := storetest.FindEntries(t.Context(), k.store, k.ours.id, 0, 10_000)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -36,7 +36,7 @@ func TestR36_RefusedTargets(t *testing.T) {
 	if err := p.courier.Traces.Keep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	entries, err := p.store.FindEntries(t.Context(), p.school, 0, 1000)
+	entries, err := storetest.FindEntries(t.Context(), p.store, p.school, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

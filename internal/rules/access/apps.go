@@ -78,10 +78,10 @@ func (a *Apps) redirectProblem(text string) string {
 
 // List gives the apps of a school that are not deleted, oldest first.
 func (a *Apps) List(ctx context.Context, by lyceum.By) ([]lyceum.OAuthApp, error) {
-	if _, err := a.store.GetSchool(ctx, by.School); err != nil {
+	v := a.store.In(ctx, by.School)
+	if _, err := v.GetSchool(); err != nil {
 		return nil, err
 	}
-	v := a.store.In(ctx, by.School)
 	return lyceum.All(v.OAuthApps, v, lyceum.OAuthAppFilter{Undeleted: true})
 }
 
@@ -105,7 +105,7 @@ func (a *Apps) Register(ctx context.Context, by lyceum.By, f AppForm) (lyceum.OA
 	if err := a.check(f); err != nil {
 		return lyceum.OAuthApp{}, "", err
 	}
-	if _, err := a.store.GetSchool(ctx, by.School); err != nil {
+	if _, err := a.store.In(ctx, by.School).GetSchool(); err != nil {
 		return lyceum.OAuthApp{}, "", err
 	}
 	now := a.clock()

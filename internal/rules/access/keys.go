@@ -150,7 +150,7 @@ func (k *Keys) Create(
 			Message: "must be read, write or read,write",
 		})
 	}
-	if _, err := k.store.GetSchool(ctx, by.School); err != nil {
+	if _, err := k.store.In(ctx, by.School).GetSchool(); err != nil {
 		return lyceum.APIKey{}, "", err
 	}
 	text := KeyText(by.School, e)
@@ -175,10 +175,10 @@ func (k *Keys) Create(
 
 // List gives a school's keys, revoked ones too, oldest first.
 func (k *Keys) List(ctx context.Context, by lyceum.By) ([]lyceum.APIKey, error) {
-	if _, err := k.store.GetSchool(ctx, by.School); err != nil {
+	v := k.store.In(ctx, by.School)
+	if _, err := v.GetSchool(); err != nil {
 		return nil, err
 	}
-	v := k.store.In(ctx, by.School)
 	return lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{})
 }
 

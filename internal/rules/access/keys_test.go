@@ -269,7 +269,7 @@ func TestRevoke(t *testing.T) {
 	if diff := cmp.Diff([]lyceum.APIKey{first, second}, keys); diff != "" {
 		t.Errorf("keys, oldest first (-want +got):\n%s", diff)
 	}
-	entries, err := d.store.FindEntries(t.Context(), d.school, 1, 10)
+	entries, err := storetest.FindEntries(t.Context(), d.store, d.school, 1, 10)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -188,7 +188,7 @@ func TestPasswordLinks(t *testing.T) {
 		_, err = o.accounts.SetPassword(t.Context(), o.school, late, "four other words here")
 		wantKind(t, err, lyceum.NotFound)
 
-		entries, err := o.store.FindEntries(t.Context(), o.school, 0, 1000)
+		entries, err := storetest.FindEntries(t.Context(), o.store, o.school, 0, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func (o *office) noted(t *testing.T) map[lyceum.EntryType]int {
 	if err := o.oauth.Traces.Keep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	entries, err := o.store.FindEntries(t.Context(), o.school, 0, 10_000)
+	entries, err := storetest.FindEntries(t.Context(), o.store, o.school, 0, 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestR36_TracesOutlastAFailure(t *testing.T) {
 	traces := access.NewTraces(failing, clock.now)
 	schools := []lyceum.SchoolID{storetest.MakeSchool(t, store), storetest.MakeSchool(t, store), storetest.MakeSchool(t, store)}
 	count := func(school lyceum.SchoolID) (n int) {
-		entries, err := store.FindEntries(t.Context(), school, 0, 100)
+		entries, err := storetest.FindEntries(t.Context(), store, school, 0, 100)
 		if err != nil {
 			t.Fatal(err)
 		}

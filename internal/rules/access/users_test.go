@@ -31,7 +31,7 @@ func (o *office) switchOn(t *testing.T, id lyceum.UserID) {
 // journaled counts the entries of a type about the learner.
 func (o *office) journaled(t *testing.T, of lyceum.EntryType) (n int) {
 	t.Helper()
-	entries, err := o.store.FindEntries(t.Context(), o.school, 0, 1000)
+	entries, err := storetest.FindEntries(t.Context(), o.store, o.school, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

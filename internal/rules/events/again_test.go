@@ -176,7 +176,7 @@ func (s *busyAfter) Write(ctx context.Context, stamp lyceum.Stamp, change func(l
 // sent again.
 func (o *office) wantResent(t *testing.T, times int) {
 	t.Helper()
-	entries, err := o.store.FindEntries(t.Context(), o.school, 0, 100_000)
+	entries, err := storetest.FindEntries(t.Context(), o.store, o.school, 0, 100_000)
 	if err != nil {
 		t.Fatal(err)
 	}

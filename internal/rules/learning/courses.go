@@ -20,7 +20,7 @@ type CourseDetail struct {
 // OpenV2 refuses a school for which the second version of the interface is
 // switched off.
 func (s *Service) OpenV2(ctx context.Context, by lyceum.By) error {
-	school, err := s.store.GetSchool(ctx, by.School)
+	school, err := s.store.In(ctx, by.School).GetSchool()
 	if err == nil && school.V2Disabled {
 		return lyceum.Errorf(
 			lyceum.Forbidden,
@@ -62,7 +62,7 @@ func (s *Service) Course(ctx context.Context, by lyceum.By, id lyceum.CourseID) 
 	})
 	if err == nil && !detail.Author.Present {
 		var school lyceum.School
-		school, err = s.store.GetSchool(ctx, by.School)
+		school, err = s.store.In(ctx, by.School).GetSchool()
 		detail.School = school.Name
 	}
 	if err != nil {

@@ -64,7 +64,7 @@ func manyExpire(t *testing.T, store lyceum.Store) {
 		}
 		now = now.Add(3 * time.Hour)
 	}
-	entries, err := store.FindEntries(t.Context(), school, 0, 10*many)
+	entries, err := storetest.FindEntries(t.Context(), store, school, 0, 10*many)
 	if err != nil {
 		t.Fatal(err)
 	}

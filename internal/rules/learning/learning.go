@@ -28,10 +28,10 @@ func New(store lyceum.Store, clock func() time.Time) *Service {
 
 // EachCourse visits the courses of a school by ascending id, all of one moment.
 func (s *Service) EachCourse(ctx context.Context, by lyceum.By, visit func(*lyceum.Course) error) error {
-	if _, err := s.store.GetSchool(ctx, by.School); err != nil {
+	v := s.store.In(ctx, by.School)
+	if _, err := v.GetSchool(); err != nil {
 		return err
 	}
-	v := s.store.In(ctx, by.School)
 	return v.Courses.Each(v, lyceum.CourseFilter{}, visit)
 }
 
@@ -40,10 +40,10 @@ func (s *Service) EachCourse(ctx context.Context, by lyceum.By, visit func(*lyce
 func (s *Service) EachPricingPlan(
 	ctx context.Context, by lyceum.By, visit func(*lyceum.PricingPlan) error,
 ) error {
-	if _, err := s.store.GetSchool(ctx, by.School); err != nil {
+	v := s.store.In(ctx, by.School)
+	if _, err := v.GetSchool(); err != nil {
 		return err
 	}
-	v := s.store.In(ctx, by.School)
 	return v.PricingPlans.Each(v, lyceum.PricingPlanFilter{}, visit)
 }
 
@@ -122,7 +122,7 @@ func (i *PricingPlanImport) Check(ctx context.Context, batch []lyceum.PricingPla
 		return nil, nil
 	}
 	missing, err := unknownCourses(batch, func(ids []int32) ([]int32, error) {
-		return i.service.store.Known(ctx, i.by.School, lyceum.CourseSequence, ids)
+		return i.service.store.In(ctx, i.by.School).Known(lyceum.CourseSequence, ids)
 	})
 	return courseProblems(batch, missing), err
 }

@@ -26,10 +26,10 @@ func New(store lyceum.Store, clock func() time.Time) *Service {
 
 // Each visits the users of a school by ascending id, all of one moment.
 func (s *Service) Each(ctx context.Context, by lyceum.By, visit func(*lyceum.User) error) error {
-	if _, err := s.store.GetSchool(ctx, by.School); err != nil {
+	v := s.store.In(ctx, by.School)
+	if _, err := v.GetSchool(); err != nil {
 		return err
 	}
-	v := s.store.In(ctx, by.School)
 	return v.Users.Each(v, lyceum.UserFilter{}, visit)
 }
 

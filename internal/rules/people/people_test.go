@@ -67,7 +67,7 @@ func (d *desk) kept(t *testing.T) (all []lyceum.User) {
 
 func (d *desk) entries(t *testing.T) int {
 	t.Helper()
-	entries, err := d.store.FindEntries(t.Context(), d.school, 0, 1000)
+	entries, err := storetest.FindEntries(t.Context(), d.store, d.school, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

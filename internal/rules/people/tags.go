@@ -13,7 +13,8 @@ import (
 // EachTags visits the tags of a school's users by ascending id, all of one
 // moment. Users without tags are left out.
 func (s *Service) EachTags(ctx context.Context, by lyceum.By, visit func(*lyceum.UserTags) error) error {
-	if _, err := s.store.GetSchool(ctx, by.School); err != nil {
+	v := s.store.In(ctx, by.School)
+	if _, err := v.GetSchool(); err != nil {
 		return err
 	}
 	var row lyceum.UserTags
@@ -24,7 +25,7 @@ func (s *Service) EachTags(ctx context.Context, by lyceum.By, visit func(*lyceum
 		slices.Sort(row.Tags) // in one order on every engine
 		return visit(&row)
 	}
-	err := s.store.In(ctx, by.School).EachTag(lyceum.None[lyceum.UserID](), func(user lyceum.UserID, tag string) error {
+	err := v.EachTag(lyceum.None[lyceum.UserID](), func(user lyceum.UserID, tag string) error {
 		if user != row.User {
 			if err := end(); err != nil {
 				return err

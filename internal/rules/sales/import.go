@@ -33,7 +33,7 @@ type knower func(seq lyceum.Sequence, ids []int32) ([]int32, error)
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (i *Import) Check(ctx context.Context, batch []lyceum.Transaction) ([]lyceum.RowProblem, error) {
 	return i.problems(batch, func(seq lyceum.Sequence, ids []int32) ([]int32, error) {
-		return i.service.store.Known(ctx, i.by.School, seq, ids)
+		return i.service.store.In(ctx, i.by.School).Known(seq, ids)
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // books is a school whose clock is moved by the test. Its plans are 1: once,
@@ -85,7 +86,7 @@ func (b *books) sell(t *testing.T, n sales.NewSale) sales.SaleDetail {
 // events gives what the journal announces after an entry, as "event id".
 func (b *books) events(t *testing.T, after int64) []string {
 	t.Helper()
-	entries, err := b.store.FindEntries(t.Context(), b.school, after, 10_000)
+	entries, err := storetest.FindEntries(t.Context(), b.store, b.school, after, 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,6 +124,6 @@ func (s *Service) outlook(
 	if o.Plan, err = planAmong(plans, &sale); err != nil {
 		return o, lyceum.SalePolicy{}, err
 	}
-	kept, err := s.store.GetSchool(ctx, by.School)
+	kept, err := s.store.In(ctx, by.School).GetSchool()
 	return o, kept.Policy, err
 }

@@ -52,10 +52,10 @@ func (s *Service) List(
 func (s *Service) Each(ctx context.Context, by lyceum.By, f lyceum.TransactionFilter, o lyceum.Order,
 	visit func(*lyceum.Transaction) error,
 ) error {
-	if _, err := s.store.GetSchool(ctx, by.School); err != nil {
+	v := s.store.In(ctx, by.School)
+	if _, err := v.GetSchool(); err != nil {
 		return err
 	}
-	v := s.store.In(ctx, by.School)
 	return v.Transactions.Each(v, lyceum.TransactionQuery{TransactionFilter: f, Order: o}, visit)
 }
 

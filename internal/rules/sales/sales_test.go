@@ -117,7 +117,7 @@ func (s *shop) kept(t *testing.T) (all []lyceum.Transaction) {
 // the last.
 func (s *shop) journal(t *testing.T, after int64) (texts []string, last int64) {
 	t.Helper()
-	entries, err := s.store.FindEntries(t.Context(), s.school, after, 1000)
+	entries, err := storetest.FindEntries(t.Context(), s.store, s.school, after, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,10 +33,6 @@ func failsOver(first, second lyceum.Store) (f *failing, over func()) {
 
 func (f *failing) now() lyceum.Store { return *f.at.Load() }
 
-func (f *failing) GetSchool(ctx context.Context, id lyceum.SchoolID) (lyceum.School, error) {
-	return f.now().GetSchool(ctx, id)
-}
-
 func (f *failing) LastEntries(ctx context.Context, ids []lyceum.SchoolID) (lyceum.JournalEnds, error) {
 	store := f.now()
 	ends, err := store.LastEntries(ctx, ids)

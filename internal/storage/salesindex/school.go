@@ -210,7 +210,7 @@ func (s *Store) load(id lyceum.SchoolID) (loaded, error) {
 
 // now gives the state of a school's journal.
 func (s *Store) now(ctx context.Context, id lyceum.SchoolID) (state, error) {
-	school, err := s.GetSchool(ctx, id)
+	school, err := s.In(ctx, id).GetSchool()
 	if err != nil {
 		return state{}, err
 	}

@@ -239,12 +239,13 @@ type mute struct {
 	now atomic.Bool
 }
 
-func (m *mute) GetSchool(ctx context.Context, id lyceum.SchoolID) (lyceum.School, error) {
-	if m.now.Load() {
-		<-ctx.Done()
-		return lyceum.School{}, ctx.Err()
-	}
-	return m.Store.GetSchool(ctx, id)
+func (m *mute) In(ctx context.Context, id lyceum.SchoolID) lyceum.View {
+	return storetest.FailSchool(m.Store.In(ctx, id), func() error {
+		if m.now.Load() {
+			<-ctx.Done()
+		}
+		return ctx.Err()
+	})
 }
 
 func TestCloseWhileTheDatabaseHangs(t *testing.T) {

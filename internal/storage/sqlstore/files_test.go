@@ -112,7 +112,7 @@ func TestR27_FilesGone(t *testing.T) {
 			var readers sync.WaitGroup
 			for range 20 {
 				readers.Go(func() {
-					if _, err := store.GetSchool(t.Context(), school); err != nil {
+					if _, err := store.In(t.Context(), school).GetSchool(); err != nil {
 						t.Errorf("what the open files have is not read: %v", err)
 					}
 				})

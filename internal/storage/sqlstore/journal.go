@@ -22,18 +22,6 @@ func scanEntry(e *lyceum.Entry) []any {
 	}
 }
 
-func (s *Store) FindEntries(
-	ctx context.Context, school lyceum.SchoolID, after int64, limit int,
-) ([]lyceum.Entry, error) {
-	var found []lyceum.Entry
-	var e lyceum.Entry
-	err := s.reads.single(ctx).each("SELECT "+entryColumns+" FROM journal WHERE school_id = $1 AND number > $2 ORDER BY "+
-		"number LIMIT $3",
-		[]any{int64(school), after, int64(limit)}, scanEntry(&e),
-		func() error { found = append(found, e); return nil })
-	return found, s.public(err)
-}
-
 func (v *view) LastEntry() (last int64, err error) {
 	_, err = v.q.one("SELECT value FROM counters WHERE school_id = $1 AND name = '"+journalCounter+"'",
 		[]any{int64(v.school)}, scanInt(&last))

@@ -73,7 +73,7 @@ func TestSchoolsFromBeforeTimeZones(t *testing.T) {
 			store := oldDatabase(t, postgres, 5,
 				"INSERT INTO schools (school_id, name, created_at, v2_disabled, on_refund, abandon_after) VALUES (7, 'Fernwood', 0, 1, 'keep', 90)",
 				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7)")
-			got, err := store.GetSchool(t.Context(), 7)
+			got, err := store.In(t.Context(), 7).GetSchool()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestSchoolsFromBeforeTimeZones(t *testing.T) {
 				t.Errorf("the school is %+v", got)
 			}
 			storetest.Write(t, store, 7, func(tx lyceum.Tx) error { return tx.ChangeSchool(func(s *lyceum.School) { s.TimeZone = "Asia/Tokyo" }) })
-			if got, err = store.GetSchool(t.Context(), 7); err != nil || got.TimeZone != "Asia/Tokyo" {
+			if got, err = store.In(t.Context(), 7).GetSchool(); err != nil || got.TimeZone != "Asia/Tokyo" {
 				t.Errorf("after a change: %+v, %v", got, err)
 			}
 		})

@@ -25,7 +25,7 @@ func TestOriginOfAJournal(t *testing.T) {
 			store := tc.open(t).(*sqlstore.Store)
 			school := storetest.MakeSchool(t, store)
 			storetest.Ledger(t, store, school, 5, 20)
-			all, err := store.FindEntries(t.Context(), school, 0, 1000)
+			all, err := storetest.FindEntries(t.Context(), store, school, 0, 1000)
 			ok(t, err)
 			last := all[len(all)-1]
 

@@ -31,21 +31,15 @@ func (s *Store) FindSchools(ctx context.Context) ([]lyceum.School, error) {
 	return found, s.public(err)
 }
 
-// GetSchool implements lyceum.Reader.
-func (s *Store) GetSchool(ctx context.Context, id lyceum.SchoolID) (lyceum.School, error) {
-	school, err := getSchool(s.reads.single(ctx), id)
-	return school, s.public(err)
-}
-
-func getSchool(q *session, id lyceum.SchoolID) (lyceum.School, error) {
-	school := lyceum.School{ID: id}
-	there, err := q.one("SELECT "+schoolColumns+" FROM schools WHERE school_id = $1", []any{int64(id)},
+func (v *view) GetSchool() (lyceum.School, error) {
+	school := lyceum.School{ID: v.school}
+	there, err := v.q.one("SELECT "+schoolColumns+" FROM schools WHERE school_id = $1", []any{int64(v.school)},
 		scanSchool(&school)...)
 	if err != nil {
-		return lyceum.School{}, fmt.Errorf("get school: %w", err)
+		return lyceum.School{}, v.public(fmt.Errorf("get school: %w", err))
 	}
 	if !there {
-		return lyceum.School{}, lyceum.Errorf(lyceum.NotFound, "there is no school %d", id)
+		return lyceum.School{}, lyceum.Errorf(lyceum.NotFound, "there is no school %d", v.school)
 	}
 	return school, nil
 }
@@ -60,23 +54,17 @@ func (s *Store) FindRateWindows(ctx context.Context, start time.Time) ([]lyceum.
 	return found, s.public(err)
 }
 
-// Known implements lyceum.Reader.
-func (s *Store) Known(ctx context.Context, school lyceum.SchoolID, seq lyceum.Sequence, ids []int32) ([]int32, error) {
-	found, err := known(s.reads.single(ctx), school, seq, ids)
-	return found, s.public(err)
-}
-
-func known(q *session, school lyceum.SchoolID, seq lyceum.Sequence, ids []int32) ([]int32, error) {
+func (v *view) Known(seq lyceum.Sequence, ids []int32) ([]int32, error) {
 	name, ok := tableOf()[seq]
 	if !ok {
 		return nil, fmt.Errorf("no table is numbered by %s", seq)
 	}
 	var found []int32
 	var id int32
-	err := inChunks(q, "SELECT "+string(seq)+" FROM "+name+" WHERE school_id = $1 AND "+string(seq)+" IN ",
-		school, int32Args(ids), []any{scanInt(&id)}, func() { found = append(found, id) })
+	err := inChunks(v.q, "SELECT "+string(seq)+" FROM "+name+" WHERE school_id = $1 AND "+string(seq)+" IN ",
+		v.school, int32Args(ids), []any{scanInt(&id)}, func() { found = append(found, id) })
 	if err != nil {
-		return nil, fmt.Errorf("find known %s: %w", name, err)
+		return nil, v.public(fmt.Errorf("find known %s: %w", name, err))
 	}
 	return found, nil
 }

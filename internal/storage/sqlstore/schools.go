@@ -26,8 +26,6 @@ func scanPolicy(p *lyceum.SalePolicy) []any {
 	}
 }
 
-func (t *tx) GetSchool() (lyceum.School, error) { return getSchool(t.q, t.stamp.School) }
-
 func (t *tx) ChangeSchool(change func(*lyceum.School)) error {
 	school, err := t.GetSchool()
 	if err != nil {

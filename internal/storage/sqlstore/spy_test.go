@@ -169,7 +169,7 @@ func TestR22_UnknownOutcomeSQLite(t *testing.T) {
 	by.mu.Unlock()
 	err := s.Write(t.Context(), lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error { return tx.ChangeSchool(func(s *lyceum.School) { s.V2Disabled = true }) })
 	wantUnknown(t, err)
-	if kept, err := s.GetSchool(t.Context(), school); err != nil || !kept.V2Disabled {
+	if kept, err := s.In(t.Context(), school).GetSchool(); err != nil || !kept.V2Disabled {
 		t.Errorf("this one was kept after all: %v, %v", kept, err)
 	}
 }

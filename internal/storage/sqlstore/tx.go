@@ -175,8 +175,3 @@ func (t *tx) give(seq lyceum.Sequence, id int32) int32 {
 	t.unused[ticket{seq, id}] = true
 	return id
 }
-
-// Known implements lyceum.Tx.
-func (t *tx) Known(seq lyceum.Sequence, ids []int32) ([]int32, error) {
-	return known(t.q, t.stamp.School, seq, ids)
-}

@@ -44,7 +44,7 @@ func apiKeys(t *testing.T, store lyceum.Store) {
 	if lyceum.KindOf(err) != lyceum.NotFound {
 		t.Errorf("an unknown key: %v", err)
 	}
-	entries, err := store.FindEntries(ctx, school, 1, 10)
+	entries, err := FindEntries(ctx, store, school, 1, 10)
 	if err != nil || len(entries) != 2 || entries[0].Type != lyceum.APIKeyCreated ||
 		entries[1].Type != lyceum.APIKeyRevoked {
 		t.Errorf("journal %v, %v", entries, err)
@@ -82,7 +82,7 @@ func bookkeeping(t *testing.T, store lyceum.Store) {
 	if windows, err := store.FindRateWindows(ctx, minute.Add(time.Minute)); err != nil || len(windows) > 0 {
 		t.Errorf("windows of the next minute: %v, %v", windows, err)
 	}
-	if entries, err := store.FindEntries(ctx, school, 2, 10); err != nil || len(entries) > 0 {
+	if entries, err := FindEntries(ctx, store, school, 2, 10); err != nil || len(entries) > 0 {
 		t.Errorf("bookkeeping left entries %v, %v", entries, err)
 	}
 }

@@ -27,12 +27,12 @@ func learning(t *testing.T, store lyceum.Store) {
 	if diff := gocmp.Diff(&sorted, got); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
-	before, err := store.FindEntries(t.Context(), school, 0, 1000)
+	before, err := FindEntries(t.Context(), store, school, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	Write(t, store, school, want.Save)
-	if after, err := store.FindEntries(t.Context(), school, 0, 1000); err != nil || len(after) != len(before) {
+	if after, err := FindEntries(t.Context(), store, school, 0, 1000); err != nil || len(after) != len(before) {
 		t.Errorf("saving it again: %d entries after %d, %v", len(after), len(before), err)
 	}
 }

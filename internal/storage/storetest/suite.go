@@ -123,18 +123,18 @@ func schools(t *testing.T, store lyceum.Store) {
 	if next := MakeSchool(t, store); next <= 40 {
 		t.Errorf("next id %d collides with those below 40", next)
 	}
-	got, err := store.GetSchool(ctx, 40)
+	got, err := store.In(ctx, 40).GetSchool()
 	if err != nil || got != chosen {
 		t.Errorf("got %v, %v; want %v", got, err, chosen)
 	}
-	if _, err := store.GetSchool(ctx, 999); lyceum.KindOf(err) != lyceum.NotFound {
+	if _, err := store.In(ctx, 999).GetSchool(); lyceum.KindOf(err) != lyceum.NotFound {
 		t.Errorf("unknown school: %v", err)
 	}
 	all, err := store.FindSchools(ctx)
 	if err != nil || len(all) != 4 {
 		t.Errorf("found %d schools, %v; want 4", len(all), err)
 	}
-	entries, err := store.FindEntries(ctx, 40, 0, 10)
+	entries, err := FindEntries(ctx, store, 40, 0, 10)
 	want := []lyceum.Entry{{Number: 1, At: Begin, Actor: "test", Type: lyceum.SchoolCreated, ObjectID: 40}}
 	if err != nil || !slices.Equal(entries, want) {
 		t.Errorf("journal %v, %v; want %v", entries, err, want)
@@ -149,11 +149,11 @@ func timeZones(t *testing.T, store lyceum.Store) {
 		Write(t, store, ours, func(tx lyceum.Tx) error { return tx.ChangeSchool(func(s *lyceum.School) { s.TimeZone = zone }) })
 	}
 	for id, want := range map[lyceum.SchoolID]lyceum.TimeZone{ours: "Pacific/Apia", theirs: lyceum.UTC} {
-		if got, err := store.GetSchool(t.Context(), id); err != nil || got.TimeZone != want {
+		if got, err := store.In(t.Context(), id).GetSchool(); err != nil || got.TimeZone != want {
 			t.Errorf("school %d has %q, %v; want %q", id, got.TimeZone, err, want)
 		}
 	}
-	entries, err := store.FindEntries(t.Context(), ours, 1, 10)
+	entries, err := FindEntries(t.Context(), store, ours, 1, 10)
 	if err != nil || len(entries) != 2 || entries[0].Type != lyceum.SchoolUpdated {
 		t.Errorf("journal %v, %v; want two changes of the school", entries, err)
 	}
@@ -185,7 +185,7 @@ func saves(t *testing.T, store lyceum.Store) {
 			t.Errorf("saved %+v, want %+v", got, step.want)
 		}
 	}
-	entries, err := store.FindEntries(t.Context(), school, 1, 100)
+	entries, err := FindEntries(t.Context(), store, school, 1, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +319,7 @@ func isolation(t *testing.T, store lyceum.Store) {
 	if err != nil {
 		t.Error(err)
 	}
-	known, err := store.Known(ctx, ours, lyceum.TransactionSequence, []int32{1, 2, 3})
+	known, err := store.In(ctx, ours).Known(lyceum.TransactionSequence, []int32{1, 2, 3})
 	if err != nil || len(known) > 0 {
 		t.Errorf("known %v, %v", known, err)
 	}

@@ -38,7 +38,7 @@ func ids(t *testing.T, store lyceum.Store) {
 	if got := next(); got != 502 {
 		t.Errorf("after a change that failed: %d, want 502", got)
 	}
-	known, err := store.Known(t.Context(), school, lyceum.UserSequence, []int32{1, 20, 500, 501, 20})
+	known, err := store.In(t.Context(), school).Known(lyceum.UserSequence, []int32{1, 20, 500, 501, 20})
 	slices.Sort(known)
 	if err != nil || !slices.Equal(slices.Compact(known), []int32{20, 500}) {
 		t.Errorf("known %v, %v; want 20 and 500", known, err)
@@ -104,7 +104,7 @@ func journal(t *testing.T, store lyceum.Store) {
 		})
 	})
 	for _, school := range schools {
-		entries, err := store.FindEntries(t.Context(), school, 1, 10_000)
+		entries, err := FindEntries(t.Context(), store, school, 1, 10_000)
 		if err != nil || len(entries) != writers/2*each*2 {
 			t.Fatalf("%d entries, %v; want %d", len(entries), err, writers/2*each*2)
 		}
@@ -121,7 +121,7 @@ func journal(t *testing.T, store lyceum.Store) {
 				t.Fatalf("entries %d and %d of one change are torn apart", e.Number-1, e.Number)
 			}
 		}
-		rest, err := store.FindEntries(t.Context(), school, entries[9].Number, 5)
+		rest, err := FindEntries(t.Context(), store, school, entries[9].Number, 5)
 		if err != nil || len(rest) != 5 || rest[0].Number != entries[10].Number {
 			t.Errorf("page after entry %d: %v, %v", entries[9].Number, rest, err)
 		}
@@ -190,7 +190,7 @@ func cancelled(t *testing.T, store lyceum.Store) {
 	if lyceum.KindOf(err) != lyceum.Unavailable {
 		t.Errorf("a cancelled write gives %v", err)
 	}
-	if known, err := store.Known(t.Context(), school, lyceum.UserSequence, []int32{1}); err != nil || len(known) > 0 {
+	if known, err := store.In(t.Context(), school).Known(lyceum.UserSequence, []int32{1}); err != nil || len(known) > 0 {
 		t.Errorf("known %v, %v; want none", known, err)
 	}
 }
