@@ -24,8 +24,13 @@ type office struct {
 
 func options() events.Options {
 	return events.Options{
-		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: func(string) error { return nil },
-		BaseURL: "https://school.example.com",
+		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), BaseURL: "https://school.example.com",
+		CheckURL: func(address string) error {
+			if address == "https://inside" {
+				return lyceum.InvalidFields(lyceum.FieldError{Field: "url", Message: "leads inside"})
+			}
+			return nil
+		},
 	}
 }
 
