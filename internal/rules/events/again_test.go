@@ -105,6 +105,27 @@ func TestR23_WhatWasTakenBackIsNotSent(t *testing.T) {
 	}
 }
 
+// A webhook that has failed stays so, even if a message that was on its way
+// arrives before all that waits is given up.
+func TestAFailedWebhookStaysFailed(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t, openStore(t), 700)
+	service := events.New(o.store, now, options())
+	claimed, err := service.Claim(t.Context(), lyceum.DueWebhook{School: o.school, Webhook: o.hook.ID}, 2)
+	if err != nil || len(claimed) != 2 {
+		t.Fatal(claimed, err)
+	}
+	for i, outcome := range []events.Outcome{{Status: 410}, {Status: 200, Delivered: true}} {
+		if err := service.Report(t.Context(), &claimed[i], outcome); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := service.Show(t.Context(), o.by, claimed[1].ID)
+	if err != nil || d.State != lyceum.DeliveryDelivered || d.Webhook.State != lyceum.WebhookFailed {
+		t.Errorf("the delivery is %s and the webhook %s, %v", d.State, d.Webhook.State, err)
+	}
+}
+
 // TestR49_ManyAreSentAgain: however many deliveries are sent again, each write
 // begins few; a repeated key begins none.
 func TestR49_ManyAreSentAgain(t *testing.T) {

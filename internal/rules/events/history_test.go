@@ -1,0 +1,346 @@
+package events_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/events"
+)
+
+// These say again what the rules are to do, as simply as possible, and without
+// a database: a history of random steps must leave both alike.
+
+// expected is what is known of a delivery.
+type expected struct {
+	hook     lyceum.WebhookID
+	state    string
+	status   int32 // 0: none
+	attempts int32
+	tries    int32
+	next     time.Time // zero: none
+}
+
+// listener is what is known of a webhook.
+type listener struct {
+	state   lyceum.WebhookState
+	since   int // sales before it are not for it
+	deleted bool
+	pauses  []time.Duration
+	rate    int // messages a minute; 0 is no limit
+	minute  time.Time
+	used    int // in that minute
+}
+
+// model is what is known of all of them.
+type model struct {
+	hooks      map[lyceum.WebhookID]*listener
+	deliveries map[lyceum.WebhookEventID]*expected
+	sold, told int // sales, and those that were dispatched
+}
+
+func (m *model) of(hook lyceum.WebhookID) (ids []lyceum.WebhookEventID) {
+	for id, d := range m.deliveries {
+		if d.hook == hook {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// takes reports whether anything is sent to a webhook.
+func (m *model) takes(hook lyceum.WebhookID) bool {
+	h := m.hooks[hook]
+	return !h.deleted && h.state != lyceum.WebhookFailed
+}
+
+func (m *model) begin(id lyceum.WebhookEventID, hook lyceum.WebhookID, now time.Time) {
+	m.deliveries[id] = &expected{hook: hook, state: lyceum.DeliveryPending, next: now}
+	if !m.takes(hook) {
+		m.deliveries[id] = &expected{hook: hook, state: lyceum.DeliveryFailed, status: 410}
+	}
+}
+
+func (m *model) dispatch(now time.Time) {
+	for ; m.told < m.sold; m.told++ {
+		for _, id := range slices.Sorted(maps.Keys(m.hooks)) {
+			if h := m.hooks[id]; !h.deleted && h.since <= m.told {
+				m.begin(lyceum.WebhookEventID(len(m.deliveries)+1), id, now)
+			}
+		}
+	}
+}
+
+// cancel gives up what waits for a webhook.
+func (m *model) cancel(hook lyceum.WebhookID) {
+	for _, id := range m.of(hook) {
+		if d := m.deliveries[id]; !d.next.IsZero() {
+			d.state, d.status, d.next = lyceum.DeliveryFailed, 410, time.Time{}
+		}
+	}
+}
+
+// again sends deliveries again, all or those that failed.
+func (m *model) again(hook lyceum.WebhookID, failedOnly bool, now time.Time) (sent int) {
+	for _, id := range m.of(hook) {
+		if d := m.deliveries[id]; !failedOnly || d.state == lyceum.DeliveryFailed {
+			d.state, d.tries, d.next = lyceum.DeliveryPending, 0, now
+			sent++
+		}
+	}
+	return sent
+}
+
+// claim returns how many are claimed, and takes them from what is due.
+func (m *model) claim(hook lyceum.WebhookID, limit int, now time.Time) (claimed []lyceum.WebhookEventID) {
+	h := m.hooks[hook]
+	if !m.takes(hook) {
+		m.cancel(hook)
+		return nil
+	}
+	if minute := now.Truncate(time.Minute); h.minute != minute {
+		h.minute, h.used = minute, 0
+	}
+	if h.rate > 0 {
+		limit = min(limit, h.rate-h.used)
+	}
+	due := slices.DeleteFunc(m.of(hook), func(id lyceum.WebhookEventID) bool {
+		d := m.deliveries[id]
+		return d.next.IsZero() || d.next.After(now)
+	})
+	slices.SortStableFunc(due, func(a, b lyceum.WebhookEventID) int {
+		return m.deliveries[a].next.Compare(m.deliveries[b].next)
+	})
+	claimed = due[:max(0, min(limit, len(due)))]
+	if h.rate > 0 {
+		h.used += len(claimed)
+	}
+	for _, id := range claimed {
+		m.deliveries[id].next = now.Add(30 * time.Second)
+	}
+	slices.Sort(claimed)
+	return claimed
+}
+
+// report keeps what became of an attempt. It returns the pause before the next
+// one by the schedule, if there is one.
+func (m *model) report(p *events.Parcel, status int) (pause time.Duration) {
+	d, h := m.deliveries[p.ID], m.hooks[p.Webhook.ID]
+	d.attempts++
+	d.tries++
+	d.status = int32(status)
+	delivered := status == 200
+	switch {
+	case !p.NextAttemptAt.Value.Equal(d.next): // claimed by another since, sent again or given up
+		if delivered && d.state == lyceum.DeliveryFailed {
+			d.state = lyceum.DeliveryDelivered
+		}
+	case delivered:
+		d.state, d.next = lyceum.DeliveryDelivered, time.Time{}
+		if p.Webhook.State != lyceum.WebhookVerified && h.state != lyceum.WebhookFailed {
+			h.state = lyceum.WebhookVerified
+		}
+	case status != 410 && int(d.tries) <= len(h.pauses):
+		return h.pauses[d.tries-1]
+	default:
+		d.state, d.next = lyceum.DeliveryFailed, time.Time{}
+		h.state = lyceum.WebhookFailed
+		m.cancel(p.Webhook.ID)
+	}
+	return 0
+}
+
+// history runs random steps against both.
+type history struct {
+	*post
+	model
+
+	random *rand.Rand
+	held   []events.Parcel // claimed and not reported
+	log    []string
+}
+
+func (h *history) some(n int) int { return h.random.IntN(n) }
+
+func (h *history) create(t *testing.T) {
+	t.Helper()
+	f, l := events.WebhookForm{}, &listener{state: lyceum.WebhookPending, since: h.sold}
+	f.RateLimit = int32(h.some(2) * 5)
+	l.rate = int(f.RateLimit)
+	l.pauses = []time.Duration{5 * time.Minute, 30 * time.Minute, 2 * time.Hour}
+	if h.some(3) == 0 {
+		f.Schedule = lyceum.StandardSchedule
+		l.pauses = []time.Duration{
+			5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
+			10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+		}
+	}
+	h.hooks[h.hook(t, f).ID] = l
+}
+
+// report lets a claimed delivery arrive or fail, in any order of the claims.
+func (h *history) report(t *testing.T) string {
+	t.Helper()
+	if len(h.held) == 0 {
+		return "nothing to report"
+	}
+	at := h.some(len(h.held))
+	parcel := h.held[at]
+	h.held = slices.Delete(h.held, at, at+1)
+	code := []int{200, 200, 500, 503, 500, 410}[h.some(6)]
+	if err := h.events.Report(t.Context(), &parcel, status(code)()); err != nil {
+		t.Fatal(err)
+	}
+	if pause := h.model.report(&parcel, code); pause > 0 {
+		h.adopt(t, parcel.ID, pause)
+	}
+	return fmt.Sprintf("delivery %d of webhook %d gets %d", parcel.ID, parcel.Webhook.ID, code)
+}
+
+// adopt takes over the moment of the next attempt, which is random, if it is
+// within a fifth of the pause.
+func (h *history) adopt(t *testing.T, id lyceum.WebhookEventID, pause time.Duration) {
+	t.Helper()
+	v := h.store.In(t.Context(), h.school)
+	d, err := v.Deliveries.Get(v, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := d.NextAttemptAt.Value
+	if off := (next.Sub(h.clock()) - pause).Abs(); off > pause/5 {
+		t.Errorf("delivery %d is tried again in %v, want %v within a fifth", id, next.Sub(h.clock()), pause)
+	}
+	h.deliveries[id].next = next
+}
+
+// step does one thing with a webhook and returns its name.
+func (h *history) step(t *testing.T) string {
+	t.Helper()
+	now := h.clock()
+	hook := lyceum.WebhookID(1 + h.some(len(h.hooks)))
+	refused := func(err error, want bool) {
+		t.Helper()
+		if kind := lyceum.KindOf(err); (err != nil) != want || err != nil && kind != lyceum.Conflict && kind != lyceum.NotFound {
+			t.Errorf("webhook %d: %v; want a refusal: %v", hook, err, want)
+		}
+	}
+	switch n := h.some(100); {
+	case n < 20:
+		h.sell(t)
+		h.sold++
+		return "a sale"
+	case n < 35:
+		h.post.dispatch(t)
+		h.model.dispatch(now)
+		return "dispatch"
+	case n < 55:
+		limit := 1 + h.some(6)
+		claimed, err := h.events.Claim(t.Context(), lyceum.DueWebhook{School: h.school, Webhook: hook}, limit)
+		if want := h.claim(hook, limit, now); err != nil || !slices.Equal(idsOf(claimed), want) {
+			t.Errorf("of webhook %d are claimed %v, %v; want %v", hook, idsOf(claimed), err, want)
+		}
+		h.held = append(h.held, claimed...)
+		return fmt.Sprintf("claim of webhook %d: %v", hook, idsOf(claimed))
+	case n < 78:
+		return h.report(t)
+	case n < 86:
+		d := []time.Duration{time.Second, 20 * time.Second, 40 * time.Second, 7 * time.Minute, 3 * time.Hour}[h.some(5)]
+		h.pass(d)
+		return fmt.Sprint("pass ", d)
+	case n < 92:
+		l, with := h.hooks[hook], events.Replay(h.some(2))
+		_, err := h.events.Resume(t.Context(), h.by(), hook, with)
+		refused(err, l.deleted || l.state != lyceum.WebhookFailed)
+		if err == nil {
+			l.state = lyceum.WebhookPending
+			if with == events.WithReplay {
+				h.again(hook, true, now)
+			}
+		}
+		return fmt.Sprintf("resume of webhook %d, %v", hook, with)
+	case n < 95:
+		f := lyceum.ResendFilter{Webhook: hook, State: lyceum.Opt[string]{Value: lyceum.DeliveryFailed, Present: h.some(2) == 0}}
+		sent, err := h.events.Resend(t.Context(), h.by(), f)
+		refused(err, !h.takes(hook))
+		if err == nil && sent != h.again(hook, f.State.Present, now) {
+			t.Errorf("%d deliveries of webhook %d are sent again", sent, hook)
+		}
+		return fmt.Sprintf("resend of webhook %d, %v", hook, f.State)
+	case n < 97:
+		d, err := h.events.Test(t.Context(), h.by(), hook, lyceum.None[string]())
+		refused(err, !h.takes(hook))
+		if err == nil {
+			h.begin(d.ID, hook, now)
+		}
+		return fmt.Sprintf("test of webhook %d", hook)
+	case n < 98 && len(h.hooks) < 6:
+		h.create(t)
+		return "a new webhook"
+	case n < 99 && len(h.hooks) > 3:
+		err := h.events.Delete(t.Context(), h.by(), hook)
+		refused(err, h.hooks[hook].deleted)
+		h.hooks[hook].deleted = true
+		h.cancel(hook)
+		return fmt.Sprintf("webhook %d is deleted", hook)
+	}
+	return "nothing"
+}
+
+// compare wants the store to be as the model.
+func (h *history) compare(t *testing.T) {
+	t.Helper()
+	v := h.store.In(t.Context(), h.school)
+	got, want := map[lyceum.WebhookEventID]string{}, map[lyceum.WebhookEventID]string{}
+	line := func(d expected) string {
+		return fmt.Sprint(d.hook, " ", d.state, " ", d.status, " ", d.attempts, " ", d.tries, " ", d.next.UTC())
+	}
+	for id, l := range h.hooks {
+		w := h.webhook(t, id)
+		if w.State != l.state || w.DeletedAt.Present != l.deleted {
+			t.Errorf("webhook %d is %s, deleted %v; want %s, %v", id, w.State, w.DeletedAt, l.state, l.deleted)
+		}
+		all, err := lyceum.All(v.Deliveries, v, lyceum.WebhookEventFilter{Webhook: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range all {
+			d := &all[i]
+			got[d.ID] = line(expected{d.Webhook, d.State, d.ResponseStatus.Value, d.AttemptCount, d.Tries, d.NextAttemptAt.Value})
+		}
+	}
+	for id, d := range h.deliveries {
+		want[id] = line(*d)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-model +store):\n%s", diff)
+	}
+}
+
+// TestAnyHistoryOfDeliveries: whatever couriers, receivers and people do, and in
+// whichever order, every event reaches the webhooks that it is for, and is tried,
+// given up and sent again as a model says that only knows the sentences of the
+// rules.
+func TestAnyHistoryOfDeliveries(t *testing.T) {
+	t.Parallel()
+	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
+		const seed, steps = 7, 500
+		h := &history{post: newPost(t, store), random: rand.New(rand.NewPCG(seed, steps))}
+		h.model = model{hooks: map[lyceum.WebhookID]*listener{}, deliveries: map[lyceum.WebhookEventID]*expected{}}
+		h.create(t)
+		h.create(t)
+		for n := range steps {
+			h.log = append(h.log, h.step(t))
+			h.compare(t)
+			if t.Failed() {
+				t.Fatalf("after step %d of seed %d; the last were %q", n, seed, h.log[max(0, n-15):])
+			}
+		}
+	})
+}
