@@ -1,8 +1,6 @@
 package apilyceum
 
 import (
-	"context"
-
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
@@ -14,7 +12,7 @@ func (f *Face) orders() []wire.Operation {
 	return []wire.Operation{
 		one("createOrder", wire.Create, all, bindNewOrder, f.Sales.OpenOrder, "order", order),
 		one("showOrder", wire.Get, each, bindOrder, f.Sales.ShowOrder, "order", order),
-		one("completeOrder", wire.Create, each+"/complete", bindPayment, f.completeOrder, "sale", saleDetail),
+		one("completeOrder", wire.Create, each+"/complete", bindPayment, f.Sales.CompleteOrder, "sale", saleDetail),
 		one("abandonOrder", wire.Run, each+"/abandon", wire.NoBody(bindOrder), f.Sales.AbandonOrder, "order", order),
 	}
 }
@@ -32,20 +30,11 @@ func bindNewOrder(in *wire.Input) sales.NewOrder {
 	}
 }
 
-// orderPayment is what completeOrder is asked.
-type orderPayment struct {
-	order lyceum.OrderID
-	sale  sales.NewSale
-}
-
-func bindPayment(in *wire.Input) orderPayment {
-	return orderPayment{bindOrder(in), sales.NewSale{
-		Author: wire.ID[lyceum.AuthorID](in.Body("author_id")), Reference: bindReference(in), Amounts: bindAmounts(in),
-	}}
-}
-
-func (f *Face) completeOrder(ctx context.Context, by lyceum.By, q orderPayment) (sales.SaleDetail, error) {
-	return f.Sales.CompleteOrder(ctx, by, q.order, q.sale)
+func bindPayment(in *wire.Input) sales.OrderPayment {
+	return sales.OrderPayment{
+		Order: bindOrder(in), Author: wire.ID[lyceum.AuthorID](in.Body("author_id")), Reference: bindReference(in),
+		Amounts: bindAmounts(in),
+	}
 }
 
 func order(o lyceum.PurchaseOrder) gen.Order {

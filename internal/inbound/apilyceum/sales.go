@@ -1,8 +1,6 @@
 package apilyceum
 
 import (
-	"context"
-
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
@@ -14,7 +12,7 @@ func (f *Face) sales() []wire.Operation {
 	return []wire.Operation{
 		one("createSale", wire.Create, all, bindNewSale, f.Sales.Record, "sale", saleDetail),
 		one("showSale", wire.Get, each, bindSale, f.Sales.Show, "sale", saleDetail),
-		one("createRenewal", wire.Create, each+"/renewals", bindRenewal, f.renew, "transaction", transactionDetail),
+		one("createRenewal", wire.Create, each+"/renewals", bindRenewal, f.Sales.Renew, "transaction", transactionDetail),
 		one("cancelSale", wire.Run, each+"/cancel", wire.NoBody(bindSale), f.Sales.Cancel, "sale", sale),
 	}
 }
@@ -57,19 +55,8 @@ func bindAmounts(in *wire.Input) sales.Amounts {
 	}
 }
 
-// renewal is what createRenewal is asked.
-type renewal struct {
-	sale      lyceum.SaleID
-	reference lyceum.Opt[string]
-	amounts   sales.Amounts
-}
-
-func bindRenewal(in *wire.Input) renewal {
-	return renewal{bindSale(in), bindReference(in), bindAmounts(in)}
-}
-
-func (f *Face) renew(ctx context.Context, by lyceum.By, q renewal) (sales.TransactionDetail, error) {
-	return f.Sales.Renew(ctx, by, q.sale, q.amounts, q.reference)
+func bindRenewal(in *wire.Input) sales.Renewal {
+	return sales.Renewal{Sale: bindSale(in), Reference: bindReference(in), Amounts: bindAmounts(in)}
 }
 
 // soldSale is gen.SaleDetail, which has the same fields written out once more.

@@ -1,7 +1,6 @@
 package apilyceum
 
 import (
-	"context"
 	"encoding/json"
 
 	"github.com/lyceum-school/lyceum"
@@ -18,9 +17,9 @@ func (f *Face) transactions() []wire.Operation {
 			"showTransaction", wire.Get, each,
 			bindTransaction, f.Sales.ShowTransaction, name, transactionDetail,
 		),
-		one("createRefund", wire.Create, refunds, bindRefund, f.refund, name, transactionDetail),
-		one("openChargeback", wire.Create, chargebacks, bindChargeback, f.openChargeback, name, transactionDetail),
-		one("closeChargeback", wire.Run, chargebacks+"/close", bindOutcome, f.closeChargeback, name, transactionDetail),
+		one("createRefund", wire.Create, refunds, bindRefund, f.Sales.Refund, name, transactionDetail),
+		one("openChargeback", wire.Create, chargebacks, bindChargeback, f.Sales.OpenChargeback, name, transactionDetail),
+		one("closeChargeback", wire.Run, chargebacks+"/close", bindOutcome, f.Sales.CloseChargeback, name, transactionDetail),
 	}
 }
 
@@ -28,52 +27,27 @@ func bindTransaction(in *wire.Input) lyceum.TransactionID {
 	return wire.PathID[lyceum.TransactionID](in, "transaction_id")
 }
 
-// refund is what createRefund is asked.
-type refund struct {
-	transaction lyceum.TransactionID
-	sales.Refund
-}
-
-func bindRefund(in *wire.Input) refund {
-	return refund{bindTransaction(in), sales.Refund{
-		Amount: wire.Amount[lyceum.Minor](in.Body("amount"), 1), Reason: bindReason(in), Reference: bindReference(in),
-	}}
-}
-
-func (f *Face) refund(ctx context.Context, by lyceum.By, q refund) (sales.TransactionDetail, error) {
-	return f.Sales.Refund(ctx, by, q.transaction, q.Refund)
-}
-
-// chargeback is what openChargeback and closeChargeback are asked.
-type chargeback struct {
-	transaction       lyceum.TransactionID
-	fee               lyceum.Minor
-	outcome           lyceum.MovementKind
-	reason, reference lyceum.Opt[string]
-}
-
-func bindChargeback(in *wire.Input) chargeback {
-	return chargeback{
-		transaction: bindTransaction(in), fee: wire.Amount[lyceum.Minor](in.Body("fee"), 0).Value,
-		reason: bindReason(in), reference: bindReference(in),
+func bindRefund(in *wire.Input) sales.Refund {
+	return sales.Refund{
+		Transaction: bindTransaction(in), Amount: wire.Amount[lyceum.Minor](in.Body("amount"), 1),
+		Reason: bindReason(in), Reference: bindReference(in),
 	}
 }
 
-func (f *Face) openChargeback(ctx context.Context, by lyceum.By, q chargeback) (sales.TransactionDetail, error) {
-	return f.Sales.OpenChargeback(ctx, by, q.transaction, q.fee, q.reason, q.reference)
+func bindChargeback(in *wire.Input) sales.Chargeback {
+	return sales.Chargeback{
+		Transaction: bindTransaction(in), Fee: wire.Amount[lyceum.Minor](in.Body("fee"), 0).Value,
+		Reason: bindReason(in), Reference: bindReference(in),
+	}
 }
 
-func bindOutcome(in *wire.Input) chargeback {
+func bindOutcome(in *wire.Input) sales.Outcome {
 	outcome := in.Body("outcome").Required()
-	q := chargeback{transaction: bindTransaction(in), outcome: lyceum.ChargebackLost, reason: bindReason(in)}
+	q := sales.Outcome{Transaction: bindTransaction(in), Kind: lyceum.ChargebackLost, Reason: bindReason(in)}
 	if wire.OneOf(outcome, gen.Won, gen.Lost).Value == gen.Won {
-		q.outcome = lyceum.ChargebackWon
+		q.Kind = lyceum.ChargebackWon
 	}
 	return q
-}
-
-func (f *Face) closeChargeback(ctx context.Context, by lyceum.By, q chargeback) (sales.TransactionDetail, error) {
-	return f.Sales.CloseChargeback(ctx, by, q.transaction, q.outcome, q.reason)
 }
 
 func transactionDetail(d sales.TransactionDetail) shownTransaction {

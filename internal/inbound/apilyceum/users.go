@@ -1,8 +1,6 @@
 package apilyceum
 
 import (
-	"context"
-
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
@@ -12,7 +10,7 @@ import (
 func (f *Face) users() []wire.Operation {
 	const each = "/lyceum/v1/users/{user_id}"
 	return []wire.Operation{
-		one("setUserTags", wire.Put, each+"/tags", bindUserTags, f.setUserTags, "", userTags),
+		one("setUserTags", wire.Put, each+"/tags", bindUserTags, f.People.SetTags, "", userTags),
 		one("disableUser", wire.Run, each+"/disable", wire.NoBody(bindUser), f.Accounts.SwitchOff, "user", userState),
 		one("enableUser", wire.Run, each+"/enable", wire.NoBody(bindUser), f.Accounts.SwitchOn, "user", userState),
 	}
@@ -20,18 +18,8 @@ func (f *Face) users() []wire.Operation {
 
 func bindUser(in *wire.Input) lyceum.UserID { return wire.PathID[lyceum.UserID](in, "user_id") }
 
-// taggedUser is what setUserTags is asked.
-type taggedUser struct {
-	user lyceum.UserID
-	tags []string
-}
-
-func bindUserTags(in *wire.Input) taggedUser {
-	return taggedUser{bindUser(in), wire.Sequence[string](in.Body("tags").Required(), "strings")}
-}
-
-func (f *Face) setUserTags(ctx context.Context, by lyceum.By, q taggedUser) (people.Detail, error) {
-	return f.People.SetTags(ctx, by, q.user, q.tags)
+func bindUserTags(in *wire.Input) lyceum.UserTags {
+	return lyceum.UserTags{User: bindUser(in), Tags: wire.Sequence[string](in.Body("tags").Required(), "strings")}
 }
 
 func userTags(d people.Detail) gen.UserTags {

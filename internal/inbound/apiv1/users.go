@@ -16,7 +16,7 @@ func (f *Face) users() []wire.Operation {
 		appended("ListUsers", wire.Get, all, bindUsers, f.listUsers),
 		one("CreateUser", wire.Create, all, bindNewUser, f.createUser, "", user),
 		one("ShowUser", wire.Get, each, bindUser, f.People.Show, "", user),
-		one("UpdateUser", wire.Patch, each, bindUserChange, f.updateUser, "", user),
+		one("UpdateUser", wire.Patch, each, bindUserChange, f.People.Update, "", user),
 	}
 }
 
@@ -124,23 +124,13 @@ func (f *Face) createUser(ctx context.Context, by lyceum.By, n people.NewUser) (
 	return f.People.Create(ctx, by, n, f.Hash)
 }
 
-// userChange is what UpdateUser is asked.
-type userChange struct {
-	id     lyceum.UserID
-	change people.Change
-}
-
-func bindUserChange(in *wire.Input) userChange {
-	q := userChange{id: bindUser(in)}
+func bindUserChange(in *wire.Input) people.Change {
+	c := people.Change{User: bindUser(in)}
 	if name := in.Body("name"); name.Given() {
-		q.change.Name = lyceum.Some(name.Text(0, wire.Unbounded))
+		c.Name = lyceum.Some(name.Text(0, wire.Unbounded))
 	}
 	if src := in.Body("src"); src.Given() {
-		q.change.Src = lyceum.Some(src.Text(0, wire.Unbounded))
+		c.Src = lyceum.Some(src.Text(0, wire.Unbounded))
 	}
-	return q
-}
-
-func (f *Face) updateUser(ctx context.Context, by lyceum.By, q userChange) (people.Detail, error) {
-	return f.People.Update(ctx, by, q.id, q.change)
+	return c
 }

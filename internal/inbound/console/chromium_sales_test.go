@@ -31,14 +31,13 @@ func (p *place) trade() (sale lyceum.SaleID, id lyceum.TransactionID) {
 		_, err := tx.Users.Save(tx, buyers...)
 		return err
 	})
-	none := lyceum.None[string]()
 	for i := range 45 {
 		_, made := p.sell(lyceum.PricingPlanID(1+i*7%5), lyceum.UserID(21+i%len(names)))
 		switch i % 9 {
 		case 2:
-			_, _ = p.sales.Refund(p.t.Context(), p.by(), made, sales.Refund{})
+			_, _ = p.sales.Refund(p.t.Context(), p.by(), sales.Refund{Transaction: made})
 		case 5:
-			_, _ = p.sales.OpenChargeback(p.t.Context(), p.by(), made, 100, none, none)
+			_, _ = p.sales.OpenChargeback(p.t.Context(), p.by(), sales.Chargeback{Transaction: made, Fee: 100})
 		}
 		p.wait(73 * time.Minute)
 	}
@@ -47,15 +46,16 @@ func (p *place) trade() (sale lyceum.SaleID, id lyceum.TransactionID) {
 		n.Charge, n.Reference = lyceum.Some(lyceum.USDCents(648)), lyceum.Some("ch_3Pq8Zx")
 	})
 	p.wait(26 * time.Hour)
-	p.must(p.sales.Refund(p.t.Context(), p.by(), id, sales.Refund{
-		Amount: lyceum.Some(lyceum.Minor(150)), Reason: lyceum.Some("Two lessons were missing in the first week."), Reference: lyceum.Some("re_91"),
+	p.must(p.sales.Refund(p.t.Context(), p.by(), sales.Refund{
+		Transaction: id,
+		Amount:      lyceum.Some(lyceum.Minor(150)), Reason: lyceum.Some("Two lessons were missing in the first week."), Reference: lyceum.Some("re_91"),
 	}))
 	p.wait(5 * time.Hour)
-	p.must(p.sales.OpenChargeback(p.t.Context(), p.by(), id, 1500, lyceum.Some("The buyer did not know the charge."), none))
+	p.must(p.sales.OpenChargeback(p.t.Context(), p.by(), sales.Chargeback{Transaction: id, Fee: 1500, Reason: lyceum.Some("The buyer did not know the charge.")}))
 	p.wait(50 * time.Hour)
-	p.must(p.sales.CloseChargeback(p.t.Context(), p.by(), id, lyceum.ChargebackWon, none))
+	p.must(p.sales.CloseChargeback(p.t.Context(), p.by(), sales.Outcome{Transaction: id, Kind: lyceum.ChargebackWon}))
 	p.wait(31 * time.Hour)
-	p.must(p.sales.Renew(p.t.Context(), p.by(), sale, sales.Amounts{Charge: lyceum.Some(lyceum.USDCents(545))}, none))
+	p.must(p.sales.Renew(p.t.Context(), p.by(), sales.Renewal{Sale: sale, Amounts: sales.Amounts{Charge: lyceum.Some(lyceum.USDCents(545))}}))
 	p.wait(7 * time.Minute)
 	p.sell(1, 11)
 	p.session()

@@ -58,7 +58,7 @@ func (c *console) newRefund(w http.ResponseWriter, r *http.Request, v *visit) er
 	if !ok {
 		return errNoPage
 	}
-	p, err := c.foresee(r, v, id, sales.Refund{})
+	p, err := c.foresee(r, v, sales.Refund{Transaction: id})
 	if err != nil {
 		return c.refuseRefund(w, r, v, p, err)
 	}
@@ -75,14 +75,14 @@ func (c *console) confirmRefund(w http.ResponseWriter, r *http.Request, v *visit
 	if !ok {
 		return errNoPage
 	}
-	p, err := c.foresee(r, v, id, sales.Refund{})
+	p, err := c.foresee(r, v, sales.Refund{Transaction: id})
 	if err != nil {
 		return c.refuseRefund(w, r, v, p, err)
 	}
 	f := p.sent(r)
-	refund, err := refundOf(r, p.Transaction.Currency)
+	refund, err := refundOf(r, &p.Transaction)
 	if err == nil {
-		p, err = c.foresee(r, v, id, refund)
+		p, err = c.foresee(r, v, refund)
 		p.Form, err = f, p.inDecimals(err)
 	}
 	switch {
@@ -110,12 +110,12 @@ func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) e
 		RefundOutlook: sales.RefundOutlook{Transaction: t.Transaction}, Path: refundPath(id), Sale: salePath(t.SaleID),
 	}
 	f := p.sent(r)
-	refund, err := refundOf(r, t.Currency)
+	refund, err := refundOf(r, &t.Transaction)
 	if err != nil || f.Once != r.PostForm.Get("form") {
 		return c.confirmRefund(w, r, v)
 	}
 	by := v.once(f.Once, "refund", fmt.Sprint(id), f.Values["amount"], f.Values["reason"], f.Values["reference"])
-	_, err = c.Sales.Refund(r.Context(), by, id, refund)
+	_, err = c.Sales.Refund(r.Context(), by, refund)
 	switch e := lyceum.Public(err); {
 	case err == nil || repeated(err):
 		return done(w, r, p.Sale, "refunded")
@@ -130,7 +130,7 @@ func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) e
 // askAgain shows a form that has made another refund before, as a new one.
 func (c *console) askAgain(w http.ResponseWriter, r *http.Request, v *visit, p refundPage) error {
 	f := p.Form
-	p, err := c.foresee(r, v, p.Transaction.ID, sales.Refund{})
+	p, err := c.foresee(r, v, sales.Refund{Transaction: p.Transaction.ID})
 	if err != nil {
 		return c.refuseRefund(w, r, v, p, err)
 	}
@@ -145,11 +145,11 @@ func (c *console) askAgain(w http.ResponseWriter, r *http.Request, v *visit, p r
 
 // foresee gives the page of a refund. The page bears the paths with an error,
 // too.
-func (c *console) foresee(r *http.Request, v *visit, id lyceum.TransactionID, refund sales.Refund) (refundPage, error) {
-	o, err := c.Sales.ForeseeRefund(r.Context(), v.by(), id, refund)
+func (c *console) foresee(r *http.Request, v *visit, refund sales.Refund) (refundPage, error) {
+	o, err := c.Sales.ForeseeRefund(r.Context(), v.by(), refund)
 	t := &o.Transaction
 	p := refundPage{
-		RefundOutlook: o, Path: refundPath(id), Sale: salePath(t.SaleID), Left: money(o.Left, t.Currency),
+		RefundOutlook: o, Path: refundPath(refund.Transaction), Sale: salePath(t.SaleID), Left: money(o.Left, t.Currency),
 		Amount: money(o.Amount, t.Currency),
 	}
 	if o.Amount < o.Left {
@@ -184,10 +184,10 @@ func trimmed(r *http.Request) func(string) string {
 
 // refundOf reads the refund that a form asks for, as it was typed: a form keeps
 // what can be shown.
-func refundOf(r *http.Request, currency lyceum.Currency) (sales.Refund, error) {
+func refundOf(r *http.Request, t *lyceum.Transaction) (sales.Refund, error) {
 	typed := trimmed(r)
-	amount, err := parseDecimal(typed("amount"), currency)
-	refund := sales.Refund{Amount: lyceum.Some(amount)}
+	amount, err := parseDecimal(typed("amount"), t.Currency)
+	refund := sales.Refund{Transaction: t.ID, Amount: lyceum.Some(amount)}
 	if text := typed("reason"); text != "" {
 		refund.Reason = lyceum.Some(text)
 	}

@@ -158,15 +158,14 @@ func TestRefundRefuses(t *testing.T) {
 func TestRefundIsNotPossible(t *testing.T) {
 	p := open(t, site)
 	p.market()
-	none := lyceum.None[string]()
 	freeSale, free := p.sell(5, 11)
 	openSale, opened := p.sell(1, 11)
 	lostSale, lost := p.sell(1, 12)
 	goneSale, gone := p.sell(1, 13)
-	p.must(p.sales.OpenChargeback(t.Context(), p.by(), opened, 100, none, none))
-	p.must(p.sales.OpenChargeback(t.Context(), p.by(), lost, 100, none, none))
-	p.must(p.sales.CloseChargeback(t.Context(), p.by(), lost, lyceum.ChargebackLost, none))
-	p.must(p.sales.Refund(t.Context(), p.by(), gone, sales.Refund{}))
+	p.must(p.sales.OpenChargeback(t.Context(), p.by(), sales.Chargeback{Transaction: opened, Fee: 100}))
+	p.must(p.sales.OpenChargeback(t.Context(), p.by(), sales.Chargeback{Transaction: lost, Fee: 100}))
+	p.must(p.sales.CloseChargeback(t.Context(), p.by(), sales.Outcome{Transaction: lost, Kind: lyceum.ChargebackLost}))
+	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: gone}))
 	for _, tc := range []struct {
 		sale lyceum.SaleID
 		id   lyceum.TransactionID

@@ -25,18 +25,18 @@ func TestSale(t *testing.T) {
 		"Reference ch_1", "5.95 EUR can be refunded", "Cancel the sale…", `href="/admin/transactions">Transactions</a>`)
 
 	p.wait(time.Hour)
-	p.must(p.sales.Refund(t.Context(), p.by(), id, sales.Refund{Amount: lyceum.Some(lyceum.Minor(100)), Reason: lyceum.Some("came late"), Reference: lyceum.Some("re_1")}))
+	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Amount: lyceum.Some(lyceum.Minor(100)), Reason: lyceum.Some("came late"), Reference: lyceum.Some("re_1")}))
 	p.wait(time.Hour)
-	p.must(p.sales.OpenChargeback(t.Context(), p.by(), id, 1500, lyceum.Some("not known to the buyer"), lyceum.None[string]()))
+	p.must(p.sales.OpenChargeback(t.Context(), p.by(), sales.Chargeback{Transaction: id, Fee: 1500, Reason: lyceum.Some("not known to the buyer")}))
 	w = p.ask(p.owner, "GET", salePath(sale), nil)
 	want(t, w, 200, "Chargeback fee15.00 EUR")
 	if strings.Contains(w.Body.String(), refundPath(id)) {
 		t.Error("what is with the bank can be refunded")
 	}
 	p.wait(time.Hour)
-	p.must(p.sales.CloseChargeback(t.Context(), p.by(), id, lyceum.ChargebackWon, lyceum.None[string]()))
+	p.must(p.sales.CloseChargeback(t.Context(), p.by(), sales.Outcome{Transaction: id, Kind: lyceum.ChargebackWon}))
 	p.wait(time.Hour)
-	p.must(p.sales.Refund(t.Context(), p.by(), id, sales.Refund{}))
+	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id}))
 	w = p.ask(p.owner, "GET", salePath(sale), nil)
 	want(t, w, 200, "Ended by a refund", "Refunded5.95 EUR",
 		// in order of time
@@ -57,9 +57,9 @@ func TestHistoryOfARenewedSale(t *testing.T) {
 	p.market()
 	sale, id := p.sell(2, 11)
 	p.wait(time.Hour)
-	p.must(p.sales.Refund(t.Context(), p.by(), id, sales.Refund{Amount: lyceum.Some(lyceum.Minor(100))}))
+	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Amount: lyceum.Some(lyceum.Minor(100))}))
 	p.wait(time.Hour)
-	p.must(p.sales.Renew(t.Context(), p.by(), sale, sales.Amounts{Charge: lyceum.Some(lyceum.USDCents(545))}, lyceum.None[string]()))
+	p.must(p.sales.Renew(t.Context(), p.by(), sales.Renewal{Sale: sale, Amounts: sales.Amounts{Charge: lyceum.Some(lyceum.USDCents(545))}}))
 	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200,
 		"Charged 5.00 EUR 14 Mar 2026, 09:26 UTC · Transaction 1 Refunded 1.00 EUR 14 Mar 2026, 10:26 UTC · Transaction 1 1.00 EUR of 5.00 EUR refunded so far Charged 5.00 EUR 14 Mar 2026, 11:26 UTC · Transaction 2")
 }

@@ -226,7 +226,7 @@ func TestEventsArriveSigned(t *testing.T) {
 		two := p.hook(t, events.WebhookForm{URL: some.URL, Events: []string{"Transaction.refunded"}, AsArray: true})
 		p.pass(time.Second)
 		id := p.sell(t)
-		if _, err := p.sales.Refund(t.Context(), p.by(), id, sales.Refund{}); err != nil {
+		if _, err := p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id}); err != nil {
 			t.Fatal(err)
 		}
 		p.rounds(t)

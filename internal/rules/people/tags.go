@@ -54,7 +54,8 @@ func tagsOf(from lyceum.TagReads, user lyceum.UserID) ([]string, error) {
 
 // SetTags gives a user these tags and no others, and tells of each that came
 // or went.
-func (s *Service) SetTags(ctx context.Context, by lyceum.By, user lyceum.UserID, tags []string) (Detail, error) {
+func (s *Service) SetTags(ctx context.Context, by lyceum.By, t lyceum.UserTags) (Detail, error) {
+	user, tags := t.User, t.Tags
 	if err := checkTags(tags); err != nil {
 		return Detail{}, lyceum.InvalidFields(lyceum.FieldError{Field: "tags", Message: err.Error()})
 	}

@@ -23,11 +23,11 @@ func TestR24_TagsOfAUserAreBounded(t *testing.T) {
 	by := lyceum.By{School: d.school, Actor: "test"}
 	const sentence = "must be at most 100 different tags; there are 101"
 
-	_, err := d.service.SetTags(t.Context(), by, 1, someTags(101))
+	_, err := d.service.SetTags(t.Context(), by, lyceum.UserTags{User: 1, Tags: someTags(101)})
 	if e := lyceum.Public(err); e.Kind != lyceum.Invalid || len(e.Fields) != 1 || e.Fields[0].Message != sentence {
 		t.Errorf("SetTags of 101: %v", err)
 	}
-	detail, err := d.service.SetTags(t.Context(), by, 1, append(someTags(100), "tag 007"))
+	detail, err := d.service.SetTags(t.Context(), by, lyceum.UserTags{User: 1, Tags: append(someTags(100), "tag 007")})
 	if err != nil || len(detail.Tags) != 100 {
 		t.Errorf("SetTags of 100: %v, %d tags", err, len(detail.Tags))
 	}
@@ -60,7 +60,7 @@ func TestR24_MoreTagsFromBefore(t *testing.T) {
 	if detail, err := d.service.Show(t.Context(), lyceum.By{School: d.school, Actor: "test"}, 1); err != nil || len(detail.Tags) != 150 {
 		t.Errorf("Show: %v, %d tags", err, len(detail.Tags))
 	}
-	detail, err := d.service.SetTags(t.Context(), lyceum.By{School: d.school, Actor: "test"}, 1, someTags(100))
+	detail, err := d.service.SetTags(t.Context(), lyceum.By{School: d.school, Actor: "test"}, lyceum.UserTags{User: 1, Tags: someTags(100)})
 	if err != nil || len(detail.Tags) != 100 {
 		t.Errorf("SetTags of the first 100: %v, %d tags", err, len(detail.Tags))
 	}

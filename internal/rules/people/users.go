@@ -213,18 +213,19 @@ func filled(text lyceum.Opt[string]) lyceum.Opt[string] {
 // Change is what becomes of a user's name and source: absent leaves one, and
 // an absent text in it clears it.
 type Change struct {
+	User      lyceum.UserID
 	Name, Src lyceum.Opt[lyceum.Opt[string]]
 }
 
 // Update changes a user.
-func (s *Service) Update(ctx context.Context, by lyceum.By, id lyceum.UserID, c Change) (Detail, error) {
+func (s *Service) Update(ctx context.Context, by lyceum.By, c Change) (Detail, error) {
 	if err := refused(checkTexts(c.Name.Value, c.Src.Value)); err != nil {
 		return Detail{}, err
 	}
 	var user lyceum.User
 	err := s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
 		var err error
-		if user, err = tx.Users.Get(tx, id); err != nil {
+		if user, err = tx.Users.Get(tx, c.User); err != nil {
 			return err
 		}
 		before := user
@@ -241,7 +242,7 @@ func (s *Service) Update(ctx context.Context, by lyceum.By, id lyceum.UserID, c 
 			return err
 		}
 		detail, err := json.Marshal(renamed{before.Name.Value, user.Name.Value, before.Email, user.Email})
-		tx.Announce(lyceum.UserUpdated, int32(id), lyceum.UserUpdatedEvent, string(detail))
+		tx.Announce(lyceum.UserUpdated, int32(c.User), lyceum.UserUpdatedEvent, string(detail))
 		return err
 	})
 	if err != nil {

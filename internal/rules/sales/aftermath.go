@@ -55,33 +55,39 @@ func recurring(sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
 	return nil
 }
 
+// Renewal is the next payment of a sale.
+type Renewal struct {
+	Amounts
+
+	Sale      lyceum.SaleID
+	Reference lyceum.Opt[string] // of the payment, unique in the school
+}
+
 // Renew keeps the next payment of a subscription or a payment plan.
-func (s *Service) Renew(
-	ctx context.Context, by lyceum.By, id lyceum.SaleID, a Amounts, reference lyceum.Opt[string],
-) (TransactionDetail, error) {
+func (s *Service) Renew(ctx context.Context, by lyceum.By, r Renewal) (TransactionDetail, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (TransactionDetail, error) {
 		if err := tx.Reserve(1, lyceum.TransactionSequence); err != nil {
 			return TransactionDetail{}, err
 		}
-		sale, plan, err := running(tx, id)
+		sale, plan, err := running(tx, r.Sale)
 		if err != nil {
 			return TransactionDetail{}, err
 		}
-		first, _, err := tx.Transactions.First(tx, paymentsOf(id))
+		first, _, err := tx.Transactions.First(tx, paymentsOf(r.Sale))
 		if err != nil {
 			return TransactionDetail{}, err
 		}
-		due := a
+		due := r.Amounts
 		if first.FinalPrice > 0 {
-			due = a.asBefore(&first)
+			due = due.asBefore(&first)
 		}
 		at := lyceum.Second(now)
 		t, err := charge(tx, &sale, &plan, due, plan.Price, at)
 		if err != nil {
 			return TransactionDetail{}, err
 		}
-		if err := keepCharge(tx, &t, reference); err != nil {
+		if err := keepCharge(tx, &t, r.Reference); err != nil {
 			return TransactionDetail{}, err
 		}
 		from := at
@@ -90,7 +96,7 @@ func (s *Service) Renew(
 		}
 		sale.PaidUntil = paidUntil(&plan, from, at)
 		_, err = tx.Sales.Save(tx, sale)
-		return TransactionDetail{Transaction: t, Reference: reference}, err
+		return TransactionDetail{Transaction: t, Reference: r.Reference}, err
 	})
 }
 
@@ -162,18 +168,17 @@ func effect(now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan, then lyc
 
 // Refund is money that goes back to the buyer.
 type Refund struct {
-	Amount    lyceum.Opt[lyceum.Minor] // in the transaction's currency; absent: all that is left
-	Reason    lyceum.Opt[string]
-	Reference lyceum.Opt[string] // of the payment system
+	Transaction lyceum.TransactionID
+	Amount      lyceum.Opt[lyceum.Minor] // in the transaction's currency; absent: all that is left
+	Reason      lyceum.Opt[string]
+	Reference   lyceum.Opt[string] // of the payment system
 }
 
 // Refund keeps that a transaction, or a part of it, was paid back. All refunds
 // together are never more than its price with tax. When the last payment of a
 // sale is refunded in full, the sale ends.
-func (s *Service) Refund(
-	ctx context.Context, by lyceum.By, id lyceum.TransactionID, r Refund,
-) (TransactionDetail, error) {
-	return s.move(ctx, by, id, func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction,
+func (s *Service) Refund(ctx context.Context, by lyceum.By, r Refund) (TransactionDetail, error) {
+	return s.move(ctx, by, r.Transaction, func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction,
 		last lyceum.MovementKind,
 	) (lyceum.Movement, func() error, error) {
 		amount, err := r.amount(t, last)
@@ -241,15 +246,21 @@ func checkNotes(reason, reference lyceum.Opt[string]) error {
 	return nil
 }
 
+// Chargeback is a payment that the buyer's bank took back.
+type Chargeback struct {
+	Transaction lyceum.TransactionID
+	Fee         lyceum.Minor // what the bank charges for it, in the transaction's currency
+	Reason      lyceum.Opt[string]
+	Reference   lyceum.Opt[string] // of the payment system
+}
+
 // OpenChargeback keeps that the buyer's bank took a payment back for the time
-// being. Fee is what the bank wants for it, in the transaction's currency.
-func (s *Service) OpenChargeback(
-	ctx context.Context, by lyceum.By, id lyceum.TransactionID, fee lyceum.Minor, reason, reference lyceum.Opt[string],
-) (TransactionDetail, error) {
-	return s.move(ctx, by, id, func(_ lyceum.Tx, _ time.Time, t *lyceum.Transaction,
+// being.
+func (s *Service) OpenChargeback(ctx context.Context, by lyceum.By, c Chargeback) (TransactionDetail, error) {
+	return s.move(ctx, by, c.Transaction, func(_ lyceum.Tx, _ time.Time, t *lyceum.Transaction,
 		_ lyceum.MovementKind,
 	) (lyceum.Movement, func() error, error) {
-		m := lyceum.Movement{Kind: lyceum.ChargebackOpened, Amount: fee, Reason: reason, Reference: reference}
+		m := lyceum.Movement{Kind: lyceum.ChargebackOpened, Amount: c.Fee, Reason: c.Reason, Reference: c.Reference}
 		switch {
 		case !t.Paid || t.Charge == 0:
 			return m, nil, conflict("nothing_charged", "nothing was charged for transaction %d", t.ID)
@@ -258,24 +269,29 @@ func (s *Service) OpenChargeback(
 		case t.AmountRefunded >= t.FinalPrice+t.TaxCharge:
 			return m, nil, conflict("refunded", "transaction %d is fully refunded: there is nothing to charge back", t.ID)
 		}
-		t.HasChargeback, t.ChargebackFee = lyceum.Some(true), lyceum.Some(fee)
+		t.HasChargeback, t.ChargebackFee = lyceum.Some(true), lyceum.Some(c.Fee)
 		return m, nil, nil
 	})
 }
 
+// Outcome is how a chargeback ended.
+type Outcome struct {
+	Transaction lyceum.TransactionID
+	Kind        lyceum.MovementKind // ChargebackWon or ChargebackLost
+	Reason      lyceum.Opt[string]
+}
+
 // CloseChargeback keeps how a chargeback ended: won, the money is back and the
 // fee forgotten, or lost, and the sale ends.
-func (s *Service) CloseChargeback(
-	ctx context.Context, by lyceum.By, id lyceum.TransactionID, outcome lyceum.MovementKind, reason lyceum.Opt[string],
-) (TransactionDetail, error) {
-	return s.move(ctx, by, id, func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction,
+func (s *Service) CloseChargeback(ctx context.Context, by lyceum.By, o Outcome) (TransactionDetail, error) {
+	return s.move(ctx, by, o.Transaction, func(tx lyceum.Tx, now time.Time, t *lyceum.Transaction,
 		last lyceum.MovementKind,
 	) (lyceum.Movement, func() error, error) {
-		m := lyceum.Movement{Kind: outcome, Reason: reason}
+		m := lyceum.Movement{Kind: o.Kind, Reason: o.Reason}
 		if last != lyceum.ChargebackOpened {
 			return m, nil, conflict("no_open_chargeback", "transaction %d has no open chargeback", t.ID)
 		}
-		if outcome == lyceum.ChargebackWon {
+		if o.Kind == lyceum.ChargebackWon {
 			t.HasChargeback, t.ChargebackFee = lyceum.Some(false), lyceum.None[lyceum.Minor]()
 			return m, nil, nil
 		}

@@ -30,7 +30,7 @@ func TestR23_APriceThatWasTakenBackIsNotCharged(t *testing.T) {
 		_, err := tx.Transactions.Save(tx, dear)
 		return err
 	})
-	next, err := service.Renew(t.Context(), b.by(), sold.ID, sales.Amounts{}, lyceum.None[string]())
+	next, err := service.Renew(t.Context(), b.by(), sales.Renewal{Sale: sold.ID})
 	if err != nil || next.FinalPrice != 700 {
 		t.Errorf("the renewal costs %d, %v; want 700", next.FinalPrice, err)
 	}
@@ -45,7 +45,7 @@ func TestR23_APriceThatWasTakenBackIsNotCharged(t *testing.T) {
 		_, err := tx.Orders.Save(tx, other)
 		return err
 	})
-	made, err := service.CompleteOrder(t.Context(), b.by(), order.ID, sales.NewSale{})
+	made, err := service.CompleteOrder(t.Context(), b.by(), sales.OrderPayment{Order: order.ID})
 	if err != nil || made.FinalPrice != some(lyceum.Minor(1999)) {
 		t.Errorf("the order costs %v, %v; want 1999", made.FinalPrice, err)
 	}

@@ -265,7 +265,7 @@ func TestRefunds(t *testing.T) {
 	before := b.last(t)
 	refund := func(amount lyceum.Opt[lyceum.Minor], want string) sales.TransactionDetail {
 		t.Helper()
-		got, err := b.service.Refund(t.Context(), b.by(), id, sales.Refund{Amount: amount, Reason: some("asked")})
+		got, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: id, Amount: amount, Reason: some("asked")})
 		if text := fmt.Sprint(err); !strings.Contains(text, want) {
 			t.Fatalf("%v, want %q", err, want)
 		}
@@ -309,23 +309,22 @@ func TestRefunds(t *testing.T) {
 func TestChargebacks(t *testing.T) {
 	b := newBooks(t)
 	id := b.sell(t, sales.NewSale{User: 1, Plan: 1}).Transactions[0].ID
-	none := lyceum.None[string]()
 	open := func(want string) {
 		t.Helper()
-		if _, err := b.service.OpenChargeback(t.Context(), b.by(), id, 1500, none, none); lyceum.Public(err).Code != want && (err != nil || want != "") {
+		if _, err := b.service.OpenChargeback(t.Context(), b.by(), sales.Chargeback{Transaction: id, Fee: 1500}); lyceum.Public(err).Code != want && (err != nil || want != "") {
 			t.Fatalf("open: %v, want %q", err, want)
 		}
 	}
 	closing := func(outcome lyceum.MovementKind, want string) {
 		t.Helper()
-		if _, err := b.service.CloseChargeback(t.Context(), b.by(), id, outcome, none); lyceum.Public(err).Code != want && (err != nil || want != "") {
+		if _, err := b.service.CloseChargeback(t.Context(), b.by(), sales.Outcome{Transaction: id, Kind: outcome}); lyceum.Public(err).Code != want && (err != nil || want != "") {
 			t.Fatalf("%s: %v, want %q", outcome, err, want)
 		}
 	}
 	closing(lyceum.ChargebackWon, "no_open_chargeback")
 	open("")
 	open("charged_back")
-	if _, err := b.service.Refund(t.Context(), b.by(), id, sales.Refund{}); lyceum.Public(err).Code != "chargeback_open" {
+	if _, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: id}); lyceum.Public(err).Code != "chargeback_open" {
 		t.Errorf("refund of what is with the bank: %v", err)
 	}
 	closing(lyceum.ChargebackWon, "")
@@ -345,7 +344,7 @@ func TestChargebacks(t *testing.T) {
 	if diff := cmp.Diff([]string{"course 1 ended 2026-01-31"}, b.access(t, 1)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := b.service.Refund(t.Context(), b.by(), id, sales.Refund{}); lyceum.Public(err).Code != "charged_back" {
+	if _, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: id}); lyceum.Public(err).Code != "charged_back" {
 		t.Errorf("refund of what went back: %v", err)
 	}
 	b.healthy(t, b.store)
@@ -374,7 +373,7 @@ func TestSubscriptions(t *testing.T) {
 			}
 			b.now = time.Date(2026, 2, 27, 12, 0, 0, 0, time.UTC)
 			before := b.last(t)
-			r, err := b.service.Renew(t.Context(), b.by(), d.ID, usd(541), lyceum.None[string]())
+			r, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: d.ID, Amounts: usd(541)})
 			if err != nil || r.FinalPrice != 500 || r.Charge != 541 || r.SaleID != d.ID {
 				t.Fatalf("%+v %v", r, err)
 			}
@@ -392,7 +391,7 @@ func TestSubscriptions(t *testing.T) {
 			if diff := cmp.Diff(want, b.events(t, before)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if _, err := b.service.Renew(t.Context(), b.by(), d.ID, usd(541), lyceum.None[string]()); lyceum.Public(err).Code != "sale_ended" {
+			if _, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: d.ID, Amounts: usd(541)}); lyceum.Public(err).Code != "sale_ended" {
 				t.Errorf("renewed after its end: %v", err)
 			}
 			b.healthy(t, b.store)
@@ -407,7 +406,7 @@ func TestSubscriptions(t *testing.T) {
 	if want := b.now.AddDate(0, 0, 14); trial.PaidUntil != some(want) {
 		t.Errorf("the trial ends %v, want %v", trial.PaidUntil, want)
 	}
-	if r, err := b.service.Renew(t.Context(), b.by(), trial.ID, sales.Amounts{}, lyceum.None[string]()); err != nil || r.FinalPrice != 700 {
+	if r, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: trial.ID}); err != nil || r.FinalPrice != 700 {
 		t.Errorf("after the trial %+v %v", r, err)
 	}
 }
@@ -436,7 +435,7 @@ func TestRenewalsAreAsTheFirstPayment(t *testing.T) {
 			d := b.sell(t, sales.NewSale{User: 1, Plan: 2, Affiliate: some(lyceum.AffiliateID(1)), Author: some(lyceum.AuthorID(1)), Amounts: first})
 			for range 2 {
 				b.now = b.now.AddDate(0, 1, 0)
-				r, err := b.service.Renew(t.Context(), b.by(), d.ID, tc.sent, lyceum.None[string]())
+				r, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: d.ID, Amounts: tc.sent})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -465,11 +464,11 @@ func TestOrders(t *testing.T) {
 		t.Error(err)
 	}
 	before := b.last(t)
-	d, err := b.service.CompleteOrder(t.Context(), b.by(), bought, sales.NewSale{})
+	d, err := b.service.CompleteOrder(t.Context(), b.by(), sales.OrderPayment{Order: bought})
 	if err != nil || d.UserID != some(lyceum.UserID(4)) {
 		t.Fatalf("%+v %v", d.Sale, err)
 	}
-	if _, err := b.service.CompleteOrder(t.Context(), b.by(), bought, sales.NewSale{}); lyceum.Public(err).Code != "order_completed" {
+	if _, err := b.service.CompleteOrder(t.Context(), b.by(), sales.OrderPayment{Order: bought}); lyceum.Public(err).Code != "order_completed" {
 		t.Error(err)
 	}
 	if _, err := b.service.AbandonOrder(t.Context(), b.by(), left); err != nil {
@@ -489,7 +488,7 @@ func TestOrders(t *testing.T) {
 	if diff := cmp.Diff(want, b.events(t, before)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if d, err := b.service.CompleteOrder(t.Context(), b.by(), late, sales.NewSale{}); err != nil || d.ID != 2 {
+	if d, err := b.service.CompleteOrder(t.Context(), b.by(), sales.OrderPayment{Order: late}); err != nil || d.ID != 2 {
 		t.Errorf("who comes back buys: %+v %v", d.Sale, err)
 	}
 	b.healthy(t, b.store)
@@ -592,7 +591,6 @@ func (l *ledger) step(t *testing.T) {
 	if len(l.ids) > 0 {
 		id = rapid.SampledFrom(l.ids).Draw(l.r, "transaction")
 	}
-	none := lyceum.None[string]()
 	switch rapid.IntRange(0, 7).Draw(l.r, "step") {
 	case 0, 1:
 		n := sales.NewSale{
@@ -611,7 +609,7 @@ func (l *ledger) step(t *testing.T) {
 		if len(l.sales) == 0 {
 			return
 		}
-		d, err := b.service.Renew(ctx, b.by(), rapid.SampledFrom(l.sales).Draw(l.r, "sale"), amounts, none)
+		d, err := b.service.Renew(ctx, b.by(), sales.Renewal{Sale: rapid.SampledFrom(l.sales).Draw(l.r, "sale"), Amounts: amounts})
 		if err == nil {
 			l.keep(&d.Transaction)
 			l.share(&d.Transaction)
@@ -620,7 +618,7 @@ func (l *ledger) step(t *testing.T) {
 		}
 	case 3, 4:
 		amount := lyceum.Minor(rapid.IntRange(1, 6000).Draw(l.r, "amount"))
-		_, err := b.service.Refund(ctx, b.by(), id, sales.Refund{Amount: some(amount)})
+		_, err := b.service.Refund(ctx, b.by(), sales.Refund{Transaction: id, Amount: some(amount)})
 		allowed := id != 0 && l.paid[id] > 0 && l.back[id]+amount <= l.paid[id] && l.state[id] != lyceum.ChargebackOpened && l.state[id] != lyceum.ChargebackLost
 		if (err == nil) != allowed {
 			l.r.Fatalf("refund of %d of transaction %d (%d paid, %d back, %q): %v", amount, id, l.paid[id], l.back[id], l.state[id], err)
@@ -629,7 +627,7 @@ func (l *ledger) step(t *testing.T) {
 			l.back[id] += amount
 		}
 	case 5:
-		_, err := b.service.OpenChargeback(ctx, b.by(), id, 1500, none, none)
+		_, err := b.service.OpenChargeback(ctx, b.by(), sales.Chargeback{Transaction: id, Fee: 1500})
 		allowed := id != 0 && l.paid[id] > l.back[id] && l.state[id] != lyceum.ChargebackOpened && l.state[id] != lyceum.ChargebackLost
 		if (err == nil) != allowed {
 			l.r.Fatalf("chargeback of transaction %d: %v", id, err)
@@ -639,7 +637,7 @@ func (l *ledger) step(t *testing.T) {
 		}
 	case 6:
 		outcome := rapid.SampledFrom([]lyceum.MovementKind{lyceum.ChargebackWon, lyceum.ChargebackLost}).Draw(l.r, "outcome")
-		_, err := b.service.CloseChargeback(ctx, b.by(), id, outcome, none)
+		_, err := b.service.CloseChargeback(ctx, b.by(), sales.Outcome{Transaction: id, Kind: outcome})
 		if (err == nil) != (l.state[id] == lyceum.ChargebackOpened) {
 			l.r.Fatalf("close the chargeback of transaction %d: %v", id, err)
 		}

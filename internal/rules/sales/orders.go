@@ -63,23 +63,35 @@ func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyce
 	})
 }
 
+// OrderPayment is the purchase that an order led to.
+type OrderPayment struct {
+	Amounts
+
+	Order     lyceum.OrderID
+	Author    lyceum.Opt[lyceum.AuthorID]
+	Reference lyceum.Opt[string] // of the payment, unique in the school
+}
+
 // CompleteOrder keeps the purchase that an open or abandoned order led to. A
 // buyer the school does not know yet becomes a user.
-func (s *Service) CompleteOrder(ctx context.Context, by lyceum.By, id lyceum.OrderID, n NewSale) (SaleDetail, error) {
+func (s *Service) CompleteOrder(ctx context.Context, by lyceum.By, p OrderPayment) (SaleDetail, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (SaleDetail, error) {
-		order, err := tx.Orders.Get(tx, id)
+		order, err := tx.Orders.Get(tx, p.Order)
 		if err != nil {
 			return SaleDetail{}, err
 		}
 		if order.State == lyceum.OrderCompleted {
-			return SaleDetail{}, conflict("order_completed", "order %d is already completed, by sale %d", id, order.SaleID.Value)
+			return SaleDetail{}, conflict("order_completed", "order %d is already completed, by sale %d", order.ID,
+				order.SaleID.Value)
 		}
-		n := n // this may run more than once
+		n := NewSale{
+			Amounts: p.Amounts, Author: p.Author, Reference: p.Reference,
+			Plan: order.PricingPlanID, Coupon: order.CouponID, Affiliate: order.AffiliateID,
+		}
 		if n.User, err = s.people.Register(tx, now, order.Email, order.Name); err != nil {
 			return SaleDetail{}, err
 		}
-		n.Plan, n.Coupon, n.Affiliate = order.PricingPlanID, order.CouponID, order.AffiliateID
 		if !n.FinalPrice.Present {
 			n.FinalPrice = lyceum.Some(order.FinalPrice)
 		}

@@ -63,15 +63,13 @@ func (s *Service) ForeseeCancel(ctx context.Context, by lyceum.By, id lyceum.Sal
 
 // ForeseeRefund tells what Refund would do, and refuses what it would refuse.
 // Transaction and Left are given with a refusal of the refund's fields, too.
-func (s *Service) ForeseeRefund(
-	ctx context.Context, by lyceum.By, id lyceum.TransactionID, r Refund,
-) (RefundOutlook, error) {
-	detail, err := s.ShowTransaction(ctx, by, id)
+func (s *Service) ForeseeRefund(ctx context.Context, by lyceum.By, r Refund) (RefundOutlook, error) {
+	detail, err := s.ShowTransaction(ctx, by, r.Transaction)
 	if err != nil {
 		return RefundOutlook{}, err
 	}
 	o := RefundOutlook{Transaction: detail.Transaction}
-	last := lastStep(detail.Movements, id)
+	last := lastStep(detail.Movements, r.Transaction)
 	if o.Left, err = refundable(&detail.Transaction, last); err != nil {
 		return o, err
 	}

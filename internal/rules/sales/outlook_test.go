@@ -96,12 +96,12 @@ func TestOutlookOfARefund(t *testing.T) {
 			policy.OnRefund = tc.policy
 			b.choose(t, policy)
 			d := b.sell(t, sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: some(lyceum.Minor(100))}})
-			id, refund := d.Transactions[0].ID, sales.Refund{Amount: tc.amount}
-			o, err := b.service.ForeseeRefund(t.Context(), b.by(), id, refund)
+			refund := sales.Refund{Transaction: d.Transactions[0].ID, Amount: tc.amount}
+			o, err := b.service.ForeseeRefund(t.Context(), b.by(), refund)
 			if err != nil || o.Left != 2099 || o.EndsSale != tc.ends {
 				t.Fatalf("the outlook is %+v, %v", o, err)
 			}
-			got, err := b.service.Refund(t.Context(), b.by(), id, refund)
+			got, err := b.service.Refund(t.Context(), b.by(), refund)
 			if err != nil || got.AmountRefunded != o.Amount {
 				t.Fatalf("%+v, %v; %d was foreseen", got, err, o.Amount)
 			}
@@ -119,22 +119,21 @@ func TestOutlookOfARefund(t *testing.T) {
 // What Refund refuses its outlook refuses, in the same words.
 func TestOutlookRefuses(t *testing.T) {
 	b := newBooks(t)
-	none := lyceum.None[string]()
 	paid := func(user lyceum.UserID) lyceum.TransactionID {
 		return b.sell(t, sales.NewSale{User: user, Plan: 1}).Transactions[0].ID
 	}
 	free, open, won, lost, gone, good := b.sell(t, sales.NewSale{User: 1, Plan: 4}).Transactions[0].ID, paid(1), paid(1), paid(2), paid(2), paid(3)
 	for _, id := range []lyceum.TransactionID{open, won, lost} {
-		if _, err := b.service.OpenChargeback(t.Context(), b.by(), id, 100, none, none); err != nil {
+		if _, err := b.service.OpenChargeback(t.Context(), b.by(), sales.Chargeback{Transaction: id, Fee: 100}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for id, outcome := range map[lyceum.TransactionID]lyceum.MovementKind{won: lyceum.ChargebackWon, lost: lyceum.ChargebackLost} {
-		if _, err := b.service.CloseChargeback(t.Context(), b.by(), id, outcome, none); err != nil {
+		if _, err := b.service.CloseChargeback(t.Context(), b.by(), sales.Outcome{Transaction: id, Kind: outcome}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := b.service.Refund(t.Context(), b.by(), gone, sales.Refund{}); err != nil {
+	if _, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: gone}); err != nil {
 		t.Fatal(err)
 	}
 	long := some(strings.Repeat("ü", 501))
@@ -156,14 +155,15 @@ func TestOutlookRefuses(t *testing.T) {
 		{"NUL", good, sales.Refund{Reason: some("a\x00b")}, "reason must be UTF-8 text without NUL characters"},
 		{"no UTF-8", good, sales.Refund{Reason: some("a\xff")}, "reason must be UTF-8 text without NUL characters"},
 	} {
-		_, foreseen := b.service.ForeseeRefund(t.Context(), b.by(), tc.id, tc.refund)
-		_, happened := b.service.Refund(t.Context(), b.by(), tc.id, tc.refund)
+		tc.refund.Transaction = tc.id
+		_, foreseen := b.service.ForeseeRefund(t.Context(), b.by(), tc.refund)
+		_, happened := b.service.Refund(t.Context(), b.by(), tc.refund)
 		if foreseen == nil || happened == nil || foreseen.Error() != happened.Error() || !strings.Contains(happened.Error(), tc.want) {
 			t.Errorf("%s: foreseen %v, happened %v, want %q", tc.name, foreseen, happened, tc.want)
 		}
 	}
 	for _, id := range []lyceum.TransactionID{won, good} { // 500 characters are taken, and what came back can be refunded
-		if _, err := b.service.Refund(t.Context(), b.by(), id, sales.Refund{Reason: some(strings.Repeat("ü", 500))}); err != nil {
+		if _, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: id, Reason: some(strings.Repeat("ü", 500))}); err != nil {
 			t.Error(err)
 		}
 	}
