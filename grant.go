@@ -40,10 +40,10 @@ func (s *Standing) Good() bool {
 	return !s.Grant.RevokedAt.Present && s.App.Active() && !s.User.DisabledAt.Present
 }
 
-// Standings find what an app shows together with what it stands for, whatever
-// their state. Each is one statement, because every request of an app needs it.
-type Standings interface {
-	GetCodeStanding(hash KeyHash) (AuthorizationCode, Standing, error)
-	GetAccessStanding(hash KeyHash) (AccessToken, Standing, error)
-	GetRefreshStanding(hash KeyHash) (RefreshToken, Standing, error)
+// Standings find a secret that an app shows together with what it stands for.
+type Standings[T any] interface {
+	// Get returns both whatever their state, and fails with NotFound when there is
+	// no such secret. It is one statement, because every request of an app needs
+	// it.
+	Get(from Source, hash KeyHash) (T, Standing, error)
 }

@@ -2,6 +2,7 @@ package lyceum
 
 import (
 	"context"
+	"crypto/sha256"
 	"time"
 )
 
@@ -17,11 +18,20 @@ type Once struct {
 
 // KeptAnswer is what a change that happened once left.
 type KeptAnswer struct {
-	Key       string
+	Hash      KeyHash // of the key and the actor who chose it
 	Request   KeyHash
 	CreatedAt time.Time
-	Body      Opt[string] // absent while the change is under way in this transaction
+	Body      string
 }
+
+// answerHash names the answer for a key of an actor: the same key of another
+// actor is another key. No actor and no key has a NUL character.
+func answerHash(actor, key string) KeyHash { return sha256.Sum256([]byte(actor + "\x00" + key)) }
+
+// sharedHash names an answer kept while all actors of a school shared their
+// keys. It holds for all of them until it is swept out: a request may be
+// repeated over an update.
+func sharedHash(key string) KeyHash { return sha256.Sum256([]byte(key)) }
 
 // RepeatError is the error of a change that has happened before; Body is the
 // answer it gave.
@@ -37,7 +47,7 @@ func Change[T any](ctx context.Context, store Store, stamp Stamp, change func(Tx
 	var result T
 	err := store.Write(ctx, stamp, func(tx Tx) error {
 		if stamp.Once != nil {
-			if err := claim(tx, stamp); err != nil {
+			if err := unanswered(tx, stamp); err != nil {
 				return err
 			}
 		}
@@ -49,19 +59,31 @@ func Change[T any](ctx context.Context, store Store, stamp Stamp, change func(Tx
 		if err != nil {
 			return err
 		}
-		return tx.KeepAnswer(stamp.Once.Key, string(body))
+		return tx.Answers.Insert(tx, KeptAnswer{
+			Hash: answerHash(stamp.Actor, stamp.Once.Key), Request: stamp.Once.Request, CreatedAt: stamp.At, Body: string(body),
+		})
 	})
 	return result, err
 }
 
-func claim(tx Tx, stamp Stamp) error {
-	kept, fresh, err := tx.ClaimAnswer(KeptAnswer{Key: stamp.Once.Key, Request: stamp.Once.Request, CreatedAt: stamp.At})
-	switch {
-	case err != nil || fresh:
+// unanswered fails if an answer was kept for the change's key. None is added
+// before the change ends, because the changes of a school take turns.
+func unanswered(tx Tx, stamp Stamp) error {
+	shared, own := sharedHash(stamp.Once.Key), answerHash(stamp.Actor, stamp.Once.Key)
+	answers, err := tx.Answers.Find(tx, shared, own)
+	if err != nil {
 		return err
+	}
+	kept, found := answers[shared]
+	if !found {
+		kept, found = answers[own]
+	}
+	switch {
+	case !found:
+		return nil
 	case kept.Request != stamp.Once.Request:
 		return &Error{Kind: Invalid, Code: "idempotency_key_reused", Detail: "this Idempotency-Key was used for a " +
 			"different request; use a new key for each request, and the same key only to retry it"}
 	}
-	return &RepeatError{Body: []byte(kept.Body.Value)}
+	return &RepeatError{Body: []byte(kept.Body)}
 }

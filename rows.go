@@ -51,7 +51,8 @@ type Table[ID Key, T, F any] interface {
 	// never returned by NextID again.
 	Save(tx Tx, rows ...T) (Saved, error)
 	// Update changes rows that this change has read, without reading them again.
-	// A row that is not there stays so.
+	// A row that is not there stays so. What says whose a row is, such as the
+	// user and the course of progress, may be left as it is.
 	Update(tx Tx, rows ...T) error
 	// Delete fails with NotFound when there is no such row.
 	Delete(tx Tx, id ID) error

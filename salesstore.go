@@ -59,12 +59,6 @@ type SalesChanges interface {
 	// expired in a period, the first ones, without those of its first microsecond
 	// up to an id.
 	FindExpired(in Period, without EnrollmentID, limit int) ([]Enrollment, error)
-
-	// ClaimAnswer makes a key of the stamp's actor this change's own, unless an
-	// answer is kept for it: then it returns that one, and false. Others who claim
-	// the key wait. The same key of another actor is another key.
-	ClaimAnswer(a KeptAnswer) (kept KeptAnswer, fresh bool, err error)
-	KeepAnswer(key, body string) error
 }
 
 // JournalChanges are what a change does to the journal besides what its saves

@@ -76,8 +76,6 @@ type LearningChanges interface {
 	// or the user does not exist, or if the user has an enrollment in the course
 	// that nobody ended.
 	BeginEnrollment(e Enrollment) (begun bool, err error)
-	// UpdateProgress changes a record of progress that exists and differs.
-	UpdateProgress(p Progress) error
 	// FindPublished returns the lectures of a course that learners see, in order:
 	// those that are published in a section that is.
 	FindPublished(course CourseID) ([]LectureID, error)
@@ -99,7 +97,6 @@ type Reads interface {
 	Source
 	JournalReads
 	NamesReads
-	Standings
 	TagReads
 
 	// GetSchool fails with NotFound when there is no such school.
@@ -127,21 +124,14 @@ type Tx struct {
 
 // Changes are what a change of one school does besides changing the rows of one
 // noun. Its reads see what it has changed.
-//
-// The Save methods insert what is new, update what differs and leave alone
-// what is the same, by id; each insert and update appends one entry, and a
-// saved id is never given out by NextID again.
 type Changes interface {
 	Reads
 
 	// Entries returns what the change has appended so far, without numbers.
 	Entries() []Entry
 
-	// NextID gives a new id. When the contract's int32 is used up it fails
-	// with Conflict.
-	NextID(seq Sequence) (int32, error)
-	// Reserve takes the next n ids of each sequence at once; NextID returns them.
-	// Each sequence is named once.
+	// Reserve takes the next n ids of each sequence at once; the NextID of their
+	// tables returns them. Each sequence is named once.
 	Reserve(n int, seqs ...Sequence) error
 
 	// ChangeSchool changes the settings of the school, and appends an entry if

@@ -5,6 +5,7 @@ package lyceum
 type Tables struct {
 	AccessTokens       Table[KeyHash, AccessToken, struct{}]
 	Affiliates         Table[AffiliateID, AffiliatePartner, struct{}]
+	Answers            Table[KeyHash, KeptAnswer, struct{}]
 	APIKeys            Table[APIKeyID, APIKey, APIKeyFilter]
 	Attachments        Table[AttachmentID, Attachment, AttachmentFilter]
 	AuthorizationCodes Table[KeyHash, AuthorizationCode, AuthorizationCodeFilter]
@@ -34,4 +35,8 @@ type Tables struct {
 	Transactions       Table[TransactionID, Transaction, TransactionQuery]
 	Users              Table[UserID, User, UserFilter]
 	Webhooks           Table[WebhookID, Webhook, WebhookFilter]
+
+	AccessStandings  Standings[AccessToken]
+	CodeStandings    Standings[AuthorizationCode]
+	RefreshStandings Standings[RefreshToken]
 }

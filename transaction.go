@@ -94,10 +94,8 @@ type Transactions interface {
 // TransactionSlice are Transactions that lie in memory as they are.
 type TransactionSlice []Transaction
 
-// Len implements Transactions.
 func (s TransactionSlice) Len() int { return len(s) }
 
-// Read implements Transactions.
 func (s TransactionSlice) Read(i int, t *Transaction) { *t = s[i] }
 
 // All gives the transactions of the page.

@@ -91,10 +91,8 @@ type constantBody []byte
 
 var _ wire.Versioned = constantBody{}
 
-// State implements wire.Versioned.
 func (constantBody) State() lyceum.Version { return lyceum.Version{Number: 1, At: time.Unix(1, 0)} }
 
-// AppendJSON implements wire.Body.
 func (c constantBody) AppendJSON(b []byte) ([]byte, error) { return append(b, c...), nil }
 
 // jsonLike are the characters of the answers.
@@ -118,10 +116,8 @@ func newConstantFace(lengths []string) (constantFace, error) {
 	return face, nil
 }
 
-// Name implements wire.Face.
 func (constantFace) Name() string { return "v1" }
 
-// Operations implements wire.Face.
 func (f constantFace) Operations() []wire.Operation {
 	return []wire.Operation{{
 		ID: "constant", Method: http.MethodGet, Path: constantPath + "{bytes}", Needs: lyceum.Read,
@@ -135,7 +131,6 @@ func (f constantFace) Operations() []wire.Operation {
 	}}
 }
 
-// Failure implements wire.Face.
 func (constantFace) Failure(e *lyceum.Error, _ string) (status int, body wire.Body) {
 	return http.StatusInternalServerError, wire.JSON{Value: map[string]string{"message": e.Detail}}
 }

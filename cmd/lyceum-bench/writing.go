@@ -133,7 +133,7 @@ func compareWrites(ctx context.Context, s settings, store *sqlstore.Store) error
 	}
 	sale := func() error {
 		return store.Write(ctx, stamp, func(tx lyceum.Tx) error {
-			id, err := tx.NextID(lyceum.TransactionSequence)
+			id, err := tx.Transactions.NextID(tx)
 			if err != nil {
 				return err
 			}
@@ -141,7 +141,7 @@ func compareWrites(ctx context.Context, s settings, store *sqlstore.Store) error
 				return err
 			}
 			_, err = tx.Transactions.Save(tx, lyceum.Transaction{
-				ID: lyceum.TransactionID(id), UserID: 1, PricingPlanID: 1, SaleID: lyceum.SaleID(id),
+				ID: id, UserID: 1, PricingPlanID: 1, SaleID: lyceum.SaleID(id),
 				CreatedAt: lyceum.Second(now), PurchasedAt: lyceum.Second(now),
 				Charge: 1000, FinalPrice: 1000, Currency: "USD", Revenue: 1000, Paid: true,
 			})

@@ -125,11 +125,11 @@ func childWriters(args []string) error {
 func writeOne(ctx context.Context, store *sqlstore.Store, w *written) error {
 	stamp := lyceum.Stamp{School: w.School, At: storetest.Begin, Actor: "writer"}
 	return store.Write(ctx, stamp, func(tx lyceum.Tx) error {
-		id, err := tx.NextID(lyceum.TransactionSequence)
+		id, err := tx.Transactions.NextID(tx)
 		if err != nil {
 			return err
 		}
-		w.ID = lyceum.TransactionID(id)
+		w.ID = id
 		if _, err := tx.Sales.Save(tx, lyceum.Sale{ID: w.Round, CreatedAt: storetest.Begin}); err != nil {
 			return err
 		}

@@ -159,11 +159,10 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 	}
 	by := lyceum.By{School: school.ID, Actor: actor}
 	err = store.Write(p.ctx, by.Stamp(now), func(tx lyceum.Tx) error {
-		id, err := tx.NextID(lyceum.UserSequence)
-		if err != nil {
+		var err error
+		if owner, err = tx.Users.NextID(tx); err != nil {
 			return err
 		}
-		owner = lyceum.UserID(id)
 		_, err = tx.Users.Save(tx, lyceum.User{
 			ID: owner, Email: c.OwnerEmail, Role: lyceum.Owner, CreatedAt: lyceum.Second(now),
 		})

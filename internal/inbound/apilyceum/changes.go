@@ -72,7 +72,6 @@ func changesBody(l lyceum.ChangeListing) changeList { return changeList(l) }
 // changeList is gen.ChangeList on its way out, appended by hand.
 type changeList lyceum.ChangeListing
 
-// AppendJSON implements wire.Body.
 func (l changeList) AppendJSON(b []byte) ([]byte, error) {
 	b = append(b, `{"changes":[`...)
 	for i := range l.Changes {

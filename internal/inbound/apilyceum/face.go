@@ -34,10 +34,8 @@ var _ wire.Face = (*Face)(nil)
 // New makes the face over the rules it calls.
 func New(r Rules) *Face { return &Face{r} }
 
-// Name implements wire.Face.
 func (f *Face) Name() string { return "lyceum" }
 
-// Operations implements wire.Face.
 func (f *Face) Operations() []wire.Operation {
 	return slices.Concat(
 		f.sales(), f.transactions(), f.orders(), f.school(), f.users(), f.quizResponses(), f.comments(),
@@ -49,7 +47,6 @@ func (f *Face) Operations() []wire.Operation {
 // (draft-ietf-httpapi-idempotency-key-header-07, section 2.7).
 const keyReused = "idempotency_key_reused"
 
-// Failure implements wire.Face.
 func (f *Face) Failure(e *lyceum.Error, _ string) (int, wire.Body) {
 	if e.Code == keyReused {
 		return http.StatusUnprocessableEntity, wire.Coded(e)

@@ -33,10 +33,8 @@ var _ wire.Face = (*Face)(nil)
 // which apps get access tokens; they are the same in every version.
 func New(r Rules, tokens []wire.Operation) *Face { return &Face{r, tokens} }
 
-// Name implements wire.Face.
 func (f *Face) Name() string { return "v1" }
 
-// Operations implements wire.Face.
 func (f *Face) Operations() []wire.Operation {
 	return slices.Concat(
 		f.transactions(), f.courses(), f.enrollments(), f.progress(), f.lectures(), f.videos(), f.quizzes(),

@@ -80,7 +80,6 @@ func (m meta) bounds() (from, to int64) {
 
 func (m meta) pages() int64 { return (m.total + int64(m.page.Size) - 1) / int64(m.page.Size) }
 
-// AppendJSON implements wire.Body.
 func (m meta) AppendJSON(b []byte) ([]byte, error) {
 	from, to := m.bounds()
 	b = strconv.AppendInt(append(b, `{"total":`...), m.total, 10)

@@ -37,10 +37,8 @@ type transactionList lyceum.TransactionListing
 
 var _ wire.Versioned = transactionList{}
 
-// State implements wire.Versioned.
 func (l transactionList) State() lyceum.Version { return l.Version }
 
-// AppendJSON implements wire.Body.
 func (l transactionList) AppendJSON(b []byte) ([]byte, error) {
 	b = append(b, `{"transactions":[`...)
 	shown := l.Transactions.Len()

@@ -45,7 +45,6 @@ type userList struct {
 	after lyceum.Opt[lyceum.UserID]
 }
 
-// AppendJSON implements wire.Body.
 func (l userList) AppendJSON(b []byte) ([]byte, error) {
 	b = append(b, `{"users":[`...)
 	for i := range l.Rows {

@@ -23,10 +23,8 @@ func New(l *learning.Service, tokens []wire.Operation) *Face {
 	return &Face{learning: l, tokens: tokens}
 }
 
-// Name implements wire.Face.
 func (f *Face) Name() string { return "v2" }
 
-// Operations implements wire.Face.
 func (f *Face) Operations() []wire.Operation {
 	return slices.Concat(
 		wire.Admitting(f.open, slices.Concat(f.courses(), f.digitalDownloads())...),
@@ -40,7 +38,6 @@ func (f *Face) open(ctx context.Context, by lyceum.By) error {
 	return f.learning.OpenV2(ctx, by)
 }
 
-// Failure implements wire.Face.
 func (f *Face) Failure(e *lyceum.Error, _ string) (int, wire.Body) {
 	return wire.Status(e.Kind), wire.Coded(e)
 }

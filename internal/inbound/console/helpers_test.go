@@ -116,11 +116,10 @@ func (p *place) signIn(school lyceum.SchoolID, email string, role lyceum.Role) s
 	p.t.Helper()
 	var id lyceum.UserID
 	err := p.store.Write(p.t.Context(), lyceum.Stamp{School: school, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
-		n, err := tx.NextID(lyceum.UserSequence)
-		if err != nil {
+		var err error
+		if id, err = tx.Users.NextID(tx); err != nil {
 			return err
 		}
-		id = lyceum.UserID(n)
 		_, err = tx.Users.Save(tx, lyceum.User{ID: id, Email: email, Role: role, CreatedAt: p.clock()})
 		return err
 	})

@@ -92,10 +92,8 @@ func (h *held) Allow(_ context.Context, bytes int) error {
 	return nil
 }
 
-// Pause implements lyceum.Allowance.
 func (h *held) Pause() { h.claim.Pause() }
 
-// Resume implements lyceum.Allowance.
 func (h *held) Resume() error { return h.claim.Turn(h) }
 
 // steps are the bytes to hold for what was read.
@@ -135,7 +133,6 @@ func (x *exchange) Hold(ctx context.Context, bytes int) error {
 	return x.held.claim.Hold(ctx, int64(bytes))
 }
 
-// Count implements wire.Holder.
 func (x *exchange) Count(bytes int) { x.held.claim.Set(int64(bytes)) }
 
 // WriteHeader implements http.ResponseWriter. The answer is made: how long the

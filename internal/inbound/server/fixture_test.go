@@ -376,10 +376,8 @@ type testFace struct {
 	operations []wire.Operation
 }
 
-// Name implements wire.Face.
 func (*testFace) Name() string { return "test" }
 
-// Operations implements wire.Face.
 func (f *testFace) Operations() []wire.Operation { return f.operations }
 
 // with adds an operation at /test/NAME.

@@ -326,10 +326,8 @@ type extraFace struct {
 	operations []wire.Operation
 }
 
-// Name implements wire.Face.
 func (f *extraFace) Name() string { return f.name }
 
-// Operations implements wire.Face.
 func (f *extraFace) Operations() []wire.Operation { return f.operations }
 
 func TestC21_Grants(t *testing.T) {

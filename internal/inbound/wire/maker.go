@@ -114,7 +114,6 @@ type Member[W any] struct {
 	Value W
 }
 
-// AppendJSON implements Body.
 func (m *Member[W]) AppendJSON(b []byte) ([]byte, error) {
 	if m.Name == "" {
 		return appendValue(b, &m.Value)
@@ -146,7 +145,6 @@ func Listed[T, W any, M Body](name string, rows []T, render func(T) W, meta M) *
 	return l
 }
 
-// AppendJSON implements Body.
 func (l *List[W, M]) AppendJSON(b []byte) ([]byte, error) {
 	b = append(append(append(b, `{"`...), l.Name...), `":`...)
 	b, err := appendValue(b, &l.Rows)
@@ -163,7 +161,6 @@ type PageMeta struct {
 	Total int64
 }
 
-// AppendJSON implements Body.
 func (m PageMeta) AppendJSON(b []byte) ([]byte, error) {
 	size := int64(m.Page.Size)
 	b = AppendNumber(b, `{"page":`, m.Page.Number)

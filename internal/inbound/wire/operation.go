@@ -122,13 +122,11 @@ func New(id string, verb Verb, path string, serve Endpoint) Operation {
 // Nothing is the body of an answer that has none.
 type Nothing struct{}
 
-// AppendJSON implements Body.
 func (Nothing) AppendJSON(b []byte) ([]byte, error) { return b, nil }
 
 // JSON is a body written by encoding/json, for answers that are rare or small.
 type JSON struct{ Value any }
 
-// AppendJSON implements Body.
 func (j JSON) AppendJSON(b []byte) ([]byte, error) { return appendValue(b, j.Value) }
 
 func appendValue(b []byte, v any) ([]byte, error) {
@@ -151,5 +149,4 @@ func (a *appending) Write(text []byte) (int, error) {
 // Text is a body that is JSON already.
 type Text []byte
 
-// AppendJSON implements Body.
 func (t Text) AppendJSON(b []byte) ([]byte, error) { return append(b, t...), nil }

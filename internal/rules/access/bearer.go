@@ -101,7 +101,8 @@ func (o *OAuth) lookBearer(
 	o.mu.RLock()
 	generation := o.generation
 	o.mu.RUnlock()
-	kept, standing, err := o.store.In(ctx, school).GetAccessStanding(hash)
+	v := o.store.In(ctx, school)
+	kept, standing, err := v.AccessStandings.Get(v, hash)
 	if lyceum.KindOf(err) == lyceum.NotFound {
 		return knownToken{}, ErrBearer
 	}

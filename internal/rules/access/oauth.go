@@ -220,7 +220,7 @@ func (o *OAuth) Authorize(
 			return err
 		}
 		// Between the consent page and the answer the owner may have acted.
-		_, standing, err := tx.GetCodeStanding(code.Hash)
+		_, standing, err := tx.CodeStandings.Get(tx, code.Hash)
 		if err == nil && (!standing.Good() || standing.App.RedirectURL != r.App.RedirectURL) {
 			err = refusal(codeInvalidRequest, "The app was changed or disabled in the meantime. Go back to it and start again.")
 		}
@@ -335,7 +335,8 @@ func (o *OAuth) Exchange(ctx context.Context, client Client, code, redirectURI, 
 		return Tokens{}, errGrant
 	}
 	hash := HashSecret(code)
-	kept, standing, err := o.store.In(ctx, school).GetCodeStanding(hash)
+	v := o.store.In(ctx, school)
+	kept, standing, err := v.CodeStandings.Get(v, hash)
 	if lyceum.KindOf(err) == lyceum.NotFound {
 		return Tokens{}, errGrant
 	}

@@ -75,7 +75,7 @@ func (o *OAuth) Refresh(ctx context.Context, client Client, refreshToken, wanted
 func (o *OAuth) line(
 	tx lyceum.Tx, hash lyceum.KeyHash, app lyceum.OAuthApp, now time.Time,
 ) (lyceum.RefreshToken, lyceum.Standing, error) {
-	kept, standing, err := tx.GetRefreshStanding(hash)
+	kept, standing, err := tx.RefreshStandings.Get(tx, hash)
 	if lyceum.KindOf(err) == lyceum.NotFound {
 		return kept, standing, errGrant
 	}
@@ -193,11 +193,11 @@ func (o *OAuth) tokenOf(ctx context.Context, school lyceum.SchoolID, token strin
 	v, hash := o.store.In(ctx, school), HashSecret(token)
 	if from, ok := schoolOf(accessPrefix, token); ok && from == school {
 		shown.isAccess = true
-		shown.access, shown.standing, err = v.GetAccessStanding(hash)
+		shown.access, shown.standing, err = v.AccessStandings.Get(v, hash)
 		return shown, err
 	}
 	if from, ok := schoolOf(refreshPrefix, token); ok && from == school {
-		shown.refresh, shown.standing, err = v.GetRefreshStanding(hash)
+		shown.refresh, shown.standing, err = v.RefreshStandings.Get(v, hash)
 		return shown, err
 	}
 	return shown, lyceum.Errorf(lyceum.NotFound, "unknown token")

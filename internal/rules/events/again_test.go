@@ -190,7 +190,6 @@ type busyAfter struct {
 	writes int
 }
 
-// Write implements lyceum.Store.
 func (s *busyAfter) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceum.Tx) error) error {
 	if s.writes--; s.writes < 0 {
 		return lyceum.Errorf(lyceum.Unavailable, "the database is busy; nothing was changed; try again")
@@ -226,7 +225,6 @@ type longest struct {
 	most int
 }
 
-// Write implements lyceum.Store.
 func (s *longest) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceum.Tx) error) error {
 	return s.Store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 		counted := &announcing{Changes: tx.Changes}
@@ -243,7 +241,6 @@ type announcing struct {
 	n int
 }
 
-// Announce implements lyceum.Changes.
 func (a *announcing) Announce(kind lyceum.EntryType, id int32, event lyceum.EventName, detail string) {
 	a.n++
 	a.Changes.Announce(kind, id, event, detail)

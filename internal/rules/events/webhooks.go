@@ -139,7 +139,7 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (With
 		if err := room(tx); err != nil {
 			return WithSecret{}, err
 		}
-		id, err := tx.NextID(lyceum.WebhookSequence)
+		id, err := tx.Webhooks.NextID(tx)
 		if err != nil {
 			return WithSecret{}, err
 		}
@@ -148,7 +148,7 @@ func (s *Service) Create(ctx context.Context, by lyceum.By, f WebhookForm) (With
 			return WithSecret{}, err
 		}
 		w := lyceum.Webhook{
-			ID: lyceum.WebhookID(id), Since: since, State: lyceum.WebhookPending, URL: f.URL, EventTrigger: trigger,
+			ID: id, Since: since, State: lyceum.WebhookPending, URL: f.URL, EventTrigger: trigger,
 			CreatedAt: now.UTC().Truncate(time.Microsecond), Live: true, AsArray: f.AsArray, Schedule: f.Schedule,
 			RateLimit: f.RateLimit, SecretKey: key.ID(),
 		}
@@ -327,13 +327,13 @@ func (s *Service) Test(ctx context.Context, by lyceum.By, id lyceum.WebhookID, n
 		if err := sending(&w, err); err != nil {
 			return Named{}, err
 		}
-		number, err := tx.NextID(lyceum.WebhookEventSequence)
+		number, err := tx.Deliveries.NextID(tx)
 		if err != nil {
 			return Named{}, err
 		}
 		p := lyceum.EventPayload{Number: -int64(number), Event: event, At: now, Object: string(object)}
-		d := Named{delivery(&w, &p, lyceum.WebhookEventID(number), now), event}
-		tx.Note(lyceum.WebhookEventCreated, number)
+		d := Named{delivery(&w, &p, number, now), event}
+		tx.Note(lyceum.WebhookEventCreated, int32(number))
 		if err := tx.Payloads.Insert(tx, p); err != nil {
 			return d, err
 		}

@@ -125,9 +125,9 @@ type stay struct {
 // the enrollment of that user in that course since that moment.
 func (s *Service) ImportEnrollments(by lyceum.By) *Rows[lyceum.Enrollment] {
 	type row = lyceum.Enrollment
-	rec := record[row, stay]{
-		seq: lyceum.EnrollmentSequence, id: func(e *row) int32 { return int32(e.ID) },
-		set:   func(e *row, id int32) { e.ID = lyceum.EnrollmentID(id) },
+	rec := record[lyceum.EnrollmentID, row, stay]{
+		next:  func(tx lyceum.Tx) (lyceum.EnrollmentID, error) { return tx.Enrollments.NextID(tx) },
+		id:    func(e *row) *lyceum.EnrollmentID { return &e.ID },
 		user:  func(e *row) lyceum.UserID { return e.User },
 		key:   func(e *row) stay { return stay{e.User, e.Course, e.EnrolledAt.Unix()} },
 		field: "enrolled_at", taken: "is already the id of enrollment %d of the same user and course",
@@ -235,9 +235,9 @@ func beginAll(tx lyceum.Tx, rows []lyceum.Enrollment) error {
 // progress of that user in that course.
 func (s *Service) ImportProgress(by lyceum.By) *Rows[lyceum.Progress] {
 	type row = lyceum.Progress
-	rec := record[row, stay]{
-		seq: lyceum.ProgressSequence, id: func(p *row) int32 { return int32(p.ID) },
-		set:   func(p *row, id int32) { p.ID = lyceum.ProgressID(id) },
+	rec := record[lyceum.ProgressID, row, stay]{
+		next:  func(tx lyceum.Tx) (lyceum.ProgressID, error) { return tx.Progress.NextID(tx) },
+		id:    func(p *row) *lyceum.ProgressID { return &p.ID },
 		user:  func(p *row) lyceum.UserID { return p.User },
 		key:   func(p *row) stay { return stay{user: p.User, course: p.Course} },
 		field: "course_id", taken: "is already progress %d of the same user",
@@ -266,9 +266,9 @@ type step struct {
 // an id is that of the user and the lecture.
 func (s *Service) ImportLectureProgress(by lyceum.By) *Rows[lyceum.LectureProgress] {
 	type row = lyceum.LectureProgress
-	rec := record[row, step]{
-		seq: lyceum.LectureProgressSequence, id: func(p *row) int32 { return int32(p.ID) },
-		set:  func(p *row, id int32) { p.ID = lyceum.LectureProgressID(id) },
+	rec := record[lyceum.LectureProgressID, row, step]{
+		next: func(tx lyceum.Tx) (lyceum.LectureProgressID, error) { return tx.LectureProgress.NextID(tx) },
+		id:   func(p *row) *lyceum.LectureProgressID { return &p.ID },
 		user: func(p *row) lyceum.UserID { return p.User }, key: func(p *row) step { return step{p.User, p.Lecture} },
 		field: "lecture_id", taken: "is already lecture progress %d of the same user",
 		find: allLectureProgress,
@@ -322,9 +322,9 @@ type answer struct {
 // an id is that of the user, the quiz and the moment.
 func (s *Service) ImportQuizResponses(by lyceum.By) *Rows[lyceum.QuizResponse] {
 	type row = lyceum.QuizResponse
-	rec := record[row, answer]{
-		seq: lyceum.QuizResponseSequence, id: func(r *row) int32 { return int32(r.ID) },
-		set:   func(r *row, id int32) { r.ID = lyceum.QuizResponseID(id) },
+	rec := record[lyceum.QuizResponseID, row, answer]{
+		next:  func(tx lyceum.Tx) (lyceum.QuizResponseID, error) { return tx.QuizResponses.NextID(tx) },
+		id:    func(r *row) *lyceum.QuizResponseID { return &r.ID },
 		user:  func(r *row) lyceum.UserID { return r.User },
 		key:   func(r *row) answer { return answer{r.User, r.Quiz, r.SubmittedAt.Value.Unix()} },
 		field: "submitted_at", taken: "is already response %d of the same user and quiz",

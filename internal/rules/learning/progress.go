@@ -353,7 +353,7 @@ func count(
 	if kept == before {
 		return nil
 	}
-	if err := tx.UpdateProgress(kept); err != nil {
+	if err := tx.Progress.Update(tx, kept); err != nil {
 		return err
 	}
 	if kept.CompletedAt.Present && !before.CompletedAt.Present {

@@ -148,10 +148,9 @@ func problem(index int, field, format string, args ...any) lyceum.RowProblem {
 
 // record is what is particular about rows that belong to a user and need no
 // id: of those with one key there is at most one.
-type record[T any, K comparable] struct {
-	seq  lyceum.Sequence
-	id   func(*T) int32
-	set  func(*T, int32)
+type record[ID ~int32, T any, K comparable] struct {
+	next func(lyceum.Tx) (ID, error)
+	id   func(*T) *ID
 	user func(*T) lyceum.UserID
 	key  func(*T) K
 	// taken says which row has the key already.
@@ -161,31 +160,31 @@ type record[T any, K comparable] struct {
 
 // identify gives each row without an id that of the row with the same key, or
 // a new one, and finds the rows whose key another one has.
-func (k *record[T, K]) identify(tx lyceum.Tx, rows []T) (problems []lyceum.RowProblem, err error) {
+func (k *record[ID, T, K]) identify(tx lyceum.Tx, rows []T) (problems []lyceum.RowProblem, err error) {
 	kept, err := k.find(tx, usersOf(rows, k.user))
 	if err != nil {
 		return nil, err
 	}
-	owner, before := map[K]int32{}, map[int32]K{}
+	owner, before := map[K]ID{}, map[ID]K{}
 	for i := range kept {
-		owner[k.key(&kept[i])], before[k.id(&kept[i])] = k.id(&kept[i]), k.key(&kept[i])
+		owner[k.key(&kept[i])], before[*k.id(&kept[i])] = *k.id(&kept[i]), k.key(&kept[i])
 	}
 	for i := range rows { // a row that says its id may give its key up
-		if old, there := before[k.id(&rows[i])]; there && old != k.key(&rows[i]) {
+		if old, there := before[*k.id(&rows[i])]; there && old != k.key(&rows[i]) {
 			delete(owner, old)
 		}
 	}
 	for i := range rows {
-		key, id := k.key(&rows[i]), k.id(&rows[i])
+		key, id := k.key(&rows[i]), *k.id(&rows[i])
 		other, there := owner[key]
 		switch {
 		case id == 0 && there:
-			k.set(&rows[i], other)
+			*k.id(&rows[i]) = other
 		case id == 0:
-			if id, err = tx.NextID(k.seq); err != nil {
+			if id, err = k.next(tx); err != nil {
 				return nil, err
 			}
-			k.set(&rows[i], id)
+			*k.id(&rows[i]) = id
 			owner[key] = id
 		case there && other != id:
 			problems = append(problems, problem(i, k.field, k.taken, other))

@@ -309,7 +309,7 @@ type step func(
 func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionID, do step) (TransactionDetail, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (TransactionDetail, error) {
-		number, err := tx.NextID(lyceum.MovementSequence)
+		number, err := tx.Movements.NextID(tx)
 		if err != nil {
 			return TransactionDetail{}, err
 		}
@@ -332,7 +332,7 @@ func (s *Service) move(ctx context.Context, by lyceum.By, id lyceum.TransactionI
 		if err != nil {
 			return TransactionDetail{}, err
 		}
-		m.ID, m.TransactionID, m.SaleID, m.At, m.Refunded = lyceum.MovementID(number), t.ID, t.SaleID, lyceum.Second(now),
+		m.ID, m.TransactionID, m.SaleID, m.At, m.Refunded = number, t.ID, t.SaleID, lyceum.Second(now),
 			t.AmountRefunded
 		if t != before {
 			if _, err := tx.Transactions.Save(tx, t); err != nil {

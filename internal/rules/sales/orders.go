@@ -29,7 +29,7 @@ func (s *Service) ShowOrder(
 func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyceum.PurchaseOrder, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.PurchaseOrder, error) {
-		id, err := tx.NextID(lyceum.OrderSequence)
+		id, err := tx.Orders.NextID(tx)
 		if err != nil {
 			return lyceum.PurchaseOrder{}, err
 		}
@@ -46,7 +46,7 @@ func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyce
 		}
 		at := lyceum.Second(now)
 		order := lyceum.PurchaseOrder{
-			ID: lyceum.OrderID(id), Email: n.Email, Name: n.Name, PricingPlanID: n.Plan, CouponID: n.Coupon,
+			ID: id, Email: n.Email, Name: n.Name, PricingPlanID: n.Plan, CouponID: n.Coupon,
 			AffiliateID: n.Affiliate, FinalPrice: plan.Price, Currency: plan.Currency, State: lyceum.OrderOpen, CreatedAt: at,
 			AbandonsAt: at.Add(school.Policy.AbandonAfter),
 		}

@@ -56,13 +56,13 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	if err != nil {
 		return SaleDetail{}, err
 	}
-	saleID, err := tx.NextID(lyceum.SaleSequence)
+	saleID, err := tx.Sales.NextID(tx)
 	if err != nil {
 		return SaleDetail{}, err
 	}
 	at := lyceum.Second(now)
 	sale := lyceum.Sale{
-		ID: lyceum.SaleID(saleID), CreatedAt: at, UserID: lyceum.Some(n.User), PricingPlanID: lyceum.Some(n.Plan),
+		ID: saleID, CreatedAt: at, UserID: lyceum.Some(n.User), PricingPlanID: lyceum.Some(n.Plan),
 		CouponID: n.Coupon, AffiliateID: n.Affiliate, AuthorID: n.Author, PaidUntil: paidUntil(&plan, at, at),
 	}
 	t, err := charge(tx, &sale, &plan, n.Amounts, plan.Price, at)
@@ -95,7 +95,7 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 			return SaleDetail{}, err
 		}
 	}
-	tx.Announce(lyceum.SaleCreated, saleID, lyceum.SaleCreatedEvent, "")
+	tx.Announce(lyceum.SaleCreated, int32(saleID), lyceum.SaleCreatedEvent, "")
 	return detail, nil
 }
 
@@ -184,8 +184,8 @@ func charge(
 	if t.Charge > 0 {
 		t.HasChargeback = lyceum.Some(false)
 	}
-	id, err := tx.NextID(lyceum.TransactionSequence)
-	t.ID = lyceum.TransactionID(id)
+	var err error
+	t.ID, err = tx.Transactions.NextID(tx)
 	return t, err
 }
 

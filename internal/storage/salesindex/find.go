@@ -83,10 +83,8 @@ type found struct {
 // are no more sales than there are positive ids.
 const ofTail = 1 << 31
 
-// Len implements lyceum.Transactions.
 func (p *found) Len() int { return len(p.refs) }
 
-// Read implements lyceum.Transactions.
 func (p *found) Read(i int, t *lyceum.Transaction) {
 	if ref := p.refs[i]; ref&ofTail != 0 {
 		*t = *p.tail[ref&^ofTail]

@@ -113,7 +113,6 @@ func (s *Store) of(id lyceum.SchoolID) *school {
 	return found.(*school)
 }
 
-// FindTransactions implements lyceum.Store.
 func (s *Store) FindTransactions(
 	ctx context.Context, id lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page,
 ) (lyceum.TransactionListing, error) {
@@ -156,8 +155,7 @@ func (t *transactions) Each(
 	})
 }
 
-// Write implements lyceum.Store. When it returns, the index knows of the
-// change.
+// When Write returns, the index knows of the change.
 func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceum.Tx) error) error {
 	touched := false
 	err := s.Store.Write(ctx, stamp, func(tx lyceum.Tx) error {

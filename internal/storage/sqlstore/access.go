@@ -21,7 +21,7 @@ func (t *tx) RevokeGrants(f lyceum.GrantFilter, most int, at time.Time) (revoked
 	err = t.q.each("UPDATE grants SET revoked_at = "+set+w.String()+" RETURNING grant_id", w.args, []any{scanInt(&id)},
 		func() error {
 			revoked++
-			t.entry(lyceum.GrantRevoked, id)
+			t.Note(lyceum.GrantRevoked, id)
 			return nil
 		})
 	if err != nil {

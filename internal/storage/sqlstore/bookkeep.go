@@ -20,7 +20,6 @@ type use struct {
 	at     time.Time
 }
 
-// Bookkeep implements lyceum.Store.
 func (s *Store) Bookkeep(ctx context.Context, b lyceum.Bookkeeping) error {
 	var keys, grants, apps []use
 	for _, u := range b.KeyUses {

@@ -24,10 +24,12 @@ type feedObject struct {
 var feedObjects = sync.OnceValue(func() map[string]feedObject {
 	objects := map[string]feedObject{"school": {load: loadSchools, weigh: weighSchool, largest: 4 << 10}}
 	for _, table := range reflect.ValueOf(&tables).Elem().Fields() {
-		if entries, o, shown := table.Interface().(interface {
+		if noun, ok := table.Interface().(interface {
 			feed() (string, feedObject, bool)
-		}).feed(); shown {
-			objects[entries] = o
+		}); ok {
+			if entries, o, shown := noun.feed(); shown {
+				objects[entries] = o
+			}
 		}
 	}
 	return objects
@@ -48,7 +50,6 @@ func loadSchools(q *session, school lyceum.SchoolID, _ []int32) (map[int32]any, 
 	return map[int32]any{int32(school): found}, nil
 }
 
-// FindChanges implements lyceum.Reads.
 func (v *view) FindChanges(f lyceum.ChangeFilter) (listing lyceum.ChangeListing, err error) {
 	err = v.atOnce(func(q *session) (err error) {
 		listing, err = v.store.listChanges(q, v.school, f)

@@ -8,7 +8,6 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Check implements lyceum.Reader.
 func (s *Store) Check(ctx context.Context) ([]lyceum.Finding, error) {
 	var damaged []string
 	err := s.reads.last(ctx, func(conn *sql.Conn) (err error) {

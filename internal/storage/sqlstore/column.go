@@ -15,6 +15,25 @@ type column[T any] struct {
 	text func(*T) string // of a column of text: what of it an answer shows
 }
 
+func namesOf[T any](columns []column[T]) []string {
+	names := make([]string, len(columns))
+	for i := range columns {
+		names[i] = columns[i].name
+	}
+	return names
+}
+
+// binder returns a row's values of columns, in their order.
+func binder[T any](columns []column[T]) func(*T) []any {
+	return func(t *T) []any {
+		args := make([]any, len(columns))
+		for i := range columns {
+			args[i] = columns[i].bind(t)
+		}
+		return args
+	}
+}
+
 // keyColumn is the first column of a table, which names its rows.
 type keyColumn[ID lyceum.Key, T any] struct {
 	column[T]

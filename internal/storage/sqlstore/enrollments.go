@@ -85,7 +85,7 @@ func (t *tx) BeginEnrollment(e lyceum.Enrollment) (bool, error) {
 	}
 	delete(t.unused, ticket{lyceum.EnrollmentSequence, id})
 	t.countOpen(&e, 1)
-	t.entry(lyceum.EnrollmentCreated, id)
+	t.Note(lyceum.EnrollmentCreated, id)
 	return true, t.beginProgress(e.User, e.Course)
 }
 

@@ -66,5 +66,3 @@ func (t *tx) Announce(kind lyceum.EntryType, id int32, event lyceum.EventName, d
 	}
 	t.entries = append(t.entries, told)
 }
-
-func (t *tx) Note(entry lyceum.EntryType, id int32) { t.entry(entry, id) }

@@ -336,7 +336,6 @@ func (s *Store) SchemaVersion(ctx context.Context) (current, newest int64, err e
 // Engine names the engine: sqlite or postgres.
 func (s *Store) Engine() string { return s.dialect.name }
 
-// Ping implements lyceum.Reader.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.sound(); err != nil {
 		return err

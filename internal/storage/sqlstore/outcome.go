@@ -24,15 +24,13 @@ func (s *Store) outcome(err error) error {
 			"did not confirm the change, so it is unknown whether it was saved; check before you retry, or retry with the " +
 			"same Idempotency-Key so that it happens only once"}
 	}
-	return s.tell(err, outcomeUnchanged)
+	return s.public(err, outcomeUnchanged)
 }
 
-// public turns what a caller can do something about into an *lyceum.Error and
-// leaves every other error as it is.
-func (s *Store) public(err error) error { return s.tell(err) }
-
-// tell makes the error for a caller: what is wrong, what follows, what to do.
-func (s *Store) tell(err error, follows ...string) error {
+// public turns what a caller can do something about into an *lyceum.Error, which
+// says what is wrong, what follows and what to do. It leaves every other error
+// as it is.
+func (s *Store) public(err error, follows ...string) error {
 	if err == nil {
 		return nil
 	}

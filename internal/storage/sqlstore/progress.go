@@ -22,6 +22,7 @@ var progress = define(&tables.Progress, noun[lyceum.ProgressID, lyceum.Progress,
 		nextColumn(ofCertificate,
 			textColumn("certificate_serial_number", func(c *lyceum.Certificate) *string { return &c.SerialNumber })),
 	},
+	fixed:   []string{"user_id", "course_id"}, // every completed lecture updates: the indexes are left alone
 	largest: 1 << 10,
 	narrow: func(w *where, f lyceum.ProgressFilter) {
 		is(w, "user_id", f.User)
@@ -41,7 +42,7 @@ func ofCertificate(p *lyceum.Progress) *lyceum.Opt[lyceum.Certificate] { return 
 // beginProgress inserts a record of progress, unless the user has one of the
 // course.
 func (t *tx) beginProgress(user lyceum.UserID, course lyceum.CourseID) error {
-	id, err := t.NextID(lyceum.ProgressSequence)
+	id, err := t.nextID(lyceum.ProgressSequence)
 	if err != nil {
 		return err
 	}
@@ -54,21 +55,7 @@ func (t *tx) beginProgress(user lyceum.UserID, course lyceum.CourseID) error {
 	}
 	if begun {
 		delete(t.unused, ticket{lyceum.ProgressSequence, id})
-		t.entry(lyceum.ProgressCreated, id)
+		t.Note(lyceum.ProgressCreated, id)
 	}
-	return nil
-}
-
-// UpdateProgress finds the row by its primary key and leaves the indexes alone.
-func (t *tx) UpdateProgress(p lyceum.Progress) error {
-	args := progress.bind(&p) // id, user, course, percent, …
-	err := t.q.exec(`UPDATE progress SET percent_complete = $4, completed_at = $5,
-			certificate_issued_at = $6, certificate_page_id = $7, certificate_serial_number = $8
-		WHERE school_id = $1 AND user_id = $2 AND course_id = $3`,
-		append([]any{int64(t.stamp.School), args[1], args[2]}, args[3:]...)...)
-	if err != nil {
-		return fmt.Errorf("update progress: %w", err)
-	}
-	t.entry(lyceum.ProgressUpdated, int32(p.ID))
 	return nil
 }

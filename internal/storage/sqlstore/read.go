@@ -21,7 +21,6 @@ func bindSchool(s *lyceum.School) []any {
 	return append(policy, string(s.TimeZone))
 }
 
-// FindSchools implements lyceum.Reader.
 func (s *Store) FindSchools(ctx context.Context) ([]lyceum.School, error) {
 	var found []lyceum.School
 	var school lyceum.School
@@ -44,7 +43,6 @@ func (v *view) GetSchool() (lyceum.School, error) {
 	return school, nil
 }
 
-// FindRateWindows implements lyceum.Reader.
 func (s *Store) FindRateWindows(ctx context.Context, start time.Time) ([]lyceum.RateWindow, error) {
 	var found []lyceum.RateWindow
 	var w lyceum.RateWindow

@@ -2,13 +2,14 @@ package sqlstore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-// noun is the table of one noun; it implements lyceum.Table. The sequence, the
-// entry types and the loader of the change feed follow from it.
+// noun is the lyceum.Table of one noun. The sequence, the entry types and the
+// loader of the change feed follow from it.
 type noun[ID lyceum.Key, T, F any] struct {
 	table[T]
 
@@ -23,6 +24,8 @@ type noun[ID lyceum.Key, T, F any] struct {
 	count  func(F, *where) total    // counts the rows, or reads a counter, if nil
 	after  func(F) lyceum.Opt[ID]   // a list may go on after a key
 	secret bool                     // the change feed does not show it
+	fixed  []string                 // columns that Update does not write
+	loose  setter[T]                // of all others
 	// show completes rows for the change feed, and weighShown returns how many
 	// bytes of JSON such a one takes at most; nil: rows are shown as they are.
 	show       func(*session, lyceum.SchoolID, map[int32]T) (map[int32]any, error)
@@ -36,17 +39,12 @@ type noun[ID lyceum.Key, T, F any] struct {
 // lyceum.Table or, for what is only read, lyceum.Rows.
 func define[P, T, F any, ID lyceum.Key](place *P, n noun[ID, T, F]) *noun[ID, T, F] {
 	all := append([]column[T]{n.key.column}, n.rest...)
-	for _, c := range all {
-		n.columns = append(n.columns, c.name)
-	}
-	n.joined, n.set = strings.Join(n.columns, ", "), updateText(n.name, n.columns)
-	n.bind = func(t *T) []any {
-		args := make([]any, len(all))
-		for i := range all {
-			args[i] = all[i].bind(t)
-		}
-		return args
-	}
+	n.columns, n.bind = namesOf(all), binder(all)
+	n.joined = strings.Join(n.columns, ", ")
+	n.set = setterOf(n.name, all)
+	n.loose = setterOf(n.name, slices.DeleteFunc(slices.Clone(all), func(c column[T]) bool {
+		return slices.Contains(n.fixed, c.name)
+	}))
 	n.scan = func(t *T) []any {
 		dest := make([]any, len(all))
 		for i := range all {
@@ -110,7 +108,6 @@ func (n *noun[ID, T, F]) feed() (entries string, o feedObject, shown bool) {
 	return n.entries, feedObject{load, weigh, n.largest}, true
 }
 
-// Get implements lyceum.Rows.
 func (n *noun[ID, T, F]) Get(from lyceum.Source, id ID) (T, error) {
 	v := viewOf(from)
 	row, found, err := n.get(v, id)
@@ -136,7 +133,6 @@ func (n *noun[ID, T, F]) missing(id ID) error {
 	return lyceum.Errorf(lyceum.NotFound, "there is no %s %d", n.what, id)
 }
 
-// Find implements lyceum.Rows.
 func (n *noun[ID, T, F]) Find(from lyceum.Source, ids ...ID) (map[ID]T, error) {
 	v := viewOf(from)
 	found := make(map[ID]T, len(ids))
@@ -152,7 +148,6 @@ func (n *noun[ID, T, F]) Find(from lyceum.Source, ids ...ID) (map[ID]T, error) {
 	return found, nil
 }
 
-// Each implements lyceum.Rows.
 func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) error {
 	v := viewOf(from)
 	w := n.where(v.school, f)
@@ -166,7 +161,6 @@ func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) err
 		}))
 }
 
-// First implements lyceum.Rows.
 func (n *noun[ID, T, F]) First(from lyceum.Source, f F) (row T, found bool, err error) {
 	v := viewOf(from)
 	w := n.where(v.school, f)
@@ -178,8 +172,8 @@ func (n *noun[ID, T, F]) First(from lyceum.Source, f F) (row T, found bool, err 
 	return row, found, err
 }
 
-// List implements lyceum.Rows. A page and its total are one statement, which
-// sees one moment; a page without rows asks for its total apart.
+// List reads a page and its total in one statement, which sees one moment; a
+// page without rows asks for its total apart.
 func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Listing[T], error) {
 	v := viewOf(from)
 	w := n.where(v.school, f)
@@ -262,13 +256,11 @@ func (n *noun[ID, T, F]) total(f F, w *where) total {
 	return counted(" FROM "+n.name, w)
 }
 
-// NextID implements lyceum.Table.
 func (n *noun[ID, T, F]) NextID(tx lyceum.Tx) (ID, error) {
-	id, err := txOf(tx).NextID(n.seq)
+	id, err := txOf(tx).nextID(n.seq)
 	return n.key.of(id), err
 }
 
-// Insert implements lyceum.Table.
 func (n *noun[ID, T, F]) Insert(tx lyceum.Tx, rows ...T) error {
 	t := txOf(tx)
 	if n.saving != nil {
@@ -290,7 +282,6 @@ func (n *noun[ID, T, F]) Insert(tx lyceum.Tx, rows ...T) error {
 	return t.raise(n.seq, highest)
 }
 
-// Save implements lyceum.Table.
 func (n *noun[ID, T, F]) Save(tx lyceum.Tx, rows ...T) (lyceum.Saved, error) {
 	t := txOf(tx)
 	if n.saving != nil {
@@ -311,7 +302,6 @@ func (n *noun[ID, T, F]) Save(tx lyceum.Tx, rows ...T) (lyceum.Saved, error) {
 	return saved, nil
 }
 
-// Update implements lyceum.Table.
 func (n *noun[ID, T, F]) Update(tx lyceum.Tx, rows ...T) error {
 	if n.changed != nil { // which is told what the row was
 		_, err := n.Save(tx, rows...)
@@ -324,7 +314,7 @@ func (n *noun[ID, T, F]) Update(tx lyceum.Tx, rows ...T) error {
 		}
 	}
 	for i := range rows {
-		if err := update(t, &n.table, &rows[i]); err != nil {
+		if err := update(t, &n.table, &rows[i], n.loose); err != nil {
 			return err
 		}
 	}
@@ -345,10 +335,9 @@ func (n *noun[ID, T, F]) saveSecret(t *tx, row *T, saved *lyceum.Saved) error {
 		return nil
 	}
 	saved.Updated++
-	return update(t, &n.table, row)
+	return update(t, &n.table, row, n.set)
 }
 
-// Delete implements lyceum.Table.
 func (n *noun[ID, T, F]) Delete(tx lyceum.Tx, id ID) error {
 	w := &where{}
 	w.and("school_id = ?", int64(tx.School()))
@@ -360,7 +349,6 @@ func (n *noun[ID, T, F]) Delete(tx lyceum.Tx, id ID) error {
 	return err
 }
 
-// Clear implements lyceum.Table.
 func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
 	return n.clear(txOf(tx), n.where(tx.School(), f))
 }
@@ -377,7 +365,7 @@ func (n *noun[ID, T, F]) clear(t *tx, w *where) (deleted int, err error) {
 			n.changed(t, &row, nil)
 		}
 		if n.entries != "" {
-			t.entry(lyceum.EntryType(n.entries+".deleted"), n.id(&row))
+			t.Note(lyceum.EntryType(n.entries+".deleted"), n.id(&row))
 		}
 		return nil
 	})

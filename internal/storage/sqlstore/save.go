@@ -67,7 +67,7 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 			saved.Unchanged++
 			continue
 		}
-		if err := update(t, table, row); err != nil {
+		if err := update(t, table, row, table.set); err != nil {
 			return saved, err
 		}
 		if table.changed != nil {
@@ -139,7 +139,7 @@ func insert[T any](t *tx, table *table[T], rows []T) error {
 		for i := range rows[:n] {
 			args = append(append(args, int64(t.stamp.School)), table.bind(&rows[i])...)
 			if table.created != "" {
-				t.entry(table.created, table.id(&rows[i]))
+				t.Note(table.created, table.id(&rows[i]))
 			}
 			if table.changed != nil {
 				table.changed(t, nil, &rows[i])
@@ -179,24 +179,31 @@ func insertText(name, columns string, width, rows int) string {
 	return b.String()
 }
 
-func update[T any](t *tx, table *table[T], row *T) error {
-	if err := t.q.exec(table.set, append([]any{int64(t.stamp.School)}, table.bind(row)...)...); err != nil {
+func update[T any](t *tx, table *table[T], row *T, set setter[T]) error {
+	if err := t.q.exec(set.text, append([]any{int64(t.stamp.School)}, set.bind(row)...)...); err != nil {
 		return fmt.Errorf("update %s: %w", table.name, err)
 	}
 	if table.updated != "" {
-		t.entry(table.updated, table.id(row))
+		t.Note(table.updated, table.id(row))
 	}
 	return nil
 }
 
-// updateText is the statement of update: $1 is the school, $2 the first of the
-// columns, which names the row.
-func updateText(name string, columns []string) string {
+// setter is the statement that writes some columns of a row: $1 is the school,
+// and bind returns the rest.
+type setter[T any] struct {
+	text string
+	bind func(*T) []any
+}
+
+// setterOf writes columns of a table, the first of which names the row.
+func setterOf[T any](name string, columns []column[T]) setter[T] {
 	set := make([]string, 0, len(columns))
-	for i, column := range columns[1:] {
-		set = append(set, column+" = $"+strconv.Itoa(i+3))
+	for i, c := range columns[1:] {
+		set = append(set, c.name+" = $"+strconv.Itoa(i+3))
 	}
-	return "UPDATE " + name + " SET " + strings.Join(set, ", ") + " WHERE school_id = $1 AND " + columns[0] + " = $2"
+	text := "UPDATE " + name + " SET " + strings.Join(set, ", ") + " WHERE school_id = $1 AND " + columns[0].name + " = $2"
+	return setter[T]{text, binder(columns)}
 }
 
 // findByID gives those rows of a school that have one of the ids.

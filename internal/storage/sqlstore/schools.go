@@ -42,6 +42,6 @@ func (t *tx) ChangeSchool(change func(*lyceum.School)) error {
 	if err != nil {
 		return fmt.Errorf("update school: %w", err)
 	}
-	t.entry(lyceum.SchoolUpdated, int32(t.stamp.School))
+	t.Note(lyceum.SchoolUpdated, int32(t.stamp.School))
 	return nil
 }

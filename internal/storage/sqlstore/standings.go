@@ -13,22 +13,26 @@ type standings[T, F any] struct {
 }
 
 var (
-	codeStandings    = standingsOf(codes)
-	accessStandings  = standingsOf(accessTokens)
-	refreshStandings = standingsOf(refreshTokens)
+	_ = standingsOf(&tables.AccessStandings, accessTokens)
+	_ = standingsOf(&tables.CodeStandings, codes)
+	_ = standingsOf(&tables.RefreshStandings, refreshTokens)
 )
 
-func standingsOf[T, F any](secrets *noun[lyceum.KeyHash, T, F]) *standings[T, F] {
-	return &standings[T, F]{secrets, "SELECT " + secrets.of("s") + ", " + grants.of("g") + ", " + oauthApps.of("a") +
+// standingsOf puts the standings of a noun in their place in tables.
+func standingsOf[T, F any](place *lyceum.Standings[T], secrets *noun[lyceum.KeyHash, T, F]) *standings[T, F] {
+	s := &standings[T, F]{secrets, "SELECT " + secrets.of("s") + ", " + grants.of("g") + ", " + oauthApps.of("a") +
 		", " + users.of("u") +
 		" FROM " + secrets.name + ` s
 		JOIN grants g ON g.school_id = s.school_id AND g.grant_id = s.grant_id
 		JOIN oauth_apps a ON a.school_id = g.school_id AND a.oauth_app_id = g.oauth_app_id
 		JOIN users u ON u.school_id = g.school_id AND u.user_id = g.user_id
 		WHERE s.school_id = $1 AND s.hash = $2`}
+	*place = s
+	return s
 }
 
-func (s *standings[T, F]) get(v *view, hash lyceum.KeyHash) (row T, st lyceum.Standing, err error) {
+func (s *standings[T, F]) Get(from lyceum.Source, hash lyceum.KeyHash) (row T, st lyceum.Standing, err error) {
+	v := viewOf(from)
 	dest := append(s.secrets.scan(&row), grants.scan(&st.Grant)...)
 	dest = append(append(dest, oauthApps.scan(&st.App)...), users.scan(&st.User)...)
 	found, err := v.q.one(s.text, []any{int64(v.school), hash[:]}, dest...)
@@ -39,16 +43,4 @@ func (s *standings[T, F]) get(v *view, hash lyceum.KeyHash) (row T, st lyceum.St
 		err = s.secrets.missing(hash)
 	}
 	return row, st, err
-}
-
-func (v *view) GetCodeStanding(hash lyceum.KeyHash) (lyceum.AuthorizationCode, lyceum.Standing, error) {
-	return codeStandings.get(v, hash)
-}
-
-func (v *view) GetAccessStanding(hash lyceum.KeyHash) (lyceum.AccessToken, lyceum.Standing, error) {
-	return accessStandings.get(v, hash)
-}
-
-func (v *view) GetRefreshStanding(hash lyceum.KeyHash) (lyceum.RefreshToken, lyceum.Standing, error) {
-	return refreshStandings.get(v, hash)
 }

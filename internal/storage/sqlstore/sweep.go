@@ -8,8 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Sweep implements lyceum.Store: a few rows at a time, so that no writer waits
-// for long.
+// Sweep deletes a few rows at a time, so that no writer waits for long.
 func (s *Store) Sweep(ctx context.Context, school lyceum.SchoolID, e lyceum.Expired) error {
 	for _, sweep := range []struct {
 		table, cond string

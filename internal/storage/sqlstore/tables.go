@@ -15,9 +15,9 @@ type table[T any] struct {
 	name    string
 	seq     lyceum.Sequence // also the id's column
 	columns []string
-	joined  string // the columns as a statement lists them
-	set     string // changes all columns but the first of the row that has it
-	counter string // of the table's rows in one school; empty when nobody asks for it
+	joined  string    // the columns as a statement lists them
+	set     setter[T] // of all columns
+	counter string    // of the table's rows in one school; empty when nobody asks for it
 	// byIndex: the rows are not in the order of their ids.
 	byIndex bool
 	id      func(*T) int32
@@ -46,10 +46,12 @@ func (t *table[T]) of(alias string) string {
 var tableOf = sync.OnceValue(func() map[lyceum.Sequence]string {
 	named := map[lyceum.Sequence]string{lyceum.QuizSequence: attachments.name}
 	for _, table := range reflect.ValueOf(&tables).Elem().Fields() {
-		if name, seq := table.Interface().(interface {
+		if noun, ok := table.Interface().(interface {
 			numbers() (string, lyceum.Sequence)
-		}).numbers(); seq != "" {
-			named[seq] = name
+		}); ok {
+			if name, seq := noun.numbers(); seq != "" {
+				named[seq] = name
+			}
 		}
 	}
 	return named

@@ -51,7 +51,7 @@ func (t *tx) SetTags(user lyceum.UserID, tags []string) (changed bool, err error
 	if err := t.insertTags(user, slices.Sorted(maps.Keys(fresh))); err != nil {
 		return false, fmt.Errorf("insert tags: %w", err)
 	}
-	t.entry(lyceum.UserTagged, int32(user))
+	t.Note(lyceum.UserTagged, int32(user))
 	return true, nil
 }
 

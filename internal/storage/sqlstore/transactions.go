@@ -48,9 +48,9 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 // transactionColumns are the columns of a transaction behind the alias t.
 var transactionColumns = transactions.of("t")
 
-// FindTransactions implements lyceum.Reader. The total comes as a column of the
-// page's rows, so that one statement, which sees one moment, gives both. Only a
-// page without rows has to ask for its total apart.
+// FindTransactions reads the total as a column of the page's rows, so that one
+// statement, which sees one moment, returns both. Only a page without rows has
+// to ask for its total apart.
 func (s *Store) FindTransactions(
 	ctx context.Context, school lyceum.SchoolID, f lyceum.TransactionFilter, o lyceum.Order, p lyceum.Page,
 ) (lyceum.TransactionListing, error) {

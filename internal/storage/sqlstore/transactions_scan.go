@@ -53,8 +53,8 @@ func (s *Store) walkOf(ctx context.Context, school lyceum.SchoolID) (walk, error
 	return byRow, nil
 }
 
-// ScanTransactions implements lyceum.Reader. To hand rows over costs more than
-// to find them, so that each processor takes parts.
+// ScanTransactions has each processor take parts, because handing rows over
+// costs more than finding them.
 func (s *Store) ScanTransactions(
 	ctx context.Context, school lyceum.SchoolID, visit func([]lyceum.Transaction) error,
 ) error {

@@ -23,9 +23,9 @@ type tx struct {
 	entries  []lyceum.Entry
 	plain    int                       // how many of the entries announce nothing
 	counts   map[string]int64          // what the change adds to counters of rows
-	given    map[lyceum.Sequence]int32 // the last id that NextID gave
-	unused   map[ticket]bool           // ids that NextID gave and no row has yet
-	reserved map[lyceum.Sequence]span  // ids that NextID gives without asking
+	given    map[lyceum.Sequence]int32 // the last id that nextID gave
+	unused   map[ticket]bool           // ids that nextID gave and no row has yet
+	reserved map[lyceum.Sequence]span  // ids that nextID gives without asking
 }
 
 // span is ids from the first to the last.
@@ -45,13 +45,11 @@ func (s *Store) newTx(q *session, stamp lyceum.Stamp) *tx {
 	}
 }
 
-// Session implements lyceum.Source.
 func (t *tx) Session() any { return t }
 
-// Entries implements lyceum.Changes.
 func (t *tx) Entries() []lyceum.Entry { return t.entries }
 
-func (t *tx) entry(kind lyceum.EntryType, id int32) {
+func (t *tx) Note(kind lyceum.EntryType, id int32) {
 	if kind == "" { // the journal does not have the noun
 		return
 	}
@@ -146,8 +144,7 @@ func noneLeft(seq lyceum.Sequence) error {
 	return lyceum.Errorf(lyceum.Conflict, "no %s is left: ids end at %d, and that one is in use", seq, lyceum.MaxID)
 }
 
-// NextID implements lyceum.Tx.
-func (t *tx) NextID(seq lyceum.Sequence) (int32, error) {
+func (t *tx) nextID(seq lyceum.Sequence) (int32, error) {
 	if ids, ok := t.reserved[seq]; ok {
 		id := ids.first
 		if ids.first++; ids.first > ids.last {

@@ -16,24 +16,20 @@ type view struct {
 	moment bool
 }
 
-// In implements lyceum.Store.
 func (s *Store) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
 	return lyceum.View{Tables: &tables, Reads: &view{ctx: ctx, store: s, q: s.reads.single(ctx), school: school}}
 }
 
-// AtOnce implements lyceum.Store.
 func (s *Store) AtOnce(ctx context.Context, school lyceum.SchoolID, read func(lyceum.View) error) error {
 	return s.public(s.reads.snapshot(ctx, func(q *session) error {
 		return read(lyceum.View{Tables: &tables, Reads: &view{ctx: ctx, store: s, q: q, school: school, moment: true}})
 	}))
 }
 
-// School implements lyceum.Source.
 func (v *view) School() lyceum.SchoolID { return v.school }
 
 func (v *view) Context() context.Context { return v.ctx }
 
-// Session implements lyceum.Source.
 func (v *view) Session() any { return v }
 
 // viewOf returns the view that rows are read from.

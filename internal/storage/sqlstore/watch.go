@@ -12,7 +12,6 @@ type watch struct {
 	waiting map[lyceum.SchoolID]chan struct{}
 }
 
-// Changed implements lyceum.Store.
 func (s *Store) Changed(school lyceum.SchoolID) <-chan struct{} {
 	s.watch.mu.Lock()
 	defer s.watch.mu.Unlock()

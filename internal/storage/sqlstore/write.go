@@ -26,7 +26,6 @@ const (
 	patience = 10 * time.Second
 )
 
-// Write implements lyceum.Store.
 func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx) error) error {
 	changed := false
 	err := s.write(ctx, stamp.School, func(q *session) error {
@@ -273,7 +272,6 @@ func guard(q *session, run func(*session) error) (err error) {
 	return run(q)
 }
 
-// CreateSchool implements lyceum.Store.
 func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor string) (lyceum.School, error) {
 	if school.ID < 0 {
 		return lyceum.School{}, lyceum.Invalidf("a school's id must be from 1 to %d", lyceum.MaxID)
@@ -289,7 +287,7 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 		school.ID = asked
 		all := s.newTx(q, lyceum.Stamp{})
 		if school.ID == 0 {
-			id, err := all.NextID(schoolSequence)
+			id, err := all.nextID(schoolSequence)
 			if err != nil {
 				return err
 			}
@@ -305,7 +303,7 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 			return fmt.Errorf("insert school: %w", err)
 		}
 		t := s.newTx(q, lyceum.Stamp{School: school.ID, At: school.CreatedAt, Actor: actor})
-		t.entry(lyceum.SchoolCreated, int32(school.ID))
+		t.Note(lyceum.SchoolCreated, int32(school.ID))
 		return t.finish()
 	})
 	if err != nil {

@@ -18,7 +18,6 @@ type RunsTwice struct {
 
 var errTakenBack = errors.New("taken back")
 
-// Write implements lyceum.Store.
 func (s *RunsTwice) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceum.Tx) error) error {
 	err := s.Store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 		if s.First != nil {

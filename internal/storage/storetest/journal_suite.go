@@ -101,71 +101,59 @@ func feed(t *testing.T, store lyceum.Store) {
 func answersOnce(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
 	request := lyceum.KeyHash{1}
+	// answer returns what was kept for the key, or keeps body.
+	answer := func(actor, key, body string, problem error) (kept string, err error) {
+		s := stamp(school)
+		s.Actor = actor
+		s.Once = &lyceum.Once{Key: key, Request: request, Render: func(any) ([]byte, error) { return []byte(body), nil }}
+		_, err = lyceum.Change(t.Context(), store, s, func(lyceum.Tx) (any, error) { return nil, problem })
+		if repeat, ok := errors.AsType[*lyceum.RepeatError](err); ok {
+			return string(repeat.Body), nil
+		}
+		return "", err
+	}
 	var mu sync.Mutex
 	fresh, kept := 0, 0
 	crowd(t, 5, func(int, int) error {
-		return store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
-			a, mine, err := tx.ClaimAnswer(lyceum.KeptAnswer{Key: "k", Request: request, CreatedAt: Begin})
-			if err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if mine {
-				fresh++
-				return tx.KeepAnswer("k", "body")
-			}
-			if kept++; a.Body != lyceum.Some("body") || a.Request != request {
-				return fmt.Errorf("kept is %+v", a)
-			}
-			return nil
-		})
+		got, err := answer("test", "k", "body", nil)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if got == "" {
+			fresh++
+		} else if kept++; got != "body" {
+			return fmt.Errorf("kept is %q", got)
+		}
+		return nil
 	})
 	if fresh != 1 || kept == 0 {
 		t.Errorf("%d were fresh, %d saw what was kept", fresh, kept)
 	}
-	another := stamp(school)
-	another.Actor = "another"
-	err := store.Write(t.Context(), another, func(tx lyceum.Tx) error {
-		_, mine, err := tx.ClaimAnswer(lyceum.KeptAnswer{Key: "k", Request: request, CreatedAt: Begin})
-		if err != nil || !mine {
-			t.Errorf("a key is taken because another actor has used it: %v", err)
-		}
-		return errors.Join(err, tx.KeepAnswer("k", "body of another"))
-	})
-	if err != nil {
-		t.Fatal(err)
+	if got, err := answer("another", "k", "body of another", nil); err != nil || got != "" {
+		t.Errorf("a key is taken because another actor has used it: %q, %v", got, err)
 	}
-	Write(t, store, school, func(tx lyceum.Tx) error {
-		a, mine, err := tx.ClaimAnswer(lyceum.KeptAnswer{Key: "k", Request: request, CreatedAt: Begin})
-		if err != nil || mine || a.Body != lyceum.Some("body") {
-			t.Errorf("kept is %+v, after another actor has used the key; %v", a, err)
-		}
-		return nil
-	})
+	if got, err := answer("test", "k", "again", nil); err != nil || got != "body" {
+		t.Errorf("kept is %q, after another actor has used the key; %v", got, err)
+	}
+	request = lyceum.KeyHash{2}
+	if _, err := answer("test", "k", "of another request", nil); lyceum.KindOf(err) != lyceum.Invalid {
+		t.Errorf("a key was used for two requests: %v", err)
+	}
 	undo := errors.New("undo")
-	err = store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
-		_, _, err := tx.ClaimAnswer(lyceum.KeptAnswer{Key: "undone", CreatedAt: Begin})
-		return errors.Join(err, undo)
-	})
-	if !errors.Is(err, undo) {
+	if _, err := answer("test", "undone", "", undo); !errors.Is(err, undo) {
 		t.Fatal(err)
 	}
-	Write(t, store, school, func(tx lyceum.Tx) error {
-		if _, mine, err := tx.ClaimAnswer(lyceum.KeptAnswer{Key: "undone", CreatedAt: Begin}); err != nil || !mine {
-			t.Errorf("a key whose change was undone is taken: %v", err)
-		}
-		return nil
-	})
+	if got, err := answer("test", "undone", "", nil); err != nil || got != "" {
+		t.Errorf("a key whose change was undone is taken: %q, %v", got, err)
+	}
 	if err := store.Sweep(t.Context(), school, lyceum.Expired{AnswerUntil: Begin.Add(time.Second)}); err != nil {
 		t.Fatal(err)
 	}
-	Write(t, store, school, func(tx lyceum.Tx) error {
-		if _, mine, err := tx.ClaimAnswer(lyceum.KeptAnswer{Key: "k", CreatedAt: Begin}); err != nil || !mine {
-			t.Errorf("a key that was swept out is taken: %v", err)
-		}
-		return nil
-	})
+	if got, err := answer("test", "k", "new", nil); err != nil || got != "" {
+		t.Errorf("a key that was swept out is taken: %q, %v", got, err)
+	}
 }
 
 // deletedWebhooksAreLeftOut: they are found by id alone; what this school sends

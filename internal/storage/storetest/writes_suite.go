@@ -13,10 +13,10 @@ import (
 
 func ids(t *testing.T, store lyceum.Store) {
 	school := MakeSchool(t, store)
-	next := func() (id int32) {
+	next := func() (id lyceum.UserID) {
 		t.Helper()
 		Write(t, store, school, func(tx lyceum.Tx) (err error) {
-			id, err = tx.NextID(lyceum.UserSequence)
+			id, err = tx.Users.NextID(tx)
 			return err
 		})
 		return id
@@ -32,7 +32,7 @@ func ids(t *testing.T, store lyceum.Store) {
 		t.Errorf("after an imported 500: %d, want 501", got)
 	}
 	_ = store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
-		_, err := tx.NextID(lyceum.UserSequence)
+		_, err := tx.Users.NextID(tx)
 		return errors.Join(err, errors.New("changed my mind"))
 	})
 	if got := next(); got != 502 {
@@ -59,7 +59,7 @@ func lastID(t *testing.T, store lyceum.Store) {
 		return err
 	})
 	err := store.Write(t.Context(), stamp(school), func(tx lyceum.Tx) error {
-		_, err := tx.NextID(lyceum.UserSequence)
+		_, err := tx.Users.NextID(tx)
 		return err
 	})
 	if lyceum.KindOf(err) != lyceum.Conflict {
@@ -91,15 +91,15 @@ func journal(t *testing.T, store lyceum.Store) {
 	const each = 12
 	crowd(t, each, func(worker, i int) error {
 		return store.Write(t.Context(), stamp(schools[worker%2]), func(tx lyceum.Tx) error {
-			first, err := tx.NextID(lyceum.UserSequence)
+			first, err := tx.Users.NextID(tx)
 			if err != nil {
 				return err
 			}
-			second, err := tx.NextID(lyceum.UserSequence)
+			second, err := tx.Users.NextID(tx)
 			if err != nil {
 				return err
 			}
-			_, err = tx.Users.Save(tx, user(lyceum.UserID(first)), user(lyceum.UserID(second)))
+			_, err = tx.Users.Save(tx, user(first), user(second))
 			return err
 		})
 	})
