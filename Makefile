@@ -2,15 +2,19 @@
 
 .PHONY: test check verify bench fuzz generate fmt build
 
+# The race detector watches everything but SQLite's translated C with its memory
+# and the hash of passwords, which take three to six times as long under it.
+unwatched = -race=false -d=checkptr=0
+race = -race -gcflags='modernc.org/sqlite/lib=$(unwatched)' -gcflags='modernc.org/libc/...=$(unwatched)' \
+	-gcflags='modernc.org/memory=$(unwatched)' -gcflags='golang.org/x/crypto/argon2=$(unwatched)'
+
 # All tests, under the race detector, on SQLite and PostgreSQL, with Chromium.
 # Installs what is missing where it can; CI=true fails instead of skipping.
-# The detector watches everything but SQLite's translated C, whose memory is
-# its own and which runs six times as long under it. Tests that run beside each
-# other mostly wait, for programs, disks and receivers: hence more of them than
-# processors.
+# Tests that run beside each other mostly wait, for programs, disks and
+# receivers: hence more of them than processors.
 test:
 	@scripts/prepare
-	@scripts/with-postgres go test -race -gcflags='modernc.org/sqlite/lib=-race=false' -timeout 15m -parallel 6 ./...
+	@scripts/with-postgres go test $(race) -timeout 15m -parallel 6 ./...
 
 # What a machine can see in the source.
 check: verify bin/golangci-lint

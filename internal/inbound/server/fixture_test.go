@@ -167,6 +167,11 @@ func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) [
 	}
 }
 
+// referencePages are made once, because they are many.
+var referencePages = sync.OnceValues(func() (http.Handler, error) {
+	return reference.Handler(reference.Options{Documents: contract.All()})
+})
+
 // newSite makes a site that lets change set its options.
 func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 	t.Helper()
@@ -180,7 +185,7 @@ func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 	s.ours, s.theirs = storetest.MakeSchool(t, store), storetest.MakeSchool(t, store)
 	storetest.Ledger(t, store, s.ours, 1, ourSales)
 	storetest.Ledger(t, store, s.theirs, 2, theirSales)
-	pages, err := reference.Handler(reference.Options{Documents: contract.All()})
+	pages, err := referencePages()
 	if err != nil {
 		t.Fatal(err)
 	}

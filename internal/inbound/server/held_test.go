@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
-	"github.com/lyceum-school/lyceum/contract"
-	"github.com/lyceum-school/lyceum/internal/inbound/reference"
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
@@ -58,7 +56,7 @@ func openTill(t *testing.T) *till {
 	if s.other, err = db.Conn(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	pages, err := reference.Handler(reference.Options{Documents: contract.All()})
+	pages, err := referencePages()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -124,12 +125,15 @@ func campusOver(t *testing.T, store lyceum.Store) *campus {
 	return c
 }
 
+// goodHash is made once, because a hash is expensive on purpose.
+var goodHash = sync.OnceValue(func() string { return access.HashPassword(goodPassword, [16]byte{1}) })
+
 // found makes a school with its people and apps.
 func (c *campus) found(t *testing.T, seed uint64) *campusSchool {
 	t.Helper()
 	p := &campusSchool{id: storetest.MakeSchool(t, c.store), clients: map[lyceum.InterfaceVersion]credentials{}}
 	storetest.Ledger(t, c.store, p.id, seed, 5)
-	hash := lyceum.Some(access.HashPassword(goodPassword, [16]byte{1}))
+	hash := lyceum.Some(goodHash())
 	err := c.store.Write(t.Context(), lyceum.Stamp{School: p.id, At: c.clock.now(), Actor: "test"}, func(tx lyceum.Tx) error {
 		_, err := tx.Users.Save(tx, []lyceum.User{
 			{ID: ownerID, Email: ownerEmail, Role: lyceum.Owner, PasswordHash: hash, CreatedAt: c.clock.now()},

@@ -47,7 +47,7 @@ func newClass(t *testing.T, c *campus) *class {
 func (k *class) enter(t *testing.T, mark string) *campusSchool {
 	t.Helper()
 	school, room := storetest.MakeClassroom(t, k.store, mark)
-	hash := lyceum.Some(access.HashPassword(goodPassword, [16]byte{1}))
+	hash := lyceum.Some(goodHash())
 	people := slices.Clone(room.Users)
 	for i := range people {
 		people[i].PasswordHash = hash

@@ -49,6 +49,9 @@ func onBothEngines(t *testing.T, test func(*testing.T, *office)) {
 	})
 }
 
+// passwordHash is made once, because a hash is expensive on purpose.
+var passwordHash = sync.OnceValue(func() string { return access.HashPassword(password, [16]byte{1}) })
+
 func newOffice(t *testing.T, store lyceum.Store) *office {
 	t.Helper()
 	o := &office{store: store, clock: newClock(), app: map[lyceum.InterfaceVersion]lyceum.OAuthApp{}, client: map[lyceum.InterfaceVersion]access.Client{}}
@@ -58,7 +61,7 @@ func newOffice(t *testing.T, store lyceum.Store) *office {
 	o.school = storetest.MakeSchool(t, store)
 	o.save(t, lyceum.User{
 		ID: learner, Email: "Mira@example.com", Name: lyceum.Some("Mira Okafor"), Role: lyceum.Student, CreatedAt: storetest.Begin,
-		PasswordHash: lyceum.Some(access.HashPassword(password, [16]byte{1})),
+		PasswordHash: lyceum.Some(passwordHash()),
 	})
 	for _, version := range []lyceum.InterfaceVersion{lyceum.V1, lyceum.V2} {
 		o.register(t, version, access.AppForm{Name: "Ledger", RedirectURL: callback, Version: version})

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -40,9 +41,9 @@ type Accounts struct {
 
 	forgotten *Tries
 
-	hashing  *slots // for people
-	programs *slots // for requests of the interface that bring a password
-	nobody   string // a hash that no password has, for accounts that are not there
+	hashing  *slots        // for people
+	programs *slots        // for requests of the interface that bring a password
+	nobody   func() string // a hash that no password has, for accounts that are not there
 }
 
 // NewAccounts makes the service over a store. A password that changes revokes
@@ -54,7 +55,7 @@ func NewAccounts(store lyceum.Store, clock func() time.Time, oauth *OAuth, ring 
 		store: store, clock: clock, entropy: NewEntropy, oauth: oauth,
 		guard: newGuard(clock), devices: newDevices(clock, ring), forgotten: NewTries(clock, forgottenBounds),
 		hashing: newSlots(runtime.NumCPU()), programs: newSlots(max(1, runtime.NumCPU()/2)),
-		nobody: HashPassword(string(e[:]), [16]byte(e[16:])),
+		nobody: sync.OnceValue(func() string { return HashPassword(string(e[:]), [16]byte(e[16:])) }),
 	}
 }
 
@@ -108,7 +109,7 @@ func (a *Accounts) signIn(ctx context.Context, t Attempt) (Admission, error) {
 		a.traceLock(ctx, t, user, err)
 		return Admission{}, err
 	}
-	kept := a.nobody
+	kept := a.nobody()
 	if user.PasswordHash.Present {
 		kept = user.PasswordHash.Value
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"embed"
 	"errors"
 	"io"
 	"net"
@@ -18,9 +17,6 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 	zombiezen "zombiezen.com/go/sqlite"
 )
-
-//go:embed migrations
-var migrations embed.FS
 
 // fault is what an engine's error means to a writer.
 type fault uint8

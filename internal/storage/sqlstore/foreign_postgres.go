@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -48,7 +47,7 @@ func restorable(ctx context.Context, config *pgx.ConnConfig) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // what was made to compare with is not kept
-	return ownPostgresSchema(ctx, db, tx)
+	return ownPostgresSchema(ctx, tx)
 }
 
 // unusedPostgres fails when others are connected to the database, unless they go
@@ -77,7 +76,7 @@ func unusedPostgres(ctx context.Context, db *sql.DB) error {
 
 // ownPostgresSchema does as ownSchema, for all schemas of the database but those
 // of PostgreSQL itself and of its extensions.
-func ownPostgresSchema(ctx context.Context, db *sql.DB, tx *sql.Tx) error {
+func ownPostgresSchema(ctx context.Context, tx *sql.Tx) error {
 	var version int64
 	var main string
 	err := tx.QueryRowContext(ctx, `SELECT COALESCE(max(version_id), 0),
@@ -92,7 +91,7 @@ func ownPostgresSchema(ctx context.Context, db *sql.DB, tx *sql.Tx) error {
 		return err
 	}
 	made := "made_" + strings.ToLower(rand.Text())
-	newest, err := makePostgresSchema(ctx, db, tx, made, version)
+	newest, err := makePostgresSchema(ctx, tx, made, version)
 	if err != nil {
 		return err
 	}
@@ -112,26 +111,17 @@ func ownPostgresSchema(ctx context.Context, db *sql.DB, tx *sql.Tx) error {
 
 // makePostgresSchema makes the tables of a version in a schema of their own, and
 // returns the newest version there is.
-func makePostgresSchema(
-	ctx context.Context, db *sql.DB, tx *sql.Tx, name string, version int64,
-) (newest int64, err error) {
-	d := postgresDialect()
-	p := newPool(db, d, nil)
-	provider, err := (&Store{dialect: d, reads: p, writes: p}).provider()
+func makePostgresSchema(ctx context.Context, tx *sql.Tx, name string, version int64) (newest int64, err error) {
+	list, err := postgresDialect().readMigrations()
 	if err != nil {
 		return 0, fmt.Errorf("read migrations: %w", err)
 	}
 	statements := []string{"CREATE SCHEMA " + name, "SET LOCAL search_path TO " + name}
-	for _, source := range provider.ListSources() {
-		newest = source.Version
-		if newest > version {
-			continue
+	for _, m := range list {
+		newest = m.version
+		if newest <= version {
+			statements = append(statements, m.text)
 		}
-		text, err := fs.ReadFile(migrations, d.migrations+"/"+source.Path)
-		if err != nil {
-			return 0, fmt.Errorf("read migrations: %w", err)
-		}
-		statements = append(statements, string(text))
 	}
 	statements = append(statements, "SET LOCAL search_path TO ''") // so that all names come with their schema
 	for _, text := range statements {

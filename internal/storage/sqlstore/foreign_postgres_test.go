@@ -83,7 +83,7 @@ func TestR42_RestoreTakesLyceumsOwnSchemaAloneInPostgreSQL(t *testing.T) {
 			if _, err := tx.ExecContext(t.Context(), tc.statement); err != nil {
 				t.Fatal(err)
 			}
-			err = ownPostgresSchema(t.Context(), db, tx)
+			err = ownPostgresSchema(t.Context(), tx)
 			if tc.says == "" {
 				if err != nil {
 					t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -20,8 +19,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/lyceum-school/lyceum"
-	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 )
 
 // Store keeps schools in one database. It is safe for concurrent use.
@@ -268,69 +265,6 @@ func (s *Store) closePools() error {
 		err = errors.Join(err, s.writes.close())
 	}
 	return err
-}
-
-func (s *Store) provider() (*goose.Provider, error) {
-	files, err := fs.Sub(migrations, s.dialect.migrations)
-	if err != nil {
-		return nil, err
-	}
-	db := s.writes.db
-	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
-	if s.dialect.goose == goose.DialectPostgres {
-		db = s.reads.db // whose statements may take long
-		locker, err := lock.NewPostgresSessionLocker()
-		if err != nil {
-			return nil, err
-		}
-		options = append(options, goose.WithSessionLocker(locker))
-	}
-	return goose.NewProvider(s.dialect.goose, db, files, options...)
-}
-
-// migrate brings the schema up to date. Two processes may start at once, so a
-// migration that fails is looked at again: the other may have done it.
-func (s *Store) migrate(ctx context.Context) error {
-	provider, err := s.provider()
-	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
-	}
-	for try := 0; ; try++ {
-		current, target, err := provider.GetVersions(ctx)
-		if err != nil {
-			return s.public(fmt.Errorf("read schema version: %w", err))
-		}
-		if current > target {
-			return lyceum.Errorf(lyceum.Unavailable,
-				"the database has schema version %d but this lyceum only knows versions up to %d; run a newer lyceum, or "+
-					"restore a backup made by this one", current, target)
-		}
-		if current == target {
-			return nil
-		}
-		results, err := provider.Up(ctx)
-		for _, r := range results {
-			s.log.DebugContext(ctx, "schema migrated", "version", r.Source.Version, "took", r.Duration.String())
-		}
-		if err == nil {
-			return nil
-		}
-		if try == 3 {
-			return s.public(fmt.Errorf("migrate schema: %w", err))
-		}
-		time.Sleep(time.Duration(try+1) * 200 * time.Millisecond)
-	}
-}
-
-// SchemaVersion gives the version of the database's schema and the newest one
-// this program knows.
-func (s *Store) SchemaVersion(ctx context.Context) (current, newest int64, err error) {
-	provider, err := s.provider()
-	if err != nil {
-		return 0, 0, err
-	}
-	current, newest, err = provider.GetVersions(s.writes.context(ctx))
-	return current, newest, s.public(err)
 }
 
 // Engine names the engine: sqlite or postgres.

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver named pgx
@@ -32,8 +33,8 @@ func Postgres(t testing.TB) string {
 		t.Skip(sentence)
 	}
 	name := "lyceum_" + strings.ToLower(rand.Text())
-	execute(t, server, "CREATE DATABASE "+name)
-	t.Cleanup(func() { execute(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+	execute(t, "CREATE DATABASE "+name)
+	t.Cleanup(func() { execute(t, "DROP DATABASE "+name+" WITH (FORCE)") })
 	address, err := url.Parse(server)
 	if err != nil {
 		t.Fatalf("read %s: %v", PostgresVariable, err)
@@ -42,13 +43,15 @@ func Postgres(t testing.TB) string {
 	return address.String()
 }
 
-func execute(t testing.TB, server, statement string) {
+// administration is one connection pool for all databases that a process makes.
+var administration = sync.OnceValues(func() (*sql.DB, error) { return sql.Open("pgx", os.Getenv(PostgresVariable)) })
+
+func execute(t testing.TB, statement string) {
 	t.Helper()
-	db, err := sql.Open("pgx", server)
+	db, err := administration()
 	if err != nil {
 		t.Fatalf("open %s: %v", PostgresVariable, err)
 	}
-	defer db.Close()
 	if _, err := db.ExecContext(context.Background(), statement); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
