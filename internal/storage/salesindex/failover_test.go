@@ -206,7 +206,6 @@ func TestFailoverWhileTheIndexIsBuilt(t *testing.T) {
 		if got := ids(t, s, schools[0]); got != want {
 			t.Errorf("the list has %s, want %s", got, want)
 		}
-		between.scanned = func() {}
 		if err := s.Prepare(schools[0]); err != nil {
 			t.Fatal(err)
 		}
