@@ -52,7 +52,7 @@ type Table[ID Key, T, F any] interface {
 	Save(tx Tx, rows ...T) (Saved, error)
 	// Update changes rows that this change has read, without reading them again.
 	// A row that is not there stays so. What says whose a row is, such as the
-	// user and the course of progress, may be left as it is.
+	// user and the course of progress, must be as it was read.
 	Update(tx Tx, rows ...T) error
 	// Delete fails with NotFound when there is no such row.
 	Delete(tx Tx, id ID) error

@@ -34,6 +34,7 @@ type Tables struct {
 	Sessions           Table[KeyHash, Session, SessionFilter]
 	Transactions       Table[TransactionID, Transaction, TransactionQuery]
 	Users              Table[UserID, User, UserFilter]
+	UserSummaries      Rows[UserID, UserSummary, UserFilter]
 	Webhooks           Table[WebhookID, Webhook, WebhookFilter]
 
 	AccessStandings  Standings[AccessToken]

@@ -37,6 +37,14 @@ type User struct {
 	MustChangePassword bool
 }
 
+// UserSummary is what a list shows of a user. It is read by itself because
+// lists of users are long.
+type UserSummary struct {
+	ID    UserID
+	Email string
+	Name  Opt[string]
+}
+
 // UserFilter narrows users; an absent part holds always.
 type UserFilter struct {
 	Email  Opt[string] // whatever its case

@@ -40,7 +40,7 @@ func (f *Face) listUsers(ctx context.Context, by lyceum.By, q users) (userList, 
 
 // userList is gen.UserList on its way out, appended by hand.
 type userList struct {
-	lyceum.Listing[lyceum.User]
+	lyceum.Listing[lyceum.UserSummary]
 
 	after lyceum.Opt[lyceum.UserID]
 }
@@ -67,7 +67,7 @@ func (l userList) AppendJSON(b []byte) ([]byte, error) {
 
 // userMeta says with search_after where to go on (contract/v1.yaml,
 // UserListMeta).
-func userMeta(l *lyceum.Listing[lyceum.User], after lyceum.Opt[lyceum.UserID]) gen.UserListMeta {
+func userMeta(l *lyceum.Listing[lyceum.UserSummary], after lyceum.Opt[lyceum.UserID]) gen.UserListMeta {
 	m := meta{l.Total, l.Page, len(l.Rows)}
 	shown := gen.UserListMeta{
 		Page: l.Page.Number, Total: int32(l.Total), NumberOfPages: int32(m.pages()), PerPage: l.Page.Size,

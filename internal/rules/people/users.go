@@ -28,17 +28,17 @@ const reach = 10_000
 // the page's number is 1 whatever it was.
 func (s *Service) List(
 	ctx context.Context, by lyceum.By, f lyceum.UserFilter, p lyceum.Page,
-) (lyceum.Listing[lyceum.User], error) {
+) (lyceum.Listing[lyceum.UserSummary], error) {
 	switch {
 	case f.After.Present:
 		p.Number = 1
 	case p.Offset() >= reach:
-		return lyceum.Listing[lyceum.User]{}, lyceum.InvalidFields(lyceum.FieldError{
+		return lyceum.Listing[lyceum.UserSummary]{}, lyceum.InvalidFields(lyceum.FieldError{
 			Field: "page", Message: "reaches past the 10,000th user; use search_after with the last id of the previous page",
 		})
 	}
 	v := s.store.In(ctx, by.School)
-	return v.Users.List(v, f, p)
+	return v.UserSummaries.List(v, f, p)
 }
 
 // Detail is a user with their tags and, of each course they were ever enrolled

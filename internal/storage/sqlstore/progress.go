@@ -22,7 +22,7 @@ var progress = define(&tables.Progress, noun[lyceum.ProgressID, lyceum.Progress,
 		nextColumn(ofCertificate,
 			textColumn("certificate_serial_number", func(c *lyceum.Certificate) *string { return &c.SerialNumber })),
 	},
-	fixed:   []string{"user_id", "course_id"}, // every completed lecture updates: the indexes are left alone
+	fixed:   []string{"user_id", "course_id"}, // the primary key, by which every completed lecture updates
 	largest: 1 << 10,
 	narrow: func(w *where, f lyceum.ProgressFilter) {
 		is(w, "user_id", f.User)

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
@@ -24,7 +23,7 @@ type noun[ID lyceum.Key, T, F any] struct {
 	count  func(F, *where) total    // counts the rows, or reads a counter, if nil
 	after  func(F) lyceum.Opt[ID]   // a list may go on after a key
 	secret bool                     // the change feed does not show it
-	fixed  []string                 // columns that Update does not write
+	fixed  []string                 // columns that never change: Update finds the row by them, too
 	loose  setter[T]                // of all others
 	// show completes rows for the change feed, and weighShown returns how many
 	// bytes of JSON such a one takes at most; nil: rows are shown as they are.
@@ -41,10 +40,7 @@ func define[P, T, F any, ID lyceum.Key](place *P, n noun[ID, T, F]) *noun[ID, T,
 	all := append([]column[T]{n.key.column}, n.rest...)
 	n.columns, n.bind = namesOf(all), binder(all)
 	n.joined = strings.Join(n.columns, ", ")
-	n.set = setterOf(n.name, all)
-	n.loose = setterOf(n.name, slices.DeleteFunc(slices.Clone(all), func(c column[T]) bool {
-		return slices.Contains(n.fixed, c.name)
-	}))
+	n.set, n.loose = setterOf(n.name, all, nil), setterOf(n.name, all, n.fixed)
 	n.scan = func(t *T) []any {
 		dest := make([]any, len(all))
 		for i := range all {

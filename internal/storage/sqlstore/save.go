@@ -196,14 +196,19 @@ type setter[T any] struct {
 	bind func(*T) []any
 }
 
-// setterOf writes columns of a table, the first of which names the row.
-func setterOf[T any](name string, columns []column[T]) setter[T] {
-	set := make([]string, 0, len(columns))
-	for i, c := range columns[1:] {
-		set = append(set, c.name+" = $"+strconv.Itoa(i+3))
+// setterOf writes the columns of a table but the first, which names the row, and
+// those that are fixed, which help to find it.
+func setterOf[T any](name string, columns []column[T], fixed []string) setter[T] {
+	var set []string
+	where := "school_id = $1"
+	for i, c := range columns {
+		if part := c.name + " = $" + strconv.Itoa(i+2); i == 0 || slices.Contains(fixed, c.name) {
+			where += " AND " + part
+		} else {
+			set = append(set, part)
+		}
 	}
-	text := "UPDATE " + name + " SET " + strings.Join(set, ", ") + " WHERE school_id = $1 AND " + columns[0].name + " = $2"
-	return setter[T]{text, binder(columns)}
+	return setter[T]{"UPDATE " + name + " SET " + strings.Join(set, ", ") + " WHERE " + where, binder(columns)}
 }
 
 // findByID gives those rows of a school that have one of the ids.

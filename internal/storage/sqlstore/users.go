@@ -32,33 +32,49 @@ var users = define(&tables.Users, noun[lyceum.UserID, lyceum.User, lyceum.UserFi
 	},
 	show:       loadTags,
 	weighShown: weighTagged,
-	narrow: func(w *where, f lyceum.UserFilter) {
-		if f.Email.Present {
-			w.and("email_key = ?", emailKey(f.Email.Value))
-		}
-		if len(f.Emails) > 0 {
-			keys := make([]string, len(f.Emails))
-			for i, email := range f.Emails {
-				keys[i] = emailKey(email)
-			}
-			oneOf(w, "email_key", keys)
-		}
-		if f.Except.Present {
-			w.and("user_id <> ?", int64(f.Except.Value))
-		}
-		if f.Answered.Present {
-			w.and("user_id IN (SELECT r.user_id FROM quiz_responses r WHERE r.school_id = $1 AND r.quiz_id = ?)",
-				int64(f.Answered.Value))
-		}
-		if f.Owners {
-			w.and("role = 'owner'") // in the words of an index
-		}
-		if f.Enabled {
-			w.and("disabled_at IS NULL")
-		}
-	},
-	after: func(f lyceum.UserFilter) lyceum.Opt[lyceum.UserID] { return f.After },
+	narrow:     narrowUsers,
+	after:      afterUser,
 })
+
+var _ = define(&tables.UserSummaries, noun[lyceum.UserID, lyceum.UserSummary, lyceum.UserFilter]{
+	table: table[lyceum.UserSummary]{name: users.name, counter: users.counter},
+	what:  "user",
+	key:   idKey("user_id", func(u *lyceum.UserSummary) *lyceum.UserID { return &u.ID }),
+	rest: []column[lyceum.UserSummary]{
+		textColumn("email", func(u *lyceum.UserSummary) *string { return &u.Email }),
+		optTextColumn("name", func(u *lyceum.UserSummary) *lyceum.Opt[string] { return &u.Name }),
+	},
+	narrow: narrowUsers,
+	after:  afterUser,
+})
+
+func narrowUsers(w *where, f lyceum.UserFilter) {
+	if f.Email.Present {
+		w.and("email_key = ?", emailKey(f.Email.Value))
+	}
+	if len(f.Emails) > 0 {
+		keys := make([]string, len(f.Emails))
+		for i, email := range f.Emails {
+			keys[i] = emailKey(email)
+		}
+		oneOf(w, "email_key", keys)
+	}
+	if f.Except.Present {
+		w.and("user_id <> ?", int64(f.Except.Value))
+	}
+	if f.Answered.Present {
+		w.and("user_id IN (SELECT r.user_id FROM quiz_responses r WHERE r.school_id = $1 AND r.quiz_id = ?)",
+			int64(f.Answered.Value))
+	}
+	if f.Owners {
+		w.and("role = 'owner'") // in the words of an index
+	}
+	if f.Enabled {
+		w.and("disabled_at IS NULL")
+	}
+}
+
+func afterUser(f lyceum.UserFilter) lyceum.Opt[lyceum.UserID] { return f.After }
 
 // loadTags completes users with their tags.
 func loadTags(q *session, school lyceum.SchoolID, found map[int32]lyceum.User) (map[int32]any, error) {

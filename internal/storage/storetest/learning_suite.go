@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -303,6 +304,13 @@ func userLists(t *testing.T, store lyceum.Store) {
 		got, err := v.Users.List(v, tc.filter, tc.page)
 		if err != nil || !slices.Equal(ids(got), tc.ids) || got.Total != tc.total || got.More != tc.more {
 			t.Errorf("%s: %v of %d, more %v, %v", name, ids(got), got.Total, got.More, err)
+		}
+		want := lyceum.Listing[lyceum.UserSummary]{Page: got.Page, Total: got.Total, More: got.More}
+		for _, u := range got.Rows {
+			want.Rows = append(want.Rows, lyceum.UserSummary{ID: u.ID, Email: u.Email, Name: u.Name})
+		}
+		if got, err := v.UserSummaries.List(v, tc.filter, tc.page); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: summaries %+v, %v; want %+v", name, got, err, want)
 		}
 	}
 }
