@@ -183,16 +183,23 @@ func (s *Service) bareLecture(
 	if err != nil {
 		return LectureDetail{}, err
 	}
-	contents, err := seenContents(v, by, course)
-	if err != nil {
+	lecture, err := v.Lectures.Get(v, id)
+	switch {
+	case lyceum.KindOf(err) == lyceum.NotFound || err == nil && lecture.Course != course:
+		return LectureDetail{}, noLecture(course, id)
+	case err != nil:
 		return LectureDetail{}, err
 	}
-	for _, lecture := range contents.Lectures {
-		if lecture.ID == id {
-			return LectureDetail{Lecture: lecture, CourseName: seen.Name}, nil
+	if by.Learner.Present {
+		section, err := v.LectureSections.Get(v, lecture.Section)
+		if err != nil {
+			return LectureDetail{}, err
+		}
+		if !lecture.IsPublished || !section.IsPublished {
+			return LectureDetail{}, noLecture(course, id)
 		}
 	}
-	return LectureDetail{}, noLecture(course, id)
+	return LectureDetail{Lecture: lecture, CourseName: seen.Name}, nil
 }
 
 // Completion returns when a learner completed a lecture, if they did.
