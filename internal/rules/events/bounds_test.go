@@ -106,7 +106,7 @@ func TestR46_FormsThatMakeNoSense(t *testing.T) {
 
 // TestR48_AnswersDoNotFillTheDisk: of a day's attempts of a webhook 8 MB of
 // headers and answers are kept, and then only what became of them; the next day
-// begins anew, and another webhook has a bound of its own.
+// starts again, and another webhook has a bound of its own.
 func TestR48_AnswersDoNotFillTheDisk(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
@@ -166,7 +166,7 @@ func TestR48_AnswersDoNotFillTheDisk(t *testing.T) {
 }
 
 // Deliveries are sent again by their state and the time of their event, and one
-// by its id; a resent one begins its schedule anew.
+// by its id; a resent one starts its schedule again.
 func TestWhatIsSentAgain(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {

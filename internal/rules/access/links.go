@@ -1,0 +1,141 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// maxOpenLinks is how many links of one purpose a user has at most that nobody
+// used. A further one ends the oldest.
+const maxOpenLinks = 5
+
+// NewPasswordLink makes a one-time link for a user to set a password with. The
+// ones made before stay good until one is used. The text is a secret for the
+// user alone.
+func (a *Accounts) NewPasswordLink(ctx context.Context, by lyceum.By, user lyceum.UserID) (string, error) {
+	return a.newLink(ctx, by, user, lyceum.SetPassword)
+}
+
+func (a *Accounts) newLink(
+	ctx context.Context, by lyceum.By, user lyceum.UserID, purpose lyceum.LinkPurpose,
+) (string, error) {
+	now := a.clock()
+	text := secretText(linkPrefix, by.School, a.entropy())
+	err := a.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
+		kept, err := tx.Users.Get(tx, user)
+		if err != nil {
+			return err
+		}
+		if kept.DisabledAt.Present {
+			return lyceum.Errorf(lyceum.Conflict, "This user is disabled and cannot sign in with any password.")
+		}
+		if err := trimLinks(tx, user, purpose, maxOpenLinks-1); err != nil {
+			return err
+		}
+		return makeLink(tx, lyceum.Link{
+			Hash: HashSecret(text), User: user, Purpose: purpose, CreatedAt: now, ExpiresAt: now.Add(LinkLifetime),
+		})
+	})
+	return text, err
+}
+
+// makeLink keeps a link, with an entry about the user: it lets its bearer in.
+func makeLink(tx lyceum.Tx, link lyceum.Link) error {
+	tx.Note(lyceum.LinkCreated, int32(link.User))
+	return tx.Links.Insert(tx, link)
+}
+
+// trimLinks ends the links of a user for one purpose that are not spent, except
+// the newest.
+func trimLinks(tx lyceum.Tx, user lyceum.UserID, purpose lyceum.LinkPurpose, newest int) error {
+	open, err := lyceum.All(tx.Links, tx, lyceum.LinkFilter{
+		User: lyceum.Some(user), Purpose: lyceum.Some(purpose),
+		Unspent: true,
+	})
+	if err != nil {
+		return err
+	}
+	for _, link := range open[min(newest, len(open)):] {
+		if err := tx.Links.Delete(tx, link.Hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errLink = lyceum.Errorf(lyceum.NotFound, "This link is no longer valid. Ask for a new one.")
+
+// Link tells whose a one-time link is, without spending it.
+func (a *Accounts) Link(ctx context.Context, school lyceum.SchoolID, text string) (lyceum.User, error) {
+	if from, ok := schoolOf(linkPrefix, text); !ok || from != school {
+		return lyceum.User{}, errLink
+	}
+	v := a.store.In(ctx, school)
+	link, err := v.Links.Get(v, HashSecret(text))
+	if lyceum.KindOf(err) == lyceum.NotFound {
+		return lyceum.User{}, errLink
+	}
+	if err != nil {
+		return lyceum.User{}, err
+	}
+	if link.UsedAt.Present || !a.clock().Before(link.ExpiresAt) {
+		return lyceum.User{}, errLink
+	}
+	return v.Users.Get(v, link.User)
+}
+
+// SetPassword spends a one-time link on a new password. It ends the user's
+// other links and sessions and what apps were granted (RFC 9700, section 4.14.2).
+func (a *Accounts) SetPassword(
+	ctx context.Context, school lyceum.SchoolID, text, password string,
+) (lyceum.User, error) {
+	user, err := a.Link(ctx, school, text)
+	if err != nil {
+		return lyceum.User{}, err
+	}
+	if err := passwordTaken(password, user); err != nil {
+		return lyceum.User{}, err
+	}
+	hash, err := a.Hash(ctx, password)
+	if err != nil {
+		return lyceum.User{}, err
+	}
+	now := a.clock()
+	var changed lyceum.User
+	err = a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user.ID)}, func(tx lyceum.Tx) error {
+		if err := spendLink(tx, HashSecret(text), now); err != nil {
+			return err
+		}
+		if changed, err = tx.Users.Get(tx, user.ID); err != nil {
+			return err
+		}
+		if changed.DisabledAt.Present {
+			return errLink
+		}
+		changed.PasswordHash, changed.MustChangePassword = hash, false
+		if err := tx.Users.Update(tx, changed); err != nil {
+			return err
+		}
+		return endAll(tx, user.ID, now)
+	})
+	a.oauth.forgetAll()
+	if err == nil {
+		a.guard.clear(school, changed.Email)
+	}
+	return changed, err
+}
+
+// spendLink takes note that a link was used, which ends it.
+func spendLink(tx lyceum.Tx, hash lyceum.KeyHash, now time.Time) error {
+	link, err := tx.Links.Get(tx, hash)
+	if lyceum.KindOf(err) == lyceum.NotFound || err == nil && link.UsedAt.Present {
+		return errLink
+	}
+	if err != nil {
+		return err
+	}
+	link.UsedAt = lyceum.Some(now)
+	return tx.Links.Update(tx, link)
+}
