@@ -166,14 +166,14 @@ func TestRotateSecret(t *testing.T) {
 				want(t, w, 200, "The old secret no longer works")
 				return
 			}
-			until := p.clock().Add(tc.good).Format("2 Jan 2006, 15:04") + " UTC"
+			until := p.clock.Now().Add(tc.good).Format("2 Jan 2006, 15:04") + " UTC"
 			want(t, w, 200, "keeps working until "+until)
 			want(t, p.ask(p.owner, "GET", path, nil), 200, "An older secret keeps working until "+until)
-			p.wait(tc.good - time.Second)
+			p.clock.Pass(tc.good - time.Second)
 			if !p.holds(lyceum.V1, id, first) {
 				t.Error("the old secret stopped too early")
 			}
-			p.wait(time.Second)
+			p.clock.Pass(time.Second)
 			if p.holds(lyceum.V1, id, first) || !p.holds(lyceum.V1, id, second) {
 				t.Error("the old secret did not stop")
 			}
@@ -253,7 +253,7 @@ func TestChange(t *testing.T) {
 func TestLastUseIsShown(t *testing.T) {
 	p := open(t, site)
 	path, id, text := p.register("Ledger", good, "1")
-	p.wait(time.Hour)
+	p.clock.Pass(time.Hour)
 	p.holds(lyceum.V1, id, text)
 	grants, apps := p.oauth.Uses()
 	if err := p.store.Bookkeep(t.Context(), lyceum.Bookkeeping{GrantUses: grants, AppUses: apps}); err != nil {

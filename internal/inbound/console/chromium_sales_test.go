@@ -25,7 +25,7 @@ func (p *place) trade() (sale lyceum.SaleID, id lyceum.TransactionID) {
 		for i, name := range names {
 			buyers = append(buyers, lyceum.User{
 				ID: lyceum.UserID(21 + i), Email: []string{"mira", "jonas", "chen.wei", "aicha", strings.Repeat("long", 15), "shahrzad"}[i] + "@example.com",
-				Name: lyceum.Some(name), Role: lyceum.Student, CreatedAt: p.clock(),
+				Name: lyceum.Some(name), Role: lyceum.Student, CreatedAt: p.clock.Now(),
 			})
 		}
 		_, err := tx.Users.Save(tx, buyers...)
@@ -39,24 +39,24 @@ func (p *place) trade() (sale lyceum.SaleID, id lyceum.TransactionID) {
 		case 5:
 			_, _ = p.sales.OpenChargeback(p.t.Context(), p.by(), sales.Chargeback{Transaction: made, Fee: 100})
 		}
-		p.wait(73 * time.Minute)
+		p.clock.Pass(73 * time.Minute)
 	}
 	sale, id = p.sell(2, 21, taxed(95), func(n *sales.NewSale) {
 		n.Affiliate, n.AffiliateFees = lyceum.Some(lyceum.AffiliateID(7)), lyceum.Some(lyceum.Minor(50))
 		n.Charge, n.Reference = lyceum.Some(lyceum.USDCents(648)), lyceum.Some("ch_3Pq8Zx")
 	})
-	p.wait(26 * time.Hour)
+	p.clock.Pass(26 * time.Hour)
 	p.must(p.sales.Refund(p.t.Context(), p.by(), sales.Refund{
 		Transaction: id,
 		Amount:      lyceum.Some(lyceum.Minor(150)), Reason: lyceum.Some("Two lessons were missing in the first week."), Reference: lyceum.Some("re_91"),
 	}))
-	p.wait(5 * time.Hour)
+	p.clock.Pass(5 * time.Hour)
 	p.must(p.sales.OpenChargeback(p.t.Context(), p.by(), sales.Chargeback{Transaction: id, Fee: 1500, Reason: lyceum.Some("The buyer did not know the charge.")}))
-	p.wait(50 * time.Hour)
+	p.clock.Pass(50 * time.Hour)
 	p.must(p.sales.CloseChargeback(p.t.Context(), p.by(), sales.Outcome{Transaction: id, Kind: lyceum.ChargebackWon}))
-	p.wait(31 * time.Hour)
+	p.clock.Pass(31 * time.Hour)
 	p.must(p.sales.Renew(p.t.Context(), p.by(), sales.Renewal{Sale: sale, Amounts: sales.Amounts{Charge: lyceum.Some(lyceum.USDCents(545))}}))
-	p.wait(7 * time.Minute)
+	p.clock.Pass(7 * time.Minute)
 	p.sell(1, 11)
 	p.session()
 	return sale, id

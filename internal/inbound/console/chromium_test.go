@@ -409,7 +409,7 @@ func TestPictures(t *testing.T) {
 		p.register(app, "https://"+strings.ToLower(strings.ReplaceAll(app, " ", "-"))+".example.com/callback", []string{"1", "2"}[i])
 	}
 	p.ask(p.owner, "POST", appsPath+"/2/disable", nil)
-	p.wait(26 * time.Hour)
+	p.clock.Pass(26 * time.Hour)
 	session, _, err := p.admitted(t.Context(), 1, "owner@example.com")
 	if err != nil {
 		t.Fatal(err)
@@ -422,7 +422,7 @@ func TestPictures(t *testing.T) {
 			permissions = "read"
 		}
 		shown := p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", name, "permissions", permissions))
-		p.wait(11 * time.Minute)
+		p.clock.Pass(11 * time.Minute)
 		if _, err := p.keys.Check(t.Context(), key.FindString(shown.Body.String())); err != nil {
 			t.Fatal(err)
 		}

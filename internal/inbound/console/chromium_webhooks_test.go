@@ -25,15 +25,15 @@ func (w *window) tell(p *place) {
 	form := p.form(hooksPath+"/new", "url", "https://crm.example.com/"+strings.Repeat("a-very-long-path/", 30), "which", "some", "schedule", "standard", "as_array", "on")
 	form["events"] = []string{"User.created", "User.updated", "UserTag.created", "Transaction.refunded"}
 	want(w.t, p.ask(p.owner, "POST", hooksPath, form), 200)
-	p.wait(time.Minute)
+	p.clock.Pass(time.Minute)
 	p.sell(1, 11)
 	for _, o := range []events.Outcome{unanswered, refusedBy, taken} {
 		p.happen(o)
-		p.wait(3 * time.Hour)
+		p.clock.Pass(3 * time.Hour)
 	}
 	for range 12 {
 		p.sell(1, 11)
-		p.wait(7 * time.Minute)
+		p.clock.Pass(7 * time.Minute)
 	}
 	p.happen(taken)
 	p.session()
@@ -41,7 +41,7 @@ func (w *window) tell(p *place) {
 	p.ask(p.owner, "POST", hookPath(2)+"/test", p.form(hookPath(2), "event", "Sale.created"))
 	for range 10 {
 		p.happen(refusedBy)
-		p.wait(30 * time.Hour)
+		p.clock.Pass(30 * time.Hour)
 	}
 	p.session()
 	webtest.Cookie(w.t, w.tab, w.at, "lyceum", p.owner)

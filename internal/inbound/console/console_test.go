@@ -220,7 +220,7 @@ func TestB1B2B13EveryPage(t *testing.T) {
 
 func TestSignedOutForAWhile(t *testing.T) {
 	p := open(t, site)
-	p.wait(access.SessionIdle)
+	p.clock.Pass(access.SessionIdle)
 	leads(t, p.ask(p.owner, "GET", keysPath, nil), signIn+url.QueryEscape(keysPath))
 	w := p.ask(p.owner, "GET", keysPath, nil, "HX-Request", "true")
 	if got := w.Header().Get("Hx-Redirect"); w.Code != 200 || got != signIn+url.QueryEscape(keysPath) {
@@ -374,7 +374,8 @@ func TestDaysOfTheSchool(t *testing.T) {
 		return tx.ChangeSchool(func(s *lyceum.School) { s.TimeZone = "America/Sao_Paulo" })
 	})
 	for _, at := range []string{"2018-11-04T02:59:59Z", "2018-11-04T03:00:00Z", "2018-11-05T01:59:59Z", "2018-11-05T02:00:00Z"} {
-		p.now, _ = time.Parse(time.RFC3339, at)
+		now, _ := time.Parse(time.RFC3339, at)
+		p.clock.Set(now)
 		p.sell(1, 11)
 	}
 	p.session()
@@ -393,7 +394,7 @@ func TestDaysOfTheSchool(t *testing.T) {
 
 func TestTimesAreUTC(t *testing.T) {
 	p := open(t, site)
-	p.now = time.Date(2026, 3, 14, 23, 30, 0, 0, time.FixedZone("x", -3*3600))
+	p.clock.Set(time.Date(2026, 3, 14, 23, 30, 0, 0, time.FixedZone("x", -3*3600)))
 	session, _, err := p.admitted(t.Context(), 1, "owner@example.com")
 	if err != nil {
 		t.Fatal(err)

@@ -29,8 +29,8 @@ func (p *place) told(sales int) (path string) {
 func TestR48_ADeliveryWhoseAnswerIsNotKept(t *testing.T) {
 	p := open(t, site)
 	p.told(1)
-	err := p.store.Write(t.Context(), lyceum.Stamp{School: 1, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
-		_, err := tx.CountUsage(1, p.clock(), lyceum.WebhookUsage{Kept: 8 << 20})
+	err := p.store.Write(t.Context(), lyceum.Stamp{School: 1, At: p.clock.Now(), Actor: "test"}, func(tx lyceum.Tx) error {
+		_, err := tx.CountUsage(1, p.clock.Now(), lyceum.WebhookUsage{Kept: 8 << 20})
 		return err
 	})
 	if err != nil {
@@ -114,7 +114,7 @@ func TestDeliveryLog(t *testing.T) {
 	for range 29 {
 		p.sell(1, 11)
 	}
-	p.wait(time.Hour)
+	p.clock.Pass(time.Hour)
 	p.happen(refusedBy)
 	w := p.ask(p.owner, "GET", path, nil)
 	want(t, w, 200, "30 deliveries, page 1 of 2", "Sale.created, delivery 30", "of Sale 30", ">500<", "14 Mar 2026 10:31")
@@ -170,13 +170,13 @@ func TestDeliveryPage(t *testing.T) {
 	p := open(t, site)
 	path := p.told(1)
 	p.write(func(tx lyceum.Tx) error {
-		_, err := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "<b>Pottery</b>", CreatedAt: p.clock(), UpdatedAt: p.clock()})
+		_, err := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "<b>Pottery</b>", CreatedAt: p.clock.Now(), UpdatedAt: p.clock.Now()})
 		return err
 	})
 	p.happen(unanswered)
-	p.wait(time.Hour)
+	p.clock.Pass(time.Hour)
 	p.happen(refusedBy)
-	p.wait(3 * time.Hour)
+	p.clock.Pass(3 * time.Hour)
 	p.session()
 	p.happen(taken)
 	at := deliveryPath(1, 1)
@@ -224,7 +224,7 @@ func TestSendAgain(t *testing.T) {
 	p := open(t, site)
 	path := p.told(2) // on 14 March
 	p.happen(taken)
-	p.wait(24 * time.Hour)
+	p.clock.Pass(24 * time.Hour)
 	p.session()
 	p.sell(1, 11)
 	p.happen(taken)

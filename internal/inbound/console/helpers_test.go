@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -48,23 +47,9 @@ type place struct {
 	events   *events.Service
 	handler  http.Handler
 	log      bytes.Buffer // what the console writes to the server's log
-
-	mu  sync.Mutex
-	now time.Time
+	clock    *storetest.Clock
 
 	owner, learner string // sessions in school 1
-}
-
-func (p *place) clock() time.Time {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.now
-}
-
-func (p *place) wait(d time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.now = p.now.Add(d)
 }
 
 var site = web.Site{BaseURL: "http://api.example.com", AuthURL: "http://school.example.com"}
@@ -77,12 +62,12 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	p := &place{t: t, dir: dir, store: store, now: time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)}
-	p.oauth = access.NewOAuth(store, p.clock)
-	p.accounts = access.NewAccounts(store, p.clock, p.oauth, nil)
-	p.apps = access.NewApps(store, p.clock, p.oauth, false)
-	p.keys = access.NewKeys(store, p.clock)
-	p.sales = sales.New(store, p.clock, learning.New(store, p.clock), users.New(store, p.clock))
+	p := &place{t: t, dir: dir, store: store, clock: storetest.NewClock(time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC))}
+	p.oauth = access.NewOAuth(store, p.clock.Now)
+	p.accounts = access.NewAccounts(store, p.clock.Now, p.oauth, nil)
+	p.apps = access.NewApps(store, p.clock.Now, p.oauth, false)
+	p.keys = access.NewKeys(store, p.clock.Now)
+	p.sales = sales.New(store, p.clock.Now, learning.New(store, p.clock.Now), users.New(store, p.clock.Now))
 	p.events = newEvents(p)
 	p.addSchool("Northwind Academy")
 	p.owner = p.signIn(1, "owner@example.com", lyceum.Owner)
@@ -90,7 +75,7 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 	options := console.Options{
 		Site: at, School: storetest.School(store), Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
 		Sales: p.sales, Names: store, Events: p.events,
-		Clock: p.clock, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Clock: p.clock.Now, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, c := range change {
 		c(&options)
@@ -104,7 +89,7 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 
 func (p *place) addSchool(name string) lyceum.SchoolID {
 	p.t.Helper()
-	school, err := p.store.CreateSchool(p.t.Context(), lyceum.School{Name: name, CreatedAt: p.clock()}, "test")
+	school, err := p.store.CreateSchool(p.t.Context(), lyceum.School{Name: name, CreatedAt: p.clock.Now()}, "test")
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -115,12 +100,12 @@ func (p *place) addSchool(name string) lyceum.SchoolID {
 func (p *place) signIn(school lyceum.SchoolID, email string, role lyceum.Role) string {
 	p.t.Helper()
 	var id lyceum.UserID
-	err := p.store.Write(p.t.Context(), lyceum.Stamp{School: school, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
+	err := p.store.Write(p.t.Context(), lyceum.Stamp{School: school, At: p.clock.Now(), Actor: "test"}, func(tx lyceum.Tx) error {
 		var err error
 		if id, err = tx.Users.NextID(tx); err != nil {
 			return err
 		}
-		_, err = tx.Users.Save(tx, lyceum.User{ID: id, Email: email, Role: role, CreatedAt: p.clock()})
+		_, err = tx.Users.Save(tx, lyceum.User{ID: id, Email: email, Role: role, CreatedAt: p.clock.Now()})
 		return err
 	})
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 // 5: free, course 2. Its buyers are 11 to 13.
 func (p *place) market() {
 	p.t.Helper()
-	day, none := p.clock(), lyceum.None[lyceum.CourseID]()
+	day, none := p.clock.Now(), lyceum.None[lyceum.CourseID]()
 	course := func(id lyceum.CourseID) lyceum.Opt[lyceum.CourseID] { return lyceum.Some(id) }
 	p.write(func(tx lyceum.Tx) error {
 		_, e1 := tx.Courses.Save(tx, []lyceum.Course{{ID: 1, Name: "Pottery", CreatedAt: day, UpdatedAt: day}, {ID: 2, Name: "Glass", CreatedAt: day, UpdatedAt: day}}...)
@@ -44,7 +44,7 @@ func (p *place) market() {
 
 func (p *place) write(change func(lyceum.Tx) error) {
 	p.t.Helper()
-	if err := p.store.Write(p.t.Context(), lyceum.Stamp{School: 1, At: p.clock(), Actor: "test"}, change); err != nil {
+	if err := p.store.Write(p.t.Context(), lyceum.Stamp{School: 1, At: p.clock.Now(), Actor: "test"}, change); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -18,7 +18,7 @@ func TestPasswordLink(t *testing.T) {
 		t.Run(email, func(t *testing.T) {
 			form := p.form(people, "email", email)
 			w := p.ask(p.owner, "POST", people, form)
-			until := p.clock().Add(48 * time.Hour).Format("2 Jan 2006, 15:04")
+			until := p.clock.Now().Add(48 * time.Hour).Format("2 Jan 2006, 15:04")
 			want(t, w, 200, "Copy the link now", strings.ToLower(strings.TrimSpace(email)), until+" UTC (48 hours from now)",
 				`http://school.example.com/secure/1/identity/set_password/lyceum_link_1_`)
 			if w.Header().Get("Location") != "" || w.Header().Get("Set-Cookie") != "" {
@@ -47,11 +47,11 @@ func TestPasswordLinkEnds(t *testing.T) {
 	if _, err := p.accounts.Link(t.Context(), 1, first); err != nil {
 		t.Errorf("the second link ended the first before it was used: %v", err)
 	}
-	p.wait(access.LinkLifetime - time.Second)
+	p.clock.Pass(access.LinkLifetime - time.Second)
 	if _, err := p.accounts.Link(t.Context(), 1, second); err != nil {
 		t.Errorf("the link ended before the time that the page says: %v", err)
 	}
-	p.wait(time.Second)
+	p.clock.Pass(time.Second)
 	if _, err := p.accounts.Link(t.Context(), 1, second); err == nil {
 		t.Error("the link is good after the time that the page says")
 	}
@@ -97,8 +97,8 @@ func (p *place) switchOff(email string) {
 	if err != nil || !found {
 		p.t.Fatal(found, err)
 	}
-	user.DisabledAt = lyceum.Some(p.clock())
-	err = p.store.Write(p.t.Context(), lyceum.Stamp{School: 1, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
+	user.DisabledAt = lyceum.Some(p.clock.Now())
+	err = p.store.Write(p.t.Context(), lyceum.Stamp{School: 1, At: p.clock.Now(), Actor: "test"}, func(tx lyceum.Tx) error {
 		_, err := tx.Users.Save(tx, user)
 		return err
 	})

@@ -16,7 +16,7 @@ const (
 
 // newEvents makes the rules of webhooks, which nothing is sent by.
 func newEvents(p *place) *events.Service {
-	return events.New(p.store, p.clock, events.Options{
+	return events.New(p.store, p.clock.Now, events.Options{
 		Ring: lyceum.NewKeyring(lyceum.SecretKey{}),
 		CheckURL: func(address string) error {
 			if strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://127.0.0.1") {
@@ -113,7 +113,7 @@ func (p *place) fail(o events.Outcome) {
 		if p.happen(o) == 0 {
 			return
 		}
-		p.wait(3 * time.Hour)
+		p.clock.Pass(3 * time.Hour)
 	}
 }
 
@@ -121,11 +121,11 @@ func (p *place) fail(o events.Outcome) {
 func (p *place) record(id lyceum.WebhookID) {
 	p.t.Helper()
 	p.write(func(tx lyceum.Tx) error {
-		_, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: id, State: lyceum.WebhookVerified, URL: "https://old.example.com/hook", EventTrigger: "Sale.created,User.created", EventsCount: 1, CreatedAt: p.clock(), Schedule: lyceum.ContractSchedule})
+		_, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: id, State: lyceum.WebhookVerified, URL: "https://old.example.com/hook", EventTrigger: "Sale.created,User.created", EventsCount: 1, CreatedAt: p.clock.Now(), Schedule: lyceum.ContractSchedule})
 		if err != nil {
 			return err
 		}
-		_, err = tx.Deliveries.Save(tx, lyceum.WebhookEvent{ID: 900, Webhook: id, State: lyceum.DeliveryDelivered, AttemptCount: 1, CreatedAt: p.clock(), ObjectType: "Sale", ObjectID: 12, ResponseStatus: lyceum.Some[int32](200)})
+		_, err = tx.Deliveries.Save(tx, lyceum.WebhookEvent{ID: 900, Webhook: id, State: lyceum.DeliveryDelivered, AttemptCount: 1, CreatedAt: p.clock.Now(), ObjectType: "Sale", ObjectID: 12, ResponseStatus: lyceum.Some[int32](200)})
 		return err
 	})
 }

@@ -24,18 +24,18 @@ func TestSale(t *testing.T) {
 		"Price5.00 EUR", "Tax0.95 EUR", "Charged6.48 USD", "Affiliate fees0.50 EUR", "Author fees0.00 EUR", "Revenue4.90 USD", "Refunded0.00 EUR",
 		"Reference ch_1", "5.95 EUR can be refunded", "Cancel the sale…", `href="/admin/transactions">Transactions</a>`)
 
-	p.wait(time.Hour)
+	p.clock.Pass(time.Hour)
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Amount: lyceum.Some(lyceum.Minor(100)), Reason: lyceum.Some("came late"), Reference: lyceum.Some("re_1")}))
-	p.wait(time.Hour)
+	p.clock.Pass(time.Hour)
 	p.must(p.sales.OpenChargeback(t.Context(), p.by(), sales.Chargeback{Transaction: id, Fee: 1500, Reason: lyceum.Some("not known to the buyer")}))
 	w = p.ask(p.owner, "GET", salePath(sale), nil)
 	want(t, w, 200, "Chargeback fee15.00 EUR")
 	if strings.Contains(w.Body.String(), refundPath(id)) {
 		t.Error("what is with the bank can be refunded")
 	}
-	p.wait(time.Hour)
+	p.clock.Pass(time.Hour)
 	p.must(p.sales.CloseChargeback(t.Context(), p.by(), sales.Outcome{Transaction: id, Kind: lyceum.ChargebackWon}))
-	p.wait(time.Hour)
+	p.clock.Pass(time.Hour)
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id}))
 	w = p.ask(p.owner, "GET", salePath(sale), nil)
 	want(t, w, 200, "Ended by a refund", "Refunded5.95 EUR",
@@ -56,9 +56,9 @@ func TestHistoryOfARenewedSale(t *testing.T) {
 	p := open(t, site)
 	p.market()
 	sale, id := p.sell(2, 11)
-	p.wait(time.Hour)
+	p.clock.Pass(time.Hour)
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Amount: lyceum.Some(lyceum.Minor(100))}))
-	p.wait(time.Hour)
+	p.clock.Pass(time.Hour)
 	p.must(p.sales.Renew(t.Context(), p.by(), sales.Renewal{Sale: sale, Amounts: sales.Amounts{Charge: lyceum.Some(lyceum.USDCents(545))}}))
 	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200,
 		"Charged 5.00 EUR 14 Mar 2026, 09:26 UTC · Transaction 1 Refunded 1.00 EUR 14 Mar 2026, 10:26 UTC · Transaction 1 1.00 EUR of 5.00 EUR refunded so far Charged 5.00 EUR 14 Mar 2026, 11:26 UTC · Transaction 2")
@@ -170,11 +170,11 @@ func TestF9SaleOfAnotherSchool(t *testing.T) {
 
 	// A sale with the same numbers is their own.
 	bought := lyceum.Transaction{
-		ID: id, UserID: 11, PricingPlanID: 2, SaleID: sale, CreatedAt: p.clock().Truncate(time.Second), PurchasedAt: p.clock().Truncate(time.Second),
+		ID: id, UserID: 11, PricingPlanID: 2, SaleID: sale, CreatedAt: p.clock.Now().Truncate(time.Second), PurchasedAt: p.clock.Now().Truncate(time.Second),
 		Paid: true, Charge: 77, FinalPrice: 77, Currency: "USD", Revenue: 77,
 	}
-	err := p.store.Write(t.Context(), lyceum.Stamp{School: 2, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
-		_, e1 := tx.Users.Save(tx, lyceum.User{ID: 11, Email: "south@example.com", Role: lyceum.Student, CreatedAt: p.clock()})
+	err := p.store.Write(t.Context(), lyceum.Stamp{School: 2, At: p.clock.Now(), Actor: "test"}, func(tx lyceum.Tx) error {
+		_, e1 := tx.Users.Save(tx, lyceum.User{ID: 11, Email: "south@example.com", Role: lyceum.Student, CreatedAt: p.clock.Now()})
 		_, e2 := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 2, Name: "Weaving club", Price: 77, Currency: "USD", Frequency: lyceum.Subscription})
 		_, e3 := tx.Sales.Save(tx, lyceum.SaleOf(&bought))
 		_, e4 := tx.Transactions.Save(tx, bought)

@@ -20,7 +20,8 @@ func TestTransactionsFilter(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", transactions, nil), 200, "No transactions yet", "lyceum import transactions")
 	p.market()
 	at := func(text string) {
-		p.now, _ = time.Parse(time.DateTime, text)
+		at, _ := time.Parse(time.DateTime, text)
+		p.clock.Set(at)
 		p.session()
 	}
 	at("2026-03-10 12:00:00")
@@ -192,7 +193,7 @@ func TestNamesAreAskedForAtOnce(t *testing.T) {
 	var err error
 	p.handler, err = console.New(console.Options{
 		Site: site, School: storetest.School(p.store), Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
-		Sales: p.sales, Names: names, Clock: p.clock,
+		Sales: p.sales, Names: names, Clock: p.clock.Now,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ func TestWebhooksAreListed(t *testing.T) {
 	}
 	// The states, with the colour of each.
 	p.market()
-	p.wait(time.Minute)
+	p.clock.Pass(time.Minute)
 	p.sell(1, 11)
 	p.happen(taken)
 	want(t, p.ask(p.owner, "GET", hooksPath, nil), 200, `<span class="badge badge-on">Verified</span>`)
@@ -153,7 +153,7 @@ func TestHookSecretIsShownOnce(t *testing.T) {
 		t.Error("the form sent twice has changed the secret twice")
 	}
 	want(t, p.ask(p.owner, "GET", path, nil), 200, "The old secret also signs until 15 Mar 2026, 09:26 UTC.")
-	p.wait(24 * time.Hour)
+	p.clock.Pass(24 * time.Hour)
 	p.session()
 	if body := p.ask(p.owner, "GET", path, nil).Body.String(); strings.Contains(body, "The old secret also signs") {
 		t.Error("the old secret still signs")

@@ -69,24 +69,6 @@ func leftovers() string {
 	return strings.Join(left, "\n\n")
 }
 
-// clock is a clock that a test sets.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-}
-
 // logbook is what a server logs.
 type logbook struct {
 	mu   sync.Mutex
@@ -127,7 +109,7 @@ type site struct {
 	options server.Options
 	dir     string
 	store   lyceum.Store
-	clock   *clock
+	clock   *storetest.Clock
 	log     *logbook
 	ours    lyceum.SchoolID
 	theirs  lyceum.SchoolID
@@ -175,7 +157,7 @@ var referencePages = sync.OnceValues(func() (http.Handler, error) {
 // newSite makes a site that lets change set its options.
 func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 	t.Helper()
-	s := &site{dir: t.TempDir(), clock: &clock{at: storetest.Begin}, log: &logbook{}}
+	s := &site{dir: t.TempDir(), clock: storetest.NewClock(storetest.Begin), log: &logbook{}}
 	store, err := sqlstore.Open(t.Context(), s.dir, sqlstore.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -193,12 +175,12 @@ func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tokens := access.NewOAuth(store, s.clock.now)
+	tokens := access.NewOAuth(store, s.clock.Now)
 	s.options = server.Options{
-		Faces:     facesOver(store, s.clock.now, tokens),
-		Keys:      access.NewKeys(store, s.clock.now),
+		Faces:     facesOver(store, s.clock.Now, tokens),
+		Keys:      access.NewKeys(store, s.clock.Now),
 		OAuth:     tokens,
-		Limiter:   access.NewLimiter(0, s.clock.now),
+		Limiter:   access.NewLimiter(0, s.clock.Now),
 		Reference: pages,
 		Pages:     first,
 		Nothing:   nothing,
@@ -215,7 +197,7 @@ func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 }
 
 func limited(perMinute int64) func(*site, *server.Options) {
-	return func(s *site, o *server.Options) { o.Limiter = access.NewLimiter(perMinute, s.clock.now) }
+	return func(s *site, o *server.Options) { o.Limiter = access.NewLimiter(perMinute, s.clock.Now) }
 }
 
 func logged(_ *site, o *server.Options) { o.AccessLog = true }

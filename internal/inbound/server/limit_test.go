@@ -68,9 +68,9 @@ func TestR21OneHundredOfTwoHundred(t *testing.T) {
 	if left := s.flood(t, 1, their); !slices.Equal(left, []int{99}) {
 		t.Errorf("another school is left %v", left)
 	}
-	s.clock.pass(time.Minute)
+	s.clock.Pass(time.Minute)
 	countdown(t, s.flood(t, 200, s.key), 100)
-	s.clock.pass(-time.Minute) // a clock set back does not give the minute again
+	s.clock.Pass(-time.Minute) // a clock set back does not give the minute again
 	countdown(t, s.flood(t, 20, s.key), 0)
 }
 
@@ -79,8 +79,8 @@ func TestR21OneHundredOfTwoHundred(t *testing.T) {
 func (s *site) restarted(t *testing.T, perMinute int64) *site {
 	t.Helper()
 	again := *s
-	again.options.Keys = access.NewKeys(s.store, s.clock.now)
-	again.options.Limiter = access.NewLimiter(perMinute, s.clock.now)
+	again.options.Keys = access.NewKeys(s.store, s.clock.Now)
+	again.options.Limiter = access.NewLimiter(perMinute, s.clock.Now)
 	again.options.Metrics = server.NewMetrics("v1.2.3")
 	if err := again.books().Resume(t.Context()); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func (s *site) stop(t *testing.T) {
 func TestR21AcrossARestart(t *testing.T) {
 	first := newSite(t, limited(100))
 	their := first.issue(t, first.theirs, lyceum.Read)
-	first.clock.pass(10 * time.Second)
+	first.clock.Pass(10 * time.Second)
 	if left := first.flood(t, 60, first.key); len(left) != 60 {
 		t.Fatalf("%d accepted before the restart", len(left))
 	}
@@ -112,7 +112,7 @@ func TestR21AcrossARestart(t *testing.T) {
 	first.stop(t)
 
 	second := first.restarted(t, 100)
-	second.clock.pass(30 * time.Second)
+	second.clock.Pass(30 * time.Second)
 	countdown(t, second.flood(t, 140, second.key), 40)
 	if left := second.flood(t, 1, their); !slices.Equal(left, []int{94}) {
 		t.Errorf("another school is left %v", left)
@@ -122,14 +122,14 @@ func TestR21AcrossARestart(t *testing.T) {
 	third := second.restarted(t, 100)
 	countdown(t, third.flood(t, 20, third.key), 0)
 	third.stop(t)
-	third.clock.pass(20 * time.Second) // into the next minute
+	third.clock.Pass(20 * time.Second) // into the next minute
 	fourth := third.restarted(t, 100)
 	countdown(t, fourth.flood(t, 200, fourth.key), 100)
 }
 
 func TestR21HeadersCountDown(t *testing.T) {
 	s := newSite(t, limited(4))
-	s.clock.pass(43 * time.Second)
+	s.clock.Pass(43 * time.Second)
 	for i, want := range []struct {
 		status, remaining int
 	}{{200, 3}, {200, 2}, {200, 1}, {200, 0}, {429, 0}, {429, 0}} {

@@ -100,7 +100,7 @@ func TestR7_MalformedRequests(t *testing.T) {
 			t.Fatalf("request %d, %s %s?%s", n, r.Method, r.URL.Path, r.URL.RawQuery)
 		}
 		if b.cookies["__Host-lyceum"] == "" { // it has signed itself out
-			k.clock.pass(time.Minute)
+			k.clock.Pass(time.Minute)
 			b.signIn(t, k.ours, "mira@example.com")
 		}
 	}

@@ -34,7 +34,7 @@ type campus struct {
 	http.Handler
 	options  server.Options
 	store    lyceum.Store
-	clock    *clock
+	clock    *storetest.Clock
 	log      *logbook
 	oauth    *access.OAuth
 	accounts *access.Accounts
@@ -93,31 +93,31 @@ func newCampus(t *testing.T) *campus {
 
 func campusOver(t *testing.T, store lyceum.Store) *campus {
 	t.Helper()
-	c := &campus{store: store, clock: &clock{at: storetest.Begin}, log: &logbook{}}
+	c := &campus{store: store, clock: storetest.NewClock(storetest.Begin), log: &logbook{}}
 	log := slog.New(slog.NewJSONHandler(c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	c.oauth = access.NewOAuth(store, c.clock.now)
-	c.accounts = access.NewAccounts(store, c.clock.now, c.oauth, nil)
-	c.apps = access.NewApps(store, c.clock.now, c.oauth, false)
-	keys := access.NewKeys(store, c.clock.now)
+	c.oauth = access.NewOAuth(store, c.clock.Now)
+	c.accounts = access.NewAccounts(store, c.clock.Now, c.oauth, nil)
+	c.apps = access.NewApps(store, c.clock.Now, c.oauth, false)
+	keys := access.NewKeys(store, c.clock.Now)
 	at := web.Site{BaseURL: baseURL, AuthURL: authURL}
 	rooms, err := oauth.Pages(oauth.Options{
 		Site: at, School: storetest.School(store), OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return 0, false },
-		OAuth: c.oauth, Accounts: c.accounts, Apps: c.apps, Log: log, Clock: c.clock.now,
+		OAuth: c.oauth, Accounts: c.accounts, Apps: c.apps, Log: log, Clock: c.clock.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	owner, err := console.New(console.Options{
 		Site: at, School: storetest.School(store), Accounts: c.accounts, Apps: c.apps, Keys: keys,
-		Sales: rulesOver(store, c.clock.now).Sales, Names: store, Log: log, Clock: c.clock.now,
+		Sales: rulesOver(store, c.clock.Now).Sales, Names: store, Log: log, Clock: c.clock.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	maps.Copy(rooms, map[string]http.Handler{"/assets/": web.Assets(), "/admin": owner, "/admin/": owner})
 	c.options = server.Options{
-		Faces: facesOver(store, c.clock.now, c.oauth),
-		Keys:  keys, OAuth: c.oauth, Pages: rooms, Limiter: access.NewLimiter(0, c.clock.now), Reference: http.NotFoundHandler(), Ready: store.Ping,
+		Faces: facesOver(store, c.clock.Now, c.oauth),
+		Keys:  keys, OAuth: c.oauth, Pages: rooms, Limiter: access.NewLimiter(0, c.clock.Now), Reference: http.NotFoundHandler(), Ready: store.Ping,
 		Metrics: server.NewMetrics("v1.2.3"), MetricsToken: "metrics", Log: log, AccessLog: true, HTTPS: true,
 	}
 	c.Handler = server.Handler(c.options)
@@ -134,10 +134,10 @@ func (c *campus) found(t *testing.T, seed uint64) *campusSchool {
 	p := &campusSchool{id: storetest.MakeSchool(t, c.store), clients: map[lyceum.InterfaceVersion]credentials{}}
 	storetest.Ledger(t, c.store, p.id, seed, 5)
 	hash := lyceum.Some(goodHash())
-	err := c.store.Write(t.Context(), lyceum.Stamp{School: p.id, At: c.clock.now(), Actor: "test"}, func(tx lyceum.Tx) error {
+	err := c.store.Write(t.Context(), lyceum.Stamp{School: p.id, At: c.clock.Now(), Actor: "test"}, func(tx lyceum.Tx) error {
 		_, err := tx.Users.Save(tx, []lyceum.User{
-			{ID: ownerID, Email: ownerEmail, Role: lyceum.Owner, PasswordHash: hash, CreatedAt: c.clock.now()},
-			{ID: learnerID, Email: learnerEmail, Name: lyceum.Some("Mira Okafor"), Role: lyceum.Student, PasswordHash: hash, CreatedAt: c.clock.now()},
+			{ID: ownerID, Email: ownerEmail, Role: lyceum.Owner, PasswordHash: hash, CreatedAt: c.clock.Now()},
+			{ID: learnerID, Email: learnerEmail, Name: lyceum.Some("Mira Okafor"), Role: lyceum.Student, PasswordHash: hash, CreatedAt: c.clock.Now()},
 		}...)
 		return err
 	})

@@ -208,7 +208,7 @@ func TestSignInLeadsNowhereElse(t *testing.T) {
 		"evil": "/account/apps", "/\t/evil.example": "/account/apps", "http:/account": "/account/apps",
 	} {
 		b := c.browse()
-		c.clock.pass(time.Minute) // so that signing in so often is allowed
+		c.clock.Pass(time.Minute) // so that signing in so often is allowed
 		w := b.post(c.ours.path("sign_in"), url.Values{"email": {learnerEmail}, "password": {goodPassword}, "next": {next}})
 		if to := w.Header().Get("Location"); w.Code != http.StatusSeeOther || to != want {
 			t.Errorf("next %q leads to %q, want %q", next, to, want)
@@ -240,7 +240,7 @@ func TestR11_SignInIsBounded(t *testing.T) {
 			t.Errorf("attempt %d is a %d", n+1, w.Code)
 		}
 	}
-	c.clock.pass(time.Minute)
+	c.clock.Pass(time.Minute)
 	b.signIn(t, c.ours, learnerEmail)
 }
 

@@ -19,7 +19,7 @@ func behindProxy(t *testing.T, perMinute int64) *campus {
 	if c.options.Proxies, err = server.ParseProxies("--trusted-proxies", []string{"10.0.0.1"}); err != nil {
 		t.Fatal(err)
 	}
-	c.options.Limiter = access.NewLimiter(perMinute, c.clock.now)
+	c.options.Limiter = access.NewLimiter(perMinute, c.clock.Now)
 	c.options.Metrics = server.NewMetrics("v1.2.3")
 	c.Handler = server.Handler(c.options)
 	return c

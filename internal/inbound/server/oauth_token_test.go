@@ -291,7 +291,7 @@ func TestC16_OneOfManyRequests(t *testing.T) {
 			if won.Load() != 1 || strange.Load() != 0 {
 				t.Errorf("%d of 50 won, %d were answered otherwise", won.Load(), strange.Load())
 			}
-			c.clock.pass(time.Minute) // so that signing in is not counted
+			c.clock.Pass(time.Minute) // so that signing in is not counted
 		}
 	})
 }
@@ -351,7 +351,7 @@ func TestC22_CodesLookAlike(t *testing.T) {
 	expired, spent := c.learnerCode(t, c.ours, lyceum.V1), c.learnerCode(t, c.ours, lyceum.V1)
 	wantStatus(t, c.token(t, lyceum.V1, "token", "form", exchangeOf(client, spent)), http.StatusOK)
 	again := c.token(t, lyceum.V1, "token", "form", exchangeOf(client, spent)).Body.String()
-	c.clock.pass(access.CodeLifetime)
+	c.clock.Pass(access.CodeLifetime)
 	for _, code := range []string{expired, "x", "lyceum_code_1_" + strings.Repeat("0", 49)} {
 		if got := c.token(t, lyceum.V1, "token", "form", exchangeOf(client, code)).Body.String(); got != again {
 			t.Errorf("got %s and %s", got, again)
@@ -427,7 +427,7 @@ func TestF1_F2_F3_F4_F5_F8_F11_Bearer(t *testing.T) {
 		pairs := url.Values{"token": {revoked.AccessToken}, "client_id": {client.id}, "client_secret": {client.secret}}
 		wantStatus(t, c.token(t, lyceum.V1, "revoke", "form", pairs), http.StatusOK)
 		bad(revoked.AccessToken)
-		c.clock.pass(access.AccessLifetime)
+		c.clock.Pass(access.AccessLifetime)
 		bad(tokens.AccessToken)
 		if slices.Sort(alike); len(slices.Compact(alike)) != 1 || !strings.Contains(alike[0], `error="invalid_token"`) {
 			t.Errorf("bad tokens are told apart: %q", alike)

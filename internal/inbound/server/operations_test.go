@@ -38,7 +38,7 @@ const (
 
 func newClass(t *testing.T, c *campus) *class {
 	t.Helper()
-	c.clock.pass(storetest.Day(10).Sub(c.clock.now()))
+	c.clock.Pass(storetest.Day(10).Sub(c.clock.Now()))
 	k := &class{campus: c, tokens: map[bearer]string{}}
 	k.ours, k.theirs = k.enter(t, "ours"), k.enter(t, "theirs")
 	return k

@@ -32,7 +32,7 @@ func TestR43_AProcessWithoutTheKeySendsNothingWrong(t *testing.T) {
 		w := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
 
 		late := newPost(t, store)
-		late.school, late.now = p.school, p.now
+		late.school, late.clock = p.school, p.clock
 		late.events.Ring.Replace([]lyceum.SecretKey{older})
 		var log bytes.Buffer
 		late.courier.Log = slog.New(slog.NewTextHandler(&log, nil))

@@ -34,44 +34,20 @@ type post struct {
 	events  *events.Service
 	sales   *sales.Service
 	courier *Courier
-
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (p *post) clock() time.Time {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.now
-}
-
-func (p *post) pass(d time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.now = p.now.Add(d)
+	clock   *storetest.Clock
 }
 
 func newPost(t *testing.T, store lyceum.Store) *post {
 	t.Helper()
-	p := &post{store: store, now: time.Now().UTC().Truncate(time.Second)}
-	lessons := learning.New(store, p.clock)
-	p.sales = sales.New(store, p.clock, lessons, people.New(store, p.clock))
+	p := &post{store: store, clock: storetest.NewClock(time.Now().UTC().Truncate(time.Second))}
+	lessons := learning.New(store, p.clock.Now)
+	p.sales = sales.New(store, p.clock.Now, lessons, people.New(store, p.clock.Now))
 	sender := New(Options{Loopback: true, Timeout: time.Minute})
-	p.events = events.New(store, p.clock, events.Options{
+	p.events = events.New(store, p.clock.Now, events.Options{
 		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: sender.CheckURL, BaseURL: "https://school.example.com",
 	})
 	p.courier = p.newCourier()
-	p.school = storetest.MakeSchool(t, store)
-	storetest.Write(t, store, p.school, func(tx lyceum.Tx) error {
-		if _, err := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "Pottery", CreatedAt: p.now, UpdatedAt: p.now}); err != nil {
-			return err
-		}
-		if _, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 1, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "Once", Price: 1999, Currency: "USD", Frequency: lyceum.OneTimePayment}); err != nil {
-			return err
-		}
-		_, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "a@example.com", Name: lyceum.Some("Ann"), Role: lyceum.Student})
-		return err
-	})
+	p.school = storetest.MakeShop(t, store)
 	return p
 }
 
@@ -220,11 +196,11 @@ func TestEventsArriveSigned(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
 		p := newPost(t, store)
 		p.sell(t) // before there is a webhook
-		p.pass(time.Second)
+		p.clock.Pass(time.Second)
 		whole, some := newReceiver(t, nil), newReceiver(t, nil)
 		one := p.hook(t, events.WebhookForm{URL: whole.URL})
 		two := p.hook(t, events.WebhookForm{URL: some.URL, Events: []string{"Transaction.refunded"}, AsArray: true})
-		p.pass(time.Second)
+		p.clock.Pass(time.Second)
 		id := p.sell(t)
 		if _, err := p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id}); err != nil {
 			t.Fatal(err)
@@ -290,7 +266,7 @@ func TestR17_WhatReceiversAsk(t *testing.T) {
 	if err != nil || len(d.Attempts) != 1 {
 		t.Fatal(d, err)
 	}
-	if wait := d.NextAttemptAt.Value.Sub(p.clock()); wait != time.Hour {
+	if wait := d.NextAttemptAt.Value.Sub(p.clock.Now()); wait != time.Hour {
 		t.Errorf("after Retry-After: 3600 the next attempt comes in %v", wait)
 	}
 	a := d.Attempts[0]
@@ -341,8 +317,8 @@ func TestSeveralCouriersShareTheWork(t *testing.T) {
 		return store
 	}
 	p := newPost(t, open())
-	second := &post{store: open(), now: p.now, school: p.school}
-	second.events = events.New(second.store, second.clock, p.events.Options)
+	second := &post{store: open(), clock: p.clock, school: p.school}
+	second.events = events.New(second.store, second.clock.Now, p.events.Options)
 	second.courier = &Courier{Events: second.events, Sender: p.courier.Sender, Log: p.courier.Log, Changed: func() <-chan struct{} { return second.store.Changed(0) }}
 
 	const sold = 150

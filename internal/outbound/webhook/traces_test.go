@@ -23,7 +23,7 @@ func TestR36_RefusedTargets(t *testing.T) {
 	p := newPost(t, openStore(t))
 	p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
 	p.courier.Sender = New(Options{Timeout: time.Minute}) // the networks were taken away again
-	p.courier.Traces = access.NewTraces(p.store, p.clock)
+	p.courier.Traces = access.NewTraces(p.store, p.clock.Now)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { p.courier.Run(ctx); close(ended) }()

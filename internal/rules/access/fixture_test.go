@@ -5,9 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/netip"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
@@ -26,40 +24,18 @@ func openStore(t *testing.T, dir string) lyceum.Store {
 	return store
 }
 
-// clock is a clock that a test sets.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func newClock() *clock { return &clock{at: storetest.Begin} }
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) set(at time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = at
-}
-
-func (c *clock) pass(d time.Duration) { c.set(c.now().Add(d)) }
-
 // desk is a school with a service that issues and checks its keys.
 type desk struct {
 	store  lyceum.Store
-	clock  *clock
+	clock  *storetest.Clock
 	keys   *access.Keys
 	school lyceum.SchoolID
 }
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{store: openStore(t, t.TempDir()), clock: newClock()}
-	d.keys = access.NewKeys(d.store, d.clock.now)
+	d := &desk{store: openStore(t, t.TempDir()), clock: storetest.NewClock(storetest.Begin)}
+	d.keys = access.NewKeys(d.store, d.clock.Now)
 	d.school = storetest.MakeSchool(t, d.store)
 	return d
 }

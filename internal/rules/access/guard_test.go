@@ -24,7 +24,7 @@ func newDoor(t *testing.T) *door {
 	t.Helper()
 	d := &door{newOffice(t, openStore(t, t.TempDir())), t}
 	d.save(t, lyceum.User{
-		ID: learner, Email: "mira@example.com", Role: lyceum.Student, CreatedAt: d.clock.now(),
+		ID: learner, Email: "mira@example.com", Role: lyceum.Student, CreatedAt: d.clock.Now(),
 		PasswordHash: lyceum.Some(weakHash(password)),
 	})
 	return d
@@ -42,7 +42,7 @@ func (d *door) crowd(n int) {
 	for i := range users {
 		users[i] = lyceum.User{
 			ID: lyceum.UserID(1000 + i), Email: fmt.Sprintf("x%d@example.com", i), Role: lyceum.Student,
-			CreatedAt: d.clock.now(), PasswordHash: lyceum.Some(weakHash(password)),
+			CreatedAt: d.clock.Now(), PasswordHash: lyceum.Some(weakHash(password)),
 		}
 	}
 	d.save(d.t, users...)
@@ -119,7 +119,7 @@ func TestR33_TheAccountAsAWhole(t *testing.T) {
 	minute, hour := 0, 0
 	for n := range 120 {
 		if n > 0 && n%10 == 0 {
-			d.clock.pass(time.Minute)
+			d.clock.Pass(time.Minute)
 			minute = 0
 		}
 		looked := d.wrong(5, fmt.Sprintf("198.51.100.%d", n), "")
@@ -170,7 +170,7 @@ func TestR33_DevicesAreBoundedToo(t *testing.T) {
 	id, mark, _ := strings.Cut(known, ".")
 	for name, forged := range map[string]string{
 		"another browser": "AAAAAAAAAAAAAAAAAAAAAA." + mark, "another day": id + ".1" + mark, "no mark": id, "nothing": "", "dots": "....",
-		"of a server with another key": access.NewAccounts(d.store, d.clock.now, d.oauth, nil).Remember("", d.school, d.user(learner)),
+		"of a server with another key": access.NewAccounts(d.store, d.clock.Now, d.oauth, nil).Remember("", d.school, d.user(learner)),
 		"of another school":            d.accounts.Remember("", d.school+1, d.user(learner)),
 		"of another account":           d.accounts.Remember("", d.school, lyceum.User{ID: 8}),
 	} {
@@ -217,7 +217,7 @@ func TestDeviceKeysAreRotated(t *testing.T) {
 		for i, key := range keys {
 			copy(list[i][:], key)
 		}
-		return access.NewAccounts(d.store, d.clock.now, d.oauth, lyceum.NewKeyring(list...))
+		return access.NewAccounts(d.store, d.clock.Now, d.oauth, lyceum.NewKeyring(list...))
 	}
 	mira := d.user(learner)
 	device := accounts("old").Remember("", d.school, mira)
@@ -240,7 +240,7 @@ func TestDeviceKeysAreRotated(t *testing.T) {
 		{"after 399 days", access.DeviceLifetime - 24*time.Hour, []string{"old"}, true},
 		{"after 400 days", 24 * time.Hour, []string{"old"}, false},
 	} {
-		d.clock.pass(tc.pass)
+		d.clock.Pass(tc.pass)
 		d.accounts = accounts(tc.keys...)
 		d.wrong(10, "192.0.2.1", "")
 		if _, _, good := d.try("mira@example.com", password, "192.0.2.1", device); good != tc.want {
@@ -271,7 +271,7 @@ func TestR33_WhatDoesNotCount(t *testing.T) {
 	if looked := d.wrong(10, "192.0.2.1", ""); looked != 10 {
 		t.Errorf("%d tries were left, want 10", looked)
 	}
-	d.clock.pass(time.Minute)
+	d.clock.Pass(time.Minute)
 	d.wrong(9, "192.0.2.1", "")
 	d.wantIn("192.0.2.1", "", "the tenth")
 	if looked := d.wrong(10, "192.0.2.1", ""); looked != 10 {

@@ -20,7 +20,7 @@ func TestKeyLeadsToItsSchool(t *testing.T) {
 	d := newDesk(t)
 	for _, id := range []lyceum.SchoolID{d.school, 40, math.MaxInt32} {
 		if id != d.school {
-			if _, err := d.store.CreateSchool(t.Context(), lyceum.School{ID: id, Name: "Chosen", CreatedAt: d.clock.now()}, "test"); err != nil {
+			if _, err := d.store.CreateSchool(t.Context(), lyceum.School{ID: id, Name: "Chosen", CreatedAt: d.clock.Now()}, "test"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -31,13 +31,13 @@ func TestKeyLeadsToItsSchool(t *testing.T) {
 			}
 			want := lyceum.APIKey{
 				ID: lyceum.APIKeyID(n + 1), Name: fmt.Sprintf("key %d", n+1), Permissions: permissions,
-				Hash: access.HashSecret(text), LastFour: text[len(text)-4:], CreatedAt: d.clock.now(),
+				Hash: access.HashSecret(text), LastFour: text[len(text)-4:], CreatedAt: d.clock.Now(),
 			}
 			if key != want {
 				t.Errorf("issued %+v, want %+v", key, want)
 			}
 			// By the service that issued it, and by one that never saw it.
-			for _, keys := range []*access.Keys{d.keys, access.NewKeys(d.store, d.clock.now)} {
+			for _, keys := range []*access.Keys{d.keys, access.NewKeys(d.store, d.clock.Now)} {
 				wantAccepted(t, keys, text, byKey(id, key.ID, permissions))
 			}
 		}
@@ -67,24 +67,24 @@ func TestRevokedHereIsRefusedAtOnce(t *testing.T) {
 	}
 	wantRefused(t, d.keys, text, badKey)
 	wantAccepted(t, d.keys, keptText, byKey(d.school, kept.ID, lyceum.Read))
-	d.clock.pass(time.Hour)
+	d.clock.Pass(time.Hour)
 	wantRefused(t, d.keys, text, badKey)
-	d.clock.pass(-2 * time.Hour) // a clock set back brings nothing back to life
+	d.clock.Pass(-2 * time.Hour) // a clock set back brings nothing back to life
 	wantRefused(t, d.keys, text, badKey)
 }
 
 func TestRevokedElsewhereIsRefusedSoon(t *testing.T) {
 	d := newDesk(t)
-	elsewhere := access.NewKeys(d.store, d.clock.now)
+	elsewhere := access.NewKeys(d.store, d.clock.Now)
 	key, text := d.issue(t, lyceum.Read)
 	caller := byKey(d.school, key.ID, lyceum.Read)
 	wantAccepted(t, d.keys, text, caller)
 	if err := elsewhere.Revoke(t.Context(), lyceum.By{School: d.school, Actor: "test"}, key.ID); err != nil {
 		t.Fatal(err)
 	}
-	d.clock.pass(5*time.Second - time.Nanosecond)
+	d.clock.Pass(5*time.Second - time.Nanosecond)
 	wantAccepted(t, d.keys, text, caller) // the store is not asked yet
-	d.clock.pass(time.Nanosecond)
+	d.clock.Pass(time.Nanosecond)
 	wantRefused(t, d.keys, text, badKey)
 	wantRefused(t, d.keys, text, badKey)
 }
@@ -97,15 +97,15 @@ func TestKeyIsBelievedForAWhile(t *testing.T) {
 	caller := byKey(d.school, key.ID, lyceum.Read)
 	for range 3 { // asking again prolongs it
 		wantAccepted(t, d.keys, text, caller)
-		d.clock.pass(5 * time.Second)
+		d.clock.Pass(5 * time.Second)
 	}
 	wantAccepted(t, d.keys, text, caller)
 	if err := d.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	d.clock.pass(4 * time.Second)
+	d.clock.Pass(4 * time.Second)
 	wantAccepted(t, d.keys, text, caller)
-	d.clock.pass(time.Second)
+	d.clock.Pass(time.Second)
 	if _, err := d.keys.Check(t.Context(), text); err == nil || lyceum.KindOf(err) == lyceum.Unauthenticated {
 		t.Errorf("a store that cannot answer gives %v; the key may still be good", err)
 	}
@@ -132,7 +132,7 @@ func TestRevokedDuringACheckIsRefusedAtOnce(t *testing.T) {
 	d := newDesk(t)
 	key, text := d.issue(t, lyceum.Read)
 	store := &held{d.store, make(chan struct{}), make(chan struct{})}
-	keys := access.NewKeys(store, d.clock.now)
+	keys := access.NewKeys(store, d.clock.Now)
 	checked := make(chan error)
 	check := func() {
 		_, err := keys.Check(context.Background(), text)
@@ -179,11 +179,11 @@ func TestLastUseIsKept(t *testing.T) {
 	if uses := d.keys.Uses(); len(uses) > 0 {
 		t.Errorf("a refused key was used: %v", uses)
 	}
-	d.clock.pass(1500 * time.Millisecond)
+	d.clock.Pass(1500 * time.Millisecond)
 	wantAccepted(t, d.keys, text, caller)
-	d.clock.pass(-time.Second) // a clock set back does not make the use older
+	d.clock.Pass(-time.Second) // a clock set back does not make the use older
 	wantAccepted(t, d.keys, text, caller)
-	keepBooks(d, access.NewLimiter(0, d.clock.now))
+	keepBooks(d, access.NewLimiter(0, d.clock.Now))
 	first := storetest.Begin.Add(time.Second)
 	if diff := cmp.Diff([]lyceum.Opt[time.Time]{lyceum.Some(first), never}, lastUses()); diff != "" {
 		t.Errorf("last uses (-want +got):\n%s", diff)
@@ -191,9 +191,9 @@ func TestLastUseIsKept(t *testing.T) {
 	if uses := d.keys.Uses(); len(uses) > 0 {
 		t.Errorf("uses that were kept come again: %v", uses)
 	}
-	d.clock.pass(time.Minute)
+	d.clock.Pass(time.Minute)
 	wantAccepted(t, d.keys, text, caller)
-	keepBooks(d, access.NewLimiter(0, d.clock.now))
+	keepBooks(d, access.NewLimiter(0, d.clock.Now))
 	if diff := cmp.Diff([]lyceum.Opt[time.Time]{lyceum.Some(first.Add(time.Minute - time.Second)), never}, lastUses()); diff != "" {
 		t.Errorf("last uses a minute later (-want +got):\n%s", diff)
 	}
@@ -254,9 +254,9 @@ func TestRevoke(t *testing.T) {
 	wantKind(t, d.keys.Revoke(t.Context(), lyceum.By{School: other, Actor: "test"}, second.ID), lyceum.NotFound)
 	wantAccepted(t, d.keys, text, byKey(d.school, second.ID, lyceum.Write))
 
-	revoked := d.clock.now().Add(time.Hour)
+	revoked := d.clock.Now().Add(time.Hour)
 	for range 2 { // the second time changes nothing
-		d.clock.pass(time.Hour)
+		d.clock.Pass(time.Hour)
 		if err := d.keys.Revoke(t.Context(), lyceum.By{School: d.school, Actor: "owner"}, first.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ import (
 func keepBooks(d *desk, limiter *access.Limiter) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	books := &access.Bookkeeper{Store: d.store, Keys: d.keys, OAuth: access.NewOAuth(d.store, d.clock.now), Limiter: limiter, Log: slog.New(slog.DiscardHandler)}
+	books := &access.Bookkeeper{Store: d.store, Keys: d.keys, OAuth: access.NewOAuth(d.store, d.clock.Now), Limiter: limiter, Log: slog.New(slog.DiscardHandler)}
 	books.Run(ctx)
 }
 
@@ -38,8 +38,8 @@ func take(l *access.Limiter, b access.Bucket, n int) (accepted int) {
 }
 
 func TestR21LimiterCountsDown(t *testing.T) {
-	clock := newClock()
-	l := access.NewLimiter(3, clock.now)
+	clock := storetest.NewClock(storetest.Begin)
+	l := access.NewLimiter(3, clock.Now)
 	for i, want := range []access.Quota{
 		{Limit: 3, Remaining: 2, Reset: 60},
 		{Limit: 3, Remaining: 1, Reset: 60},
@@ -62,17 +62,17 @@ func TestR21Reset(t *testing.T) {
 		0: 60, 1: 60, time.Second - 1: 60, time.Second: 59, 43 * time.Second: 17, 43*time.Second + 1: 17, 43*time.Second + 999*time.Millisecond: 17,
 		44*time.Second - 1: 17, 57 * time.Second: 3, 59 * time.Second: 1, time.Minute - 1: 1,
 	} {
-		clock := newClock()
-		clock.pass(offset)
-		if got := access.NewLimiter(1, clock.now).Take(ours).Reset; got != want {
+		clock := storetest.NewClock(storetest.Begin)
+		clock.Pass(offset)
+		if got := access.NewLimiter(1, clock.Now).Take(ours).Reset; got != want {
 			t.Errorf("%v into the minute: %d, want %d", offset, got, want)
 		}
 	}
 }
 
 func TestR21LimiterInParallel(t *testing.T) {
-	clock := newClock()
-	l := access.NewLimiter(100, clock.now)
+	clock := storetest.NewClock(storetest.Begin)
+	l := access.NewLimiter(100, clock.Now)
 	var mu sync.Mutex
 	var left []int64
 	var group sync.WaitGroup
@@ -120,10 +120,10 @@ func TestR21_R31_LimiterOverTime(t *testing.T) {
 		{"set back by years", []time.Duration{0, -20_000 * time.Hour}, []int{5, 5}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			clock := newClock()
-			l := access.NewLimiter(5, clock.now)
+			clock := storetest.NewClock(storetest.Begin)
+			l := access.NewLimiter(5, clock.Now)
 			for i, move := range tc.moves {
-				clock.pass(move)
+				clock.Pass(move)
 				if got := take(l, ours, 7); got != tc.want[i] {
 					t.Errorf("step %d: %d accepted, want %d", i+1, got, tc.want[i])
 				}
@@ -136,8 +136,8 @@ func TestR21_R31_LimiterOverTime(t *testing.T) {
 }
 
 func TestNoLimit(t *testing.T) {
-	clock := newClock()
-	if access.NewLimiter(0, clock.now).Enabled() || !access.NewLimiter(1, clock.now).Enabled() {
+	clock := storetest.NewClock(storetest.Begin)
+	if access.NewLimiter(0, clock.Now).Enabled() || !access.NewLimiter(1, clock.Now).Enabled() {
 		t.Error("a limit of 0 is one, or a limit of 1 is none")
 	}
 }
@@ -168,8 +168,8 @@ func TestBucketOf(t *testing.T) {
 }
 
 func TestR21WindowsAreOfSchoolsThatChanged(t *testing.T) {
-	clock := newClock()
-	l := access.NewLimiter(5, clock.now)
+	clock := storetest.NewClock(storetest.Begin)
+	l := access.NewLimiter(5, clock.Now)
 	take(l, ours, 2)
 	take(l, access.BucketOf(netip.MustParseAddr("192.0.2.1")), 3)
 	want := lyceum.RateWindow{School: 1, Start: storetest.Begin, Used: 2}
@@ -184,7 +184,7 @@ func TestR21WindowsAreOfSchoolsThatChanged(t *testing.T) {
 	if got := l.Windows(); !slices.Equal(got, []lyceum.RateWindow{want}) {
 		t.Errorf("then %v, want %v", got, want)
 	}
-	clock.pass(time.Minute)
+	clock.Pass(time.Minute)
 	if got := l.Windows(); len(got) > 0 {
 		t.Errorf("a minute later %v", got)
 	}
@@ -194,8 +194,8 @@ func TestR21RestartGoesOnCounting(t *testing.T) {
 	d := newDesk(t)
 	other := storetest.MakeSchool(t, d.store)
 	us, them := access.Bucket{School: d.school}, access.Bucket{School: other}
-	before := access.NewLimiter(100, d.clock.now)
-	d.clock.pass(10 * time.Second)
+	before := access.NewLimiter(100, d.clock.Now)
+	d.clock.Pass(10 * time.Second)
 	take(before, us, 60)
 	take(before, them, 10)
 	keepBooks(d, before)
@@ -204,13 +204,13 @@ func TestR21RestartGoesOnCounting(t *testing.T) {
 
 	restart := func() *access.Limiter {
 		t.Helper()
-		l := access.NewLimiter(100, d.clock.now)
-		if err := (&access.Bookkeeper{Store: d.store, Keys: d.keys, OAuth: access.NewOAuth(d.store, d.clock.now), Limiter: l, Log: slog.New(slog.DiscardHandler)}).Resume(t.Context()); err != nil {
+		l := access.NewLimiter(100, d.clock.Now)
+		if err := (&access.Bookkeeper{Store: d.store, Keys: d.keys, OAuth: access.NewOAuth(d.store, d.clock.Now), Limiter: l, Log: slog.New(slog.DiscardHandler)}).Resume(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return l
 	}
-	d.clock.pass(20 * time.Second)
+	d.clock.Pass(20 * time.Second)
 	after := restart()
 	if accepted := take(after, us, 200); accepted != 30 {
 		t.Errorf("%d accepted after the restart, want 30", accepted)
@@ -222,15 +222,15 @@ func TestR21RestartGoesOnCounting(t *testing.T) {
 	if accepted := take(restart(), us, 200); accepted != 0 {
 		t.Errorf("%d accepted after a second restart, want none", accepted)
 	}
-	d.clock.pass(time.Minute)
+	d.clock.Pass(time.Minute)
 	if accepted := take(restart(), us, 200); accepted != 100 {
 		t.Errorf("%d accepted after a restart in the next minute, want 100", accepted)
 	}
 }
 
 func TestResumeCountsWhatCameBeforeIt(t *testing.T) {
-	clock := newClock()
-	l := access.NewLimiter(5, clock.now)
+	clock := storetest.NewClock(storetest.Begin)
+	l := access.NewLimiter(5, clock.Now)
 	take(l, ours, 1)
 	l.Resume([]lyceum.RateWindow{
 		{School: 1, Start: storetest.Begin, Used: 2},
@@ -321,7 +321,7 @@ func TestBooksThatCannotBeKeptAreAWarning(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	books := &access.Bookkeeper{
-		Store: d.store, Keys: d.keys, OAuth: access.NewOAuth(d.store, d.clock.now), Limiter: access.NewLimiter(5, d.clock.now),
+		Store: d.store, Keys: d.keys, OAuth: access.NewOAuth(d.store, d.clock.Now), Limiter: access.NewLimiter(5, d.clock.Now),
 		Log: slog.New(slog.NewJSONHandler(&log, nil)),
 	}
 	books.Run(ctx)

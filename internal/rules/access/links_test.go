@@ -10,7 +10,7 @@ import (
 
 func (o *office) link(t *testing.T) string {
 	t.Helper()
-	o.clock.pass(time.Second)
+	o.clock.Pass(time.Second)
 	link, err := o.accounts.NewPasswordLink(t.Context(), lyceum.By{School: o.school, Actor: "test"}, learner)
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +21,7 @@ func (o *office) link(t *testing.T) string {
 // forgotten asks for a letter as a stranger can, and gives its link.
 func (o *office) forgotten(t *testing.T) string {
 	t.Helper()
-	o.clock.pass(time.Hour) // three an hour are sent
+	o.clock.Pass(time.Hour) // three an hour are sent
 	link, _, err := o.accounts.Forgotten(t.Context(), o.school, "mira@example.com")
 	if err != nil || link == "" {
 		t.Fatalf("no link was sent: %v", err)
@@ -85,7 +85,7 @@ func TestR39_OpenLinksAreBounded(t *testing.T) {
 		if !o.opens(t, sent) {
 			t.Error("the owner's links ended a letter's")
 		}
-		o.clock.pass(access.LinkLifetime)
+		o.clock.Pass(access.LinkLifetime)
 		for _, link := range append(handed, sent) {
 			if o.opens(t, link) {
 				t.Error("a link outlives its 48 hours")

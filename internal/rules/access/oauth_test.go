@@ -20,7 +20,7 @@ import (
 // office is a school with one learner and apps of both versions.
 type office struct {
 	store    lyceum.Store
-	clock    *clock
+	clock    *storetest.Clock
 	oauth    *access.OAuth
 	accounts *access.Accounts
 	apps     *access.Apps
@@ -54,10 +54,10 @@ var passwordHash = sync.OnceValue(func() string { return access.HashPassword(pas
 
 func newOffice(t *testing.T, store lyceum.Store) *office {
 	t.Helper()
-	o := &office{store: store, clock: newClock(), app: map[lyceum.InterfaceVersion]lyceum.OAuthApp{}, client: map[lyceum.InterfaceVersion]access.Client{}}
-	o.oauth = access.NewOAuth(store, o.clock.now)
-	o.accounts = access.NewAccounts(store, o.clock.now, o.oauth, nil)
-	o.apps = access.NewApps(store, o.clock.now, o.oauth, false)
+	o := &office{store: store, clock: storetest.NewClock(storetest.Begin), app: map[lyceum.InterfaceVersion]lyceum.OAuthApp{}, client: map[lyceum.InterfaceVersion]access.Client{}}
+	o.oauth = access.NewOAuth(store, o.clock.Now)
+	o.accounts = access.NewAccounts(store, o.clock.Now, o.oauth, nil)
+	o.apps = access.NewApps(store, o.clock.Now, o.oauth, false)
 	o.school = storetest.MakeSchool(t, store)
 	o.save(t, lyceum.User{
 		ID: learner, Email: "Mira@example.com", Name: lyceum.Some("Mira Okafor"), Role: lyceum.Student, CreatedAt: storetest.Begin,
@@ -71,7 +71,7 @@ func newOffice(t *testing.T, store lyceum.Store) *office {
 
 func (o *office) save(t *testing.T, users ...lyceum.User) {
 	t.Helper()
-	err := o.store.Write(t.Context(), lyceum.Stamp{School: o.school, At: o.clock.now(), Actor: "test"}, func(tx lyceum.Tx) error {
+	err := o.store.Write(t.Context(), lyceum.Stamp{School: o.school, At: o.clock.Now(), Actor: "test"}, func(tx lyceum.Tx) error {
 		_, err := tx.Users.Save(tx, users...)
 		return err
 	})
@@ -143,7 +143,7 @@ func wantCode(t *testing.T, err error, want string) {
 
 func TestA4_RedirectURLs(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
-	sandbox := access.NewApps(o.store, o.clock.now, o.oauth, true)
+	sandbox := access.NewApps(o.store, o.clock.Now, o.oauth, true)
 	for address, taken := range map[string]string{
 		"https://app.example.com/callback": "everywhere", "https://app.example.com": "everywhere", "https://app.example.com/cb?a=1": "everywhere",
 		"https://app.example.com:8443/cb": "everywhere", "https://[2001:db8::1]/cb": "everywhere",
@@ -202,11 +202,11 @@ func TestA9_A10_A11_Scopes(t *testing.T) {
 func TestA16_CodesLiveAMinuteAndAreNeverTheSame(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		early, late := o.code(t), o.code(t)
-		o.clock.pass(access.CodeLifetime - time.Second)
+		o.clock.Pass(access.CodeLifetime - time.Second)
 		if _, err := o.exchange(early, ""); err != nil {
 			t.Error("after 59 seconds:", err)
 		}
-		o.clock.pass(time.Second)
+		o.clock.Pass(time.Second)
 		_, err := o.exchange(late, "")
 		wantCode(t, err, "invalid_grant")
 	})
@@ -334,10 +334,10 @@ func TestC23_WhatIsSwitchedOffIsRefusedAtOnce(t *testing.T) {
 			"user": func() func() {
 				user := storetest.User(t, o.store, o.school, learner)
 				on := user
-				user.DisabledAt = lyceum.Some(o.clock.now())
+				user.DisabledAt = lyceum.Some(o.clock.Now())
 				o.save(t, user)
-				o.clock.pass(6 * time.Second) // another service may have said so
-				return func() { o.save(t, on); o.clock.pass(6 * time.Second) }
+				o.clock.Pass(6 * time.Second) // another service may have said so
+				return func() { o.save(t, on); o.clock.Pass(6 * time.Second) }
 			},
 		} {
 			tokens, code := o.tokens(t), o.code(t)
@@ -517,12 +517,12 @@ func TestE3_E4_RotationIsASwitch(t *testing.T) {
 		if err != nil || second.RefreshToken == first.RefreshToken {
 			t.Fatal("rotation gives no new token:", err)
 		}
-		o.clock.pass(access.RotationGrace - time.Second)
+		o.clock.Pass(access.RotationGrace - time.Second)
 		again, err := o.refresh(first.RefreshToken, "")
 		if err != nil || again.RefreshToken == second.RefreshToken {
 			t.Fatal("within the grace:", err)
 		}
-		o.clock.pass(time.Second)
+		o.clock.Pass(time.Second)
 		_, err = o.refresh(first.RefreshToken, "")
 		wantCode(t, err, "invalid_grant")
 		for _, tokens := range []access.Tokens{first, second, again} {
@@ -573,20 +573,20 @@ func TestE6_RefreshTokensExpire(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	tokens := o.tokens(t)
 	for range 5 { // each use begins the days anew
-		o.clock.pass(access.RefreshIdle - time.Second)
-		if o.clock.now().Sub(storetest.Begin) >= access.RefreshAbsolute {
+		o.clock.Pass(access.RefreshIdle - time.Second)
+		if o.clock.Now().Sub(storetest.Begin) >= access.RefreshAbsolute {
 			break
 		}
 		if _, err := o.refresh(tokens.RefreshToken, ""); err != nil {
-			t.Fatalf("after %v: %v", o.clock.now().Sub(storetest.Begin), err)
+			t.Fatalf("after %v: %v", o.clock.Now().Sub(storetest.Begin), err)
 		}
 	}
-	o.clock.set(storetest.Begin.Add(access.RefreshAbsolute))
+	o.clock.Set(storetest.Begin.Add(access.RefreshAbsolute))
 	_, err := o.refresh(tokens.RefreshToken, "")
 	wantCode(t, err, "invalid_grant")
 
 	idle := o.tokens(t)
-	o.clock.pass(access.RefreshIdle)
+	o.clock.Pass(access.RefreshIdle)
 	_, err = o.refresh(idle.RefreshToken, "")
 	wantCode(t, err, "invalid_grant")
 }
@@ -627,11 +627,11 @@ func TestE8_TokensAreNotEachOther(t *testing.T) {
 func TestF7_R15_AccessTokensLiveTwoHours(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	tokens := o.tokens(t)
-	o.clock.pass(7199 * time.Second)
+	o.clock.Pass(7199 * time.Second)
 	if !o.alive(tokens) {
 		t.Error("dead after 7199 seconds")
 	}
-	o.clock.pass(time.Second)
+	o.clock.Pass(time.Second)
 	if o.alive(tokens) {
 		t.Error("alive after 7200 seconds")
 	}
@@ -640,7 +640,7 @@ func TestF7_R15_AccessTokensLiveTwoHours(t *testing.T) {
 	if _, err := o.exchange(code, ""); err != nil {
 		t.Fatal(err)
 	}
-	o.clock.pass(-time.Hour)
+	o.clock.Pass(-time.Hour)
 	if _, err := o.exchange(code, ""); err == nil {
 		t.Error("a spent code is good again")
 	}
@@ -648,7 +648,7 @@ func TestF7_R15_AccessTokensLiveTwoHours(t *testing.T) {
 
 func TestF5_AnotherProcessSeesARevocationWithinSeconds(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
-	other := access.NewOAuth(o.store, o.clock.now)
+	other := access.NewOAuth(o.store, o.clock.Now)
 	tokens := o.tokens(t)
 	if _, err := other.Bearer(t.Context(), tokens.AccessToken); err != nil {
 		t.Fatal(err)
@@ -659,7 +659,7 @@ func TestF5_AnotherProcessSeesARevocationWithinSeconds(t *testing.T) {
 	if o.alive(tokens) {
 		t.Error("good here after it was revoked here")
 	}
-	o.clock.pass(5 * time.Second)
+	o.clock.Pass(5 * time.Second)
 	if _, err := other.Bearer(t.Context(), tokens.AccessToken); err == nil {
 		t.Error("good elsewhere after five seconds")
 	}
@@ -719,7 +719,7 @@ func TestH2_Introspection(t *testing.T) {
 	silent("garbage", own, "x")
 	o.register(t, lyceum.V1, access.AppForm{Name: "Other", RedirectURL: callback, Version: lyceum.V1})
 	silent("another app's", o.client[lyceum.V1], tokens.AccessToken)
-	o.clock.pass(access.AccessLifetime)
+	o.clock.Pass(access.AccessLifetime)
 	silent("expired", own, tokens.AccessToken)
 	if err := o.oauth.Revoke(t.Context(), own, tokens.RefreshToken); err != nil {
 		t.Fatal(err)
@@ -744,7 +744,7 @@ func TestC10_WrongSecretsAreBounded(t *testing.T) {
 	if _, err := o.refresh(tokens.RefreshToken, ""); err != nil {
 		t.Error("the right secret from the same address:", err)
 	}
-	o.clock.pass(time.Minute)
+	o.clock.Pass(time.Minute)
 	if _, err := o.oauth.Refresh(t.Context(), wrong, tokens.RefreshToken, ""); lyceum.KindOf(err) != lyceum.Unauthenticated {
 		t.Error("a wrong one a minute later:", err)
 	}
@@ -765,7 +765,7 @@ func TestOldSecretStaysGoodForAWhile(t *testing.T) {
 			t.Error("within the hour:", err)
 		}
 	}
-	o.clock.pass(time.Hour)
+	o.clock.Pass(time.Hour)
 	_, err = o.oauth.Refresh(t.Context(), old, tokens.RefreshToken, "")
 	wantCode(t, err, "invalid_client")
 	if _, err := o.oauth.Refresh(t.Context(), fresh, tokens.RefreshToken, ""); err != nil {
@@ -859,7 +859,7 @@ func TestSweepLeavesWhatIsStillWanted(t *testing.T) {
 		}
 		sweep := func() {
 			t.Helper()
-			if err := access.Sweep(t.Context(), o.store, o.clock.now()); err != nil {
+			if err := access.Sweep(t.Context(), o.store, o.clock.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -867,15 +867,15 @@ func TestSweepLeavesWhatIsStillWanted(t *testing.T) {
 		if _, err := o.accounts.Session(t.Context(), o.school, session); err != nil || !o.alive(tokens) {
 			t.Fatal("what is in use is swept out:", err)
 		}
-		o.clock.pass(25 * time.Hour)
+		o.clock.Pass(25 * time.Hour)
 		for i := range 3 { // more than one statement's worth would take long here
-			o.clock.pass(time.Duration(i))
+			o.clock.Pass(time.Duration(i))
 			sweep()
 		}
 		if _, err := o.refresh(tokens.RefreshToken, ""); err != nil {
 			t.Error("the refresh token is swept out:", err)
 		}
-		o.clock.pass(20 * 24 * time.Hour)
+		o.clock.Pass(20 * 24 * time.Hour)
 		sweep()
 		hash := access.HashSecret(session)
 		v := o.store.In(t.Context(), o.school)
@@ -886,7 +886,7 @@ func TestSweepLeavesWhatIsStillWanted(t *testing.T) {
 		if _, err := v.RefreshTokens.Get(v, access.HashSecret(tokens.RefreshToken)); err != nil {
 			t.Error(err)
 		}
-		o.clock.pass(access.RefreshIdle + 25*time.Hour)
+		o.clock.Pass(access.RefreshIdle + 25*time.Hour)
 		sweep()
 		_, err = v.RefreshTokens.Get(v, access.HashSecret(tokens.RefreshToken))
 		wantKind(t, err, lyceum.NotFound)

@@ -35,7 +35,7 @@ func TestR33_PasswordThatIsReplacedMeanwhile(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		const chosen = "four words that rhyme"
 		store := &meanwhile{Store: o.store}
-		accounts := access.NewAccounts(store, o.clock.now, o.oauth, nil)
+		accounts := access.NewAccounts(store, o.clock.Now, o.oauth, nil)
 		signIn := func(password string) (access.Admission, error) {
 			return accounts.SignIn(t.Context(), access.Attempt{
 				School: o.school, Email: "mira@example.com", Password: password, From: netip.MustParseAddr("192.0.2.1"),
@@ -83,7 +83,7 @@ func TestOldHashIsMadeAnewOnce(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		_, err := access.NewAccounts(store, o.clock.now, o.oauth, nil).SignIn(t.Context(), access.Attempt{
+		_, err := access.NewAccounts(store, o.clock.Now, o.oauth, nil).SignIn(t.Context(), access.Attempt{
 			School: o.school, Email: "mira@example.com", Password: password, From: netip.MustParseAddr("192.0.2.1"),
 		})
 		if err != nil {

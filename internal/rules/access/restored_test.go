@@ -13,7 +13,7 @@ func TestR42_RestoringEndsWhatLetsIn(t *testing.T) {
 	for name, ending := range map[string]access.Ending{"people": access.EndStays, "programs too": access.EndAccess} {
 		t.Run(name, func(t *testing.T) {
 			onBothEngines(t, func(t *testing.T, o *office) {
-				keys := access.NewKeys(o.store, o.clock.now)
+				keys := access.NewKeys(o.store, o.clock.Now)
 				_, kept, err := keys.Create(t.Context(), lyceum.By{School: o.school, Actor: "test"}, "reports", lyceum.Read, access.NewEntropy())
 				if err != nil {
 					t.Fatal(err)
@@ -33,7 +33,7 @@ func TestR42_RestoringEndsWhatLetsIn(t *testing.T) {
 				}
 				code, session := o.code(t), o.signedIn(t)
 
-				alive, err := access.Restored(t.Context(), o.store, o.clock.now(), ending)
+				alive, err := access.Restored(t.Context(), o.store, o.clock.Now(), ending)
 				if err != nil || len(alive) != 1 {
 					t.Fatalf("%d schools, %v", len(alive), err)
 				}
@@ -47,7 +47,7 @@ func TestR42_RestoringEndsWhatLetsIn(t *testing.T) {
 				if _, err := after.exchange(code, ""); err == nil {
 					t.Error("a code has come back")
 				}
-				_, keyErr := access.NewKeys(o.store, o.clock.now).Check(t.Context(), kept)
+				_, keyErr := access.NewKeys(o.store, o.clock.Now).Check(t.Context(), kept)
 				_, refreshErr := after.refresh(tokens.RefreshToken, "")
 				programs := ending == access.EndStays
 				if got := after.alive(tokens); got != programs || (keyErr == nil) != programs || (refreshErr == nil) != programs {

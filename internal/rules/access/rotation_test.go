@@ -78,7 +78,7 @@ func TestR40_LostAnswersEndNothing(t *testing.T) {
 		tokens := o.tokens(t)
 		for range 4 {
 			tokens = o.successors(t, tokens, 3)[2]
-			o.clock.pass(time.Hour)
+			o.clock.Pass(time.Hour)
 		}
 		if _, err := o.refresh(tokens.RefreshToken, ""); err != nil {
 			t.Error(err)
@@ -97,8 +97,8 @@ func TestR41_ReplayOfACodeIsNoticedLater(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				o.clock.pass(later)
-				if err := access.Sweep(t.Context(), o.store, o.clock.now()); err != nil {
+				o.clock.Pass(later)
+				if err := access.Sweep(t.Context(), o.store, o.clock.Now()); err != nil {
 					t.Fatal(err)
 				}
 				_, err = o.oauth.Exchange(t.Context(), o.client[lyceum.V1], code, callback+"/elsewhere", "")
@@ -129,18 +129,18 @@ func TestR41_CodesAreForgottenInTheEnd(t *testing.T) {
 		}
 		kept := func(code string) bool {
 			t.Helper()
-			if err := access.Sweep(t.Context(), o.store, o.clock.now()); err != nil {
+			if err := access.Sweep(t.Context(), o.store, o.clock.Now()); err != nil {
 				t.Fatal(err)
 			}
 			v := o.store.In(t.Context(), o.school)
 			_, err := v.AuthorizationCodes.Get(v, access.HashSecret(code))
 			return err == nil
 		}
-		o.clock.pass(25 * time.Hour)
+		o.clock.Pass(25 * time.Hour)
 		if !kept(spent) || kept(left) {
 			t.Error("after a day the spent code must be kept, and the other not")
 		}
-		o.clock.pass(access.RefreshAbsolute)
+		o.clock.Pass(access.RefreshAbsolute)
 		if kept(spent) {
 			t.Error("a spent code is kept after a year")
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // counting is the randomness 0, 1, 2, …, full the largest there is.
@@ -203,9 +204,9 @@ func TestHashSecret(t *testing.T) {
 // TestR16KeyIsNotKept looks for the key's text in every file of the store.
 func TestR16KeyIsNotKept(t *testing.T) {
 	dir := t.TempDir()
-	d := &desk{store: openStore(t, dir), clock: newClock(), school: 1}
-	d.keys = access.NewKeys(d.store, d.clock.now)
-	if _, err := d.store.CreateSchool(t.Context(), lyceum.School{ID: 1, Name: "Fernwood", CreatedAt: d.clock.now()}, "test"); err != nil {
+	d := &desk{store: openStore(t, dir), clock: storetest.NewClock(storetest.Begin), school: 1}
+	d.keys = access.NewKeys(d.store, d.clock.Now)
+	if _, err := d.store.CreateSchool(t.Context(), lyceum.School{ID: 1, Name: "Fernwood", CreatedAt: d.clock.Now()}, "test"); err != nil {
 		t.Fatal(err)
 	}
 	key, text := d.issue(t, lyceum.Read)

@@ -16,7 +16,7 @@ import (
 
 func TestSignIn(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
-		o.save(t, lyceum.User{ID: 8, Email: "nobody@example.com", Role: lyceum.Student, CreatedAt: o.clock.now()})
+		o.save(t, lyceum.User{ID: 8, Email: "nobody@example.com", Role: lyceum.Student, CreatedAt: o.clock.Now()})
 		for _, tc := range []struct{ email, password string }{
 			{"mira@example.com", "wrong"}, {"mira@example.com", ""}, {"unknown@example.com", password}, {"nobody@example.com", ""}, {"nobody@example.com", password}, {"", ""},
 		} {
@@ -62,18 +62,18 @@ func TestSessionsEnd(t *testing.T) {
 		return text
 	}
 	idle := open()
-	o.clock.pass(access.SessionIdle)
+	o.clock.Pass(access.SessionIdle)
 	_, err := o.accounts.Session(t.Context(), o.school, idle)
 	wantKind(t, err, lyceum.NotFound)
 
-	busy, begin := open(), o.clock.now()
-	for o.clock.now().Sub(begin) < access.SessionAbsolute-access.SessionIdle {
-		o.clock.pass(access.SessionIdle - time.Second)
+	busy, begin := open(), o.clock.Now()
+	for o.clock.Now().Sub(begin) < access.SessionAbsolute-access.SessionIdle {
+		o.clock.Pass(access.SessionIdle - time.Second)
 		if _, err := o.accounts.Session(t.Context(), o.school, busy); err != nil {
-			t.Fatalf("after %v: %v", o.clock.now().Sub(begin), err)
+			t.Fatalf("after %v: %v", o.clock.Now().Sub(begin), err)
 		}
 	}
-	o.clock.set(begin.Add(access.SessionAbsolute))
+	o.clock.Set(begin.Add(access.SessionAbsolute))
 	_, err = o.accounts.Session(t.Context(), o.school, busy)
 	wantKind(t, err, lyceum.NotFound)
 }
@@ -97,7 +97,7 @@ func TestR11_WrongPasswords(t *testing.T) {
 		if looked != 10 {
 			t.Errorf("minute %d: %d passwords were looked at, want 10", minute, looked)
 		}
-		o.clock.pass(time.Minute)
+		o.clock.Pass(time.Minute)
 	}
 	if _, _, err := o.signIn(t, "mira@example.com", password); err != nil {
 		t.Error("the right one a minute later:", err)
@@ -105,8 +105,8 @@ func TestR11_WrongPasswords(t *testing.T) {
 }
 
 func TestR11_TriesOfAnHour(t *testing.T) {
-	c := newClock()
-	tries := access.NewTries(c.now, access.Bounds{Minute: 10, Hour: 100})
+	c := storetest.NewClock(storetest.Begin)
+	tries := access.NewTries(c.Now, access.Bounds{Minute: 10, Hour: 100})
 	left := 0
 	for range 60 {
 		for range 30 {
@@ -114,7 +114,7 @@ func TestR11_TriesOfAnHour(t *testing.T) {
 				left++
 			}
 		}
-		c.pass(time.Minute)
+		c.Pass(time.Minute)
 	}
 	if left != 100 {
 		t.Errorf("%d tries in an hour, want 100", left)
@@ -184,7 +184,7 @@ func TestPasswordLinks(t *testing.T) {
 			t.Error(err)
 		}
 		late := link()
-		o.clock.pass(access.LinkLifetime)
+		o.clock.Pass(access.LinkLifetime)
 		_, err = o.accounts.SetPassword(t.Context(), o.school, late, "four other words here")
 		wantKind(t, err, lyceum.NotFound)
 
@@ -202,7 +202,7 @@ func TestPasswordLinks(t *testing.T) {
 			t.Errorf("the journal has %d links, want 3", made)
 		}
 		user := storetest.User(t, o.store, o.school, learner)
-		user.DisabledAt = lyceum.Some(o.clock.now())
+		user.DisabledAt = lyceum.Some(o.clock.Now())
 		o.save(t, user)
 		_, err = o.accounts.NewPasswordLink(t.Context(), lyceum.By{School: o.school, Actor: "test"}, learner)
 		wantKind(t, err, lyceum.Conflict)
@@ -264,7 +264,7 @@ func TestOldHashIsMadeAnew(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
 	// "four words that differ" with 8 KiB and one pass.
 	old := weakHash(password)
-	o.save(t, lyceum.User{ID: learner, Email: "Mira@example.com", Role: lyceum.Student, CreatedAt: o.clock.now(), PasswordHash: lyceum.Some(old)})
+	o.save(t, lyceum.User{ID: learner, Email: "Mira@example.com", Role: lyceum.Student, CreatedAt: o.clock.Now(), PasswordHash: lyceum.Some(old)})
 	if _, _, err := o.signIn(t, "mira@example.com", password); err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func TestR36_Traces(t *testing.T) {
 	if strings.Contains(log.String(), "canary") || strings.Contains(log.String(), "mira") {
 		t.Errorf("the log repeats what was typed:\n%s", &log)
 	}
-	d.clock.pass(time.Hour)
+	d.clock.Pass(time.Hour)
 	d.wrong(1, "198.51.100.1", "")
 	if found := d.noted(t); found[lyceum.SignInFailed] != 2 {
 		t.Errorf("an hour later the journal has %v", found)
@@ -129,8 +129,8 @@ func TestR36_TracesOutlastAFailure(t *testing.T) {
 	t.Parallel()
 	store := openStore(t, t.TempDir())
 	failing := &oneFails{Store: store}
-	clock := newClock()
-	traces := access.NewTraces(failing, clock.now)
+	clock := storetest.NewClock(storetest.Begin)
+	traces := access.NewTraces(failing, clock.Now)
 	schools := []lyceum.SchoolID{storetest.MakeSchool(t, store), storetest.MakeSchool(t, store), storetest.MakeSchool(t, store)}
 	count := func(school lyceum.SchoolID) (n int) {
 		entries, err := storetest.FindEntries(t.Context(), store, school, 0, 100)
@@ -161,7 +161,7 @@ func TestR36_TracesOutlastAFailure(t *testing.T) {
 		if err := traces.Keep(t.Context()); err != nil || count(bad) != round+1 {
 			t.Errorf("school %d has %d entries afterwards, want %d; %v", bad, count(bad), round+1, err)
 		}
-		clock.pass(time.Hour)
+		clock.Pass(time.Hour)
 	}
 }
 
@@ -190,7 +190,7 @@ func TestR36_ReplaysAreTold(t *testing.T) {
 		if _, err := o.refresh(first.RefreshToken, ""); err != nil {
 			t.Fatal(err)
 		}
-		o.clock.pass(access.RotationGrace)
+		o.clock.Pass(access.RotationGrace)
 		_, err := o.refresh(first.RefreshToken, "")
 		wantCode(t, err, "invalid_grant")
 		found := o.noted(t)

@@ -77,7 +77,7 @@ func TestR38_SwitchingAUserOffEndsEverything(t *testing.T) {
 			}
 		}
 		out("in this process", o)
-		o.clock.pass(5 * time.Second)
+		o.clock.Pass(5 * time.Second)
 		out("in another process after five seconds", other)
 		if _, err := o.tryToSignIn(t); lyceum.KindOf(err) != lyceum.Unauthenticated {
 			t.Errorf("signing in: %v", err)
@@ -107,8 +107,8 @@ func TestR38_SwitchingAUserOffEndsEverything(t *testing.T) {
 // newProcess is another process on the same database.
 func newProcess(o *office) *office {
 	other := *o
-	other.oauth = access.NewOAuth(o.store, o.clock.now)
-	other.accounts = access.NewAccounts(o.store, o.clock.now, other.oauth, nil)
+	other.oauth = access.NewOAuth(o.store, o.clock.Now)
+	other.accounts = access.NewAccounts(o.store, o.clock.Now, other.oauth, nil)
 	return &other
 }
 
@@ -176,9 +176,9 @@ func TestR38_SessionsAreListedAndEnd(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, o *office) {
 		o.owner(t, 1)
 		old := o.signedIn(t)
-		o.clock.pass(access.SessionIdle)
+		o.clock.Pass(access.SessionIdle)
 		first := o.signedIn(t)
-		o.clock.pass(time.Minute)
+		o.clock.Pass(time.Minute)
 		second := o.signedIn(t)
 		stays := func() []access.Stay {
 			t.Helper()

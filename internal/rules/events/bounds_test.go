@@ -12,7 +12,9 @@ import (
 )
 
 // onTheMinute lets the clock be at the beginning of a minute.
-func (p *post) onTheMinute() { p.pass(p.clock().Truncate(time.Minute).Add(time.Minute).Sub(p.clock())) }
+func (p *post) onTheMinute() {
+	p.clock.Pass(p.clock.Now().Truncate(time.Minute).Add(time.Minute).Sub(p.clock.Now()))
+}
 
 // TestR46_AWebhookIsSentNoMoreThanItsRate: what is more waits for the next
 // minute, repeated attempts count, another webhook waits for nothing, and a new
@@ -37,21 +39,21 @@ func TestR46_AWebhookIsSentNoMoreThanItsRate(t *testing.T) {
 		if came := quick.letters(); len(came) != 8 {
 			t.Errorf("%d came without a limit, want 8", len(came))
 		}
-		p.pass(59 * time.Second)
+		p.clock.Pass(59 * time.Second)
 		arrive("at the end of the first minute", 0)
-		p.pass(time.Second)
+		p.clock.Pass(time.Second)
 		slow.answer = status(500)
 		arrive("in the second minute", 3)
 		slow.answer = status(200)
-		p.pass(-time.Minute) // a clock that is set back is another minute
+		p.clock.Pass(-time.Minute) // a clock that is set back is another minute
 		arrive("in the first minute again", 2)
-		p.pass(30 * time.Minute)
+		p.clock.Pass(30 * time.Minute)
 		arrive("when three are tried again", 3)
 
 		for range 5 {
 			p.sell(t)
 		}
-		p.pass(time.Minute)
+		p.clock.Pass(time.Minute)
 		arrive("of five more", 3)
 		_, err := p.events.Update(t.Context(), p.by(), slow.ID, func(f *events.WebhookForm) { f.RateLimit = 4 })
 		if err != nil {
@@ -119,11 +121,11 @@ func TestR48_AnswersDoNotFillTheDisk(t *testing.T) {
 		}
 		w, other := p.hook(t, events.WebhookForm{}), p.hook(t, events.WebhookForm{})
 		w.answer, other.answer = thanks, thanks
-		p.pass(p.clock().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(p.clock())) // a day begins
+		p.clock.Pass(p.clock.Now().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(p.clock.Now())) // a day begins
 		uses := func(bytes int) {
 			t.Helper()
-			err := store.Write(t.Context(), lyceum.Stamp{School: p.school, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
-				_, err := tx.CountUsage(w.ID, p.clock(), lyceum.WebhookUsage{Kept: int64(bytes)})
+			err := store.Write(t.Context(), lyceum.Stamp{School: p.school, At: p.clock.Now(), Actor: "test"}, func(tx lyceum.Tx) error {
+				_, err := tx.CountUsage(w.ID, p.clock.Now(), lyceum.WebhookUsage{Kept: int64(bytes)})
 				return err
 			})
 			if err != nil {
@@ -156,11 +158,11 @@ func TestR48_AnswersDoNotFillTheDisk(t *testing.T) {
 			t.Errorf("beyond the bound: %+v", a)
 		}
 		whole("of another webhook", attempt(other.ID))
-		p.pass(24*time.Hour - time.Second)
+		p.clock.Pass(24*time.Hour - time.Second)
 		if a := attempt(w.ID); !a.Unkept {
 			t.Errorf("at the end of the day: %+v", a)
 		}
-		p.pass(time.Second)
+		p.clock.Pass(time.Second)
 		whole("on the next day", attempt(w.ID))
 	})
 }
@@ -172,12 +174,12 @@ func TestWhatIsSentAgain(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
 		p := newPost(t, store)
 		to := p.hook(t, events.WebhookForm{})
-		begin := p.clock()
+		begin := p.clock.Now()
 		for n := range 4 { // the second and the fourth fail at first
 			to.answer = status(200 + n%2*300)
 			p.sell(t)
 			p.rounds(t)
-			p.pass(time.Minute)
+			p.clock.Pass(time.Minute)
 		}
 		_, ids := p.states(t, to.ID)
 		to.answer = status(200)
@@ -221,7 +223,7 @@ func TestRecordsAreNotSent(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, store lyceum.Store) {
 		p := newPost(t, store)
 		to := p.hook(t, events.WebhookForm{})
-		hooks := p.events.ImportWebhooks(p.by(), p.clock)
+		hooks := p.events.ImportWebhooks(p.by(), p.clock.Now)
 		batch := []lyceum.Webhook{
 			{ID: to.ID, URL: "https://example.com/copy", State: lyceum.WebhookVerified, EventTrigger: lyceum.AllEvents},
 			{ID: 90, URL: "https://example.com/copy", State: lyceum.WebhookVerified, EventTrigger: lyceum.AllEvents},
@@ -233,15 +235,15 @@ func TestRecordsAreNotSent(t *testing.T) {
 		if saved, problems, err := hooks.Save(t.Context(), batch); err != nil || saved.Created != 1 || len(problems) != 1 {
 			t.Fatal(saved, problems, err)
 		}
-		if w := p.webhook(t, 90); w.Live || !w.CreatedAt.Equal(p.clock()) {
+		if w := p.webhook(t, 90); w.Live || !w.CreatedAt.Equal(p.clock.Now()) {
 			t.Errorf("the record is %+v", w)
 		}
 		records := []lyceum.WebhookEvent{
-			{ID: 900, Webhook: 90, State: lyceum.DeliveryDelivered, CreatedAt: p.clock(), ObjectType: "Sale", ObjectID: 1},
-			{ID: 901, Webhook: 91, State: lyceum.DeliveryDelivered, CreatedAt: p.clock(), ObjectType: "Sale", ObjectID: 1},
-			{ID: 902, Webhook: to.ID, State: lyceum.DeliveryDelivered, CreatedAt: p.clock(), ObjectType: "Sale", ObjectID: 1},
+			{ID: 900, Webhook: 90, State: lyceum.DeliveryDelivered, CreatedAt: p.clock.Now(), ObjectType: "Sale", ObjectID: 1},
+			{ID: 901, Webhook: 91, State: lyceum.DeliveryDelivered, CreatedAt: p.clock.Now(), ObjectType: "Sale", ObjectID: 1},
+			{ID: 902, Webhook: to.ID, State: lyceum.DeliveryDelivered, CreatedAt: p.clock.Now(), ObjectType: "Sale", ObjectID: 1},
 		}
-		saved, problems, err := p.events.ImportEvents(p.by(), p.clock).Save(t.Context(), records)
+		saved, problems, err := p.events.ImportEvents(p.by(), p.clock.Now).Save(t.Context(), records)
 		if err != nil || saved.Created != 1 || len(problems) != 2 || problems[0].Field != "webhook_id" {
 			t.Errorf("%v, %v, %v", saved, problems, err)
 		}
@@ -315,7 +317,7 @@ func TestTwoSecretsSignAfterARotation(t *testing.T) {
 		{24*time.Hour - time.Second, [][]byte{after.Secret, first}},
 		{time.Second, [][]byte{after.Secret}},
 	} {
-		p.pass(tc.pass)
+		p.clock.Pass(tc.pass)
 		if got, want := p.signers(t, to), fmt.Sprintf("%x", tc.want); got != want {
 			t.Errorf("signed with %s, want %s", got, want)
 		}
@@ -336,7 +338,7 @@ func TestR43_WebhooksOutliveARotationOfTheKey(t *testing.T) {
 		p := newPost(t, store)
 		p.ring(1)
 		unnamed, before, changed := p.hook(t, events.WebhookForm{}), p.hook(t, events.WebhookForm{}), p.hook(t, events.WebhookForm{})
-		err := store.Write(t.Context(), lyceum.Stamp{School: p.school, At: p.clock(), Actor: "test"}, func(tx lyceum.Tx) error {
+		err := store.Write(t.Context(), lyceum.Stamp{School: p.school, At: p.clock.Now(), Actor: "test"}, func(tx lyceum.Tx) error {
 			w, err := tx.Webhooks.Get(tx, unnamed.ID)
 			if err != nil {
 				return err
@@ -377,7 +379,7 @@ func TestR43_WebhooksOutliveARotationOfTheKey(t *testing.T) {
 		if err != nil || string(secret) != string(again.Secret) {
 			t.Errorf("the new secret is not made of the new key: %v", err)
 		}
-		p.pass(24 * time.Hour)
+		p.clock.Pass(24 * time.Hour)
 		needed, err := p.events.NeededKeys(t.Context())
 		if err != nil || len(needed) != 2 || needed[older.ID()] != 2 || needed[newer.ID()] != 2 {
 			t.Errorf("the keys needed are %v, %v", needed, err)

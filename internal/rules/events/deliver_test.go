@@ -80,11 +80,11 @@ func TestR17_AttemptsFollowTheSchedule(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				wait := d.NextAttemptAt.Value.Sub(p.clock())
+				wait := d.NextAttemptAt.Value.Sub(p.clock.Now())
 				if off := (wait - pause).Abs(); off > pause/5 || d.State != lyceum.DeliveryPending {
 					t.Fatalf("attempt %d comes after %v, want %v within a fifth; %s", n+2, wait, pause, d.State)
 				}
-				p.pass(wait - time.Millisecond)
+				p.clock.Pass(wait - time.Millisecond)
 				p.rounds(t)
 				if early := to.letters(); len(early) > 0 {
 					t.Fatalf("attempt %d came early", n+2)
@@ -92,13 +92,13 @@ func TestR17_AttemptsFollowTheSchedule(t *testing.T) {
 				if n == len(tc.pauses)-1 {
 					to.answer = status(tc.last)
 				}
-				p.pass(time.Millisecond)
+				p.clock.Pass(time.Millisecond)
 				p.rounds(t)
 				if came := to.letters(); len(came) != 1 || came[0].ID != id {
 					t.Fatalf("attempt %d: %v", n+2, came)
 				}
 			}
-			p.pass(30 * time.Hour)
+			p.clock.Pass(30 * time.Hour)
 			p.rounds(t)
 			if more := to.letters(); len(more) > 0 {
 				t.Errorf("%d more attempts", len(more))
@@ -128,7 +128,7 @@ func TestRetryAfter(t *testing.T) {
 		p.sell(t)
 		p.rounds(t)
 		d, err := p.events.Show(t.Context(), p.by(), to.letters()[0].ID)
-		if wait := d.NextAttemptAt.Value.Sub(p.clock()); err != nil || wait < want.least || wait > want.most {
+		if wait := d.NextAttemptAt.Value.Sub(p.clock.Now()); err != nil || wait < want.least || wait > want.most {
 			t.Errorf("after %v was asked for the next attempt comes in %v, %v", asked, wait, err)
 		}
 	}
@@ -150,7 +150,7 @@ func TestR17_ResumedWhileDispatched(t *testing.T) {
 		to.answer = status(200)
 		p.sell(t)
 		slow := &meanwhile{store, func() { p.resume(t, to.ID) }}
-		if _, err := events.New(slow, p.clock, options()).Dispatch(t.Context(), p.school); err != nil {
+		if _, err := events.New(slow, p.clock.Now, options()).Dispatch(t.Context(), p.school); err != nil {
 			t.Fatal(err)
 		}
 		p.rounds(t)
@@ -172,7 +172,7 @@ func TestR17_AFailedWebhookMissesNothing(t *testing.T) {
 		p.sell(t)
 		for range 3 {
 			p.rounds(t)
-			p.pass(3 * time.Hour)
+			p.clock.Pass(3 * time.Hour)
 		}
 		p.sell(t)
 		p.rounds(t)
@@ -243,7 +243,7 @@ func TestR17_WhatWasClaimedAndLostComesAgain(t *testing.T) {
 		if came := to.letters(); len(came) != 0 {
 			t.Errorf("%d came while the lease holds", len(came))
 		}
-		p.pass(time.Minute)
+		p.clock.Pass(time.Minute)
 		p.rounds(t)
 		if came := to.letters(); len(came) != 1 || came[0].ID != lost[0].ID {
 			t.Errorf("came again: %v", came)
@@ -270,7 +270,7 @@ func TestTwoCouriersClaim(t *testing.T) {
 		}
 		p.dispatch(t)
 		due := lyceum.DueWebhook{School: p.school, Webhook: to.ID}
-		other := events.New(store, p.clock, options())
+		other := events.New(store, p.clock.Now, options())
 		var all []events.Parcel
 		for n, courier := range []*events.Service{p.events, other, p.events} {
 			claimed, err := courier.Claim(t.Context(), due, 3)
@@ -296,7 +296,7 @@ func TestTwoCouriersDispatch(t *testing.T) {
 		p.sell(t)
 		p.sell(t)
 		slow := &meanwhile{store, func() { p.dispatch(t) }}
-		if _, err := events.New(slow, p.clock, options()).Dispatch(t.Context(), p.school); err != nil {
+		if _, err := events.New(slow, p.clock.Now, options()).Dispatch(t.Context(), p.school); err != nil {
 			t.Fatal(err)
 		}
 		p.dispatch(t)
@@ -317,7 +317,7 @@ func TestR31_EventsAfterTheClockIsSetBack(t *testing.T) {
 		p := newPost(t, store)
 		p.sell(t)
 		to := p.hook(t, events.WebhookForm{})
-		p.pass(-time.Hour)
+		p.clock.Pass(-time.Hour)
 		after := p.sell(t)
 		p.rounds(t)
 		if came := to.letters(); len(came) != 1 {

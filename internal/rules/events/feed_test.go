@@ -33,10 +33,10 @@ func TestEventsAreAsWebhooksGotThem(t *testing.T) {
 		p.sell(t)
 		p.rounds(t)
 		rename := func(tx lyceum.Tx) error {
-			_, err := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "Glass", CreatedAt: p.now, UpdatedAt: p.now})
+			_, err := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "Glass", CreatedAt: p.clock.Now(), UpdatedAt: p.clock.Now()})
 			return err
 		}
-		if err := store.Write(t.Context(), p.by().Stamp(p.clock()), rename); err != nil {
+		if err := store.Write(t.Context(), p.by().Stamp(p.clock.Now()), rename); err != nil {
 			t.Fatal(err)
 		}
 		sent := to.letters()[0]
@@ -92,7 +92,7 @@ func TestEventsAreAsWebhooksGotThem(t *testing.T) {
 func TestEventsInSeveralAnswers(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, openStore(t))
-	err := p.store.Write(t.Context(), p.by().Stamp(p.clock()), func(tx lyceum.Tx) error {
+	err := p.store.Write(t.Context(), p.by().Stamp(p.clock.Now()), func(tx lyceum.Tx) error {
 		for id := range int32(4) {
 			tx.Announce(lyceum.UserUpdated, id+1, lyceum.UserUpdatedEvent, "")
 		}
@@ -105,7 +105,7 @@ func TestEventsInSeveralAnswers(t *testing.T) {
 	if err != nil || len(all.Events) != 4 {
 		t.Fatalf("%d events, %v", len(all.Events), err)
 	}
-	err = p.store.Write(t.Context(), p.by().Stamp(p.clock()), func(tx lyceum.Tx) error {
+	err = p.store.Write(t.Context(), p.by().Stamp(p.clock.Now()), func(tx lyceum.Tx) error {
 		for n, size := range []int{lyceum.AnswerBytes / 2, lyceum.AnswerBytes / 3, lyceum.AnswerBytes + 1, 2} {
 			object := `"` + strings.Repeat("x", size-2) + `"`
 			e := all.Events[n]

@@ -214,8 +214,8 @@ func (h *history) adopt(t *testing.T, id lyceum.WebhookEventID, pause time.Durat
 		t.Fatal(err)
 	}
 	next := d.NextAttemptAt.Value
-	if off := (next.Sub(h.clock()) - pause).Abs(); off > pause/5 {
-		t.Errorf("delivery %d is tried again in %v, want %v within a fifth", id, next.Sub(h.clock()), pause)
+	if off := (next.Sub(h.clock.Now()) - pause).Abs(); off > pause/5 {
+		t.Errorf("delivery %d is tried again in %v, want %v within a fifth", id, next.Sub(h.clock.Now()), pause)
 	}
 	h.deliveries[id].next = next
 }
@@ -223,7 +223,7 @@ func (h *history) adopt(t *testing.T, id lyceum.WebhookEventID, pause time.Durat
 // step does one thing with a webhook and returns its name.
 func (h *history) step(t *testing.T) string {
 	t.Helper()
-	now := h.clock()
+	now := h.clock.Now()
 	hook := lyceum.WebhookID(1 + h.some(len(h.hooks)))
 	refused := func(err error, want bool) {
 		t.Helper()
@@ -252,7 +252,7 @@ func (h *history) step(t *testing.T) string {
 		return h.report(t)
 	case n < 86:
 		d := []time.Duration{time.Second, 20 * time.Second, 40 * time.Second, 7 * time.Minute, 3 * time.Hour}[h.some(5)]
-		h.pass(d)
+		h.clock.Pass(d)
 		return fmt.Sprint("pass ", d)
 	case n < 92:
 		l, with := h.hooks[hook], events.Replay(h.some(2))

@@ -28,10 +28,10 @@ func lesson(t *testing.T, store lyceum.Store) told {
 	t.Helper()
 	p := newPost(t, store)
 	p.school, _ = storetest.MakeClassroom(t, store, "ours")
-	p.now = storetest.Day(10)
-	lessons := learning.New(store, p.clock)
+	p.clock.Set(storetest.Day(10))
+	lessons := learning.New(store, p.clock.Now)
 	arrived := p.hook(t, events.WebhookForm{Events: []string{}})
-	p.pass(time.Second)
+	p.clock.Pass(time.Second)
 	v := lyceum.By{School: p.school, Actor: "test"}
 	if err := lessons.Enroll(t.Context(), v, 1, 1); err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,41 +23,17 @@ type post struct {
 	school    lyceum.SchoolID
 	events    *events.Service
 	sales     *sales.Service
+	clock     *storetest.Clock
 	receivers map[string]*receiver // by URL
-
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (p *post) clock() time.Time {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.now
-}
-
-func (p *post) pass(d time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.now = p.now.Add(d)
 }
 
 // newPost makes a school that sells plan 1 to user 1.
 func newPost(t *testing.T, store lyceum.Store) *post {
 	t.Helper()
-	p := &post{store: store, now: storetest.Begin.Add(time.Hour), receivers: map[string]*receiver{}}
-	p.events = events.New(store, p.clock, options())
-	p.sales = sales.New(store, p.clock, learning.New(store, p.clock), people.New(store, p.clock))
-	p.school = storetest.MakeSchool(t, store)
-	storetest.Write(t, store, p.school, func(tx lyceum.Tx) error {
-		if _, err := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "Pottery", CreatedAt: p.now, UpdatedAt: p.now}); err != nil {
-			return err
-		}
-		if _, err := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 1, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "Once", Price: 1999, Currency: "USD", Frequency: lyceum.OneTimePayment}); err != nil {
-			return err
-		}
-		_, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "a@example.com", Name: lyceum.Some("Ann"), Role: lyceum.Student})
-		return err
-	})
+	p := &post{store: store, clock: storetest.NewClock(storetest.Begin.Add(time.Hour)), receivers: map[string]*receiver{}}
+	p.events = events.New(store, p.clock.Now, options())
+	p.sales = sales.New(store, p.clock.Now, learning.New(store, p.clock.Now), people.New(store, p.clock.Now))
+	p.school = storetest.MakeShop(t, store)
 	return p
 }
 
