@@ -13,11 +13,12 @@ const (
 	PaymentPlan    Frequency = "payment_plan"
 )
 
-// PricingPlan is one way of paying for a product. A plan without a course
-// sells another kind of product.
+// PricingPlan is one way of paying for a product: a course, or another one. Of a
+// plan that is known from transactions alone the product is unknown.
 type PricingPlan struct {
 	ID                   PricingPlanID
 	CourseID             Opt[CourseID]
+	Other                Opt[Product] // what it sells, where that is not a course
 	Name                 string
 	Price                Minor // in Currency
 	Currency             Currency
@@ -38,3 +39,14 @@ type PricingPlan struct {
 type PricingPlanFilter struct {
 	OfCourses bool // only plans that sell a course
 }
+
+// Product returns what the plan sells, if that is known.
+func (p *PricingPlan) Product() Opt[Product] {
+	if p.CourseID.Present {
+		return Some(Product{CourseKind, int32(p.CourseID.Value)})
+	}
+	return p.Other
+}
+
+// Recurring reports whether the plan charges again and again.
+func (p *PricingPlan) Recurring() bool { return p.Frequency == Subscription || p.Frequency == PaymentPlan }

@@ -47,7 +47,7 @@ func running(tx lyceum.Tx, id lyceum.SaleID) (lyceum.Sale, lyceum.PricingPlan, e
 // recurring refuses a sale that is paid once, or has ended.
 func recurring(sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
 	switch {
-	case plan.Frequency != lyceum.Subscription && plan.Frequency != lyceum.PaymentPlan:
+	case !plan.Recurring():
 		return conflict("not_recurring", "sale %d is a single payment: its pricing plan is %s", sale.ID, plan.Frequency)
 	case sale.EndedAt.Present:
 		return conflict("sale_ended", "sale %d has ended: %s", sale.ID, sale.EndReason.Value)

@@ -280,7 +280,7 @@ func later(from time.Time, interval string, n int) time.Time {
 // paidUntil gives when the next payment of a plan is due after one that covers
 // the time from a moment on; absent for what is paid once.
 func paidUntil(plan *lyceum.PricingPlan, from, now time.Time) lyceum.Opt[time.Time] {
-	if plan.Frequency != lyceum.Subscription && plan.Frequency != lyceum.PaymentPlan {
+	if !plan.Recurring() {
 		return lyceum.None[time.Time]()
 	}
 	interval, count := "month", 1

@@ -34,6 +34,8 @@ var pricingPlans = define(&tables.PricingPlans, noun[lyceum.PricingPlanID, lyceu
 		optIntColumn(
 			"access_limit_duration", func(p *lyceum.PricingPlan) *lyceum.Opt[int32] { return &p.AccessLimitDuration },
 		),
+		firstColumn(otherProduct, textColumn("product_type", func(p *lyceum.Product) *lyceum.ProductKind { return &p.Kind })),
+		nextColumn(otherProduct, intColumn("product_id", func(p *lyceum.Product) *int32 { return &p.ID })),
 	},
 	largest: 256 << 10,
 	narrow: func(w *where, f lyceum.PricingPlanFilter) {
@@ -42,6 +44,8 @@ var pricingPlans = define(&tables.PricingPlans, noun[lyceum.PricingPlanID, lyceu
 		}
 	},
 })
+
+func otherProduct(p *lyceum.PricingPlan) *lyceum.Opt[lyceum.Product] { return &p.Other }
 
 func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (lyceum.Opt[lyceum.PricingPlan], bool, error) {
 	var offer lyceum.PricingPlan

@@ -55,6 +55,8 @@ func newBook(seed uint64, n int) *book {
 		if id%4 != 0 {
 			p.CourseID = lyceum.Some(lyceum.CourseID(int(id)%bookCourses + 1))
 			p.BillingInterval, p.BillingIntervalCount = lyceum.Some("month"), lyceum.Some(int32(1))
+		} else if id%8 == 0 {
+			p.Other = lyceum.Some(lyceum.Product{Kind: lyceum.CollectionKind, ID: int32(id) + 1})
 		}
 		b.plans = append(b.plans, p)
 		b.courseOf[p.ID] = p.CourseID
