@@ -19,6 +19,7 @@ type Course struct {
 	LectureOrder bool
 	// Certificate: who completes the course gets one, made from this page.
 	Certificate Opt[int32]
+	ArchivedAt  Opt[time.Time] // since when it cannot be sold
 }
 
 // CourseFilter narrows courses; an absent part holds always.
@@ -27,6 +28,7 @@ type CourseFilter struct {
 	Search      Opt[string] // a part of the name or of the description, whatever its case
 	IsPublished Opt[bool]
 	IsListed    Opt[bool]
+	IsArchived  Opt[bool]
 	AuthorID    Opt[AuthorID]
 	Created     Period
 	// EnrolledUser: only courses that this user is actively enrolled in at

@@ -19,6 +19,7 @@ type DigitalDownload struct {
 	AuthorID    Opt[AuthorID] // whose bio the product shows
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+	ArchivedAt  Opt[time.Time] // since when it cannot be sold
 }
 
 // DigitalDownloadFilter narrows and orders digital downloads; an absent part
@@ -27,6 +28,7 @@ type DigitalDownloadFilter struct {
 	Name        Opt[string] // a part of the name, whatever its case
 	Search      Opt[string] // a part of the name or of the description, whatever its case
 	IsPublished Opt[bool]
+	IsArchived  Opt[bool]
 	AuthorID    Opt[AuthorID]
 	Created     Period
 	Order       CourseOrder

@@ -23,6 +23,7 @@ var courses = define(&tables.Courses, noun[lyceum.CourseID, lyceum.Course, lyceu
 		boolColumn("is_listed", func(c *lyceum.Course) *bool { return &c.IsListed }),
 		boolColumn("lecture_order", func(c *lyceum.Course) *bool { return &c.LectureOrder }),
 		optIntColumn("certificate", func(c *lyceum.Course) *lyceum.Opt[int32] { return &c.Certificate }),
+		optTimeColumn("archived_at", func(c *lyceum.Course) *lyceum.Opt[time.Time] { return &c.ArchivedAt }),
 	},
 	largest: 256 << 10,
 	narrow: func(w *where, f lyceum.CourseFilter) {
@@ -30,6 +31,7 @@ var courses = define(&tables.Courses, noun[lyceum.CourseID, lyceum.Course, lyceu
 		w.part(f.Search, "name", "description")
 		w.truth("is_published", f.IsPublished)
 		w.truth("is_listed", f.IsListed)
+		w.there("archived_at", f.IsArchived)
 		is(w, "author_id", f.AuthorID)
 		w.within("created_at", f.Created)
 		if f.EnrolledUser.Present {

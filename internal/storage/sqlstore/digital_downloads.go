@@ -23,11 +23,13 @@ var _ = define(&tables.DigitalDownloads, noun[lyceum.DigitalDownloadID, lyceum.D
 		optIntColumn("author_id", func(d *lyceum.DigitalDownload) *lyceum.Opt[lyceum.AuthorID] { return &d.AuthorID }),
 		timeColumn("created_at", func(d *lyceum.DigitalDownload) *time.Time { return &d.CreatedAt }),
 		timeColumn("updated_at", func(d *lyceum.DigitalDownload) *time.Time { return &d.UpdatedAt }),
+		optTimeColumn("archived_at", func(d *lyceum.DigitalDownload) *lyceum.Opt[time.Time] { return &d.ArchivedAt }),
 	},
 	narrow: func(w *where, f lyceum.DigitalDownloadFilter) {
 		w.part(f.Name, "name")
 		w.part(f.Search, "name", "description")
 		w.truth("is_published", f.IsPublished)
+		w.there("archived_at", f.IsArchived)
 		is(w, "author_id", f.AuthorID)
 		w.within("created_at", f.Created)
 	},

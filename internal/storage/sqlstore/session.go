@@ -273,6 +273,17 @@ func (w *where) truth(column string, value lyceum.Opt[bool]) {
 	}
 }
 
+// there wants a column to have a value or none, if either is asked for.
+func (w *where) there(column string, value lyceum.Opt[bool]) {
+	switch {
+	case !value.Present:
+	case value.Value:
+		w.and(column + " IS NOT NULL")
+	default:
+		w.and(column + " IS NULL")
+	}
+}
+
 // part wants one of some columns of text to have a text in it, whatever its
 // case.
 func (w *where) part(text lyceum.Opt[string], columns ...string) {

@@ -1,0 +1,21 @@
+package lyceum
+
+import "time"
+
+// MaxIncluded is how many products a collection or a tier has at most.
+const MaxIncluded = 500
+
+// Inclusion is a product in a collection or in a tier, which is what In names.
+// A product is in each of them at most once.
+type Inclusion[ID, In ~int32] struct {
+	ID        ID
+	In        In
+	Product   Product
+	CreatedAt time.Time
+}
+
+// InclusionFilter narrows inclusions; an absent part holds always.
+type InclusionFilter[In ~int32] struct {
+	In      Opt[In]
+	Product Opt[Product]
+}

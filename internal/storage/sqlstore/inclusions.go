@@ -1,0 +1,39 @@
+package sqlstore
+
+import (
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+var _ = define(&tables.CollectionProducts, inclusions[lyceum.CollectionProductID, lyceum.ProductCollectionID](
+	"collection_products", "collection_product", "product_collection_id",
+))
+
+var _ = define(&tables.TierProducts, inclusions[lyceum.TierProductID, lyceum.MembershipTierID](
+	"tier_products", "tier_product", "membership_tier_id",
+))
+
+// inclusions are the products in what a column names.
+func inclusions[ID, In ~int32](
+	name, entries, in string,
+) noun[ID, lyceum.Inclusion[ID, In], lyceum.InclusionFilter[In]] {
+	type row = lyceum.Inclusion[ID, In]
+	return noun[ID, row, lyceum.InclusionFilter[In]]{
+		table:   table[row]{name: name},
+		entries: entries,
+		key:     idKey(entries+"_id", func(i *row) *ID { return &i.ID }),
+		rest: []column[row]{
+			intColumn(in, func(i *row) *In { return &i.In }),
+			textColumn("product_type", func(i *row) *lyceum.ProductKind { return &i.Product.Kind }),
+			intColumn("product_id", func(i *row) *int32 { return &i.Product.ID }),
+			timeColumn("created_at", func(i *row) *time.Time { return &i.CreatedAt }),
+		},
+		narrow: func(w *where, f lyceum.InclusionFilter[In]) {
+			is(w, in, f.In)
+			if p := f.Product; p.Present {
+				w.and("product_type = ? AND product_id = ?", string(p.Value.Kind), int64(p.Value.ID))
+			}
+		},
+	}
+}

@@ -1,0 +1,98 @@
+-- +goose Up
+-- What is archived cannot be sold; whoever has access to it keeps it.
+ALTER TABLE courses ADD COLUMN archived_at BIGINT;
+ALTER TABLE digital_downloads ADD COLUMN archived_at BIGINT;
+
+CREATE TABLE product_collections (
+	school_id INTEGER NOT NULL,
+	product_collection_id INTEGER NOT NULL,
+	name TEXT NOT NULL,
+	description TEXT,
+	image_url TEXT,
+	is_published SMALLINT NOT NULL,
+	is_listed SMALLINT NOT NULL,
+	created_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL,
+	archived_at BIGINT,
+	PRIMARY KEY (school_id, product_collection_id),
+	FOREIGN KEY (school_id) REFERENCES schools (school_id)
+);
+CREATE INDEX product_collections_created ON product_collections (school_id, created_at, product_collection_id);
+
+CREATE TABLE collection_products (
+	school_id INTEGER NOT NULL,
+	collection_product_id INTEGER NOT NULL,
+	product_collection_id INTEGER NOT NULL,
+	product_type TEXT NOT NULL,
+	product_id INTEGER NOT NULL,
+	created_at BIGINT NOT NULL,
+	PRIMARY KEY (school_id, collection_product_id),
+	FOREIGN KEY (school_id) REFERENCES schools (school_id),
+	FOREIGN KEY (school_id, product_collection_id) REFERENCES product_collections (school_id, product_collection_id)
+);
+CREATE UNIQUE INDEX collection_products_once ON collection_products (school_id, product_collection_id, product_type, product_id);
+CREATE INDEX collection_products_product ON collection_products (school_id, product_type, product_id);
+
+CREATE TABLE memberships (
+	school_id INTEGER NOT NULL,
+	membership_id INTEGER NOT NULL,
+	name TEXT NOT NULL,
+	description TEXT,
+	image_url TEXT,
+	is_published SMALLINT NOT NULL,
+	created_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL,
+	archived_at BIGINT,
+	PRIMARY KEY (school_id, membership_id),
+	FOREIGN KEY (school_id) REFERENCES schools (school_id)
+);
+CREATE INDEX memberships_created ON memberships (school_id, created_at, membership_id);
+
+CREATE TABLE membership_tiers (
+	school_id INTEGER NOT NULL,
+	membership_tier_id INTEGER NOT NULL,
+	membership_id INTEGER NOT NULL,
+	name TEXT NOT NULL,
+	description TEXT,
+	position INTEGER NOT NULL,
+	is_published SMALLINT NOT NULL,
+	created_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL,
+	archived_at BIGINT,
+	PRIMARY KEY (school_id, membership_tier_id),
+	FOREIGN KEY (school_id) REFERENCES schools (school_id),
+	FOREIGN KEY (school_id, membership_id) REFERENCES memberships (school_id, membership_id)
+);
+CREATE INDEX membership_tiers_position ON membership_tiers (school_id, membership_id, position, membership_tier_id);
+
+CREATE TABLE tier_products (
+	school_id INTEGER NOT NULL,
+	tier_product_id INTEGER NOT NULL,
+	membership_tier_id INTEGER NOT NULL,
+	product_type TEXT NOT NULL,
+	product_id INTEGER NOT NULL,
+	created_at BIGINT NOT NULL,
+	PRIMARY KEY (school_id, tier_product_id),
+	FOREIGN KEY (school_id) REFERENCES schools (school_id),
+	FOREIGN KEY (school_id, membership_tier_id) REFERENCES membership_tiers (school_id, membership_tier_id)
+);
+CREATE UNIQUE INDEX tier_products_once ON tier_products (school_id, membership_tier_id, product_type, product_id);
+CREATE INDEX tier_products_product ON tier_products (school_id, product_type, product_id);
+
+CREATE TABLE coaching (
+	school_id INTEGER NOT NULL,
+	coaching_id INTEGER NOT NULL,
+	name TEXT NOT NULL,
+	description TEXT,
+	image_url TEXT,
+	is_published SMALLINT NOT NULL,
+	is_listed SMALLINT NOT NULL,
+	author_id INTEGER,
+	created_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL,
+	archived_at BIGINT,
+	PRIMARY KEY (school_id, coaching_id),
+	FOREIGN KEY (school_id) REFERENCES schools (school_id),
+	FOREIGN KEY (school_id, author_id) REFERENCES authors (school_id, author_id)
+);
+CREATE INDEX coaching_created ON coaching (school_id, created_at, coaching_id);
