@@ -26,7 +26,7 @@ type Product struct {
 }
 
 // String names the product as a sentence does, such as "membership tier 7".
-func (p Product) String() string { return fmt.Sprintf("%s %d", p.Kind.words().sentence, p.ID) }
+func (p Product) String() string { return fmt.Sprintf("%s %d", p.Kind.Name(), p.ID) }
 
 // productWords are what the places of the contract call a kind of product.
 type productWords struct {
@@ -50,6 +50,9 @@ func (k ProductKind) Known() bool {
 	_, known := productNames[k]
 	return known
 }
+
+// Name is the kind in a sentence, such as "membership tier".
+func (k ProductKind) Name() string { return k.words().sentence }
 
 // Path is the kind in the address of a product's pricing plans, such as
 // "membership-tiers".

@@ -5,13 +5,11 @@ import (
 	"time"
 )
 
-// ProductFilter narrows and orders products of one kind; an absent part holds
-// always.
+// ProductFilter narrows products of one kind; an absent part holds always.
 type ProductFilter struct {
 	Name        Opt[string] // a part of the name, whatever its case
 	IsPublished Opt[bool]
 	IsArchived  Opt[bool]
-	Order       CourseOrder
 }
 
 // ProductInfo is what products of every kind have in common.
@@ -57,9 +55,9 @@ func SellableProduct(t *Tables, from Source, p Product) (info ProductInfo, probl
 	info, there := found[p]
 	switch {
 	case !there:
-		problem = fmt.Sprintf("%d matches no %s of this school", p.ID, p.Kind.words().sentence)
+		problem = fmt.Sprintf("%d matches no %s of this school", p.ID, p.Kind.Name())
 	case info.ArchivedAt.Present:
-		problem = fmt.Sprintf("%d names a %s that is archived", p.ID, p.Kind.words().sentence)
+		problem = fmt.Sprintf("%d names a %s that is archived", p.ID, p.Kind.Name())
 	}
 	return info, problem, nil
 }

@@ -86,10 +86,46 @@ var rowKinds = []rowKind{
 		})
 	}),
 	rowsOf(intake.DigitalDownloads(), func(i *importer) intake.Sink[lyceum.DigitalDownload] {
-		return i.learning.ImportDigitalDownloads(i.by)
+		return i.learning.DigitalDownloads().Import(i.by)
 	}, func(i *importer, visit func(*lyceum.DigitalDownload) error) error {
 		v := i.view()
 		return v.DigitalDownloads.Each(v, lyceum.DigitalDownloadFilter{}, visit)
+	}),
+	rowsOf(intake.Coaching(), func(i *importer) intake.Sink[lyceum.Coaching] {
+		return i.learning.Coaching().Import(i.by)
+	}, func(i *importer, visit func(*lyceum.Coaching) error) error {
+		v := i.view()
+		return v.Coaching.Each(v, lyceum.ProductFilter{}, visit)
+	}),
+	rowsOf(intake.ProductCollections(), func(i *importer) intake.Sink[lyceum.ProductCollection] {
+		return i.learning.ProductCollections().Import(i.by)
+	}, func(i *importer, visit func(*lyceum.ProductCollection) error) error {
+		v := i.view()
+		return v.ProductCollections.Each(v, lyceum.ProductFilter{}, visit)
+	}),
+	rowsOf(intake.CollectionProducts(), func(i *importer) intake.Sink[lyceum.CollectionProduct] {
+		return i.learning.CollectionProducts().Import(i.by)
+	}, func(i *importer, visit func(*lyceum.CollectionProduct) error) error {
+		v := i.view()
+		return v.CollectionProducts.Each(v, lyceum.InclusionFilter[lyceum.ProductCollectionID]{}, visit)
+	}),
+	rowsOf(intake.Memberships(), func(i *importer) intake.Sink[lyceum.Membership] {
+		return i.learning.Memberships().Import(i.by)
+	}, func(i *importer, visit func(*lyceum.Membership) error) error {
+		v := i.view()
+		return v.Memberships.Each(v, lyceum.ProductFilter{}, visit)
+	}),
+	rowsOf(intake.MembershipTiers(), func(i *importer) intake.Sink[lyceum.MembershipTier] {
+		return i.learning.MembershipTiers().Import(i.by)
+	}, func(i *importer, visit func(*lyceum.MembershipTier) error) error {
+		v := i.view()
+		return v.MembershipTiers.Each(v, lyceum.MembershipTierFilter{}, visit)
+	}),
+	rowsOf(intake.TierProducts(), func(i *importer) intake.Sink[lyceum.TierProduct] {
+		return i.learning.TierProducts().Import(i.by)
+	}, func(i *importer, visit func(*lyceum.TierProduct) error) error {
+		v := i.view()
+		return v.TierProducts.Each(v, lyceum.InclusionFilter[lyceum.MembershipTierID]{}, visit)
 	}),
 	rowsOf(intake.LectureSections(), func(i *importer) intake.Sink[lyceum.LectureSection] {
 		return i.learning.ImportLectureSections(i.by)

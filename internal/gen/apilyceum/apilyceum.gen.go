@@ -46,6 +46,39 @@ type Attempt struct {
 // ChargebackOutcomeOutcome `won` when the money is back.
 type ChargebackOutcomeOutcome string
 
+// Coaching A product whose learners are coached in person.
+type Coaching struct {
+	// ID Identifier of the coaching product, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the coaching product.
+	Name string `json:"name"`
+
+	// Description What it is.
+	Description *string `json:"description"`
+
+	// ImageURL Address of the picture.
+	ImageURL *string `json:"image_url"`
+
+	// IsPublished Whether learners see it.
+	IsPublished bool `json:"is_published"`
+
+	// IsListed Whether the school lists it in public.
+	IsListed bool `json:"is_listed"`
+
+	// AuthorID The author whose bio it shows.
+	AuthorID *int32 `json:"author_id"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// ArchivedAt Since when it cannot be sold, if so.
+	ArchivedAt *time.Time `json:"archived_at"`
+}
+
 // Comment What a user wrote under a lecture.
 type Comment struct {
 	// ID Identifier, unique in the school.
@@ -77,6 +110,48 @@ type CommentList struct {
 
 	// Next What to ask `after` next; the `id` of the last comment here.
 	Next int32 `json:"next"`
+}
+
+// Course A course, without its sections and lectures.
+type Course struct {
+	// ID Identifier of the course, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the course.
+	Name string `json:"name"`
+
+	// Heading Second line under the name.
+	Heading *string `json:"heading"`
+
+	// Description What it is.
+	Description *string `json:"description"`
+
+	// IsPublished Whether learners see it.
+	IsPublished bool `json:"is_published"`
+
+	// IsListed Whether the school lists it in public.
+	IsListed bool `json:"is_listed"`
+
+	// LectureOrder Whether a lecture can be completed only after those before it.
+	LectureOrder bool `json:"lecture_order"`
+
+	// ImageURL Address of the picture.
+	ImageURL *string `json:"image_url"`
+
+	// AuthorID The author whose bio it shows.
+	AuthorID *int32 `json:"author_id"`
+
+	// CertificatePageID The page that its certificates are made from, if it has any.
+	CertificatePageID *int32 `json:"certificate_page_id"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// ArchivedAt Since when it cannot be sold, if so.
+	ArchivedAt *time.Time `json:"archived_at"`
 }
 
 // Delivery One event being sent to one webhook.
@@ -114,6 +189,87 @@ type Delivery struct {
 
 // DeliveryState How far it has come.
 type DeliveryState string
+
+// IncludedProduct A product in a collection or a tier.
+type IncludedProduct struct {
+	// Type Kind of the product.
+	Type IncludedProductType `json:"type"`
+
+	// ID Identifier of the product, unique among those of its kind.
+	ID int32 `json:"id"`
+
+	// Name Name of the product.
+	Name string `json:"name"`
+
+	// IsPublished Whether learners see it.
+	IsPublished bool `json:"is_published"`
+
+	// ArchivedAt Since when it cannot be sold, if so.
+	ArchivedAt *time.Time `json:"archived_at"`
+
+	// AddedAt When it was added.
+	AddedAt time.Time `json:"added_at"`
+}
+
+// IncludedProductType Kind of the product.
+type IncludedProductType string
+
+// Membership The name and picture of several tiers, which are what is sold.
+type Membership struct {
+	// ID Identifier of the membership, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the membership.
+	Name string `json:"name"`
+
+	// Description What it is.
+	Description *string `json:"description"`
+
+	// ImageURL Address of the picture.
+	ImageURL *string `json:"image_url"`
+
+	// IsPublished Whether learners see it.
+	IsPublished bool `json:"is_published"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// ArchivedAt Since when it cannot be sold, if so.
+	ArchivedAt *time.Time `json:"archived_at"`
+}
+
+// MembershipTier One way to be a member, with products of its own.
+type MembershipTier struct {
+	// ID Identifier of the tier, unique in the school.
+	ID int32 `json:"id"`
+
+	// MembershipID The membership.
+	MembershipID int32 `json:"membership_id"`
+
+	// Name Name of the tier.
+	Name string `json:"name"`
+
+	// Description What it is.
+	Description *string `json:"description"`
+
+	// Position Place among the tiers of the membership; ties are ordered by `id`.
+	Position int32 `json:"position"`
+
+	// IsPublished Whether learners see it.
+	IsPublished bool `json:"is_published"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// ArchivedAt Since when it cannot be sold, if so.
+	ArchivedAt *time.Time `json:"archived_at"`
+}
 
 // Movement One thing that happened to the money of a transaction. It is never changed.
 type Movement struct {
@@ -209,6 +365,36 @@ type PaginationMeta struct {
 
 	// TotalCount Total number of items.
 	TotalCount int32 `json:"total_count"`
+}
+
+// ProductCollection A bundle of products that is sold as one.
+type ProductCollection struct {
+	// ID Identifier of the collection, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the collection.
+	Name string `json:"name"`
+
+	// Description What it is.
+	Description *string `json:"description"`
+
+	// ImageURL Address of the picture.
+	ImageURL *string `json:"image_url"`
+
+	// IsPublished Whether learners see it.
+	IsPublished bool `json:"is_published"`
+
+	// IsListed Whether the school lists it in public.
+	IsListed bool `json:"is_listed"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// ArchivedAt Since when it cannot be sold, if so.
+	ArchivedAt *time.Time `json:"archived_at"`
 }
 
 // QuizResponse An answer of a learner to a quiz.

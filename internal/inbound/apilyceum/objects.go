@@ -15,19 +15,6 @@ import (
 // The objects of the feed that the contract has no schema for
 // (docs/own-interface.md, "Changes").
 type (
-	course struct {
-		ID           int32     `json:"id"`
-		Name         string    `json:"name"`
-		Heading      *string   `json:"heading"`
-		Description  *string   `json:"description"`
-		IsPublished  bool      `json:"is_published"`
-		IsListed     bool      `json:"is_listed"`
-		LectureOrder bool      `json:"lecture_order"`
-		ImageURL     *string   `json:"image_url"`
-		AuthorID     *int32    `json:"author_id"`
-		CreatedAt    time.Time `json:"created_at"`
-		UpdatedAt    time.Time `json:"updated_at"`
-	}
 	pricingPlan struct {
 		ID                   int32      `json:"id"`
 		CourseID             *int32     `json:"course_id"`
@@ -71,6 +58,20 @@ type (
 		Position  *int32  `json:"position"`
 		FormID    *int32  `json:"custom_form_id"` // what webhooks call a quiz
 	}
+	collectionProduct struct {
+		ID                  int32              `json:"id"`
+		ProductCollectionID int32              `json:"product_collection_id"`
+		ProductType         lyceum.ProductKind `json:"product_type"`
+		ProductID           int32              `json:"product_id"`
+		CreatedAt           time.Time          `json:"created_at"`
+	}
+	tierProduct struct {
+		ID               int32              `json:"id"`
+		MembershipTierID int32              `json:"membership_tier_id"`
+		ProductType      lyceum.ProductKind `json:"product_type"`
+		ProductID        int32              `json:"product_id"`
+		CreatedAt        time.Time          `json:"created_at"`
+	}
 	webhookObject struct {
 		ID           int32     `json:"id"`
 		State        string    `json:"state"`
@@ -93,11 +94,7 @@ func shown(object any) any {
 	case lyceum.School:
 		return school(o)
 	case lyceum.Course:
-		return course{
-			int32(o.ID), o.Name, wire.Optional(o.Heading), wire.Optional(o.Description), o.IsPublished, o.IsListed,
-			o.LectureOrder, wire.Optional(o.ImageURL), wire.Number(o.AuthorID),
-			wire.Moment(o.CreatedAt), wire.Moment(o.UpdatedAt),
-		}
+		return course(o)
 	case lyceum.PricingPlan:
 		return pricingPlan{
 			int32(o.ID), wire.Number(o.CourseID), o.Name, wire.Optional(o.Description),
@@ -107,6 +104,10 @@ func shown(object any) any {
 			wire.OptMoment(o.AccessLimitDate), wire.Optional(o.AccessLimitInterval),
 			wire.Optional(o.AccessLimitDuration), wire.Moment(o.CreatedAt), wire.Moment(o.UpdatedAt),
 		}
+	case lyceum.CollectionProduct:
+		return collectionProduct{int32(o.ID), int32(o.In), o.Product.Kind, o.Product.ID, wire.Moment(o.CreatedAt)}
+	case lyceum.TierProduct:
+		return tierProduct{int32(o.ID), int32(o.In), o.Product.Kind, o.Product.ID, wire.Moment(o.CreatedAt)}
 	case lyceum.LectureSection:
 		return lectureSection{int32(o.ID), int32(o.Course), o.Name, o.IsPublished, o.Position}
 	case lyceum.Lecture:

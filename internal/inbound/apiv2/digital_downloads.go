@@ -1,6 +1,7 @@
 package apiv2
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/lyceum-school/lyceum"
@@ -11,13 +12,17 @@ import (
 
 func (f *Face) digitalDownloads() []wire.Operation {
 	const all, each = "/v2/products/digital-downloads", "/v2/products/digital-downloads/{digital_download_id}"
-	l := f.learning
+	d := f.learning.DigitalDownloads().Current()
+	archive := func(ctx context.Context, by lyceum.By, id lyceum.DigitalDownloadID) error {
+		_, err := d.Archive(ctx, by, id)
+		return err
+	}
 	return []wire.Operation{
-		many("listDigitalDownloads", all, 20, bindDigitalDownloads, l.DigitalDownloads, digitalDownload),
-		one("createDigitalDownload", wire.Create, all, bindNewDigitalDownload, l.CreateDigitalDownload, digitalDownload),
-		one("showDigitalDownload", wire.Get, each, byDownload, l.DigitalDownload, digitalDownload),
-		one("updateDigitalDownload", wire.Patch, each, bindDigitalDownloadChange, l.UpdateDigitalDownload, digitalDownload),
-		wire.None("deleteDigitalDownload", wire.Delete, each, byDownload, l.DeleteDigitalDownload),
+		many("listDigitalDownloads", all, 20, bindDigitalDownloads, d.List, digitalDownload),
+		one("createDigitalDownload", wire.Create, all, bindNewDigitalDownload, d.Create, digitalDownload),
+		one("showDigitalDownload", wire.Get, each, byDownload, d.Get, digitalDownload),
+		one("updateDigitalDownload", wire.Patch, each, bindDigitalDownloadChange, d.Update, digitalDownload),
+		wire.None("deleteDigitalDownload", wire.Delete, each, byDownload, archive),
 	}
 }
 
@@ -28,6 +33,7 @@ func bindDigitalDownloads(in *wire.Input) lyceum.DigitalDownloadFilter {
 		Name:        in.Query("name").Text(1, wire.Unbounded),
 		Search:      in.Query("search").Text(1, wire.Unbounded),
 		IsPublished: in.Query("is_published").Bool(),
+		IsArchived:  lyceum.Some(false),
 		AuthorID:    wire.AnyInt[lyceum.AuthorID](in.Query("author_bio_id")),
 		Created:     wire.Period(in.Query("created_after"), in.Query("created_before")),
 		Order:       bindOrder(in, "created_at", "updated_at"),
@@ -47,20 +53,25 @@ func bindNewDigitalDownload(in *wire.Input) lyceum.DigitalDownload {
 		Description: in.Body("description").Text(0, maxDescription),
 		Category:    in.Body("category").Text(0, maxTitle),
 		IsPublished: in.Body("is_published").Bool().Value,
+		IsListed:    true,
 		ImageURL:    in.Body("image_url").URL(maxURL),
 		AuthorID:    wire.ID[lyceum.AuthorID](in.Body("author_bio_id").Required()),
 	}
 }
 
-func bindDigitalDownloadChange(in *wire.Input) learning.DigitalDownloadChange {
-	return learning.DigitalDownloadChange{
-		ID:          byDownload(in),
-		Name:        in.Body("name").Text(1, maxTitle),
-		Description: wire.Nullable(in.Body("description"), in.Body("description").Text(0, maxDescription)),
-		Category:    wire.Nullable(in.Body("category"), in.Body("category").Text(0, maxTitle)),
-		IsPublished: in.Body("is_published").Bool(),
-		ImageURL:    wire.Nullable(in.Body("image_url"), in.Body("image_url").URL(maxURL)),
-	}
+func bindDigitalDownloadChange(in *wire.Input) learning.Edit[lyceum.DigitalDownloadID, lyceum.DigitalDownload] {
+	id, name := byDownload(in), in.Body("name").Text(1, maxTitle)
+	description := wire.Nullable(in.Body("description"), in.Body("description").Text(0, maxDescription))
+	category := wire.Nullable(in.Body("category"), in.Body("category").Text(0, maxTitle))
+	published := in.Body("is_published").Bool()
+	image := wire.Nullable(in.Body("image_url"), in.Body("image_url").URL(maxURL))
+	return learning.Edit[lyceum.DigitalDownloadID, lyceum.DigitalDownload]{ID: id, Apply: func(d *lyceum.DigitalDownload) {
+		d.Name = name.Else(d.Name)
+		d.Description = description.Else(d.Description)
+		d.Category = category.Else(d.Category)
+		d.IsPublished = published.Else(d.IsPublished)
+		d.ImageURL = image.Else(d.ImageURL)
+	}}
 }
 
 func digitalDownload(d lyceum.DigitalDownload) gen.DigitalDownload {

@@ -24,6 +24,7 @@ func DigitalDownloads() Kind[lyceum.DigitalDownload] {
 			optIDColumn("author_bio_id", func(d *row) *lyceum.Opt[lyceum.AuthorID] { return &d.AuthorID }).always(),
 			timeColumn("created_at", func(d *row) *time.Time { return &d.CreatedAt }).optional(),
 			timeColumn("updated_at", func(d *row) *time.Time { return &d.UpdatedAt }).optional(),
+			optTimeColumn("archived_at", func(d *row) *lyceum.Opt[time.Time] { return &d.ArchivedAt }),
 		},
 	}
 }

@@ -79,12 +79,19 @@ var downloadRows = slicesOf(
 	),
 	downloads("deleteDigitalDownload",
 		asking{name: "one", values: "digital_download_id=3"},
-		asking{name: "again", values: "digital_download_id=3", status: 404, says: "there is no digital download 3"},
+		asking{name: "again", values: "digital_download_id=3"},
+		asking{name: "unknown", values: "digital_download_id=999", status: 404, says: "there is no digital download 999"},
 	),
-	downloads("listDigitalDownloads", asking{name: "without the deleted", says: `"total_count":2`}),
+	downloads("showDigitalDownload", asking{name: "archived", values: "digital_download_id=3", status: 404, says: "there is no digital download 3"}),
+	downloads("updateDigitalDownload", asking{name: "archived", values: "digital_download_id=3", body: `{"name":"Back"}`, status: 404, says: "there is no digital download 3"}),
+	downloads("listDigitalDownloads", asking{name: "without the archived", says: `"total_count":2`}),
 	[]asking{{
 		face: "lyceum", op: "listChanges", name: "a digital download as it is now", query: "types=digital_download.updated&limit=1",
 		says: `"object":{"id":1,"name":"Lace","description":"Lace, charted","category":null,"is_published":false,"is_listed":true,` +
-			`"image_url":"https://files.example.com/1.jpg","author_id":1,"created_at":"2024-01-10T12:00:00Z"`,
+			`"image_url":"https://files.example.com/1.jpg","author_id":1,"created_at":"2024-01-10T12:00:00Z","updated_at":"2024-01-10T12:00:00Z","archived_at":null}`,
+	}, {
+		face: "lyceum", op: "listChanges", name: "an archived digital download", query: "types=digital_download.updated",
+		says: `"object":{"id":3,"name":"Plan","description":null,"category":null,"is_published":false,"is_listed":true,"image_url":null,"author_id":1,` +
+			`"created_at":"2024-01-10T12:00:00Z","updated_at":"2024-01-10T12:00:00Z","archived_at":"2024-01-10T12:00:00Z"}`,
 	}},
 )

@@ -19,7 +19,7 @@ var candidates = map[string][]string{
 	"course_id": {"1", "2", "3", "4", "50"}, "lecture_id": {"11", "14", "15", "21", "31", "50"}, "video_id": {"103", "121", "150"}, "quiz_id": {"107", "120", "151"},
 	"user_id": {"1", "2", "3", "50"}, "pricing_plan_id": {"1", "4", "50"}, "webhook_id": {"1", "3", "50"},
 	"sale_id": {"1", "50"}, "transaction_id": {"1", "50"}, "order_id": {"1", "50"}, "delivery_id": {"1", "50"}, "comment_id": {"1", "50"},
-	"digital_download_id": {"1", "50"},
+	"digital_download_id": {"1", "50"}, "product_collection_id": {"1", "50"}, "membership_id": {"1", "50"}, "membership_tier_id": {"1", "50"}, "coaching_id": {"1", "50"}, "product_id": {"1", "50"},
 }
 
 // paths gives every way to fill a pattern.
@@ -36,8 +36,8 @@ func paths(pattern string) []string {
 	return all
 }
 
-// sellOnce saves a sale to Mira, its transaction, an order and a digital
-// download, all with one id.
+// sellOnce saves a sale to Mira, its transaction, an order and a product of every
+// kind, all with one id.
 func sellOnce(tx lyceum.Tx, id int32) error {
 	x := lyceum.Transaction{
 		ID: lyceum.TransactionID(id), UserID: mira, PricingPlanID: 1, SaleID: lyceum.SaleID(id), CreatedAt: storetest.Day(1), PurchasedAt: storetest.Day(1),
@@ -51,7 +51,20 @@ func sellOnce(tx lyceum.Tx, id int32) error {
 	_, orderErr := tx.Orders.Save(tx, lyceum.PurchaseOrder{
 		ID: lyceum.OrderID(id), Email: "buyer@example.com", PricingPlanID: 1, FinalPrice: 1999, Currency: "USD", State: lyceum.OrderOpen, CreatedAt: storetest.Day(1), AbandonsAt: storetest.Day(2),
 	})
-	return errors.Join(downloadErr, saleErr, moneyErr, orderErr)
+	return errors.Join(downloadErr, saleErr, moneyErr, orderErr, bundleOnce(tx, id))
+}
+
+// bundleOnce saves a collection and a tier, each with a course in it, and a
+// coaching product, all with one id.
+func bundleOnce(tx lyceum.Tx, id int32) error {
+	at, course := storetest.Day(1), lyceum.Product{Kind: lyceum.CourseKind, ID: 1}
+	_, collectionErr := tx.ProductCollections.Save(tx, lyceum.ProductCollection{ID: lyceum.ProductCollectionID(id), Name: "Plan", CreatedAt: at, UpdatedAt: at})
+	_, productErr := tx.CollectionProducts.Save(tx, lyceum.CollectionProduct{ID: lyceum.CollectionProductID(id), In: lyceum.ProductCollectionID(id), Product: course, CreatedAt: at})
+	_, membershipErr := tx.Memberships.Save(tx, lyceum.Membership{ID: lyceum.MembershipID(id), Name: "Plan", CreatedAt: at, UpdatedAt: at})
+	_, tierErr := tx.MembershipTiers.Save(tx, lyceum.MembershipTier{ID: lyceum.MembershipTierID(id), MembershipID: lyceum.MembershipID(id), Name: "Plan", Position: 1, CreatedAt: at, UpdatedAt: at})
+	_, inTierErr := tx.TierProducts.Save(tx, lyceum.TierProduct{ID: lyceum.TierProductID(id), In: lyceum.MembershipTierID(id), Product: course, CreatedAt: at})
+	_, coachingErr := tx.Coaching.Save(tx, lyceum.Coaching{ID: lyceum.CoachingID(id), Name: "Plan", CreatedAt: at, UpdatedAt: at})
+	return errors.Join(collectionErr, productErr, membershipErr, tierErr, inTierErr, coachingErr)
 }
 
 // onlyTheirs adds to a classroom what has ids that no other school has.
@@ -170,7 +183,7 @@ func TestF9_AnotherSchoolsIDIsAnUnknownOne(t *testing.T) {
 				continue
 			}
 			at := func(id string) string {
-				path := op.Path
+				path := strings.ReplaceAll(op.Path, "{product_type}", "course")
 				for name := range candidates {
 					path = strings.ReplaceAll(path, "{"+name+"}", id)
 				}

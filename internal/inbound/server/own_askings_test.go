@@ -14,6 +14,12 @@ var ownBodies = map[string]string{
 	"createWebhook": `{"url":"https://hooks.example.com/x"}`, "updateWebhook": `{}`, "rotateWebhookSecret": "", "testWebhook": `{}`, "resumeWebhook": `{}`, "resendDeliveries": `{}`,
 	"resendDelivery": "", "deleteWebhook": "", "createQuizResponse": `{"user_id":2,"answers":[]}`, "createComment": `{"user_id":2,"body":"x"}`, "deleteComment": "",
 	"createDigitalDownload": shawl, "updateDigitalDownload": `{}`, "deleteDigitalDownload": "",
+	"createProductCollection": `{"name":"x"}`, "updateProductCollection": `{}`, "archiveProductCollection": "",
+	"createMembership": `{"name":"x"}`, "updateMembership": `{}`, "archiveMembership": "",
+	"createMembershipTier": `{"name":"x"}`, "updateMembershipTier": `{}`, "archiveMembershipTier": "",
+	"createCoaching": `{"name":"x"}`, "updateCoaching": `{}`, "archiveCoaching": "",
+	"createCourse": `{"name":"x"}`, "updateCourse": `{}`, "archiveCourse": "",
+	"addCollectionProduct": `{"type":"course","id":1}`, "removeCollectionProduct": "", "addTierProduct": `{"type":"course","id":1}`, "removeTierProduct": "",
 }
 
 // own makes rows of Lyceum's own face.

@@ -92,6 +92,16 @@ func PathID[T ~int32](in *Input, name string) T {
 	return T(n)
 }
 
+// PathWord returns the word that stands in the path under a name: one of those
+// listed.
+func PathWord[T ~string](in *Input, name string, words ...T) T {
+	word := T(in.request.PathValue(name))
+	if !slices.Contains(words, word) {
+		in.Refuse(name, "must be "+choice(Field{inBody: true}, words))
+	}
+	return word
+}
+
 // ByID binds what is asked of a thing by its id.
 func ByID[T ~int32](name string) func(*Input) T {
 	return func(in *Input) T { return PathID[T](in, name) }

@@ -32,6 +32,18 @@ func (s *Service) OpenV2(ctx context.Context, by lyceum.By) error {
 	return err
 }
 
+// CourseProducts decides about courses as products of the school.
+func (s *Service) CourseProducts() Products[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter] {
+	type row = lyceum.Course
+	return Products[lyceum.CourseID, row, lyceum.CourseFilter]{
+		service: s, what: "course", author: "author_id",
+		rows: func(t *lyceum.Tables) lyceum.Table[lyceum.CourseID, row, lyceum.CourseFilter] { return t.Courses },
+		parts: func(c *row) productParts[lyceum.CourseID] {
+			return productParts[lyceum.CourseID]{&c.ID, &c.CreatedAt, &c.UpdatedAt, &c.ArchivedAt, &c.AuthorID}
+		},
+	}
+}
+
 // Courses lists the courses that a viewer sees.
 func (s *Service) Courses(
 	ctx context.Context, by lyceum.By, f lyceum.CourseFilter, p lyceum.Page,

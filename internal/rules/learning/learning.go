@@ -48,8 +48,8 @@ func (s *Service) EachPricingPlan(
 }
 
 // ImportCourses begins an import of courses. What a row does not say (heading,
-// description, image, author, certificate, times, whether the course is listed
-// or wants its lectures in order) stays as it is with a known course; a new one
+// description, image, author, certificate, times, whether the course is listed,
+// archived or wants its lectures in order) stays as it is with a known course; a new one
 // is created now, listed and in no order.
 func (s *Service) ImportCourses(by lyceum.By) *Rows[lyceum.CourseRow] {
 	type row = lyceum.CourseRow
@@ -90,6 +90,7 @@ func completeCourse(row *lyceum.CourseRow, old *lyceum.Course, now time.Time) ly
 	keep(&c.ImageURL, old.ImageURL)
 	keep(&c.AuthorID, old.AuthorID)
 	keep(&c.Certificate, old.Certificate)
+	keep(&c.ArchivedAt, old.ArchivedAt)
 	c.IsListed, c.LectureOrder = old.IsListed, old.LectureOrder
 	if row.Listed.Present {
 		c.IsListed = row.Listed.Value

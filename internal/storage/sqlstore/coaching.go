@@ -22,6 +22,5 @@ var _ = define(&tables.Coaching, noun[lyceum.CoachingID, lyceum.Coaching, lyceum
 		optTimeColumn("archived_at", func(p *lyceum.Coaching) *lyceum.Opt[time.Time] { return &p.ArchivedAt }),
 	},
 	narrow:  narrowProducts,
-	order:   func(f lyceum.ProductFilter) string { return ordered(f.Order, "coaching_id") },
 	largest: 256 << 10,
 })

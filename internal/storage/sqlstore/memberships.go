@@ -20,6 +20,5 @@ var _ = define(&tables.Memberships, noun[lyceum.MembershipID, lyceum.Membership,
 		optTimeColumn("archived_at", func(p *lyceum.Membership) *lyceum.Opt[time.Time] { return &p.ArchivedAt }),
 	},
 	narrow:  narrowProducts,
-	order:   func(f lyceum.ProductFilter) string { return ordered(f.Order, "membership_id") },
 	largest: 256 << 10,
 })

@@ -17,7 +17,6 @@ CREATE TABLE product_collections (
 	PRIMARY KEY (school_id, product_collection_id),
 	FOREIGN KEY (school_id) REFERENCES schools (school_id)
 );
-CREATE INDEX product_collections_created ON product_collections (school_id, created_at, product_collection_id);
 
 CREATE TABLE collection_products (
 	school_id INTEGER NOT NULL,
@@ -46,7 +45,6 @@ CREATE TABLE memberships (
 	PRIMARY KEY (school_id, membership_id),
 	FOREIGN KEY (school_id) REFERENCES schools (school_id)
 );
-CREATE INDEX memberships_created ON memberships (school_id, created_at, membership_id);
 
 CREATE TABLE membership_tiers (
 	school_id INTEGER NOT NULL,
@@ -95,4 +93,3 @@ CREATE TABLE coaching (
 	FOREIGN KEY (school_id) REFERENCES schools (school_id),
 	FOREIGN KEY (school_id, author_id) REFERENCES authors (school_id, author_id)
 );
-CREATE INDEX coaching_created ON coaching (school_id, created_at, coaching_id);

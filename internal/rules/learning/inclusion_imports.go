@@ -1,0 +1,149 @@
+package learning
+
+import (
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Import begins an import. A row without an id is that of its product in its
+// collection or tier. A product that is archived can be in one.
+func (i Inclusions[ID, In]) Import(by lyceum.By) *Rows[lyceum.Inclusion[ID, In]] {
+	type row = lyceum.Inclusion[ID, In]
+	return &Rows[row]{i.service, by, shape[row]{
+		what: "products of " + i.in.what + "s", names: []reference[row]{i.in},
+		look: func(tx lyceum.Tx, rows []row) ([]lyceum.RowProblem, error) {
+			problems, err := unknownProducts(tx, rows, func(r *row) lyceum.Product { return r.Product })
+			if err != nil {
+				return nil, err
+			}
+			good, places := withPlaces(rows, problems)
+			more, err := i.identify(tx, good)
+			for n, place := range places {
+				rows[place] = good[n]
+			}
+			for _, p := range more {
+				p.Index = places[p.Index]
+				problems = append(problems, p)
+			}
+			return problems, err
+		},
+		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
+			kept, err := i.rows(tx.Tables).Find(tx, idsOf(rows, func(r *row) ID { return r.ID })...)
+			if err != nil {
+				return lyceum.Saved{}, err
+			}
+			for n := range rows {
+				rows[n].CreatedAt = firstTime(rows[n].CreatedAt, kept[rows[n].ID].CreatedAt, lyceum.Second(now))
+			}
+			return i.rows(tx.Tables).Save(tx, rows...)
+		},
+	}}
+}
+
+func idsOf[ID, T any](rows []T, id func(*T) ID) []ID {
+	ids := make([]ID, len(rows))
+	for n := range rows {
+		ids[n] = id(&rows[n])
+	}
+	return ids
+}
+
+// unknownProducts finds the rows whose product the school does not have.
+func unknownProducts[T any](
+	tx lyceum.Tx, rows []T, of func(*T) lyceum.Product,
+) (problems []lyceum.RowProblem, err error) {
+	products := idsOf(rows, of)
+	found, err := lyceum.FindProducts(tx.Tables, tx, products...)
+	for n, p := range products {
+		if _, known := found[p]; !known {
+			problems = append(problems, problem(
+				n, "product_id", "%d matches no %s of this school; import the %s first", p.ID, p.Kind.Name(), p.Kind.Path(),
+			))
+		}
+	}
+	return problems, err
+}
+
+// included are the products of collections or tiers as an import goes on.
+type included[ID, In ~int32] struct {
+	id    map[ProductIn[In]]ID
+	row   map[ID]ProductIn[In]
+	count map[In]int
+}
+
+func (k *included[ID, In]) add(id ID, p ProductIn[In]) {
+	if _, there := k.row[id]; !there {
+		k.id[p], k.row[id] = id, p
+		k.count[p.In]++
+	}
+}
+
+// included returns what is in the collections or tiers of rows, and the rows of
+// their ids.
+func (i Inclusions[ID, In]) included(
+	tx lyceum.Tx, rows []lyceum.Inclusion[ID, In],
+) (*included[ID, In], error) {
+	type row = lyceum.Inclusion[ID, In]
+	k := &included[ID, In]{map[ProductIn[In]]ID{}, map[ID]ProductIn[In]{}, map[In]int{}}
+	add := func(r *row) error {
+		k.add(r.ID, ProductIn[In]{r.In, r.Product})
+		return nil
+	}
+	read := map[In]bool{}
+	for n := range rows {
+		in := rows[n].In
+		if read[in] {
+			continue
+		}
+		read[in] = true
+		if err := i.rows(tx.Tables).Each(tx, lyceum.InclusionFilter[In]{In: lyceum.Some(in)}, add); err != nil {
+			return nil, err
+		}
+	}
+	others, err := i.rows(tx.Tables).Find(tx, idsOf(rows, func(r *row) ID { return r.ID })...)
+	for _, other := range others {
+		_ = add(&other)
+	}
+	return k, err
+}
+
+// identify gives the rows without an id theirs. It finds those that would change
+// what another row says, those whose product is in already, and those that are
+// too many.
+func (i Inclusions[ID, In]) identify(
+	tx lyceum.Tx, rows []lyceum.Inclusion[ID, In],
+) (problems []lyceum.RowProblem, err error) {
+	k, err := i.included(tx, rows)
+	if err != nil {
+		return nil, err
+	}
+	for n := range rows {
+		r := &rows[n]
+		key := ProductIn[In]{r.In, r.Product}
+		same, there := k.id[key]
+		before, known := k.row[r.ID]
+		switch {
+		case r.ID == 0 && there:
+			r.ID = same
+		case known && before != key:
+			problems = append(problems, problem(n, "id", "%d is %s in %s", r.ID, before.Product, i.named(before.In)))
+		case there && same != r.ID:
+			problems = append(problems, problem(
+				n, "product_id", "%d is in %s already, with id %d", r.Product.ID, i.named(r.In), same,
+			))
+		case !there && k.count[r.In] >= lyceum.MaxIncluded:
+			problems = append(problems, problem(
+				n, i.in.field, "%d has %d products, the most that it can have", r.In, lyceum.MaxIncluded,
+			))
+		case r.ID == 0:
+			if r.ID, err = i.rows(tx.Tables).NextID(tx); err != nil {
+				return nil, err
+			}
+			k.add(r.ID, key)
+		default:
+			k.add(r.ID, key)
+		}
+	}
+	return problems, nil
+}

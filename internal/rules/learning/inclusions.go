@@ -1,0 +1,140 @@
+package learning
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Inclusions decides about the products in collections or in tiers.
+type Inclusions[ID, In ~int32] struct {
+	service *Service
+	kind    lyceum.ProductKind // of what the products are in
+	rows    func(*lyceum.Tables) lyceum.Table[ID, lyceum.Inclusion[ID, In], lyceum.InclusionFilter[In]]
+	there   func(*lyceum.Tables, lyceum.Source, In) error // fails with NotFound
+	in      reference[lyceum.Inclusion[ID, In]]
+}
+
+// ProductIn is a product and what it is, or shall be, in.
+type ProductIn[In ~int32] struct {
+	In      In
+	Product lyceum.Product
+}
+
+// IncludedProduct is a product and since when it is in a collection or a tier.
+type IncludedProduct struct {
+	lyceum.ProductInfo
+
+	AddedAt time.Time
+}
+
+// List returns a page of the products in a collection or a tier, in the order in
+// which they were added. It fails with NotFound.
+func (i Inclusions[ID, In]) List(
+	ctx context.Context, by lyceum.By, in In, p lyceum.Page,
+) (listing lyceum.Listing[IncludedProduct], err error) {
+	err = i.service.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		if err := i.there(v.Tables, v, in); err != nil {
+			return err
+		}
+		kept, err := i.rows(v.Tables).List(v, lyceum.InclusionFilter[In]{In: lyceum.Some(in)}, p)
+		if err != nil {
+			return err
+		}
+		products := make([]lyceum.Product, len(kept.Rows))
+		for n := range kept.Rows {
+			products[n] = kept.Rows[n].Product
+		}
+		found, err := lyceum.FindProducts(v.Tables, v, products...)
+		listing = lyceum.Listing[IncludedProduct]{Page: kept.Page, Total: kept.Total, More: kept.More}
+		for n := range kept.Rows {
+			listing.Rows = append(listing.Rows, IncludedProduct{found[products[n]], kept.Rows[n].CreatedAt})
+		}
+		return err
+	})
+	return listing, err
+}
+
+// Add puts a product into a collection or a tier. One that is in stays in. It
+// fails with NotFound for an unknown collection or tier, with Invalid for a
+// product that is unknown or archived, and with Conflict if there are
+// lyceum.MaxIncluded.
+func (i Inclusions[ID, In]) Add(ctx context.Context, by lyceum.By, q ProductIn[In]) (IncludedProduct, error) {
+	now := i.service.clock()
+	return lyceum.Change(ctx, i.service.store, by.Stamp(now), func(tx lyceum.Tx) (IncludedProduct, error) {
+		if err := i.there(tx.Tables, tx, q.In); err != nil {
+			return IncludedProduct{}, err
+		}
+		return i.include(tx, now, q)
+	})
+}
+
+// include is all that happens when a product is added.
+func (i Inclusions[ID, In]) include(tx lyceum.Tx, now time.Time, q ProductIn[In]) (added IncludedProduct, err error) {
+	rows := i.rows(tx.Tables)
+	kept, there, err := rows.First(tx, lyceum.InclusionFilter[In]{In: lyceum.Some(q.In), Product: lyceum.Some(q.Product)})
+	if err != nil {
+		return added, err
+	}
+	info, wrong, err := lyceum.SellableProduct(tx.Tables, tx, q.Product)
+	added = IncludedProduct{info, lyceum.Second(now)}
+	switch {
+	case err != nil:
+		return added, err
+	case there:
+		added.AddedAt = kept.CreatedAt
+		return added, nil
+	case wrong != "":
+		return added, lyceum.InvalidFields(lyceum.FieldError{Field: "id", Message: wrong})
+	}
+	others, err := rows.List(tx, lyceum.InclusionFilter[In]{In: lyceum.Some(q.In)}, lyceum.Page{Number: 1, Size: 1})
+	if err != nil {
+		return added, err
+	}
+	if others.Total >= lyceum.MaxIncluded {
+		return added, &lyceum.Error{
+			Kind: lyceum.Conflict, Code: "too_many_products",
+			Detail: fmt.Sprintf("%s has %d products, the most that it can have", i.named(q.In), others.Total),
+		}
+	}
+	id, err := rows.NextID(tx)
+	if err != nil {
+		return added, err
+	}
+	fresh := lyceum.Inclusion[ID, In]{ID: id, In: q.In, Product: q.Product, CreatedAt: added.AddedAt}
+	return added, rows.Insert(tx, fresh)
+}
+
+func (i Inclusions[ID, In]) named(in In) lyceum.Product {
+	return lyceum.Product{Kind: i.kind, ID: int32(in)}
+}
+
+// Remove takes a product out of a collection or a tier. It fails with NotFound
+// for an unknown collection, tier or product; one that is not in stays out.
+func (i Inclusions[ID, In]) Remove(ctx context.Context, by lyceum.By, q ProductIn[In]) error {
+	return i.service.store.Write(ctx, by.Stamp(i.service.clock()), func(tx lyceum.Tx) error {
+		if err := i.there(tx.Tables, tx, q.In); err != nil {
+			return err
+		}
+		return i.exclude(tx, q)
+	})
+}
+
+// exclude is all that happens when a product is removed.
+func (i Inclusions[ID, In]) exclude(tx lyceum.Tx, q ProductIn[In]) error {
+	rows := i.rows(tx.Tables)
+	kept, there, err := rows.First(tx, lyceum.InclusionFilter[In]{In: lyceum.Some(q.In), Product: lyceum.Some(q.Product)})
+	switch {
+	case err != nil:
+		return err
+	case there:
+		return rows.Delete(tx, kept.ID)
+	}
+	found, err := lyceum.FindProducts(tx.Tables, tx, q.Product)
+	if err == nil && len(found) == 0 {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no %s", q.Product)
+	}
+	return err
+}

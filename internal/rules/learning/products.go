@@ -1,0 +1,164 @@
+package learning
+
+import (
+	"context"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Products decides about the products of one kind, or about memberships, whose
+// tiers are products. F narrows a list of them.
+type Products[ID ~int32, T comparable, F any] struct {
+	service *Service
+	what    string // in a sentence, such as membership tier
+	rows    func(*lyceum.Tables) lyceum.Table[ID, T, F]
+	parts   func(*T) productParts[ID]
+	// author names the field of the author in a refusal; empty: there is none.
+	author string
+	// names and look are of an import.
+	names []reference[T]
+	look  func(lyceum.Tx, []T) ([]lyceum.RowProblem, error)
+	// current: what is archived is not there, except to be archived again.
+	current bool
+}
+
+// productParts are what the rules write of a product.
+type productParts[ID ~int32] struct {
+	id               *ID
+	created, updated *time.Time
+	archived         *lyceum.Opt[time.Time]
+	author           *lyceum.Opt[lyceum.AuthorID] // nil where there is none
+}
+
+// Edit is what to change of a product. Apply changes the fields that were asked
+// for, and may run more than once.
+type Edit[ID ~int32, T any] struct {
+	ID    ID
+	Apply func(*T)
+}
+
+// Current returns the products without those that are archived.
+func (p Products[ID, T, F]) Current() Products[ID, T, F] {
+	p.current = true
+	return p
+}
+
+// List returns a page of the products that pass a filter.
+func (p Products[ID, T, F]) List(
+	ctx context.Context, by lyceum.By, f F, page lyceum.Page,
+) (lyceum.Listing[T], error) {
+	v := p.service.store.In(ctx, by.School)
+	return p.rows(v.Tables).List(v, f, page)
+}
+
+// Get returns a product. It fails with NotFound.
+func (p Products[ID, T, F]) Get(ctx context.Context, by lyceum.By, id ID) (T, error) {
+	v := p.service.store.In(ctx, by.School)
+	return p.get(v.Tables, v, id)
+}
+
+func (p Products[ID, T, F]) get(t *lyceum.Tables, from lyceum.Source, id ID) (T, error) {
+	row, err := p.rows(t).Get(from, id)
+	if err == nil && p.current && p.parts(&row).archived.Present {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no %s %d", p.what, id)
+	}
+	return row, err
+}
+
+// Create creates a product. It fails with Invalid for an unknown author.
+func (p Products[ID, T, F]) Create(ctx context.Context, by lyceum.By, row T) (T, error) {
+	return p.create(ctx, by, row, func(lyceum.Tx, *T) error { return nil })
+}
+
+// create creates a product that complete has completed.
+func (p Products[ID, T, F]) create(
+	ctx context.Context, by lyceum.By, row T, complete func(lyceum.Tx, *T) error,
+) (T, error) {
+	now := lyceum.Second(p.service.clock())
+	return lyceum.Change(ctx, p.service.store, by.Stamp(now), func(tx lyceum.Tx) (T, error) {
+		fresh := row
+		parts := p.parts(&fresh)
+		*parts.created, *parts.updated = now, now
+		if err := complete(tx, &fresh); err != nil {
+			return fresh, err
+		}
+		if err := p.knownAuthor(tx, parts); err != nil {
+			return fresh, err
+		}
+		id, err := p.rows(tx.Tables).NextID(tx)
+		if err != nil {
+			return fresh, err
+		}
+		*parts.id = id
+		return fresh, p.rows(tx.Tables).Insert(tx, fresh)
+	})
+}
+
+// knownAuthor refuses an author that the school does not have.
+func (p Products[ID, T, F]) knownAuthor(tx lyceum.Tx, parts productParts[ID]) error {
+	if parts.author == nil || !parts.author.Present {
+		return nil
+	}
+	known, err := tx.Authors.Find(tx, parts.author.Value)
+	if err == nil && len(known) == 0 {
+		err = lyceum.InvalidFields(lyceum.FieldError{Field: p.author, Message: "must be the id of an author of the school"})
+	}
+	return err
+}
+
+// Update changes a product. It fails with NotFound, and with Invalid for an
+// unknown author.
+func (p Products[ID, T, F]) Update(ctx context.Context, by lyceum.By, e Edit[ID, T]) (T, error) {
+	now := lyceum.Second(p.service.clock())
+	return lyceum.Change(ctx, p.service.store, by.Stamp(now), func(tx lyceum.Tx) (T, error) {
+		row, err := p.get(tx.Tables, tx, e.ID)
+		if err != nil {
+			return row, err
+		}
+		before := row
+		if e.Apply(&row); row == before {
+			return row, nil
+		}
+		parts := p.parts(&row)
+		if err := p.knownAuthor(tx, parts); err != nil {
+			return row, err
+		}
+		*parts.updated = now
+		_, err = p.rows(tx.Tables).Save(tx, row)
+		return row, err
+	})
+}
+
+// Archive makes a product one that cannot be sold. Whoever has access keeps it.
+// What is archived stays so. It fails with NotFound.
+func (p Products[ID, T, F]) Archive(ctx context.Context, by lyceum.By, id ID) (T, error) {
+	p.current = false
+	now := lyceum.Second(p.service.clock())
+	return p.Update(ctx, by, Edit[ID, T]{id, func(row *T) {
+		archived := p.parts(row).archived
+		*archived = archived.Or(now)
+	}})
+}
+
+// Import begins an import. What a row does not say (when it was created, changed
+// and archived) stays as it is with a known product; a new one is created now.
+func (p Products[ID, T, F]) Import(by lyceum.By) *Rows[T] {
+	return &Rows[T]{p.service, by, shape[T]{what: p.what + "s", names: p.names, look: p.look, save: p.save}}
+}
+
+func (p Products[ID, T, F]) save(tx lyceum.Tx, rows []T, now time.Time) (lyceum.Saved, error) {
+	ids := idsOf(rows, func(row *T) ID { return *p.parts(row).id })
+	kept, err := p.rows(tx.Tables).Find(tx, ids...)
+	if err != nil {
+		return lyceum.Saved{}, err
+	}
+	for i := range rows {
+		old := kept[ids[i]]
+		before, parts := p.parts(&old), p.parts(&rows[i])
+		*parts.created = firstTime(*parts.created, *before.created, lyceum.Second(now))
+		*parts.updated = firstTime(*parts.updated, *before.updated, *parts.created)
+		keep(parts.archived, *before.archived)
+	}
+	return p.rows(tx.Tables).Save(tx, rows...)
+}
