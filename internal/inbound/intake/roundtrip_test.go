@@ -85,7 +85,7 @@ func courseOf(t *rapid.T) lyceum.CourseRow {
 	return lyceum.CourseRow{Course: lyceum.Course{
 		ID: idOf[lyceum.CourseID](t, "id"), Name: textOf(t, "name"), Heading: optOf(t, "heading", textOf), Description: optOf(t, "description", textOf),
 		IsPublished: boolOf(t, "published"), ImageURL: optOf(t, "image", textOf), CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"),
-		AuthorID: optOf(t, "author", idOf[lyceum.AuthorID]), Certificate: optOf(t, "certificate", idOf[int32]),
+		AuthorID: optOf(t, "author", idOf[lyceum.AuthorID]), Certificate: optOf(t, "certificate", idOf[int32]), ArchivedAt: optOf(t, "archived", timeOf),
 	}, Listed: optOf(t, "listed", boolOf), Ordered: optOf(t, "ordered", boolOf)}
 }
 
@@ -178,6 +178,49 @@ func webhookEventOf(t *rapid.T) lyceum.WebhookEvent {
 	}
 }
 
+func downloadOf(t *rapid.T) lyceum.DigitalDownload {
+	return lyceum.DigitalDownload{
+		ID: idOf[lyceum.DigitalDownloadID](t, "id"), Name: textOf(t, "name"), Description: optOf(t, "description", textOf), Category: optOf(t, "category", textOf), IsPublished: boolOf(t, "published"),
+		IsListed: boolOf(t, "listed"), ImageURL: optOf(t, "image", textOf), AuthorID: optOf(t, "author", idOf[lyceum.AuthorID]), CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"), ArchivedAt: optOf(t, "archived", timeOf),
+	}
+}
+
+func coachingOf(t *rapid.T) lyceum.Coaching {
+	return lyceum.Coaching{
+		ID: idOf[lyceum.CoachingID](t, "id"), Name: textOf(t, "name"), Description: optOf(t, "description", textOf), ImageURL: optOf(t, "image", textOf), IsPublished: boolOf(t, "published"),
+		IsListed: boolOf(t, "listed"), AuthorID: optOf(t, "author", idOf[lyceum.AuthorID]), CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"), ArchivedAt: optOf(t, "archived", timeOf),
+	}
+}
+
+func collectionOf(t *rapid.T) lyceum.ProductCollection {
+	return lyceum.ProductCollection{
+		ID: idOf[lyceum.ProductCollectionID](t, "id"), Name: textOf(t, "name"), Description: optOf(t, "description", textOf), ImageURL: optOf(t, "image", textOf), IsPublished: boolOf(t, "published"),
+		IsListed: boolOf(t, "listed"), CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"), ArchivedAt: optOf(t, "archived", timeOf),
+	}
+}
+
+func membershipOf(t *rapid.T) lyceum.Membership {
+	return lyceum.Membership{
+		ID: idOf[lyceum.MembershipID](t, "id"), Name: textOf(t, "name"), Description: optOf(t, "description", textOf), ImageURL: optOf(t, "image", textOf), IsPublished: boolOf(t, "published"),
+		CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"), ArchivedAt: optOf(t, "archived", timeOf),
+	}
+}
+
+func tierOf(t *rapid.T) lyceum.MembershipTier {
+	return lyceum.MembershipTier{
+		ID: idOf[lyceum.MembershipTierID](t, "id"), MembershipID: idOf[lyceum.MembershipID](t, "membership"), Name: textOf(t, "name"), Description: optOf(t, "description", textOf), Position: idOf[int32](t, "position"),
+		IsPublished: boolOf(t, "published"), CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"), ArchivedAt: optOf(t, "archived", timeOf),
+	}
+}
+
+func inclusionOf[ID, In ~int32](kinds []lyceum.ProductKind) func(*rapid.T) lyceum.Inclusion[ID, In] {
+	return func(t *rapid.T) lyceum.Inclusion[ID, In] {
+		return lyceum.Inclusion[ID, In]{
+			ID: idOf[ID](t, "id"), In: idOf[In](t, "in"), Product: lyceum.Product{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), ID: idOf[int32](t, "product")}, CreatedAt: timeOf(t, "created"),
+		}
+	}
+}
+
 func planOf(t *rapid.T) lyceum.PricingPlan {
 	interval := func(t *rapid.T, name string) string {
 		return rapid.SampledFrom([]string{"day", "week", "month", "year"}).Draw(t, name)
@@ -230,6 +273,13 @@ func TestR13RoundTrip(t *testing.T) {
 	checkRoundTrip(t, intake.Tags(), tagsOf)
 	checkRoundTrip(t, intake.Webhooks(), webhookOf)
 	checkRoundTrip(t, intake.WebhookEvents(), webhookEventOf)
+	checkRoundTrip(t, intake.DigitalDownloads(), downloadOf)
+	checkRoundTrip(t, intake.Coaching(), coachingOf)
+	checkRoundTrip(t, intake.ProductCollections(), collectionOf)
+	checkRoundTrip(t, intake.CollectionProducts(), inclusionOf[lyceum.CollectionProductID, lyceum.ProductCollectionID](lyceum.CollectionKinds()))
+	checkRoundTrip(t, intake.Memberships(), membershipOf)
+	checkRoundTrip(t, intake.MembershipTiers(), tierOf)
+	checkRoundTrip(t, intake.TierProducts(), inclusionOf[lyceum.TierProductID, lyceum.MembershipTierID](lyceum.TierKinds()))
 }
 
 // TestR13Formulas: no cell of an exported text begins as a formula does, and
@@ -245,8 +295,8 @@ func TestR13Formulas(t *testing.T) {
 	} {
 		course := lyceum.CourseRow{Course: lyceum.Course{ID: 1, Name: cell, Heading: lyceum.Some(cell), Description: lyceum.Some(cell), ImageURL: lyceum.Some(cell)}}
 		got := written(t, intake.Courses(), intake.CSV, []lyceum.CourseRow{course})
-		row := fmt.Sprintf("1,%s,%[1]s,%[1]s,false,%[1]s,0001-01-01T00:00:00Z,0001-01-01T00:00:00Z,,,,\n", want)
-		if got != "id,name,heading,description,is_published,image_url,created_at,updated_at,author_bio_id,is_listed,lecture_order,certificate_page_id\n"+row {
+		row := fmt.Sprintf("1,%s,%[1]s,%[1]s,false,%[1]s,0001-01-01T00:00:00Z,0001-01-01T00:00:00Z,,,,,\n", want)
+		if got != "id,name,heading,description,is_published,image_url,created_at,updated_at,author_bio_id,is_listed,lecture_order,certificate_page_id,archived_at\n"+row {
 			t.Errorf("%q: %q", cell, got)
 		}
 		user := lyceum.User{ID: 1, Email: cell, Name: lyceum.Some(cell), Role: lyceum.Role(cell), Src: lyceum.Some(cell)}
