@@ -79,7 +79,7 @@ const (
 var productEntries []EntryType
 
 // product registers the entries of a product: created, updated and deleted.
-func product(noun string) string {
+func product(noun string) string { //nolint:unparam // a result is what var _ needs
 	for _, verb := range []string{".created", ".updated", ".deleted"} {
 		productEntries = append(productEntries, EntryType(noun+verb))
 	}

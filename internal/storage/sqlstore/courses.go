@@ -31,7 +31,7 @@ var courses = define(&tables.Courses, noun[lyceum.CourseID, lyceum.Course, lyceu
 		w.part(f.Search, "name", "description")
 		w.truth("is_published", f.IsPublished)
 		w.truth("is_listed", f.IsListed)
-		w.there("archived_at", f.IsArchived)
+		w.archived(f.IsArchived)
 		is(w, "author_id", f.AuthorID)
 		w.within("created_at", f.Created)
 		if f.EnrolledUser.Present {

@@ -29,7 +29,7 @@ var _ = define(&tables.DigitalDownloads, noun[lyceum.DigitalDownloadID, lyceum.D
 		w.part(f.Name, "name")
 		w.part(f.Search, "name", "description")
 		w.truth("is_published", f.IsPublished)
-		w.there("archived_at", f.IsArchived)
+		w.archived(f.IsArchived)
 		is(w, "author_id", f.AuthorID)
 		w.within("created_at", f.Created)
 	},

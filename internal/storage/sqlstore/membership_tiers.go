@@ -23,7 +23,7 @@ var _ = define(&tables.MembershipTiers, noun[lyceum.MembershipTierID, lyceum.Mem
 	},
 	narrow: func(w *where, f lyceum.MembershipTierFilter) {
 		is(w, "membership_id", f.MembershipID)
-		w.there("archived_at", f.IsArchived)
+		w.archived(f.IsArchived)
 	},
 	order:   func(lyceum.MembershipTierFilter) string { return "membership_id, position, membership_tier_id" },
 	largest: 256 << 10,

@@ -30,5 +30,5 @@ var _ = define(&tables.ProductCollections, noun[lyceum.ProductCollectionID, lyce
 func narrowProducts(w *where, f lyceum.ProductFilter) {
 	w.part(f.Name, "name")
 	w.truth("is_published", f.IsPublished)
-	w.there("archived_at", f.IsArchived)
+	w.archived(f.IsArchived)
 }

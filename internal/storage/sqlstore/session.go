@@ -273,14 +273,14 @@ func (w *where) truth(column string, value lyceum.Opt[bool]) {
 	}
 }
 
-// there wants a column to have a value or none, if either is asked for.
-func (w *where) there(column string, value lyceum.Opt[bool]) {
+// archived wants a row to be archived or not, if either is asked for.
+func (w *where) archived(value lyceum.Opt[bool]) {
 	switch {
 	case !value.Present:
 	case value.Value:
-		w.and(column + " IS NOT NULL")
+		w.and("archived_at IS NOT NULL")
 	default:
-		w.and(column + " IS NULL")
+		w.and("archived_at IS NULL")
 	}
 }
 
