@@ -116,6 +116,9 @@ func courseRows() []lyceum.Course {
 			AuthorID: some(c.author),
 			IsListed: lyceum.CourseID(i+1) != unlistedCourse, LectureOrder: lyceum.CourseID(i+1) == orderedCourse,
 		}
+		if c.retired != 0 {
+			rows[i].ArchivedAt = lyceum.Some(c.retired.time())
+		}
 		if page, gives := certificatePages[rows[i].ID]; gives {
 			rows[i].Certificate = lyceum.Some(page)
 		}
@@ -123,36 +126,6 @@ func courseRows() []lyceum.Course {
 			slug := strings.NewReplacer(" ", "-", ":", "").Replace(strings.ToLower(c.name))
 			rows[i].ImageURL = lyceum.Some("https://images.example.com/courses/" + slug + ".jpg")
 		}
-	}
-	return rows
-}
-
-// saveProducts saves what the school sells.
-func (s *School) saveProducts(tx lyceum.Tx) (lyceum.Saved, error) {
-	courses, err := tx.Courses.Save(tx, s.Courses...)
-	if err != nil {
-		return courses, err
-	}
-	downloads, err := tx.DigitalDownloads.Save(tx, digitalDownloads()...)
-	courses.Add(downloads)
-	return courses, err
-}
-
-// digitalDownloads are the files that the school sells. The last is a draft.
-func digitalDownloads() []lyceum.DigitalDownload {
-	rows := []lyceum.DigitalDownload{{
-		Name: "Lace shawl pattern", Category: text("Knitting"), Description: text("Charted and written out, in three sizes."),
-		AuthorID: some[lyceum.AuthorID](2), CreatedAt: on(2024, time.March, 4).time(),
-	}, {
-		Name: "Sourdough log", Category: text("Baking"),
-		AuthorID: some[lyceum.AuthorID](3), CreatedAt: on(2024, time.June, 10).time(),
-	}, {
-		Name: "Dovetail templates", Category: text("Woodwork"), Description: text("To print at full size."),
-		AuthorID: some[lyceum.AuthorID](6), CreatedAt: on(2025, time.January, 20).time(),
-	}}
-	for i := range rows {
-		d := &rows[i]
-		d.ID, d.IsPublished, d.IsListed, d.UpdatedAt = lyceum.DigitalDownloadID(i+1), i < len(rows)-1, true, d.CreatedAt
 	}
 	return rows
 }
@@ -171,8 +144,8 @@ type price struct {
 }
 
 // offer is a way of paying for a product, with a pricing plan for every
-// currency it has a price in; the first price is in US dollars. Course 0 is a
-// product that is no course.
+// currency it has a price in; the first price is in US dollars. Course 0 stands
+// for the studio.
 type offer struct {
 	course    lyceum.CourseID
 	name      string

@@ -47,7 +47,8 @@ func TestCourses(t *testing.T) {
 
 func TestPricingPlans(t *testing.T) {
 	s := New(1, 0)
-	var noCourse, dollars int
+	var dollars int
+	sold := map[lyceum.ProductKind]int{}
 	frequencies, intervals := map[lyceum.Frequency]int{}, map[string]int{}
 	for i, p := range s.PricingPlans {
 		if p.ID != lyceum.PricingPlanID(i+1) || p.Name == "" {
@@ -66,17 +67,23 @@ func TestPricingPlans(t *testing.T) {
 		if p.CourseID.Present && !p.CreatedAt.After(s.Courses[p.CourseID.Value-1].CreatedAt) || p.UpdatedAt.Before(p.CreatedAt) {
 			t.Errorf("plan %d is of %v, updated %v", p.ID, p.CreatedAt, p.UpdatedAt)
 		}
-		if !p.CourseID.Present {
-			noCourse++
+		if p.CourseID.Present == p.Other.Present {
+			t.Errorf("plan %d sells course %v and %v", p.ID, p.CourseID, p.Other)
 		}
+		sold[p.Product().Value.Kind]++
 		if p.Currency == "USD" {
 			dollars++
 		}
 		frequencies[p.Frequency]++
 		intervals[p.BillingInterval.Value]++
 	}
-	if len(s.PricingPlans) < 30 || noCourse != 2 {
-		t.Errorf("%d plans, %d without a course; want at least 30 and 2", len(s.PricingPlans), noCourse)
+	for _, kind := range lyceum.ProductKinds() {
+		if sold[kind] < 2 {
+			t.Errorf("%d plans sell a %s; want at least 2", sold[kind], kind.Name())
+		}
+	}
+	if len(s.PricingPlans) < 30 {
+		t.Errorf("%d plans; want at least 30", len(s.PricingPlans))
 	}
 	if len(frequencies) != 4 || intervals["month"] == 0 || intervals["year"] == 0 || len(intervals) != 3 {
 		t.Errorf("frequencies %v, intervals %v", frequencies, intervals)

@@ -12,6 +12,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -59,7 +60,7 @@ func New(value uint64, transactions int) *School {
 	s.users = max(minUsers, s.transactions/5)
 	s.Users = s.people()
 	s.Courses = courseRows()
-	s.PricingPlans = s.shop.plans
+	s.PricingPlans = slices.Concat(s.shop.plans, otherPlans(lyceum.PricingPlanID(len(s.shop.plans))))
 	s.Affiliates = affiliates(s.Users)
 	s.Authors = authors(s.Users)
 	return s

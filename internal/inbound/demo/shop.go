@@ -100,6 +100,8 @@ func (o *offer) plan(id lyceum.PricingPlanID, p price, made moment) lyceum.Prici
 	}
 	if o.course != 0 {
 		plan.CourseID = lyceum.Some(o.course)
+	} else {
+		plan.Other = lyceum.Some(studio)
 	}
 	if o.interval != "" {
 		plan.BillingInterval, plan.BillingIntervalCount = lyceum.Some(o.interval), lyceum.Some[int32](1)

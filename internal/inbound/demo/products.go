@@ -1,0 +1,199 @@
+package demo
+
+import (
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// studio is the tier that is sold by the plans of no course.
+var studio = lyceum.Product{Kind: lyceum.TierKind, ID: 1}
+
+// saveProducts saves what the school sells.
+func (s *School) saveProducts(tx lyceum.Tx) (saved lyceum.Saved, err error) {
+	for _, save := range []func() (lyceum.Saved, error){
+		func() (lyceum.Saved, error) { return tx.Courses.Save(tx, s.Courses...) },
+		func() (lyceum.Saved, error) { return tx.DigitalDownloads.Save(tx, digitalDownloads()...) },
+		func() (lyceum.Saved, error) { return tx.Coaching.Save(tx, coachingRows()...) },
+		func() (lyceum.Saved, error) { return tx.ProductCollections.Save(tx, collections()...) },
+		func() (lyceum.Saved, error) { return tx.CollectionProducts.Save(tx, inCollections()...) },
+		func() (lyceum.Saved, error) { return tx.Memberships.Save(tx, memberships()...) },
+		func() (lyceum.Saved, error) { return tx.MembershipTiers.Save(tx, tiers()...) },
+		func() (lyceum.Saved, error) { return tx.TierProducts.Save(tx, inTiers()...) },
+	} {
+		some, err := save()
+		if err != nil {
+			return saved, err
+		}
+		saved.Add(some)
+	}
+	return saved, nil
+}
+
+// digitalDownloads are the files that the school sells. The last is a draft.
+func digitalDownloads() []lyceum.DigitalDownload {
+	rows := []lyceum.DigitalDownload{{
+		Name: "Lace shawl pattern", Category: text("Knitting"), Description: text("Charted and written out, in three sizes."),
+		AuthorID: some[lyceum.AuthorID](2), CreatedAt: on(2024, time.March, 4).time(),
+	}, {
+		Name: "Sourdough log", Category: text("Baking"),
+		AuthorID: some[lyceum.AuthorID](3), CreatedAt: on(2024, time.June, 10).time(),
+	}, {
+		Name: "Dovetail templates", Category: text("Woodwork"), Description: text("To print at full size."),
+		AuthorID: some[lyceum.AuthorID](6), CreatedAt: on(2025, time.January, 20).time(),
+	}}
+	for i := range rows {
+		d := &rows[i]
+		d.ID, d.IsPublished, d.IsListed, d.UpdatedAt = lyceum.DigitalDownloadID(i+1), i < len(rows)-1, true, d.CreatedAt
+	}
+	return rows
+}
+
+// coachingRows are the coaching that the school sells. The last is not listed.
+func coachingRows() []lyceum.Coaching {
+	rows := []lyceum.Coaching{{
+		Name: "Portfolio review", Description: text("Two hours with your sketchbooks, one to one."),
+		AuthorID: some[lyceum.AuthorID](4), CreatedAt: on(2024, time.April, 8).time(),
+	}, {
+		Name: "Kiln consultation", AuthorID: some[lyceum.AuthorID](2), CreatedAt: on(2025, time.February, 3).time(),
+	}}
+	for i := range rows {
+		c := &rows[i]
+		c.ID, c.IsPublished, c.IsListed, c.UpdatedAt = lyceum.CoachingID(i+1), true, i < len(rows)-1, c.CreatedAt
+	}
+	return rows
+}
+
+// collections are the bundles that the school sells.
+func collections() []lyceum.ProductCollection {
+	rows := []lyceum.ProductCollection{{
+		Name: "The home potter", Description: text("From the wheel to the shelf, with a pattern for the evenings."),
+		ImageURL: text("https://images.example.com/collections/the-home-potter.jpg"), CreatedAt: on(2024, time.May, 6).time(),
+	}, {
+		Name: "Wood and blade", CreatedAt: on(2025, time.March, 10).time(),
+	}}
+	for i := range rows {
+		c := &rows[i]
+		c.ID, c.IsPublished, c.IsListed, c.UpdatedAt = lyceum.ProductCollectionID(i+1), true, true, c.CreatedAt
+	}
+	return rows
+}
+
+func inCollections() []lyceum.CollectionProduct {
+	return included[lyceum.CollectionProductID]([]products[lyceum.ProductCollectionID]{
+		{1, on(2024, time.May, 6), []lyceum.Product{
+			{Kind: lyceum.CourseKind, ID: 1}, {Kind: lyceum.CourseKind, ID: 10}, {Kind: lyceum.DownloadKind, ID: 1},
+		}},
+		{2, on(2025, time.March, 10), []lyceum.Product{
+			{Kind: lyceum.CourseKind, ID: 6}, {Kind: lyceum.CourseKind, ID: 13}, {Kind: lyceum.DownloadKind, ID: 3},
+		}},
+	})
+}
+
+// memberships are those of the school, which the tiers of the same numbers are of.
+func memberships() []lyceum.Membership {
+	at := on(2022, time.December, 19).time()
+	return []lyceum.Membership{{
+		ID: 1, Name: "Studio membership", Description: text("The studio in your kitchen, month by month."),
+		ImageURL: text("https://images.example.com/memberships/studio.jpg"), IsPublished: true, CreatedAt: at, UpdatedAt: at,
+	}, {
+		ID: 2, Name: "Friends of Fernwood", IsPublished: true, CreatedAt: at, UpdatedAt: at,
+	}}
+}
+
+// tiers are what members buy. The last is a draft.
+func tiers() []lyceum.MembershipTier {
+	rows := []lyceum.MembershipTier{
+		{MembershipID: 1, Name: "Studio", Position: 1, Description: text("Two courses and a bundle, as long as you stay.")},
+		{MembershipID: 1, Name: "Studio with a teacher", Position: 2},
+		{MembershipID: 2, Name: "Friend", Position: 1},
+		{MembershipID: 2, Name: "Patron", Position: 2},
+	}
+	for i := range rows {
+		t := &rows[i]
+		t.ID, t.IsPublished = lyceum.MembershipTierID(i+1), i < len(rows)-1
+		t.CreatedAt = on(2022, time.December, 19).time()
+		t.UpdatedAt = t.CreatedAt
+	}
+	return rows
+}
+
+func inTiers() []lyceum.TierProduct {
+	opening := on(2022, time.December, 19)
+	return included[lyceum.TierProductID]([]products[lyceum.MembershipTierID]{
+		{1, opening, []lyceum.Product{{Kind: lyceum.CourseKind, ID: 3}, {Kind: lyceum.CourseKind, ID: 4}}},
+		{2, opening, []lyceum.Product{{Kind: lyceum.CourseKind, ID: 3}, {Kind: lyceum.CourseKind, ID: 4}}},
+		{1, on(2024, time.May, 6), []lyceum.Product{{Kind: lyceum.CollectionKind, ID: 1}}},
+		{2, on(2024, time.May, 6), []lyceum.Product{
+			{Kind: lyceum.CollectionKind, ID: 1}, {Kind: lyceum.CoachingKind, ID: 1},
+		}},
+		{3, opening, []lyceum.Product{{Kind: lyceum.CourseKind, ID: 7}}},
+		{4, on(2025, time.March, 10), []lyceum.Product{
+			{Kind: lyceum.CourseKind, ID: 7}, {Kind: lyceum.CollectionKind, ID: 2},
+		}},
+	})
+}
+
+// products are put into what in names at one moment.
+type products[In ~int32] struct {
+	in    In
+	added moment
+	of    []lyceum.Product
+}
+
+func included[ID, In ~int32](all []products[In]) (rows []lyceum.Inclusion[ID, In]) {
+	for _, added := range all {
+		for _, product := range added.of {
+			rows = append(rows, lyceum.Inclusion[ID, In]{
+				ID: ID(len(rows) + 1), In: added.in, Product: product, CreatedAt: added.added.time(),
+			})
+		}
+	}
+	return rows
+}
+
+// otherPlans sell what no transaction has bought. Their ids come after those of
+// the others.
+func otherPlans(last lyceum.PricingPlanID) []lyceum.PricingPlan {
+	rows := []lyceum.PricingPlan{
+		{Name: "Pattern", Price: 12_00, Other: product(lyceum.DownloadKind, 1), CreatedAt: on(2024, time.March, 4).time()},
+		{Name: "Log", Price: 10_00, Other: product(lyceum.DownloadKind, 2), CreatedAt: on(2024, time.June, 10).time()},
+		{
+			Name: "Two hours", Price: 120_00, Other: product(lyceum.CoachingKind, 1),
+			EnrollmentCap: lyceum.Some[int32](40), CreatedAt: on(2024, time.April, 8).time(),
+		},
+		{
+			Name: "One hour", Price: 65_00, Other: product(lyceum.CoachingKind, 2), CreatedAt: on(2025, time.February, 3).time(),
+		},
+		{
+			Name: "The whole shelf", Price: 189_00, Other: product(lyceum.CollectionKind, 1),
+			CreatedAt: on(2024, time.May, 6).time(),
+		},
+		{
+			Name: "Both courses", Price: 269_00, Other: product(lyceum.CollectionKind, 2),
+			CreatedAt: on(2025, time.March, 10).time(),
+		},
+		{
+			Name: "With a teacher, monthly", Price: 79_00, Other: product(lyceum.TierKind, 2), Frequency: subscription,
+			BillingInterval: text("month"), CreatedAt: on(2024, time.May, 6).time(),
+		},
+		{
+			Name: "Friend, yearly", Price: 60_00, Other: product(lyceum.TierKind, 3), Frequency: subscription,
+			BillingInterval: text("year"), CreatedAt: on(2023, time.January, 2).time(),
+		},
+	}
+	for i := range rows {
+		p := &rows[i]
+		p.ID, p.Currency, p.UpdatedAt = last+lyceum.PricingPlanID(i+1), rates[0].currency, p.CreatedAt
+		if p.Frequency == "" {
+			p.Frequency = once
+		} else {
+			p.BillingIntervalCount = lyceum.Some[int32](1)
+		}
+	}
+	return rows
+}
+
+func product(kind lyceum.ProductKind, id int32) lyceum.Opt[lyceum.Product] {
+	return lyceum.Some(lyceum.Product{Kind: kind, ID: id})
+}
