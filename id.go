@@ -47,6 +47,8 @@ type (
 	CommentID int32
 	// MovementID names a refund or a step of a chargeback.
 	MovementID int32
+	// DisputeID names a dispute of a transaction.
+	DisputeID int32
 	// OrderID names a checkout that somebody began.
 	OrderID int32
 )
@@ -79,5 +81,6 @@ const (
 	WebhookEventSequence    Sequence = "webhook_event_id"
 	CommentSequence         Sequence = "comment_id"
 	MovementSequence        Sequence = "movement_id"
+	DisputeSequence         Sequence = "dispute_id"
 	OrderSequence           Sequence = "order_id"
 )

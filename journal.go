@@ -61,6 +61,8 @@ const (
 	WebhookEventResent     EntryType = "webhook_event.resent"
 	WebhookSecretRotated   EntryType = "webhook.secret_rotated"
 	MovementCreated        EntryType = "movement.created"
+	DisputeCreated         EntryType = "dispute.created"
+	DisputeUpdated         EntryType = "dispute.updated"
 	CommentCreated         EntryType = "comment.created"
 	CommentDeleted         EntryType = "comment.deleted"
 	OrderCreated           EntryType = "order.created"
@@ -97,7 +99,7 @@ func EntryTypes() []EntryType {
 		AttachmentCreated, AttachmentUpdated, EnrollmentCreated, EnrollmentUpdated, ProgressCreated, ProgressUpdated,
 		LectureProgressCreated, LectureProgressUpdated, QuizResponseCreated, QuizResponseUpdated, UserTagged,
 		WebhookCreated, WebhookUpdated, WebhookEventCreated, WebhookEventUpdated, WebhookDeleted, WebhookEventResent,
-		WebhookSecretRotated, MovementCreated, CommentCreated, CommentDeleted,
+		WebhookSecretRotated, MovementCreated, DisputeCreated, DisputeUpdated, CommentCreated, CommentDeleted,
 		OrderCreated, OrderUpdated, SignInFailed, AccountLocked, SignInsRefused, CodeReplayed, TokenReused, TargetRefused,
 	}, productEntries...)
 }

@@ -4,6 +4,19 @@ package lyceum
 // 1999 with USD is $19.99, 1999 with JPY is ¥1999.
 type Minor int64
 
+// Share returns the part of an amount that is to it as part is to whole, to the
+// nearest unit; 0 of a whole of 0.
+func (m Minor) Share(part, whole Minor) Minor {
+	if whole == 0 {
+		return 0
+	}
+	share := m * part / whole
+	if 2*(m*part%whole) >= whole {
+		share++
+	}
+	return share
+}
+
 // USDCents counts cents of the US dollar, whatever currency the buyer chose.
 type USDCents int64
 

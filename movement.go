@@ -21,8 +21,11 @@ type Movement struct {
 	TransactionID TransactionID
 	SaleID        SaleID
 	Kind          MovementKind
-	Amount        Minor // a refund: given back; a chargeback opened: its fee
-	Refunded      Minor // all refunds of the transaction up to this movement
+	Amount        Minor // a refund: of the price; a chargeback opened: its fee
+	Tax           Minor // of a refund
+	Refunded      Minor // of the price, by all refunds of the transaction up to this movement
+	TaxRefunded   Minor // of the tax, likewise
+	Dispute       Opt[DisputeID]
 	At            time.Time
 	Reason        Opt[string]
 	Reference     Opt[string] // of the payment system
@@ -34,4 +37,5 @@ type MovementFilter struct {
 	Transaction Opt[TransactionID]
 	Kinds       []MovementKind // empty: all
 	Newest      bool           // by descending id, not ascending
+	Reference   Opt[string]    // in any case of its letters
 }

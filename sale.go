@@ -44,6 +44,7 @@ const (
 	SaleCanceled    SaleEnd = "canceled"
 	SaleRefunded    SaleEnd = "refunded"
 	SaleChargedBack SaleEnd = "charged_back"
+	SaleVoided      SaleEnd = "voided"
 )
 
 // Consequence is what the end of a sale does to the learner's enrollment.

@@ -47,7 +47,8 @@ type JournalReads interface {
 // SalesChanges are what a change does about sales besides changing their rows.
 type SalesChanges interface {
 	// TakeReference keeps the name that a transaction has in the payment
-	// system. It fails with Conflict when another transaction has it.
+	// system. It fails with ErrReferenceTaken if a transaction has it, in any
+	// case of its letters.
 	TakeReference(reference string, id TransactionID) error
 	// FindOffer returns a pricing plan, if it is there, and reports whether a
 	// user is.

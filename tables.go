@@ -17,6 +17,7 @@ type Tables struct {
 	Courses            Table[CourseID, Course, CourseFilter]
 	Deliveries         Table[WebhookEventID, WebhookEvent, WebhookEventFilter]
 	DigitalDownloads   Table[DigitalDownloadID, DigitalDownload, DigitalDownloadFilter]
+	Disputes           Table[DisputeID, Dispute, DisputeFilter]
 	Enrollments        Table[EnrollmentID, Enrollment, EnrollmentFilter]
 	Grants             Table[GrantID, Grant, GrantFilter]
 	LectureProgress    Table[LectureProgressID, LectureProgress, LectureProgressFilter]

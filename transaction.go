@@ -121,12 +121,3 @@ type TransactionQuery struct {
 	Sale  Opt[SaleID]
 	Order Order
 }
-
-// Reference is the name of a transaction in the payment system.
-type Reference struct {
-	Transaction TransactionID
-	Name        string // unique in the school
-}
-
-// ReferenceFilter narrows references; an absent part holds always.
-type ReferenceFilter struct{ Name Opt[string] }

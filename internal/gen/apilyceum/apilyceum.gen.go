@@ -7,12 +7,6 @@ import (
 	"time"
 )
 
-// Defines values for ChargebackOutcomeOutcome.
-const (
-	Lost ChargebackOutcomeOutcome = "lost"
-	Won  ChargebackOutcomeOutcome = "won"
-)
-
 // Attempt One try to deliver an event.
 type Attempt struct {
 	// Number From 1.
@@ -42,9 +36,6 @@ type Attempt struct {
 	// IsKept Whether headers and body are kept. Of the attempts of a webhook on a day, in UTC, the first 8 MB of them are; of later ones only the rest.
 	IsKept bool `json:"is_kept"`
 }
-
-// ChargebackOutcomeOutcome `won` when the money is back.
-type ChargebackOutcomeOutcome string
 
 // Coaching A product whose learners are coached in person.
 type Coaching struct {
@@ -190,6 +181,48 @@ type Delivery struct {
 // DeliveryState How far it has come.
 type DeliveryState string
 
+// Dispute A payment, or a part of one, that the buyer's bank took back.
+type Dispute struct {
+	// ID Identifier, unique in the school.
+	ID int32 `json:"id"`
+
+	// TransactionID The transaction.
+	TransactionID int32 `json:"transaction_id"`
+
+	// SaleID The sale of the transaction.
+	SaleID int32 `json:"sale_id"`
+
+	// Amount What the bank took, in the currency of the transaction.
+	Amount int32 `json:"amount"`
+
+	// Tax The part of it that is tax.
+	Tax int32 `json:"tax"`
+
+	// Fee What the bank wants for it, in the currency of the transaction.
+	Fee int32 `json:"fee"`
+
+	// FeeReturned Whether the fee came back.
+	FeeReturned bool `json:"fee_returned"`
+
+	// State `won` when the money is back.
+	State DisputeState `json:"state"`
+
+	// OpenedAt When it was opened.
+	OpenedAt time.Time `json:"opened_at"`
+
+	// ClosedAt When its outcome was last recorded.
+	ClosedAt *time.Time `json:"closed_at"`
+
+	// Reason Why.
+	Reason *string `json:"reason"`
+
+	// Reference Name of the dispute in the payment system.
+	Reference *string `json:"reference"`
+}
+
+// DisputeState `won` when the money is back.
+type DisputeState string
+
 // IncludedProduct A product in a collection or a tier.
 type IncludedProduct struct {
 	// Type Kind of the product.
@@ -285,11 +318,20 @@ type Movement struct {
 	// Kind What happened.
 	Kind MovementKind `json:"kind"`
 
-	// Amount What was given back; of an opened chargeback its fee.
+	// Amount What was refunded of the price; of an opened chargeback its fee.
 	Amount int32 `json:"amount"`
 
-	// AmountRefunded All refunds of the transaction up to then.
+	// Tax What was refunded of the tax.
+	Tax int32 `json:"tax"`
+
+	// AmountRefunded What all refunds of the transaction up to then gave back of the price.
 	AmountRefunded int32 `json:"amount_refunded"`
+
+	// TaxRefunded What they gave back of the tax.
+	TaxRefunded int32 `json:"tax_refunded"`
+
+	// DisputeID The dispute that it is a step of.
+	DisputeID *int32 `json:"dispute_id"`
 
 	// At When it happened.
 	At time.Time `json:"at"`
@@ -447,7 +489,7 @@ type Sale struct {
 	// IsActive Whether it has not ended.
 	IsActive bool `json:"is_active"`
 
-	// PaidUntil When the next payment is due, of a subscription or a payment plan.
+	// PaidUntil When the next payment is due, of a subscription or a payment plan. Payments that went back whole buy no time.
 	PaidUntil *time.Time `json:"paid_until"`
 
 	// EndedAt When it ended.

@@ -127,6 +127,8 @@ func shown(object any) any {
 		return comment(o)
 	case lyceum.Movement:
 		return movement(&o)
+	case lyceum.Dispute:
+		return dispute(o)
 	case lyceum.PurchaseOrder:
 		return order(o)
 	case lyceum.Webhook:

@@ -13,6 +13,7 @@ func (f *Face) sales() []wire.Operation {
 		one("createSale", wire.Create, all, bindNewSale, f.Sales.Record, "sale", saleDetail),
 		one("showSale", wire.Get, each, bindSale, f.Sales.Show, "sale", saleDetail),
 		one("createRenewal", wire.Create, each+"/renewals", bindRenewal, f.Sales.Renew, "transaction", transactionDetail),
+		one("endSale", wire.Run, each+"/end", wire.NoBody(bindSale), f.Sales.EndNow, "sale", sale),
 		one("cancelSale", wire.Run, each+"/cancel", wire.NoBody(bindSale), f.Sales.Cancel, "sale", sale),
 	}
 }
@@ -71,7 +72,7 @@ func saleDetail(d sales.SaleDetail) soldSale {
 	shown := soldSale{sale(d.Sale), []shownTransaction{}, movements(d.Movements)}
 	for i := range d.Transactions {
 		t := &d.Transactions[i]
-		shown.Transactions = append(shown.Transactions, shownTransaction{t, d.Reference(t.ID), nil})
+		shown.Transactions = append(shown.Transactions, shownTransaction{t, d.TaxRefunded(t), d.Reference(t.ID), nil})
 	}
 	return shown
 }

@@ -30,6 +30,7 @@ func bindTransaction(in *wire.Input) lyceum.TransactionID {
 func bindRefund(in *wire.Input) sales.Refund {
 	return sales.Refund{
 		Transaction: bindTransaction(in), Amount: wire.Amount[lyceum.Minor](in.Body("amount"), 1),
+		Total: wire.Amount[lyceum.Minor](in.Body("total"), 1), EndAccess: in.Body("end_access").Bool(),
 		Reason: bindReason(in), Reference: bindReference(in),
 	}
 }
@@ -42,22 +43,25 @@ func bindChargeback(in *wire.Input) sales.Chargeback {
 }
 
 func bindOutcome(in *wire.Input) sales.Outcome {
-	outcome := in.Body("outcome").Required()
-	q := sales.Outcome{Transaction: bindTransaction(in), Kind: lyceum.ChargebackLost, Reason: bindReason(in)}
-	if wire.OneOf(outcome, gen.Won, gen.Lost).Value == gen.Won {
-		q.Kind = lyceum.ChargebackWon
+	return sales.Outcome{
+		Transaction: bindTransaction(in), State: bindState(in), FeeReturned: in.Body("fee_returned").Bool(),
+		Reason: bindReason(in),
 	}
-	return q
+}
+
+func bindState(in *wire.Input) lyceum.DisputeState {
+	return wire.OneOf(in.Body("outcome").Required(), lyceum.DisputeWon, lyceum.DisputeLost).Value
 }
 
 func transactionDetail(d sales.TransactionDetail) shownTransaction {
-	return shownTransaction{&d.Transaction, d.Reference, movements(d.Movements)}
+	return shownTransaction{&d.Transaction, d.TaxRefunded, d.Reference, movements(d.Movements)}
 }
 
 // shownTransaction is a transaction as version 1 writes it, and what only this
 // face adds. Inside a sale it has no movements of its own: nil.
 type shownTransaction struct {
 	transaction *lyceum.Transaction
+	taxRefunded lyceum.Minor
 	reference   lyceum.Opt[string]
 	movements   []gen.Movement
 }
@@ -65,7 +69,8 @@ type shownTransaction struct {
 // MarshalJSON implements json.Marshaler.
 func (s shownTransaction) MarshalJSON() ([]byte, error) {
 	b := wire.AppendTransaction(nil, s.transaction)
-	b = wire.AppendOptWord(b[:len(b)-1], `,"reference":`, s.reference)
+	b = wire.AppendNumber(b[:len(b)-1], `,"tax_refunded":`, s.taxRefunded)
+	b = wire.AppendOptWord(b, `,"reference":`, s.reference)
 	if s.movements == nil {
 		return append(b, '}'), nil
 	}
@@ -84,7 +89,8 @@ func movements(all []lyceum.Movement) []gen.Movement {
 func movement(m *lyceum.Movement) gen.Movement {
 	return gen.Movement{
 		ID: int32(m.ID), TransactionID: int32(m.TransactionID), SaleID: int32(m.SaleID),
-		Kind: gen.MovementKind(m.Kind), Amount: int32(m.Amount), AmountRefunded: int32(m.Refunded),
+		Kind: gen.MovementKind(m.Kind), Amount: int32(m.Amount), Tax: int32(m.Tax),
+		AmountRefunded: int32(m.Refunded), TaxRefunded: int32(m.TaxRefunded), DisputeID: wire.Number(m.Dispute),
 		At: wire.Moment(m.At), Reason: wire.Optional(m.Reason), Reference: wire.Optional(m.Reference),
 	}
 }

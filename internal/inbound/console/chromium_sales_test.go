@@ -48,12 +48,12 @@ func (p *place) trade() (sale lyceum.SaleID, id lyceum.TransactionID) {
 	p.clock.Pass(26 * time.Hour)
 	p.must(p.sales.Refund(p.t.Context(), p.by(), sales.Refund{
 		Transaction: id,
-		Amount:      lyceum.Some(lyceum.Minor(150)), Reason: lyceum.Some("Two lessons were missing in the first week."), Reference: lyceum.Some("re_91"),
+		Total:       lyceum.Some(lyceum.Minor(150)), Reason: lyceum.Some("Two lessons were missing in the first week."), Reference: lyceum.Some("re_91"),
 	}))
 	p.clock.Pass(5 * time.Hour)
 	p.must(p.sales.OpenChargeback(p.t.Context(), p.by(), sales.Chargeback{Transaction: id, Fee: 1500, Reason: lyceum.Some("The buyer did not know the charge.")}))
 	p.clock.Pass(50 * time.Hour)
-	p.must(p.sales.CloseChargeback(p.t.Context(), p.by(), sales.Outcome{Transaction: id, Kind: lyceum.ChargebackWon}))
+	p.must(p.sales.CloseChargeback(p.t.Context(), p.by(), sales.Outcome{Transaction: id, State: lyceum.DisputeWon}))
 	p.clock.Pass(31 * time.Hour)
 	p.must(p.sales.Renew(p.t.Context(), p.by(), sales.Renewal{Sale: sale, Amounts: sales.Amounts{Charge: lyceum.Some(lyceum.USDCents(545))}}))
 	p.clock.Pass(7 * time.Minute)

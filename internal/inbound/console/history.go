@@ -51,6 +51,7 @@ var endings = map[lyceum.SaleEnd]string{
 	lyceum.SaleCanceled:    "The sale was cancelled",
 	lyceum.SaleRefunded:    "The refund ended the sale",
 	lyceum.SaleChargedBack: "The chargeback ended the sale",
+	lyceum.SaleVoided:      "The sale was voided",
 }
 
 func charged(t *lyceum.Transaction, reference string) event {
@@ -72,8 +73,8 @@ func moved(m *lyceum.Movement, t *lyceum.Transaction) event {
 	e := event{At: m.At, Class: "back", Of: t.ID, Reason: m.Reason.Value, Reference: m.Reference.Value}
 	switch m.Kind {
 	case lyceum.Refunded:
-		e.What, e.Amount = "Refunded", money(m.Amount, t.Currency)
-		e.SoFar = money(m.Refunded, t.Currency) + " of " + money(t.FinalPrice+t.TaxCharge, t.Currency)
+		e.What, e.Amount = "Refunded", money(m.Amount+m.Tax, t.Currency)
+		e.SoFar = money(m.Refunded+m.TaxRefunded, t.Currency) + " of " + money(t.FinalPrice+t.TaxCharge, t.Currency)
 	case lyceum.ChargebackOpened:
 		e.Class, e.What, e.Amount = "bad", "Chargeback opened, with a fee of", money(m.Amount, t.Currency)
 	case lyceum.ChargebackWon:

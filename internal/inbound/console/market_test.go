@@ -86,7 +86,7 @@ func (p *place) refunded(id lyceum.TransactionID) (amount lyceum.Minor, steps in
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return d.AmountRefunded, len(d.Movements)
+	return d.AmountRefunded + d.TaxRefunded, len(d.Movements)
 }
 
 var listed = regexp.MustCompile(`class="more" href="/admin/sales/(\d+)"`)

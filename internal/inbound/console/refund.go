@@ -23,6 +23,7 @@ type refundPage struct {
 	Plan   plan
 	Left   string
 	Amount string
+	Tax    string // of the amount; empty for none
 	Rest   string // what is left after the refund; empty for nothing
 }
 
@@ -64,7 +65,7 @@ func (c *console) newRefund(w http.ResponseWriter, r *http.Request, v *visit) er
 	}
 	p.Form = &form{
 		Action: p.Path, Once: newForm(),
-		Values: map[string]string{"amount": decimal(p.RefundOutlook.Left, p.Transaction.Currency)},
+		Values: map[string]string{"amount": decimal(p.RefundOutlook.Left.Total(), p.Transaction.Currency)},
 	}
 	return c.show(w, r, http.StatusOK, "refund.gohtml", v, "Refund", p)
 }
@@ -121,7 +122,7 @@ func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) e
 		return done(w, r, p.Sale, "refunded")
 	case e.Code == "idempotency_key_reused":
 		return c.askAgain(w, r, v, p)
-	case e.Kind == lyceum.Invalid:
+	case e.Kind == lyceum.Invalid, e.Code == "exceeds_left", e.Code == "reference_taken":
 		return c.confirmRefund(w, r, v)
 	}
 	return c.refuseRefund(w, r, v, p, err)
@@ -149,11 +150,14 @@ func (c *console) foresee(r *http.Request, v *visit, refund sales.Refund) (refun
 	o, err := c.Sales.ForeseeRefund(r.Context(), v.by(), refund)
 	t := &o.Transaction
 	p := refundPage{
-		RefundOutlook: o, Path: refundPath(refund.Transaction), Sale: salePath(t.SaleID), Left: money(o.Left, t.Currency),
-		Amount: money(o.Amount, t.Currency),
+		RefundOutlook: o, Path: refundPath(refund.Transaction), Sale: salePath(t.SaleID),
+		Left: money(o.Left.Total(), t.Currency), Amount: money(o.Part.Total(), t.Currency),
 	}
-	if o.Amount < o.Left {
-		p.Rest = money(o.Left-o.Amount, t.Currency)
+	if o.Part.Tax > 0 {
+		p.Tax = money(o.Part.Tax, t.Currency)
+	}
+	if rest := o.Left.Minus(o.Part).Total(); rest > 0 {
+		p.Rest = money(rest, t.Currency)
 	}
 	if t.ID == 0 {
 		return p, err
@@ -183,11 +187,11 @@ func trimmed(r *http.Request) func(string) string {
 }
 
 // refundOf reads the refund that a form asks for, as it was typed: a form keeps
-// what can be shown.
+// what can be shown. Its amount is what the buyer gets back.
 func refundOf(r *http.Request, t *lyceum.Transaction) (sales.Refund, error) {
 	typed := trimmed(r)
 	amount, err := parseDecimal(typed("amount"), t.Currency)
-	refund := sales.Refund{Transaction: t.ID, Amount: lyceum.Some(amount)}
+	refund := sales.Refund{Transaction: t.ID, Total: lyceum.Some(amount)}
 	if text := typed("reason"); text != "" {
 		refund.Reason = lyceum.Some(text)
 	}
@@ -200,19 +204,21 @@ func refundOf(r *http.Request, t *lyceum.Transaction) (sales.Refund, error) {
 // inDecimals words the rule's refusal of an amount as the form writes amounts.
 func (p *refundPage) inDecimals(err error) error {
 	e, ok := errors.AsType[*lyceum.Error](err)
-	if !ok {
+	switch {
+	case !ok:
+		return err
+	case e.Code == "reference_taken":
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "reference", Message: "is that of a refund recorded already"})
+	case e.Code != "exceeds_left" && !slices.ContainsFunc(e.Fields, ofTotal):
 		return err
 	}
-	worded := *e
-	worded.Fields = slices.Clone(e.Fields)
-	for i := range worded.Fields {
-		if worded.Fields[i].Field == "amount" {
-			worded.Fields[i].Message = fmt.Sprintf("must be from %s to %s, which is what is left",
-				decimal(1, p.Transaction.Currency), decimal(p.RefundOutlook.Left, p.Transaction.Currency))
-		}
-	}
-	return &worded
+	return lyceum.InvalidFields(lyceum.FieldError{
+		Field: "amount", Message: fmt.Sprintf("must be from %s to %s, which is what is left",
+			decimal(1, p.Transaction.Currency), decimal(p.RefundOutlook.Left.Total(), p.Transaction.Currency)),
+	})
 }
+
+func ofTotal(f lyceum.FieldError) bool { return f.Field == "total" }
 
 func (c *console) refuseRefund(w http.ResponseWriter, r *http.Request, v *visit, p refundPage, err error) error {
 	return c.refuseSale(w, r, v, "Nothing was refunded", p.Sale, err)

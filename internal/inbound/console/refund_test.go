@@ -164,7 +164,7 @@ func TestRefundIsNotPossible(t *testing.T) {
 	goneSale, gone := p.sell(1, 13)
 	p.must(p.sales.OpenChargeback(t.Context(), p.by(), sales.Chargeback{Transaction: opened, Fee: 100}))
 	p.must(p.sales.OpenChargeback(t.Context(), p.by(), sales.Chargeback{Transaction: lost, Fee: 100}))
-	p.must(p.sales.CloseChargeback(t.Context(), p.by(), sales.Outcome{Transaction: lost, Kind: lyceum.ChargebackLost}))
+	p.must(p.sales.CloseChargeback(t.Context(), p.by(), sales.Outcome{Transaction: lost, State: lyceum.DisputeLost}))
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: gone}))
 	for _, tc := range []struct {
 		sale lyceum.SaleID

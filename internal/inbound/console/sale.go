@@ -68,6 +68,7 @@ var ends = map[lyceum.SaleEnd]mark{
 	lyceum.SaleCanceled:    {"badge-off", "Cancelled"},
 	lyceum.SaleRefunded:    {"badge-off", "Ended by a refund"},
 	lyceum.SaleChargedBack: {"badge-bad", "Ended by a chargeback"},
+	lyceum.SaleVoided:      {"badge-off", "Voided"},
 }
 
 // showSale serves GET /admin/sales/{id}.
@@ -151,8 +152,11 @@ func paymentOf(detail *sales.SaleDetail, t *lyceum.Transaction) payment {
 		p.Lines = append(p.Lines, line{"Chargeback fee", own(t.ChargebackFee.Value)})
 	}
 	p.Lines = append(p.Lines, line{"Revenue", dollars(t.Revenue)}, line{"Refunded", own(t.AmountRefunded)})
+	if tax := detail.TaxRefunded(t); tax > 0 {
+		p.Lines = append(p.Lines, line{"Tax refunded", own(tax)})
+	}
 	if left, err := detail.Left(t); err == nil {
-		p.Left, p.Refund = own(left), refundPath(t.ID)
+		p.Left, p.Refund = own(left.Total()), refundPath(t.ID)
 	}
 	return p
 }

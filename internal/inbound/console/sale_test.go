@@ -25,7 +25,7 @@ func TestSale(t *testing.T) {
 		"Reference ch_1", "5.95 EUR can be refunded", "Cancel the sale…", `href="/admin/transactions">Transactions</a>`)
 
 	p.clock.Pass(time.Hour)
-	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Amount: lyceum.Some(lyceum.Minor(100)), Reason: lyceum.Some("came late"), Reference: lyceum.Some("re_1")}))
+	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Total: lyceum.Some(lyceum.Minor(100)), Reason: lyceum.Some("came late"), Reference: lyceum.Some("re_1")}))
 	p.clock.Pass(time.Hour)
 	p.must(p.sales.OpenChargeback(t.Context(), p.by(), sales.Chargeback{Transaction: id, Fee: 1500, Reason: lyceum.Some("not known to the buyer")}))
 	w = p.ask(p.owner, "GET", salePath(sale), nil)
@@ -34,11 +34,11 @@ func TestSale(t *testing.T) {
 		t.Error("what is with the bank can be refunded")
 	}
 	p.clock.Pass(time.Hour)
-	p.must(p.sales.CloseChargeback(t.Context(), p.by(), sales.Outcome{Transaction: id, Kind: lyceum.ChargebackWon}))
+	p.must(p.sales.CloseChargeback(t.Context(), p.by(), sales.Outcome{Transaction: id, State: lyceum.DisputeWon}))
 	p.clock.Pass(time.Hour)
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id}))
 	w = p.ask(p.owner, "GET", salePath(sale), nil)
-	want(t, w, 200, "Ended by a refund", "Refunded5.95 EUR",
+	want(t, w, 200, "Ended by a refund", "Refunded5.00 EUR",
 		// in order of time
 		"Charged 5.95 EUR 14 Mar 2026, 09:26 UTC · Transaction 1 Reference ch_1"+
 			" Refunded 1.00 EUR 14 Mar 2026, 10:26 UTC · Transaction 1 came late 1.00 EUR of 5.95 EUR refunded so far · Reference re_1"+
@@ -57,7 +57,7 @@ func TestHistoryOfARenewedSale(t *testing.T) {
 	p.market()
 	sale, id := p.sell(2, 11)
 	p.clock.Pass(time.Hour)
-	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Amount: lyceum.Some(lyceum.Minor(100))}))
+	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Total: lyceum.Some(lyceum.Minor(100))}))
 	p.clock.Pass(time.Hour)
 	p.must(p.sales.Renew(t.Context(), p.by(), sales.Renewal{Sale: sale, Amounts: sales.Amounts{Charge: lyceum.Some(lyceum.USDCents(545))}}))
 	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200,

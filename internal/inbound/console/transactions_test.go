@@ -35,7 +35,7 @@ func TestTransactionsFilter(t *testing.T) {
 	p.sell(5, 12)
 	_, partly := p.sell(1, 12)
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: first}))
-	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: partly, Amount: lyceum.Some(lyceum.Minor(1))}))
+	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: partly, Total: lyceum.Some(lyceum.Minor(1))}))
 	p.must(p.sales.OpenChargeback(t.Context(), p.by(), sales.Chargeback{Transaction: fourth, Fee: 100}))
 
 	for _, tc := range []struct{ query, sales, chosen string }{
@@ -290,7 +290,7 @@ func TestB10NamesInSales(t *testing.T) {
 		return err
 	})
 	_, id := p.sell(6, 13)
-	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Amount: lyceum.Some(lyceum.Minor(1)), Reason: lyceum.Some(hostile), Reference: lyceum.Some(hostile)}))
+	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Total: lyceum.Some(lyceum.Minor(1)), Reason: lyceum.Some(hostile), Reference: lyceum.Some(hostile)}))
 	const escaped = "<bdi>&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;"
 	for path, times := range map[string]int{transactions: 2, "/admin/sales/1": 4, "/admin/sales/1/cancel": 2, refundPath(id): 2} {
 		w := p.ask(p.owner, "GET", path, nil)

@@ -19,7 +19,7 @@ var candidates = map[string][]string{
 	"course_id": {"1", "2", "3", "4", "50"}, "lecture_id": {"11", "14", "15", "21", "31", "50"}, "video_id": {"103", "121", "150"}, "quiz_id": {"107", "120", "151"},
 	"user_id": {"1", "2", "3", "50"}, "pricing_plan_id": {"1", "4", "50"}, "webhook_id": {"1", "3", "50"},
 	"sale_id": {"1", "50"}, "transaction_id": {"1", "50"}, "order_id": {"1", "50"}, "delivery_id": {"1", "50"}, "comment_id": {"1", "50"},
-	"digital_download_id": {"1", "50"}, "product_collection_id": {"1", "50"}, "membership_id": {"1", "50"}, "membership_tier_id": {"1", "50"}, "coaching_id": {"1", "50"}, "product_id": {"1", "50"},
+	"digital_download_id": {"1", "50"}, "product_collection_id": {"1", "50"}, "membership_id": {"1", "50"}, "membership_tier_id": {"1", "50"}, "coaching_id": {"1", "50"}, "product_id": {"1", "50"}, "dispute_id": {"1", "50"},
 }
 
 // paths gives every way to fill a pattern.
@@ -36,8 +36,8 @@ func paths(pattern string) []string {
 	return all
 }
 
-// sellOnce saves a sale to Mira, its transaction, an order and a product of every
-// kind, all with one id.
+// sellOnce saves a sale to Mira, its transaction with a dispute, an order and a
+// product of every kind, all with one id.
 func sellOnce(tx lyceum.Tx, id int32) error {
 	x := lyceum.Transaction{
 		ID: lyceum.TransactionID(id), UserID: mira, PricingPlanID: 1, SaleID: lyceum.SaleID(id), CreatedAt: storetest.Day(1), PurchasedAt: storetest.Day(1),
@@ -48,10 +48,16 @@ func sellOnce(tx lyceum.Tx, id int32) error {
 	})
 	_, saleErr := tx.Sales.Save(tx, lyceum.SaleOf(&x))
 	_, moneyErr := tx.Transactions.Save(tx, x)
+	_, disputeErr := tx.Disputes.Save(tx, lyceum.Dispute{
+		ID: lyceum.DisputeID(id), TransactionID: x.ID, SaleID: x.SaleID, Amount: 100, State: lyceum.DisputeOpen, OpenedAt: storetest.Day(1),
+	})
+	_, stepErr := tx.Movements.Save(tx, lyceum.Movement{
+		ID: lyceum.MovementID(id), TransactionID: x.ID, SaleID: x.SaleID, Kind: lyceum.ChargebackOpened, Dispute: lyceum.Some(lyceum.DisputeID(id)), At: storetest.Day(1),
+	})
 	_, orderErr := tx.Orders.Save(tx, lyceum.PurchaseOrder{
 		ID: lyceum.OrderID(id), Email: "buyer@example.com", PricingPlanID: 1, FinalPrice: 1999, Currency: "USD", State: lyceum.OrderOpen, CreatedAt: storetest.Day(1), AbandonsAt: storetest.Day(2),
 	})
-	return errors.Join(downloadErr, saleErr, moneyErr, orderErr, bundleOnce(tx, id))
+	return errors.Join(downloadErr, saleErr, moneyErr, disputeErr, stepErr, orderErr, bundleOnce(tx, id))
 }
 
 // bundleOnce saves a collection and a tier, each with a course in it, and a

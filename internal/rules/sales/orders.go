@@ -75,35 +75,40 @@ type OrderPayment struct {
 // CompleteOrder keeps the purchase that an open or abandoned order led to. A
 // buyer the school does not know yet becomes a user.
 func (s *Service) CompleteOrder(ctx context.Context, by lyceum.By, p OrderPayment) (SaleDetail, error) {
-	now := s.clock()
-	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (SaleDetail, error) {
-		order, err := tx.Orders.Get(tx, p.Order)
-		if err != nil {
-			return SaleDetail{}, err
-		}
-		if order.State == lyceum.OrderCompleted {
-			return SaleDetail{}, conflict("order_completed", "order %d is already completed, by sale %d", order.ID,
-				order.SaleID.Value)
-		}
-		n := NewSale{
-			Amounts: p.Amounts, Author: p.Author, Reference: p.Reference,
-			Plan: order.PricingPlanID, Coupon: order.CouponID, Affiliate: order.AffiliateID,
-		}
-		if n.User, err = s.people.Register(tx, now, order.Email, order.Name); err != nil {
-			return SaleDetail{}, err
-		}
-		if !n.FinalPrice.Present {
-			n.FinalPrice = lyceum.Some(order.FinalPrice)
-		}
-		sale, err := s.record(tx, now, n)
-		if err != nil {
-			return SaleDetail{}, err
-		}
-		order.State, order.ClosedAt = lyceum.OrderCompleted, lyceum.Some(lyceum.Second(now))
-		order.UserID, order.SaleID = lyceum.Some(n.User), lyceum.Some(sale.ID)
-		_, err = tx.Orders.Save(tx, order)
-		return sale, err
+	return pay(ctx, s, by, p.Reference, func(tx lyceum.Tx, now time.Time) (SaleDetail, error) {
+		return s.complete(tx, now, p)
+	}, func(tx lyceum.Tx, t lyceum.Transaction, of *repeated) (SaleDetail, error) {
+		return completeAgain(tx, p, &t, of)
 	})
+}
+
+func (s *Service) complete(tx lyceum.Tx, now time.Time, p OrderPayment) (SaleDetail, error) {
+	order, err := tx.Orders.Get(tx, p.Order)
+	if err != nil {
+		return SaleDetail{}, err
+	}
+	if order.State == lyceum.OrderCompleted {
+		return SaleDetail{}, conflict("order_completed", "order %d is already completed, by sale %d", order.ID,
+			order.SaleID.Value)
+	}
+	n := NewSale{
+		Amounts: p.Amounts, Author: p.Author, Reference: p.Reference,
+		Plan: order.PricingPlanID, Coupon: order.CouponID, Affiliate: order.AffiliateID,
+	}
+	if n.User, err = s.people.Register(tx, now, order.Email, order.Name); err != nil {
+		return SaleDetail{}, err
+	}
+	if !n.FinalPrice.Present {
+		n.FinalPrice = lyceum.Some(order.FinalPrice)
+	}
+	sale, err := s.record(tx, now, n)
+	if err != nil {
+		return SaleDetail{}, err
+	}
+	order.State, order.ClosedAt = lyceum.OrderCompleted, lyceum.Some(lyceum.Second(now))
+	order.UserID, order.SaleID = lyceum.Some(n.User), lyceum.Some(sale.ID)
+	_, err = tx.Orders.Save(tx, order)
+	return sale, err
 }
 
 // AbandonOrder keeps that an open order came to nothing.

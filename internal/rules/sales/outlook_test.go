@@ -82,28 +82,32 @@ func TestOutlookOfARefund(t *testing.T) {
 	for _, tc := range []struct {
 		policy lyceum.Consequence
 		amount lyceum.Opt[lyceum.Minor] // of 2099, of which 1999 are the price
+		asked  lyceum.Opt[bool]
 		ends   bool
 		access []string
 	}{
-		{lyceum.Unenroll, some(lyceum.Minor(1998)), false, []string{"course 1"}},
-		{lyceum.Unenroll, some(lyceum.Minor(1999)), true, []string{"course 1 ended 2026-01-31"}},
-		{lyceum.Unenroll, lyceum.None[lyceum.Minor](), true, []string{"course 1 ended 2026-01-31"}},
-		{lyceum.Keep, lyceum.None[lyceum.Minor](), false, []string{"course 1"}},
+		{lyceum.Unenroll, some(lyceum.Minor(1998)), lyceum.None[bool](), false, []string{"course 1"}},
+		{lyceum.Unenroll, some(lyceum.Minor(1999)), lyceum.None[bool](), true, []string{"course 1 ended 2026-01-31"}},
+		{lyceum.Unenroll, lyceum.None[lyceum.Minor](), lyceum.None[bool](), true, []string{"course 1 ended 2026-01-31"}},
+		{lyceum.Keep, lyceum.None[lyceum.Minor](), lyceum.None[bool](), false, []string{"course 1"}},
+		{lyceum.Keep, lyceum.None[lyceum.Minor](), some(true), true, []string{"course 1 ended 2026-01-31"}},
+		{lyceum.Unenroll, lyceum.None[lyceum.Minor](), some(false), false, []string{"course 1"}},
+		{lyceum.Keep, some(lyceum.Minor(1)), some(true), true, []string{"course 1 ended 2026-01-31"}},
 	} {
-		t.Run(fmt.Sprint(tc.policy, tc.amount), func(t *testing.T) {
+		t.Run(fmt.Sprint(tc.policy, tc.amount, tc.asked), func(t *testing.T) {
 			b := newBooks(t)
 			policy := lyceum.DefaultSalePolicy()
 			policy.OnRefund = tc.policy
 			b.choose(t, policy)
 			d := b.sell(t, sales.NewSale{User: 1, Plan: 1, Amounts: sales.Amounts{TaxCharge: some(lyceum.Minor(100))}})
-			refund := sales.Refund{Transaction: d.Transactions[0].ID, Amount: tc.amount}
+			refund := sales.Refund{Transaction: d.Transactions[0].ID, Amount: tc.amount, EndAccess: tc.asked}
 			o, err := b.service.ForeseeRefund(t.Context(), b.by(), refund)
-			if err != nil || o.Left != 2099 || o.EndsSale != tc.ends {
+			if err != nil || o.Left != (lyceum.Part{Price: 1999, Tax: 100}) || o.EndsSale != tc.ends {
 				t.Fatalf("the outlook is %+v, %v", o, err)
 			}
 			got, err := b.service.Refund(t.Context(), b.by(), refund)
-			if err != nil || got.AmountRefunded != o.Amount {
-				t.Fatalf("%+v, %v; %d was foreseen", got, err, o.Amount)
+			if err != nil || got.AmountRefunded != o.Part.Price || got.TaxRefunded != o.Part.Tax {
+				t.Fatalf("%+v, %v; %+v was foreseen", got, err, o.Part)
 			}
 			if diff := cmp.Diff(tc.access, b.access(t, 1)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -128,8 +132,8 @@ func TestOutlookRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for id, outcome := range map[lyceum.TransactionID]lyceum.MovementKind{won: lyceum.ChargebackWon, lost: lyceum.ChargebackLost} {
-		if _, err := b.service.CloseChargeback(t.Context(), b.by(), sales.Outcome{Transaction: id, Kind: outcome}); err != nil {
+	for id, outcome := range map[lyceum.TransactionID]lyceum.DisputeState{won: lyceum.DisputeWon, lost: lyceum.DisputeLost} {
+		if _, err := b.service.CloseChargeback(t.Context(), b.by(), sales.Outcome{Transaction: id, State: outcome}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -148,8 +152,11 @@ func TestOutlookRefuses(t *testing.T) {
 		{"lost chargeback", lost, sales.Refund{}, "by a chargeback"},
 		{"refunded", gone, sales.Refund{}, "fully refunded"},
 		{"unknown", 99, sales.Refund{}, ""},
-		{"nothing", good, sales.Refund{Amount: some(lyceum.Minor(0))}, "amount must be from 1 to 1999"},
-		{"more than is left", good, sales.Refund{Amount: some(lyceum.Minor(2000))}, "amount must be from 1 to 1999"},
+		{"nothing", good, sales.Refund{Amount: some(lyceum.Minor(0))}, "amount must be at least 1"},
+		{"a total of nothing", good, sales.Refund{Total: some(lyceum.Minor(0))}, "total must be at least 1"},
+		{"amount and total", good, sales.Refund{Amount: some(lyceum.Minor(1)), Total: some(lyceum.Minor(1))}, "total must not be sent together with amount"},
+		{"more than is left", good, sales.Refund{Amount: some(lyceum.Minor(2000))}, "at most 1999 is left of transaction"},
+		{"a total beyond what is left", good, sales.Refund{Total: some(lyceum.Minor(2000))}, "at most 1999 is left of transaction"},
 		{"long reason", good, sales.Refund{Reason: long}, "reason must be at most 500 characters long"},
 		{"long reference", good, sales.Refund{Reference: long}, "reference must be at most 500 characters long"},
 		{"NUL", good, sales.Refund{Reason: some("a\x00b")}, "reason must be UTF-8 text without NUL characters"},

@@ -40,9 +40,10 @@ type NewSale struct {
 // Record keeps a purchase: the sale, its first transaction, and the learner's
 // place in the plan's course.
 func (s *Service) Record(ctx context.Context, by lyceum.By, n NewSale) (SaleDetail, error) {
-	now := s.clock()
-	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (SaleDetail, error) {
+	return pay(ctx, s, by, n.Reference, func(tx lyceum.Tx, now time.Time) (SaleDetail, error) {
 		return s.record(tx, now, n)
+	}, func(tx lyceum.Tx, t lyceum.Transaction, of *repeated) (SaleDetail, error) {
+		return recordAgain(tx, n, &t, of)
 	})
 }
 
@@ -63,15 +64,13 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	at := lyceum.Second(now)
 	sale := lyceum.Sale{
 		ID: saleID, CreatedAt: at, UserID: lyceum.Some(n.User), PricingPlanID: lyceum.Some(n.Plan),
-		CouponID: n.Coupon, AffiliateID: n.Affiliate, AuthorID: n.Author, PaidUntil: paidUntil(&plan, at, at),
+		CouponID: n.Coupon, AffiliateID: n.Affiliate, AuthorID: n.Author,
 	}
 	t, err := charge(tx, &sale, &plan, n.Amounts, plan.Price, at)
 	if err != nil {
 		return SaleDetail{}, err
 	}
-	if t.FinalPrice == 0 && plan.FreeTrialLength.Present && sale.PaidUntil.Present {
-		sale.PaidUntil = lyceum.Some(at.AddDate(0, 0, int(plan.FreeTrialLength.Value)))
-	}
+	sale.PaidUntil = paidThrough(&plan, []account{{Transaction: t}})
 	sale.FinalPrice, sale.Currency = lyceum.Some(t.FinalPrice), lyceum.Some(t.Currency)
 	if _, err := tx.Sales.Save(tx, sale); err != nil {
 		return SaleDetail{}, err

@@ -65,28 +65,39 @@ type SaleDetail struct {
 
 	Transactions []lyceum.Transaction // oldest first
 	Movements    []lyceum.Movement    // by id
+	Disputes     []lyceum.Dispute     // by id
 	References   map[lyceum.TransactionID]lyceum.Reference
 }
 
 // Show gives a sale with its history.
 func (s *Service) Show(ctx context.Context, by lyceum.By, id lyceum.SaleID) (SaleDetail, error) {
+	v := s.store.In(ctx, by.School)
+	return saleDetail(v.Tables, v, id)
+}
+
+func saleDetail(tables *lyceum.Tables, from lyceum.Source, id lyceum.SaleID) (SaleDetail, error) {
 	var d SaleDetail
 	var err error
-	v := s.store.In(ctx, by.School)
-	if d.Sale, err = v.Sales.Get(v, id); err != nil {
+	if d.Sale, err = tables.Sales.Get(from, id); err != nil {
 		return SaleDetail{}, err
 	}
-	if d.Transactions, err = lyceum.All(v.Transactions, v, paymentsOf(id)); err != nil {
+	if d.Transactions, err = lyceum.All(tables.Transactions, from, paymentsOf(id)); err != nil {
 		return SaleDetail{}, err
 	}
-	if d.Movements, err = lyceum.All(v.Movements, v, lyceum.MovementFilter{Sale: lyceum.Some(id)}); err != nil {
+	if d.Movements, err = lyceum.All(tables.Movements, from, lyceum.MovementFilter{Sale: lyceum.Some(id)}); err != nil {
 		return SaleDetail{}, err
+	}
+	if len(d.Movements) > 0 {
+		d.Disputes, err = lyceum.All(tables.Disputes, from, lyceum.DisputeFilter{Sale: lyceum.Some(id)})
+		if err != nil {
+			return SaleDetail{}, err
+		}
 	}
 	ids := make([]lyceum.TransactionID, len(d.Transactions))
 	for i := range d.Transactions {
 		ids[i] = d.Transactions[i].ID
 	}
-	d.References, err = v.References.Find(v, ids...)
+	d.References, err = tables.References.Find(from, ids...)
 	return d, err
 }
 
@@ -99,8 +110,9 @@ func paymentsOf(sale lyceum.SaleID) lyceum.TransactionQuery {
 type TransactionDetail struct {
 	lyceum.Transaction
 
-	Reference lyceum.Opt[string]
-	Movements []lyceum.Movement // by id
+	TaxRefunded lyceum.Minor
+	Reference   lyceum.Opt[string]
+	Movements   []lyceum.Movement // by id
 }
 
 // ShowTransaction gives a transaction with what happened to its money.
@@ -108,22 +120,49 @@ func (s *Service) ShowTransaction(
 	ctx context.Context, by lyceum.By, id lyceum.TransactionID,
 ) (TransactionDetail, error) {
 	v := s.store.In(ctx, by.School)
-	kept, err := v.Transactions.Get(v, id)
+	t, err := v.Transactions.Get(v, id)
 	if err != nil {
 		return TransactionDetail{}, err
 	}
-	sale, err := s.Show(ctx, by, kept.SaleID)
+	return transactionDetail(v.Tables, v, t)
+}
+
+func transactionDetail(
+	tables *lyceum.Tables, from lyceum.Source, t lyceum.Transaction,
+) (TransactionDetail, error) {
+	d := TransactionDetail{Transaction: t}
+	var err error
+	d.Movements, err = lyceum.All(tables.Movements, from, lyceum.MovementFilter{Transaction: lyceum.Some(t.ID)})
 	if err != nil {
-		return TransactionDetail{}, err
+		return d, err
 	}
-	d := TransactionDetail{Transaction: kept}
-	for i := range sale.Movements {
-		if sale.Movements[i].TransactionID == id {
-			d.Movements = append(d.Movements, sale.Movements[i])
+	d.TaxRefunded = t.RefundedPart(taxRefunded(d.Movements, t.ID)).Tax
+	references, err := tables.References.Find(from, t.ID)
+	d.Reference = nameIn(references, t.ID)
+	return d, err
+}
+
+// taxRefunded is the tax that the movements of a transaction returned.
+func taxRefunded(movements []lyceum.Movement, id lyceum.TransactionID) lyceum.Minor {
+	var tax lyceum.Minor
+	for i := range movements {
+		if movements[i].TransactionID == id {
+			tax = movements[i].TaxRefunded
 		}
 	}
-	d.Reference = sale.Reference(id)
-	return d, nil
+	return tax
+}
+
+// TaxRefunded is the tax of a transaction of the sale that was refunded.
+func (d *SaleDetail) TaxRefunded(t *lyceum.Transaction) lyceum.Minor {
+	return t.RefundedPart(taxRefunded(d.Movements, t.ID)).Tax
+}
+
+// Left returns what can still be refunded of a transaction of the sale, or why
+// nothing can.
+func (d *SaleDetail) Left(t *lyceum.Transaction) (lyceum.Part, error) {
+	a := account{Transaction: *t, tax: taxRefunded(d.Movements, t.ID), disputes: disputesOf(d.Disputes, t.ID)}
+	return a.returnable()
 }
 
 // Reference returns the name of a transaction of the sale in the payment system,

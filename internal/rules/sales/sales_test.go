@@ -26,6 +26,17 @@ func openStore(t *testing.T) lyceum.Store {
 	return store
 }
 
+// engines opens a store of each engine.
+func engines(t *testing.T) map[string]lyceum.Store {
+	t.Helper()
+	postgres, err := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = postgres.Close() })
+	return map[string]lyceum.Store{"SQLite": openStore(t), "PostgreSQL": postgres}
+}
+
 // now is when imports happen; transactions are older.
 var now = storetest.Begin.AddDate(1, 0, 0)
 

@@ -114,51 +114,6 @@ func invariants() []invariant {
 	return list
 }
 
-// bookInvariants are what the books of sales must agree on (docs/own-interface.md,
-// "Books").
-func bookInvariants() []invariant {
-	const last = ` AND NOT EXISTS (SELECT 1 FROM movements n WHERE n.school_id = m.school_id
-		AND n.transaction_id = m.transaction_id AND n.movement_id > m.movement_id)`
-	const of = ` FROM movements m JOIN transactions t ON t.school_id = m.school_id
-		AND t.transaction_id = m.transaction_id WHERE m.school_id = $1`
-	return []invariant{
-		{
-			`SELECT count(*)` + of + ` AND m.refunded <> t.amount_refunded` + last,
-			"%d transactions have another refund than their last movement says",
-		},
-		{
-			`SELECT count(*)` + of + ` AND t.amount_refunded > t.final_price + t.tax_charge` + last,
-			"%d transactions are refunded above what was charged",
-		},
-		{`SELECT count(*)` + of + ` AND m.sale_id <> t.sale_id`, "%d movements name another sale than their transaction"},
-		{
-			`SELECT count(*) FROM (SELECT m.transaction_id, max(m.refunded) - min(m.refunded - CASE m.kind WHEN 'refund'
-				THEN m.amount ELSE 0 END) AS grown,
-			sum(CASE m.kind WHEN 'refund' THEN m.amount ELSE 0 END) AS paid FROM movements m WHERE m.school_id = $1
-			GROUP BY m.transaction_id) b WHERE b.grown <> b.paid`,
-			"the refunds of %d transactions do not add up",
-		},
-		{
-			`SELECT count(*)` + of + last + ` AND m.kind = 'chargeback_opened' AND (t.has_chargeback IS NULL
-				OR t.has_chargeback <> 1)`,
-			"%d open chargebacks are not marked on their transaction",
-		},
-		{
-			`SELECT count(*) FROM sales WHERE school_id = $1 AND (ended_at IS NULL) <> (end_reason IS NULL)`,
-			"%d sales ended without a reason, or have one but have not ended",
-		},
-		{
-			`SELECT count(*) FROM enrollments e WHERE e.school_id = $1 AND e.sale_id IS NOT NULL
-			AND NOT EXISTS (SELECT 1 FROM sales s WHERE s.school_id = e.school_id AND s.sale_id = e.sale_id)`,
-			"%d enrollments came with a sale that is not there",
-		},
-		{
-			`SELECT count(*) FROM orders o WHERE o.school_id = $1 AND (o.state = 'completed') <> (o.sale_id IS NOT NULL)`,
-			"%d orders are completed without a sale, or the other way round",
-		},
-	}
-}
-
 func checkSchool(q *session, school lyceum.SchoolID) ([]lyceum.Finding, error) {
 	var findings []lyceum.Finding
 	for _, rule := range invariants() {

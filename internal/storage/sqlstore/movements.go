@@ -15,10 +15,14 @@ var _ = define(&tables.Movements, noun[lyceum.MovementID, lyceum.Movement, lyceu
 		intColumn("sale_id", func(m *lyceum.Movement) *lyceum.SaleID { return &m.SaleID }),
 		textColumn("kind", func(m *lyceum.Movement) *lyceum.MovementKind { return &m.Kind }),
 		intColumn("amount", func(m *lyceum.Movement) *lyceum.Minor { return &m.Amount }),
+		intColumn("tax", func(m *lyceum.Movement) *lyceum.Minor { return &m.Tax }),
 		intColumn("refunded", func(m *lyceum.Movement) *lyceum.Minor { return &m.Refunded }),
+		intColumn("tax_refunded", func(m *lyceum.Movement) *lyceum.Minor { return &m.TaxRefunded }),
+		optIntColumn("dispute_id", func(m *lyceum.Movement) *lyceum.Opt[lyceum.DisputeID] { return &m.Dispute }),
 		timeColumn("at", func(m *lyceum.Movement) *time.Time { return &m.At }),
 		optTextColumn("reason", func(m *lyceum.Movement) *lyceum.Opt[string] { return &m.Reason }),
 		optTextColumn("reference", func(m *lyceum.Movement) *lyceum.Opt[string] { return &m.Reference }),
+		referenceColumn(func(m *lyceum.Movement) lyceum.Opt[string] { return m.Reference }),
 	},
 	largest: 4 << 10,
 	narrow: func(w *where, f lyceum.MovementFilter) {
@@ -29,6 +33,7 @@ var _ = define(&tables.Movements, noun[lyceum.MovementID, lyceum.Movement, lyceu
 			w.and("transaction_id = ?", int64(f.Transaction.Value))
 		}
 		oneOf(w, "kind", f.Kinds)
+		byReference(w, f.Reference)
 	},
 	order: func(f lyceum.MovementFilter) string {
 		if f.Newest {

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"database/sql"
 	"fmt"
 
 	"github.com/lyceum-school/lyceum"
@@ -17,23 +18,42 @@ var _ = define(&tables.References, noun[lyceum.TransactionID, lyceum.Reference, 
 		if f.Name.Present {
 			w.and("reference = ?", f.Name.Value)
 		}
+		byReference(w, f.AnyCase)
 	},
 })
 
+// referenceColumn finds a row by its reference in any case of the letters. It
+// is written with the reference, and never read.
+func referenceColumn[T any](of func(*T) lyceum.Opt[string]) column[T] {
+	return column[T]{
+		name: "reference_key",
+		bind: func(t *T) any {
+			if reference := of(t); reference.Present {
+				return lyceum.ReferenceKey(reference.Value)
+			}
+			return nil
+		},
+		scan: func(*T) sql.Scanner { return scanFunc(func(any) error { return nil }) },
+	}
+}
+
+func byReference(w *where, reference lyceum.Opt[string]) {
+	if reference.Present {
+		w.and("reference_key = ?", lyceum.ReferenceKey(reference.Value))
+	}
+}
+
 func (t *tx) TakeReference(reference string, id lyceum.TransactionID) error {
 	var taken lyceum.TransactionID
-	there, err := t.q.one("INSERT INTO charge_references (school_id, reference, transaction_id) VALUES ($1, $2, $3) ON "+
-		"CONFLICT (school_id, reference) DO NOTHING RETURNING transaction_id",
-		[]any{int64(t.stamp.School), reference, int64(id)}, scanInt(&taken))
-	if err != nil || there {
-		return err
+	there, err := t.q.one("INSERT INTO charge_references (school_id, reference, transaction_id, reference_key) "+
+		"SELECT CAST($1 AS INTEGER), CAST($2 AS TEXT), CAST($3 AS INTEGER), CAST($4 AS TEXT) WHERE NOT EXISTS "+
+		"(SELECT 1 FROM charge_references WHERE school_id = $1 AND reference_key = $4) RETURNING transaction_id",
+		[]any{int64(t.stamp.School), reference, int64(id), lyceum.ReferenceKey(reference)}, scanInt(&taken))
+	if err != nil {
+		return fmt.Errorf("take reference: %w", err)
 	}
-	if _, err = t.q.one("SELECT transaction_id FROM charge_references WHERE school_id = $1 AND reference = $2",
-		[]any{int64(t.stamp.School), reference}, scanInt(&taken)); err != nil {
-		return fmt.Errorf("find reference: %w", err)
+	if !there {
+		return lyceum.ErrReferenceTaken
 	}
-	return &lyceum.Error{
-		Kind: lyceum.Conflict, Code: "reference_taken",
-		Detail: fmt.Sprintf("the payment with this reference is recorded already, as transaction %d", taken),
-	}
+	return nil
 }

@@ -1,0 +1,177 @@
+package sales
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// account is a transaction with what became of its money.
+type account struct {
+	lyceum.Transaction
+
+	tax      lyceum.Minor // that the movements returned
+	disputes []lyceum.Dispute
+}
+
+// openAccount reads a transaction with what became of its money.
+func openAccount(tables *lyceum.Tables, from lyceum.Source, id lyceum.TransactionID) (account, error) {
+	t, err := tables.Transactions.Get(from, id)
+	if err != nil {
+		return account{}, err
+	}
+	a := account{Transaction: t}
+	last, _, err := tables.Movements.First(from, lyceum.MovementFilter{Transaction: lyceum.Some(id), Newest: true})
+	if err != nil {
+		return a, err
+	}
+	if a.tax = last.TaxRefunded; last.ID != 0 {
+		a.disputes, err = lyceum.All(tables.Disputes, from, lyceum.DisputeFilter{Transaction: lyceum.Some(id)})
+	}
+	return a, err
+}
+
+// accountsOf reads the transactions of a sale, oldest first, with their disputes
+// and without the tax that was returned.
+func accountsOf(tables *lyceum.Tables, from lyceum.Source, sale lyceum.SaleID) ([]account, error) {
+	transactions, err := lyceum.All(tables.Transactions, from, paymentsOf(sale))
+	if err != nil {
+		return nil, err
+	}
+	var disputes []lyceum.Dispute
+	if slices.ContainsFunc(transactions, func(t lyceum.Transaction) bool { return t.HasChargeback.Value }) {
+		disputes, err = lyceum.All(tables.Disputes, from, lyceum.DisputeFilter{Sale: lyceum.Some(sale)})
+	}
+	accounts := make([]account, len(transactions))
+	for i := range transactions {
+		accounts[i] = account{Transaction: transactions[i], disputes: disputesOf(disputes, transactions[i].ID)}
+	}
+	return accounts, err
+}
+
+func disputesOf(disputes []lyceum.Dispute, id lyceum.TransactionID) []lyceum.Dispute {
+	var own []lyceum.Dispute
+	for i := range disputes {
+		if disputes[i].TransactionID == id {
+			own = append(own, disputes[i])
+		}
+	}
+	return own
+}
+
+// refunded is all that was refunded.
+func (a *account) refunded() lyceum.Part { return a.RefundedPart(a.tax) }
+
+// disputed is what banks hold: all, or only what is lost. A chargeback that was
+// imported without its dispute took all that was left.
+func (a *account) disputed(only ...lyceum.DisputeState) lyceum.Part {
+	var part lyceum.Part
+	known := false
+	for i := range a.disputes {
+		d := &a.disputes[i]
+		known = known || d.Holds()
+		if d.Holds() && (len(only) == 0 || slices.Contains(only, d.State)) {
+			part = part.Plus(d.Part())
+		}
+	}
+	if !known && a.HasChargeback.Value {
+		return a.PaidPart().Minus(a.refunded())
+	}
+	return part
+}
+
+// back is what is no longer the school's, or may not be.
+func (a *account) back() lyceum.Part { return a.refunded().Plus(a.disputed()) }
+
+// left is what can still go back. A file may have brought more refunds than fit
+// beside the disputes.
+func (a *account) left() lyceum.Part {
+	left := a.PaidPart().Minus(a.back())
+	return lyceum.Part{Price: max(left.Price, 0), Tax: max(left.Tax, 0)}
+}
+
+// gone reports whether the whole price went back, by refunds or lost disputes:
+// such a payment buys nothing.
+func (a *account) gone() bool {
+	return a.FullyRefunded() ||
+		a.FinalPrice > 0 && a.refunded().Price+a.disputed(lyceum.DisputeLost).Price >= a.FinalPrice
+}
+
+// charged reports whether the payment moved money.
+func (a *account) charged() bool { return a.Paid && a.Charge > 0 }
+
+// returnable returns what can still go back, or why nothing can.
+func (a *account) returnable() (lyceum.Part, error) {
+	left := a.left()
+	open := slices.ContainsFunc(a.disputes, func(d lyceum.Dispute) bool { return d.State == lyceum.DisputeOpen })
+	switch {
+	case !a.charged():
+		return left, conflict("nothing_charged", "nothing was charged for transaction %d", a.ID)
+	case left.Total() > 0:
+		return left, nil
+	case open:
+		return left, conflict("chargeback_open", "transaction %d has an open chargeback: the bank holds the money", a.ID)
+	case a.HasChargeback.Value:
+		return left, conflict("charged_back", "transaction %d was already paid back by a chargeback", a.ID)
+	}
+	return left, conflict("refunded", "transaction %d is fully refunded", a.ID)
+}
+
+// exceeds refuses to take more back than is left.
+func (a *account) exceeds() error {
+	left := a.left()
+	return conflict("exceeds_left", "at most %d is left of transaction %d, %d of the price and %d of the tax, "+
+		"in the smallest unit of %s", left.Total(), a.ID, left.Price, left.Tax, a.Currency)
+}
+
+// keep saves the transaction as a movement left it, and the movement.
+func (a *account) keep(tx lyceum.Tx, before lyceum.Transaction, m *lyceum.Movement, now time.Time) error {
+	if err := checkNotes(m.Reason, m.Reference); err != nil {
+		return err
+	}
+	var err error
+	if m.ID, err = tx.Movements.NextID(tx); err != nil {
+		return err
+	}
+	m.TransactionID, m.SaleID, m.At = a.ID, a.SaleID, lyceum.Second(now)
+	m.Refunded, m.TaxRefunded = a.AmountRefunded, a.tax
+	if a.Transaction != before {
+		if _, err := tx.Transactions.Save(tx, a.Transaction); err != nil {
+			return err
+		}
+	}
+	if m.Kind == lyceum.Refunded {
+		// The next refund may be kept before this one is told.
+		detail := fmt.Sprintf(`{"amount_refunded":%d}`, a.AmountRefunded)
+		tx.Announce(lyceum.TransactionUpdated, int32(a.ID), lyceum.TransactionRefundedEvent, detail)
+	}
+	return tx.Movements.Insert(tx, *m)
+}
+
+// detail shows the transaction with one movement.
+func (a *account) detail(tx lyceum.Tx, m lyceum.Movement) (TransactionDetail, error) {
+	references, err := tx.References.Find(tx, a.ID)
+	return TransactionDetail{
+		Transaction: a.Transaction, TaxRefunded: a.refunded().Tax, Reference: nameIn(references, a.ID),
+		Movements: []lyceum.Movement{m},
+	}, err
+}
+
+// maxNote is how long the words beside a movement may be, in characters.
+const maxNote = 500
+
+// checkNotes refuses what cannot be kept beside a movement.
+func checkNotes(reason, reference lyceum.Opt[string]) error {
+	var wrong []lyceum.FieldError
+	for _, note := range []struct{ field, text string }{{"reason", reason.Value}, {"reference", reference.Value}} {
+		if message := lyceum.CheckText(note.text, 0, maxNote); message != "" {
+			wrong = append(wrong, lyceum.FieldError{Field: note.field, Message: message})
+		}
+	}
+	if len(wrong) > 0 {
+		return lyceum.InvalidFields(wrong...)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package sales
+
+import (
+	"context"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Chargeback is the dispute of all that is left of a payment.
+type Chargeback struct {
+	Transaction lyceum.TransactionID
+	Fee         lyceum.Minor // what the bank charges for it, in the transaction's currency
+	Reason      lyceum.Opt[string]
+	Reference   lyceum.Opt[string] // of the payment system
+}
+
+// OpenChargeback opens a dispute of all that is left of a transaction that has
+// none.
+func (s *Service) OpenChargeback(ctx context.Context, by lyceum.By, c Chargeback) (TransactionDetail, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (TransactionDetail, error) {
+		a, err := openAccount(tx.Tables, tx, c.Transaction)
+		if err != nil {
+			return TransactionDetail{}, err
+		}
+		if err := checkNotes(c.Reason, c.Reference); err != nil {
+			return TransactionDetail{}, err
+		}
+		n := NewDispute{Transaction: c.Transaction, Fee: c.Fee, Reason: c.Reason, Reference: c.Reference}
+		again, err := n.again(tx)
+		switch {
+		case err != nil:
+			return TransactionDetail{}, err
+		case again.Present:
+			return a.opening(tx, again.Value.ID)
+		case a.HasChargeback.Value:
+			return TransactionDetail{}, conflict("charged_back", "transaction %d already has a chargeback", a.ID)
+		}
+		_, m, err := a.dispute(tx, n, now)
+		if err != nil {
+			return TransactionDetail{}, err
+		}
+		return a.detail(tx, m)
+	})
+}
+
+// opening shows the transaction with the movement that opened a dispute of it.
+func (a *account) opening(tx lyceum.Tx, id lyceum.DisputeID) (TransactionDetail, error) {
+	opened, err := lyceum.All(tx.Movements, tx, lyceum.MovementFilter{
+		Transaction: lyceum.Some(a.ID), Kinds: []lyceum.MovementKind{lyceum.ChargebackOpened},
+	})
+	if err != nil {
+		return TransactionDetail{}, err
+	}
+	var of lyceum.Movement
+	for i := range opened {
+		if opened[i].Dispute == lyceum.Some(id) {
+			of = opened[i]
+		}
+	}
+	return a.detail(tx, of)
+}
+
+// Outcome is how the open dispute of a transaction ended.
+type Outcome struct {
+	Transaction lyceum.TransactionID
+	State       lyceum.DisputeState // DisputeWon or DisputeLost
+	FeeReturned lyceum.Opt[bool]    // of one that is won; absent: no
+	Reason      lyceum.Opt[string]
+}
+
+// CloseChargeback closes the open dispute of a transaction that has one.
+func (s *Service) CloseChargeback(ctx context.Context, by lyceum.By, o Outcome) (TransactionDetail, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (TransactionDetail, error) {
+		a, err := openAccount(tx.Tables, tx, o.Transaction)
+		if err != nil {
+			return TransactionDetail{}, err
+		}
+		var open []lyceum.Dispute
+		for i := range a.disputes {
+			if a.disputes[i].State == lyceum.DisputeOpen {
+				open = append(open, a.disputes[i])
+			}
+		}
+		switch {
+		case len(open) == 0:
+			return TransactionDetail{}, conflict("no_open_chargeback", "transaction %d has no open chargeback", a.ID)
+		case len(open) > 1:
+			return TransactionDetail{}, conflict("several_disputes", "transaction %d has %d open disputes, %d and others: "+
+				"close each of them by its id", a.ID, len(open), open[0].ID)
+		}
+		if o.State == lyceum.DisputeLost && o.FeeReturned.Value {
+			return TransactionDetail{}, errFeeOfLost()
+		}
+		m, err := s.closeDispute(tx, now, &a, &open[0], DisputeOutcome{
+			Dispute: open[0].ID, State: o.State, FeeReturned: o.FeeReturned, Reason: o.Reason,
+		})
+		if err != nil {
+			return TransactionDetail{}, err
+		}
+		return a.detail(tx, m)
+	})
+}

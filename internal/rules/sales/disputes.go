@@ -1,0 +1,172 @@
+package sales
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// NewDispute is a payment, or a part of one, that the buyer's bank took back.
+// An early warning is none: the bank took nothing yet.
+type NewDispute struct {
+	Transaction lyceum.TransactionID
+	Amount      lyceum.Opt[lyceum.Minor] // tax included; absent: all that is left
+	Fee         lyceum.Minor             // what the bank charges for it, in the transaction's currency
+	Reason      lyceum.Opt[string]
+	Reference   lyceum.Opt[string] // of the payment system
+}
+
+// OpenDispute keeps that the buyer's bank took money back for the time being.
+func (s *Service) OpenDispute(ctx context.Context, by lyceum.By, n NewDispute) (lyceum.Dispute, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Dispute, error) {
+		a, err := openAccount(tx.Tables, tx, n.Transaction)
+		if err != nil {
+			return lyceum.Dispute{}, err
+		}
+		if err := checkNotes(n.Reason, n.Reference); err != nil {
+			return lyceum.Dispute{}, err
+		}
+		if again, err := n.again(tx); err != nil || again.Present {
+			return again.Value, err
+		}
+		d, _, err := a.dispute(tx, n, now)
+		return d, err
+	})
+}
+
+// dispute keeps a dispute of the transaction, and its movement.
+func (a *account) dispute(tx lyceum.Tx, n NewDispute, now time.Time) (lyceum.Dispute, lyceum.Movement, error) {
+	part, err := n.part(a)
+	if err != nil {
+		return lyceum.Dispute{}, lyceum.Movement{}, err
+	}
+	id, err := tx.Disputes.NextID(tx)
+	if err != nil {
+		return lyceum.Dispute{}, lyceum.Movement{}, err
+	}
+	d := lyceum.Dispute{
+		ID: id, TransactionID: a.ID, SaleID: a.SaleID, Amount: part.Total(), Tax: part.Tax, Fee: n.Fee,
+		State: lyceum.DisputeOpen, OpenedAt: lyceum.Second(now), Reason: n.Reason, Reference: n.Reference,
+	}
+	before := a.Transaction
+	a.disputes = append(a.disputes, d)
+	a.HasChargeback, a.ChargebackFee = lyceum.Some(true), lyceum.Some(a.ChargebackFee.Value+n.Fee)
+	m := lyceum.Movement{
+		Kind: lyceum.ChargebackOpened, Amount: n.Fee, Dispute: lyceum.Some(id), Reason: n.Reason, Reference: n.Reference,
+	}
+	if err := a.keep(tx, before, &m, now); err != nil {
+		return d, m, err
+	}
+	return d, m, tx.Disputes.Insert(tx, d)
+}
+
+// part returns what of a transaction the bank took.
+func (n NewDispute) part(a *account) (lyceum.Part, error) {
+	left, err := a.returnable()
+	switch {
+	case err != nil:
+		return left, err
+	case !n.Amount.Present:
+		return left, nil
+	case n.Amount.Value < 1:
+		return left, lyceum.InvalidFields(lyceum.FieldError{Field: "amount", Message: "must be at least 1"})
+	case n.Amount.Value > left.Total():
+		return left, a.exceeds()
+	}
+	return a.PaidPart().ByTotal(a.back(), n.Amount.Value), nil
+}
+
+// DisputeOutcome is how a dispute ended.
+type DisputeOutcome struct {
+	Dispute     lyceum.DisputeID
+	State       lyceum.DisputeState // DisputeWon or DisputeLost
+	FeeReturned lyceum.Opt[bool]    // of one that is won; absent: no
+	Reason      lyceum.Opt[string]
+}
+
+// CloseDispute keeps how a dispute ended: won, the money is back, or lost, and a
+// sale whose payment is lost whole ends. One that was lost can still be won: that
+// takes back what losing it ended. The same outcome again changes nothing.
+func (s *Service) CloseDispute(ctx context.Context, by lyceum.By, o DisputeOutcome) (lyceum.Dispute, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Dispute, error) {
+		d, err := tx.Disputes.Get(tx, o.Dispute)
+		if err != nil {
+			return d, err
+		}
+		same := d.State == o.State && (!o.FeeReturned.Present || o.FeeReturned.Value == d.FeeReturned)
+		switch {
+		case o.State == lyceum.DisputeLost && o.FeeReturned.Value:
+			return d, errFeeOfLost()
+		case same:
+			return d, nil
+		case d.State == lyceum.DisputeWon:
+			return d, conflict("dispute_won", "dispute %d is already won, fee returned: %t", d.ID, d.FeeReturned)
+		}
+		a, err := openAccount(tx.Tables, tx, d.TransactionID)
+		if err != nil {
+			return d, err
+		}
+		_, err = s.closeDispute(tx, now, &a, &d, o)
+		return d, err
+	})
+}
+
+// errFeeOfLost refuses a fee that came back though the money did not.
+func errFeeOfLost() error {
+	return lyceum.InvalidFields(lyceum.FieldError{
+		Field: "fee_returned", Message: "must not be true when the dispute is lost",
+	})
+}
+
+// closeDispute keeps the outcome of a dispute of the transaction.
+func (s *Service) closeDispute(
+	tx lyceum.Tx, now time.Time, a *account, d *lyceum.Dispute, o DisputeOutcome,
+) (lyceum.Movement, error) {
+	wasLost, before := d.State == lyceum.DisputeLost, a.Transaction
+	d.State, d.FeeReturned, d.ClosedAt = o.State, o.FeeReturned.Value, lyceum.Some(lyceum.Second(now))
+	a.disputes[slices.IndexFunc(a.disputes, func(x lyceum.Dispute) bool { return x.ID == d.ID })] = *d
+	a.HasChargeback = lyceum.Some(slices.ContainsFunc(a.disputes, func(x lyceum.Dispute) bool { return x.Holds() }))
+	if d.FeeReturned {
+		a.ChargebackFee.Value -= d.Fee
+		a.ChargebackFee.Present = a.ChargebackFee.Value > 0 ||
+			slices.ContainsFunc(a.disputes, func(x lyceum.Dispute) bool { return !x.FeeReturned })
+	}
+	m := lyceum.Movement{Kind: lyceum.ChargebackLost, Dispute: lyceum.Some(d.ID), Reason: o.Reason}
+	if o.State == lyceum.DisputeWon {
+		m.Kind = lyceum.ChargebackWon
+	}
+	if err := a.keep(tx, before, &m, now); err != nil {
+		return m, err
+	}
+	if err := tx.Disputes.Update(tx, *d); err != nil {
+		return m, err
+	}
+	switch {
+	case wasLost:
+		return m, s.restore(tx, now, a.SaleID)
+	case d.State == lyceum.DisputeLost && a.gone():
+		return m, s.settle(tx, now, a.SaleID, lyceum.SaleChargedBack, lyceum.None[bool]())
+	}
+	return m, nil
+}
+
+// ShowDispute returns a dispute.
+func (s *Service) ShowDispute(ctx context.Context, by lyceum.By, id lyceum.DisputeID) (lyceum.Dispute, error) {
+	v := s.store.In(ctx, by.School)
+	return v.Disputes.Get(v, id)
+}
+
+// Disputes returns a page of the disputes of a transaction, by id.
+func (s *Service) Disputes(
+	ctx context.Context, by lyceum.By, id lyceum.TransactionID, p lyceum.Page,
+) (lyceum.Listing[lyceum.Dispute], error) {
+	v := s.store.In(ctx, by.School)
+	if _, err := v.Transactions.Get(v, id); err != nil {
+		return lyceum.Listing[lyceum.Dispute]{}, err
+	}
+	return v.Disputes.List(v, lyceum.DisputeFilter{Transaction: lyceum.Some(id)}, p)
+}

@@ -1,0 +1,126 @@
+package sales
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// paidThrough returns when the next payment of a sale is due, given all of its
+// transactions, oldest first; absent for what is paid once, or paid nothing. A
+// payment that went back buys no time.
+func paidThrough(plan *lyceum.PricingPlan, accounts []account) lyceum.Opt[time.Time] {
+	var until lyceum.Opt[time.Time]
+	for i := range accounts {
+		a := &accounts[i]
+		switch {
+		case !a.Paid || a.gone():
+		case i == 0 && a.FinalPrice == 0 && plan.FreeTrialLength.Present && plan.Recurring():
+			until = lyceum.Some(a.CreatedAt.AddDate(0, 0, int(plan.FreeTrialLength.Value)))
+		default:
+			from := a.CreatedAt
+			if until.Present {
+				from = until.Value
+			}
+			until = paidUntil(plan, from, a.CreatedAt)
+		}
+	}
+	return until
+}
+
+// ending decides what becomes of a sale after money went back: Keep, or what its
+// end does to the learner's access. Asked outranks what the school chose.
+func ending(
+	accounts []account, why lyceum.SaleEnd, policy lyceum.SalePolicy, asked lyceum.Opt[bool],
+) lyceum.Consequence {
+	switch {
+	case asked.Present && asked.Value:
+		return lyceum.Unenroll
+	case asked.Present:
+		return lyceum.Keep
+	case why == lyceum.SaleChargedBack && slices.ContainsFunc(accounts, lostWhole):
+		return policy.OnChargeback
+	case why == lyceum.SaleRefunded && refundedInFull(accounts):
+		return policy.OnRefund
+	}
+	return lyceum.Keep
+}
+
+// refundedInFull reports whether every payment of a sale went back. What cost
+// nothing is never refunded.
+func refundedInFull(accounts []account) bool {
+	paid := slices.DeleteFunc(slices.Clone(accounts), func(a account) bool { return !a.charged() })
+	return len(paid) > 0 && !slices.ContainsFunc(paid, func(a account) bool { return !a.gone() })
+}
+
+// lostWhole reports whether a payment went back whole, and a dispute took the
+// last of it.
+func lostWhole(a account) bool {
+	return a.gone() && a.disputed(lyceum.DisputeLost).Price > 0
+}
+
+// settle brings a sale up to date after a payment of it went back, for a reason
+// that may end it.
+func (s *Service) settle(
+	tx lyceum.Tx, now time.Time, id lyceum.SaleID, why lyceum.SaleEnd, asked lyceum.Opt[bool],
+) error {
+	accounts, err := accountsOf(tx.Tables, tx, id)
+	if err != nil {
+		return err
+	}
+	sale, plan, err := saleWithPlan(tx, id)
+	if err != nil {
+		return err
+	}
+	school, err := tx.GetSchool()
+	if err != nil {
+		return err
+	}
+	sale.PaidUntil = paidThrough(&plan, accounts)
+	if then := ending(accounts, why, school.Policy, asked); then != lyceum.Keep && !sale.EndedAt.Present {
+		return s.end(tx, now, &sale, &plan, why, then)
+	}
+	_, err = tx.Sales.Save(tx, sale)
+	return err
+}
+
+// restore brings a sale up to date after a payment of it came back. It opens
+// again if it ended because that payment was lost.
+func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
+	accounts, err := accountsOf(tx.Tables, tx, id)
+	if err != nil {
+		return err
+	}
+	sale, plan, err := saleWithPlan(tx, id)
+	if err != nil {
+		return err
+	}
+	sale.PaidUntil = paidThrough(&plan, accounts)
+	if sale.EndReason == lyceum.Some(lyceum.SaleChargedBack) && !slices.ContainsFunc(accounts, lostWhole) {
+		return s.reopen(tx, now, &sale, &plan)
+	}
+	_, err = tx.Sales.Save(tx, sale)
+	return err
+}
+
+// reopen takes back the end of a sale that a lost dispute ended.
+func (s *Service) reopen(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
+	sale.EndedAt, sale.EndReason = lyceum.None[time.Time](), lyceum.None[lyceum.SaleEnd]()
+	if _, err := tx.Sales.Save(tx, *sale); err != nil || !plan.CourseID.Present {
+		return err
+	}
+	return s.enroller.Admit(tx, now, lyceum.Admission{
+		User: sale.UserID.Value, Course: plan.CourseID.Value, Sale: sale.ID, Until: accessUntil(plan, sale.CreatedAt),
+	})
+}
+
+// saleWithPlan returns a sale and what it sold.
+func saleWithPlan(tx lyceum.Tx, id lyceum.SaleID) (lyceum.Sale, lyceum.PricingPlan, error) {
+	sale, err := tx.Sales.Get(tx, id)
+	if err != nil {
+		return sale, lyceum.PricingPlan{}, err
+	}
+	plan, err := planOfSale(tx, &sale)
+	return sale, plan, err
+}

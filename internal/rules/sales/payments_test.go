@@ -1,0 +1,96 @@
+package sales
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Payments are written as the day they were made in 2026, with a mark: f free,
+// u unpaid, r refunded in full, p refunded in part, l lost to a dispute, o in an
+// open one, h half refunded and half lost, c charged back elsewhere.
+func TestPaidThrough(t *testing.T) {
+	type pay struct {
+		day  string
+		mark string
+	}
+	monthly := lyceum.PricingPlan{Frequency: lyceum.Subscription, BillingInterval: lyceum.Some("month"), BillingIntervalCount: lyceum.Some(int32(1))}
+	trial := monthly
+	trial.FreeTrialLength = lyceum.Some(int32(14))
+	weeks := monthly
+	weeks.BillingInterval, weeks.BillingIntervalCount = lyceum.Some("week"), lyceum.Some(int32(2))
+	parts := monthly
+	parts.Frequency = lyceum.PaymentPlan
+	once := lyceum.PricingPlan{Frequency: lyceum.OneTimePayment}
+	for _, tc := range []struct {
+		name     string
+		plan     lyceum.PricingPlan
+		payments []pay
+		want     string // empty: none
+	}{
+		{"nothing", monthly, nil, ""},
+		{"what is paid once", once, []pay{{"01-31", ""}}, ""},
+		{"a month", monthly, []pay{{"01-31", ""}}, "02-28"},
+		{"paid early", monthly, []pay{{"01-31", ""}, {"02-20", ""}}, "03-28"},
+		{"paid late", monthly, []pay{{"01-31", ""}, {"03-05", ""}}, "04-05"},
+		{"twice for one month", monthly, []pay{{"01-10", ""}, {"01-10", ""}}, "03-10"},
+		{"two weeks", weeks, []pay{{"01-01", ""}, {"01-10", ""}}, "01-29"},
+		{"a payment plan", parts, []pay{{"01-10", ""}, {"02-10", ""}}, "03-10"},
+		{"a trial", trial, []pay{{"01-01", "f"}}, "01-15"},
+		{"paid after a trial", trial, []pay{{"01-01", "f"}, {"01-14", ""}}, "02-15"},
+		{"paid in place of a trial", trial, []pay{{"01-01", ""}}, "02-01"},
+		{"free once", monthly, []pay{{"01-01", "f"}}, "02-01"},
+		{"a trial whose payment went back", trial, []pay{{"01-01", "f"}, {"01-14", "r"}}, "01-15"},
+		{"the first refunded", monthly, []pay{{"01-10", "r"}, {"02-10", ""}}, "03-10"},
+		{"the last refunded", monthly, []pay{{"01-10", ""}, {"02-10", "r"}}, "02-10"},
+		{"one in the middle refunded", monthly, []pay{{"01-10", ""}, {"02-10", "r"}, {"02-20", ""}}, "03-20"},
+		{"all refunded", monthly, []pay{{"01-10", "r"}, {"02-10", "r"}}, ""},
+		{"refunded in part", monthly, []pay{{"01-10", "p"}}, "02-10"},
+		{"lost", monthly, []pay{{"01-10", ""}, {"02-10", "l"}}, "02-10"},
+		{"disputed", monthly, []pay{{"01-10", ""}, {"02-10", "o"}}, "03-10"},
+		{"half refunded, half lost", monthly, []pay{{"01-10", ""}, {"02-10", "h"}}, "02-10"},
+		{"charged back elsewhere", monthly, []pay{{"01-10", ""}, {"02-10", "c"}}, "02-10"},
+		{"unpaid", monthly, []pay{{"01-10", ""}, {"02-10", "u"}}, "02-10"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var accounts []account
+			for _, p := range tc.payments {
+				at, err := time.Parse("2006-01-02", "2026-"+p.day)
+				if err != nil {
+					t.Fatal(err)
+				}
+				a := account{Transaction: lyceum.Transaction{CreatedAt: at, FinalPrice: 1000, TaxCharge: 200, Charge: 1200, Paid: p.mark != "u"}}
+				lose := func(amount, tax lyceum.Minor, state lyceum.DisputeState) {
+					a.HasChargeback = lyceum.Some(true)
+					a.disputes = []lyceum.Dispute{{Amount: amount, Tax: tax, State: state}}
+				}
+				switch p.mark {
+				case "f":
+					a.FinalPrice, a.TaxCharge, a.Charge = 0, 0, 0
+				case "r":
+					a.AmountRefunded = 1000
+				case "p":
+					a.AmountRefunded = 999
+				case "l":
+					lose(1200, 200, lyceum.DisputeLost)
+				case "o":
+					lose(1200, 200, lyceum.DisputeOpen)
+				case "h":
+					a.AmountRefunded = 500
+					lose(600, 100, lyceum.DisputeLost)
+				case "c":
+					a.HasChargeback = lyceum.Some(true)
+				}
+				accounts = append(accounts, a)
+			}
+			got := ""
+			if until := paidThrough(&tc.plan, accounts); until.Present {
+				got = until.Value.Format("01-02")
+			}
+			if got != tc.want {
+				t.Errorf("paid until %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,189 @@
+package sales
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// A reference is unique in the school among payments, among refunds and among
+// disputes, for good. What comes again under it with the same content is not made
+// again; with other content it is refused.
+
+// repeated compares what comes under a reference with what it named before.
+type repeated struct {
+	reference string // that came
+	kept      string // that was kept, maybe in another case
+	what      string // such as "transaction 7"
+	differs   []string
+}
+
+// unlike notes a field that was sent, and differs from what was kept.
+func unlike[T comparable](r *repeated, field string, sent lyceum.Opt[T], kept T) {
+	if sent.Present && sent.Value != kept {
+		r.differs = append(r.differs, fmt.Sprintf("%s (%v)", field, kept))
+	}
+}
+
+// refusal names what differs; nil if nothing does.
+func (r *repeated) refusal() error {
+	switch {
+	case r.reference != r.kept:
+		return conflict("reference_taken", "the reference %q is recorded already, in another letter case (%q), as %s",
+			r.reference, r.kept, r.what)
+	case len(r.differs) > 0:
+		return conflict("reference_taken", "the reference %q is recorded already, as %s, with another %s", r.reference,
+			r.what, strings.Join(r.differs, ", "))
+	}
+	return nil
+}
+
+// exact picks what has a reference as it is, or else in another case. Schools had
+// both before the case mattered.
+func exact[T any](found []T, reference string, of func(*T) lyceum.Opt[string]) lyceum.Opt[*T] {
+	var pick *T
+	for i := range found {
+		if pick == nil || of(&found[i]).Value == reference && of(pick).Value != reference {
+			pick = &found[i]
+		}
+	}
+	return lyceum.Opt[*T]{Value: pick, Present: pick != nil}
+}
+
+// again returns the refund that was recorded under the reference, if there is
+// one.
+func (r Refund) again(tables *lyceum.Tables, from lyceum.Source) (lyceum.Opt[lyceum.Movement], error) {
+	var none lyceum.Opt[lyceum.Movement]
+	if !r.Reference.Present {
+		return none, nil
+	}
+	found, err := lyceum.All(tables.Movements, from, lyceum.MovementFilter{
+		Kinds: []lyceum.MovementKind{lyceum.Refunded}, Reference: r.Reference,
+	})
+	kept := exact(found, r.Reference.Value, func(m *lyceum.Movement) lyceum.Opt[string] { return m.Reference })
+	if err != nil || !kept.Present {
+		return none, err
+	}
+	m := kept.Value
+	of := repeated{
+		reference: r.Reference.Value, kept: m.Reference.Value,
+		what: fmt.Sprintf("refund %d of transaction %d", m.ID, m.TransactionID),
+	}
+	unlike(&of, "transaction", lyceum.Some(r.Transaction), m.TransactionID)
+	unlike(&of, "amount", r.Amount, m.Amount)
+	unlike(&of, "total", r.Total, m.Amount+m.Tax)
+	return lyceum.Some(*m), of.refusal()
+}
+
+// again returns the dispute that was recorded under the reference, if there is
+// one.
+func (n NewDispute) again(tx lyceum.Tx) (lyceum.Opt[lyceum.Dispute], error) {
+	var none lyceum.Opt[lyceum.Dispute]
+	if !n.Reference.Present {
+		return none, nil
+	}
+	found, err := lyceum.All(tx.Disputes, tx, lyceum.DisputeFilter{Reference: n.Reference})
+	kept := exact(found, n.Reference.Value, func(d *lyceum.Dispute) lyceum.Opt[string] { return d.Reference })
+	if err != nil || !kept.Present {
+		return none, err
+	}
+	d := kept.Value
+	of := repeated{
+		reference: n.Reference.Value, kept: d.Reference.Value,
+		what: fmt.Sprintf("dispute %d of transaction %d", d.ID, d.TransactionID),
+	}
+	unlike(&of, "transaction", lyceum.Some(n.Transaction), d.TransactionID)
+	unlike(&of, "amount", n.Amount, d.Amount)
+	unlike(&of, "fee", lyceum.Some(n.Fee), d.Fee)
+	return lyceum.Some(*d), of.refusal()
+}
+
+// pay makes a change that records a payment. If it is refused, and a payment was
+// recorded under its reference before, again answers in its place. So a payment
+// that comes once costs no look.
+func pay[T any](
+	ctx context.Context, s *Service, by lyceum.By, reference lyceum.Opt[string],
+	record func(lyceum.Tx, time.Time) (T, error),
+	again func(lyceum.Tx, lyceum.Transaction, *repeated) (T, error),
+) (T, error) {
+	now := s.clock()
+	made, refused := lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (T, error) { return record(tx, now) })
+	if refused == nil || !reference.Present || !changeable(refused) {
+		return made, refused
+	}
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (T, error) {
+		var none T
+		found, err := lyceum.All(tx.References, tx, lyceum.ReferenceFilter{AnyCase: reference})
+		kept := exact(found, reference.Value, func(r *lyceum.Reference) lyceum.Opt[string] { return lyceum.Some(r.Name) })
+		if err != nil {
+			return none, err
+		}
+		if !kept.Present {
+			return none, refused
+		}
+		t, err := tx.Transactions.Get(tx, kept.Value.Transaction)
+		if err != nil {
+			return none, err
+		}
+		return again(tx, t, &repeated{
+			reference: reference.Value, kept: kept.Value.Name, what: fmt.Sprintf("transaction %d", t.ID),
+		})
+	})
+}
+
+// changeable reports whether a refusal may come from what a payment changed when
+// it was recorded before.
+func changeable(refused error) bool {
+	kind := lyceum.KindOf(refused)
+	return lyceum.Public(refused).Code != "idempotency_key_reused" &&
+		(kind == lyceum.Invalid || kind == lyceum.Conflict || kind == lyceum.NotFound)
+}
+
+// compare notes which amounts that were sent differ from those of a transaction.
+func (a Amounts) compare(r *repeated, t *lyceum.Transaction) {
+	unlike(r, "final_price", a.FinalPrice, t.FinalPrice)
+	unlike(r, "currency", a.Currency, t.Currency)
+	unlike(r, "tax_charge", a.TaxCharge, t.TaxCharge)
+	unlike(r, "charge", a.Charge, t.Charge)
+}
+
+// recordAgain shows the sale of a payment that is recorded already.
+func recordAgain(tx lyceum.Tx, n NewSale, t *lyceum.Transaction, r *repeated) (SaleDetail, error) {
+	unlike(r, "user_id", lyceum.Some(n.User), t.UserID)
+	unlike(r, "pricing_plan_id", lyceum.Some(n.Plan), t.PricingPlanID)
+	n.TaxCharge = lyceum.Some(n.TaxCharge.Value)
+	n.compare(r, t)
+	if err := r.refusal(); err != nil {
+		return SaleDetail{}, err
+	}
+	return saleDetail(tx.Tables, tx, t.SaleID)
+}
+
+// renewAgain shows a renewal that is recorded already.
+func renewAgain(tx lyceum.Tx, n Renewal, t lyceum.Transaction, r *repeated) (TransactionDetail, error) {
+	unlike(r, "sale", lyceum.Some(n.Sale), t.SaleID)
+	n.compare(r, &t)
+	if err := r.refusal(); err != nil {
+		return TransactionDetail{}, err
+	}
+	return transactionDetail(tx.Tables, tx, t)
+}
+
+// completeAgain shows the sale of an order that is completed already.
+func completeAgain(tx lyceum.Tx, p OrderPayment, t *lyceum.Transaction, r *repeated) (SaleDetail, error) {
+	order, err := tx.Orders.Get(tx, p.Order)
+	if err != nil {
+		return SaleDetail{}, err
+	}
+	unlike(r, "sale", lyceum.Some(order.SaleID.Value), t.SaleID)
+	p.FinalPrice = p.FinalPrice.Or(order.FinalPrice)
+	p.TaxCharge = lyceum.Some(p.TaxCharge.Value)
+	p.compare(r, t)
+	if err := r.refusal(); err != nil {
+		return SaleDetail{}, err
+	}
+	return saleDetail(tx.Tables, tx, t.SaleID)
+}

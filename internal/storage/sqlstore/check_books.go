@@ -1,0 +1,68 @@
+package sqlstore
+
+// bookInvariants are what the books of sales must agree on (docs/own-interface.md,
+// "Books").
+func bookInvariants() []invariant {
+	const last = ` AND NOT EXISTS (SELECT 1 FROM movements n WHERE n.school_id = m.school_id
+		AND n.transaction_id = m.transaction_id AND n.movement_id > m.movement_id)`
+	const of = ` FROM movements m JOIN transactions t ON t.school_id = m.school_id
+		AND t.transaction_id = m.transaction_id WHERE m.school_id = $1`
+	return []invariant{
+		{
+			`SELECT count(*)` + of + ` AND m.refunded <> t.amount_refunded` + last,
+			"%d transactions have another refund than their last movement says",
+		},
+		{
+			`SELECT count(*)` + of + ` AND t.amount_refunded + m.tax_refunded + (SELECT COALESCE(sum(d.amount), 0)
+				FROM disputes d WHERE d.school_id = t.school_id AND d.transaction_id = t.transaction_id AND d.state <> 'won')
+				> t.final_price + t.tax_charge` + last,
+			"%d transactions are refunded and disputed above what was charged",
+		},
+		{`SELECT count(*)` + of + ` AND m.sale_id <> t.sale_id`, "%d movements name another sale than their transaction"},
+		{
+			`SELECT count(*) FROM (SELECT m.transaction_id, max(m.refunded) - min(m.refunded - CASE m.kind WHEN 'refund'
+				THEN m.amount ELSE 0 END) AS grown,
+			sum(CASE m.kind WHEN 'refund' THEN m.amount ELSE 0 END) AS paid, max(m.tax_refunded) AS taxed, sum(m.tax) AS tax
+			FROM movements m WHERE m.school_id = $1
+			GROUP BY m.transaction_id) b WHERE b.grown <> b.paid OR b.taxed <> b.tax`,
+			"the refunds of %d transactions do not add up",
+		},
+		{
+			`SELECT count(*) FROM disputes d JOIN transactions t ON t.school_id = d.school_id
+			AND t.transaction_id = d.transaction_id WHERE d.school_id = $1 AND d.state <> 'won'
+			AND (t.has_chargeback IS NULL OR t.has_chargeback <> 1)`,
+			"%d open or lost disputes are not marked on their transaction",
+		},
+		{
+			`SELECT count(*) FROM disputes d WHERE d.school_id = $1 AND d.state <> COALESCE((SELECT CASE m.kind
+				WHEN 'chargeback_opened' THEN 'open' WHEN 'chargeback_won' THEN 'won' WHEN 'chargeback_lost' THEN 'lost' END
+				FROM movements m WHERE m.school_id = d.school_id AND m.transaction_id = d.transaction_id
+				AND m.dispute_id = d.dispute_id ORDER BY m.movement_id DESC LIMIT 1), '')`,
+			"%d disputes are in another state than their last movement says",
+		},
+		{
+			`SELECT count(*) FROM movements m WHERE m.school_id = $1 AND (m.kind = 'refund') <> (m.dispute_id IS NULL)`,
+			"%d movements are a refund of a dispute, or a step of none",
+		},
+		{
+			`SELECT count(*) FROM (SELECT t.transaction_id FROM disputes d JOIN transactions t
+			ON t.school_id = d.school_id AND t.transaction_id = d.transaction_id WHERE d.school_id = $1
+			GROUP BY t.transaction_id, t.chargeback_fee
+			HAVING sum(CASE d.fee_returned WHEN 0 THEN d.fee ELSE 0 END) > COALESCE(t.chargeback_fee, 0)) b`,
+			"%d transactions have a smaller chargeback fee than their disputes",
+		},
+		{
+			`SELECT count(*) FROM sales WHERE school_id = $1 AND (ended_at IS NULL) <> (end_reason IS NULL)`,
+			"%d sales ended without a reason, or have one but have not ended",
+		},
+		{
+			`SELECT count(*) FROM enrollments e WHERE e.school_id = $1 AND e.sale_id IS NOT NULL
+			AND NOT EXISTS (SELECT 1 FROM sales s WHERE s.school_id = e.school_id AND s.sale_id = e.sale_id)`,
+			"%d enrollments came with a sale that is not there",
+		},
+		{
+			`SELECT count(*) FROM orders o WHERE o.school_id = $1 AND (o.state = 'completed') <> (o.sale_id IS NOT NULL)`,
+			"%d orders are completed without a sale, or the other way round",
+		},
+	}
+}
