@@ -104,6 +104,7 @@ func invariants() []invariant {
 		})
 	}
 	list = append(list, bookInvariants()...)
+	list = append(list, inclusionInvariants()...)
 	for seq, name := range tableOf() {
 		list = append(list, invariant{
 			`SELECT count(*) FROM ` + name + ` o WHERE o.school_id = $1 AND o.` + string(seq) + ` >

@@ -219,6 +219,8 @@ func TestCheckSeesDamage(t *testing.T) {
 		"than the journal has seen created":      "UPDATE journal SET type = 'other' WHERE type = 'transaction.created' AND number = (SELECT max(number) FROM journal)",
 		"more than its last number":              "UPDATE counters SET value = value - 1 WHERE name = 'journal'",
 		"numbers missing":                        "DELETE FROM journal WHERE number = 5",
+		"collection_products name a course":      "INSERT INTO collection_products VALUES (1, 1, 1, 'course', 99, 0)",
+		"tier_products name a coaching":          "INSERT INTO tier_products VALUES (1, 1, 1, 'coaching', 1, 0)",
 		"older than their sale":                  "UPDATE sales SET created_at = created_at + 1",
 		"a course that is not there":             "DELETE FROM courses WHERE course_id = 2",
 		"name a row of users":                    "DELETE FROM users WHERE user_id = 1",
