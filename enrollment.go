@@ -2,16 +2,17 @@ package lyceum
 
 import "time"
 
-// Enrollment is one stay of a learner in a course. There is at most one at a
-// time; those before it are its history.
+// Enrollment is one stay of a learner in a course: as long as the union of the
+// learner's entitlements to it is open. There is at most one at a time; those
+// before it are its history.
 type Enrollment struct {
 	ID         EnrollmentID
 	User       UserID
 	Course     CourseID
 	EnrolledAt time.Time
 	ExpiresAt  Opt[time.Time] // access ends at that moment
-	EndedAt    Opt[time.Time] // somebody ended it, or it had expired
-	Sale       Opt[SaleID]    // that it came with
+	EndedAt    Opt[time.Time] // access closed
+	Sale       Opt[SaleID]    // that opened it
 }
 
 // ActiveAt tells whether the learner had access at a moment.

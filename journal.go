@@ -68,6 +68,12 @@ const (
 	OrderCreated           EntryType = "order.created"
 	OrderUpdated           EntryType = "order.updated"
 
+	EntitlementCreated EntryType = "entitlement.created"
+	EntitlementUpdated EntryType = "entitlement.updated"
+	EntitlementDeleted EntryType = "entitlement.deleted" // an import found a better reason
+	BlockCreated       EntryType = "block.created"
+	BlockDeleted       EntryType = "block.deleted"
+
 	// What attacks leave behind. They are about things that are as they were.
 	SignInFailed   EntryType = "user.sign_in_failed"
 	AccountLocked  EntryType = "user.sign_in_locked"
@@ -100,7 +106,8 @@ func EntryTypes() []EntryType {
 		LectureProgressCreated, LectureProgressUpdated, QuizResponseCreated, QuizResponseUpdated, UserTagged,
 		WebhookCreated, WebhookUpdated, WebhookEventCreated, WebhookEventUpdated, WebhookDeleted, WebhookEventResent,
 		WebhookSecretRotated, MovementCreated, DisputeCreated, DisputeUpdated, CommentCreated, CommentDeleted,
-		OrderCreated, OrderUpdated, SignInFailed, AccountLocked, SignInsRefused, CodeReplayed, TokenReused, TargetRefused,
+		OrderCreated, OrderUpdated, EntitlementCreated, EntitlementUpdated, EntitlementDeleted, BlockCreated, BlockDeleted,
+		SignInFailed, AccountLocked, SignInsRefused, CodeReplayed, TokenReused, TargetRefused,
 	}, productEntries...)
 }
 

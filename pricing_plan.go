@@ -49,4 +49,6 @@ func (p *PricingPlan) Product() Opt[Product] {
 }
 
 // Recurring reports whether the plan charges again and again.
-func (p *PricingPlan) Recurring() bool { return p.Frequency == Subscription || p.Frequency == PaymentPlan }
+func (p *PricingPlan) Recurring() bool {
+	return p.Frequency == Subscription || p.Frequency == PaymentPlan
+}

@@ -28,14 +28,6 @@ func SaleOf(t *Transaction) Sale {
 	}
 }
 
-// Admission is a place in a course that a sale gives.
-type Admission struct {
-	User   UserID
-	Course CourseID
-	Sale   SaleID
-	Until  Opt[time.Time]
-}
-
 // SaleEnd is why a sale ended.
 type SaleEnd string
 
@@ -46,6 +38,9 @@ const (
 	SaleChargedBack SaleEnd = "charged_back"
 	SaleVoided      SaleEnd = "voided"
 )
+
+// Entitlement is how the end of a sale ends its entitlements.
+func (e SaleEnd) Entitlement() EntitlementEnd { return EntitlementEnd(e) }
 
 // Consequence is what the end of a sale does to the learner's enrollment.
 type Consequence string

@@ -6,7 +6,8 @@ import (
 )
 
 // ExpiredCursor is the moment, in microseconds, up to which a school took note
-// of enrollments that expired. What had expired before it first did is history.
+// of entitlements whose time is over. What was over before it first did is
+// history.
 const ExpiredCursor = "expired"
 
 // ExpiredWithin is the id up to which it took note of those that expired in the
@@ -26,8 +27,9 @@ type SalesReader interface {
 	ScanTransactions(ctx context.Context, school SchoolID, visit func([]Transaction) error) error
 	// LastEntries returns the last entry of each of some schools that has one.
 	LastEntries(ctx context.Context, schools []SchoolID) (JournalEnds, error)
-	// FindOverdue returns the schools where an enrollment has expired since
-	// ExpiredCursor, which may not be there yet, or an order is to be abandoned.
+	// FindOverdue returns the schools where the time of an entitlement is over
+	// since ExpiredCursor, which may not be there yet, or an order is to be
+	// abandoned.
 	FindOverdue(ctx context.Context, now time.Time) ([]SchoolID, error)
 }
 
@@ -56,10 +58,13 @@ type SalesChanges interface {
 	// CountSales returns the number of sales with a pricing plan that have not
 	// ended, and counts no further than most.
 	CountSales(plan PricingPlanID, most int64) (int64, error)
-	// FindExpired returns up to limit enrollments that nobody ended and that
-	// expired in a period, the first ones, without those of its first microsecond
-	// up to an id.
-	FindExpired(in Period, without EnrollmentID, limit int) ([]Enrollment, error)
+	// FindExpired returns up to limit entitlements that no act ended and whose
+	// time was over in a period, the first ones, without those of its first
+	// microsecond up to an id.
+	FindExpired(in Period, without EntitlementID, limit int) ([]Entitlement, error)
+	// FindPaidSales returns the paid sales of up to MaxUsers users whose plan's
+	// product is known, by user, then sale.
+	FindPaidSales(users []UserID) ([]PaidSale, error)
 }
 
 // JournalChanges are what a change does to the journal besides what its saves

@@ -3,6 +3,7 @@ package demo
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -18,6 +19,7 @@ type studies struct {
 	Progress        []lyceum.Progress
 	LectureProgress []lyceum.LectureProgress
 	QuizResponses   []lyceum.QuizResponse
+	buyers          []lyceum.UserID // of any product, each once
 }
 
 // classes enrolls who buys and decides what becomes of them.
@@ -64,11 +66,16 @@ func (c *classes) take(b Batch) studies {
 		t := &b.Transactions[i]
 		plan := &c.school.PricingPlans[t.PricingPlanID-1]
 		at := seat{t.UserID, plan.CourseID.Value}
+		if t.UserID <= maxLearners {
+			c.studies.buyers = append(c.studies.buyers, t.UserID)
+		}
 		if !plan.CourseID.Present || t.UserID > maxLearners || !t.Paid || c.enrolled[at] {
 			continue
 		}
 		c.enroll(at, t.CreatedAt, c.share())
 	}
+	slices.Sort(c.studies.buyers)
+	c.studies.buyers = slices.Compact(c.studies.buyers)
 	return c.studies
 }
 

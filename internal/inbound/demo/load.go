@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
 // loadSize is how many transactions share a write.
@@ -64,7 +65,7 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 		rest = rest[n:]
 	}
 	classes := s.newClasses(lessons)
-	if err := store.Write(ctx, stamp, classes.begin().save); err != nil {
+	if err := store.Write(ctx, stamp, func(tx lyceum.Tx) error { return classes.begin().save(tx, at) }); err != nil {
 		return fmt.Errorf("load the learner: %w", err)
 	}
 	kept := 0
@@ -77,7 +78,10 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 			if _, err := tx.Transactions.Save(tx, batch.Transactions...); err != nil {
 				return err
 			}
-			return studies.save(tx)
+			if err := studies.save(tx, at); err != nil {
+				return err
+			}
+			return learning.LinkSales(tx, at, studies.buyers)
 		})
 		if err != nil {
 			return fmt.Errorf("load transactions: %w", err)
@@ -90,9 +94,14 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 }
 
 // save keeps studies.
-func (s studies) save(tx lyceum.Tx) error {
+func (s studies) save(tx lyceum.Tx, at time.Time) error {
+	if _, err := tx.Enrollments.Save(tx, s.Enrollments...); err != nil {
+		return err
+	}
+	if err := learning.LinkEnrollments(tx, at, s.Enrollments); err != nil {
+		return err
+	}
 	for _, save := range []func() (lyceum.Saved, error){
-		func() (lyceum.Saved, error) { return tx.Enrollments.Save(tx, s.Enrollments...) },
 		func() (lyceum.Saved, error) { return tx.Progress.Save(tx, s.Progress...) },
 		func() (lyceum.Saved, error) { return tx.LectureProgress.Save(tx, s.LectureProgress...) },
 		func() (lyceum.Saved, error) { return tx.QuizResponses.Save(tx, s.QuizResponses...) },

@@ -197,7 +197,8 @@ var v1Enrolling = slicesOf([]asking{
 	{face: "v1", op: "UnenrollUser", name: "somebody", body: `{"user_id":1,"course_id":4}`},
 	{face: "v1", op: "ShowCourseEnrollments", name: "who is gone is not there", values: "course_id=4", says: `"total":1,`},
 	{face: "v1", op: "ShowUser", name: "who is gone keeps the history", values: "user_id=1", says: `"is_active_enrollment":false`},
-	{face: "v1", op: "UnenrollUser", name: "twice", body: `{"user_id":1,"course_id":4}`, status: 404, says: "user 1 is not enrolled in course 4"},
+	{face: "v1", op: "UnenrollUser", name: "twice", body: `{"user_id":1,"course_id":4}`},
+	{face: "v1", op: "UnenrollUser", name: "somebody who never was", body: `{"user_id":2,"course_id":4}`, status: 404, says: "user 2 is not enrolled in course 4"},
 	{face: "v1", op: "UnenrollUser", name: "an unknown user", body: `{"user_id":999,"course_id":1}`, status: 404, says: "there is no user 999"},
 	{face: "v1", op: "UnenrollUser", name: "an unknown course", body: `{"user_id":1,"course_id":999}`, status: 404, says: "there is no course 999"},
 }, badBodies("v1", "EnrollUser", "", "user_id", "course_id"), badBodies("v1", "UnenrollUser", "", "user_id", "course_id"))

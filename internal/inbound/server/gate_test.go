@@ -27,8 +27,7 @@ func TestEnrollmentsStandOnOnePage(t *testing.T) {
 			if _, err := tx.Users.Save(tx, users...); err != nil {
 				return err
 			}
-			_, err := tx.Enrollments.Save(tx, stays...)
-			return err
+			return storetest.Enroll(tx, stays...)
 		})
 		for _, tc := range []struct {
 			query                             string

@@ -187,7 +187,7 @@ func (k *class) add(t *testing.T, first int32) {
 				return err
 			}
 			e := lyceum.Enrollment{ID: lyceum.EnrollmentID(id), User: user.ID, Course: 1, EnrolledAt: storetest.Day(9)}
-			if _, err := tx.Enrollments.Save(tx, e); err != nil {
+			if err := storetest.Enroll(tx, e); err != nil {
 				return err
 			}
 		}

@@ -7,59 +7,155 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Admit lets a user into a course for a sale. Who is in the course stays in it
-// for the longer of both, and from then on for this sale.
-func (s *Service) Admit(tx lyceum.Tx, now time.Time, a lyceum.Admission) error {
-	id, err := tx.Enrollments.NextID(tx)
+// Grant gives a user a product, and lifts a block that kept the user out of it.
+// The entitlement's id is chosen here.
+func (s *Service) Grant(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) error {
+	var err error
+	if e.ID, err = tx.Entitlements.NextID(tx); err != nil {
+		return err
+	}
+	begun, err := beginBy(tx, now, e)
 	if err != nil {
 		return err
 	}
-	fresh := lyceum.Enrollment{
-		ID: id, User: a.User, Course: a.Course, EnrolledAt: lyceum.Second(now), ExpiresAt: a.Until, Sale: lyceum.Some(a.Sale),
-	}
-	if begun, err := admit(tx, fresh); err != nil || begun {
+	if err := tx.Entitlements.Insert(tx, e); err != nil || begun {
 		return err
 	}
-	open, found, err := openEnrollment(tx, a.User, a.Course)
+	return settle(tx, now, e.User, e.Product)
+}
+
+// beginBy begins the enrollment that an entitlement gives, unless the user is
+// enrolled. It spares settle the questions that most sales need not ask.
+func beginBy(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) (begun bool, err error) {
+	if e.Product.Kind != lyceum.CourseKind || !e.OpenAt(now) {
+		return false, nil
+	}
+	id, err := tx.Enrollments.NextID(tx)
+	if err != nil {
+		return false, err
+	}
+	return begin(tx, lyceum.Enrollment{
+		ID: id, User: e.User, Course: lyceum.CourseID(e.Product.ID), EnrolledAt: e.StartsAt, ExpiresAt: e.EndsAt, Sale: e.Sale,
+	})
+}
+
+// Revoke ends the entitlements that came with a sale: now, or at a moment to
+// come if they would not end before.
+func (s *Service) Revoke(
+	tx lyceum.Tx, now time.Time, sale *lyceum.Sale, at time.Time, why lyceum.EntitlementEnd,
+) error {
+	open, err := entitlementsOf(tx, sale)
+	if err != nil {
+		return err
+	}
+	for i := range open {
+		e := &open[i]
+		switch {
+		case !e.OpenAt(now):
+			continue
+		case !at.After(now):
+			e.EndedAt, e.EndReason = lyceum.Some(lyceum.Second(now)), lyceum.Some(why)
+		case e.Outlasts(lyceum.Some(at)):
+			e.EndsAt = lyceum.Some(lyceum.Second(at))
+		}
+		if _, err := tx.Entitlements.Save(tx, *e); err != nil {
+			return err
+		}
+		if err := settle(tx, now, e.User, e.Product); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Restore opens the entitlements of a sale again that an act ended.
+func (s *Service) Restore(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, ended lyceum.EntitlementEnd) error {
+	of := lyceum.EntitlementFilter{User: sale.UserID, Sale: lyceum.Some(sale.ID)}
+	all, err := lyceum.All(tx.Entitlements, tx, of)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		e := &all[i]
+		if e.EndReason != lyceum.Some(ended) {
+			continue
+		}
+		e.EndedAt, e.EndReason = lyceum.None[time.Time](), lyceum.None[lyceum.EntitlementEnd]()
+		if _, err := tx.Entitlements.Save(tx, *e); err != nil {
+			return err
+		}
+		if err := settle(tx, now, e.User, e.Product); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entitlementsOf returns the entitlements of a sale that no act ended.
+func entitlementsOf(tx lyceum.Tx, sale *lyceum.Sale) ([]lyceum.Entitlement, error) {
+	of := lyceum.EntitlementFilter{User: sale.UserID, Sale: lyceum.Some(sale.ID), Open: true}
+	return lyceum.All(tx.Entitlements, tx, of)
+}
+
+// settle brings the enrollment of a user in line with the union of their
+// entitlements, and announces access that opened or closed.
+func settle(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Product) error {
+	if product.Kind != lyceum.CourseKind {
+		return nil
+	}
+	course := lyceum.CourseID(product.ID)
+	union, open, err := unionOf(tx, now, user, product)
+	if err != nil {
+		return err
+	}
+	stay, found, err := openEnrollment(tx, user, course)
+	if err == nil && found && !stay.ActiveAt(now) {
+		found, err = false, outlived(tx, stay)
+	}
 	switch {
-	case err != nil:
+	case err != nil || !found && !open:
 		return err
+	case !open:
+		return end(tx, stay, now)
 	case !found:
-		return notEnrolled(a.User, a.Course)
-	case !open.ActiveAt(now):
-		return readmit(tx, open, fresh)
-	case open.ExpiresAt.Present && (!a.Until.Present || a.Until.Value.After(open.ExpiresAt.Value)):
-		open.ExpiresAt = a.Until
-	}
-	open.Sale = lyceum.Some(a.Sale)
-	_, err = tx.Enrollments.Save(tx, open)
-	return err
-}
-
-// Dismiss ends the enrollment that came with a sale: now, or at a moment to
-// come if it would not end before. Where there is none it does nothing.
-func (s *Service) Dismiss(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, course lyceum.CourseID, at time.Time) error {
-	open, found, err := openEnrollment(tx, sale.UserID.Value, course)
-	switch {
-	case err != nil || !found:
+		_, err := beginBy(tx, now, union)
 		return err
-	case open.Sale != lyceum.Some(sale.ID):
-		return nil
-	case !at.After(now):
-		return end(tx, open, now)
-	case open.ExpiresAt.Present && !at.Before(open.ExpiresAt.Value):
-		return nil
 	}
-	open.ExpiresAt = lyceum.Some(lyceum.Second(at))
-	_, err = tx.Enrollments.Save(tx, open)
+	stay.EnrolledAt, stay.ExpiresAt = union.StartsAt, union.EndsAt
+	_, err = tx.Enrollments.Save(tx, stay)
 	return err
 }
 
-// expireSize is how many enrollments one write takes note of at most.
+// unionOf returns the entitlements of a user to a product as if they were one:
+// it starts with the oldest that is open, and ends with the last.
+func unionOf(
+	tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Product,
+) (union lyceum.Entitlement, open bool, err error) {
+	of := lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{product}, Open: true}
+	err = tx.Entitlements.Each(tx, of, func(e *lyceum.Entitlement) error {
+		switch {
+		case !e.OpenAt(now):
+			return nil
+		case !open:
+			union, open = *e, true
+			return nil
+		case e.StartsAt.Before(union.StartsAt):
+			union.StartsAt, union.Sale = e.StartsAt, e.Sale
+		}
+		if e.Outlasts(union.EndsAt) {
+			union.EndsAt = e.EndsAt
+		}
+		return nil
+	})
+	return union, open, err
+}
+
+// expireSize is how many entitlements one write takes note of at most.
 const expireSize = 500
 
-// Expire takes note of the enrollments of a school that expired since the last
-// time, and tells of them. What had expired before the first time is history.
+// Expire takes note of the entitlements of a school whose time was over since
+// the last time, and announces access that closed. What was over before the
+// first time is history.
 func (s *Service) Expire(ctx context.Context, school lyceum.SchoolID) error {
 	for more := true; more; {
 		now := s.clock()
@@ -74,7 +170,7 @@ func (s *Service) Expire(ctx context.Context, school lyceum.SchoolID) error {
 	return nil
 }
 
-// expire takes note of the next enrollments, and tells whether there are more.
+// expire takes note of the next entitlements, and reports whether there are more.
 func expire(tx lyceum.Tx, now time.Time) (more bool, err error) {
 	from, err := tx.GetCursor(lyceum.ExpiredCursor)
 	if err != nil || from >= now.UnixMicro() {
@@ -89,40 +185,40 @@ func expire(tx lyceum.Tx, now time.Time) (more bool, err error) {
 		return false, err
 	}
 	expired, err := tx.FindExpired(
-		lyceum.Period{After: time.UnixMicro(from), Until: now}, lyceum.EnrollmentID(within), expireSize,
+		lyceum.Period{After: time.UnixMicro(from), Until: now}, lyceum.EntitlementID(within), expireSize,
 	)
 	if err != nil {
 		return false, err
 	}
+	for i := range expired {
+		if err := settle(tx, now, expired[i].User, expired[i].Product); err != nil {
+			return false, err
+		}
+	}
 	to, last := now.UnixMicro(), int64(0)
 	if more = len(expired) == expireSize; more { // of those of the last moment there may be others
 		end := &expired[len(expired)-1]
-		to, last = end.ExpiresAt.Value.UnixMicro()-1, int64(end.ID)
+		to, last = end.EndsAt.Value.UnixMicro()-1, int64(end.ID)
 	}
-	if mine, err := tx.MoveCursor(lyceum.ExpiredCursor, from, to); err != nil || !mine {
+	mine, err := tx.MoveCursor(lyceum.ExpiredCursor, from, to)
+	if err == nil && !mine {
+		err = lyceum.Errorf(lyceum.Conflict, "what expired was noted at the same time")
+	}
+	if err != nil {
 		return false, err
 	}
-	if _, err := tx.MoveCursor(lyceum.ExpiredWithin, within, last); err != nil {
-		return false, err
-	}
-	for i := range expired {
-		tx.Announce(lyceum.EnrollmentUpdated, int32(expired[i].ID), lyceum.EnrollmentDisabledEvent, "")
-	}
-	return more, nil
+	_, err = tx.MoveCursor(lyceum.ExpiredWithin, within, last)
+	return more, err
 }
 
-// outlived ends an enrollment that has expired, because the next begins, and
-// tells of it if nobody has.
+// outlived ends an enrollment whose time is over, and announces it unless it was
+// over before the school took note of such things.
 func outlived(tx lyceum.Tx, e lyceum.Enrollment) error {
 	noted, err := tx.GetCursor(lyceum.ExpiredCursor)
 	if err != nil {
 		return err
 	}
-	within, err := tx.GetCursor(lyceum.ExpiredWithin)
-	if err != nil {
-		return err
-	}
-	if at := e.ExpiresAt.Value.UnixMicro(); at > noted+1 || at == noted+1 && int64(e.ID) > within {
+	if e.ExpiresAt.Value.UnixMicro() > noted {
 		return end(tx, e, e.ExpiresAt.Value)
 	}
 	e.EndedAt = e.ExpiresAt

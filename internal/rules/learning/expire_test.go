@@ -53,8 +53,7 @@ func manyExpire(t *testing.T, store lyceum.Store) {
 		if _, err := tx.Users.Save(tx, users...); err != nil {
 			return err
 		}
-		_, err := tx.Enrollments.Save(tx, all...)
-		return err
+		return storetest.Enroll(tx, all...)
 	})
 	now := storetest.Begin.Add(-time.Hour)
 	service := learning.New(store, func() time.Time { return now })

@@ -147,9 +147,12 @@ func (s *Service) ImportEnrollments(by lyceum.By) *Rows[lyceum.Enrollment] {
 			second, err := secondStays(tx, rows)
 			return append(problems, second...), err
 		},
-		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) {
+		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
 			saved, err := tx.Enrollments.Save(tx, rows...)
 			if err != nil {
+				return saved, err
+			}
+			if err := LinkEnrollments(tx, now, rows); err != nil {
 				return saved, err
 			}
 			return saved, beginAll(tx, rows)

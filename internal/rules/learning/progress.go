@@ -111,62 +111,9 @@ func completed(
 	return done, err
 }
 
-// Enroll lets a user work through a course, from now on and without an end.
-// Who is enrolled stays so.
-func (s *Service) Enroll(ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID) error {
-	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
-		id, err := tx.Enrollments.NextID(tx)
-		if err != nil {
-			return err
-		}
-		fresh := lyceum.Enrollment{ID: id, User: user, Course: course, EnrolledAt: lyceum.Second(now)}
-		if begun, err := admit(tx, fresh); err != nil || begun {
-			return err
-		}
-		open, found, err := openEnrollment(tx, user, course)
-		switch {
-		case err != nil:
-			return err
-		case !found:
-			return exist(tx, course, user)
-		case open.ActiveAt(now):
-			return nil
-		}
-		return readmit(tx, open, fresh)
-	})
-}
-
-// exist fails with NotFound for a course or a user that does not exist.
-func exist(tx lyceum.Tx, course lyceum.CourseID, user lyceum.UserID) error {
-	if _, err := tx.Courses.Get(tx, course); err != nil {
-		return err
-	}
-	_, err := tx.Users.Get(tx, user)
-	return err
-}
-
-// admit keeps a new enrollment and tells of it, unless the user is in the
-// course already.
-func admit(tx lyceum.Tx, fresh lyceum.Enrollment) (begun bool, err error) {
-	if begun, err = tx.BeginEnrollment(fresh); err != nil || !begun {
-		return begun, err
-	}
-	tx.Announce(lyceum.EnrollmentCreated, int32(fresh.ID), lyceum.EnrollmentCreatedEvent, "")
-	return true, nil
-}
-
-// readmit begins a new enrollment after one that has expired.
-func readmit(tx lyceum.Tx, expired, fresh lyceum.Enrollment) error {
-	if err := outlived(tx, expired); err != nil {
-		return err
-	}
-	_, err := admit(tx, fresh)
-	return err
-}
-
-// begin gives the record of a user's progress in a course, and makes it where
-// there is none.
-func begin(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.Progress, error) {
+// progress returns the record of a user's progress in a course, and makes it
+// where there is none.
+func progress(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.Progress, error) {
 	kept, found, err := tx.Progress.First(tx, lyceum.ProgressFilter{User: lyceum.Some(user), Course: lyceum.Some(course)})
 	if err != nil || found {
 		return kept, err
@@ -177,46 +124,6 @@ func begin(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.Pro
 	}
 	kept = lyceum.Progress{ID: id, User: user, Course: course}
 	return kept, tx.Progress.Insert(tx, kept)
-}
-
-// Unenroll ends a user's enrollment in a course.
-func (s *Service) Unenroll(ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID) error {
-	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
-		open, err := enrolled(tx, user, course, now)
-		if err != nil {
-			return cmp.Or(exist(tx, course, user), err) // who does not exist is not enrolled either
-		}
-		return end(tx, open, now)
-	})
-}
-
-// end ends an enrollment and tells of it.
-func end(tx lyceum.Tx, e lyceum.Enrollment, at time.Time) error {
-	e.EndedAt = lyceum.Some(lyceum.Second(at))
-	_, err := tx.Enrollments.Save(tx, e)
-	tx.Announce(lyceum.EnrollmentUpdated, int32(e.ID), lyceum.EnrollmentDisabledEvent, "")
-	return err
-}
-
-// enrolled gives the active enrollment of a user.
-func enrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time.Time) (lyceum.Enrollment, error) {
-	open, found, err := openEnrollment(tx, user, course)
-	if err == nil && (!found || !open.ActiveAt(now)) {
-		err = notEnrolled(user, course)
-	}
-	return open, err
-}
-
-// openEnrollment finds the enrollment of a user that nobody ended, expired or
-// not.
-func openEnrollment(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.Enrollment, bool, error) {
-	return tx.Enrollments.First(
-		tx, lyceum.EnrollmentFilter{User: lyceum.Some(user), Course: lyceum.Some(course), Open: true},
-	)
-}
-
-func notEnrolled(user lyceum.UserID, course lyceum.CourseID) error {
-	return lyceum.Errorf(lyceum.NotFound, "user %d is not enrolled in course %d", user, course)
 }
 
 // change runs a change at one moment.
@@ -338,7 +245,7 @@ func count(
 	tx lyceum.Tx, stay *lyceum.Enrollment, course *lyceum.Course, lectures []lyceum.LectureID,
 	done map[lyceum.LectureID]lyceum.LectureProgress, at time.Time,
 ) error {
-	kept, err := begin(tx, stay.User, course.ID)
+	kept, err := progress(tx, stay.User, course.ID)
 	if err != nil {
 		return err
 	}

@@ -136,16 +136,16 @@ func (s *Service) Cancel(ctx context.Context, by lyceum.By, id lyceum.SaleID) (l
 	})
 }
 
-// end ends a sale that has not ended, with the consequence for its learner.
+// end ends a sale with the consequence for its learner. One that has ended keeps
+// its reason, but money that went back ends what access is left.
 func (s *Service) end(
 	tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan, why lyceum.SaleEnd, then lyceum.Consequence,
 ) error {
-	if sale.EndedAt.Present {
-		return nil
-	}
-	sale.EndedAt, sale.EndReason = lyceum.Some(lyceum.Second(now)), lyceum.Some(why)
-	if _, err := tx.Sales.Save(tx, *sale); err != nil {
-		return err
+	if !sale.EndedAt.Present {
+		sale.EndedAt, sale.EndReason = lyceum.Some(lyceum.Second(now)), lyceum.Some(why)
+		if _, err := tx.Sales.Save(tx, *sale); err != nil {
+			return err
+		}
 	}
 	at := now
 	switch effect(now, sale, plan, then) {
@@ -155,7 +155,7 @@ func (s *Service) end(
 		at = sale.PaidUntil.Value
 	default:
 	}
-	return s.enroller.Dismiss(tx, now, sale, plan.CourseID.Value, at)
+	return s.enroller.Revoke(tx, now, sale, at, why.Entitlement())
 }
 
 // EndNow ends a sale that has not ended, whatever it sold, and its access with it.
@@ -177,7 +177,7 @@ func (s *Service) EndNow(ctx context.Context, by lyceum.By, id lyceum.SaleID) (l
 // nothing was opened, and a period that is over ends now.
 func effect(now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan, then lyceum.Consequence) lyceum.Consequence {
 	switch {
-	case !plan.CourseID.Present:
+	case !plan.Product().Present:
 		return lyceum.Keep
 	case then == lyceum.AtPeriodEnd && (!sale.PaidUntil.Present || !sale.PaidUntil.Value.After(now)):
 		return lyceum.Unenroll

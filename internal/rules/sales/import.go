@@ -60,8 +60,10 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 		if err := saveSales(tx, good); err != nil {
 			return err
 		}
-		saved, err = tx.Transactions.Save(tx, good...)
-		return err
+		if saved, err = tx.Transactions.Save(tx, good...); err != nil {
+			return err
+		}
+		return i.service.enroller.Link(tx, stamp.At, buyers(good))
 	})
 	if err != nil {
 		return lyceum.Saved{}, nil, fmt.Errorf("import transactions: %w", err)
@@ -98,6 +100,16 @@ func (i *Import) problems(batch []lyceum.Transaction, known knower) ([]lyceum.Ro
 		}
 	}
 	return problems, nil
+}
+
+// buyers returns the users of transactions, each once.
+func buyers(batch []lyceum.Transaction) []lyceum.UserID {
+	users := make([]lyceum.UserID, len(batch))
+	for n := range batch {
+		users[n] = batch[n].UserID
+	}
+	slices.Sort(users)
+	return slices.Compact(users)
 }
 
 // The ids that a transaction names; 0 for none.

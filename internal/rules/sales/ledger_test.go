@@ -226,8 +226,7 @@ func TestASaleEnrollsByItsPlan(t *testing.T) {
 	}
 	// What comes in as over is history.
 	err := b.store.Write(t.Context(), lyceum.Stamp{School: b.school, At: b.now, Actor: "import"}, func(tx lyceum.Tx) error {
-		_, err := tx.Enrollments.Save(tx, lyceum.Enrollment{ID: 50, User: 3, Course: 1, EnrolledAt: b.now.AddDate(-2, 0, 0), ExpiresAt: some(b.now.AddDate(-1, 0, 0))})
-		return err
+		return storetest.Enroll(tx, lyceum.Enrollment{ID: 50, User: 3, Course: 1, EnrolledAt: b.now.AddDate(-2, 0, 0), ExpiresAt: some(b.now.AddDate(-1, 0, 0))})
 	})
 	if err != nil {
 		t.Fatal(err)

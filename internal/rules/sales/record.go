@@ -48,8 +48,8 @@ func (s *Service) Record(ctx context.Context, by lyceum.By, n NewSale) (SaleDeta
 }
 
 func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, error) {
-	err := tx.Reserve(1, lyceum.SaleSequence, lyceum.TransactionSequence, lyceum.EnrollmentSequence,
-		lyceum.ProgressSequence)
+	err := tx.Reserve(1, lyceum.SaleSequence, lyceum.TransactionSequence, lyceum.EntitlementSequence,
+		lyceum.EnrollmentSequence, lyceum.ProgressSequence)
 	if err != nil {
 		return SaleDetail{}, err
 	}
@@ -85,10 +85,9 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	if n.Reference.Present {
 		detail.References[t.ID] = lyceum.Reference{Transaction: t.ID, Name: n.Reference.Value}
 	}
-	if plan.CourseID.Present {
-		err := s.enroller.Admit(tx, now, lyceum.Admission{
-			User: n.User, Course: plan.CourseID.Value, Sale: sale.ID,
-			Until: accessUntil(&plan, at),
+	if product := plan.Product(); product.Present {
+		err := s.enroller.Grant(tx, now, lyceum.Entitlement{
+			User: n.User, Product: product.Value, Sale: lyceum.Some(sale.ID), StartsAt: at, EndsAt: accessUntil(&plan, at),
 		})
 		if err != nil {
 			return SaleDetail{}, err
@@ -295,9 +294,11 @@ func paidUntil(plan *lyceum.PricingPlan, from, now time.Time) lyceum.Opt[time.Ti
 	return lyceum.Some(later(from, interval, count))
 }
 
-// accessUntil gives when the access that a plan sells ends.
+// accessUntil returns when the access that a plan sells ends by itself. What is
+// paid for again and again ends by an act.
 func accessUntil(plan *lyceum.PricingPlan, at time.Time) lyceum.Opt[time.Time] {
 	switch {
+	case plan.Recurring():
 	case plan.AccessLimitDate.Present:
 		return plan.AccessLimitDate
 	case plan.AccessLimitDuration.Present && plan.AccessLimitInterval.Present:

@@ -10,12 +10,13 @@ import (
 // Enroller is what sales need of the rules of learning, inside the transaction
 // of a sale.
 type Enroller interface {
-	// Admit lets a user into a course until a moment, or for good. Who is in
-	// the course stays in it for the longer of both.
-	Admit(tx lyceum.Tx, now time.Time, admission lyceum.Admission) error
-	// Dismiss ends the enrollment that came with a sale: now, or at a moment to
-	// come. Where there is none it does nothing.
-	Dismiss(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, course lyceum.CourseID, at time.Time) error
+	// Grant gives a user a product. The entitlement's id is chosen by it.
+	Grant(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) error
+	// Revoke ends the entitlements that came with a sale: now, or at a moment to
+	// come if they would not end before.
+	Revoke(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, at time.Time, why lyceum.EntitlementEnd) error
+	// Link finds again which sales the imported enrollments of users belong to.
+	Link(tx lyceum.Tx, now time.Time, users []lyceum.UserID) error
 }
 
 // Registrar is what orders need of the rules of people.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
@@ -41,7 +42,8 @@ func engines(t *testing.T) map[string]lyceum.Store {
 var now = storetest.Begin.AddDate(1, 0, 0)
 
 func newService(store lyceum.Store) *sales.Service {
-	return sales.New(store, func() time.Time { return now }, nil, nil)
+	clock := func() time.Time { return now }
+	return sales.New(store, clock, learning.New(store, clock), nil)
 }
 
 // shop is a school with the users 1 to 3 and the pricing plans 1 to 3.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -103,8 +104,7 @@ func invariants() []invariant {
 			"%d transactions name a row of " + name + " that is not there",
 		})
 	}
-	list = append(list, bookInvariants()...)
-	list = append(list, inclusionInvariants()...)
+	list = slices.Concat(list, bookInvariants(), inclusionInvariants(), accessInvariants())
 	for seq, name := range tableOf() {
 		list = append(list, invariant{
 			`SELECT count(*) FROM ` + name + ` o WHERE o.school_id = $1 AND o.` + string(seq) + ` >

@@ -140,16 +140,3 @@ func (v *view) FindEnrolledOf(user lyceum.UserID) ([]lyceum.Enrolled, error) {
 		[]any{int64(v.school), int64(user)}, dest, func() error { found = append(found, row); return nil })
 	return found, v.public(err)
 }
-
-func (t *tx) FindExpired(in lyceum.Period, without lyceum.EnrollmentID, limit int) ([]lyceum.Enrollment, error) {
-	w := &where{}
-	w.and("school_id = ?", int64(t.stamp.School))
-	w.and("ended_at IS NULL")
-	w.and("expires_at IS NOT NULL")
-	w.within("expires_at", in)
-	if without > 0 {
-		w.and("(expires_at, enrollment_id) > (?, ?)", micros(in.After)+1, int64(without))
-	}
-	return rows(t.q, &enrollments.table, w.String()+" ORDER BY expires_at, enrollment_id LIMIT "+w.arg(int64(limit)),
-		w.args...)
-}

@@ -183,16 +183,12 @@ func TestR49_BookkeepingInParts(t *testing.T) {
 		const n = 2000
 		at := storetest.Begin.Add(time.Hour)
 		var books lyceum.Bookkeeping
-		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
-			for id := range lyceum.APIKeyID(n) {
-				err := tx.APIKeys.Insert(tx, lyceum.APIKey{ID: id + 1, Name: "Key", Hash: lyceum.KeyHash{byte(id), byte(id >> 8)}, CreatedAt: storetest.Begin})
-				if err != nil {
-					return err
-				}
-				books.KeyUses = append(books.KeyUses, lyceum.KeyUse{School: school, Key: id + 1, At: at.Add(time.Duration(id) * time.Second)})
-			}
-			return nil
-		})
+		var keys []lyceum.APIKey
+		for id := range lyceum.APIKeyID(n) {
+			keys = append(keys, lyceum.APIKey{ID: id + 1, Name: "Key", Hash: lyceum.KeyHash{byte(id), byte(id >> 8)}, CreatedAt: storetest.Begin})
+			books.KeyUses = append(books.KeyUses, lyceum.KeyUse{School: school, Key: id + 1, At: at.Add(time.Duration(id) * time.Second)})
+		}
+		storetest.Write(t, s, school, func(tx lyceum.Tx) error { return tx.APIKeys.Insert(tx, keys...) })
 		mu.Lock()
 		statements, writes = 0, 0
 		mu.Unlock()
@@ -211,11 +207,11 @@ func TestR49_BookkeepingInParts(t *testing.T) {
 			t.Errorf("%d uses took %d statements in %d writes", 2*n, ran, parts)
 		}
 		v := s.In(t.Context(), school)
-		keys, err := lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{})
-		if err != nil || len(keys) != n {
-			t.Fatal(len(keys), err)
+		used, err := lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{})
+		if err != nil || len(used) != n {
+			t.Fatal(len(used), err)
 		}
-		for _, key := range keys {
+		for _, key := range used {
 			if want := at.Add(time.Duration(key.ID-1) * time.Second); key.LastUsedAt != lyceum.Some(want) {
 				t.Fatalf("key %d was last used at %v, want %v", key.ID, key.LastUsedAt, want)
 			}

@@ -37,12 +37,16 @@ func begunEnrollments(t *testing.T, store lyceum.Store) {
 			if err != nil {
 				return err
 			}
-			begun, err = tx.BeginEnrollment(lyceum.Enrollment{ID: id, User: tc.user, Course: tc.course, EnrolledAt: Day(9)})
+			row := lyceum.Enrollment{ID: id, User: tc.user, Course: tc.course, EnrolledAt: Day(9)}
+			begun, err = tx.BeginEnrollment(row)
 			entries = nil
 			for _, e := range tx.Entries() {
 				entries = append(entries, e.Type)
 			}
-			return err
+			if err != nil || !begun {
+				return err
+			}
+			return Enroll(tx, row)
 		})
 		if diff := gocmp.Diff(tc.entries, entries); diff != "" || begun != (tc.entries != nil) {
 			t.Errorf("%s: begun %v (-want +got):\n%s", name, begun, diff)
@@ -116,6 +120,10 @@ func clearedEnrollments(t *testing.T, store lyceum.Store) {
 			t.Errorf("%d were deleted", n)
 		}
 		if err != nil {
+			return err
+		}
+		of := lyceum.EntitlementFilter{Users: []lyceum.UserID{1000, 1003, 1004, 1029}}
+		if _, err := tx.Entitlements.Clear(tx, of); err != nil {
 			return err
 		}
 		return tx.Enrollments.Delete(tx, 1029)

@@ -241,7 +241,7 @@ func (c *Classroom) Save(tx lyceum.Tx) error {
 		func() (lyceum.Saved, error) { return tx.Lectures.Save(tx, c.Lectures...) },
 		func() (lyceum.Saved, error) { return tx.Attachments.Save(tx, c.Attachments...) },
 		func() (lyceum.Saved, error) { return tx.PricingPlans.Save(tx, c.PricingPlans...) },
-		func() (lyceum.Saved, error) { return tx.Enrollments.Save(tx, c.Enrollments...) },
+		func() (lyceum.Saved, error) { return lyceum.Saved{}, Enroll(tx, c.Enrollments...) },
 		func() (lyceum.Saved, error) { return tx.Progress.Save(tx, c.Progress...) },
 		func() (lyceum.Saved, error) { return tx.LectureProgress.Save(tx, c.LectureProgress...) },
 		func() (lyceum.Saved, error) { return tx.QuizResponses.Save(tx, c.QuizResponses...) },
@@ -288,7 +288,6 @@ func Crowd(t testing.TB, store lyceum.Store, school lyceum.SchoolID, course lyce
 		if _, err := tx.Users.Save(tx, users...); err != nil {
 			return err
 		}
-		_, err := tx.Enrollments.Save(tx, enrollments...)
-		return err
+		return Enroll(tx, enrollments...)
 	})
 }

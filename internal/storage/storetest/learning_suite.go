@@ -229,7 +229,7 @@ func enrollmentLists(t *testing.T, store lyceum.Store) {
 	changes[5].ExpiresAt = lyceum.Some(Day(20))     // 5 will
 	changes[3].ExpiresAt = lyceum.None[time.Time]() // 4 stays for good
 	for range 2 {
-		Write(t, store, school, func(tx lyceum.Tx) error { _, err := tx.Enrollments.Save(tx, changes...); return err })
+		Write(t, store, school, func(tx lyceum.Tx) error { return Enroll(tx, changes...) })
 		if got := list(at(10), lyceum.OldestFirst); !slices.Equal(got, []lyceum.UserID{5, 4}) {
 			t.Errorf("after the changes: %v", got)
 		}

@@ -1,0 +1,146 @@
+package learning
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Enroll lets a user work through a course, from now on and without an end.
+// Who is enrolled stays so.
+func (s *Service) Enroll(ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID) error {
+	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
+		id, err := tx.Entitlements.NextID(tx)
+		if err != nil {
+			return err
+		}
+		hand := lyceum.Entitlement{
+			ID: id, User: user, Product: lyceum.Product{Kind: lyceum.CourseKind, ID: int32(course)}, StartsAt: lyceum.Second(now),
+		}
+		begun, err := beginBy(tx, now, hand)
+		if err != nil {
+			return err
+		}
+		if begun {
+			return tx.Entitlements.Insert(tx, hand)
+		}
+		stay, found, err := openEnrollment(tx, user, course)
+		switch {
+		case err != nil:
+			return err
+		case !found:
+			return exist(tx, course, user)
+		case stay.ActiveAt(now):
+			return nil
+		}
+		if err := tx.Entitlements.Insert(tx, hand); err != nil {
+			return err
+		}
+		return settle(tx, now, user, hand.Product)
+	})
+}
+
+// exist fails with NotFound for a course or a user that does not exist.
+func exist(tx lyceum.Tx, course lyceum.CourseID, user lyceum.UserID) error {
+	if _, err := tx.Courses.Get(tx, course); err != nil {
+		return err
+	}
+	_, err := tx.Users.Get(tx, user)
+	return err
+}
+
+// begin keeps a new enrollment and announces it, unless the user is in the
+// course already.
+func begin(tx lyceum.Tx, fresh lyceum.Enrollment) (begun bool, err error) {
+	if begun, err = tx.BeginEnrollment(fresh); err != nil || !begun {
+		return begun, err
+	}
+	tx.Announce(lyceum.EnrollmentCreated, int32(fresh.ID), lyceum.EnrollmentCreatedEvent, "")
+	return true, nil
+}
+
+// Unenroll ends every entitlement of a user to a course itself, and the
+// recurring sales behind them. Who was enrolled once may be unenrolled again.
+func (s *Service) Unenroll(ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID) error {
+	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
+		product := lyceum.Product{Kind: lyceum.CourseKind, ID: int32(course)}
+		of := lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{product}}
+		all, err := lyceum.All(tx.Entitlements, tx, of)
+		switch {
+		case err != nil:
+			return err
+		case len(all) == 0:
+			return cmp.Or(exist(tx, course, user), notEnrolled(user, course))
+		}
+		for i := range all {
+			e := &all[i]
+			if !e.OpenAt(now) {
+				continue
+			}
+			e.EndedAt, e.EndReason = lyceum.Some(lyceum.Second(now)), lyceum.Some(lyceum.EndedByUnenrollment)
+			if _, err := tx.Entitlements.Save(tx, *e); err != nil {
+				return err
+			}
+			if err := s.stopCharging(tx, now, e.Sale); err != nil {
+				return err
+			}
+		}
+		return settle(tx, now, user, product)
+	})
+}
+
+// stopCharging ends a sale that is paid for again and again, because its learner
+// was unenrolled.
+func (s *Service) stopCharging(tx lyceum.Tx, now time.Time, id lyceum.Opt[lyceum.SaleID]) error {
+	if !id.Present {
+		return nil
+	}
+	sale, err := tx.Sales.Get(tx, id.Value)
+	if err != nil || sale.EndedAt.Present {
+		return err
+	}
+	plans, err := tx.PricingPlans.Find(tx, sale.PricingPlanID.Value)
+	if err != nil {
+		return err
+	}
+	if plan := plans[sale.PricingPlanID.Value]; !plan.Recurring() {
+		return nil
+	}
+	sale.EndedAt, sale.EndReason = lyceum.Some(lyceum.Second(now)), lyceum.Some(lyceum.SaleCanceled)
+	if _, err := tx.Sales.Save(tx, sale); err != nil {
+		return err
+	}
+	tx.Announce(lyceum.SaleUpdated, int32(sale.ID), lyceum.SubscriptionCanceledEvent, "")
+	return s.Revoke(tx, now, &sale, now, lyceum.EndedByCancellation)
+}
+
+// end ends an enrollment and announces it.
+func end(tx lyceum.Tx, e lyceum.Enrollment, at time.Time) error {
+	e.EndedAt = lyceum.Some(lyceum.Second(at))
+	_, err := tx.Enrollments.Save(tx, e)
+	tx.Announce(lyceum.EnrollmentUpdated, int32(e.ID), lyceum.EnrollmentDisabledEvent, "")
+	return err
+}
+
+// enrolled returns the active enrollment of a user.
+func enrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time.Time) (lyceum.Enrollment, error) {
+	stay, found, err := openEnrollment(tx, user, course)
+	if err == nil && (!found || !stay.ActiveAt(now)) {
+		err = notEnrolled(user, course)
+	}
+	return stay, err
+}
+
+// openEnrollment finds the enrollment of a user that nobody ended, expired or
+// not.
+func openEnrollment(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.Enrollment, bool, error) {
+	return tx.Enrollments.First(
+		tx, lyceum.EnrollmentFilter{User: lyceum.Some(user), Course: lyceum.Some(course), Open: true},
+	)
+}
+
+func notEnrolled(user lyceum.UserID, course lyceum.CourseID) error {
+	return lyceum.Errorf(lyceum.NotFound, "user %d is not enrolled in course %d", user, course)
+}

@@ -1,0 +1,523 @@
+package sales_test
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// TestAccessIsTheUnion makes random histories of sales, refunds, chargebacks,
+// cancellations, enrollments by hand and imports. After each step the access of
+// everybody is what a naive model kept beside it says. LYCEUM_HISTORIES makes
+// more of them.
+func TestAccessIsTheUnion(t *testing.T) {
+	const perStore = 10
+	var store lyceum.Store
+	histories, steps := 0, 0
+	want, _ := strconv.Atoi(cmp.Or(os.Getenv("LYCEUM_HISTORIES"), "0"))
+	for more := true; more; more = histories < want {
+		rapid.Check(t, func(r *rapid.T) {
+			if histories%perStore == 0 {
+				store = openStore(t)
+			}
+			b := openBooks(t, store)
+			if err := b.learning.Expire(t.Context(), b.school); err != nil { // from now on
+				r.Fatal(err)
+			}
+			m := &union{b: b, r: r, told: map[string]int{}}
+			for range rapid.IntRange(50, 60).Draw(r, "steps") {
+				m.step(t)
+				m.compare(t)
+				steps++
+			}
+			m.compareEvents(t)
+			b.healthy(r, store)
+			histories++
+		})
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d histories, %d steps, 0 mismatches", histories, steps)
+}
+
+// reason is why somebody has access, in the simplest form.
+type reason struct {
+	user     lyceum.UserID
+	course   lyceum.CourseID
+	sale     lyceum.SaleID
+	imported bool
+	start    time.Time
+	end      time.Time // zero: none
+	ended    lyceum.EntitlementEnd
+}
+
+func (x *reason) open(now time.Time) bool {
+	return x.ended == "" && (x.end.IsZero() || now.Before(x.end))
+}
+
+// deal is a sale as the model knows it.
+type deal struct {
+	id          lyceum.SaleID
+	transaction lyceum.TransactionID
+	user        lyceum.UserID
+	plan        lyceum.PricingPlanID
+	paid        lyceum.Minor
+	back        lyceum.Minor
+	bank        lyceum.MovementKind
+	until       time.Time // paid until
+	over        lyceum.SaleEnd
+}
+
+func (d *deal) course() lyceum.CourseID {
+	return map[lyceum.PricingPlanID]lyceum.CourseID{1: 1, 2: 1, 3: 2, 4: 2, 6: 1}[d.plan]
+}
+
+func (d *deal) recurring() bool { return d.plan == 2 || d.plan == 6 }
+
+func (d *deal) good() bool {
+	return (d.paid == 0 || d.back < d.paid) && d.bank != lyceum.ChargebackOpened && d.bank != lyceum.ChargebackLost
+}
+
+type union struct {
+	b       *books
+	r       *rapid.T
+	reasons []*reason
+	deals   []*deal
+	told    map[string]int // what must have been announced, by event, user and course
+	was     map[[2]int32]bool
+	quiet   map[[2]int32]bool // an import opened or closed it: announced or not
+}
+
+// of returns the union of a user's reasons for a course.
+func (m *union) of(user lyceum.UserID, course lyceum.CourseID) (start, end time.Time, open bool) {
+	forever := false
+	for _, x := range m.reasons {
+		if x.user != user || x.course != course || !x.open(m.b.now) {
+			continue
+		}
+		if !open || x.start.Before(start) {
+			start = x.start
+		}
+		forever = forever || x.end.IsZero()
+		if x.end.After(end) {
+			end = x.end
+		}
+		open = true
+	}
+	if forever {
+		end = time.Time{}
+	}
+	return start, end, open
+}
+
+// note keeps which access opened or closed since the last time.
+func (m *union) note() {
+	for user := int32(1); user <= 3; user++ {
+		for course := int32(1); course <= 2; course++ {
+			key := [2]int32{user, course}
+			_, _, open := m.of(lyceum.UserID(user), lyceum.CourseID(course))
+			if open != m.was[key] {
+				event := lyceum.EnrollmentDisabledEvent
+				if open {
+					event = lyceum.EnrollmentCreatedEvent
+				}
+				m.told[fmt.Sprint(event, " ", user, " ", course)]++
+			}
+			m.was[key] = open
+		}
+	}
+}
+
+func (m *union) step(t *testing.T) {
+	if m.was == nil {
+		m.was, m.quiet = map[[2]int32]bool{}, map[[2]int32]bool{}
+	}
+	ctx, b, r := t.Context(), m.b, m.r
+	b.now = b.now.Add(time.Duration(rapid.IntRange(1, 25*24*3600).Draw(r, "seconds")) * time.Second)
+	m.note()
+	user := lyceum.UserID(rapid.IntRange(1, 3).Draw(r, "user"))
+	course := lyceum.CourseID(rapid.IntRange(1, 2).Draw(r, "course"))
+	switch rapid.IntRange(0, 10).Draw(r, "step") {
+	case 0, 1, 2:
+		m.sell(t, user)
+	case 3:
+		m.refund(t)
+	case 4:
+		m.bank(t)
+	case 5:
+		m.cancel(t)
+	case 6:
+		if err := b.learning.Enroll(ctx, b.by(), user, course); err != nil {
+			r.Fatal(err)
+		}
+		if _, _, open := m.of(user, course); !open {
+			m.reasons = append(m.reasons, &reason{user: user, course: course, start: b.now})
+		}
+	case 7:
+		m.unenroll(t, user, course)
+	case 8:
+		m.importEnrollment(t, user, course)
+	case 9:
+		m.importSales(t)
+	case 10:
+		if err := b.learning.Expire(ctx, b.school); err != nil {
+			r.Fatal(err)
+		}
+	}
+	m.note()
+}
+
+func (m *union) sell(t *testing.T, user lyceum.UserID) {
+	plan := lyceum.PricingPlanID(rapid.SampledFrom([]int{1, 2, 3, 4, 6}).Draw(m.r, "plan"))
+	n := sales.NewSale{User: user, Plan: plan}
+	if plan == 2 {
+		n.Charge = some(lyceum.USDCents(540))
+	}
+	d, err := m.b.service.Record(t.Context(), m.b.by(), n)
+	if err != nil {
+		m.r.Fatal(err)
+	}
+	x := &d.Transactions[0]
+	kept := &deal{id: d.ID, transaction: x.ID, user: user, plan: plan, paid: x.FinalPrice + x.TaxCharge, until: d.PaidUntil.Value}
+	m.deals = append(m.deals, kept)
+	why := &reason{user: user, course: kept.course(), sale: d.ID, start: m.b.now}
+	if plan == 3 {
+		why.end = later(m.b.now, 6)
+	}
+	m.reasons = append(m.reasons, why)
+}
+
+// later is a number of months later, at the end of a month that is shorter.
+func later(from time.Time, months int) time.Time {
+	to := from.AddDate(0, months, 0)
+	for to.Day() != from.Day() && to.Day() < 4 {
+		to = to.AddDate(0, 0, -1)
+	}
+	return to
+}
+
+// over ends what a sale gave.
+func (m *union) over(d *deal, why lyceum.SaleEnd, at time.Time) {
+	if d.over == "" {
+		d.over = why
+	}
+	for _, x := range m.reasons {
+		switch {
+		case x.sale != d.id || !x.open(m.b.now):
+		case !at.After(m.b.now):
+			x.ended = why.Entitlement()
+		case x.end.IsZero() || at.Before(x.end):
+			x.end = at
+		}
+	}
+}
+
+func (m *union) pick() *deal {
+	if len(m.deals) == 0 {
+		return nil
+	}
+	return rapid.SampledFrom(m.deals).Draw(m.r, "sale")
+}
+
+func (m *union) refund(t *testing.T) {
+	d := m.pick()
+	if d == nil {
+		return
+	}
+	amount := d.paid - d.back
+	if amount > 1 && rapid.Bool().Draw(m.r, "part") {
+		amount /= 2
+	}
+	_, err := m.b.service.Refund(t.Context(), m.b.by(), sales.Refund{Transaction: d.transaction, Amount: some(amount)})
+	if allowed := amount > 0 && d.bank != lyceum.ChargebackOpened && d.bank != lyceum.ChargebackLost; (err == nil) != allowed {
+		m.r.Fatalf("refund of %d of %+v: %v", amount, d, err)
+	}
+	if err != nil {
+		return
+	}
+	if d.back += amount; d.back == d.paid {
+		m.over(d, lyceum.SaleRefunded, m.b.now)
+	}
+}
+
+func (m *union) bank(t *testing.T) {
+	d := m.pick()
+	if d == nil || d.paid == 0 || d.back == d.paid || d.bank == lyceum.ChargebackLost {
+		return
+	}
+	if d.bank != lyceum.ChargebackOpened {
+		if _, err := m.b.service.OpenChargeback(t.Context(), m.b.by(), sales.Chargeback{Transaction: d.transaction}); err != nil {
+			m.r.Fatal(err)
+		}
+		d.bank = lyceum.ChargebackOpened
+		return
+	}
+	d.bank = rapid.SampledFrom([]lyceum.MovementKind{lyceum.ChargebackWon, lyceum.ChargebackLost}).Draw(m.r, "outcome")
+	if _, err := m.b.service.CloseChargeback(t.Context(), m.b.by(), sales.Outcome{Transaction: d.transaction, Kind: d.bank}); err != nil {
+		m.r.Fatal(err)
+	}
+	if d.bank == lyceum.ChargebackLost {
+		m.over(d, lyceum.SaleChargedBack, m.b.now)
+	}
+}
+
+func (m *union) cancel(t *testing.T) {
+	d := m.pick()
+	if d == nil {
+		return
+	}
+	_, err := m.b.service.Cancel(t.Context(), m.b.by(), d.id)
+	if allowed := d.recurring() && d.over == ""; (err == nil) != allowed {
+		m.r.Fatalf("cancel %+v: %v", d, err)
+	}
+	if err == nil {
+		m.over(d, lyceum.SaleCanceled, d.until)
+	}
+}
+
+func (m *union) unenroll(t *testing.T, user lyceum.UserID, course lyceum.CourseID) {
+	known := false
+	for _, x := range m.reasons {
+		known = known || x.user == user && x.course == course
+	}
+	err := m.b.learning.Unenroll(t.Context(), m.b.by(), user, course)
+	if (err == nil) != known {
+		m.r.Fatalf("unenroll %d from %d, known %v: %v", user, course, known, err)
+	}
+	for _, x := range m.reasons {
+		if x.user != user || x.course != course || !x.open(m.b.now) {
+			continue
+		}
+		x.ended = lyceum.EndedByUnenrollment
+		for _, d := range m.deals {
+			if d.id == x.sale && d.recurring() && d.over == "" {
+				m.over(d, lyceum.SaleCanceled, m.b.now)
+			}
+		}
+	}
+}
+
+// importEnrollment takes a row in: an open enrollment, or the end of one.
+func (m *union) importEnrollment(t *testing.T, user lyceum.UserID, course lyceum.CourseID) {
+	v := m.b.store.In(t.Context(), m.b.school)
+	f := lyceum.EnrollmentFilter{User: some(user), Course: some(course), ActiveAt: some(m.b.now)}
+	shown, found, err := v.Enrollments.First(v, f)
+	if err != nil {
+		m.r.Fatal(err)
+	}
+	row := lyceum.Enrollment{User: user, Course: course, EnrolledAt: shown.EnrolledAt}
+	if !found {
+		row.EnrolledAt = m.b.now.AddDate(0, 0, -1)
+	}
+	kind := rapid.SampledFrom([]string{"open", "limited", "ended"}).Draw(m.r, "kind")
+	switch kind {
+	case "limited":
+		row.ExpiresAt = some(m.b.now.AddDate(0, 1, 0))
+	case "ended":
+		row.EndedAt = some(m.b.now)
+	}
+	_, problems, err := m.b.learning.ImportEnrollments(m.b.by()).Save(t.Context(), []lyceum.Enrollment{row})
+	if err != nil {
+		m.r.Fatal(err)
+	}
+	if len(problems) > 0 { // one that expired is not noted yet
+		return
+	}
+	m.quiet[[2]int32{int32(user), int32(course)}] = true
+	if kind == "ended" {
+		found := false
+		for _, x := range m.reasons {
+			if x.user == user && x.course == course {
+				found = found || x.start.Equal(row.EnrolledAt)
+				if m.stands(x) {
+					x.ended, x.end = lyceum.EndedByImport, time.Time{}
+				}
+			}
+		}
+		if !found {
+			m.reasons = append(m.reasons, &reason{user: user, course: course, imported: true, start: row.EnrolledAt, ended: lyceum.EndedByImport})
+		}
+		return
+	}
+	m.link(user, course, row.EnrolledAt, row.ExpiresAt.Value, true)
+	if s, e, o := m.of(user, course); !o || !s.Equal(row.EnrolledAt) || !e.Equal(row.ExpiresAt.Value) {
+		var oldest *reason
+		for _, x := range m.reasons {
+			if x.user == user && x.course == course && m.stands(x) {
+				x.end = row.ExpiresAt.Value
+				if oldest == nil || x.start.Before(oldest.start) {
+					oldest = x
+				}
+				if x.start.Before(row.EnrolledAt) {
+					x.start = row.EnrolledAt
+				}
+			}
+		}
+		oldest.start = row.EnrolledAt
+	}
+}
+
+// stands reports whether an import may change a reason.
+func (m *union) stands(x *reason) bool {
+	return x.open(m.b.now) || x.imported && x.ended == ""
+}
+
+// link finds the sales that imported reasons stand for.
+func (m *union) link(user lyceum.UserID, course lyceum.CourseID, start, end time.Time, row bool) {
+	var imported, others []*reason
+	var rest []*reason
+	had := map[lyceum.SaleID]bool{}
+	for _, x := range m.reasons {
+		mine := x.user == user && x.course == course
+		if mine && x.sale != 0 && (!x.imported || x.ended != "") {
+			had[x.sale] = true
+		}
+		switch {
+		case mine && x.imported && x.ended == "":
+			imported = append(imported, x)
+			continue
+		case mine && m.stands(x):
+			others = append(others, x)
+		}
+		rest = append(rest, x)
+	}
+	if len(imported) == 0 && !row {
+		return
+	}
+	if len(imported) > 0 && !row {
+		start, end = imported[0].start, imported[0].end
+	}
+	var wanted []lyceum.SaleID
+	for _, d := range m.deals {
+		if d.user == user && d.course() == course && d.good() && !had[d.id] {
+			wanted = append(wanted, d.id)
+		}
+	}
+	if len(wanted) == 0 && (len(imported) > 0 || len(others) == 0) {
+		wanted = []lyceum.SaleID{0}
+	}
+	for n, sale := range wanted {
+		x := &reason{user: user, course: course, imported: true, start: start, end: end, sale: sale}
+		if n < len(imported) {
+			x.start, x.end = imported[n].start, imported[n].end
+		}
+		rest = append(rest, x)
+	}
+	m.reasons = rest
+}
+
+// importSales takes all transactions in again, as an export has them.
+func (m *union) importSales(t *testing.T) {
+	v := m.b.store.In(t.Context(), m.b.school)
+	all, err := lyceum.All(v.Transactions, v, lyceum.TransactionQuery{})
+	if err != nil {
+		m.r.Fatal(err)
+	}
+	_, problems, err := m.b.service.Import(m.b.by(), lyceum.RefuseMissing).Save(t.Context(), all)
+	if err != nil || len(problems) > 0 {
+		m.r.Fatal(err, problems)
+	}
+	for user := lyceum.UserID(1); user <= 3; user++ {
+		for course := lyceum.CourseID(1); course <= 2; course++ {
+			m.link(user, course, time.Time{}, time.Time{}, false)
+		}
+	}
+}
+
+func (m *union) compare(t *testing.T) {
+	v := m.b.store.In(t.Context(), m.b.school)
+	for user := lyceum.UserID(1); user <= 3; user++ {
+		for course := lyceum.CourseID(1); course <= 2; course++ {
+			start, end, open := m.of(user, course)
+			f := lyceum.EnrollmentFilter{User: some(user), Course: some(course), ActiveAt: some(m.b.now)}
+			row, found, err := v.Enrollments.First(v, f)
+			if err != nil {
+				m.r.Fatal(err)
+			}
+			if found != open {
+				m.r.Fatalf("user %d in course %d: access %v, the model says %v%s", user, course, found, open, m.dump(t, user, course))
+			}
+			lags := m.expired(user, course)
+			if open && !lags && (!row.EnrolledAt.Equal(start) || !row.ExpiresAt.Value.Equal(end)) {
+				m.r.Fatalf("user %d in course %d: from %v until %v, the model says %v until %v%s", user, course, row.EnrolledAt,
+					row.ExpiresAt, start, end, m.dump(t, user, course))
+			}
+		}
+	}
+}
+
+// dump shows what the store and the model know of a user in a course.
+func (m *union) dump(t *testing.T, user lyceum.UserID, course lyceum.CourseID) string {
+	v := m.b.store.In(t.Context(), m.b.school)
+	all, err := lyceum.All(v.Entitlements, v, lyceum.EntitlementFilter{User: some(user)})
+	text := fmt.Sprintf("\nnow %v %v", m.b.now, err)
+	for _, e := range all {
+		if e.Product.ID == int32(course) {
+			text += fmt.Sprintf("\nstore %+v", e)
+		}
+	}
+	for _, x := range m.reasons {
+		if x.user == user && x.course == course {
+			text += fmt.Sprintf("\nmodel %+v", *x)
+		}
+	}
+	return text
+}
+
+// expired reports whether a reason's time was over that nobody ended: when its
+// enrollment began is brought up to date by the next Expire.
+func (m *union) expired(user lyceum.UserID, course lyceum.CourseID) bool {
+	for _, x := range m.reasons {
+		if x.user == user && x.course == course && x.ended == "" && !x.open(m.b.now) {
+			return true
+		}
+	}
+	return false
+}
+
+// compareEvents holds the announcements to what opened and closed, where no
+// import had a hand in it.
+func (m *union) compareEvents(t *testing.T) {
+	if err := m.b.learning.Expire(t.Context(), m.b.school); err != nil {
+		m.r.Fatal(err)
+	}
+	v := m.b.store.In(t.Context(), m.b.school)
+	whose := map[int32]string{}
+	err := v.Enrollments.Each(v, lyceum.EnrollmentFilter{}, func(e *lyceum.Enrollment) error {
+		whose[int32(e.ID)] = fmt.Sprint(e.User, " ", e.Course)
+		return nil
+	})
+	if err != nil {
+		m.r.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, line := range m.b.events(t, 0) {
+		var event string
+		var id int32
+		if _, err := fmt.Sscan(line, &event, &id); err != nil {
+			m.r.Fatal(err)
+		}
+		if name := lyceum.EventName(event); name == lyceum.EnrollmentCreatedEvent || name == lyceum.EnrollmentDisabledEvent {
+			got[event+" "+whose[id]]++
+		}
+	}
+	for user := int32(1); user <= 3; user++ {
+		for course := int32(1); course <= 2; course++ {
+			for _, event := range []lyceum.EventName{lyceum.EnrollmentCreatedEvent, lyceum.EnrollmentDisabledEvent} {
+				key := fmt.Sprint(event, " ", user, " ", course)
+				if !m.quiet[[2]int32{user, course}] && got[key] != m.told[key] {
+					m.r.Fatalf("%s: announced %d times, access changed %d times", key, got[key], m.told[key])
+				}
+			}
+		}
+	}
+}

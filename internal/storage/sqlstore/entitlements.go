@@ -1,0 +1,113 @@
+package sqlstore
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+var entitlements = define(&tables.Entitlements, noun[lyceum.EntitlementID, lyceum.Entitlement,
+	lyceum.EntitlementFilter]{
+	table:   table[lyceum.Entitlement]{name: "entitlements"},
+	entries: "entitlement",
+	key:     idKey("entitlement_id", func(e *lyceum.Entitlement) *lyceum.EntitlementID { return &e.ID }),
+	rest: []column[lyceum.Entitlement]{
+		intColumn("user_id", func(e *lyceum.Entitlement) *lyceum.UserID { return &e.User }),
+		textColumn("product_type", func(e *lyceum.Entitlement) *lyceum.ProductKind { return &e.Product.Kind }),
+		intColumn("product_id", func(e *lyceum.Entitlement) *int32 { return &e.Product.ID }),
+		optIntColumn("sale_id", func(e *lyceum.Entitlement) *lyceum.Opt[lyceum.SaleID] { return &e.Sale }),
+		boolColumn("imported", func(e *lyceum.Entitlement) *bool { return &e.Imported }),
+		timeColumn("starts_at", func(e *lyceum.Entitlement) *time.Time { return &e.StartsAt }),
+		optTimeColumn("ends_at", func(e *lyceum.Entitlement) *lyceum.Opt[time.Time] { return &e.EndsAt }),
+		optTimeColumn("ended_at", func(e *lyceum.Entitlement) *lyceum.Opt[time.Time] { return &e.EndedAt }),
+		optTextColumn("end_reason", func(e *lyceum.Entitlement) *lyceum.Opt[lyceum.EntitlementEnd] { return &e.EndReason }),
+	},
+	largest: 1 << 10,
+	narrow: func(w *where, f lyceum.EntitlementFilter) {
+		is(w, "user_id", f.User)
+		among(w, "user_id", f.Users)
+		anyProduct(w, f.Products)
+		is(w, "sale_id", f.Sale)
+		if f.Open {
+			w.and("ended_at IS NULL")
+		}
+	},
+	order: func(f lyceum.EntitlementFilter) string {
+		if f.Users != nil {
+			return "user_id, entitlement_id"
+		}
+		return "entitlement_id"
+	},
+})
+
+var _ = define(&tables.Blocks, noun[lyceum.BlockID, lyceum.Block, lyceum.BlockFilter]{
+	table:   table[lyceum.Block]{name: "blocks"},
+	entries: "block",
+	key:     idKey("block_id", func(b *lyceum.Block) *lyceum.BlockID { return &b.ID }),
+	rest: []column[lyceum.Block]{
+		intColumn("user_id", func(b *lyceum.Block) *lyceum.UserID { return &b.User }),
+		textColumn("product_type", func(b *lyceum.Block) *lyceum.ProductKind { return &b.Product.Kind }),
+		intColumn("product_id", func(b *lyceum.Block) *int32 { return &b.Product.ID }),
+		timeColumn("created_at", func(b *lyceum.Block) *time.Time { return &b.CreatedAt }),
+	},
+	largest: 1 << 10,
+	narrow: func(w *where, f lyceum.BlockFilter) {
+		is(w, "user_id", f.User)
+		if f.Product.Present {
+			anyProduct(w, []lyceum.Product{f.Product.Value})
+		}
+	},
+})
+
+// anyProduct narrows rows to those of any of some products; of none, to all.
+func anyProduct(w *where, products []lyceum.Product) {
+	if len(products) == 0 {
+		return
+	}
+	var parts []string
+	var args []any
+	for _, p := range products {
+		parts = append(parts, "(product_type = ? AND product_id = ?)")
+		args = append(args, string(p.Kind), int64(p.ID))
+	}
+	w.and("("+strings.Join(parts, " OR ")+")", args...)
+}
+
+func (t *tx) FindExpired(
+	in lyceum.Period, without lyceum.EntitlementID, limit int,
+) ([]lyceum.Entitlement, error) {
+	w := &where{}
+	w.and("school_id = ?", int64(t.stamp.School))
+	w.and("ended_at IS NULL")
+	w.and("ends_at IS NOT NULL")
+	w.within("ends_at", in)
+	if without > 0 {
+		w.and("(ends_at, entitlement_id) > (?, ?)", micros(in.After)+1, int64(without))
+	}
+	return rows(t.q, &entitlements.table, w.String()+" ORDER BY ends_at, entitlement_id LIMIT "+w.arg(int64(limit)),
+		w.args...)
+}
+
+func (t *tx) FindPaidSales(users []lyceum.UserID) ([]lyceum.PaidSale, error) {
+	var found []lyceum.PaidSale
+	var row lyceum.PaidSale
+	err := inChunks(t.q, `SELECT DISTINCT t.user_id, t.sale_id,
+		CASE WHEN p.course_id IS NULL THEN p.product_type ELSE 'course' END, COALESCE(p.course_id, p.product_id)
+		FROM transactions t JOIN pricing_plans p ON p.school_id = t.school_id AND p.pricing_plan_id = t.pricing_plan_id
+		WHERE t.school_id = $1 AND t.paid = 1 AND NOT (t.amount_refunded > 0 AND t.amount_refunded >= t.final_price)
+		AND COALESCE(t.has_chargeback, 0) <> 1 AND COALESCE(p.course_id, p.product_id) IS NOT NULL AND t.user_id IN `,
+		t.school, int32Args(users),
+		[]any{scanInt(&row.User), scanInt(&row.Sale), scanText(&row.Product.Kind), scanInt(&row.Product.ID)},
+		func() { found = append(found, row) })
+	if err != nil {
+		return nil, fmt.Errorf("find paid sales: %w", err)
+	}
+	slices.SortFunc(found, func(a, b lyceum.PaidSale) int {
+		return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.Sale, b.Sale))
+	})
+	return found, nil
+}
