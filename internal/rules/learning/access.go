@@ -35,7 +35,8 @@ func beginBy(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) (begun bool, err
 		return false, err
 	}
 	return begin(tx, lyceum.Enrollment{
-		ID: id, User: e.User, Course: lyceum.CourseID(e.Product.ID), EnrolledAt: e.StartsAt, ExpiresAt: e.EndsAt, Sale: e.Sale,
+		ID: id, User: e.User, Course: lyceum.CourseID(e.Product.ID),
+		EnrolledAt: e.StartsAt, ExpiresAt: e.EndsAt, Sale: e.Sale,
 	})
 }
 

@@ -17,7 +17,8 @@ func (s *Service) Enroll(ctx context.Context, by lyceum.By, user lyceum.UserID, 
 			return err
 		}
 		hand := lyceum.Entitlement{
-			ID: id, User: user, Product: lyceum.Product{Kind: lyceum.CourseKind, ID: int32(course)}, StartsAt: lyceum.Second(now),
+			ID: id, User: user, Product: lyceum.Product{Kind: lyceum.CourseKind, ID: int32(course)},
+			StartsAt: lyceum.Second(now),
 		}
 		begun, err := beginBy(tx, now, hand)
 		if err != nil {
