@@ -34,6 +34,7 @@ const (
 	EndedByRefund       EntitlementEnd = "refunded"     // of its sale
 	EndedByChargeback   EntitlementEnd = "charged_back" // of its sale
 	EndedByCancellation EntitlementEnd = "canceled"     // of its sale
+	EndedByVoiding      EntitlementEnd = "voided"       // of its sale
 	EndedByUnenrollment EntitlementEnd = "unenrolled"
 	EndedByImport       EntitlementEnd = "imported" // the enrollment came in as ended
 )

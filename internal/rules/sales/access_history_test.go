@@ -72,7 +72,8 @@ type deal struct {
 	plan        lyceum.PricingPlanID
 	paid        lyceum.Minor
 	back        lyceum.Minor
-	bank        lyceum.MovementKind
+	bank        lyceum.DisputeState
+	dispute     lyceum.DisputeID
 	until       time.Time // paid until
 	over        lyceum.SaleEnd
 }
@@ -84,7 +85,7 @@ func (d *deal) course() lyceum.CourseID {
 func (d *deal) recurring() bool { return d.plan == 2 || d.plan == 6 }
 
 func (d *deal) good() bool {
-	return (d.paid == 0 || d.back < d.paid) && d.bank != lyceum.ChargebackOpened && d.bank != lyceum.ChargebackLost
+	return (d.paid == 0 || d.back < d.paid) && d.bank != lyceum.DisputeOpen && d.bank != lyceum.DisputeLost
 }
 
 type union struct {
@@ -238,7 +239,7 @@ func (m *union) refund(t *testing.T) {
 		amount /= 2
 	}
 	_, err := m.b.service.Refund(t.Context(), m.b.by(), sales.Refund{Transaction: d.transaction, Amount: some(amount)})
-	if allowed := amount > 0 && d.bank != lyceum.ChargebackOpened && d.bank != lyceum.ChargebackLost; (err == nil) != allowed {
+	if allowed := amount > 0 && d.bank != lyceum.DisputeOpen && d.bank != lyceum.DisputeLost; (err == nil) != allowed {
 		m.r.Fatalf("refund of %d of %+v: %v", amount, d, err)
 	}
 	if err != nil {
@@ -249,24 +250,40 @@ func (m *union) refund(t *testing.T) {
 	}
 }
 
+// bank opens a dispute, closes it, or wins what was lost.
 func (m *union) bank(t *testing.T) {
 	d := m.pick()
-	if d == nil || d.paid == 0 || d.back == d.paid || d.bank == lyceum.ChargebackLost {
+	if d == nil || d.paid == 0 || d.back == d.paid {
 		return
 	}
-	if d.bank != lyceum.ChargebackOpened {
-		if _, err := m.b.service.OpenChargeback(t.Context(), m.b.by(), sales.Chargeback{Transaction: d.transaction}); err != nil {
+	ctx, by := t.Context(), m.b.by()
+	switch d.bank {
+	case lyceum.DisputeOpen:
+		d.bank = rapid.SampledFrom([]lyceum.DisputeState{lyceum.DisputeWon, lyceum.DisputeLost}).Draw(m.r, "outcome")
+		if _, err := m.b.service.CloseChargeback(ctx, by, sales.Outcome{Transaction: d.transaction, State: d.bank}); err != nil {
 			m.r.Fatal(err)
 		}
-		d.bank = lyceum.ChargebackOpened
-		return
-	}
-	d.bank = rapid.SampledFrom([]lyceum.MovementKind{lyceum.ChargebackWon, lyceum.ChargebackLost}).Draw(m.r, "outcome")
-	if _, err := m.b.service.CloseChargeback(t.Context(), m.b.by(), sales.Outcome{Transaction: d.transaction, Kind: d.bank}); err != nil {
-		m.r.Fatal(err)
-	}
-	if d.bank == lyceum.ChargebackLost {
-		m.over(d, lyceum.SaleChargedBack, m.b.now)
+		if d.bank == lyceum.DisputeLost {
+			m.over(d, lyceum.SaleChargedBack, m.b.now)
+		}
+	case lyceum.DisputeLost:
+		if _, err := m.b.service.CloseDispute(ctx, by, sales.DisputeOutcome{Dispute: d.dispute, State: lyceum.DisputeWon}); err != nil {
+			m.r.Fatal(err)
+		}
+		if d.bank = lyceum.DisputeWon; d.over == lyceum.SaleChargedBack {
+			d.over = ""
+		}
+		for _, x := range m.reasons {
+			if x.sale == d.id && x.ended == lyceum.EndedByChargeback {
+				x.ended = ""
+			}
+		}
+	default:
+		opened, err := m.b.service.OpenDispute(ctx, by, sales.NewDispute{Transaction: d.transaction})
+		if err != nil {
+			m.r.Fatal(err)
+		}
+		d.bank, d.dispute = lyceum.DisputeOpen, opened.ID
 	}
 }
 

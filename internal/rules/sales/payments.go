@@ -78,11 +78,16 @@ func (s *Service) settle(
 		return err
 	}
 	sale.PaidUntil = paidThrough(&plan, accounts)
-	if then := ending(accounts, why, school.Policy, asked); then != lyceum.Keep && !sale.EndedAt.Present {
+	if _, err := tx.Sales.Save(tx, sale); err != nil {
+		return err
+	}
+	if then := ending(accounts, why, school.Policy, asked); then != lyceum.Keep {
 		return s.end(tx, now, &sale, &plan, why, then)
 	}
-	_, err = tx.Sales.Save(tx, sale)
-	return err
+	if sale.EndReason == lyceum.Some(lyceum.SaleCanceled) && school.Policy.OnCancellation == lyceum.AtPeriodEnd {
+		return s.enroller.Revoke(tx, now, &sale, sale.PaidUntil.Value, lyceum.EndedByCancellation)
+	}
+	return nil
 }
 
 // restore brings a sale up to date after a payment of it came back. It opens
@@ -97,22 +102,14 @@ func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
 		return err
 	}
 	sale.PaidUntil = paidThrough(&plan, accounts)
-	if sale.EndReason == lyceum.Some(lyceum.SaleChargedBack) && !slices.ContainsFunc(accounts, lostWhole) {
-		return s.reopen(tx, now, &sale, &plan)
+	stillLost := slices.ContainsFunc(accounts, lostWhole)
+	if sale.EndReason == lyceum.Some(lyceum.SaleChargedBack) && !stillLost {
+		sale.EndedAt, sale.EndReason = lyceum.None[time.Time](), lyceum.None[lyceum.SaleEnd]()
 	}
-	_, err = tx.Sales.Save(tx, sale)
-	return err
-}
-
-// reopen takes back the end of a sale that a lost dispute ended.
-func (s *Service) reopen(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
-	sale.EndedAt, sale.EndReason = lyceum.None[time.Time](), lyceum.None[lyceum.SaleEnd]()
-	if _, err := tx.Sales.Save(tx, *sale); err != nil || !plan.CourseID.Present {
+	if _, err := tx.Sales.Save(tx, sale); err != nil || stillLost {
 		return err
 	}
-	return s.enroller.Admit(tx, now, lyceum.Admission{
-		User: sale.UserID.Value, Course: plan.CourseID.Value, Sale: sale.ID, Until: accessUntil(plan, sale.CreatedAt),
-	})
+	return s.enroller.Restore(tx, now, &sale, lyceum.EndedByChargeback)
 }
 
 // saleWithPlan returns a sale and what it sold.

@@ -145,8 +145,8 @@ func (s *Service) foreseeSettling(
 		return err
 	}
 	then := ending(accounts, lyceum.SaleRefunded, policy, asked)
-	if then != lyceum.Keep && !sale.EndedAt.Present {
-		of.EndsSale, of.Access = true, effect(s.clock(), &of.Sale, &of.Plan, then)
+	if then != lyceum.Keep {
+		of.EndsSale, of.Access = !sale.EndedAt.Present, effect(s.clock(), &of.Sale, &of.Plan, then)
 	}
 	o.Outlook = of
 	return nil

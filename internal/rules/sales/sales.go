@@ -15,6 +15,8 @@ type Enroller interface {
 	// Revoke ends the entitlements that came with a sale: now, or at a moment to
 	// come if they would not end before.
 	Revoke(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, at time.Time, why lyceum.EntitlementEnd) error
+	// Restore opens the entitlements of a sale again that an act ended.
+	Restore(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, ended lyceum.EntitlementEnd) error
 	// Link finds again which sales the imported enrollments of users belong to.
 	Link(tx lyceum.Tx, now time.Time, users []lyceum.UserID) error
 }

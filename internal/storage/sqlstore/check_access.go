@@ -20,7 +20,7 @@ func accessInvariants() []invariant {
 		{
 			`SELECT count(*) FROM entitlements t JOIN sales s ON s.school_id = t.school_id AND s.sale_id = t.sale_id
 			WHERE t.school_id = $1 AND t.ended_at IS NULL AND t.ends_at IS NULL
-			AND s.end_reason IN ('refunded', 'charged_back')`,
+			AND s.end_reason IN ('refunded', 'charged_back', 'voided')`,
 			"%d entitlements are open although their sale was paid back",
 		},
 		{
