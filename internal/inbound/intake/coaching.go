@@ -12,8 +12,8 @@ import (
 func Coaching() Kind[lyceum.Coaching] {
 	type row = lyceum.Coaching
 	return Kind[row]{
-		name: "coaching", list: "coaching",
-		id: func(c *row) int32 { return int32(c.ID) },
+		name: "coaching",
+		id:   func(c *row) int32 { return int32(c.ID) },
 		columns: []column[row]{
 			idColumn("id", func(c *row) *lyceum.CoachingID { return &c.ID }),
 			textColumn("name", func(c *row) *string { return &c.Name }),

@@ -39,8 +39,8 @@ func CollectionProducts() Kind[lyceum.CollectionProduct] {
 func inclusions[ID, In ~int32](name, in string, kinds []lyceum.ProductKind) Kind[lyceum.Inclusion[ID, In]] {
 	type row = lyceum.Inclusion[ID, In]
 	return Kind[row]{
-		name: name, list: "products",
-		id: func(i *row) int32 { return int32(i.ID) },
+		name: name,
+		id:   func(i *row) int32 { return int32(i.ID) },
 		columns: []column[row]{
 			idColumn("id", func(i *row) *ID { return &i.ID }).optional(),
 			idColumn(in, func(i *row) *In { return &i.In }),

@@ -242,6 +242,14 @@ var courseRows = slicesOf(
 		{face: "v1", op: "ListCourses", name: "with an archived course", query: "name=weaving", says: `"total":1`},
 		{face: "v2", op: "listProductCourses", name: "with an archived course", query: "name=weaving", says: `"total_count":1`},
 	},
+	[]asking{{face: "v1", op: "EnrollUser", name: "in a course that is archived later", body: `{"user_id":2,"course_id":1}`}},
+	own("archiveCourse", asking{name: "one with learners", values: "course_id=1", says: `"archived_at":"2024-01-10T12:00:00Z"`}),
+	[]asking{
+		{face: "v1", op: "showCurrentUserCourse", name: "an archived course", values: "course_id=1", says: `"name":"Pottery ours"`},
+		{face: "v2", op: "showCurrentUserCourse", name: "an archived course", values: "course_id=1", says: `"name":"Pottery ours"`},
+		{face: "lyceum", op: "listCollectionProducts", name: "with an archived course", values: collection, says: `"name":"Pottery ours","is_published":true,"archived_at":"2024-01-10T12:00:00Z"`},
+		{face: "lyceum", op: "addCollectionProduct", name: "an archived course that is in already", values: collection, body: `{"type":"course","id":1}`, says: `"archived_at":"2024-01-10T12:00:00Z"`},
+	},
 	own("addCollectionProduct", asking{name: "an archived course", values: collection, body: `{"type":"course","id":5}`, status: 400, says: `{"field":"id","message":"5 names a course that is archived"}`}),
 )
 

@@ -1,5 +1,5 @@
-// Package learning decides about a school's courses and the pricing plans they
-// are sold by: who sees them, what enrolling, completing and expiring mean, and
+// Package learning decides about a school's courses, its other products and the
+// pricing plans they are sold by: who sees them, what enrolling, completing and expiring mean, and
 // which rows may be taken in.
 //
 // It must not know HTTP, SQL or a file format.
@@ -15,7 +15,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Service decides about courses, pricing plans and what learners do.
+// Service decides about products, pricing plans and what learners do.
 type Service struct {
 	store lyceum.Store
 	clock func() time.Time
