@@ -67,6 +67,7 @@ const (
 	CommentDeleted         EntryType = "comment.deleted"
 	OrderCreated           EntryType = "order.created"
 	OrderUpdated           EntryType = "order.updated"
+	SaleWarningCreated     EntryType = "sale_warning.created"
 
 	EntitlementCreated EntryType = "entitlement.created"
 	EntitlementUpdated EntryType = "entitlement.updated"
@@ -107,7 +108,7 @@ func EntryTypes() []EntryType {
 		WebhookCreated, WebhookUpdated, WebhookEventCreated, WebhookEventUpdated, WebhookDeleted, WebhookEventResent,
 		WebhookSecretRotated, MovementCreated, DisputeCreated, DisputeUpdated, CommentCreated, CommentDeleted,
 		OrderCreated, OrderUpdated, EntitlementCreated, EntitlementUpdated, EntitlementDeleted, BlockCreated, BlockDeleted,
-		SignInFailed, AccountLocked, SignInsRefused, CodeReplayed, TokenReused, TargetRefused,
+		SaleWarningCreated, SignInFailed, AccountLocked, SignInsRefused, CodeReplayed, TokenReused, TargetRefused,
 	}, productEntries...)
 }
 

@@ -33,12 +33,28 @@ type PricingPlan struct {
 	AccessLimitDuration  Opt[int32]  // of that interval
 	CreatedAt            time.Time
 	UpdatedAt            time.Time
+
+	Payments            Opt[int32] // in all, of a payment plan
+	Published           Opt[bool]  // false: archived; absent: published
+	Position            Opt[int32] // among the plans of its product
+	DetailedDescription Opt[string]
+	StatementText       Opt[string]    // what the buyer reads on the statement of a card
+	CapExpiresAt        Opt[time.Time] // when the offer ends
+	CapPriority         Opt[string]    // what of the cap a page shows first
+	CapVisible          Opt[bool]
+	AuthorShare         Opt[float64] // of the price, from 0 to 1
 }
 
-// PricingPlanFilter narrows pricing plans.
+// PricingPlanFilter narrows and orders pricing plans; an absent part holds
+// always.
 type PricingPlanFilter struct {
 	OfCourses bool // only plans that sell a course
+	Product   Opt[Product]
+	Published Opt[bool]
 }
+
+// Archived reports whether the plan is no longer sold.
+func (p *PricingPlan) Archived() bool { return p.Published == Some(false) }
 
 // Product returns what the plan sells, if that is known.
 func (p *PricingPlan) Product() Opt[Product] {
@@ -51,4 +67,28 @@ func (p *PricingPlan) Product() Opt[Product] {
 // Recurring reports whether the plan charges again and again.
 func (p *PricingPlan) Recurring() bool {
 	return p.Frequency == Subscription || p.Frequency == PaymentPlan
+}
+
+// Problems says what of the plan's terms does not go together.
+func (p *PricingPlan) Problems() (wrong []FieldError) {
+	refuse := func(field, message string) { wrong = append(wrong, FieldError{Field: field, Message: message}) }
+	if p.Frequency == Free && p.Price != 0 {
+		refuse("price", "must be 0 when frequency is free")
+	}
+	if p.Recurring() && !p.BillingInterval.Present {
+		refuse("billing_interval", "is required when frequency is subscription or payment_plan")
+	}
+	if p.Frequency == PaymentPlan && !p.Payments.Present {
+		refuse("num_payments_required", "is required when frequency is payment_plan")
+	}
+	if p.Frequency != PaymentPlan && p.Payments.Present {
+		refuse("num_payments_required", "must be null unless frequency is payment_plan")
+	}
+	if p.AccessLimitInterval.Present != p.AccessLimitDuration.Present {
+		refuse("access_limit_duration", "must be used together with access_limit_interval")
+	}
+	if p.AccessLimitDate.Present && p.AccessLimitDuration.Present {
+		refuse("access_limit_date", "must not be used together with access_limit_duration")
+	}
+	return wrong
 }

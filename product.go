@@ -1,6 +1,9 @@
 package lyceum
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // ProductKind is what kind of thing a pricing plan sells.
 type ProductKind string
@@ -33,14 +36,19 @@ type productWords struct {
 	sentence string
 	path     string // of its pricing plans
 	purchase string
+	coupon   []string // all that the product of a coupon may be called
 }
 
 var productNames = map[ProductKind]productWords{
-	CourseKind:     {"course", "courses", "course"},
-	DownloadKind:   {"digital download", "digital-downloads", "digital_download"},
-	CollectionKind: {"product collection", "product-collections", "bundle"},
-	TierKind:       {"membership tier", "membership-tiers", "membership"},
-	CoachingKind:   {"coaching", "coaching", "coaching"},
+	CourseKind: {"course", "courses", "course", []string{"course"}},
+	DownloadKind: {
+		"digital download", "digital-downloads", "digital_download", []string{"digital_download", "digital_product"},
+	},
+	CollectionKind: {
+		"product collection", "product-collections", "bundle", []string{"product_collection", "bundle", "creator_product"},
+	},
+	TierKind:     {"membership tier", "membership-tiers", "membership", []string{"membership_tier"}},
+	CoachingKind: {"coaching", "coaching", "coaching", []string{"coaching"}},
 }
 
 func (k ProductKind) words() productWords { return productNames[k] }
@@ -60,3 +68,23 @@ func (k ProductKind) Path() string { return k.words().path }
 
 // Purchase is what a purchase of version 2 calls the kind, such as "bundle".
 func (k ProductKind) Purchase() string { return k.words().purchase }
+
+// CouponWords lists what the product of a coupon may be called.
+func CouponWords() []string {
+	var words []string
+	for _, kind := range ProductKinds() {
+		words = append(words, kind.words().coupon...)
+	}
+	return words
+}
+
+// KindOfCoupon returns the kind that a coupon calls by a word; none of them by
+// another one.
+func KindOfCoupon(word string) ProductKind {
+	for _, kind := range ProductKinds() {
+		if slices.Contains(kind.words().coupon, word) {
+			return kind
+		}
+	}
+	return ""
+}

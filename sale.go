@@ -17,6 +17,21 @@ type Sale struct {
 	PaidUntil     Opt[time.Time] // of a subscription or payment plan: when the next payment is due
 	EndedAt       Opt[time.Time]
 	EndReason     Opt[SaleEnd] // present together with EndedAt
+	Released      bool         // each of its payments is refunded in full
+}
+
+// HoldsSeat reports whether the sale takes a seat of its pricing plan.
+func (s *Sale) HoldsSeat() bool { return s.PricingPlanID.Present && !s.EndedAt.Present && !s.Released }
+
+// HoldsUse reports whether the sale takes a use of its coupon, which only a full
+// refund returns.
+func (s *Sale) HoldsUse() bool { return s.CouponID.Present && !s.Released }
+
+// Taken counts the seats of pricing plans and the uses of coupons that sales and
+// open orders take.
+type Taken struct {
+	Seats map[PricingPlanID]int64
+	Uses  map[CouponID]int64
 }
 
 // SaleOf gives what a transaction that was imported tells of its sale.

@@ -54,10 +54,7 @@ type SalesChanges interface {
 	TakeReference(reference string, id TransactionID) error
 	// FindOffer returns a pricing plan, if it is there, and reports whether a
 	// user is.
-	FindOffer(plan PricingPlanID, user UserID) (offer Opt[PricingPlan], known bool, err error)
-	// CountSales returns the number of sales with a pricing plan that have not
-	// ended, and counts no further than most.
-	CountSales(plan PricingPlanID, most int64) (int64, error)
+	FindOffer(plan PricingPlanID, user UserID) (Offer, error)
 	// FindExpired returns up to limit entitlements that no act ended and whose
 	// time was over in a period, the first ones, without those of its first
 	// microsecond up to an id.

@@ -104,6 +104,9 @@ type Reads interface {
 	// Known returns those of ids that exist in the sequence.
 	Known(seq Sequence, ids []int32) ([]int32, error)
 
+	// CountTaken returns what is taken of some pricing plans and coupons.
+	CountTaken(plans []PricingPlanID, coupons []CouponID) (Taken, error)
+
 	// FindAttempts returns the attempts of a delivery with a number above after,
 	// in order. They end at AnswerBytes; more reports that there are others.
 	FindAttempts(id WebhookEventID, after int32) (attempts []Attempt, more bool, err error)

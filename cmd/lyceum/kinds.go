@@ -76,7 +76,13 @@ var rowKinds = []rowKind{
 		return i.learning.ImportAuthors(i.by)
 	}, func(i *importer, visit func(*lyceum.AuthorProfile) error) error {
 		v := i.view()
-		return v.Authors.Each(v, struct{}{}, visit)
+		return v.Authors.Each(v, lyceum.PartnerFilter{}, visit)
+	}),
+	rowsOf(intake.Affiliates(), func(i *importer) intake.Sink[lyceum.AffiliatePartner] {
+		return i.learning.ImportAffiliates(i.by)
+	}, func(i *importer, visit func(*lyceum.AffiliatePartner) error) error {
+		v := i.view()
+		return v.Affiliates.Each(v, lyceum.PartnerFilter{}, visit)
 	}),
 	rowsOf(intake.Courses(), func(i *importer) intake.Sink[lyceum.CourseRow] {
 		return i.learning.ImportCourses(i.by)
@@ -149,6 +155,12 @@ var rowKinds = []rowKind{
 		return i.learning.ImportPricingPlans(i.by, i.missing)
 	}, func(i *importer, visit func(*lyceum.PricingPlan) error) error {
 		return i.learning.EachPricingPlan(i.p.ctx, i.by, visit)
+	}),
+	rowsOf(intake.Coupons(), func(i *importer) intake.Sink[lyceum.Coupon] {
+		return i.learning.ImportCoupons(i.by)
+	}, func(i *importer, visit func(*lyceum.Coupon) error) error {
+		v := i.view()
+		return v.Coupons.Each(v, lyceum.CouponFilter{}, visit)
 	}),
 	rowsOf(intake.CourseProgress(), func(i *importer) intake.Sink[lyceum.Progress] {
 		return i.learning.ImportProgress(i.by)

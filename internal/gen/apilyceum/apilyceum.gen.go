@@ -7,6 +7,27 @@ import (
 	"time"
 )
 
+// Affiliate Who is paid for referring buyers. One that is known only from imported transactions has only an id until it is completed.
+type Affiliate struct {
+	// ID Identifier of the affiliate, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the affiliate.
+	Name *string `json:"name"`
+
+	// UserID The user who is the affiliate.
+	UserID *int32 `json:"user_id"`
+
+	// Share The affiliate's part of a price.
+	Share *float64 `json:"share"`
+
+	// CookieDays How many days after a click a purchase counts.
+	CookieDays *int32 `json:"cookie_days"`
+
+	// ArchivedAt When it was archived.
+	ArchivedAt *time.Time `json:"archived_at"`
+}
+
 // Attempt One try to deliver an event.
 type Attempt struct {
 	// Number From 1.
@@ -35,6 +56,48 @@ type Attempt struct {
 
 	// IsKept Whether headers and body are kept. Of the attempts of a webhook on a day, in UTC, the first 8 MB of them are; of later ones only the rest.
 	IsKept bool `json:"is_kept"`
+}
+
+// Attention Something that needs a look.
+type Attention struct {
+	// ID Identifier of the warning, unique in the school.
+	ID int32 `json:"id"`
+
+	// Code A word for programs.
+	Code string `json:"code"`
+
+	// Message A sentence for people. It may change.
+	Message string `json:"message"`
+
+	// CreatedAt When the sale was recorded.
+	CreatedAt time.Time `json:"created_at"`
+
+	// Sale The sale that it is about.
+	Sale Sale `json:"sale"`
+}
+
+// Author Who is paid a part of a product's price. One who is known only from imported transactions has only an id until it is completed.
+type Author struct {
+	// ID Identifier of the author, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the author.
+	Name *string `json:"name"`
+
+	// Bio Who the author is, as HTML.
+	Bio *string `json:"bio"`
+
+	// ProfileImageURL Address of the author's picture.
+	ProfileImageURL *string `json:"profile_image_url"`
+
+	// UserID The user who is the author.
+	UserID *int32 `json:"user_id"`
+
+	// Share The author's part of a price.
+	Share *float64 `json:"share"`
+
+	// ArchivedAt When it was archived.
+	ArchivedAt *time.Time `json:"archived_at"`
 }
 
 // Coaching A product whose learners are coached in person.
@@ -102,6 +165,84 @@ type CommentList struct {
 	// Next What to ask `after` next; the `id` of the last comment here.
 	Next int32 `json:"next"`
 }
+
+// Coupon A coupon. One that is known only from imported transactions has only an id until it is completed.
+type Coupon struct {
+	// ID Identifier of the coupon, unique in the school.
+	ID int32 `json:"id"`
+
+	// Code What buyers enter.
+	Code *string `json:"code"`
+
+	// Name Name of the coupon.
+	Name *string `json:"name"`
+
+	// DiscountPercent The part of the price that it takes off.
+	DiscountPercent *float64 `json:"discount_percent"`
+
+	// DiscountAmount What it takes off.
+	DiscountAmount *int32 `json:"discount_amount"`
+
+	// DiscountCurrency Currency of the amount.
+	DiscountCurrency *string `json:"discount_currency"`
+
+	// DurationKind How many payments of a sale it lowers.
+	DurationKind *CouponDurationKind `json:"duration_kind"`
+
+	// DiscountInMonths Number of months of a repeating coupon.
+	DiscountInMonths *int32 `json:"discount_in_months"`
+
+	// NumberAvailable How many times it can be used in all; null without a limit.
+	NumberAvailable *int32 `json:"number_available"`
+
+	// NumberOfUses How many times it is used: by sales that are not fully refunded, and by open orders.
+	NumberOfUses int32 `json:"number_of_uses"`
+
+	// ExpirationDate When it expires.
+	ExpirationDate *time.Time `json:"expiration_date"`
+
+	// ScopeType The kind of products that it is valid for.
+	ScopeType *CouponScopeType `json:"scope_type"`
+
+	// ProductType Kind of the only product that it is valid for.
+	ProductType *CouponProductType `json:"product_type"`
+
+	// ProductID The only product that it is valid for.
+	ProductID *int32 `json:"product_id"`
+
+	// PricingPlanID The only pricing plan that it is valid for.
+	PricingPlanID *int32 `json:"pricing_plan_id"`
+
+	// CapVisible Whether pages show how many uses are left.
+	CapVisible bool `json:"cap_visible"`
+
+	// DisplayPriority What pages show first.
+	DisplayPriority *CouponDisplayPriority `json:"display_priority"`
+
+	// FriendlyURL Last part of an address under which it is offered.
+	FriendlyURL *string `json:"friendly_url"`
+
+	// CreatedAt When it was created.
+	CreatedAt *time.Time `json:"created_at"`
+
+	// UpdatedAt When it was last changed.
+	UpdatedAt *time.Time `json:"updated_at"`
+
+	// ArchivedAt When it was archived.
+	ArchivedAt *time.Time `json:"archived_at"`
+}
+
+// CouponDurationKind How many payments of a sale it lowers.
+type CouponDurationKind string
+
+// CouponScopeType The kind of products that it is valid for.
+type CouponScopeType string
+
+// CouponProductType Kind of the only product that it is valid for.
+type CouponProductType string
+
+// CouponDisplayPriority What pages show first.
+type CouponDisplayPriority string
 
 // Course A course, without its sections and lectures.
 type Course struct {
@@ -409,6 +550,105 @@ type PaginationMeta struct {
 	TotalCount int32 `json:"total_count"`
 }
 
+// PricingPlan One way of paying for a product.
+type PricingPlan struct {
+	// ID Identifier of the pricing plan, unique in the school.
+	ID int32 `json:"id"`
+
+	// ProductType Kind of the product that it sells; null where that is unknown.
+	ProductType *PricingPlanProductType `json:"product_type"`
+
+	// ProductID The product that it sells.
+	ProductID *int32 `json:"product_id"`
+
+	// CourseID The same product if it is a course.
+	CourseID *int32 `json:"course_id"`
+
+	// Name Name of the plan.
+	Name string `json:"name"`
+
+	// Price Price of each payment.
+	Price int32 `json:"price"`
+
+	// Currency Currency of the price.
+	Currency string `json:"currency"`
+
+	// Frequency How it is paid.
+	Frequency PricingPlanFrequency `json:"frequency"`
+
+	// BillingInterval What the time between two payments is counted in.
+	BillingInterval *PricingPlanBillingInterval `json:"billing_interval"`
+
+	// BillingIntervalCount How many of these are between two payments.
+	BillingIntervalCount *int32 `json:"billing_interval_count"`
+
+	// NumPaymentsRequired Number of payments of a payment plan.
+	NumPaymentsRequired *int32 `json:"num_payments_required"`
+
+	// FreeTrialLength Days before the first payment.
+	FreeTrialLength *int32 `json:"free_trial_length"`
+
+	// Description What the plan offers.
+	Description *string `json:"description"`
+
+	// DetailedDescription What the plan offers, at length.
+	DetailedDescription *string `json:"detailed_description"`
+
+	// CcStatementDescription What the buyer reads on the statement of a card.
+	CcStatementDescription *string `json:"cc_statement_description"`
+
+	// AccessLimitDate When the access ends, for everybody.
+	AccessLimitDate *time.Time `json:"access_limit_date"`
+
+	// AccessLimitInterval What the time of access is counted in.
+	AccessLimitInterval *PricingPlanAccessLimitInterval `json:"access_limit_interval"`
+
+	// AccessLimitDuration How many of these the access lasts.
+	AccessLimitDuration *int32 `json:"access_limit_duration"`
+
+	// EnrollmentCap How many can buy it; null when any number can.
+	EnrollmentCap *int32 `json:"enrollment_cap"`
+
+	// EnrollmentCapFulfillmentCount How many seats are taken: by sales that have not ended and are not fully refunded, and by open orders.
+	EnrollmentCapFulfillmentCount int32 `json:"enrollment_cap_fulfillment_count"`
+
+	// EnrollmentCapExpiresAt When the offer ends.
+	EnrollmentCapExpiresAt *time.Time `json:"enrollment_cap_expires_at"`
+
+	// EnrollmentCapDisplayPriority What pages show of the cap first.
+	EnrollmentCapDisplayPriority *string `json:"enrollment_cap_display_priority"`
+
+	// EnrollmentCapVisible Whether pages show how many seats are left.
+	EnrollmentCapVisible bool `json:"enrollment_cap_visible"`
+
+	// AuthorRevenueShare The author's part of the price.
+	AuthorRevenueShare *float64 `json:"author_revenue_share"`
+
+	// IsPublished Whether it is sold.
+	IsPublished bool `json:"is_published"`
+
+	// Position Place among the plans of its product.
+	Position int32 `json:"position"`
+
+	// CreatedAt When it was created.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt When it was last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// PricingPlanProductType Kind of the product that it sells; null where that is unknown.
+type PricingPlanProductType string
+
+// PricingPlanFrequency How it is paid.
+type PricingPlanFrequency string
+
+// PricingPlanBillingInterval What the time between two payments is counted in.
+type PricingPlanBillingInterval string
+
+// PricingPlanAccessLimitInterval What the time of access is counted in.
+type PricingPlanAccessLimitInterval string
+
 // ProductCollection A bundle of products that is sold as one.
 type ProductCollection struct {
 	// ID Identifier of the collection, unique in the school.
@@ -501,6 +741,15 @@ type Sale struct {
 
 // SaleEndReason Why it ended.
 type SaleEndReason string
+
+// SaleWarning Something that did not fit of a sale that was recorded because its money had already been taken.
+type SaleWarning struct {
+	// Code A word for programs: `price_differs`, `sold_out`, `offer_ended`, `plan_archived`, `product_archived`, `coupon_archived`, `coupon_expired`, `coupon_used_up`, `coupon_currency` or `coupon_scope`.
+	Code string `json:"code"`
+
+	// Message A sentence for people. It may change.
+	Message string `json:"message"`
+}
 
 // School A school and what it chose.
 type School struct {

@@ -38,10 +38,10 @@ func (f *Face) Name() string { return "lyceum" }
 
 func (f *Face) Operations() []wire.Operation {
 	return slices.Concat(
-		f.sales(), f.transactions(), f.disputes(), f.orders(), f.school(), f.users(), f.quizResponses(),
+		f.sales(), f.attention(), f.transactions(), f.disputes(), f.orders(), f.school(), f.users(), f.quizResponses(),
 		f.comments(),
 		f.courses(), f.productCollections(), f.memberships(), f.membershipTiers(), f.coaching(),
-		f.events(), f.webhooks(), f.deliveries(), f.changes(),
+		f.coupons(), f.affiliates(), f.authors(), f.pricingPlans(), f.events(), f.webhooks(), f.deliveries(), f.changes(),
 	)
 }
 

@@ -9,29 +9,24 @@ import (
 	"unicode"
 
 	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
 // The objects of the feed that the contract has no schema for
 // (docs/own-interface.md, "Changes").
 type (
-	pricingPlan struct {
-		ID                   int32      `json:"id"`
-		CourseID             *int32     `json:"course_id"`
-		Name                 string     `json:"name"`
-		Description          *string    `json:"description"`
-		Price                int64      `json:"price"`
-		Currency             string     `json:"currency"`
-		Frequency            string     `json:"frequency"`
-		BillingInterval      *string    `json:"billing_interval"`
-		BillingIntervalCount *int32     `json:"billing_interval_count"`
-		FreeTrialLength      *int32     `json:"free_trial_length"`
-		EnrollmentCap        *int32     `json:"enrollment_cap"`
-		AccessLimitDate      *time.Time `json:"access_limit_date"`
-		AccessLimitInterval  *string    `json:"access_limit_interval"`
-		AccessLimitDuration  *int32     `json:"access_limit_duration"`
-		CreatedAt            time.Time  `json:"created_at"`
-		UpdatedAt            time.Time  `json:"updated_at"`
+	// What is counted when it is asked for is not in the feed.
+	fedPlan struct {
+		gen.PricingPlan
+
+		Seats *int32 `json:"enrollment_cap_fulfillment_count,omitempty"`
+	}
+	fedCoupon struct {
+		gen.Coupon
+
+		Uses *int32 `json:"number_of_uses,omitempty"`
 	}
 	lectureSection struct {
 		ID          int32  `json:"id"`
@@ -96,14 +91,13 @@ func shown(object any) any {
 	case lyceum.Course:
 		return course(o)
 	case lyceum.PricingPlan:
-		return pricingPlan{
-			int32(o.ID), wire.Number(o.CourseID), o.Name, wire.Optional(o.Description),
-			int64(o.Price), string(o.Currency), string(o.Frequency),
-			wire.Optional(o.BillingInterval), wire.Optional(o.BillingIntervalCount),
-			wire.Optional(o.FreeTrialLength), wire.Optional(o.EnrollmentCap),
-			wire.OptMoment(o.AccessLimitDate), wire.Optional(o.AccessLimitInterval),
-			wire.Optional(o.AccessLimitDuration), wire.Moment(o.CreatedAt), wire.Moment(o.UpdatedAt),
-		}
+		return fedPlan{PricingPlan: pricingPlan(learning.SoldPlan{PricingPlan: o})}
+	case lyceum.Coupon:
+		return fedCoupon{Coupon: coupon(learning.UsedCoupon{Coupon: o})}
+	case lyceum.AffiliatePartner:
+		return affiliate(o)
+	case lyceum.AuthorProfile:
+		return author(o)
 	case lyceum.CollectionProduct:
 		return collectionProduct{int32(o.ID), int32(o.In), o.Product.Kind, o.Product.ID, wire.Moment(o.CreatedAt)}
 	case lyceum.TierProduct:

@@ -66,10 +66,14 @@ type soldSale struct {
 
 	Transactions []shownTransaction `json:"transactions"`
 	Movements    []gen.Movement     `json:"movements"`
+	Warnings     []gen.SaleWarning  `json:"warnings"`
 }
 
 func saleDetail(d sales.SaleDetail) soldSale {
-	shown := soldSale{sale(d.Sale), []shownTransaction{}, movements(d.Movements)}
+	shown := soldSale{sale(d.Sale), []shownTransaction{}, movements(d.Movements), []gen.SaleWarning{}}
+	for _, w := range d.Warnings {
+		shown.Warnings = append(shown.Warnings, gen.SaleWarning{Code: w.Code, Message: w.Message})
+	}
 	for i := range d.Transactions {
 		t := &d.Transactions[i]
 		shown.Transactions = append(shown.Transactions, shownTransaction{t, d.TaxRefunded(t), d.Reference(t.ID), nil})

@@ -28,7 +28,7 @@ func bindPlan(in *wire.Input) lyceum.PricingPlanID {
 func (f *Face) listPlans(
 	ctx context.Context, by lyceum.By, _ struct{}, p lyceum.Page,
 ) (lyceum.Listing[lyceum.PricingPlan], error) {
-	l, err := f.Learning.PricingPlans(ctx, by, p)
+	l, err := f.Learning.CoursePlans(ctx, by, p)
 	for i := range l.Rows {
 		err = cmp.Or(err, priceFits(&l.Rows[i]))
 	}
@@ -36,7 +36,7 @@ func (f *Face) listPlans(
 }
 
 func (f *Face) showPlan(ctx context.Context, by lyceum.By, id lyceum.PricingPlanID) (lyceum.PricingPlan, error) {
-	p, err := f.Learning.PricingPlan(ctx, by, id)
+	p, err := f.Learning.CoursePlan(ctx, by, id)
 	return p, cmp.Or(err, priceFits(&p))
 }
 

@@ -34,7 +34,15 @@ var coupons = [...]coupon{
 func couponRows() []lyceum.Coupon {
 	rows := make([]lyceum.Coupon, len(coupons))
 	for i, c := range coupons {
-		rows[i] = lyceum.Coupon{ID: lyceum.CouponID(i + 1), Code: lyceum.Some(c.code)}
+		rows[i] = lyceum.Coupon{
+			ID: lyceum.CouponID(i + 1), Code: lyceum.Some(c.code), Name: lyceum.Some(c.code),
+			Percent: lyceum.Some(float64(c.percent) / 100), Duration: lyceum.Some(lyceum.ForForever),
+			Scope: lyceum.Some(lyceum.AllProducts), Priority: lyceum.Some(lyceum.ShowTime),
+			CreatedAt: lyceum.Some((c.from - 7*day).time()), UpdatedAt: lyceum.Some((c.from - 7*day).time()),
+		}
+		if c.until != 0 {
+			rows[i].ExpiresAt = lyceum.Some(c.until.time())
+		}
 	}
 	return rows
 }

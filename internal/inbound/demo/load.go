@@ -7,6 +7,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
 // loadSize is how many transactions share a write.
@@ -68,9 +69,9 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 	if err := store.Write(ctx, stamp, func(tx lyceum.Tx) error { return classes.begin().save(tx, at) }); err != nil {
 		return fmt.Errorf("load the learner: %w", err)
 	}
-	kept := 0
+	kept, refunded := 0, refunds{}
 	for batch := range s.Batches(loadSize) {
-		studies := classes.take(batch)
+		studies, doubtful := classes.take(batch), refunded.mark(batch)
 		err := store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 			if _, err := tx.Sales.Save(tx, batch.Sales...); err != nil {
 				return err
@@ -79,6 +80,9 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 				return err
 			}
 			if err := studies.save(tx, at); err != nil {
+				return err
+			}
+			if err := sales.Release(tx, doubtful...); err != nil {
 				return err
 			}
 			return learning.LinkSales(tx, at, studies.buyers)

@@ -185,7 +185,11 @@ func (a *arrivals) next() moment {
 func authors(users []lyceum.User) []lyceum.AuthorProfile {
 	made := make([]lyceum.AuthorProfile, lastAuthorID)
 	for i := range made {
-		made[i] = lyceum.AuthorProfile{ID: lyceum.AuthorID(i + 1), Name: users[i].Name, UserID: lyceum.Some(users[i].ID)}
+		id := lyceum.AuthorID(i + 1)
+		made[i] = lyceum.AuthorProfile{
+			ID: id, Name: users[i].Name, UserID: lyceum.Some(users[i].ID),
+			Share: lyceum.Some(float64(authorShare(id)) / 100),
+		}
 		if i%3 > 0 {
 			made[i].Bio = lyceum.Some("<p>" + users[i].Name.Value + " has worked at the bench for twenty years &amp; teaches " +
 				"since the school opened.</p>")
@@ -200,7 +204,10 @@ func affiliates(users []lyceum.User) []lyceum.AffiliatePartner {
 	made := make([]lyceum.AffiliatePartner, numAffiliates)
 	for i := range made {
 		id := lyceum.AffiliateID(i + 1)
-		made[i] = lyceum.AffiliatePartner{ID: id, Name: users[affiliateUser(id)-1].Name}
+		made[i] = lyceum.AffiliatePartner{
+			ID: id, Name: users[affiliateUser(id)-1].Name, UserID: lyceum.Some(affiliateUser(id)),
+			Share: lyceum.Some(float64(affiliateShare(id)) / 100), CookieDays: lyceum.Some[int32](30),
+		}
 	}
 	return made
 }

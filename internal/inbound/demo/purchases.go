@@ -257,14 +257,18 @@ func (t *till) settle(tx *lyceum.Transaction, r rate, purchased moment) {
 // author and the school.
 func share(tx *lyceum.Transaction, r rate) {
 	if tx.AffiliateID.Present {
-		tx.AffiliateFees = tx.FinalPrice * lyceum.Minor(20+5*(tx.AffiliateID.Value%3)) / 100
+		tx.AffiliateFees = tx.FinalPrice * affiliateShare(tx.AffiliateID.Value) / 100
 	}
 	if tx.AuthorID.Present {
-		tx.AuthorFees = tx.FinalPrice * lyceum.Minor(25+5*(tx.AuthorID.Value%4)) / 100
+		tx.AuthorFees = tx.FinalPrice * authorShare(tx.AuthorID.Value) / 100
 	}
 	tx.Charge = r.usd(tx.FinalPrice + tx.TaxCharge)
 	tx.Revenue = tx.Charge - r.usd(tx.TaxCharge) - r.usd(tx.AffiliateFees) - r.usd(tx.AuthorFees)
 }
+
+// affiliateShare and authorShare are hundredths of a price.
+func affiliateShare(id lyceum.AffiliateID) lyceum.Minor { return lyceum.Minor(20 + 5*(id%3)) }
+func authorShare(id lyceum.AuthorID) lyceum.Minor       { return lyceum.Minor(25 + 5*(id%4)) }
 
 // refund gives back all of the price, or a part, within 30 days.
 func (t *till) refund(tx *lyceum.Transaction, purchased moment) {

@@ -117,6 +117,7 @@ func (o *offer) plan(id lyceum.PricingPlanID, p price, made moment) lyceum.Prici
 			plan.EnrollmentCap = lyceum.Some[int32](500)
 		}
 	case instalments:
+		plan.Payments = lyceum.Some(int32(o.payments))
 		plan.AccessLimitDate = lyceum.Some((closing + 365*day).time())
 	}
 	// The prices in other currencies were looked over in January 2025.

@@ -77,7 +77,8 @@ func Courses() Kind[lyceum.CourseRow] {
 
 // PricingPlans are the ways of paying. A file must have id, course_id, name,
 // price and currency; course_id may be empty. Without the columns frequency,
-// created_at and updated_at those are zero; the other fields are null. In JSON
+// created_at and updated_at those are zero; the other fields are null. A course
+// may be named by product_type and product_id, too. In JSON
 // the frequency may also be the contract's object, which has the interval and
 // the limits of access in it, and is written so.
 func PricingPlans() Kind[lyceum.PricingPlan] {
@@ -98,6 +99,10 @@ func PricingPlans() Kind[lyceum.PricingPlan] {
 	for i := range frequency {
 		frequency[i].csvOnly = true
 	}
+	var kinds []string
+	for _, kind := range lyceum.ProductKinds() {
+		kinds = append(kinds, string(kind))
+	}
 	return Kind[row]{
 		name: "pricing-plans", list: "pricing_plans",
 		id: func(p *row) int32 { return int32(p.ID) },
@@ -114,6 +119,17 @@ func PricingPlans() Kind[lyceum.PricingPlan] {
 			optCountColumn("enrollment_cap", func(p *row) *lyceum.Opt[int32] { return &p.EnrollmentCap }),
 			timeColumn("created_at", func(p *row) *time.Time { return &p.CreatedAt }).optional(),
 			timeColumn("updated_at", func(p *row) *time.Time { return &p.UpdatedAt }).optional(),
+		}, productColumns(kinds, func(word string) lyceum.ProductKind { return lyceum.ProductKind(word) },
+			func(p *row) *lyceum.Opt[lyceum.Product] { return &p.Other }), []column[row]{
+			optIDColumn("num_payments_required", func(p *row) *lyceum.Opt[int32] { return &p.Payments }),
+			optBooleanColumn("is_published", func(p *row) *lyceum.Opt[bool] { return &p.Published }),
+			optCountColumn("position", func(p *row) *lyceum.Opt[int32] { return &p.Position }),
+			optTextColumn("detailed_description", func(p *row) *lyceum.Opt[string] { return &p.DetailedDescription }).long(),
+			optTextColumn("cc_statement_description", func(p *row) *lyceum.Opt[string] { return &p.StatementText }),
+			optTimeColumn("enrollment_cap_expires_at", func(p *row) *lyceum.Opt[time.Time] { return &p.CapExpiresAt }),
+			optTextColumn("enrollment_cap_display_priority", func(p *row) *lyceum.Opt[string] { return &p.CapPriority }),
+			optBooleanColumn("enrollment_cap_visible", func(p *row) *lyceum.Opt[bool] { return &p.CapVisible }),
+			optPartColumn("author_revenue_share", func(p *row) *lyceum.Opt[float64] { return &p.AuthorShare }),
 		}),
 	}
 }

@@ -92,7 +92,46 @@ func courseOf(t *rapid.T) lyceum.CourseRow {
 func authorOf(t *rapid.T) lyceum.AuthorProfile {
 	return lyceum.AuthorProfile{
 		ID: idOf[lyceum.AuthorID](t, "id"), Name: optOf(t, "name", textOf), Bio: optOf(t, "bio", textOf), ProfileImageURL: optOf(t, "image", textOf), UserID: optOf(t, "user", idOf[lyceum.UserID]),
+		Share: optOf(t, "share", partOf), ArchivedAt: optOf(t, "archived", timeOf),
 	}
+}
+
+func partOf(t *rapid.T, name string) float64 {
+	return float64(rapid.IntRange(0, 10_000).Draw(t, name)) / 10_000
+}
+
+func productOf(t *rapid.T, name string) lyceum.Product {
+	return lyceum.Product{Kind: rapid.SampledFrom(lyceum.ProductKinds()).Draw(t, name), ID: idOf[int32](t, name)}
+}
+
+func affiliateOf(t *rapid.T) lyceum.AffiliatePartner {
+	return lyceum.AffiliatePartner{
+		ID: idOf[lyceum.AffiliateID](t, "id"), Name: optOf(t, "name", textOf), UserID: optOf(t, "user", idOf[lyceum.UserID]), Share: optOf(t, "share", partOf),
+		CookieDays: optOf(t, "days", countOf), ArchivedAt: optOf(t, "archived", timeOf),
+	}
+}
+
+func couponOf(t *rapid.T) lyceum.Coupon {
+	word := func(words ...string) func(*rapid.T, string) string {
+		return func(t *rapid.T, name string) string { return rapid.SampledFrom(words).Draw(t, name) }
+	}
+	c := lyceum.Coupon{
+		ID: idOf[lyceum.CouponID](t, "id"), Code: optOf(t, "code", textOf), Name: optOf(t, "name", textOf), Percent: optOf(t, "percent", partOf),
+		Amount: optOf(t, "amount", amountOf[lyceum.Minor]), Currency: optOf(t, "currency", currencyOf), Months: optOf(t, "months", idOf[int32]),
+		Available: optOf(t, "available", idOf[int32]), ExpiresAt: optOf(t, "expires", timeOf), Product: optOf(t, "product", productOf),
+		Plan: optOf(t, "plan", idOf[lyceum.PricingPlanID]), CapVisible: boolOf(t, "visible"), FriendlyURL: optOf(t, "url", textOf),
+		CreatedAt: optOf(t, "created", timeOf), UpdatedAt: optOf(t, "updated", timeOf), ArchivedAt: optOf(t, "archived", timeOf),
+	}
+	if kind := optOf(t, "kind", word("once", "repeating", "forever")); kind.Present {
+		c.Duration = lyceum.Some(lyceum.CouponDuration(kind.Value))
+	}
+	if scope := optOf(t, "scope", word("all_products", "creator_products")); scope.Present {
+		c.Scope = lyceum.Some(lyceum.CouponScope(scope.Value))
+	}
+	if priority := optOf(t, "priority", word("time", "uses")); priority.Present {
+		c.Priority = lyceum.Some(lyceum.DisplayPriority(priority.Value))
+	}
+	return c
 }
 
 func sectionOf(t *rapid.T) lyceum.LectureSection {
@@ -225,15 +264,22 @@ func planOf(t *rapid.T) lyceum.PricingPlan {
 	interval := func(t *rapid.T, name string) string {
 		return rapid.SampledFrom([]string{"day", "week", "month", "year"}).Draw(t, name)
 	}
-	return lyceum.PricingPlan{
+	plan := lyceum.PricingPlan{
 		ID: idOf[lyceum.PricingPlanID](t, "id"), CourseID: optOf(t, "course", idOf[lyceum.CourseID]), Name: textOf(t, "name"),
 		Price: amountOf[lyceum.Minor](t, "price"), Currency: currencyOf(t, "currency"),
 		Frequency:       rapid.SampledFrom([]lyceum.Frequency{lyceum.Free, lyceum.OneTimePayment, lyceum.Subscription, lyceum.PaymentPlan}).Draw(t, "frequency"),
 		BillingInterval: optOf(t, "interval", interval), BillingIntervalCount: optOf(t, "count", idOf[int32]),
 		Description: optOf(t, "description", textOf), FreeTrialLength: optOf(t, "trial", countOf), EnrollmentCap: optOf(t, "cap", countOf),
 		AccessLimitDate: optOf(t, "until", timeOf), AccessLimitInterval: optOf(t, "limit", interval), AccessLimitDuration: optOf(t, "duration", idOf[int32]),
-		CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"),
+		CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"), Payments: optOf(t, "payments", idOf[int32]), Published: optOf(t, "published", boolOf),
+		Position: optOf(t, "position", countOf), DetailedDescription: optOf(t, "details", textOf), StatementText: optOf(t, "statement", textOf),
+		CapExpiresAt: optOf(t, "cap until", timeOf), CapPriority: optOf(t, "cap priority", textOf), CapVisible: optOf(t, "cap visible", boolOf),
+		AuthorShare: optOf(t, "share", partOf),
 	}
+	if other := optOf(t, "product", productOf); other.Present {
+		plan.CourseID, plan.Other = lyceum.None[lyceum.CourseID](), other
+	}
+	return plan
 }
 
 // checkRoundTrip: whatever the rows are, what is written is read as it was.
@@ -263,6 +309,8 @@ func TestR13RoundTrip(t *testing.T) {
 	checkRoundTrip(t, intake.Courses(), courseOf)
 	checkRoundTrip(t, intake.PricingPlans(), planOf)
 	checkRoundTrip(t, intake.Authors(), authorOf)
+	checkRoundTrip(t, intake.Affiliates(), affiliateOf)
+	checkRoundTrip(t, intake.Coupons(), couponOf)
 	checkRoundTrip(t, intake.LectureSections(), sectionOf)
 	checkRoundTrip(t, intake.Lectures(), lectureOf)
 	checkRoundTrip(t, intake.Attachments(), attachmentOf)
@@ -338,7 +386,7 @@ func TestWriter(t *testing.T) {
 		t.Errorf("no rows: %q", got)
 	}
 	plan := lyceum.PricingPlan{ID: 1, Name: "A&B", Price: 5, Currency: "USD", Frequency: lyceum.Subscription, BillingInterval: lyceum.Some("month")}
-	const want = `{"id":1,"course_id":null,"name":"A\u0026B","price":5,"currency":"USD","frequency":{"type":"subscription","billing_interval":"month","billing_interval_count":null,"access_limit_date":null,"access_limit_interval":null,"access_limit_duration":null},"description":null,"free_trial_length":null,"enrollment_cap":null,"created_at":"0001-01-01T00:00:00Z","updated_at":"0001-01-01T00:00:00Z"}` + "\n"
+	const want = `{"id":1,"course_id":null,"name":"A\u0026B","price":5,"currency":"USD","frequency":{"type":"subscription","billing_interval":"month","billing_interval_count":null,"access_limit_date":null,"access_limit_interval":null,"access_limit_duration":null},"description":null,"free_trial_length":null,"enrollment_cap":null,"created_at":"0001-01-01T00:00:00Z","updated_at":"0001-01-01T00:00:00Z","product_type":null,"product_id":null,"num_payments_required":null,"is_published":null,"position":null,"detailed_description":null,"cc_statement_description":null,"enrollment_cap_expires_at":null,"enrollment_cap_display_priority":null,"enrollment_cap_visible":null,"author_revenue_share":null}` + "\n"
 	if got := written(t, intake.PricingPlans(), intake.JSONLines, []lyceum.PricingPlan{plan}); got != want {
 		t.Errorf("plan %s", got)
 	}

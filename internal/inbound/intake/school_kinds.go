@@ -22,6 +22,8 @@ func Authors() Kind[lyceum.AuthorProfile] {
 			optTextColumn("bio", func(a *row) *lyceum.Opt[string] { return &a.Bio }).always().long(),
 			optTextColumn("profile_image_url", func(a *row) *lyceum.Opt[string] { return &a.ProfileImageURL }).always(),
 			optIDColumn("user_id", func(a *row) *lyceum.Opt[lyceum.UserID] { return &a.UserID }).always(),
+			optPartColumn("share", func(a *row) *lyceum.Opt[float64] { return &a.Share }),
+			optTimeColumn("archived_at", func(a *row) *lyceum.Opt[time.Time] { return &a.ArchivedAt }),
 		},
 	}
 }
@@ -346,8 +348,8 @@ func nullable[T any, V comparable](at func(*T) *lyceum.Opt[V], of func(at func(*
 }
 
 // optWordColumn is one of the words listed, or null.
-func optWordColumn[T any](name string, words []string, at func(*T) *lyceum.Opt[string]) column[T] {
-	return nullable(at, func(at func(*T) *string) column[T] { return wordColumn(name, words, at) })
+func optWordColumn[T any, W ~string](name string, words []W, at func(*T) *lyceum.Opt[W]) column[T] {
+	return nullable(at, func(at func(*T) *W) column[T] { return wordColumn(name, words, at) })
 }
 
 // countColumn is an integer that is not negative.

@@ -20,6 +20,7 @@ var candidates = map[string][]string{
 	"user_id": {"1", "2", "3", "50"}, "pricing_plan_id": {"1", "4", "50"}, "webhook_id": {"1", "3", "50"},
 	"sale_id": {"1", "50"}, "transaction_id": {"1", "50"}, "order_id": {"1", "50"}, "delivery_id": {"1", "50"}, "comment_id": {"1", "50"},
 	"digital_download_id": {"1", "50"}, "product_collection_id": {"1", "50"}, "membership_id": {"1", "50"}, "membership_tier_id": {"1", "50"}, "coaching_id": {"1", "50"}, "product_id": {"1", "50"}, "dispute_id": {"1", "50"},
+	"coupon_id": {"1", "50"}, "affiliate_id": {"1", "50"}, "author_id": {"1", "2", "50"},
 }
 
 // paths gives every way to fill a pattern.
@@ -46,6 +47,9 @@ func sellOnce(tx lyceum.Tx, id int32) error {
 	_, downloadErr := tx.DigitalDownloads.Save(tx, lyceum.DigitalDownload{
 		ID: lyceum.DigitalDownloadID(id), Name: "Plan", CreatedAt: storetest.Day(1), UpdatedAt: storetest.Day(1),
 	})
+	_, couponErr := tx.Coupons.Save(tx, lyceum.Coupon{ID: lyceum.CouponID(id), Code: lyceum.Some("theirs")})
+	_, affiliateErr := tx.Affiliates.Save(tx, lyceum.AffiliatePartner{ID: lyceum.AffiliateID(id), Name: lyceum.Some("theirs")})
+	_, authorErr := tx.Authors.Save(tx, lyceum.AuthorProfile{ID: lyceum.AuthorID(id), Name: lyceum.Some("theirs")})
 	_, saleErr := tx.Sales.Save(tx, lyceum.SaleOf(&x))
 	_, moneyErr := tx.Transactions.Save(tx, x)
 	_, disputeErr := tx.Disputes.Save(tx, lyceum.Dispute{
@@ -57,7 +61,8 @@ func sellOnce(tx lyceum.Tx, id int32) error {
 	_, orderErr := tx.Orders.Save(tx, lyceum.PurchaseOrder{
 		ID: lyceum.OrderID(id), Email: "buyer@example.com", PricingPlanID: 1, FinalPrice: 1999, Currency: "USD", State: lyceum.OrderOpen, CreatedAt: storetest.Day(1), AbandonsAt: storetest.Day(2),
 	})
-	return errors.Join(downloadErr, saleErr, moneyErr, disputeErr, stepErr, orderErr, bundleOnce(tx, id))
+	_, warningErr := tx.SaleWarnings.Save(tx, lyceum.SaleWarning{ID: lyceum.SaleWarningID(id), Sale: lyceum.SaleID(id), Code: "sold_out", Message: "theirs", CreatedAt: storetest.Day(1)})
+	return errors.Join(warningErr, downloadErr, couponErr, affiliateErr, authorErr, saleErr, moneyErr, disputeErr, stepErr, orderErr, bundleOnce(tx, id))
 }
 
 // bundleOnce saves a collection and a tier, each with a course in it, and a

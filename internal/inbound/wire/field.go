@@ -110,6 +110,20 @@ func Int[T ~int32 | ~int64](f Field, least, most T) lyceum.Opt[T] {
 	return lyceum.Some(T(n))
 }
 
+// Fraction binds a number from least to 1, such as 0.25 for a quarter.
+func (f Field) Fraction(least float64) lyceum.Opt[float64] {
+	text, s := f.raw()
+	if s != given || f.isNull(text) {
+		return lyceum.None[float64]()
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n < least || n > 1 || n != n || text[0] == '-' {
+		f.refuse("must be a number from " + strconv.FormatFloat(least, 'f', -1, 64) + " to 1")
+		return lyceum.None[float64]()
+	}
+	return lyceum.Some(n)
+}
+
 func integer[T ~int32 | ~int64](least, most T) string {
 	return "an integer from " + strconv.FormatInt(int64(least), 10) + " to " + strconv.FormatInt(int64(most), 10)
 }
@@ -139,6 +153,14 @@ func OneOf[T ~string](f Field, values ...T) lyceum.Opt[T] {
 		f.refuse("must be " + choice(f, values))
 	}
 	return lyceum.None[T]()
+}
+
+// OneOfOrNull is OneOf where a null says that there is none.
+func OneOfOrNull[T ~string](f Field, values ...T) lyceum.Opt[T] {
+	if text, s := f.raw(); s == given && f.isNull(text) {
+		return lyceum.None[T]()
+	}
+	return OneOf(f, values...)
 }
 
 func choice[T ~string](f Field, values []T) string {

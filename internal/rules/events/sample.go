@@ -89,7 +89,7 @@ func (m madeUp) view() lyceum.View {
 		Courses: only[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter]{row: lyceum.Course{
 			Name: "Test Course", IsPublished: true, AuthorID: lyceum.Some(lyceum.AuthorID(0)), CreatedAt: m.at, UpdatedAt: m.at,
 		}},
-		Authors: only[lyceum.AuthorID, lyceum.AuthorProfile, struct{}]{
+		Authors: only[lyceum.AuthorID, lyceum.AuthorProfile, lyceum.PartnerFilter]{
 			row: lyceum.AuthorProfile{Name: lyceum.Some("Test Author")},
 		},
 		PricingPlans: only[lyceum.PricingPlanID, lyceum.PricingPlan, lyceum.PricingPlanFilter]{row: lyceum.PricingPlan{

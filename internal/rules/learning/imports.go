@@ -7,18 +7,6 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// ImportAuthors begins an import of authors.
-func (s *Service) ImportAuthors(by lyceum.By) *Rows[lyceum.AuthorProfile] {
-	type row = lyceum.AuthorProfile
-	return &Rows[row]{s, by, shape[row]{
-		what: "authors",
-		names: []reference[row]{
-			{"user_id", "user", lyceum.UserSequence, func(a *row) int32 { return int32(a.UserID.Value) }},
-		},
-		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) { return tx.Authors.Save(tx, rows...) },
-	}}
-}
-
 // ImportLectureSections begins an import of lecture sections. What learners
 // have done of their courses is counted anew.
 func (s *Service) ImportLectureSections(by lyceum.By) *Rows[lyceum.LectureSection] {

@@ -13,7 +13,9 @@ func (i Inclusions[ID, In]) Import(by lyceum.By) *Rows[lyceum.Inclusion[ID, In]]
 	return &Rows[row]{i.service, by, shape[row]{
 		what: "products of " + i.in.what + "s", names: []reference[row]{i.in},
 		look: func(tx lyceum.Tx, rows []row) ([]lyceum.RowProblem, error) {
-			problems, err := unknownProducts(tx, rows, func(r *row) lyceum.Product { return r.Product })
+			problems, err := unknownProducts(tx.Tables, tx, rows, func(r *row) lyceum.Opt[lyceum.Product] {
+				return lyceum.Some(r.Product)
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -47,22 +49,6 @@ func idsOf[ID, T any](rows []T, id func(*T) ID) []ID {
 		ids[n] = id(&rows[n])
 	}
 	return ids
-}
-
-// unknownProducts finds the rows whose product the school does not have.
-func unknownProducts[T any](
-	tx lyceum.Tx, rows []T, of func(*T) lyceum.Product,
-) (problems []lyceum.RowProblem, err error) {
-	products := idsOf(rows, of)
-	found, err := lyceum.FindProducts(tx.Tables, tx, products...)
-	for n, p := range products {
-		if _, known := found[p]; !known {
-			problems = append(problems, problem(
-				n, "product_id", "%d matches no %s of this school; import the %s first", p.ID, p.Kind.Name(), p.Kind.Path(),
-			))
-		}
-	}
-	return problems, err
 }
 
 // included are the products of collections or tiers as an import goes on.

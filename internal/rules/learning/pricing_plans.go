@@ -2,20 +2,34 @@ package learning
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-// PricingPlans lists the pricing plans of courses.
-func (s *Service) PricingPlans(
+// EachPricingPlan visits the pricing plans of a school by ascending id, all of
+// one moment.
+func (s *Service) EachPricingPlan(
+	ctx context.Context, by lyceum.By, visit func(*lyceum.PricingPlan) error,
+) error {
+	v := s.store.In(ctx, by.School)
+	if _, err := v.GetSchool(); err != nil {
+		return err
+	}
+	return v.PricingPlans.Each(v, lyceum.PricingPlanFilter{}, visit)
+}
+
+// CoursePlans lists the pricing plans of courses.
+func (s *Service) CoursePlans(
 	ctx context.Context, by lyceum.By, p lyceum.Page,
 ) (lyceum.Listing[lyceum.PricingPlan], error) {
 	v := s.store.In(ctx, by.School)
 	return v.PricingPlans.List(v, lyceum.PricingPlanFilter{OfCourses: true}, p)
 }
 
-// PricingPlan shows the pricing plan of a course.
-func (s *Service) PricingPlan(
+// CoursePlan shows the pricing plan of a course.
+func (s *Service) CoursePlan(
 	ctx context.Context, by lyceum.By, id lyceum.PricingPlanID,
 ) (lyceum.PricingPlan, error) {
 	v := s.store.In(ctx, by.School)
@@ -24,4 +38,215 @@ func (s *Service) PricingPlan(
 		return lyceum.PricingPlan{}, lyceum.Errorf(lyceum.NotFound, "there is no pricing plan %d", id)
 	}
 	return plan, err
+}
+
+// SoldPlan is a pricing plan and how many of its seats are taken.
+type SoldPlan struct {
+	lyceum.PricingPlan
+
+	Seats int64
+}
+
+// PricingPlans lists the pricing plans of a school.
+func (s *Service) PricingPlans(
+	ctx context.Context, by lyceum.By, f lyceum.PricingPlanFilter, p lyceum.Page,
+) (lyceum.Listing[SoldPlan], error) {
+	v := s.store.In(ctx, by.School)
+	found, err := v.PricingPlans.List(v, f, p)
+	if err != nil {
+		return lyceum.Listing[SoldPlan]{}, err
+	}
+	sold, err := withSeats(v, found.Rows...)
+	return lyceum.Listing[SoldPlan]{Page: found.Page, Total: found.Total, More: found.More, Rows: sold}, err
+}
+
+func withSeats(r lyceum.Reads, plans ...lyceum.PricingPlan) ([]SoldPlan, error) {
+	ids, sold := make([]lyceum.PricingPlanID, len(plans)), make([]SoldPlan, len(plans))
+	for i := range plans {
+		ids[i] = plans[i].ID
+	}
+	taken, err := r.CountTaken(ids, nil)
+	for i := range plans {
+		sold[i] = SoldPlan{plans[i], taken.Seats[plans[i].ID]}
+	}
+	return sold, err
+}
+
+// PricingPlan returns a pricing plan. It fails with NotFound.
+func (s *Service) PricingPlan(ctx context.Context, by lyceum.By, id lyceum.PricingPlanID) (SoldPlan, error) {
+	v := s.store.In(ctx, by.School)
+	plan, err := v.PricingPlans.Get(v, id)
+	if err != nil {
+		return SoldPlan{}, err
+	}
+	sold, err := withSeats(v, plan)
+	return sold[0], err
+}
+
+// PricingPlanChange is what to change of a pricing plan; an absent part stays as
+// it is.
+type PricingPlanChange struct {
+	ID                   lyceum.PricingPlanID
+	Product              lyceum.Opt[lyceum.Product]
+	Name                 lyceum.Opt[string]
+	Price                lyceum.Opt[lyceum.Minor]
+	Currency             lyceum.Opt[lyceum.Currency]
+	Frequency            lyceum.Opt[lyceum.Frequency]
+	BillingInterval      lyceum.Opt[lyceum.Opt[string]]
+	BillingIntervalCount lyceum.Opt[lyceum.Opt[int32]]
+	Payments             lyceum.Opt[lyceum.Opt[int32]]
+	FreeTrialLength      lyceum.Opt[lyceum.Opt[int32]]
+	Description          lyceum.Opt[lyceum.Opt[string]]
+	DetailedDescription  lyceum.Opt[lyceum.Opt[string]]
+	StatementText        lyceum.Opt[lyceum.Opt[string]]
+	AccessLimitDate      lyceum.Opt[lyceum.Opt[time.Time]]
+	AccessLimitInterval  lyceum.Opt[lyceum.Opt[string]]
+	AccessLimitDuration  lyceum.Opt[lyceum.Opt[int32]]
+	EnrollmentCap        lyceum.Opt[lyceum.Opt[int32]]
+	CapExpiresAt         lyceum.Opt[lyceum.Opt[time.Time]]
+	CapPriority          lyceum.Opt[lyceum.Opt[string]]
+	CapVisible           lyceum.Opt[bool]
+	AuthorShare          lyceum.Opt[lyceum.Opt[float64]]
+	Published            lyceum.Opt[bool]
+	Position             lyceum.Opt[int32]
+}
+
+func (c *PricingPlanChange) apply(to *lyceum.PricingPlan) {
+	to.Name, to.Price, to.Currency = c.Name.Else(to.Name), c.Price.Else(to.Price), c.Currency.Else(to.Currency)
+	to.Frequency = c.Frequency.Else(to.Frequency)
+	to.BillingInterval = c.BillingInterval.Else(to.BillingInterval)
+	to.BillingIntervalCount = c.BillingIntervalCount.Else(to.BillingIntervalCount)
+	to.Payments, to.FreeTrialLength = c.Payments.Else(to.Payments), c.FreeTrialLength.Else(to.FreeTrialLength)
+	to.Description = c.Description.Else(to.Description)
+	to.DetailedDescription = c.DetailedDescription.Else(to.DetailedDescription)
+	to.StatementText = c.StatementText.Else(to.StatementText)
+	to.AccessLimitDate = c.AccessLimitDate.Else(to.AccessLimitDate)
+	to.AccessLimitInterval = c.AccessLimitInterval.Else(to.AccessLimitInterval)
+	to.AccessLimitDuration = c.AccessLimitDuration.Else(to.AccessLimitDuration)
+	to.EnrollmentCap, to.CapExpiresAt = c.EnrollmentCap.Else(to.EnrollmentCap), c.CapExpiresAt.Else(to.CapExpiresAt)
+	to.CapPriority, to.AuthorShare = c.CapPriority.Else(to.CapPriority), c.AuthorShare.Else(to.AuthorShare)
+	for _, part := range []struct{ to, from *lyceum.Opt[bool] }{
+		{&to.CapVisible, &c.CapVisible}, {&to.Published, &c.Published},
+	} {
+		if part.from.Present {
+			*part.to = *part.from
+		}
+	}
+	if c.Position.Present {
+		to.Position = c.Position
+	}
+}
+
+// CreatePricingPlan creates a pricing plan of a product.
+func (s *Service) CreatePricingPlan(ctx context.Context, by lyceum.By, asked PricingPlanChange) (SoldPlan, error) {
+	now := lyceum.Second(s.clock())
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (SoldPlan, error) {
+		plan := lyceum.PricingPlan{CreatedAt: now, UpdatedAt: now, Published: lyceum.Some(true)}
+		asked.apply(&plan)
+		if plan.Frequency == "" {
+			completeFrequency(&plan, lyceum.PricingPlan{})
+		}
+		if plan.Recurring() {
+			plan.BillingIntervalCount = plan.BillingIntervalCount.Or(1)
+		}
+		if err := sell(tx, &plan, asked.Product, plan.Problems()); err != nil {
+			return SoldPlan{}, err
+		}
+		if !plan.Position.Present {
+			siblings, err := tx.PricingPlans.List(
+				tx, lyceum.PricingPlanFilter{Product: plan.Product()}, lyceum.Page{Number: 1, Size: 1},
+			)
+			if err != nil {
+				return SoldPlan{}, err
+			}
+			plan.Position = lyceum.Some(int32(siblings.Total) + 1)
+		}
+		var err error
+		if plan.ID, err = tx.PricingPlans.NextID(tx); err != nil {
+			return SoldPlan{}, err
+		}
+		return SoldPlan{PricingPlan: plan}, tx.PricingPlans.Insert(tx, plan)
+	})
+}
+
+// UpdatePricingPlan changes a pricing plan. It fails with NotFound, and with
+// Conflict when another product is known.
+func (s *Service) UpdatePricingPlan(ctx context.Context, by lyceum.By, asked PricingPlanChange) (SoldPlan, error) {
+	return s.changePlan(ctx, by, asked.ID, func(tx lyceum.Tx, plan *lyceum.PricingPlan) error {
+		product := plan.Product()
+		if asked.Product.Present && product.Present && product != asked.Product {
+			return conflict("product_fixed", "pricing plan %d sells %s; create another plan for another product", plan.ID,
+				product.Value)
+		}
+		before := plan.Problems()
+		asked.apply(plan)
+		wrong := newProblems(plan.Problems(), before)
+		if product.Present {
+			return sell(tx, plan, lyceum.None[lyceum.Product](), wrong)
+		}
+		return sell(tx, plan, asked.Product, wrong)
+	})
+}
+
+// ArchivePricingPlan ends the sale of a pricing plan. It fails with NotFound.
+func (s *Service) ArchivePricingPlan(ctx context.Context, by lyceum.By, id lyceum.PricingPlanID) (SoldPlan, error) {
+	return s.changePlan(ctx, by, id, func(_ lyceum.Tx, plan *lyceum.PricingPlan) error {
+		plan.Published = lyceum.Some(false)
+		return nil
+	})
+}
+
+func (s *Service) changePlan(
+	ctx context.Context, by lyceum.By, id lyceum.PricingPlanID, change func(lyceum.Tx, *lyceum.PricingPlan) error,
+) (SoldPlan, error) {
+	now := lyceum.Second(s.clock())
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (SoldPlan, error) {
+		plan, err := tx.PricingPlans.Get(tx, id)
+		if err != nil {
+			return SoldPlan{}, err
+		}
+		before := plan
+		if err := change(tx, &plan); err != nil {
+			return SoldPlan{}, err
+		}
+		if plan != before {
+			plan.UpdatedAt = now
+			if err := tx.PricingPlans.Update(tx, plan); err != nil {
+				return SoldPlan{}, err
+			}
+		}
+		sold, err := withSeats(tx, plan)
+		return sold[0], err
+	})
+}
+
+// sell lets a plan sell a product, if one is given, and refuses what is wrong
+// with it and with the plan.
+func sell(
+	tx lyceum.Tx, plan *lyceum.PricingPlan, product lyceum.Opt[lyceum.Product], wrong []lyceum.FieldError,
+) error {
+	if product.Present {
+		_, problem, err := lyceum.SellableProduct(tx.Tables, tx, product.Value)
+		if err != nil {
+			return err
+		}
+		if problem != "" {
+			wrong = append(wrong, lyceum.FieldError{Field: "product_id", Message: problem})
+		}
+		if product.Value.Kind == lyceum.CourseKind {
+			plan.CourseID = lyceum.Some(lyceum.CourseID(product.Value.ID))
+		} else {
+			plan.Other = product
+		}
+	}
+	if len(wrong) > 0 {
+		return lyceum.InvalidFields(wrong...)
+	}
+	return nil
+}
+
+// newProblems returns the problems that were not there before a change: what came in
+// by a file may lack what a new row must have.
+func newProblems(problems, before []lyceum.FieldError) []lyceum.FieldError {
+	return slices.DeleteFunc(problems, func(p lyceum.FieldError) bool { return slices.Contains(before, p) })
 }

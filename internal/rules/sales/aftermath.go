@@ -99,7 +99,8 @@ func renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDetail, error) {
 	if err := keepCharge(tx, &t, r.Reference); err != nil {
 		return TransactionDetail{}, err
 	}
-	sale.PaidUntil = paidThrough(&plan, append(accounts, account{Transaction: t}))
+	accounts = append(accounts, account{Transaction: t})
+	sale.PaidUntil, sale.Released = paidThrough(&plan, accounts), released(accounts)
 	_, err = tx.Sales.Save(tx, sale)
 	return TransactionDetail{Transaction: t, Reference: r.Reference}, err
 }

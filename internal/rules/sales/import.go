@@ -57,10 +57,14 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 		if err := savePartners(tx, good); err != nil {
 			return err
 		}
-		if err := saveSales(tx, good); err != nil {
+		doubtful, err := saveSales(tx, good)
+		if err != nil {
 			return err
 		}
 		if saved, err = tx.Transactions.Save(tx, good...); err != nil {
+			return err
+		}
+		if err := Release(tx, doubtful...); err != nil {
 			return err
 		}
 		return i.service.enroller.Link(tx, stamp.At, buyers(good))
@@ -211,34 +215,55 @@ func made[T any](ids map[int32]bool, from func(int32) T) []T {
 }
 
 // saveSales makes the sales that a batch names for the first time, and dates
-// back those that turn out to be older.
-func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) error {
+// back those that turn out to be older. It returns the sales that were there
+// before and may be refunded in full now, or no longer.
+func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) (doubtful []lyceum.SaleID, err error) {
 	var ids []lyceum.SaleID
-	named := map[lyceum.SaleID]lyceum.Sale{}
+	named := map[lyceum.SaleID]*namedSale{}
 	for index := range batch {
 		t := &batch[index]
 		sale, seen := named[t.SaleID]
 		if !seen {
 			ids = append(ids, t.SaleID)
+			sale = &namedSale{}
+			named[t.SaleID] = sale
 		}
-		if !seen || t.CreatedAt.Before(sale.CreatedAt) {
-			named[t.SaleID] = lyceum.SaleOf(t)
-		}
+		sale.add(t)
 	}
 	kept, err := tx.Sales.Find(tx, ids...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var changed []lyceum.Sale
 	for _, id := range ids {
 		sale := named[id]
 		old, there := kept[id]
+		if there && (sale.back || old.Released) {
+			doubtful = append(doubtful, id)
+		}
 		if there && !sale.CreatedAt.Before(old.CreatedAt) {
 			continue
 		}
 		sale.PaidUntil, sale.EndedAt, sale.EndReason = old.PaidUntil, old.EndedAt, old.EndReason
-		changed = append(changed, sale)
+		sale.Released = old.Released || !there && sale.back && !sale.paid
+		changed = append(changed, sale.Sale)
 	}
 	_, err = tx.Sales.Save(tx, changed...)
-	return err
+	return doubtful, err
+}
+
+// namedSale is what a batch tells of a sale: whether a payment of it is refunded
+// in full, and whether one is not.
+type namedSale struct {
+	lyceum.Sale
+
+	back, paid bool
+}
+
+func (s *namedSale) add(t *lyceum.Transaction) {
+	if s.ID == 0 || t.CreatedAt.Before(s.CreatedAt) {
+		s.Sale = lyceum.SaleOf(t)
+	}
+	s.back = s.back || t.Paid && t.FullyRefunded()
+	s.paid = s.paid || t.Paid && !t.FullyRefunded()
 }

@@ -161,7 +161,7 @@ func TestRecordKeepsTheBooks(t *testing.T) {
 		},
 		{
 			name: "another currency, to the nearest cent", charge: 1081, revenue: 908, // 1081 × 1000 / 1190 = 908.4
-			sale: sales.NewSale{User: 1, Plan: 5, Amounts: sales.Amounts{FinalPrice: some(lyceum.Minor(1000)), TaxCharge: some(lyceum.Minor(190)), Charge: some(lyceum.USDCents(1081))}},
+			sale: sales.NewSale{User: 1, Plan: 5, Reference: some("ch_1"), Amounts: sales.Amounts{FinalPrice: some(lyceum.Minor(1000)), TaxCharge: some(lyceum.Minor(190)), Charge: some(lyceum.USDCents(1081))}},
 		},
 		{name: "free", sale: sales.NewSale{User: 1, Plan: 4}},
 		{name: "fully discounted", sale: sales.NewSale{User: 1, Plan: 1, Coupon: some(lyceum.CouponID(1)), Amounts: sales.Amounts{FinalPrice: some(lyceum.Minor(0))}}},
@@ -427,7 +427,7 @@ func TestRenewalsAreAsTheFirstPayment(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBooks(t)
-			d := b.sell(t, sales.NewSale{User: 1, Plan: 2, Affiliate: some(lyceum.AffiliateID(1)), Author: some(lyceum.AuthorID(1)), Amounts: first})
+			d := b.sell(t, sales.NewSale{User: 1, Plan: 2, Affiliate: some(lyceum.AffiliateID(1)), Author: some(lyceum.AuthorID(1)), Amounts: first, Reference: some("ch_1")})
 			for range 2 {
 				b.now = b.now.AddDate(0, 1, 0)
 				r, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: d.ID, Amounts: tc.sent})

@@ -14,7 +14,7 @@ type NewOrder struct {
 	Plan       lyceum.PricingPlanID
 	Coupon     lyceum.Opt[lyceum.CouponID]
 	Affiliate  lyceum.Opt[lyceum.AffiliateID]
-	FinalPrice lyceum.Opt[lyceum.Minor] // the plan's price
+	FinalPrice lyceum.Opt[lyceum.Minor] // the plan's price less the coupon
 }
 
 // ShowOrder gives an order.
@@ -25,7 +25,8 @@ func (s *Service) ShowOrder(
 	return v.Orders.Get(v, id)
 }
 
-// OpenOrder keeps that somebody began a checkout.
+// OpenOrder keeps that somebody began a checkout. Until the order is completed or
+// abandoned it takes a seat of its plan and a use of its coupon.
 func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyceum.PurchaseOrder, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.PurchaseOrder, error) {
@@ -36,7 +37,7 @@ func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyce
 		if err := s.people.CheckAddress(n.Email, n.Name); err != nil {
 			return lyceum.PurchaseOrder{}, err
 		}
-		plan, err := s.offered(tx, NewSale{Plan: n.Plan, Coupon: n.Coupon, Affiliate: n.Affiliate})
+		deal, err := offered(tx, NewSale{Plan: n.Plan, Coupon: n.Coupon, Affiliate: n.Affiliate})
 		if err != nil {
 			return lyceum.PurchaseOrder{}, err
 		}
@@ -47,11 +48,16 @@ func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyce
 		at := lyceum.Second(now)
 		order := lyceum.PurchaseOrder{
 			ID: id, Email: n.Email, Name: n.Name, PricingPlanID: n.Plan, CouponID: n.Coupon,
-			AffiliateID: n.Affiliate, FinalPrice: plan.Price, Currency: plan.Currency, State: lyceum.OrderOpen, CreatedAt: at,
-			AbandonsAt: at.Add(school.Policy.AbandonAfter),
+			AffiliateID: n.Affiliate, FinalPrice: n.FinalPrice.Else(deal.price()), Currency: deal.plan.Currency,
+			State: lyceum.OrderOpen, CreatedAt: at, AbandonsAt: at.Add(school.Policy.AbandonAfter),
 		}
-		if n.FinalPrice.Present {
-			order.FinalPrice = n.FinalPrice.Value
+		payment := lyceum.Transaction{FinalPrice: order.FinalPrice, Currency: order.Currency}
+		misfits, err := deal.misfits(tx, &payment, at)
+		if err == nil {
+			err = refuse(misfits)
+		}
+		if err != nil {
+			return lyceum.PurchaseOrder{}, err
 		}
 		user, found, err := tx.Users.First(tx, lyceum.UserFilter{Email: lyceum.Some(n.Email)})
 		if err != nil {
@@ -93,7 +99,7 @@ func (s *Service) complete(tx lyceum.Tx, now time.Time, p OrderPayment) (SaleDet
 	}
 	n := NewSale{
 		Amounts: p.Amounts, Author: p.Author, Reference: p.Reference,
-		Plan: order.PricingPlanID, Coupon: order.CouponID, Affiliate: order.AffiliateID,
+		Plan: order.PricingPlanID, Coupon: order.CouponID, Affiliate: order.AffiliateID, order: &order,
 	}
 	if n.User, err = s.people.Register(tx, now, order.Email, order.Name); err != nil {
 		return SaleDetail{}, err

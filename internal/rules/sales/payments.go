@@ -77,7 +77,7 @@ func (s *Service) settle(
 	if err != nil {
 		return err
 	}
-	sale.PaidUntil = paidThrough(&plan, accounts)
+	sale.PaidUntil, sale.Released = paidThrough(&plan, accounts), released(accounts)
 	if _, err := tx.Sales.Save(tx, sale); err != nil {
 		return err
 	}

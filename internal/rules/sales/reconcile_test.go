@@ -1,6 +1,7 @@
 package sales_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -182,7 +183,7 @@ func (l *ledger) sell(t *testing.T) {
 	}
 	n := sales.NewSale{
 		Amounts: amounts, User: lyceum.UserID(l.amount("user", 1, 3)), Plan: lyceum.PricingPlanID(l.amount("plan", 1, 6)),
-		Affiliate: some(lyceum.AffiliateID(1)),
+		Affiliate: some(lyceum.AffiliateID(1)), Reference: some(fmt.Sprint("ch_", b.last(t))), // recorded at any price
 	}
 	n.AffiliateFees = some(l.amount("fees", 0, 5000))
 	d, err := b.service.Record(t.Context(), b.by(), n)

@@ -2,7 +2,6 @@ package sales
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -35,6 +34,8 @@ type NewSale struct {
 	Affiliate lyceum.Opt[lyceum.AffiliateID]
 	Author    lyceum.Opt[lyceum.AuthorID]
 	Reference lyceum.Opt[string] // of the payment, unique in the school
+
+	order *lyceum.PurchaseOrder // that the purchase completes
 }
 
 // Record keeps a purchase: the sale, its first transaction, and the learner's
@@ -53,10 +54,11 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	if err != nil {
 		return SaleDetail{}, err
 	}
-	plan, err := s.offered(tx, n)
+	deal, err := offered(tx, n)
 	if err != nil {
 		return SaleDetail{}, err
 	}
+	plan := deal.plan
 	saleID, err := tx.Sales.NextID(tx)
 	if err != nil {
 		return SaleDetail{}, err
@@ -66,7 +68,14 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 		ID: saleID, CreatedAt: at, UserID: lyceum.Some(n.User), PricingPlanID: lyceum.Some(n.Plan),
 		CouponID: n.Coupon, AffiliateID: n.Affiliate, AuthorID: n.Author,
 	}
-	t, err := charge(tx, &sale, &plan, n.Amounts, plan.Price, at)
+	t, err := charge(tx, &sale, &plan, n.Amounts, deal.price(), at)
+	if err != nil {
+		return SaleDetail{}, err
+	}
+	misfits, err := deal.misfits(tx, &t, at)
+	if err == nil && !n.Reference.Present {
+		err = refuse(misfits)
+	}
 	if err != nil {
 		return SaleDetail{}, err
 	}
@@ -94,70 +103,8 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 		}
 	}
 	tx.Announce(lyceum.SaleCreated, int32(saleID), lyceum.SaleCreatedEvent, "")
-	return detail, nil
-}
-
-// offered gives the plan of a purchase, and refuses one that names what is not
-// there or what cannot be had any more.
-func (s *Service) offered(tx lyceum.Tx, n NewSale) (lyceum.PricingPlan, error) {
-	offer, known, err := tx.FindOffer(n.Plan, n.User)
-	if err != nil {
-		return lyceum.PricingPlan{}, err
-	}
-	plan := offer.Value
-	var wrong []lyceum.FieldError
-	refuse := func(field, what string, id int32) {
-		wrong = append(wrong, lyceum.FieldError{
-			Field:   field,
-			Message: fmt.Sprintf("%d matches no %s of this school", id, what),
-		})
-	}
-	missing := func(field, what string, seq lyceum.Sequence, id int32) {
-		if id == 0 {
-			return
-		}
-		found, e := tx.Known(seq, []int32{id})
-		if err = errors.Join(err, e); e == nil && len(found) == 0 {
-			refuse(field, what, id)
-		}
-	}
-	if !known && n.User != 0 {
-		refuse("user_id", "user", int32(n.User))
-	}
-	missing("coupon_id", "coupon", lyceum.CouponSequence, int32(n.Coupon.Value))
-	missing("affiliate_id", "affiliate", lyceum.AffiliateSequence, int32(n.Affiliate.Value))
-	missing("author_id", "author", lyceum.AuthorSequence, int32(n.Author.Value))
-	if !offer.Present {
-		refuse("pricing_plan_id", "pricing plan", int32(n.Plan))
-	}
-	if n.AffiliateFees.Value > 0 && !n.Affiliate.Present {
-		wrong = append(wrong, lyceum.FieldError{Field: "affiliate_fees", Message: "must be 0 without an affiliate_id"})
-	}
-	if n.AuthorFees.Value > 0 && !n.Author.Present {
-		wrong = append(wrong, lyceum.FieldError{Field: "author_fees", Message: "must be 0 without an author_id"})
-	}
-	switch {
-	case err != nil:
-		return lyceum.PricingPlan{}, err
-	case len(wrong) > 0:
-		return lyceum.PricingPlan{}, lyceum.InvalidFields(wrong...)
-	}
-	return plan, seats(tx, &plan)
-}
-
-// seats refuses a sale of a plan that has sold as often as it may.
-func seats(tx lyceum.Tx, plan *lyceum.PricingPlan) error {
-	if !plan.EnrollmentCap.Present {
-		return nil
-	}
-	sold, err := tx.CountSales(plan.ID, int64(plan.EnrollmentCap.Value))
-	if err == nil && sold >= int64(plan.EnrollmentCap.Value) {
-		err = &lyceum.Error{
-			Kind: lyceum.Conflict, Code: "sold_out",
-			Detail: fmt.Sprintf("pricing plan %d is sold out: its enrollment cap is %d", plan.ID, plan.EnrollmentCap.Value),
-		}
-	}
-	return err
+	detail.Warnings, err = warn(tx, at, saleID, misfits)
+	return detail, err
 }
 
 // charge makes the transaction of a payment for a sale.

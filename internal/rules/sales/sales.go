@@ -70,6 +70,7 @@ type SaleDetail struct {
 	Movements    []lyceum.Movement    // by id
 	Disputes     []lyceum.Dispute     // by id
 	References   map[lyceum.TransactionID]lyceum.Reference
+	Warnings     []lyceum.SaleWarning // by id
 }
 
 // Show gives a sale with its history.
@@ -95,6 +96,9 @@ func saleDetail(tables *lyceum.Tables, from lyceum.Source, id lyceum.SaleID) (Sa
 		if err != nil {
 			return SaleDetail{}, err
 		}
+	}
+	if d.Warnings, err = lyceum.All(tables.SaleWarnings, from, lyceum.SaleWarningFilter{Sale: lyceum.Some(id)}); err != nil {
+		return SaleDetail{}, err
 	}
 	ids := make([]lyceum.TransactionID, len(d.Transactions))
 	for i := range d.Transactions {

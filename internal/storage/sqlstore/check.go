@@ -104,7 +104,7 @@ func invariants() []invariant {
 			"%d transactions name a row of " + name + " that is not there",
 		})
 	}
-	list = slices.Concat(list, bookInvariants(), inclusionInvariants(), accessInvariants())
+	list = slices.Concat(list, bookInvariants(), inclusionInvariants(), accessInvariants(), takenInvariants())
 	for seq, name := range tableOf() {
 		list = append(list, invariant{
 			`SELECT count(*) FROM ` + name + ` o WHERE o.school_id = $1 AND o.` + string(seq) + ` >

@@ -59,10 +59,7 @@ func (t *tx) countOpen(e *lyceum.Enrollment, by int64) {
 	if e.EndedAt.Present || e.ExpiresAt.Present {
 		return
 	}
-	counter := openCounter(e.Course)
-	if t.counts[counter] += by; t.counts[counter] == 0 {
-		delete(t.counts, counter)
-	}
+	t.count(openCounter(e.Course), by)
 }
 
 // BeginEnrollment is one statement for the enrollment and one for the progress,

@@ -7,7 +7,7 @@ import (
 )
 
 var _ = define(&tables.Orders, noun[lyceum.OrderID, lyceum.PurchaseOrder, lyceum.OrderFilter]{
-	table:   table[lyceum.PurchaseOrder]{name: "orders"},
+	table:   table[lyceum.PurchaseOrder]{name: "orders", changed: countReserved},
 	entries: "order",
 	key:     idKey("order_id", func(o *lyceum.PurchaseOrder) *lyceum.OrderID { return &o.ID }),
 	rest: []column[lyceum.PurchaseOrder]{

@@ -34,31 +34,72 @@ var pricingPlans = define(&tables.PricingPlans, noun[lyceum.PricingPlanID, lyceu
 		optIntColumn(
 			"access_limit_duration", func(p *lyceum.PricingPlan) *lyceum.Opt[int32] { return &p.AccessLimitDuration },
 		),
-		firstColumn(otherProduct, textColumn("product_type", func(p *lyceum.Product) *lyceum.ProductKind { return &p.Kind })),
-		nextColumn(otherProduct, intColumn("product_id", func(p *lyceum.Product) *int32 { return &p.ID })),
+		firstColumn(otherProduct, productType),
+		nextColumn(otherProduct, productID),
+		optIntColumn("num_payments_required", func(p *lyceum.PricingPlan) *lyceum.Opt[int32] { return &p.Payments }),
+		optBoolColumn("is_published", func(p *lyceum.PricingPlan) *lyceum.Opt[bool] { return &p.Published }),
+		optIntColumn("position", func(p *lyceum.PricingPlan) *lyceum.Opt[int32] { return &p.Position }),
+		optTextColumn(
+			"detailed_description", func(p *lyceum.PricingPlan) *lyceum.Opt[string] { return &p.DetailedDescription },
+		),
+		optTextColumn(
+			"cc_statement_description", func(p *lyceum.PricingPlan) *lyceum.Opt[string] { return &p.StatementText },
+		),
+		optTimeColumn(
+			"enrollment_cap_expires_at", func(p *lyceum.PricingPlan) *lyceum.Opt[time.Time] { return &p.CapExpiresAt },
+		),
+		optTextColumn(
+			"enrollment_cap_display_priority", func(p *lyceum.PricingPlan) *lyceum.Opt[string] { return &p.CapPriority },
+		),
+		optBoolColumn("enrollment_cap_visible", func(p *lyceum.PricingPlan) *lyceum.Opt[bool] { return &p.CapVisible }),
+		optFloatColumn("author_revenue_share", func(p *lyceum.PricingPlan) *lyceum.Opt[float64] { return &p.AuthorShare }),
 	},
 	largest: 256 << 10,
 	narrow: func(w *where, f lyceum.PricingPlanFilter) {
 		if f.OfCourses {
 			w.and("course_id IS NOT NULL")
 		}
+		ofProduct(w, f.Product)
+		switch f.Published {
+		case lyceum.Some(true):
+			w.and("(is_published IS NULL OR is_published = 1)")
+		case lyceum.Some(false):
+			w.and("is_published = 0")
+		}
 	},
 })
 
+// ofProduct narrows plans to those that sell a product.
+func ofProduct(w *where, product lyceum.Opt[lyceum.Product]) {
+	switch p := product.Value; {
+	case !product.Present:
+	case p.Kind == lyceum.CourseKind:
+		w.and("course_id = ?", int64(p.ID))
+	default:
+		w.and("product_type = ?", string(p.Kind))
+		w.and("product_id = ?", int64(p.ID))
+	}
+}
+
 func otherProduct(p *lyceum.PricingPlan) *lyceum.Opt[lyceum.Product] { return &p.Other }
 
-func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (lyceum.Opt[lyceum.PricingPlan], bool, error) {
-	var offer lyceum.PricingPlan
+func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (lyceum.Offer, error) {
+	var offer lyceum.Offer
 	var id lyceum.Opt[lyceum.UserID]
-	there, err := t.q.one("SELECT "+pricingPlans.of("p")+", u.user_id FROM pricing_plans p LEFT JOIN users u ON "+
-		"u.school_id = p.school_id AND u.user_id = $1 WHERE p.school_id = $2 AND p.pricing_plan_id = $3",
-		[]any{int64(user), int64(t.stamp.School), int64(plan)}, append(pricingPlans.scan(&offer), scanOptInt(&id))...)
+	var archived lyceum.Opt[time.Time]
+	there, err := t.q.one("SELECT "+pricingPlans.of("p")+", u.user_id, k.archived_at FROM pricing_plans p "+
+		"LEFT JOIN users u ON u.school_id = p.school_id AND u.user_id = $1 "+
+		"LEFT JOIN courses k ON k.school_id = p.school_id AND k.course_id = p.course_id "+
+		"WHERE p.school_id = $2 AND p.pricing_plan_id = $3",
+		[]any{int64(user), int64(t.stamp.School), int64(plan)},
+		append(pricingPlans.scan(&offer.Plan.Value), scanOptInt(&id), scanOptTime(&archived))...)
 	if err != nil {
-		return lyceum.None[lyceum.PricingPlan](), false, fmt.Errorf("find offer: %w", err)
+		return lyceum.Offer{}, fmt.Errorf("find offer: %w", err)
 	}
-	if there {
-		return lyceum.Some(offer), id.Present, nil
+	if offer.Plan.Present = there; there {
+		offer.UserKnown, offer.CourseArchived = id.Present, archived.Present
+		return offer, nil
 	}
-	_, known, err := users.get(&t.view, user)
-	return lyceum.None[lyceum.PricingPlan](), known, err
+	_, offer.UserKnown, err = users.get(&t.view, user)
+	return offer, err
 }

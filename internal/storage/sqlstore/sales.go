@@ -7,7 +7,7 @@ import (
 )
 
 var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, struct{}]{
-	table:   table[lyceum.Sale]{name: "sales"},
+	table:   table[lyceum.Sale]{name: "sales", changed: countHeld},
 	entries: "sale",
 	key:     idKey("sale_id", func(s *lyceum.Sale) *lyceum.SaleID { return &s.ID }),
 	rest: []column[lyceum.Sale]{
@@ -22,15 +22,7 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, struct{}]{
 		optTimeColumn("paid_until", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.PaidUntil }),
 		optTimeColumn("ended_at", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.EndedAt }),
 		optTextColumn("end_reason", func(s *lyceum.Sale) *lyceum.Opt[lyceum.SaleEnd] { return &s.EndReason }),
+		boolColumn("released", func(s *lyceum.Sale) *bool { return &s.Released }),
 	},
 	largest: 1 << 10,
 })
-
-func (t *tx) CountSales(plan lyceum.PricingPlanID, most int64) (int64, error) {
-	var n int64
-	_, err := t.q.one(`SELECT count(*) FROM (SELECT 1 FROM sales s WHERE s.school_id = $1 AND s.ended_at IS NULL
-		AND s.sale_id IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $2 AND t.pricing_plan_id = $3)
-		LIMIT $4) counted`,
-		[]any{int64(t.stamp.School), int64(t.stamp.School), int64(plan), most}, scanInt(&n))
-	return n, err
-}

@@ -45,7 +45,7 @@ func readClassroom(t *testing.T, store lyceum.Store, school lyceum.SchoolID) *Cl
 	var err error
 	for _, read := range []func() error{
 		func() error { return v.Users.Each(v, lyceum.UserFilter{}, collect(&c.Users)) },
-		func() error { return v.Authors.Each(v, struct{}{}, collect(&c.Authors)) },
+		func() error { return v.Authors.Each(v, lyceum.PartnerFilter{}, collect(&c.Authors)) },
 		func() error { return v.Courses.Each(v, lyceum.CourseFilter{}, collect(&c.Courses)) },
 		func() error { return v.LectureSections.Each(v, lyceum.LectureSectionFilter{}, collect(&c.Sections)) },
 		func() error { return v.Lectures.Each(v, lyceum.LectureFilter{}, collect(&c.Lectures)) },

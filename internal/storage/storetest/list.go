@@ -61,16 +61,19 @@ func newBook(seed uint64, n int) *book {
 		b.plans = append(b.plans, p)
 		b.courseOf[p.ID] = p.CourseID
 	}
-	earliest := map[lyceum.SaleID]time.Time{}
+	earliest, refunded := map[lyceum.SaleID]time.Time{}, map[lyceum.SaleID]bool{}
 	for i := range n {
 		t := randomTransaction(r, lyceum.TransactionID(i+1))
 		b.transactions = append(b.transactions, t)
 		if at, seen := earliest[t.SaleID]; !seen || t.CreatedAt.Before(at) {
 			earliest[t.SaleID] = t.CreatedAt
 		}
+		if before, seen := refunded[t.SaleID]; t.Paid {
+			refunded[t.SaleID] = t.FullyRefunded() && (before || !seen)
+		}
 	}
 	for id, at := range earliest {
-		b.sales = append(b.sales, lyceum.Sale{ID: id, CreatedAt: at})
+		b.sales = append(b.sales, lyceum.Sale{ID: id, CreatedAt: at, Released: refunded[id]})
 	}
 	slices.SortFunc(b.sales, func(a, b lyceum.Sale) int { return cmp.Compare(a.ID, b.ID) })
 	return b

@@ -1,0 +1,146 @@
+package sales
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// deal is what a purchase names, as far as it decides about the price and
+// whether there is something left to sell.
+type deal struct {
+	plan     lyceum.PricingPlan
+	coupon   *lyceum.Coupon        // nil without one
+	order    *lyceum.PurchaseOrder // that it completes, or nil
+	archived string                // the product that cannot be sold, in a sentence
+}
+
+// kept reports whether the purchase completes an order that is open: its seat
+// and its use are reserved, and its price was agreed.
+func (d *deal) kept() bool { return d.order != nil && d.order.State == lyceum.OrderOpen }
+
+// price returns what the first payment comes to.
+func (d *deal) price() lyceum.Minor {
+	if d.kept() {
+		return d.order.FinalPrice
+	}
+	price, _ := d.lowered()
+	return price
+}
+
+// lowered returns the price of the plan less the coupon, and reports whether it
+// is known.
+func (d *deal) lowered() (lyceum.Minor, bool) {
+	if d.coupon == nil {
+		return d.plan.Price, true
+	}
+	return d.coupon.Lower(d.plan.Price, d.plan.Currency)
+}
+
+// misfit is something about a purchase that does not fit.
+type misfit struct{ code, message string }
+
+func misfitf(code, format string, args ...any) misfit {
+	return misfit{code, fmt.Sprintf(format, args...)}
+}
+
+// misfits returns what of a payment and of what it buys does not fit at a
+// moment.
+func (d *deal) misfits(tx lyceum.Tx, t *lyceum.Transaction, at time.Time) ([]misfit, error) {
+	if d.kept() {
+		return d.odd(t, d.order.FinalPrice, true, false), nil
+	}
+	all := append(d.ended(at), d.couponMisfits(at)...)
+	couponFits := d.coupon == nil || len(d.couponMisfits(at)) == 0
+	usedUp, err := d.usedUp(tx)
+	if err != nil {
+		return nil, err
+	}
+	price, known := d.lowered()
+	return append(append(all, usedUp...), d.odd(t, price, known, !couponFits)...), nil
+}
+
+// ended says which of plan and product are not sold at a moment.
+func (d *deal) ended(at time.Time) (all []misfit) {
+	if d.plan.Archived() {
+		all = append(all, misfitf("plan_archived", "pricing plan %d is archived", d.plan.ID))
+	}
+	if d.archived != "" {
+		all = append(all, misfitf("product_archived", "%s is archived", d.archived))
+	}
+	if end := d.plan.CapExpiresAt; end.Present && !at.Before(end.Value) {
+		all = append(all, misfitf("offer_ended", "the offer of pricing plan %d ended at %s", d.plan.ID, moment(end.Value)))
+	}
+	return all
+}
+
+func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// couponMisfits says why the coupon is not valid at a moment for what is bought.
+func (d *deal) couponMisfits(at time.Time) (all []misfit) {
+	c := d.coupon
+	if c == nil {
+		return nil
+	}
+	if c.ArchivedAt.Present {
+		all = append(all, misfitf("coupon_archived", "coupon %d is archived", c.ID))
+	}
+	if c.ExpiresAt.Present && !at.Before(c.ExpiresAt.Value) {
+		all = append(all, misfitf("coupon_expired", "coupon %d expired at %s", c.ID, moment(c.ExpiresAt.Value)))
+	}
+	if !c.Fits(&d.plan) {
+		all = append(all, misfitf("coupon_scope", "coupon %d is not valid for pricing plan %d", c.ID, d.plan.ID))
+	}
+	if c.Amount.Present && c.Currency.Value != d.plan.Currency {
+		all = append(all, misfitf("coupon_currency", "coupon %d is in %s, and pricing plan %d in %s", c.ID, c.Currency.Value,
+			d.plan.ID, d.plan.Currency))
+	}
+	return all
+}
+
+// odd says whether a payment differs from a price. The full price, too, is in
+// order where the coupon is not valid, and 0 where a trial begins.
+func (d *deal) odd(t *lyceum.Transaction, price lyceum.Minor, known, full bool) []misfit {
+	off := t.FinalPrice - price
+	exact := d.coupon == nil || !d.coupon.Percent.Present
+	switch {
+	case t.Currency != d.plan.Currency:
+		return []misfit{misfitf("price_differs", "the payment is in %s, and pricing plan %d in %s", t.Currency, d.plan.ID,
+			d.plan.Currency)}
+	case !known, off == 0, full && t.FinalPrice == d.plan.Price:
+		return nil
+	case !exact && (off == 1 || off == -1): // rounded in another way
+		return nil
+	case t.FinalPrice == 0 && d.plan.FreeTrialLength.Value > 0:
+		return nil
+	}
+	return []misfit{misfitf("price_differs", "the payment is %d, and the price is %d %s", t.FinalPrice, price,
+		d.plan.Currency)}
+}
+
+// refuse fails with Conflict if something does not fit.
+func refuse(misfits []misfit) error {
+	if len(misfits) == 0 {
+		return nil
+	}
+	text := misfits[0].message
+	for _, m := range misfits[1:] {
+		text += "; " + m.message
+	}
+	return &lyceum.Error{Kind: lyceum.Conflict, Code: misfits[0].code, Detail: text}
+}
+
+// warn keeps what did not fit of a sale that is recorded because its money is
+// taken already.
+func warn(tx lyceum.Tx, at time.Time, sale lyceum.SaleID, misfits []misfit) ([]lyceum.SaleWarning, error) {
+	var warnings []lyceum.SaleWarning
+	for _, m := range misfits {
+		id, err := tx.SaleWarnings.NextID(tx)
+		if err != nil {
+			return nil, err
+		}
+		warnings = append(warnings, lyceum.SaleWarning{ID: id, Sale: sale, Code: m.code, Message: m.message, CreatedAt: at})
+	}
+	return warnings, tx.SaleWarnings.Insert(tx, warnings...)
+}

@@ -1,0 +1,148 @@
+package sales
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// offered returns what a purchase names, and refuses one that names what is not
+// there.
+func offered(tx lyceum.Tx, n NewSale) (deal, error) {
+	offer, err := tx.FindOffer(n.Plan, n.User)
+	if err != nil {
+		return deal{}, err
+	}
+	d := deal{plan: offer.Plan.Value, order: n.order}
+	var wrong []lyceum.FieldError
+	refuse := func(field, what string, id int32) {
+		wrong = append(wrong, lyceum.FieldError{
+			Field:   field,
+			Message: fmt.Sprintf("%d matches no %s of this school", id, what),
+		})
+	}
+	if !offer.UserKnown && n.User != 0 {
+		refuse("user_id", "user", int32(n.User))
+	}
+	if n.Coupon.Present {
+		coupons, err := tx.Coupons.Find(tx, n.Coupon.Value)
+		if err != nil {
+			return d, err
+		}
+		if c, there := coupons[n.Coupon.Value]; there {
+			d.coupon = &c
+		} else {
+			refuse("coupon_id", "coupon", int32(n.Coupon.Value))
+		}
+	}
+	for _, partner := range []struct {
+		field, what string
+		seq         lyceum.Sequence
+		id          int32
+	}{
+		{"affiliate_id", "affiliate", lyceum.AffiliateSequence, int32(n.Affiliate.Value)},
+		{"author_id", "author", lyceum.AuthorSequence, int32(n.Author.Value)},
+	} {
+		if partner.id == 0 {
+			continue
+		}
+		known, err := tx.Known(partner.seq, []int32{partner.id})
+		if err != nil {
+			return d, err
+		}
+		if len(known) == 0 {
+			refuse(partner.field, partner.what, partner.id)
+		}
+	}
+	if !offer.Plan.Present {
+		refuse("pricing_plan_id", "pricing plan", int32(n.Plan))
+	}
+	if n.AffiliateFees.Value > 0 && !n.Affiliate.Present {
+		wrong = append(wrong, lyceum.FieldError{Field: "affiliate_fees", Message: "must be 0 without an affiliate_id"})
+	}
+	if n.AuthorFees.Value > 0 && !n.Author.Present {
+		wrong = append(wrong, lyceum.FieldError{Field: "author_fees", Message: "must be 0 without an author_id"})
+	}
+	if len(wrong) > 0 {
+		return d, lyceum.InvalidFields(wrong...)
+	}
+	d.archived, err = archivedProduct(tx, &offer)
+	return d, err
+}
+
+// archivedProduct names the product of an offer if it cannot be sold. The offer
+// knows that of courses, which are asked for with every sale.
+func archivedProduct(tx lyceum.Tx, offer *lyceum.Offer) (string, error) {
+	product := offer.Plan.Value.Product()
+	switch {
+	case offer.CourseArchived:
+		return product.Value.String(), nil
+	case !product.Present || product.Value.Kind == lyceum.CourseKind:
+		return "", nil
+	}
+	found, err := lyceum.FindProducts(tx.Tables, tx, product.Value)
+	if found[product.Value].ArchivedAt.Present {
+		return product.Value.String(), err
+	}
+	return "", err
+}
+
+// usedUp says whether the plan is sold out and the coupon used up. Where neither
+// has a limit nothing is read.
+func (d *deal) usedUp(tx lyceum.Tx) (all []misfit, err error) {
+	var plans []lyceum.PricingPlanID
+	var coupons []lyceum.CouponID
+	if d.plan.EnrollmentCap.Present {
+		plans = append(plans, d.plan.ID)
+	}
+	if d.coupon != nil && d.coupon.Available.Present {
+		coupons = append(coupons, d.coupon.ID)
+	}
+	if plans == nil && coupons == nil {
+		return nil, nil
+	}
+	taken, err := tx.CountTaken(plans, coupons)
+	if most := d.plan.EnrollmentCap; most.Present && taken.Seats[d.plan.ID] >= int64(most.Value) {
+		all = append(all, misfitf("sold_out", "pricing plan %d is sold out: its enrollment cap is %d", d.plan.ID, most.Value))
+	}
+	if coupons != nil && taken.Uses[d.coupon.ID] >= int64(d.coupon.Available.Value) {
+		all = append(all, misfitf("coupon_used_up", "coupon %d is used up: it can be used %d times", d.coupon.ID,
+			d.coupon.Available.Value))
+	}
+	return all, err
+}
+
+// Release marks whether each payment of some sales is refunded in full, which
+// makes their seats and the uses of their coupons free again. It is called after
+// transactions were saved that did not come by a rule of sales.
+func Release(tx lyceum.Tx, ids ...lyceum.SaleID) error {
+	kept, err := tx.Sales.Find(tx, ids...)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		sale, there := kept[id]
+		if !there {
+			continue
+		}
+		accounts, err := accountsOf(tx.Tables, tx, id)
+		if err != nil {
+			return err
+		}
+		if back := released(accounts); back != sale.Released {
+			sale.Released = back
+			if err := tx.Sales.Update(tx, sale); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// released reports whether a sale was paid, and each payment is refunded in
+// full.
+func released(accounts []account) bool {
+	paid := slices.DeleteFunc(slices.Clone(accounts), func(a account) bool { return !a.Paid })
+	return len(paid) > 0 && !slices.ContainsFunc(paid, func(a account) bool { return !a.FullyRefunded() })
+}

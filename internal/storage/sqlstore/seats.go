@@ -1,0 +1,121 @@
+package sqlstore
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// seatCounter counts the seats of a pricing plan that are taken.
+func seatCounter(plan lyceum.PricingPlanID) string { return "seats:" + strconv.Itoa(int(plan)) }
+
+// useCounter counts the uses of a coupon that are taken.
+func useCounter(coupon lyceum.CouponID) string { return "uses:" + strconv.Itoa(int(coupon)) }
+
+// countHeld keeps the counters of what sales take.
+func countHeld(t *tx, old, row *lyceum.Sale) {
+	for _, side := range [...]struct {
+		sale *lyceum.Sale
+		by   int64
+	}{{old, -1}, {row, 1}} {
+		if side.sale != nil && side.sale.HoldsSeat() {
+			t.count(seatCounter(side.sale.PricingPlanID.Value), side.by)
+		}
+		if side.sale != nil && side.sale.HoldsUse() {
+			t.count(useCounter(side.sale.CouponID.Value), side.by)
+		}
+	}
+}
+
+// countReserved keeps the counters of what open orders take.
+func countReserved(t *tx, old, row *lyceum.PurchaseOrder) {
+	for _, side := range [...]struct {
+		order *lyceum.PurchaseOrder
+		by    int64
+	}{{old, -1}, {row, 1}} {
+		if side.order == nil || side.order.State != lyceum.OrderOpen {
+			continue
+		}
+		t.count(seatCounter(side.order.PricingPlanID), side.by)
+		if side.order.CouponID.Present {
+			t.count(useCounter(side.order.CouponID.Value), side.by)
+		}
+	}
+}
+
+// count adds to a counter of rows when the change ends.
+func (t *tx) count(counter string, by int64) {
+	if t.counts[counter] += by; t.counts[counter] == 0 {
+		delete(t.counts, counter)
+	}
+}
+
+func (v *view) CountTaken(plans []lyceum.PricingPlanID, coupons []lyceum.CouponID) (lyceum.Taken, error) {
+	return v.countTaken(plans, coupons, nil)
+}
+
+// CountTaken adds what the change has not written yet.
+func (t *tx) CountTaken(plans []lyceum.PricingPlanID, coupons []lyceum.CouponID) (lyceum.Taken, error) {
+	return t.countTaken(plans, coupons, t.counts)
+}
+
+func (v *view) countTaken(
+	plans []lyceum.PricingPlanID, coupons []lyceum.CouponID, more map[string]int64,
+) (lyceum.Taken, error) {
+	var names []any
+	for _, plan := range plans {
+		names = append(names, seatCounter(plan))
+	}
+	for _, coupon := range coupons {
+		names = append(names, useCounter(coupon))
+	}
+	counts := map[string]int64{}
+	var name string
+	var value int64
+	err := inChunks(v.q, "SELECT name, value FROM counters WHERE school_id = $1 AND name IN ", v.school, names,
+		[]any{scanText(&name), scanInt(&value)}, func() { counts[name] = value })
+	if err != nil {
+		return lyceum.Taken{}, v.public(fmt.Errorf("count what is taken: %w", err))
+	}
+	taken := lyceum.Taken{Seats: map[lyceum.PricingPlanID]int64{}, Uses: map[lyceum.CouponID]int64{}}
+	for _, plan := range plans {
+		taken.Seats[plan] = counts[seatCounter(plan)] + more[seatCounter(plan)]
+	}
+	for _, coupon := range coupons {
+		taken.Uses[coupon] = counts[useCounter(coupon)] + more[useCounter(coupon)]
+	}
+	return taken, nil
+}
+
+// takenInvariants are what the counters of seats and uses must agree on, and
+// which sales take none.
+func takenInvariants() []invariant {
+	disagree := func(table, column, sale, prefix string) invariant {
+		return invariant{
+			`SELECT count(*) FROM (SELECT b.id FROM (
+				SELECT s.` + column + ` AS id, 1 AS n FROM sales s WHERE s.school_id = $1 AND s.` + column + ` IS NOT NULL
+				AND s.released = 0` + sale + `
+				UNION ALL SELECT o.` + column + `, 1 FROM orders o WHERE o.school_id = $1 AND o.` + column + ` IS NOT NULL
+				AND o.state = 'open'
+				UNION ALL SELECT CAST(substr(c.name, ` + strconv.Itoa(len(prefix)+1) + `) AS INTEGER), -c.value FROM counters c
+				WHERE c.school_id = $1 AND c.name LIKE '` + prefix + `%'
+			) b GROUP BY b.id HAVING sum(b.n) <> 0) x`,
+			"%d " + table + " have another number taken than their counter says",
+		}
+	}
+	return []invariant{
+		disagree("pricing plans", "pricing_plan_id", " AND s.ended_at IS NULL", "seats:"),
+		disagree("coupons", "coupon_id", "", "uses:"),
+		{
+			`SELECT count(*) FROM sales s WHERE s.school_id = $1 AND s.released <> ` + released,
+			"%d sales are marked as fully refunded and are not, or the other way round",
+		},
+	}
+}
+
+// released is 1 for sales s whose payments are all refunded in full.
+const released = `CASE WHEN EXISTS (SELECT 1 FROM transactions t WHERE t.school_id = s.school_id
+	AND t.sale_id = s.sale_id AND t.paid = 1) AND NOT EXISTS (SELECT 1 FROM transactions t WHERE t.school_id = s.school_id
+	AND t.sale_id = s.sale_id AND t.paid = 1 AND (t.amount_refunded <= 0 OR t.amount_refunded < t.final_price))
+	THEN 1 ELSE 0 END`

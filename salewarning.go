@@ -1,0 +1,29 @@
+package lyceum
+
+import "time"
+
+// SaleWarningID names something that did not fit of a sale.
+type SaleWarningID int32
+
+// SaleWarning is something that did not fit of a sale that was recorded because
+// its money was taken already. Somebody needs to look at it.
+type SaleWarning struct {
+	ID        SaleWarningID
+	Sale      SaleID
+	Code      string
+	Message   string // a sentence
+	CreatedAt time.Time
+}
+
+// SaleWarningFilter narrows and orders warnings; an absent part holds always.
+type SaleWarningFilter struct {
+	Sale   Opt[SaleID]
+	Newest bool // first
+}
+
+// Offer is a pricing plan as a sale finds it.
+type Offer struct {
+	Plan           Opt[PricingPlan]
+	UserKnown      bool
+	CourseArchived bool // the course that the plan sells
+}
