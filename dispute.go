@@ -38,6 +38,8 @@ func (d *Dispute) Holds() bool { return d.State != DisputeWon }
 // DisputeFilter narrows disputes; an absent part holds always.
 type DisputeFilter struct {
 	Transaction Opt[TransactionID]
-	Sale        Opt[SaleID]
-	Reference   Opt[string] // in any case of its letters
+	// Transactions are those whose disputes are found; nil: all.
+	Transactions []TransactionID
+	Sale         Opt[SaleID]
+	Reference    Opt[string] // in any case of its letters
 }

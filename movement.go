@@ -36,6 +36,11 @@ type MovementFilter struct {
 	Sale        Opt[SaleID]
 	Transaction Opt[TransactionID]
 	Kinds       []MovementKind // empty: all
-	Newest      bool           // by descending id, not ascending
-	Reference   Opt[string]    // in any case of its letters
+	// Transactions are those whose movements are found; nil: all.
+	Transactions []TransactionID
+	Affiliate    Opt[AffiliateID] // of the transaction
+	Author       Opt[AuthorID]    // of the transaction
+	In           Opt[Period]      // by time, then by transaction
+	Newest       bool             // by descending id, not ascending
+	Reference    Opt[string]      // in any case of its letters
 }

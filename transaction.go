@@ -118,6 +118,10 @@ type Version struct {
 type TransactionQuery struct {
 	TransactionFilter
 
-	Sale  Opt[SaleID]
-	Order Order
+	Sale   Opt[SaleID]
+	Author Opt[AuthorID]
+	Order  Order
+	// RefundedElsewhere keeps those that were refunded in a period but by no
+	// movement, by the time of the refund.
+	RefundedElsewhere Opt[Period]
 }

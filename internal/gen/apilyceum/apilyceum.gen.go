@@ -788,6 +788,63 @@ type SchoolOnChargeback string
 // SchoolOnCancellation What a cancelled subscription does to the learner's access.
 type SchoolOnCancellation string
 
+// Statement What an affiliate or an author is owed in a period.
+type Statement struct {
+	// From Where the period begins.
+	From *time.Time `json:"from"`
+
+	// Until Where the period ends.
+	Until *time.Time `json:"until"`
+
+	// Lines The lines, oldest first.
+	Lines []StatementLine `json:"lines"`
+
+	// Sums The sum of these lines in each of their currencies.
+	Sums []StatementSum `json:"sums"`
+
+	// More Whether lines come after these.
+	More bool `json:"more"`
+
+	// Next The `after` of the next request while there are more.
+	Next *string `json:"next"`
+}
+
+// StatementLine What a payment brought, or what a step of its money changed in that.
+type StatementLine struct {
+	// At When it happened.
+	At time.Time `json:"at"`
+
+	// Kind What happened. `dispute_won` is one that was lost before.
+	Kind StatementLineKind `json:"kind"`
+
+	// SaleID The sale.
+	SaleID int32 `json:"sale_id"`
+
+	// TransactionID The payment.
+	TransactionID int32 `json:"transaction_id"`
+
+	// MovementID The step in the history of the payment; null for the payment itself and for an imported refund.
+	MovementID *int32 `json:"movement_id"`
+
+	// Currency Currency of the amount.
+	Currency string `json:"currency"`
+
+	// Amount What is owed for it; below 0, what is taken back.
+	Amount int32 `json:"amount"`
+}
+
+// StatementLineKind What happened. `dispute_won` is one that was lost before.
+type StatementLineKind string
+
+// StatementSum The sum of the lines of one currency.
+type StatementSum struct {
+	// Currency The currency.
+	Currency string `json:"currency"`
+
+	// Amount The sum.
+	Amount int64 `json:"amount"`
+}
+
 // UserState Whether a user can sign in.
 type UserState struct {
 	// ID Identifies the user.

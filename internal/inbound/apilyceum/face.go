@@ -38,8 +38,8 @@ func (f *Face) Name() string { return "lyceum" }
 
 func (f *Face) Operations() []wire.Operation {
 	return slices.Concat(
-		f.sales(), f.attention(), f.transactions(), f.disputes(), f.orders(), f.school(), f.users(), f.quizResponses(),
-		f.comments(),
+		f.sales(), f.attention(), f.transactions(), f.disputes(), f.statements(), f.orders(), f.school(), f.users(),
+		f.quizResponses(), f.comments(),
 		f.courses(), f.productCollections(), f.memberships(), f.membershipTiers(), f.coaching(),
 		f.coupons(), f.affiliates(), f.authors(), f.pricingPlans(), f.events(), f.webhooks(), f.deliveries(), f.changes(),
 	)

@@ -84,7 +84,8 @@ func (s *Service) settle(
 	if then := ending(accounts, why, school.Policy, asked); then != lyceum.Keep {
 		return s.end(tx, now, &sale, &plan, why, then)
 	}
-	if sale.EndReason == lyceum.Some(lyceum.SaleCanceled) && school.Policy.OnCancellation == lyceum.AtPeriodEnd {
+	toPeriodEnd := sale.EndReason == lyceum.Some(lyceum.SaleCanceled) && school.Policy.OnCancellation == lyceum.AtPeriodEnd
+	if toPeriodEnd && sale.PaidUntil.Present && !asked.Present {
 		return s.enroller.Revoke(tx, now, &sale, sale.PaidUntil.Value, lyceum.EndedByCancellation)
 	}
 	return nil

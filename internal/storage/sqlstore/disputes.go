@@ -29,6 +29,7 @@ var _ = define(&tables.Disputes, noun[lyceum.DisputeID, lyceum.Dispute, lyceum.D
 		if f.Transaction.Present {
 			w.and("transaction_id = ?", int64(f.Transaction.Value))
 		}
+		among(w, "transaction_id", f.Transactions)
 		if f.Sale.Present {
 			w.and("sale_id = ?", int64(f.Sale.Value))
 		}

@@ -85,8 +85,11 @@ func TestMoneyFromBeforeTaxAndDisputes(t *testing.T) {
 			entries := lines(t, store, "SELECT number, type, object_id, at, actor FROM journal WHERE school_id = 7 AND number > 7 ORDER BY number", 5)
 			const at12 = "12000000"
 			if diff := cmp.Diff([][]string{
-				{"8", "transaction.updated", "1", at12, "update"}, {"9", "transaction.updated", "2", at12, "update"},
-				{"10", "dispute.created", "1", at12, "update"}, {"11", "dispute.created", "2", at12, "update"}, {"12", "dispute.created", "3", at12, "update"},
+				{"8", "transaction.updated", "1", at12, "update"},
+				{"9", "transaction.updated", "2", at12, "update"},
+				{"10", "dispute.created", "1", at12, "update"},
+				{"11", "dispute.created", "2", at12, "update"},
+				{"12", "dispute.created", "3", at12, "update"},
 			}, entries); diff != "" {
 				t.Errorf("the journal (-want +got):\n%s", diff)
 			}

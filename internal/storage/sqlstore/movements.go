@@ -32,13 +32,29 @@ var _ = define(&tables.Movements, noun[lyceum.MovementID, lyceum.Movement, lyceu
 		if f.Transaction.Present {
 			w.and("transaction_id = ?", int64(f.Transaction.Value))
 		}
+		among(w, "transaction_id", f.Transactions)
 		oneOf(w, "kind", f.Kinds)
+		w.within("at", f.In.Value)
+		if f.Affiliate.Present {
+			w.and(ofTheirs+"t.affiliate_id = ?)", int64(f.Affiliate.Value))
+		}
+		if f.Author.Present {
+			w.and(ofTheirs+"t.author_id = ?)", int64(f.Author.Value))
+		}
 		byReference(w, f.Reference)
 	},
 	order: func(f lyceum.MovementFilter) string {
-		if f.Newest {
+		switch {
+		case f.In.Present:
+			return "at, transaction_id, movement_id"
+		case f.Newest:
 			return "movement_id DESC"
 		}
 		return "movement_id"
 	},
 })
+
+// ofTheirs asks about the transaction of each movement: a school has few of
+// these, and an affiliate may have many of those.
+const ofTheirs = "EXISTS (SELECT 1 FROM transactions t WHERE t.school_id = movements.school_id " +
+	"AND t.transaction_id = movements.transaction_id AND "

@@ -41,8 +41,21 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 		if q.Sale.Present {
 			w.and("sale_id = ?", int64(q.Sale.Value))
 		}
+		is(w, "author_id", q.Author)
+		if q.RefundedElsewhere.Present {
+			w.and("refunded_at IS NOT NULL")
+			w.and("amount_refunded > 0")
+			w.and("NOT EXISTS (SELECT 1 FROM movements m WHERE m.school_id = transactions.school_id " +
+				"AND m.transaction_id = transactions.transaction_id AND m.kind = 'refund')")
+			w.within("refunded_at", q.RefundedElsewhere.Value)
+		}
 	},
-	order: func(q lyceum.TransactionQuery) string { return strings.TrimPrefix(orderBy(q.Order), " ORDER BY ") },
+	order: func(q lyceum.TransactionQuery) string {
+		if q.RefundedElsewhere.Present {
+			return "refunded_at, transaction_id"
+		}
+		return strings.TrimPrefix(orderBy(q.Order), " ORDER BY ")
+	},
 })
 
 // transactionColumns are the columns of a transaction behind the alias t.

@@ -87,3 +87,6 @@ FROM disputes d JOIN counters c ON c.school_id = d.school_id AND c.name = 'journ
 UPDATE counters SET value = value + (SELECT count(*) FROM disputes d WHERE d.school_id = counters.school_id)
 WHERE name = 'journal';
 INSERT INTO counters (school_id, name, value) SELECT school_id, 'dispute_id', max(dispute_id) FROM disputes GROUP BY school_id;
+
+-- An author's statement reads their payments in order.
+CREATE INDEX transactions_author ON transactions (school_id, author_id, created_at, transaction_id) WHERE author_id IS NOT NULL;

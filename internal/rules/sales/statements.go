@@ -1,0 +1,387 @@
+package sales
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// StatementQuery is what a statement is asked. From is included, Until is not;
+// an absent end is open.
+type StatementQuery[ID ~int32] struct {
+	Of          ID
+	From, Until lyceum.Opt[time.Time]
+	After       StatementPlace
+	Limit       int // in lines
+}
+
+// MaxStatement is the number of lines of the longest statement.
+const MaxStatement = 10_000
+
+// StatementKind is what brought a line into a statement.
+type StatementKind string
+
+// The kinds of lines.
+const (
+	StatementSale   StatementKind = "sale"
+	StatementRefund StatementKind = "refund"
+	StatementLost   StatementKind = "dispute_lost"
+	StatementWon    StatementKind = "dispute_won"
+)
+
+// StatementPlace is where in the order of all lines one stands. The zero place
+// is before them.
+type StatementPlace struct {
+	At          time.Time
+	Transaction lyceum.TransactionID
+	Step        int32 // 0: the payment, 1: an imported refund, else 1 more than the movement
+}
+
+func (p StatementPlace) compare(q StatementPlace) int {
+	return cmp.Or(p.At.Compare(q.At), cmp.Compare(p.Transaction, q.Transaction), cmp.Compare(p.Step, q.Step))
+}
+
+func (p StatementPlace) String() string {
+	return fmt.Sprintf("%d.%d.%d", p.At.Unix(), p.Transaction, p.Step)
+}
+
+// ParseStatementPlace reads what String wrote.
+func ParseStatementPlace(text string) (StatementPlace, error) {
+	var p StatementPlace
+	parts := strings.Split(text, ".")
+	wrong := lyceum.Invalidf("must be the next of an earlier answer")
+	if len(parts) != 3 {
+		return p, wrong
+	}
+	at, e1 := strconv.ParseInt(parts[0], 10, 48)
+	transaction, e2 := strconv.ParseInt(parts[1], 10, 32)
+	step, e3 := strconv.ParseInt(parts[2], 10, 32)
+	p = StatementPlace{time.Unix(at, 0).UTC(), lyceum.TransactionID(transaction), int32(step)}
+	if errors.Join(e1, e2, e3) != nil || p.String() != text {
+		return StatementPlace{}, wrong
+	}
+	return p, nil
+}
+
+// StatementLine is one line of a statement: what is owed, or below 0 taken back.
+type StatementLine struct {
+	StatementPlace
+
+	Kind     StatementKind
+	Sale     lyceum.SaleID
+	Movement lyceum.Opt[lyceum.MovementID]
+	Currency lyceum.Currency
+	Amount   lyceum.Minor
+}
+
+// Statement is a part of what an affiliate or an author is owed, in order.
+type Statement struct {
+	From, Until lyceum.Opt[time.Time]
+	Lines       []StatementLine
+	Next        lyceum.Opt[StatementPlace] // of those that come after these
+}
+
+// StatementSum is the sum of lines of one currency.
+type StatementSum struct {
+	Currency lyceum.Currency
+	Amount   lyceum.Minor
+}
+
+// Sums returns the sums of the lines, by currency.
+func (s *Statement) Sums() []StatementSum {
+	of := map[lyceum.Currency]lyceum.Minor{}
+	for i := range s.Lines {
+		of[s.Lines[i].Currency] += s.Lines[i].Amount
+	}
+	var sums []StatementSum
+	for _, currency := range slices.Sorted(maps.Keys(of)) {
+		sums = append(sums, StatementSum{currency, of[currency]})
+	}
+	return sums
+}
+
+// AffiliateStatement lists what an affiliate is owed.
+func (s *Service) AffiliateStatement(
+	ctx context.Context, by lyceum.By, q StatementQuery[lyceum.AffiliateID],
+) (Statement, error) {
+	return s.statement(ctx, by, &stating{
+		from: q.From, until: q.Until, after: q.After, limit: q.Limit,
+		known: func(v lyceum.View) error {
+			_, err := v.Affiliates.Get(v, q.Of)
+			return err
+		},
+		sales: lyceum.TransactionQuery{TransactionFilter: lyceum.TransactionFilter{AffiliateID: lyceum.Some(q.Of)}},
+		steps: lyceum.MovementFilter{Affiliate: lyceum.Some(q.Of)},
+		fee:   func(t *lyceum.Transaction) lyceum.Minor { return t.AffiliateFees },
+	})
+}
+
+// AuthorStatement lists what an author is owed.
+func (s *Service) AuthorStatement(
+	ctx context.Context, by lyceum.By, q StatementQuery[lyceum.AuthorID],
+) (Statement, error) {
+	return s.statement(ctx, by, &stating{
+		from: q.From, until: q.Until, after: q.After, limit: q.Limit,
+		known: func(v lyceum.View) error {
+			_, err := v.Authors.Get(v, q.Of)
+			return err
+		},
+		sales: lyceum.TransactionQuery{Author: lyceum.Some(q.Of)},
+		steps: lyceum.MovementFilter{Author: lyceum.Some(q.Of)},
+		fee:   func(t *lyceum.Transaction) lyceum.Minor { return t.AuthorFees },
+	})
+}
+
+// stating is a statement while it is put together.
+type stating struct {
+	from, until lyceum.Opt[time.Time]
+	after       StatementPlace
+	limit       int
+
+	known func(lyceum.View) error
+	sales lyceum.TransactionQuery
+	steps lyceum.MovementFilter
+	fee   func(*lyceum.Transaction) lyceum.Minor
+
+	places   []StatementPlace // of lines, in no order
+	payments map[lyceum.TransactionID]lyceum.Transaction
+}
+
+func (s *Service) statement(ctx context.Context, by lyceum.By, of *stating) (Statement, error) {
+	made := Statement{From: of.from, Until: of.until}
+	if of.from.Present && of.until.Present && !of.from.Value.Before(of.until.Value) {
+		return made, lyceum.InvalidFields(lyceum.FieldError{Field: "until", Message: "must be after from"})
+	}
+	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		of.places, of.payments = nil, map[lyceum.TransactionID]lyceum.Transaction{}
+		if err := of.known(v); err != nil {
+			return err
+		}
+		if err := of.collect(v); err != nil {
+			return err
+		}
+		slices.SortFunc(of.places, StatementPlace.compare)
+		made.Next = lyceum.None[StatementPlace]()
+		if len(of.places) > of.limit {
+			of.places = of.places[:of.limit]
+			made.Next = lyceum.Some(of.places[of.limit-1])
+		}
+		var err error
+		made.Lines, err = of.lines(v)
+		return err
+	})
+	return made, err
+}
+
+// period is what lines may be found in, both ends included: times are kept to
+// the second.
+func (of *stating) period() lyceum.Period {
+	var p lyceum.Period
+	if from := of.from; from.Present || !of.after.At.IsZero() {
+		p.After = of.after.At
+		if from.Present && from.Value.After(p.After) {
+			p.After = from.Value
+		}
+		p.After = p.After.Add(-time.Second)
+	}
+	if of.until.Present {
+		p.Until = of.until.Value.Add(-time.Second)
+	}
+	return p
+}
+
+// errEnough ends a list of places of which there are more than fit.
+var errEnough = errors.New("enough")
+
+// collect finds where the next lines stand. Each of the three lists is in order,
+// so that none needs more than the limit and one.
+func (of *stating) collect(v lyceum.View) error {
+	taken := 0
+	take := func(p StatementPlace) error {
+		if p.compare(of.after) <= 0 {
+			return nil
+		}
+		of.places = append(of.places, p)
+		if taken++; taken > of.limit {
+			return errEnough
+		}
+		return nil
+	}
+	sold := of.sales
+	sold.Created, sold.Order = of.period(), lyceum.OldestFirst
+	err := v.Transactions.Each(v, sold, func(t *lyceum.Transaction) error {
+		if !t.Paid || of.fee(t) == 0 {
+			return nil
+		}
+		of.payments[t.ID] = *t
+		return take(StatementPlace{At: t.CreatedAt, Transaction: t.ID})
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	taken = 0
+	refunded := of.sales
+	refunded.RefundedElsewhere = lyceum.Some(of.period())
+	err = v.Transactions.Each(v, refunded, func(t *lyceum.Transaction) error {
+		if !t.Paid || of.fee(t) == 0 {
+			return nil
+		}
+		of.payments[t.ID] = *t
+		return take(StatementPlace{At: lyceum.Second(t.RefundedAt.Value), Transaction: t.ID, Step: 1})
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	taken = 0
+	steps := of.steps
+	steps.In = lyceum.Some(of.period())
+	steps.Kinds = []lyceum.MovementKind{lyceum.Refunded, lyceum.ChargebackLost, lyceum.ChargebackWon}
+	err = v.Movements.Each(v, steps, func(m *lyceum.Movement) error {
+		return take(StatementPlace{At: m.At, Transaction: m.TransactionID, Step: int32(m.ID) + 1})
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	return nil
+}
+
+// readAtOnce is how many transactions one statement of SQL names at most.
+const readAtOnce = 500
+
+// lines makes the lines of the places.
+func (of *stating) lines(v lyceum.View) ([]StatementLine, error) {
+	var unread, moved []lyceum.TransactionID
+	seen := map[lyceum.TransactionID]bool{}
+	for _, p := range of.places {
+		if p.Step == 0 || seen[p.Transaction] {
+			continue
+		}
+		seen[p.Transaction] = true
+		moved = append(moved, p.Transaction)
+		if _, read := of.payments[p.Transaction]; !read {
+			unread = append(unread, p.Transaction)
+		}
+	}
+	for ids := range slices.Chunk(unread, readAtOnce) {
+		found, err := v.Transactions.Find(v, ids...)
+		if err != nil {
+			return nil, err
+		}
+		for id := range found {
+			of.payments[id] = found[id]
+		}
+	}
+	changes := map[StatementPlace]change{}
+	for ids := range slices.Chunk(moved, readAtOnce) {
+		if err := of.follow(v, ids, changes); err != nil {
+			return nil, err
+		}
+	}
+	var lines []StatementLine
+	for _, p := range of.places {
+		t := of.payments[p.Transaction]
+		line := StatementLine{
+			StatementPlace: p, Kind: StatementSale, Sale: t.SaleID, Currency: t.Currency, Amount: of.fee(&t),
+		}
+		if p.Step > 0 {
+			line.Kind, line.Amount = changes[p].kind, changes[p].amount
+		}
+		if p.Step > 1 {
+			line.Movement = lyceum.Some(lyceum.MovementID(p.Step - 1))
+		}
+		if line.Amount != 0 {
+			lines = append(lines, line)
+		}
+	}
+	return lines, nil
+}
+
+// change is what a step changes in what is owed for a payment.
+type change struct {
+	kind   StatementKind
+	amount lyceum.Minor
+}
+
+// follow goes through all that became of the money of some payments, and adds
+// what each step changed.
+func (of *stating) follow(
+	v lyceum.View, ids []lyceum.TransactionID, changes map[StatementPlace]change,
+) error {
+	movements, err := lyceum.All(v.Movements, v, lyceum.MovementFilter{Transactions: ids})
+	if err != nil {
+		return err
+	}
+	disputes, err := lyceum.All(v.Disputes, v, lyceum.DisputeFilter{Transactions: ids})
+	if err != nil {
+		return err
+	}
+	parts := map[lyceum.DisputeID]lyceum.Minor{}
+	for i := range disputes {
+		parts[disputes[i].ID] = disputes[i].Part().Price
+	}
+	byPayment := map[lyceum.TransactionID][]lyceum.Movement{}
+	for i := range movements {
+		id := movements[i].TransactionID
+		byPayment[id] = append(byPayment[id], movements[i])
+	}
+	for _, id := range ids {
+		t := of.payments[id]
+		for p, c := range of.changesOf(&t, byPayment[id], parts) {
+			changes[p] = c
+		}
+	}
+	return nil
+}
+
+// changesOf returns what each step changed in what is owed for one payment: its
+// fee's share of what went back. Shares are those of all that went back so far,
+// so that they add up.
+func (of *stating) changesOf(
+	t *lyceum.Transaction, movements []lyceum.Movement, parts map[lyceum.DisputeID]lyceum.Minor,
+) map[StatementPlace]change {
+	changes := map[StatementPlace]change{}
+	var back, taken lyceum.Minor // of the price, of the fee
+	step := func(p StatementPlace, kind StatementKind, price lyceum.Minor) {
+		back += price
+		due := of.fee(t).Share(min(back, t.FinalPrice), t.FinalPrice)
+		changes[p] = change{kind, taken - due}
+		taken = due
+	}
+	elsewhere := t.RefundedPart(0).Price
+	refunds := slices.IndexFunc(movements, func(m lyceum.Movement) bool { return m.Kind == lyceum.Refunded })
+	if refunds >= 0 {
+		elsewhere = movements[refunds].Refunded - movements[refunds].Amount
+	}
+	known := refunds >= 0 || elsewhere == 0
+	lost := map[lyceum.DisputeID]bool{}
+	for i := range movements {
+		m := &movements[i]
+		p := StatementPlace{At: m.At, Transaction: t.ID, Step: int32(m.ID) + 1}
+		if !known && !lyceum.Second(t.RefundedAt.Value).After(m.At) {
+			step(StatementPlace{At: lyceum.Second(t.RefundedAt.Value), Transaction: t.ID, Step: 1}, StatementRefund, elsewhere)
+			known = true
+		}
+		switch {
+		case m.Kind == lyceum.Refunded:
+			step(p, StatementRefund, m.Amount+elsewhere)
+			elsewhere = 0
+		case m.Kind == lyceum.ChargebackLost:
+			step(p, StatementLost, parts[m.Dispute.Value])
+			lost[m.Dispute.Value] = true
+		case m.Kind == lyceum.ChargebackWon && lost[m.Dispute.Value]:
+			step(p, StatementWon, -parts[m.Dispute.Value])
+		}
+	}
+	if !known {
+		step(StatementPlace{At: lyceum.Second(t.RefundedAt.Value), Transaction: t.ID, Step: 1}, StatementRefund, elsewhere)
+	}
+	return changes
+}
