@@ -88,11 +88,15 @@ func renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDetail, error) {
 	if err != nil {
 		return TransactionDetail{}, err
 	}
+	usual, over, err := renewalPrice(tx, &sale, &plan, now)
+	if err != nil {
+		return TransactionDetail{}, err
+	}
 	due := r.Amounts
-	if len(accounts) > 0 && accounts[0].FinalPrice > 0 {
+	if len(accounts) > 0 && accounts[0].FinalPrice > 0 && !over {
 		due = due.asBefore(&accounts[0].Transaction)
 	}
-	t, err := charge(tx, &sale, &plan, due, plan.Price, lyceum.Second(now))
+	t, err := charge(tx, &sale, &plan, due, usual, lyceum.Second(now))
 	if err != nil {
 		return TransactionDetail{}, err
 	}

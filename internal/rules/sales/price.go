@@ -38,6 +38,23 @@ func (d *deal) lowered() (lyceum.Minor, bool) {
 	return d.coupon.Lower(d.plan.Price, d.plan.Currency)
 }
 
+// renewalPrice returns what a renewal comes to unless it is as the first payment,
+// and reports whether the discount of that one is over.
+func renewalPrice(
+	tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, at time.Time,
+) (price lyceum.Minor, over bool, err error) {
+	if !sale.CouponID.Present {
+		return plan.Price, false, nil
+	}
+	coupons, err := tx.Coupons.Find(tx, sale.CouponID.Value)
+	c := coupons[sale.CouponID.Value]
+	price, known := c.Lower(plan.Price, plan.Currency)
+	if known && c.Duration.Present && !c.Lowers(sale.CreatedAt, at) {
+		return plan.Price, true, err
+	}
+	return price, false, err
+}
+
 // misfit is something about a purchase that does not fit.
 type misfit struct{ code, message string }
 

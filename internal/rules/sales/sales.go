@@ -97,7 +97,8 @@ func saleDetail(tables *lyceum.Tables, from lyceum.Source, id lyceum.SaleID) (Sa
 			return SaleDetail{}, err
 		}
 	}
-	if d.Warnings, err = lyceum.All(tables.SaleWarnings, from, lyceum.SaleWarningFilter{Sale: lyceum.Some(id)}); err != nil {
+	d.Warnings, err = lyceum.All(tables.SaleWarnings, from, lyceum.SaleWarningFilter{Sale: lyceum.Some(id)})
+	if err != nil {
 		return SaleDetail{}, err
 	}
 	ids := make([]lyceum.TransactionID, len(d.Transactions))

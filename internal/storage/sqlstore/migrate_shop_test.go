@@ -1,0 +1,61 @@
+package sqlstore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// The seats and uses of sales and orders from before they were counted are
+// counted: not those of sales that ended or were refunded in full.
+func TestSalesFromBeforeSeatsWereCounted(t *testing.T) {
+	t.Parallel()
+	statements := []string{
+		"INSERT INTO schools (school_id, name, created_at) VALUES (1, 'Fernwood', 0)",
+		"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 1), (1, 'sale_id', 9), (1, 'transaction_id', 9), (1, 'transactions', 7)",
+		"INSERT INTO users (school_id, user_id, email, email_key, role, created_at) VALUES (1, 1, 'a@example.com', 'a@example.com', 'student', 0)",
+		"INSERT INTO pricing_plans (school_id, pricing_plan_id, name, price, currency, frequency, created_at, updated_at) VALUES (1, 1, 'Once', 100, 'USD', 'one_time_payment', 0, 0)",
+		"INSERT INTO coupons (school_id, coupon_id, code) VALUES (1, 1, 'Spring')",
+		"INSERT INTO orders (school_id, order_id, email, pricing_plan_id, coupon_id, final_price, currency, state, created_at, abandons_at) VALUES " +
+			"(1, 1, 'a@example.com', 1, 1, 100, 'USD', 'open', 0, 1), (1, 2, 'a@example.com', 1, 1, 100, 'USD', 'abandoned', 0, 1)",
+	}
+	transactions := 0
+	sale := func(id int, ended string, refunds ...int) {
+		statements = append(statements, fmt.Sprintf("INSERT INTO sales (school_id, sale_id, created_at, user_id, pricing_plan_id, coupon_id, ended_at, end_reason) VALUES (1, %d, 0, 1, 1, 1, %s)", id, ended))
+		for _, refund := range refunds {
+			transactions++
+			statements = append(statements, fmt.Sprintf("INSERT INTO transactions (school_id, transaction_id, user_id, pricing_plan_id, sale_id, created_at, purchased_at, charge, final_price, currency, tax_charge, revenue, paid, "+
+				"affiliate_fees, author_fees, coupon_id, amount_refunded) VALUES (1, %d, 1, 1, %d, 0, 0, 100, 100, 'USD', 0, 100, 1, 0, 0, 1, %d)", transactions, id, refund))
+		}
+	}
+	sale(1, "NULL, NULL", 0)
+	sale(2, "NULL, NULL", 100)
+	sale(3, "NULL, NULL", 100, 0)
+	sale(4, "1, 'canceled'", 0)
+	sale(5, "1, 'refunded'", 100, 100)
+	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := oldDatabase(t, postgres, 15, statements...)
+			v := store.In(t.Context(), 1)
+			taken, err := v.CountTaken([]lyceum.PricingPlanID{1}, []lyceum.CouponID{1})
+			if err != nil || taken.Seats[1] != 3 || taken.Uses[1] != 4 {
+				t.Errorf("taken %+v %v, want 3 seats (sales 1 and 3, order 1) and 4 uses (sale 4, too)", taken, err)
+			}
+			coupon, found, err := v.Coupons.First(v, lyceum.CouponFilter{Code: lyceum.Some("SPRING"), IsArchived: lyceum.Some(false)})
+			if err != nil || !found || coupon.ID != 1 {
+				t.Errorf("the coupon: %+v %v %v", coupon, found, err)
+			}
+			findings, err := store.Check(t.Context())
+			odd := slices.ContainsFunc(findings, func(f lyceum.Finding) bool {
+				return strings.Contains(f.What, "taken") || strings.Contains(f.What, "fully refunded")
+			})
+			if err != nil || odd {
+				t.Errorf("findings %v, %v", findings, err)
+			}
+		})
+	}
+}
