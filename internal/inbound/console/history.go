@@ -37,7 +37,7 @@ func history(detail *sales.SaleDetail) []event {
 		m := &detail.Movements[i]
 		at := slices.IndexFunc(detail.Transactions, func(t lyceum.Transaction) bool { return t.ID == m.TransactionID })
 		if at >= 0 {
-			events = append(events, moved(m, &detail.Transactions[at]))
+			events = append(events, moved(m, &detail.Transactions[at], disputed(detail, m)))
 		}
 	}
 	if detail.EndedAt.Present {
@@ -68,19 +68,29 @@ func charged(t *lyceum.Transaction, reference string) event {
 	return e
 }
 
+// disputed is what the bank took in the dispute that a movement is a step of.
+func disputed(detail *sales.SaleDetail, m *lyceum.Movement) lyceum.Minor {
+	at := slices.IndexFunc(detail.Disputes, func(d lyceum.Dispute) bool { return m.Dispute == lyceum.Some(d.ID) })
+	if at < 0 {
+		return 0
+	}
+	return detail.Disputes[at].Amount
+}
+
 // moved tells of a movement of a transaction's money.
-func moved(m *lyceum.Movement, t *lyceum.Transaction) event {
+func moved(m *lyceum.Movement, t *lyceum.Transaction, disputed lyceum.Minor) event {
 	e := event{At: m.At, Class: "back", Of: t.ID, Reason: m.Reason.Value, Reference: m.Reference.Value}
 	switch m.Kind {
 	case lyceum.Refunded:
 		e.What, e.Amount = "Refunded", money(m.Amount+m.Tax, t.Currency)
 		e.SoFar = money(m.Refunded+m.TaxRefunded, t.Currency) + " of " + money(t.FinalPrice+t.TaxCharge, t.Currency)
 	case lyceum.ChargebackOpened:
-		e.Class, e.What, e.Amount = "bad", "Chargeback opened, with a fee of", money(m.Amount, t.Currency)
+		e.Class, e.What = "bad", "Chargeback of "+money(disputed, t.Currency)+" opened, with a fee of"
+		e.Amount = money(m.Amount, t.Currency)
 	case lyceum.ChargebackWon:
-		e.Class, e.What = "in", "Chargeback won"
+		e.Class, e.What, e.Amount = "in", "Chargeback won", money(disputed, t.Currency)
 	case lyceum.ChargebackLost:
-		e.Class, e.What = "bad", "Chargeback lost"
+		e.Class, e.What, e.Amount = "bad", "Chargeback lost", money(disputed, t.Currency)
 	}
 	return e
 }

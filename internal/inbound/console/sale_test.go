@@ -42,8 +42,8 @@ func TestSale(t *testing.T) {
 		// in order of time
 		"Charged 5.95 EUR 14 Mar 2026, 09:26 UTC · Transaction 1 Reference ch_1"+
 			" Refunded 1.00 EUR 14 Mar 2026, 10:26 UTC · Transaction 1 came late 1.00 EUR of 5.95 EUR refunded so far · Reference re_1"+
-			" Chargeback opened, with a fee of 15.00 EUR 14 Mar 2026, 11:26 UTC · Transaction 1 not known to the buyer"+
-			" Chargeback won 14 Mar 2026, 12:26 UTC · Transaction 1"+
+			" Chargeback of 4.95 EUR opened, with a fee of 15.00 EUR 14 Mar 2026, 11:26 UTC · Transaction 1 not known to the buyer"+
+			" Chargeback won 4.95 EUR 14 Mar 2026, 12:26 UTC · Transaction 1"+
 			" Refunded 4.95 EUR 14 Mar 2026, 13:26 UTC · Transaction 1 5.95 EUR of 5.95 EUR refunded so far"+
 			" The refund ended the sale 14 Mar 2026, 13:26 UTC")
 	if strings.Contains(w.Body.String(), "/cancel") || strings.Contains(w.Body.String(), "/refund") {

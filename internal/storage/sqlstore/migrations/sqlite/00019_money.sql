@@ -11,7 +11,7 @@ ALTER TABLE movements ADD COLUMN dispute_id INTEGER;
 ALTER TABLE movements ADD COLUMN reference_key TEXT;
 UPDATE movements SET reference_key = lower(reference) WHERE reference IS NOT NULL;
 CREATE INDEX movements_reference ON movements (school_id, reference_key) WHERE reference_key IS NOT NULL;
-CREATE INDEX movements_at ON movements (school_id, at, movement_id);
+CREATE INDEX movements_at ON movements (school_id, at, transaction_id, movement_id);
 
 -- What was refunded above the price was tax. The journal tells so.
 CREATE TABLE taxed AS SELECT t.school_id, t.transaction_id,
