@@ -9,7 +9,7 @@ type SaleWarningID int32
 // its money was taken already. Somebody needs to look at it.
 type SaleWarning struct {
 	ID        SaleWarningID
-	Sale      SaleID
+	SaleID    SaleID
 	Code      string
 	Message   string // a sentence
 	CreatedAt time.Time

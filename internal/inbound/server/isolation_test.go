@@ -61,7 +61,7 @@ func sellOnce(tx lyceum.Tx, id int32) error {
 	_, orderErr := tx.Orders.Save(tx, lyceum.PurchaseOrder{
 		ID: lyceum.OrderID(id), Email: "buyer@example.com", PricingPlanID: 1, FinalPrice: 1999, Currency: "USD", State: lyceum.OrderOpen, CreatedAt: storetest.Day(1), AbandonsAt: storetest.Day(2),
 	})
-	_, warningErr := tx.SaleWarnings.Save(tx, lyceum.SaleWarning{ID: lyceum.SaleWarningID(id), Sale: lyceum.SaleID(id), Code: "sold_out", Message: "theirs", CreatedAt: storetest.Day(1)})
+	_, warningErr := tx.SaleWarnings.Save(tx, lyceum.SaleWarning{ID: lyceum.SaleWarningID(id), SaleID: lyceum.SaleID(id), Code: "sold_out", Message: "theirs", CreatedAt: storetest.Day(1)})
 	return errors.Join(warningErr, downloadErr, couponErr, affiliateErr, authorErr, saleErr, moneyErr, disputeErr, stepErr, orderErr, bundleOnce(tx, id))
 }
 

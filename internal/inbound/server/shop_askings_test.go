@@ -240,3 +240,26 @@ var attentionRows = slicesOf(
 		says: `"object":{"id":1,"code":"SPRING25","name":null,"discount_percent":0.25,`,
 	}},
 )
+
+// archivedRows come after productRows, which archive course 1: products of every
+// kind that cannot be sold.
+var archivedRows = slicesOf(
+	misfits("an archived course", `"user_id":2,"pricing_plan_id":1`, "product_archived", "course 1 is archived"),
+	own("createPricingPlan",
+		asking{name: "of an archived product", body: `{"product_type":"course","product_id":1,"name":"X","price":1,"currency":"USD"}`, status: 400, says: "product_id 1 names a course that is archived"},
+	),
+	own("createCoupon",
+		asking{name: "of an archived product", body: `{"code":"LATE","discount_percent":0.1,"product_type":"course","product_id":1}`, status: 400, says: "product_id 1 names a course that is archived"},
+		asking{name: "of courses", body: `{"code":"COURSES","discount_percent":0.1,"scope_type":"courses"}`, says: `"scope_type":"courses"`},
+	),
+	own("createCoaching", asking{name: "to be sold", body: `{"name":"An hour"}`, says: `{"coaching":{"id":3,`}),
+	own("createPricingPlan", asking{
+		name: "of coaching", body: `{"product_type":"coaching","product_id":3,"name":"Hour","price":5000,"currency":"USD"}`,
+		says: `{"id":11,"product_type":"coaching","product_id":3,"course_id":null,`,
+	}),
+	own("createSale", asking{name: "of coaching", body: `{"user_id":2,"pricing_plan_id":11}`, says: `"final_price":5000`}),
+	misfits("a coupon for courses", `"user_id":2,"pricing_plan_id":11,"coupon_id":6`, "coupon_scope", "coupon 6 is not valid for pricing plan 11"),
+	own("archiveCoaching", asking{name: "that was sold", values: "coaching_id=3", says: `"archived_at":"2024-01-10T12:00:00Z"`}),
+	misfits("archived coaching", `"user_id":2,"pricing_plan_id":11`, "product_archived", "coaching 3 is archived"),
+	own("createOrder", asking{name: "of archived coaching", body: `{"email":"new@example.com","pricing_plan_id":11}`, status: 409, says: `"code":"product_archived"`}),
+)

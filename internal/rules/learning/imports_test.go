@@ -64,6 +64,25 @@ func TestRowsAreTaken(t *testing.T) {
 	day, none := storetest.Day, lyceum.None[time.Time]()
 	wantTaken(t, "authors", d.service.ImportAuthors(lyceum.By{School: d.school, Actor: "import"}), wrong{1: {Field: "user_id", Message: "99 matches no user of this school; import the users first"}},
 		lyceum.AuthorProfile{ID: 8, Name: lyceum.Some("Eve")}, lyceum.AuthorProfile{ID: 9, UserID: lyceum.Some(lyceum.UserID(99))})
+	wantTaken(t, "affiliates", d.service.ImportAffiliates(lyceum.By{School: d.school, Actor: "import"}), wrong{1: {Field: "user_id", Message: "99 matches no user of this school; import the users first"}},
+		lyceum.AffiliatePartner{ID: 8, Name: lyceum.Some("Fairs")}, lyceum.AffiliatePartner{ID: 9, UserID: lyceum.Some(lyceum.UserID(99))})
+	code, half, cent := lyceum.Some[string], lyceum.Some(0.5), lyceum.Some(lyceum.Minor(1))
+	wantTaken(t, "coupons", d.service.ImportCoupons(lyceum.By{School: d.school, Actor: "import"}), wrong{
+		1:  {Field: "code", Message: "is already the code of coupon 1 (case-insensitive)"},
+		3:  {Field: "pricing_plan_id", Message: "99 matches no pricing plan of this school; import the pricing plans first"},
+		4:  {Field: "product_id", Message: "99 matches no membership tier of this school; import the membership-tiers first"},
+		5:  {Field: "product_type", Message: "must be used together with product_id"},
+		6:  {Field: "discount_amount", Message: "must not be used together with discount_percent"},
+		7:  {Field: "discount_currency", Message: "must be used together with discount_amount"},
+		8:  {Field: "discount_in_months", Message: "is required when duration_kind is repeating"},
+		9:  {Field: "code", Message: "must be 1 to 64 characters long, without white space"},
+		10: {Field: "discount_percent", Message: "and discount_amount must be more than 0"},
+	}, lyceum.Coupon{ID: 1, Code: code("SPRING"), Percent: half}, lyceum.Coupon{ID: 2, Code: code("Spring"), Percent: half},
+		lyceum.Coupon{ID: 3, Code: code("spring"), Percent: half, ArchivedAt: lyceum.Some(day(1))}, lyceum.Coupon{ID: 4, Plan: lyceum.Some(lyceum.PricingPlanID(99))},
+		lyceum.Coupon{ID: 5, Product: lyceum.Some(lyceum.Product{Kind: lyceum.TierKind, ID: 99})}, lyceum.Coupon{ID: 6, Product: lyceum.Some(lyceum.Product{ID: 1})},
+		lyceum.Coupon{ID: 7, Percent: half, Amount: cent, Currency: lyceum.Some(lyceum.Currency("USD"))}, lyceum.Coupon{ID: 8, Amount: cent},
+		lyceum.Coupon{ID: 9, Percent: half, Duration: lyceum.Some(lyceum.ForMonths)}, lyceum.Coupon{ID: 10, Code: code("A B")},
+		lyceum.Coupon{ID: 11, Percent: lyceum.Some(0.0)}, lyceum.Coupon{ID: 12})
 	wantTaken(t, "courses", d.service.ImportCourses(lyceum.By{School: d.school, Actor: "import"}), wrong{0: {Field: "author_bio_id", Message: "99 matches no author of this school; import the authors first"}},
 		lyceum.CourseRow{Course: lyceum.Course{ID: 9, AuthorID: lyceum.Some(lyceum.AuthorID(99))}}, lyceum.CourseRow{Course: lyceum.Course{ID: 10, Name: "New"}, Listed: lyceum.Some(false)})
 	wantTaken(t, "sections", d.service.ImportLectureSections(lyceum.By{School: d.school, Actor: "import"}), wrong{0: {Field: "course_id", Message: "99 matches no course of this school; import the courses first"}},

@@ -1,6 +1,7 @@
-// Package learning decides about a school's courses, its other products and the
-// pricing plans they are sold by: who sees them, what enrolling, completing and expiring mean, and
-// which rows may be taken in.
+// Package learning decides about a school's courses, its other products and what
+// they are sold by, pricing plans, coupons, affiliates and authors: who sees
+// them, what enrolling, completing and expiring mean, and which rows may be
+// taken in.
 //
 // It must not know HTTP, SQL or a file format.
 package learning

@@ -24,12 +24,12 @@ func (s *Service) Attention(
 	}
 	ids := make([]lyceum.SaleID, len(found.Rows))
 	for i := range found.Rows {
-		ids[i] = found.Rows[i].Sale
+		ids[i] = found.Rows[i].SaleID
 	}
 	sales, err := v.Sales.Find(v, ids...)
 	list := lyceum.Listing[Attention]{Page: found.Page, Total: found.Total, More: found.More}
 	for _, w := range found.Rows {
-		list.Rows = append(list.Rows, Attention{w, sales[w.Sale]})
+		list.Rows = append(list.Rows, Attention{w, sales[w.SaleID]})
 	}
 	return list, err
 }

@@ -157,7 +157,7 @@ func warn(tx lyceum.Tx, at time.Time, sale lyceum.SaleID, misfits []misfit) ([]l
 		if err != nil {
 			return nil, err
 		}
-		warnings = append(warnings, lyceum.SaleWarning{ID: id, Sale: sale, Code: m.code, Message: m.message, CreatedAt: at})
+		warnings = append(warnings, lyceum.SaleWarning{ID: id, SaleID: sale, Code: m.code, Message: m.message, CreatedAt: at})
 	}
 	return warnings, tx.SaleWarnings.Insert(tx, warnings...)
 }

@@ -11,7 +11,7 @@ var _ = define(&tables.SaleWarnings, noun[lyceum.SaleWarningID, lyceum.SaleWarni
 	entries: "sale_warning",
 	key:     idKey("sale_warning_id", func(w *lyceum.SaleWarning) *lyceum.SaleWarningID { return &w.ID }),
 	rest: []column[lyceum.SaleWarning]{
-		intColumn("sale_id", func(w *lyceum.SaleWarning) *lyceum.SaleID { return &w.Sale }),
+		intColumn("sale_id", func(w *lyceum.SaleWarning) *lyceum.SaleID { return &w.SaleID }),
 		textColumn("code", func(w *lyceum.SaleWarning) *string { return &w.Code }),
 		textColumn("message", func(w *lyceum.SaleWarning) *string { return &w.Message }),
 		timeColumn("created_at", func(w *lyceum.SaleWarning) *time.Time { return &w.CreatedAt }),
