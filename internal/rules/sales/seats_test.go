@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -214,4 +215,42 @@ func TestRefundReturnsSeatAndUse(t *testing.T) {
 			b.healthy(t, b.store)
 		})
 	}
+}
+
+// TestSalesReadOnlyTheLimitsTheyHave: a coupon costs a
+// statement, and its limit one more.
+func TestSalesReadOnlyTheLimitsTheyHave(t *testing.T) {
+	var statements atomic.Int64
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{Trace: func(string) { statements.Add(1) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	b := openBooks(t, store)
+	storetest.Write(t, store, b.school, func(tx lyceum.Tx) error {
+		_, err := tx.Coupons.Save(tx, lyceum.Coupon{ID: 2, Percent: some(0.5)}, lyceum.Coupon{ID: 3, Percent: some(0.5), Available: some(int32(100))})
+		return err
+	})
+	cost := func(coupon lyceum.Opt[lyceum.CouponID]) int64 {
+		before := statements.Load()
+		b.sell(t, sales.NewSale{User: 1, Plan: 3, Coupon: coupon, Reference: some(fmt.Sprint("ch_", before))})
+		return statements.Load() - before
+	}
+	none := lyceum.None[lyceum.CouponID]()
+	cost(none) // enrolls the buyer, which the others do not
+	plain := cost(none)
+	for _, tc := range []struct {
+		name string
+		cost int64
+		more int64
+	}{
+		{"another sale without a limit", cost(none), 0},
+		{"with a coupon", cost(some(lyceum.CouponID(2))), 1},
+		{"with a coupon that has a limit", cost(some(lyceum.CouponID(3))), 2},
+	} {
+		if tc.cost != plain+tc.more {
+			t.Errorf("%s: %d statements, want %d", tc.name, tc.cost, plain+tc.more)
+		}
+	}
+	t.Logf("%d statements", plain)
 }
