@@ -104,9 +104,7 @@ func (s *Service) complete(tx lyceum.Tx, now time.Time, p OrderPayment) (SaleDet
 	if n.User, err = s.people.Register(tx, now, order.Email, order.Name); err != nil {
 		return SaleDetail{}, err
 	}
-	if !n.FinalPrice.Present {
-		n.FinalPrice = lyceum.Some(order.FinalPrice)
-	}
+	n.FinalPrice, n.Currency = n.FinalPrice.Or(order.FinalPrice), n.Currency.Or(order.Currency)
 	sale, err := s.record(tx, now, n)
 	if err != nil {
 		return SaleDetail{}, err

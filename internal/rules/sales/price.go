@@ -2,6 +2,7 @@ package sales
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -66,16 +67,19 @@ func misfitf(code, format string, args ...any) misfit {
 // moment.
 func (d *deal) misfits(tx lyceum.Tx, t *lyceum.Transaction, at time.Time) ([]misfit, error) {
 	if d.kept() {
-		return d.odd(t, d.order.FinalPrice, true, false), nil
+		return d.odd(t, d.order.FinalPrice, d.order.Currency), nil
 	}
-	all := append(d.ended(at), d.couponMisfits(at)...)
-	couponFits := d.coupon == nil || len(d.couponMisfits(at)) == 0
 	usedUp, err := d.usedUp(tx)
 	if err != nil {
 		return nil, err
 	}
+	all := slices.Concat(d.ended(at), d.couponMisfits(at), usedUp)
 	price, known := d.lowered()
-	return append(append(all, usedUp...), d.odd(t, price, known, !couponFits)...), nil
+	// A coupon that is not valid may have lowered the price, or not.
+	if !known || d.coupon != nil && len(all) > 0 && t.FinalPrice == d.plan.Price {
+		price = t.FinalPrice
+	}
+	return append(all, d.odd(t, price, d.plan.Currency)...), nil
 }
 
 // ended says which of plan and product are not sold at a moment.
@@ -116,24 +120,17 @@ func (d *deal) couponMisfits(at time.Time) (all []misfit) {
 	return all
 }
 
-// odd says whether a payment differs from a price. The full price, too, is in
-// order where the coupon is not valid, and 0 where a trial begins.
-func (d *deal) odd(t *lyceum.Transaction, price lyceum.Minor, known, full bool) []misfit {
+// odd says whether a payment differs from a price. A trial begins with 0.
+func (d *deal) odd(t *lyceum.Transaction, price lyceum.Minor, currency lyceum.Currency) []misfit {
 	off := t.FinalPrice - price
-	exact := d.coupon == nil || !d.coupon.Percent.Present
+	rounded := d.coupon != nil && d.coupon.Percent.Present // maybe in another way
 	switch {
-	case t.Currency != d.plan.Currency:
-		return []misfit{misfitf("price_differs", "the payment is in %s, and pricing plan %d in %s", t.Currency, d.plan.ID,
-			d.plan.Currency)}
-	case !known, off == 0, full && t.FinalPrice == d.plan.Price:
-		return nil
-	case !exact && (off == 1 || off == -1): // rounded in another way
-		return nil
-	case t.FinalPrice == 0 && d.plan.FreeTrialLength.Value > 0:
+	case t.Currency != currency:
+		return []misfit{misfitf("price_differs", "the payment is in %s, and the price in %s", t.Currency, currency)}
+	case off == 0, rounded && (off == 1 || off == -1), t.FinalPrice == 0 && d.plan.FreeTrialLength.Value > 0:
 		return nil
 	}
-	return []misfit{misfitf("price_differs", "the payment is %d, and the price is %d %s", t.FinalPrice, price,
-		d.plan.Currency)}
+	return []misfit{misfitf("price_differs", "the payment is %d, and the price is %d %s", t.FinalPrice, price, currency)}
 }
 
 // refuse fails with Conflict if something does not fit.
