@@ -13,9 +13,11 @@ func bookInvariants() []invariant {
 			"%d transactions have another refund than their last movement says",
 		},
 		{
-			`SELECT count(*)` + of + ` AND t.amount_refunded + m.tax_refunded + (SELECT COALESCE(sum(d.amount), 0)
-				FROM disputes d WHERE d.school_id = t.school_id AND d.transaction_id = t.transaction_id AND d.state <> 'won')
-				> t.final_price + t.tax_charge` + last,
+			`SELECT count(*) FROM movements m JOIN transactions t ON t.school_id = m.school_id
+			AND t.transaction_id = m.transaction_id LEFT JOIN (SELECT d.transaction_id, sum(d.amount) AS amount
+				FROM disputes d WHERE d.school_id = $1 AND d.state <> 'won' GROUP BY d.transaction_id) held
+				ON held.transaction_id = m.transaction_id WHERE m.school_id = $1
+			AND t.amount_refunded + m.tax_refunded + COALESCE(held.amount, 0) > t.final_price + t.tax_charge` + last,
 			"%d transactions are refunded and disputed above what was charged",
 		},
 		{`SELECT count(*)` + of + ` AND m.sale_id <> t.sale_id`, "%d movements name another sale than their transaction"},
@@ -34,10 +36,12 @@ func bookInvariants() []invariant {
 			"%d open or lost disputes are not marked on their transaction",
 		},
 		{
-			`SELECT count(*) FROM disputes d WHERE d.school_id = $1 AND d.state <> COALESCE((SELECT CASE m.kind
-				WHEN 'chargeback_opened' THEN 'open' WHEN 'chargeback_won' THEN 'won' WHEN 'chargeback_lost' THEN 'lost' END
-				FROM movements m WHERE m.school_id = d.school_id AND m.transaction_id = d.transaction_id
-				AND m.dispute_id = d.dispute_id ORDER BY m.movement_id DESC LIMIT 1), '')`,
+			`SELECT count(*) FROM disputes d LEFT JOIN (SELECT s.dispute_id, max(s.movement_id) AS movement_id
+				FROM movements s WHERE s.school_id = $1 AND s.dispute_id IS NOT NULL GROUP BY s.dispute_id) latest
+				ON latest.dispute_id = d.dispute_id
+			LEFT JOIN movements m ON m.school_id = d.school_id AND m.movement_id = latest.movement_id
+			WHERE d.school_id = $1 AND d.state <> CASE m.kind WHEN 'chargeback_opened' THEN 'open'
+				WHEN 'chargeback_won' THEN 'won' WHEN 'chargeback_lost' THEN 'lost' ELSE '' END`,
 			"%d disputes are in another state than their last movement says",
 		},
 		{

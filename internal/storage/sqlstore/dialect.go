@@ -59,8 +59,10 @@ type dialect struct {
 	// events makes a query of the journal's events read their index alone. Left
 	// to itself SQLite takes that of all entries, which are many more.
 	events string
-	// standing makes a query of the webhooks that were not deleted read theirs.
-	standing string
+	// indexed makes a query read an index, and stands after the table's name. Left
+	// to itself SQLite, which keeps no statistics, takes a school for a few rows
+	// and reads all of them.
+	indexed func(name string) string
 	// origin is an expression for JournalEnds.Origin, a text.
 	origin string
 	// snapshot opens a transaction whose statements see one moment.
@@ -101,7 +103,7 @@ func sqliteDialect() *dialect {
 		keepStatements: true,
 		lanes:          1,
 		events:         " INDEXED BY journal_events",
-		standing:       " INDEXED BY webhooks_standing",
+		indexed:        func(name string) string { return " INDEXED BY " + name },
 		origin:         noOrigin,
 		snapshot:       sql.TxOptions{ReadOnly: true},
 		fault:          sqliteFault,
@@ -120,6 +122,7 @@ func postgresDialect() *dialect {
 		rebind:      func(text string) string { return text },
 		cancellable: true,
 		lanes:       8,
+		indexed:     func(string) string { return "" },
 		origin:      postgresOrigin,
 		turn:        "SELECT pg_advisory_xact_lock(" + schoolLocks + ", $1)",
 		snapshot:    sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},

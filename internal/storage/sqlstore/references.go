@@ -20,6 +20,12 @@ var _ = define(&tables.References, noun[lyceum.TransactionID, lyceum.Reference, 
 		}
 		byReference(w, f.AnyCase)
 	},
+	hint: func(d *dialect, f lyceum.ReferenceFilter) string {
+		if f.AnyCase.Present {
+			return d.indexed("charge_references_key")
+		}
+		return ""
+	},
 })
 
 // referenceColumn finds a row by its reference in any case of the letters. It
@@ -47,7 +53,8 @@ func (t *tx) TakeReference(reference string, id lyceum.TransactionID) error {
 	var taken lyceum.TransactionID
 	there, err := t.q.one("INSERT INTO charge_references (school_id, reference, transaction_id, reference_key) "+
 		"SELECT CAST($1 AS INTEGER), CAST($2 AS TEXT), CAST($3 AS INTEGER), CAST($4 AS TEXT) WHERE NOT EXISTS "+
-		"(SELECT 1 FROM charge_references WHERE school_id = $1 AND reference_key = $4) RETURNING transaction_id",
+		"(SELECT 1 FROM charge_references"+t.q.pool.dialect.indexed("charge_references_key")+" WHERE school_id = $1 "+
+		"AND reference_key = $4) RETURNING transaction_id",
 		[]any{int64(t.stamp.School), reference, int64(id), lyceum.ReferenceKey(reference)}, scanInt(&taken))
 	if err != nil {
 		return fmt.Errorf("take reference: %w", err)

@@ -45,8 +45,8 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 		if q.RefundedElsewhere.Present {
 			w.and("refunded_at IS NOT NULL")
 			w.and("amount_refunded > 0")
-			w.and("NOT EXISTS (SELECT 1 FROM movements m WHERE m.school_id = transactions.school_id " +
-				"AND m.transaction_id = transactions.transaction_id AND m.kind = 'refund')")
+			w.and("transaction_id NOT IN (SELECT m.transaction_id FROM movements m WHERE m.school_id = $1 " +
+				"AND m.kind = 'refund')")
 			w.within("refunded_at", q.RefundedElsewhere.Value)
 		}
 	},

@@ -40,7 +40,7 @@ var _ = define(&tables.Webhooks, noun[lyceum.WebhookID, lyceum.Webhook, lyceum.W
 	},
 	hint: func(d *dialect, f lyceum.WebhookFilter) string {
 		if f.Kept {
-			return d.standing
+			return d.indexed("webhooks_standing")
 		}
 		return ""
 	},

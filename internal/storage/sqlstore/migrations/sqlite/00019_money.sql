@@ -2,7 +2,7 @@
 -- A reference is found in any case of its letters.
 ALTER TABLE charge_references ADD COLUMN reference_key TEXT NOT NULL DEFAULT '';
 UPDATE charge_references SET reference_key = lower(reference);
-CREATE INDEX charge_references_key ON charge_references (school_id, reference_key);
+CREATE INDEX charge_references_key ON charge_references (school_id, reference_key, transaction_id);
 
 -- A refund is a part of the price and a part of the tax.
 ALTER TABLE movements ADD COLUMN tax INTEGER NOT NULL DEFAULT 0;
@@ -10,7 +10,7 @@ ALTER TABLE movements ADD COLUMN tax_refunded INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE movements ADD COLUMN dispute_id INTEGER;
 ALTER TABLE movements ADD COLUMN reference_key TEXT;
 UPDATE movements SET reference_key = lower(reference) WHERE reference IS NOT NULL;
-CREATE INDEX movements_reference ON movements (school_id, reference_key) WHERE reference_key IS NOT NULL;
+CREATE INDEX movements_reference ON movements (school_id, reference_key, movement_id) WHERE reference_key IS NOT NULL;
 CREATE INDEX movements_at ON movements (school_id, at, transaction_id, movement_id);
 
 -- What was refunded above the price was tax. The journal tells so.
@@ -18,6 +18,7 @@ CREATE TABLE taxed AS SELECT t.school_id, t.transaction_id,
 	row_number() OVER (PARTITION BY t.school_id ORDER BY t.transaction_id) AS place
 FROM transactions t WHERE t.amount_refunded > t.final_price AND EXISTS (SELECT 1 FROM movements m
 	WHERE m.school_id = t.school_id AND m.transaction_id = t.transaction_id AND m.kind = 'refund');
+CREATE UNIQUE INDEX taxed_key ON taxed (school_id, transaction_id);
 UPDATE movements SET
 	amount = CASE WHEN kind <> 'refund' THEN amount WHEN refunded - amount >= t.final_price THEN 0
 		ELSE t.final_price - refunded + amount END,
@@ -57,7 +58,7 @@ CREATE TABLE disputes (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX disputes_transaction ON disputes (school_id, transaction_id, dispute_id);
 CREATE INDEX disputes_sale ON disputes (school_id, sale_id, dispute_id);
-CREATE INDEX disputes_reference ON disputes (school_id, reference_key) WHERE reference_key IS NOT NULL;
+CREATE INDEX disputes_reference ON disputes (school_id, reference_key, dispute_id) WHERE reference_key IS NOT NULL;
 
 -- A chargeback was a dispute of all that was left. What was won came without its
 -- fee.

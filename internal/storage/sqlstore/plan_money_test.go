@@ -1,0 +1,81 @@
+package sqlstore
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// What is asked of the books is found by an index, and comes in its order.
+func TestBooksAreReadByIndexes(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	v := store.In(t.Context(), 1)
+	month := lyceum.Period{After: storetest.Day(1), Until: storetest.Day(28)}
+	ask := func(of string, want string, query func() error) {
+		t.Helper()
+		by.seen = nil
+		if err := query(); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range slices.Clone(by.seen) {
+			var plan []string
+			for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
+				plan = append(plan, step[3])
+			}
+			told := strings.Join(plan, "; ")
+			if !strings.Contains(told, "INDEX "+want) || strings.Contains(told, "SCAN") || strings.Contains(told, "TEMP B-TREE") {
+				t.Errorf("%s: %s, want %s", of, told, want)
+			}
+		}
+	}
+	nothing := func(*lyceum.Transaction) error { return nil }
+	ask("an affiliate's sales", "transactions_affiliate", func() error {
+		return v.Transactions.Each(v, lyceum.TransactionQuery{
+			Order: lyceum.OldestFirst, TransactionFilter: lyceum.TransactionFilter{AffiliateID: lyceum.Some(lyceum.AffiliateID(1)), Created: month},
+		}, nothing)
+	})
+	ask("an author's sales", "transactions_author", func() error {
+		return v.Transactions.Each(v, lyceum.TransactionQuery{
+			Order: lyceum.OldestFirst, Author: lyceum.Some(lyceum.AuthorID(1)), TransactionFilter: lyceum.TransactionFilter{Created: month},
+		}, nothing)
+	})
+	ask("steps of an affiliate's sales", "movements_at", func() error {
+		_, err := lyceum.All(v.Movements, v, lyceum.MovementFilter{Affiliate: lyceum.Some(lyceum.AffiliateID(1)), In: lyceum.Some(month)})
+		return err
+	})
+	ask("a refund by its reference", "movements_reference", func() error {
+		_, err := lyceum.All(v.Movements, v, lyceum.MovementFilter{Reference: lyceum.Some("re_1"), Kinds: []lyceum.MovementKind{lyceum.Refunded}})
+		return err
+	})
+	ask("a dispute by its reference", "disputes_reference", func() error {
+		_, err := lyceum.All(v.Disputes, v, lyceum.DisputeFilter{Reference: lyceum.Some("dp_1")})
+		return err
+	})
+	ask("the disputes of a sale", "disputes_sale", func() error {
+		_, err := lyceum.All(v.Disputes, v, lyceum.DisputeFilter{Sale: lyceum.Some(lyceum.SaleID(1))})
+		return err
+	})
+	ask("the movements of a transaction", "movements_transaction", func() error {
+		_, _, err := v.Movements.First(v, lyceum.MovementFilter{Transaction: lyceum.Some(lyceum.TransactionID(1)), Newest: true})
+		return err
+	})
+	ask("the movements of a sale", "movements_sale", func() error {
+		_, err := lyceum.All(v.Movements, v, lyceum.MovementFilter{Sale: lyceum.Some(lyceum.SaleID(1))})
+		return err
+	})
+	ask("the transactions of a sale", "transactions_sale", func() error {
+		return v.Transactions.Each(v, lyceum.TransactionQuery{Order: lyceum.OldestFirst, Sale: lyceum.Some(lyceum.SaleID(1))}, nothing)
+	})
+	ask("the name of a payment", "charge_references_transaction", func() error {
+		_, err := v.References.Find(v, 1)
+		return err
+	})
+	ask("a payment by its reference", "charge_references_key", func() error {
+		_, err := lyceum.All(v.References, v, lyceum.ReferenceFilter{AnyCase: lyceum.Some("ch_1")})
+		return err
+	})
+}
