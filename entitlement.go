@@ -20,6 +20,7 @@ type Entitlement struct {
 	// another server. Its times are the enrollment's, and which sale it belongs
 	// to is found again after each import.
 	Imported  bool
+	KeptFrom  Opt[EntitlementID] // to a collection that the product has left
 	StartsAt  time.Time
 	EndsAt    Opt[time.Time] // access ends at that moment by itself
 	EndedAt   Opt[time.Time] // an act ended it
@@ -56,7 +57,9 @@ type EntitlementFilter struct {
 	Users    []UserID // those of any of them, at most MaxUsers; nil: of all
 	Products []Product
 	Sale     Opt[SaleID]
-	Open     bool // no act ended it, whether its time is over or not
+	Open     bool           // no act ended it, whether its time is over or not
+	OpenAt   Opt[time.Time] // it gave access at that moment
+	After    Opt[EntitlementID]
 }
 
 // BlockID names a block.
@@ -74,6 +77,7 @@ type Block struct {
 // BlockFilter narrows blocks; an absent part holds always.
 type BlockFilter struct {
 	User    Opt[UserID]
+	Users   []UserID // those of any of them, at most MaxUsers; nil: of all
 	Product Opt[Product]
 }
 

@@ -18,10 +18,21 @@ type Inclusion[ID, In ~int32] struct {
 	In        In
 	Product   Product
 	CreatedAt time.Time
+	// Leaving: the product was removed. It still comes with entitlements up to
+	// this one, which keep it; with none, if that is 0.
+	Leaving Opt[EntitlementID]
+	LeftAt  Opt[time.Time] // present together with Leaving
+	// Settled: the holders of entitlements up to this one have been brought in
+	// line with what was added or removed; absent once all have been.
+	Settled Opt[EntitlementID]
 }
 
 // InclusionFilter narrows inclusions; an absent part holds always.
 type InclusionFilter[In ~int32] struct {
 	In      Opt[In]
 	Product Opt[Product]
+	// Leaving lets those pass, too, that were removed and whose holders are not
+	// all settled.
+	Leaving   bool
+	Unsettled bool // only those whose holders are not all settled
 }

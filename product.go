@@ -28,6 +28,9 @@ type Product struct {
 	ID   int32
 }
 
+// Product names the course as a product.
+func (id CourseID) Product() Product { return Product{CourseKind, int32(id)} }
+
 // String names the product as a sentence does, such as "membership tier 7".
 func (p Product) String() string { return fmt.Sprintf("%s %d", p.Kind.Name(), p.ID) }
 

@@ -28,8 +28,8 @@ type SalesReader interface {
 	// LastEntries returns the last entry of each of some schools that has one.
 	LastEntries(ctx context.Context, schools []SchoolID) (JournalEnds, error)
 	// FindOverdue returns the schools where the time of an entitlement is over
-	// since ExpiredCursor, which may not be there yet, or an order is to be
-	// abandoned.
+	// since ExpiredCursor, which may not be there yet, the holders of a product
+	// that was added or removed are not settled, or an order is to be abandoned.
 	FindOverdue(ctx context.Context, now time.Time) ([]SchoolID, error)
 }
 

@@ -3,6 +3,7 @@ package lyceum
 // Tables are the nouns of a school, each with its rows. They hold no state:
 // what is read or changed depends on the View or the Tx that is handed to them.
 type Tables struct {
+	Access             Rows[EntitlementID, Entitlement, EntitlementFilter] // by each product that an entitlement reaches
 	AccessTokens       Table[KeyHash, AccessToken, struct{}]
 	Affiliates         Table[AffiliateID, AffiliatePartner, PartnerFilter]
 	Answers            Table[KeyHash, KeptAnswer, struct{}]

@@ -19,10 +19,10 @@ func (s *service) runScheduler(ctx context.Context) {
 	for {
 		overdue, err := s.store.FindOverdue(ctx, s.clock())
 		for _, school := range overdue {
-			err = errors.Join(err, s.learning.Expire(ctx, school), s.sales.Abandon(ctx, school))
+			err = errors.Join(err, s.learning.Expire(ctx, school), s.learning.Settle(ctx, school), s.sales.Abandon(ctx, school))
 		}
 		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "overdue enrollments and orders could not be processed", "err", err)
+			s.log.WarnContext(ctx, "overdue enrollments, products and orders could not be processed", "err", err)
 		}
 		select {
 		case <-time.After(timePause):

@@ -4,6 +4,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
 func (f *Face) memberships() []wire.Operation {
@@ -37,7 +38,7 @@ func (f *Face) membershipTiers() []wire.Operation {
 		one("addTierProduct", wire.Run, inside, bindProductIn(byTier, kinds), products.Add, "product",
 			includedProduct),
 		wire.None("removeTierProduct", wire.Delete, inside+"/{product_type}/{product_id}",
-			byProductIn(byTier, kinds), products.Remove),
+			tierRemoval, products.Remove),
 	}
 }
 
@@ -92,4 +93,9 @@ func membershipTier(t lyceum.MembershipTier) gen.MembershipTier {
 		Position: t.Position, IsPublished: t.IsPublished, CreatedAt: wire.Moment(t.CreatedAt),
 		UpdatedAt: wire.Moment(t.UpdatedAt), ArchivedAt: wire.OptMoment(t.ArchivedAt),
 	}
+}
+
+// tierRemoval binds the removal of a product from a tier.
+func tierRemoval(in *wire.Input) learning.Removal[lyceum.MembershipTierID] {
+	return learning.Removal[lyceum.MembershipTierID]{ProductIn: byProductIn(byTier, lyceum.TierKinds())(in)}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
 func (f *Face) productCollections() []wire.Operation {
@@ -29,7 +30,7 @@ func (f *Face) productCollections() []wire.Operation {
 		),
 		wire.None(
 			"removeCollectionProduct", wire.Delete, inside+"/{product_type}/{product_id}",
-			byProductIn(byCollection, kinds), products.Remove,
+			collectionRemoval, products.Remove,
 		),
 	}
 }
@@ -53,5 +54,12 @@ func productCollection(c lyceum.ProductCollection) gen.ProductCollection {
 		ID: int32(c.ID), Name: c.Name, Description: wire.Optional(c.Description), ImageURL: wire.Optional(c.ImageURL),
 		IsPublished: c.IsPublished, IsListed: c.IsListed, CreatedAt: wire.Moment(c.CreatedAt),
 		UpdatedAt: wire.Moment(c.UpdatedAt), ArchivedAt: wire.OptMoment(c.ArchivedAt),
+	}
+}
+
+// collectionRemoval binds the removal of a product from a collection.
+func collectionRemoval(in *wire.Input) learning.Removal[lyceum.ProductCollectionID] {
+	return learning.Removal[lyceum.ProductCollectionID]{
+		ProductIn: byProductIn(byCollection, lyceum.CollectionKinds())(in), EndAccess: in.Query("end_access").Bool().Value,
 	}
 }

@@ -18,10 +18,14 @@ func (s *Service) Grant(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) error
 	if err != nil {
 		return err
 	}
-	if err := tx.Entitlements.Insert(tx, e); err != nil || begun {
+	if err := tx.Entitlements.Insert(tx, e); err != nil {
 		return err
 	}
-	return settle(tx, now, e.User, e.Product)
+	lifted, err := unblock(tx, e.User, e.Product)
+	if err != nil || begun && lifted == 0 {
+		return err
+	}
+	return settleAll(tx, now, e.User, e.Product)
 }
 
 // beginBy begins the enrollment that an entitlement gives, unless the user is
@@ -62,7 +66,7 @@ func (s *Service) Revoke(
 		if _, err := tx.Entitlements.Save(tx, *e); err != nil {
 			return err
 		}
-		if err := settle(tx, now, e.User, e.Product); err != nil {
+		if err := settleAll(tx, now, e.User, e.Product); err != nil {
 			return err
 		}
 	}
@@ -85,7 +89,7 @@ func (s *Service) Restore(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, ended 
 		if _, err := tx.Entitlements.Save(tx, *e); err != nil {
 			return err
 		}
-		if err := settle(tx, now, e.User, e.Product); err != nil {
+		if err := settleAll(tx, now, e.User, e.Product); err != nil {
 			return err
 		}
 	}
@@ -127,16 +131,14 @@ func settle(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Prod
 	return err
 }
 
-// unionOf returns the entitlements of a user to a product as if they were one:
-// it starts with the oldest that is open, and ends with the last.
+// unionOf returns the entitlements of a user that reach a product as if they were
+// one: it starts with the oldest that is open, and ends with the last.
 func unionOf(
 	tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Product,
 ) (union lyceum.Entitlement, open bool, err error) {
-	of := lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{product}, Open: true}
-	err = tx.Entitlements.Each(tx, of, func(e *lyceum.Entitlement) error {
+	of := lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{product}, OpenAt: lyceum.Some(now)}
+	err = tx.Access.Each(tx, of, func(e *lyceum.Entitlement) error {
 		switch {
-		case !e.OpenAt(now):
-			return nil
 		case !open:
 			union, open = *e, true
 			return nil
@@ -192,7 +194,7 @@ func expire(tx lyceum.Tx, now time.Time) (more bool, err error) {
 		return false, err
 	}
 	for i := range expired {
-		if err := settle(tx, now, expired[i].User, expired[i].Product); err != nil {
+		if err := settleAll(tx, now, expired[i].User, expired[i].Product); err != nil {
 			return false, err
 		}
 	}

@@ -89,9 +89,7 @@ func (s *Service) see(v lyceum.View, by lyceum.By, id lyceum.CourseID) (lyceum.C
 	if err != nil || !by.Learner.Present {
 		return course, err
 	}
-	_, enrolled, err := v.Enrollments.First(v, lyceum.EnrollmentFilter{
-		User: by.Learner, Course: lyceum.Some(id), ActiveAt: lyceum.Some(s.clock()),
-	})
+	enrolled, err := hasAccess(v.Tables, v, by.Learner.Value, id, s.clock())
 	if err == nil && (!enrolled || !course.IsPublished) {
 		err = lyceum.Errorf(lyceum.NotFound, "there is no course %d", id)
 	}

@@ -12,31 +12,28 @@ import (
 // Who is enrolled stays so.
 func (s *Service) Enroll(ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID) error {
 	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
+		if open, err := hasAccess(tx.Tables, tx, user, course, now); err != nil || open {
+			return err
+		}
 		id, err := tx.Entitlements.NextID(tx)
 		if err != nil {
 			return err
 		}
-		hand := lyceum.Entitlement{
-			ID: id, User: user, Product: lyceum.Product{Kind: lyceum.CourseKind, ID: int32(course)},
-			StartsAt: lyceum.Second(now),
-		}
+		hand := lyceum.Entitlement{ID: id, User: user, Product: course.Product(), StartsAt: lyceum.Second(now)}
 		begun, err := beginBy(tx, now, hand)
 		if err != nil {
 			return err
 		}
-		if begun {
-			return tx.Entitlements.Insert(tx, hand)
-		}
-		stay, found, err := openEnrollment(tx, user, course)
-		switch {
-		case err != nil:
-			return err
-		case !found:
-			return exist(tx, course, user)
-		case stay.ActiveAt(now):
-			return nil
+		if !begun {
+			if err := exist(tx, course, user); err != nil {
+				return err
+			}
 		}
 		if err := tx.Entitlements.Insert(tx, hand); err != nil {
+			return err
+		}
+		lifted, err := unblock(tx, user, hand.Product)
+		if err != nil || begun && lifted == 0 {
 			return err
 		}
 		return settle(tx, now, user, hand.Product)
@@ -63,23 +60,25 @@ func begin(tx lyceum.Tx, fresh lyceum.Enrollment) (begun bool, err error) {
 }
 
 // Unenroll ends every entitlement of a user to a course itself, and the
-// recurring sales behind them. Who was enrolled once may be unenrolled again.
+// recurring sales behind them. If the course also comes with a collection or a
+// tier, the user is kept out of it. Who was enrolled once may be unenrolled again.
 func (s *Service) Unenroll(ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID) error {
 	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
-		product := lyceum.Product{Kind: lyceum.CourseKind, ID: int32(course)}
-		of := lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{product}}
-		all, err := lyceum.All(tx.Entitlements, tx, of)
-		switch {
-		case err != nil:
+		if err := onceEnrolled(tx, user, course); err != nil {
 			return err
-		case len(all) == 0:
-			return cmp.Or(exist(tx, course, user), notEnrolled(user, course))
 		}
-		for i := range all {
-			e := &all[i]
-			if !e.OpenAt(now) {
-				continue
-			}
+		if err := keepLeft(tx, user, course.Product()); err != nil {
+			return err
+		}
+		of := lyceum.EntitlementFilter{
+			User: lyceum.Some(user), Products: []lyceum.Product{course.Product()}, OpenAt: lyceum.Some(now),
+		}
+		direct, err := lyceum.All(tx.Entitlements, tx, of)
+		if err != nil {
+			return err
+		}
+		for i := range direct {
+			e := &direct[i]
 			e.EndedAt, e.EndReason = lyceum.Some(lyceum.Second(now)), lyceum.Some(lyceum.EndedByUnenrollment)
 			if _, err := tx.Entitlements.Save(tx, *e); err != nil {
 				return err
@@ -88,8 +87,28 @@ func (s *Service) Unenroll(ctx context.Context, by lyceum.By, user lyceum.UserID
 				return err
 			}
 		}
-		return settle(tx, now, user, product)
+		if _, open, err := tx.Access.First(tx, of); err != nil || open {
+			if err := cmp.Or(err, block(tx, now, user, course.Product())); err != nil {
+				return err
+			}
+		}
+		return settle(tx, now, user, course.Product())
 	})
+}
+
+// onceEnrolled fails with NotFound for a user or a course that does not exist,
+// and for a user who never had access to the course.
+func onceEnrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) error {
+	stays := lyceum.EnrollmentFilter{User: lyceum.Some(user), Course: lyceum.Some(course)}
+	_, known, err := tx.Enrollments.First(tx, stays)
+	if err != nil || known {
+		return err
+	}
+	of := lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{course.Product()}}
+	if _, known, err = tx.Access.First(tx, of); err != nil || known {
+		return err
+	}
+	return cmp.Or(exist(tx, course, user), notEnrolled(user, course))
 }
 
 // stopCharging ends a sale that is paid for again and again, because its learner
@@ -125,13 +144,33 @@ func end(tx lyceum.Tx, e lyceum.Enrollment, at time.Time) error {
 	return err
 }
 
-// enrolled returns the active enrollment of a user.
+// enrolled returns the active enrollment of a user. Where a product that was
+// added or removed is not settled yet, it settles the user first.
 func enrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time.Time) (lyceum.Enrollment, error) {
+	open, err := hasAccess(tx.Tables, tx, user, course, now)
+	if err != nil {
+		return lyceum.Enrollment{}, err
+	}
 	stay, found, err := openEnrollment(tx, user, course)
+	if err == nil && open != (found && stay.ActiveAt(now)) {
+		if err = settle(tx, now, user, course.Product()); err == nil {
+			stay, found, err = openEnrollment(tx, user, course)
+		}
+	}
 	if err == nil && (!found || !stay.ActiveAt(now)) {
 		err = notEnrolled(user, course)
 	}
 	return stay, err
+}
+
+// hasAccess reports whether a user may use a course at a moment.
+func hasAccess(
+	t *lyceum.Tables, from lyceum.Source, user lyceum.UserID, course lyceum.CourseID, now time.Time,
+) (bool, error) {
+	_, open, err := t.Access.First(from, lyceum.EntitlementFilter{
+		User: lyceum.Some(user), Products: []lyceum.Product{course.Product()}, OpenAt: lyceum.Some(now),
+	})
+	return open, err
 }
 
 // openEnrollment finds the enrollment of a user that nobody ended, expired or

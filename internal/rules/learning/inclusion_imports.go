@@ -36,7 +36,11 @@ func (i Inclusions[ID, In]) Import(by lyceum.By) *Rows[lyceum.Inclusion[ID, In]]
 				return lyceum.Saved{}, err
 			}
 			for n := range rows {
-				rows[n].CreatedAt = firstTime(rows[n].CreatedAt, kept[rows[n].ID].CreatedAt, lyceum.Second(now))
+				old, there := kept[rows[n].ID]
+				rows[n].CreatedAt = firstTime(rows[n].CreatedAt, old.CreatedAt, lyceum.Second(now))
+				if rows[n].Settled = old.Settled; !there || old.Leaving.Present {
+					rows[n].Settled = lyceum.Some[lyceum.EntitlementID](0)
+				}
 			}
 			return i.rows(tx.Tables).Save(tx, rows...)
 		},
@@ -73,7 +77,10 @@ func (i Inclusions[ID, In]) included(
 	type row = lyceum.Inclusion[ID, In]
 	k := &included[ID, In]{map[ProductIn[In]]ID{}, map[ID]ProductIn[In]{}, map[In]int{}}
 	add := func(r *row) error {
-		k.add(r.ID, ProductIn[In]{r.In, r.Product})
+		_, known := k.row[r.ID]
+		if k.add(r.ID, ProductIn[In]{r.In, r.Product}); !known && r.Leaving.Present {
+			k.count[r.In]--
+		}
 		return nil
 	}
 	read := map[In]bool{}
@@ -83,7 +90,8 @@ func (i Inclusions[ID, In]) included(
 			continue
 		}
 		read[in] = true
-		if err := i.rows(tx.Tables).Each(tx, lyceum.InclusionFilter[In]{In: lyceum.Some(in)}, add); err != nil {
+		of := lyceum.InclusionFilter[In]{In: lyceum.Some(in), Leaving: true}
+		if err := i.rows(tx.Tables).Each(tx, of, add); err != nil {
 			return nil, err
 		}
 	}

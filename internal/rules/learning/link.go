@@ -34,6 +34,9 @@ func LinkSales(tx lyceum.Tx, now time.Time, users []lyceum.UserID) error {
 // past one each. Rows and entitlements agree afterwards.
 func LinkEnrollments(tx lyceum.Tx, now time.Time, rows []lyceum.Enrollment) error {
 	users := usersOf(rows, func(e *lyceum.Enrollment) lyceum.UserID { return e.User })
+	if err := keepAllLeft(tx, rows); err != nil {
+		return err
+	}
 	known, err := reasonsOf(tx, now, users)
 	if err != nil {
 		return err
@@ -50,15 +53,23 @@ func LinkEnrollments(tx lyceum.Tx, now time.Time, rows []lyceum.Enrollment) erro
 	for i := range kept {
 		if key := (stay{user: kept[i].User, course: kept[i].Course}); named[key] && !kept[i].EndedAt.Present {
 			open[key] = true
-			known.of(key).follow(kept[i])
+			if err := known.follow(tx, key, kept[i]); err != nil {
+				return err
+			}
 		}
 	}
 	for i := range kept {
 		if key := (stay{user: kept[i].User, course: kept[i].Course}); named[key] && kept[i].EndedAt.Present {
+			if known.bundled[kept[i].Sale.Value] { // it came with the collection or the tier, not by itself
+				kept[i].Sale = lyceum.None[lyceum.SaleID]()
+			}
 			known.of(key).remember(kept[i], open[key])
 		}
 	}
-	return known.save(tx)
+	if err := known.save(tx); err != nil {
+		return err
+	}
+	return known.align(tx, named, open)
 }
 
 // reasons are the entitlements of one user to one course itself, and the paid
@@ -85,6 +96,29 @@ func (r *reasons) standing(imported bool) (found []*lyceum.Entitlement) {
 // and its time is not over, unless an import set that.
 func (r *reasons) stands(e *lyceum.Entitlement) bool {
 	return e.OpenAt(r.now) || e.Imported && !e.EndedAt.Present
+}
+
+// follow makes the entitlements agree with an open enrollment, unless they do
+// together with what comes with a collection or a tier.
+func (k *reasonsByStay) follow(tx lyceum.Tx, key stay, row lyceum.Enrollment) error {
+	if k.blocked[key] {
+		if _, err := unblock(tx, key.user, key.course.Product()); err != nil {
+			return err
+		}
+	}
+	r := k.of(key)
+	if k.through[key.user] {
+		union, open, err := unionOf(tx, k.now, key.user, key.course.Product())
+		if err != nil {
+			return err
+		}
+		if open && union.StartsAt.Equal(row.EnrolledAt) && sameTime(union.EndsAt, row.ExpiresAt) {
+			r.link(row)
+			return nil
+		}
+	}
+	r.follow(row)
+	return nil
 }
 
 // follow makes the entitlements agree with an open enrollment.
@@ -198,8 +232,11 @@ func (r *reasons) remember(row lyceum.Enrollment, open bool) {
 
 // reasonsByStay are the reasons of some users, by user and course.
 type reasonsByStay struct {
-	now time.Time
-	by  map[stay]*reasons
+	now     time.Time
+	by      map[stay]*reasons
+	through map[lyceum.UserID]bool // users who have something with a collection or a tier
+	bundled map[lyceum.SaleID]bool // sales that gave a collection or a tier
+	blocked map[stay]bool
 }
 
 func (k *reasonsByStay) of(key stay) *reasons {
@@ -222,7 +259,10 @@ func (k *reasonsByStay) keys() []stay {
 
 // reasonsOf reads the entitlements of users to courses, and their paid sales.
 func reasonsOf(tx lyceum.Tx, now time.Time, users []lyceum.UserID) (*reasonsByStay, error) {
-	known := &reasonsByStay{now: now, by: map[stay]*reasons{}}
+	k := &reasonsByStay{
+		now: now, by: map[stay]*reasons{}, through: map[lyceum.UserID]bool{},
+		bundled: map[lyceum.SaleID]bool{}, blocked: map[stay]bool{},
+	}
 	all, err := ofUsers(users, func(part []lyceum.UserID) ([]lyceum.Entitlement, error) {
 		return lyceum.All(tx.Entitlements, tx, lyceum.EntitlementFilter{Users: part})
 	})
@@ -230,19 +270,79 @@ func reasonsOf(tx lyceum.Tx, now time.Time, users []lyceum.UserID) (*reasonsBySt
 		return nil, err
 	}
 	for i := range all {
-		if e := &all[i]; e.Product.Kind == lyceum.CourseKind {
-			r := known.of(stay{user: e.User, course: lyceum.CourseID(e.Product.ID)})
-			r.all, r.before[e.ID] = append(r.all, *e), *e
+		e := &all[i]
+		if e.Product.Kind != lyceum.CourseKind {
+			k.through[e.User] = true
+			k.bundled[e.Sale.Value] = true
+			continue
+		}
+		r := k.of(stay{user: e.User, course: lyceum.CourseID(e.Product.ID)})
+		r.all, r.before[e.ID] = append(r.all, *e), *e
+	}
+	blocks, err := ofUsers(users, func(part []lyceum.UserID) ([]lyceum.Block, error) {
+		return lyceum.All(tx.Blocks, tx, lyceum.BlockFilter{Users: part})
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range blocks {
+		if b.Product.Kind == lyceum.CourseKind {
+			k.blocked[stay{user: b.User, course: lyceum.CourseID(b.Product.ID)}] = true
 		}
 	}
+	return k, k.readPaid(tx, users)
+}
+
+// readPaid reads the paid sales of users, by the courses that they lead to.
+func (k *reasonsByStay) readPaid(tx lyceum.Tx, users []lyceum.UserID) error {
 	paid, err := ofUsers(users, tx.FindPaidSales)
+	if err != nil {
+		return err
+	}
+	leads := map[lyceum.Product][]lyceum.Product{}
 	for _, p := range paid {
-		if p.Product.Kind == lyceum.CourseKind {
-			r := known.of(stay{user: p.User, course: lyceum.CourseID(p.Product.ID)})
-			r.paid = append(r.paid, p.Sale)
+		if k.bundled[p.Sale] {
+			continue
+		}
+		if leads[p.Product] == nil {
+			leads[p.Product] = []lyceum.Product{p.Product}
+			if p.Product.Kind == lyceum.CollectionKind || p.Product.Kind == lyceum.TierKind {
+				if leads[p.Product], err = reached(tx, p.Product); err != nil {
+					return err
+				}
+			}
+		}
+		for _, to := range leads[p.Product] {
+			if to.Kind == lyceum.CourseKind {
+				r := k.of(stay{user: p.User, course: lyceum.CourseID(to.ID)})
+				r.paid = append(r.paid, p.Sale)
+			}
 		}
 	}
-	return known, err
+	return nil
+}
+
+// align brings enrollments that came in together with what else their users
+// have: the end of one outranks a collection or a tier.
+func (k *reasonsByStay) align(tx lyceum.Tx, named, open map[stay]bool) error {
+	for _, key := range k.keys() {
+		if !named[key] || !k.through[key.user] && !k.blocked[key] {
+			continue
+		}
+		product := key.course.Product()
+		access, err := hasAccess(tx.Tables, tx, key.user, key.course, k.now)
+		switch {
+		case err == nil && access && !open[key]:
+			err = block(tx, k.now, key.user, product)
+		}
+		if err == nil {
+			err = settle(tx, k.now, key.user, product)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // save keeps what differs from before.
@@ -265,7 +365,7 @@ func (k *reasonsByStay) save(tx lyceum.Tx) error {
 					return err
 				}
 				e.ID, e.User = id, key.user
-				e.Product = lyceum.Product{Kind: lyceum.CourseKind, ID: int32(key.course)}
+				e.Product = key.course.Product()
 			}
 			changed = append(changed, e)
 		}
@@ -289,4 +389,21 @@ func (k *reasonsByStay) fresh() (n int) {
 		}
 	}
 	return n
+}
+
+// keepAllLeft gives the users of enrollments what left a collection and was not
+// given yet.
+func keepAllLeft(tx lyceum.Tx, rows []lyceum.Enrollment) error {
+	_, pending, err := tx.CollectionProducts.First(tx, lyceum.InclusionFilter[lyceum.ProductCollectionID]{
+		Leaving: true, Unsettled: true,
+	})
+	if err != nil || !pending {
+		return err
+	}
+	for i := range rows {
+		if err := keepLeft(tx, rows[i].User, rows[i].Course.Product()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

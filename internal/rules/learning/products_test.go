@@ -118,7 +118,7 @@ func TestNoMoreThan500(t *testing.T) {
 	wantTaken(t, "a full collection", products.Import(by), map[int]lyceum.FieldError{
 		1: {Field: "product_collection_id", Message: "1 has 500 products, the most that it can have"},
 	}, row(0, 1, lyceum.CourseKind, 100), row(0, 1, lyceum.CoachingKind, 1), row(0, 2, lyceum.CoachingKind, 1))
-	if err := products.Remove(t.Context(), by, learning.ProductIn[lyceum.ProductCollectionID]{In: 1, Product: lyceum.Product{Kind: lyceum.CourseKind, ID: 1}}); err != nil {
+	if err := products.Remove(t.Context(), by, learning.Removal[lyceum.ProductCollectionID]{ProductIn: learning.ProductIn[lyceum.ProductCollectionID]{In: 1, Product: lyceum.Product{Kind: lyceum.CourseKind, ID: 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	wantTaken(t, "the last place", products.Import(by), map[int]lyceum.FieldError{

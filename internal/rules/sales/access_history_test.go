@@ -2,6 +2,7 @@ package sales_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
@@ -33,6 +35,7 @@ func TestAccessIsTheUnion(t *testing.T) {
 				r.Fatal(err)
 			}
 			m := &union{b: b, r: r, told: map[string]int{}}
+			m.open(t)
 			for range rapid.IntRange(50, 60).Draw(r, "steps") {
 				m.step(t)
 				m.compare(t)
@@ -52,7 +55,9 @@ func TestAccessIsTheUnion(t *testing.T) {
 // reason is why somebody has access, in the simplest form.
 type reason struct {
 	user     lyceum.UserID
-	course   lyceum.CourseID
+	course   lyceum.CourseID // 0: with the bundle or the tier
+	bundle   bool
+	tier     bool
 	sale     lyceum.SaleID
 	imported bool
 	start    time.Time
@@ -82,7 +87,7 @@ func (d *deal) course() lyceum.CourseID {
 	return map[lyceum.PricingPlanID]lyceum.CourseID{1: 1, 2: 1, 3: 2, 4: 2, 6: 1}[d.plan]
 }
 
-func (d *deal) recurring() bool { return d.plan == 2 || d.plan == 6 }
+func (d *deal) recurring() bool { return d.plan == 2 || d.plan == 6 || d.plan == 9 }
 
 func (d *deal) good() bool {
 	return (d.paid == 0 || d.back < d.paid) && d.bank != lyceum.DisputeOpen && d.bank != lyceum.DisputeLost
@@ -95,14 +100,39 @@ type union struct {
 	deals   []*deal
 	told    map[string]int // what must have been announced, by event, user and course
 	was     map[[2]int32]bool
+	bundle  map[lyceum.CourseID]bool // what the collection has
+	tier    map[lyceum.CourseID]bool // what the tier has besides the collection
+	blocks  map[[2]int32]bool
+	pending bool              // enrollments do not follow what was added or removed yet
 	quiet   map[[2]int32]bool // an import opened or closed it: announced or not
+}
+
+// open makes the collection with course 1, sold by plan 8, and a tier with course
+// 2 and the collection, sold monthly by plan 9.
+func (m *union) open(t *testing.T) {
+	err := m.b.store.Write(t.Context(), m.b.by().Stamp(m.b.now), func(tx lyceum.Tx) error {
+		at := m.b.now
+		_, e1 := tx.ProductCollections.Save(tx, lyceum.ProductCollection{ID: 1, Name: "All", CreatedAt: at, UpdatedAt: at})
+		_, e2 := tx.Memberships.Save(tx, lyceum.Membership{ID: 1, Name: "Club", CreatedAt: at, UpdatedAt: at})
+		_, e3 := tx.MembershipTiers.Save(tx, lyceum.MembershipTier{ID: 1, MembershipID: 1, Name: "Gold", Position: 1, CreatedAt: at, UpdatedAt: at})
+		bundle, tier := lyceum.Product{Kind: lyceum.CollectionKind, ID: 1}, lyceum.Product{Kind: lyceum.TierKind, ID: 1}
+		_, e4 := tx.CollectionProducts.Save(tx, lyceum.CollectionProduct{ID: 1, In: 1, Product: lyceum.CourseID(1).Product(), CreatedAt: at})
+		_, e5 := tx.TierProducts.Save(tx, lyceum.TierProduct{ID: 1, In: 1, Product: lyceum.CourseID(2).Product(), CreatedAt: at},
+			lyceum.TierProduct{ID: 2, In: 1, Product: bundle, CreatedAt: at})
+		_, e6 := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 8, Other: some(bundle), Name: "All", Price: 900, Currency: "USD", Frequency: lyceum.OneTimePayment},
+			lyceum.PricingPlan{ID: 9, Other: some(tier), Name: "Gold", Price: 900, Currency: "USD", Frequency: lyceum.Subscription})
+		return errors.Join(e1, e2, e3, e4, e5, e6)
+	})
+	if err != nil {
+		m.r.Fatal(err)
+	}
 }
 
 // of returns the union of a user's reasons for a course.
 func (m *union) of(user lyceum.UserID, course lyceum.CourseID) (start, end time.Time, open bool) {
 	forever := false
 	for _, x := range m.reasons {
-		if x.user != user || x.course != course || !x.open(m.b.now) {
+		if !m.leads(x, user, course) || !x.open(m.b.now) || m.blocks[[2]int32{int32(user), int32(course)}] {
 			continue
 		}
 		if !open || x.start.Before(start) {
@@ -118,6 +148,12 @@ func (m *union) of(user lyceum.UserID, course lyceum.CourseID) (start, end time.
 		end = time.Time{}
 	}
 	return start, end, open
+}
+
+// leads reports whether a reason is one of a user for a course. The tier has the
+// collection in it.
+func (m *union) leads(x *reason, user lyceum.UserID, course lyceum.CourseID) bool {
+	return x.user == user && (x.course == course || (x.bundle || x.tier) && m.bundle[course] || x.tier && m.tier[course])
 }
 
 // note keeps which access opened or closed since the last time.
@@ -140,14 +176,15 @@ func (m *union) note() {
 
 func (m *union) step(t *testing.T) {
 	if m.was == nil {
-		m.was, m.quiet = map[[2]int32]bool{}, map[[2]int32]bool{}
+		m.was, m.quiet, m.blocks = map[[2]int32]bool{}, map[[2]int32]bool{}, map[[2]int32]bool{}
+		m.bundle, m.tier = map[lyceum.CourseID]bool{1: true}, map[lyceum.CourseID]bool{2: true}
 	}
 	ctx, b, r := t.Context(), m.b, m.r
 	b.now = b.now.Add(time.Duration(rapid.IntRange(1, 25*24*3600).Draw(r, "seconds")) * time.Second)
 	m.note()
 	user := lyceum.UserID(rapid.IntRange(1, 3).Draw(r, "user"))
 	course := lyceum.CourseID(rapid.IntRange(1, 2).Draw(r, "course"))
-	switch rapid.IntRange(0, 10).Draw(r, "step") {
+	switch rapid.IntRange(0, 12).Draw(r, "step") {
 	case 0, 1, 2:
 		m.sell(t, user)
 	case 3:
@@ -162,6 +199,7 @@ func (m *union) step(t *testing.T) {
 		}
 		if _, _, open := m.of(user, course); !open {
 			m.reasons = append(m.reasons, &reason{user: user, course: course, start: b.now})
+			m.unblock(user, course)
 		}
 	case 7:
 		m.unenroll(t, user, course)
@@ -173,12 +211,16 @@ func (m *union) step(t *testing.T) {
 		if err := b.learning.Expire(ctx, b.school); err != nil {
 			r.Fatal(err)
 		}
+	case 11:
+		m.include(t, course)
+	case 12:
+		m.settle(t)
 	}
 	m.note()
 }
 
 func (m *union) sell(t *testing.T, user lyceum.UserID) {
-	plan := lyceum.PricingPlanID(rapid.SampledFrom([]int{1, 2, 3, 4, 6}).Draw(m.r, "plan"))
+	plan := lyceum.PricingPlanID(rapid.SampledFrom([]int{1, 2, 3, 4, 6, 8, 9}).Draw(m.r, "plan"))
 	n := sales.NewSale{User: user, Plan: plan}
 	if plan == 2 {
 		n.Charge = some(lyceum.USDCents(540))
@@ -191,10 +233,76 @@ func (m *union) sell(t *testing.T, user lyceum.UserID) {
 	kept := &deal{id: d.ID, transaction: x.ID, user: user, plan: plan, paid: x.FinalPrice + x.TaxCharge, until: d.PaidUntil.Value}
 	m.deals = append(m.deals, kept)
 	why := &reason{user: user, course: kept.course(), sale: d.ID, start: m.b.now}
-	if plan == 3 {
+	switch plan {
+	case 3:
 		why.end = later(m.b.now, 6)
+	case 8:
+		why.bundle = true
+	case 9:
+		why.tier = true
 	}
 	m.reasons = append(m.reasons, why)
+	for course := lyceum.CourseID(1); course <= 2; course++ {
+		if m.leads(why, user, course) {
+			m.unblock(user, course)
+		}
+	}
+}
+
+func (m *union) unblock(user lyceum.UserID, course lyceum.CourseID) {
+	delete(m.blocks, [2]int32{int32(user), int32(course)})
+}
+
+// block keeps a user out who still has a course with something else.
+func (m *union) block(user lyceum.UserID, course lyceum.CourseID) {
+	if _, _, open := m.of(user, course); open {
+		m.blocks[[2]int32{int32(user), int32(course)}] = true
+	}
+}
+
+// include puts a course into the collection or the tier, or takes it out.
+func (m *union) include(t *testing.T, course lyceum.CourseID) {
+	ctx, by := t.Context(), m.b.by()
+	var err error
+	switch rapid.IntRange(0, 2).Draw(m.r, "where") {
+	case 0:
+		q := learning.ProductIn[lyceum.ProductCollectionID]{In: 1, Product: course.Product()}
+		if m.bundle[course] = !m.bundle[course]; m.bundle[course] {
+			_, err = m.b.learning.CollectionProducts().Add(ctx, by, q)
+			break
+		}
+		end := rapid.Bool().Draw(m.r, "end access")
+		err = m.b.learning.CollectionProducts().Remove(ctx, by, learning.Removal[lyceum.ProductCollectionID]{ProductIn: q, EndAccess: end})
+		for _, x := range m.reasons {
+			if x.bundle && !end && x.open(m.b.now) {
+				kept := *x
+				kept.course, kept.bundle = course, false
+				m.reasons = append(m.reasons, &kept)
+			}
+		}
+	default:
+		q := learning.ProductIn[lyceum.MembershipTierID]{In: 1, Product: course.Product()}
+		if m.tier[course] = !m.tier[course]; m.tier[course] {
+			_, err = m.b.learning.TierProducts().Add(ctx, by, q)
+		} else {
+			err = m.b.learning.TierProducts().Remove(ctx, by, learning.Removal[lyceum.MembershipTierID]{ProductIn: q})
+		}
+	}
+	if err != nil {
+		m.r.Fatal(err)
+	}
+	m.pending = true
+	for user := int32(1); user <= 3; user++ { // what opens and closes again at once is not announced
+		m.quiet[[2]int32{user, int32(course)}] = true
+	}
+}
+
+// settle lets enrollments follow what was added and removed.
+func (m *union) settle(t *testing.T) {
+	if err := m.b.learning.Settle(t.Context(), m.b.school); err != nil {
+		m.r.Fatal(err)
+	}
+	m.pending = false
 }
 
 // later is a number of months later, at the end of a month that is shorter.
@@ -302,10 +410,7 @@ func (m *union) cancel(t *testing.T) {
 }
 
 func (m *union) unenroll(t *testing.T, user lyceum.UserID, course lyceum.CourseID) {
-	known := false
-	for _, x := range m.reasons {
-		known = known || x.user == user && x.course == course
-	}
+	known := m.knows(t, user, course)
 	err := m.b.learning.Unenroll(t.Context(), m.b.by(), user, course)
 	if (err == nil) != known {
 		m.r.Fatalf("unenroll %d from %d, known %v: %v", user, course, known, err)
@@ -321,6 +426,20 @@ func (m *union) unenroll(t *testing.T, user lyceum.UserID, course lyceum.CourseI
 			}
 		}
 	}
+	m.block(user, course)
+}
+
+// knows reports whether a user ever had access to a course.
+func (m *union) knows(t *testing.T, user lyceum.UserID, course lyceum.CourseID) bool {
+	v := m.b.store.In(t.Context(), m.b.school)
+	_, known, err := v.Enrollments.First(v, lyceum.EnrollmentFilter{User: some(user), Course: some(course)})
+	if err != nil {
+		m.r.Fatal(err)
+	}
+	for _, x := range m.reasons {
+		known = known || m.leads(x, user, course) && !m.blocks[[2]int32{int32(user), int32(course)}]
+	}
+	return known
 }
 
 // importEnrollment takes a row in: an open enrollment, or the end of one.
@@ -363,8 +482,10 @@ func (m *union) importEnrollment(t *testing.T, user lyceum.UserID, course lyceum
 		if !found {
 			m.reasons = append(m.reasons, &reason{user: user, course: course, imported: true, start: row.EnrolledAt, ended: lyceum.EndedByImport})
 		}
+		m.block(user, course)
 		return
 	}
+	m.unblock(user, course)
 	m.link(user, course, row.EnrolledAt, row.ExpiresAt.Value, true)
 	if s, e, o := m.of(user, course); !o || !s.Equal(row.EnrolledAt) || !e.Equal(row.ExpiresAt.Value) {
 		var oldest *reason
@@ -460,6 +581,15 @@ func (m *union) compare(t *testing.T) {
 			if err != nil {
 				m.r.Fatal(err)
 			}
+			_, access, err := v.Access.First(v, lyceum.EntitlementFilter{
+				User: some(user), Products: []lyceum.Product{course.Product()}, OpenAt: some(m.b.now),
+			})
+			if err != nil || access != open {
+				m.r.Fatalf("user %d and course %d: access %v, the model says %v, %v%s", user, course, access, open, err, m.dump(t, user, course))
+			}
+			if m.pending {
+				continue
+			}
 			if found != open {
 				m.r.Fatalf("user %d in course %d: access %v, the model says %v%s", user, course, found, open, m.dump(t, user, course))
 			}
@@ -494,7 +624,7 @@ func (m *union) dump(t *testing.T, user lyceum.UserID, course lyceum.CourseID) s
 // enrollment began is brought up to date by the next Expire.
 func (m *union) expired(user lyceum.UserID, course lyceum.CourseID) bool {
 	for _, x := range m.reasons {
-		if x.user == user && x.course == course && x.ended == "" && !x.open(m.b.now) {
+		if x.user == user && (x.course == course || x.course == 0) && x.ended == "" && !x.open(m.b.now) {
 			return true
 		}
 	}
@@ -504,6 +634,8 @@ func (m *union) expired(user lyceum.UserID, course lyceum.CourseID) bool {
 // compareEvents holds the announcements to what opened and closed, where no
 // import had a hand in it.
 func (m *union) compareEvents(t *testing.T) {
+	m.settle(t)
+	m.compare(t)
 	if err := m.b.learning.Expire(t.Context(), m.b.school); err != nil {
 		m.r.Fatal(err)
 	}

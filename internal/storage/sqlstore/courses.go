@@ -35,9 +35,10 @@ var courses = define(&tables.Courses, noun[lyceum.CourseID, lyceum.Course, lyceu
 		is(w, "author_id", f.AuthorID)
 		w.within("created_at", f.Created)
 		if f.EnrolledUser.Present {
-			w.and(`EXISTS (SELECT 1 FROM enrollments e
-				WHERE e.school_id = $1 AND e.user_id = ? AND e.course_id = courses.course_id
-				AND e.ended_at IS NULL AND (e.expires_at IS NULL OR e.expires_at > ?))`,
+			w.and(`course_id IN (SELECT a.product_id FROM reaching a WHERE a.school_id = $1 AND a.user_id = ?
+				AND a.product_type = 'course' AND a.ended_at IS NULL AND (a.ends_at IS NULL OR a.ends_at > ?)
+				AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.school_id = a.school_id AND b.user_id = a.user_id
+					AND b.product_type = 'course' AND b.product_id = a.product_id))`,
 				int64(f.EnrolledUser.Value), micros(f.EnrolledAt))
 		}
 	},

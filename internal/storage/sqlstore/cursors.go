@@ -44,6 +44,8 @@ func (s *Store) FindOverdue(ctx context.Context, now time.Time) ([]lyceum.School
 		LEFT JOIN cursors c ON c.school_id = s.school_id AND c.name = '`+lyceum.ExpiredCursor+`' WHERE c.number IS NULL
 		OR EXISTS (SELECT 1 FROM entitlements e WHERE e.school_id = s.school_id AND e.ended_at IS NULL
 		AND e.ends_at IS NOT NULL AND e.ends_at > c.number AND e.ends_at <= $1)
+		OR EXISTS (SELECT 1 FROM collection_products p WHERE p.school_id = s.school_id AND p.settled IS NOT NULL)
+		OR EXISTS (SELECT 1 FROM tier_products p WHERE p.school_id = s.school_id AND p.settled IS NOT NULL)
 		OR EXISTS (SELECT 1 FROM orders o WHERE o.school_id = s.school_id AND o.state = 'open'
 		AND o.abandons_at <= $2) ORDER BY s.school_id`,
 		[]any{micros(now), micros(now)}, []any{scanInt(&id)}, func() error { found = append(found, id); return nil })

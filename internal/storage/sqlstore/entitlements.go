@@ -10,39 +10,62 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var entitlements = define(&tables.Entitlements, noun[lyceum.EntitlementID, lyceum.Entitlement,
-	lyceum.EntitlementFilter]{
-	table:   table[lyceum.Entitlement]{name: "entitlements"},
-	entries: "entitlement",
-	key:     idKey("entitlement_id", func(e *lyceum.Entitlement) *lyceum.EntitlementID { return &e.ID }),
-	rest: []column[lyceum.Entitlement]{
-		intColumn("user_id", func(e *lyceum.Entitlement) *lyceum.UserID { return &e.User }),
-		textColumn("product_type", func(e *lyceum.Entitlement) *lyceum.ProductKind { return &e.Product.Kind }),
-		intColumn("product_id", func(e *lyceum.Entitlement) *int32 { return &e.Product.ID }),
-		optIntColumn("sale_id", func(e *lyceum.Entitlement) *lyceum.Opt[lyceum.SaleID] { return &e.Sale }),
-		boolColumn("imported", func(e *lyceum.Entitlement) *bool { return &e.Imported }),
-		timeColumn("starts_at", func(e *lyceum.Entitlement) *time.Time { return &e.StartsAt }),
-		optTimeColumn("ends_at", func(e *lyceum.Entitlement) *lyceum.Opt[time.Time] { return &e.EndsAt }),
-		optTimeColumn("ended_at", func(e *lyceum.Entitlement) *lyceum.Opt[time.Time] { return &e.EndedAt }),
-		optTextColumn("end_reason", func(e *lyceum.Entitlement) *lyceum.Opt[lyceum.EntitlementEnd] { return &e.EndReason }),
-	},
-	largest: 1 << 10,
-	narrow: func(w *where, f lyceum.EntitlementFilter) {
-		is(w, "user_id", f.User)
-		among(w, "user_id", f.Users)
-		anyProduct(w, f.Products)
-		is(w, "sale_id", f.Sale)
-		if f.Open {
-			w.and("ended_at IS NULL")
-		}
-	},
-	order: func(f lyceum.EntitlementFilter) string {
-		if f.Users != nil {
-			return "user_id, entitlement_id"
-		}
-		return "entitlement_id"
-	},
-})
+var entitlements = define(&tables.Entitlements, entitlementNoun("entitlements", "entitlement"))
+
+// reaching has an entitlement once for each product that it reaches, unless a
+// block keeps the user out.
+var _ = define(&tables.Access, entitlementNoun("reaching", ""))
+
+func entitlementNoun(
+	name, entries string,
+) noun[lyceum.EntitlementID, lyceum.Entitlement, lyceum.EntitlementFilter] {
+	type row = lyceum.Entitlement
+	key := idKey("entitlement_id", func(e *row) *lyceum.EntitlementID { return &e.ID })
+	key.numbered = entries != "" // a view has ids several times
+	return noun[lyceum.EntitlementID, row, lyceum.EntitlementFilter]{
+		table:   table[row]{name: name},
+		entries: entries,
+		key:     key,
+		rest: []column[row]{
+			intColumn("user_id", func(e *row) *lyceum.UserID { return &e.User }),
+			textColumn("product_type", func(e *row) *lyceum.ProductKind { return &e.Product.Kind }),
+			intColumn("product_id", func(e *row) *int32 { return &e.Product.ID }),
+			optIntColumn("sale_id", func(e *row) *lyceum.Opt[lyceum.SaleID] { return &e.Sale }),
+			boolColumn("imported", func(e *row) *bool { return &e.Imported }),
+			optIntColumn("kept_from", func(e *row) *lyceum.Opt[lyceum.EntitlementID] { return &e.KeptFrom }),
+			timeColumn("starts_at", func(e *row) *time.Time { return &e.StartsAt }),
+			optTimeColumn("ends_at", func(e *row) *lyceum.Opt[time.Time] { return &e.EndsAt }),
+			optTimeColumn("ended_at", func(e *row) *lyceum.Opt[time.Time] { return &e.EndedAt }),
+			optTextColumn("end_reason", func(e *row) *lyceum.Opt[lyceum.EntitlementEnd] { return &e.EndReason }),
+		},
+		largest: 1 << 10,
+		narrow: func(w *where, f lyceum.EntitlementFilter) {
+			is(w, "user_id", f.User)
+			among(w, "user_id", f.Users)
+			anyProduct(w, f.Products)
+			is(w, "sale_id", f.Sale)
+			if f.Open || f.OpenAt.Present {
+				w.and("ended_at IS NULL")
+			}
+			if f.OpenAt.Present {
+				w.and("(ends_at IS NULL OR ends_at > ?)", micros(f.OpenAt.Value))
+			}
+			if f.After.Present {
+				w.and("entitlement_id > ?", int64(f.After.Value))
+			}
+			if !key.numbered {
+				w.and("NOT EXISTS (SELECT 1 FROM blocks b WHERE b.school_id = reaching.school_id AND b.user_id = reaching.user_id " +
+					"AND b.product_type = reaching.product_type AND b.product_id = reaching.product_id)")
+			}
+		},
+		order: func(f lyceum.EntitlementFilter) string {
+			if f.Users != nil {
+				return "user_id, entitlement_id"
+			}
+			return "entitlement_id"
+		},
+	}
+}
 
 var _ = define(&tables.Blocks, noun[lyceum.BlockID, lyceum.Block, lyceum.BlockFilter]{
 	table:   table[lyceum.Block]{name: "blocks"},
@@ -57,6 +80,7 @@ var _ = define(&tables.Blocks, noun[lyceum.BlockID, lyceum.Block, lyceum.BlockFi
 	largest: 1 << 10,
 	narrow: func(w *where, f lyceum.BlockFilter) {
 		is(w, "user_id", f.User)
+		among(w, "user_id", f.Users)
 		if f.Product.Present {
 			anyProduct(w, []lyceum.Product{f.Product.Value})
 		}

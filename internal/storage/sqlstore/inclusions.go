@@ -28,11 +28,20 @@ func inclusions[ID, In ~int32](
 			textColumn("product_type", func(i *row) *lyceum.ProductKind { return &i.Product.Kind }),
 			intColumn("product_id", func(i *row) *int32 { return &i.Product.ID }),
 			timeColumn("created_at", func(i *row) *time.Time { return &i.CreatedAt }),
+			optIntColumn("leaving", func(i *row) *lyceum.Opt[lyceum.EntitlementID] { return &i.Leaving }),
+			optTimeColumn("left_at", func(i *row) *lyceum.Opt[time.Time] { return &i.LeftAt }),
+			optIntColumn("settled", func(i *row) *lyceum.Opt[lyceum.EntitlementID] { return &i.Settled }),
 		},
 		narrow: func(w *where, f lyceum.InclusionFilter[In]) {
 			is(w, in, f.In)
 			if p := f.Product; p.Present {
 				w.and("product_type = ? AND product_id = ?", string(p.Value.Kind), int64(p.Value.ID))
+			}
+			if !f.Leaving {
+				w.and("leaving IS NULL")
+			}
+			if f.Unsettled {
+				w.and("settled IS NOT NULL")
 			}
 		},
 	}

@@ -93,7 +93,7 @@ func sqliteSchema(t *testing.T, s *Store) (columns []schemaColumn, indexes []ind
 func postgresSchema(t *testing.T, s *Store) (columns []schemaColumn, indexes []index) {
 	t.Helper()
 	for _, line := range lines(t, s, `SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns
-		WHERE table_schema = 'public' AND table_name NOT LIKE 'goose%'`, 4) {
+		WHERE table_schema = 'public' AND table_name NOT LIKE 'goose%' AND table_name <> 'reaching'`, 4) {
 		columns = append(columns, schemaColumn{line[0], line[1], kind(line[2]), line[3] == "YES"})
 	}
 	for _, line := range lines(t, s, `SELECT t.relname, string_agg(a.attname, ',' ORDER BY k.n), i.indisunique, i.indpred IS NOT NULL

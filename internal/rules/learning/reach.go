@@ -1,0 +1,75 @@
+package learning
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// reached returns a product and what comes with it now.
+func reached(tx lyceum.Tx, p lyceum.Product) ([]lyceum.Product, error) {
+	all := []lyceum.Product{p}
+	if p.Kind == lyceum.TierKind {
+		in := lyceum.InclusionFilter[lyceum.MembershipTierID]{In: lyceum.Some(lyceum.MembershipTierID(p.ID))}
+		err := tx.TierProducts.Each(tx, in, func(i *lyceum.TierProduct) error {
+			all = append(all, i.Product)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range slices.Clone(all) {
+		if p.Kind != lyceum.CollectionKind {
+			continue
+		}
+		in := lyceum.InclusionFilter[lyceum.ProductCollectionID]{In: lyceum.Some(lyceum.ProductCollectionID(p.ID))}
+		err := tx.CollectionProducts.Each(tx, in, func(i *lyceum.CollectionProduct) error {
+			all = append(all, i.Product)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// settleAll settles a user and everything that comes with a product.
+func settleAll(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) error {
+	all, err := reached(tx, p)
+	for _, p := range all {
+		if err == nil {
+			err = settle(tx, now, user, p)
+		}
+	}
+	return err
+}
+
+// unblock lets a user into a product again, and what comes with it.
+func unblock(tx lyceum.Tx, user lyceum.UserID, p lyceum.Product) (lifted int, err error) {
+	all := []lyceum.Product{p}
+	if p.Kind == lyceum.CollectionKind || p.Kind == lyceum.TierKind {
+		if all, err = reached(tx, p); err != nil {
+			return 0, err
+		}
+	}
+	for _, p := range all {
+		n, err := tx.Blocks.Clear(tx, lyceum.BlockFilter{User: lyceum.Some(user), Product: lyceum.Some(p)})
+		if err != nil {
+			return lifted, err
+		}
+		lifted += n
+	}
+	return lifted, nil
+}
+
+// block keeps a user out of a product that also comes with another one.
+func block(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) error {
+	id, err := tx.Blocks.NextID(tx)
+	if err != nil {
+		return err
+	}
+	return tx.Blocks.Insert(tx, lyceum.Block{ID: id, User: user, Product: p, CreatedAt: lyceum.Second(now)})
+}

@@ -1,0 +1,145 @@
+package learning
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// settleSize is how many holders one write brings in line at most, so that it
+// does not hold up others.
+const settleSize = 50
+
+// Settle brings the holders of collections and tiers in line with the products
+// that were added and removed. Access changes with the addition or the removal;
+// enrollments and their events follow here, in the order of the entitlements. It
+// goes on where it stopped.
+func (s *Service) Settle(ctx context.Context, school lyceum.SchoolID) error {
+	for more := true; more; {
+		now := s.clock()
+		err := s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: "clock"}, func(tx lyceum.Tx) (err error) {
+			if more, err = s.CollectionProducts().settle(tx, now); err == nil && !more {
+				more, err = s.TierProducts().settle(tx, now)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle brings the next holders of a product that was added or removed in line,
+// and reports whether there was such a product.
+func (i Inclusions[ID, In]) settle(tx lyceum.Tx, now time.Time) (bool, error) {
+	rows := i.rows(tx.Tables)
+	row, found, err := rows.First(tx, lyceum.InclusionFilter[In]{Leaving: true, Unsettled: true})
+	if err != nil || !found {
+		return false, err
+	}
+	holders, err := i.holders(tx, row)
+	if err != nil {
+		return false, err
+	}
+	products, err := reached(tx, row.Product)
+	if err != nil {
+		return false, err
+	}
+	for n := range holders {
+		e := &holders[n]
+		if err := keepLeaving(tx, row, i.named(row.In), e); err != nil {
+			return false, err
+		}
+		for _, p := range products {
+			if err := settle(tx, now, e.User, p); err != nil {
+				return false, err
+			}
+		}
+		row.Settled = lyceum.Some(e.ID)
+	}
+	switch {
+	case len(holders) == settleSize:
+		_, err = rows.Save(tx, row)
+	case row.Leaving.Present:
+		err = rows.Delete(tx, row.ID)
+	default:
+		row.Settled = lyceum.None[lyceum.EntitlementID]()
+		_, err = rows.Save(tx, row)
+	}
+	return true, err
+}
+
+// holders returns the next entitlements with which a product came or comes.
+func (i Inclusions[ID, In]) holders(
+	tx lyceum.Tx, row lyceum.Inclusion[ID, In],
+) ([]lyceum.Entitlement, error) {
+	in := i.named(row.In)
+	of := lyceum.EntitlementFilter{Products: []lyceum.Product{in}, After: row.Settled}
+	if in.Kind == lyceum.CollectionKind { // which may come with tiers
+		err := tx.TierProducts.Each(tx, lyceum.InclusionFilter[lyceum.MembershipTierID]{Product: lyceum.Some(in)},
+			func(t *lyceum.TierProduct) error {
+				of.Products = append(of.Products, lyceum.Product{Kind: lyceum.TierKind, ID: int32(t.In)})
+				return nil
+			})
+		if err != nil {
+			return nil, err
+		}
+	}
+	list, err := tx.Entitlements.List(tx, of, lyceum.Page{Number: 1, Size: settleSize})
+	return slices.Clip(list.Rows), err
+}
+
+// keepLeaving gives a holder a product that leaves as an entitlement of its own,
+// as it held it when the product left, unless it leaves everybody.
+func keepLeaving[ID, In ~int32](
+	tx lyceum.Tx, row lyceum.Inclusion[ID, In], in lyceum.Product, e *lyceum.Entitlement,
+) error {
+	held := e.Product == in && e.ID <= row.Leaving.Value &&
+		!(e.EndedAt.Present && e.EndedAt.Value.Before(row.LeftAt.Value)) &&
+		!(e.EndsAt.Present && !row.LeftAt.Value.Before(e.EndsAt.Value))
+	if !held {
+		return nil
+	}
+	kept := *e
+	kept.Product, kept.KeptFrom = row.Product, lyceum.Some(e.ID)
+	of := lyceum.EntitlementFilter{User: lyceum.Some(e.User), Products: []lyceum.Product{row.Product}}
+	again := false
+	err := tx.Entitlements.Each(tx, of, func(x *lyceum.Entitlement) error {
+		again = again || x.KeptFrom == kept.KeptFrom
+		return nil
+	})
+	if err != nil || again {
+		return err
+	}
+	if kept.ID, err = tx.Entitlements.NextID(tx); err != nil {
+		return err
+	}
+	return tx.Entitlements.Insert(tx, kept)
+}
+
+// keepLeft gives a user what left a collection and was not given yet.
+func keepLeft(tx lyceum.Tx, user lyceum.UserID, product lyceum.Product) error {
+	left, err := lyceum.All(tx.CollectionProducts, tx, lyceum.InclusionFilter[lyceum.ProductCollectionID]{
+		Product: lyceum.Some(product), Leaving: true, Unsettled: true,
+	})
+	if err != nil {
+		return err
+	}
+	for _, row := range left {
+		in := lyceum.Product{Kind: lyceum.CollectionKind, ID: int32(row.In)}
+		of := lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{in}}
+		held, err := lyceum.All(tx.Entitlements, tx, of)
+		if err != nil {
+			return err
+		}
+		for n := range held {
+			if err := keepLeaving(tx, row, in, &held[n]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

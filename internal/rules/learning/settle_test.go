@@ -1,0 +1,179 @@
+package learning_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// holders is a school where many users hold collection 1, which has course 1.
+type holders struct {
+	store   lyceum.Store
+	school  lyceum.SchoolID
+	service *learning.Service
+	clock   *storetest.Clock
+	many    int
+}
+
+func newHolders(t *testing.T, many int) *holders {
+	t.Helper()
+	h := &holders{store: newDesk(t).store, clock: storetest.NewClock(storetest.Begin.Add(time.Hour)), many: many}
+	h.service = learning.New(h.store, h.clock.Now)
+	h.school = storetest.MakeSchool(t, h.store)
+	at := storetest.Begin
+	storetest.Write(t, h.store, h.school, func(tx lyceum.Tx) error {
+		if _, err := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "Pottery", CreatedAt: at, UpdatedAt: at}); err != nil {
+			return err
+		}
+		if _, err := tx.ProductCollections.Save(tx, lyceum.ProductCollection{ID: 1, Name: "All", CreatedAt: at, UpdatedAt: at}); err != nil {
+			return err
+		}
+		var users []lyceum.User
+		var held []lyceum.Entitlement
+		for id := range lyceum.UserID(many) {
+			users = append(users, lyceum.User{ID: id + 1, Email: fmt.Sprintf("user%d@example.com", id), Role: lyceum.Student, CreatedAt: at})
+			held = append(held, lyceum.Entitlement{ID: lyceum.EntitlementID(id + 1), User: id + 1, Product: lyceum.Product{Kind: lyceum.CollectionKind, ID: 1}, StartsAt: at})
+		}
+		if _, err := tx.Users.Save(tx, users...); err != nil {
+			return err
+		}
+		_, err := tx.Entitlements.Save(tx, held...)
+		return err
+	})
+	return h
+}
+
+func (h *holders) by() lyceum.By { return lyceum.By{School: h.school, Actor: "test"} }
+
+var pottery = learning.ProductIn[lyceum.ProductCollectionID]{In: 1, Product: lyceum.CourseID(1).Product()}
+
+// want holds access and enrollments to how many have them.
+func (h *holders) want(t *testing.T, step string, access, enrolled int) {
+	t.Helper()
+	v := h.store.In(t.Context(), h.school)
+	open := map[lyceum.UserID]bool{}
+	of := lyceum.EntitlementFilter{Products: []lyceum.Product{pottery.Product}, OpenAt: lyceum.Some(h.clock.Now())}
+	err := v.Access.Each(v, of, func(e *lyceum.Entitlement) error { open[e.User] = true; return nil })
+	if err != nil || len(open) != access {
+		t.Errorf("%s: %d have access, want %d: %v", step, len(open), access, err)
+	}
+	list, err := v.FindEnrolled(lyceum.EnrolledFilter{Course: 1, ActiveAt: h.clock.Now()}, lyceum.Page{Number: 1, Size: 1})
+	if err != nil || int(list.Total) != enrolled {
+		t.Errorf("%s: %d are enrolled, want %d: %v", step, list.Total, enrolled, err)
+	}
+}
+
+// settle lets enrollments follow, and is interrupted after each write.
+func (h *holders) settle(t *testing.T) (interrupted int) {
+	t.Helper()
+	for range h.many {
+		ctx, stop := context.WithCancel(t.Context())
+		begun := 0
+		service := learning.New(h.store, func() time.Time {
+			if begun++; begun > 1 {
+				stop()
+			}
+			return h.clock.Now()
+		})
+		err := service.Settle(ctx, h.school)
+		stop()
+		if err == nil {
+			return interrupted
+		}
+		interrupted++
+	}
+	t.Fatal("it never ends")
+	return 0
+}
+
+// TestHoldersFollow: access changes with the collection; enrollments and events
+// follow in batches, in the order of the entitlements, whatever interrupts them.
+func TestHoldersFollow(t *testing.T) {
+	const many = 120
+	h := newHolders(t, many)
+	collection := h.service.CollectionProducts()
+	if _, err := collection.Add(t.Context(), h.by(), pottery); err != nil {
+		t.Fatal(err)
+	}
+	h.want(t, "added", many, 0)
+	if n := h.settle(t); n < 3 {
+		t.Errorf("%d holders took %d writes", many, n)
+	}
+	h.want(t, "added and settled", many, many)
+	if err := collection.Remove(t.Context(), h.by(), learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery}); err != nil {
+		t.Fatal(err)
+	}
+	h.want(t, "removed", many, many)
+	h.settle(t)
+	h.want(t, "kept", many, many)
+	h.clock.Pass(time.Hour)
+	if _, err := collection.Add(t.Context(), h.by(), pottery); err != nil {
+		t.Fatal(err)
+	}
+	h.settle(t)
+	end := learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery, EndAccess: true}
+	if err := collection.Remove(t.Context(), h.by(), end); err != nil {
+		t.Fatal(err)
+	}
+	h.settle(t)
+	h.want(t, "what was kept stays", many, many)
+	if findings, err := h.store.Check(t.Context()); err != nil || len(findings) > 0 {
+		t.Errorf("check: %v, %v", findings, err)
+	}
+	h.wantInOrder(t, lyceum.EnrollmentCreatedEvent)
+}
+
+// TestHoldersLose: access that ends with the removal ends at once, and is
+// announced once for each.
+func TestHoldersLose(t *testing.T) {
+	const many = 60
+	h := newHolders(t, many)
+	collection := h.service.CollectionProducts()
+	if _, err := collection.Add(t.Context(), h.by(), pottery); err != nil {
+		t.Fatal(err)
+	}
+	h.settle(t)
+	end := learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery, EndAccess: true}
+	for range 2 { // the second changes nothing
+		if err := collection.Remove(t.Context(), h.by(), end); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.want(t, "removed", 0, many)
+	h.settle(t)
+	h.want(t, "removed and settled", 0, 0)
+	h.wantInOrder(t, lyceum.EnrollmentDisabledEvent)
+	if findings, err := h.store.Check(t.Context()); err != nil || len(findings) > 0 {
+		t.Errorf("check: %v, %v", findings, err)
+	}
+}
+
+// wantInOrder: an event is announced once for each user, in their order.
+func (h *holders) wantInOrder(t *testing.T, event lyceum.EventName) {
+	t.Helper()
+	entries, err := storetest.FindEntries(t.Context(), h.store, h.school, 0, 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := h.store.In(t.Context(), h.school)
+	var users []lyceum.UserID
+	for _, e := range entries {
+		if e.Event != lyceum.Some(event) {
+			continue
+		}
+		stay, err := v.Enrollments.Get(v, lyceum.EnrollmentID(e.ObjectID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		users = append(users, stay.User)
+	}
+	if len(users) != h.many || !slices.IsSorted(users) {
+		t.Errorf("%s is announced for %v", event, users)
+	}
+}

@@ -1,0 +1,38 @@
+-- +goose Up
+-- A product that is leaving still comes with entitlements up to an id; holders up
+-- to the settled one have been brought in line with what was added or removed.
+ALTER TABLE collection_products ADD COLUMN leaving INTEGER;
+ALTER TABLE collection_products ADD COLUMN left_at BIGINT;
+ALTER TABLE collection_products ADD COLUMN settled INTEGER;
+ALTER TABLE tier_products ADD COLUMN leaving INTEGER;
+ALTER TABLE tier_products ADD COLUMN left_at BIGINT;
+ALTER TABLE tier_products ADD COLUMN settled INTEGER;
+-- The entitlement to a collection that a product was kept from when it left.
+ALTER TABLE entitlements ADD COLUMN kept_from INTEGER;
+CREATE INDEX collection_products_unsettled ON collection_products (school_id, collection_product_id) WHERE settled IS NOT NULL;
+CREATE INDEX tier_products_unsettled ON tier_products (school_id, tier_product_id) WHERE settled IS NOT NULL;
+
+-- What each entitlement reaches: its product, and what comes with that.
+CREATE VIEW reaching AS
+SELECT e.school_id, e.entitlement_id, e.user_id, e.product_type, e.product_id, e.sale_id, e.imported, e.kept_from, e.starts_at,
+	e.ends_at, e.ended_at, e.end_reason
+FROM entitlements e
+UNION ALL
+SELECT e.school_id, e.entitlement_id, e.user_id, i.product_type, i.product_id, e.sale_id, e.imported, e.kept_from, e.starts_at,
+	e.ends_at, e.ended_at, e.end_reason
+FROM entitlements e JOIN collection_products i ON i.school_id = e.school_id AND i.product_collection_id = e.product_id
+WHERE e.product_type = 'product_collection' AND (i.leaving IS NULL OR e.entitlement_id <= i.leaving AND NOT EXISTS (
+	SELECT 1 FROM entitlements k WHERE k.school_id = e.school_id AND k.user_id = e.user_id
+	AND k.product_type = i.product_type AND k.product_id = i.product_id AND k.kept_from = e.entitlement_id))
+UNION ALL
+SELECT e.school_id, e.entitlement_id, e.user_id, i.product_type, i.product_id, e.sale_id, e.imported, e.kept_from, e.starts_at,
+	e.ends_at, e.ended_at, e.end_reason
+FROM entitlements e JOIN tier_products i ON i.school_id = e.school_id AND i.membership_tier_id = e.product_id
+WHERE e.product_type = 'membership_tier' AND i.leaving IS NULL
+UNION ALL
+SELECT e.school_id, e.entitlement_id, e.user_id, i.product_type, i.product_id, e.sale_id, e.imported, e.kept_from, e.starts_at,
+	e.ends_at, e.ended_at, e.end_reason
+FROM entitlements e JOIN tier_products o ON o.school_id = e.school_id AND o.membership_tier_id = e.product_id
+JOIN collection_products i ON i.school_id = o.school_id AND i.product_collection_id = o.product_id
+WHERE e.product_type = 'membership_tier' AND o.product_type = 'product_collection' AND o.leaving IS NULL
+AND i.leaving IS NULL;
