@@ -59,7 +59,7 @@ type EntitlementFilter struct {
 	Sale     Opt[SaleID]
 	Open     bool           // no act ended it, whether its time is over or not
 	OpenAt   Opt[time.Time] // it gave access at that moment
-	After    Opt[EntitlementID]
+	After    Opt[EntitlementID] // those with a higher id; their list has no total
 }
 
 // BlockID names a block.

@@ -78,7 +78,7 @@ var inCollectionRows = slicesOf(
 		asking{name: "a course", values: collection + " product_type=course product_id=3"},
 		asking{name: "again", values: collection + " product_type=course product_id=3"},
 		asking{name: "ending access", values: collection + " product_type=course product_id=3", query: "end_access=1"},
-		asking{name: "end_access that is no truth", values: collection + " product_type=course product_id=3", query: "end_access=maybe", status: 400, says: "end_access must be true, false, 1 or 0"},
+		asking{name: "end_access that is no truth", values: collection + " product_type=course product_id=3", query: "end_access=maybe", status: 400, says: "end_access must be true or false (or 1 or 0)"},
 		asking{name: "one that was never in", values: collection + " product_type=course product_id=2"},
 		asking{name: "an unknown product", values: collection + " product_type=course product_id=99", status: 404, says: "there is no course 99"},
 		asking{name: "of a type that does not exist", values: collection + " product_type=bundle product_id=1", status: 400, says: "product_type must be course, digital_download or coaching"},

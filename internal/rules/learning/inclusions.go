@@ -116,6 +116,11 @@ func (i Inclusions[ID, In]) include(tx lyceum.Tx, now time.Time, q ProductIn[In]
 			return added, err
 		}
 	}
+	if unheld, err := i.unheld(tx, fresh); err != nil {
+		return added, err
+	} else if unheld {
+		fresh.Settled = lyceum.None[lyceum.EntitlementID]()
+	}
 	_, err = rows.Save(tx, fresh)
 	return added, err
 }
@@ -169,6 +174,13 @@ func (i Inclusions[ID, In]) leave(
 		}
 		row.Leaving = lyceum.Some(last)
 	}
-	_, err := i.rows(tx.Tables).Save(tx, row)
+	unheld, err := i.unheld(tx, row)
+	switch {
+	case err != nil:
+		return err
+	case unheld:
+		return i.rows(tx.Tables).Delete(tx, row.ID)
+	}
+	_, err = i.rows(tx.Tables).Save(tx, row)
 	return err
 }

@@ -140,6 +140,10 @@ func (r *reasons) follow(row lyceum.Enrollment) {
 
 // agree reports whether the union of entitlements is what an enrollment says.
 func (r *reasons) agree(standing []*lyceum.Entitlement, row lyceum.Enrollment) bool {
+	standing = slices.DeleteFunc(slices.Clone(standing), func(e *lyceum.Entitlement) bool { return !e.OpenAt(r.now) })
+	if len(standing) == 0 {
+		return false
+	}
 	union := *standing[0]
 	for _, e := range standing[1:] {
 		if e.StartsAt.Before(union.StartsAt) {

@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -75,21 +76,36 @@ func (i Inclusions[ID, In]) settle(tx lyceum.Tx, now time.Time) (bool, error) {
 // holders returns the next entitlements with which a product came or comes.
 func (i Inclusions[ID, In]) holders(
 	tx lyceum.Tx, row lyceum.Inclusion[ID, In],
-) ([]lyceum.Entitlement, error) {
+) (next []lyceum.Entitlement, err error) {
 	in := i.named(row.In)
-	of := lyceum.EntitlementFilter{Products: []lyceum.Product{in}, After: row.Settled}
+	with := []lyceum.Product{in}
 	if in.Kind == lyceum.CollectionKind { // which may come with tiers
 		err := tx.TierProducts.Each(tx, lyceum.InclusionFilter[lyceum.MembershipTierID]{Product: lyceum.Some(in)},
 			func(t *lyceum.TierProduct) error {
-				of.Products = append(of.Products, lyceum.Product{Kind: lyceum.TierKind, ID: int32(t.In)})
+				with = append(with, lyceum.Product{Kind: lyceum.TierKind, ID: int32(t.In)})
 				return nil
 			})
 		if err != nil {
 			return nil, err
 		}
 	}
-	list, err := tx.Entitlements.List(tx, of, lyceum.Page{Number: 1, Size: settleSize})
-	return slices.Clip(list.Rows), err
+	for _, p := range with {
+		of := lyceum.EntitlementFilter{Products: []lyceum.Product{p}, After: lyceum.Some(row.Settled.Value)}
+		list, err := tx.Entitlements.List(tx, of, lyceum.Page{Number: 1, Size: settleSize})
+		if err != nil {
+			return nil, err
+		}
+		next = append(next, list.Rows...)
+	}
+	slices.SortFunc(next, func(a, b lyceum.Entitlement) int { return cmp.Compare(a.ID, b.ID) })
+	return next[:min(len(next), settleSize)], nil
+}
+
+// unheld reports whether nobody holds what a product was added to or removed
+// from, so that there is nothing to settle.
+func (i Inclusions[ID, In]) unheld(tx lyceum.Tx, row lyceum.Inclusion[ID, In]) (bool, error) {
+	holders, err := i.holders(tx, row)
+	return len(holders) == 0, err
 }
 
 // keepLeaving gives a holder a product that leaves as an entitlement of its own,
@@ -108,7 +124,7 @@ func keepLeaving[ID, In ~int32](
 	of := lyceum.EntitlementFilter{User: lyceum.Some(e.User), Products: []lyceum.Product{row.Product}}
 	again := false
 	err := tx.Entitlements.Each(tx, of, func(x *lyceum.Entitlement) error {
-		again = again || x.KeptFrom == kept.KeptFrom
+		again = again || x.KeptFrom == kept.KeptFrom && x.ID > row.Leaving.Value // ids rise with time
 		return nil
 	})
 	if err != nil || again {

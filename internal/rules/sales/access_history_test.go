@@ -606,14 +606,16 @@ func (m *union) compare(t *testing.T) {
 func (m *union) dump(t *testing.T, user lyceum.UserID, course lyceum.CourseID) string {
 	v := m.b.store.In(t.Context(), m.b.school)
 	all, err := lyceum.All(v.Entitlements, v, lyceum.EntitlementFilter{User: some(user)})
-	text := fmt.Sprintf("\nnow %v %v", m.b.now, err)
+	text := fmt.Sprintf("\nnow %v %v, blocks %v, bundle %v, tier %v, pending %v", m.b.now, err, m.blocks, m.bundle, m.tier, m.pending)
+	kept, _ := lyceum.All(v.Blocks, v, lyceum.BlockFilter{User: some(user)})
+	text += fmt.Sprintf("\nstore blocks %v", kept)
 	for _, e := range all {
 		if e.Product.ID == int32(course) {
 			text += fmt.Sprintf("\nstore %+v", e)
 		}
 	}
 	for _, x := range m.reasons {
-		if x.user == user && x.course == course {
+		if x.user == user && (x.course == course || x.course == 0) {
 			text += fmt.Sprintf("\nmodel %+v", *x)
 		}
 	}

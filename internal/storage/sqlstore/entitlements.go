@@ -58,6 +58,12 @@ func entitlementNoun(
 					"AND b.product_type = reaching.product_type AND b.product_id = reaching.product_id)")
 			}
 		},
+		count: func(f lyceum.EntitlementFilter, w *where) total {
+			if f.After.Present { // whoever goes on after an id does not ask for how many there are
+				return total{text: "0"}
+			}
+			return counted(" FROM "+name, w)
+		},
 		order: func(f lyceum.EntitlementFilter) string {
 			if f.Users != nil {
 				return "user_id, entitlement_id"
