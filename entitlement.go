@@ -57,8 +57,8 @@ type EntitlementFilter struct {
 	Users    []UserID // those of any of them, at most MaxUsers; nil: of all
 	Products []Product
 	Sale     Opt[SaleID]
-	Open     bool           // no act ended it, whether its time is over or not
-	OpenAt   Opt[time.Time] // it gave access at that moment
+	Open     bool               // no act ended it, whether its time is over or not
+	OpenAt   Opt[time.Time]     // it gave access at that moment
 	After    Opt[EntitlementID] // those with a higher id; their list has no total
 }
 

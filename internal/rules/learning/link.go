@@ -335,8 +335,7 @@ func (k *reasonsByStay) align(tx lyceum.Tx, named, open map[stay]bool) error {
 		}
 		product := key.course.Product()
 		access, err := hasAccess(tx.Tables, tx, key.user, key.course, k.now)
-		switch {
-		case err == nil && access && !open[key]:
+		if err == nil && access && !open[key] {
 			err = block(tx, k.now, key.user, product)
 		}
 		if err == nil {

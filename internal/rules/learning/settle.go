@@ -114,8 +114,8 @@ func keepLeaving[ID, In ~int32](
 	tx lyceum.Tx, row lyceum.Inclusion[ID, In], in lyceum.Product, e *lyceum.Entitlement,
 ) error {
 	held := e.Product == in && e.ID <= row.Leaving.Value &&
-		!(e.EndedAt.Present && e.EndedAt.Value.Before(row.LeftAt.Value)) &&
-		!(e.EndsAt.Present && !row.LeftAt.Value.Before(e.EndsAt.Value))
+		(!e.EndedAt.Present || !e.EndedAt.Value.Before(row.LeftAt.Value)) &&
+		(!e.EndsAt.Present || row.LeftAt.Value.Before(e.EndsAt.Value))
 	if !held {
 		return nil
 	}
