@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// refunds are the sales so far whose payments are refunded in full.
+// refunds are the sales so far whose payments are, or may be, refunded in full.
 type refunds map[lyceum.SaleID]bool
 
 // mark marks the new sales of a batch whose payments are refunded in full, and
@@ -30,6 +30,9 @@ func (r refunds) mark(batch Batch) []lyceum.SaleID {
 			r[sale.ID] = true
 		}
 		delete(doubtful, sale.ID)
+	}
+	for id := range doubtful {
+		r[id] = true
 	}
 	return slices.Sorted(maps.Keys(doubtful))
 }

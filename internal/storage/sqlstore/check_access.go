@@ -3,23 +3,25 @@ package sqlstore
 // accessInvariants are what enrollments and the entitlements behind them must
 // agree on.
 func accessInvariants() []invariant {
+	const never = "9223372036854775807"
 	// Enrollments follow what was added to collections and tiers, or removed.
 	const settled = ` AND NOT EXISTS (SELECT 1 FROM collection_products i WHERE i.school_id = $1 AND i.settled IS NOT NULL)
 		AND NOT EXISTS (SELECT 1 FROM tier_products i WHERE i.school_id = $1 AND i.settled IS NOT NULL)`
 	return []invariant{
 		{
-			`SELECT count(*) FROM enrollments e WHERE e.school_id = $1 AND e.ended_at IS NULL AND NOT EXISTS (
-				SELECT 1 FROM reaching t WHERE t.school_id = e.school_id AND t.user_id = e.user_id
-				AND t.product_type = 'course' AND t.product_id = e.course_id AND t.ended_at IS NULL
-				AND (t.ends_at IS NULL OR t.ends_at >= e.expires_at))` + settled,
+			`SELECT count(*) FROM enrollments e LEFT JOIN (SELECT t.user_id, t.product_id, max(COALESCE(t.ends_at, ` + never + `))
+				AS until FROM reaching t WHERE t.school_id = $1 AND t.product_type = 'course' AND t.ended_at IS NULL
+				GROUP BY t.user_id, t.product_id) r ON r.user_id = e.user_id AND r.product_id = e.course_id
+			WHERE e.school_id = $1 AND e.ended_at IS NULL
+			AND (r.until IS NULL OR r.until < COALESCE(e.expires_at, ` + never + `))` + settled,
 			"%d enrollments are open without an entitlement, or longer than their entitlements",
 		},
 		{
-			`SELECT count(*) FROM reaching t WHERE t.school_id = $1 AND t.product_type = 'course' AND t.ended_at IS NULL
-			AND t.ends_at IS NULL AND NOT EXISTS (SELECT 1 FROM enrollments e WHERE e.school_id = t.school_id
-				AND e.user_id = t.user_id AND e.course_id = t.product_id AND e.ended_at IS NULL AND e.expires_at IS NULL)
-			AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.school_id = t.school_id AND b.user_id = t.user_id
-				AND b.product_type = t.product_type AND b.product_id = t.product_id)` + settled,
+			`SELECT count(*) FROM reaching t LEFT JOIN enrollments e ON e.school_id = t.school_id AND e.user_id = t.user_id
+				AND e.course_id = t.product_id AND e.ended_at IS NULL AND e.expires_at IS NULL
+			WHERE t.school_id = $1 AND t.product_type = 'course' AND t.ended_at IS NULL AND t.ends_at IS NULL
+			AND e.enrollment_id IS NULL AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.school_id = t.school_id
+				AND b.user_id = t.user_id AND b.product_type = t.product_type AND b.product_id = t.product_id)` + settled,
 			"%d entitlements are open without an enrollment, or longer than it",
 		},
 		{

@@ -55,7 +55,8 @@ func entitlementNoun(
 			}
 			if !key.numbered {
 				w.and("NOT EXISTS (SELECT 1 FROM blocks b WHERE b.school_id = reaching.school_id " +
-					"AND b.user_id = reaching.user_id AND b.product_type = reaching.product_type AND b.product_id = reaching.product_id)")
+					"AND b.user_id = reaching.user_id AND b.product_type = reaching.product_type " +
+					"AND b.product_id = reaching.product_id)")
 			}
 		},
 		count: func(f lyceum.EntitlementFilter, w *where) total {

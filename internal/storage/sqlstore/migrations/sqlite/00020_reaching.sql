@@ -15,28 +15,32 @@ CREATE INDEX entitlements_holders ON entitlements (school_id, product_type, prod
 CREATE INDEX collection_products_unsettled ON collection_products (school_id, collection_product_id) WHERE settled IS NOT NULL;
 CREATE INDEX tier_products_unsettled ON tier_products (school_id, tier_product_id) WHERE settled IS NOT NULL;
 
--- What each entitlement reaches: its product, and what comes with that.
+-- What each entitlement reaches: its product, and what comes with that. Without
+-- statistics SQLite would read all entitlements of the school.
 CREATE VIEW reaching AS
 SELECT e.school_id, e.entitlement_id, e.user_id, e.product_type, e.product_id, e.sale_id, e.imported, e.kept_from, e.starts_at,
 	e.ends_at, e.ended_at, e.end_reason
-FROM entitlements e
+FROM entitlements e INDEXED BY entitlements_user
 UNION ALL
 SELECT e.school_id, e.entitlement_id, e.user_id, i.product_type, i.product_id, e.sale_id, e.imported, e.kept_from, e.starts_at,
 	e.ends_at, e.ended_at, e.end_reason
-FROM entitlements e JOIN collection_products i ON i.school_id = e.school_id AND i.product_collection_id = e.product_id
+FROM entitlements e INDEXED BY entitlements_user
+CROSS JOIN collection_products i INDEXED BY collection_products_once ON i.school_id = e.school_id AND i.product_collection_id = e.product_id
 WHERE e.product_type = 'product_collection' AND (i.leaving IS NULL OR e.entitlement_id <= i.leaving AND NOT EXISTS (
-	SELECT 1 FROM entitlements k WHERE k.school_id = e.school_id AND k.user_id = e.user_id
+	SELECT 1 FROM entitlements k INDEXED BY entitlements_user WHERE k.school_id = e.school_id AND k.user_id = e.user_id
 	AND k.product_type = i.product_type AND k.product_id = i.product_id AND k.kept_from = e.entitlement_id
 	AND k.entitlement_id > i.leaving))
 UNION ALL
 SELECT e.school_id, e.entitlement_id, e.user_id, i.product_type, i.product_id, e.sale_id, e.imported, e.kept_from, e.starts_at,
 	e.ends_at, e.ended_at, e.end_reason
-FROM entitlements e JOIN tier_products i ON i.school_id = e.school_id AND i.membership_tier_id = e.product_id
+FROM entitlements e INDEXED BY entitlements_user
+CROSS JOIN tier_products i INDEXED BY tier_products_once ON i.school_id = e.school_id AND i.membership_tier_id = e.product_id
 WHERE e.product_type = 'membership_tier' AND i.leaving IS NULL
 UNION ALL
 SELECT e.school_id, e.entitlement_id, e.user_id, i.product_type, i.product_id, e.sale_id, e.imported, e.kept_from, e.starts_at,
 	e.ends_at, e.ended_at, e.end_reason
-FROM entitlements e JOIN tier_products o ON o.school_id = e.school_id AND o.membership_tier_id = e.product_id
-JOIN collection_products i ON i.school_id = o.school_id AND i.product_collection_id = o.product_id
+FROM entitlements e INDEXED BY entitlements_user
+CROSS JOIN tier_products o INDEXED BY tier_products_once ON o.school_id = e.school_id AND o.membership_tier_id = e.product_id
+CROSS JOIN collection_products i INDEXED BY collection_products_once ON i.school_id = o.school_id AND i.product_collection_id = o.product_id
 WHERE e.product_type = 'membership_tier' AND o.product_type = 'product_collection' AND o.leaving IS NULL
 AND i.leaving IS NULL;
