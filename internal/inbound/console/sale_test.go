@@ -95,9 +95,9 @@ func TestCancel(t *testing.T) {
 		plan   lyceum.PricingPlanID
 		says   string
 	}{
-		{lyceum.Unenroll, 2, "The learner loses access to the course at once."},
-		{lyceum.AtPeriodEnd, 2, "The learner keeps access to the course until 14 Apr 2026, 09:26 UTC, the end of the paid period."},
-		{lyceum.Keep, 2, "The learner keeps access to the course."},
+		{lyceum.Unenroll, 2, "The learner loses access at once."},
+		{lyceum.AtPeriodEnd, 2, "The learner keeps access until 14 Apr 2026, 09:26 UTC, the end of the paid period."},
+		{lyceum.Keep, 2, "The learner keeps access."},
 		{lyceum.Unenroll, 6, "It does not include a course, so no access ends."},
 	} {
 		t.Run(string(tc.policy), func(t *testing.T) {

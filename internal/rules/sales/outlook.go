@@ -30,8 +30,39 @@ func (s *Service) ForeseeCancel(ctx context.Context, by lyceum.By, id lyceum.Sal
 	if err := recurring(&o.Sale, &o.Plan); err != nil {
 		return o, err
 	}
-	o.EndsSale, o.Access = true, effect(s.clock(), &o.Sale, &o.Plan, policy.OnCancellation)
-	return o, nil
+	o.EndsSale = true
+	o.Access, err = s.loss(v, &o, policy.OnCancellation)
+	return o, err
+}
+
+// loss returns what a consequence comes to for the learner of a sale: nothing, if
+// the sale gives no access any more, or something else gives it as long.
+func (s *Service) loss(v lyceum.View, o *Outlook, then lyceum.Consequence) (lyceum.Consequence, error) {
+	now := s.clock()
+	then = effect(now, &o.Sale, &o.Plan, then)
+	if then == lyceum.Keep {
+		return then, nil
+	}
+	until := lyceum.Some(now)
+	if then == lyceum.AtPeriodEnd {
+		until = o.Sale.PaidUntil
+	}
+	loses, keeps := false, false
+	err := v.Access.Each(v, lyceum.EntitlementFilter{
+		User: o.Sale.UserID, Products: []lyceum.Product{o.Plan.Product().Value}, OpenAt: lyceum.Some(now),
+	}, func(e *lyceum.Entitlement) error {
+		longer := e.Outlasts(until)
+		if e.Sale == lyceum.Some(o.Sale.ID) {
+			loses = loses || longer
+		} else {
+			keeps = keeps || longer
+		}
+		return nil
+	})
+	if keeps || !loses {
+		then = lyceum.Keep
+	}
+	return then, err
 }
 
 // outlook gives a sale with its plan and the school's policy; nothing ends yet.

@@ -70,6 +70,10 @@ func TestOutlookOfACancellation(t *testing.T) {
 	}
 	b := newBooks(t)
 	once := b.sell(t, sales.NewSale{User: 1, Plan: 1}).ID
+	monthly := b.sell(t, sales.NewSale{User: 1, Plan: 2, Amounts: sales.Amounts{Charge: some(lyceum.USDCents(550))}}).ID
+	if o, err := b.service.ForeseeCancel(t.Context(), b.by(), monthly); err != nil || o.Access != lyceum.Keep {
+		t.Errorf("of what was also bought once: %+v, %v", o, err)
+	}
 	if _, err := b.service.ForeseeCancel(t.Context(), b.by(), once); lyceum.Public(err).Code != "not_recurring" {
 		t.Errorf("of what is paid once: %v", err)
 	}
@@ -172,6 +176,29 @@ func TestOutlookRefuses(t *testing.T) {
 	for _, id := range []lyceum.TransactionID{won, good} { // 500 characters are taken, and what came back can be refunded
 		if _, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: id, Reason: some(strings.Repeat("ü", 500))}); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// A refund of one of two purchases takes no access, and says so.
+func TestOutlookOfASecondPurchase(t *testing.T) {
+	b := newBooks(t)
+	first, second := b.sell(t, sales.NewSale{User: 1, Plan: 1}), b.sell(t, sales.NewSale{User: 1, Plan: 1})
+	for _, tc := range []struct {
+		sale   *sales.SaleDetail
+		want   lyceum.Consequence
+		access string
+	}{{&second, lyceum.Keep, "course 1"}, {&first, lyceum.Unenroll, "course 1 ended 2026-01-31"}} {
+		r := sales.Refund{Transaction: tc.sale.Transactions[0].ID}
+		o, err := b.service.ForeseeRefund(t.Context(), b.by(), r)
+		if err != nil || !o.EndsSale || o.Access != tc.want {
+			t.Errorf("sale %d: %+v, %v", tc.sale.ID, o, err)
+		}
+		if _, err := b.service.Refund(t.Context(), b.by(), r); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(b.access(t, 1), "; "); got != tc.access {
+			t.Errorf("after the refund of sale %d the access is %q, want %q", tc.sale.ID, got, tc.access)
 		}
 	}
 }

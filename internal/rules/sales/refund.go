@@ -146,8 +146,9 @@ func (s *Service) foreseeSettling(
 	}
 	then := ending(accounts, lyceum.SaleRefunded, policy, asked)
 	if then != lyceum.Keep {
-		of.EndsSale, of.Access = !sale.EndedAt.Present, effect(s.clock(), &of.Sale, &of.Plan, then)
+		of.EndsSale = !sale.EndedAt.Present
+		of.Access, err = s.loss(v, &of, then)
 	}
 	o.Outlook = of
-	return nil
+	return err
 }

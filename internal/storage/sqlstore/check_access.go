@@ -10,7 +10,8 @@ func accessInvariants() []invariant {
 	return []invariant{
 		{
 			`SELECT count(*) FROM enrollments e LEFT JOIN (
-				SELECT t.user_id, t.product_id, max(COALESCE(t.ends_at, ` + never + `)) AS until FROM reaching t WHERE t.school_id = $1 AND t.product_type = 'course' AND t.ended_at IS NULL
+				SELECT t.user_id, t.product_id, max(COALESCE(t.ends_at, ` + never + `)) AS until
+				FROM reaching t WHERE t.school_id = $1 AND t.product_type = 'course' AND t.ended_at IS NULL
 				GROUP BY t.user_id, t.product_id) r ON r.user_id = e.user_id AND r.product_id = e.course_id
 			WHERE e.school_id = $1 AND e.ended_at IS NULL
 			AND (r.until IS NULL OR r.until < COALESCE(e.expires_at, ` + never + `))` + settled,
