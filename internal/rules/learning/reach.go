@@ -8,10 +8,16 @@ import (
 )
 
 // reached returns a product and what comes with it now.
-func reached(tx lyceum.Tx, p lyceum.Product) ([]lyceum.Product, error) {
+func reached(tx lyceum.Tx, p lyceum.Product) ([]lyceum.Product, error) { return reach(tx, p, false) }
+
+// reach returns a product and what comes with it now, and if leaving what left it
+// and may still be followed by enrollments.
+func reach(tx lyceum.Tx, p lyceum.Product, leaving bool) ([]lyceum.Product, error) {
 	all := []lyceum.Product{p}
 	if p.Kind == lyceum.TierKind {
-		in := lyceum.InclusionFilter[lyceum.MembershipTierID]{In: lyceum.Some(lyceum.MembershipTierID(p.ID))}
+		in := lyceum.InclusionFilter[lyceum.MembershipTierID]{
+			In: lyceum.Some(lyceum.MembershipTierID(p.ID)), Leaving: leaving,
+		}
 		err := tx.TierProducts.Each(tx, in, func(i *lyceum.TierProduct) error {
 			all = append(all, i.Product)
 			return nil
@@ -24,7 +30,9 @@ func reached(tx lyceum.Tx, p lyceum.Product) ([]lyceum.Product, error) {
 		if p.Kind != lyceum.CollectionKind {
 			continue
 		}
-		in := lyceum.InclusionFilter[lyceum.ProductCollectionID]{In: lyceum.Some(lyceum.ProductCollectionID(p.ID))}
+		in := lyceum.InclusionFilter[lyceum.ProductCollectionID]{
+			In: lyceum.Some(lyceum.ProductCollectionID(p.ID)), Leaving: leaving,
+		}
 		err := tx.CollectionProducts.Each(tx, in, func(i *lyceum.CollectionProduct) error {
 			all = append(all, i.Product)
 			return nil
@@ -36,9 +44,10 @@ func reached(tx lyceum.Tx, p lyceum.Product) ([]lyceum.Product, error) {
 	return all, nil
 }
 
-// settleAll settles a user and everything that comes with a product.
+// settleAll settles a user and everything that comes with a product, or just left
+// it: what closes there is announced now, and no longer later on.
 func settleAll(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) error {
-	all, err := reached(tx, p)
+	all, err := reach(tx, p, true)
 	for _, p := range all {
 		if err == nil {
 			err = settle(tx, now, user, p)
