@@ -42,7 +42,11 @@ func (i Inclusions[ID, In]) Import(by lyceum.By) *Rows[lyceum.Inclusion[ID, In]]
 					rows[n].Settled = lyceum.Some[lyceum.EntitlementID](0)
 				}
 			}
-			return i.rows(tx.Tables).Save(tx, rows...)
+			saved, err := i.rows(tx.Tables).Save(tx, rows...)
+			if err != nil || saved.Created+saved.Updated == 0 {
+				return saved, err
+			}
+			return saved, i.relink(tx, now, rows)
 		},
 	}}
 }

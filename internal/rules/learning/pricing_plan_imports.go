@@ -54,11 +54,14 @@ func (i *PricingPlanImport) Save(
 		}
 		problems = found
 		rows = slices.Clone(lyceum.WithoutProblems(rows, problems))
-		if err := completePlans(tx, rows, now); err != nil {
+		moved, err := completePlans(tx, rows, now)
+		if err != nil {
 			return err
 		}
-		saved, err = tx.PricingPlans.Save(tx, rows...)
-		return err
+		if saved, err = tx.PricingPlans.Save(tx, rows...); err != nil {
+			return err
+		}
+		return relinkBuyers(tx, now, moved)
 	})
 	if err != nil {
 		return lyceum.Saved{}, nil, fmt.Errorf("import pricing plans: %w", err)
@@ -172,14 +175,16 @@ func createCourses(tx lyceum.Tx, missing map[lyceum.CourseID]bool, now time.Time
 	return err
 }
 
-func completePlans(tx lyceum.Tx, rows []lyceum.PricingPlan, now time.Time) error {
+// completePlans gives rows what they do not say, and returns the known plans that
+// they make sell another product.
+func completePlans(tx lyceum.Tx, rows []lyceum.PricingPlan, now time.Time) (moved []lyceum.PricingPlanID, err error) {
 	ids := make([]lyceum.PricingPlanID, len(rows))
 	for n := range rows {
 		ids[n] = rows[n].ID
 	}
 	kept, err := tx.PricingPlans.Find(tx, ids...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for n := range rows {
 		row, old := &rows[n], kept[rows[n].ID]
@@ -192,8 +197,11 @@ func completePlans(tx lyceum.Tx, rows []lyceum.PricingPlan, now time.Time) error
 			keep(&row.Other, old.Other)
 		}
 		keepTerms(row, &old)
+		if old.ID != 0 && row.Product() != old.Product() {
+			moved = append(moved, row.ID)
+		}
 	}
-	return nil
+	return moved, nil
 }
 
 // keepTerms leaves what a row does not say of a plan as it is.

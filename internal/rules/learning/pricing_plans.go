@@ -215,6 +215,11 @@ func (s *Service) changePlan(
 				return SoldPlan{}, err
 			}
 		}
+		if plan.Product() != before.Product() {
+			if err := relinkBuyers(tx, now, []lyceum.PricingPlanID{id}); err != nil {
+				return SoldPlan{}, err
+			}
+		}
 		sold, err := withSeats(tx, plan)
 		return sold[0], err
 	})

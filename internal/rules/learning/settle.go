@@ -77,17 +77,9 @@ func (i Inclusions[ID, In]) settle(tx lyceum.Tx, now time.Time) (bool, error) {
 func (i Inclusions[ID, In]) holders(
 	tx lyceum.Tx, row lyceum.Inclusion[ID, In],
 ) (next []lyceum.Entitlement, err error) {
-	in := i.named(row.In)
-	with := []lyceum.Product{in}
-	if in.Kind == lyceum.CollectionKind { // which may come with tiers
-		err := tx.TierProducts.Each(tx, lyceum.InclusionFilter[lyceum.MembershipTierID]{Product: lyceum.Some(in)},
-			func(t *lyceum.TierProduct) error {
-				with = append(with, lyceum.Product{Kind: lyceum.TierKind, ID: int32(t.In)})
-				return nil
-			})
-		if err != nil {
-			return nil, err
-		}
+	with, err := cameWith(tx, i.named(row.In))
+	if err != nil {
+		return nil, err
 	}
 	for _, p := range with {
 		of := lyceum.EntitlementFilter{Products: []lyceum.Product{p}, After: lyceum.Some(row.Settled.Value)}
@@ -99,6 +91,21 @@ func (i Inclusions[ID, In]) holders(
 	}
 	slices.SortFunc(next, func(a, b lyceum.Entitlement) int { return cmp.Compare(a.ID, b.ID) })
 	return next[:min(len(next), settleSize)], nil
+}
+
+// cameWith returns a collection or a tier, and the tiers that a collection comes
+// with.
+func cameWith(tx lyceum.Tx, in lyceum.Product) ([]lyceum.Product, error) {
+	with := []lyceum.Product{in}
+	if in.Kind != lyceum.CollectionKind {
+		return with, nil
+	}
+	err := tx.TierProducts.Each(tx, lyceum.InclusionFilter[lyceum.MembershipTierID]{Product: lyceum.Some(in)},
+		func(t *lyceum.TierProduct) error {
+			with = append(with, lyceum.Product{Kind: lyceum.TierKind, ID: int32(t.In)})
+			return nil
+		})
+	return with, err
 }
 
 // unheld reports whether nobody holds what a product was added to or removed

@@ -1,0 +1,129 @@
+package sales_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// orders returns every order of some things.
+func orders[T any](of []T) (all [][]T) {
+	if len(of) == 0 {
+		return [][]T{nil}
+	}
+	for i := range of {
+		rest := append(slices.Clone(of[:i]), of[i+1:]...)
+		for _, more := range orders(rest) {
+			all = append(all, append([]T{of[i]}, more...))
+		}
+	}
+	return all
+}
+
+// file is what somebody imports.
+type file struct {
+	name string
+	take func(*testing.T, *books) ([]lyceum.RowProblem, error)
+}
+
+// TestFilesLinkInAnyOrder: which sales imported enrollments belong to does not
+// depend on the order of files, also of those that change what a plan sells or
+// what comes with a collection.
+func TestFilesLinkInAnyOrder(t *testing.T) {
+	bundle := lyceum.Product{Kind: lyceum.CollectionKind, ID: 1}
+	plan := func(id lyceum.PricingPlanID, course lyceum.CourseID) lyceum.PricingPlan {
+		return lyceum.PricingPlan{ID: id, Name: "Plan", Price: 1000, Currency: "USD", CourseID: some(course)}
+	}
+	sold := func(sale lyceum.SaleID, user lyceum.UserID, plan lyceum.PricingPlanID) lyceum.Transaction {
+		at := storetest.Begin
+		return lyceum.Transaction{
+			ID: lyceum.TransactionID(sale), SaleID: sale, UserID: user, PricingPlanID: plan, CreatedAt: at, PurchasedAt: at,
+			FinalPrice: 1000, Charge: 1000, Revenue: 1000, Currency: "USD", Paid: true,
+		}
+	}
+	sales := file{"sales", func(t *testing.T, b *books) ([]lyceum.RowProblem, error) {
+		_, p, err := b.service.Import(b.by(), lyceum.RefuseMissing).Save(t.Context(), []lyceum.Transaction{
+			sold(1, 1, 40), sold(2, 2, 40), sold(3, 3, 41), sold(4, 1, 41),
+		})
+		return p, err
+	}}
+	enrollments := file{"enrollments", func(t *testing.T, b *books) ([]lyceum.RowProblem, error) {
+		var rows []lyceum.Enrollment
+		for user := lyceum.UserID(1); user <= 3; user++ {
+			for course := lyceum.CourseID(1); course <= 2; course++ {
+				rows = append(rows, lyceum.Enrollment{User: user, Course: course, EnrolledAt: storetest.Begin})
+			}
+		}
+		_, p, err := b.learning.ImportEnrollments(b.by()).Save(t.Context(), rows)
+		return p, err
+	}}
+	plans := file{"plan 40 sells course 2", func(t *testing.T, b *books) ([]lyceum.RowProblem, error) {
+		_, p, err := b.learning.ImportPricingPlans(b.by(), lyceum.RefuseMissing).Save(t.Context(), []lyceum.PricingPlan{plan(40, 2)})
+		return p, err
+	}}
+	included := file{"course 1 in the collection", func(t *testing.T, b *books) ([]lyceum.RowProblem, error) {
+		_, p, err := b.learning.CollectionProducts().Import(b.by()).Save(t.Context(), []lyceum.CollectionProduct{{In: 1, Product: lyceum.CourseID(1).Product()}})
+		return p, err
+	}}
+	want := []string{
+		"user 1 course 1 sale 4", "user 1 course 2 sale 1", "user 2 course 1 import", "user 2 course 2 sale 2",
+		"user 3 course 1 sale 3", "user 3 course 2 import",
+	}
+	stores := engines(t)
+	for _, order := range orders([]file{sales, enrollments, plans, included}) {
+		name := ""
+		for _, f := range order {
+			name += f.name + ", "
+		}
+		for engine, store := range stores {
+			b := openBooks(t, store)
+			name := engine + ": " + name
+			storetest.Write(t, b.store, b.school, func(tx lyceum.Tx) error {
+				if _, err := tx.ProductCollections.Save(tx, lyceum.ProductCollection{ID: 1, Name: "All"}); err != nil {
+					return err
+				}
+				_, err := tx.PricingPlans.Save(tx, plan(40, 1), lyceum.PricingPlan{ID: 41, Name: "All", Price: 1000, Currency: "USD", Other: some(bundle), Frequency: lyceum.OneTimePayment})
+				return err
+			})
+			for _, f := range order {
+				if problems, err := f.take(t, b); err != nil || len(problems) > 0 {
+					t.Fatal(name, f.name, problems, err)
+				}
+			}
+			if diff := cmp.Diff(want, b.reasons(t)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", name, diff)
+			}
+		}
+	}
+	for _, store := range stores {
+		findings, err := store.Check(t.Context())
+		if err != nil || len(findings) > 0 {
+			t.Errorf("check: %v, %v", findings, err)
+		}
+	}
+}
+
+// reasons tells of each open entitlement to a course where it comes from, in
+// order.
+func (b *books) reasons(t *testing.T) (all []string) {
+	t.Helper()
+	v := b.store.In(t.Context(), b.school)
+	err := v.Entitlements.Each(v, lyceum.EntitlementFilter{OpenAt: some(b.now)}, func(e *lyceum.Entitlement) error {
+		from := "import"
+		if e.Sale.Present {
+			from = fmt.Sprint("sale ", e.Sale.Value)
+		}
+		all = append(all, fmt.Sprint("user ", e.User, " ", e.Product, " ", from))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(all)
+	return all
+}
