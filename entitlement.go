@@ -36,6 +36,7 @@ const (
 	EndedByChargeback   EntitlementEnd = "charged_back" // of its sale
 	EndedByCancellation EntitlementEnd = "canceled"     // of its sale
 	EndedByVoiding      EntitlementEnd = "voided"       // of its sale
+	EndedByChange       EntitlementEnd = "changed"      // of its sale's plan
 	EndedByUnenrollment EntitlementEnd = "unenrolled"
 	EndedByImport       EntitlementEnd = "imported" // the enrollment came in as ended
 )

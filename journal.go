@@ -63,6 +63,8 @@ const (
 	MovementCreated        EntryType = "movement.created"
 	DisputeCreated         EntryType = "dispute.created"
 	DisputeUpdated         EntryType = "dispute.updated"
+	AdmissionCreated       EntryType = "admission.created"
+	AdmissionUpdated       EntryType = "admission.updated"
 	CommentCreated         EntryType = "comment.created"
 	CommentDeleted         EntryType = "comment.deleted"
 	OrderCreated           EntryType = "order.created"
@@ -107,6 +109,7 @@ func EntryTypes() []EntryType {
 		LectureProgressCreated, LectureProgressUpdated, QuizResponseCreated, QuizResponseUpdated, UserTagged,
 		WebhookCreated, WebhookUpdated, WebhookEventCreated, WebhookEventUpdated, WebhookDeleted, WebhookEventResent,
 		WebhookSecretRotated, MovementCreated, DisputeCreated, DisputeUpdated, CommentCreated, CommentDeleted,
+		AdmissionCreated, AdmissionUpdated,
 		OrderCreated, OrderUpdated, EntitlementCreated, EntitlementUpdated, EntitlementDeleted, BlockCreated, BlockDeleted,
 		SaleWarningCreated, SignInFailed, AccountLocked, SignInsRefused, CodeReplayed, TokenReused, TargetRefused,
 	}, productEntries...)
@@ -117,6 +120,8 @@ type EventName string
 
 // The events that a school can produce (docs/own-interface.md, "Webhooks").
 const (
+	AdmissionCreatedEvent     EventName = "Admission.created"
+	AdmissionDisabledEvent    EventName = "Admission.disabled"
 	EnrollmentCreatedEvent    EventName = "Enrollment.created"
 	EnrollmentCompletedEvent  EventName = "Enrollment.completed"
 	EnrollmentDisabledEvent   EventName = "Enrollment.disabled"
@@ -137,7 +142,8 @@ const (
 // EventNames lists every event a school can produce, by name.
 func EventNames() []EventName {
 	return []EventName{
-		AbandonedOrderEvent, CommentCreatedEvent, EnrollmentCompletedEvent, EnrollmentCreatedEvent, EnrollmentDisabledEvent,
+		AbandonedOrderEvent, AdmissionCreatedEvent, AdmissionDisabledEvent, CommentCreatedEvent, EnrollmentCompletedEvent,
+		EnrollmentCreatedEvent, EnrollmentDisabledEvent,
 		LectureProgressEvent, QuizResponseEvent, SaleCreatedEvent, SubscriptionCanceledEvent, TransactionCreatedEvent,
 		TransactionRefundedEvent, UserCreatedEvent, UserUpdatedEvent, UserTagCreatedEvent, UserTagRemovedEvent,
 	}

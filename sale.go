@@ -18,6 +18,44 @@ type Sale struct {
 	EndedAt       Opt[time.Time]
 	EndReason     Opt[SaleEnd] // present together with EndedAt
 	Released      bool         // each of its payments is refunded in full
+	// Replaces is the sale that this one followed by a change of plan, and
+	// ReplacedBy the one that followed this one, which ended as SaleChanged.
+	Replaces   Opt[SaleID]
+	ReplacedBy Opt[SaleID]
+	NextPlan   Opt[PricingPlanID] // the sale changes to it when PaidUntil has passed
+	Stop       SaleStop
+}
+
+// SaleStop is whether webhooks know that a sale that is paid for again and again
+// is no longer active.
+type SaleStop uint8
+
+// The steps of a stop.
+const (
+	NotStopped SaleStop = iota
+	StopsLater          // when PaidUntil has passed
+	Stopped             // it was announced, once for good
+)
+
+// End ends the sale and drops its change of plan. One that has ended keeps its
+// end.
+func (s *Sale) End(at time.Time, why SaleEnd) {
+	s.NextPlan = None[PricingPlanID]()
+	if !s.EndedAt.Present {
+		s.EndedAt, s.EndReason = Some(Second(at)), Some(why)
+	}
+}
+
+// Reopen takes the end of the sale back.
+func (s *Sale) Reopen() {
+	s.EndedAt, s.EndReason, s.ReplacedBy = None[time.Time](), None[SaleEnd](), None[SaleID]()
+}
+
+// SaleFilter narrows sales; an absent part holds always.
+type SaleFilter struct {
+	// DueAt: what was paid for is used up at that moment, and the sale stops or
+	// changes its plan then. The first due come first.
+	DueAt Opt[time.Time]
 }
 
 // HoldsSeat reports whether the sale takes a seat of its pricing plan.
@@ -52,6 +90,7 @@ const (
 	SaleRefunded    SaleEnd = "refunded"
 	SaleChargedBack SaleEnd = "charged_back"
 	SaleVoided      SaleEnd = "voided"
+	SaleChanged     SaleEnd = "changed" // another sale followed
 )
 
 // Entitlement is how the end of a sale ends its entitlements.

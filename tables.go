@@ -5,6 +5,7 @@ package lyceum
 type Tables struct {
 	Access             Rows[EntitlementID, Entitlement, EntitlementFilter] // by each product that an entitlement reaches
 	AccessTokens       Table[KeyHash, AccessToken, struct{}]
+	Admissions         Table[AdmissionID, Admission, AdmissionFilter]
 	Affiliates         Table[AffiliateID, AffiliatePartner, PartnerFilter]
 	Answers            Table[KeyHash, KeptAnswer, struct{}]
 	APIKeys            Table[APIKeyID, APIKey, APIKeyFilter]
@@ -40,7 +41,7 @@ type Tables struct {
 	References         Rows[TransactionID, Reference, ReferenceFilter]
 	RefreshTokens      Table[KeyHash, RefreshToken, RefreshTokenFilter]
 	SaleWarnings       Table[SaleWarningID, SaleWarning, SaleWarningFilter]
-	Sales              Table[SaleID, Sale, struct{}]
+	Sales              Table[SaleID, Sale, SaleFilter]
 	Sessions           Table[KeyHash, Session, SessionFilter]
 	TierProducts       Table[TierProductID, TierProduct, InclusionFilter[MembershipTierID]]
 	Transactions       Table[TransactionID, Transaction, TransactionQuery]

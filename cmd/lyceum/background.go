@@ -10,8 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// timePause is how late an enrollment that expired, or an order that nobody
-// completed, is taken note of at most.
+// timePause is how late an enrollment that expired, a paid period that ended, or
+// an order that nobody completed, is taken note of at most.
 const timePause = 10 * time.Second
 
 // runScheduler does what comes with time alone.
@@ -19,10 +19,11 @@ func (s *service) runScheduler(ctx context.Context) {
 	for {
 		overdue, err := s.store.FindOverdue(ctx, s.clock())
 		for _, school := range overdue {
-			err = errors.Join(err, s.learning.Expire(ctx, school), s.learning.Settle(ctx, school), s.sales.Abandon(ctx, school))
+			err = errors.Join(err, s.learning.Expire(ctx, school), s.learning.Settle(ctx, school),
+				s.sales.EndPeriods(ctx, school), s.sales.Abandon(ctx, school))
 		}
 		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "overdue enrollments, products and orders could not be processed", "err", err)
+			s.log.WarnContext(ctx, "overdue enrollments, products, sales and orders could not be processed", "err", err)
 		}
 		select {
 		case <-time.After(timePause):

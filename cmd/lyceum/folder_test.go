@@ -180,8 +180,15 @@ func TestR28_FirstStartOfAServer(t *testing.T) {
 // serveOn starts a server on a data folder and gives its address.
 func serveOn(t *testing.T, dir string, more ...string) (addr string) {
 	t.Helper()
+	return serveAt(t, append([]string{"--data", dir}, more...)...)
+}
+
+// serveAt starts a server with arguments that name its database, and returns its
+// address.
+func serveAt(t *testing.T, args ...string) (addr string) {
+	t.Helper()
 	addr = freeAddress(t)
-	p, err := launch(exec.Command("lyceum", append([]string{"serve", "--data", dir, "--addr", addr, "--rate-limit", "0"}, more...)...))
+	p, err := launch(exec.Command("lyceum", append([]string{"serve", "--addr", addr, "--rate-limit", "0"}, args...)...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -737,6 +737,15 @@ type Sale struct {
 
 	// EndReason Why it ended.
 	EndReason *SaleEndReason `json:"end_reason"`
+
+	// ReplacesSaleID The sale that it followed by a change of plan.
+	ReplacesSaleID *int32 `json:"replaces_sale_id"`
+
+	// ReplacedBySaleID The sale that followed it by a change of plan.
+	ReplacedBySaleID *int32 `json:"replaced_by_sale_id"`
+
+	// NextPricingPlanID The pricing plan that it changes to when `paid_until` has passed.
+	NextPricingPlanID *int32 `json:"next_pricing_plan_id"`
 }
 
 // SaleEndReason Why it ended.
@@ -744,7 +753,7 @@ type SaleEndReason string
 
 // SaleWarning Something that did not fit of a sale that was recorded because its money had already been taken.
 type SaleWarning struct {
-	// Code A word for programs: `price_differs`, `sold_out`, `offer_ended`, `plan_archived`, `product_archived`, `coupon_archived`, `coupon_expired`, `coupon_used_up`, `coupon_currency` or `coupon_scope`.
+	// Code A word for programs: `price_differs`, `sold_out`, `offer_ended`, `plan_archived`, `product_archived`, `coupon_archived`, `coupon_expired`, `coupon_used_up`, `coupon_currency`, `coupon_scope`, `second_tier` (the buyer has another tier of the same membership) or `plan_not_changed` (a change of plan at the end of the period could no longer be made).
 	Code string `json:"code"`
 
 	// Message A sentence for people. It may change.

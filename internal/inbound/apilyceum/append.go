@@ -20,7 +20,10 @@ func appendSale(b []byte, s *lyceum.Sale) []byte {
 	b = strconv.AppendBool(append(b, `,"is_active":`...), !s.EndedAt.Present)
 	b = wire.AppendOptMoment(b, `,"paid_until":`, s.PaidUntil)
 	b = wire.AppendOptMoment(b, `,"ended_at":`, s.EndedAt)
-	return append(wire.AppendOptWord(b, `,"end_reason":`, s.EndReason), '}')
+	b = wire.AppendOptWord(b, `,"end_reason":`, s.EndReason)
+	b = wire.AppendOptNumber(b, `,"replaces_sale_id":`, s.Replaces)
+	b = wire.AppendOptNumber(b, `,"replaced_by_sale_id":`, s.ReplacedBy)
+	return append(wire.AppendOptNumber(b, `,"next_pricing_plan_id":`, s.NextPlan), '}')
 }
 
 func appendEnrollment(b []byte, e *lyceum.Enrollment) []byte {

@@ -14,6 +14,8 @@ func (f *Face) sales() []wire.Operation {
 		one("showSale", wire.Get, each, bindSale, f.Sales.Show, "sale", saleDetail),
 		one("createRenewal", wire.Create, each+"/renewals", bindRenewal, f.Sales.Renew, "transaction", transactionDetail),
 		one("endSale", wire.Run, each+"/end", wire.NoBody(bindSale), f.Sales.EndNow, "sale", sale),
+		one("changePlan", wire.Run, each+"/change_plan", bindNextPlan, f.Sales.ChangePlan, "sale", saleDetail),
+		wire.None("dropPlanChange", wire.Delete, each+"/change_plan", bindSale, f.Sales.DropChange),
 		one("cancelSale", wire.Run, each+"/cancel", wire.NoBody(bindSale), f.Sales.Cancel, "sale", sale),
 	}
 }
@@ -60,6 +62,20 @@ func bindRenewal(in *wire.Input) sales.Renewal {
 	return sales.Renewal{Sale: bindSale(in), Reference: bindReference(in), Amounts: bindAmounts(in)}
 }
 
+func bindNextPlan(in *wire.Input) sales.PlanChange {
+	return sales.PlanChange{
+		Sale: bindSale(in), AtPeriodEnd: in.Body("at_period_end").Bool().Value,
+		NewSale: sales.NewSale{
+			Plan:      wire.ID[lyceum.PricingPlanID](in.Body("pricing_plan_id").Required()).Value,
+			Coupon:    wire.ID[lyceum.CouponID](in.Body("coupon_id")),
+			Affiliate: wire.ID[lyceum.AffiliateID](in.Body("affiliate_id")),
+			Author:    wire.ID[lyceum.AuthorID](in.Body("author_id")),
+			Reference: bindReference(in),
+			Amounts:   bindAmounts(in),
+		},
+	}
+}
+
 // soldSale is gen.SaleDetail, which has the same fields written out once more.
 type soldSale struct {
 	gen.Sale
@@ -88,6 +104,8 @@ func sale(s lyceum.Sale) gen.Sale {
 		CouponID:      wire.Number(s.CouponID), AffiliateID: wire.Number(s.AffiliateID), AuthorID: wire.Number(s.AuthorID),
 		FinalPrice: amount(s.FinalPrice), Currency: text(s.Currency), IsActive: !s.EndedAt.Present,
 		PaidUntil: wire.OptMoment(s.PaidUntil), EndedAt: wire.OptMoment(s.EndedAt),
-		EndReason: (*gen.SaleEndReason)(text(s.EndReason)),
+		EndReason:      (*gen.SaleEndReason)(text(s.EndReason)),
+		ReplacesSaleID: wire.Number(s.Replaces), ReplacedBySaleID: wire.Number(s.ReplacedBy),
+		NextPricingPlanID: wire.Number(s.NextPlan),
 	}
 }

@@ -52,6 +52,7 @@ var endings = map[lyceum.SaleEnd]string{
 	lyceum.SaleRefunded:    "The refund ended the sale",
 	lyceum.SaleChargedBack: "The chargeback ended the sale",
 	lyceum.SaleVoided:      "The sale was voided",
+	lyceum.SaleChanged:     "The plan was changed, and another sale followed",
 }
 
 func charged(t *lyceum.Transaction, reference string) event {

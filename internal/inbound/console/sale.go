@@ -69,6 +69,7 @@ var ends = map[lyceum.SaleEnd]mark{
 	lyceum.SaleRefunded:    {"badge-off", "Ended by a refund"},
 	lyceum.SaleChargedBack: {"badge-bad", "Ended by a chargeback"},
 	lyceum.SaleVoided:      {"badge-off", "Voided"},
+	lyceum.SaleChanged:     {"badge-off", "Changed"},
 }
 
 // showSale serves GET /admin/sales/{id}.

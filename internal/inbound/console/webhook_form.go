@@ -64,6 +64,8 @@ func eventGroups(chosen []string) []eventGroup {
 			{Name: lyceum.EnrollmentCreatedEvent, When: "A learner is enrolled in a course."},
 			{Name: lyceum.EnrollmentCompletedEvent, When: "A learner has completed all of a course."},
 			{Name: lyceum.EnrollmentDisabledEvent, When: "A learner’s access to a course ends."},
+			{Name: lyceum.AdmissionCreatedEvent, When: "A learner is admitted to coaching."},
+			{Name: lyceum.AdmissionDisabledEvent, When: "A learner’s access to coaching ends."},
 			{Name: lyceum.LectureProgressEvent, When: "A learner completes a lecture."},
 			{Name: lyceum.QuizResponseEvent, When: "A learner answers a quiz."},
 			{Name: lyceum.CommentCreatedEvent, When: "A learner writes under a lecture."},

@@ -10,7 +10,7 @@ import (
 // to those of v2 that change something.
 var ownBodies = map[string]string{
 	"createSale": `{"user_id":2,"pricing_plan_id":1}`, "createRenewal": `{"charge":500}`, "createRefund": `{}`, "openChargeback": `{}`, "closeChargeback": `{"outcome":"won"}`,
-	"createOrder": `{"email":"new@example.com","pricing_plan_id":1}`, "completeOrder": `{}`, "updateSchool": `{}`, "setUserTags": `{"tags":[]}`, "disableUser": "", "enableUser": "", "cancelSale": "", "endSale": "", "openDispute": `{}`, "closeDispute": `{"outcome":"won"}`, "abandonOrder": "",
+	"createOrder": `{"email":"new@example.com","pricing_plan_id":1}`, "completeOrder": `{}`, "updateSchool": `{}`, "setUserTags": `{"tags":[]}`, "disableUser": "", "enableUser": "", "cancelSale": "", "endSale": "", "changePlan": `{"pricing_plan_id":1}`, "dropPlanChange": "", "openDispute": `{}`, "closeDispute": `{"outcome":"won"}`, "abandonOrder": "",
 	"createWebhook": `{"url":"https://hooks.example.com/x"}`, "updateWebhook": `{}`, "rotateWebhookSecret": "", "testWebhook": `{}`, "resumeWebhook": `{}`, "resendDeliveries": `{}`,
 	"resendDelivery": "", "deleteWebhook": "", "createQuizResponse": `{"user_id":2,"answers":[]}`, "createComment": `{"user_id":2,"body":"x"}`, "deleteComment": "",
 	"createCoupon": `{"code":"OURS","discount_percent":0.5}`, "updateCoupon": `{}`, "archiveCoupon": "", "createAffiliate": `{"name":"Fairs"}`, "updateAffiliate": `{}`, "archiveAffiliate": "",

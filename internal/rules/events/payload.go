@@ -40,6 +40,8 @@ func objectOf(r *reading, c *lyceum.ChangeRecord) (object, error) {
 	switch o := c.Object.(type) {
 	case lyceum.Enrollment:
 		told = r.enrollment(&o, c)
+	case lyceum.Admission:
+		told = r.admission(&o, c)
 	case lyceum.LectureProgress:
 		told = r.lectureProgress(&o)
 	case lyceum.Sale:
@@ -195,6 +197,31 @@ func (r *reading) enrollment(e *lyceum.Enrollment, c *lyceum.ChangeRecord) objec
 	}
 	if p.Certificate.Present {
 		told["certificate_serial_number"] = p.Certificate.Value.SerialNumber
+	}
+	return told
+}
+
+// admission has the pricing plan of the sale that opened it; without one, product
+// and currency are null.
+func (r *reading) admission(a *lyceum.Admission, c *lyceum.ChangeRecord) object {
+	told := object{
+		"id": a.ID, "user_id": a.UserID, "school_id": r.school, "coaching_id": a.CoachingID, "sale_id": number(a.SaleID),
+		"is_active":   c.Event.Value != lyceum.AdmissionDisabledEvent, // whatever came after the event
+		"admitted_at": written(a.AdmittedAt), "created_at": written(a.AdmittedAt), "updated_at": written(c.At),
+		"expires_at": moment(a.ExpiresAt), "user": r.user(a.UserID), "coaching": nil, "product": nil, "currency": nil,
+	}
+	coaching, err := r.view.Coaching.Get(r.view, a.CoachingID)
+	if p, ok := found(r, coaching, err); ok {
+		told["coaching"] = object{"id": p.ID, "name": p.Name, "description": text(p.Description), "image_url": text(p.ImageURL)}
+	}
+	if !a.SaleID.Present {
+		return told
+	}
+	sale, err := r.view.Sales.Get(r.view, a.SaleID.Value)
+	if s, ok := found(r, sale, err); ok {
+		if product, _, _ := r.product(s.PricingPlanID); product != nil {
+			told["product"], told["currency"] = product, product["currency"]
+		}
 	}
 	return told
 }

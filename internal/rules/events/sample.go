@@ -29,6 +29,8 @@ func (m madeUp) subject(event lyceum.EventName) (object any, detail string) {
 	switch event {
 	case lyceum.EnrollmentCreatedEvent, lyceum.EnrollmentCompletedEvent, lyceum.EnrollmentDisabledEvent:
 		return lyceum.Enrollment{EnrolledAt: m.at}, ""
+	case lyceum.AdmissionCreatedEvent, lyceum.AdmissionDisabledEvent:
+		return lyceum.Admission{AdmittedAt: m.at, SaleID: lyceum.Some(lyceum.SaleID(0))}, ""
 	case lyceum.LectureProgressEvent:
 		return lyceum.LectureProgress{CompletedAt: m.at}, ""
 	case lyceum.QuizResponseEvent:
@@ -96,6 +98,12 @@ func (m madeUp) view() lyceum.View {
 			CourseID: lyceum.Some(lyceum.CourseID(0)), Name: "Test Plan", Price: price, Currency: "USD",
 			Frequency: lyceum.OneTimePayment,
 			CreatedAt: m.at, UpdatedAt: m.at,
+		}},
+		Coaching: only[lyceum.CoachingID, lyceum.Coaching, lyceum.ProductFilter]{row: lyceum.Coaching{
+			Name: "Test Coaching", IsPublished: true, CreatedAt: m.at, UpdatedAt: m.at,
+		}},
+		Sales: only[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter]{row: lyceum.Sale{
+			CreatedAt: m.at, PricingPlanID: lyceum.Some(lyceum.PricingPlanID(0)),
 		}},
 		Lectures: only[lyceum.LectureID, lyceum.Lecture, lyceum.LectureFilter]{row: lyceum.Lecture{
 			Name: lyceum.Some("Test Lecture"), IsPublished: true,

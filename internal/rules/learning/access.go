@@ -44,8 +44,8 @@ func beginBy(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) (begun bool, err
 	})
 }
 
-// Revoke ends the entitlements that came with a sale: now, or at a moment to
-// come if they would not end before.
+// Revoke ends the entitlements that came with a sale, as of a moment: one that
+// has passed, or one to come if they would not end before.
 func (s *Service) Revoke(
 	tx lyceum.Tx, now time.Time, sale *lyceum.Sale, at time.Time, why lyceum.EntitlementEnd,
 ) error {
@@ -59,7 +59,7 @@ func (s *Service) Revoke(
 		case !e.OpenAt(now):
 			continue
 		case !at.After(now):
-			e.EndedAt, e.EndReason = lyceum.Some(lyceum.Second(now)), lyceum.Some(why)
+			e.EndedAt, e.EndReason = lyceum.Some(lyceum.Second(at)), lyceum.Some(why)
 		case e.Outlasts(lyceum.Some(at)):
 			e.EndsAt = lyceum.Some(lyceum.Second(at))
 		}
@@ -105,7 +105,11 @@ func entitlementsOf(tx lyceum.Tx, sale *lyceum.Sale) ([]lyceum.Entitlement, erro
 // settle brings the enrollment of a user in line with the union of their
 // entitlements, and announces access that opened or closed.
 func settle(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Product) error {
-	if product.Kind != lyceum.CourseKind {
+	switch product.Kind {
+	case lyceum.CoachingKind:
+		return settleCoaching(tx, now, user, product)
+	case lyceum.CourseKind:
+	default:
 		return nil
 	}
 	course := lyceum.CourseID(product.ID)
@@ -217,14 +221,21 @@ func expire(tx lyceum.Tx, now time.Time) (more bool, err error) {
 // outlived ends an enrollment whose time is over, and announces it unless it was
 // over before the school took note of such things.
 func outlived(tx lyceum.Tx, e lyceum.Enrollment) error {
-	noted, err := tx.GetCursor(lyceum.ExpiredCursor)
+	news, err := expiredLately(tx, e.ExpiresAt.Value)
 	if err != nil {
 		return err
 	}
-	if e.ExpiresAt.Value.UnixMicro() > noted {
+	if news {
 		return end(tx, e, e.ExpiresAt.Value)
 	}
 	e.EndedAt = e.ExpiresAt
 	_, err = tx.Enrollments.Save(tx, e)
 	return err
+}
+
+// expiredLately reports whether the school has not taken note yet of what was
+// over at a moment.
+func expiredLately(tx lyceum.Tx, at time.Time) (bool, error) {
+	noted, err := tx.GetCursor(lyceum.ExpiredCursor)
+	return at.UnixMicro() > noted, err
 }

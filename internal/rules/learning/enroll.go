@@ -128,11 +128,15 @@ func (s *Service) stopCharging(tx lyceum.Tx, now time.Time, id lyceum.Opt[lyceum
 	if plan := plans[sale.PricingPlanID.Value]; !plan.Recurring() {
 		return nil
 	}
-	sale.EndedAt, sale.EndReason = lyceum.Some(lyceum.Second(now)), lyceum.Some(lyceum.SaleCanceled)
+	announced := sale.Stop == lyceum.Stopped
+	sale.End(now, lyceum.SaleCanceled)
+	sale.Stop = lyceum.Stopped
 	if _, err := tx.Sales.Save(tx, sale); err != nil {
 		return err
 	}
-	tx.Announce(lyceum.SaleUpdated, int32(sale.ID), lyceum.SubscriptionCanceledEvent, "")
+	if !announced {
+		tx.Announce(lyceum.SaleUpdated, int32(sale.ID), lyceum.SubscriptionCanceledEvent, "")
+	}
 	return s.Revoke(tx, now, &sale, now, lyceum.EndedByCancellation)
 }
 

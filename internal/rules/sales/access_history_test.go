@@ -16,8 +16,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// TestAccessIsTheUnion makes random histories of sales, refunds, chargebacks,
-// cancellations, enrollments by hand and imports. After each step the access of
+// TestAccessIsTheUnion makes random histories of sales, changes of plan, refunds,
+// chargebacks, cancellations, enrollments by hand and imports. After each step the access of
 // everybody is what a naive model kept beside it says. LYCEUM_HISTORIES makes
 // more of them.
 func TestAccessIsTheUnion(t *testing.T) {
@@ -28,7 +28,7 @@ func TestAccessIsTheUnion(t *testing.T) {
 	for more := true; more; more = histories < want {
 		rapid.Check(t, func(r *rapid.T) {
 			if histories%perStore == 0 {
-				store = openStore(t)
+				store = historyStore(t)
 			}
 			b := openBooks(t, store)
 			if err := b.learning.Expire(t.Context(), b.school); err != nil { // from now on
@@ -58,6 +58,7 @@ type reason struct {
 	course   lyceum.CourseID // 0: with the bundle or the tier
 	bundle   bool
 	tier     bool
+	silver   bool // the other tier
 	sale     lyceum.SaleID
 	imported bool
 	start    time.Time
@@ -81,16 +82,17 @@ type deal struct {
 	dispute     lyceum.DisputeID
 	until       time.Time // paid until
 	over        lyceum.SaleEnd
+	follower
 }
 
 func (d *deal) course() lyceum.CourseID {
 	return map[lyceum.PricingPlanID]lyceum.CourseID{1: 1, 2: 1, 3: 2, 4: 2, 6: 1}[d.plan]
 }
 
-func (d *deal) recurring() bool { return d.plan == 2 || d.plan == 6 || d.plan == 9 }
+func (d *deal) recurring() bool { return d.plan == 2 || d.plan == 6 || d.plan >= 9 }
 
 func (d *deal) good() bool {
-	return (d.paid == 0 || d.back < d.paid) && d.bank != lyceum.DisputeOpen && d.bank != lyceum.DisputeLost
+	return !d.unpaid && (d.paid == 0 || d.back < d.paid) && d.bank != lyceum.DisputeOpen && d.bank != lyceum.DisputeLost
 }
 
 type union struct {
@@ -105,6 +107,7 @@ type union struct {
 	blocks  map[[2]int32]bool
 	pending bool              // enrollments do not follow what was added or removed yet
 	quiet   map[[2]int32]bool // an import opened or closed it: announced or not
+	coached map[lyceum.UserID]bool
 }
 
 // open makes the collection with course 1, sold by plan 8, and a tier with course
@@ -126,6 +129,7 @@ func (m *union) open(t *testing.T) {
 	if err != nil {
 		m.r.Fatal(err)
 	}
+	m.openTiers(t)
 }
 
 // of returns the union of a user's reasons for a course.
@@ -153,7 +157,8 @@ func (m *union) of(user lyceum.UserID, course lyceum.CourseID) (start, end time.
 // leads reports whether a reason is one of a user for a course. The tier has the
 // collection in it.
 func (m *union) leads(x *reason, user lyceum.UserID, course lyceum.CourseID) bool {
-	return x.user == user && (x.course == course || (x.bundle || x.tier) && m.bundle[course] || x.tier && m.tier[course])
+	return x.user == user && (x.course == course || (x.bundle || x.tier) && m.bundle[course] || x.tier && m.tier[course] ||
+		x.silver && course == 1)
 }
 
 // note keeps which access opened or closed since the last time.
@@ -172,6 +177,7 @@ func (m *union) note() {
 			m.was[key] = open
 		}
 	}
+	m.noteCoaching()
 }
 
 func (m *union) step(t *testing.T) {
@@ -184,7 +190,7 @@ func (m *union) step(t *testing.T) {
 	m.note()
 	user := lyceum.UserID(rapid.IntRange(1, 3).Draw(r, "user"))
 	course := lyceum.CourseID(rapid.IntRange(1, 2).Draw(r, "course"))
-	switch rapid.IntRange(0, 12).Draw(r, "step") {
+	switch rapid.IntRange(0, 12+planSteps).Draw(r, "step") {
 	case 0, 1, 2:
 		m.sell(t, user)
 	case 3:
@@ -215,31 +221,40 @@ func (m *union) step(t *testing.T) {
 		m.include(t, course)
 	case 12:
 		m.settle(t)
+	default:
+		m.planStep(t, user)
 	}
 	m.note()
 }
 
 func (m *union) sell(t *testing.T, user lyceum.UserID) {
 	plan := lyceum.PricingPlanID(rapid.SampledFrom([]int{1, 2, 3, 4, 6, 8, 9}).Draw(m.r, "plan"))
-	n := sales.NewSale{User: user, Plan: plan}
-	if plan == 2 {
-		n.Charge = some(lyceum.USDCents(540))
-	}
-	d, err := m.b.service.Record(t.Context(), m.b.by(), n)
+	d, err := m.b.service.Record(t.Context(), m.b.by(), m.purchase(user, plan))
 	if err != nil {
 		m.r.Fatal(err)
 	}
-	x := &d.Transactions[0]
-	kept := &deal{id: d.ID, transaction: x.ID, user: user, plan: plan, paid: x.FinalPrice + x.TaxCharge, until: d.PaidUntil.Value}
+	m.sold(d)
+}
+
+// sold keeps a sale that was recorded now, or since a moment that has passed.
+func (m *union) sold(d sales.SaleDetail) *deal {
+	user, plan := d.UserID.Value, d.PricingPlanID.Value
+	kept := &deal{id: d.ID, user: user, plan: plan, until: d.PaidUntil.Value}
+	kept.unpaid = len(d.Transactions) == 0
+	for _, x := range d.Transactions {
+		kept.transaction, kept.paid = x.ID, x.FinalPrice+x.TaxCharge
+	}
 	m.deals = append(m.deals, kept)
-	why := &reason{user: user, course: kept.course(), sale: d.ID, start: m.b.now}
+	why := &reason{user: user, course: kept.course(), sale: d.ID, start: d.CreatedAt}
 	switch plan {
 	case 3:
 		why.end = later(m.b.now, 6)
 	case 8:
 		why.bundle = true
-	case 9:
+	case 9, 11:
 		why.tier = true
+	case 10:
+		why.silver = true
 	}
 	m.reasons = append(m.reasons, why)
 	for course := lyceum.CourseID(1); course <= 2; course++ {
@@ -247,6 +262,7 @@ func (m *union) sell(t *testing.T, user lyceum.UserID) {
 			m.unblock(user, course)
 		}
 	}
+	return kept
 }
 
 func (m *union) unblock(user lyceum.UserID, course lyceum.CourseID) {
@@ -319,6 +335,7 @@ func (m *union) over(d *deal, why lyceum.SaleEnd, at time.Time) {
 	if d.over == "" {
 		d.over = why
 	}
+	d.stop(!at.After(m.b.now))
 	for _, x := range m.reasons {
 		switch {
 		case x.sale != d.id || !x.open(m.b.now):
@@ -354,6 +371,7 @@ func (m *union) refund(t *testing.T) {
 		return
 	}
 	if d.back += amount; d.back == d.paid {
+		m.reopen(d)
 		m.over(d, lyceum.SaleRefunded, m.b.now)
 	}
 }
@@ -573,6 +591,7 @@ func (m *union) importSales(t *testing.T) {
 
 func (m *union) compare(t *testing.T) {
 	v := m.b.store.In(t.Context(), m.b.school)
+	m.compareCoaching(v)
 	for user := lyceum.UserID(1); user <= 3; user++ {
 		for course := lyceum.CourseID(1); course <= 2; course++ {
 			start, end, open := m.of(user, course)
@@ -637,6 +656,8 @@ func (m *union) expired(user lyceum.UserID, course lyceum.CourseID) bool {
 // import had a hand in it.
 func (m *union) compareEvents(t *testing.T) {
 	m.settle(t)
+	m.endPeriods(t)
+	m.note()
 	m.compare(t)
 	if err := m.b.learning.Expire(t.Context(), m.b.school); err != nil {
 		m.r.Fatal(err)
@@ -659,8 +680,11 @@ func (m *union) compareEvents(t *testing.T) {
 		}
 		if name := lyceum.EventName(event); name == lyceum.EnrollmentCreatedEvent || name == lyceum.EnrollmentDisabledEvent {
 			got[event+" "+whose[id]]++
+		} else {
+			got[line]++
 		}
 	}
+	m.comparePlans(v, got)
 	for user := int32(1); user <= 3; user++ {
 		for course := int32(1); course <= 2; course++ {
 			for _, event := range []lyceum.EventName{lyceum.EnrollmentCreatedEvent, lyceum.EnrollmentDisabledEvent} {

@@ -56,6 +56,10 @@ func recurring(sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
 }
 
 func ended(sale *lyceum.Sale) error {
+	if sale.ReplacedBy.Present {
+		return conflict("sale_ended", "sale %d has ended: %s, and sale %d followed", sale.ID, sale.EndReason.Value,
+			sale.ReplacedBy.Value)
+	}
 	return conflict("sale_ended", "sale %d has ended: %s", sale.ID, sale.EndReason.Value)
 }
 
@@ -103,6 +107,9 @@ func renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDetail, error) {
 	if err := keepCharge(tx, &t, r.Reference); err != nil {
 		return TransactionDetail{}, err
 	}
+	if len(accounts) == 0 { // it followed another sale when that one's period ended
+		sale.FinalPrice, sale.Currency = lyceum.Some(t.FinalPrice), lyceum.Some(t.Currency)
+	}
 	accounts = append(accounts, account{Transaction: t})
 	sale.PaidUntil, sale.Released = paidThrough(&plan, accounts), released(accounts)
 	_, err = tx.Sales.Save(tx, sale)
@@ -133,11 +140,8 @@ func (s *Service) Cancel(ctx context.Context, by lyceum.By, id lyceum.SaleID) (l
 		if err != nil {
 			return sale, err
 		}
-		if err := s.end(tx, now, &sale, &plan, lyceum.SaleCanceled, school.Policy.OnCancellation); err != nil {
-			return sale, err
-		}
-		tx.Announce(lyceum.SaleUpdated, int32(sale.ID), lyceum.SubscriptionCanceledEvent, "")
-		return sale, nil
+		err = s.end(tx, now, &sale, &plan, lyceum.SaleCanceled, school.Policy.OnCancellation)
+		return sale, err
 	})
 }
 
@@ -146,21 +150,34 @@ func (s *Service) Cancel(ctx context.Context, by lyceum.By, id lyceum.SaleID) (l
 func (s *Service) end(
 	tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan, why lyceum.SaleEnd, then lyceum.Consequence,
 ) error {
-	if !sale.EndedAt.Present {
-		sale.EndedAt, sale.EndReason = lyceum.Some(lyceum.Second(now)), lyceum.Some(why)
-		if _, err := tx.Sales.Save(tx, *sale); err != nil {
-			return err
-		}
-	}
+	sale.End(now, why)
 	at := now
-	switch effect(now, sale, plan, then) {
-	case lyceum.Keep:
-		return nil
-	case lyceum.AtPeriodEnd:
+	if then = effect(now, sale, plan, then); then == lyceum.AtPeriodEnd {
 		at = sale.PaidUntil.Value
-	default:
+	}
+	if err := stop(tx, sale, plan, at.After(now)); err != nil || then == lyceum.Keep {
+		return err
 	}
 	return s.enroller.Revoke(tx, now, sale, at, why.Entitlement())
+}
+
+// stop saves a sale that ended. One that is paid for again and again is announced
+// once: now, or later, when what was paid for is used up.
+func stop(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, later bool) error {
+	announce := plan.Recurring() && sale.Stop != lyceum.Stopped && !later
+	switch {
+	case announce:
+		sale.Stop = lyceum.Stopped
+	case later && sale.Stop == lyceum.NotStopped:
+		sale.Stop = lyceum.StopsLater
+	}
+	if _, err := tx.Sales.Save(tx, *sale); err != nil {
+		return err
+	}
+	if announce {
+		tx.Announce(lyceum.SaleUpdated, int32(sale.ID), lyceum.SubscriptionCanceledEvent, "")
+	}
+	return nil
 }
 
 // EndNow ends a sale that has not ended, whatever it sold, and its access with it.

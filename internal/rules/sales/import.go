@@ -245,6 +245,7 @@ func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) (doubtful []lyceum.Sale
 			continue
 		}
 		sale.PaidUntil, sale.EndedAt, sale.EndReason = old.PaidUntil, old.EndedAt, old.EndReason
+		sale.Replaces, sale.ReplacedBy, sale.NextPlan, sale.Stop = old.Replaces, old.ReplacedBy, old.NextPlan, old.Stop
 		sale.Released = old.Released || !there && sale.back && !sale.paid
 		changed = append(changed, sale.Sale)
 	}

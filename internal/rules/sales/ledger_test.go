@@ -379,10 +379,11 @@ func TestSubscriptions(t *testing.T) {
 			if diff := cmp.Diff(tc.access, b.access(t, 1)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			want := []string{"Transaction.created 2", "Sale.subscription_canceled 1"}
-			if tc.policy == lyceum.Unenroll {
-				want = append(want, "Enrollment.disabled 1")
-			}
+			want := map[lyceum.Consequence][]string{
+				lyceum.AtPeriodEnd: {"Transaction.created 2"}, // it is active until then
+				lyceum.Unenroll:    {"Transaction.created 2", "Sale.subscription_canceled 1", "Enrollment.disabled 1"},
+				lyceum.Keep:        {"Transaction.created 2", "Sale.subscription_canceled 1"},
+			}[tc.policy]
 			if diff := cmp.Diff(want, b.events(t, before)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -78,15 +78,25 @@ func (s *Service) settle(
 		return err
 	}
 	sale.PaidUntil, sale.Released = paidThrough(&plan, accounts), released(accounts)
+	if then := ending(accounts, why, school.Policy, asked); then != lyceum.Keep {
+		if why == lyceum.SaleRefunded && refundedInFull(accounts) {
+			err = s.reopenReplaced(tx, now, &sale)
+		}
+		if err != nil {
+			return err
+		}
+		return s.end(tx, now, &sale, &plan, why, then)
+	}
 	if _, err := tx.Sales.Save(tx, sale); err != nil {
 		return err
 	}
-	if then := ending(accounts, why, school.Policy, asked); then != lyceum.Keep {
-		return s.end(tx, now, &sale, &plan, why, then)
-	}
 	toPeriodEnd := sale.EndReason == lyceum.Some(lyceum.SaleCanceled) && school.Policy.OnCancellation == lyceum.AtPeriodEnd
 	if toPeriodEnd && sale.PaidUntil.Present && !asked.Present {
-		return s.enroller.Revoke(tx, now, &sale, sale.PaidUntil.Value, lyceum.EndedByCancellation)
+		at := sale.PaidUntil.Value
+		if at.Before(now) {
+			at = now
+		}
+		return s.enroller.Revoke(tx, now, &sale, at, lyceum.EndedByCancellation)
 	}
 	return nil
 }
@@ -105,7 +115,7 @@ func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
 	sale.PaidUntil = paidThrough(&plan, accounts)
 	stillLost := slices.ContainsFunc(accounts, lostWhole)
 	if sale.EndReason == lyceum.Some(lyceum.SaleChargedBack) && !stillLost {
-		sale.EndedAt, sale.EndReason = lyceum.None[time.Time](), lyceum.None[lyceum.SaleEnd]()
+		sale.Reopen()
 	}
 	if _, err := tx.Sales.Save(tx, sale); err != nil || stillLost {
 		return err

@@ -35,7 +35,8 @@ type NewSale struct {
 	Author    lyceum.Opt[lyceum.AuthorID]
 	Reference lyceum.Opt[string] // of the payment, unique in the school
 
-	order *lyceum.PurchaseOrder // that the purchase completes
+	order    *lyceum.PurchaseOrder // that the purchase completes
+	replaces *lyceum.Sale          // whose plan changes with the purchase
 }
 
 // Record keeps a purchase: the sale, its first transaction, and the learner's
@@ -66,13 +67,18 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	at := lyceum.Second(now)
 	sale := lyceum.Sale{
 		ID: saleID, CreatedAt: at, UserID: lyceum.Some(n.User), PricingPlanID: lyceum.Some(n.Plan),
-		CouponID: n.Coupon, AffiliateID: n.Affiliate, AuthorID: n.Author,
+		CouponID: n.Coupon, AffiliateID: n.Affiliate, AuthorID: n.Author, Replaces: n.replaced(),
 	}
 	t, err := charge(tx, &sale, &plan, n.Amounts, deal.price(), at)
 	if err != nil {
 		return SaleDetail{}, err
 	}
 	misfits, err := deal.misfits(tx, &t, at)
+	if err == nil {
+		var tier []misfit
+		tier, err = secondTier(tx, &plan, n.User, n.replaced(), now)
+		misfits = append(misfits, tier...)
+	}
 	if err == nil && !n.Reference.Present {
 		err = refuse(misfits)
 	}

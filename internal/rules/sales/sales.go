@@ -12,8 +12,8 @@ import (
 type Enroller interface {
 	// Grant gives a user a product. The entitlement's id is chosen by it.
 	Grant(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) error
-	// Revoke ends the entitlements that came with a sale: now, or at a moment to
-	// come if they would not end before.
+	// Revoke ends the entitlements that came with a sale, as of a moment: one that
+	// has passed, or one to come if they would not end before.
 	Revoke(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, at time.Time, why lyceum.EntitlementEnd) error
 	// Restore opens the entitlements of a sale again that an act ended.
 	Restore(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, ended lyceum.EntitlementEnd) error

@@ -28,12 +28,29 @@ func accessInvariants() []invariant {
 		{
 			`SELECT count(*) FROM entitlements t JOIN sales s ON s.school_id = t.school_id AND s.sale_id = t.sale_id
 			WHERE t.school_id = $1 AND t.ended_at IS NULL AND t.ends_at IS NULL
-			AND s.end_reason IN ('refunded', 'charged_back', 'voided')`,
-			"%d entitlements are open although their sale was paid back",
+			AND s.end_reason IN ('refunded', 'charged_back', 'voided', 'changed')`,
+			"%d entitlements are open although their sale was paid back, voided or changed",
 		},
 		{
 			`SELECT count(*) FROM entitlements WHERE school_id = $1 AND (ended_at IS NULL) <> (end_reason IS NULL)`,
 			"%d entitlements ended without a reason, or have one but have not ended",
+		},
+		{
+			`SELECT count(*) FROM admissions a LEFT JOIN (
+				SELECT t.user_id, t.product_id, max(COALESCE(t.ends_at, ` + never + `)) AS until
+				FROM reaching t WHERE t.school_id = $1 AND t.product_type = 'coaching' AND t.ended_at IS NULL
+				GROUP BY t.user_id, t.product_id) r ON r.user_id = a.user_id AND r.product_id = a.coaching_id
+			WHERE a.school_id = $1 AND a.ended_at IS NULL
+			AND (r.until IS NULL OR r.until < COALESCE(a.expires_at, ` + never + `))` + settled,
+			"%d admissions are open without an entitlement, or longer than their entitlements",
+		},
+		{
+			`SELECT count(*) FROM reaching t LEFT JOIN admissions a ON a.school_id = t.school_id AND a.user_id = t.user_id
+				AND a.coaching_id = t.product_id AND a.ended_at IS NULL AND a.expires_at IS NULL
+			WHERE t.school_id = $1 AND t.product_type = 'coaching' AND t.ended_at IS NULL AND t.ends_at IS NULL
+			AND a.admission_id IS NULL AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.school_id = t.school_id
+				AND b.user_id = t.user_id AND b.product_type = t.product_type AND b.product_id = t.product_id)` + settled,
+			"%d entitlements to coaching are open without an admission, or longer than it",
 		},
 	}
 }

@@ -60,6 +60,11 @@ func bookInvariants() []invariant {
 			"%d sales ended without a reason, or have one but have not ended",
 		},
 		{
+			`SELECT count(*) FROM sales s LEFT JOIN sales n ON n.school_id = s.school_id AND n.sale_id = s.replaced_by
+			WHERE s.school_id = $1 AND (COALESCE(s.end_reason, '') = 'changed') <> (COALESCE(n.replaces, 0) = s.sale_id)`,
+			"%d sales ended by a change of plan without a sale that followed, or the other way round",
+		},
+		{
 			`SELECT count(*) FROM enrollments e WHERE e.school_id = $1 AND e.sale_id IS NOT NULL
 			AND NOT EXISTS (SELECT 1 FROM sales s WHERE s.school_id = e.school_id AND s.sale_id = e.sale_id)`,
 			"%d enrollments came with a sale that is not there",

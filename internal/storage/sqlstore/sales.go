@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, struct{}]{
+var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter]{
 	table:   table[lyceum.Sale]{name: "sales", changed: countHeld},
 	entries: "sale",
 	key:     idKey("sale_id", func(s *lyceum.Sale) *lyceum.SaleID { return &s.ID }),
@@ -23,6 +23,26 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, struct{}]{
 		optTimeColumn("ended_at", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.EndedAt }),
 		optTextColumn("end_reason", func(s *lyceum.Sale) *lyceum.Opt[lyceum.SaleEnd] { return &s.EndReason }),
 		boolColumn("released", func(s *lyceum.Sale) *bool { return &s.Released }),
+		optIntColumn("replaces", func(s *lyceum.Sale) *lyceum.Opt[lyceum.SaleID] { return &s.Replaces }),
+		optIntColumn("replaced_by", func(s *lyceum.Sale) *lyceum.Opt[lyceum.SaleID] { return &s.ReplacedBy }),
+		optIntColumn("next_plan_id", func(s *lyceum.Sale) *lyceum.Opt[lyceum.PricingPlanID] { return &s.NextPlan }),
+		intColumn("stop", func(s *lyceum.Sale) *lyceum.SaleStop { return &s.Stop }),
 	},
 	largest: 1 << 10,
+	narrow: func(w *where, f lyceum.SaleFilter) {
+		if f.DueAt.Present {
+			w.and(saleDue)
+			w.and("COALESCE(paid_until, 0) <= ?", micros(f.DueAt.Value))
+		}
+	},
+	order: func(f lyceum.SaleFilter) string {
+		if f.DueAt.Present {
+			return "COALESCE(paid_until, 0), sale_id"
+		}
+		return "sale_id"
+	},
 })
+
+// saleDue is the condition of the index sales_due: something happens to the sale
+// when what was paid for is used up.
+const saleDue = "(stop = 1 OR next_plan_id IS NOT NULL)"

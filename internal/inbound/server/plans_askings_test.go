@@ -1,0 +1,50 @@
+package server_test
+
+import "fmt"
+
+// changeRows are derived from contract/lyceum/sales.yaml, after archivedRows in
+// their school: a membership with two tiers, and a subscription to one of them.
+var changeRows = slicesOf(
+	own("createMembership", asking{name: "of two tiers", body: `{"name":"Circle"}`, says: `{"membership":{"id":3,`}),
+	own("createMembershipTier",
+		asking{name: "the inner circle", values: "membership_id=3", body: `{"name":"Inner"}`, says: `{"membership_tier":{"id":4,`},
+		asking{name: "the outer circle", values: "membership_id=3", body: `{"name":"Outer"}`, says: `{"membership_tier":{"id":5,`},
+	),
+	own("createPricingPlan",
+		asking{name: "of the inner circle", body: tierPlan(4, 900), says: `{"pricing_plan":{"id":12,`},
+		asking{name: "of the outer circle", body: tierPlan(5, 500), says: `{"pricing_plan":{"id":13,`},
+		asking{name: "another one of it", body: tierPlan(5, 450), says: `{"pricing_plan":{"id":14,`},
+	),
+	own("createSale", asking{name: "of the outer circle", body: `{"user_id":2,"pricing_plan_id":13,"reference":"ch_outer"}`, says: `"sale":{"id":30,`}),
+	misfits("a second tier", `"user_id":2,"pricing_plan_id":12`, "second_tier", "user 2 already has membership tier 5 of the same membership, by sale 30; to replace it, change its plan"),
+	own("changePlan",
+		asking{name: "without a plan", values: "sale_id=30", body: `{}`, status: 400, says: "pricing_plan_id is required"},
+		asking{name: "to an unknown one", values: "sale_id=30", body: `{"pricing_plan_id":99}`, status: 400, says: "pricing_plan_id 99 matches no pricing plan of this school"},
+		asking{name: "to the one that it has", values: "sale_id=30", body: `{"pricing_plan_id":13}`, status: 409, says: `"code":"same_plan"`},
+		asking{name: "to another product", values: "sale_id=30", body: `{"pricing_plan_id":1,"reference":"ch_x"}`, status: 409, says: `{"code":"other_product","message":"pricing plan 1 sells course 1, and sale 30 is of membership tier 5: `},
+		asking{name: "at another price", values: "sale_id=30", body: `{"pricing_plan_id":12,"final_price":1}`, status: 409, says: `"code":"price_differs"`},
+		asking{name: "what is malformed", values: "sale_id=30", body: `{"pricing_plan_id":12,"at_period_end":"soon","final_price":-1,"user_id":3}`, status: 400, says: "at_period_end must be true or false"},
+		asking{name: "paid, but later", values: "sale_id=30", body: `{"pricing_plan_id":12,"at_period_end":true,"reference":"ch_x"}`, status: 400, says: "reference must not be sent with at_period_end"},
+		asking{name: "of what is paid once", values: "sale_id=1", body: `{"pricing_plan_id":12}`, status: 409, says: `"code":"not_recurring"`},
+		asking{name: "of no sale", values: "sale_id=999", body: `{"pricing_plan_id":12}`, status: 404, says: "there is no sale 999"},
+		asking{name: "later", values: "sale_id=30", body: `{"pricing_plan_id":14,"at_period_end":true}`, says: `"next_pricing_plan_id":14,"transactions":[{"id":`},
+		asking{name: "later, another one", values: "sale_id=30", body: `{"pricing_plan_id":12,"at_period_end":true}`, says: `"next_pricing_plan_id":12,`},
+	),
+	own("dropPlanChange",
+		asking{name: "that was to come", values: "sale_id=30", status: 204},
+		asking{name: "again", values: "sale_id=30", status: 204},
+		asking{name: "of no sale", values: "sale_id=999", status: 404, says: "there is no sale 999"},
+	), badPaths("lyceum", "dropPlanChange", "sale_id", ""),
+	own("showSale", asking{name: "its plan stays", values: "sale_id=30", says: `"replaces_sale_id":null,"replaced_by_sale_id":null,"next_pricing_plan_id":null`}),
+	own("changePlan",
+		asking{name: "now", values: "sale_id=30", body: `{"pricing_plan_id":14,"reference":"ch_14"}`, golden: "lyceum/sale_changed.json"},
+		asking{name: "the same payment", values: "sale_id=30", body: `{"pricing_plan_id":14,"reference":"ch_14"}`, golden: "lyceum/sale_changed.json"},
+		asking{name: "another change with its reference", values: "sale_id=30", body: `{"pricing_plan_id":12,"reference":"ch_14"}`, status: 409, says: `with another pricing_plan_id (14), final_price`},
+		asking{name: "of what was changed", values: "sale_id=30", body: `{"pricing_plan_id":12}`, status: 409, says: `"code":"sale_ended","message":"sale 30 has ended: changed, and sale 32 followed"`},
+	),
+	own("showSale", asking{name: "what was changed", values: "sale_id=30", says: `"end_reason":"changed","replaces_sale_id":null,"replaced_by_sale_id":32,`}),
+)
+
+func tierPlan(tier, price int) string {
+	return fmt.Sprintf(`{"product_type":"membership_tier","product_id":%d,"name":"Circle","price":%d,"currency":"USD","frequency":"subscription","billing_interval":"month"}`, tier, price)
+}

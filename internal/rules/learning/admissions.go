@@ -1,0 +1,72 @@
+package learning
+
+import (
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// settleCoaching brings the admission of a user to coaching in line with the
+// union of their entitlements, and announces access that opened or closed.
+func settleCoaching(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Product) error {
+	coaching := lyceum.CoachingID(product.ID)
+	union, open, err := unionOf(tx, now, user, product)
+	if err != nil {
+		return err
+	}
+	stay, found, err := tx.Admissions.First(tx, lyceum.AdmissionFilter{
+		User: lyceum.Some(user), Coaching: lyceum.Some(coaching), Open: true,
+	})
+	if err == nil && found && !stay.ActiveAt(now) {
+		found, err = false, admissionOutlived(tx, stay)
+	}
+	switch {
+	case err != nil || !found && !open:
+		return err
+	case !open:
+		return endAdmission(tx, stay, now)
+	case !found:
+		return admit(tx, lyceum.Admission{
+			UserID: user, CoachingID: coaching, SaleID: union.Sale, AdmittedAt: union.StartsAt, ExpiresAt: union.EndsAt,
+		})
+	}
+	stay.AdmittedAt, stay.ExpiresAt = union.StartsAt, union.EndsAt
+	_, err = tx.Admissions.Save(tx, stay)
+	return err
+}
+
+// admit keeps a new admission and announces it. Its id is chosen here.
+func admit(tx lyceum.Tx, fresh lyceum.Admission) error {
+	var err error
+	if fresh.ID, err = tx.Admissions.NextID(tx); err != nil {
+		return err
+	}
+	if err := tx.Admissions.Insert(tx, fresh); err != nil {
+		return err
+	}
+	tx.Announce(lyceum.AdmissionCreated, int32(fresh.ID), lyceum.AdmissionCreatedEvent, "")
+	return nil
+}
+
+// endAdmission ends an admission and announces it.
+func endAdmission(tx lyceum.Tx, a lyceum.Admission, at time.Time) error {
+	a.EndedAt = lyceum.Some(lyceum.Second(at))
+	_, err := tx.Admissions.Save(tx, a)
+	tx.Announce(lyceum.AdmissionUpdated, int32(a.ID), lyceum.AdmissionDisabledEvent, "")
+	return err
+}
+
+// admissionOutlived ends an admission whose time is over, and announces it unless
+// it was over before the school took note of such things.
+func admissionOutlived(tx lyceum.Tx, a lyceum.Admission) error {
+	news, err := expiredLately(tx, a.ExpiresAt.Value)
+	switch {
+	case err != nil:
+		return err
+	case news:
+		return endAdmission(tx, a, a.ExpiresAt.Value)
+	}
+	a.EndedAt = a.ExpiresAt
+	_, err = tx.Admissions.Save(tx, a)
+	return err
+}

@@ -1,0 +1,203 @@
+package sales
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// changeLater keeps that a sale changes its plan when what was paid for is used
+// up. It takes the place of an earlier change.
+func (s *Service) changeLater(ctx context.Context, by lyceum.By, c PlanChange) (SaleDetail, error) {
+	if err := c.unpaid(); err != nil {
+		return SaleDetail{}, err
+	}
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (SaleDetail, error) {
+		old, plan, err := running(tx, c.Sale)
+		if err != nil {
+			return SaleDetail{}, err
+		}
+		if !old.PaidUntil.Present || !old.PaidUntil.Value.After(now) {
+			return SaleDetail{}, conflict("no_period", "nothing is paid for ahead of sale %d: change its plan now", old.ID)
+		}
+		_, misfits, err := upcoming(tx, now, &old, &plan, c.Plan)
+		if err == nil {
+			err = refuse(misfits)
+		}
+		if err != nil {
+			return SaleDetail{}, err
+		}
+		old.NextPlan = lyceum.Some(c.Plan)
+		if _, err := tx.Sales.Save(tx, old); err != nil {
+			return SaleDetail{}, err
+		}
+		return saleDetail(tx.Tables, tx, old.ID)
+	})
+}
+
+// unpaid refuses what says of a change at the end of the period that something
+// was paid.
+func (c *PlanChange) unpaid() error {
+	var wrong []lyceum.FieldError
+	for _, part := range []struct {
+		field string
+		sent  bool
+	}{
+		{"coupon_id", c.Coupon.Present},
+		{"affiliate_id", c.Affiliate.Present},
+		{"author_id", c.Author.Present},
+		{"final_price", c.FinalPrice.Present},
+		{"currency", c.Currency.Present},
+		{"tax_charge", c.TaxCharge.Present},
+		{"charge", c.Charge.Present},
+		{"affiliate_fees", c.AffiliateFees.Present},
+		{"author_fees", c.AuthorFees.Present},
+		{"reference", c.Reference.Present},
+	} {
+		if part.sent {
+			wrong = append(wrong, lyceum.FieldError{
+				Field:   part.field,
+				Message: "must not be sent with at_period_end: the payment comes later, as a renewal of the sale that follows",
+			})
+		}
+	}
+	if len(wrong) > 0 {
+		return lyceum.InvalidFields(wrong...)
+	}
+	return nil
+}
+
+// upcoming returns the plan that a sale changes to without a payment, and what
+// does not fit of it.
+func upcoming(
+	tx lyceum.Tx, now time.Time, old *lyceum.Sale, plan *lyceum.PricingPlan, id lyceum.PricingPlanID,
+) (lyceum.PricingPlan, []misfit, error) {
+	if err := mayFollow(tx, old, plan, id); err != nil {
+		return lyceum.PricingPlan{}, nil, err
+	}
+	d, err := offered(tx, NewSale{User: old.UserID.Value, Plan: id})
+	if err != nil {
+		return d.plan, nil, err
+	}
+	if !d.plan.Recurring() && d.plan.Frequency != lyceum.Free {
+		return d.plan, nil, conflict("paid_once", "pricing plan %d is paid once: change to it when that is paid", id)
+	}
+	usedUp, err := d.usedUp(tx)
+	if err != nil {
+		return d.plan, nil, err
+	}
+	tier, err := secondTier(tx, &d.plan, old.UserID.Value, lyceum.Some(old.ID), now)
+	return d.plan, slices.Concat(d.ended(now), usedUp, tier), err
+}
+
+// DropChange takes a change of plan back that is to come. Without one it changes
+// nothing.
+func (s *Service) DropChange(ctx context.Context, by lyceum.By, id lyceum.SaleID) error {
+	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
+		sale, err := tx.Sales.Get(tx, id)
+		if err != nil {
+			return err
+		}
+		sale.NextPlan = lyceum.None[lyceum.PricingPlanID]()
+		_, err = tx.Sales.Save(tx, sale)
+		return err
+	})
+}
+
+// periodSize is how many sales one write brings to the end of their period at
+// most, so that it does not hold up others.
+const periodSize = 20
+
+// EndPeriods announces the cancelled sales of a school for which what was paid is
+// used up, and changes the plans of those that were to change then.
+func (s *Service) EndPeriods(ctx context.Context, school lyceum.SchoolID) error {
+	for more := true; more; {
+		now := s.clock()
+		err := s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: "clock"}, func(tx lyceum.Tx) error {
+			first := lyceum.Page{Number: 1, Size: periodSize}
+			due, err := tx.Sales.List(tx, lyceum.SaleFilter{DueAt: lyceum.Some(now)}, first)
+			more = due.More
+			for i := range due.Rows {
+				if err == nil {
+					err = s.endPeriod(tx, now, &due.Rows[i])
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) endPeriod(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
+	plan, err := planOfSale(tx, sale)
+	if err != nil {
+		return err
+	}
+	if sale.EndedAt.Present {
+		return stop(tx, sale, &plan, false)
+	}
+	id, due := sale.NextPlan.Value, sale.PaidUntil.Else(lyceum.Second(now))
+	next, misfits, err := upcoming(tx, now, sale, &plan, id)
+	if kind := lyceum.KindOf(err); kind == lyceum.Invalid || kind == lyceum.Conflict {
+		return stay(tx, sale, now, lyceum.Public(err).Detail)
+	}
+	if err != nil {
+		return err
+	}
+	fresh, err := s.follow(tx, now, due, sale, &next)
+	if err != nil {
+		return err
+	}
+	if _, err := warn(tx, lyceum.Second(now), fresh, misfits); err != nil {
+		return err
+	}
+	sale.ReplacedBy = lyceum.Some(fresh)
+	sale.End(due, lyceum.SaleChanged)
+	if err := stop(tx, sale, &plan, false); err != nil {
+		return err
+	}
+	return s.enroller.Revoke(tx, now, sale, due, lyceum.EndedByChange)
+}
+
+// stay drops a change of plan that can no longer be made, and keeps that somebody
+// needs to look at it.
+func stay(tx lyceum.Tx, sale *lyceum.Sale, now time.Time, why string) error {
+	sale.NextPlan = lyceum.None[lyceum.PricingPlanID]()
+	if _, err := tx.Sales.Save(tx, *sale); err != nil {
+		return err
+	}
+	_, err := warn(tx, lyceum.Second(now), sale.ID, []misfit{misfitf("plan_not_changed", "the plan was not changed: %s", why)})
+	return err
+}
+
+// follow keeps the sale that follows another one without a payment, since what
+// was paid for that one is used up.
+func (s *Service) follow(
+	tx lyceum.Tx, now, due time.Time, old *lyceum.Sale, plan *lyceum.PricingPlan,
+) (lyceum.SaleID, error) {
+	id, err := tx.Sales.NextID(tx)
+	if err != nil {
+		return id, err
+	}
+	sale := lyceum.Sale{
+		ID: id, CreatedAt: due, UserID: old.UserID, PricingPlanID: lyceum.Some(plan.ID), AffiliateID: old.AffiliateID,
+		AuthorID: old.AuthorID, Replaces: lyceum.Some(old.ID),
+	}
+	if plan.Recurring() {
+		sale.PaidUntil = lyceum.Some(due)
+	}
+	if _, err := tx.Sales.Save(tx, sale); err != nil {
+		return id, err
+	}
+	tx.Announce(lyceum.SaleCreated, int32(id), lyceum.SaleCreatedEvent, "")
+	return id, s.enroller.Grant(tx, now, lyceum.Entitlement{
+		User: old.UserID.Value, Product: plan.Product().Value, Sale: lyceum.Some(id), StartsAt: due,
+		EndsAt: accessUntil(plan, due),
+	})
+}

@@ -1,0 +1,320 @@
+package sales_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// historyStore opens a store for histories: PostgreSQL if LYCEUM_HISTORIES_ON says
+// so.
+func historyStore(t *testing.T) lyceum.Store {
+	t.Helper()
+	if os.Getenv("LYCEUM_HISTORIES_ON") != "PostgreSQL" {
+		return openStore(t)
+	}
+	store, err := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+// follower is what the model knows of a sale besides its money: which sales follow
+// each other, and whether it stopped.
+type follower struct {
+	replaces, replacedBy *deal
+	next                 lyceum.PricingPlanID // at the end of the period
+	unpaid               bool
+	stopping, stopped    bool
+}
+
+func (d *deal) stop(now bool) {
+	d.next = 0
+	d.stopped = d.recurring() && (d.stopped || now)
+	d.stopping = d.recurring() && !d.stopped
+}
+
+// openTiers makes tier 2 with course 1 and coaching, sold monthly by plan 10, and
+// another plan of tier 1, yearly.
+func (m *union) openTiers(t *testing.T) {
+	err := m.b.store.Write(t.Context(), m.b.by().Stamp(m.b.now), func(tx lyceum.Tx) error {
+		at, coaching := m.b.now, lyceum.Product{Kind: lyceum.CoachingKind, ID: 1}
+		tier := func(id int32) lyceum.Opt[lyceum.Product] { return some(lyceum.Product{Kind: lyceum.TierKind, ID: id}) }
+		_, e1 := tx.Coaching.Save(tx, lyceum.Coaching{ID: 1, Name: "An hour", CreatedAt: at, UpdatedAt: at})
+		_, e2 := tx.MembershipTiers.Save(tx, lyceum.MembershipTier{ID: 2, MembershipID: 1, Name: "Silver", Position: 2, CreatedAt: at, UpdatedAt: at})
+		_, e3 := tx.TierProducts.Save(tx, lyceum.TierProduct{ID: 11, In: 2, Product: lyceum.CourseID(1).Product(), CreatedAt: at},
+			lyceum.TierProduct{ID: 12, In: 2, Product: coaching, CreatedAt: at})
+		_, e4 := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 10, Other: tier(2), Name: "Silver", Price: 500, Currency: "USD", Frequency: lyceum.Subscription},
+			lyceum.PricingPlan{ID: 11, Other: tier(1), Name: "Gold, yearly", Price: 9000, Currency: "USD", Frequency: lyceum.Subscription, BillingInterval: some("year"), BillingIntervalCount: some(int32(1))})
+		return errors.Join(e1, e2, e3, e4)
+	})
+	if err != nil {
+		m.r.Fatal(err)
+	}
+	m.coached = map[lyceum.UserID]bool{}
+}
+
+// purchase is a purchase of a plan with a reference, so that nothing that does not
+// fit refuses it.
+func (m *union) purchase(user lyceum.UserID, plan lyceum.PricingPlanID) sales.NewSale {
+	n := sales.NewSale{User: user, Plan: plan, Reference: some(fmt.Sprint("ch_", len(m.deals)))}
+	if plan == 2 {
+		n.Charge = some(lyceum.USDCents(540))
+	}
+	return n
+}
+
+// families are the plans that can follow each other.
+var families = [][]lyceum.PricingPlanID{{1, 2, 6}, {9, 10, 11}}
+
+// planSteps is how many steps planStep knows.
+const planSteps = 6
+
+func (m *union) planStep(t *testing.T, user lyceum.UserID) {
+	switch rapid.IntRange(1, planSteps).Draw(m.r, "plan step") {
+	case 1:
+		m.changeNow(t)
+	case 2:
+		m.changeLater(t)
+	case 3:
+		m.dropChange(t)
+	case 4:
+		m.endPeriods(t)
+	case 5:
+		m.buyTier(t, user)
+	case 6:
+		m.payFirst(t)
+	}
+}
+
+// otherTier reports whether a user has another tier than a plan's by a sale, not
+// counting one.
+func (m *union) otherTier(user lyceum.UserID, plan lyceum.PricingPlanID, except *deal) bool {
+	return slices.ContainsFunc(m.reasons, func(x *reason) bool {
+		return x.user == user && x.open(m.b.now) && (plan == 10 && x.tier || (plan == 9 || plan == 11) && x.silver) &&
+			slices.ContainsFunc(m.deals, func(d *deal) bool { return d.id == x.sale && d.over == "" && d != except })
+	})
+}
+
+// mayChange reports whether a sale can change to a plan.
+func (d *deal) mayChange(plan lyceum.PricingPlanID) bool {
+	return d.recurring() && d.over == "" && plan != d.plan && slices.ContainsFunc(families, func(f []lyceum.PricingPlanID) bool {
+		return slices.Contains(f, plan) && slices.Contains(f, d.plan)
+	})
+}
+
+func (m *union) drawPlan() lyceum.PricingPlanID {
+	return lyceum.PricingPlanID(rapid.SampledFrom([]int{1, 2, 6, 9, 10, 11}).Draw(m.r, "next plan"))
+}
+
+// changeNow changes the plan of a sale now.
+func (m *union) changeNow(t *testing.T) {
+	d := m.pick()
+	if d == nil {
+		return
+	}
+	plan := m.drawPlan()
+	warned := m.otherTier(d.user, plan, d)
+	fresh, err := m.b.service.ChangePlan(t.Context(), m.b.by(), sales.PlanChange{Sale: d.id, NewSale: m.purchase(0, plan)})
+	if (err == nil) != d.mayChange(plan) {
+		m.r.Fatalf("change %+v to %d: %v", d, plan, err)
+	}
+	if err == nil {
+		m.warned(fresh, warned)
+		m.followed(d, m.sold(fresh))
+	}
+}
+
+func (m *union) warned(d sales.SaleDetail, want bool) {
+	if got := slices.ContainsFunc(d.Warnings, func(w lyceum.SaleWarning) bool { return w.Code == "second_tier" }); got != want {
+		m.r.Fatalf("sale %d is warned about: %v, want %v", d.ID, d.Warnings, want)
+	}
+}
+
+func (m *union) followed(d, fresh *deal) {
+	d.replacedBy, fresh.replaces = fresh, d
+	m.over(d, lyceum.SaleChanged, m.b.now)
+}
+
+// changeLater asks for a change at the end of the period.
+func (m *union) changeLater(t *testing.T) {
+	d := m.pick()
+	if d == nil {
+		return
+	}
+	plan := m.drawPlan()
+	_, err := m.b.service.ChangePlan(t.Context(), m.b.by(), sales.PlanChange{
+		Sale: d.id, AtPeriodEnd: true, NewSale: sales.NewSale{Plan: plan},
+	})
+	allowed := d.mayChange(plan) && plan != 1 && d.until.After(m.b.now) && !m.otherTier(d.user, plan, d)
+	if (err == nil) != allowed {
+		m.r.Fatalf("change %+v to %d later: %v", d, plan, err)
+	}
+	if err == nil {
+		d.next = plan
+	}
+}
+
+func (m *union) dropChange(t *testing.T) {
+	d := m.pick()
+	if d == nil {
+		return
+	}
+	if err := m.b.service.DropChange(t.Context(), m.b.by(), d.id); err != nil {
+		m.r.Fatal(err)
+	}
+	d.next = 0
+}
+
+// endPeriods lets the clock do what is due: changes of plan, and the stops of
+// sales that were cancelled.
+func (m *union) endPeriods(t *testing.T) {
+	m.b.endPeriods(t)
+	for _, d := range slices.Clone(m.deals) {
+		due := !d.until.After(m.b.now)
+		if d.stopping && due {
+			d.stop(true)
+		}
+		if d.next == 0 || !due {
+			continue
+		}
+		plan := d.next
+		kept := m.b.show(t, d.id)
+		fresh := m.b.show(t, kept.ReplacedBy.Value)
+		if kept.EndedAt != some(d.until) || fresh.PricingPlanID != some(plan) || fresh.Replaces != some(d.id) || !fresh.CreatedAt.Equal(d.until) {
+			m.r.Fatalf("due %v: %+v, followed by %+v", d.until, kept.Sale, fresh.Sale)
+		}
+		m.followed(d, m.sold(fresh))
+	}
+}
+
+// buyTier buys a tier, whether the user has another one or not.
+func (m *union) buyTier(t *testing.T, user lyceum.UserID) {
+	plan := lyceum.PricingPlanID(rapid.IntRange(9, 11).Draw(m.r, "tier"))
+	warned := m.otherTier(user, plan, nil)
+	d, err := m.b.service.Record(t.Context(), m.b.by(), m.purchase(user, plan))
+	if err != nil {
+		m.r.Fatal(err)
+	}
+	m.warned(d, warned)
+	m.sold(d)
+}
+
+// payFirst records the first payment of a sale that followed at the end of a
+// period.
+func (m *union) payFirst(t *testing.T) {
+	unpaid := slices.DeleteFunc(slices.Clone(m.deals), func(d *deal) bool { return !d.unpaid })
+	if len(unpaid) == 0 {
+		return
+	}
+	d := rapid.SampledFrom(unpaid).Draw(m.r, "unpaid")
+	r := sales.Renewal{Sale: d.id}
+	if d.plan == 2 {
+		r.Charge = some(lyceum.USDCents(540))
+	}
+	x, err := m.b.service.Renew(t.Context(), m.b.by(), r)
+	if (err == nil) != (d.over == "") {
+		m.r.Fatalf("the first payment of %+v: %v", d, err)
+	}
+	if err != nil {
+		return
+	}
+	months := 1
+	if d.plan == 11 {
+		months = 12
+	}
+	d.unpaid, d.transaction, d.paid, d.until = false, x.ID, x.FinalPrice, later(m.b.now, months)
+}
+
+// reopen opens the sale again that one followed which is refunded in full now.
+func (m *union) reopen(d *deal) {
+	old := d.replaces
+	if old == nil || old.replacedBy != d || d.over != "" && d.over != lyceum.SaleRefunded || !old.until.After(m.b.now) ||
+		old.bank == lyceum.DisputeLost || old.paid > 0 && old.back == old.paid {
+		return
+	}
+	old.over, old.replacedBy = "", nil
+	for _, x := range m.reasons {
+		if x.sale == old.id && x.ended == lyceum.EndedByChange {
+			x.ended = ""
+		}
+	}
+}
+
+// coaching reports whether a user has the tier that coaching is in.
+func (m *union) coaching(user lyceum.UserID) bool {
+	return slices.ContainsFunc(m.reasons, func(x *reason) bool { return x.user == user && x.silver && x.open(m.b.now) })
+}
+
+// noteCoaching keeps whose coaching opened or closed since the last time.
+func (m *union) noteCoaching() {
+	for user := lyceum.UserID(1); user <= 3; user++ {
+		open := m.coaching(user)
+		switch {
+		case open && !m.coached[user]:
+			m.told[fmt.Sprint(lyceum.AdmissionCreatedEvent, " user ", user)]++
+		case !open && m.coached[user]:
+			m.told[fmt.Sprint(lyceum.AdmissionDisabledEvent, " user ", user)]++
+		}
+		m.coached[user] = open
+	}
+}
+
+func (m *union) compareCoaching(v lyceum.View) {
+	for user := lyceum.UserID(1); user <= 3; user++ {
+		_, open, err := v.Access.First(v, lyceum.EntitlementFilter{
+			User: some(user), Products: []lyceum.Product{{Kind: lyceum.CoachingKind, ID: 1}}, OpenAt: some(m.b.now),
+		})
+		if err != nil || open != m.coaching(user) {
+			m.r.Fatalf("user %d has coaching: %v, the model says %v: %v", user, open, m.coaching(user), err)
+		}
+	}
+}
+
+// comparePlans holds the announcements of stops and of coaching to the model, and
+// what each sale says of the others.
+func (m *union) comparePlans(v lyceum.View, got map[string]int) {
+	for _, d := range m.deals {
+		want := 0
+		if d.stopped {
+			want = 1
+		}
+		if n := got[fmt.Sprint(lyceum.SubscriptionCanceledEvent, " ", d.id)]; n != want {
+			m.r.Fatalf("the stop of %+v is announced %d times, want %d", d, n, want)
+		}
+		sale, err := v.Sales.Get(v, d.id)
+		if err != nil || sale.EndReason.Value != d.over || sale.NextPlan.Value != d.next ||
+			sale.ReplacedBy.Present != (d.replacedBy != nil) || sale.Replaces.Present != (d.replaces != nil) {
+			m.r.Fatalf("%v: %+v, the model says %+v", err, sale, d)
+		}
+	}
+	admitted := map[string]int{}
+	err := v.Admissions.Each(v, lyceum.AdmissionFilter{}, func(a *lyceum.Admission) error {
+		for _, event := range []lyceum.EventName{lyceum.AdmissionCreatedEvent, lyceum.AdmissionDisabledEvent} {
+			admitted[fmt.Sprint(event, " user ", a.UserID)] += got[fmt.Sprint(event, " ", a.ID)]
+		}
+		return nil
+	})
+	if err != nil {
+		m.r.Fatal(err)
+	}
+	for user := lyceum.UserID(1); user <= 3; user++ {
+		for _, event := range []lyceum.EventName{lyceum.AdmissionCreatedEvent, lyceum.AdmissionDisabledEvent} {
+			key := fmt.Sprint(event, " user ", user)
+			if admitted[key] != m.told[key] {
+				m.r.Fatalf("%s: announced %d times, access changed %d times", key, admitted[key], m.told[key])
+			}
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package sales
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// PlanChange leads the buyer of a sale to another pricing plan. The sale that
+// follows is like one that is recorded: for the same user, and of the affiliate
+// and the author of the old one unless it names others.
+type PlanChange struct {
+	NewSale
+
+	Sale        lyceum.SaleID
+	AtPeriodEnd bool // when what was paid for is used up: nothing was paid yet
+}
+
+// ChangePlan ends a sale that is paid for again and again, and records the one
+// that follows, which it returns. At the end of the period it returns the old
+// sale, which says what it changes to.
+func (s *Service) ChangePlan(ctx context.Context, by lyceum.By, c PlanChange) (SaleDetail, error) {
+	if c.AtPeriodEnd {
+		return s.changeLater(ctx, by, c)
+	}
+	return pay(ctx, s, by, c.Reference, func(tx lyceum.Tx, now time.Time) (SaleDetail, error) {
+		return s.changeNow(tx, now, c)
+	}, func(tx lyceum.Tx, t lyceum.Transaction, of *repeated) (SaleDetail, error) {
+		return changeAgain(tx, c, &t, of)
+	})
+}
+
+func (s *Service) changeNow(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDetail, error) {
+	old, plan, err := running(tx, c.Sale)
+	if err != nil {
+		return SaleDetail{}, err
+	}
+	if err := mayFollow(tx, &old, &plan, c.Plan); err != nil {
+		return SaleDetail{}, err
+	}
+	n := c.NewSale
+	n.User, n.replaces = old.UserID.Value, &old
+	if !n.Affiliate.Present {
+		n.Affiliate = old.AffiliateID
+	}
+	if !n.Author.Present {
+		n.Author = old.AuthorID
+	}
+	fresh, err := s.record(tx, now, n)
+	if err != nil {
+		return fresh, err
+	}
+	old.ReplacedBy = lyceum.Some(fresh.ID)
+	return fresh, s.end(tx, now, &old, &plan, lyceum.SaleChanged, lyceum.Unenroll)
+}
+
+// replaced names the sale whose plan changes with a purchase.
+func (n *NewSale) replaced() lyceum.Opt[lyceum.SaleID] {
+	if n.replaces == nil {
+		return lyceum.None[lyceum.SaleID]()
+	}
+	return lyceum.Some(n.replaces.ID)
+}
+
+// mayFollow refuses a plan that a sale cannot change to: only another plan of its
+// product, or of another tier of its membership, can follow. A plan that is not
+// there is left to offered.
+func mayFollow(tx lyceum.Tx, old *lyceum.Sale, plan *lyceum.PricingPlan, id lyceum.PricingPlanID) error {
+	plans, err := tx.PricingPlans.Find(tx, id)
+	next, there := plans[id]
+	if err != nil || !there {
+		return err
+	}
+	from, to := plan.Product(), next.Product()
+	switch {
+	case next.ID == plan.ID:
+		return conflict("same_plan", "sale %d has pricing plan %d already", old.ID, plan.ID)
+	case from.Present && from == to:
+		return nil
+	case !from.Present || !to.Present:
+		return conflict("other_product", "the product of pricing plan %d or %d is unknown", plan.ID, next.ID)
+	case from.Value.Kind == lyceum.TierKind && to.Value.Kind == lyceum.TierKind:
+		tiers, err := tx.MembershipTiers.Find(tx, lyceum.MembershipTierID(from.Value.ID), lyceum.MembershipTierID(to.Value.ID))
+		if err != nil {
+			return err
+		}
+		if tiers[lyceum.MembershipTierID(from.Value.ID)].MembershipID == tiers[lyceum.MembershipTierID(to.Value.ID)].MembershipID {
+			return nil
+		}
+	}
+	return conflict("other_product", "pricing plan %d sells %s, and sale %d is of %s: only another plan of that, or of "+
+		"another tier of its membership, can follow", next.ID, to.Value, old.ID, from.Value)
+}
+
+// changeAgain shows the sale that a change of plan led to, which is recorded
+// already.
+func changeAgain(tx lyceum.Tx, c PlanChange, t *lyceum.Transaction, r *repeated) (SaleDetail, error) {
+	fresh, err := tx.Sales.Get(tx, t.SaleID)
+	if err != nil {
+		return SaleDetail{}, err
+	}
+	replaces := "null"
+	if fresh.Replaces.Present {
+		replaces = fmt.Sprint(fresh.Replaces.Value)
+	}
+	unlike(r, "replaces_sale_id", lyceum.Some(fmt.Sprint(c.Sale)), replaces)
+	c.User = t.UserID
+	return recordAgain(tx, c.NewSale, t, r)
+}
+
+// secondTier returns what does not fit of the purchase of a tier by somebody who
+// bought another tier of its membership, unless that sale has ended and runs out,
+// or is replaced by it.
+func secondTier(
+	tx lyceum.Tx, plan *lyceum.PricingPlan, user lyceum.UserID, replaced lyceum.Opt[lyceum.SaleID], now time.Time,
+) ([]misfit, error) {
+	if plan.Product().Value.Kind != lyceum.TierKind {
+		return nil, nil
+	}
+	tier, err := tx.MembershipTiers.Get(tx, lyceum.MembershipTierID(plan.Product().Value.ID))
+	if err != nil {
+		return nil, err
+	}
+	var others []lyceum.Product
+	err = tx.MembershipTiers.Each(tx, lyceum.MembershipTierFilter{MembershipID: lyceum.Some(tier.MembershipID)},
+		func(t *lyceum.MembershipTier) error {
+			if t.ID != tier.ID {
+				others = append(others, lyceum.Product{Kind: lyceum.TierKind, ID: int32(t.ID)})
+			}
+			return nil
+		})
+	if err != nil || others == nil {
+		return nil, err
+	}
+	of := lyceum.EntitlementFilter{User: lyceum.Some(user), Products: others, OpenAt: lyceum.Some(now)}
+	open, err := lyceum.All(tx.Entitlements, tx, of)
+	for i := range open {
+		e := &open[i]
+		if err != nil || !e.Sale.Present || e.Sale == replaced {
+			continue
+		}
+		var sale lyceum.Sale
+		if sale, err = tx.Sales.Get(tx, e.Sale.Value); err == nil && !sale.EndedAt.Present {
+			return []misfit{misfitf("second_tier", "user %d already has %s of the same membership, by sale %d; to replace it, "+
+				"change its plan", user, e.Product, sale.ID)}, nil
+		}
+	}
+	return nil, err
+}
+
+// reopenReplaced opens the sale again that a refunded one had followed, while what
+// was paid for it lasts.
+func (s *Service) reopenReplaced(tx lyceum.Tx, now time.Time, refunded *lyceum.Sale) error {
+	ended := refunded.EndReason.Present && refunded.EndReason.Value != lyceum.SaleRefunded
+	if !refunded.Replaces.Present || ended {
+		return nil
+	}
+	old, err := tx.Sales.Get(tx, refunded.Replaces.Value)
+	if err != nil || old.ReplacedBy != lyceum.Some(refunded.ID) {
+		return err
+	}
+	accounts, err := accountsOf(tx.Tables, tx, old.ID)
+	if err != nil || !old.PaidUntil.Value.After(now) || slices.ContainsFunc(accounts, lostWhole) {
+		return err
+	}
+	old.Reopen()
+	if _, err := tx.Sales.Save(tx, old); err != nil {
+		return err
+	}
+	return s.enroller.Restore(tx, now, &old, lyceum.EndedByChange)
+}

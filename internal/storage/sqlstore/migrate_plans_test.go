@@ -1,0 +1,74 @@
+package sqlstore
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// What was cancelled before an update was announced, and other ends were not. Who
+// has access to coaching is admitted.
+func TestSalesFromBeforeChangesOfPlan(t *testing.T) {
+	t.Parallel()
+	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := oldDatabase(t, postgres, 20,
+				"INSERT INTO schools (school_id, name, created_at) VALUES (7, 'Fernwood', 0)",
+				"INSERT INTO users (school_id, user_id, email, email_key, role, created_at) VALUES (7, 1, 'a@x', 'a@x', 'student', 0), (7, 2, 'b@x', 'b@x', 'student', 0), (7, 3, 'c@x', 'c@x', 'student', 0), (7, 4, 'd@x', 'd@x', 'student', 0)",
+				"INSERT INTO coaching (school_id, coaching_id, name, is_published, is_listed, created_at, updated_at) VALUES (7, 1, 'An hour', 1, 1, 0, 0)",
+				"INSERT INTO product_collections (school_id, product_collection_id, name, is_published, is_listed, created_at, updated_at) VALUES (7, 1, 'All', 1, 1, 0, 0)",
+				"INSERT INTO collection_products (school_id, collection_product_id, product_collection_id, product_type, product_id, created_at) VALUES (7, 1, 1, 'coaching', 1, 0)",
+				"INSERT INTO sales (school_id, sale_id, created_at, paid_until, ended_at, end_reason) VALUES (7, 1, 0, NULL, NULL, NULL), (7, 2, 0, 900, 5, 'canceled'), (7, 3, 0, NULL, 5, 'refunded')",
+				"INSERT INTO entitlements (school_id, entitlement_id, user_id, product_type, product_id, sale_id, imported, starts_at, ends_at, ended_at, end_reason) VALUES "+
+					"(7, 1, 1, 'coaching', 1, 1, 0, 20, 90, NULL, NULL), (7, 2, 1, 'product_collection', 1, NULL, 0, 10, 70, NULL, NULL), "+ // together
+					"(7, 3, 2, 'product_collection', 1, NULL, 0, 30, NULL, NULL, NULL), (7, 4, 2, 'coaching', 1, NULL, 0, 40, 90, NULL, NULL), "+ // without an end
+					"(7, 5, 3, 'coaching', 1, 3, 0, 10, NULL, 5, 'refunded'), (7, 6, 4, 'coaching', 1, NULL, 0, 10, NULL, NULL, NULL)", // ended; blocked
+				"INSERT INTO blocks (school_id, block_id, user_id, product_type, product_id, created_at) VALUES (7, 1, 4, 'coaching', 1, 0)",
+				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7), (7, 'user_id', 4), (7, 'users', 4), (7, 'coaching_id', 1), (7, 'product_collection_id', 1), (7, 'collection_product_id', 1), (7, 'sale_id', 3), (7, 'entitlement_id', 6), (7, 'block_id', 1)",
+			)
+			texts := func(text string, columns int) (all []string) {
+				for _, line := range lines(t, store, text, columns) {
+					all = append(all, strings.Join(line, " "))
+				}
+				return all
+			}
+			if got, want := texts("SELECT sale_id, stop FROM sales ORDER BY 1", 2), []string{"1 0", "2 2", "3 0"}; !slices.Equal(got, want) {
+				t.Errorf("stops are %v, want %v", got, want)
+			}
+			got := texts("SELECT admission_id, user_id, coaching_id, COALESCE(sale_id, 0), admitted_at, COALESCE(expires_at, 0), COALESCE(ended_at, 0) FROM admissions ORDER BY 1", 7)
+			if want := []string{"1 1 1 1 10 90 0", "2 2 1 0 30 0 0"}; !slices.Equal(got, want) {
+				t.Errorf("admissions are %v, want %v", got, want)
+			}
+			if findings, err := store.Check(t.Context()); err != nil || len(findings) > 0 {
+				t.Errorf("check: %v, %v", findings, err)
+			}
+		})
+	}
+}
+
+// What is due of sales is found by an index, in its order.
+func TestDueSalesAreReadByAnIndex(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	v := store.In(t.Context(), 1)
+	by.seen = nil
+	if _, err := v.Sales.List(v, lyceum.SaleFilter{DueAt: lyceum.Some(storetest.Day(1))}, lyceum.Page{Number: 1, Size: 20}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.FindOverdue(t.Context(), storetest.Day(1)); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range slices.Clone(by.seen) {
+		var plan []string
+		for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
+			plan = append(plan, step[3])
+		}
+		if told := strings.Join(plan, "; "); !strings.Contains(told, "INDEX sales_due") || strings.Contains(told, "SCAN sales") || strings.Contains(told, "TEMP B-TREE") {
+			t.Errorf("%s: %s", text, told)
+		}
+	}
+}
