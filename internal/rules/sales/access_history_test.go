@@ -158,7 +158,7 @@ func (m *union) of(user lyceum.UserID, course lyceum.CourseID) (start, end time.
 // collection in it.
 func (m *union) leads(x *reason, user lyceum.UserID, course lyceum.CourseID) bool {
 	return x.user == user && (x.course == course || (x.bundle || x.tier) && m.bundle[course] || x.tier && m.tier[course] ||
-		x.silver && course == 1)
+		x.silver && (course == 1 || course == coach))
 }
 
 // note keeps which access opened or closed since the last time.
