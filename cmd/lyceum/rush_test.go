@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,8 +44,8 @@ func (s *sold) String() string {
 }
 
 // post sends a request to one of the processes.
-func (r *rush) post(i int, path, body string) (*sold, error) {
-	request, err := http.NewRequest(http.MethodPost, "http://"+r.addresses[i%2]+"/lyceum/v1/"+path, strings.NewReader(body))
+func (r *rush) post(ctx context.Context, i int, path, body string) (*sold, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+r.addresses[i%2]+"/lyceum/v1/"+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func (r *rush) post(i int, path, body string) (*sold, error) {
 
 func (r *rush) create(t *testing.T, path, body string) *sold {
 	t.Helper()
-	s, err := r.post(0, path, body)
+	s, err := r.post(t.Context(), 0, path, body)
 	if err != nil || s.status != http.StatusCreated {
 		t.Fatalf("%s: %v, %v", path, s, err)
 	}
@@ -76,7 +77,7 @@ func (r *rush) at(t *testing.T, n int, path string, body func(i int) string) map
 	answers := make([]string, n)
 	for i := range n {
 		group.Go(func() {
-			s, err := r.post(i, path, body(i))
+			s, err := r.post(t.Context(), i, path, body(i))
 			if answers[i] = fmt.Sprint(err); err == nil {
 				answers[i] = s.String()
 			}

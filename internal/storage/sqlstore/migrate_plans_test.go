@@ -56,7 +56,7 @@ func TestDueSalesAreReadByAnIndex(t *testing.T) {
 	store, by := spied(t)
 	v := store.In(t.Context(), 1)
 	by.seen = nil
-	if _, err := v.Sales.List(v, lyceum.SaleFilter{DueAt: lyceum.Some(storetest.Day(1))}, lyceum.Page{Number: 1, Size: 20}); err != nil {
+	if _, _, err := v.Sales.First(v, lyceum.SaleFilter{DueAt: lyceum.Some(storetest.Day(1))}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := store.FindOverdue(t.Context(), storetest.Day(1)); err != nil {
