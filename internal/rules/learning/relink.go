@@ -28,15 +28,15 @@ func relinkBuyers(tx lyceum.Tx, now time.Time, plans []lyceum.PricingPlanID) err
 // relink links the sales of the collections or tiers of rows again, and those of
 // the tiers that the collections come with.
 func (i Inclusions[ID, In]) relink(tx lyceum.Tx, now time.Time, rows []lyceum.Inclusion[ID, In]) error {
-	seen := map[lyceum.Product]bool{}
+	seen := map[In]bool{}
 	var plans []lyceum.PricingPlanID
 	for n := range rows {
-		in := i.named(rows[n].In)
+		in := rows[n].In
 		if seen[in] {
 			continue
 		}
 		seen[in] = true
-		with, err := cameWith(tx, in)
+		with, err := i.with(tx.Tables, tx, in)
 		if err != nil {
 			return err
 		}

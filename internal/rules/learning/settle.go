@@ -77,7 +77,7 @@ func (i Inclusions[ID, In]) settle(tx lyceum.Tx, now time.Time) (bool, error) {
 func (i Inclusions[ID, In]) holders(
 	tx lyceum.Tx, row lyceum.Inclusion[ID, In],
 ) (next []lyceum.Entitlement, err error) {
-	with, err := cameWith(tx, i.named(row.In))
+	with, err := i.with(tx.Tables, tx, row.In)
 	if err != nil {
 		return nil, err
 	}
@@ -93,18 +93,18 @@ func (i Inclusions[ID, In]) holders(
 	return next[:min(len(next), settleSize)], nil
 }
 
-// cameWith returns a collection or a tier, and the tiers that a collection comes
-// with.
-func cameWith(tx lyceum.Tx, in lyceum.Product) ([]lyceum.Product, error) {
-	with := []lyceum.Product{in}
-	if in.Kind != lyceum.CollectionKind {
+// with returns what a product in a collection or a tier comes with: that, and the
+// tiers that have the collection.
+func (i Inclusions[ID, In]) with(t *lyceum.Tables, from lyceum.Source, in In) ([]lyceum.Product, error) {
+	with := []lyceum.Product{i.named(in)}
+	if i.kind != lyceum.CollectionKind {
 		return with, nil
 	}
-	err := tx.TierProducts.Each(tx, lyceum.InclusionFilter[lyceum.MembershipTierID]{Product: lyceum.Some(in)},
-		func(t *lyceum.TierProduct) error {
-			with = append(with, lyceum.Product{Kind: lyceum.TierKind, ID: int32(t.In)})
-			return nil
-		})
+	of := lyceum.InclusionFilter[lyceum.MembershipTierID]{Product: lyceum.Some(with[0])}
+	err := t.TierProducts.Each(from, of, func(row *lyceum.TierProduct) error {
+		with = append(with, lyceum.Product{Kind: lyceum.TierKind, ID: int32(row.In)})
+		return nil
+	})
 	return with, err
 }
 
