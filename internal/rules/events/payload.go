@@ -212,7 +212,9 @@ func (r *reading) admission(a *lyceum.Admission, c *lyceum.ChangeRecord) object 
 	}
 	coaching, err := r.view.Coaching.Get(r.view, a.CoachingID)
 	if p, ok := found(r, coaching, err); ok {
-		told["coaching"] = object{"id": p.ID, "name": p.Name, "description": text(p.Description), "image_url": text(p.ImageURL)}
+		told["coaching"] = object{
+			"id": p.ID, "name": p.Name, "description": text(p.Description), "image_url": text(p.ImageURL),
+		}
 	}
 	if !a.SaleID.Present {
 		return told

@@ -172,7 +172,8 @@ func stay(tx lyceum.Tx, sale *lyceum.Sale, now time.Time, why string) error {
 	if _, err := tx.Sales.Save(tx, *sale); err != nil {
 		return err
 	}
-	_, err := warn(tx, lyceum.Second(now), sale.ID, []misfit{misfitf("plan_not_changed", "the plan was not changed: %s", why)})
+	reason := misfitf("plan_not_changed", "the plan was not changed: %s", why)
+	_, err := warn(tx, lyceum.Second(now), sale.ID, []misfit{reason})
 	return err
 }
 

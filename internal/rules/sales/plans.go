@@ -83,12 +83,10 @@ func mayFollow(tx lyceum.Tx, old *lyceum.Sale, plan *lyceum.PricingPlan, id lyce
 	case !from.Present || !to.Present:
 		return conflict("other_product", "the product of pricing plan %d or %d is unknown", plan.ID, next.ID)
 	case from.Value.Kind == lyceum.TierKind && to.Value.Kind == lyceum.TierKind:
-		tiers, err := tx.MembershipTiers.Find(tx, lyceum.MembershipTierID(from.Value.ID), lyceum.MembershipTierID(to.Value.ID))
-		if err != nil {
+		left, entered := lyceum.MembershipTierID(from.Value.ID), lyceum.MembershipTierID(to.Value.ID)
+		tiers, err := tx.MembershipTiers.Find(tx, left, entered)
+		if err != nil || tiers[left].MembershipID == tiers[entered].MembershipID {
 			return err
-		}
-		if tiers[lyceum.MembershipTierID(from.Value.ID)].MembershipID == tiers[lyceum.MembershipTierID(to.Value.ID)].MembershipID {
-			return nil
 		}
 	}
 	return conflict("other_product", "pricing plan %d sells %s, and sale %d is of %s: only another plan of that, or of "+

@@ -50,6 +50,7 @@ func (s *Store) FindOverdue(ctx context.Context, now time.Time) ([]lyceum.School
 		AND COALESCE(d.paid_until, 0) <= $2)
 		OR EXISTS (SELECT 1 FROM orders o WHERE o.school_id = s.school_id AND o.state = 'open'
 		AND o.abandons_at <= $3) ORDER BY s.school_id`,
-		[]any{micros(now), micros(now), micros(now)}, []any{scanInt(&id)}, func() error { found = append(found, id); return nil })
+		[]any{micros(now), micros(now), micros(now)}, []any{scanInt(&id)},
+		func() error { found = append(found, id); return nil })
 	return found, s.public(err)
 }
