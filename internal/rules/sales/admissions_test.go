@@ -56,7 +56,7 @@ func TestCoachingIsAnnounced(t *testing.T) {
 	all := b.sell(t, sales.NewSale{User: 1, Plan: 31})
 	b.want(t, "bought with a collection, too", before, "Sale.created 2", "Transaction.created 2", "Enrollment.created 1", "Enrollment.created 2")
 	before = b.last(t)
-	later24(b, 40)
+	b.pass(40)
 	expire()
 	b.want(t, "the month is over", before)
 	if _, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: month.Transactions[0].ID}); err != nil {
@@ -70,7 +70,7 @@ func TestCoachingIsAnnounced(t *testing.T) {
 	b.want(t, "refunded", before, "Transaction.refunded 2", "Enrollment.disabled 1", "Enrollment.disabled 2", "Admission.disabled 1")
 	before = b.last(t)
 	b.sell(t, sales.NewSale{User: 1, Plan: 30})
-	later24(b, 40)
+	b.pass(40)
 	expire()
 	b.want(t, "once more, and over by itself", before, "Sale.created 3", "Transaction.created 3", "Admission.created 2", "Admission.disabled 2")
 	before = b.last(t)

@@ -78,7 +78,7 @@ func to(sale lyceum.SaleID, plan lyceum.PricingPlanID, reference string) sales.P
 	return c
 }
 
-func later24(b *books, days int) { b.now = b.now.AddDate(0, 0, days) }
+func (b *books) pass(days int) { b.now = b.now.AddDate(0, 0, days) }
 
 func (b *books) want(t *testing.T, step string, after int64, want ...string) {
 	t.Helper()
@@ -108,7 +108,7 @@ func TestAPlanChangesNow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newClub(t, store)
 			old := b.sell(t, sales.NewSale{User: 1, Plan: silver, Affiliate: some(lyceum.AffiliateID(1))})
-			later24(b, 10)
+			b.pass(10)
 			before := b.last(t)
 			fresh := b.change(t, to(old.ID, gold, "ch_2"))
 			b.want(t, "silver to gold", before, "Sale.created 2", "Transaction.created 2", "Enrollment.created 2", "Sale.subscription_canceled 1")
@@ -155,7 +155,7 @@ func TestAPlanChangesNow(t *testing.T) {
 			if _, err := b.service.Cancel(t.Context(), b.by(), old.ID); err != nil {
 				t.Fatal(err)
 			}
-			later24(b, 40)
+			b.pass(40)
 			b.endPeriods(t)
 			b.want(t, "once for a sale", before)
 			b.healthy(t, b.store)
@@ -184,7 +184,7 @@ func TestAReplacedSaleStaysEnded(t *testing.T) {
 			refund(t, b, sales.Refund{Transaction: d.Transactions[0].ID})
 		}, true},
 		{"when its own period is over", func(t *testing.T, b *books, d sales.SaleDetail) {
-			later24(b, 40)
+			b.pass(40)
 			refund(t, b, sales.Refund{Transaction: d.Transactions[0].ID})
 		}, false},
 		{"when its own payment went back", func(t *testing.T, b *books, d sales.SaleDetail) {
@@ -415,7 +415,7 @@ func TestWhatPlansCannotChangeTo(t *testing.T) {
 		t.Errorf("of a sale that is refunded: %v", err)
 	}
 	second := b.sell(t, sales.NewSale{User: 1, Plan: gold})
-	later24(b, 60)
+	b.pass(60)
 	c = to(second.ID, silver, "")
 	c.AtPeriodEnd = true
 	if _, err := b.service.ChangePlan(t.Context(), b.by(), c); lyceum.Public(err).Code != "no_period" {

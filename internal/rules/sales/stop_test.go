@@ -44,7 +44,7 @@ func TestAStopIsAnnouncedOnce(t *testing.T) {
 		_, err := b.service.ChangePlan(t.Context(), b.by(), to(1, 6, ""))
 		return err
 	}, 1}
-	wait := act{"40 days", func(_ *testing.T, b *books) error { later24(b, 40); return nil }, 0}
+	wait := act{"40 days", func(_ *testing.T, b *books) error { b.pass(40); return nil }, 0}
 	turn := act{"the clock", func(t *testing.T, b *books) error { return b.service.EndPeriods(t.Context(), b.school) }, 0}
 	once := func(a act) act { a.announced = 1; return a }
 	never := func(a act) act { a.announced = 0; return a }
