@@ -37,6 +37,12 @@ const (
 	Stopped             // it was announced, once for good
 )
 
+// DueAt reports whether something happens to the sale at a moment: what was paid
+// for is used up, and it stops or changes its plan then.
+func (s *Sale) DueAt(at time.Time) bool {
+	return (s.Stop == StopsLater || s.NextPlan.Present) && !s.PaidUntil.Value.After(at)
+}
+
 // End ends the sale and drops its change of plan. One that has ended keeps its
 // end.
 func (s *Sale) End(at time.Time, why SaleEnd) {

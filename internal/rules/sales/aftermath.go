@@ -74,21 +74,21 @@ type Renewal struct {
 // Renew keeps the next payment of a subscription or a payment plan.
 func (s *Service) Renew(ctx context.Context, by lyceum.By, r Renewal) (TransactionDetail, error) {
 	return pay(ctx, s, by, r.Reference, func(tx lyceum.Tx, now time.Time) (TransactionDetail, error) {
-		return renew(tx, now, r)
+		return s.renew(tx, now, r)
 	}, func(tx lyceum.Tx, t lyceum.Transaction, of *repeated) (TransactionDetail, error) {
 		return renewAgain(tx, r, t, of)
 	})
 }
 
-func renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDetail, error) {
+func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDetail, error) {
 	if err := tx.Reserve(1, lyceum.TransactionSequence); err != nil {
 		return TransactionDetail{}, err
 	}
-	sale, plan, err := running(tx, r.Sale)
+	sale, plan, err := s.renewed(tx, now, r.Sale)
 	if err != nil {
 		return TransactionDetail{}, err
 	}
-	accounts, err := accountsOf(tx.Tables, tx, r.Sale)
+	accounts, err := accountsOf(tx.Tables, tx, sale.ID)
 	if err != nil {
 		return TransactionDetail{}, err
 	}
@@ -114,6 +114,25 @@ func renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDetail, error) {
 	sale.PaidUntil, sale.Released = paidThrough(&plan, accounts), released(accounts)
 	_, err = tx.Sales.Save(tx, sale)
 	return TransactionDetail{Transaction: t, Reference: r.Reference}, err
+}
+
+// renewedEarly is how long before the end of a period a payment is that of the
+// next one: payment systems charge a little before what is paid for is used up.
+const renewedEarly = 24 * time.Hour
+
+// renewed returns the running sale that a payment renews. Where the sale changes
+// its plan with this period, that is the one that follows.
+func (s *Service) renewed(
+	tx lyceum.Tx, now time.Time, id lyceum.SaleID,
+) (sale lyceum.Sale, plan lyceum.PricingPlan, err error) {
+	sale, plan, err = running(tx, id)
+	if err != nil || !sale.NextPlan.Present || !sale.DueAt(now.Add(renewedEarly)) {
+		return sale, plan, err
+	}
+	if err := s.endPeriod(tx, now, &sale); err != nil {
+		return sale, plan, err
+	}
+	return running(tx, sale.ReplacedBy.Else(id))
 }
 
 // asBefore fills in what is absent from an earlier payment.
@@ -164,7 +183,8 @@ func (s *Service) end(
 // stop saves a sale that ended. One that is paid for again and again is announced
 // once: now, or later, when what was paid for is used up.
 func stop(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, later bool) error {
-	announce := plan.Recurring() && sale.Stop != lyceum.Stopped && !later
+	// One that was to stop later was paid for again and again when it ended.
+	announce := !later && (sale.Stop == lyceum.StopsLater || plan.Recurring() && sale.Stop == lyceum.NotStopped)
 	switch {
 	case announce:
 		sale.Stop = lyceum.Stopped

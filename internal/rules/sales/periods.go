@@ -1,7 +1,9 @@
 package sales
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -94,12 +96,15 @@ func upcoming(
 }
 
 // DropChange takes a change of plan back that is to come. Without one it changes
-// nothing.
+// nothing. It fails with Conflict when the change was made.
 func (s *Service) DropChange(ctx context.Context, by lyceum.By, id lyceum.SaleID) error {
 	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
 		sale, err := tx.Sales.Get(tx, id)
 		if err != nil {
 			return err
+		}
+		if sale.ReplacedBy.Present {
+			return ended(&sale)
 		}
 		sale.NextPlan = lyceum.None[lyceum.PricingPlanID]()
 		_, err = tx.Sales.Save(tx, sale)
@@ -112,26 +117,45 @@ func (s *Service) DropChange(ctx context.Context, by lyceum.By, id lyceum.SaleID
 const periodSize = 20
 
 // EndPeriods announces the cancelled sales of a school for which what was paid is
-// used up, and changes the plans of those that were to change then.
+// used up, and changes the plans of those that were to change then. A sale that
+// fails does not hold up the others.
 func (s *Service) EndPeriods(ctx context.Context, school lyceum.SchoolID) error {
-	for more := true; more; {
-		now := s.clock()
-		err := s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: "clock"}, func(tx lyceum.Tx) error {
-			first := lyceum.Page{Number: 1, Size: periodSize}
-			due, err := tx.Sales.List(tx, lyceum.SaleFilter{DueAt: lyceum.Some(now)}, first)
-			more = due.More
-			for i := range due.Rows {
-				if err == nil {
-					err = s.endPeriod(tx, now, &due.Rows[i])
-				}
+	var due []lyceum.SaleID
+	v := s.store.In(ctx, school)
+	err := v.Sales.Each(v, lyceum.SaleFilter{DueAt: lyceum.Some(s.clock())}, func(sale *lyceum.Sale) error {
+		due = append(due, sale.ID)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var failed error
+	for part := range slices.Chunk(due, periodSize) {
+		err := s.endPeriods(ctx, school, part)
+		for n := 0; err != nil && n < len(part); n++ {
+			if lyceum.KindOf(err) == lyceum.Unavailable || ctx.Err() != nil {
+				return err
 			}
-			return err
-		})
-		if err != nil {
-			return err
+			if one := s.endPeriods(ctx, school, part[n:n+1]); one != nil {
+				failed = cmp.Or(failed, fmt.Errorf("end the period of sale %d: %w", part[n], one))
+			}
 		}
 	}
-	return nil
+	return failed
+}
+
+// endPeriods does for some sales, in one write, what is still due.
+func (s *Service) endPeriods(ctx context.Context, school lyceum.SchoolID, ids []lyceum.SaleID) error {
+	now := s.clock()
+	return s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: "clock"}, func(tx lyceum.Tx) error {
+		kept, err := tx.Sales.Find(tx, ids...)
+		for _, id := range ids {
+			if sale := kept[id]; err == nil && sale.DueAt(now) {
+				err = s.endPeriod(tx, now, &sale)
+			}
+		}
+		return err
+	})
 }
 
 func (s *Service) endPeriod(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
@@ -143,6 +167,9 @@ func (s *Service) endPeriod(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) erro
 		return stop(tx, sale, &plan, false)
 	}
 	id, due := sale.NextPlan.Value, sale.PaidUntil.Else(lyceum.Second(now))
+	if due.After(now) { // its next payment came a little early
+		due = lyceum.Second(now)
+	}
 	next, misfits, err := upcoming(tx, now, sale, &plan, id)
 	if kind := lyceum.KindOf(err); kind == lyceum.Invalid || kind == lyceum.Conflict {
 		return stay(tx, sale, now, lyceum.Public(err).Detail)

@@ -175,10 +175,13 @@ func (m *union) dropChange(t *testing.T) {
 	if d == nil {
 		return
 	}
-	if err := m.b.service.DropChange(t.Context(), m.b.by(), d.id); err != nil {
-		m.r.Fatal(err)
+	err := m.b.service.DropChange(t.Context(), m.b.by(), d.id)
+	if (err == nil) != (d.replacedBy == nil) {
+		m.r.Fatalf("drop the change of %+v: %v", d, err)
 	}
-	d.next = 0
+	if err == nil {
+		d.next = 0
+	}
 }
 
 // endPeriods lets the clock do what is due: changes of plan, and the stops of

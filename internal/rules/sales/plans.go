@@ -161,7 +161,11 @@ func (s *Service) reopenReplaced(tx lyceum.Tx, now time.Time, refunded *lyceum.S
 		return err
 	}
 	accounts, err := accountsOf(tx.Tables, tx, old.ID)
-	if err != nil || !old.PaidUntil.Value.After(now) || slices.ContainsFunc(accounts, lostWhole) {
+	if err != nil {
+		return err
+	}
+	plan, err := planOfSale(tx, &old)
+	if err != nil || !paidThrough(&plan, accounts).Value.After(now) || slices.ContainsFunc(accounts, lostWhole) {
 		return err
 	}
 	old.Reopen()

@@ -305,6 +305,35 @@ func TestAComingChangeGivesWay(t *testing.T) {
 			t.Errorf("%+v", s.Sale)
 		}
 	})
+	for name, early := range map[string]time.Duration{
+		"renewed a little early": time.Minute, "renewed before the clock came": -time.Hour,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, old := coming(t)
+			b.now = old.PaidUntil.Value.Add(-early)
+			due := old.PaidUntil.Value
+			if due.After(b.now) {
+				due = b.now
+			}
+			renewal := sales.Renewal{Sale: old.ID, Reference: some("ch_next")}
+			for range 2 { // the second delivery answers with the first payment
+				r, err := b.service.Renew(t.Context(), b.by(), renewal)
+				if err != nil || r.SaleID == old.ID || r.PricingPlanID != silver {
+					t.Fatalf("%+v, %v", r, err)
+				}
+			}
+			b.endPeriods(t)
+			replaced := b.show(t, old.ID)
+			fresh := b.show(t, replaced.ReplacedBy.Value)
+			if replaced.EndedAt != some(due) || len(fresh.Transactions) != 1 || !fresh.PaidUntil.Value.After(b.now) {
+				t.Errorf("%+v, followed by %+v", replaced.Sale, fresh)
+			}
+			if err := b.service.DropChange(t.Context(), b.by(), old.ID); lyceum.Public(err).Code != "sale_ended" {
+				t.Errorf("dropped too late: %v", err)
+			}
+			b.healthy(t, b.store)
+		})
+	}
 	t.Run("cancelled", func(t *testing.T) {
 		b, old := coming(t)
 		if s, err := b.service.Cancel(t.Context(), b.by(), old.ID); err != nil || s.NextPlan.Present {

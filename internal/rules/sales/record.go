@@ -74,10 +74,12 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 		return SaleDetail{}, err
 	}
 	misfits, err := deal.misfits(tx, &t, at)
+	var tier []misfit
 	if err == nil {
-		var tier []misfit
 		tier, err = secondTier(tx, &plan, n.User, n.replaced(), now)
-		misfits = append(misfits, tier...)
+	}
+	if err == nil && !deal.kept() {
+		misfits, tier = append(misfits, tier...), nil
 	}
 	if err == nil && !n.Reference.Present {
 		err = refuse(misfits)
@@ -109,7 +111,7 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 		}
 	}
 	tx.Announce(lyceum.SaleCreated, int32(saleID), lyceum.SaleCreatedEvent, "")
-	detail.Warnings, err = warn(tx, at, saleID, misfits)
+	detail.Warnings, err = warn(tx, at, saleID, append(misfits, tier...))
 	return detail, err
 }
 

@@ -164,7 +164,13 @@ func recordAgain(tx lyceum.Tx, n NewSale, t *lyceum.Transaction, r *repeated) (S
 
 // renewAgain shows a renewal that is recorded already.
 func renewAgain(tx lyceum.Tx, n Renewal, t lyceum.Transaction, r *repeated) (TransactionDetail, error) {
-	unlike(r, "sale", lyceum.Some(n.Sale), t.SaleID)
+	sale, err := tx.Sales.Get(tx, t.SaleID)
+	if err != nil {
+		return TransactionDetail{}, err
+	}
+	if sale.Replaces != lyceum.Some(n.Sale) { // which changed its plan with this payment
+		unlike(r, "sale", lyceum.Some(n.Sale), t.SaleID)
+	}
 	n.compare(r, &t)
 	if err := r.refusal(); err != nil {
 		return TransactionDetail{}, err

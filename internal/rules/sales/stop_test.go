@@ -1,6 +1,7 @@
 package sales_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
@@ -46,6 +47,13 @@ func TestAStopIsAnnouncedOnce(t *testing.T) {
 	}, 1}
 	wait := act{"40 days", func(_ *testing.T, b *books) error { b.pass(40); return nil }, 0}
 	turn := act{"the clock", func(t *testing.T, b *books) error { return b.service.EndPeriods(t.Context(), b.school) }, 0}
+	paidOnce := act{"its plan is paid once from now on", func(t *testing.T, b *books) error {
+		return b.store.Write(t.Context(), b.by().Stamp(b.now), func(tx lyceum.Tx) error {
+			plan, err := tx.PricingPlans.Get(tx, 2)
+			plan.Frequency = lyceum.OneTimePayment
+			return errors.Join(err, tx.PricingPlans.Update(tx, plan))
+		})
+	}, 0}
 	once := func(a act) act { a.announced = 1; return a }
 	never := func(a act) act { a.announced = 0; return a }
 	for _, tc := range []struct {
@@ -55,6 +63,7 @@ func TestAStopIsAnnouncedOnce(t *testing.T) {
 		acts   []act
 	}{
 		{"cancelled at the end of the period", 2, lyceum.AtPeriodEnd, []act{cancel, turn, wait, once(turn), turn}},
+		{"cancelled, and its plan changes", 2, lyceum.AtPeriodEnd, []act{cancel, paidOnce, wait, once(turn), turn}},
 		{"cancelled at once", 2, lyceum.Unenroll, []act{once(cancel), wait, turn}},
 		{"cancelled, and access stays", 2, lyceum.Keep, []act{once(cancel), wait, turn}},
 		{"cancelled when the period is over", 2, lyceum.AtPeriodEnd, []act{wait, once(cancel), turn}},
