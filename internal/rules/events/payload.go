@@ -252,7 +252,7 @@ func (r *reading) lectureProgress(l *lyceum.LectureProgress) object {
 func (r *reading) sale(s *lyceum.Sale, event lyceum.EventName) object {
 	if event == lyceum.SubscriptionCanceledEvent {
 		return object{
-			"id": s.ID, "school_id": r.school, "is_active": !s.EndedAt.Present, "user_id": number(s.UserID),
+			"id": s.ID, "school_id": r.school, "is_active": false, "user_id": number(s.UserID),
 			"user": r.user(s.UserID.Value),
 		}
 	}

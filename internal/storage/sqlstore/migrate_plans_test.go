@@ -28,7 +28,8 @@ func TestSalesFromBeforeChangesOfPlan(t *testing.T) {
 					"(7, 3, 2, 'product_collection', 1, NULL, 0, 30, NULL, NULL, NULL), (7, 4, 2, 'coaching', 1, NULL, 0, 40, 90, NULL, NULL), "+ // without an end
 					"(7, 5, 3, 'coaching', 1, 3, 0, 10, NULL, 5, 'refunded'), (7, 6, 4, 'coaching', 1, NULL, 0, 10, NULL, NULL, NULL)", // ended; blocked
 				"INSERT INTO blocks (school_id, block_id, user_id, product_type, product_id, created_at) VALUES (7, 1, 4, 'coaching', 1, 0)",
-				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7), (7, 'user_id', 4), (7, 'users', 4), (7, 'coaching_id', 1), (7, 'product_collection_id', 1), (7, 'collection_product_id', 1), (7, 'sale_id', 3), (7, 'entitlement_id', 6), (7, 'block_id', 1)",
+				"INSERT INTO journal (school_id, number, at, actor, type, object_id) VALUES (7, 1, 9, 'import', 'school.created', 7)",
+				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7), (7, 'journal', 1), (7, 'user_id', 4), (7, 'users', 4), (7, 'coaching_id', 1), (7, 'product_collection_id', 1), (7, 'collection_product_id', 1), (7, 'sale_id', 3), (7, 'entitlement_id', 6), (7, 'block_id', 1)",
 			)
 			texts := func(text string, columns int) (all []string) {
 				for _, line := range lines(t, store, text, columns) {
@@ -40,8 +41,12 @@ func TestSalesFromBeforeChangesOfPlan(t *testing.T) {
 				t.Errorf("stops are %v, want %v", got, want)
 			}
 			got := texts("SELECT admission_id, user_id, coaching_id, COALESCE(sale_id, 0), admitted_at, COALESCE(expires_at, 0), COALESCE(ended_at, 0) FROM admissions ORDER BY 1", 7)
-			if want := []string{"1 1 1 1 10 90 0", "2 2 1 0 30 0 0"}; !slices.Equal(got, want) {
+			if want := []string{"1 1 1 0 10 90 0", "2 2 1 0 30 0 0"}; !slices.Equal(got, want) {
 				t.Errorf("admissions are %v, want %v", got, want)
+			}
+			got = texts("SELECT number, at, type, object_id FROM journal WHERE number > 1 ORDER BY 1", 4)
+			if want := []string{"2 9 admission.created 1", "3 9 admission.created 2"}; !slices.Equal(got, want) {
+				t.Errorf("the journal has %v, want %v", got, want)
 			}
 			if findings, err := store.Check(t.Context()); err != nil || len(findings) > 0 {
 				t.Errorf("check: %v, %v", findings, err)
