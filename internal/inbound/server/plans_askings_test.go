@@ -17,6 +17,7 @@ var changeRows = slicesOf(
 	),
 	own("createSale", asking{name: "of the outer circle", body: `{"user_id":2,"pricing_plan_id":13,"reference":"ch_outer"}`, says: `"sale":{"id":24,`}),
 	misfits("a second tier", `"user_id":2,"pricing_plan_id":12`, "second_tier", "user 2 already has membership tier 5 of the same membership, by sale 24; to replace it, change its plan"),
+	own("endSale", asking{name: "the second tier", values: "sale_id=25", says: `"end_reason":"voided"`}),
 	own("changePlan",
 		asking{name: "without a plan", values: "sale_id=24", body: `{}`, status: 400, says: "pricing_plan_id is required"},
 		asking{name: "to an unknown one", values: "sale_id=24", body: `{"pricing_plan_id":99}`, status: 400, says: "pricing_plan_id 99 matches no pricing plan of this school"},

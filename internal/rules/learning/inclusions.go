@@ -98,6 +98,11 @@ func (i Inclusions[ID, In]) include(tx lyceum.Tx, now time.Time, q ProductIn[In]
 	case wrong != "":
 		return added, lyceum.InvalidFields(lyceum.FieldError{Field: "id", Message: wrong})
 	}
+	if there { // it is leaving
+		if err := i.keepAll(tx, kept); err != nil {
+			return added, err
+		}
+	}
 	others, err := rows.List(tx, lyceum.InclusionFilter[In]{In: lyceum.Some(q.In)}, lyceum.Page{Number: 1, Size: 1})
 	if err != nil {
 		return added, err

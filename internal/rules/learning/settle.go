@@ -108,6 +108,23 @@ func (i Inclusions[ID, In]) with(t *lyceum.Tables, from lyceum.Source, in In) ([
 	return with, err
 }
 
+// keepAll gives all holders a product that is leaving, because it comes back before
+// they were settled.
+func (i Inclusions[ID, In]) keepAll(tx lyceum.Tx, row lyceum.Inclusion[ID, In]) error {
+	for {
+		holders, err := i.holders(tx, row)
+		for n := range holders {
+			if err == nil {
+				err = keepLeaving(tx, row, i.named(row.In), &holders[n])
+			}
+			row.Settled = lyceum.Some(holders[n].ID)
+		}
+		if err != nil || len(holders) < settleSize {
+			return err
+		}
+	}
+}
+
 // unheld reports whether nobody holds what a product was added to or removed
 // from, so that there is nothing to settle.
 func (i Inclusions[ID, In]) unheld(tx lyceum.Tx, row lyceum.Inclusion[ID, In]) (bool, error) {
