@@ -1,7 +1,6 @@
 package apilyceum
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -121,6 +120,10 @@ func appendObject(b []byte, object any) ([]byte, error) {
 	case lyceum.TaggedUser:
 		return appendUser(b, &o), nil
 	}
-	text, err := json.Marshal(shown(object))
-	return append(b, text...), err
+	switch o := shown(object).(type) {
+	case plain:
+		return o.append(b), nil
+	default:
+		return wire.JSON{Value: o}.AppendJSON(b)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -135,44 +136,77 @@ func shown(object any) any {
 	case nil:
 		return nil
 	}
-	return plain(object)
+	return plain{object}
 }
 
 // plain shows an object as it is: its fields in order, under their names in
 // snake case.
-func plain(object any) json.RawMessage {
-	text := []byte{'{'}
-	for field, value := range reflect.ValueOf(object).Fields() {
-		if len(text) > 1 {
-			text = append(text, ',')
-		}
-		text = append(strconv.AppendQuote(text, snake(field.Name)), ':')
-		// Ids, texts, truths and times are what a noun is made of.
-		member, _ := json.Marshal(plainValue(value)) //nolint:errchkjson // none of them can fail
-		text = append(text, member...)
+type plain struct{ object any }
+
+func (p plain) append(b []byte) []byte {
+	v := reflect.ValueOf(p.object)
+	for i, m := range membersOf(v.Type()) {
+		b = m.append(append(b, m.name...), v.Field(i))
 	}
-	return append(text, '}')
+	return append(b, '}')
 }
 
-// plainValue returns a value that encoding/json writes as the API has it.
-func plainValue(v reflect.Value) any {
-	if t, ok := v.Interface().(time.Time); ok {
-		return wire.Moment(t)
-	}
-	if present := fieldOf(v, "Present"); present.IsValid() {
-		if !present.Bool() {
-			return nil
-		}
-		return plainValue(fieldOf(v, "Value"))
-	}
-	return v.Interface()
+// member is a field of an object that is shown as it is.
+type member struct {
+	name   string // with what stands before and after it, such as `,"id":`
+	append appender
 }
 
-func fieldOf(v reflect.Value, name string) reflect.Value {
-	if v.Kind() != reflect.Struct {
-		return reflect.Value{}
+type appender = func([]byte, reflect.Value) []byte
+
+var members sync.Map // reflect.Type -> []member
+
+func membersOf(t reflect.Type) []member {
+	if known, ok := members.Load(t); ok {
+		return known.([]member)
 	}
-	return v.FieldByName(name)
+	made := make([]member, 0, t.NumField())
+	for field := range t.Fields() {
+		before := byte(',')
+		if len(made) == 0 {
+			before = '{'
+		}
+		name := append(strconv.AppendQuote([]byte{before}, snake(field.Name)), ':')
+		made = append(made, member{string(name), appenderOf(field.Type)})
+	}
+	members.Store(t, made)
+	return made
+}
+
+// appenderOf returns how values of a type are written. Ids, texts, truths and
+// times are what a noun is made of; each of them may be absent.
+func appenderOf(t reflect.Type) appender {
+	if t == reflect.TypeFor[time.Time]() {
+		return func(b []byte, v reflect.Value) []byte { return wire.AppendMoment(b, "", v.Interface().(time.Time)) }
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return func(b []byte, v reflect.Value) []byte { return strconv.AppendBool(b, v.Bool()) }
+	case reflect.Int32, reflect.Int64:
+		return func(b []byte, v reflect.Value) []byte { return strconv.AppendInt(b, v.Int(), 10) }
+	case reflect.String:
+		return func(b []byte, v reflect.Value) []byte { return wire.AppendString(b, v.String()) }
+	case reflect.Struct:
+		if present, ok := t.FieldByName("Present"); ok {
+			value, _ := t.FieldByName("Value")
+			appendValue := appenderOf(value.Type)
+			return func(b []byte, v reflect.Value) []byte {
+				if !v.FieldByIndex(present.Index).Bool() {
+					return append(b, "null"...)
+				}
+				return appendValue(b, v.FieldByIndex(value.Index))
+			}
+		}
+	}
+	return func(b []byte, v reflect.Value) []byte {
+		text, _ := json.Marshal(v.Interface()) //nolint:errchkjson // no noun has what cannot be written
+		return append(b, text...)
+	}
 }
 
 // snake writes a name such as ImageURL as image_url.

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -124,6 +125,7 @@ func findChanges(
 		if err := fillObjects(q, school, part); err != nil {
 			return nil, false, err
 		}
+		changes = slices.Grow(changes, len(part))
 		for i := range part {
 			if left -= weigh(&part[i]); left < 0 && len(changes) > 0 {
 				return changes, true, nil
@@ -153,7 +155,7 @@ func findEntries(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last
 		text = "SELECT " + entryColumns + " FROM journal WHERE school_id = " + w.arg(int64(school)) +
 			" AND number IN (SELECT number" + tail + ") ORDER BY number"
 	}
-	var found []lyceum.ChangeRecord
+	found := make([]lyceum.ChangeRecord, 0, max(0, min(int64(f.Limit), last-f.After)))
 	var e lyceum.Entry
 	err := q.each(text, w.args, scanEntry(&e),
 		func() error { found = append(found, lyceum.ChangeRecord{Entry: e}); return nil })
@@ -162,16 +164,9 @@ func findEntries(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last
 
 func fillObjects(q *session, school lyceum.SchoolID, changes []lyceum.ChangeRecord) error {
 	ids := map[string][]int32{}
-	seen := map[string]map[int32]bool{}
 	for i := range changes {
-		name, id := nounOf(changes[i].Type), changes[i].ObjectID
-		if seen[name] == nil {
-			seen[name] = map[int32]bool{}
-		}
-		if !seen[name][id] {
-			seen[name][id] = true
-			ids[name] = append(ids[name], id)
-		}
+		name := nounOf(changes[i].Type)
+		ids[name] = append(ids[name], changes[i].ObjectID)
 	}
 	loaded := map[string]map[int32]any{}
 	for name, wanted := range ids {
@@ -179,7 +174,8 @@ func fillObjects(q *session, school lyceum.SchoolID, changes []lyceum.ChangeReco
 		if !ok {
 			continue
 		}
-		found, err := object.load(q, school, wanted)
+		slices.Sort(wanted)
+		found, err := object.load(q, school, slices.Compact(wanted))
 		if err != nil {
 			return err
 		}

@@ -70,9 +70,10 @@ func (v *view) Known(seq lyceum.Sequence, ids []int32) ([]int32, error) {
 // rows gives all rows of a query over the columns of a table.
 func rows[T any](q *session, table *table[T], tail string, args ...any) ([]T, error) {
 	var found []T
-	var row T
-	err := q.each("SELECT "+table.list()+" FROM "+table.name+tail, args, table.scan(&row), func() error {
-		found = append(found, row)
+	r := table.reader()
+	defer table.done(r)
+	err := q.each("SELECT "+table.list()+" FROM "+table.name+tail, args, r.dest, func() error {
+		found = append(found, r.row)
 		return nil
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -48,6 +49,7 @@ func define[P, T, F any, ID lyceum.Key](place *P, n noun[ID, T, F]) *noun[ID, T,
 		}
 		return dest
 	}
+	n.readers = &sync.Pool{New: n.newReader}
 	n.weigh = func(t *T) int {
 		bytes := bareObject
 		for i := range all {
@@ -81,24 +83,25 @@ func (n *noun[ID, T, F]) feed() (entries string, o feedObject, shown bool) {
 		return "", feedObject{}, false
 	}
 	load := func(q *session, school lyceum.SchoolID, ids []int32) (map[int32]any, error) {
-		found, err := findByID(q, school, &n.table, ids)
-		switch {
-		case err != nil:
-			return nil, err
-		case n.show != nil:
+		if n.show != nil {
+			found, err := findByID(q, school, &n.table, ids)
+			if err != nil {
+				return nil, err
+			}
 			return n.show(q, school, found)
 		}
-		shown := make(map[int32]any, len(found))
-		for id, row := range found {
-			shown[id] = row
-		}
-		return shown, nil
+		shown := make(map[int32]any, len(ids))
+		r := n.reader()
+		defer n.done(r)
+		return shown, n.findRows(q, school, int32Args(ids), r.dest, func() { shown[n.id(&r.row)] = r.row })
 	}
 	weigh := n.weighShown
 	if weigh == nil {
 		weigh = func(shown any) int {
-			row := shown.(T)
-			return n.weigh(&row)
+			r := n.reader()
+			defer n.done(r)
+			r.row = shown.(T)
+			return n.weigh(&r.row)
 		}
 	}
 	return n.entries, feedObject{load, weigh, n.largest}, true
@@ -114,12 +117,14 @@ func (n *noun[ID, T, F]) Get(from lyceum.Source, id ID) (T, error) {
 }
 
 func (n *noun[ID, T, F]) get(v *view, id ID) (row T, found bool, err error) {
+	r := n.reader()
+	defer n.done(r)
 	found, err = v.q.one("SELECT "+n.list()+" FROM "+n.name+" WHERE school_id = $1 AND "+n.key.name+" = $2",
-		[]any{int64(v.school), n.key.arg(id)}, n.scan(&row)...)
+		[]any{int64(v.school), n.key.arg(id)}, r.dest...)
 	if err != nil {
 		err = fmt.Errorf("get %s: %w", n.what, err)
 	}
-	return row, found, err
+	return r.row, found, err
 }
 
 func (n *noun[ID, T, F]) missing(id ID) error {
@@ -136,8 +141,9 @@ func (n *noun[ID, T, F]) Find(from lyceum.Source, ids ...ID) (map[ID]T, error) {
 	for i, id := range ids {
 		wanted[i] = n.key.arg(id)
 	}
-	var row T
-	err := n.findRows(v.q, v.school, wanted, n.scan(&row), func() { found[*n.key.at(&row)] = row })
+	r := n.reader()
+	defer n.done(r)
+	err := n.findRows(v.q, v.school, wanted, r.dest, func() { found[*n.key.at(&r.row)] = r.row })
 	if err != nil {
 		return nil, v.public(err)
 	}
@@ -147,25 +153,27 @@ func (n *noun[ID, T, F]) Find(from lyceum.Source, ids ...ID) (map[ID]T, error) {
 func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) error {
 	v := viewOf(from)
 	w := n.where(v.school, f)
-	var row T
-	return v.public(v.q.each("SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f), w.args, n.scan(&row),
+	r := n.reader()
+	defer n.done(r)
+	return v.public(v.q.each("SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f), w.args, r.dest,
 		func() error {
 			if err := v.ctx.Err(); err != nil {
 				return err
 			}
-			return visit(&row)
+			return visit(&r.row)
 		}))
 }
 
 func (n *noun[ID, T, F]) First(from lyceum.Source, f F) (row T, found bool, err error) {
 	v := viewOf(from)
 	w := n.where(v.school, f)
-	found, err = v.q.one("SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f)+" LIMIT 1", w.args,
-		n.scan(&row)...)
+	r := n.reader()
+	defer n.done(r)
+	found, err = v.q.one("SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f)+" LIMIT 1", w.args, r.dest...)
 	if err != nil {
 		err = v.public(fmt.Errorf("find first %s: %w", n.what, err))
 	}
-	return row, found, err
+	return r.row, found, err
 }
 
 // List reads a page and its total in one statement, which sees one moment; a
@@ -187,18 +195,20 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 	read := func(q *session) error {
 		listing = lyceum.Listing[T]{Page: p}
 		left := lyceum.AnswerBytes
-		var row T
-		err := q.each(text, w.args, append([]any{scanInt(&listing.Total)}, n.scan(&row)...), func() error {
+		r := n.reader()
+		defer n.done(r)
+		err := q.each(text, w.args, r.paged, func() error {
+			listing.Total = r.total
 			full := len(listing.Rows) == int(p.Size)
 			if n.byBytes {
-				left -= n.weigh(&row)
+				left -= n.weigh(&r.row)
 				full = full || left < 0 && len(listing.Rows) > 0
 			}
 			if full {
 				listing.More = true
 				return errFull
 			}
-			listing.Rows = append(listing.Rows, row)
+			listing.Rows = append(listing.Rows, r.row)
 			return nil
 		})
 		return unlessFull(err)

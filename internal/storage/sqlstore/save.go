@@ -214,8 +214,9 @@ func setterOf[T any](name string, columns []column[T], fixed []string) setter[T]
 // findByID gives those rows of a school that have one of the ids.
 func findByID[T any](q *session, school lyceum.SchoolID, table *table[T], ids []int32) (map[int32]T, error) {
 	found := map[int32]T{}
-	var row T
-	err := table.findRows(q, school, int32Args(ids), table.scan(&row), func() { found[table.id(&row)] = row })
+	r := table.reader()
+	defer table.done(r)
+	err := table.findRows(q, school, int32Args(ids), r.dest, func() { found[table.id(&r.row)] = r.row })
 	return found, err
 }
 

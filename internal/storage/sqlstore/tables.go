@@ -23,12 +23,38 @@ type table[T any] struct {
 	id      func(*T) int32
 	bind    func(*T) []any // in the order of columns
 	scan    func(*T) []any // in the order of columns
+	readers *sync.Pool     // of *reader[T]
 	weigh   func(*T) int   // how many bytes a row takes in JSON, at most
 	created lyceum.EntryType
 	updated lyceum.EntryType
 	// changed is called with each row that is changed, as it was and as it is:
 	// old is nil for one that is inserted, row for one that is deleted.
 	changed func(t *tx, old, row *T)
+}
+
+// reader takes rows one after the other. Readers are used again: a row's
+// destinations are two small objects a column.
+type reader[T any] struct {
+	row   T
+	dest  []any // the row's columns
+	total int64
+	paged []any // the total before the row's columns
+}
+
+func (t *table[T]) newReader() any {
+	r := &reader[T]{}
+	r.paged = append([]any{scanInt(&r.total)}, t.scan(&r.row)...)
+	r.dest = r.paged[1:]
+	return r
+}
+
+// reader returns a reader whose row is empty; done takes it back.
+func (t *table[T]) reader() *reader[T] { return t.readers.Get().(*reader[T]) }
+
+func (t *table[T]) done(r *reader[T]) {
+	var empty T
+	r.row, r.total = empty, 0
+	t.readers.Put(r)
 }
 
 func (t *table[T]) list() string { return t.joined }

@@ -104,13 +104,13 @@ func findPage(
 	} else {
 		text += w.String() + orderBy(o) + " LIMIT " + w.arg(int64(p.Size)) + " OFFSET " + w.arg(p.Offset())
 	}
-	var row lyceum.Transaction
-	dest := append([]any{scanInt(&listing.Total)}, transactions.scan(&row)...)
-	err := q.each(text, w.args, dest, func() error {
-		rows = append(rows, row)
+	r := transactions.reader()
+	defer transactions.done(r)
+	err := q.each(text, w.args, r.paged, func() error {
+		rows = append(rows, r.row)
 		return nil
 	})
-	listing.Transactions = rows
+	listing.Total, listing.Transactions = r.total, rows
 	return listing, err
 }
 

@@ -76,15 +76,15 @@ func (s *Store) ScanTransactions(
 		group.Go(func() error {
 			return s.reading(ctx, func(q reading) error {
 				rows := make([]lyceum.Transaction, 0, scanPart)
-				var row lyceum.Transaction
-				dest := transactions.scan(&row)
+				r := transactions.reader()
+				defer transactions.done(r)
 				for {
 					from, to, err := next(q)
 					if err != nil || to <= from {
 						return err
 					}
 					rows = rows[:0]
-					err = q.each(way.part, []any{int64(school), from, to}, dest, func() error { rows = append(rows, row); return nil })
+					err = q.each(way.part, []any{int64(school), from, to}, r.dest, func() error { rows = append(rows, r.row); return nil })
 					if err != nil {
 						return err
 					}
