@@ -84,7 +84,10 @@ func (s *Store) ScanTransactions(
 						return err
 					}
 					rows = rows[:0]
-					err = q.each(way.part, []any{int64(school), from, to}, r.dest, func() error { rows = append(rows, r.row); return nil })
+					err = q.each(way.part, []any{int64(school), from, to}, r.dest, func() error {
+						rows = append(rows, r.row)
+						return nil
+					})
 					if err != nil {
 						return err
 					}
