@@ -24,16 +24,22 @@ type rush struct {
 	client    *http.Client
 }
 
+type made struct {
+	ID int `json:"id"`
+}
+
 // sold is what a request of a rush is answered with.
 type sold struct {
 	status int
 	Code   string `json:"code"`
 	Sale   struct {
-		Warnings []struct{ Code string } `json:"warnings"`
+		Warnings []struct {
+			Code string `json:"code"`
+		} `json:"warnings"`
 	} `json:"sale"`
-	Plan   struct{ ID int } `json:"pricing_plan"`
-	Coupon struct{ ID int } `json:"coupon"`
-	Course struct{ ID int } `json:"course"`
+	Plan   made `json:"pricing_plan"`
+	Coupon made `json:"coupon"`
+	Course made `json:"course"`
 }
 
 func (s *sold) String() string {
