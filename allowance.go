@@ -24,6 +24,10 @@ func AllowanceOf(ctx context.Context) Allowance {
 	return a
 }
 
+// Passing returns a context for reading many rows of which few are kept: they need
+// no room.
+func Passing(ctx context.Context) context.Context { return context.WithValue(ctx, AllowanceKey{}, nil) }
+
 // AnswerBytes is where a list ends whose rows have no fixed size: an answer
 // holds no more bytes of JSON than this and one row.
 const AnswerBytes = 4 << 20

@@ -19,6 +19,14 @@ type By struct {
 	Once *Once
 }
 
+// Permit fails with Forbidden if the API key that was shown lacks a permission.
+func (b By) Permit(needs Permissions) error {
+	if b.Permissions.Allows(needs) {
+		return nil
+	}
+	return Errorf(Forbidden, "this API key does not have %s permission (it has: %s)", needs, b.Permissions)
+}
+
 // Stamp dates a change.
 func (b By) Stamp(at time.Time) Stamp {
 	return Stamp{School: b.School, At: at, Actor: b.Actor, Once: b.Once}

@@ -34,6 +34,9 @@ func (id CourseID) Product() Product { return Product{CourseKind, int32(id)} }
 // String names the product as a sentence does, such as "membership tier 7".
 func (p Product) String() string { return fmt.Sprintf("%s %d", p.Kind.Name(), p.ID) }
 
+// Holds reports whether the product is one that holds others.
+func (p Product) Holds() bool { return p.Kind == CollectionKind || p.Kind == TierKind }
+
 // productWords are what the places of the contract call a kind of product.
 type productWords struct {
 	sentence string

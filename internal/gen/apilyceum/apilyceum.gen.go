@@ -550,6 +550,147 @@ type PaginationMeta struct {
 	TotalCount int32 `json:"total_count"`
 }
 
+// Preview What a request does, as things stand now. It is computed by what does it. Nothing of it is kept.
+type Preview struct {
+	// At As of when it was computed.
+	At time.Time `json:"at"`
+
+	// LosingCount How many people lose access to something, now or earlier than without the request. 0 when nobody loses any.
+	LosingCount int32 `json:"losing_count"`
+
+	// KeepingCount How many keep all their access, although a reason for it ends.
+	KeepingCount int32 `json:"keeping_count"`
+
+	// GainingCount How many gain access, and lose none.
+	GainingCount int32 `json:"gaining_count"`
+
+	// Products The courses, downloads and coaching that this is about, with the same counts of each.
+	Products []PreviewProduct `json:"products"`
+
+	// Access Whose access this is about, a row for each product. Those who keep it come last; else the rows are by `user_id`, then product.
+	Access []PreviewAccess `json:"access"`
+
+	// EndsSale Whether a sale ends.
+	EndsSale bool `json:"ends_sale"`
+
+	// Sale The sale as it is after the request; null if the request is not about one.
+	Sale *Sale `json:"sale"`
+
+	// Money What happens to the money of the transaction; null if the request is not about one.
+	Money *PreviewMoney `json:"money"`
+}
+
+// PreviewAccess What a request does to the access of a user to a product.
+type PreviewAccess struct {
+	// UserID The user.
+	UserID int32 `json:"user_id"`
+
+	// Email Email address of the user.
+	Email string `json:"email"`
+
+	// Name Name of the user.
+	Name *string `json:"name"`
+
+	// ProductType Kind of the product.
+	ProductType PreviewAccessProductType `json:"product_type"`
+
+	// ProductID The product.
+	ProductID int32 `json:"product_id"`
+
+	// Effect `ends` at once; `stays` because of another entitlement.
+	Effect PreviewAccessEffect `json:"effect"`
+
+	// EndsAt When access ends after the request, which is `at` for `ends`; null if it does not end.
+	EndsAt *time.Time `json:"ends_at"`
+
+	// OtherwiseEndsAt When access would end without the request; null if it would not, and for `opens`.
+	OtherwiseEndsAt *time.Time `json:"otherwise_ends_at"`
+
+	// Keeps What gives access after the request, at most 10 reasons, those that last longest first.
+	Keeps []PreviewReason `json:"keeps"`
+}
+
+// PreviewAccessProductType Kind of the product.
+type PreviewAccessProductType string
+
+// PreviewAccessEffect `ends` at once; `stays` because of another entitlement.
+type PreviewAccessEffect string
+
+// PreviewMoney What a request does to the money of a transaction, in the currency of the transaction.
+type PreviewMoney struct {
+	// TransactionID The transaction.
+	TransactionID int32 `json:"transaction_id"`
+
+	// Currency Currency of the amounts.
+	Currency string `json:"currency"`
+
+	// AmountRefunded What this refunds of the price.
+	AmountRefunded int32 `json:"amount_refunded"`
+
+	// TaxRefunded What this refunds of the tax.
+	TaxRefunded int32 `json:"tax_refunded"`
+
+	// AmountDisputed What the bank takes of the price; below 0, what it returns.
+	AmountDisputed int32 `json:"amount_disputed"`
+
+	// TaxDisputed What the bank takes of the tax; below 0, what it returns.
+	TaxDisputed int32 `json:"tax_disputed"`
+
+	// Fee What the bank charges for a dispute; below 0, what it returns.
+	Fee int32 `json:"fee"`
+
+	// AmountLeft What can still be refunded of the price after it.
+	AmountLeft int32 `json:"amount_left"`
+
+	// TaxLeft What can still be refunded of the tax after it.
+	TaxLeft int32 `json:"tax_left"`
+}
+
+// PreviewProduct How many people's access to a product a request concerns.
+type PreviewProduct struct {
+	// ProductType Kind of the product.
+	ProductType PreviewProductProductType `json:"product_type"`
+
+	// ProductID The product.
+	ProductID int32 `json:"product_id"`
+
+	// Name Name of the product.
+	Name string `json:"name"`
+
+	// LosingCount How many lose access, now or earlier than without the request.
+	LosingCount int32 `json:"losing_count"`
+
+	// KeepingCount How many keep it, although a reason for it ends.
+	KeepingCount int32 `json:"keeping_count"`
+
+	// GainingCount How many gain it.
+	GainingCount int32 `json:"gaining_count"`
+}
+
+// PreviewProductProductType Kind of the product.
+type PreviewProductProductType string
+
+// PreviewReason An entitlement that gives access.
+type PreviewReason struct {
+	// ProductType Kind of the product that the entitlement is to, or that the product comes with.
+	ProductType PreviewReasonProductType `json:"product_type"`
+
+	// ProductID That product.
+	ProductID int32 `json:"product_id"`
+
+	// SaleID The sale that it came with; null if it was given by hand, or its sale is not known.
+	SaleID *int32 `json:"sale_id"`
+
+	// Imported Whether it stands for an enrollment that was imported.
+	Imported bool `json:"imported"`
+
+	// EndsAt When it ends; null if it does not.
+	EndsAt *time.Time `json:"ends_at"`
+}
+
+// PreviewReasonProductType Kind of the product that the entitlement is to, or that the product comes with.
+type PreviewReasonProductType string
+
 // PricingPlan One way of paying for a product.
 type PricingPlan struct {
 	// ID Identifier of the pricing plan, unique in the school.

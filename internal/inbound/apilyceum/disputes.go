@@ -11,9 +11,15 @@ func (f *Face) disputes() []wire.Operation {
 	const all, each = "/lyceum/v1/transactions/{transaction_id}/disputes", "/lyceum/v1/disputes/{dispute_id}"
 	return []wire.Operation{
 		wire.Many("listDisputes", all, perPage, bindTransaction, f.Sales.Disputes, "disputes", dispute),
-		one("openDispute", wire.Create, all, bindNewDispute, f.Sales.OpenDispute, "dispute", dispute),
+		previewed(
+			one("openDispute", wire.Create, all, bindNewDispute, f.Sales.OpenDispute, "dispute", dispute),
+			bindNewDispute, f.Sales.PreviewOpenDispute, salePreview,
+		),
 		one("showDispute", wire.Get, each, bindDispute, f.Sales.ShowDispute, "dispute", dispute),
-		one("closeDispute", wire.Run, each+"/close", bindDisputeOutcome, f.Sales.CloseDispute, "dispute", dispute),
+		previewed(
+			one("closeDispute", wire.Run, each+"/close", bindDisputeOutcome, f.Sales.CloseDispute, "dispute", dispute),
+			bindDisputeOutcome, f.Sales.PreviewCloseDispute, salePreview,
+		),
 	}
 }
 

@@ -37,8 +37,12 @@ func (f *Face) membershipTiers() []wire.Operation {
 		wire.Many("listTierProducts", inside, perPage, byTier, products.List, "products", includedProduct),
 		one("addTierProduct", wire.Run, inside, bindProductIn(byTier, kinds), products.Add, "product",
 			includedProduct),
-		wire.None("removeTierProduct", wire.Delete, inside+"/{product_type}/{product_id}",
-			tierRemoval, products.Remove),
+		previewed(
+			wire.None(
+				"removeTierProduct", wire.Delete, inside+"/{product_type}/{product_id}", tierRemoval, products.Remove,
+			),
+			tierRemoval, inTurn(products.PreviewRemove), accessPreview,
+		),
 	}
 }
 

@@ -28,9 +28,12 @@ func (f *Face) productCollections() []wire.Operation {
 			"addCollectionProduct", wire.Run, inside,
 			bindProductIn(byCollection, kinds), products.Add, "product", includedProduct,
 		),
-		wire.None(
-			"removeCollectionProduct", wire.Delete, inside+"/{product_type}/{product_id}",
-			collectionRemoval, products.Remove,
+		previewed(
+			wire.None(
+				"removeCollectionProduct", wire.Delete, inside+"/{product_type}/{product_id}",
+				collectionRemoval, products.Remove,
+			),
+			collectionRemoval, inTurn(products.PreviewRemove), accessPreview,
 		),
 	}
 }

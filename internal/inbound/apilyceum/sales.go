@@ -13,10 +13,16 @@ func (f *Face) sales() []wire.Operation {
 		one("createSale", wire.Create, all, bindNewSale, f.Sales.Record, "sale", saleDetail),
 		one("showSale", wire.Get, each, bindSale, f.Sales.Show, "sale", saleDetail),
 		one("createRenewal", wire.Create, each+"/renewals", bindRenewal, f.Sales.Renew, "transaction", transactionDetail),
-		one("endSale", wire.Run, each+"/end", wire.NoBody(bindSale), f.Sales.EndNow, "sale", sale),
+		previewed(
+			one("endSale", wire.Run, each+"/end", wire.NoBody(bindSale), f.Sales.EndNow, "sale", sale),
+			wire.NoBody(bindSale), f.Sales.PreviewEndNow, salePreview,
+		),
 		one("changePlan", wire.Run, each+"/change_plan", bindNextPlan, f.Sales.ChangePlan, "sale", saleDetail),
 		wire.None("dropPlanChange", wire.Delete, each+"/change_plan", bindSale, f.Sales.DropChange),
-		one("cancelSale", wire.Run, each+"/cancel", wire.NoBody(bindSale), f.Sales.Cancel, "sale", sale),
+		previewed(
+			one("cancelSale", wire.Run, each+"/cancel", wire.NoBody(bindSale), f.Sales.Cancel, "sale", sale),
+			wire.NoBody(bindSale), f.Sales.PreviewCancel, salePreview,
+		),
 	}
 }
 

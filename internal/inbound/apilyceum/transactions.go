@@ -17,9 +17,21 @@ func (f *Face) transactions() []wire.Operation {
 			"showTransaction", wire.Get, each,
 			bindTransaction, f.Sales.ShowTransaction, name, transactionDetail,
 		),
-		one("createRefund", wire.Create, refunds, bindRefund, f.Sales.Refund, name, transactionDetail),
-		one("openChargeback", wire.Create, chargebacks, bindChargeback, f.Sales.OpenChargeback, name, transactionDetail),
-		one("closeChargeback", wire.Run, chargebacks+"/close", bindOutcome, f.Sales.CloseChargeback, name, transactionDetail),
+		previewed(
+			one("createRefund", wire.Create, refunds, bindRefund, f.Sales.Refund, name, transactionDetail),
+			bindRefund, f.Sales.PreviewRefund, salePreview,
+		),
+		previewed(
+			one("openChargeback", wire.Create, chargebacks, bindChargeback, f.Sales.OpenChargeback, name, transactionDetail),
+			bindChargeback, f.Sales.PreviewOpenChargeback, salePreview,
+		),
+		previewed(
+			one(
+				"closeChargeback", wire.Run, chargebacks+"/close",
+				bindOutcome, f.Sales.CloseChargeback, name, transactionDetail,
+			),
+			bindOutcome, f.Sales.PreviewCloseChargeback, salePreview,
+		),
 	}
 }
 

@@ -161,6 +161,36 @@ func TestRefundByKeyboard(t *testing.T) {
 	}
 }
 
+// The box that ends access is reached and set with the keyboard, and the
+// question tells a bundle course by course.
+func TestRefundEndsAccessByKeyboard(t *testing.T) {
+	w, p := show(t)
+	p.market()
+	p.bundle()
+	p.sell(1, 11)
+	sale, id := p.sell(8, 11)
+	p.session()
+	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
+	w.open(refundPath(id))
+	w.do(chromedp.SetValue("#amount", "1.00"))
+	w.tabTo("#end_access")
+	w.do(chromedp.KeyEvent(" "))
+	w.sound()
+	w.tabTo("main button[type=submit]")
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.until("document.getElementById('confirmation')")
+	w.sound()
+	if said := w.text("document.querySelector('#confirmation ul').innerText"); said != "Glass: access ends at once.\nPottery: access stays, through sale 1." {
+		t.Errorf("the question says %q", said)
+	}
+	w.tabTo("#confirmation button.danger")
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.until("location.search === '?done=refunded'")
+	if d, err := p.sales.Show(t.Context(), p.by(), sale); err != nil || !d.EndedAt.Present {
+		t.Errorf("%+v, %v", d.Sale, err)
+	}
+}
+
 // TestSalesPictures makes the pictures of the sales as TestPictures makes the
 // others.
 func TestSalesPictures(t *testing.T) {

@@ -14,20 +14,23 @@ import (
 
 // refundPage is what the form of a refund and the question before it show.
 type refundPage struct {
-	sales.RefundOutlook
+	Transaction lyceum.Transaction
+	Returnable  lyceum.Part // before the refund
 
-	Form   *form
-	Path   string // of the form
-	Sale   string // the path of its sale
-	Buyer  person
-	Plan   plan
-	Left   string
-	Amount string
-	Tax    string // of the amount; empty for none
-	Rest   string // what is left after the refund; empty for nothing
+	Form     *form
+	Path     string // of the form
+	Sale     string // the path of its sale
+	Buyer    person
+	Plan     plan
+	Left     string
+	Amount   string
+	Tax      string // of the amount; empty for none
+	Rest     string // what is left after the refund; empty for nothing
+	EndsSale bool
+	Outcome  outcome
 }
 
-var refundFields = []string{"amount", "reason", "reference"}
+var refundFields = []string{"amount", "reason", "reference", "end_access"}
 
 func refundPath(id lyceum.TransactionID) string {
 	return fmt.Sprintf("%s/%d/refund", transactionsPath, id)
@@ -59,13 +62,13 @@ func (c *console) newRefund(w http.ResponseWriter, r *http.Request, v *visit) er
 	if !ok {
 		return errNoPage
 	}
-	p, err := c.foresee(r, v, sales.Refund{Transaction: id})
+	p, err := c.refundable(r, v, id)
 	if err != nil {
 		return c.refuseRefund(w, r, v, p, err)
 	}
 	p.Form = &form{
 		Action: p.Path, Once: newForm(),
-		Values: map[string]string{"amount": decimal(p.RefundOutlook.Left.Total(), p.Transaction.Currency)},
+		Values: map[string]string{"amount": decimal(p.Returnable.Total(), p.Transaction.Currency)},
 	}
 	return c.show(w, r, http.StatusOK, "refund.gohtml", v, "Refund", p)
 }
@@ -76,15 +79,14 @@ func (c *console) confirmRefund(w http.ResponseWriter, r *http.Request, v *visit
 	if !ok {
 		return errNoPage
 	}
-	p, err := c.foresee(r, v, sales.Refund{Transaction: id})
+	p, err := c.refundable(r, v, id)
 	if err != nil {
 		return c.refuseRefund(w, r, v, p, err)
 	}
 	f := p.sent(r)
 	refund, err := refundOf(r, &p.Transaction)
 	if err == nil {
-		p, err = c.foresee(r, v, refund)
-		p.Form, err = f, p.inDecimals(err)
+		err = p.inDecimals(c.foresee(r, v, &p, refund))
 	}
 	switch {
 	case err != nil && f.refuse(err):
@@ -107,15 +109,17 @@ func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err != nil {
 		return err
 	}
-	p := refundPage{
-		RefundOutlook: sales.RefundOutlook{Transaction: t.Transaction}, Path: refundPath(id), Sale: salePath(t.SaleID),
-	}
+	p := refundPage{Transaction: t.Transaction, Path: refundPath(id), Sale: salePath(t.SaleID)}
 	f := p.sent(r)
 	refund, err := refundOf(r, &t.Transaction)
 	if err != nil || f.Once != r.PostForm.Get("form") {
 		return c.confirmRefund(w, r, v)
 	}
-	by := v.once(f.Once, "refund", fmt.Sprint(id), f.Values["amount"], f.Values["reason"], f.Values["reference"])
+	asked := []string{"refund", fmt.Sprint(id)}
+	for _, name := range refundFields {
+		asked = append(asked, f.Values[name])
+	}
+	by := v.once(f.Once, asked...)
 	_, err = c.Sales.Refund(r.Context(), by, refund)
 	switch e := lyceum.Public(err); {
 	case err == nil || repeated(err):
@@ -131,7 +135,7 @@ func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) e
 // askAgain shows a form that has made another refund before, as a new one.
 func (c *console) askAgain(w http.ResponseWriter, r *http.Request, v *visit, p refundPage) error {
 	f := p.Form
-	p, err := c.foresee(r, v, sales.Refund{Transaction: p.Transaction.ID})
+	p, err := c.refundable(r, v, p.Transaction.ID)
 	if err != nil {
 		return c.refuseRefund(w, r, v, p, err)
 	}
@@ -144,30 +148,44 @@ func (c *console) askAgain(w http.ResponseWriter, r *http.Request, v *visit, p r
 	return c.show(w, r, http.StatusUnprocessableEntity, "refund.gohtml", v, "Refund", p)
 }
 
-// foresee gives the page of a refund. The page bears the paths with an error,
-// too.
-func (c *console) foresee(r *http.Request, v *visit, refund sales.Refund) (refundPage, error) {
-	o, err := c.Sales.ForeseeRefund(r.Context(), v.by(), refund)
-	t := &o.Transaction
+// refundable gives the page of a refund. It has the paths with an error, too.
+func (c *console) refundable(r *http.Request, v *visit, id lyceum.TransactionID) (refundPage, error) {
+	t, left, err := c.Sales.Returnable(r.Context(), v.by(), id)
 	p := refundPage{
-		RefundOutlook: o, Path: refundPath(refund.Transaction), Sale: salePath(t.SaleID),
-		Left: money(o.Left.Total(), t.Currency), Amount: money(o.Part.Total(), t.Currency),
+		Transaction: t, Returnable: left, Path: refundPath(id), Sale: salePath(t.SaleID),
+		Left: money(left.Total(), t.Currency),
 	}
-	if o.Part.Tax > 0 {
-		p.Tax = money(o.Part.Tax, t.Currency)
-	}
-	if rest := o.Left.Minus(o.Part).Total(); rest > 0 {
-		p.Rest = money(rest, t.Currency)
-	}
-	if t.ID == 0 {
+	if err != nil {
 		return p, err
 	}
-	of := lyceum.SaleOf(t)
-	var unnamed error
-	if p.Buyer, p.Plan, unnamed = c.party(r.Context(), v.School.ID, &of); unnamed != nil {
-		return p, unnamed
-	}
+	of := lyceum.SaleOf(&t)
+	p.Buyer, p.Plan, err = c.party(r.Context(), v.School.ID, &of)
 	return p, err
+}
+
+// foresee completes the page with what a refund does.
+func (c *console) foresee(r *http.Request, v *visit, p *refundPage, refund sales.Refund) error {
+	o, err := c.Sales.PreviewRefund(r.Context(), v.by(), refund, outcomePage())
+	if err != nil {
+		return err
+	}
+	part, currency := o.Money.Value.Refunded, p.Transaction.Currency
+	if part.Total() == 0 {
+		return errRecorded()
+	}
+	p.EndsSale, p.Outcome, p.Amount = o.EndsSale, outcomeOf(&o.AccessPreview), money(part.Total(), currency)
+	if part.Tax > 0 {
+		p.Tax = money(part.Tax, currency)
+	}
+	if rest := o.Money.Value.Left.Total(); rest > 0 {
+		p.Rest = money(rest, currency)
+	}
+	return nil
+}
+
+// errRecorded refuses a refund that would do nothing.
+func errRecorded() error {
+	return lyceum.InvalidFields(lyceum.FieldError{Field: "reference", Message: "is that of a refund recorded already"})
 }
 
 // sent gives the form of the page as it was sent, with a name of its own.
@@ -198,6 +216,9 @@ func refundOf(r *http.Request, t *lyceum.Transaction) (sales.Refund, error) {
 	if text := typed("reference"); text != "" {
 		refund.Reference = lyceum.Some(text)
 	}
+	if typed("end_access") != "" {
+		refund.EndAccess = lyceum.Some(true)
+	}
 	return refund, err
 }
 
@@ -208,13 +229,13 @@ func (p *refundPage) inDecimals(err error) error {
 	case !ok:
 		return err
 	case e.Code == "reference_taken":
-		return lyceum.InvalidFields(lyceum.FieldError{Field: "reference", Message: "is that of a refund recorded already"})
+		return errRecorded()
 	case e.Code != "exceeds_left" && !slices.ContainsFunc(e.Fields, ofTotal):
 		return err
 	}
 	return lyceum.InvalidFields(lyceum.FieldError{
 		Field: "amount", Message: fmt.Sprintf("must be from %s to %s, which is what is left",
-			decimal(1, p.Transaction.Currency), decimal(p.RefundOutlook.Left.Total(), p.Transaction.Currency)),
+			decimal(1, p.Transaction.Currency), decimal(p.Returnable.Total(), p.Transaction.Currency)),
 	})
 }
 

@@ -1,6 +1,8 @@
 package console_test
 
 import (
+	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"sync"
@@ -35,7 +37,7 @@ func TestRefund(t *testing.T) {
 
 	// All that is left ends the sale, and the page says so before.
 	form = p.form(path, "amount", "15.49")
-	want(t, p.ask(p.owner, "POST", path, form), 200, "Nothing remains refundable.", "This ends the sale, and the learner loses access")
+	want(t, p.ask(p.owner, "POST", path, form), 200, "Nothing remains refundable. This ends the sale.", "The learner’s access changes: Pottery: access ends at once.")
 	leads(t, p.ask(p.owner, "POST", path+"/keep", form), salePath(sale)+"?done=refunded")
 	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200, "Ended by a refund")
 	if amount, steps := p.refunded(id); amount != 2099 || steps != 2 {
@@ -50,6 +52,44 @@ func with(form url.Values, name, value string) url.Values {
 	}
 	changed.Set(name, value)
 	return changed
+}
+
+// The question names each product of a bundle, and what still gives access; the
+// box ends access with a part of the payment, too.
+func TestRefundOfABundle(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	p.bundle()
+	first, _ := p.sell(1, 11)
+	second, id := p.sell(8, 11)
+	path := refundPath(id)
+	want(t, p.ask(p.owner, "GET", path, nil), 200, "Also end accessWithout it, the school’s settings decide.")
+	form := p.form(path, "amount", "1.00")
+	want(t, p.ask(p.owner, "POST", path, form), 200, "49.00 USD remains refundable. The learner’s access does not change.")
+	form.Set("end_access", "on")
+	w := p.ask(p.owner, "POST", path, form)
+	want(t, w, 200, "49.00 USD remains refundable. This ends the sale. The learner’s access changes: Glass: access ends at once. Pottery: access stays, through sale "+fmt.Sprint(first)+".",
+		`name="end_access" value="on"`)
+	want(t, p.ask(p.owner, "POST", path, with(form, "edit", "1")), 200, `name="end_access" value="on" checked`)
+	want(t, p.ask(p.owner, "GET", refundPath(id-1), nil), 200)
+	once := p.form(refundPath(id-1), "amount", "19.99")
+	want(t, p.ask(p.owner, "POST", refundPath(id-1), once), 200, "This ends the sale. The learner’s access does not change. Pottery: access stays, through sale "+fmt.Sprint(second)+" of The studio.")
+	leads(t, p.ask(p.owner, "POST", path+"/keep", form), salePath(second)+"?done=refunded")
+	want(t, p.ask(p.owner, "GET", salePath(second), nil), 200, "Ended by a refund", "49.00 USD can be refunded")
+	want(t, p.ask(p.owner, "POST", refundPath(id-1), once), 200, "This ends the sale. The learner’s access changes: Pottery: access ends at once.")
+}
+
+// bundle makes a collection of both courses, sold by plan 8.
+func (p *place) bundle() {
+	p.t.Helper()
+	p.write(func(tx lyceum.Tx) error {
+		at, all := p.clock.Now(), lyceum.Product{Kind: lyceum.CollectionKind, ID: 1}
+		_, e1 := tx.ProductCollections.Save(tx, lyceum.ProductCollection{ID: 1, Name: "The studio", CreatedAt: at, UpdatedAt: at})
+		_, e2 := tx.CollectionProducts.Save(tx, lyceum.CollectionProduct{ID: 1, In: 1, Product: lyceum.CourseID(1).Product(), CreatedAt: at},
+			lyceum.CollectionProduct{ID: 2, In: 1, Product: lyceum.CourseID(2).Product(), CreatedAt: at})
+		_, e3 := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 8, Name: "The studio in full", Other: lyceum.Some(all), Price: 5000, Currency: "USD", Frequency: lyceum.OneTimePayment})
+		return errors.Join(e1, e2, e3)
+	})
 }
 
 // A refund form takes effect once, however often it is sent, in whatever order

@@ -104,7 +104,7 @@ func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) err
 	for i := range detail.Transactions {
 		p.Payments = append(p.Payments, paymentOf(&detail, &detail.Transactions[i]))
 	}
-	_, err = c.Sales.ForeseeCancel(r.Context(), v.by(), id)
+	err = c.Sales.CheckCancel(r.Context(), v.by(), id)
 	if p.CanCancel = err == nil; err != nil && lyceum.KindOf(err) != lyceum.Conflict {
 		return err
 	}
@@ -164,11 +164,11 @@ func paymentOf(detail *sales.SaleDetail, t *lyceum.Transaction) payment {
 
 // cancelPage is the question before a sale is cancelled.
 type cancelPage struct {
-	sales.Outlook
-
 	Path, Once string
+	Sale       lyceum.Sale
 	Buyer      person
 	Bought     plan
+	Outcome    outcome
 }
 
 // confirmCancel serves GET /admin/sales/{id}/cancel.
@@ -177,11 +177,11 @@ func (c *console) confirmCancel(w http.ResponseWriter, r *http.Request, v *visit
 	if !ok {
 		return errNoPage
 	}
-	o, err := c.Sales.ForeseeCancel(r.Context(), v.by(), id)
+	o, err := c.Sales.PreviewCancel(r.Context(), v.by(), id, outcomePage())
 	if err != nil {
 		return c.refuseSale(w, r, v, "Nothing was cancelled", salePath(id), err)
 	}
-	p := cancelPage{Outlook: o, Path: salePath(id), Once: newForm()}
+	p := cancelPage{Path: salePath(id), Once: newForm(), Sale: o.Sale, Outcome: outcomeOf(&o.AccessPreview)}
 	if p.Buyer, p.Bought, err = c.party(r.Context(), v.School.ID, &o.Sale); err != nil {
 		return err
 	}

@@ -95,10 +95,10 @@ func TestCancel(t *testing.T) {
 		plan   lyceum.PricingPlanID
 		says   string
 	}{
-		{lyceum.Unenroll, 2, "The learner loses access at once."},
-		{lyceum.AtPeriodEnd, 2, "The learner keeps access until 14 Apr 2026, 09:26 UTC, the end of the paid period."},
-		{lyceum.Keep, 2, "The learner keeps access."},
-		{lyceum.Unenroll, 6, "It does not include a course, so no access ends."},
+		{lyceum.Unenroll, 2, "Pottery: access ends at once."},
+		{lyceum.AtPeriodEnd, 2, "Pottery: access ends 14 Apr 2026, 09:26 UTC."},
+		{lyceum.Keep, 2, "The learner’s access does not change."},
+		{lyceum.Unenroll, 6, "The learner’s access does not change."},
 	} {
 		t.Run(string(tc.policy), func(t *testing.T) {
 			p := open(t, site)

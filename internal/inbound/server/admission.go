@@ -56,11 +56,7 @@ func (h *handler) admitKey(x *exchange, r *http.Request, op *operation) error {
 	if err := h.limit(x, r); err != nil {
 		return err
 	}
-	if !by.Permissions.Allows(op.Needs) {
-		return lyceum.Errorf(lyceum.Forbidden, "this API key does not have %s permission (it has: %s)",
-			op.Needs, by.Permissions)
-	}
-	return nil
+	return by.Permit(op.Needs)
 }
 
 // admitLearner lets an app in that shows an access token (RFC 6750, section

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -115,9 +116,12 @@ func (h *handler) answer(x *exchange, r *http.Request) error {
 		x.Header()["Cache-Control"] = noStore
 		x.Header()["Pragma"] = noCache
 	}
-	status := x.op.Success
-	if status == 0 {
-		status = http.StatusOK
+	return wire.Send(x, r, statusOf(x.op, body), body)
+}
+
+func statusOf(op *operation, body wire.Body) int {
+	if own, ok := body.(wire.Answered); ok {
+		return own.Status()
 	}
-	return wire.Send(x, r, status, body)
+	return cmp.Or(op.Success, http.StatusOK)
 }

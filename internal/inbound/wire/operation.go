@@ -119,6 +119,12 @@ func New(id string, verb Verb, path string, serve Endpoint) Operation {
 	return op
 }
 
+// Answered is a body that has a status of its own, other than Operation.Success.
+type Answered interface {
+	Body
+	Status() int
+}
+
 // Nothing is the body of an answer that has none.
 type Nothing struct{}
 

@@ -113,7 +113,7 @@ func settle(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Prod
 		return nil
 	}
 	course := lyceum.CourseID(product.ID)
-	union, open, err := unionOf(tx, now, user, product)
+	all, err := unionOf(tx, now, user, product)
 	if err != nil {
 		return err
 	}
@@ -122,39 +122,49 @@ func settle(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Prod
 		found, err = false, outlived(tx, stay)
 	}
 	switch {
-	case err != nil || !found && !open:
+	case err != nil || !found && !all.open:
 		return err
-	case !open:
+	case !all.open:
 		return end(tx, stay, now)
 	case !found:
-		_, err := beginBy(tx, now, union)
+		_, err := beginBy(tx, now, all.Entitlement)
 		return err
 	}
-	stay.EnrolledAt, stay.ExpiresAt = union.StartsAt, union.EndsAt
+	stay.EnrolledAt, stay.ExpiresAt = all.StartsAt, all.EndsAt
 	_, err = tx.Enrollments.Save(tx, stay)
 	return err
 }
 
-// unionOf returns the entitlements of a user that reach a product as if they were
-// one: it starts with the oldest that is open, and ends with the last.
-func unionOf(
-	tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Product,
-) (union lyceum.Entitlement, open bool, err error) {
+// union is open entitlements to one product as if they were one: it starts with
+// the oldest, and ends with the last.
+type union struct {
+	lyceum.Entitlement
+
+	open bool
+}
+
+// add adds an entitlement that is open.
+func (u *union) add(e *lyceum.Entitlement) {
+	switch {
+	case !u.open:
+		u.Entitlement, u.open = *e, true
+		return
+	case e.StartsAt.Before(u.StartsAt):
+		u.StartsAt, u.Sale = e.StartsAt, e.Sale
+	}
+	if e.Outlasts(u.EndsAt) {
+		u.EndsAt = e.EndsAt
+	}
+}
+
+// unionOf returns the union of the entitlements of a user that reach a product.
+func unionOf(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Product) (u union, err error) {
 	of := lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{product}, OpenAt: lyceum.Some(now)}
 	err = tx.Access.Each(tx, of, func(e *lyceum.Entitlement) error {
-		switch {
-		case !open:
-			union, open = *e, true
-			return nil
-		case e.StartsAt.Before(union.StartsAt):
-			union.StartsAt, union.Sale = e.StartsAt, e.Sale
-		}
-		if e.Outlasts(union.EndsAt) {
-			union.EndsAt = e.EndsAt
-		}
+		u.add(e)
 		return nil
 	})
-	return union, open, err
+	return u, err
 }
 
 // expireSize is how many entitlements one write takes note of at most.

@@ -10,7 +10,7 @@ import (
 // union of their entitlements, and announces access that opened or closed.
 func settleCoaching(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Product) error {
 	coaching := lyceum.CoachingID(product.ID)
-	union, open, err := unionOf(tx, now, user, product)
+	all, err := unionOf(tx, now, user, product)
 	if err != nil {
 		return err
 	}
@@ -21,16 +21,16 @@ func settleCoaching(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyc
 		found, err = false, admissionOutlived(tx, stay)
 	}
 	switch {
-	case err != nil || !found && !open:
+	case err != nil || !found && !all.open:
 		return err
-	case !open:
+	case !all.open:
 		return endAdmission(tx, stay, now)
 	case !found:
 		return admit(tx, lyceum.Admission{
-			UserID: user, CoachingID: coaching, SaleID: union.Sale, AdmittedAt: union.StartsAt, ExpiresAt: union.EndsAt,
+			UserID: user, CoachingID: coaching, SaleID: all.Sale, AdmittedAt: all.StartsAt, ExpiresAt: all.EndsAt,
 		})
 	}
-	stay.AdmittedAt, stay.ExpiresAt = union.StartsAt, union.EndsAt
+	stay.AdmittedAt, stay.ExpiresAt = all.StartsAt, all.EndsAt
 	_, err = tx.Admissions.Save(tx, stay)
 	return err
 }

@@ -63,37 +63,39 @@ func begin(tx lyceum.Tx, fresh lyceum.Enrollment) (begun bool, err error) {
 // recurring sales behind them. If the course also comes with a collection or a
 // tier, the user is kept out of it. Who was enrolled once may be unenrolled again.
 func (s *Service) Unenroll(ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID) error {
-	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
-		if err := onceEnrolled(tx, user, course); err != nil {
+	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error { return s.unenroll(tx, now, user, course) })
+}
+
+func (s *Service) unenroll(tx lyceum.Tx, now time.Time, user lyceum.UserID, course lyceum.CourseID) error {
+	if err := onceEnrolled(tx, user, course); err != nil {
+		return err
+	}
+	if err := keepLeft(tx, user, course.Product()); err != nil {
+		return err
+	}
+	of := lyceum.EntitlementFilter{
+		User: lyceum.Some(user), Products: []lyceum.Product{course.Product()}, OpenAt: lyceum.Some(now),
+	}
+	direct, err := lyceum.All(tx.Entitlements, tx, of)
+	if err != nil {
+		return err
+	}
+	for i := range direct {
+		e := &direct[i]
+		e.EndedAt, e.EndReason = lyceum.Some(lyceum.Second(now)), lyceum.Some(lyceum.EndedByUnenrollment)
+		if _, err := tx.Entitlements.Save(tx, *e); err != nil {
 			return err
 		}
-		if err := keepLeft(tx, user, course.Product()); err != nil {
+		if err := s.stopCharging(tx, now, e.Sale); err != nil {
 			return err
 		}
-		of := lyceum.EntitlementFilter{
-			User: lyceum.Some(user), Products: []lyceum.Product{course.Product()}, OpenAt: lyceum.Some(now),
-		}
-		direct, err := lyceum.All(tx.Entitlements, tx, of)
-		if err != nil {
+	}
+	if _, open, err := tx.Access.First(tx, of); err != nil || open {
+		if err := cmp.Or(err, block(tx, now, user, course.Product())); err != nil {
 			return err
 		}
-		for i := range direct {
-			e := &direct[i]
-			e.EndedAt, e.EndReason = lyceum.Some(lyceum.Second(now)), lyceum.Some(lyceum.EndedByUnenrollment)
-			if _, err := tx.Entitlements.Save(tx, *e); err != nil {
-				return err
-			}
-			if err := s.stopCharging(tx, now, e.Sale); err != nil {
-				return err
-			}
-		}
-		if _, open, err := tx.Access.First(tx, of); err != nil || open {
-			if err := cmp.Or(err, block(tx, now, user, course.Product())); err != nil {
-				return err
-			}
-		}
-		return settle(tx, now, user, course.Product())
-	})
+	}
+	return settle(tx, now, user, course.Product())
 }
 
 // onceEnrolled fails with NotFound for a user or a course that does not exist,

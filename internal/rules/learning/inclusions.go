@@ -23,13 +23,6 @@ type ProductIn[In ~int32] struct {
 	Product lyceum.Product
 }
 
-// Removal is a product that shall leave a collection or a tier.
-type Removal[In ~int32] struct {
-	ProductIn[In]
-
-	EndAccess bool // of those who bought the collection, too
-}
-
 // IncludedProduct is a product and since when it is in a collection or a tier.
 type IncludedProduct struct {
 	lyceum.ProductInfo
@@ -132,60 +125,4 @@ func (i Inclusions[ID, In]) include(tx lyceum.Tx, now time.Time, q ProductIn[In]
 
 func (i Inclusions[ID, In]) named(in In) lyceum.Product {
 	return lyceum.Product{Kind: i.kind, ID: int32(in)}
-}
-
-// Remove takes a product out of a collection or a tier. Who bought a collection
-// keeps what was in it, unless EndAccess; the members of a tier do not. It fails
-// with NotFound for an unknown collection, tier or product; one that is not in
-// stays out.
-func (i Inclusions[ID, In]) Remove(ctx context.Context, by lyceum.By, q Removal[In]) error {
-	now := i.service.clock()
-	return i.service.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
-		if err := i.there(tx.Tables, tx, q.In); err != nil {
-			return err
-		}
-		return i.exclude(tx, now, q.ProductIn, q.EndAccess || i.kind == lyceum.TierKind)
-	})
-}
-
-// exclude is all that happens when a product is removed.
-func (i Inclusions[ID, In]) exclude(tx lyceum.Tx, now time.Time, q ProductIn[In], endAccess bool) error {
-	rows := i.rows(tx.Tables)
-	kept, there, err := rows.First(tx, lyceum.InclusionFilter[In]{In: lyceum.Some(q.In), Product: lyceum.Some(q.Product)})
-	switch {
-	case err != nil:
-		return err
-	case there:
-		return i.leave(tx, now, kept, endAccess)
-	}
-	found, err := lyceum.FindProducts(tx.Tables, tx, q.Product)
-	if err == nil && len(found) == 0 {
-		err = lyceum.Errorf(lyceum.NotFound, "there is no %s", q.Product)
-	}
-	return err
-}
-
-// leave begins the removal of a product: it is out at once for whoever comes
-// later, and for the holders of today if their access ends.
-func (i Inclusions[ID, In]) leave(
-	tx lyceum.Tx, now time.Time, row lyceum.Inclusion[ID, In], endAccess bool,
-) error {
-	row.LeftAt = lyceum.Some(lyceum.Second(now))
-	row.Leaving, row.Settled = lyceum.Some[lyceum.EntitlementID](0), lyceum.Some[lyceum.EntitlementID](0)
-	if !endAccess {
-		last, err := tx.Entitlements.NextID(tx)
-		if err != nil {
-			return err
-		}
-		row.Leaving = lyceum.Some(last)
-	}
-	unheld, err := i.unheld(tx, row)
-	switch {
-	case err != nil:
-		return err
-	case unheld:
-		return i.rows(tx.Tables).Delete(tx, row.ID)
-	}
-	_, err = i.rows(tx.Tables).Save(tx, row)
-	return err
 }

@@ -108,11 +108,11 @@ func (k *reasonsByStay) follow(tx lyceum.Tx, key stay, row lyceum.Enrollment) er
 	}
 	r := k.of(key)
 	if k.through[key.user] {
-		union, open, err := unionOf(tx, k.now, key.user, key.course.Product())
+		all, err := unionOf(tx, k.now, key.user, key.course.Product())
 		if err != nil {
 			return err
 		}
-		if open && union.StartsAt.Equal(row.EnrolledAt) && sameTime(union.EndsAt, row.ExpiresAt) {
+		if all.open && all.StartsAt.Equal(row.EnrolledAt) && sameTime(all.EndsAt, row.ExpiresAt) {
 			r.link(row)
 			return nil
 		}
@@ -311,7 +311,7 @@ func (k *reasonsByStay) readPaid(tx lyceum.Tx, users []lyceum.UserID) error {
 		if leads[p.Product] == nil {
 			leads[p.Product] = []lyceum.Product{p.Product}
 			if p.Product.Kind == lyceum.CollectionKind || p.Product.Kind == lyceum.TierKind {
-				if leads[p.Product], err = reached(tx, p.Product); err != nil {
+				if leads[p.Product], err = reached(tx.Tables, tx, p.Product); err != nil {
 					return err
 				}
 			}

@@ -8,17 +8,19 @@ import (
 )
 
 // reached returns a product and what comes with it now.
-func reached(tx lyceum.Tx, p lyceum.Product) ([]lyceum.Product, error) { return reach(tx, p, false) }
+func reached(t *lyceum.Tables, from lyceum.Source, p lyceum.Product) ([]lyceum.Product, error) {
+	return reach(t, from, p, false)
+}
 
 // reach returns a product and what comes with it now, and if leaving what left it
 // and may still be followed by enrollments.
-func reach(tx lyceum.Tx, p lyceum.Product, leaving bool) ([]lyceum.Product, error) {
+func reach(t *lyceum.Tables, from lyceum.Source, p lyceum.Product, leaving bool) ([]lyceum.Product, error) {
 	all := []lyceum.Product{p}
 	if p.Kind == lyceum.TierKind {
 		in := lyceum.InclusionFilter[lyceum.MembershipTierID]{
 			In: lyceum.Some(lyceum.MembershipTierID(p.ID)), Leaving: leaving,
 		}
-		err := tx.TierProducts.Each(tx, in, func(i *lyceum.TierProduct) error {
+		err := t.TierProducts.Each(from, in, func(i *lyceum.TierProduct) error {
 			all = append(all, i.Product)
 			return nil
 		})
@@ -33,7 +35,7 @@ func reach(tx lyceum.Tx, p lyceum.Product, leaving bool) ([]lyceum.Product, erro
 		in := lyceum.InclusionFilter[lyceum.ProductCollectionID]{
 			In: lyceum.Some(lyceum.ProductCollectionID(p.ID)), Leaving: leaving,
 		}
-		err := tx.CollectionProducts.Each(tx, in, func(i *lyceum.CollectionProduct) error {
+		err := t.CollectionProducts.Each(from, in, func(i *lyceum.CollectionProduct) error {
 			all = append(all, i.Product)
 			return nil
 		})
@@ -47,7 +49,7 @@ func reach(tx lyceum.Tx, p lyceum.Product, leaving bool) ([]lyceum.Product, erro
 // settleAll settles a user and everything that comes with a product, or just left
 // it: what closes there is announced now, and no longer later on.
 func settleAll(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) error {
-	all, err := reach(tx, p, true)
+	all, err := reach(tx.Tables, tx, p, true)
 	for _, p := range all {
 		if err == nil {
 			err = settle(tx, now, user, p)
@@ -59,8 +61,8 @@ func settleAll(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product
 // unblock lets a user into a product again, and what comes with it.
 func unblock(tx lyceum.Tx, user lyceum.UserID, p lyceum.Product) (lifted int, err error) {
 	all := []lyceum.Product{p}
-	if p.Kind == lyceum.CollectionKind || p.Kind == lyceum.TierKind {
-		if all, err = reached(tx, p); err != nil {
+	if p.Holds() {
+		if all, err = reached(tx.Tables, tx, p); err != nil {
 			return 0, err
 		}
 	}

@@ -45,7 +45,7 @@ func (i Inclusions[ID, In]) settle(tx lyceum.Tx, now time.Time) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	products, err := reached(tx, row.Product)
+	products, err := reached(tx.Tables, tx, row.Product)
 	if err != nil {
 		return false, err
 	}

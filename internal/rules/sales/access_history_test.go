@@ -17,13 +17,13 @@ import (
 )
 
 // TestAccessIsTheUnion makes random histories of sales, changes of plan, refunds,
-// chargebacks, cancellations, enrollments by hand and imports. After each step the access of
-// everybody is what a naive model kept beside it says. LYCEUM_HISTORIES makes
-// more of them.
+// chargebacks, cancellations, enrollments by hand and imports. After each step the
+// access of everybody is what a naive model kept beside it says, and the preview
+// of the step has said what the model says. LYCEUM_HISTORIES makes more of them.
 func TestAccessIsTheUnion(t *testing.T) {
 	const perStore = 10
 	var store lyceum.Store
-	histories, steps := 0, 0
+	histories, steps, previews := 0, 0, 0
 	want, _ := strconv.Atoi(cmp.Or(os.Getenv("LYCEUM_HISTORIES"), "0"))
 	for more := true; more; more = histories < want {
 		rapid.Check(t, func(r *rapid.T) {
@@ -43,13 +43,13 @@ func TestAccessIsTheUnion(t *testing.T) {
 			}
 			m.compareEvents(t)
 			b.healthy(r, store)
-			histories++
+			histories, previews = histories+1, previews+m.previews
 		})
 		if t.Failed() {
 			return
 		}
 	}
-	t.Logf("%d histories, %d steps, 0 mismatches", histories, steps)
+	t.Logf("%d histories, %d steps, %d previews, 0 mismatches", histories, steps, previews)
 }
 
 // reason is why somebody has access, in the simplest form.
@@ -108,6 +108,8 @@ type union struct {
 	pending bool              // enrollments do not follow what was added or removed yet
 	quiet   map[[2]int32]bool // an import opened or closed it: announced or not
 	coached map[lyceum.UserID]bool
+
+	previews int
 }
 
 // open makes the collection with course 1, sold by plan 8, and a tier with course
@@ -190,7 +192,7 @@ func (m *union) step(t *testing.T) {
 	m.note()
 	user := lyceum.UserID(rapid.IntRange(1, 3).Draw(r, "user"))
 	course := lyceum.CourseID(rapid.IntRange(1, 2).Draw(r, "course"))
-	switch rapid.IntRange(0, 12+planSteps).Draw(r, "step") {
+	switch rapid.IntRange(0, 13+planSteps).Draw(r, "step") {
 	case 0, 1, 2:
 		m.sell(t, user)
 	case 3:
@@ -221,6 +223,8 @@ func (m *union) step(t *testing.T) {
 		m.include(t, course)
 	case 12:
 		m.settle(t)
+	case 13:
+		m.void(t)
 	default:
 		m.planStep(t, user)
 	}
@@ -280,29 +284,39 @@ func (m *union) block(user lyceum.UserID, course lyceum.CourseID) {
 func (m *union) include(t *testing.T, course lyceum.CourseID) {
 	ctx, by := t.Context(), m.b.by()
 	var err error
-	switch rapid.IntRange(0, 2).Draw(m.r, "where") {
-	case 0:
-		q := learning.ProductIn[lyceum.ProductCollectionID]{In: 1, Product: course.Product()}
-		if m.bundle[course] = !m.bundle[course]; m.bundle[course] {
-			_, err = m.b.learning.CollectionProducts().Add(ctx, by, q)
-			break
+	switch in, was := rapid.IntRange(0, 2).Draw(m.r, "where"), m.spans(); {
+	case in == 0 && !m.bundle[course]:
+		m.bundle[course] = true
+		_, err = m.b.learning.CollectionProducts().Add(ctx, by, learning.ProductIn[lyceum.ProductCollectionID]{In: 1, Product: course.Product()})
+	case in == 0:
+		q := learning.Removal[lyceum.ProductCollectionID]{
+			ProductIn: learning.ProductIn[lyceum.ProductCollectionID]{In: 1, Product: course.Product()},
+			EndAccess: rapid.Bool().Draw(m.r, "end access"),
 		}
-		end := rapid.Bool().Draw(m.r, "end access")
-		err = m.b.learning.CollectionProducts().Remove(ctx, by, learning.Removal[lyceum.ProductCollectionID]{ProductIn: q, EndAccess: end})
+		said := m.ask(t, func() (lyceum.AccessPreview, error) {
+			return m.b.learning.CollectionProducts().PreviewRemove(ctx, by, q, firstPage)
+		})
+		err = m.b.learning.CollectionProducts().Remove(ctx, by, q)
+		m.bundle[course] = false
 		for _, x := range m.reasons {
-			if x.bundle && !end && x.open(m.b.now) {
+			if x.bundle && !q.EndAccess && x.open(m.b.now) {
 				kept := *x
 				kept.course, kept.bundle = course, false
 				m.reasons = append(m.reasons, &kept)
 			}
 		}
+		m.happened("removal from the bundle", said, err, was)
+	case !m.tier[course]:
+		m.tier[course] = true
+		_, err = m.b.learning.TierProducts().Add(ctx, by, learning.ProductIn[lyceum.MembershipTierID]{In: 1, Product: course.Product()})
 	default:
-		q := learning.ProductIn[lyceum.MembershipTierID]{In: 1, Product: course.Product()}
-		if m.tier[course] = !m.tier[course]; m.tier[course] {
-			_, err = m.b.learning.TierProducts().Add(ctx, by, q)
-		} else {
-			err = m.b.learning.TierProducts().Remove(ctx, by, learning.Removal[lyceum.MembershipTierID]{ProductIn: q})
-		}
+		q := learning.Removal[lyceum.MembershipTierID]{ProductIn: learning.ProductIn[lyceum.MembershipTierID]{In: 1, Product: course.Product()}}
+		said := m.ask(t, func() (lyceum.AccessPreview, error) {
+			return m.b.learning.TierProducts().PreviewRemove(ctx, by, q, firstPage)
+		})
+		err = m.b.learning.TierProducts().Remove(ctx, by, q)
+		m.tier[course] = false
+		m.happened("removal from the tier", said, err, was)
 	}
 	if err != nil {
 		m.r.Fatal(err)
@@ -363,17 +377,47 @@ func (m *union) refund(t *testing.T) {
 	if amount > 1 && rapid.Bool().Draw(m.r, "part") {
 		amount /= 2
 	}
-	_, err := m.b.service.Refund(t.Context(), m.b.by(), sales.Refund{Transaction: d.transaction, Amount: some(amount)})
+	end := rapid.SampledFrom([]lyceum.Opt[bool]{{}, {}, {}, some(true), some(false)}).Draw(m.r, "end access")
+	q := sales.Refund{Transaction: d.transaction, Amount: some(amount), EndAccess: end}
+	was := m.spans()
+	said := m.askSale(t, func() (sales.Preview, error) { return m.b.service.PreviewRefund(t.Context(), m.b.by(), q, firstPage) })
+	_, err := m.b.service.Refund(t.Context(), m.b.by(), q)
 	if allowed := amount > 0 && d.bank != lyceum.DisputeOpen && d.bank != lyceum.DisputeLost; (err == nil) != allowed {
 		m.r.Fatalf("refund of %d of %+v: %v", amount, d, err)
 	}
-	if err != nil {
+	if err == nil {
+		d.back += amount
+		switch full := d.back == d.paid; {
+		case full && !end.Present || end.Value:
+			if full {
+				m.reopen(d)
+			}
+			m.over(d, lyceum.SaleRefunded, m.b.now)
+		case full: // it buys no time any more
+			d.until = time.Time{}
+		}
+	}
+	m.happened("refund", said, err, was)
+}
+
+// void ends a sale by hand.
+func (m *union) void(t *testing.T) {
+	d := m.pick()
+	if d == nil {
 		return
 	}
-	if d.back += amount; d.back == d.paid {
-		m.reopen(d)
-		m.over(d, lyceum.SaleRefunded, m.b.now)
+	was := m.spans()
+	said := m.askSale(t, func() (sales.Preview, error) {
+		return m.b.service.PreviewEndNow(t.Context(), m.b.by(), d.id, firstPage)
+	})
+	_, err := m.b.service.EndNow(t.Context(), m.b.by(), d.id)
+	if (err == nil) != (d.over == "") {
+		m.r.Fatalf("end %+v: %v", d, err)
 	}
+	if err == nil {
+		m.over(d, lyceum.SaleVoided, m.b.now)
+	}
+	m.happened("end", said, err, was)
 }
 
 // bank opens a dispute, closes it, or wins what was lost.
@@ -383,17 +427,23 @@ func (m *union) bank(t *testing.T) {
 		return
 	}
 	ctx, by := t.Context(), m.b.by()
+	was := m.spans()
 	switch d.bank {
 	case lyceum.DisputeOpen:
 		d.bank = rapid.SampledFrom([]lyceum.DisputeState{lyceum.DisputeWon, lyceum.DisputeLost}).Draw(m.r, "outcome")
-		if _, err := m.b.service.CloseChargeback(ctx, by, sales.Outcome{Transaction: d.transaction, State: d.bank}); err != nil {
+		q := sales.Outcome{Transaction: d.transaction, State: d.bank}
+		said := m.askSale(t, func() (sales.Preview, error) { return m.b.service.PreviewCloseChargeback(ctx, by, q, firstPage) })
+		if _, err := m.b.service.CloseChargeback(ctx, by, q); err != nil {
 			m.r.Fatal(err)
 		}
 		if d.bank == lyceum.DisputeLost {
 			m.over(d, lyceum.SaleChargedBack, m.b.now)
 		}
+		m.happened("close chargeback", said, nil, was)
 	case lyceum.DisputeLost:
-		if _, err := m.b.service.CloseDispute(ctx, by, sales.DisputeOutcome{Dispute: d.dispute, State: lyceum.DisputeWon}); err != nil {
+		q := sales.DisputeOutcome{Dispute: d.dispute, State: lyceum.DisputeWon}
+		said := m.askSale(t, func() (sales.Preview, error) { return m.b.service.PreviewCloseDispute(ctx, by, q, firstPage) })
+		if _, err := m.b.service.CloseDispute(ctx, by, q); err != nil {
 			m.r.Fatal(err)
 		}
 		if d.bank = lyceum.DisputeWon; d.over == lyceum.SaleChargedBack {
@@ -404,12 +454,16 @@ func (m *union) bank(t *testing.T) {
 				x.ended = ""
 			}
 		}
+		m.happened("win dispute", said, nil, was)
 	default:
-		opened, err := m.b.service.OpenDispute(ctx, by, sales.NewDispute{Transaction: d.transaction})
+		q := sales.NewDispute{Transaction: d.transaction}
+		said := m.askSale(t, func() (sales.Preview, error) { return m.b.service.PreviewOpenDispute(ctx, by, q, firstPage) })
+		opened, err := m.b.service.OpenDispute(ctx, by, q)
 		if err != nil {
 			m.r.Fatal(err)
 		}
 		d.bank, d.dispute = lyceum.DisputeOpen, opened.ID
+		m.happened("open dispute", said, nil, was)
 	}
 }
 
@@ -418,6 +472,10 @@ func (m *union) cancel(t *testing.T) {
 	if d == nil {
 		return
 	}
+	was := m.spans()
+	said := m.askSale(t, func() (sales.Preview, error) {
+		return m.b.service.PreviewCancel(t.Context(), m.b.by(), d.id, firstPage)
+	})
 	_, err := m.b.service.Cancel(t.Context(), m.b.by(), d.id)
 	if allowed := d.recurring() && d.over == ""; (err == nil) != allowed {
 		m.r.Fatalf("cancel %+v: %v", d, err)
@@ -425,10 +483,14 @@ func (m *union) cancel(t *testing.T) {
 	if err == nil {
 		m.over(d, lyceum.SaleCanceled, d.until)
 	}
+	m.happened("cancel", said, err, was)
 }
 
 func (m *union) unenroll(t *testing.T, user lyceum.UserID, course lyceum.CourseID) {
-	known := m.knows(t, user, course)
+	known, was := m.knows(t, user, course), m.spans()
+	said := m.ask(t, func() (lyceum.AccessPreview, error) {
+		return m.b.learning.PreviewUnenroll(t.Context(), m.b.by(), user, course, firstPage)
+	})
 	err := m.b.learning.Unenroll(t.Context(), m.b.by(), user, course)
 	if (err == nil) != known {
 		m.r.Fatalf("unenroll %d from %d, known %v: %v", user, course, known, err)
@@ -445,6 +507,7 @@ func (m *union) unenroll(t *testing.T, user lyceum.UserID, course lyceum.CourseI
 		}
 	}
 	m.block(user, course)
+	m.happened("unenrollment", said, err, was)
 }
 
 // knows reports whether a user ever had access to a course.

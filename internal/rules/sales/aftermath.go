@@ -15,29 +15,24 @@ func conflict(code, format string, args ...any) error {
 
 // planOfSale gives the pricing plan of a sale that has one, and refuses the
 // others.
-func planOfSale(tx lyceum.Tx, sale *lyceum.Sale) (lyceum.PricingPlan, error) {
-	plans, err := tx.PricingPlans.Find(tx, sale.PricingPlanID.Value)
-	if err != nil {
-		return lyceum.PricingPlan{}, err
-	}
-	return planAmong(plans, sale)
-}
-
-func planAmong(plans map[lyceum.PricingPlanID]lyceum.PricingPlan, sale *lyceum.Sale) (lyceum.PricingPlan, error) {
+func planOfSale(t *lyceum.Tables, from lyceum.Source, sale *lyceum.Sale) (lyceum.PricingPlan, error) {
+	plans, err := t.PricingPlans.Find(from, sale.PricingPlanID.Value)
 	plan, there := plans[sale.PricingPlanID.Value]
-	if !there {
-		return plan, conflict("unknown_plan", "the pricing plan of sale %d is unknown", sale.ID)
+	if err == nil && !there {
+		err = conflict("unknown_plan", "the pricing plan of sale %d is unknown", sale.ID)
 	}
-	return plan, nil
+	return plan, err
 }
 
 // running gives a sale that is paid for again and again and has not ended.
-func running(tx lyceum.Tx, id lyceum.SaleID) (lyceum.Sale, lyceum.PricingPlan, error) {
-	sale, err := tx.Sales.Get(tx, id)
+func running(
+	t *lyceum.Tables, from lyceum.Source, id lyceum.SaleID,
+) (lyceum.Sale, lyceum.PricingPlan, error) {
+	sale, err := t.Sales.Get(from, id)
 	if err != nil {
 		return sale, lyceum.PricingPlan{}, err
 	}
-	plan, err := planOfSale(tx, &sale)
+	plan, err := planOfSale(t, from, &sale)
 	if err == nil {
 		err = recurring(&sale, &plan)
 	}
@@ -125,7 +120,7 @@ const renewedEarly = 24 * time.Hour
 func (s *Service) renewed(
 	tx lyceum.Tx, now time.Time, id lyceum.SaleID,
 ) (sale lyceum.Sale, plan lyceum.PricingPlan, err error) {
-	sale, plan, err = running(tx, id)
+	sale, plan, err = running(tx.Tables, tx, id)
 	if err != nil || !sale.NextPlan.Present || !sale.DueAt(now.Add(renewedEarly)) {
 		return sale, plan, err
 	}
@@ -149,19 +144,34 @@ func (a Amounts) asBefore(t *lyceum.Transaction) Amounts {
 // Cancel ends a subscription or a payment plan. What becomes of the learner's
 // access is the school's choice.
 func (s *Service) Cancel(ctx context.Context, by lyceum.By, id lyceum.SaleID) (lyceum.Sale, error) {
-	now := s.clock()
-	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Sale, error) {
-		sale, plan, err := running(tx, id)
-		if err != nil {
-			return sale, err
-		}
-		school, err := tx.GetSchool()
-		if err != nil {
-			return sale, err
-		}
-		err = s.end(tx, now, &sale, &plan, lyceum.SaleCanceled, school.Policy.OnCancellation)
+	return perform(ctx, s, by, id, s.cancel)
+}
+
+// PreviewCancel returns what Cancel does.
+func (s *Service) PreviewCancel(
+	ctx context.Context, by lyceum.By, id lyceum.SaleID, p lyceum.Page,
+) (Preview, error) {
+	return preview(ctx, s, by, p, id, ofSale(id), s.cancel)
+}
+
+func (s *Service) cancel(tx lyceum.Tx, now time.Time, id lyceum.SaleID) (lyceum.Sale, error) {
+	sale, plan, err := running(tx.Tables, tx, id)
+	if err != nil {
 		return sale, err
-	})
+	}
+	school, err := tx.GetSchool()
+	if err != nil {
+		return sale, err
+	}
+	err = s.end(tx, now, &sale, &plan, lyceum.SaleCanceled, school.Policy.OnCancellation)
+	return sale, err
+}
+
+// CheckCancel refuses what Cancel refuses as things stand now.
+func (s *Service) CheckCancel(ctx context.Context, by lyceum.By, id lyceum.SaleID) error {
+	v := s.store.In(ctx, by.School)
+	_, _, err := running(v.Tables, v, id)
+	return err
 }
 
 // end ends a sale with the consequence for its learner. One that has ended keeps
@@ -202,17 +212,25 @@ func stop(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, later bool)
 
 // EndNow ends a sale that has not ended, whatever it sold, and its access with it.
 func (s *Service) EndNow(ctx context.Context, by lyceum.By, id lyceum.SaleID) (lyceum.Sale, error) {
-	now := s.clock()
-	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Sale, error) {
-		sale, plan, err := saleWithPlan(tx, id)
-		if err != nil {
-			return sale, err
-		}
-		if sale.EndedAt.Present {
-			return sale, ended(&sale)
-		}
-		return sale, s.end(tx, now, &sale, &plan, lyceum.SaleVoided, lyceum.Unenroll)
-	})
+	return perform(ctx, s, by, id, s.endNow)
+}
+
+// PreviewEndNow returns what EndNow does.
+func (s *Service) PreviewEndNow(
+	ctx context.Context, by lyceum.By, id lyceum.SaleID, p lyceum.Page,
+) (Preview, error) {
+	return preview(ctx, s, by, p, id, ofSale(id), s.endNow)
+}
+
+func (s *Service) endNow(tx lyceum.Tx, now time.Time, id lyceum.SaleID) (lyceum.Sale, error) {
+	sale, plan, err := saleWithPlan(tx, id)
+	if err != nil {
+		return sale, err
+	}
+	if sale.EndedAt.Present {
+		return sale, ended(&sale)
+	}
+	return sale, s.end(tx, now, &sale, &plan, lyceum.SaleVoided, lyceum.Unenroll)
 }
 
 // effect gives what a consequence comes to for a sale: nothing is taken where

@@ -2,6 +2,7 @@ package sales
 
 import (
 	"context"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -17,31 +18,39 @@ type Chargeback struct {
 // OpenChargeback opens a dispute of all that is left of a transaction that has
 // none.
 func (s *Service) OpenChargeback(ctx context.Context, by lyceum.By, c Chargeback) (TransactionDetail, error) {
-	now := s.clock()
-	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (TransactionDetail, error) {
-		a, err := openAccount(tx.Tables, tx, c.Transaction)
-		if err != nil {
-			return TransactionDetail{}, err
-		}
-		if err := checkNotes(c.Reason, c.Reference); err != nil {
-			return TransactionDetail{}, err
-		}
-		n := NewDispute{Transaction: c.Transaction, Fee: c.Fee, Reason: c.Reason, Reference: c.Reference}
-		again, err := n.again(tx)
-		switch {
-		case err != nil:
-			return TransactionDetail{}, err
-		case again.Present:
-			return a.opening(tx, again.Value.ID)
-		case a.HasChargeback.Value:
-			return TransactionDetail{}, conflict("charged_back", "transaction %d already has a chargeback", a.ID)
-		}
-		_, m, err := a.dispute(tx, n, now)
-		if err != nil {
-			return TransactionDetail{}, err
-		}
-		return a.detail(tx, m)
-	})
+	return perform(ctx, s, by, c, s.openChargeback)
+}
+
+// PreviewOpenChargeback returns what OpenChargeback does.
+func (s *Service) PreviewOpenChargeback(
+	ctx context.Context, by lyceum.By, c Chargeback, p lyceum.Page,
+) (Preview, error) {
+	return preview(ctx, s, by, p, c, ofTransaction(c.Transaction), s.openChargeback)
+}
+
+func (s *Service) openChargeback(tx lyceum.Tx, now time.Time, c Chargeback) (TransactionDetail, error) {
+	a, err := openAccount(tx.Tables, tx, c.Transaction)
+	if err != nil {
+		return TransactionDetail{}, err
+	}
+	if err := checkNotes(c.Reason, c.Reference); err != nil {
+		return TransactionDetail{}, err
+	}
+	n := NewDispute{Transaction: c.Transaction, Fee: c.Fee, Reason: c.Reason, Reference: c.Reference}
+	again, err := n.again(tx)
+	switch {
+	case err != nil:
+		return TransactionDetail{}, err
+	case again.Present:
+		return a.opening(tx, again.Value.ID)
+	case a.HasChargeback.Value:
+		return TransactionDetail{}, conflict("charged_back", "transaction %d already has a chargeback", a.ID)
+	}
+	_, m, err := a.dispute(tx, n, now)
+	if err != nil {
+		return TransactionDetail{}, err
+	}
+	return a.detail(tx, m)
 }
 
 // opening shows the transaction with the movement that opened a dispute of it.
@@ -71,34 +80,42 @@ type Outcome struct {
 
 // CloseChargeback closes the open dispute of a transaction that has one.
 func (s *Service) CloseChargeback(ctx context.Context, by lyceum.By, o Outcome) (TransactionDetail, error) {
-	now := s.clock()
-	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (TransactionDetail, error) {
-		a, err := openAccount(tx.Tables, tx, o.Transaction)
-		if err != nil {
-			return TransactionDetail{}, err
+	return perform(ctx, s, by, o, s.closeChargeback)
+}
+
+// PreviewCloseChargeback returns what CloseChargeback does.
+func (s *Service) PreviewCloseChargeback(
+	ctx context.Context, by lyceum.By, o Outcome, p lyceum.Page,
+) (Preview, error) {
+	return preview(ctx, s, by, p, o, ofTransaction(o.Transaction), s.closeChargeback)
+}
+
+func (s *Service) closeChargeback(tx lyceum.Tx, now time.Time, o Outcome) (TransactionDetail, error) {
+	a, err := openAccount(tx.Tables, tx, o.Transaction)
+	if err != nil {
+		return TransactionDetail{}, err
+	}
+	var open []lyceum.Dispute
+	for i := range a.disputes {
+		if a.disputes[i].State == lyceum.DisputeOpen {
+			open = append(open, a.disputes[i])
 		}
-		var open []lyceum.Dispute
-		for i := range a.disputes {
-			if a.disputes[i].State == lyceum.DisputeOpen {
-				open = append(open, a.disputes[i])
-			}
-		}
-		switch {
-		case len(open) == 0:
-			return TransactionDetail{}, conflict("no_open_chargeback", "transaction %d has no open chargeback", a.ID)
-		case len(open) > 1:
-			return TransactionDetail{}, conflict("several_disputes", "transaction %d has %d open disputes, %d and others: "+
-				"close each of them by its id", a.ID, len(open), open[0].ID)
-		}
-		if o.State == lyceum.DisputeLost && o.FeeReturned.Value {
-			return TransactionDetail{}, errFeeOfLost()
-		}
-		m, err := s.closeDispute(tx, now, &a, &open[0], DisputeOutcome{
-			Dispute: open[0].ID, State: o.State, FeeReturned: o.FeeReturned, Reason: o.Reason,
-		})
-		if err != nil {
-			return TransactionDetail{}, err
-		}
-		return a.detail(tx, m)
+	}
+	switch {
+	case len(open) == 0:
+		return TransactionDetail{}, conflict("no_open_chargeback", "transaction %d has no open chargeback", a.ID)
+	case len(open) > 1:
+		return TransactionDetail{}, conflict("several_disputes", "transaction %d has %d open disputes, %d and others: "+
+			"close each of them by its id", a.ID, len(open), open[0].ID)
+	}
+	if o.State == lyceum.DisputeLost && o.FeeReturned.Value {
+		return TransactionDetail{}, errFeeOfLost()
+	}
+	m, err := s.keepOutcome(tx, now, &a, &open[0], DisputeOutcome{
+		Dispute: open[0].ID, State: o.State, FeeReturned: o.FeeReturned, Reason: o.Reason,
 	})
+	if err != nil {
+		return TransactionDetail{}, err
+	}
+	return a.detail(tx, m)
 }

@@ -20,21 +20,29 @@ type NewDispute struct {
 
 // OpenDispute keeps that the buyer's bank took money back for the time being.
 func (s *Service) OpenDispute(ctx context.Context, by lyceum.By, n NewDispute) (lyceum.Dispute, error) {
-	now := s.clock()
-	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Dispute, error) {
-		a, err := openAccount(tx.Tables, tx, n.Transaction)
-		if err != nil {
-			return lyceum.Dispute{}, err
-		}
-		if err := checkNotes(n.Reason, n.Reference); err != nil {
-			return lyceum.Dispute{}, err
-		}
-		if again, err := n.again(tx); err != nil || again.Present {
-			return again.Value, err
-		}
-		d, _, err := a.dispute(tx, n, now)
-		return d, err
-	})
+	return perform(ctx, s, by, n, s.openDispute)
+}
+
+// PreviewOpenDispute returns what OpenDispute does.
+func (s *Service) PreviewOpenDispute(
+	ctx context.Context, by lyceum.By, n NewDispute, p lyceum.Page,
+) (Preview, error) {
+	return preview(ctx, s, by, p, n, ofTransaction(n.Transaction), s.openDispute)
+}
+
+func (s *Service) openDispute(tx lyceum.Tx, now time.Time, n NewDispute) (lyceum.Dispute, error) {
+	a, err := openAccount(tx.Tables, tx, n.Transaction)
+	if err != nil {
+		return lyceum.Dispute{}, err
+	}
+	if err := checkNotes(n.Reason, n.Reference); err != nil {
+		return lyceum.Dispute{}, err
+	}
+	if again, err := n.again(tx); err != nil || again.Present {
+		return again.Value, err
+	}
+	d, _, err := a.dispute(tx, n, now)
+	return d, err
 }
 
 // dispute keeps a dispute of the transaction, and its movement.
@@ -91,28 +99,36 @@ type DisputeOutcome struct {
 // sale whose payment is lost whole ends. One that was lost can still be won: that
 // takes back what losing it ended. The same outcome again changes nothing.
 func (s *Service) CloseDispute(ctx context.Context, by lyceum.By, o DisputeOutcome) (lyceum.Dispute, error) {
-	now := s.clock()
-	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Dispute, error) {
-		d, err := tx.Disputes.Get(tx, o.Dispute)
-		if err != nil {
-			return d, err
-		}
-		same := d.State == o.State && (!o.FeeReturned.Present || o.FeeReturned.Value == d.FeeReturned)
-		switch {
-		case o.State == lyceum.DisputeLost && o.FeeReturned.Value:
-			return d, errFeeOfLost()
-		case same:
-			return d, nil
-		case d.State == lyceum.DisputeWon:
-			return d, conflict("dispute_won", "dispute %d is already won, fee returned: %t", d.ID, d.FeeReturned)
-		}
-		a, err := openAccount(tx.Tables, tx, d.TransactionID)
-		if err != nil {
-			return d, err
-		}
-		_, err = s.closeDispute(tx, now, &a, &d, o)
+	return perform(ctx, s, by, o, s.closeDispute)
+}
+
+// PreviewCloseDispute returns what CloseDispute does.
+func (s *Service) PreviewCloseDispute(
+	ctx context.Context, by lyceum.By, o DisputeOutcome, p lyceum.Page,
+) (Preview, error) {
+	return preview(ctx, s, by, p, o, ofDispute(o.Dispute), s.closeDispute)
+}
+
+func (s *Service) closeDispute(tx lyceum.Tx, now time.Time, o DisputeOutcome) (lyceum.Dispute, error) {
+	d, err := tx.Disputes.Get(tx, o.Dispute)
+	if err != nil {
 		return d, err
-	})
+	}
+	same := d.State == o.State && (!o.FeeReturned.Present || o.FeeReturned.Value == d.FeeReturned)
+	switch {
+	case o.State == lyceum.DisputeLost && o.FeeReturned.Value:
+		return d, errFeeOfLost()
+	case same:
+		return d, nil
+	case d.State == lyceum.DisputeWon:
+		return d, conflict("dispute_won", "dispute %d is already won, fee returned: %t", d.ID, d.FeeReturned)
+	}
+	a, err := openAccount(tx.Tables, tx, d.TransactionID)
+	if err != nil {
+		return d, err
+	}
+	_, err = s.keepOutcome(tx, now, &a, &d, o)
+	return d, err
 }
 
 // errFeeOfLost refuses a fee that came back though the money did not.
@@ -122,8 +138,8 @@ func errFeeOfLost() error {
 	})
 }
 
-// closeDispute keeps the outcome of a dispute of the transaction.
-func (s *Service) closeDispute(
+// keepOutcome keeps the outcome of a dispute of the transaction.
+func (s *Service) keepOutcome(
 	tx lyceum.Tx, now time.Time, a *account, d *lyceum.Dispute, o DisputeOutcome,
 ) (lyceum.Movement, error) {
 	wasLost, before := d.State == lyceum.DisputeLost, a.Transaction

@@ -129,6 +129,6 @@ func saleWithPlan(tx lyceum.Tx, id lyceum.SaleID) (lyceum.Sale, lyceum.PricingPl
 	if err != nil {
 		return sale, lyceum.PricingPlan{}, err
 	}
-	plan, err := planOfSale(tx, &sale)
+	plan, err := planOfSale(tx.Tables, tx, &sale)
 	return sale, plan, err
 }

@@ -18,7 +18,7 @@ func (s *Service) changeLater(ctx context.Context, by lyceum.By, c PlanChange) (
 	}
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (SaleDetail, error) {
-		old, plan, err := running(tx, c.Sale)
+		old, plan, err := running(tx.Tables, tx, c.Sale)
 		if err != nil {
 			return SaleDetail{}, err
 		}
@@ -159,7 +159,7 @@ func (s *Service) endPeriods(ctx context.Context, school lyceum.SchoolID, ids []
 }
 
 func (s *Service) endPeriod(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
-	plan, err := planOfSale(tx, sale)
+	plan, err := planOfSale(tx.Tables, tx, sale)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (s *Service) ChangePlan(ctx context.Context, by lyceum.By, c PlanChange) (S
 }
 
 func (s *Service) changeNow(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDetail, error) {
-	old, plan, err := running(tx, c.Sale)
+	old, plan, err := running(tx.Tables, tx, c.Sale)
 	if err != nil {
 		return SaleDetail{}, err
 	}

@@ -2,6 +2,7 @@ package sales
 
 import (
 	"context"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -21,42 +22,50 @@ type Refund struct {
 // and disputes together are never more than its price with tax. When every
 // payment of a sale is refunded in full, the sale ends.
 func (s *Service) Refund(ctx context.Context, by lyceum.By, r Refund) (TransactionDetail, error) {
-	now := s.clock()
-	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (TransactionDetail, error) {
-		a, err := openAccount(tx.Tables, tx, r.Transaction)
+	return perform(ctx, s, by, r, s.refund)
+}
+
+// PreviewRefund returns what Refund does.
+func (s *Service) PreviewRefund(
+	ctx context.Context, by lyceum.By, r Refund, p lyceum.Page,
+) (Preview, error) {
+	return preview(ctx, s, by, p, r, ofTransaction(r.Transaction), s.refund)
+}
+
+func (s *Service) refund(tx lyceum.Tx, now time.Time, r Refund) (TransactionDetail, error) {
+	a, err := openAccount(tx.Tables, tx, r.Transaction)
+	if err != nil {
+		return TransactionDetail{}, err
+	}
+	if err := checkNotes(r.Reason, r.Reference); err != nil {
+		return TransactionDetail{}, err
+	}
+	if again, err := r.again(tx.Tables, tx); err != nil || again.Present {
 		if err != nil {
 			return TransactionDetail{}, err
 		}
-		if err := checkNotes(r.Reason, r.Reference); err != nil {
+		return a.detail(tx, again.Value)
+	}
+	part, err := r.part(&a)
+	if err != nil {
+		return TransactionDetail{}, err
+	}
+	before := a.Transaction
+	a.AmountRefunded += part.Price
+	a.tax += part.Tax
+	a.RefundedAt = lyceum.Some(lyceum.Second(now))
+	m := lyceum.Movement{
+		Kind: lyceum.Refunded, Amount: part.Price, Tax: part.Tax, Reason: r.Reason, Reference: r.Reference,
+	}
+	if err := a.keep(tx, before, &m, now); err != nil {
+		return TransactionDetail{}, err
+	}
+	if a.gone() || r.EndAccess.Value {
+		if err := s.settle(tx, now, a.SaleID, lyceum.SaleRefunded, r.EndAccess); err != nil {
 			return TransactionDetail{}, err
 		}
-		if again, err := r.again(tx.Tables, tx); err != nil || again.Present {
-			if err != nil {
-				return TransactionDetail{}, err
-			}
-			return a.detail(tx, again.Value)
-		}
-		part, err := r.part(&a)
-		if err != nil {
-			return TransactionDetail{}, err
-		}
-		before := a.Transaction
-		a.AmountRefunded += part.Price
-		a.tax += part.Tax
-		a.RefundedAt = lyceum.Some(lyceum.Second(now))
-		m := lyceum.Movement{
-			Kind: lyceum.Refunded, Amount: part.Price, Tax: part.Tax, Reason: r.Reason, Reference: r.Reference,
-		}
-		if err := a.keep(tx, before, &m, now); err != nil {
-			return TransactionDetail{}, err
-		}
-		if a.gone() || r.EndAccess.Value {
-			if err := s.settle(tx, now, a.SaleID, lyceum.SaleRefunded, r.EndAccess); err != nil {
-				return TransactionDetail{}, err
-			}
-		}
-		return a.detail(tx, m)
-	})
+	}
+	return a.detail(tx, m)
 }
 
 // part returns what of a transaction the refund gives back.
@@ -84,71 +93,16 @@ func (r Refund) part(a *account) (lyceum.Part, error) {
 	return left, nil
 }
 
-// RefundOutlook is what a refund would do as things stand now.
-type RefundOutlook struct {
-	Outlook
-
-	Transaction lyceum.Transaction
-	Left        lyceum.Part // before it
-	Part        lyceum.Part // that goes back
-}
-
-// ForeseeRefund tells what Refund would do, and refuses what it would refuse.
-// Transaction and Left are given with a refusal of the refund's fields, too.
-func (s *Service) ForeseeRefund(ctx context.Context, by lyceum.By, r Refund) (RefundOutlook, error) {
+// Returnable returns a transaction and what of it can still be refunded. It
+// refuses what Refund refuses, whatever is to be refunded.
+func (s *Service) Returnable(
+	ctx context.Context, by lyceum.By, id lyceum.TransactionID,
+) (lyceum.Transaction, lyceum.Part, error) {
 	v := s.store.In(ctx, by.School)
-	a, err := openAccount(v.Tables, v, r.Transaction)
+	a, err := openAccount(v.Tables, v, id)
 	if err != nil {
-		return RefundOutlook{}, err
+		return lyceum.Transaction{}, lyceum.Part{}, err
 	}
-	o := RefundOutlook{Transaction: a.Transaction, Left: a.left()}
-	if err := checkNotes(r.Reason, r.Reference); err != nil {
-		return o, err
-	}
-	if again, err := r.again(v.Tables, v); err != nil || again.Present {
-		if err == nil {
-			err = lyceum.InvalidFields(lyceum.FieldError{Field: "reference", Message: "is that of a refund recorded already"})
-		}
-		return o, err
-	}
-	if o.Part, err = r.part(&a); err != nil {
-		return o, err
-	}
-	a.AmountRefunded += o.Part.Price
-	a.tax += o.Part.Tax
-	if !a.gone() && !r.EndAccess.Value {
-		return o, nil
-	}
-	return o, s.foreseeSettling(ctx, by, &o, &a, r.EndAccess)
-}
-
-// foreseeSettling tells whether a full refund ends the sale, as settle does it.
-func (s *Service) foreseeSettling(
-	ctx context.Context, by lyceum.By, o *RefundOutlook, after *account, asked lyceum.Opt[bool],
-) error {
-	v := s.store.In(ctx, by.School)
-	accounts, err := accountsOf(v.Tables, v, after.SaleID)
-	if err != nil {
-		return err
-	}
-	for i := range accounts {
-		if accounts[i].ID == after.ID {
-			accounts[i] = *after
-		}
-	}
-	sale, err := v.Sales.Get(v, after.SaleID)
-	if err != nil {
-		return err
-	}
-	of, policy, err := s.outlook(ctx, by, sale)
-	if err != nil {
-		return err
-	}
-	then := ending(accounts, lyceum.SaleRefunded, policy, asked)
-	if then != lyceum.Keep {
-		of.EndsSale = !sale.EndedAt.Present
-		of.Access, err = s.loss(v, &of, then)
-	}
-	o.Outlook = of
-	return err
+	left, err := a.returnable()
+	return a.Transaction, left, err
 }

@@ -17,6 +17,13 @@ type Enroller interface {
 	Revoke(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, at time.Time, why lyceum.EntitlementEnd) error
 	// Restore opens the entitlements of a sale again that an act ended.
 	Restore(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, ended lyceum.EntitlementEnd) error
+	// Preview returns a page of what an act does to the access of some users to some
+	// products and what comes with these; to all, if there are none. It takes the act
+	// back, and fails as the act does.
+	Preview(
+		ctx context.Context, by lyceum.By, p lyceum.Page,
+		of func(lyceum.Tx) ([]lyceum.UserID, []lyceum.Product, error), act func(lyceum.Tx, time.Time) error,
+	) (lyceum.AccessPreview, error)
 	// Link finds again which sales the imported enrollments of users belong to.
 	Link(tx lyceum.Tx, now time.Time, users []lyceum.UserID) error
 }

@@ -1,0 +1,147 @@
+package apilyceum
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// previewRows is the size of a page of a preview unless the request says
+// otherwise, in rows.
+const previewRows = 100
+
+// previewed makes an operation one that with ?preview=true answers with what it
+// would do, and does nothing. A request whose preview cannot be read is refused
+// together with what else is wrong with it.
+func previewed[P, T any](
+	op wire.Operation, bind func(*wire.Input) P,
+	rule func(context.Context, lyceum.By, P, lyceum.Page) (T, error), render func(*T) shownPreview,
+) wire.Operation {
+	act, preview := op.Serve, wire.Serve(func(in *wire.Input) wire.Asked[P] {
+		in.Query("preview").Bool()
+		page := wire.BindPage(in, previewRows)
+		return wire.Asked[P]{Filter: bind(in), Page: page}
+	}, func(ctx context.Context, by lyceum.By, q wire.Asked[P]) (shownPreview, error) {
+		out, err := rule(ctx, by, q.Filter, q.Page)
+		return render(&out), err
+	})
+	op.Serve = func(ctx context.Context, who wire.Principal, r *http.Request) (wire.Body, error) {
+		in, err := wire.NewInput(r)
+		if err != nil {
+			return nil, err
+		}
+		if asked := in.Query("preview").Bool(); in.Err() == nil && !asked.Value {
+			return act(ctx, who, r)
+		}
+		if err := who.By.Permit(lyceum.Read); err != nil { // it shows what the act does not
+			return nil, err
+		}
+		return preview(ctx, who, r)
+	}
+	return op
+}
+
+// inTurn makes a preview that passes over many rows wait until few others do so.
+func inTurn[P any](
+	rule func(context.Context, lyceum.By, P, lyceum.Page) (lyceum.AccessPreview, error),
+) func(context.Context, lyceum.By, P, lyceum.Page) (lyceum.AccessPreview, error) {
+	return func(ctx context.Context, by lyceum.By, q P, p lyceum.Page) (lyceum.AccessPreview, error) {
+		if allowance := lyceum.AllowanceOf(ctx); allowance != nil {
+			if err := allowance.Resume(); err != nil {
+				return lyceum.AccessPreview{}, err
+			}
+		}
+		return rule(ctx, by, q, p)
+	}
+}
+
+// shownPreview is gen.OnePreview, or gen.OneSalePreview.
+type shownPreview struct {
+	preview any
+	meta    wire.PageMeta
+}
+
+// Status implements wire.Answered: a preview creates and deletes nothing.
+func (shownPreview) Status() int { return http.StatusOK }
+
+func (s shownPreview) AppendJSON(b []byte) ([]byte, error) {
+	b, err := wire.JSON{Value: s.preview}.AppendJSON(append(b, `{"preview":`...))
+	if err != nil {
+		return b, err
+	}
+	b, err = s.meta.AppendJSON(append(b, `,"meta":`...))
+	return append(b, '}'), err
+}
+
+// shownSalePreview is gen.SalePreview, which has the same fields written out once
+// more.
+type shownSalePreview struct {
+	gen.Preview
+
+	EndsSale bool              `json:"ends_sale"`
+	Sale     gen.Sale          `json:"sale"`
+	Money    *gen.PreviewMoney `json:"money"`
+}
+
+func salePreview(p *sales.Preview) shownPreview {
+	shown := shownSalePreview{Preview: previewOf(&p.AccessPreview), EndsSale: p.EndsSale, Sale: sale(p.Sale)}
+	if m := &p.Money.Value; p.Money.Present {
+		shown.Money = &gen.PreviewMoney{
+			TransactionID: int32(m.Transaction.ID), Currency: string(m.Transaction.Currency),
+			AmountRefunded: int32(m.Refunded.Price), TaxRefunded: int32(m.Refunded.Tax),
+			AmountDisputed: int32(m.Disputed.Price), TaxDisputed: int32(m.Disputed.Tax), Fee: int32(m.Fee),
+			AmountLeft: int32(m.Left.Price), TaxLeft: int32(m.Left.Tax),
+		}
+	}
+	return shownPreview{shown, previewMeta(&p.AccessPreview)}
+}
+
+func accessPreview(p *lyceum.AccessPreview) shownPreview {
+	return shownPreview{previewOf(p), previewMeta(p)}
+}
+
+func previewMeta(p *lyceum.AccessPreview) wire.PageMeta {
+	return wire.PageMeta{Page: p.Changes.Page, Total: p.Changes.Total}
+}
+
+func previewOf(p *lyceum.AccessPreview) gen.Preview {
+	shown := gen.Preview{
+		At: wire.Moment(p.At), LosingCount: int32(p.People.Losing), KeepingCount: int32(p.People.Keeping),
+		GainingCount: int32(p.People.Gaining), Products: []gen.PreviewProduct{}, Access: []gen.PreviewAccess{},
+	}
+	for _, of := range p.Products {
+		shown.Products = append(shown.Products, gen.PreviewProduct{
+			ProductType: gen.PreviewProductProductType(of.Product.Kind), ProductID: of.Product.ID,
+			Name: p.Names[of.Product].Name, LosingCount: int32(of.Losing), KeepingCount: int32(of.Keeping),
+			GainingCount: int32(of.Gaining),
+		})
+	}
+	for i := range p.Changes.Rows {
+		shown.Access = append(shown.Access, previewAccess(p, &p.Changes.Rows[i]))
+	}
+	return shown
+}
+
+func previewAccess(p *lyceum.AccessPreview, c *lyceum.AccessChange) gen.PreviewAccess {
+	user := p.Users[c.User]
+	shown := gen.PreviewAccess{
+		UserID: int32(c.User), Email: user.Email, Name: wire.Optional(user.Name),
+		ProductType: gen.PreviewAccessProductType(c.Product.Kind), ProductID: c.Product.ID,
+		Effect: gen.PreviewAccessEffect(c.Effect()), EndsAt: wire.OptMoment(c.Is.Ends),
+		OtherwiseEndsAt: wire.OptMoment(c.Was.Ends), Keeps: []gen.PreviewReason{},
+	}
+	if !c.Is.Open {
+		shown.EndsAt = wire.OptMoment(lyceum.Some(p.At))
+	}
+	for _, e := range c.Keeps {
+		shown.Keeps = append(shown.Keeps, gen.PreviewReason{
+			ProductType: gen.PreviewReasonProductType(e.Product.Kind), ProductID: e.Product.ID, SaleID: wire.Number(e.Sale),
+			Imported: e.Imported, EndsAt: wire.OptMoment(e.EndsAt),
+		})
+	}
+	return shown
+}

@@ -1,0 +1,266 @@
+package learning_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// members is how many users hold something: more than one read finds.
+const members = 2*lyceum.MaxUsers + 76
+
+var (
+	collection1 = lyceum.Product{Kind: lyceum.CollectionKind, ID: 1}
+	tier1       = lyceum.Product{Kind: lyceum.TierKind, ID: 1}
+)
+
+// engines opens a store of each engine.
+func engines(t *testing.T) map[string]lyceum.Store {
+	t.Helper()
+	postgres, err := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = postgres.Close() })
+	return map[string]lyceum.Store{"SQLite": newDesk(t).store, "PostgreSQL": postgres}
+}
+
+// newMembers makes a school with collection 1 of the courses 1 and 2, and tier 1
+// of the collection, course 3 and, once more, course 2. What a user holds follows from their id.
+func newMembers(t *testing.T, store lyceum.Store) *holders {
+	t.Helper()
+	h := &holders{store: store, clock: storetest.NewClock(storetest.Begin.Add(time.Hour)), many: members}
+	h.service = learning.New(store, h.clock.Now)
+	h.school = storetest.MakeSchool(t, store)
+	at, soon := storetest.Begin, lyceum.Some(storetest.Begin.Add(48*time.Hour))
+	storetest.Write(t, store, h.school, func(tx lyceum.Tx) error {
+		for id := lyceum.CourseID(1); id <= 3; id++ {
+			if _, err := tx.Courses.Save(tx, lyceum.Course{ID: id, Name: fmt.Sprint("Course ", id), CreatedAt: at, UpdatedAt: at}); err != nil {
+				return err
+			}
+			if id < 3 {
+				if _, err := tx.CollectionProducts.Save(tx, lyceum.CollectionProduct{ID: lyceum.CollectionProductID(id), In: 1, Product: id.Product(), CreatedAt: at}); err != nil {
+					return err
+				}
+			}
+		}
+		var users []lyceum.User
+		var held []lyceum.Entitlement
+		give := func(user lyceum.UserID, p lyceum.Product, ends lyceum.Opt[time.Time]) {
+			held = append(held, lyceum.Entitlement{ID: lyceum.EntitlementID(len(held) + 1), User: user, Product: p, StartsAt: at, EndsAt: ends})
+		}
+		none := lyceum.None[time.Time]()
+		for id := lyceum.UserID(1); id <= members; id++ {
+			users = append(users, lyceum.User{ID: id, Email: fmt.Sprintf("user%d@example.com", id), Role: lyceum.Student, CreatedAt: at})
+			switch id % 7 {
+			case 0:
+				give(id, collection1, none)
+			case 1:
+				give(id, tier1, none)
+			case 2:
+				give(id, tier1, none)
+				give(id, collection1, soon)
+			case 3:
+				give(id, collection1, none)
+				give(id, lyceum.CourseID(1).Product(), soon)
+			case 4:
+				give(id, tier1, soon)
+				give(id, lyceum.CourseID(1).Product(), none)
+			case 5:
+				give(id, collection1, lyceum.Some(at.Add(time.Minute))) // which is over
+			}
+		}
+		var blocked []lyceum.Block
+		for id := lyceum.UserID(1); id <= members; id += 49 { // who are members
+			blocked = append(blocked, lyceum.Block{ID: lyceum.BlockID(id), User: id, Product: lyceum.CourseID(1).Product(), CreatedAt: at})
+		}
+		for id := lyceum.UserID(8); id <= members; id += 98 { // who are members, too
+			blocked = append(blocked, lyceum.Block{ID: members + lyceum.BlockID(id), User: id, Product: collection1, CreatedAt: at})
+		}
+		_, e1 := tx.ProductCollections.Save(tx, lyceum.ProductCollection{ID: 1, Name: "All", CreatedAt: at, UpdatedAt: at})
+		_, e2 := tx.Memberships.Save(tx, lyceum.Membership{ID: 1, Name: "Club", CreatedAt: at, UpdatedAt: at})
+		_, e3 := tx.MembershipTiers.Save(tx, lyceum.MembershipTier{ID: 1, MembershipID: 1, Name: "Gold", Position: 1, CreatedAt: at, UpdatedAt: at})
+		_, e4 := tx.TierProducts.Save(tx, lyceum.TierProduct{ID: 1, In: 1, Product: collection1, CreatedAt: at}, lyceum.TierProduct{ID: 2, In: 1, Product: lyceum.CourseID(3).Product(), CreatedAt: at},
+			lyceum.TierProduct{ID: 3, In: 1, Product: lyceum.CourseID(2).Product(), CreatedAt: at})
+		_, e5 := tx.Users.Save(tx, users...)
+		_, e6 := tx.Entitlements.Save(tx, held...)
+		_, e7 := tx.Blocks.Save(tx, blocked...)
+		for _, err := range []error{e1, e2, e3, e4, e5, e6, e7} {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return h
+}
+
+// spans returns the access of everybody to every course.
+func (h *holders) spans(t *testing.T) map[string]lyceum.AccessSpan {
+	t.Helper()
+	v := h.store.In(t.Context(), h.school)
+	all := map[string]lyceum.AccessSpan{}
+	err := v.Access.Each(v, lyceum.EntitlementFilter{OpenAt: lyceum.Some(h.clock.Now())}, func(e *lyceum.Entitlement) error {
+		key := fmt.Sprint(e.User, " ", e.Product)
+		span, there := all[key]
+		if e.Product.Kind == lyceum.CourseKind && (!there || e.Outlasts(span.Ends)) {
+			all[key] = lyceum.AccessSpan{Open: true, Ends: e.EndsAt}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// pages returns all pages of a preview as one.
+func pages(t *testing.T, preview func(lyceum.Page) (lyceum.AccessPreview, error)) lyceum.AccessPreview {
+	t.Helper()
+	var all lyceum.AccessPreview
+	for number := int32(1); ; number++ {
+		p, err := preview(lyceum.Page{Number: number, Size: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range p.Changes.Rows {
+			if c := &p.Changes.Rows[i]; p.Users[c.User].Email != fmt.Sprintf("user%d@example.com", c.User) {
+				t.Fatalf("user %d is called %q", c.User, p.Users[c.User].Email)
+			}
+		}
+		p.Changes.Rows = append(all.Changes.Rows, p.Changes.Rows...)
+		if all = p; !p.Changes.More {
+			return all
+		}
+	}
+}
+
+// TestPreviewOfARemoval: all pages of a preview together name exactly what the
+// removal does to access, and it stays so when enrollments have followed.
+func TestPreviewOfARemoval(t *testing.T) {
+	inCollection := func(end bool) learning.Removal[lyceum.ProductCollectionID] {
+		return learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery, EndAccess: end}
+	}
+	inTier := func(p lyceum.Product) learning.Removal[lyceum.MembershipTierID] {
+		return learning.Removal[lyceum.MembershipTierID]{ProductIn: learning.ProductIn[lyceum.MembershipTierID]{In: 1, Product: p}}
+	}
+	for engine, store := range engines(t) {
+		for _, tc := range []struct {
+			name    string
+			preview func(*holders, lyceum.Page) (lyceum.AccessPreview, error)
+			act     func(*holders) error
+			losing  bool
+		}{
+			{"from a collection", func(h *holders, p lyceum.Page) (lyceum.AccessPreview, error) {
+				return h.service.CollectionProducts().PreviewRemove(t.Context(), h.by(), inCollection(false), p)
+			}, func(h *holders) error {
+				return h.service.CollectionProducts().Remove(t.Context(), h.by(), inCollection(false))
+			}, true},
+			{"from a collection, ending access", func(h *holders, p lyceum.Page) (lyceum.AccessPreview, error) {
+				return h.service.CollectionProducts().PreviewRemove(t.Context(), h.by(), inCollection(true), p)
+			}, func(h *holders) error {
+				return h.service.CollectionProducts().Remove(t.Context(), h.by(), inCollection(true))
+			}, true},
+			{"a collection from a tier", func(h *holders, p lyceum.Page) (lyceum.AccessPreview, error) {
+				return h.service.TierProducts().PreviewRemove(t.Context(), h.by(), inTier(collection1), p)
+			}, func(h *holders) error {
+				return h.service.TierProducts().Remove(t.Context(), h.by(), inTier(collection1))
+			}, true},
+			{"a course from a tier", func(h *holders, p lyceum.Page) (lyceum.AccessPreview, error) {
+				return h.service.TierProducts().PreviewRemove(t.Context(), h.by(), inTier(lyceum.CourseID(3).Product()), p)
+			}, func(h *holders) error {
+				return h.service.TierProducts().Remove(t.Context(), h.by(), inTier(lyceum.CourseID(3).Product()))
+			}, true},
+			{"what is not there", func(h *holders, p lyceum.Page) (lyceum.AccessPreview, error) {
+				return h.service.TierProducts().PreviewRemove(t.Context(), h.by(), inTier(lyceum.CourseID(1).Product()), p)
+			}, func(h *holders) error {
+				return h.service.TierProducts().Remove(t.Context(), h.by(), inTier(lyceum.CourseID(1).Product()))
+			}, false},
+		} {
+			t.Run(engine+", "+tc.name, func(t *testing.T) {
+				h := newMembers(t, store)
+				was := h.spans(t)
+				said := pages(t, func(p lyceum.Page) (lyceum.AccessPreview, error) { return tc.preview(h, p) })
+				if diff := cmp.Diff(was, h.spans(t)); diff != "" {
+					t.Fatalf("the preview changed something:\n%s", diff)
+				}
+				if err := tc.act(h); err != nil {
+					t.Fatal(err)
+				}
+				h.wantSaid(t, &said, was)
+				h.settle(t)
+				h.wantSaid(t, &said, was)
+				if (said.People.Losing > 0) != tc.losing {
+					t.Errorf("%+v", said.People)
+				}
+			})
+		}
+	}
+}
+
+// wantSaid holds a preview to the access before and after the act.
+func (h *holders) wantSaid(t *testing.T, said *lyceum.AccessPreview, was map[string]lyceum.AccessSpan) {
+	t.Helper()
+	want, got, is := map[string]string{}, map[string]string{}, h.spans(t)
+	for key, before := range was {
+		c := lyceum.AccessChange{Was: before, Is: is[key]}
+		if effect := c.Effect(); effect != lyceum.AccessStays {
+			want[key] = fmt.Sprint(effect, " ", c.Is.Ends)
+		}
+	}
+	people, of, stays := map[lyceum.UserID]bool{}, map[lyceum.Product]int64{}, false
+	for i := range said.Changes.Rows {
+		c := &said.Changes.Rows[i]
+		effect := c.Effect()
+		if stays && effect != lyceum.AccessStays {
+			t.Fatalf("user %d comes after those who keep their access", c.User)
+		}
+		if stays = effect == lyceum.AccessStays; !stays {
+			got[fmt.Sprint(c.User, " ", c.Product)] = fmt.Sprint(effect, " ", c.Is.Ends)
+			people[c.User] = true
+			of[c.Product]++
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-act +preview):\n%s", diff)
+	}
+	if said.People.Losing != int64(len(people)) || int64(len(said.Changes.Rows)) != said.Changes.Total {
+		t.Errorf("%d people lose access in %d rows; the preview counts %+v and %d", len(people), len(said.Changes.Rows), said.People, said.Changes.Total)
+	}
+	losing := map[lyceum.Product]int64{}
+	for _, p := range said.Products {
+		if p.Losing > 0 {
+			losing[p.Product] = p.Losing
+		}
+		if said.Names[p.Product].Name != fmt.Sprint("Course ", p.Product.ID) {
+			t.Errorf("%s is called %q", p.Product, said.Names[p.Product].Name)
+		}
+	}
+	if !maps.Equal(of, losing) {
+		t.Errorf("of products, the preview counts %v, and names %v", losing, of)
+	}
+	if !slices.IsSortedFunc(said.Products, func(a, b lyceum.ProductAccess) int { return int(a.Product.ID - b.Product.ID) }) {
+		t.Errorf("products in another order: %v", said.Products)
+	}
+}
+
+func TestPreviewOfARemovalRefuses(t *testing.T) {
+	h := newHolders(t, 1)
+	for _, q := range []learning.ProductIn[lyceum.ProductCollectionID]{{In: 9, Product: pottery.Product}, {In: 1, Product: lyceum.CourseID(9).Product()}} {
+		r := learning.Removal[lyceum.ProductCollectionID]{ProductIn: q}
+		_, foreseen := h.service.CollectionProducts().PreviewRemove(t.Context(), h.by(), r, lyceum.Page{Number: 1, Size: 1})
+		happened := h.service.CollectionProducts().Remove(t.Context(), h.by(), r)
+		if lyceum.KindOf(happened) != lyceum.NotFound || foreseen == nil || foreseen.Error() != happened.Error() {
+			t.Errorf("%+v: foreseen %v, happened %v", q, foreseen, happened)
+		}
+	}
+}

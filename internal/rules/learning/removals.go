@@ -1,0 +1,196 @@
+package learning
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Removal is a product that shall leave a collection or a tier.
+type Removal[In ~int32] struct {
+	ProductIn[In]
+
+	EndAccess bool // of those who bought the collection, too
+}
+
+// Remove takes a product out of a collection or a tier. Who bought a collection
+// keeps what was in it, unless EndAccess; the members of a tier do not. It fails
+// with NotFound for an unknown collection, tier or product; one that is not in
+// stays out.
+func (i Inclusions[ID, In]) Remove(ctx context.Context, by lyceum.By, q Removal[In]) error {
+	now := i.service.clock()
+	return i.service.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
+		row, there, err := i.find(tx.Tables, tx, q.ProductIn)
+		if err != nil || !there {
+			return err
+		}
+		return i.leave(tx, now, row, i.endsAll(q))
+	})
+}
+
+// PreviewRemove returns a page of what Remove does to access. Enrollments follow
+// access when they are settled. It reads, at one moment, all who hold the collection
+// or the tier; of each it keeps the id, and of their access a page.
+func (i Inclusions[ID, In]) PreviewRemove(
+	ctx context.Context, by lyceum.By, q Removal[In], p lyceum.Page,
+) (out lyceum.AccessPreview, err error) {
+	now := i.service.clock()
+	err = i.service.store.AtOnce(lyceum.Passing(ctx), by.School, func(v lyceum.View) error {
+		row, there, err := i.find(v.Tables, v, q.ProductIn)
+		if err != nil {
+			return err
+		}
+		change := removed{from: i.named(q.In), product: q.Product, endAccess: i.endsAll(q)}
+		if there {
+			if err := i.open(v, &change, row, now); err != nil {
+				return err
+			}
+		}
+		out, err = survey(v, now, p, func(visit func(*lyceum.AccessChange) error) error {
+			return change.each(v, now, visit)
+		})
+		return err
+	})
+	return out, err
+}
+
+// endsAll reports whether a removal also ends the access of those who hold the
+// collection now.
+func (i Inclusions[ID, In]) endsAll(q Removal[In]) bool {
+	return q.EndAccess || i.kind == lyceum.TierKind
+}
+
+// find returns the place of a product in a collection or a tier, if it is
+// there. It fails with NotFound.
+func (i Inclusions[ID, In]) find(
+	t *lyceum.Tables, from lyceum.Source, q ProductIn[In],
+) (row lyceum.Inclusion[ID, In], there bool, err error) {
+	if err = i.there(t, from, q.In); err != nil {
+		return row, false, err
+	}
+	row, there, err = i.rows(t).First(from, lyceum.InclusionFilter[In]{
+		In: lyceum.Some(q.In), Product: lyceum.Some(q.Product),
+	})
+	if err != nil || there {
+		return row, there, err
+	}
+	found, err := lyceum.FindProducts(t, from, q.Product)
+	if err == nil && len(found) == 0 {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no %s", q.Product)
+	}
+	return row, false, err
+}
+
+// removed is a product that is removed, as those see it who hold what it is in.
+type removed struct {
+	from, product lyceum.Product
+	endAccess     bool
+	holding       []lyceum.Product // what the product comes with: from, and tiers with that
+	products      []lyceum.Product // the product, what comes with it, and from
+	users         []lyceum.UserID  // who hold one of these now
+}
+
+// open finds who holds what a product is removed from.
+func (i Inclusions[ID, In]) open(v lyceum.View, r *removed, row lyceum.Inclusion[ID, In], now time.Time) (err error) {
+	if r.holding, err = i.with(v.Tables, v, row.In); err != nil {
+		return err
+	}
+	if r.products, err = reached(v.Tables, v, r.product); err != nil {
+		return err
+	}
+	r.products = append(r.products, r.from)
+	for _, p := range r.holding {
+		of := lyceum.EntitlementFilter{Products: []lyceum.Product{p}, OpenAt: lyceum.Some(now)}
+		err := v.Entitlements.Each(v, of, func(e *lyceum.Entitlement) error {
+			r.users = append(r.users, e.User)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	slices.Sort(r.users)
+	r.users = slices.Compact(r.users)
+	return nil
+}
+
+// each visits what the removal changes, by user and product.
+func (r *removed) each(v lyceum.View, now time.Time, visit func(*lyceum.AccessChange) error) error {
+	for users := range slices.Chunk(r.users, lyceum.MaxUsers) {
+		was, err := usesOf(v.Tables, v, users, r.products, now)
+		if err != nil {
+			return err
+		}
+		made := compare(was, r.without(was))
+		for n := range made {
+			if err := visit(&made[n]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// without returns what users may use after the removal.
+func (r *removed) without(was uses) uses {
+	is := uses{}
+	for at, open := range was {
+		var last lyceum.EntitlementID
+		for _, e := range open {
+			ends := e.ID != last && r.leads(was, at, &e) // to each product there in one way
+			last = e.ID
+			switch {
+			case ends && (r.endAccess || e.Product != r.from):
+				continue
+			case ends: // it is kept as an entitlement of its own
+				e.Product = r.product
+			}
+			is[at] = append(is[at], e)
+		}
+	}
+	return is
+}
+
+// leads reports whether an entitlement reaches a product by what is removed. A
+// block of a collection on the way outranks it.
+func (r *removed) leads(was uses, to use, e *lyceum.Entitlement) bool {
+	var by lyceum.Product
+	switch {
+	case !slices.Contains(r.holding, e.Product):
+		return false
+	case e.Product != r.from:
+		by = r.from // a collection in a tier
+	case to.product != r.product:
+		by = r.product // a collection that is removed from a tier
+	default:
+		return true
+	}
+	return slices.ContainsFunc(was[use{to.user, by}], func(x lyceum.Entitlement) bool { return x.ID == e.ID })
+}
+
+// leave begins the removal of a product: it is out at once for whoever comes
+// later, and for the holders of today if their access ends.
+func (i Inclusions[ID, In]) leave(
+	tx lyceum.Tx, now time.Time, row lyceum.Inclusion[ID, In], endAccess bool,
+) error {
+	row.LeftAt = lyceum.Some(lyceum.Second(now))
+	row.Leaving, row.Settled = lyceum.Some[lyceum.EntitlementID](0), lyceum.Some[lyceum.EntitlementID](0)
+	if !endAccess {
+		last, err := tx.Entitlements.NextID(tx)
+		if err != nil {
+			return err
+		}
+		row.Leaving = lyceum.Some(last)
+	}
+	unheld, err := i.unheld(tx, row)
+	switch {
+	case err != nil:
+		return err
+	case unheld:
+		return i.rows(tx.Tables).Delete(tx, row.ID)
+	}
+	_, err = i.rows(tx.Tables).Save(tx, row)
+	return err
+}
