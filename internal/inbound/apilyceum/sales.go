@@ -17,7 +17,10 @@ func (f *Face) sales() []wire.Operation {
 			one("endSale", wire.Run, each+"/end", wire.NoBody(bindSale), f.Sales.EndNow, "sale", sale),
 			wire.NoBody(bindSale), f.Sales.PreviewEndNow, salePreview,
 		),
-		one("changePlan", wire.Run, each+"/change_plan", bindNextPlan, f.Sales.ChangePlan, "sale", saleDetail),
+		previewed(
+			one("changePlan", wire.Run, each+"/change_plan", bindNextPlan, f.Sales.ChangePlan, "sale", saleDetail),
+			bindNextPlan, f.Sales.PreviewChangePlan, salePreview,
+		),
 		wire.None("dropPlanChange", wire.Delete, each+"/change_plan", bindSale, f.Sales.DropChange),
 		previewed(
 			one("cancelSale", wire.Run, each+"/cancel", wire.NoBody(bindSale), f.Sales.Cancel, "sale", sale),

@@ -12,32 +12,29 @@ import (
 
 // changeLater keeps that a sale changes its plan when what was paid for is used
 // up. It takes the place of an earlier change.
-func (s *Service) changeLater(ctx context.Context, by lyceum.By, c PlanChange) (SaleDetail, error) {
+func changeLater(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDetail, error) {
 	if err := c.unpaid(); err != nil {
 		return SaleDetail{}, err
 	}
-	now := s.clock()
-	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (SaleDetail, error) {
-		old, plan, err := running(tx.Tables, tx, c.Sale)
-		if err != nil {
-			return SaleDetail{}, err
-		}
-		if !old.PaidUntil.Present || !old.PaidUntil.Value.After(now) {
-			return SaleDetail{}, conflict("no_period", "nothing is paid for ahead of sale %d: change its plan now", old.ID)
-		}
-		_, misfits, err := upcoming(tx, now, &old, &plan, c.Plan)
-		if err == nil {
-			err = refuse(misfits)
-		}
-		if err != nil {
-			return SaleDetail{}, err
-		}
-		old.NextPlan = lyceum.Some(c.Plan)
-		if _, err := tx.Sales.Save(tx, old); err != nil {
-			return SaleDetail{}, err
-		}
-		return saleDetail(tx.Tables, tx, old.ID)
-	})
+	old, plan, err := running(tx.Tables, tx, c.Sale)
+	if err != nil {
+		return SaleDetail{}, err
+	}
+	if !old.PaidUntil.Present || !old.PaidUntil.Value.After(now) {
+		return SaleDetail{}, conflict("no_period", "nothing is paid for ahead of sale %d: change its plan now", old.ID)
+	}
+	_, misfits, err := upcoming(tx, now, &old, &plan, c.Plan)
+	if err == nil {
+		err = refuse(misfits)
+	}
+	if err != nil {
+		return SaleDetail{}, err
+	}
+	old.NextPlan = lyceum.Some(c.Plan)
+	if _, err := tx.Sales.Save(tx, old); err != nil {
+		return SaleDetail{}, err
+	}
+	return saleDetail(tx.Tables, tx, old.ID)
 }
 
 // unpaid refuses what says of a change at the end of the period that something

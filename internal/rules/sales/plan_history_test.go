@@ -129,8 +129,12 @@ func (m *union) changeNow(t *testing.T) {
 		return
 	}
 	plan := m.drawPlan()
-	warned := m.otherTier(d.user, plan, d)
-	fresh, err := m.b.service.ChangePlan(t.Context(), m.b.by(), sales.PlanChange{Sale: d.id, NewSale: m.purchase(0, plan)})
+	warned, was := m.otherTier(d.user, plan, d), m.spans()
+	q := sales.PlanChange{Sale: d.id, NewSale: m.purchase(0, plan)}
+	said := m.askSale(t, func() (sales.Preview, error) {
+		return m.b.service.PreviewChangePlan(t.Context(), m.b.by(), q, firstPage)
+	})
+	fresh, err := m.b.service.ChangePlan(t.Context(), m.b.by(), q)
 	if (err == nil) != d.mayChange(plan) {
 		m.r.Fatalf("change %+v to %d: %v", d, plan, err)
 	}
@@ -138,6 +142,7 @@ func (m *union) changeNow(t *testing.T) {
 		m.warned(fresh, warned)
 		m.followed(d, m.sold(fresh))
 	}
+	m.happened("change of plan", said, err, was)
 }
 
 func (m *union) warned(d sales.SaleDetail, want bool) {
@@ -158,9 +163,11 @@ func (m *union) changeLater(t *testing.T) {
 		return
 	}
 	plan := m.drawPlan()
-	_, err := m.b.service.ChangePlan(t.Context(), m.b.by(), sales.PlanChange{
-		Sale: d.id, AtPeriodEnd: true, NewSale: sales.NewSale{Plan: plan},
+	q, was := sales.PlanChange{Sale: d.id, AtPeriodEnd: true, NewSale: sales.NewSale{Plan: plan}}, m.spans()
+	said := m.askSale(t, func() (sales.Preview, error) {
+		return m.b.service.PreviewChangePlan(t.Context(), m.b.by(), q, firstPage)
 	})
+	_, err := m.b.service.ChangePlan(t.Context(), m.b.by(), q)
 	allowed := d.mayChange(plan) && plan != 1 && d.until.After(m.b.now) && !m.otherTier(d.user, plan, d)
 	if (err == nil) != allowed {
 		m.r.Fatalf("change %+v to %d later: %v", d, plan, err)
@@ -168,6 +175,7 @@ func (m *union) changeLater(t *testing.T) {
 	if err == nil {
 		d.next = plan
 	}
+	m.happened("change of plan later", said, err, was)
 }
 
 func (m *union) dropChange(t *testing.T) {

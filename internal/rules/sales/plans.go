@@ -24,12 +24,26 @@ type PlanChange struct {
 // sale, which says what it changes to.
 func (s *Service) ChangePlan(ctx context.Context, by lyceum.By, c PlanChange) (SaleDetail, error) {
 	if c.AtPeriodEnd {
-		return s.changeLater(ctx, by, c)
+		return perform(ctx, s, by, c, changeLater)
 	}
 	return pay(ctx, s, by, c.Reference, func(tx lyceum.Tx, now time.Time) (SaleDetail, error) {
 		return s.changeNow(tx, now, c)
-	}, func(tx lyceum.Tx, t lyceum.Transaction, of *repeated) (SaleDetail, error) {
-		return changeAgain(tx, c, &t, of)
+	}, c.again)
+}
+
+// PreviewChangePlan returns what ChangePlan does.
+func (s *Service) PreviewChangePlan(
+	ctx context.Context, by lyceum.By, c PlanChange, p lyceum.Page,
+) (Preview, error) {
+	if c.AtPeriodEnd {
+		return preview(ctx, s, by, p, c, ofSale(c.Sale), changeLater)
+	}
+	return preview(ctx, s, by, p, c, ofSale(c.Sale), func(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDetail, error) {
+		fresh, refused := s.changeNow(tx, now, c)
+		if refused == nil || !c.Reference.Present || !changeable(refused) {
+			return fresh, refused
+		}
+		return paidBefore(tx, c.Reference.Value, refused, c.again)
 	})
 }
 
@@ -93,9 +107,8 @@ func mayFollow(tx lyceum.Tx, old *lyceum.Sale, plan *lyceum.PricingPlan, id lyce
 		"another tier of its membership, can follow", next.ID, to.Value, old.ID, from.Value)
 }
 
-// changeAgain shows the sale that a change of plan led to, which is recorded
-// already.
-func changeAgain(tx lyceum.Tx, c PlanChange, t *lyceum.Transaction, r *repeated) (SaleDetail, error) {
+// again shows the sale that the change of plan led to, which is recorded already.
+func (c PlanChange) again(tx lyceum.Tx, t lyceum.Transaction, r *repeated) (SaleDetail, error) {
 	fresh, err := tx.Sales.Get(tx, t.SaleID)
 	if err != nil {
 		return SaleDetail{}, err
@@ -106,7 +119,7 @@ func changeAgain(tx lyceum.Tx, c PlanChange, t *lyceum.Transaction, r *repeated)
 	}
 	unlike(r, "replaces_sale_id", lyceum.Some(fmt.Sprint(c.Sale)), replaces)
 	c.User = t.UserID
-	return recordAgain(tx, c.NewSale, t, r)
+	return recordAgain(tx, c.NewSale, &t, r)
 }
 
 // secondTier returns what does not fit of the purchase of a tier by somebody who

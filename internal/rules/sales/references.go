@@ -115,23 +115,30 @@ func pay[T any](
 		return made, refused
 	}
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (T, error) {
-		var none T
-		found, err := lyceum.All(tx.References, tx, lyceum.ReferenceFilter{AnyCase: reference})
-		kept := exact(found, reference.Value, func(r *lyceum.Reference) lyceum.Opt[string] { return lyceum.Some(r.Name) })
-		if err != nil {
-			return none, err
-		}
-		if !kept.Present {
-			return none, refused
-		}
-		t, err := tx.Transactions.Get(tx, kept.Value.Transaction)
-		if err != nil {
-			return none, err
-		}
-		return again(tx, t, &repeated{
-			reference: reference.Value, kept: kept.Value.Name, what: fmt.Sprintf("transaction %d", t.ID),
-		})
+		return paidBefore(tx, reference.Value, refused, again)
 	})
+}
+
+// paidBefore answers with what a payment made that was recorded under a reference
+// before; refused, if there is none.
+func paidBefore[T any](
+	tx lyceum.Tx, reference string, refused error,
+	again func(lyceum.Tx, lyceum.Transaction, *repeated) (T, error),
+) (T, error) {
+	var none T
+	found, err := lyceum.All(tx.References, tx, lyceum.ReferenceFilter{AnyCase: lyceum.Some(reference)})
+	kept := exact(found, reference, func(r *lyceum.Reference) lyceum.Opt[string] { return lyceum.Some(r.Name) })
+	if err != nil {
+		return none, err
+	}
+	if !kept.Present {
+		return none, refused
+	}
+	t, err := tx.Transactions.Get(tx, kept.Value.Transaction)
+	if err != nil {
+		return none, err
+	}
+	return again(tx, t, &repeated{reference: reference, kept: kept.Value.Name, what: fmt.Sprintf("transaction %d", t.ID)})
 }
 
 // changeable reports whether a refusal may come from what a payment changed when
