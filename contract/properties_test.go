@@ -136,17 +136,21 @@ func ours(t *testing.T, visit func(document *openapi3.T, place string, op *opena
 var usualPages = map[string]int{"GET /v2/products/digital-downloads": 20}
 
 // TestPagesAreAskedForAlike: page and per_page have one range and, where nothing
-// else is said, one default.
+// else is said, one default. A preview has as many rows as there can be.
 func TestPagesAreAskedForAlike(t *testing.T) {
 	ours(t, func(_ *openapi3.T, place string, op *openapi3.Operation) {
 		page, size := op.Parameters.GetByInAndName("query", "page"), op.Parameters.GetByInAndName("query", "per_page")
 		if page == nil && size == nil {
 			return
 		}
+		usual := cmp.Or(usualPages[place], 25)
+		if op.Parameters.GetByInAndName("query", "preview") != nil {
+			usual = 100
+		}
 		for _, tc := range []struct {
 			p    *openapi3.Parameter
 			want string
-		}{{page, "int32 1 <nil> 1"}, {size, fmt.Sprint("int32 1 100 ", cmp.Or(usualPages[place], 25))}} {
+		}{{page, "int32 1 <nil> 1"}, {size, fmt.Sprint("int32 1 100 ", usual)}} {
 			if tc.p == nil {
 				t.Fatalf("%s has one of page and per_page", place)
 			}
@@ -316,10 +320,18 @@ func TestErrorsAreAlike(t *testing.T) {
 	})
 }
 
-// eachAnswer visits the bodies of an operation's answers.
+// eachAnswer visits the bodies of an operation's answers, each of several that one
+// answer can have.
 func eachAnswer(op *openapi3.Operation, visit func(status string, body *openapi3.SchemaRef)) {
 	for status, ref := range op.Responses.Map() {
-		if media := ref.Value.Content.Get("application/json"); media != nil {
+		media := ref.Value.Content.Get("application/json")
+		if media == nil {
+			continue
+		}
+		for _, body := range media.Schema.Value.OneOf {
+			visit(status, body)
+		}
+		if len(media.Schema.Value.OneOf) == 0 {
 			visit(status, media.Schema)
 		}
 	}

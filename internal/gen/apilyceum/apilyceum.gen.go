@@ -564,20 +564,11 @@ type Preview struct {
 	// GainingCount How many gain access, and lose none.
 	GainingCount int32 `json:"gaining_count"`
 
-	// Products The courses, downloads and coaching that this is about, with the same counts of each.
+	// Products The courses, downloads and coaching that this is about, by `product_type` and `product_id`, with the same counts of each.
 	Products []PreviewProduct `json:"products"`
 
 	// Access Whose access this is about, a row for each product. Those who keep it come last; else the rows are by `user_id`, then product.
 	Access []PreviewAccess `json:"access"`
-
-	// EndsSale Whether a sale ends.
-	EndsSale bool `json:"ends_sale"`
-
-	// Sale The sale as it is after the request; null if the request is not about one.
-	Sale *Sale `json:"sale"`
-
-	// Money What happens to the money of the transaction; null if the request is not about one.
-	Money *PreviewMoney `json:"money"`
 }
 
 // PreviewAccess What a request does to the access of a user to a product.

@@ -15,8 +15,8 @@ import (
 const previewRows = 100
 
 // previewed makes an operation one that with ?preview=true answers with what it
-// would do, and does nothing. A request whose preview cannot be read is refused
-// together with what else is wrong with it.
+// would do, and does nothing. If what it says of a preview cannot be read, that is
+// refused together with what else is wrong with it.
 func previewed[P, T any](
 	op wire.Operation, bind func(*wire.Input) P,
 	rule func(context.Context, lyceum.By, P, lyceum.Page) (T, error), render func(*T) shownPreview,
@@ -34,11 +34,16 @@ func previewed[P, T any](
 		if err != nil {
 			return nil, err
 		}
-		if asked := in.Query("preview").Bool(); in.Err() == nil && !asked.Value {
+		asked := in.Query("preview").Bool()
+		wire.BindPage(in, previewRows)
+		switch {
+		case in.Err() != nil: // preview refuses it
+		case !asked.Value:
 			return act(ctx, who, r)
-		}
-		if err := who.By.Permit(lyceum.Read); err != nil { // it shows what the act does not
-			return nil, err
+		default: // it shows what the act does not
+			if err := who.By.Permit(lyceum.Read); err != nil {
+				return nil, err
+			}
 		}
 		return preview(ctx, who, r)
 	}
@@ -83,12 +88,15 @@ type shownSalePreview struct {
 	gen.Preview
 
 	EndsSale bool              `json:"ends_sale"`
+	Reopens  *int32            `json:"reopens_sale_id"`
 	Sale     gen.Sale          `json:"sale"`
 	Money    *gen.PreviewMoney `json:"money"`
 }
 
 func salePreview(p *sales.Preview) shownPreview {
-	shown := shownSalePreview{Preview: previewOf(&p.AccessPreview), EndsSale: p.EndsSale, Sale: sale(p.Sale)}
+	shown := shownSalePreview{
+		Preview: previewOf(&p.AccessPreview), EndsSale: p.EndsSale, Reopens: wire.Number(p.Reopens), Sale: sale(p.Sale),
+	}
 	if m := &p.Money.Value; p.Money.Present {
 		shown.Money = &gen.PreviewMoney{
 			TransactionID: int32(m.Transaction.ID), Currency: string(m.Transaction.Currency),

@@ -27,6 +27,7 @@ type refundPage struct {
 	Tax      string // of the amount; empty for none
 	Rest     string // what is left after the refund; empty for nothing
 	EndsSale bool
+	Reopens  lyceum.SaleID // another sale; 0 for none
 	Outcome  outcome
 }
 
@@ -173,7 +174,8 @@ func (c *console) foresee(r *http.Request, v *visit, p *refundPage, refund sales
 	if part.Total() == 0 {
 		return errRecorded()
 	}
-	p.EndsSale, p.Outcome, p.Amount = o.EndsSale, outcomeOf(&o.AccessPreview), money(part.Total(), currency)
+	p.EndsSale, p.Reopens, p.Outcome = o.EndsSale, o.Reopens.Value, outcomeOf(&o.AccessPreview)
+	p.Amount = money(part.Total(), currency)
 	if part.Tax > 0 {
 		p.Tax = money(part.Tax, currency)
 	}

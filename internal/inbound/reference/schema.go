@@ -79,8 +79,8 @@ func enumValues(schema *node) []string {
 	return values
 }
 
-// objects gives the tables of the object that the schema describes and of
-// every object in it, each once.
+// objects gives the tables of the object that the schema describes, or of each of
+// several, and of every object in it, each once.
 func objects(prefix string, schema *node) []object {
 	var all []object
 	seen := make(map[*node]bool)
@@ -90,6 +90,9 @@ func objects(prefix string, schema *node) []object {
 		if items := schema.get("items"); items != nil {
 			visit(items, where+"[]")
 			return
+		}
+		for _, alternative := range schema.get("oneOf").list() {
+			visit(alternative, where)
 		}
 		if schema.get("properties") == nil || seen[schema] {
 			return

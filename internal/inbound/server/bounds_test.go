@@ -29,7 +29,7 @@ func TestParametersAreTheContracts(t *testing.T) {
 				continue
 			}
 			name := ref.Value.Name
-			a := asking{face: face.Name(), op: op.ID, values: ids}
+			a := asking{face: face.Name(), op: op.ID, values: ids, body: ownBodies[op.ID]}
 			for _, value := range outside(ref.Value.Schema.Value) {
 				a.query = url.Values{name: {fmt.Sprint(value)}}.Encode()
 				k.wantRejected(t, a, name)

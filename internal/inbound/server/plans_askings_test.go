@@ -38,7 +38,7 @@ var changeRows = slicesOf(
 	), badPaths("lyceum", "dropPlanChange", "sale_id", ""),
 	own("showSale", asking{name: "its plan stays", values: "sale_id=24", says: `"replaces_sale_id":null,"replaced_by_sale_id":null,"next_pricing_plan_id":null`}),
 	own("changePlan",
-		asking{name: "preview", values: "sale_id=24", query: "preview=true", body: `{"pricing_plan_id":14,"reference":"ch_14"}`, says: `"ends_sale":true,"sale":{"id":24,`},
+		asking{name: "preview", values: "sale_id=24", query: "preview=true", body: `{"pricing_plan_id":14,"reference":"ch_14"}`, says: `"ends_sale":true,"reopens_sale_id":null,"sale":{"id":24,`},
 		asking{name: "preview of what is refused", values: "sale_id=24", query: "preview=true", body: `{"pricing_plan_id":13}`, status: 409, says: `"code":"same_plan"`},
 		asking{name: "now", values: "sale_id=24", body: `{"pricing_plan_id":14,"reference":"ch_14"}`, golden: "lyceum/sale_changed.json"},
 		asking{name: "the same payment", values: "sale_id=24", body: `{"pricing_plan_id":14,"reference":"ch_14"}`, golden: "lyceum/sale_changed.json"},

@@ -24,7 +24,7 @@ func (s *Service) Preview(
 	err := s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 		users, products, err := of(tx)
 		if err == nil {
-			products, err = few(tx, products)
+			products, err = withAll(tx, products)
 		}
 		if err != nil {
 			return err
@@ -66,12 +66,12 @@ func (s *Service) PreviewUnenroll(
 	})
 }
 
-// maxFew is how many products a read is narrowed to; more of them cost as much as
-// all that a user has.
+// maxFew is how many products a read is narrowed to, each by itself; more of them
+// cost as much as all that a user has.
 const maxFew = 16
 
-// few returns products and what comes with them, or none if these are many.
-func few(tx lyceum.Tx, products []lyceum.Product) (all []lyceum.Product, err error) {
+// withAll returns products and what comes with them.
+func withAll(tx lyceum.Tx, products []lyceum.Product) (all []lyceum.Product, err error) {
 	for _, p := range products {
 		comes, err := reach(tx.Tables, tx, p, true)
 		if err != nil {
@@ -80,10 +80,7 @@ func few(tx lyceum.Tx, products []lyceum.Product) (all []lyceum.Product, err err
 		all = append(all, comes...)
 	}
 	slices.SortFunc(all, compareProducts)
-	if all = slices.Compact(all); len(all) > maxFew {
-		all = nil
-	}
-	return all, nil
+	return slices.Compact(all), nil
 }
 
 // use is a product that a user may use.
@@ -104,7 +101,8 @@ func compareProducts(a, b lyceum.Product) int {
 // One that reaches a product in two ways is there twice.
 type uses map[use][]lyceum.Entitlement
 
-// usesOf returns what of some products, or of all, users may use at a moment.
+// usesOf returns what users may use at a moment: of a few products that differ, or
+// else all.
 func usesOf(
 	t *lyceum.Tables, from lyceum.Source, users []lyceum.UserID, products []lyceum.Product, now time.Time,
 ) (uses, error) {
@@ -121,12 +119,21 @@ func usesOf(
 	if err != nil {
 		return nil, err
 	}
-	of.Products = products
-	return found, t.Access.Each(from, of, func(e *lyceum.Entitlement) error {
+	add := func(e *lyceum.Entitlement) error {
 		at := use{e.User, e.Product}
 		found[at] = append(found[at], own[e.ID])
 		return nil
-	})
+	}
+	if len(products) == 0 || len(products) > maxFew {
+		return found, t.Access.Each(from, of, add)
+	}
+	for _, p := range products { // an index finds one of them
+		of.Products = []lyceum.Product{p}
+		if err := t.Access.Each(from, of, add); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // compare returns what changed, by user and product. What is used by the same

@@ -87,9 +87,10 @@ func (i Inclusions[ID, In]) find(
 type removed struct {
 	from, product lyceum.Product
 	endAccess     bool
-	holding       []lyceum.Product // what the product comes with: from, and tiers with that
-	products      []lyceum.Product // the product, what comes with it, and from
-	users         []lyceum.UserID  // who hold one of these now
+	holding       []lyceum.Product        // what the product comes with: from, and tiers with that
+	reached       map[lyceum.Product]bool // the product, and what comes with it
+	products      []lyceum.Product        // these, and what may be on the way to them
+	users         []lyceum.UserID         // who hold one of these now
 }
 
 // open finds who holds what a product is removed from.
@@ -100,7 +101,13 @@ func (i Inclusions[ID, In]) open(v lyceum.View, r *removed, row lyceum.Inclusion
 	if r.products, err = reached(v.Tables, v, r.product); err != nil {
 		return err
 	}
-	r.products = append(r.products, r.from)
+	r.reached = map[lyceum.Product]bool{}
+	for _, p := range r.products {
+		r.reached[p] = true
+	}
+	if len(r.holding) > 1 {
+		r.products = append(r.products, r.from)
+	}
 	for _, p := range r.holding {
 		of := lyceum.EntitlementFilter{Products: []lyceum.Product{p}, OpenAt: lyceum.Some(now)}
 		err := v.Entitlements.Each(v, of, func(e *lyceum.Entitlement) error {
@@ -119,6 +126,9 @@ func (i Inclusions[ID, In]) open(v lyceum.View, r *removed, row lyceum.Inclusion
 // each visits what the removal changes, by user and product.
 func (r *removed) each(v lyceum.View, now time.Time, visit func(*lyceum.AccessChange) error) error {
 	for users := range slices.Chunk(r.users, lyceum.MaxUsers) {
+		if err := v.Context().Err(); err != nil {
+			return err
+		}
 		was, err := usesOf(v.Tables, v, users, r.products, now)
 		if err != nil {
 			return err
@@ -158,7 +168,7 @@ func (r *removed) without(was uses) uses {
 func (r *removed) leads(was uses, to use, e *lyceum.Entitlement) bool {
 	var by lyceum.Product
 	switch {
-	case !slices.Contains(r.holding, e.Product):
+	case !slices.Contains(r.holding, e.Product), !r.reached[to.product]:
 		return false
 	case e.Product != r.from:
 		by = r.from // a collection in a tier

@@ -88,6 +88,11 @@ func (m *union) happened(act string, p said, err error, was map[[2]int32]lyceum.
 		counted.Keeping += of.Keeping
 		counted.Gaining += of.Gaining
 	}
+	for _, c := range p.Changes.Rows {
+		if key := [2]int32{int32(c.User), c.Product.ID}; c.Effect() == lyceum.AccessStays && !(was[key].Open && m.spans()[key].Open) {
+			m.r.Fatalf("%s: user %d keeps %s, which is not open", act, c.User, c.Product)
+		}
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		m.r.Fatalf("%s (-act +preview):\n%s", act, diff)
 	}

@@ -127,7 +127,7 @@ func (s *Service) renewed(
 	if err := s.endPeriod(tx, now, &sale); err != nil {
 		return sale, plan, err
 	}
-	return running(tx, sale.ReplacedBy.Else(id))
+	return running(tx.Tables, tx, sale.ReplacedBy.Else(id))
 }
 
 // asBefore fills in what is absent from an earlier payment.

@@ -36,9 +36,9 @@ func (s *Service) PreviewChangePlan(
 	ctx context.Context, by lyceum.By, c PlanChange, p lyceum.Page,
 ) (Preview, error) {
 	if c.AtPeriodEnd {
-		return preview(ctx, s, by, p, c, ofSale(c.Sale), changeLater)
+		return preview(ctx, s, by, p, c, c.about, changeLater)
 	}
-	return preview(ctx, s, by, p, c, ofSale(c.Sale), func(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDetail, error) {
+	return preview(ctx, s, by, p, c, c.about, func(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDetail, error) {
 		fresh, refused := s.changeNow(tx, now, c)
 		if refused == nil || !c.Reference.Present || !changeable(refused) {
 			return fresh, refused
@@ -105,6 +105,20 @@ func mayFollow(tx lyceum.Tx, old *lyceum.Sale, plan *lyceum.PricingPlan, id lyce
 	}
 	return conflict("other_product", "pricing plan %d sells %s, and sale %d is of %s: only another plan of that, or of "+
 		"another tier of its membership, can follow", next.ID, to.Value, old.ID, from.Value)
+}
+
+// about reads how the sale stands, and where the change leads.
+func (c PlanChange) about(tx lyceum.Tx) (standing, error) {
+	s, err := ofSale(c.Sale)(tx)
+	if err != nil {
+		return s, err
+	}
+	plans, err := tx.PricingPlans.Find(tx, c.Plan)
+	next := plans[c.Plan]
+	if to := next.Product(); to.Present {
+		s.next = append(s.next, to.Value)
+	}
+	return s, err
 }
 
 // again shows the sale that the change of plan led to, which is recorded already.
@@ -177,7 +191,7 @@ func (s *Service) reopenReplaced(tx lyceum.Tx, now time.Time, refunded *lyceum.S
 	if err != nil {
 		return err
 	}
-	plan, err := planOfSale(tx, &old)
+	plan, err := planOfSale(tx.Tables, tx, &old)
 	if err != nil || !paidThrough(&plan, accounts).Value.After(now) || slices.ContainsFunc(accounts, lostWhole) {
 		return err
 	}

@@ -15,7 +15,7 @@ type Preview struct {
 	Sale     lyceum.Sale // after the act
 	EndsSale bool
 	Reopens  lyceum.Opt[lyceum.SaleID] // another sale, which Sale had replaced
-	Money    lyceum.Opt[MoneyPreview] // of an act on a transaction
+	Money    lyceum.Opt[MoneyPreview]  // of an act on a transaction
 }
 
 // MoneyPreview is what an act does to the money of a transaction.
@@ -68,9 +68,9 @@ func preview[Q, T any](
 // about.
 type standing struct {
 	sale     lyceum.Sale
-	replaced lyceum.Sale     // by it; the zero Sale for none
+	replaced lyceum.Sale      // by it; the zero Sale for none
 	next     []lyceum.Product // that the act leads to
-	account  *account        // nil if it is about no transaction
+	account  *account         // nil if it is about no transaction
 }
 
 // subject reads how what an act is about stands. It fails with NotFound.

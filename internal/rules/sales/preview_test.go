@@ -106,10 +106,11 @@ func TestPreviewOfACancellation(t *testing.T) {
 	if err != nil || lines(&p.AccessPreview) != "course 1 stays (sale 1 of course 1) (sale 2 of course 1)" || p.People.Keeping != 1 {
 		t.Errorf("of what was also bought once: %q, %v", lines(&p.AccessPreview), err)
 	}
-	for id, code := range map[lyceum.SaleID]string{once: "not_recurring", 99: "not_found"} {
-		if _, err := b.service.PreviewCancel(t.Context(), b.by(), id, firstPage); lyceum.Public(err).Code != code {
-			t.Errorf("of sale %d: %v, want %s", id, err, code)
-		}
+	if _, err := b.service.PreviewCancel(t.Context(), b.by(), once, firstPage); lyceum.Public(err).Code != "not_recurring" {
+		t.Errorf("of what is paid once: %v", err)
+	}
+	if _, err := b.service.PreviewCancel(t.Context(), b.by(), 99, firstPage); lyceum.KindOf(err) != lyceum.NotFound {
+		t.Errorf("of what is not there: %v", err)
 	}
 	if _, err := b.service.PreviewCancel(t.Context(), lyceum.By{School: b.school + 1, Actor: "test"}, once, firstPage); lyceum.KindOf(err) != lyceum.NotFound {
 		t.Errorf("of another school: %v", err)
@@ -145,7 +146,7 @@ func TestPreviewOfARefund(t *testing.T) {
 			}
 			got, err := b.service.Refund(t.Context(), b.by(), refund)
 			m := p.Money.Value
-			if err != nil || got.Transaction != m.Transaction || got.AmountRefunded != m.Refunded.Price || got.TaxRefunded != m.Refunded.Tax || m.Refunded.Plus(m.Left) != (lyceum.Part{Price: 1999, Tax: 100}) {
+			if err != nil || !cmp.Equal(got.Transaction, m.Transaction) || got.AmountRefunded != m.Refunded.Price || got.TaxRefunded != m.Refunded.Tax || m.Refunded.Plus(m.Left) != (lyceum.Part{Price: 1999, Tax: 100}) {
 				t.Fatalf("%+v, %v; %+v was foreseen", got, err, m)
 			}
 			if diff := cmp.Diff(tc.access, b.access(t, 1)); diff != "" {
@@ -253,6 +254,65 @@ func TestPreviewRefuses(t *testing.T) {
 		if _, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: id, Reason: some(strings.Repeat("ü", 500))}); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// What a lost dispute ends beside a shorter purchase lasts longer again when it is
+// won.
+func TestPreviewOfALongerPurchase(t *testing.T) {
+	b := newBooks(t)
+	b.sell(t, sales.NewSale{User: 1, Plan: 3})
+	id := b.sell(t, sales.NewSale{User: 1, Plan: 7}).Transactions[0].ID
+	if _, err := b.service.OpenDispute(t.Context(), b.by(), sales.NewDispute{Transaction: id}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		state lyceum.DisputeState
+		says  string
+		then  lyceum.AccessCount
+	}{
+		{lyceum.DisputeLost, "course 2 ends_earlier 2026-07-31 (sale 1 of course 2)", lyceum.AccessCount{Losing: 1}},
+		{lyceum.DisputeWon, "course 2 ends_later (sale 2 of course 2) (sale 1 of course 2)", lyceum.AccessCount{Gaining: 1}},
+	} {
+		o := sales.DisputeOutcome{Dispute: 1, State: tc.state}
+		p, err := b.service.PreviewCloseDispute(t.Context(), b.by(), o, firstPage)
+		if err != nil || lines(&p.AccessPreview) != tc.says || p.People != tc.then {
+			t.Errorf("%s: %q, %+v, %v", tc.state, lines(&p.AccessPreview), p.People, err)
+		}
+		if _, err := b.service.CloseDispute(t.Context(), b.by(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A change of plan ends one sale and leads to another; the full refund of that
+// opens the first one again, and says so.
+func TestPreviewOfAChangeOfPlan(t *testing.T) {
+	b := newBooks(t)
+	old := b.sell(t, sales.NewSale{User: 1, Plan: 2, Amounts: sales.Amounts{Charge: some(lyceum.USDCents(550))}}).ID
+	change := sales.PlanChange{Sale: old, NewSale: sales.NewSale{Plan: 1, Reference: some("ch_2")}}
+	p, err := b.service.PreviewChangePlan(t.Context(), b.by(), change, firstPage)
+	if err != nil || !p.EndsSale || p.Reopens.Present || p.Money.Present || lines(&p.AccessPreview) != "course 1 stays (sale 2 of course 1)" {
+		t.Errorf("the change: %+v, %q, %v", p, lines(&p.AccessPreview), err)
+	}
+	fresh, err := b.service.ChangePlan(t.Context(), b.by(), change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := b.service.PreviewChangePlan(t.Context(), b.by(), change, firstPage)
+	if err != nil || again.EndsSale || again.Changes.Total != 0 {
+		t.Errorf("the same change once more: %+v, %v", again, err)
+	}
+	r := sales.Refund{Transaction: fresh.Transactions[0].ID}
+	p, err = b.service.PreviewRefund(t.Context(), b.by(), r, firstPage)
+	if err != nil || !p.EndsSale || p.Reopens != some(old) || lines(&p.AccessPreview) != "course 1 stays (sale 1 of course 1)" {
+		t.Errorf("the refund: %+v, %q, %v", p, lines(&p.AccessPreview), err)
+	}
+	if _, err := b.service.Refund(t.Context(), b.by(), r); err != nil {
+		t.Fatal(err)
+	}
+	if sale, err := b.service.Show(t.Context(), b.by(), old); err != nil || sale.EndedAt.Present {
+		t.Errorf("the sale that opens again: %+v, %v", sale.Sale, err)
 	}
 }
 
