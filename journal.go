@@ -10,6 +10,7 @@ const (
 	SchoolCreated      EntryType = "school.created"
 	SchoolUpdated      EntryType = "school.updated"
 	SchoolRestored     EntryType = "school.restored" // from a backup
+	SchoolUpgraded     EntryType = "school.upgraded" // to a newer version of the database
 	UserCreated        EntryType = "user.created"
 	UserUpdated        EntryType = "user.updated"
 	CourseCreated      EntryType = "course.created"
@@ -100,7 +101,8 @@ func product(noun string) string { //nolint:unparam // a result is what var _ ne
 // EntryTypes lists every type of entry.
 func EntryTypes() []EntryType {
 	return append([]EntryType{
-		SchoolCreated, SchoolUpdated, SchoolRestored, UserCreated, UserUpdated, CourseCreated, CourseUpdated,
+		SchoolCreated, SchoolUpdated, SchoolRestored, SchoolUpgraded, UserCreated, UserUpdated, CourseCreated,
+		CourseUpdated,
 		PricingPlanCreated, PricingPlanUpdated, CouponCreated, CouponUpdated, AffiliateCreated, AffiliateUpdated,
 		AuthorCreated, AuthorUpdated, SaleCreated, SaleUpdated, TransactionCreated, TransactionUpdated, APIKeyCreated,
 		APIKeyRevoked, OAuthAppCreated, OAuthAppUpdated, GrantCreated, GrantRevoked, LinkCreated, UserDisabled, UserEnabled,

@@ -31,6 +31,8 @@ type settings struct {
 	keep        string          // folder for the schools, which may be another
 	binary      string          // the lyceum that is measured
 	books       map[int][]class // by size
+	from        string          // the commit of the older lyceum that the part upgrade begins with
+	fixtures    string          // folder that the part upgrade keeps its database in, for a test
 }
 
 func main() {
@@ -55,6 +57,7 @@ const usage = `Usage: lyceum-bench [flags]
 Examples:
   lyceum-bench -sizes 10000 -connections 1,16,64 -parts lists
   lyceum-bench -sizes 10000000 -parts lists,index -keep /var/tmp/schools
+  lyceum-bench -sizes 100000 -parts upgrade
 
 Ten million sales take a while to make: -keep makes them once. They take some
 gigabytes there, and the part index as many again while it runs.
@@ -71,6 +74,8 @@ func run(ctx context.Context) error {
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of the school")
 	flag.StringVar(&s.keep, "keep", "", "keep the schools in this `folder` and take those that are "+
 		"there, of the same -seed")
+	flag.StringVar(&s.from, "from", "089ba15", "`commit` of the older lyceum, for the part upgrade")
+	flag.StringVar(&s.fixtures, "fixtures", "", "keep the older database of the part upgrade in this `folder`")
 	flag.StringVar(&s.binary, "binary", "", "measure this lyceum `file` instead of building one")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), usage)
@@ -105,13 +110,14 @@ func run(ctx context.Context) error {
 	measures := map[string]func(context.Context, settings) error{
 		"start": measureStart, "lists": measureLists, "index": measureIndex, "import": measureImport,
 		"writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning, "journal": measureJournal,
-		"turns": measureTurns, "memory": measureMemory,
+		"turns": measureTurns, "memory": measureMemory, "upgrade": measureUpgrade,
+		"bundle": measureBundle,
 	}
 	for _, part := range s.parts {
 		measure, ok := measures[part]
 		if !ok {
 			return fmt.Errorf("-parts takes start, lists, index, import, writes, oauth, learning, journal, "+
-				"turns and memory, not %q", part)
+				"turns, memory, upgrade and bundle, not %q", part)
 		}
 		if err := measure(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", part, err)

@@ -41,7 +41,7 @@ func measureOAuth(ctx context.Context, s settings) error {
 		return err
 	}
 	defer func() { _ = sandbox.stop() }()
-	learner, err := signIn(ctx, sandbox)
+	learner, err := signIn(ctx, sandbox, "name:read email:read")
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ var (
 )
 
 // signIn goes the learner's way to the consent page.
-func signIn(ctx context.Context, s *server) (*browser, error) {
+func signIn(ctx context.Context, s *server, scopes string) (*browser, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func signIn(ctx context.Context, s *server) (*browser, error) {
 	}
 	b.client.Transport = &http.Transport{MaxIdleConnsPerHost: tokenConnections}
 	page, err := b.page(ctx, http.MethodGet, b.action+"?"+url.Values{
-		"client_id": {s.said.OAuthApps.V1.ClientID}, "response_type": {"code"}, "required_scopes": {"name:read email:read"},
+		"client_id": {s.said.OAuthApps.V1.ClientID}, "response_type": {"code"}, "required_scopes": {scopes},
 	}.Encode(), "")
 	if err != nil {
 		return nil, err

@@ -23,7 +23,10 @@ func (backupCommand) Help() string {
 
 // Run backs the database up.
 func (c *backupCommand) Run(p *program) (err error) {
-	store, err := c.existing(p)
+	if err := c.exists(); err != nil {
+		return err
+	}
+	store, err := c.openWith(p, sqlstore.Options{Log: p.log, AnySchema: true})
 	if err != nil {
 		return err
 	}

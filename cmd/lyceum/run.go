@@ -38,6 +38,7 @@ type commands struct {
 	Listen     listenCommand     `cmd:"" help:"Forward a school's events to a program on this machine."`
 	Backup     backupCommand     `cmd:"" help:"Copy the database into a new file, even while it is in use, and verify the copy."`
 	Restore    restoreCommand    `cmd:"" help:"Replace the database with a backup."`
+	Upgrade    upgradeCommand    `cmd:"" help:"Bring the database of an older lyceum up to date, after a backup."`
 	Check      checkCommand      `cmd:"" help:"Verify the database's files and the consistency of its data."`
 	SecretKey  secretKeyCommands `cmd:"" name:"secret-key" help:"Rotate, list and prune the server's secret keys."`
 	ShowConfig showConfigCommand `cmd:"" name:"config" help:"Print the settings serve would use, and where each comes from."`

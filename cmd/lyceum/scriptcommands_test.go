@@ -63,6 +63,8 @@ import (
 //	refused PATTERN ARGS…             lyceum must refuse in a sentence
 //	holddb DIR, freedb                use a database as a program of its own
 //	newerschema DIR                   let a database be of a later version
+//	oldschool PLACE                   make a data folder, or fill an empty database
+//	                                  of PostgreSQL, as an older lyceum did
 //	damage FILE                       write over a stretch in the middle of it
 //	selfsigned CERT KEY               make a certificate for 127.0.0.1
 func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
@@ -92,6 +94,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 		"holddb":      plain(scriptHoldDB),
 		"freedb":      plain(scriptFreeDB),
 		"newerschema": plain(scriptNewerSchema),
+		"oldschool":   plain(scriptOldSchool),
 		"damage":      plain(scriptDamage),
 		"selfsigned":  plain(scriptSelfSigned),
 	}
@@ -400,6 +403,15 @@ func scriptNewerSchema(ts *testscript.TestScript, args []string) {
 	defer db.Close()
 	_, err := db.ExecContext(context.Background(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9000, 1)")
 	ts.Check(err)
+}
+
+func scriptOldSchool(ts *testscript.TestScript, args []string) {
+	usage(ts, len(args) == 1, "oldschool PLACE")
+	place := args[0]
+	if !sqlstore.IsPostgres(place) {
+		place = ts.MkAbs(place)
+	}
+	ts.Check(putOldSchool(place))
 }
 
 func scriptDamage(ts *testscript.TestScript, args []string) {

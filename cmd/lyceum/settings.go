@@ -137,14 +137,16 @@ func (d *database) create(p *program) (*sqlstore.Store, error) {
 	return d.open(p)
 }
 
-// open opens the database, makes it when it is not there, and brings its
-// schema up to date.
+// open opens the database, and makes it when it is not there.
 func (d *database) open(p *program) (*sqlstore.Store, error) {
+	return d.openWith(p, sqlstore.Options{Log: p.log})
+}
+
+func (d *database) openWith(p *program, options sqlstore.Options) (*sqlstore.Store, error) {
 	address, err := d.address()
 	if err != nil {
 		return nil, err
 	}
-	options := sqlstore.Options{Log: p.log}
 	if address != "" {
 		return sqlstore.OpenPostgres(p.ctx, address, options)
 	}
@@ -174,17 +176,23 @@ func (d *database) lock(given string) (release func(), err error) {
 
 // existing is open for a command that has no use for an empty database.
 func (d *database) existing(p *program) (*sqlstore.Store, error) {
-	address, err := d.address()
-	if err != nil {
+	if err := d.exists(); err != nil {
 		return nil, err
 	}
-	if address == "" {
-		if _, err := os.Stat(filepath.Join(d.Data, sqlstore.FileName)); err != nil {
-			return nil, lyceum.Errorf(lyceum.NotFound, "there is no database in %s; set its folder with --data, or create "+
-				"one with lyceum school create", d.Data)
-		}
-	}
 	return d.open(p)
+}
+
+// exists refuses a data folder without a database.
+func (d *database) exists() error {
+	address, err := d.address()
+	if err != nil || address != "" {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(d.Data, sqlstore.FileName)); err != nil {
+		return lyceum.Errorf(lyceum.NotFound, "there is no database in %s; set its folder with --data, or create "+
+			"one with lyceum school create", d.Data)
+	}
+	return nil
 }
 
 // secretFile reads a secret from a file; a line end after it is no part of it.

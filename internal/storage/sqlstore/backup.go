@@ -22,17 +22,25 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 		return lyceum.Errorf(lyceum.Invalid, "a PostgreSQL database is backed up by pg_dump --format=custom and restored "+
 			"by pg_restore and then lyceum restore (docs/operations.md)")
 	}
-	if _, err := os.Stat(path); err == nil {
-		return lyceum.Errorf(lyceum.Conflict, "%s already exists; choose another name for the backup", path)
+	return s.dialect.writeBackup(ctx, path, s.vacuumInto)
+}
+
+// writeBackup lets write write a copy of a database, verifies it, and gives it
+// its name.
+func (d *dialect) writeBackup(
+	ctx context.Context, path string, write func(ctx context.Context, path string) error,
+) error {
+	if err := newFile(path); err != nil {
+		return err
 	}
 	partial := path + ".partial"
 	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return cannotWrite(partial, err)
 	}
-	if err := s.vacuumInto(ctx, partial); err != nil {
+	if err := write(ctx, partial); err != nil {
 		_ = os.Remove(partial)
-		if s.dialect.fault(err) == faultDamaged {
-			return s.public(err)
+		if d.fault(err) == faultDamaged {
+			return d.public(err)
 		}
 		return cannotWrite(path, err)
 	}
@@ -40,6 +48,12 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 		_ = os.Remove(partial)
 		return fmt.Errorf("the backup is not good: %w", err)
 	}
+	return giveName(partial, path)
+}
+
+// giveName gives a file that is complete its name, so that both last over a power
+// cut.
+func giveName(partial, path string) error {
 	if err := syncFile(partial); err != nil {
 		return cannotWrite(path, err)
 	}
@@ -49,15 +63,20 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	return syncFile(filepath.Dir(path))
 }
 
-// vacuumInto writes the copy. A reading connection refuses to write anything,
-// a copy too, so this one is told otherwise and thrown away afterwards. The
-// file is made first, because SQLite would let everybody read it.
-func (s *Store) vacuumInto(ctx context.Context, path string) error {
+// privateFile makes an empty file that only its user can read.
+func privateFile(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := file.Close(); err != nil {
+	return file.Close()
+}
+
+// vacuumInto writes the copy. A reading connection refuses to write anything,
+// a copy too, so this one is told otherwise and thrown away afterwards. The
+// file is made first, because SQLite would let everybody read it.
+func (s *Store) vacuumInto(ctx context.Context, path string) error {
+	if err := privateFile(path); err != nil {
 		return err
 	}
 	return s.reads.last(ctx, func(conn *sql.Conn) error {
@@ -155,7 +174,7 @@ func Restore(ctx context.Context, backup, dir string, force bool, prepare func(*
 // prepared opens a copy that nobody uses yet and changes it. All of it is in
 // the one file afterwards.
 func prepared(ctx context.Context, path string, prepare func(*Store) error) error {
-	store, err := OpenFile(ctx, path, Options{})
+	store, err := OpenFile(ctx, path, Options{upgrade: true})
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/database"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 	zombiezen "zombiezen.com/go/sqlite"
@@ -40,8 +41,13 @@ type querier interface {
 // dialect names everything the two engines do not share.
 type dialect struct {
 	name       string
-	goose      goose.Dialect
+	goose      database.Dialect
 	migrations string
+	// versioned is a query of whether there is a table of versions of the schema.
+	versioned string
+	// schemaTurn waits until no other process changes the schema; empty for an
+	// engine that has one writer at a time.
+	schemaTurn string
 
 	// rebind turns $n into the engine's own placeholder.
 	rebind func(string) string
@@ -97,8 +103,9 @@ const (
 func sqliteDialect() *dialect {
 	return &dialect{
 		name:           "sqlite",
-		goose:          goose.DialectSQLite3,
+		goose:          database.DialectSQLite3,
 		migrations:     "migrations/sqlite",
+		versioned:      "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '" + goose.DefaultTablename + "')",
 		rebind:         sqlitePlaceholders,
 		keepStatements: true,
 		lanes:          1,
@@ -117,8 +124,10 @@ func sqliteDialect() *dialect {
 func postgresDialect() *dialect {
 	return &dialect{
 		name:        "postgres",
-		goose:       goose.DialectPostgres,
+		goose:       database.DialectPostgres,
 		migrations:  "migrations/postgres",
+		versioned:   "SELECT to_regclass('" + goose.DefaultTablename + "') IS NOT NULL",
+		schemaTurn:  schemaLock,
 		rebind:      func(text string) string { return text },
 		cancellable: true,
 		lanes:       8,

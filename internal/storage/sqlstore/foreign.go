@@ -72,24 +72,21 @@ func schemaOf(ctx context.Context, version int64) (made map[string]object, newes
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1) // each connection would have a database of its own
-	d := sqliteDialect()
-	p := newPool(db, d, nil)
-	provider, err := (&Store{dialect: d, reads: p, writes: p}).provider()
+	c, err := sqliteDialect().beginSchema(ctx, db, 0)
 	if err != nil {
-		return nil, 0, fmt.Errorf("read migrations: %w", err)
+		return nil, 0, err
 	}
-	sources := provider.ListSources()
-	newest = sources[len(sources)-1].Version
-	if _, err := provider.UpTo(ctx, min(version, newest)); err != nil {
+	defer func() { _ = c.tx.Rollback() }()
+	if _, err := c.run(version, func(*migration) {}); err != nil {
 		return nil, 0, fmt.Errorf("make the schema of version %d: %w", version, err)
 	}
-	made, err = objects(ctx, db)
-	return made, newest, err
+	made, err = objects(ctx, c.tx)
+	return made, c.to, err
 }
 
 // objects reads what a database consists of, without what SQLite makes by
 // itself.
-func objects(ctx context.Context, db *sql.DB) (map[string]object, error) {
+func objects(ctx context.Context, db querier) (map[string]object, error) {
 	rows, err := db.QueryContext(ctx, `SELECT type, name, COALESCE(sql, '') FROM sqlite_schema
 		WHERE NOT (type = 'index' AND sql IS NULL AND name LIKE 'sqlite\_autoindex\_%' ESCAPE '\')
 		AND NOT (type = 'table' AND name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'))`)

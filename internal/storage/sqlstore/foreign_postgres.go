@@ -24,7 +24,7 @@ func RestorePostgres(ctx context.Context, address string, prepare func(*Store) e
 	if err := restorable(ctx, config); err != nil {
 		return err
 	}
-	store, err := OpenPostgres(ctx, address, Options{})
+	store, err := OpenPostgres(ctx, address, Options{upgrade: true})
 	if err != nil {
 		return err
 	}
@@ -52,10 +52,14 @@ func restorable(ctx context.Context, config *pgx.ConnConfig) error {
 
 // unusedPostgres fails when others are connected to the database, unless they go
 // away at once: a connection outlives the end of its program for a moment.
-func unusedPostgres(ctx context.Context, db *sql.DB) error {
+func unusedPostgres(ctx context.Context, db rowQuerier) error {
 	const patience, pause = 2 * time.Second, 20 * time.Millisecond
 	for deadline := time.Now().Add(patience); ; {
 		var others int
+		// Without this a transaction sees the same list again.
+		if err := db.QueryRowContext(ctx, "SELECT pg_stat_clear_snapshot()").Scan(new(any)); err != nil {
+			return err
+		}
 		err := db.QueryRowContext(ctx, `SELECT count(*) FROM pg_stat_activity
 			WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
 			AND COALESCE(backend_type, 'client backend') = 'client backend'`).Scan(&others)
@@ -120,7 +124,7 @@ func makePostgresSchema(ctx context.Context, tx *sql.Tx, name string, version in
 	for _, m := range list {
 		newest = m.version
 		if newest <= version {
-			statements = append(statements, m.text)
+			statements = append(statements, m.statements...)
 		}
 	}
 	statements = append(statements, "SET LOCAL search_path TO ''") // so that all names come with their schema

@@ -6,10 +6,16 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/database"
 	"github.com/pressly/goose/v3/lock"
 )
 
@@ -19,7 +25,22 @@ var migrationFiles embed.FS
 // migration makes one version of the schema from the one before it.
 type migration struct {
 	version    int64
-	name, text string
+	name       string // of its file, without number and extension
+	statements []string
+}
+
+// Step is a migration that ran.
+type Step struct {
+	Version int64
+	Name    string
+	Changes []Changes
+	Took    time.Duration
+}
+
+// Changes is how many rows of a table a migration wrote.
+type Changes struct {
+	Table string
+	Rows  int64
 }
 
 // readMigrations returns the dialect's migrations in order.
@@ -38,83 +59,234 @@ func (d *dialect) readMigrations() ([]migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		list[i] = migration{version, name, string(text)}
+		_, plain, _ := strings.Cut(strings.TrimSuffix(path.Base(name), ".sql"), "_")
+		list[i] = migration{version, plain, splitStatements(string(text))}
 	}
 	return list, nil
 }
 
-// run hands the file to the database whole, which knows best where a statement
-// ends.
-func (m migration) run(ctx context.Context, tx *sql.Tx) error {
-	if _, err := tx.ExecContext(ctx, m.text); err != nil {
-		return fmt.Errorf("%s: %w", m.name, err)
-	}
-	return nil
+// splitStatements returns the statements of a migration, each of which ends at
+// the end of a line. What a line says after two dashes belongs to the next one.
+func splitStatements(text string) []string {
+	return slices.DeleteFunc(strings.SplitAfter(text, ";\n"), func(part string) bool {
+		return strings.TrimSpace(part) == ""
+	})
 }
 
-func (s *Store) provider() (*goose.Provider, error) {
-	list, err := s.dialect.readMigrations()
+// written finds the table that a statement writes rows to.
+var written = regexp.MustCompile(`(?m)\A(?:\s*(?:--.*)?$)*\s*(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)`)
+
+// run runs the statements one by one, and counts the rows that each writes.
+func (m *migration) run(ctx context.Context, tx *sql.Tx) (Step, error) {
+	step, begin := Step{Version: m.version, Name: m.name}, time.Now()
+	for _, text := range m.statements {
+		result, err := tx.ExecContext(ctx, text)
+		if err != nil {
+			return step, fmt.Errorf("%05d_%s: %w", m.version, m.name, err)
+		}
+		found := written.FindStringSubmatch(text)
+		if found == nil {
+			continue
+		}
+		rows, err := result.RowsAffected()
+		if err != nil {
+			return step, err
+		}
+		step.count(found[1], rows)
+	}
+	step.Took = time.Since(begin)
+	return step, nil
+}
+
+func (s *Step) count(table string, rows int64) {
+	for i := range s.Changes {
+		if s.Changes[i].Table == table {
+			s.Changes[i].Rows += rows
+			return
+		}
+	}
+	s.Changes = append(s.Changes, Changes{table, rows})
+}
+
+// versions returns the keeper of the table of versions.
+func (d *dialect) versions() (database.Store, error) {
+	return database.NewStore(d.goose, goose.DefaultTablename)
+}
+
+// noSchema is the version of a database that is new.
+const noSchema = -1
+
+// schemaVersion returns the version of a database's schema.
+func (d *dialect) schemaVersion(ctx context.Context, db database.DBTxConn) (int64, error) {
+	var versioned bool
+	if err := db.QueryRowContext(ctx, d.versioned).Scan(&versioned); err != nil || !versioned {
+		return noSchema, err
+	}
+	versions, err := d.versions()
+	if err != nil {
+		return 0, err
+	}
+	return versions.GetLatestVersion(ctx, db)
+}
+
+// schemaChange is a transaction in which this process is the only one that
+// changes the schema.
+type schemaChange struct {
+	ctx        context.Context //nolint:containedctx // of the transaction
+	tx         *sql.Tx
+	dialect    *dialect
+	migrations []migration
+	from, to   int64 // versions; to is this program's
+}
+
+// beginSchema waits for other processes that change the schema.
+func (d *dialect) beginSchema(ctx context.Context, db *sql.DB, wait time.Duration) (*schemaChange, error) {
+	list, err := d.readMigrations()
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, d.schemaBusy(err)
+	}
+	c := &schemaChange{ctx: ctx, tx: tx, dialect: d, migrations: list, to: list[len(list)-1].version}
+	if d.schemaTurn != "" {
+		for _, text := range []string{
+			"SET LOCAL lock_timeout = " + strconv.FormatInt(wait.Milliseconds(), 10),
+			d.schemaTurn,
+		} {
+			if _, err := tx.ExecContext(ctx, text); err != nil {
+				_ = tx.Rollback()
+				return nil, d.schemaBusy(err)
+			}
+		}
+	}
+	if c.from, err = d.schemaVersion(ctx, tx); err != nil {
+		_ = tx.Rollback()
+		return nil, fmt.Errorf("read schema version: %w", err)
+	}
+	return c, nil
+}
+
+func (d *dialect) schemaBusy(err error) error {
+	if f := d.fault(err); f != faultBusy && f != faultRetry {
+		return err
+	}
+	return &lyceum.Error{
+		Kind:   lyceum.Unavailable,
+		Detail: "another process is creating or upgrading the database; try again when it has finished", Err: err,
+	}
+}
+
+// schemaLock is the lock under which versions of lyceum change the schema of a
+// PostgreSQL database.
+var schemaLock = "SELECT pg_advisory_xact_lock(" + strconv.FormatInt(lock.DefaultLockID, 10) + ")"
+
+// run runs the migrations up to a version. Told hears of each before it runs.
+func (c *schemaChange) run(to int64, told func(*migration)) ([]Step, error) {
+	versions, err := c.dialect.versions()
 	if err != nil {
 		return nil, err
 	}
-	steps := make([]*goose.Migration, len(list))
-	for i, m := range list {
-		steps[i] = goose.NewGoMigration(m.version, &goose.GoFunc{RunTx: m.run}, nil)
-	}
-	db := s.writes.db
-	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(steps...)}
-	if s.dialect.goose == goose.DialectPostgres {
-		db = s.reads.db // whose statements may take long
-		locker, err := lock.NewPostgresSessionLocker()
+	if c.from == noSchema {
+		err := versions.CreateVersionTable(c.ctx, c.tx)
+		if err == nil {
+			err = versions.Insert(c.ctx, c.tx, database.InsertRequest{})
+		}
 		if err != nil {
 			return nil, err
 		}
-		options = append(options, goose.WithSessionLocker(locker))
 	}
-	return goose.NewProvider(s.dialect.goose, db, nil, options...)
+	var steps []Step
+	for i := range c.migrations {
+		m := &c.migrations[i]
+		if m.version <= c.from || m.version > to {
+			continue
+		}
+		told(m)
+		step, err := m.run(c.ctx, c.tx)
+		if err == nil {
+			err = versions.Insert(c.ctx, c.tx, database.InsertRequest{Version: m.version})
+		}
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step)
+	}
+	return steps, nil
 }
 
-// migrate brings the schema up to date. Two processes may start at once, so a
-// migration that fails is looked at again: the other may have done it.
-func (s *Store) migrate(ctx context.Context) error {
-	provider, err := s.provider()
+func (c *schemaChange) hasSchools() (has bool, err error) {
+	if c.from < 1 {
+		return false, nil
+	}
+	err = c.tx.QueryRowContext(c.ctx, "SELECT EXISTS (SELECT 1 FROM schools)").Scan(&has)
+	return has, err
+}
+
+// migrate makes the schema of a database that has no school yet. A database that
+// has one is upgraded by a command of its own, which makes a backup first.
+func (s *Store) migrate(ctx context.Context, o *Options) error {
+	current, newest, err := s.SchemaVersion(ctx)
 	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
+		return fmt.Errorf("read schema version: %w", err)
 	}
-	for try := 0; ; try++ {
-		current, target, err := provider.GetVersions(ctx)
-		if err != nil {
-			return s.public(fmt.Errorf("read schema version: %w", err))
-		}
-		if current > target {
-			return lyceum.Errorf(lyceum.Unavailable,
-				"the database has schema version %d but this lyceum only knows versions up to %d; run a newer lyceum, or "+
-					"restore a backup made by this one", current, target)
-		}
-		if current == target {
-			return nil
-		}
-		results, err := provider.Up(ctx)
-		for _, r := range results {
-			s.log.DebugContext(ctx, "schema migrated", "version", r.Source.Version, "took", r.Duration.String())
-		}
-		if err == nil {
-			return nil
-		}
-		if try == 3 {
-			return s.public(fmt.Errorf("migrate schema: %w", err))
-		}
-		time.Sleep(time.Duration(try+1) * 200 * time.Millisecond)
+	if current > newest {
+		return newerSchema(current, newest)
 	}
+	if current == newest || o.AnySchema {
+		return nil
+	}
+	c, err := s.dialect.beginSchema(ctx, s.schemaDB(), s.patience)
+	if err != nil {
+		return s.public(err)
+	}
+	defer func() { _ = c.tx.Rollback() }()
+	if c.from >= c.to {
+		return nil // another process was faster
+	}
+	has, err := c.hasSchools()
+	if err != nil {
+		return s.public(err)
+	}
+	if has && !o.upgrade {
+		return olderSchema(c.from, c.to)
+	}
+	if _, err := c.run(c.to, func(*migration) {}); err != nil {
+		return s.public(fmt.Errorf("migrate schema: %w", err))
+	}
+	return s.public(c.tx.Commit())
+}
+
+func newerSchema(current, newest int64) error {
+	return lyceum.Errorf(lyceum.Unavailable,
+		"the database has schema version %d but this lyceum only knows versions up to %d; run a newer lyceum, or "+
+			"restore a backup made by this one", current, newest)
+}
+
+func olderSchema(current, newest int64) error {
+	return lyceum.Errorf(lyceum.Unavailable,
+		"the database has schema version %d and this lyceum needs version %d; stop every program that uses the database, "+
+			"then run lyceum upgrade, which makes a backup first (lyceum upgrade --dry-run shows what it changes)",
+		current, newest)
+}
+
+// schemaDB has connections that may change the schema, and whose statements may
+// take long.
+func (s *Store) schemaDB() *sql.DB {
+	if s.dialect.name == "sqlite" {
+		return s.writes.db
+	}
+	return s.reads.db
 }
 
 // SchemaVersion gives the version of the database's schema and the newest one
 // this program knows.
 func (s *Store) SchemaVersion(ctx context.Context) (current, newest int64, err error) {
-	provider, err := s.provider()
+	list, err := s.dialect.readMigrations()
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, fmt.Errorf("read migrations: %w", err)
 	}
-	current, newest, err = provider.GetVersions(s.writes.context(ctx))
-	return current, newest, s.public(err)
+	current, err = s.dialect.schemaVersion(s.writes.context(ctx), s.schemaDB())
+	return current, list[len(list)-1].version, s.public(err)
 }

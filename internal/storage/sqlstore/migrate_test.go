@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -18,7 +19,7 @@ import (
 func oldDatabase(t *testing.T, postgres bool, version int64, statements ...string) *Store {
 	t.Helper()
 	d, path := sqliteDialect(), filepath.Join(t.TempDir(), FileName)
-	open := func() (*Store, error) { return OpenFile(t.Context(), path, Options{}) }
+	open := func() (*Store, error) { return OpenFile(t.Context(), path, Options{upgrade: true}) }
 	var db *sql.DB
 	if postgres {
 		address := storetest.Postgres(t)
@@ -27,7 +28,7 @@ func oldDatabase(t *testing.T, postgres bool, version int64, statements ...strin
 			t.Fatal(err)
 		}
 		d, db = postgresDialect(), stdlib.OpenDB(*config)
-		open = func() (*Store, error) { return OpenPostgres(t.Context(), address, Options{}) }
+		open = func() (*Store, error) { return OpenPostgres(t.Context(), address, Options{upgrade: true}) }
 	} else {
 		var err error
 		if db, err = sql.Open("sqlite", sqliteDSN(path, Full, "_txlock=immediate")); err != nil {
@@ -53,12 +54,14 @@ func oldDatabase(t *testing.T, postgres bool, version int64, statements ...strin
 
 func migrateTo(ctx context.Context, t *testing.T, db *sql.DB, d *dialect, version int64) {
 	t.Helper()
-	pool := newPool(db, d, nil)
-	provider, err := (&Store{dialect: d, writes: pool, reads: pool}).provider()
+	c, err := d.beginSchema(ctx, db, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := provider.UpTo(ctx, version); err != nil {
+	if _, err := c.run(version, func(*migration) {}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
 }

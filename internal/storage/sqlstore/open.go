@@ -67,10 +67,16 @@ type Options struct {
 	// for a quarter of it.
 	Patience time.Duration
 	Clock    func() time.Time // measures how long groups of writes work; nil is the system's
+	// AnySchema leaves a schema that is older than this program's as it is. Only
+	// Backup works then.
+	AnySchema bool
+	// upgrade brings an older schema up to date, of a database that is a copy.
+	upgrade bool
 }
 
-// Open opens the SQLite database of a data folder, makes both when they are
-// not there, and brings the schema up to date.
+// Open opens the SQLite database of a data folder, and makes both when they are
+// not there. It refuses a database with schools whose schema is older; see
+// Upgrade.
 func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the data folder " + dir + " cannot be created; " +
@@ -134,19 +140,23 @@ const logLimit = "67108864"
 const busyTimeout = "10000"
 
 func sqliteDSN(path string, synchronous Synchronous, more string) string {
+	return fileDSN(path, "_pragma=busy_timeout("+busyTimeout+")&_pragma=journal_mode(WAL)&_pragma=synchronous("+
+		string(synchronous)+")&_pragma=foreign_keys(1)&_pragma=temp_store(memory)&_pragma=wal_autocheckpoint(8000)"+
+		"&_pragma=cache_size(-32768)&_pragma=journal_size_limit("+logLimit+")&"+more)
+}
+
+func fileDSN(path, query string) string {
 	dsn := url.URL{Scheme: "file", OmitHost: true, Path: path}
 	if !filepath.IsAbs(path) {
 		dsn = url.URL{Scheme: "file", Opaque: url.PathEscape(path)}
 	}
-	dsn.RawQuery = "_pragma=busy_timeout(" + busyTimeout + ")&_pragma=journal_mode(WAL)&_pragma=synchronous(" +
-		string(synchronous) + ")&_pragma=foreign_keys(1)&_pragma=temp_store(memory)&_pragma=wal_autocheckpoint(8000)" +
-		"&_pragma=cache_size(-32768)&_pragma=journal_size_limit(" + logLimit + ")&" + more
+	dsn.RawQuery = query
 	return dsn.String()
 }
 
 // OpenPostgres opens a PostgreSQL database by its address, such as
-// postgres://lyceum@db.example.com/lyceum, and brings the schema up to date.
-// The database must exist.
+// postgres://lyceum@db.example.com/lyceum. The database must exist; see Open for
+// its schema.
 func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error) {
 	config, err := postgresConfig(address)
 	if err != nil {
@@ -237,7 +247,7 @@ func start(ctx context.Context, d *dialect, reads, writes *sql.DB, o Options) (*
 	if s.clock == nil {
 		s.clock = time.Now
 	}
-	if err := s.migrate(ctx); err != nil {
+	if err := s.migrate(ctx, &o); err != nil {
 		return nil, errors.Join(err, s.closePools())
 	}
 	for range d.lanes {

@@ -71,3 +71,6 @@ func (s *Store) public(err error, follows ...string) error {
 		return err
 	}
 }
+
+// public is Store.public where there is no store.
+func (d *dialect) public(err error) error { return (&Store{dialect: d}).public(err) }

@@ -196,21 +196,19 @@ func TestSQLitePlaceholders(t *testing.T) {
 }
 
 func TestNewerSchemaIsRefused(t *testing.T) {
-	dir := t.TempDir()
-	store, err := Open(t.Context(), dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.writes.db.ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)"); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, err = Open(t.Context(), dir, Options{})
-	if lyceum.KindOf(err) != lyceum.Unavailable || !strings.Contains(err.Error(), "newer lyceum") {
-		t.Errorf("a newer schema: %v", err)
-	}
+	t.Parallel()
+	onBothEngines(t, func(t *testing.T, postgres bool) {
+		a := makeAged(t, postgres, newestMigration, "UPDATE goose_db_version SET version_id = 99999 WHERE version_id > 0")
+		for what, open := range map[string]func() error{
+			"Open":         func() error { _, err := a.open(t.Context(), Options{}); return err },
+			"for a backup": func() error { _, err := a.open(t.Context(), Options{AnySchema: true}); return err },
+			"Upgrade":      func() error { _, err := a.upgrade(t, UpgradeOptions{}); return err },
+		} {
+			if err := open(); lyceum.KindOf(err) != lyceum.Unavailable || !strings.Contains(err.Error(), "the database has schema version 99999 but this lyceum only knows versions up to ") {
+				t.Errorf("%s of a newer schema: %v", what, err)
+			}
+		}
+	})
 }
 
 // Check must see each thing that it says it looks for.

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// crawl is what a server answered, by path.
+type crawl struct {
+	client  *client
+	key     string
+	token   string // of a learner, for what is asked with one
+	address string
+	answers map[string]answered
+	failed  error
+}
+
+type answered struct {
+	status int
+	body   []byte
+}
+
+// fetch asks once for a path, and returns the answer's JSON.
+func (c *crawl) fetch(path string) map[string]any {
+	if c.failed != nil {
+		return nil
+	}
+	head := request(path, c.key)
+	if strings.HasPrefix(path, "/v1/current_user/") {
+		head = []byte("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + c.token + "\r\n\r\n")
+	}
+	status, body, err := c.client.do(head, true)
+	if err != nil {
+		c.failed = fmt.Errorf("%s: %w", path, err)
+		return nil
+	}
+	body = bytes.ReplaceAll(body, []byte(c.address), []byte("ADDRESS"))
+	c.answers[path] = answered{status, body}
+	var value map[string]any
+	if status == http.StatusOK {
+		if err := json.Unmarshal(body, &value); err != nil {
+			c.failed = fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return value
+}
+
+// pages fetches all pages of a list, and calls each with its rows.
+func (c *crawl) pages(path, rows string, each func(row map[string]any)) {
+	for page, last := 1, 1; page <= last && c.failed == nil; page++ {
+		value := c.fetch(fmt.Sprintf("%s%sper=100&page=%d", path, separator(path), page))
+		last = int(number(value["meta"], "number_of_pages"))
+		list, _ := value[rows].([]any)
+		for _, row := range list {
+			if row, ok := row.(map[string]any); ok {
+				each(row)
+			}
+		}
+	}
+}
+
+func separator(path string) string {
+	if strings.Contains(path, "?") {
+		return "&"
+	}
+	return "?"
+}
+
+func number(of any, name string) float64 {
+	m, _ := of.(map[string]any)
+	n, _ := m[name].(float64)
+	return n
+}
+
+func list(of any, name string) []any {
+	m, _ := of.(map[string]any)
+	l, _ := m[name].([]any)
+	return l
+}
+
+func id(row any) int { return int(number(row, "id")) }
+
+// everything fetches every GET of version 1: all pages of all lists, and each
+// row where that has a path of its own.
+func (c *crawl) everything() error {
+	ignore := func(map[string]any) {}
+	for _, query := range []string{"", "?is_fully_refunded=true", "?is_fully_refunded=false", "?is_chargeback=true"} {
+		c.pages("/v1/transactions"+query, "transactions", ignore)
+	}
+	c.pages("/v1/users", "users", func(row map[string]any) { c.fetch(fmt.Sprintf("/v1/users/%d", id(row))) })
+	c.pages("/v1/pricing_plans", "pricing_plans", func(row map[string]any) {
+		c.fetch(fmt.Sprintf("/v1/pricing_plans/%d", id(row)))
+		c.fetch(fmt.Sprintf("/v1/transactions?pricing_plan_id=%d", id(row)))
+	})
+	c.pages("/v1/courses", "courses", func(row map[string]any) { c.course(id(row)) })
+	for _, hook := range list(any(c.fetch("/v1/webhooks")), "webhooks") {
+		c.pages(fmt.Sprintf("/v1/webhooks/%d/events", id(hook)), "events", ignore)
+	}
+	c.learner()
+	return c.failed
+}
+
+func (c *crawl) course(course int) {
+	path := fmt.Sprintf("/v1/courses/%d", course)
+	c.fetch(fmt.Sprintf("/v1/transactions?course_id=%d", course))
+	shown, _ := c.fetch(path)["course"].(map[string]any)
+	asked := 0
+	c.pages(path+"/enrollments", "enrollments", func(row map[string]any) {
+		if asked++; asked <= 100 {
+			c.fetch(fmt.Sprintf("%s/progress?user_id=%d", path, int(number(row, "user_id"))))
+		}
+	})
+	for _, section := range list(shown, "lecture_sections") {
+		for _, lecture := range list(section, "lectures") {
+			c.lecture(fmt.Sprintf("%s/lectures/%d", path, id(lecture)))
+		}
+	}
+}
+
+func (c *crawl) lecture(path string) {
+	shown, _ := c.fetch(path)["lecture"].(map[string]any)
+	for _, attachment := range list(shown, "attachments") {
+		if kind, _ := attachment.(map[string]any)["kind"].(string); kind == "video" {
+			c.fetch(fmt.Sprintf("%s/videos/%d", path, id(attachment)))
+		}
+	}
+	for _, quiz := range list(any(c.fetch(path+"/quizzes")), "quizzes") {
+		c.fetch(fmt.Sprintf("%s/quizzes/%d", path, id(quiz)))
+		c.fetch(fmt.Sprintf("%s/quizzes/%d/responses", path, id(quiz)))
+	}
+}
+
+// learner asks with the learner's token.
+func (c *crawl) learner() {
+	const mine = "/v1/current_user"
+	c.fetch(mine + "/me")
+	for _, course := range list(any(c.fetch(mine+"/courses")), "courses") {
+		path := fmt.Sprintf("%s/courses/%d", mine, id(course))
+		c.fetch(path + "/progress")
+		shown, _ := c.fetch(path)["course"].(map[string]any)
+		for _, section := range list(shown, "lecture_sections") {
+			for _, lecture := range list(section, "lectures") {
+				c.fetch(fmt.Sprintf("%s/lectures/%d", path, id(lecture)))
+			}
+		}
+	}
+}
+
+// compared is how two crawls differ.
+type compared struct {
+	answers map[string]int    // by operation
+	differ  map[string]int    // by operation and field
+	example map[string]string // one of each
+	named   int               // differences that docs/divergences.md names
+}
+
+var (
+	numbersInPath = regexp.MustCompile(`/[0-9]+`)
+	errOther      = errors.New("the answers differ where docs/divergences.md says nothing")
+)
+
+// compare compares every answer of two crawls in every field.
+func compare(before, after map[string]answered) *compared {
+	d := &compared{answers: map[string]int{}, differ: map[string]int{}, example: map[string]string{}}
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		plain, _, _ := strings.Cut(path, "?")
+		operation := "GET " + numbersInPath.ReplaceAllString(plain, "/{id}")
+		d.answers[operation]++
+		old, now := before[path], after[path]
+		if old.status != now.status {
+			d.note(operation+" status", path, old.status, now.status)
+			continue
+		}
+		if bytes.Equal(old.body, now.body) {
+			continue
+		}
+		var a, b any
+		if json.Unmarshal(old.body, &a) != nil || json.Unmarshal(now.body, &b) != nil {
+			d.note(operation+" body", path, string(old.body), string(now.body))
+			continue
+		}
+		d.walk(operation, path, a, b)
+	}
+	return d
+}
+
+func (d *compared) note(field, path string, a, b any) {
+	d.differ[field]++
+	if d.example[field] == "" {
+		d.example[field] = fmt.Sprintf("%s: %.200s, then %.200s", path, fmt.Sprint(a), fmt.Sprint(b))
+	}
+}
+
+func (d *compared) walk(field, path string, a, b any) {
+	switch x := a.(type) {
+	case map[string]any:
+		if y, ok := b.(map[string]any); ok {
+			d.members(field, path, x, y)
+			return
+		}
+	case []any:
+		if y, ok := b.([]any); ok && len(x) == len(y) {
+			for i := range x {
+				d.walk(field+"[]", path, x[i], y[i])
+			}
+			return
+		}
+	default:
+		if a == b {
+			return
+		}
+	}
+	d.note(field, path, a, b)
+}
+
+func (d *compared) members(field, path string, x, y map[string]any) {
+	names := maps.Clone(x)
+	maps.Copy(names, y)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		_, had := x[name]
+		_, has := y[name]
+		switch {
+		case had != has:
+			d.note(field+"."+name, path, x[name], y[name])
+		case name == "amount_refunded" && number(x, name) > number(x, "final_price") && y[name] == x["final_price"]:
+			d.named++ // "amount_refunded": what exceeded the price was tax
+		default:
+			d.walk(field+"."+name, path, x[name], y[name])
+		}
+	}
+}
+
+func (d *compared) print() error {
+	total := 0
+	fmt.Print("| operation | responses compared |\n|---|---|\n")
+	for _, operation := range slices.Sorted(maps.Keys(d.answers)) {
+		fmt.Printf("| `%s` | %d |\n", operation, d.answers[operation])
+		total += d.answers[operation]
+	}
+	fmt.Printf("\n%d responses are equal in every field but %d, which docs/divergences.md names.\n\n", total, d.named)
+	for _, field := range slices.Sorted(maps.Keys(d.differ)) {
+		fmt.Printf("DIFFERS %d times: %s; %s\n", d.differ[field], field, d.example[field])
+	}
+	if len(d.differ) > 0 {
+		return errOther
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// oldBinary builds the lyceum of a commit, in a worktree that goes with it.
+func oldBinary(ctx context.Context, work, commit string) (string, error) {
+	tree, binary := filepath.Join(work, "old-source"), filepath.Join(work, "old-lyceum")
+	if err := runIn(ctx, ".", "git", "worktree", "add", "--force", "--detach", tree, commit); err != nil {
+		return "", err
+	}
+	defer func() { _ = runIn(context.WithoutCancel(ctx), ".", "git", "worktree", "remove", "--force", tree) }()
+	return binary, runIn(ctx, tree, "go", "build", "-trimpath", "-o", binary, "./cmd/lyceum")
+}
+
+func runIn(ctx context.Context, dir, name string, args ...string) error {
+	command := exec.CommandContext(ctx, name, args...)
+	command.Dir, command.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
+	if said, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, said)
+	}
+	return nil
+}
+
+// shopper fills a school of an older lyceum through its interface.
+type shopper struct {
+	ctx    context.Context
+	server *server
+	users  int
+	sales  int
+	once   plan // has no end
+	limit  plan // gives access for a while
+	repeat plan // a subscription
+}
+
+type plan struct {
+	ID        int    `json:"id"`
+	CourseID  int    `json:"course_id"`
+	Frequency string `json:"frequency"`
+	Limit     *int   `json:"access_limit_duration"`
+	Date      any    `json:"access_limit_date"`
+	Cap       *int   `json:"enrollment_cap"`
+}
+
+// send asks the server, and fails unless it says yes.
+func (s *server) send(ctx context.Context, method, path string, body, into any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+s.address+path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("apiKey", s.key)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	said, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode >= http.StatusMultipleChoices {
+		return fmt.Errorf("%s %s %s is a %d: %s", method, path, text, answer.StatusCode, said)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(said, into)
+}
+
+func newShopper(ctx context.Context, s *server) (*shopper, error) {
+	b := &shopper{ctx: ctx, server: s}
+	var list struct {
+		Plans []plan `json:"pricing_plans"`
+	}
+	if err := s.send(ctx, http.MethodGet, "/v1/pricing_plans?per=100", nil, &list); err != nil {
+		return nil, err
+	}
+	for _, p := range list.Plans {
+		limited := p.Limit != nil || p.Date != nil
+		switch {
+		case p.Cap != nil:
+		case p.Frequency == "subscription" && !limited && b.repeat.ID == 0:
+			b.repeat = p
+		case p.Frequency == "one_time_payment" && p.Limit != nil && b.limit.ID == 0:
+			b.limit = p
+		case p.Frequency == "one_time_payment" && !limited && b.once.ID == 0:
+			b.once = p
+		}
+	}
+	if b.once.ID == 0 || b.limit.ID == 0 || b.repeat.ID == 0 {
+		return nil, fmt.Errorf("the school lacks a plan: %+v", list.Plans)
+	}
+	return b, nil
+}
+
+// user makes a learner.
+func (b *shopper) user() (int, error) {
+	b.users++
+	var made struct {
+		ID int `json:"id"`
+	}
+	form := map[string]any{"email": fmt.Sprintf("history%d@example.com", b.users), "name": fmt.Sprint("History ", b.users)}
+	err := b.server.send(b.ctx, http.MethodPost, "/v1/users", form, &made)
+	return made.ID, err
+}
+
+type bought struct {
+	Sale struct {
+		ID           int `json:"id"`
+		Transactions []struct {
+			ID int `json:"id"`
+		} `json:"transactions"`
+	} `json:"sale"`
+}
+
+// buy records a sale and returns it with its first payment.
+func (b *shopper) buy(user int, p plan) (sale, payment int, err error) {
+	b.sales++
+	var made bought
+	err = b.server.send(b.ctx, http.MethodPost, "/lyceum/v1/sales", map[string]any{
+		"user_id": user, "pricing_plan_id": p.ID, "tax_charge": 190, "reference": fmt.Sprint("history-", b.sales),
+	}, &made)
+	if err == nil && len(made.Sale.Transactions) == 0 {
+		err = fmt.Errorf("sale %d has no payment", made.Sale.ID)
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	return made.Sale.ID, made.Sale.Transactions[0].ID, nil
+}
+
+func (b *shopper) post(body map[string]any, path string, args ...any) error {
+	return b.server.send(b.ctx, http.MethodPost, fmt.Sprintf(path, args...), body, nil)
+}
+
+func (b *shopper) refund(payment int, body map[string]any) error {
+	return b.post(body, "/lyceum/v1/transactions/%d/refunds", payment)
+}
+
+func (b *shopper) enroll(user, course int) error {
+	return b.post(map[string]any{"user_id": user, "course_id": course}, "/v1/enroll")
+}
+
+// histories are what happens to one learner each.
+func (b *shopper) histories() []func(user int) error {
+	everything := map[string]any{}
+	twice := func(refunded int) func(int) error {
+		return func(user int) error {
+			_, first, e1 := b.buy(user, b.once)
+			_, second, e2 := b.buy(user, b.once)
+			if err := errors.Join(e1, e2); err != nil || refunded == 0 {
+				return err
+			}
+			return b.refund([]int{first, second}[refunded-1], everything)
+		}
+	}
+	paid := func(p plan, then func(user, sale, payment int) error) func(int) error {
+		return func(user int) error {
+			sale, payment, err := b.buy(user, p)
+			if err != nil {
+				return err
+			}
+			return then(user, sale, payment)
+		}
+	}
+	chargeback := func(outcome string) func(int) error {
+		return paid(b.once, func(_, _, payment int) error {
+			err := b.post(map[string]any{"fee": 1500}, "/lyceum/v1/transactions/%d/chargebacks", payment)
+			if err != nil || outcome == "" {
+				return err
+			}
+			return b.post(map[string]any{"outcome": outcome}, "/lyceum/v1/transactions/%d/chargebacks/close", payment)
+		})
+	}
+	byHand := func(then func(int) error) func(int) error {
+		return func(user int) error { return errors.Join(b.enroll(user, b.once.CourseID), then(user)) }
+	}
+	return []func(int) error{
+		twice(0), twice(1), twice(2),
+		byHand(func(int) error { return nil }),
+		byHand(paid(b.once, func(_, _, _ int) error { return nil })),
+		byHand(paid(b.once, func(_, _, payment int) error { return b.refund(payment, everything) })),
+		paid(b.once, func(_, _, payment int) error { return b.refund(payment, everything) }),
+		paid(b.once, func(_, _, payment int) error { return b.refund(payment, map[string]any{"amount": 100}) }),
+		paid(b.limit, func(_, _, _ int) error { return nil }),
+		paid(b.limit, func(user, _, _ int) error { return b.enroll(user, b.once.CourseID) }),
+		paid(b.repeat, func(_, _, _ int) error { return nil }),
+		paid(b.repeat, func(_, sale, _ int) error { return b.post(everything, "/lyceum/v1/sales/%d/cancel", sale) }),
+		paid(b.repeat, func(_, sale, payment int) error {
+			return errors.Join(b.post(everything, "/lyceum/v1/sales/%d/renewals", sale), b.refund(payment, everything))
+		}),
+		paid(b.once, func(user, _, _ int) error {
+			return b.post(map[string]any{"user_id": user, "course_id": b.once.CourseID}, "/v1/unenroll")
+		}),
+		chargeback(""), chargeback("won"), chargeback("lost"),
+		func(user int) error {
+			return b.post(map[string]any{"user_id": user, "pricing_plan_id": b.once.ID}, "/lyceum/v1/orders")
+		},
+	}
+}
+
+// live lets every history happen to a new learner.
+func (b *shopper) live() error {
+	for i, history := range b.histories() {
+		user, err := b.user()
+		if err == nil {
+			err = history(user)
+		}
+		if err != nil {
+			return fmt.Errorf("history %d: %w", i, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// The names of what an upgrade writes into a data folder: backups, and copies
+// that an upgrade or a dry run has not finished.
+const (
+	upgradeBackups = "lyceum-v%d-%s.db"
+	leftBackups    = "lyceum-v*.db.partial*"
+	rehearsals     = "lyceum-dry-run-*.partial"
+)
+
+// Upgrade brings the SQLite database of a data folder to this program's schema,
+// all of it or nothing, after it has made a backup. It refuses one that is in
+// use. A dry run works on a copy, while others use the database.
+func Upgrade(ctx context.Context, dir string, o UpgradeOptions) (Upgraded, error) {
+	d := sqliteDialect()
+	if o.DryRun {
+		result, err := rehearse(ctx, d, dir, &o)
+		return result, d.public(err)
+	}
+	path := filepath.Join(dir, FileName)
+	if err := removeLeft(dir); err != nil {
+		return Upgraded{}, err
+	}
+	if err := unused(ctx, path); err != nil {
+		return Upgraded{}, err
+	}
+	result, err := upgradeFile(ctx, d, path, &o)
+	return result, d.public(err)
+}
+
+// upgradeFile lets nobody else read or write the database from the backup to the
+// end.
+func upgradeFile(ctx context.Context, d *dialect, path string, o *UpgradeOptions) (Upgraded, error) {
+	db, err := openAlone(path)
+	if err != nil {
+		return Upgraded{}, err
+	}
+	defer db.Close()
+	u, err := d.beginUpgrade(ctx, db, o)
+	if err != nil {
+		return u.ended(err)
+	}
+	if err := u.tx.Rollback(); err != nil { // a backup is made outside of transactions; the lock stays
+		return u.result, err
+	}
+	backup := o.Backup
+	if backup == "" {
+		name := fmt.Sprintf(upgradeBackups, u.from, o.Now.UTC().Format("20060102T150405Z"))
+		backup = filepath.Join(filepath.Dir(path), name)
+	}
+	if err := u.backUpFile(db, path, backup); err != nil {
+		return u.result, err
+	}
+	made := u.result
+	if u, err = d.beginUpgrade(ctx, db, o); err != nil {
+		return u.ended(err)
+	}
+	u.result = made
+	err = u.run()
+	return u.result, err
+}
+
+func (u *upgrade) backUpFile(db *sql.DB, path, backup string) error {
+	if err := newFile(backup); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	folder, needed := filepath.Dir(path), upgradeRoom*info.Size()
+	if other := filepath.Dir(backup); sameDisk(folder, other) {
+		needed += info.Size()
+	} else if err := room(other, info.Size()); err != nil {
+		return err
+	}
+	if err := room(folder, needed); err != nil {
+		return err
+	}
+	u.o.Told("writing the backup " + backup)
+	err = u.dialect.writeBackup(u.ctx, backup, func(ctx context.Context, path string) error {
+		if err := privateFile(path); err != nil {
+			return err
+		}
+		_, err := db.ExecContext(ctx, "VACUUM INTO ?1", path)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return u.backedUp(backup)
+}
+
+// upgradeRoom is how many times the size of the database an upgrade takes in
+// its folder: what it writes, and what a rollback needs.
+const upgradeRoom = 2
+
+// rehearse upgrades a copy of a database.
+func rehearse(ctx context.Context, d *dialect, dir string, o *UpgradeOptions) (Upgraded, error) {
+	path := filepath.Join(dir, FileName)
+	info, err := os.Stat(path)
+	if err != nil {
+		return Upgraded{}, err
+	}
+	if err := room(dir, (1+upgradeRoom)*info.Size()); err != nil {
+		return Upgraded{}, err
+	}
+	folder, err := os.MkdirTemp(dir, rehearsals)
+	if err != nil {
+		return Upgraded{}, cannotWrite(dir, err)
+	}
+	defer os.RemoveAll(folder)
+	o.Told("copying the database")
+	copied := filepath.Join(folder, FileName)
+	if err := copyDatabase(ctx, path, copied); err != nil {
+		return Upgraded{}, err
+	}
+	db, err := openAlone(copied)
+	if err != nil {
+		return Upgraded{}, err
+	}
+	defer db.Close()
+	u, err := d.beginUpgrade(ctx, db, o)
+	if err != nil {
+		return u.ended(err)
+	}
+	err = u.run()
+	return u.result, err
+}
+
+func copyDatabase(ctx context.Context, from, to string) error {
+	store, err := OpenFile(ctx, from, Options{AnySchema: true})
+	if err != nil {
+		return err
+	}
+	return errors.Join(store.vacuumInto(ctx, to), store.Close())
+}
+
+// openAlone opens a database that nobody else can read or write then. It keeps
+// no log beside the file: what it has not committed is rolled back by whoever
+// opens the file next.
+func openAlone(path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", fileDSN(path, "_pragma=busy_timeout(1000)&_pragma=locking_mode(EXCLUSIVE)"+
+		"&_pragma=journal_mode(DELETE)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=temp_store(file)"+
+		"&_pragma=cache_size(-65536)&_txlock=exclusive"))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+// removeLeft removes what upgrades that were killed left behind. Nobody uses the
+// folder.
+func removeLeft(dir string) error {
+	for _, pattern := range []string{leftBackups, rehearsals} {
+		left, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return err
+		}
+		for _, path := range left {
+			if err := os.RemoveAll(path); err != nil {
+				return cannotWrite(path, err)
+			}
+		}
+	}
+	return nil
+}

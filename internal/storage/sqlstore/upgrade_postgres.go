@@ -1,0 +1,162 @@
+package sqlstore
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/pressly/goose/v3"
+)
+
+// UpgradePostgres brings a PostgreSQL database to this program's schema, all of
+// it or nothing, after pg_dump has made a backup. It refuses one that is in use.
+// A dry run is rolled back.
+func UpgradePostgres(ctx context.Context, address string, o UpgradeOptions) (Upgraded, error) {
+	config, err := postgresConfig(address)
+	if err != nil {
+		return Upgraded{}, err
+	}
+	d := postgresDialect()
+	db := postgresPool(config, 1, "SET statement_timeout = 0", "SET idle_in_transaction_session_timeout = 0")
+	defer db.Close()
+	if err := db.PingContext(ctx); err != nil {
+		return Upgraded{}, unreachable(config, err)
+	}
+	u, err := d.beginUpgrade(ctx, db, &o)
+	if err != nil {
+		result, err := u.ended(err)
+		return result, d.public(err)
+	}
+	defer func() { _ = u.tx.Rollback() }()
+	if err := u.alone(address, config.Password); err != nil {
+		return u.result, d.public(err)
+	}
+	err = u.run()
+	return u.result, d.public(err)
+}
+
+// alone makes the backup, and sees that nobody changes the database from before
+// the backup to the end. An older lyceum that starts meanwhile cannot read which
+// schema the database has.
+func (u *upgrade) alone(address, password string) error {
+	if u.o.Backup == "" && !u.o.DryRun {
+		return lyceum.Invalidf("set --backup to the file that pg_dump writes the backup to")
+	}
+	if err := unusedPostgres(u.ctx, u.tx); err != nil {
+		return err
+	}
+	if !u.o.DryRun {
+		if err := u.lockTables(); err != nil {
+			return err
+		}
+		if err := u.dump(address, password); err != nil {
+			return err
+		}
+	}
+	if _, err := u.tx.ExecContext(u.ctx, "LOCK TABLE "+goose.DefaultTablename+" IN ACCESS EXCLUSIVE MODE"); err != nil {
+		return err
+	}
+	return unusedPostgres(u.ctx, u.tx)
+}
+
+// lockTables lets others only read.
+func (u *upgrade) lockTables() error {
+	var names string
+	err := u.tx.QueryRowContext(u.ctx, `SELECT string_agg(quote_ident(tablename), ', ') FROM pg_tables
+		WHERE schemaname = current_schema()`).Scan(&names)
+	if err != nil {
+		return err
+	}
+	_, err = u.tx.ExecContext(u.ctx, "LOCK TABLE "+names+" IN SHARE MODE")
+	return err
+}
+
+// dump lets pg_dump write the backup, and pg_restore read all of it.
+func (u *upgrade) dump(address, password string) error {
+	backup := u.o.Backup
+	if err := newFile(backup); err != nil {
+		return err
+	}
+	var size int64
+	err := u.tx.QueryRowContext(u.ctx, `SELECT CAST(COALESCE(sum(pg_table_size(c.oid)), 0) AS BIGINT) FROM pg_class c
+		WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace`).Scan(&size)
+	if err != nil {
+		return err
+	}
+	if err := room(filepath.Dir(backup), size); err != nil {
+		return err
+	}
+	partial := backup + ".partial"
+	if err := errors.Join(removeFiles(partial), privateFile(partial)); err != nil {
+		return cannotWrite(backup, err)
+	}
+	u.o.Told("writing the backup " + backup)
+	plain, err := withoutPassword(address)
+	if err == nil {
+		err = runProgram(u.ctx, password, "pg_dump", "--format=custom", "--no-password", "--file="+partial, "--dbname="+plain)
+	}
+	if err == nil {
+		err = runProgram(u.ctx, "", "pg_restore", "--file="+os.DevNull, partial)
+	}
+	if err != nil {
+		_ = os.Remove(partial)
+		return err
+	}
+	if err := giveName(partial, backup); err != nil {
+		return err
+	}
+	return u.backedUp(backup)
+}
+
+// withoutPassword returns an address that the list of processes may show.
+func withoutPassword(address string) (string, error) {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	if parsed.User != nil {
+		parsed.User = url.User(parsed.User.Username())
+	}
+	query := parsed.Query()
+	query.Del("password")
+	parsed.RawQuery = query.Encode()
+	return parsed.String(), nil
+}
+
+// runProgram runs a program of PostgreSQL to its end.
+func runProgram(ctx context.Context, password, name string, args ...string) error {
+	command := exec.CommandContext(ctx, name, args...)
+	command.Env = os.Environ()
+	if password != "" {
+		command.Env = append(command.Env, "PGPASSWORD="+password)
+	}
+	var said bytes.Buffer
+	command.Stderr = &said
+	err := command.Run()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return lyceum.Errorf(lyceum.Unavailable, "%s is not installed; install PostgreSQL's client programs, of the "+
+			"server's version or newer, on this machine", name)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return &lyceum.Error{
+			Kind: lyceum.Unavailable, Detail: name + " failed, so there is no backup and nothing was changed",
+			Err: fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String())),
+		}
+	}
+	return nil
+}
+
+// rowQuerier is a database, a connection or a transaction.
+type rowQuerier interface {
+	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
+}
