@@ -47,10 +47,47 @@ type shopper struct {
 type plan struct {
 	ID        int    `json:"id"`
 	CourseID  int    `json:"course_id"`
-	Frequency string `json:"frequency"`
-	Limit     *int   `json:"access_limit_duration"`
-	Date      any    `json:"access_limit_date"`
+	Currency  string `json:"currency"`
 	Cap       *int   `json:"enrollment_cap"`
+	Frequency struct {
+		Type string `json:"type"`
+	} `json:"frequency"`
+}
+
+// The plan that gives access for a while only; the sandbox has none.
+const limitedPlan = 9001
+
+// oldFiles are imported into the school of the older lyceum, by kind, in order:
+// a plan with a limit, its sale to the learner, and enrollments that end, of
+// which one belongs to that sale.
+var oldFiles = [][2]string{
+	{"pricing-plans", `id,course_id,name,price,currency,frequency,access_limit_interval,access_limit_duration
+9001,3,Half a year,9900,USD,one_time_payment,month,6
+`},
+	{"transactions", `id,user_id,pricing_plan_id,sale_id,created_at,purchased_at,charge,final_price,currency,tax_charge,` +
+		`revenue,status,has_chargeback,chargeback_fee,affiliate_id,affiliate_fees,author_id,author_fees,coupon_id,` +
+		`refunded_at,amount_refunded
+900001,5,9001,900001,2026-02-10T12:00:00Z,2026-02-10T12:00:00Z,9900,9900,USD,0,9900,paid,,,,0,,0,,,0
+`},
+	{"enrollments", `user_id,course_id,enrolled_at,expires_at,ended_at
+5,3,2026-02-10T12:00:00Z,2099-08-10T12:00:00Z,
+6,3,2026-02-11T12:00:00Z,2099-08-11T12:00:00Z,
+7,3,2025-02-11T12:00:00Z,2025-08-11T12:00:00Z,2025-08-11T12:00:00Z
+`},
+}
+
+// importOld imports the files.
+func importOld(ctx context.Context, s settings, old string, place oldPlace) error {
+	for _, of := range oldFiles {
+		path := filepath.Join(s.work, of[0]+".csv")
+		if err := os.WriteFile(path, []byte(of[1]), 0o600); err != nil {
+			return err
+		}
+		if err := runIn(ctx, ".", old, append([]string{"import", of[0], path}, place.database...)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // send asks the server, and fails unless it says yes.
@@ -92,14 +129,13 @@ func newShopper(ctx context.Context, s *server) (*shopper, error) {
 		return nil, err
 	}
 	for _, p := range list.Plans {
-		limited := p.Limit != nil || p.Date != nil
-		switch {
-		case p.Cap != nil:
-		case p.Frequency == "subscription" && !limited && b.repeat.ID == 0:
-			b.repeat = p
-		case p.Frequency == "one_time_payment" && p.Limit != nil && b.limit.ID == 0:
+		switch of := p.Frequency.Type; {
+		case p.ID == limitedPlan:
 			b.limit = p
-		case p.Frequency == "one_time_payment" && !limited && b.once.ID == 0:
+		case p.Cap != nil || p.CourseID == 0 || p.Currency != "USD":
+		case of == "subscription" && b.repeat.ID == 0:
+			b.repeat = p
+		case of == "one_time_payment" && b.once.ID == 0:
 			b.once = p
 		}
 	}

@@ -134,6 +134,9 @@ func oldSchool(
 	fail := func(err error) (map[string]answered, string, string, error) {
 		return nil, "", "", errors.Join(err, sandbox.stop())
 	}
+	if err := importOld(ctx, s, old, place); err != nil {
+		return fail(err)
+	}
 	shop, err := newShopper(ctx, sandbox)
 	if err != nil {
 		return fail(err)
