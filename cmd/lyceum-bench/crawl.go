@@ -33,7 +33,7 @@ func (c *crawl) fetch(path string) map[string]any {
 		return nil
 	}
 	head := request(path, c.key)
-	if strings.HasPrefix(path, "/v1/current_user/") {
+	if strings.HasPrefix(path, mine) {
 		head = []byte("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + c.token + "\r\n\r\n")
 	}
 	status, body, err := c.client.do(head, true)
@@ -117,7 +117,11 @@ func (c *crawl) course(course int) {
 			c.fetch(fmt.Sprintf("%s/progress?user_id=%d", path, int(number(row, "user_id"))))
 		}
 	})
-	for _, section := range list(shown, "lecture_sections") {
+	c.lectures(path, shown)
+}
+
+func (c *crawl) lectures(path string, course map[string]any) {
+	for _, section := range list(course, "lecture_sections") {
 		for _, lecture := range list(section, "lectures") {
 			c.lecture(fmt.Sprintf("%s/lectures/%d", path, id(lecture)))
 		}
@@ -131,25 +135,26 @@ func (c *crawl) lecture(path string) {
 			c.fetch(fmt.Sprintf("%s/videos/%d", path, id(attachment)))
 		}
 	}
-	for _, quiz := range list(any(c.fetch(path+"/quizzes")), "quizzes") {
-		c.fetch(fmt.Sprintf("%s/quizzes/%d", path, id(quiz)))
-		c.fetch(fmt.Sprintf("%s/quizzes/%d/responses", path, id(quiz)))
+	if strings.HasPrefix(path, mine) {
+		return
+	}
+	for _, quiz := range list(any(c.fetch(path+"/quizzes")), "quiz_ids") {
+		c.fetch(fmt.Sprintf("%s/quizzes/%v", path, quiz))
+		c.fetch(fmt.Sprintf("%s/quizzes/%v/responses", path, quiz))
 	}
 }
 
+// mine begins the paths that are asked with a learner's token.
+const mine = "/v1/current_user"
+
 // learner asks with the learner's token.
 func (c *crawl) learner() {
-	const mine = "/v1/current_user"
 	c.fetch(mine + "/me")
 	for _, course := range list(any(c.fetch(mine+"/courses")), "courses") {
 		path := fmt.Sprintf("%s/courses/%d", mine, id(course))
 		c.fetch(path + "/progress")
 		shown, _ := c.fetch(path)["course"].(map[string]any)
-		for _, section := range list(shown, "lecture_sections") {
-			for _, lecture := range list(section, "lectures") {
-				c.fetch(fmt.Sprintf("%s/lectures/%d", path, id(lecture)))
-			}
-		}
+		c.lectures(path, shown)
 	}
 }
 

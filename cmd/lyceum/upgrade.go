@@ -92,7 +92,7 @@ func (c *upgradeCommand) print(p *program, u *sqlstore.Upgraded, worked bool) {
 		fmt.Fprintf(p.stdout, "The backup %s is written and verified, %d bytes.\n", u.Backup, u.Bytes)
 	}
 	if len(u.Steps) > 0 {
-		c.printSteps(p, u, done)
+		printSteps(p, u, done)
 	}
 	if len(u.Differing) > 0 {
 		printDiffering(p, u)
@@ -107,7 +107,7 @@ func (c *upgradeCommand) print(p *program, u *sqlstore.Upgraded, worked bool) {
 	}
 }
 
-func (c *upgradeCommand) printSteps(p *program, u *sqlstore.Upgraded, done bool) {
+func printSteps(p *program, u *sqlstore.Upgraded, done bool) {
 	ran, made := "would run", "would be made"
 	if done {
 		ran, made = "ran", "were made"
