@@ -118,7 +118,7 @@ func rehearse(ctx context.Context, d *dialect, dir string, o *UpgradeOptions) (U
 	if err != nil {
 		return Upgraded{}, cannotWrite(dir, err)
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	o.Told("copying the database")
 	copied := filepath.Join(folder, FileName)
 	if err := copyDatabase(ctx, path, copied); err != nil {

@@ -133,7 +133,7 @@ func withoutPassword(address string) (string, error) {
 
 // runProgram runs a program of PostgreSQL to its end.
 func runProgram(ctx context.Context, password, name string, args ...string) error {
-	command := exec.CommandContext(ctx, name, args...)
+	command := exec.CommandContext(ctx, name, args...) //nolint:gosec // names are in this file
 	command.Env = os.Environ()
 	if password != "" {
 		command.Env = append(command.Env, "PGPASSWORD="+password)
