@@ -128,7 +128,14 @@ func newShopper(ctx context.Context, s *server) (*shopper, error) {
 	if err := s.send(ctx, http.MethodGet, "/v1/pricing_plans?per=100", nil, &list); err != nil {
 		return nil, err
 	}
-	for _, p := range list.Plans {
+	for _, listed := range list.Plans { // without their frequency
+		var shown struct {
+			Plan plan `json:"pricing_plan"`
+		}
+		if err := s.send(ctx, http.MethodGet, fmt.Sprintf("/v1/pricing_plans/%d", listed.ID), nil, &shown); err != nil {
+			return nil, err
+		}
+		p := shown.Plan
 		switch of := p.Frequency.Type; {
 		case p.ID == limitedPlan:
 			b.limit = p
