@@ -12,19 +12,15 @@ import (
 	"strings"
 )
 
-// crawl is what a server answered, by path.
+// crawl is what a server answered, by path. It ends at the first answer that is
+// not a 200: two refusals would be equal.
 type crawl struct {
 	client  *client
 	key     string
 	token   string // of a learner, for what is asked with one
 	address string
-	answers map[string]answered
+	answers map[string][]byte
 	failed  error
-}
-
-type answered struct {
-	status int
-	body   []byte
 }
 
 // fetch asks once for a path, and returns the answer's JSON.
@@ -42,14 +38,25 @@ func (c *crawl) fetch(path string) map[string]any {
 		return nil
 	}
 	body = bytes.ReplaceAll(body, []byte(c.address), []byte("ADDRESS"))
-	c.answers[path] = answered{status, body}
+	c.answers[path] = body
+	if status != http.StatusOK {
+		c.failed = fmt.Errorf("%s is a %d: %.200s", path, status, body)
+		return nil
+	}
 	var value map[string]any
-	if status == http.StatusOK {
-		if err := json.Unmarshal(body, &value); err != nil {
-			c.failed = fmt.Errorf("%s: %w", path, err)
-		}
+	if err := json.Unmarshal(body, &value); err != nil {
+		c.failed = fmt.Errorf("%s: %w", path, err)
 	}
 	return value
+}
+
+// all is pages of a list that must not be empty.
+func (c *crawl) all(path, rows string, each func(row map[string]any)) {
+	n := 0
+	c.pages(path, rows, func(row map[string]any) { n++; each(row) })
+	if n == 0 && c.failed == nil {
+		c.failed = fmt.Errorf("%s has no %s to compare", path, rows)
+	}
 }
 
 // pages fetches all pages of a list, and calls each with its rows.
@@ -92,20 +99,27 @@ func id(row any) int { return int(number(row, "id")) }
 func (c *crawl) everything() error {
 	ignore := func(map[string]any) {}
 	for _, query := range []string{"", "?is_fully_refunded=true", "?is_fully_refunded=false", "?is_chargeback=true"} {
-		c.pages("/v1/transactions"+query, "transactions", ignore)
+		c.all("/v1/transactions"+query, "transactions", ignore)
 	}
-	c.pages("/v1/users", "users", func(row map[string]any) { c.fetch(fmt.Sprintf("/v1/users/%d", id(row))) })
-	c.pages("/v1/pricing_plans", "pricing_plans", func(row map[string]any) {
+	c.all("/v1/users", "users", func(row map[string]any) { c.fetch(fmt.Sprintf("/v1/users/%d", id(row))) })
+	c.all("/v1/pricing_plans", "pricing_plans", func(row map[string]any) {
 		c.fetch(fmt.Sprintf("/v1/pricing_plans/%d", id(row)))
 		c.fetch(fmt.Sprintf("/v1/transactions?pricing_plan_id=%d", id(row)))
 	})
-	c.pages("/v1/courses", "courses", func(row map[string]any) { c.course(id(row)) })
-	for _, hook := range list(any(c.fetch("/v1/webhooks")), "webhooks") {
+	c.all("/v1/courses", "courses", func(row map[string]any) { c.course(id(row)) })
+	hooks := list(any(c.fetch("/v1/webhooks")), "webhooks")
+	for _, hook := range hooks {
 		c.pages(fmt.Sprintf("/v1/webhooks/%d/events", id(hook)), "events", ignore)
 	}
-	c.learner()
+	courses := c.learner()
+	if c.failed == nil && (len(hooks) == 0 || courses == 0) {
+		c.failed = fmt.Errorf("%d webhooks and %d courses of the learner are too few to compare", len(hooks), courses)
+	}
 	return c.failed
 }
+
+// progressOf is how many learners of a course are asked for their progress.
+const progressOf = 100
 
 func (c *crawl) course(course int) {
 	path := fmt.Sprintf("/v1/courses/%d", course)
@@ -113,7 +127,7 @@ func (c *crawl) course(course int) {
 	shown, _ := c.fetch(path)["course"].(map[string]any)
 	asked := 0
 	c.pages(path+"/enrollments", "enrollments", func(row map[string]any) {
-		if asked++; asked <= 100 {
+		if asked++; asked <= progressOf {
 			c.fetch(fmt.Sprintf("%s/progress?user_id=%d", path, int(number(row, "user_id"))))
 		}
 	})
@@ -147,15 +161,17 @@ func (c *crawl) lecture(path string) {
 // mine begins the paths that are asked with a learner's token.
 const mine = "/v1/current_user"
 
-// learner asks with the learner's token.
-func (c *crawl) learner() {
+// learner asks with the learner's token, and returns how many courses there are.
+func (c *crawl) learner() int {
 	c.fetch(mine + "/me")
-	for _, course := range list(any(c.fetch(mine+"/courses")), "courses") {
+	courses := list(any(c.fetch(mine+"/courses")), "courses")
+	for _, course := range courses {
 		path := fmt.Sprintf("%s/courses/%d", mine, id(course))
 		c.fetch(path + "/progress")
 		shown, _ := c.fetch(path)["course"].(map[string]any)
 		c.lectures(path, shown)
 	}
+	return len(courses)
 }
 
 // compared is how two crawls differ.
@@ -172,7 +188,7 @@ var (
 )
 
 // compare compares every answer of two crawls in every field.
-func compare(before, after map[string]answered) *compared {
+func compare(before, after map[string][]byte) *compared {
 	d := &compared{answers: map[string]int{}, differ: map[string]int{}, example: map[string]string{}}
 	all := maps.Clone(before)
 	maps.Copy(all, after)
@@ -181,16 +197,12 @@ func compare(before, after map[string]answered) *compared {
 		operation := "GET " + numbersInPath.ReplaceAllString(plain, "/{id}")
 		d.answers[operation]++
 		old, now := before[path], after[path]
-		if old.status != now.status {
-			d.note(operation+" status", path, old.status, now.status)
-			continue
-		}
-		if bytes.Equal(old.body, now.body) {
+		if bytes.Equal(old, now) {
 			continue
 		}
 		var a, b any
-		if json.Unmarshal(old.body, &a) != nil || json.Unmarshal(now.body, &b) != nil {
-			d.note(operation+" body", path, string(old.body), string(now.body))
+		if json.Unmarshal(old, &a) != nil || json.Unmarshal(now, &b) != nil {
+			d.note(operation+" body", path, string(old), string(now))
 			continue
 		}
 		d.walk(operation, path, a, b)

@@ -252,8 +252,10 @@ func (b *shopper) histories() []func(user int) error {
 			return b.post(map[string]any{"user_id": user, "course_id": b.once.CourseID}, "/v1/unenroll")
 		}),
 		chargeback(""), chargeback("won"), chargeback("lost"),
-		func(user int) error {
-			return b.post(map[string]any{"user_id": user, "pricing_plan_id": b.once.ID}, "/lyceum/v1/orders")
+		func(int) error {
+			return b.post(map[string]any{
+				"email": fmt.Sprintf("history%d@example.com", b.users), "pricing_plan_id": b.once.ID,
+			}, "/lyceum/v1/orders")
 		},
 	}
 }

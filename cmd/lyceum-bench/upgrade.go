@@ -98,6 +98,9 @@ func upgradeOnce(ctx context.Context, s settings, old string, place oldPlace, si
 	if err != nil {
 		return err
 	}
+	if err := refuses(ctx, old, place); err != nil {
+		return err
+	}
 	fmt.Printf("```text\n%s%s```\n\n| command | seconds | peak memory MB |\n|---|---|---|\n", done.said, checked.said)
 	for _, row := range []struct {
 		command string
@@ -115,14 +118,26 @@ func upgradeOnce(ctx context.Context, s settings, old string, place oldPlace, si
 	if err != nil {
 		return err
 	}
+	fmt.Printf("The older lyceum refuses the upgraded database. Of the learners of a course, the progress of the first %d "+
+		"is compared.\n\n", progressOf)
 	return compare(before, after).print()
+}
+
+// refuses fails unless the older lyceum leaves an upgraded database alone.
+func refuses(ctx context.Context, old string, place oldPlace) error {
+	const says = "only knows versions up to"
+	err := runIn(ctx, ".", old, append([]string{"check"}, place.database...)...)
+	if ended, is := errors.AsType[*exec.ExitError](err); !is || ended.ExitCode() != 1 || !strings.Contains(err.Error(), says) {
+		return fmt.Errorf("the older lyceum should refuse the upgraded database with %q: %w", says, err)
+	}
+	return nil
 }
 
 // oldSchool lets an older lyceum make a school, with histories of every kind,
 // and returns everything that version 1 shows.
 func oldSchool(
 	ctx context.Context, s settings, old string, place oldPlace, size int,
-) (before map[string]answered, token, key string, err error) {
+) (before map[string][]byte, token, key string, err error) {
 	args := append([]string{
 		"sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--transactions", strconv.Itoa(size),
 		"--seed", strconv.FormatUint(s.seed, 10),
@@ -131,7 +146,7 @@ func oldSchool(
 	if err != nil {
 		return nil, "", "", err
 	}
-	fail := func(err error) (map[string]answered, string, string, error) {
+	fail := func(err error) (map[string][]byte, string, string, error) {
 		return nil, "", "", errors.Join(err, sandbox.stop())
 	}
 	if err := importOld(ctx, s, old, place); err != nil {
@@ -157,13 +172,13 @@ func oldSchool(
 }
 
 // crawled asks a server for everything that version 1 shows.
-func crawled(address, key, token string) (map[string]answered, error) {
+func crawled(address, key, token string) (map[string][]byte, error) {
 	connection, err := dial(address)
 	if err != nil {
 		return nil, err
 	}
 	defer connection.conn.Close()
-	c := &crawl{client: connection, key: key, token: token, address: address, answers: map[string]answered{}}
+	c := &crawl{client: connection, key: key, token: token, address: address, answers: map[string][]byte{}}
 	return c.answers, c.everything()
 }
 
@@ -191,7 +206,7 @@ func (s settings) fixture(ctx context.Context, old string, place oldPlace) error
 	if s.fixtures == "" {
 		return nil
 	}
-	for _, kind := range []string{"enrollments", "users", "pricing-plans"} {
+	for _, kind := range []string{"enrollments", "users"} {
 		file := filepath.Join(s.fixtures, kind+"."+place.engine+".csv")
 		_ = os.Remove(file)
 		args := append([]string{"export", kind, "--output", file}, place.database...)

@@ -57,7 +57,8 @@ func (restoreCommand) Help() string {
   lyceum restore /backups/lyceum-2026-11-21.db --data /var/lib/lyceum
   lyceum restore --database-url-file /etc/lyceum/restored-url
 
-With a file, the backup is verified and put in the place of the SQLite database. ` +
+With a file, the backup is verified and put in the place of the SQLite database. An older one is upgraded before, ` +
+		`unless that would change anybody's access. ` +
 		`Without one, the command finishes what pg_restore began in a PostgreSQL database. ` +
 		`Either way it refuses a database that is in use, so stop the server first, ` +
 		`and one that has triggers, views or tables that are not Lyceum's.
@@ -79,7 +80,8 @@ func (c *restoreCommand) Run(p *program) error {
 		ending = access.EndAccess
 	}
 	var alive []access.Alive
-	prepare := func(store *sqlstore.Store) (err error) {
+	o := sqlstore.RestoreOptions{Force: c.Force, Now: p.clock(), Told: p.progress}
+	o.Prepare = func(store *sqlstore.Store) (err error) {
 		alive, err = access.Restored(p.ctx, store, p.clock(), ending)
 		return err
 	}
@@ -88,12 +90,12 @@ func (c *restoreCommand) Run(p *program) error {
 		return lyceum.Invalidf("use a file written by lyceum backup; or, for a PostgreSQL database that pg_restore has " +
 			"filled, --database-url")
 	case address == "":
-		err = c.file(p, prepare)
+		err = c.file(p, o)
 	case c.File != "" || c.Force:
 		return lyceum.Invalidf("a PostgreSQL database is filled by pg_restore; " +
 			"run lyceum restore after it, without a file and without --force")
 	default:
-		err = sqlstore.RestorePostgres(p.ctx, address, prepare)
+		err = sqlstore.RestorePostgres(p.ctx, address, o)
 	}
 	if err != nil {
 		return err
@@ -109,7 +111,7 @@ func (c *restoreCommand) Run(p *program) error {
 }
 
 // file restores a SQLite database.
-func (c *restoreCommand) file(p *program, prepare func(*sqlstore.Store) error) error {
+func (c *restoreCommand) file(p *program, o sqlstore.RestoreOptions) error {
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return &lyceum.Error{
 			Kind: lyceum.Unavailable, Detail: "the data folder " + c.Data + " cannot be created; choose another one with --data",
@@ -121,7 +123,12 @@ func (c *restoreCommand) file(p *program, prepare func(*sqlstore.Store) error) e
 		return err
 	}
 	defer release()
-	return sqlstore.Restore(p.ctx, c.File, c.Data, c.Force, prepare)
+	done, err := sqlstore.Restore(p.ctx, c.File, c.Data, o)
+	if len(done.Steps) > 0 {
+		printSteps(p, &done, err == nil)
+		printDiffering(p, &done)
+	}
+	return err
 }
 
 // tell says what lets people and programs into the schools now.

@@ -18,7 +18,8 @@ const lockName = "lyceum.lock"
 
 // remains are what a database leaves in its folder when it is taken away.
 var remains = map[string]bool{
-	sqlstore.FileName + "-wal": true, sqlstore.FileName + "-shm": true, "index": true, lockName: true,
+	sqlstore.FileName + "-wal": true, sqlstore.FileName + "-shm": true, sqlstore.FileName + "-journal": true,
+	"index": true, lockName: true,
 }
 
 // supplied is what a folder may hold before its database is made.

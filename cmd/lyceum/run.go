@@ -204,7 +204,7 @@ func fail(stderr io.Writer, err error) int {
 	}
 	if e.Err != nil {
 		lines := strings.FieldsFunc(e.Err.Error(), func(r rune) bool { return r == '\n' || r == '\t' })
-		fmt.Fprintln(stderr, "  because:", strings.Join(lines, " "))
+		fmt.Fprintln(stderr, "  because:", withoutPasswords(strings.Join(lines, " ")))
 	}
 	if e.Code == damaged {
 		return 2

@@ -47,7 +47,7 @@ func (c *upgradeCommand) Run(p *program) error {
 	}
 	o := sqlstore.UpgradeOptions{
 		Backup: c.Backup, DryRun: c.DryRun, Now: p.clock(),
-		Told: func(progress string) { fmt.Fprintln(p.stderr, progress) },
+		Told: p.progress,
 	}
 	var done sqlstore.Upgraded
 	switch {
@@ -60,12 +60,15 @@ func (c *upgradeCommand) Run(p *program) error {
 	default:
 		done, err = c.locked(p, o)
 	}
-	if done.From != done.To {
+	if done.From != done.To && !done.Empty {
 		c.print(p, &done, err == nil)
 	}
 	switch {
 	case err != nil:
 		return err
+	case done.Empty:
+		fmt.Fprintln(p.stdout, "The database has no school, so there is nothing to upgrade. It gets the schema of this "+
+			"lyceum when it is opened.")
 	case done.From == done.To:
 		fmt.Fprintf(p.stdout, "The database has schema version %d, which is that of this lyceum. There is nothing to "+
 			"upgrade.\n", done.To)
@@ -94,9 +97,7 @@ func (c *upgradeCommand) print(p *program, u *sqlstore.Upgraded, worked bool) {
 	if len(u.Steps) > 0 {
 		printSteps(p, u, done)
 	}
-	if len(u.Differing) > 0 {
-		printDiffering(p, u)
-	}
+	printDiffering(p, u)
 	switch {
 	case !worked || u.Differ > 0:
 	case c.DryRun:
@@ -141,6 +142,9 @@ func printSteps(p *program, u *sqlstore.Upgraded, done bool) {
 }
 
 func printDiffering(p *program, u *sqlstore.Upgraded) {
+	if u.Differ == 0 {
+		return
+	}
 	fmt.Fprintf(p.stdout, "%s would differ:\n", several(int(u.Differ), "enrollment"))
 	for _, d := range u.Differing {
 		fmt.Fprintf(p.stdout, "  school %d: user %d, %s, in course %d, %s\n", d.School, d.User, d.Email, d.Course, d.Name)
@@ -149,6 +153,9 @@ func printDiffering(p *program, u *sqlstore.Upgraded) {
 		fmt.Fprintf(p.stdout, "  and %d more\n", more)
 	}
 }
+
+// progress prints what a command is about to do.
+func (p *program) progress(what string) { fmt.Fprintln(p.stderr, what) }
 
 // several says how many there are of something.
 func several(n int, noun string) string {

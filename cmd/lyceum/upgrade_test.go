@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"compress/gzip"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -125,40 +126,84 @@ func TestUpgradeOfAnOldSchool(t *testing.T) {
 	}
 }
 
-// TestKillDuringUpgrade kills an upgrade after each line that it prints. The next
-// one does all of it.
+// TestKillDuringUpgrade kills an upgrade after each line that it prints. All of it
+// is done then, or nothing, and the next one does all of it.
 func TestKillDuringUpgrade(t *testing.T) {
 	t.Parallel()
 	for name, old := range oldPlaces(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			killed := 0
+			killed := 0 // while it migrated
 			for lines := 1; ; lines++ {
 				place := old(t)
-				if !place.killUpgrade(t, lines) {
+				said, ended := place.killUpgrade(t, lines)
+				if said == "" {
 					break
 				}
-				killed++
-				var said []byte
+				version := place.number(t, "SELECT max(version_id) FROM goose_db_version")
+				if version != oldVersion && version != newestVersion(t) {
+					t.Errorf("killed after %q, it left version %d", said, version)
+				}
+				if strings.HasPrefix(said, "migration ") && !strings.HasPrefix(said, "migration 1 ") && !ended && version == oldVersion {
+					killed++
+				}
+				var again []byte
 				var err error
 				if !await(func() bool { // PostgreSQL may need a moment to roll it back
-					said, err = exec.Command("lyceum", append(append([]string{"upgrade"}, place.flags...), place.backup()...)...).CombinedOutput()
+					again, err = exec.Command("lyceum", append(append([]string{"upgrade"}, place.flags...), place.backup()...)...).CombinedOutput()
 					return err == nil
 				}) {
-					t.Fatalf("killed after %d lines: %v: %s", lines, err, said)
+					t.Fatalf("killed after %q: %v: %s", said, err, again)
+				}
+				if n := place.number(t, "SELECT count(*) FROM journal WHERE type = 'school.upgraded'"); n != 1 {
+					t.Errorf("killed after %q, the journal has %d upgrades", said, n)
 				}
 				place.unchanged(t)
 			}
-			if killed < 3 {
-				t.Errorf("it was killed %d times only", killed)
+			if killed == 0 {
+				t.Error("it was never killed between two migrations")
 			}
 		})
 	}
 }
 
+// number returns what a query of the database finds.
+func (o oldPlace) number(t *testing.T, query string) (n int64) {
+	t.Helper()
+	driver, address := "pgx", o.flags[1]
+	if o.engine == "sqlite" {
+		driver, address = "sqlite", filepath.Join(o.flags[1], sqlstore.FileName)
+	}
+	db, err := sql.Open(driver, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// newestVersion is the version of the schema that this lyceum makes.
+func newestVersion(t *testing.T) int64 {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	_, newest, err := store.SchemaVersion(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newest
+}
+
 // killUpgrade kills an upgrade once it has printed so many lines of progress. It
-// is false for one that has ended before.
-func (o oldPlace) killUpgrade(t *testing.T, lines int) bool {
+// returns the last of these, or nothing if there were fewer, and whether the
+// upgrade had ended by itself.
+func (o oldPlace) killUpgrade(t *testing.T, lines int) (last string, ended bool) {
 	t.Helper()
 	cmd := exec.Command("lyceum", append(append([]string{"upgrade"}, o.flags...), o.backup()...)...)
 	progress, err := cmd.StderrPipe()
@@ -174,6 +219,9 @@ func (o oldPlace) killUpgrade(t *testing.T, lines int) bool {
 		seen++
 	}
 	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
-	return seen == lines
+	ended = cmd.Wait() == nil
+	if seen < lines {
+		return "", ended
+	}
+	return said.Text(), ended
 }

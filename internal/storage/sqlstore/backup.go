@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -127,67 +128,91 @@ func Verify(ctx context.Context, path string) error {
 	return nil
 }
 
+// RestoreOptions are the choices of a restore.
+type RestoreOptions struct {
+	Force bool // replaces the SQLite database that is there
+	// Prepare changes the database before anybody uses it. Its schema is this
+	// program's then.
+	Prepare func(*Store) error
+	Now     time.Time
+	Told    func(progress string) // hears what an upgrade is about to do
+}
+
 // Restore puts a verified backup in the place of the database of a data
 // folder. Nothing may have that database open. Without force a database that
 // is there is left alone. The old one is gone only when the new one stands in
-// its place. Prepare changes the new one before that; its schema is today's
-// then.
-func Restore(ctx context.Context, backup, dir string, force bool, prepare func(*Store) error) error {
+// its place. An older backup is upgraded before, unless that would change
+// somebody's access.
+func Restore(ctx context.Context, backup, dir string, o RestoreOptions) (Upgraded, error) {
 	if err := Verify(ctx, backup); err != nil {
-		return err
+		return Upgraded{}, err
 	}
 	if err := ownSchema(ctx, backup); err != nil {
-		return err
+		return Upgraded{}, err
 	}
 	target := filepath.Join(dir, FileName)
-	if _, err := os.Stat(target); err == nil && !force {
-		return lyceum.Errorf(lyceum.Conflict, "%s already has a database; use --force to replace it, or choose another "+
-			"folder with --data", dir)
+	if _, err := os.Stat(target); err == nil && !o.Force {
+		return Upgraded{}, lyceum.Errorf(lyceum.Conflict, "%s already has a database; use --force to replace it, or choose "+
+			"another folder with --data", dir)
 	}
 	if err := unused(ctx, target); err != nil {
-		return err
+		return Upgraded{}, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return cannotWrite(dir, err)
+		return Upgraded{}, cannotWrite(dir, err)
 	}
 	partial := target + ".partial"
 	if err := removeDatabase(partial); err != nil {
-		return err
+		return Upgraded{}, err
 	}
 	if err := copyFile(backup, partial); err != nil {
 		_ = os.Remove(partial)
-		return cannotWrite(partial, err)
+		return Upgraded{}, cannotWrite(partial, err)
 	}
-	if err := prepared(ctx, partial, prepare); err != nil {
-		return errors.Join(err, removeDatabase(partial))
+	done, err := prepared(ctx, backup, partial, &o)
+	if err != nil {
+		return done, errors.Join(err, removeDatabase(partial))
 	}
-	// A log that stayed behind would be replayed into the new database.
-	if err := removeFiles(target+"-wal", target+"-shm"); err != nil {
+	return done, replaceDatabase(partial, target)
+}
+
+// replaceDatabase puts a file in the place of a database. A log or a journal that
+// stayed behind would be replayed into it.
+func replaceDatabase(file, target string) error {
+	dir := filepath.Dir(target)
+	if err := errors.Join(removeFiles(besides(target)...), syncFile(dir)); err != nil {
 		return err
 	}
-	if err := os.Rename(partial, target); err != nil {
+	if err := os.Rename(file, target); err != nil {
 		return cannotWrite(target, err)
 	}
 	return syncFile(dir)
 }
 
-// prepared opens a copy that nobody uses yet and changes it. All of it is in
-// the one file afterwards.
-func prepared(ctx context.Context, path string, prepare func(*Store) error) error {
-	store, err := OpenFile(ctx, path, Options{upgrade: true})
+// prepared upgrades and changes a copy of a backup that nobody uses yet. All of
+// it is in the one file afterwards.
+func prepared(ctx context.Context, backup, path string, o *RestoreOptions) (Upgraded, error) {
+	done, err := upgradeCopy(ctx, path, &UpgradeOptions{Backup: backup, Now: o.Now, Told: o.Told})
 	if err != nil {
-		return err
+		return done, err
 	}
-	if err := errors.Join(prepare(store), store.Close()); err != nil {
-		return err
+	store, err := OpenFile(ctx, path, Options{})
+	if err != nil {
+		return done, err
+	}
+	if err := errors.Join(o.Prepare(store), store.Close()); err != nil {
+		return done, err
 	}
 	if err := unused(ctx, path); err != nil { // which leaves the log's mode
-		return err
+		return done, err
 	}
-	return syncFile(path)
+	return done, syncFile(path)
 }
 
-func removeDatabase(path string) error { return removeFiles(path, path+"-wal", path+"-shm") }
+// besides are the files that SQLite keeps beside a database. They are part of it.
+func besides(path string) []string { return []string{path + "-wal", path + "-shm", path + "-journal"} }
+
+func removeDatabase(path string) error { return removeFiles(append(besides(path), path)...) }
 
 func removeFiles(paths ...string) error {
 	for _, path := range paths {
@@ -213,11 +238,14 @@ func unused(ctx context.Context, path string) error {
 	defer db.Close()
 	var mode string
 	err = db.QueryRowContext(ctx, "PRAGMA journal_mode = DELETE").Scan(&mode)
-	if sqliteFault(err) == faultRetry || err == nil && mode != "delete" {
+	switch {
+	case sqliteFault(err) == faultRetry || err == nil && mode != "delete":
 		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "a program is using the database " + path +
 			"; stop it first, or choose another folder with --data", Err: err}
+	case sqliteFault(err) == faultDamaged:
+		return nil
 	}
-	return nil
+	return sqliteDialect().public(err)
 }
 
 func copyFile(from, to string) error {

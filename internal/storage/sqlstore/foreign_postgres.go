@@ -15,8 +15,9 @@ import (
 )
 
 // RestorePostgres changes a PostgreSQL database that pg_restore has filled and
-// that nothing else uses. Its schema is today's then.
-func RestorePostgres(ctx context.Context, address string, prepare func(*Store) error) error {
+// that nothing else uses. It refuses an older schema: the database may be a living
+// one, of which UpgradePostgres makes a backup.
+func RestorePostgres(ctx context.Context, address string, o RestoreOptions) error {
 	config, err := postgresConfig(address)
 	if err != nil {
 		return err
@@ -24,11 +25,11 @@ func RestorePostgres(ctx context.Context, address string, prepare func(*Store) e
 	if err := restorable(ctx, config); err != nil {
 		return err
 	}
-	store, err := OpenPostgres(ctx, address, Options{upgrade: true})
+	store, err := OpenPostgres(ctx, address, Options{})
 	if err != nil {
 		return err
 	}
-	return errors.Join(prepare(store), store.Close())
+	return errors.Join(o.Prepare(store), store.Close())
 }
 
 // restorable fails when a database is in use, is not Lyceum's, or has what the

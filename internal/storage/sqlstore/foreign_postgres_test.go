@@ -102,7 +102,7 @@ func TestR42_RestoreLeavesWhatItRefusesInPostgreSQL(t *testing.T) {
 	t.Parallel()
 	const version = 5
 	address := oldPostgres(t, version, "CREATE TABLE notes (id INTEGER)")
-	err := RestorePostgres(t.Context(), address, func(*Store) error { t.Error("it is changed"); return nil })
+	err := RestorePostgres(t.Context(), address, restoring(func(*Store) error { t.Error("it is changed"); return nil }))
 	if e := lyceum.Public(err); err == nil || e.Kind != lyceum.Invalid || !strings.Contains(e.Detail, `has an unknown table "notes"`) {
 		t.Errorf("%v", err)
 	}
@@ -117,27 +117,31 @@ func TestR42_RestoreLeavesWhatItRefusesInPostgreSQL(t *testing.T) {
 	}
 }
 
-// A database of an older version becomes one of today's, and nothing is left of
-// what it was compared with.
+// A database of an older version may be a living school: it is upgraded first,
+// after a backup. Nothing is left of what it was compared with.
 func TestR42_RestoreOfAnOlderVersionInPostgreSQL(t *testing.T) {
 	t.Parallel()
-	address := oldPostgres(t, 5, "INSERT INTO schools (school_id, name, created_at) VALUES (1, 'Fernwood', 0)")
-	err := RestorePostgres(t.Context(), address, func(store *Store) error {
-		schools, err := store.FindSchools(t.Context())
-		if len(schools) != 1 || schools[0].Name != "Fernwood" {
-			t.Errorf("the schools are %v", schools)
-		}
+	a := makeAged(t, true, 14, fernwood...)
+	restored := 0
+	o := restoring(func(store *Store) error {
+		restored++
 		if spaces := lines(t, store, "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'made%'", 1); len(spaces) > 0 {
 			t.Errorf("left behind: %v", spaces)
 		}
-		current, newest, err2 := store.SchemaVersion(t.Context())
-		if current != newest || err2 != nil {
-			t.Errorf("version %d of %d, %v", current, newest, err2)
-		}
-		return err
+		return nil
 	})
-	if err != nil {
+	err := RestorePostgres(t.Context(), a.place, o)
+	if e := lyceum.Public(err); err == nil || e.Kind != lyceum.Unavailable || !strings.Contains(e.Detail, "then run lyceum upgrade, which makes a backup first") {
+		t.Errorf("%v", err)
+	}
+	if v := a.version(t); v != 14 || restored > 0 {
+		t.Errorf("the schema has version %d, restored %d times", v, restored)
+	}
+	if _, err := a.upgrade(t, UpgradeOptions{}); err != nil {
 		t.Fatal(err)
+	}
+	if err := RestorePostgres(t.Context(), a.place, o); err != nil || restored != 1 {
+		t.Errorf("restored %d times, %v", restored, err)
 	}
 }
 
@@ -153,7 +157,7 @@ func TestR42_RestoreOfAPostgreSQLDatabaseInUse(t *testing.T) {
 	if err := db.PingContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	err = RestorePostgres(t.Context(), address, func(*Store) error { t.Error("it is changed"); return nil })
+	err = RestorePostgres(t.Context(), address, restoring(func(*Store) error { t.Error("it is changed"); return nil }))
 	if e := lyceum.Public(err); err == nil || e.Kind != lyceum.Conflict || !strings.Contains(e.Detail, "is in use: 1 other connections are open") {
 		t.Errorf("%v", err)
 	}

@@ -37,7 +37,7 @@ func TestR42_RestoreTakesLyceumsOwnSchemaAlone(t *testing.T) {
 			}
 			alter(t, backup, tc.statement)
 			dir := t.TempDir()
-			err := Restore(t.Context(), backup, dir, false, func(*Store) error { return nil })
+			_, err := Restore(t.Context(), backup, dir, restoring(func(*Store) error { return nil }))
 			if tc.says == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -66,19 +66,23 @@ func alter(t *testing.T, path, statement string) {
 	}
 }
 
+func restoring(prepare func(*Store) error) RestoreOptions {
+	return RestoreOptions{Prepare: prepare, Now: upgradeTime, Told: func(string) {}}
+}
+
 // A backup of an older version is restored, and is of today's schema then.
 func TestR42_RestoreOfAnOlderVersion(t *testing.T) {
 	t.Parallel()
 	old := oldDatabaseFile(t, 5, "INSERT INTO schools (school_id, name, created_at) VALUES (1, 'Fernwood', 0)")
 	dir := t.TempDir()
 	seen := 0
-	err := Restore(t.Context(), old, dir, false, func(store *Store) error {
+	done, err := Restore(t.Context(), old, dir, restoring(func(store *Store) error {
 		schools, err := store.FindSchools(t.Context())
 		seen = len(schools)
 		return err
-	})
-	if err != nil || seen != 1 {
-		t.Fatalf("%d schools, %v", seen, err)
+	}))
+	if err != nil || seen != 1 || done.From != 5 || len(done.Steps) == 0 {
+		t.Fatalf("%d schools, %+v, %v", seen, done, err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != FileName {
 		t.Errorf("the folder holds %v, %v", left, err)

@@ -234,7 +234,7 @@ func (s *Store) migrate(ctx context.Context, o *Options) error {
 	if current > newest {
 		return newerSchema(current, newest)
 	}
-	if current == newest || o.AnySchema {
+	if current == newest || o.AnySchema && current != noSchema {
 		return nil
 	}
 	c, err := s.dialect.beginSchema(ctx, s.schemaDB(), s.patience)
@@ -249,7 +249,7 @@ func (s *Store) migrate(ctx context.Context, o *Options) error {
 	if err != nil {
 		return s.public(err)
 	}
-	if has && !o.upgrade {
+	if has {
 		return olderSchema(c.from, c.to)
 	}
 	if _, err := c.run(c.to, func(*migration) {}); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -15,11 +16,11 @@ import (
 )
 
 // oldDatabase makes a database with the schema of a version, runs statements in
-// it, and opens it as today's.
+// it, brings the schema up to date, and opens it.
 func oldDatabase(t *testing.T, postgres bool, version int64, statements ...string) *Store {
 	t.Helper()
 	d, path := sqliteDialect(), filepath.Join(t.TempDir(), FileName)
-	open := func() (*Store, error) { return OpenFile(t.Context(), path, Options{upgrade: true}) }
+	open := func() (*Store, error) { return OpenFile(t.Context(), path, Options{}) }
 	var db *sql.DB
 	if postgres {
 		address := storetest.Postgres(t)
@@ -28,7 +29,7 @@ func oldDatabase(t *testing.T, postgres bool, version int64, statements ...strin
 			t.Fatal(err)
 		}
 		d, db = postgresDialect(), stdlib.OpenDB(*config)
-		open = func() (*Store, error) { return OpenPostgres(t.Context(), address, Options{upgrade: true}) }
+		open = func() (*Store, error) { return OpenPostgres(t.Context(), address, Options{}) }
 	} else {
 		var err error
 		if db, err = sql.Open("sqlite", sqliteDSN(path, Full, "_txlock=immediate")); err != nil {
@@ -41,6 +42,7 @@ func oldDatabase(t *testing.T, postgres bool, version int64, statements ...strin
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
+	migrateTo(t.Context(), t, db, d, newestMigration)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +65,44 @@ func migrateTo(ctx context.Context, t *testing.T, db *sql.DB, d *dialect, versio
 	}
 	if err := c.tx.Commit(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Every statement of a migration is one by itself, and one that writes rows is
+// counted.
+func TestStatementsOfMigrations(t *testing.T) {
+	t.Parallel()
+	first := regexp.MustCompile(`(?m)^[A-Z]+`)
+	for _, d := range []*dialect{sqliteDialect(), postgresDialect()} {
+		list, err := d.readMigrations()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range list {
+			for _, text := range m.statements {
+				verb := first.FindString(text)
+				if !slices.Contains([]string{"CREATE", "ALTER", "DROP", "INSERT", "UPDATE", "DELETE"}, verb) {
+					t.Errorf("%s, %d: a statement begins with %q:\n%s", d.name, m.version, verb, text)
+				}
+				if writes := slices.Contains([]string{"INSERT", "UPDATE", "DELETE"}, verb); writes != written.MatchString(text) {
+					t.Errorf("%s, %d: counted is %v:\n%s", d.name, m.version, !writes, text)
+				}
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		"-- +goose Up\n-- Why.\nUPDATE users SET a = 1;\n": "users",
+		"\nINSERT INTO blocks (a) VALUES (1);\n":           "blocks",
+		"\n-- INSERT INTO blocks\nCREATE TABLE a (b);\n":   "",
+		"CREATE TABLE a AS SELECT 1;\nUPDATE b SET c = 1":  "",
+	} {
+		got := ""
+		if found := written.FindStringSubmatch(text); found != nil {
+			got = found[1]
+		}
+		if got != want {
+			t.Errorf("%q writes to %q, want %q", text, got, want)
+		}
 	}
 }
 

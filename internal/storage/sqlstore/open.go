@@ -68,10 +68,8 @@ type Options struct {
 	Patience time.Duration
 	Clock    func() time.Time // measures how long groups of writes work; nil is the system's
 	// AnySchema leaves a schema that is older than this program's as it is. Only
-	// Backup works then.
+	// Backup works then. A database without any gets today's.
 	AnySchema bool
-	// upgrade brings an older schema up to date, of a database that is a copy.
-	upgrade bool
 }
 
 // Open opens the SQLite database of a data folder, and makes both when they are

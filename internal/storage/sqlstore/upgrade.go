@@ -27,6 +27,7 @@ type UpgradeOptions struct {
 // Upgraded is what an upgrade did, or would do.
 type Upgraded struct {
 	From, To int64 // versions of the schema
+	Empty    bool  // the database has no school, and gets today's schema when it is opened
 	Backup   string
 	Bytes    int64 // of the backup
 	Steps    []Step
@@ -66,11 +67,11 @@ type upgrade struct {
 	result Upgraded
 }
 
-// errCurrent ends an upgrade that has nothing to do.
-var errCurrent = errors.New("the schema is current")
+// errNothing ends an upgrade that has nothing to do.
+var errNothing = errors.New("there is nothing to upgrade")
 
-// beginUpgrade begins the transaction of an upgrade. The error is errCurrent when there
-// is nothing to upgrade.
+// beginUpgrade begins the transaction of an upgrade. The error is errNothing when
+// the schema is current or there is no school.
 func (d *dialect) beginUpgrade(ctx context.Context, db *sql.DB, o *UpgradeOptions) (*upgrade, error) {
 	c, err := d.beginSchema(ctx, db, patience)
 	if err != nil {
@@ -82,10 +83,9 @@ func (d *dialect) beginUpgrade(ctx context.Context, db *sql.DB, o *UpgradeOption
 	case err != nil:
 	case c.from > c.to:
 		err = newerSchema(c.from, c.to)
-	case c.from == c.to:
-		err = errCurrent
-	case !has:
-		err = lyceum.Errorf(lyceum.NotFound, "the database has no school, so there is nothing to upgrade")
+	case c.from == c.to || !has:
+		u.result.Empty = !has
+		err = errNothing
 	}
 	if err != nil {
 		_ = c.tx.Rollback()
@@ -96,7 +96,7 @@ func (d *dialect) beginUpgrade(ctx context.Context, db *sql.DB, o *UpgradeOption
 // ended returns what an upgrade that did not begin has found out: that there is
 // nothing to do is no error.
 func (u *upgrade) ended(err error) (Upgraded, error) {
-	if errors.Is(err, errCurrent) {
+	if errors.Is(err, errNothing) {
 		return u.result, nil
 	}
 	return Upgraded{}, err

@@ -23,7 +23,7 @@ const (
 func Upgrade(ctx context.Context, dir string, o UpgradeOptions) (Upgraded, error) {
 	d := sqliteDialect()
 	if o.DryRun {
-		result, err := rehearse(ctx, d, dir, &o)
+		result, err := rehearse(ctx, dir, &o)
 		return result, d.public(err)
 	}
 	path := filepath.Join(dir, FileName)
@@ -105,11 +105,14 @@ func (u *upgrade) backUpFile(db *sql.DB, path, backup string) error {
 const upgradeRoom = 2
 
 // rehearse upgrades a copy of a database.
-func rehearse(ctx context.Context, d *dialect, dir string, o *UpgradeOptions) (Upgraded, error) {
+func rehearse(ctx context.Context, dir string, o *UpgradeOptions) (Upgraded, error) {
 	path := filepath.Join(dir, FileName)
 	info, err := os.Stat(path)
 	if err != nil {
 		return Upgraded{}, err
+	}
+	if info.Size() == 0 {
+		return Upgraded{From: noSchema, To: noSchema, Empty: true}, nil
 	}
 	if err := room(dir, (1+upgradeRoom)*info.Size()); err != nil {
 		return Upgraded{}, err
@@ -119,29 +122,37 @@ func rehearse(ctx context.Context, d *dialect, dir string, o *UpgradeOptions) (U
 		return Upgraded{}, cannotWrite(dir, err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	o.Told("copying the database")
 	copied := filepath.Join(folder, FileName)
-	if err := copyDatabase(ctx, path, copied); err != nil {
+	if err := copyDatabase(ctx, path, copied, o); err != nil {
 		return Upgraded{}, err
 	}
-	db, err := openAlone(copied)
+	return upgradeCopy(ctx, copied, o)
+}
+
+// upgradeCopy upgrades a copy of a database, of which no backup is made.
+func upgradeCopy(ctx context.Context, path string, o *UpgradeOptions) (Upgraded, error) {
+	d := sqliteDialect()
+	db, err := openAlone(path)
 	if err != nil {
 		return Upgraded{}, err
 	}
 	defer db.Close()
 	u, err := d.beginUpgrade(ctx, db, o)
 	if err != nil {
-		return u.ended(err)
+		result, err := u.ended(err)
+		return result, d.public(err)
 	}
+	u.result.Backup = o.Backup
 	err = u.run()
-	return u.result, err
+	return u.result, d.public(err)
 }
 
-func copyDatabase(ctx context.Context, from, to string) error {
+func copyDatabase(ctx context.Context, from, to string, o *UpgradeOptions) error {
 	store, err := OpenFile(ctx, from, Options{AnySchema: true})
 	if err != nil {
 		return err
 	}
+	o.Told("copying the database")
 	return errors.Join(store.vacuumInto(ctx, to), store.Close())
 }
 

@@ -85,10 +85,19 @@ func (u *upgrade) dump(address, password string) error {
 	if err := newFile(backup); err != nil {
 		return err
 	}
+	plain, err := withoutPassword(address)
+	if err != nil {
+		return err
+	}
 	var size int64
-	err := u.tx.QueryRowContext(u.ctx, `SELECT CAST(COALESCE(sum(pg_table_size(c.oid)), 0) AS BIGINT) FROM pg_class c
+	err = u.tx.QueryRowContext(u.ctx, `SELECT CAST(COALESCE(sum(pg_table_size(c.oid)), 0) AS BIGINT) FROM pg_class c
 		WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace`).Scan(&size)
 	if err != nil {
+		return err
+	}
+	// No other server knows the snapshot, if the address leads to several.
+	var snapshot string
+	if err := u.tx.QueryRowContext(u.ctx, "SELECT pg_export_snapshot()").Scan(&snapshot); err != nil {
 		return err
 	}
 	if err := room(filepath.Dir(backup), size); err != nil {
@@ -99,10 +108,8 @@ func (u *upgrade) dump(address, password string) error {
 		return cannotWrite(backup, err)
 	}
 	u.o.Told("writing the backup " + backup)
-	plain, err := withoutPassword(address)
-	if err == nil {
-		err = runProgram(u.ctx, password, "pg_dump", "--format=custom", "--no-password", "--file="+partial, "--dbname="+plain)
-	}
+	err = runProgram(u.ctx, password, "pg_dump", "--format=custom", "--no-password", "--file="+partial,
+		"--snapshot="+snapshot, "--dbname="+plain)
 	if err == nil {
 		err = runProgram(u.ctx, "", "pg_restore", "--file="+os.DevNull, partial)
 	}
@@ -116,19 +123,37 @@ func (u *upgrade) dump(address, password string) error {
 	return u.backedUp(backup)
 }
 
-// withoutPassword returns an address that the list of processes may show.
+// withoutPassword returns an address that the list of processes may show. It
+// reads the address as PostgreSQL's programs do, which net/url does not, and
+// leaves the rest of it as it is.
 func withoutPassword(address string) (string, error) {
-	parsed, err := url.Parse(address)
-	if err != nil {
-		return "", err
+	scheme, rest, _ := strings.Cut(address, "://")
+	user := ""
+	if i := strings.IndexAny(rest, "@/"); i >= 0 && rest[i] == '@' {
+		name, _, _ := strings.Cut(rest[:i], ":")
+		user, rest = name+"@", rest[i+1:]
 	}
-	if parsed.User != nil {
-		parsed.User = url.User(parsed.User.Username())
+	place, query, _ := strings.Cut(rest, "?")
+	var kept []string
+	for parameter := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(parameter, "=")
+		if decoded, err := url.PathUnescape(name); err == nil {
+			name = decoded
+		}
+		switch strings.TrimSpace(name) {
+		case "", "password":
+		case "sslpassword":
+			return "", lyceum.Invalidf("pg_dump cannot be given the sslpassword of the database URL without showing it to " +
+				"other users of this machine; name a service file with servicefile and service, and put it there")
+		default:
+			kept = append(kept, parameter)
+		}
 	}
-	query := parsed.Query()
-	query.Del("password")
-	parsed.RawQuery = query.Encode()
-	return parsed.String(), nil
+	plain := scheme + "://" + user + place
+	if len(kept) > 0 {
+		plain += "?" + strings.Join(kept, "&")
+	}
+	return plain, nil
 }
 
 // runProgram runs a program of PostgreSQL to its end.

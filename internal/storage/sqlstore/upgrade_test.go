@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -102,44 +101,6 @@ var fernwood = []string{
 	"INSERT INTO enrollments (school_id, enrollment_id, user_id, course_id, enrolled_at, expires_at, ended_at) VALUES (7, 1, 1, 1, 10, NULL, NULL), (7, 2, 1, 2, 10, NULL, NULL), (7, 3, 2, 1, 10, 20, NULL)",
 	"INSERT INTO journal (school_id, number, at, actor, type, object_id) VALUES (7, 1, 0, 'test', 'transaction.created', 1)",
 	"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7), (7, 'journal', 1), (7, 'user_id', 2), (7, 'users', 2), (7, 'course_id', 2), (7, 'pricing_plan_id', 1), (7, 'sale_id', 1), (7, 'transaction_id', 1), (7, 'transactions', 1), (7, 'enrollment_id', 3), (7, 'enrollments:1', 1), (7, 'enrollments:2', 1)",
-}
-
-// Every statement of a migration is one by itself, and one that writes rows is
-// counted.
-func TestStatementsOfMigrations(t *testing.T) {
-	t.Parallel()
-	first := regexp.MustCompile(`(?m)^[A-Z]+`)
-	for _, d := range []*dialect{sqliteDialect(), postgresDialect()} {
-		list, err := d.readMigrations()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range list {
-			for _, text := range m.statements {
-				verb := first.FindString(text)
-				if !slices.Contains([]string{"CREATE", "ALTER", "DROP", "INSERT", "UPDATE", "DELETE"}, verb) {
-					t.Errorf("%s, %d: a statement begins with %q:\n%s", d.name, m.version, verb, text)
-				}
-				if writes := slices.Contains([]string{"INSERT", "UPDATE", "DELETE"}, verb); writes != written.MatchString(text) {
-					t.Errorf("%s, %d: counted is %v:\n%s", d.name, m.version, !writes, text)
-				}
-			}
-		}
-	}
-	for text, want := range map[string]string{
-		"-- +goose Up\n-- Why.\nUPDATE users SET a = 1;\n": "users",
-		"\nINSERT INTO blocks (a) VALUES (1);\n":           "blocks",
-		"\n-- INSERT INTO blocks\nCREATE TABLE a (b);\n":   "",
-		"CREATE TABLE a AS SELECT 1;\nUPDATE b SET c = 1":  "",
-	} {
-		got := ""
-		if found := written.FindStringSubmatch(text); found != nil {
-			got = found[1]
-		}
-		if got != want {
-			t.Errorf("%q writes to %q, want %q", text, got, want)
-		}
-	}
 }
 
 // A database with a school is upgraded by the command alone; it can be backed up.
@@ -249,8 +210,14 @@ func TestUpgrade(t *testing.T) {
 		if info, err := os.Stat(done.Backup); err != nil || info.Size() != done.Bytes || info.Mode().Perm() != 0o600 {
 			t.Errorf("the backup is %v, %v", info, err)
 		}
-		if !postgres && filepath.Base(done.Backup) != "lyceum-v14-20261122T150405Z.db" {
-			t.Errorf("the backup is %s", done.Backup)
+		if !postgres {
+			if filepath.Base(done.Backup) != "lyceum-v14-20261122T150405Z.db" {
+				t.Errorf("the backup is %s", done.Backup)
+			}
+			copied := aged{dialect: a.dialect, driver: "sqlite", address: done.Backup}
+			if v := copied.version(t); v != 14 {
+				t.Errorf("the backup has version %d", v)
+			}
 		}
 		store, err := a.open(t.Context(), Options{})
 		if err != nil {
@@ -318,6 +285,40 @@ func TestUpgradeThatChangesAccess(t *testing.T) {
 	}
 }
 
+// A database without a school needs no upgrade.
+func TestUpgradeWithoutSchools(t *testing.T) {
+	t.Parallel()
+	onBothEngines(t, func(t *testing.T, postgres bool) {
+		a := makeAged(t, postgres, 14)
+		for _, dry := range []bool{true, false} {
+			done, err := a.upgrade(t, UpgradeOptions{DryRun: dry})
+			if err != nil || !done.Empty || done.Backup != "" || a.version(t) != 14 {
+				t.Errorf("dry run %v: %+v, %v", dry, done, err)
+			}
+		}
+	})
+	dir := t.TempDir()
+	if err := privateFile(filepath.Join(dir, FileName)); err != nil {
+		t.Fatal(err)
+	}
+	for _, dry := range []bool{true, false} {
+		if done, err := Upgrade(t.Context(), dir, options(UpgradeOptions{DryRun: dry})); err != nil || !done.Empty {
+			t.Errorf("an empty file, dry run %v: %+v, %v", dry, done, err)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(dir, FileName)); err != nil || info.Size() > 0 {
+		t.Errorf("the file is %v, %v", info, err)
+	}
+	store, err := Open(t.Context(), dir, Options{AnySchema: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := store.Backup(t.Context(), filepath.Join(t.TempDir(), "copy.db")); err != nil {
+		t.Error(err)
+	}
+}
+
 // What an upgrade cannot do without.
 func TestUpgradeRefuses(t *testing.T) {
 	t.Parallel()
@@ -373,18 +374,5 @@ func TestRoomForAnUpgrade(t *testing.T) {
 	err := room(dir, 1<<60)
 	if e := lyceum.Public(err); err == nil || e.Kind != lyceum.Unavailable || !strings.HasPrefix(e.Detail, "the upgrade needs 1099511627776 MB of free disk space in "+dir) {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestAddressWithoutPassword(t *testing.T) {
-	t.Parallel()
-	for address, want := range map[string]string{
-		"postgres://lyceum:canary@db.example.com:5432/school?sslmode=verify-full": "postgres://lyceum@db.example.com:5432/school?sslmode=verify-full",
-		"postgres:///school?host=/run/postgresql&password=canary&user=lyceum":     "postgres:///school?host=%2Frun%2Fpostgresql&user=lyceum",
-		"postgresql://localhost/school":                                           "postgresql://localhost/school",
-	} {
-		if got, err := withoutPassword(address); err != nil || got != want {
-			t.Errorf("%s became %s, %v", address, got, err)
-		}
 	}
 }
