@@ -35,7 +35,7 @@ func runIn(ctx context.Context, dir, name string, args ...string) error {
 
 // shopper fills a school of an older lyceum through its interface.
 type shopper struct {
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // of the run
 	server *server
 	users  int
 	sales  int

@@ -118,8 +118,8 @@ func upgradeOnce(ctx context.Context, s settings, old string, place oldPlace, si
 	if err != nil {
 		return err
 	}
-	fmt.Printf("The older lyceum refuses the upgraded database. Of the learners of a course, the progress of the first %d "+
-		"is compared.\n\n", progressOf)
+	fmt.Printf("The older lyceum refuses the upgraded database. Of the learners of a course, the progress of the "+
+		"first %d is compared.\n\n", progressOf)
 	return compare(before, after).print()
 }
 
@@ -127,7 +127,8 @@ func upgradeOnce(ctx context.Context, s settings, old string, place oldPlace, si
 func refuses(ctx context.Context, old string, place oldPlace) error {
 	const says = "only knows versions up to"
 	err := runIn(ctx, ".", old, append([]string{"check"}, place.database...)...)
-	if ended, is := errors.AsType[*exec.ExitError](err); !is || ended.ExitCode() != 1 || !strings.Contains(err.Error(), says) {
+	ended, is := errors.AsType[*exec.ExitError](err)
+	if !is || ended.ExitCode() != 1 || !strings.Contains(err.Error(), says) {
 		return fmt.Errorf("the older lyceum should refuse the upgraded database with %q: %w", says, err)
 	}
 	return nil

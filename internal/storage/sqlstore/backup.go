@@ -26,8 +26,8 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	return s.dialect.writeBackup(ctx, path, s.vacuumInto)
 }
 
-// writeBackup lets write write a copy of a database, verifies it, and gives it
-// its name.
+// writeBackup makes a copy of a database by write, verifies it, and gives it its
+// name.
 func (d *dialect) writeBackup(
 	ctx context.Context, path string, write func(ctx context.Context, path string) error,
 ) error {
