@@ -41,7 +41,7 @@ func (f *Face) membershipTiers() []wire.Operation {
 			wire.None(
 				"removeTierProduct", wire.Delete, inside+"/{product_type}/{product_id}", tierRemoval, products.Remove,
 			),
-			tierRemoval, inTurn(products.PreviewRemove), accessPreview,
+			tierRemoval, products.PreviewRemove, accessPreview,
 		),
 	}
 }

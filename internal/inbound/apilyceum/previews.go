@@ -50,20 +50,6 @@ func previewed[P, T any](
 	return op
 }
 
-// inTurn makes a preview that passes over many rows wait until few others do so.
-func inTurn[P any](
-	rule func(context.Context, lyceum.By, P, lyceum.Page) (lyceum.AccessPreview, error),
-) func(context.Context, lyceum.By, P, lyceum.Page) (lyceum.AccessPreview, error) {
-	return func(ctx context.Context, by lyceum.By, q P, p lyceum.Page) (lyceum.AccessPreview, error) {
-		if allowance := lyceum.AllowanceOf(ctx); allowance != nil {
-			if err := allowance.Resume(); err != nil {
-				return lyceum.AccessPreview{}, err
-			}
-		}
-		return rule(ctx, by, q, p)
-	}
-}
-
 // shownPreview is gen.OnePreview, or gen.OneSalePreview.
 type shownPreview struct {
 	preview any

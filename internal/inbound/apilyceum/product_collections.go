@@ -33,7 +33,7 @@ func (f *Face) productCollections() []wire.Operation {
 				"removeCollectionProduct", wire.Delete, inside+"/{product_type}/{product_id}",
 				collectionRemoval, products.Remove,
 			),
-			collectionRemoval, inTurn(products.PreviewRemove), accessPreview,
+			collectionRemoval, products.PreviewRemove, accessPreview,
 		),
 	}
 }

@@ -1,11 +1,17 @@
 package server_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/server"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // A preview shows what the act does not: it needs read permission besides that of
@@ -30,4 +36,105 @@ func TestPreviewNeedsToRead(t *testing.T) {
 			t.Errorf("%s with %s: %d %s, want %d %q", tc.query, tc.may, w.Code, w.Body, tc.status, tc.says)
 		}
 	}
+}
+
+// moments calls read before a school is read at one moment.
+type moments struct {
+	lyceum.Store
+
+	read func()
+}
+
+func (m *moments) AtOnce(ctx context.Context, school lyceum.SchoolID, f func(lyceum.View) error) error {
+	m.read()
+	return m.Store.AtOnce(ctx, school, f)
+}
+
+// TestPreviewLetsOthersIn: the preview of a removal that concerns many reads them in
+// parts. Between two of them an expensive answer that waits has its turn, a change is
+// made, and nothing is held in memory.
+func TestPreviewLetsOthersIn(t *testing.T) {
+	const holders = 2*lyceum.MaxUsers + 1
+	var load *access.Load
+	watched := &moments{read: func() {}}
+	s := newSite(t, loaded(&load, access.LoadLimits{Process: 64 << 20, School: 32 << 20, Turns: 2, Wait: time.Hour}),
+		func(s *site, o *server.Options) {
+			watched.Store = s.store
+			o.Faces = facesOver(watched, s.clock.Now, o.OAuth)
+		})
+	holdCollection(t, s, holders)
+	reads, had := 0, make(chan struct{})
+	watched.read = func() {
+		reads++
+		switch {
+		case reads == 1:
+			waits := load.Begin(s.ours)
+			go func() {
+				defer close(had)
+				if err := waits.Turn(t.Context()); err != nil {
+					t.Error(err)
+				}
+				waits.EndTurn()
+			}()
+			if !storetest.Await(func() bool { return load.Waiting() == 1 }) {
+				t.Error("no other answer waits")
+			}
+		case reads == 2:
+			select {
+			case <-had:
+			default:
+				t.Error("an answer still waits")
+			}
+			storetest.Write(t, s.store, s.ours, func(tx lyceum.Tx) error {
+				return tx.SignedIn(1000, "192.0.2.1", s.clock.Now())
+			})
+		}
+		if load.Bytes() != 0 || load.Making() != 1 {
+			t.Errorf("read %d: %d answers are being made, of %d bytes", reads, load.Making(), load.Bytes())
+		}
+	}
+	path := "/lyceum/v1/product_collections/900/products/course/900?preview=true&per_page=1&end_access=true"
+	w := s.do(request(http.MethodDelete, path, nil, "apiKey: "+s.issue(t, s.ours, lyceum.Read|lyceum.Write)))
+	wantStatus(t, w, http.StatusOK)
+	if says := fmt.Sprintf(`"losing_count":%d,`, holders); !strings.Contains(w.Body.String(), says) || reads < 4 {
+		t.Errorf("after %d reads: %s, want %s", reads, w.Body, says)
+	}
+}
+
+// holdCollection makes collection 900, with course 900, and users who hold it.
+func holdCollection(t *testing.T, s *site, holders int) {
+	t.Helper()
+	at := storetest.Begin
+	collection := lyceum.ProductCollectionID(900)
+	storetest.Write(t, s.store, s.ours, func(tx lyceum.Tx) error {
+		var users []lyceum.User
+		var held []lyceum.Entitlement
+		for n := range holders {
+			id := lyceum.UserID(1000 + n)
+			users = append(users, lyceum.User{ID: id, Email: fmt.Sprintf("holder%d@example.com", n), Role: lyceum.Student, CreatedAt: at})
+			held = append(held, lyceum.Entitlement{
+				ID: lyceum.EntitlementID(1000 + n), User: id, Product: lyceum.Product{Kind: lyceum.CollectionKind, ID: 900}, StartsAt: at,
+			})
+		}
+		for _, save := range []func() (lyceum.Saved, error){
+			func() (lyceum.Saved, error) {
+				return tx.Courses.Save(tx, lyceum.Course{ID: 900, Name: "Pottery", CreatedAt: at, UpdatedAt: at})
+			},
+			func() (lyceum.Saved, error) {
+				return tx.ProductCollections.Save(tx, lyceum.ProductCollection{ID: collection, Name: "All", CreatedAt: at, UpdatedAt: at})
+			},
+			func() (lyceum.Saved, error) {
+				return tx.CollectionProducts.Save(tx, lyceum.CollectionProduct{
+					ID: 900, In: collection, Product: lyceum.CourseID(900).Product(), CreatedAt: at,
+				})
+			},
+			func() (lyceum.Saved, error) { return tx.Users.Save(tx, users...) },
+			func() (lyceum.Saved, error) { return tx.Entitlements.Save(tx, held...) },
+		} {
+			if _, err := save(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

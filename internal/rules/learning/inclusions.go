@@ -60,8 +60,11 @@ func (i Inclusions[ID, In]) List(
 // Add puts a product into a collection or a tier. One that is in stays in. It
 // fails with NotFound for an unknown collection or tier, with Invalid for a
 // product that is unknown or archived, and with Conflict if there are
-// lyceum.MaxIncluded.
+// lyceum.MaxIncluded, or if it is leaving and many are to keep it.
 func (i Inclusions[ID, In]) Add(ctx context.Context, by lyceum.By, q ProductIn[In]) (IncludedProduct, error) {
+	if err := i.finishLeaving(ctx, by, q); err != nil {
+		return IncludedProduct{}, err
+	}
 	now := i.service.clock()
 	return lyceum.Change(ctx, i.service.store, by.Stamp(now), func(tx lyceum.Tx) (IncludedProduct, error) {
 		if err := i.there(tx.Tables, tx, q.In); err != nil {
@@ -91,9 +94,11 @@ func (i Inclusions[ID, In]) include(tx lyceum.Tx, now time.Time, q ProductIn[In]
 	case wrong != "":
 		return added, lyceum.InvalidFields(lyceum.FieldError{Field: "id", Message: wrong})
 	}
-	if there { // it is leaving
-		if err := i.keepAll(tx, kept); err != nil {
-			return added, err
+	if there && keeps(kept) {
+		return added, &lyceum.Error{
+			Kind: lyceum.Conflict, Code: "product_leaving",
+			Detail: fmt.Sprintf("%s was removed from %s, and not all who keep it have it as their own yet; "+
+				"try again in a minute", q.Product, i.named(q.In)),
 		}
 	}
 	others, err := rows.List(tx, lyceum.InclusionFilter[In]{In: lyceum.Some(q.In)}, lyceum.Page{Number: 1, Size: 1})

@@ -183,8 +183,8 @@ func longest(open []lyceum.Entitlement) []lyceum.Entitlement {
 	return kept[:min(len(kept), lyceum.MaxKeeps)]
 }
 
-// survey counts what changes, and returns a page of it. Each visits the same
-// changes whenever it is called, by user and product.
+// survey counts what changes, and returns a page of it. Each visits the changes by
+// user and product; those who keep their access are read again for a page of them.
 func survey(
 	v lyceum.View, now time.Time, p lyceum.Page, each func(func(*lyceum.AccessChange) error) error,
 ) (lyceum.AccessPreview, error) {

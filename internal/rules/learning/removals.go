@@ -31,29 +31,45 @@ func (i Inclusions[ID, In]) Remove(ctx context.Context, by lyceum.By, q Removal[
 }
 
 // PreviewRemove returns a page of what Remove does to access. Enrollments follow
-// access when they are settled. It reads, at one moment, all who hold the collection
-// or the tier; of each it keeps the id, and of their access a page.
+// access when they are settled. It reads those who hold the collection or the tier
+// in parts, each at one moment and in a turn of its own; of all it keeps the ids, and
+// of their access a page.
 func (i Inclusions[ID, In]) PreviewRemove(
 	ctx context.Context, by lyceum.By, q Removal[In], p lyceum.Page,
-) (out lyceum.AccessPreview, err error) {
+) (lyceum.AccessPreview, error) {
 	now := i.service.clock()
-	err = i.service.store.AtOnce(lyceum.Passing(ctx), by.School, func(v lyceum.View) error {
+	change := removed{
+		from: i.named(q.In), product: q.Product, endAccess: i.endsAll(q), read: i.service.inTurns(ctx, by.School), now: now,
+	}
+	err := change.read(func(v lyceum.View) error {
 		row, there, err := i.find(v.Tables, v, q.ProductIn)
-		if err != nil {
-			return err
+		if err == nil && there {
+			err = i.open(v, &change, row)
 		}
-		change := removed{from: i.named(q.In), product: q.Product, endAccess: i.endsAll(q)}
-		if there {
-			if err := i.open(v, &change, row, now); err != nil {
+		return err
+	})
+	if err == nil {
+		err = change.find()
+	}
+	if err != nil {
+		return lyceum.AccessPreview{}, err
+	}
+	return survey(i.service.store.In(ctx, by.School), now, p, change.each)
+}
+
+// inTurns returns a function that reads a school at one moment, in a turn of its
+// own. Whoever waits for a turn has it between two calls.
+func (s *Service) inTurns(ctx context.Context, school lyceum.SchoolID) func(func(lyceum.View) error) error {
+	allowance := lyceum.AllowanceOf(ctx)
+	return func(read func(lyceum.View) error) error {
+		if allowance != nil {
+			allowance.Pause()
+			if err := allowance.Resume(); err != nil {
 				return err
 			}
 		}
-		out, err = survey(v, now, p, func(visit func(*lyceum.AccessChange) error) error {
-			return change.each(v, now, visit)
-		})
-		return err
-	})
-	return out, err
+		return s.store.AtOnce(lyceum.Passing(ctx), school, read)
+	}
 }
 
 // endsAll reports whether a removal also ends the access of those who hold the
@@ -87,14 +103,16 @@ func (i Inclusions[ID, In]) find(
 type removed struct {
 	from, product lyceum.Product
 	endAccess     bool
+	read          func(func(lyceum.View) error) error
+	now           time.Time
 	holding       []lyceum.Product        // what the product comes with: from, and tiers with that
 	reached       map[lyceum.Product]bool // the product, and what comes with it
 	products      []lyceum.Product        // these, and what may be on the way to them
 	users         []lyceum.UserID         // who hold one of these now
 }
 
-// open finds who holds what a product is removed from.
-func (i Inclusions[ID, In]) open(v lyceum.View, r *removed, row lyceum.Inclusion[ID, In], now time.Time) (err error) {
+// open finds what a removal is about.
+func (i Inclusions[ID, In]) open(v lyceum.View, r *removed, row lyceum.Inclusion[ID, In]) (err error) {
 	if r.holding, err = i.with(v.Tables, v, row.In); err != nil {
 		return err
 	}
@@ -108,14 +126,31 @@ func (i Inclusions[ID, In]) open(v lyceum.View, r *removed, row lyceum.Inclusion
 	if len(r.holding) > 1 {
 		r.products = append(r.products, r.from)
 	}
+	return nil
+}
+
+// heldAtOnce is how many holders are found in one turn.
+const heldAtOnce = 1000
+
+// find finds who holds what the product comes with.
+func (r *removed) find() error {
 	for _, p := range r.holding {
-		of := lyceum.EntitlementFilter{Products: []lyceum.Product{p}, OpenAt: lyceum.Some(now)}
-		err := v.Entitlements.Each(v, of, func(e *lyceum.Entitlement) error {
-			r.users = append(r.users, e.User)
-			return nil
-		})
-		if err != nil {
-			return err
+		of := lyceum.EntitlementFilter{
+			Products: []lyceum.Product{p}, OpenAt: lyceum.Some(r.now), After: lyceum.Some[lyceum.EntitlementID](0),
+		}
+		for more := true; more; {
+			err := r.read(func(v lyceum.View) error {
+				part, err := v.Entitlements.List(v, of, lyceum.Page{Number: 1, Size: heldAtOnce})
+				for n := range part.Rows {
+					r.users = append(r.users, part.Rows[n].User)
+					of.After = lyceum.Some(part.Rows[n].ID)
+				}
+				more = len(part.Rows) == heldAtOnce
+				return err
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	slices.Sort(r.users)
@@ -124,12 +159,13 @@ func (i Inclusions[ID, In]) open(v lyceum.View, r *removed, row lyceum.Inclusion
 }
 
 // each visits what the removal changes, by user and product.
-func (r *removed) each(v lyceum.View, now time.Time, visit func(*lyceum.AccessChange) error) error {
+func (r *removed) each(visit func(*lyceum.AccessChange) error) error {
 	for users := range slices.Chunk(r.users, lyceum.MaxUsers) {
-		if err := v.Context().Err(); err != nil {
+		var was uses
+		err := r.read(func(v lyceum.View) (err error) {
+			was, err = usesOf(v.Tables, v, users, r.products, r.now)
 			return err
-		}
-		was, err := usesOf(v.Tables, v, users, r.products, now)
+		})
 		if err != nil {
 			return err
 		}

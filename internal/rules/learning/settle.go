@@ -41,22 +41,29 @@ func (i Inclusions[ID, In]) settle(tx lyceum.Tx, now time.Time) (bool, error) {
 	if err != nil || !found {
 		return false, err
 	}
+	return true, i.settleNext(tx, now, row)
+}
+
+// settleNext brings the next holders of a product that was added or removed in
+// line.
+func (i Inclusions[ID, In]) settleNext(tx lyceum.Tx, now time.Time, row lyceum.Inclusion[ID, In]) error {
+	rows := i.rows(tx.Tables)
 	holders, err := i.holders(tx, row)
 	if err != nil {
-		return false, err
+		return err
 	}
 	products, err := reached(tx.Tables, tx, row.Product)
 	if err != nil {
-		return false, err
+		return err
 	}
 	for n := range holders {
 		e := &holders[n]
 		if err := keepLeaving(tx, row, i.named(row.In), e); err != nil {
-			return false, err
+			return err
 		}
 		for _, p := range products {
 			if err := settle(tx, now, e.User, p); err != nil {
-				return false, err
+				return err
 			}
 		}
 		row.Settled = lyceum.Some(e.ID)
@@ -70,7 +77,7 @@ func (i Inclusions[ID, In]) settle(tx lyceum.Tx, now time.Time) (bool, error) {
 		row.Settled = lyceum.None[lyceum.EntitlementID]()
 		_, err = rows.Save(tx, row)
 	}
-	return true, err
+	return err
 }
 
 // holders returns the next entitlements with which a product came or comes.
@@ -108,22 +115,37 @@ func (i Inclusions[ID, In]) with(t *lyceum.Tables, from lyceum.Source, in In) ([
 	return with, err
 }
 
-// keepAll gives all holders a product that is leaving, because it comes back before
-// they were settled.
-func (i Inclusions[ID, In]) keepAll(tx lyceum.Tx, row lyceum.Inclusion[ID, In]) error {
-	for {
-		holders, err := i.holders(tx, row)
-		for n := range holders {
-			if err == nil {
-				err = keepLeaving(tx, row, i.named(row.In), &holders[n])
-			}
-			row.Settled = lyceum.Some(holders[n].ID)
+// finishWrites is how many writes an addition makes at most for those who keep the
+// product from its removal before.
+const finishWrites = 20
+
+// finishLeaving brings those in line who keep a product that was removed before and
+// is added again.
+func (i Inclusions[ID, In]) finishLeaving(ctx context.Context, by lyceum.By, q ProductIn[In]) error {
+	of := lyceum.InclusionFilter[In]{In: lyceum.Some(q.In), Product: lyceum.Some(q.Product), Leaving: true}
+	v := i.service.store.In(ctx, by.School)
+	for range finishWrites {
+		row, there, err := i.rows(v.Tables).First(v, of)
+		if err != nil || !there || !keeps(row) {
+			return err
 		}
-		if err != nil || len(holders) < settleSize {
+		now := i.service.clock()
+		err = i.service.store.Write(ctx, lyceum.Stamp{School: by.School, At: now, Actor: "clock"}, func(tx lyceum.Tx) error {
+			row, there, err := i.rows(tx.Tables).First(tx, of)
+			if err != nil || !there || !keeps(row) {
+				return err
+			}
+			return i.settleNext(tx, now, row)
+		})
+		if err != nil {
 			return err
 		}
 	}
+	return nil
 }
+
+// keeps reports whether a product is leaving, and stays with those who held it.
+func keeps[ID, In ~int32](row lyceum.Inclusion[ID, In]) bool { return row.Leaving.Value > 0 }
 
 // unheld reports whether nobody holds what a product was added to or removed
 // from, so that there is nothing to settle.

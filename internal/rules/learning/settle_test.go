@@ -2,6 +2,7 @@ package learning_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -151,6 +152,54 @@ func TestHoldersLose(t *testing.T) {
 	h.wantInOrder(t, lyceum.EnrollmentDisabledEvent)
 	if findings, err := h.store.Check(t.Context()); err != nil || len(findings) > 0 {
 		t.Errorf("check: %v, %v", findings, err)
+	}
+}
+
+// TestHoldersKeepWhatComesBack: a product is added again before all who keep it have
+// it as their own. A few are brought in line first; while there are many, adding it
+// is refused. When nobody is to keep it, it is added at once.
+func TestHoldersKeepWhatComesBack(t *testing.T) {
+	const few, many = 120, 1100
+	end := learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery, EndAccess: true}
+	for _, tc := range []struct {
+		name    string
+		holders int
+		removal learning.Removal[lyceum.ProductCollectionID]
+		refused bool
+		after   int // have access after the last removal
+	}{
+		{"a few keep it", few, learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery}, false, few},
+		{"many keep it", many, learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery}, true, many},
+		{"nobody keeps it", many, end, false, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h := newHolders(t, tc.holders)
+			collection := h.service.CollectionProducts()
+			add := func() error { _, err := collection.Add(t.Context(), h.by(), pottery); return err }
+			if err := errors.Join(add(), collection.Remove(t.Context(), h.by(), tc.removal)); err != nil {
+				t.Fatal(err)
+			}
+			err := add()
+			if refused, _ := errors.AsType[*lyceum.Error](err); tc.refused != (refused != nil && refused.Code == "product_leaving") {
+				t.Fatalf("added again: %v", err)
+			} else if tc.refused {
+				h.settle(t)
+				err = add()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.settle(t)
+			h.want(t, "added again", tc.holders, tc.holders)
+			if err := collection.Remove(t.Context(), h.by(), end); err != nil {
+				t.Fatal(err)
+			}
+			h.settle(t)
+			h.want(t, "removed for all", tc.after, tc.after)
+			if findings, err := h.store.Check(t.Context()); err != nil || len(findings) > 0 {
+				t.Errorf("check: %v, %v", findings, err)
+			}
+		})
 	}
 }
 
