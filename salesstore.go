@@ -29,8 +29,9 @@ type SalesReader interface {
 	LastEntries(ctx context.Context, schools []SchoolID) (JournalEnds, error)
 	// FindOverdue returns the schools where the time of an entitlement is over
 	// since ExpiredCursor, which may not be there yet, the holders of a product
-	// that was added or removed are not settled, a sale stops or changes its plan,
-	// or an order is to be abandoned.
+	// that was added or removed are not settled, the buyers of a pricing plan are
+	// not linked again, a sale stops or changes its plan, or an order is to be
+	// abandoned.
 	FindOverdue(ctx context.Context, now time.Time) ([]SchoolID, error)
 }
 
@@ -60,8 +61,9 @@ type SalesChanges interface {
 	// time was over in a period, the first ones, without those of its first
 	// microsecond up to an id.
 	FindExpired(in Period, without EntitlementID, limit int) ([]Entitlement, error)
-	// FindBuyers returns the users who paid for any of some pricing plans, by id.
-	FindBuyers(plans []PricingPlanID) ([]UserID, error)
+	// FindBuyers returns who paid in up to limit transactions of a pricing plan,
+	// the first ones that are not linked again yet.
+	FindBuyers(r Relinking, limit int) ([]Buyer, error)
 	// FindPaidSales returns the paid sales of up to MaxUsers users whose plan's
 	// product is known, by user, then sale.
 	FindPaidSales(users []UserID) ([]PaidSale, error)

@@ -40,6 +40,7 @@ type Tables struct {
 	QuizResponses      Table[QuizResponseID, QuizResponse, QuizResponseFilter]
 	References         Rows[TransactionID, Reference, ReferenceFilter]
 	RefreshTokens      Table[KeyHash, RefreshToken, RefreshTokenFilter]
+	Relinkings         Table[PricingPlanID, Relinking, struct{}]
 	SaleWarnings       Table[SaleWarningID, SaleWarning, SaleWarningFilter]
 	Sales              Table[SaleID, Sale, SaleFilter]
 	Sessions           Table[KeyHash, Session, SessionFilter]

@@ -70,7 +70,7 @@ func (s *Service) unenroll(tx lyceum.Tx, now time.Time, user lyceum.UserID, cour
 	if err := onceEnrolled(tx, user, course); err != nil {
 		return err
 	}
-	if err := keepLeft(tx, user, course.Product()); err != nil {
+	if err := cmp.Or(keepLeft(tx, user, course.Product()), s.Relink(tx, now, user)); err != nil {
 		return err
 	}
 	of := lyceum.EntitlementFilter{

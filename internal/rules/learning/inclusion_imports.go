@@ -46,7 +46,7 @@ func (i Inclusions[ID, In]) Import(by lyceum.By) *Rows[lyceum.Inclusion[ID, In]]
 			if err != nil || saved.Created+saved.Updated == 0 {
 				return saved, err
 			}
-			return saved, i.relink(tx, now, rows)
+			return saved, i.relink(tx, rows)
 		},
 	}}
 }
@@ -64,6 +64,7 @@ type included[ID, In ~int32] struct {
 	id    map[ProductIn[In]]ID
 	row   map[ID]ProductIn[In]
 	count map[In]int
+	kept  map[ID]bool // leaving, and those who have it keep it
 }
 
 func (k *included[ID, In]) add(id ID, p ProductIn[In]) {
@@ -79,8 +80,9 @@ func (i Inclusions[ID, In]) included(
 	tx lyceum.Tx, rows []lyceum.Inclusion[ID, In],
 ) (*included[ID, In], error) {
 	type row = lyceum.Inclusion[ID, In]
-	k := &included[ID, In]{map[ProductIn[In]]ID{}, map[ID]ProductIn[In]{}, map[In]int{}}
+	k := &included[ID, In]{map[ProductIn[In]]ID{}, map[ID]ProductIn[In]{}, map[In]int{}, map[ID]bool{}}
 	add := func(r *row) error {
+		k.kept[r.ID] = keeps(*r)
 		_, known := k.row[r.ID]
 		if k.add(r.ID, ProductIn[In]{r.In, r.Product}); !known && r.Leaving.Present {
 			k.count[r.In]--
@@ -122,6 +124,11 @@ func (i Inclusions[ID, In]) identify(
 		same, there := k.id[key]
 		before, known := k.row[r.ID]
 		switch {
+		case there && k.kept[same]:
+			problems = append(problems, problem(
+				n, "product_id", "%d is being removed from %s, and those who have it keep it: import it again when that is done",
+				r.Product.ID, i.named(r.In),
+			))
 		case r.ID == 0 && there:
 			r.ID = same
 		case known && before != key:

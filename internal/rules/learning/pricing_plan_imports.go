@@ -61,7 +61,7 @@ func (i *PricingPlanImport) Save(
 		if saved, err = tx.PricingPlans.Save(tx, rows...); err != nil {
 			return err
 		}
-		return relinkBuyers(tx, now, moved)
+		return relinkBuyers(tx, moved)
 	})
 	if err != nil {
 		return lyceum.Saved{}, nil, fmt.Errorf("import pricing plans: %w", err)

@@ -216,7 +216,7 @@ func (s *Service) changePlan(
 			}
 		}
 		if plan.Product() != before.Product() {
-			if err := relinkBuyers(tx, now, []lyceum.PricingPlanID{id}); err != nil {
+			if err := relinkBuyers(tx, []lyceum.PricingPlanID{id}); err != nil {
 				return SoldPlan{}, err
 			}
 		}

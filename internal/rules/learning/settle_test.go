@@ -130,6 +130,29 @@ func TestHoldersFollow(t *testing.T) {
 	h.wantInOrder(t, lyceum.EnrollmentCreatedEvent)
 }
 
+// TestProductComesBackByAFile: not while those who keep it from its removal are
+// brought in line.
+func TestProductComesBackByAFile(t *testing.T) {
+	const many = 60
+	h := newHolders(t, many)
+	collection := h.service.CollectionProducts()
+	if _, err := collection.Add(t.Context(), h.by(), pottery); err != nil {
+		t.Fatal(err)
+	}
+	h.settle(t)
+	if err := collection.Remove(t.Context(), h.by(), learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery}); err != nil {
+		t.Fatal(err)
+	}
+	for _, problems := range []int{1, 0} {
+		_, found, err := collection.Import(h.by()).Save(t.Context(), []lyceum.CollectionProduct{{In: 1, Product: pottery.Product}})
+		if err != nil || len(found) != problems {
+			t.Errorf("%v, %v, want %d problems", found, err, problems)
+		}
+		h.settle(t)
+	}
+	h.want(t, "imported again", many, many)
+}
+
 // TestHoldersLose: access that ends with the removal ends at once, and is
 // announced once for each.
 func TestHoldersLose(t *testing.T) {

@@ -160,6 +160,9 @@ func (s *Service) cancel(tx lyceum.Tx, now time.Time, id lyceum.SaleID) (lyceum.
 		return sale, err
 	}
 	school, err := tx.GetSchool()
+	if err == nil {
+		err = s.enroller.Relink(tx, now, sale.UserID.Value)
+	}
 	if err != nil {
 		return sale, err
 	}
@@ -229,6 +232,9 @@ func (s *Service) endNow(tx lyceum.Tx, now time.Time, id lyceum.SaleID) (lyceum.
 	}
 	if sale.EndedAt.Present {
 		return sale, ended(&sale)
+	}
+	if err := s.enroller.Relink(tx, now, sale.UserID.Value); err != nil {
+		return sale, err
 	}
 	return sale, s.end(tx, now, &sale, &plan, lyceum.SaleVoided, lyceum.Unenroll)
 }

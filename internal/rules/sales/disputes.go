@@ -142,6 +142,9 @@ func errFeeOfLost() error {
 func (s *Service) keepOutcome(
 	tx lyceum.Tx, now time.Time, a *account, d *lyceum.Dispute, o DisputeOutcome,
 ) (lyceum.Movement, error) {
+	if err := s.enroller.Relink(tx, now, a.UserID); err != nil {
+		return lyceum.Movement{}, err
+	}
 	wasLost, before := d.State == lyceum.DisputeLost, a.Transaction
 	d.State, d.FeeReturned, d.ClosedAt = o.State, o.FeeReturned.Value, lyceum.Some(lyceum.Second(now))
 	a.disputes[slices.IndexFunc(a.disputes, func(x lyceum.Dispute) bool { return x.ID == d.ID })] = *d

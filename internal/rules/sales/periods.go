@@ -181,6 +181,9 @@ func (s *Service) endPeriod(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) erro
 	if _, err := warn(tx, lyceum.Second(now), fresh, misfits); err != nil {
 		return err
 	}
+	if err := s.enroller.Relink(tx, now, sale.UserID.Value); err != nil {
+		return err
+	}
 	sale.ReplacedBy = lyceum.Some(fresh)
 	sale.End(due, lyceum.SaleChanged)
 	if err := stop(tx, sale, &plan, false); err != nil {

@@ -67,6 +67,9 @@ func (s *Service) changeNow(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDeta
 	if err != nil {
 		return fresh, err
 	}
+	if err := s.enroller.Relink(tx, now, n.User); err != nil {
+		return fresh, err
+	}
 	old.ReplacedBy = lyceum.Some(fresh.ID)
 	return fresh, s.end(tx, now, &old, &plan, lyceum.SaleChanged, lyceum.Unenroll)
 }

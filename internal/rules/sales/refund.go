@@ -50,6 +50,9 @@ func (s *Service) refund(tx lyceum.Tx, now time.Time, r Refund) (TransactionDeta
 	if err != nil {
 		return TransactionDetail{}, err
 	}
+	if err := s.enroller.Relink(tx, now, a.UserID); err != nil {
+		return TransactionDetail{}, err
+	}
 	before := a.Transaction
 	a.AmountRefunded += part.Price
 	a.tax += part.Tax

@@ -1,13 +1,17 @@
 package sales_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
@@ -95,6 +99,7 @@ func TestFilesLinkInAnyOrder(t *testing.T) {
 					t.Fatal(name, f.name, problems, err)
 				}
 			}
+			b.settle(t)
 			if diff := cmp.Diff(want, b.reasons(t)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
@@ -105,6 +110,102 @@ func TestFilesLinkInAnyOrder(t *testing.T) {
 		if err != nil || len(findings) > 0 {
 			t.Errorf("check: %v, %v", findings, err)
 		}
+	}
+}
+
+// TestBuyersAreLinkedInParts: a plan that many bought sells another course. Their
+// sales are linked again in parts, whatever interrupts them, and an act on a sale
+// that waits for its part finds it linked.
+func TestBuyersAreLinkedInParts(t *testing.T) {
+	const many = 250
+	for engine, store := range engines(t) {
+		b := openBooks(t, store)
+		var users []lyceum.User
+		var rows []lyceum.Enrollment
+		var paid []lyceum.Transaction
+		for id := lyceum.UserID(1); id <= many; id++ {
+			users = append(users, lyceum.User{ID: id, Email: fmt.Sprintf("buyer%d@example.com", id), Role: lyceum.Student, CreatedAt: storetest.Begin})
+			rows = append(rows, lyceum.Enrollment{User: id, Course: 2, EnrolledAt: storetest.Begin})
+			at := storetest.Begin.Add(time.Duration(many-int(id)) * time.Minute)
+			paid = append(paid, lyceum.Transaction{
+				ID: lyceum.TransactionID(id), SaleID: lyceum.SaleID(id), UserID: id, PricingPlanID: 40, CreatedAt: at, PurchasedAt: at,
+				FinalPrice: 1000, Charge: 1000, Revenue: 1000, Currency: "USD", Paid: true,
+			})
+		}
+		plan := lyceum.PricingPlan{ID: 40, Name: "Plan", Price: 1000, Currency: "USD", CourseID: some(lyceum.CourseID(1))}
+		storetest.Write(t, b.store, b.school, func(tx lyceum.Tx) error {
+			_, err := tx.Users.Save(tx, users...)
+			return err
+		})
+		for _, take := range []func() ([]lyceum.RowProblem, error){
+			func() ([]lyceum.RowProblem, error) {
+				_, p, err := b.learning.ImportPricingPlans(b.by(), lyceum.RefuseMissing).Save(t.Context(), []lyceum.PricingPlan{plan})
+				return p, err
+			},
+			func() ([]lyceum.RowProblem, error) {
+				_, p, err := b.service.Import(b.by(), lyceum.RefuseMissing).Save(t.Context(), paid)
+				return p, err
+			},
+			func() ([]lyceum.RowProblem, error) {
+				_, p, err := b.learning.ImportEnrollments(b.by()).Save(t.Context(), rows)
+				return p, err
+			},
+			func() ([]lyceum.RowProblem, error) {
+				plan.CourseID = some(lyceum.CourseID(2))
+				_, p, err := b.learning.ImportPricingPlans(b.by(), lyceum.RefuseMissing).Save(t.Context(), []lyceum.PricingPlan{plan})
+				return p, err
+			},
+		} {
+			if problems, err := take(); err != nil || len(problems) > 0 {
+				t.Fatal(engine, problems, err)
+			}
+		}
+		if waits, err := b.store.FindOverdue(t.Context(), b.now); err != nil || !slices.Contains(waits, b.school) {
+			t.Errorf("%s: not overdue: %v, %v", engine, waits, err)
+		}
+		if _, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: 7, EndAccess: some(true)}); err != nil {
+			t.Fatal(engine, err)
+		}
+		writes := 0
+		for done := false; !done; writes++ {
+			ctx, stop := context.WithCancel(t.Context())
+			begun := 0
+			part := learning.New(b.store, func() time.Time {
+				if begun++; begun > 1 {
+					stop()
+				}
+				return b.now
+			})
+			done = part.Settle(ctx, b.school) == nil
+			stop()
+		}
+		if writes < 3 {
+			t.Errorf("%s: %d buyers took %d writes", engine, many, writes)
+		}
+		var want []string
+		for id := 1; id <= many; id++ {
+			if id != 7 {
+				want = append(want, fmt.Sprintf("user %d course 2 sale %d", id, id))
+			}
+		}
+		slices.Sort(want)
+		if diff := cmp.Diff(want, b.reasons(t)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", engine, diff)
+		}
+		if err := b.learning.Expire(t.Context(), b.school); err != nil {
+			t.Fatal(err)
+		}
+		if waits, err := b.store.FindOverdue(t.Context(), b.now); err != nil || slices.Contains(waits, b.school) {
+			t.Errorf("%s: still overdue: %v, %v", engine, waits, err)
+		}
+	}
+}
+
+// settle lets enrollments and links follow.
+func (b *books) settle(t *testing.T) {
+	t.Helper()
+	if err := b.learning.Settle(t.Context(), b.school); err != nil {
+		t.Fatal(err)
 	}
 }
 

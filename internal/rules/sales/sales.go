@@ -26,6 +26,9 @@ type Enroller interface {
 	) (lyceum.AccessPreview, error)
 	// Link finds again which sales the imported enrollments of users belong to.
 	Link(tx lyceum.Tx, now time.Time, users []lyceum.UserID) error
+	// Relink does so before an act on a sale of a user, if a plan that changed
+	// waits for it.
+	Relink(tx lyceum.Tx, now time.Time, user lyceum.UserID) error
 }
 
 // Registrar is what orders need of the rules of people.

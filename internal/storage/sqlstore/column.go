@@ -52,6 +52,12 @@ func idKey[ID ~int32, T any](name string, at func(*T) *ID) keyColumn[ID, T] {
 	}
 }
 
+// unnumbered is a key that names the rows of another table.
+func unnumbered[ID lyceum.Key, T any](key keyColumn[ID, T]) keyColumn[ID, T] {
+	key.numbered = false
+	return key
+}
+
 // numberKey is a key that no sequence numbers.
 func numberKey[T any](name string, at func(*T) *int64) keyColumn[int64, T] {
 	return keyColumn[int64, T]{column: intColumn(name, at), at: at, arg: func(n int64) any { return n }}

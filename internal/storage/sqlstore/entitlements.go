@@ -123,19 +123,6 @@ func (t *tx) FindExpired(
 		w.args...)
 }
 
-func (t *tx) FindBuyers(plans []lyceum.PricingPlanID) ([]lyceum.UserID, error) {
-	var found []lyceum.UserID
-	var user lyceum.UserID
-	err := inChunks(t.q, `SELECT DISTINCT t.user_id FROM transactions t WHERE t.school_id = $1 AND t.paid = 1
-		AND t.pricing_plan_id IN `, t.school, int32Args(plans), []any{scanInt(&user)},
-		func() { found = append(found, user) })
-	if err != nil {
-		return nil, fmt.Errorf("find buyers: %w", err)
-	}
-	slices.Sort(found)
-	return slices.Compact(found), nil
-}
-
 func (t *tx) FindPaidSales(users []lyceum.UserID) ([]lyceum.PaidSale, error) {
 	var found []lyceum.PaidSale
 	var row lyceum.PaidSale
