@@ -120,7 +120,24 @@ func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
 	if _, err := tx.Sales.Save(tx, sale); err != nil || stillLost {
 		return err
 	}
+	if sale.ReplacedBy.Present {
+		return s.restoreReplaced(tx, now, sale.ReplacedBy.Value)
+	}
 	return s.enroller.Restore(tx, now, &sale, lyceum.EndedByChargeback)
+}
+
+// restoreReplaced opens a sale again whose payment came back and that another one
+// had followed, if that was refunded in full meanwhile.
+func (s *Service) restoreReplaced(tx lyceum.Tx, now time.Time, follower lyceum.SaleID) error {
+	fresh, err := tx.Sales.Get(tx, follower)
+	if err != nil || fresh.EndReason != lyceum.Some(lyceum.SaleRefunded) {
+		return err
+	}
+	accounts, err := accountsOf(tx.Tables, tx, follower)
+	if err != nil || !refundedInFull(accounts) {
+		return err
+	}
+	return s.reopenReplaced(tx, now, &fresh)
 }
 
 // saleWithPlan returns a sale and what it sold.

@@ -214,11 +214,13 @@ func (s *Service) follow(
 		return id, err
 	}
 	sale := lyceum.Sale{
-		ID: id, CreatedAt: due, UserID: old.UserID, PricingPlanID: lyceum.Some(plan.ID), AffiliateID: old.AffiliateID,
+		ID: id, CreatedAt: lyceum.Second(now), UserID: old.UserID, PricingPlanID: lyceum.Some(plan.ID), AffiliateID: old.AffiliateID,
 		AuthorID: old.AuthorID, Replaces: lyceum.Some(old.ID),
 	}
 	if plan.Recurring() {
 		sale.PaidUntil = lyceum.Some(due)
+	} else { // free: no payment is to come that tells a price
+		sale.FinalPrice, sale.Currency = lyceum.Some[lyceum.Minor](0), lyceum.Some(plan.Currency)
 	}
 	if _, err := tx.Sales.Save(tx, sale); err != nil {
 		return id, err

@@ -211,7 +211,7 @@ func (m *union) endPeriods(t *testing.T) {
 		plan := d.next
 		kept := m.b.show(t, d.id)
 		fresh := m.b.show(t, kept.ReplacedBy.Value)
-		if kept.EndedAt != some(since) || fresh.PricingPlanID != some(plan) || fresh.Replaces != some(d.id) || !fresh.CreatedAt.Equal(since) {
+		if kept.EndedAt != some(since) || fresh.PricingPlanID != some(plan) || fresh.Replaces != some(d.id) || !fresh.CreatedAt.Equal(m.b.now) {
 			m.r.Fatalf("due %v: %+v, followed by %+v", since, kept.Sale, fresh.Sale)
 		}
 		m.followed(d, m.sold(fresh))

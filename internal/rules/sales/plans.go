@@ -180,7 +180,7 @@ func secondTier(
 }
 
 // reopenReplaced opens the sale again that a refunded one had followed, while what
-// was paid for it lasts.
+// was paid for it lasts. A seat that somebody else took since is one too many.
 func (s *Service) reopenReplaced(tx lyceum.Tx, now time.Time, refunded *lyceum.Sale) error {
 	ended := refunded.EndReason.Present && refunded.EndReason.Value != lyceum.SaleRefunded
 	if !refunded.Replaces.Present || ended {
@@ -196,6 +196,13 @@ func (s *Service) reopenReplaced(tx lyceum.Tx, now time.Time, refunded *lyceum.S
 	}
 	plan, err := planOfSale(tx.Tables, tx, &old)
 	if err != nil || !paidThrough(&plan, accounts).Value.After(now) || slices.ContainsFunc(accounts, lostWhole) {
+		return err
+	}
+	full, err := (&deal{plan: plan}).usedUp(tx)
+	if err != nil {
+		return err
+	}
+	if _, err := warn(tx, lyceum.Second(now), old.ID, full); err != nil {
 		return err
 	}
 	old.Reopen()

@@ -268,7 +268,7 @@ func TestAPlanChangesAtPeriodEnd(t *testing.T) {
 			if s := b.show(t, old.ID); s.EndedAt != some(until) || s.EndReason != some(lyceum.SaleChanged) || s.ReplacedBy != some(fresh.ID) || s.NextPlan.Present {
 				t.Errorf("%+v", s.Sale)
 			}
-			if !fresh.CreatedAt.Equal(until) || fresh.PaidUntil != some(until) || fresh.Replaces != some(old.ID) || fresh.FinalPrice.Present || len(fresh.Transactions) > 0 {
+			if !fresh.CreatedAt.Equal(b.now) || fresh.PaidUntil != some(until) || fresh.Replaces != some(old.ID) || fresh.FinalPrice.Present || len(fresh.Transactions) > 0 {
 				t.Errorf("%+v", fresh)
 			}
 			r, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: fresh.ID, Reference: some("ch_2")})
