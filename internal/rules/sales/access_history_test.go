@@ -454,6 +454,9 @@ func (m *union) bank(t *testing.T) {
 				x.ended = ""
 			}
 		}
+		if next := d.replacedBy; next != nil && next.over == lyceum.SaleRefunded && next.paid > 0 && next.back == next.paid {
+			m.reopen(next)
+		}
 		m.happened("win dispute", said, nil, was)
 	default:
 		q := sales.NewDispute{Transaction: d.transaction}

@@ -214,8 +214,8 @@ func (s *Service) follow(
 		return id, err
 	}
 	sale := lyceum.Sale{
-		ID: id, CreatedAt: lyceum.Second(now), UserID: old.UserID, PricingPlanID: lyceum.Some(plan.ID), AffiliateID: old.AffiliateID,
-		AuthorID: old.AuthorID, Replaces: lyceum.Some(old.ID),
+		ID: id, CreatedAt: lyceum.Second(now), UserID: old.UserID, PricingPlanID: lyceum.Some(plan.ID),
+		AffiliateID: old.AffiliateID, AuthorID: old.AuthorID, Replaces: lyceum.Some(old.ID),
 	}
 	if plan.Recurring() {
 		sale.PaidUntil = lyceum.Some(due)

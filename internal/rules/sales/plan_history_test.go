@@ -214,6 +214,7 @@ func (m *union) endPeriods(t *testing.T) {
 		if kept.EndedAt != some(since) || fresh.PricingPlanID != some(plan) || fresh.Replaces != some(d.id) || !fresh.CreatedAt.Equal(m.b.now) {
 			m.r.Fatalf("due %v: %+v, followed by %+v", since, kept.Sale, fresh.Sale)
 		}
+		fresh.CreatedAt = since // access goes on from there
 		m.followed(d, m.sold(fresh))
 	}
 }
