@@ -73,8 +73,7 @@ func (c *upgradeCommand) Run(p *program) error {
 		fmt.Fprintf(p.stdout, "The database has schema version %d, which is that of this lyceum. There is nothing to "+
 			"upgrade.\n", done.To)
 	case done.Differ > 0:
-		return lyceum.Errorf(lyceum.Conflict, "the upgrade would change %d enrollments; keep the older lyceum, and "+
-			"report this", done.Differ)
+		return lyceum.Errorf(lyceum.Conflict, "the upgrade would change enrollments; keep the older lyceum, and report this")
 	}
 	return nil
 }
@@ -138,6 +137,24 @@ func printSteps(p *program, u *sqlstore.Upgraded, done bool) {
 		fmt.Fprintf(p.stdout, "  Of these, %d come from sales, %d were imported, and %d were given by hand. "+
 			"%s and %s %s.\n", s.Sold, s.Imported, s.After-s.Sold-s.Imported,
 			several(int(s.Entitlements), "entitlement"), several(int(s.Blocks), "block"), made)
+	}
+	printRefunded(p, u, done)
+}
+
+func printRefunded(p *program, u *sqlstore.Upgraded, done bool) {
+	if u.Refunds == 0 {
+		return
+	}
+	changes := "would change"
+	if done {
+		changes = "changed"
+	}
+	fmt.Fprintf(p.stdout, "The refunded amount of %s %s:\n", several(int(u.Refunds), "transaction"), changes)
+	for _, r := range u.Refunded {
+		fmt.Fprintf(p.stdout, "  school %d: transaction %d, from %d to %d\n", r.School, r.Transaction, r.Before, r.After)
+	}
+	if more := u.Refunds - int64(len(u.Refunded)); more > 0 {
+		fmt.Fprintf(p.stdout, "  and %d more\n", more)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/url"
@@ -47,7 +46,8 @@ func (d *dialect) writeBackup(
 	}
 	if err := Verify(ctx, partial); err != nil {
 		_ = os.Remove(partial)
-		return fmt.Errorf("the backup is not good: %w", err)
+		return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: "the backup is not good, and was deleted; the " +
+			"database or its disk is damaged; restore an older backup, and keep this database for analysis"}
 	}
 	return giveName(partial, path)
 }
@@ -240,12 +240,16 @@ func unused(ctx context.Context, path string) error {
 	err = db.QueryRowContext(ctx, "PRAGMA journal_mode = DELETE").Scan(&mode)
 	switch {
 	case sqliteFault(err) == faultRetry || err == nil && mode != "delete":
-		return &lyceum.Error{Kind: lyceum.Conflict, Detail: "a program is using the database " + path +
-			"; stop it first, or choose another folder with --data", Err: err}
+		return fileInUse(path, err)
 	case sqliteFault(err) == faultDamaged:
 		return nil
 	}
 	return sqliteDialect().public(err)
+}
+
+func fileInUse(path string, err error) error {
+	return &lyceum.Error{Kind: lyceum.Conflict, Err: err, Detail: "a program is using the database " + path +
+		"; stop it first, or choose another folder with --data"}
 }
 
 func copyFile(from, to string) error {

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,7 +53,8 @@ func restorable(ctx context.Context, config *pgx.ConnConfig) error {
 }
 
 // unusedPostgres fails when others are connected to the database, unless they go
-// away at once: a connection outlives the end of its program for a moment.
+// away at once: a connection outlives the end of its program for a moment. Those
+// that wait to read or change the version of the schema have not begun.
 func unusedPostgres(ctx context.Context, db rowQuerier) error {
 	const patience, pause = 2 * time.Second, 20 * time.Millisecond
 	for deadline := time.Now().Add(patience); ; {
@@ -61,15 +63,22 @@ func unusedPostgres(ctx context.Context, db rowQuerier) error {
 		if err := db.QueryRowContext(ctx, "SELECT pg_stat_clear_snapshot()").Scan(new(any)); err != nil {
 			return err
 		}
-		err := db.QueryRowContext(ctx, `SELECT count(*) FROM pg_stat_activity
+		err := db.QueryRowContext(ctx, `SELECT count(*) FROM pg_stat_activity a
 			WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
-			AND COALESCE(backend_type, 'client backend') = 'client backend'`).Scan(&others)
+			AND COALESCE(backend_type, 'client backend') = 'client backend'
+			AND NOT EXISTS (SELECT 1 FROM pg_locks l WHERE l.pid = a.pid AND NOT l.granted
+				AND (l.relation = to_regclass('goose_db_version') OR l.locktype = 'advisory' AND l.objsubid = 1))`).
+			Scan(&others)
 		switch {
 		case err != nil || others == 0:
 			return err
 		case time.Now().After(deadline):
-			return lyceum.Errorf(lyceum.Conflict, "the database is in use: %d other connections are open; "+
-				"stop the servers and whatever else uses it", others)
+			open := "1 other connection is"
+			if others > 1 {
+				open = strconv.Itoa(others) + " other connections are"
+			}
+			return lyceum.Errorf(lyceum.Conflict, "the database is in use: %s open; stop the servers and whatever else "+
+				"uses it", open)
 		}
 		select {
 		case <-time.After(pause):

@@ -158,7 +158,7 @@ func TestR42_RestoreOfAPostgreSQLDatabaseInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = RestorePostgres(t.Context(), address, restoring(func(*Store) error { t.Error("it is changed"); return nil }))
-	if e := lyceum.Public(err); err == nil || e.Kind != lyceum.Conflict || !strings.Contains(e.Detail, "is in use: 1 other connections are open") {
+	if e := lyceum.Public(err); err == nil || e.Kind != lyceum.Conflict || !strings.Contains(e.Detail, "is in use: 1 other connection is open") {
 		t.Errorf("%v", err)
 	}
 }

@@ -288,5 +288,5 @@ func (s *Store) SchemaVersion(ctx context.Context) (current, newest int64, err e
 		return 0, 0, fmt.Errorf("read migrations: %w", err)
 	}
 	current, err = s.dialect.schemaVersion(s.writes.context(ctx), s.schemaDB())
-	return current, list[len(list)-1].version, s.public(err)
+	return current, list[len(list)-1].version, s.public(s.dialect.schemaBusy(err))
 }

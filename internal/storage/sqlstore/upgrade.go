@@ -36,6 +36,17 @@ type Upgraded struct {
 	// there are. An upgrade that finds one changes nothing.
 	Differing []Differing
 	Differ    int64
+	// Refunded are the first transactions of which another amount counts as
+	// refunded, and Refunds is how many there are.
+	Refunded []Refunded
+	Refunds  int64
+}
+
+// Refunded is a transaction of which another amount counts as refunded.
+type Refunded struct {
+	School        lyceum.SchoolID
+	Transaction   lyceum.TransactionID
+	Before, After int64
 }
 
 // UpgradedSchool is what an upgrade does to one school.
@@ -65,6 +76,7 @@ type upgrade struct {
 
 	o      *UpgradeOptions
 	result Upgraded
+	last   func() error // looks before the commit whether nobody uses the database; may be nil
 }
 
 // errNothing ends an upgrade that has nothing to do.
@@ -119,7 +131,7 @@ func (u *upgrade) run() error {
 		return errors.New("upgrade without a backup")
 	}
 	if err := u.remember(); err != nil {
-		return fmt.Errorf("count what is there: %w", err)
+		return u.undone(fmt.Errorf("count what is there: %w", err))
 	}
 	n := 0
 	for i := range u.migrations {
@@ -133,24 +145,64 @@ func (u *upgrade) run() error {
 		u.o.Told(fmt.Sprintf("migration %d of %d: %d %s", done, n, m.version, m.name))
 	})
 	if err != nil {
-		return fmt.Errorf("migrate schema: %w", err)
+		return u.undone(fmt.Errorf("migrate schema: %w", err))
 	}
 	u.result.Steps = steps
 	u.o.Told("comparing access")
 	if err := u.compare(); err != nil {
-		return fmt.Errorf("compare access: %w", err)
+		return u.undone(fmt.Errorf("compare access: %w", err))
 	}
 	switch {
 	case u.o.DryRun:
 		return nil
 	case u.result.Differ > 0:
-		return lyceum.Errorf(lyceum.Conflict, "the upgrade would change %d enrollments, so nothing was changed; keep the "+
-			"older lyceum, and report this", u.result.Differ)
+		return lyceum.Errorf(lyceum.Conflict, "the upgrade would change enrollments, so nothing was changed; keep the "+
+			"older lyceum, and report this")
 	}
 	if err := u.note(); err != nil {
-		return fmt.Errorf("write the journal: %w", err)
+		return u.undone(fmt.Errorf("write the journal: %w", err))
 	}
-	return u.tx.Commit()
+	if u.last != nil {
+		if err := u.last(); err != nil {
+			return err
+		}
+	}
+	return u.commit()
+}
+
+func (u *upgrade) commit() error {
+	err := u.tx.Commit()
+	if err == nil || u.dialect.undone(err) {
+		return u.undone(err)
+	}
+	return &lyceum.Error{
+		Kind: lyceum.Unavailable, Code: lyceum.OutcomeUnknown, Err: err,
+		Detail: "the database did not confirm the upgrade, so it is unknown whether it happened; the backup " +
+			u.result.Backup + " is complete; run lyceum upgrade again, which reports whether there is anything left to do",
+	}
+}
+
+// undone is the error of an upgrade that was rolled back.
+func (u *upgrade) undone(err error) error {
+	if _, ok := errors.AsType[*lyceum.Error](err); err == nil || ok {
+		return err
+	}
+	todo := "keep the older lyceum, and report this"
+	switch u.dialect.fault(err) {
+	case faultFull:
+		todo = "free disk space, and run the command again"
+	case faultRetry, faultBusy, faultDown:
+		todo = "run the command again"
+	case faultReadOnly:
+		todo = "make the database writable, and run the command again"
+	case faultDamaged:
+		todo = "the database is damaged: run lyceum check"
+	}
+	detail := "the upgrade failed, and nothing was changed; "
+	if !u.o.DryRun {
+		detail += "the backup " + u.result.Backup + " is complete; "
+	}
+	return &lyceum.Error{Kind: lyceum.Unavailable, Detail: detail + todo, Err: err}
 }
 
 // note writes the upgrade into the journal of each school.

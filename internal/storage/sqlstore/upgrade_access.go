@@ -12,12 +12,14 @@ const (
 	entitlementsVersion = 16
 )
 
-// remember keeps the open enrollments, to compare them with those after the
-// upgrade, and counts what the upgrade adds to.
+// remember keeps the open enrollments and the refunded amounts, to compare them
+// with those after the upgrade, and counts what the upgrade adds to.
 func (u *upgrade) remember() error {
 	for _, text := range []string{
 		"CREATE TEMPORARY TABLE upgrade_open (school_id INTEGER, user_id INTEGER, course_id INTEGER, expires_at BIGINT)",
 		"CREATE UNIQUE INDEX upgrade_open_key ON upgrade_open (school_id, user_id, course_id)",
+		"CREATE TEMPORARY TABLE upgrade_refunds (school_id INTEGER, transaction_id INTEGER, amount BIGINT)",
+		"CREATE UNIQUE INDEX upgrade_refunds_key ON upgrade_refunds (school_id, transaction_id)",
 	} {
 		if _, err := u.tx.ExecContext(u.ctx, text); err != nil {
 			return err
@@ -31,10 +33,12 @@ func (u *upgrade) remember() error {
 			return err
 		}
 	}
-	if u.from < enrollmentsVersion {
-		return nil
+	_, err := u.tx.ExecContext(u.ctx, `INSERT INTO upgrade_refunds (school_id, transaction_id, amount)
+		SELECT school_id, transaction_id, amount_refunded FROM transactions WHERE amount_refunded <> 0`)
+	if err != nil || u.from < enrollmentsVersion {
+		return err
 	}
-	_, err := u.tx.ExecContext(u.ctx, `INSERT INTO upgrade_open (school_id, user_id, course_id, expires_at)
+	_, err = u.tx.ExecContext(u.ctx, `INSERT INTO upgrade_open (school_id, user_id, course_id, expires_at)
 		SELECT school_id, user_id, course_id, expires_at FROM enrollments WHERE ended_at IS NULL`)
 	return err
 }
@@ -90,7 +94,32 @@ func (u *upgrade) compare() error {
 	if err := u.countMade(1); err != nil {
 		return err
 	}
+	if err := u.findRefunded(); err != nil {
+		return err
+	}
 	return u.findDiffering()
+}
+
+// findRefunded finds the transactions whose refunded amount differs.
+func (u *upgrade) findRefunded() error {
+	rows, err := u.tx.QueryContext(u.ctx, `WITH changed AS (
+		SELECT t.school_id, t.transaction_id, COALESCE(b.amount, 0) AS before, t.amount_refunded AS after
+		FROM transactions t LEFT JOIN upgrade_refunds b
+			ON b.school_id = t.school_id AND b.transaction_id = t.transaction_id
+		WHERE t.amount_refunded <> COALESCE(b.amount, 0))
+	SELECT school_id, transaction_id, before, after, count(*) OVER () FROM changed ORDER BY 1, 2 LIMIT 100`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r Refunded
+		if err := rows.Scan(&r.School, &r.Transaction, &r.Before, &r.After, &u.result.Refunds); err != nil {
+			return err
+		}
+		u.result.Refunded = append(u.result.Refunded, r)
+	}
+	return rows.Err()
 }
 
 // countMade adds how many entitlements and blocks there are, times a factor.

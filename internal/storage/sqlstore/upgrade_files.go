@@ -5,8 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 )
 
 // The names of what an upgrade writes into a data folder: backups, and copies
@@ -27,7 +30,7 @@ func Upgrade(ctx context.Context, dir string, o UpgradeOptions) (Upgraded, error
 		return result, d.public(err)
 	}
 	path := filepath.Join(dir, FileName)
-	if err := removeLeft(dir); err != nil {
+	if err := removeLeft(dir, leftBackups, rehearsals); err != nil {
 		return Upgraded{}, err
 	}
 	if err := unused(ctx, path); err != nil {
@@ -46,6 +49,9 @@ func upgradeFile(ctx context.Context, d *dialect, path string, o *UpgradeOptions
 	}
 	defer db.Close()
 	u, err := d.beginUpgrade(ctx, db, o)
+	if d.fault(err) == faultRetry {
+		return Upgraded{}, fileInUse(path, err)
+	}
 	if err != nil {
 		return u.ended(err)
 	}
@@ -114,6 +120,9 @@ func rehearse(ctx context.Context, dir string, o *UpgradeOptions) (Upgraded, err
 	if info.Size() == 0 {
 		return Upgraded{From: noSchema, To: noSchema, Empty: true}, nil
 	}
+	if err := removeLeft(dir, rehearsals); err != nil {
+		return Upgraded{}, err
+	}
 	if err := room(dir, (1+upgradeRoom)*info.Size()); err != nil {
 		return Upgraded{}, err
 	}
@@ -122,6 +131,11 @@ func rehearse(ctx context.Context, dir string, o *UpgradeOptions) (Upgraded, err
 		return Upgraded{}, cannotWrite(dir, err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
+	held, err := holdFolder(folder)
+	if err != nil {
+		return Upgraded{}, cannotWrite(folder, err)
+	}
+	defer held.Close()
 	copied := filepath.Join(folder, FileName)
 	if err := copyDatabase(ctx, path, copied, o); err != nil {
 		return Upgraded{}, err
@@ -170,19 +184,51 @@ func openAlone(path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// removeLeft removes what upgrades that were killed left behind. Nobody uses the
-// folder.
-func removeLeft(dir string) error {
-	for _, pattern := range []string{leftBackups, rehearsals} {
-		left, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			return err
+// removeLeft removes what upgrades and dry runs that were killed left behind,
+// by patterns of names. What a dry run is working on stays.
+func removeLeft(dir string, patterns ...string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return cannotWrite(dir, err)
+	}
+	for _, e := range entries {
+		left := slices.ContainsFunc(patterns, func(pattern string) bool {
+			matches, err := filepath.Match(pattern, e.Name())
+			return matches && err == nil
+		})
+		if !left {
+			continue
 		}
-		for _, path := range left {
-			if err := os.RemoveAll(path); err != nil {
-				return cannotWrite(path, err)
-			}
+		if err := removeUnlessHeld(filepath.Join(dir, e.Name())); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func removeUnlessHeld(name string) error {
+	held, err := holdFolder(name)
+	switch {
+	case errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return cannotWrite(name, err)
+	}
+	defer held.Close()
+	if err := os.RemoveAll(name); err != nil {
+		return cannotWrite(name, err)
+	}
+	return nil
+}
+
+// holdFolder locks a folder, or a file, for as long as it is open.
+func holdFolder(name string) (*os.File, error) {
+	folder, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(folder.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
+	return folder, nil
 }

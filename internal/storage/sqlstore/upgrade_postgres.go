@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/pressly/goose/v3"
@@ -36,9 +37,11 @@ func UpgradePostgres(ctx context.Context, address string, o UpgradeOptions) (Upg
 		return result, d.public(err)
 	}
 	defer func() { _ = u.tx.Rollback() }()
+	begin := time.Now()
 	if err := u.alone(address, config.Password); err != nil {
 		return u.result, d.public(err)
 	}
+	u.last = func() error { return u.stillAlone(begin) }
 	err = u.run()
 	return u.result, d.public(err)
 }
@@ -67,11 +70,32 @@ func (u *upgrade) alone(address, password string) error {
 	return unusedPostgres(u.ctx, u.tx)
 }
 
-// lockTables lets others only read.
+// quiet is how long an upgrade watches for others at least. A server that lost its
+// connections opens one again within this time.
+const quiet = 2 * time.Second
+
+// stillAlone fails when a server has come back since the upgrade began: it read
+// the older schema when it started, and would go on with the new one.
+func (u *upgrade) stillAlone(begin time.Time) error {
+	for {
+		if err := unusedPostgres(u.ctx, u.tx); err != nil || time.Since(begin) >= quiet {
+			return err
+		}
+		select {
+		case <-time.After(quiet / 20):
+		case <-u.ctx.Done():
+			return u.ctx.Err()
+		}
+	}
+}
+
+// lockTables lets others only read. It leaves tables alone that are not
+// Lyceum's.
 func (u *upgrade) lockTables() error {
 	var names string
-	err := u.tx.QueryRowContext(u.ctx, `SELECT string_agg(quote_ident(tablename), ', ') FROM pg_tables
-		WHERE schemaname = current_schema()`).Scan(&names)
+	err := u.tx.QueryRowContext(u.ctx, `SELECT string_agg(c.oid::regclass::text, ', ') FROM pg_class c
+		WHERE c.relkind = 'r' AND has_table_privilege(c.oid, 'UPDATE') AND c.relnamespace =
+			(SELECT v.relnamespace FROM pg_class v WHERE v.oid = '`+goose.DefaultTablename+`'::regclass)`).Scan(&names)
 	if err != nil {
 		return err
 	}
@@ -91,7 +115,8 @@ func (u *upgrade) dump(address, password string) error {
 	}
 	var size int64
 	err = u.tx.QueryRowContext(u.ctx, `SELECT CAST(COALESCE(sum(pg_table_size(c.oid)), 0) AS BIGINT) FROM pg_class c
-		WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace`).Scan(&size)
+		WHERE c.relkind = 'r' AND c.relnamespace =
+			(SELECT v.relnamespace FROM pg_class v WHERE v.oid = '`+goose.DefaultTablename+`'::regclass)`).Scan(&size)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func TestRestoreThatChangesAccess(t *testing.T) {
 		t.Error("it is changed")
 		return nil
 	}))
-	if e := lyceum.Public(err); err == nil || e.Kind != lyceum.Conflict || !strings.HasPrefix(e.Detail, "the upgrade would change 3 enrollments, so nothing was changed") || len(done.Differing) != 3 {
+	if e := lyceum.Public(err); err == nil || e.Kind != lyceum.Conflict || !strings.HasPrefix(e.Detail, "the upgrade would change enrollments, so nothing was changed") || len(done.Differing) != 3 {
 		t.Errorf("%+v, %v", done, err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
