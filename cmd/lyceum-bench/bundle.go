@@ -24,7 +24,7 @@ const bundleMembers = 100_000
 // learner of the sandbox among them.
 type bundle struct {
 	s          settings
-	dir        string
+	place      oldPlace
 	key, token string
 	school     lyceum.SchoolID
 	collection lyceum.ProductCollectionID
@@ -35,23 +35,43 @@ type bundle struct {
 // measureBundle adds products to a large collection and removes them, and
 // measures what the writes that follow make others wait.
 func measureBundle(ctx context.Context, s settings) error {
-	b := &bundle{s: s, dir: filepath.Join(s.work, "bundle")}
-	defer os.RemoveAll(b.dir)
-	fmt.Printf("## A product in a collection of %d members\n\n", bundleMembers)
+	dir := filepath.Join(s.work, "bundle")
+	b := &bundle{s: s, place: oldPlace{"sqlite", []string{"--data", dir}, s.work}}
+	if err := errors.Join(b.measure(ctx), os.RemoveAll(dir)); err != nil {
+		return err
+	}
+	server := os.Getenv("LYCEUM_TEST_POSTGRES")
+	if server == "" {
+		return nil
+	}
+	return withDatabase(ctx, server, func(address string) error {
+		b := &bundle{s: s, place: oldPlace{"postgres", []string{"--database-url", address}, s.work}}
+		return b.measure(ctx)
+	})
+}
+
+func (b *bundle) measure(ctx context.Context) error {
+	fmt.Printf("## A product in a collection of %d members, %s\n\n", bundleMembers, b.place.engine)
 	if err := b.make(ctx); err != nil {
 		return err
 	}
 	if err := b.measureSteps(ctx); err != nil {
 		return err
 	}
-	fmt.Print("| change | answered ms | access after ms | settled s | killed | " +
-		"`POST /v1/users` p50 ms | p99 ms | slowest ms | slowest ms before |\n|---|---|---|---|---|---|---|---|---|\n")
-	var err error
-	if b.server, err = s.serveOn(ctx, []string{"--data", b.dir}); err != nil {
+	if err := b.measureChanges(ctx); err != nil {
 		return err
 	}
-	defer func() { _ = b.server.stop() }()
-	b.server.key = b.key
+	checked, err := b.s.told(ctx, append([]string{"check"}, b.place.database...)...)
+	fmt.Printf("\n```text\n%s```\n\n", checked.said)
+	return err
+}
+
+func (b *bundle) measureChanges(ctx context.Context) error {
+	fmt.Print("| change | answered ms | access after ms | settled s | killed | " +
+		"`POST /v1/users` p50 ms | p99 ms | slowest ms | slowest ms before |\n|---|---|---|---|---|---|---|---|---|\n")
+	if err := b.serve(ctx); err != nil {
+		return err
+	}
 	products := fmt.Sprintf("/lyceum/v1/product_collections/%d/products", b.collection)
 	for _, change := range []struct {
 		name, method, path string
@@ -71,21 +91,27 @@ func measureBundle(ctx context.Context, s settings) error {
 			ctx, change.method, change.path, change.body, b.courses[change.course], change.opens, change.kill,
 		)
 		if err != nil {
-			return fmt.Errorf("%s: %w", change.name, err)
+			return errors.Join(fmt.Errorf("%s: %w", change.name, err), b.server.stop())
 		}
 		fmt.Printf("| %s | %s |\n", change.name, row)
 	}
-	fmt.Println()
-	if err := b.server.stop(); err != nil {
-		return err
+	return b.server.stop()
+}
+
+// serve starts a server of the school.
+func (b *bundle) serve(ctx context.Context) (err error) {
+	if b.server, err = b.s.serveOn(ctx, b.place.database); err == nil {
+		b.server.key = b.key
 	}
-	checked, err := s.told(ctx, "check", "--data", b.dir)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("```text\n%s```\n\n", checked.said)
-	b.server, err = s.serveOn(ctx, []string{"--data", b.dir}) // for the deferred end
 	return err
+}
+
+// open opens the school.
+func (b *bundle) open(ctx context.Context) (*sqlstore.Store, error) {
+	if b.place.engine == "postgres" {
+		return sqlstore.OpenPostgres(ctx, b.place.database[1], sqlstore.Options{})
+	}
+	return sqlstore.Open(ctx, b.place.database[1], sqlstore.Options{})
 }
 
 func (b *bundle) added(n int) any { return map[string]any{"type": "course", "id": b.courses[n]} }
@@ -111,7 +137,7 @@ func (t *timedStore) Write(ctx context.Context, stamp lyceum.Stamp, change func(
 // measureSteps adds a course and removes it without others, and measures each
 // write that follows.
 func (b *bundle) measureSteps(ctx context.Context) error {
-	store, err := sqlstore.Open(ctx, b.dir, sqlstore.Options{})
+	store, err := b.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -172,7 +198,7 @@ func (b *bundle) change(
 		return "", err
 	}
 	answered := time.Since(begin)
-	if open, err := b.open(ctx, course); err != nil || open != opens {
+	if open, err := b.opens(ctx, course); err != nil || open != opens {
 		return "", fmt.Errorf("the learner's access is %v, want %v: %w", open, opens, err)
 	}
 	access := time.Since(begin)
@@ -181,7 +207,7 @@ func (b *bundle) change(
 		if killed, err = b.kill(ctx); err != nil {
 			return "", err
 		}
-		if open, err := b.open(ctx, course); err != nil || open != opens {
+		if open, err := b.opens(ctx, course); err != nil || open != opens {
 			return "", fmt.Errorf("after a kill the learner's access is %v, want %v: %w", open, opens, err)
 		}
 	}
@@ -222,11 +248,9 @@ func (b *bundle) kill(ctx context.Context) (string, error) {
 		return "", err
 	}
 	_ = b.server.command.Wait()
-	var err error
-	if b.server, err = b.s.serveOn(ctx, []string{"--data", b.dir}); err != nil {
+	if err := b.serve(ctx); err != nil {
 		return "", err
 	}
-	b.server.key = b.key
 	left, err := b.left(ctx)
 	if left < 0 {
 		return "", errors.New("it was settled when it was killed")
@@ -263,8 +287,8 @@ func (b *bundle) createUsers(done func() (bool, error), most time.Duration) (too
 	return took, nil
 }
 
-// open reports whether the learner may open a course.
-func (b *bundle) open(ctx context.Context, course lyceum.CourseID) (bool, error) {
+// opens reports whether the learner may open a course.
+func (b *bundle) opens(ctx context.Context, course lyceum.CourseID) (bool, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
 		fmt.Sprintf("http://%s/v1/current_user/courses/%d", b.server.address, course), nil)
 	if err != nil {
@@ -290,8 +314,12 @@ func (b *bundle) enrolled(ctx context.Context, course lyceum.CourseID) (int64, e
 
 // left returns up to which entitlement the members are settled, -1 when all are.
 func (b *bundle) left(ctx context.Context) (int64, error) {
-	path := filepath.Join(b.dir, sqlstore.FileName)
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=query_only(1)&_pragma=busy_timeout(10000)")
+	driver, address := "pgx", b.place.database[1]
+	if b.place.engine == "sqlite" {
+		driver = "sqlite"
+		address = "file:" + filepath.Join(address, sqlstore.FileName) + "?_pragma=query_only(1)&_pragma=busy_timeout(10000)"
+	}
+	db, err := sql.Open(driver, address)
 	if err != nil {
 		return 0, err
 	}

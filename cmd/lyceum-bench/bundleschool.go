@@ -17,9 +17,8 @@ import (
 
 // make makes the school: a sandbox, whose learner has a token, and members.
 func (b *bundle) make(ctx context.Context) error {
-	sandbox, err := start(
-		ctx, b.s.binary, "sandbox", "--json", "--addr", "127.0.0.1:0", "--transactions", "100", "--data", b.dir,
-	)
+	args := append([]string{"sandbox", "--json", "--addr", "127.0.0.1:0", "--transactions", "100"}, b.place.database...)
+	sandbox, err := start(ctx, b.s.binary, args...)
 	if err != nil {
 		return err
 	}
@@ -28,7 +27,7 @@ func (b *bundle) make(ctx context.Context) error {
 		return err
 	}
 	b.key, b.token = sandbox.key, token
-	store, err := sqlstore.Open(ctx, b.dir, sqlstore.Options{})
+	store, err := b.open(ctx)
 	if err != nil {
 		return err
 	}
