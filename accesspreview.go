@@ -76,6 +76,11 @@ func (n *AccessCount) Add(loses, gains bool) {
 	}
 }
 
+// Plus returns the sum of two counts of different people.
+func (n AccessCount) Plus(o AccessCount) AccessCount {
+	return AccessCount{n.Losing + o.Losing, n.Keeping + o.Keeping, n.Gaining + o.Gaining}
+}
+
 // ProductAccess counts the people whose access to a product an act concerns.
 type ProductAccess struct {
 	Product Product

@@ -41,6 +41,35 @@ const (
 	EndedByImport       EntitlementEnd = "imported" // the enrollment came in as ended
 )
 
+// EntitlementEnds lists every act that ends entitlements.
+func EntitlementEnds() []EntitlementEnd {
+	return []EntitlementEnd{
+		EndedByRefund, EndedByChargeback, EndedByCancellation, EndedByVoiding, EndedByChange, EndedByUnenrollment,
+		EndedByImport,
+	}
+}
+
+// EntitlementKind is where an entitlement comes from.
+type EntitlementKind string
+
+// The kinds of entitlement.
+const (
+	FromSale   EntitlementKind = "sale"
+	FromHand   EntitlementKind = "manual"
+	FromImport EntitlementKind = "import" // without a known sale
+)
+
+// Kind returns where the entitlement comes from.
+func (e *Entitlement) Kind() EntitlementKind {
+	switch {
+	case e.Sale.Present:
+		return FromSale
+	case e.Imported:
+		return FromImport
+	}
+	return FromHand
+}
+
 // OpenAt reports whether the entitlement gives access at a moment.
 func (e *Entitlement) OpenAt(now time.Time) bool {
 	return !e.EndedAt.Present && (!e.EndsAt.Present || now.Before(e.EndsAt.Value))
@@ -60,6 +89,7 @@ type EntitlementFilter struct {
 	Sale     Opt[SaleID]
 	Open     bool               // no act ended it, whether its time is over or not
 	OpenAt   Opt[time.Time]     // it gave access at that moment
+	Blocked  bool               // of those that reach a product: also where a block outranks them
 	After    Opt[EntitlementID] // those with a higher id; their list has no total
 }
 

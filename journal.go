@@ -71,6 +71,7 @@ const (
 	OrderCreated           EntryType = "order.created"
 	OrderUpdated           EntryType = "order.updated"
 	SaleWarningCreated     EntryType = "sale_warning.created"
+	SaleWarningUpdated     EntryType = "sale_warning.updated"
 
 	EntitlementCreated EntryType = "entitlement.created"
 	EntitlementUpdated EntryType = "entitlement.updated"
@@ -113,7 +114,8 @@ func EntryTypes() []EntryType {
 		WebhookSecretRotated, MovementCreated, DisputeCreated, DisputeUpdated, CommentCreated, CommentDeleted,
 		AdmissionCreated, AdmissionUpdated,
 		OrderCreated, OrderUpdated, EntitlementCreated, EntitlementUpdated, EntitlementDeleted, BlockCreated, BlockDeleted,
-		SaleWarningCreated, SignInFailed, AccountLocked, SignInsRefused, CodeReplayed, TokenReused, TargetRefused,
+		SaleWarningCreated, SaleWarningUpdated, SignInFailed, AccountLocked, SignInsRefused, CodeReplayed, TokenReused,
+		TargetRefused,
 	}, productEntries...)
 }
 

@@ -33,6 +33,9 @@ type SalesReader interface {
 	// not linked again, a sale stops or changes its plan, or an order is to be
 	// abandoned.
 	FindOverdue(ctx context.Context, now time.Time) ([]SchoolID, error)
+	// FindBulkSchools returns the schools that have a bulk job to prepare or to run,
+	// a draft from before unstarted, or another one from before others.
+	FindBulkSchools(ctx context.Context, unstarted, others time.Time) ([]SchoolID, error)
 }
 
 // JournalReads are questions to the journal of one school.

@@ -13,6 +13,8 @@ type Tables struct {
 	AuthorizationCodes Table[KeyHash, AuthorizationCode, AuthorizationCodeFilter]
 	Authors            Table[AuthorID, AuthorProfile, PartnerFilter]
 	Blocks             Table[BlockID, Block, BlockFilter]
+	BulkJobs           Table[BulkJobID, BulkJob, BulkJobFilter]
+	BulkParts          Table[BulkPartID, BulkPart, BulkPartFilter]
 	Coaching           Table[CoachingID, Coaching, ProductFilter]
 	CollectionProducts Table[CollectionProductID, CollectionProduct, InclusionFilter[ProductCollectionID]]
 	Comments           Table[CommentID, Comment, CommentFilter]

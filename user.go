@@ -53,6 +53,9 @@ type UserFilter struct {
 	Except Opt[UserID]
 	// Answered: only those who answered this quiz.
 	Answered Opt[QuizID]
+	Tag      Opt[string]  // only those who have it
+	Product  Opt[Product] // only those who may use it at AccessAt
+	AccessAt time.Time
 	Owners   bool // only those with the role owner
 	Enabled  bool // only those who are not switched off
 }

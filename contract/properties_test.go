@@ -176,6 +176,7 @@ var unbounded = map[string]string{
 	"UserTags.tags":               "at most 100 different ones; the same one may stand twice",
 	"NewWebhook.events":           "names of a closed list; the same one may stand twice",
 	"WebhookChange.events":        "as above",
+	"NewBulkJob.emails[]":         "one that nobody has is a row that fails",
 	"NewQuizResponse.answers":     "as many as the quiz has questions",
 	"NewQuizResponse.answers[]":   "as many as the question has choices",
 	"NewQuizResponse.answers[][]": "one of the choices, or what the learner wrote",

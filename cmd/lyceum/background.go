@@ -33,6 +33,33 @@ func (s *service) runScheduler(ctx context.Context) {
 	}
 }
 
+// runBulkJobs works on bulk jobs, of each school a little at a time. Those that
+// were prepared or started by another process wait for timePause at most.
+func (s *service) runBulkJobs(ctx context.Context) {
+	for {
+		schools, err := s.bulk.Busy(ctx)
+		more := false
+		for _, school := range schools {
+			again, failed := s.bulk.Continue(ctx, school)
+			more, err = more || again, errors.Join(err, failed)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			s.log.WarnContext(ctx, "bulk jobs could not be processed", "err", err)
+		case more:
+			continue
+		}
+		select {
+		case <-time.After(timePause):
+		case <-s.bulk.Woken():
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // run keeps the books while serve runs, and a last time after it.
 func (s *service) run(ctx context.Context, serve func(context.Context) error) error {
 	books := &access.Bookkeeper{Store: s.store, Keys: s.keys, OAuth: s.oauth, Limiter: s.limiter, Log: s.log}
@@ -43,6 +70,7 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error) er
 	var group sync.WaitGroup
 	group.Go(func() { books.Run(background) })
 	group.Go(func() { s.runScheduler(background) })
+	group.Go(func() { s.runBulkJobs(background) })
 	if len(s.events.Ring.Keys()) > 0 {
 		courier := &webhook.Courier{
 			Events: s.events, Sender: s.sender, Log: s.log, Traces: s.oauth.Traces,

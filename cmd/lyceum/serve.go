@@ -25,6 +25,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/bulk"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
@@ -214,6 +215,7 @@ type service struct {
 	sales    *sales.Service
 	learning *learning.Service
 	people   *people.Service
+	bulk     *bulk.Service
 	events   *events.Service
 	feed     *events.Feed
 	sender   *webhook.Sender
@@ -265,6 +267,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		sales:    sales.New(store, p.clock, lessons, users),
 		learning: lessons,
 		people:   users,
+		bulk:     bulk.New(store, p.clock, lessons, users),
 		events:   told,
 		feed:     events.NewFeed(store, told, p.ctx.Done()),
 		metrics:  metrics,
@@ -309,8 +312,8 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	owner, err := console.New(console.Options{
 		Site: o.site, School: s.school,
 		Accounts: s.accounts, Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log,
-		Patience: 5 * time.Second,
-		Events:   s.events,
+		Learning: s.learning, Bulk: s.bulk, Patience: 5 * time.Second,
+		Events: s.events,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("parse the console: %w", err)
@@ -319,7 +322,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	rooms := map[string]http.Handler{"/assets/": web.Assets(), "/admin": owner, "/admin/": owner}
+	rooms := map[string]http.Handler{"/assets/": web.Assets(), "/admin": owner, "/admin/": owner, console.BulkPath: owner}
 	maps.Copy(rooms, signIn)
 	maps.Copy(rooms, first)
 	return server.Handler(server.Options{
@@ -330,12 +333,13 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 			apiv2.New(s.learning, oauth.Endpoints(s.oauth, lyceum.V2)),
 			apilyceum.New(apilyceum.Rules{
 				Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed,
-				School: s.school,
+				Bulk: s.bulk, School: s.school,
 			}),
 		},
 		Keys:         s.keys,
 		OAuth:        s.oauth,
 		Pages:        rooms,
+		Uploads:      map[string]int64{console.BulkPath: console.MaxUpload},
 		Nothing:      nothing,
 		Limiter:      s.limiter,
 		Load:         s.load,

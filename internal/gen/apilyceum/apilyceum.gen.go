@@ -7,6 +7,96 @@ import (
 	"time"
 )
 
+// AccessProduct A product.
+type AccessProduct struct {
+	// Type Kind of the product.
+	Type AnyProductType `json:"type"`
+
+	// ID Identifier of the product, unique among those of its kind.
+	ID int32 `json:"id"`
+
+	// Name Name of the product.
+	Name string `json:"name"`
+}
+
+// AccessReason One reason why a user may, or might, use a product.
+type AccessReason struct {
+	// ID Identifier of the reason. With a collection or a tier it is the same for each product that comes with it.
+	ID int32 `json:"id"`
+
+	// Kind Where it comes from: a sale, somebody who gave it by hand, or an imported enrollment without a known sale.
+	Kind AccessReasonKind `json:"kind"`
+
+	// IsActive Whether it has not ended, and its time is not over.
+	IsActive bool `json:"is_active"`
+
+	// IsBlocked Whether a block outranks it: of the product, or of the collection that it comes with.
+	IsBlocked bool `json:"is_blocked"`
+
+	// Sale The sale; null without one.
+	Sale *AccessSale `json:"sale"`
+
+	// Through The collection or tier that the product comes with; null if it was sold or given itself.
+	Through *AccessThrough `json:"through"`
+
+	// KeptFrom The collection that the product came with until it left; null if it did not.
+	KeptFrom *AccessKeptFrom `json:"kept_from"`
+
+	// StartsAt Since when it holds.
+	StartsAt time.Time `json:"starts_at"`
+
+	// EndsAt When it ends by itself; null if it does not.
+	EndsAt *time.Time `json:"ends_at"`
+
+	// EndedAt When something was done that ended it; null if nothing was.
+	EndedAt *time.Time `json:"ended_at"`
+
+	// EndReason What was done: the sale was refunded, charged back, canceled or voided, or changed to another plan, the user was unenrolled, or an import brought it as ended.
+	EndReason *AccessReasonEndReason `json:"end_reason"`
+}
+
+// AccessReasonKind Where it comes from: a sale, somebody who gave it by hand, or an imported enrollment without a known sale.
+type AccessReasonKind string
+
+// AccessSale The sale; null without one.
+type AccessSale struct {
+	// ID The sale.
+	ID int32 `json:"id"`
+
+	// PricingPlanID Its pricing plan, if known.
+	PricingPlanID *int32 `json:"pricing_plan_id"`
+
+	// PricingPlanName Name of the pricing plan, if known.
+	PricingPlanName *string `json:"pricing_plan_name"`
+}
+
+// AccessThrough The collection or tier that the product comes with; null if it was sold or given itself.
+type AccessThrough struct {
+	// Type Kind of the product.
+	Type AnyProductType `json:"type"`
+
+	// ID Identifier of the product, unique among those of its kind.
+	ID int32 `json:"id"`
+
+	// Name Name of the product.
+	Name string `json:"name"`
+}
+
+// AccessKeptFrom The collection that the product came with until it left; null if it did not.
+type AccessKeptFrom struct {
+	// Type Kind of the product.
+	Type AnyProductType `json:"type"`
+
+	// ID Identifier of the product, unique among those of its kind.
+	ID int32 `json:"id"`
+
+	// Name Name of the product.
+	Name string `json:"name"`
+}
+
+// AccessReasonEndReason What was done: the sale was refunded, charged back, canceled or voided, or changed to another plan, the user was unenrolled, or an import brought it as ended.
+type AccessReasonEndReason string
+
 // Affiliate Who is paid for referring buyers. One that is known only from imported transactions has only an id until it is completed.
 type Affiliate struct {
 	// ID Identifier of the affiliate, unique in the school.
@@ -27,6 +117,9 @@ type Affiliate struct {
 	// ArchivedAt When it was archived.
 	ArchivedAt *time.Time `json:"archived_at"`
 }
+
+// AnyProductType Kind of the product.
+type AnyProductType string
 
 // Attempt One try to deliver an event.
 type Attempt struct {
@@ -72,6 +165,9 @@ type Attention struct {
 	// CreatedAt When the sale was recorded.
 	CreatedAt time.Time `json:"created_at"`
 
+	// DismissedAt When it was dismissed; null if it was not.
+	DismissedAt *time.Time `json:"dismissed_at"`
+
 	// Sale The sale that it is about.
 	Sale Sale `json:"sale"`
 }
@@ -99,6 +195,126 @@ type Author struct {
 	// ArchivedAt When it was archived.
 	ArchivedAt *time.Time `json:"archived_at"`
 }
+
+// BulkAccess Whose access changes, also to what comes with the product.
+type BulkAccess struct {
+	// LosingCount How many people lose access to something, now or earlier than without the job.
+	LosingCount int32 `json:"losing_count"`
+
+	// KeepingCount How many keep the access they have, although the reasons for it change.
+	KeepingCount int32 `json:"keeping_count"`
+
+	// GainingCount How many gain access, and lose none.
+	GainingCount int32 `json:"gaining_count"`
+}
+
+// BulkAction What a bulk job does for each user.
+type BulkAction string
+
+// BulkCounts How many rows have each result, and what ends with them.
+type BulkCounts struct {
+	// Done Rows where something changes, or changed.
+	Done int32 `json:"done"`
+
+	// Unchanged Rows where there is, or was, nothing to do.
+	Unchanged int32 `json:"unchanged"`
+
+	// Failed Rows that cannot, or could not, be done.
+	Failed int32 `json:"failed"`
+
+	// EndedSales Subscriptions and payment plans that end, or ended.
+	EndedSales int32 `json:"ended_sales"`
+}
+
+// BulkJob One action for a list of users. It is kept for 30 days, or for a day if it is not started.
+type BulkJob struct {
+	// ID Identifier of the bulk job, unique in the school.
+	ID int32 `json:"id"`
+
+	// Action What it does for each user.
+	Action BulkAction `json:"action"`
+
+	// ProductType Kind of the product, if it is about one.
+	ProductType *BulkJobProductType `json:"product_type"`
+
+	// ProductID The product, if it is about one.
+	ProductID *int32 `json:"product_id"`
+
+	// EndsAt When the access that it gives ends; null if it does not.
+	EndsAt *time.Time `json:"ends_at"`
+
+	// Tags The tags that it adds or removes.
+	Tags []string `json:"tags"`
+
+	// State A `draft` can be started. A job is `preparing` until what would happen to each row is known, and `failed` if it stopped at an error that trying again does not mend; what was done stays done.
+	State BulkJobState `json:"state"`
+
+	// Message Why it failed; null if it did not. It may change.
+	Message *string `json:"message"`
+
+	// Actor In whose name it is done, as in the feed of changes: who prepared it, then who started it. It is done to its end even if that API key is revoked meanwhile.
+	Actor string `json:"actor"`
+
+	// RowCount How many rows it has.
+	RowCount int32 `json:"row_count"`
+
+	// ProcessedCount How many rows have been processed.
+	ProcessedCount int32 `json:"processed_count"`
+
+	// ExpectedAccess How many people would lose or gain access to something by the rows that have been looked at.
+	ExpectedAccess BulkAccess `json:"expected_access"`
+
+	// Expected What would happen to the rows that have been looked at, which are all unless it is `preparing`.
+	Expected BulkCounts `json:"expected"`
+
+	// Results What happened to the rows that have been processed.
+	Results BulkCounts `json:"results"`
+
+	// CreatedAt When it was prepared.
+	CreatedAt time.Time `json:"created_at"`
+
+	// StartedAt When it was started; null if it was not.
+	StartedAt *time.Time `json:"started_at"`
+
+	// EndedAt When it finished, failed or was canceled; null if it did none of these.
+	EndedAt *time.Time `json:"ended_at"`
+}
+
+// BulkJobProductType Kind of the product, if it is about one.
+type BulkJobProductType string
+
+// BulkJobState A `draft` can be started. A job is `preparing` until what would happen to each row is known, and `failed` if it stopped at an error that trying again does not mend; what was done stays done.
+type BulkJobState string
+
+// BulkJobRow One user of a bulk job.
+type BulkJobRow struct {
+	// Number Its place in the list, from 1.
+	Number int32 `json:"number"`
+
+	// UserID The user; null if no user of the school was named.
+	UserID *int32 `json:"user_id"`
+
+	// Email Email address of the user, or the one that was sent; null if neither is known.
+	Email *string `json:"email"`
+
+	// Expected What would happen, as of when the job was prepared; null until that is known.
+	Expected *BulkJobRowExpected `json:"expected"`
+
+	// Result What happened; null until it is processed.
+	Result *BulkJobRowResult `json:"result"`
+
+	// Message Why it failed or was unchanged; until it is processed, why it would be, or what access would change. It may change.
+	Message *string `json:"message"`
+
+	// EndedSaleIds The subscriptions and payment plans that end, or ended, with the access.
+	EndedSaleIds []int32 `json:"ended_sale_ids"`
+}
+
+// BulkJobRowExpected What would happen, as of when the job was prepared; null until that is known.
+type BulkJobRowExpected string
+
+// BulkJobRowResult What happened; null until it is processed.
+type BulkJobRowResult string
 
 // Coaching A product whose learners are coached in person.
 type Coaching struct {
@@ -363,6 +579,27 @@ type Dispute struct {
 
 // DisputeState `won` when the money is back.
 type DisputeState string
+
+// Enrollment Access that was given by hand.
+type Enrollment struct {
+	// ID Identifier of the reason, as in `reasons` of the user's access.
+	ID int32 `json:"id"`
+
+	// UserID The user.
+	UserID int32 `json:"user_id"`
+
+	// ProductType Kind of the product.
+	ProductType AnyProductType `json:"product_type"`
+
+	// ProductID The product.
+	ProductID int32 `json:"product_id"`
+
+	// StartsAt Since when the user has it.
+	StartsAt time.Time `json:"starts_at"`
+
+	// EndsAt When it ends; null if it does not.
+	EndsAt *time.Time `json:"ends_at"`
+}
 
 // IncludedProduct A product in a collection or a tier.
 type IncludedProduct struct {
@@ -984,6 +1221,27 @@ type StatementSum struct {
 
 	// Amount The sum.
 	Amount int64 `json:"amount"`
+}
+
+// UserAccess A user's access to one product.
+type UserAccess struct {
+	// Product The product.
+	Product AccessProduct `json:"product"`
+
+	// HasAccess Whether the user may use the product now: a reason is active, and no block outranks it.
+	HasAccess bool `json:"has_access"`
+
+	// EndsAt When access ends by itself, which is the latest `ends_at` of the active reasons; null if it does not, or if there is none now.
+	EndsAt *time.Time `json:"ends_at"`
+
+	// BlockedAt Since when a block of this product keeps the user out, if one does.
+	BlockedAt *time.Time `json:"blocked_at"`
+
+	// Reasons The reasons, at most 100: the active ones first, then the latest.
+	Reasons []AccessReason `json:"reasons"`
+
+	// ReasonCount How many reasons there are.
+	ReasonCount int32 `json:"reason_count"`
 }
 
 // UserState Whether a user can sign in.

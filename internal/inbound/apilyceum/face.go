@@ -8,6 +8,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/bulk"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
@@ -21,6 +22,7 @@ type Rules struct {
 	Learning *learning.Service
 	Events   *events.Service
 	Accounts *access.Accounts
+	Bulk     *bulk.Service
 	Feed     *events.Feed
 	// School gives what the school of a key chose.
 	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
@@ -38,7 +40,8 @@ func (f *Face) Name() string { return "lyceum" }
 
 func (f *Face) Operations() []wire.Operation {
 	return slices.Concat(
-		f.sales(), f.attention(), f.transactions(), f.disputes(), f.statements(), f.orders(), f.school(), f.users(),
+		f.sales(), f.attention(), f.transactions(), f.disputes(), f.statements(), f.orders(), f.school(),
+		f.users(), f.access(), f.bulkJobs(),
 		f.quizResponses(), f.comments(),
 		f.courses(), f.productCollections(), f.memberships(), f.membershipTiers(), f.coaching(),
 		f.coupons(), f.affiliates(), f.authors(), f.pricingPlans(), f.events(), f.webhooks(), f.deliveries(), f.changes(),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
 func (f *Face) enrollments() []wire.Operation {
@@ -90,5 +91,5 @@ func (f *Face) enroll(ctx context.Context, by lyceum.By, q enrollment) error {
 }
 
 func (f *Face) unenroll(ctx context.Context, by lyceum.By, q enrollment) error {
-	return f.Learning.Unenroll(ctx, by, q.user, q.course)
+	return f.Learning.Unenroll(ctx, by, learning.UserProduct{User: q.user, Product: q.course.Product()})
 }

@@ -17,7 +17,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/bulk"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
@@ -33,6 +35,8 @@ type Options struct {
 	Apps     *access.Apps
 	Keys     *access.Keys
 	Sales    *sales.Service
+	Learning *learning.Service
+	Bulk     *bulk.Service
 	Events   *events.Service
 	Names    Names
 	// Patience is how long the page after sending to a webhook waits for what
@@ -54,6 +58,7 @@ const (
 	transactionsPath = "/admin/transactions"
 	searchPath       = "/admin/search"
 	salesPath        = "/admin/sales"
+	attentionPath    = "/admin/attention"
 	appsPath         = "/admin/settings/oauth-apps"
 	keysPath         = "/admin/settings/api-keys"
 	webhooksPath     = "/admin/settings/webhooks"
@@ -125,56 +130,72 @@ func New(o Options) (http.Handler, error) {
 	guarded := protection.Handler(c.mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		web.Protect(w.Header())
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		r.Body = http.MaxBytesReader(w, r.Body, largest(r))
 		guarded.ServeHTTP(w, r)
 	}), nil
+}
+
+// largest returns the largest body that is read of a request, in bytes.
+func largest(r *http.Request) int64 {
+	if r.URL.Path == BulkPath {
+		return MaxUpload
+	}
+	return maxForm
 }
 
 // routes is every path with its actions by method.
 func (c *console) routes() map[string]map[string]action {
 	app, key := appsPath+"/{id}", keysPath+"/{id}"
 	sale, refund := salesPath+"/{id}", transactionsPath+"/{id}/refund"
-	person := peoplePath + "/{id}"
+	person, bulkJob := peoplePath+"/{id}", BulkPath+"/{id}"
 	hook, delivery := webhooksPath+"/{id}", webhooksPath+"/{id}/deliveries/{delivery}"
 	return map[string]map[string]action{
-		homePath:              {"GET": c.home},
-		homePath + "/{$}":     {"GET": lead(homePath)},
-		"/admin/settings":     {"GET": lead(appsPath)},
-		transactionsPath:      {"GET": c.listTransactions},
-		searchPath:            {"GET": c.search},
-		salesPath:             {"GET": lead(transactionsPath)},
-		sale:                  {"GET": c.showSale},
-		sale + "/cancel":      {"GET": c.confirmCancel, "POST": c.cancelSale},
-		refund:                {"GET": c.newRefund, "POST": c.confirmRefund},
-		refund + "/keep":      {"POST": c.keepRefund},
-		appsPath:              {"GET": c.listApps, "POST": c.registerApp},
-		appsPath + "/new":     {"GET": c.newApp},
-		app:                   {"GET": c.showApp, "POST": c.changeApp},
-		app + "/rotate":       {"POST": c.rotateSecret},
-		app + "/disable":      {"POST": c.disableApp},
-		app + "/enable":       {"POST": c.enableApp},
-		app + "/delete":       {"GET": c.confirmDelete, "POST": c.deleteApp},
-		keysPath:              {"GET": c.listKeys, "POST": c.createKey},
-		keysPath + "/new":     {"GET": c.newKey},
-		key + "/revoke":       {"GET": c.confirmRevoke, "POST": c.revokeKey},
-		webhooksPath:          {"GET": c.listWebhooks, "POST": c.createWebhook},
-		webhooksPath + "/new": {"GET": c.newWebhook},
-		hook:                  {"GET": c.showWebhook},
-		hook + "/edit":        {"GET": c.editWebhook, "POST": c.changeWebhook},
-		hook + "/test":        {"POST": c.testWebhook},
-		hook + "/resume":      {"POST": c.resumeWebhook},
-		hook + "/rotate":      {"GET": c.confirmRotate, "POST": c.rotateWebhook},
-		hook + "/delete":      {"GET": c.confirmDeleteWebhook, "POST": c.deleteWebhook},
-		hook + "/resend":      {"GET": c.newResend, "POST": c.confirmResend},
-		hook + "/resend/keep": {"POST": c.keepResend},
-		delivery:              {"GET": c.showDelivery},
-		delivery + "/resend":  {"POST": c.resendDelivery},
-		peoplePath:            {"GET": c.askPerson, "POST": c.makeLink},
-		peoplePath + "/find":  {"POST": c.findPerson},
-		person:                {"GET": c.showPerson},
-		person + "/disable":   {"POST": c.disablePerson},
-		person + "/enable":    {"POST": c.enablePerson},
-		person + "/sign-out":  {"POST": c.signPersonOut},
+		homePath:                                {"GET": c.home},
+		homePath + "/{$}":                       {"GET": lead(homePath)},
+		"/admin/settings":                       {"GET": lead(appsPath)},
+		transactionsPath:                        {"GET": c.listTransactions},
+		searchPath:                              {"GET": c.search},
+		salesPath:                               {"GET": lead(transactionsPath)},
+		sale:                                    {"GET": c.showSale},
+		sale + "/cancel":                        {"GET": c.confirmCancel, "POST": c.cancelSale},
+		refund:                                  {"GET": c.newRefund, "POST": c.confirmRefund},
+		refund + "/keep":                        {"POST": c.keepRefund},
+		appsPath:                                {"GET": c.listApps, "POST": c.registerApp},
+		appsPath + "/new":                       {"GET": c.newApp},
+		app:                                     {"GET": c.showApp, "POST": c.changeApp},
+		app + "/rotate":                         {"POST": c.rotateSecret},
+		app + "/disable":                        {"POST": c.disableApp},
+		app + "/enable":                         {"POST": c.enableApp},
+		app + "/delete":                         {"GET": c.confirmDelete, "POST": c.deleteApp},
+		keysPath:                                {"GET": c.listKeys, "POST": c.createKey},
+		keysPath + "/new":                       {"GET": c.newKey},
+		key + "/revoke":                         {"GET": c.confirmRevoke, "POST": c.revokeKey},
+		webhooksPath:                            {"GET": c.listWebhooks, "POST": c.createWebhook},
+		webhooksPath + "/new":                   {"GET": c.newWebhook},
+		hook:                                    {"GET": c.showWebhook},
+		hook + "/edit":                          {"GET": c.editWebhook, "POST": c.changeWebhook},
+		hook + "/test":                          {"POST": c.testWebhook},
+		hook + "/resume":                        {"POST": c.resumeWebhook},
+		hook + "/rotate":                        {"GET": c.confirmRotate, "POST": c.rotateWebhook},
+		hook + "/delete":                        {"GET": c.confirmDeleteWebhook, "POST": c.deleteWebhook},
+		hook + "/resend":                        {"GET": c.newResend, "POST": c.confirmResend},
+		hook + "/resend/keep":                   {"POST": c.keepResend},
+		delivery:                                {"GET": c.showDelivery},
+		delivery + "/resend":                    {"POST": c.resendDelivery},
+		peoplePath:                              {"GET": c.askPerson, "POST": c.makeLink},
+		peoplePath + "/find":                    {"POST": c.findPerson},
+		person:                                  {"GET": c.showPerson},
+		person + "/disable":                     {"POST": c.disablePerson},
+		person + "/enable":                      {"POST": c.enablePerson},
+		person + "/sign-out":                    {"POST": c.signPersonOut},
+		person + "/access":                      {"GET": c.showAccess, "POST": c.giveAccess},
+		person + "/access/{type}/{product}/end": {"GET": c.confirmEnd, "POST": c.endAccess},
+		attentionPath:                           {"GET": c.listAttention},
+		attentionPath + "/{id}/dismiss":         {"POST": c.dismissAttention},
+		BulkPath:                                {"GET": c.newBulk, "POST": c.prepareBulk},
+		bulkJob:                                 {"GET": c.showBulk},
+		bulkJob + "/start":                      {"POST": c.startBulk},
+		bulkJob + "/cancel":                     {"POST": c.cancelBulk},
 	}
 }
 
@@ -212,7 +233,9 @@ func (c *console) route(actions map[string]action) http.HandlerFunc {
 		if method == http.MethodPost {
 			if err := r.ParseForm(); err != nil {
 				if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-					return lyceum.Errorf(lyceum.TooLarge, "The form is larger than %d kilobytes, so nothing was changed.", maxForm>>10)
+					return lyceum.Errorf(
+						lyceum.TooLarge, "The form is larger than %d kilobytes, so nothing was changed.", largest(r)>>10,
+					)
 				}
 				return lyceum.Invalidf("The form could not be read, so nothing was changed. Open the page again and resubmit it.")
 			}

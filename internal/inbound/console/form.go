@@ -22,7 +22,10 @@ var labels = map[string]string{
 	"user_id": "Buyer", "affiliate_id": "Affiliate", "course_id": "Course", "pricing_plan_id": "Pricing plan",
 	"q":                 "Find",
 	"is_fully_refunded": "Fully refunded", "is_chargeback": "Chargeback", "from": "From", "until": "Until", "page": "Page",
-	"amount": "Amount", "reason": "Reason", "reference": "Reference",
+	"product_type": "Kind of product", "product": "Product", "ends_on": "Last day",
+	"action": "What to do", "tags": "Tags", "who": "For whom", "file": "File", "list": "List", "with_tag": "Tag",
+	"with_product": "Their product",
+	"amount":       "Amount", "reason": "Reason", "reference": "Reference",
 	"url": "Address", "events": "Events", "schedule": "Schedule", "rate_limit": "Messages per minute", "event": "Event",
 	"state": "State", "replay": "Missed events",
 }
@@ -66,6 +69,13 @@ func (f *form) Day(name string) field {
 	if made.Optional = true; made.Error != "" {
 		made.Type = "text"
 	}
+	return made
+}
+
+// LastDay gives a field for the last day of something, which may stay empty.
+func (f *form) LastDay() field {
+	made := f.Day("ends_on")
+	made.Hint = "Empty: without an end."
 	return made
 }
 

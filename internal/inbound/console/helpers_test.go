@@ -18,6 +18,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/bulk"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	users "github.com/lyceum-school/lyceum/internal/rules/people"
@@ -44,6 +45,8 @@ type place struct {
 	apps     *access.Apps
 	keys     *access.Keys
 	sales    *sales.Service
+	learning *learning.Service
+	bulk     *bulk.Service
 	events   *events.Service
 	handler  http.Handler
 	log      bytes.Buffer // what the console writes to the server's log
@@ -67,14 +70,16 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 	p.accounts = access.NewAccounts(store, p.clock.Now, p.oauth, nil)
 	p.apps = access.NewApps(store, p.clock.Now, p.oauth, false)
 	p.keys = access.NewKeys(store, p.clock.Now)
-	p.sales = sales.New(store, p.clock.Now, learning.New(store, p.clock.Now), users.New(store, p.clock.Now))
+	p.learning = learning.New(store, p.clock.Now)
+	p.sales = sales.New(store, p.clock.Now, p.learning, users.New(store, p.clock.Now))
+	p.bulk = bulk.New(store, p.clock.Now, p.learning, users.New(store, p.clock.Now))
 	p.events = newEvents(p)
 	p.addSchool("Northwind Academy")
 	p.owner = p.signIn(1, "owner@example.com", lyceum.Owner)
 	p.learner = p.signIn(1, "learner@example.com", lyceum.Student)
 	options := console.Options{
 		Site: at, School: storetest.School(store), Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
-		Sales: p.sales, Names: store, Events: p.events,
+		Sales: p.sales, Names: store, Events: p.events, Learning: p.learning, Bulk: p.bulk,
 		Clock: p.clock.Now, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, c := range change {
@@ -216,7 +221,7 @@ var (
 )
 
 // addresses fills in the paths of the console's routes.
-var addresses = strings.NewReplacer("{id}", "1", "{delivery}", "1", "{$}", "")
+var addresses = strings.NewReplacer("{id}", "1", "{type}", "course", "{product}", "1", "{delivery}", "1", "{$}", "")
 
 func plain(page string) string {
 	return strings.TrimSpace(spaces.ReplaceAllString(html.UnescapeString(tags.ReplaceAllString(page, "")), " "))

@@ -13,6 +13,8 @@ import (
 type personPage struct {
 	User     lyceum.User
 	Path     string
+	Access   string // the path of what lets the person use what
+	Give     *form
 	Sessions int
 	LastSeen lyceum.Opt[time.Time]
 }
@@ -40,15 +42,23 @@ func (c *console) showPerson(w http.ResponseWriter, r *http.Request, v *visit) e
 	if err != nil {
 		return err
 	}
+	return c.personPage(w, r, v, http.StatusOK, user, giveForm(user.ID))
+}
+
+func (c *console) personPage(
+	w http.ResponseWriter, r *http.Request, v *visit, status int, user lyceum.User, give *form,
+) error {
 	stays, err := c.Accounts.Stays(r.Context(), v.by(), user.ID, "")
 	if err != nil {
 		return err
 	}
-	page := personPage{User: user, Path: personPath(user.ID), Sessions: len(stays)}
+	page := personPage{
+		User: user, Path: personPath(user.ID), Access: accessPath(user.ID), Give: give, Sessions: len(stays),
+	}
 	if len(stays) > 0 {
 		page.LastSeen = lyceum.Some(stays[0].SeenAt)
 	}
-	return c.show(w, r, http.StatusOK, "person.gohtml", v, user.Email, page)
+	return c.show(w, r, status, "person.gohtml", v, user.Email, page)
 }
 
 // personAt finds the person whom the address names.

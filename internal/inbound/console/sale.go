@@ -20,6 +20,7 @@ type salePage struct {
 	State     mark
 	Payments  []payment
 	History   []event
+	Warnings  []lyceum.SaleWarning
 	CanCancel bool
 }
 
@@ -82,7 +83,10 @@ func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) err
 	if err != nil {
 		return err
 	}
-	p := salePage{Sale: detail.Sale, Path: salePath(id), State: mark{"badge-on", "Active"}, History: history(&detail)}
+	p := salePage{
+		Sale: detail.Sale, Path: salePath(id), State: mark{"badge-on", "Active"}, History: history(&detail),
+		Warnings: detail.Warnings,
+	}
 	if detail.EndedAt.Present {
 		p.State = ends[detail.EndReason.Value]
 	}

@@ -46,7 +46,7 @@ type mark struct{ Class, Text string }
 
 // turn leads from one page of a list to the others, with the filter.
 type turn struct {
-	Number, Last                       int64
+	Number, Last, Rows                 int64
 	First, Previous, Next, LastAddress string
 	Hidden                             []hidden
 }
@@ -170,7 +170,7 @@ func marksOf(t *lyceum.Transaction) []mark {
 // fields narrow.
 func newTurn(f *form, fields []string, size, number, total int64) turn {
 	query := url.Values{}
-	t := turn{Number: number, Last: max(1, (total+size-1)/size)}
+	t := turn{Number: number, Last: max(1, (total+size-1)/size), Rows: total}
 	for _, name := range fields {
 		if value := f.Values[name]; value != "" {
 			query.Set(name, value)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -42,6 +43,7 @@ type exchange struct {
 	status int
 	bytes  int64
 	held   held
+	body   io.ReadCloser // of the request, without a bound
 
 	local   *Local   // whose pages may read the answer; nil: all may
 	origins []string // of the page that asked

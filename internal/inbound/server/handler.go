@@ -23,6 +23,9 @@ type Options struct {
 	Reference http.Handler // the pages at /docs and the documents at /openapi
 	// Pages are the pages for people by the patterns of their paths.
 	Pages map[string]http.Handler
+	// Uploads are the largest bodies, in bytes, of the pages that read more than
+	// others, by the same patterns.
+	Uploads map[string]int64
 	// Nothing is the page for addresses at which there is nothing; nil answers
 	// browsers as programs.
 	Nothing http.Handler
@@ -42,7 +45,8 @@ type Options struct {
 	Proxies Proxies
 }
 
-// maxBody is the largest request body that is read, in bytes.
+// maxBody is the largest request body that is read, in bytes, unless an operation
+// or a page takes more.
 const maxBody = 64 << 10
 
 // handler is what every request passes.
@@ -68,7 +72,9 @@ func Handler(o Options) http.Handler {
 			to.pattern = path
 		}
 		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			w.(*exchange).route = to
+			x := w.(*exchange)
+			x.route = to
+			x.limitBody(r, o.Uploads[pattern])
 			until := newDeadline(r.Context(), answerTimeout)
 			defer until.stop()
 			inside := r.WithContext(until)
@@ -102,9 +108,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.held = held{Context: r.Context(), claim: h.Load.Begin(0)}
 	defer func() { x.held.claim.End() }()
 	defer h.finish(x, r)
-	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	}
+	x.body = r.Body
+	x.limitBody(r, maxBody)
 	if h.Local != nil {
 		if err := h.Local.refuses(r); err != nil {
 			h.sendFailure(x, r, err, http.StatusMisdirectedRequest)
@@ -116,6 +121,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.mux.ServeHTTP(x, r)
+}
+
+// limitBody bounds how much of the body is read, in bytes; 0 leaves the bound that
+// there is.
+func (x *exchange) limitBody(r *http.Request, most int64) {
+	if most > 0 && x.body != nil && x.body != http.NoBody {
+		r.Body = http.MaxBytesReader(x.ResponseWriter, x.body, most)
+	}
 }
 
 // Values of headers that never change, made once.

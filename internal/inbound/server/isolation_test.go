@@ -20,7 +20,7 @@ var candidates = map[string][]string{
 	"user_id": {"1", "2", "3", "50"}, "pricing_plan_id": {"1", "4", "50"}, "webhook_id": {"1", "3", "50"},
 	"sale_id": {"1", "50"}, "transaction_id": {"1", "50"}, "order_id": {"1", "50"}, "delivery_id": {"1", "50"}, "comment_id": {"1", "50"},
 	"digital_download_id": {"1", "50"}, "product_collection_id": {"1", "50"}, "membership_id": {"1", "50"}, "membership_tier_id": {"1", "50"}, "coaching_id": {"1", "50"}, "product_id": {"1", "50"}, "dispute_id": {"1", "50"},
-	"coupon_id": {"1", "50"}, "affiliate_id": {"1", "50"}, "author_id": {"1", "2", "50"},
+	"coupon_id": {"1", "50"}, "affiliate_id": {"1", "50"}, "author_id": {"1", "2", "50"}, "attention_id": {"1", "50"}, "bulk_job_id": {"1", "50"}, "product_type": {"course"},
 }
 
 // paths gives every way to fill a pattern.
@@ -62,7 +62,9 @@ func sellOnce(tx lyceum.Tx, id int32) error {
 		ID: lyceum.OrderID(id), Email: "buyer@example.com", PricingPlanID: 1, FinalPrice: 1999, Currency: "USD", State: lyceum.OrderOpen, CreatedAt: storetest.Day(1), AbandonsAt: storetest.Day(2),
 	})
 	_, warningErr := tx.SaleWarnings.Save(tx, lyceum.SaleWarning{ID: lyceum.SaleWarningID(id), SaleID: lyceum.SaleID(id), Code: "sold_out", Message: "theirs", CreatedAt: storetest.Day(1)})
-	return errors.Join(warningErr, downloadErr, couponErr, affiliateErr, authorErr, saleErr, moneyErr, disputeErr, stepErr, orderErr, bundleOnce(tx, id))
+	_, jobErr := tx.BulkJobs.Save(tx, lyceum.BulkJob{ID: lyceum.BulkJobID(id), Action: lyceum.BulkAddTags, Tags: []string{"theirs"}, State: lyceum.BulkDraft, Rows: 1, CreatedAt: storetest.Day(1)})
+	_, partErr := tx.BulkParts.Save(tx, lyceum.BulkPart{ID: lyceum.BulkPartID(id), Job: lyceum.BulkJobID(id), Rows: []lyceum.BulkRow{{User: mira, Email: "theirs", Expected: lyceum.BulkDone}}})
+	return errors.Join(jobErr, partErr, warningErr, downloadErr, couponErr, affiliateErr, authorErr, saleErr, moneyErr, disputeErr, stepErr, orderErr, bundleOnce(tx, id))
 }
 
 // bundleOnce saves a collection and a tier, each with a course in it, and a

@@ -24,6 +24,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/bulk"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
@@ -107,9 +108,11 @@ func campusOver(t *testing.T, store lyceum.Store) *campus {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rules := rulesOver(store, c.clock.Now)
 	owner, err := console.New(console.Options{
 		Site: at, School: storetest.School(store), Accounts: c.accounts, Apps: c.apps, Keys: keys,
-		Sales: rulesOver(store, c.clock.Now).Sales, Names: store, Log: log, Clock: c.clock.Now,
+		Sales: rules.Sales, Names: store, Log: log, Clock: c.clock.Now, Learning: rules.Learning,
+		Bulk: bulk.New(store, c.clock.Now, rules.Learning, rules.People),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -108,6 +108,7 @@ func (h *handler) answer(x *exchange, r *http.Request) error {
 	x.held.claim = h.Load.Begin(x.school())
 	x.held.change = r.Method != http.MethodGet && r.Method != http.MethodHead
 	x.held.turns = x.op.Heavy
+	x.limitBody(r, x.op.MaxBody)
 	body, err := x.serve(r)
 	if err != nil {
 		return err

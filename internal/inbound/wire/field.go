@@ -30,6 +30,8 @@ type Field struct {
 	name     string
 	inBody   bool
 	required bool
+	of       map[string]json.RawMessage // the object that the member is in, unless it is the body
+	within   string                     // the name of that object and a dot
 }
 
 // Required refuses a request without the field.
@@ -40,11 +42,49 @@ func (f Field) Required() Field {
 
 // Given reports whether the body has the member, be it null.
 func (f Field) Given() bool {
-	_, given := f.in.body.members[f.name]
+	_, given := f.member()
 	return given
 }
 
-func (f Field) refuse(message string) { f.in.Refuse(f.name, message) }
+func (f Field) member() (value json.RawMessage, found bool) {
+	members := f.of
+	if members == nil {
+		members = f.in.body.members
+	}
+	value, found = members[f.name]
+	return value, found
+}
+
+// Refuse adds something that is wrong with the field, worded to follow its name.
+func (f Field) Refuse(message string) { f.in.Refuse(f.within+f.name, message) }
+
+// Object binds an object of the body, whose members are bound like those of the
+// body: it may have no others than are asked for.
+func (f Field) Object() (member func(name string) Field, found bool) {
+	text, s := f.raw()
+	if s != given || f.isNull(text) {
+		return nil, false
+	}
+	members, err := object([]byte(text))
+	if err != nil {
+		f.Refuse("must be an object without repeated names")
+		return nil, false
+	}
+	asked := &askedMembers{within: f.name + ".", members: members}
+	f.in.objects = append(f.in.objects, asked)
+	return func(name string) Field {
+		asked.names = append(asked.names, name)
+		return Field{in: f.in, name: name, inBody: true, of: members, within: asked.within}
+	}, true
+}
+
+// askedMembers are the members of an object of the body, and those that were
+// asked for.
+type askedMembers struct {
+	within  string
+	members map[string]json.RawMessage
+	names   []string
+}
 
 // state is what a request says of a field.
 type state uint8
@@ -58,7 +98,7 @@ const (
 // raw returns the text of a parameter, or the JSON of a member.
 func (f Field) raw() (string, state) {
 	if f.inBody {
-		if member, ok := f.in.body.members[f.name]; ok {
+		if member, ok := f.member(); ok {
 			return string(member), given
 		}
 		return "", absent
@@ -69,7 +109,7 @@ func (f Field) raw() (string, state) {
 			continue
 		}
 		if found >= 0 {
-			f.refuse("must be sent once")
+			f.Refuse("must be sent once")
 			return "", wrong
 		}
 		found = i
@@ -83,7 +123,7 @@ func (f Field) raw() (string, state) {
 // missing refuses the field if it had to be there.
 func (f Field) missing(want string) {
 	if f.required {
-		f.refuse("is required; it must be " + want)
+		f.Refuse("is required; it must be " + want)
 	}
 }
 
@@ -95,7 +135,7 @@ func Int[T ~int32 | ~int64](f Field, least, most T) lyceum.Opt[T] {
 	text, s := f.raw()
 	if s != given || !f.required && f.isNull(text) {
 		if s == absent && f.required {
-			f.refuse("is required; it must be " + integer(least, most))
+			f.Refuse("is required; it must be " + integer(least, most))
 		}
 		return lyceum.None[T]()
 	}
@@ -104,7 +144,7 @@ func Int[T ~int32 | ~int64](f Field, least, most T) lyceum.Opt[T] {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < int64(least) || n > int64(most) || text[0] == '+' {
-		f.refuse("must be " + integer(least, most))
+		f.Refuse("must be " + integer(least, most))
 		return lyceum.None[T]()
 	}
 	return lyceum.Some(T(n))
@@ -118,7 +158,7 @@ func (f Field) Fraction(least float64) lyceum.Opt[float64] {
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || n < least || n > 1 || n != n || text[0] == '-' {
-		f.refuse("must be a number from " + strconv.FormatFloat(least, 'f', -1, 64) + " to 1")
+		f.Refuse("must be a number from " + strconv.FormatFloat(least, 'f', -1, 64) + " to 1")
 		return lyceum.None[float64]()
 	}
 	return lyceum.Some(n)
@@ -146,11 +186,11 @@ func OneOf[T ~string](f Field, values ...T) lyceum.Opt[T] {
 	}
 	switch {
 	case s == absent && f.required:
-		f.refuse("is required; it must be " + choice(f, values))
+		f.Refuse("is required; it must be " + choice(f, values))
 	case s == given && slices.Contains(values, T(text)):
 		return lyceum.Some(T(text))
 	case s == given:
-		f.refuse("must be " + choice(f, values))
+		f.Refuse("must be " + choice(f, values))
 	}
 	return lyceum.None[T]()
 }
@@ -186,9 +226,9 @@ func (f Field) Bool() lyceum.Opt[bool] {
 	truth := text == "true" || !f.inBody && text == "1"
 	if !truth && text != "false" && (f.inBody || text != "0") {
 		if f.inBody {
-			f.refuse("must be true or false")
+			f.Refuse("must be true or false")
 		} else {
-			f.refuse("must be true or false (or 1 or 0)")
+			f.Refuse("must be true or false (or 1 or 0)")
 		}
 		return lyceum.None[bool]()
 	}
@@ -205,11 +245,11 @@ func (f Field) Text(least, most int) lyceum.Opt[string] {
 		f.missing("a string")
 		return lyceum.None[string]()
 	case text == "" && least > 0 && !f.inBody:
-		f.refuse("must not be empty")
+		f.Refuse("must not be empty")
 		return lyceum.None[string]()
 	}
 	if message := lyceum.CheckText(text, least, most); message != "" {
-		f.refuse(message)
+		f.Refuse(message)
 		return lyceum.None[string]()
 	}
 	return lyceum.Some(text)
@@ -226,7 +266,7 @@ func (f Field) plain() (string, state) {
 	}
 	text, ok := unquote(text)
 	if !ok {
-		f.refuse("must be a string")
+		f.Refuse("must be a string")
 		return "", wrong
 	}
 	return text, given
@@ -250,7 +290,7 @@ func Parsed[T comparable](f Field, parse func(string) (T, error)) lyceum.Opt[T] 
 	}
 	v, err := parse(text)
 	if err != nil {
-		f.refuse(lyceum.Public(err).Detail)
+		f.Refuse(lyceum.Public(err).Detail)
 		return lyceum.None[T]()
 	}
 	return lyceum.Some(v)
@@ -299,7 +339,7 @@ func (f Field) TimeZone() lyceum.Opt[lyceum.TimeZone] {
 	}
 	var zone lyceum.TimeZone
 	if err := json.Unmarshal([]byte(text), &zone); err != nil || zone.Check() != nil {
-		f.refuse(lyceum.ZoneTaken)
+		f.Refuse(lyceum.ZoneTaken)
 	}
 	return lyceum.Some(zone)
 }
@@ -310,7 +350,7 @@ func Sequence[T any](f Field, of string) []T {
 	text, s := f.raw()
 	var list []T
 	if s == absent && f.required || s == given && (f.isNull(text) || json.Unmarshal([]byte(text), &list) != nil) {
-		f.refuse("must be a list of " + of)
+		f.Refuse("must be a list of " + of)
 		return nil
 	}
 	return list

@@ -25,7 +25,8 @@ type Input struct {
 	query    Query
 	problems []lyceum.FieldError
 	request  *http.Request
-	body     *body // nil until it is asked for
+	body     *body           // nil until it is asked for
+	objects  []*askedMembers // of the body that were bound
 }
 
 // body is the body of a request.
@@ -148,16 +149,24 @@ func (in *Input) refuseOthers() {
 	if in.body == nil {
 		return
 	}
-	var others []lyceum.FieldError
-	for _, name := range slices.Sorted(maps.Keys(in.body.members)) {
-		if !slices.Contains(in.body.asked, name) {
+	others := otherMembers("", in.body.members, in.body.asked)
+	for _, o := range in.objects {
+		others = append(others, otherMembers(o.within, o.members, o.names)...)
+	}
+	in.problems = append(others, in.problems...)
+}
+
+// otherMembers refuses the members of an object that were not asked for.
+func otherMembers(within string, members map[string]json.RawMessage, asked []string) (others []lyceum.FieldError) {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if !slices.Contains(asked, name) {
 			others = append(others, lyceum.FieldError{
-				Field:   nameForMessage(name, aMember),
-				Message: "is not accepted here; accepted: " + strings.Join(in.body.asked, ", "),
+				Field:   within + nameForMessage(name, aMember),
+				Message: "is not accepted here; accepted: " + strings.Join(asked, ", "),
 			})
 		}
 	}
-	in.problems = append(others, in.problems...)
+	return others
 }
 
 // object takes one JSON object apart. A name that stands twice is refused.

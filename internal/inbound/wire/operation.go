@@ -25,6 +25,7 @@ type Operation struct {
 	Success    int           // status of an answer; 0 is 200
 	Fail       Failure       // nil is the face's own
 	Waits      time.Duration // how long the answer may have to be waited for
+	MaxBody    int64         // the largest body that is read, in bytes; 0 is the server's bound
 	Heavy      bool          // an answer may take so long to make that few are made at once
 	Secret     bool          // the answers hold secrets, which nobody on the way may keep
 }

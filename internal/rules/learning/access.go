@@ -10,22 +10,20 @@ import (
 // Grant gives a user a product, and lifts a block that kept the user out of it.
 // The entitlement's id is chosen here.
 func (s *Service) Grant(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) error {
+	_, err := grant(tx, now, e)
+	return err
+}
+
+func grant(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) (lyceum.Entitlement, error) {
 	var err error
 	if e.ID, err = tx.Entitlements.NextID(tx); err != nil {
-		return err
+		return e, err
 	}
 	begun, err := beginBy(tx, now, e)
 	if err != nil {
-		return err
+		return e, err
 	}
-	if err := tx.Entitlements.Insert(tx, e); err != nil {
-		return err
-	}
-	lifted, err := unblock(tx, e.User, e.Product)
-	if err != nil || begun && lifted == 0 {
-		return err
-	}
-	return settleAll(tx, now, e.User, e.Product)
+	return e, hold(tx, now, e, begun)
 }
 
 // beginBy begins the enrollment that an entitlement gives, unless the user is

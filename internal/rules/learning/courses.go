@@ -89,7 +89,7 @@ func (s *Service) see(v lyceum.View, by lyceum.By, id lyceum.CourseID) (lyceum.C
 	if err != nil || !by.Learner.Present {
 		return course, err
 	}
-	enrolled, err := hasAccess(v.Tables, v, by.Learner.Value, id, s.clock())
+	enrolled, err := hasAccess(v.Tables, v, by.Learner.Value, id.Product(), s.clock())
 	if err == nil && (!enrolled || !course.IsPublished) {
 		err = lyceum.Errorf(lyceum.NotFound, "there is no course %d", id)
 	}

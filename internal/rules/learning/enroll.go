@@ -12,40 +12,60 @@ import (
 // Who is enrolled stays so.
 func (s *Service) Enroll(ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID) error {
 	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
-		if open, err := hasAccess(tx.Tables, tx, user, course, now); err != nil || open {
-			return err
-		}
-		id, err := tx.Entitlements.NextID(tx)
-		if err != nil {
-			return err
-		}
-		hand := lyceum.Entitlement{ID: id, User: user, Product: course.Product(), StartsAt: lyceum.Second(now)}
-		begun, err := beginBy(tx, now, hand)
-		if err != nil {
-			return err
-		}
-		if !begun {
-			if err := exist(tx, course, user); err != nil {
-				return err
-			}
-		}
-		if err := tx.Entitlements.Insert(tx, hand); err != nil {
-			return err
-		}
-		lifted, err := unblock(tx, user, hand.Product)
-		if err != nil || begun && lifted == 0 {
-			return err
-		}
-		return settle(tx, now, user, hand.Product)
+		_, err := s.EnrollIn(tx, now, user, course.Product())
+		return err
 	})
 }
 
-// exist fails with NotFound for a course or a user that does not exist.
-func exist(tx lyceum.Tx, course lyceum.CourseID, user lyceum.UserID) error {
-	if _, err := tx.Courses.Get(tx, course); err != nil {
+// EnrollIn gives a user a product by hand where it is not open to them, and
+// reports whether that changed anything. It fails with NotFound for a product or
+// a user that does not exist.
+func (s *Service) EnrollIn(
+	tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product,
+) (enrolled bool, err error) {
+	if open, err := hasAccess(tx.Tables, tx, user, p, now); err != nil || open {
+		return false, err
+	}
+	id, err := tx.Entitlements.NextID(tx)
+	if err != nil {
+		return false, err
+	}
+	hand := lyceum.Entitlement{ID: id, User: user, Product: p, StartsAt: lyceum.Second(now)}
+	begun, err := beginBy(tx, now, hand)
+	if err != nil {
+		return false, err
+	}
+	if !begun {
+		if err := exist(tx.Tables, tx, p, user); err != nil {
+			return false, err
+		}
+	}
+	return true, hold(tx, now, hand, begun)
+}
+
+// hold keeps an entitlement, and lifts a block that keeps the user out of the
+// product. begun says that its enrollment is there.
+func hold(tx lyceum.Tx, now time.Time, e lyceum.Entitlement, begun bool) error {
+	if err := tx.Entitlements.Insert(tx, e); err != nil {
 		return err
 	}
-	_, err := tx.Users.Get(tx, user)
+	lifted, err := unblock(tx, e.User, e.Product)
+	if err != nil || begun && lifted == 0 {
+		return err
+	}
+	return settleAll(tx, now, e.User, e.Product)
+}
+
+// exist fails with NotFound for a product or a user that does not exist.
+func exist(t *lyceum.Tables, from lyceum.Source, p lyceum.Product, user lyceum.UserID) error {
+	found, err := lyceum.FindProducts(t, from, p)
+	switch {
+	case err != nil:
+		return err
+	case len(found) == 0:
+		return lyceum.Errorf(lyceum.NotFound, "there is no %s", p)
+	}
+	_, err = t.Users.Get(from, user)
 	return err
 }
 
@@ -59,87 +79,116 @@ func begin(tx lyceum.Tx, fresh lyceum.Enrollment) (begun bool, err error) {
 	return true, nil
 }
 
-// Unenroll ends every entitlement of a user to a course itself, and the
-// recurring sales behind them. If the course also comes with a collection or a
-// tier, the user is kept out of it. Who was enrolled once may be unenrolled again.
-func (s *Service) Unenroll(ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID) error {
-	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error { return s.unenroll(tx, now, user, course) })
+// UserProduct is a product as a user has it.
+type UserProduct struct {
+	User    lyceum.UserID
+	Product lyceum.Product
 }
 
-func (s *Service) unenroll(tx lyceum.Tx, now time.Time, user lyceum.UserID, course lyceum.CourseID) error {
-	if err := onceEnrolled(tx, user, course); err != nil {
+// Unenroll ends every entitlement of a user to a product itself, and the
+// recurring sales behind them. If the product also comes with a collection or a
+// tier, the user is kept out of it. Who was enrolled once may be unenrolled again.
+// It fails with NotFound for a user or a product that does not exist, and for a
+// user who never had access.
+func (s *Service) Unenroll(ctx context.Context, by lyceum.By, q UserProduct) error {
+	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
+		_, _, err := s.UnenrollFrom(tx, now, q.User, q.Product)
 		return err
+	})
+}
+
+// UnenrollFrom is Unenroll in a change that others are part of. It reports
+// whether there was something to end, and returns the sales that it ended.
+func (s *Service) UnenrollFrom(
+	tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product,
+) (ended bool, stopped []lyceum.SaleID, err error) {
+	if err := onceEnrolled(tx, user, p); err != nil {
+		return false, nil, err
 	}
-	if err := cmp.Or(keepLeft(tx, user, course.Product()), s.Relink(tx, now, user)); err != nil {
-		return err
+	if err := cmp.Or(keepLeft(tx, user, p), s.Relink(tx, now, user)); err != nil {
+		return false, nil, err
 	}
 	of := lyceum.EntitlementFilter{
-		User: lyceum.Some(user), Products: []lyceum.Product{course.Product()}, OpenAt: lyceum.Some(now),
+		User: lyceum.Some(user), Products: []lyceum.Product{p}, OpenAt: lyceum.Some(now),
 	}
 	direct, err := lyceum.All(tx.Entitlements, tx, of)
 	if err != nil {
-		return err
+		return false, nil, err
 	}
 	for i := range direct {
 		e := &direct[i]
 		e.EndedAt, e.EndReason = lyceum.Some(lyceum.Second(now)), lyceum.Some(lyceum.EndedByUnenrollment)
 		if _, err := tx.Entitlements.Save(tx, *e); err != nil {
-			return err
+			return false, nil, err
 		}
-		if err := s.stopCharging(tx, now, e.Sale); err != nil {
-			return err
-		}
-	}
-	if _, open, err := tx.Access.First(tx, of); err != nil || open {
-		if err := cmp.Or(err, block(tx, now, user, course.Product())); err != nil {
-			return err
+		switch done, err := s.stopCharging(tx, now, e.Sale); {
+		case err != nil:
+			return false, nil, err
+		case done:
+			stopped = append(stopped, e.Sale.Value)
 		}
 	}
-	return settle(tx, now, user, course.Product())
+	_, open, err := tx.Access.First(tx, of)
+	if err == nil && open {
+		err = block(tx, now, user, p)
+	}
+	if err != nil {
+		return false, nil, err
+	}
+	return len(direct) > 0 || open, stopped, settleAll(tx, now, user, p)
 }
 
-// onceEnrolled fails with NotFound for a user or a course that does not exist,
-// and for a user who never had access to the course.
-func onceEnrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) error {
-	stays := lyceum.EnrollmentFilter{User: lyceum.Some(user), Course: lyceum.Some(course)}
-	_, known, err := tx.Enrollments.First(tx, stays)
-	if err != nil || known {
+// onceEnrolled fails with NotFound for a user or a product that does not exist,
+// and for a user who never had access to the product.
+func onceEnrolled(tx lyceum.Tx, user lyceum.UserID, p lyceum.Product) error {
+	if p.Kind == lyceum.CourseKind {
+		stays := lyceum.EnrollmentFilter{User: lyceum.Some(user), Course: lyceum.Some(lyceum.CourseID(p.ID))}
+		if _, known, err := tx.Enrollments.First(tx, stays); err != nil || known {
+			return err
+		}
+	}
+	if p.Kind == lyceum.CoachingKind {
+		stays := lyceum.AdmissionFilter{User: lyceum.Some(user), Coaching: lyceum.Some(lyceum.CoachingID(p.ID))}
+		if _, known, err := tx.Admissions.First(tx, stays); err != nil || known {
+			return err
+		}
+	}
+	of := lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{p}, Blocked: true}
+	if _, known, err := tx.Access.First(tx, of); err != nil || known {
 		return err
 	}
-	of := lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{course.Product()}}
-	if _, known, err = tx.Access.First(tx, of); err != nil || known {
-		return err
-	}
-	return cmp.Or(exist(tx, course, user), notEnrolled(user, course))
+	return cmp.Or(exist(tx.Tables, tx, p, user), notEnrolled(user, p))
 }
 
 // stopCharging ends a sale that is paid for again and again, because its learner
-// was unenrolled.
-func (s *Service) stopCharging(tx lyceum.Tx, now time.Time, id lyceum.Opt[lyceum.SaleID]) error {
+// was unenrolled. It reports whether it did.
+func (s *Service) stopCharging(
+	tx lyceum.Tx, now time.Time, id lyceum.Opt[lyceum.SaleID],
+) (stopped bool, err error) {
 	if !id.Present {
-		return nil
+		return false, nil
 	}
 	sale, err := tx.Sales.Get(tx, id.Value)
 	if err != nil || sale.EndedAt.Present {
-		return err
+		return false, err
 	}
 	plans, err := tx.PricingPlans.Find(tx, sale.PricingPlanID.Value)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if plan := plans[sale.PricingPlanID.Value]; !plan.Recurring() {
-		return nil
+		return false, nil
 	}
 	announced := sale.Stop == lyceum.Stopped
 	sale.End(now, lyceum.SaleCanceled)
 	sale.Stop = lyceum.Stopped
 	if _, err := tx.Sales.Save(tx, sale); err != nil {
-		return err
+		return false, err
 	}
 	if !announced {
 		tx.Announce(lyceum.SaleUpdated, int32(sale.ID), lyceum.SubscriptionCanceledEvent, "")
 	}
-	return s.Revoke(tx, now, &sale, now, lyceum.EndedByCancellation)
+	return true, s.Revoke(tx, now, &sale, now, lyceum.EndedByCancellation)
 }
 
 // end ends an enrollment and announces it.
@@ -153,7 +202,7 @@ func end(tx lyceum.Tx, e lyceum.Enrollment, at time.Time) error {
 // enrolled returns the active enrollment of a user. Where a product that was
 // added or removed is not settled yet, it settles the user first.
 func enrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time.Time) (lyceum.Enrollment, error) {
-	open, err := hasAccess(tx.Tables, tx, user, course, now)
+	open, err := hasAccess(tx.Tables, tx, user, course.Product(), now)
 	if err != nil {
 		return lyceum.Enrollment{}, err
 	}
@@ -164,17 +213,17 @@ func enrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time
 		}
 	}
 	if err == nil && (!found || !stay.ActiveAt(now)) {
-		err = notEnrolled(user, course)
+		err = notEnrolled(user, course.Product())
 	}
 	return stay, err
 }
 
-// hasAccess reports whether a user may use a course at a moment.
+// hasAccess reports whether a user may use a product at a moment.
 func hasAccess(
-	t *lyceum.Tables, from lyceum.Source, user lyceum.UserID, course lyceum.CourseID, now time.Time,
+	t *lyceum.Tables, from lyceum.Source, user lyceum.UserID, p lyceum.Product, now time.Time,
 ) (bool, error) {
 	_, open, err := t.Access.First(from, lyceum.EntitlementFilter{
-		User: lyceum.Some(user), Products: []lyceum.Product{course.Product()}, OpenAt: lyceum.Some(now),
+		User: lyceum.Some(user), Products: []lyceum.Product{p}, OpenAt: lyceum.Some(now),
 	})
 	return open, err
 }
@@ -187,6 +236,6 @@ func openEnrollment(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (l
 	)
 }
 
-func notEnrolled(user lyceum.UserID, course lyceum.CourseID) error {
-	return lyceum.Errorf(lyceum.NotFound, "user %d is not enrolled in course %d", user, course)
+func notEnrolled(user lyceum.UserID, p lyceum.Product) error {
+	return lyceum.Errorf(lyceum.NotFound, "user %d is not enrolled in %s", user, p)
 }

@@ -334,7 +334,7 @@ func (k *reasonsByStay) align(tx lyceum.Tx, named, open map[stay]bool) error {
 			continue
 		}
 		product := key.course.Product()
-		access, err := hasAccess(tx.Tables, tx, key.user, key.course, k.now)
+		access, err := hasAccess(tx.Tables, tx, key.user, product, k.now)
 		if err == nil && access && !open[key] {
 			err = block(tx, k.now, key.user, product)
 		}

@@ -58,11 +58,12 @@ func (s *Service) Preview(
 
 // PreviewUnenroll returns what Unenroll does.
 func (s *Service) PreviewUnenroll(
-	ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID, p lyceum.Page,
+	ctx context.Context, by lyceum.By, q UserProduct, p lyceum.Page,
 ) (lyceum.AccessPreview, error) {
-	of := func(lyceum.Tx) ([]lyceum.UserID, []lyceum.Product, error) { return []lyceum.UserID{user}, nil, nil }
+	of := func(lyceum.Tx) ([]lyceum.UserID, []lyceum.Product, error) { return []lyceum.UserID{q.User}, nil, nil }
 	return s.Preview(ctx, by, p, of, func(tx lyceum.Tx, now time.Time) error {
-		return s.unenroll(tx, now, user, course)
+		_, _, err := s.UnenrollFrom(tx, now, q.User, q.Product)
+		return err
 	})
 }
 

@@ -160,7 +160,7 @@ func (s *Service) Complete(
 		}
 		stay, err := enrolled(tx, user, course, now)
 		if err != nil {
-			return cmp.Or(exist(tx, course, user), err) // who does not exist is not enrolled either
+			return cmp.Or(exist(tx.Tables, tx, course.Product(), user), err) // who does not exist is not enrolled either
 		}
 		id, done, err := nextStep(tx, user, course, lecture)
 		if err != nil {

@@ -55,48 +55,85 @@ func tagsOf(from lyceum.TagReads, user lyceum.UserID) ([]string, error) {
 // SetTags gives a user these tags and no others, and tells of each that came
 // or went.
 func (s *Service) SetTags(ctx context.Context, by lyceum.By, t lyceum.UserTags) (Detail, error) {
-	user, tags := t.User, t.Tags
-	if err := checkTags(tags); err != nil {
-		return Detail{}, lyceum.InvalidFields(lyceum.FieldError{Field: "tags", Message: err.Error()})
+	if err := s.CheckTags(t.Tags); err != nil {
+		return Detail{}, err
 	}
 	err := s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
-		if _, err := tx.Users.Get(tx, user); err != nil {
+		if _, err := tx.Users.Get(tx, t.User); err != nil {
 			return err
 		}
-		before, err := tagsOf(tx, user)
+		before, err := tagsOf(tx, t.User)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.SetTags(user, tags); err != nil {
-			return err
-		}
-		tell := func(event lyceum.EventName, name string) error {
-			detail, err := json.Marshal(map[string]string{"name": name})
-			tx.Announce(lyceum.UserTagged, int32(user), event, string(detail))
-			return err
-		}
-		wanted, had := map[string]bool{}, map[string]bool{}
-		for _, name := range tags {
-			wanted[name] = true
-		}
-		for _, name := range before {
-			had[name] = true
-			if !wanted[name] {
-				err = errors.Join(err, tell(lyceum.UserTagRemovedEvent, name))
-			}
-		}
-		for _, name := range tags {
-			if !had[name] {
-				had[name] = true
-				err = errors.Join(err, tell(lyceum.UserTagCreatedEvent, name))
-			}
-		}
+		_, err = retag(tx, t.User, before, t.Tags)
 		return err
 	})
 	if err != nil {
 		return Detail{}, err
 	}
-	return s.Show(ctx, by, user)
+	return s.Show(ctx, by, t.User)
+}
+
+// CheckTags fails with Invalid for tags that no user can have.
+func (s *Service) CheckTags(tags []string) error {
+	if err := checkTags(tags); err != nil {
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "tags", Message: err.Error()})
+	}
+	return nil
+}
+
+// AddTags gives a user some tags besides those that they have, and reports
+// whether that changed any. It fails with Invalid if these were too many.
+func (s *Service) AddTags(tx lyceum.Tx, user lyceum.UserID, tags []string) (changed bool, err error) {
+	before, err := tagsOf(tx, user)
+	if err != nil {
+		return false, err
+	}
+	after := append(slices.Clone(before), tags...)
+	if err := s.CheckTags(after); err != nil {
+		return false, err
+	}
+	return retag(tx, user, before, after)
+}
+
+// RemoveTags takes some tags from a user, and reports whether that changed any.
+func (s *Service) RemoveTags(tx lyceum.Tx, user lyceum.UserID, tags []string) (changed bool, err error) {
+	before, err := tagsOf(tx, user)
+	if err != nil {
+		return false, err
+	}
+	after := slices.DeleteFunc(slices.Clone(before), func(tag string) bool { return slices.Contains(tags, tag) })
+	return retag(tx, user, before, after)
+}
+
+// retag replaces the tags of a user, and tells of each that came or went.
+func retag(tx lyceum.Tx, user lyceum.UserID, before, tags []string) (changed bool, err error) {
+	if changed, err = tx.SetTags(user, tags); err != nil || !changed {
+		return changed, err
+	}
+	tell := func(event lyceum.EventName, name string) error {
+		detail, err := json.Marshal(map[string]string{"name": name})
+		tx.Announce(lyceum.UserTagged, int32(user), event, string(detail))
+		return err
+	}
+	wanted, had := map[string]bool{}, map[string]bool{}
+	for _, name := range tags {
+		wanted[name] = true
+	}
+	for _, name := range before {
+		had[name] = true
+		if !wanted[name] {
+			err = errors.Join(err, tell(lyceum.UserTagRemovedEvent, name))
+		}
+	}
+	for _, name := range tags {
+		if !had[name] {
+			had[name] = true
+			err = errors.Join(err, tell(lyceum.UserTagCreatedEvent, name))
+		}
+	}
+	return true, err
 }
 
 // TagImport takes tags in. A user gets those of the row and no others.

@@ -17,7 +17,7 @@ import (
 )
 
 // TestAccessIsTheUnion makes random histories of sales, changes of plan, refunds,
-// chargebacks, cancellations, enrollments by hand and imports. After each step the
+// chargebacks, cancellations, enrollments and gifts by hand, and imports. After each step the
 // access of everybody is what a naive model kept beside it says, and the preview
 // of the step has said what the model says. LYCEUM_HISTORIES makes more of them.
 func TestAccessIsTheUnion(t *testing.T) {
@@ -138,7 +138,7 @@ func (m *union) open(t *testing.T) {
 func (m *union) of(user lyceum.UserID, course lyceum.CourseID) (start, end time.Time, open bool) {
 	forever := false
 	for _, x := range m.reasons {
-		if !m.leads(x, user, course) || !x.open(m.b.now) || m.blocks[[2]int32{int32(user), int32(course)}] {
+		if !m.leads(x, user, course) || !x.open(m.b.now) || m.shutOut(x, course) || m.blocks[[2]int32{int32(user), int32(course)}] {
 			continue
 		}
 		if !open || x.start.Before(start) {
@@ -192,7 +192,7 @@ func (m *union) step(t *testing.T) {
 	m.note()
 	user := lyceum.UserID(rapid.IntRange(1, 3).Draw(r, "user"))
 	course := lyceum.CourseID(rapid.IntRange(1, 2).Draw(r, "course"))
-	switch rapid.IntRange(0, 13+planSteps).Draw(r, "step") {
+	switch rapid.IntRange(0, 15+planSteps).Draw(r, "step") {
 	case 0, 1, 2:
 		m.sell(t, user)
 	case 3:
@@ -225,6 +225,10 @@ func (m *union) step(t *testing.T) {
 		m.settle(t)
 	case 13:
 		m.void(t)
+	case 14:
+		m.give(t, user)
+	case 15:
+		m.unenrollFrom(t, user)
 	default:
 		m.planStep(t, user)
 	}
@@ -261,11 +265,7 @@ func (m *union) sold(d sales.SaleDetail) *deal {
 		why.silver = true
 	}
 	m.reasons = append(m.reasons, why)
-	for course := lyceum.CourseID(1); course <= 2; course++ {
-		if m.leads(why, user, course) {
-			m.unblock(user, course)
-		}
-	}
+	m.unblockAll(why)
 	return kept
 }
 
@@ -490,25 +490,16 @@ func (m *union) cancel(t *testing.T) {
 }
 
 func (m *union) unenroll(t *testing.T, user lyceum.UserID, course lyceum.CourseID) {
+	from := learning.UserProduct{User: user, Product: course.Product()}
 	known, was := m.knows(t, user, course), m.spans()
 	said := m.ask(t, func() (lyceum.AccessPreview, error) {
-		return m.b.learning.PreviewUnenroll(t.Context(), m.b.by(), user, course, firstPage)
+		return m.b.learning.PreviewUnenroll(t.Context(), m.b.by(), from, firstPage)
 	})
-	err := m.b.learning.Unenroll(t.Context(), m.b.by(), user, course)
+	err := m.b.learning.Unenroll(t.Context(), m.b.by(), from)
 	if (err == nil) != known {
 		m.r.Fatalf("unenroll %d from %d, known %v: %v", user, course, known, err)
 	}
-	for _, x := range m.reasons {
-		if x.user != user || x.course != course || !x.open(m.b.now) {
-			continue
-		}
-		x.ended = lyceum.EndedByUnenrollment
-		for _, d := range m.deals {
-			if d.id == x.sale && d.recurring() && d.over == "" {
-				m.over(d, lyceum.SaleCanceled, m.b.now)
-			}
-		}
-	}
+	m.endOwn(user, fmt.Sprint("course ", course))
 	m.block(user, course)
 	m.happened("unenrollment", said, err, was)
 }

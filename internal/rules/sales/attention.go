@@ -13,12 +13,13 @@ type Attention struct {
 	Sale lyceum.Sale
 }
 
-// Attention lists what needs a look, the newest first.
+// Attention lists what needs a look, or what needed one until it was dismissed,
+// the newest first.
 func (s *Service) Attention(
-	ctx context.Context, by lyceum.By, _ struct{}, p lyceum.Page,
+	ctx context.Context, by lyceum.By, dismissed bool, p lyceum.Page,
 ) (lyceum.Listing[Attention], error) {
 	v := s.store.In(ctx, by.School)
-	found, err := v.SaleWarnings.List(v, lyceum.SaleWarningFilter{Newest: true}, p)
+	found, err := v.SaleWarnings.List(v, lyceum.SaleWarningFilter{Dismissed: lyceum.Some(dismissed), Newest: true}, p)
 	if err != nil {
 		return lyceum.Listing[Attention]{}, err
 	}
@@ -32,4 +33,22 @@ func (s *Service) Attention(
 		list.Rows = append(list.Rows, Attention{w, sales[w.SaleID]})
 	}
 	return list, err
+}
+
+// Dismiss notes that somebody had a look. What was dismissed stays so. It fails
+// with NotFound.
+func (s *Service) Dismiss(ctx context.Context, by lyceum.By, id lyceum.SaleWarningID) (Attention, error) {
+	now := lyceum.Second(s.clock())
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (Attention, error) {
+		w, err := tx.SaleWarnings.Get(tx, id)
+		if err != nil {
+			return Attention{}, err
+		}
+		w.DismissedAt = w.DismissedAt.Or(now)
+		if _, err := tx.SaleWarnings.Save(tx, w); err != nil {
+			return Attention{}, err
+		}
+		sale, err := tx.Sales.Get(tx, w.SaleID)
+		return Attention{w, sale}, err
+	})
 }

@@ -494,7 +494,7 @@ func TestASecondTierNeedsALook(t *testing.T) {
 	if len(second.Warnings) != 1 || second.Warnings[0].Code != "second_tier" {
 		t.Errorf("%+v", second.Warnings)
 	}
-	list, err := b.service.Attention(t.Context(), b.by(), struct{}{}, lyceum.Page{Number: 1, Size: 5})
+	list, err := b.service.Attention(t.Context(), b.by(), false, lyceum.Page{Number: 1, Size: 5})
 	if err != nil || len(list.Rows) != 1 || list.Rows[0].Sale.ID != second.ID {
 		t.Errorf("%+v, %v", list, err)
 	}

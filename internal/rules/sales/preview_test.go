@@ -403,11 +403,13 @@ func previewAll(t *testing.T, b *books, db *sql.DB) {
 	before := tablesOf(t, db)
 	lost := sales.DisputeOutcome{Dispute: 1, State: lyceum.DisputeLost}
 	for name, look := range map[string]func() (any, error){
-		"refund":   func() (any, error) { return b.service.PreviewRefund(ctx, by, refund, firstPage) },
-		"cancel":   func() (any, error) { return b.service.PreviewCancel(ctx, by, monthly.ID, firstPage) },
-		"end":      func() (any, error) { return b.service.PreviewEndNow(ctx, by, once.ID, firstPage) },
-		"unenroll": func() (any, error) { return b.learning.PreviewUnenroll(ctx, by, 1, 1, firstPage) },
-		"close":    func() (any, error) { return b.service.PreviewCloseDispute(ctx, by, lost, firstPage) },
+		"refund": func() (any, error) { return b.service.PreviewRefund(ctx, by, refund, firstPage) },
+		"cancel": func() (any, error) { return b.service.PreviewCancel(ctx, by, monthly.ID, firstPage) },
+		"end":    func() (any, error) { return b.service.PreviewEndNow(ctx, by, once.ID, firstPage) },
+		"unenroll": func() (any, error) {
+			return b.learning.PreviewUnenroll(ctx, by, learning.UserProduct{User: 1, Product: lyceum.CourseID(1).Product()}, firstPage)
+		},
+		"close": func() (any, error) { return b.service.PreviewCloseDispute(ctx, by, lost, firstPage) },
 		"remove": func() (any, error) {
 			return b.learning.CollectionProducts().PreviewRemove(ctx, by, removal, firstPage)
 		},

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
@@ -40,7 +41,9 @@ func TestAStopIsAnnouncedOnce(t *testing.T) {
 		_, err := b.service.CloseDispute(t.Context(), b.by(), sales.DisputeOutcome{Dispute: 1, State: lyceum.DisputeWon})
 		return err
 	}, 0}
-	unenroll := act{"unenroll", func(t *testing.T, b *books) error { return b.learning.Unenroll(t.Context(), b.by(), 1, 1) }, 1}
+	unenroll := act{"unenroll", func(t *testing.T, b *books) error {
+		return b.learning.Unenroll(t.Context(), b.by(), learning.UserProduct{User: 1, Product: lyceum.CourseID(1).Product()})
+	}, 1}
 	change := act{"change", func(t *testing.T, b *books) error {
 		_, err := b.service.ChangePlan(t.Context(), b.by(), to(1, 6, ""))
 		return err

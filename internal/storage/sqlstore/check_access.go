@@ -21,8 +21,7 @@ func accessInvariants() []invariant {
 			`SELECT count(*) FROM reaching t LEFT JOIN enrollments e ON e.school_id = t.school_id AND e.user_id = t.user_id
 				AND e.course_id = t.product_id AND e.ended_at IS NULL AND e.expires_at IS NULL
 			WHERE t.school_id = $1 AND t.product_type = 'course' AND t.ended_at IS NULL AND t.ends_at IS NULL
-			AND e.enrollment_id IS NULL AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.school_id = t.school_id
-				AND b.user_id = t.user_id AND b.product_type = t.product_type AND b.product_id = t.product_id)` + settled,
+			AND e.enrollment_id IS NULL AND ` + unblocked("t") + settled,
 			"%d entitlements are open without an enrollment, or longer than it",
 		},
 		{
@@ -48,8 +47,7 @@ func accessInvariants() []invariant {
 			`SELECT count(*) FROM reaching t LEFT JOIN admissions a ON a.school_id = t.school_id AND a.user_id = t.user_id
 				AND a.coaching_id = t.product_id AND a.ended_at IS NULL AND a.expires_at IS NULL
 			WHERE t.school_id = $1 AND t.product_type = 'coaching' AND t.ended_at IS NULL AND t.ends_at IS NULL
-			AND a.admission_id IS NULL AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.school_id = t.school_id
-				AND b.user_id = t.user_id AND b.product_type = t.product_type AND b.product_id = t.product_id)` + settled,
+			AND a.admission_id IS NULL AND ` + unblocked("t") + settled,
 			"%d entitlements to coaching are open without an admission, or longer than it",
 		},
 	}

@@ -37,8 +37,7 @@ var courses = define(&tables.Courses, noun[lyceum.CourseID, lyceum.Course, lyceu
 		if f.EnrolledUser.Present {
 			w.and(`course_id IN (SELECT a.product_id FROM reaching a WHERE a.school_id = $1 AND a.user_id = ?
 				AND a.product_type = 'course' AND a.ended_at IS NULL AND (a.ends_at IS NULL OR a.ends_at > ?)
-				AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.school_id = a.school_id AND b.user_id = a.user_id
-					AND b.product_type = 'course' AND b.product_id = a.product_id))`,
+				AND `+unblocked("a")+")",
 				int64(f.EnrolledUser.Value), micros(f.EnrolledAt))
 		}
 	},

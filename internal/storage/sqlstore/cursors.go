@@ -55,3 +55,13 @@ func (s *Store) FindOverdue(ctx context.Context, now time.Time) ([]lyceum.School
 		func() error { found = append(found, id); return nil })
 	return found, s.public(err)
 }
+
+func (s *Store) FindBulkSchools(ctx context.Context, unstarted, others time.Time) ([]lyceum.SchoolID, error) {
+	var found []lyceum.SchoolID
+	var id lyceum.SchoolID
+	err := s.reads.single(ctx).each(`SELECT DISTINCT b.school_id FROM bulk_jobs b WHERE b.state IN ('preparing', 'running')
+		OR b.state = 'draft' AND b.created_at < $1 OR b.state <> 'running' AND b.created_at < $2 ORDER BY b.school_id`,
+		[]any{micros(unstarted), micros(others)}, []any{scanInt(&id)},
+		func() error { found = append(found, id); return nil })
+	return found, s.public(err)
+}

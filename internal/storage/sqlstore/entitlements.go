@@ -53,10 +53,8 @@ func entitlementNoun(
 			if f.After.Present {
 				w.and("entitlement_id > ?", int64(f.After.Value))
 			}
-			if !key.numbered {
-				w.and("NOT EXISTS (SELECT 1 FROM blocks b WHERE b.school_id = reaching.school_id " +
-					"AND b.user_id = reaching.user_id AND b.product_type = reaching.product_type " +
-					"AND b.product_id = reaching.product_id)")
+			if !key.numbered && !f.Blocked {
+				w.and(unblocked("reaching"))
 			}
 		},
 		count: func(f lyceum.EntitlementFilter, w *where) total {
@@ -72,6 +70,14 @@ func entitlementNoun(
 			return "entitlement_id"
 		},
 	}
+}
+
+// unblocked is the condition that no block outranks a row of the view reaching:
+// neither one of its product nor one of the collection that it comes with.
+func unblocked(row string) string {
+	return "NOT EXISTS (SELECT 1 FROM blocks b WHERE b.school_id = " + row + ".school_id AND b.user_id = " + row +
+		".user_id AND (b.product_type = " + row + ".product_type AND b.product_id = " + row + ".product_id " +
+		"OR b.product_type = 'product_collection' AND b.product_id = " + row + ".collection_id))"
 }
 
 var _ = define(&tables.Blocks, noun[lyceum.BlockID, lyceum.Block, lyceum.BlockFilter]{

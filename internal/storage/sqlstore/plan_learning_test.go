@@ -98,3 +98,45 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 		}
 	}
 }
+
+// Who may use a product is found by who holds it, or what it comes with, and not
+// by reading what everybody has.
+func TestHoldersAreFoundByAnIndex(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	v := store.In(t.Context(), 1)
+	for _, kind := range lyceum.ProductKinds() {
+		by.mu.Lock()
+		by.seen = nil
+		by.mu.Unlock()
+		of := lyceum.UserFilter{Product: lyceum.Some(lyceum.Product{Kind: kind, ID: 1})}
+		if _, err := v.UserSummaries.List(v, of, lyceum.Page{Number: 1, Size: 20}); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range by.seen {
+			if !strings.Contains(text, "FROM reaching") {
+				continue
+			}
+			var plan []string
+			for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
+				plan = append(plan, step[3])
+			}
+			got := strings.Join(plan, "\n")
+			for _, want := range []string{
+				"SEARCH users USING PRIMARY KEY (school_id=? AND user_id=?)",
+				"SEARCH h USING COVERING INDEX entitlements_holders (school_id=? AND product_type=? AND product_id=?)",
+			} {
+				if !strings.Contains(got, want) {
+					t.Errorf("who has a %s is found by\n%s\nwant %s", kind, got, want)
+				}
+			}
+			for _, step := range plan {
+				if strings.Contains(step, "SCAN") && step != "SCAN CONSTANT ROW" ||
+					!strings.Contains(step, "_products_") && strings.HasSuffix(step, "(school_id=?)") ||
+					strings.HasSuffix(step, "entitlements_holders (school_id=? AND product_type=?)") {
+					t.Errorf("who has a %s is found by all of a school:\n%s\n%s", kind, step, got)
+				}
+			}
+		}
+	}
+}

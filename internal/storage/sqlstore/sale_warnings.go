@@ -15,8 +15,18 @@ var _ = define(&tables.SaleWarnings, noun[lyceum.SaleWarningID, lyceum.SaleWarni
 		textColumn("code", func(w *lyceum.SaleWarning) *string { return &w.Code }),
 		textColumn("message", func(w *lyceum.SaleWarning) *string { return &w.Message }),
 		timeColumn("created_at", func(w *lyceum.SaleWarning) *time.Time { return &w.CreatedAt }),
+		optTimeColumn("dismissed_at", func(w *lyceum.SaleWarning) *lyceum.Opt[time.Time] { return &w.DismissedAt }),
 	},
-	narrow: func(w *where, f lyceum.SaleWarningFilter) { is(w, "sale_id", f.Sale) },
+	narrow: func(w *where, f lyceum.SaleWarningFilter) {
+		is(w, "sale_id", f.Sale)
+		switch {
+		case !f.Dismissed.Present:
+		case f.Dismissed.Value:
+			w.and("dismissed_at IS NOT NULL")
+		default:
+			w.and("dismissed_at IS NULL")
+		}
+	},
 	order: func(f lyceum.SaleWarningFilter) string {
 		if f.Newest {
 			return "sale_warning_id DESC"

@@ -66,6 +66,12 @@ func narrowUsers(w *where, f lyceum.UserFilter) {
 		w.and("user_id IN (SELECT r.user_id FROM quiz_responses r WHERE r.school_id = $1 AND r.quiz_id = ?)",
 			int64(f.Answered.Value))
 	}
+	if f.Tag.Present {
+		w.and("user_id IN (SELECT t.user_id FROM user_tags t WHERE t.school_id = $1 AND t.name = ?)", f.Tag.Value)
+	}
+	if f.Product.Present {
+		narrowHolders(w, f.Product.Value, f.AccessAt)
+	}
 	if f.Owners {
 		w.and("role = 'owner'") // in the words of an index
 	}
@@ -73,6 +79,36 @@ func narrowUsers(w *where, f lyceum.UserFilter) {
 		w.and("disabled_at IS NULL")
 	}
 }
+
+// narrowHolders narrows users to those who may use a product at a moment. Those
+// who hold it, or what it comes with, are found by indexes: they can be few beside
+// all entitlements of a school.
+func narrowHolders(w *where, p lyceum.Product, at time.Time) {
+	kind, id := string(p.Kind), int64(p.ID)
+	direct, args := "SELECT h.user_id FROM entitlements h WHERE "+held+"h.product_type = ? AND h.product_id = ?",
+		[]any{kind, id}
+	if p.Kind == lyceum.CourseKind {
+		direct, args = `SELECT h.user_id FROM enrollments h WHERE h.school_id = $1 AND h.course_id = ?
+			AND h.ended_at IS NULL`, []any{id}
+	}
+	const comes = " AND i.school_id = $1 AND i.product_type = ? AND i.product_id = ?"
+	w.and("user_id IN ("+direct+`
+		UNION ALL SELECT h.user_id FROM collection_products i CROSS JOIN entitlements h
+		WHERE `+held+"h.product_type = 'product_collection' AND h.product_id = i.product_collection_id"+comes+`
+		UNION ALL SELECT h.user_id FROM tier_products i CROSS JOIN entitlements h
+		WHERE `+held+"h.product_type = 'membership_tier' AND h.product_id = i.membership_tier_id"+comes+`
+		UNION ALL SELECT h.user_id FROM collection_products i CROSS JOIN tier_products o CROSS JOIN entitlements h
+		WHERE `+held+`h.product_type = 'membership_tier' AND h.product_id = o.membership_tier_id AND o.school_id = $1
+		AND o.product_type = 'product_collection' AND o.product_id = i.product_collection_id`+comes+")",
+		append(args, kind, id, kind, id, kind, id)...)
+	w.and(`EXISTS (SELECT 1 FROM reaching r WHERE r.school_id = $1 AND r.user_id = users.user_id AND r.product_type = ?
+		AND r.product_id = ? AND r.ended_at IS NULL AND (r.ends_at IS NULL OR r.ends_at > ?) AND `+unblocked("r")+")",
+		kind, id, micros(at))
+}
+
+// held are entitlements h to products that are no courses, in the words of an
+// index.
+const held = "h.school_id = $1 AND h.product_type <> 'course' AND "
 
 func afterUser(f lyceum.UserFilter) lyceum.Opt[lyceum.UserID] { return f.After }
 

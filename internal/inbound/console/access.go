@@ -1,0 +1,301 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+)
+
+// heldPerPage is how many products stand on a page.
+const heldPerPage = 20
+
+// accessPage says why somebody may use what.
+type accessPage struct {
+	User lyceum.User
+	Path string
+	Held []held
+	Form *form
+	Turn turn
+}
+
+// held is a product that a person has, or had, a reason to use.
+type held struct {
+	learning.HeldProduct
+
+	Kind    string
+	Name    string
+	State   mark
+	Reasons []reason
+	More    int    // reasons that are not shown
+	End     string // the path of the question before access ends; empty without access
+}
+
+// reason is why somebody may, or might, use a product.
+type reason struct {
+	learning.AccessReason
+
+	State mark
+	What  string // such as "Sale 41"
+	Path  string // of the sale; empty without one
+	Note  string
+}
+
+func accessPath(id lyceum.UserID) string { return personPath(id) + "/access" }
+
+func endPath(id lyceum.UserID, p lyceum.Product) string {
+	return fmt.Sprintf("%s/%s/%d/end", accessPath(id), p.Kind, p.ID)
+}
+
+// showAccess serves GET /admin/settings/people/{id}/access.
+func (c *console) showAccess(w http.ResponseWriter, r *http.Request, v *visit) error {
+	user, err := c.personAt(r, v)
+	if err != nil {
+		return err
+	}
+	f := &form{Action: accessPath(user.ID), Values: map[string]string{}}
+	f.keep(r.URL.Query().Get, "page")
+	number, err := pageOf(f)
+	if err != nil {
+		return err
+	}
+	listing, err := c.Learning.Access(r.Context(), v.by(), user.ID, lyceum.Page{Number: number, Size: heldPerPage})
+	if err != nil {
+		return err
+	}
+	p := accessPage{
+		User: user, Path: personPath(user.ID), Form: f,
+		Turn: newTurn(f, nil, heldPerPage, int64(number), listing.Total),
+	}
+	for i := range listing.Rows {
+		p.Held = append(p.Held, heldOf(user.ID, listing.Rows[i]))
+	}
+	return c.show(w, r, http.StatusOK, "access.gohtml", v, "Why this person has access", p)
+}
+
+// pageOf reads which page of a list a form asks for.
+func pageOf(f *form) (int32, error) {
+	if f.Values["page"] == "" {
+		return 1, nil
+	}
+	number, ok := parseID[lyceum.UserID](f.Values["page"])
+	if !ok {
+		return 0, lyceum.Invalidf("Page must be a whole number from 1.")
+	}
+	return int32(number), nil
+}
+
+func heldOf(user lyceum.UserID, h learning.HeldProduct) held {
+	shown := held{
+		HeldProduct: h, Kind: kindLabels[h.Product.Kind], Name: productLabel(h.ProductInfo),
+		State: mark{"badge-off", "No access"}, More: h.Count - len(h.Reasons),
+	}
+	switch {
+	case h.HasAccess:
+		shown.State, shown.End = mark{"badge-on", "Has access"}, endPath(user, h.Product)
+	case h.BlockedAt.Present:
+		shown.State = mark{"badge-bad", "Blocked"}
+	}
+	for i := range h.Reasons {
+		shown.Reasons = append(shown.Reasons, reasonOf(h.Reasons[i]))
+	}
+	return shown
+}
+
+// reasonEnds are the ways in which a reason ends, as a person sees them.
+var reasonEnds = map[lyceum.EntitlementEnd]string{
+	lyceum.EndedByRefund: "The sale was refunded.", lyceum.EndedByChargeback: "The payment was charged back.",
+	lyceum.EndedByCancellation: "The sale was cancelled.", lyceum.EndedByVoiding: "The sale was voided.",
+	lyceum.EndedByChange:       "The sale was changed to another plan.",
+	lyceum.EndedByUnenrollment: "The person was unenrolled.",
+	lyceum.EndedByImport:       "It had ended when it was imported.",
+}
+
+func reasonOf(r learning.AccessReason) reason {
+	shown := reason{AccessReason: r, State: mark{"badge-on", "Active"}, Note: reasonEnds[r.EndReason.Value]}
+	switch {
+	case !r.Active:
+		shown.State = mark{"badge-off", "Ended"}
+	case r.Blocked:
+		shown.State = mark{"badge-bad", "Blocked"}
+	}
+	switch r.Kind() {
+	case lyceum.FromSale:
+		shown.What, shown.Path = fmt.Sprintf("Sale %d", r.Sale.Value), salePath(r.Sale.Value)
+	case lyceum.FromImport:
+		shown.What = "Imported enrollment"
+	case lyceum.FromHand:
+		shown.What = "Given by hand"
+	}
+	return shown
+}
+
+// PlanName is what the pricing plan of the sale is called; empty without one.
+func (r reason) PlanName() string {
+	if !r.Plan.Present {
+		return ""
+	}
+	return planName(r.Plan.Value.Name, r.Plan.Value.ID)
+}
+
+// ThroughName names the collection or the tier that the product comes with;
+// empty where it does not.
+func (r reason) ThroughName() string { return nameWithKind(r.Through) }
+
+// LeftName names the collection that the product came with until it left.
+func (r reason) LeftName() string { return nameWithKind(r.Left) }
+
+func nameWithKind(p lyceum.Opt[lyceum.ProductInfo]) string {
+	if !p.Present {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", productLabel(p.Value), p.Value.Product.Kind.Name())
+}
+
+var giftFields = []string{"product_type", "product", "ends_on"}
+
+// giveForm is an empty form to give a person access.
+func giveForm(id lyceum.UserID) *form {
+	return &form{
+		Action: accessPath(id), Once: newForm(), Values: map[string]string{"product_type": string(lyceum.CourseKind)},
+	}
+}
+
+// giveAccess serves POST /admin/settings/people/{id}/access.
+func (c *console) giveAccess(w http.ResponseWriter, r *http.Request, v *visit) error {
+	user, err := c.personAt(r, v)
+	if err != nil {
+		return err
+	}
+	f := &form{Action: accessPath(user.ID), Once: r.PostForm.Get("form"), Values: map[string]string{}}
+	if !isForm(f.Once) {
+		f.Once = newForm()
+	}
+	f.keep(trimmed(r), giftFields...)
+	gift, err := c.giftOf(r.Context(), v, user.ID, f)
+	if err == nil {
+		by := v.once(f.Once, "give", fmt.Sprint(user.ID), f.Values["product_type"], f.Values["product"], f.Values["ends_on"])
+		_, err = c.Learning.Give(r.Context(), by, gift)
+	}
+	switch {
+	case err == nil || repeated(err):
+		return done(w, r, accessPath(user.ID), "given")
+	case f.refuse(inWords(err)):
+		return c.personPage(w, r, v, http.StatusUnprocessableEntity, user, f)
+	}
+	return err
+}
+
+// giftOf reads what a form gives.
+func (c *console) giftOf(ctx context.Context, v *visit, user lyceum.UserID, f *form) (learning.Gift, error) {
+	var wrong []lyceum.FieldError
+	product, problem, err := c.product(ctx, v, f.Values["product_type"], f.Values["product"])
+	if err != nil {
+		return learning.Gift{}, err
+	}
+	if problem != "" {
+		wrong = append(wrong, lyceum.FieldError{Field: "product", Message: problem})
+	}
+	end, problem := lastDay(f.Values["ends_on"], v.zone)
+	if problem != "" {
+		wrong = append(wrong, lyceum.FieldError{Field: "ends_on", Message: problem})
+	}
+	if len(wrong) > 0 {
+		return learning.Gift{}, lyceum.InvalidFields(wrong...)
+	}
+	return learning.Gift{UserProduct: learning.UserProduct{User: user, Product: product}, EndsAt: end}, nil
+}
+
+// formFields are the fields of a form that stand for those of a rule.
+var formFields = map[string]string{"product_id": "product", "ends_at": "ends_on"}
+
+// inWords words a rule's refusal as it concerns a form.
+func inWords(err error) error {
+	e := lyceum.Public(err)
+	if e.Kind != lyceum.Invalid || len(e.Fields) == 0 {
+		return err
+	}
+	fields := slices.Clone(e.Fields)
+	for i := range fields {
+		if own, known := formFields[fields[i].Field]; known {
+			fields[i].Field = own
+		}
+	}
+	return lyceum.InvalidFields(fields...)
+}
+
+// endPage is the question before access ends.
+type endPage struct {
+	held
+
+	What    string // the product with its kind and number
+	User    lyceum.User
+	Path    string
+	Outcome outcome
+}
+
+// confirmEnd serves GET /admin/settings/people/{id}/access/{type}/{product}/end.
+func (c *console) confirmEnd(w http.ResponseWriter, r *http.Request, v *visit) error {
+	user, product, err := c.heldAt(r, v)
+	if err != nil {
+		return err
+	}
+	one, err := c.Learning.AccessTo(r.Context(), v.by(), product)
+	if err != nil {
+		return err
+	}
+	p := endPage{What: exactly(one.ProductInfo), User: user, Path: accessPath(user.ID), held: heldOf(user.ID, one)}
+	if one.HasAccess {
+		preview, err := c.Learning.PreviewUnenroll(r.Context(), v.by(), product, outcomePage())
+		if err != nil {
+			return err
+		}
+		p.Outcome = outcomeOf(&preview)
+	}
+	return c.show(w, r, http.StatusOK, "access_end.gohtml", v, "End access?", p)
+}
+
+// endAccess serves POST /admin/settings/people/{id}/access/{type}/{product}/end.
+func (c *console) endAccess(w http.ResponseWriter, r *http.Request, v *visit) error {
+	user, product, err := c.heldAt(r, v)
+	if err == nil {
+		err = c.Learning.Unenroll(r.Context(), v.by(), product)
+	}
+	if err != nil {
+		return err
+	}
+	return done(w, r, accessPath(user.ID), "access-ended")
+}
+
+// heldAt finds the person and the product that the address names.
+func (c *console) heldAt(r *http.Request, v *visit) (user lyceum.User, product learning.UserProduct, err error) {
+	kind := lyceum.ProductKind(r.PathValue("type"))
+	id, ok := parseID[lyceum.CourseID](r.PathValue("product"))
+	if !ok || !kind.Known() {
+		return user, product, errNoPage
+	}
+	user, err = c.personAt(r, v)
+	return user, learning.UserProduct{User: user.ID, Product: lyceum.Product{Kind: kind, ID: int32(id)}}, err
+}
+
+// EndsDirectly are the active reasons that end: those to the product itself.
+func (p endPage) EndsDirectly() []reason {
+	return p.active(func(r reason) bool { return !r.Through.Present })
+}
+
+// Outranked are the active reasons that a block outranks.
+func (p endPage) Outranked() []reason {
+	return p.active(func(r reason) bool { return r.Through.Present && !r.Blocked })
+}
+
+func (p endPage) active(keep func(reason) bool) (list []reason) {
+	for _, r := range p.Reasons {
+		if r.Active && keep(r) {
+			list = append(list, r)
+		}
+	}
+	return list
+}

@@ -1,0 +1,125 @@
+package console_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+func accessPath(user lyceum.UserID) string { return fmt.Sprintf("%s/%d/access", people, user) }
+
+// bundled gives the market collection 1 of both courses.
+func (p *place) bundled() {
+	p.t.Helper()
+	p.market()
+	day := p.clock.Now()
+	p.write(func(tx lyceum.Tx) error {
+		if _, err := tx.ProductCollections.Save(tx, lyceum.ProductCollection{ID: 1, Name: "Whole studio", CreatedAt: day, UpdatedAt: day}); err != nil {
+			return err
+		}
+		for course := range lyceum.CourseID(2) {
+			row := lyceum.CollectionProduct{ID: lyceum.CollectionProductID(course + 1), In: 1, Product: (course + 1).Product(), CreatedAt: day}
+			if _, err := tx.CollectionProducts.Save(tx, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	p.session()
+}
+
+// give fills in the form on the page of a person.
+func (p *place) give(user lyceum.UserID, pairs ...string) url.Values {
+	return p.form(fmt.Sprintf("%s/%d", people, user), pairs...)
+}
+
+// An owner sees why somebody has access, gives more and ends some.
+func TestAccessOfAPerson(t *testing.T) {
+	p := open(t, site)
+	p.bundled()
+	ada := accessPath(11)
+	want(t, p.ask(p.owner, "GET", ada, nil), 200, "No access to anything", "Why this person has access")
+	sale, _ := p.sell(1, 11)
+	form := p.give(11, "product_type", "product_collection", "product", "studio", "ends_on", "2026-03-31")
+	leads(t, p.ask(p.owner, "POST", ada, form), ada+"?done=given")
+	leads(t, p.ask(p.owner, "POST", ada, form), ada+"?done=given") // sent twice
+	want(t, p.ask(p.owner, "GET", ada+"?done=given", nil), 200, "Access is given.", "3 products", "Pottery", fmt.Sprintf("Sale %d", sale),
+		"Pricing plan Pottery in full", "Comes with Whole studio (product collection)", "Given by hand",
+		"Product collection 1 · until 1 Apr 2026, 00:00 UTC", "Course 1 · without an end", "Course 2 · until 1 Apr 2026")
+
+	end := ada + "/course/1/end"
+	want(t, p.ask(p.owner, "GET", end, nil), 200, "End the access of Ada Lovelace to Pottery (course 1)?", "Pottery: access ends at once.", fmt.Sprintf("Sale %d, Pottery in full", sale),
+		"If it is a subscription or a payment plan, it is cancelled.", "kept out of it until they are enrolled", "Whole studio")
+	leads(t, p.ask(p.owner, "POST", end, url.Values{}), ada+"?done=access-ended")
+	want(t, p.ask(p.owner, "GET", ada, nil), 200, "Blocked since", "The person was unenrolled.")
+	want(t, p.ask(p.owner, "GET", end, nil), 200, "there is nothing to end")
+	leads(t, p.ask(p.owner, "POST", ada, p.give(11, "product_type", "course", "product", "1", "ends_on", "")), ada+"?done=given")
+	if got := p.ask(p.owner, "GET", ada, nil).Body.String(); strings.Contains(got, "Blocked since") {
+		t.Errorf("a gift leaves the block: %s", plain(got))
+	}
+	want(t, p.ask(p.owner, "GET", ada+"?page=2", nil), 200, "There is no page 2")
+}
+
+func TestAccessRefused(t *testing.T) {
+	p := open(t, site)
+	p.bundled()
+	p.write(func(tx lyceum.Tx) error {
+		_, err := tx.Courses.Save(tx, lyceum.Course{ID: 3, Name: "Pottery two", CreatedAt: p.clock.Now(), UpdatedAt: p.clock.Now()},
+			lyceum.Course{ID: 4, Name: "Old", CreatedAt: p.clock.Now(), UpdatedAt: p.clock.Now(), ArchivedAt: lyceum.Some(p.clock.Now())})
+		return err
+	})
+	ada := accessPath(11)
+	before := p.state()
+	for _, row := range []struct{ kind, product, end, want string }{
+		{"course", "", "", "Product is required"},
+		{"book", "1", "", "Product is required; choose its kind"},
+		{"course", "weaving", "", "Product matches nothing"},
+		{"course", "old", "", "Product matches nothing"},
+		{"course", "4", "", "Product 4 names a course that is archived"},
+		{"course", "99", "", "Product 99 matches no course"},
+		{"course", "pott", "", "Product matches several; type the number of one: Pottery (number 1), Pottery two (number 3)"},
+		{"course", "1", "2026-03-01", "Last day must be in the future"},
+		{"course", "1", "soon", "Last day must be a day such as 2026-12-31"},
+	} {
+		w := p.ask(p.owner, "POST", ada, p.give(11, "product_type", row.kind, "product", row.product, "ends_on", row.end))
+		want(t, w, http.StatusUnprocessableEntity, row.want)
+	}
+	for _, path := range []string{accessPath(99), people + "/x/access", ada + "/book/1/end", ada + "/course/99/end", ada + "/course/x/end"} {
+		want(t, p.ask(p.owner, "GET", path, nil), 404)
+	}
+	want(t, p.ask(p.owner, "POST", ada+"/course/2/end", url.Values{}), 404)
+	want(t, p.ask(p.owner, "GET", ada+"?page=x", nil), 422, "Page must be a whole number")
+	p.untouched(before)
+	leads(t, p.ask(p.owner, "POST", ada, p.give(11, "product_type", "course", "product", " POTTERY ")), ada+"?done=given")
+}
+
+// An owner looks at what did not fit, and dismisses it.
+func TestNeedsALook(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	p.session()
+	attention := "/admin/attention"
+	want(t, p.ask(p.owner, "GET", attention, nil), 200, "Nothing needs a look")
+	price := func(n *sales.NewSale) {
+		n.FinalPrice, n.Reference = lyceum.Some(lyceum.Minor(1)), lyceum.Some(fmt.Sprint("ch", n.User))
+	}
+	one, _ := p.sell(1, 11, price)
+	other, _ := p.sell(1, 12, price)
+	want(t, p.ask(p.owner, "GET", attention, nil), 200, "2 warnings", "Ada Lovelace", fmt.Sprintf("Sale %d", one), fmt.Sprintf("Sale %d", other), "Dismiss warning 1")
+	want(t, p.ask(p.owner, "GET", salePath(one), nil), 200, "Needs a look", "Dismiss warning 1")
+	leads(t, p.ask(p.owner, "POST", attention+"/1/dismiss", url.Values{"back": {"sale"}}), salePath(one)+"?done=dismissed")
+	want(t, p.ask(p.owner, "GET", salePath(one), nil), 200, "Dismissed 14 Mar 2026")
+	want(t, p.ask(p.owner, "GET", attention, nil), 200, "1 warning")
+	p.clock.Pass(time.Hour)
+	leads(t, p.ask(p.owner, "POST", attention+"/2/dismiss", url.Values{}), attention+"?done=dismissed")
+	before := p.state()
+	leads(t, p.ask(p.owner, "POST", attention+"/2/dismiss", url.Values{}), attention+"?done=dismissed")
+	want(t, p.ask(p.owner, "POST", attention+"/9/dismiss", url.Values{}), 404)
+	p.untouched(before)
+}

@@ -1,0 +1,151 @@
+package console
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/bulk"
+)
+
+// readPeople reads a list of people: a CSV file with a column email or user_id,
+// or one address or number per line. The problem says what is wrong with it. A
+// line of a file that names nobody is a person whom nobody is.
+func readPeople(from io.Reader, job *bulk.NewJob) (problem string, err error) {
+	text := bufio.NewReader(from)
+	if mark, err := text.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
+		_, _ = text.Discard(len(byteOrderMark))
+	}
+	begin, _ := text.Peek(maxHeader)
+	file := csv.NewReader(text)
+	file.Comma, file.FieldsPerRecord, file.TrimLeadingSpace = commaOf(string(begin)), -1, true
+	list := people{job: job}
+	for {
+		record, err := file.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return list.end(), nil
+		case errors.As(err, new(*csv.ParseError)):
+			return fmt.Sprintf("cannot be read as CSV: %v", err), nil
+		case err != nil:
+			return "", err
+		}
+		line, _ := file.FieldPos(0)
+		if problem := list.add(record, line); problem != "" {
+			return problem, nil
+		}
+	}
+}
+
+const (
+	byteOrderMark = "\uFEFF"
+	maxHeader     = 4096 // bytes of a file in which its first line is looked for
+	maxShown      = 60   // bytes of a cell that a sentence shows
+)
+
+// people are those whom a list names.
+type people struct {
+	job     *bulk.NewJob
+	begun   bool
+	header  bool
+	column  int
+	numbers bool
+}
+
+// add adds who stands in a line.
+func (p *people) add(record []string, line int) (problem string) {
+	if !p.begun {
+		p.begun = true
+		if p.column, p.numbers, p.header = headerOf(record); p.header {
+			return ""
+		}
+		p.numbers = figures(strings.TrimSpace(record[0]))
+	}
+	cells := filled(record)
+	switch {
+	case len(cells) == 0 && len(record) == 1: // a blank line
+		return ""
+	case !p.header && len(cells) > 1:
+		return fmt.Sprintf("must have one person per line, or a column named email or user_id; line %d has %d cells",
+			line, len(cells))
+	case len(p.job.Emails)+len(p.job.Users) == lyceum.MaxBulkRows:
+		return fmt.Sprintf("must have at most %d people", lyceum.MaxBulkRows)
+	}
+	p.job.Lines = append(p.job.Lines, int32(line))
+	cell := ""
+	if p.column < len(record) {
+		cell = strings.TrimSpace(record[p.column])
+	}
+	return p.person(cell, line)
+}
+
+// person adds who is named by a cell; an empty one names nobody.
+func (p *people) person(cell string, line int) (problem string) {
+	switch {
+	case !utf8.ValidString(cell):
+		return fmt.Sprintf("must be UTF-8 text; line %d is not", line)
+	case !p.numbers:
+		p.job.Emails = append(p.job.Emails, cell)
+		return ""
+	case cell == "":
+		p.job.Users = append(p.job.Users, 0)
+		return ""
+	}
+	id, err := strconv.ParseInt(cell, 10, 32)
+	if err != nil {
+		return fmt.Sprintf("must have only user IDs in that column; line %d has “%s”", line, cell[:min(len(cell), maxShown)])
+	}
+	p.job.Users = append(p.job.Users, lyceum.UserID(id))
+	return ""
+}
+
+func (p *people) end() (problem string) {
+	if len(p.job.Emails)+len(p.job.Users) == 0 {
+		return "names nobody; it needs one email address or user ID per line"
+	}
+	return ""
+}
+
+// filled returns the cells of a line that are not empty.
+func filled(record []string) (cells []string) {
+	for _, cell := range record {
+		if cell = strings.TrimSpace(cell); cell != "" {
+			cells = append(cells, cell)
+		}
+	}
+	return cells
+}
+
+// headerOf finds the column that names people in the first line of a file. The
+// ids of other programs are not those of users.
+func headerOf(record []string) (column int, numbers, found bool) {
+	names := make([]string, len(record))
+	for i, cell := range record {
+		names[i] = strings.ToLower(strings.TrimSpace(cell))
+	}
+	for _, name := range []string{"email", "email address", "e-mail", "user_id"} {
+		if at := slices.Index(names, name); at >= 0 {
+			return at, name == "user_id", true
+		}
+	}
+	return 0, false, false
+}
+
+// commaOf returns what separates the cells of a file.
+func commaOf(text string) rune {
+	line, _, _ := strings.Cut(text, "\n")
+	comma, most := ',', strings.Count(line, ",")
+	for _, other := range ";\t" {
+		if n := strings.Count(line, string(other)); n > most {
+			comma, most = other, n
+		}
+	}
+	return comma
+}

@@ -1,0 +1,174 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/bulk"
+)
+
+// bulkRows is how many rows of a bulk change stand on a page.
+const bulkRows = 100
+
+// bulkJobPage shows a bulk change with some of its rows.
+type bulkJobPage struct {
+	bulkJobRow
+
+	Counts  lyceum.BulkCounts // of what happened, or would happen to a draft
+	Results []bulkResultLink
+	Form    *form
+	List    []bulkRowShown
+	Lines   bool // of a file, by which rows are named
+	Turn    turn
+}
+
+// bulkResultLink narrows the rows to one result.
+type bulkResultLink struct {
+	Label, Address string
+	Current        bool
+}
+
+// bulkRowShown is one row of a bulk change.
+type bulkRowShown struct {
+	bulk.Row
+
+	State mark
+	Path  string // of the person; empty if nobody was named
+	Place int32  // the line of the file, or else the place in the list
+	Sales []bulkSale
+}
+
+// bulkSale is a sale that ends with the access of a row.
+type bulkSale struct{ Name, Path string }
+
+// resultLabels are the results of rows that were processed, and of those that
+// were not.
+var resultLabels = map[bool]map[lyceum.BulkResult]mark{
+	true: {
+		lyceum.BulkDone: {"badge-on", "Done"}, lyceum.BulkUnchanged: {"badge-off", "Nothing to do"},
+		lyceum.BulkFailed: {"badge-bad", "Failed"},
+	},
+	false: {
+		lyceum.BulkDone: {"", "Will be done"}, lyceum.BulkUnchanged: {"badge-off", "Nothing to do"},
+		lyceum.BulkFailed: {"badge-bad", "Will fail"}, "": {"", "Not looked at yet"},
+	},
+}
+
+func (c *console) bulkAt(r *http.Request, v *visit) (lyceum.BulkJob, error) {
+	id, ok := parseID[lyceum.BulkJobID](r.PathValue("id"))
+	if !ok {
+		return lyceum.BulkJob{}, errNoPage
+	}
+	return c.Bulk.Show(r.Context(), v.by(), id)
+}
+
+// showBulk serves GET /admin/bulk/{id}.
+func (c *console) showBulk(w http.ResponseWriter, r *http.Request, v *visit) error {
+	job, err := c.bulkAt(r, v)
+	if err != nil {
+		return err
+	}
+	f := &form{Action: bulkPath(job.ID), Values: map[string]string{}}
+	f.keep(r.URL.Query().Get, "page", "result")
+	number, err := pageOf(f)
+	if err != nil {
+		return err
+	}
+	filter := bulk.RowFilter{Job: job.ID}
+	if result := lyceum.BulkResult(f.Values["result"]); slices.Contains(lyceum.BulkResults(), result) {
+		filter.Result = lyceum.Some(result)
+	}
+	rows, err := c.Bulk.Rows(r.Context(), v.by(), filter, lyceum.Page{Number: number, Size: bulkRows})
+	if err != nil {
+		return err
+	}
+	p := bulkJobPage{
+		Counts: job.Expected, Form: f, Turn: newTurn(f, []string{"result"}, bulkRows, int64(number), rows.Total),
+		Results: resultLinks(job.ID, filter.Result),
+	}
+	if job.StartedAt.Present {
+		p.Counts = job.Results
+	}
+	named, err := c.bulkJobs(r.Context(), v, []lyceum.BulkJob{job})
+	if err != nil {
+		return err
+	}
+	p.bulkJobRow = named[0]
+	for _, row := range rows.Rows {
+		shown := bulkRowShown{
+			Row: row, State: resultLabels[row.Result != ""][row.Now()], Place: cmp.Or(row.Line, row.Number),
+		}
+		p.Lines = p.Lines || row.Line != 0
+		for _, id := range row.Ends {
+			shown.Sales = append(shown.Sales, bulkSale{fmt.Sprintf("sale %d", id), salePath(id)})
+		}
+		if row.User != 0 {
+			shown.Path = accessPath(row.User)
+		}
+		p.List = append(p.List, shown)
+	}
+	return c.show(w, r, http.StatusOK, "bulk_job.gohtml", v, p.What, p)
+}
+
+func resultLinks(id lyceum.BulkJobID, chosen lyceum.Opt[lyceum.BulkResult]) []bulkResultLink {
+	links := []bulkResultLink{{"All", bulkPath(id), !chosen.Present}}
+	for _, result := range lyceum.BulkResults() {
+		links = append(links, bulkResultLink{
+			resultLabels[true][result].Text, bulkPath(id) + "?" + url.Values{"result": {string(result)}}.Encode(),
+			chosen == lyceum.Some(result),
+		})
+	}
+	return links
+}
+
+// startBulk serves POST /admin/bulk/{id}/start.
+func (c *console) startBulk(w http.ResponseWriter, r *http.Request, v *visit) error {
+	job, err := c.bulkAt(r, v)
+	if err != nil {
+		return err
+	}
+	_, err = c.Bulk.Start(r.Context(), v.by(), job.ID)
+	if err != nil && lyceum.Public(err).Code != "not_draft" { // the page shows how far it is
+		return err
+	}
+	http.Redirect(w, r, bulkPath(job.ID), http.StatusSeeOther)
+	return nil
+}
+
+// cancelBulk serves POST /admin/bulk/{id}/cancel.
+func (c *console) cancelBulk(w http.ResponseWriter, r *http.Request, v *visit) error {
+	job, err := c.bulkAt(r, v)
+	if err != nil {
+		return err
+	}
+	switch _, err := c.Bulk.Cancel(r.Context(), v.by(), job.ID); {
+	case err == nil:
+		return done(w, r, bulkPath(job.ID), "discarded")
+	case lyceum.Public(err).Code != "finished":
+		return err
+	}
+	http.Redirect(w, r, bulkPath(job.ID), http.StatusSeeOther)
+	return nil
+}
+
+// Running reports whether the change is being made.
+func (p bulkJobPage) Running() bool { return p.BulkJob.State == lyceum.BulkRunning }
+
+// Preparing reports whether it is being found out what would happen.
+func (p bulkJobPage) Preparing() bool { return p.BulkJob.State == lyceum.BulkPreparing }
+
+// Charged reports whether subscriptions end, or ended.
+func (p bulkJobPage) Charged() bool { return p.Counts.EndedSales > 0 }
+
+// Broken reports whether the change failed as a whole.
+func (p bulkJobPage) Broken() bool { return p.BulkJob.State == lyceum.BulkBroken }
+
+// Draft reports whether the change can be started.
+func (p bulkJobPage) Draft() bool { return p.BulkJob.State == lyceum.BulkDraft }
+
+// Reached is how many rows have been looked at, or processed.
+func (p bulkJobPage) Reached() int32 { return p.Counts.Total() }

@@ -1,0 +1,107 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// kindLabels are the kinds of product as a person sees them.
+var kindLabels = map[lyceum.ProductKind]string{
+	lyceum.CourseKind: "Course", lyceum.DownloadKind: "Digital download", lyceum.CollectionKind: "Product collection",
+	lyceum.TierKind: "Membership tier", lyceum.CoachingKind: "Coaching",
+}
+
+// choice is one value that a person chooses from.
+type choice struct {
+	Value, Label string
+	Chosen       bool
+}
+
+// Kinds are the kinds of product to choose from, under the name of a field.
+func (f *form) Kinds(field string) []choice {
+	var list []choice
+	for _, kind := range lyceum.ProductKinds() {
+		list = append(list, choice{string(kind), kindLabels[kind], f.Values[field] == string(kind)})
+	}
+	return list
+}
+
+// productLabel is what a product is called, and otherwise its number.
+func productLabel(p lyceum.ProductInfo) string {
+	name := strings.TrimSpace(p.Name)
+	if name == "" {
+		name = strconv.Itoa(int(p.Product.ID))
+	}
+	return name
+}
+
+// maxProducts is how many products of a similar name are named at most.
+const maxProducts = 5
+
+// exactly names a product with its kind and number.
+func exactly(p lyceum.ProductInfo) string {
+	return fmt.Sprintf("%s (%s %d)", productLabel(p), p.Product.Kind.Name(), p.Product.ID)
+}
+
+// product finds the product whose kind was chosen and whose name, a part of it,
+// or number was typed. The names that the filter of transactions searches do not
+// have products of every kind.
+func (c *console) product(
+	ctx context.Context, v *visit, kindText, text string,
+) (p lyceum.Product, wrong string, err error) {
+	kind := lyceum.ProductKind(kindText)
+	text = strings.TrimSpace(text)
+	switch {
+	case !kind.Known():
+		return p, "is required; choose its kind and type its name", nil
+	case text == "":
+		return p, "is required; type its name, a part of it, or its number", nil
+	case len(text) > maxEmail || !lyceum.IsText(text):
+		return p, "matches nothing; type a part of the name, or the number", nil
+	}
+	if id, ok := parseID[lyceum.CourseID](text); ok {
+		return lyceum.Product{Kind: kind, ID: int32(id)}, "", nil
+	}
+	found, err := c.Learning.SearchProducts(ctx, v.by(), kind, text, lyceum.Page{Number: 1, Size: maxProducts + 1})
+	if err != nil {
+		return p, "", err
+	}
+	exact := slices.DeleteFunc(slices.Clone(found), func(p lyceum.ProductInfo) bool {
+		return !strings.EqualFold(strings.TrimSpace(p.Name), text)
+	})
+	switch {
+	case len(exact) == 1 && len(found) <= maxProducts:
+		return exact[0].Product, "", nil
+	case len(found) == 1:
+		return found[0].Product, "", nil
+	case len(found) == 0:
+		return p, "matches nothing; type a part of the name, or the number", nil
+	}
+	var names []string
+	for _, one := range found[:min(len(found), maxProducts)] {
+		names = append(names, fmt.Sprintf("%s (number %d)", productLabel(one), one.Product.ID))
+	}
+	if len(found) > maxProducts {
+		names = append(names, "and others")
+	}
+	return p, "matches several; type the number of one: " + strings.Join(names, ", "), nil
+}
+
+// lastDay reads the last day of something in the school's time zone, and returns
+// the moment after it.
+func lastDay(text string, zone *time.Location) (end lyceum.Opt[time.Time], wrong string) {
+	if text == "" {
+		return end, ""
+	}
+	day, err := time.ParseInLocation(time.DateOnly, text, zone)
+	if err != nil {
+		return end, "must be a day such as 2026-12-31"
+	}
+	return lyceum.Some(day.AddDate(0, 0, 1)), ""
+}

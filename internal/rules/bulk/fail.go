@@ -1,0 +1,85 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// place is a job of a school.
+type place struct {
+	school lyceum.SchoolID
+	job    lyceum.BulkJobID
+}
+
+// rowError is an error that ends the change in which a row was processed.
+type rowError struct {
+	row lyceum.BulkRow
+	err error
+}
+
+func (e *rowError) Error() string { return fmt.Sprintf("%s: %v", named(&e.row), e.err) }
+
+func (e *rowError) Unwrap() error { return e.err }
+
+// named says which row it is.
+func named(row *lyceum.BulkRow) string {
+	if row.Email == "" {
+		return fmt.Sprintf("user %d", row.User)
+	}
+	return row.Email
+}
+
+// maxTries is how often in a row a step may fail with an error that nobody
+// foresaw.
+const maxTries = 5
+
+// final reports whether a job has failed for good by what came of its step. A
+// store that cannot answer now is waited for.
+func (s *Service) final(at place, failed error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch kind := lyceum.KindOf(failed); {
+	case failed == nil:
+	case errors.Is(failed, context.Canceled) || kind == lyceum.Unavailable:
+		return false
+	case kind == lyceum.Internal && s.tries[at] < maxTries-1:
+		s.tries[at]++
+		return false
+	}
+	delete(s.tries, at)
+	return failed != nil
+}
+
+// fail ends a job that has failed for good, unless another process went on with
+// it. What is done stays done.
+func (s *Service) fail(ctx context.Context, school lyceum.SchoolID, job *lyceum.BulkJob, failed error) error {
+	now := s.clock()
+	stamp := lyceum.Stamp{School: school, At: now, Actor: job.Actor}
+	return s.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
+		found, err := tx.BulkJobs.Find(tx, job.ID)
+		kept := found[job.ID]
+		if err != nil || kept.State != job.State || kept.Results != job.Results || kept.Expected != job.Expected {
+			return err
+		}
+		kept.State, kept.EndedAt = lyceum.BulkBroken, lyceum.Some(lyceum.Second(now))
+		kept.Problem = lyceum.Some(problemOf(failed))
+		return tx.BulkJobs.Update(tx, kept)
+	})
+}
+
+// problemOf says why a job failed.
+func problemOf(failed error) string {
+	e := lyceum.Public(failed)
+	said := strings.Join(e.Sentences(), "; ")
+	if e.Kind == lyceum.Internal {
+		said = "an internal error, which is in the log of the server"
+	}
+	if row, ok := errors.AsType[*rowError](failed); ok {
+		return named(&row.row) + ": " + said
+	}
+	return said
+}

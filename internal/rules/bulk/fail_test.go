@@ -1,0 +1,130 @@
+package bulk_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/bulk"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// TestFailedForGood: a job that trying again would not help ends and says why.
+// What is done stays done, and other jobs go on.
+func TestFailedForGood(t *testing.T) {
+	rows := []struct {
+		name  string
+		spoil func(lyceum.Tx, lyceum.BulkJobID) error
+		tries int
+		want  string
+	}{
+		{"no id is left", func(tx lyceum.Tx, _ lyceum.BulkJobID) error {
+			_, err := tx.Entitlements.Save(tx, lyceum.Entitlement{ID: lyceum.MaxID, User: 1, Product: pottery, StartsAt: storetest.Begin})
+			return err
+		}, 1, "User1@example.com: no entitlement_id is left"},
+		{"a part is lost", func(tx lyceum.Tx, id lyceum.BulkJobID) error {
+			part, _, err := tx.BulkParts.First(tx, lyceum.BulkPartFilter{Job: id})
+			return errors.Join(err, tx.BulkParts.Delete(tx, part.ID))
+		}, 5, "an internal error, which is in the log of the server"},
+	}
+	onBothEngines(t, func(t *testing.T, all *crowd) {
+		for _, row := range rows {
+			t.Run(row.name, func(t *testing.T) {
+				c := newCrowd(t, all.stores[0])
+				job := c.prepare(t, bulk.NewJob{Action: lyceum.BulkGiveAccess, Product: lyceum.Some(pottery), Users: everybody()})
+				tags := c.prepare(t, bulk.NewJob{Action: lyceum.BulkAddTags, Tags: []string{"a"}, Users: everybody()})
+				s := c.service(0)
+				for _, id := range []lyceum.BulkJobID{job.ID, tags.ID} {
+					if _, err := s.Start(t.Context(), c.by(), id); err != nil {
+						t.Fatal(err)
+					}
+				}
+				storetest.Write(t, c.stores[0], c.school, func(tx lyceum.Tx) error { return row.spoil(tx, job.ID) })
+				for try := range row.tries {
+					if kept, err := s.Show(t.Context(), c.by(), job.ID); err != nil || kept.State != lyceum.BulkRunning {
+						t.Errorf("before try %d: %+v, %v", try+1, kept, err)
+					}
+					if _, err := s.Continue(t.Context(), c.school); err == nil {
+						t.Error("nobody hears of it")
+					}
+				}
+				kept, err := s.Show(t.Context(), c.by(), job.ID)
+				if err != nil || kept.State != lyceum.BulkBroken || !strings.HasPrefix(kept.Problem.Value, row.want) || !kept.EndedAt.Present {
+					t.Errorf("%+v, %v", kept, err)
+				}
+				if _, err := s.Cancel(t.Context(), c.by(), job.ID); lyceum.Public(err).Code != "finished" {
+					t.Errorf("cancelled: %v", err)
+				}
+				if done := c.work(t, tags.ID); done.State != lyceum.BulkFinished || done.Results.Done != many {
+					t.Errorf("the other: %+v", done)
+				}
+			})
+		}
+	})
+}
+
+// TestSalesThatEnd: a job names the subscriptions that end with access, before and
+// after, and counts whose access changes.
+func TestSalesThatEnd(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, c *crowd) {
+		storetest.Write(t, c.stores[0], c.school, func(tx lyceum.Tx) error {
+			_, e1 := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 1, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "Monthly", Price: 900, Currency: "USD", Frequency: lyceum.Subscription},
+				lyceum.PricingPlan{ID: 2, CourseID: lyceum.Some(lyceum.CourseID(1)), Name: "Once", Price: 900, Currency: "USD", Frequency: lyceum.OneTimePayment})
+			var e2, e3 error
+			for n := range lyceum.SaleID(2) {
+				user := lyceum.UserID(5 + n)
+				sale := lyceum.Sale{ID: n + 41, UserID: lyceum.Some(user), PricingPlanID: lyceum.Some(lyceum.PricingPlanID(n + 1)), CreatedAt: storetest.Begin}
+				_, err := tx.Sales.Save(tx, sale)
+				e2 = errors.Join(e2, err)
+				_, err = tx.Entitlements.Save(tx, lyceum.Entitlement{ID: lyceum.EntitlementID(100 + n), User: user, Product: pottery, Sale: lyceum.Some(sale.ID), StartsAt: storetest.Begin})
+				e3 = errors.Join(e3, err)
+			}
+			return errors.Join(e1, e2, e3)
+		})
+		job := c.prepare(t, bulk.NewJob{Action: lyceum.BulkUnenroll, Product: lyceum.Some(pottery), Users: []lyceum.UserID{1, 3, 5, 6}})
+		want := lyceum.BulkCounts{Done: 3, Unchanged: 1, EndedSales: 1}
+		if job.Expected != want || job.Access != (lyceum.AccessCount{Losing: 3}) {
+			t.Errorf("prepared: %+v", job)
+		}
+		c.wantEnds(t, job.ID, "[] [] [41] []")
+		if done := c.do(t, job.ID); done.Results != want {
+			t.Errorf("done: %+v", done)
+		}
+		c.wantEnds(t, job.ID, "[] [] [41] []")
+		late := c.prepare(t, bulk.NewJob{Action: lyceum.BulkEnroll, Product: lyceum.Some(pottery), Users: everybody()})
+		if late.Access != (lyceum.AccessCount{Gaining: many - 1}) { // user 2 has it
+			t.Errorf("enroll: %+v", late)
+		}
+	})
+}
+
+func (c *crowd) wantEnds(t *testing.T, id lyceum.BulkJobID, want string) {
+	t.Helper()
+	list, err := c.service(0).Rows(t.Context(), c.by(), bulk.RowFilter{Job: id}, lyceum.Page{Number: 1, Size: 100})
+	var got []string
+	for _, row := range list.Rows {
+		got = append(got, fmt.Sprint(row.Ends))
+	}
+	if err != nil || strings.Join(got, " ") != want {
+		t.Errorf("ends %v, want %s: %v", got, want, err)
+	}
+}
+
+// TestLines: who is named by lines of a file is found by them.
+func TestLines(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, c *crowd) {
+		job := c.prepare(t, bulk.NewJob{
+			Action: lyceum.BulkAddTags, Tags: []string{"a"}, Emails: []string{"user2@example.com", "user3@example.com", "USER2@example.com"}, Lines: []int32{2, 5, 9},
+		})
+		if got, want := c.rows(t, job.ID), []string{"done", "done", "unchanged: the same user is in line 2"}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		list, err := c.service(0).Rows(t.Context(), c.by(), bulk.RowFilter{Job: job.ID, Result: lyceum.Some(lyceum.BulkUnchanged)}, lyceum.Page{Number: 1, Size: 5})
+		if err != nil || len(list.Rows) != 1 || list.Rows[0].Line != 9 || list.Rows[0].Number != 3 {
+			t.Errorf("%+v, %v", list.Rows, err)
+		}
+	})
+}
