@@ -62,15 +62,21 @@ func (c *crawl) all(path, rows string, each func(row map[string]any)) {
 // pages fetches all pages of a list, and calls each with its rows.
 func (c *crawl) pages(path, rows string, each func(row map[string]any)) {
 	for page, last := 1, 1; page <= last && c.failed == nil; page++ {
-		value := c.fetch(fmt.Sprintf("%s%sper=100&page=%d", path, separator(path), page))
+		value := c.rows(fmt.Sprintf("%s%sper=100&page=%d", path, separator(path), page), rows, each)
 		last = int(number(value["meta"], "number_of_pages"))
-		list, _ := value[rows].([]any)
-		for _, row := range list {
-			if row, ok := row.(map[string]any); ok {
-				each(row)
-			}
+	}
+}
+
+// rows fetches one page of a list.
+func (c *crawl) rows(path, rows string, each func(row map[string]any)) map[string]any {
+	value := c.fetch(path)
+	list, _ := value[rows].([]any)
+	for _, row := range list {
+		if row, ok := row.(map[string]any); ok {
+			each(row)
 		}
 	}
+	return value
 }
 
 func separator(path string) string {
@@ -101,7 +107,7 @@ func (c *crawl) everything() error {
 	for _, query := range []string{"", "?is_fully_refunded=true", "?is_fully_refunded=false", "?is_chargeback=true"} {
 		c.all("/v1/transactions"+query, "transactions", ignore)
 	}
-	c.all("/v1/users", "users", func(row map[string]any) { c.fetch(fmt.Sprintf("/v1/users/%d", id(row))) })
+	c.users()
 	c.all("/v1/pricing_plans", "pricing_plans", func(row map[string]any) {
 		c.fetch(fmt.Sprintf("/v1/pricing_plans/%d", id(row)))
 		c.fetch(fmt.Sprintf("/v1/transactions?pricing_plan_id=%d", id(row)))
@@ -116,6 +122,26 @@ func (c *crawl) everything() error {
 		c.failed = fmt.Errorf("%d webhooks and %d courses of the learner are too few to compare", len(hooks), courses)
 	}
 	return c.failed
+}
+
+// users fetches all users: a page number reaches the first 10,000 only.
+func (c *crawl) users() {
+	last, n := 0, 0
+	each := func(row map[string]any) {
+		last, n = id(row), n+1
+		c.fetch(fmt.Sprintf("/v1/users/%d", last))
+	}
+	for more := true; more && c.failed == nil; {
+		value := c.rows(fmt.Sprintf("/v1/users?per=100&search_after=%d", last), "users", each)
+		meta, _ := value["meta"].(map[string]any)
+		more, _ = meta["has_more_results"].(bool)
+	}
+	for page := 1; page <= min((n+99)/100, 100); page++ {
+		c.fetch(fmt.Sprintf("/v1/users?per=100&page=%d", page))
+	}
+	if n == 0 && c.failed == nil {
+		c.failed = errors.New("there are no users to compare")
+	}
 }
 
 // progressOf is how many learners of a course are asked for their progress.

@@ -101,12 +101,12 @@ func upgradeOnce(ctx context.Context, s settings, old string, place oldPlace, si
 	if err := refuses(ctx, old, place); err != nil {
 		return err
 	}
-	fmt.Printf("```text\n%s%s```\n\n| command | seconds | peak memory MB |\n|---|---|---|\n", done.said, checked.said)
+	fmt.Printf("```text\n%s%s```\n\n| command | seconds |\n|---|---|\n", done.said, checked.said)
 	for _, row := range []struct {
 		command string
 		of      told
 	}{{"upgrade --dry-run", dry}, {"upgrade", done}, {"check", checked}} {
-		fmt.Printf("| `lyceum %s` | %.1f | %d |\n", row.command, row.of.took.Seconds(), row.of.peak>>20)
+		fmt.Printf("| `lyceum %s` | %.1f |\n", row.command, row.of.took.Seconds())
 	}
 	fmt.Println()
 	served, err := s.serveOn(ctx, place.database)
@@ -185,8 +185,7 @@ func crawled(address, key, token string) (map[string][]byte, error) {
 
 // told is a command that ended, and what it printed.
 type told struct {
-	finished
-
+	took time.Duration
 	said string
 }
 
@@ -198,7 +197,7 @@ func (s settings) told(ctx context.Context, args ...string) (told, error) {
 	if err := c.Run(); err != nil {
 		return told{}, fmt.Errorf("lyceum %s: %w\n%s", strings.Join(args, " "), err, out.String())
 	}
-	return told{finished{took: time.Since(begin), peak: peak(c.ProcessState)}, out.String()}, nil
+	return told{time.Since(begin), out.String()}, nil
 }
 
 // fixture keeps the database of the older lyceum for a test, with what it

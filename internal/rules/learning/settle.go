@@ -9,9 +9,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// settleSize is how many holders one write brings in line at most, so that it
-// does not hold up others.
-const settleSize = 50
+// One write brings so many holders in line at most, and begins no other one after
+// so long, so that it does not hold up others. A holder of a tier may have many
+// products to be settled.
+const (
+	settleSize = 50
+	settleTime = 10 * time.Millisecond
+)
 
 // Settle brings the holders of collections and tiers in line with the products
 // that were added and removed. Access changes with the addition or the removal;
@@ -52,16 +56,21 @@ func (i Inclusions[ID, In]) settle(tx lyceum.Tx, now time.Time) (bool, error) {
 // settleNext brings the next holders of a product that was added or removed in
 // line.
 func (i Inclusions[ID, In]) settleNext(tx lyceum.Tx, now time.Time, row lyceum.Inclusion[ID, In]) error {
-	rows := i.rows(tx.Tables)
+	rows, began := i.rows(tx.Tables), i.service.clock()
 	holders, err := i.holders(tx, row)
 	if err != nil {
 		return err
 	}
+	more := len(holders) == settleSize
 	products, err := reached(tx.Tables, tx, row.Product)
 	if err != nil {
 		return err
 	}
 	for n := range holders {
+		if n > 0 && i.service.clock().Sub(began) > settleTime {
+			more = true
+			break
+		}
 		e := &holders[n]
 		if err := keepLeaving(tx, row, i.named(row.In), e); err != nil {
 			return err
@@ -74,7 +83,7 @@ func (i Inclusions[ID, In]) settleNext(tx lyceum.Tx, now time.Time, row lyceum.I
 		row.Settled = lyceum.Some(e.ID)
 	}
 	switch {
-	case len(holders) == settleSize:
+	case more:
 		_, err = rows.Save(tx, row)
 	case row.Leaving.Present:
 		err = rows.Delete(tx, row.ID)

@@ -75,13 +75,7 @@ func (h *holders) settle(t *testing.T) (interrupted int) {
 	t.Helper()
 	for range h.many {
 		ctx, stop := context.WithCancel(t.Context())
-		begun := 0
-		service := learning.New(h.store, func() time.Time {
-			if begun++; begun > 1 {
-				stop()
-			}
-			return h.clock.Now()
-		})
+		service := learning.New(&counted{Store: h.store, second: stop}, h.clock.Now)
 		err := service.Settle(ctx, h.school)
 		stop()
 		if err == nil {
@@ -91,6 +85,43 @@ func (h *holders) settle(t *testing.T) (interrupted int) {
 	}
 	t.Fatal("it never ends")
 	return 0
+}
+
+// counted counts the writes to a store.
+type counted struct {
+	lyceum.Store
+
+	writes int
+	second func() // called before the second one
+}
+
+func (c *counted) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceum.Tx) error) error {
+	if c.writes++; c.writes == 2 {
+		c.second()
+	}
+	return c.Store.Write(ctx, stamp, change)
+}
+
+// TestSettlingLetsOthersWrite: a write that has taken long brings no more holders
+// in line.
+func TestSettlingLetsOthersWrite(t *testing.T) {
+	const many = 30
+	h := newHolders(t, many)
+	if _, err := h.service.CollectionProducts().Add(t.Context(), h.by(), pottery); err != nil {
+		t.Fatal(err)
+	}
+	store := &counted{Store: h.store, second: func() {}}
+	slow := learning.New(store, func() time.Time {
+		h.clock.Pass(4 * time.Millisecond)
+		return h.clock.Now()
+	})
+	if err := slow.Settle(t.Context(), h.school); err != nil {
+		t.Fatal(err)
+	}
+	h.want(t, "settled", many, many)
+	if want := many/3 + 1; store.writes != want { // the last one finds nothing
+		t.Errorf("%d holders took %d writes, want %d", many, store.writes, want)
+	}
 }
 
 // TestHoldersFollow: access changes with the collection; enrollments and events
