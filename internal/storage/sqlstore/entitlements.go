@@ -39,6 +39,12 @@ func entitlementNoun(
 			optTextColumn("end_reason", func(e *row) *lyceum.Opt[lyceum.EntitlementEnd] { return &e.EndReason }),
 		},
 		largest: 1 << 10,
+		hint: func(d *dialect, f lyceum.EntitlementFilter) string {
+			if key.numbered && f.User.Present {
+				return d.indexed("entitlements_user")
+			}
+			return ""
+		},
 		narrow: func(w *where, f lyceum.EntitlementFilter) {
 			is(w, "user_id", f.User)
 			among(w, "user_id", f.Users)

@@ -49,6 +49,15 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 			_, err := lyceum.All(v.Enrollments, v, lyceum.EnrollmentFilter{Users: users})
 			return err
 		}, "INDEX enrollments_user (school_id=? AND user_id=?)"},
+		{"entitlements of a user to a product", func() error {
+			products := []lyceum.Product{lyceum.CourseID(1).Product()}
+			_, err := lyceum.All(v.Entitlements, v, lyceum.EntitlementFilter{User: user, Products: products})
+			return err
+		}, "INDEX entitlements_user (school_id=? AND user_id=? AND product_type=? AND product_id=?)"},
+		{"entitlements of users", func() error {
+			_, err := lyceum.All(v.Entitlements, v, lyceum.EntitlementFilter{Users: users})
+			return err
+		}, "INDEX entitlements_user (school_id=? AND user_id=?)"},
 		{"progress", func() error {
 			_, _, err := v.Progress.First(v, lyceum.ProgressFilter{User: user, Course: course})
 			return err
