@@ -55,7 +55,16 @@ func TestAccessOfAPerson(t *testing.T) {
 
 	end := ada + "/course/1/end"
 	want(t, p.ask(p.owner, "GET", end, nil), 200, "End the access of Ada Lovelace to Pottery (course 1)?", "Pottery: access ends at once.", fmt.Sprintf("Sale %d, Pottery in full", sale),
-		"If it is a subscription or a payment plan, it is cancelled.", "kept out of it until they are enrolled", "Whole studio")
+		"kept out of it until they are enrolled", "Whole studio")
+	for user, subscribed := range map[lyceum.UserID]bool{11: false, 12: true} {
+		if subscribed {
+			p.sell(2, user)
+		}
+		one, all := p.ask(p.owner, "GET", accessPath(user)+"/course/1/end", nil).Body.String(), p.ask(p.owner, "GET", accessPath(user), nil).Body.String()
+		if strings.Contains(one, "which is cancelled") != subscribed || strings.Contains(all, "also ends the subscription behind it") != subscribed {
+			t.Errorf("user %d, subscribed %t: %s %s", user, subscribed, plain(one), plain(all))
+		}
+	}
 	leads(t, p.ask(p.owner, "POST", end, url.Values{}), ada+"?done=access-ended")
 	want(t, p.ask(p.owner, "GET", ada, nil), 200, "Blocked since", "The person was unenrolled.")
 	want(t, p.ask(p.owner, "GET", end, nil), 200, "there is nothing to end")

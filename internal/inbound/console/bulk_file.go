@@ -90,7 +90,7 @@ func (p *people) add(record []string, line int) (problem string) {
 func (p *people) person(cell string, line int) (problem string) {
 	switch {
 	case !utf8.ValidString(cell):
-		return fmt.Sprintf("must be UTF-8 text; line %d is not", line)
+		return fmt.Sprintf("must be UTF-8 text; line %d is not. Save a spreadsheet as CSV in UTF-8", line)
 	case !p.numbers:
 		p.job.Emails = append(p.job.Emails, cell)
 		return ""

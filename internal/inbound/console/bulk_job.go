@@ -88,7 +88,7 @@ func (c *console) showBulk(w http.ResponseWriter, r *http.Request, v *visit) err
 	}
 	p := bulkJobPage{
 		Counts: job.Expected, Form: f, Turn: newTurn(f, []string{"result"}, bulkRows, int64(number), rows.Total),
-		Results: resultLinks(job.ID, filter.Result),
+		Results: resultLinks(&job, filter.Result),
 	}
 	if job.StartedAt.Present {
 		p.Counts = job.Results
@@ -114,11 +114,12 @@ func (c *console) showBulk(w http.ResponseWriter, r *http.Request, v *visit) err
 	return c.show(w, r, http.StatusOK, "bulk_job.gohtml", v, p.What, p)
 }
 
-func resultLinks(id lyceum.BulkJobID, chosen lyceum.Opt[lyceum.BulkResult]) []bulkResultLink {
-	links := []bulkResultLink{{"All", bulkPath(id), !chosen.Present}}
+func resultLinks(job *lyceum.BulkJob, chosen lyceum.Opt[lyceum.BulkResult]) []bulkResultLink {
+	path := bulkPath(job.ID)
+	links := []bulkResultLink{{"All", path, !chosen.Present}}
 	for _, result := range lyceum.BulkResults() {
 		links = append(links, bulkResultLink{
-			resultLabels[true][result].Text, bulkPath(id) + "?" + url.Values{"result": {string(result)}}.Encode(),
+			resultLabels[job.StartedAt.Present][result].Text, path + "?" + url.Values{"result": {string(result)}}.Encode(),
 			chosen == lyceum.Some(result),
 		})
 	}
