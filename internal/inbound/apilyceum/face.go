@@ -39,13 +39,19 @@ func New(r Rules) *Face { return &Face{r} }
 func (f *Face) Name() string { return "lyceum" }
 
 func (f *Face) Operations() []wire.Operation {
-	return slices.Concat(
+	all := slices.Concat(
 		f.sales(), f.attention(), f.transactions(), f.disputes(), f.statements(), f.orders(), f.school(),
 		f.users(), f.access(), f.bulkJobs(),
 		f.quizResponses(), f.comments(),
 		f.courses(), f.productCollections(), f.memberships(), f.membershipTiers(), f.coaching(),
 		f.coupons(), f.affiliates(), f.authors(), f.pricingPlans(), f.events(), f.webhooks(), f.deliveries(), f.changes(),
 	)
+	for i, op := range all {
+		if op.Method != http.MethodGet && !op.Previews {
+			all[i] = unpreviewed(op)
+		}
+	}
+	return all
 }
 
 // keyReused is the one code with a status of its own

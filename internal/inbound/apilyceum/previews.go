@@ -47,6 +47,20 @@ func previewed[P, T any](
 		}
 		return preview(ctx, who, r)
 	}
+	op.Previews = true
+	return op
+}
+
+// unpreviewed makes a change that has no preview refuse ?preview=true: who sends it
+// does not want the change.
+func unpreviewed(op wire.Operation) wire.Operation {
+	act := op.Serve
+	op.Serve = func(ctx context.Context, who wire.Principal, r *http.Request) (wire.Body, error) {
+		if r.URL.RawQuery != "" && r.URL.Query().Has("preview") {
+			return nil, lyceum.InvalidFields(lyceum.FieldError{Field: "preview", Message: "is not available for this request"})
+		}
+		return act(ctx, who, r)
+	}
 	return op
 }
 

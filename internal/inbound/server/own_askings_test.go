@@ -117,7 +117,7 @@ var ownRows = slicesOf(
 		asking{name: "lost", values: "dispute_id=2", body: `{"outcome":"lost"}`, says: `"fee":20,"fee_returned":false,"state":"lost"`},
 		asking{name: "lost again", values: "dispute_id=2", body: `{"outcome":"lost"}`, says: `"state":"lost"`},
 		asking{name: "won after all", values: "dispute_id=2", body: `{"outcome":"won","fee_returned":true}`, says: `"fee":20,"fee_returned":true,"state":"won"`},
-		asking{name: "what is won stays won", values: "dispute_id=2", body: `{"outcome":"lost"}`, status: 409, says: `{"code":"dispute_won","message":"dispute 2 is already won, fee returned: true"`},
+		asking{name: "what is won stays won", values: "dispute_id=2", body: `{"outcome":"lost"}`, status: 409, says: `{"code":"dispute_won","message":"dispute 2 is already won, and its fee came back"`},
 		asking{name: "unknown", values: "dispute_id=999", body: `{"outcome":"lost"}`, status: 404, says: "there is no dispute 999"},
 	),
 	own("listDisputes",

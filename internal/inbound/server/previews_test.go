@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,40 @@ func TestPreviewNeedsToRead(t *testing.T) {
 		}
 	}
 }
+
+// Who asks for a preview of a change that has none does not want the change: it is
+// refused, and nothing happens.
+func TestNoPreviewIsNoChange(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	key := s.issue(t, s.ours, lyceum.Read|lyceum.Write)
+	last := func() int {
+		entries, err := storetest.FindEntries(t.Context(), s.store, s.ours, 0, 10_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	before, refused := last(), 0
+	for _, face := range s.options.Faces {
+		for _, op := range face.Operations() {
+			if !strings.HasPrefix(op.Path, "/lyceum/") || op.Method == http.MethodGet || op.Previews {
+				continue
+			}
+			refused++
+			path := placeholder.ReplaceAllString(op.Path, "1") + "?preview=true"
+			w := s.do(request(op.Method, path, strings.NewReader("{}"), "apiKey: "+key, "Content-Type: application/json"))
+			if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "preview is not available for this request") {
+				t.Errorf("%s %s: %d %s", op.Method, path, w.Code, w.Body)
+			}
+		}
+	}
+	if refused == 0 || last() != before {
+		t.Errorf("%d operations were refused, with %d changes", refused, last()-before)
+	}
+}
+
+var placeholder = regexp.MustCompile(`{[^}]+}`)
 
 // moments calls read before a school is read at one moment.
 type moments struct {

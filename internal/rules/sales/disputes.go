@@ -121,7 +121,11 @@ func (s *Service) closeDispute(tx lyceum.Tx, now time.Time, o DisputeOutcome) (l
 	case same:
 		return d, nil
 	case d.State == lyceum.DisputeWon:
-		return d, conflict("dispute_won", "dispute %d is already won, fee returned: %t", d.ID, d.FeeReturned)
+		fee := "did not come back"
+		if d.FeeReturned {
+			fee = "came back"
+		}
+		return d, conflict("dispute_won", "dispute %d is already won, and its fee %s", d.ID, fee)
 	}
 	a, err := openAccount(tx.Tables, tx, d.TransactionID)
 	if err != nil {

@@ -107,7 +107,7 @@ func (d *deal) usedUp(tx lyceum.Tx) (all []misfit, err error) {
 		all = append(all, misfitf("sold_out", "pricing plan %d is sold out: its enrollment cap is %d", d.plan.ID, most.Value))
 	}
 	if coupons != nil && taken.Uses[d.coupon.ID] >= int64(d.coupon.Available.Value) {
-		all = append(all, misfitf("coupon_used_up", "coupon %d is used up: it can be used %d times", d.coupon.ID,
+		all = append(all, misfitf("coupon_used_up", "coupon %d is used up: its number is %d", d.coupon.ID,
 			d.coupon.Available.Value))
 	}
 	return all, err
