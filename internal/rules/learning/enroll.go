@@ -176,7 +176,7 @@ func (s *Service) stopCharging(
 	if err != nil {
 		return false, err
 	}
-	if plan := plans[sale.PricingPlanID.Value]; !plan.Recurring() {
+	if plan := plans[sale.PricingPlanID.Value]; !plan.Recurring() || sale.PaidInFull {
 		return false, nil
 	}
 	announced := sale.Stop == lyceum.Stopped

@@ -80,6 +80,7 @@ type deal struct {
 	back        lyceum.Minor
 	bank        lyceum.DisputeState
 	dispute     lyceum.DisputeID
+	anchor      time.Time
 	until       time.Time // paid until
 	over        lyceum.SaleEnd
 	follower
@@ -247,7 +248,7 @@ func (m *union) sell(t *testing.T, user lyceum.UserID) {
 // sold keeps a sale that was recorded now, or since a moment that has passed.
 func (m *union) sold(d sales.SaleDetail) *deal {
 	user, plan := d.UserID.Value, d.PricingPlanID.Value
-	kept := &deal{id: d.ID, user: user, plan: plan, until: d.PaidUntil.Value}
+	kept := &deal{id: d.ID, user: user, plan: plan, until: d.PaidUntil.Value, anchor: d.CreatedAt}
 	kept.unpaid = len(d.Transactions) == 0
 	for _, x := range d.Transactions {
 		kept.transaction, kept.paid = x.ID, x.FinalPrice+x.TaxCharge

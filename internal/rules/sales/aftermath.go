@@ -24,7 +24,7 @@ func planOfSale(t *lyceum.Tables, from lyceum.Source, sale *lyceum.Sale) (lyceum
 	return plan, err
 }
 
-// running gives a sale that is paid for again and again and has not ended.
+// running returns a sale for which more is to be paid.
 func running(
 	t *lyceum.Tables, from lyceum.Source, id lyceum.SaleID,
 ) (lyceum.Sale, lyceum.PricingPlan, error) {
@@ -39,23 +39,21 @@ func running(
 	return sale, plan, err
 }
 
-// recurring refuses a sale that is paid once, or has ended.
+// recurring refuses a sale that is paid once, has ended, or is paid in full.
 func recurring(sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
 	switch {
 	case !plan.Recurring():
 		return conflict("not_recurring", "sale %d is a single payment: its pricing plan is %s", sale.ID, plan.Frequency)
-	case sale.EndedAt.Present:
-		return ended(sale)
 	}
-	return nil
+	return refuse(overdone(sale))
 }
 
-func ended(sale *lyceum.Sale) error {
+func ended(sale *lyceum.Sale) *lyceum.Error {
+	text := fmt.Sprintf("sale %d has ended: %s", sale.ID, sale.EndReason.Value)
 	if sale.ReplacedBy.Present {
-		return conflict("sale_ended", "sale %d has ended: %s, and sale %d followed", sale.ID, sale.EndReason.Value,
-			sale.ReplacedBy.Value)
+		text += fmt.Sprintf(", and sale %d followed", sale.ReplacedBy.Value)
 	}
-	return conflict("sale_ended", "sale %d has ended: %s", sale.ID, sale.EndReason.Value)
+	return &lyceum.Error{Kind: lyceum.Conflict, Code: "sale_ended", Detail: text}
 }
 
 // Renewal is the next payment of a sale.
@@ -66,7 +64,9 @@ type Renewal struct {
 	Reference lyceum.Opt[string] // of the payment, unique in the school
 }
 
-// Renew keeps the next payment of a subscription or a payment plan.
+// Renew keeps the next payment of a subscription or a payment plan. One with a
+// reference is kept for a sale that has ended, too, or is paid in full: it buys
+// nothing, and the sale has a warning.
 func (s *Service) Renew(ctx context.Context, by lyceum.By, r Renewal) (TransactionDetail, error) {
 	return pay(ctx, s, by, r.Reference, func(tx lyceum.Tx, now time.Time) (TransactionDetail, error) {
 		return s.renew(tx, now, r)
@@ -82,6 +82,12 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 	sale, plan, err := s.renewed(tx, now, r.Sale)
 	if err != nil {
 		return TransactionDetail{}, err
+	}
+	misfits := overdone(&sale)
+	if !r.Reference.Present {
+		if err := refuse(misfits); err != nil {
+			return TransactionDetail{}, err
+		}
 	}
 	accounts, err := accountsOf(tx.Tables, tx, sale.ID)
 	if err != nil {
@@ -106,8 +112,15 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 		sale.FinalPrice, sale.Currency = lyceum.Some(t.FinalPrice), lyceum.Some(t.Currency)
 	}
 	accounts = append(accounts, account{Transaction: t})
-	sale.PaidUntil, sale.Released = paidThrough(&plan, accounts), released(accounts)
-	_, err = tx.Sales.Save(tx, sale)
+	b, err := boughtBy(tx, &sale, &plan, accounts)
+	if err != nil {
+		return TransactionDetail{}, err
+	}
+	b.apply(&sale)
+	sale.Released = released(accounts)
+	if _, err = tx.Sales.Save(tx, sale); err == nil {
+		_, err = warn(tx, t.CreatedAt, sale.ID, misfits)
+	}
 	return TransactionDetail{Transaction: t, Reference: r.Reference}, err
 }
 
@@ -115,19 +128,38 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 // next one: payment systems charge a little before what is paid for is used up.
 const renewedEarly = 24 * time.Hour
 
-// renewed returns the running sale that a payment renews. Where the sale changes
-// its plan with this period, that is the one that follows.
+// renewed returns the sale that a payment renews. Where the sale changes its plan
+// with this period, that is the one that follows.
 func (s *Service) renewed(
 	tx lyceum.Tx, now time.Time, id lyceum.SaleID,
 ) (sale lyceum.Sale, plan lyceum.PricingPlan, err error) {
-	sale, plan, err = running(tx.Tables, tx, id)
+	sale, plan, err = saleWithPlan(tx, id)
+	if err == nil && !plan.Recurring() {
+		err = recurring(&sale, &plan)
+	}
 	if err != nil || !sale.NextPlan.Present || !sale.DueAt(now.Add(renewedEarly)) {
 		return sale, plan, err
 	}
 	if err := s.endPeriod(tx, now, &sale); err != nil {
 		return sale, plan, err
 	}
-	return running(tx.Tables, tx, sale.ReplacedBy.Else(id))
+	return saleWithPlan(tx, sale.ReplacedBy.Else(id))
+}
+
+// overdone says why nothing more was to be paid for a sale.
+func overdone(sale *lyceum.Sale) []misfit {
+	switch {
+	case sale.EndedAt.Present:
+		e := ended(sale)
+		return []misfit{{e.Code, e.Detail}}
+	case sale.PaidInFull:
+		return []misfit{paidInFull(sale)}
+	}
+	return nil
+}
+
+func paidInFull(sale *lyceum.Sale) misfit {
+	return misfitf("paid_in_full", "each payment of sale %d was made: nothing more is charged", sale.ID)
 }
 
 // asBefore fills in what is absent from an earlier payment.

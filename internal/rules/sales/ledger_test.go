@@ -351,7 +351,7 @@ func TestSubscriptions(t *testing.T) {
 		policy lyceum.Consequence
 		access []string
 	}{
-		{lyceum.AtPeriodEnd, []string{"course 1 until 2026-03-28"}},
+		{lyceum.AtPeriodEnd, []string{"course 1 until 2026-03-31"}},
 		{lyceum.Unenroll, []string{"course 1 ended 2026-03-01"}},
 		{lyceum.Keep, []string{"course 1"}},
 	} {

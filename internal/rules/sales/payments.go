@@ -7,28 +7,6 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// paidThrough returns when the next payment of a sale is due, given all of its
-// transactions, oldest first; absent for what is paid once, or paid nothing. A
-// payment that went back buys no time.
-func paidThrough(plan *lyceum.PricingPlan, accounts []account) lyceum.Opt[time.Time] {
-	var until lyceum.Opt[time.Time]
-	for i := range accounts {
-		a := &accounts[i]
-		switch {
-		case !a.Paid || a.gone():
-		case i == 0 && a.FinalPrice == 0 && plan.FreeTrialLength.Present && plan.Recurring():
-			until = lyceum.Some(a.CreatedAt.AddDate(0, 0, int(plan.FreeTrialLength.Value)))
-		default:
-			from := a.CreatedAt
-			if until.Present {
-				from = until.Value
-			}
-			until = paidUntil(plan, from, a.CreatedAt)
-		}
-	}
-	return until
-}
-
 // ending decides what becomes of a sale after money went back: Keep, or what its
 // end does to the learner's access. Asked outranks what the school chose.
 func ending(
@@ -77,7 +55,12 @@ func (s *Service) settle(
 	if err != nil {
 		return err
 	}
-	sale.PaidUntil, sale.Released = paidThrough(&plan, accounts), released(accounts)
+	b, err := boughtBy(tx, &sale, &plan, accounts)
+	if err != nil {
+		return err
+	}
+	b.apply(&sale)
+	sale.Released = released(accounts)
 	if then := ending(accounts, why, school.Policy, asked); then != lyceum.Keep {
 		if why == lyceum.SaleRefunded && refundedInFull(accounts) {
 			err = s.reopenReplaced(tx, now, &sale)
@@ -112,11 +95,15 @@ func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
 	if err != nil {
 		return err
 	}
-	sale.PaidUntil = paidThrough(&plan, accounts)
 	stillLost := slices.ContainsFunc(accounts, lostWhole)
 	if sale.EndReason == lyceum.Some(lyceum.SaleChargedBack) && !stillLost {
 		sale.Reopen()
 	}
+	b, err := boughtBy(tx, &sale, &plan, accounts)
+	if err != nil {
+		return err
+	}
+	b.apply(&sale)
 	if _, err := tx.Sales.Save(tx, sale); err != nil || stillLost {
 		return err
 	}

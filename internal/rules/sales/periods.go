@@ -218,7 +218,11 @@ func (s *Service) follow(
 		AffiliateID: old.AffiliateID, AuthorID: old.AuthorID, Replaces: lyceum.Some(old.ID),
 	}
 	if plan.Recurring() {
-		sale.PaidUntil = lyceum.Some(due)
+		anchor, err := nextAnchor(tx, old, plan, due)
+		if err != nil {
+			return id, err
+		}
+		sale.Anchor, sale.PaidUntil = lyceum.Some(anchor), lyceum.Some(due)
 	} else { // free: no payment is to come that tells a price
 		sale.FinalPrice, sale.Currency = lyceum.Some[lyceum.Minor](0), lyceum.Some(plan.Currency)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -215,7 +216,24 @@ func (m *union) endPeriods(t *testing.T) {
 			m.r.Fatalf("due %v: %+v, followed by %+v", since, kept.Sale, fresh.Sale)
 		}
 		fresh.CreatedAt = since // access goes on from there
-		m.followed(d, m.sold(fresh))
+		next := m.sold(fresh)
+		if next.after(d.anchor, since.Add(-time.Second)).Equal(since) { // its periods end on the same days
+			next.anchor = d.anchor
+		}
+		m.followed(d, next)
+	}
+}
+
+// after returns the first day of billing after a moment, counted from an anchor.
+func (d *deal) after(anchor, at time.Time) time.Time {
+	months := 1
+	if d.plan == 11 {
+		months = 12
+	}
+	for n := 0; ; n += months {
+		if day := later(anchor, n); day.After(at) {
+			return day
+		}
 	}
 }
 
@@ -250,11 +268,7 @@ func (m *union) payFirst(t *testing.T) {
 	if err != nil {
 		return
 	}
-	months := 1
-	if d.plan == 11 {
-		months = 12
-	}
-	d.unpaid, d.transaction, d.paid, d.until = false, x.ID, x.FinalPrice, later(m.b.now, months)
+	d.unpaid, d.transaction, d.paid, d.until = false, x.ID, x.FinalPrice, d.after(d.anchor, m.b.now)
 }
 
 // reopen opens the sale again that one followed which is refunded in full now.
@@ -313,6 +327,9 @@ func (m *union) comparePlans(v lyceum.View, got map[string]int) {
 		if err != nil || sale.EndReason.Value != d.over || sale.NextPlan.Value != d.next ||
 			sale.ReplacedBy.Present != (d.replacedBy != nil) || sale.Replaces.Present != (d.replaces != nil) {
 			m.r.Fatalf("%v: %+v, the model says %+v", err, sale, d)
+		}
+		if d.over == "" && d.recurring() && d.bank != lyceum.DisputeLost && !sale.PaidUntil.Value.Equal(d.until) {
+			m.r.Fatalf("sale %d is paid until %v, the model says %v", d.id, sale.PaidUntil.Value, d.until)
 		}
 	}
 	admitted := map[string]int{}

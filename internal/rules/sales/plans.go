@@ -195,7 +195,13 @@ func (s *Service) reopenReplaced(tx lyceum.Tx, now time.Time, refunded *lyceum.S
 		return err
 	}
 	plan, err := planOfSale(tx.Tables, tx, &old)
-	if err != nil || !paidThrough(&plan, accounts).Value.After(now) || slices.ContainsFunc(accounts, lostWhole) {
+	if err != nil {
+		return err
+	}
+	reopened := old
+	reopened.Reopen()
+	b, err := boughtBy(tx, &reopened, &plan, accounts)
+	if err != nil || !b.inFull && !b.until.Value.After(now) || slices.ContainsFunc(accounts, lostWhole) {
 		return err
 	}
 	full, err := (&deal{plan: plan}).usedUp(tx)

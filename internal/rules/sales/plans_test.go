@@ -275,7 +275,7 @@ func TestAPlanChangesAtPeriodEnd(t *testing.T) {
 			if err != nil || r.FinalPrice != 500 {
 				t.Errorf("%+v, %v", r, err)
 			}
-			if s := b.show(t, fresh.ID); s.FinalPrice != some(lyceum.Minor(500)) || s.PaidUntil != some(later(b.now, 1)) {
+			if s := b.show(t, fresh.ID); s.FinalPrice != some(lyceum.Minor(500)) || s.PaidUntil != some(later(old.CreatedAt, 2)) {
 				t.Errorf("%+v", s.Sale)
 			}
 			b.healthy(t, b.store)

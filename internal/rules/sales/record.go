@@ -87,7 +87,11 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	if err != nil {
 		return SaleDetail{}, err
 	}
-	sale.PaidUntil = paidThrough(&plan, []account{{Transaction: t}})
+	b, err := boughtBy(tx, &sale, &plan, []account{{Transaction: t}})
+	if err != nil {
+		return SaleDetail{}, err
+	}
+	b.apply(&sale)
 	sale.FinalPrice, sale.Currency = lyceum.Some(t.FinalPrice), lyceum.Some(t.Currency)
 	if _, err := tx.Sales.Save(tx, sale); err != nil {
 		return SaleDetail{}, err
@@ -213,42 +217,6 @@ func keepCharge(tx lyceum.Tx, t *lyceum.Transaction, reference lyceum.Opt[string
 	return tx.TakeReference(reference.Value, t.ID)
 }
 
-// later gives the moment a number of intervals after another one. The end of a
-// longer month is that of a shorter one.
-func later(from time.Time, interval string, n int) time.Time {
-	switch interval {
-	case "day":
-		return from.AddDate(0, 0, n)
-	case "week":
-		return from.AddDate(0, 0, 7*n)
-	case "year":
-		n *= 12
-	}
-	day := from.Day()
-	first := from.AddDate(0, 0, 1-day).AddDate(0, n, 0)
-	last := first.AddDate(0, 1, -1).Day()
-	return first.AddDate(0, 0, min(day, last)-1)
-}
-
-// paidUntil gives when the next payment of a plan is due after one that covers
-// the time from a moment on; absent for what is paid once.
-func paidUntil(plan *lyceum.PricingPlan, from, now time.Time) lyceum.Opt[time.Time] {
-	if !plan.Recurring() {
-		return lyceum.None[time.Time]()
-	}
-	interval, count := "month", 1
-	if plan.BillingInterval.Present {
-		interval = plan.BillingInterval.Value
-	}
-	if plan.BillingIntervalCount.Present {
-		count = int(plan.BillingIntervalCount.Value)
-	}
-	if from.Before(now) {
-		from = now
-	}
-	return lyceum.Some(later(from, interval, count))
-}
-
 // accessUntil returns when the access that a plan sells ends by itself. What is
 // paid for again and again ends by an act.
 func accessUntil(plan *lyceum.PricingPlan, at time.Time) lyceum.Opt[time.Time] {
@@ -257,7 +225,10 @@ func accessUntil(plan *lyceum.PricingPlan, at time.Time) lyceum.Opt[time.Time] {
 	case plan.AccessLimitDate.Present:
 		return plan.AccessLimitDate
 	case plan.AccessLimitDuration.Present && plan.AccessLimitInterval.Present:
-		return lyceum.Some(later(at, plan.AccessLimitInterval.Value, int(plan.AccessLimitDuration.Value)))
+		limit := lyceum.Billing{
+			Anchor: at, Interval: plan.AccessLimitInterval.Value, Count: int(plan.AccessLimitDuration.Value), Zone: time.UTC,
+		}
+		return lyceum.Some(limit.Begin(1))
 	}
 	return lyceum.None[time.Time]()
 }

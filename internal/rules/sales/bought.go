@@ -1,0 +1,125 @@
+package sales
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// bought is what the payments of a sale bought, if it is paid for again and again;
+// else the zero value.
+type bought struct {
+	anchor lyceum.Opt[time.Time]
+	until  lyceum.Opt[time.Time] // when the next payment is due; absent if none was made, or is to be made
+	inFull bool
+}
+
+// apply notes on the sale what was bought.
+func (b bought) apply(sale *lyceum.Sale) {
+	sale.Anchor, sale.PaidUntil, sale.PaidInFull = b.anchor, b.until, b.inFull
+}
+
+// boughtBy returns what the payments of a sale bought, oldest first.
+func boughtBy(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, accounts []account) (bought, error) {
+	if !plan.Recurring() {
+		return bought{}, nil
+	}
+	zone, err := zoneOf(tx)
+	if err != nil {
+		return bought{}, err
+	}
+	return periodsOf(sale, plan, zone, accounts), nil
+}
+
+func zoneOf(tx lyceum.Tx) (*time.Location, error) {
+	school, err := tx.GetSchool()
+	if err != nil {
+		return nil, err
+	}
+	return school.TimeZone.Location()
+}
+
+// nextAnchor returns the anchor of a sale that follows another one when its period
+// ends. The day of billing stays the same, unless the new periods cannot end on it.
+func nextAnchor(tx lyceum.Tx, old *lyceum.Sale, plan *lyceum.PricingPlan, due time.Time) (time.Time, error) {
+	zone, err := zoneOf(tx)
+	if err != nil {
+		return due, err
+	}
+	billing := plan.Billing(old.Anchor.Else(due), zone)
+	if billing.Begin(billing.Period(due)).Equal(due) {
+		return billing.Anchor, nil
+	}
+	return due, nil
+}
+
+// periodsOf counts the periods that payments bought. Each buys the one that it was
+// made in, or the next one that is not paid. What went back buys nothing, nor does
+// what was paid for a sale that had ended.
+func periodsOf(sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location, accounts []account) bought {
+	var b bought
+	b.anchor = anchorOf(sale, plan, zone, accounts)
+	billing := plan.Billing(b.anchor.Value, zone)
+	next, made := lyceum.None[int](), 0
+	for i := range accounts {
+		a := &accounts[i]
+		switch {
+		case !a.Paid || a.gone() || sale.EndedAt.Present && a.CreatedAt.After(sale.EndedAt.Value):
+		case i == 0 && onTrial(a, plan):
+			next = lyceum.Some(0)
+		default:
+			period := billing.Period(a.CreatedAt)
+			next = lyceum.Some(max(period, next.Else(period)) + 1)
+			made++
+		}
+	}
+	switch {
+	case plan.Payments.Present && made >= int(plan.Payments.Value):
+		b.inFull = true
+	case next.Present:
+		b.until = lyceum.Some(billing.Begin(next.Value))
+	}
+	return b
+}
+
+// onTrial reports whether a first payment began a free trial.
+func onTrial(a *account, plan *lyceum.PricingPlan) bool {
+	return a.FinalPrice == 0 && plan.FreeTrialLength.Present
+}
+
+// nearAnchor is how far from a day of billing a payment may lie that is still of
+// that day: the last days of months differ by so much.
+const nearAnchor = 3 * 24 * time.Hour
+
+// anchorOf returns when the first paid period of a sale began: with the first
+// payment, or after the trial. Of a sale that has kept none, and was last paid on
+// another day than that of its first payment, it is that other day.
+func anchorOf(
+	sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location, accounts []account,
+) lyceum.Opt[time.Time] {
+	switch {
+	case sale.Anchor.Present:
+		return sale.Anchor
+	case len(accounts) == 0:
+		return sale.PaidUntil
+	}
+	first := accounts[0].CreatedAt
+	if onTrial(&accounts[0], plan) {
+		trial := lyceum.Billing{Anchor: first, Interval: "day", Count: int(plan.FreeTrialLength.Value), Zone: zone}
+		first = trial.Begin(1)
+	}
+	last := sale.PaidUntil
+	for _, a := range slices.Backward(accounts) {
+		if !last.Present && a.Paid {
+			last = lyceum.Some(a.CreatedAt)
+		}
+	}
+	billing := plan.Billing(first, zone)
+	period := billing.Period(last.Else(first))
+	since, left := last.Else(first).Sub(billing.Begin(period)), billing.Begin(period+1).Sub(last.Else(first))
+	if last.Present && last.Value.After(first) && min(since, left) > nearAnchor {
+		return last
+	}
+	return lyceum.Some(first)
+}
