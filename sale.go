@@ -14,7 +14,7 @@ type Sale struct {
 	AuthorID      Opt[AuthorID]
 	FinalPrice    Opt[Minor] // of its first transaction
 	Currency      Opt[Currency]
-	Anchor        Opt[time.Time] // of a subscription or payment plan: its periods are counted from it
+	BillingAnchor Opt[time.Time] // of a subscription or payment plan: its periods are counted from it
 	PaidUntil     Opt[time.Time] // of one: when the next payment is due
 	PaidInFull    bool           // of a payment plan: each of its payments was made
 	EndedAt       Opt[time.Time]

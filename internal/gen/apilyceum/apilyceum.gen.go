@@ -1098,8 +1098,14 @@ type Sale struct {
 	// IsActive Whether it has not ended.
 	IsActive bool `json:"is_active"`
 
-	// PaidUntil When the next payment is due, of a subscription or a payment plan. Payments that went back whole buy no time.
+	// BillingAnchor The moment from which the billing periods of a subscription or a payment plan are counted, on the clocks of the school's time zone. A late payment does not move it. Null for a sale that is paid once, and until something was paid here for an imported one.
+	BillingAnchor *time.Time `json:"billing_anchor"`
+
+	// PaidUntil When the next payment is due, of a subscription or a payment plan. Payments that went back whole buy no time. Null when nothing more is due.
 	PaidUntil *time.Time `json:"paid_until"`
+
+	// IsPaidInFull Whether each payment of a payment plan was made. Nothing more is due then, and access stays.
+	IsPaidInFull bool `json:"is_paid_in_full"`
 
 	// EndedAt When it ended.
 	EndedAt *time.Time `json:"ended_at"`

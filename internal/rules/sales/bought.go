@@ -17,7 +17,7 @@ type bought struct {
 
 // apply notes on the sale what was bought.
 func (b bought) apply(sale *lyceum.Sale) {
-	sale.Anchor, sale.PaidUntil, sale.PaidInFull = b.anchor, b.until, b.inFull
+	sale.BillingAnchor, sale.PaidUntil, sale.PaidInFull = b.anchor, b.until, b.inFull
 }
 
 // boughtBy returns what the payments of a sale bought, oldest first.
@@ -47,7 +47,7 @@ func nextAnchor(tx lyceum.Tx, old *lyceum.Sale, plan *lyceum.PricingPlan, due ti
 	if err != nil {
 		return due, err
 	}
-	billing := plan.Billing(old.Anchor.Else(due), zone)
+	billing := plan.Billing(old.BillingAnchor.Else(due), zone)
 	if billing.Begin(billing.Period(due)).Equal(due) {
 		return billing.Anchor, nil
 	}
@@ -99,8 +99,8 @@ func anchorOf(
 	sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location, accounts []account,
 ) lyceum.Opt[time.Time] {
 	switch {
-	case sale.Anchor.Present:
-		return sale.Anchor
+	case sale.BillingAnchor.Present:
+		return sale.BillingAnchor
 	case len(accounts) == 0:
 		return sale.PaidUntil
 	}

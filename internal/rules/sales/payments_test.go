@@ -94,7 +94,7 @@ func TestPeriodsPaidFor(t *testing.T) {
 			b := bought{}
 			if tc.plan.Recurring() {
 				first := periodsOf(&lyceum.Sale{}, &tc.plan, time.UTC, accounts[:min(len(accounts), 1)])
-				b = periodsOf(&lyceum.Sale{Anchor: first.anchor}, &tc.plan, time.UTC, accounts)
+				b = periodsOf(&lyceum.Sale{BillingAnchor: first.anchor}, &tc.plan, time.UTC, accounts)
 			}
 			if got = "in full"; !b.inFull {
 				got = ""

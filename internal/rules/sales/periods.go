@@ -222,7 +222,7 @@ func (s *Service) follow(
 		if err != nil {
 			return id, err
 		}
-		sale.Anchor, sale.PaidUntil = lyceum.Some(anchor), lyceum.Some(due)
+		sale.BillingAnchor, sale.PaidUntil = lyceum.Some(anchor), lyceum.Some(due)
 	} else { // free: no payment is to come that tells a price
 		sale.FinalPrice, sale.Currency = lyceum.Some[lyceum.Minor](0), lyceum.Some(plan.Currency)
 	}

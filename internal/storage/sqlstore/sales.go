@@ -19,7 +19,7 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 		optIntColumn("author_id", func(s *lyceum.Sale) *lyceum.Opt[lyceum.AuthorID] { return &s.AuthorID }),
 		optIntColumn("final_price", func(s *lyceum.Sale) *lyceum.Opt[lyceum.Minor] { return &s.FinalPrice }),
 		optTextColumn("currency", func(s *lyceum.Sale) *lyceum.Opt[lyceum.Currency] { return &s.Currency }),
-		optTimeColumn("anchor", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.Anchor }),
+		optTimeColumn("billing_anchor", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.BillingAnchor }),
 		boolColumn("paid_in_full", func(s *lyceum.Sale) *bool { return &s.PaidInFull }),
 		optTimeColumn("paid_until", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.PaidUntil }),
 		optTimeColumn("ended_at", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.EndedAt }),

@@ -1,5 +1,5 @@
 -- +goose Up
 -- The day on which a sale that is paid for again and again is billed. Of sales of
 -- before it follows from their payments, and is kept with the next one.
-ALTER TABLE sales ADD COLUMN anchor BIGINT;
+ALTER TABLE sales ADD COLUMN billing_anchor BIGINT;
 ALTER TABLE sales ADD COLUMN paid_in_full SMALLINT NOT NULL DEFAULT 0;
