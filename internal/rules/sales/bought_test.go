@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
@@ -89,7 +90,7 @@ func TestAPaymentPlanEnds(t *testing.T) {
 		if diff := cmp.Diff([]string{"course 2"}, b.open(t, 1)); diff != "" {
 			t.Errorf("%s: access (-want +got):\n%s", engine, diff)
 		}
-		if err := b.learning.Unenroll(ctx, by, 1, 2); err != nil || b.show(t, sale.ID).EndedAt.Present {
+		if err := b.learning.Unenroll(ctx, by, learning.UserProduct{User: 1, Product: lyceum.CourseID(2).Product()}); err != nil || b.show(t, sale.ID).EndedAt.Present {
 			t.Errorf("%s: unenrolled: %+v, %v", engine, b.show(t, sale.ID).Sale, err)
 		}
 		b.healthy(t, b.store)
