@@ -113,7 +113,7 @@ func sale(s lyceum.Sale) gen.Sale {
 		CouponID:      wire.Number(s.CouponID), AffiliateID: wire.Number(s.AffiliateID), AuthorID: wire.Number(s.AuthorID),
 		FinalPrice: amount(s.FinalPrice), Currency: text(s.Currency), IsActive: !s.EndedAt.Present,
 		BillingAnchor: wire.OptMoment(s.BillingAnchor), PaidUntil: wire.OptMoment(s.PaidUntil), IsPaidInFull: s.PaidInFull,
-		EndedAt: wire.OptMoment(s.EndedAt),
+		EndedAt:        wire.OptMoment(s.EndedAt),
 		EndReason:      (*gen.SaleEndReason)(text(s.EndReason)),
 		ReplacesSaleID: wire.Number(s.Replaces), ReplacedBySaleID: wire.Number(s.ReplacedBy),
 		NextPricingPlanID: wire.Number(s.NextPlan),

@@ -36,16 +36,18 @@ func running(
 	if err == nil {
 		err = recurring(&sale, &plan)
 	}
+	if err == nil {
+		err = refuse(overdone(&sale))
+	}
 	return sale, plan, err
 }
 
-// recurring refuses a sale that is paid once, has ended, or is paid in full.
+// recurring refuses a sale that is paid once.
 func recurring(sale *lyceum.Sale, plan *lyceum.PricingPlan) error {
-	switch {
-	case !plan.Recurring():
+	if !plan.Recurring() {
 		return conflict("not_recurring", "sale %d is a single payment: its pricing plan is %s", sale.ID, plan.Frequency)
 	}
-	return refuse(overdone(sale))
+	return nil
 }
 
 func ended(sale *lyceum.Sale) *lyceum.Error {
@@ -134,7 +136,7 @@ func (s *Service) renewed(
 	tx lyceum.Tx, now time.Time, id lyceum.SaleID,
 ) (sale lyceum.Sale, plan lyceum.PricingPlan, err error) {
 	sale, plan, err = saleWithPlan(tx, id)
-	if err == nil && !plan.Recurring() {
+	if err == nil {
 		err = recurring(&sale, &plan)
 	}
 	if err != nil || !sale.NextPlan.Present || !sale.DueAt(now.Add(renewedEarly)) {

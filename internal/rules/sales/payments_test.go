@@ -90,17 +90,16 @@ func TestPeriodsPaidFor(t *testing.T) {
 				}
 				accounts = append(accounts, a)
 			}
-			got := ""
-			b := bought{}
+			got, b := "", bought{}
 			if tc.plan.Recurring() {
 				first := periodsOf(&lyceum.Sale{}, &tc.plan, time.UTC, accounts[:min(len(accounts), 1)])
 				b = periodsOf(&lyceum.Sale{BillingAnchor: first.anchor}, &tc.plan, time.UTC, accounts)
 			}
-			if got = "in full"; !b.inFull {
-				got = ""
-			}
-			if b.until.Present {
-				got += b.until.Value.Format("01-02")
+			switch {
+			case b.inFull:
+				got = "in full"
+			case b.until.Present:
+				got = b.until.Value.Format("01-02")
 			}
 			if got != tc.want {
 				t.Errorf("paid until %q, want %q", got, tc.want)
