@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -50,6 +51,46 @@ func TestSalesFromBeforeChangesOfPlan(t *testing.T) {
 			}
 			if findings, err := store.Check(t.Context()); err != nil || len(findings) > 0 {
 				t.Errorf("check: %v, %v", findings, err)
+			}
+		})
+	}
+}
+
+// A payment plan whose payments were all made before is paid in full; others are
+// due as they were.
+func TestSalesFromBeforeBillingDays(t *testing.T) {
+	t.Parallel()
+	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			payment := func(id, sale, price, refunded int) string {
+				return fmt.Sprintf("INSERT INTO transactions (school_id, transaction_id, user_id, pricing_plan_id, sale_id, created_at, purchased_at, charge, final_price, currency, tax_charge, revenue, paid, affiliate_fees, author_fees, amount_refunded) VALUES (7, %d, 1, 1, %d, %d, %[3]d, %d, %[4]d, 'USD', 0, %[4]d, 1, 0, 0, %[5]d)", id, sale, id, price, refunded)
+			}
+			store := oldDatabase(t, postgres, 26,
+				"INSERT INTO schools (school_id, name, created_at) VALUES (7, 'Fernwood', 0)",
+				"INSERT INTO users (school_id, user_id, email, email_key, role, created_at) VALUES (7, 1, 'a@x', 'a@x', 'student', 0)",
+				"INSERT INTO pricing_plans (school_id, pricing_plan_id, name, price, currency, frequency, num_payments_required, free_trial_length, created_at, updated_at) VALUES (7, 1, 'In two parts', 500, 'USD', 'payment_plan', 2, 14, 0, 0)",
+				"INSERT INTO sales (school_id, sale_id, created_at, user_id, pricing_plan_id, paid_until, ended_at, end_reason, next_plan_id) VALUES (7, 1, 0, 1, 1, 900, NULL, NULL, 1), (7, 2, 0, 1, 1, 900, NULL, NULL, NULL), (7, 3, 0, 1, 1, 900, 5, 'canceled', NULL), (7, 4, 0, 1, 1, 900, NULL, NULL, NULL)",
+				payment(1, 1, 0, 0), payment(2, 1, 500, 0), payment(3, 1, 500, 0), // a trial, and both parts
+				payment(4, 2, 500, 0), payment(5, 2, 500, 500), // one went back
+				payment(6, 3, 500, 0), payment(7, 3, 500, 0), // it had ended
+				payment(8, 4, 0, 0), payment(9, 4, 500, 0), // a trial, and one part
+				"INSERT INTO journal (school_id, number, at, actor, type, object_id) VALUES (7, 1, 9, 'import', 'school.created', 7)",
+				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7), (7, 'journal', 1), (7, 'user_id', 1), (7, 'users', 1), (7, 'pricing_plan_id', 1), (7, 'sale_id', 4), (7, 'transaction_id', 9), (7, 'transactions', 9)",
+			)
+			var got []string
+			for _, line := range lines(t, store, "SELECT sale_id, paid_in_full, COALESCE(paid_until, 0), COALESCE(next_plan_id, 0), COALESCE(billing_anchor, 0) FROM sales ORDER BY 1", 5) {
+				got = append(got, strings.Join(line, " "))
+			}
+			if want := []string{"1 1 0 0 0", "2 0 900 0 0", "3 0 900 0 0", "4 0 900 0 0"}; !slices.Equal(got, want) {
+				t.Errorf("sales are %v, want %v", got, want)
+			}
+			got = nil
+			for _, line := range lines(t, store, "SELECT number, type, object_id FROM journal WHERE number > 1 ORDER BY 1", 3) {
+				got = append(got, strings.Join(line, " "))
+			}
+			if want := []string{"2 sale.updated 1"}; !slices.Equal(got, want) {
+				t.Errorf("the journal has %v, want %v", got, want)
 			}
 		})
 	}
