@@ -15,6 +15,7 @@ type salePage struct {
 	Path      string
 	Buyer     person
 	Plan      plan
+	Next      string // the plan that follows; empty without one
 	Affiliate string // empty without one, like Author
 	Author    string
 	State     mark
@@ -26,7 +27,7 @@ type salePage struct {
 
 // plan is a pricing plan as a page shows it. Terms are empty for one that is
 // not known.
-type plan struct{ Name, Course, Terms string }
+type plan struct{ Name, Kind, Product, Terms string }
 
 // payment is one transaction of a sale with its books.
 type payment struct {
@@ -93,6 +94,9 @@ func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) err
 	if p.Buyer, p.Plan, err = c.party(r.Context(), v.School.ID, &detail.Sale); err != nil {
 		return err
 	}
+	if p.Next, err = c.nextPlan(r.Context(), v.School.ID, &detail.Sale); err != nil {
+		return err
+	}
 	if detail.AffiliateID.Present {
 		if p.Affiliate, err = c.name(
 			r.Context(), v.School.ID, lyceum.AffiliateSequence, int32(detail.AffiliateID.Value),
@@ -131,12 +135,27 @@ func (c *console) party(ctx context.Context, school lyceum.SchoolID, sale *lyceu
 	if ok {
 		bought.Terms = termsOf(&known)
 	}
-	if known.CourseID.Present {
-		if bought.Course, err = c.name(ctx, school, lyceum.CourseSequence, int32(known.CourseID.Value)); err != nil {
+	if product := known.Product(); product.Present {
+		found, err := lyceum.FindProducts(v.Tables, v, product.Value)
+		if err != nil {
 			return person{}, plan{}, err
 		}
+		info := found[product.Value]
+		info.Product = product.Value
+		bought.Kind, bought.Product = kindLabels[product.Value.Kind], productLabel(info)
 	}
 	return personOf(users, sale.UserID.Value), bought, nil
+}
+
+// nextPlan names the plan that a sale changes to when what was paid for is used up;
+// empty without one.
+func (c *console) nextPlan(ctx context.Context, school lyceum.SchoolID, sale *lyceum.Sale) (string, error) {
+	if !sale.NextPlan.Present {
+		return "", nil
+	}
+	v := c.Names.In(ctx, school)
+	plans, err := v.PricingPlans.Find(v, sale.NextPlan.Value)
+	return planName(plans[sale.NextPlan.Value].Name, sale.NextPlan.Value), err
 }
 
 // name is what something is called, and its number where it has no name.
@@ -172,6 +191,7 @@ type cancelPage struct {
 	Sale       lyceum.Sale
 	Buyer      person
 	Bought     plan
+	Dropped    string // the plan that the sale no longer changes to; empty without one
 	Outcome    outcome
 }
 
@@ -188,6 +208,12 @@ func (c *console) confirmCancel(w http.ResponseWriter, r *http.Request, v *visit
 	p := cancelPage{Path: salePath(id), Once: newForm(), Sale: o.Sale, Outcome: outcomeOf(&o.AccessPreview)}
 	if p.Buyer, p.Bought, err = c.party(r.Context(), v.School.ID, &o.Sale); err != nil {
 		return err
+	}
+	if o.Drops.Present {
+		before := lyceum.Sale{NextPlan: o.Drops}
+		if p.Dropped, err = c.nextPlan(r.Context(), v.School.ID, &before); err != nil {
+			return err
+		}
 	}
 	return c.show(w, r, http.StatusOK, "cancel.gohtml", v, "Cancel this sale?", p)
 }
@@ -221,7 +247,8 @@ var refusals = map[string]string{
 	"refunded":     "This transaction is fully refunded. Nothing is left to refund.",
 	"not_recurring": "This sale was a single payment, so there is nothing to cancel. To pay the buyer back, refund " +
 		"its transaction.",
-	"sale_ended": "This sale has already ended.",
+	"sale_ended":   "This sale has already ended.",
+	"paid_in_full": "Each payment of this sale was made. Nothing more is charged, and access stays.",
 	"unknown_plan": "The pricing plan of this sale is unknown, so the effect on the learner’s access is unknown " +
 		"too. Import the pricing plan first.",
 }

@@ -144,6 +144,33 @@ func TestCancel(t *testing.T) {
 	want(t, p.ask(p.owner, "POST", salePath(once)+"/cancel", url.Values{"form": {"x"}}), 409, "This sale was a single payment")
 }
 
+// TestPlansOnSalePages: what was bought, what comes next, and that nothing is due
+// any more.
+func TestPlansOnSalePages(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	month, one := lyceum.Some("month"), lyceum.Some(int32(1))
+	p.write(func(tx lyceum.Tx) error {
+		_, e1 := tx.Memberships.Save(tx, lyceum.Membership{ID: 1, Name: "Club"})
+		_, e2 := tx.MembershipTiers.Save(tx, lyceum.MembershipTier{ID: 1, MembershipID: 1, Name: "Gold", Position: 1})
+		_, e3 := tx.PricingPlans.Save(tx,
+			lyceum.PricingPlan{ID: 21, Other: lyceum.Some(lyceum.Product{Kind: lyceum.TierKind, ID: 1}), Name: "Gold monthly", Price: 900, Currency: "USD", Frequency: lyceum.Subscription, BillingInterval: month, BillingIntervalCount: one},
+			lyceum.PricingPlan{ID: 22, Other: lyceum.Some(lyceum.Product{Kind: lyceum.TierKind, ID: 1}), Name: "Gold yearly", Price: 9000, Currency: "USD", Frequency: lyceum.Subscription, BillingInterval: lyceum.Some("year"), BillingIntervalCount: one},
+			lyceum.PricingPlan{ID: 23, CourseID: lyceum.Some(lyceum.CourseID(2)), Name: "Glass in one part", Price: 900, Currency: "USD", Frequency: lyceum.PaymentPlan, BillingInterval: month, BillingIntervalCount: one, Payments: one})
+		return errors.Join(e1, e2, e3)
+	})
+	gold, _ := p.sell(21, 11)
+	_, err := p.sales.ChangePlan(t.Context(), p.by(), sales.PlanChange{Sale: gold, AtPeriodEnd: true, NewSale: sales.NewSale{Plan: 22}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, p.ask(p.owner, "GET", salePath(gold), nil), 200, "Gold monthlyMembership tier Gold", "Changes then toGold yearly")
+	want(t, p.ask(p.owner, "GET", salePath(gold)+"/cancel", nil), 200, "The planned change to Gold yearly is dropped.")
+	paid, _ := p.sell(23, 11)
+	want(t, p.ask(p.owner, "GET", salePath(paid), nil), 200, "Glass in one partCourse Glass", "Paid untilPaid in full")
+	want(t, p.ask(p.owner, "GET", salePath(paid)+"/cancel", nil), 409, "Each payment of this sale was made.")
+}
+
 // F9: the sales of another school are not there.
 func TestF9SaleOfAnotherSchool(t *testing.T) {
 	p := open(t, site)

@@ -14,8 +14,9 @@ type Preview struct {
 
 	Sale     lyceum.Sale // after the act
 	EndsSale bool
-	Reopens  lyceum.Opt[lyceum.SaleID] // another sale, which Sale had replaced
-	Money    lyceum.Opt[MoneyPreview]  // of an act on a transaction
+	Reopens  lyceum.Opt[lyceum.SaleID]        // another sale, which Sale had replaced
+	Drops    lyceum.Opt[lyceum.PricingPlanID] // that Sale was to change to
+	Money    lyceum.Opt[MoneyPreview]         // of an act on a transaction
 }
 
 // MoneyPreview is what an act does to the money of a transaction.
@@ -132,6 +133,9 @@ func (s *standing) until(after *standing) Preview {
 	out := Preview{Sale: after.sale, EndsSale: after.sale.EndedAt.Present && !s.sale.EndedAt.Present}
 	if s.replaced.EndedAt.Present && !after.replaced.EndedAt.Present {
 		out.Reopens = lyceum.Some(after.replaced.ID)
+	}
+	if !after.sale.NextPlan.Present {
+		out.Drops = s.sale.NextPlan
 	}
 	if was, is := s.account, after.account; was != nil {
 		out.Money = lyceum.Some(MoneyPreview{
