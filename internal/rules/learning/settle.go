@@ -196,11 +196,16 @@ func keepLeaving[ID, In ~int32](
 	return tx.Entitlements.Insert(tx, kept)
 }
 
-// keepLeft gives a user what left a collection and was not given yet.
+// keepLeft gives a user what left a collection and was not given yet: a product, or
+// all that left the collection that is named.
 func keepLeft(tx lyceum.Tx, user lyceum.UserID, product lyceum.Product) error {
-	left, err := lyceum.All(tx.CollectionProducts, tx, lyceum.InclusionFilter[lyceum.ProductCollectionID]{
-		Product: lyceum.Some(product), Leaving: true, Unsettled: true,
-	})
+	of := lyceum.InclusionFilter[lyceum.ProductCollectionID]{Leaving: true, Unsettled: true}
+	if product.Kind == lyceum.CollectionKind { // all that left it
+		of.In = lyceum.Some(lyceum.ProductCollectionID(product.ID))
+	} else {
+		of.Product = lyceum.Some(product)
+	}
+	left, err := lyceum.All(tx.CollectionProducts, tx, of)
 	if err != nil {
 		return err
 	}
