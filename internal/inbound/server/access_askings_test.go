@@ -86,7 +86,7 @@ var bulkRows = slicesOf(
 		asking{name: "by an unknown tag", body: `{"action":"unenroll","product_type":"course","product_id":4,"filter":{"tag":"nobody"}}`, status: 400, says: "filter matches no user"},
 		asking{name: "by half a product", body: `{"action":"unenroll","product_type":"course","product_id":4,"filter":{"product_id":1}}`, status: 400, says: "filter.product_type is required when product_id is used"},
 		asking{name: "by something else", body: `{"action":"unenroll","product_type":"course","product_id":4,"filter":{"country":"NO"}}`, status: 400, says: "filter.country is not accepted here; accepted: tag, product_type, product_id"},
-		asking{name: "by a filter that is none", body: `{"action":"unenroll","product_type":"course","product_id":4,"filter":[]}`, status: 400, says: "filter must be an object without repeated names"},
+		asking{name: "by a filter that is not an object", body: `{"action":"unenroll","product_type":"course","product_id":4,"filter":[]}`, status: 400, says: "filter must be an object without repeated names"},
 		asking{name: "an archived product", body: `{"action":"enroll","product_type":"course","product_id":1,"user_ids":[6]}`, status: 400, says: "product_id 1 names a course that is archived"},
 		asking{name: "nobody", body: `{"action":"enroll","product_type":"course","product_id":4}`, status: 400, says: "user_ids or emails or filter is required, and only one of them"},
 		asking{
