@@ -184,6 +184,29 @@ func TestProductComesBackByAFile(t *testing.T) {
 	h.want(t, "imported again", many, many)
 }
 
+// TestUnenrolledBeforeItIsSettled: a product left a collection, and a holder is
+// unenrolled from the collection before that is settled. They keep the product.
+func TestUnenrolledBeforeItIsSettled(t *testing.T) {
+	const many = 3
+	h := newHolders(t, many)
+	collection := h.service.CollectionProducts()
+	if _, err := collection.Add(t.Context(), h.by(), pottery); err != nil {
+		t.Fatal(err)
+	}
+	h.settle(t)
+	h.clock.Pass(time.Hour)
+	if err := collection.Remove(t.Context(), h.by(), learning.Removal[lyceum.ProductCollectionID]{ProductIn: pottery}); err != nil {
+		t.Fatal(err)
+	}
+	h.clock.Pass(time.Hour)
+	from := learning.UserProduct{User: 1, Product: lyceum.Product{Kind: lyceum.CollectionKind, ID: 1}}
+	if err := h.service.Unenroll(t.Context(), h.by(), from); err != nil {
+		t.Fatal(err)
+	}
+	h.settle(t)
+	h.want(t, "unenrolled from the collection", many, many)
+}
+
 // TestHoldersLose: access that ends with the removal ends at once, and is
 // announced once for each.
 func TestHoldersLose(t *testing.T) {
