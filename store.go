@@ -47,8 +47,19 @@ type Store interface {
 	// change of a school and appends no entry.
 	Bookkeep(ctx context.Context, b Bookkeeping) error
 
+	// HoldLease reports whether a process holds a lease for d from now on, in the
+	// database's time: it held it already, or nobody did. With d 0 it gives it back.
+	// In a database that one process serves, that process always holds it.
+	HoldLease(ctx context.Context, lease Lease, holder string, d time.Duration) (bool, error)
+
 	Close() error
 }
+
+// Lease is what one process at a time does for all that serve a database.
+type Lease string
+
+// SchedulerLease is held by the process that does what comes with time alone.
+const SchedulerLease Lease = "scheduler"
 
 // Reader is the part of a store that asks.
 type Reader interface {

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"sync"
 	"time"
 
+	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
@@ -14,8 +16,49 @@ import (
 // an order that nobody completed, is taken note of at most.
 const timePause = 10 * time.Second
 
-// runScheduler does what comes with time alone.
+// leaseTime is how long a process that stopped keeps others from the scheduler at
+// most, and leasePause how often a process asks for it: together less than 5 s.
+const (
+	leaseTime  = 3 * time.Second
+	leasePause = time.Second
+)
+
+// runScheduler lets one process at a time do what comes with time alone, of those
+// that serve the database.
 func (s *service) runScheduler(ctx context.Context) {
+	holder, holds := rand.Text(), false
+	stop := func() {}
+	for pause := time.NewTicker(leasePause); ; {
+		held, err := s.holdLease(ctx, holder, leaseTime)
+		switch {
+		case held && !holds:
+			stop = begin(ctx, s.schedule)
+		case !held && holds && ctx.Err() == nil:
+			stop()
+			s.log.WarnContext(ctx, "this server no longer holds the scheduler's lease", "err", err)
+		}
+		holds = held
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			stop()
+			if _, err := s.holdLease(context.WithoutCancel(ctx), holder, 0); err != nil {
+				s.log.WarnContext(ctx, "another server waits for the scheduler until its lease is over", "err", err)
+			}
+			return
+		}
+	}
+}
+
+// holdLease does not wait for the database longer than the lease lasts.
+func (s *service) holdLease(ctx context.Context, holder string, d time.Duration) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, leaseTime)
+	defer cancel()
+	return s.store.HoldLease(ctx, lyceum.SchedulerLease, holder, d)
+}
+
+// schedule does what comes with time alone.
+func (s *service) schedule(ctx context.Context) {
 	for {
 		overdue, err := s.store.FindOverdue(ctx, s.clock())
 		for _, school := range overdue {
@@ -31,6 +74,14 @@ func (s *service) runScheduler(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// begin runs work until what it returns is called, which waits for its end.
+func begin(ctx context.Context, work func(context.Context)) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() { defer close(done); work(ctx) }()
+	return func() { cancel(); <-done }
 }
 
 // runBulkJobs works on bulk jobs, of each school a little at a time. Those that

@@ -69,6 +69,9 @@ type dialect struct {
 	// to itself SQLite, which keeps no statistics, takes a school for a few rows
 	// and reads all of them.
 	indexed func(name string) string
+	// lease takes a lease, or holds it longer; empty for an engine whose database one
+	// process serves.
+	lease string
 	// origin is an expression for JournalEnds.Origin, a text.
 	origin string
 	// snapshot opens a transaction whose statements see one moment.
@@ -132,6 +135,7 @@ func postgresDialect() *dialect {
 		cancellable: true,
 		lanes:       8,
 		indexed:     func(string) string { return "" },
+		lease:       postgresLease,
 		origin:      postgresOrigin,
 		turn:        "SELECT pg_advisory_xact_lock(" + schoolLocks + ", $1)",
 		snapshot:    sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
