@@ -25,24 +25,41 @@ type Sale struct {
 	Replaces   Opt[SaleID]
 	ReplacedBy Opt[SaleID]
 	NextPlan   Opt[PricingPlanID] // the sale changes to it when PaidUntil has passed
-	Stop       SaleStop
+	// StopsAt is when a sale that was paid for again and again, and has ended, stops
+	// being active, if that is still to come; webhooks are told then.
+	StopsAt Opt[time.Time]
+	Stopped bool // webhooks were told, once for good
 }
 
-// SaleStop is whether webhooks know that a sale that is paid for again and again
-// is no longer active.
-type SaleStop uint8
+// Due returns when something is to happen to the sale by itself: it changes its
+// plan, or stops.
+func (s *Sale) Due() Opt[time.Time] {
+	if s.NextPlan.Present {
+		return Some(s.PaidUntil.Else(s.CreatedAt)) // at once if nothing is paid for any more
+	}
+	return s.StopsAt
+}
 
-// The steps of a stop.
-const (
-	NotStopped SaleStop = iota
-	StopsLater          // when PaidUntil has passed
-	Stopped             // it was announced, once for good
-)
-
-// DueAt reports whether something happens to the sale at a moment: what was paid
-// for is used up, and it stops or changes its plan then.
+// DueAt reports whether Due has come at a moment.
 func (s *Sale) DueAt(at time.Time) bool {
-	return (s.Stop == StopsLater || s.NextPlan.Present) && !s.PaidUntil.Value.After(at)
+	due := s.Due()
+	return due.Present && !due.Value.After(at)
+}
+
+// StopAt notes when the sale stops being active, unless it stops before. It
+// reports whether webhooks are to be told now.
+func (s *Sale) StopAt(at, now time.Time) (announce bool) {
+	switch {
+	case s.Stopped:
+		return false
+	case at.After(now):
+		if !s.StopsAt.Present || at.Before(s.StopsAt.Value) {
+			s.StopsAt = Some(at)
+		}
+		return false
+	}
+	s.StopsAt, s.Stopped = None[time.Time](), true
+	return true
 }
 
 // End ends the sale and drops its change of plan. One that has ended keeps its
@@ -57,12 +74,12 @@ func (s *Sale) End(at time.Time, why SaleEnd) {
 // Reopen takes the end of the sale back.
 func (s *Sale) Reopen() {
 	s.EndedAt, s.EndReason, s.ReplacedBy = None[time.Time](), None[SaleEnd](), None[SaleID]()
+	s.StopsAt = None[time.Time]()
 }
 
 // SaleFilter narrows sales; an absent part holds always.
 type SaleFilter struct {
-	// DueAt: what was paid for is used up at that moment, and the sale stops or
-	// changes its plan then. The first due come first.
+	// DueAt: Sale.DueAt that moment. The first due come first.
 	DueAt Opt[time.Time]
 }
 

@@ -161,7 +161,8 @@ func onceEnrolled(tx lyceum.Tx, user lyceum.UserID, p lyceum.Product) error {
 }
 
 // stopCharging ends a sale that is paid for again and again, because its learner
-// was unenrolled. It reports whether it did.
+// was unenrolled, and stops one that was to stop later. It reports whether it
+// ended it.
 func (s *Service) stopCharging(
 	tx lyceum.Tx, now time.Time, id lyceum.Opt[lyceum.SaleID],
 ) (stopped bool, err error) {
@@ -169,26 +170,27 @@ func (s *Service) stopCharging(
 		return false, nil
 	}
 	sale, err := tx.Sales.Get(tx, id.Value)
-	if err != nil || sale.EndedAt.Present {
+	if err != nil || sale.EndedAt.Present && !sale.StopsAt.Present {
 		return false, err
 	}
 	plans, err := tx.PricingPlans.Find(tx, sale.PricingPlanID.Value)
 	if err != nil {
 		return false, err
 	}
-	if plan := plans[sale.PricingPlanID.Value]; !plan.Recurring() || sale.PaidInFull {
+	plan := plans[sale.PricingPlanID.Value]
+	if !sale.StopsAt.Present && (!plan.Recurring() || sale.PaidInFull) {
 		return false, nil
 	}
-	announced := sale.Stop == lyceum.Stopped
+	stopped = !sale.EndedAt.Present
 	sale.End(now, lyceum.SaleCanceled)
-	sale.Stop = lyceum.Stopped
+	announce := sale.StopAt(now, now)
 	if _, err := tx.Sales.Save(tx, sale); err != nil {
 		return false, err
 	}
-	if !announced {
+	if announce {
 		tx.Announce(lyceum.SaleUpdated, int32(sale.ID), lyceum.SubscriptionCanceledEvent, "")
 	}
-	return true, s.Revoke(tx, now, &sale, now, lyceum.EndedByCancellation)
+	return stopped, s.Revoke(tx, now, &sale, now, lyceum.EndedByCancellation)
 }
 
 // end ends an enrollment and announces it.

@@ -221,23 +221,17 @@ func (s *Service) end(
 	if then = effect(now, sale, plan, then); then == lyceum.AtPeriodEnd {
 		at = sale.PaidUntil.Value
 	}
-	if err := stop(tx, sale, plan, at.After(now)); err != nil || then == lyceum.Keep {
+	if err := stop(tx, now, sale, plan, at); err != nil || then == lyceum.Keep {
 		return err
 	}
 	return s.enroller.Revoke(tx, now, sale, at, why.Entitlement())
 }
 
-// stop saves a sale that ended. One that is paid for again and again is announced
-// once: now, or later, when what was paid for is used up.
-func stop(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, later bool) error {
+// stop saves a sale that ended. One that is paid for again and again stops being
+// active at a moment, and is announced then.
+func stop(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan, at time.Time) error {
 	// One that was to stop later was paid for again and again when it ended.
-	announce := !later && (sale.Stop == lyceum.StopsLater || plan.Recurring() && sale.Stop == lyceum.NotStopped)
-	switch {
-	case announce:
-		sale.Stop = lyceum.Stopped
-	case later && sale.Stop == lyceum.NotStopped:
-		sale.Stop = lyceum.StopsLater
-	}
+	announce := (plan.Recurring() || sale.StopsAt.Present) && sale.StopAt(at, now)
 	if _, err := tx.Sales.Save(tx, *sale); err != nil {
 		return err
 	}

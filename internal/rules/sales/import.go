@@ -245,7 +245,8 @@ func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) (doubtful []lyceum.Sale
 			continue
 		}
 		sale.PaidUntil, sale.EndedAt, sale.EndReason = old.PaidUntil, old.EndedAt, old.EndReason
-		sale.Replaces, sale.ReplacedBy, sale.NextPlan, sale.Stop = old.Replaces, old.ReplacedBy, old.NextPlan, old.Stop
+		sale.Replaces, sale.ReplacedBy, sale.NextPlan = old.Replaces, old.ReplacedBy, old.NextPlan
+		sale.StopsAt, sale.Stopped = old.StopsAt, old.Stopped
 		sale.Released = old.Released || !there && sale.back && !sale.paid
 		changed = append(changed, sale.Sale)
 	}

@@ -70,18 +70,19 @@ func (s *Service) settle(
 		}
 		return s.end(tx, now, &sale, &plan, why, then)
 	}
-	if _, err := tx.Sales.Save(tx, sale); err != nil {
+	toPeriodEnd := sale.EndReason == lyceum.Some(lyceum.SaleCanceled) && school.Policy.OnCancellation == lyceum.AtPeriodEnd
+	if !toPeriodEnd || !sale.PaidUntil.Present || asked.Present {
+		_, err := tx.Sales.Save(tx, sale)
 		return err
 	}
-	toPeriodEnd := sale.EndReason == lyceum.Some(lyceum.SaleCanceled) && school.Policy.OnCancellation == lyceum.AtPeriodEnd
-	if toPeriodEnd && sale.PaidUntil.Present && !asked.Present {
-		at := sale.PaidUntil.Value
-		if at.Before(now) {
-			at = now
-		}
-		return s.enroller.Revoke(tx, now, &sale, at, lyceum.EndedByCancellation)
+	at := sale.PaidUntil.Value
+	if at.Before(now) {
+		at = now
 	}
-	return nil
+	if err := stop(tx, now, &sale, &plan, at); err != nil {
+		return err
+	}
+	return s.enroller.Revoke(tx, now, &sale, at, lyceum.EndedByCancellation)
 }
 
 // restore brings a sale up to date after a payment of it came back. It opens

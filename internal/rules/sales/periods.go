@@ -161,7 +161,7 @@ func (s *Service) endPeriod(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) erro
 		return err
 	}
 	if sale.EndedAt.Present {
-		return stop(tx, sale, &plan, false)
+		return stop(tx, now, sale, &plan, now)
 	}
 	id, due := sale.NextPlan.Value, sale.PaidUntil.Else(lyceum.Second(now))
 	if due.After(now) { // its next payment came a little early
@@ -186,7 +186,7 @@ func (s *Service) endPeriod(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) erro
 	}
 	sale.ReplacedBy = lyceum.Some(fresh)
 	sale.End(due, lyceum.SaleChanged)
-	if err := stop(tx, sale, &plan, false); err != nil {
+	if err := stop(tx, now, sale, &plan, now); err != nil {
 		return err
 	}
 	return s.enroller.Revoke(tx, now, sale, due, lyceum.EndedByChange)

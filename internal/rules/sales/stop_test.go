@@ -26,6 +26,10 @@ func TestAStopIsAnnouncedOnce(t *testing.T) {
 		_, err := b.service.Cancel(t.Context(), b.by(), 1)
 		return err
 	}, 0}
+	keep := act{"refund, and access stays", func(t *testing.T, b *books) error {
+		_, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: 1, EndAccess: some(false)})
+		return err
+	}, 0}
 	void := act{"void", func(t *testing.T, b *books) error {
 		_, err := b.service.EndNow(t.Context(), b.by(), 1)
 		return err
@@ -48,6 +52,7 @@ func TestAStopIsAnnouncedOnce(t *testing.T) {
 		_, err := b.service.ChangePlan(t.Context(), b.by(), to(1, 6, ""))
 		return err
 	}, 1}
+	soon := act{"20 days", func(_ *testing.T, b *books) error { b.pass(20); return nil }, 0}
 	wait := act{"40 days", func(_ *testing.T, b *books) error { b.pass(40); return nil }, 0}
 	turn := act{"the clock", func(t *testing.T, b *books) error { return b.service.EndPeriods(t.Context(), b.school) }, 0}
 	paidOnce := act{"its plan is paid once from now on", func(t *testing.T, b *books) error {
@@ -76,7 +81,8 @@ func TestAStopIsAnnouncedOnce(t *testing.T) {
 		{"voided", 2, lyceum.AtPeriodEnd, []act{void, wait, turn}},
 		{"lost, won, cancelled", 2, lyceum.AtPeriodEnd, []act{dispute, win, cancel, wait, turn}},
 		{"unenrolled", 2, lyceum.AtPeriodEnd, []act{unenroll, wait, turn}},
-		{"cancelled, then unenrolled", 2, lyceum.AtPeriodEnd, []act{cancel, never(unenroll), wait, once(turn), turn}},
+		{"cancelled, then unenrolled", 2, lyceum.AtPeriodEnd, []act{cancel, unenroll, wait, turn}},
+		{"cancelled, then refunded, and access stays", 2, lyceum.AtPeriodEnd, []act{cancel, keep, turn, soon, turn, soon, once(turn), turn}},
 		{"changed", 2, lyceum.AtPeriodEnd, []act{change, wait, turn}},
 		{"paid once and refunded", 1, lyceum.AtPeriodEnd, []act{never(refund), wait, turn}},
 		{"paid once and voided", 1, lyceum.AtPeriodEnd, []act{never(void), wait, turn}},

@@ -47,8 +47,7 @@ func (s *Store) FindOverdue(ctx context.Context, now time.Time) ([]lyceum.School
 		OR EXISTS (SELECT 1 FROM collection_products p WHERE p.school_id = s.school_id AND p.settled IS NOT NULL)
 		OR EXISTS (SELECT 1 FROM tier_products p WHERE p.school_id = s.school_id AND p.settled IS NOT NULL)
 		OR EXISTS (SELECT 1 FROM relinkings r WHERE r.school_id = s.school_id)
-		OR EXISTS (SELECT 1 FROM sales d WHERE d.school_id = s.school_id AND `+saleDue+`
-		AND COALESCE(d.paid_until, 0) <= $2)
+		OR EXISTS (SELECT 1 FROM sales d WHERE d.school_id = s.school_id AND d.due_at <= $2)
 		OR EXISTS (SELECT 1 FROM orders o WHERE o.school_id = s.school_id AND o.state = 'open'
 		AND o.abandons_at <= $3) ORDER BY s.school_id`,
 		[]any{micros(now), micros(now), micros(now)}, []any{scanInt(&id)},

@@ -38,7 +38,7 @@ func TestSalesFromBeforeChangesOfPlan(t *testing.T) {
 				}
 				return all
 			}
-			if got, want := texts("SELECT sale_id, stop FROM sales ORDER BY 1", 2), []string{"1 0", "2 2", "3 0"}; !slices.Equal(got, want) {
+			if got, want := texts("SELECT sale_id, stopped FROM sales ORDER BY 1", 2), []string{"1 0", "2 1", "3 0"}; !slices.Equal(got, want) {
 				t.Errorf("stops are %v, want %v", got, want)
 			}
 			got := texts("SELECT admission_id, user_id, coaching_id, COALESCE(sale_id, 0), admitted_at, COALESCE(expires_at, 0), COALESCE(ended_at, 0) FROM admissions ORDER BY 1", 7)
@@ -91,6 +91,38 @@ func TestSalesFromBeforeBillingDays(t *testing.T) {
 			}
 			if want := []string{"2 sale.updated 1"}; !slices.Equal(got, want) {
 				t.Errorf("the journal has %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+// A sale that is to stop does so when its access ends, and one that changes its
+// plan when what was paid for is used up.
+func TestSalesFromBeforeStops(t *testing.T) {
+	t.Parallel()
+	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := oldDatabase(t, postgres, 27,
+				"INSERT INTO schools (school_id, name, created_at) VALUES (7, 'Fernwood', 0)",
+				"INSERT INTO users (school_id, user_id, email, email_key, role, created_at) VALUES (7, 1, 'a@x', 'a@x', 'student', 0)",
+				"INSERT INTO pricing_plans (school_id, pricing_plan_id, name, price, currency, frequency, created_at, updated_at) VALUES (7, 1, 'Monthly', 500, 'USD', 'subscription', 0, 0)",
+				"INSERT INTO sales (school_id, sale_id, created_at, user_id, pricing_plan_id, paid_until, ended_at, end_reason, next_plan_id, stop) VALUES "+
+					"(7, 1, 3, 1, 1, 900, NULL, NULL, NULL, 0), (7, 2, 3, 1, 1, 900, 5, 'canceled', NULL, 2), "+ // running; announced
+					"(7, 3, 3, 1, 1, 900, 5, 'canceled', NULL, 1), (7, 4, 3, 1, 1, 400, 5, 'canceled', NULL, 1), "+ // as paid; its access stays longer
+					"(7, 5, 3, 1, 1, NULL, 5, 'canceled', NULL, 1), "+ // nothing is paid and nothing open
+					"(7, 6, 3, 1, 1, 900, NULL, NULL, 1, 0), (7, 7, 3, 1, 1, NULL, NULL, NULL, 1, 0)", // they change their plan
+				"INSERT INTO entitlements (school_id, entitlement_id, user_id, product_type, product_id, sale_id, imported, starts_at, ends_at, ended_at, end_reason) VALUES "+
+					"(7, 1, 1, 'coaching', 1, 4, 0, 3, 800, NULL, NULL), (7, 2, 1, 'coaching', 1, 5, 0, 3, 800, 5, 'unenrolled')",
+				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7), (7, 'journal', 0), (7, 'user_id', 1), (7, 'users', 1), (7, 'pricing_plan_id', 1), (7, 'sale_id', 7), (7, 'entitlement_id', 2)",
+			)
+			var got []string
+			for _, line := range lines(t, store, "SELECT sale_id, stopped, COALESCE(stops_at, 0), COALESCE(due_at, 0), COALESCE(to_stop_at, 0) FROM sales ORDER BY 1", 5) {
+				got = append(got, strings.Join(line, " "))
+			}
+			want := []string{"1 0 0 0 0", "2 1 0 0 0", "3 0 900 900 0", "4 0 800 800 0", "5 0 3 3 0", "6 0 0 900 0", "7 0 0 3 0"}
+			if !slices.Equal(got, want) {
+				t.Errorf("sales are %v, want %v", got, want)
 			}
 		})
 	}
