@@ -144,8 +144,8 @@ type Changes interface {
 	// Entries returns what the change has appended so far, without numbers.
 	Entries() []Entry
 
-	// Reserve takes the next n ids of each sequence at once; the NextID of their
-	// tables returns them. Each sequence is named once.
+	// Reserve makes sure that the next n ids of each sequence are taken, at once for
+	// all; the NextID of their tables returns them. Each sequence is named once.
 	Reserve(n int, seqs ...Sequence) error
 
 	// ChangeSchool changes the settings of the school, and appends an entry if

@@ -94,12 +94,10 @@ func (s *service) runBulkJobs(ctx context.Context) {
 			again, failed := s.bulk.Continue(ctx, school)
 			more, err = more || again, errors.Join(err, failed)
 		}
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
+		if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "bulk jobs could not be processed", "err", err)
-		case more:
+		}
+		if more && ctx.Err() == nil {
 			continue
 		}
 		select {

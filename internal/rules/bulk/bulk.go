@@ -49,15 +49,19 @@ type Service struct {
 	people   People
 	woken    chan struct{}
 
-	mu    sync.Mutex
-	tries map[place]int // how often in a row a step failed
+	// RetryPause is how long a job waits after a step that failed, while the others
+	// go on. The school's clock may stand still, so it is not measured by that.
+	RetryPause time.Duration
+
+	mu     sync.Mutex
+	failed map[place]failures // jobs whose last step failed
 }
 
 // New makes the service over a store and the rules that it runs.
 func New(store lyceum.Store, clock func() time.Time, learning Learning, people People) *Service {
 	return &Service{
 		store: store, clock: clock, learning: learning, people: people, woken: make(chan struct{}, 1),
-		tries: map[place]int{},
+		RetryPause: retryPause, failed: map[place]failures{},
 	}
 }
 
@@ -224,7 +228,7 @@ func (s *Service) nextRows(
 	}
 	after := int(done % lyceum.BulkPartRows)
 	if !found || part.Number != done/lyceum.BulkPartRows || after >= len(part.Rows) {
-		return part, nil, fmt.Errorf("bulk job %d has no row %d", job.ID, done+1)
+		return part, nil, fmt.Errorf("bulk job %d has no row %d: %w", job.ID, done+1, errIncomplete)
 	}
 	rows, err = s.room(t, from, job, part.Rows[after:])
 	return part, rows, err
@@ -243,7 +247,7 @@ func (s *Service) room(
 
 // stepTime is how long a change processes rows before it ends, so that others
 // need not wait. A row that takes longer is finished.
-const stepTime = 15 * time.Millisecond
+const stepTime = 10 * time.Millisecond
 
 // process does the action of a job to rows until its time is over, says what came
 // of each, and returns how many it did: at least one.

@@ -23,8 +23,8 @@ func (s *Service) Busy(ctx context.Context) ([]lyceum.SchoolID, error) {
 
 // Continue does a little of each job of a school that is being prepared or runs,
 // going on where it stopped, and forgets a little of those that were kept long
-// enough. It reports whether there is more to do. A job that fails does not stop
-// the others, and ends if trying again would not help.
+// enough. It reports whether there is more to do now. A job that fails does not
+// stop the others: it waits for RetryPause, and ends if trying again would not help.
 func (s *Service) Continue(ctx context.Context, school lyceum.SchoolID) (more bool, err error) {
 	v := s.store.In(ctx, school)
 	active, err := lyceum.All(v.BulkJobs, v, lyceum.BulkJobFilter{
@@ -35,16 +35,21 @@ func (s *Service) Continue(ctx context.Context, school lyceum.SchoolID) (more bo
 	}
 	for i := range active {
 		job := active[i]
+		if s.waits(place{school, job.ID}) {
+			continue
+		}
 		failed := s.step(ctx, school, &active[i])
 		if s.final(place{school, job.ID}, failed) {
 			failed = errors.Join(failed, s.fail(ctx, school, &job, failed))
 		}
 		if failed != nil {
 			err = errors.Join(err, fmt.Errorf("continue bulk job %d of school %d: %w", job.ID, school, failed))
+			continue
 		}
+		more = true
 	}
 	forgot, failed := s.forget(ctx, school)
-	return len(active) > 0 || forgot, errors.Join(err, failed)
+	return more || forgot && failed == nil, errors.Join(err, failed)
 }
 
 // step does the next rows of a job.

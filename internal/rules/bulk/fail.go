@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -37,21 +38,42 @@ func named(row *lyceum.BulkRow) string {
 // foresaw.
 const maxTries = 5
 
+// retryPause is how long a job waits after a step that failed.
+const retryPause = 10 * time.Second
+
+// failures say that the last steps of a job failed.
+type failures struct {
+	tries int // how often in a row with an error that nobody foresaw
+	until time.Time
+}
+
+// waits reports whether a job is not to be tried again yet.
+func (s *Service) waits(at place) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Now().Before(s.failed[at].until)
+}
+
 // final reports whether a job has failed for good by what came of its step. A
 // store that cannot answer now is waited for.
 func (s *Service) final(at place, failed error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	known := s.failed[at]
+	known.until = time.Now().Add(s.RetryPause)
 	switch kind := lyceum.KindOf(failed); {
 	case failed == nil:
+		delete(s.failed, at)
+		return false
 	case errors.Is(failed, context.Canceled) || kind == lyceum.Unavailable:
-		return false
-	case kind == lyceum.Internal && s.tries[at] < maxTries-1:
-		s.tries[at]++
-		return false
+	case kind == lyceum.Internal && known.tries < maxTries-1:
+		known.tries++
+	default:
+		delete(s.failed, at)
+		return true
 	}
-	delete(s.tries, at)
-	return failed != nil
+	s.failed[at] = known
+	return false
 }
 
 // fail ends a job that has failed for good, unless another process went on with
@@ -71,12 +93,19 @@ func (s *Service) fail(ctx context.Context, school lyceum.SchoolID, job *lyceum.
 	})
 }
 
+// errIncomplete is the error of a job without some of its parts: the process that
+// stored them was stopped.
+var errIncomplete = errors.New("its list is incomplete")
+
 // problemOf says why a job failed.
 func problemOf(failed error) string {
 	e := lyceum.Public(failed)
 	said := strings.Join(e.Sentences(), "; ")
 	if e.Kind == lyceum.Internal {
 		said = "an internal error, which is in the log of the server"
+	}
+	if errors.Is(failed, errIncomplete) {
+		said = "its list was not stored completely; create the bulk job again"
 	}
 	if row, ok := errors.AsType[*rowError](failed); ok {
 		return named(&row.row) + ": " + said

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/bulk"
@@ -28,7 +29,7 @@ func TestFailedForGood(t *testing.T) {
 		{"a part is lost", func(tx lyceum.Tx, id lyceum.BulkJobID) error {
 			part, _, err := tx.BulkParts.First(tx, lyceum.BulkPartFilter{Job: id})
 			return errors.Join(err, tx.BulkParts.Delete(tx, part.ID))
-		}, 5, "an internal error, which is in the log of the server"},
+		}, 5, "its list was not stored completely; create the bulk job again"},
 	}
 	onBothEngines(t, func(t *testing.T, all *crowd) {
 		for _, row := range rows {
@@ -37,6 +38,7 @@ func TestFailedForGood(t *testing.T) {
 				job := c.prepare(t, bulk.NewJob{Action: lyceum.BulkGiveAccess, Product: lyceum.Some(pottery), Users: everybody()})
 				tags := c.prepare(t, bulk.NewJob{Action: lyceum.BulkAddTags, Tags: []string{"a"}, Users: everybody()})
 				s := c.service(0)
+				s.RetryPause = 0
 				for _, id := range []lyceum.BulkJobID{job.ID, tags.ID} {
 					if _, err := s.Start(t.Context(), c.by(), id); err != nil {
 						t.Fatal(err)
@@ -62,6 +64,39 @@ func TestFailedForGood(t *testing.T) {
 					t.Errorf("the other: %+v", done)
 				}
 			})
+		}
+	})
+}
+
+// TestFailedWaits: a job whose step failed waits by itself, and the others go on.
+func TestFailedWaits(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, c *crowd) {
+		spoiled := c.prepare(t, bulk.NewJob{Action: lyceum.BulkAddTags, Tags: []string{"a"}, Users: everybody()})
+		other := c.prepare(t, bulk.NewJob{Action: lyceum.BulkAddTags, Tags: []string{"b"}, Users: everybody()})
+		s := c.service(0)
+		s.RetryPause = time.Hour
+		for _, id := range []lyceum.BulkJobID{spoiled.ID, other.ID} {
+			if _, err := s.Start(t.Context(), c.by(), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		storetest.Write(t, c.stores[0], c.school, func(tx lyceum.Tx) error {
+			part, _, err := tx.BulkParts.First(tx, lyceum.BulkPartFilter{Job: spoiled.ID})
+			return errors.Join(err, tx.BulkParts.Delete(tx, part.ID))
+		})
+		if more, err := s.Continue(t.Context(), c.school); !more || err == nil {
+			t.Errorf("the first time: %v, %v", more, err)
+		}
+		for more := true; more; {
+			var err error
+			if more, err = s.Continue(t.Context(), c.school); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for id, want := range map[lyceum.BulkJobID]lyceum.BulkState{spoiled.ID: lyceum.BulkRunning, other.ID: lyceum.BulkFinished} {
+			if job, err := s.Show(t.Context(), c.by(), id); err != nil || job.State != want {
+				t.Errorf("job %d: %+v, %v", id, job, err)
+			}
 		}
 	})
 }

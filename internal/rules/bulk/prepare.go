@@ -57,9 +57,9 @@ func (s *Service) Prepare(ctx context.Context, by lyceum.By, q NewJob) (lyceum.B
 		parts = append(parts, lyceum.BulkPart{Number: int32(len(parts)), Rows: rows[from:to]})
 	}
 	stamp := lyceum.Stamp{School: by.School, At: now, Actor: by.Actor}
-	for first := parts[0].Rows; int(job.Expected.Total()) < len(first); {
+	for early := parts[0].Rows; int(job.Expected.Total()) < len(early); {
 		v := s.store.In(ctx, by.School)
-		rows, err := s.room(v.Tables, v, &job, first[job.Expected.Total():])
+		rows, err := s.room(v.Tables, v, &job, early[job.Expected.Total():])
 		if err == nil {
 			err = s.foresee(ctx, stamp, &job, rows)
 		}
@@ -67,14 +67,25 @@ func (s *Service) Prepare(ctx context.Context, by lyceum.By, q NewJob) (lyceum.B
 			return job, err
 		}
 	}
+	first, rest := parts[:min(len(parts), insertParts)], parts[min(len(parts), insertParts):]
 	job, err = lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.BulkJob, error) {
-		return keep(tx, job, parts)
+		return keep(tx, job, first)
 	})
+	for ; err == nil && len(rest) > 0; rest = rest[min(len(rest), insertParts):] {
+		err = s.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
+			return insert(tx, job.ID, rest[:min(len(rest), insertParts)])
+		})
+	}
 	if err == nil && job.State == lyceum.BulkPreparing {
 		s.wake()
 	}
 	return job, err
 }
+
+// insertParts is how many parts one change inserts, so that others need not wait. A
+// job whose last parts are missing, because the process was stopped, fails when it
+// comes to them.
+const insertParts = 40
 
 // keep keeps a job that nobody has started, unless there are too many.
 func keep(tx lyceum.Tx, job lyceum.BulkJob, parts []lyceum.BulkPart) (lyceum.BulkJob, error) {
@@ -95,16 +106,23 @@ func keep(tx lyceum.Tx, job lyceum.BulkJob, parts []lyceum.BulkPart) (lyceum.Bul
 	if err := tx.BulkJobs.Insert(tx, job); err != nil {
 		return job, err
 	}
-	if err := tx.Reserve(len(parts), lyceum.BulkPartSequence); err != nil {
-		return job, err
-	}
+	return job, insert(tx, job.ID, parts)
+}
+
+// insert keeps parts of a job.
+func insert(tx lyceum.Tx, job lyceum.BulkJobID, parts []lyceum.BulkPart) error {
+	err := tx.Reserve(len(parts), lyceum.BulkPartSequence)
 	for i := range parts {
-		parts[i].Job = job.ID
-		if parts[i].ID, err = tx.BulkParts.NextID(tx); err != nil {
-			return job, err
+		if err != nil {
+			return err
 		}
+		parts[i].Job = job
+		parts[i].ID, err = tx.BulkParts.NextID(tx)
 	}
-	return job, tx.BulkParts.Insert(tx, parts...)
+	if err != nil {
+		return err
+	}
+	return tx.BulkParts.Insert(tx, parts...)
 }
 
 // check refuses a job that is wrong for every user.

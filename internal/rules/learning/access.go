@@ -110,26 +110,108 @@ func settle(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Prod
 	default:
 		return nil
 	}
-	course := lyceum.CourseID(product.ID)
 	all, err := unionOf(tx, now, user, product)
 	if err != nil {
 		return err
 	}
-	stay, found, err := openEnrollment(tx, user, course)
-	if err == nil && found && !stay.ActiveAt(now) {
-		found, err = false, outlived(tx, stay)
+	stay, found, err := openEnrollment(tx, user, lyceum.CourseID(product.ID))
+	if err != nil {
+		return err
+	}
+	return align(tx, now, all, stay, found)
+}
+
+// fewProducts is how many products of a user are settled each by itself; for more
+// of them all that the user has is read at once.
+const fewProducts = 4
+
+// settleEach settles products of a user in their order.
+func settleEach(tx lyceum.Tx, now time.Time, user lyceum.UserID, products []lyceum.Product) error {
+	if len(products) <= fewProducts {
+		for _, p := range products {
+			if err := settle(tx, now, user, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	unions, stays, err := coursesOf(tx, now, user)
+	if err != nil {
+		return err
+	}
+	fresh, settled := 0, map[lyceum.Product]bool{}
+	for _, p := range products {
+		if stay, found := stays[p]; unions[p].open && (!found || !stay.ActiveAt(now)) {
+			fresh++
+		}
+	}
+	if fresh > 0 {
+		if err := tx.Reserve(fresh, lyceum.EnrollmentSequence, lyceum.ProgressSequence); err != nil {
+			return err
+		}
+	}
+	for _, p := range products {
+		switch stay, found := stays[p]; {
+		case settled[p]:
+		case p.Kind == lyceum.CourseKind:
+			err = align(tx, now, unions[p], stay, found)
+		default:
+			err = settle(tx, now, user, p)
+		}
+		if settled[p] = true; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// coursesOf returns the union of the entitlements of a user to each course, and
+// the enrollments that nobody ended.
+func coursesOf(tx lyceum.Tx, now time.Time, user lyceum.UserID) (
+	unions map[lyceum.Product]union, stays map[lyceum.Product]lyceum.Enrollment, err error,
+) {
+	unions, stays = map[lyceum.Product]union{}, map[lyceum.Product]lyceum.Enrollment{}
+	of := lyceum.EntitlementFilter{User: lyceum.Some(user), OpenAt: lyceum.Some(now)}
+	err = tx.Access.Each(tx, of, func(e *lyceum.Entitlement) error {
+		if e.Product.Kind == lyceum.CourseKind {
+			u := unions[e.Product]
+			u.add(e)
+			unions[e.Product] = u
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	open := lyceum.EnrollmentFilter{User: lyceum.Some(user), Open: true}
+	return unions, stays, tx.Enrollments.Each(tx, open, func(e *lyceum.Enrollment) error {
+		stays[e.Course.Product()] = *e
+		return nil
+	})
+}
+
+// align brings an enrollment in line with the union of the entitlements to its
+// course. found says that there is one that nobody ended.
+func align(tx lyceum.Tx, now time.Time, all union, stay lyceum.Enrollment, found bool) error {
+	if found && !stay.ActiveAt(now) {
+		if err := outlived(tx, stay); err != nil {
+			return err
+		}
+		found = false
 	}
 	switch {
-	case err != nil || !found && !all.open:
-		return err
+	case !found && !all.open:
+		return nil
 	case !all.open:
 		return end(tx, stay, now)
 	case !found:
 		_, err := beginBy(tx, now, all.Entitlement)
 		return err
+	case stay.EnrolledAt.Equal(all.StartsAt) && sameTime(stay.ExpiresAt, all.EndsAt):
+		return nil
 	}
 	stay.EnrolledAt, stay.ExpiresAt = all.StartsAt, all.EndsAt
-	_, err = tx.Enrollments.Save(tx, stay)
+	_, err := tx.Enrollments.Save(tx, stay)
 	return err
 }
 

@@ -50,21 +50,24 @@ func reach(t *lyceum.Tables, from lyceum.Source, p lyceum.Product, leaving bool)
 // it: what closes there is announced now, and no longer later on.
 func settleAll(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) error {
 	all, err := reach(tx.Tables, tx, p, true)
-	for _, p := range all {
-		if err == nil {
-			err = settle(tx, now, user, p)
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	return settleEach(tx, now, user, all)
 }
 
 // unblock lets a user into a product again, and what comes with it.
 func unblock(tx lyceum.Tx, user lyceum.UserID, p lyceum.Product) (lifted int, err error) {
-	all := []lyceum.Product{p}
-	if p.Holds() {
-		if all, err = reached(tx.Tables, tx, p); err != nil {
-			return 0, err
-		}
+	if !p.Holds() {
+		return tx.Blocks.Clear(tx, lyceum.BlockFilter{User: lyceum.Some(user), Product: lyceum.Some(p)})
+	}
+	_, blocked, err := tx.Blocks.First(tx, lyceum.BlockFilter{User: lyceum.Some(user)})
+	if err != nil || !blocked {
+		return 0, err
+	}
+	all, err := reached(tx.Tables, tx, p)
+	if err != nil {
+		return 0, err
 	}
 	for _, p := range all {
 		n, err := tx.Blocks.Clear(tx, lyceum.BlockFilter{User: lyceum.Some(user), Product: lyceum.Some(p)})

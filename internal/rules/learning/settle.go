@@ -75,10 +75,8 @@ func (i Inclusions[ID, In]) settleNext(tx lyceum.Tx, now time.Time, row lyceum.I
 		if err := keepLeaving(tx, row, i.named(row.In), e); err != nil {
 			return err
 		}
-		for _, p := range products {
-			if err := settle(tx, now, e.User, p); err != nil {
-				return err
-			}
+		if err := settleEach(tx, now, e.User, products); err != nil {
+			return err
 		}
 		row.Settled = lyceum.Some(e.ID)
 	}

@@ -31,6 +31,13 @@ type tx struct {
 // span is ids from the first to the last.
 type span struct{ first, last int32 }
 
+func (s span) len() int {
+	if s.last == 0 {
+		return 0
+	}
+	return int(s.last - s.first + 1)
+}
+
 // ticket is one id of a sequence.
 type ticket struct {
 	seq lyceum.Sequence
@@ -119,23 +126,31 @@ func (t *tx) raise(seq lyceum.Sequence, id int32) error {
 	if err != nil {
 		return fmt.Errorf("raise %s: %w", seq, err)
 	}
+	delete(t.reserved, seq) // the next ones would not follow them
 	return nil
 }
 
 func (t *tx) Reserve(n int, seqs ...lyceum.Sequence) error {
 	var args []any
+	rows := 0
 	for _, seq := range seqs {
-		args = append(args, int64(t.stamp.School), string(seq), int64(n))
+		if missing := n - t.reserved[seq].len(); missing > 0 {
+			args = append(args, int64(t.stamp.School), string(seq), int64(missing))
+			rows++
+		}
+	}
+	if rows == 0 {
+		return nil
 	}
 	var seq lyceum.Sequence
 	var last int64
-	return t.q.each(insertText("counters", "name, value", 3, len(seqs))+
+	return t.q.each(insertText("counters", "name, value", 3, rows)+
 		` ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value RETURNING name, value`,
 		args, []any{scanText(&seq), scanInt(&last)}, func() error {
 			if last > lyceum.MaxID {
 				return noneLeft(seq)
 			}
-			t.reserved[seq] = span{int32(last) - int32(n) + 1, int32(last)}
+			t.reserved[seq] = span{int32(last) - int32(n) + 1, int32(last)} // with what was left: nobody else took any
 			return nil
 		})
 }
