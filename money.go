@@ -1,5 +1,10 @@
 package lyceum
 
+import (
+	"strconv"
+	"strings"
+)
+
 // Minor counts the smallest unit of a currency that stands beside it:
 // 1999 with USD is $19.99, 1999 with JPY is ¥1999.
 type Minor int64
@@ -40,4 +45,38 @@ func ParseCurrency(s string) (Currency, error) {
 		}
 	}
 	return Currency(b), nil
+}
+
+// decimals are those that amounts of a currency are written with, where they are
+// not two (ISO 4217).
+var decimals = map[Currency]int{
+	"BIF": 0, "CLP": 0, "DJF": 0, "GNF": 0, "ISK": 0, "JPY": 0, "KMF": 0, "KRW": 0, "PYG": 0,
+	"RWF": 0, "UGX": 0, "UYI": 0, "VND": 0, "VUV": 0, "XAF": 0, "XOF": 0, "XPF": 0,
+	"BHD": 3, "IQD": 3, "JOD": 3, "KWD": 3, "LYD": 3, "OMR": 3, "TND": 3,
+	"CLF": 4, "UYW": 4,
+}
+
+// Decimals returns how many decimals amounts of the currency are written with.
+func (c Currency) Decimals() int {
+	if n, ok := decimals[c]; ok {
+		return n
+	}
+	return 2
+}
+
+// Decimal writes an amount as it is typed: 1999 of USD is 19.99.
+func (m Minor) Decimal(currency Currency) string {
+	sign := ""
+	if m < 0 {
+		sign = "-"
+	}
+	text := strings.TrimPrefix(strconv.FormatInt(int64(m), 10), "-")
+	n := currency.Decimals()
+	if n == 0 {
+		return sign + text
+	}
+	if len(text) <= n {
+		text = strings.Repeat("0", n+1-len(text)) + text
+	}
+	return sign + text[:len(text)-n] + "." + text[len(text)-n:]
 }

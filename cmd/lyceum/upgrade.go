@@ -151,7 +151,8 @@ func printRefunded(p *program, u *sqlstore.Upgraded, done bool) {
 	}
 	fmt.Fprintf(p.stdout, "The refunded amount of %s %s:\n", several(int(u.Refunds), "transaction"), changes)
 	for _, r := range u.Refunded {
-		fmt.Fprintf(p.stdout, "  school %d: transaction %d, from %d to %d\n", r.School, r.Transaction, r.Before, r.After)
+		fmt.Fprintf(p.stdout, "  school %d: transaction %d, from %s to %s %s\n", r.School, r.Transaction,
+			r.Before.Decimal(r.Currency), r.After.Decimal(r.Currency), r.Currency)
 	}
 	if more := u.Refunds - int64(len(u.Refunded)); more > 0 {
 		fmt.Fprintf(p.stdout, "  and %d more\n", more)

@@ -82,7 +82,7 @@ func (f *form) LastDay() field {
 // Amount gives the field for an amount of a currency.
 func (f *form) Amount(currency lyceum.Currency) field {
 	made := f.Field("amount", "text", "In "+string(currency)+".")
-	if made.Mode = "decimal"; digitsOf(currency) == 0 {
+	if made.Mode = "decimal"; currency.Decimals() == 0 {
 		made.Mode = "numeric"
 	}
 	return made

@@ -8,42 +8,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// digits are the decimals that amounts of a currency are written with, where
-// they are not two (ISO 4217).
-var digits = map[lyceum.Currency]int{
-	"BIF": 0, "CLP": 0, "DJF": 0, "GNF": 0, "ISK": 0, "JPY": 0, "KMF": 0, "KRW": 0, "PYG": 0,
-	"RWF": 0, "UGX": 0, "UYI": 0, "VND": 0, "VUV": 0, "XAF": 0, "XOF": 0, "XPF": 0,
-	"BHD": 3, "IQD": 3, "JOD": 3, "KWD": 3, "LYD": 3, "OMR": 3, "TND": 3,
-	"CLF": 4, "UYW": 4,
-}
-
-func digitsOf(currency lyceum.Currency) int {
-	if n, ok := digits[currency]; ok {
-		return n
-	}
-	return 2
-}
-
-// decimal writes an amount as it is typed: 1999 of USD is 19.99.
-func decimal(amount lyceum.Minor, currency lyceum.Currency) string {
-	sign := ""
-	if amount < 0 {
-		sign = "-"
-	}
-	text := strings.TrimPrefix(strconv.FormatInt(int64(amount), 10), "-")
-	n := digitsOf(currency)
-	if n == 0 {
-		return sign + text
-	}
-	if len(text) <= n {
-		text = strings.Repeat("0", n+1-len(text)) + text
-	}
-	return sign + text[:len(text)-n] + "." + text[len(text)-n:]
-}
-
 // money writes an amount as it is read: 123456 of USD is 1,234.56 USD.
 func money(amount lyceum.Minor, currency lyceum.Currency) string {
-	whole, fraction, _ := strings.Cut(decimal(amount, currency), ".")
+	whole, fraction, _ := strings.Cut(amount.Decimal(currency), ".")
 	sign := ""
 	if strings.HasPrefix(whole, "-") {
 		sign, whole = "\u2212", whole[1:]
@@ -69,10 +36,10 @@ func dollars(amount lyceum.USDCents) string { return money(lyceum.Minor(amount),
 // contract's int32 has ten.
 const maxAmountDigits = 10
 
-// parseDecimal reads an amount as decimal writes it; fewer decimals are taken,
+// parseDecimal reads an amount as Decimal writes it; fewer decimals are taken,
 // too.
 func parseDecimal(text string, currency lyceum.Currency) (lyceum.Minor, error) {
-	n := digitsOf(currency)
+	n := currency.Decimals()
 	whole, fraction, pointed := strings.Cut(strings.TrimSpace(text), ".")
 	if !figures(whole) || len(whole) > maxAmountDigits || pointed && (!figures(fraction) || len(fraction) > n) {
 		return 0, lyceum.InvalidFields(lyceum.FieldError{Field: "amount", Message: amountTaken(currency)})
@@ -87,7 +54,7 @@ func figures(text string) bool {
 
 // amountTaken says what is taken for an amount, worded to follow its label.
 func amountTaken(currency lyceum.Currency) string {
-	n := digitsOf(currency)
+	n := currency.Decimals()
 	if n == 0 {
 		return fmt.Sprintf("must be a whole number such as 1500, without signs or spaces: %s has no decimals", currency)
 	}

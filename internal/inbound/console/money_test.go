@@ -32,7 +32,7 @@ func TestMoney(t *testing.T) {
 		{1, "CLF", "0.0001", "0.0001 CLF"},
 		{1999, "ZZZ", "19.99", "19.99 ZZZ"},
 	} {
-		if got := decimal(tc.amount, tc.currency); got != tc.decimal {
+		if got := tc.amount.Decimal(tc.currency); got != tc.decimal {
 			t.Errorf("%d %s is %q, want %q", tc.amount, tc.currency, got, tc.decimal)
 		}
 		if got := strings.ReplaceAll(money(tc.amount, tc.currency), "\u00a0", " "); got != tc.money {

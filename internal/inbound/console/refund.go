@@ -69,7 +69,7 @@ func (c *console) newRefund(w http.ResponseWriter, r *http.Request, v *visit) er
 	}
 	p.Form = &form{
 		Action: p.Path, Once: newForm(),
-		Values: map[string]string{"amount": decimal(p.Returnable.Total(), p.Transaction.Currency)},
+		Values: map[string]string{"amount": p.Returnable.Total().Decimal(p.Transaction.Currency)},
 	}
 	return c.show(w, r, http.StatusOK, "refund.gohtml", v, "Refund", p)
 }
@@ -237,7 +237,7 @@ func (p *refundPage) inDecimals(err error) error {
 	}
 	return lyceum.InvalidFields(lyceum.FieldError{
 		Field: "amount", Message: fmt.Sprintf("must be from %s to %s, which is what is left",
-			decimal(1, p.Transaction.Currency), decimal(p.Returnable.Total(), p.Transaction.Currency)),
+			lyceum.Minor(1).Decimal(p.Transaction.Currency), p.Returnable.Total().Decimal(p.Transaction.Currency)),
 	})
 }
 

@@ -195,7 +195,7 @@ var pricedRows = slicesOf(
 		asking{name: "the price less an amount", body: `{"user_id":2,"pricing_plan_id":1,"coupon_id":2}`, says: `"final_price":1499`},
 		asking{name: "all of it off", body: `{"user_id":2,"pricing_plan_id":8,"coupon_id":3}`, says: `"final_price":0`},
 	),
-	misfits("another price", `"user_id":2,"pricing_plan_id":8,"final_price":999`, "price_differs", "the payment is 999, and the price is 1000 USD"),
+	misfits("another price", `"user_id":2,"pricing_plan_id":8,"final_price":999`, "price_differs", "the payment is 9.99, and the price is 10.00 USD"),
 	misfits("another currency", `"user_id":2,"pricing_plan_id":8,"final_price":1000,"currency":"EUR","charge":1100`, "price_differs", "the payment is in EUR, and the price in USD"),
 	misfits("a coupon that is used up", `"user_id":2,"pricing_plan_id":1,"coupon_id":2`, "coupon_used_up", "coupon 2 is used up: its number is 1"),
 	misfits("a coupon of another plan", `"user_id":2,"pricing_plan_id":8,"coupon_id":2`, "coupon_scope", "coupon 2 is not valid for pricing plan 8"),

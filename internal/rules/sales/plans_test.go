@@ -410,7 +410,7 @@ func TestWhatPlansCannotChangeTo(t *testing.T) {
 			c.AtPeriodEnd, c.Reference, c.FinalPrice = true, some("ch_2"), some(lyceum.Minor(1))
 		}, "", "final_price must not be sent with at_period_end: the payment comes later, as a renewal of the sale that follows; reference must not"},
 		{"with a coupon, later", gold, func(c *sales.PlanChange) { c.AtPeriodEnd, c.Coupon = true, some(lyceum.CouponID(1)) }, "", "coupon_id must not be sent with at_period_end"},
-		{"another price", gold, func(c *sales.PlanChange) { c.FinalPrice = some(lyceum.Minor(1)) }, "price_differs", "the payment is 1, and the price is 500 USD"},
+		{"another price", gold, func(c *sales.PlanChange) { c.FinalPrice = some(lyceum.Minor(1)) }, "price_differs", "the payment is 0.01, and the price is 5.00 USD"},
 		{"a payment that is recorded already", gold, func(c *sales.PlanChange) { c.Reference = some("ch_1") }, "reference_taken", "as transaction 1, with another replaces_sale_id (null), pricing_plan_id (22)"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

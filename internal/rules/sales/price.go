@@ -130,7 +130,8 @@ func (d *deal) odd(t *lyceum.Transaction, price lyceum.Minor, currency lyceum.Cu
 	case off == 0, rounded && (off == 1 || off == -1), t.FinalPrice == 0 && d.plan.FreeTrialLength.Value > 0:
 		return nil
 	}
-	return []misfit{misfitf("price_differs", "the payment is %d, and the price is %d %s", t.FinalPrice, price, currency)}
+	return []misfit{misfitf("price_differs", "the payment is %s, and the price is %s %s",
+		t.FinalPrice.Decimal(currency), price.Decimal(currency), currency)}
 }
 
 // refuse fails with Conflict if something does not fit.

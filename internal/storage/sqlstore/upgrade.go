@@ -46,7 +46,8 @@ type Upgraded struct {
 type Refunded struct {
 	School        lyceum.SchoolID
 	Transaction   lyceum.TransactionID
-	Before, After int64
+	Currency      lyceum.Currency
+	Before, After lyceum.Minor
 }
 
 // UpgradedSchool is what an upgrade does to one school.

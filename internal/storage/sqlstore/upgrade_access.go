@@ -103,18 +103,18 @@ func (u *upgrade) compare() error {
 // findRefunded finds the transactions whose refunded amount differs.
 func (u *upgrade) findRefunded() error {
 	rows, err := u.tx.QueryContext(u.ctx, `WITH changed AS (
-		SELECT t.school_id, t.transaction_id, COALESCE(b.amount, 0) AS before, t.amount_refunded AS after
+		SELECT t.school_id, t.transaction_id, t.currency, COALESCE(b.amount, 0) AS before, t.amount_refunded AS after
 		FROM transactions t LEFT JOIN upgrade_refunds b
 			ON b.school_id = t.school_id AND b.transaction_id = t.transaction_id
 		WHERE t.amount_refunded <> COALESCE(b.amount, 0))
-	SELECT school_id, transaction_id, before, after, count(*) OVER () FROM changed ORDER BY 1, 2 LIMIT 100`)
+	SELECT school_id, transaction_id, currency, before, after, count(*) OVER () FROM changed ORDER BY 1, 2 LIMIT 100`)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var r Refunded
-		if err := rows.Scan(&r.School, &r.Transaction, &r.Before, &r.After, &u.result.Refunds); err != nil {
+		if err := rows.Scan(&r.School, &r.Transaction, &r.Currency, &r.Before, &r.After, &u.result.Refunds); err != nil {
 			return err
 		}
 		u.result.Refunded = append(u.result.Refunded, r)

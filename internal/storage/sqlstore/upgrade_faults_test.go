@@ -125,7 +125,7 @@ func TestUpgradeListsRefunds(t *testing.T) {
 			"UPDATE transactions SET amount_refunded = 119, tax_charge = 19, refunded_at = 5",
 			"INSERT INTO movements (school_id, movement_id, transaction_id, sale_id, kind, at, amount, refunded) VALUES (7, 1, 1, 1, 'refund', 5, 119, 119)")...)
 		done, err := a.upgrade(t, UpgradeOptions{DryRun: true})
-		if want := []Refunded{{7, 1, 119, 100}}; err != nil || done.Refunds != 1 || !slices.Equal(done.Refunded, want) {
+		if want := []Refunded{{7, 1, "USD", 119, 100}}; err != nil || done.Refunds != 1 || !slices.Equal(done.Refunded, want) {
 			t.Errorf("%+v, %v", done, err)
 		}
 	})
