@@ -95,4 +95,5 @@ type AccessPreview struct {
 	Changes  Listing[AccessChange] // those who keep their access last; else by user and product
 	Users    map[UserID]UserSummary
 	Names    map[Product]ProductInfo // of all products that the others name
+	Ends     []SaleID                // sales that the act ends
 }

@@ -806,6 +806,9 @@ type Preview struct {
 
 	// Access Whose access this is about, a row for each product. Those who keep it come last; else the rows are by `user_id`, then product.
 	Access []PreviewAccess `json:"access"`
+
+	// EndedSaleIds The sales that the request ends, by id.
+	EndedSaleIds []int32 `json:"ended_sale_ids"`
 }
 
 // PreviewAccess What a request does to the access of a user to a product.

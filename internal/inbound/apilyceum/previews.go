@@ -91,11 +91,13 @@ type shownSalePreview struct {
 	Reopens  *int32            `json:"reopens_sale_id"`
 	Sale     gen.Sale          `json:"sale"`
 	Money    *gen.PreviewMoney `json:"money"`
+	Warnings []gen.SaleWarning `json:"warnings"`
 }
 
 func salePreview(p *sales.Preview) shownPreview {
 	shown := shownSalePreview{
 		Preview: previewOf(&p.AccessPreview), EndsSale: p.EndsSale, Reopens: wire.Number(p.Reopens), Sale: sale(p.Sale),
+		Warnings: saleWarnings(p.Warnings),
 	}
 	if m := &p.Money.Value; p.Money.Present {
 		shown.Money = &gen.PreviewMoney{
@@ -120,6 +122,10 @@ func previewOf(p *lyceum.AccessPreview) gen.Preview {
 	shown := gen.Preview{
 		At: wire.Moment(p.At), LosingCount: int32(p.People.Losing), KeepingCount: int32(p.People.Keeping),
 		GainingCount: int32(p.People.Gaining), Products: []gen.PreviewProduct{}, Access: []gen.PreviewAccess{},
+		EndedSaleIds: []int32{},
+	}
+	for _, id := range p.Ends {
+		shown.EndedSaleIds = append(shown.EndedSaleIds, int32(id))
 	}
 	for _, of := range p.Products {
 		shown.Products = append(shown.Products, gen.PreviewProduct{

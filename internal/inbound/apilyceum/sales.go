@@ -94,11 +94,16 @@ type soldSale struct {
 	Warnings     []gen.SaleWarning  `json:"warnings"`
 }
 
-func saleDetail(d sales.SaleDetail) soldSale {
-	shown := soldSale{sale(d.Sale), []shownTransaction{}, movements(d.Movements), []gen.SaleWarning{}}
-	for _, w := range d.Warnings {
-		shown.Warnings = append(shown.Warnings, gen.SaleWarning{Code: w.Code, Message: w.Message})
+func saleWarnings(list []lyceum.SaleWarning) []gen.SaleWarning {
+	shown := []gen.SaleWarning{}
+	for _, w := range list {
+		shown = append(shown, gen.SaleWarning{Code: w.Code, Message: w.Message})
 	}
+	return shown
+}
+
+func saleDetail(d sales.SaleDetail) soldSale {
+	shown := soldSale{sale(d.Sale), []shownTransaction{}, movements(d.Movements), saleWarnings(d.Warnings)}
 	for i := range d.Transactions {
 		t := &d.Transactions[i]
 		shown.Transactions = append(shown.Transactions, shownTransaction{t, d.TaxRefunded(t), d.Reference(t.ID), nil})

@@ -178,7 +178,7 @@ var inTierRows = slicesOf(
 		asking{name: "of an unknown tier", values: "membership_tier_id=999", status: 404, says: "there is no membership tier 999"},
 	),
 	own("removeTierProduct",
-		asking{name: "preview", values: tier + " product_type=product_collection product_id=1", query: "preview=true", status: 200, says: `"losing_count":0,"keeping_count":0,"gaining_count":0,"products":[],"access":[]},"meta":{"page":1,"per_page":100,"total_pages":0,"total_count":0}}`},
+		asking{name: "preview", values: tier + " product_type=product_collection product_id=1", query: "preview=true", status: 200, says: `"losing_count":0,"keeping_count":0,"gaining_count":0,"products":[],"access":[],"ended_sale_ids":[]},"meta":{"page":1,"per_page":100,"total_pages":0,"total_count":0}}`},
 		asking{name: "a collection", values: tier + " product_type=product_collection product_id=1"},
 		asking{name: "again", values: tier + " product_type=product_collection product_id=1"},
 		asking{name: "an unknown product", values: tier + " product_type=product_collection product_id=99", status: 404, says: "there is no product collection 99"},

@@ -61,10 +61,13 @@ func (s *Service) PreviewUnenroll(
 	ctx context.Context, by lyceum.By, q UserProduct, p lyceum.Page,
 ) (lyceum.AccessPreview, error) {
 	of := func(lyceum.Tx) ([]lyceum.UserID, []lyceum.Product, error) { return []lyceum.UserID{q.User}, nil, nil }
-	return s.Preview(ctx, by, p, of, func(tx lyceum.Tx, now time.Time) error {
-		_, _, err := s.UnenrollFrom(tx, now, q.User, q.Product)
+	var ends []lyceum.SaleID
+	out, err := s.Preview(ctx, by, p, of, func(tx lyceum.Tx, now time.Time) (err error) {
+		_, ends, err = s.UnenrollFrom(tx, now, q.User, q.Product)
 		return err
 	})
+	out.Ends = ends
+	return out, err
 }
 
 // maxFew is how many products a read is narrowed to, each by itself; more of them

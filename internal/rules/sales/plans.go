@@ -38,13 +38,16 @@ func (s *Service) PreviewChangePlan(
 	if c.AtPeriodEnd {
 		return preview(ctx, s, by, p, c, c.about, changeLater)
 	}
-	return preview(ctx, s, by, p, c, c.about, func(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDetail, error) {
+	var warnings []lyceum.SaleWarning
+	out, err := preview(ctx, s, by, p, c, c.about, func(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDetail, error) {
 		fresh, refused := s.changeNow(tx, now, c)
-		if refused == nil || !c.Reference.Present || !changeable(refused) {
+		if warnings = fresh.Warnings; refused == nil || !c.Reference.Present || !changeable(refused) {
 			return fresh, refused
 		}
 		return paidBefore(tx, c.Reference.Value, refused, c.again)
 	})
+	out.Warnings = warnings
+	return out, err
 }
 
 func (s *Service) changeNow(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDetail, error) {

@@ -17,6 +17,7 @@ type Preview struct {
 	Reopens  lyceum.Opt[lyceum.SaleID]        // another sale, which Sale had replaced
 	Drops    lyceum.Opt[lyceum.PricingPlanID] // that Sale was to change to
 	Money    lyceum.Opt[MoneyPreview]         // of an act on a transaction
+	Warnings []lyceum.SaleWarning             // that would be recorded
 }
 
 // MoneyPreview is what an act does to the money of a transaction.
@@ -61,7 +62,9 @@ func preview[Q, T any](
 		out = before.until(&after)
 		return err
 	})
-	out.AccessPreview = access
+	if out.AccessPreview = access; out.EndsSale {
+		out.Ends = append(out.Ends, out.Sale.ID)
+	}
 	return out, err
 }
 
