@@ -132,7 +132,7 @@ func lockFile(path string, flag int) (*os.File, error) {
 
 func lockFailure(dir string, err error) error {
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return lyceum.Errorf(lyceum.Conflict, "a lyceum server is using the data folder %s; stop it first, or choose "+
+		return lyceum.Errorf(lyceum.Conflict, "another lyceum process is using the data folder %s; stop it first, or choose "+
 			"another folder with --data", dir)
 	}
 	return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: "the data folder " + dir +

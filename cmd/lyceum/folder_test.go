@@ -225,7 +225,7 @@ func TestR29_TwoServersOnOneFolder(t *testing.T) {
 		for _, place := range []string{dir, link, dir + "/../data"} {
 			for _, command := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"sandbox", "--addr", "127.0.0.1:0"}, {"restore", "--force", backup}} {
 				status, said := ran(t, append(command, "--data", place)...)
-				if status != 1 || !strings.Contains(said, "a lyceum server is using the data folder") {
+				if status != 1 || !strings.Contains(said, "another lyceum process is using the data folder") {
 					t.Errorf("%s on %s: %d %s", command[0], place, status, said)
 				}
 			}
