@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -138,16 +139,17 @@ func (c *console) bulkJobs(ctx context.Context, v *visit, jobs []lyceum.BulkJob)
 
 // prepareBulk serves POST /admin/bulk.
 func (c *console) prepareBulk(w http.ResponseWriter, r *http.Request, v *visit) error {
-	err := r.ParseMultipartForm(MaxUpload) //nolint:gosec // no more is read of it, see largest
-	if err != nil && !errors.Is(err, http.ErrNotMultipart) {
-		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			return lyceum.Errorf(lyceum.TooLarge, "The file is larger than %d megabytes, so nothing was changed.", MaxUpload>>20)
-		}
+	f := &form{Action: BulkPath, Values: map[string]string{}}
+	sent, err := readUpload(r)
+	f.keep(func(name string) string { return strings.TrimSpace(sent.values[name]) }, bulkFields...)
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		f.refuse(tooLarge(sent.last))
+		return c.bulkForm(w, r, v, http.StatusRequestEntityTooLarge, f)
+	}
+	if err != nil {
 		return lyceum.Invalidf("The form could not be read, so nothing was changed. Open the page again and resubmit it.")
 	}
-	f := &form{Action: BulkPath, Values: map[string]string{}}
-	f.keep(func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }, bulkFields...)
-	job, err := c.bulkOf(r, v, f)
+	job, err := c.bulkOf(r.Context(), v, f, sent.file)
 	var made lyceum.BulkJob
 	if err == nil {
 		made, err = c.Bulk.Prepare(r.Context(), v.by(), job)
@@ -163,7 +165,7 @@ func (c *console) prepareBulk(w http.ResponseWriter, r *http.Request, v *visit) 
 }
 
 // bulkOf reads the bulk change that a form asks for.
-func (c *console) bulkOf(r *http.Request, v *visit, f *form) (bulk.NewJob, error) {
+func (c *console) bulkOf(ctx context.Context, v *visit, f *form, file []byte) (bulk.NewJob, error) {
 	job := bulk.NewJob{Action: lyceum.BulkAction(f.Values["action"])}
 	var wrong []lyceum.FieldError
 	refuse := func(field, message string) {
@@ -177,7 +179,7 @@ func (c *console) bulkOf(r *http.Request, v *visit, f *form) (bulk.NewJob, error
 	if job.Action.Tags() {
 		job.Tags = splitTags(f.Values["tags"])
 	} else {
-		product, problem, err := c.product(r.Context(), v, f.Values["product_type"], f.Values["product"])
+		product, problem, err := c.product(ctx, v, f.Values["product_type"], f.Values["product"])
 		if err != nil {
 			return job, err
 		}
@@ -189,7 +191,7 @@ func (c *console) bulkOf(r *http.Request, v *visit, f *form) (bulk.NewJob, error
 			job.EndsAt = end
 		}
 	}
-	people, err := c.peopleOf(r, v, f, &job)
+	people, err := c.peopleOf(ctx, v, f, file, &job)
 	if err != nil {
 		return job, err
 	}
@@ -201,7 +203,7 @@ func (c *console) bulkOf(r *http.Request, v *visit, f *form) (bulk.NewJob, error
 
 // peopleOf reads who a form means.
 func (c *console) peopleOf(
-	r *http.Request, v *visit, f *form, job *bulk.NewJob,
+	ctx context.Context, v *visit, f *form, file []byte, job *bulk.NewJob,
 ) (wrong []lyceum.FieldError, err error) {
 	refuse := func(field, message string) {
 		if message != "" {
@@ -210,13 +212,11 @@ func (c *console) peopleOf(
 	}
 	switch f.Values["who"] {
 	case byFile:
-		file, _, err := r.FormFile("file")
-		if err != nil {
+		if file == nil {
 			refuse("file", "is required; choose a file, or another way to say who")
 			return wrong, nil
 		}
-		defer func() { _ = file.Close() }()
-		problem, err := readPeople(file, job)
+		problem, err := readPeople(bytes.NewReader(file), job)
 		refuse("file", problem)
 		return wrong, err
 	case byList:
@@ -229,7 +229,7 @@ func (c *console) peopleOf(
 			filter.Tag = lyceum.Some(tag)
 		}
 		if text := f.Values["with_product"]; text != "" {
-			product, problem, err := c.product(r.Context(), v, f.Values["with_product_type"], text)
+			product, problem, err := c.product(ctx, v, f.Values["with_product_type"], text)
 			if err != nil {
 				return nil, err
 			}

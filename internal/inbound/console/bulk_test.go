@@ -152,7 +152,9 @@ func TestBulkChangeRefused(t *testing.T) {
 			t.Errorf("%s: status %d, want 422 and %q: %s", row.name, w.Code, row.want, plain(w.Body.String()))
 		}
 	}
-	want(t, p.upload(strings.Repeat("a", 2<<20), append(course, "who", "file")...), http.StatusRequestEntityTooLarge, "The file is larger than 2 megabytes")
+	const kept = `value="1"`
+	want(t, p.upload(strings.Repeat("a", 2<<20), append(course, "who", "file")...), http.StatusRequestEntityTooLarge, "File is too large, so nothing was changed", kept)
+	want(t, p.upload("", append(course, "who", "list", "list", strings.Repeat("a", 2<<20))...), http.StatusRequestEntityTooLarge, "List is too large", kept)
 	for _, path := range []string{"/9", "/x", "/9/start", "/9/cancel"} {
 		method := "GET"
 		if strings.Count(path, "/") > 1 {

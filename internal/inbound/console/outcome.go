@@ -25,6 +25,24 @@ type accessLine struct {
 // outcomeRows is how many products a question names, at most.
 const outcomeRows = 100
 
+// outcomeFirst is how many products are shown before the others are unfolded: the
+// buttons of the question stay in sight.
+const outcomeFirst = 10
+
+// First returns the lines that are always shown. One line is not folded by itself.
+func (o outcome) First() []accessLine {
+	if len(o.Lines) <= outcomeFirst+1 {
+		return o.Lines
+	}
+	return o.Lines[:outcomeFirst]
+}
+
+// Rest returns the lines that are folded.
+func (o outcome) Rest() []accessLine { return o.Lines[len(o.First()):] }
+
+// RestCount is how many lines are folded, with those that are not shown at all.
+func (o outcome) RestCount() int64 { return int64(len(o.Rest())) + o.More }
+
 func outcomePage() lyceum.Page { return lyceum.Page{Number: 1, Size: outcomeRows} }
 
 func outcomeOf(p *lyceum.AccessPreview) outcome {
