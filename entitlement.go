@@ -37,6 +37,7 @@ const (
 	EndedByCancellation EntitlementEnd = "canceled"     // of its sale
 	EndedByVoiding      EntitlementEnd = "voided"       // of its sale
 	EndedByChange       EntitlementEnd = "changed"      // of its sale's plan
+	EndedByLapse        EntitlementEnd = "lapsed"       // of its sale
 	EndedByUnenrollment EntitlementEnd = "unenrolled"
 	EndedByImport       EntitlementEnd = "imported" // the enrollment came in as ended
 )
@@ -44,8 +45,8 @@ const (
 // EntitlementEnds lists every act that ends entitlements.
 func EntitlementEnds() []EntitlementEnd {
 	return []EntitlementEnd{
-		EndedByRefund, EndedByChargeback, EndedByCancellation, EndedByVoiding, EndedByChange, EndedByUnenrollment,
-		EndedByImport,
+		EndedByRefund, EndedByChargeback, EndedByCancellation, EndedByVoiding, EndedByChange, EndedByLapse,
+		EndedByUnenrollment, EndedByImport,
 	}
 }
 

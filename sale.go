@@ -1,6 +1,9 @@
 package lyceum
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Sale groups the transactions of one purchase. Of a sale that was imported as
 // transactions only what the earliest of them tells is known.
@@ -17,6 +20,7 @@ type Sale struct {
 	BillingAnchor Opt[time.Time] // of a subscription or payment plan: its periods are counted from it
 	PaidUntil     Opt[time.Time] // of one: when the next payment is due
 	PaidInFull    bool           // of a payment plan: each of its payments was made
+	Billed        bool           // it, or a payment of it, was recorded here, not imported
 	EndedAt       Opt[time.Time]
 	EndReason     Opt[SaleEnd] // present together with EndedAt
 	Released      bool         // each of its payments is refunded in full
@@ -62,6 +66,24 @@ func (s *Sale) StopAt(at, now time.Time) (announce bool) {
 	return true
 }
 
+// GraceFrom returns when the grace begins of a sale that lapses if it is not paid
+// for: one that is billed here.
+func (s *Sale) GraceFrom() Opt[time.Time] {
+	if !s.Billed || s.EndedAt.Present {
+		return None[time.Time]()
+	}
+	return s.PaidUntil
+}
+
+// LapsesAt returns when the sale ends if it is not paid for until then.
+func (s *Sale) LapsesAt(p SalePolicy) Opt[time.Time] {
+	from := s.GraceFrom()
+	if !from.Present || p.OnLapse != EndSale {
+		return None[time.Time]()
+	}
+	return Some(from.Value.Add(p.Grace()))
+}
+
 // End ends the sale and drops its change of plan. One that has ended keeps its
 // end.
 func (s *Sale) End(at time.Time, why SaleEnd) {
@@ -81,6 +103,8 @@ func (s *Sale) Reopen() {
 type SaleFilter struct {
 	// DueAt: Sale.DueAt that moment. The first due come first.
 	DueAt Opt[time.Time]
+	// UnpaidAt: GraceFrom is that moment or before. The first come first.
+	UnpaidAt Opt[time.Time]
 }
 
 // HoldsSeat reports whether the sale takes a seat of its pricing plan.
@@ -116,6 +140,7 @@ const (
 	SaleChargedBack SaleEnd = "charged_back"
 	SaleVoided      SaleEnd = "voided"
 	SaleChanged     SaleEnd = "changed" // another sale followed
+	SaleLapsed      SaleEnd = "lapsed"  // nobody paid for it until its grace was over
 )
 
 // Entitlement is how the end of a sale ends its entitlements.
@@ -129,19 +154,31 @@ const (
 	Unenroll    Consequence = "unenroll"      // at once
 	AtPeriodEnd Consequence = "at_period_end" // when what was paid for is used up
 	Keep        Consequence = "keep"
+	EndSale     Consequence = "end" // and the access that it gives
 )
 
 // SalePolicy is what a school chose to happen when sales end.
 type SalePolicy struct {
 	OnRefund       Consequence   // a full refund: Unenroll or Keep
 	OnChargeback   Consequence   // a lost chargeback: Unenroll or Keep
-	OnCancellation Consequence   // any
+	OnCancellation Consequence   // Unenroll, AtPeriodEnd or Keep
+	OnLapse        Consequence   // a subscription that is billed here and not paid for: EndSale or Keep
+	GraceDays      int32         // of 24 hours, from when a payment is due until the lapse; 0 to MaxGraceDays
 	AbandonAfter   time.Duration // an open order is abandoned so long after it was opened; whole minutes
 }
 
+// MaxGraceDays is the longest grace, in days.
+const MaxGraceDays = 60
+
+// Grace is how long after a payment was due a sale lapses.
+func (p SalePolicy) Grace() time.Duration { return time.Duration(p.GraceDays) * 24 * time.Hour }
+
 // DefaultSalePolicy is what a school has that chose nothing.
 func DefaultSalePolicy() SalePolicy {
-	return SalePolicy{OnRefund: Unenroll, OnChargeback: Unenroll, OnCancellation: AtPeriodEnd, AbandonAfter: time.Hour}
+	return SalePolicy{
+		OnRefund: Unenroll, OnChargeback: Unenroll, OnCancellation: AtPeriodEnd, OnLapse: EndSale, GraceDays: 15,
+		AbandonAfter: time.Hour,
+	}
 }
 
 // Check refuses a policy that is none.
@@ -157,6 +194,12 @@ func (p SalePolicy) Check() error {
 	}
 	if p.OnCancellation != Unenroll && p.OnCancellation != AtPeriodEnd && p.OnCancellation != Keep {
 		wrong = append(wrong, FieldError{Field: "on_cancellation", Message: "must be unenroll, at_period_end or keep"})
+	}
+	if p.OnLapse != EndSale && p.OnLapse != Keep {
+		wrong = append(wrong, FieldError{Field: "on_lapse", Message: "must be end or keep"})
+	}
+	if p.GraceDays < 0 || p.GraceDays > MaxGraceDays {
+		wrong = append(wrong, FieldError{Field: "grace_days", Message: fmt.Sprintf("must be from 0 to %d", MaxGraceDays)})
 	}
 	if p.AbandonAfter < time.Minute || p.AbandonAfter > 90*24*time.Hour || p.AbandonAfter%time.Minute != 0 {
 		wrong = append(wrong, FieldError{

@@ -30,8 +30,8 @@ type SalesReader interface {
 	// FindOverdue returns the schools where the time of an entitlement is over
 	// since ExpiredCursor, which may not be there yet, the holders of a product
 	// that was added or removed are not settled, the buyers of a pricing plan are
-	// not linked again, a sale stops or changes its plan, or an order is to be
-	// abandoned.
+	// not linked again, a sale stops, lapses or changes its plan, or an order is to
+	// be abandoned.
 	FindOverdue(ctx context.Context, now time.Time) ([]SchoolID, error)
 	// FindBulkSchools returns the schools that have a bulk job to prepare or to run,
 	// a draft from before unstarted, or another one from before others.

@@ -136,6 +136,14 @@ type Tx struct {
 	Changes
 }
 
+// Silent returns the same change, but what is done with it is not announced.
+func (tx Tx) Silent() Tx { return Tx{Tables: tx.Tables, Changes: silent{tx.Changes}} }
+
+type silent struct{ Changes }
+
+// Announce announces nothing.
+func (silent) Announce(EntryType, int32, EventName, string) {}
+
 // Changes are what a change of one school does besides changing the rows of one
 // noun. Its reads see what it has changed.
 type Changes interface {

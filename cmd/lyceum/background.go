@@ -63,7 +63,7 @@ func (s *service) schedule(ctx context.Context) {
 		overdue, err := s.store.FindOverdue(ctx, s.clock())
 		for _, school := range overdue {
 			err = errors.Join(err, s.learning.Expire(ctx, school), s.learning.Settle(ctx, school),
-				s.sales.EndPeriods(ctx, school), s.sales.Abandon(ctx, school))
+				s.sales.EndPeriods(ctx, school), s.sales.Lapse(ctx, school), s.sales.Abandon(ctx, school))
 		}
 		if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "overdue enrollments, products, sales and orders could not be processed", "err", err)

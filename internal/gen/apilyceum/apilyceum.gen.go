@@ -51,7 +51,7 @@ type AccessReason struct {
 	// EndedAt When something was done that ended it; null if nothing was.
 	EndedAt *time.Time `json:"ended_at"`
 
-	// EndReason What was done: the sale was refunded, charged back, canceled or voided, or changed to another plan, the user was unenrolled, or an import brought it as ended.
+	// EndReason What was done: the sale was refunded, charged back, canceled, voided or changed to another plan, or lapsed, the user was unenrolled, or an import brought it as ended.
 	EndReason *AccessReasonEndReason `json:"end_reason"`
 }
 
@@ -94,7 +94,7 @@ type AccessKeptFrom struct {
 	Name string `json:"name"`
 }
 
-// AccessReasonEndReason What was done: the sale was refunded, charged back, canceled or voided, or changed to another plan, the user was unenrolled, or an import brought it as ended.
+// AccessReasonEndReason What was done: the sale was refunded, charged back, canceled, voided or changed to another plan, or lapsed, the user was unenrolled, or an import brought it as ended.
 type AccessReasonEndReason string
 
 // Affiliate Who is paid for referring buyers. One that is known only from imported transactions has only an id until it is completed.
@@ -1158,6 +1158,12 @@ type School struct {
 	// OnCancellation What a cancelled subscription does to the learner's access.
 	OnCancellation SchoolOnCancellation `json:"on_cancellation"`
 
+	// OnLapse What becomes of a subscription or a payment plan, and the access that it gives, when its grace is over and nothing was paid. Only a sale that was recorded through this API, or a payment of which was, lapses. `keep` for schools from before this setting.
+	OnLapse SchoolOnLapse `json:"on_lapse"`
+
+	// GraceDays How many days of 24 hours after a payment was due the sale lapses.
+	GraceDays int32 `json:"grace_days"`
+
 	// AbandonAfterMinutes After how many minutes an open order is abandoned.
 	AbandonAfterMinutes int32 `json:"abandon_after_minutes"`
 
@@ -1174,6 +1180,9 @@ type SchoolOnChargeback string
 
 // SchoolOnCancellation What a cancelled subscription does to the learner's access.
 type SchoolOnCancellation string
+
+// SchoolOnLapse What becomes of a subscription or a payment plan, and the access that it gives, when its grace is over and nothing was paid. Only a sale that was recorded through this API, or a payment of which was, lapses. `keep` for schools from before this setting.
+type SchoolOnLapse string
 
 // Statement What an affiliate or an author is owed in a period.
 type Statement struct {

@@ -27,6 +27,8 @@ func school(s lyceum.School) gen.School {
 		OnRefund:            gen.SchoolOnRefund(s.Policy.OnRefund),
 		OnChargeback:        gen.SchoolOnChargeback(s.Policy.OnChargeback),
 		OnCancellation:      gen.SchoolOnCancellation(s.Policy.OnCancellation),
+		OnLapse:             gen.SchoolOnLapse(s.Policy.OnLapse),
+		GraceDays:           s.Policy.GraceDays,
 		AbandonAfterMinutes: int32(s.Policy.AbandonAfter / time.Minute),
 		TimeZone:            string(s.TimeZone),
 	}
@@ -39,6 +41,8 @@ const maxAbandonAfter = 129_600
 // schoolChange is what updateSchool is asked.
 type schoolChange struct {
 	onRefund, onChargeback, onCancellation lyceum.Opt[lyceum.Consequence]
+	onLapse                                lyceum.Opt[lyceum.Consequence]
+	grace                                  lyceum.Opt[int32] // days
 	minutes                                lyceum.Opt[int32]
 	zone                                   lyceum.Opt[lyceum.TimeZone]
 }
@@ -48,6 +52,8 @@ func bindSchoolChange(in *wire.Input) schoolChange {
 		wire.OneOf(in.Body("on_refund"), lyceum.Unenroll, lyceum.Keep),
 		wire.OneOf(in.Body("on_chargeback"), lyceum.Unenroll, lyceum.Keep),
 		wire.OneOf(in.Body("on_cancellation"), lyceum.Unenroll, lyceum.AtPeriodEnd, lyceum.Keep),
+		wire.OneOf(in.Body("on_lapse"), lyceum.EndSale, lyceum.Keep),
+		wire.Int[int32](in.Body("grace_days"), 0, lyceum.MaxGraceDays),
 		wire.Int[int32](in.Body("abandon_after_minutes"), 1, maxAbandonAfter),
 		in.Body("time_zone").TimeZone(),
 	}
@@ -61,6 +67,8 @@ func (f *Face) updateSchool(ctx context.Context, by lyceum.By, q schoolChange) (
 	s.Policy.OnRefund = q.onRefund.Else(s.Policy.OnRefund)
 	s.Policy.OnChargeback = q.onChargeback.Else(s.Policy.OnChargeback)
 	s.Policy.OnCancellation = q.onCancellation.Else(s.Policy.OnCancellation)
+	s.Policy.OnLapse = q.onLapse.Else(s.Policy.OnLapse)
+	s.Policy.GraceDays = q.grace.Else(s.Policy.GraceDays)
 	if q.minutes.Present {
 		s.Policy.AbandonAfter = time.Duration(q.minutes.Value) * time.Minute
 	}

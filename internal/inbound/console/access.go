@@ -110,6 +110,7 @@ var reasonEnds = map[lyceum.EntitlementEnd]string{
 	lyceum.EndedByRefund: "The sale was refunded.", lyceum.EndedByChargeback: "The payment was charged back.",
 	lyceum.EndedByCancellation: "The sale was cancelled.", lyceum.EndedByVoiding: "The sale was voided.",
 	lyceum.EndedByChange:       "The sale was changed to another plan.",
+	lyceum.EndedByLapse:        "The sale lapsed: nobody paid for it.",
 	lyceum.EndedByUnenrollment: "The person was unenrolled.",
 	lyceum.EndedByImport:       "It had ended when it was imported.",
 }

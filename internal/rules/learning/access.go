@@ -64,7 +64,7 @@ func (s *Service) Revoke(
 		if _, err := tx.Entitlements.Save(tx, *e); err != nil {
 			return err
 		}
-		if err := settleAll(tx, now, e.User, e.Product); err != nil {
+		if err := settleSince(tx, now, at, e.User, e.Product); err != nil {
 			return err
 		}
 	}
@@ -101,11 +101,12 @@ func entitlementsOf(tx lyceum.Tx, sale *lyceum.Sale) ([]lyceum.Entitlement, erro
 }
 
 // settle brings the enrollment of a user in line with the union of their
-// entitlements, and announces access that opened or closed.
-func settle(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Product) error {
+// entitlements, and announces access that opened or closed: now, or at a moment
+// that has passed and at which something ended.
+func settle(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, product lyceum.Product) error {
 	switch product.Kind {
 	case lyceum.CoachingKind:
-		return settleCoaching(tx, now, user, product)
+		return settleCoaching(tx, now, since, user, product)
 	case lyceum.CourseKind:
 	default:
 		return nil
@@ -118,7 +119,7 @@ func settle(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Prod
 	if err != nil {
 		return err
 	}
-	return align(tx, now, all, stay, found)
+	return align(tx, now, since, all, stay, found)
 }
 
 // fewProducts is how many products of a user are settled each by itself; for more
@@ -126,10 +127,10 @@ func settle(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Prod
 const fewProducts = 4
 
 // settleEach settles products of a user in their order.
-func settleEach(tx lyceum.Tx, now time.Time, user lyceum.UserID, products []lyceum.Product) error {
+func settleEach(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, products []lyceum.Product) error {
 	if len(products) <= fewProducts {
 		for _, p := range products {
-			if err := settle(tx, now, user, p); err != nil {
+			if err := settle(tx, now, since, user, p); err != nil {
 				return err
 			}
 		}
@@ -154,9 +155,9 @@ func settleEach(tx lyceum.Tx, now time.Time, user lyceum.UserID, products []lyce
 		switch stay, found := stays[p]; {
 		case settled[p]:
 		case p.Kind == lyceum.CourseKind:
-			err = align(tx, now, unions[p], stay, found)
+			err = align(tx, now, since, unions[p], stay, found)
 		default:
-			err = settle(tx, now, user, p)
+			err = settle(tx, now, since, user, p)
 		}
 		if settled[p] = true; err != nil {
 			return err
@@ -192,7 +193,7 @@ func coursesOf(tx lyceum.Tx, now time.Time, user lyceum.UserID) (
 
 // align brings an enrollment in line with the union of the entitlements to its
 // course. found says that there is one that nobody ended.
-func align(tx lyceum.Tx, now time.Time, all union, stay lyceum.Enrollment, found bool) error {
+func align(tx lyceum.Tx, now, since time.Time, all union, stay lyceum.Enrollment, found bool) error {
 	if found && !stay.ActiveAt(now) {
 		if err := outlived(tx, stay); err != nil {
 			return err
@@ -203,7 +204,11 @@ func align(tx lyceum.Tx, now time.Time, all union, stay lyceum.Enrollment, found
 	case !found && !all.open:
 		return nil
 	case !all.open:
-		return end(tx, stay, now)
+		at, err := closedAt(tx, now, since, stay.User, stay.Course.Product())
+		if err != nil {
+			return err
+		}
+		return end(tx, stay, at)
 	case !found:
 		_, err := beginBy(tx, now, all.Entitlement)
 		return err
@@ -245,6 +250,28 @@ func unionOf(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Pro
 		return nil
 	})
 	return u, err
+}
+
+// closedAt returns when access closed of which something ended at a moment: then,
+// or with the last that outlasted it, now at the latest.
+func closedAt(
+	tx lyceum.Tx, now, since time.Time, user lyceum.UserID, product lyceum.Product,
+) (at time.Time, err error) {
+	if !since.Before(now) {
+		return now, nil
+	}
+	at = since
+	of := lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{product}}
+	err = tx.Access.Each(tx, of, func(e *lyceum.Entitlement) error {
+		if end := e.EndedAt.Else(e.EndsAt.Else(now)); end.After(at) {
+			at = end
+		}
+		return nil
+	})
+	if at.After(now) {
+		at = now
+	}
+	return at, err
 }
 
 // expireSize is how many entitlements one write takes note of at most.

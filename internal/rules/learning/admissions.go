@@ -8,7 +8,7 @@ import (
 
 // settleCoaching brings the admission of a user to coaching in line with the
 // union of their entitlements, and announces access that opened or closed.
-func settleCoaching(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Product) error {
+func settleCoaching(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, product lyceum.Product) error {
 	coaching := lyceum.CoachingID(product.ID)
 	all, err := unionOf(tx, now, user, product)
 	if err != nil {
@@ -24,7 +24,11 @@ func settleCoaching(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyc
 	case err != nil || !found && !all.open:
 		return err
 	case !all.open:
-		return endAdmission(tx, stay, now)
+		at, err := closedAt(tx, now, since, user, product)
+		if err != nil {
+			return err
+		}
+		return endAdmission(tx, stay, at)
 	case !found:
 		return admit(tx, lyceum.Admission{
 			UserID: user, CoachingID: coaching, SaleID: all.Sale, AdmittedAt: all.StartsAt, ExpiresAt: all.EndsAt,

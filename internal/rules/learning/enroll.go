@@ -210,7 +210,7 @@ func enrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time
 	}
 	stay, found, err := openEnrollment(tx, user, course)
 	if err == nil && open != (found && stay.ActiveAt(now)) {
-		if err = settle(tx, now, user, course.Product()); err == nil {
+		if err = settle(tx, now, now, user, course.Product()); err == nil {
 			stay, found, err = openEnrollment(tx, user, course)
 		}
 	}

@@ -339,7 +339,7 @@ func (k *reasonsByStay) align(tx lyceum.Tx, named, open map[stay]bool) error {
 			err = block(tx, k.now, key.user, product)
 		}
 		if err == nil {
-			err = settle(tx, k.now, key.user, product)
+			err = settle(tx, k.now, k.now, key.user, product)
 		}
 		if err != nil {
 			return err

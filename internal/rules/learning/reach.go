@@ -49,11 +49,16 @@ func reach(t *lyceum.Tables, from lyceum.Source, p lyceum.Product, leaving bool)
 // settleAll settles a user and everything that comes with a product, or just left
 // it: what closes there is announced now, and no longer later on.
 func settleAll(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) error {
+	return settleSince(tx, now, now, user, p)
+}
+
+// settleSince is settleAll when something ended at a moment that has passed.
+func settleSince(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, p lyceum.Product) error {
 	all, err := reach(tx.Tables, tx, p, true)
 	if err != nil {
 		return err
 	}
-	return settleEach(tx, now, user, all)
+	return settleEach(tx, now, since, user, all)
 }
 
 // unblock lets a user into a product again, and what comes with it.

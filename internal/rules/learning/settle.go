@@ -75,7 +75,7 @@ func (i Inclusions[ID, In]) settleNext(tx lyceum.Tx, now time.Time, row lyceum.I
 		if err := keepLeaving(tx, row, i.named(row.In), e); err != nil {
 			return err
 		}
-		if err := settleEach(tx, now, e.User, products); err != nil {
+		if err := settleEach(tx, now, now, e.User, products); err != nil {
 			return err
 		}
 		row.Settled = lyceum.Some(e.ID)

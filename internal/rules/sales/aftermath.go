@@ -68,7 +68,7 @@ type Renewal struct {
 
 // Renew keeps the next payment of a subscription or a payment plan. One with a
 // reference is kept for a sale that has ended, too, or is paid in full: it buys
-// nothing, and the sale has a warning.
+// nothing, and the sale has a warning. One that lapsed is revived.
 func (s *Service) Renew(ctx context.Context, by lyceum.By, r Renewal) (TransactionDetail, error) {
 	return pay(ctx, s, by, r.Reference, func(tx lyceum.Tx, now time.Time) (TransactionDetail, error) {
 		return s.renew(tx, now, r)
@@ -84,6 +84,10 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 	sale, plan, err := s.renewed(tx, now, r.Sale)
 	if err != nil {
 		return TransactionDetail{}, err
+	}
+	revived := sale.EndReason == lyceum.Some(lyceum.SaleLapsed)
+	if revived {
+		sale.Reopen()
 	}
 	misfits := overdone(&sale)
 	if !r.Reference.Present {
@@ -119,10 +123,15 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 		return TransactionDetail{}, err
 	}
 	b.apply(&sale)
-	sale.Released = released(accounts)
-	if _, err = tx.Sales.Save(tx, sale); err == nil {
-		_, err = warn(tx, t.CreatedAt, sale.ID, misfits)
+	sale.Released, sale.Billed = released(accounts), true
+	if revived {
+		if err := s.revive(tx, now, &sale, &plan); err != nil {
+			return TransactionDetail{}, err
+		}
+	} else if _, err := tx.Sales.Save(tx, sale); err != nil {
+		return TransactionDetail{}, err
 	}
+	_, err = warn(tx, t.CreatedAt, sale.ID, misfits)
 	return TransactionDetail{Transaction: t, Reference: r.Reference}, err
 }
 

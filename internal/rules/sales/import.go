@@ -244,7 +244,8 @@ func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) (doubtful []lyceum.Sale
 		if there && !sale.CreatedAt.Before(old.CreatedAt) {
 			continue
 		}
-		sale.PaidUntil, sale.EndedAt, sale.EndReason = old.PaidUntil, old.EndedAt, old.EndReason
+		sale.BillingAnchor, sale.PaidUntil, sale.PaidInFull = old.BillingAnchor, old.PaidUntil, old.PaidInFull
+		sale.Billed, sale.EndedAt, sale.EndReason = old.Billed, old.EndedAt, old.EndReason
 		sale.Replaces, sale.ReplacedBy, sale.NextPlan = old.Replaces, old.ReplacedBy, old.NextPlan
 		sale.StopsAt, sale.Stopped = old.StopsAt, old.Stopped
 		sale.Released = old.Released || !there && sale.back && !sale.paid

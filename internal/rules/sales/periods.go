@@ -117,42 +117,55 @@ const periodSize = 20
 // used up, and changes the plans of those that were to change then. A sale that
 // fails does not hold up the others.
 func (s *Service) EndPeriods(ctx context.Context, school lyceum.SchoolID) error {
+	due := lyceum.SaleFilter{DueAt: lyceum.Some(s.clock())}
+	return s.whenDue(ctx, school, due, "end the period", func(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
+		if !sale.DueAt(now) {
+			return nil
+		}
+		return s.endPeriod(tx, now, sale)
+	})
+}
+
+// whenDue does for each sale that passes what is due of it, if it still is. One
+// that fails does not hold up the others.
+func (s *Service) whenDue(
+	ctx context.Context, school lyceum.SchoolID, f lyceum.SaleFilter, what string,
+	do func(lyceum.Tx, time.Time, *lyceum.Sale) error,
+) error {
 	var due []lyceum.SaleID
 	v := s.store.In(ctx, school)
-	err := v.Sales.Each(v, lyceum.SaleFilter{DueAt: lyceum.Some(s.clock())}, func(sale *lyceum.Sale) error {
+	err := v.Sales.Each(v, f, func(sale *lyceum.Sale) error {
 		due = append(due, sale.ID)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	each := func(ids []lyceum.SaleID) error {
+		now := s.clock()
+		return s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: "clock"}, func(tx lyceum.Tx) error {
+			kept, err := tx.Sales.Find(tx, ids...)
+			for _, id := range ids {
+				if sale := kept[id]; err == nil {
+					err = do(tx, now, &sale)
+				}
+			}
+			return err
+		})
+	}
 	var failed error
 	for part := range slices.Chunk(due, periodSize) {
-		err := s.endPeriods(ctx, school, part)
+		err := each(part)
 		for n := 0; err != nil && n < len(part); n++ {
 			if lyceum.KindOf(err) == lyceum.Unavailable || ctx.Err() != nil {
 				return err
 			}
-			if one := s.endPeriods(ctx, school, part[n:n+1]); one != nil {
-				failed = cmp.Or(failed, fmt.Errorf("end the period of sale %d: %w", part[n], one))
+			if one := each(part[n : n+1]); one != nil {
+				failed = cmp.Or(failed, fmt.Errorf("%s of sale %d: %w", what, part[n], one))
 			}
 		}
 	}
 	return failed
-}
-
-// endPeriods does for some sales, in one write, what is still due.
-func (s *Service) endPeriods(ctx context.Context, school lyceum.SchoolID, ids []lyceum.SaleID) error {
-	now := s.clock()
-	return s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: "clock"}, func(tx lyceum.Tx) error {
-		kept, err := tx.Sales.Find(tx, ids...)
-		for _, id := range ids {
-			if sale := kept[id]; err == nil && sale.DueAt(now) {
-				err = s.endPeriod(tx, now, &sale)
-			}
-		}
-		return err
-	})
 }
 
 func (s *Service) endPeriod(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
@@ -215,7 +228,7 @@ func (s *Service) follow(
 	}
 	sale := lyceum.Sale{
 		ID: id, CreatedAt: lyceum.Second(now), UserID: old.UserID, PricingPlanID: lyceum.Some(plan.ID),
-		AffiliateID: old.AffiliateID, AuthorID: old.AuthorID, Replaces: lyceum.Some(old.ID),
+		AffiliateID: old.AffiliateID, AuthorID: old.AuthorID, Replaces: lyceum.Some(old.ID), Billed: true,
 	}
 	if plan.Recurring() {
 		anchor, err := nextAnchor(tx, old, plan, due)

@@ -27,8 +27,8 @@ func accessInvariants() []invariant {
 		{
 			`SELECT count(*) FROM entitlements t JOIN sales s ON s.school_id = t.school_id AND s.sale_id = t.sale_id
 			WHERE t.school_id = $1 AND t.ended_at IS NULL AND t.ends_at IS NULL
-			AND s.end_reason IN ('refunded', 'charged_back', 'voided', 'changed')`,
-			"%d entitlements are open although their sale was paid back, voided or changed",
+			AND s.end_reason IN ('refunded', 'charged_back', 'voided', 'changed', 'lapsed')`,
+			"%d entitlements are open although their sale was paid back, voided or changed, or lapsed",
 		},
 		{
 			`SELECT count(*) FROM entitlements WHERE school_id = $1 AND (ended_at IS NULL) <> (end_reason IS NULL)`,

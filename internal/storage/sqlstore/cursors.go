@@ -37,6 +37,9 @@ func (s *Store) FindUndispatched(ctx context.Context, cursor string) ([]lyceum.S
 	return found, s.public(err)
 }
 
+// dayMicros is a day in microseconds.
+const dayMicros = "86400000000"
+
 func (s *Store) FindOverdue(ctx context.Context, now time.Time) ([]lyceum.SchoolID, error) {
 	var found []lyceum.SchoolID
 	var id lyceum.SchoolID
@@ -49,8 +52,10 @@ func (s *Store) FindOverdue(ctx context.Context, now time.Time) ([]lyceum.School
 		OR EXISTS (SELECT 1 FROM relinkings r WHERE r.school_id = s.school_id)
 		OR EXISTS (SELECT 1 FROM sales d WHERE d.school_id = s.school_id AND d.due_at <= $2)
 		OR EXISTS (SELECT 1 FROM orders o WHERE o.school_id = s.school_id AND o.state = 'open'
-		AND o.abandons_at <= $3) ORDER BY s.school_id`,
-		[]any{micros(now), micros(now), micros(now)}, []any{scanInt(&id)},
+		AND o.abandons_at <= $3)
+		OR s.on_lapse = 'end' AND EXISTS (SELECT 1 FROM sales l WHERE l.school_id = s.school_id
+		AND l.grace_from <= $4 - s.grace_days * `+dayMicros+`) ORDER BY s.school_id`,
+		[]any{micros(now), micros(now), micros(now), micros(now)}, []any{scanInt(&id)},
 		func() error { found = append(found, id); return nil })
 	return found, s.public(err)
 }

@@ -150,3 +150,40 @@ func TestDueSalesAreReadByAnIndex(t *testing.T) {
 		}
 	}
 }
+
+// Schools of before keep subscriptions that are not paid for. A sale that was
+// recorded here, or a payment of which was, is billed here.
+func TestSalesFromBeforeLapses(t *testing.T) {
+	t.Parallel()
+	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			payment := "INSERT INTO transactions (school_id, transaction_id, user_id, pricing_plan_id, sale_id, created_at, purchased_at, charge, final_price, currency, tax_charge, revenue, paid, affiliate_fees, author_fees, amount_refunded) VALUES (7, %d, 1, 1, %[1]d, 3, 3, 500, 500, 'USD', 0, 500, 1, 0, 0, 0)"
+			store := oldDatabase(t, postgres, 30,
+				"INSERT INTO schools (school_id, name, created_at) VALUES (7, 'Fernwood', 0)",
+				"INSERT INTO users (school_id, user_id, email, email_key, role, created_at) VALUES (7, 1, 'a@x', 'a@x', 'student', 0)",
+				"INSERT INTO pricing_plans (school_id, pricing_plan_id, name, price, currency, frequency, created_at, updated_at) VALUES (7, 1, 'Monthly', 500, 'USD', 'subscription', 0, 0)",
+				"INSERT INTO sales (school_id, sale_id, created_at, user_id, pricing_plan_id, paid_until, ended_at, end_reason) VALUES "+
+					"(7, 1, 3, 1, 1, 900, NULL, NULL), (7, 2, 3, 1, 1, 900, NULL, NULL), (7, 3, 3, 1, 1, 900, NULL, NULL), "+ // recorded; renewed; imported
+					"(7, 4, 3, 1, 1, 900, 5, 'canceled'), (7, 5, 3, 1, 1, NULL, NULL, NULL)", // recorded, and over; recorded, and not due again
+				fmt.Sprintf(payment, 1), fmt.Sprintf(payment, 2), fmt.Sprintf(payment, 3),
+				"INSERT INTO journal (school_id, number, at, actor, type, object_id, event) VALUES (7, 1, 9, 'key:1', 'sale.created', 1, 'Sale.created'), "+
+					"(7, 2, 9, 'import', 'sale.created', 2, NULL), (7, 3, 9, 'import', 'sale.created', 3, NULL), (7, 4, 9, 'import', 'transaction.created', 3, NULL), "+
+					"(7, 5, 9, 'key:1', 'transaction.created', 2, 'Transaction.created'), (7, 6, 9, 'key:1', 'sale.created', 4, 'Sale.created'), "+
+					"(7, 7, 9, 'key:1', 'sale.created', 5, 'Sale.created')",
+				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7), (7, 'journal', 7), (7, 'user_id', 1), (7, 'users', 1), (7, 'pricing_plan_id', 1), (7, 'sale_id', 5), (7, 'transaction_id', 3), (7, 'transactions', 3)",
+			)
+			var got []string
+			for _, line := range lines(t, store, "SELECT sale_id, billed, COALESCE(grace_from, 0) FROM sales ORDER BY 1", 3) {
+				got = append(got, strings.Join(line, " "))
+			}
+			if want := []string{"1 1 900", "2 1 900", "3 0 0", "4 1 0", "5 1 0"}; !slices.Equal(got, want) {
+				t.Errorf("sales are %v, want %v", got, want)
+			}
+			school, err := store.In(t.Context(), 7).GetSchool()
+			if err != nil || school.Policy.OnLapse != lyceum.Keep || school.Policy.GraceDays != 15 {
+				t.Errorf("the policy is %+v: %v", school.Policy, err)
+			}
+		})
+	}
+}

@@ -9,7 +9,7 @@ import (
 )
 
 const schoolColumns = "name, created_at, v2_disabled, on_refund, on_chargeback, on_cancellation, abandon_after, " +
-	"time_zone"
+	"on_lapse, grace_days, time_zone"
 
 func scanSchool(s *lyceum.School) []any {
 	policy := append([]any{scanText(&s.Name), scanTime(&s.CreatedAt), scanBool(&s.V2Disabled)}, scanPolicy(&s.Policy)...)

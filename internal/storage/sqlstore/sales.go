@@ -31,27 +31,35 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 		optIntColumn("next_plan_id", func(s *lyceum.Sale) *lyceum.Opt[lyceum.PricingPlanID] { return &s.NextPlan }),
 		optTimeColumn("stops_at", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.StopsAt }),
 		boolColumn("stopped", func(s *lyceum.Sale) *bool { return &s.Stopped }),
-		dueColumn(),
+		unread("due_at", (*lyceum.Sale).Due),
+		boolColumn("billed", func(s *lyceum.Sale) *bool { return &s.Billed }),
+		unread("grace_from", (*lyceum.Sale).GraceFrom),
 	},
 	largest: 1 << 10,
 	narrow: func(w *where, f lyceum.SaleFilter) {
 		if f.DueAt.Present {
 			w.and("due_at <= ?", micros(f.DueAt.Value))
 		}
+		if f.UnpaidAt.Present {
+			w.and("grace_from <= ?", micros(f.UnpaidAt.Value))
+		}
 	},
 	order: func(f lyceum.SaleFilter) string {
 		if f.DueAt.Present {
 			return "due_at, sale_id"
 		}
+		if f.UnpaidAt.Present {
+			return "grace_from, sale_id"
+		}
 		return "sale_id"
 	},
 })
 
-// dueColumn finds sales by Sale.Due. It is never read.
-func dueColumn() column[lyceum.Sale] {
+// unread is a column that finds sales by a moment, and follows from the others.
+func unread(name string, of func(*lyceum.Sale) lyceum.Opt[time.Time]) column[lyceum.Sale] {
 	return column[lyceum.Sale]{
-		name: "due_at",
-		bind: func(s *lyceum.Sale) any { return optMicros(s.Due()) },
+		name: name,
+		bind: func(s *lyceum.Sale) any { return optMicros(of(s)) },
 		scan: func(*lyceum.Sale) sql.Scanner { return scanFunc(func(any) error { return nil }) },
 	}
 }

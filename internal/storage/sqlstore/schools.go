@@ -9,7 +9,10 @@ import (
 )
 
 func bindPolicy(p lyceum.SalePolicy) []any {
-	return []any{string(p.OnRefund), string(p.OnChargeback), string(p.OnCancellation), int64(p.AbandonAfter / time.Minute)}
+	return []any{
+		string(p.OnRefund), string(p.OnChargeback), string(p.OnCancellation), int64(p.AbandonAfter / time.Minute),
+		string(p.OnLapse), int64(p.GraceDays),
+	}
 }
 
 func scanPolicy(p *lyceum.SalePolicy) []any {
@@ -23,6 +26,7 @@ func scanPolicy(p *lyceum.SalePolicy) []any {
 			p.AbandonAfter = time.Duration(minutes) * time.Minute
 			return nil
 		}),
+		scanText(&p.OnLapse), scanInt(&p.GraceDays),
 	}
 }
 
@@ -36,7 +40,7 @@ func (t *tx) ChangeSchool(change func(*lyceum.School)) error {
 		return nil
 	}
 	err = t.q.exec(`UPDATE schools SET v2_disabled = $2, on_refund = $3, on_chargeback = $4, on_cancellation = $5,
-		abandon_after = $6, time_zone = $7 WHERE school_id = $1`,
+		abandon_after = $6, on_lapse = $7, grace_days = $8, time_zone = $9 WHERE school_id = $1`,
 		slices.Concat([]any{int64(t.stamp.School), flag(school.V2Disabled)}, bindPolicy(school.Policy),
 			[]any{string(school.TimeZone)})...)
 	if err != nil {

@@ -1,0 +1,217 @@
+package sales_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// TestLapses: user 1 buys by a plan on 31 January at noon.
+func TestLapses(t *testing.T) {
+	at := func(text string) time.Time {
+		moment, err := time.Parse(time.DateTime, "2026-"+text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return moment
+	}
+	renew := func(when string) func(*testing.T, *books) {
+		return func(t *testing.T, b *books) {
+			b.now = at(when)
+			if _, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: 1, Amounts: charged(2)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, row := range []struct {
+		name   string
+		plan   lyceum.PricingPlanID // 0: monthly
+		policy func(*lyceum.SalePolicy)
+		acts   []func(*testing.T, *books)
+		noted  string // when it is noted what is due
+		end    string // of the sale: reason and date
+		access []string
+		events []string // of what is noted
+	}{
+		{name: "a second before the grace is over", noted: "03-15 11:59:59", access: []string{"course 1"}},
+		{
+			name: "when the grace is over", noted: "03-15 12:00:00", end: "lapsed 2026-03-15", access: []string{"course 1 ended 2026-03-15"},
+			events: []string{"Sale.subscription_canceled 1", "Enrollment.disabled 1"},
+		},
+		{
+			name: "a day later", noted: "03-16 12:00:00", end: "lapsed 2026-03-15", access: []string{"course 1 ended 2026-03-15"},
+			events: []string{"Sale.subscription_canceled 1", "Enrollment.disabled 1"},
+		},
+		{name: "more than a day later", noted: "03-16 12:00:01", end: "lapsed 2026-03-15", access: []string{"course 1 ended 2026-03-15"}},
+		{
+			name: "the school keeps them", policy: func(p *lyceum.SalePolicy) { p.OnLapse = lyceum.Keep },
+			noted: "12-01 12:00:00", access: []string{"course 1"},
+		},
+		{
+			name: "no grace", policy: func(p *lyceum.SalePolicy) { p.GraceDays = 0 },
+			noted: "02-28 12:00:00", end: "lapsed 2026-02-28", access: []string{"course 1 ended 2026-02-28"},
+			events: []string{"Sale.subscription_canceled 1", "Enrollment.disabled 1"},
+		},
+		{
+			name: "the longest grace", policy: func(p *lyceum.SalePolicy) { p.GraceDays = lyceum.MaxGraceDays },
+			noted: "04-29 11:59:59", access: []string{"course 1"},
+		},
+		{name: "paid in its grace", acts: []func(*testing.T, *books){renew("03-15 11:00:00")}, noted: "04-15 11:59:59", access: []string{"course 1"}},
+		{
+			name: "paid once more", acts: []func(*testing.T, *books){renew("03-15 11:00:00")},
+			noted: "04-15 12:00:00", end: "lapsed 2026-04-15", access: []string{"course 1 ended 2026-04-15"},
+			events: []string{"Sale.subscription_canceled 1", "Enrollment.disabled 1"},
+		},
+		{
+			name: "a trial that nobody paid for", plan: 6, noted: "03-01 12:00:00", end: "lapsed 2026-03-01", access: []string{"course 1 ended 2026-03-01"},
+			events: []string{"Sale.subscription_canceled 1", "Enrollment.disabled 1"},
+		},
+		{name: "paid once for good", plan: 1, noted: "12-01 12:00:00", access: []string{"course 1"}},
+		{
+			name: "cancelled", acts: []func(*testing.T, *books){func(t *testing.T, b *books) {
+				if _, err := b.service.Cancel(t.Context(), b.by(), 1); err != nil {
+					t.Fatal(err)
+				}
+			}},
+			noted: "03-15 12:00:00", end: "canceled 2026-01-31", access: []string{"course 1 until 2026-02-28 ended 2026-02-28"},
+			events: []string{"Enrollment.disabled 1", "Sale.subscription_canceled 1"},
+		},
+		{
+			name: "bought a second time", acts: []func(*testing.T, *books){func(t *testing.T, b *books) { b.sell(t, sales.NewSale{User: 1, Plan: 1}) }},
+			noted: "03-15 12:00:00", end: "lapsed 2026-03-15", access: []string{"course 1"}, events: []string{"Sale.subscription_canceled 1"},
+		},
+		{
+			name: "also enrolled by hand, for longer", acts: []func(*testing.T, *books){func(t *testing.T, b *books) {
+				gift := learning.Gift{UserProduct: learning.UserProduct{User: 1, Product: lyceum.CourseID(1).Product()}, EndsAt: some(at("03-20 12:00:00"))}
+				if _, err := b.learning.Give(t.Context(), b.by(), gift); err != nil {
+					t.Fatal(err)
+				}
+			}},
+			noted: "04-01 12:00:00", end: "lapsed 2026-03-15", access: []string{"course 1 ended 2026-03-20"},
+		},
+		{
+			name: "paid after it lapsed", acts: []func(*testing.T, *books){func(t *testing.T, b *books) {
+				b.now = at("03-15 12:00:00")
+				b.lapse(t)
+			}, renew("03-20 08:00:00")},
+			noted: "04-15 11:59:59", access: []string{"course 1 ended 2026-03-15", "course 1"},
+		},
+		{
+			name: "lapsed again", acts: []func(*testing.T, *books){func(t *testing.T, b *books) {
+				b.now = at("03-15 12:00:00")
+				b.lapse(t)
+			}, renew("03-20 08:00:00")},
+			noted: "04-15 12:00:00", end: "lapsed 2026-04-15", access: []string{"course 1 ended 2026-03-15", "course 1 ended 2026-04-15"},
+			events: []string{"Enrollment.disabled 2"},
+		},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for engine, store := range engines(t) {
+				b := openBooks(t, store)
+				b.lapse(t) // from now on
+				policy := lyceum.DefaultSalePolicy()
+				if row.policy != nil {
+					row.policy(&policy)
+				}
+				if err := b.service.Configure(t.Context(), b.by(), policy, lyceum.UTC); err != nil {
+					t.Fatal(err)
+				}
+				plan := row.plan
+				if plan == 0 {
+					plan = 2
+				}
+				b.sell(t, sales.NewSale{User: 1, Plan: plan, Amounts: charged(plan)})
+				for _, act := range row.acts {
+					act(t, b)
+				}
+				b.now = at(row.noted)
+				last := b.last(t)
+				if waits, err := store.FindOverdue(t.Context(), b.now); err != nil || slices.Contains(waits, b.school) != (row.end != "") {
+					t.Errorf("%s: overdue: %v, %v", engine, waits, err)
+				}
+				b.lapse(t)
+				events := b.events(t, last)
+				b.lapse(t)
+				if n := b.last(t); n != last && len(b.events(t, last)) != len(events) {
+					t.Errorf("%s: it happens twice", engine)
+				}
+				d, err := b.service.Show(t.Context(), b.by(), 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				end := ""
+				if d.EndedAt.Present {
+					end = string(d.EndReason.Value) + " " + d.EndedAt.Value.Format(time.DateOnly)
+				}
+				if diff := cmp.Diff([]any{row.end, row.access, row.events}, []any{end, b.access(t, 1), events}); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", engine, diff)
+				}
+				b.healthy(t, store)
+			}
+		})
+	}
+}
+
+// lapse does what is due, as the scheduler does.
+func (b *books) lapse(t *testing.T) {
+	t.Helper()
+	for _, do := range []func() error{
+		func() error { return b.learning.Expire(t.Context(), b.school) },
+		func() error { return b.service.EndPeriods(t.Context(), b.school) },
+		func() error { return b.service.Lapse(t.Context(), b.school) },
+	} {
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// charged is what a plan is paid with: a price in euros, or nothing for a trial.
+func charged(plan lyceum.PricingPlanID) sales.Amounts {
+	switch plan {
+	case 2:
+		return sales.Amounts{Charge: some(lyceum.USDCents(550))}
+	case 6:
+		return sales.Amounts{FinalPrice: some(lyceum.Minor(0))}
+	}
+	return sales.Amounts{}
+}
+
+// TestImportedSalesDoNotLapse: what is billed elsewhere does not lapse until a
+// payment of it is recorded here.
+func TestImportedSalesDoNotLapse(t *testing.T) {
+	for engine, store := range engines(t) {
+		b := openBooks(t, store)
+		b.lapse(t)
+		paid := lyceum.Transaction{
+			ID: 1, SaleID: 1, UserID: 1, PricingPlanID: 6, CreatedAt: b.now, PurchasedAt: b.now, Paid: true, FinalPrice: 700, Currency: "USD", Charge: 700,
+		}
+		bring := func() {
+			if _, problems, err := b.service.Import(b.by(), lyceum.RefuseMissing).Save(t.Context(), []lyceum.Transaction{paid}); err != nil || len(problems) > 0 {
+				t.Fatal(problems, err)
+			}
+		}
+		bring()
+		b.now = b.now.AddDate(3, 0, 0)
+		b.lapse(t)
+		if d, err := b.service.Show(t.Context(), b.by(), 1); err != nil || d.EndedAt.Present || d.Billed {
+			t.Errorf("%s: %+v, %v", engine, d.Sale, err)
+		}
+		if _, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: 1}); err != nil {
+			t.Fatal(err)
+		}
+		paid.CreatedAt = paid.CreatedAt.AddDate(0, 0, -1)
+		bring() // a file does not take it back
+		b.now = b.now.AddDate(0, 2, 0)
+		b.lapse(t)
+		if d, err := b.service.Show(t.Context(), b.by(), 1); err != nil || d.EndReason != some(lyceum.SaleLapsed) {
+			t.Errorf("%s: %+v, %v", engine, d.Sale, err)
+		}
+		b.healthy(t, store)
+	}
+}
