@@ -134,13 +134,10 @@ func reasonOf(r learning.AccessReason) reason {
 	return shown
 }
 
-// Recurring reports whether the sale is paid for again and again.
-func (r reason) Recurring() bool { return r.Plan.Present && r.Plan.Value.Recurring() }
-
 // Subscribed reports whether ending access also ends a subscription or a payment
 // plan.
 func (h held) Subscribed() bool {
-	return slices.ContainsFunc(h.Reasons, func(r reason) bool { return r.Active && r.Recurring() && !r.Through.Present })
+	return slices.ContainsFunc(h.Reasons, func(r reason) bool { return r.Active && r.Charged && !r.Through.Present })
 }
 
 // PlanName is what the pricing plan of the sale is called; empty without one.

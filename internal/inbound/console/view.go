@@ -56,6 +56,7 @@ func functionsIn(at *time.Location) template.FuncMap {
 		}
 	}
 	return template.FuncMap{
+		"sentence":  sentence,
 		"plain":     web.Plain,
 		"visible":   web.Visible,
 		"copyable":  func(id, label, text string) copyable { return copyable{id, label, text} },

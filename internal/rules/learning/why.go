@@ -34,6 +34,7 @@ type AccessReason struct {
 	Through lyceum.Opt[lyceum.ProductInfo] // that it is to, where the product comes with that
 	Left    lyceum.Opt[lyceum.ProductInfo] // the collection that the product left, and was kept from
 	Plan    lyceum.Opt[lyceum.PricingPlan] // of the sale
+	Charged bool                           // the sale is paid for again and again, and not in full yet
 }
 
 // Access lists what a user has, or had, a reason to use, by kind and id of the
@@ -214,16 +215,22 @@ func nameHeld(v lyceum.View, h *holdings, rows []HeldProduct) error {
 			if from, known := h.own[r.KeptFrom.Value]; known {
 				r.Left = lyceum.Some(info(from.Product))
 			}
-			if plan, known := plans[r.Sale.Value]; known {
-				r.Plan = lyceum.Some(plan)
+			if of, known := plans[r.Sale.Value]; known {
+				r.Plan, r.Charged = lyceum.Some(of.plan), of.plan.Recurring() && !of.paidInFull
 			}
 		}
 	}
 	return nil
 }
 
+// soldPlan is the pricing plan of a sale.
+type soldPlan struct {
+	plan       lyceum.PricingPlan
+	paidInFull bool
+}
+
 // plansOf returns the pricing plans of sales, by sale.
-func plansOf(v lyceum.View, ids []lyceum.SaleID) (map[lyceum.SaleID]lyceum.PricingPlan, error) {
+func plansOf(v lyceum.View, ids []lyceum.SaleID) (map[lyceum.SaleID]soldPlan, error) {
 	sales, err := v.Sales.Find(v, ids...)
 	if err != nil {
 		return nil, err
@@ -233,10 +240,10 @@ func plansOf(v lyceum.View, ids []lyceum.SaleID) (map[lyceum.SaleID]lyceum.Prici
 		wanted = append(wanted, sale.PricingPlanID.Value)
 	}
 	found, err := v.PricingPlans.Find(v, wanted...)
-	plans := make(map[lyceum.SaleID]lyceum.PricingPlan, len(sales))
+	plans := make(map[lyceum.SaleID]soldPlan, len(sales))
 	for id, sale := range sales {
 		if plan, known := found[sale.PricingPlanID.Value]; known {
-			plans[id] = plan
+			plans[id] = soldPlan{plan, sale.PaidInFull}
 		}
 	}
 	return plans, err
