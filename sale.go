@@ -33,6 +33,9 @@ type Sale struct {
 	// being active, if that is still to come; webhooks are told then.
 	StopsAt Opt[time.Time]
 	Stopped bool // webhooks were told, once for good
+	// ToStop is since when somebody is to stop charging it at the payment system,
+	// until they say that they did.
+	ToStop Opt[time.Time]
 }
 
 // Due returns when something is to happen to the sale by itself: it changes its
@@ -84,19 +87,23 @@ func (s *Sale) LapsesAt(p SalePolicy) Opt[time.Time] {
 	return Some(from.Value.Add(p.Grace()))
 }
 
-// End ends the sale and drops its change of plan. One that has ended keeps its
-// end.
-func (s *Sale) End(at time.Time, why SaleEnd) {
+// End ends the sale of a plan and drops its change of plan. What is still charged
+// is to be stopped. A sale that has ended keeps its end.
+func (s *Sale) End(plan *PricingPlan, at time.Time, why SaleEnd) {
 	s.NextPlan = None[PricingPlanID]()
-	if !s.EndedAt.Present {
-		s.EndedAt, s.EndReason = Some(Second(at)), Some(why)
+	if s.EndedAt.Present {
+		return
+	}
+	s.EndedAt, s.EndReason = Some(Second(at)), Some(why)
+	if plan.Recurring() && !s.PaidInFull && (plan.Price > 0 || s.FinalPrice.Value > 0) {
+		s.ToStop = s.EndedAt
 	}
 }
 
 // Reopen takes the end of the sale back.
 func (s *Sale) Reopen() {
 	s.EndedAt, s.EndReason, s.ReplacedBy = None[time.Time](), None[SaleEnd](), None[SaleID]()
-	s.StopsAt = None[time.Time]()
+	s.StopsAt, s.ToStop = None[time.Time](), None[time.Time]()
 }
 
 // SaleFilter narrows sales; an absent part holds always.
@@ -105,6 +112,9 @@ type SaleFilter struct {
 	DueAt Opt[time.Time]
 	// UnpaidAt: GraceFrom is that moment or before. The first come first.
 	UnpaidAt Opt[time.Time]
+	// ToStop keeps those that somebody is to stop charging, in the order in which
+	// they ended.
+	ToStop bool
 }
 
 // HoldsSeat reports whether the sale takes a seat of its pricing plan.

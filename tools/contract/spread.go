@@ -16,7 +16,7 @@ import (
 //     components.parameters, and what it says itself goes first.
 //   - A parameter in a path need not be listed at all.
 //   - An answer or a body that has a schema has it as application/json, with
-//     its example; such a body is required.
+//     its example; such a body is required unless it says otherwise.
 //   - The order of properties is the order in which they stand (x-order).
 func spread(root *yaml.Node) error {
 	components := get(root, "components")
@@ -27,9 +27,11 @@ func spread(root *yaml.Node) error {
 		}
 		if body := get(op, "requestBody"); get(body, "schema") != nil {
 			inJSON(body)
-			body.Content = slices.Insert(body.Content, 0, text("required"), &yaml.Node{
-				Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true",
-			})
+			if get(body, "required") == nil {
+				body.Content = slices.Insert(body.Content, 0, text("required"), &yaml.Node{
+					Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true",
+				})
+			}
 		}
 		for _, answer := range pairs(get(op, "responses")) {
 			inJSON(answer)

@@ -1116,6 +1116,9 @@ type Sale struct {
 	// EndReason Why it ended.
 	EndReason *SaleEndReason `json:"end_reason"`
 
+	// ChargingToStopSince Since when its charging is to be stopped at the payment system. Null if there is nothing to stop, or that was confirmed.
+	ChargingToStopSince *time.Time `json:"charging_to_stop_since"`
+
 	// ReplacesSaleID The sale that it followed by a change of plan.
 	ReplacesSaleID *int32 `json:"replaces_sale_id"`
 
@@ -1128,6 +1131,33 @@ type Sale struct {
 
 // SaleEndReason Why it ended.
 type SaleEndReason string
+
+// SaleToStop A sale that ended here and that the payment system may still charge.
+type SaleToStop struct {
+	// Since When it ended.
+	Since time.Time `json:"since"`
+
+	// Reason Why it ended.
+	Reason SaleToStopReason `json:"reason"`
+
+	// UserID The buyer.
+	UserID int32 `json:"user_id"`
+
+	// Email Email address of the buyer.
+	Email string `json:"email"`
+
+	// Name Name of the buyer.
+	Name *string `json:"name"`
+
+	// LastReference Name of its last payment in the payment system, if that payment has one.
+	LastReference *string `json:"last_reference"`
+
+	// Sale The sale.
+	Sale Sale `json:"sale"`
+}
+
+// SaleToStopReason Why it ended.
+type SaleToStopReason string
 
 // SaleWarning Something that did not fit of a sale that was recorded because its money had already been taken.
 type SaleWarning struct {

@@ -23,6 +23,7 @@ func appendSale(b []byte, s *lyceum.Sale) []byte {
 	b = strconv.AppendBool(append(b, `,"is_paid_in_full":`...), s.PaidInFull)
 	b = wire.AppendOptMoment(b, `,"ended_at":`, s.EndedAt)
 	b = wire.AppendOptWord(b, `,"end_reason":`, s.EndReason)
+	b = wire.AppendOptMoment(b, `,"charging_to_stop_since":`, s.ToStop)
 	b = wire.AppendOptNumber(b, `,"replaces_sale_id":`, s.Replaces)
 	b = wire.AppendOptNumber(b, `,"replaced_by_sale_id":`, s.ReplacedBy)
 	return append(wire.AppendOptNumber(b, `,"next_pricing_plan_id":`, s.NextPlan), '}')

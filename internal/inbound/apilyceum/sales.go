@@ -14,8 +14,8 @@ func (f *Face) sales() []wire.Operation {
 		one("showSale", wire.Get, each, bindSale, f.Sales.Show, "sale", saleDetail),
 		one("createRenewal", wire.Create, each+"/renewals", bindRenewal, f.Sales.Renew, "transaction", transactionDetail),
 		previewed(
-			one("endSale", wire.Run, each+"/end", wire.NoBody(bindSale), f.Sales.EndNow, "sale", sale),
-			wire.NoBody(bindSale), f.Sales.PreviewEndNow, salePreview,
+			one("endSale", wire.Run, each+"/end", wire.OptBody(bindEnding), f.Sales.EndNow, "sale", sale),
+			wire.OptBody(bindEnding), f.Sales.PreviewEndNow, salePreview,
 		),
 		previewed(
 			one("changePlan", wire.Run, each+"/change_plan", bindNextPlan, f.Sales.ChangePlan, "sale", saleDetail),
@@ -23,8 +23,13 @@ func (f *Face) sales() []wire.Operation {
 		),
 		wire.None("dropPlanChange", wire.Delete, each+"/change_plan", bindSale, f.Sales.DropChange),
 		previewed(
-			one("cancelSale", wire.Run, each+"/cancel", wire.NoBody(bindSale), f.Sales.Cancel, "sale", sale),
-			wire.NoBody(bindSale), f.Sales.PreviewCancel, salePreview,
+			one("cancelSale", wire.Run, each+"/cancel", wire.OptBody(bindEnding), f.Sales.Cancel, "sale", sale),
+			wire.OptBody(bindEnding), f.Sales.PreviewCancel, salePreview,
+		),
+		wire.Many("listSalesToStop", "/lyceum/v1/sales_to_stop", perPage, wire.Anything, f.Sales.ToStop, "sales_to_stop", toStop),
+		one(
+			"confirmChargingStopped", wire.Run, each+"/charging_stopped",
+			wire.NoBody(bindSale), f.Sales.ChargingStopped, "sale", sale,
 		),
 	}
 }
@@ -36,6 +41,10 @@ const (
 )
 
 func bindSale(in *wire.Input) lyceum.SaleID { return wire.PathID[lyceum.SaleID](in, "sale_id") }
+
+func bindEnding(in *wire.Input) sales.Ending {
+	return sales.Ending{Sale: bindSale(in), ChargingStopped: in.Body("charging_stopped").Bool().Value}
+}
 
 func bindNewSale(in *wire.Input) sales.NewSale {
 	return sales.NewSale{
@@ -73,7 +82,7 @@ func bindRenewal(in *wire.Input) sales.Renewal {
 
 func bindNextPlan(in *wire.Input) sales.PlanChange {
 	return sales.PlanChange{
-		Sale: bindSale(in), AtPeriodEnd: in.Body("at_period_end").Bool().Value,
+		Ending: bindEnding(in), AtPeriodEnd: in.Body("at_period_end").Bool().Value,
 		NewSale: sales.NewSale{
 			Plan:      wire.ID[lyceum.PricingPlanID](in.Body("pricing_plan_id").Required()).Value,
 			Coupon:    wire.ID[lyceum.CouponID](in.Body("coupon_id")),
@@ -111,6 +120,14 @@ func saleDetail(d sales.SaleDetail) soldSale {
 	return shown
 }
 
+func toStop(s sales.ToStop) gen.SaleToStop {
+	return gen.SaleToStop{
+		Since: wire.Moment(s.Sale.ToStop.Value), Reason: gen.SaleToStopReason(s.EndReason.Value),
+		UserID: int32(s.Buyer.ID), Email: s.Buyer.Email, Name: wire.Optional(s.Buyer.Name),
+		LastReference: wire.Optional(s.Reference), Sale: sale(s.Sale),
+	}
+}
+
 func sale(s lyceum.Sale) gen.Sale {
 	return gen.Sale{
 		ID: int32(s.ID), CreatedAt: wire.Moment(s.CreatedAt), UserID: wire.Number(s.UserID),
@@ -118,9 +135,10 @@ func sale(s lyceum.Sale) gen.Sale {
 		CouponID:      wire.Number(s.CouponID), AffiliateID: wire.Number(s.AffiliateID), AuthorID: wire.Number(s.AuthorID),
 		FinalPrice: amount(s.FinalPrice), Currency: text(s.Currency), IsActive: !s.EndedAt.Present,
 		BillingAnchor: wire.OptMoment(s.BillingAnchor), PaidUntil: wire.OptMoment(s.PaidUntil), IsPaidInFull: s.PaidInFull,
-		EndedAt:        wire.OptMoment(s.EndedAt),
-		EndReason:      (*gen.SaleEndReason)(text(s.EndReason)),
-		ReplacesSaleID: wire.Number(s.Replaces), ReplacedBySaleID: wire.Number(s.ReplacedBy),
+		EndedAt:             wire.OptMoment(s.EndedAt),
+		EndReason:           (*gen.SaleEndReason)(text(s.EndReason)),
+		ChargingToStopSince: wire.OptMoment(s.ToStop),
+		ReplacesSaleID:      wire.Number(s.Replaces), ReplacedBySaleID: wire.Number(s.ReplacedBy),
 		NextPricingPlanID: wire.Number(s.NextPlan),
 	}
 }

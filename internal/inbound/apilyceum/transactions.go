@@ -43,7 +43,8 @@ func bindRefund(in *wire.Input) sales.Refund {
 	return sales.Refund{
 		Transaction: bindTransaction(in), Amount: wire.Amount[lyceum.Minor](in.Body("amount"), 1),
 		Total: wire.Amount[lyceum.Minor](in.Body("total"), 1), EndAccess: in.Body("end_access").Bool(),
-		Reason: bindReason(in), Reference: bindReference(in),
+		ChargingStopped: in.Body("charging_stopped").Bool().Value,
+		Reason:          bindReason(in), Reference: bindReference(in),
 	}
 }
 

@@ -140,3 +140,41 @@ func TestNeedsALook(t *testing.T) {
 	want(t, p.ask(p.owner, "POST", attention+"/9/dismiss", url.Values{}), 404)
 	p.untouched(before)
 }
+
+// An owner stops a subscription at the payment system, and confirms it.
+func TestToStopCharging(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	p.session()
+	const list = "/admin/sales_to_stop"
+	want(t, p.ask(p.owner, "GET", list, nil), 200, "Nothing is to be stopped")
+	want(t, p.ask(p.owner, "GET", list+"?page=2", nil), 200, "There is no page 2")
+	want(t, p.ask(p.owner, "GET", list+"?page=x", nil), 422, "Page must be a whole number")
+	var ids []lyceum.SaleID
+	for _, user := range []lyceum.UserID{11, 12} {
+		id, _ := p.sell(2, user, func(n *sales.NewSale) { n.Reference = lyceum.Some(fmt.Sprint("ch_", user)) })
+		p.clock.Pass(time.Hour)
+		if _, err := p.sales.EndNow(t.Context(), p.by(), sales.Ending{Sale: id}); err != nil {
+			p.t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	want(t, p.ask(p.owner, "GET", "/admin/attention", nil), 200, "2 subscriptions and payment plans have ended here", "may still charge them")
+	want(t, p.ask(p.owner, "GET", list, nil), 200, "2 sales", "Sale 1 Ada Lovelace", "ch_11", "Voided", "Charging was stopped for sale 2")
+	want(t, p.ask(p.owner, "GET", salePath(ids[0]), nil), 200, "Stop charging it")
+	leads(t, p.ask(p.owner, "POST", salePath(ids[0])+"/charging_stopped", url.Values{"back": {"sale"}}), salePath(ids[0])+"?done=stopped")
+	if w := p.ask(p.owner, "GET", salePath(ids[0]), nil); strings.Contains(w.Body.String(), "Stop charging it") {
+		t.Error("what was confirmed is still to be stopped")
+	}
+	want(t, p.ask(p.owner, "GET", "/admin/attention", nil), 200, "1 subscription or payment plan has ended here", "may still charge it")
+	leads(t, p.ask(p.owner, "POST", salePath(ids[1])+"/charging_stopped", nil), list+"?done=stopped")
+	leads(t, p.ask(p.owner, "POST", salePath(ids[1])+"/charging_stopped", nil), list+"?done=stopped")
+	once, _ := p.sell(1, 11)
+	runs, _ := p.sell(2, 11)
+	before := p.state()
+	want(t, p.ask(p.owner, "POST", salePath(once)+"/charging_stopped", nil), 409, "a single payment")
+	want(t, p.ask(p.owner, "POST", salePath(runs)+"/charging_stopped", nil), 409, "has not ended")
+	want(t, p.ask(p.owner, "POST", salePath(99)+"/charging_stopped", nil), 404)
+	want(t, p.ask(p.owner, "POST", "/admin/sales/x/charging_stopped", nil), 404)
+	p.untouched(before)
+}

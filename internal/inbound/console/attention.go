@@ -10,9 +10,10 @@ import (
 
 // attentionPage lists what needs a look.
 type attentionPage struct {
-	Form *form
-	Rows []warning
-	Turn turn
+	Form   *form
+	Rows   []warning
+	Turn   turn
+	ToStop int64 // the sales that somebody is to stop charging
 }
 
 // warning is something that did not fit of a sale.
@@ -39,6 +40,11 @@ func (c *console) listAttention(w http.ResponseWriter, r *http.Request, v *visit
 	if p.Rows, err = c.warnings(r.Context(), v, listing.Rows); err != nil {
 		return err
 	}
+	stops, err := c.Sales.ToStop(r.Context(), v.by(), struct{}{}, lyceum.Page{Number: 1, Size: 1})
+	if err != nil {
+		return err
+	}
+	p.ToStop = stops.Total
 	return c.show(w, r, http.StatusOK, "attention.gohtml", v, "Needs a look", p)
 }
 

@@ -22,6 +22,10 @@ func (p *place) hold() (sale lyceum.SaleID) {
 	sale, _ = p.sell(1, 11, func(n *sales.NewSale) {
 		n.FinalPrice, n.Reference = lyceum.Some(lyceum.Minor(1)), lyceum.Some("ch_1")
 	})
+	monthly, _ := p.sell(2, 12, func(n *sales.NewSale) { n.Reference = lyceum.Some("ch_2") })
+	if _, err := p.sales.EndNow(p.t.Context(), p.by(), sales.Ending{Sale: monthly}); err != nil {
+		p.t.Fatal(err)
+	}
 	ada := accessPath(11)
 	leads(p.t, p.ask(p.owner, "POST", ada, p.give(11, "product_type", "product_collection", "product", "1", "ends_on", "2026-04-30")), ada+"?done=given")
 	leads(p.t, p.ask(p.owner, "POST", ada+"/course/2/end", nil), ada+"?done=access-ended")
@@ -31,7 +35,7 @@ func (p *place) hold() (sale lyceum.SaleID) {
 
 func TestAccessPagesInABrowser(t *testing.T) {
 	w, p := show(t)
-	for _, path := range []string{accessPath(2), "/admin/attention", bulkPath} { // while nothing is there
+	for _, path := range []string{accessPath(2), "/admin/attention", "/admin/sales_to_stop", bulkPath} { // while nothing is there
 		w.open(path)
 		w.sound()
 	}
@@ -42,6 +46,7 @@ func TestAccessPagesInABrowser(t *testing.T) {
 			webtest.Look(t, w.tab, width, 800, dark)
 			for _, path := range []string{
 				people + "/11", accessPath(11), accessPath(11) + "/course/1/end", accessPath(11) + "/course/2/end", salePath(sale), "/admin/attention",
+				"/admin/sales_to_stop", salePath(sale + 1),
 				bulkPath, bulkPath + "/1", bulkPath + "/1?result=failed", bulkPath + "/1?result=unchanged&page=2",
 			} {
 				w.open(path)

@@ -59,6 +59,7 @@ const (
 	searchPath       = "/admin/search"
 	salesPath        = "/admin/sales"
 	attentionPath    = "/admin/attention"
+	toStopPath       = "/admin/sales_to_stop"
 	appsPath         = "/admin/settings/oauth-apps"
 	keysPath         = "/admin/settings/api-keys"
 	webhooksPath     = "/admin/settings/webhooks"
@@ -192,6 +193,8 @@ func (c *console) routes() map[string]map[string]action {
 		person + "/access/{type}/{product}/end": {"GET": c.confirmEnd, "POST": c.endAccess},
 		attentionPath:                           {"GET": c.listAttention},
 		attentionPath + "/{id}/dismiss":         {"POST": c.dismissAttention},
+		toStopPath:                              {"GET": c.listToStop},
+		sale + "/charging_stopped":              {"POST": c.chargingStopped},
 		BulkPath:                                {"GET": c.newBulk, "POST": c.prepareBulk},
 		bulkJob:                                 {"GET": c.showBulk},
 		bulkJob + "/start":                      {"POST": c.startBulk},

@@ -53,6 +53,7 @@ var endings = map[lyceum.SaleEnd]string{
 	lyceum.SaleChargedBack: "The chargeback ended the sale",
 	lyceum.SaleVoided:      "The sale was voided",
 	lyceum.SaleChanged:     "The plan was changed, and another sale followed",
+	lyceum.SaleLapsed:      "The sale lapsed: it was not paid for",
 }
 
 func charged(t *lyceum.Transaction, reference string) event {

@@ -72,6 +72,7 @@ var ends = map[lyceum.SaleEnd]mark{
 	lyceum.SaleChargedBack: {"badge-bad", "Ended by a chargeback"},
 	lyceum.SaleVoided:      {"badge-off", "Voided"},
 	lyceum.SaleChanged:     {"badge-off", "Changed"},
+	lyceum.SaleLapsed:      {"badge-bad", "Lapsed"},
 }
 
 // showSale serves GET /admin/sales/{id}.
@@ -201,7 +202,7 @@ func (c *console) confirmCancel(w http.ResponseWriter, r *http.Request, v *visit
 	if !ok {
 		return errNoPage
 	}
-	o, err := c.Sales.PreviewCancel(r.Context(), v.by(), id, outcomePage())
+	o, err := c.Sales.PreviewCancel(r.Context(), v.by(), sales.Ending{Sale: id}, outcomePage())
 	if err != nil {
 		return c.refuseSale(w, r, v, "Nothing was cancelled", salePath(id), err)
 	}
@@ -228,7 +229,7 @@ func (c *console) cancelSale(w http.ResponseWriter, r *http.Request, v *visit) e
 	if !isForm(form) {
 		return c.confirmCancel(w, r, v)
 	}
-	_, err := c.Sales.Cancel(r.Context(), v.once(form, "cancel", fmt.Sprint(id)), id)
+	_, err := c.Sales.Cancel(r.Context(), v.once(form, "cancel", fmt.Sprint(id)), sales.Ending{Sale: id})
 	if err != nil && !repeated(err) {
 		return c.refuseSale(w, r, v, "Nothing was cancelled", salePath(id), err)
 	}
@@ -248,6 +249,7 @@ var refusals = map[string]string{
 	"not_recurring": "This sale was a single payment, so there is nothing to cancel. To pay the buyer back, refund " +
 		"its transaction.",
 	"sale_ended":   "This sale has already ended.",
+	"not_ended":    "This sale has not ended. Cancel it first.",
 	"paid_in_full": "Each payment of this sale was made. Nothing more is charged, and access stays.",
 	"unknown_plan": "The pricing plan of this sale is unknown, so the effect on the learner’s access is unknown " +
 		"too. Import the pricing plan first.",

@@ -160,7 +160,7 @@ func TestPlansOnSalePages(t *testing.T) {
 		return errors.Join(e1, e2, e3)
 	})
 	gold, _ := p.sell(21, 11)
-	_, err := p.sales.ChangePlan(t.Context(), p.by(), sales.PlanChange{Sale: gold, AtPeriodEnd: true, NewSale: sales.NewSale{Plan: 22}})
+	_, err := p.sales.ChangePlan(t.Context(), p.by(), sales.PlanChange{Ending: sales.Ending{Sale: gold}, AtPeriodEnd: true, NewSale: sales.NewSale{Plan: 22}})
 	if err != nil {
 		t.Fatal(err)
 	}

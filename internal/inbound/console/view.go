@@ -165,6 +165,7 @@ var rooms = map[string]string{
 	"access.gohtml":          peoplePath,
 	"access_end.gohtml":      peoplePath,
 	"attention.gohtml":       attentionPath,
+	"to_stop.gohtml":         attentionPath,
 	"bulk.gohtml":            BulkPath,
 	"bulk_job.gohtml":        BulkPath,
 	"transactions.gohtml":    transactionsPath,
@@ -196,9 +197,10 @@ var notices = map[string]string{
 	"given":        "Access is given.",
 	"access-ended": "Access has ended. If your payment system still charges the person, stop it there as well.",
 	"dismissed":    "The warning is dismissed.",
+	"stopped":      "The sale is off the list: your payment system no longer charges it.",
 	"discarded":    "The bulk change is cancelled. What was done stays done.",
 	"refunded":     "The refund is recorded. Lyceum does not move money: refund the buyer in your payment system as well.",
-	"canceled":     "The sale is cancelled. Make sure that your payment system stops charging the buyer.",
+	"canceled":     "The sale is cancelled.",
 	"hook-created": "This webhook already exists: the form was submitted twice. Its secret was shown the first time " +
 		"and cannot be shown again. If it is lost, rotate it below.",
 	"hook-rotated": "The webhook already has its new secret: the form was submitted twice. The secret was shown the " +

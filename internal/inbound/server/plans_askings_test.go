@@ -26,6 +26,7 @@ var changeRows = slicesOf(
 		asking{name: "at another price", values: "sale_id=24", body: `{"pricing_plan_id":12,"final_price":1}`, status: 409, says: `"code":"price_differs"`},
 		asking{name: "what is malformed", values: "sale_id=24", body: `{"pricing_plan_id":12,"at_period_end":"soon","final_price":-1,"user_id":3}`, status: 400, says: "at_period_end must be true or false"},
 		asking{name: "paid, but later", values: "sale_id=24", body: `{"pricing_plan_id":12,"at_period_end":true,"reference":"ch_x"}`, status: 400, says: "reference must not be sent with at_period_end"},
+		asking{name: "stopped, but later", values: "sale_id=24", body: `{"pricing_plan_id":12,"at_period_end":true,"charging_stopped":true}`, status: 400, says: "charging_stopped must not be sent with at_period_end"},
 		asking{name: "of what is paid once", values: "sale_id=1", body: `{"pricing_plan_id":12}`, status: 409, says: `"code":"not_recurring"`},
 		asking{name: "of no sale", values: "sale_id=999", body: `{"pricing_plan_id":12}`, status: 404, says: "there is no sale 999"},
 		asking{name: "later", values: "sale_id=24", body: `{"pricing_plan_id":14,"at_period_end":true}`, says: `"next_pricing_plan_id":14,"transactions":[{"id":`},
@@ -45,9 +46,11 @@ var changeRows = slicesOf(
 		asking{name: "now", values: "sale_id=24", body: `{"pricing_plan_id":14,"reference":"ch_14"}`, golden: "lyceum/sale_changed.json"},
 		asking{name: "the same payment", values: "sale_id=24", body: `{"pricing_plan_id":14,"reference":"ch_14"}`, golden: "lyceum/sale_changed.json"},
 		asking{name: "another change with its reference", values: "sale_id=24", body: `{"pricing_plan_id":12,"reference":"ch_14"}`, status: 409, says: `as transaction 27, with another pricing_plan_id (14)`},
+		asking{name: "what goes on", values: "sale_id=26", query: "preview=true", body: `{"pricing_plan_id":12,"charging_stopped":true}`, says: `"end_reason":"changed","charging_to_stop_since":null,`},
 		asking{name: "of what was changed", values: "sale_id=24", body: `{"pricing_plan_id":12}`, status: 409, says: `"code":"sale_ended","message":"sale 24 has ended: changed, and sale 26 followed"`},
 	),
-	own("showSale", asking{name: "what was changed", values: "sale_id=24", says: `"end_reason":"changed","replaces_sale_id":null,"replaced_by_sale_id":26,`}),
+	own("showSale", asking{name: "what was changed", values: "sale_id=24", says: `"end_reason":"changed","charging_to_stop_since":"2024-01-10T12:00:00Z","replaces_sale_id":null,"replaced_by_sale_id":26,`}),
+	own("confirmChargingStopped", asking{name: "one that has not ended", values: "sale_id=26", status: 409, says: `"code":"not_ended","message":"sale 26 has not ended`}),
 )
 
 func tierPlan(tier, price int) string {

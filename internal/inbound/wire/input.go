@@ -127,6 +127,16 @@ func NoBody[P any](bind func(*Input) P) func(*Input) P {
 	}
 }
 
+// OptBody lets the body be left out, where what it says is seldom said.
+func OptBody[P any](bind func(*Input) P) func(*Input) P {
+	return func(in *Input) P {
+		if in.request.ContentLength == 0 {
+			in.body = &body{}
+		}
+		return bind(in)
+	}
+}
+
 func (in *Input) readObject() error {
 	kind, _, err := mime.ParseMediaType(in.request.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {

@@ -182,7 +182,7 @@ func (s *Service) stopCharging(
 		return false, nil
 	}
 	stopped = !sale.EndedAt.Present
-	sale.End(now, lyceum.SaleCanceled)
+	sale.End(&plan, now, lyceum.SaleCanceled)
 	announce := sale.StopAt(now, now)
 	if _, err := tx.Sales.Save(tx, sale); err != nil {
 		return false, err

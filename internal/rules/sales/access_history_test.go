@@ -409,9 +409,9 @@ func (m *union) void(t *testing.T) {
 	}
 	was := m.spans()
 	said := m.askSale(t, func() (sales.Preview, error) {
-		return m.b.service.PreviewEndNow(t.Context(), m.b.by(), d.id, firstPage)
+		return m.b.service.PreviewEndNow(t.Context(), m.b.by(), sales.Ending{Sale: d.id}, firstPage)
 	})
-	_, err := m.b.service.EndNow(t.Context(), m.b.by(), d.id)
+	_, err := m.b.service.EndNow(t.Context(), m.b.by(), sales.Ending{Sale: d.id})
 	if (err == nil) != (d.over == "") {
 		m.r.Fatalf("end %+v: %v", d, err)
 	}
@@ -478,9 +478,9 @@ func (m *union) cancel(t *testing.T) {
 	}
 	was := m.spans()
 	said := m.askSale(t, func() (sales.Preview, error) {
-		return m.b.service.PreviewCancel(t.Context(), m.b.by(), d.id, firstPage)
+		return m.b.service.PreviewCancel(t.Context(), m.b.by(), sales.Ending{Sale: d.id}, firstPage)
 	})
-	_, err := m.b.service.Cancel(t.Context(), m.b.by(), d.id)
+	_, err := m.b.service.Cancel(t.Context(), m.b.by(), sales.Ending{Sale: d.id})
 	if allowed := d.recurring() && d.over == ""; (err == nil) != allowed {
 		m.r.Fatalf("cancel %+v: %v", d, err)
 	}

@@ -186,19 +186,17 @@ func (a Amounts) asBefore(t *lyceum.Transaction) Amounts {
 
 // Cancel ends a subscription or a payment plan. What becomes of the learner's
 // access is the school's choice.
-func (s *Service) Cancel(ctx context.Context, by lyceum.By, id lyceum.SaleID) (lyceum.Sale, error) {
-	return perform(ctx, s, by, id, s.cancel)
+func (s *Service) Cancel(ctx context.Context, by lyceum.By, e Ending) (lyceum.Sale, error) {
+	return perform(ctx, s, by, e, s.cancel)
 }
 
 // PreviewCancel returns what Cancel does.
-func (s *Service) PreviewCancel(
-	ctx context.Context, by lyceum.By, id lyceum.SaleID, p lyceum.Page,
-) (Preview, error) {
-	return preview(ctx, s, by, p, id, ofSale(id), s.cancel)
+func (s *Service) PreviewCancel(ctx context.Context, by lyceum.By, e Ending, p lyceum.Page) (Preview, error) {
+	return preview(ctx, s, by, p, e, ofSale(e.Sale), s.cancel)
 }
 
-func (s *Service) cancel(tx lyceum.Tx, now time.Time, id lyceum.SaleID) (lyceum.Sale, error) {
-	sale, plan, err := running(tx.Tables, tx, id)
+func (s *Service) cancel(tx lyceum.Tx, now time.Time, e Ending) (lyceum.Sale, error) {
+	sale, plan, err := running(tx.Tables, tx, e.Sale)
 	if err != nil {
 		return sale, err
 	}
@@ -209,6 +207,7 @@ func (s *Service) cancel(tx lyceum.Tx, now time.Time, id lyceum.SaleID) (lyceum.
 	if err != nil {
 		return sale, err
 	}
+	e.begin(&sale, &plan, now, lyceum.SaleCanceled)
 	err = s.end(tx, now, &sale, &plan, lyceum.SaleCanceled, school.Policy.OnCancellation)
 	return sale, err
 }
@@ -225,7 +224,7 @@ func (s *Service) CheckCancel(ctx context.Context, by lyceum.By, id lyceum.SaleI
 func (s *Service) end(
 	tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPlan, why lyceum.SaleEnd, then lyceum.Consequence,
 ) error {
-	sale.End(now, why)
+	sale.End(plan, now, why)
 	at := now
 	if then = effect(now, sale, plan, then); then == lyceum.AtPeriodEnd {
 		at = sale.PaidUntil.Value
@@ -251,19 +250,17 @@ func stop(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, plan *lyceum.PricingPl
 }
 
 // EndNow ends a sale that has not ended, whatever it sold, and its access with it.
-func (s *Service) EndNow(ctx context.Context, by lyceum.By, id lyceum.SaleID) (lyceum.Sale, error) {
-	return perform(ctx, s, by, id, s.endNow)
+func (s *Service) EndNow(ctx context.Context, by lyceum.By, e Ending) (lyceum.Sale, error) {
+	return perform(ctx, s, by, e, s.endNow)
 }
 
 // PreviewEndNow returns what EndNow does.
-func (s *Service) PreviewEndNow(
-	ctx context.Context, by lyceum.By, id lyceum.SaleID, p lyceum.Page,
-) (Preview, error) {
-	return preview(ctx, s, by, p, id, ofSale(id), s.endNow)
+func (s *Service) PreviewEndNow(ctx context.Context, by lyceum.By, e Ending, p lyceum.Page) (Preview, error) {
+	return preview(ctx, s, by, p, e, ofSale(e.Sale), s.endNow)
 }
 
-func (s *Service) endNow(tx lyceum.Tx, now time.Time, id lyceum.SaleID) (lyceum.Sale, error) {
-	sale, plan, err := saleWithPlan(tx, id)
+func (s *Service) endNow(tx lyceum.Tx, now time.Time, e Ending) (lyceum.Sale, error) {
+	sale, plan, err := saleWithPlan(tx, e.Sale)
 	if err != nil {
 		return sale, err
 	}
@@ -273,6 +270,7 @@ func (s *Service) endNow(tx lyceum.Tx, now time.Time, id lyceum.SaleID) (lyceum.
 	if err := s.enroller.Relink(tx, now, sale.UserID.Value); err != nil {
 		return sale, err
 	}
+	e.begin(&sale, &plan, now, lyceum.SaleVoided)
 	return sale, s.end(tx, now, &sale, &plan, lyceum.SaleVoided, lyceum.Unenroll)
 }
 

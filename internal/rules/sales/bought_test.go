@@ -72,7 +72,7 @@ func TestAPaymentPlanEnds(t *testing.T) {
 		before := b.last(t)
 		by, ctx := b.by(), t.Context()
 		_, renewed := b.service.Renew(ctx, by, sales.Renewal{Sale: sale.ID})
-		_, canceled := b.service.Cancel(ctx, by, sale.ID)
+		_, canceled := b.service.Cancel(ctx, by, sales.Ending{Sale: sale.ID})
 		_, changed := b.service.ChangePlan(ctx, by, to(sale.ID, 3, "ch_other"))
 		if got := fmt.Sprint(code(renewed), code(canceled), code(changed)); got != "paid_in_fullpaid_in_fullpaid_in_full" || b.last(t) != before {
 			t.Errorf("%s: %v, %v, %v", engine, renewed, canceled, changed)
@@ -104,7 +104,7 @@ func TestAPaymentAfterTheEnd(t *testing.T) {
 		end  func(*testing.T, *books, sales.SaleDetail) error
 	}{
 		{"canceled", func(t *testing.T, b *books, s sales.SaleDetail) error {
-			_, err := b.service.Cancel(t.Context(), b.by(), s.ID)
+			_, err := b.service.Cancel(t.Context(), b.by(), sales.Ending{Sale: s.ID})
 			return err
 		}},
 		{"refunded", func(t *testing.T, b *books, s sales.SaleDetail) error {
@@ -112,7 +112,7 @@ func TestAPaymentAfterTheEnd(t *testing.T) {
 			return err
 		}},
 		{"voided", func(t *testing.T, b *books, s sales.SaleDetail) error {
-			_, err := b.service.EndNow(t.Context(), b.by(), s.ID)
+			_, err := b.service.EndNow(t.Context(), b.by(), sales.Ending{Sale: s.ID})
 			return err
 		}},
 	} {

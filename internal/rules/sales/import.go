@@ -247,7 +247,7 @@ func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) (doubtful []lyceum.Sale
 		sale.BillingAnchor, sale.PaidUntil, sale.PaidInFull = old.BillingAnchor, old.PaidUntil, old.PaidInFull
 		sale.Billed, sale.EndedAt, sale.EndReason = old.Billed, old.EndedAt, old.EndReason
 		sale.Replaces, sale.ReplacedBy, sale.NextPlan = old.Replaces, old.ReplacedBy, old.NextPlan
-		sale.StopsAt, sale.Stopped = old.StopsAt, old.Stopped
+		sale.StopsAt, sale.Stopped, sale.ToStop = old.StopsAt, old.Stopped, old.ToStop
 		sale.Released = old.Released || !there && sale.back && !sale.paid
 		changed = append(changed, sale.Sale)
 	}

@@ -44,7 +44,7 @@ func (s *Service) lapse(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, due time
 	if now.Sub(due) > newsAge {
 		tx = tx.Silent()
 	}
-	sale.End(due, lyceum.SaleLapsed)
+	sale.End(&plan, due, lyceum.SaleLapsed)
 	if err := stop(tx, now, sale, &plan, now); err != nil {
 		return err
 	}

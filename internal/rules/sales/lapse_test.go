@@ -74,7 +74,7 @@ func TestLapses(t *testing.T) {
 		{name: "paid once for good", plan: 1, noted: "12-01 12:00:00", access: []string{"course 1"}},
 		{
 			name: "cancelled", acts: []func(*testing.T, *books){func(t *testing.T, b *books) {
-				if _, err := b.service.Cancel(t.Context(), b.by(), 1); err != nil {
+				if _, err := b.service.Cancel(t.Context(), b.by(), sales.Ending{Sale: 1}); err != nil {
 					t.Fatal(err)
 				}
 			}},

@@ -373,7 +373,7 @@ func TestSubscriptions(t *testing.T) {
 				t.Fatalf("%+v %v", r, err)
 			}
 			b.now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-			if _, err := b.service.Cancel(t.Context(), b.by(), d.ID); err != nil {
+			if _, err := b.service.Cancel(t.Context(), b.by(), sales.Ending{Sale: d.ID}); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tc.access, b.access(t, 1)); diff != "" {
@@ -395,7 +395,7 @@ func TestSubscriptions(t *testing.T) {
 	}
 	b := newBooks(t)
 	once := b.sell(t, sales.NewSale{User: 1, Plan: 1})
-	if _, err := b.service.Cancel(t.Context(), b.by(), once.ID); lyceum.Public(err).Code != "not_recurring" {
+	if _, err := b.service.Cancel(t.Context(), b.by(), sales.Ending{Sale: once.ID}); lyceum.Public(err).Code != "not_recurring" {
 		t.Errorf("cancelled what is paid once: %v", err)
 	}
 	trial := b.sell(t, sales.NewSale{User: 2, Plan: 6, Amounts: sales.Amounts{FinalPrice: some(lyceum.Minor(0))}})

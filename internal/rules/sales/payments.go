@@ -41,13 +41,13 @@ func lostWhole(a account) bool {
 // settle brings a sale up to date after a payment of it went back, for a reason
 // that may end it.
 func (s *Service) settle(
-	tx lyceum.Tx, now time.Time, id lyceum.SaleID, why lyceum.SaleEnd, asked lyceum.Opt[bool],
+	tx lyceum.Tx, now time.Time, e Ending, why lyceum.SaleEnd, asked lyceum.Opt[bool],
 ) error {
-	accounts, err := accountsOf(tx.Tables, tx, id)
+	accounts, err := accountsOf(tx.Tables, tx, e.Sale)
 	if err != nil {
 		return err
 	}
-	sale, plan, err := saleWithPlan(tx, id)
+	sale, plan, err := saleWithPlan(tx, e.Sale)
 	if err != nil {
 		return err
 	}
@@ -68,6 +68,7 @@ func (s *Service) settle(
 		if err != nil {
 			return err
 		}
+		e.begin(&sale, &plan, now, why)
 		return s.end(tx, now, &sale, &plan, why, then)
 	}
 	toPeriodEnd := sale.EndReason == lyceum.Some(lyceum.SaleCanceled) && school.Policy.OnCancellation == lyceum.AtPeriodEnd

@@ -45,6 +45,7 @@ func (c *PlanChange) unpaid() error {
 		field string
 		sent  bool
 	}{
+		{"charging_stopped", c.ChargingStopped},
 		{"coupon_id", c.Coupon.Present},
 		{"affiliate_id", c.Affiliate.Present},
 		{"author_id", c.Author.Present},
@@ -198,7 +199,7 @@ func (s *Service) endPeriod(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) erro
 		return err
 	}
 	sale.ReplacedBy = lyceum.Some(fresh)
-	sale.End(due, lyceum.SaleChanged)
+	sale.End(&plan, due, lyceum.SaleChanged)
 	if err := stop(tx, now, sale, &plan, now); err != nil {
 		return err
 	}

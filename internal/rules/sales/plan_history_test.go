@@ -131,7 +131,7 @@ func (m *union) changeNow(t *testing.T) {
 	}
 	plan := m.drawPlan()
 	warned, was := m.otherTier(d.user, plan, d), m.spans()
-	q := sales.PlanChange{Sale: d.id, NewSale: m.purchase(0, plan)}
+	q := sales.PlanChange{Ending: sales.Ending{Sale: d.id}, NewSale: m.purchase(0, plan)}
 	said := m.askSale(t, func() (sales.Preview, error) {
 		return m.b.service.PreviewChangePlan(t.Context(), m.b.by(), q, firstPage)
 	})
@@ -164,7 +164,7 @@ func (m *union) changeLater(t *testing.T) {
 		return
 	}
 	plan := m.drawPlan()
-	q, was := sales.PlanChange{Sale: d.id, AtPeriodEnd: true, NewSale: sales.NewSale{Plan: plan}}, m.spans()
+	q, was := sales.PlanChange{Ending: sales.Ending{Sale: d.id}, AtPeriodEnd: true, NewSale: sales.NewSale{Plan: plan}}, m.spans()
 	said := m.askSale(t, func() (sales.Preview, error) {
 		return m.b.service.PreviewChangePlan(t.Context(), m.b.by(), q, firstPage)
 	})

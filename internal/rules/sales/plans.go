@@ -15,7 +15,8 @@ import (
 type PlanChange struct {
 	NewSale
 
-	Sale        lyceum.SaleID
+	Ending
+
 	AtPeriodEnd bool // when what was paid for is used up: nothing was paid yet
 }
 
@@ -74,6 +75,7 @@ func (s *Service) changeNow(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDeta
 		return fresh, err
 	}
 	old.ReplacedBy = lyceum.Some(fresh.ID)
+	c.begin(&old, &plan, now, lyceum.SaleChanged)
 	return fresh, s.end(tx, now, &old, &plan, lyceum.SaleChanged, lyceum.Unenroll)
 }
 

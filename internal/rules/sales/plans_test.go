@@ -71,7 +71,7 @@ func (b *books) change(t *testing.T, c sales.PlanChange) sales.SaleDetail {
 }
 
 func to(sale lyceum.SaleID, plan lyceum.PricingPlanID, reference string) sales.PlanChange {
-	c := sales.PlanChange{Sale: sale, NewSale: sales.NewSale{Plan: plan}}
+	c := sales.PlanChange{Ending: sales.Ending{Sale: sale}, NewSale: sales.NewSale{Plan: plan}}
 	if reference != "" {
 		c.Reference = some(reference)
 	}
@@ -152,7 +152,7 @@ func TestAPlanChangesNow(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			before = b.last(t)
-			if _, err := b.service.Cancel(t.Context(), b.by(), old.ID); err != nil {
+			if _, err := b.service.Cancel(t.Context(), b.by(), sales.Ending{Sale: old.ID}); err != nil {
 				t.Fatal(err)
 			}
 			b.pass(40)
@@ -195,7 +195,7 @@ func TestAReplacedSaleStaysEnded(t *testing.T) {
 			refund(t, b, sales.Refund{Transaction: d.Transactions[0].ID, EndAccess: some(false)})
 		}, false},
 		{"cancelled before", func(t *testing.T, b *books, d sales.SaleDetail) {
-			if _, err := b.service.Cancel(t.Context(), b.by(), d.ID); err != nil {
+			if _, err := b.service.Cancel(t.Context(), b.by(), sales.Ending{Sale: d.ID}); err != nil {
 				t.Fatal(err)
 			}
 			refund(t, b, sales.Refund{Transaction: d.Transactions[0].ID})
@@ -336,7 +336,7 @@ func TestAComingChangeGivesWay(t *testing.T) {
 	}
 	t.Run("cancelled", func(t *testing.T) {
 		b, old := coming(t)
-		if s, err := b.service.Cancel(t.Context(), b.by(), old.ID); err != nil || s.NextPlan.Present {
+		if s, err := b.service.Cancel(t.Context(), b.by(), sales.Ending{Sale: old.ID}); err != nil || s.NextPlan.Present {
 			t.Errorf("%+v, %v", s, err)
 		}
 		b.now = old.PaidUntil.Value.Add(time.Hour)
@@ -507,14 +507,14 @@ func TestASecondTierNeedsALook(t *testing.T) {
 			t.Errorf("%+v: %+v", fine, d.Warnings)
 		}
 	}
-	if _, err := b.service.EndNow(t.Context(), b.by(), second.ID); err != nil {
+	if _, err := b.service.EndNow(t.Context(), b.by(), sales.Ending{Sale: second.ID}); err != nil {
 		t.Fatal(err)
 	}
 	fresh := b.change(t, to(first.ID, gold, ""))
 	if len(fresh.Warnings) > 0 {
 		t.Errorf("the tier that is left behind does not count: %+v", fresh.Warnings)
 	}
-	if _, err := b.service.Cancel(t.Context(), b.by(), fresh.ID); err != nil {
+	if _, err := b.service.Cancel(t.Context(), b.by(), sales.Ending{Sale: fresh.ID}); err != nil {
 		t.Fatal(err)
 	}
 	if d := b.sell(t, sales.NewSale{User: 1, Plan: silver}); len(d.Warnings) > 0 {

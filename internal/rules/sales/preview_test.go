@@ -77,14 +77,14 @@ func TestPreviewOfACancellation(t *testing.T) {
 			id := b.sell(t, sales.NewSale{User: 1, Plan: tc.plan, Amounts: sales.Amounts{Charge: some(lyceum.USDCents(map[lyceum.PricingPlanID]int64{2: 550, 8: 100}[tc.plan]))}}).ID
 			b.now = b.now.Add(tc.wait)
 			before := b.last(t)
-			p, err := b.service.PreviewCancel(t.Context(), b.by(), id, firstPage)
+			p, err := b.service.PreviewCancel(t.Context(), b.by(), sales.Ending{Sale: id}, firstPage)
 			if err != nil || !p.EndsSale || p.Sale.EndReason != some(lyceum.SaleCanceled) || p.Money.Present || lines(&p.AccessPreview) != tc.says {
 				t.Fatalf("the preview is %+v, %v; want %q", p, err, tc.says)
 			}
 			if b.last(t) != before {
 				t.Error("to look has changed something")
 			}
-			got, err := b.service.Cancel(t.Context(), b.by(), id)
+			got, err := b.service.Cancel(t.Context(), b.by(), sales.Ending{Sale: id})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func TestPreviewOfACancellation(t *testing.T) {
 			if got := strings.Join(b.access(t, 1), "; "); got != tc.access {
 				t.Errorf("the access is %q, want %q", got, tc.access)
 			}
-			if _, err := b.service.PreviewCancel(t.Context(), b.by(), id, firstPage); lyceum.Public(err).Code != "sale_ended" {
+			if _, err := b.service.PreviewCancel(t.Context(), b.by(), sales.Ending{Sale: id}, firstPage); lyceum.Public(err).Code != "sale_ended" {
 				t.Errorf("a second time: %v", err)
 			}
 		})
@@ -102,17 +102,17 @@ func TestPreviewOfACancellation(t *testing.T) {
 	b := newBooks(t)
 	once := b.sell(t, sales.NewSale{User: 1, Plan: 1}).ID
 	monthly := b.sell(t, sales.NewSale{User: 1, Plan: 2, Amounts: sales.Amounts{Charge: some(lyceum.USDCents(550))}}).ID
-	p, err := b.service.PreviewCancel(t.Context(), b.by(), monthly, firstPage)
+	p, err := b.service.PreviewCancel(t.Context(), b.by(), sales.Ending{Sale: monthly}, firstPage)
 	if err != nil || lines(&p.AccessPreview) != "course 1 stays (sale 1 of course 1) (sale 2 of course 1)" || p.People.Keeping != 1 {
 		t.Errorf("of what was also bought once: %q, %v", lines(&p.AccessPreview), err)
 	}
-	if _, err := b.service.PreviewCancel(t.Context(), b.by(), once, firstPage); lyceum.Public(err).Code != "not_recurring" {
+	if _, err := b.service.PreviewCancel(t.Context(), b.by(), sales.Ending{Sale: once}, firstPage); lyceum.Public(err).Code != "not_recurring" {
 		t.Errorf("of what is paid once: %v", err)
 	}
-	if _, err := b.service.PreviewCancel(t.Context(), b.by(), 99, firstPage); lyceum.KindOf(err) != lyceum.NotFound {
+	if _, err := b.service.PreviewCancel(t.Context(), b.by(), sales.Ending{Sale: 99}, firstPage); lyceum.KindOf(err) != lyceum.NotFound {
 		t.Errorf("of what is not there: %v", err)
 	}
-	if _, err := b.service.PreviewCancel(t.Context(), lyceum.By{School: b.school + 1, Actor: "test"}, once, firstPage); lyceum.KindOf(err) != lyceum.NotFound {
+	if _, err := b.service.PreviewCancel(t.Context(), lyceum.By{School: b.school + 1, Actor: "test"}, sales.Ending{Sale: once}, firstPage); lyceum.KindOf(err) != lyceum.NotFound {
 		t.Errorf("of another school: %v", err)
 	}
 }
@@ -290,7 +290,7 @@ func TestPreviewOfALongerPurchase(t *testing.T) {
 func TestPreviewOfAChangeOfPlan(t *testing.T) {
 	b := newBooks(t)
 	old := b.sell(t, sales.NewSale{User: 1, Plan: 2, Amounts: sales.Amounts{Charge: some(lyceum.USDCents(550))}}).ID
-	change := sales.PlanChange{Sale: old, NewSale: sales.NewSale{Plan: 1, Reference: some("ch_2")}}
+	change := sales.PlanChange{Ending: sales.Ending{Sale: old}, NewSale: sales.NewSale{Plan: 1, Reference: some("ch_2")}}
 	p, err := b.service.PreviewChangePlan(t.Context(), b.by(), change, firstPage)
 	if err != nil || !p.EndsSale || p.Reopens.Present || p.Money.Present || lines(&p.AccessPreview) != "course 1 stays (sale 2 of course 1)" {
 		t.Errorf("the change: %+v, %q, %v", p, lines(&p.AccessPreview), err)
@@ -404,8 +404,10 @@ func previewAll(t *testing.T, b *books, db *sql.DB) {
 	lost := sales.DisputeOutcome{Dispute: 1, State: lyceum.DisputeLost}
 	for name, look := range map[string]func() (any, error){
 		"refund": func() (any, error) { return b.service.PreviewRefund(ctx, by, refund, firstPage) },
-		"cancel": func() (any, error) { return b.service.PreviewCancel(ctx, by, monthly.ID, firstPage) },
-		"end":    func() (any, error) { return b.service.PreviewEndNow(ctx, by, once.ID, firstPage) },
+		"cancel": func() (any, error) {
+			return b.service.PreviewCancel(ctx, by, sales.Ending{Sale: monthly.ID}, firstPage)
+		},
+		"end": func() (any, error) { return b.service.PreviewEndNow(ctx, by, sales.Ending{Sale: once.ID}, firstPage) },
 		"unenroll": func() (any, error) {
 			return b.learning.PreviewUnenroll(ctx, by, learning.UserProduct{User: 1, Product: lyceum.CourseID(1).Product()}, firstPage)
 		},

@@ -145,14 +145,14 @@ func (l *ledger) step(t *testing.T) {
 		l.close(t)
 	case 10:
 		sale := rapid.SampledFrom(l.sales).Draw(l.r, "sale")
-		if _, err := b.service.Cancel(t.Context(), b.by(), sale); err == nil {
+		if _, err := b.service.Cancel(t.Context(), b.by(), sales.Ending{Sale: sale}); err == nil {
 			l.end(sale, lyceum.SaleCanceled)
 		} else {
 			l.refused(err)
 		}
 	case 11:
 		sale := rapid.SampledFrom(l.sales).Draw(l.r, "sale")
-		_, err := b.service.EndNow(t.Context(), b.by(), sale)
+		_, err := b.service.EndNow(t.Context(), b.by(), sales.Ending{Sale: sale})
 		if (err == nil) != (l.ends[sale] == "") {
 			l.r.Fatalf("end of sale %d, which ended %q: %v", sale, l.ends[sale], err)
 		}

@@ -14,8 +14,10 @@ type Refund struct {
 	Amount      lyceum.Opt[lyceum.Minor] // of the price; its share of the tax goes back with it
 	Total       lyceum.Opt[lyceum.Minor] // with tax
 	EndAccess   lyceum.Opt[bool]         // absent: a full refund does what the school chose
-	Reason      lyceum.Opt[string]
-	Reference   lyceum.Opt[string] // of the payment system
+	// ChargingStopped: if it ends the sale, the payment system charges that no more.
+	ChargingStopped bool
+	Reason          lyceum.Opt[string]
+	Reference       lyceum.Opt[string] // of the payment system
 }
 
 // Refund keeps that a transaction, or a part of it, was paid back. All refunds
@@ -64,7 +66,7 @@ func (s *Service) refund(tx lyceum.Tx, now time.Time, r Refund) (TransactionDeta
 		return TransactionDetail{}, err
 	}
 	if a.gone() || r.EndAccess.Value {
-		if err := s.settle(tx, now, a.SaleID, lyceum.SaleRefunded, r.EndAccess); err != nil {
+		if err := s.settle(tx, now, Ending{a.SaleID, r.ChargingStopped}, lyceum.SaleRefunded, r.EndAccess); err != nil {
 			return TransactionDetail{}, err
 		}
 	}

@@ -23,7 +23,7 @@ func TestAStopIsAnnouncedOnce(t *testing.T) {
 		return err
 	}, 1}
 	cancel := act{"cancel", func(t *testing.T, b *books) error {
-		_, err := b.service.Cancel(t.Context(), b.by(), 1)
+		_, err := b.service.Cancel(t.Context(), b.by(), sales.Ending{Sale: 1})
 		return err
 	}, 0}
 	keep := act{"refund, and access stays", func(t *testing.T, b *books) error {
@@ -31,7 +31,7 @@ func TestAStopIsAnnouncedOnce(t *testing.T) {
 		return err
 	}, 0}
 	void := act{"void", func(t *testing.T, b *books) error {
-		_, err := b.service.EndNow(t.Context(), b.by(), 1)
+		_, err := b.service.EndNow(t.Context(), b.by(), sales.Ending{Sale: 1})
 		return err
 	}, 1}
 	dispute := act{"lose", func(t *testing.T, b *books) error {

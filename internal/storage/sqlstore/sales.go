@@ -34,6 +34,7 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 		unread("due_at", (*lyceum.Sale).Due),
 		boolColumn("billed", func(s *lyceum.Sale) *bool { return &s.Billed }),
 		unread("grace_from", (*lyceum.Sale).GraceFrom),
+		optTimeColumn("to_stop_at", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.ToStop }),
 	},
 	largest: 1 << 10,
 	narrow: func(w *where, f lyceum.SaleFilter) {
@@ -43,12 +44,17 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 		if f.UnpaidAt.Present {
 			w.and("grace_from <= ?", micros(f.UnpaidAt.Value))
 		}
+		if f.ToStop {
+			w.and("to_stop_at IS NOT NULL")
+		}
 	},
 	order: func(f lyceum.SaleFilter) string {
-		if f.DueAt.Present {
+		switch {
+		case f.DueAt.Present:
 			return "due_at, sale_id"
-		}
-		if f.UnpaidAt.Present {
+		case f.ToStop:
+			return "to_stop_at, sale_id"
+		case f.UnpaidAt.Present:
 			return "grace_from, sale_id"
 		}
 		return "sale_id"

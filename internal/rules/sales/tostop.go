@@ -1,0 +1,88 @@
+package sales
+
+import (
+	"context"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Ending names a sale that is to end, and says whether the payment system charges
+// it no more.
+type Ending struct {
+	Sale            lyceum.SaleID
+	ChargingStopped bool
+}
+
+// begin ends a sale that nobody charges any more, so that there is nothing to stop.
+func (e Ending) begin(sale *lyceum.Sale, plan *lyceum.PricingPlan, now time.Time, why lyceum.SaleEnd) {
+	if e.ChargingStopped {
+		sale.End(plan, now, why)
+		sale.ToStop = lyceum.None[time.Time]()
+	}
+}
+
+// ToStop is a sale that somebody is to stop charging.
+type ToStop struct {
+	lyceum.Sale
+
+	Buyer     lyceum.User
+	Reference lyceum.Opt[string] // of its last payment, if that has one
+}
+
+// ToStop lists the sales that somebody is to stop charging, the one that has
+// waited longest first.
+func (s *Service) ToStop(
+	ctx context.Context, by lyceum.By, _ struct{}, p lyceum.Page,
+) (lyceum.Listing[ToStop], error) {
+	v := s.store.In(ctx, by.School)
+	found, err := v.Sales.List(v, lyceum.SaleFilter{ToStop: true}, p)
+	list := lyceum.Listing[ToStop]{Page: found.Page, Total: found.Total, More: found.More}
+	if err != nil {
+		return list, err
+	}
+	users, last := make([]lyceum.UserID, len(found.Rows)), make([]lyceum.TransactionID, len(found.Rows))
+	for i := range found.Rows {
+		users[i] = found.Rows[i].UserID.Value
+		q := paymentsOf(found.Rows[i].ID)
+		q.Order = lyceum.NewestFirst
+		t, _, err := v.Transactions.First(v, q)
+		if err != nil {
+			return list, err
+		}
+		last[i] = t.ID
+	}
+	buyers, err := v.Users.Find(v, users...)
+	if err != nil {
+		return list, err
+	}
+	references, err := v.References.Find(v, last...)
+	for i := range found.Rows {
+		list.Rows = append(list.Rows, ToStop{found.Rows[i], buyers[users[i]], nameIn(references, last[i])})
+	}
+	return list, err
+}
+
+// ChargingStopped notes that the payment system no longer charges a sale that has
+// ended. It fails with Conflict for one that goes on, or was paid once.
+func (s *Service) ChargingStopped(ctx context.Context, by lyceum.By, id lyceum.SaleID) (lyceum.Sale, error) {
+	return perform(ctx, s, by, id, chargingStopped)
+}
+
+func chargingStopped(tx lyceum.Tx, _ time.Time, id lyceum.SaleID) (lyceum.Sale, error) {
+	sale, plan, err := saleWithPlan(tx, id)
+	switch {
+	case err != nil:
+		return sale, err
+	case sale.ToStop.Present:
+		sale.ToStop = lyceum.None[time.Time]()
+		_, err := tx.Sales.Save(tx, sale)
+		return sale, err
+	case sale.EndedAt.Present:
+		return sale, recurring(&sale, &plan)
+	}
+	if err := recurring(&sale, &plan); err != nil {
+		return sale, err
+	}
+	return sale, conflict("not_ended", "sale %d has not ended: say that its charging was stopped when you end it", id)
+}
