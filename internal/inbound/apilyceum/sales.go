@@ -115,7 +115,9 @@ func saleDetail(d sales.SaleDetail) soldSale {
 	shown := soldSale{sale(d.Sale), []shownTransaction{}, movements(d.Movements), saleWarnings(d.Warnings)}
 	for i := range d.Transactions {
 		t := &d.Transactions[i]
-		shown.Transactions = append(shown.Transactions, shownTransaction{t, d.TaxRefunded(t), d.Reference(t.ID), nil})
+		shown.Transactions = append(
+			shown.Transactions, shownTransaction{t, d.TaxRefunded(t), d.Reference(t.ID), d.Period(t.ID), nil},
+		)
 	}
 	return shown
 }

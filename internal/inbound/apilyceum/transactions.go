@@ -2,6 +2,7 @@ package apilyceum
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
@@ -67,7 +68,7 @@ func bindState(in *wire.Input) lyceum.DisputeState {
 }
 
 func transactionDetail(d sales.TransactionDetail) shownTransaction {
-	return shownTransaction{&d.Transaction, d.TaxRefunded, d.Reference, movements(d.Movements)}
+	return shownTransaction{&d.Transaction, d.TaxRefunded, d.Reference, d.Period, movements(d.Movements)}
 }
 
 // shownTransaction is a transaction as version 1 writes it, and what only this
@@ -76,6 +77,7 @@ type shownTransaction struct {
 	transaction *lyceum.Transaction
 	taxRefunded lyceum.Minor
 	reference   lyceum.Opt[string]
+	period      lyceum.Opt[sales.PaidPeriod]
 	movements   []gen.Movement
 }
 
@@ -84,6 +86,9 @@ func (s shownTransaction) MarshalJSON() ([]byte, error) {
 	b := wire.AppendTransaction(nil, s.transaction)
 	b = wire.AppendNumber(b[:len(b)-1], `,"tax_refunded":`, s.taxRefunded)
 	b = wire.AppendOptWord(b, `,"reference":`, s.reference)
+	start, end := s.period.Value.Start, s.period.Value.End
+	b = wire.AppendOptMoment(b, `,"period_start":`, lyceum.Opt[time.Time]{Value: start, Present: s.period.Present})
+	b = wire.AppendOptMoment(b, `,"period_end":`, lyceum.Opt[time.Time]{Value: end, Present: s.period.Present})
 	if s.movements == nil {
 		return append(b, '}'), nil
 	}

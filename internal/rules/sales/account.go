@@ -153,9 +153,13 @@ func (a *account) keep(tx lyceum.Tx, before lyceum.Transaction, m *lyceum.Moveme
 // detail shows the transaction with one movement.
 func (a *account) detail(tx lyceum.Tx, m lyceum.Movement) (TransactionDetail, error) {
 	references, err := tx.References.Find(tx, a.ID)
+	if err != nil {
+		return TransactionDetail{}, err
+	}
+	periods, err := paidPeriods(tx.Tables, tx, a.SaleID)
 	return TransactionDetail{
 		Transaction: a.Transaction, TaxRefunded: a.refunded().Tax, Reference: nameIn(references, a.ID),
-		Movements: []lyceum.Movement{m},
+		Period: periodIn(periods, a.ID), Movements: []lyceum.Movement{m},
 	}, err
 }
 

@@ -13,7 +13,11 @@ type bought struct {
 	anchor lyceum.Opt[time.Time]
 	until  lyceum.Opt[time.Time] // when the next payment is due; absent if none was made, or is to be made
 	inFull bool
+	paid   []lyceum.Opt[PaidPeriod] // by each payment
 }
+
+// PaidPeriod is the time that a payment bought: a billing period, or the trial.
+type PaidPeriod struct{ Start, End time.Time }
 
 // apply notes on the sale what was bought.
 func (b bought) apply(sale *lyceum.Sale) {
@@ -32,8 +36,49 @@ func boughtBy(tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, account
 	return periodsOf(sale, plan, zone, accounts), nil
 }
 
-func zoneOf(tx lyceum.Tx) (*time.Location, error) {
-	school, err := tx.GetSchool()
+// paidPeriods returns the time that each payment of a sale bought that is paid for
+// again and again.
+func paidPeriods(
+	tables *lyceum.Tables, from lyceum.Reads, id lyceum.SaleID,
+) (map[lyceum.TransactionID]PaidPeriod, error) {
+	sale, err := tables.Sales.Get(from, id)
+	if err != nil || !sale.PricingPlanID.Present {
+		return nil, err
+	}
+	plans, err := tables.PricingPlans.Find(from, sale.PricingPlanID.Value)
+	plan, known := plans[sale.PricingPlanID.Value]
+	if err != nil || !known || !plan.Recurring() {
+		return nil, err
+	}
+	accounts, err := accountsOf(tables, from, id)
+	if err != nil {
+		return nil, err
+	}
+	zone, err := zoneOf(from)
+	if err != nil {
+		return nil, err
+	}
+	return periodsOf(&sale, &plan, zone, accounts).byPayment(accounts), nil
+}
+
+func (b bought) byPayment(accounts []account) map[lyceum.TransactionID]PaidPeriod {
+	periods := map[lyceum.TransactionID]PaidPeriod{}
+	for i, p := range b.paid {
+		if p.Present {
+			periods[accounts[i].ID] = p.Value
+		}
+	}
+	return periods
+}
+
+// periodIn returns the time that one payment bought.
+func periodIn(periods map[lyceum.TransactionID]PaidPeriod, id lyceum.TransactionID) lyceum.Opt[PaidPeriod] {
+	p, bought := periods[id]
+	return lyceum.Opt[PaidPeriod]{Value: p, Present: bought}
+}
+
+func zoneOf(from lyceum.Reads) (*time.Location, error) {
+	school, err := from.GetSchool()
 	if err != nil {
 		return nil, err
 	}
@@ -61,16 +106,21 @@ func periodsOf(sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location,
 	var b bought
 	b.anchor = anchorOf(sale, plan, zone, accounts)
 	billing := plan.Billing(b.anchor.Value, zone)
+	b.paid = make([]lyceum.Opt[PaidPeriod], len(accounts))
 	next, made := lyceum.None[int](), 0
 	for i := range accounts {
 		a := &accounts[i]
 		switch {
 		case !a.Paid || a.gone() || sale.EndedAt.Present && a.CreatedAt.After(sale.EndedAt.Value):
+		case plan.Payments.Present && made >= int(plan.Payments.Value): // one too many
 		case i == 0 && onTrial(a, plan):
 			next = lyceum.Some(0)
+			b.paid[i] = lyceum.Some(PaidPeriod{a.CreatedAt, billing.Begin(0)})
 		default:
 			period := billing.Period(a.CreatedAt)
-			next = lyceum.Some(max(period, next.Else(period)) + 1)
+			period = max(period, next.Else(period))
+			next = lyceum.Some(period + 1)
+			b.paid[i] = lyceum.Some(PaidPeriod{billing.Begin(period), billing.Begin(period + 1)})
 			made++
 		}
 	}

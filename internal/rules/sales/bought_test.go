@@ -161,3 +161,50 @@ func TestBillingInTheZoneOfTheSchool(t *testing.T) {
 		b.renew(t, sale.ID, "")
 	}
 }
+
+// TestPaidPeriods: each payment says which time it bought, wherever it is shown.
+func TestPaidPeriods(t *testing.T) {
+	day := func(month time.Month, day int) time.Time { return time.Date(2026, month, day, 12, 0, 0, 0, time.UTC) }
+	period := func(from, to time.Time) lyceum.Opt[sales.PaidPeriod] {
+		return some(sales.PaidPeriod{Start: from, End: to})
+	}
+	none := lyceum.None[sales.PaidPeriod]()
+	for engine, store := range engines(t) {
+		b := openBooks(t, store) // on 31 January
+		want := func(step string, id lyceum.SaleID, want ...lyceum.Opt[sales.PaidPeriod]) {
+			t.Helper()
+			detail := b.show(t, id)
+			for i, tr := range detail.Transactions {
+				one, err := b.service.ShowTransaction(t.Context(), b.by(), tr.ID)
+				if got := detail.Period(tr.ID); err != nil || got != want[i] || one.Period != want[i] {
+					t.Errorf("%s, %s: payment %d: %v and %v, want %v; %v", engine, step, i, got, one.Period, want[i], err)
+				}
+			}
+		}
+		once := b.sell(t, sales.NewSale{User: 1, Plan: 1})
+		want("paid once", once.ID, none)
+		sale := b.sellInParts(t)
+		first := period(day(1, 31), day(2, 28))
+		if got := sale.Period(sale.Transactions[0].ID); got != first {
+			t.Errorf("%s: recorded: %v", engine, got)
+		}
+		b.now = day(3, 3) // late
+		d, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: sale.ID})
+		if second := period(day(2, 28), day(3, 31)); err != nil || d.Period != second {
+			t.Errorf("%s: renewed: %v, %v", engine, d.Period, err)
+		}
+		want("two payments", sale.ID, first, period(day(2, 28), day(3, 31)))
+		b.renew(t, sale.ID, "")
+		second, third := period(day(2, 28), day(3, 31)), period(day(3, 31), day(4, 30))
+		b.renew(t, sale.ID, "ch_more")
+		want("one too many", sale.ID, first, second, third, none)
+		refund, err := b.service.Refund(t.Context(), b.by(), sales.Refund{Transaction: sale.Transactions[0].ID})
+		if err != nil || refund.Period != none {
+			t.Errorf("%s: refunded: %v, %v", engine, refund.Period, err)
+		}
+		want("the first went back", sale.ID, none, second, third, period(day(4, 30), day(5, 31)))
+		b.now = day(4, 10)
+		trial := b.sell(t, sales.NewSale{User: 2, Plan: 6, Amounts: sales.Amounts{FinalPrice: some(lyceum.Minor(0))}})
+		want("on trial", trial.ID, period(day(4, 10), day(4, 24)))
+	}
+}

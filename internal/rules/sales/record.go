@@ -88,7 +88,8 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	if err != nil {
 		return SaleDetail{}, err
 	}
-	b, err := boughtBy(tx, &sale, &plan, []account{{Transaction: t}})
+	accounts := []account{{Transaction: t}}
+	b, err := boughtBy(tx, &sale, &plan, accounts)
 	if err != nil {
 		return SaleDetail{}, err
 	}
@@ -99,7 +100,7 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	}
 	detail := SaleDetail{
 		Sale: sale, Transactions: []lyceum.Transaction{t},
-		References: map[lyceum.TransactionID]lyceum.Reference{},
+		References: map[lyceum.TransactionID]lyceum.Reference{}, Periods: b.byPayment(accounts),
 	}
 	if err := keepCharge(tx, &t, n.Reference); err != nil {
 		return SaleDetail{}, err

@@ -80,6 +80,7 @@ type SaleDetail struct {
 	Movements    []lyceum.Movement    // by id
 	Disputes     []lyceum.Dispute     // by id
 	References   map[lyceum.TransactionID]lyceum.Reference
+	Periods      map[lyceum.TransactionID]PaidPeriod
 	Warnings     []lyceum.SaleWarning // by id
 }
 
@@ -89,7 +90,7 @@ func (s *Service) Show(ctx context.Context, by lyceum.By, id lyceum.SaleID) (Sal
 	return saleDetail(v.Tables, v, id)
 }
 
-func saleDetail(tables *lyceum.Tables, from lyceum.Source, id lyceum.SaleID) (SaleDetail, error) {
+func saleDetail(tables *lyceum.Tables, from lyceum.Reads, id lyceum.SaleID) (SaleDetail, error) {
 	var d SaleDetail
 	var err error
 	if d.Sale, err = tables.Sales.Get(from, id); err != nil {
@@ -115,7 +116,10 @@ func saleDetail(tables *lyceum.Tables, from lyceum.Source, id lyceum.SaleID) (Sa
 	for i := range d.Transactions {
 		ids[i] = d.Transactions[i].ID
 	}
-	d.References, err = tables.References.Find(from, ids...)
+	if d.References, err = tables.References.Find(from, ids...); err != nil {
+		return SaleDetail{}, err
+	}
+	d.Periods, err = paidPeriods(tables, from, id)
 	return d, err
 }
 
@@ -130,6 +134,7 @@ type TransactionDetail struct {
 
 	TaxRefunded lyceum.Minor
 	Reference   lyceum.Opt[string]
+	Period      lyceum.Opt[PaidPeriod]
 	Movements   []lyceum.Movement // by id
 }
 
@@ -146,7 +151,7 @@ func (s *Service) ShowTransaction(
 }
 
 func transactionDetail(
-	tables *lyceum.Tables, from lyceum.Source, t lyceum.Transaction,
+	tables *lyceum.Tables, from lyceum.Reads, t lyceum.Transaction,
 ) (TransactionDetail, error) {
 	d := TransactionDetail{Transaction: t}
 	var err error
@@ -156,7 +161,12 @@ func transactionDetail(
 	}
 	d.TaxRefunded = t.RefundedPart(taxRefunded(d.Movements, t.ID)).Tax
 	references, err := tables.References.Find(from, t.ID)
+	if err != nil {
+		return d, err
+	}
 	d.Reference = nameIn(references, t.ID)
+	periods, err := paidPeriods(tables, from, t.SaleID)
+	d.Period = periodIn(periods, t.ID)
 	return d, err
 }
 
@@ -187,6 +197,11 @@ func (d *SaleDetail) Left(t *lyceum.Transaction) (lyceum.Part, error) {
 // if it has one.
 func (d *SaleDetail) Reference(id lyceum.TransactionID) lyceum.Opt[string] {
 	return nameIn(d.References, id)
+}
+
+// Period returns the time that a transaction of the sale bought.
+func (d *SaleDetail) Period(id lyceum.TransactionID) lyceum.Opt[PaidPeriod] {
+	return periodIn(d.Periods, id)
 }
 
 func nameIn(references map[lyceum.TransactionID]lyceum.Reference, id lyceum.TransactionID) lyceum.Opt[string] {
