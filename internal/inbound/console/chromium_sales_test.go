@@ -213,3 +213,41 @@ func TestSalesPictures(t *testing.T) {
 	w.press("main button[type=submit]")
 	picture("refund-question")
 }
+
+// An owner looks at subscriptions as they stand, and confirms that the charging of
+// one was stopped.
+func TestSubscriptionsInABrowser(t *testing.T) {
+	w, p := show(t)
+	p.market()
+	due, _ := p.sell(2, 12)
+	p.clock.Pass(40 * 24 * time.Hour)
+	p.session()
+	running, _ := p.sell(2, 11, func(n *sales.NewSale) { n.Reference = lyceum.Some("ch_1") })
+	ended, _ := p.sell(2, 13, func(n *sales.NewSale) { n.Reference = lyceum.Some("ch_2") })
+	if _, err := p.sales.Cancel(t.Context(), p.by(), sales.Ending{Sale: ended}); err != nil {
+		t.Fatal(err)
+	}
+	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
+	for _, width := range []int64{webtest.Desktop, 700, webtest.Phone, 320} {
+		for _, dark := range []bool{false, true} {
+			webtest.Look(t, w.tab, width, 800, dark)
+			for _, path := range []string{salePath(due), salePath(running), salePath(ended), "/admin/sales_to_stop", "/admin/attention"} {
+				w.open(path)
+				w.sound()
+			}
+			if t.Failed() {
+				t.Fatalf("at width %d, dark %t", width, dark)
+			}
+		}
+	}
+	for name, path := range map[string]string{"due": salePath(due), "running": salePath(running), "ended": salePath(ended), "to-stop": "/admin/sales_to_stop"} {
+		w.open(path)
+		webtest.Screenshot(t, w.tab, "console-subscription-"+name+"-light", webtest.Desktop, false)
+		webtest.Screenshot(t, w.tab, "console-subscription-"+name+"-phone-light", webtest.Phone, false)
+	}
+	w.open(salePath(ended))
+	w.press("form[action$='/charging_stopped'] button")
+	w.until("location.search === '?done=stopped' && !document.querySelector('#charging')")
+	w.open("/admin/sales_to_stop")
+	w.until("document.getElementById('empty').textContent === 'Nothing is to be stopped'")
+}

@@ -19,6 +19,7 @@ type salePage struct {
 	Affiliate string // empty without one, like Author
 	Author    string
 	State     mark
+	Billing   *billing // nil if it is paid once
 	Payments  []payment
 	History   []event
 	Warnings  []lyceum.SaleWarning
@@ -27,7 +28,11 @@ type salePage struct {
 
 // plan is a pricing plan as a page shows it. Terms are empty for one that is
 // not known.
-type plan struct{ Name, Kind, Product, Terms string }
+type plan struct {
+	Name, Kind, Product, Terms string
+
+	recurring bool
+}
 
 // payment is one transaction of a sale with its books.
 type payment struct {
@@ -37,6 +42,7 @@ type payment struct {
 	Lines     []line
 	Reference string
 	Left      string // what can be refunded; empty when nothing can
+	Period    lyceum.Opt[sales.PaidPeriod]
 	Refund    string // the path of the form
 }
 
@@ -95,6 +101,10 @@ func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) err
 	if p.Buyer, p.Plan, err = c.party(r.Context(), v.School.ID, &detail.Sale); err != nil {
 		return err
 	}
+	if p.Plan.recurring {
+		b := billingOf(&detail, v.School.Policy, c.Clock())
+		p.Billing, p.State = &b, b.State
+	}
 	if p.Next, err = c.nextPlan(r.Context(), v.School.ID, &detail.Sale); err != nil {
 		return err
 	}
@@ -134,7 +144,7 @@ func (c *console) party(ctx context.Context, school lyceum.SchoolID, sale *lyceu
 	known, ok := plans[sale.PricingPlanID.Value]
 	bought := plan{Name: planName(known.Name, sale.PricingPlanID.Value)}
 	if ok {
-		bought.Terms = termsOf(&known)
+		bought.Terms, bought.recurring = termsOf(&known), known.Recurring()
 	}
 	if product := known.Product(); product.Present {
 		found, err := lyceum.FindProducts(v.Tables, v, product.Value)
@@ -169,7 +179,7 @@ func (c *console) name(ctx context.Context, school lyceum.SchoolID, of lyceum.Se
 func paymentOf(detail *sales.SaleDetail, t *lyceum.Transaction) payment {
 	own := func(amount lyceum.Minor) string { return money(amount, t.Currency) }
 	p := payment{
-		Transaction: *t, Marks: marksOf(t), Reference: detail.References[t.ID].Name,
+		Transaction: *t, Marks: marksOf(t), Reference: detail.References[t.ID].Name, Period: detail.Period(t.ID),
 		Lines: []line{{"Price", own(t.FinalPrice)}, {"Tax", own(t.TaxCharge)}, {"Charged", dollars(t.Charge)}},
 	}
 	p.Lines = append(p.Lines, line{"Affiliate fees", own(t.AffiliateFees)}, line{"Author fees", own(t.AuthorFees)})

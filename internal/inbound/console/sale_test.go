@@ -20,7 +20,7 @@ func TestSale(t *testing.T) {
 	})
 	w := p.ask(p.owner, "GET", salePath(sale), nil)
 	want(t, w, 200, "Sale 1", "Active", "Ada Lovelace", "ada@example.com", "Pottery club", "5.00 EUR every month",
-		"Since14 Mar 2026, 09:26 UTC", "Paid until14 Apr 2026, 09:26 UTC", "Affiliate7",
+		"Since14 Mar 2026, 09:26 UTC", "Next payment 14 Apr 2026, 09:26 UTC", "Billed from14 Mar 2026, 09:26 UTC", "Lapses without a payment29 Apr 2026, 09:26 UTC", "Pays 14 Mar 2026, 09:26 UTC to 14 Apr 2026, 09:26 UTC", "Affiliate7",
 		"Price5.00 EUR", "Tax0.95 EUR", "Charged6.48 USD", "Affiliate fees0.50 EUR", "Author fees0.00 EUR", "Revenue4.90 USD", "Refunded0.00 EUR",
 		"Reference ch_1", "5.95 EUR can be refunded", "Cancel the sale…", `href="/admin/transactions">Transactions</a>`)
 
@@ -167,7 +167,7 @@ func TestPlansOnSalePages(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", salePath(gold), nil), 200, "Gold monthlyMembership tier Gold", "Changes then toGold yearly")
 	want(t, p.ask(p.owner, "GET", salePath(gold)+"/cancel", nil), 200, "The planned change to Gold yearly is dropped.")
 	paid, _ := p.sell(23, 11)
-	want(t, p.ask(p.owner, "GET", salePath(paid), nil), 200, "Glass in one partCourse Glass", "Paid untilPaid in full")
+	want(t, p.ask(p.owner, "GET", salePath(paid), nil), 200, "Glass in one partCourse Glass", "Paid in full", "Next paymentNone: each payment was made, and access stays")
 	want(t, p.ask(p.owner, "GET", salePath(paid)+"/cancel", nil), 409, "Each payment of this sale was made.")
 }
 
@@ -223,5 +223,65 @@ func TestF9SaleOfAnotherSchool(t *testing.T) {
 	leads(t, p.ask(foreign, "POST", salePath(sale)+"/cancel", with(form, "form", "y")), salePath(sale)+"?done=canceled")
 	if p.journal() != before {
 		t.Error("something was done in our school")
+	}
+}
+
+// The page of a subscription says how it stands, when it is paid next and what
+// ends when.
+func TestBillingOfASale(t *testing.T) {
+	const monthly, trial lyceum.PricingPlanID = 2, 9
+	keep := func(p *place) {
+		p.write(func(tx lyceum.Tx) error {
+			return tx.ChangeSchool(func(s *lyceum.School) { s.Policy.OnLapse = lyceum.Keep })
+		})
+	}
+	for _, tc := range []struct {
+		name string
+		plan lyceum.PricingPlanID
+		do   func(*testing.T, *place, lyceum.SaleID)
+		want []string
+	}{
+		{"paid", monthly, nil, []string{"Active", "Next payment 14 Apr 2026, 09:26 UTC", "Lapses without a payment29 Apr 2026, 09:26 UTC"}},
+		{"on trial", trial, nil, []string{"On trial", "Next payment 28 Mar 2026, 09:26 UTC", "Pays 14 Mar 2026, 09:26 UTC to 28 Mar 2026, 09:26 UTC"}},
+		{"due", monthly, func(_ *testing.T, p *place, _ lyceum.SaleID) { p.clock.Pass(32 * 24 * time.Hour) }, []string{"Payment due", "Next paymentDue since 14 Apr 2026, 09:26 UTC", "Lapses without a payment29 Apr 2026"}},
+		{"kept", monthly, func(_ *testing.T, p *place, _ lyceum.SaleID) { keep(p) }, []string{"Active", "LapsesNo. The school keeps subscriptions that are not paid for."}},
+		{"cancelled", monthly, func(t *testing.T, p *place, id lyceum.SaleID) {
+			if _, err := p.sales.Cancel(t.Context(), p.by(), sales.Ending{Sale: id}); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"Cancelled", "Next paymentNone: the sale has ended", "Access until14 Apr 2026, 09:26 UTC", "Stop charging it"}},
+		{"refunded, and access stays", monthly, func(_ *testing.T, p *place, _ lyceum.SaleID) {
+			p.must(p.sales.Refund(p.t.Context(), p.by(), sales.Refund{Transaction: 1, EndAccess: lyceum.Some(false)}))
+		}, []string{"Active", "Next paymentNothing is paid for"}},
+		{"imported", monthly, func(_ *testing.T, p *place, id lyceum.SaleID) {
+			p.write(func(tx lyceum.Tx) error {
+				sale, err := tx.Sales.Get(tx, id)
+				sale.Billed = false
+				return errors.Join(err, tx.Sales.Update(tx, sale))
+			})
+		}, []string{"LapsesNo. It came by an import, and does not lapse before it is paid for here."}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := open(t, site)
+			p.market()
+			p.write(func(tx lyceum.Tx) error {
+				plan, err := tx.PricingPlans.Get(tx, monthly)
+				plan.ID, plan.FreeTrialLength = trial, lyceum.Some(int32(14))
+				if err == nil {
+					_, err = tx.PricingPlans.Save(tx, plan)
+				}
+				return err
+			})
+			id, _ := p.sell(tc.plan, 11, func(n *sales.NewSale) {
+				if tc.plan == trial {
+					n.FinalPrice, n.Charge = lyceum.Some(lyceum.Minor(0)), lyceum.None[lyceum.USDCents]()
+				}
+			})
+			if tc.do != nil {
+				tc.do(t, p, id)
+			}
+			p.session()
+			want(t, p.ask(p.owner, "GET", salePath(id), nil), 200, tc.want...)
+		})
 	}
 }
