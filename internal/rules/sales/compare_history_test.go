@@ -74,12 +74,9 @@ func (m *union) expired(user lyceum.UserID, course lyceum.CourseID) bool {
 // import had a hand in it.
 func (m *union) compareEvents(t *testing.T) {
 	m.settle(t)
-	m.endPeriods(t)
+	m.turn(t)
 	m.note()
 	m.compare(t)
-	if err := m.b.learning.Expire(t.Context(), m.b.school); err != nil {
-		m.r.Fatal(err)
-	}
 	v := m.b.store.In(t.Context(), m.b.school)
 	whose := map[int32]string{}
 	err := v.Enrollments.Each(v, lyceum.EnrollmentFilter{}, func(e *lyceum.Enrollment) error {

@@ -101,7 +101,7 @@ func (m *union) endOwn(user lyceum.UserID, to string) {
 		}
 		x.ended = lyceum.EndedByUnenrollment
 		for _, d := range m.deals {
-			if d.id == x.sale && d.recurring() && d.over == "" {
+			if d.id == x.sale && d.recurring() && !d.full && (d.over == "" || !d.stopsAt.IsZero()) {
 				m.over(d, lyceum.SaleCanceled, m.b.now)
 			}
 		}

@@ -36,14 +36,20 @@ func historyStore(t *testing.T) lyceum.Store {
 type follower struct {
 	replaces, replacedBy *deal
 	next                 lyceum.PricingPlanID // at the end of the period
-	unpaid               bool
-	stopping, stopped    bool
+	stopsAt              time.Time            // if that is to come
+	stopped, told        bool                 // and webhooks were told
 }
 
-func (d *deal) stop(now bool) {
+// stop lets a sale stop being active, for which nothing more is paid.
+func (d *deal) stop(at, now time.Time) {
 	d.next = 0
-	d.stopped = d.recurring() && (d.stopped || now)
-	d.stopping = d.recurring() && !d.stopped
+	switch {
+	case !d.recurring() || d.stopped:
+	case !at.After(now):
+		d.stopped, d.told, d.stopsAt = true, true, time.Time{}
+	case d.stopsAt.IsZero() || at.Before(d.stopsAt):
+		d.stopsAt = at
+	}
 }
 
 // coach is the id of the coaching that comes with tier 2. The model takes it for a
@@ -61,7 +67,8 @@ func (m *union) openTiers(t *testing.T) {
 		_, e3 := tx.TierProducts.Save(tx, lyceum.TierProduct{ID: 11, In: 2, Product: lyceum.CourseID(1).Product(), CreatedAt: at},
 			lyceum.TierProduct{ID: 12, In: 2, Product: coaching, CreatedAt: at})
 		_, e4 := tx.PricingPlans.Save(tx, lyceum.PricingPlan{ID: 10, Other: tier(2), Name: "Silver", Price: 500, Currency: "USD", Frequency: lyceum.Subscription},
-			lyceum.PricingPlan{ID: 11, Other: tier(1), Name: "Gold, yearly", Price: 9000, Currency: "USD", Frequency: lyceum.Subscription, BillingInterval: some("year"), BillingIntervalCount: some(int32(1))})
+			lyceum.PricingPlan{ID: 11, Other: tier(1), Name: "Gold, yearly", Price: 9000, Currency: "USD", Frequency: lyceum.Subscription, BillingInterval: some("year"), BillingIntervalCount: some(int32(1))},
+			lyceum.PricingPlan{ID: 12, CourseID: some(lyceum.CourseID(1)), Name: "In parts", Price: 1000, Currency: "USD", Frequency: lyceum.PaymentPlan, Payments: some(int32(partPayments))})
 		return errors.Join(e1, e2, e3, e4)
 	})
 	if err != nil {
@@ -73,18 +80,25 @@ func (m *union) openTiers(t *testing.T) {
 // purchase is a purchase of a plan with a reference, so that nothing that does not
 // fit refuses it.
 func (m *union) purchase(user lyceum.UserID, plan lyceum.PricingPlanID) sales.NewSale {
-	n := sales.NewSale{User: user, Plan: plan, Reference: some(fmt.Sprint("ch_", len(m.deals)))}
-	if plan == 2 {
-		n.Charge = some(lyceum.USDCents(540))
+	n := sales.NewSale{User: user, Plan: plan, Reference: m.reference()}
+	n.Charge = euros(plan)
+	if plan == 6 && rapid.Bool().Draw(m.r, "trial") {
+		n.FinalPrice = some(lyceum.Minor(0))
 	}
 	return n
 }
 
+// reference is that of a payment that nobody told of before.
+func (m *union) reference() lyceum.Opt[string] {
+	m.references++
+	return some(fmt.Sprint("ch_", m.references))
+}
+
 // families are the plans that can follow each other.
-var families = [][]lyceum.PricingPlanID{{1, 2, 6}, {9, 10, 11}}
+var families = [][]lyceum.PricingPlanID{{1, 2, 6, 12}, {9, 10, 11}}
 
 // planSteps is how many steps planStep knows.
-const planSteps = 6
+const planSteps = 9
 
 func (m *union) planStep(t *testing.T, user lyceum.UserID) {
 	switch rapid.IntRange(1, planSteps).Draw(m.r, "plan step") {
@@ -95,11 +109,14 @@ func (m *union) planStep(t *testing.T, user lyceum.UserID) {
 	case 3:
 		m.dropChange(t)
 	case 4:
-		m.endPeriods(t)
+		m.restart()
+		m.turn(t)
 	case 5:
 		m.buyTier(t, user)
-	case 6:
-		m.payFirst(t)
+	case 6, 7, 8:
+		m.renew(t)
+	case 9:
+		m.choose(t)
 	}
 }
 
@@ -114,13 +131,13 @@ func (m *union) otherTier(user lyceum.UserID, plan lyceum.PricingPlanID, except 
 
 // mayChange reports whether a sale can change to a plan.
 func (d *deal) mayChange(plan lyceum.PricingPlanID) bool {
-	return d.recurring() && d.over == "" && plan != d.plan && slices.ContainsFunc(families, func(f []lyceum.PricingPlanID) bool {
+	return d.recurring() && d.over == "" && !d.full && plan != d.plan && slices.ContainsFunc(families, func(f []lyceum.PricingPlanID) bool {
 		return slices.Contains(f, plan) && slices.Contains(f, d.plan)
 	})
 }
 
 func (m *union) drawPlan() lyceum.PricingPlanID {
-	return lyceum.PricingPlanID(rapid.SampledFrom([]int{1, 2, 6, 9, 10, 11}).Draw(m.r, "next plan"))
+	return lyceum.PricingPlanID(rapid.SampledFrom([]int{1, 2, 6, 9, 10, 11, 12}).Draw(m.r, "next plan"))
 }
 
 // changeNow changes the plan of a sale now.
@@ -193,50 +210,6 @@ func (m *union) dropChange(t *testing.T) {
 	}
 }
 
-// endPeriods lets the clock do what is due: changes of plan, and the stops of
-// sales that were cancelled.
-func (m *union) endPeriods(t *testing.T) {
-	m.b.endPeriods(t)
-	for _, d := range slices.Clone(m.deals) {
-		since := d.until // a sale for which nothing is paid any more is due at once
-		if since.IsZero() {
-			since = m.b.now
-		}
-		due := !since.After(m.b.now)
-		if d.stopping && due {
-			d.stop(true)
-		}
-		if d.next == 0 || !due {
-			continue
-		}
-		plan := d.next
-		kept := m.b.show(t, d.id)
-		fresh := m.b.show(t, kept.ReplacedBy.Value)
-		if kept.EndedAt != some(since) || fresh.PricingPlanID != some(plan) || fresh.Replaces != some(d.id) || !fresh.CreatedAt.Equal(m.b.now) {
-			m.r.Fatalf("due %v: %+v, followed by %+v", since, kept.Sale, fresh.Sale)
-		}
-		fresh.CreatedAt = since // access goes on from there
-		next := m.sold(fresh)
-		if next.after(d.anchor, since.Add(-time.Second)).Equal(since) { // its periods end on the same days
-			next.anchor = d.anchor
-		}
-		m.followed(d, next)
-	}
-}
-
-// after returns the first day of billing after a moment, counted from an anchor.
-func (d *deal) after(anchor, at time.Time) time.Time {
-	months := 1
-	if d.plan == 11 {
-		months = 12
-	}
-	for n := 0; ; n += months {
-		if day := later(anchor, n); day.After(at) {
-			return day
-		}
-	}
-}
-
 // buyTier buys a tier, whether the user has another one or not.
 func (m *union) buyTier(t *testing.T, user lyceum.UserID) {
 	plan := lyceum.PricingPlanID(rapid.IntRange(9, 11).Draw(m.r, "tier"))
@@ -249,41 +222,20 @@ func (m *union) buyTier(t *testing.T, user lyceum.UserID) {
 	m.sold(d)
 }
 
-// payFirst records the first payment of a sale that followed at the end of a
-// period.
-func (m *union) payFirst(t *testing.T) {
-	unpaid := slices.DeleteFunc(slices.Clone(m.deals), func(d *deal) bool { return !d.unpaid })
-	if len(unpaid) == 0 {
-		return
-	}
-	d := rapid.SampledFrom(unpaid).Draw(m.r, "unpaid")
-	r := sales.Renewal{Sale: d.id}
-	if d.plan == 2 {
-		r.Charge = some(lyceum.USDCents(540))
-	}
-	x, err := m.b.service.Renew(t.Context(), m.b.by(), r)
-	if (err == nil) != (d.over == "") {
-		m.r.Fatalf("the first payment of %+v: %v", d, err)
-	}
-	if err != nil {
-		return
-	}
-	d.unpaid, d.transaction, d.paid, d.until = false, x.ID, x.FinalPrice, d.after(d.anchor, m.b.now)
-}
-
 // reopen opens the sale again that one followed which is refunded in full now.
 func (m *union) reopen(d *deal) {
 	old := d.replaces
-	if old == nil || old.replacedBy != d || d.over != "" && d.over != lyceum.SaleRefunded || !old.until.After(m.b.now) ||
-		old.bank == lyceum.DisputeLost || old.paid > 0 && old.back == old.paid {
+	if old == nil || old.replacedBy != d || d.over != "" && d.over != lyceum.SaleRefunded || old.lostAny() {
 		return
 	}
-	old.over, old.replacedBy = "", nil
-	for _, x := range m.reasons {
-		if x.sale == old.id && x.ended == lyceum.EndedByChange {
-			x.ended = ""
-		}
+	over, ended := old.over, old.ended
+	old.over, old.ended = "", time.Time{}
+	if m.count(old); !old.full && !old.until.After(m.b.now) {
+		old.over, old.ended = over, ended
+		m.count(old)
+		return
 	}
+	m.comeBack(old, lyceum.EndedByChange)
 }
 
 // noteCoaching keeps whose coaching opened or closed since the last time.
@@ -291,6 +243,7 @@ func (m *union) noteCoaching() {
 	for user := lyceum.UserID(1); user <= 3; user++ {
 		_, _, open := m.of(user, coach)
 		switch {
+		case m.silently:
 		case open && !m.coached[user]:
 			m.told[fmt.Sprint(lyceum.AdmissionCreatedEvent, " user ", user)]++
 		case !open && m.coached[user]:
@@ -317,7 +270,7 @@ func (m *union) compareCoaching(v lyceum.View) {
 func (m *union) comparePlans(v lyceum.View, got map[string]int) {
 	for _, d := range m.deals {
 		want := 0
-		if d.stopped {
+		if d.told {
 			want = 1
 		}
 		if n := got[fmt.Sprint(lyceum.SubscriptionCanceledEvent, " ", d.id)]; n != want {
@@ -328,8 +281,8 @@ func (m *union) comparePlans(v lyceum.View, got map[string]int) {
 			sale.ReplacedBy.Present != (d.replacedBy != nil) || sale.Replaces.Present != (d.replaces != nil) {
 			m.r.Fatalf("%v: %+v, the model says %+v", err, sale, d)
 		}
-		if d.over == "" && d.recurring() && d.bank != lyceum.DisputeLost && !sale.PaidUntil.Value.Equal(d.until) {
-			m.r.Fatalf("sale %d is paid until %v, the model says %v", d.id, sale.PaidUntil.Value, d.until)
+		if d.recurring() && d.billed && (!sale.PaidUntil.Value.Equal(d.until) || sale.PaidInFull != d.full) {
+			m.r.Fatalf("sale %+v is paid until %v, in full %v; the model says %v, %v: %+v", d, sale.PaidUntil.Value, sale.PaidInFull, d.until, d.full, sale)
 		}
 	}
 	admitted := map[string]int{}

@@ -1,6 +1,7 @@
 package sales_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -12,32 +13,34 @@ import (
 
 // deal is a sale as the model knows it.
 type deal struct {
-	id          lyceum.SaleID
-	transaction lyceum.TransactionID
-	user        lyceum.UserID
-	plan        lyceum.PricingPlanID
-	paid        lyceum.Minor
-	back        lyceum.Minor
-	bank        lyceum.DisputeState
-	dispute     lyceum.DisputeID
-	anchor      time.Time
-	until       time.Time // paid until
-	over        lyceum.SaleEnd
+	id       lyceum.SaleID
+	user     lyceum.UserID
+	plan     lyceum.PricingPlanID
+	payments []*installment
+	anchor   time.Time
+	until    time.Time // paid until
+	full     bool      // nothing more is to be paid
+	billed   bool      // here, not elsewhere
+	over     lyceum.SaleEnd
+	ended    time.Time
 	follower
 }
 
 func (d *deal) course() lyceum.CourseID {
-	return map[lyceum.PricingPlanID]lyceum.CourseID{1: 1, 2: 1, 3: 2, 4: 2, 6: 1}[d.plan]
+	return map[lyceum.PricingPlanID]lyceum.CourseID{1: 1, 2: 1, 3: 2, 4: 2, 6: 1, 12: 1}[d.plan]
 }
 
 func (d *deal) recurring() bool { return d.plan == 2 || d.plan == 6 || d.plan >= 9 }
 
+// good reports whether somebody paid, and has not got it back.
 func (d *deal) good() bool {
-	return !d.unpaid && (d.paid == 0 || d.back < d.paid) && d.bank != lyceum.DisputeOpen && d.bank != lyceum.DisputeLost
+	return (d.over == "" || d.over == lyceum.SaleCanceled) && slices.ContainsFunc(d.payments, func(p *installment) bool {
+		return (p.paid == 0 || p.back < p.paid) && p.held(lyceum.DisputeOpen, lyceum.DisputeLost) == 0
+	})
 }
 
 func (m *union) sell(t *testing.T, user lyceum.UserID) {
-	plan := lyceum.PricingPlanID(rapid.SampledFrom([]int{1, 2, 3, 4, 6, 8, 9}).Draw(m.r, "plan"))
+	plan := lyceum.PricingPlanID(rapid.SampledFrom([]int{1, 2, 3, 4, 6, 8, 9, 12}).Draw(m.r, "plan"))
 	d, err := m.b.service.Record(t.Context(), m.b.by(), m.purchase(user, plan))
 	if err != nil {
 		m.r.Fatal(err)
@@ -48,11 +51,14 @@ func (m *union) sell(t *testing.T, user lyceum.UserID) {
 // sold keeps a sale that was recorded now, or since a moment that has passed.
 func (m *union) sold(d sales.SaleDetail) *deal {
 	user, plan := d.UserID.Value, d.PricingPlanID.Value
-	kept := &deal{id: d.ID, user: user, plan: plan, until: d.PaidUntil.Value, anchor: d.CreatedAt}
-	kept.unpaid = len(d.Transactions) == 0
-	for _, x := range d.Transactions {
-		kept.transaction, kept.paid = x.ID, x.FinalPrice+x.TaxCharge
+	kept := &deal{id: d.ID, user: user, plan: plan, anchor: d.CreatedAt, billed: true}
+	for i := range d.Transactions {
+		kept.pay(&d.Transactions[i])
 	}
+	if plan == 6 && len(kept.payments) > 0 && kept.payments[0].paid == 0 { // on trial for 14 days
+		kept.anchor = m.shown(kept.anchor.In(m.zone).AddDate(0, 0, 14))
+	}
+	m.count(kept)
 	m.deals = append(m.deals, kept)
 	why := &reason{user: user, course: kept.course(), sale: d.ID, start: d.CreatedAt}
 	switch plan {
@@ -79,12 +85,9 @@ func later(from time.Time, months int) time.Time {
 	return to
 }
 
-// over ends what a sale gave.
+// over ends a sale, and at a moment what it gave.
 func (m *union) over(d *deal, why lyceum.SaleEnd, at time.Time) {
-	if d.over == "" {
-		d.over = why
-	}
-	d.stop(!at.After(m.b.now))
+	m.ends(d, why, at)
 	for _, x := range m.reasons {
 		switch {
 		case x.sale != d.id || !x.open(m.b.now):
@@ -96,43 +99,70 @@ func (m *union) over(d *deal, why lyceum.SaleEnd, at time.Time) {
 	}
 }
 
+// ends ends a sale, but nothing that it gave.
+func (m *union) ends(d *deal, why lyceum.SaleEnd, at time.Time) {
+	if d.over == "" {
+		d.over, d.ended = why, m.b.now
+	}
+	d.stop(at, m.b.now)
+}
+
 func (m *union) pick() *deal {
 	if len(m.deals) == 0 {
 		return nil
 	}
-	return rapid.SampledFrom(m.deals).Draw(m.r, "sale")
+	return m.deals[rapid.IntRange(0, len(m.deals)-1).Draw(m.r, "sale")]
+}
+
+// pickPayment picks a payment of a sale that has one.
+func (m *union) pickPayment() (*deal, *installment) {
+	d := m.pick()
+	if d == nil || len(d.payments) == 0 {
+		return nil, nil
+	}
+	return d, d.payments[rapid.IntRange(0, len(d.payments)-1).Draw(m.r, "payment")]
 }
 
 func (m *union) refund(t *testing.T) {
-	d := m.pick()
+	d, p := m.pickPayment()
 	if d == nil {
 		return
 	}
-	amount := d.paid - d.back
+	amount := max(p.left(), 1)
 	if amount > 1 && rapid.Bool().Draw(m.r, "part") {
 		amount /= 2
 	}
 	end := rapid.SampledFrom([]lyceum.Opt[bool]{{}, {}, {}, some(true), some(false)}).Draw(m.r, "end access")
-	q := sales.Refund{Transaction: d.transaction, Amount: some(amount), EndAccess: end}
+	q := sales.Refund{Transaction: p.id, Amount: some(amount), EndAccess: end}
 	was := m.spans()
 	said := m.askSale(t, func() (sales.Preview, error) { return m.b.service.PreviewRefund(t.Context(), m.b.by(), q, firstPage) })
 	_, err := m.b.service.Refund(t.Context(), m.b.by(), q)
-	if allowed := amount > 0 && d.bank != lyceum.DisputeOpen && d.bank != lyceum.DisputeLost; (err == nil) != allowed {
-		m.r.Fatalf("refund of %d of %+v: %v", amount, d, err)
+	if allowed := amount <= p.left(); (err == nil) != allowed {
+		m.r.Fatalf("refund of %d of %+v of %+v: %v", amount, p, d, err)
 	}
 	if err == nil {
-		d.back += amount
-		switch full := d.back == d.paid; {
-		case full && !end.Present || end.Value:
-			if full {
+		p.back += amount
+		m.count(d)
+		whole := d.refundedWhole()
+		switch ends := whole && m.policy.OnRefund == lyceum.Unenroll; {
+		case end.Value, !end.Present && p.gone() && ends:
+			if whole {
 				m.reopen(d)
 			}
 			m.over(d, lyceum.SaleRefunded, m.b.now)
-		case full: // it buys no time any more
-			d.until = time.Time{}
+		case p.gone() && !end.Present:
+			m.sooner(d)
 		}
 	}
 	m.happened("refund", said, err, was)
+}
+
+// sooner ends what a sale gives that was cancelled as soon as its payments do, less
+// those that went back.
+func (m *union) sooner(d *deal) {
+	if d.over == lyceum.SaleCanceled && !d.stopsAt.IsZero() {
+		m.over(d, lyceum.SaleCanceled, d.until)
+	}
 }
 
 // void ends a sale by hand.
@@ -157,51 +187,75 @@ func (m *union) void(t *testing.T) {
 
 // bank opens a dispute, closes it, or wins what was lost.
 func (m *union) bank(t *testing.T) {
-	d := m.pick()
-	if d == nil || d.paid == 0 || d.back == d.paid {
+	d, p := m.pickPayment()
+	if d == nil {
 		return
 	}
-	ctx, by := t.Context(), m.b.by()
-	was := m.spans()
-	switch d.bank {
-	case lyceum.DisputeOpen:
-		d.bank = rapid.SampledFrom([]lyceum.DisputeState{lyceum.DisputeWon, lyceum.DisputeLost}).Draw(m.r, "outcome")
-		q := sales.Outcome{Transaction: d.transaction, State: d.bank}
-		said := m.askSale(t, func() (sales.Preview, error) { return m.b.service.PreviewCloseChargeback(ctx, by, q, firstPage) })
-		if _, err := m.b.service.CloseChargeback(ctx, by, q); err != nil {
-			m.r.Fatal(err)
+	for _, q := range p.disputes {
+		if q.state != lyceum.DisputeWon && rapid.IntRange(0, 3).Draw(m.r, "another") > 0 {
+			m.close(t, d, p, q)
+			return
 		}
-		if d.bank == lyceum.DisputeLost {
+	}
+	amount := p.left()
+	if amount < 1 {
+		return
+	}
+	if amount > 1 && rapid.Bool().Draw(m.r, "part") {
+		amount /= 2
+	}
+	q, was := sales.NewDispute{Transaction: p.id, Amount: some(amount)}, m.spans()
+	said := m.askSale(t, func() (sales.Preview, error) {
+		return m.b.service.PreviewOpenDispute(t.Context(), m.b.by(), q, firstPage)
+	})
+	opened, err := m.b.service.OpenDispute(t.Context(), m.b.by(), q)
+	if err != nil {
+		m.r.Fatal(err)
+	}
+	p.disputes = append(p.disputes, &quarrel{opened.ID, amount, lyceum.DisputeOpen})
+	m.happened("open dispute", said, nil, was)
+}
+
+// close closes a dispute.
+func (m *union) close(t *testing.T, d *deal, p *installment, q *quarrel) {
+	wasLost, was := q.state == lyceum.DisputeLost, m.spans()
+	q.state = lyceum.DisputeWon
+	if !wasLost && rapid.Bool().Draw(m.r, "lost") {
+		q.state = lyceum.DisputeLost
+	}
+	o := sales.DisputeOutcome{Dispute: q.id, State: q.state}
+	said := m.askSale(t, func() (sales.Preview, error) {
+		return m.b.service.PreviewCloseDispute(t.Context(), m.b.by(), o, firstPage)
+	})
+	if _, err := m.b.service.CloseDispute(t.Context(), m.b.by(), o); err != nil {
+		m.r.Fatal(err)
+	}
+	switch {
+	case wasLost:
+		m.won(d)
+	case q.state == lyceum.DisputeLost && p.gone():
+		if m.count(d); m.policy.OnChargeback == lyceum.Unenroll && d.lostAny() {
 			m.over(d, lyceum.SaleChargedBack, m.b.now)
+		} else {
+			m.sooner(d)
 		}
-		m.happened("close chargeback", said, nil, was)
-	case lyceum.DisputeLost:
-		q := sales.DisputeOutcome{Dispute: d.dispute, State: lyceum.DisputeWon}
-		said := m.askSale(t, func() (sales.Preview, error) { return m.b.service.PreviewCloseDispute(ctx, by, q, firstPage) })
-		if _, err := m.b.service.CloseDispute(ctx, by, q); err != nil {
-			m.r.Fatal(err)
-		}
-		if d.bank = lyceum.DisputeWon; d.over == lyceum.SaleChargedBack {
-			d.over = ""
-		}
-		for _, x := range m.reasons {
-			if x.sale == d.id && x.ended == lyceum.EndedByChargeback {
-				x.ended = ""
-			}
-		}
-		if next := d.replacedBy; next != nil && next.over == lyceum.SaleRefunded && next.paid > 0 && next.back == next.paid {
-			m.reopen(next)
-		}
-		m.happened("win dispute", said, nil, was)
-	default:
-		q := sales.NewDispute{Transaction: d.transaction}
-		said := m.askSale(t, func() (sales.Preview, error) { return m.b.service.PreviewOpenDispute(ctx, by, q, firstPage) })
-		opened, err := m.b.service.OpenDispute(ctx, by, q)
-		if err != nil {
-			m.r.Fatal(err)
-		}
-		d.bank, d.dispute = lyceum.DisputeOpen, opened.ID
-		m.happened("open dispute", said, nil, was)
+	}
+	m.happened("close dispute", said, nil, was)
+}
+
+// won brings a sale back that ended because a payment was lost which came back.
+func (m *union) won(d *deal) {
+	if d.lostAny() {
+		m.count(d)
+		return
+	}
+	if d.over == lyceum.SaleChargedBack {
+		m.comeBack(d, lyceum.EndedByChargeback)
+	}
+	m.giveBack(d, lyceum.EndedByChargeback)
+	m.count(d)
+	if next := d.replacedBy; next != nil && next.over == lyceum.SaleRefunded && next.refundedWhole() {
+		m.reopen(next)
 	}
 }
 
@@ -215,11 +269,18 @@ func (m *union) cancel(t *testing.T) {
 		return m.b.service.PreviewCancel(t.Context(), m.b.by(), sales.Ending{Sale: d.id}, firstPage)
 	})
 	_, err := m.b.service.Cancel(t.Context(), m.b.by(), sales.Ending{Sale: d.id})
-	if allowed := d.recurring() && d.over == ""; (err == nil) != allowed {
+	if allowed := d.recurring() && d.over == "" && !d.full; (err == nil) != allowed {
 		m.r.Fatalf("cancel %+v: %v", d, err)
 	}
 	if err == nil {
-		m.over(d, lyceum.SaleCanceled, d.until)
+		switch m.policy.OnCancellation {
+		case lyceum.AtPeriodEnd:
+			m.over(d, lyceum.SaleCanceled, d.until)
+		case lyceum.Keep:
+			m.ends(d, lyceum.SaleCanceled, m.b.now)
+		default:
+			m.over(d, lyceum.SaleCanceled, m.b.now)
+		}
 	}
 	m.happened("cancel", said, err, was)
 }

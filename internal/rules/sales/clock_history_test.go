@@ -1,0 +1,130 @@
+package sales_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// begin lets the school have the clocks of some place, and chooses what happens
+// when sales end.
+func (m *union) begin(t *testing.T) {
+	name := rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia"}).Draw(m.r, "zone")
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		m.r.Fatal(err)
+	}
+	m.zone, m.policy = zone, lyceum.DefaultSalePolicy()
+	m.configure(t)
+}
+
+func (m *union) configure(t *testing.T) {
+	if err := m.b.service.Configure(t.Context(), m.b.by(), m.policy, lyceum.TimeZone(m.zone.String())); err != nil {
+		m.r.Fatal(err)
+	}
+}
+
+// choose changes what happens when sales end.
+func (m *union) choose(t *testing.T) {
+	end := []lyceum.Consequence{lyceum.Unenroll, lyceum.Unenroll, lyceum.Keep}
+	switch rapid.IntRange(0, 4).Draw(m.r, "choice") {
+	case 0:
+		m.policy.OnRefund = rapid.SampledFrom(end).Draw(m.r, "on refund")
+	case 1:
+		m.policy.OnChargeback = rapid.SampledFrom(end).Draw(m.r, "on chargeback")
+	case 2:
+		m.policy.OnCancellation = rapid.SampledFrom(append(end, lyceum.AtPeriodEnd, lyceum.AtPeriodEnd)).Draw(m.r, "on cancellation")
+	case 3:
+		m.policy.OnLapse = rapid.SampledFrom([]lyceum.Consequence{lyceum.EndSale, lyceum.Keep}).Draw(m.r, "on lapse")
+	case 4:
+		m.policy.GraceDays = int32(rapid.IntRange(0, lyceum.MaxGraceDays).Draw(m.r, "grace"))
+	}
+	m.configure(t)
+}
+
+// restart lets everything go on that only the store remembers.
+func (m *union) restart() {
+	b := m.b
+	clock := func() time.Time { return b.now }
+	b.learning = learning.New(b.store, clock)
+	b.service = sales.New(b.store, clock, b.learning, people.New(b.store, clock))
+}
+
+// turn does what is due, as the scheduler does: changes of plan, the stops of sales
+// that were cancelled, and lapses.
+func (m *union) turn(t *testing.T) {
+	m.b.lapse(t)
+	for _, d := range slices.Clone(m.deals) {
+		if !d.stopsAt.IsZero() {
+			d.stop(d.stopsAt, m.b.now)
+		}
+		if d.next != 0 && !d.until.After(m.b.now) {
+			m.follow(t, d)
+		}
+	}
+	m.note()
+	m.lapseAll()
+}
+
+// follow keeps the sale that follows one whose plan has changed by itself. It
+// follows at once if nothing is paid for any more, or if it is paid for before.
+func (m *union) follow(t *testing.T, d *deal) *deal {
+	since := d.until
+	if since.IsZero() || since.After(m.b.now) {
+		since = m.b.now
+	}
+	plan := d.next
+	kept := m.b.show(t, d.id)
+	fresh := m.b.show(t, kept.ReplacedBy.Value)
+	if kept.EndedAt != some(since) || fresh.PricingPlanID != some(plan) || fresh.Replaces != some(d.id) || !fresh.CreatedAt.Equal(m.b.now) {
+		m.r.Fatalf("due %v: %+v, followed by %+v", since, kept.Sale, fresh.Sale)
+	}
+	if since.Before(d.until) {
+		m.seen["changes of plan by early payments"]++
+	}
+	fresh.CreatedAt, fresh.Transactions = since, nil // access goes on from there
+	m.seen["changes of plan by themselves"]++
+	next := m.sold(fresh)
+	next.until = since
+	if m.after(plan, d.anchor, since.Add(-time.Second)).Equal(since) { // its periods end on the same days
+		next.anchor = d.anchor
+	}
+	d.replacedBy, next.replaces = next, d
+	m.over(d, lyceum.SaleChanged, m.b.now)
+	d.ended = since
+	return next
+}
+
+// lapseAll ends the sales that nobody paid for until their grace was over, if the
+// school wants that. It is told for a day.
+func (m *union) lapseAll() {
+	if m.policy.OnLapse != lyceum.EndSale {
+		return
+	}
+	grace := time.Duration(m.policy.GraceDays) * 24 * time.Hour
+	byDue := slices.SortedFunc(slices.Values(m.deals), func(a, b *deal) int { return a.until.Compare(b.until) })
+	for _, d := range byDue {
+		due := d.until.Add(grace)
+		if !d.recurring() || !d.billed || d.over != "" || d.full || d.until.IsZero() || due.After(m.b.now) {
+			continue
+		}
+		m.seen["lapses"]++
+		told := d.told
+		m.over(d, lyceum.SaleLapsed, m.b.now)
+		d.ended = due
+		if m.b.now.Sub(due) > 24*time.Hour {
+			m.seen["lapses older than a day"]++
+			d.told = told
+			m.silently = true
+		}
+		m.note()
+		m.silently = false
+	}
+}

@@ -1,0 +1,223 @@
+package sales_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// installment is a payment of a sale as the model knows it.
+type installment struct {
+	id       lyceum.TransactionID
+	at       time.Time
+	paid     lyceum.Minor
+	back     lyceum.Minor // refunded
+	disputes []*quarrel
+}
+
+// quarrel is a dispute of a payment.
+type quarrel struct {
+	id     lyceum.DisputeID
+	amount lyceum.Minor
+	state  lyceum.DisputeState
+}
+
+// held is what banks took for the reasons named.
+func (p *installment) held(states ...lyceum.DisputeState) (sum lyceum.Minor) {
+	for _, q := range p.disputes {
+		if slices.Contains(states, q.state) {
+			sum += q.amount
+		}
+	}
+	return sum
+}
+
+func (p *installment) left() lyceum.Minor {
+	return p.paid - p.back - p.held(lyceum.DisputeOpen, lyceum.DisputeLost)
+}
+
+// gone reports whether nothing of the payment is the school's for good.
+func (p *installment) gone() bool { return p.paid > 0 && p.back+p.held(lyceum.DisputeLost) >= p.paid }
+
+// lost reports whether a bank took the last of it.
+func (p *installment) lost() bool { return p.gone() && p.held(lyceum.DisputeLost) > 0 }
+
+// partPayments is how many payments plan 12 has.
+const partPayments = 3
+
+// refundedWhole reports whether every payment of the sale went back.
+func (d *deal) refundedWhole() bool {
+	some := false
+	for _, p := range d.payments {
+		if p.paid == 0 {
+			continue
+		}
+		if some = true; !p.gone() {
+			return false
+		}
+	}
+	return some
+}
+
+func (d *deal) lostAny() bool { return slices.ContainsFunc(d.payments, (*installment).lost) }
+
+// count finds what the payments bought. Each buys the period that it lies in, or
+// the next one that is not paid; what went back buys nothing, nor does what was
+// paid after the sale had ended.
+func (m *union) count(d *deal) {
+	if !d.recurring() {
+		return
+	}
+	bought := 0
+	d.until, d.full = time.Time{}, false
+	for n, p := range d.payments {
+		switch {
+		case p.gone() || d.over != "" && p.at.After(d.ended):
+		case n == 0 && p.paid == 0: // a trial
+			d.until = d.anchor
+		default:
+			bought++
+			from := p.at
+			if d.until.After(from) {
+				from = d.until
+			}
+			d.until = m.after(d.plan, d.anchor, from)
+		}
+	}
+	if d.full = d.plan == 12 && bought >= partPayments; d.full {
+		d.until = time.Time{}
+	}
+}
+
+// after returns the first day of billing after a moment, counted from an anchor on
+// the clocks of the school.
+func (m *union) after(plan lyceum.PricingPlanID, anchor, at time.Time) time.Time {
+	months := 1
+	if plan == 11 {
+		months = 12
+	}
+	begin := anchor
+	for n := 0; !begin.After(at); n++ {
+		begin = m.monthsLater(anchor, n*months)
+	}
+	return begin
+}
+
+// monthsLater is so many months later on the clocks of the school, on the last day
+// of a month that is shorter.
+func (m *union) monthsLater(anchor time.Time, months int) time.Time {
+	if months == 0 {
+		return anchor
+	}
+	local := anchor.In(m.zone)
+	month := time.Date(local.Year(), local.Month(), 1, local.Hour(), local.Minute(), local.Second(), 0, time.UTC)
+	month = month.AddDate(0, months, 0)
+	shown := month
+	for range local.Day() - 1 {
+		if next := shown.AddDate(0, 0, 1); next.Month() == month.Month() {
+			shown = next
+		}
+	}
+	return m.shown(shown)
+}
+
+// shown returns the first moment at which the clocks of the school show a time,
+// and else that before they skipped it.
+func (m *union) shown(clocks time.Time) time.Time {
+	want := time.Date(clocks.Year(), clocks.Month(), clocks.Day(), clocks.Hour(), clocks.Minute(), clocks.Second(), 0, time.UTC)
+	offset := func(t time.Time) time.Duration {
+		_, seconds := t.In(m.zone).Zone()
+		return time.Duration(seconds) * time.Second
+	}
+	for east := 15 * time.Hour; east >= -13*time.Hour; east -= 15 * time.Minute {
+		if t := want.Add(-east); offset(t) == east {
+			return t
+		}
+	}
+	return want.Add(-offset(want.Add(-24 * time.Hour)))
+}
+
+// pay keeps a payment.
+func (d *deal) pay(x *lyceum.Transaction) {
+	d.payments = append(d.payments, &installment{id: x.ID, at: x.CreatedAt, paid: x.FinalPrice + x.TaxCharge})
+}
+
+// renew records the next payment of a sale: in time, early, late, a second one for
+// a period, or one that nobody waited for.
+func (m *union) renew(t *testing.T) {
+	d := m.pick()
+	if d == nil {
+		return
+	}
+	r := sales.Renewal{Sale: d.id}
+	if rapid.Bool().Draw(m.r, "with a reference") {
+		r.Reference = m.reference()
+	}
+	if soon := m.b.now.Add(24 * time.Hour); d.next != 0 && !d.until.After(soon) { // it is for the sale that follows
+		r.Charge = euros(d.next)
+	} else {
+		r.Charge = euros(d.plan)
+	}
+	x, err := m.b.service.Renew(t.Context(), m.b.by(), r)
+	follows := d.recurring() && d.next != 0 && !d.until.After(m.b.now.Add(24*time.Hour))
+	running := d.over == "" || d.over == lyceum.SaleLapsed
+	if allowed := d.recurring() && (r.Reference.Present || running && !d.full); (err == nil) != allowed {
+		m.r.Fatalf("renew %+v, reference %v: %v", d, r.Reference.Present, err)
+	}
+	if err != nil {
+		return
+	}
+	if follows {
+		d = m.follow(t, d)
+	}
+	if x.SaleID != d.id {
+		m.r.Fatalf("the payment of sale %d is of sale %d", d.id, x.SaleID)
+	}
+	m.seen["renewals"]++
+	switch d.over {
+	case lyceum.SaleLapsed:
+		m.seen["late payments that revive"]++
+		m.comeBack(d, lyceum.EndedByLapse)
+	case "":
+	default:
+		m.seen["payments of sales that ended"]++
+	}
+	if d.full {
+		m.seen["payments of payment plans that ended"]++
+	}
+	if d.until.After(m.b.now.Add(31 * 24 * time.Hour)) {
+		m.seen["second payments of a period"]++
+	}
+	d.pay(&x.Transaction)
+	if m.count(d); d.full && d.over == "" {
+		m.seen["payment plans paid in full"]++
+	}
+	d.billed = true
+}
+
+// comeBack opens a sale again, and what it gave that ended so.
+func (m *union) comeBack(d *deal, ended lyceum.EntitlementEnd) {
+	d.over, d.ended, d.replacedBy, d.stopsAt = "", time.Time{}, nil, time.Time{}
+	m.giveBack(d, ended)
+}
+
+func (m *union) giveBack(d *deal, ended lyceum.EntitlementEnd) {
+	for _, x := range m.reasons {
+		if x.sale == d.id && x.ended == ended {
+			x.ended = ""
+		}
+	}
+}
+
+// euros is what was charged in dollars for a plan in euros.
+func euros(plan lyceum.PricingPlanID) lyceum.Opt[lyceum.USDCents] {
+	if plan == 2 {
+		return some(lyceum.USDCents(540))
+	}
+	return lyceum.None[lyceum.USDCents]()
+}
