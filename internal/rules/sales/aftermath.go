@@ -117,8 +117,13 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 	if len(accounts) == 0 { // it followed another sale when that one's period ended
 		sale.FinalPrice, sale.Currency = lyceum.Some(t.FinalPrice), lyceum.Some(t.Currency)
 	}
-	accounts = append(accounts, account{Transaction: t})
 	b, err := boughtBy(tx, &sale, &plan, accounts)
+	if err != nil {
+		return TransactionDetail{}, err
+	}
+	sale.BillingAnchor = b.anchor // which this payment does not move
+	accounts = append(accounts, account{Transaction: t})
+	b, err = boughtBy(tx, &sale, &plan, accounts)
 	if err != nil {
 		return TransactionDetail{}, err
 	}

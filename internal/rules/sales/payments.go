@@ -71,12 +71,12 @@ func (s *Service) settle(
 		e.begin(&sale, &plan, now, why)
 		return s.end(tx, now, &sale, &plan, why, then)
 	}
-	toPeriodEnd := sale.EndReason == lyceum.Some(lyceum.SaleCanceled) && school.Policy.OnCancellation == lyceum.AtPeriodEnd
-	if !toPeriodEnd || !sale.PaidUntil.Present || asked.Present {
+	// One that was cancelled stops sooner when less is paid for.
+	if !sale.StopsAt.Present || refundedInFull(accounts) || asked.Present {
 		_, err := tx.Sales.Save(tx, sale)
 		return err
 	}
-	at := sale.PaidUntil.Value
+	at := sale.PaidUntil.Else(now)
 	if at.Before(now) {
 		at = now
 	}

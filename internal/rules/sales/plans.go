@@ -217,6 +217,7 @@ func (s *Service) reopenReplaced(tx lyceum.Tx, now time.Time, refunded *lyceum.S
 		return err
 	}
 	old.Reopen()
+	b.apply(&old)
 	if _, err := tx.Sales.Save(tx, old); err != nil {
 		return err
 	}
