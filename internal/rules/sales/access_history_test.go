@@ -85,6 +85,7 @@ type union struct {
 	zone       *time.Location
 	policy     lyceum.SalePolicy
 	references int
+	imports    int
 	silently   bool // what changes is not announced
 
 	previews int

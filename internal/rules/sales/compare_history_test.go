@@ -99,7 +99,7 @@ func (m *union) compareEvents(t *testing.T) {
 			got[line]++
 		}
 	}
-	m.comparePlans(v, got)
+	m.comparePlans(t, v, got)
 	for user := int32(1); user <= 3; user++ {
 		for course := int32(1); course <= 2; course++ {
 			for _, event := range []lyceum.EventName{lyceum.EnrollmentCreatedEvent, lyceum.EnrollmentDisabledEvent} {

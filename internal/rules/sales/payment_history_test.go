@@ -1,6 +1,7 @@
 package sales_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -74,7 +75,7 @@ func (m *union) count(d *deal) {
 		return
 	}
 	bought := 0
-	d.until, d.full = time.Time{}, false
+	d.until, d.full, d.known = time.Time{}, false, true
 	for n, p := range d.payments {
 		switch {
 		case p.gone() || d.over != "" && p.at.After(d.ended):
@@ -202,7 +203,7 @@ func (m *union) renew(t *testing.T) {
 
 // comeBack opens a sale again, and what it gave that ended so.
 func (m *union) comeBack(d *deal, ended lyceum.EntitlementEnd) {
-	d.over, d.ended, d.replacedBy, d.stopsAt = "", time.Time{}, nil, time.Time{}
+	d.over, d.ended, d.replacedBy, d.stopsAt, d.toStop = "", time.Time{}, nil, time.Time{}, false
 	m.giveBack(d, ended)
 }
 
@@ -220,4 +221,14 @@ func euros(plan lyceum.PricingPlanID) lyceum.Opt[lyceum.USDCents] {
 		return some(lyceum.USDCents(540))
 	}
 	return lyceum.None[lyceum.USDCents]()
+}
+
+// String shows the sale with its payments.
+func (d *deal) String() string {
+	type plain deal
+	text := fmt.Sprintf("%+v", *(*plain)(d))
+	for _, p := range d.payments {
+		text += fmt.Sprintf("\n\tpayment %d at %v: %d, back %d, held %d", p.id, p.at, p.paid, p.back, p.held(lyceum.DisputeOpen, lyceum.DisputeLost))
+	}
+	return text
 }

@@ -38,6 +38,7 @@ type follower struct {
 	next                 lyceum.PricingPlanID // at the end of the period
 	stopsAt              time.Time            // if that is to come
 	stopped, told        bool                 // and webhooks were told
+	toStop               bool                 // somebody is to stop charging it
 }
 
 // stop lets a sale stop being active, for which nothing more is paid.
@@ -98,7 +99,7 @@ func (m *union) reference() lyceum.Opt[string] {
 var families = [][]lyceum.PricingPlanID{{1, 2, 6, 12}, {9, 10, 11}}
 
 // planSteps is how many steps planStep knows.
-const planSteps = 9
+const planSteps = 11
 
 func (m *union) planStep(t *testing.T, user lyceum.UserID) {
 	switch rapid.IntRange(1, planSteps).Draw(m.r, "plan step") {
@@ -117,6 +118,10 @@ func (m *union) planStep(t *testing.T, user lyceum.UserID) {
 		m.renew(t)
 	case 9:
 		m.choose(t)
+	case 10:
+		m.confirm(t)
+	case 11:
+		m.importSale(t, user)
 	}
 }
 
@@ -148,7 +153,7 @@ func (m *union) changeNow(t *testing.T) {
 	}
 	plan := m.drawPlan()
 	warned, was := m.otherTier(d.user, plan, d), m.spans()
-	q := sales.PlanChange{Ending: sales.Ending{Sale: d.id}, NewSale: m.purchase(0, plan)}
+	q := sales.PlanChange{Ending: m.ending(d), NewSale: m.purchase(0, plan)}
 	said := m.askSale(t, func() (sales.Preview, error) {
 		return m.b.service.PreviewChangePlan(t.Context(), m.b.by(), q, firstPage)
 	})
@@ -158,7 +163,7 @@ func (m *union) changeNow(t *testing.T) {
 	}
 	if err == nil {
 		m.warned(fresh, warned)
-		m.followed(d, m.sold(fresh))
+		m.followed(d, m.sold(fresh), q.ChargingStopped)
 	}
 	m.happened("change of plan", said, err, was)
 }
@@ -169,9 +174,10 @@ func (m *union) warned(d sales.SaleDetail, want bool) {
 	}
 }
 
-func (m *union) followed(d, fresh *deal) {
+func (m *union) followed(d, fresh *deal, stopped bool) {
 	d.replacedBy, fresh.replaces = fresh, d
 	m.over(d, lyceum.SaleChanged, m.b.now)
+	d.toStop = d.toStop && !stopped
 }
 
 // changeLater asks for a change at the end of the period.
@@ -267,7 +273,7 @@ func (m *union) compareCoaching(v lyceum.View) {
 
 // comparePlans holds the announcements of stops and of coaching to the model, and
 // what each sale says of the others.
-func (m *union) comparePlans(v lyceum.View, got map[string]int) {
+func (m *union) comparePlans(t *testing.T, v lyceum.View, got map[string]int) {
 	for _, d := range m.deals {
 		want := 0
 		if d.told {
@@ -277,14 +283,15 @@ func (m *union) comparePlans(v lyceum.View, got map[string]int) {
 			m.r.Fatalf("the stop of %+v is announced %d times, want %d", d, n, want)
 		}
 		sale, err := v.Sales.Get(v, d.id)
-		if err != nil || sale.EndReason.Value != d.over || sale.NextPlan.Value != d.next ||
+		if err != nil || sale.EndReason.Value != d.over || sale.ToStop.Present != d.toStop || sale.Billed != d.billed || sale.NextPlan.Value != d.next ||
 			sale.ReplacedBy.Present != (d.replacedBy != nil) || sale.Replaces.Present != (d.replaces != nil) {
 			m.r.Fatalf("%v: %+v, the model says %+v", err, sale, d)
 		}
-		if d.recurring() && d.billed && (!sale.PaidUntil.Value.Equal(d.until) || sale.PaidInFull != d.full) {
+		if d.recurring() && d.known && (!sale.PaidUntil.Value.Equal(d.until) || sale.PaidInFull != d.full) {
 			m.r.Fatalf("sale %+v is paid until %v, in full %v; the model says %v, %v: %+v", d, sale.PaidUntil.Value, sale.PaidInFull, d.until, d.full, sale)
 		}
 	}
+	m.compareToStop(t)
 	admitted := map[string]int{}
 	err := v.Admissions.Each(v, lyceum.AdmissionFilter{}, func(a *lyceum.Admission) error {
 		for _, event := range []lyceum.EventName{lyceum.AdmissionCreatedEvent, lyceum.AdmissionDisabledEvent} {

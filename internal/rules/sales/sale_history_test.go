@@ -21,6 +21,7 @@ type deal struct {
 	until    time.Time // paid until
 	full     bool      // nothing more is to be paid
 	billed   bool      // here, not elsewhere
+	known    bool      // what is paid for was found, as nobody does for what only a file brought
 	over     lyceum.SaleEnd
 	ended    time.Time
 	follower
@@ -51,7 +52,7 @@ func (m *union) sell(t *testing.T, user lyceum.UserID) {
 // sold keeps a sale that was recorded now, or since a moment that has passed.
 func (m *union) sold(d sales.SaleDetail) *deal {
 	user, plan := d.UserID.Value, d.PricingPlanID.Value
-	kept := &deal{id: d.ID, user: user, plan: plan, anchor: d.CreatedAt, billed: true}
+	kept := &deal{id: d.ID, user: user, plan: plan, anchor: d.CreatedAt, billed: true, known: true}
 	for i := range d.Transactions {
 		kept.pay(&d.Transactions[i])
 	}
@@ -103,6 +104,7 @@ func (m *union) over(d *deal, why lyceum.SaleEnd, at time.Time) {
 func (m *union) ends(d *deal, why lyceum.SaleEnd, at time.Time) {
 	if d.over == "" {
 		d.over, d.ended = why, m.b.now
+		d.toStop = d.recurring() && !d.full
 	}
 	d.stop(at, m.b.now)
 }
@@ -142,7 +144,9 @@ func (m *union) refund(t *testing.T) {
 	}
 	if err == nil {
 		p.back += amount
-		m.count(d)
+		if p.gone() || end.Value {
+			m.count(d)
+		}
 		whole := d.refundedWhole()
 		switch ends := whole && m.policy.OnRefund == lyceum.Unenroll; {
 		case end.Value, !end.Present && p.gone() && ends:
@@ -150,7 +154,7 @@ func (m *union) refund(t *testing.T) {
 				m.reopen(d)
 			}
 			m.over(d, lyceum.SaleRefunded, m.b.now)
-		case p.gone() && !end.Present:
+		case p.gone() && !end.Present && !whole:
 			m.sooner(d)
 		}
 	}
@@ -172,15 +176,17 @@ func (m *union) void(t *testing.T) {
 		return
 	}
 	was := m.spans()
+	q := m.ending(d)
 	said := m.askSale(t, func() (sales.Preview, error) {
-		return m.b.service.PreviewEndNow(t.Context(), m.b.by(), sales.Ending{Sale: d.id}, firstPage)
+		return m.b.service.PreviewEndNow(t.Context(), m.b.by(), q, firstPage)
 	})
-	_, err := m.b.service.EndNow(t.Context(), m.b.by(), sales.Ending{Sale: d.id})
+	_, err := m.b.service.EndNow(t.Context(), m.b.by(), q)
 	if (err == nil) != (d.over == "") {
 		m.r.Fatalf("end %+v: %v", d, err)
 	}
 	if err == nil {
 		m.over(d, lyceum.SaleVoided, m.b.now)
+		d.toStop = d.toStop && !q.ChargingStopped
 	}
 	m.happened("end", said, err, was)
 }
@@ -236,7 +242,7 @@ func (m *union) close(t *testing.T, d *deal, p *installment, q *quarrel) {
 	case q.state == lyceum.DisputeLost && p.gone():
 		if m.count(d); m.policy.OnChargeback == lyceum.Unenroll && d.lostAny() {
 			m.over(d, lyceum.SaleChargedBack, m.b.now)
-		} else {
+		} else if !d.refundedWhole() {
 			m.sooner(d)
 		}
 	}
@@ -265,10 +271,11 @@ func (m *union) cancel(t *testing.T) {
 		return
 	}
 	was := m.spans()
+	q := m.ending(d)
 	said := m.askSale(t, func() (sales.Preview, error) {
-		return m.b.service.PreviewCancel(t.Context(), m.b.by(), sales.Ending{Sale: d.id}, firstPage)
+		return m.b.service.PreviewCancel(t.Context(), m.b.by(), q, firstPage)
 	})
-	_, err := m.b.service.Cancel(t.Context(), m.b.by(), sales.Ending{Sale: d.id})
+	_, err := m.b.service.Cancel(t.Context(), m.b.by(), q)
 	if allowed := d.recurring() && d.over == "" && !d.full; (err == nil) != allowed {
 		m.r.Fatalf("cancel %+v: %v", d, err)
 	}
@@ -281,6 +288,7 @@ func (m *union) cancel(t *testing.T) {
 		default:
 			m.over(d, lyceum.SaleCanceled, m.b.now)
 		}
+		d.toStop = d.toStop && !q.ChargingStopped
 	}
 	m.happened("cancel", said, err, was)
 }
