@@ -115,6 +115,8 @@ type SaleFilter struct {
 	// ToStop keeps those that somebody is to stop charging, in the order in which
 	// they ended.
 	ToStop bool
+	// UnpaidSince: GraceFrom is one of these moments.
+	UnpaidSince []time.Time
 }
 
 // HoldsSeat reports whether the sale takes a seat of its pricing plan.

@@ -33,6 +33,10 @@ type SalesReader interface {
 	// not linked again, a sale stops, lapses or changes its plan, or an order is to
 	// be abandoned.
 	FindOverdue(ctx context.Context, now time.Time) ([]SchoolID, error)
+	// FindNext returns what is due next in a school.
+	FindNext(ctx context.Context, school SchoolID, asked NextAsked) (NextDue, error)
+	// CountEvents counts the events of a school's journal after an entry, by name.
+	CountEvents(ctx context.Context, school SchoolID, after int64) (map[EventName]int64, error)
 	// FindBulkSchools returns the schools that have a bulk job to prepare or to run,
 	// a draft from before unstarted, or another one from before others.
 	FindBulkSchools(ctx context.Context, unstarted, others time.Time) ([]SchoolID, error)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
-	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
@@ -60,11 +59,13 @@ func (s *service) holdLease(ctx context.Context, holder string, d time.Duration)
 // schedule does what comes with time alone.
 func (s *service) schedule(ctx context.Context) {
 	for {
+		s.turn.Lock()
 		overdue, err := s.store.FindOverdue(ctx, s.clock())
 		for _, school := range overdue {
 			err = errors.Join(err, s.learning.Expire(ctx, school), s.learning.Settle(ctx, school),
 				s.sales.EndPeriods(ctx, school), s.sales.Lapse(ctx, school), s.sales.Abandon(ctx, school))
 		}
+		s.turn.Unlock()
 		if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "overdue enrollments, products, sales and orders could not be processed", "err", err)
 		}
@@ -88,12 +89,9 @@ func begin(ctx context.Context, work func(context.Context)) (end func()) {
 // were prepared or started by another process wait for timePause at most.
 func (s *service) runBulkJobs(ctx context.Context) {
 	for {
-		schools, err := s.bulk.Busy(ctx)
-		more := false
-		for _, school := range schools {
-			again, failed := s.bulk.Continue(ctx, school)
-			more, err = more || again, errors.Join(err, failed)
-		}
+		s.turn.Lock()
+		more, err := s.continueBulkJobs(ctx)
+		s.turn.Unlock()
 		if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "bulk jobs could not be processed", "err", err)
 		}
@@ -109,6 +107,17 @@ func (s *service) runBulkJobs(ctx context.Context) {
 	}
 }
 
+// continueBulkJobs works a little on the bulk jobs of each school, and reports
+// whether there is more to do at once.
+func (s *service) continueBulkJobs(ctx context.Context) (more bool, err error) {
+	schools, err := s.bulk.Busy(ctx)
+	for _, school := range schools {
+		again, failed := s.bulk.Continue(ctx, school)
+		more, err = more || again, errors.Join(err, failed)
+	}
+	return more, err
+}
+
 // run keeps the books while serve runs, and a last time after it.
 func (s *service) run(ctx context.Context, serve func(context.Context) error) error {
 	books := &access.Bookkeeper{Store: s.store, Keys: s.keys, OAuth: s.oauth, Limiter: s.limiter, Log: s.log}
@@ -121,15 +130,11 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error) er
 	group.Go(func() { s.runScheduler(background) })
 	group.Go(func() { s.runBulkJobs(background) })
 	if len(s.events.Ring.Keys()) > 0 {
-		courier := &webhook.Courier{
-			Events: s.events, Sender: s.sender, Log: s.log, Traces: s.oauth.Traces,
-			Changed: func() <-chan struct{} { return s.store.Changed(0) },
-		}
 		s.metrics.Count("lyceum_webhook_attempts_delivered_total", "Attempts to deliver an event that got a 2xx "+
-			"status.", courier.Delivered)
+			"status.", s.courier.Delivered)
 		s.metrics.Count("lyceum_webhook_attempts_failed_total", "Attempts to deliver an event that failed or got "+
-			"another status.", courier.Failed)
-		group.Go(func() { courier.Run(background) })
+			"another status.", s.courier.Failed)
+		group.Go(func() { s.courier.Run(background) })
 	} else {
 		s.log.Info("this process does not send webhooks: it has no secret key; set one with --secret-key-file")
 	}

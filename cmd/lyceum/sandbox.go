@@ -16,6 +16,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/clock"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
@@ -28,9 +29,10 @@ type sandboxCommand struct {
 	AllowHost    []string `help:"Additional host names that requests may be sent to, such as a container's; without port." placeholder:"NAME"`
 	Transactions int      `help:"Number of transactions in the school." default:"2000"`
 	Seed         uint64   `help:"Seed of the generated data: ids, rows and secrets." default:"1"`
+	Clock        string   `help:"Let the clock stand at this time until it is moved, and the generated data end there. Default: the clock runs, and starts at the real time." placeholder:"TIME"`
 	Data         string   `help:"Keep the school in this folder instead of discarding it." placeholder:"DIR" xor:"keep"`
 	DatabaseURL  string   `help:"Keep the school in this PostgreSQL database." placeholder:"postgres://…" xor:"keep"`
-	RateLimit    int64    `help:"Requests per minute and school; 0 for no limit." default:"360"`
+	RateLimit    *int64   `help:"Requests per minute and school; 0 for no limit. Default: 360; no limit with --clock." placeholder:"N"`
 	JSON         bool     `help:"Print the connection details as one JSON object on one line."`
 }
 
@@ -85,7 +87,11 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 			Field: "--transactions", Message: fmt.Sprintf("must be from 0 to %d", lyceum.MaxID),
 		})
 	}
-	if c.RateLimit < 0 {
+	at, err := c.standingAt()
+	if err != nil {
+		return err
+	}
+	if c.perMinute() < 0 {
 		return lyceum.InvalidFields(lyceum.FieldError{Field: "--rate-limit", Message: "must be 0 (no limit) or more"})
 	}
 	for _, name := range c.AllowHost {
@@ -119,11 +125,20 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 	if err := store.Prepare(school.School.ID); err != nil {
 		p.log.Info("the database answers lists of sales", "because", err.Error())
 	}
+	moved, err := clock.Kept(store.In(p.ctx, school.School.ID), p.clock, at)
+	if err != nil {
+		return err
+	}
+	p.clock = moved.Now
 	site := siteOf(known.BaseURL, known.AuthURL)
 	service := newService(p, store, serviceOptions{
-		perMinute: c.RateLimit, answers: c.limits(), room: room, loopback: true,
+		perMinute: c.perMinute(), answers: c.limits(), room: room, loopback: true,
 		ring: lyceum.NewKeyring(school.Secrets.Ring), sender: webhook.New(webhook.Options{Loopback: true}), site: site,
 	})
+	if err := service.movable(p.ctx, moved, school.School.ID, c.Seed); err != nil {
+		return err
+	}
+	defer service.moves.Close()
 	handler, err := service.handler(handlerOptions{
 		site: site, local: c.local(),
 		reference: reference.Options{Documents: contract.All(), Key: known.APIKey}, // a key that everybody knows
@@ -144,6 +159,20 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 		return server.Serve(ctx, listener, handler, nil, p.log)
 	})
 }
+
+// perMinute is the rate limit. The minutes of a clock that stands never end.
+func (c *sandboxCommand) perMinute() int64 {
+	switch {
+	case c.RateLimit != nil:
+		return *c.RateLimit
+	case c.Clock != "":
+		return 0
+	}
+	return usualPerMinute
+}
+
+// usualPerMinute is the rate limit of a sandbox, in requests.
+const usualPerMinute = 360
 
 func onLoopback(listener net.Listener) bool {
 	at, ok := listener.Addr().(*net.TCPAddr)
@@ -178,7 +207,8 @@ func (c *sandboxCommand) open(p *program) (store *sqlstore.Store, discard func()
 		return nil, nil, fmt.Errorf("make a folder for the sandbox: %w", err)
 	}
 	discard = func() { _ = os.RemoveAll(dir) }
-	if store, err = (&database{Data: dir}).open(p); err != nil {
+	thrownAway := sqlstore.Options{Log: p.log, Synchronous: sqlstore.Off}
+	if store, err = (&database{Data: dir}).openWith(p, thrownAway); err != nil {
 		discard()
 		return nil, nil, err
 	}
@@ -338,7 +368,7 @@ Let an app act for the learner (docs/oauth.md has the full walkthrough):
 		`&response_type=code&required_scopes=name:read
 
 Press Ctrl-C to stop%[16]s.
-`, k.BaseURL, c.Transactions, c.Seed, limitText(c.RateLimit), k.APIKey, k.Learner.ID,
+`, k.BaseURL, c.Transactions, c.Seed, limitText(c.perMinute()), k.APIKey, k.Learner.ID,
 		k.Owner.Email, k.Owner.Password, k.Learner.Email, k.Learner.Password,
 		k.OAuthApps.V1.ClientID, k.OAuthApps.V1.ClientSecret, k.OAuthApps.V2.ClientID, k.OAuthApps.V2.ClientSecret,
 		redirectURL,

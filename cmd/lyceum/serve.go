@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -26,6 +27,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/bulk"
+	"github.com/lyceum-school/lyceum/internal/rules/clock"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
@@ -218,7 +220,9 @@ type service struct {
 	bulk     *bulk.Service
 	events   *events.Service
 	feed     *events.Feed
-	sender   *webhook.Sender
+	courier  *webhook.Courier
+	moves    *clock.Service // of a sandbox; else nil
+	turn     sync.Mutex     // of those who work behind the requests
 	metrics  *server.Metrics
 	log      *slog.Logger
 	clock    func() time.Time
@@ -256,8 +260,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		Ring: o.ring, CheckURL: o.sender.CheckURL, BaseURL: o.site.BaseURL,
 	})
 	return &service{
-		sender: o.sender,
-		store:  store, log: p.log, clock: p.clock,
+		store: store, log: p.log, clock: p.clock,
 		keys:     access.NewKeys(store, p.clock),
 		oauth:    oauth,
 		accounts: access.NewAccounts(store, p.clock, oauth, o.ring),
@@ -270,7 +273,11 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		bulk:     bulk.New(store, p.clock, lessons, users),
 		events:   told,
 		feed:     events.NewFeed(store, told, p.ctx.Done()),
-		metrics:  metrics,
+		courier: &webhook.Courier{
+			Events: told, Sender: o.sender, Log: p.log, Traces: oauth.Traces,
+			Changed: func() <-chan struct{} { return store.Changed(0) },
+		},
+		metrics: metrics,
 	}
 }
 
@@ -333,7 +340,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 			apiv2.New(s.learning, oauth.Endpoints(s.oauth, lyceum.V2)),
 			apilyceum.New(apilyceum.Rules{
 				Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed,
-				Bulk: s.bulk, School: s.school,
+				Bulk: s.bulk, Clock: s.moves, School: s.school,
 			}),
 		},
 		Keys:         s.keys,

@@ -316,6 +316,21 @@ type BulkJobRowExpected string
 // BulkJobRowResult What happened; null until it is processed.
 type BulkJobRowResult string
 
+// Clock The clock of a sandbox.
+type Clock struct {
+	// Now What it shows.
+	Now time.Time `json:"now"`
+
+	// IsStanding Whether it stands between moves. Otherwise it runs.
+	IsStanding bool `json:"is_standing"`
+
+	// Next What is due next. Null when nothing waits.
+	Next *NextDue `json:"next"`
+
+	// Move A move that is in progress, as far as it is.
+	Move *Move `json:"move"`
+}
+
 // Coaching A product whose learners are coached in person.
 type Coaching struct {
 	// ID Identifier of the coaching product, unique in the school.
@@ -601,6 +616,15 @@ type Enrollment struct {
 	EndsAt *time.Time `json:"ends_at"`
 }
 
+// EventCount How often something happened.
+type EventCount struct {
+	// Name Name of the event.
+	Name string `json:"name"`
+
+	// Count How often it happened.
+	Count int64 `json:"count"`
+}
+
 // IncludedProduct A product in a collection or a tier.
 type IncludedProduct struct {
 	// Type Kind of the product.
@@ -682,6 +706,33 @@ type MembershipTier struct {
 	ArchivedAt *time.Time `json:"archived_at"`
 }
 
+// Move A move of the clock.
+type Move struct {
+	// From What the clock showed before.
+	From time.Time `json:"from"`
+
+	// To Where it is moved.
+	To time.Time `json:"to"`
+
+	// At How far it is. At the end that is `to`.
+	At time.Time `json:"at"`
+
+	// PaymentCount Payments that the made-up provider took.
+	PaymentCount int32 `json:"payment_count"`
+
+	// FailedPaymentCount Payments that failed.
+	FailedPaymentCount int32 `json:"failed_payment_count"`
+
+	// DeliveryCount Attempts to deliver to webhooks that were answered with 2xx.
+	DeliveryCount int32 `json:"delivery_count"`
+
+	// FailedDeliveryCount Attempts that were not.
+	FailedDeliveryCount int32 `json:"failed_delivery_count"`
+
+	// Events How many events there were of each kind, by name. Empty while the move is in progress.
+	Events []EventCount `json:"events"`
+}
+
 // Movement One thing that happened to the money of a transaction. It is never changed.
 type Movement struct {
 	// ID Identifier, unique in the school.
@@ -723,6 +774,18 @@ type Movement struct {
 
 // MovementKind What happened.
 type MovementKind string
+
+// NextDue What is due next.
+type NextDue struct {
+	// At When it is due.
+	At time.Time `json:"at"`
+
+	// What What is due: access ends, a sale stops or changes its plan, a payment is made or tried again, a sale lapses because nobody paid for it, an order is abandoned, or a message is sent to a webhook again.
+	What NextDueWhat `json:"what"`
+}
+
+// NextDueWhat What is due: access ends, a sale stops or changes its plan, a payment is made or tried again, a sale lapses because nobody paid for it, an order is abandoned, or a message is sent to a webhook again.
+type NextDueWhat string
 
 // Order A checkout that somebody began.
 type Order struct {

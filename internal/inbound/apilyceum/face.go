@@ -9,6 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/bulk"
+	"github.com/lyceum-school/lyceum/internal/rules/clock"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
@@ -24,6 +25,7 @@ type Rules struct {
 	Accounts *access.Accounts
 	Bulk     *bulk.Service
 	Feed     *events.Feed
+	Clock    *clock.Service // of a sandbox; others have no operations of it
 	// School gives what the school of a key chose.
 	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
 }
@@ -46,6 +48,9 @@ func (f *Face) Operations() []wire.Operation {
 		f.courses(), f.productCollections(), f.memberships(), f.membershipTiers(), f.coaching(),
 		f.coupons(), f.affiliates(), f.authors(), f.pricingPlans(), f.events(), f.webhooks(), f.deliveries(), f.changes(),
 	)
+	if f.Clock != nil {
+		all = append(all, f.clock()...)
+	}
 	for i, op := range all {
 		if op.Method != http.MethodGet && !op.Previews {
 			all[i] = unpreviewed(op)

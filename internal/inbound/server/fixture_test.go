@@ -33,6 +33,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/bulk"
+	"github.com/lyceum-school/lyceum/internal/rules/clock"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
@@ -146,9 +147,23 @@ func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) [
 		apiv2.New(rules.Learning, oauth.Endpoints(tokens, lyceum.V2)),
 		apilyceum.New(apilyceum.Rules{
 			Sales: rules.Sales, People: rules.People, Learning: rules.Learning, Events: rules.Events, Accounts: access.NewAccounts(store, now, tokens, nil), Feed: events.NewFeed(store, rules.Events, nil), School: storetest.School(store),
-			Bulk: bulk.New(store, now, rules.Learning, rules.People),
+			Bulk: bulk.New(store, now, rules.Learning, rules.People), Clock: movableClock(store),
 		}),
 	}
+}
+
+// movableClock is a clock of its own, on which nothing happens.
+func movableClock(store lyceum.Store) *clock.Service {
+	nothing := func(context.Context, lyceum.SchoolID) error { return nil }
+	return clock.New(clock.Standing(time.Now, storetest.Begin), clock.Options{
+		Store: store, Settle: nothing, Rest: func() func() { return func() {} }, Log: slog.New(slog.DiscardHandler),
+		Deliver: func(context.Context, lyceum.SchoolID) (clock.Delivered, error) { return clock.Delivered{}, nil },
+		Provider: &clock.Provider{
+			Store: store,
+			Renew: func(context.Context, lyceum.By, *lyceum.Sale, string) error { return nil },
+			Fail:  func(context.Context, lyceum.By, clock.Failure) error { return nil },
+		},
+	})
 }
 
 // referencePages are made once, because they are many.

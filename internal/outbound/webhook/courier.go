@@ -42,6 +42,8 @@ type Courier struct {
 
 	delivered, failed atomic.Int64 // attempts
 
+	turn sync.Mutex // held while looking for what is to be sent
+
 	mu      sync.Mutex
 	sending map[lyceum.DueWebhook]int
 	total   int
@@ -64,7 +66,9 @@ func (c *Courier) Run(ctx context.Context) {
 	defer stop()
 	for ctx.Err() == nil {
 		changed := c.Changed() // before looking: what comes after is not missed
+		c.turn.Lock()
 		more := c.round(ctx, sends)
+		c.turn.Unlock()
 		if more {
 			continue
 		}
@@ -145,6 +149,13 @@ func (c *Courier) room(hook lyceum.DueWebhook) int {
 	return max(0, min(perWebhook-c.sending[hook], mostSending-c.total))
 }
 
+// Rest lets what is under way finish, and sends nothing until resume is called.
+func (c *Courier) Rest() (resume func()) {
+	c.turn.Lock()
+	c.work.Wait()
+	return c.turn.Unlock
+}
+
 func (c *Courier) begin(ctx context.Context, hook lyceum.DueWebhook, p *events.Parcel) {
 	c.mu.Lock()
 	c.sending[hook]++
@@ -152,7 +163,7 @@ func (c *Courier) begin(ctx context.Context, hook lyceum.DueWebhook, p *events.P
 	c.mu.Unlock()
 	c.work.Go(func() {
 		defer c.end(hook)
-		o := c.send(ctx, p)
+		o := c.send(ctx, c.Sender, p, time.Now())
 		if ctx.Err() != nil {
 			return // it is due again when its lease is over
 		}
@@ -178,9 +189,9 @@ func (c *Courier) end(hook lyceum.DueWebhook) {
 	}
 }
 
-func (c *Courier) send(ctx context.Context, p *events.Parcel) events.Outcome {
-	o := c.Sender.Send(ctx, Message{
-		URL: p.Webhook.URL, ID: events.MessageID(p.School, p.ID), At: time.Now(),
+func (c *Courier) send(ctx context.Context, by *Sender, p *events.Parcel, at time.Time) events.Outcome {
+	o := by.Send(ctx, Message{
+		URL: p.Webhook.URL, ID: events.MessageID(p.School, p.ID), At: at,
 		Body: p.Body, Secrets: p.Secrets,
 	})
 	if o.Refused && c.Traces != nil {

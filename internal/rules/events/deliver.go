@@ -2,7 +2,8 @@ package events
 
 import (
 	"context"
-	"math/rand/v2"
+	"fmt"
+	"hash/fnv"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -179,7 +180,7 @@ func (s *Service) follow(tx lyceum.Tx, p *Parcel, d lyceum.WebhookEvent, o Outco
 	}
 	if o.Status != cancelled && int(d.Tries) <= len(pauses) {
 		pause := pauses[d.Tries-1]
-		pause += time.Duration((rand.Float64() - 0.5) * 0.4 * float64(pause))
+		pause += time.Duration((spread(&d) - 0.5) * 0.4 * float64(pause))
 		d.NextAttemptAt = lyceum.Some(now.Add(max(pause, o.RetryAfter)))
 		return tx.UpdateDelivery(d)
 	}
@@ -191,6 +192,14 @@ func (s *Service) follow(tx lyceum.Tx, p *Parcel, d lyceum.WebhookEvent, o Outco
 		return err
 	}
 	return tx.CancelDeliveries(p.Webhook.ID)
+}
+
+// spread returns a number from 0 to 1 that is another one for each delivery and
+// try, and always the same for one.
+func spread(d *lyceum.WebhookEvent) float64 {
+	sum := fnv.New64a()
+	_, _ = fmt.Fprintf(sum, "%d/%d", d.ID, d.Tries)
+	return float64(sum.Sum64()>>11) / (1 << 53)
 }
 
 // become notes a new state of a webhook. Only a person brings a failed one

@@ -49,10 +49,12 @@ type Synchronous string
 
 // The settings of SQLite's synchronous pragma that the store can be opened
 // with. Only Full keeps a promise over a power cut; Normal is there so that
-// the test of that promise can be seen to fail.
+// the test of that promise can be seen to fail. Off is for what is thrown away
+// with the process.
 const (
 	Full   Synchronous = "FULL"
 	Normal Synchronous = "NORMAL"
+	Off    Synchronous = "OFF"
 )
 
 // Options are the choices of Open. The zero value is right for real use.

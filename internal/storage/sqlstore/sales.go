@@ -47,6 +47,15 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 		if f.ToStop {
 			w.and("to_stop_at IS NOT NULL")
 		}
+		if f.UnpaidSince != nil {
+			w.moments("grace_from", f.UnpaidSince)
+		}
+	},
+	hint: func(d *dialect, f lyceum.SaleFilter) string {
+		if f.UnpaidSince != nil {
+			return d.indexed("sales_grace")
+		}
+		return ""
 	},
 	order: func(f lyceum.SaleFilter) string {
 		switch {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -243,6 +244,14 @@ func (w *where) within(column string, p lyceum.Period) {
 func is[N ~int32](w *where, column string, value lyceum.Opt[N]) {
 	if value.Present {
 		w.and(column+" = ?", int64(value.Value))
+	}
+}
+
+// moments narrows a column to some moments.
+func (w *where) moments(column string, at []time.Time) {
+	w.conds = append(w.conds, column+" IN "+placeholders(len(w.args)+1, len(at)))
+	for _, t := range at {
+		w.args = append(w.args, micros(t))
 	}
 }
 

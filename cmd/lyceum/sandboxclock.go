@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
+	"github.com/lyceum-school/lyceum/internal/rules/clock"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// movedPatience is how long a message to a webhook may take while the clock of a
+// sandbox is moved.
+const movedPatience = time.Second
+
+// standingAt returns where the clock of --clock stands.
+func (c *sandboxCommand) standingAt() (lyceum.Opt[time.Time], error) {
+	if c.Clock == "" {
+		return lyceum.None[time.Time](), nil
+	}
+	at, err := lyceum.ParseTime(c.Clock)
+	if err != nil {
+		return lyceum.None[time.Time](), lyceum.InvalidFields(lyceum.FieldError{Field: "--clock", Message: err.Error()})
+	}
+	return lyceum.Some(at), nil
+}
+
+// movable lets the clock of a sandbox be moved.
+func (s *service) movable(ctx context.Context, moved *clock.Clock, school lyceum.SchoolID, seed uint64) error {
+	sender := webhook.New(webhook.Options{Loopback: true, Timeout: movedPatience})
+	s.moves = clock.New(moved, clock.Options{
+		Store: s.store, Log: s.log,
+		Works: map[lyceum.Waiting]clock.Work{
+			lyceum.AccessEnd: s.learning.Expire, lyceum.PeriodEnd: s.sales.EndPeriods, lyceum.Lapse: s.sales.Lapse,
+			lyceum.OrderAbandonment: s.sales.Abandon,
+		},
+		Settle:   s.settleNow,
+		Provider: &clock.Provider{Store: s.store, Seed: seed, Renew: s.renewMadeUp, Fail: s.failMadeUp},
+		Deliver: func(ctx context.Context, school lyceum.SchoolID) (done clock.Delivered, err error) {
+			done.Sent, done.Failed, err = s.courier.SendInOrder(ctx, school, sender)
+			return done, err
+		},
+		Rest: s.rest,
+	})
+	return s.moves.Resume(ctx, school)
+}
+
+// rest lets nothing go on behind the requests.
+func (s *service) rest() (resume func()) {
+	s.turn.Lock()
+	send := s.courier.Rest()
+	return func() { send(); s.turn.Unlock() }
+}
+
+// settleNow does what waits for no moment.
+func (s *service) settleNow(ctx context.Context, school lyceum.SchoolID) error {
+	err := s.learning.Settle(ctx, school)
+	for more := true; more && err == nil; {
+		more, err = s.continueBulkJobs(ctx)
+	}
+	return err
+}
+
+// renewMadeUp records a payment that a sandbox made up, like the last one.
+func (s *service) renewMadeUp(ctx context.Context, by lyceum.By, sale *lyceum.Sale, reference string) error {
+	n := sales.Renewal{Sale: sale.ID, Reference: lyceum.Some(reference)}
+	_, err := s.sales.Renew(ctx, by, n)
+	if lyceum.KindOf(err) != lyceum.Invalid { // only of a currency other than USD is the charge unknown
+		return err
+	}
+	v := s.store.In(ctx, by.School)
+	paid, found, failed := v.Transactions.First(v, lyceum.TransactionQuery{
+		Sale: lyceum.Some(sale.ID), Order: lyceum.NewestFirst,
+	})
+	if failed != nil || !found {
+		return errors.Join(err, failed)
+	}
+	n.FinalPrice, n.Currency = lyceum.Some(paid.FinalPrice), lyceum.Some(paid.Currency)
+	n.TaxCharge, n.Charge = lyceum.Some(paid.TaxCharge), lyceum.Some(paid.Charge)
+	_, err = s.sales.Renew(ctx, by, n)
+	return err
+}
+
+// failMadeUp records that a payment failed.
+func (s *service) failMadeUp(context.Context, lyceum.By, clock.Failure) error { return nil }

@@ -1,0 +1,137 @@
+package clock
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Work does what has become due in a school.
+type Work = func(context.Context, lyceum.SchoolID) error
+
+// Options are what moves of a clock need.
+type Options struct {
+	Store lyceum.Store
+	Works map[lyceum.Waiting]Work // payments and webhooks have their own
+	// Settle brings in line what changed since: it is due at once.
+	Settle   Work
+	Provider *Provider
+	// Deliver sends what webhooks are to be told now, one message after the other.
+	Deliver func(context.Context, lyceum.SchoolID) (Delivered, error)
+	// Rest lets nothing else go on behind the requests until resume is called.
+	Rest func() (resume func())
+	Log  *slog.Logger
+}
+
+// Delivered counts attempts to deliver messages to webhooks.
+type Delivered struct{ Sent, Failed int }
+
+// Service moves a clock.
+type Service struct {
+	Options
+
+	clock *Clock
+	ctx   context.Context //nolint:containedctx // the life of moves, which outlast the requests for them
+	stop  context.CancelFunc
+
+	mu   sync.Mutex
+	move *move // under way; nil without one
+	work sync.WaitGroup
+}
+
+// New makes the service over a clock. Close ends it.
+func New(clock *Clock, o Options) *Service {
+	s := &Service{Options: o, clock: clock}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+// Close interrupts a move. Resume goes on with it.
+func (s *Service) Close() {
+	s.stop()
+	s.work.Wait()
+}
+
+// Time is what a clock shows, and what comes next.
+type Time struct {
+	Now    time.Time
+	Stands bool                // between moves
+	Moving *Moved              // a move that is under way, as far as it is
+	Next   lyceum.Opt[NextOne] // what is due next
+}
+
+// NextOne is the first thing that is due.
+type NextOne struct {
+	At   time.Time
+	What lyceum.Waiting
+}
+
+// Moved is what a move of the clock did.
+type Moved struct {
+	From, To       time.Time
+	At             time.Time // how far it is; To at the end
+	Payments       int       // that the provider made up
+	FailedPayments int
+	Deliveries     Delivered
+	Events         map[lyceum.EventName]int64 // of the journal; at the end
+}
+
+// Show returns what the clock shows.
+func (s *Service) Show(ctx context.Context, by lyceum.By, _ struct{}) (Time, error) {
+	s.mu.Lock()
+	t := Time{Stands: s.clock.standing()}
+	if s.move != nil {
+		done := s.move.Moved
+		t.Moving, t.Stands = &done, s.move.stood
+	}
+	s.mu.Unlock()
+	t.Now = s.clock.Now()
+	next, err := s.next(ctx, by.School, t.Now)
+	if err != nil {
+		return t, err
+	}
+	if at, what, found := next.first(); found {
+		t.Next = lyceum.Some(NextOne{at, what[0]})
+	}
+	return t, nil
+}
+
+// upcoming is what is due next.
+type upcoming struct{ lyceum.NextDue }
+
+// next returns what is due after a moment. What could not be sent to a webhook
+// in a minute is due in the next one.
+func (s *Service) next(ctx context.Context, school lyceum.SchoolID, now time.Time) (upcoming, error) {
+	asked := lyceum.NextAsked{After: now, Tries: tries}
+	chosen, err := s.Store.In(ctx, school).GetSchool()
+	if err != nil {
+		return upcoming{}, err
+	}
+	if chosen.Policy.OnLapse == lyceum.EndSale {
+		asked.Grace = lyceum.Some(chosen.Policy.Grace())
+	}
+	next, err := s.Store.FindNext(ctx, school, asked)
+	minute := now.Truncate(time.Minute).Add(time.Minute)
+	if at, found := next.At[lyceum.WebhookAttempt]; next.Limited && (!found || minute.Before(at)) {
+		next.At[lyceum.WebhookAttempt] = minute
+	}
+	return upcoming{next}, err
+}
+
+// first returns the first moment at which something is due, and what is.
+func (u upcoming) first() (at time.Time, what []lyceum.Waiting, found bool) {
+	for _, w := range lyceum.Waitings() {
+		moment, waits := u.At[w]
+		switch {
+		case !waits || found && moment.After(at):
+		case found && moment.Equal(at):
+			what = append(what, w)
+		default:
+			at, what, found = moment, []lyceum.Waiting{w}, true
+		}
+	}
+	return at, what, found
+}
