@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
+	"io"
 	"net/mail"
 	"strings"
 	"text/tabwriter"
@@ -9,6 +12,8 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
@@ -28,6 +33,9 @@ type schoolSetCommand struct {
 	OnRefund       string         `help:"Effect of a full refund on the learner's access: unenroll or keep." placeholder:"WHAT"`
 	OnChargeback   string         `help:"Effect of a lost chargeback: unenroll or keep." placeholder:"WHAT"`
 	OnCancellation string         `help:"Effect of a cancelled subscription: unenroll, at_period_end or keep." placeholder:"WHAT"`
+	OnLapse        string         `help:"Effect when a subscription that is billed here is not paid for in time: end or keep." placeholder:"WHAT"`
+	GraceDays      *int32         `help:"Days after a payment was due until a subscription lapses, 0 to 60." placeholder:"15"`
+	Yes            bool           `help:"Do not ask before subscriptions end."`
 	AbandonAfter   *time.Duration `help:"Time until an open order counts as abandoned, in whole minutes." placeholder:"1h"`
 	TimeZone       string         `help:"Time zone of the school's days, as an IANA name." placeholder:"ZONE"`
 }
@@ -37,8 +45,10 @@ func (schoolSetCommand) Help() string {
 	return `Examples:
   lyceum school set --school 1 --v2 off
   lyceum school set --on-cancellation unenroll --abandon-after 2h
+  lyceum school set --on-lapse end --grace-days 15
   lyceum school set --time-zone Europe/Berlin
 
+If subscriptions would end at once, the command says how many, and who loses access, and asks; --yes answers.
 While version 2 is off, API keys get 403 under /v2. Settings that are not given stay as they are. A running
 server applies the change at once.`
 }
@@ -64,15 +74,27 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 	}
 	if c.V2 == "" && policy == school.Policy && zone == school.TimeZone {
 		return lyceum.Invalidf("nothing to change: set --v2, --on-refund, --on-chargeback, --on-cancellation, " +
-			"--abandon-after or --time-zone to a different value")
+			"--on-lapse, --grace-days, --abandon-after or --time-zone to a different value")
 	}
-	if err := sales.New(store, p.clock, nil, nil).Configure(p.ctx, by, policy, zone); err != nil {
+	lessons := learning.New(store, p.clock)
+	books := sales.New(store, p.clock, lessons, people.New(store, p.clock))
+	ending, err := c.agreed(p, books, by, school.Policy, policy)
+	if err != nil {
+		return asFlags(err)
+	}
+	if err := books.Configure(p.ctx, by, policy, zone); err != nil {
 		return asFlags(err)
 	}
 	if policy != school.Policy {
-		fmt.Fprintf(p.stdout, "School %d: a full refund means %s, a lost chargeback %s, a cancellation %s; orders are "+
-			"abandoned after %v.\n",
-			school.ID, policy.OnRefund, policy.OnChargeback, policy.OnCancellation, policy.AbandonAfter)
+		fmt.Fprintf(p.stdout, "School %d: a full refund means %s, a lost chargeback %s, a cancellation %s, a lapse %s "+
+			"after %d days; orders are abandoned after %v.\n", school.ID, policy.OnRefund, policy.OnChargeback,
+			policy.OnCancellation, policy.OnLapse, policy.GraceDays, policy.AbandonAfter)
+	}
+	if ending {
+		if err := books.Lapse(p.ctx, school.ID); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "School %d: the subscriptions have ended.\n", school.ID)
 	}
 	if zone != school.TimeZone {
 		fmt.Fprintf(p.stdout, "School %d: days begin and end in %s.\n", school.ID, zone)
@@ -93,10 +115,44 @@ func (c *schoolSetCommand) policy(p lyceum.SalePolicy) lyceum.SalePolicy {
 			*part.to = lyceum.Consequence(part.given)
 		}
 	}
+	if c.OnLapse != "" {
+		p.OnLapse = lyceum.Consequence(c.OnLapse)
+	}
+	if c.GraceDays != nil {
+		p.GraceDays = *c.GraceDays
+	}
 	if c.AbandonAfter != nil {
 		p.AbandonAfter = *c.AbandonAfter
 	}
 	return p
+}
+
+// agreed asks before subscriptions end at once. It reports whether some do.
+func (c *schoolSetCommand) agreed(
+	p *program, books *sales.Service, by lyceum.By, was, is lyceum.SalePolicy,
+) (ending bool, err error) {
+	if was.OnLapse == is.OnLapse && was.GraceDays == is.GraceDays {
+		return false, nil
+	}
+	preview, err := books.PreviewLapse(p.ctx, by, is)
+	if err != nil || preview.Sales == 0 {
+		return false, err
+	}
+	fmt.Fprintf(p.stdout, "Subscriptions that end now, because they were not paid for: %d. People who lose access: %d. "+
+		"People who keep it for another reason: %d.\n", preview.Sales, preview.People.Losing, preview.People.Keeping)
+	if c.Yes {
+		return true, nil
+	}
+	fmt.Fprint(p.stdout, "Continue? [y/N] ")
+	answer, err := bufio.NewReader(io.LimitReader(p.stdin, 100)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("read the answer: %w", err)
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return true, nil
+	}
+	return false, lyceum.Errorf(lyceum.Conflict, "nothing was changed: answer y, or use --yes")
 }
 
 func (c *schoolSetCommand) switchV2(p *program, store lyceum.Store, by lyceum.By, school *lyceum.School) error {

@@ -170,6 +170,17 @@ func TestKillDuringUpgrade(t *testing.T) {
 // number returns what a query of the database finds.
 func (o oldPlace) number(t *testing.T, query string) (n int64) {
 	t.Helper()
+	db := o.database(t)
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// database opens the database past lyceum.
+func (o oldPlace) database(t *testing.T) *sql.DB {
+	t.Helper()
 	driver, address := "pgx", o.flags[1]
 	if o.engine == "sqlite" {
 		driver, address = "sqlite", filepath.Join(o.flags[1], sqlstore.FileName)
@@ -178,11 +189,7 @@ func (o oldPlace) number(t *testing.T, query string) (n int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return db
 }
 
 // newestVersion is the version of the schema that this lyceum makes.

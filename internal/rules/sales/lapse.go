@@ -2,6 +2,8 @@ package sales
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -20,20 +22,76 @@ func (s *Service) Lapse(ctx context.Context, school lyceum.SchoolID) error {
 		return err
 	}
 	unpaid := lyceum.SaleFilter{UnpaidAt: lyceum.Some(s.clock().Add(-chosen.Policy.Grace()))}
-	return s.whenDue(ctx, school, unpaid, "note the lapse", func(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
-		chosen, err := tx.GetSchool()
-		if err != nil {
-			return err
-		}
-		due := sale.LapsesAt(chosen.Policy)
-		if !due.Present || due.Value.After(now) || sale.NextPlan.Present { // which comes first, or is dropped
-			return nil
-		}
-		return s.lapse(tx, now, sale, due.Value)
-	})
+	return s.whenDue(ctx, school, unpaid, "note the lapse", s.lapse)
 }
 
-func (s *Service) lapse(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, due time.Time) error {
+// LapsePreview is what a policy does at once, by sales that lapsed long ago under
+// it.
+type LapsePreview struct {
+	Sales  int // that end
+	People lyceum.AccessCount
+}
+
+// PreviewLapse returns what Configure and Lapse do at once. A buyer of several
+// sales is one of People.
+func (s *Service) PreviewLapse(ctx context.Context, by lyceum.By, p lyceum.SalePolicy) (LapsePreview, error) {
+	var out LapsePreview
+	if err := p.Check(); err != nil || p.OnLapse != lyceum.EndSale {
+		return out, err
+	}
+	of := map[lyceum.UserID][]lyceum.SaleID{}
+	v := s.store.In(ctx, by.School)
+	unpaid := lyceum.SaleFilter{UnpaidAt: lyceum.Some(s.clock().Add(-p.Grace()))}
+	err := v.Sales.Each(v, unpaid, func(sale *lyceum.Sale) error {
+		of[sale.UserID.Value] = append(of[sale.UserID.Value], sale.ID)
+		return nil
+	})
+	if err != nil {
+		return out, err
+	}
+	for users := range slices.Chunk(slices.Sorted(maps.Keys(of)), periodSize) {
+		ended := 0
+		about := func(lyceum.Tx) ([]lyceum.UserID, []lyceum.Product, error) { return users, nil, nil }
+		part, err := s.enroller.Preview(ctx, by, lyceum.Page{Number: 1, Size: 1}, about, func(tx lyceum.Tx, now time.Time) error {
+			ended = 0
+			if err := tx.ChangeSchool(func(school *lyceum.School) { school.Policy = p }); err != nil {
+				return err
+			}
+			for _, user := range users {
+				kept, err := tx.Sales.Find(tx, of[user]...)
+				if err != nil {
+					return err
+				}
+				for _, sale := range kept {
+					if err := s.lapse(tx, now, &sale); err != nil {
+						return err
+					}
+					if sale.EndedAt.Present {
+						ended++
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return out, err
+		}
+		out.Sales, out.People = out.Sales+ended, out.People.Plus(part.People)
+	}
+	return out, nil
+}
+
+// lapse ends a sale if its grace is over.
+func (s *Service) lapse(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
+	chosen, err := tx.GetSchool()
+	if err != nil {
+		return err
+	}
+	at := sale.LapsesAt(chosen.Policy)
+	if !at.Present || at.Value.After(now) || sale.NextPlan.Present { // which comes first, or is dropped
+		return nil
+	}
+	due := at.Value
 	plan, err := planOfSale(tx.Tables, tx, sale)
 	if err != nil {
 		return err

@@ -215,3 +215,60 @@ func TestImportedSalesDoNotLapse(t *testing.T) {
 		b.healthy(t, store)
 	}
 }
+
+// TestPreviewLapse: what a policy does at once is counted by doing it.
+func TestPreviewLapse(t *testing.T) {
+	for engine, store := range engines(t) {
+		b := openBooks(t, store)
+		b.lapse(t)
+		policy := lyceum.DefaultSalePolicy()
+		policy.OnLapse = lyceum.Keep
+		if err := b.service.Configure(t.Context(), b.by(), policy, lyceum.UTC); err != nil {
+			t.Fatal(err)
+		}
+		b.sell(t, sales.NewSale{User: 1, Plan: 2, Amounts: charged(2)}) // loses access
+		b.sell(t, sales.NewSale{User: 2, Plan: 2, Amounts: charged(2)}) // has bought it twice, and once for good
+		b.sell(t, sales.NewSale{User: 2, Plan: 2, Amounts: charged(2)})
+		b.sell(t, sales.NewSale{User: 2, Plan: 1})
+		b.now = b.now.AddDate(0, 0, 40)
+		b.sell(t, sales.NewSale{User: 3, Plan: 2, Amounts: charged(2)}) // is in time
+		b.now = b.now.AddDate(0, 0, 10)
+		b.lapse(t)
+		last := b.last(t)
+		asked := func(onLapse lyceum.Consequence, days int32) sales.LapsePreview {
+			policy.OnLapse, policy.GraceDays = onLapse, days
+			p, err := b.service.PreviewLapse(t.Context(), b.by(), policy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		counted := sales.LapsePreview{Sales: 3, People: lyceum.AccessCount{Losing: 1, Keeping: 1}}
+		got := []sales.LapsePreview{asked(lyceum.Keep, 0), asked(lyceum.EndSale, 60), asked(lyceum.EndSale, 0)}
+		if diff := cmp.Diff([]sales.LapsePreview{{}, {}, counted}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", engine, diff)
+		}
+		if b.last(t) != last {
+			t.Errorf("%s: the question changed something", engine)
+		}
+		if err := b.service.Configure(t.Context(), b.by(), policy, lyceum.UTC); err != nil {
+			t.Fatal(err)
+		}
+		b.lapse(t)
+		v := b.store.In(t.Context(), b.school)
+		all, err := lyceum.All(v.Sales, v, lyceum.SaleFilter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := 0
+		for i := range all {
+			if all[i].EndedAt.Present {
+				ended++
+			}
+		}
+		if events := b.events(t, last); ended != counted.Sales || len(events) != 0 {
+			t.Errorf("%s: %d sales ended, and %v was announced", engine, ended, events)
+		}
+		b.healthy(t, store)
+	}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestUpgradeLetsNobodyLapse: in a school with subscriptions that were due years
+// ago, imported ones and two that were recorded, everybody stays, and webhooks are
+// told nothing, until the owner decides otherwise. Imported ones stay even then.
+func TestUpgradeLetsNobodyLapse(t *testing.T) {
+	t.Parallel()
+	for name, old := range oldPlaces(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			place := old(t)
+			place.change(t, "UPDATE sales SET paid_until = 1577880000000000 WHERE paid_until IS NOT NULL AND ended_at IS NULL")
+			command(t, append(append([]string{"upgrade"}, place.flags...), place.backup()...)...)
+			const events = "SELECT count(*) FROM journal WHERE event <> 'AbandonedOrder.created'"
+			told := place.number(t, events)
+			place.scheduled(t)
+			place.unchanged(t)
+			if now := place.number(t, events); now != told {
+				t.Errorf("%d events were announced", now-told)
+			}
+			set := append([]string{"school", "set", "--on-lapse", "end"}, place.flags...)
+			for _, row := range []struct {
+				answer, says string
+				open, fails  bool
+			}{
+				{answer: "", says: "nothing was changed: answer y, or use --yes", open: true, fails: true},
+				{answer: "n\n", says: "nothing was changed: answer y, or use --yes", open: true, fails: true},
+				{answer: "y\n", says: "School 1: the subscriptions have ended."},
+			} {
+				cmd := exec.Command("lyceum", set...)
+				cmd.Stdin = strings.NewReader(row.answer)
+				out, err := cmd.CombinedOutput()
+				counts := "Subscriptions that end now, because they were not paid for: 2. People who lose access: 2. People who keep it for another reason: 0.\n"
+				if text := string(out); (err != nil) != row.fails || !strings.Contains(text, counts) || !strings.Contains(text, row.says) {
+					t.Errorf("%q: %v: %s", row.answer, err, text)
+				}
+				open := place.number(t, "SELECT count(*) FROM entitlements WHERE sale_id IN (900014, 900016) AND ended_at IS NULL")
+				if (open == 2) != row.open {
+					t.Errorf("%q: %d are open", row.answer, open)
+				}
+			}
+			if n := place.number(t, "SELECT count(*) FROM sales WHERE end_reason = 'lapsed'"); n != 2 {
+				t.Errorf("%d sales lapsed", n)
+			}
+			if now := place.number(t, events); now != told {
+				t.Errorf("%d events were announced", now-told)
+			}
+			command(t, append([]string{"check", "--deep"}, place.flags...)...)
+		})
+	}
+}
+
+// scheduled serves the database until the scheduler has done all that is due: the
+// last of it is to abandon an order.
+func (o oldPlace) scheduled(t *testing.T) {
+	t.Helper()
+	o.change(t, "UPDATE orders SET abandons_at = 0 WHERE state = 'open'")
+	s := &shop{place: o.flags[1], addr: freeAddress(t), metrics: freeAddress(t)}
+	s.serve(t)
+	defer s.server.kill(t)
+	if !await(func() bool { return o.number(t, "SELECT count(*) FROM orders WHERE state = 'open'") == 0 }) {
+		t.Fatal("the scheduler does nothing")
+	}
+}
+
+// change runs a statement.
+func (o oldPlace) change(t *testing.T, statement string) {
+	t.Helper()
+	db := o.database(t)
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
