@@ -8,7 +8,7 @@ import (
 )
 
 func (f *Face) sales() []wire.Operation {
-	const all, each = "/lyceum/v1/sales", "/lyceum/v1/sales/{sale_id}"
+	const all, each, stops = "/lyceum/v1/sales", "/lyceum/v1/sales/{sale_id}", "sales_to_stop"
 	return []wire.Operation{
 		one("createSale", wire.Create, all, bindNewSale, f.Sales.Record, "sale", saleDetail),
 		one("showSale", wire.Get, each, bindSale, f.Sales.Show, "sale", saleDetail),
@@ -26,7 +26,7 @@ func (f *Face) sales() []wire.Operation {
 			one("cancelSale", wire.Run, each+"/cancel", wire.OptBody(bindEnding), f.Sales.Cancel, "sale", sale),
 			wire.OptBody(bindEnding), f.Sales.PreviewCancel, salePreview,
 		),
-		wire.Many("listSalesToStop", "/lyceum/v1/sales_to_stop", perPage, wire.Anything, f.Sales.ToStop, "sales_to_stop", toStop),
+		wire.Many("listSalesToStop", "/lyceum/v1/"+stops, perPage, wire.Anything, f.Sales.ToStop, stops, toStop),
 		one(
 			"confirmChargingStopped", wire.Run, each+"/charging_stopped",
 			wire.NoBody(bindSale), f.Sales.ChargingStopped, "sale", sale,
@@ -124,7 +124,7 @@ func saleDetail(d sales.SaleDetail) soldSale {
 
 func toStop(s sales.ToStop) gen.SaleToStop {
 	return gen.SaleToStop{
-		Since: wire.Moment(s.Sale.ToStop.Value), Reason: gen.SaleToStopReason(s.EndReason.Value),
+		Since: wire.Moment(s.ToStop.Value), Reason: gen.SaleToStopReason(s.EndReason.Value),
 		UserID: int32(s.Buyer.ID), Email: s.Buyer.Email, Name: wire.Optional(s.Buyer.Name),
 		LastReference: wire.Optional(s.Reference), Sale: sale(s.Sale),
 	}

@@ -38,10 +38,8 @@ func (c *console) listToStop(w http.ResponseWriter, r *http.Request, v *visit) e
 	p := toStopPage{Form: f, Turn: newTurn(f, nil, pageSize, int64(number), listing.Total)}
 	for i := range listing.Rows {
 		s := &listing.Rows[i]
-		p.Rows = append(p.Rows, toStop{
-			*s, person{Name: strings.TrimSpace(s.Buyer.Name.Value), Email: s.Buyer.Email}, ends[s.EndReason.Value],
-			salePath(s.ID),
-		})
+		buyer := person{Name: strings.TrimSpace(s.Buyer.Name.Value), Email: s.Buyer.Email}
+		p.Rows = append(p.Rows, toStop{*s, buyer, ends[s.EndReason.Value], salePath(s.ID)})
 	}
 	return c.show(w, r, http.StatusOK, "to_stop.gohtml", v, "To stop charging", p)
 }

@@ -137,8 +137,7 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 		return TransactionDetail{}, err
 	}
 	_, err = warn(tx, t.CreatedAt, sale.ID, misfits)
-	periods := b.byPayment(accounts)
-	return TransactionDetail{Transaction: t, Reference: r.Reference, Period: periodIn(periods, t.ID)}, err
+	return TransactionDetail{Transaction: t, Reference: r.Reference, Period: periodIn(b.paid, t.ID)}, err
 }
 
 // renewedEarly is how long before the end of a period a payment is that of the

@@ -13,7 +13,7 @@ type bought struct {
 	anchor lyceum.Opt[time.Time]
 	until  lyceum.Opt[time.Time] // when the next payment is due; absent if none was made, or is to be made
 	inFull bool
-	paid   []lyceum.Opt[PaidPeriod] // by each payment
+	paid   map[lyceum.TransactionID]PaidPeriod
 }
 
 // PaidPeriod is the time that a payment bought: a billing period, or the trial.
@@ -58,17 +58,7 @@ func paidPeriods(
 	if err != nil {
 		return nil, err
 	}
-	return periodsOf(&sale, &plan, zone, accounts).byPayment(accounts), nil
-}
-
-func (b bought) byPayment(accounts []account) map[lyceum.TransactionID]PaidPeriod {
-	periods := map[lyceum.TransactionID]PaidPeriod{}
-	for i, p := range b.paid {
-		if p.Present {
-			periods[accounts[i].ID] = p.Value
-		}
-	}
-	return periods
+	return periodsOf(&sale, &plan, zone, accounts).paid, nil
 }
 
 // periodIn returns the time that one payment bought.
@@ -106,7 +96,7 @@ func periodsOf(sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location,
 	var b bought
 	b.anchor = anchorOf(sale, plan, zone, accounts)
 	billing := plan.Billing(b.anchor.Value, zone)
-	b.paid = make([]lyceum.Opt[PaidPeriod], len(accounts))
+	b.paid = map[lyceum.TransactionID]PaidPeriod{}
 	next, made := lyceum.None[int](), 0
 	for i := range accounts {
 		a := &accounts[i]
@@ -115,12 +105,12 @@ func periodsOf(sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location,
 		case plan.Payments.Present && made >= int(plan.Payments.Value): // one too many
 		case i == 0 && onTrial(a, plan):
 			next = lyceum.Some(0)
-			b.paid[i] = lyceum.Some(PaidPeriod{a.CreatedAt, billing.Begin(0)})
+			b.paid[a.ID] = PaidPeriod{a.CreatedAt, billing.Begin(0)}
 		default:
 			period := billing.Period(a.CreatedAt)
 			period = max(period, next.Else(period))
 			next = lyceum.Some(period + 1)
-			b.paid[i] = lyceum.Some(PaidPeriod{billing.Begin(period), billing.Begin(period + 1)})
+			b.paid[a.ID] = PaidPeriod{billing.Begin(period), billing.Begin(period + 1)}
 			made++
 		}
 	}

@@ -88,8 +88,7 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	if err != nil {
 		return SaleDetail{}, err
 	}
-	accounts := []account{{Transaction: t}}
-	b, err := boughtBy(tx, &sale, &plan, accounts)
+	b, err := boughtBy(tx, &sale, &plan, []account{{Transaction: t}})
 	if err != nil {
 		return SaleDetail{}, err
 	}
@@ -100,7 +99,7 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	}
 	detail := SaleDetail{
 		Sale: sale, Transactions: []lyceum.Transaction{t},
-		References: map[lyceum.TransactionID]lyceum.Reference{}, Periods: b.byPayment(accounts),
+		References: map[lyceum.TransactionID]lyceum.Reference{}, Periods: b.paid,
 	}
 	if err := keepCharge(tx, &t, n.Reference); err != nil {
 		return SaleDetail{}, err

@@ -128,6 +128,26 @@ func TestSalesFromBeforeStops(t *testing.T) {
 	}
 }
 
+// Sales to stop charging are found and counted by an index, in its order.
+func TestSalesToStopAreReadByAnIndex(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	v := store.In(t.Context(), 1)
+	by.seen = nil
+	if _, err := v.Sales.List(v, lyceum.SaleFilter{ToStop: true}, lyceum.Page{Number: 1, Size: 25}); err != nil || len(by.seen) == 0 {
+		t.Fatal(err, by.seen)
+	}
+	for _, text := range slices.Clone(by.seen) {
+		var plan []string
+		for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
+			plan = append(plan, step[3])
+		}
+		if told := strings.Join(plan, "; "); strings.Contains(text, "sales") && (!strings.Contains(told, "INDEX sales_to_stop") || strings.Contains(told, "TEMP B-TREE")) {
+			t.Errorf("%s: %s", text, told)
+		}
+	}
+}
+
 // What is due of sales is found by an index, in its order.
 func TestDueSalesAreReadByAnIndex(t *testing.T) {
 	t.Parallel()
