@@ -57,6 +57,24 @@ func (m *union) restart() {
 	b.service = sales.New(b.store, clock, b.learning, people.New(b.store, clock))
 }
 
+// move moves the clock to where something of a sale is due, or about there.
+func (m *union) move() {
+	d := m.pickRunning()
+	if d == nil || d.until.IsZero() {
+		return
+	}
+	due := d.until
+	if rapid.Bool().Draw(m.r, "grace") {
+		due = due.Add(time.Duration(m.policy.GraceDays) * 24 * time.Hour)
+	}
+	away := rapid.SampledFrom([]time.Duration{0, -time.Second, time.Second, -20 * time.Hour, 24 * time.Hour, 25 * time.Hour}).Draw(m.r, "away")
+	if to := due.Add(away); to.After(m.b.now) && to.Before(m.b.now.AddDate(0, 3, 0)) {
+		m.b.now = to
+		m.note()
+		m.seen["moves to where something is due"]++
+	}
+}
+
 // turn does what is due, as the scheduler does: changes of plan, the stops of sales
 // that were cancelled, and lapses.
 func (m *union) turn(t *testing.T) {

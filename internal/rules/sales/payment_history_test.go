@@ -148,10 +148,21 @@ func (d *deal) pay(x *lyceum.Transaction) {
 	d.payments = append(d.payments, &installment{id: x.ID, at: x.CreatedAt, paid: x.FinalPrice + x.TaxCharge})
 }
 
+// pickRunning picks a sale that more is to be paid for, or lapsed; or any.
+func (m *union) pickRunning() *deal {
+	some := slices.DeleteFunc(slices.Clone(m.deals), func(d *deal) bool {
+		return !d.recurring() || d.over != "" && d.over != lyceum.SaleLapsed
+	})
+	if len(some) == 0 || rapid.IntRange(0, 3).Draw(m.r, "any") == 0 {
+		return m.pick()
+	}
+	return some[rapid.IntRange(0, len(some)-1).Draw(m.r, "running")]
+}
+
 // renew records the next payment of a sale: in time, early, late, a second one for
 // a period, or one that nobody waited for.
 func (m *union) renew(t *testing.T) {
-	d := m.pick()
+	d := m.pickRunning()
 	if d == nil {
 		return
 	}

@@ -99,7 +99,7 @@ func (m *union) reference() lyceum.Opt[string] {
 var families = [][]lyceum.PricingPlanID{{1, 2, 6, 12}, {9, 10, 11}}
 
 // planSteps is how many steps planStep knows.
-const planSteps = 11
+const planSteps = 14
 
 func (m *union) planStep(t *testing.T, user lyceum.UserID) {
 	switch rapid.IntRange(1, planSteps).Draw(m.r, "plan step") {
@@ -112,6 +112,12 @@ func (m *union) planStep(t *testing.T, user lyceum.UserID) {
 	case 4:
 		m.restart()
 		m.turn(t)
+	case 12, 13:
+		m.move()
+		m.turn(t)
+	case 14:
+		m.move()
+		m.renew(t)
 	case 5:
 		m.buyTier(t, user)
 	case 6, 7, 8:
@@ -234,11 +240,10 @@ func (m *union) reopen(d *deal) {
 	if old == nil || old.replacedBy != d || d.over != "" && d.over != lyceum.SaleRefunded || old.lostAny() {
 		return
 	}
-	over, ended := old.over, old.ended
+	kept := *old
 	old.over, old.ended = "", time.Time{}
 	if m.count(old); !old.full && !old.until.After(m.b.now) {
-		old.over, old.ended = over, ended
-		m.count(old)
+		*old = kept
 		return
 	}
 	m.comeBack(old, lyceum.EndedByChange)
