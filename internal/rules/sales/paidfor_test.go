@@ -65,21 +65,27 @@ func TestWhatIsPaidFor(t *testing.T) {
 		access []string
 	}{
 		{
-			"imported, and paid late here", []act{imported, renew(45, sales.Amounts{})},
+			"imported, and paid late here",
+			[]act{imported, renew(45, sales.Amounts{})},
 			"2026-03-31", nil,
 		},
 		{
-			"cancelled, and paid again: what was paid before goes back", []act{monthly, cancel(3), renew(4, charged(2)), refund(5, 1)},
-			"", []string{"course 1 until 2026-02-28 ended 2026-02-05"},
+			"cancelled, and paid again: what was paid before goes back",
+			[]act{monthly, cancel(3), renew(4, charged(2)), refund(5, 1)},
+			"",
+			[]string{"course 1 until 2026-02-28 ended 2026-02-05"},
 		},
 		{
-			"cancelled, and the last of two payments goes back", []act{monthly, renew(1, charged(2)), cancel(3), refund(5, 2)},
-			"2026-02-28", []string{"course 1 until 2026-02-28"},
+			"cancelled, and the last of two payments goes back",
+			[]act{monthly, renew(1, charged(2)), cancel(3), refund(5, 2)},
+			"2026-02-28",
+			[]string{"course 1 until 2026-02-28"},
 		},
 		{
 			"the same, after another choice for cancellations",
 			[]act{monthly, renew(1, charged(2)), cancel(3), policy(4, func(p *lyceum.SalePolicy) { p.OnCancellation = lyceum.Unenroll }), refund(5, 2)},
-			"2026-02-28", []string{"course 1 until 2026-02-28"},
+			"2026-02-28",
+			[]string{"course 1 until 2026-02-28"},
 		},
 		{
 			"cancelled for good, and chosen later that access lasts for the period",
@@ -87,16 +93,20 @@ func TestWhatIsPaidFor(t *testing.T) {
 				policy(0, func(p *lyceum.SalePolicy) { p.OnCancellation = lyceum.Keep }), monthly, renew(1, charged(2)), cancel(3),
 				policy(4, func(*lyceum.SalePolicy) {}), refund(5, 2),
 			},
-			"2026-02-28", []string{"course 1"},
+			"2026-02-28",
+			[]string{"course 1"},
 		},
 		{
 			"cancelled, all goes back, and the school keeps access then",
 			[]act{policy(0, func(p *lyceum.SalePolicy) { p.OnRefund = lyceum.Keep }), monthly, cancel(3), refund(5, 1)},
-			"", []string{"course 1 until 2026-02-28"},
+			"",
+			[]string{"course 1 until 2026-02-28"},
 		},
 		{
-			"paid again after its plan was changed, which goes back", []act{monthly, change, renew(3, charged(2)), refund(4, 2)},
-			"2026-03-31", []string{"course 1"},
+			"paid again after its plan was changed, which goes back",
+			[]act{monthly, change, renew(3, charged(2)), refund(4, 2)},
+			"2026-03-31",
+			[]string{"course 1"},
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
