@@ -52,33 +52,42 @@ func (s *Service) PreviewLapse(ctx context.Context, by lyceum.By, p lyceum.SaleP
 	for users := range slices.Chunk(slices.Sorted(maps.Keys(of)), periodSize) {
 		ended := 0
 		about := func(lyceum.Tx) ([]lyceum.UserID, []lyceum.Product, error) { return users, nil, nil }
-		part, err := s.enroller.Preview(ctx, by, lyceum.Page{Number: 1, Size: 1}, about, func(tx lyceum.Tx, now time.Time) error {
-			ended = 0
+		act := func(tx lyceum.Tx, now time.Time) (err error) {
 			if err := tx.ChangeSchool(func(school *lyceum.School) { school.Policy = p }); err != nil {
 				return err
 			}
-			for _, user := range users {
-				kept, err := tx.Sales.Find(tx, of[user]...)
-				if err != nil {
-					return err
-				}
-				for _, sale := range kept {
-					if err := s.lapse(tx, now, &sale); err != nil {
-						return err
-					}
-					if sale.EndedAt.Present {
-						ended++
-					}
-				}
-			}
-			return nil
-		})
+			ended, err = s.lapseOf(tx, now, users, of)
+			return err
+		}
+		part, err := s.enroller.Preview(ctx, by, lyceum.Page{Number: 1, Size: 1}, about, act)
 		if err != nil {
 			return out, err
 		}
 		out.Sales, out.People = out.Sales+ended, out.People.Plus(part.People)
 	}
 	return out, nil
+}
+
+// lapseOf ends the sales of some users whose grace is over, and counts them.
+func (s *Service) lapseOf(
+	tx lyceum.Tx, now time.Time, users []lyceum.UserID, of map[lyceum.UserID][]lyceum.SaleID,
+) (ended int, err error) {
+	for _, user := range users {
+		kept, err := tx.Sales.Find(tx, of[user]...)
+		if err != nil {
+			return 0, err
+		}
+		for _, id := range of[user] {
+			sale := kept[id]
+			if err := s.lapse(tx, now, &sale); err != nil {
+				return 0, err
+			}
+			if sale.EndedAt.Present {
+				ended++
+			}
+		}
+	}
+	return ended, nil
 }
 
 // lapse ends a sale if its grace is over.
