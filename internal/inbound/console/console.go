@@ -18,6 +18,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/bulk"
+	"github.com/lyceum-school/lyceum/internal/rules/clock"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
@@ -44,6 +45,7 @@ type Options struct {
 	Patience time.Duration
 	Log      *slog.Logger
 	Clock    func() time.Time // nil is time.Now
+	Moves    *clock.Service   // of a sandbox's clock; else nil
 }
 
 // Names tells what people, courses and plans are called, of many at once. What
@@ -121,6 +123,9 @@ func New(o Options) (http.Handler, error) {
 	}
 	for path, actions := range c.routes() {
 		c.mux.Handle(path, c.route(actions))
+	}
+	if c.Moves != nil {
+		c.mux.Handle(clockPath, c.route(map[string]action{"POST": c.moveClock}))
 	}
 	c.mux.HandleFunc("/", c.owner(func(http.ResponseWriter, *http.Request, *visit) error { return errNoPage }))
 
