@@ -72,6 +72,7 @@ const (
 	OrderUpdated           EntryType = "order.updated"
 	SaleWarningCreated     EntryType = "sale_warning.created"
 	SaleWarningUpdated     EntryType = "sale_warning.updated"
+	PaymentFailureCreated  EntryType = "payment_failure.created"
 
 	EntitlementCreated EntryType = "entitlement.created"
 	EntitlementUpdated EntryType = "entitlement.updated"
@@ -114,8 +115,8 @@ func EntryTypes() []EntryType {
 		WebhookSecretRotated, MovementCreated, DisputeCreated, DisputeUpdated, CommentCreated, CommentDeleted,
 		AdmissionCreated, AdmissionUpdated,
 		OrderCreated, OrderUpdated, EntitlementCreated, EntitlementUpdated, EntitlementDeleted, BlockCreated, BlockDeleted,
-		SaleWarningCreated, SaleWarningUpdated, SignInFailed, AccountLocked, SignInsRefused, CodeReplayed, TokenReused,
-		TargetRefused,
+		SaleWarningCreated, SaleWarningUpdated, PaymentFailureCreated, SignInFailed, AccountLocked, SignInsRefused,
+		CodeReplayed, TokenReused, TargetRefused,
 	}, productEntries...)
 }
 

@@ -21,6 +21,7 @@ type Sale struct {
 	PaidUntil     Opt[time.Time] // of one: when the next payment is due
 	PaidInFull    bool           // of a payment plan: each of its payments was made
 	Billed        bool           // it, or a payment of it, was recorded here, not imported
+	FailedAt      Opt[time.Time] // when an attempt to charge it last failed
 	EndedAt       Opt[time.Time]
 	EndReason     Opt[SaleEnd] // present together with EndedAt
 	Released      bool         // each of its payments is refunded in full

@@ -36,6 +36,7 @@ type Tables struct {
 	OAuthApps          Table[OAuthAppID, OAuthApp, OAuthAppFilter]
 	Orders             Table[OrderID, PurchaseOrder, OrderFilter]
 	Payloads           Table[int64, EventPayload, struct{}]
+	PaymentFailures    Table[PaymentFailureID, PaymentFailure, PaymentFailureFilter]
 	PricingPlans       Table[PricingPlanID, PricingPlan, PricingPlanFilter]
 	ProductCollections Table[ProductCollectionID, ProductCollection, ProductFilter]
 	Progress           Table[ProgressID, Progress, ProgressFilter]

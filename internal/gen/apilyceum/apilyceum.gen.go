@@ -850,6 +850,27 @@ type PaginationMeta struct {
 	TotalCount int32 `json:"total_count"`
 }
 
+// PaymentFailure An attempt to charge a sale that failed.
+type PaymentFailure struct {
+	// ID Identifier, unique in the school.
+	ID int32 `json:"id"`
+
+	// SaleID The sale.
+	SaleID int32 `json:"sale_id"`
+
+	// OccurredAt When it failed.
+	OccurredAt time.Time `json:"occurred_at"`
+
+	// Reason Why.
+	Reason *string `json:"reason"`
+
+	// NextAttemptAt When the payment system tries again.
+	NextAttemptAt *time.Time `json:"next_attempt_at"`
+
+	// Reference Name of the attempt in the payment system.
+	Reference *string `json:"reference"`
+}
+
 // Preview What a request does, as things stand now. It is computed by what does it. Nothing of it is kept.
 type Preview struct {
 	// At As of when it was computed.

@@ -124,6 +124,8 @@ func shown(object any) any {
 		return movement(&o)
 	case lyceum.Dispute:
 		return dispute(o)
+	case lyceum.PaymentFailure:
+		return paymentFailure(o)
 	case lyceum.PurchaseOrder:
 		return order(o)
 	case lyceum.Webhook:

@@ -1,6 +1,8 @@
 package apilyceum
 
 import (
+	"time"
+
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apilyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
@@ -13,6 +15,8 @@ func (f *Face) sales() []wire.Operation {
 		one("createSale", wire.Create, all, bindNewSale, f.Sales.Record, "sale", saleDetail),
 		one("showSale", wire.Get, each, bindSale, f.Sales.Show, "sale", saleDetail),
 		one("createRenewal", wire.Create, each+"/renewals", bindRenewal, f.Sales.Renew, "transaction", transactionDetail),
+		one("createPaymentFailure", wire.Create, each+"/payment_failures", bindFailure, f.Sales.FailPayment,
+			"payment_failure", paymentFailure),
 		previewed(
 			one("endSale", wire.Run, each+"/end", wire.OptBody(bindEnding), f.Sales.EndNow, "sale", sale),
 			wire.OptBody(bindEnding), f.Sales.PreviewEndNow, salePreview,
@@ -80,6 +84,13 @@ func bindRenewal(in *wire.Input) sales.Renewal {
 	return sales.Renewal{Sale: bindSale(in), Reference: bindReference(in), Amounts: bindAmounts(in)}
 }
 
+func bindFailure(in *wire.Input) sales.NewFailure {
+	return sales.NewFailure{
+		Sale: bindSale(in), Reason: bindReason(in), OccurredAt: in.Body("occurred_at").Time(),
+		NextAttemptAt: in.Body("next_attempt_at").Time(), Reference: bindReference(in),
+	}
+}
+
 func bindNextPlan(in *wire.Input) sales.PlanChange {
 	return sales.PlanChange{
 		Ending: bindEnding(in), AtPeriodEnd: in.Body("at_period_end").Bool().Value,
@@ -98,9 +109,12 @@ func bindNextPlan(in *wire.Input) sales.PlanChange {
 type soldSale struct {
 	gen.Sale
 
-	Transactions []shownTransaction `json:"transactions"`
-	Movements    []gen.Movement     `json:"movements"`
-	Warnings     []gen.SaleWarning  `json:"warnings"`
+	Status          *sales.SaleStatus    `json:"status"`
+	LapsesAt        *time.Time           `json:"lapses_at"`
+	Transactions    []shownTransaction   `json:"transactions"`
+	Movements       []gen.Movement       `json:"movements"`
+	PaymentFailures []gen.PaymentFailure `json:"payment_failures"`
+	Warnings        []gen.SaleWarning    `json:"warnings"`
 }
 
 func saleWarnings(list []lyceum.SaleWarning) []gen.SaleWarning {
@@ -112,7 +126,14 @@ func saleWarnings(list []lyceum.SaleWarning) []gen.SaleWarning {
 }
 
 func saleDetail(d sales.SaleDetail) soldSale {
-	shown := soldSale{sale(d.Sale), []shownTransaction{}, movements(d.Movements), saleWarnings(d.Warnings)}
+	shown := soldSale{
+		Sale: sale(d.Sale), Status: wire.Optional(d.Status), LapsesAt: wire.OptMoment(d.LapsesAt),
+		Transactions: []shownTransaction{}, Movements: movements(d.Movements),
+		PaymentFailures: []gen.PaymentFailure{}, Warnings: saleWarnings(d.Warnings),
+	}
+	for _, f := range d.Failures {
+		shown.PaymentFailures = append(shown.PaymentFailures, paymentFailure(f))
+	}
 	for i := range d.Transactions {
 		t := &d.Transactions[i]
 		shown.Transactions = append(
@@ -142,5 +163,12 @@ func sale(s lyceum.Sale) gen.Sale {
 		ChargingToStopSince: wire.OptMoment(s.ToStop),
 		ReplacesSaleID:      wire.Number(s.Replaces), ReplacedBySaleID: wire.Number(s.ReplacedBy),
 		NextPricingPlanID: wire.Number(s.NextPlan),
+	}
+}
+
+func paymentFailure(f lyceum.PaymentFailure) gen.PaymentFailure {
+	return gen.PaymentFailure{
+		ID: int32(f.ID), SaleID: int32(f.SaleID), OccurredAt: wire.Moment(f.OccurredAt), Reason: wire.Optional(f.Reason),
+		NextAttemptAt: wire.OptMoment(f.NextAttemptAt), Reference: wire.Optional(f.Reference),
 	}
 }

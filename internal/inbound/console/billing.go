@@ -42,7 +42,7 @@ func billingOf(d *sales.SaleDetail, policy lyceum.SalePolicy, now time.Time) bil
 		b.State = mark{"badge-on", "On trial"}
 	}
 	b.Due = d.PaidUntil
-	switch lapses := d.LapsesAt(policy); {
+	switch lapses := d.Sale.LapsesAt(policy); {
 	case lapses.Present:
 		b.Ends, b.Until = "Lapses without a payment", lapses
 	case d.Billed:

@@ -62,9 +62,10 @@ func sellOnce(tx lyceum.Tx, id int32) error {
 		ID: lyceum.OrderID(id), Email: "buyer@example.com", PricingPlanID: 1, FinalPrice: 1999, Currency: "USD", State: lyceum.OrderOpen, CreatedAt: storetest.Day(1), AbandonsAt: storetest.Day(2),
 	})
 	_, warningErr := tx.SaleWarnings.Save(tx, lyceum.SaleWarning{ID: lyceum.SaleWarningID(id), SaleID: lyceum.SaleID(id), Code: "sold_out", Message: "theirs", CreatedAt: storetest.Day(1)})
+	_, failureErr := tx.PaymentFailures.Save(tx, lyceum.PaymentFailure{ID: lyceum.PaymentFailureID(id), SaleID: lyceum.SaleID(id), OccurredAt: storetest.Day(1), Reason: lyceum.Some("theirs")})
 	_, jobErr := tx.BulkJobs.Save(tx, lyceum.BulkJob{ID: lyceum.BulkJobID(id), Action: lyceum.BulkAddTags, Tags: []string{"theirs"}, State: lyceum.BulkDraft, Rows: 1, CreatedAt: storetest.Day(1)})
 	_, partErr := tx.BulkParts.Save(tx, lyceum.BulkPart{ID: lyceum.BulkPartID(id), Job: lyceum.BulkJobID(id), Rows: []lyceum.BulkRow{{User: mira, Email: "theirs", Expected: lyceum.BulkDone}}})
-	return errors.Join(jobErr, partErr, warningErr, downloadErr, couponErr, affiliateErr, authorErr, saleErr, moneyErr, disputeErr, stepErr, orderErr, bundleOnce(tx, id))
+	return errors.Join(jobErr, partErr, failureErr, warningErr, downloadErr, couponErr, affiliateErr, authorErr, saleErr, moneyErr, disputeErr, stepErr, orderErr, bundleOnce(tx, id))
 }
 
 // bundleOnce saves a collection and a tier, each with a course in it, and a

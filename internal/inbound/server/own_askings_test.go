@@ -9,7 +9,7 @@ import (
 // ownBodies are what a program sends to the operations of Lyceum's own face, and
 // to those of v2 that change something.
 var ownBodies = map[string]string{
-	"createSale": `{"user_id":2,"pricing_plan_id":1}`, "createRenewal": `{"charge":500}`, "createRefund": `{}`, "openChargeback": `{}`, "closeChargeback": `{"outcome":"won"}`,
+	"createSale": `{"user_id":2,"pricing_plan_id":1}`, "createRenewal": `{"charge":500}`, "createPaymentFailure": `{}`, "createRefund": `{}`, "openChargeback": `{}`, "closeChargeback": `{"outcome":"won"}`,
 	"createOrder": `{"email":"new@example.com","pricing_plan_id":1}`, "completeOrder": `{}`, "updateSchool": `{}`, "setUserTags": `{"tags":[]}`, "disableUser": "", "enableUser": "", "cancelSale": "", "endSale": "", "confirmChargingStopped": "", "changePlan": `{"pricing_plan_id":1}`, "dropPlanChange": "", "openDispute": `{}`, "closeDispute": `{"outcome":"won"}`, "abandonOrder": "",
 	"createWebhook": `{"url":"https://hooks.example.com/x"}`, "updateWebhook": `{}`, "rotateWebhookSecret": "", "testWebhook": `{}`, "resumeWebhook": `{}`, "resendDeliveries": `{}`,
 	"resendDelivery": "", "deleteWebhook": "", "createQuizResponse": `{"user_id":2,"answers":[]}`, "createComment": `{"user_id":2,"body":"x"}`, "deleteComment": "",
@@ -66,6 +66,17 @@ var ownRows = slicesOf(
 		asking{name: "the next month", values: "sale_id=2", body: `{"charge":540,"reference":"ch_2"}`, says: `"final_price":500,"currency":"EUR","tax_charge":0,"revenue":540`},
 		asking{name: "the same payment", values: "sale_id=2", body: `{"charge":540,"reference":"ch_2"}`, says: `"transaction":{"id":3,`},
 		asking{name: "another payment with its reference", values: "sale_id=2", body: `{"charge":541,"reference":"ch_2"}`, status: 409, says: "as transaction 3, with another charge (540)"},
+		asking{name: "of what is paid once", values: "sale_id=1", body: `{}`, status: 409, says: `"code":"not_recurring"`},
+		asking{name: "unknown", values: "sale_id=999", body: `{}`, status: 404, says: "there is no sale 999"},
+	),
+	own("createPaymentFailure",
+		asking{name: "tried again later", values: "sale_id=2", body: `{"reason":"card_declined","occurred_at":"2024-01-10T11:00:00Z","next_attempt_at":"2024-01-12T12:00:00Z","reference":"in_1"}`, golden: "lyceum/payment_failure.json"},
+		asking{name: "the same failure", values: "sale_id=2", body: `{"reason":"card_declined","next_attempt_at":"2024-01-12T12:00:00Z","reference":"in_1"}`, golden: "lyceum/payment_failure.json"},
+		asking{name: "another failure with its reference", values: "sale_id=2", body: `{"reason":"expired_card","next_attempt_at":"2024-01-13T12:00:00Z","reference":"in_1"}`, status: 409, says: `"message":"the reference \"in_1\" is recorded already, as payment failure 1 of sale 2, with another reason (card_declined), next_attempt_at (2024-01-12T12:00:00Z)"`},
+		asking{name: "its reference in another letter case", values: "sale_id=2", body: `{"reference":"IN_1"}`, status: 409, says: `"code":"reference_taken"`},
+		asking{name: "nothing is known of it", values: "sale_id=2", body: `{}`, says: `"payment_failure":{"id":2,"sale_id":2,"occurred_at":"2024-01-10T12:00:00Z","reason":null,"next_attempt_at":null,"reference":null}`},
+		asking{name: "at impossible times", values: "sale_id=2", body: `{"occurred_at":"2024-01-10T12:00:01Z","next_attempt_at":"2024-01-10T11:59:59Z"}`, status: 400, says: "occurred_at must not be in the future; next_attempt_at must not be in the past, and at most 366 days ahead"},
+		asking{name: "every mistake is named", values: "sale_id=2", body: `{"reason":"","occurred_at":"soon","next_attempt_at":7,"reference":"","attempt":1}`, status: 400, golden: "lyceum/payment_failure_mistakes.json"},
 		asking{name: "of what is paid once", values: "sale_id=1", body: `{}`, status: 409, says: `"code":"not_recurring"`},
 		asking{name: "unknown", values: "sale_id=999", body: `{}`, status: 404, says: "there is no sale 999"},
 	),

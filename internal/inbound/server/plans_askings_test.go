@@ -29,7 +29,7 @@ var changeRows = slicesOf(
 		asking{name: "stopped, but later", values: "sale_id=24", body: `{"pricing_plan_id":12,"at_period_end":true,"charging_stopped":true}`, status: 400, says: "charging_stopped must not be sent with at_period_end"},
 		asking{name: "of what is paid once", values: "sale_id=1", body: `{"pricing_plan_id":12}`, status: 409, says: `"code":"not_recurring"`},
 		asking{name: "of no sale", values: "sale_id=999", body: `{"pricing_plan_id":12}`, status: 404, says: "there is no sale 999"},
-		asking{name: "later", values: "sale_id=24", body: `{"pricing_plan_id":14,"at_period_end":true}`, says: `"next_pricing_plan_id":14,"transactions":[{"id":`},
+		asking{name: "later", values: "sale_id=24", body: `{"pricing_plan_id":14,"at_period_end":true}`, says: `"next_pricing_plan_id":14,"status":"active","lapses_at":null,"transactions":[{"id":`},
 		asking{name: "later, another one", values: "sale_id=24", body: `{"pricing_plan_id":12,"at_period_end":true}`, says: `"next_pricing_plan_id":12,`},
 	),
 	own("dropPlanChange",

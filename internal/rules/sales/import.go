@@ -245,7 +245,8 @@ func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) (doubtful []lyceum.Sale
 			continue
 		}
 		sale.BillingAnchor, sale.PaidUntil, sale.PaidInFull = old.BillingAnchor, old.PaidUntil, old.PaidInFull
-		sale.Billed, sale.EndedAt, sale.EndReason = old.Billed, old.EndedAt, old.EndReason
+		sale.Billed, sale.FailedAt = old.Billed, old.FailedAt
+		sale.EndedAt, sale.EndReason = old.EndedAt, old.EndReason
 		sale.Replaces, sale.ReplacedBy, sale.NextPlan = old.Replaces, old.ReplacedBy, old.NextPlan
 		sale.StopsAt, sale.Stopped, sale.ToStop = old.StopsAt, old.Stopped, old.ToStop
 		sale.Released = old.Released || !there && sale.back && !sale.paid

@@ -84,7 +84,7 @@ func (s *Service) CompleteOrder(ctx context.Context, by lyceum.By, p OrderPaymen
 	return pay(ctx, s, by, p.Reference, func(tx lyceum.Tx, now time.Time) (SaleDetail, error) {
 		return s.complete(tx, now, p)
 	}, func(tx lyceum.Tx, t lyceum.Transaction, of *repeated) (SaleDetail, error) {
-		return completeAgain(tx, p, &t, of)
+		return s.completeAgain(tx, p, &t, of)
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 
 // changeLater keeps that a sale changes its plan when what was paid for is used
 // up. It takes the place of an earlier change.
-func changeLater(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDetail, error) {
+func (s *Service) changeLater(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDetail, error) {
 	if err := c.unpaid(); err != nil {
 		return SaleDetail{}, err
 	}
@@ -34,7 +34,7 @@ func changeLater(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDetail, error) 
 	if _, err := tx.Sales.Save(tx, old); err != nil {
 		return SaleDetail{}, err
 	}
-	return saleDetail(tx.Tables, tx, old.ID)
+	return s.saleDetail(tx.Tables, tx, old.ID)
 }
 
 // unpaid refuses what says of a change at the end of the period that something

@@ -25,11 +25,11 @@ type PlanChange struct {
 // sale, which says what it changes to.
 func (s *Service) ChangePlan(ctx context.Context, by lyceum.By, c PlanChange) (SaleDetail, error) {
 	if c.AtPeriodEnd {
-		return perform(ctx, s, by, c, changeLater)
+		return perform(ctx, s, by, c, s.changeLater)
 	}
 	return pay(ctx, s, by, c.Reference, func(tx lyceum.Tx, now time.Time) (SaleDetail, error) {
 		return s.changeNow(tx, now, c)
-	}, c.again)
+	}, s.followAgain(c))
 }
 
 // PreviewChangePlan returns what ChangePlan does.
@@ -37,7 +37,7 @@ func (s *Service) PreviewChangePlan(
 	ctx context.Context, by lyceum.By, c PlanChange, p lyceum.Page,
 ) (Preview, error) {
 	if c.AtPeriodEnd {
-		return preview(ctx, s, by, p, c, c.about, changeLater)
+		return preview(ctx, s, by, p, c, c.about, s.changeLater)
 	}
 	var warnings []lyceum.SaleWarning
 	out, err := preview(ctx, s, by, p, c, c.about, func(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDetail, error) {
@@ -45,7 +45,7 @@ func (s *Service) PreviewChangePlan(
 		if warnings = fresh.Warnings; refused == nil || !c.Reference.Present || !changeable(refused) {
 			return fresh, refused
 		}
-		return paidBefore(tx, c.Reference.Value, refused, c.again)
+		return paidBefore(tx, c.Reference.Value, refused, s.followAgain(c))
 	})
 	out.Warnings = warnings
 	return out, err
@@ -129,19 +129,22 @@ func (c PlanChange) about(tx lyceum.Tx) (standing, error) {
 	return s, err
 }
 
-// again shows the sale that the change of plan led to, which is recorded already.
-func (c PlanChange) again(tx lyceum.Tx, t lyceum.Transaction, r *repeated) (SaleDetail, error) {
-	fresh, err := tx.Sales.Get(tx, t.SaleID)
-	if err != nil {
-		return SaleDetail{}, err
+// followAgain shows the sale that a change of plan led to, which is recorded
+// already.
+func (s *Service) followAgain(c PlanChange) func(lyceum.Tx, lyceum.Transaction, *repeated) (SaleDetail, error) {
+	return func(tx lyceum.Tx, t lyceum.Transaction, r *repeated) (SaleDetail, error) {
+		fresh, err := tx.Sales.Get(tx, t.SaleID)
+		if err != nil {
+			return SaleDetail{}, err
+		}
+		replaces := "null"
+		if fresh.Replaces.Present {
+			replaces = fmt.Sprint(fresh.Replaces.Value)
+		}
+		unlike(r, "replaces_sale_id", lyceum.Some(fmt.Sprint(c.Sale)), replaces)
+		c.User = t.UserID
+		return s.recordAgain(tx, c.NewSale, &t, r)
 	}
-	replaces := "null"
-	if fresh.Replaces.Present {
-		replaces = fmt.Sprint(fresh.Replaces.Value)
-	}
-	unlike(r, "replaces_sale_id", lyceum.Some(fmt.Sprint(c.Sale)), replaces)
-	c.User = t.UserID
-	return recordAgain(tx, c.NewSale, &t, r)
 }
 
 // secondTier returns what does not fit of the purchase of a tier by somebody who

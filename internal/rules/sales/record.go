@@ -45,7 +45,7 @@ func (s *Service) Record(ctx context.Context, by lyceum.By, n NewSale) (SaleDeta
 	return pay(ctx, s, by, n.Reference, func(tx lyceum.Tx, now time.Time) (SaleDetail, error) {
 		return s.record(tx, now, n)
 	}, func(tx lyceum.Tx, t lyceum.Transaction, of *repeated) (SaleDetail, error) {
-		return recordAgain(tx, n, &t, of)
+		return s.recordAgain(tx, n, &t, of)
 	})
 }
 
@@ -116,8 +116,10 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 		}
 	}
 	tx.Announce(lyceum.SaleCreated, int32(saleID), lyceum.SaleCreatedEvent, "")
-	detail.Warnings, err = warn(tx, at, saleID, append(misfits, tier...))
-	return detail, err
+	if detail.Warnings, err = warn(tx, at, saleID, append(misfits, tier...)); err != nil {
+		return SaleDetail{}, err
+	}
+	return detail, detail.judge(tx.Tables, tx, now)
 }
 
 // charge makes the transaction of a payment for a sale.

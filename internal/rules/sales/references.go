@@ -158,7 +158,7 @@ func (a Amounts) compare(r *repeated, t *lyceum.Transaction) {
 }
 
 // recordAgain shows the sale of a payment that is recorded already.
-func recordAgain(tx lyceum.Tx, n NewSale, t *lyceum.Transaction, r *repeated) (SaleDetail, error) {
+func (s *Service) recordAgain(tx lyceum.Tx, n NewSale, t *lyceum.Transaction, r *repeated) (SaleDetail, error) {
 	unlike(r, "user_id", lyceum.Some(n.User), t.UserID)
 	unlike(r, "pricing_plan_id", lyceum.Some(n.Plan), t.PricingPlanID)
 	n.TaxCharge = lyceum.Some(n.TaxCharge.Value)
@@ -166,7 +166,7 @@ func recordAgain(tx lyceum.Tx, n NewSale, t *lyceum.Transaction, r *repeated) (S
 	if err := r.refusal(); err != nil {
 		return SaleDetail{}, err
 	}
-	return saleDetail(tx.Tables, tx, t.SaleID)
+	return s.saleDetail(tx.Tables, tx, t.SaleID)
 }
 
 // renewAgain shows a renewal that is recorded already.
@@ -186,7 +186,7 @@ func renewAgain(tx lyceum.Tx, n Renewal, t lyceum.Transaction, r *repeated) (Tra
 }
 
 // completeAgain shows the sale of an order that is completed already.
-func completeAgain(tx lyceum.Tx, p OrderPayment, t *lyceum.Transaction, r *repeated) (SaleDetail, error) {
+func (s *Service) completeAgain(tx lyceum.Tx, p OrderPayment, t *lyceum.Transaction, r *repeated) (SaleDetail, error) {
 	order, err := tx.Orders.Get(tx, p.Order)
 	if err != nil {
 		return SaleDetail{}, err
@@ -198,5 +198,5 @@ func completeAgain(tx lyceum.Tx, p OrderPayment, t *lyceum.Transaction, r *repea
 	if err := r.refusal(); err != nil {
 		return SaleDetail{}, err
 	}
-	return saleDetail(tx.Tables, tx, t.SaleID)
+	return s.saleDetail(tx.Tables, tx, t.SaleID)
 }

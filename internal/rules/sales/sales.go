@@ -81,16 +81,19 @@ type SaleDetail struct {
 	Disputes     []lyceum.Dispute     // by id
 	References   map[lyceum.TransactionID]lyceum.Reference
 	Periods      map[lyceum.TransactionID]PaidPeriod
-	Warnings     []lyceum.SaleWarning // by id
+	Warnings     []lyceum.SaleWarning    // by id
+	Failures     []lyceum.PaymentFailure // by id, the newest of them, at most maxFailures
+	Status       lyceum.Opt[SaleStatus]  // absent for a single payment that has not ended
+	LapsesAt     lyceum.Opt[time.Time]   // when it ends if it is not paid for until then
 }
 
 // Show gives a sale with its history.
 func (s *Service) Show(ctx context.Context, by lyceum.By, id lyceum.SaleID) (SaleDetail, error) {
 	v := s.store.In(ctx, by.School)
-	return saleDetail(v.Tables, v, id)
+	return s.saleDetail(v.Tables, v, id)
 }
 
-func saleDetail(tables *lyceum.Tables, from lyceum.Reads, id lyceum.SaleID) (SaleDetail, error) {
+func (s *Service) saleDetail(tables *lyceum.Tables, from lyceum.Reads, id lyceum.SaleID) (SaleDetail, error) {
 	var d SaleDetail
 	var err error
 	if d.Sale, err = tables.Sales.Get(from, id); err != nil {
@@ -112,14 +115,14 @@ func saleDetail(tables *lyceum.Tables, from lyceum.Reads, id lyceum.SaleID) (Sal
 	if err != nil {
 		return SaleDetail{}, err
 	}
+	if err := d.judge(tables, from, s.clock()); err != nil {
+		return SaleDetail{}, err
+	}
 	ids := make([]lyceum.TransactionID, len(d.Transactions))
 	for i := range d.Transactions {
 		ids[i] = d.Transactions[i].ID
 	}
-	if d.References, err = tables.References.Find(from, ids...); err != nil {
-		return SaleDetail{}, err
-	}
-	d.Periods, err = paidPeriods(tables, from, id)
+	d.References, err = tables.References.Find(from, ids...)
 	return d, err
 }
 
@@ -189,8 +192,12 @@ func (d *SaleDetail) TaxRefunded(t *lyceum.Transaction) lyceum.Minor {
 // Left returns what can still be refunded of a transaction of the sale, or why
 // nothing can.
 func (d *SaleDetail) Left(t *lyceum.Transaction) (lyceum.Part, error) {
-	a := account{Transaction: *t, tax: taxRefunded(d.Movements, t.ID), disputes: disputesOf(d.Disputes, t.ID)}
+	a := d.account(t)
 	return a.returnable()
+}
+
+func (d *SaleDetail) account(t *lyceum.Transaction) account {
+	return account{Transaction: *t, tax: taxRefunded(d.Movements, t.ID), disputes: disputesOf(d.Disputes, t.ID)}
 }
 
 // Reference returns the name of a transaction of the sale in the payment system,

@@ -35,6 +35,7 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 		boolColumn("billed", func(s *lyceum.Sale) *bool { return &s.Billed }),
 		unread("grace_from", (*lyceum.Sale).GraceFrom),
 		optTimeColumn("to_stop_at", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.ToStop }),
+		optTimeColumn("failed_at", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.FailedAt }),
 	},
 	largest: 1 << 10,
 	narrow: func(w *where, f lyceum.SaleFilter) {

@@ -1,0 +1,104 @@
+package sales
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// SaleStatus is how far a sale has come.
+type SaleStatus string
+
+// The statuses of a sale that is paid for again and again. One that is paid once
+// only ever has Ended.
+const (
+	Trialing   SaleStatus = "trialing"
+	Active     SaleStatus = "active"
+	PastDue    SaleStatus = "past_due"
+	Canceled   SaleStatus = "canceled" // until what is paid for is used up
+	Ended      SaleStatus = "ended"
+	PaidInFull SaleStatus = "paid_in_full"
+)
+
+// maxFailures is how many failures the detail of a sale has at most.
+const maxFailures = 100
+
+// judge finds the failures of a sale, and says how it stands at a moment.
+func (d *SaleDetail) judge(tables *lyceum.Tables, from lyceum.Reads, now time.Time) error {
+	if d.FailedAt.Present {
+		of := lyceum.PaymentFailureFilter{Sale: lyceum.Some(d.ID), Newest: true}
+		newest, err := tables.PaymentFailures.List(from, of, lyceum.Page{Number: 1, Size: maxFailures})
+		if err != nil {
+			return err
+		}
+		d.Failures = newest.Rows
+		slices.Reverse(d.Failures)
+	}
+	if err := d.bill(tables, from); err != nil {
+		return err
+	}
+	d.Status = d.statusAt(now)
+	return nil
+}
+
+// bill finds which periods the payments bought of a sale that is paid for again and
+// again, and when it lapses. When the next payment is due of a sale of which nothing
+// was recorded here follows from its payments.
+func (d *SaleDetail) bill(tables *lyceum.Tables, from lyceum.Reads) error {
+	if !d.PricingPlanID.Present {
+		return nil
+	}
+	plans, err := tables.PricingPlans.Find(from, d.PricingPlanID.Value)
+	plan := plans[d.PricingPlanID.Value]
+	if err != nil || !plan.Recurring() {
+		return err
+	}
+	school, err := from.GetSchool()
+	if err != nil {
+		return err
+	}
+	zone, err := school.TimeZone.Location()
+	if err != nil {
+		return err
+	}
+	accounts := make([]account, len(d.Transactions))
+	for i := range d.Transactions {
+		accounts[i] = d.account(&d.Transactions[i])
+	}
+	b := periodsOf(&d.Sale, &plan, zone, accounts)
+	d.Periods = b.paid
+	if !d.Billed && !d.EndedAt.Present && !d.PaidUntil.Present {
+		d.PaidUntil, d.PaidInFull = b.until, b.inFull
+	}
+	if !d.NextPlan.Present {
+		d.LapsesAt = d.Sale.LapsesAt(school.Policy)
+	}
+	return nil
+}
+
+func (d *SaleDetail) statusAt(now time.Time) lyceum.Opt[SaleStatus] {
+	switch {
+	case d.EndReason == lyceum.Some(lyceum.SaleCanceled) && d.StopsAt.Present && d.StopsAt.Value.After(now):
+		return lyceum.Some(Canceled)
+	case d.EndedAt.Present:
+		return lyceum.Some(Ended)
+	case d.PaidInFull:
+		return lyceum.Some(PaidInFull)
+	case d.failing(), d.PaidUntil.Present && !d.PaidUntil.Value.After(now):
+		return lyceum.Some(PastDue)
+	case d.BillingAnchor.Present && d.BillingAnchor.Value.After(now): // the first paid period is still to come
+		return lyceum.Some(Trialing)
+	case d.BillingAnchor.Present, d.PaidUntil.Present:
+		return lyceum.Some(Active)
+	}
+	return lyceum.None[SaleStatus]()
+}
+
+// failing reports whether an attempt to charge the sale failed since it was last
+// paid.
+func (d *SaleDetail) failing() bool {
+	return d.FailedAt.Present && !slices.ContainsFunc(d.Transactions, func(t lyceum.Transaction) bool {
+		return t.Paid && !t.CreatedAt.Before(d.FailedAt.Value)
+	})
+}
