@@ -84,4 +84,9 @@ func (s *service) renewMadeUp(ctx context.Context, by lyceum.By, sale *lyceum.Sa
 }
 
 // failMadeUp records that a payment failed.
-func (s *service) failMadeUp(context.Context, lyceum.By, clock.Failure) error { return nil }
+func (s *service) failMadeUp(ctx context.Context, by lyceum.By, f clock.Failure) error {
+	_, err := s.sales.FailPayment(ctx, by, sales.NewFailure{
+		Sale: f.Sale, Reason: lyceum.Some("card_declined"), NextAttemptAt: f.Again, Reference: lyceum.Some(f.Reference),
+	})
+	return err
+}
