@@ -124,4 +124,6 @@ type TransactionQuery struct {
 	// RefundedElsewhere keeps those that were refunded in a period but by no
 	// movement, by the time of the refund.
 	RefundedElsewhere Opt[Period]
+	// LastOf keeps the last transaction of each of these sales; nil keeps all.
+	LastOf []SaleID
 }

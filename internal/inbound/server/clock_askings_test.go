@@ -19,7 +19,7 @@ var clockRows = slicesOf(
 		asking{name: "both", body: `{"advance":"1d","to":"2034-02-01"}`, status: 400, says: `"field":"to","message":"must not be sent together with advance"`},
 		asking{name: "neither", body: `{}`, status: 400, says: `"field":"advance","message":"or to is required"`},
 		asking{name: "no time", body: `{"to":"2026-02-30"}`, status: 400, says: `"field":"to"`},
-		asking{name: "in a zone that is none", body: `{"to":"2034-01-01T00:00:00 Europe/Nowhere"}`, status: 400, says: `"field":"to"`},
+		asking{name: "an unknown time zone", body: `{"to":"2034-01-01T00:00:00 Europe/Nowhere"}`, status: 400, says: `"field":"to"`},
 		asking{name: "another field", body: `{"advance":"1d","by":1}`, status: 400, says: `"field":"by"`},
 	),
 	own("showClock",

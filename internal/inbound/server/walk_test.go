@@ -211,6 +211,8 @@ func TestStatements(t *testing.T) {
 	k := newClass(t, campusOver(t, store))
 	storetest.Crowd(t, k.store, k.theirs.id, 1, 1000, 400)
 	storetest.Write(t, k.store, k.theirs.id, crowdedContents)
+	storetest.Write(t, k.store, k.ours.id, func(tx lyceum.Tx) error { return stopCharging(tx, 1) })
+	storetest.Write(t, k.store, k.theirs.id, func(tx lyceum.Tx) error { return stopCharging(tx, 60) })
 	for _, p := range []*campusSchool{k.ours, k.theirs} {
 		storetest.Write(t, k.store, p.id, func(tx lyceum.Tx) error {
 			_, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, CreatedAt: storetest.Day(1), Live: true})
@@ -247,6 +249,27 @@ func TestStatements(t *testing.T) {
 			}
 		}
 	}
+}
+
+// stopCharging adds sales that somebody is to stop charging, of two payments each.
+func stopCharging(tx lyceum.Tx, n int32) error {
+	for id := 2000 + 1; id <= 2000+int(n); id++ {
+		first := lyceum.Transaction{
+			ID: lyceum.TransactionID(id), UserID: mira, PricingPlanID: 1, SaleID: lyceum.SaleID(id),
+			CreatedAt: storetest.Day(1), PurchasedAt: storetest.Day(1), Currency: "USD", Paid: true,
+		}
+		second := first
+		second.ID, second.CreatedAt = first.ID+1000, storetest.Day(2)
+		sale := lyceum.SaleOf(&first)
+		sale.EndedAt, sale.EndReason = lyceum.Some(storetest.Day(3)), lyceum.Some(lyceum.SaleCanceled)
+		sale.ToStop = sale.EndedAt
+		_, saleErr := tx.Sales.Save(tx, sale)
+		_, moneyErr := tx.Transactions.Save(tx, first, second)
+		if err := errors.Join(saleErr, moneyErr); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // crowdedContents adds many of everything to a classroom.

@@ -119,7 +119,13 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	if detail.Warnings, err = warn(tx, at, saleID, append(misfits, tier...)); err != nil {
 		return SaleDetail{}, err
 	}
-	return detail, detail.judge(tx.Tables, tx, now)
+	detail.Status = detail.statusAt(now)
+	if !detail.GraceFrom().Present {
+		return detail, nil
+	}
+	school, err := tx.GetSchool()
+	detail.LapsesAt = detail.Sale.LapsesAt(school.Policy)
+	return detail, err
 }
 
 // charge makes the transaction of a payment for a sale.

@@ -41,26 +41,37 @@ func (s *Service) ToStop(
 	if err != nil {
 		return list, err
 	}
-	users, last := make([]lyceum.UserID, len(found.Rows)), make([]lyceum.TransactionID, len(found.Rows))
+	users, ids := make([]lyceum.UserID, len(found.Rows)), make([]lyceum.SaleID, len(found.Rows))
 	for i := range found.Rows {
-		users[i] = found.Rows[i].UserID.Value
-		q := paymentsOf(found.Rows[i].ID)
-		q.Order = lyceum.NewestFirst
-		t, _, err := v.Transactions.First(v, q)
-		if err != nil {
-			return list, err
-		}
-		last[i] = t.ID
+		users[i], ids[i] = found.Rows[i].UserID.Value, found.Rows[i].ID
 	}
 	buyers, err := v.Users.Find(v, users...)
 	if err != nil {
 		return list, err
 	}
-	references, err := v.References.Find(v, last...)
+	references, err := lastReferences(v, ids)
 	for i := range found.Rows {
-		list.Rows = append(list.Rows, ToStop{found.Rows[i], buyers[users[i]], nameIn(references, last[i])})
+		list.Rows = append(list.Rows, ToStop{found.Rows[i], buyers[users[i]], references[ids[i]]})
 	}
 	return list, err
+}
+
+// lastReferences finds the reference of the last payment of each of some sales.
+func lastReferences(v lyceum.View, sales []lyceum.SaleID) (map[lyceum.SaleID]lyceum.Opt[string], error) {
+	payments, err := lyceum.All(v.Transactions, v, lyceum.TransactionQuery{LastOf: sales})
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]lyceum.TransactionID, len(payments))
+	for i := range payments {
+		ids[i] = payments[i].ID
+	}
+	names, err := v.References.Find(v, ids...)
+	last := make(map[lyceum.SaleID]lyceum.Opt[string], len(payments))
+	for i := range payments {
+		last[payments[i].SaleID] = nameIn(names, payments[i].ID)
+	}
+	return last, err
 }
 
 // ChargingStopped notes that the payment system no longer charges a sale that has

@@ -49,6 +49,14 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 				"AND m.kind = 'refund')")
 			w.within("refunded_at", q.RefundedElsewhere.Value)
 		}
+		if q.LastOf != nil {
+			last := where{args: w.args}
+			among(&last, "s.sale_id", q.LastOf)
+			w.args = last.args
+			w.and("transaction_id IN (SELECT (SELECT t.transaction_id FROM transactions t WHERE t.school_id = s.school_id " +
+				"AND t.sale_id = s.sale_id" + orderBy(lyceum.NewestFirst) + " LIMIT 1) FROM sales s WHERE s.school_id = $1 AND " +
+				strings.Join(last.conds, " AND ") + ")")
+		}
 	},
 	order: func(q lyceum.TransactionQuery) string {
 		if q.RefundedElsewhere.Present {
