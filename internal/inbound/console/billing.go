@@ -1,6 +1,8 @@
 package console
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -10,41 +12,62 @@ import (
 // billing is what a page says of a sale that is paid for again and again.
 type billing struct {
 	State mark
-	Since lyceum.Opt[time.Time] // its periods are counted from it
-	// Next is in which words its next payment is shown, and Due the moment in it;
-	// without one, Next says all.
-	Next string
-	Due  lyceum.Opt[time.Time]
-	// Ends is what ends when, Until the moment in it; Ends is empty if nothing does.
-	Ends  string
-	Until lyceum.Opt[time.Time]
+	Day   string                 // on which it is billed; empty if nothing was recorded here
+	Since lyceum.Opt[time.Time]  // its periods are counted from it
+	Next  string                 // its next payment in words; without Due, all of it
+	Due   lyceum.Opt[time.Time]  // when that payment is due
+	Fails *lyceum.PaymentFailure // the last failed payment, while the sale is past due
+	Ends  string                 // what ends when; empty if nothing does
+	Until lyceum.Opt[time.Time]  // the moment of Ends
 }
 
-// billingOf returns how a sale stands at a moment, under the policy of its school.
-func billingOf(d *sales.SaleDetail, policy lyceum.SalePolicy, now time.Time) billing {
-	b := billing{State: mark{"badge-on", "Active"}, Since: d.BillingAnchor}
-	switch unpaid := d.PaidUntil.Present && !d.PaidUntil.Value.After(now); {
+// standings are the badges of the statuses that do not depend on why a sale ended.
+var standings = map[sales.SaleStatus]mark{
+	sales.Trialing:   {"badge-on", "On trial"},
+	sales.Active:     {"badge-on", "Active"},
+	sales.PastDue:    {"badge-bad", "Past due"},
+	sales.PaidInFull: {"badge-on", "Paid in full"},
+}
+
+// stateOf is the badge of a sale.
+func stateOf(d *sales.SaleDetail) mark {
+	if d.EndedAt.Present {
+		return ends[d.EndReason.Value]
+	}
+	return standings[d.Status.Else(sales.Active)]
+}
+
+// billingOf returns how a sale of a plan stands at a moment.
+func billingOf(d *sales.SaleDetail, p *lyceum.PricingPlan, zone *time.Location, now time.Time) *billing {
+	b := &billing{State: stateOf(d), Since: d.BillingAnchor}
+	if b.Since.Present {
+		b.Day = dayOf(p.Billing(b.Since.Value.In(zone), zone))
+	}
+	switch {
 	case d.EndedAt.Present:
-		b.State, b.Next = ends[d.EndReason.Value], "None: the sale has ended"
+		b.Next = "None: the sale has ended"
 		if d.StopsAt.Present {
 			b.Ends, b.Until = "Access until", d.StopsAt
 		}
 		return b
 	case d.PaidInFull:
-		b.State, b.Next = mark{"badge-on", "Paid in full"}, "None: each payment was made, and access stays"
+		b.Next = "None: each payment was made, and access stays"
 		return b
 	case !d.PaidUntil.Present:
 		b.Next = "Nothing is paid for"
 		return b
-	case unpaid:
-		b.State, b.Next = mark{"badge-bad", "Payment due"}, "Due since"
-	case onTrial(d):
-		b.State = mark{"badge-on", "On trial"}
+	case !d.PaidUntil.Value.After(now):
+		b.Next = "Due since"
 	}
 	b.Due = d.PaidUntil
-	switch lapses := d.Sale.LapsesAt(policy); {
-	case lapses.Present:
-		b.Ends, b.Until = "Lapses without a payment", lapses
+	if n := len(d.Failures); n > 0 && d.Status.Value == sales.PastDue {
+		last := slices.MaxFunc(d.Failures, func(x, y lyceum.PaymentFailure) int { return x.OccurredAt.Compare(y.OccurredAt) })
+		b.Fails = &last
+	}
+	switch {
+	case d.NextPlan.Present: // the change comes first
+	case d.LapsesAt.Present:
+		b.Ends, b.Until = "Lapses without a payment", d.LapsesAt
 	case d.Billed:
 		b.Ends = "The school keeps subscriptions that are not paid for"
 	default:
@@ -53,11 +76,18 @@ func billingOf(d *sales.SaleDetail, policy lyceum.SalePolicy, now time.Time) bil
 	return b
 }
 
-// onTrial reports whether nothing but the trial of a sale has begun.
-func onTrial(d *sales.SaleDetail) bool {
-	first := d.Transactions
-	if len(first) != 1 || first[0].FinalPrice > 0 || !d.BillingAnchor.Present {
-		return false
+// dayOf is the day on which periods begin, in words. A calendar of days has none.
+func dayOf(c lyceum.Billing) string {
+	switch day := c.Anchor.Day(); {
+	case c.Interval == "day":
+		return ""
+	case c.Interval == "week":
+		return c.Anchor.Weekday().String()
+	case c.Interval == "year":
+		return c.Anchor.Format("2 January")
+	case day > 28:
+		return fmt.Sprintf("Day %d of the month, or its last", day)
+	default:
+		return fmt.Sprintf("Day %d of the month", day)
 	}
-	return d.PaidUntil == d.BillingAnchor && d.BillingAnchor.Value.After(first[0].CreatedAt)
 }

@@ -54,7 +54,9 @@ func (p *place) trade() (sale lyceum.SaleID, id lyceum.TransactionID) {
 	p.must(p.sales.OpenChargeback(p.t.Context(), p.by(), sales.Chargeback{Transaction: id, Fee: 1500, Reason: lyceum.Some("The buyer did not know the charge.")}))
 	p.clock.Pass(50 * time.Hour)
 	p.must(p.sales.CloseChargeback(p.t.Context(), p.by(), sales.Outcome{Transaction: id, State: lyceum.DisputeWon}))
-	p.clock.Pass(31 * time.Hour)
+	p.clock.Pass(29 * time.Hour)
+	p.decline(sale, "The card has expired.", 2*time.Hour)
+	p.clock.Pass(2 * time.Hour)
 	p.must(p.sales.Renew(p.t.Context(), p.by(), sales.Renewal{Sale: sale, Amounts: sales.Amounts{Charge: lyceum.Some(lyceum.USDCents(545))}}))
 	p.clock.Pass(7 * time.Minute)
 	p.sell(1, 11)
@@ -227,11 +229,16 @@ func TestSubscriptionsInABrowser(t *testing.T) {
 	if _, err := p.sales.Cancel(t.Context(), p.by(), sales.Ending{Sale: ended}); err != nil {
 		t.Fatal(err)
 	}
+	failed, _ := p.sell(2, 12)
+	p.decline(failed, strings.Repeat("insufficientfunds", 4), 24*time.Hour)
+	p.clock.Pass(24 * time.Hour)
+	p.decline(failed, "The card has expired.", 72*time.Hour)
+	p.session()
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
 	for _, width := range []int64{webtest.Desktop, 700, webtest.Phone, 320} {
 		for _, dark := range []bool{false, true} {
 			webtest.Look(t, w.tab, width, 800, dark)
-			for _, path := range []string{salePath(due), salePath(running), salePath(ended), "/admin/sales_to_stop", "/admin/attention"} {
+			for _, path := range []string{salePath(due), salePath(running), salePath(failed), salePath(ended), "/admin/sales_to_stop", "/admin/attention"} {
 				w.open(path)
 				w.sound()
 			}
@@ -240,7 +247,13 @@ func TestSubscriptionsInABrowser(t *testing.T) {
 			}
 		}
 	}
-	for name, path := range map[string]string{"due": salePath(due), "running": salePath(running), "ended": salePath(ended), "to-stop": "/admin/sales_to_stop"} {
+	w.open(salePath(failed))
+	for _, want := range []string{"Past due", "Last failed payment", "The card has expired.", "Next attempt"} {
+		if said := w.text("document.querySelector('main').innerText"); !strings.Contains(said, want) {
+			t.Errorf("the page does not say %q: %s", want, said)
+		}
+	}
+	for name, path := range map[string]string{"due": salePath(due), "running": salePath(running), "failed": salePath(failed), "ended": salePath(ended), "to-stop": "/admin/sales_to_stop"} {
 		w.open(path)
 		webtest.Screenshot(t, w.tab, "console-subscription-"+name+"-light", webtest.Desktop, false)
 		webtest.Screenshot(t, w.tab, "console-subscription-"+name+"-phone-light", webtest.Phone, false)

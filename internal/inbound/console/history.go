@@ -16,7 +16,8 @@ type event struct {
 	Of          lyceum.TransactionID // 0: of the sale
 	Reason      string
 	Reference   string
-	SoFar       string // all refunds of the transaction up to this one
+	SoFar       string                // all refunds of the transaction up to this one
+	Again       lyceum.Opt[time.Time] // when a failed payment is tried again
 }
 
 // history gives what happened to a sale in order of time.
@@ -39,6 +40,13 @@ func history(detail *sales.SaleDetail) []event {
 		if at >= 0 {
 			events = append(events, moved(m, &detail.Transactions[at], disputed(detail, m)))
 		}
+	}
+	for i := range detail.Failures {
+		f := &detail.Failures[i]
+		events = append(events, event{
+			At: f.OccurredAt, Class: "bad", What: "A payment failed", Reason: f.Reason.Value, Reference: f.Reference.Value,
+			Again: f.NextAttemptAt,
+		})
 	}
 	if detail.EndedAt.Present {
 		events = append(events, event{At: detail.EndedAt.Value, Class: "end", What: endings[detail.EndReason.Value]})

@@ -22,6 +22,7 @@ type salePage struct {
 	Billing   *billing // nil if it is paid once
 	Payments  []payment
 	History   []event
+	Failures  int // how many failed payments are shown, if there may be older ones
 	Warnings  []lyceum.SaleWarning
 	CanCancel bool
 }
@@ -31,7 +32,7 @@ type salePage struct {
 type plan struct {
 	Name, Kind, Product, Terms string
 
-	recurring bool
+	kept lyceum.PricingPlan // zero if it is not known
 }
 
 // payment is one transaction of a sale with its books.
@@ -92,18 +93,18 @@ func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) err
 		return err
 	}
 	p := salePage{
-		Sale: detail.Sale, Path: salePath(id), State: mark{"badge-on", "Active"}, History: history(&detail),
+		Sale: detail.Sale, Path: salePath(id), State: stateOf(&detail), History: history(&detail),
 		Warnings: detail.Warnings,
-	}
-	if detail.EndedAt.Present {
-		p.State = ends[detail.EndReason.Value]
 	}
 	if p.Buyer, p.Plan, err = c.party(r.Context(), v.School.ID, &detail.Sale); err != nil {
 		return err
 	}
-	if p.Plan.recurring {
-		b := billingOf(&detail, v.School.Policy, c.Clock())
-		p.Billing, p.State = &b, b.State
+	if p.Plan.kept.Recurring() {
+		zone, err := v.School.TimeZone.Location()
+		if err != nil {
+			return err
+		}
+		p.Billing = billingOf(&detail, &p.Plan.kept, zone, c.Clock())
 	}
 	if p.Next, err = c.nextPlan(r.Context(), v.School.ID, &detail.Sale); err != nil {
 		return err
@@ -119,6 +120,9 @@ func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) err
 		if p.Author, err = c.name(r.Context(), v.School.ID, lyceum.AuthorSequence, int32(detail.AuthorID.Value)); err != nil {
 			return err
 		}
+	}
+	if n := len(detail.Failures); n == sales.MaxFailures {
+		p.Failures = n
 	}
 	for i := range detail.Transactions {
 		p.Payments = append(p.Payments, paymentOf(&detail, &detail.Transactions[i]))
@@ -144,7 +148,7 @@ func (c *console) party(ctx context.Context, school lyceum.SchoolID, sale *lyceu
 	known, ok := plans[sale.PricingPlanID.Value]
 	bought := plan{Name: planName(known.Name, sale.PricingPlanID.Value)}
 	if ok {
-		bought.Terms, bought.recurring = termsOf(&known), known.Recurring()
+		bought.Terms, bought.kept = termsOf(&known), known
 	}
 	if product := known.Product(); product.Present {
 		found, err := lyceum.FindProducts(v.Tables, v, product.Value)

@@ -20,7 +20,7 @@ func TestSale(t *testing.T) {
 	})
 	w := p.ask(p.owner, "GET", salePath(sale), nil)
 	want(t, w, 200, "Sale 1", "Active", "Ada Lovelace", "ada@example.com", "Pottery club", "5.00 EUR every month",
-		"Since14 Mar 2026, 09:26 UTC", "Next payment 14 Apr 2026, 09:26 UTC", "Billed from14 Mar 2026, 09:26 UTC", "Lapses without a payment29 Apr 2026, 09:26 UTC", "Pays 14 Mar 2026, 09:26 UTC to 14 Apr 2026, 09:26 UTC", "Affiliate7",
+		"Since14 Mar 2026, 09:26 UTC", "Next payment 14 Apr 2026, 09:26 UTC", "Billing dayDay 14 of the monthPeriods are counted from 14 Mar 2026, 09:26 UTC", "Lapses without a payment29 Apr 2026, 09:26 UTC", "Pays 14 Mar 2026, 09:26 UTC to 14 Apr 2026, 09:26 UTC", "Affiliate7",
 		"Price5.00 EUR", "Tax0.95 EUR", "Charged6.48 USD", "Affiliate fees0.50 EUR", "Author fees0.00 EUR", "Revenue4.90 USD", "Refunded0.00 EUR",
 		"Reference ch_1", "5.95 EUR can be refunded", "Cancel the sale…", `href="/admin/transactions">Transactions</a>`)
 
@@ -226,6 +226,18 @@ func TestF9SaleOfAnotherSchool(t *testing.T) {
 	}
 }
 
+// decline records a failed payment. It is tried again after a while, unless that is 0.
+func (p *place) decline(sale lyceum.SaleID, reason string, again time.Duration) {
+	p.t.Helper()
+	n := sales.NewFailure{Sale: sale, Reason: lyceum.Some(reason)}
+	if again > 0 {
+		n.NextAttemptAt = lyceum.Some(p.clock.Now().Add(again).Truncate(time.Second))
+	}
+	if _, err := p.sales.FailPayment(p.t.Context(), p.by(), n); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
 // The page of a subscription says how it stands, when it is paid next and what
 // ends when.
 func TestBillingOfASale(t *testing.T) {
@@ -243,7 +255,36 @@ func TestBillingOfASale(t *testing.T) {
 	}{
 		{"paid", monthly, nil, []string{"Active", "Next payment 14 Apr 2026, 09:26 UTC", "Lapses without a payment29 Apr 2026, 09:26 UTC"}},
 		{"on trial", trial, nil, []string{"On trial", "Next payment 28 Mar 2026, 09:26 UTC", "Pays 14 Mar 2026, 09:26 UTC to 28 Mar 2026, 09:26 UTC"}},
-		{"due", monthly, func(_ *testing.T, p *place, _ lyceum.SaleID) { p.clock.Pass(32 * 24 * time.Hour) }, []string{"Payment due", "Next paymentDue since 14 Apr 2026, 09:26 UTC", "Lapses without a payment29 Apr 2026"}},
+		{"due", monthly, func(_ *testing.T, p *place, _ lyceum.SaleID) { p.clock.Pass(32 * 24 * time.Hour) }, []string{"Past due", "Next paymentDue since 14 Apr 2026, 09:26 UTC", "Lapses without a payment29 Apr 2026"}},
+		{"failed before it is due", monthly, func(t *testing.T, p *place, id lyceum.SaleID) {
+			p.clock.Pass(24 * time.Hour)
+			p.decline(id, "card expired", 72*time.Hour)
+		}, []string{
+			"Past due", "Next payment 14 Apr 2026, 09:26 UTC", "Last failed payment15 Mar 2026, 09:26 UTCcard expired Next attempt18 Mar 2026, 09:26 UTC",
+			"A payment failed 15 Mar 2026, 09:26 UTC card expired Next attempt 18 Mar 2026, 09:26 UTC",
+		}},
+		{"failed for good", monthly, func(t *testing.T, p *place, id lyceum.SaleID) {
+			p.clock.Pass(32 * 24 * time.Hour)
+			p.decline(id, "card expired", 24*time.Hour)
+			p.clock.Pass(24 * time.Hour)
+			p.decline(id, "account closed", 0)
+		}, []string{
+			"Next paymentDue since 14 Apr 2026, 09:26 UTC", "Last failed payment16 Apr 2026, 09:26 UTCaccount closed Next attemptNone is planned",
+			"A payment failed 15 Apr 2026, 09:26 UTC card expired Next attempt 16 Apr 2026, 09:26 UTC A payment failed 16 Apr 2026, 09:26 UTC account closed",
+		}},
+		{"lapsed", monthly, func(t *testing.T, p *place, _ lyceum.SaleID) {
+			p.clock.Pass(47 * 24 * time.Hour)
+			if err := p.sales.Lapse(t.Context(), 1); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"Lapsed", "Ended29 Apr 2026, 09:26 UTC", "Next paymentNone: the sale has ended"}},
+		{"of the 31st, elsewhere", monthly, func(_ *testing.T, p *place, id lyceum.SaleID) {
+			p.write(func(tx lyceum.Tx) error {
+				sale, err := tx.Sales.Get(tx, id)
+				sale.BillingAnchor = lyceum.Some(time.Date(2026, 1, 30, 20, 0, 0, 0, time.UTC))
+				return errors.Join(err, tx.Sales.Update(tx, sale), tx.ChangeSchool(func(s *lyceum.School) { s.TimeZone = "Asia/Tokyo" }))
+			})
+		}, []string{"Billing dayDay 31 of the month, or its lastPeriods are counted from 31 Jan 2026, 05:00 JST"}},
 		{"kept", monthly, func(_ *testing.T, p *place, _ lyceum.SaleID) { keep(p) }, []string{"Active", "LapsesNo. The school keeps subscriptions that are not paid for."}},
 		{"cancelled", monthly, func(t *testing.T, p *place, id lyceum.SaleID) {
 			if _, err := p.sales.Cancel(t.Context(), p.by(), sales.Ending{Sale: id}); err != nil {
@@ -253,6 +294,9 @@ func TestBillingOfASale(t *testing.T) {
 		{"refunded, and access stays", monthly, func(_ *testing.T, p *place, _ lyceum.SaleID) {
 			p.must(p.sales.Refund(p.t.Context(), p.by(), sales.Refund{Transaction: 1, EndAccess: lyceum.Some(false)}))
 		}, []string{"Active", "Next paymentNothing is paid for"}},
+		{"of a plan by the week", 19, nil, []string{"Billing daySaturdayPeriods"}},
+		{"of a plan by the year", 20, nil, []string{"Billing day28 MarchPeriods"}},
+		{"of a plan by the day", 18, nil, []string{"Billing dayPeriods are counted from 28 Mar"}},
 		{"imported", monthly, func(_ *testing.T, p *place, id lyceum.SaleID) {
 			p.write(func(tx lyceum.Tx) error {
 				sale, err := tx.Sales.Get(tx, id)
@@ -267,13 +311,17 @@ func TestBillingOfASale(t *testing.T) {
 			p.write(func(tx lyceum.Tx) error {
 				plan, err := tx.PricingPlans.Get(tx, monthly)
 				plan.ID, plan.FreeTrialLength = trial, lyceum.Some(int32(14))
+				byDay, byWeek, byYear := plan, plan, plan
+				byDay.ID, byDay.BillingInterval = 18, lyceum.Some("day")
+				byWeek.ID, byWeek.BillingInterval = 19, lyceum.Some("week")
+				byYear.ID, byYear.BillingInterval = 20, lyceum.Some("year")
 				if err == nil {
-					_, err = tx.PricingPlans.Save(tx, plan)
+					_, err = tx.PricingPlans.Save(tx, plan, byDay, byWeek, byYear)
 				}
 				return err
 			})
 			id, _ := p.sell(tc.plan, 11, func(n *sales.NewSale) {
-				if tc.plan == trial {
+				if tc.plan >= trial {
 					n.FinalPrice, n.Charge = lyceum.Some(lyceum.Minor(0)), lyceum.None[lyceum.USDCents]()
 				}
 			})

@@ -82,7 +82,7 @@ type SaleDetail struct {
 	References   map[lyceum.TransactionID]lyceum.Reference
 	Periods      map[lyceum.TransactionID]PaidPeriod
 	Warnings     []lyceum.SaleWarning    // by id
-	Failures     []lyceum.PaymentFailure // by id, the newest of them, at most maxFailures
+	Failures     []lyceum.PaymentFailure // by id, the newest of them, at most MaxFailures
 	Status       lyceum.Opt[SaleStatus]  // absent for a single payment that has not ended
 	LapsesAt     lyceum.Opt[time.Time]   // when it ends if it is not paid for until then
 }

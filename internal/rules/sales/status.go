@@ -21,14 +21,14 @@ const (
 	PaidInFull SaleStatus = "paid_in_full"
 )
 
-// maxFailures is how many failures the detail of a sale has at most.
-const maxFailures = 100
+// MaxFailures is how many failures the detail of a sale has at most.
+const MaxFailures = 100
 
 // judge finds the failures of a sale, and says how it stands at a moment.
 func (d *SaleDetail) judge(tables *lyceum.Tables, from lyceum.Reads, now time.Time) error {
 	if d.FailedAt.Present {
 		of := lyceum.PaymentFailureFilter{Sale: lyceum.Some(d.ID), Newest: true}
-		newest, err := tables.PaymentFailures.List(from, of, lyceum.Page{Number: 1, Size: maxFailures})
+		newest, err := tables.PaymentFailures.List(from, of, lyceum.Page{Number: 1, Size: MaxFailures})
 		if err != nil {
 			return err
 		}
