@@ -15,6 +15,8 @@ func (f *Face) sales() []wire.Operation {
 		one("createSale", wire.Create, all, bindNewSale, f.Sales.Record, "sale", saleDetail),
 		one("showSale", wire.Get, each, bindSale, f.Sales.Show, "sale", saleDetail),
 		one("createRenewal", wire.Create, each+"/renewals", bindRenewal, f.Sales.Renew, "transaction", transactionDetail),
+		wire.Many("listPaymentFailures", each+"/payment_failures", perPage, bindSale, f.Sales.Failures,
+			"payment_failures", paymentFailure),
 		one("createPaymentFailure", wire.Create, each+"/payment_failures", bindFailure, f.Sales.FailPayment,
 			"payment_failure", paymentFailure),
 		previewed(

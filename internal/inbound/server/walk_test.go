@@ -219,6 +219,13 @@ func TestStatements(t *testing.T) {
 			return errors.Join(err, sellOnce(tx, 1))
 		})
 	}
+	storetest.Write(t, k.store, k.theirs.id, func(tx lyceum.Tx) error {
+		var failures []lyceum.PaymentFailure
+		for n := range lyceum.PaymentFailureID(300) {
+			failures = append(failures, lyceum.PaymentFailure{ID: 1000 + n, SaleID: 1, OccurredAt: storetest.Day(9)})
+		}
+		return tx.PaymentFailures.Insert(tx, failures...)
+	})
 	for _, face := range k.options.Faces {
 		for _, op := range face.Operations() {
 			if op.Method != http.MethodGet || op.Credential == wire.Open {

@@ -1,6 +1,7 @@
 package sales
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -75,6 +76,17 @@ func (d *SaleDetail) bill(tables *lyceum.Tables, from lyceum.Reads) error {
 		d.LapsesAt = d.Sale.LapsesAt(school.Policy)
 	}
 	return nil
+}
+
+// Failures returns a page of the failed payments of a sale, by id.
+func (s *Service) Failures(
+	ctx context.Context, by lyceum.By, id lyceum.SaleID, p lyceum.Page,
+) (lyceum.Listing[lyceum.PaymentFailure], error) {
+	v := s.store.In(ctx, by.School)
+	if _, err := v.Sales.Get(v, id); err != nil {
+		return lyceum.Listing[lyceum.PaymentFailure]{}, err
+	}
+	return v.PaymentFailures.List(v, lyceum.PaymentFailureFilter{Sale: lyceum.Some(id)}, p)
 }
 
 func (d *SaleDetail) statusAt(now time.Time) lyceum.Opt[SaleStatus] {
