@@ -14,7 +14,7 @@ import (
 // products to be settled.
 const (
 	settleSize = 50
-	settleTime = 10 * time.Millisecond
+	settleTime = 8 * time.Millisecond
 )
 
 // Settle brings the holders of collections and tiers in line with the products
