@@ -96,9 +96,14 @@ func (s *Sale) End(plan *PricingPlan, at time.Time, why SaleEnd) {
 		return
 	}
 	s.EndedAt, s.EndReason = Some(Second(at)), Some(why)
-	if plan.Recurring() && !s.PaidInFull && (plan.Price > 0 || s.FinalPrice.Value > 0) {
+	if s.Charged(plan) {
 		s.ToStop = s.EndedAt
 	}
+}
+
+// Charged reports whether somebody charges the sale of a plan again and again.
+func (s *Sale) Charged(plan *PricingPlan) bool {
+	return plan.Recurring() && !s.PaidInFull && (plan.Price > 0 || s.FinalPrice.Value > 0)
 }
 
 // Reopen takes the end of the sale back.

@@ -85,7 +85,7 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 	if err != nil {
 		return TransactionDetail{}, err
 	}
-	revived := sale.EndReason == lyceum.Some(lyceum.SaleLapsed)
+	revived, before := sale.EndReason == lyceum.Some(lyceum.SaleLapsed), sale
 	if revived {
 		sale.Reopen()
 	}
@@ -136,7 +136,7 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 	} else if _, err := tx.Sales.Save(tx, sale); err != nil {
 		return TransactionDetail{}, err
 	}
-	_, err = warn(tx, t.CreatedAt, sale.ID, misfits)
+	_, err = warn(tx, t.CreatedAt, sale.ID, append(misfits, uncharged(&before, &sale, &plan)...))
 	return TransactionDetail{Transaction: t, Reference: r.Reference, Period: periodIn(b.paid, t.ID)}, err
 }
 

@@ -97,7 +97,7 @@ func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
 	if err != nil {
 		return err
 	}
-	stillLost := slices.ContainsFunc(accounts, lostWhole)
+	stillLost, before := slices.ContainsFunc(accounts, lostWhole), sale
 	if sale.EndReason == lyceum.Some(lyceum.SaleChargedBack) && !stillLost {
 		sale.Reopen()
 	}
@@ -107,6 +107,9 @@ func (s *Service) restore(tx lyceum.Tx, now time.Time, id lyceum.SaleID) error {
 	}
 	b.apply(&sale)
 	if _, err := tx.Sales.Save(tx, sale); err != nil || stillLost {
+		return err
+	}
+	if _, err := warn(tx, lyceum.Second(now), id, uncharged(&before, &sale, &plan)); err != nil {
 		return err
 	}
 	if sale.ReplacedBy.Present {

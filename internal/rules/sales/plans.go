@@ -216,11 +216,12 @@ func (s *Service) reopenReplaced(tx lyceum.Tx, now time.Time, refunded *lyceum.S
 	if err != nil {
 		return err
 	}
-	if _, err := warn(tx, lyceum.Second(now), old.ID, full); err != nil {
-		return err
-	}
+	over := old
 	old.Reopen()
 	b.apply(&old)
+	if _, err := warn(tx, lyceum.Second(now), old.ID, append(full, uncharged(&over, &old, &plan)...)); err != nil {
+		return err
+	}
 	if _, err := tx.Sales.Save(tx, old); err != nil {
 		return err
 	}

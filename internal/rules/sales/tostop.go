@@ -74,6 +74,16 @@ func lastReferences(v lyceum.View, sales []lyceum.SaleID) (map[lyceum.SaleID]lyc
 	return last, err
 }
 
+// uncharged returns what does not fit of a sale that opened again: nobody charges it,
+// if that was confirmed after it had ended.
+func uncharged(ended, open *lyceum.Sale, plan *lyceum.PricingPlan) []misfit {
+	if !ended.EndedAt.Present || ended.ToStop.Present || open.EndedAt.Present || !open.Charged(plan) {
+		return nil
+	}
+	return []misfit{misfitf("charging_stopped", "sale %d is open again, and its charging was stopped at the payment "+
+		"system: start to charge it again, or cancel it", open.ID)}
+}
+
 // ChargingStopped notes that the payment system no longer charges a sale that has
 // ended. It fails with Conflict for one that goes on, or was paid once.
 func (s *Service) ChargingStopped(ctx context.Context, by lyceum.By, id lyceum.SaleID) (lyceum.Sale, error) {

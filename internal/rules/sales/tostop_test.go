@@ -115,7 +115,12 @@ func TestToStopCharging(t *testing.T) {
 		{"changed at the end of the period", 2, []act{changeLater}, []string{"1 changed a@example.com ch_1"}},
 		{"lapsed", 2, []act{lapse}, []string{"1 lapsed a@example.com ch_1"}},
 		{"lapsed, then paid", 2, []act{lapse, renew}, nil},
-		{"cancelled, then paid", 2, []act{cancel, renew}, []string{"1 canceled a@example.com ch_2"}},
+		{"cancelled, then paid", 2, []act{cancel, renew}, []string{"1 canceled a@example.com ch_2", "look at 1: sale_ended"}},
+		{"lost, confirmed, then won", 2, []act{closed(lyceum.DisputeLost), confirm, closed(lyceum.DisputeWon)}, []string{"look at 1: charging_stopped"}},
+		{"lapsed, confirmed, then paid", 2, []act{lapse, confirm, renew}, []string{"look at 1: charging_stopped"}},
+		{"changed, confirmed, and the new one refunded", 6, []act{changeToMonthly, confirm, refund(2, false)}, []string{"2 refunded a@example.com ch_new", "look at 1: charging_stopped"}},
+		{"changed after it stopped, and the new one refunded", 2, []act{change(true), refund(2, false)}, []string{"2 refunded a@example.com ch_new", "look at 1: charging_stopped"}},
+		{"cancelled, confirmed, lost, then won", 2, []act{cancel, confirm, closed(lyceum.DisputeLost), closed(lyceum.DisputeWon)}, nil},
 		{"confirmed", 2, []act{cancel, confirm}, nil},
 		{"confirmed twice", 2, []act{cancel, confirm, confirm}, nil},
 		{"confirmed, then refunded", 2, []act{cancel, confirm, refund(1, false)}, nil},
@@ -145,7 +150,15 @@ func TestToStopCharging(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if diff := cmp.Diff(tc.want, b.stops(t)); diff != "" {
+				stops := b.stops(t)
+				look, err := b.service.Attention(t.Context(), b.by(), false, lyceum.Page{Number: 1, Size: 100})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range look.Rows {
+					stops = append(stops, fmt.Sprint("look at ", look.Rows[i].Sale.ID, ": ", look.Rows[i].Code))
+				}
+				if diff := cmp.Diff(tc.want, stops); diff != "" {
 					t.Errorf("to stop (-want +got):\n%s", diff)
 				}
 				b.healthy(t, b.store)
