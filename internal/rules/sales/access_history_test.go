@@ -14,8 +14,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// TestAccessIsTheUnion makes random histories of sales, changes of plan, refunds,
-// chargebacks, cancellations, enrollments and gifts by hand, and imports. After each step the
+// TestAccessIsTheUnion makes random histories of sales, renewals, failed payments,
+// lapses, changes of plan, refunds, chargebacks, cancellations, enrollments and gifts
+// by hand, imports and moves of the clock. After each step the
 // access of everybody is what a naive model kept beside it says, and the preview
 // of the step has said what the model says. LYCEUM_HISTORIES makes more of them.
 func TestAccessIsTheUnion(t *testing.T) {

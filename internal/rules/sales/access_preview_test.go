@@ -1,6 +1,7 @@
 package sales_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -27,11 +28,21 @@ func (m *union) ask(t *testing.T, preview func() (lyceum.AccessPreview, error)) 
 	return said{p, err}
 }
 
-func (m *union) askSale(t *testing.T, preview func() (sales.Preview, error)) said {
-	return m.ask(t, func() (lyceum.AccessPreview, error) {
-		p, err := preview()
+// try asks what an act on a sale does, does it, lets the model follow, and compares
+// the three.
+func try[Q, A any](
+	m *union, t *testing.T, name string, q Q,
+	preview func(context.Context, lyceum.By, Q, lyceum.Page) (sales.Preview, error),
+	act func(context.Context, lyceum.By, Q) (A, error), follow func(A, error),
+) {
+	was := m.spans()
+	said := m.ask(t, func() (lyceum.AccessPreview, error) {
+		p, err := preview(t.Context(), m.b.by(), q, firstPage)
 		return p.AccessPreview, err
 	})
+	a, err := act(t.Context(), m.b.by(), q)
+	follow(a, err)
+	m.happened(name, said, err, was)
 }
 
 // spans are the access of everybody to every course and to the coaching, as the

@@ -10,6 +10,7 @@ import (
 func (m *union) compare(t *testing.T) {
 	v := m.b.store.In(t.Context(), m.b.school)
 	m.compareCoaching(v)
+	m.compareStatus(t)
 	for user := lyceum.UserID(1); user <= 3; user++ {
 		for course := lyceum.CourseID(1); course <= 2; course++ {
 			start, end, open := m.of(user, course)

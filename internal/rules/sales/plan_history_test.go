@@ -99,7 +99,7 @@ func (m *union) reference() lyceum.Opt[string] {
 var families = [][]lyceum.PricingPlanID{{1, 2, 6, 12}, {9, 10, 11}}
 
 // planSteps is how many steps planStep knows.
-const planSteps = 14
+const planSteps = 17
 
 func (m *union) planStep(t *testing.T, user lyceum.UserID) {
 	switch rapid.IntRange(1, planSteps).Draw(m.r, "plan step") {
@@ -118,6 +118,11 @@ func (m *union) planStep(t *testing.T, user lyceum.UserID) {
 	case 14:
 		m.move()
 		m.renew(t)
+	case 15, 16:
+		m.fail(t)
+	case 17:
+		m.move()
+		m.fail(t)
 	case 5:
 		m.buyTier(t, user)
 	case 6, 7, 8:
@@ -158,20 +163,17 @@ func (m *union) changeNow(t *testing.T) {
 		return
 	}
 	plan := m.drawPlan()
-	warned, was := m.otherTier(d.user, plan, d), m.spans()
+	warned := m.otherTier(d.user, plan, d)
 	q := sales.PlanChange{Ending: m.ending(d), NewSale: m.purchase(0, plan)}
-	said := m.askSale(t, func() (sales.Preview, error) {
-		return m.b.service.PreviewChangePlan(t.Context(), m.b.by(), q, firstPage)
+	try(m, t, "change of plan", q, m.b.service.PreviewChangePlan, m.b.service.ChangePlan, func(fresh sales.SaleDetail, err error) {
+		if (err == nil) != d.mayChange(plan) {
+			m.r.Fatalf("change %+v to %d: %v", d, plan, err)
+		}
+		if err == nil {
+			m.warned(fresh, warned)
+			m.followed(d, m.sold(fresh), q.ChargingStopped)
+		}
 	})
-	fresh, err := m.b.service.ChangePlan(t.Context(), m.b.by(), q)
-	if (err == nil) != d.mayChange(plan) {
-		m.r.Fatalf("change %+v to %d: %v", d, plan, err)
-	}
-	if err == nil {
-		m.warned(fresh, warned)
-		m.followed(d, m.sold(fresh), q.ChargingStopped)
-	}
-	m.happened("change of plan", said, err, was)
 }
 
 func (m *union) warned(d sales.SaleDetail, want bool) {
@@ -193,19 +195,16 @@ func (m *union) changeLater(t *testing.T) {
 		return
 	}
 	plan := m.drawPlan()
-	q, was := sales.PlanChange{Ending: sales.Ending{Sale: d.id}, AtPeriodEnd: true, NewSale: sales.NewSale{Plan: plan}}, m.spans()
-	said := m.askSale(t, func() (sales.Preview, error) {
-		return m.b.service.PreviewChangePlan(t.Context(), m.b.by(), q, firstPage)
+	q := sales.PlanChange{Ending: sales.Ending{Sale: d.id}, AtPeriodEnd: true, NewSale: sales.NewSale{Plan: plan}}
+	try(m, t, "change of plan later", q, m.b.service.PreviewChangePlan, m.b.service.ChangePlan, func(_ sales.SaleDetail, err error) {
+		allowed := d.mayChange(plan) && plan != 1 && d.until.After(m.b.now) && !m.otherTier(d.user, plan, d)
+		if (err == nil) != allowed {
+			m.r.Fatalf("change %+v to %d later: %v", d, plan, err)
+		}
+		if err == nil {
+			d.next = plan
+		}
 	})
-	_, err := m.b.service.ChangePlan(t.Context(), m.b.by(), q)
-	allowed := d.mayChange(plan) && plan != 1 && d.until.After(m.b.now) && !m.otherTier(d.user, plan, d)
-	if (err == nil) != allowed {
-		m.r.Fatalf("change %+v to %d later: %v", d, plan, err)
-	}
-	if err == nil {
-		d.next = plan
-	}
-	m.happened("change of plan later", said, err, was)
 }
 
 func (m *union) dropChange(t *testing.T) {

@@ -21,6 +21,7 @@ type deal struct {
 	until    time.Time // paid until
 	full     bool      // nothing more is to be paid
 	billed   bool      // here, not elsewhere
+	failed   time.Time // when an attempt to charge it last did
 	known    bool      // what is paid for was found, as nobody does for what only a file brought
 	over     lyceum.SaleEnd
 	ended    time.Time
@@ -136,29 +137,32 @@ func (m *union) refund(t *testing.T) {
 	}
 	end := rapid.SampledFrom([]lyceum.Opt[bool]{{}, {}, {}, some(true), some(false)}).Draw(m.r, "end access")
 	q := sales.Refund{Transaction: p.id, Amount: some(amount), EndAccess: end}
-	was := m.spans()
-	said := m.askSale(t, func() (sales.Preview, error) { return m.b.service.PreviewRefund(t.Context(), m.b.by(), q, firstPage) })
-	_, err := m.b.service.Refund(t.Context(), m.b.by(), q)
-	if allowed := amount <= p.left(); (err == nil) != allowed {
-		m.r.Fatalf("refund of %d of %+v of %+v: %v", amount, p, d, err)
-	}
-	if err == nil {
-		p.back += amount
-		if p.gone() || end.Value {
-			m.count(d)
+	try(m, t, "refund", q, m.b.service.PreviewRefund, m.b.service.Refund, func(_ sales.TransactionDetail, err error) {
+		if allowed := amount <= p.left(); (err == nil) != allowed {
+			m.r.Fatalf("refund of %d of %+v of %+v: %v", amount, p, d, err)
 		}
-		whole := d.refundedWhole()
-		switch ends := whole && m.policy.OnRefund == lyceum.Unenroll; {
-		case end.Value, !end.Present && p.gone() && ends:
-			if whole {
-				m.reopen(d)
-			}
-			m.over(d, lyceum.SaleRefunded, m.b.now)
-		case p.gone() && !end.Present && !whole:
-			m.sooner(d)
+		if err == nil {
+			p.back += amount
+			m.refunded(d, p, end)
 		}
+	})
+}
+
+// refunded keeps what a refund of a payment ends.
+func (m *union) refunded(d *deal, p *installment, end lyceum.Opt[bool]) {
+	if p.gone() || end.Value {
+		m.count(d)
 	}
-	m.happened("refund", said, err, was)
+	whole := d.refundedWhole()
+	switch ends := whole && m.policy.OnRefund == lyceum.Unenroll; {
+	case end.Value, !end.Present && p.gone() && ends:
+		if whole {
+			m.reopen(d)
+		}
+		m.over(d, lyceum.SaleRefunded, m.b.now)
+	case p.gone() && !end.Present && !whole:
+		m.sooner(d)
+	}
 }
 
 // sooner ends what a sale gives that was cancelled as soon as its payments do, less
@@ -175,20 +179,16 @@ func (m *union) void(t *testing.T) {
 	if d == nil {
 		return
 	}
-	was := m.spans()
 	q := m.ending(d)
-	said := m.askSale(t, func() (sales.Preview, error) {
-		return m.b.service.PreviewEndNow(t.Context(), m.b.by(), q, firstPage)
+	try(m, t, "end", q, m.b.service.PreviewEndNow, m.b.service.EndNow, func(_ lyceum.Sale, err error) {
+		if (err == nil) != (d.over == "") {
+			m.r.Fatalf("end %+v: %v", d, err)
+		}
+		if err == nil {
+			m.over(d, lyceum.SaleVoided, m.b.now)
+			d.toStop = d.toStop && !q.ChargingStopped
+		}
 	})
-	_, err := m.b.service.EndNow(t.Context(), m.b.by(), q)
-	if (err == nil) != (d.over == "") {
-		m.r.Fatalf("end %+v: %v", d, err)
-	}
-	if err == nil {
-		m.over(d, lyceum.SaleVoided, m.b.now)
-		d.toStop = d.toStop && !q.ChargingStopped
-	}
-	m.happened("end", said, err, was)
 }
 
 // bank opens a dispute, closes it, or wins what was lost.
@@ -210,43 +210,38 @@ func (m *union) bank(t *testing.T) {
 	if amount > 1 && rapid.Bool().Draw(m.r, "part") {
 		amount /= 2
 	}
-	q, was := sales.NewDispute{Transaction: p.id, Amount: some(amount)}, m.spans()
-	said := m.askSale(t, func() (sales.Preview, error) {
-		return m.b.service.PreviewOpenDispute(t.Context(), m.b.by(), q, firstPage)
+	q := sales.NewDispute{Transaction: p.id, Amount: some(amount)}
+	try(m, t, "open dispute", q, m.b.service.PreviewOpenDispute, m.b.service.OpenDispute, func(opened lyceum.Dispute, err error) {
+		if err != nil {
+			m.r.Fatal(err)
+		}
+		p.disputes = append(p.disputes, &quarrel{opened.ID, amount, lyceum.DisputeOpen})
 	})
-	opened, err := m.b.service.OpenDispute(t.Context(), m.b.by(), q)
-	if err != nil {
-		m.r.Fatal(err)
-	}
-	p.disputes = append(p.disputes, &quarrel{opened.ID, amount, lyceum.DisputeOpen})
-	m.happened("open dispute", said, nil, was)
 }
 
 // close closes a dispute.
 func (m *union) close(t *testing.T, d *deal, p *installment, q *quarrel) {
-	wasLost, was := q.state == lyceum.DisputeLost, m.spans()
+	wasLost := q.state == lyceum.DisputeLost
 	q.state = lyceum.DisputeWon
 	if !wasLost && rapid.Bool().Draw(m.r, "lost") {
 		q.state = lyceum.DisputeLost
 	}
 	o := sales.DisputeOutcome{Dispute: q.id, State: q.state}
-	said := m.askSale(t, func() (sales.Preview, error) {
-		return m.b.service.PreviewCloseDispute(t.Context(), m.b.by(), o, firstPage)
-	})
-	if _, err := m.b.service.CloseDispute(t.Context(), m.b.by(), o); err != nil {
-		m.r.Fatal(err)
-	}
-	switch {
-	case wasLost:
-		m.won(d)
-	case q.state == lyceum.DisputeLost && p.gone():
-		if m.count(d); m.policy.OnChargeback == lyceum.Unenroll && d.lostAny() {
-			m.over(d, lyceum.SaleChargedBack, m.b.now)
-		} else if !d.refundedWhole() {
-			m.sooner(d)
+	try(m, t, "close dispute", o, m.b.service.PreviewCloseDispute, m.b.service.CloseDispute, func(_ lyceum.Dispute, err error) {
+		if err != nil {
+			m.r.Fatal(err)
 		}
-	}
-	m.happened("close dispute", said, nil, was)
+		switch {
+		case wasLost:
+			m.won(d)
+		case q.state == lyceum.DisputeLost && p.gone():
+			if m.count(d); m.policy.OnChargeback == lyceum.Unenroll && d.lostAny() {
+				m.over(d, lyceum.SaleChargedBack, m.b.now)
+			} else if !d.refundedWhole() {
+				m.sooner(d)
+			}
+		}
+	})
 }
 
 // won brings a sale back that ended because a payment was lost which came back.
@@ -270,25 +265,26 @@ func (m *union) cancel(t *testing.T) {
 	if d == nil {
 		return
 	}
-	was := m.spans()
 	q := m.ending(d)
-	said := m.askSale(t, func() (sales.Preview, error) {
-		return m.b.service.PreviewCancel(t.Context(), m.b.by(), q, firstPage)
-	})
-	_, err := m.b.service.Cancel(t.Context(), m.b.by(), q)
-	if allowed := d.recurring() && d.over == "" && !d.full; (err == nil) != allowed {
-		m.r.Fatalf("cancel %+v: %v", d, err)
-	}
-	if err == nil {
-		switch m.policy.OnCancellation {
-		case lyceum.AtPeriodEnd:
-			m.over(d, lyceum.SaleCanceled, d.until)
-		case lyceum.Keep:
-			m.ends(d, lyceum.SaleCanceled, m.b.now)
-		default:
-			m.over(d, lyceum.SaleCanceled, m.b.now)
+	try(m, t, "cancel", q, m.b.service.PreviewCancel, m.b.service.Cancel, func(_ lyceum.Sale, err error) {
+		if allowed := d.recurring() && d.over == "" && !d.full; (err == nil) != allowed {
+			m.r.Fatalf("cancel %+v: %v", d, err)
 		}
-		d.toStop = d.toStop && !q.ChargingStopped
+		if err == nil {
+			m.canceled(d)
+			d.toStop = d.toStop && !q.ChargingStopped
+		}
+	})
+}
+
+// canceled ends a sale that was cancelled as the school chose.
+func (m *union) canceled(d *deal) {
+	switch m.policy.OnCancellation {
+	case lyceum.AtPeriodEnd:
+		m.over(d, lyceum.SaleCanceled, d.until)
+	case lyceum.Keep:
+		m.ends(d, lyceum.SaleCanceled, m.b.now)
+	default:
+		m.over(d, lyceum.SaleCanceled, m.b.now)
 	}
-	m.happened("cancel", said, err, was)
 }
