@@ -78,7 +78,7 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 	}
 	lessons := learning.New(store, p.clock)
 	books := sales.New(store, p.clock, lessons, people.New(store, p.clock))
-	ending, err := c.agreed(p, books, by, school.Policy, policy)
+	ending, err := c.agreed(p, books, by, policy)
 	if err != nil {
 		return asFlags(err)
 	}
@@ -129,17 +129,14 @@ func (c *schoolSetCommand) policy(p lyceum.SalePolicy) lyceum.SalePolicy {
 
 // agreed asks before subscriptions end at once. It reports whether some do.
 func (c *schoolSetCommand) agreed(
-	p *program, books *sales.Service, by lyceum.By, was, is lyceum.SalePolicy,
+	p *program, books *sales.Service, by lyceum.By, is lyceum.SalePolicy,
 ) (ending bool, err error) {
-	if was.OnLapse == is.OnLapse && was.GraceDays == is.GraceDays {
-		return false, nil
-	}
-	preview, err := books.PreviewLapse(p.ctx, by, is)
-	if err != nil || preview.Sales == 0 {
+	preview, err := books.PreviewLapse(p.ctx, by, is, lyceum.Page{Number: 1, Size: 1})
+	if err != nil || len(preview.Ends) == 0 {
 		return false, err
 	}
 	fmt.Fprintf(p.stdout, "Subscriptions that end now, because they were not paid for: %d. People who lose access: %d. "+
-		"People who keep it for another reason: %d.\n", preview.Sales, preview.People.Losing, preview.People.Keeping)
+		"People who keep it for another reason: %d.\n", len(preview.Ends), preview.People.Losing, preview.People.Keeping)
 	if c.Yes {
 		return true, nil
 	}

@@ -13,7 +13,10 @@ func (f *Face) school() []wire.Operation {
 	const path = "/lyceum/v1/school"
 	return []wire.Operation{
 		one("showSchool", wire.Get, path, wire.Anything, f.showSchool, "school", school),
-		one("updateSchool", wire.Patch, path, bindSchoolChange, f.updateSchool, "school", school),
+		previewed(
+			one("updateSchool", wire.Patch, path, bindSchoolChange, f.updateSchool, "school", school),
+			bindSchoolChange, f.previewSchool, accessPreview,
+		),
 	}
 }
 
@@ -60,6 +63,26 @@ func bindSchoolChange(in *wire.Input) schoolChange {
 }
 
 func (f *Face) updateSchool(ctx context.Context, by lyceum.By, q schoolChange) (lyceum.School, error) {
+	s, err := f.changed(ctx, by, q)
+	if err != nil {
+		return s, err
+	}
+	return s, f.Sales.Configure(ctx, by, s.Policy, s.TimeZone)
+}
+
+// previewSchool returns whose access ends at once.
+func (f *Face) previewSchool(
+	ctx context.Context, by lyceum.By, q schoolChange, p lyceum.Page,
+) (lyceum.AccessPreview, error) {
+	s, err := f.changed(ctx, by, q)
+	if err != nil {
+		return lyceum.AccessPreview{}, err
+	}
+	return f.Sales.PreviewLapse(ctx, by, s.Policy, p)
+}
+
+// changed returns the school as it is after a change.
+func (f *Face) changed(ctx context.Context, by lyceum.By, q schoolChange) (lyceum.School, error) {
 	s, err := f.School(ctx, by.School)
 	if err != nil {
 		return s, err
@@ -73,5 +96,5 @@ func (f *Face) updateSchool(ctx context.Context, by lyceum.By, q schoolChange) (
 		s.Policy.AbandonAfter = time.Duration(q.minutes.Value) * time.Minute
 	}
 	s.TimeZone = q.zone.Else(s.TimeZone)
-	return s, f.Sales.Configure(ctx, by, s.Policy, s.TimeZone)
+	return s, nil
 }

@@ -1,8 +1,10 @@
 package sales
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -25,65 +27,113 @@ func (s *Service) Lapse(ctx context.Context, school lyceum.SchoolID) error {
 	return s.whenDue(ctx, school, unpaid, "note the lapse", s.lapse)
 }
 
-// LapsePreview is what a policy does at once, by sales that lapsed long ago under
-// it.
-type LapsePreview struct {
-	Sales  int // that end
-	People lyceum.AccessCount
-}
-
-// PreviewLapse returns what Configure and Lapse do at once. A buyer of several
-// sales is one of People.
-func (s *Service) PreviewLapse(ctx context.Context, by lyceum.By, p lyceum.SalePolicy) (LapsePreview, error) {
-	var out LapsePreview
-	if err := p.Check(); err != nil || p.OnLapse != lyceum.EndSale {
-		return out, err
+// PreviewLapse returns what Configure and Lapse do at once if the school gets another
+// policy. A buyer of several sales is one of People.
+func (s *Service) PreviewLapse(
+	ctx context.Context, by lyceum.By, policy lyceum.SalePolicy, p lyceum.Page,
+) (lyceum.AccessPreview, error) {
+	all := lapsePreview{AccessPreview: lyceum.AccessPreview{At: lyceum.Second(s.clock())}}
+	v := s.store.In(ctx, by.School)
+	was, err := v.GetSchool()
+	if err == nil {
+		err = policy.Check()
+	}
+	same := was.Policy.OnLapse == policy.OnLapse && was.Policy.GraceDays == policy.GraceDays
+	if err != nil || same || policy.OnLapse != lyceum.EndSale {
+		return all.page(p), err
 	}
 	of := map[lyceum.UserID][]lyceum.SaleID{}
-	v := s.store.In(ctx, by.School)
-	unpaid := lyceum.SaleFilter{UnpaidAt: lyceum.Some(s.clock().Add(-p.Grace()))}
-	err := v.Sales.Each(v, unpaid, func(sale *lyceum.Sale) error {
+	unpaid := lyceum.SaleFilter{UnpaidAt: lyceum.Some(s.clock().Add(-policy.Grace()))}
+	err = v.Sales.Each(v, unpaid, func(sale *lyceum.Sale) error {
 		of[sale.UserID.Value] = append(of[sale.UserID.Value], sale.ID)
 		return nil
 	})
 	if err != nil {
-		return out, err
+		return all.page(p), err
 	}
 	for users := range slices.Chunk(slices.Sorted(maps.Keys(of)), periodSize) {
-		ended := 0
+		var ended []lyceum.SaleID
 		about := func(lyceum.Tx) ([]lyceum.UserID, []lyceum.Product, error) { return users, nil, nil }
 		act := func(tx lyceum.Tx, now time.Time) (err error) {
-			if err := tx.ChangeSchool(func(school *lyceum.School) { school.Policy = p }); err != nil {
+			if err := tx.ChangeSchool(func(school *lyceum.School) { school.Policy = policy }); err != nil {
 				return err
 			}
 			ended, err = s.lapseOf(tx, now, users, of)
 			return err
 		}
-		part, err := s.enroller.Preview(ctx, by, lyceum.Page{Number: 1, Size: 1}, about, act)
+		part, err := s.enroller.Preview(ctx, by, lyceum.Page{Number: 1, Size: math.MaxInt32}, about, act)
 		if err != nil {
-			return out, err
+			return all.page(p), err
 		}
-		out.Sales, out.People = out.Sales+ended, out.People.Plus(part.People)
+		all.add(&part, ended)
 	}
-	return out, nil
+	return all.page(p), nil
 }
 
-// lapseOf ends the sales of some users whose grace is over, and counts them.
+// lapsePreview is put together from the previews of parts, each of users that come
+// after those of the one before.
+type lapsePreview struct {
+	lyceum.AccessPreview
+
+	change, stay []lyceum.AccessChange
+}
+
+func (l *lapsePreview) add(part *lyceum.AccessPreview, ended []lyceum.SaleID) {
+	l.Ends = append(l.Ends, ended...)
+	l.People = l.People.Plus(part.People)
+	for _, n := range part.Products {
+		at, there := slices.BinarySearchFunc(l.Products, n, func(a, b lyceum.ProductAccess) int {
+			return cmp.Or(cmp.Compare(a.Product.Kind, b.Product.Kind), cmp.Compare(a.Product.ID, b.Product.ID))
+		})
+		if there {
+			l.Products[at].AccessCount = l.Products[at].Plus(n.AccessCount)
+		} else {
+			l.Products = slices.Insert(l.Products, at, n)
+		}
+	}
+	for i := range part.Changes.Rows {
+		if c := part.Changes.Rows[i]; c.Effect() == lyceum.AccessStays {
+			l.stay = append(l.stay, c)
+		} else {
+			l.change = append(l.change, c)
+		}
+	}
+	if l.Users == nil {
+		l.Users, l.Names = part.Users, part.Names
+		return
+	}
+	maps.Copy(l.Users, part.Users)
+	maps.Copy(l.Names, part.Names)
+}
+
+// page returns what was put together, with one page of the rows.
+func (l *lapsePreview) page(p lyceum.Page) lyceum.AccessPreview {
+	rows := append(l.change, l.stay...)
+	slices.Sort(l.Ends)
+	from := min(p.Offset(), int64(len(rows)))
+	to := min(from+int64(p.Size), int64(len(rows)))
+	l.Changes = lyceum.Listing[lyceum.AccessChange]{
+		Page: p, Total: int64(len(rows)), Rows: rows[from:to], More: to < int64(len(rows)),
+	}
+	return l.AccessPreview
+}
+
+// lapseOf ends the sales of some users whose grace is over, and returns which.
 func (s *Service) lapseOf(
 	tx lyceum.Tx, now time.Time, users []lyceum.UserID, of map[lyceum.UserID][]lyceum.SaleID,
-) (ended int, err error) {
+) (ended []lyceum.SaleID, err error) {
 	for _, user := range users {
 		kept, err := tx.Sales.Find(tx, of[user]...)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		for _, id := range of[user] {
 			sale := kept[id]
 			if err := s.lapse(tx, now, &sale); err != nil {
-				return 0, err
+				return nil, err
 			}
 			if sale.EndedAt.Present {
-				ended++
+				ended = append(ended, id)
 			}
 		}
 	}

@@ -235,18 +235,35 @@ func TestPreviewLapse(t *testing.T) {
 		b.now = b.now.AddDate(0, 0, 10)
 		b.lapse(t)
 		last := b.last(t)
-		asked := func(onLapse lyceum.Consequence, days int32) sales.LapsePreview {
+		asked := func(onLapse lyceum.Consequence, days int32, page lyceum.Page) lyceum.AccessPreview {
 			policy.OnLapse, policy.GraceDays = onLapse, days
-			p, err := b.service.PreviewLapse(t.Context(), b.by(), policy)
+			p, err := b.service.PreviewLapse(t.Context(), b.by(), policy, page)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return p
 		}
-		counted := sales.LapsePreview{Sales: 3, People: lyceum.AccessCount{Losing: 1, Keeping: 1}}
-		got := []sales.LapsePreview{asked(lyceum.Keep, 0), asked(lyceum.EndSale, 60), asked(lyceum.EndSale, 0)}
-		if diff := cmp.Diff([]sales.LapsePreview{{}, {}, counted}, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", engine, diff)
+		first, second := lyceum.Page{Number: 1, Size: 1}, lyceum.Page{Number: 2, Size: 1}
+		for _, none := range []lyceum.AccessPreview{asked(lyceum.Keep, 0, first), asked(lyceum.EndSale, 60, first)} {
+			if len(none.Ends)+len(none.Products)+len(none.Changes.Rows) > 0 || none.People != (lyceum.AccessCount{}) {
+				t.Errorf("%s: %+v, want nothing", engine, none)
+			}
+		}
+		course := lyceum.CourseID(1).Product()
+		count := lyceum.AccessCount{Losing: 1, Keeping: 1}
+		for page, of := range map[lyceum.Page]struct {
+			user   lyceum.UserID
+			effect lyceum.AccessEffect
+		}{first: {1, lyceum.AccessEnds}, second: {2, lyceum.AccessStays}} {
+			got := asked(lyceum.EndSale, 0, page)
+			if got.People != count || !slices.Equal(got.Ends, []lyceum.SaleID{1, 2, 3}) || got.Changes.Total != 2 || len(got.Changes.Rows) != 1 ||
+				!slices.Equal(got.Products, []lyceum.ProductAccess{{Product: course, AccessCount: count}}) {
+				t.Fatalf("%s: %+v", engine, got)
+			}
+			row := got.Changes.Rows[0]
+			if row.User != of.user || row.Effect() != of.effect || got.Users[of.user].ID != of.user || got.Names[course].Name == "" {
+				t.Errorf("%s: row %+v of %+v, want %+v", engine, row, got, of)
+			}
 		}
 		if b.last(t) != last {
 			t.Errorf("%s: the question changed something", engine)
@@ -266,7 +283,7 @@ func TestPreviewLapse(t *testing.T) {
 				ended++
 			}
 		}
-		if events := b.events(t, last); ended != counted.Sales || len(events) != 0 {
+		if events := b.events(t, last); ended != 3 || len(events) != 0 {
 			t.Errorf("%s: %d sales ended, and %v was announced", engine, ended, events)
 		}
 		b.healthy(t, store)
