@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"slices"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/contract"
@@ -41,10 +40,15 @@ func (sandboxCommand) Help() string {
 	return `Examples:
   lyceum sandbox
   lyceum sandbox --json --addr 127.0.0.1:0 --transactions 100000 --rate-limit 0
+  lyceum sandbox --clock 2026-01-31T10:00:00Z
   lyceum sandbox --addr 0.0.0.0:8080 --allow-host lyceum
 
-The same seed makes the same school, byte for byte. Anyone who knows the seed knows its secrets: never keep real
-data in it. It answers only requests to localhost, loopback addresses, the host in --addr and --allow-host, and
+The same seed and clock make the same school. Anyone who knows the seed knows its secrets: never keep real data in
+it. With --clock, the time of the school stands until a request or the console moves it, and subscriptions are charged
+by a made-up payment provider on the way:
+  curl -H "apiKey: $KEY" -H 'Content-Type: application/json' -d '{"advance":"31d"}' $URL/lyceum/v1/clock
+
+It answers only requests to localhost, loopback addresses, the host in --addr and --allow-host, and
 only web pages on this machine can read its answers.`
 }
 
@@ -114,9 +118,8 @@ func (c *sandboxCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer discard()
-	school := demo.New(c.Seed, c.Transactions)
-	known := credentialsOf(school, addressOf(listener, false))
-	if err := c.fill(p, kept, school, known); err != nil {
+	school, known, err := c.fill(p, kept, at, addressOf(listener, false))
+	if err != nil {
 		return errors.Join(err, kept.Close())
 	}
 	room := &heapRoom{}
@@ -233,97 +236,6 @@ func credentialsOf(school *demo.School, base string) credentials {
 			},
 		},
 	}
-}
-
-// fill keeps the school unless it is there already, and goes on where it was
-// broken off. A database with another school in it is left alone.
-func (c *sandboxCommand) fill(p *program, store lyceum.Store, school *demo.School, known credentials) error {
-	id, key := school.School.ID, access.HashSecret(known.APIKey)
-	another := lyceum.Errorf(lyceum.Conflict, "the database has another school; use an empty one, or the --seed it "+
-		"was made with")
-	switch there, err := store.In(p.ctx, id).GetSchool(); {
-	case lyceum.KindOf(err) == lyceum.NotFound:
-		if _, err := store.CreateSchool(p.ctx, school.School, "sandbox"); err != nil {
-			return err
-		}
-	case err != nil:
-		return err
-	// its settings may have changed
-	case there.Name != school.School.Name || !there.CreatedAt.Equal(school.School.CreatedAt):
-		return another
-	}
-	v := store.In(p.ctx, id)
-	keys, err := lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{})
-	if err != nil {
-		return err
-	}
-	if len(keys) == 0 {
-		if err := keepCredentials(p.ctx, store, school, known, key); err != nil {
-			return err
-		}
-	} else if !slices.ContainsFunc(keys, func(k lyceum.APIKey) bool { return k.Hash == key }) {
-		return another
-	}
-	listing, err := store.FindTransactions(
-		p.ctx, id, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1},
-	)
-	if err != nil {
-		return err
-	}
-	if kept := int(listing.Total); kept >= c.Transactions {
-		c.Transactions = kept
-		return nil
-	}
-	bar := newProgress(p, "filling the school", int64(c.Transactions), "transactions")
-	defer bar.finish()
-	err = school.Load(p.ctx, store, func(kept int) { bar.set(int64(kept)) })
-	if lyceum.KindOf(err) == lyceum.Conflict {
-		return &lyceum.Error{
-			Kind: lyceum.Conflict,
-			Detail: fmt.Sprintf("the database has the school of this seed with %d transactions, and cannot grow; use "+
-				"--transactions %d or less, or an empty database", listing.Total, listing.Total),
-			Err: err,
-		}
-	}
-	return err
-}
-
-// keepCredentials gives the owner and the learner their passwords and keeps
-// the API key and the OAuth apps.
-func keepCredentials(
-	ctx context.Context,
-	store lyceum.Store,
-	school *demo.School,
-	known credentials,
-	key lyceum.KeyHash,
-) error {
-	s, at := school.Secrets, school.School.CreatedAt
-	for i := range school.Users {
-		switch u := &school.Users[i]; u.ID {
-		case demo.OwnerID:
-			u.PasswordHash = lyceum.Some(access.HashPassword(s.OwnerPassword, s.OwnerSalt))
-		case demo.LearnerID:
-			u.PasswordHash = lyceum.Some(access.HashPassword(s.LearnerPassword, s.LearnerSalt))
-		}
-	}
-	app := func(id lyceum.OAuthAppID, name string, version lyceum.InterfaceVersion, shown oauthApp) lyceum.OAuthApp {
-		return lyceum.OAuthApp{
-			ID: id, Name: name, Version: version, RedirectURL: shown.RedirectURL, ClientID: shown.ClientID,
-			SecretHash: access.HashSecret(shown.ClientSecret), CreatedAt: at,
-		}
-	}
-	return store.Write(ctx, lyceum.Stamp{School: school.School.ID, At: at, Actor: "sandbox"}, func(tx lyceum.Tx) error {
-		err := tx.APIKeys.Insert(tx, lyceum.APIKey{
-			ID: 1, Name: "Sandbox", Permissions: lyceum.Read | lyceum.Write, Hash: key,
-			LastFour: known.APIKey[len(known.APIKey)-4:], CreatedAt: at,
-		})
-		if err != nil {
-			return err
-		}
-		return tx.OAuthApps.Insert(tx,
-			app(1, "Sandbox app, version 1", lyceum.V1, known.OAuthApps.V1),
-			app(2, "Sandbox app, version 2", lyceum.V2, known.OAuthApps.V2))
-	})
 }
 
 func (c *sandboxCommand) print(p *program, k credentials) error {

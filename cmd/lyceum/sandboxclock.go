@@ -15,6 +15,12 @@ import (
 // sandbox is moved.
 const movedPatience = time.Second
 
+// A school can be made up at the times between.
+var (
+	earliestClock = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+	latestClock   = time.Date(2200, time.January, 1, 0, 0, 0, 0, time.UTC)
+)
+
 // standingAt returns where the clock of --clock stands.
 func (c *sandboxCommand) standingAt() (lyceum.Opt[time.Time], error) {
 	if c.Clock == "" {
@@ -23,6 +29,12 @@ func (c *sandboxCommand) standingAt() (lyceum.Opt[time.Time], error) {
 	at, err := lyceum.ParseTime(c.Clock)
 	if err != nil {
 		return lyceum.None[time.Time](), lyceum.InvalidFields(lyceum.FieldError{Field: "--clock", Message: err.Error()})
+	}
+	if at.Before(earliestClock) || at.After(latestClock) {
+		return lyceum.None[time.Time](), lyceum.InvalidFields(lyceum.FieldError{
+			Field: "--clock", Message: "must be from " + earliestClock.Format(time.DateOnly) + " to " +
+				latestClock.Format(time.DateOnly),
+		})
 	}
 	return lyceum.Some(at), nil
 }

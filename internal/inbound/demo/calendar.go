@@ -32,19 +32,42 @@ func on(year int, month time.Month, day int) moment {
 	return momentOf(time.Date(year, month, day, 0, 0, 0, 0, time.UTC))
 }
 
-func momentOf(t time.Time) moment { return moment(t.Unix() - opening.Unix()) }
+func momentOf(t time.Time) moment { return usual.moment(t) }
 
-func (m moment) time() time.Time { return lyceum.Second(time.Unix(opening.Unix()+int64(m), 0)) }
+// calendar tells when the moments of a school are.
+type calendar struct {
+	begin time.Time // of the first day of sales
+	live  bool      // the school ends at a clock, and goes on with it
+}
+
+// usual is the calendar of a school without a clock.
+var usual = calendar{begin: opening}
+
+// ending returns the calendar of a school whose sales end at a clock.
+func ending(at time.Time) calendar {
+	return calendar{begin: lyceum.Second(at).AddDate(0, 0, -salesDays), live: true}
+}
+
+func (cal calendar) time(m moment) time.Time {
+	return lyceum.Second(time.Unix(cal.begin.Unix()+int64(m), 0))
+}
+
+func (cal calendar) moment(t time.Time) moment { return moment(t.Unix() - cal.begin.Unix()) }
 
 // monthsLater gives the same day and time of day in a later month, or the
 // month's last day where it is shorter.
-func (m moment) monthsLater(months int) moment {
-	t := m.time()
+func (cal calendar) monthsLater(m moment, months int) moment {
+	t := cal.time(m)
 	year, month, dayOfMonth := t.Date()
+	midnight := time.Date(year, month, dayOfMonth, 0, 0, 0, 0, time.UTC)
 	first := time.Date(year, month+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 	last := first.AddDate(0, 1, -1).Day()
-	return momentOf(first) + moment(min(dayOfMonth, last)-1)*day + (m%day+day)%day
+	return cal.moment(first) + moment(min(dayOfMonth, last)-1)*day + moment(t.Unix()-midnight.Unix())
 }
+
+// over reports whether a time lies after what a school that ends at a clock has
+// seen.
+func (cal calendar) over(t time.Time) bool { return cal.live && !t.Before(cal.time(closing)) }
 
 // demand is how busy the school is over time. sums[h] is the demand of the
 // hours 0 to h.
@@ -66,18 +89,18 @@ var (
 	}
 )
 
-func newDemand() *demand {
+func newDemand(cal calendar) *demand {
 	d := &demand{sums: make([]float64, 0, salesDays*24)}
 	sum := 0.0
 	for n := range salesDays {
-		date := opening.AddDate(0, 0, n)
+		date := cal.begin.AddDate(0, 0, n)
 		growth := 1 + 2.5*float64(n)/salesDays
 		busy := growth * weekdayDemand[date.Weekday()] * monthDemand[date.Month()]
 		if date.Month() == time.November && date.Day() >= 22 {
 			busy *= 1.6 // the sales at the end of November
 		}
-		for _, h := range hourDemand {
-			sum += busy * h
+		for h := range hourDemand {
+			sum += busy * hourDemand[(date.Hour()+h)%len(hourDemand)]
 			d.sums = append(d.sums, sum)
 		}
 	}

@@ -13,10 +13,10 @@ var (
 )
 
 func TestSalesTimeIsTheOnePromised(t *testing.T) {
-	if got := moment(0).time(); got != firstSecond {
+	if got := usual.time(0); got != firstSecond {
 		t.Errorf("sales begin at %v, want %v", got, firstSecond)
 	}
-	if got := (closing - 1).time(); got != lastSecond {
+	if got := usual.time(closing - 1); got != lastSecond {
 		t.Errorf("sales end at %v, want %v", got, lastSecond)
 	}
 }
@@ -41,7 +41,7 @@ func TestMonthsLater(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := string(lyceum.AppendTime(nil, momentOf(from).monthsLater(tc.months).time())); got != tc.want {
+			if got := string(lyceum.AppendTime(nil, usual.time(usual.monthsLater(momentOf(from), tc.months)))); got != tc.want {
 				t.Errorf("%d months after %s: %s, want %s", tc.months, tc.from, got, tc.want)
 			}
 		})
@@ -49,7 +49,7 @@ func TestMonthsLater(t *testing.T) {
 }
 
 func TestDemandNeverGoesBack(t *testing.T) {
-	d := newDemand()
+	d := newDemand(usual)
 	last := moment(-1)
 	for i := range 100_001 {
 		at := d.at(float64(i) / 100_000)

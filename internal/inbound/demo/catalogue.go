@@ -107,17 +107,17 @@ var courses = [...]course{
 	},
 }
 
-func courseRows() []lyceum.Course {
+func (cal calendar) courseRows() []lyceum.Course {
 	rows := make([]lyceum.Course, len(courses))
 	for i, c := range courses {
 		rows[i] = lyceum.Course{
 			ID: lyceum.CourseID(i + 1), Name: c.name, Heading: text(c.heading), Description: text(c.description),
-			IsPublished: !c.draft && c.retired == 0, CreatedAt: c.made.time(), UpdatedAt: (c.made + 30*day).time(),
+			IsPublished: !c.draft && c.retired == 0, CreatedAt: cal.time(c.made), UpdatedAt: cal.time(c.made + 30*day),
 			AuthorID: some(c.author),
 			IsListed: lyceum.CourseID(i+1) != unlistedCourse, LectureOrder: lyceum.CourseID(i+1) == orderedCourse,
 		}
 		if c.retired != 0 {
-			rows[i].ArchivedAt = lyceum.Some(c.retired.time())
+			rows[i].ArchivedAt = lyceum.Some(cal.time(c.retired))
 		}
 		if page, gives := certificatePages[rows[i].ID]; gives {
 			rows[i].Certificate = lyceum.Some(page)

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -31,20 +32,31 @@ var coupons = [...]coupon{
 	{"SPRING26", 20, on(2026, time.April, 1), on(2026, time.April, 16)},
 }
 
-func couponRows() []lyceum.Coupon {
+func (cal calendar) couponRows() []lyceum.Coupon {
 	rows := make([]lyceum.Coupon, len(coupons))
 	for i, c := range coupons {
+		code := cal.named(c)
 		rows[i] = lyceum.Coupon{
-			ID: lyceum.CouponID(i + 1), Code: lyceum.Some(c.code), Name: lyceum.Some(c.code),
+			ID: lyceum.CouponID(i + 1), Code: lyceum.Some(code), Name: lyceum.Some(code),
 			Percent: lyceum.Some(float64(c.percent) / 100), Duration: lyceum.Some(lyceum.ForForever),
 			Scope: lyceum.Some(lyceum.AllProducts), Priority: lyceum.Some(lyceum.ShowTime),
-			CreatedAt: lyceum.Some((c.from - 7*day).time()), UpdatedAt: lyceum.Some((c.from - 7*day).time()),
+			CreatedAt: lyceum.Some(cal.time(c.from - 7*day)), UpdatedAt: lyceum.Some(cal.time(c.from - 7*day)),
 		}
 		if c.until != 0 {
-			rows[i].ExpiresAt = lyceum.Some(c.until.time())
+			rows[i].ExpiresAt = lyceum.Some(cal.time(c.until))
 		}
 	}
 	return rows
+}
+
+// named returns the code of a coupon, which names its year if it is taken for a
+// time.
+func (cal calendar) named(c coupon) string {
+	const year = "06"
+	if name, has := strings.CutSuffix(c.code, usual.time(c.from).Format(year)); has && c.until != 0 {
+		return name + cal.time(c.from).Format(year)
+	}
+	return c.code
 }
 
 // drawCoupon gives one of the coupons taken at a moment.

@@ -96,7 +96,8 @@ func (c *classes) enroll(at seat, since time.Time, share float64) {
 	c.enrollments++
 	e := lyceum.Enrollment{ID: c.enrollments, User: at.user, Course: at.course, EnrolledAt: since}
 	fate := c.rng.IntN(100)
-	if at.user == learnerID {
+	const longest = 60 + 10 + 1 // days
+	if at.user == learnerID || c.school.calendar.over(since.AddDate(0, 0, longest)) {
 		fate = 99
 	}
 	switch {
@@ -119,12 +120,16 @@ func (c *classes) enroll(at seat, since time.Time, share float64) {
 // work completes lectures one after the other, some days apart.
 func (c *classes) work(at seat, since time.Time, share float64) {
 	seen := c.lessons.seen[at.course]
-	done := int(share * float64(len(seen)))
+	planned, done := int(share*float64(len(seen))), 0
 	c.progress++
 	p := lyceum.Progress{ID: c.progress, User: at.user, Course: at.course}
 	when := since
-	for _, lecture := range seen[:done] {
-		when = when.Add(time.Duration(1+c.rng.IntN(4*24*60)) * time.Minute)
+	for n, lecture := range seen[:planned] {
+		then := when.Add(time.Duration(1+c.rng.IntN(4*24*60)) * time.Minute)
+		if c.school.calendar.over(then) {
+			break
+		}
+		when, done = then, n+1
 		c.steps++
 		c.studies.LectureProgress = append(c.studies.LectureProgress, lyceum.LectureProgress{
 			ID: c.steps, User: at.user, Course: at.course, Lecture: lecture, CompletedAt: when,
@@ -179,7 +184,7 @@ func (s *School) tagsOf(user lyceum.UserID) []string {
 // webhooks are receivers in every state, with what was sent to them in the last
 // days of the school.
 func (s *School) webhooks() ([]lyceum.Webhook, []lyceum.WebhookEvent) {
-	begin := (closing - 60*day).time()
+	begin := s.calendar.time(closing - 60*day)
 	hooks := []lyceum.Webhook{
 		{
 			ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com/enrollments",

@@ -85,7 +85,10 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 			if err := sales.Release(tx, doubtful...); err != nil {
 				return err
 			}
-			return learning.LinkSales(tx, at, studies.buyers)
+			if err := learning.LinkSales(tx, at, studies.buyers); err != nil {
+				return err
+			}
+			return goOn(tx, batch.Billed)
 		})
 		if err != nil {
 			return fmt.Errorf("load transactions: %w", err)
@@ -95,6 +98,25 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 		}
 	}
 	return nil
+}
+
+// goOn lets sales be paid again.
+func goOn(tx lyceum.Tx, billed []Billed) error {
+	ids := make([]lyceum.SaleID, len(billed))
+	for i, b := range billed {
+		ids[i] = b.Sale
+	}
+	kept, err := tx.Sales.Find(tx, ids...)
+	if err != nil {
+		return err
+	}
+	sold := make([]lyceum.Sale, len(billed))
+	for i, b := range billed {
+		sold[i] = kept[b.Sale]
+		sold[i].Billed, sold[i].BillingAnchor, sold[i].PaidUntil = true, lyceum.Some(b.Anchor), lyceum.Some(b.Due)
+	}
+	_, err = tx.Sales.Save(tx, sold...)
+	return err
 }
 
 // save keeps studies.

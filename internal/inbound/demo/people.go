@@ -136,9 +136,13 @@ func (s *School) people() []lyceum.User {
 	roster, arrivals := s.newRoster(), s.newArrivals()
 	for i := range users {
 		users[i] = roster.user(lyceum.UserID(i + 1))
-		users[i].CreatedAt = arrivals.next().time()
+		users[i].CreatedAt = s.calendar.time(arrivals.next())
 		if i%5 > 1 { // the others never signed in
-			users[i].LastSignInAt = lyceum.Some(users[i].CreatedAt.AddDate(0, 0, i%300+1))
+			signedIn := users[i].CreatedAt.AddDate(0, 0, i%300+1)
+			if s.calendar.over(signedIn) {
+				signedIn = users[i].CreatedAt
+			}
+			users[i].LastSignInAt = lyceum.Some(signedIn)
 			users[i].LastSignInIP = lyceum.Some("198.51.100." + strconv.Itoa(i%254+1))
 		}
 	}

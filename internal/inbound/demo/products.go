@@ -13,13 +13,13 @@ var studio = lyceum.Product{Kind: lyceum.TierKind, ID: 1}
 func (s *School) saveProducts(tx lyceum.Tx) (saved lyceum.Saved, err error) {
 	for _, save := range []func() (lyceum.Saved, error){
 		func() (lyceum.Saved, error) { return tx.Courses.Save(tx, s.Courses...) },
-		func() (lyceum.Saved, error) { return tx.DigitalDownloads.Save(tx, digitalDownloads()...) },
-		func() (lyceum.Saved, error) { return tx.Coaching.Save(tx, coachingRows()...) },
-		func() (lyceum.Saved, error) { return tx.ProductCollections.Save(tx, collections()...) },
-		func() (lyceum.Saved, error) { return tx.CollectionProducts.Save(tx, inCollections()...) },
-		func() (lyceum.Saved, error) { return tx.Memberships.Save(tx, memberships()...) },
-		func() (lyceum.Saved, error) { return tx.MembershipTiers.Save(tx, tiers()...) },
-		func() (lyceum.Saved, error) { return tx.TierProducts.Save(tx, inTiers()...) },
+		func() (lyceum.Saved, error) { return tx.DigitalDownloads.Save(tx, s.calendar.digitalDownloads()...) },
+		func() (lyceum.Saved, error) { return tx.Coaching.Save(tx, s.calendar.coachingRows()...) },
+		func() (lyceum.Saved, error) { return tx.ProductCollections.Save(tx, s.calendar.collections()...) },
+		func() (lyceum.Saved, error) { return tx.CollectionProducts.Save(tx, s.calendar.inCollections()...) },
+		func() (lyceum.Saved, error) { return tx.Memberships.Save(tx, s.calendar.memberships()...) },
+		func() (lyceum.Saved, error) { return tx.MembershipTiers.Save(tx, s.calendar.tiers()...) },
+		func() (lyceum.Saved, error) { return tx.TierProducts.Save(tx, s.calendar.inTiers()...) },
 	} {
 		some, err := save()
 		if err != nil {
@@ -31,16 +31,16 @@ func (s *School) saveProducts(tx lyceum.Tx) (saved lyceum.Saved, err error) {
 }
 
 // digitalDownloads are the files that the school sells. The last is a draft.
-func digitalDownloads() []lyceum.DigitalDownload {
+func (cal calendar) digitalDownloads() []lyceum.DigitalDownload {
 	rows := []lyceum.DigitalDownload{{
 		Name: "Lace shawl pattern", Category: text("Knitting"), Description: text("Charted and written out, in three sizes."),
-		AuthorID: some[lyceum.AuthorID](2), CreatedAt: on(2024, time.March, 4).time(),
+		AuthorID: some[lyceum.AuthorID](2), CreatedAt: cal.time(on(2024, time.March, 4)),
 	}, {
 		Name: "Sourdough log", Category: text("Baking"),
-		AuthorID: some[lyceum.AuthorID](3), CreatedAt: on(2024, time.June, 10).time(),
+		AuthorID: some[lyceum.AuthorID](3), CreatedAt: cal.time(on(2024, time.June, 10)),
 	}, {
 		Name: "Dovetail templates", Category: text("Woodwork"), Description: text("To print at full size."),
-		AuthorID: some[lyceum.AuthorID](6), CreatedAt: on(2025, time.January, 20).time(),
+		AuthorID: some[lyceum.AuthorID](6), CreatedAt: cal.time(on(2025, time.January, 20)),
 	}}
 	for i := range rows {
 		d := &rows[i]
@@ -50,12 +50,12 @@ func digitalDownloads() []lyceum.DigitalDownload {
 }
 
 // coachingRows are the coaching that the school sells. The last is not listed.
-func coachingRows() []lyceum.Coaching {
+func (cal calendar) coachingRows() []lyceum.Coaching {
 	rows := []lyceum.Coaching{{
 		Name: "Portfolio review", Description: text("Two hours with your sketchbooks, one to one."),
-		AuthorID: some[lyceum.AuthorID](4), CreatedAt: on(2024, time.April, 8).time(),
+		AuthorID: some[lyceum.AuthorID](4), CreatedAt: cal.time(on(2024, time.April, 8)),
 	}, {
-		Name: "Kiln consultation", AuthorID: some[lyceum.AuthorID](2), CreatedAt: on(2025, time.February, 3).time(),
+		Name: "Kiln consultation", AuthorID: some[lyceum.AuthorID](2), CreatedAt: cal.time(on(2025, time.February, 3)),
 	}}
 	for i := range rows {
 		c := &rows[i]
@@ -65,12 +65,13 @@ func coachingRows() []lyceum.Coaching {
 }
 
 // collections are the bundles that the school sells.
-func collections() []lyceum.ProductCollection {
+func (cal calendar) collections() []lyceum.ProductCollection {
 	rows := []lyceum.ProductCollection{{
 		Name: "The home potter", Description: text("From the wheel to the shelf, with a pattern for the evenings."),
-		ImageURL: text("https://images.example.com/collections/the-home-potter.jpg"), CreatedAt: on(2024, time.May, 6).time(),
+		ImageURL:  text("https://images.example.com/collections/the-home-potter.jpg"),
+		CreatedAt: cal.time(on(2024, time.May, 6)),
 	}, {
-		Name: "Wood and blade", CreatedAt: on(2025, time.March, 10).time(),
+		Name: "Wood and blade", CreatedAt: cal.time(on(2025, time.March, 10)),
 	}}
 	for i := range rows {
 		c := &rows[i]
@@ -79,8 +80,8 @@ func collections() []lyceum.ProductCollection {
 	return rows
 }
 
-func inCollections() []lyceum.CollectionProduct {
-	return included[lyceum.CollectionProductID]([]products[lyceum.ProductCollectionID]{
+func (cal calendar) inCollections() []lyceum.CollectionProduct {
+	return included[lyceum.CollectionProductID](cal, []products[lyceum.ProductCollectionID]{
 		{1, on(2024, time.May, 6), []lyceum.Product{
 			{Kind: lyceum.CourseKind, ID: 1}, {Kind: lyceum.CourseKind, ID: 10}, {Kind: lyceum.DownloadKind, ID: 1},
 		}},
@@ -91,8 +92,8 @@ func inCollections() []lyceum.CollectionProduct {
 }
 
 // memberships are those of the school, which the tiers of the same numbers are of.
-func memberships() []lyceum.Membership {
-	at := on(2022, time.December, 19).time()
+func (cal calendar) memberships() []lyceum.Membership {
+	at := cal.time(on(2022, time.December, 19))
 	return []lyceum.Membership{{
 		ID: 1, Name: "Studio membership", Description: text("The studio in your kitchen, month by month."),
 		ImageURL: text("https://images.example.com/memberships/studio.jpg"), IsPublished: true, CreatedAt: at, UpdatedAt: at,
@@ -102,7 +103,7 @@ func memberships() []lyceum.Membership {
 }
 
 // tiers are what members buy. The last is a draft.
-func tiers() []lyceum.MembershipTier {
+func (cal calendar) tiers() []lyceum.MembershipTier {
 	rows := []lyceum.MembershipTier{
 		{MembershipID: 1, Name: "Studio", Position: 1, Description: text("Two courses and a bundle, as long as you stay.")},
 		{MembershipID: 1, Name: "Studio with a teacher", Position: 2},
@@ -112,15 +113,15 @@ func tiers() []lyceum.MembershipTier {
 	for i := range rows {
 		t := &rows[i]
 		t.ID, t.IsPublished = lyceum.MembershipTierID(i+1), i < len(rows)-1
-		t.CreatedAt = on(2022, time.December, 19).time()
+		t.CreatedAt = cal.time(on(2022, time.December, 19))
 		t.UpdatedAt = t.CreatedAt
 	}
 	return rows
 }
 
-func inTiers() []lyceum.TierProduct {
+func (cal calendar) inTiers() []lyceum.TierProduct {
 	opening := on(2022, time.December, 19)
-	return included[lyceum.TierProductID]([]products[lyceum.MembershipTierID]{
+	return included[lyceum.TierProductID](cal, []products[lyceum.MembershipTierID]{
 		{1, opening, []lyceum.Product{{Kind: lyceum.CourseKind, ID: 3}, {Kind: lyceum.CourseKind, ID: 4}}},
 		{2, opening, []lyceum.Product{{Kind: lyceum.CourseKind, ID: 3}, {Kind: lyceum.CourseKind, ID: 4}}},
 		{1, on(2024, time.May, 6), []lyceum.Product{{Kind: lyceum.CollectionKind, ID: 1}}},
@@ -141,11 +142,11 @@ type products[In ~int32] struct {
 	of    []lyceum.Product
 }
 
-func included[ID, In ~int32](all []products[In]) (rows []lyceum.Inclusion[ID, In]) {
+func included[ID, In ~int32](cal calendar, all []products[In]) (rows []lyceum.Inclusion[ID, In]) {
 	for _, added := range all {
 		for _, product := range added.of {
 			rows = append(rows, lyceum.Inclusion[ID, In]{
-				ID: ID(len(rows) + 1), In: added.in, Product: product, CreatedAt: added.added.time(),
+				ID: ID(len(rows) + 1), In: added.in, Product: product, CreatedAt: cal.time(added.added),
 			})
 		}
 	}
@@ -154,32 +155,33 @@ func included[ID, In ~int32](all []products[In]) (rows []lyceum.Inclusion[ID, In
 
 // otherPlans sell what no transaction has bought. Their ids come after those of
 // the others.
-func otherPlans(last lyceum.PricingPlanID) []lyceum.PricingPlan {
+func (cal calendar) otherPlans(last lyceum.PricingPlanID) []lyceum.PricingPlan {
 	rows := []lyceum.PricingPlan{
-		{Name: "Pattern", Price: 12_00, Other: product(lyceum.DownloadKind, 1), CreatedAt: on(2024, time.March, 4).time()},
-		{Name: "Log", Price: 10_00, Other: product(lyceum.DownloadKind, 2), CreatedAt: on(2024, time.June, 10).time()},
+		{Name: "Pattern", Price: 12_00, Other: product(lyceum.DownloadKind, 1), CreatedAt: cal.time(on(2024, time.March, 4))},
+		{Name: "Log", Price: 10_00, Other: product(lyceum.DownloadKind, 2), CreatedAt: cal.time(on(2024, time.June, 10))},
 		{
 			Name: "Two hours", Price: 120_00, Other: product(lyceum.CoachingKind, 1),
-			EnrollmentCap: lyceum.Some[int32](40), CreatedAt: on(2024, time.April, 8).time(),
+			EnrollmentCap: lyceum.Some[int32](40), CreatedAt: cal.time(on(2024, time.April, 8)),
 		},
 		{
-			Name: "One hour", Price: 65_00, Other: product(lyceum.CoachingKind, 2), CreatedAt: on(2025, time.February, 3).time(),
+			Name: "One hour", Price: 65_00, Other: product(lyceum.CoachingKind, 2),
+			CreatedAt: cal.time(on(2025, time.February, 3)),
 		},
 		{
 			Name: "The whole shelf", Price: 189_00, Other: product(lyceum.CollectionKind, 1),
-			CreatedAt: on(2024, time.May, 6).time(),
+			CreatedAt: cal.time(on(2024, time.May, 6)),
 		},
 		{
 			Name: "Both courses", Price: 269_00, Other: product(lyceum.CollectionKind, 2),
-			CreatedAt: on(2025, time.March, 10).time(),
+			CreatedAt: cal.time(on(2025, time.March, 10)),
 		},
 		{
 			Name: "With a teacher, monthly", Price: 79_00, Other: product(lyceum.TierKind, 2), Frequency: subscription,
-			BillingInterval: text("month"), CreatedAt: on(2024, time.May, 6).time(),
+			BillingInterval: text("month"), CreatedAt: cal.time(on(2024, time.May, 6)),
 		},
 		{
 			Name: "Friend, yearly", Price: 60_00, Other: product(lyceum.TierKind, 3), Frequency: subscription,
-			BillingInterval: text("year"), CreatedAt: on(2023, time.January, 2).time(),
+			BillingInterval: text("year"), CreatedAt: cal.time(on(2023, time.January, 2)),
 		},
 	}
 	for i := range rows {

@@ -3,6 +3,7 @@ package demo
 import (
 	"iter"
 	"math/rand/v2"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -13,6 +14,14 @@ import (
 type Batch struct {
 	Sales        []lyceum.Sale
 	Transactions []lyceum.Transaction
+	// Billed is in the last batch of a school that ends at a clock.
+	Billed []Billed
+}
+
+// Billed is a sale that is to be paid again when it is due.
+type Billed struct {
+	Sale        lyceum.SaleID
+	Anchor, Due time.Time
 }
 
 // Batches yields all transactions, with ids from 1 in order of CreatedAt, in
@@ -24,6 +33,9 @@ func (s *School) Batches(size int) iter.Seq[Batch] {
 			t.batch.Sales, t.batch.Transactions = t.batch.Sales[:0], t.batch.Transactions[:0]
 			for end := min(t.taken+max(1, size), s.transactions); t.taken < end; t.taken++ {
 				t.take()
+			}
+			if t.taken == s.transactions {
+				t.batch.Billed = t.billed
 			}
 			if !yield(t.batch) {
 				return
@@ -52,6 +64,7 @@ type till struct {
 	listed       lyceum.SaleID // the last that is in a batch
 	batch        Batch
 
+	calendar calendar
 	demand   *demand
 	rng      *rand.Rand
 	popular  *rand.Zipf // offers
@@ -63,6 +76,7 @@ type till struct {
 	known    int    // users who have come
 
 	renewals     *diary
+	billed       []Billed
 	second       purchase // the rest of an order for two, or without a sale
 	now          moment   // of the payment taken last
 	learnerSales int
@@ -74,6 +88,7 @@ func (s *School) newTill() *till {
 		shop:         s.shop,
 		transactions: s.transactions,
 		users:        s.users,
+		calendar:     s.calendar,
 		demand:       s.demand,
 		rng:          rng,
 		popular:      rand.NewZipf(rng, 1.25, 4, uint64(len(s.shop.offers)-1)),
@@ -194,14 +209,23 @@ func (t *till) book(p purchase, now moment, terms terms) {
 	t.schedule(renewal{purchase: p, start: now, made: 1, left: uint8(left)})
 }
 
+// schedule notes the next renewal. One that comes after the time of a school that
+// ends at a clock comes with the clock, whether it was to be the last or not; and
+// where none came to the end, it is overdue.
 func (t *till) schedule(r renewal) {
-	if r.left == 0 {
-		return
-	}
-	if next, ok := r.next(t.shop.terms[r.purchase.plan].months); ok {
+	terms := t.shop.terms[r.plan]
+	next, ok := r.next(t.calendar, terms.months)
+	stopped := r.left == 0 && terms.payments == 0
+	switch {
+	case r.left > 0 && ok:
 		t.renewals.add(next)
+	case t.calendar.live && (r.left > 0 || stopped && next.due > closing-grace):
+		t.billed = append(t.billed, Billed{r.sale, t.calendar.time(r.start), t.calendar.time(next.due)})
 	}
 }
+
+// grace is less than a sale of the school can be overdue before it lapses.
+const grace = 14 * day
 
 // renew takes a renewal when it is due; its money comes within three days.
 func (t *till) renew(r renewal) {
@@ -216,14 +240,14 @@ func (t *till) pay(p purchase, created, purchased moment) {
 	plan, terms := &t.shop.plans[p.plan], &t.shop.terms[p.plan]
 	tx := lyceum.Transaction{
 		ID: lyceum.TransactionID(t.taken + 1), UserID: p.user, PricingPlanID: plan.ID, SaleID: p.sale,
-		CreatedAt: created.time(), PurchasedAt: purchased.time(), Currency: plan.Currency,
+		CreatedAt: t.calendar.time(created), PurchasedAt: t.calendar.time(purchased), Currency: plan.Currency,
 		FinalPrice:  discounted(plan.Price, lyceum.CouponID(p.coupon)),
 		AffiliateID: some(lyceum.AffiliateID(p.affiliate)),
 		AuthorID:    some(terms.author),
 		CouponID:    some(lyceum.CouponID(p.coupon)),
 	}
 	tx.TaxCharge = (tx.FinalPrice*lyceum.Minor(p.tax) + 5_000) / 10_000
-	t.settle(&tx, terms.rate, purchased)
+	t.settle(&tx, terms, purchased)
 	if p.sale > t.listed {
 		t.listed = p.sale
 		t.batch.Sales = append(t.batch.Sales, lyceum.SaleOf(&tx))
@@ -235,21 +259,27 @@ func (t *till) pay(p purchase, created, purchased moment) {
 func some[ID ~int32](id ID) lyceum.Opt[ID] { return lyceum.Opt[ID]{Value: id, Present: id != 0} }
 
 // settle decides what became of a bill. What is free is paid, and of what is
-// unpaid nothing is collected or handed on; a bank has no say in either.
-func (t *till) settle(tx *lyceum.Transaction, r rate, purchased moment) {
+// unpaid nothing is collected or handed on; a bank has no say in either. What recurs
+// in a school that goes on is paid, and keeps some of its price.
+func (t *till) settle(tx *lyceum.Transaction, terms *terms, purchased moment) {
 	const unpaid, chargedBack, refunded = 33, 5, 36 // of a thousand that are not free
 	fate := t.rng.IntN(1000)
 	tx.Paid = tx.FinalPrice == 0 || fate >= unpaid
+	goesOn := t.calendar.live && terms.months > 0
+	tx.Paid = tx.Paid || goesOn
 	if tx.FinalPrice == 0 || !tx.Paid {
 		return
 	}
-	share(tx, r)
+	share(tx, terms.rate)
 	tx.HasChargeback = lyceum.Some(false)
 	switch fate -= unpaid; {
-	case fate < chargedBack:
+	case fate < chargedBack && !goesOn:
 		tx.HasChargeback, tx.ChargebackFee = lyceum.Some(true), lyceum.Some[lyceum.Minor](1_500)
 	case fate < chargedBack+refunded:
 		t.refund(tx, purchased)
+		if goesOn && tx.FullyRefunded() {
+			tx.AmountRefunded /= 2
+		}
 	}
 }
 
@@ -276,7 +306,7 @@ func (t *till) refund(tx *lyceum.Transaction, purchased moment) {
 	if at >= closing {
 		return
 	}
-	tx.RefundedAt = lyceum.Some(at.time())
+	tx.RefundedAt = lyceum.Some(t.calendar.time(at))
 	tx.AmountRefunded = tx.FinalPrice
 	if t.rng.IntN(2) == 0 {
 		tx.AmountRefunded = max(1, tx.FinalPrice*lyceum.Minor(20+t.rng.IntN(60))/100)

@@ -204,7 +204,7 @@ func TestRenewalsKeepTheirRhythm(t *testing.T) {
 					t.Errorf("sale %d has plan %d %d times", key.sale, key.plan, len(payments))
 				}
 				for i, tx := range payments {
-					if want := momentOf(payments[0].CreatedAt).monthsLater(i * months).time(); tx.CreatedAt != want {
+					if want := usual.time(usual.monthsLater(momentOf(payments[0].CreatedAt), i*months)); tx.CreatedAt != want {
 						t.Errorf("payment %d of sale %d is of %v, want %v", i+1, key.sale, tx.CreatedAt, want)
 					}
 					if renewal := i > 0; renewal == tx.PurchasedAt.Equal(tx.CreatedAt) {
@@ -226,7 +226,7 @@ func TestNothingOfARetiredCourseIsSold(t *testing.T) {
 			continue
 		}
 		sold++
-		if retired := courses[plan.CourseID.Value-1].retired.time(); !tx.CreatedAt.Before(retired) {
+		if retired := usual.time(courses[plan.CourseID.Value-1].retired); !tx.CreatedAt.Before(retired) {
 			t.Errorf("transaction %d of %v is for course %d, retired %v", tx.ID, tx.CreatedAt, plan.CourseID.Value, retired)
 		}
 	}
@@ -236,7 +236,7 @@ func TestNothingOfARetiredCourseIsSold(t *testing.T) {
 }
 
 func TestDrawGivesWhatIsSold(t *testing.T) {
-	s := newShop()
+	s := newShop(usual)
 	rng := seed(1).stream("a test")
 	popular := rand.NewZipf(rng, 1.25, 4, uint64(len(s.offers)-1))
 	recurring := 0
@@ -246,7 +246,7 @@ func TestDrawGivesWhatIsSold(t *testing.T) {
 				o := s.draw(popular, at, onlyOnce)
 				recurs := o.frequency == lyceum.Subscription || o.frequency == lyceum.PaymentPlan
 				if at < o.opens || at >= o.closes || onlyOnce && recurs {
-					t.Fatalf("at %v, only once %t: %+v", at.time(), onlyOnce, *o)
+					t.Fatalf("at %v, only once %t: %+v", usual.time(at), onlyOnce, *o)
 				}
 				if recurs {
 					recurring++
@@ -275,7 +275,7 @@ func TestPaymentPlansEnd(t *testing.T) {
 		if want == 0 {
 			continue
 		}
-		over := momentOf(first[key]).monthsLater(want) < closing
+		over := usual.monthsLater(momentOf(first[key]), want) < closing
 		if n > want || over && n != want {
 			t.Errorf("sale %d of %v has %d payments, want %d", key.sale, first[key], n, want)
 		}

@@ -11,11 +11,12 @@ type renewal struct {
 
 // next gives the payment after this one, and false when it would be too late
 // for its money, which takes an hour at least, to come while there are sales.
-func (r renewal) next(months int) (renewal, bool) {
-	r.due = r.start.monthsLater(months * int(r.made))
+// In a school that goes on it comes at once.
+func (r renewal) next(cal calendar, months int) (renewal, bool) {
+	r.due = cal.monthsLater(r.start, months*int(r.made))
 	r.made++
 	r.left--
-	return r, r.due < closing-hour
+	return r, r.due < closing-hour || cal.live && r.due < closing
 }
 
 // diary keeps the renewals to come by day. It sorts a day when the day

@@ -64,12 +64,12 @@ func TestNextPayment(t *testing.T) {
 		due  moment
 		want bool
 	}{
-		{"the second", renewal{start: start, made: 1, left: 2}, start.monthsLater(1), true},
-		{"the third, counted from the start", renewal{start: start, made: 2, left: 1}, start.monthsLater(2), true},
-		{"after the last day", renewal{start: start, made: 3, left: 1}, start.monthsLater(3), false},
+		{"the second", renewal{start: start, made: 1, left: 2}, usual.monthsLater(start, 1), true},
+		{"the third, counted from the start", renewal{start: start, made: 2, left: 1}, usual.monthsLater(start, 2), true},
+		{"after the last day", renewal{start: start, made: 3, left: 1}, usual.monthsLater(start, 3), false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			next, ok := tc.r.next(1)
+			next, ok := tc.r.next(usual, 1)
 			if ok != tc.want || next.due != tc.due || next.left != tc.r.left-1 || next.made != tc.r.made+1 {
 				t.Errorf("%+v, %t", next, ok)
 			}

@@ -33,7 +33,7 @@ type onSale struct {
 	plans         [len(rates)]int16 // places in shop.plans
 }
 
-func newShop() *shop {
+func newShop(cal calendar) *shop {
 	s := &shop{offers: make([]onSale, len(offers))}
 	type entry struct {
 		offer int
@@ -58,7 +58,7 @@ func newShop() *shop {
 				onSale.plans[i] = int16(place)
 			}
 		}
-		s.plans = append(s.plans, offers[e.offer].plan(lyceum.PricingPlanID(place+1), e.price, e.made))
+		s.plans = append(s.plans, offers[e.offer].plan(cal, lyceum.PricingPlanID(place+1), e.price, e.made))
 		s.terms = append(s.terms, offers[e.offer].terms(rates[currency]))
 	}
 	return s
@@ -93,10 +93,10 @@ func (o *offer) made() moment {
 	return o.opens() - 6*day + 10*hour + 40*moment(o.course)
 }
 
-func (o *offer) plan(id lyceum.PricingPlanID, p price, made moment) lyceum.PricingPlan {
+func (o *offer) plan(cal calendar, id lyceum.PricingPlanID, p price, made moment) lyceum.PricingPlan {
 	plan := lyceum.PricingPlan{
 		ID: id, Name: o.name, Price: p.amount, Currency: p.currency, Frequency: o.frequency,
-		CreatedAt: made.time(), UpdatedAt: made.time(),
+		CreatedAt: cal.time(made), UpdatedAt: cal.time(made),
 	}
 	if o.course != 0 {
 		plan.CourseID = lyceum.Some(o.course)
@@ -118,11 +118,11 @@ func (o *offer) plan(id lyceum.PricingPlanID, p price, made moment) lyceum.Prici
 		}
 	case instalments:
 		plan.Payments = lyceum.Some(int32(o.payments))
-		plan.AccessLimitDate = lyceum.Some((closing + 365*day).time())
+		plan.AccessLimitDate = lyceum.Some(cal.time(closing + 365*day))
 	}
 	// The prices in other currencies were looked over in January 2025.
 	if looked := on(2025, time.January, 13) + 11*hour; p.currency != rates[0].currency && made < looked {
-		plan.UpdatedAt = looked.time()
+		plan.UpdatedAt = cal.time(looked)
 	}
 	return plan
 }

@@ -91,7 +91,7 @@ func (d Distance) Target(now time.Time, zone *time.Location) (time.Time, error) 
 	switch {
 	case to.Before(now):
 		message = "must not be before " + now.UTC().Format(time.RFC3339) + ", which is what the clock shows: it is never " +
-			"moved backwards; restart the sandbox to go back"
+			"moved backwards; start another sandbox to go back"
 	case to.After(now.AddDate(furthest, 0, 0)):
 		message = "must not be more than ten years ahead of what the clock shows; move it several times"
 	}

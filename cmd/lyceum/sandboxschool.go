@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/demo"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// endCursor keeps when the generated data end, in microseconds; 0 without a clock.
+const endCursor = "sandbox_end"
+
+// generated returns the school that the database is to have: the one that it has,
+// with its clock.
+func (c *sandboxCommand) generated(v lyceum.View, at lyceum.Opt[time.Time]) (*demo.School, error) {
+	end, err := v.GetCursor(endCursor)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{})
+	switch {
+	case err != nil:
+		return nil, err
+	case end > 0:
+		return demo.Ending(time.UnixMicro(end), c.Seed, c.Transactions), nil
+	case at.Present && len(keys) == 0:
+		return demo.Ending(at.Value, c.Seed, c.Transactions), nil
+	}
+	return demo.New(c.Seed, c.Transactions), nil
+}
+
+// fill keeps the school unless it is there already, and goes on where it was
+// broken off. A database with another school in it is left alone.
+func (c *sandboxCommand) fill(
+	p *program, store lyceum.Store, at lyceum.Opt[time.Time], base string,
+) (*demo.School, credentials, error) {
+	school, err := c.generated(store.In(p.ctx, demo.ID), at)
+	if err != nil {
+		return nil, credentials{}, err
+	}
+	known := credentialsOf(school, base)
+	return school, known, c.keep(p, store, school, known)
+}
+
+// keep keeps the rows of a school that are not there yet.
+func (c *sandboxCommand) keep(p *program, store lyceum.Store, school *demo.School, known credentials) error {
+	id, key := school.School.ID, access.HashSecret(known.APIKey)
+	another := lyceum.Errorf(lyceum.Conflict, "the database has another school; use an empty one, or the --seed it "+
+		"was made with")
+	switch there, err := store.In(p.ctx, id).GetSchool(); {
+	case lyceum.KindOf(err) == lyceum.NotFound:
+		if _, err := store.CreateSchool(p.ctx, school.School, "sandbox"); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	// its settings may have changed
+	case there.Name != school.School.Name || !there.CreatedAt.Equal(school.School.CreatedAt):
+		return another
+	}
+	v := store.In(p.ctx, id)
+	keys, err := lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{})
+	if err != nil {
+		return err
+	}
+	if len(keys) == 0 {
+		if err := keepCredentials(p.ctx, store, school, known, key); err != nil {
+			return err
+		}
+	} else if !slices.ContainsFunc(keys, func(k lyceum.APIKey) bool { return k.Hash == key }) {
+		return another
+	}
+	listing, err := store.FindTransactions(
+		p.ctx, id, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1},
+	)
+	if err != nil {
+		return err
+	}
+	if kept := int(listing.Total); kept >= c.Transactions {
+		c.Transactions = kept
+		return nil
+	}
+	bar := newProgress(p, "filling the school", int64(c.Transactions), "transactions")
+	defer bar.finish()
+	err = school.Load(p.ctx, store, func(kept int) { bar.set(int64(kept)) })
+	if lyceum.KindOf(err) == lyceum.Conflict {
+		return &lyceum.Error{
+			Kind: lyceum.Conflict,
+			Detail: fmt.Sprintf("the database has the school of this seed with %d transactions, and cannot grow; use "+
+				"--transactions %d or less, or an empty database", listing.Total, listing.Total),
+			Err: err,
+		}
+	}
+	return err
+}
+
+// keepCredentials gives the owner and the learner their passwords and keeps
+// the API key and the OAuth apps.
+func keepCredentials(
+	ctx context.Context,
+	store lyceum.Store,
+	school *demo.School,
+	known credentials,
+	key lyceum.KeyHash,
+) error {
+	s, at := school.Secrets, school.School.CreatedAt
+	for i := range school.Users {
+		switch u := &school.Users[i]; u.ID {
+		case demo.OwnerID:
+			u.PasswordHash = lyceum.Some(access.HashPassword(s.OwnerPassword, s.OwnerSalt))
+		case demo.LearnerID:
+			u.PasswordHash = lyceum.Some(access.HashPassword(s.LearnerPassword, s.LearnerSalt))
+		}
+	}
+	app := func(id lyceum.OAuthAppID, name string, version lyceum.InterfaceVersion, shown oauthApp) lyceum.OAuthApp {
+		return lyceum.OAuthApp{
+			ID: id, Name: name, Version: version, RedirectURL: shown.RedirectURL, ClientID: shown.ClientID,
+			SecretHash: access.HashSecret(shown.ClientSecret), CreatedAt: at,
+		}
+	}
+	return store.Write(ctx, lyceum.Stamp{School: school.School.ID, At: at, Actor: "sandbox"}, func(tx lyceum.Tx) error {
+		err := tx.APIKeys.Insert(tx, lyceum.APIKey{
+			ID: 1, Name: "Sandbox", Permissions: lyceum.Read | lyceum.Write, Hash: key,
+			LastFour: known.APIKey[len(known.APIKey)-4:], CreatedAt: at,
+		})
+		if err != nil {
+			return err
+		}
+		if school.End.Present {
+			if _, err := tx.MoveCursor(endCursor, 0, school.End.Value.UnixMicro()); err != nil {
+				return err
+			}
+		}
+		return tx.OAuthApps.Insert(tx,
+			app(1, "Sandbox app, version 1", lyceum.V1, known.OAuthApps.V1),
+			app(2, "Sandbox app, version 2", lyceum.V2, known.OAuthApps.V2))
+	})
+}
