@@ -20,7 +20,7 @@ type Sale struct {
 	BillingAnchor Opt[time.Time] // of a subscription or payment plan: its periods are counted from it
 	PaidUntil     Opt[time.Time] // of one: when the next payment is due
 	PaidInFull    bool           // of a payment plan: each of its payments was made
-	Billed        bool           // it, or a payment of it, was recorded here, not imported
+	BilledSince   Opt[time.Time] // when it, or first a payment or a failure of it, was recorded here, not imported
 	FailedAt      Opt[time.Time] // when an attempt to charge it last failed
 	EndedAt       Opt[time.Time]
 	EndReason     Opt[SaleEnd] // present together with EndedAt
@@ -71,10 +71,13 @@ func (s *Sale) StopAt(at, now time.Time) (announce bool) {
 }
 
 // GraceFrom returns when the grace begins of a sale that lapses if it is not paid
-// for: one that is billed here.
+// for: one that is billed here. What was due before begins with that.
 func (s *Sale) GraceFrom() Opt[time.Time] {
-	if !s.Billed || s.EndedAt.Present {
+	switch {
+	case !s.BilledSince.Present || !s.PaidUntil.Present || s.EndedAt.Present:
 		return None[time.Time]()
+	case s.BilledSince.Value.After(s.PaidUntil.Value):
+		return s.BilledSince
 	}
 	return s.PaidUntil
 }

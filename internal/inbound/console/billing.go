@@ -68,7 +68,7 @@ func billingOf(d *sales.SaleDetail, p *lyceum.PricingPlan, zone *time.Location, 
 	case d.NextPlan.Present: // the change comes first
 	case d.LapsesAt.Present:
 		b.Ends, b.Until = "Lapses without a payment", d.LapsesAt
-	case d.Billed:
+	case d.BilledSince.Present:
 		b.Ends = "The school keeps subscriptions that are not paid for"
 	default:
 		b.Ends = "It came by an import, and does not lapse before it is paid for here"

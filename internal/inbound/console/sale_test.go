@@ -300,7 +300,7 @@ func TestBillingOfASale(t *testing.T) {
 		{"imported", monthly, func(_ *testing.T, p *place, id lyceum.SaleID) {
 			p.write(func(tx lyceum.Tx) error {
 				sale, err := tx.Sales.Get(tx, id)
-				sale.Billed = false
+				sale.BilledSince = lyceum.None[time.Time]()
 				return errors.Join(err, tx.Sales.Update(tx, sale))
 			})
 		}, []string{"LapsesNo. It came by an import, and does not lapse before it is paid for here."}},

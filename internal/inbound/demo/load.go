@@ -112,8 +112,9 @@ func goOn(tx lyceum.Tx, billed []Billed) error {
 	}
 	sold := make([]lyceum.Sale, len(billed))
 	for i, b := range billed {
-		sold[i] = kept[b.Sale]
-		sold[i].Billed, sold[i].BillingAnchor, sold[i].PaidUntil = true, lyceum.Some(b.Anchor), lyceum.Some(b.Due)
+		sale := kept[b.Sale]
+		sale.BilledSince, sale.BillingAnchor, sale.PaidUntil = lyceum.Some(sale.CreatedAt), lyceum.Some(b.Anchor), lyceum.Some(b.Due)
+		sold[i] = sale
 	}
 	_, err = tx.Sales.Save(tx, sold...)
 	return err

@@ -128,7 +128,7 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 		return TransactionDetail{}, err
 	}
 	b.apply(&sale)
-	sale.Released, sale.Billed = released(accounts), true
+	sale.Released, sale.BilledSince = released(accounts), sale.BilledSince.Or(t.CreatedAt)
 	if revived {
 		if err := s.revive(tx, now, &sale, &plan); err != nil {
 			return TransactionDetail{}, err

@@ -65,7 +65,7 @@ func (m *union) move() {
 	}
 	due := d.until
 	if rapid.Bool().Draw(m.r, "grace") {
-		due = due.Add(time.Duration(m.policy.GraceDays) * 24 * time.Hour)
+		due = d.graceFrom().Add(time.Duration(m.policy.GraceDays) * 24 * time.Hour)
 	}
 	away := rapid.SampledFrom([]time.Duration{0, -time.Second, time.Second, -20 * time.Hour, 24 * time.Hour, 25 * time.Hour}).Draw(m.r, "away")
 	if to := due.Add(away); to.After(m.b.now) && to.Before(m.b.now.AddDate(0, 3, 0)) {
@@ -127,10 +127,10 @@ func (m *union) lapseAll() {
 		return
 	}
 	grace := time.Duration(m.policy.GraceDays) * 24 * time.Hour
-	byDue := slices.SortedFunc(slices.Values(m.deals), func(a, b *deal) int { return a.until.Compare(b.until) })
+	byDue := slices.SortedFunc(slices.Values(m.deals), func(a, b *deal) int { return a.graceFrom().Compare(b.graceFrom()) })
 	for _, d := range byDue {
-		due := d.until.Add(grace)
-		if !d.recurring() || !d.billed || d.over != "" || d.full || d.until.IsZero() || due.After(m.b.now) {
+		due := d.graceFrom().Add(grace)
+		if !d.recurring() || d.billed.IsZero() || d.over != "" || d.full || d.until.IsZero() || due.After(m.b.now) {
 			continue
 		}
 		m.seen["lapses"]++

@@ -36,9 +36,28 @@ func (m *union) fail(t *testing.T) {
 	if at.After(d.failed) {
 		d.failed = at
 	}
-	if d.billed = true; !d.known {
+	if d.bill(m.b.now); !d.known {
 		m.count(d)
 	}
+	if d.billed.After(d.until) {
+		m.seen["failed payments that begin a grace"]++
+	}
+}
+
+// bill notes that the sale is billed here from now on, if it was not.
+func (d *deal) bill(now time.Time) {
+	if d.billed.IsZero() {
+		d.billed = lyceum.Second(now)
+	}
+}
+
+// graceFrom is when the grace of a sale begins that is billed here: when it is due,
+// or was first billed here if it was due before.
+func (d *deal) graceFrom() time.Time {
+	if d.billed.After(d.until) {
+		return d.billed
+	}
+	return d.until
 }
 
 // failing reports whether an attempt to charge the sale failed since it was last
@@ -83,8 +102,8 @@ func (m *union) compareStatus(t *testing.T) {
 		m.seen["shown as "+string(want.Value)]++
 	}
 	lapses := time.Time{}
-	if d.billed && d.over == "" && d.next == 0 && !d.until.IsZero() && m.policy.OnLapse == lyceum.EndSale {
-		lapses = d.until.Add(time.Duration(m.policy.GraceDays) * 24 * time.Hour)
+	if !d.billed.IsZero() && d.over == "" && d.next == 0 && !d.until.IsZero() && m.policy.OnLapse == lyceum.EndSale {
+		lapses = d.graceFrom().Add(time.Duration(m.policy.GraceDays) * 24 * time.Hour)
 	}
 	if !s.LapsesAt.Value.Equal(lapses) {
 		m.r.Fatalf("%+v lapses %v, the model says %v", d, s.LapsesAt.Value, lapses)

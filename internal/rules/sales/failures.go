@@ -58,7 +58,7 @@ func failPayment(tx lyceum.Tx, now time.Time, n NewFailure) (lyceum.PaymentFailu
 	if err := tx.PaymentFailures.Insert(tx, f); err != nil {
 		return none, err
 	}
-	sale.Billed = true
+	sale.BilledSince = sale.BilledSince.Or(lyceum.Second(now))
 	if !sale.FailedAt.Present || sale.FailedAt.Value.Before(f.OccurredAt) {
 		sale.FailedAt = lyceum.Some(f.OccurredAt)
 	}

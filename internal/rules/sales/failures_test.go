@@ -73,6 +73,7 @@ func TestStatus(t *testing.T) {
 			name: "told late of an earlier failure", want: "past_due 2026-04-15",
 			acts: []act{at("2026-02-27"), renew, at("2026-02-28"), fail(sales.NewFailure{}), fail(sales.NewFailure{OccurredAt: some(day(t, "2026-02-20"))})},
 		},
+		{name: "failed in the second in which it is paid", acts: []act{at("2026-02-28"), renew, fail(sales.NewFailure{})}, want: "active 2026-04-15"},
 		{name: "cancelled", acts: []act{cancel}, want: "canceled null"},
 		{name: "cancelled, and used up", acts: []act{cancel, at("2026-03-01")}, want: "ended null"},
 		{name: "paid in full", plan: inParts, acts: []act{renewInParts, renewInParts}, want: "paid_in_full null"},
@@ -175,7 +176,7 @@ func TestFailuresAreRecorded(t *testing.T) {
 }
 
 // An imported sale shows when it is due, by its payments. It lapses from the first
-// failure on that is recorded here.
+// failure on that is recorded here, and has its grace from then on.
 func TestFailuresOfImportedSales(t *testing.T) {
 	for engine, store := range engines(t) {
 		b := openBooks(t, store)
@@ -185,7 +186,9 @@ func TestFailuresOfImportedSales(t *testing.T) {
 		}
 		once := paid
 		once.ID, once.SaleID, once.PricingPlanID = 2, 2, 1
-		if _, problems, err := b.service.Import(b.by(), lyceum.RefuseMissing).Save(t.Context(), []lyceum.Transaction{paid, once}); err != nil || len(problems) > 0 {
+		back := paid
+		back.ID, back.SaleID, back.RefundedAt, back.AmountRefunded = 3, 3, some(b.now), 700
+		if _, problems, err := b.service.Import(b.by(), lyceum.RefuseMissing).Save(t.Context(), []lyceum.Transaction{paid, once, back}); err != nil || len(problems) > 0 {
 			t.Fatal(problems, err)
 		}
 		var got []string
@@ -205,16 +208,23 @@ func TestFailuresOfImportedSales(t *testing.T) {
 		}
 		show(1)
 		show(2)
+		show(3)
 		b.now = day(t, "2026-03-01")
 		show(1)
 		if _, err := b.service.FailPayment(t.Context(), b.by(), sales.NewFailure{Sale: 1}); err != nil {
 			t.Fatal(err)
 		}
 		show(1)
-		b.now = day(t, "2026-03-15")
+		b.now = day(t, "2026-03-15") // another one does not put it off
+		if _, err := b.service.FailPayment(t.Context(), b.by(), sales.NewFailure{Sale: 1}); err != nil {
+			t.Fatal(err)
+		}
 		b.lapse(t)
 		show(1)
-		want := []string{"active 2026-02-28 ", "  ", "past_due 2026-02-28 ", "past_due 2026-02-28 2026-03-15", "ended 2026-02-28 "}
+		b.now = day(t, "2026-03-16")
+		b.lapse(t)
+		show(1)
+		want := []string{"active 2026-02-28 ", "  ", "  ", "past_due 2026-02-28 ", "past_due 2026-02-28 2026-03-16", "past_due 2026-02-28 2026-03-16", "ended 2026-02-28 "}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", engine, diff)
 		}

@@ -199,7 +199,7 @@ func TestImportedSalesDoNotLapse(t *testing.T) {
 		bring()
 		b.now = b.now.AddDate(3, 0, 0)
 		b.lapse(t)
-		if d, err := b.service.Show(t.Context(), b.by(), 1); err != nil || d.EndedAt.Present || d.Billed {
+		if d, err := b.service.Show(t.Context(), b.by(), 1); err != nil || d.EndedAt.Present || d.BilledSince.Present {
 			t.Errorf("%s: %+v, %v", engine, d.Sale, err)
 		}
 		if _, err := b.service.Renew(t.Context(), b.by(), sales.Renewal{Sale: 1}); err != nil {

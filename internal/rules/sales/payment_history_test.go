@@ -209,7 +209,7 @@ func (m *union) renew(t *testing.T) {
 	if m.count(d); d.full && d.over == "" {
 		m.seen["payment plans paid in full"]++
 	}
-	d.billed = true
+	d.bill(m.b.now)
 }
 
 // comeBack opens a sale again, and what it gave that ended so.

@@ -229,7 +229,7 @@ func (s *Service) follow(
 	}
 	sale := lyceum.Sale{
 		ID: id, CreatedAt: lyceum.Second(now), UserID: old.UserID, PricingPlanID: lyceum.Some(plan.ID),
-		AffiliateID: old.AffiliateID, AuthorID: old.AuthorID, Replaces: lyceum.Some(old.ID), Billed: true,
+		AffiliateID: old.AffiliateID, AuthorID: old.AuthorID, Replaces: lyceum.Some(old.ID), BilledSince: lyceum.Some(due),
 	}
 	if plan.Recurring() {
 		anchor, err := nextAnchor(tx, old, plan, due)

@@ -287,7 +287,7 @@ func (m *union) comparePlans(t *testing.T, v lyceum.View, got map[string]int) {
 			m.r.Fatalf("the stop of %+v is announced %d times, want %d", d, n, want)
 		}
 		sale, err := v.Sales.Get(v, d.id)
-		if err != nil || sale.EndReason.Value != d.over || sale.ToStop.Present != d.toStop || sale.Billed != d.billed || sale.NextPlan.Value != d.next ||
+		if err != nil || sale.EndReason.Value != d.over || sale.ToStop.Present != d.toStop || !sale.BilledSince.Value.Equal(d.billed) || sale.NextPlan.Value != d.next ||
 			sale.ReplacedBy.Present != (d.replacedBy != nil) || sale.Replaces.Present != (d.replaces != nil) {
 			m.r.Fatalf("%v: %+v, the model says %+v", err, sale, d)
 		}

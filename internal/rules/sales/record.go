@@ -68,7 +68,7 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	sale := lyceum.Sale{
 		ID: saleID, CreatedAt: at, UserID: lyceum.Some(n.User), PricingPlanID: lyceum.Some(n.Plan),
 		CouponID: n.Coupon, AffiliateID: n.Affiliate, AuthorID: n.Author, Replaces: n.replaced(),
-		Billed: true,
+		BilledSince: lyceum.Some(at),
 	}
 	t, err := charge(tx, &sale, &plan, n.Amounts, deal.price(), at)
 	if err != nil {

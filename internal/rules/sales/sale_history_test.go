@@ -20,7 +20,7 @@ type deal struct {
 	anchor   time.Time
 	until    time.Time // paid until
 	full     bool      // nothing more is to be paid
-	billed   bool      // here, not elsewhere
+	billed   time.Time // since when it is billed here, not elsewhere
 	failed   time.Time // when an attempt to charge it last did
 	known    bool      // what is paid for was found, as nobody does for what only a file brought
 	over     lyceum.SaleEnd
@@ -53,7 +53,7 @@ func (m *union) sell(t *testing.T, user lyceum.UserID) {
 // sold keeps a sale that was recorded now, or since a moment that has passed.
 func (m *union) sold(d sales.SaleDetail) *deal {
 	user, plan := d.UserID.Value, d.PricingPlanID.Value
-	kept := &deal{id: d.ID, user: user, plan: plan, anchor: d.CreatedAt, billed: true, known: true}
+	kept := &deal{id: d.ID, user: user, plan: plan, anchor: d.CreatedAt, billed: d.CreatedAt, known: true}
 	for i := range d.Transactions {
 		kept.pay(&d.Transactions[i])
 	}

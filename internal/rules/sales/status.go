@@ -69,7 +69,7 @@ func (d *SaleDetail) bill(tables *lyceum.Tables, from lyceum.Reads) error {
 	}
 	b := periodsOf(&d.Sale, &plan, zone, accounts)
 	d.Periods = b.paid
-	if !d.Billed && !d.EndedAt.Present && !d.PaidUntil.Present {
+	if !d.BilledSince.Present && !d.EndedAt.Present && !d.PaidUntil.Present {
 		d.PaidUntil, d.PaidInFull = b.until, b.inFull
 	}
 	if !d.NextPlan.Present {

@@ -23,7 +23,7 @@ func TestSalesFromBeforeFailures(t *testing.T) {
 				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7), (7, 'journal', 1), (7, 'user_id', 1), (7, 'users', 1), (7, 'sale_id', 1)",
 			)
 			v := store.In(t.Context(), 7)
-			if sale, err := v.Sales.Get(v, 1); err != nil || sale.FailedAt.Present || !sale.Billed {
+			if sale, err := v.Sales.Get(v, 1); err != nil || sale.FailedAt.Present || !sale.BilledSince.Present {
 				t.Errorf("the sale is %+v, %v", sale, err)
 			}
 			failure := lyceum.PaymentFailure{

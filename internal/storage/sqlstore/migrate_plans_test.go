@@ -172,7 +172,7 @@ func TestDueSalesAreReadByAnIndex(t *testing.T) {
 }
 
 // Schools of before keep subscriptions that are not paid for. A sale that was
-// recorded here, or a payment of which was, is billed here.
+// recorded here, or a payment of which was, is billed here since it was made.
 func TestSalesFromBeforeLapses(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
@@ -185,19 +185,20 @@ func TestSalesFromBeforeLapses(t *testing.T) {
 				"INSERT INTO pricing_plans (school_id, pricing_plan_id, name, price, currency, frequency, created_at, updated_at) VALUES (7, 1, 'Monthly', 500, 'USD', 'subscription', 0, 0)",
 				"INSERT INTO sales (school_id, sale_id, created_at, user_id, pricing_plan_id, paid_until, ended_at, end_reason) VALUES "+
 					"(7, 1, 3, 1, 1, 900, NULL, NULL), (7, 2, 3, 1, 1, 900, NULL, NULL), (7, 3, 3, 1, 1, 900, NULL, NULL), "+ // recorded; renewed; imported
-					"(7, 4, 3, 1, 1, 900, 5, 'canceled'), (7, 5, 3, 1, 1, NULL, NULL, NULL)", // recorded, and over; recorded, and not due again
+					"(7, 4, 3, 1, 1, 900, 5, 'canceled'), (7, 5, 3, 1, 1, NULL, NULL, NULL), "+ // recorded, and over; recorded, and not due again
+					"(7, 6, 3, 1, 1, 2, NULL, NULL)", // followed another one after its period
 				fmt.Sprintf(payment, 1), fmt.Sprintf(payment, 2), fmt.Sprintf(payment, 3),
 				"INSERT INTO journal (school_id, number, at, actor, type, object_id, event) VALUES (7, 1, 9, 'key:1', 'sale.created', 1, 'Sale.created'), "+
 					"(7, 2, 9, 'import', 'sale.created', 2, NULL), (7, 3, 9, 'import', 'sale.created', 3, NULL), (7, 4, 9, 'import', 'transaction.created', 3, NULL), "+
 					"(7, 5, 9, 'key:1', 'transaction.created', 2, 'Transaction.created'), (7, 6, 9, 'key:1', 'sale.created', 4, 'Sale.created'), "+
-					"(7, 7, 9, 'key:1', 'sale.created', 5, 'Sale.created')",
-				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7), (7, 'journal', 7), (7, 'user_id', 1), (7, 'users', 1), (7, 'pricing_plan_id', 1), (7, 'sale_id', 5), (7, 'transaction_id', 3), (7, 'transactions', 3)",
+					"(7, 7, 9, 'key:1', 'sale.created', 5, 'Sale.created'), (7, 8, 9, 'clock', 'sale.created', 6, 'Sale.created')",
+				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7), (7, 'journal', 8), (7, 'user_id', 1), (7, 'users', 1), (7, 'pricing_plan_id', 1), (7, 'sale_id', 6), (7, 'transaction_id', 3), (7, 'transactions', 3)",
 			)
 			var got []string
-			for _, line := range lines(t, store, "SELECT sale_id, billed, COALESCE(grace_from, 0) FROM sales ORDER BY 1", 3) {
+			for _, line := range lines(t, store, "SELECT sale_id, COALESCE(billed_since, 0), COALESCE(grace_from, 0) FROM sales ORDER BY 1", 3) {
 				got = append(got, strings.Join(line, " "))
 			}
-			if want := []string{"1 1 900", "2 1 900", "3 0 0", "4 1 0", "5 1 0"}; !slices.Equal(got, want) {
+			if want := []string{"1 3 900", "2 3 900", "3 0 0", "4 3 0", "5 3 0", "6 2 2"}; !slices.Equal(got, want) {
 				t.Errorf("sales are %v, want %v", got, want)
 			}
 			school, err := store.In(t.Context(), 7).GetSchool()

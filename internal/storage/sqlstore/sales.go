@@ -32,7 +32,7 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 		optTimeColumn("stops_at", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.StopsAt }),
 		boolColumn("stopped", func(s *lyceum.Sale) *bool { return &s.Stopped }),
 		unread("due_at", (*lyceum.Sale).Due),
-		boolColumn("billed", func(s *lyceum.Sale) *bool { return &s.Billed }),
+		optTimeColumn("billed_since", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.BilledSince }),
 		unread("grace_from", (*lyceum.Sale).GraceFrom),
 		optTimeColumn("to_stop_at", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.ToStop }),
 		optTimeColumn("failed_at", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.FailedAt }),
