@@ -2,6 +2,7 @@ package apiv2
 
 import (
 	"context"
+	"net/http"
 	"slices"
 
 	"github.com/lyceum-school/lyceum"
@@ -38,6 +39,11 @@ func (f *Face) open(ctx context.Context, by lyceum.By) error {
 	return f.learning.OpenV2(ctx, by)
 }
 
+// Failure answers with 422 to what a rule refuses, and with 400 to what cannot
+// be read.
 func (f *Face) Failure(e *lyceum.Error, _ string) (int, wire.Body) {
+	if e.Kind == lyceum.Invalid && e.Code != "" {
+		return http.StatusUnprocessableEntity, wire.Coded(e)
+	}
 	return wire.Status(e.Kind), wire.Coded(e)
 }

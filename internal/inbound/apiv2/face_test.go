@@ -33,3 +33,11 @@ func TestFieldsAreNamed(t *testing.T) {
 		t.Errorf("got %s, %v; want %s", text, err, want)
 	}
 }
+
+func TestWhatARuleRefusesIs422(t *testing.T) {
+	status, body := apiv2.New(nil, nil).Failure(&lyceum.Error{Kind: lyceum.Invalid, Code: "validation_failed", Detail: "too late"}, "")
+	const want = `{"code":"validation_failed","message":"too late","errors":[]}`
+	if text, err := body.AppendJSON(nil); err != nil || string(text) != want || status != 422 {
+		t.Errorf("got %d %s, %v; want %s", status, text, err, want)
+	}
+}

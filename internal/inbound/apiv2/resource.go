@@ -1,17 +1,34 @@
 package apiv2
 
 import (
+	"context"
+
+	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
 // data is the name of what is answered.
 const data = "data"
 
-// one is an operation that answers with one object.
+// one is an operation that answers with one object. Its body may be left out,
+// which is to say nothing: what is required is then missing.
 func one[P, T, W any](
 	id string, verb wire.Verb, path string, bind func(*wire.Input) P, rule wire.Rule[P, T], render func(T) W,
 ) wire.Operation {
-	return wire.New(id, verb, path, wire.Serve(bind, wire.Answer(rule, wire.As(data, render))))
+	return wire.New(id, verb, path, wire.Serve(wire.OptBody(bind), wire.Answer(refusing(rule), wire.As(data, render))))
+}
+
+// whole is an operation that answers with a list that has no pages.
+func whole[P, T, W any](
+	id string, verb wire.Verb, path string, bind func(*wire.Input) P, rule wire.Rule[P, []T], render func(T) W,
+) wire.Operation {
+	return one(id, verb, path, bind, rule, func(rows []T) []W {
+		shown := make([]W, len(rows))
+		for i := range rows {
+			shown[i] = render(rows[i])
+		}
+		return shown
+	})
 }
 
 // many is an operation that answers with a page of a list, of per rows unless
@@ -20,4 +37,21 @@ func many[F, T, W any](
 	id, path string, per int32, bind func(*wire.Input) F, rule wire.PageRule[F, T], render func(T) W,
 ) wire.Operation {
 	return wire.Many(id, path, per, bind, rule, data, render)
+}
+
+// validationFailed is the code of a request that could be read and is refused
+// for what it says.
+const validationFailed = "validation_failed"
+
+// refusing gives what a rule refuses a code, unless it has one of its own.
+func refusing[P, T any](rule wire.Rule[P, T]) wire.Rule[P, T] {
+	return func(ctx context.Context, by lyceum.By, q P) (T, error) {
+		t, err := rule(ctx, by, q)
+		if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Invalid && e.Code == "" {
+			refused := *e
+			refused.Code = validationFailed
+			err = &refused
+		}
+		return t, err
+	}
 }

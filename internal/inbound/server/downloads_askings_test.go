@@ -38,10 +38,10 @@ var downloadRows = slicesOf(
 			status: 400, says: `"field":"name"`,
 		},
 		asking{
-			name: "of an author that is not there", body: `{"name":"Plan","author_bio_id":999}`, status: 400,
-			says: `{"field":"author_bio_id","message":"must be the id of an author of the school"}`,
+			name: "of an author that is not there", body: `{"name":"Plan","author_bio_id":999}`, status: 422,
+			says: `{"code":"validation_failed","message":"author_bio_id must be the id of an author of the school","errors":[{"field":"author_bio_id","message":"must be the id of an author of the school"}`,
 		},
-		asking{name: "no body", status: 400, says: "Content-Type must be application/json"},
+		asking{name: "no body", status: 400, golden: "v2/digital_download_missing.json"},
 	),
 	downloads("listDigitalDownloads",
 		asking{name: "newest first", golden: "v2/digital_downloads.json"},
@@ -68,6 +68,7 @@ var downloadRows = slicesOf(
 	), badPaths("v2", "showDigitalDownload", "digital_download_id", ""),
 	downloads("updateDigitalDownload",
 		asking{name: "nothing", values: download, body: `{}`, golden: "v2/digital_download.json"},
+		asking{name: "without a body", values: download, golden: "v2/digital_download.json"},
 		asking{
 			name: "some fields", values: download, body: `{"name":"Lace","category":null,"is_published":false}`,
 			says: `"name":"Lace","description":"Lace, charted","is_published":false`,
