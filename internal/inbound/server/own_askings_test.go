@@ -167,6 +167,8 @@ var ownRows = slicesOf(
 		asking{name: "twice", values: "sale_id=2", status: 409, says: `"code":"sale_ended"`},
 		asking{name: "preview of twice", values: "sale_id=2", query: "preview=true", status: 409, says: `"code":"sale_ended"`},
 	),
+	own("createRenewal", asking{name: "after the end", values: "sale_id=2", body: `{"charge":540}`, status: 409, says: `"code":"sale_ended"`}),
+	own("createPaymentFailure", asking{name: "after the end", values: "sale_id=2", body: `{}`, status: 409, says: `"code":"sale_ended","message":"sale 2 has ended: canceled"`}),
 	own("listSalesToStop",
 		asking{name: "one", golden: "lyceum/sales_to_stop.json"},
 		asking{name: "past the last", query: "page=2", says: `{"sales_to_stop":[],"meta":{"page":2,"per_page":25,"total_pages":1,"total_count":1}}`},

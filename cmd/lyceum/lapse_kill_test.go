@@ -1,0 +1,235 @@
+package main
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// TestKillsDuringLapses: a school was not served while its subscriptions lapsed. The
+// server that notes it is killed again and again, and the school then is as one
+// whose server was not. LYCEUM_KILLS makes more of them, of 2,000 subscriptions.
+func TestKillsDuringLapses(t *testing.T) {
+	t.Parallel()
+	kills, subscriptions := 2, 200
+	if n, err := strconv.Atoi(os.Getenv("LYCEUM_KILLS")); err == nil && n > kills {
+		kills, subscriptions = n, 2000
+	}
+	now := lyceum.Second(time.Now())
+	for engine, place := range map[string]func() string{
+		"SQLite":     func() string { return filepath.Join(t.TempDir(), "data") },
+		"PostgreSQL": func() string { return storetest.Postgres(t) },
+	} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			quiet, killed := openClosedDown(t, place(), now, subscriptions), openClosedDown(t, place(), now, subscriptions)
+			quiet.lapse(t, 0)
+			done := killed.lapse(t, kills)
+			want, got := quiet.outcome(t), killed.outcome(t)
+			want.dated(t, quiet.sold)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-not killed +killed):\n%s", diff)
+			}
+			t.Logf("%d subscriptions, %d kills after so many lapses: %v; %d journal entries, 0 differences", subscriptions, len(done), done, len(want.Events))
+		})
+	}
+}
+
+// closedDown is a school with subscriptions that lapsed while nobody served it.
+type closedDown struct {
+	*shop
+
+	db   *sql.DB
+	sold []dueSale
+	last int64 // entry before the lapses
+}
+
+// dueSale is a subscription that lapses at a moment, long ago or today.
+type dueSale struct {
+	id     lyceum.SaleID
+	lapses time.Time
+	recent bool
+	keeps  bool // the buyer also bought the course for good
+}
+
+// openClosedDown sells weekly subscriptions whose grace of 15 days was over before
+// now.
+func openClosedDown(t *testing.T, place string, now time.Time, n int) *closedDown {
+	t.Helper()
+	c := &closedDown{shop: openShop(t, place)}
+	engine, address := "sqlite", "file:"+filepath.Join(place, sqlstore.FileName)+"?mode=ro"
+	if sqlstore.IsPostgres(place) {
+		engine, address = "pgx", place
+	}
+	var err error
+	if c.db, err = sql.Open(engine, address); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.db.Close() })
+	store, err := openStore(t.Context(), place, sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	course := lyceum.Some(lyceum.CourseID(1))
+	storetest.Write(t, store, c.school, func(tx lyceum.Tx) error {
+		var users []lyceum.User
+		for id := range lyceum.UserID(n) {
+			users = append(users, lyceum.User{ID: id + 101, Email: fmt.Sprintf("learner%d@example.com", id), Role: lyceum.Student, CreatedAt: storetest.Begin})
+		}
+		_, e1 := tx.Users.Save(tx, users...)
+		_, e2 := tx.PricingPlans.Save(tx, lyceum.PricingPlan{
+			ID: 2, CourseID: course, Name: "Weekly", Price: 500, Currency: "USD", Frequency: lyceum.Subscription,
+			BillingInterval: lyceum.Some("week"), BillingIntervalCount: lyceum.Some(int32(1)), CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin,
+		})
+		return errors.Join(e1, e2)
+	})
+	at := now
+	clock := func() time.Time { return at }
+	school := learning.New(store, clock)
+	books := sales.New(store, clock, school, people.New(store, clock))
+	if err := school.Expire(t.Context(), c.school); err != nil {
+		t.Fatal(err)
+	}
+	const day = 24 * time.Hour
+	for i := range n {
+		s := dueSale{lapses: now.Add(-time.Hour - time.Duration(i)*time.Second), recent: i%2 == 0, keeps: i%5 == 0}
+		if !s.recent {
+			s.lapses = s.lapses.Add(-40 * day)
+		}
+		at = s.lapses.Add(-(7 + 15) * day)
+		user := lyceum.UserID(i + 101)
+		by := lyceum.By{School: c.school, Actor: "test"}
+		sold, err := books.Record(t.Context(), by, sales.NewSale{User: user, Plan: 2})
+		if err == nil && s.keeps {
+			_, err = books.Record(t.Context(), by, sales.NewSale{User: user, Plan: 1})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.id = sold.ID
+		c.sold = append(c.sold, s)
+	}
+	c.last = c.count(t, "SELECT max(number) FROM journal")
+	return c
+}
+
+func (c *closedDown) count(t *testing.T, query string) (n int64) {
+	t.Helper()
+	if err := c.db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (c *closedDown) lapsed(t *testing.T) int {
+	t.Helper()
+	return int(c.count(t, "SELECT count(*) FROM sales WHERE end_reason = 'lapsed'"))
+}
+
+// lapse serves the school until each subscription has lapsed, and kills the server so
+// often meanwhile. It returns how many had lapsed at each kill.
+func (c *closedDown) lapse(t *testing.T, kills int) (done []int) {
+	t.Helper()
+	all := len(c.sold)
+	for n := range kills {
+		slice := (all - c.lapsed(t)) / (kills - n + 1)
+		point := c.lapsed(t) + 1 + rand.IntN(max(1, slice))
+		c.serve(t)
+		if !await(func() bool { return c.lapsed(t) >= point }) {
+			t.Fatal("nothing lapses")
+		}
+		c.server.kill(t)
+		if done = append(done, c.lapsed(t)); done[n] == all {
+			t.Fatalf("all had lapsed at kill %d: %v", n+1, done)
+		}
+	}
+	c.serve(t)
+	if !await(func() bool { return c.lapsed(t) == all }) {
+		t.Fatal("they do not lapse")
+	}
+	c.server.kill(t)
+	return done
+}
+
+// outcome is what the lapses left behind.
+type outcome struct {
+	Sales        map[lyceum.SaleID]lyceum.Sale
+	Entitlements map[lyceum.EntitlementID]lyceum.Entitlement
+	Enrollments  map[lyceum.EnrollmentID]lyceum.Enrollment
+	Events       map[string]int
+}
+
+func (c *closedDown) outcome(t *testing.T) outcome {
+	t.Helper()
+	flag := "--data"
+	if sqlstore.IsPostgres(c.place) {
+		flag = "--database-url"
+	}
+	command(t, "check", "--deep", flag, c.place)
+	store, err := openStore(t.Context(), c.place, sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	v := store.In(t.Context(), c.school)
+	o := outcome{
+		Sales: map[lyceum.SaleID]lyceum.Sale{}, Entitlements: map[lyceum.EntitlementID]lyceum.Entitlement{},
+		Enrollments: map[lyceum.EnrollmentID]lyceum.Enrollment{}, Events: map[string]int{},
+	}
+	e1 := v.Sales.Each(v, lyceum.SaleFilter{}, func(s *lyceum.Sale) error { o.Sales[s.ID] = *s; return nil })
+	e2 := v.Entitlements.Each(v, lyceum.EntitlementFilter{}, func(e *lyceum.Entitlement) error { o.Entitlements[e.ID] = *e; return nil })
+	e3 := v.Enrollments.Each(v, lyceum.EnrollmentFilter{}, func(e *lyceum.Enrollment) error { o.Enrollments[e.ID] = *e; return nil })
+	entries, e4 := storetest.FindEntries(t.Context(), store, c.school, c.last, 1<<20)
+	if err := errors.Join(e1, e2, e3, e4); err != nil {
+		t.Fatal(err)
+	}
+	for i := range entries {
+		e := &entries[i]
+		o.Events[fmt.Sprint(e.Type, " ", e.ObjectID, " ", e.Event.Value)]++
+	}
+	return o
+}
+
+// dated fails the test unless each subscription, and the access that it gave, ended
+// when its grace did, and webhooks are told of it once if that was today.
+func (o *outcome) dated(t *testing.T, sold []dueSale) {
+	t.Helper()
+	ended, enrolled := map[lyceum.SaleID]lyceum.Opt[time.Time]{}, map[lyceum.SaleID]lyceum.EnrollmentID{}
+	for _, e := range o.Entitlements {
+		ended[e.Sale.Value] = e.EndedAt
+	}
+	for _, e := range o.Enrollments {
+		enrolled[e.Sale.Value] = e.ID
+	}
+	for _, s := range sold {
+		sale, due := o.Sales[s.id], lyceum.Some(s.lapses)
+		stops := o.Events[fmt.Sprint(lyceum.SaleUpdated, " ", s.id, " ", lyceum.SubscriptionCanceledEvent)]
+		closes := o.Events[fmt.Sprint(lyceum.EnrollmentUpdated, " ", enrolled[s.id], " ", lyceum.EnrollmentDisabledEvent)]
+		want := [2]int{}
+		if s.recent {
+			want[0] = 1
+		}
+		if s.recent && !s.keeps {
+			want[1] = 1
+		}
+		if sale.EndReason.Value != lyceum.SaleLapsed || sale.EndedAt != due || ended[s.id] != due || want != [2]int{stops, closes} {
+			t.Fatalf("%+v: %+v, its access ended %v, told %d and %d times", s, sale, ended[s.id], stops, closes)
+		}
+	}
+}
