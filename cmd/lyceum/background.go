@@ -118,11 +118,25 @@ func (s *service) continueBulkJobs(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// run keeps the books while serve runs, and a last time after it.
+// run works behind the requests while serve runs.
 func (s *service) run(ctx context.Context, serve func(context.Context) error) error {
+	end, err := s.background(ctx)
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	err = serve(ctx)
+	end()
+	s.log.Info("stopped", "after", time.Since(begin).Round(time.Second).String())
+	return err
+}
+
+// background works behind the requests until end is called, which keeps the books
+// a last time.
+func (s *service) background(ctx context.Context) (end func(), err error) {
 	books := &access.Bookkeeper{Store: s.store, Keys: s.keys, OAuth: s.oauth, Limiter: s.limiter, Log: s.log}
 	if err := books.Resume(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var group sync.WaitGroup
@@ -138,10 +152,5 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error) er
 	} else {
 		s.log.Info("this process does not send webhooks: it has no secret key; set one with --secret-key-file")
 	}
-	begin := time.Now()
-	err := serve(ctx)
-	stop()
-	group.Wait()
-	s.log.Info("stopped", "after", time.Since(begin).Round(time.Second).String())
-	return err
+	return func() { stop(); group.Wait() }, nil
 }

@@ -7,15 +7,12 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
-	"github.com/lyceum-school/lyceum/contract"
 	"github.com/lyceum-school/lyceum/internal/inbound/demo"
-	"github.com/lyceum-school/lyceum/internal/inbound/reference"
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
-	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
-	"github.com/lyceum-school/lyceum/internal/rules/clock"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
@@ -86,81 +83,69 @@ type oauthApp struct {
 
 // Run fills the school and serves it until the program is told to stop.
 func (c *sandboxCommand) Run(p *program) (err error) {
-	if c.Transactions < 0 || c.Transactions > lyceum.MaxID {
-		return lyceum.InvalidFields(lyceum.FieldError{
-			Field: "--transactions", Message: fmt.Sprintf("must be from 0 to %d", lyceum.MaxID),
-		})
-	}
-	at, err := c.standingAt()
+	at, err := c.valid()
 	if err != nil {
 		return err
-	}
-	if c.perMinute() < 0 {
-		return lyceum.InvalidFields(lyceum.FieldError{Field: "--rate-limit", Message: "must be 0 (no limit) or more"})
-	}
-	for _, name := range c.AllowHost {
-		if !server.IsHost(name) {
-			return lyceum.InvalidFields(lyceum.FieldError{
-				Field: "--allow-host", Message: "must be the name or the IP address of a host, without port, such as lyceum",
-			})
-		}
-	}
-	if wrong := c.wrong(); len(wrong) > 0 {
-		return lyceum.InvalidFields(wrong...)
 	}
 	listener, err := server.Listen(p.ctx, "--addr", c.Addr)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	kept, discard, err := c.open(p)
+	b, discard, err := c.place(p)
 	if err != nil {
 		return err
 	}
 	defer discard()
-	school, known, err := c.fill(p, kept, at, addressOf(listener, false))
-	if err != nil {
-		return errors.Join(err, kept.Close())
-	}
-	room := &heapRoom{}
-	store := indexed(p, kept, c.memory(), c.snapshots(c.Data), room)
-	defer closing(store, &err)
-	if err := store.Prepare(school.School.ID); err != nil {
-		p.log.Info("the database answers lists of sales", "because", err.Error())
-	}
-	moved, err := clock.Kept(store.In(p.ctx, school.School.ID), p.clock, at)
-	if err != nil {
+	ctx, end := context.WithCancelCause(p.ctx)
+	defer end(nil)
+	b.base, b.at, b.end = addressOf(listener, false), at, end
+	if err := b.begin(); err != nil {
 		return err
 	}
-	p.clock = moved.Now
-	site := siteOf(known.BaseURL, known.AuthURL)
-	service := newService(p, store, serviceOptions{
-		perMinute: c.perMinute(), answers: c.limits(), room: room, loopback: true,
-		ring: lyceum.NewKeyring(school.Secrets.Ring), sender: webhook.New(webhook.Options{Loopback: true}), site: site,
-	})
-	if err := service.movable(p.ctx, moved, school.School.ID, c.Seed); err != nil {
-		return err
-	}
-	defer service.moves.Close()
-	handler, err := service.handler(handlerOptions{
-		site: site, local: c.local(),
-		reference: reference.Options{Documents: contract.All(), Key: known.APIKey}, // a key that everybody knows
-	})
-	if err != nil {
-		return err
-	}
+	defer closing(b, &err)
 	if !onLoopback(listener) {
 		p.log.Warn("anyone who can reach this address controls the school: its key and passwords are the same in every "+
 			"sandbox with this seed, "+
 			"and its webhooks can reach programs on this machine; use --addr 127.0.0.1:8080 to keep it local", "address",
 			listener.Addr().String())
 	}
-	return service.run(p.ctx, func(ctx context.Context) error {
-		if err := c.print(p, known); err != nil {
-			return err
+	if err := c.print(p, b.known); err != nil {
+		return err
+	}
+	begin := time.Now()
+	err = server.Serve(ctx, listener, b, nil, p.log)
+	p.log.Info("stopped", "after", time.Since(begin).Round(time.Second).String())
+	if why := context.Cause(ctx); why != nil && p.ctx.Err() == nil {
+		err = errors.Join(err, why)
+	}
+	return err
+}
+
+// valid refuses flags that make no sense, and returns where the clock stands.
+func (c *sandboxCommand) valid() (at lyceum.Opt[time.Time], err error) {
+	if c.Transactions < 0 || c.Transactions > lyceum.MaxID {
+		return at, lyceum.InvalidFields(lyceum.FieldError{
+			Field: "--transactions", Message: fmt.Sprintf("must be from 0 to %d", lyceum.MaxID),
+		})
+	}
+	if at, err = c.standingAt(); err != nil {
+		return at, err
+	}
+	if c.perMinute() < 0 {
+		return at, lyceum.InvalidFields(lyceum.FieldError{Field: "--rate-limit", Message: "must be 0 (no limit) or more"})
+	}
+	for _, name := range c.AllowHost {
+		if !server.IsHost(name) {
+			return at, lyceum.InvalidFields(lyceum.FieldError{
+				Field: "--allow-host", Message: "must be the name or the IP address of a host, without port, such as lyceum",
+			})
 		}
-		return server.Serve(ctx, listener, handler, nil, p.log)
-	})
+	}
+	if wrong := c.wrong(); len(wrong) > 0 {
+		return at, lyceum.InvalidFields(wrong...)
+	}
+	return at, nil
 }
 
 // perMinute is the rate limit. The minutes of a clock that stands never end.
@@ -191,31 +176,23 @@ func (c *sandboxCommand) local() *server.Local {
 	return server.NewLocal(names...)
 }
 
-// open opens the place the school is kept in; discard leaves it, and throws it
-// away if it was not asked to be kept.
-func (c *sandboxCommand) open(p *program) (store *sqlstore.Store, discard func(), err error) {
+// place returns a sandbox without its school yet; discard leaves the place that it
+// is kept in, and throws it away if it was not asked to be kept.
+func (c *sandboxCommand) place(p *program) (b *sandboxServer, discard func(), err error) {
+	b = &sandboxServer{command: c, program: p, options: sqlstore.Options{Log: p.log}}
 	if c.Data != "" || c.DatabaseURL != "" {
-		kept := &database{Data: c.Data, DatabaseURL: c.DatabaseURL}
-		release, err := kept.lock("")
-		if err != nil {
-			return nil, nil, err
-		}
-		if store, err = kept.open(p); err != nil {
-			release()
-		}
-		return store, release, err
+		b.kept = &database{Data: c.Data, DatabaseURL: c.DatabaseURL}
+		b.index = c.snapshots(c.Data)
+		discard, err = b.kept.lock("")
+		return b, discard, err
 	}
 	dir, err := os.MkdirTemp("", "lyceum-sandbox-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a folder for the sandbox: %w", err)
 	}
-	discard = func() { _ = os.RemoveAll(dir) }
-	thrownAway := sqlstore.Options{Log: p.log, Synchronous: sqlstore.Off}
-	if store, err = (&database{Data: dir}).openWith(p, thrownAway); err != nil {
-		discard()
-		return nil, nil, err
-	}
-	return store, discard, nil
+	b.kept, b.index = &database{Data: dir}, c.snapshots("")
+	b.options.Synchronous = sqlstore.Off
+	return b, func() { _ = os.RemoveAll(dir) }, nil
 }
 
 func credentialsOf(school *demo.School, base string) credentials {

@@ -40,7 +40,9 @@ func (c *sandboxCommand) standingAt() (lyceum.Opt[time.Time], error) {
 }
 
 // movable lets the clock of a sandbox be moved.
-func (s *service) movable(ctx context.Context, moved *clock.Clock, school lyceum.SchoolID, seed uint64) error {
+func (s *service) movable(
+	ctx context.Context, moved *clock.Clock, school lyceum.SchoolID, seed uint64, states clock.States,
+) error {
 	sender := webhook.New(webhook.Options{Loopback: true, Timeout: movedPatience})
 	s.moves = clock.New(moved, clock.Options{
 		Store: s.store, Log: s.log,
@@ -54,7 +56,7 @@ func (s *service) movable(ctx context.Context, moved *clock.Clock, school lyceum
 			done.Sent, done.Failed, err = s.courier.SendInOrder(ctx, school, sender)
 			return done, err
 		},
-		Rest: s.rest,
+		Rest: s.rest, States: states,
 	})
 	return s.moves.Resume(ctx, school)
 }

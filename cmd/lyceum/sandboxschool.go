@@ -34,68 +34,60 @@ func (c *sandboxCommand) generated(v lyceum.View, at lyceum.Opt[time.Time]) (*de
 }
 
 // fill keeps the school unless it is there already, and goes on where it was
-// broken off. A database with another school in it is left alone.
+// broken off; made reports whether there was anything to keep. A database with
+// another school in it is left alone.
 func (c *sandboxCommand) fill(
-	p *program, store lyceum.Store, at lyceum.Opt[time.Time], base string,
-) (*demo.School, credentials, error) {
-	school, err := c.generated(store.In(p.ctx, demo.ID), at)
-	if err != nil {
-		return nil, credentials{}, err
-	}
-	known := credentialsOf(school, base)
-	return school, known, c.keep(p, store, school, known)
-}
-
-// keep keeps the rows of a school that are not there yet.
-func (c *sandboxCommand) keep(p *program, store lyceum.Store, school *demo.School, known credentials) error {
+	p *program, store lyceum.Store, school *demo.School, known credentials,
+) (made bool, err error) {
 	id, key := school.School.ID, access.HashSecret(known.APIKey)
 	another := lyceum.Errorf(lyceum.Conflict, "the database has another school; use an empty one, or the --seed it "+
 		"was made with")
 	switch there, err := store.In(p.ctx, id).GetSchool(); {
 	case lyceum.KindOf(err) == lyceum.NotFound:
 		if _, err := store.CreateSchool(p.ctx, school.School, "sandbox"); err != nil {
-			return err
+			return false, err
 		}
 	case err != nil:
-		return err
+		return false, err
 	// its settings may have changed
 	case there.Name != school.School.Name || !there.CreatedAt.Equal(school.School.CreatedAt):
-		return another
+		return false, another
 	}
 	v := store.In(p.ctx, id)
 	keys, err := lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{})
 	if err != nil {
-		return err
+		return false, err
 	}
 	if len(keys) == 0 {
+		made = true
 		if err := keepCredentials(p.ctx, store, school, known, key); err != nil {
-			return err
+			return false, err
 		}
 	} else if !slices.ContainsFunc(keys, func(k lyceum.APIKey) bool { return k.Hash == key }) {
-		return another
+		return false, another
 	}
 	listing, err := store.FindTransactions(
 		p.ctx, id, lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1},
 	)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if kept := int(listing.Total); kept >= c.Transactions {
 		c.Transactions = kept
-		return nil
+		return made, nil
 	}
 	bar := newProgress(p, "filling the school", int64(c.Transactions), "transactions")
 	defer bar.finish()
 	err = school.Load(p.ctx, store, func(kept int) { bar.set(int64(kept)) })
 	if lyceum.KindOf(err) == lyceum.Conflict {
-		return &lyceum.Error{
+		return false, &lyceum.Error{
 			Kind: lyceum.Conflict,
 			Detail: fmt.Sprintf("the database has the school of this seed with %d transactions, and cannot grow; use "+
 				"--transactions %d or less, or an empty database", listing.Total, listing.Total),
 			Err: err,
 		}
 	}
-	return err
+	return true, err
 }
 
 // keepCredentials gives the owner and the learner their passwords and keeps

@@ -134,10 +134,14 @@ func (c *serveCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
+	pages, err := referencePages(reference.Options{BaseURL: c.BaseURL})
+	if err != nil {
+		return err
+	}
 	handler, err := service.handler(handlerOptions{
 		site: siteOf(base, c.AuthURL), mail: letters, metricsToken: token, https: strings.HasPrefix(base, "https://"),
 		accessLog: c.AccessLog,
-		reference: reference.Options{Documents: contract.All(), BaseURL: c.BaseURL}, proxies: proxies,
+		reference: pages, proxies: proxies,
 	})
 	if err != nil {
 		return err
@@ -297,18 +301,24 @@ type handlerOptions struct {
 	https, accessLog bool
 	proxies          server.Proxies
 	local            *server.Local
-	reference        reference.Options
+	reference        http.Handler
 }
 
 func (s *service) school(ctx context.Context, id lyceum.SchoolID) (lyceum.School, error) {
 	return s.store.In(ctx, id).GetSchool()
 }
 
-func (s *service) handler(o handlerOptions) (http.Handler, error) {
-	pages, err := reference.Handler(o.reference)
+// referencePages renders the reference of the contract.
+func referencePages(o reference.Options) (http.Handler, error) {
+	o.Documents = contract.All()
+	pages, err := reference.Handler(o)
 	if err != nil {
 		return nil, fmt.Errorf("render the reference: %w", err)
 	}
+	return pages, nil
+}
+
+func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	signIn, err := oauth.Pages(oauth.Options{
 		Site: o.site, School: s.school, OnlySchool: s.onlySchool,
 		OAuth: s.oauth, Accounts: s.accounts, Apps: s.apps, Mail: o.mail, Log: s.log,
@@ -350,7 +360,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		Nothing:      nothing,
 		Limiter:      s.limiter,
 		Load:         s.load,
-		Reference:    pages,
+		Reference:    o.reference,
 		Ready:        s.store.Ping,
 		Metrics:      s.metrics,
 		MetricsToken: o.metricsToken,

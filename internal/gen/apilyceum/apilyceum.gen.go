@@ -1153,6 +1153,18 @@ type QuizResponse struct {
 	PercentCorrect *float64 `json:"percent_correct"`
 }
 
+// RestoredClock The clock of a sandbox that went back to another state.
+type RestoredClock struct {
+	// Now What it shows.
+	Now time.Time `json:"now"`
+
+	// IsStanding Whether it stands between moves. Otherwise it runs.
+	IsStanding bool `json:"is_standing"`
+
+	// Next What is due next. Null when nothing waits.
+	Next *NextDue `json:"next"`
+}
+
 // Sale A sale. If it was imported as transactions, what they do not contain is null.
 type Sale struct {
 	// ID Identifier of the sale, unique in the school.
@@ -1297,6 +1309,18 @@ type SchoolOnCancellation string
 
 // SchoolOnLapse What becomes of a subscription or a payment plan, and the access that it gives, when its grace is over and nothing was paid. Only a sale that was recorded through this API, or a payment of which was, lapses. `keep` for schools from before this setting.
 type SchoolOnLapse string
+
+// Snapshot A state of a sandbox that was kept.
+type Snapshot struct {
+	// Name Its name.
+	Name string `json:"name"`
+
+	// ClockAt What the clock showed.
+	ClockAt time.Time `json:"clock_at"`
+
+	// Size Size on disk in bytes.
+	Size int64 `json:"size"`
+}
 
 // Statement What an affiliate or an author is owed in a period.
 type Statement struct {

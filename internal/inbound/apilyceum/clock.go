@@ -21,10 +21,10 @@ func (f *Face) clock() []wire.Operation {
 	const path = "/lyceum/v1/clock"
 	move := wire.New("moveClock", wire.Run, path, wire.Serve(bindMove, wire.Answer(f.Clock.Move, wire.As("move", moved))))
 	move.Waits = longestMove
-	return []wire.Operation{
+	return append([]wire.Operation{
 		one("showClock", wire.Get, path, wire.Anything, f.Clock.Show, "clock", clockShown),
 		move,
-	}
+	}, f.snapshots()...)
 }
 
 // spans are the units of a span by how they are written.

@@ -156,7 +156,7 @@ func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) [
 func movableClock(store lyceum.Store) *clock.Service {
 	nothing := func(context.Context, lyceum.SchoolID) error { return nil }
 	return clock.New(clock.Standing(time.Now, storetest.Begin), clock.Options{
-		Store: store, Settle: nothing, Rest: func() func() { return func() {} }, Log: slog.New(slog.DiscardHandler),
+		Store: store, Settle: nothing, Rest: func() func() { return func() {} }, Log: slog.New(slog.DiscardHandler), States: &namedStates{},
 		Deliver: func(context.Context, lyceum.SchoolID) (clock.Delivered, error) { return clock.Delivered{}, nil },
 		Provider: &clock.Provider{
 			Store: store,

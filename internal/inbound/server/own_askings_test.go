@@ -22,7 +22,7 @@ var ownBodies = map[string]string{
 	"createMembershipTier": `{"name":"x"}`, "updateMembershipTier": `{}`, "archiveMembershipTier": "",
 	"createCoaching": `{"name":"x"}`, "updateCoaching": `{}`, "archiveCoaching": "",
 	"createCourse": `{"name":"x"}`, "updateCourse": `{}`, "archiveCourse": "",
-	"createEnrollment": gift, "endUserAccess": "", "dismissAttention": "", "moveClock": `{"advance":"1s"}`,
+	"createEnrollment": gift, "endUserAccess": "", "dismissAttention": "", "moveClock": `{"advance":"1s"}`, "resetSandbox": "", "restoreSnapshot": "", "createSnapshot": `{"name":"x"}`, "deleteSnapshot": "",
 	"createBulkJob": `{"action":"add_tags","tags":["x"],"user_ids":[2]}`, "startBulkJob": "", "cancelBulkJob": "",
 	"addCollectionProduct": `{"type":"course","id":1}`, "removeCollectionProduct": "", "addTierProduct": `{"type":"course","id":1}`, "removeTierProduct": "",
 }

@@ -103,6 +103,9 @@ func PathWord[T ~string](in *Input, name string, words ...T) T {
 	return word
 }
 
+// PathText returns the text that stands in the path under a name.
+func (in *Input) PathText(name string) string { return in.request.PathValue(name) }
+
 // ByID binds what is asked of a thing by its id.
 func ByID[T ~int32](name string) func(*Input) T {
 	return func(in *Input) T { return PathID[T](in, name) }

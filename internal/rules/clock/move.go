@@ -91,7 +91,7 @@ func (d Distance) Target(now time.Time, zone *time.Location) (time.Time, error) 
 	switch {
 	case to.Before(now):
 		message = "must not be before " + now.UTC().Format(time.RFC3339) + ", which is what the clock shows: it is never " +
-			"moved backwards; start another sandbox to go back"
+			"moved backwards; to go back, reset the sandbox or restore a snapshot"
 	case to.After(now.AddDate(furthest, 0, 0)):
 		message = "must not be more than ten years ahead of what the clock shows; move it several times"
 	}
@@ -107,10 +107,12 @@ func (s *Service) begin(
 ) (*move, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.move != nil {
+	if err := s.moving(); err != nil {
+		return nil, err
+	}
+	if s.retired {
 		return nil, &lyceum.Error{
-			Kind: lyceum.Conflict, Code: "clock_moving",
-			Detail: "the clock is being moved to " + s.move.To.UTC().Format(time.RFC3339) + "; wait until it is there",
+			Kind: lyceum.Conflict, Code: "sandbox_busy", Detail: "the sandbox is being reset or restored; try again",
 		}
 	}
 	now := s.clock.Now()

@@ -23,7 +23,9 @@ type Options struct {
 	Deliver func(context.Context, lyceum.SchoolID) (Delivered, error)
 	// Rest lets nothing else go on behind the requests until resume is called.
 	Rest func() (resume func())
-	Log  *slog.Logger
+	// States keep and bring back states of the sandbox.
+	States States
+	Log    *slog.Logger
 }
 
 // Delivered counts attempts to deliver messages to webhooks.
@@ -37,9 +39,11 @@ type Service struct {
 	ctx   context.Context //nolint:containedctx // the life of moves, which outlast the requests for them
 	stop  context.CancelFunc
 
-	mu   sync.Mutex
-	move *move // under way; nil without one
-	work sync.WaitGroup
+	mu      sync.Mutex
+	move    *move // under way; nil without one
+	retired bool
+	keeping sync.Mutex // of snapshots
+	work    sync.WaitGroup
 }
 
 // New makes the service over a clock. Close ends it.

@@ -86,6 +86,16 @@ func (s *Store) write(id lyceum.SchoolID, v View, of *state) error {
 
 const snapshotName = "sales-%d.snapshot"
 
+// Discard removes the snapshot of a school whose database is about to be replaced.
+// No store may use the folder.
+func Discard(folder string, id lyceum.SchoolID) error {
+	err := os.Remove(filepath.Join(folder, fmt.Sprintf(snapshotName, id)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 func (s *Store) path(id lyceum.SchoolID) string {
 	return filepath.Join(s.Folder, fmt.Sprintf(snapshotName, id))
 }

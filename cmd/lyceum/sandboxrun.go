@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/demo"
+	"github.com/lyceum-school/lyceum/internal/inbound/reference"
+	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
+	"github.com/lyceum-school/lyceum/internal/rules/clock"
+	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+// sandboxServer is a made-up school that is served. Its database can be replaced by
+// another state of it: everything over it is made again then, as at a start.
+type sandboxServer struct {
+	command *sandboxCommand
+	program *program
+	kept    *database
+	index   string // folder of the sales index; empty for none
+	options sqlstore.Options
+	base    string // URL
+	at      lyceum.Opt[time.Time]
+	end     context.CancelCauseFunc // ends the sandbox that cannot go on
+
+	school *demo.School
+	known  credentials
+	// reference is rendered once: it is the same for each state.
+	reference http.Handler
+
+	replacing sync.Mutex
+	requests  sync.RWMutex // held while a request is answered
+	now       *running
+}
+
+// running is what serves one state of a sandbox.
+type running struct {
+	handler http.Handler
+	service *service
+	kept    *sqlstore.Store
+	store   *salesindex.Store
+	rest    func()
+	stop    func()          // ends what waits
+	gone    context.Context //nolint:containedctx // ends the requests that are in progress
+	leave   context.CancelFunc
+}
+
+// begin makes the school, if it is not there, and what serves it.
+func (b *sandboxServer) begin() error {
+	store, err := b.open()
+	if err != nil {
+		return err
+	}
+	made, err := b.fill(store)
+	if err == nil && made {
+		err = b.keepStart(store)
+	}
+	if err == nil {
+		b.reference, err = referencePages(reference.Options{Key: b.known.APIKey}) // a key that everybody knows
+	}
+	if err == nil {
+		b.now, err = b.over(store)
+	}
+	if err != nil {
+		return errors.Join(err, store.Close())
+	}
+	return nil
+}
+
+func (b *sandboxServer) open() (*sqlstore.Store, error) { return b.kept.openWith(b.program, b.options) }
+
+func (b *sandboxServer) fill(store lyceum.Store) (made bool, err error) {
+	if b.school, err = b.command.generated(store.In(b.program.ctx, demo.ID), b.at); err != nil {
+		return false, err
+	}
+	b.known = credentialsOf(b.school, b.base)
+	return b.command.fill(b.program, store, b.school, b.known)
+}
+
+// over makes what serves the school of a store, and closes the store with it.
+func (b *sandboxServer) over(kept *sqlstore.Store) (*running, error) {
+	c, room := b.command, &heapRoom{}
+	p := *b.program
+	now := &running{kept: kept}
+	now.gone, now.leave = context.WithCancel(context.WithoutCancel(p.ctx))
+	p.ctx, now.stop = context.WithCancel(p.ctx)
+	now.store = indexed(&p, kept, c.memory(), b.index, room)
+	if err := now.store.Prepare(demo.ID); err != nil {
+		p.log.Info("the database answers lists of sales", "because", err.Error())
+	}
+	moved, err := clock.Kept(now.store.In(p.ctx, demo.ID), p.clock, b.at)
+	if err != nil {
+		return nil, err
+	}
+	p.clock = moved.Now
+	site := siteOf(b.known.BaseURL, b.known.AuthURL)
+	now.service = newService(&p, now.store, serviceOptions{
+		perMinute: c.perMinute(), answers: c.limits(), room: room, loopback: true,
+		ring: lyceum.NewKeyring(b.school.Secrets.Ring), sender: webhook.New(webhook.Options{Loopback: true}), site: site,
+	})
+	if err := now.service.movable(p.ctx, moved, demo.ID, c.Seed, b); err != nil {
+		return nil, err
+	}
+	now.handler, err = now.service.handler(handlerOptions{
+		site: site, local: c.local(), reference: b.reference,
+	})
+	if err != nil {
+		return nil, err
+	}
+	now.rest, err = now.service.background(p.ctx)
+	return now, err
+}
+
+// close ends what serves a state.
+func (r *running) close() error {
+	r.stop()
+	r.rest()
+	r.service.moves.Close()
+	return r.store.Close()
+}
+
+// Close ends the sandbox.
+func (b *sandboxServer) Close() error {
+	b.requests.Lock()
+	defer b.requests.Unlock()
+	if b.now == nil {
+		return nil
+	}
+	return b.now.close()
+}
+
+// staying keeps a request going while the others are ended.
+type staying struct{}
+
+// ServeHTTP answers a request by the state that there is.
+func (b *sandboxServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b.requests.RLock()
+	defer b.requests.RUnlock()
+	if b.now == nil {
+		http.Error(w, "the sandbox has ended", http.StatusServiceUnavailable)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	stay := context.AfterFunc(b.now.gone, func() {
+		cancel()
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // of a body that is slow to come
+	})
+	defer stay()
+	b.now.handler.ServeHTTP(w, r.WithContext(context.WithValue(ctx, staying{}, stay)))
+}
+
+// replace lets act replace the files of the database, from within a request. The
+// others end before, or wait.
+func (b *sandboxServer) replace(ctx context.Context, act func() error) error {
+	if !b.replacing.TryLock() {
+		return &lyceum.Error{
+			Kind: lyceum.Conflict, Code: "sandbox_busy", Detail: "the sandbox is being reset or restored; try again",
+		}
+	}
+	defer b.replacing.Unlock()
+	if err := b.now.service.moves.Retire(); err != nil {
+		return err
+	}
+	if stay, is := ctx.Value(staying{}).(func() bool); is {
+		stay()
+	}
+	b.now.stop()
+	b.now.leave()
+	b.requests.RUnlock()
+	defer b.requests.RLock()
+	b.requests.Lock()
+	defer b.requests.Unlock()
+	err := b.now.close()
+	b.now = nil
+	if err == nil {
+		err = act()
+	}
+	store, failed := b.open()
+	if failed == nil {
+		b.now, failed = b.over(store)
+	}
+	if failed != nil {
+		b.end(failed)
+	}
+	return errors.Join(err, failed)
+}
+
+var _ clock.States = (*sandboxServer)(nil)
+
+// show returns what the clock of the present state shows.
+func (b *sandboxServer) show(ctx context.Context, by lyceum.By) (clock.Time, error) {
+	return b.now.service.moves.Show(ctx, by, struct{}{})
+}
+
+// discardIndex forgets the sales index of a database that is replaced.
+func (b *sandboxServer) discardIndex() error {
+	if b.index == "" {
+		return nil
+	}
+	if _, err := os.Stat(b.index); err != nil {
+		return nil //nolint:nilerr // there is none
+	}
+	return salesindex.Discard(b.index, demo.ID)
+}

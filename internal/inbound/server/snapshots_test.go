@@ -1,0 +1,75 @@
+package server_test
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/clock"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// namedStates are the snapshots of a sandbox in which nothing happens.
+type namedStates struct{ kept []clock.Snapshot }
+
+func (s *namedStates) Reset(context.Context, lyceum.By) (clock.Time, error) {
+	return clock.Time{Now: storetest.Begin, Stands: true}, nil
+}
+
+func (s *namedStates) Restore(context.Context, lyceum.By, string) (clock.Time, error) {
+	return clock.Time{Now: storetest.Begin, Stands: true}, nil
+}
+
+func (s *namedStates) Snapshots() ([]clock.Snapshot, error) { return s.kept, nil }
+
+func (s *namedStates) Keep(_ context.Context, name string) (clock.Snapshot, error) {
+	kept := clock.Snapshot{Name: name, Clock: storetest.Begin, Bytes: 4096}
+	s.kept = append(s.kept, kept)
+	return kept, nil
+}
+
+func (s *namedStates) Delete(name string) error {
+	s.kept = slices.DeleteFunc(s.kept, func(k clock.Snapshot) bool { return k.Name == name })
+	return nil
+}
+
+// snapshotRows are derived from contract/lyceum/clock.yaml. What a state is, the
+// stories of lyceum show.
+var snapshotRows = slicesOf(
+	own("listSnapshots", asking{name: "none", says: `{"snapshots":[]}`}),
+	own("createSnapshot",
+		asking{name: "a name", body: `{"name":"before-renewals"}`, golden: "lyceum/snapshot.json"},
+		asking{name: "the same name", body: `{"name":"before-renewals"}`, status: 409, says: `"code":"snapshot_exists"`},
+		asking{name: "no name", body: `{}`, status: 400, says: `"field":"name"`},
+		asking{name: "an empty name", body: `{"name":""}`, status: 400, says: `"field":"name"`},
+		asking{name: "a path", body: `{"name":"../lyceum"}`, status: 400, says: `"field":"name","message":"must be 1 to 40 lower-case letters`},
+		asking{name: "the start", body: `{"name":"_start"}`, status: 400, says: `"field":"name"`},
+		asking{name: "a long name", body: `{"name":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}`, status: 400, says: `"field":"name"`},
+		asking{name: "another field", body: `{"name":"x","at":1}`, status: 400, says: `"field":"at"`},
+	),
+	manySnapshots(),
+	own("listSnapshots", asking{name: "ten", golden: "lyceum/snapshots.json"}),
+	own("restoreSnapshot",
+		asking{name: "one", values: "snapshot=before-renewals", golden: "lyceum/restored.json"},
+		asking{name: "none", values: "snapshot=other", status: 404, says: "there is no snapshot with this name"},
+	),
+	own("deleteSnapshot",
+		asking{name: "one", values: "snapshot=before-renewals"},
+		asking{name: "again", values: "snapshot=before-renewals", status: 404},
+	),
+	own("resetSandbox",
+		asking{name: "at any time", golden: "lyceum/reset.json"},
+		asking{name: "with a body", body: `{"name":"x"}`, status: 400},
+	),
+)
+
+func manySnapshots() []asking {
+	rows := make([]asking, clock.MaxSnapshots)
+	for i := range rows {
+		rows[i] = asking{name: "number " + strconv.Itoa(i+2), body: `{"name":"s` + strconv.Itoa(i+2) + `"}`}
+	}
+	last := &rows[len(rows)-1]
+	last.status, last.says = 409, `"code":"too_many_snapshots"`
+	return own("createSnapshot", rows...)
+}
