@@ -1284,7 +1284,7 @@ type School struct {
 	// OnCancellation What a cancelled subscription does to the learner's access.
 	OnCancellation SchoolOnCancellation `json:"on_cancellation"`
 
-	// OnLapse What becomes of a subscription or a payment plan, and the access that it gives, when its grace is over and nothing was paid. Only a sale that was recorded through this API, or a payment of which was, lapses. `keep` for schools from before this setting.
+	// OnLapse What becomes of a subscription or a payment plan, and the access that it gives, when its grace is over and nothing was paid. Only a sale that was recorded through this API, or a payment or a failed payment of which was, lapses. `keep` for schools from before this setting.
 	OnLapse SchoolOnLapse `json:"on_lapse"`
 
 	// GraceDays How many days of 24 hours after a payment was due the sale lapses.
@@ -1307,7 +1307,7 @@ type SchoolOnChargeback string
 // SchoolOnCancellation What a cancelled subscription does to the learner's access.
 type SchoolOnCancellation string
 
-// SchoolOnLapse What becomes of a subscription or a payment plan, and the access that it gives, when its grace is over and nothing was paid. Only a sale that was recorded through this API, or a payment of which was, lapses. `keep` for schools from before this setting.
+// SchoolOnLapse What becomes of a subscription or a payment plan, and the access that it gives, when its grace is over and nothing was paid. Only a sale that was recorded through this API, or a payment or a failed payment of which was, lapses. `keep` for schools from before this setting.
 type SchoolOnLapse string
 
 // Snapshot A state of a sandbox that was kept.

@@ -31,13 +31,14 @@ func bindNewDispute(in *wire.Input) sales.NewDispute {
 	return sales.NewDispute{
 		Transaction: bindTransaction(in), Amount: wire.Amount[lyceum.Minor](in.Body("amount"), 1),
 		Fee:    wire.Amount[lyceum.Minor](in.Body("fee"), 0).Value,
-		Reason: bindReason(in), Reference: bindReference(in),
+		Reason: bindReason(in), Reference: bindReference(in), OccurredAt: bindOccurred(in),
 	}
 }
 
 func bindDisputeOutcome(in *wire.Input) sales.DisputeOutcome {
 	return sales.DisputeOutcome{
 		Dispute: bindDispute(in), State: bindState(in), FeeReturned: in.Body("fee_returned").Bool(), Reason: bindReason(in),
+		OccurredAt: bindOccurred(in),
 	}
 }
 

@@ -70,6 +70,8 @@ func bindReference(in *wire.Input) lyceum.Opt[string] {
 
 func bindReason(in *wire.Input) lyceum.Opt[string] { return in.Body("reason").Text(1, maxReason) }
 
+func bindOccurred(in *wire.Input) lyceum.Opt[time.Time] { return in.Body("occurred_at").Time() }
+
 func bindAmounts(in *wire.Input) sales.Amounts {
 	price, currency := in.Body("final_price"), in.Body("currency")
 	return sales.Amounts{
@@ -79,6 +81,7 @@ func bindAmounts(in *wire.Input) sales.Amounts {
 		AffiliateFees: wire.Amount[lyceum.Minor](in.Body("affiliate_fees"), 0),
 		AuthorFees:    wire.Amount[lyceum.Minor](in.Body("author_fees"), 0),
 		Currency:      wire.Parsed(currency, lyceum.ParseCurrency),
+		OccurredAt:    bindOccurred(in),
 	}
 }
 
@@ -88,7 +91,7 @@ func bindRenewal(in *wire.Input) sales.Renewal {
 
 func bindFailure(in *wire.Input) sales.NewFailure {
 	return sales.NewFailure{
-		Sale: bindSale(in), Reason: bindReason(in), OccurredAt: in.Body("occurred_at").Time(),
+		Sale: bindSale(in), Reason: bindReason(in), OccurredAt: bindOccurred(in),
 		NextAttemptAt: in.Body("next_attempt_at").Time(), Reference: bindReference(in),
 	}
 }

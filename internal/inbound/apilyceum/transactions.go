@@ -45,21 +45,21 @@ func bindRefund(in *wire.Input) sales.Refund {
 		Transaction: bindTransaction(in), Amount: wire.Amount[lyceum.Minor](in.Body("amount"), 1),
 		Total: wire.Amount[lyceum.Minor](in.Body("total"), 1), EndAccess: in.Body("end_access").Bool(),
 		ChargingStopped: in.Body("charging_stopped").Bool().Value,
-		Reason:          bindReason(in), Reference: bindReference(in),
+		Reason:          bindReason(in), Reference: bindReference(in), OccurredAt: bindOccurred(in),
 	}
 }
 
 func bindChargeback(in *wire.Input) sales.Chargeback {
 	return sales.Chargeback{
 		Transaction: bindTransaction(in), Fee: wire.Amount[lyceum.Minor](in.Body("fee"), 0).Value,
-		Reason: bindReason(in), Reference: bindReference(in),
+		Reason: bindReason(in), Reference: bindReference(in), OccurredAt: bindOccurred(in),
 	}
 }
 
 func bindOutcome(in *wire.Input) sales.Outcome {
 	return sales.Outcome{
 		Transaction: bindTransaction(in), State: bindState(in), FeeReturned: in.Body("fee_returned").Bool(),
-		Reason: bindReason(in),
+		Reason: bindReason(in), OccurredAt: bindOccurred(in),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 type account struct {
 	lyceum.Transaction
 
+	at       time.Time    // when it was paid
 	tax      lyceum.Minor // that the movements returned
 	disputes []lyceum.Dispute
 }
@@ -33,8 +34,16 @@ func openAccount(tables *lyceum.Tables, from lyceum.Source, id lyceum.Transactio
 	return a, err
 }
 
-// accountsOf reads the transactions of a sale, oldest first, with their disputes
-// and without the tax that was returned.
+// since returns when the payment was made at the earliest.
+func (a *account) since() lyceum.Opt[time.Time] {
+	if a.PurchasedAt.Before(a.CreatedAt) {
+		return lyceum.Some(a.PurchasedAt)
+	}
+	return lyceum.Some(a.CreatedAt)
+}
+
+// accountsOf reads the transactions of a sale in the order in which they were paid,
+// with their disputes and without the tax that was returned.
 func accountsOf(tables *lyceum.Tables, from lyceum.Source, sale lyceum.SaleID) ([]account, error) {
 	transactions, err := lyceum.All(tables.Transactions, from, paymentsOf(sale))
 	if err != nil {
@@ -44,11 +53,16 @@ func accountsOf(tables *lyceum.Tables, from lyceum.Source, sale lyceum.SaleID) (
 	if slices.ContainsFunc(transactions, func(t lyceum.Transaction) bool { return t.HasChargeback.Value }) {
 		disputes, err = lyceum.All(tables.Disputes, from, lyceum.DisputeFilter{Sale: lyceum.Some(sale)})
 	}
+	if err != nil {
+		return nil, err
+	}
+	names, err := lateNames(tables, from, transactions)
 	accounts := make([]account, len(transactions))
 	for i := range transactions {
-		accounts[i] = account{Transaction: transactions[i], disputes: disputesOf(disputes, transactions[i].ID)}
+		t := &transactions[i]
+		accounts[i] = account{Transaction: *t, at: paidAt(t, names), disputes: disputesOf(disputes, t.ID)}
 	}
-	return accounts, err
+	return byTime(accounts), err
 }
 
 func disputesOf(disputes []lyceum.Dispute, id lyceum.TransactionID) []lyceum.Dispute {
@@ -127,7 +141,7 @@ func (a *account) exceeds() error {
 }
 
 // keep saves the transaction as a movement left it, and the movement.
-func (a *account) keep(tx lyceum.Tx, before lyceum.Transaction, m *lyceum.Movement, now time.Time) error {
+func (a *account) keep(tx lyceum.Tx, before lyceum.Transaction, m *lyceum.Movement, at time.Time) error {
 	if err := checkNotes(m.Reason, m.Reference); err != nil {
 		return err
 	}
@@ -135,7 +149,7 @@ func (a *account) keep(tx lyceum.Tx, before lyceum.Transaction, m *lyceum.Moveme
 	if m.ID, err = tx.Movements.NextID(tx); err != nil {
 		return err
 	}
-	m.TransactionID, m.SaleID, m.At = a.ID, a.SaleID, lyceum.Second(now)
+	m.TransactionID, m.SaleID, m.At = a.ID, a.SaleID, lyceum.Second(at)
 	m.Refunded, m.TaxRefunded = a.AmountRefunded, a.tax
 	if a.Transaction != before {
 		if _, err := tx.Transactions.Save(tx, a.Transaction); err != nil {

@@ -81,7 +81,7 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 	if err := tx.Reserve(1, lyceum.TransactionSequence); err != nil {
 		return TransactionDetail{}, err
 	}
-	sale, plan, err := s.renewed(tx, now, r.Sale)
+	sale, plan, err := s.renewed(tx, now, r)
 	if err != nil {
 		return TransactionDetail{}, err
 	}
@@ -99,7 +99,11 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 	if err != nil {
 		return TransactionDetail{}, err
 	}
-	usual, over, err := renewalPrice(tx, &sale, &plan, now)
+	at := lyceum.Second(now)
+	if err := r.checkTime(at, r.Reference, earliestRenewal(&sale, accounts)); err != nil {
+		return TransactionDetail{}, err
+	}
+	usual, over, err := renewalPrice(tx, &sale, &plan, start(&sale, accounts), r.OccurredAt.Else(now))
 	if err != nil {
 		return TransactionDetail{}, err
 	}
@@ -107,7 +111,7 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 	if len(accounts) > 0 && accounts[0].FinalPrice > 0 && !over {
 		due = due.asBefore(&accounts[0].Transaction)
 	}
-	t, err := charge(tx, &sale, &plan, due, usual, lyceum.Second(now))
+	t, err := charge(tx, &sale, &plan, due, usual, at)
 	if err != nil {
 		return TransactionDetail{}, err
 	}
@@ -122,7 +126,7 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 		return TransactionDetail{}, err
 	}
 	sale.BillingAnchor = b.anchor // which this payment does not move
-	accounts = append(accounts, account{Transaction: t})
+	accounts = byTime(append(accounts, account{Transaction: t, at: t.PurchasedAt}))
 	b, err = boughtBy(tx, &sale, &plan, accounts)
 	if err != nil {
 		return TransactionDetail{}, err
@@ -147,19 +151,19 @@ const renewedEarly = 24 * time.Hour
 // renewed returns the sale that a payment renews. Where the sale changes its plan
 // with this period, that is the one that follows.
 func (s *Service) renewed(
-	tx lyceum.Tx, now time.Time, id lyceum.SaleID,
+	tx lyceum.Tx, now time.Time, r Renewal,
 ) (sale lyceum.Sale, plan lyceum.PricingPlan, err error) {
-	sale, plan, err = saleWithPlan(tx, id)
+	sale, plan, err = saleWithPlan(tx, r.Sale)
 	if err == nil {
 		err = recurring(&sale, &plan)
 	}
-	if err != nil || !sale.NextPlan.Present || !sale.DueAt(now.Add(renewedEarly)) {
+	if err != nil || !sale.NextPlan.Present || !sale.DueAt(r.OccurredAt.Else(now).Add(renewedEarly)) {
 		return sale, plan, err
 	}
 	if err := s.endPeriod(tx, now, &sale); err != nil {
 		return sale, plan, err
 	}
-	return saleWithPlan(tx, sale.ReplacedBy.Else(id))
+	return saleWithPlan(tx, sale.ReplacedBy.Else(r.Sale))
 }
 
 // overdone says why nothing more was to be paid for a sale.

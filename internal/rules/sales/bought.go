@@ -105,9 +105,12 @@ func periodsOf(sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location,
 		case plan.Payments.Present && made >= int(plan.Payments.Value): // one too many
 		case i == 0 && onTrial(a, plan):
 			next = lyceum.Some(0)
-			b.paid[a.ID] = PaidPeriod{a.CreatedAt, billing.Begin(0)}
+			b.paid[a.ID] = PaidPeriod{a.at, billing.Begin(0)}
 		default:
-			period := billing.Period(a.CreatedAt)
+			period := billing.Period(a.at)
+			if i == 0 && followedEarly(sale, a.at, billing) {
+				period++
+			}
 			period = max(period, next.Else(period))
 			next = lyceum.Some(period + 1)
 			b.paid[a.ID] = PaidPeriod{billing.Begin(period), billing.Begin(period + 1)}
@@ -121,6 +124,14 @@ func periodsOf(sale *lyceum.Sale, plan *lyceum.PricingPlan, zone *time.Location,
 		b.until = lyceum.Some(billing.Begin(next.Value))
 	}
 	return b
+}
+
+// followedEarly reports whether the first payment of a sale that followed another one
+// was made a little before the period of that one ended. It buys the next period.
+func followedEarly(sale *lyceum.Sale, paid time.Time, billing lyceum.Billing) bool {
+	period := billing.Period(paid)
+	return sale.Replaces.Present && !paid.After(sale.CreatedAt) && !paid.Equal(billing.Begin(period)) &&
+		billing.Begin(period+1).Sub(paid) <= renewedEarly
 }
 
 // onTrial reports whether a first payment began a free trial.
@@ -144,7 +155,7 @@ func anchorOf(
 	case len(accounts) == 0:
 		return sale.PaidUntil
 	}
-	first := accounts[0].CreatedAt
+	first := accounts[0].at
 	if onTrial(&accounts[0], plan) {
 		trial := lyceum.Billing{Anchor: first, Interval: "day", Count: int(plan.FreeTrialLength.Value), Zone: zone}
 		first = trial.Begin(1)
@@ -152,7 +163,7 @@ func anchorOf(
 	last := sale.PaidUntil
 	for _, a := range slices.Backward(accounts) {
 		if !last.Present && a.Paid {
-			last = lyceum.Some(a.CreatedAt)
+			last = lyceum.Some(a.at)
 		}
 	}
 	billing := plan.Billing(first, zone)

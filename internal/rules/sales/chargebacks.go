@@ -12,7 +12,8 @@ type Chargeback struct {
 	Transaction lyceum.TransactionID
 	Fee         lyceum.Minor // what the bank charges for it, in the transaction's currency
 	Reason      lyceum.Opt[string]
-	Reference   lyceum.Opt[string] // of the payment system
+	Reference   lyceum.Opt[string]    // of the payment system
+	OccurredAt  lyceum.Opt[time.Time] // when it was opened; absent: now
 }
 
 // OpenChargeback opens a dispute of all that is left of a transaction that has
@@ -36,7 +37,9 @@ func (s *Service) openChargeback(tx lyceum.Tx, now time.Time, c Chargeback) (Tra
 	if err := checkNotes(c.Reason, c.Reference); err != nil {
 		return TransactionDetail{}, err
 	}
-	n := NewDispute{Transaction: c.Transaction, Fee: c.Fee, Reason: c.Reason, Reference: c.Reference}
+	n := NewDispute{
+		Transaction: c.Transaction, Fee: c.Fee, Reason: c.Reason, Reference: c.Reference, OccurredAt: c.OccurredAt,
+	}
 	again, err := n.again(tx)
 	switch {
 	case err != nil:
@@ -76,6 +79,7 @@ type Outcome struct {
 	State       lyceum.DisputeState // DisputeWon or DisputeLost
 	FeeReturned lyceum.Opt[bool]    // of one that is won; absent: no
 	Reason      lyceum.Opt[string]
+	OccurredAt  lyceum.Opt[time.Time] // when it ended; absent: now
 }
 
 // CloseChargeback closes the open dispute of a transaction that has one.
@@ -112,7 +116,7 @@ func (s *Service) closeChargeback(tx lyceum.Tx, now time.Time, o Outcome) (Trans
 		return TransactionDetail{}, errFeeOfLost()
 	}
 	m, err := s.keepOutcome(tx, now, &a, &open[0], DisputeOutcome{
-		Dispute: open[0].ID, State: o.State, FeeReturned: o.FeeReturned, Reason: o.Reason,
+		Dispute: open[0].ID, State: o.State, FeeReturned: o.FeeReturned, Reason: o.Reason, OccurredAt: o.OccurredAt,
 	})
 	if err != nil {
 		return TransactionDetail{}, err

@@ -15,7 +15,8 @@ type NewDispute struct {
 	Amount      lyceum.Opt[lyceum.Minor] // tax included; absent: all that is left
 	Fee         lyceum.Minor             // what the bank charges for it, in the transaction's currency
 	Reason      lyceum.Opt[string]
-	Reference   lyceum.Opt[string] // of the payment system
+	Reference   lyceum.Opt[string]    // of the payment system
+	OccurredAt  lyceum.Opt[time.Time] // when it was opened; absent: now
 }
 
 // OpenDispute keeps that the buyer's bank took money back for the time being.
@@ -48,16 +49,20 @@ func (s *Service) openDispute(tx lyceum.Tx, now time.Time, n NewDispute) (lyceum
 // dispute keeps a dispute of the transaction, and its movement.
 func (a *account) dispute(tx lyceum.Tx, n NewDispute, now time.Time) (lyceum.Dispute, lyceum.Movement, error) {
 	part, err := n.part(a)
+	if err == nil {
+		err = checkOccurred(n.OccurredAt, lyceum.Second(now), a.since(), "the payment")
+	}
 	if err != nil {
 		return lyceum.Dispute{}, lyceum.Movement{}, err
 	}
+	at := lyceum.Second(n.OccurredAt.Else(now))
 	id, err := tx.Disputes.NextID(tx)
 	if err != nil {
 		return lyceum.Dispute{}, lyceum.Movement{}, err
 	}
 	d := lyceum.Dispute{
 		ID: id, TransactionID: a.ID, SaleID: a.SaleID, Amount: part.Total(), Tax: part.Tax, Fee: n.Fee,
-		State: lyceum.DisputeOpen, OpenedAt: lyceum.Second(now), Reason: n.Reason, Reference: n.Reference,
+		State: lyceum.DisputeOpen, OpenedAt: at, Reason: n.Reason, Reference: n.Reference,
 	}
 	before := a.Transaction
 	a.disputes = append(a.disputes, d)
@@ -65,7 +70,7 @@ func (a *account) dispute(tx lyceum.Tx, n NewDispute, now time.Time) (lyceum.Dis
 	m := lyceum.Movement{
 		Kind: lyceum.ChargebackOpened, Amount: n.Fee, Dispute: lyceum.Some(id), Reason: n.Reason, Reference: n.Reference,
 	}
-	if err := a.keep(tx, before, &m, now); err != nil {
+	if err := a.keep(tx, before, &m, at); err != nil {
 		return d, m, err
 	}
 	return d, m, tx.Disputes.Insert(tx, d)
@@ -93,6 +98,7 @@ type DisputeOutcome struct {
 	State       lyceum.DisputeState // DisputeWon or DisputeLost
 	FeeReturned lyceum.Opt[bool]    // of one that is won; absent: no
 	Reason      lyceum.Opt[string]
+	OccurredAt  lyceum.Opt[time.Time] // when it ended; absent: now
 }
 
 // CloseDispute keeps how a dispute ended: won, the money is back, or lost, and a
@@ -146,11 +152,17 @@ func errFeeOfLost() error {
 func (s *Service) keepOutcome(
 	tx lyceum.Tx, now time.Time, a *account, d *lyceum.Dispute, o DisputeOutcome,
 ) (lyceum.Movement, error) {
+	since := d.ClosedAt.Else(d.OpenedAt)
+	err := checkOccurred(o.OccurredAt, lyceum.Second(now), lyceum.Some(since), "the dispute was opened, or last closed")
+	if err != nil {
+		return lyceum.Movement{}, err
+	}
 	if err := s.enroller.Relink(tx, now, a.UserID); err != nil {
 		return lyceum.Movement{}, err
 	}
+	at := lyceum.Second(o.OccurredAt.Else(now))
 	wasLost, before := d.State == lyceum.DisputeLost, a.Transaction
-	d.State, d.FeeReturned, d.ClosedAt = o.State, o.FeeReturned.Value, lyceum.Some(lyceum.Second(now))
+	d.State, d.FeeReturned, d.ClosedAt = o.State, o.FeeReturned.Value, lyceum.Some(at)
 	a.disputes[slices.IndexFunc(a.disputes, func(x lyceum.Dispute) bool { return x.ID == d.ID })] = *d
 	a.HasChargeback = lyceum.Some(slices.ContainsFunc(a.disputes, func(x lyceum.Dispute) bool { return x.Holds() }))
 	if d.FeeReturned {
@@ -162,7 +174,7 @@ func (s *Service) keepOutcome(
 	if o.State == lyceum.DisputeWon {
 		m.Kind = lyceum.ChargebackWon
 	}
-	if err := a.keep(tx, before, &m, now); err != nil {
+	if err := a.keep(tx, before, &m, at); err != nil {
 		return m, err
 	}
 	if err := tx.Disputes.Update(tx, *d); err != nil {

@@ -108,7 +108,7 @@ func (l *lapsePreview) add(part *lyceum.AccessPreview, ended []lyceum.SaleID) {
 
 // page returns what was put together, with one page of the rows.
 func (l *lapsePreview) page(p lyceum.Page) lyceum.AccessPreview {
-	rows := append(l.change, l.stay...)
+	rows := slices.Concat(l.change, l.stay)
 	slices.Sort(l.Ends)
 	from := min(p.Offset(), int64(len(rows)))
 	to := min(from+int64(p.Size), int64(len(rows)))

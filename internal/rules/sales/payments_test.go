@@ -66,7 +66,7 @@ func TestPeriodsPaidFor(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				a := account{Transaction: lyceum.Transaction{CreatedAt: at, FinalPrice: 1000, TaxCharge: 200, Charge: 1200, Paid: p.mark != "u"}}
+				a := account{at: at, Transaction: lyceum.Transaction{CreatedAt: at, FinalPrice: 1000, TaxCharge: 200, Charge: 1200, Paid: p.mark != "u"}}
 				lose := func(amount, tax lyceum.Minor, state lyceum.DisputeState) {
 					a.HasChargeback = lyceum.Some(true)
 					a.disputes = []lyceum.Dispute{{Amount: amount, Tax: tax, State: state}}
@@ -141,7 +141,7 @@ func TestAnchorsOfSalesOfBefore(t *testing.T) {
 		}
 		var accounts []account
 		for _, paid := range tc.paid {
-			accounts = append(accounts, account{Transaction: lyceum.Transaction{CreatedAt: day(paid), FinalPrice: 1000, Charge: 1000, Paid: true}})
+			accounts = append(accounts, account{at: day(paid), Transaction: lyceum.Transaction{CreatedAt: day(paid), FinalPrice: 1000, Charge: 1000, Paid: true}})
 		}
 		if tc.free {
 			accounts[0].FinalPrice, accounts[0].Charge = 0, 0

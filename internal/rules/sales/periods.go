@@ -56,6 +56,7 @@ func (c *PlanChange) unpaid() error {
 		{"affiliate_fees", c.AffiliateFees.Present},
 		{"author_fees", c.AuthorFees.Present},
 		{"reference", c.Reference.Present},
+		{"occurred_at", c.OccurredAt.Present},
 	} {
 		if part.sent {
 			wrong = append(wrong, lyceum.FieldError{

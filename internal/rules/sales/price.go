@@ -42,7 +42,7 @@ func (d *deal) lowered() (lyceum.Minor, bool) {
 // renewalPrice returns what a renewal comes to unless it is as the first payment,
 // and reports whether the discount of that one is over.
 func renewalPrice(
-	tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, at time.Time,
+	tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, since, at time.Time,
 ) (price lyceum.Minor, over bool, err error) {
 	if !sale.CouponID.Present {
 		return plan.Price, false, nil
@@ -50,7 +50,7 @@ func renewalPrice(
 	coupons, err := tx.Coupons.Find(tx, sale.CouponID.Value)
 	c := coupons[sale.CouponID.Value]
 	price, known := c.Lower(plan.Price, plan.Currency)
-	if known && c.Duration.Present && !c.Lowers(sale.CreatedAt, at) {
+	if known && c.Duration.Present && !c.Lowers(since, at) {
 		return plan.Price, true, err
 	}
 	return price, false, err

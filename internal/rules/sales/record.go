@@ -22,6 +22,7 @@ type Amounts struct {
 	Charge        lyceum.Opt[lyceum.USDCents]
 	AffiliateFees lyceum.Opt[lyceum.Minor]
 	AuthorFees    lyceum.Opt[lyceum.Minor]
+	OccurredAt    lyceum.Opt[time.Time] // when it was paid; absent: when it is recorded
 }
 
 // NewSale is a purchase as the payment system tells of it.
@@ -65,6 +66,9 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 		return SaleDetail{}, err
 	}
 	at := lyceum.Second(now)
+	if err := n.checkTime(at, n.Reference, n.earliest()); err != nil {
+		return SaleDetail{}, err
+	}
 	sale := lyceum.Sale{
 		ID: saleID, CreatedAt: at, UserID: lyceum.Some(n.User), PricingPlanID: lyceum.Some(n.Plan),
 		CouponID: n.Coupon, AffiliateID: n.Affiliate, AuthorID: n.Author, Replaces: n.replaced(),
@@ -74,7 +78,7 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	if err != nil {
 		return SaleDetail{}, err
 	}
-	misfits, err := deal.misfits(tx, &t, at)
+	misfits, err := deal.misfits(tx, &t, t.PurchasedAt)
 	var tier []misfit
 	if err == nil {
 		tier, err = secondTier(tx, &plan, n.User, n.replaced(), now)
@@ -88,7 +92,7 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	if err != nil {
 		return SaleDetail{}, err
 	}
-	b, err := boughtBy(tx, &sale, &plan, []account{{Transaction: t}})
+	b, err := boughtBy(tx, &sale, &plan, []account{{Transaction: t, at: t.PurchasedAt}})
 	if err != nil {
 		return SaleDetail{}, err
 	}
@@ -133,7 +137,8 @@ func charge(
 	tx lyceum.Tx, sale *lyceum.Sale, plan *lyceum.PricingPlan, a Amounts, usual lyceum.Minor, at time.Time,
 ) (lyceum.Transaction, error) {
 	t := lyceum.Transaction{
-		UserID: sale.UserID.Value, PricingPlanID: plan.ID, SaleID: sale.ID, CreatedAt: at, PurchasedAt: at, Paid: true,
+		UserID: sale.UserID.Value, PricingPlanID: plan.ID, SaleID: sale.ID, CreatedAt: at,
+		PurchasedAt: lyceum.Second(a.OccurredAt.Else(at)), Paid: true,
 		FinalPrice: usual, Currency: plan.Currency, TaxCharge: a.TaxCharge.Value,
 		AffiliateID: sale.AffiliateID, AffiliateFees: a.AffiliateFees.Value, AuthorID: sale.AuthorID,
 		AuthorFees: a.AuthorFees.Value, CouponID: sale.CouponID,

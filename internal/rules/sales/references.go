@@ -75,6 +75,7 @@ func (r Refund) again(tables *lyceum.Tables, from lyceum.Source) (lyceum.Opt[lyc
 	unlike(&of, "transaction", lyceum.Some(r.Transaction), m.TransactionID)
 	unlike(&of, "amount", r.Amount, m.Amount)
 	unlike(&of, "total", r.Total, m.Amount+m.Tax)
+	unlike(&of, "occurred_at", written(r.OccurredAt), moment(m.At))
 	return lyceum.Some(*m), of.refusal()
 }
 
@@ -98,6 +99,7 @@ func (n NewDispute) again(tx lyceum.Tx) (lyceum.Opt[lyceum.Dispute], error) {
 	unlike(&of, "transaction", lyceum.Some(n.Transaction), d.TransactionID)
 	unlike(&of, "amount", n.Amount, d.Amount)
 	unlike(&of, "fee", lyceum.Some(n.Fee), d.Fee)
+	unlike(&of, "occurred_at", written(n.OccurredAt), moment(d.OpenedAt))
 	return lyceum.Some(*d), of.refusal()
 }
 
@@ -155,6 +157,7 @@ func (a Amounts) compare(r *repeated, t *lyceum.Transaction) {
 	unlike(r, "currency", a.Currency, t.Currency)
 	unlike(r, "tax_charge", a.TaxCharge, t.TaxCharge)
 	unlike(r, "charge", a.Charge, t.Charge)
+	unlike(r, "occurred_at", written(a.OccurredAt), moment(t.PurchasedAt))
 }
 
 // recordAgain shows the sale of a payment that is recorded already.

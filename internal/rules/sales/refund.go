@@ -17,7 +17,8 @@ type Refund struct {
 	// ChargingStopped: if it ends the sale, the payment system charges that no more.
 	ChargingStopped bool
 	Reason          lyceum.Opt[string]
-	Reference       lyceum.Opt[string] // of the payment system
+	Reference       lyceum.Opt[string]    // of the payment system
+	OccurredAt      lyceum.Opt[time.Time] // when it was paid back; absent: now
 }
 
 // Refund keeps that a transaction, or a part of it, was paid back. All refunds
@@ -49,20 +50,26 @@ func (s *Service) refund(tx lyceum.Tx, now time.Time, r Refund) (TransactionDeta
 		return a.detail(tx, again.Value)
 	}
 	part, err := r.part(&a)
+	if err == nil {
+		err = checkOccurred(r.OccurredAt, lyceum.Second(now), a.since(), "the payment")
+	}
 	if err != nil {
 		return TransactionDetail{}, err
 	}
+	at := lyceum.Second(r.OccurredAt.Else(now))
 	if err := s.enroller.Relink(tx, now, a.UserID); err != nil {
 		return TransactionDetail{}, err
 	}
 	before := a.Transaction
 	a.AmountRefunded += part.Price
 	a.tax += part.Tax
-	a.RefundedAt = lyceum.Some(lyceum.Second(now))
+	if !a.RefundedAt.Present || a.RefundedAt.Value.Before(at) {
+		a.RefundedAt = lyceum.Some(at)
+	}
 	m := lyceum.Movement{
 		Kind: lyceum.Refunded, Amount: part.Price, Tax: part.Tax, Reason: r.Reason, Reference: r.Reference,
 	}
-	if err := a.keep(tx, before, &m, now); err != nil {
+	if err := a.keep(tx, before, &m, at); err != nil {
 		return TransactionDetail{}, err
 	}
 	if a.gone() || r.EndAccess.Value {

@@ -115,15 +115,17 @@ func (s *Service) saleDetail(tables *lyceum.Tables, from lyceum.Reads, id lyceum
 	if err != nil {
 		return SaleDetail{}, err
 	}
-	if err := d.judge(tables, from, s.clock()); err != nil {
-		return SaleDetail{}, err
-	}
 	ids := make([]lyceum.TransactionID, len(d.Transactions))
 	for i := range d.Transactions {
 		ids[i] = d.Transactions[i].ID
 	}
-	d.References, err = tables.References.Find(from, ids...)
-	return d, err
+	if d.References, err = tables.References.Find(from, ids...); err != nil {
+		return SaleDetail{}, err
+	}
+	if err := d.judge(tables, from, s.clock()); err != nil {
+		return SaleDetail{}, err
+	}
+	return d, nil
 }
 
 // paymentsOf finds the transactions of a sale, oldest first.
@@ -197,7 +199,10 @@ func (d *SaleDetail) Left(t *lyceum.Transaction) (lyceum.Part, error) {
 }
 
 func (d *SaleDetail) account(t *lyceum.Transaction) account {
-	return account{Transaction: *t, tax: taxRefunded(d.Movements, t.ID), disputes: disputesOf(d.Disputes, t.ID)}
+	return account{
+		Transaction: *t, at: paidAt(t, d.References), tax: taxRefunded(d.Movements, t.ID),
+		disputes: disputesOf(d.Disputes, t.ID),
+	}
 }
 
 // Reference returns the name of a transaction of the sale in the payment system,

@@ -67,7 +67,7 @@ func (d *SaleDetail) bill(tables *lyceum.Tables, from lyceum.Reads) error {
 	for i := range d.Transactions {
 		accounts[i] = d.account(&d.Transactions[i])
 	}
-	b := periodsOf(&d.Sale, &plan, zone, accounts)
+	b := periodsOf(&d.Sale, &plan, zone, byTime(accounts))
 	d.Periods = b.paid
 	if !d.BilledSince.Present && !d.EndedAt.Present && !d.PaidUntil.Present {
 		d.PaidUntil, d.PaidInFull = b.until, b.inFull
