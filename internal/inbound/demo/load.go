@@ -113,7 +113,8 @@ func goOn(tx lyceum.Tx, billed []Billed) error {
 	sold := make([]lyceum.Sale, len(billed))
 	for i, b := range billed {
 		sale := kept[b.Sale]
-		sale.BilledSince, sale.BillingAnchor, sale.PaidUntil = lyceum.Some(sale.CreatedAt), lyceum.Some(b.Anchor), lyceum.Some(b.Due)
+		sale.BilledSince = lyceum.Some(sale.CreatedAt)
+		sale.BillingAnchor, sale.PaidUntil = lyceum.Some(b.Anchor), lyceum.Some(b.Due)
 		sold[i] = sale
 	}
 	_, err = tx.Sales.Save(tx, sold...)
