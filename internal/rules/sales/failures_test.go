@@ -73,6 +73,16 @@ func TestStatus(t *testing.T) {
 			name: "told late of an earlier failure", want: "past_due 2026-04-15",
 			acts: []act{at("2026-02-27"), renew, at("2026-02-28"), fail(sales.NewFailure{}), fail(sales.NewFailure{OccurredAt: some(day(t, "2026-02-20"))})},
 		},
+		{
+			name: "failed, and told late of a payment before", want: "past_due 2026-04-15",
+			acts: []act{at("2026-02-27"), fail(sales.NewFailure{}), func(t *testing.T, b *books) {
+				r := sales.Renewal{Sale: 1, Reference: some("ch_late"), Amounts: charged(2)}
+				r.OccurredAt = some(day(t, "2026-02-20"))
+				if _, err := b.service.Renew(t.Context(), b.by(), r); err != nil {
+					t.Fatal(err)
+				}
+			}},
+		},
 		{name: "failed in the second in which it is paid", acts: []act{at("2026-02-28"), renew, fail(sales.NewFailure{})}, want: "active 2026-04-15"},
 		{name: "cancelled", acts: []act{cancel}, want: "canceled null"},
 		{name: "cancelled, and used up", acts: []act{cancel, at("2026-03-01")}, want: "ended null"},

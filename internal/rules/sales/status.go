@@ -111,6 +111,6 @@ func (d *SaleDetail) statusAt(now time.Time) lyceum.Opt[SaleStatus] {
 // paid.
 func (d *SaleDetail) failing() bool {
 	return d.FailedAt.Present && !slices.ContainsFunc(d.Transactions, func(t lyceum.Transaction) bool {
-		return t.Paid && !t.CreatedAt.Before(d.FailedAt.Value)
+		return t.Paid && !paidAt(&t, d.References).Before(d.FailedAt.Value)
 	})
 }
