@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/console"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 )
@@ -28,11 +29,17 @@ type window struct {
 // or where it really is.
 func show(t *testing.T, at ...web.Site) (*window, *place) {
 	t.Helper()
+	return showWith(t, func(*console.Options) {}, at...)
+}
+
+// showWith is show for a console whose options are changed.
+func showWith(t *testing.T, change func(*console.Options), at ...web.Site) (*window, *place) {
+	t.Helper()
 	tab := webtest.Browser(t)
 	mux := http.NewServeMux()
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	p := open(t, append(at, web.Site{BaseURL: server.URL, AuthURL: server.URL})[0])
+	p := open(t, append(at, web.Site{BaseURL: server.URL, AuthURL: server.URL})[0], change)
 	mux.Handle("/admin", p.handler)
 	mux.Handle("/admin/", p.handler)
 	mux.Handle("/assets/", web.Assets())

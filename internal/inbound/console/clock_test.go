@@ -8,8 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
+	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 	"github.com/lyceum-school/lyceum/internal/rules/clock"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
@@ -17,23 +21,11 @@ import (
 // TestClockOfASandbox: the pages of a sandbox show its clock, and buttons move it.
 func TestClockOfASandbox(t *testing.T) {
 	t.Parallel()
-	var p *place
-	var moved *clock.Clock
-	p = open(t, site, func(o *console.Options) {
-		moved = clock.Standing(time.Now, time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC))
-		o.Clock = moved.Now
-		o.Moves = clock.New(moved, clock.Options{
-			Store: o.Names.(lyceum.Store), Log: slog.New(slog.DiscardHandler), Rest: func() func() { return func() {} },
-			Works:    map[lyceum.Waiting]clock.Work{lyceum.OrderAbandonment: sales.New(o.Names.(lyceum.Store), moved.Now, nil, nil).Abandon},
-			Settle:   func(context.Context, lyceum.SchoolID) error { return nil },
-			Deliver:  func(context.Context, lyceum.SchoolID) (clock.Delivered, error) { return clock.Delivered{}, nil },
-			Provider: &clock.Provider{Store: o.Names.(lyceum.Store)},
-		})
-	})
+	p := open(t, site, sandboxClock(t, time.Minute, func() {}))
 	for _, step := range []struct{ by, want, notice string }{
 		{"day", "2026-03-15T09:26:53Z", "done=clock"},
 		{"month", "2026-04-15T09:26:53Z", "done=clock"},
-		{"next", "2026-04-15T09:26:53Z", "done=clock-idle"},
+		{"renewal", "2026-04-15T09:26:53Z", "done=clock-idle"},
 	} {
 		w := p.ask(p.owner, http.MethodPost, "/admin/clock", p.form("/admin", "by", step.by))
 		if w.Code != http.StatusSeeOther || !strings.HasSuffix(w.Header().Get("Location"), step.notice) {
@@ -47,6 +39,70 @@ func TestClockOfASandbox(t *testing.T) {
 	if w := p.ask(p.owner, http.MethodPost, "/admin/clock", p.form("/admin", "by", "year")); w.Code != http.StatusNotFound {
 		t.Errorf("by a year: %d", w.Code)
 	}
+}
+
+// sandboxClock gives a console a clock at 14 March 2026 to move, and calls settle
+// on the way.
+func sandboxClock(t *testing.T, patience time.Duration, settle func()) func(*console.Options) {
+	t.Helper()
+	return func(o *console.Options) {
+		store := o.Names.(lyceum.Store)
+		moved := clock.Standing(time.Now, time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC))
+		o.Clock, o.Patience = moved.Now, patience
+		o.Moves = clock.New(moved, clock.Options{
+			Store: store, Log: slog.New(slog.DiscardHandler), Rest: func() func() { return func() {} },
+			Works: map[lyceum.Waiting]clock.Work{
+				lyceum.OrderAbandonment: sales.New(store, moved.Now, nil, nil).Abandon,
+			},
+			Settle:   func(context.Context, lyceum.SchoolID) error { settle(); return nil },
+			Deliver:  func(context.Context, lyceum.SchoolID) (clock.Delivered, error) { return clock.Delivered{}, nil },
+			Provider: &clock.Provider{Store: store},
+		})
+		t.Cleanup(o.Moves.Close)
+	}
+}
+
+// TestClockInABrowser moves the clock with the mouse and with the keyboard, on a desk
+// and on a phone. A move that takes long is shown until it is over.
+func TestClockInABrowser(t *testing.T) {
+	hold := make(chan struct{})
+	waits := false
+	w, _ := showWith(t, sandboxClock(t, 5*time.Second, func() {
+		if waits {
+			<-hold
+		}
+	}))
+	shows := func(at string) {
+		w.t.Helper()
+		w.until("document.querySelector('#clock time').dateTime === '" + at + "'")
+	}
+	for _, row := range []struct {
+		width      int64
+		day, month string
+	}{
+		{webtest.Desktop, "2026-03-15T09:26:53Z", "2026-04-15T09:26:53Z"},
+		{webtest.Phone, "2026-04-16T09:26:53Z", "2026-05-16T09:26:53Z"},
+	} {
+		webtest.Look(t, w.tab, row.width, 800, false)
+		w.open("/admin")
+		w.press("#clock [value=day]")
+		shows(row.day)
+		w.tabTo("#clock [value=month]")
+		w.leave(chromedp.KeyEvent(kb.Enter))
+		shows(row.month)
+		w.tabTo("#clock [value=renewal]")
+		w.leave(chromedp.KeyEvent(kb.Enter))
+		w.until("document.querySelector('.notice').textContent.startsWith('No payment is due')")
+		shows(row.month)
+		w.sound()
+	}
+	waits = true
+	w.press("#clock [value=day]")
+	w.until("document.querySelector('#clock [role=status]') && !document.querySelector('#clock button')")
+	w.sound()
+	close(hold)
+	w.until("document.querySelector('#clock button')")
+	shows("2026-05-17T09:26:53Z")
 }
 
 // TestNoClockToMove: a real server has no such page, and shows no clock.

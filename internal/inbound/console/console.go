@@ -40,8 +40,8 @@ type Options struct {
 	Bulk     *bulk.Service
 	Events   *events.Service
 	Names    Names
-	// Patience is how long the page after sending to a webhook waits for what
-	// comes back. 0 does not wait.
+	// Patience is how long the page after moving a clock, or sending to a webhook,
+	// waits for what comes back. 0 does not wait.
 	Patience time.Duration
 	Log      *slog.Logger
 	Clock    func() time.Time // nil is time.Now

@@ -23,6 +23,7 @@ type view struct {
 	Wrong  bool // a form was refused; its fields say why
 	Now    time.Time
 	Moves  bool // Now is the clock of a sandbox, which can be moved
+	Moving lyceum.Opt[time.Time]
 	Data   any
 }
 
@@ -181,12 +182,13 @@ var rooms = map[string]string{
 // notices are the sentences that a page begins with after something was done,
 // by the value of the parameter done.
 var notices = map[string]string{
-	"changed":    "The changes are saved.",
-	"clock":      "The clock was moved, and everything that was due on the way has happened.",
-	"clock-idle": "Nothing is due, so the clock was not moved.",
-	"disabled":   "The app is disabled. Its tokens no longer work.",
-	"enabled":    "The app is enabled again.",
-	"deleted":    "The app is deleted, and all access it had has ended.",
+	"changed":      "The changes are saved.",
+	"clock":        "The clock was moved, and everything that was due on the way has happened.",
+	"clock-idle":   "No payment is due, so the clock was not moved.",
+	"clock-moving": "The clock is being moved. The pages show how far it is.",
+	"disabled":     "The app is disabled. Its tokens no longer work.",
+	"enabled":      "The app is enabled again.",
+	"deleted":      "The app is deleted, and all access it had has ended.",
 	"registered": "This app is already registered: the form was submitted twice. Its secret was shown the first " +
 		"time and cannot be shown again. If it is lost, create a new one below.",
 	"rotated": "The app already has its new secret: the form was submitted twice. The secret was shown the first " +
@@ -231,7 +233,7 @@ func (c *console) show(
 	}
 	return web.Show(w, status, look, view{
 		Title: title, Visit: v, Room: rooms[page], Notice: notices[r.URL.Query().Get("done")],
-		Wrong: status == http.StatusUnprocessableEntity, Now: c.Clock(), Moves: c.Moves != nil, Data: data,
+		Wrong: status == http.StatusUnprocessableEntity, Now: c.Clock(), Moves: c.Moves != nil, Moving: c.moving(), Data: data,
 	})
 }
 

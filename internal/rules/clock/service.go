@@ -65,6 +65,8 @@ type Time struct {
 	Stands bool                // between moves
 	Moving *Moved              // a move that is under way, as far as it is
 	Next   lyceum.Opt[NextOne] // what is due next
+	// Payment is when the next payment is due or tried again.
+	Payment lyceum.Opt[time.Time]
 }
 
 // NextOne is the first thing that is due.
@@ -100,7 +102,20 @@ func (s *Service) Show(ctx context.Context, by lyceum.By, _ struct{}) (Time, err
 	if at, what, found := next.first(); found {
 		t.Next = lyceum.Some(NextOne{at, what[0]})
 	}
+	if at, due := next.At[lyceum.PaymentDue]; due {
+		t.Payment = lyceum.Some(at)
+	}
 	return t, nil
+}
+
+// Moving returns where the clock is being moved, if it is.
+func (s *Service) Moving() lyceum.Opt[time.Time] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.move == nil {
+		return lyceum.None[time.Time]()
+	}
+	return lyceum.Some(s.move.To)
 }
 
 // upcoming is what is due next.
