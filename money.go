@@ -64,6 +64,17 @@ func (c Currency) Decimals() int {
 	return 2
 }
 
+// symbols are the signs of currencies that are written before an amount.
+var symbols = map[Currency]string{"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}
+
+// Text writes an amount as people read it, such as $19.99 or CHF 19.99.
+func (m Minor) Text(currency Currency) string {
+	if symbol, ok := symbols[currency]; ok {
+		return symbol + m.Decimal(currency)
+	}
+	return string(currency) + " " + m.Decimal(currency)
+}
+
 // Decimal writes an amount as it is typed: 1999 of USD is 19.99.
 func (m Minor) Decimal(currency Currency) string {
 	sign := ""

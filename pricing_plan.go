@@ -51,6 +51,7 @@ type PricingPlanFilter struct {
 	OfCourses bool // only plans that sell a course
 	Product   Opt[Product]
 	Published Opt[bool]
+	Order     CourseOrder // by id, created or updated
 }
 
 // Archived reports whether the plan is no longer sold.

@@ -60,7 +60,14 @@ type publishedSchema struct {
 
 // differences are the places in which contract/v2 is not as published, each
 // with its reason in docs/divergences.md.
-var differences []string
+var differences = []string{
+	// There is no page on which a plan is bought.
+	"GET /v2/products/{product_type}/{product_id}/pricing-plans answer.data[].checkout_url is missing",
+	"POST /v2/products/{product_type}/{product_id}/pricing-plans answer.data.checkout_url is missing",
+	"GET /v2/products/{product_type}/{product_id}/pricing-plans/{plan_id} answer.data.checkout_url is missing",
+	"PATCH /v2/products/{product_type}/{product_id}/pricing-plans/{plan_id} answer.data.checkout_url is missing",
+	"DELETE /v2/products/{product_type}/{product_id}/pricing-plans/{plan_id} answer.data.checkout_url is missing",
+}
 
 // TestVersion2IsAsPublished compares every operation of contract/v2 for a
 // school's programs with the published one of the same address: parameters,

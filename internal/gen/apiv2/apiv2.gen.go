@@ -313,6 +313,108 @@ type PaginationMeta struct {
 	TotalCount int32 `json:"total_count"`
 }
 
+// PricingPlan One way to pay for a product.
+type PricingPlan struct {
+	// ID Identifier of the pricing plan, unique in the school.
+	ID int32 `json:"id"`
+
+	// FormattedPrice The price for people, with its period: `$19.99`, `$5.00 per month`, `4 × €7.00 every 2 weeks`, `Free`.
+	FormattedPrice string `json:"formatted_price"`
+
+	// FormattedPeriodFullWords The period for people, such as `per month` or `every 2 weeks`; null when it is paid once.
+	FormattedPeriodFullWords *string `json:"formatted_period_full_words"`
+
+	// FormattedPriceNoPeriod The price of one payment for people.
+	FormattedPriceNoPeriod *string `json:"formatted_price_no_period"`
+
+	// Name Name of the pricing plan.
+	Name string `json:"name"`
+
+	// Description What it offers.
+	Description *string `json:"description"`
+
+	// DetailedDescription What it offers, at length.
+	DetailedDescription *string `json:"detailed_description"`
+
+	// BillingInterval Unit of the time between two payments: `day`, `week`, `month` or `year`; null when it is paid once.
+	BillingInterval *string `json:"billing_interval"`
+
+	// EnrollmentCap How many times it can be sold; null without a limit.
+	EnrollmentCap *int32 `json:"enrollment_cap"`
+
+	// EnrollmentCapFulfillmentCount How many seats are taken: by sales that neither ended nor are fully refunded, and by open orders.
+	EnrollmentCapFulfillmentCount int32 `json:"enrollment_cap_fulfillment_count"`
+
+	// EnrollmentCapVisible Whether pages show how many seats are left.
+	EnrollmentCapVisible bool `json:"enrollment_cap_visible"`
+
+	// EnrollmentCapExpiresAt When the offer ends.
+	EnrollmentCapExpiresAt *time.Time `json:"enrollment_cap_expires_at"`
+
+	// EnrollmentCapDisplayPriority What pages show of the cap first.
+	EnrollmentCapDisplayPriority *string `json:"enrollment_cap_display_priority"`
+
+	// DisplayEnrollmentCap Whether there is a cap and it is visible.
+	DisplayEnrollmentCap bool `json:"display_enrollment_cap"`
+
+	// Currency Currency of the price.
+	Currency string `json:"currency"`
+
+	// Position Place among the plans of the product; 0 when it is unknown.
+	Position int32 `json:"position"`
+
+	// Price Price, or the amount of one payment, in the smallest unit of the currency.
+	Price int32 `json:"price"`
+
+	// IsRecurring Whether it is paid again and again.
+	IsRecurring bool `json:"is_recurring"`
+
+	// IsPublished Whether it is sold.
+	IsPublished bool `json:"is_published"`
+
+	// BillingIntervalCount Number of intervals between two payments; 1 when it is paid once.
+	BillingIntervalCount int32 `json:"billing_interval_count"`
+
+	// AuthorRevenueShare The part of the price that the author gets, from 0 to 1; null when it is the usual one.
+	AuthorRevenueShare *float64 `json:"author_revenue_share"`
+
+	// NumPaymentsRequired Number of payments of a payment plan.
+	NumPaymentsRequired *int32 `json:"num_payments_required"`
+
+	// FreeTrialLength Days before the first payment.
+	FreeTrialLength *int32 `json:"free_trial_length"`
+
+	// AccessLimitDuration How long access lasts, in `access_limit_interval`.
+	AccessLimitDuration *int32 `json:"access_limit_duration"`
+
+	// AccessLimitInterval Unit of `access_limit_duration`: `day`, `week`, `month` or `year`.
+	AccessLimitInterval *string `json:"access_limit_interval"`
+
+	// AccessLimitDate When access ends.
+	AccessLimitDate *time.Time `json:"access_limit_date"`
+
+	// Product What it sells.
+	Product ProductReference `json:"product"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// ProductReference A product of a kind.
+type ProductReference struct {
+	// Type Kind of the product: `course`, `digital_download`, `product_collection`, `membership_tier` or `coaching`.
+	Type string `json:"type"`
+
+	// ID The product.
+	ID int32 `json:"id"`
+
+	// Href Path of the operation that shows it.
+	Href string `json:"href"`
+}
+
 // ProgressLecture A lecture, and whether it was completed.
 type ProgressLecture struct {
 	// ID Identifier of the lecture.

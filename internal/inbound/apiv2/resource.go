@@ -10,6 +10,9 @@ import (
 // data is the name of what is answered.
 const data = "data"
 
+// perPage is how many rows a page has unless the request says otherwise.
+const perPage = 25
+
 // one is an operation that answers with one object. Its body may be left out,
 // which is to say nothing: what is required is then missing.
 func one[P, T, W any](

@@ -20,7 +20,7 @@ var candidates = map[string][]string{
 	"user_id": {"1", "2", "3", "50"}, "pricing_plan_id": {"1", "4", "50"}, "webhook_id": {"1", "3", "50"},
 	"sale_id": {"1", "50"}, "transaction_id": {"1", "50"}, "order_id": {"1", "50"}, "delivery_id": {"1", "50"}, "comment_id": {"1", "50"},
 	"digital_download_id": {"1", "50"}, "product_collection_id": {"1", "50"}, "membership_id": {"1", "50"}, "membership_tier_id": {"1", "50"}, "coaching_id": {"1", "50"}, "product_id": {"1", "50"}, "dispute_id": {"1", "50"},
-	"coupon_id": {"1", "50"}, "affiliate_id": {"1", "50"}, "author_id": {"1", "2", "50"}, "attention_id": {"1", "50"}, "bulk_job_id": {"1", "50"}, "product_type": {"course"},
+	"coupon_id": {"1", "50"}, "affiliate_id": {"1", "50"}, "author_id": {"1", "2", "50"}, "attention_id": {"1", "50"}, "bulk_job_id": {"1", "50"}, "product_type": {"course"}, "product_types": {"courses"},
 }
 
 // paths gives every way to fill a pattern.
@@ -197,7 +197,7 @@ func TestF9_AnotherSchoolsIDIsAnUnknownOne(t *testing.T) {
 				continue
 			}
 			at := func(id string) string {
-				path := strings.ReplaceAll(op.Path, "{product_type}", "course")
+				path := strings.NewReplacer("{product_type}", "course", "{product_types}", "courses").Replace(op.Path)
 				for name := range candidates {
 					path = strings.ReplaceAll(path, "{"+name+"}", id)
 				}

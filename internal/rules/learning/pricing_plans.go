@@ -60,6 +60,49 @@ func (s *Service) PricingPlans(
 	return lyceum.Listing[SoldPlan]{Page: found.Page, Total: found.Total, More: found.More, Rows: sold}, err
 }
 
+// PlanOf names a pricing plan of a product.
+type PlanOf struct {
+	Product lyceum.Product
+	ID      lyceum.PricingPlanID
+}
+
+// PlansOfProduct lists the pricing plans of a product. It fails with NotFound.
+func (s *Service) PlansOfProduct(
+	ctx context.Context, by lyceum.By, f lyceum.PricingPlanFilter, p lyceum.Page,
+) (lyceum.Listing[SoldPlan], error) {
+	v := s.store.In(ctx, by.School)
+	if err := productThere(v.Tables, v, f.Product.Value); err != nil {
+		return lyceum.Listing[SoldPlan]{}, err
+	}
+	return s.PricingPlans(ctx, by, f, p)
+}
+
+// PlanOfProduct returns a pricing plan of a product. It fails with NotFound.
+func (s *Service) PlanOfProduct(ctx context.Context, by lyceum.By, q PlanOf) (SoldPlan, error) {
+	plan, err := s.PricingPlan(ctx, by, q.ID)
+	if err != nil {
+		return SoldPlan{}, err
+	}
+	return plan, planOf(&plan.PricingPlan, lyceum.Some(q.Product))
+}
+
+// productThere fails with NotFound for a product that the school does not have.
+func productThere(t *lyceum.Tables, from lyceum.Source, p lyceum.Product) error {
+	found, err := lyceum.FindProducts(t, from, p)
+	if err == nil && len(found) == 0 {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no %s", p)
+	}
+	return err
+}
+
+// planOf fails with NotFound for the plan of another product.
+func planOf(plan *lyceum.PricingPlan, product lyceum.Opt[lyceum.Product]) error {
+	if product.Present && plan.Product() != product {
+		return lyceum.Errorf(lyceum.NotFound, "%s has no pricing plan %d", product.Value, plan.ID)
+	}
+	return nil
+}
+
 func withSeats(r lyceum.Reads, plans ...lyceum.PricingPlan) ([]SoldPlan, error) {
 	ids, sold := make([]lyceum.PricingPlanID, len(plans)), make([]SoldPlan, len(plans))
 	for i := range plans {
@@ -87,6 +130,7 @@ func (s *Service) PricingPlan(ctx context.Context, by lyceum.By, id lyceum.Prici
 // it is.
 type PricingPlanChange struct {
 	ID                   lyceum.PricingPlanID
+	Of                   lyceum.Opt[lyceum.Product] // whose plan it is; another one is not found
 	Product              lyceum.Opt[lyceum.Product]
 	Name                 lyceum.Opt[string]
 	Price                lyceum.Opt[lyceum.Minor]
@@ -141,6 +185,11 @@ func (c *PricingPlanChange) apply(to *lyceum.PricingPlan) {
 func (s *Service) CreatePricingPlan(ctx context.Context, by lyceum.By, asked PricingPlanChange) (SoldPlan, error) {
 	now := lyceum.Second(s.clock())
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (SoldPlan, error) {
+		if asked.Of.Present {
+			if err := productThere(tx.Tables, tx, asked.Of.Value); err != nil {
+				return SoldPlan{}, err
+			}
+		}
 		plan := lyceum.PricingPlan{CreatedAt: now, UpdatedAt: now, Published: lyceum.Some(true)}
 		asked.apply(&plan)
 		if plan.Frequency == "" {
@@ -173,6 +222,9 @@ func (s *Service) CreatePricingPlan(ctx context.Context, by lyceum.By, asked Pri
 // Conflict when another product is known.
 func (s *Service) UpdatePricingPlan(ctx context.Context, by lyceum.By, asked PricingPlanChange) (SoldPlan, error) {
 	return s.changePlan(ctx, by, asked.ID, func(tx lyceum.Tx, plan *lyceum.PricingPlan) error {
+		if err := planOf(plan, asked.Of); err != nil {
+			return err
+		}
 		product := plan.Product()
 		if asked.Product.Present && product.Present && product != asked.Product {
 			return conflict("product_fixed", "pricing plan %d sells %s; create another plan for another product", plan.ID,

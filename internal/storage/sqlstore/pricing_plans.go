@@ -55,6 +55,7 @@ var pricingPlans = define(&tables.PricingPlans, noun[lyceum.PricingPlanID, lyceu
 		optFloatColumn("author_revenue_share", func(p *lyceum.PricingPlan) *lyceum.Opt[float64] { return &p.AuthorShare }),
 	},
 	largest: 256 << 10,
+	order:   func(f lyceum.PricingPlanFilter) string { return ordered(f.Order, "pricing_plan_id") },
 	narrow: func(w *where, f lyceum.PricingPlanFilter) {
 		if f.OfCourses {
 			w.and("course_id IS NOT NULL")

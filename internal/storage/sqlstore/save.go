@@ -259,13 +259,21 @@ func joined[T any](q *session, table *table[T], school lyceum.SchoolID, ids []an
 	return nil
 }
 
+// readChunk is how many values one statement looks for at most: those of the largest page of a list.
+const readChunk = 128
+
 // inChunks runs text followed by a list of values, chunk by chunk. $1 of text
-// is the school.
+// is the school. A chunk is filled up to a power of two with its last value, which
+// finds nothing more.
 func inChunks(q *session, text string, school lyceum.SchoolID, values []any, dest []any, visit func()) error {
 	for len(values) > 0 {
-		n := chunkOf(len(values))
-		args := append(make([]any, 0, n+1), int64(school))
-		err := q.each(text+placeholders(2, n), append(args, values[:n]...), dest, func() error { visit(); return nil })
+		n := min(len(values), readChunk)
+		size := 1 << bits.Len(uint(n-1))
+		args := append(append(make([]any, 0, size+1), int64(school)), values[:n]...)
+		for len(args) <= size {
+			args = append(args, values[n-1])
+		}
+		err := q.each(text+placeholders(2, size), args, dest, func() error { visit(); return nil })
 		if err != nil {
 			return err
 		}
