@@ -110,8 +110,12 @@ func (m *union) follow(t *testing.T, d *deal) *deal {
 	fresh.CreatedAt, fresh.Transactions = since, nil // access goes on from there
 	m.seen["changes of plan by themselves"]++
 	next := m.sold(fresh)
-	next.until = since
-	if m.after(plan, d.anchor, since.Add(-time.Second)).Equal(since) { // its periods end on the same days
+	next.begins = since
+	if d.until.After(since) { // paid a little early: the billing day stays
+		next.begins = d.until
+	}
+	next.until, next.anchor = next.begins, next.begins
+	if m.after(plan, d.anchor, next.begins.Add(-time.Second)).Equal(next.begins) { // its periods end on the same days
 		next.anchor = d.anchor
 	}
 	d.replacedBy, next.replaces = next, d

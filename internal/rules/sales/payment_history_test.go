@@ -87,6 +87,9 @@ func (m *union) count(d *deal) {
 			if d.until.After(from) {
 				from = d.until
 			}
+			if d.begins.After(from) {
+				from = d.begins
+			}
 			d.until = m.after(d.plan, d.anchor, from)
 		}
 	}

@@ -178,7 +178,8 @@ func (s *Service) endPeriod(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) erro
 	if sale.EndedAt.Present {
 		return stop(tx, now, sale, &plan, now)
 	}
-	id, due := sale.NextPlan.Value, sale.PaidUntil.Else(lyceum.Second(now))
+	id, begin := sale.NextPlan.Value, sale.PaidUntil.Else(lyceum.Second(now))
+	due := begin
 	if due.After(now) { // its next payment came a little early
 		due = lyceum.Second(now)
 	}
@@ -189,7 +190,7 @@ func (s *Service) endPeriod(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) erro
 	if err != nil {
 		return err
 	}
-	fresh, err := s.follow(tx, now, due, sale, &next)
+	fresh, err := s.follow(tx, now, due, begin, sale, &next)
 	if err != nil {
 		return err
 	}
@@ -220,9 +221,10 @@ func stay(tx lyceum.Tx, sale *lyceum.Sale, now time.Time, why string) error {
 }
 
 // follow keeps the sale that follows another one without a payment, since what
-// was paid for that one is used up.
+// was paid for that one is used up. Its first period begins at a moment that is not
+// before due.
 func (s *Service) follow(
-	tx lyceum.Tx, now, due time.Time, old *lyceum.Sale, plan *lyceum.PricingPlan,
+	tx lyceum.Tx, now, due, begin time.Time, old *lyceum.Sale, plan *lyceum.PricingPlan,
 ) (lyceum.SaleID, error) {
 	id, err := tx.Sales.NextID(tx)
 	if err != nil {
@@ -233,11 +235,11 @@ func (s *Service) follow(
 		AffiliateID: old.AffiliateID, AuthorID: old.AuthorID, Replaces: lyceum.Some(old.ID), BilledSince: lyceum.Some(due),
 	}
 	if plan.Recurring() {
-		anchor, err := nextAnchor(tx, old, plan, due)
+		anchor, err := nextAnchor(tx, old, plan, begin)
 		if err != nil {
 			return id, err
 		}
-		sale.BillingAnchor, sale.PaidUntil = lyceum.Some(anchor), lyceum.Some(due)
+		sale.BillingAnchor, sale.PaidUntil = lyceum.Some(anchor), lyceum.Some(begin)
 	} else { // free: no payment is to come that tells a price
 		sale.FinalPrice, sale.Currency = lyceum.Some[lyceum.Minor](0), lyceum.Some(plan.Currency)
 	}

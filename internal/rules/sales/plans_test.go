@@ -325,8 +325,12 @@ func TestAComingChangeGivesWay(t *testing.T) {
 			b.endPeriods(t)
 			replaced := b.show(t, old.ID)
 			fresh := b.show(t, replaced.ReplacedBy.Value)
-			if replaced.EndedAt != some(due) || len(fresh.Transactions) != 1 || !fresh.PaidUntil.Value.After(b.now) {
+			if replaced.EndedAt != some(due) || len(fresh.Transactions) != 1 || fresh.Status != some(sales.Active) {
 				t.Errorf("%+v, followed by %+v", replaced.Sale, fresh)
+			}
+			begin := old.PaidUntil.Value // the billing day stays
+			if p := fresh.Period(fresh.Transactions[0].ID).Value; !p.Start.Equal(begin) || !fresh.PaidUntil.Value.Equal(p.End) || p.End.Day() != old.BillingAnchor.Value.Day() {
+				t.Errorf("the first period is %v, paid until %v, and the old one was paid until %v", p, fresh.PaidUntil, begin)
 			}
 			if err := b.service.DropChange(t.Context(), b.by(), old.ID); lyceum.Public(err).Code != "sale_ended" {
 				t.Errorf("dropped too late: %v", err)

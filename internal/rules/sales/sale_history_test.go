@@ -18,6 +18,7 @@ type deal struct {
 	plan     lyceum.PricingPlanID
 	payments []*installment
 	anchor   time.Time
+	begins   time.Time // of a follower: its first period
 	until    time.Time // paid until
 	full     bool      // nothing more is to be paid
 	billed   time.Time // since when it is billed here, not elsewhere

@@ -99,7 +99,7 @@ func (d *SaleDetail) statusAt(now time.Time) lyceum.Opt[SaleStatus] {
 		return lyceum.Some(PaidInFull)
 	case d.failing(), d.PaidUntil.Present && !d.PaidUntil.Value.After(now):
 		return lyceum.Some(PastDue)
-	case d.BillingAnchor.Present && d.BillingAnchor.Value.After(now): // the first paid period is still to come
+	case d.BillingAnchor.Value.After(now) && len(d.Transactions) > 0 && d.Transactions[0].FinalPrice == 0:
 		return lyceum.Some(Trialing)
 	case d.BillingAnchor.Present, d.PaidUntil.Present:
 		return lyceum.Some(Active)
