@@ -233,7 +233,8 @@ func (c *console) show(
 	}
 	return web.Show(w, status, look, view{
 		Title: title, Visit: v, Room: rooms[page], Notice: notices[r.URL.Query().Get("done")],
-		Wrong: status == http.StatusUnprocessableEntity, Now: c.Clock(), Moves: c.Moves != nil, Moving: c.moving(), Data: data,
+		Wrong: status == http.StatusUnprocessableEntity, Now: c.Clock(), Moves: c.Moves != nil,
+		Moving: c.moving(), Data: data,
 	})
 }
 
