@@ -1,10 +1,12 @@
 package lyceum
 
+import "time"
+
 // AttachmentKind is what an attachment is: one of the contract's kinds, or
 // another word that an import brought.
 type AttachmentKind string
 
-// The kinds of the contract.
+// The kinds of the contract. The last three are those of version 2 alone.
 const (
 	TextAttachment           AttachmentKind = "text"
 	NativeCommentsAttachment AttachmentKind = "native_comments"
@@ -16,9 +18,12 @@ const (
 	CodeDisplayAttachment    AttachmentKind = "code_display"
 	CodeEmbedAttachment      AttachmentKind = "code_embed"
 	UpsellAttachment         AttachmentKind = "upsell"
+	OpenQuestionAttachment   AttachmentKind = "open_response_question"
+	EmbedAttachment          AttachmentKind = "embed"
+	FileAttachment           AttachmentKind = "file"
 )
 
-// AttachmentKinds lists the kinds of the contract.
+// AttachmentKinds lists the kinds of version 1.
 func AttachmentKinds() []AttachmentKind {
 	return []AttachmentKind{
 		TextAttachment, NativeCommentsAttachment, VideoAttachment, AudioAttachment, ImageAttachment,
@@ -52,13 +57,36 @@ type Attachment struct {
 	FileExtension Opt[string]
 	Quiz          *Quiz      // with the kind quiz alone
 	Video         Opt[Video] // with the kind video alone
+
+	IsPublished  Opt[bool]         // whether learners see it; absent: they do
+	Embeddable   Opt[bool]         // whether it is shown in the page; absent: it is not
+	Downloadable Opt[bool]         // whether learners may keep the file; absent: they may not
+	ContentType  Opt[string]       // of the file; that of a video is in Video
+	AltText      Opt[string]       // of a picture
+	Decorative   Opt[bool]         // a picture that says nothing
+	CodeSyntax   Opt[string]       // language of code
+	Question     Opt[OpenQuestion] // with the kind open_response_question alone
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+	ArchivedAt   Opt[time.Time] // since when it is deleted; answers to a quiz are kept
+}
+
+// OpenQuestion is a question that learners answer in their own words.
+type OpenQuestion struct {
+	Text      string
+	Required  bool
+	Upload    bool // a file may be the answer
+	ImageURL  Opt[string]
+	ImageName Opt[string]
+	ImageAlt  Opt[string] // for who cannot see the picture
 }
 
 // AttachmentFilter narrows attachments; an absent part holds always. Those of
 // one lecture come by position, then id; those without a position come last.
 type AttachmentFilter struct {
-	Lecture Opt[LectureID]
-	Quiz    Opt[QuizID] // the one that this quiz is
+	Lecture    Opt[LectureID]
+	Quiz       Opt[QuizID] // the one that this quiz is
+	IsArchived Opt[bool]
 }
 
 // Quiz is a set of questions.

@@ -20,6 +20,7 @@ type Course struct {
 	// Certificate: who completes the course gets one, made from this page.
 	Certificate Opt[int32]
 	ArchivedAt  Opt[time.Time] // since when it cannot be sold
+	FriendlyURL Opt[string]    // last part of the address of its page, unique in the school
 }
 
 // CourseFilter narrows courses; an absent part holds always.

@@ -280,7 +280,7 @@ func whole(t *testing.T, document *openapi3.T, place string, ref *openapi3.Schem
 	}
 }
 
-// TestEnvelopes: an answer of version 2 is data, and meta beside a list. One of
+// TestEnvelopes: an answer of version 2 is data, and meta beside a list that is read. One of
 // Lyceum's own interface has the name of its noun, and beside a list how it goes
 // on. A learner is as the contract has them, without an envelope.
 func TestEnvelopes(t *testing.T) {
@@ -301,7 +301,7 @@ func TestEnvelopes(t *testing.T) {
 				if len(nouns) != 1 {
 					t.Errorf("%s: an answer has %v", place, names)
 				}
-			case isList && !slices.Equal(names, []string{"data", "meta"}), !isList && !slices.Equal(names, []string{"data"}):
+			case isList && strings.HasPrefix(place, "GET ") && !slices.Equal(names, []string{"data", "meta"}), !isList && !slices.Equal(names, []string{"data"}):
 				t.Errorf("%s: an answer has %v", place, names)
 			}
 		})

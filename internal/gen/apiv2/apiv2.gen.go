@@ -462,3 +462,21 @@ type QuizQuestion struct {
 	// Graded Whether the answer counts.
 	Graded bool `json:"graded"`
 }
+
+// Section A part of a course that holds lectures.
+type Section struct {
+	// ID Identifier of the section, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the section.
+	Name string `json:"name"`
+
+	// Position Place of the section in the course, counted from 1.
+	Position int32 `json:"position"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+}

@@ -30,29 +30,40 @@ type (
 		Uses *int32 `json:"number_of_uses,omitempty"`
 	}
 	lectureSection struct {
-		ID          int32  `json:"id"`
-		CourseID    int32  `json:"course_id"`
-		Name        string `json:"name"`
-		IsPublished bool   `json:"is_published"`
-		Position    int32  `json:"position"`
+		ID          int32     `json:"id"`
+		CourseID    int32     `json:"course_id"`
+		Name        string    `json:"name"`
+		IsPublished bool      `json:"is_published"`
+		Position    int32     `json:"position"`
+		CreatedAt   time.Time `json:"created_at"`
+		UpdatedAt   time.Time `json:"updated_at"`
 	}
 	lecture struct {
-		ID               int32   `json:"id"`
-		CourseID         int32   `json:"course_id"`
-		LectureSectionID int32   `json:"lecture_section_id"`
-		Name             *string `json:"name"`
-		IsPublished      bool    `json:"is_published"`
-		Position         int32   `json:"position"`
+		ID               int32      `json:"id"`
+		CourseID         int32      `json:"course_id"`
+		LectureSectionID int32      `json:"lecture_section_id"`
+		Name             *string    `json:"name"`
+		IsPublished      bool       `json:"is_published"`
+		Position         int32      `json:"position"`
+		FreePreview      bool       `json:"free_preview"`
+		StudentComments  bool       `json:"student_comments_enabled"`
+		CreatedAt        time.Time  `json:"created_at"`
+		UpdatedAt        time.Time  `json:"updated_at"`
+		ArchivedAt       *time.Time `json:"archived_at"`
 	}
 	attachment struct {
-		ID        int32   `json:"id"`
-		LectureID int32   `json:"lecture_id"`
-		Kind      string  `json:"kind"`
-		Name      *string `json:"name"`
-		URL       *string `json:"url"`
-		Text      *string `json:"text"`
-		Position  *int32  `json:"position"`
-		FormID    *int32  `json:"custom_form_id"` // what webhooks call a quiz
+		ID          int32      `json:"id"`
+		LectureID   int32      `json:"lecture_id"`
+		Kind        string     `json:"kind"`
+		Name        *string    `json:"name"`
+		URL         *string    `json:"url"`
+		Text        *string    `json:"text"`
+		Position    *int32     `json:"position"`
+		FormID      *int32     `json:"custom_form_id"` // what webhooks call a quiz
+		IsPublished bool       `json:"is_published"`
+		CreatedAt   time.Time  `json:"created_at"`
+		UpdatedAt   time.Time  `json:"updated_at"`
+		ArchivedAt  *time.Time `json:"archived_at"`
 	}
 	collectionProduct struct {
 		ID                  int32              `json:"id"`
@@ -104,13 +115,21 @@ func shown(object any) any {
 	case lyceum.TierProduct:
 		return tierProduct{int32(o.ID), int32(o.In), o.Product.Kind, o.Product.ID, wire.Moment(o.CreatedAt)}
 	case lyceum.LectureSection:
-		return lectureSection{int32(o.ID), int32(o.Course), o.Name, o.IsPublished, o.Position}
+		return lectureSection{
+			int32(o.ID), int32(o.Course), o.Name, o.IsPublished, o.Position,
+			wire.Moment(o.CreatedAt), wire.Moment(o.UpdatedAt),
+		}
 	case lyceum.Lecture:
-		return lecture{int32(o.ID), int32(o.Course), int32(o.Section), wire.Optional(o.Name), o.IsPublished, o.Position}
+		return lecture{
+			int32(o.ID), int32(o.Course), int32(o.Section), wire.Optional(o.Name), o.IsPublished, o.Position,
+			o.FreePreview.Value, o.Comments.Else(true), wire.Moment(o.CreatedAt), wire.Moment(o.UpdatedAt),
+			wire.OptMoment(o.ArchivedAt),
+		}
 	case lyceum.Attachment:
 		a := attachment{
 			int32(o.ID), int32(o.Lecture), string(o.Kind), wire.Optional(o.Name), wire.Optional(o.URL),
-			wire.Optional(o.Text), wire.Optional(o.Position), nil,
+			wire.Optional(o.Text), wire.Optional(o.Position), nil, o.IsPublished.Else(true),
+			wire.Moment(o.CreatedAt), wire.Moment(o.UpdatedAt), wire.OptMoment(o.ArchivedAt),
 		}
 		if o.Quiz != nil {
 			a.FormID = wire.Number(lyceum.Some(o.Quiz.ID))

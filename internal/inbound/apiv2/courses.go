@@ -12,6 +12,7 @@ import (
 
 // Paths of which others are parts.
 const (
+	coursePath    = "/v2/products/courses/{course_id}"
 	myCoursePath  = "/v2/current_user/courses/{course_id}"
 	myLecturePath = myCoursePath + "/lectures/{lecture_id}"
 )

@@ -28,7 +28,10 @@ func (f *Face) Name() string { return "v2" }
 
 func (f *Face) Operations() []wire.Operation {
 	return slices.Concat(
-		wire.Admitting(f.open, slices.Concat(f.courses(), f.digitalDownloads(), f.pricingPlans())...),
+		wire.Admitting(f.open, slices.Concat(
+			f.courses(), f.sections(),
+			f.digitalDownloads(), f.pricingPlans(),
+		)...),
 		wire.ForLearners(lyceum.V2, slices.Concat(myself(), f.myCourses(), f.myLectures())...),
 		f.tokens,
 	)

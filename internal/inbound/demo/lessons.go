@@ -56,14 +56,14 @@ func (l *lessons) fill(rng *rand.Rand, course *lyceum.Course) {
 	for n := range last + 1 {
 		section := lyceum.LectureSection{
 			ID: lyceum.LectureSectionID(len(l.sections) + 1), Course: course.ID, Name: chapters[n], Position: int32(n + 1),
-			IsPublished: n < last || course.ID%3 != 0,
+			IsPublished: n < last || course.ID%3 != 0, CreatedAt: course.CreatedAt, UpdatedAt: course.CreatedAt,
 		}
 		l.sections = append(l.sections, section)
 		count := 2 + rng.IntN(4)
 		for k := range count {
 			lecture := lyceum.Lecture{
 				ID: lyceum.LectureID(len(l.lectures) + 1), Course: course.ID, Section: section.ID, Position: int32(k + 1),
-				IsPublished: k < count-1 || section.ID%2 == 0,
+				IsPublished: k < count-1 || section.ID%2 == 0, CreatedAt: course.CreatedAt, UpdatedAt: course.CreatedAt,
 			}
 			if rng.IntN(20) > 0 {
 				lecture.Name = lyceum.Some(steps[(n*3+k)%len(steps)])
@@ -92,7 +92,7 @@ func (l *lessons) attach(rng *rand.Rand, course *lyceum.Course, lecture *lyceum.
 	for position, kind := range kinds {
 		a := lyceum.Attachment{
 			ID: lyceum.AttachmentID(len(l.attachments) + 1), Lecture: lecture.ID, Kind: kind,
-			Position: lyceum.Some(int32(position + 1)),
+			Position: lyceum.Some(int32(position + 1)), CreatedAt: course.CreatedAt, UpdatedAt: course.CreatedAt,
 		}
 		l.furnish(rng, course, lecture, &a)
 		l.attachments = append(l.attachments, a)

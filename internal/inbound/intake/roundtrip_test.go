@@ -137,13 +137,15 @@ func couponOf(t *rapid.T) lyceum.Coupon {
 func sectionOf(t *rapid.T) lyceum.LectureSection {
 	return lyceum.LectureSection{
 		ID: idOf[lyceum.LectureSectionID](t, "id"), Course: idOf[lyceum.CourseID](t, "course"), Name: textOf(t, "name"), IsPublished: boolOf(t, "published"), Position: idOf[int32](t, "position"),
+		CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"),
 	}
 }
 
 func lectureOf(t *rapid.T) lyceum.Lecture {
 	return lyceum.Lecture{
 		ID: idOf[lyceum.LectureID](t, "id"), Course: idOf[lyceum.CourseID](t, "course"), Section: idOf[lyceum.LectureSectionID](t, "section"), Name: optOf(t, "name", textOf),
-		IsPublished: boolOf(t, "published"), Position: idOf[int32](t, "position"),
+		IsPublished: boolOf(t, "published"), Position: idOf[int32](t, "position"), FreePreview: optOf(t, "preview", boolOf), Comments: optOf(t, "comments", boolOf),
+		CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"), ArchivedAt: optOf(t, "archived", timeOf),
 	}
 }
 
@@ -153,6 +155,15 @@ func attachmentOf(t *rapid.T) lyceum.Attachment {
 	a := lyceum.Attachment{
 		ID: idOf[lyceum.AttachmentID](t, "id"), Lecture: idOf[lyceum.LectureID](t, "lecture"), Name: optOf(t, "name", textOf), Kind: rapid.SampledFrom(append(lyceum.AttachmentKinds(), "file", "open_response_question")).Draw(t, "kind"),
 		URL: optOf(t, "url", textOf), Text: optOf(t, "text", textOf), Position: optOf(t, "position", idOf[int32]), FileSize: optOf(t, "size", countOf), FileExtension: optOf(t, "extension", textOf),
+		IsPublished: optOf(t, "published", boolOf), Embeddable: optOf(t, "embeddable", boolOf), Downloadable: optOf(t, "downloadable", boolOf), ContentType: optOf(t, "type", textOf),
+		AltText: optOf(t, "alt", textOf), Decorative: optOf(t, "decorative", boolOf), CodeSyntax: optOf(t, "syntax", textOf),
+		CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"), ArchivedAt: optOf(t, "archived", timeOf),
+	}
+	if rapid.Bool().Draw(t, "open question") {
+		a.Question = lyceum.Some(lyceum.OpenQuestion{
+			Text: textOf(t, "question"), Required: boolOf(t, "required"), Upload: boolOf(t, "upload"),
+			ImageURL: optOf(t, "image", textOf), ImageName: optOf(t, "image name", textOf), ImageAlt: optOf(t, "image alt", textOf),
+		})
 	}
 	if rapid.Bool().Draw(t, "quiz") {
 		a.Quiz = &lyceum.Quiz{ID: idOf[lyceum.QuizID](t, "quiz"), Questions: []lyceum.Question{}}

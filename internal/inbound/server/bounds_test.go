@@ -16,7 +16,7 @@ import (
 
 // ids are those of a classroom, and 1 where it has none. Webhook 4 is the first
 // one that is made there.
-const ids = "course_id=1 lecture_id=11 video_id=103 quiz_id=107 user_id=2 pricing_plan_id=1 webhook_id=4 sale_id=1 transaction_id=1 order_id=1 dispute_id=1 affiliate_id=1 author_id=1 coupon_id=1 delivery_id=1 comment_id=1 digital_download_id=1 product_collection_id=1 membership_id=1 membership_tier_id=1 coaching_id=1 product_type=course product_id=1 bulk_job_id=1 attention_id=1"
+const ids = "section_id=1 attachment_id=101 course_id=1 lecture_id=11 video_id=103 quiz_id=107 user_id=2 pricing_plan_id=1 webhook_id=4 sale_id=1 transaction_id=1 order_id=1 dispute_id=1 affiliate_id=1 author_id=1 coupon_id=1 delivery_id=1 comment_id=1 digital_download_id=1 product_collection_id=1 membership_id=1 membership_tier_id=1 coaching_id=1 product_type=course product_id=1 bulk_job_id=1 attention_id=1"
 
 // TestParametersAreTheContracts: a value outside what the contract says of a
 // parameter is rejected with a sentence that names it, and its default is what

@@ -16,7 +16,7 @@ import (
 // candidates are ids that a classroom has, ids that only the other school has
 // (50, 150) and ids that nobody has.
 var candidates = map[string][]string{
-	"course_id": {"1", "2", "3", "4", "50"}, "lecture_id": {"11", "14", "15", "21", "31", "50"}, "video_id": {"103", "121", "150"}, "quiz_id": {"107", "120", "151"},
+	"section_id": {"1", "2", "3", "50"}, "attachment_id": {"101", "103", "107", "150"}, "course_id": {"1", "2", "3", "4", "50"}, "lecture_id": {"11", "14", "15", "21", "31", "50"}, "video_id": {"103", "121", "150"}, "quiz_id": {"107", "120", "151"},
 	"user_id": {"1", "2", "3", "50"}, "pricing_plan_id": {"1", "4", "50"}, "webhook_id": {"1", "3", "50"},
 	"sale_id": {"1", "50"}, "transaction_id": {"1", "50"}, "order_id": {"1", "50"}, "delivery_id": {"1", "50"}, "comment_id": {"1", "50"},
 	"digital_download_id": {"1", "50"}, "product_collection_id": {"1", "50"}, "membership_id": {"1", "50"}, "membership_tier_id": {"1", "50"}, "coaching_id": {"1", "50"}, "product_id": {"1", "50"}, "dispute_id": {"1", "50"},

@@ -9,7 +9,9 @@ import (
 // ownBodies are what a program sends to the operations of Lyceum's own face, and
 // to those of v2 that change something.
 var ownBodies = map[string]string{
-	"createSale": `{"user_id":2,"pricing_plan_id":1}`, "createRenewal": `{"charge":500}`, "createPaymentFailure": `{}`, "createRefund": `{}`, "openChargeback": `{}`, "closeChargeback": `{"outcome":"won"}`,
+	"createSection": `{"name":"Encore"}`, "updateSection": `{"name":"Encore"}`, "replaceSection": `{"name":"Encore"}`,
+	"reorderSections": `{"data":[{"id":1,"position":1},{"id":2,"position":2},{"id":3,"position":3}]}`,
+	"createSale":      `{"user_id":2,"pricing_plan_id":1}`, "createRenewal": `{"charge":500}`, "createPaymentFailure": `{}`, "createRefund": `{}`, "openChargeback": `{}`, "closeChargeback": `{"outcome":"won"}`,
 	"createOrder": `{"email":"new@example.com","pricing_plan_id":1}`, "completeOrder": `{}`, "updateSchool": `{}`, "setUserTags": `{"tags":[]}`, "disableUser": "", "enableUser": "", "cancelSale": "", "endSale": "", "confirmChargingStopped": "", "changePlan": `{"pricing_plan_id":1}`, "dropPlanChange": "", "openDispute": `{}`, "closeDispute": `{"outcome":"won"}`, "abandonOrder": "",
 	"createWebhook": `{"url":"https://hooks.example.com/x"}`, "updateWebhook": `{}`, "rotateWebhookSecret": "", "testWebhook": `{}`, "resumeWebhook": `{}`, "resendDeliveries": `{}`,
 	"resendDelivery": "", "deleteWebhook": "", "createQuizResponse": `{"user_id":2,"answers":[]}`, "createComment": `{"user_id":2,"body":"x"}`, "deleteComment": "",
@@ -339,7 +341,7 @@ var ownRows = slicesOf(
 	),
 	own("listChanges",
 		asking{name: "a response names the attachment", query: "types=quiz_response&limit=1", says: `"object":{"id":1,"quiz_id":107,"user_id":2,`},
-		asking{name: "an attachment names what webhooks call its quiz", query: "types=attachment", says: `"position":7,"custom_form_id":901}`},
+		asking{name: "an attachment names what webhooks call its quiz", query: "types=attachment", says: `"position":7,"custom_form_id":901,"is_published":true,`},
 	),
 	own("listChanges", asking{name: "what is deleted has no object", query: "types=comment", says: `"type":"comment.deleted","id":1,"actor":"api_key:1","event":null,"object":null}`}),
 	own("listEvents",

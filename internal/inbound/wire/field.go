@@ -70,12 +70,35 @@ func (f Field) Object() (member func(name string) Field, found bool) {
 		f.Refuse("must be an object without repeated names")
 		return nil, false
 	}
-	asked := &askedMembers{within: f.name + ".", members: members}
+	return f.membersOf(f.name, members), true
+}
+
+// Objects binds a list of objects of the body, at least one and at most so many.
+func (f Field) Objects(most int) (members []func(name string) Field) {
+	list := Sequence[json.RawMessage](f, "objects")
+	if list != nil && len(list) == 0 || len(list) > most {
+		f.Refuse("must be a list of 1 to " + strconv.Itoa(most) + " objects")
+		return nil
+	}
+	for i, text := range list {
+		found, err := object(text)
+		if err != nil {
+			f.Refuse("must be a list of objects without repeated names")
+			return nil
+		}
+		members = append(members, f.membersOf(f.name+"["+strconv.Itoa(i)+"]", found))
+	}
+	return members
+}
+
+// membersOf binds the members of an object of the body, which stands under a name.
+func (f Field) membersOf(name string, members map[string]json.RawMessage) func(string) Field {
+	asked := &askedMembers{within: name + ".", members: members}
 	f.in.objects = append(f.in.objects, asked)
 	return func(name string) Field {
 		asked.names = append(asked.names, name)
 		return Field{in: f.in, name: name, inBody: true, of: members, within: asked.within}
-	}, true
+	}
 }
 
 // askedMembers are the members of an object of the body, and those that were

@@ -31,7 +31,7 @@ func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.At
 			return r, err
 		}
 		quiz, err := tx.Attachments.Get(tx, a.Quiz)
-		if err == nil && quiz.Quiz == nil || err != nil && lyceum.KindOf(err) == lyceum.NotFound {
+		if err == nil && (quiz.Quiz == nil || quiz.ArchivedAt.Present) || err != nil && lyceum.KindOf(err) == lyceum.NotFound {
 			return r, lyceum.Errorf(lyceum.NotFound, "there is no quiz %d", a.Quiz)
 		}
 		if err != nil {
@@ -58,12 +58,21 @@ func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.At
 
 // admitted refuses a user who is not enrolled in the course of a lecture.
 func admitted(tx lyceum.Tx, lecture lyceum.LectureID, user lyceum.UserID, now time.Time) error {
-	known, err := tx.Lectures.Get(tx, lecture)
+	known, err := liveLecture(tx.Tables, tx, lecture)
 	if err != nil {
 		return err
 	}
 	_, err = enrolled(tx, user, known.Course, now)
 	return err
+}
+
+// liveLecture returns a lecture that is not deleted.
+func liveLecture(t *lyceum.Tables, from lyceum.Source, id lyceum.LectureID) (lyceum.Lecture, error) {
+	lecture, err := t.Lectures.Get(from, id)
+	if err == nil && lecture.ArchivedAt.Present {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no lecture %d", id)
+	}
+	return lecture, err
 }
 
 func grade(questions []lyceum.Question, answers [][]string) (lyceum.Opt[float64], error) {
@@ -149,7 +158,7 @@ func (s *Service) Comments(
 	ctx context.Context, by lyceum.By, f lyceum.CommentFilter, p lyceum.Page,
 ) (lyceum.Listing[lyceum.Comment], error) {
 	v := s.store.In(ctx, by.School)
-	if _, err := v.Lectures.Get(v, f.Lecture); err != nil {
+	if _, err := liveLecture(v.Tables, v, f.Lecture); err != nil {
 		return lyceum.Listing[lyceum.Comment]{}, err
 	}
 	return v.Comments.List(v, f, p)

@@ -116,7 +116,9 @@ func contents(t *lyceum.Tables, from lyceum.Source, course lyceum.CourseID) (Con
 	for i := range sections {
 		place[sections[i].ID] = i
 	}
-	lectures, err := lyceum.All(t.Lectures, from, lyceum.LectureFilter{Course: lyceum.Some(course)})
+	lectures, err := lyceum.All(t.Lectures, from, lyceum.LectureFilter{
+		Course: lyceum.Some(course), IsArchived: lyceum.Some(false),
+	})
 	slices.SortStableFunc(lectures, func(a, b lyceum.Lecture) int { return place[a.Section] - place[b.Section] })
 	return Contents{Sections: sections, Lectures: lectures}, err
 }
@@ -181,7 +183,12 @@ func (s *Service) lecture(
 	if err != nil {
 		return LectureDetail{}, err
 	}
-	detail.Attachments, err = lyceum.All(v.Attachments, v, lyceum.AttachmentFilter{Lecture: lyceum.Some(id)})
+	detail.Attachments, err = lyceum.All(v.Attachments, v, attachmentsOf(id))
+	if by.Learner.Present {
+		detail.Attachments = slices.DeleteFunc(detail.Attachments, func(a lyceum.Attachment) bool {
+			return !a.IsPublished.Else(true)
+		})
+	}
 	return detail, err
 }
 
@@ -195,7 +202,7 @@ func (s *Service) bareLecture(
 	}
 	lecture, err := v.Lectures.Get(v, id)
 	switch {
-	case lyceum.KindOf(err) == lyceum.NotFound || err == nil && lecture.Course != course:
+	case lyceum.KindOf(err) == lyceum.NotFound || err == nil && !isIn(&lecture, course):
 		return LectureDetail{}, noLecture(course, id)
 	case err != nil:
 		return LectureDetail{}, err
@@ -228,6 +235,16 @@ func (s *Service) Completion(
 		return err
 	})
 	return at, err
+}
+
+// isIn reports whether a lecture is in a course and not deleted.
+func isIn(l *lyceum.Lecture, course lyceum.CourseID) bool {
+	return l.Course == course && !l.ArchivedAt.Present
+}
+
+// attachmentsOf finds the attachments of a lecture that are not deleted.
+func attachmentsOf(lecture lyceum.LectureID) lyceum.AttachmentFilter {
+	return lyceum.AttachmentFilter{Lecture: lyceum.Some(lecture), IsArchived: lyceum.Some(false)}
 }
 
 func noLecture(course lyceum.CourseID, id lyceum.LectureID) error {

@@ -77,6 +77,7 @@ func completeCourse(row *lyceum.CourseRow, old *lyceum.Course, now time.Time) ly
 	keep(&c.AuthorID, old.AuthorID)
 	keep(&c.Certificate, old.Certificate)
 	keep(&c.ArchivedAt, old.ArchivedAt)
+	keep(&c.FriendlyURL, old.FriendlyURL)
 	c.IsListed, c.LectureOrder = old.IsListed, old.LectureOrder
 	if row.Listed.Present {
 		c.IsListed = row.Listed.Value

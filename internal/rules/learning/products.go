@@ -31,9 +31,9 @@ type productParts[ID ~int32] struct {
 	author           *lyceum.Opt[lyceum.AuthorID] // nil where there is none
 }
 
-// Edit is what to change of a product. Apply changes the fields that were asked
+// Edit is what to change of a product or a part of one. Apply changes the fields that were asked
 // for, and may run more than once.
-type Edit[ID ~int32, T any] struct {
+type Edit[ID, T any] struct {
 	ID    ID
 	Apply func(*T)
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"database/sql"
 	"encoding/json"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -48,11 +49,34 @@ var attachments = define(&tables.Attachments, noun[lyceum.AttachmentID, lyceum.A
 			ofVideo, optTextColumn("video_thumbnail", func(v *lyceum.Video) *lyceum.Opt[string] { return &v.Thumbnail }),
 		),
 		nextColumn(ofVideo, optIntColumn("video_duration", func(v *lyceum.Video) *lyceum.Opt[int32] { return &v.Duration })),
+		optBoolColumn("is_published", func(a *lyceum.Attachment) *lyceum.Opt[bool] { return &a.IsPublished }),
+		optBoolColumn("embeddable", func(a *lyceum.Attachment) *lyceum.Opt[bool] { return &a.Embeddable }),
+		optBoolColumn("downloadable", func(a *lyceum.Attachment) *lyceum.Opt[bool] { return &a.Downloadable }),
+		optTextColumn("content_type", func(a *lyceum.Attachment) *lyceum.Opt[string] { return &a.ContentType }),
+		optTextColumn("alt_text", func(a *lyceum.Attachment) *lyceum.Opt[string] { return &a.AltText }),
+		optBoolColumn("decorative", func(a *lyceum.Attachment) *lyceum.Opt[bool] { return &a.Decorative }),
+		optTextColumn("code_syntax", func(a *lyceum.Attachment) *lyceum.Opt[string] { return &a.CodeSyntax }),
+		firstColumn(ofQuestion, textColumn("question", func(q *lyceum.OpenQuestion) *string { return &q.Text })),
+		nextColumn(ofQuestion, boolColumn("answer_required", func(q *lyceum.OpenQuestion) *bool { return &q.Required })),
+		nextColumn(ofQuestion, boolColumn("upload_enabled", func(q *lyceum.OpenQuestion) *bool { return &q.Upload })),
+		nextColumn(ofQuestion, optTextColumn("img_url", func(q *lyceum.OpenQuestion) *lyceum.Opt[string] {
+			return &q.ImageURL
+		})),
+		nextColumn(ofQuestion, optTextColumn("img_name", func(q *lyceum.OpenQuestion) *lyceum.Opt[string] {
+			return &q.ImageName
+		})),
+		nextColumn(ofQuestion, optTextColumn("img_alt_text", func(q *lyceum.OpenQuestion) *lyceum.Opt[string] {
+			return &q.ImageAlt
+		})),
+		timeColumn("created_at", func(a *lyceum.Attachment) *time.Time { return &a.CreatedAt }),
+		timeColumn("updated_at", func(a *lyceum.Attachment) *time.Time { return &a.UpdatedAt }),
+		optTimeColumn("archived_at", func(a *lyceum.Attachment) *lyceum.Opt[time.Time] { return &a.ArchivedAt }),
 	},
 	largest: 1 << 20,
 	narrow: func(w *where, f lyceum.AttachmentFilter) {
 		is(w, "lecture_id", f.Lecture)
 		is(w, "quiz_id", f.Quiz)
+		w.archived(f.IsArchived)
 	},
 	order: func(f lyceum.AttachmentFilter) string {
 		if f.Lecture.Present {
@@ -64,6 +88,8 @@ var attachments = define(&tables.Attachments, noun[lyceum.AttachmentID, lyceum.A
 })
 
 func ofVideo(a *lyceum.Attachment) *lyceum.Opt[lyceum.Video] { return &a.Video }
+
+func ofQuestion(a *lyceum.Attachment) *lyceum.Opt[lyceum.OpenQuestion] { return &a.Question }
 
 func scanQuiz(a *lyceum.Attachment) sql.Scanner {
 	return scanFunc(func(src any) error {

@@ -24,6 +24,7 @@ var courses = define(&tables.Courses, noun[lyceum.CourseID, lyceum.Course, lyceu
 		boolColumn("lecture_order", func(c *lyceum.Course) *bool { return &c.LectureOrder }),
 		optIntColumn("certificate", func(c *lyceum.Course) *lyceum.Opt[int32] { return &c.Certificate }),
 		optTimeColumn("archived_at", func(c *lyceum.Course) *lyceum.Opt[time.Time] { return &c.ArchivedAt }),
+		optTextColumn("friendly_url", func(c *lyceum.Course) *lyceum.Opt[string] { return &c.FriendlyURL }),
 	},
 	largest: 256 << 10,
 	narrow: func(w *where, f lyceum.CourseFilter) {

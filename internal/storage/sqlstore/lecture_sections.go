@@ -1,6 +1,12 @@
 package sqlstore
 
-import "github.com/lyceum-school/lyceum"
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
 
 var _ = define(&tables.LectureSections, noun[lyceum.LectureSectionID, lyceum.LectureSection,
 	lyceum.LectureSectionFilter]{
@@ -12,12 +18,36 @@ var _ = define(&tables.LectureSections, noun[lyceum.LectureSectionID, lyceum.Lec
 		textColumn("name", func(s *lyceum.LectureSection) *string { return &s.Name }),
 		boolColumn("is_published", func(s *lyceum.LectureSection) *bool { return &s.IsPublished }),
 		intColumn("position", func(s *lyceum.LectureSection) *int32 { return &s.Position }),
+		timeColumn("created_at", func(s *lyceum.LectureSection) *time.Time { return &s.CreatedAt }),
+		timeColumn("updated_at", func(s *lyceum.LectureSection) *time.Time { return &s.UpdatedAt }),
 	},
 	narrow: func(w *where, f lyceum.LectureSectionFilter) { is(w, "course_id", f.Course) },
 	order: func(f lyceum.LectureSectionFilter) string {
-		if f.Course.Present {
-			return "position, lecture_section_id"
-		}
-		return "lecture_section_id"
+		return contentsOrder(f.Order, f.Course.Present, "lecture_section_id", "position")
 	},
 })
+
+// contentsOrder returns the order of contents of a course. Key names a row, and
+// places are the columns of its position.
+func contentsOrder(o lyceum.ContentsOrder, ofCourse bool, key string, places ...string) string {
+	var by []string
+	switch o.By {
+	case lyceum.ContentsAsStored:
+		if ofCourse {
+			by = places[len(places)-1:]
+		}
+	case lyceum.ContentsByPosition:
+		by = slices.Clone(places)
+	case lyceum.ContentsByName:
+		by = []string{"LOWER(name)"}
+	case lyceum.ContentsByCreated:
+		by = []string{"created_at"}
+	case lyceum.ContentsByUpdated:
+		by = []string{"updated_at"}
+	}
+	by = append(slices.Clip(by), key)
+	if o.Descending {
+		return strings.Join(by, " DESC, ") + " DESC"
+	}
+	return strings.Join(by, ", ")
+}

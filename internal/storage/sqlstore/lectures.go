@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -16,15 +17,28 @@ var _ = define(&tables.Lectures, noun[lyceum.LectureID, lyceum.Lecture, lyceum.L
 		optTextColumn("name", func(l *lyceum.Lecture) *lyceum.Opt[string] { return &l.Name }),
 		boolColumn("is_published", func(l *lyceum.Lecture) *bool { return &l.IsPublished }),
 		intColumn("position", func(l *lyceum.Lecture) *int32 { return &l.Position }),
+		optBoolColumn("free_preview", func(l *lyceum.Lecture) *lyceum.Opt[bool] { return &l.FreePreview }),
+		optBoolColumn("student_comments", func(l *lyceum.Lecture) *lyceum.Opt[bool] { return &l.Comments }),
+		timeColumn("created_at", func(l *lyceum.Lecture) *time.Time { return &l.CreatedAt }),
+		timeColumn("updated_at", func(l *lyceum.Lecture) *time.Time { return &l.UpdatedAt }),
+		optTimeColumn("archived_at", func(l *lyceum.Lecture) *lyceum.Opt[time.Time] { return &l.ArchivedAt }),
 	},
-	narrow: func(w *where, f lyceum.LectureFilter) { is(w, "course_id", f.Course) },
+	narrow: func(w *where, f lyceum.LectureFilter) {
+		is(w, "course_id", f.Course)
+		is(w, "lecture_section_id", f.Section)
+		w.part(f.Name, "name")
+		w.truth("is_published", f.IsPublished)
+		w.archived(f.IsArchived)
+		w.within("created_at", f.Created)
+	},
 	order: func(f lyceum.LectureFilter) string {
-		if f.Course.Present {
-			return "position, lecture_id"
-		}
-		return "lecture_id"
+		return contentsOrder(f.Order, f.Course.Present, "lecture_id", sectionPlace, "lecture_section_id", "position")
 	},
 })
+
+// sectionPlace is the position of the section of a lecture.
+const sectionPlace = `(SELECT s.position FROM lecture_sections s
+	WHERE s.school_id = lectures.school_id AND s.lecture_section_id = lectures.lecture_section_id)`
 
 // FindPublished is one statement, because completing a lecture asks for it.
 func (t *tx) FindPublished(course lyceum.CourseID) ([]lyceum.LectureID, error) {
@@ -32,7 +46,7 @@ func (t *tx) FindPublished(course lyceum.CourseID) ([]lyceum.LectureID, error) {
 	var id lyceum.LectureID
 	err := t.q.each(`SELECT l.lecture_id FROM lectures l
 		JOIN lecture_sections s ON s.school_id = l.school_id AND s.lecture_section_id = l.lecture_section_id
-		WHERE l.school_id = $1 AND l.course_id = $2 AND l.is_published = 1 AND s.is_published = 1
+		WHERE l.school_id = $1 AND l.course_id = $2 AND l.is_published = 1 AND l.archived_at IS NULL AND s.is_published = 1
 		ORDER BY s.position, s.lecture_section_id, l.position, l.lecture_id`,
 		[]any{int64(t.stamp.School), int64(course)}, []any{scanInt(&id)}, func() error {
 			found = append(found, id)

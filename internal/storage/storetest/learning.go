@@ -70,22 +70,22 @@ func NewClassroom(mark string) *Classroom {
 			{ID: 4, Name: "Empty " + mark, IsPublished: true, CreatedAt: Day(4), UpdatedAt: Day(9), IsListed: true},
 		},
 		Sections: []lyceum.LectureSection{
-			{ID: 1, Course: 1, Name: "Beginning " + mark, IsPublished: true, Position: 2},
-			{ID: 2, Course: 1, Name: "Kiln " + mark, IsPublished: true, Position: 1},
-			{ID: 3, Course: 1, Name: "Drafts " + mark, Position: 3},
-			{ID: 4, Course: 2, Name: "Sparks " + mark, IsPublished: true, Position: 1},
-			{ID: 5, Course: 3, Name: "Furnace " + mark, IsPublished: true, Position: 1},
+			{ID: 1, Course: 1, Name: "Beginning " + mark, IsPublished: true, Position: 2, CreatedAt: Day(1), UpdatedAt: Day(1)},
+			{ID: 2, Course: 1, Name: "Kiln " + mark, IsPublished: true, Position: 1, CreatedAt: Day(1), UpdatedAt: Day(1)},
+			{ID: 3, Course: 1, Name: "Drafts " + mark, Position: 3, CreatedAt: Day(1), UpdatedAt: Day(1)},
+			{ID: 4, Course: 2, Name: "Sparks " + mark, IsPublished: true, Position: 1, CreatedAt: Day(1), UpdatedAt: Day(1)},
+			{ID: 5, Course: 3, Name: "Furnace " + mark, IsPublished: true, Position: 1, CreatedAt: Day(1), UpdatedAt: Day(1)},
 		},
 		Lectures: []lyceum.Lecture{
-			{ID: 11, Course: 1, Section: 1, Name: say("Wheel"), IsPublished: true, Position: 1},
-			{ID: 12, Course: 1, Section: 1, IsPublished: true, Position: 2},
-			{ID: 13, Course: 1, Section: 2, Name: say("Fire"), IsPublished: true, Position: 1},
-			{ID: 14, Course: 1, Section: 2, Name: say("Ash"), Position: 2},
-			{ID: 15, Course: 1, Section: 3, Name: say("Glaze"), IsPublished: true, Position: 1},
-			{ID: 21, Course: 2, Section: 4, Name: say("Arc"), IsPublished: true, Position: 1},
-			{ID: 31, Course: 3, Section: 5, Name: say("Heat"), IsPublished: true, Position: 1},
-			{ID: 32, Course: 3, Section: 5, Name: say("Blow"), IsPublished: true, Position: 2},
-			{ID: 33, Course: 3, Section: 5, Name: say("Cool"), IsPublished: true, Position: 3},
+			{ID: 11, Course: 1, Section: 1, Name: say("Wheel"), IsPublished: true, Position: 1, CreatedAt: Day(1), UpdatedAt: Day(1)},
+			{ID: 12, Course: 1, Section: 1, IsPublished: true, Position: 2, CreatedAt: Day(1), UpdatedAt: Day(1)},
+			{ID: 13, Course: 1, Section: 2, Name: say("Fire"), IsPublished: true, Position: 1, CreatedAt: Day(1), UpdatedAt: Day(1)},
+			{ID: 14, Course: 1, Section: 2, Name: say("Ash"), Position: 2, CreatedAt: Day(1), UpdatedAt: Day(1)},
+			{ID: 15, Course: 1, Section: 3, Name: say("Glaze"), IsPublished: true, Position: 1, CreatedAt: Day(1), UpdatedAt: Day(1)},
+			{ID: 21, Course: 2, Section: 4, Name: say("Arc"), IsPublished: true, Position: 1, CreatedAt: Day(1), UpdatedAt: Day(1)},
+			{ID: 31, Course: 3, Section: 5, Name: say("Heat"), IsPublished: true, Position: 1, CreatedAt: Day(1), UpdatedAt: Day(1)},
+			{ID: 32, Course: 3, Section: 5, Name: say("Blow"), IsPublished: true, Position: 2, CreatedAt: Day(1), UpdatedAt: Day(1)},
+			{ID: 33, Course: 3, Section: 5, Name: say("Cool"), IsPublished: true, Position: 3, CreatedAt: Day(1), UpdatedAt: Day(1)},
 		},
 		Attachments: attachments(mark),
 		PricingPlans: []lyceum.PricingPlan{
@@ -218,7 +218,7 @@ func attachments(mark string) []lyceum.Attachment {
 		}
 		all = append(all, a)
 	}
-	return append(all,
+	all = append(all,
 		lyceum.Attachment{
 			ID: 120, Lecture: 12, Kind: lyceum.QuizAttachment,
 			Quiz: &lyceum.Quiz{ID: 902, Questions: []lyceum.Question{}},
@@ -229,6 +229,10 @@ func attachments(mark string) []lyceum.Attachment {
 			Position: lyceum.Some[int32](1),
 		},
 	)
+	for i := range all {
+		all[i].CreatedAt, all[i].UpdatedAt = Day(1), Day(1)
+	}
+	return all
 }
 
 // Save keeps the classroom in a transaction.

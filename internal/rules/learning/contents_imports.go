@@ -1,0 +1,163 @@
+package learning
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// ImportLectureSections begins an import of lecture sections. What learners
+// have done of their courses is counted anew.
+func (s *Service) ImportLectureSections(by lyceum.By) *Rows[lyceum.LectureSection] {
+	type row = lyceum.LectureSection
+	return &Rows[row]{s, by, shape[row]{
+		what: "lecture sections",
+		names: []reference[row]{
+			{"course_id", "course", lyceum.CourseSequence, func(l *row) int32 { return int32(l.Course) }},
+		},
+		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
+			err := keepUnsaid(tx, tx.LectureSections, rows, func(l *row) lyceum.LectureSectionID { return l.ID },
+				func(l, old *row) { keepTimes(&l.CreatedAt, &l.UpdatedAt, old.CreatedAt, old.UpdatedAt, now) })
+			if err != nil {
+				return lyceum.Saved{}, err
+			}
+			return recounting(tx, rows, func(l *row) lyceum.CourseID { return l.Course }, tx.LectureSections.Save)
+		},
+	}}
+}
+
+// ImportLectures begins an import of lectures. What learners have done of
+// their courses is counted anew.
+func (s *Service) ImportLectures(by lyceum.By) *Rows[lyceum.Lecture] {
+	type row = lyceum.Lecture
+	return &Rows[row]{s, by, shape[row]{
+		what: "lectures",
+		names: []reference[row]{
+			{"course_id", "course", lyceum.CourseSequence, func(l *row) int32 { return int32(l.Course) }},
+			{"lecture_section_id", "lecture section", lyceum.LectureSectionSequence, func(l *row) int32 {
+				return int32(l.Section)
+			}},
+		},
+		look: func(tx lyceum.Tx, rows []row) (problems []lyceum.RowProblem, err error) {
+			ids := make([]lyceum.LectureSectionID, len(rows))
+			for i := range rows {
+				ids[i] = rows[i].Section
+			}
+			sections, err := tx.LectureSections.Find(tx, ids...)
+			for i := range rows {
+				if of := sections[rows[i].Section].Course; err == nil && of != rows[i].Course {
+					problems = append(problems, problem(
+						i, "lecture_section_id", "%d is a section of course %d, not of course %d", rows[i].Section, of, rows[i].Course,
+					))
+				}
+			}
+			return problems, err
+		},
+		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
+			err := keepUnsaid(tx, tx.Lectures, rows, func(l *row) lyceum.LectureID { return l.ID },
+				func(l, old *row) {
+					keepTimes(&l.CreatedAt, &l.UpdatedAt, old.CreatedAt, old.UpdatedAt, now)
+					keep(&l.FreePreview, old.FreePreview)
+					keep(&l.Comments, old.Comments)
+					keep(&l.ArchivedAt, old.ArchivedAt)
+				})
+			if err != nil {
+				return lyceum.Saved{}, err
+			}
+			return recounting(tx, rows, func(l *row) lyceum.CourseID { return l.Course }, tx.Lectures.Save)
+		},
+	}}
+}
+
+// ImportAttachments begins an import of attachments.
+func (s *Service) ImportAttachments(by lyceum.By) *Rows[lyceum.Attachment] {
+	type row = lyceum.Attachment
+	return &Rows[row]{s, by, shape[row]{
+		what: "attachments",
+		names: []reference[row]{
+			{"lecture_id", "lecture", lyceum.LectureSequence, func(a *row) int32 { return int32(a.Lecture) }},
+		},
+		look: func(_ lyceum.Tx, rows []row) (problems []lyceum.RowProblem, err error) {
+			for i := range rows {
+				if rows[i].Kind == "pdf" { // as the contract's text has it
+					rows[i].Kind = lyceum.PDFAttachment
+				}
+				if field, wrong := oddAttachment(&rows[i]); wrong != "" {
+					problems = append(problems, problem(i, field, "%s", wrong))
+				}
+			}
+			return problems, nil
+		},
+		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
+			err := keepUnsaid(tx, tx.Attachments, rows, func(a *row) lyceum.AttachmentID { return a.ID },
+				func(a, old *row) { keepAttachment(a, old, now) })
+			if err != nil {
+				return lyceum.Saved{}, err
+			}
+			return tx.Attachments.Save(tx, rows...)
+		},
+	}}
+}
+
+// keepUnsaid completes rows with what they do not say, each from the row that is
+// kept, which is empty for a new one.
+func keepUnsaid[ID lyceum.Key, T, F any](
+	tx lyceum.Tx, table lyceum.Table[ID, T, F], rows []T, id func(*T) ID, complete func(row, old *T),
+) error {
+	kept, err := table.Find(tx, idsOf(rows, id)...)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		old := kept[id(&rows[i])]
+		complete(&rows[i], &old)
+	}
+	return nil
+}
+
+// keepTimes completes when a row was created and changed. What is new is created
+// now.
+func keepTimes(created, updated *time.Time, oldCreated, oldUpdated, now time.Time) {
+	*created = firstTime(*created, oldCreated, lyceum.Second(now))
+	*updated = firstTime(*updated, oldUpdated, *created)
+}
+
+func keepAttachment(a, old *lyceum.Attachment, now time.Time) {
+	keepTimes(&a.CreatedAt, &a.UpdatedAt, old.CreatedAt, old.UpdatedAt, now)
+	keep(&a.IsPublished, old.IsPublished)
+	keep(&a.Embeddable, old.Embeddable)
+	keep(&a.Downloadable, old.Downloadable)
+	keep(&a.ContentType, old.ContentType)
+	keep(&a.AltText, old.AltText)
+	keep(&a.Decorative, old.Decorative)
+	keep(&a.CodeSyntax, old.CodeSyntax)
+	if a.Kind == lyceum.OpenQuestionAttachment {
+		keep(&a.Question, old.Question)
+	}
+	keep(&a.ArchivedAt, old.ArchivedAt)
+}
+
+const wordTaken = "must be a word of 1 to 64 letters, digits, _ or -"
+
+// oddAttachment tells what of an attachment does not go together.
+func oddAttachment(a *lyceum.Attachment) (field, wrong string) {
+	switch {
+	case !lyceum.IsWord(string(a.Kind)):
+		return "kind", wordTaken
+	case a.Quiz != nil && a.Kind != lyceum.QuizAttachment:
+		return "quiz_id", fmt.Sprintf("must be empty for an attachment of the kind %s", a.Kind)
+	case a.Question.Present && a.Kind != lyceum.OpenQuestionAttachment:
+		return "question", fmt.Sprintf("must be empty for an attachment of the kind %s", a.Kind)
+	case a.Video.Present && a.Kind != lyceum.VideoAttachment:
+		return "video_url", fmt.Sprintf("must be empty for an attachment of the kind %s", a.Kind)
+	case a.Quiz == nil:
+		return "", ""
+	}
+	for n, q := range a.Quiz.Questions {
+		if !lyceum.IsWord(q.QuestionType) {
+			return "questions", fmt.Sprintf("question_type of question %d %s", n+1, wordTaken)
+		}
+	}
+	return "", ""
+}
