@@ -85,6 +85,11 @@ type CouponFilter struct {
 	Code       Opt[string] // whatever its case
 	Codes      []string    // one of them, whatever its case
 	IsArchived Opt[bool]
+	Plan       Opt[PricingPlanID]
+	Product    Opt[Product]
+	OfKinds    bool // only those for a kind of products, or for all
+	Created    Period
+	Order      CourseOrder // by id, created or updated
 }
 
 // Fits reports whether the coupon is for what a plan sells. One whose scope is

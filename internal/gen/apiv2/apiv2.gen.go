@@ -82,6 +82,84 @@ type Completion struct {
 	CompletedAt *time.Time `json:"completed_at"`
 }
 
+// Coupon A code that lowers a price.
+type Coupon struct {
+	// ID Identifier of the coupon, unique in the school.
+	ID int32 `json:"id"`
+
+	// DiscountPercent The part of the price that it takes off.
+	DiscountPercent *float64 `json:"discount_percent"`
+
+	// DiscountAmount What it takes off.
+	DiscountAmount *int32 `json:"discount_amount"`
+
+	// DiscountCurrency Currency of the amount.
+	DiscountCurrency *string `json:"discount_currency"`
+
+	// DiscountInMonths Number of months of a repeating coupon.
+	DiscountInMonths *int32 `json:"discount_in_months"`
+
+	// Name Name of the coupon; empty when it is unknown.
+	Name string `json:"name"`
+
+	// NumberAvailable How many times it can be used in all; null without a limit.
+	NumberAvailable *int32 `json:"number_available"`
+
+	// NumberOfUses How many times it is used: by sales that are not fully refunded, and by open orders.
+	NumberOfUses *int32 `json:"number_of_uses"`
+
+	// Code What buyers enter; empty when it is unknown.
+	Code string `json:"code"`
+
+	// ExpirationDate When it expires.
+	ExpirationDate *time.Time `json:"expiration_date"`
+
+	// FormattedDiscount The discount for people, such as `25%` or `$5.00`.
+	FormattedDiscount *string `json:"formatted_discount"`
+
+	// FormattedPrice What the pricing plan costs with it, for people; null where it is not for one plan.
+	FormattedPrice *string `json:"formatted_price"`
+
+	// Currency Currency of the pricing plan, or of the amount.
+	Currency *string `json:"currency"`
+
+	// ScopeType The kind of products that it is valid for; null where it is for one.
+	ScopeType *string `json:"scope_type"`
+
+	// DurationKind How many payments of a sale it lowers: `once`, `repeating` or `forever`.
+	DurationKind string `json:"duration_kind"`
+
+	// CapVisible Whether pages show how many uses are left.
+	CapVisible *bool `json:"cap_visible"`
+
+	// DisplayPriority What pages show first: `time` or `uses`.
+	DisplayPriority string `json:"display_priority"`
+
+	// FriendlyURL Last part of an address under which it is offered.
+	FriendlyURL *string `json:"friendly_url"`
+
+	// Product The pricing plan or the product that it is valid for; null where it is for a kind of them.
+	Product *CouponProduct `json:"product"`
+}
+
+// CouponProduct The only pricing plan or product that a coupon is valid for.
+type CouponProduct struct {
+	// ID The pricing plan, or the product.
+	ID int32 `json:"id"`
+
+	// Name Its name.
+	Name *string `json:"name"`
+
+	// IsRecurring Whether the plan is paid again and again; null for a product.
+	IsRecurring *bool `json:"is_recurring"`
+
+	// FormattedPrice The price of the plan for people; null for a product.
+	FormattedPrice *string `json:"formatted_price"`
+
+	// IsPublished Whether it is published.
+	IsPublished *bool `json:"is_published"`
+}
+
 // Course A course.
 type Course struct {
 	// ID Identifier of the course, unique in the school.

@@ -30,7 +30,7 @@ func (f *Face) Operations() []wire.Operation {
 	return slices.Concat(
 		wire.Admitting(f.open, slices.Concat(
 			f.courses(), f.sections(),
-			f.digitalDownloads(), f.pricingPlans(),
+			f.digitalDownloads(), f.pricingPlans(), f.coupons(),
 		)...),
 		wire.ForLearners(lyceum.V2, slices.Concat(myself(), f.myCourses(), f.myLectures())...),
 		f.tokens,

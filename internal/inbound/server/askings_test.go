@@ -7,7 +7,7 @@ import "strings"
 var askings = slicesOf(v1Courses, v1Lectures, v1People, v1Money, v1Learner, v2Rows, v1Enrolling, v1Completing, v1UserChanges, v1LearnerChanges, v2Changes, ownRows, shopRows, statementRows, downloadRows, productRows, archivedRows, clockRows, snapshotRows, changeRows, accessRows, shopV2Rows, contentsRows)
 
 // shopV2Rows are derived from contract/v2: what a school sells, and by what.
-var shopV2Rows = slicesOf(productPlanRows)
+var shopV2Rows = slicesOf(productPlanRows, productCouponRows)
 
 func slicesOf(lists ...[]asking) (all []asking) {
 	for _, list := range lists {

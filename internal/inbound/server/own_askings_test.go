@@ -19,6 +19,7 @@ var ownBodies = map[string]string{
 	"createAuthor": `{"name":"Ida"}`, "updateAuthor": `{}`, "archiveAuthor": "", "updatePricingPlan": `{}`, "archivePricingPlan": "",
 	"createPricingPlan":        `{"product_type":"course","product_id":1,"name":"Full course","price":100,"currency":"USD"}`,
 	"createProductPricingPlan": `{"name":"Full course","price":100,"currency":"USD"}`, "updateProductPricingPlan": `{}`, "deleteProductPricingPlan": "",
+	"createProductCoupon": `{"code":"X","name":"x","discount_percent":0.5,"duration_kind":"once","scope_type":"courses"}`, "updateProductCoupon": `{}`, "deleteProductCoupon": "",
 	"createDigitalDownload": shawl, "updateDigitalDownload": `{}`, "deleteDigitalDownload": "",
 	"createProductCollection": `{"name":"x"}`, "updateProductCollection": `{}`, "archiveProductCollection": "",
 	"createMembership": `{"name":"x"}`, "updateMembership": `{}`, "archiveMembership": "",

@@ -52,6 +52,18 @@ var _ = define(&tables.Coupons, noun[lyceum.CouponID, lyceum.Coupon, lyceum.Coup
 			oneOf(w, "code_key", keys)
 		}
 		w.archived(f.IsArchived)
+		is(w, "pricing_plan_id", f.Plan)
+		if p := f.Product; p.Present {
+			w.and("product_type = ? AND product_id = ?", string(p.Value.Kind), int64(p.Value.ID))
+		}
+		if f.OfKinds {
+			w.and("scope_type IS NOT NULL")
+		}
+		w.within("created_at", f.Created)
+	},
+	order: func(f lyceum.CouponFilter) string { // what has no time is older than what has one
+		return strings.NewReplacer("created_at", "COALESCE(created_at, 0)", "updated_at", "COALESCE(updated_at, 0)").
+			Replace(ordered(f.Order, "coupon_id"))
 	},
 })
 
