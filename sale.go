@@ -10,6 +10,8 @@ import (
 type Sale struct {
 	ID            SaleID
 	CreatedAt     time.Time // the earliest that a transaction of it ever bore
+	PurchasedAt   time.Time // of that transaction
+	UpdatedAt     time.Time // when it was last changed here; kept by the store
 	UserID        Opt[UserID]
 	PricingPlanID Opt[PricingPlanID]
 	CouponID      Opt[CouponID]
@@ -17,6 +19,9 @@ type Sale struct {
 	AuthorID      Opt[AuthorID]
 	FinalPrice    Opt[Minor] // of its first transaction
 	Currency      Opt[Currency]
+	// Method and Gateway are what the program that recorded it said of how it was paid.
+	Method        Opt[PaymentMethod]
+	Gateway       Opt[string]
 	BillingAnchor Opt[time.Time] // of a subscription or payment plan: its periods are counted from it
 	PaidUntil     Opt[time.Time] // of one: when the next payment is due
 	PaidInFull    bool           // of a payment plan: each of its payments was made
@@ -117,6 +122,8 @@ func (s *Sale) Reopen() {
 
 // SaleFilter narrows sales; an absent part holds always.
 type SaleFilter struct {
+	// Purchases narrows to what was bought, the newest purchase first.
+	Purchases Opt[PurchaseFilter]
 	// DueAt: Sale.DueAt that moment. The first due come first.
 	DueAt Opt[time.Time]
 	// UnpaidAt: GraceFrom is that moment or before. The first come first.
@@ -145,7 +152,7 @@ type Taken struct {
 // SaleOf gives what a transaction that was imported tells of its sale.
 func SaleOf(t *Transaction) Sale {
 	return Sale{
-		ID: t.SaleID, CreatedAt: t.CreatedAt, UserID: Some(t.UserID), PricingPlanID: Some(t.PricingPlanID),
+		ID: t.SaleID, CreatedAt: t.CreatedAt, PurchasedAt: t.PurchasedAt, UserID: Some(t.UserID), PricingPlanID: Some(t.PricingPlanID),
 		CouponID: t.CouponID, AffiliateID: t.AffiliateID, AuthorID: t.AuthorID, FinalPrice: Some(t.FinalPrice),
 		Currency: Some(t.Currency),
 	}

@@ -119,6 +119,7 @@ type TransactionQuery struct {
 	TransactionFilter
 
 	Sale   Opt[SaleID]
+	Sales  []SaleID // nil: all
 	Author Opt[AuthorID]
 	Order  Order
 	// RefundedElsewhere keeps those that were refunded in a period but by no

@@ -347,7 +347,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 			apiv1.New(apiv1.Rules{
 				Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Hash: s.accounts.HashForProgram,
 			}, oauth.Endpoints(s.oauth, lyceum.V1)),
-			apiv2.New(s.learning, oauth.Endpoints(s.oauth, lyceum.V2)),
+			apiv2.New(s.learning, s.sales, oauth.Endpoints(s.oauth, lyceum.V2)),
 			apilyceum.New(apilyceum.Rules{
 				Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed,
 				Bulk: s.bulk, Clock: s.moves, School: s.school,

@@ -523,6 +523,63 @@ type ProgressSection struct {
 	Lectures []ProgressLecture `json:"lectures"`
 }
 
+// Purchase What a user bought at once; its payments are transactions.
+type Purchase struct {
+	// ID Identifier of the purchase, unique in the school.
+	ID int32 `json:"id"`
+
+	// Pricing The pricing plan.
+	Pricing Reference `json:"pricing"`
+
+	// Product What the pricing plan sells.
+	Product PurchasedProduct `json:"product"`
+
+	// Coupon The coupon that was used.
+	Coupon *Reference `json:"coupon"`
+
+	// PaymentMethod How it was paid, as the program that recorded it said; otherwise `free` or `coupon` when it cost nothing, and `external`.
+	PaymentMethod string `json:"payment_method"`
+
+	// Currency Currency, an ISO 4217 code such as `USD`.
+	Currency string `json:"currency"`
+
+	// IsRecurring Whether it is a subscription or a payment plan.
+	IsRecurring bool `json:"is_recurring"`
+
+	// BillingInterval `day`, `week`, `month` or `year`; null when it is paid once.
+	BillingInterval *string `json:"billing_interval"`
+
+	// BillingIntervalCount How many of these intervals are between two payments; null when it is paid once.
+	BillingIntervalCount *int32 `json:"billing_interval_count"`
+
+	// IsActive Whether it has not ended, and was neither refunded in full nor lost to a dispute.
+	IsActive bool `json:"is_active"`
+
+	// PurchasedAt Time of the purchase.
+	PurchasedAt time.Time `json:"purchased_at"`
+
+	// CreatedAt Time at which it was recorded.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time at which it was last changed here.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// FinalPrice Price of its first payment without fees and taxes, in the smallest unit of `currency`.
+	FinalPrice int64 `json:"final_price"`
+}
+
+// PurchasedProduct A product, and the path of the operation that shows it.
+type PurchasedProduct struct {
+	// ID Identifier of the product, unique among those of its type.
+	ID int32 `json:"id"`
+
+	// Type `course`, `digital_download`, `coaching`, `bundle` (a product collection) or `membership` (a membership tier).
+	Type string `json:"type"`
+
+	// Href Path of the operation that shows it.
+	Href string `json:"href"`
+}
+
 // QuizQuestion A question of a quiz.
 type QuizQuestion struct {
 	// Question The question.
@@ -541,6 +598,15 @@ type QuizQuestion struct {
 	Graded bool `json:"graded"`
 }
 
+// Reference Another object, and the path of the operation that shows it.
+type Reference struct {
+	// ID Identifier of the object.
+	ID int32 `json:"id"`
+
+	// Href Path of the operation that shows it.
+	Href string `json:"href"`
+}
+
 // Section A part of a course that holds lectures.
 type Section struct {
 	// ID Identifier of the section, unique in the school.
@@ -557,4 +623,76 @@ type Section struct {
 
 	// UpdatedAt Time of the last change.
 	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// Transaction A movement of money.
+type Transaction struct {
+	// ID Identifier of the transaction, unique in the school.
+	ID int32 `json:"id"`
+
+	// User Who bought.
+	User Reference `json:"user"`
+
+	// Purchase The purchase that it is a payment of.
+	Purchase Reference `json:"purchase"`
+
+	// PricingPlan The pricing plan that was bought.
+	PricingPlan Reference `json:"pricing_plan"`
+
+	// CreatedAt Time at which it was recorded.
+	CreatedAt time.Time `json:"created_at"`
+
+	// PurchasedAt Time of the purchase. It can differ from `created_at`.
+	PurchasedAt time.Time `json:"purchased_at"`
+
+	// Charge What the user paid in all, in US dollar cents.
+	Charge int64 `json:"charge"`
+
+	// FinalPrice Price without fees and taxes, in the smallest unit of `currency`.
+	FinalPrice int64 `json:"final_price"`
+
+	// Currency Currency, an ISO 4217 code such as `USD`.
+	Currency string `json:"currency"`
+
+	// TaxCharge Taxes, in the smallest unit of `currency`.
+	TaxCharge int64 `json:"tax_charge"`
+
+	// Revenue What the school earned, in US dollar cents.
+	Revenue int64 `json:"revenue"`
+
+	// Status `paid`, or null when it is unpaid.
+	Status *string `json:"status"`
+
+	// HasChargeback Whether a chargeback is open or lost; null when no bank has a say.
+	HasChargeback *bool `json:"has_chargeback"`
+
+	// ChargebackFee Fee of the chargebacks, in the smallest unit of `currency`.
+	ChargebackFee *int64 `json:"chargeback_fee"`
+
+	// Affiliate The affiliate who brought the buyer, as a user if they are one.
+	Affiliate *Reference `json:"affiliate"`
+
+	// AffiliateFees The affiliate's part, in the smallest unit of `currency`.
+	AffiliateFees int64 `json:"affiliate_fees"`
+
+	// Author The author who is paid, as a user if they are one.
+	Author *Reference `json:"author"`
+
+	// AuthorFees The author's part, in the smallest unit of `currency`.
+	AuthorFees int64 `json:"author_fees"`
+
+	// Coupon The coupon that was used.
+	Coupon *Reference `json:"coupon"`
+
+	// RefundedAt Time of the last refund.
+	RefundedAt *time.Time `json:"refunded_at"`
+
+	// AmountRefunded What was refunded of the price, in the smallest unit of `currency`.
+	AmountRefunded int64 `json:"amount_refunded"`
+
+	// IsFullyRefunded Whether the whole price was refunded.
+	IsFullyRefunded bool `json:"is_fully_refunded"`
+
+	// PaymentGateway Through what it was paid, as the program that recorded the sale named it; otherwise `free` or `coupon` when it cost nothing, and `external`.
+	PaymentGateway string `json:"payment_gateway"`
 }

@@ -8,11 +8,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
 // Face answers the requests of contract/v2.yaml.
 type Face struct {
 	learning *learning.Service
+	sales    *sales.Service
 	tokens   []wire.Operation
 }
 
@@ -20,8 +22,8 @@ var _ wire.Face = (*Face)(nil)
 
 // New makes the face over the rules it calls. Tokens are the operations by which apps get access
 // tokens; they are the same in every version.
-func New(l *learning.Service, tokens []wire.Operation) *Face {
-	return &Face{learning: l, tokens: tokens}
+func New(l *learning.Service, s *sales.Service, tokens []wire.Operation) *Face {
+	return &Face{learning: l, sales: s, tokens: tokens}
 }
 
 func (f *Face) Name() string { return "v2" }
@@ -31,6 +33,7 @@ func (f *Face) Operations() []wire.Operation {
 		wire.Admitting(f.open, slices.Concat(
 			f.courses(), f.sections(),
 			f.digitalDownloads(), f.pricingPlans(), f.coupons(),
+			f.purchases(), f.transactions(),
 		)...),
 		wire.ForLearners(lyceum.V2, slices.Concat(myself(), f.myCourses(), f.myLectures())...),
 		f.tokens,

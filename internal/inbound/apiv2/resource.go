@@ -2,8 +2,10 @@ package apiv2
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apiv2"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
@@ -57,4 +59,9 @@ func refusing[P, T any](rule wire.Rule[P, T]) wire.Rule[P, T] {
 		}
 		return t, err
 	}
+}
+
+// reference refers to what is shown under a path.
+func reference[ID ~int32](path string, id ID) gen.Reference {
+	return gen.Reference{ID: int32(id), Href: fmt.Sprintf("%s/%d", path, id)}
 }

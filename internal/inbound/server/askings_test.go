@@ -4,7 +4,14 @@ import "strings"
 
 // askings are rows derived from contract/*.yaml and docs/divergences.md. Those
 // that change something come after those that only read.
-var askings = slicesOf(v1Courses, v1Lectures, v1People, v1Money, v1Learner, v2Rows, v1Enrolling, v1Completing, v1UserChanges, v1LearnerChanges, v2Changes, ownRows, shopRows, statementRows, downloadRows, productRows, archivedRows, clockRows, snapshotRows, changeRows, accessRows, shopV2Rows, contentsRows)
+var askings = slicesOf(
+	v1Courses, v1Lectures, v1People, v1Money, v1Learner, v2Rows,
+	v1Enrolling, v1Completing, v1UserChanges, v1LearnerChanges, v2Changes,
+	ownRows, shopRows, statementRows, downloadRows, productRows, archivedRows, clockRows, snapshotRows, changeRows, accessRows,
+	shopV2Rows,
+	contentsRows,
+	purchaseRows,
+)
 
 // shopV2Rows are derived from contract/v2: what a school sells, and by what.
 var shopV2Rows = slicesOf(productPlanRows, productCouponRows)

@@ -144,7 +144,7 @@ func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) [
 	rules := rulesOver(store, now)
 	return []wire.Face{
 		apiv1.New(rules, oauth.Endpoints(tokens, lyceum.V1)),
-		apiv2.New(rules.Learning, oauth.Endpoints(tokens, lyceum.V2)),
+		apiv2.New(rules.Learning, rules.Sales, oauth.Endpoints(tokens, lyceum.V2)),
 		apilyceum.New(apilyceum.Rules{
 			Sales: rules.Sales, People: rules.People, Learning: rules.Learning, Events: rules.Events, Accounts: access.NewAccounts(store, now, tokens, nil), Feed: events.NewFeed(store, rules.Events, nil), School: storetest.School(store),
 			Bulk: bulk.New(store, now, rules.Learning, rules.People), Clock: movableClock(store),

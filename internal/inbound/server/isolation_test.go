@@ -13,12 +13,45 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
+// everyID fills the variables of a path with what a classroom has.
+var everyID = strings.Join([]string{
+	"section_id=1",
+	"attachment_id=101",
+	"course_id=1",
+	"lecture_id=11",
+	"video_id=103",
+	"quiz_id=107",
+	"user_id=2",
+	"pricing_plan_id=1",
+	"webhook_id=1",
+	"sale_id=1",
+	"transaction_id=1",
+	"order_id=1",
+	"dispute_id=1",
+	"affiliate_id=1",
+	"author_id=1",
+	"coupon_id=1",
+	"delivery_id=1",
+	"comment_id=1",
+	"digital_download_id=1",
+	"product_collection_id=1",
+	"membership_id=1",
+	"membership_tier_id=1",
+	"coaching_id=1",
+	"product_type=course",
+	"product_types=courses",
+	"product_id=1",
+	"bulk_job_id=1",
+	"attention_id=1",
+	"purchase_id=1",
+}, " ")
+
 // candidates are ids that a classroom has, ids that only the other school has
 // (50, 150) and ids that nobody has.
 var candidates = map[string][]string{
 	"section_id": {"1", "2", "3", "50"}, "attachment_id": {"101", "103", "107", "150"}, "course_id": {"1", "2", "3", "4", "50"}, "lecture_id": {"11", "14", "15", "21", "31", "50"}, "video_id": {"103", "121", "150"}, "quiz_id": {"107", "120", "151"},
 	"user_id": {"1", "2", "3", "50"}, "pricing_plan_id": {"1", "4", "50"}, "webhook_id": {"1", "3", "50"},
-	"sale_id": {"1", "50"}, "transaction_id": {"1", "50"}, "order_id": {"1", "50"}, "delivery_id": {"1", "50"}, "comment_id": {"1", "50"},
+	"sale_id": {"1", "50"}, "purchase_id": {"1", "50"}, "transaction_id": {"1", "50"}, "order_id": {"1", "50"}, "delivery_id": {"1", "50"}, "comment_id": {"1", "50"},
 	"digital_download_id": {"1", "50"}, "product_collection_id": {"1", "50"}, "membership_id": {"1", "50"}, "membership_tier_id": {"1", "50"}, "coaching_id": {"1", "50"}, "product_id": {"1", "50"}, "dispute_id": {"1", "50"},
 	"coupon_id": {"1", "50"}, "affiliate_id": {"1", "50"}, "author_id": {"1", "2", "50"}, "attention_id": {"1", "50"}, "bulk_job_id": {"1", "50"}, "product_type": {"course"}, "product_types": {"courses"},
 }

@@ -231,7 +231,7 @@ func TestStatements(t *testing.T) {
 			if op.Method != http.MethodGet || op.Credential == wire.Open {
 				continue
 			}
-			path := fill(op.Path, "section_id=1 attachment_id=101 course_id=1 lecture_id=11 video_id=103 quiz_id=107 user_id=2 pricing_plan_id=1 webhook_id=1 sale_id=1 transaction_id=1 order_id=1 dispute_id=1 affiliate_id=1 author_id=1 coupon_id=1 delivery_id=1 digital_download_id=1 product_collection_id=1 membership_id=1 membership_tier_id=1 coaching_id=1 product_type=course product_types=courses product_id=1 bulk_job_id=1")
+			path := fill(op.Path, everyID)
 			var counts []int64
 			for _, p := range []*campusSchool{k.ours, k.theirs} {
 				var n int64

@@ -233,6 +233,7 @@ func (s *Service) follow(
 	sale := lyceum.Sale{
 		ID: id, CreatedAt: lyceum.Second(now), UserID: old.UserID, PricingPlanID: lyceum.Some(plan.ID),
 		AffiliateID: old.AffiliateID, AuthorID: old.AuthorID, Replaces: lyceum.Some(old.ID), BilledSince: lyceum.Some(due),
+		PurchasedAt: due, Method: old.Method, Gateway: old.Gateway,
 	}
 	if plan.Recurring() {
 		anchor, err := nextAnchor(tx, old, plan, begin)

@@ -88,6 +88,7 @@ func TestPreviewOfACancellation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			got.UpdatedAt = p.Sale.UpdatedAt // kept by the store
 			if diff := cmp.Diff(p.Sale, got); diff != "" {
 				t.Errorf("the sale (-preview +act):\n%s", diff)
 			}

@@ -78,6 +78,7 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	if err != nil {
 		return SaleDetail{}, err
 	}
+	sale.PurchasedAt, sale.UpdatedAt = t.PurchasedAt, at
 	misfits, err := deal.misfits(tx, &t, t.PurchasedAt)
 	var tier []misfit
 	if err == nil {

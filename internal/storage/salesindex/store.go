@@ -139,7 +139,7 @@ type transactions struct {
 func (t *transactions) Each(
 	from lyceum.Source, q lyceum.TransactionQuery, visit func(*lyceum.Transaction) error,
 ) error {
-	if q.Sale.Present || q.Author.Present || q.RefundedElsewhere.Present || q.LastOf != nil {
+	if q.Sale.Present || q.Sales != nil || q.Author.Present || q.RefundedElsewhere.Present || q.LastOf != nil {
 		return t.Table.Each(from, q, visit)
 	}
 	x := t.store.ask(from.School())

@@ -77,7 +77,7 @@ func invariants() []invariant {
 			"%d pricing plans belong to a course that is not there",
 		},
 	}
-	for _, name := range []string{users.counter} {
+	for _, name := range []string{users.counter, "sales"} {
 		list = append(list, invariant{
 			`SELECT (SELECT count(*) FROM ` + name + ` WHERE school_id = $1)
 			- COALESCE((SELECT value FROM counters WHERE school_id = $1 AND name = '` + name + `'), 0)`,

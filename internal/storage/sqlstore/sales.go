@@ -8,11 +8,16 @@ import (
 )
 
 var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter]{
-	table:   table[lyceum.Sale]{name: "sales", changed: countHeld},
+	table: table[lyceum.Sale]{
+		name: "sales", counter: "sales", changed: countHeld,
+		touched: func(s *lyceum.Sale) *time.Time { return &s.UpdatedAt },
+	},
 	entries: "sale",
 	key:     idKey("sale_id", func(s *lyceum.Sale) *lyceum.SaleID { return &s.ID }),
 	rest: []column[lyceum.Sale]{
 		timeColumn("created_at", func(s *lyceum.Sale) *time.Time { return &s.CreatedAt }),
+		timeColumn("purchased_at", func(s *lyceum.Sale) *time.Time { return &s.PurchasedAt }),
+		timeColumn("updated_at", func(s *lyceum.Sale) *time.Time { return &s.UpdatedAt }),
 		optIntColumn("user_id", func(s *lyceum.Sale) *lyceum.Opt[lyceum.UserID] { return &s.UserID }),
 		optIntColumn("pricing_plan_id", func(s *lyceum.Sale) *lyceum.Opt[lyceum.PricingPlanID] { return &s.PricingPlanID }),
 		optIntColumn("coupon_id", func(s *lyceum.Sale) *lyceum.Opt[lyceum.CouponID] { return &s.CouponID }),
@@ -20,6 +25,8 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 		optIntColumn("author_id", func(s *lyceum.Sale) *lyceum.Opt[lyceum.AuthorID] { return &s.AuthorID }),
 		optIntColumn("final_price", func(s *lyceum.Sale) *lyceum.Opt[lyceum.Minor] { return &s.FinalPrice }),
 		optTextColumn("currency", func(s *lyceum.Sale) *lyceum.Opt[lyceum.Currency] { return &s.Currency }),
+		optTextColumn("payment_method", func(s *lyceum.Sale) *lyceum.Opt[lyceum.PaymentMethod] { return &s.Method }),
+		optTextColumn("payment_gateway", func(s *lyceum.Sale) *lyceum.Opt[string] { return &s.Gateway }),
 		optTimeColumn("billing_anchor", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.BillingAnchor }),
 		boolColumn("paid_in_full", func(s *lyceum.Sale) *bool { return &s.PaidInFull }),
 		optTimeColumn("paid_until", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.PaidUntil }),
@@ -39,6 +46,9 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 	},
 	largest: 1 << 10,
 	narrow: func(w *where, f lyceum.SaleFilter) {
+		if f.Purchases.Present {
+			narrowPurchases(w, f.Purchases.Value)
+		}
 		if f.DueAt.Present {
 			w.and("due_at <= ?", micros(f.DueAt.Value))
 		}
@@ -60,6 +70,8 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 	},
 	order: func(f lyceum.SaleFilter) string {
 		switch {
+		case f.Purchases.Present:
+			return "purchased_at DESC, sale_id DESC"
 		case f.DueAt.Present:
 			return "due_at, sale_id"
 		case f.ToStop:
@@ -78,4 +90,67 @@ func unread(name string, of func(*lyceum.Sale) lyceum.Opt[time.Time]) column[lyc
 		bind: func(s *lyceum.Sale) any { return optMicros(of(s)) },
 		scan: func(*lyceum.Sale) sql.Scanner { return scanFunc(func(any) error { return nil }) },
 	}
+}
+
+// paidBy is lyceum.Sale.PaidBy.
+const paidBy = "COALESCE(payment_method, CASE WHEN final_price IS NULL OR final_price <> 0 THEN 'external' " +
+	"WHEN coupon_id IS NOT NULL THEN 'coupon' ELSE 'free' END)"
+
+func narrowPurchases(w *where, f lyceum.PurchaseFilter) {
+	if f.User.Present {
+		w.and("sale_id IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $1 AND t.user_id = ?)",
+			int64(f.User.Value))
+		is(w, "user_id", f.User)
+	}
+	w.within("purchased_at", f.Purchased)
+	if f.Kind.Present || f.Recurring.Present {
+		w.and("pricing_plan_id IN (SELECT p.pricing_plan_id FROM pricing_plans p WHERE p.school_id = $1" +
+			sellingKind(f.Kind) + recurring(f.Recurring) + ")")
+	}
+	if f.Product.Present {
+		w.and("pricing_plan_id IN (SELECT p.pricing_plan_id FROM pricing_plans p WHERE p.school_id = $1 "+
+			"AND COALESCE(p.course_id, p.product_id) = ?)", int64(f.Product.Value))
+	}
+	if f.Method.Present {
+		w.and(paidBy+" = ?", string(f.Method.Value))
+	}
+	switch f.Active {
+	case lyceum.Some(true):
+		w.and(activePurchase)
+	case lyceum.Some(false):
+		w.and("NOT (" + activePurchase + ")")
+	}
+}
+
+// activePurchase holds for sales that are neither ended nor refunded in full nor lost
+// to a dispute; see rules/sales.Purchase. A chargeback without a dispute took all that
+// was left.
+const activePurchase = `sales.ended_at IS NULL AND sales.released = 0 AND NOT EXISTS (
+	SELECT 1 FROM transactions t WHERE t.school_id = sales.school_id AND t.sale_id = sales.sale_id
+	AND t.has_chargeback = 1 AND CASE WHEN EXISTS (SELECT 1 FROM disputes d WHERE d.school_id = t.school_id
+		AND d.transaction_id = t.transaction_id AND d.state <> 'won')
+	THEN t.amount_refunded + (SELECT COALESCE(sum(d.amount - d.tax), 0) FROM disputes d WHERE d.school_id = t.school_id
+		AND d.transaction_id = t.transaction_id AND d.state = 'lost') >= t.final_price
+		AND EXISTS (SELECT 1 FROM disputes d WHERE d.school_id = t.school_id AND d.transaction_id = t.transaction_id
+		AND d.state = 'lost' AND d.amount > d.tax)
+	ELSE t.amount_refunded < t.final_price END)`
+
+func sellingKind(kind lyceum.Opt[lyceum.ProductKind]) string {
+	switch kind {
+	case lyceum.None[lyceum.ProductKind]():
+		return ""
+	case lyceum.Some(lyceum.CourseKind):
+		return " AND p.course_id IS NOT NULL"
+	}
+	return " AND p.product_type = '" + string(kind.Value) + "'"
+}
+
+func recurring(only lyceum.Opt[bool]) string {
+	switch only {
+	case lyceum.None[bool]():
+		return ""
+	case lyceum.Some(true):
+		return " AND p.frequency IN ('subscription', 'payment_plan')"
+	}
+	return " AND p.frequency NOT IN ('subscription', 'payment_plan')"
 }

@@ -63,9 +63,15 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 			fresh = append(fresh, *row)
 			continue
 		}
+		if table.touched != nil {
+			*table.touched(row) = *table.touched(&old)
+		}
 		if same(table.bind(&old), table.bind(row)) {
 			saved.Unchanged++
 			continue
+		}
+		if table.touched != nil {
+			*table.touched(row) = lyceum.Second(t.stamp.At)
 		}
 		if err := update(t, table, row, table.set); err != nil {
 			return saved, err
@@ -137,6 +143,9 @@ func insert[T any](t *tx, table *table[T], rows []T) error {
 		n := chunkOf(len(rows))
 		args := make([]any, 0, n*(1+len(table.columns)))
 		for i := range rows[:n] {
+			if table.touched != nil {
+				*table.touched(&rows[i]) = lyceum.Second(t.stamp.At)
+			}
 			args = append(append(args, int64(t.stamp.School)), table.bind(&rows[i])...)
 			if table.created != "" {
 				t.Note(table.created, table.id(&rows[i]))

@@ -41,6 +41,7 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 		if q.Sale.Present {
 			w.and("sale_id = ?", int64(q.Sale.Value))
 		}
+		among(w, "sale_id", q.Sales)
 		is(w, "author_id", q.Author)
 		if q.RefundedElsewhere.Present {
 			w.and("refunded_at IS NOT NULL")
