@@ -31,6 +31,8 @@ type Inclusion[ID, In ~int32] struct {
 type InclusionFilter[In ~int32] struct {
 	In      Opt[In]
 	Product Opt[Product]
+	Kind    Opt[ProductKind] // of the product
+	Newest  bool             // the one that was added last comes first
 	// Leaving lets those pass, too, that were removed and whose holders are not
 	// all settled.
 	Leaving   bool

@@ -10,6 +10,7 @@ type ProductFilter struct {
 	Name        Opt[string] // a part of the name, whatever its case
 	IsPublished Opt[bool]
 	IsArchived  Opt[bool]
+	Order       CourseOrder // of collections: by id, created or updated
 }
 
 // ProductInfo is what products of every kind have in common.
@@ -20,6 +21,13 @@ type ProductInfo struct {
 	// ArchivedAt is since when the product cannot be sold. Whoever has access to
 	// it keeps it.
 	ArchivedAt Opt[time.Time]
+}
+
+// ProductCounts is what there is of a product.
+type ProductCounts struct {
+	Sales    int64 // whatever became of them
+	Holders  int64 // learners who have it, of every kind but courses
+	Products int64 // in it, of a collection
 }
 
 // FindProducts returns those of products that exist. A tier is archived if its

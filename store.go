@@ -117,6 +117,9 @@ type Reads interface {
 
 	// CountTaken returns what is taken of some pricing plans and coupons.
 	CountTaken(plans []PricingPlanID, coupons []CouponID) (Taken, error)
+	// CountProducts returns what there is at a moment of some products of a kind, by
+	// their ids.
+	CountProducts(kind ProductKind, ids []int32, at time.Time) (map[int32]ProductCounts, error)
 
 	// FindAttempts returns the attempts of a delivery with a number above after,
 	// in order. They end at AnswerBytes; more reports that there are others.

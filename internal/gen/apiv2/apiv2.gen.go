@@ -73,6 +73,27 @@ type Certificate struct {
 	SerialNumber *string `json:"serial_number"`
 }
 
+// CollectionProduct A product in a collection.
+type CollectionProduct struct {
+	// ID The product.
+	ID int32 `json:"id"`
+
+	// Type Kind of the product: `course`, `coaching` or `digital_download`.
+	Type string `json:"type"`
+
+	// Name Its name.
+	Name string `json:"name"`
+
+	// Href Path of the operation that shows it.
+	Href string `json:"href"`
+
+	// CreatedAt When it was added to the collection.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt When it was added to the collection.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
 // Completion Whether a lecture is complete, and since when.
 type Completion struct {
 	// Completed Whether the learner has completed the lecture.
@@ -473,6 +494,57 @@ type PricingPlan struct {
 
 	// Product What it sells.
 	Product ProductReference `json:"product"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// ProductCollection A bundle of products that is sold as one.
+type ProductCollection struct {
+	// ID Identifier of the product collection, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the product collection.
+	Name string `json:"name"`
+
+	// Description What it is.
+	Description *string `json:"description"`
+
+	// IsPublished Whether learners see it.
+	IsPublished bool `json:"is_published"`
+
+	// Href Path of the operation that shows it.
+	Href string `json:"href"`
+
+	// ImageURL Address of the picture.
+	ImageURL *string `json:"image_url"`
+
+	// IsListed Whether the school lists it in public.
+	IsListed bool `json:"is_listed"`
+
+	// SafeImageURL The same address; empty without a picture.
+	SafeImageURL string `json:"safe_image_url"`
+
+	// RevenueSharesEnabled Always false. Shares are those of authors and plans.
+	RevenueSharesEnabled bool `json:"revenue_shares_enabled"`
+
+	// Enrolled Number of learners who have it.
+	Enrolled int32 `json:"enrolled"`
+
+	// TotalSales Number of its sales, whatever became of them.
+	TotalSales int32 `json:"total_sales"`
+
+	// TotalProducts Number of its products.
+	TotalProducts int32 `json:"total_products"`
+
+	// Status `published` or `draft`.
+	Status string `json:"status"`
+
+	// FriendlyURL Always null. Lyceum has no page on which a collection is offered.
+	FriendlyURL *string `json:"friendly_url"`
 
 	// CreatedAt Time of creation.
 	CreatedAt time.Time `json:"created_at"`

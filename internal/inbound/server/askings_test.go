@@ -11,6 +11,7 @@ var askings = slicesOf(
 	shopV2Rows,
 	contentsRows,
 	purchaseRows,
+	studioRows,
 )
 
 // shopV2Rows are derived from contract/v2: what a school sells, and by what.

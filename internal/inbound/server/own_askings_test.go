@@ -20,6 +20,7 @@ var ownBodies = map[string]string{
 	"createPricingPlan":        `{"product_type":"course","product_id":1,"name":"Full course","price":100,"currency":"USD"}`,
 	"createProductPricingPlan": `{"name":"Full course","price":100,"currency":"USD"}`, "updateProductPricingPlan": `{}`, "deleteProductPricingPlan": "",
 	"createProductCoupon": `{"code":"X","name":"x","discount_percent":0.5,"duration_kind":"once","scope_type":"courses"}`, "updateProductCoupon": `{}`, "deleteProductCoupon": "",
+	"putProductCollection": `{}`, "deleteProductCollection": "", "addProductCollectionProducts": `{"data":[{"id":1,"type":"course"}]}`, "removeProductCollectionProduct": "",
 	"createDigitalDownload": shawl, "updateDigitalDownload": `{}`, "deleteDigitalDownload": "",
 	"createProductCollection": `{"name":"x"}`, "updateProductCollection": `{}`, "archiveProductCollection": "",
 	"createMembership": `{"name":"x"}`, "updateMembership": `{}`, "archiveMembership": "",

@@ -34,12 +34,20 @@ type IncludedProduct struct {
 // which they were added. It fails with NotFound.
 func (i Inclusions[ID, In]) List(
 	ctx context.Context, by lyceum.By, in In, p lyceum.Page,
+) (lyceum.Listing[IncludedProduct], error) {
+	return i.Find(ctx, by, lyceum.InclusionFilter[In]{In: lyceum.Some(in)}, p)
+}
+
+// Find returns a page of the products in the collection or tier of a filter. It
+// fails with NotFound.
+func (i Inclusions[ID, In]) Find(
+	ctx context.Context, by lyceum.By, f lyceum.InclusionFilter[In], p lyceum.Page,
 ) (listing lyceum.Listing[IncludedProduct], err error) {
 	err = i.service.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
-		if err := i.there(v.Tables, v, in); err != nil {
+		if err := i.there(v.Tables, v, f.In.Value); err != nil {
 			return err
 		}
-		kept, err := i.rows(v.Tables).List(v, lyceum.InclusionFilter[In]{In: lyceum.Some(in)}, p)
+		kept, err := i.rows(v.Tables).List(v, f, p)
 		if err != nil {
 			return err
 		}
@@ -71,6 +79,39 @@ func (i Inclusions[ID, In]) Add(ctx context.Context, by lyceum.By, q ProductIn[I
 			return IncludedProduct{}, err
 		}
 		return i.include(tx, now, q)
+	})
+}
+
+// AddAll puts products into a collection or a tier as Add does, all of them or none,
+// and returns them in this order. It fails with NotFound for an unknown product.
+func (i Inclusions[ID, In]) AddAll(ctx context.Context, by lyceum.By, qs []ProductIn[In]) ([]IncludedProduct, error) {
+	products := make([]lyceum.Product, len(qs))
+	for n, q := range qs {
+		products[n] = q.Product
+		if err := i.finishLeaving(ctx, by, q); err != nil {
+			return nil, err
+		}
+	}
+	now := i.service.clock()
+	return lyceum.Change(ctx, i.service.store, by.Stamp(now), func(tx lyceum.Tx) (added []IncludedProduct, err error) {
+		if err := i.there(tx.Tables, tx, qs[0].In); err != nil {
+			return nil, err
+		}
+		known, err := lyceum.FindProducts(tx.Tables, tx, products...)
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range qs {
+			if _, there := known[q.Product]; !there {
+				return nil, lyceum.Errorf(lyceum.NotFound, "there is no %s", q.Product)
+			}
+			one, err := i.include(tx, now, q)
+			if err != nil {
+				return nil, err
+			}
+			added = append(added, one)
+		}
+		return added, nil
 	})
 }
 

@@ -37,3 +37,14 @@ func (s *Service) CollectionProducts() Inclusions[lyceum.CollectionProductID, ly
 		},
 	}
 }
+
+// CurrentCollectionProducts decides about the products in collections that are not
+// archived.
+func (s *Service) CurrentCollectionProducts() Inclusions[lyceum.CollectionProductID, lyceum.ProductCollectionID] {
+	inside, current := s.CollectionProducts(), s.ProductCollections().Current()
+	inside.there = func(t *lyceum.Tables, from lyceum.Source, id lyceum.ProductCollectionID) error {
+		_, err := current.get(t, from, id)
+		return err
+	}
+	return inside
+}

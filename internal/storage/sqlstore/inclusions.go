@@ -37,12 +37,21 @@ func inclusions[ID, In ~int32](
 			if p := f.Product; p.Present {
 				w.and("product_type = ? AND product_id = ?", string(p.Value.Kind), int64(p.Value.ID))
 			}
+			if f.Kind.Present {
+				w.and("product_type = ?", string(f.Kind.Value))
+			}
 			if !f.Leaving {
 				w.and("leaving IS NULL")
 			}
 			if f.Unsettled {
 				w.and("settled IS NOT NULL")
 			}
+		},
+		order: func(f lyceum.InclusionFilter[In]) string {
+			if f.Newest {
+				return "created_at DESC, " + entries + "_id DESC"
+			}
+			return entries + "_id"
 		},
 	}
 }

@@ -24,6 +24,7 @@ var _ = define(&tables.ProductCollections, noun[lyceum.ProductCollectionID, lyce
 		optTimeColumn("archived_at", func(p *lyceum.ProductCollection) *lyceum.Opt[time.Time] { return &p.ArchivedAt }),
 	},
 	narrow:  narrowProducts,
+	order:   func(f lyceum.ProductFilter) string { return ordered(f.Order, "product_collection_id") },
 	largest: 256 << 10,
 })
 

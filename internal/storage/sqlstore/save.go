@@ -275,6 +275,13 @@ const readChunk = 128
 // is the school. A chunk is filled up to a power of two with its last value, which
 // finds nothing more.
 func inChunks(q *session, text string, school lyceum.SchoolID, values []any, dest []any, visit func()) error {
+	return inGroups(q, text, "", school, values, dest, visit)
+}
+
+// inGroups is inChunks for a text that goes on after the list.
+func inGroups(
+	q *session, text, rest string, school lyceum.SchoolID, values []any, dest []any, visit func(),
+) error {
 	for len(values) > 0 {
 		n := min(len(values), readChunk)
 		size := 1 << bits.Len(uint(n-1))
@@ -282,7 +289,7 @@ func inChunks(q *session, text string, school lyceum.SchoolID, values []any, des
 		for len(args) <= size {
 			args = append(args, values[n-1])
 		}
-		err := q.each(text+placeholders(2, size), args, dest, func() error { visit(); return nil })
+		err := q.each(text+placeholders(2, size)+rest, args, dest, func() error { visit(); return nil })
 		if err != nil {
 			return err
 		}

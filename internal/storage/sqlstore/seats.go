@@ -13,7 +13,7 @@ func seatCounter(plan lyceum.PricingPlanID) string { return "seats:" + strconv.I
 // useCounter counts the uses of a coupon that are taken.
 func useCounter(coupon lyceum.CouponID) string { return "uses:" + strconv.Itoa(int(coupon)) }
 
-// countHeld keeps the counters of what sales take.
+// countHeld keeps the counters of sales and of what they take.
 func countHeld(t *tx, old, row *lyceum.Sale) {
 	for _, side := range [...]struct {
 		sale *lyceum.Sale
@@ -21,6 +21,9 @@ func countHeld(t *tx, old, row *lyceum.Sale) {
 	}{{old, -1}, {row, 1}} {
 		if side.sale != nil && side.sale.HoldsSeat() {
 			t.count(seatCounter(side.sale.PricingPlanID.Value), side.by)
+		}
+		if side.sale != nil && side.sale.PricingPlanID.Present {
+			t.count(soldPrefix+strconv.Itoa(int(side.sale.PricingPlanID.Value)), side.by)
 		}
 		if side.sale != nil && side.sale.HoldsUse() {
 			t.count(useCounter(side.sale.CouponID.Value), side.by)
@@ -105,6 +108,14 @@ func takenInvariants() []invariant {
 		}
 	}
 	return []invariant{
+		{
+			`SELECT count(*) FROM (SELECT b.id FROM (
+				SELECT s.pricing_plan_id AS id, 1 AS n FROM sales s WHERE s.school_id = $1 AND s.pricing_plan_id IS NOT NULL
+				UNION ALL SELECT CAST(substr(c.name, ` + strconv.Itoa(len(soldPrefix)+1) + `) AS INTEGER), -c.value FROM counters c
+				WHERE c.school_id = $1 AND c.name LIKE '` + soldPrefix + `%'
+			) b GROUP BY b.id HAVING sum(b.n) <> 0) x`,
+			"%d pricing plans have another number of sales than their counter says",
+		},
 		disagree("pricing plans", "pricing_plan_id", " AND s.ended_at IS NULL", "seats:"),
 		disagree("coupons", "coupon_id", "", "uses:"),
 		{
