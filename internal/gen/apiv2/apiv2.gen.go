@@ -313,6 +313,99 @@ type CurrentUser struct {
 	Role string `json:"role"`
 }
 
+// Customizations How the pages of a school look.
+type Customizations struct {
+	// ID Identifier of the customizations.
+	ID int32 `json:"id"`
+
+	// SchoolID The school.
+	SchoolID int32 `json:"school_id"`
+
+	// BrandFooterLinkText Brand footer link text.
+	BrandFooterLinkText *string `json:"brand_footer_link_text"`
+
+	// BrandFooterLinkURL Address: brand footer link.
+	BrandFooterLinkURL *string `json:"brand_footer_link_url"`
+
+	// Font Font of the pages.
+	Font *string `json:"font"`
+
+	// SiteLogoURL Address: site logo.
+	SiteLogoURL *string `json:"site_logo_url"`
+
+	// FaviconURL Address: favicon.
+	FaviconURL *string `json:"favicon_url"`
+
+	// BackgroundImageURL Address: background image.
+	BackgroundImageURL *string `json:"background_image_url"`
+
+	// LoggedOutHomepageBackgroundImageURL Address: logged out homepage background image.
+	LoggedOutHomepageBackgroundImageURL *string `json:"logged_out_homepage_background_image_url"`
+
+	// LoggedOutHomepageBackgroundImageOverlay Logged out homepage background image overlay.
+	LoggedOutHomepageBackgroundImageOverlay *float64 `json:"logged_out_homepage_background_image_overlay"`
+
+	// CheckoutFont Font of the checkout.
+	CheckoutFont *string `json:"checkout_font"`
+
+	// IsCustomized Whether anything is customized.
+	IsCustomized bool `json:"is_customized"`
+
+	// ShowLogin Whether pages show a link to sign in.
+	ShowLogin bool `json:"show_login"`
+
+	// ShowSignup Whether pages show a link to sign up.
+	ShowSignup bool `json:"show_signup"`
+
+	// BrandPrimary Colour: primary.
+	BrandPrimary *string `json:"brand_primary"`
+
+	// BrandSecondary Colour: secondary.
+	BrandSecondary *string `json:"brand_secondary"`
+
+	// BrandSuccess Colour: success.
+	BrandSuccess *string `json:"brand_success"`
+
+	// BrandWarning Colour: warning.
+	BrandWarning *string `json:"brand_warning"`
+
+	// BrandDanger Colour: danger.
+	BrandDanger *string `json:"brand_danger"`
+
+	// BrandInfo Colour: info.
+	BrandInfo *string `json:"brand_info"`
+
+	// BrandText Colour: text.
+	BrandText *string `json:"brand_text"`
+
+	// BrandHeading Colour: heading.
+	BrandHeading *string `json:"brand_heading"`
+
+	// BrandNavbarText Colour: navbar text.
+	BrandNavbarText *string `json:"brand_navbar_text"`
+
+	// BrandNavbarFixedText Colour: navbar fixed text.
+	BrandNavbarFixedText *string `json:"brand_navbar_fixed_text"`
+
+	// BrandHomepageHeading Colour: homepage heading.
+	BrandHomepageHeading *string `json:"brand_homepage_heading"`
+
+	// BrandCourseHeading Colour: course heading.
+	BrandCourseHeading *string `json:"brand_course_heading"`
+
+	// CheckoutBackgroundColor Checkout background color.
+	CheckoutBackgroundColor *string `json:"checkout_background_color"`
+
+	// CheckoutFontColor Checkout font color.
+	CheckoutFontColor *string `json:"checkout_font_color"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
 // DigitalDownload A product that consists of files.
 type DigitalDownload struct {
 	// ID Identifier of the digital download, unique in the school.

@@ -1,7 +1,6 @@
 package apiv2
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/lyceum-school/lyceum"
@@ -12,17 +11,13 @@ import (
 
 func (f *Face) digitalDownloads() []wire.Operation {
 	const all, each = "/v2/products/digital-downloads", "/v2/products/digital-downloads/{digital_download_id}"
-	d := f.learning.DigitalDownloads().Current()
-	archive := func(ctx context.Context, by lyceum.By, id lyceum.DigitalDownloadID) error {
-		_, err := d.Archive(ctx, by, id)
-		return err
-	}
+	d := f.learning.DigitalDownloads().Current().Counted(lyceum.DownloadKind)
 	return []wire.Operation{
 		many("listDigitalDownloads", all, 20, bindDigitalDownloads, d.List, digitalDownload),
 		one("createDigitalDownload", wire.Create, all, bindNewDigitalDownload, d.Create, digitalDownload),
 		one("showDigitalDownload", wire.Get, each, byDownload, d.Get, digitalDownload),
 		one("updateDigitalDownload", wire.Patch, each, bindDigitalDownloadChange, d.Update, digitalDownload),
-		wire.None("deleteDigitalDownload", wire.Delete, each, byDownload, archive),
+		wire.None("deleteDigitalDownload", wire.Delete, each, byDownload, d.Archive),
 	}
 }
 
@@ -74,11 +69,13 @@ func bindDigitalDownloadChange(in *wire.Input) learning.Edit[lyceum.DigitalDownl
 	}}
 }
 
-func digitalDownload(d lyceum.DigitalDownload) gen.DigitalDownload {
+func digitalDownload(p learning.CountedProduct[lyceum.DigitalDownload]) gen.DigitalDownload {
+	d := p.Row
 	href, image := fmt.Sprintf("/v2/products/digital-downloads/%d", d.ID), wire.Optional(d.ImageURL)
 	return gen.DigitalDownload{
 		ID: int32(d.ID), Name: d.Name, Description: wire.Optional(d.Description), Category: wire.Optional(d.Category),
 		IsPublished: d.IsPublished, IsListed: d.IsListed, Href: &href, ImageURL: image, SafeImageURL: image,
-		AuthorBioID: wire.Number(d.AuthorID), CreatedAt: wire.Moment(d.CreatedAt), UpdatedAt: wire.Moment(d.UpdatedAt),
+		AuthorBioID: wire.Number(d.AuthorID), TotalAdmissions: int32(p.Counts.Holders), TotalSales: int32(p.Counts.Sales),
+		CreatedAt: wire.Moment(d.CreatedAt), UpdatedAt: wire.Moment(d.UpdatedAt),
 	}
 }

@@ -32,7 +32,7 @@ func (f *Face) Operations() []wire.Operation {
 	return slices.Concat(
 		wire.Admitting(f.open, slices.Concat(
 			f.courses(), f.sections(),
-			f.digitalDownloads(), f.pricingPlans(), f.productCollections(), f.coupons(),
+			f.digitalDownloads(), f.pricingPlans(), f.productCollections(), f.coupons(), customizations(),
 			f.purchases(), f.transactions(),
 		)...),
 		wire.ForLearners(lyceum.V2, slices.Concat(myself(), f.myCourses(), f.myLectures())...),

@@ -8,6 +8,7 @@ func collections(op string, rows ...asking) []asking {
 // studioRows are derived from contract/v2/product_collections.yaml, in a
 // school with collections of the own face.
 var studioRows = slicesOf(
+	versionTwo("showCustomizations", asking{name: "none", says: `{"data":null}`}),
 	collections("create",
 		asking{
 			name: "with every field", golden: "v2/product_collection.json",
@@ -72,6 +73,8 @@ var studioRows = slicesOf(
 		asking{name: "of an unknown collection", values: "product_collection_id=999 product_type=course product_id=3", status: 404, says: "there is no product collection 999"},
 	),
 	collections("show", asking{name: "with one less", values: theStudio, says: `"total_products":2`}),
+	own("createEnrollment", asking{name: "to a download", body: `{"user_id":2,"product_type":"digital_download","product_id":1}`, status: 201}),
+	downloads("showDigitalDownload", asking{name: "with a learner", values: download, says: `"total_attachments":0,"total_admissions":1,"total_sales":0`}),
 	collections("delete",
 		asking{name: "one", values: theStudio},
 		asking{name: "again", values: theStudio},

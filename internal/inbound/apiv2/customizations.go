@@ -1,0 +1,18 @@
+package apiv2
+
+import (
+	"context"
+
+	"github.com/lyceum-school/lyceum"
+	gen "github.com/lyceum-school/lyceum/internal/gen/apiv2"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+)
+
+// customizations shows none: the pages of a school cannot be customized.
+func customizations() []wire.Operation {
+	none := func(context.Context, lyceum.By, struct{}) (*gen.Customizations, error) { return nil, nil }
+	same := func(c *gen.Customizations) *gen.Customizations { return c }
+	return []wire.Operation{
+		one("showCustomizations", wire.Get, "/v2/customizations", wire.Anything, none, same),
+	}
+}
