@@ -152,8 +152,9 @@ type Taken struct {
 // SaleOf gives what a transaction that was imported tells of its sale.
 func SaleOf(t *Transaction) Sale {
 	return Sale{
-		ID: t.SaleID, CreatedAt: t.CreatedAt, PurchasedAt: t.PurchasedAt, UserID: Some(t.UserID), PricingPlanID: Some(t.PricingPlanID),
-		CouponID: t.CouponID, AffiliateID: t.AffiliateID, AuthorID: t.AuthorID, FinalPrice: Some(t.FinalPrice),
+		ID: t.SaleID, CreatedAt: t.CreatedAt, PurchasedAt: t.PurchasedAt, UserID: Some(t.UserID),
+		PricingPlanID: Some(t.PricingPlanID),
+		CouponID:      t.CouponID, AffiliateID: t.AffiliateID, AuthorID: t.AuthorID, FinalPrice: Some(t.FinalPrice),
 		Currency: Some(t.Currency),
 	}
 }

@@ -490,6 +490,15 @@ type LectureSummary struct {
 	Position int32 `json:"position"`
 }
 
+// OptionalReference Another object, and the path of the operation that shows it; null if there is none.
+type OptionalReference struct {
+	// ID Identifier of the object.
+	ID int32 `json:"id"`
+
+	// Href Path of the operation that shows it.
+	Href string `json:"href"`
+}
+
 // PaginationMeta Position of the page in the whole list.
 type PaginationMeta struct {
 	// Page Current page.
@@ -700,7 +709,7 @@ type Purchase struct {
 	Product PurchasedProduct `json:"product"`
 
 	// Coupon The coupon that was used.
-	Coupon *Reference `json:"coupon"`
+	Coupon *OptionalReference `json:"coupon"`
 
 	// PaymentMethod How it was paid, as the program that recorded it said; otherwise `free` or `coupon` when it cost nothing, and `external`.
 	PaymentMethod string `json:"payment_method"`
@@ -835,19 +844,19 @@ type Transaction struct {
 	ChargebackFee *int64 `json:"chargeback_fee"`
 
 	// Affiliate The affiliate who brought the buyer, as a user if they are one.
-	Affiliate *Reference `json:"affiliate"`
+	Affiliate *OptionalReference `json:"affiliate"`
 
 	// AffiliateFees The affiliate's part, in the smallest unit of `currency`.
 	AffiliateFees int64 `json:"affiliate_fees"`
 
 	// Author The author who is paid, as a user if they are one.
-	Author *Reference `json:"author"`
+	Author *OptionalReference `json:"author"`
 
 	// AuthorFees The author's part, in the smallest unit of `currency`.
 	AuthorFees int64 `json:"author_fees"`
 
 	// Coupon The coupon that was used.
-	Coupon *Reference `json:"coupon"`
+	Coupon *OptionalReference `json:"coupon"`
 
 	// RefundedAt Time of the last refund.
 	RefundedAt *time.Time `json:"refunded_at"`

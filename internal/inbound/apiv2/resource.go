@@ -65,3 +65,12 @@ func refusing[P, T any](rule wire.Rule[P, T]) wire.Rule[P, T] {
 func reference[ID ~int32](path string, id ID) gen.Reference {
 	return gen.Reference{ID: int32(id), Href: fmt.Sprintf("%s/%d", path, id)}
 }
+
+// optionalReference refers to what is shown under a path; nil if there is nothing.
+func optionalReference[ID ~int32](path string, id lyceum.Opt[ID]) *gen.OptionalReference {
+	if !id.Present {
+		return nil
+	}
+	to := gen.OptionalReference(reference(path, id.Value))
+	return &to
+}

@@ -60,24 +60,15 @@ func status(paid bool) *string {
 }
 
 // partner refers to an affiliate or author: to the user, if they are one.
-func partner[ID ~int32](id lyceum.Opt[ID], user lyceum.Opt[lyceum.UserID], path string) *gen.Reference {
-	switch {
-	case !id.Present:
-		return nil
-	case user.Present:
-		r := reference("/v2/users", user.Value)
-		return &r
+func partner[ID ~int32](id lyceum.Opt[ID], user lyceum.Opt[lyceum.UserID], path string) *gen.OptionalReference {
+	if id.Present && user.Present {
+		return optionalReference("/v2/users", user)
 	}
-	r := reference(path, id.Value)
-	return &r
+	return optionalReference(path, id)
 }
 
-func couponReference(id lyceum.Opt[lyceum.CouponID]) *gen.Reference {
-	if !id.Present {
-		return nil
-	}
-	r := reference("/v2/products/coupons", id.Value)
-	return &r
+func couponReference(id lyceum.Opt[lyceum.CouponID]) *gen.OptionalReference {
+	return optionalReference("/v2/products/coupons", id)
 }
 
 // planReference refers to a pricing plan under its product, or in the Lyceum API if

@@ -31,7 +31,8 @@ func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.At
 			return r, err
 		}
 		quiz, err := tx.Attachments.Get(tx, a.Quiz)
-		if err == nil && (quiz.Quiz == nil || quiz.ArchivedAt.Present) || err != nil && lyceum.KindOf(err) == lyceum.NotFound {
+		gone := err == nil && (quiz.Quiz == nil || quiz.ArchivedAt.Present)
+		if gone || err != nil && lyceum.KindOf(err) == lyceum.NotFound {
 			return r, lyceum.Errorf(lyceum.NotFound, "there is no quiz %d", a.Quiz)
 		}
 		if err != nil {
