@@ -32,6 +32,7 @@ type CourseFilter struct {
 	IsArchived  Opt[bool]
 	AuthorID    Opt[AuthorID]
 	Created     Period
+	FriendlyURL Opt[string] // whatever its case
 	// EnrolledUser: only courses that this user is actively enrolled in at
 	// EnrolledAt.
 	EnrolledUser Opt[UserID]

@@ -253,6 +253,45 @@ type CourseDetail struct {
 	AuthorBio AuthorBio `json:"author_bio"`
 }
 
+// CourseLecture A lecture of a course, without its attachments.
+type CourseLecture struct {
+	// ID Identifier of the lecture, unique in the school.
+	ID int32 `json:"id"`
+
+	// Section The section that contains it.
+	Section Reference `json:"section"`
+
+	// Name Name of the lecture; empty if it has none.
+	Name string `json:"name"`
+
+	// Download Always false: the files of a lecture are its attachments.
+	Download bool `json:"download"`
+
+	// Description Always null: a lecture has no description.
+	Description *string `json:"description"`
+
+	// Position Place of the lecture in its section, counted from 1.
+	Position int32 `json:"position"`
+
+	// IsPublished Whether learners see it, if its section is published.
+	IsPublished bool `json:"is_published"`
+
+	// FreePreview Whether it is meant to be seen without enrolling.
+	FreePreview bool `json:"free_preview"`
+
+	// Href Path of the operation that shows it.
+	Href string `json:"href"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// StudentCommentsEnabled Whether learners can comment on it.
+	StudentCommentsEnabled bool `json:"student_comments_enabled"`
+}
+
 // CourseList One page of courses.
 type CourseList struct {
 	// Data The courses of the page, in order; none beyond the last page.
@@ -478,6 +517,108 @@ type Lecture struct {
 	Attachments []Attachment `json:"attachments"`
 }
 
+// LectureAttachment A part of a lecture. Every field is always present; one that has no value is null.
+type LectureAttachment struct {
+	// ID Identifier of the attachment, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the file.
+	Name *string `json:"name"`
+
+	// Kind What it is: one of the kinds that can be created, `quiz`, `native_comments`, `upsell`, or another word that was imported.
+	Kind string `json:"kind"`
+
+	// Position Place of the attachment in the lecture, counted from 1.
+	Position *int32 `json:"position"`
+
+	// IsPublished Whether learners see it.
+	IsPublished bool `json:"is_published"`
+
+	// Embeddable Whether it is shown in the page.
+	Embeddable bool `json:"embeddable"`
+
+	// Downloadable Whether learners may keep the file.
+	Downloadable bool `json:"downloadable"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// URL Address of the file or of what is embedded.
+	URL *string `json:"url"`
+
+	// ThumbnailURL Address of the picture that stands for a video.
+	ThumbnailURL *string `json:"thumbnail_url"`
+
+	// FileExtension Ending of the name of the file, without the full stop.
+	FileExtension *string `json:"file_extension"`
+
+	// FileSize Size of the file in bytes.
+	FileSize *int32 `json:"file_size"`
+
+	// ContentType Media type of the file.
+	ContentType *string `json:"content_type"`
+
+	// Duration Length of a video in seconds.
+	Duration *int32 `json:"duration"`
+
+	// HotmartHostID Always null.
+	HotmartHostID *string `json:"hotmart_host_id"`
+
+	// HotmartStatus Always null.
+	HotmartStatus *string `json:"hotmart_status"`
+
+	// AltText What a picture shows.
+	AltText *string `json:"alt_text"`
+
+	// FlaggedAsDecorative Whether a picture says nothing.
+	FlaggedAsDecorative *bool `json:"flagged_as_decorative"`
+
+	// Text HTML or code.
+	Text *string `json:"text"`
+
+	// CodeSyntax Language of the code.
+	CodeSyntax *string `json:"code_syntax"`
+
+	// Href Path of the operation that shows it.
+	Href *string `json:"href"`
+
+	// OpenResponseQuestion The question, of `open_response_question`.
+	OpenResponseQuestion *OpenQuestion `json:"open_response_question"`
+}
+
+// OpenQuestion The question, of `open_response_question`.
+type OpenQuestion struct {
+	// Question The question.
+	Question string `json:"question"`
+
+	// Required Whether it must be answered.
+	Required bool `json:"required"`
+
+	// UploadEnabled Whether a file may be the answer.
+	UploadEnabled bool `json:"upload_enabled"`
+
+	// ImgURL Address of a picture.
+	ImgURL *string `json:"img_url"`
+
+	// ImgName Name of the picture.
+	ImgName *string `json:"img_name"`
+
+	// ImgAltText What the picture shows.
+	ImgAltText *string `json:"img_alt_text"`
+}
+
+// LecturePosition Where a lecture is in its section.
+type LecturePosition struct {
+	// ID Identifier of the lecture.
+	ID int32 `json:"id"`
+
+	// Position Place of the lecture in its section, counted from 1.
+	Position int32 `json:"position"`
+}
+
 // LectureSummary A lecture as its course has it.
 type LectureSummary struct {
 	// ID Identifier of the lecture, unique in the school.
@@ -488,6 +629,42 @@ type LectureSummary struct {
 
 	// Position Place of the lecture in the section, counted from 1.
 	Position int32 `json:"position"`
+}
+
+// ListedLecture A lecture in a list.
+type ListedLecture struct {
+	// ID Identifier of the lecture, unique in the school.
+	ID int32 `json:"id"`
+
+	// Section The section that contains it.
+	Section Reference `json:"section"`
+
+	// Name Name of the lecture; empty if it has none.
+	Name string `json:"name"`
+
+	// Download Always false: the files of a lecture are its attachments.
+	Download bool `json:"download"`
+
+	// Description Always null: a lecture has no description.
+	Description *string `json:"description"`
+
+	// Position Place of the lecture in its section, counted from 1.
+	Position int32 `json:"position"`
+
+	// IsPublished Whether learners see it, if its section is published.
+	IsPublished bool `json:"is_published"`
+
+	// FreePreview Whether it is meant to be seen without enrolling.
+	FreePreview bool `json:"free_preview"`
+
+	// Href Path of the operation that shows it.
+	Href string `json:"href"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // OptionalReference Another object, and the path of the operation that shows it; null if there is none.
@@ -869,4 +1046,40 @@ type Transaction struct {
 
 	// PaymentGateway Through what it was paid, as the program that recorded the sale named it; otherwise `free` or `coupon` when it cost nothing, and `external`.
 	PaymentGateway string `json:"payment_gateway"`
+}
+
+// Video What a player needs. What is not known of a video that is not ready is left out.
+type Video struct {
+	// ID Identifier of the video, which is that of the attachment.
+	ID int32 `json:"id"`
+
+	// VideoAsset What to play.
+	VideoAsset *VideoAsset `json:"video_asset,omitempty"`
+
+	// Status How far it has been made ready, such as `READY`.
+	Status string `json:"status"`
+
+	// URLThumbnail Address of a picture.
+	URLThumbnail *string `json:"url_thumbnail,omitempty"`
+
+	// MediaType Always `VIDEO`.
+	MediaType string `json:"media_type"`
+
+	// MediaDuration Length in seconds.
+	MediaDuration *int32 `json:"media_duration,omitempty"`
+
+	// CurrentTime Always null: Lyceum does not record how far a video was played.
+	CurrentTime *float32 `json:"current_time"`
+
+	// URLProgressTracking Always null.
+	URLProgressTracking *string `json:"url_progress_tracking"`
+}
+
+// VideoAsset What to play.
+type VideoAsset struct {
+	// URL Address of the stream or the file.
+	URL string `json:"url"`
+
+	// ContentType Its media type.
+	ContentType string `json:"content_type"`
 }

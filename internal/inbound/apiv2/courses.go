@@ -3,6 +3,8 @@ package apiv2
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv2"
@@ -13,13 +15,19 @@ import (
 // Paths of which others are parts.
 const (
 	coursePath    = "/v2/products/courses/{course_id}"
+	lecturePath   = coursePath + "/lectures/{lecture_id}"
 	myCoursePath  = "/v2/current_user/courses/{course_id}"
 	myLecturePath = myCoursePath + "/lectures/{lecture_id}"
 )
 
 func (f *Face) courses() []wire.Operation {
+	const all = "/v2/products/courses"
+	c := f.learning.CourseProducts().AuthorAs("author_bio_id")
 	return []wire.Operation{
-		many("listProductCourses", "/v2/products/courses", 25, bindCourses, f.learning.Courses, course),
+		many("listProductCourses", all, 25, bindCourses, f.learning.Courses, productCourse),
+		one("createProductCourse", wire.Create, all, bindNewCourse, c.Create, productCourse),
+		one("showProductCourse", wire.Get, coursePath, bindCourse, c.Get, productCourse),
+		one("updateProductCourse", wire.Patch, coursePath, bindCourseChange, c.Update, productCourse),
 	}
 }
 
@@ -62,8 +70,67 @@ func bindMyCourses(in *wire.Input) lyceum.CourseFilter {
 	}
 }
 
-// course is a course without an href: a program of the school has no operation
-// that shows it.
+// The lengths of the texts of a course, in characters (contract/v2/courses.yaml).
+const (
+	maxCourseName = 200
+	maxSubtitle   = 255
+	maxFriendly   = 100
+)
+
+var friendly = regexp.MustCompile(`^[a-zA-Z0-9\-_]+$`)
+
+func bindFriendlyURL(in *wire.Input) lyceum.Opt[string] {
+	return wire.Parsed(in.Body("friendly_url"), func(text string) (string, error) {
+		if len(text) > maxFriendly || !friendly.MatchString(text) {
+			return "", lyceum.Invalidf("must be 1 to %d letters, digits, - or _", maxFriendly)
+		}
+		return text, nil
+	})
+}
+
+// bindImageURL binds the address of a picture; a blank one is none.
+func bindImageURL(in *wire.Input) lyceum.Opt[lyceum.Opt[string]] {
+	image := in.Body("image_url")
+	if blank := image.Text(0, wire.Unbounded); image.Given() && strings.TrimSpace(blank.Value) == "" {
+		return lyceum.Some(lyceum.None[string]())
+	}
+	return wire.Nullable(image, image.URL(maxURL))
+}
+
+func bindNewCourse(in *wire.Input) lyceum.Course {
+	return lyceum.Course{
+		Name:        in.Body("name").Required().Text(1, maxCourseName).Value,
+		Heading:     in.Body("description").Text(0, maxSubtitle),
+		AuthorID:    wire.ID[lyceum.AuthorID](in.Body("author_bio_id").Required()),
+		IsPublished: in.Body("is_published").Bool().Value,
+		IsListed:    in.Body("is_listed").Bool().Value,
+		FriendlyURL: bindFriendlyURL(in),
+		ImageURL:    bindImageURL(in).Value,
+	}
+}
+
+func bindCourseChange(in *wire.Input) learning.Edit[lyceum.CourseID, lyceum.Course] {
+	id, name := bindCourse(in), in.Body("name").Text(1, maxCourseName)
+	heading := wire.Nullable(in.Body("description"), in.Body("description").Text(0, maxSubtitle))
+	published, listed := in.Body("is_published").Bool(), in.Body("is_listed").Bool()
+	address, image := bindFriendlyURL(in), bindImageURL(in)
+	return learning.Edit[lyceum.CourseID, lyceum.Course]{ID: id, Apply: func(c *lyceum.Course) {
+		c.Name = name.Else(c.Name)
+		c.Heading = heading.Else(c.Heading)
+		c.IsPublished, c.IsListed = published.Else(c.IsPublished), listed.Else(c.IsListed)
+		change(&c.FriendlyURL, address)
+		c.ImageURL = image.Else(c.ImageURL)
+	}}
+}
+
+// productCourse is a course for a program of the school.
+func productCourse(c lyceum.Course) gen.Course {
+	shown := course(c)
+	href := fmt.Sprintf("/v2/products/courses/%d", c.ID)
+	shown.Href = &href
+	return shown
+}
+
 func course(c lyceum.Course) gen.Course {
 	return gen.Course{
 		ID: int32(c.ID), Name: c.Name, IsPublished: c.IsPublished, IsListed: c.IsListed,

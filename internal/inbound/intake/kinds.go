@@ -71,6 +71,7 @@ func Courses() Kind[lyceum.CourseRow] {
 			optBooleanColumn("lecture_order", func(c *row) *lyceum.Opt[bool] { return &c.Ordered }),
 			optIDColumn("certificate_page_id", func(c *row) *lyceum.Opt[int32] { return &c.Certificate }),
 			optTimeColumn("archived_at", func(c *row) *lyceum.Opt[time.Time] { return &c.ArchivedAt }),
+			optTextColumn("friendly_url", func(c *row) *lyceum.Opt[string] { return &c.FriendlyURL }),
 		},
 	}
 }

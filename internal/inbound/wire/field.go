@@ -62,6 +62,9 @@ func (f Field) Refuse(message string) { f.in.Refuse(f.within+f.name, message) }
 // body: it may have no others than are asked for.
 func (f Field) Object() (member func(name string) Field, found bool) {
 	text, s := f.raw()
+	if s == absent || f.isNull(text) {
+		f.missing("an object")
+	}
 	if s != given || f.isNull(text) {
 		return nil, false
 	}

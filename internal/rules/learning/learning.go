@@ -44,6 +44,7 @@ func (s *Service) ImportCourses(by lyceum.By) *Rows[lyceum.CourseRow] {
 		names: []reference[row]{
 			{"author_bio_id", "author", lyceum.AuthorSequence, func(c *row) int32 { return int32(c.AuthorID.Value) }},
 		},
+		look: takenAddresses,
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
 			ids := make([]lyceum.CourseID, len(rows))
 			for n := range rows {

@@ -19,6 +19,8 @@ type Products[ID ~int32, T comparable, F any] struct {
 	// names and look are of an import.
 	names []reference[T]
 	look  func(lyceum.Tx, []T) ([]lyceum.RowProblem, error)
+	// check refuses a row, or completes it, before it is kept; nil: nothing more.
+	check func(lyceum.Tx, *T) error
 	// current: what is archived is not there, except to be archived again.
 	current bool
 }
@@ -41,6 +43,13 @@ type Edit[ID, T any] struct {
 // Current returns the products without those that are archived.
 func (p Products[ID, T, F]) Current() Products[ID, T, F] {
 	p.current = true
+	return p
+}
+
+// AuthorAs returns the products with another name for the field of the author in
+// a refusal.
+func (p Products[ID, T, F]) AuthorAs(field string) Products[ID, T, F] {
+	p.author = field
 	return p
 }
 
@@ -91,6 +100,9 @@ func (p Products[ID, T, F]) create(
 			return fresh, err
 		}
 		*parts.id = id
+		if err := p.checked(tx, &fresh); err != nil {
+			return fresh, err
+		}
 		return fresh, p.rows(tx.Tables).Insert(tx, fresh)
 	})
 }
@@ -105,6 +117,14 @@ func (p Products[ID, T, F]) knownAuthor(tx lyceum.Tx, parts productParts[ID]) er
 		err = lyceum.InvalidFields(lyceum.FieldError{Field: p.author, Message: "must be the id of an author of the school"})
 	}
 	return err
+}
+
+// checked runs what a kind of products asks of a row before it is kept.
+func (p Products[ID, T, F]) checked(tx lyceum.Tx, row *T) error {
+	if p.check == nil {
+		return nil
+	}
+	return p.check(tx, row)
 }
 
 // Update changes a product. It fails with NotFound, and with Invalid for an
@@ -122,6 +142,9 @@ func (p Products[ID, T, F]) Update(ctx context.Context, by lyceum.By, e Edit[ID,
 		}
 		parts := p.parts(&row)
 		if err := p.knownAuthor(tx, parts); err != nil {
+			return row, err
+		}
+		if err := p.checked(tx, &row); err != nil {
 			return row, err
 		}
 		*parts.updated = now

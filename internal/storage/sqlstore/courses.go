@@ -35,6 +35,9 @@ var courses = define(&tables.Courses, noun[lyceum.CourseID, lyceum.Course, lyceu
 		w.archived(f.IsArchived)
 		is(w, "author_id", f.AuthorID)
 		w.within("created_at", f.Created)
+		if f.FriendlyURL.Present {
+			w.and("LOWER(friendly_url) = ? AND friendly_url IS NOT NULL", strings.ToLower(f.FriendlyURL.Value))
+		}
 		if f.EnrolledUser.Present {
 			w.and(`course_id IN (SELECT a.product_id FROM reaching a WHERE a.school_id = $1 AND a.user_id = ?
 				AND a.product_type = 'course' AND a.ended_at IS NULL AND (a.ends_at IS NULL OR a.ends_at > ?)

@@ -1,0 +1,207 @@
+package learning
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// InLecture names a part of a lecture of a course.
+type InLecture struct {
+	Lecture InCourse[lyceum.LectureID]
+	ID      lyceum.AttachmentID
+}
+
+// Attachments lists the attachments of a lecture in order. It fails with NotFound.
+func (s *Service) Attachments(
+	ctx context.Context, by lyceum.By, q InCourse[lyceum.LectureID], p lyceum.Page,
+) (lyceum.Listing[AttachmentDetail], error) {
+	var l lyceum.Listing[lyceum.Attachment]
+	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		_, err := lectureIn(v.Tables, v, q)
+		if err != nil {
+			return err
+		}
+		l, err = v.Attachments.List(v, attachmentsOf(q.ID), p)
+		return err
+	})
+	return lyceum.Listing[AttachmentDetail]{
+		Page: l.Page, Total: l.Total, More: l.More, Rows: inCourse(q.Course, l.Rows...),
+	}, err
+}
+
+// OneAttachment returns an attachment of a lecture. It fails with NotFound.
+func (s *Service) OneAttachment(ctx context.Context, by lyceum.By, q InLecture) (a AttachmentDetail, err error) {
+	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		a.Attachment, err = attachmentIn(v.Tables, v, q)
+		a.Course = q.Lecture.Course
+		return err
+	})
+	return a, err
+}
+
+func attachmentIn(t *lyceum.Tables, from lyceum.Source, q InLecture) (lyceum.Attachment, error) {
+	if _, err := lectureIn(t, from, q.Lecture); err != nil {
+		return lyceum.Attachment{}, err
+	}
+	found, err := t.Attachments.Get(from, q.ID)
+	gone := err == nil && (found.Lecture != q.Lecture.ID || found.ArchivedAt.Present)
+	if gone || lyceum.KindOf(err) == lyceum.NotFound {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no attachment %d in lecture %d", q.ID, q.Lecture.ID)
+	}
+	return found, err
+}
+
+// AttachmentDetail is an attachment of a lecture, which is in a course.
+type AttachmentDetail struct {
+	lyceum.Attachment
+
+	Course lyceum.CourseID
+}
+
+// inCourse completes attachments with the course that their lecture is in.
+func inCourse(course lyceum.CourseID, rows ...lyceum.Attachment) []AttachmentDetail {
+	details := make([]AttachmentDetail, len(rows))
+	for i := range rows {
+		details[i] = AttachmentDetail{rows[i], course}
+	}
+	return details
+}
+
+// CreateAttachment creates an attachment at the end of a lecture, which learners see
+// at once. It fails with NotFound, and with Invalid for what does not go with its
+// kind.
+func (s *Service) CreateAttachment(
+	ctx context.Context, by lyceum.By, fresh AttachmentDetail,
+) (AttachmentDetail, error) {
+	now := lyceum.Second(s.clock())
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (AttachmentDetail, error) {
+		made := fresh
+		made.CreatedAt, made.UpdatedAt = now, now
+		if _, err := lectureIn(tx.Tables, tx, InCourse[lyceum.LectureID]{made.Course, made.Lecture}); err != nil {
+			return made, err
+		}
+		if wrong := misfits(&lyceum.Attachment{}, &made.Attachment); len(wrong) > 0 {
+			return made, lyceum.InvalidFields(wrong...)
+		}
+		id, err := tx.Attachments.NextID(tx)
+		if err != nil {
+			return made, err
+		}
+		others, err := lyceum.All(tx.Attachments, tx, attachmentsOf(made.Lecture))
+		if err != nil {
+			return made, err
+		}
+		made.ID = id
+		made.Position = lyceum.Some(next(others, func(a *lyceum.Attachment) int32 { return a.Position.Value }))
+		return made, tx.Attachments.Insert(tx, made.Attachment)
+	})
+}
+
+// UpdateAttachment changes an attachment of a lecture. It fails with NotFound, and
+// with Invalid for what does not go with its kind.
+func (s *Service) UpdateAttachment(
+	ctx context.Context, by lyceum.By, e Edit[InLecture, lyceum.Attachment],
+) (AttachmentDetail, error) {
+	return s.changeAttachment(ctx, by, e, func(before, a *lyceum.Attachment) error {
+		if wrong := misfits(before, a); len(wrong) > 0 {
+			return lyceum.InvalidFields(wrong...)
+		}
+		return nil
+	})
+}
+
+// changeAttachment changes an attachment unless check refuses what it becomes.
+func (s *Service) changeAttachment(
+	ctx context.Context, by lyceum.By, e Edit[InLecture, lyceum.Attachment],
+	check func(before, after *lyceum.Attachment) error,
+) (AttachmentDetail, error) {
+	now := lyceum.Second(s.clock())
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (AttachmentDetail, error) {
+		row, err := attachmentIn(tx.Tables, tx, e.ID)
+		before := row
+		if err != nil {
+			return AttachmentDetail{}, err
+		}
+		if e.Apply(&row); reflect.DeepEqual(row, before) {
+			return AttachmentDetail{row, e.ID.Lecture.Course}, nil
+		}
+		if err := check(&before, &row); err != nil {
+			return AttachmentDetail{}, err
+		}
+		row.UpdatedAt = now
+		return AttachmentDetail{row, e.ID.Lecture.Course}, tx.Attachments.Update(tx, row)
+	})
+}
+
+// DeleteAttachment deletes an attachment of a lecture; answers to a quiz are kept.
+// It fails with NotFound, and with Forbidden for what the system puts into lectures.
+func (s *Service) DeleteAttachment(ctx context.Context, by lyceum.By, q InLecture) error {
+	now := lyceum.Second(s.clock())
+	_, err := s.changeAttachment(ctx, by, Edit[InLecture, lyceum.Attachment]{q, func(a *lyceum.Attachment) {
+		a.ArchivedAt = lyceum.Some(now)
+	}}, func(_, a *lyceum.Attachment) error {
+		if a.Kind == lyceum.NativeCommentsAttachment || a.Kind == lyceum.UpsellAttachment {
+			return lyceum.Errorf(lyceum.Forbidden, "attachments of the kind %s are managed by the system", a.Kind)
+		}
+		return nil
+	})
+	return err
+}
+
+// ReorderAttachments puts the attachments of a lecture in order. It fails with
+// NotFound, and with Invalid unless each is named once.
+func (s *Service) ReorderAttachments(
+	ctx context.Context, by lyceum.By, q Reorder[InCourse[lyceum.LectureID], lyceum.AttachmentID],
+) ([]AttachmentDetail, error) {
+	type row = lyceum.Attachment
+	now := lyceum.Second(s.clock())
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) ([]AttachmentDetail, error) {
+		if _, err := lectureIn(tx.Tables, tx, q.Of); err != nil {
+			return nil, err
+		}
+		rows, err := lyceum.All(tx.Attachments, tx, attachmentsOf(q.Of.ID))
+		if err != nil {
+			return nil, err
+		}
+		err = reorder(rows, q.Places, "attachment", func(a *row) placed[lyceum.AttachmentID] {
+			a.Position.Present = true
+			return placed[lyceum.AttachmentID]{a.ID, &a.Position.Value, &a.UpdatedAt}
+		}, now)
+		if err != nil {
+			return nil, err
+		}
+		_, err = tx.Attachments.Save(tx, rows...)
+		return inCourse(q.Of.Course, rows...), err
+	})
+}
+
+var fileKinds = []lyceum.AttachmentKind{
+	lyceum.ImageAttachment, lyceum.VideoAttachment, lyceum.AudioAttachment, lyceum.PDFAttachment, lyceum.FileAttachment,
+}
+
+// misfits returns what was given to an attachment that does not go with its kind.
+func misfits(before, a *lyceum.Attachment) []lyceum.FieldError {
+	var wrong []lyceum.FieldError
+	only := func(field string, given bool, kinds ...lyceum.AttachmentKind) {
+		if given && !slices.Contains(kinds, a.Kind) {
+			wrong = append(wrong, lyceum.FieldError{
+				Field: field, Message: "does not go with an attachment of the kind " + string(a.Kind),
+			})
+		}
+	}
+	only("text", a.Text != before.Text, lyceum.TextAttachment, lyceum.CodeEmbedAttachment, lyceum.CodeDisplayAttachment)
+	only("code_syntax", a.CodeSyntax != before.CodeSyntax, lyceum.CodeEmbedAttachment, lyceum.CodeDisplayAttachment)
+	only("alt_text", a.AltText != before.AltText, lyceum.ImageAttachment)
+	only("flagged_as_decorative", a.Decorative != before.Decorative, lyceum.ImageAttachment)
+	only("thumbnail_url", a.Video.Value != before.Video.Value, lyceum.VideoAttachment)
+	only("file", a.ContentType != before.ContentType, fileKinds...)
+	only("url", a.URL != before.URL && a.ContentType == before.ContentType, lyceum.EmbedAttachment)
+	only("open_response_question", a.Question != before.Question, lyceum.OpenQuestionAttachment)
+	if a.Kind == lyceum.OpenQuestionAttachment && a.Question != before.Question && a.Question.Value.Text == "" {
+		wrong = append(wrong, lyceum.FieldError{Field: "question", Message: "must not be empty"})
+	}
+	return wrong
+}
