@@ -10,9 +10,9 @@ import (
 
 // customizations shows none: the pages of a school cannot be customized.
 func customizations() []wire.Operation {
-	none := func(context.Context, lyceum.By, struct{}) (*gen.Customizations, error) { return nil, nil }
-	same := func(c *gen.Customizations) *gen.Customizations { return c }
+	none := func(context.Context, lyceum.By, struct{}) (struct{}, error) { return struct{}{}, nil }
+	show := func(struct{}) *gen.Customizations { return nil }
 	return []wire.Operation{
-		one("showCustomizations", wire.Get, "/v2/customizations", wire.Anything, none, same),
+		one("showCustomizations", wire.Get, "/v2/customizations", wire.Anything, none, show),
 	}
 }

@@ -10,8 +10,10 @@ var productCourseRows = slicesOf(
 		asking{name: "with what it must have", body: `{"name":"Pottery ours","author_bio_id":2}`, golden: "v2/course_bare.json"},
 		asking{name: "the longest name", body: `{"name":"` + strings.Repeat("é", 200) + `","author_bio_id":1,"description":null,"image_url":" "}`, says: `"image_url":null`},
 		asking{name: "without a body", status: 400, golden: "v2/course_missing.json"},
-		asking{name: "every mistake", status: 400, golden: "v2/course_mistakes.json",
-			body: `{"name":"` + strings.Repeat("é", 201) + `","description":"` + strings.Repeat("é", 256) + `","is_published":1,"is_listed":"x","friendly_url":"a b","image_url":"ftp://x","author_bio_id":0,"id":1}`},
+		asking{
+			name: "every mistake", status: 400, golden: "v2/course_mistakes.json",
+			body: `{"name":"` + strings.Repeat("é", 201) + `","description":"` + strings.Repeat("é", 256) + `","is_published":1,"is_listed":"x","friendly_url":"a b","image_url":"ftp://x","author_bio_id":0,"id":1}`,
+		},
 		asking{name: "an address that is taken", body: `{"name":"x","friendly_url":"WATER-COLOUR_1","author_bio_id":1}`, status: 422, says: `{"code":"validation_failed","message":"friendly_url is that of another course of the school"`},
 		asking{name: "of an unknown author", body: `{"name":"x","author_bio_id":999}`, status: 422, says: `"field":"author_bio_id"`},
 	),
