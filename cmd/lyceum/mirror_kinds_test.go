@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -51,9 +52,13 @@ func TestMirrorTakesAnyKind(t *testing.T) {
 		command(t, "export", kind, "--data", copied, "--output", exported)
 		command(t, "import", kind, exported, "--data", again)
 	}
-	want := command(t, "export", "attachments", "--data", original)
+	// A copy is made later, and version 1 does not say when an attachment was created.
+	exported := func(data string) string {
+		return regexp.MustCompile(`,\d{4}-\d\d-\d\dT[^,]*Z,[^,]*Z,`).ReplaceAllString(command(t, "export", "attachments", "--data", data), ",,,")
+	}
+	want := exported(original)
 	for name, dir := range map[string]string{"the copy": copied, "what was imported of it": again} {
-		if got := command(t, "export", "attachments", "--data", dir); got != want {
+		if got := exported(dir); got != want {
 			t.Errorf("%s has the attachments\n%s, want\n%s", name, got, want)
 		}
 	}
