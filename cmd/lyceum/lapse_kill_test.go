@@ -192,7 +192,12 @@ func (c *closedDown) outcome(t *testing.T) outcome {
 		Sales: map[lyceum.SaleID]lyceum.Sale{}, Entitlements: map[lyceum.EntitlementID]lyceum.Entitlement{},
 		Enrollments: map[lyceum.EnrollmentID]lyceum.Enrollment{}, Events: map[string]int{},
 	}
-	e1 := v.Sales.Each(v, lyceum.SaleFilter{}, func(s *lyceum.Sale) error { o.Sales[s.ID] = *s; return nil })
+	e1 := v.Sales.Each(v, lyceum.SaleFilter{}, func(s *lyceum.Sale) error {
+		sale := *s
+		sale.UpdatedAt = time.Time{} // when it lapsed here, which is not when it was due
+		o.Sales[s.ID] = sale
+		return nil
+	})
 	e2 := v.Entitlements.Each(v, lyceum.EntitlementFilter{}, func(e *lyceum.Entitlement) error { o.Entitlements[e.ID] = *e; return nil })
 	e3 := v.Enrollments.Each(v, lyceum.EnrollmentFilter{}, func(e *lyceum.Enrollment) error { o.Enrollments[e.ID] = *e; return nil })
 	entries, e4 := storetest.FindEntries(t.Context(), store, c.school, c.last, 1<<20)
