@@ -130,6 +130,12 @@ type Reads interface {
 	FindEnrolled(f EnrolledFilter, p Page) (Listing[Enrolled], error)
 	// FindEnrolledOf returns the enrollments of a user, past ones too, by id.
 	FindEnrolledOf(user UserID) ([]Enrolled, error)
+	// FindHeld lists what a user has access to, what they got last first: by since
+	// when, then by kind and id.
+	FindHeld(f HeldFilter, p Page) (Listing[Held], error)
+	// FindNamed returns those of products that exist, and what a user has of them
+	// at a moment.
+	FindNamed(user UserID, at time.Time, products []Product) (map[Product]Held, error)
 }
 
 // Tx is one change of one school, open while the function given to Store.Write

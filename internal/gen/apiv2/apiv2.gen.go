@@ -61,6 +61,21 @@ type AuthorBio struct {
 	UserID *int32 `json:"user_id"`
 }
 
+// BoughtProduct A product that a learner bought; null if it is unknown what its pricing plan sells.
+type BoughtProduct struct {
+	// ID Identifier of the product, unique among those of its type.
+	ID int32 `json:"id"`
+
+	// Type `course`, `digital_download`, `product_collection`, `membership_tier` or `coaching`.
+	Type string `json:"type"`
+
+	// Name Name of the product; null if it no longer exists.
+	Name *string `json:"name"`
+
+	// Href Path of the operation that shows it to the learner, which may need another scope; that of a tier shows the membership. Left out for coaching, and for what the learner has no access to now.
+	Href *string `json:"href,omitempty"`
+}
+
 // Certificate What the learner is given for a completed course.
 type Certificate struct {
 	// IssuedAt When it was issued.
@@ -494,6 +509,204 @@ type DigitalDownload struct {
 
 	// UpdatedAt Time of the last change.
 	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// LearnerMembership A membership that a learner has a tier of.
+type LearnerMembership struct {
+	// ID Identifier of the membership, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the membership.
+	Name string `json:"name"`
+
+	// Description What it is.
+	Description *string `json:"description"`
+
+	// ImageURL Address of the picture.
+	ImageURL *string `json:"image_url"`
+
+	// Href Path of the operation that shows it to the learner.
+	Href string `json:"href"`
+
+	// Tier The tier that the learner has.
+	Tier LearnerTier `json:"tier"`
+
+	// EnrolledAt Since when the learner has the tier.
+	EnrolledAt time.Time `json:"enrolled_at"`
+
+	// ExpiresAt When access ends; null if no end is set.
+	ExpiresAt *time.Time `json:"expires_at"`
+
+	// Payment The state of payment.
+	Payment *LearnerPayment `json:"payment"`
+}
+
+// LearnerMembershipDetail A membership that a learner has a tier of, with its products.
+type LearnerMembershipDetail struct {
+	// ID Identifier of the membership, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the membership.
+	Name string `json:"name"`
+
+	// Description What it is.
+	Description *string `json:"description"`
+
+	// ImageURL Address of the picture.
+	ImageURL *string `json:"image_url"`
+
+	// Href Path of the operation that shows it to the learner.
+	Href string `json:"href"`
+
+	// Tier The tier that the learner has.
+	Tier LearnerTier `json:"tier"`
+
+	// EnrolledAt Since when the learner has the tier.
+	EnrolledAt time.Time `json:"enrolled_at"`
+
+	// ExpiresAt When access ends; null if no end is set.
+	ExpiresAt *time.Time `json:"expires_at"`
+
+	// Payment The state of payment.
+	Payment *LearnerPayment `json:"payment"`
+
+	// Products The published products that come with the tier, the one they got last first.
+	Products []LearnerProduct `json:"products"`
+}
+
+// LearnerPayment How the purchase that a membership came with is paid; null if it was not bought.
+type LearnerPayment struct {
+	// Status `trialing`, `active`, `past_due`, `canceled` (until what is paid for is used up), `ended` or `paid_in_full`; null for what is paid once.
+	Status *string `json:"status"`
+
+	// PaidUntil Until when it is paid; null if no payment is due.
+	PaidUntil *time.Time `json:"paid_until"`
+
+	// Purchase The purchase. Showing it needs the scope `transactions:read`.
+	Purchase Reference `json:"purchase"`
+}
+
+// LearnerProduct A product that a learner has access to.
+type LearnerProduct struct {
+	// ID Identifier of the product, unique among those of its type.
+	ID int32 `json:"id"`
+
+	// Type `course`, `digital_download`, `product_collection`, `membership_tier` or `coaching`.
+	Type string `json:"type"`
+
+	// Name Name of the product.
+	Name string `json:"name"`
+
+	// Description What it is; the subtitle of a course.
+	Description *string `json:"description"`
+
+	// ImageURL Address of the picture; a tier has that of its membership.
+	ImageURL *string `json:"image_url"`
+
+	// Href Path of the operation that shows it to the learner, which may need another scope; that of a tier shows the membership. Left out for coaching.
+	Href *string `json:"href,omitempty"`
+
+	// EnrolledAt Since when the learner has access.
+	EnrolledAt time.Time `json:"enrolled_at"`
+
+	// ExpiresAt When access ends; null if no end is set.
+	ExpiresAt *time.Time `json:"expires_at"`
+}
+
+// LearnerPurchase What a learner bought at once; its payments are transactions.
+type LearnerPurchase struct {
+	// ID Identifier of the purchase, unique in the school.
+	ID int32 `json:"id"`
+
+	// Product What was bought.
+	Product *BoughtProduct `json:"product"`
+
+	// PaymentMethod How it was paid, as the program that recorded it said; otherwise `free` or `coupon` when it cost nothing, and `external`.
+	PaymentMethod string `json:"payment_method"`
+
+	// Currency Currency, an ISO 4217 code such as `USD`.
+	Currency string `json:"currency"`
+
+	// FinalPrice Price of its first payment without taxes, in the smallest unit of `currency`.
+	FinalPrice int64 `json:"final_price"`
+
+	// IsRecurring Whether it is a subscription or a payment plan.
+	IsRecurring bool `json:"is_recurring"`
+
+	// BillingInterval `day`, `week`, `month` or `year`; null when it is paid once.
+	BillingInterval *string `json:"billing_interval"`
+
+	// BillingIntervalCount How many of these intervals are between two payments; null when it is paid once.
+	BillingIntervalCount *int32 `json:"billing_interval_count"`
+
+	// IsActive Whether it has not ended, and was neither refunded in full nor lost to a dispute.
+	IsActive bool `json:"is_active"`
+
+	// PurchasedAt Time of the purchase.
+	PurchasedAt time.Time `json:"purchased_at"`
+
+	// CreatedAt Time at which it was recorded.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time at which it was last changed here.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// LearnerTier A tier of a membership.
+type LearnerTier struct {
+	// ID Identifier of the tier, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of the tier.
+	Name string `json:"name"`
+
+	// Description What it is.
+	Description *string `json:"description"`
+}
+
+// LearnerTransaction A payment, as the learner who made it sees it: without what the school earned and whom it shares that with.
+type LearnerTransaction struct {
+	// ID Identifier of the transaction, unique in the school.
+	ID int32 `json:"id"`
+
+	// Purchase The purchase that it is a payment of.
+	Purchase Reference `json:"purchase"`
+
+	// Product What was bought.
+	Product *BoughtProduct `json:"product"`
+
+	// CreatedAt Time at which it was recorded.
+	CreatedAt time.Time `json:"created_at"`
+
+	// PurchasedAt Time of the purchase. It can differ from `created_at`.
+	PurchasedAt time.Time `json:"purchased_at"`
+
+	// Charge What the learner paid in all, in US dollar cents.
+	Charge int64 `json:"charge"`
+
+	// FinalPrice Price without taxes, in the smallest unit of `currency`.
+	FinalPrice int64 `json:"final_price"`
+
+	// TaxCharge Taxes, in the smallest unit of `currency`.
+	TaxCharge int64 `json:"tax_charge"`
+
+	// Currency Currency, an ISO 4217 code such as `USD`.
+	Currency string `json:"currency"`
+
+	// Status `paid`, or null when it is unpaid.
+	Status *string `json:"status"`
+
+	// RefundedAt Time of the last refund.
+	RefundedAt *time.Time `json:"refunded_at"`
+
+	// AmountRefunded What was refunded of the price, in the smallest unit of `currency`.
+	AmountRefunded int64 `json:"amount_refunded"`
+
+	// IsFullyRefunded Whether the whole price was refunded.
+	IsFullyRefunded bool `json:"is_fully_refunded"`
+
+	// PaymentGateway Through what it was paid, as the program that recorded the sale named it; otherwise `free` or `coupon` when it cost nothing, and `external`.
+	PaymentGateway string `json:"payment_gateway"`
 }
 
 // Lecture A lecture with its attachments.

@@ -35,7 +35,9 @@ func (f *Face) Operations() []wire.Operation {
 			f.digitalDownloads(), f.pricingPlans(), f.productCollections(), f.coupons(), customizations(),
 			f.purchases(), f.transactions(),
 		)...),
-		wire.ForLearners(lyceum.V2, slices.Concat(myself(), f.myCourses(), f.myLectures())...),
+		wire.ForLearners(lyceum.V2, slices.Concat(
+			myself(), f.myCourses(), f.myLectures(), f.myProducts(), f.myMemberships(), f.myPurchases(),
+		)...),
 		f.tokens,
 	)
 }

@@ -78,7 +78,7 @@ func sellOnce(tx lyceum.Tx, id int32) error {
 		FinalPrice: 1999, Charge: 1999, Revenue: 1999, Currency: "USD", Paid: true,
 	}
 	_, downloadErr := tx.DigitalDownloads.Save(tx, lyceum.DigitalDownload{
-		ID: lyceum.DigitalDownloadID(id), Name: "Plan", CreatedAt: storetest.Day(1), UpdatedAt: storetest.Day(1),
+		ID: lyceum.DigitalDownloadID(id), Name: "Plan", IsPublished: true, CreatedAt: storetest.Day(1), UpdatedAt: storetest.Day(1),
 	})
 	_, couponErr := tx.Coupons.Save(tx, lyceum.Coupon{ID: lyceum.CouponID(id), Code: lyceum.Some("theirs")})
 	_, affiliateErr := tx.Affiliates.Save(tx, lyceum.AffiliatePartner{ID: lyceum.AffiliateID(id), Name: lyceum.Some("theirs")})
@@ -105,12 +105,12 @@ func sellOnce(tx lyceum.Tx, id int32) error {
 // coaching product, all with one id.
 func bundleOnce(tx lyceum.Tx, id int32) error {
 	at, course := storetest.Day(1), lyceum.Product{Kind: lyceum.CourseKind, ID: 1}
-	_, collectionErr := tx.ProductCollections.Save(tx, lyceum.ProductCollection{ID: lyceum.ProductCollectionID(id), Name: "Plan", CreatedAt: at, UpdatedAt: at})
+	_, collectionErr := tx.ProductCollections.Save(tx, lyceum.ProductCollection{ID: lyceum.ProductCollectionID(id), Name: "Plan", IsPublished: true, CreatedAt: at, UpdatedAt: at})
 	_, productErr := tx.CollectionProducts.Save(tx, lyceum.CollectionProduct{ID: lyceum.CollectionProductID(id), In: lyceum.ProductCollectionID(id), Product: course, CreatedAt: at})
-	_, membershipErr := tx.Memberships.Save(tx, lyceum.Membership{ID: lyceum.MembershipID(id), Name: "Plan", CreatedAt: at, UpdatedAt: at})
-	_, tierErr := tx.MembershipTiers.Save(tx, lyceum.MembershipTier{ID: lyceum.MembershipTierID(id), MembershipID: lyceum.MembershipID(id), Name: "Plan", Position: 1, CreatedAt: at, UpdatedAt: at})
+	_, membershipErr := tx.Memberships.Save(tx, lyceum.Membership{ID: lyceum.MembershipID(id), Name: "Plan", IsPublished: true, CreatedAt: at, UpdatedAt: at})
+	_, tierErr := tx.MembershipTiers.Save(tx, lyceum.MembershipTier{ID: lyceum.MembershipTierID(id), MembershipID: lyceum.MembershipID(id), Name: "Plan", Position: 1, IsPublished: true, CreatedAt: at, UpdatedAt: at})
 	_, inTierErr := tx.TierProducts.Save(tx, lyceum.TierProduct{ID: lyceum.TierProductID(id), In: lyceum.MembershipTierID(id), Product: course, CreatedAt: at})
-	_, coachingErr := tx.Coaching.Save(tx, lyceum.Coaching{ID: lyceum.CoachingID(id), Name: "Plan", CreatedAt: at, UpdatedAt: at})
+	_, coachingErr := tx.Coaching.Save(tx, lyceum.Coaching{ID: lyceum.CoachingID(id), Name: "Plan", IsPublished: true, CreatedAt: at, UpdatedAt: at})
 	return errors.Join(collectionErr, productErr, membershipErr, tierErr, inTierErr, coachingErr)
 }
 
@@ -277,8 +277,9 @@ func TestF9_AnotherSchoolsTokensAreUnknown(t *testing.T) {
 // scope alone, and with two: a token opens what the table says and nothing else.
 func TestF6_ScopesOfEveryOperation(t *testing.T) {
 	k := newClass(t, newCampus(t))
+	learnersShelf(t, k)
 	b := k.browse()
-	b.signIn(t, k.ours, "mira@example.com")
+	b.signIn(t, k.ours, "lena@example.com")
 	token := func(version lyceum.InterfaceVersion, scopes string) string {
 		t.Helper()
 		form := b.consent(t, k.ours.authorize(version, set("required_scopes", scopes), without("optional_scopes")))
@@ -300,7 +301,7 @@ func TestF6_ScopesOfEveryOperation(t *testing.T) {
 				if op.Credential != wire.Bearer {
 					continue
 				}
-				path := fill(op.Path, "course_id=1 lecture_id=11 video_id=103")
+				path := fill(op.Path, lenasIDs)
 				w := k.do(request(op.Method, path, nil, "Authorization: bearer "+bearer))
 				wantOf(t, op.Method, op.Path, w)
 				may := slices.ContainsFunc(access.ScopesFor(version, op.ID), granted.Covers)

@@ -60,17 +60,23 @@ func (k *class) enter(t *testing.T, mark string) *campusSchool {
 	}
 	for _, version := range []lyceum.InterfaceVersion{lyceum.V1, lyceum.V2} {
 		p.clients[version] = k.register(t, school, access.AppForm{Name: "Ledger", RedirectURL: callbackURL, Version: version})
-		required := lyceum.Scopes(slices.DeleteFunc(access.ListScopes(version), func(s lyceum.Scope) bool { return s == "courses:read" })).String()
 		for _, u := range people[1:3] {
-			b := k.browse()
-			b.signIn(t, p, u.Email)
-			var answer tokenAnswer
-			w := k.token(t, version, "token", "form", exchangeOf(p.clients[version], b.code(t, p, version, set("required_scopes", required))))
-			decode(t, w.Body.Bytes(), &answer)
-			k.tokens[bearer{p, u.ID, version}] = answer.AccessToken
+			k.authorize(t, p, u.ID, u.Email, version)
 		}
 	}
 	return p
+}
+
+// authorize gets a token with every scope for a learner.
+func (k *class) authorize(t *testing.T, p *campusSchool, user lyceum.UserID, email string, version lyceum.InterfaceVersion) {
+	t.Helper()
+	required := lyceum.Scopes(slices.DeleteFunc(access.ListScopes(version), func(s lyceum.Scope) bool { return s == "courses:read" })).String()
+	b := k.browse()
+	b.signIn(t, p, email)
+	var answer tokenAnswer
+	w := k.token(t, version, "token", "form", exchangeOf(p.clients[version], b.code(t, p, version, set("required_scopes", required))))
+	decode(t, w.Body.Bytes(), &answer)
+	k.tokens[bearer{p, user, version}] = answer.AccessToken
 }
 
 // operationOf finds an operation of a face.
@@ -95,6 +101,7 @@ type asking struct {
 	status   int           // 0 is the operation's success
 	golden   string        // file of testdata
 	says     string        // what the body must have in it
+	prepare  func(*testing.T, *class)
 }
 
 // fill puts values into the pattern of a path; without them ids of nothing.
@@ -139,6 +146,9 @@ func TestOperations(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
 		for _, a := range askings {
+			if a.prepare != nil {
+				a.prepare(t, k)
+			}
 			t.Run(a.face+"/"+a.op+"/"+a.name, func(t *testing.T) { k.hold(t, a) })
 		}
 	})

@@ -72,6 +72,44 @@ The column "rows" is the number of requests with a defined response that test th
 	}
 }
 
+// TestScopesInDocuments holds the table of scopes in docs/oauth.md to the faces'
+// tables.
+func TestScopesInDocuments(t *testing.T) {
+	const document, begin, end = "../../../docs/oauth.md", "by scripts/operations-table -->\n", "<!-- /operations -->"
+	table := "| scope | operation |\n|---|---|\n"
+	for n, version := range []lyceum.InterfaceVersion{lyceum.V1, lyceum.V2} {
+		for _, scope := range access.ListScopes(version) {
+			for _, op := range newSite(t).options.Faces[n].Operations() {
+				need := access.ScopesFor(op.Version, op.ID)
+				if op.Credential != wire.Bearer || need.All()[0] != scope {
+					continue
+				}
+				words := strings.NewReplacer(" and ", "` and `", " or ", "` or `").Replace(need.String())
+				table += fmt.Sprintf("| `%s` | `%s %s` |\n", words, op.Method, op.Path)
+			}
+		}
+	}
+	kept, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(kept), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatal("docs/oauth.md has no place for the table of scopes")
+	}
+	want := before + begin + table + end + after
+	if wiretest.Update() {
+		if err := os.WriteFile(document, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(kept), want); diff != "" {
+		t.Errorf("docs/oauth.md is not what is served; run scripts/operations-table (-kept +served):\n%s", diff)
+	}
+}
+
 func credentialOf(op wire.Operation) string {
 	switch op.Credential {
 	case wire.Bearer:

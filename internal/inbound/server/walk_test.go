@@ -219,6 +219,8 @@ func TestStatements(t *testing.T) {
 			return errors.Join(err, sellOnce(tx, 1))
 		})
 	}
+	storetest.Write(t, k.store, k.ours.id, func(tx lyceum.Tx) error { return holdMany(tx, 0) })
+	storetest.Write(t, k.store, k.theirs.id, func(tx lyceum.Tx) error { return holdMany(tx, 120) })
 	storetest.Write(t, k.store, k.theirs.id, func(tx lyceum.Tx) error {
 		var failures []lyceum.PaymentFailure
 		for n := range lyceum.PaymentFailureID(300) {

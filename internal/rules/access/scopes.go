@@ -24,7 +24,7 @@ var (
 	v2Scopes = []scopeText{
 		{"profile:read", "See your profile, including your name and email address"},
 		{"profile:write", "Change your profile"},
-		{"products:read", "See the products you bought"},
+		{"products:read", "See the products you have access to"},
 		{"courses:read", "See the courses you are enrolled in, with their lectures, comments, your progress and your " +
 			"certificates"},
 		{"courses:write", "Post, change and delete your comments, answer quizzes and mark lectures complete"},
@@ -138,6 +138,19 @@ var needs = map[lyceum.InterfaceVersion]map[string]Need{
 		"showCurrentUserLecture":        oneOf("courses:read"),
 		"showCurrentUserCompletion":     oneOf("courses:read"),
 		"putCurrentUserCompletion":      oneOf("courses:write"),
+
+		"listCurrentUserProducts":           oneOf("products:read"),
+		"listCurrentUserDigitalDownloads":   oneOf("digital-downloads:read"),
+		"showCurrentUserDigitalDownload":    oneOf("digital-downloads:read"),
+		"listCurrentUserProductCollections": oneOf("product-collections:read"),
+		"showCurrentUserProductCollection":  oneOf("product-collections:read"),
+		"listCurrentUserCollectionProducts": oneOf("product-collections:read"),
+		"listCurrentUserMemberships":        oneOf("memberships:read"),
+		"showCurrentUserMembership":         oneOf("memberships:read"),
+		"listCurrentUserTransactions":       oneOf("transactions:read"),
+		"showCurrentUserTransaction":        oneOf("transactions:read"),
+		"listCurrentUserPurchases":          oneOf("transactions:read"),
+		"showCurrentUserPurchase":           oneOf("transactions:read"),
 	},
 }
 

@@ -59,7 +59,7 @@ func (s *Service) Access(
 		for _, product := range products[from:to] {
 			listing.Rows = append(listing.Rows, held.of(product, now))
 		}
-		return nameHeld(v, held, listing.Rows)
+		return nameHeld(v, user, now, held, listing.Rows)
 	})
 	return listing, err
 }
@@ -77,7 +77,7 @@ func (s *Service) AccessTo(ctx context.Context, by lyceum.By, q UserProduct) (he
 			return err
 		}
 		rows := []HeldProduct{all.of(q.Product, now)}
-		err = nameHeld(v, all, rows)
+		err = nameHeld(v, q.User, now, all, rows)
 		held = rows[0]
 		return err
 	})
@@ -179,7 +179,7 @@ func (h *holdings) of(p lyceum.Product, now time.Time) HeldProduct {
 }
 
 // nameHeld completes products with what they, and what they came with, are called.
-func nameHeld(v lyceum.View, h *holdings, rows []HeldProduct) error {
+func nameHeld(v lyceum.View, user lyceum.UserID, now time.Time, h *holdings, rows []HeldProduct) error {
 	wanted, sold := map[lyceum.Product]bool{}, map[lyceum.SaleID]bool{}
 	for i := range rows {
 		wanted[rows[i].Product] = true
@@ -191,7 +191,7 @@ func nameHeld(v lyceum.View, h *holdings, rows []HeldProduct) error {
 	}
 	delete(wanted, lyceum.Product{})
 	delete(sold, 0)
-	infos, err := lyceum.FindProducts(v.Tables, v, slices.Collect(maps.Keys(wanted))...)
+	products, err := v.FindNamed(user, now, slices.Collect(maps.Keys(wanted)))
 	if err != nil {
 		return err
 	}
@@ -200,9 +200,9 @@ func nameHeld(v lyceum.View, h *holdings, rows []HeldProduct) error {
 		return err
 	}
 	info := func(p lyceum.Product) lyceum.ProductInfo {
-		known := infos[p]
+		known := products[p]
 		known.Product = p
-		return known
+		return known.Info()
 	}
 	for i := range rows {
 		row := &rows[i]

@@ -92,11 +92,7 @@ func lostToDisputes(v lyceum.View, sales []lyceum.SaleID) (map[lyceum.SaleID]boo
 	if err != nil || len(transactions) == 0 {
 		return nil, err
 	}
-	ids := make([]lyceum.TransactionID, len(transactions))
-	for i := range transactions {
-		ids[i] = transactions[i].ID
-	}
-	disputes, err := lyceum.All(v.Disputes, v, lyceum.DisputeFilter{Transactions: ids})
+	disputes, err := disputesFor(v, transactions)
 	lost := map[lyceum.SaleID]bool{}
 	for i := range transactions {
 		t := &transactions[i]

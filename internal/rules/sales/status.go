@@ -59,6 +59,14 @@ func (d *SaleDetail) bill(tables *lyceum.Tables, from lyceum.Reads) error {
 	if err != nil {
 		return err
 	}
+	return d.count(&plan, &school)
+}
+
+// count is bill for a sale of a plan.
+func (d *SaleDetail) count(plan *lyceum.PricingPlan, school *lyceum.School) error {
+	if !plan.Recurring() {
+		return nil
+	}
 	zone, err := school.TimeZone.Location()
 	if err != nil {
 		return err
@@ -67,7 +75,7 @@ func (d *SaleDetail) bill(tables *lyceum.Tables, from lyceum.Reads) error {
 	for i := range d.Transactions {
 		accounts[i] = d.account(&d.Transactions[i])
 	}
-	b := periodsOf(&d.Sale, &plan, zone, byTime(accounts))
+	b := periodsOf(&d.Sale, plan, zone, byTime(accounts))
 	d.Periods = b.paid
 	if !d.BilledSince.Present && !d.EndedAt.Present && !d.PaidUntil.Present {
 		d.PaidUntil, d.PaidInFull = b.until, b.inFull
