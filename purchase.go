@@ -23,6 +23,12 @@ func PaymentMethods() []PaymentMethod {
 	}
 }
 
+// Means is how something was paid, as far as the program that recorded it said so.
+type Means struct {
+	Method  Opt[PaymentMethod]
+	Gateway Opt[string] // the payment system
+}
+
 // PaidBy returns how the sale was paid. If the program that recorded it did not say
 // so, one that cost nothing was free, or a coupon made it so, and any other one was
 // paid outside.

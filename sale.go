@@ -19,9 +19,7 @@ type Sale struct {
 	AuthorID      Opt[AuthorID]
 	FinalPrice    Opt[Minor] // of its first transaction
 	Currency      Opt[Currency]
-	// Method and Gateway are what the program that recorded it said of how it was paid.
-	Method        Opt[PaymentMethod]
-	Gateway       Opt[string]
+	Means
 	BillingAnchor Opt[time.Time] // of a subscription or payment plan: its periods are counted from it
 	PaidUntil     Opt[time.Time] // of one: when the next payment is due
 	PaidInFull    bool           // of a payment plan: each of its payments was made

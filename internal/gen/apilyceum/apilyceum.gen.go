@@ -1194,6 +1194,12 @@ type Sale struct {
 	// Currency Currency of the price.
 	Currency *string `json:"currency"`
 
+	// PaymentMethod How it was paid.
+	PaymentMethod SalePaymentMethod `json:"payment_method"`
+
+	// PaymentGateway The payment system, or `payment_method` if none was named.
+	PaymentGateway string `json:"payment_gateway"`
+
 	// IsActive Whether it has not ended.
 	IsActive bool `json:"is_active"`
 
@@ -1224,6 +1230,9 @@ type Sale struct {
 	// NextPricingPlanID The pricing plan that it changes to when `paid_until` has passed.
 	NextPricingPlanID *int32 `json:"next_pricing_plan_id"`
 }
+
+// SalePaymentMethod How it was paid.
+type SalePaymentMethod string
 
 // SaleEndReason Why it ended.
 type SaleEndReason string

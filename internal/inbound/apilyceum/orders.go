@@ -33,7 +33,7 @@ func bindNewOrder(in *wire.Input) sales.NewOrder {
 func bindPayment(in *wire.Input) sales.OrderPayment {
 	return sales.OrderPayment{
 		Order: bindOrder(in), Author: wire.ID[lyceum.AuthorID](in.Body("author_id")), Reference: bindReference(in),
-		Amounts: bindAmounts(in),
+		Amounts: bindAmounts(in), Means: bindMeans(in),
 	}
 }
 

@@ -44,6 +44,7 @@ func (f *Face) sales() []wire.Operation {
 const (
 	maxReference = 255
 	maxReason    = 500
+	maxGateway   = 64
 )
 
 func bindSale(in *wire.Input) lyceum.SaleID { return wire.PathID[lyceum.SaleID](in, "sale_id") }
@@ -60,12 +61,19 @@ func bindNewSale(in *wire.Input) sales.NewSale {
 		Affiliate: wire.ID[lyceum.AffiliateID](in.Body("affiliate_id")),
 		Author:    wire.ID[lyceum.AuthorID](in.Body("author_id")),
 		Reference: bindReference(in),
-		Amounts:   bindAmounts(in),
+		Amounts:   bindAmounts(in), Means: bindMeans(in),
 	}
 }
 
 func bindReference(in *wire.Input) lyceum.Opt[string] {
 	return in.Body("reference").Text(1, maxReference)
+}
+
+func bindMeans(in *wire.Input) lyceum.Means {
+	return lyceum.Means{
+		Method:  wire.OneOf(in.Body("payment_method"), lyceum.PaymentMethods()...),
+		Gateway: in.Body("payment_gateway").Text(1, maxGateway),
+	}
 }
 
 func bindReason(in *wire.Input) lyceum.Opt[string] { return in.Body("reason").Text(1, maxReason) }
@@ -105,7 +113,7 @@ func bindNextPlan(in *wire.Input) sales.PlanChange {
 			Affiliate: wire.ID[lyceum.AffiliateID](in.Body("affiliate_id")),
 			Author:    wire.ID[lyceum.AuthorID](in.Body("author_id")),
 			Reference: bindReference(in),
-			Amounts:   bindAmounts(in),
+			Amounts:   bindAmounts(in), Means: bindMeans(in),
 		},
 	}
 }
@@ -162,6 +170,7 @@ func sale(s lyceum.Sale) gen.Sale {
 		PricingPlanID: wire.Number(s.PricingPlanID),
 		CouponID:      wire.Number(s.CouponID), AffiliateID: wire.Number(s.AffiliateID), AuthorID: wire.Number(s.AuthorID),
 		FinalPrice: amount(s.FinalPrice), Currency: text(s.Currency), IsActive: !s.EndedAt.Present,
+		PaymentMethod: gen.SalePaymentMethod(s.PaidBy()), PaymentGateway: s.PaymentGateway(),
 		BillingAnchor: wire.OptMoment(s.BillingAnchor), PaidUntil: wire.OptMoment(s.PaidUntil), IsPaidInFull: s.PaidInFull,
 		EndedAt:             wire.OptMoment(s.EndedAt),
 		EndReason:           (*gen.SaleEndReason)(text(s.EndReason)),

@@ -245,7 +245,7 @@ func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) (doubtful []lyceum.Sale
 			continue
 		}
 		sale.BillingAnchor, sale.PaidUntil, sale.PaidInFull = old.BillingAnchor, old.PaidUntil, old.PaidInFull
-		sale.BilledSince, sale.FailedAt, sale.Method, sale.Gateway = old.BilledSince, old.FailedAt, old.Method, old.Gateway
+		sale.BilledSince, sale.FailedAt, sale.Means = old.BilledSince, old.FailedAt, old.Means
 		sale.EndedAt, sale.EndReason = old.EndedAt, old.EndReason
 		sale.Replaces, sale.ReplacedBy, sale.NextPlan = old.Replaces, old.ReplacedBy, old.NextPlan
 		sale.StopsAt, sale.Stopped, sale.ToStop = old.StopsAt, old.Stopped, old.ToStop

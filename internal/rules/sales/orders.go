@@ -72,6 +72,7 @@ func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyce
 // OrderPayment is the purchase that an order led to.
 type OrderPayment struct {
 	Amounts
+	lyceum.Means
 
 	Order     lyceum.OrderID
 	Author    lyceum.Opt[lyceum.AuthorID]
@@ -98,7 +99,7 @@ func (s *Service) complete(tx lyceum.Tx, now time.Time, p OrderPayment) (SaleDet
 			order.SaleID.Value)
 	}
 	n := NewSale{
-		Amounts: p.Amounts, Author: p.Author, Reference: p.Reference,
+		Amounts: p.Amounts, Means: p.Means, Author: p.Author, Reference: p.Reference,
 		Plan: order.PricingPlanID, Coupon: order.CouponID, Affiliate: order.AffiliateID, order: &order,
 	}
 	if n.User, err = s.people.Register(tx, now, order.Email, order.Name); err != nil {

@@ -55,6 +55,8 @@ func (c *PlanChange) unpaid() error {
 		{"charge", c.Charge.Present},
 		{"affiliate_fees", c.AffiliateFees.Present},
 		{"author_fees", c.AuthorFees.Present},
+		{"payment_method", c.Method.Present},
+		{"payment_gateway", c.Gateway.Present},
 		{"reference", c.Reference.Present},
 		{"occurred_at", c.OccurredAt.Present},
 	} {
@@ -233,14 +235,14 @@ func (s *Service) follow(
 	sale := lyceum.Sale{
 		ID: id, CreatedAt: lyceum.Second(now), UserID: old.UserID, PricingPlanID: lyceum.Some(plan.ID),
 		AffiliateID: old.AffiliateID, AuthorID: old.AuthorID, Replaces: lyceum.Some(old.ID), BilledSince: lyceum.Some(due),
-		PurchasedAt: due, Method: old.Method, Gateway: old.Gateway,
+		PurchasedAt: due,
 	}
 	if plan.Recurring() {
 		anchor, err := nextAnchor(tx, old, plan, begin)
 		if err != nil {
 			return id, err
 		}
-		sale.BillingAnchor, sale.PaidUntil = lyceum.Some(anchor), lyceum.Some(begin)
+		sale.BillingAnchor, sale.PaidUntil, sale.Means = lyceum.Some(anchor), lyceum.Some(begin), paidLike(old)
 	} else { // free: no payment is to come that tells a price
 		sale.FinalPrice, sale.Currency = lyceum.Some[lyceum.Minor](0), lyceum.Some(plan.Currency)
 	}

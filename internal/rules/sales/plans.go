@@ -67,6 +67,9 @@ func (s *Service) changeNow(tx lyceum.Tx, now time.Time, c PlanChange) (SaleDeta
 	if !n.Author.Present {
 		n.Author = old.AuthorID
 	}
+	if n.Means == (lyceum.Means{}) {
+		n.Means = paidLike(&old)
+	}
 	fresh, err := s.record(tx, now, n)
 	if err != nil {
 		return fresh, err

@@ -28,6 +28,7 @@ type Amounts struct {
 // NewSale is a purchase as the payment system tells of it.
 type NewSale struct {
 	Amounts
+	lyceum.Means
 
 	User      lyceum.UserID
 	Plan      lyceum.PricingPlanID
@@ -72,13 +73,17 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 	sale := lyceum.Sale{
 		ID: saleID, CreatedAt: at, UserID: lyceum.Some(n.User), PricingPlanID: lyceum.Some(n.Plan),
 		CouponID: n.Coupon, AffiliateID: n.Affiliate, AuthorID: n.Author, Replaces: n.replaced(),
-		BilledSince: lyceum.Some(at),
+		BilledSince: lyceum.Some(at), Means: n.Means,
 	}
 	t, err := charge(tx, &sale, &plan, n.Amounts, deal.price(), at)
 	if err != nil {
 		return SaleDetail{}, err
 	}
 	sale.PurchasedAt, sale.UpdatedAt = t.PurchasedAt, at
+	sale.FinalPrice, sale.Currency = lyceum.Some(t.FinalPrice), lyceum.Some(t.Currency)
+	if err := payable(&sale); err != nil {
+		return SaleDetail{}, err
+	}
 	misfits, err := deal.misfits(tx, &t, t.PurchasedAt)
 	var tier []misfit
 	if err == nil {
@@ -98,7 +103,6 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 		return SaleDetail{}, err
 	}
 	b.apply(&sale)
-	sale.FinalPrice, sale.Currency = lyceum.Some(t.FinalPrice), lyceum.Some(t.Currency)
 	if _, err := tx.Sales.Save(tx, sale); err != nil {
 		return SaleDetail{}, err
 	}

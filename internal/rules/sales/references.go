@@ -164,6 +164,9 @@ func (a Amounts) compare(r *repeated, t *lyceum.Transaction) {
 func (s *Service) recordAgain(tx lyceum.Tx, n NewSale, t *lyceum.Transaction, r *repeated) (SaleDetail, error) {
 	unlike(r, "user_id", lyceum.Some(n.User), t.UserID)
 	unlike(r, "pricing_plan_id", lyceum.Some(n.Plan), t.PricingPlanID)
+	if err := unlikeMeans(tx, n.Means, t.SaleID, r); err != nil {
+		return SaleDetail{}, err
+	}
 	n.TaxCharge = lyceum.Some(n.TaxCharge.Value)
 	n.compare(r, t)
 	if err := r.refusal(); err != nil {
@@ -195,6 +198,9 @@ func (s *Service) completeAgain(tx lyceum.Tx, p OrderPayment, t *lyceum.Transact
 		return SaleDetail{}, err
 	}
 	unlike(r, "sale", lyceum.Some(order.SaleID.Value), t.SaleID)
+	if err := unlikeMeans(tx, p.Means, t.SaleID, r); err != nil {
+		return SaleDetail{}, err
+	}
 	p.FinalPrice = p.FinalPrice.Or(order.FinalPrice)
 	p.TaxCharge = lyceum.Some(p.TaxCharge.Value)
 	p.compare(r, t)
