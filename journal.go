@@ -67,6 +67,7 @@ const (
 	AdmissionCreated       EntryType = "admission.created"
 	AdmissionUpdated       EntryType = "admission.updated"
 	CommentCreated         EntryType = "comment.created"
+	CommentUpdated         EntryType = "comment.updated"
 	CommentDeleted         EntryType = "comment.deleted"
 	OrderCreated           EntryType = "order.created"
 	OrderUpdated           EntryType = "order.updated"
@@ -112,7 +113,7 @@ func EntryTypes() []EntryType {
 		AttachmentCreated, AttachmentUpdated, EnrollmentCreated, EnrollmentUpdated, ProgressCreated, ProgressUpdated,
 		LectureProgressCreated, LectureProgressUpdated, QuizResponseCreated, QuizResponseUpdated, UserTagged,
 		WebhookCreated, WebhookUpdated, WebhookEventCreated, WebhookEventUpdated, WebhookDeleted, WebhookEventResent,
-		WebhookSecretRotated, MovementCreated, DisputeCreated, DisputeUpdated, CommentCreated, CommentDeleted,
+		WebhookSecretRotated, MovementCreated, DisputeCreated, DisputeUpdated, CommentCreated, CommentUpdated, CommentDeleted,
 		AdmissionCreated, AdmissionUpdated,
 		OrderCreated, OrderUpdated, EntitlementCreated, EntitlementUpdated, EntitlementDeleted, BlockCreated, BlockDeleted,
 		SaleWarningCreated, SaleWarningUpdated, PaymentFailureCreated, SignInFailed, AccountLocked, SignInsRefused,

@@ -375,11 +375,35 @@ type Comment struct {
 	// UserID Who wrote it.
 	UserID int32 `json:"user_id"`
 
-	// Body The text.
+	// ParentID The comment that it replies to.
+	ParentID *int32 `json:"parent_id"`
+
+	// Status Learners see what is `approved`.
+	Status CommentStatus `json:"status"`
+
+	// Body The text. It is plain text.
 	Body string `json:"body"`
+
+	// Attachments Files that belong to it.
+	Attachments []CommentAttachment `json:"attachments"`
 
 	// CreatedAt When it was written.
 	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt When it changed last.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// CommentStatus Learners see what is `approved`.
+type CommentStatus string
+
+// CommentAttachment A file of a comment.
+type CommentAttachment struct {
+	// URL Address of the file, http or https.
+	URL string `json:"url"`
+
+	// Kind What it is, such as `image`: letters, digits, `_` and `-`.
+	Kind string `json:"kind"`
 }
 
 // CommentList One page of comments.

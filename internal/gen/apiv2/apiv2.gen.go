@@ -109,6 +109,69 @@ type CollectionProduct struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+// Comment What a user wrote under a lecture.
+type Comment struct {
+	// ID Identifier, unique in the school.
+	ID int32 `json:"id"`
+
+	// Lecture The lecture.
+	Lecture *OptionalReference `json:"lecture"`
+
+	// Status Learners see what is `approved`.
+	Status CommentStatus `json:"status"`
+
+	// Hierarchy The ids of the comments above it, from the top of the thread down, and its own.
+	Hierarchy []int32 `json:"hierarchy"`
+
+	// Body The text. It is plain text.
+	Body string `json:"body"`
+
+	// ParentID The comment that it replies to; null for the top of a thread.
+	ParentID *int32 `json:"parent_id"`
+
+	// Depth How many comments are above it.
+	Depth int32 `json:"depth"`
+
+	// PermalinkURL Always null. Lyceum has no page for a comment.
+	PermalinkURL *string `json:"permalink_url"`
+
+	// FullURL Always null. Lyceum has no page for a lecture.
+	FullURL *string `json:"full_url"`
+
+	// User Who wrote it.
+	User Reference `json:"user"`
+
+	// GravatarURL Address of the picture that the author has at Gravatar.
+	GravatarURL string `json:"gravatar_url"`
+
+	// AuthorName Name of the author, empty if it is unknown.
+	AuthorName string `json:"author_name"`
+
+	// AuthorRole Role of the author.
+	AuthorRole string `json:"author_role"`
+
+	// UpdatedAt When it changed last.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// CreatedAt When it was written.
+	CreatedAt time.Time `json:"created_at"`
+
+	// Attachments What the author added.
+	Attachments []CommentAttachment `json:"attachments"`
+}
+
+// CommentStatus Learners see what is `approved`.
+type CommentStatus string
+
+// CommentAttachment A file of a comment.
+type CommentAttachment struct {
+	// URL Address of the file.
+	URL string `json:"url"`
+
+	// Kind What it is, such as `image`.
+	Kind string `json:"kind"`
+}
+
 // Completion Whether a lecture is complete, and since when.
 type Completion struct {
 	// Completed Whether the learner has completed the lecture.

@@ -26,7 +26,7 @@ type comments struct {
 
 func bindComments(in *wire.Input) comments {
 	q := comments{
-		lyceum.CommentFilter{Lecture: wire.PathID[lyceum.LectureID](in, "lecture_id")},
+		lyceum.CommentFilter{Lecture: lyceum.Some(wire.PathID[lyceum.LectureID](in, "lecture_id"))},
 		wire.BindPage(in, perPage),
 	}
 	// The whole list is one page after another.
@@ -70,12 +70,27 @@ func bindNewComment(in *wire.Input) learning.NewComment {
 		Lecture: wire.PathID[lyceum.LectureID](in, "lecture_id"),
 		User:    wire.ID[lyceum.UserID](in.Body("user_id").Required()).Value,
 		Body:    in.Body("body").Required().Text(1, wire.Unbounded).Value,
+		Parent:  wire.ID[lyceum.CommentID](in.Body("parent_id")), Attachments: bindCommentAttachments(in),
 	}
 }
 
-func comment(c lyceum.Comment) gen.Comment {
-	return gen.Comment{
-		ID: int32(c.ID), LectureID: int32(c.Lecture), UserID: int32(c.User), Body: c.Body,
-		CreatedAt: wire.Moment(c.CreatedAt),
+func bindCommentAttachments(in *wire.Input) (files []lyceum.CommentAttachment) {
+	for _, member := range in.Body("attachments").Objects(lyceum.MaxCommentAttachments) {
+		files = append(files, lyceum.CommentAttachment{
+			URL: member("url").Required().URL(maxURL).Value, Kind: member("kind").Required().Text(1, wire.Unbounded).Value,
+		})
 	}
+	return files
+}
+
+func comment(c lyceum.Comment) gen.Comment {
+	shown := gen.Comment{
+		ID: int32(c.ID), LectureID: int32(c.Lecture), UserID: int32(c.User), ParentID: wire.Number(c.Parent()),
+		Status: gen.CommentStatus(c.Status), Body: c.Body, Attachments: []gen.CommentAttachment{},
+		CreatedAt: wire.Moment(c.CreatedAt), UpdatedAt: wire.Moment(c.UpdatedAt),
+	}
+	for _, a := range c.Attachments {
+		shown.Attachments = append(shown.Attachments, gen.CommentAttachment(a))
+	}
+	return shown
 }

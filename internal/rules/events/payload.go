@@ -352,7 +352,8 @@ func (r *reading) comment(c *lyceum.Comment) object {
 		lecture["full_url"] = r.base + coursePath(l.Course) + "/lectures/" + strconv.Itoa(int(l.ID))
 	}
 	return object{
-		"id": c.ID, "body": c.Body, "created_at": written(c.CreatedAt), "user": r.user(c.User),
+		"id": c.ID, "body": c.Body, "status": c.Status, "parent_id": number(c.Parent()), "created_at": written(c.CreatedAt),
+		"user":        r.user(c.User),
 		"commentable": lecture,
 	}
 }

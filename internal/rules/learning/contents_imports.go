@@ -55,19 +55,44 @@ func (s *Service) ImportLectures(by lyceum.By) *Rows[lyceum.Lecture] {
 			return problems, err
 		},
 		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
+			var moved []row
 			err := keepUnsaid(tx, tx.Lectures, rows, func(l *row) lyceum.LectureID { return l.ID },
 				func(l, old *row) {
+					if old.ID != 0 && old.Course != l.Course {
+						moved = append(moved, *l)
+					}
 					keepTimes(&l.CreatedAt, &l.UpdatedAt, old.CreatedAt, old.UpdatedAt, now)
 					keep(&l.FreePreview, old.FreePreview)
 					keep(&l.Comments, old.Comments)
 					keep(&l.ArchivedAt, old.ArchivedAt)
 				})
+			if err == nil {
+				err = moveComments(tx, moved)
+			}
 			if err != nil {
 				return lyceum.Saved{}, err
 			}
 			return recounting(tx, rows, func(l *row) lyceum.CourseID { return l.Course }, tx.Lectures.Save)
 		},
 	}}
+}
+
+// moveComments makes the comments under lectures those of the courses that the
+// lectures are in now.
+func moveComments(tx lyceum.Tx, lectures []lyceum.Lecture) error {
+	for i := range lectures {
+		comments, err := lyceum.All(tx.Comments, tx, lyceum.CommentFilter{Lecture: lyceum.Some(lectures[i].ID)})
+		if err != nil {
+			return err
+		}
+		for n := range comments {
+			comments[n].Course = lectures[i].Course
+		}
+		if _, err := tx.Comments.Save(tx, comments...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ImportAttachments begins an import of attachments.

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"database/sql"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -12,11 +13,53 @@ var _ = define(&tables.Comments, noun[lyceum.CommentID, lyceum.Comment, lyceum.C
 	key:     idKey("comment_id", func(c *lyceum.Comment) *lyceum.CommentID { return &c.ID }),
 	rest: []column[lyceum.Comment]{
 		intColumn("lecture_id", func(c *lyceum.Comment) *lyceum.LectureID { return &c.Lecture }),
+		intColumn("course_id", func(c *lyceum.Comment) *lyceum.CourseID { return &c.Course }),
 		intColumn("user_id", func(c *lyceum.Comment) *lyceum.UserID { return &c.User }),
+		textColumn("status", func(c *lyceum.Comment) *lyceum.CommentStatus { return &c.Status }),
+		textColumn("above", func(c *lyceum.Comment) *lyceum.CommentPath { return &c.Above }),
+		{
+			name: "thread_id", // what finds the replies to a comment
+			bind: func(c *lyceum.Comment) any { return int64(c.Thread()) },
+			scan: func(*lyceum.Comment) sql.Scanner { return discard },
+		},
 		textColumn("body", func(c *lyceum.Comment) *string { return &c.Body }),
+		commentAttachments(),
 		timeColumn("created_at", func(c *lyceum.Comment) *time.Time { return &c.CreatedAt }),
+		timeColumn("updated_at", func(c *lyceum.Comment) *time.Time { return &c.UpdatedAt }),
 	},
-	narrow:  func(w *where, f lyceum.CommentFilter) { w.and("lecture_id = ?", int64(f.Lecture)) },
+	narrow: func(w *where, f lyceum.CommentFilter) {
+		is(w, "lecture_id", f.Lecture)
+		is(w, "course_id", f.Course)
+		if f.Course.Present {
+			w.and(`EXISTS (SELECT 1 FROM lectures l WHERE l.school_id = comments.school_id AND l.lecture_id = comments.lecture_id
+				AND l.archived_at IS NULL AND COALESCE(l.student_comments, 1) = 1)`)
+		}
+		if f.Status.Present {
+			w.and("status = ?", string(f.Status.Value))
+		}
+		if f.SeenBy.Present {
+			w.and("(status = 'approved' OR user_id = ?)", int64(f.SeenBy.Value))
+		}
+		w.within("created_at", f.Created)
+		is(w, "thread_id", f.Thread)
+		if f.Below.Present {
+			w.and("(comment_id = ? OR '/' || above || '/' LIKE ?)",
+				int64(f.Below.Value), "%/"+string(lyceum.CommentPath("").Then(f.Below.Value))+"/%")
+		}
+	},
+	order:   func(f lyceum.CommentFilter) string { return ordered(f.Order, "comment_id") },
 	after:   func(f lyceum.CommentFilter) lyceum.Opt[lyceum.CommentID] { return f.After },
-	byBytes: true,
+	byBytes: func(f lyceum.CommentFilter) bool { return !f.Whole },
 })
+
+func commentAttachments() column[lyceum.Comment] {
+	files := func(c *lyceum.Comment) *[]lyceum.CommentAttachment { return &c.Attachments }
+	k := jsonColumn("attachments", files)
+	k.text = func(c *lyceum.Comment) (all string) {
+		for _, a := range c.Attachments {
+			all += a.URL + a.Kind + `{"url":"","kind":""},`
+		}
+		return all
+	}
+	return k
+}

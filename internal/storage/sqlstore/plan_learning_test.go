@@ -24,6 +24,27 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 			_, err := lyceum.All(v.LectureSections, v, lyceum.LectureSectionFilter{Course: course})
 			return err
 		}, "INDEX lecture_sections_course (school_id=? AND course_id=?)"},
+		{"comments of a lecture", func() error {
+			f := lyceum.CommentFilter{Lecture: lyceum.Some(lyceum.LectureID(1)), Order: newest(lyceum.CourseByCreated)}
+			return listed(v.Comments, v, f)
+		}, "INDEX comments_lecture_created (school_id=? AND lecture_id=?)"},
+		{"comments of a lecture, by their change", func() error {
+			f := lyceum.CommentFilter{Lecture: lyceum.Some(lyceum.LectureID(1)), Order: newest(lyceum.CourseByUpdated)}
+			return listed(v.Comments, v, f)
+		}, "INDEX comments_lecture_updated (school_id=? AND lecture_id=?)"},
+		{"comments of a course", func() error {
+			return listed(v.Comments, v, lyceum.CommentFilter{Course: course, Order: newest(lyceum.CourseByCreated)})
+		}, "INDEX comments_course_created (school_id=? AND course_id=?)"},
+		{"comments of a course, by their change", func() error {
+			return listed(v.Comments, v, lyceum.CommentFilter{Course: course, Order: newest(lyceum.CourseByUpdated)})
+		}, "INDEX comments_course_updated (school_id=? AND course_id=?)"},
+		{"comments of a course that wait", func() error {
+			f := lyceum.CommentFilter{Course: course, Status: lyceum.Some(lyceum.CommentAwaiting), Order: newest(lyceum.CourseByCreated)}
+			return listed(v.Comments, v, f)
+		}, "INDEX comments_course_status (school_id=? AND course_id=? AND status=?)"},
+		{"comments of a thread", func() error {
+			return listed(v.Comments, v, lyceum.CommentFilter{Thread: lyceum.Some(lyceum.CommentID(1))})
+		}, "INDEX comments_thread (school_id=? AND thread_id=?)"},
 		{"attachment of a quiz", func() error {
 			_, _, err := v.Attachments.First(v, lyceum.AttachmentFilter{Quiz: quiz})
 			return err
@@ -106,6 +127,15 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 			t.Errorf("%s is found by\n%s\nwant %s", tc.name, got, tc.want)
 		}
 	}
+}
+
+func newest(by lyceum.CourseKey) lyceum.CourseOrder {
+	return lyceum.CourseOrder{By: by, Descending: true}
+}
+
+func listed[ID lyceum.Key, T, F any](rows lyceum.Rows[ID, T, F], from lyceum.Source, f F) error {
+	_, err := rows.List(from, f, lyceum.Page{Number: 1, Size: 20})
+	return err
 }
 
 // Who may use a product is found by who holds it, or what it comes with, and not

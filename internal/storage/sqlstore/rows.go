@@ -31,7 +31,7 @@ type noun[ID lyceum.Key, T, F any] struct {
 	show       func(*session, lyceum.SchoolID, map[int32]T) (map[int32]any, error)
 	weighShown func(any) int
 	largest    int                  // bytes of JSON that one takes at most, if fewer than hugeObject
-	byBytes    bool                 // rows have no fixed size: a page ends at lyceum.AnswerBytes
+	byBytes    func(F) bool         // rows have no fixed size: a page ends at lyceum.AnswerBytes
 	saving     func(*tx, []T) error // before rows are saved
 }
 
@@ -194,13 +194,13 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 	var listing lyceum.Listing[T]
 	read := func(q *session) error {
 		listing = lyceum.Listing[T]{Page: p}
-		left := lyceum.AnswerBytes
+		left, byBytes := lyceum.AnswerBytes, n.byBytes != nil && n.byBytes(f)
 		r := n.reader()
 		defer n.done(r)
 		err := q.each(text, w.args, r.paged, func() error {
 			listing.Total = r.total
 			full := len(listing.Rows) == int(p.Size)
-			if n.byBytes {
+			if byBytes {
 				left -= n.weigh(&r.row)
 				full = full || left < 0 && len(listing.Rows) > 0
 			}

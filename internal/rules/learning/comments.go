@@ -1,0 +1,276 @@
+package learning
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// CommentDetail is a comment with who wrote it.
+type CommentDetail struct {
+	lyceum.Comment
+
+	Author lyceum.User
+}
+
+// InComments names a comment under a lecture of a course.
+type InComments struct {
+	Lecture InCourse[lyceum.LectureID]
+	ID      lyceum.CommentID
+}
+
+// NewComment is what a user writes under a lecture.
+type NewComment struct {
+	Course      lyceum.Opt[lyceum.CourseID] // that the lecture must be in
+	Lecture     lyceum.LectureID
+	User        lyceum.UserID // 0: the school's owner
+	Body        string
+	Parent      lyceum.Opt[lyceum.CommentID]
+	Attachments []lyceum.CommentAttachment
+}
+
+// Comment keeps what a user who is enrolled writes under a lecture.
+func (s *Service) Comment(ctx context.Context, by lyceum.By, n NewComment) (lyceum.Comment, error) {
+	c, err := s.write(ctx, by, n, func(tx lyceum.Tx, now time.Time) (lyceum.User, error) {
+		if err := admitted(tx, n.Lecture, n.User, now); err != nil {
+			return lyceum.User{}, err
+		}
+		return tx.Users.Get(tx, n.User)
+	})
+	return c.Comment, err
+}
+
+// CommentAsOwner keeps what the owner of the school writes under a lecture.
+func (s *Service) CommentAsOwner(ctx context.Context, by lyceum.By, n NewComment) (CommentDetail, error) {
+	return s.write(ctx, by, n, func(tx lyceum.Tx, _ time.Time) (lyceum.User, error) {
+		owner, found, err := tx.Users.First(tx, lyceum.UserFilter{Owners: true})
+		if err == nil && !found {
+			err = lyceum.Errorf(lyceum.Conflict, "this school has no owner to write as; import or create one first")
+		}
+		return owner, err
+	})
+}
+
+// write keeps a comment by the author that find returns.
+func (s *Service) write(
+	ctx context.Context, by lyceum.By, n NewComment, find func(lyceum.Tx, time.Time) (lyceum.User, error),
+) (CommentDetail, error) {
+	now := s.clock()
+	if wrong := oddComment(&n); len(wrong) > 0 {
+		return CommentDetail{}, lyceum.InvalidFields(wrong...)
+	}
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (c CommentDetail, err error) {
+		lecture, err := commentable(tx, &n)
+		if err != nil {
+			return c, err
+		}
+		if c.Author, err = find(tx, now); err != nil {
+			return c, err
+		}
+		c.Comment = lyceum.Comment{
+			Lecture: lecture.ID, Course: lecture.Course, User: c.Author.ID, Status: lyceum.CommentApproved, Body: n.Body,
+			Attachments: n.Attachments, CreatedAt: lyceum.Second(now), UpdatedAt: lyceum.Second(now),
+		}
+		if c.Above, err = replyTo(tx, &n); err != nil {
+			return c, err
+		}
+		if c.ID, err = tx.Comments.NextID(tx); err != nil {
+			return c, err
+		}
+		err = tx.Comments.Insert(tx, c.Comment)
+		tx.Announce(lyceum.CommentCreated, int32(c.ID), lyceum.CommentCreatedEvent, "")
+		return c, err
+	})
+}
+
+// oddComment returns what is wrong with a comment by itself.
+func oddComment(n *NewComment) (wrong []lyceum.FieldError) {
+	if message := lyceum.CheckText(strings.TrimSpace(n.Body), 1, lyceum.MaxComment); message != "" {
+		wrong = append(wrong, lyceum.FieldError{Field: "body", Message: message})
+	}
+	for i, a := range n.Attachments {
+		if !lyceum.IsWord(a.Kind) {
+			wrong = append(wrong, lyceum.FieldError{Field: fmt.Sprintf("attachments[%d].kind", i), Message: wordTaken})
+		}
+	}
+	return wrong
+}
+
+// commentable finds the lecture that a comment is for, and refuses one without
+// comments.
+func commentable(tx lyceum.Tx, n *NewComment) (lyceum.Lecture, error) {
+	find := func() (lyceum.Lecture, error) { return liveLecture(tx.Tables, tx, n.Lecture) }
+	if n.Course.Present {
+		find = func() (lyceum.Lecture, error) {
+			return lectureIn(tx.Tables, tx, InCourse[lyceum.LectureID]{n.Course.Value, n.Lecture})
+		}
+	}
+	lecture, err := find()
+	if err == nil && !lecture.Comments.Else(true) {
+		err = lyceum.Errorf(lyceum.Invalid, "comments are disabled for lecture %d (student_comments_enabled)", n.Lecture)
+	}
+	return lecture, err
+}
+
+// replyTo returns the comments above a new one.
+func replyTo(tx lyceum.Tx, n *NewComment) (lyceum.CommentPath, error) {
+	if !n.Parent.Present {
+		return "", nil
+	}
+	refuse := func(format string, args ...any) (lyceum.CommentPath, error) {
+		return "", lyceum.InvalidFields(lyceum.FieldError{Field: "parent_id", Message: fmt.Sprintf(format, args...)})
+	}
+	parent, err := tx.Comments.Get(tx, n.Parent.Value)
+	switch {
+	case lyceum.KindOf(err) == lyceum.NotFound || err == nil && parent.Lecture != n.Lecture:
+		return refuse("%d matches no comment under lecture %d", n.Parent.Value, n.Lecture)
+	case err != nil:
+		return "", err
+	case parent.Status != lyceum.CommentApproved && parent.Status != lyceum.CommentAwaiting:
+		return refuse("%d is a comment that was %s; only an approved or awaiting one takes replies", parent.ID, parent.Status)
+	case len(parent.Above.IDs()) >= lyceum.MaxCommentDepth:
+		return refuse("%d is %d replies deep already; reply to a comment above it", parent.ID, lyceum.MaxCommentDepth)
+	}
+	thread := lyceum.CommentFilter{Thread: lyceum.Some(parent.Thread())}
+	l, err := tx.Comments.List(tx, thread, lyceum.Page{Number: 1, Size: 1})
+	if err == nil && l.Total >= lyceum.MaxThread {
+		return refuse("%d is in a thread that has %d comments already; begin another one", parent.ID, lyceum.MaxThread)
+	}
+	return parent.Above.Then(parent.ID), err
+}
+
+// Comments lists the comments under a lecture by id. A page ends early at
+// lyceum.AnswerBytes.
+func (s *Service) Comments(
+	ctx context.Context, by lyceum.By, f lyceum.CommentFilter, p lyceum.Page,
+) (lyceum.Listing[lyceum.Comment], error) {
+	v := s.store.In(ctx, by.School)
+	if _, err := liveLecture(v.Tables, v, f.Lecture.Value); err != nil {
+		return lyceum.Listing[lyceum.Comment]{}, err
+	}
+	return v.Comments.List(v, f, p)
+}
+
+// CourseComments lists the comments of a course, or of one of its lectures, as a
+// school's programs see them. A lecture without comments has an empty list. It
+// fails with NotFound.
+func (s *Service) CourseComments(
+	ctx context.Context, by lyceum.By, f lyceum.CommentFilter, p lyceum.Page,
+) (l lyceum.Listing[CommentDetail], err error) {
+	f.Whole = true
+	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		if !f.Lecture.Present {
+			if _, err = v.Courses.Get(v, f.Course.Value); err == nil {
+				l, err = authored(v, f, p)
+			}
+			return err
+		}
+		lecture, err := lectureIn(v.Tables, v, InCourse[lyceum.LectureID]{f.Course.Value, f.Lecture.Value})
+		if err == nil && lecture.Comments.Else(true) {
+			under := f
+			under.Course = lyceum.None[lyceum.CourseID]()
+			l, err = authored(v, under, p)
+		}
+		return err
+	})
+	l.Page = p
+	return l, err
+}
+
+// authored lists comments with who wrote them.
+func authored(v lyceum.View, f lyceum.CommentFilter, p lyceum.Page) (lyceum.Listing[CommentDetail], error) {
+	found, err := v.Comments.List(v, f, p)
+	l := lyceum.Listing[CommentDetail]{Page: found.Page, Total: found.Total, More: found.More}
+	if err != nil {
+		return l, err
+	}
+	ids := make([]lyceum.UserID, len(found.Rows))
+	for i := range found.Rows {
+		ids[i] = found.Rows[i].User
+	}
+	authors, err := v.Users.Find(v, ids...)
+	for i := range found.Rows {
+		l.Rows = append(l.Rows, CommentDetail{found.Rows[i], authors[found.Rows[i].User]})
+	}
+	return l, err
+}
+
+// Moderation is what a comment is to become.
+type Moderation struct {
+	Comment InComments
+	Status  lyceum.CommentStatus
+}
+
+// becomes are the statuses from which a comment may get another one.
+var becomes = map[lyceum.CommentStatus][]lyceum.CommentStatus{
+	lyceum.CommentApproved: {lyceum.CommentAwaiting, lyceum.CommentApproved},
+	lyceum.CommentRemoved:  {lyceum.CommentAwaiting, lyceum.CommentApproved, lyceum.CommentRemoved},
+	lyceum.CommentDenied:   lyceum.CommentStatuses(),
+}
+
+// ModerateComment changes the status of a comment. It fails with NotFound, and
+// with Invalid where the comment's status does not allow it.
+func (s *Service) ModerateComment(ctx context.Context, by lyceum.By, m Moderation) (CommentDetail, error) {
+	now := lyceum.Second(s.clock())
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (c CommentDetail, err error) {
+		if c.Comment, err = commentIn(tx.Tables, tx, m.Comment); err != nil {
+			return c, err
+		}
+		if c.Author, err = tx.Users.Get(tx, c.User); err != nil || c.Status == m.Status {
+			return c, err
+		}
+		if !slices.Contains(becomes[m.Status], c.Status) {
+			return c, lyceum.InvalidFields(lyceum.FieldError{
+				Field: "status", Message: fmt.Sprintf("cannot be %s: comment %d was %s", m.Status, c.ID, c.Status),
+			})
+		}
+		c.Status, c.UpdatedAt = m.Status, now
+		return c, tx.Comments.Update(tx, c.Comment)
+	})
+}
+
+// commentIn finds a comment under a lecture of a course.
+func commentIn(t *lyceum.Tables, from lyceum.Source, q InComments) (lyceum.Comment, error) {
+	if _, err := lectureIn(t, from, q.Lecture); err != nil {
+		return lyceum.Comment{}, err
+	}
+	found, err := t.Comments.Get(from, q.ID)
+	if err == nil && found.Lecture != q.Lecture.ID || lyceum.KindOf(err) == lyceum.NotFound {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no comment %d under lecture %d", q.ID, q.Lecture.ID)
+	}
+	return found, err
+}
+
+// DeleteCommentIn deletes a comment of a lecture for good, with the replies below
+// it. It fails with NotFound.
+func (s *Service) DeleteCommentIn(ctx context.Context, by lyceum.By, q InComments) error {
+	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
+		c, err := commentIn(tx.Tables, tx, q)
+		if err != nil {
+			return err
+		}
+		return deleteThread(tx, &c)
+	})
+}
+
+// DeleteComment deletes a comment for good, with the replies below it.
+func (s *Service) DeleteComment(ctx context.Context, by lyceum.By, id lyceum.CommentID) error {
+	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
+		c, err := tx.Comments.Get(tx, id)
+		if err != nil {
+			return err
+		}
+		return deleteThread(tx, &c)
+	})
+}
+
+func deleteThread(tx lyceum.Tx, c *lyceum.Comment) error {
+	_, err := tx.Comments.Clear(tx, lyceum.CommentFilter{
+		Thread: lyceum.Some(c.Thread()), Below: lyceum.Some(c.ID),
+	})
+	return err
+}
