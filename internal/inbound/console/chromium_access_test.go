@@ -41,22 +41,16 @@ func TestAccessPagesInABrowser(t *testing.T) {
 	}
 	sale := p.hold()
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
-	for _, width := range []int64{webtest.Desktop, 700, webtest.Phone, 320} {
-		for _, dark := range []bool{false, true} {
-			webtest.Look(t, w.tab, width, 800, dark)
-			for _, path := range []string{
-				people + "/11", accessPath(11), accessPath(11) + "/course/1/end", accessPath(11) + "/course/2/end", salePath(sale), "/admin/attention",
-				"/admin/sales_to_stop", salePath(sale + 1),
-				bulkPath, bulkPath + "/1", bulkPath + "/1?result=failed", bulkPath + "/1?result=unchanged&page=2",
-			} {
-				w.open(path)
-				w.sound()
-			}
-			if t.Failed() {
-				t.Fatalf("at width %d, dark %t", width, dark)
-			}
+	w.eachAppearance(func() {
+		for _, path := range []string{
+			people + "/11", accessPath(11), accessPath(11) + "/course/1/end", accessPath(11) + "/course/2/end", salePath(sale), "/admin/attention",
+			"/admin/sales_to_stop", salePath(sale + 1),
+			bulkPath, bulkPath + "/1", bulkPath + "/1?result=failed", bulkPath + "/1?result=unchanged&page=2",
+		} {
+			w.open(path)
+			w.sound()
 		}
-	}
+	})
 }
 
 // An owner gives access and ends it with the keyboard alone.

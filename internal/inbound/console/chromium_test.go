@@ -23,6 +23,37 @@ type window struct {
 	tab   context.Context
 	at    string
 	heard *webtest.Heard
+	audit func(testing.TB, context.Context) // what sound looks for beside what is always wrong
+}
+
+// appearances are the widths and themes in which pages are looked at. Most is the
+// same in all of them, and axe takes most of the time: in the dark it looks at
+// colours alone, and where the layout is that of another width not at all.
+var appearances = []struct {
+	width int64
+	dark  bool
+	audit func(testing.TB, context.Context)
+}{
+	{webtest.Desktop, false, webtest.Axe},
+	{webtest.Desktop, true, webtest.Colors},
+	{700, false, func(testing.TB, context.Context) {}},
+	{webtest.Phone, false, webtest.Axe},
+	{webtest.Phone, true, webtest.Colors},
+	{320, false, func(testing.TB, context.Context) {}},
+}
+
+// eachAppearance looks at pages in every appearance.
+func (w *window) eachAppearance(look func()) {
+	w.t.Helper()
+	for _, as := range appearances {
+		webtest.Look(w.t, w.tab, as.width, 800, as.dark)
+		w.audit = as.audit
+		look()
+		if w.t.Failed() {
+			w.t.Fatalf("at width %d, dark %t", as.width, as.dark)
+		}
+	}
+	w.audit = webtest.Axe
 }
 
 // show opens the console in a browser. It says that it is at the given site,
@@ -47,7 +78,7 @@ func showWith(t *testing.T, change func(*console.Options), at ...web.Site) (*win
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<!doctype html><title>in</title><link rel=icon href='data:,'><p id=next>" + r.URL.RawQuery))
 	})
-	w := &window{t: t, tab: tab, at: server.URL, heard: webtest.Listen(t, tab, server.URL)}
+	w := &window{t: t, tab: tab, at: server.URL, heard: webtest.Listen(t, tab, server.URL), audit: webtest.Axe}
 	webtest.Cookie(t, tab, server.URL, "lyceum", p.owner)
 	return w, p
 }
@@ -93,11 +124,7 @@ func (w *window) sound(expected ...string) {
 		w.t.Errorf("%s: %s", w.text("location.pathname"), complaint)
 	}
 	webtest.Sound(w.t, w.tab)
-	// The narrowest window has the layout and the colours of a phone's, so that
-	// axe, which takes most of the time, finds nothing new there.
-	if w.text("String(innerWidth)") != "320" {
-		webtest.Axe(w.t, w.tab)
-	}
+	w.audit(w.t, w.tab)
 	if w.text("String(document.styleSheets.length)") != "1" {
 		w.t.Error("the page has not its one style sheet")
 	}
@@ -127,18 +154,12 @@ func TestEveryPageInABrowser(t *testing.T) {
 		w.sound()
 	}
 	w.fill(p)
-	for _, width := range []int64{webtest.Desktop, 700, webtest.Phone, 320} {
-		for _, dark := range []bool{false, true} {
-			webtest.Look(t, w.tab, width, 800, dark)
-			for _, path := range everyPage {
-				w.open(path)
-				w.sound()
-				if t.Failed() {
-					t.Fatalf("at width %d, dark %t: %s", width, dark, path)
-				}
-			}
+	w.eachAppearance(func() {
+		for _, path := range everyPage {
+			w.open(path)
+			w.sound()
 		}
-	}
+	})
 	w.open("/admin/nowhere")
 	w.sound("404")
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.learner)

@@ -59,27 +59,21 @@ func TestWebhookPagesInABrowser(t *testing.T) {
 	w.open(hooksPath) // while nothing is there
 	w.sound()
 	w.tell(p)
-	for _, width := range []int64{webtest.Desktop, 700, webtest.Phone, 320} {
-		for _, dark := range []bool{false, true} {
-			webtest.Look(t, w.tab, width, 800, dark)
-			for _, path := range []string{
-				hooksPath, hooksPath + "/new", hookPath(1), hookPath(1) + "?page=2", hookPath(1) + "?state=failed", hookPath(2), hookPath(3), hookPath(3) + "/edit", hookPath(40),
-				hookPath(1) + "/rotate", hookPath(3) + "/delete", hookPath(1) + "/resend", deliveryPath(1, 1), deliveryPath(40, 900),
-			} {
-				w.open(path)
-				w.sound()
-			}
-			w.open(hookPath(1) + "?state=lost&page=0")
-			w.sound("422")
-			w.open(hookPath(1) + "/resend")
-			w.do(chromedp.SetValue("#state", "delivered"))
-			w.press("main button[type=submit]")
+	w.eachAppearance(func() {
+		for _, path := range []string{
+			hooksPath, hooksPath + "/new", hookPath(1), hookPath(1) + "?page=2", hookPath(1) + "?state=failed", hookPath(2), hookPath(3), hookPath(3) + "/edit", hookPath(40),
+			hookPath(1) + "/rotate", hookPath(3) + "/delete", hookPath(1) + "/resend", deliveryPath(1, 1), deliveryPath(40, 900),
+		} {
+			w.open(path)
 			w.sound()
-			if t.Failed() {
-				t.Fatalf("at width %d, dark %t", width, dark)
-			}
 		}
-	}
+		w.open(hookPath(1) + "?state=lost&page=0")
+		w.sound("422")
+		w.open(hookPath(1) + "/resend")
+		w.do(chromedp.SetValue("#state", "delivered"))
+		w.press("main button[type=submit]")
+		w.sound()
+	})
 }
 
 // An owner adds a webhook, tests it, changes its secret, switches it on again

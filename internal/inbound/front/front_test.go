@@ -38,7 +38,11 @@ func TestFrontInABrowser(t *testing.T) {
 				webtest.Look(t, tab, width, 800, dark)
 				webtest.Do(t, tab, chromedp.Navigate(server.URL+path))
 				webtest.Sound(t, tab)
-				webtest.Axe(t, tab)
+				if dark {
+					webtest.Colors(t, tab)
+				} else {
+					webtest.Axe(t, tab)
+				}
 				if width != 320 {
 					webtest.Screenshot(t, tab, pictureName(name, width, dark), width, dark)
 				}

@@ -171,7 +171,11 @@ func TestSmallPageInABrowser(t *testing.T) {
 			webtest.Look(t, tab, width, 800, dark)
 			webtest.Do(t, tab, chromedp.Navigate(server.URL))
 			webtest.Sound(t, tab)
-			webtest.Axe(t, tab)
+			if dark {
+				webtest.Colors(t, tab)
+			} else {
+				webtest.Axe(t, tab)
+			}
 			cards := webtest.Eval[bool](t, tab, "getComputedStyle(document.querySelector('table.list td')).display === 'grid'")
 			if cards != (width < 800) {
 				t.Errorf("at width %d the list is cards: %t", width, cards)
@@ -202,5 +206,10 @@ func TestWebtestSees(t *testing.T) {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q was not seen in %s", want, all)
 		}
+	}
+	colors := &record{TB: t}
+	webtest.Colors(colors, tab)
+	if len(colors.errors) != 1 || !strings.Contains(colors.errors[0], "color-contrast") {
+		t.Errorf("of the colours was seen %q", colors.errors)
 	}
 }

@@ -3,6 +3,7 @@ package webtest
 import (
 	"context"
 	_ "embed" // axe-core
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -11,8 +12,9 @@ import (
 //go:embed testdata/axe/axe.min.js
 var axe string
 
-// violations runs axe and gives a line for each thing that is wrong.
-const violations = `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.flatMap(v =>
+// violations runs axe with the rules that are to be put in, and gives a line for
+// each thing that is wrong.
+const violations = `axe.run(document, {resultTypes: ["violations"]%s}).then(r => r.violations.flatMap(v =>
 	v.nodes.map(n => v.impact + " " + v.id + ": " + v.help + "\n\t" + n.html.slice(0, 200) + "\n\t" +
 		(n.failureSummary ?? "").replaceAll("\n", " "))))`
 
@@ -22,12 +24,24 @@ const violations = `axe.run(document, {resultTypes: ["violations"]}).then(r => r
 // page's policy stays in force.
 func Axe(t testing.TB, tab context.Context) {
 	t.Helper()
+	audit(t, tab, "")
+}
+
+// Colors is Axe for what is told by colours alone: of a page that Axe has found
+// sound in other colours, which takes far longer.
+func Colors(t testing.TB, tab context.Context) {
+	t.Helper()
+	audit(t, tab, `, runOnly: ["color-contrast", "link-in-text-block"]`)
+}
+
+func audit(t testing.TB, tab context.Context, rules string) {
+	t.Helper()
 	if !Eval[bool](t, tab, "typeof axe === 'object'") {
 		if _, err := chromedp.Run(tab, chromedp.Evaluate[chromedp.Void](axe)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, each := range Eval[[]string](t, tab, violations) {
+	for _, each := range Eval[[]string](t, tab, fmt.Sprintf(violations, rules)) {
 		t.Errorf("%s: %s", Eval[string](t, tab, "location.pathname"), each)
 	}
 }
