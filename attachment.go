@@ -87,6 +87,7 @@ type AttachmentFilter struct {
 	Lecture    Opt[LectureID]
 	Quiz       Opt[QuizID] // the one that this quiz is
 	IsArchived Opt[bool]
+	Published  bool // only those that learners see
 }
 
 // Quiz is a set of questions.

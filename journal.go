@@ -51,6 +51,7 @@ const (
 	ProgressUpdated        EntryType = "progress.updated"
 	LectureProgressCreated EntryType = "lecture_progress.created"
 	LectureProgressUpdated EntryType = "lecture_progress.updated"
+	LectureProgressDeleted EntryType = "lecture_progress.deleted" // it was taken back
 	QuizResponseCreated    EntryType = "quiz_response.created"
 	QuizResponseUpdated    EntryType = "quiz_response.updated"
 	UserTagged             EntryType = "user.tagged" // the user's tags are others than before
@@ -111,7 +112,8 @@ func EntryTypes() []EntryType {
 		APIKeyRevoked, OAuthAppCreated, OAuthAppUpdated, GrantCreated, GrantRevoked, LinkCreated, UserDisabled, UserEnabled,
 		UserSignedOut, SessionEnded, LectureSectionCreated, LectureSectionUpdated, LectureCreated, LectureUpdated,
 		AttachmentCreated, AttachmentUpdated, EnrollmentCreated, EnrollmentUpdated, ProgressCreated, ProgressUpdated,
-		LectureProgressCreated, LectureProgressUpdated, QuizResponseCreated, QuizResponseUpdated, UserTagged,
+		LectureProgressCreated, LectureProgressUpdated, LectureProgressDeleted, QuizResponseCreated, QuizResponseUpdated,
+		UserTagged,
 		WebhookCreated, WebhookUpdated, WebhookEventCreated, WebhookEventUpdated, WebhookDeleted, WebhookEventResent,
 		WebhookSecretRotated, MovementCreated, DisputeCreated, DisputeUpdated, CommentCreated, CommentUpdated, CommentDeleted,
 		AdmissionCreated, AdmissionUpdated,

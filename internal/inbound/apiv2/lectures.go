@@ -2,6 +2,7 @@ package apiv2
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -11,11 +12,17 @@ import (
 )
 
 func (f *Face) myLectures() []wire.Operation {
-	const done = myLecturePath + "/completion"
+	const each, done = myLecturePath + "/attachments", myLecturePath + "/completion"
 	return []wire.Operation{
 		one("showCurrentUserLecture", wire.Get, myLecturePath, bindLecture, f.showLecture, lecture),
+		many("listCurrentUserAttachments", each, perPage, byLecture, f.learning.Attachments, myAttachment),
+		one(
+			"showCurrentUserAttachment", wire.Get, each+"/{attachment_id}", byAttachment, f.learning.OneAttachment, myAttachment,
+		),
+		one("showCurrentUserVideo", wire.Get, myLecturePath+"/videos/{video_id}", bindMyVideo, f.showVideo, video),
 		one("showCurrentUserCompletion", wire.Get, done, bindLecture, f.showCompletion, completion),
 		one("putCurrentUserCompletion", wire.Put, done, bindLecture, f.putCompletion, completion),
+		wire.None("deleteCurrentUserCompletion", wire.Delete, done, bindLecture, f.deleteCompletion),
 	}
 }
 
@@ -71,6 +78,22 @@ func (f *Face) showCompletion(ctx context.Context, by lyceum.By, q inLecture) (l
 func (f *Face) putCompletion(ctx context.Context, by lyceum.By, q inLecture) (lyceum.Opt[time.Time], error) {
 	at, err := f.learning.Complete(ctx, by, by.Learner.Value, q.course, q.lecture)
 	return lyceum.Some(at), err
+}
+
+func (f *Face) deleteCompletion(ctx context.Context, by lyceum.By, q inLecture) error {
+	return f.learning.Uncomplete(ctx, by, by.Learner.Value, q.course, q.lecture)
+}
+
+func bindMyVideo(in *wire.Input) learning.InLecture {
+	return learning.InLecture{Lecture: byLecture(in), ID: wire.PathID[lyceum.AttachmentID](in, "video_id")}
+}
+
+// myAttachment is an attachment for a learner.
+func myAttachment(a learning.AttachmentDetail) gen.LectureAttachment {
+	shown := lectureAttachment(a)
+	href := fmt.Sprintf("/v2/current_user/courses/%d/lectures/%d/attachments/%d", a.Course, a.Lecture, a.ID)
+	shown.Href = &href
+	return shown
 }
 
 func completion(at lyceum.Opt[time.Time]) gen.Completion {

@@ -12,7 +12,7 @@ var askings = slicesOf(
 	contentsRows,
 	purchaseRows,
 	studioRows,
-	learnerRows,
+	learnerRows, learnerContentsRows,
 )
 
 // shopV2Rows are derived from contract/v2: what a school sells, and by what.

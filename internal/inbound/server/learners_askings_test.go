@@ -109,6 +109,64 @@ var learnerRows = slicesOf(
 	), badPaths("v2", "showCurrentUserTransaction", "transaction_id", ""),
 )
 
+// learnerContentsRows are derived from contract/v2/lectures.yaml and completions.yaml.
+// Lena has course 1 since learnerRows.
+var learnerContentsRows = slicesOf(
+	mine("listCurrentUserAttachments",
+		asking{name: "in order", prepare: hideAttachments, values: "course_id=1 lecture_id=11", query: "per_page=3", golden: "v2/my_attachments.json"},
+		asking{name: "without what is not published", values: "course_id=3 lecture_id=31", says: `{"data":[],"meta":{"page":1,"per_page":25,"total_pages":0,"total_count":0}}`},
+		asking{name: "of a lecture that is not published", values: "course_id=1 lecture_id=14", status: 404, says: `{"error":"resource_not_found","error_description":"there is no lecture 14 in course 1"}`},
+		asking{name: "of a section that is not published", values: "course_id=1 lecture_id=15", status: 404, says: "there is no lecture 15 in course 1"},
+		asking{name: "of a course that they are kept out of", values: "course_id=4 lecture_id=11", status: 404, says: "there is no course 4"},
+		asking{name: "not theirs", values: "course_id=1 lecture_id=11", user: noah, status: 404, says: "there is no course 1"},
+		asking{name: "mistakes", values: "course_id=1 lecture_id=11", query: "page=0&per_page=x", status: 400, says: "page must be an integer"},
+	),
+	mine("showCurrentUserAttachment",
+		asking{name: "one", values: "course_id=1 lecture_id=11 attachment_id=103", says: `"href":"/v2/current_user/courses/1/lectures/11/attachments/103"`},
+		asking{name: "not published", values: "course_id=1 lecture_id=12 attachment_id=121", status: 404, says: "there is no attachment 121 in lecture 12"},
+		asking{name: "of another lecture", values: "course_id=1 lecture_id=12 attachment_id=103", status: 404, says: "there is no attachment 103 in lecture 12"},
+		asking{name: "not theirs", values: "course_id=1 lecture_id=11 attachment_id=103", user: noah, status: 404, says: "there is no course 1"},
+	), badPaths("v2", "showCurrentUserAttachment", "attachment_id", "course_id=1 lecture_id=11"),
+	mine("showCurrentUserVideo",
+		asking{name: "ready", values: "course_id=1 lecture_id=11 video_id=103", golden: "v2/my_video.json"},
+		asking{name: "not published", values: "course_id=1 lecture_id=12 video_id=121", status: 404, says: "there is no video 121 in lecture 12"},
+		asking{name: "another kind", values: "course_id=1 lecture_id=11 video_id=101", status: 404, says: "there is no video 101 in lecture 11"},
+		asking{name: "not theirs", values: "course_id=1 lecture_id=11 video_id=103", user: noah, status: 404, says: "there is no course 1"},
+	), badPaths("v2", "showCurrentUserVideo", "video_id", "course_id=1 lecture_id=11"),
+	mine("deleteCurrentUserCompletion",
+		asking{name: "not complete", values: "course_id=1 lecture_id=11", status: 204},
+	),
+	mine("putCurrentUserCompletion", asking{name: "to take back", values: "course_id=1 lecture_id=11", says: `"completed":true`}),
+	mine("showCurrentUserCourseProgress", asking{name: "before it is taken back", values: "course_id=1", says: `"percent_complete":33`}),
+	mine("deleteCurrentUserCompletion",
+		asking{name: "complete", values: "course_id=1 lecture_id=11", status: 204},
+		asking{name: "again", values: "course_id=1 lecture_id=11", status: 204},
+		asking{name: "not published", values: "course_id=1 lecture_id=14", status: 404, says: "there is no lecture 14 in course 1"},
+		asking{name: "not theirs", values: "course_id=1 lecture_id=11", user: noah, status: 404, says: "there is no course 1"},
+	),
+	mine("showCurrentUserCompletion", asking{name: "taken back", values: "course_id=1 lecture_id=11", says: `{"data":{"completed":false,"completed_at":null}}`}),
+	mine("showCurrentUserCourseProgress", asking{name: "after it is taken back", values: "course_id=1", says: `"percent_complete":0`}),
+	own("listChanges", asking{name: "of what was taken back", query: "types=lecture_progress.deleted&limit=100", says: `"type":"lecture_progress.deleted"`}),
+)
+
+// hideAttachments makes the video of lecture 12 and the text of lecture 31 ones that
+// learners do not see.
+func hideAttachments(t *testing.T, k *class) {
+	storetest.Write(t, k.store, k.ours.id, func(tx lyceum.Tx) error {
+		for _, id := range []lyceum.AttachmentID{121, 122} {
+			a, err := tx.Attachments.Get(tx, id)
+			if err != nil {
+				return err
+			}
+			a.IsPublished = lyceum.Some(false)
+			if err := tx.Attachments.Update(tx, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // learnersShelf gives Lena products of every type, some of them over, not published or
 // blocked. Noah only bought.
 func learnersShelf(t *testing.T, k *class) {

@@ -137,7 +137,11 @@ var needs = map[lyceum.InterfaceVersion]map[string]Need{
 		"showCurrentUserCourseProgress": oneOf("courses:read"),
 		"showCurrentUserLecture":        oneOf("courses:read"),
 		"showCurrentUserCompletion":     oneOf("courses:read"),
+		"listCurrentUserAttachments":    oneOf("courses:read"),
+		"showCurrentUserAttachment":     oneOf("courses:read"),
+		"showCurrentUserVideo":          oneOf("courses:read"),
 		"putCurrentUserCompletion":      oneOf("courses:write"),
+		"deleteCurrentUserCompletion":   oneOf("courses:write"),
 
 		"listCurrentUserProducts":           oneOf("products:read"),
 		"listCurrentUserDigitalDownloads":   oneOf("digital-downloads:read"),

@@ -20,11 +20,11 @@ func (s *Service) Attachments(
 ) (lyceum.Listing[AttachmentDetail], error) {
 	var l lyceum.Listing[lyceum.Attachment]
 	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
-		_, err := lectureIn(v.Tables, v, q)
+		err := s.seeLecture(v, by, q)
 		if err != nil {
 			return err
 		}
-		l, err = v.Attachments.List(v, attachmentsOf(q.ID), p)
+		l, err = v.Attachments.List(v, seenAttachments(by, q.ID), p)
 		return err
 	})
 	return lyceum.Listing[AttachmentDetail]{
@@ -35,11 +35,31 @@ func (s *Service) Attachments(
 // OneAttachment returns an attachment of a lecture. It fails with NotFound.
 func (s *Service) OneAttachment(ctx context.Context, by lyceum.By, q InLecture) (a AttachmentDetail, err error) {
 	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		if err := s.seeLecture(v, by, q.Lecture); err != nil {
+			return err
+		}
 		a.Attachment, err = attachmentIn(v.Tables, v, q)
 		a.Course = q.Lecture.Course
+		if err == nil && by.Learner.Present && !a.IsPublished.Else(true) {
+			err = noAttachment(q)
+		}
 		return err
 	})
 	return a, err
+}
+
+// seeLecture refuses a lecture that a viewer does not see.
+func (s *Service) seeLecture(v lyceum.View, by lyceum.By, q InCourse[lyceum.LectureID]) error {
+	if by.Learner.Present {
+		_, err := s.bareLecture(v, by, q.Course, q.ID)
+		return err
+	}
+	_, err := lectureIn(v.Tables, v, q)
+	return err
+}
+
+func noAttachment(q InLecture) error {
+	return lyceum.Errorf(lyceum.NotFound, "there is no attachment %d in lecture %d", q.ID, q.Lecture.ID)
 }
 
 func attachmentIn(t *lyceum.Tables, from lyceum.Source, q InLecture) (lyceum.Attachment, error) {
@@ -49,7 +69,7 @@ func attachmentIn(t *lyceum.Tables, from lyceum.Source, q InLecture) (lyceum.Att
 	found, err := t.Attachments.Get(from, q.ID)
 	gone := err == nil && (found.Lecture != q.Lecture.ID || found.ArchivedAt.Present)
 	if gone || lyceum.KindOf(err) == lyceum.NotFound {
-		err = lyceum.Errorf(lyceum.NotFound, "there is no attachment %d in lecture %d", q.ID, q.Lecture.ID)
+		err = noAttachment(q)
 	}
 	return found, err
 }

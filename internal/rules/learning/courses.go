@@ -183,12 +183,7 @@ func (s *Service) lecture(
 	if err != nil {
 		return LectureDetail{}, err
 	}
-	detail.Attachments, err = lyceum.All(v.Attachments, v, attachmentsOf(id))
-	if by.Learner.Present {
-		detail.Attachments = slices.DeleteFunc(detail.Attachments, func(a lyceum.Attachment) bool {
-			return !a.IsPublished.Else(true)
-		})
-	}
+	detail.Attachments, err = lyceum.All(v.Attachments, v, seenAttachments(by, id))
 	return detail, err
 }
 
@@ -245,6 +240,13 @@ func isIn(l *lyceum.Lecture, course lyceum.CourseID) bool {
 // attachmentsOf finds the attachments of a lecture that are not deleted.
 func attachmentsOf(lecture lyceum.LectureID) lyceum.AttachmentFilter {
 	return lyceum.AttachmentFilter{Lecture: lyceum.Some(lecture), IsArchived: lyceum.Some(false)}
+}
+
+// seenAttachments finds those of them that a viewer sees.
+func seenAttachments(by lyceum.By, lecture lyceum.LectureID) lyceum.AttachmentFilter {
+	f := attachmentsOf(lecture)
+	f.Published = by.Learner.Present
+	return f
 }
 
 func noLecture(course lyceum.CourseID, id lyceum.LectureID) error {

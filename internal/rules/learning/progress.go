@@ -250,14 +250,8 @@ func count(
 	if err != nil {
 		return err
 	}
-	complete := 0
-	for _, id := range lectures {
-		if _, ok := done[id]; ok {
-			complete++
-		}
-	}
 	before := kept
-	advance(&kept, course, percent(complete, len(lectures)), at)
+	advance(&kept, course, percent(countDone(lectures, done), len(lectures)), at)
 	if kept == before {
 		return nil
 	}

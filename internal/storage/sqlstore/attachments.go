@@ -77,6 +77,9 @@ var attachments = define(&tables.Attachments, noun[lyceum.AttachmentID, lyceum.A
 		is(w, "lecture_id", f.Lecture)
 		is(w, "quiz_id", f.Quiz)
 		w.archived(f.IsArchived)
+		if f.Published {
+			w.and("COALESCE(is_published, 1) = 1")
+		}
 	},
 	order: func(f lyceum.AttachmentFilter) string {
 		if f.Lecture.Present {
