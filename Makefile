@@ -14,7 +14,7 @@ race = -race -gcflags='modernc.org/sqlite/lib=$(unwatched)' -gcflags='modernc.or
 # receivers: hence more of them than processors.
 test:
 	@scripts/prepare
-	@scripts/with-postgres go test $(race) -timeout 25m -parallel 6 ./...
+	@scripts/in-memory scripts/with-postgres go test $(race) -timeout 25m -parallel 6 ./...
 
 # What a machine can see in the source.
 check: verify bin/golangci-lint

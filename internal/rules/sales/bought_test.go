@@ -99,6 +99,7 @@ func TestAPaymentPlanEnds(t *testing.T) {
 
 // TestAPaymentAfterTheEnd is kept if it has a reference, because its money is taken.
 func TestAPaymentAfterTheEnd(t *testing.T) {
+	stores := engines(t)
 	for _, tc := range []struct {
 		name string
 		end  func(*testing.T, *books, sales.SaleDetail) error
@@ -116,7 +117,7 @@ func TestAPaymentAfterTheEnd(t *testing.T) {
 			return err
 		}},
 	} {
-		for engine, store := range engines(t) {
+		for engine, store := range stores {
 			name := engine + ", " + tc.name
 			b := openBooks(t, store)
 			sale := b.sellInParts(t)

@@ -13,6 +13,7 @@ import (
 
 // TestStatus: user 1 buys by a plan on 31 January at noon.
 func TestStatus(t *testing.T) {
+	stores := engines(t)
 	type act = func(*testing.T, *books)
 	fail := func(n sales.NewFailure) act {
 		return func(t *testing.T, b *books) {
@@ -89,7 +90,7 @@ func TestStatus(t *testing.T) {
 		{name: "paid in full", plan: inParts, acts: []act{renewInParts, renewInParts}, want: "paid_in_full null"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			for engine, store := range engines(t) {
+			for engine, store := range stores {
 				b := openBooks(t, store)
 				policy := lyceum.DefaultSalePolicy()
 				if row.policy != nil {

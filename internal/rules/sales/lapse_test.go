@@ -13,6 +13,7 @@ import (
 
 // TestLapses: user 1 buys by a plan on 31 January at noon.
 func TestLapses(t *testing.T) {
+	stores := engines(t)
 	at := func(text string) time.Time {
 		moment, err := time.Parse(time.DateTime, "2026-"+text)
 		if err != nil {
@@ -111,7 +112,7 @@ func TestLapses(t *testing.T) {
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			for engine, store := range engines(t) {
+			for engine, store := range stores {
 				b := openBooks(t, store)
 				b.lapse(t) // from now on
 				policy := lyceum.DefaultSalePolicy()

@@ -34,6 +34,7 @@ func paid(t *testing.T, plan lyceum.PricingPlanID, monthDay string) sales.Amount
 // TestPaymentsRecordedLate: the periods are those of the days on which they were
 // made, in any order of recording. It is 31 January at noon when the test begins.
 func TestPaymentsRecordedLate(t *testing.T) {
+	stores := engines(t)
 	for _, tc := range []struct {
 		name     string
 		plan     lyceum.PricingPlanID
@@ -50,7 +51,7 @@ func TestPaymentsRecordedLate(t *testing.T) {
 		{name: "the other way round", plan: 2, sold: "01-31", renewals: []string{"03-31", "02-28"}, anchor: "01-31", until: "04-30", periods: []string{"01-31 02-28", "03-31 04-30", "02-28 03-31"}},
 		{name: "a trial", plan: 6, sold: "01-10", renewals: []string{"01-24"}, anchor: "01-24", until: "02-24", periods: []string{"01-10 01-24", "01-24 02-24"}},
 	} {
-		for engine, store := range engines(t) {
+		for engine, store := range stores {
 			t.Run(tc.name+", "+engine, func(t *testing.T) {
 				b := openBooks(t, store)
 				b.now = b.now.AddDate(0, 2, 3) // 3 April

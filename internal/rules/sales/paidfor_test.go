@@ -14,6 +14,7 @@ import (
 // TestWhatIsPaidFor: sale 1 is made on 31 January at noon. After the acts it is
 // paid for until a day, and user 1 has access.
 func TestWhatIsPaidFor(t *testing.T) {
+	stores := engines(t)
 	type act struct {
 		day int // after the first
 		do  func(*testing.T, *books) error
@@ -110,7 +111,7 @@ func TestWhatIsPaidFor(t *testing.T) {
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			for engine, store := range engines(t) {
+			for engine, store := range stores {
 				b := openBooks(t, store)
 				begin := b.now
 				for i, a := range row.acts {

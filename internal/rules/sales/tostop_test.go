@@ -28,6 +28,7 @@ func (b *books) stops(t *testing.T) (list []string) {
 // TestToStopCharging: whatever ends what is paid for again and again, somebody is
 // to stop charging it.
 func TestToStopCharging(t *testing.T) {
+	stores := engines(t)
 	const nothing lyceum.PricingPlanID = 42 // monthly, and costs nothing
 	type act func(*testing.T, *books) error
 	cancel := func(t *testing.T, b *books) error {
@@ -129,7 +130,7 @@ func TestToStopCharging(t *testing.T) {
 		{"it costs nothing", nothing, []act{void}, nil},
 		{"on trial", 6, []act{void}, []string{"1 voided a@example.com ch_1"}},
 	} {
-		for engine, store := range engines(t) {
+		for engine, store := range stores {
 			t.Run(tc.name+", "+engine, func(t *testing.T) {
 				b := openBooks(t, store)
 				storetest.Write(t, b.store, b.school, func(tx lyceum.Tx) error {
