@@ -136,6 +136,9 @@ type Reads interface {
 	// FindNamed returns those of products that exist, and what a user has of them
 	// at a moment.
 	FindNamed(user UserID, at time.Time, products []Product) (map[Product]Held, error)
+	// FindHoldings lists the holdings of a product. Outside of a moment it may see
+	// what the product comes with at another one than the holdings.
+	FindHoldings(f HoldingFilter, p Page) (Listing[Holding], error)
 }
 
 // Tx is one change of one school, open while the function given to Store.Write

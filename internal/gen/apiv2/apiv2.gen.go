@@ -331,6 +331,36 @@ type CourseDetail struct {
 	AuthorBio AuthorBio `json:"author_bio"`
 }
 
+// CourseEnrollment One reason why a user has, or had, access to a course.
+type CourseEnrollment struct {
+	// User The user.
+	User Reference `json:"user"`
+
+	// Sale The purchase that gave it.
+	Sale *OptionalReference `json:"sale"`
+
+	// Status `disabled` when something ended it, such as a refund; `expired` when its time is over; otherwise `completed` when the user has completed all of the course, and `active` when not.
+	Status CourseEnrollmentStatus `json:"status"`
+
+	// EnrolledAt Time at which access began.
+	EnrolledAt time.Time `json:"enrolled_at"`
+
+	// ExpiresAt Time at which access ends by itself; null if it does not.
+	ExpiresAt *time.Time `json:"expires_at"`
+
+	// CreatedAt The same as `enrolled_at`.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of what changed its status last.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Progress What the user has done of the course.
+	Progress EnrollmentProgress `json:"progress"`
+}
+
+// CourseEnrollmentStatus `disabled` when something ended it, such as a refund; `expired` when its time is over; otherwise `completed` when the user has completed all of the course, and `active` when not.
+type CourseEnrollmentStatus string
+
 // CourseLecture A lecture of a course, without its attachments.
 type CourseLecture struct {
 	// ID Identifier of the lecture, unique in the school.
@@ -572,6 +602,15 @@ type DigitalDownload struct {
 
 	// UpdatedAt Time of the last change.
 	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// EnrollmentProgress What a user has done of a course.
+type EnrollmentProgress struct {
+	// PercentComplete Share of the published lectures that are complete, from 0 to 100.
+	PercentComplete int32 `json:"percent_complete"`
+
+	// CompletedAt Time at which the user completed the course.
+	CompletedAt *time.Time `json:"completed_at"`
 }
 
 // LearnerMembership A membership that a learner has a tier of.

@@ -33,7 +33,7 @@ func (f *Face) Operations() []wire.Operation {
 		wire.Admitting(f.open, slices.Concat(
 			f.courses(), f.sections(), f.lectures(), f.attachments(), f.comments(),
 			f.digitalDownloads(), f.pricingPlans(), f.productCollections(), f.coupons(), customizations(),
-			f.purchases(), f.transactions(),
+			f.purchases(), f.transactions(), f.courseEnrollments(),
 		)...),
 		wire.ForLearners(lyceum.V2, slices.Concat(
 			myself(), f.myCourses(), f.myLectures(), f.myProducts(), f.myMemberships(), f.myPurchases(),

@@ -9,6 +9,12 @@ func accessInvariants() []invariant {
 		AND NOT EXISTS (SELECT 1 FROM tier_products i WHERE i.school_id = $1 AND i.settled IS NOT NULL)`
 	return []invariant{
 		{
+			`SELECT count(*) FROM (SELECT 'held:' || product_type || ':' || product_id AS name, count(*) AS n
+				FROM entitlements WHERE school_id = $1 GROUP BY product_type, product_id) e
+			LEFT JOIN counters c ON c.school_id = $1 AND c.name = e.name WHERE COALESCE(c.value, 0) <> e.n`,
+			"the entitlements to %d products are not as many as their counters say",
+		},
+		{
 			`SELECT count(*) FROM enrollments e LEFT JOIN (
 				SELECT t.user_id, t.product_id, max(COALESCE(t.ends_at, ` + never + `)) AS until
 				FROM reaching t WHERE t.school_id = $1 AND t.product_type = 'course' AND t.ended_at IS NULL

@@ -22,8 +22,12 @@ func entitlementNoun(
 	type row = lyceum.Entitlement
 	key := idKey("entitlement_id", func(e *row) *lyceum.EntitlementID { return &e.ID })
 	key.numbered = entries != "" // a view has ids several times
+	held := table[row]{name: name}
+	if key.numbered {
+		held.changed = countEntitlements
+	}
 	return noun[lyceum.EntitlementID, row, lyceum.EntitlementFilter]{
-		table:   table[row]{name: name},
+		table:   held,
 		entries: entries,
 		key:     key,
 		rest: []column[row]{

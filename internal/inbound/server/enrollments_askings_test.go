@@ -1,0 +1,102 @@
+package server_test
+
+const (
+	potteryOf   = "course_id=1 user_id="
+	none        = `{"data":[],"meta":{"page":1,"per_page":25,"total_pages":0,"total_count":0}}`
+	refOfMira   = `{"data":[{"user":{"id":2,"href":"/v2/users/2"},"sale":null,"status":"active","enrolled_at":"2024-01-05T12:00:00Z","expires_at":null,`
+	pastOfFour  = `"user":{"id":4,"href":"/v2/users/4"},"sale":null,"status":"disabled","enrolled_at":"2024-01-03T12:00:00Z","expires_at":null,"created_at":"2024-01-03T12:00:00Z","updated_at":"2024-01-04T12:00:00Z"`
+	finishedSay = `"status":"completed","enrolled_at":"2024-01-05T12:00:00Z","expires_at":null,"created_at":"2024-01-05T12:00:00Z","updated_at":"2024-01-09T12:00:00Z","progress":{"percent_complete":100,"completed_at":"2024-01-09T12:00:00Z"}`
+)
+
+// enrollmentRows are derived from contract/v2/course_enrollments.yaml and read what
+// a classroom has: in course 1 users 4 (until day 400), 5 (completed), 3 (expired on
+// day 8) and 2, and user 4 before.
+var enrollmentRows = slicesOf(
+	versionTwo("listCourseEnrollments",
+		asking{name: "newest first", values: "course_id=1", golden: "v2/course_enrollments.json"},
+		asking{name: "oldest first", values: "course_id=1", query: "sort_direction=asc&per_page=1", says: `{"data":[{` + pastOfFour},
+		asking{name: "second page", values: "course_id=1", query: "sort_by=enrolled_at&per_page=2&page=2", says: `{"data":[{"user":{"id":3,"href":"/v2/users/3"},"sale":null,"status":"expired","enrolled_at":"2024-01-05T12:00:00Z","expires_at":"2024-01-08T12:00:00Z","created_at":"2024-01-05T12:00:00Z","updated_at":"2024-01-08T12:00:00Z"`},
+		asking{name: "beyond the last", values: "course_id=1", query: "page=9", says: `{"data":[],"meta":{"page":9,"per_page":25,"total_pages":1,"total_count":5}}`},
+		asking{name: "active", values: "course_id=1", query: "status=active", says: `"total_count":2}`},
+		asking{name: "completed", values: "course_id=1", query: "status=completed", says: finishedSay + `}],"meta":{"page":1,"per_page":25,"total_pages":1,"total_count":1}`},
+		asking{name: "expired", values: "course_id=1", query: "status=expired", says: `"total_count":1}`},
+		asking{name: "disabled", values: "course_id=1", query: "status=disabled", says: `{"data":[{` + pastOfFour},
+		asking{name: "of a user", values: "course_id=1", query: "user_id=4", says: `"total_count":2}`},
+		asking{name: "of a user, active", values: "course_id=1", query: "user_id=4&status=active", says: `"total_count":1}`},
+		asking{name: "of an unknown user", values: "course_id=1", query: "user_id=999", says: none},
+		asking{name: "after is excluded", values: "course_id=1", query: "enrolled_after=2024-01-05T12:00:00Z", says: `"total_count":1}`},
+		asking{name: "before is included", values: "course_id=1", query: "enrolled_before=2024-01-05T12:00:00Z", says: `"total_count":4}`},
+		asking{name: "a period of a year", values: "course_id=1", query: "enrolled_after=2023-05-01&enrolled_before=2024-05-01", says: `"total_count":5}`},
+		asking{name: "by completion, then by enrollment", values: "course_id=1", query: "sort_by=completed_at&per_page=2", says: `{"data":[{"user":{"id":5,"href":"/v2/users/5"},"sale":null,` + finishedSay + `},{"user":{"id":4,`},
+		asking{name: "by completion, the first to complete first", values: "course_id=1", query: "sort_by=completed_at&sort_direction=asc&per_page=2", says: finishedSay + `},{` + pastOfFour},
+		asking{name: "by completion, of a user", values: "course_id=1", query: "sort_by=completed_at&user_id=5", says: `"total_count":1}`},
+		asking{name: "of an empty course", values: "course_id=4", says: none},
+		asking{name: "by completion, of an empty course", values: "course_id=4", query: "sort_by=completed_at", says: none},
+		asking{name: "unknown", values: "course_id=999", status: 404, says: "there is no course 999"},
+		asking{name: "mistakes", values: "course_id=1", query: "status=over&user_id=x&sort_by=name&sort_direction=up&enrolled_after=x&enrolled_before=2024-02-30&page=0&per_page=101", status: 400, golden: "v2/enrollments_mistakes.json"},
+	), badPaths("v2", "listCourseEnrollments", "course_id", ""),
+	versionTwo("listUserCourseEnrollments",
+		asking{name: "active", values: potteryOf + "2", says: refOfMira},
+		asking{name: "completed", values: potteryOf + "5", says: finishedSay},
+		asking{name: "the active of two", values: potteryOf + "4", says: `"total_count":1}`},
+		asking{name: "expired", values: potteryOf + "3", says: none},
+		asking{name: "never enrolled", values: potteryOf + "1", says: none},
+		asking{name: "beyond the last", values: potteryOf + "2", query: "page=2&per_page=1", says: `{"data":[],"meta":{"page":2,"per_page":1,"total_pages":1,"total_count":1}}`},
+		asking{name: "an unknown user", values: potteryOf + "999", status: 404, says: "there is no user 999"},
+		asking{name: "an unknown course", values: "course_id=999 user_id=2", status: 404, says: "there is no course 999"},
+		asking{name: "mistakes", values: potteryOf + "2", query: "page=x&per_page=0", status: 400, says: `{"field":"per_page","message":"must be an integer from 1 to 100"}`},
+	), badPaths("v2", "listUserCourseEnrollments", "user_id", "course_id=1"),
+)
+
+// memberRows are derived from contract/v2, in a course that they create.
+var memberRows = slicesOf(
+	versionTwo("createProductCourse", asking{name: "for members", body: `{"name":"Weaving","author_bio_id":1}`, says: `"id":` + weavingID + `,`}),
+	versionTwo("putCourseEnrollment",
+		asking{name: "new", values: weavingOf + "2", golden: "v2/course_enrollment.json"},
+		asking{name: "again", values: weavingOf + "2", golden: "v2/course_enrollment.json"},
+		asking{name: "an unknown user", values: weavingOf + "999", status: 404, says: "there is no user 999"},
+		asking{name: "an unknown course", values: "course_id=999 user_id=2", status: 404, says: "there is no course 999"},
+	), badPaths("v2", "putCourseEnrollment", "user_id", "course_id=1"),
+	versionTwo("updateCourseEnrollment",
+		asking{name: "again", values: weavingOf + "2", golden: "v2/course_enrollment.json"},
+		asking{name: "new", values: weavingOf + "3", says: `{"data":{"user":{"id":3,"href":"/v2/users/3"},"sale":null,"status":"active"`},
+		asking{name: "an unknown course", values: "course_id=999 user_id=2", status: 404, says: "there is no course 999"},
+	), badPaths("v2", "updateCourseEnrollment", "course_id", "user_id=1"),
+	[]asking{{face: "v1", op: "ShowCourseEnrollments", name: "of version 2", values: "course_id=" + weavingID, says: `{"enrollments":[{"user_id":3,"enrolled_at":"2024-01-10T12:00:00Z","completed_at":null,"percent_complete":0,"expires_at":null},{"user_id":2,`}},
+	versionTwo("deleteCourseEnrollment",
+		asking{name: "one", values: weavingOf + "3"},
+		asking{name: "again", values: weavingOf + "3"},
+		asking{name: "never enrolled", values: weavingOf + "1", status: 404, says: "user 1 is not enrolled in course " + weavingID},
+		asking{name: "an unknown user", values: weavingOf + "999", status: 404, says: "there is no user 999"},
+		asking{name: "an unknown course", values: "course_id=999 user_id=2", status: 404, says: "there is no course 999"},
+	), badPaths("v2", "deleteCourseEnrollment", "user_id", "course_id=1"),
+	versionTwo("listCourseEnrollments",
+		asking{name: "ended ones, too", values: "course_id=" + weavingID, query: "user_id=3", says: `"status":"disabled"`},
+		asking{name: "in all", values: "course_id=" + weavingID, says: `"total_count":2}`},
+	),
+	versionTwo("listUserCourseEnrollments", asking{name: "ended", values: weavingOf + "3", says: none}),
+	versionTwo("putCourseEnrollment", asking{name: "back", values: weavingOf + "3", says: `"status":"active"`}),
+	versionTwo("listCourseEnrollments", asking{name: "twice", values: "course_id=" + weavingID, query: "user_id=3", says: `"total_count":2}`}),
+	versionTwo("createProductCollection", asking{name: "for members", body: `{"name":"Textiles"}`, says: `"name":"Textiles"`}),
+	versionTwo("addProductCollectionProducts", asking{name: "for members", values: theTextiles, body: `{"data":[{"id":` + weavingID + `,"type":"course"}]}`, says: `"name":"Weaving"`}),
+	own("createEnrollment", asking{name: "to the collection of a course", body: `{"user_id":4,"product_type":"product_collection","product_id":` + textilesID + `,"ends_at":"2024-03-01T00:00:00Z"}`, status: 201}),
+	versionTwo("listUserCourseEnrollments", asking{name: "by a collection", values: weavingOf + "4", says: `"status":"active","enrolled_at":"2024-01-10T12:00:00Z","expires_at":"2024-03-01T00:00:00Z"`}),
+	versionTwo("putCourseEnrollment", asking{name: "who has it by a collection", values: weavingOf + "4", says: `"expires_at":"2024-03-01T00:00:00Z"`}),
+	versionTwo("deleteCourseEnrollment", asking{name: "by a collection", values: weavingOf + "4"}),
+	versionTwo("listCourseEnrollments",
+		asking{name: "blocked", values: "course_id=" + weavingID, query: "user_id=4", says: `"status":"disabled"`},
+		asking{name: "among the disabled", values: "course_id=" + weavingID, query: "status=disabled", says: `"total_count":2}`},
+		asking{name: "not among the active", values: "course_id=" + weavingID, query: "status=active", says: `"total_count":2}`},
+		asking{name: "all of several ways", values: "course_id=" + weavingID, query: "per_page=1", says: `"total_count":4}`},
+	),
+	versionTwo("putCourseEnrollment", asking{name: "who was kept out", values: weavingOf + "4", says: `"status":"active","enrolled_at":"2024-01-10T12:00:00Z","expires_at":null`}),
+	versionTwo("listUserCourseEnrollments", asking{name: "by both ways", values: weavingOf + "4", says: `"total_count":2}`}),
+)
+
+// weavingID is the course that memberRows create, textilesID the collection.
+const (
+	weavingID   = "10"
+	weavingOf   = "course_id=" + weavingID + " user_id="
+	textilesID  = "4"
+	theTextiles = "product_collection_id=" + textilesID
+)

@@ -1,0 +1,113 @@
+package learning
+
+import (
+	"context"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// CurrentHolding is a holding as it is at a moment.
+type CurrentHolding struct {
+	lyceum.Holding
+
+	Status    lyceum.HoldingStatus
+	ChangedAt time.Time // its status
+}
+
+func current(h *lyceum.Holding, now time.Time) CurrentHolding {
+	return CurrentHolding{Holding: *h, Status: h.StatusAt(now), ChangedAt: h.ChangedAt(now)}
+}
+
+// Holdings returns a page of the holdings of a product. It fails with NotFound for
+// a product that does not exist, or is archived and no course.
+func (s *Service) Holdings(
+	ctx context.Context, by lyceum.By, f lyceum.HoldingFilter, p lyceum.Page,
+) (list lyceum.Listing[CurrentHolding], err error) {
+	f.At = s.clock()
+	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		if err := shown(v.Tables, v, f.Product); err != nil {
+			return err
+		}
+		found, err := v.FindHoldings(f, p)
+		list = lyceum.Listing[CurrentHolding]{Page: found.Page, Total: found.Total}
+		for i := range found.Rows {
+			list.Rows = append(list.Rows, current(&found.Rows[i], f.At))
+		}
+		return err
+	})
+	return list, err
+}
+
+// OpenHoldings returns a page of the holdings that give a user a product now, the
+// newest first. It fails with NotFound as Holdings does, and for an unknown user.
+func (s *Service) OpenHoldings(
+	ctx context.Context, by lyceum.By, q UserProduct, p lyceum.Page,
+) (lyceum.Listing[CurrentHolding], error) {
+	v := s.store.In(ctx, by.School)
+	if _, err := v.Users.Get(v, q.User); err != nil {
+		return lyceum.Listing[CurrentHolding]{}, err
+	}
+	return s.Holdings(ctx, by, openOf(q), p)
+}
+
+func openOf(q UserProduct) lyceum.HoldingFilter {
+	return lyceum.HoldingFilter{
+		Product: q.Product, User: lyceum.Some(q.User),
+		Statuses: []lyceum.HoldingStatus{lyceum.HoldingActive, lyceum.HoldingCompleted},
+	}
+}
+
+// Hold lets a user have a product, from now on and without an end, and returns the
+// newest holding that gives it to them. Who has it keeps what they have. It fails
+// with NotFound as Holdings does, and for an unknown user.
+func (s *Service) Hold(ctx context.Context, by lyceum.By, q UserProduct) (CurrentHolding, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (CurrentHolding, error) {
+		if err := shown(tx.Tables, tx, q.Product); err != nil {
+			return CurrentHolding{}, err
+		}
+		if _, err := s.EnrollIn(tx, now, q.User, q.Product); err != nil {
+			return CurrentHolding{}, err
+		}
+		of := openOf(q)
+		of.At = now
+		found, err := tx.FindHoldings(of, lyceum.Page{Number: 1, Size: 1})
+		if err != nil || len(found.Rows) == 0 {
+			return CurrentHolding{}, err
+		}
+		return current(&found.Rows[0], now), nil
+	})
+}
+
+// Holding returns the newest holding that gives a user a product, or else the newest
+// of all. It fails with NotFound as Holdings does, for an unknown user, and for one
+// who never had the product.
+func (s *Service) Holding(ctx context.Context, by lyceum.By, q UserProduct) (CurrentHolding, error) {
+	first := lyceum.Page{Number: 1, Size: 1}
+	open, err := s.OpenHoldings(ctx, by, q, first)
+	if err == nil && len(open.Rows) == 0 {
+		open, err = s.Holdings(ctx, by, lyceum.HoldingFilter{Product: q.Product, User: lyceum.Some(q.User)}, first)
+	}
+	switch {
+	case err != nil:
+		return CurrentHolding{}, err
+	case len(open.Rows) == 0:
+		return CurrentHolding{}, lyceum.Errorf(lyceum.NotFound, "user %d was never enrolled in %s", q.User, q.Product)
+	}
+	return open.Rows[0], nil
+}
+
+// shown fails with NotFound for a product that does not exist, and for one of
+// version 2 that is archived there.
+func shown(t *lyceum.Tables, from lyceum.Source, p lyceum.Product) error {
+	found, err := lyceum.FindProducts(t, from, p)
+	if err != nil {
+		return err
+	}
+	info, there := found[p]
+	if !there || info.ArchivedAt.Present && p.Kind != lyceum.CourseKind {
+		return lyceum.Errorf(lyceum.NotFound, "there is no %s", p)
+	}
+	return nil
+}

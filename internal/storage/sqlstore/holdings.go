@@ -1,0 +1,272 @@
+package sqlstore
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// heldCounter counts the entitlements to a product, whatever became of them.
+func heldCounter(p lyceum.Product) string {
+	return "held:" + string(p.Kind) + ":" + strconv.Itoa(int(p.ID))
+}
+
+// countEntitlements keeps the counters of the entitlements to each product.
+func countEntitlements(t *tx, old, row *lyceum.Entitlement) {
+	if old != nil && row != nil && old.Product == row.Product {
+		return
+	}
+	if old != nil {
+		t.count(heldCounter(old.Product), -1)
+	}
+	if row != nil {
+		t.count(heldCounter(row.Product), 1)
+	}
+}
+
+// heldProduct is a product with which another one comes.
+type heldProduct struct {
+	lyceum.Product
+
+	leaving bool // the other one was removed from it, and not all holders have it as their own yet
+}
+
+// productsWith returns what a product comes with: itself first.
+func (v *view) productsWith(p lyceum.Product) ([]heldProduct, error) {
+	all := []heldProduct{{Product: p}}
+	var with heldProduct
+	const is = " AND i.product_type = $2 AND i.product_id = $3"
+	err := v.q.each(`SELECT 'product_collection', i.product_collection_id, CASE WHEN i.leaving IS NULL THEN 0 ELSE 1 END
+		FROM collection_products i WHERE i.school_id = $1 AND (i.leaving IS NULL OR i.leaving > 0)`+is+`
+		UNION SELECT 'membership_tier', i.membership_tier_id, 0 FROM tier_products i
+		WHERE i.school_id = $1 AND i.leaving IS NULL`+is+`
+		UNION SELECT 'membership_tier', o.membership_tier_id, 0 FROM collection_products i
+		CROSS JOIN tier_products o WHERE i.school_id = $1 AND i.leaving IS NULL`+is+`
+		AND o.school_id = i.school_id AND o.product_type = 'product_collection'
+		AND o.product_id = i.product_collection_id AND o.leaving IS NULL
+		ORDER BY 1, 2`, []any{int64(v.school), string(p.Kind), int64(p.ID)},
+		[]any{scanText(&with.Kind), scanInt(&with.ID), scanBool(&with.leaving)},
+		func() error { all = append(all, with); return nil })
+	return all, err
+}
+
+// FindHoldings reads the rows of a page from the beginning of an index for each
+// product that the product comes with, and merges them.
+func (v *view) FindHoldings(f lyceum.HoldingFilter, p lyceum.Page) (lyceum.Listing[lyceum.Holding], error) {
+	products, err := v.productsWith(f.Product)
+	if err != nil {
+		return lyceum.Listing[lyceum.Holding]{}, v.public(fmt.Errorf("find what %s comes with: %w", f.Product, err))
+	}
+	q := newHoldings(v, f)
+	count := q.count(products)
+	q.most = q.w.arg(p.Offset() + int64(p.Size))
+	inner, order := q.rows(products)
+	shown, join := q.shown()
+	found, n, err := pageBy(v, func(limit string) string {
+		rows := "SELECT * FROM (" + inner + ") e" + order + limit
+		return "SELECT " + count.text + shown + " FROM (" + rows + ") e" + join + order
+	}, q.w, count, p, func(h *lyceum.Holding) []any {
+		return append(entitlements.scan(&h.Entitlement),
+			scanBool(&h.Blocked), scanInt(&h.PercentComplete), scanOptTime(&h.CompletedAt))
+	})
+	return lyceum.Listing[lyceum.Holding]{Page: p, Total: n, Rows: found}, err
+}
+
+// holdings phrases the questions about the holdings of a product. Arguments are in
+// the order in which the texts have them, and none is left unused: the total has
+// those of the filter and its own.
+type holdings struct {
+	w       *where
+	f       lyceum.HoldingFilter
+	dialect *dialect
+	filter  string // conditions of the filter
+	most    string // how many rows there are to the end of the page
+	dir     string
+}
+
+func newHoldings(v *view, f lyceum.HoldingFilter) *holdings {
+	q := &holdings{w: &where{args: []any{int64(v.school)}}, f: f, dialect: v.q.pool.dialect}
+	if f.Order == lyceum.NewestFirst {
+		q.dir = " DESC"
+	}
+	q.w.and("e.school_id = $1")
+	is(q.w, "e.user_id", f.User)
+	q.w.within("e.starts_at", f.Enrolled)
+	if f.Statuses != nil {
+		q.narrowStatuses()
+	}
+	q.filter = strings.Join(q.w.conds, " AND ")
+	return q
+}
+
+func (q *holdings) narrowStatuses() {
+	conds := make([]string, len(q.f.Statuses))
+	for i, status := range q.f.Statuses {
+		conds[i] = "(" + q.has(status) + ")"
+	}
+	q.w.and("(" + strings.Join(conds, " OR ") + ")")
+}
+
+// has is the condition of a status; see lyceum.Holding.StatusAt.
+func (q *holdings) has(status lyceum.HoldingStatus) string {
+	if status == lyceum.HoldingDisabled {
+		return "e.ended_at IS NOT NULL OR " + q.blocked()
+	}
+	open := "e.ended_at IS NULL AND NOT (" + q.blocked() + ") AND "
+	now := q.w.arg(micros(q.f.At))
+	if status == lyceum.HoldingExpired {
+		return open + "e.ends_at <= " + now
+	}
+	open += "(e.ends_at IS NULL OR e.ends_at > " + now + ")"
+	switch course := q.f.Product.Kind == lyceum.CourseKind; {
+	case course && status == lyceum.HoldingCompleted:
+		return open + " AND " + q.progress("percent_complete = 100")
+	case course:
+		return open + " AND NOT " + q.progress("percent_complete = 100")
+	}
+	return open
+}
+
+func (q *holdings) id() string { return q.w.arg(int64(q.f.Product.ID)) }
+
+// progress is the condition that the user's progress in the course has what cond
+// says.
+func (q *holdings) progress(cond string) string {
+	return "EXISTS (SELECT 1 FROM progress d WHERE d.school_id = e.school_id AND d.user_id = e.user_id " +
+		"AND d.course_id = " + q.id() + " AND d." + cond + ")"
+}
+
+// reaches is the condition that an entitlement reaches the product, in a way of
+// which more holds.
+func (q *holdings) reaches(more string) string {
+	return "EXISTS (SELECT 1 FROM reaching r WHERE r.school_id = e.school_id AND r.user_id = e.user_id " +
+		"AND r.entitlement_id = e.entitlement_id AND r.product_type = '" + string(q.f.Product.Kind) +
+		"' AND r.product_id = " + q.id() + more + ")"
+}
+
+// blocked is the condition that blocks outrank an entitlement in every way in which
+// it reaches the product. Most users have no block at all.
+func (q *holdings) blocked() string {
+	return "EXISTS (SELECT 1 FROM blocks x WHERE x.school_id = e.school_id AND x.user_id = e.user_id) AND NOT " +
+		q.reaches(" AND "+unblocked("r"))
+}
+
+// apart is how many products are read apart, each from its index; the others are
+// read at once and sorted.
+const apart = 32
+
+// parts returns the conditions of the products that are read apart. What a user has
+// is read at once.
+func (q *holdings) parts(products []heldProduct) (parts []string) {
+	if q.f.User.Present {
+		return []string{q.toAny(products)}
+	}
+	for _, p := range products[:min(apart, len(products))] {
+		parts = append(parts, q.to(p.leaving, p))
+	}
+	others := map[bool]map[lyceum.ProductKind][]heldProduct{false: {}, true: {}}
+	for _, p := range products[len(parts):] {
+		others[p.leaving][p.Kind] = append(others[p.leaving][p.Kind], p)
+	}
+	for _, leaving := range []bool{false, true} {
+		for _, kind := range lyceum.ProductKinds() {
+			if of := others[leaving][kind]; len(of) > 0 {
+				parts = append(parts, q.to(leaving, of...))
+			}
+		}
+	}
+	return parts
+}
+
+// to is the condition that an entitlement is to one of some products of a kind. Of
+// those that another one is leaving, it must still reach that.
+func (q *holdings) to(leaving bool, of ...heldProduct) string {
+	ids := make([]string, len(of))
+	for i, p := range of {
+		ids[i] = q.w.arg(int64(p.ID))
+	}
+	cond := "e.product_type = '" + string(of[0].Kind) + "' AND e.product_id IN (" + strings.Join(ids, ", ") + ")"
+	if len(ids) == 1 {
+		cond = "e.product_type = '" + string(of[0].Kind) + "' AND e.product_id = " + ids[0]
+	}
+	if leaving {
+		cond += " AND " + q.reaches("")
+	}
+	return cond
+}
+
+func (q *holdings) toAny(products []heldProduct) string {
+	conds := make([]string, len(products))
+	for i, p := range products {
+		conds[i] = "(" + q.to(p.leaving, p) + ")"
+	}
+	return "(" + strings.Join(conds, " OR ") + ")"
+}
+
+func (q *holdings) from() string {
+	name := "entitlements_enrolled"
+	if q.f.User.Present {
+		name = "entitlements_user"
+	}
+	return " FROM entitlements e" + q.dialect.indexed(name)
+}
+
+// count is the total. That of a whole product is kept by counters.
+func (q *holdings) count(products []heldProduct) total {
+	whole := !q.f.User.Present && q.f.Statuses == nil && q.f.Enrolled == (lyceum.Period{}) &&
+		!slices.ContainsFunc(products, func(p heldProduct) bool { return p.leaving })
+	var parts []string
+	if whole {
+		for _, p := range products {
+			parts = append(parts, q.w.arg(heldCounter(p.Product)))
+		}
+		text := "COALESCE((SELECT CAST(sum(c.value) AS BIGINT) FROM counters c WHERE c.school_id = $1 AND c.name IN (" +
+			strings.Join(parts, ", ") + ")), 0)"
+		return total{text, len(q.w.args)}
+	}
+	for _, part := range q.parts(products) {
+		parts = append(parts, "(SELECT count(*)"+q.from()+" WHERE "+q.filter+" AND "+part+")")
+	}
+	return total{"(" + strings.Join(parts, " + ") + ")", len(q.w.args)}
+}
+
+// shown is what is read of the rows of the page, and what it is joined from.
+func (q *holdings) shown() (columns, join string) {
+	columns = ", " + entitlements.of("e") + ", CASE WHEN " + q.blocked() + " THEN 1 ELSE 0 END"
+	if q.f.Product.Kind != lyceum.CourseKind {
+		return columns + ", 0, NULL", ""
+	}
+	return columns + ", COALESCE(p.percent_complete, 0), p.completed_at", " LEFT JOIN progress p " +
+		"ON p.school_id = e.school_id AND p.user_id = e.user_id AND p.course_id = " + q.id()
+}
+
+// rows returns what has the rows of the page, and their order.
+func (q *holdings) rows(products []heldProduct) (text, order string) {
+	begun := " ORDER BY e.starts_at" + q.dir + ", e.entitlement_id" + q.dir
+	if !q.f.ByCompletion {
+		return q.byBeginning(products, "", begun), begun
+	}
+	completed := "SELECT e.*, p.completed_at AS done_at FROM progress p" + q.dialect.indexed("progress_completed") +
+		" CROSS JOIN entitlements e" + q.dialect.indexed("entitlements_user") +
+		" WHERE p.school_id = $1 AND p.course_id = " + q.id() + " AND p.completed_at IS NOT NULL AND " +
+		"e.user_id = p.user_id AND " + q.filter + " AND " + q.toAny(products) + " ORDER BY p.completed_at" + q.dir +
+		", p.user_id" + q.dir + ", e.entitlement_id" + q.dir + " LIMIT " + q.most
+	others := q.byBeginning(products, " AND NOT "+q.progress("completed_at IS NOT NULL"), begun)
+	order = " ORDER BY CASE WHEN e.done_at IS NULL THEN 1 ELSE 0 END, e.done_at" + q.dir +
+		", CASE WHEN e.done_at IS NULL THEN 0 ELSE e.user_id END" + q.dir +
+		", CASE WHEN e.done_at IS NULL THEN e.starts_at ELSE 0 END" + q.dir + ", e.entitlement_id" + q.dir
+	return "SELECT * FROM (" + completed + ") c UNION ALL SELECT b.*, NULL FROM (" + others + ") b", order
+}
+
+// byBeginning reads the first rows of each part, in the order in which they began.
+func (q *holdings) byBeginning(products []heldProduct, more, order string) string {
+	parts := q.parts(products)
+	for i, part := range parts {
+		parts[i] = "SELECT * FROM (SELECT e.*" + q.from() + " WHERE " + q.filter + " AND " + part + more + order +
+			" LIMIT " + q.most + ") a" + strconv.Itoa(i)
+	}
+	return strings.Join(parts, " UNION ALL ")
+}
