@@ -34,7 +34,15 @@ type standing struct {
 // startStanding starts one in a folder, or goes on with that of the folder.
 func startStanding(t *testing.T, dir string) *standing {
 	t.Helper()
-	s := &standing{dir: dir}
+	s := startStandingAt(t, "--data", dir)
+	s.dir = dir
+	return s
+}
+
+// startStandingAt is startStanding for a place that flags name.
+func startStandingAt(t *testing.T, place ...string) *standing {
+	t.Helper()
+	s := &standing{}
 	out := filepath.Join(t.TempDir(), "out")
 	file, err := os.Create(out)
 	if err != nil {
@@ -42,8 +50,9 @@ func startStanding(t *testing.T, dir string) *standing {
 	}
 	defer file.Close()
 	var errs bytes.Buffer
-	cmd := exec.Command("lyceum", "sandbox", "--json", "--addr", "127.0.0.1:0", "--transactions", "400",
-		"--clock", "2010-01-31T10:00:00Z", "--data", dir)
+	cmd := exec.Command("lyceum", append([]string{
+		"sandbox", "--json", "--addr", "127.0.0.1:0", "--transactions", "400", "--clock", "2010-01-31T10:00:00Z",
+	}, place...)...)
 	cmd.Stdout, cmd.Stderr = file, &errs
 	if s.process, err = launch(cmd); err != nil {
 		t.Fatal(err)
