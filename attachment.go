@@ -86,23 +86,10 @@ type OpenQuestion struct {
 type AttachmentFilter struct {
 	Lecture    Opt[LectureID]
 	Quiz       Opt[QuizID] // the one that this quiz is
+	Kind       Opt[AttachmentKind]
 	IsArchived Opt[bool]
-	Published  bool // only those that learners see
-}
-
-// Quiz is a set of questions.
-type Quiz struct {
-	ID        QuizID
-	Questions []Question
-}
-
-// Question is one question of a quiz. Its JSON is the contract's.
-type Question struct {
-	Question       string   `json:"question"`
-	QuestionType   string   `json:"question_type"` // single, multiple, fill_blank, matching, or another word
-	Answers        []string `json:"answers"`
-	CorrectAnswers []string `json:"correct_answers"`
-	Graded         bool     `json:"graded"`
+	Published  bool             // only those that learners see
+	Order      Opt[CourseOrder] // instead of by position
 }
 
 // VideoStatus is how far a video has been made ready.

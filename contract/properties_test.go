@@ -248,6 +248,10 @@ var sometimes = []string{
 	"v2 Course.href", "v2 CourseDetail.href",
 	// of what the learner is not shown
 	"v2 LearnerProduct.href", "v2 BoughtProduct.href",
+	"v2 Quiz.href", "v2 Question.feedback",
+	// of what is not matched
+	"v2 QuestionChoice.match", "v2 Question.matching_prompts", "v2 Question.matching_prompt_heading",
+	"v2 Question.matching_match_heading",
 	// of a video that is not ready
 	"v2 Video.video_asset", "v2 Video.url_thumbnail", "v2 Video.media_duration",
 }

@@ -982,6 +982,18 @@ type ListedLecture struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+// NamedReference Something with a name that is shown elsewhere.
+type NamedReference struct {
+	// ID Identifier.
+	ID int32 `json:"id"`
+
+	// Name Name, empty if there is none.
+	Name string `json:"name"`
+
+	// Href Where it is shown.
+	Href string `json:"href"`
+}
+
 // OptionalReference Another object, and the path of the operation that shows it; null if there is none.
 type OptionalReference struct {
 	// ID Identifier of the object.
@@ -1246,6 +1258,120 @@ type PurchasedProduct struct {
 	Href string `json:"href"`
 }
 
+// Question A question of a quiz.
+type Question struct {
+	// QuestionKey Names the question in its quiz. A question that is worded differently has another key.
+	QuestionKey string `json:"question_key"`
+
+	// Question What is asked.
+	Question string `json:"question"`
+
+	// Answers What can be chosen; of `fill_blank` what is accepted.
+	Answers []QuestionChoice `json:"answers"`
+
+	// CorrectAnswerID Ids of the right answers; of `matching` one for each prompt, in their order.
+	CorrectAnswerID []string `json:"correct_answer_id"`
+
+	// QuestionType How it is answered: by one answer, by several, by writing, or by an answer to each prompt.
+	QuestionType QuestionQuestionType `json:"question_type"`
+
+	// MatchingPrompts What answers are to be found for, of `matching`.
+	MatchingPrompts *[]QuestionPrompt `json:"matching_prompts,omitempty"`
+
+	// MatchingPromptHeading Heading of the prompts.
+	MatchingPromptHeading *string `json:"matching_prompt_heading,omitempty"`
+
+	// MatchingMatchHeading Heading of the answers.
+	MatchingMatchHeading *string `json:"matching_match_heading,omitempty"`
+
+	// Feedback What learners see after an answer.
+	Feedback *QuestionFeedback `json:"feedback,omitempty"`
+}
+
+// QuestionQuestionType How it is answered: by one answer, by several, by writing, or by an answer to each prompt.
+type QuestionQuestionType string
+
+// QuestionChoice An answer to a question.
+type QuestionChoice struct {
+	// ID Identifier of the answer in its question.
+	ID string `json:"id"`
+
+	// Text The answer.
+	Text string `json:"text"`
+
+	// Match Id of the prompt that it belongs to, of `matching`.
+	Match *string `json:"match,omitempty"`
+}
+
+// QuestionFeedback What learners see after an answer.
+type QuestionFeedback struct {
+	// Correct After a right answer; empty if nothing.
+	Correct string `json:"correct"`
+
+	// Incorrect After a wrong one; empty if nothing.
+	Incorrect string `json:"incorrect"`
+}
+
+// QuestionPrompt What an answer is to be found for.
+type QuestionPrompt struct {
+	// ID Identifier of the prompt in its question.
+	ID string `json:"id"`
+
+	// Text The prompt.
+	Text string `json:"text"`
+}
+
+// Quiz A quiz with its questions.
+type Quiz struct {
+	// ID Identifier of the quiz, which is that of the attachment that contains it.
+	ID int32 `json:"id"`
+
+	// Graded Whether any of its questions counts.
+	Graded bool `json:"graded"`
+
+	// InstantFeedback Whether learners see at once which of their answers are right.
+	InstantFeedback bool `json:"instant_feedback"`
+
+	// Href Left out.
+	Href *string `json:"href,omitempty"`
+
+	// CreatedAt When it was created.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt When it changed last.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Questions The questions, in order.
+	Questions []Question `json:"questions"`
+}
+
+// QuizAnswer What a learner answered.
+type QuizAnswer struct {
+	// User The learner; null if the school no longer has them.
+	User *QuizUser `json:"user"`
+
+	// SubmittedAt When it was answered, if that is known.
+	SubmittedAt *time.Time `json:"submitted_at"`
+
+	// PercentCorrect Share of graded questions answered correctly, from 0 to 1; null for a response without a grade.
+	PercentCorrect *float64 `json:"percent_correct"`
+}
+
+// QuizAnswers What learners answered to a quiz.
+type QuizAnswers struct {
+	// Course The course.
+	Course NamedReference `json:"course"`
+
+	// Lecture The lecture.
+	Lecture NamedReference `json:"lecture"`
+
+	// Quiz The quiz.
+	Quiz QuizSummary `json:"quiz"`
+
+	// Responses The latest response of each learner, by the id of the learner.
+	Responses []QuizAnswer `json:"responses"`
+}
+
 // QuizQuestion A question of a quiz.
 type QuizQuestion struct {
 	// Question The question.
@@ -1262,6 +1388,54 @@ type QuizQuestion struct {
 
 	// Graded Whether the answer counts.
 	Graded bool `json:"graded"`
+}
+
+// QuizReference A quiz in a list.
+type QuizReference struct {
+	// ID Identifier of the quiz, which is that of the attachment that contains it.
+	ID int32 `json:"id"`
+
+	// Graded Whether any of its questions counts.
+	Graded bool `json:"graded"`
+
+	// InstantFeedback Whether learners see at once which of their answers are right.
+	InstantFeedback bool `json:"instant_feedback"`
+
+	// Href Where the quiz is shown.
+	Href string `json:"href"`
+
+	// CreatedAt When it was created.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt When it changed last.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// QuizSummary A quiz that was answered.
+type QuizSummary struct {
+	// ID Identifier.
+	ID int32 `json:"id"`
+
+	// Graded Whether any of its questions counts.
+	Graded bool `json:"graded"`
+
+	// InstantFeedback Whether learners see at once which of their answers are right.
+	InstantFeedback bool `json:"instant_feedback"`
+}
+
+// QuizUser Who answered.
+type QuizUser struct {
+	// ID Identifier.
+	ID int32 `json:"id"`
+
+	// Name Name, empty if it is unknown.
+	Name string `json:"name"`
+
+	// Email Address.
+	Email string `json:"email"`
+
+	// Href Where the user is shown.
+	Href string `json:"href"`
 }
 
 // Reference Another object, and the path of the operation that shows it.

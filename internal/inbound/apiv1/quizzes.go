@@ -2,7 +2,6 @@ package apiv1
 
 import (
 	"context"
-	"slices"
 
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv1"
@@ -65,14 +64,13 @@ const (
 
 func questions(quiz *lyceum.Quiz, shown answers) []gen.QuizQuestion {
 	list := make([]gen.QuizQuestion, len(quiz.Questions))
-	for i, q := range quiz.Questions {
-		list[i] = gen.QuizQuestion{
-			Question: q.Question, QuestionType: q.QuestionType, Answers: append([]string{}, q.Answers...),
-			CorrectAnswers: []string{}, Graded: q.Graded,
+	for i := range quiz.Questions {
+		q := &quiz.Questions[i]
+		if shown == withoutAnswers {
+			unanswered := q.Unanswered()
+			q = &unanswered
 		}
-		if shown == withAnswers {
-			list[i].CorrectAnswers = append(list[i].CorrectAnswers, q.CorrectAnswers...)
-		}
+		list[i] = gen.QuizQuestion(q.Plain())
 	}
 	return list
 }
@@ -93,7 +91,7 @@ func responses(all quizResponses) gen.QuizResponses {
 	list := gen.QuizResponses{
 		CourseID: int32(all.course), CourseName: all.Lecture.CourseName,
 		LectureID: int32(all.Lecture.ID), LectureName: all.Lecture.Name.Value,
-		Graded:    slices.ContainsFunc(all.Quiz.Questions, func(q lyceum.Question) bool { return q.Graded }),
+		Graded:    all.Quiz.IsGraded(),
 		Responses: []gen.QuizResponse{},
 	}
 	for _, r := range all.Responses {

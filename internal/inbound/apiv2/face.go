@@ -31,7 +31,7 @@ func (f *Face) Name() string { return "v2" }
 func (f *Face) Operations() []wire.Operation {
 	return slices.Concat(
 		wire.Admitting(f.open, slices.Concat(
-			f.courses(), f.sections(), f.lectures(), f.attachments(), f.comments(),
+			f.courses(), f.sections(), f.lectures(), f.attachments(), f.comments(), f.quizzes(),
 			f.digitalDownloads(), f.pricingPlans(), f.productCollections(), f.coupons(), customizations(),
 			f.purchases(), f.transactions(), f.courseEnrollments(),
 		)...),

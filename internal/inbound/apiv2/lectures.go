@@ -62,11 +62,9 @@ func attachment(a *lyceum.Attachment) gen.Attachment {
 		return shown
 	}
 	shown.Quiz = &gen.AttachmentQuiz{ID: shown.ID, Questions: []gen.QuizQuestion{}}
-	for _, question := range a.Quiz.Questions {
-		shown.Quiz.Questions = append(shown.Quiz.Questions, gen.QuizQuestion{
-			Question: question.Question, QuestionType: question.QuestionType,
-			Answers: append([]string{}, question.Answers...), CorrectAnswers: []string{}, Graded: question.Graded,
-		})
+	for i := range a.Quiz.Questions {
+		unanswered := a.Quiz.Questions[i].Unanswered()
+		shown.Quiz.Questions = append(shown.Quiz.Questions, gen.QuizQuestion(unanswered.Plain()))
 	}
 	return shown
 }

@@ -125,7 +125,10 @@ func (l *lessons) furnish(rng *rand.Rand, course *lyceum.Course, lecture *lyceum
 	case lyceum.QuizAttachment:
 		quiz := lyceum.QuizID(len(l.quizzes) + 1)
 		l.quizzes[lecture.ID] = quiz
-		a.Quiz = &lyceum.Quiz{ID: quiz, Questions: questions(rng)}
+		a.Quiz = &lyceum.Quiz{ID: quiz, Questions: questions(rng, lecture.ID)}
+		if lecture.ID == 1 {
+			a.Quiz.InstantFeedback = lyceum.Some(true)
+		}
 	case lyceum.NativeCommentsAttachment, lyceum.UpsellAttachment:
 	}
 }
@@ -145,17 +148,31 @@ func video(rng *rand.Rand, id lyceum.AttachmentID) lyceum.Video {
 	return v
 }
 
-func questions(rng *rand.Rand) []lyceum.Question {
-	asked := []lyceum.Question{{
+func questions(rng *rand.Rand, lecture lyceum.LectureID) lyceum.Questions {
+	asked := []lyceum.PlainQuestion{{
 		Question: "What comes first?", QuestionType: "single", Answers: []string{"The tools", "The material", "The finish"},
 		CorrectAnswers: []string{"The material"}, Graded: rng.IntN(4) > 0,
 	}}
 	if rng.IntN(2) == 0 {
-		asked = append(asked, lyceum.Question{
+		asked = append(asked, lyceum.PlainQuestion{
 			Question: "Which of these do you need?", QuestionType: "multiple",
 			Answers: []string{"Water", "Patience", "A licence"}, CorrectAnswers: []string{"Water", "Patience"},
 			Graded: asked[0].Graded,
 		})
 	}
-	return asked
+	if lecture != 1 {
+		return lyceum.PlainQuestions(asked...)
+	}
+	all := lyceum.PlainQuestions(append(asked, lyceum.PlainQuestion{
+		Question: "The line along which paper is bent is called a …", QuestionType: lyceum.FillBlankQuestion,
+		Answers: []string{"fold", "crease"}, CorrectAnswers: []string{"fold", "crease"}, Graded: asked[0].Graded,
+	}, lyceum.PlainQuestion{
+		Question: "What is each tool for?", QuestionType: lyceum.MatchingQuestion,
+		Answers:        []string{"Ruler = measuring", "Knife = cutting", "Bone folder = creasing", "gluing"},
+		CorrectAnswers: []string{"Ruler = measuring", "Knife = cutting", "Bone folder = creasing"}, Graded: asked[0].Graded,
+	})...)
+	matching := &all[len(all)-1]
+	matching.PromptHeading, matching.MatchHeading = "Tool", "Use"
+	all[0].Feedback = &lyceum.QuizFeedback{Correct: "Right.", Incorrect: "Without material there is nothing to work on."}
+	return all
 }

@@ -72,6 +72,7 @@ func Attachments() Kind[lyceum.Attachment] {
 			optTextColumn("file_extension", func(a *row) *lyceum.Opt[string] { return &a.FileExtension }).always(),
 			quizColumn(),
 			questionsColumn(),
+			feedbackColumn(),
 			within(videoPart("video_url", func(a *row) *string { return &video(a).URL }), hasVideo),
 			within(videoPart("video_content_type", func(a *row) *string { return &video(a).ContentType }), hasVideo),
 			within(
@@ -131,14 +132,24 @@ func within[T any](k column[T], there func(*T) bool) column[T] {
 func quizColumn() column[lyceum.Attachment] {
 	k := idColumn("quiz_id", func(a *lyceum.Attachment) *lyceum.QuizID {
 		if a.Quiz == nil {
-			a.Quiz = &lyceum.Quiz{Questions: []lyceum.Question{}}
+			a.Quiz = &lyceum.Quiz{Questions: lyceum.Questions{}}
 		}
 		return &a.Quiz.ID
 	})
 	return within(k, func(a *lyceum.Attachment) bool { return a.Quiz != nil })
 }
 
-// questionsColumn is JSON as the contract has it; it comes after quiz_id.
+// feedbackColumn comes after quiz_id.
+func feedbackColumn() column[lyceum.Attachment] {
+	return optBooleanColumn("instant_feedback", func(a *lyceum.Attachment) *lyceum.Opt[bool] {
+		if a.Quiz == nil {
+			return &lyceum.Opt[bool]{} // what is no quiz has none
+		}
+		return &a.Quiz.InstantFeedback
+	})
+}
+
+// questionsColumn is JSON as version 2 has it, or version 1; it comes after quiz_id.
 func questionsColumn() column[lyceum.Attachment] {
 	return column[lyceum.Attachment]{
 		name: "questions", required: true, nullable: true, json: true, limit: maxLong,

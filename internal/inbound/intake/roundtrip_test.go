@@ -166,12 +166,12 @@ func attachmentOf(t *rapid.T) lyceum.Attachment {
 		})
 	}
 	if rapid.Bool().Draw(t, "quiz") {
-		a.Quiz = &lyceum.Quiz{ID: idOf[lyceum.QuizID](t, "quiz"), Questions: []lyceum.Question{}}
+		a.Quiz = &lyceum.Quiz{ID: idOf[lyceum.QuizID](t, "quiz"), Questions: lyceum.Questions{}, InstantFeedback: optOf(t, "feedback", boolOf)}
 		for range rapid.IntRange(0, 2).Draw(t, "questions") {
-			a.Quiz.Questions = append(a.Quiz.Questions, lyceum.Question{
+			a.Quiz.Questions = append(a.Quiz.Questions, lyceum.PlainQuestions(lyceum.PlainQuestion{
 				Question: textOf(t, "question"), QuestionType: rapid.SampledFrom([]string{"single", "multiple", "fill_blank", "matching"}).Draw(t, "type"),
 				Answers: []string{textOf(t, "answer"), "b"}, CorrectAnswers: []string{textOf(t, "correct")}, Graded: boolOf(t, "graded"),
-			})
+			})[0])
 		}
 	}
 	if rapid.Bool().Draw(t, "video") {

@@ -230,15 +230,12 @@ func (m *mirror) lecture(ctx context.Context, l *lyceum.Lecture) ([]lyceum.Attac
 	return all, nil
 }
 
-func questions(asked []gen.QuizQuestion) []lyceum.Question {
-	all := make([]lyceum.Question, len(asked))
+func questions(asked []gen.QuizQuestion) lyceum.Questions {
+	all := make([]lyceum.PlainQuestion, len(asked))
 	for i, q := range asked {
-		all[i] = lyceum.Question{
-			Question: q.Question, QuestionType: q.QuestionType, Answers: q.Answers, CorrectAnswers: q.CorrectAnswers,
-			Graded: q.Graded,
-		}
+		all[i] = lyceum.PlainQuestion(q)
 	}
-	return all
+	return lyceum.PlainQuestions(all...)
 }
 
 // video asks for a video, which need not be made ready.

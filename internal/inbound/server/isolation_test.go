@@ -128,7 +128,7 @@ func onlyTheirs(t *testing.T, store lyceum.Store, school lyceum.SchoolID) {
 			Lectures: []lyceum.Lecture{{ID: 50, Course: 50, Section: 50, Name: lyceum.Some("Only theirs"), IsPublished: true, Position: 1}},
 			Attachments: []lyceum.Attachment{
 				{ID: 150, Lecture: 50, Kind: lyceum.VideoAttachment},
-				{ID: 151, Lecture: 50, Kind: lyceum.QuizAttachment, Quiz: &lyceum.Quiz{ID: 951, Questions: []lyceum.Question{}}},
+				{ID: 151, Lecture: 50, Kind: lyceum.QuizAttachment, Quiz: &lyceum.Quiz{ID: 951, Questions: lyceum.Questions{}}},
 			},
 			PricingPlans: []lyceum.PricingPlan{{ID: 50, CourseID: lyceum.Some(lyceum.CourseID(50)), Name: "Only theirs", Currency: "USD", Frequency: lyceum.Free, CreatedAt: storetest.Day(1), UpdatedAt: storetest.Day(1)}},
 			Enrollments:  []lyceum.Enrollment{{ID: 1050, User: mira, Course: 50, EnrolledAt: storetest.Day(1)}},

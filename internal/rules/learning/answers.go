@@ -3,8 +3,6 @@ package learning
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -44,7 +42,7 @@ func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.At
 		r.QuizResponse = lyceum.QuizResponse{
 			ID: id, Quiz: quiz.Quiz.ID, User: a.User, SubmittedAt: lyceum.Some(lyceum.Second(now)),
 		}
-		if r.PercentCorrect, err = grade(quiz.Quiz.Questions, a.Answers); err != nil {
+		if r.PercentCorrect, err = grade(quiz.Quiz, a.Answers); err != nil {
 			return r, err
 		}
 		if err := tx.QuizResponses.Insert(tx, r.QuizResponse); err != nil {
@@ -76,48 +74,26 @@ func liveLecture(t *lyceum.Tables, from lyceum.Source, id lyceum.LectureID) (lyc
 	return lecture, err
 }
 
-func grade(questions []lyceum.Question, answers [][]string) (lyceum.Opt[float64], error) {
-	refuse := func(format string, args ...any) (lyceum.Opt[float64], error) {
-		return lyceum.None[float64](), lyceum.InvalidFields(
-			lyceum.FieldError{Field: "answers", Message: fmt.Sprintf(format, args...)},
-		)
+// grade grades answers that are texts, as version 1 has them. What is not graded has
+// no grade.
+func grade(quiz *lyceum.Quiz, answers [][]string) (percent lyceum.Opt[float64], err error) {
+	if len(answers) != len(quiz.Questions) {
+		return percent, lyceum.InvalidFields(lyceum.FieldError{
+			Field: "answers", Message: fmt.Sprintf("must have one list for each of the %d questions", len(quiz.Questions)),
+		})
 	}
-	if len(answers) != len(questions) {
-		return refuse("must have one list for each of the %d questions", len(questions))
-	}
-	graded, right := 0, 0
-	for i, q := range questions {
-		given := slices.Compact(slices.Sorted(slices.Values(answers[i])))
-		choices := map[string]bool{}
-		for _, answer := range q.Answers {
-			choices[answer] = true
-		}
-		for _, answer := range given {
-			if q.QuestionType != fillBlank && !choices[answer] {
-				return refuse("to question %d must be one of %s", i+1, strings.Join(q.Answers, ", "))
-			}
-		}
-		if q.Graded {
-			graded++
-			if correct(&q, given) {
-				right++
-			}
+	given := make([]lyceum.QuestionAnswer, len(answers))
+	for i := range given {
+		var wrong string
+		if given[i], wrong = quiz.Questions[i].Choose(answers[i]); wrong != "" {
+			return percent, lyceum.InvalidFields(lyceum.FieldError{
+				Field: "answers", Message: fmt.Sprintf("to question %d %s", i+1, wrong),
+			})
 		}
 	}
-	if graded == 0 {
-		return lyceum.None[float64](), nil
+	got, err := quiz.Grade(given)
+	if err == nil && quiz.IsGraded() {
+		percent = lyceum.Some(got.PercentCorrect())
 	}
-	return lyceum.Some(float64(right) / float64(graded)), nil
-}
-
-// fillBlank is the type of a question whose answer is written and not chosen.
-const fillBlank = "fill_blank"
-
-// correct tells whether the answers given to a question, sorted and each once,
-// are right: all that are, or, where one is written, any of them.
-func correct(q *lyceum.Question, given []string) bool {
-	if q.QuestionType == fillBlank {
-		return len(given) == 1 && slices.Contains(q.CorrectAnswers, given[0])
-	}
-	return slices.Equal(given, slices.Sorted(slices.Values(q.CorrectAnswers)))
+	return percent, err
 }

@@ -161,6 +161,9 @@ func keepAttachment(a, old *lyceum.Attachment, now time.Time) {
 		keep(&a.Question, old.Question)
 	}
 	keep(&a.ArchivedAt, old.ArchivedAt)
+	if a.Quiz != nil && old.Quiz != nil {
+		keep(&a.Quiz.InstantFeedback, old.Quiz.InstantFeedback)
+	}
 }
 
 const wordTaken = "must be a word of 1 to 64 letters, digits, _ or -"
@@ -179,10 +182,24 @@ func oddAttachment(a *lyceum.Attachment) (field, wrong string) {
 	case a.Quiz == nil:
 		return "", ""
 	}
-	for n, q := range a.Quiz.Questions {
+	return "questions", oddQuestions(a.Quiz.Questions)
+}
+
+// oddQuestions tells what of questions does not go together.
+func oddQuestions(all lyceum.Questions) (wrong string) {
+	keys := map[string]int{}
+	for i := range all {
+		q := &all[i]
 		if !lyceum.IsWord(q.QuestionType) {
-			return "questions", fmt.Sprintf("question_type of question %d %s", n+1, wordTaken)
+			return fmt.Sprintf("question_type of question %d %s", i+1, wordTaken)
+		}
+		if other, there := keys[q.Key]; there && q.Key != "" {
+			return fmt.Sprintf("question_key of question %d is that of question %d", i+1, other)
+		}
+		keys[q.Key] = i + 1
+		if wrong = q.Check(); wrong != "" {
+			return fmt.Sprintf("of question %d: %s", i+1, wrong)
 		}
 	}
-	return "", ""
+	return ""
 }

@@ -42,6 +42,23 @@ var attachments = define(&tables.Attachments, noun[lyceum.AttachmentID, lyceum.A
 			},
 			scan: scanQuestions,
 		},
+		{
+			name: "instant_feedback",
+			bind: func(a *lyceum.Attachment) any {
+				if a.Quiz == nil {
+					return nil
+				}
+				return optFlag(a.Quiz.InstantFeedback)
+			},
+			scan: func(a *lyceum.Attachment) sql.Scanner {
+				return scanFunc(func(src any) error {
+					if a.Quiz == nil {
+						return nil
+					}
+					return scanOptBool(&a.Quiz.InstantFeedback).Scan(src)
+				})
+			},
+		},
 		firstColumn(ofVideo, textColumn("video_url", func(v *lyceum.Video) *string { return &v.URL })),
 		nextColumn(ofVideo, textColumn("video_content_type", func(v *lyceum.Video) *string { return &v.ContentType })),
 		nextColumn(ofVideo, textColumn("video_status", func(v *lyceum.Video) *lyceum.VideoStatus { return &v.Status })),
@@ -76,12 +93,18 @@ var attachments = define(&tables.Attachments, noun[lyceum.AttachmentID, lyceum.A
 	narrow: func(w *where, f lyceum.AttachmentFilter) {
 		is(w, "lecture_id", f.Lecture)
 		is(w, "quiz_id", f.Quiz)
+		if f.Kind.Present {
+			w.and("kind = ?", string(f.Kind.Value))
+		}
 		w.archived(f.IsArchived)
 		if f.Published {
 			w.and("COALESCE(is_published, 1) = 1")
 		}
 	},
 	order: func(f lyceum.AttachmentFilter) string {
+		if f.Order.Present {
+			return ordered(f.Order.Value, "attachment_id")
+		}
 		if f.Lecture.Present {
 			return "COALESCE(position, 2147483647), attachment_id"
 		}

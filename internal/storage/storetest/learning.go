@@ -204,16 +204,16 @@ func attachments(mark string) []lyceum.Attachment {
 			a.Name, a.URL = lyceum.Some("file "+mark), lyceum.Some("https://files.example.com/"+string(kind))
 			a.FileSize, a.FileExtension = lyceum.Some[int32](2048), lyceum.Some(string(kind)[:3])
 		case lyceum.QuizAttachment:
-			a.Quiz = &lyceum.Quiz{ID: 901, Questions: []lyceum.Question{
-				{
+			a.Quiz = &lyceum.Quiz{ID: 901, Questions: lyceum.PlainQuestions(
+				lyceum.PlainQuestion{
 					Question: "Which clay? " + mark, QuestionType: "single", Answers: []string{"red " + mark, "white"},
 					CorrectAnswers: []string{"red " + mark}, Graded: true,
 				},
-				{
+				lyceum.PlainQuestion{
 					Question: "Which fire?", QuestionType: "multiple", Answers: []string{"a", "b", "c"},
 					CorrectAnswers: []string{"a", "c"},
 				},
-			}}
+			)}
 		case lyceum.NativeCommentsAttachment, lyceum.UpsellAttachment:
 		}
 		all = append(all, a)

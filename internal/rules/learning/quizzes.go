@@ -1,0 +1,70 @@
+package learning
+
+import (
+	"context"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// QuizzesOf names the quizzes of a lecture, and their order.
+type QuizzesOf struct {
+	Lecture InCourse[lyceum.LectureID]
+	Order   lyceum.CourseOrder
+}
+
+// Quizzes lists the quizzes of a lecture. It fails with NotFound.
+func (s *Service) Quizzes(
+	ctx context.Context, by lyceum.By, q QuizzesOf, p lyceum.Page,
+) (lyceum.Listing[AttachmentDetail], error) {
+	var l lyceum.Listing[lyceum.Attachment]
+	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		_, err := lectureIn(v.Tables, v, q.Lecture)
+		if err != nil {
+			return err
+		}
+		f := attachmentsOf(q.Lecture.ID)
+		f.Kind, f.Order = lyceum.Some(lyceum.QuizAttachment), lyceum.Some(q.Order)
+		l, err = v.Attachments.List(v, f, p)
+		return err
+	})
+	return lyceum.Listing[AttachmentDetail]{
+		Page: l.Page, Total: l.Total, More: l.More, Rows: inCourse(q.Lecture.Course, l.Rows...),
+	}, err
+}
+
+// OneQuiz returns a quiz of a lecture. It fails with NotFound.
+func (s *Service) OneQuiz(ctx context.Context, by lyceum.By, q InLecture) (a AttachmentDetail, err error) {
+	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		a.Attachment, err = quizIn(v.Tables, v, q)
+		a.Course = q.Lecture.Course
+		return err
+	})
+	return a, err
+}
+
+func quizIn(t *lyceum.Tables, from lyceum.Source, q InLecture) (lyceum.Attachment, error) {
+	if _, err := lectureIn(t, from, q.Lecture); err != nil {
+		return lyceum.Attachment{}, err
+	}
+	found, err := t.Attachments.Get(from, q.ID)
+	other := found.Lecture != q.Lecture.ID || found.Kind != lyceum.QuizAttachment || found.ArchivedAt.Present
+	if err == nil && other || lyceum.KindOf(err) == lyceum.NotFound {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no quiz %d in lecture %d", q.ID, q.Lecture.ID)
+	}
+	return found, err
+}
+
+// DeleteQuiz deletes a quiz of a lecture; answers to it are kept. It fails with
+// NotFound.
+func (s *Service) DeleteQuiz(ctx context.Context, by lyceum.By, q InLecture) error {
+	now := lyceum.Second(s.clock())
+	_, err := lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Attachment, error) {
+		row, err := quizIn(tx.Tables, tx, q)
+		if err != nil {
+			return row, err
+		}
+		row.ArchivedAt, row.UpdatedAt = lyceum.Some(now), now
+		return row, tx.Attachments.Update(tx, row)
+	})
+	return err
+}

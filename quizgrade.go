@@ -1,0 +1,187 @@
+package lyceum
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// QuestionAnswer is what was answered to a question; the zero value is nothing.
+type QuestionAnswer struct {
+	Chosen  []string          // ids of answers; of fill_blank, what was written
+	Matched map[string]string // of matching: the id of an answer by that of its prompt
+}
+
+// Grade counts the questions of a quiz: those that are graded, or all if none is.
+type Grade struct {
+	Correct, Answered, Total int32
+}
+
+// PercentCorrect is the share of right answers, from 0 to 1.
+func (g Grade) PercentCorrect() float64 { return share(g.Correct, g.Total) }
+
+// PercentAnswered is the share of questions that were answered, from 0 to 1.
+func (g Grade) PercentAnswered() float64 { return share(g.Answered, g.Total) }
+
+func share(part, of int32) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(part) / float64(of)
+}
+
+// MaxWritten is the length of the longest answer that is written, in characters.
+const MaxWritten = 2000
+
+// Grade grades the answers to the questions, one each and in order. It fails with
+// Invalid if an answer cannot be one to its question.
+func (q *Quiz) Grade(given []QuestionAnswer) (Grade, error) {
+	var g Grade
+	if len(given) != len(q.Questions) {
+		return g, Invalidf("answers must have one list for each of the %d questions", len(q.Questions))
+	}
+	var wrong []FieldError
+	all := !q.IsGraded()
+	for i := range q.Questions {
+		asked, answer := &q.Questions[i], &given[i]
+		if message := asked.misfit(answer); message != "" {
+			wrong = append(wrong, FieldError{Field: "answers", Message: fmt.Sprintf("to question %d %s", i+1, message)})
+		}
+		if !asked.Graded && !all {
+			continue
+		}
+		g.Total++
+		if asked.IsAnswered(answer) {
+			g.Answered++
+		}
+		if !all && asked.IsRight(answer) {
+			g.Correct++
+		}
+	}
+	if len(wrong) > 0 {
+		return Grade{}, InvalidFields(wrong...)
+	}
+	return g, nil
+}
+
+// misfit tells why an answer cannot be one to the question, worded to follow it.
+func (q *Question) misfit(a *QuestionAnswer) string {
+	if q.QuestionType == MatchingQuestion {
+		return q.mismatch(a)
+	}
+	switch {
+	case len(a.Matched) > 0:
+		return "must be a list"
+	case len(a.Chosen) > 1 && (q.QuestionType == SingleQuestion || q.QuestionType == FillBlankQuestion):
+		return "must be one answer"
+	case q.QuestionType == FillBlankQuestion:
+		if len(a.Chosen) == 1 {
+			return CheckText(a.Chosen[0], 0, MaxWritten)
+		}
+		return ""
+	}
+	for _, id := range a.Chosen {
+		if q.answer(id) == nil {
+			return "must be one of " + q.choices()
+		}
+	}
+	return ""
+}
+
+func (q *Question) mismatch(a *QuestionAnswer) string {
+	if len(a.Chosen) > 0 {
+		return "must be an object that has the id of an answer for each prompt"
+	}
+	for _, prompt := range slices.Sorted(maps.Keys(a.Matched)) {
+		if !slices.ContainsFunc(q.Prompts, func(p QuizPrompt) bool { return p.ID == prompt }) {
+			return "must have the ids of its prompts as names"
+		}
+		if q.answer(a.Matched[prompt]) == nil {
+			return "must be one of " + q.choices()
+		}
+	}
+	return ""
+}
+
+// choices lists the answers to choose from.
+func (q *Question) choices() string {
+	texts := make([]string, len(q.Answers))
+	for i := range q.Answers {
+		texts[i] = q.Answers[i].Text
+	}
+	return strings.Join(texts, ", ")
+}
+
+// IsAnswered reports whether the question was answered at all.
+func (q *Question) IsAnswered(a *QuestionAnswer) bool {
+	if q.QuestionType == FillBlankQuestion {
+		return len(a.Chosen) > 0 && plainText(a.Chosen[0]) != ""
+	}
+	return len(a.Chosen) > 0 || len(a.Matched) > 0
+}
+
+// IsRight reports whether an answer is right: it has all right answers and no
+// other, every prompt has its own, or what was written is accepted, whatever its
+// letter case and spaces.
+func (q *Question) IsRight(a *QuestionAnswer) bool {
+	switch q.QuestionType {
+	case FillBlankQuestion:
+		return q.accepts(a)
+	case MatchingQuestion:
+		for i, prompt := range q.Prompts {
+			given := q.answer(a.Matched[prompt.ID])
+			if right := q.answer(q.Correct[i]); given == nil || right == nil || given.Text != right.Text {
+				return false
+			}
+		}
+		return len(q.Prompts) > 0
+	}
+	given := slices.Compact(slices.Sorted(slices.Values(a.Chosen)))
+	return slices.Equal(given, slices.Sorted(slices.Values(q.Correct)))
+}
+
+func (q *Question) accepts(a *QuestionAnswer) bool {
+	return len(a.Chosen) == 1 && plainText(a.Chosen[0]) != "" && slices.ContainsFunc(q.Correct, func(id string) bool {
+		accepted := q.answer(id)
+		return accepted != nil && plainText(accepted.Text) == plainText(a.Chosen[0])
+	})
+}
+
+// plainText is a text without what makes no difference in an answer.
+func plainText(text string) string {
+	return strings.ToLower(strings.Join(strings.Fields(text), " "))
+}
+
+// Choose returns the answer that texts are, as version 1 has answers. It fails
+// with what is wrong, worded to follow the answer.
+func (q *Question) Choose(texts []string) (a QuestionAnswer, wrong string) {
+	switch q.QuestionType {
+	case FillBlankQuestion:
+		return QuestionAnswer{Chosen: texts}, ""
+	case MatchingQuestion:
+		return q.choosePairs(texts)
+	}
+	for _, text := range slices.Compact(slices.Sorted(slices.Values(texts))) {
+		i := slices.IndexFunc(q.Answers, func(a QuizAnswer) bool { return a.Text == text })
+		if i < 0 {
+			return a, "must be one of " + q.choices()
+		}
+		a.Chosen = append(a.Chosen, q.Answers[i].ID)
+	}
+	return a, ""
+}
+
+func (q *Question) choosePairs(pairs []string) (a QuestionAnswer, wrong string) {
+	a.Matched = map[string]string{}
+	for _, pair := range pairs {
+		prompt, match, _ := strings.Cut(pair, pairMark)
+		i := slices.IndexFunc(q.Prompts, func(p QuizPrompt) bool { return p.Text == prompt })
+		j := slices.IndexFunc(q.Answers, func(a QuizAnswer) bool { return a.Text == match })
+		if i < 0 || j < 0 {
+			return a, "must be pairs of a prompt and one of " + q.choices() + ", such as prompt = answer"
+		}
+		a.Matched[q.Prompts[i].ID] = q.Answers[j].ID
+	}
+	return a, ""
+}
