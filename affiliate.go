@@ -16,5 +16,6 @@ type AffiliatePartner struct {
 // PartnerFilter narrows affiliates or authors; an absent part holds always.
 type PartnerFilter struct {
 	UserID     Opt[UserID]
+	Users      []UserID // those who are one of these; nil: all
 	IsArchived Opt[bool]
 }

@@ -16,8 +16,9 @@ type Permissions uint8
 
 // The permissions a key can have.
 const (
-	Read  Permissions = 1 << iota // ask for anything of the school
-	Write                         // change anything of the school
+	Read     Permissions = 1 << iota // ask for anything of the school
+	Write                            // change anything of the school but accounts
+	Accounts                         // change the email addresses, passwords and roles of users
 )
 
 // Allows tells whether every permission of need is among p.
@@ -31,10 +32,16 @@ func (p Permissions) String() string {
 	if p.Allows(Write) {
 		names = append(names, "write")
 	}
+	if p.Allows(Accounts) {
+		names = append(names, "accounts")
+	}
 	return strings.Join(names, ",")
 }
 
-// ParsePermissions reads a comma-separated list of read and write.
+// PermissionsTaken says what permissions can be, worded to follow their name.
+const PermissionsTaken = "must be read, write, accounts or some of them, such as read,write"
+
+// ParsePermissions reads a comma-separated list of read, write and accounts.
 func ParsePermissions(s string) (Permissions, error) {
 	var p Permissions
 	for name := range strings.SplitSeq(s, ",") {
@@ -43,8 +50,10 @@ func ParsePermissions(s string) (Permissions, error) {
 			p |= Read
 		case "write":
 			p |= Write
+		case "accounts":
+			p |= Accounts
 		default:
-			return 0, Invalidf("permissions must be read, write or read,write")
+			return 0, Invalidf("permissions " + PermissionsTaken)
 		}
 	}
 	return p, nil

@@ -142,6 +142,8 @@ const (
 	TransactionRefundedEvent  EventName = "Transaction.refunded"
 	UserCreatedEvent          EventName = "User.created"
 	UserUpdatedEvent          EventName = "User.updated"
+	MarketingAllowedEvent     EventName = "User.subscribe_to_marketing_emails"
+	MarketingRefusedEvent     EventName = "User.unsubscribe_from_marketing_emails"
 	UserTagCreatedEvent       EventName = "UserTag.created"
 	UserTagRemovedEvent       EventName = "UserTag.removed"
 	AbandonedOrderEvent       EventName = "AbandonedOrder.created"
@@ -153,7 +155,8 @@ func EventNames() []EventName {
 		AbandonedOrderEvent, AdmissionCreatedEvent, AdmissionDisabledEvent, CommentCreatedEvent, EnrollmentCompletedEvent,
 		EnrollmentCreatedEvent, EnrollmentDisabledEvent,
 		LectureProgressEvent, QuizResponseEvent, SaleCreatedEvent, SubscriptionCanceledEvent, TransactionCreatedEvent,
-		TransactionRefundedEvent, UserCreatedEvent, UserUpdatedEvent, UserTagCreatedEvent, UserTagRemovedEvent,
+		TransactionRefundedEvent, UserCreatedEvent, MarketingAllowedEvent, MarketingRefusedEvent, UserUpdatedEvent,
+		UserTagCreatedEvent, UserTagRemovedEvent,
 	}
 }
 

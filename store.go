@@ -73,6 +73,7 @@ type Reader interface {
 
 	SalesReader
 	WebhookReader
+	ErasureReads
 
 	// Check looks for what must never be: counters that disagree with rows,
 	// gaps in a journal, rows without their school. An empty list is health.
@@ -120,6 +121,9 @@ type Reads interface {
 	// CountProducts returns what there is at a moment of some products of a kind, by
 	// their ids.
 	CountProducts(kind ProductKind, ids []int32, at time.Time) (map[int32]ProductCounts, error)
+
+	// FindFirstEnrolled returns when some users were first enrolled in a course.
+	FindFirstEnrolled(users []UserID) (map[UserID]time.Time, error)
 
 	// FindAttempts returns the attempts of a delivery with a number above after,
 	// in order. They end at AnswerBytes; more reports that there are others.
@@ -187,6 +191,11 @@ type Changes interface {
 	SpendCode(hash KeyHash, at, remember time.Time) (bool, error)
 	// SignedIn notes where and when a user signed in. It appends no entry.
 	SignedIn(user UserID, from string, at time.Time) error
+	// FindCalled returns what a user was called, as far as events told of changes.
+	FindCalled(user UserID) (Called, error)
+	// EraseTraces erases what stands of a person beside the rows about them: who
+	// ordered, comments, and addresses and names in stored events, answers and jobs.
+	EraseTraces(user UserID, called Called) error
 	// SetTags sets all tags of a user, and reports whether that changed any.
 	SetTags(user UserID, tags []string) (changed bool, err error)
 }

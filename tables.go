@@ -23,6 +23,7 @@ type Tables struct {
 	Deliveries         Table[WebhookEventID, WebhookEvent, WebhookEventFilter]
 	DigitalDownloads   Table[DigitalDownloadID, DigitalDownload, DigitalDownloadFilter]
 	Disputes           Table[DisputeID, Dispute, DisputeFilter]
+	Erasures           Table[UserID, Erasure, struct{}]
 	Enrollments        Table[EnrollmentID, Enrollment, EnrollmentFilter]
 	Entitlements       Table[EntitlementID, Entitlement, EntitlementFilter]
 	Grants             Table[GrantID, Grant, GrantFilter]

@@ -20,6 +20,9 @@ const (
 	Affiliate Role = "affiliate"
 )
 
+// Custom reports whether a school named the role itself.
+func (r Role) Custom() bool { return r != Student && r != Owner && r != Author && r != Affiliate }
+
 // User is a person known to a school.
 type User struct {
 	ID           UserID
@@ -35,7 +38,24 @@ type User struct {
 	// MustChangePassword: the password lets them choose another one and nothing
 	// else.
 	MustChangePassword bool
+	PhoneNumber        Opt[string]
+	Marketing          Opt[bool]   // whether the school may send them marketing emails; absent: they were not asked
+	Notes              Opt[string] // of the school about them
+	UpdatedAt          time.Time   // when something of the row changed, other than a sign-in
+	ErasedAt           Opt[time.Time]
 }
+
+// Erased reports whether the person was erased: what is left is that there was one.
+func (u *User) Erased() bool { return u.ErasedAt.Present }
+
+// Bounds of the texts about a user, in characters.
+const (
+	MaxUserNotes   = 5000
+	MaxPhoneNumber = 50
+)
+
+// CustomRole stands in a filter for the roles that a school named itself.
+const CustomRole Role = "custom"
 
 // UserSummary is what a list shows of a user. It is read by itself because
 // lists of users are long.
@@ -56,6 +76,32 @@ type UserFilter struct {
 	Tag      Opt[string]  // only those who have it
 	Product  Opt[Product] // only those who may use it at AccessAt
 	AccessAt time.Time
-	Owners   bool // only those with the role owner
-	Enabled  bool // only those who are not switched off
+	Owners   bool        // only those with the role owner
+	Enabled  bool        // only those who are not switched off
+	IDs      []UserID    // one of these, at most MaxUsers; nil: all
+	Name     Opt[string] // a part of it, whatever its case
+	Role     Opt[Role]   // CustomRole: all that a school named itself; any other word: nobody
+	Created  Period
+	Order    UserOrder
+	Erased   bool // those who were erased, too
 }
+
+// UserOrder is the order of a list of users. Ties are broken by id, in the same
+// direction.
+type UserOrder struct {
+	By         UserKey
+	Descending bool
+}
+
+// UserKey is what users are ordered by.
+type UserKey uint8
+
+// The keys of users.
+const (
+	UserByID UserKey = iota
+	UserByName
+	UserByEmail
+	UserByCreated
+	UserByUpdated
+	UserBySignIn
+)

@@ -99,7 +99,7 @@ func TestErrorAnswers(t *testing.T) {
 			if op.RequestBody != nil || once {
 				want = append(want, "413")
 			}
-			if d.Name == "v2" && op.RequestBody != nil && asks(document, op) == "apiKey" {
+			if d.Name == "v2" && (op.RequestBody != nil && asks(document, op) == "apiKey" || op.OperationID == "deleteUser") {
 				want = append(want, "422")
 			}
 			if once {
@@ -201,7 +201,7 @@ func TestWhatIsSentIsBounded(t *testing.T) {
 			if s.Type.Is(openapi3.TypeInteger) && s.Format == "" {
 				t.Errorf("%s: %s has no range", place, ref.Value.Name)
 			}
-			word := len(s.Enum) > 0 || ref.Value.Name == "snapshot" && s.MaxLength != nil // a name
+			word := len(s.Enum) > 0 || s.Format == "uuid" || ref.Value.Name == "snapshot" && s.MaxLength != nil // a name
 			if ref.Value.In == openapi3.ParameterInPath && !word && (!ref.Value.Required || s.Format != "int32" || bound(s.Min) != 1.0) {
 				t.Errorf("%s: %s is not an id", place, ref.Value.Name)
 			}
@@ -301,7 +301,7 @@ func TestEnvelopes(t *testing.T) {
 	ours(t, func(_ *openapi3.T, place string, op *openapi3.Operation) {
 		eachAnswer(op, func(status string, body *openapi3.SchemaRef) {
 			names := slices.Sorted(maps.Keys(body.Value.Properties))
-			if status[0] != '2' || op.OperationID == "getCurrentUser" {
+			if status[0] != '2' || op.OperationID == "getCurrentUser" || status == "202" {
 				return
 			}
 			isList := false

@@ -65,6 +65,10 @@ func (s *service) schedule(ctx context.Context) {
 			err = errors.Join(err, s.learning.Expire(ctx, school), s.learning.Settle(ctx, school),
 				s.sales.EndPeriods(ctx, school), s.sales.Lapse(ctx, school), s.sales.Abandon(ctx, school))
 		}
+		if failed := s.people.FinishErasures(ctx); failed != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "people could not be erased from everything that is stored; this is tried again",
+				"err", failed)
+		}
 		s.turn.Unlock()
 		if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "overdue enrollments, products, sales and orders could not be processed", "err", err)

@@ -59,7 +59,7 @@ func openShop(t *testing.T, place string) *shop {
 		return errors.Join(e1, e2, e3)
 	})
 	keys := access.NewKeys(store, time.Now)
-	if _, s.key, err = keys.Create(t.Context(), lyceum.By{School: s.school, Actor: "test"}, "test", lyceum.Read|lyceum.Write, access.NewEntropy()); err != nil {
+	if _, s.key, err = keys.Create(t.Context(), lyceum.By{School: s.school, Actor: "test"}, "test", lyceum.Read|lyceum.Write|lyceum.Accounts, access.NewEntropy()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

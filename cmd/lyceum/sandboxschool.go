@@ -116,7 +116,7 @@ func keepCredentials(
 	}
 	return store.Write(ctx, lyceum.Stamp{School: school.School.ID, At: at, Actor: "sandbox"}, func(tx lyceum.Tx) error {
 		err := tx.APIKeys.Insert(tx, lyceum.APIKey{
-			ID: 1, Name: "Sandbox", Permissions: lyceum.Read | lyceum.Write, Hash: key,
+			ID: 1, Name: "Sandbox", Permissions: lyceum.Read | lyceum.Write | lyceum.Accounts, Hash: key,
 			LastFour: known.APIKey[len(known.APIKey)-4:], CreatedAt: at,
 		})
 		if err != nil {

@@ -275,7 +275,7 @@ type apikeyCreateCommand struct {
 	database    `embed:""`
 	inSchool    `embed:""`
 	Name        string `help:"What the key is for." required:"" placeholder:"NAME"`
-	Permissions string `help:"What the key may do: read, write or read,write." default:"read"`
+	Permissions string `help:"What the key may do: read, write and accounts (change email addresses, passwords and roles), separated by commas." default:"read"`
 }
 
 // Help implements kong's help for the command.

@@ -347,7 +347,13 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 			apiv1.New(apiv1.Rules{
 				Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Hash: s.accounts.HashForProgram,
 			}, oauth.Endpoints(s.oauth, lyceum.V1)),
-			apiv2.New(s.learning, s.sales, oauth.Endpoints(s.oauth, lyceum.V2)),
+			apiv2.New(apiv2.Rules{
+				Learning: s.learning, Sales: s.sales, People: s.people, Accounts: s.accounts, Doors: people.Doors{
+					Hash: s.accounts.HashForProgram, Leave: s.accounts.EndAccess, Left: s.accounts.EndedAccess,
+					Close: s.learning.Close,
+					Tell:  oauth.NewNotices(oauth.Notices{School: s.school, Mail: o.mail, Log: s.log}).Tell,
+				},
+			}, oauth.Endpoints(s.oauth, lyceum.V2)),
 			apilyceum.New(apilyceum.Rules{
 				Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed,
 				Bulk: s.bulk, Clock: s.moves, School: s.school,

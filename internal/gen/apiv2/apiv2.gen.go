@@ -604,6 +604,12 @@ type DigitalDownload struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+// EnrollmentMetrics What a user is or was enrolled in.
+type EnrollmentMetrics struct {
+	// Count Number of courses that the user is or was enrolled in.
+	Count int32 `json:"count"`
+}
+
 // EnrollmentProgress What a user has done of a course.
 type EnrollmentProgress struct {
 	// PercentComplete Share of the published lectures that are complete, from 0 to 100.
@@ -980,6 +986,12 @@ type ListedLecture struct {
 
 	// UpdatedAt Time of the last change.
 	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// Message What was done.
+type Message struct {
+	// Message What was done, for people.
+	Message string `json:"message"`
 }
 
 // NamedReference Something with a name that is shown elsewhere.
@@ -1372,6 +1384,15 @@ type QuizAnswers struct {
 	Responses []QuizAnswer `json:"responses"`
 }
 
+// QuizMetrics What a user answered.
+type QuizMetrics struct {
+	// Total Number of graded quizzes that the user submitted.
+	Total int32 `json:"total"`
+
+	// Passed Number of these that the user passed.
+	Passed int32 `json:"passed"`
+}
+
 // QuizQuestion A question of a quiz.
 type QuizQuestion struct {
 	// Question The question.
@@ -1465,6 +1486,27 @@ type Section struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+// Session A browser in which a user is signed in.
+type Session struct {
+	// ID Identifier of the session.
+	ID string `json:"id"`
+
+	// User The user.
+	User Reference `json:"user"`
+
+	// IPAddress The network from which the user signed in, such as `192.0.2.0/24`.
+	IPAddress *string `json:"ip_address"`
+
+	// UserAgent The family and the system of the browser, such as `Firefox on Linux`.
+	UserAgent *string `json:"user_agent"`
+
+	// LastSeenAt When it was last used, to the minute.
+	LastSeenAt *time.Time `json:"last_seen_at"`
+
+	// CreatedAt When the user signed in.
+	CreatedAt time.Time `json:"created_at"`
+}
+
 // Transaction A movement of money.
 type Transaction struct {
 	// ID Identifier of the transaction, unique in the school.
@@ -1536,6 +1578,102 @@ type Transaction struct {
 	// PaymentGateway Through what it was paid, as the program that recorded the sale named it; otherwise `free` or `coupon` when it cost nothing, and `external`.
 	PaymentGateway string `json:"payment_gateway"`
 }
+
+// TransactionMetrics What a user paid.
+type TransactionMetrics struct {
+	// Count Number of transactions.
+	Count int32 `json:"count"`
+
+	// TotalSpent What was paid less what was refunded, in US cents.
+	TotalSpent int64 `json:"total_spent"`
+}
+
+// User A person of the school.
+type User struct {
+	// ID Identifier of the user, unique in the school.
+	ID int32 `json:"id"`
+
+	// Email Email address of the user.
+	Email string `json:"email"`
+
+	// Name Name of the user; empty when it is unknown.
+	Name string `json:"name"`
+
+	// PhoneNumber Phone number of the user.
+	PhoneNumber *string `json:"phone_number"`
+
+	// Role Role of the user; `student` for a role that the school named itself.
+	Role UserRole `json:"role"`
+
+	// AuthorBioID The author profile of the user.
+	AuthorBioID *int32 `json:"author_bio_id"`
+
+	// FirstEnrolledAt When the user was first enrolled in a course.
+	FirstEnrolledAt *time.Time `json:"first_enrolled_at"`
+
+	// LastSignInAt When the user last signed in.
+	LastSignInAt *time.Time `json:"last_sign_in_at"`
+
+	// CreatedAt When the user was created.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt When the user was last changed. A sign-in is no change.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// UserRole Role of the user; `student` for a role that the school named itself.
+type UserRole string
+
+// UserMetrics What a user bought and learned.
+type UserMetrics struct {
+	// Transactions What the user paid.
+	Transactions TransactionMetrics `json:"transactions"`
+
+	// Enrollments What the user is or was enrolled in.
+	Enrollments EnrollmentMetrics `json:"enrollments"`
+
+	// Quizzes What the user answered.
+	Quizzes QuizMetrics `json:"quizzes"`
+}
+
+// UserWithMetrics A person of the school, with what they bought and learned.
+type UserWithMetrics struct {
+	// ID Identifier of the user, unique in the school.
+	ID int32 `json:"id"`
+
+	// Email Email address of the user.
+	Email string `json:"email"`
+
+	// Name Name of the user; empty when it is unknown.
+	Name string `json:"name"`
+
+	// PhoneNumber Phone number of the user.
+	PhoneNumber *string `json:"phone_number"`
+
+	// Role Role of the user; `student` for a role that the school named itself.
+	Role UserWithMetricsRole `json:"role"`
+
+	// AuthorBioID The author profile of the user.
+	AuthorBioID *int32 `json:"author_bio_id"`
+
+	// FirstEnrolledAt When the user was first enrolled in a course.
+	FirstEnrolledAt *time.Time `json:"first_enrolled_at"`
+
+	// LastSignInAt When the user last signed in.
+	LastSignInAt *time.Time `json:"last_sign_in_at"`
+
+	// CreatedAt When the user was created.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt When the user was last changed. A sign-in is no change.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Metrics What the user bought and learned.
+	Metrics UserMetrics `json:"metrics"`
+}
+
+// UserWithMetricsRole Role of the user; `student` for a role that the school named itself.
+type UserWithMetricsRole string
 
 // Video What a player needs. What is not known of a video that is not ready is left out.
 type Video struct {

@@ -61,6 +61,13 @@ func appendLectureProgress(b []byte, p *lyceum.LectureProgress) []byte {
 	return append(wire.AppendMoment(b, `,"completed_at":`, p.CompletedAt), '}')
 }
 
+func truthOrNull(o lyceum.Opt[bool]) string {
+	if !o.Present {
+		return "null"
+	}
+	return strconv.FormatBool(o.Value)
+}
+
 func appendUser(b []byte, u *lyceum.TaggedUser) []byte {
 	b = wire.AppendNumber(b, `{"id":`, u.ID)
 	b = wire.AppendString(append(b, `,"email":`...), u.Email)
@@ -69,6 +76,8 @@ func appendUser(b []byte, u *lyceum.TaggedUser) []byte {
 	b = wire.AppendOptWord(b, `,"src":`, u.Src)
 	b = wire.AppendMoment(b, `,"created_at":`, u.CreatedAt)
 	b = wire.AppendOptMoment(b, `,"disabled_at":`, u.DisabledAt)
+	b = wire.AppendOptWord(b, `,"phone_number":`, u.PhoneNumber)
+	b = append(append(b, `,"allow_marketing_emails":`...), truthOrNull(u.Marketing)...)
 	b = append(b, `,"tags":[`...)
 	for i, tag := range u.Tags {
 		if i > 0 {

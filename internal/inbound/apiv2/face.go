@@ -7,7 +7,9 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
@@ -15,6 +17,9 @@ import (
 type Face struct {
 	learning *learning.Service
 	sales    *sales.Service
+	people   *people.Service
+	doors    people.Doors
+	accounts *access.Accounts
 	tokens   []wire.Operation
 }
 
@@ -22,8 +27,19 @@ var _ wire.Face = (*Face)(nil)
 
 // New makes the face over the rules it calls. Tokens are the operations by which apps get access
 // tokens; they are the same in every version.
-func New(l *learning.Service, s *sales.Service, tokens []wire.Operation) *Face {
-	return &Face{learning: l, sales: s, tokens: tokens}
+func New(r Rules, tokens []wire.Operation) *Face {
+	return &Face{
+		learning: r.Learning, sales: r.Sales, people: r.People, doors: r.Doors, accounts: r.Accounts, tokens: tokens,
+	}
+}
+
+// Rules are what the face calls.
+type Rules struct {
+	Learning *learning.Service
+	Sales    *sales.Service
+	People   *people.Service
+	Doors    people.Doors
+	Accounts *access.Accounts
 }
 
 func (f *Face) Name() string { return "v2" }
@@ -33,7 +49,7 @@ func (f *Face) Operations() []wire.Operation {
 		wire.Admitting(f.open, slices.Concat(
 			f.courses(), f.sections(), f.lectures(), f.attachments(), f.comments(), f.quizzes(),
 			f.digitalDownloads(), f.pricingPlans(), f.productCollections(), f.coupons(), customizations(),
-			f.purchases(), f.transactions(), f.courseEnrollments(),
+			f.purchases(), f.transactions(), f.courseEnrollments(), f.users(), f.sessions(),
 		)...),
 		wire.ForLearners(lyceum.V2, slices.Concat(
 			myself(), f.myCourses(), f.myLectures(), f.myProducts(), f.myMemberships(), f.myPurchases(),

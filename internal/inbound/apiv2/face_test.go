@@ -14,7 +14,7 @@ func TestEveryKindHasAStatusAndACode(t *testing.T) {
 	}
 	codes := map[string]bool{}
 	for _, kind := range lyceum.Kinds() {
-		status, body := apiv2.New(nil, nil, nil).Failure(lyceum.Errorf(kind, "this & that"), "")
+		status, body := apiv2.New(apiv2.Rules{}, nil).Failure(lyceum.Errorf(kind, "this & that"), "")
 		if status != want[kind] || status == 0 {
 			t.Errorf("%v is %d, want %d", kind, status, want[kind])
 		}
@@ -27,7 +27,7 @@ func TestEveryKindHasAStatusAndACode(t *testing.T) {
 }
 
 func TestFieldsAreNamed(t *testing.T) {
-	_, body := apiv2.New(nil, nil, nil).Failure(lyceum.InvalidFields(lyceum.FieldError{Field: "page", Message: "is odd"}, lyceum.FieldError{Field: "per_page", Message: "is even"}), "")
+	_, body := apiv2.New(apiv2.Rules{}, nil).Failure(lyceum.InvalidFields(lyceum.FieldError{Field: "page", Message: "is odd"}, lyceum.FieldError{Field: "per_page", Message: "is even"}), "")
 	const want = `{"code":"invalid_request","message":"page is odd; per_page is even","errors":[{"field":"page","message":"is odd"},{"field":"per_page","message":"is even"}]}`
 	if text, err := body.AppendJSON(nil); err != nil || string(text) != want {
 		t.Errorf("got %s, %v; want %s", text, err, want)
@@ -35,7 +35,7 @@ func TestFieldsAreNamed(t *testing.T) {
 }
 
 func TestWhatARuleRefusesIs422(t *testing.T) {
-	status, body := apiv2.New(nil, nil, nil).Failure(&lyceum.Error{Kind: lyceum.Invalid, Code: "validation_failed", Detail: "too late"}, "")
+	status, body := apiv2.New(apiv2.Rules{}, nil).Failure(&lyceum.Error{Kind: lyceum.Invalid, Code: "validation_failed", Detail: "too late"}, "")
 	const want = `{"code":"validation_failed","message":"too late","errors":[]}`
 	if text, err := body.AppendJSON(nil); err != nil || string(text) != want || status != 422 {
 		t.Errorf("got %d %s, %v; want %s", status, text, err, want)

@@ -19,7 +19,10 @@ type keyPage struct {
 }
 
 // permissionChoices are what a key may do, as the form offers it.
-var permissionChoices = map[string]lyceum.Permissions{"read": lyceum.Read, "read,write": lyceum.Read | lyceum.Write}
+var permissionChoices = map[string]lyceum.Permissions{
+	"read": lyceum.Read, "read,write": lyceum.Read | lyceum.Write,
+	"read,write,accounts": lyceum.Read | lyceum.Write | lyceum.Accounts,
+}
 
 // listKeys serves GET /admin/settings/api-keys.
 func (c *console) listKeys(w http.ResponseWriter, r *http.Request, v *visit) error {

@@ -25,6 +25,9 @@ func Users() Kind[lyceum.User] {
 			timeColumn("created_at", func(u *row) *time.Time { return &u.CreatedAt }).optional(),
 			optTimeColumn("last_sign_in_at", func(u *row) *lyceum.Opt[time.Time] { return &u.LastSignInAt }),
 			optTextColumn("last_sign_in_ip", func(u *row) *lyceum.Opt[string] { return &u.LastSignInIP }),
+			optTextColumn("phone_number", func(u *row) *lyceum.Opt[string] { return &u.PhoneNumber }),
+			optBooleanColumn("allow_marketing_emails", func(u *row) *lyceum.Opt[bool] { return &u.Marketing }),
+			optTextColumn("notes", func(u *row) *lyceum.Opt[string] { return &u.Notes }).long(),
 		},
 	}
 }

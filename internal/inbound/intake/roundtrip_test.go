@@ -360,7 +360,7 @@ func TestR13Formulas(t *testing.T) {
 		}
 		user := lyceum.User{ID: 1, Email: cell, Name: lyceum.Some(cell), Role: lyceum.Role(cell), Src: lyceum.Some(cell)}
 		got = written(t, intake.Users(), intake.CSV, []lyceum.User{user})
-		if row := fmt.Sprintf("1,%s,%[1]s,%[1]s,%[1]s,0001-01-01T00:00:00Z,,\n", want); !strings.HasSuffix(got, row) {
+		if row := fmt.Sprintf("1,%s,%[1]s,%[1]s,%[1]s,0001-01-01T00:00:00Z,,,,,\n", want); !strings.HasSuffix(got, row) {
 			t.Errorf("%q: %q", cell, got)
 		}
 	}
@@ -390,7 +390,7 @@ func TestR13ForeignApostrophe(t *testing.T) {
 }
 
 func TestWriter(t *testing.T) {
-	if got := written(t, intake.Users(), intake.CSV, nil); got != "id,email,name,role,src,created_at,last_sign_in_at,last_sign_in_ip\n" {
+	if got := written(t, intake.Users(), intake.CSV, nil); got != "id,email,name,role,src,created_at,last_sign_in_at,last_sign_in_ip,phone_number,allow_marketing_emails,notes\n" {
 		t.Errorf("no rows: %q", got)
 	}
 	if got := written(t, intake.Users(), intake.JSONLines, nil); got != "" {

@@ -14,6 +14,7 @@ var askings = slicesOf(
 	studioRows,
 	learnerRows, learnerContentsRows,
 	memberRows,
+	peopleRows,
 )
 
 // shopV2Rows are derived from contract/v2: what a school sells, and by what.

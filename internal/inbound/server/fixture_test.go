@@ -131,6 +131,15 @@ func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 	}
 }
 
+// doorsOver are the doors of version 2; nobody is told of anything.
+func doorsOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) people.Doors {
+	accounts := access.NewAccounts(store, now, tokens, nil)
+	return people.Doors{
+		Hash: accounts.HashForProgram, Leave: accounts.EndAccess, Left: accounts.EndedAccess, Close: learning.New(store, now).Close,
+		Tell: func(context.Context, lyceum.SchoolID, string, people.Changed) {},
+	}
+}
+
 // webhookOptions let webhooks be sent to the own machine.
 func webhookOptions() events.Options {
 	return events.Options{
@@ -144,7 +153,7 @@ func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) [
 	rules := rulesOver(store, now)
 	return []wire.Face{
 		apiv1.New(rules, oauth.Endpoints(tokens, lyceum.V1)),
-		apiv2.New(rules.Learning, rules.Sales, oauth.Endpoints(tokens, lyceum.V2)),
+		apiv2.New(apiv2.Rules{Learning: rules.Learning, Sales: rules.Sales, People: rules.People, Accounts: access.NewAccounts(store, now, tokens, nil), Doors: doorsOver(store, now, tokens)}, oauth.Endpoints(tokens, lyceum.V2)),
 		apilyceum.New(apilyceum.Rules{
 			Sales: rules.Sales, People: rules.People, Learning: rules.Learning, Events: rules.Events, Accounts: access.NewAccounts(store, now, tokens, nil), Feed: events.NewFeed(store, rules.Events, nil), School: storetest.School(store),
 			Bulk: bulk.New(store, now, rules.Learning, rules.People), Clock: movableClock(store),

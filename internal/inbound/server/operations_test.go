@@ -55,7 +55,7 @@ func (k *class) enter(t *testing.T, mark string) *campusSchool {
 	storetest.Write(t, k.store, school, func(tx lyceum.Tx) error { _, err := tx.Users.Save(tx, people...); return err })
 	p := &campusSchool{id: school, clients: map[lyceum.InterfaceVersion]credentials{}}
 	var err error
-	if _, p.key, err = k.options.Keys.Create(t.Context(), lyceum.By{School: school, Actor: "test"}, "test", lyceum.Read|lyceum.Write, access.NewEntropy()); err != nil {
+	if _, p.key, err = k.options.Keys.Create(t.Context(), lyceum.By{School: school, Actor: "test"}, "test", lyceum.Read|lyceum.Write|lyceum.Accounts, access.NewEntropy()); err != nil {
 		t.Fatal(err)
 	}
 	for _, version := range []lyceum.InterfaceVersion{lyceum.V1, lyceum.V2} {

@@ -147,7 +147,7 @@ func (k *Keys) Create(
 	if p == 0 {
 		return lyceum.APIKey{}, "", lyceum.InvalidFields(lyceum.FieldError{
 			Field:   "permissions",
-			Message: "must be read, write or read,write",
+			Message: lyceum.PermissionsTaken,
 		})
 	}
 	if _, err := k.store.In(ctx, by.School).GetSchool(); err != nil {

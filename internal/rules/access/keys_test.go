@@ -211,7 +211,7 @@ func TestCreateRefuses(t *testing.T) {
 		{"101 characters", strings.Repeat("é", 101), lyceum.Read, "name must be 1 to 100 characters long"},
 		{"not UTF-8", "report\xff", lyceum.Read, "name must be UTF-8 text without NUL characters"},
 		{"NUL", "report\x00", lyceum.Read, "name must be UTF-8 text without NUL characters"},
-		{"no permission", "reports", 0, "permissions must be read, write or read,write"},
+		{"no permission", "reports", 0, "permissions must be read, write, accounts or some of them, such as read,write"},
 		{"100 characters", strings.Repeat("é", 100), lyceum.Read, ""},
 		{"spaces around", "  " + strings.Repeat("x", 100) + " ", lyceum.Read, ""},
 	} {

@@ -98,6 +98,19 @@ func (a *Accounts) change(
 	return user, err
 }
 
+// EndAccess ends, in a change, what lets a user in without their password and what
+// lets apps act for them. EndedAccess must be called after it.
+func (a *Accounts) EndAccess(tx lyceum.Tx, id lyceum.UserID, now time.Time) error {
+	return endAll(tx, id, now)
+}
+
+// EndedAccess makes what this process believes of tokens and of the tries of an
+// account be looked up again.
+func (a *Accounts) EndedAccess(school lyceum.SchoolID, email string) {
+	a.oauth.forgetAll()
+	a.guard.clear(school, email)
+}
+
 // endStays ends what lets a user in without their password.
 func endStays(tx lyceum.Tx, id lyceum.UserID) error {
 	if _, err := tx.Sessions.Clear(tx, lyceum.SessionFilter{User: lyceum.Some(id)}); err != nil {

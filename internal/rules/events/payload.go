@@ -101,10 +101,11 @@ func (r *reading) user(id lyceum.UserID) object {
 		return nil
 	}
 	return object{
-		"id": u.ID, "role": u.Role, "email": u.Email, "name": text(u.Name), "phone_number": nil, "school_id": r.school,
-		"src": text(u.Src), "first_touch": nil, "last_touch": nil, "joined_at": written(u.CreatedAt),
+		"id": u.ID, "role": u.Role, "email": u.Email, "name": text(u.Name), "phone_number": text(u.PhoneNumber),
+		"school_id": r.school,
+		"src":       text(u.Src), "first_touch": nil, "last_touch": nil, "joined_at": written(u.CreatedAt),
 		"created_at": written(u.CreatedAt), "sign_in_count": nil, "current_sign_in_at": moment(u.LastSignInAt),
-		"last_sign_in_at": moment(u.LastSignInAt), "unsubscribe_from_marketing_emails": false,
+		"last_sign_in_at": moment(u.LastSignInAt), "unsubscribe_from_marketing_emails": u.Marketing == lyceum.Some(false),
 	}
 }
 

@@ -53,7 +53,7 @@ func (m madeUp) subject(event lyceum.EventName) (object any, detail string) {
 			Currency:  "USD",
 			CreatedAt: m.at, ClosedAt: lyceum.Some(m.at),
 		}, ""
-	case lyceum.UserCreatedEvent:
+	case lyceum.UserCreatedEvent, lyceum.MarketingAllowedEvent, lyceum.MarketingRefusedEvent:
 		return lyceum.TaggedUser{User: m.person()}, ""
 	case lyceum.UserUpdatedEvent:
 		return lyceum.TaggedUser{User: m.person()}, `{"old_name":"Test","new_name":"Test Person","old_email":"` +

@@ -97,6 +97,12 @@ func (s *Service) Unenroll(ctx context.Context, by lyceum.By, q UserProduct) err
 	})
 }
 
+// Close is Unenroll in a change that others are part of.
+func (s *Service) Close(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) error {
+	_, _, err := s.UnenrollFrom(tx, now, user, p)
+	return err
+}
+
 // UnenrollFrom is Unenroll in a change that others are part of. It reports
 // whether there was something to end, and returns the sales that it ended.
 func (s *Service) UnenrollFrom(

@@ -7,6 +7,7 @@ package people
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,8 +56,8 @@ func (s *Service) Import(by lyceum.By) *Import {
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (i *Import) Check(ctx context.Context, batch []lyceum.User) ([]lyceum.RowProblem, error) {
 	v := i.service.store.In(ctx, i.by.School)
-	kept, owners, err := known(v.Users, v, batch)
-	return problems(batch, kept, owners), err
+	kept, byEmail, err := known(v.Users, v, batch)
+	return problems(batch, kept, byEmail), err
 }
 
 // Save keeps the rows of a batch that have no problem, all in one write, and
@@ -93,12 +94,16 @@ func known(
 	for n := range batch {
 		ids[n] = batch[n].ID
 	}
-	if kept, err = users.Find(from, ids...); err != nil {
-		return nil, nil, err
-	}
-	byEmail = map[string]lyceum.UserID{}
-	for id, user := range kept {
-		byEmail[strings.ToLower(user.Email)] = id
+	kept, byEmail = make(map[lyceum.UserID]lyceum.User, len(batch)), map[string]lyceum.UserID{}
+	for part := range slices.Chunk(ids, lyceum.MaxUsers) {
+		err = users.Each(from, lyceum.UserFilter{IDs: part, Erased: true}, func(user *lyceum.User) error {
+			kept[user.ID] = *user
+			byEmail[strings.ToLower(user.Email)] = user.ID
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
 	}
 	var others []string
 	for n := range batch {
@@ -140,6 +145,15 @@ func complete(row *lyceum.User, kept lyceum.User, now time.Time) {
 	if !row.LastSignInIP.Present {
 		row.LastSignInIP = kept.LastSignInIP
 	}
+	if !row.PhoneNumber.Present {
+		row.PhoneNumber = kept.PhoneNumber
+	}
+	if !row.Marketing.Present {
+		row.Marketing = kept.Marketing
+	}
+	if !row.Notes.Present {
+		row.Notes = kept.Notes
+	}
 	row.DisabledAt = kept.DisabledAt
 	// Whoever has another address may be another person.
 	if !row.PasswordHash.Present && strings.EqualFold(row.Email, kept.Email) {
@@ -161,6 +175,14 @@ func problems(
 		if old := kept[row.ID]; row.Role == "" && old.Role == lyceum.Owner && !strings.EqualFold(row.Email, old.Email) {
 			refuse(n, "id", fmt.Sprintf("%d is the school's owner, with another email address; set the row's role to "+
 				"owner to replace them, or use another id", row.ID))
+			continue
+		}
+		if old := kept[row.ID]; old.Erased() {
+			refuse(n, "id", fmt.Sprintf("%d was a person who was erased; leave the row out, or use another id", row.ID))
+			continue
+		}
+		if strings.HasSuffix(key, "@invalid") {
+			refuse(n, "email", "must not end with @invalid, which stands for people who were erased")
 			continue
 		}
 		if id, taken := byEmail[key]; taken && id != row.ID {

@@ -2,7 +2,6 @@ package people
 
 import (
 	"context"
-	"encoding/json"
 	"net/mail"
 	"slices"
 	"strings"
@@ -168,13 +167,22 @@ func (s *Service) Register(tx lyceum.Tx, now time.Time, email string, name lyceu
 	})
 }
 
+const addressTaken = "must be an email address such as learner@example.com"
+
+// isAddress reports whether a text can be the address of a user. Those at invalid
+// are nobody's (RFC 2606), and stand for people who were erased.
+func isAddress(email string) bool {
+	at, err := mail.ParseAddress(email)
+	return err == nil && at.Address == email && len(email) <= maxEmail && !strings.HasSuffix(email, "@invalid")
+}
+
 func (n *NewUser) check() error {
 	var wrong []lyceum.FieldError
 	refuse := func(field, message string) {
 		wrong = append(wrong, lyceum.FieldError{Field: field, Message: message})
 	}
-	if at, err := mail.ParseAddress(n.Email); err != nil || at.Address != n.Email || len(n.Email) > maxEmail {
-		refuse("email", "must be an email address such as learner@example.com")
+	if !isAddress(n.Email) {
+		refuse("email", addressTaken)
 	}
 	if length := utf8.RuneCountInString(n.Password.Value); n.Password.Present &&
 		(length < minPassword || length > maxPassword) {
@@ -238,12 +246,7 @@ func (s *Service) Update(ctx context.Context, by lyceum.By, c Change) (Detail, e
 		if user == before {
 			return nil
 		}
-		if err = tx.Users.Update(tx, user); err != nil {
-			return err
-		}
-		detail, err := json.Marshal(renamed{before.Name.Value, user.Name.Value, before.Email, user.Email})
-		tx.Announce(lyceum.UserUpdated, int32(c.User), lyceum.UserUpdatedEvent, string(detail))
-		return err
+		return change(tx, &before, &user)
 	})
 	if err != nil {
 		return Detail{}, err

@@ -77,11 +77,19 @@ func invariants() []invariant {
 			"%d pricing plans belong to a course that is not there",
 		},
 	}
-	for _, name := range []string{users.counter, "sales"} {
+	for _, counted := range [][2]string{{userCounter, "school_id = $1 AND " + notErased}, {"sales", "school_id = $1"}} {
+		name, rows := counted[0], counted[1]
 		list = append(list, invariant{
-			`SELECT (SELECT count(*) FROM ` + name + ` WHERE school_id = $1)
+			`SELECT (SELECT count(*) FROM ` + name + ` WHERE ` + rows + `)
 			- COALESCE((SELECT value FROM counters WHERE school_id = $1 AND name = '` + name + `'), 0)`,
 			"there are %d " + name + " more than the counter says",
+		})
+	}
+	for _, role := range []lyceum.Role{lyceum.Student, lyceum.Owner, lyceum.Author, lyceum.Affiliate} {
+		list = append(list, invariant{
+			`SELECT (SELECT count(*) FROM users WHERE school_id = $1 AND ` + notErased + ` AND role = '` + string(role) + `')
+			- COALESCE((SELECT value FROM counters WHERE school_id = $1 AND name = '` + roleCounter(role) + `'), 0)`,
+			"there are %d users with the role " + string(role) + " more than the counter says",
 		})
 	}
 	list = append(list, invariant{

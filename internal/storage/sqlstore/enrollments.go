@@ -69,7 +69,8 @@ func (t *tx) BeginEnrollment(e lyceum.Enrollment) (bool, error) {
 	values := strings.Trim(placeholders(1, len(w.args)), "()")
 	w.and("EXISTS (SELECT 1 FROM courses WHERE school_id = ? AND course_id = ?)",
 		int64(t.stamp.School), int64(e.Course))
-	w.and("EXISTS (SELECT 1 FROM users WHERE school_id = ? AND user_id = ?)", int64(t.stamp.School), int64(e.User))
+	w.and("EXISTS (SELECT 1 FROM users WHERE school_id = ? AND user_id = ? AND "+notErased+")",
+		int64(t.stamp.School), int64(e.User))
 	var id int32
 	begun, err := t.q.one("INSERT INTO enrollments (school_id, "+enrollments.list()+") SELECT "+values+w.String()+
 		" ON CONFLICT (school_id, user_id, course_id) WHERE ended_at IS NULL DO NOTHING RETURNING enrollment_id",
@@ -136,4 +137,14 @@ func (v *view) FindEnrolledOf(user lyceum.UserID) ([]lyceum.Enrolled, error) {
 		WHERE e.school_id = $1 AND e.user_id = $2 ORDER BY e.enrollment_id`,
 		[]any{int64(v.school), int64(user)}, dest, func() error { found = append(found, row); return nil })
 	return found, v.public(err)
+}
+
+func (v *view) FindFirstEnrolled(users []lyceum.UserID) (map[lyceum.UserID]time.Time, error) {
+	first := make(map[lyceum.UserID]time.Time, len(users))
+	var user lyceum.UserID
+	var at time.Time
+	err := inGroups(v.q, "SELECT user_id, min(enrolled_at) FROM enrollments WHERE school_id = $1 AND user_id IN ",
+		" GROUP BY user_id", v.school, int32Args(users), []any{scanInt(&user), scanTime(&at)},
+		func() { first[user] = at })
+	return first, v.public(err)
 }

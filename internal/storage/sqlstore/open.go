@@ -142,6 +142,7 @@ const busyTimeout = "10000"
 func sqliteDSN(path string, synchronous Synchronous, more string) string {
 	return fileDSN(path, "_pragma=busy_timeout("+busyTimeout+")&_pragma=journal_mode(WAL)&_pragma=synchronous("+
 		string(synchronous)+")&_pragma=foreign_keys(1)&_pragma=temp_store(memory)&_pragma=wal_autocheckpoint(8000)"+
+		"&_pragma=secure_delete(1)"+
 		"&_pragma=cache_size(-32768)&_pragma=journal_size_limit("+logLimit+")&"+more)
 }
 

@@ -15,11 +15,34 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 	v := store.In(t.Context(), 1)
 	user, course := lyceum.Some(lyceum.UserID(1)), lyceum.Some(lyceum.CourseID(1))
 	quiz, users := lyceum.Some(lyceum.QuizID(1)), []lyceum.UserID{1, 2, 3}
+	sorted := func(by lyceum.UserKey, role lyceum.Role) func() error {
+		return func() error {
+			f := lyceum.UserFilter{Role: lyceum.Opt[lyceum.Role]{Value: role, Present: role != ""}, Order: lyceum.UserOrder{By: by}}
+			_, err := v.Users.List(v, f, lyceum.Page{Number: 1, Size: 20})
+			return err
+		}
+	}
 	for _, tc := range []struct {
 		name string
 		read func() error
 		want string // the index, and the columns that are looked up in it
 	}{
+		{"users by name", sorted(lyceum.UserByName, ""), "SEARCH users USING INDEX users_name (school_id=?)"},
+		{"users by address", sorted(lyceum.UserByEmail, ""), "SEARCH users USING INDEX users_email_key (school_id=?)"},
+		{"the newest users", sorted(lyceum.UserByCreated, ""), "SEARCH users USING INDEX users_created (school_id=?)"},
+		{"the last changed users", sorted(lyceum.UserByUpdated, ""), "SEARCH users USING INDEX users_updated (school_id=?)"},
+		{"users by their sign-in", sorted(lyceum.UserBySignIn, ""), "SEARCH users USING INDEX users_signed_in (school_id=?)"},
+		{"students by name", sorted(lyceum.UserByName, lyceum.Student), "SEARCH users USING INDEX users_name (school_id=?)"},
+		{"authors", sorted(lyceum.UserByID, lyceum.Author), "INDEX users_roles (school_id=? AND role=?)"},
+		{"users of other roles", sorted(lyceum.UserByID, lyceum.CustomRole), "INDEX users_custom (school_id=?)"},
+		{"authors who are some users", func() error {
+			_, err := lyceum.All(v.Authors, v, lyceum.PartnerFilter{Users: users})
+			return err
+		}, "INDEX authors_user (school_id=? AND user_id=?)"},
+		{"first enrollments", func() error {
+			_, err := v.FindFirstEnrolled(users)
+			return err
+		}, "INDEX enrollments_user (school_id=? AND user_id=?)"},
 		{"sections of a course", func() error {
 			_, err := lyceum.All(v.LectureSections, v, lyceum.LectureSectionFilter{Course: course})
 			return err

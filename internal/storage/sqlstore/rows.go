@@ -33,6 +33,7 @@ type noun[ID lyceum.Key, T, F any] struct {
 	largest    int                  // bytes of JSON that one takes at most, if fewer than hugeObject
 	byBytes    func(F) bool         // rows have no fixed size: a page ends at lyceum.AnswerBytes
 	saving     func(*tx, []T) error // before rows are saved
+	seen       string               // what a row must meet to be found by its key; all are, if empty
 }
 
 // define completes a noun and puts it in its place in tables, which is a
@@ -119,7 +120,7 @@ func (n *noun[ID, T, F]) Get(from lyceum.Source, id ID) (T, error) {
 func (n *noun[ID, T, F]) get(v *view, id ID) (row T, found bool, err error) {
 	r := n.reader()
 	defer n.done(r)
-	found, err = v.q.one("SELECT "+n.list()+" FROM "+n.name+" WHERE school_id = $1 AND "+n.key.name+" = $2",
+	found, err = v.q.one("SELECT "+n.list()+" FROM "+n.name+n.visible()+n.key.name+" = $2",
 		[]any{int64(v.school), n.key.arg(id)}, r.dest...)
 	if err != nil {
 		err = fmt.Errorf("get %s: %w", n.what, err)
@@ -143,11 +144,20 @@ func (n *noun[ID, T, F]) Find(from lyceum.Source, ids ...ID) (map[ID]T, error) {
 	}
 	r := n.reader()
 	defer n.done(r)
-	err := n.findRows(v.q, v.school, wanted, r.dest, func() { found[*n.key.at(&r.row)] = r.row })
-	if err != nil {
-		return nil, v.public(err)
+	visit := func() { found[*n.key.at(&r.row)] = r.row }
+	if n.seen == "" {
+		return found, v.public(n.findRows(v.q, v.school, wanted, r.dest, visit))
 	}
-	return found, nil
+	return found, v.public(inChunks(v.q, "SELECT "+n.list()+" FROM "+n.name+n.visible()+n.key.name+" IN ", v.school,
+		wanted, r.dest, visit))
+}
+
+// visible begins the conditions of what is found by its key.
+func (n *noun[ID, T, F]) visible() string {
+	if n.seen == "" {
+		return " WHERE school_id = $1 AND "
+	}
+	return " WHERE school_id = $1 AND " + n.seen + " AND "
 }
 
 func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) error {

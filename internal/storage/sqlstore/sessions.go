@@ -21,6 +21,24 @@ var _ = define(&tables.Sessions, noun[lyceum.KeyHash, lyceum.Session, lyceum.Ses
 		if f.User.Present {
 			w.and("user_id = ?", int64(f.User.Value))
 		}
+		for _, bound := range []struct {
+			cond string
+			at   lyceum.Opt[time.Time]
+		}{
+			{"seen_at > ?", f.SeenAfter},
+			{"created_at > ?", f.BegunAfter},
+			{"seen_at >= ?", f.SeenFrom},
+			{"seen_at < ?", f.SeenUntil},
+		} {
+			if bound.at.Present {
+				w.and(bound.cond, micros(bound.at.Value))
+			}
+		}
 	},
-	order: func(lyceum.SessionFilter) string { return "created_at, hash" },
+	order: func(f lyceum.SessionFilter) string {
+		if f.LastSeen {
+			return "seen_at DESC, hash"
+		}
+		return "created_at, hash"
+	},
 })

@@ -3,14 +3,19 @@ package sqlstore
 import (
 	"database/sql"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
 
 var users = define(&tables.Users, noun[lyceum.UserID, lyceum.User, lyceum.UserFilter]{
-	table:   table[lyceum.User]{name: "users", counter: "users"},
+	table: table[lyceum.User]{
+		name: "users", counter: userCounter, changed: countRoles,
+		touched: func(u *lyceum.User) *time.Time { return &u.UpdatedAt },
+	},
 	entries: "user",
 	key:     idKey("user_id", func(u *lyceum.User) *lyceum.UserID { return &u.ID }),
 	rest: []column[lyceum.User]{
@@ -29,24 +34,48 @@ var users = define(&tables.Users, noun[lyceum.UserID, lyceum.User, lyceum.UserFi
 		optTimeColumn("last_sign_in_at", func(u *lyceum.User) *lyceum.Opt[time.Time] { return &u.LastSignInAt }),
 		optTextColumn("last_sign_in_ip", func(u *lyceum.User) *lyceum.Opt[string] { return &u.LastSignInIP }),
 		boolColumn("must_change_password", func(u *lyceum.User) *bool { return &u.MustChangePassword }),
+		{
+			name: "name_key", // by which names are found and sorted
+			bind: func(u *lyceum.User) any { return strings.ToLower(u.Name.Value) },
+			scan: func(*lyceum.User) sql.Scanner { return discard },
+		},
+		optTextColumn("phone_number", func(u *lyceum.User) *lyceum.Opt[string] { return &u.PhoneNumber }),
+		optBoolColumn("marketing", func(u *lyceum.User) *lyceum.Opt[bool] { return &u.Marketing }),
+		optTextColumn("notes", func(u *lyceum.User) *lyceum.Opt[string] { return &u.Notes }),
+		timeColumn("updated_at", func(u *lyceum.User) *time.Time { return &u.UpdatedAt }),
+		optTimeColumn("erased_at", func(u *lyceum.User) *lyceum.Opt[time.Time] { return &u.ErasedAt }),
 	},
+	seen:       notErased,
 	show:       loadTags,
 	weighShown: weighTagged,
 	narrow:     narrowUsers,
+	hint:       hintUsers,
+	order:      orderUsers,
+	count:      totalUsers,
 	after:      afterUser,
 })
 
 var _ = define(&tables.UserSummaries, noun[lyceum.UserID, lyceum.UserSummary, lyceum.UserFilter]{
-	table: table[lyceum.UserSummary]{name: users.name, counter: users.counter},
+	table: table[lyceum.UserSummary]{name: users.name, counter: userCounter},
 	what:  "user",
 	key:   idKey("user_id", func(u *lyceum.UserSummary) *lyceum.UserID { return &u.ID }),
 	rest: []column[lyceum.UserSummary]{
 		textColumn("email", func(u *lyceum.UserSummary) *string { return &u.Email }),
 		optTextColumn("name", func(u *lyceum.UserSummary) *lyceum.Opt[string] { return &u.Name }),
 	},
+	seen:   notErased,
 	narrow: narrowUsers,
+	hint:   hintUsers,
+	order:  orderUsers,
+	count:  totalUsers,
 	after:  afterUser,
 })
+
+// userCounter counts the users who are not erased.
+const userCounter = "users"
+
+// notErased are the users who are there for all but imports.
+const notErased = "erased_at IS NULL"
 
 func narrowUsers(w *where, f lyceum.UserFilter) {
 	if f.Email.Present {
@@ -77,6 +106,99 @@ func narrowUsers(w *where, f lyceum.UserFilter) {
 	}
 	if f.Enabled {
 		w.and("disabled_at IS NULL")
+	}
+	among(w, "user_id", f.IDs)
+	if f.Name.Present {
+		w.and("name_key LIKE ? ESCAPE '!'", partOf(f.Name.Value))
+	}
+	narrowRole(w, f.Role)
+	w.within("created_at", f.Created)
+	if !f.Erased {
+		w.and(notErased)
+	}
+}
+
+// narrowRole finds all but students in the words of an index.
+func narrowRole(w *where, role lyceum.Opt[lyceum.Role]) {
+	switch {
+	case !role.Present:
+	case role.Value == lyceum.CustomRole:
+		w.and("role NOT IN ('student', 'owner', 'author', 'affiliate')")
+	case role.Value == lyceum.Student:
+		w.and("role = 'student'")
+	case role.Value == lyceum.Owner || role.Value == lyceum.Author || role.Value == lyceum.Affiliate:
+		w.and("role <> 'student' AND role = ?", string(role.Value))
+	default:
+		w.and("1 = 0")
+	}
+}
+
+// hintUsers finds the few users of a role by their index, whatever their order.
+func hintUsers(d *dialect, f lyceum.UserFilter) string {
+	switch role := f.Role.Value; {
+	case !f.Role.Present || f.IDs != nil || f.Email.Present || role == lyceum.Student:
+		return ""
+	case role == lyceum.CustomRole:
+		return d.indexed("users_custom")
+	case role.Custom():
+		return ""
+	}
+	return d.indexed("users_roles")
+}
+
+func orderUsers(f lyceum.UserFilter) string {
+	direction := ""
+	if f.Order.Descending {
+		direction = " DESC"
+	}
+	by := map[lyceum.UserKey]string{
+		lyceum.UserByName: "name_key", lyceum.UserByEmail: "email_key", lyceum.UserByCreated: "created_at",
+		lyceum.UserByUpdated: "updated_at", lyceum.UserBySignIn: "COALESCE(last_sign_in_at, 0)",
+	}[f.Order.By]
+	if by != "" {
+		by += direction + ", "
+	}
+	return by + "user_id" + direction
+}
+
+// totalUsers reads a counter for all users, and for all of a role.
+func totalUsers(f lyceum.UserFilter, w *where) total {
+	role := f.Role
+	f.Role, f.After, f.Order = lyceum.None[lyceum.Role](), lyceum.None[lyceum.UserID](), lyceum.UserOrder{}
+	whole := f.Emails == nil
+	f.Emails = nil
+	switch {
+	case !whole || !reflect.DeepEqual(f, lyceum.UserFilter{}):
+		return counted(" FROM users", w)
+	case !role.Present:
+		return kept(userCounter)
+	case role.Value.Custom() && role.Value != lyceum.CustomRole:
+		return counted(" FROM users", w)
+	}
+	return kept(roleCounter(role.Value))
+}
+
+// roleCounter counts the users of a role; those that a school named itself are
+// counted together.
+func roleCounter(role lyceum.Role) string {
+	if role.Custom() {
+		role = lyceum.CustomRole
+	}
+	return "users:" + string(role)
+}
+
+// countRoles keeps the counters of users who are not erased.
+func countRoles(t *tx, old, row *lyceum.User) {
+	for _, side := range []struct {
+		user *lyceum.User
+		by   int64
+	}{{old, -1}, {row, 1}} {
+		if side.user != nil && !side.user.Erased() {
+			t.count(roleCounter(side.user.Role), side.by)
+		}
+	}
+	if old != nil && row != nil && row.Erased() && !old.Erased() {
+		t.count(userCounter, -1)
 	}
 }
 
@@ -130,6 +252,7 @@ func loadTags(q *session, school lyceum.SchoolID, found map[int32]lyceum.User) (
 
 func weighTagged(o any) int {
 	u := o.(lyceum.TaggedUser)
-	return bareObject + lyceum.Weight(u.Email, u.Name.Value, string(u.Role), u.Src.Value) + lyceum.Weight(u.Tags...) +
+	return bareObject + lyceum.Weight(u.Tags...) +
+		lyceum.Weight(u.Email, u.Name.Value, string(u.Role), u.Src.Value, u.PhoneNumber.Value) +
 		len(u.Tags)
 }

@@ -48,7 +48,7 @@ func byID(t *testing.T, store lyceum.Store) {
 			t.Errorf("%s: plans differ (-want +got): %v\n%s", tc.name, err, diff)
 		}
 		gotUsers, err := v.Users.Find(v, tc.users...)
-		if diff := cmp.Diff(tc.people, gotUsers); err != nil || diff != "" {
+		if diff := cmp.Diff(tc.people, gotUsers, SetByStore); err != nil || diff != "" {
 			t.Errorf("%s: users differ (-want +got): %v\n%s", tc.name, err, diff)
 		}
 	}

@@ -25,7 +25,7 @@ func learning(t *testing.T, store lyceum.Store) {
 		slices.Sort(tags)
 		sorted.Tags[user] = tags
 	}
-	if diff := gocmp.Diff(&sorted, got); diff != "" {
+	if diff := gocmp.Diff(&sorted, got, SetByStore); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
 	before, err := FindEntries(t.Context(), store, school, 0, 1000)

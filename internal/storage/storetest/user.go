@@ -3,8 +3,13 @@ package storetest
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/lyceum-school/lyceum"
 )
+
+// SetByStore are the fields of users that a store sets.
+var SetByStore = cmpopts.IgnoreFields(lyceum.User{}, "UpdatedAt")
 
 // User returns a user of a school.
 func User(t testing.TB, store lyceum.Store, school lyceum.SchoolID, id lyceum.UserID) lyceum.User {

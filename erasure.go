@@ -1,0 +1,39 @@
+package lyceum
+
+import (
+	"context"
+	"strconv"
+	"time"
+)
+
+// Erasure is the erasing of a person whose row says already that they were
+// erased. What programs wrote meanwhile is erased again in further passes.
+type Erasure struct {
+	User        UserID
+	RequestedAt time.Time
+	Called      Called // empty once nothing is left but to clean files
+	Passes      int32
+}
+
+// Called is what a person was called: by it what was stored of them is found.
+type Called struct {
+	Emails []string `json:"emails,omitempty"`
+	Names  []string `json:"names,omitempty"`
+}
+
+// SchoolErasure is an erasure of one of several schools.
+type SchoolErasure struct {
+	School SchoolID
+	Erasure
+}
+
+// ErasedEmail is the address of a person who was erased. It is nobody's.
+func ErasedEmail(user UserID) string { return "erased-" + strconv.Itoa(int(user)) + "@invalid" }
+
+// ErasureReads finds the people of all schools who are being erased.
+type ErasureReads interface {
+	FindErasures(ctx context.Context) ([]SchoolErasure, error)
+	// CleanErased removes what was erased from the files of the database as well, and
+	// reports whether it could: with SQLite no reader must hold the log.
+	CleanErased(ctx context.Context) (bool, error)
+}

@@ -1,0 +1,77 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// SessionsAsked selects the sessions of a user by when they were last seen, to the
+// second; both ends are included.
+type SessionsAsked struct {
+	User        lyceum.UserID
+	From, Until lyceum.Opt[time.Time]
+}
+
+// Sessions lists the sessions of a user that are not over, the last seen first. It
+// fails with NotFound.
+func (a *Accounts) Sessions(
+	ctx context.Context, by lyceum.By, q SessionsAsked, p lyceum.Page,
+) (lyceum.Listing[lyceum.Session], error) {
+	v := a.store.In(ctx, by.School)
+	if _, err := v.Users.Get(v, q.User); err != nil {
+		return lyceum.Listing[lyceum.Session]{}, err
+	}
+	now := a.clock()
+	f := lyceum.SessionFilter{
+		User: lyceum.Some(q.User), SeenAfter: lyceum.Some(now.Add(-SessionIdle)),
+		BegunAfter: lyceum.Some(now.Add(-SessionAbsolute)), SeenFrom: q.From, LastSeen: true,
+	}
+	if q.Until.Present {
+		f.SeenUntil = lyceum.Some(lyceum.Second(q.Until.Value).Add(time.Second))
+	}
+	return v.Sessions.List(v, f, p)
+}
+
+// SessionOf names a session of a user.
+type SessionOf struct {
+	User lyceum.UserID
+	ID   string
+}
+
+// EndSession ends a session. One that is not there has ended already. It fails with
+// NotFound for a user who is not there.
+func (a *Accounts) EndSession(ctx context.Context, by lyceum.By, q SessionOf) error {
+	return a.store.Write(ctx, by.Stamp(a.clock()), func(tx lyceum.Tx) error {
+		if _, err := tx.Users.Get(tx, q.User); err != nil {
+			return err
+		}
+		kept, err := lyceum.All(tx.Sessions, tx, lyceum.SessionFilter{User: lyceum.Some(q.User)})
+		if err != nil {
+			return err
+		}
+		for i := range kept {
+			if kept[i].ID() == q.ID {
+				tx.Note(lyceum.SessionEnded, int32(q.User))
+				return endSession(tx, kept[i].Hash)
+			}
+		}
+		return nil
+	})
+}
+
+// EndSessions ends all sessions of a user. What apps were granted stays, and so do
+// links to set a password. It fails with NotFound.
+func (a *Accounts) EndSessions(ctx context.Context, by lyceum.By, id lyceum.UserID) error {
+	return a.store.Write(ctx, by.Stamp(a.clock()), func(tx lyceum.Tx) error {
+		if _, err := tx.Users.Get(tx, id); err != nil {
+			return err
+		}
+		ended, err := tx.Sessions.Clear(tx, lyceum.SessionFilter{User: lyceum.Some(id)})
+		if ended > 0 {
+			tx.Note(lyceum.UserSignedOut, int32(id))
+		}
+		return err
+	})
+}

@@ -1,0 +1,355 @@
+package people
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Doors are how people come in, which other rules decide about.
+type Doors struct {
+	Hash Hasher
+	// Leave ends, in a change, what lets a user in without their password, and
+	// what lets apps act for them. Left is called after it.
+	Leave func(tx lyceum.Tx, user lyceum.UserID, now time.Time) error
+	Left  func(school lyceum.SchoolID, email string)
+	// Close ends, in a change, the access of a user to a product.
+	Close func(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) error
+	// Tell tells a user, at the address they had, what was changed of their
+	// account. It does not wait for it.
+	Tell func(ctx context.Context, school lyceum.SchoolID, email string, what Changed)
+}
+
+// Changed is what was changed of an account.
+type Changed struct{ Email, Password bool }
+
+// Account is what is said of a user who is created or changed by a program; what
+// is absent stays as it is.
+type Account struct {
+	User           lyceum.UserID // 0 for a new one
+	Name           lyceum.Opt[lyceum.Opt[string]]
+	Email          lyceum.Opt[string]
+	Password       lyceum.Opt[string]
+	Role           lyceum.Opt[lyceum.Role]
+	Marketing      lyceum.Opt[bool]
+	Notes          lyceum.Opt[string]
+	AuthorShare    lyceum.Opt[float64]
+	AffiliateShare lyceum.Opt[float64]
+}
+
+// CreateAccount creates a user, and the profile of an author or an affiliate. One
+// who has the address already is returned as they are.
+func (s *Service) CreateAccount(ctx context.Context, by lyceum.By, a Account, d Doors) (Profile, error) {
+	if err := a.checkNew(by); err != nil {
+		return Profile{}, err
+	}
+	v, same := s.store.In(ctx, by.School), lyceum.UserFilter{Email: a.Email}
+	if kept, found, err := v.Users.First(v, same); err != nil || found {
+		return s.profile(ctx, by, kept, err)
+	}
+	now := s.clock()
+	user := lyceum.User{
+		Email: a.Email.Value, Name: filled(a.Name.Value), Role: a.Role.Value, Marketing: a.Marketing,
+		Notes: filled(a.Notes), CreatedAt: lyceum.Second(now),
+	}
+	if a.Password.Present {
+		var err error
+		user.PasswordHash, user.MustChangePassword, err = d.Hash(ctx, by, user.Email, a.Password.Value)
+		if err != nil {
+			return Profile{}, err
+		}
+	}
+	made, err := lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.User, error) {
+		id, err := tx.Users.NextID(tx)
+		if err != nil {
+			return user, err
+		}
+		if kept, found, err := tx.Users.First(tx, same); err != nil || found {
+			return kept, err
+		}
+		user.ID = id
+		if err := welcome(tx, user); err != nil {
+			return user, err
+		}
+		return user, a.share(tx, &user)
+	})
+	return s.profile(ctx, by, made, err)
+}
+
+// profile shows a user after a change, unless it failed.
+func (s *Service) profile(ctx context.Context, by lyceum.By, user lyceum.User, err error) (Profile, error) {
+	if err != nil {
+		return Profile{}, err
+	}
+	v := s.store.In(ctx, by.School)
+	if user, err = v.Users.Get(v, user.ID); err != nil {
+		return Profile{}, err
+	}
+	rows, err := profiles(v, user)
+	if err != nil {
+		return Profile{}, err
+	}
+	return rows[0], nil
+}
+
+// UpdateAccount changes a user. It fails with Forbidden where the API key may not
+// change accounts, and with Conflict where another user has the address.
+func (s *Service) UpdateAccount(ctx context.Context, by lyceum.By, a Account, d Doors) (Profile, error) {
+	v := s.store.In(ctx, by.School)
+	kept, err := v.Users.Get(v, a.User)
+	if err != nil {
+		return Profile{}, err
+	}
+	if err := a.check(by, &kept); err != nil {
+		return Profile{}, err
+	}
+	var hash lyceum.Opt[string]
+	var common bool
+	if a.Password.Present {
+		if hash, common, err = d.Hash(ctx, by, a.Email.Else(kept.Email), a.Password.Value); err != nil {
+			return Profile{}, err
+		}
+	}
+	var before lyceum.User
+	var changed Changed
+	now := s.clock()
+	user, err := lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.User, error) {
+		if before, err = tx.Users.Get(tx, a.User); err != nil {
+			return before, err
+		}
+		if err := a.check(by, &before); err != nil { // who was somebody else a moment ago
+			return before, err
+		}
+		user := before
+		a.apply(&user)
+		changed = Changed{Email: user.Email != before.Email, Password: hash.Present}
+		if hash.Present {
+			user.PasswordHash, user.MustChangePassword = hash, common
+		}
+		if err := a.save(tx, &before, &user); err != nil || changed == (Changed{}) {
+			return user, err
+		}
+		return user, d.Leave(tx, user.ID, now)
+	})
+	if err == nil && changed != (Changed{}) {
+		d.Left(by.School, before.Email)
+		d.Tell(ctx, by.School, before.Email, changed)
+	}
+	return s.profile(ctx, by, user, err)
+}
+
+func (a *Account) apply(user *lyceum.User) {
+	if a.Name.Present {
+		user.Name = filled(a.Name.Value)
+	}
+	user.Email, user.Role = a.Email.Else(user.Email), a.Role.Else(user.Role)
+	if a.Marketing.Present {
+		user.Marketing = a.Marketing
+	}
+}
+
+// save keeps a user who was changed, and tells of it.
+func (a *Account) save(tx lyceum.Tx, before, user *lyceum.User) error {
+	if user.Email != before.Email {
+		other, found, err := tx.Users.First(tx, lyceum.UserFilter{
+			Email: lyceum.Some(user.Email), Except: lyceum.Some(user.ID),
+		})
+		if err != nil {
+			return err
+		}
+		if found {
+			return &lyceum.Error{
+				Kind: lyceum.Conflict, Code: "email_taken",
+				Detail: fmt.Sprintf("user %d already has this email address", other.ID),
+			}
+		}
+	}
+	if err := a.share(tx, user); err != nil || *user == *before {
+		return err
+	}
+	return change(tx, before, user)
+}
+
+// change keeps a user who was changed and tells what webhooks tell of it.
+func change(tx lyceum.Tx, before, user *lyceum.User) error {
+	if err := tx.Users.Update(tx, *user); err != nil {
+		return err
+	}
+	if before.Name != user.Name || before.Email != user.Email || before.Role != user.Role || before.Src != user.Src ||
+		before.PhoneNumber != user.PhoneNumber {
+		detail, err := json.Marshal(renamed{before.Name.Value, user.Name.Value, before.Email, user.Email})
+		if err != nil {
+			return err
+		}
+		tx.Announce(lyceum.UserUpdated, int32(user.ID), lyceum.UserUpdatedEvent, string(detail))
+	}
+	switch allowed := lyceum.Some(true); {
+	case before.Marketing == user.Marketing:
+	case user.Marketing == allowed:
+		tx.Announce(lyceum.UserUpdated, int32(user.ID), lyceum.MarketingAllowedEvent, "")
+	default:
+		tx.Announce(lyceum.UserUpdated, int32(user.ID), lyceum.MarketingRefusedEvent, "")
+	}
+	return nil
+}
+
+// share keeps the part of a price that an author or an affiliate gets, in their
+// profile, which is made if they have none.
+func (a *Account) share(tx lyceum.Tx, user *lyceum.User) error {
+	switch user.Role {
+	case lyceum.Author:
+		return shareAuthor(tx, user, a.AuthorShare)
+	case lyceum.Affiliate:
+		return shareAffiliate(tx, user, a.AffiliateShare)
+	}
+	return nil
+}
+
+func shareAuthor(tx lyceum.Tx, user *lyceum.User, share lyceum.Opt[float64]) error {
+	kept, found, err := tx.Authors.First(tx, partnerOf(user))
+	if err != nil || found && (!share.Present || kept.Share == share) {
+		return err
+	}
+	if found {
+		kept.Share = share
+		return tx.Authors.Update(tx, kept)
+	}
+	id, err := tx.Authors.NextID(tx)
+	if err != nil {
+		return err
+	}
+	return tx.Authors.Insert(tx, lyceum.AuthorProfile{
+		ID: id, Name: user.Name, UserID: lyceum.Some(user.ID), Share: share,
+	})
+}
+
+func shareAffiliate(tx lyceum.Tx, user *lyceum.User, share lyceum.Opt[float64]) error {
+	kept, found, err := tx.Affiliates.First(tx, partnerOf(user))
+	if err != nil || found && (!share.Present || kept.Share == share) {
+		return err
+	}
+	if found {
+		kept.Share = share
+		return tx.Affiliates.Update(tx, kept)
+	}
+	id, err := tx.Affiliates.NextID(tx)
+	if err != nil {
+		return err
+	}
+	return tx.Affiliates.Insert(tx, lyceum.AffiliatePartner{
+		ID: id, Name: user.Name, UserID: lyceum.Some(user.ID), Share: share,
+	})
+}
+
+func partnerOf(user *lyceum.User) lyceum.PartnerFilter {
+	return lyceum.PartnerFilter{UserID: lyceum.Some(user.ID), IsArchived: lyceum.Some(false)}
+}
+
+// checkNew refuses what a user cannot be created with.
+func (a *Account) checkNew(by lyceum.By) error {
+	var wrong []lyceum.FieldError
+	if by.Key != 0 && a.Role.Value == lyceum.Owner {
+		wrong = append(wrong, lyceum.FieldError{
+			Field: "role", Message: "must be student, author or affiliate: " + ownersApart,
+		})
+	}
+	if a.Role.Value == lyceum.Student && !a.Marketing.Present {
+		wrong = append(wrong, lyceum.FieldError{
+			Field: "allow_marketing_emails", Message: "is required for a student; it must be true or false",
+		})
+	}
+	for _, share := range a.shares() {
+		if share.role == a.Role.Value && !share.value.Present {
+			wrong = append(wrong, lyceum.FieldError{
+				Field: share.field, Message: "is required when role is " + string(share.role) + "; it must be a number from 0 to 1",
+			})
+		}
+	}
+	return refused(slices.Concat(a.checkTexts(), wrong, a.checkShares(a.Role.Value)))
+}
+
+const ownersApart = "who administers the school is not decided with an API key"
+
+// check refuses what a user cannot be changed to, and what the API key may not
+// change.
+func (a *Account) check(by lyceum.By, user *lyceum.User) error {
+	after := *user
+	a.apply(&after)
+	if by.Key != 0 {
+		if err := a.checkKey(by, user, &after); err != nil {
+			return err
+		}
+	}
+	return refused(append(a.checkTexts(), a.checkShares(after.Role)...))
+}
+
+func (a *Account) checkKey(by lyceum.By, user, after *lyceum.User) error {
+	var wrong []lyceum.FieldError
+	for _, field := range []struct {
+		name    string
+		changes bool
+	}{
+		{"email", user.Email != after.Email}, {"password", a.Password.Present}, {"role", user.Role != after.Role},
+	} {
+		switch {
+		case !field.changes:
+		case user.Role == lyceum.Owner || user.Role.Custom():
+			wrong = append(wrong, lyceum.FieldError{
+				Field: field.name, Message: fmt.Sprintf("of a user with the role %s cannot be changed with an API key", user.Role),
+			})
+		case after.Role == lyceum.Owner && field.name == "role":
+			wrong = append(wrong, lyceum.FieldError{
+				Field: "role", Message: "must be student, author or affiliate: " + ownersApart,
+			})
+		default:
+			if err := by.Permit(lyceum.Accounts); err != nil {
+				return err
+			}
+		}
+	}
+	return refused(wrong)
+}
+
+func (a *Account) checkTexts() (wrong []lyceum.FieldError) {
+	refuse := func(field, message string) {
+		wrong = append(wrong, lyceum.FieldError{Field: field, Message: message})
+	}
+	if a.Email.Present && !isAddress(a.Email.Value) {
+		refuse("email", addressTaken)
+	}
+	if length := utf8.RuneCountInString(a.Password.Value); a.Password.Present &&
+		(length < minPassword || length > maxPassword) {
+		refuse("password", "must have 6 to 256 characters")
+	}
+	return append(wrong, checkTexts(a.Name.Value, lyceum.None[string]())...)
+}
+
+type shareOf struct {
+	field string
+	role  lyceum.Role
+	value lyceum.Opt[float64]
+}
+
+func (a *Account) shares() []shareOf {
+	return []shareOf{
+		{"author_revenue_share", lyceum.Author, a.AuthorShare},
+		{"affiliate_revenue_share", lyceum.Affiliate, a.AffiliateShare},
+	}
+}
+
+// checkShares refuses the share of a role that the user does not have.
+func (a *Account) checkShares(role lyceum.Role) (wrong []lyceum.FieldError) {
+	for _, share := range a.shares() {
+		if share.value.Present && share.role != role {
+			wrong = append(wrong, lyceum.FieldError{
+				Field: share.field, Message: "must be left out unless role is " + string(share.role),
+			})
+		}
+	}
+	return wrong
+}

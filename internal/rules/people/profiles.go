@@ -1,0 +1,133 @@
+package people
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Profile is a user with what else version 2 shows of them.
+type Profile struct {
+	lyceum.User
+
+	Author        lyceum.Opt[lyceum.AuthorID]
+	FirstEnrolled lyceum.Opt[time.Time]
+}
+
+// Profiles lists users.
+func (s *Service) Profiles(
+	ctx context.Context, by lyceum.By, f lyceum.UserFilter, p lyceum.Page,
+) (lyceum.Listing[Profile], error) {
+	v := s.store.In(ctx, by.School)
+	found, err := v.Users.List(v, f, p)
+	if err != nil {
+		return lyceum.Listing[Profile]{}, err
+	}
+	rows, err := profiles(v, found.Rows...)
+	return lyceum.Listing[Profile]{Page: found.Page, Total: found.Total, Rows: rows, More: found.More}, err
+}
+
+// profiles completes some users.
+func profiles(v lyceum.View, users ...lyceum.User) ([]Profile, error) {
+	ids := make([]lyceum.UserID, len(users))
+	for i := range users {
+		ids[i] = users[i].ID
+	}
+	authors := map[lyceum.UserID]lyceum.AuthorID{}
+	of := lyceum.PartnerFilter{Users: ids, IsArchived: lyceum.Some(false)}
+	err := v.Authors.Each(v, of, func(a *lyceum.AuthorProfile) error {
+		if _, found := authors[a.UserID.Value]; !found {
+			authors[a.UserID.Value] = a.ID
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	first, err := v.FindFirstEnrolled(ids)
+	rows := make([]Profile, len(users))
+	for i := range users {
+		author, isAuthor := authors[ids[i]]
+		at, enrolled := first[ids[i]]
+		rows[i] = Profile{
+			User:          users[i],
+			Author:        lyceum.Opt[lyceum.AuthorID]{Value: author, Present: isAuthor},
+			FirstEnrolled: lyceum.Opt[time.Time]{Value: at, Present: enrolled},
+		}
+	}
+	return rows, err
+}
+
+// MeasuredProfile is a profile with what the user bought and learned.
+type MeasuredProfile struct {
+	Profile
+
+	Transactions int
+	Spent        lyceum.USDCents // less what was refunded
+	Courses      int             // that they are or were enrolled in
+	Quizzes      int             // graded ones that they submitted
+	Passed       int             // of these
+}
+
+// Profile shows a user. It fails with NotFound.
+func (s *Service) Profile(ctx context.Context, by lyceum.By, id lyceum.UserID) (MeasuredProfile, error) {
+	var m MeasuredProfile
+	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		user, err := v.Users.Get(v, id)
+		if err != nil {
+			return err
+		}
+		rows, err := profiles(v, user)
+		if err != nil {
+			return err
+		}
+		m = MeasuredProfile{Profile: rows[0]}
+		return m.measure(v)
+	})
+	return m, err
+}
+
+func (m *MeasuredProfile) measure(v lyceum.View) error {
+	of := lyceum.TransactionQuery{TransactionFilter: lyceum.TransactionFilter{UserID: lyceum.Some(m.ID)}}
+	err := v.Transactions.Each(v, of, func(t *lyceum.Transaction) error {
+		m.Transactions++
+		m.Spent += spent(t)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	courses := map[lyceum.CourseID]bool{}
+	err = v.Enrollments.Each(v, lyceum.EnrollmentFilter{User: lyceum.Some(m.ID)}, func(e *lyceum.Enrollment) error {
+		courses[e.Course] = true
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	m.Courses = len(courses)
+	quizzes := map[lyceum.QuizID]bool{}
+	err = v.QuizResponses.Each(v, lyceum.QuizResponseFilter{Users: []lyceum.UserID{m.ID}},
+		func(r *lyceum.QuizResponse) error {
+			if r.PercentCorrect.Present {
+				quizzes[r.Quiz] = true
+			}
+			return nil
+		})
+	m.Quizzes, m.Passed = len(quizzes), len(quizzes) // no quiz has a least score
+	return err
+}
+
+// spent returns what was paid by a transaction and not refunded, in US cents.
+func spent(t *lyceum.Transaction) lyceum.USDCents {
+	if !t.Paid {
+		return 0
+	}
+	if t.FinalPrice <= 0 || t.AmountRefunded <= 0 {
+		return t.Charge
+	}
+	part := float64(min(t.AmountRefunded, t.FinalPrice)) / float64(t.FinalPrice) // the tax goes with the price
+	return t.Charge - lyceum.USDCents(math.Round(float64(t.Charge)*part))
+}

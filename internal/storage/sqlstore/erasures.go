@@ -1,0 +1,242 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+var _ = define(&tables.Erasures, noun[lyceum.UserID, lyceum.Erasure, struct{}]{
+	table: table[lyceum.Erasure]{name: "erasures"},
+	what:  "erasure",
+	key:   unnumbered(idKey("user_id", func(e *lyceum.Erasure) *lyceum.UserID { return &e.User })),
+	rest: []column[lyceum.Erasure]{
+		timeColumn("requested_at", func(e *lyceum.Erasure) *time.Time { return &e.RequestedAt }),
+		calledColumn(),
+		intColumn("passes", func(e *lyceum.Erasure) *int32 { return &e.Passes }),
+	},
+})
+
+func calledColumn() column[lyceum.Erasure] {
+	return column[lyceum.Erasure]{
+		name: "called",
+		bind: func(e *lyceum.Erasure) any {
+			text, err := json.Marshal(e.Called)
+			if err != nil {
+				panic(fmt.Sprintf("write called: %v", err)) // no text can fail
+			}
+			return string(text)
+		},
+		scan: func(e *lyceum.Erasure) sql.Scanner {
+			var text string
+			read := scanText(&text)
+			return scanFunc(func(src any) error {
+				if err := read.Scan(src); err != nil {
+					return err
+				}
+				e.Called = lyceum.Called{}
+				return json.Unmarshal([]byte(text), &e.Called)
+			})
+		},
+	}
+}
+
+// FindCalled reads what webhooks were told of changes of a user.
+func (t *tx) FindCalled(user lyceum.UserID) (lyceum.Called, error) {
+	var called lyceum.Called
+	var text string
+	err := t.q.each("SELECT detail FROM journal"+t.q.pool.dialect.events+" WHERE school_id = $1 AND event IS NOT NULL "+
+		"AND object_id = $2 AND type = 'user.updated' AND detail IS NOT NULL", []any{int64(t.stamp.School), int64(user)},
+		[]any{scanText(&text)}, func() error {
+			var told struct {
+				OldName  string `json:"old_name"`
+				NewName  string `json:"new_name"`
+				OldEmail string `json:"old_email"`
+				NewEmail string `json:"new_email"`
+			}
+			if err := json.Unmarshal([]byte(text), &told); err != nil {
+				return err
+			}
+			for _, name := range []string{told.OldName, told.NewName} {
+				if name != "" {
+					called.Names = append(called.Names, name)
+				}
+			}
+			for _, email := range []string{told.OldEmail, told.NewEmail} {
+				if email != "" {
+					called.Emails = append(called.Emails, email)
+				}
+			}
+			return nil
+		})
+	return called, err
+}
+
+func (s *Store) FindErasures(ctx context.Context) ([]lyceum.SchoolErasure, error) {
+	var found []lyceum.SchoolErasure
+	var e lyceum.SchoolErasure
+	var called string
+	err := s.reads.single(ctx).each("SELECT school_id, user_id, requested_at, called, passes FROM erasures "+
+		"ORDER BY school_id, user_id LIMIT 100", nil, []any{
+		scanInt(&e.School), scanInt(&e.User), scanTime(&e.RequestedAt), scanText(&called), scanInt(&e.Passes),
+	}, func() error {
+		e.Called = lyceum.Called{}
+		if err := json.Unmarshal([]byte(called), &e.Called); err != nil {
+			return err
+		}
+		found = append(found, e)
+		return nil
+	})
+	return found, s.public(err)
+}
+
+// CleanErased cuts SQLite's log, in which what was erased may stand; the pages of
+// the database are overwritten by secure_delete. PostgreSQL keeps old versions of
+// rows until a vacuum.
+func (s *Store) CleanErased(ctx context.Context) (bool, error) {
+	if s.dialect.checkpoint != nil {
+		clean, err := s.dialect.checkpoint(ctx, s.writes.db)
+		return clean, s.public(err)
+	}
+	for _, name := range erasedTables() {
+		if _, err := s.writes.db.ExecContext(ctx, "VACUUM "+name); err != nil {
+			return false, s.public(fmt.Errorf("vacuum %s: %w", name, err))
+		}
+	}
+	return true, nil
+}
+
+// traces are the columns in which a text may have somebody's address or name. What
+// is JSON is rewritten object by object; of the rest the words are replaced.
+var traces = []struct {
+	table, key, column string
+	json               bool
+	cond               string // narrows it beyond the school, in the words of an index
+}{
+	{"event_payloads", "number", "object", true, ""},
+	{"answers", "hash", "body", true, ""},
+	{"bulk_parts", "bulk_part_id", "part_rows", true, ""},
+	{"journal", "number", "detail", true, "event IS NOT NULL AND detail IS NOT NULL"},
+	{"bulk_jobs", "bulk_job_id", "problem", false, "problem IS NOT NULL"},
+	{"movements", "movement_id", "reason", false, "reason IS NOT NULL"},
+	{"disputes", "dispute_id", "reason", false, "reason IS NOT NULL"},
+	{"payment_failures", "payment_failure_id", "reason", false, "reason IS NOT NULL"},
+	{"sale_warnings", "sale_warning_id", "message", false, ""},
+}
+
+func erasedTables() []string {
+	names := []string{
+		"users", "user_tags", "orders", "comments", "authors", "affiliates", "sessions", "links", "webhook_attempts",
+		"erasures",
+	}
+	for _, t := range traces {
+		names = append(names, t.table)
+	}
+	return names
+}
+
+// EraseTraces erases what stands of a person beside their row.
+func (t *tx) EraseTraces(user lyceum.UserID, called lyceum.Called) error {
+	if err := t.eraseOrders(user, called); err != nil {
+		return fmt.Errorf("erase orders: %w", err)
+	}
+	school := int64(t.stamp.School)
+	if err := t.q.exec("UPDATE comments SET body = '', attachments = '[]' WHERE school_id = $1 AND user_id = $2 "+
+		"AND (body <> '' OR attachments <> '[]')", school, int64(user)); err != nil {
+		return fmt.Errorf("erase comments: %w", err)
+	}
+	if err := t.q.exec(`UPDATE journal SET detail = '{"name":null}' WHERE school_id = $1 AND event IS NOT NULL
+		AND object_id = $2 AND type = 'user.tagged'`, school, int64(user)); err != nil {
+		return fmt.Errorf("erase tags: %w", err)
+	}
+	e := eraser{user: user, called: called}
+	for _, trace := range traces {
+		if err := t.eraseTexts(&e, trace.table, trace.key, trace.column, trace.json, trace.cond); err != nil {
+			return fmt.Errorf("erase %s: %w", trace.table, err)
+		}
+	}
+	return t.eraseAttempts(called)
+}
+
+// eraseOrders erases who ordered: by their id, or by their address before they had
+// one.
+func (t *tx) eraseOrders(user lyceum.UserID, called lyceum.Called) error {
+	w := &where{}
+	email := w.arg(lyceum.ErasedEmail(user))
+	w.and("school_id = ?", int64(t.stamp.School))
+	matches := []string{"user_id = " + w.arg(int64(user))}
+	for _, address := range called.Emails {
+		matches = append(matches, "LOWER(email) = "+w.arg(strings.ToLower(address)))
+	}
+	w.and("(" + strings.Join(matches, " OR ") + ")")
+	w.and("(email <> " + email + " OR name IS NOT NULL)")
+	var id int32
+	return t.q.each("UPDATE orders SET email = "+email+", name = NULL"+w.String()+" RETURNING order_id", w.args,
+		[]any{scanInt(&id)}, func() error { t.Note(lyceum.OrderUpdated, id); return nil })
+}
+
+// eraseTexts rewrites the texts of a column that have what a person was called in
+// them. The types of keys differ, so that rows are read as they are.
+func (t *tx) eraseTexts(e *eraser, name, key, column string, isJSON bool, cond string) error {
+	w := &where{}
+	w.and("school_id = ?", int64(t.stamp.School))
+	if cond != "" {
+		w.and(cond)
+	}
+	if !e.narrow(w, column, isJSON) {
+		return nil
+	}
+	type found struct {
+		key  any
+		text string
+	}
+	var rows []found
+	var row found
+	err := t.q.each("SELECT "+key+", "+column+" FROM "+name+w.String(), w.args, []any{&row.key, scanText(&row.text)},
+		func() error {
+			if bytes, is := row.key.([]byte); is {
+				row.key = append([]byte(nil), bytes...)
+			}
+			rows = append(rows, row)
+			return nil
+		})
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		erased := e.plain(row.text)
+		if isJSON {
+			erased = e.json(row.text)
+		}
+		if erased == row.text {
+			continue
+		}
+		err := t.q.exec("UPDATE "+name+" SET "+column+" = $1 WHERE school_id = $2 AND "+key+" = $3", erased,
+			int64(t.stamp.School), row.key)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseAttempts erases what receivers answered, if they echoed what they got.
+func (t *tx) eraseAttempts(called lyceum.Called) error {
+	for _, column := range []string{"request_header", "response_header", "response_body", "problem"} {
+		w := &where{}
+		w.and("school_id = ?", int64(t.stamp.School))
+		if !(&eraser{called: called}).narrow(w, column, false) {
+			return nil
+		}
+		err := t.q.exec("UPDATE webhook_attempts SET "+column+" = ''"+w.String(), w.args...)
+		if err != nil {
+			return fmt.Errorf("erase attempts: %w", err)
+		}
+	}
+	return nil
+}
