@@ -604,6 +604,30 @@ type DigitalDownload struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+// DigitalDownloadEnrollment One reason why a user has, or had, access to a digital download.
+type DigitalDownloadEnrollment struct {
+	// User The user.
+	User Reference `json:"user"`
+
+	// Status `disabled` when something ended it, such as a refund; `expired` when its time is over; otherwise `active`.
+	Status DigitalDownloadEnrollmentStatus `json:"status"`
+
+	// EnrolledAt Time at which access began.
+	EnrolledAt time.Time `json:"enrolled_at"`
+
+	// ExpiresAt Time at which access ends by itself; null if it does not.
+	ExpiresAt *time.Time `json:"expires_at"`
+
+	// CreatedAt The same as `enrolled_at`.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of what changed its status last.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// DigitalDownloadEnrollmentStatus `disabled` when something ended it, such as a refund; `expired` when its time is over; otherwise `active`.
+type DigitalDownloadEnrollmentStatus string
+
 // EnrollmentMetrics What a user is or was enrolled in.
 type EnrollmentMetrics struct {
 	// Count Number of courses that the user is or was enrolled in.
@@ -1170,6 +1194,30 @@ type ProductCollection struct {
 	// UpdatedAt Time of the last change.
 	UpdatedAt time.Time `json:"updated_at"`
 }
+
+// ProductCollectionEnrollment One reason why a user has, or had, access to a product collection.
+type ProductCollectionEnrollment struct {
+	// User The user.
+	User Reference `json:"user"`
+
+	// Status `disabled` when something ended it, such as a refund, or its time is over; otherwise `active`.
+	Status ProductCollectionEnrollmentStatus `json:"status"`
+
+	// EnrolledAt Time at which access began.
+	EnrolledAt time.Time `json:"enrolled_at"`
+
+	// ExpiresAt Time at which access ends by itself; null if it does not.
+	ExpiresAt *time.Time `json:"expires_at"`
+
+	// CreatedAt The same as `enrolled_at`.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of what changed its status last.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// ProductCollectionEnrollmentStatus `disabled` when something ended it, such as a refund, or its time is over; otherwise `active`.
+type ProductCollectionEnrollmentStatus string
 
 // ProductReference A product of a kind.
 type ProductReference struct {

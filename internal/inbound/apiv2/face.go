@@ -50,6 +50,7 @@ func (f *Face) Operations() []wire.Operation {
 			f.courses(), f.sections(), f.lectures(), f.attachments(), f.comments(), f.quizzes(),
 			f.digitalDownloads(), f.pricingPlans(), f.productCollections(), f.coupons(), customizations(),
 			f.purchases(), f.transactions(), f.courseEnrollments(), f.users(), f.sessions(),
+			f.downloadEnrollments(), f.collectionEnrollments(), f.completions(),
 		)...),
 		wire.ForLearners(lyceum.V2, slices.Concat(
 			myself(), f.myCourses(), f.myLectures(), f.myProducts(), f.myMemberships(), f.myPurchases(),

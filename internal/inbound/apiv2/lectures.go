@@ -70,7 +70,7 @@ func attachment(a *lyceum.Attachment) gen.Attachment {
 }
 
 func (f *Face) showCompletion(ctx context.Context, by lyceum.By, q inLecture) (lyceum.Opt[time.Time], error) {
-	return f.learning.Completion(ctx, by, q.course, q.lecture)
+	return f.learning.Completion(ctx, by, by.Learner.Value, q.course, q.lecture)
 }
 
 func (f *Face) putCompletion(ctx context.Context, by lyceum.By, q inLecture) (lyceum.Opt[time.Time], error) {

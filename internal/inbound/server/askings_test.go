@@ -5,7 +5,7 @@ import "strings"
 // askings are rows derived from contract/*.yaml and docs/divergences.md. Those
 // that change something come after those that only read.
 var askings = slicesOf(
-	v1Courses, v1Lectures, v1People, v1Money, v1Learner, v2Rows, enrollmentRows,
+	v1Courses, v1Lectures, v1People, v1Money, v1Learner, v2Rows, enrollmentRows, completionRows, completingRows,
 	v1Enrolling, v1Completing, v1UserChanges, v1LearnerChanges, v2Changes,
 	ownRows, shopRows, statementRows, downloadRows, productRows, archivedRows, clockRows, snapshotRows, changeRows, accessRows,
 	shopV2Rows,

@@ -214,16 +214,19 @@ func (s *Service) bareLecture(
 	return LectureDetail{Lecture: lecture, CourseName: seen.Name}, nil
 }
 
-// Completion returns when a learner completed a lecture, if they did.
+// Completion returns when a user completed a lecture, if they did.
 func (s *Service) Completion(
-	ctx context.Context, by lyceum.By, course lyceum.CourseID, id lyceum.LectureID,
+	ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID, id lyceum.LectureID,
 ) (lyceum.Opt[time.Time], error) {
 	var at lyceum.Opt[time.Time]
 	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
 		if _, err := s.bareLecture(v, by, course, id); err != nil {
 			return err
 		}
-		done, err := completed(v.Tables, v, by.Learner.Value, course)
+		if _, err := v.Users.Get(v, user); err != nil {
+			return err
+		}
+		done, err := completed(v.Tables, v, user, course)
 		if p, complete := done[id]; complete {
 			at = lyceum.Some(p.CompletedAt)
 		}

@@ -81,21 +81,27 @@ func (s *Service) Hold(ctx context.Context, by lyceum.By, q UserProduct) (Curren
 }
 
 // Holding returns the newest holding that gives a user a product, or else the newest
-// of all. It fails with NotFound as Holdings does, for an unknown user, and for one
+// of all; only the newest 100 are looked at. It fails with NotFound as Holdings does, for an unknown user, and for one
 // who never had the product.
 func (s *Service) Holding(ctx context.Context, by lyceum.By, q UserProduct) (CurrentHolding, error) {
-	first := lyceum.Page{Number: 1, Size: 1}
-	open, err := s.OpenHoldings(ctx, by, q, first)
-	if err == nil && len(open.Rows) == 0 {
-		open, err = s.Holdings(ctx, by, lyceum.HoldingFilter{Product: q.Product, User: lyceum.Some(q.User)}, first)
-	}
-	switch {
-	case err != nil:
+	v := s.store.In(ctx, by.School)
+	if _, err := v.Users.Get(v, q.User); err != nil {
 		return CurrentHolding{}, err
-	case len(open.Rows) == 0:
+	}
+	of := lyceum.HoldingFilter{Product: q.Product, User: lyceum.Some(q.User)}
+	list, err := s.Holdings(ctx, by, of, lyceum.Page{Number: 1, Size: 100})
+	if err != nil {
+		return CurrentHolding{}, err
+	}
+	for i := range list.Rows {
+		if h := &list.Rows[i]; h.Status == lyceum.HoldingActive || h.Status == lyceum.HoldingCompleted {
+			return *h, nil
+		}
+	}
+	if len(list.Rows) == 0 {
 		return CurrentHolding{}, lyceum.Errorf(lyceum.NotFound, "user %d was never enrolled in %s", q.User, q.Product)
 	}
-	return open.Rows[0], nil
+	return list.Rows[0], nil
 }
 
 // shown fails with NotFound for a product that does not exist, and for one of
