@@ -143,6 +143,8 @@ type Reads interface {
 	// FindHoldings lists the holdings of a product. Outside of a moment it may see
 	// what the product comes with at another one than the holdings.
 	FindHoldings(f HoldingFilter, p Page) (Listing[Holding], error)
+	// ListProducts lists products of all kinds; ties are broken by kind and id.
+	ListProducts(f AnyProductFilter, p Page) (Listing[AnyProduct], error)
 }
 
 // Tx is one change of one school, open while the function given to Store.Write

@@ -1144,6 +1144,48 @@ type PricingPlan struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+// Product A product of any type.
+type Product struct {
+	// ID Identifier of the product, unique among the products of its type.
+	ID int32 `json:"id"`
+
+	// Type `course`, `digital_download`, `product_collection`, `membership_tier` or `coaching`.
+	Type string `json:"type"`
+
+	// Name Name of the product.
+	Name string `json:"name"`
+
+	// Description What it is.
+	Description *string `json:"description"`
+
+	// IsPublished Whether learners see it; of a tier, whether its membership is published, too.
+	IsPublished bool `json:"is_published"`
+
+	// IsListed Whether the school lists it in public.
+	IsListed bool `json:"is_listed"`
+
+	// Href Path of the operation that shows it.
+	Href string `json:"href"`
+
+	// ImageURL Address of the picture; that of the membership for a tier.
+	ImageURL *string `json:"image_url"`
+
+	// AuthorBioID The author.
+	AuthorBioID *int32 `json:"author_bio_id"`
+
+	// AuthorName Name of the author.
+	AuthorName *string `json:"author_name"`
+
+	// ProductLink Always null: a school has no page for a product.
+	ProductLink *string `json:"product_link"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
 // ProductCollection A bundle of products that is sold as one.
 type ProductCollection struct {
 	// ID Identifier of the product collection, unique in the school.

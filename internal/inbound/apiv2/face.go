@@ -51,6 +51,7 @@ func (f *Face) Operations() []wire.Operation {
 			f.digitalDownloads(), f.pricingPlans(), f.productCollections(), f.coupons(), customizations(),
 			f.purchases(), f.transactions(), f.courseEnrollments(), f.users(), f.sessions(),
 			f.downloadEnrollments(), f.collectionEnrollments(), f.completions(),
+			f.products(),
 		)...),
 		wire.ForLearners(lyceum.V2, slices.Concat(
 			myself(), f.myCourses(), f.myLectures(), f.myProducts(), f.myMemberships(), f.myPurchases(),

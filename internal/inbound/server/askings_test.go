@@ -15,6 +15,7 @@ var askings = slicesOf(
 	learnerRows, learnerContentsRows,
 	memberRows,
 	peopleRows,
+	anyProductRows,
 )
 
 // shopV2Rows are derived from contract/v2: what a school sells, and by what.

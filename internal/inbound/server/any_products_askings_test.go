@@ -1,0 +1,24 @@
+package server_test
+
+// anyProductRows are derived from contract/v2/products.yaml. They come after the rows
+// that make products of every type, and find them by a name that they make.
+var anyProductRows = slicesOf(
+	versionTwo("createProductCourse", asking{name: "to list", body: `{"name":"Lino cuts","description":"Ink and 100% paper","author_bio_id":1}`}),
+	downloads("createDigitalDownload", asking{name: "to list", body: `{"name":"Lino templates","is_published":true,"author_bio_id":2,"image_url":"https://files.example.com/lino.jpg"}`}),
+	versionTwo("createProductCollection", asking{name: "to list", body: `{"name":"All of lino"}`}),
+	versionTwo("listProducts",
+		asking{name: "newest first, then by type and id", query: "name=LINO", golden: "v2/products.json"},
+		asking{name: "oldest first", query: "name=lino&sort_direction=asc&per_page=1", says: `"type":"course","name":"Lino cuts"`},
+		asking{name: "second page", query: "name=lino&per_page=2&page=2", says: `"page":2,"per_page":2,"total_pages":2,"total_count":3}`},
+		asking{name: "beyond the last", query: "name=lino&page=9", says: `{"data":[],"meta":{"page":9,"per_page":25,"total_pages":1,"total_count":3}}`},
+		asking{name: "by last change", query: "name=lino&sort_by=updated_at&per_page=1", says: `"name":"All of lino"`},
+		asking{name: "a part of the description", query: "search=100%25", says: `"name":"Lino cuts"`},
+		asking{name: "no part of the name", query: "name=100%25%20paper", says: none},
+		asking{name: "published", query: "name=lino&is_published=true", says: `"total_count":1`},
+		asking{name: "of an author", query: "name=lino&author_bio_id=1", says: `"total_count":1`},
+		asking{name: "of an unknown author", query: "author_bio_id=999", says: none},
+		asking{name: "after is excluded", query: "name=lino&created_after=2024-01-10T12:00:00Z", says: none},
+		asking{name: "before is included", query: "name=lino&created_before=2024-01-10T12:00:00Z", says: `"total_count":3`},
+		asking{name: "mistakes", status: 400, golden: "v2/products_mistakes.json", query: "page=0&per_page=101&sort_by=name&sort_direction=up&is_published=x&author_bio_id=x&created_after=x&created_before=y&name=&search="},
+	),
+)
