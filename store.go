@@ -173,6 +173,8 @@ type Changes interface {
 	// Reserve makes sure that the next n ids of each sequence are taken, at once for
 	// all; the NextID of their tables returns them. Each sequence is named once.
 	Reserve(n int, seqs ...Sequence) error
+	// NextQuiz gives out the id of a new quiz, which is in an attachment.
+	NextQuiz() (QuizID, error)
 
 	// ChangeSchool changes the settings of the school, and appends an entry if
 	// they differ then.

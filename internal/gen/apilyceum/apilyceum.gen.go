@@ -316,6 +316,18 @@ type BulkJobRowExpected string
 // BulkJobRowResult What happened; null until it is processed.
 type BulkJobRowResult string
 
+// Choice An answer to a question.
+type Choice struct {
+	// ID Identifier of the answer in its question.
+	ID string `json:"id"`
+
+	// Text The answer.
+	Text string `json:"text"`
+
+	// Match Id of the prompt that it belongs to.
+	Match *string `json:"match"`
+}
+
 // Clock The clock of a sandbox.
 type Clock struct {
 	// Now What it shows.
@@ -647,6 +659,15 @@ type EventCount struct {
 
 	// Count How often it happened.
 	Count int64 `json:"count"`
+}
+
+// Feedback What learners see after an answer; null if nothing.
+type Feedback struct {
+	// Correct After a right answer; empty if nothing.
+	Correct string `json:"correct"`
+
+	// Incorrect After a wrong one; empty if nothing.
+	Incorrect string `json:"incorrect"`
 }
 
 // IncludedProduct A product in a collection or a tier.
@@ -1157,6 +1178,78 @@ type ProductCollection struct {
 
 	// ArchivedAt Since when it cannot be sold, if so.
 	ArchivedAt *time.Time `json:"archived_at"`
+}
+
+// Prompt What an answer is to be found for.
+type Prompt struct {
+	// ID Identifier of the prompt in its question.
+	ID string `json:"id"`
+
+	// Text The prompt.
+	Text string `json:"text"`
+}
+
+// Question A question of a quiz.
+type Question struct {
+	// QuestionKey Names the question in its quiz.
+	QuestionKey string `json:"question_key"`
+
+	// Question What is asked.
+	Question string `json:"question"`
+
+	// QuestionType How it is answered.
+	QuestionType string `json:"question_type"`
+
+	// Graded Whether its answer counts.
+	Graded bool `json:"graded"`
+
+	// Answers What can be chosen; of `fill_blank` what is accepted.
+	Answers []Choice `json:"answers"`
+
+	// CorrectAnswerID Ids of the right answers; of `matching` one for each prompt, in their order.
+	CorrectAnswerID []string `json:"correct_answer_id"`
+
+	// MatchingPrompts What answers are to be found for, of `matching`.
+	MatchingPrompts []Prompt `json:"matching_prompts"`
+
+	// MatchingPromptHeading Heading of the prompts.
+	MatchingPromptHeading *string `json:"matching_prompt_heading"`
+
+	// MatchingMatchHeading Heading of the answers.
+	MatchingMatchHeading *string `json:"matching_match_heading"`
+
+	// Feedback What learners see after an answer.
+	Feedback *Feedback `json:"feedback"`
+}
+
+// Quiz A quiz with its questions and their right answers.
+type Quiz struct {
+	// ID The `id` of the attachment that it is.
+	ID int32 `json:"id"`
+
+	// LectureID The lecture.
+	LectureID int32 `json:"lecture_id"`
+
+	// Name Name of the quiz.
+	Name *string `json:"name"`
+
+	// Position Place among the attachments of the lecture.
+	Position *int32 `json:"position"`
+
+	// Graded Whether any of its questions counts.
+	Graded bool `json:"graded"`
+
+	// InstantFeedback Whether learners see at once which of their answers are right.
+	InstantFeedback bool `json:"instant_feedback"`
+
+	// Questions The questions, in order.
+	Questions []Question `json:"questions"`
+
+	// CreatedAt When it was created.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt When it changed last.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // QuizResponse An answer of a learner to a quiz.

@@ -1,5 +1,7 @@
 package server_test
 
+import "strings"
+
 // quizRows are derived from contract/v2/quizzes.yaml.
 var quizRows = slicesOf(
 	ofV2("listLectureQuizzes", "course_id=1 lecture_id=11",
@@ -35,3 +37,46 @@ var goneQuizRows = slicesOf(
 	),
 	ofV2("showLectureQuiz", "course_id=1 lecture_id=12 quiz_id=120", asking{name: "a deleted one", status: 404, says: "there is no quiz 120 in lecture 12"}),
 )
+
+const fourTypes = `{"name":"Kiln","instant_feedback":true,"questions":[` +
+	`{"question":"Which clay?","question_type":"single","answers":["red","white"],"correct_answers":["red"],"feedback":{"correct":"Yes."}},` +
+	`{"question":"Which fire?","question_type":"multiple","graded":false,"answers":["a","b","c"],"correct_answers":["c","a"]},` +
+	`{"question":"Clay is …","question_type":"fill_blank","correct_answers":["wet","damp"]},` +
+	`{"question":"What for?","question_type":"matching","answers":["glazing"],"pairs":[{"prompt":"Wheel","match":"turning"},{"prompt":"Kiln","match":"firing"}],` +
+	`"matching_prompt_heading":"Tool","matching_match_heading":"Use"}]}`
+
+// newQuizRows are derived from contract/lyceum/quizzes.yaml.
+var newQuizRows = slicesOf(
+	own("createQuiz",
+		asking{name: "of all four types", values: "lecture_id=13", body: fourTypes, golden: "lyceum/quiz.json"},
+		asking{name: "in an unknown lecture", values: "lecture_id=999", body: fourTypes, status: 404, says: "there is no lecture 999"},
+		asking{name: "without questions", values: "lecture_id=13", body: `{"questions":[]}`, status: 400, says: "questions must be a list of 1 to 100 objects"},
+		asking{name: "too many", values: "lecture_id=13", body: `{"questions":[` + strings.Repeat(`{},`, 100) + `{}]}`, status: 400, says: "questions must be a list of 1 to 100 objects"},
+		asking{
+			name: "mistakes", values: "lecture_id=13", status: 400, golden: "lyceum/quiz_mistakes.json",
+			body: `{"name":"","instant_feedback":1,"more":1,"questions":[{"question":"","question_type":"essay","graded":"x","answers":[""],"correct_answers":"x","pairs":[{"prompt":1,"more":2}],"feedback":{"wrong":"x"}}]}`,
+		},
+		asking{
+			name: "what nobody could answer", values: "lecture_id=13", status: 400, golden: "lyceum/quiz_misfits.json",
+			body: `{"questions":[{"question":"a","question_type":"single","answers":["x","y"],"correct_answers":["x","y"]},` +
+				`{"question":"b","question_type":"single","answers":["x"],"correct_answers":["z"]},{"question":"c","question_type":"multiple","answers":["x","x"]},` +
+				`{"question":"d","question_type":"fill_blank","answers":["x"],"pairs":[{"prompt":"p","match":"m"}]},` +
+				`{"question":"e","question_type":"matching","answers":["m"],"correct_answers":["m"],"pairs":[{"prompt":"p","match":"m"},{"prompt":"p","match":"n"}]},` +
+				`{"question":"a","question_type":"matching"}]}`,
+		},
+		asking{
+			name: "larger than an import takes", values: "lecture_id=13", status: 400, says: "questions must take at most 524288 bytes as JSON",
+			body: `{"questions":[` + longQuestion("a") + "," + longQuestion("b") + "," + longQuestion("c") + "," + longQuestion("d") + "," + longQuestion("e") + "," + longQuestion("f") + `]}`,
+		},
+	),
+	ofV2("listLectureQuizzes", "course_id=1 lecture_id=13", asking{name: "a new one", says: `"graded":true,"instant_feedback":true,"href":"/v2/products/courses/1/lectures/13/quizzes/`}),
+)
+
+// longQuestion has 50 long answers.
+func longQuestion(text string) string {
+	answers := make([]string, 50)
+	for i := range answers {
+		answers[i] = `"` + strings.Repeat("x", 1900+i) + `"`
+	}
+	return `{"question":"` + text + `","question_type":"fill_blank","correct_answers":[` + strings.Join(answers, ",") + `]}`
+}

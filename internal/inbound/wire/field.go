@@ -73,7 +73,7 @@ func (f Field) Object() (member func(name string) Field, found bool) {
 		f.Refuse("must be an object without repeated names")
 		return nil, false
 	}
-	return f.membersOf(f.name, members), true
+	return f.membersOf(f.within+f.name, members), true
 }
 
 // Objects binds a list of objects of the body, at least one and at most so many.
@@ -89,7 +89,7 @@ func (f Field) Objects(most int) (members []func(name string) Field) {
 			f.Refuse("must be a list of objects without repeated names")
 			return nil
 		}
-		members = append(members, f.membersOf(f.name+"["+strconv.Itoa(i)+"]", found))
+		members = append(members, f.membersOf(f.within+f.name+"["+strconv.Itoa(i)+"]", found))
 	}
 	return members
 }

@@ -159,6 +159,11 @@ func noneLeft(seq lyceum.Sequence) error {
 	return lyceum.Errorf(lyceum.Conflict, "no %s is left: ids end at %d, and that one is in use", seq, lyceum.MaxID)
 }
 
+func (t *tx) NextQuiz() (lyceum.QuizID, error) {
+	id, err := t.nextID(lyceum.QuizSequence)
+	return lyceum.QuizID(id), err
+}
+
 func (t *tx) nextID(seq lyceum.Sequence) (int32, error) {
 	if ids, ok := t.reserved[seq]; ok {
 		id := ids.first
