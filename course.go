@@ -19,8 +19,26 @@ type Course struct {
 	LectureOrder bool
 	// Certificate: who completes the course gets one, made from this page.
 	Certificate Opt[int32]
+	Compliance  Compliance
 	ArchivedAt  Opt[time.Time] // since when it cannot be sold
 	FriendlyURL Opt[string]    // last part of the address of its page, unique in the school
+}
+
+// DefaultCertificate is the page of certificates that every school has.
+const DefaultCertificate = 1
+
+// Compliance is what a course asks of its learners besides the order of lectures.
+type Compliance struct {
+	Videos  Opt[bool]    // a video must be watched to its end; absent: it need not be
+	Quizzes Opt[bool]    // the quizzes of a lecture must be passed to complete it; absent: they need not be
+	Score   Opt[float64] // that passes a quiz, 0 to 100; absent: any
+	Retakes Opt[int32]   // how often a quiz may be answered again; absent: always
+	Issues  Opt[bool]    // whoever completes the course gets the certificate; absent: they do
+}
+
+// Passes reports whether a response to a graded quiz has the score that passes it.
+func (c *Compliance) Passes(r *QuizResponse) bool {
+	return !c.Score.Present || r.PercentCorrect.Value*100 >= c.Score.Value
 }
 
 // CourseFilter narrows courses; an absent part holds always.
@@ -33,6 +51,7 @@ type CourseFilter struct {
 	AuthorID    Opt[AuthorID]
 	Created     Period
 	FriendlyURL Opt[string] // whatever its case
+	Certificate Opt[int32]  // whose certificates are made from this page
 	// EnrolledUser: only courses that this user is actively enrolled in at
 	// EnrolledAt.
 	EnrolledUser Opt[UserID]

@@ -543,6 +543,21 @@ type Course struct {
 	// CertificatePageID The page that its certificates are made from, if it has any.
 	CertificatePageID *int32 `json:"certificate_page_id"`
 
+	// CertificateAutoIssue Whether whoever completes it gets the certificate, if it has a page.
+	CertificateAutoIssue bool `json:"certificate_auto_issue"`
+
+	// VideoCompletionEnforced Whether videos must be watched to the end. It blocks nothing.
+	VideoCompletionEnforced bool `json:"video_completion_enforced"`
+
+	// QuizPassRequired Whether the graded quizzes of a lecture must be passed to complete it.
+	QuizPassRequired bool `json:"quiz_pass_required"`
+
+	// QuizMinimumScore The share of right answers that passes a quiz, from 0 to 100; null if any response does.
+	QuizMinimumScore *float64 `json:"quiz_minimum_score"`
+
+	// QuizMaximumRetakes How often a quiz can be answered again; null if there is no limit.
+	QuizMaximumRetakes *int32 `json:"quiz_maximum_retakes"`
+
 	// CreatedAt Time of creation.
 	CreatedAt time.Time `json:"created_at"`
 

@@ -88,6 +88,15 @@ type Certificate struct {
 	SerialNumber *string `json:"serial_number"`
 }
 
+// CertificateSettings How certificates are issued.
+type CertificateSettings struct {
+	// AutoIssue Whether whoever completes the course gets the certificate, if the course has a template.
+	AutoIssue bool `json:"auto_issue"`
+
+	// TemplateID The page that certificates are made from; null if there is none.
+	TemplateID *int32 `json:"template_id"`
+}
+
 // CollectionProduct A product in a collection.
 type CollectionProduct struct {
 	// ID The product.
@@ -179,6 +188,15 @@ type Completion struct {
 
 	// CompletedAt When the learner completed it.
 	CompletedAt *time.Time `json:"completed_at"`
+}
+
+// Compliance What a course asks of its learners.
+type Compliance struct {
+	// Requirements What learners must do.
+	Requirements Requirements `json:"requirements"`
+
+	// CertificateSettings How certificates are issued.
+	CertificateSettings CertificateSettings `json:"certificate_settings"`
 }
 
 // Coupon A code that lowers a price.
@@ -1556,6 +1574,27 @@ type Reference struct {
 
 	// Href Path of the operation that shows it.
 	Href string `json:"href"`
+}
+
+// Requirements What learners must do to complete lectures.
+type Requirements struct {
+	// VideoCompletionEnforced Whether videos must be watched to the end. It blocks nothing.
+	VideoCompletionEnforced bool `json:"video_completion_enforced"`
+
+	// QuizPassRequired Whether the graded quizzes of a lecture must be passed to complete it.
+	QuizPassRequired bool `json:"quiz_pass_required"`
+
+	// QuizMinimumScore The share of right answers that passes a quiz, from 0 to 100; null if any response does.
+	QuizMinimumScore *float64 `json:"quiz_minimum_score"`
+
+	// QuizMaximumRetakes How often a quiz can be answered again; null if there is no limit.
+	QuizMaximumRetakes *int32 `json:"quiz_maximum_retakes"`
+
+	// LectureOrderRequired Whether a lecture can be completed only after those before it.
+	LectureOrderRequired bool `json:"lecture_order_required"`
+
+	// CertificateEligible Whether the course has a page that certificates are made from.
+	CertificateEligible bool `json:"certificate_eligible"`
 }
 
 // Section A part of a course that holds lectures.

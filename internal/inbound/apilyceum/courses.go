@@ -51,6 +51,9 @@ func course(c lyceum.Course) gen.Course {
 		ID: int32(c.ID), Name: c.Name, Heading: wire.Optional(c.Heading), Description: wire.Optional(c.Description),
 		IsPublished: c.IsPublished, IsListed: c.IsListed, LectureOrder: c.LectureOrder, ImageURL: wire.Optional(c.ImageURL),
 		AuthorID: wire.Number(c.AuthorID), CertificatePageID: wire.Optional(c.Certificate),
-		CreatedAt: wire.Moment(c.CreatedAt), UpdatedAt: wire.Moment(c.UpdatedAt), ArchivedAt: wire.OptMoment(c.ArchivedAt),
+		CertificateAutoIssue: c.Compliance.Issues.Else(true), VideoCompletionEnforced: c.Compliance.Videos.Value,
+		QuizPassRequired: c.Compliance.Quizzes.Value, QuizMinimumScore: wire.Optional(c.Compliance.Score),
+		QuizMaximumRetakes: wire.Optional(c.Compliance.Retakes),
+		CreatedAt:          wire.Moment(c.CreatedAt), UpdatedAt: wire.Moment(c.UpdatedAt), ArchivedAt: wire.OptMoment(c.ArchivedAt),
 	}
 }

@@ -48,6 +48,7 @@ func (f *Face) Operations() []wire.Operation {
 	return slices.Concat(
 		wire.Admitting(f.open, slices.Concat(
 			f.courses(), f.sections(), f.lectures(), f.attachments(), f.comments(), f.quizzes(),
+			f.compliance(),
 			f.digitalDownloads(), f.pricingPlans(), f.productCollections(), f.coupons(), customizations(),
 			f.purchases(), f.transactions(), f.courseEnrollments(), f.users(), f.sessions(),
 			f.downloadEnrollments(), f.collectionEnrollments(), f.completions(),

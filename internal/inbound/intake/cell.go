@@ -45,6 +45,7 @@ const (
 	emailTaken     = "must be an e-mail address such as ann@example.com, of at most 254 bytes"
 	countTaken     = "must be an integer from 0 to 2147483647, digits only"
 	partTaken      = "must be a number from 0 to 1 such as 0.75"
+	percentTaken   = "must be a number from 0 to 100 such as 72.5"
 	questionsTaken = "must be a JSON list of questions, each with question, question_type (such as single or multiple), " +
 		"answers, correct_answers and graded"
 	stringTaken = "must be a string"
@@ -82,13 +83,13 @@ func (c cell) positive() (n int32, ok bool) {
 	return n, ok && n >= 1
 }
 
-// fraction reads a number from 0 to 1.
-func (c cell) fraction() (n float64, ok bool) {
+// fraction reads a number from 0 to most.
+func (c cell) fraction(most float64) (n float64, ok bool) {
 	if c.form != formText && c.form != formNumber || bytes.ContainsAny(c.text, "xXpP_iInN") {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(string(c.text), 64)
-	return n, err == nil && n >= 0 && n <= 1 && !math.Signbit(n)
+	return n, err == nil && n >= 0 && n <= most && !math.Signbit(n)
 }
 
 func (c cell) boolean() (b, ok bool) {

@@ -86,6 +86,10 @@ func courseOf(t *rapid.T) lyceum.CourseRow {
 		ID: idOf[lyceum.CourseID](t, "id"), Name: textOf(t, "name"), Heading: optOf(t, "heading", textOf), Description: optOf(t, "description", textOf),
 		IsPublished: boolOf(t, "published"), ImageURL: optOf(t, "image", textOf), CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"),
 		AuthorID: optOf(t, "author", idOf[lyceum.AuthorID]), Certificate: optOf(t, "certificate", idOf[int32]), ArchivedAt: optOf(t, "archived", timeOf),
+		Compliance: lyceum.Compliance{
+			Videos: optOf(t, "videos", boolOf), Quizzes: optOf(t, "quizzes", boolOf), Issues: optOf(t, "issues", boolOf),
+			Score: optOf(t, "score", func(t *rapid.T, name string) float64 { return rapid.Float64Range(0, 100).Draw(t, name) }), Retakes: optOf(t, "retakes", func(t *rapid.T, name string) int32 { return rapid.Int32Range(0, 9).Draw(t, name) }),
+		},
 	}, Listed: optOf(t, "listed", boolOf), Ordered: optOf(t, "ordered", boolOf)}
 }
 

@@ -239,13 +239,22 @@ func optCountColumn[T any](name string, at func(*T) *lyceum.Opt[int32]) column[T
 
 // optPartColumn is a part of 1 that may be null.
 func optPartColumn[T any](name string, at func(*T) *lyceum.Opt[float64]) column[T] {
+	return optNumberColumn(name, 1, partTaken, at)
+}
+
+// optPercentColumn is a number of percent that may be null.
+func optPercentColumn[T any](name string, at func(*T) *lyceum.Opt[float64]) column[T] {
+	return optNumberColumn(name, 100, percentTaken, at)
+}
+
+func optNumberColumn[T any](name string, most float64, taken string, at func(*T) *lyceum.Opt[float64]) column[T] {
 	return nullable(at, func(at func(*T) *float64) column[T] {
 		return column[T]{
 			name: name,
 			read: func(_ *memo, c cell, v *T) string {
-				n, ok := c.fraction()
+				n, ok := c.fraction(most)
 				if !ok {
-					return partTaken
+					return taken
 				}
 				*at(v) = n
 				return ""

@@ -16,7 +16,10 @@ func ofV2(op, values string, rows ...asking) []asking {
 var name300, name301 = strings.Repeat("é", 300), strings.Repeat("é", 301)
 
 // contentsRows are derived from contract/v2, one after the other in one school.
-var contentsRows = slicesOf(productCourseRows, sectionRows, lectureRows, attachmentRows, commentRows, quizRows, newQuizRows, goneQuizRows)
+var contentsRows = slicesOf(
+	productCourseRows, sectionRows, lectureRows, attachmentRows, commentRows, quizRows, newQuizRows, goneQuizRows,
+	complianceRows,
+)
 
 var sectionRows = slicesOf(
 	ofV2("listSections", "course_id=1",

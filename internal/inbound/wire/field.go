@@ -177,14 +177,18 @@ func Int[T ~int32 | ~int64](f Field, least, most T) lyceum.Opt[T] {
 }
 
 // Fraction binds a number from least to 1, such as 0.25 for a quarter.
-func (f Field) Fraction(least float64) lyceum.Opt[float64] {
+func (f Field) Fraction(least float64) lyceum.Opt[float64] { return f.Number(least, 1) }
+
+// Number binds a number from least, which is not negative, to most.
+func (f Field) Number(least, most float64) lyceum.Opt[float64] {
 	text, s := f.raw()
 	if s != given || f.isNull(text) {
 		return lyceum.None[float64]()
 	}
 	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || n < least || n > 1 || n != n || text[0] == '-' {
-		f.Refuse("must be a number from " + strconv.FormatFloat(least, 'f', -1, 64) + " to 1")
+	if err != nil || n < least || n > most || n != n || text[0] == '-' {
+		f.Refuse("must be a number from " + strconv.FormatFloat(least, 'f', -1, 64) + " to " +
+			strconv.FormatFloat(most, 'f', -1, 64))
 		return lyceum.None[float64]()
 	}
 	return lyceum.Some(n)

@@ -39,6 +39,9 @@ func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.At
 		if err := admitted(tx, quiz.Lecture, a.User, now); err != nil {
 			return r, err
 		}
+		if err := retakable(tx, &quiz, a.User); err != nil {
+			return r, err
+		}
 		r.QuizResponse = lyceum.QuizResponse{
 			ID: id, Quiz: quiz.Quiz.ID, User: a.User, SubmittedAt: lyceum.Some(lyceum.Second(now)),
 		}

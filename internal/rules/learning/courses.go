@@ -36,7 +36,7 @@ func (s *Service) OpenV2(ctx context.Context, by lyceum.By) error {
 func (s *Service) CourseProducts() Products[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter] {
 	type row = lyceum.Course
 	return Products[lyceum.CourseID, row, lyceum.CourseFilter]{
-		service: s, what: "course", author: "author_id", check: addressed,
+		service: s, what: "course", author: "author_id", check: sound,
 		rows: func(t *lyceum.Tables) lyceum.Table[lyceum.CourseID, row, lyceum.CourseFilter] { return t.Courses },
 		parts: func(c *row) productParts[lyceum.CourseID] {
 			return productParts[lyceum.CourseID]{&c.ID, &c.CreatedAt, &c.UpdatedAt, &c.ArchivedAt, &c.AuthorID}

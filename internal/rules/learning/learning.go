@@ -77,6 +77,11 @@ func completeCourse(row *lyceum.CourseRow, old *lyceum.Course, now time.Time) ly
 	keep(&c.ImageURL, old.ImageURL)
 	keep(&c.AuthorID, old.AuthorID)
 	keep(&c.Certificate, old.Certificate)
+	keep(&c.Compliance.Videos, old.Compliance.Videos)
+	keep(&c.Compliance.Quizzes, old.Compliance.Quizzes)
+	keep(&c.Compliance.Score, old.Compliance.Score)
+	keep(&c.Compliance.Retakes, old.Compliance.Retakes)
+	keep(&c.Compliance.Issues, old.Compliance.Issues)
 	keep(&c.ArchivedAt, old.ArchivedAt)
 	keep(&c.FriendlyURL, old.FriendlyURL)
 	c.IsListed, c.LectureOrder = old.IsListed, old.LectureOrder

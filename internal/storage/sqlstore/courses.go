@@ -24,6 +24,11 @@ var courses = define(&tables.Courses, noun[lyceum.CourseID, lyceum.Course, lyceu
 		boolColumn("lecture_order", func(c *lyceum.Course) *bool { return &c.LectureOrder }),
 		optIntColumn("certificate", func(c *lyceum.Course) *lyceum.Opt[int32] { return &c.Certificate }),
 		optTimeColumn("archived_at", func(c *lyceum.Course) *lyceum.Opt[time.Time] { return &c.ArchivedAt }),
+		optBoolColumn("videos_required", func(c *lyceum.Course) *lyceum.Opt[bool] { return &c.Compliance.Videos }),
+		optBoolColumn("quizzes_required", func(c *lyceum.Course) *lyceum.Opt[bool] { return &c.Compliance.Quizzes }),
+		optFloatColumn("quiz_score", func(c *lyceum.Course) *lyceum.Opt[float64] { return &c.Compliance.Score }),
+		optIntColumn("quiz_retakes", func(c *lyceum.Course) *lyceum.Opt[int32] { return &c.Compliance.Retakes }),
+		optBoolColumn("issues_certificates", func(c *lyceum.Course) *lyceum.Opt[bool] { return &c.Compliance.Issues }),
 		optTextColumn("friendly_url", func(c *lyceum.Course) *lyceum.Opt[string] { return &c.FriendlyURL }),
 	},
 	largest: 256 << 10,
@@ -34,6 +39,7 @@ var courses = define(&tables.Courses, noun[lyceum.CourseID, lyceum.Course, lyceu
 		w.truth("is_listed", f.IsListed)
 		w.archived(f.IsArchived)
 		is(w, "author_id", f.AuthorID)
+		is(w, "certificate", f.Certificate)
 		w.within("created_at", f.Created)
 		if f.FriendlyURL.Present {
 			w.and("LOWER(friendly_url) = ? AND friendly_url IS NOT NULL", strings.ToLower(f.FriendlyURL.Value))

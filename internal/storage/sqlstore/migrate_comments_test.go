@@ -7,7 +7,7 @@ import (
 )
 
 // A comment from before comments had a status is seen by everybody, at the top of
-// a thread of its own.
+// a thread of its own. A course asks for nothing that it did not ask for.
 func TestCommentsFromBefore(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
@@ -28,6 +28,10 @@ func TestCommentsFromBefore(t *testing.T) {
 			found, err := lyceum.All(v.Comments, v, of)
 			if err != nil || len(found) != 1 {
 				t.Fatal(found, err)
+			}
+			course, err := v.Courses.Get(v, 1)
+			if err != nil || course.Compliance != (lyceum.Compliance{}) {
+				t.Errorf("the course is %+v, %v", course, err)
 			}
 			c := found[0]
 			if c.Status != lyceum.CommentApproved || c.Parent().Present || !c.UpdatedAt.Equal(c.CreatedAt) || c.CreatedAt.Unix() != 6 || len(c.Attachments) > 0 {
