@@ -95,7 +95,7 @@ type CommentFilter struct {
 	Lecture Opt[LectureID]
 	Course  Opt[CourseID] // under its lectures that are not deleted and have comments
 	Status  Opt[CommentStatus]
-	SeenBy  Opt[UserID] // what this learner sees: what is approved or their own
+	SeenBy  Opt[UserID] // what this learner sees: what is approved, and of their own what awaits review
 	Created Period
 	Thread  Opt[CommentID] // the comments of a thread
 	Below   Opt[CommentID] // within a thread, a comment and those below it

@@ -12,4 +12,6 @@ type School struct {
 	V2Disabled bool
 	Policy     SalePolicy
 	TimeZone   TimeZone // in which its days begin and end
+	// ReviewsComments: what learners write waits until the school approves it.
+	ReviewsComments bool
 }

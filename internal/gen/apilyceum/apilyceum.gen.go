@@ -1437,6 +1437,9 @@ type School struct {
 	// TimeZone IANA name of the time zone in which the school's days begin and end, in its console and in exports by day.
 	// Times in answers are in UTC whatever it is.
 	TimeZone string `json:"time_zone"`
+
+	// ReviewComments Whether what learners write under lectures waits until the school approves it. Without that it is seen at once.
+	ReviewComments bool `json:"review_comments"`
 }
 
 // SchoolOnRefund What a full refund does to the learner's access.

@@ -1615,6 +1615,48 @@ type Section struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+// SeenComment What somebody wrote under a lecture, as learners see it.
+type SeenComment struct {
+	// ID Identifier, unique in the school.
+	ID int32 `json:"id"`
+
+	// Lecture The lecture.
+	Lecture Reference `json:"lecture"`
+
+	// Status `awaiting_review` is seen by the author only.
+	Status SeenCommentStatus `json:"status"`
+
+	// Hierarchy The ids of the comments above it, from the top of the thread down, and its own.
+	Hierarchy []int32 `json:"hierarchy"`
+
+	// Body The text. It is plain text.
+	Body string `json:"body"`
+
+	// ParentID The comment that it replies to; null for the top of a thread.
+	ParentID *int32 `json:"parent_id"`
+
+	// Depth How many comments are above it.
+	Depth int32 `json:"depth"`
+
+	// AuthorName Name of the author, empty if it is unknown.
+	AuthorName string `json:"author_name"`
+
+	// AuthorRole Role of the author.
+	AuthorRole string `json:"author_role"`
+
+	// UpdatedAt When it changed last.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// CreatedAt When it was written.
+	CreatedAt time.Time `json:"created_at"`
+
+	// Attachments What the author added.
+	Attachments []CommentAttachment `json:"attachments"`
+}
+
+// SeenCommentStatus `awaiting_review` is seen by the author only.
+type SeenCommentStatus string
+
 // Session A browser in which a user is signed in.
 type Session struct {
 	// ID Identifier of the session.

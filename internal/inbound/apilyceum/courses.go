@@ -53,7 +53,7 @@ func course(c lyceum.Course) gen.Course {
 		AuthorID: wire.Number(c.AuthorID), CertificatePageID: wire.Optional(c.Certificate),
 		CertificateAutoIssue: c.Compliance.Issues.Else(true), VideoCompletionEnforced: c.Compliance.Videos.Value,
 		QuizPassRequired: c.Compliance.Quizzes.Value, QuizMinimumScore: wire.Optional(c.Compliance.Score),
-		QuizMaximumRetakes: wire.Optional(c.Compliance.Retakes),
-		CreatedAt:          wire.Moment(c.CreatedAt), UpdatedAt: wire.Moment(c.UpdatedAt), ArchivedAt: wire.OptMoment(c.ArchivedAt),
+		QuizMaximumRetakes: wire.Optional(c.Compliance.Retakes), ArchivedAt: wire.OptMoment(c.ArchivedAt),
+		CreatedAt: wire.Moment(c.CreatedAt), UpdatedAt: wire.Moment(c.UpdatedAt),
 	}
 }

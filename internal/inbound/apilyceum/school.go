@@ -34,6 +34,7 @@ func school(s lyceum.School) gen.School {
 		GraceDays:           s.Policy.GraceDays,
 		AbandonAfterMinutes: int32(s.Policy.AbandonAfter / time.Minute),
 		TimeZone:            string(s.TimeZone),
+		ReviewComments:      s.ReviewsComments,
 	}
 }
 
@@ -48,6 +49,7 @@ type schoolChange struct {
 	grace                                  lyceum.Opt[int32] // days
 	minutes                                lyceum.Opt[int32]
 	zone                                   lyceum.Opt[lyceum.TimeZone]
+	review                                 lyceum.Opt[bool]
 }
 
 func bindSchoolChange(in *wire.Input) schoolChange {
@@ -59,6 +61,7 @@ func bindSchoolChange(in *wire.Input) schoolChange {
 		wire.Int[int32](in.Body("grace_days"), 0, lyceum.MaxGraceDays),
 		wire.Int[int32](in.Body("abandon_after_minutes"), 1, maxAbandonAfter),
 		in.Body("time_zone").TimeZone(),
+		in.Body("review_comments").Bool(),
 	}
 }
 
@@ -67,7 +70,10 @@ func (f *Face) updateSchool(ctx context.Context, by lyceum.By, q schoolChange) (
 	if err != nil {
 		return s, err
 	}
-	return s, f.Sales.Configure(ctx, by, s.Policy, s.TimeZone)
+	if err := f.Sales.Configure(ctx, by, s.Policy, s.TimeZone); err != nil {
+		return s, err
+	}
+	return s, f.Learning.ReviewComments(ctx, by, s.ReviewsComments)
 }
 
 // previewSchool returns whose access ends at once.
@@ -96,5 +102,6 @@ func (f *Face) changed(ctx context.Context, by lyceum.By, q schoolChange) (lyceu
 		s.Policy.AbandonAfter = time.Duration(q.minutes.Value) * time.Minute
 	}
 	s.TimeZone = q.zone.Else(s.TimeZone)
+	s.ReviewsComments = q.review.Else(s.ReviewsComments)
 	return s, nil
 }

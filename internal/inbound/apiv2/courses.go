@@ -187,14 +187,20 @@ func progress(p learning.ProgressDetail) gen.CourseProgress {
 		ID: int32(p.ID), CompletedAt: wire.OptMoment(p.CompletedAt), EnrolledAt: wire.OptMoment(p.EnrolledAt),
 		PercentComplete: p.PercentComplete, Sections: []gen.ProgressSection{},
 	}
-	if c := p.Certificate.Value; p.Certificate.Present {
-		shown.Certificate = gen.Certificate{
-			IssuedAt: wire.OptMoment(lyceum.Some(c.IssuedAt)), PageID: &c.PageID, SerialNumber: &c.SerialNumber,
-		}
-	}
+	shown.Certificate = certificate(p)
 	for _, section := range p.Sections {
 		if section.IsPublished {
 			shown.Sections = append(shown.Sections, progressSection(&p, &section))
+		}
+	}
+	return shown
+}
+
+// certificate has nulls until it is issued.
+func certificate(p learning.ProgressDetail) (shown gen.Certificate) {
+	if c := p.Certificate.Value; p.Certificate.Present {
+		shown = gen.Certificate{
+			IssuedAt: wire.OptMoment(lyceum.Some(c.IssuedAt)), PageID: &c.PageID, SerialNumber: &c.SerialNumber,
 		}
 	}
 	return shown

@@ -12,7 +12,7 @@ var ownBodies = map[string]string{
 	"createProductCourse": `{"name":"x","author_bio_id":1}`, "updateProductCourse": `{"name":"x"}`, "createLecture": `{"name":"Encore"}`, "createAttachment": `{"kind":"text","text":"Encore"}`, "updateAttachment": `{"downloadable":true}`, "updateLecture": `{"name":"Encore"}`,
 	"reorderLectures": `{"data":[{"id":11,"position":1},{"id":12,"position":2}]}`, "reorderAttachments": `{"data":[{"id":101,"position":1}]}`,
 	"createQuiz":           `{"questions":[{"question":"x","question_type":"fill_blank","correct_answers":["y"]}]}`,
-	"createLectureComment": `{"body":"Encore"}`, "moderateComment": `{"status":"denied"}`, "updateCompliance": `{}`,
+	"createLectureComment": `{"body":"Encore"}`, "moderateComment": `{"status":"denied"}`, "updateCompliance": `{}`, "createCurrentUserComment": `{"body":"Encore"}`, "updateCurrentUserComment": `{"body":"Encore"}`,
 	"createSection": `{"name":"Encore"}`, "updateSection": `{"name":"Encore"}`, "replaceSection": `{"name":"Encore"}`,
 	"reorderSections": `{"data":[{"id":1,"position":1},{"id":2,"position":2},{"id":3,"position":3}]}`,
 	"createSale":      `{"user_id":2,"pricing_plan_id":1}`, "createRenewal": `{"charge":500}`, "createPaymentFailure": `{}`, "createRefund": `{}`, "openChargeback": `{}`, "closeChargeback": `{"outcome":"won"}`,

@@ -131,6 +131,12 @@ var needs = map[lyceum.InterfaceVersion]map[string]Need{
 		"markCurrentUserLectureComplete": allOf("courses:read", "courses:update"),
 	},
 	lyceum.V2: {
+		"listCurrentUserCourseComments": oneOf("courses:read"),
+		"listCurrentUserComments":       oneOf("courses:read"),
+		"createCurrentUserComment":      oneOf("courses:write"),
+		"updateCurrentUserComment":      oneOf("courses:write"),
+		"deleteCurrentUserComment":      oneOf("courses:write"),
+		"showCurrentUserCertificate":    oneOf("courses:read"),
 		"getCurrentUser":                oneOf("profile:read"),
 		"listCurrentUserCourses":        oneOf("courses:read"),
 		"showCurrentUserCourse":         oneOf("courses:read"),

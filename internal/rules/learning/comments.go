@@ -31,7 +31,12 @@ type NewComment struct {
 	Body        string
 	Parent      lyceum.Opt[lyceum.CommentID]
 	Attachments []lyceum.CommentAttachment
+
+	learner bool // an app writes for the learner, who replies to what they see
 }
+
+// byLearner reports whether a learner writes, and not the school's owner.
+func (n *NewComment) byLearner() bool { return n.User != 0 }
 
 // Comment keeps what a user who is enrolled writes under a lecture.
 func (s *Service) Comment(ctx context.Context, by lyceum.By, n NewComment) (lyceum.Comment, error) {
@@ -75,6 +80,11 @@ func (s *Service) write(
 			Lecture: lecture.ID, Course: lecture.Course, User: c.Author.ID, Status: lyceum.CommentApproved, Body: n.Body,
 			Attachments: n.Attachments, CreatedAt: lyceum.Second(now), UpdatedAt: lyceum.Second(now),
 		}
+		if n.byLearner() {
+			if c.Status, err = firstStatus(tx); err != nil {
+				return c, err
+			}
+		}
 		if c.Above, err = replyTo(tx, &n); err != nil {
 			return c, err
 		}
@@ -84,6 +94,23 @@ func (s *Service) write(
 		err = tx.Comments.Insert(tx, c.Comment)
 		tx.Announce(lyceum.CommentCreated, int32(c.ID), lyceum.CommentCreatedEvent, "")
 		return c, err
+	})
+}
+
+// firstStatus is that of what a learner writes.
+func firstStatus(tx lyceum.Tx) (lyceum.CommentStatus, error) {
+	school, err := tx.GetSchool()
+	if school.ReviewsComments {
+		return lyceum.CommentAwaiting, err
+	}
+	return lyceum.CommentApproved, err
+}
+
+// ReviewComments makes what learners write wait until the school approves it, or
+// seen at once.
+func (s *Service) ReviewComments(ctx context.Context, by lyceum.By, on bool) error {
+	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
+		return tx.ChangeSchool(func(school *lyceum.School) { school.ReviewsComments = on })
 	})
 }
 
@@ -126,7 +153,8 @@ func replyTo(tx lyceum.Tx, n *NewComment) (lyceum.CommentPath, error) {
 	}
 	parent, err := tx.Comments.Get(tx, n.Parent.Value)
 	switch {
-	case lyceum.KindOf(err) == lyceum.NotFound || err == nil && parent.Lecture != n.Lecture:
+	case lyceum.KindOf(err) == lyceum.NotFound || err == nil && parent.Lecture != n.Lecture,
+		err == nil && n.learner && !seenBy(&parent, n.User):
 		return refuse("%d matches no comment under lecture %d", n.Parent.Value, n.Lecture)
 	case err != nil:
 		return "", err
@@ -240,9 +268,13 @@ func commentIn(t *lyceum.Tables, from lyceum.Source, q InComments) (lyceum.Comme
 	}
 	found, err := t.Comments.Get(from, q.ID)
 	if err == nil && found.Lecture != q.Lecture.ID || lyceum.KindOf(err) == lyceum.NotFound {
-		err = lyceum.Errorf(lyceum.NotFound, "there is no comment %d under lecture %d", q.ID, q.Lecture.ID)
+		err = noComment(q)
 	}
 	return found, err
+}
+
+func noComment(q InComments) error {
+	return lyceum.Errorf(lyceum.NotFound, "there is no comment %d under lecture %d", q.ID, q.Lecture.ID)
 }
 
 // DeleteCommentIn deletes a comment of a lecture for good, with the replies below

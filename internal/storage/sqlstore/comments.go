@@ -31,14 +31,19 @@ var _ = define(&tables.Comments, noun[lyceum.CommentID, lyceum.Comment, lyceum.C
 		is(w, "lecture_id", f.Lecture)
 		is(w, "course_id", f.Course)
 		if f.Course.Present {
+			seen := ""
+			if f.SeenBy.Present {
+				seen = ` AND l.is_published = 1 AND EXISTS (SELECT 1 FROM lecture_sections s WHERE s.school_id = l.school_id
+					AND s.lecture_section_id = l.lecture_section_id AND s.is_published = 1)`
+			}
 			w.and(`EXISTS (SELECT 1 FROM lectures l WHERE l.school_id = comments.school_id AND l.lecture_id = comments.lecture_id
-				AND l.archived_at IS NULL AND COALESCE(l.student_comments, 1) = 1)`)
+				AND l.archived_at IS NULL AND COALESCE(l.student_comments, 1) = 1` + seen + ")")
 		}
 		if f.Status.Present {
 			w.and("status = ?", string(f.Status.Value))
 		}
 		if f.SeenBy.Present {
-			w.and("(status = 'approved' OR user_id = ?)", int64(f.SeenBy.Value))
+			w.and("(status = 'approved' OR status = 'awaiting_review' AND user_id = ?)", int64(f.SeenBy.Value))
 		}
 		w.within("created_at", f.Created)
 		is(w, "thread_id", f.Thread)

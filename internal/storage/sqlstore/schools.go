@@ -40,9 +40,9 @@ func (t *tx) ChangeSchool(change func(*lyceum.School)) error {
 		return nil
 	}
 	err = t.q.exec(`UPDATE schools SET v2_disabled = $2, on_refund = $3, on_chargeback = $4, on_cancellation = $5,
-		abandon_after = $6, on_lapse = $7, grace_days = $8, time_zone = $9 WHERE school_id = $1`,
+		abandon_after = $6, on_lapse = $7, grace_days = $8, time_zone = $9, review_comments = $10 WHERE school_id = $1`,
 		slices.Concat([]any{int64(t.stamp.School), flag(school.V2Disabled)}, bindPolicy(school.Policy),
-			[]any{string(school.TimeZone)})...)
+			[]any{string(school.TimeZone), flag(school.ReviewsComments)})...)
 	if err != nil {
 		return fmt.Errorf("update school: %w", err)
 	}

@@ -1,0 +1,132 @@
+package learning
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// seenBy reports whether a learner sees a comment.
+func seenBy(c *lyceum.Comment, user lyceum.UserID) bool {
+	return c.Status == lyceum.CommentApproved || c.Status == lyceum.CommentAwaiting && c.User == user
+}
+
+// SeenComments lists the comments of a course, or of one of its lectures, that a
+// learner sees. A lecture without comments has an empty list. It fails with
+// NotFound.
+func (s *Service) SeenComments(
+	ctx context.Context, by lyceum.By, f lyceum.CommentFilter, p lyceum.Page,
+) (l lyceum.Listing[CommentDetail], err error) {
+	f.Whole, f.SeenBy = true, by.Learner
+	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		if !f.Lecture.Present {
+			if _, err := s.see(v, by, f.Course.Value); err != nil {
+				return err
+			}
+			l, err = authored(v, f, p)
+			return err
+		}
+		lecture, err := s.bareLecture(v, by, f.Course.Value, f.Lecture.Value)
+		if err != nil || !lecture.Comments.Else(true) {
+			return err
+		}
+		under := f
+		under.Course = lyceum.None[lyceum.CourseID]()
+		l, err = authored(v, under, p)
+		return err
+	})
+	l.Page = p
+	return l, err
+}
+
+// CommentAsLearner keeps what a learner writes under a lecture that they see. It
+// fails with NotFound, and with Invalid where comments are disabled.
+func (s *Service) CommentAsLearner(ctx context.Context, by lyceum.By, n NewComment) (CommentDetail, error) {
+	v := s.store.In(ctx, by.School)
+	if _, err := s.bareLecture(v, by, n.Course.Value, n.Lecture); err != nil {
+		return CommentDetail{}, err
+	}
+	n.User, n.learner = by.Learner.Value, true
+	return s.write(ctx, by, n, func(tx lyceum.Tx, now time.Time) (lyceum.User, error) {
+		if _, err := enrolled(tx, n.User, n.Course.Value, now); err != nil {
+			return lyceum.User{}, err
+		}
+		return tx.Users.Get(tx, n.User)
+	})
+}
+
+// CommentText is another text of a learner's own comment.
+type CommentText struct {
+	Comment InComments
+	Body    lyceum.Opt[string]
+}
+
+// EditComment changes the text of a learner's own comment. Where the school reviews
+// comments it is reviewed again. It fails with NotFound, and with Forbidden for
+// the comment of somebody else.
+func (s *Service) EditComment(ctx context.Context, by lyceum.By, q CommentText) (c CommentDetail, err error) {
+	if q.Body.Present {
+		if wrong := oddComment(&NewComment{Body: q.Body.Value}); len(wrong) > 0 {
+			return c, lyceum.InvalidFields(wrong...)
+		}
+	}
+	now := lyceum.Second(s.clock())
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (CommentDetail, error) {
+		c, err := s.ownComment(ctx, tx, by, q.Comment)
+		if err != nil || !q.Body.Present || q.Body.Value == c.Body {
+			return c, err
+		}
+		if c.Status, err = firstStatus(tx); err != nil {
+			return c, err
+		}
+		c.Body, c.UpdatedAt = q.Body.Value, now
+		return c, tx.Comments.Update(tx, c.Comment)
+	})
+}
+
+// WithdrawComment deletes a learner's own comment for good. If others replied to
+// it, their replies stay, and what is left of it is removed and without a text. It
+// fails with NotFound, and with Forbidden for the comment of somebody else.
+func (s *Service) WithdrawComment(ctx context.Context, by lyceum.By, q InComments) error {
+	now := lyceum.Second(s.clock())
+	return s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
+		c, err := s.ownComment(ctx, tx, by, q)
+		if err != nil {
+			return err
+		}
+		below, err := lyceum.All(tx.Comments, tx, lyceum.CommentFilter{
+			Thread: lyceum.Some(c.Thread()), Below: lyceum.Some(c.ID),
+		})
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(below, func(reply lyceum.Comment) bool { return reply.User != c.User }) {
+			return deleteThread(tx, &c.Comment)
+		}
+		c.Body, c.Attachments, c.Status, c.UpdatedAt = "", nil, lyceum.CommentRemoved, now
+		return tx.Comments.Update(tx, c.Comment)
+	})
+}
+
+// ownComment finds a comment that a learner sees and wrote, under a lecture that
+// they see.
+func (s *Service) ownComment(
+	ctx context.Context, tx lyceum.Tx, by lyceum.By, q InComments,
+) (c CommentDetail, err error) {
+	if _, err := s.bareLecture(s.store.In(ctx, by.School), by, q.Lecture.Course, q.Lecture.ID); err != nil {
+		return c, err
+	}
+	if c.Comment, err = commentIn(tx.Tables, tx, q); err != nil {
+		return c, err
+	}
+	switch {
+	case !seenBy(&c.Comment, by.Learner.Value):
+		return c, noComment(q)
+	case c.User != by.Learner.Value:
+		return c, lyceum.Errorf(lyceum.Forbidden, "comment %d is somebody else's", c.ID)
+	}
+	c.Author, err = tx.Users.Get(tx, c.User)
+	return c, err
+}
