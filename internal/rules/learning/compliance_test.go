@@ -95,7 +95,7 @@ func rightAnswers(t *testing.T, d *desk, id lyceum.AttachmentID) (right [][]stri
 		t.Fatal(err)
 	}
 	for i := range a.Quiz.Questions {
-		right = append(right, a.Quiz.Questions[i].CorrectAnswers)
+		right = append(right, a.Quiz.Questions[i].Plain().CorrectAnswers)
 	}
 	return right
 }
