@@ -89,9 +89,22 @@ func (w *facesWalk) complete(t *testing.T) {
 		return
 	}
 	lecture := lectures[w.random.IntN(len(lectures))]
-	w.s.ask(t, "POST", fmt.Sprintf("/v1/courses/%d/lectures/%d/mark_complete", m.course, lecture),
-		text(t, map[string]any{"user_id": m.user}), nil)
-	w.member(m).done[lecture] = true
+	second := fmt.Sprintf("/v2/products/courses/%d/lectures/%d/users/%d/completion", m.course, lecture, m.user)
+	w.either(
+		func() {
+			w.s.ask(t, "POST", fmt.Sprintf("/v1/courses/%d/lectures/%d/mark_complete", m.course, lecture),
+				text(t, map[string]any{"user_id": m.user}), nil)
+			w.member(m).done[lecture] = true
+		},
+		func() {
+			w.s.ask(t, "PUT", second, "", nil)
+			w.member(m).done[lecture] = true
+		},
+		func() {
+			w.s.ask(t, "DELETE", second, "", nil)
+			delete(w.member(m).done, lecture)
+		},
+	)
 	w.compareMember(t, m)
 }
 
@@ -121,8 +134,10 @@ func (w *facesWalk) compareMember(t *testing.T, m walkMember) {
 		return
 	}
 	want := slices.Sorted(maps.Keys(of.done))
-	progress := fmt.Sprintf("/v1/courses/%d/progress?user_id=%d", m.course, m.user)
+	progress := fmt.Sprintf("/v1/courses/%d/progress?user_id=%d&per=100", m.course, m.user)
 	w.same(t, progress, want, completed(w.object(t, "GET", progress, "course_progress", nil)["lecture_sections"]))
+	progress = fmt.Sprintf("/v2/products/courses/%d/users/%d/progress", m.course, m.user)
+	w.same(t, progress, want, completed(w.object(t, "GET", progress, "data", nil)["sections"]))
 }
 
 // completed lists the completed lectures of a progress.
