@@ -16,7 +16,13 @@ const (
 
 // lenasIDs fill the variables of a path with what Lena has.
 const lenasIDs = "course_id=1 lecture_id=11 attachment_id=101 video_id=103 quiz_id=107 digital_download_id=701 " +
-	"product_collection_id=701 membership_id=701 purchase_id=701 transaction_id=701"
+	"product_collection_id=701 membership_id=701 purchase_id=701 transaction_id=701 comment_id=700"
+
+// lenasComment is the comment of lenasIDs.
+var lenasComment = lyceum.Comment{
+	ID: 700, Lecture: 11, Course: 1, User: lena, Status: lyceum.CommentApproved, Body: "Well turned", CreatedAt: storetest.Day(9),
+	UpdatedAt: storetest.Day(9),
+}
 
 // mine makes rows of an operation that Lena's app asks for.
 func mine(op string, rows ...asking) []asking {

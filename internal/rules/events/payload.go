@@ -68,6 +68,9 @@ func objectOf(r *reading, c *lyceum.ChangeRecord) (object, error) {
 			detail["user"] = told
 			told = detail
 		} else {
+			if told == nil { // a person who was erased
+				told = object{"id": c.ObjectID}
+			}
 			for name, value := range detail {
 				told[name] = value
 			}
