@@ -318,10 +318,24 @@ func referencePages(o reference.Options) (http.Handler, error) {
 	return pages, nil
 }
 
+// doors are how programs and apps change who comes in.
+func (s *service) doors(o handlerOptions) people.Doors {
+	letters := oauth.NewNotices(oauth.Notices{School: s.school, Mail: o.mail, Site: o.site, Log: s.log})
+	d := people.Doors{
+		Hash: s.accounts.HashForProgram, Leave: s.accounts.EndAccess, Left: s.accounts.EndedAccess, Close: s.learning.Close,
+		Tell: letters.Tell, Forget: s.accounts.Forget, Offer: s.accounts.OfferEmail,
+	}
+	if o.mail != nil {
+		d.Ask = letters.Ask
+	}
+	return d
+}
+
 func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	signIn, err := oauth.Pages(oauth.Options{
 		Site: o.site, School: s.school, OnlySchool: s.onlySchool,
 		OAuth: s.oauth, Accounts: s.accounts, Apps: s.apps, Mail: o.mail, Log: s.log,
+		Readdress: s.people.Readdress,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("parse the pages: %w", err)
@@ -348,11 +362,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 				Sales: s.sales, Learning: s.learning, People: s.people, Events: s.events, Hash: s.accounts.HashForProgram,
 			}, oauth.Endpoints(s.oauth, lyceum.V1)),
 			apiv2.New(apiv2.Rules{
-				Learning: s.learning, Sales: s.sales, People: s.people, Accounts: s.accounts, Doors: people.Doors{
-					Hash: s.accounts.HashForProgram, Leave: s.accounts.EndAccess, Left: s.accounts.EndedAccess,
-					Close: s.learning.Close,
-					Tell:  oauth.NewNotices(oauth.Notices{School: s.school, Mail: o.mail, Log: s.log}).Tell,
-				},
+				Learning: s.learning, Sales: s.sales, People: s.people, Accounts: s.accounts, Doors: s.doors(o),
 			}, oauth.Endpoints(s.oauth, lyceum.V2)),
 			apilyceum.New(apilyceum.Rules{
 				Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed,

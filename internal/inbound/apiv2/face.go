@@ -55,7 +55,7 @@ func (f *Face) Operations() []wire.Operation {
 			f.products(),
 		)...),
 		wire.ForLearners(lyceum.V2, slices.Concat(
-			myself(), f.myCourses(), f.myLectures(), f.myComments(), f.myProducts(), f.myMemberships(), f.myPurchases(),
+			f.myself(), f.myCourses(), f.myLectures(), f.myComments(), f.myProducts(), f.myMemberships(), f.myPurchases(),
 		)...),
 		f.tokens,
 	)

@@ -42,6 +42,7 @@ type window struct {
 	apps   *access.Apps
 	client access.Client
 	school lyceum.SchoolID
+	store  lyceum.Store
 }
 
 // show opens a school with one learner and one app in a browser.
@@ -62,7 +63,7 @@ func show(t *testing.T) *window {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.school = school.ID
+	w.school, w.store = school.ID, store
 	err = store.Write(t.Context(), lyceum.Stamp{School: school.ID, At: now, Actor: "test"}, func(tx lyceum.Tx) error {
 		_, err := tx.Users.Save(tx, lyceum.User{
 			ID: 7, Email: email, Name: lyceum.Some("Mira Okafor"), Role: lyceum.Student, CreatedAt: now,
@@ -121,6 +122,20 @@ func (w *window) openApp() {
 		answer.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(answer, page, "<h1>Connected</h1>")
 	})
+}
+
+// newAddress returns the secret of a link that confirms another address of the learner.
+func (w *window) newAddress(email string) string {
+	w.t.Helper()
+	link, now := "", time.Now()
+	stamp := lyceum.Stamp{School: w.school, At: now, Actor: "test"}
+	if err := w.store.Write(w.t.Context(), stamp, func(tx lyceum.Tx) (err error) {
+		link, err = w.people.OfferEmail(tx, 7, email, now)
+		return err
+	}); err != nil {
+		w.t.Fatal(err)
+	}
+	return link
 }
 
 // authorize is the address of the authorization page, with further parameters.
@@ -414,6 +429,9 @@ func TestPagesInABrowser(t *testing.T) {
 	w.leave(chromedp.Click("a[href='/account/sessions']"))
 	w.wantHeading("Where you are signed in")
 	look("sessions")
+	w.open(identity + "confirm_email/" + w.newAddress("mira.okafor-lind@a-rather-long-name.example.com"))
+	w.wantHeading("Confirm your email address")
+	look("confirm-email")
 
 	// B12, E7: a new password ends what was granted and who was signed in.
 	w.open(identity + "set_password/" + link)

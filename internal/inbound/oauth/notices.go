@@ -13,6 +13,7 @@ import (
 type Notices struct {
 	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
 	Mail   func(ctx context.Context, to, subject, text string) error // nil: nobody is told
+	Site   web.Site
 	Log    *slog.Logger
 
 	mailing chan struct{} // as many at once as it holds
@@ -30,6 +31,40 @@ func (n *Notices) Tell(ctx context.Context, school lyceum.SchoolID, email string
 	if n.Mail == nil {
 		return
 	}
+	n.later(ctx, school, func(ctx context.Context) error { return n.send(ctx, school, email, what) })
+}
+
+// Ask sends the link that confirms a new email address to it. It does not wait for
+// that.
+func (n *Notices) Ask(ctx context.Context, school lyceum.SchoolID, email, link string) {
+	n.later(ctx, school, func(ctx context.Context) error {
+		named, err := n.School(ctx, school)
+		if err != nil {
+			return err
+		}
+		name, v := web.Plain(named.Name), visit{School: named}
+		return n.Mail(ctx, email, "Your new email address at "+name, "An app that acts for you was asked to change the "+
+			"email address of your account at "+name+" to this one.\nIf you want that, confirm it here within 48 hours. You sign in "+
+			"with your old address for that:\n\n"+n.Site.AuthURL+v.path("confirm_email/"+link)+"\n\n"+
+			"If you do not, there is nothing to do: your address stays as it is.\n")
+	})
+}
+
+// readdressed tells somebody at their old address that they have another one.
+func (n *Notices) readdressed(ctx context.Context, school lyceum.School, before string) {
+	if n.Mail == nil {
+		return
+	}
+	n.later(ctx, school.ID, func(ctx context.Context) error {
+		name := web.Plain(school.Name)
+		return n.Mail(ctx, before, "Your account at "+name, "The email address of your account at "+name+" was changed. You "+
+			"confirmed it while you were signed in.\nYou were signed out everywhere.\n\nIf that was not you, get in touch with "+
+			"the school.\n")
+	})
+}
+
+// later sends a letter unless too many are being sent.
+func (n *Notices) later(ctx context.Context, school lyceum.SchoolID, send func(context.Context) error) {
 	select {
 	case n.mailing <- struct{}{}:
 	default:
@@ -40,7 +75,7 @@ func (n *Notices) Tell(ctx context.Context, school lyceum.SchoolID, email string
 	ctx = context.WithoutCancel(ctx)
 	go func() {
 		defer func() { <-n.mailing }()
-		if err := n.send(ctx, school, email, what); err != nil {
+		if err := send(ctx); err != nil {
 			n.Log.WarnContext(ctx, "a user could not be told of a change of their account", "school", school, "err", err)
 		}
 	}()

@@ -32,9 +32,11 @@ type Options struct {
 	Accounts   *access.Accounts
 	Apps       *access.Apps
 	// Mail sends a letter; nil where the server has no way to.
-	Mail  func(ctx context.Context, to, subject, text string) error
-	Log   *slog.Logger
-	Clock func() time.Time
+	Mail func(ctx context.Context, to, subject, text string) error
+	// Readdress gives a user the email address that they confirmed.
+	Readdress access.Readdress
+	Log       *slog.Logger
+	Clock     func() time.Time
 }
 
 // maxForm is the largest form that is read, in bytes.
@@ -45,13 +47,17 @@ type pages struct {
 	mux       *http.ServeMux
 	templates map[string]*template.Template
 	mailing   chan struct{} // as many letters at once as it holds
+	letters   *Notices
 }
 
 const lettersAtOnce = 8
 
 // Pages makes the handlers of the pages by the patterns of their paths.
 func Pages(o Options) (map[string]http.Handler, error) {
-	p := &pages{Options: o, mux: http.NewServeMux(), mailing: make(chan struct{}, lettersAtOnce)}
+	p := &pages{
+		Options: o, mux: http.NewServeMux(), mailing: make(chan struct{}, lettersAtOnce),
+		letters: NewNotices(Notices{School: o.School, Mail: o.Mail, Site: o.Site, Log: o.Log}),
+	}
 	var err error
 	if p.templates, err = web.Pages(templates, functions, "templates/*.gohtml"); err != nil {
 		return nil, err
@@ -67,6 +73,8 @@ func Pages(o Options) (map[string]http.Handler, error) {
 		"POST " + school + "/sign_out":                   p.inSchool(p.signOut),
 		"GET " + school + "/set_password/{link}":         p.inSchool(p.showPassword),
 		"POST " + school + "/set_password/{link}":        p.inSchool(p.setPassword),
+		"GET " + school + "/confirm_email/{link}":        p.inSchool(p.showConfirm),
+		"POST " + school + "/confirm_email/{link}":       p.inSchool(p.confirm),
 		"GET " + school + "/forgot_password":             p.inSchool(p.showForgotten),
 		"POST " + school + "/forgot_password":            p.inSchool(p.forgotten),
 		"GET /account/apps":                              p.signedIn(p.listApps),

@@ -147,6 +147,7 @@ func (p *pages) whichSchool(w http.ResponseWriter, r *http.Request) error {
 var notices = map[string]string{
 	"signed_out": "You are signed out.",
 	"password":   "Your new password is set. Sign in with it.",
+	"email":      "Your email address is changed. Sign in with the new one.",
 	"weak":       "Your password is too common. Choose another one to continue.",
 	"ended":      "That session has ended.",
 	"everywhere": "You are signed out everywhere.",

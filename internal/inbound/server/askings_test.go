@@ -12,7 +12,7 @@ var askings = slicesOf(
 	contentsRows,
 	purchaseRows,
 	studioRows,
-	learnerRows, learnerContentsRows,
+	learnerRows, learnerContentsRows, profileRows,
 	memberRows,
 	peopleRows,
 	anyProductRows,

@@ -136,7 +136,7 @@ func doorsOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) p
 	accounts := access.NewAccounts(store, now, tokens, nil)
 	return people.Doors{
 		Hash: accounts.HashForProgram, Leave: accounts.EndAccess, Left: accounts.EndedAccess, Close: learning.New(store, now).Close,
-		Tell: func(context.Context, lyceum.SchoolID, string, people.Changed) {},
+		Tell: func(context.Context, lyceum.SchoolID, string, people.Changed) {}, Forget: accounts.Forget, Offer: accounts.OfferEmail,
 	}
 }
 

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
@@ -153,6 +154,27 @@ var learnerContentsRows = slicesOf(
 	mine("showCurrentUserCompletion", asking{name: "taken back", values: "course_id=1 lecture_id=11", says: `{"data":{"completed":false,"completed_at":null}}`}),
 	mine("showCurrentUserCourseProgress", asking{name: "after it is taken back", values: "course_id=1", says: `"percent_complete":0`}),
 	own("listChanges", asking{name: "of what was taken back", query: "types=lecture_progress.deleted&limit=100", says: `"type":"lecture_progress.deleted"`}),
+)
+
+// profileRows are derived from contract/v2/current_user.yaml. The servers of these
+// tests cannot send email; TestLearnersConfirmTheirAddress is about those that can.
+var profileRows = slicesOf(
+	mine("updateCurrentUser",
+		asking{name: "no body", golden: "v2/my_profile.json"},
+		asking{name: "nothing", body: `{}`, golden: "v2/my_profile.json"},
+		asking{name: "what can be changed", body: `{"name":"Lena & Co ours","phone_number":"+49 30 123","allow_marketing_emails":true}`, golden: "v2/my_profile_changed.json"},
+		asking{name: "the same again", body: `{"name":"Lena & Co ours","phone_number":"+49 30 123","allow_marketing_emails":true}`, golden: "v2/my_profile_changed.json"},
+		asking{name: "cleared", body: `{"name":null,"phone_number":" "}`, says: `"name":null,"email":"lena@example.com","role":"student","phone_number":null,"allow_marketing_emails":true}`},
+		asking{name: "the address that they have", body: `{"email":"lena@example.com"}`, says: `"allow_marketing_emails":true}`},
+		asking{name: "another address where there is no email", body: `{"name":"Nobody","email":"new@example.com"}`, status: 409, says: `{"error":"email_unavailable","error_description":"This school cannot send email,`},
+		asking{name: "a password", body: `{"password":"four other words entirely"}`, status: 400, says: `{"error":"invalid_request","error_description":"password cannot be changed by an app; the learner changes it on the school's sign-in page"}`},
+		asking{name: "a role", body: `{"role":"owner"}`, status: 400, says: "role is not"},
+		asking{name: "mistakes", body: `{"name":1,"email":[],"phone_number":{},"allow_marketing_emails":"maybe"}`, status: 400, says: "allow_marketing_emails must be true or false"},
+		asking{name: "too long", body: `{"name":"` + strings.Repeat("n", 256) + `","phone_number":"` + strings.Repeat("1", 51) + `"}`, status: 400, says: "phone_number must be at most 50 characters long"},
+		asking{name: "no address", body: `{"email":"Lena <lena@example.com>"}`, status: 400, says: "email must be an email address such as learner@example.com"},
+	),
+	mine("getCurrentUser", asking{name: "as it was left", says: `{"id":700,"name":null,"email":"lena@example.com","role":"student"}`}),
+	own("listChanges", asking{name: "of a profile", query: "types=user.updated&limit=100", says: `"event":"User.subscribe_to_marketing_emails"`}),
 )
 
 // hideAttachments makes the video of lecture 12 and the text of lecture 31 ones that

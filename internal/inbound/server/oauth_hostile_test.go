@@ -47,7 +47,7 @@ func TestR16_J1_SecretsOfOAuth(t *testing.T) {
 			for _, field := range []string{"code", "client_secret", "client_id", "refresh_token", "token", "code_verifier", "password", "email", "next", "request", "scope", "grant_type"} {
 				form.Set(field, secret)
 			}
-			for _, route := range append(routes, c.ours.path("set_password/"+url.PathEscape(secret))) {
+			for _, route := range append(routes, c.ours.path("set_password/"+url.PathEscape(secret)), c.ours.path("confirm_email/"+url.PathEscape(secret))) {
 				for _, method := range []string{http.MethodGet, http.MethodPost} {
 					for _, headers := range [][]string{
 						{"Content-Type: application/x-www-form-urlencoded"},

@@ -60,7 +60,7 @@ func (c *campus) everyPage(t *testing.T) map[string]*httptest.ResponseRecorder {
 	for name, b := range map[string]*browser{"out ": out, "in ": in} {
 		for _, path := range []string{
 			c.ours.authorize(lyceum.V1), c.ours.authorize(lyceum.V1, set("client_id", "x")), c.ours.path("sign_in"), c.ours.path("forgot_password"),
-			c.ours.path("set_password/" + c.link(t, c.ours)), c.ours.path("set_password/x"), c.ours.path("nothing"), "/secure/99/identity/sign_in",
+			c.ours.path("set_password/" + c.link(t, c.ours)), c.ours.path("set_password/x"), c.ours.path("confirm_email/x"), c.ours.path("nothing"), "/secure/99/identity/sign_in",
 			"/account", "/account/apps", "/account/nothing", "/secure/sign_in", "/secure/sign_in?school=x", "/secure/", "/admin", "/admin/nothing",
 		} {
 			answers[name+"GET "+path] = b.get(path)

@@ -28,7 +28,7 @@ var ownBodies = map[string]string{
 	"putProductCollection": `{}`, "deleteProductCollection": "", "addProductCollectionProducts": `{"data":[{"id":1,"type":"course"}]}`, "removeProductCollectionProduct": "",
 	"createDigitalDownload": shawl, "updateDigitalDownload": `{}`, "deleteDigitalDownload": "",
 	"createProductCollection": `{"name":"x"}`, "updateProductCollection": `{}`, "archiveProductCollection": "",
-	"createMembership": `{"name":"x"}`, "updateMembership": `{}`, "archiveMembership": "",
+	"updateCurrentUser": `{}`, "createMembership": `{"name":"x"}`, "updateMembership": `{}`, "archiveMembership": "",
 	"createMembershipTier": `{"name":"x"}`, "updateMembershipTier": `{}`, "archiveMembershipTier": "",
 	"createCoaching": `{"name":"x"}`, "updateCoaching": `{}`, "archiveCoaching": "",
 	"createCourse": `{"name":"x"}`, "updateCourse": `{}`, "archiveCourse": "",

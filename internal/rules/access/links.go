@@ -80,7 +80,7 @@ func (a *Accounts) Link(ctx context.Context, school lyceum.SchoolID, text string
 	if err != nil {
 		return lyceum.User{}, err
 	}
-	if link.UsedAt.Present || !a.clock().Before(link.ExpiresAt) {
+	if link.Purpose == lyceum.ConfirmEmail || link.UsedAt.Present || !a.clock().Before(link.ExpiresAt) {
 		return lyceum.User{}, errLink
 	}
 	return v.Users.Get(v, link.User)
@@ -136,6 +136,6 @@ func spendLink(tx lyceum.Tx, hash lyceum.KeyHash, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	link.UsedAt = lyceum.Some(now)
+	link.UsedAt, link.Email = lyceum.Some(now), lyceum.None[string]()
 	return tx.Links.Update(tx, link)
 }

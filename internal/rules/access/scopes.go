@@ -23,7 +23,8 @@ var (
 	}
 	v2Scopes = []scopeText{
 		{"profile:read", "See your profile, including your name and email address"},
-		{"profile:write", "Change your profile"},
+		{"profile:write", "Change your name, your phone number and whether you get marketing emails, and ask you to " +
+			"confirm another email address"},
 		{"products:read", "See the products you have access to"},
 		{"courses:read", "See the courses you are enrolled in, with their lectures, comments, your progress and your " +
 			"certificates"},
@@ -138,6 +139,7 @@ var needs = map[lyceum.InterfaceVersion]map[string]Need{
 		"deleteCurrentUserComment":      oneOf("courses:write"),
 		"showCurrentUserCertificate":    oneOf("courses:read"),
 		"getCurrentUser":                oneOf("profile:read"),
+		"updateCurrentUser":             oneOf("profile:write"),
 		"listCurrentUserCourses":        oneOf("courses:read"),
 		"showCurrentUserCourse":         oneOf("courses:read"),
 		"showCurrentUserCourseProgress": oneOf("courses:read"),

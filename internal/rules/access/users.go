@@ -104,6 +104,9 @@ func (a *Accounts) EndAccess(tx lyceum.Tx, id lyceum.UserID, now time.Time) erro
 	return endAll(tx, id, now)
 }
 
+// Forget makes what this process remembers of learners be looked up again.
+func (a *Accounts) Forget() { a.oauth.forgetAll() }
+
 // EndedAccess makes what this process believes of tokens and of the tries of an
 // account be looked up again.
 func (a *Accounts) EndedAccess(school lyceum.SchoolID, email string) {

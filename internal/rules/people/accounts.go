@@ -23,6 +23,13 @@ type Doors struct {
 	// Tell tells a user, at the address they had, what was changed of their
 	// account. It does not wait for it.
 	Tell func(ctx context.Context, school lyceum.SchoolID, email string, what Changed)
+	// Forget makes what is remembered of the profiles of learners be read again.
+	Forget func()
+	// Offer keeps, in a change, that a user wants another email address, and
+	// returns the secret of the link that confirms it. Ask sends the link to the
+	// address and does not wait for it; nil: the server cannot send email.
+	Offer func(tx lyceum.Tx, user lyceum.UserID, email string, now time.Time) (string, error)
+	Ask   func(ctx context.Context, school lyceum.SchoolID, email, link string)
 }
 
 // Changed is what was changed of an account.

@@ -16,6 +16,7 @@ var _ = define(&tables.Links, noun[lyceum.KeyHash, lyceum.Link, lyceum.LinkFilte
 		timeColumn("created_at", func(l *lyceum.Link) *time.Time { return &l.CreatedAt }),
 		timeColumn("expires_at", func(l *lyceum.Link) *time.Time { return &l.ExpiresAt }),
 		optTimeColumn("used_at", func(l *lyceum.Link) *lyceum.Opt[time.Time] { return &l.UsedAt }),
+		optTextColumn("email", func(l *lyceum.Link) *lyceum.Opt[string] { return &l.Email }),
 	},
 	narrow: func(w *where, f lyceum.LinkFilter) {
 		if f.User.Present {

@@ -1,0 +1,58 @@
+package oauth
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// confirmForm is the page at which a new email address is confirmed.
+type confirmForm struct{ Action, Email string }
+
+// showConfirm serves GET /secure/{school}/identity/confirm_email/{link}. The link is
+// good for whoever is signed in to the account: an app alone cannot move an account
+// to an address of its own.
+func (p *pages) showConfirm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if v.User.ID == 0 {
+		see(w, r, v.path("sign_in")+"?next="+url.QueryEscape(r.URL.Path))
+		return nil
+	}
+	email, err := p.Accounts.EmailLink(r.Context(), v.School.ID, r.PathValue("link"), v.User.ID)
+	if err != nil {
+		return notTheirs(err)
+	}
+	w.Header().Set("Referrer-Policy", "strict-origin") // the address is a secret; the check of forms wants the origin
+	return p.show(w, http.StatusOK, "confirm_email.gohtml", v, view{
+		Title: "Confirm your email address", Data: confirmForm{Action: r.URL.Path, Email: email},
+	})
+}
+
+// notTheirs words the refusal of a link for somebody who may be signed in to another
+// account.
+func notTheirs(err error) error {
+	if lyceum.KindOf(err) != lyceum.NotFound {
+		return err
+	}
+	return lyceum.Errorf(lyceum.NotFound, "This link is no longer valid, or it is for another account. If you have "+
+		"several, sign out and open the link again.")
+}
+
+// confirm serves POST /secure/{school}/identity/confirm_email/{link}.
+func (p *pages) confirm(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if v.User.ID == 0 {
+		see(w, r, v.path("sign_in")+"?next="+url.QueryEscape(r.URL.Path))
+		return nil
+	}
+	before, email, err := p.Accounts.ConfirmEmail(
+		r.Context(), v.School.ID, r.PathValue("link"), v.User.ID, p.Readdress,
+	)
+	if err != nil {
+		return notTheirs(err)
+	}
+	p.letters.readdressed(r.Context(), v.School, before)
+	p.Site.End(w)
+	p.Site.KeepAddress(w, email)
+	see(w, r, v.path("sign_in")+"?done=email")
+	return nil
+}

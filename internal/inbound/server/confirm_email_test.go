@@ -1,0 +1,169 @@
+package server_test
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/apiv2"
+	"github.com/lyceum-school/lyceum/internal/inbound/oauth"
+	"github.com/lyceum-school/lyceum/internal/inbound/server"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// letter is an email that was sent.
+type letter struct{ to, text string }
+
+// post makes a classroom one whose server sends email.
+func (k *class) post(t *testing.T) <-chan letter {
+	t.Helper()
+	sent := make(chan letter, 10)
+	mail := func(_ context.Context, to, _, text string) error { sent <- letter{to, text}; return nil }
+	rules, at := rulesOver(k.store, k.clock.Now), web.Site{BaseURL: baseURL, AuthURL: authURL}
+	log := slog.New(slog.DiscardHandler)
+	rooms, err := oauth.Pages(oauth.Options{
+		Site: at, School: storetest.School(k.store), OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return 0, false },
+		OAuth: k.oauth, Accounts: k.accounts, Apps: k.apps, Mail: mail, Log: log, Clock: k.clock.Now, Readdress: rules.People.Readdress,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doors := people.Doors{
+		Forget: k.accounts.Forget, Offer: k.accounts.OfferEmail,
+		Ask: oauth.NewNotices(oauth.Notices{School: storetest.School(k.store), Mail: mail, Site: at, Log: log}).Ask,
+	}
+	maps.Copy(k.options.Pages, rooms)
+	k.options.Faces[1] = apiv2.New(apiv2.Rules{Learning: rules.Learning, Sales: rules.Sales, People: rules.People, Doors: doors}, oauth.Endpoints(k.oauth, lyceum.V2))
+	k.Handler = server.Handler(k.options)
+	return sent
+}
+
+// wish lets Lena's app ask for another address, and returns the path of the link that
+// is sent to it.
+func (k *class) wish(t *testing.T, sent <-chan letter, email string) string {
+	t.Helper()
+	w := k.patchMe(t, k.tokens[bearer{k.ours, lena, lyceum.V2}], `{"email":"`+email+`"}`)
+	wantStatus(t, w, http.StatusOK)
+	if !strings.Contains(w.Body.String(), `"pending_email":"`+email+`"`) || !strings.Contains(w.Body.String(), `"email":"lena@example.com"`) {
+		t.Errorf("answered with %s", w.Body)
+	}
+	got := <-sent
+	_, link, found := strings.Cut(got.text, authURL)
+	if link, _, _ = strings.Cut(link, "\n"); got.to != email || !found {
+		t.Fatalf("sent %+v", got)
+	}
+	return link
+}
+
+func (k *class) patchMe(t *testing.T, token, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	const path = "/v2/current_user/me"
+	w := k.do(request(http.MethodPatch, path, strings.NewReader(body), "Authorization: bearer "+token, "Content-Type: application/json"))
+	wantOf(t, http.MethodPatch, path, w)
+	return w
+}
+
+// TestLearnersConfirmTheirAddress: the address that an app asks for takes effect when
+// the learner, signed in, confirms it; the old one is told, and sessions end.
+func TestLearnersConfirmTheirAddress(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, c *campus) {
+		k := newClass(t, c)
+		sent := k.post(t)
+		learnersShelf(t, k)
+		b, stranger := k.browse(), k.browse()
+		b.signIn(t, k.ours, "lena@example.com")
+		stranger.signIn(t, k.ours, "noah@example.com")
+		first := k.wish(t, sent, "first@example.com")
+		link := k.wish(t, sent, "lena.new@example.com")
+
+		if w := k.browse().get(link); w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), k.ours.path("sign_in")+"?next=") {
+			t.Errorf("who is not signed in gets %d to %q", w.Code, w.Header().Get("Location"))
+		}
+		wantStatus(t, b.get(first), http.StatusNotFound) // there is a later one
+		wantStatus(t, stranger.get(link), http.StatusNotFound)
+		wantStatus(t, stranger.post(link, url.Values{}), http.StatusNotFound)
+		wantStatus(t, k.browse().get(strings.Replace(link, "confirm_email", "set_password", 1)), http.StatusNotFound)
+		w := b.get(link)
+		wantStatus(t, w, http.StatusOK)
+		if !strings.Contains(w.Body.String(), "lena.new@example.com") {
+			t.Errorf("the page is %s", w.Body)
+		}
+		if w = b.post(link, url.Values{}); w.Header().Get("Location") != k.ours.path("sign_in")+"?done=email" {
+			t.Fatalf("confirmed with %d to %q: %s", w.Code, w.Header().Get("Location"), w.Body)
+		}
+		if got := <-sent; got.to != "lena@example.com" || !strings.Contains(got.text, "was changed") {
+			t.Errorf("the old address is told %+v", got)
+		}
+		if w = b.get("/account/apps"); w.Code != http.StatusSeeOther {
+			t.Errorf("the session goes on: %d", w.Code)
+		}
+		again := k.browse()
+		again.signIn(t, k.ours, "lena.new@example.com")
+		wantStatus(t, again.get(link), http.StatusNotFound) // once is enough
+		me := k.me(t, lyceum.V2, "Authorization: bearer "+k.tokens[bearer{k.ours, lena, lyceum.V2}])
+		if !strings.Contains(me.Body.String(), `"email":"lena.new@example.com"`) {
+			t.Errorf("the app sees %s", me.Body)
+		}
+	})
+}
+
+// TestConfirmedAddressesAreBounded: a link ends with time, an address that somebody
+// else has is not taken over, and links are not sent without end.
+func TestConfirmedAddressesAreBounded(t *testing.T) {
+	k := newClass(t, newCampus(t))
+	sent := k.post(t)
+	learnersShelf(t, k)
+	b := k.browse()
+	b.signIn(t, k.ours, "lena@example.com")
+	taken := k.wish(t, sent, "NOAH@example.com")
+	w := b.post(taken, url.Values{})
+	wantStatus(t, w, http.StatusConflict)
+	if !strings.Contains(w.Body.String(), "Another account of this school has this email address") {
+		t.Errorf("an address of somebody else: %s", w.Body)
+	}
+	for range 4 {
+		k.wish(t, sent, "other@example.com")
+	}
+	w = k.patchMe(t, k.tokens[bearer{k.ours, lena, lyceum.V2}], `{"email":"other@example.com"}`)
+	wantError(t, w, http.StatusTooManyRequests, "rate_limit_exceeded")
+	k.clock.Pass(48 * 3600e9)
+	b = k.browse()
+	b.signIn(t, k.ours, "lena@example.com")
+	wantStatus(t, b.get(taken), http.StatusNotFound)
+}
+
+// TestProfileWithoutReading: an app that may not read the profile gets back what it
+// sent and nothing else.
+func TestProfileWithoutReading(t *testing.T) {
+	k := newClass(t, newCampus(t))
+	sent := k.post(t)
+	learnersShelf(t, k)
+	b := k.browse()
+	b.signIn(t, k.ours, "lena@example.com")
+	form := b.consent(t, k.ours.authorize(lyceum.V2, set("required_scopes", "profile:write"), without("optional_scopes")))
+	code := arrivedAt(t, b.post(k.ours.path("oauth_provider/authorize"), form)).Get("code")
+	var answer tokenAnswer
+	decode(t, k.token(t, lyceum.V2, "token", "form", exchangeOf(k.ours.clients[lyceum.V2], code)).Body.Bytes(), &answer)
+	for body, want := range map[string]string{
+		`{}`:              `{}`,
+		`{"name":"Lena"}`: `{"name":"Lena"}`,
+		`{"phone_number":"1","allow_marketing_emails":false}`: `{"phone_number":"1","allow_marketing_emails":false}`,
+		`{"email":"lena@example.com"}`:                        `{"pending_email":"lena@example.com"}`,
+		`{"email":"else@example.com"}`:                        `{"pending_email":"else@example.com"}`,
+	} {
+		if w := k.patchMe(t, answer.AccessToken, body); w.Code != http.StatusOK || w.Body.String() != want {
+			t.Errorf("%s is answered with %d %s, want %s", body, w.Code, w.Body, want)
+		}
+	}
+	if got := <-sent; got.to != "else@example.com" {
+		t.Errorf("sent to %s", got.to)
+	}
+}

@@ -1,0 +1,100 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// OfferEmail keeps, in a change, that a user wants another email address, and returns
+// the secret of the link that confirms it. It fails with RateLimited if too many were
+// made lately.
+func (a *Accounts) OfferEmail(tx lyceum.Tx, user lyceum.UserID, email string, now time.Time) (string, error) {
+	made, err := lyceum.All(tx.Links, tx, lyceum.LinkFilter{
+		User: lyceum.Some(user), Purpose: lyceum.Some(lyceum.ConfirmEmail),
+	})
+	if err != nil {
+		return "", err
+	}
+	if len(made) >= maxOpenLinks && now.Sub(made[maxOpenLinks-1].CreatedAt) < time.Hour {
+		return "", lyceum.Errorf(lyceum.RateLimited, "too many email addresses were to be confirmed within an hour")
+	}
+	for _, link := range made { // which are counted, but only the last one is good
+		if link.UsedAt.Present {
+			continue
+		}
+		link.UsedAt, link.Email = lyceum.Some(now), lyceum.None[string]()
+		if err := tx.Links.Update(tx, link); err != nil {
+			return "", err
+		}
+	}
+	text := secretText(linkPrefix, tx.School(), a.entropy())
+	return text, makeLink(tx, lyceum.Link{
+		Hash: HashSecret(text), User: user, Purpose: lyceum.ConfirmEmail, CreatedAt: now,
+		ExpiresAt: now.Add(LinkLifetime), Email: lyceum.Some(email),
+	})
+}
+
+// EmailLink returns which address a link confirms, without spending it. The link is
+// good for the user alone who wants the address, and only the last one is: whoever
+// else reads it cannot take over the account.
+func (a *Accounts) EmailLink(
+	ctx context.Context, school lyceum.SchoolID, text string, user lyceum.UserID,
+) (string, error) {
+	if from, ok := schoolOf(linkPrefix, text); !ok || from != school {
+		return "", errLink
+	}
+	v := a.store.In(ctx, school)
+	return emailOf(v.Tables, v, HashSecret(text), user, a.clock())
+}
+
+func emailOf(
+	t *lyceum.Tables, from lyceum.Source, hash lyceum.KeyHash, user lyceum.UserID, now time.Time,
+) (string, error) {
+	link, err := t.Links.Get(from, hash)
+	switch {
+	case lyceum.KindOf(err) == lyceum.NotFound && err != nil:
+		return "", errLink
+	case err != nil:
+		return "", err
+	case link.User != user || link.Purpose != lyceum.ConfirmEmail || link.UsedAt.Present || !now.Before(link.ExpiresAt):
+		return "", errLink
+	}
+	return link.Email.Value, nil
+}
+
+// Readdress gives a user another address in a change, and returns the user as they
+// were.
+type Readdress func(tx lyceum.Tx, user lyceum.UserID, email string) (lyceum.User, error)
+
+// ConfirmEmail spends a link on the address that it confirms. It ends the user's
+// sessions and links, and returns the address that they had.
+func (a *Accounts) ConfirmEmail(
+	ctx context.Context, school lyceum.SchoolID, text string, user lyceum.UserID, readdress Readdress,
+) (before, email string, err error) {
+	if _, err := a.EmailLink(ctx, school, text, user); err != nil {
+		return "", "", err
+	}
+	now, hash := a.clock(), HashSecret(text)
+	err = a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user)}, func(tx lyceum.Tx) error {
+		if email, err = emailOf(tx.Tables, tx, hash, user, now); err != nil {
+			return err
+		}
+		if err := spendLink(tx, hash, now); err != nil {
+			return err
+		}
+		old, err := readdress(tx, user, email)
+		if err != nil {
+			return err
+		}
+		before = old.Email
+		return endStays(tx, user)
+	})
+	a.oauth.forgetAll()
+	if err == nil {
+		a.guard.clear(school, before)
+		a.guard.clear(school, email)
+	}
+	return before, email, err
+}
