@@ -51,6 +51,8 @@ func eventGroups(chosen []string) []eventGroup {
 		{"Users", []eventChoice{
 			{Name: lyceum.UserCreatedEvent, When: "Somebody becomes a user of the school."},
 			{Name: lyceum.UserUpdatedEvent, When: "A user’s name, email address or other detail changes."},
+			{Name: lyceum.MarketingAllowedEvent, When: "Somebody agrees to marketing emails."},
+			{Name: lyceum.MarketingRefusedEvent, When: "Somebody no longer agrees to marketing emails."},
 			{Name: lyceum.UserTagCreatedEvent, When: "A user gets a tag."},
 			{Name: lyceum.UserTagRemovedEvent, When: "A tag is taken from a user."},
 		}},
