@@ -358,8 +358,9 @@ func TestR13Formulas(t *testing.T) {
 	} {
 		course := lyceum.CourseRow{Course: lyceum.Course{ID: 1, Name: cell, Heading: lyceum.Some(cell), Description: lyceum.Some(cell), ImageURL: lyceum.Some(cell)}}
 		got := written(t, intake.Courses(), intake.CSV, []lyceum.CourseRow{course})
-		row := fmt.Sprintf("1,%s,%[1]s,%[1]s,false,%[1]s,0001-01-01T00:00:00Z,0001-01-01T00:00:00Z,,,,,,\n", want)
-		if got != "id,name,heading,description,is_published,image_url,created_at,updated_at,author_bio_id,is_listed,lecture_order,certificate_page_id,archived_at,friendly_url\n"+row {
+		row := fmt.Sprintf("1,%s,%[1]s,%[1]s,false,%[1]s,0001-01-01T00:00:00Z,0001-01-01T00:00:00Z,,,,,,,,,,,\n", want)
+		if got != "id,name,heading,description,is_published,image_url,created_at,updated_at,author_bio_id,is_listed,lecture_order,certificate_page_id,"+
+			"certificate_auto_issue,video_completion_enforced,quiz_pass_required,quiz_minimum_score,quiz_maximum_retakes,archived_at,friendly_url\n"+row {
 			t.Errorf("%q: %q", cell, got)
 		}
 		user := lyceum.User{ID: 1, Email: cell, Name: lyceum.Some(cell), Role: lyceum.Role(cell), Src: lyceum.Some(cell)}
