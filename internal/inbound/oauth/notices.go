@@ -44,7 +44,8 @@ func (n *Notices) Ask(ctx context.Context, school lyceum.SchoolID, email, link s
 		}
 		name, v := web.Plain(named.Name), visit{School: named}
 		return n.Mail(ctx, email, "Your new email address at "+name, "An app that acts for you was asked to change the "+
-			"email address of your account at "+name+" to this one.\nIf you want that, confirm it here within 48 hours. You sign in "+
+			"email address of your account at "+name+" to this one.\nIf you want that, confirm it here within 48 hours. "+
+			"You sign in "+
 			"with your old address for that:\n\n"+n.Site.AuthURL+v.path("confirm_email/"+link)+"\n\n"+
 			"If you do not, there is nothing to do: your address stays as it is.\n")
 	})
