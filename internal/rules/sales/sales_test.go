@@ -222,7 +222,7 @@ func TestMissingAreCreated(t *testing.T) {
 	}
 	s.inTx(t, func(tx lyceum.Tx) error {
 		users, err := tx.Users.Find(tx, 1, 77)
-		want := lyceum.User{ID: 77, Email: "user-77@missing.invalid", Role: lyceum.Student, CreatedAt: batch[1].CreatedAt}
+		want := lyceum.User{ID: 77, Email: "user-77@missing.invalid", Role: lyceum.Student, CreatedAt: batch[1].CreatedAt, UpdatedAt: now}
 		if users[77] != want || users[1].Email != "user1@example.com" {
 			t.Errorf("user %+v, want %+v; user 1 is now %+v", users[77], want, users[1])
 		}
