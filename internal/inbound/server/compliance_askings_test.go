@@ -4,7 +4,7 @@ package server_test
 // lecture 11 of course 1, and half of it is right with the first answer alone.
 var complianceRows = slicesOf(
 	ofV2("showCompliance", "course_id=2",
-		asking{name: "of a course that asks for nothing", says: `{"data":{"requirements":{"video_completion_enforced":false,"quiz_pass_required":false,"quiz_minimum_score":null,"quiz_maximum_retakes":null,"lecture_order_required":false,"certificate_eligible":false},"certificate_settings":{"auto_issue":true,"template_id":null}}}`},
+		asking{name: "of a course without requirements", says: `{"data":{"requirements":{"video_completion_enforced":false,"quiz_pass_required":false,"quiz_minimum_score":null,"quiz_maximum_retakes":null,"lecture_order_required":false,"certificate_eligible":false},"certificate_settings":{"auto_issue":true,"template_id":null}}}`},
 		asking{name: "unknown", values: "course_id=999", status: 404, says: "there is no course 999"},
 	), badPaths("v2", "showCompliance", "course_id", ""),
 	ofV2("updateCompliance", "course_id=2",

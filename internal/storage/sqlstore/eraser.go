@@ -65,7 +65,7 @@ func (e *eraser) plain(text string) string {
 	return text
 }
 
-// json rewrites JSON; a text that is none is replaced as a plain one.
+// json rewrites JSON; text that is not JSON is treated as plain text.
 func (e *eraser) json(text string) string {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()

@@ -7,7 +7,7 @@ import (
 )
 
 // A comment from before comments had a status is seen by everybody, at the top of
-// a thread of its own. A course asks for nothing that it did not ask for.
+// a thread of its own. A course gets no requirements that it did not have.
 func TestCommentsFromBefore(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
