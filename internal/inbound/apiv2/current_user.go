@@ -42,9 +42,9 @@ func bindOwnChange(in *wire.Input) people.OwnChange {
 	if b("password").Given() {
 		b("password").Refuse("cannot be changed by an app; the learner changes it on the school's sign-in page")
 	}
-	c.Name = wire.Nullable(b("name"), b("name").Text(0, wire.Unbounded))
-	c.Phone = wire.Nullable(b("phone_number"), b("phone_number").Text(0, wire.Unbounded))
-	c.Marketing, c.Email = b("allow_marketing_emails").Bool(), b("email").Text(0, wire.Unbounded)
+	c.Name = wire.Nullable(b("name"), b("name").Text(0, people.MaxUserText))
+	c.Phone = wire.Nullable(b("phone_number"), b("phone_number").Text(0, lyceum.MaxPhoneNumber))
+	c.Marketing, c.Email = b("allow_marketing_emails").Bool(), b("email").Text(0, people.MaxEmail)
 	return c
 }
 

@@ -49,8 +49,8 @@ func bindUsers(in *wire.Input) lyceum.UserFilter {
 
 func bindNewUser(in *wire.Input) people.Account {
 	b, a := in.Body, bindAccount(in)
-	a.Name = lyceum.Some(b("name").Required().Text(1, wire.Unbounded))
-	a.Email = b("email").Required().Text(1, wire.Unbounded)
+	a.Name = lyceum.Some(b("name").Required().Text(1, people.MaxUserText))
+	a.Email = b("email").Required().Text(1, people.MaxEmail)
 	a.Role = bindRole(b("role").Required())
 	a.Notes = b("notes").Text(0, lyceum.MaxUserNotes)
 	return a
@@ -60,9 +60,9 @@ func bindUserChange(in *wire.Input) people.Account {
 	b, a := in.Body, bindAccount(in)
 	a.User = oneUser(in)
 	if b("name").Given() {
-		a.Name = lyceum.Some(b("name").Text(0, wire.Unbounded))
+		a.Name = lyceum.Some(b("name").Text(0, people.MaxUserText))
 	}
-	a.Email, a.Role = b("email").Text(0, wire.Unbounded), bindRole(b("role"))
+	a.Email, a.Role = b("email").Text(0, people.MaxEmail), bindRole(b("role"))
 	return a
 }
 
@@ -71,11 +71,11 @@ func bindRole(f wire.Field) lyceum.Opt[lyceum.Role] {
 }
 
 // bindAccount binds what can be said of a user when they are created and
-// afterwards. It leaves the lengths of texts to the rules, which other faces share.
+// afterwards.
 func bindAccount(in *wire.Input) people.Account {
 	b := in.Body
 	return people.Account{
-		Password:       b("password").Text(0, wire.Unbounded),
+		Password:       b("password").Text(0, people.MaxPassword),
 		Marketing:      b("allow_marketing_emails").Bool(),
 		AuthorShare:    b("author_revenue_share").Fraction(0),
 		AffiliateShare: b("affiliate_revenue_share").Fraction(0),

@@ -107,12 +107,7 @@ func (k *class) eachOperation(visit func(face wire.Face, op wire.Operation, writ
 
 func (k *class) wantRejected(t *testing.T, a asking, name string) {
 	t.Helper()
-	status := http.StatusBadRequest
-	_, w := k.send(t, k.ours, a)
-	if w.Code == http.StatusUnprocessableEntity && (a.op == "createUser" || a.op == "updateUser") {
-		status = w.Code // a rule of people in all versions, and no bound of version 2 alone
-	}
-	if w.Code != status || !strings.Contains(w.Body.String(), name) {
+	if _, w := k.send(t, k.ours, a); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), name) {
 		t.Errorf("%s ?%s %s: %d %s", a.op, a.query, a.body, w.Code, w.Body)
 	}
 }

@@ -80,7 +80,7 @@ var peopleRows = slicesOf(
 		refusedUser("a short password", "password must have 6 to 256 characters", `"role":"student","allow_marketing_emails":false,"password":"12345"`),
 		asking{name: "no address", body: `{"name":"x","email":"x","role":"student","allow_marketing_emails":false}`, status: 422, says: "email must be an email address such as learner@example.com"},
 		asking{name: "an address of nobody", body: `{"name":"x","email":"erased-2@invalid","role":"student","allow_marketing_emails":false}`, status: 422, says: "email must be an email address such as learner@example.com"},
-		asking{name: "a long name", body: `{"name":"` + strings.Repeat("n", 256) + `","email":"n@example.com","role":"student","allow_marketing_emails":false}`, status: 422, says: "name must be at most 255 characters long"},
+		asking{name: "a long name", body: `{"name":"` + strings.Repeat("n", 256) + `","email":"n@example.com","role":"student","allow_marketing_emails":false}`, status: 400, says: "name must be 1 to 255 characters long"},
 		asking{name: "every mistake is named", body: `{"name":"","email":7,"password":1,"role":"teacher","allow_marketing_emails":"yes","notes":1,"author_revenue_share":1.5,"affiliate_revenue_share":-1,"src":"x"}`, status: 400, golden: "v2/user_mistakes.json"},
 		asking{name: "no body", status: 400, says: `"message":"name is required; it must be a string; email is required; it must be a string; role is required; it must be student, owner, author or affiliate"`},
 	),

@@ -330,7 +330,7 @@ func (a *Account) checkTexts() (wrong []lyceum.FieldError) {
 		refuse("email", addressTaken)
 	}
 	if length := utf8.RuneCountInString(a.Password.Value); a.Password.Present &&
-		(length < minPassword || length > maxPassword) {
+		(length < minPassword || length > MaxPassword) {
 		refuse("password", "must have 6 to 256 characters")
 	}
 	return append(wrong, checkTexts(a.Name.Value, lyceum.None[string]())...)

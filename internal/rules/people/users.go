@@ -90,9 +90,9 @@ type NewUser struct {
 // The bounds of what is said of a user.
 const (
 	minPassword = 6 // contract/v1.yaml
-	maxPassword = 256
-	maxEmail    = 254 // RFC 5321, section 4.5.3.1
-	maxText     = 255
+	MaxPassword = 256
+	MaxEmail    = 254 // RFC 5321, section 4.5.3.1
+	MaxUserText = 255
 )
 
 // Create creates a student. One who has the address already is shown and left
@@ -173,7 +173,7 @@ const addressTaken = "must be an email address such as learner@example.com"
 // are nobody's (RFC 2606), and stand for people who were erased.
 func isAddress(email string) bool {
 	at, err := mail.ParseAddress(email)
-	return err == nil && at.Address == email && len(email) <= maxEmail && !strings.HasSuffix(email, "@invalid")
+	return err == nil && at.Address == email && len(email) <= MaxEmail && !strings.HasSuffix(email, "@invalid")
 }
 
 func (n *NewUser) check() error {
@@ -185,7 +185,7 @@ func (n *NewUser) check() error {
 		refuse("email", addressTaken)
 	}
 	if length := utf8.RuneCountInString(n.Password.Value); n.Password.Present &&
-		(length < minPassword || length > maxPassword) {
+		(length < minPassword || length > MaxPassword) {
 		refuse("password", "must have 6 to 256 characters")
 	}
 	return refused(append(wrong, checkTexts(n.Name, n.Src)...))
@@ -196,7 +196,7 @@ func checkTexts(name, src lyceum.Opt[string]) (wrong []lyceum.FieldError) {
 		field string
 		value lyceum.Opt[string]
 	}{{"name", name}, {"src", src}} {
-		if message := lyceum.CheckText(text.value.Value, 0, maxText); message != "" {
+		if message := lyceum.CheckText(text.value.Value, 0, MaxUserText); message != "" {
 			wrong = append(wrong, lyceum.FieldError{Field: text.field, Message: message})
 		}
 	}
