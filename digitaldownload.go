@@ -5,6 +5,9 @@ import "time"
 // DigitalDownloadID names a digital download.
 type DigitalDownloadID int32
 
+// DigitalDownloadSequence numbers digital downloads.
+const DigitalDownloadSequence Sequence = "digital_download_id"
+
 var _ = product("digital_download")
 
 // DigitalDownload is a product of files.

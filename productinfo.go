@@ -28,6 +28,9 @@ type ProductCounts struct {
 	Sales    int64 // whatever became of them
 	Holders  int64 // learners who have it, of every kind but courses
 	Products int64 // in it, of a collection
+	// Attachments are those of a digital download, which have one kind.
+	Attachments    int64
+	AttachmentKind Opt[DownloadAttachmentKind]
 }
 
 // FindProducts returns those of products that exist. A tier is archived if its

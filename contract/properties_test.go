@@ -136,7 +136,11 @@ func ours(t *testing.T, visit func(document *openapi3.T, place string, op *opena
 }
 
 // usualPages are the defaults of per_page that are not 25.
-var usualPages = map[string]int{"GET /v2/products/digital-downloads": 20}
+var usualPages = map[string]int{
+	"GET /v2/products/digital-downloads":                                       20,
+	"GET /v2/products/digital-downloads/{digital_download_id}/attachments":     20,
+	"GET /v2/current_user/digital-downloads/{digital_download_id}/attachments": 20,
+}
 
 // TestPagesAreAskedForAlike: page and per_page have one range and, where nothing
 // else is said, one default. A preview has as many rows as there can be.

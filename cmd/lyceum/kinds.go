@@ -97,6 +97,12 @@ var rowKinds = []rowKind{
 		v := i.view()
 		return v.DigitalDownloads.Each(v, lyceum.DigitalDownloadFilter{}, visit)
 	}),
+	rowsOf(intake.DownloadAttachments(), func(i *importer) intake.Sink[lyceum.DownloadAttachment] {
+		return i.learning.ImportDownloadAttachments(i.by)
+	}, func(i *importer, visit func(*lyceum.DownloadAttachment) error) error {
+		v := i.view()
+		return v.DownloadAttachments.Each(v, lyceum.DownloadAttachmentFilter{}, visit)
+	}),
 	rowsOf(intake.Coaching(), func(i *importer) intake.Sink[lyceum.Coaching] {
 		return i.learning.Coaching().Import(i.by)
 	}, func(i *importer, visit func(*lyceum.Coaching) error) error {

@@ -18,6 +18,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv1"
 	"github.com/lyceum-school/lyceum/internal/inbound/apiv2"
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
+	"github.com/lyceum-school/lyceum/internal/inbound/files"
 	"github.com/lyceum-school/lyceum/internal/inbound/front"
 	"github.com/lyceum-school/lyceum/internal/inbound/oauth"
 	"github.com/lyceum-school/lyceum/internal/inbound/reference"
@@ -259,7 +260,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 	o.answers.Resized = o.room.forAnswers
 	load := access.NewLoad(o.answers)
 	measureLoad(metrics, load)
-	lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
+	lessons, users := learning.New(store, p.clock).SignLinks(o.ring), people.New(store, p.clock)
 	told := events.New(store, p.clock, events.Options{
 		Ring: o.ring, CheckURL: o.sender.CheckURL, BaseURL: o.site.BaseURL,
 	})
@@ -356,6 +357,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	rooms := map[string]http.Handler{"/assets/": web.Assets(), "/admin": owner, "/admin/": owner, console.BulkPath: owner}
 	maps.Copy(rooms, signIn)
 	maps.Copy(rooms, first)
+	maps.Copy(rooms, files.Pages(files.Options{Learning: s.learning, Log: s.log}))
 	return server.Handler(server.Options{
 		Faces: []wire.Face{
 			apiv1.New(apiv1.Rules{
@@ -363,6 +365,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 			}, oauth.Endpoints(s.oauth, lyceum.V1)),
 			apiv2.New(apiv2.Rules{
 				Learning: s.learning, Sales: s.sales, People: s.people, Accounts: s.accounts, Doors: s.doors(o),
+				BaseURL: o.site.BaseURL,
 			}, oauth.Endpoints(s.oauth, lyceum.V2)),
 			apilyceum.New(apilyceum.Rules{
 				Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed,

@@ -594,7 +594,7 @@ type DigitalDownload struct {
 	// Category Category it is sold under.
 	Category *string `json:"category"`
 
-	// Kind Kind of its files; null while it has none.
+	// Kind Kind of its attachments, `download` or `redirect`; null while it has none.
 	Kind *string `json:"kind"`
 
 	// ImageURL Address of the picture.
@@ -606,7 +606,7 @@ type DigitalDownload struct {
 	// AuthorBioID The author.
 	AuthorBioID *int32 `json:"author_bio_id"`
 
-	// TotalAttachments Number of its files.
+	// TotalAttachments Number of its attachments.
 	TotalAttachments int32 `json:"total_attachments"`
 
 	// TotalAdmissions Number of learners who have it.
@@ -620,6 +620,36 @@ type DigitalDownload struct {
 
 	// UpdatedAt Time of the last change.
 	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// DigitalDownloadAttachment A file of a digital download, or a page that it leads to.
+type DigitalDownloadAttachment struct {
+	// ID Identifier of the attachment, unique in the school.
+	ID int32 `json:"id"`
+
+	// Filename Name of the file; null for `redirect`.
+	Filename *string `json:"filename"`
+
+	// FileType Ending of the name in lower case, without the full stop.
+	FileType *string `json:"file_type"`
+
+	// SizeInBytes Size of the file in bytes.
+	SizeInBytes *int64 `json:"size_in_bytes"`
+
+	// Kind What it is: `download` or `redirect`.
+	Kind string `json:"kind"`
+
+	// ButtonText Text of the button.
+	ButtonText *string `json:"button_text"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// URL Address of the file or of the page; for an app of a learner a link.
+	URL *string `json:"url"`
 }
 
 // DigitalDownloadEnrollment One reason why a user has, or had, access to a digital download.

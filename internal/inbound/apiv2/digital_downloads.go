@@ -75,7 +75,9 @@ func digitalDownload(p learning.CountedProduct[lyceum.DigitalDownload]) gen.Digi
 	return gen.DigitalDownload{
 		ID: int32(d.ID), Name: d.Name, Description: wire.Optional(d.Description), Category: wire.Optional(d.Category),
 		IsPublished: d.IsPublished, IsListed: d.IsListed, Href: &href, ImageURL: image, SafeImageURL: image,
-		AuthorBioID: wire.Number(d.AuthorID), TotalAdmissions: int32(p.Counts.Holders), TotalSales: int32(p.Counts.Sales),
-		CreatedAt: wire.Moment(d.CreatedAt), UpdatedAt: wire.Moment(d.UpdatedAt),
+		AuthorBioID: wire.Number(d.AuthorID), Kind: wire.Word(p.Counts.AttachmentKind),
+		TotalAttachments: int32(p.Counts.Attachments), TotalAdmissions: int32(p.Counts.Holders),
+		TotalSales: int32(p.Counts.Sales),
+		CreatedAt:  wire.Moment(d.CreatedAt), UpdatedAt: wire.Moment(d.UpdatedAt),
 	}
 }

@@ -21,6 +21,7 @@ type Face struct {
 	doors    people.Doors
 	accounts *access.Accounts
 	tokens   []wire.Operation
+	base     string // URL of the server
 }
 
 var _ wire.Face = (*Face)(nil)
@@ -30,6 +31,7 @@ var _ wire.Face = (*Face)(nil)
 func New(r Rules, tokens []wire.Operation) *Face {
 	return &Face{
 		learning: r.Learning, sales: r.Sales, people: r.People, doors: r.Doors, accounts: r.Accounts, tokens: tokens,
+		base: r.BaseURL,
 	}
 }
 
@@ -40,6 +42,7 @@ type Rules struct {
 	People   *people.Service
 	Doors    people.Doors
 	Accounts *access.Accounts
+	BaseURL  string // of the server, without a slash at its end
 }
 
 func (f *Face) Name() string { return "v2" }
@@ -49,7 +52,8 @@ func (f *Face) Operations() []wire.Operation {
 		wire.Admitting(f.open, slices.Concat(
 			f.courses(), f.sections(), f.lectures(), f.attachments(), f.comments(), f.quizzes(),
 			f.compliance(),
-			f.digitalDownloads(), f.pricingPlans(), f.productCollections(), f.coupons(), customizations(),
+			f.digitalDownloads(), f.downloadAttachments(), f.pricingPlans(), f.productCollections(), f.coupons(),
+			customizations(),
 			f.purchases(), f.transactions(), f.courseEnrollments(), f.users(), f.sessions(),
 			f.downloadEnrollments(), f.collectionEnrollments(), f.completions(),
 			f.products(),

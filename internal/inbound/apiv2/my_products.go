@@ -26,6 +26,10 @@ func (f *Face) myProducts() []wire.Operation {
 			return lyceum.Product{Kind: lyceum.DownloadKind, ID: int32(byDownload(in))}
 		}, l.HeldProduct, myProduct),
 		many(
+			"listCurrentUserDigitalDownloadAttachments", download+"/attachments", 20, byDownload, l.DownloadAttachments,
+			f.linkedAttachment,
+		),
+		many(
 			"listCurrentUserProductCollections", myCollectionsPath, perPage, heldOf(lyceum.CollectionKind), l.Held, myProduct,
 		),
 		one("showCurrentUserProductCollection", wire.Get, collection, func(in *wire.Input) lyceum.Product {

@@ -14,6 +14,9 @@ func (s *School) saveProducts(tx lyceum.Tx) (saved lyceum.Saved, err error) {
 	for _, save := range []func() (lyceum.Saved, error){
 		func() (lyceum.Saved, error) { return tx.Courses.Save(tx, s.Courses...) },
 		func() (lyceum.Saved, error) { return tx.DigitalDownloads.Save(tx, s.calendar.digitalDownloads()...) },
+		func() (lyceum.Saved, error) {
+			return tx.DownloadAttachments.Save(tx, s.calendar.downloadAttachments()...)
+		},
 		func() (lyceum.Saved, error) { return tx.Coaching.Save(tx, s.calendar.coachingRows()...) },
 		func() (lyceum.Saved, error) { return tx.ProductCollections.Save(tx, s.calendar.collections()...) },
 		func() (lyceum.Saved, error) { return tx.CollectionProducts.Save(tx, s.calendar.inCollections()...) },
@@ -45,6 +48,28 @@ func (cal calendar) digitalDownloads() []lyceum.DigitalDownload {
 	for i := range rows {
 		d := &rows[i]
 		d.ID, d.IsPublished, d.IsListed, d.UpdatedAt = lyceum.DigitalDownloadID(i+1), i < len(rows)-1, true, d.CreatedAt
+	}
+	return rows
+}
+
+// downloadAttachments are what the digital downloads consist of.
+func (cal calendar) downloadAttachments() []lyceum.DownloadAttachment {
+	file := func(download lyceum.DigitalDownloadID, name string, size int64, at moment) lyceum.DownloadAttachment {
+		return lyceum.DownloadAttachment{
+			DigitalDownloadID: download, Kind: lyceum.DownloadFile, URL: "https://files.example.com/" + name,
+			Filename: text(name), SizeInBytes: lyceum.Some(size), CreatedAt: cal.time(at),
+		}
+	}
+	rows := []lyceum.DownloadAttachment{
+		file(1, "lace-shawl-chart.pdf", 482_113, on(2024, time.March, 4)),
+		file(1, "lace-shawl-written-out.pdf", 310_942, on(2024, time.March, 4)),
+		{
+			DigitalDownloadID: 2, Kind: lyceum.DownloadRedirect, URL: "https://sheets.example.com/sourdough-log",
+			ButtonText: text("Open the log"), CreatedAt: cal.time(on(2024, time.June, 10)),
+		},
+	}
+	for i := range rows {
+		rows[i].ID, rows[i].UpdatedAt = lyceum.DownloadAttachmentID(i+1), rows[i].CreatedAt
 	}
 	return rows
 }

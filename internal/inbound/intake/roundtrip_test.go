@@ -239,6 +239,17 @@ func downloadOf(t *rapid.T) lyceum.DigitalDownload {
 	}
 }
 
+func downloadAttachmentOf(t *rapid.T) lyceum.DownloadAttachment {
+	return lyceum.DownloadAttachment{
+		ID: idOf[lyceum.DownloadAttachmentID](t, "id"), DigitalDownloadID: idOf[lyceum.DigitalDownloadID](t, "download"), Kind: rapid.SampledFrom(lyceum.DownloadAttachmentKinds()).Draw(t, "kind"), URL: textOf(t, "url"),
+		Filename: optOf(t, "filename", textOf), SizeInBytes: optOf(t, "size", sizeOf), ButtonText: optOf(t, "button", textOf), CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"),
+	}
+}
+
+func sizeOf(t *rapid.T, name string) int64 {
+	return rapid.Int64Range(1, lyceum.MaxFileBytes).Draw(t, name)
+}
+
 func coachingOf(t *rapid.T) lyceum.Coaching {
 	return lyceum.Coaching{
 		ID: idOf[lyceum.CoachingID](t, "id"), Name: textOf(t, "name"), Description: optOf(t, "description", textOf), ImageURL: optOf(t, "image", textOf), IsPublished: boolOf(t, "published"),
@@ -337,6 +348,7 @@ func TestR13RoundTrip(t *testing.T) {
 	checkRoundTrip(t, intake.Webhooks(), webhookOf)
 	checkRoundTrip(t, intake.WebhookEvents(), webhookEventOf)
 	checkRoundTrip(t, intake.DigitalDownloads(), downloadOf)
+	checkRoundTrip(t, intake.DownloadAttachments(), downloadAttachmentOf)
 	checkRoundTrip(t, intake.Coaching(), coachingOf)
 	checkRoundTrip(t, intake.ProductCollections(), collectionOf)
 	checkRoundTrip(t, intake.CollectionProducts(), inclusionOf[lyceum.CollectionProductID, lyceum.ProductCollectionID](lyceum.CollectionKinds()))

@@ -74,7 +74,7 @@ var studioRows = slicesOf(
 	),
 	collections("show", asking{name: "with one less", values: theStudio, says: `"total_products":2`}),
 	own("createEnrollment", asking{name: "to a download", body: `{"user_id":2,"product_type":"digital_download","product_id":1}`, status: 201}),
-	downloads("showDigitalDownload", asking{name: "with a learner", values: download, says: `"total_attachments":0,"total_admissions":1,"total_sales":0`}),
+	downloads("showDigitalDownload", asking{name: "with a learner", values: download, says: `"total_attachments":1,"total_admissions":1,"total_sales":0`}),
 	collections("delete",
 		asking{name: "one", values: theStudio},
 		asking{name: "again", values: theStudio},

@@ -126,7 +126,7 @@ const (
 // rulesOver gives what the v1 face calls.
 func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 	return apiv1.Rules{
-		Sales: sales.New(store, now, learning.New(store, now), people.New(store, now)), Learning: learning.New(store, now), People: people.New(store, now), Events: events.New(store, now, webhookOptions()),
+		Sales: sales.New(store, now, learning.New(store, now), people.New(store, now)), Learning: learning.New(store, now).SignLinks(lyceum.NewKeyring(lyceum.SecretKey{})), People: people.New(store, now), Events: events.New(store, now, webhookOptions()),
 		Hash: access.NewAccounts(store, now, access.NewOAuth(store, now), nil).HashForProgram,
 	}
 }
@@ -153,7 +153,7 @@ func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) [
 	rules := rulesOver(store, now)
 	return []wire.Face{
 		apiv1.New(rules, oauth.Endpoints(tokens, lyceum.V1)),
-		apiv2.New(apiv2.Rules{Learning: rules.Learning, Sales: rules.Sales, People: rules.People, Accounts: access.NewAccounts(store, now, tokens, nil), Doors: doorsOver(store, now, tokens)}, oauth.Endpoints(tokens, lyceum.V2)),
+		apiv2.New(apiv2.Rules{Learning: rules.Learning, Sales: rules.Sales, People: rules.People, Accounts: access.NewAccounts(store, now, tokens, nil), Doors: doorsOver(store, now, tokens), BaseURL: "https://school.example.com"}, oauth.Endpoints(tokens, lyceum.V2)),
 		apilyceum.New(apilyceum.Rules{
 			Sales: rules.Sales, People: rules.People, Learning: rules.Learning, Events: rules.Events, Accounts: access.NewAccounts(store, now, tokens, nil), Feed: events.NewFeed(store, rules.Events, nil), School: storetest.School(store),
 			Bulk: bulk.New(store, now, rules.Learning, rules.People), Clock: movableClock(store),

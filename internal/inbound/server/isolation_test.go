@@ -82,6 +82,10 @@ func sellOnce(tx lyceum.Tx, id int32) error {
 	_, downloadErr := tx.DigitalDownloads.Save(tx, lyceum.DigitalDownload{
 		ID: lyceum.DigitalDownloadID(id), Name: "Plan", IsPublished: true, CreatedAt: storetest.Day(1), UpdatedAt: storetest.Day(1),
 	})
+	_, fileErr := tx.DownloadAttachments.Save(tx, lyceum.DownloadAttachment{
+		ID: lyceum.DownloadAttachmentID(100 + id), DigitalDownloadID: lyceum.DigitalDownloadID(id), Kind: lyceum.DownloadFile, URL: "https://files.example.com/theirs.pdf",
+		Filename: lyceum.Some("theirs.pdf"), SizeInBytes: lyceum.Some[int64](1), CreatedAt: storetest.Day(1), UpdatedAt: storetest.Day(1),
+	})
 	_, couponErr := tx.Coupons.Save(tx, lyceum.Coupon{ID: lyceum.CouponID(id), Code: lyceum.Some("theirs")})
 	_, affiliateErr := tx.Affiliates.Save(tx, lyceum.AffiliatePartner{ID: lyceum.AffiliateID(id), Name: lyceum.Some("theirs")})
 	_, authorErr := tx.Authors.Save(tx, lyceum.AuthorProfile{ID: lyceum.AuthorID(id), Name: lyceum.Some("theirs")})
@@ -100,7 +104,7 @@ func sellOnce(tx lyceum.Tx, id int32) error {
 	_, failureErr := tx.PaymentFailures.Save(tx, lyceum.PaymentFailure{ID: lyceum.PaymentFailureID(id), SaleID: lyceum.SaleID(id), OccurredAt: storetest.Day(1), Reason: lyceum.Some("theirs")})
 	_, jobErr := tx.BulkJobs.Save(tx, lyceum.BulkJob{ID: lyceum.BulkJobID(id), Action: lyceum.BulkAddTags, Tags: []string{"theirs"}, State: lyceum.BulkDraft, Rows: 1, CreatedAt: storetest.Day(1)})
 	_, partErr := tx.BulkParts.Save(tx, lyceum.BulkPart{ID: lyceum.BulkPartID(id), Job: lyceum.BulkJobID(id), Rows: []lyceum.BulkRow{{User: mira, Email: "theirs", Expected: lyceum.BulkDone}}})
-	return errors.Join(jobErr, partErr, failureErr, warningErr, downloadErr, couponErr, affiliateErr, authorErr, saleErr, moneyErr, disputeErr, stepErr, orderErr, bundleOnce(tx, id))
+	return errors.Join(jobErr, partErr, failureErr, warningErr, downloadErr, fileErr, couponErr, affiliateErr, authorErr, saleErr, moneyErr, disputeErr, stepErr, orderErr, bundleOnce(tx, id))
 }
 
 // bundleOnce saves a collection and a tier, each with a course in it, and a

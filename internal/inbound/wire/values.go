@@ -23,6 +23,15 @@ func Number[T ~int32](o lyceum.Opt[T]) *int32 {
 	return &n
 }
 
+// Word is null for what is absent.
+func Word[T ~string](o lyceum.Opt[T]) *string {
+	if !o.Present {
+		return nil
+	}
+	word := string(o.Value)
+	return &word
+}
+
 // Opt is absent for null.
 func Opt[T comparable](v *T) lyceum.Opt[T] {
 	if v == nil {

@@ -8,6 +8,7 @@ package learning
 
 import (
 	"context"
+	"crypto/rand"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -17,11 +18,24 @@ import (
 type Service struct {
 	store lyceum.Store
 	clock func() time.Time
+	ring  *lyceum.Keyring // signs links to files
 }
 
 // New makes the service over a store.
 func New(store lyceum.Store, clock func() time.Time) *Service {
 	return &Service{store: store, clock: clock}
+}
+
+// SignLinks makes the keys of a ring sign the links to files. Without any,
+// links are valid until the server stops, and in this process alone.
+func (s *Service) SignLinks(ring *lyceum.Keyring) *Service {
+	s.ring = ring
+	if len(ring.Keys()) == 0 {
+		var key lyceum.SecretKey
+		_, _ = rand.Read(key[:]) // crypto/rand.Read never fails
+		s.ring = lyceum.NewKeyring(key)
+	}
+	return s
 }
 
 // EachCourse visits the courses of a school by ascending id, all of one moment.

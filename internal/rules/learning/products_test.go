@@ -134,6 +134,28 @@ func TestProductRowsAreTaken(t *testing.T) {
 	wantTaken(t, "coaching", d.service.Coaching().Import(by), wrong{0: {Field: "author_bio_id", Message: "99 matches no author of this school; import the authors first"}},
 		lyceum.Coaching{ID: 7, Name: "New", AuthorID: lyceum.Some(lyceum.AuthorID(99))}, lyceum.Coaching{ID: 8, Name: "New"})
 	wantTaken(t, "digital downloads", d.service.DigitalDownloads().Import(by), wrong{}, lyceum.DigitalDownload{ID: 2, Name: "Older"}, lyceum.DigitalDownload{ID: 7, Name: "New"})
+	file := func(id lyceum.DownloadAttachmentID, of lyceum.DigitalDownloadID) lyceum.DownloadAttachment {
+		return lyceum.DownloadAttachment{
+			ID: id, DigitalDownloadID: of, Kind: lyceum.DownloadFile, URL: "https://files.example.com/a.pdf", Filename: lyceum.Some("a.pdf"), SizeInBytes: lyceum.Some[int64](1),
+		}
+	}
+	page := func(id lyceum.DownloadAttachmentID, of lyceum.DigitalDownloadID) lyceum.DownloadAttachment {
+		return lyceum.DownloadAttachment{ID: id, DigitalDownloadID: of, Kind: lyceum.DownloadRedirect, URL: "https://files.example.com/", ButtonText: lyceum.Some("Open")}
+	}
+	script, unsized := page(6, 7), file(7, 1)
+	script.URL, unsized.SizeInBytes = "javascript:alert(1)", lyceum.None[int64]()
+	wantTaken(t, "attachments of digital downloads", d.service.ImportDownloadAttachments(by), wrong{
+		1: {Field: "digital_download_id", Message: "99 matches no digital download of this school; import the digital downloads first"},
+		2: {Field: "kind", Message: "must be download, like the other attachments of digital download 1"},
+		4: {Field: "kind", Message: "redirect can be that of one attachment, and digital download 2 has one"},
+		5: {Field: "id", Message: "1 is an attachment of digital download 1"},
+		6: {Field: "url", Message: "must be a URL such as https://files.example.com/a.pdf"},
+		7: {Field: "size_in_bytes", Message: "must be 1 or more for an attachment of the kind download"},
+	}, file(1, 1), file(2, 99), page(3, 1), page(4, 2), page(5, 2), file(1, 7), script, unsized, file(8, 1))
+	wantTaken(t, "attachments of digital downloads again", d.service.ImportDownloadAttachments(by), wrong{
+		0: {Field: "id", Message: "1 is an attachment of digital download 1"},
+		1: {Field: "kind", Message: "must be download, like the other attachments of digital download 1"},
+	}, file(1, 2), page(8, 1), file(4, 2))
 	wantTaken(t, "memberships", d.service.Memberships().Import(by), wrong{}, lyceum.Membership{ID: 7, Name: "New"})
 	wantTaken(t, "tiers", d.service.MembershipTiers().Import(by), wrong{
 		0: {Field: "membership_id", Message: "99 matches no membership of this school; import the memberships first"},

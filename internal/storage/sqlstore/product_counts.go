@@ -51,5 +51,24 @@ func (v *view) CountProducts(
 			return nil, v.public(fmt.Errorf("count products: %w", err))
 		}
 	}
+	if kind == lyceum.DownloadKind {
+		if err := v.countAttachments(counts, ids); err != nil {
+			return nil, v.public(fmt.Errorf("count attachments: %w", err))
+		}
+	}
 	return counts, nil
+}
+
+// countAttachments counts what digital downloads consist of.
+func (v *view) countAttachments(counts map[int32]lyceum.ProductCounts, ids []int32) error {
+	var id int32
+	var n int64
+	var kind string
+	return inGroups(v.q, "SELECT x.digital_download_id, count(*), max(x.kind) FROM download_attachments x "+
+		"WHERE x.school_id = $1 AND x.digital_download_id IN ", " GROUP BY x.digital_download_id", v.school, int32Args(ids),
+		[]any{scanInt(&id), scanInt(&n), &kind}, func() {
+			of := counts[id]
+			of.Attachments, of.AttachmentKind = n, lyceum.Some(lyceum.DownloadAttachmentKind(kind))
+			counts[id] = of
+		})
 }

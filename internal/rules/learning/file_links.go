@@ -1,0 +1,123 @@
+package learning
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// How long a link to a file works.
+const (
+	learnerLinkLifetime = 10 * time.Minute
+	keyLinkLifetime     = 24 * time.Hour
+)
+
+// FileOf says what a file belongs to.
+type FileOf string
+
+// DownloadFiles are the attachments of digital downloads.
+const DownloadFiles FileOf = "digital-downloads"
+
+// FileLink is a link to the file of an attachment, for one learner or for the
+// programs with one API key. It works until its time is over, and as long as
+// whom it is for has access.
+type FileLink struct {
+	School    lyceum.SchoolID
+	Of        FileOf
+	ID        int32           // of the attachment
+	User      lyceum.UserID   // 0: it is for an API key
+	Key       lyceum.APIKeyID // 0: it is for a learner
+	Until     time.Time       // a whole second
+	Signature string
+}
+
+const fileLinkPurpose = "file link"
+
+// text is what is signed.
+func (l *FileLink) text() string {
+	return fmt.Sprintf("%d %s %d %d %d %d", l.School, l.Of, l.ID, l.User, l.Key, l.Until.Unix())
+}
+
+// linkTo makes a link for who asks, who must have access.
+func (s *Service) linkTo(by lyceum.By, of FileOf, id int32) FileLink {
+	l := FileLink{School: by.School, Of: of, ID: id, User: by.Learner.Value, Key: by.Key}
+	lifetime := keyLinkLifetime
+	if by.Learner.Present {
+		l.Key, lifetime = 0, learnerLinkLifetime
+	}
+	l.Until = lyceum.Second(s.clock().Add(lifetime))
+	l.Signature, _ = s.ring.Sign(fileLinkPurpose, l.text())
+	return l
+}
+
+// LinkedFile is what a link leads to.
+type LinkedFile struct {
+	URL      string // its permanent address
+	Filename lyceum.Opt[string]
+}
+
+var errBadLink = lyceum.Errorf(lyceum.Forbidden, "this link is not valid; ask for a new one")
+
+// OpenLink returns what a link leads to. It fails with Forbidden for a link that
+// nobody signed, that has expired, or whose learner or API key has no access any
+// more, and with NotFound if the attachment was deleted.
+func (s *Service) OpenLink(ctx context.Context, l FileLink) (file LinkedFile, err error) {
+	switch now := s.clock(); {
+	case !s.ring.Verify(fileLinkPurpose, l.text(), l.Signature):
+		return file, errBadLink
+	case !now.Before(l.Until):
+		return file, lyceum.Errorf(lyceum.Forbidden, "this link has expired; ask for a new one")
+	}
+	err = s.store.AtOnce(ctx, l.School, func(v lyceum.View) error {
+		if err := s.linkHolder(v, &l); err != nil {
+			return err
+		}
+		switch l.Of {
+		case DownloadFiles:
+			file, err = s.linkedDownload(v, &l)
+		default:
+			err = errBadLink
+		}
+		return err
+	})
+	return file, err
+}
+
+// linkHolder refuses a link of a learner who is not let in, or of an API key that
+// was revoked.
+func (s *Service) linkHolder(v lyceum.View, l *FileLink) error {
+	if l.User != 0 {
+		user, err := v.Users.Get(v, l.User)
+		if lyceum.KindOf(err) == lyceum.NotFound || err == nil && (user.DisabledAt.Present || user.Erased()) {
+			return errBadLink
+		}
+		return err
+	}
+	if l.Key == 0 {
+		return nil
+	}
+	key, err := v.APIKeys.Get(v, l.Key)
+	if lyceum.KindOf(err) == lyceum.NotFound || err == nil && key.RevokedAt.Present {
+		return errBadLink
+	}
+	return err
+}
+
+// linkedDownload is an attachment of a digital download that whom a link is for
+// has access to.
+func (s *Service) linkedDownload(v lyceum.View, l *FileLink) (LinkedFile, error) {
+	a, err := v.DownloadAttachments.Get(v, lyceum.DownloadAttachmentID(l.ID))
+	if err != nil {
+		return LinkedFile{}, err
+	}
+	if l.User != 0 {
+		by := lyceum.By{School: l.School, Learner: lyceum.Some(l.User)}
+		_, err = s.oneHeld(v, by, lyceum.Product{Kind: lyceum.DownloadKind, ID: int32(a.DigitalDownloadID)})
+		if lyceum.KindOf(err) == lyceum.NotFound {
+			err = lyceum.Errorf(lyceum.Forbidden, "access to this file has ended")
+		}
+	}
+	return LinkedFile{URL: a.URL, Filename: a.Filename}, err
+}
