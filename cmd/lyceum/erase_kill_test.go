@@ -43,9 +43,11 @@ func TestKillsDuringErasing(t *testing.T) {
 			defer hook.Close()
 			s.serve(t)
 			s.must(t, http.MethodPost, "/lyceum/v1/webhooks", "hook", map[string]any{"url": hook.URL}, nil)
+			lecture := s.lesson(t)
 			var totals, after any
 			for n := range kills {
 				id := s.befriend(t, n)
+				s.talk(t, lecture, id, n)
 				s.must(t, http.MethodGet, "/v1/transactions?per=100", "", nil, &totals)
 				path := fmt.Sprintf("/v2/users/%d", id)
 				asked := make(chan struct{})
@@ -102,6 +104,43 @@ func (s *shop) befriend(t *testing.T, n int) int32 {
 	s.must(t, http.MethodPost, "/lyceum/v1/sales", fmt.Sprintf("sale%d", n), map[string]any{"user_id": id, "pricing_plan_id": 1}, &sale)
 	s.must(t, http.MethodPost, fmt.Sprintf("/lyceum/v1/transactions/%d/refunds", sale.Sale.Transactions[0].ID), fmt.Sprintf("refund%d", n), map[string]any{"amount": 5, "reason": "Quentin Zoltan asked"}, nil)
 	return id
+}
+
+// lesson makes a lecture of course 1 and returns its id.
+func (s *shop) lesson(t *testing.T) int32 {
+	t.Helper()
+	var made struct {
+		Data struct {
+			ID int32 `json:"id"`
+		} `json:"data"`
+	}
+	s.must(t, http.MethodPost, "/v2/products/courses/1/sections", "section", map[string]any{"name": "First"}, &made)
+	path := fmt.Sprintf("/v2/products/courses/1/sections/%d/lectures", made.Data.ID)
+	s.must(t, http.MethodPost, path, "lecture", map[string]any{"name": "Clay"}, &made)
+	return made.Data.ID
+}
+
+// talk lets a person write under a lecture, and others write about them.
+func (s *shop) talk(t *testing.T, lecture, id int32, n int) {
+	t.Helper()
+	path := fmt.Sprintf("/lyceum/v1/lectures/%d/comments", lecture)
+	var made struct {
+		Comment struct {
+			ID int32 `json:"id"`
+		} `json:"comment"`
+	}
+	s.must(t, http.MethodPost, path, fmt.Sprintf("comment%d", n), map[string]any{"user_id": id, "body": "I am Quentin Zoltan"}, &made)
+	reply := map[string]any{
+		"user_id": id, "parent_id": made.Comment.ID, "body": "Zoltan again",
+		"attachments": []map[string]any{{"url": "https://zoltan.example/me.jpg", "kind": "image"}},
+	}
+	s.must(t, http.MethodPost, path, fmt.Sprintf("reply%d", n), reply, nil)
+	s.must(t, http.MethodPost, "/lyceum/v1/enrollments", fmt.Sprintf("enroll%d", n), map[string]any{"user_id": 1, "product_type": "course", "product_id": 1}, nil)
+	about := fmt.Sprintf("Thank you, quentin zoltan (quentin%d@zoltan.example)!", n)
+	s.must(t, http.MethodPost, path, fmt.Sprintf("about%d", n), map[string]any{"user_id": 1, "parent_id": made.Comment.ID, "body": about}, nil)
+	s.must(t, http.MethodPost, "/v2/users", "", map[string]any{
+		"name": "Friend", "email": fmt.Sprintf("friend%d@example.com", n), "role": "student", "allow_marketing_emails": false, "notes": "came with Quentin Zoltan",
+	}, nil)
 }
 
 // erased waits until nothing is left to erase, and looks for what people were called.

@@ -31,7 +31,7 @@ type commands struct {
 	School     schoolCommands    `cmd:"" help:"Create, list and change schools."`
 	Apikey     apikeyCommands    `cmd:"" name:"apikey" help:"Create, list and revoke a school's API keys."`
 	OAuthApp   oauthAppCommands  `cmd:"" name:"oauth-app" help:"Manage the apps that act for learners."`
-	User       userCommands      `cmd:"" help:"Create password links; disable and enable users."`
+	User       userCommands      `cmd:"" help:"Create password links; disable, enable and erase users."`
 	Import     importCommand     `cmd:"" help:"Import rows from a CSV or JSON file."`
 	Export     exportCommand     `cmd:"" help:"Export a school's rows as CSV or JSON Lines."`
 	Mirror     mirrorCommand     `cmd:"" help:"Copy a school from any server that speaks version 1."`

@@ -140,16 +140,21 @@ func (c *schoolSetCommand) agreed(
 	if c.Yes {
 		return true, nil
 	}
+	return true, p.agreed()
+}
+
+// agreed asks whether to continue.
+func (p *program) agreed() error {
 	fmt.Fprint(p.stdout, "Continue? [y/N] ")
 	answer, err := bufio.NewReader(io.LimitReader(p.stdin, 100)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
-		return false, fmt.Errorf("read the answer: %w", err)
+		return fmt.Errorf("read the answer: %w", err)
 	}
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":
-		return true, nil
+		return nil
 	}
-	return false, lyceum.Errorf(lyceum.Conflict, "nothing was changed: answer y, or use --yes")
+	return lyceum.Errorf(lyceum.Conflict, "nothing was changed: answer y, or use --yes")
 }
 
 func (c *schoolSetCommand) switchV2(p *program, store lyceum.Store, by lyceum.By, school *lyceum.School) error {

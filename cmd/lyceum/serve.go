@@ -344,8 +344,8 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	owner, err := console.New(console.Options{
 		Site: o.site, School: s.school,
 		Accounts: s.accounts, Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log,
-		Learning: s.learning, Bulk: s.bulk, Patience: 5 * time.Second, Clock: s.clock, Moves: s.moves,
-		Events: s.events,
+		Learning: s.learning, People: s.people, Doors: s.doors(o), Bulk: s.bulk, Patience: 5 * time.Second,
+		Clock: s.clock, Moves: s.moves, Events: s.events,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("parse the console: %w", err)

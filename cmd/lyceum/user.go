@@ -14,6 +14,7 @@ type userCommands struct {
 	PasswordLink passwordLinkCommand `cmd:"" help:"Create a one-time link to set a password."`
 	Disable      userDisableCommand  `cmd:"" help:"Disable a user: they cannot sign in, and no app can act for them."`
 	Enable       userEnableCommand   `cmd:"" help:"Enable a user again."`
+	Erase        userEraseCommand    `cmd:"" help:"Erase a person from everything that is stored."`
 }
 
 // pagesAt is where people reach the pages that a link leads to.

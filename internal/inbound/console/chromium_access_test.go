@@ -43,7 +43,7 @@ func TestAccessPagesInABrowser(t *testing.T) {
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
 	w.eachAppearance(func() {
 		for _, path := range []string{
-			people + "/11", accessPath(11), accessPath(11) + "/course/1/end", accessPath(11) + "/course/2/end", salePath(sale), "/admin/attention",
+			people + "/11", people + "/11/erase", people + "/1/erase", accessPath(11), accessPath(11) + "/course/1/end", accessPath(11) + "/course/2/end", salePath(sale), "/admin/attention",
 			"/admin/sales_to_stop", salePath(sale + 1),
 			bulkPath, bulkPath + "/1", bulkPath + "/1?result=failed", bulkPath + "/1?result=unchanged&page=2",
 		} {
@@ -75,6 +75,22 @@ func TestAccessByKeyboard(t *testing.T) {
 	w.tabTo("#confirmation button.danger")
 	w.leave(chromedp.KeyEvent(kb.Enter))
 	w.until("location.search === '?done=access-ended' && !document.querySelector('a.danger')")
+}
+
+// An owner erases a person with the keyboard alone.
+func TestErasingByKeyboard(t *testing.T) {
+	w, p := show(t)
+	p.market()
+	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
+	webtest.Look(t, w.tab, webtest.Phone, 800, false)
+	w.open(people + "/11")
+	w.tabTo("a[href$=\"/erase\"]")
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.sound()
+	w.tabTo("#confirmation button.danger")
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.until("location.search === '?done=erased' && document.querySelector('.notice')")
+	w.sound()
 }
 
 // An owner uploads a file, looks at what would happen and starts it; the page

@@ -21,6 +21,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/clock"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	users "github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
@@ -37,6 +38,8 @@ type Options struct {
 	Keys     *access.Keys
 	Sales    *sales.Service
 	Learning *learning.Service
+	People   *users.Service
+	Doors    users.Doors
 	Bulk     *bulk.Service
 	Events   *events.Service
 	Names    Names
@@ -194,6 +197,7 @@ func (c *console) routes() map[string]map[string]action {
 		person + "/disable":                     {"POST": c.disablePerson},
 		person + "/enable":                      {"POST": c.enablePerson},
 		person + "/sign-out":                    {"POST": c.signPersonOut},
+		person + "/erase":                       {"GET": c.confirmErase, "POST": c.erasePerson},
 		person + "/access":                      {"GET": c.showAccess, "POST": c.giveAccess},
 		person + "/access/{type}/{product}/end": {"GET": c.confirmEnd, "POST": c.endAccess},
 		attentionPath:                           {"GET": c.listAttention},

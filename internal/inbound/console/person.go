@@ -17,6 +17,7 @@ type personPage struct {
 	Give     *form
 	Sessions int
 	LastSeen lyceum.Opt[time.Time]
+	Erasable bool // not an owner
 }
 
 // findPerson serves POST /admin/settings/people/find.
@@ -54,6 +55,7 @@ func (c *console) personPage(
 	}
 	page := personPage{
 		User: user, Path: personPath(user.ID), Access: accessPath(user.ID), Give: give, Sessions: len(stays),
+		Erasable: user.Role != lyceum.Owner,
 	}
 	if len(stays) > 0 {
 		page.LastSeen = lyceum.Some(stays[0].SeenAt)

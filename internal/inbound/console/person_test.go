@@ -3,6 +3,7 @@ package console_test
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
@@ -43,4 +44,32 @@ func TestR38_SwitchingAPersonOff(t *testing.T) {
 		want(t, p.ask(p.owner, "POST", path+"/disable", url.Values{}), 404)
 	}
 	p.untouched(before)
+}
+
+// An owner erases a person, who is asked about before; owners, and whoever is
+// still charged, stay.
+func TestErasingAPerson(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	p.sell(1, 11)
+	p.sell(2, 12)
+	ada := people + "/11"
+	want(t, p.ask(p.owner, "GET", ada, nil), 200, "Erase this person")
+	before := p.state()
+	want(t, p.ask(p.owner, "GET", ada+"/erase", nil), 200, "Erase Ada Lovelace, ada@example.com, for good?", "Pottery: access ends at once.", "Keep the person")
+	want(t, p.ask(p.owner, "GET", people+"/12/erase", nil), 200, "This person cannot be erased yet: user 12 has an active subscription, sale 2; cancel it first.")
+	want(t, p.ask(p.owner, "POST", people+"/12/erase", url.Values{}), 422, "12 has an active subscription")
+	want(t, p.ask(p.owner, "GET", people+"/1/erase", nil), 200, "user 1 is an owner of the school; give them another role first.")
+	want(t, p.ask(p.owner, "POST", people+"/1/erase", url.Values{}), 422, "user 1 is an owner")
+	if page := p.ask(p.owner, "GET", people+"/1", nil).Body.String(); strings.Contains(page, "/erase") {
+		t.Error("an owner can be erased")
+	}
+	want(t, p.ask(p.owner, "POST", people+"/99/erase", url.Values{}), 404)
+	p.untouched(before)
+
+	leads(t, p.ask(p.owner, "POST", ada+"/erase", url.Values{}), people+"?done=erased")
+	want(t, p.ask(p.owner, "GET", people+"?done=erased", nil), 200, "The person is being erased.")
+	want(t, p.ask(p.owner, "GET", ada, nil), 404)
+	want(t, p.ask(p.owner, "POST", ada+"/erase", url.Values{}), 404)
+	want(t, p.ask(p.owner, "POST", people+"/find", url.Values{"email": {"ada@example.com"}}), 422, "belongs to nobody")
 }

@@ -164,6 +164,7 @@ var rooms = map[string]string{
 	"people.gohtml":          peoplePath,
 	"person.gohtml":          peoplePath,
 	"link.gohtml":            peoplePath,
+	"person_erase.gohtml":    peoplePath,
 	"access.gohtml":          peoplePath,
 	"access_end.gohtml":      peoplePath,
 	"attention.gohtml":       attentionPath,
@@ -196,9 +197,11 @@ var notices = map[string]string{
 	"revoked": "The key is revoked and no longer works.",
 	"linked": "The link was already created: the form was submitted twice. It was shown the first time and cannot " +
 		"be shown again. If it is lost, create and use another, which ends the first.",
-	"person-off":   "The person is disabled and can no longer sign in.",
-	"person-on":    "The person is enabled again.",
-	"person-out":   "The person is signed out everywhere.",
+	"person-off": "The person is disabled and can no longer sign in.",
+	"person-on":  "The person is enabled again.",
+	"person-out": "The person is signed out everywhere.",
+	"erased": "The person is being erased. Within a minute nothing is left of them but that there was somebody, and " +
+		"what was bought.",
 	"given":        "Access is given.",
 	"access-ended": "Access has ended. If your payment system still charges the person, stop it there as well.",
 	"dismissed":    "The warning is dismissed.",

@@ -39,14 +39,13 @@ type NewComment struct {
 func (n *NewComment) byLearner() bool { return n.User != 0 }
 
 // Comment keeps what a user who is enrolled writes under a lecture.
-func (s *Service) Comment(ctx context.Context, by lyceum.By, n NewComment) (lyceum.Comment, error) {
-	c, err := s.write(ctx, by, n, func(tx lyceum.Tx, now time.Time) (lyceum.User, error) {
+func (s *Service) Comment(ctx context.Context, by lyceum.By, n NewComment) (CommentDetail, error) {
+	return s.write(ctx, by, n, func(tx lyceum.Tx, now time.Time) (lyceum.User, error) {
 		if err := admitted(tx, n.Lecture, n.User, now); err != nil {
 			return lyceum.User{}, err
 		}
 		return tx.Users.Get(tx, n.User)
 	})
-	return c.Comment, err
 }
 
 // CommentAsOwner keeps what the owner of the school writes under a lecture.

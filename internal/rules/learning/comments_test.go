@@ -17,7 +17,8 @@ func TestThreadsEnd(t *testing.T) {
 	by := lyceum.By{School: d.school, Actor: "test"}
 	reply := func(to lyceum.CommentID) (lyceum.Comment, error) {
 		n := learning.NewComment{Lecture: 11, User: 2, Body: "x", Parent: lyceum.Opt[lyceum.CommentID]{Value: to, Present: to != 0}}
-		return d.service.Comment(t.Context(), by, n)
+		c, err := d.service.Comment(t.Context(), by, n)
+		return c.Comment, err
 	}
 	chain := []lyceum.CommentID{0}
 	for range lyceum.MaxCommentDepth + 1 {

@@ -18,31 +18,38 @@ func (s *Service) Erase(ctx context.Context, by lyceum.By, id lyceum.UserID, d D
 	now := s.clock()
 	var before lyceum.User
 	err := s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) (err error) {
-		if before, err = tx.Users.Get(tx, id); err != nil {
-			return err
-		}
-		if err := mayErase(tx, &before); err != nil {
-			return err
-		}
-		if err := closeAll(tx, now, id, d); err != nil {
-			return err
-		}
-		called, err := calledOf(tx, &before)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(eraseRows(tx, &before, now), d.Leave(tx, id, now)); err != nil {
-			return err
-		}
-		if err := tx.EraseTraces(id, called); err != nil {
-			return err
-		}
-		return tx.Erasures.Insert(tx, lyceum.Erasure{User: id, RequestedAt: lyceum.Second(now), Called: called})
+		before, err = s.EraseFrom(tx, now, id, d)
+		return err
 	})
 	if err == nil {
 		d.Left(by.School, before.Email)
 	}
 	return err
+}
+
+// EraseFrom is Erase in a change that others are part of. It returns the user as
+// they were.
+func (s *Service) EraseFrom(tx lyceum.Tx, now time.Time, id lyceum.UserID, d Doors) (before lyceum.User, err error) {
+	if before, err = tx.Users.Get(tx, id); err != nil {
+		return before, err
+	}
+	if err := mayErase(tx, &before); err != nil {
+		return before, err
+	}
+	if err := closeAll(tx, now, id, d); err != nil {
+		return before, err
+	}
+	called, err := calledOf(tx, &before)
+	if err != nil {
+		return before, err
+	}
+	if err := errors.Join(eraseRows(tx, &before, now), d.Leave(tx, id, now)); err != nil {
+		return before, err
+	}
+	if err := tx.EraseTraces(id, called); err != nil {
+		return before, err
+	}
+	return before, tx.Erasures.Insert(tx, lyceum.Erasure{User: id, RequestedAt: lyceum.Second(now), Called: called})
 }
 
 // mayErase refuses whoever is needed, or is still charged.
@@ -139,6 +146,10 @@ func eraseRows(tx lyceum.Tx, user *lyceum.User, now time.Time) error {
 // passes is how often what is stored is searched after a person was erased: what was
 // being written then stands there by the time of the last.
 const passes = 2
+
+// ErasingSteps is how often FinishErasures is called until nothing is left to do,
+// if nobody else writes.
+const ErasingSteps = passes + 1
 
 // FinishErasures does one pass for each person who is being erased, in every school.
 // After the last one it is forgotten what they were called, and the files are

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
@@ -35,19 +37,20 @@ func (e *eraser) words() []string {
 // narrow finds texts with one of the words, and reports false where there is none.
 func (e *eraser) narrow(w *where, column string, isJSON bool) bool {
 	var conds []string
+	find := func(pattern string) { conds = append(conds, "LOWER("+column+") LIKE "+w.arg(pattern)+" ESCAPE '!'") }
 	for _, word := range e.words() {
-		if isJSON {
-			quoted, err := json.Marshal(word)
-			if err != nil {
-				continue
-			}
-			word = string(quoted[1 : len(quoted)-1])
+		for _, pattern := range patterns(word) {
+			find(pattern)
 		}
-		conds = append(conds, "LOWER("+column+") LIKE "+w.arg(partOf(word))+" ESCAPE '!'")
 	}
-	for _, name := range e.called.Names { // a short one is a value of its own
-		if quoted, err := json.Marshal(name); isJSON && err == nil {
-			conds = append(conds, "LOWER("+column+") LIKE "+w.arg(partOf(string(quoted)))+" ESCAPE '!'")
+	if isJSON {
+		for _, name := range e.called.Names { // a short one is a value of its own
+			for _, pattern := range patterns(name) {
+				find(`%"` + pattern[1:len(pattern)-1] + `"%`)
+			}
+		}
+		if e.user != 0 { // what they wrote does not have their name
+			find(`%"user!_id":` + strconv.Itoa(int(e.user)) + `,%"body":%`)
 		}
 	}
 	if len(conds) == 0 {
@@ -57,12 +60,83 @@ func (e *eraser) narrow(w *where, column string, isJSON bool) bool {
 	return true
 }
 
-// plain replaces the words in a text.
+// patterns find texts with a word, whatever its case. An engine may know the case
+// of ASCII alone, and JSON may escape some characters.
+func patterns(word string) []string {
+	var all []string
+	for _, word := range []string{word, strings.ToLower(word), strings.ToUpper(word)} {
+		var b strings.Builder
+		for _, r := range word {
+			switch {
+			case strings.ContainsRune("!%_", r):
+				b.WriteString("!" + string(r))
+			case strings.ContainsRune(`"\<>&`, r) || r < ' ':
+				b.WriteByte('%')
+			case r < utf8.RuneSelf:
+				b.WriteRune(unicode.ToLower(r))
+			default:
+				b.WriteRune(r)
+			}
+		}
+		all = append(all, "%"+b.String()+"%")
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// plain replaces the words in a text, where they are not a part of another word or
+// address.
 func (e *eraser) plain(text string) string {
-	for _, word := range e.words() {
-		text = regexp.MustCompile(`(?i)`+regexp.QuoteMeta(word)).ReplaceAllLiteralString(text, lyceum.ErasedEmail(e.user))
+	for _, address := range e.called.Emails {
+		text = e.replace(text, regexp.MustCompile(`(?i)`+regexp.QuoteMeta(address)), ofAddresses)
+	}
+	for _, name := range e.called.Names {
+		switch {
+		case utf8.RuneCountInString(name) < shortestName:
+		case strings.ContainsFunc(name, unicode.IsSpace):
+			text = e.replace(text, regexp.MustCompile(`(?i)`+regexp.QuoteMeta(name)), ofWords)
+		default: // in another case, a single name may be an ordinary word: Will, Grace
+			text = e.replace(text, regexp.MustCompile(regexp.QuoteMeta(name)), ofWords)
+		}
 	}
 	return text
+}
+
+// replace replaces what is found in a text, unless it is joined to what is before
+// it or after it.
+func (e *eraser) replace(text string, find *regexp.Regexp, joins func(before, after string) bool) string {
+	var b strings.Builder
+	done := 0
+	for _, at := range find.FindAllStringIndex(text, -1) {
+		if joins(text[:at[0]], text[at[1]:]) {
+			continue
+		}
+		b.WriteString(text[done:at[0]])
+		b.WriteString(lyceum.ErasedEmail(e.user))
+		done = at[1]
+	}
+	return b.String() + text[done:]
+}
+
+// ofWords reports whether a letter or a digit is beside a name.
+func ofWords(before, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, _ := utf8.DecodeRuneInString(after)
+	return isWordRune(last) || isWordRune(first)
+}
+
+func isWordRune(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// ofAddresses reports whether an address goes on before or after a text, as
+// anna@example.com does around na@example.com.
+func ofAddresses(before, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, size := utf8.DecodeRuneInString(after)
+	next, _ := utf8.DecodeRuneInString(after[size:])
+	return isWordRune(last) || strings.ContainsRune("._%+-", last) || isWordRune(first) ||
+		strings.ContainsRune(".-", first) && isWordRune(next)
 }
 
 // json rewrites JSON; text that is not JSON is treated as plain text.
@@ -92,7 +166,10 @@ func (e *eraser) value(v any) any {
 		theirs := e.isTheirs(v)
 		for name, value := range v {
 			text, isText := value.(string)
+			_, isList := value.([]any)
 			switch {
+			case isList && theirs && name == "attachments":
+				v[name] = []any{}
 			case isText && theirs && slices.Contains(personal, name):
 				v[name] = nil
 			case isText && slices.Contains(renaming, name) && slices.Contains(e.called.Names, text):

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,31 +112,39 @@ func (s *Store) CleanErased(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// traces are the columns in which a text may have somebody's address or name. What
-// is JSON is rewritten object by object; of the rest the words are replaced.
-var traces = []struct {
+// trace is a column in which a text may have somebody's address or name. What is
+// JSON is rewritten object by object; of the rest the words are replaced.
+type trace struct {
 	table, key, column string
 	json               bool
-	cond               string // narrows it beyond the school, in the words of an index
-}{
-	{"event_payloads", "number", "object", true, ""},
-	{"answers", "hash", "body", true, ""},
-	{"bulk_parts", "bulk_part_id", "part_rows", true, ""},
-	{"journal", "number", "detail", true, "event IS NOT NULL AND detail IS NOT NULL"},
-	{"bulk_jobs", "bulk_job_id", "problem", false, "problem IS NOT NULL"},
-	{"movements", "movement_id", "reason", false, "reason IS NOT NULL"},
-	{"disputes", "dispute_id", "reason", false, "reason IS NOT NULL"},
-	{"payment_failures", "payment_failure_id", "reason", false, "reason IS NOT NULL"},
-	{"sale_warnings", "sale_warning_id", "message", false, ""},
+	cond               string           // narrows it beyond the school, in the words of an index
+	entry              lyceum.EntryType // that the journal has for a changed row, if it has one
+}
+
+var traces = []trace{
+	{"event_payloads", "number", "object", true, "", ""},
+	{"answers", "hash", "body", true, "", ""},
+	{"bulk_parts", "bulk_part_id", "part_rows", true, "", ""},
+	{"journal", "number", "detail", true, "event IS NOT NULL AND detail IS NOT NULL", ""},
+	{"bulk_jobs", "bulk_job_id", "problem", false, "problem IS NOT NULL", ""},
+	{"movements", "movement_id", "reason", false, "reason IS NOT NULL", ""},
+	{"disputes", "dispute_id", "reason", false, "reason IS NOT NULL", ""},
+	{"payment_failures", "payment_failure_id", "reason", false, "reason IS NOT NULL", ""},
+	{"sale_warnings", "sale_warning_id", "message", false, "", ""},
+	{"comments", "comment_id", "body", false, "", lyceum.CommentUpdated},
+	{"comments", "comment_id", "attachments", true, "attachments <> '[]'", lyceum.CommentUpdated},
+	{"users", "user_id", "notes", false, "notes IS NOT NULL", lyceum.UserUpdated},
 }
 
 func erasedTables() []string {
 	names := []string{
-		"users", "user_tags", "orders", "comments", "authors", "affiliates", "sessions", "links", "webhook_attempts",
+		"user_tags", "orders", "authors", "affiliates", "sessions", "links", "webhook_attempts",
 		"erasures",
 	}
 	for _, t := range traces {
-		names = append(names, t.table)
+		if !slices.Contains(names, t.table) {
+			names = append(names, t.table)
+		}
 	}
 	return names
 }
@@ -146,8 +155,7 @@ func (t *tx) EraseTraces(user lyceum.UserID, called lyceum.Called) error {
 		return fmt.Errorf("erase orders: %w", err)
 	}
 	school := int64(t.stamp.School)
-	if err := t.q.exec("UPDATE comments SET body = '', attachments = '[]' WHERE school_id = $1 AND user_id = $2 "+
-		"AND (body <> '' OR attachments <> '[]')", school, int64(user)); err != nil {
+	if err := t.eraseComments(user); err != nil {
 		return fmt.Errorf("erase comments: %w", err)
 	}
 	if err := t.q.exec(`UPDATE journal SET detail = '{"name":null}' WHERE school_id = $1 AND event IS NOT NULL
@@ -155,12 +163,22 @@ func (t *tx) EraseTraces(user lyceum.UserID, called lyceum.Called) error {
 		return fmt.Errorf("erase tags: %w", err)
 	}
 	e := eraser{user: user, called: called}
-	for _, trace := range traces {
-		if err := t.eraseTexts(&e, trace.table, trace.key, trace.column, trace.json, trace.cond); err != nil {
-			return fmt.Errorf("erase %s: %w", trace.table, err)
+	for i := range traces {
+		if err := t.eraseTexts(&e, &traces[i]); err != nil {
+			return fmt.Errorf("erase %s: %w", traces[i].table, err)
 		}
 	}
 	return t.eraseAttempts(called)
+}
+
+// eraseComments erases what a person wrote under lectures. The comments stay as
+// removed ones, so that replies to them keep their places.
+func (t *tx) eraseComments(user lyceum.UserID) error {
+	var id int32
+	return t.q.each("UPDATE comments SET body = '', attachments = '[]', status = CASE WHEN status = 'denied' THEN status "+
+		"ELSE 'removed' END WHERE school_id = $1 AND user_id = $2 AND (body <> '' OR attachments <> '[]' OR "+
+		"status NOT IN ('removed', 'denied')) RETURNING comment_id", []any{int64(t.stamp.School), int64(user)},
+		[]any{scanInt(&id)}, func() error { t.Note(lyceum.CommentUpdated, id); return nil })
 }
 
 // eraseOrders erases who ordered: by their id, or by their address before they had
@@ -182,13 +200,13 @@ func (t *tx) eraseOrders(user lyceum.UserID, called lyceum.Called) error {
 
 // eraseTexts rewrites the texts of a column that have what a person was called in
 // them. The types of keys differ, so that rows are read as they are.
-func (t *tx) eraseTexts(e *eraser, name, key, column string, isJSON bool, cond string) error {
+func (t *tx) eraseTexts(e *eraser, of *trace) error {
 	w := &where{}
 	w.and("school_id = ?", int64(t.stamp.School))
-	if cond != "" {
-		w.and(cond)
+	if of.cond != "" {
+		w.and(of.cond)
 	}
-	if !e.narrow(w, column, isJSON) {
+	if !e.narrow(w, of.column, of.json) {
 		return nil
 	}
 	type found struct {
@@ -197,7 +215,7 @@ func (t *tx) eraseTexts(e *eraser, name, key, column string, isJSON bool, cond s
 	}
 	var rows []found
 	var row found
-	err := t.q.each("SELECT "+key+", "+column+" FROM "+name+w.String(), w.args, []any{&row.key, scanText(&row.text)},
+	err := t.q.each("SELECT "+of.key+", "+of.column+" FROM "+of.table+w.String(), w.args, []any{&row.key, scanText(&row.text)},
 		func() error {
 			if bytes, is := row.key.([]byte); is {
 				row.key = append([]byte(nil), bytes...)
@@ -210,16 +228,19 @@ func (t *tx) eraseTexts(e *eraser, name, key, column string, isJSON bool, cond s
 	}
 	for _, row := range rows {
 		erased := e.plain(row.text)
-		if isJSON {
+		if of.json {
 			erased = e.json(row.text)
 		}
 		if erased == row.text {
 			continue
 		}
-		err := t.q.exec("UPDATE "+name+" SET "+column+" = $1 WHERE school_id = $2 AND "+key+" = $3", erased,
+		err := t.q.exec("UPDATE "+of.table+" SET "+of.column+" = $1 WHERE school_id = $2 AND "+of.key+" = $3", erased,
 			int64(t.stamp.School), row.key)
 		if err != nil {
 			return err
+		}
+		if id, is := row.key.(int64); is {
+			t.Note(of.entry, int32(id))
 		}
 	}
 	return nil

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+type userEraseCommand struct {
+	oneUser `embed:""`
+	Yes     bool `help:"Do not ask."`
+}
+
+// Help implements kong's help for the command.
+func (userEraseCommand) Help() string {
+	return "Example: lyceum user erase --email ann@example.com\n\nErases the person for good: name, addresses, " +
+		"password, notes, tags, sessions, and the text of what they wrote. Sales and totals stay, without a name. " +
+		"Owners, and people with an active subscription, are refused. The command says what would happen and asks; " +
+		"--yes answers."
+}
+
+// Run erases the person, and what is left of them in files, unless a server does
+// that.
+func (c *userEraseCommand) Run(p *program) error {
+	return c.with(p, func(store *sqlstore.Store, by lyceum.By, user lyceum.User) error {
+		lessons, users := learning.New(store, p.clock), people.New(store, p.clock)
+		accounts := access.NewAccounts(store, p.clock, access.NewOAuth(store, p.clock), nil)
+		doors := people.Doors{Leave: accounts.EndAccess, Left: accounts.EndedAccess, Close: lessons.Close}
+		if !c.Yes {
+			of := func(lyceum.Tx) ([]lyceum.UserID, []lyceum.Product, error) { return []lyceum.UserID{user.ID}, nil, nil }
+			out, err := lessons.Preview(p.ctx, by, lyceum.Page{Number: 1, Size: 1}, of, func(tx lyceum.Tx, now time.Time) error {
+				_, err := users.EraseFrom(tx, now, user.ID, doors)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(p.stdout, "User %d of school %d, %s, is erased for good, and loses access to %d products.\n",
+				user.ID, by.School, user.Email, out.Changes.Total)
+			if err := p.agreed(); err != nil {
+				return err
+			}
+		}
+		if err := users.Erase(p.ctx, by, user.ID, doors); err != nil {
+			return err
+		}
+		done, err := c.finish(p.ctx, store, users)
+		if err != nil {
+			return err
+		}
+		left := "Nothing is left of the person but what was bought."
+		if !done {
+			left = "The server that is running finishes it within a minute."
+		}
+		fmt.Fprintf(p.stdout, "User %d of school %d is erased. %s\n", user.ID, by.School, left)
+		return nil
+	})
+}
+
+// finish erases what was being written meanwhile, and cleans the files. It
+// reports false where a server does so.
+func (c *userEraseCommand) finish(
+	ctx context.Context, store *sqlstore.Store, users *people.Service,
+) (done bool, err error) {
+	release, err := c.lock("")
+	if lyceum.KindOf(err) == lyceum.Conflict {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	holder := rand.Text()
+	if held, err := store.HoldLease(ctx, lyceum.SchedulerLease, holder, time.Minute); err != nil || !held {
+		return false, err
+	}
+	defer func() {
+		_, _ = store.HoldLease(context.WithoutCancel(ctx), lyceum.SchedulerLease, holder, 0) // it ends by itself
+	}()
+	for range people.ErasingSteps {
+		if err := users.FinishErasures(ctx); err != nil {
+			return false, err
+		}
+	}
+	left, err := store.FindErasures(ctx)
+	return len(left) == 0, err
+}

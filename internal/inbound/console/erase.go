@@ -1,0 +1,66 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// erasePage is the question before a person is erased.
+type erasePage struct {
+	User    lyceum.User
+	Path    string
+	Outcome outcome
+	Refusal string // why the person cannot be erased; empty if they can be
+}
+
+// confirmErase serves GET /admin/settings/people/{id}/erase.
+func (c *console) confirmErase(w http.ResponseWriter, r *http.Request, v *visit) error {
+	user, err := c.personAt(r, v)
+	if err != nil {
+		return err
+	}
+	p := erasePage{User: user, Path: personPath(user.ID)}
+	of := func(lyceum.Tx) ([]lyceum.UserID, []lyceum.Product, error) { return []lyceum.UserID{user.ID}, nil, nil }
+	preview, err := c.Learning.Preview(r.Context(), v.by(), outcomePage(), of, func(tx lyceum.Tx, now time.Time) error {
+		_, err := c.People.EraseFrom(tx, now, user.ID, c.Doors)
+		return err
+	})
+	switch {
+	case err == nil:
+		p.Outcome = outcomeOf(&preview)
+	case lyceum.KindOf(err) == lyceum.Invalid:
+		p.Refusal = notErased(err)
+	default:
+		return err
+	}
+	return c.show(w, r, http.StatusOK, "person_erase.gohtml", v, "Erase this person?", p)
+}
+
+// erasePerson serves POST /admin/settings/people/{id}/erase.
+func (c *console) erasePerson(w http.ResponseWriter, r *http.Request, v *visit) error {
+	user, err := c.personAt(r, v)
+	if err != nil {
+		return err
+	}
+	err = c.People.Erase(r.Context(), v.by(), user.ID, c.Doors)
+	switch {
+	case err == nil:
+		return done(w, r, peoplePath, "erased")
+	case lyceum.KindOf(err) != lyceum.Invalid:
+		return err
+	}
+	p := erasePage{User: user, Path: personPath(user.ID), Refusal: notErased(err)}
+	return c.show(w, r, http.StatusUnprocessableEntity, "person_erase.gohtml", v, "Erase this person?", p)
+}
+
+// notErased words why a person cannot be erased.
+func notErased(err error) string {
+	fields := lyceum.Public(err).Fields
+	if len(fields) == 0 {
+		return lyceum.Public(err).Detail
+	}
+	return fmt.Sprintf("This person cannot be erased yet: user %s.", fields[0].Message)
+}

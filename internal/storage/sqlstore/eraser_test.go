@@ -1,0 +1,46 @@
+package sqlstore
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Names and addresses go, but not from within other ones.
+func TestEraser(t *testing.T) {
+	e := eraser{user: 7, called: lyceum.Called{
+		Emails: []string{"na@example.com"}, Names: []string{"Mary Ann", "Will", "Bo", "\u00c9mile"},
+	}}
+	const gone = "erased-7@invalid"
+	for text, want := range map[string]string{
+		"to NA@example.com.":              "to " + gone + ".",
+		"<na@example.com>,na@example.com": "<" + gone + ">," + gone,
+		"anna@example.com":                "anna@example.com",
+		"x.na@example.com":                "x.na@example.com",
+		"na@example.com.au":               "na@example.com.au",
+		"na@example.community":            "na@example.community",
+		"MARY ANN's and mary ann":         gone + "'s and " + gone,
+		"Rosemary Ann, Mary Anne":         "Rosemary Ann, Mary Anne",
+		"Will will. Willow, WILL":         gone + " will. Willow, WILL",
+		"\u00c9mile \u00c9miles":          gone + " \u00c9miles",
+		"Bo":                              "Bo",
+		"":                                "",
+	} {
+		if got := e.plain(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+	for _, text := range []string{
+		`{"user_id":7,"body":"Mine","attachments":[{"url":"https://example.com/me.jpg"}]}`,
+		`{"user":{"id":7,"email":"na@example.com"},"body":"Mine"}`,
+	} {
+		if got := e.json(text); strings.Contains(got, "Mine") || strings.Contains(got, "me.jpg") || strings.Contains(got, "na@") {
+			t.Errorf("what they wrote became %s", got)
+		}
+	}
+	const other = `{"id":8,"name":"Marketing","email":"anna@example.com"}`
+	if got := e.json(other); got != other && got != `{"email":"anna@example.com","id":8,"name":"Marketing"}` {
+		t.Errorf("somebody else's became %s", got)
+	}
+}
