@@ -215,7 +215,8 @@ func (t *tx) eraseTexts(e *eraser, of *trace) error {
 	}
 	var rows []found
 	var row found
-	err := t.q.each("SELECT "+of.key+", "+of.column+" FROM "+of.table+w.String(), w.args, []any{&row.key, scanText(&row.text)},
+	query := "SELECT " + of.key + ", " + of.column + " FROM " + of.table + w.String()
+	err := t.q.each(query, w.args, []any{&row.key, scanText(&row.text)},
 		func() error {
 			if bytes, is := row.key.([]byte); is {
 				row.key = append([]byte(nil), bytes...)
