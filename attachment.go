@@ -86,6 +86,7 @@ type OpenQuestion struct {
 type AttachmentFilter struct {
 	Lecture    Opt[LectureID]
 	Quiz       Opt[QuizID] // the one that this quiz is
+	Quizzes    []QuizID    // those that these quizzes are; nil: all
 	Kind       Opt[AttachmentKind]
 	IsArchived Opt[bool]
 	Published  bool             // only those that learners see

@@ -22,6 +22,24 @@ func (q *Quiz) IsGraded() bool {
 	return q != nil && slices.ContainsFunc(q.Questions, func(asked Question) bool { return asked.Graded })
 }
 
+// Counted returns how many questions a grade counts: those that are graded, or all if
+// none is.
+func (q *Quiz) Counted() int32 {
+	if q == nil {
+		return 0
+	}
+	graded := int32(0)
+	for i := range q.Questions {
+		if q.Questions[i].Graded {
+			graded++
+		}
+	}
+	if graded == 0 {
+		return int32(len(q.Questions))
+	}
+	return graded
+}
+
 // GivesFeedback reports whether learners are told which of their answers are right.
 func (q *Quiz) GivesFeedback() bool { return q != nil && q.InstantFeedback.Value }
 

@@ -1,6 +1,7 @@
 package lyceum
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,39 @@ import (
 type QuestionAnswer struct {
 	Chosen  []string          // ids of answers; of fill_blank, what was written
 	Matched map[string]string // of matching: the id of an answer by that of its prompt
+}
+
+// MarshalJSON writes an answer as version 2 has it: a list, or of matching an object.
+func (a QuestionAnswer) MarshalJSON() ([]byte, error) {
+	if a.Matched != nil {
+		return json.Marshal(a.Matched)
+	}
+	return json.Marshal(append([]string{}, a.Chosen...))
+}
+
+// UnmarshalJSON reads a list, or an object.
+func (a *QuestionAnswer) UnmarshalJSON(text []byte) error {
+	*a = QuestionAnswer{}
+	if len(text) > 0 && text[0] == '{' {
+		return json.Unmarshal(text, &a.Matched)
+	}
+	return json.Unmarshal(text, &a.Chosen)
+}
+
+// Tidy returns an answer without what makes no difference: the order of what was
+// chosen, and what was chosen twice.
+func (q *Question) Tidy(a QuestionAnswer) QuestionAnswer {
+	if q.QuestionType == MatchingQuestion {
+		return QuestionAnswer{Matched: orNone(a.Matched)}
+	}
+	return QuestionAnswer{Chosen: slices.Compact(slices.Sorted(slices.Values(a.Chosen)))}
+}
+
+func orNone(pairs map[string]string) map[string]string {
+	if pairs == nil {
+		return map[string]string{}
+	}
+	return pairs
 }
 
 // Grade counts the questions of a quiz: those that are graded, or all if none is.
@@ -52,9 +86,10 @@ func (q *Quiz) Grade(given []QuestionAnswer) (Grade, error) {
 			continue
 		}
 		g.Total++
-		if asked.IsAnswered(answer) {
-			g.Answered++
+		if !asked.IsAnswered(answer) {
+			continue
 		}
+		g.Answered++
 		if !all && asked.IsRight(answer) {
 			g.Correct++
 		}

@@ -125,6 +125,10 @@ type Reads interface {
 	// FindFirstEnrolled returns when some users were first enrolled in a course.
 	FindFirstEnrolled(users []UserID) (map[UserID]time.Time, error)
 
+	// FindScores returns the quizzes that a user responded to and whose courses want a
+	// least score, with that score.
+	FindScores(user UserID) (map[QuizID]float64, error)
+
 	// FindAttempts returns the attempts of a delivery with a number above after,
 	// in order. They end at AnswerBytes; more reports that there are others.
 	FindAttempts(id WebhookEventID, after int32) (attempts []Attempt, more bool, err error)

@@ -140,6 +140,7 @@ var usualPages = map[string]int{
 	"GET /v2/products/digital-downloads":                                       20,
 	"GET /v2/products/digital-downloads/{digital_download_id}/attachments":     20,
 	"GET /v2/current_user/digital-downloads/{digital_download_id}/attachments": 20,
+	"GET /v2/users/{user_id}/quiz-responses":                                   20,
 }
 
 // TestPagesAreAskedForAlike: page and per_page have one range and, where nothing
@@ -256,6 +257,8 @@ var sometimes = []string{
 	// of what is not matched
 	"v2 QuestionChoice.match", "v2 Question.matching_prompts", "v2 Question.matching_prompt_heading",
 	"v2 Question.matching_match_heading",
+	// unless they are asked for and known
+	"v2 UserQuizResponse.answers",
 	// of what an app may not see
 	"v2 ChangedCurrentUser.id", "v2 ChangedCurrentUser.name", "v2 ChangedCurrentUser.email", "v2 ChangedCurrentUser.role",
 	"v2 ChangedCurrentUser.phone_number", "v2 ChangedCurrentUser.allow_marketing_emails",

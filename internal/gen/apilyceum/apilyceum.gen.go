@@ -1283,6 +1283,24 @@ type QuizResponse struct {
 
 	// PercentCorrect 0 to 1; null where nothing is graded.
 	PercentCorrect *float64 `json:"percent_correct"`
+
+	// Correct Questions answered correctly, of those that are graded, or of all if none is. Null for a response from before this was recorded.
+	Correct *int32 `json:"correct"`
+
+	// Answered Questions answered of these.
+	Answered *int32 `json:"answered"`
+
+	// Total All of these questions.
+	Total *int32 `json:"total"`
+
+	// Answers The answers by `question_key`: ids of answers, of `fill_blank` what was written, of `matching` the id of an answer by that of its prompt. Null if they are not known.
+	Answers *map[string]interface{} `json:"answers"`
+
+	// CreatedAt When it was created.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt When it changed last.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // RestoredClock The clock of a sandbox that went back to another state.

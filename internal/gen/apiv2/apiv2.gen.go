@@ -1627,6 +1627,60 @@ type Requirements struct {
 	CertificateEligible bool `json:"certificate_eligible"`
 }
 
+// ResponseCourse The course that a response belongs to.
+type ResponseCourse struct {
+	// ID Identifier.
+	ID int32 `json:"id"`
+
+	// Name Name.
+	Name string `json:"name"`
+
+	// Href Where it is shown.
+	Href string `json:"href"`
+}
+
+// ResponseGrade What was counted of the questions that are graded, or of all if none is.
+type ResponseGrade struct {
+	// Correct Questions that were answered correctly.
+	Correct int32 `json:"correct"`
+
+	// PercentCorrect Share of them, from 0 to 1; 0 without a grade.
+	PercentCorrect float64 `json:"percent_correct"`
+
+	// Answered Questions that were answered.
+	Answered int32 `json:"answered"`
+
+	// PercentAnswered Share of them, from 0 to 1.
+	PercentAnswered float64 `json:"percent_answered"`
+
+	// Remaining Questions that were not answered.
+	Remaining int32 `json:"remaining"`
+
+	// Total All questions that are counted.
+	Total int32 `json:"total"`
+}
+
+// ResponseLecture The lecture that a response belongs to.
+type ResponseLecture struct {
+	// ID Identifier.
+	ID int32 `json:"id"`
+
+	// Name Name, empty if there is none.
+	Name string `json:"name"`
+
+	// Href Where it is shown; null if it was deleted.
+	Href *string `json:"href"`
+}
+
+// ResponseQuiz The quiz that was answered.
+type ResponseQuiz struct {
+	// ID Identifier; 0 if an import took the quiz away.
+	ID int32 `json:"id"`
+
+	// Href Where it is shown; null if it was deleted.
+	Href *string `json:"href"`
+}
+
 // Section A part of a course that holds lectures.
 type Section struct {
 	// ID Identifier of the section, unique in the school.
@@ -1835,6 +1889,39 @@ type UserMetrics struct {
 
 	// Quizzes What the user answered.
 	Quizzes QuizMetrics `json:"quizzes"`
+}
+
+// UserQuizResponse What a user answered to a quiz.
+type UserQuizResponse struct {
+	// ResponseID Identifier of the response, unique in the school.
+	ResponseID int32 `json:"response_id"`
+
+	// Course The course; null if an import took the quiz away.
+	Course *ResponseCourse `json:"course"`
+
+	// Lecture The lecture; null if an import took the quiz away.
+	Lecture *ResponseLecture `json:"lecture"`
+
+	// Quiz The quiz.
+	Quiz ResponseQuiz `json:"quiz"`
+
+	// Graded Whether the response has a grade.
+	Graded bool `json:"graded"`
+
+	// SubmittedAt When it was submitted, if that is known.
+	SubmittedAt *time.Time `json:"submitted_at"`
+
+	// CreatedAt When it was created.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt When it changed last.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Grade What was counted.
+	Grade ResponseGrade `json:"grade"`
+
+	// Answers The answers by `question_key`, if `include_answers` is true and they are known: ids of answers, of `fill_blank` what was written, of `matching` the id of an answer by that of its prompt.
+	Answers *map[string]interface{} `json:"answers,omitempty"`
 }
 
 // UserWithMetrics A person of the school, with what they bought and learned.

@@ -23,8 +23,13 @@ func bindAnswer(in *wire.Input) learning.Answer {
 }
 
 func quizResponse(r lyceum.AttachedResponse) gen.QuizResponse {
-	return gen.QuizResponse{
+	shown := gen.QuizResponse{
 		ID: int32(r.ID), QuizID: wire.Number(r.Attachment), UserID: int32(r.User),
 		SubmittedAt: wire.OptMoment(r.SubmittedAt), PercentCorrect: wire.Optional(r.PercentCorrect),
+		CreatedAt: wire.Moment(r.CreatedAt), UpdatedAt: wire.Moment(r.UpdatedAt), Answers: wire.Answers(r.Answers),
 	}
+	if g := r.Counts.Value; r.Counts.Present {
+		shown.Correct, shown.Answered, shown.Total = &g.Correct, &g.Answered, &g.Total
+	}
+	return shown
 }

@@ -95,8 +95,9 @@ func responses(all quizResponses) gen.QuizResponses {
 		Responses: []gen.QuizResponse{},
 	}
 	for _, r := range all.Responses {
+		email := lyceum.Opt[string]{Value: r.UserEmail, Present: r.UserEmail != ""}
 		list.Responses = append(list.Responses, gen.QuizResponse{
-			StudentID: int32(r.User), StudentName: wire.Optional(r.UserName), StudentEmail: &r.UserEmail,
+			StudentID: int32(r.User), StudentName: wire.Optional(r.UserName), StudentEmail: wire.Optional(email),
 			SubmittedAt: wire.OptMoment(r.SubmittedAt), PercentCorrect: wire.Optional(r.PercentCorrect),
 		})
 	}

@@ -54,7 +54,7 @@ func (f *Face) Operations() []wire.Operation {
 			f.compliance(),
 			f.digitalDownloads(), f.downloadAttachments(), f.pricingPlans(), f.productCollections(), f.coupons(),
 			customizations(),
-			f.purchases(), f.transactions(), f.courseEnrollments(), f.users(), f.sessions(),
+			f.purchases(), f.transactions(), f.courseEnrollments(), f.users(), f.userQuizResponses(), f.sessions(),
 			f.downloadEnrollments(), f.collectionEnrollments(), f.completions(),
 			f.products(),
 		)...),

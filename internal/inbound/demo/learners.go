@@ -135,7 +135,7 @@ func (c *classes) work(at seat, since time.Time, share float64) {
 			ID: c.steps, User: at.user, Course: at.course, Lecture: lecture, CompletedAt: when,
 		})
 		if quiz, there := c.lessons.quizzes[lecture]; there && c.rng.IntN(3) > 0 {
-			c.respond(quiz, at.user, when)
+			c.respond(&quiz, at.user, when)
 		}
 	}
 	if len(seen) > 0 {
@@ -153,18 +153,65 @@ func (c *classes) work(at seat, since time.Time, share float64) {
 }
 
 // respond answers a quiz a few minutes before its lecture is complete, now and
-// then twice, and now and then without a grade.
-func (c *classes) respond(quiz lyceum.QuizID, user lyceum.UserID, complete time.Time) {
+// then twice.
+func (c *classes) respond(quiz *lyceum.Quiz, user lyceum.UserID, complete time.Time) {
 	for n := range 1 + c.rng.IntN(8)/7 {
 		c.responses++
+		at := complete.Add(time.Duration(n-9) * time.Minute)
 		r := lyceum.QuizResponse{
-			ID: c.responses, Quiz: quiz, User: user, SubmittedAt: lyceum.Some(complete.Add(time.Duration(n-9) * time.Minute)),
+			ID: c.responses, Quiz: quiz.ID, User: user, SubmittedAt: lyceum.Some(at), CreatedAt: at, UpdatedAt: at,
 		}
-		if c.rng.IntN(10) > 0 {
-			r.PercentCorrect = lyceum.Some(float64(c.rng.IntN(5)) / 4)
-		}
+		c.answer(&r, quiz)
 		c.studies.QuizResponses = append(c.studies.QuizResponses, r)
 	}
+}
+
+// answer answers each question, a third of them wrongly and a few not at all. A tenth
+// of the responses is from before answers were kept.
+func (c *classes) answer(r *lyceum.QuizResponse, quiz *lyceum.Quiz) {
+	given := make([]lyceum.QuestionAnswer, len(quiz.Questions))
+	answers := map[string]lyceum.QuestionAnswer{}
+	for i := range given {
+		q := &quiz.Questions[i]
+		if c.rng.IntN(12) > 0 {
+			given[i] = guess(q, c.rng.IntN(3) > 0)
+		}
+		answers[q.Key] = q.Tidy(given[i])
+	}
+	counts, err := quiz.Grade(given)
+	if err != nil {
+		panic(err) // what is guessed can be answered
+	}
+	if quiz.IsGraded() {
+		r.PercentCorrect = lyceum.Some(counts.PercentCorrect())
+	}
+	if c.rng.IntN(10) > 0 {
+		r.Counts, r.Answers = lyceum.Some(counts), lyceum.Some(lyceum.Give(answers))
+	}
+}
+
+// guess answers a question, rightly or wrongly.
+func guess(q *lyceum.Question, right bool) lyceum.QuestionAnswer {
+	switch q.QuestionType {
+	case lyceum.FillBlankQuestion:
+		if !right {
+			return lyceum.QuestionAnswer{Chosen: []string{"edge"}}
+		}
+		return lyceum.QuestionAnswer{Chosen: []string{q.Answers[0].Text}}
+	case lyceum.MatchingQuestion:
+		a := lyceum.QuestionAnswer{Matched: map[string]string{}}
+		for i, prompt := range q.Prompts {
+			if !right {
+				i = (i + 1) % len(q.Prompts)
+			}
+			a.Matched[prompt.ID] = q.Correct[i]
+		}
+		return a
+	}
+	if !right {
+		return lyceum.QuestionAnswer{Chosen: []string{q.Answers[len(q.Answers)-1].ID}}
+	}
+	return lyceum.QuestionAnswer{Chosen: q.Correct}
 }
 
 // tags of users; the staff has none.

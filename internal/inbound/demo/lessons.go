@@ -34,12 +34,12 @@ type lessons struct {
 	// seen are the lectures of each course that learners see, in order, and
 	// quizzes those of each lecture.
 	seen    map[lyceum.CourseID][]lyceum.LectureID
-	quizzes map[lyceum.LectureID]lyceum.QuizID
+	quizzes map[lyceum.LectureID]lyceum.Quiz
 }
 
 // makeLessons makes up what is in the courses.
 func (s *School) makeLessons() *lessons {
-	l := &lessons{seen: map[lyceum.CourseID][]lyceum.LectureID{}, quizzes: map[lyceum.LectureID]lyceum.QuizID{}}
+	l := &lessons{seen: map[lyceum.CourseID][]lyceum.LectureID{}, quizzes: map[lyceum.LectureID]lyceum.Quiz{}}
 	rng := s.seed.stream("lessons")
 	for i := range s.Courses {
 		if course := &s.Courses[i]; course.ID != emptyCourse {
@@ -124,11 +124,11 @@ func (l *lessons) furnish(rng *rand.Rand, course *lyceum.Course, lecture *lyceum
 		file("list.pdf", "pdf", int32(50_000+rng.IntN(400_000)))
 	case lyceum.QuizAttachment:
 		quiz := lyceum.QuizID(len(l.quizzes) + 1)
-		l.quizzes[lecture.ID] = quiz
 		a.Quiz = &lyceum.Quiz{ID: quiz, Questions: questions(rng, lecture.ID)}
 		if lecture.ID == 1 {
 			a.Quiz.InstantFeedback = lyceum.Some(true)
 		}
+		l.quizzes[lecture.ID] = *a.Quiz
 	case lyceum.NativeCommentsAttachment, lyceum.UpsellAttachment:
 	}
 }

@@ -212,7 +212,20 @@ func responseOf(t *rapid.T) lyceum.QuizResponse {
 	part := func(t *rapid.T, name string) float64 { return rapid.Float64Range(0, 1).Draw(t, name) }
 	return lyceum.QuizResponse{
 		ID: idOf[lyceum.QuizResponseID](t, "id"), Quiz: idOf[lyceum.QuizID](t, "quiz"), User: idOf[lyceum.UserID](t, "user"), SubmittedAt: optOf(t, "submitted", timeOf), PercentCorrect: optOf(t, "percent", part),
+		Counts: optOf(t, "counts", gradeOf), Answers: optOf(t, "answers", answersOf), CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"),
 	}
+}
+
+func gradeOf(t *rapid.T, name string) lyceum.Grade {
+	total := rapid.Int32Range(0, 100).Draw(t, name)
+	answered := rapid.Int32Range(0, total).Draw(t, name)
+	return lyceum.Grade{Correct: rapid.Int32Range(0, answered).Draw(t, name), Answered: answered, Total: total}
+}
+
+func answersOf(t *rapid.T, name string) lyceum.GivenAnswers {
+	return lyceum.Give(map[string]lyceum.QuestionAnswer{
+		"k1": {Chosen: []string{shortOf(t, name)}}, "k2": {Matched: map[string]string{shortOf(t, name): "1"}}, "k3": {},
+	})
 }
 
 func tagsOf(t *rapid.T) lyceum.UserTags {

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -98,8 +99,8 @@ func LectureProgress() Kind[lyceum.LectureProgress] {
 	}
 }
 
-// QuizResponses are what learners answered. A file must have every column but
-// id; submitted_at and percent_correct, a part of 1, may be null.
+// QuizResponses are what learners answered. A file must have quiz_id, user_id,
+// submitted_at and percent_correct, a part of 1; the last two may be null.
 func QuizResponses() Kind[lyceum.QuizResponse] {
 	type row = lyceum.QuizResponse
 	return Kind[row]{
@@ -111,6 +112,47 @@ func QuizResponses() Kind[lyceum.QuizResponse] {
 			idColumn("user_id", func(r *row) *lyceum.UserID { return &r.User }),
 			optTimeColumn("submitted_at", func(r *row) *lyceum.Opt[time.Time] { return &r.SubmittedAt }).always(),
 			optPartColumn("percent_correct", func(r *row) *lyceum.Opt[float64] { return &r.PercentCorrect }).always(),
+			gradeColumn("correct", func(g *lyceum.Grade) *int32 { return &g.Correct }),
+			gradeColumn("answered", func(g *lyceum.Grade) *int32 { return &g.Answered }),
+			gradeColumn("total", func(g *lyceum.Grade) *int32 { return &g.Total }),
+			answersColumn(),
+			timeColumn("created_at", func(r *row) *time.Time { return &r.CreatedAt }).optional(),
+			timeColumn("updated_at", func(r *row) *time.Time { return &r.UpdatedAt }).optional(),
+		},
+	}
+}
+
+// gradeColumn is what was counted of a response.
+func gradeColumn(name string, at func(*lyceum.Grade) *int32) column[lyceum.QuizResponse] {
+	k := countColumn(name, func(r *lyceum.QuizResponse) *int32 {
+		r.Counts.Present = true
+		return at(&r.Counts.Value)
+	})
+	return within(k, func(r *lyceum.QuizResponse) bool { return r.Counts.Present }).optional()
+}
+
+// answersColumn is JSON.
+func answersColumn() column[lyceum.QuizResponse] {
+	return column[lyceum.QuizResponse]{
+		name: "answers", nullable: true, json: true,
+		read: func(_ *memo, c cell, r *lyceum.QuizResponse) string {
+			answers, err := lyceum.GivenAnswers(c.text).Read()
+			if err != nil || answers == nil {
+				return `must be a JSON object with the answers by question_key, such as {"4f1c0a7be2d95360":["1"]}`
+			}
+			given := lyceum.Give(answers)
+			if len(given) > lyceum.MaxGiven {
+				return fmt.Sprintf("must be at most %d KiB long", lyceum.MaxGiven>>10)
+			}
+			r.Answers = lyceum.Some(given)
+			return ""
+		},
+		write: func(e *encoder, r *lyceum.QuizResponse) {
+			if raw := r.Raw(); raw != nil {
+				e.json(raw)
+			} else {
+				e.null()
+			}
 		},
 	}
 }

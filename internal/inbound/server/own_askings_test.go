@@ -321,7 +321,7 @@ var ownRows = slicesOf(
 	),
 	own("createQuizResponse",
 		asking{name: "graded", values: "quiz_id=107", body: `{"user_id":5,"answers":[["red ours"],["a"]]}`, says: `"quiz_id":107,"user_id":5,"submitted_at":"2024-01-10T12:00:00Z","percent_correct":`},
-		asking{name: "wrong", values: "quiz_id=107", body: `{"user_id":5,"answers":[["white"],[]]}`, says: `"percent_correct":0}`},
+		asking{name: "wrong", values: "quiz_id=107", body: `{"user_id":5,"answers":[["white"],[]]}`, says: `"percent_correct":0,"correct":0,"answered":1,"total":1,"answers":{"66efdeb758135721":["2"],"8493219e9e834208":[]},"created_at":"2024-01-10T12:00:00Z","updated_at":"2024-01-10T12:00:00Z"}}`},
 		asking{name: "what cannot be chosen", values: "quiz_id=107", body: `{"user_id":5,"answers":[["white"],["d"]]}`, status: 400, says: "answers to question 2 must be one of a, b, c"},
 		asking{name: "no quiz", values: "quiz_id=103", body: `{"user_id":5,"answers":[]}`, status: 404, says: "there is no quiz 103"},
 		asking{name: "too few", values: "quiz_id=107", body: `{"user_id":5,"answers":[]}`, status: 400, says: "answers must have one list for each of the"},

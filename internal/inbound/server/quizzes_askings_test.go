@@ -27,6 +27,35 @@ var quizRows = slicesOf(
 	),
 )
 
+// userResponseRows are derived from contract/v2/user_quiz_responses.yaml. What Mira
+// answered is from before answers were kept; Pia answered by ownRows, too.
+var userResponseRows = slicesOf(
+	ofV2("listUserQuizResponses", "user_id=2",
+		asking{name: "from before answers were kept", query: "include_answers=true", golden: "v2/user_responses_before.json"},
+		asking{name: "with answers", values: "user_id=5", query: "include_answers=1&per_page=2", golden: "v2/user_responses.json"},
+		asking{name: "without", values: "user_id=5", query: "per_page=1&sort_direction=desc", says: `"grade":{"correct":0,"percent_correct":0,"answered":1,"percent_answered":1,"remaining":0,"total":1}}],"meta":{"page":1,"per_page":1,"total_pages":3,"total_count":3}}`},
+		asking{name: "twenty on a page", says: `"meta":{"page":1,"per_page":20,"total_pages":1,"total_count":2}}`},
+		asking{name: "the first", query: "sort_direction=asc&per_page=1", says: `{"data":[{"response_id":1,`},
+		asking{name: "changed last", query: "sort_by=updated_at&per_page=1", says: `{"data":[{"response_id":1,`},
+		asking{name: "created last", query: "sort_by=created_at&per_page=1", says: `{"data":[{"response_id":3,`},
+		asking{name: "submitted after", query: "submitted_after=2024-01-06T12:00:00Z", says: `"total_count":1}`},
+		asking{name: "submitted until", query: "submitted_before=2024-01-06T12:00:00Z", says: `{"data":[{"response_id":1,`},
+		asking{name: "of a lecture", query: "lecture_id=11&course_id=1", says: `"total_count":2}`},
+		asking{name: "of another lecture", query: "lecture_id=12", says: `{"data":[],"meta":{"page":1,"per_page":20,"total_pages":0,"total_count":0}}`},
+		asking{name: "of another course", query: "course_id=2", says: `"total_count":0}`},
+		asking{name: "of a lecture in another course", query: "course_id=2&lecture_id=11", says: `"total_count":0}`},
+		asking{name: "of an unknown lecture", query: "lecture_id=999", status: 404, says: "there is no lecture 999"},
+		asking{name: "of an unknown course", query: "course_id=999", status: 404, says: "there is no course 999"},
+		asking{name: "of somebody unknown", values: "user_id=999", status: 404, says: "there is no user 999"},
+		asking{name: "mistakes", query: "lecture_id=x&course_id=0&sort_by=id&sort_direction=up&include_answers=yes&submitted_after=x&submitted_before=y&page=0&per_page=101", status: 400, golden: "v2/user_responses_mistakes.json"},
+	), badPaths("v2", "listUserQuizResponses", "user_id", ""),
+	ofV2("updateCompliance", "course_id=1", asking{name: "a least score", body: `{"requirements":{"quiz_minimum_score":50.1}}`}),
+	ofV2("showUser", "user_id=2", asking{name: "who is below the least score", says: `"quizzes":{"total":1,"passed":0}`}),
+	ofV2("showUser", "user_id=5", asking{name: "who reached it once", says: `"quizzes":{"total":1,"passed":1}`}),
+	ofV2("updateCompliance", "course_id=1", asking{name: "a lower score", body: `{"requirements":{"quiz_minimum_score":50}}`}),
+	ofV2("showUser", "user_id=2", asking{name: "who has just the least score", says: `"quizzes":{"total":1,"passed":1}`}),
+)
+
 // goneQuizRows come last: what is deleted is missed elsewhere.
 var goneQuizRows = slicesOf(
 	ofV2("deleteLectureQuiz", "course_id=1 lecture_id=12 quiz_id=120",
@@ -35,6 +64,7 @@ var goneQuizRows = slicesOf(
 		asking{name: "for good"},
 		asking{name: "again", status: 404, says: "there is no quiz 120 in lecture 12"},
 	),
+	ofV2("listUserQuizResponses", "user_id=3", asking{name: "to a deleted one", says: `"lecture":{"id":12,"name":"","href":"/v2/products/courses/1/lectures/12"},"quiz":{"id":120,"href":null},"graded":false,"submitted_at":null,"created_at":"2024-01-04T12:00:00Z","updated_at":"2024-01-04T12:00:00Z","grade":{"correct":0,"percent_correct":0,"answered":0,"percent_answered":0,"remaining":0,"total":0}}]`}),
 	ofV2("showLectureQuiz", "course_id=1 lecture_id=12 quiz_id=120", asking{name: "a deleted one", status: 404, says: "there is no quiz 120 in lecture 12"}),
 )
 

@@ -59,3 +59,17 @@ func OptMoment(o lyceum.Opt[time.Time]) *time.Time {
 	at := Moment(o.Value)
 	return &at
 }
+
+// Answers are the answers to a quiz by the key of the question; nil if they are not
+// known.
+func Answers(given lyceum.Opt[lyceum.GivenAnswers]) *map[string]any {
+	answers, err := given.Value.Read()
+	if !given.Present || err != nil {
+		return nil
+	}
+	shown := make(map[string]any, len(answers))
+	for key, answer := range answers {
+		shown[key] = answer
+	}
+	return &shown
+}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -321,33 +320,20 @@ func (r *reading) response(q *lyceum.QuizResponse) object {
 		"id": q.ID, "custom_form_id": q.Quiz, "custom_form": nil, "submitted_at": moment(q.SubmittedAt),
 		"grade": nil, "user": r.user(q.User),
 	}
+	var quiz *lyceum.Quiz
 	a, ok, err := r.view.Attachments.First(r.view, lyceum.AttachmentFilter{Quiz: lyceum.Some(q.Quiz)})
 	if _, known := found(r, a, err); ok && known {
 		told["custom_form"] = object{"id": q.Quiz, "attachment": object{
 			"id": a.ID, "attachable_id": a.Lecture,
 			"attachable_type": "Lecture",
 		}}
-		told["grade"] = gradeOf(q, a.Quiz)
+		quiz = a.Quiz
+	}
+	if q.PercentCorrect.Present && (quiz != nil || q.Counts.Present) {
+		g := q.Grade(quiz)
+		told["grade"] = object{"correct": g.Correct, "total": g.Total, "percent_correct": q.PercentCorrect.Value}
 	}
 	return told
-}
-
-// gradeOf counts the answers that were right; what is kept is their share of
-// the questions that are graded.
-func gradeOf(q *lyceum.QuizResponse, quiz *lyceum.Quiz) any {
-	if !q.PercentCorrect.Present {
-		return nil
-	}
-	graded := 0
-	for _, question := range quiz.Questions {
-		if question.Graded {
-			graded++
-		}
-	}
-	return object{
-		"correct": int(math.Round(q.PercentCorrect.Value * float64(graded))), "total": graded,
-		"percent_correct": q.PercentCorrect.Value,
-	}
 }
 
 func (r *reading) comment(c *lyceum.Comment) object {

@@ -35,7 +35,10 @@ func (m madeUp) subject(event lyceum.EventName) (object any, detail string) {
 		return lyceum.LectureProgress{CompletedAt: m.at}, ""
 	case lyceum.QuizResponseEvent:
 		return lyceum.AttachedResponse{
-			QuizResponse: lyceum.QuizResponse{SubmittedAt: lyceum.Some(m.at), PercentCorrect: lyceum.Some(1.0)},
+			QuizResponse: lyceum.QuizResponse{
+				SubmittedAt: lyceum.Some(m.at), PercentCorrect: lyceum.Some(1.0),
+				Counts: lyceum.Some(lyceum.Grade{Correct: 1, Answered: 1, Total: 1}),
+			},
 		}, ""
 	case lyceum.CommentCreatedEvent:
 		return lyceum.Comment{Body: "A test comment", CreatedAt: m.at}, ""

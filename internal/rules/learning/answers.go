@@ -42,19 +42,12 @@ func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.At
 		if err := retakable(tx, &quiz, a.User); err != nil {
 			return r, err
 		}
-		r.QuizResponse = lyceum.QuizResponse{
-			ID: id, Quiz: quiz.Quiz.ID, User: a.User, SubmittedAt: lyceum.Some(lyceum.Second(now)),
-		}
-		if r.PercentCorrect, err = grade(quiz.Quiz, a.Answers); err != nil {
+		given, err := chosen(quiz.Quiz, a.Answers)
+		if err != nil {
 			return r, err
 		}
-		if err := tx.QuizResponses.Insert(tx, r.QuizResponse); err != nil {
-			return r, err
-		}
-		if r.PercentCorrect.Present {
-			tx.Announce(lyceum.QuizResponseCreated, int32(id), lyceum.QuizResponseEvent, "")
-		}
-		return r, nil
+		r.QuizResponse = lyceum.QuizResponse{ID: id, Quiz: quiz.Quiz.ID, User: a.User}
+		return r, respond(tx, &r.QuizResponse, quiz.Quiz, given, now)
 	})
 }
 
@@ -77,11 +70,55 @@ func liveLecture(t *lyceum.Tables, from lyceum.Source, id lyceum.LectureID) (lyc
 	return lecture, err
 }
 
-// grade grades answers that are texts, as version 1 has them. What is not graded has
-// no grade.
-func grade(quiz *lyceum.Quiz, answers [][]string) (percent lyceum.Opt[float64], err error) {
+// respond grades what was answered to the questions of a quiz, in order, and keeps it
+// as a response. What is not graded has no grade, and is announced to nobody.
+func respond(
+	tx lyceum.Tx, r *lyceum.QuizResponse, quiz *lyceum.Quiz, given []lyceum.QuestionAnswer, now time.Time,
+) error {
+	counts, err := quiz.Grade(given)
+	if err != nil {
+		return err
+	}
+	answers, err := byKey(quiz, given)
+	if err != nil {
+		return err
+	}
+	at := lyceum.Second(now)
+	r.SubmittedAt, r.CreatedAt, r.UpdatedAt = lyceum.Some(at), at, at
+	r.Counts, r.Answers = lyceum.Some(counts), lyceum.Some(answers)
+	if quiz.IsGraded() {
+		r.PercentCorrect = lyceum.Some(counts.PercentCorrect())
+	}
+	if err := tx.QuizResponses.Insert(tx, *r); err != nil {
+		return err
+	}
+	if r.PercentCorrect.Present {
+		tx.Announce(lyceum.QuizResponseCreated, int32(r.ID), lyceum.QuizResponseEvent, "")
+	}
+	return nil
+}
+
+// byKey gives answers as they are kept.
+func byKey(quiz *lyceum.Quiz, given []lyceum.QuestionAnswer) (lyceum.GivenAnswers, error) {
+	answers := make(map[string]lyceum.QuestionAnswer, len(given))
+	for i := range given {
+		q := &quiz.Questions[i]
+		answers[q.Key] = q.Tidy(given[i])
+	}
+	text := lyceum.Give(answers)
+	if len(text) > lyceum.MaxGiven {
+		return "", lyceum.InvalidFields(lyceum.FieldError{
+			Field: "answers", Message: fmt.Sprintf("must take at most %d bytes as JSON, not %d", lyceum.MaxGiven, len(text)),
+		})
+	}
+	return text, nil
+}
+
+// chosen gives the answers that texts are, as version 1 has them: of each question,
+// in order, a list.
+func chosen(quiz *lyceum.Quiz, answers [][]string) ([]lyceum.QuestionAnswer, error) {
 	if len(answers) != len(quiz.Questions) {
-		return percent, lyceum.InvalidFields(lyceum.FieldError{
+		return nil, lyceum.InvalidFields(lyceum.FieldError{
 			Field: "answers", Message: fmt.Sprintf("must have one list for each of the %d questions", len(quiz.Questions)),
 		})
 	}
@@ -89,14 +126,10 @@ func grade(quiz *lyceum.Quiz, answers [][]string) (percent lyceum.Opt[float64], 
 	for i := range given {
 		var wrong string
 		if given[i], wrong = quiz.Questions[i].Choose(answers[i]); wrong != "" {
-			return percent, lyceum.InvalidFields(lyceum.FieldError{
+			return nil, lyceum.InvalidFields(lyceum.FieldError{
 				Field: "answers", Message: fmt.Sprintf("to question %d %s", i+1, wrong),
 			})
 		}
 	}
-	got, err := quiz.Grade(given)
-	if err == nil && quiz.IsGraded() {
-		percent = lyceum.Some(got.PercentCorrect())
-	}
-	return percent, err
+	return given, nil
 }

@@ -223,7 +223,7 @@ func (s *Service) ImportQuizResponses(by lyceum.By) *Rows[lyceum.QuizResponse] {
 		user:  func(r *row) lyceum.UserID { return r.User },
 		key:   func(r *row) answer { return answer{r.User, r.Quiz, r.SubmittedAt.Value.Unix()} },
 		field: "submitted_at", taken: "is already response %d of the same user and quiz",
-		find: allQuizResponses,
+		find: allQuizResponses, twins: true,
 	}
 	return &Rows[row]{s, by, shape[row]{
 		what: "quiz responses",
@@ -231,9 +231,32 @@ func (s *Service) ImportQuizResponses(by lyceum.By) *Rows[lyceum.QuizResponse] {
 			{"user_id", "user", lyceum.UserSequence, func(r *row) int32 { return int32(r.User) }},
 			{"quiz_id", "quiz", lyceum.QuizSequence, func(r *row) int32 { return int32(r.Quiz) }},
 		},
-		look: rec.identify,
-		save: func(tx lyceum.Tx, rows []row, _ time.Time) (lyceum.Saved, error) {
+		look: func(tx lyceum.Tx, rows []row) ([]lyceum.RowProblem, error) {
+			problems, err := rec.identify(tx, rows)
+			for i := range rows {
+				if g := rows[i].Counts.Value; g.Correct > g.Answered || g.Answered > g.Total {
+					problems = append(problems, problem(i, "correct", "must be at most answered, and that at most total"))
+				}
+			}
+			return problems, err
+		},
+		save: func(tx lyceum.Tx, rows []row, now time.Time) (lyceum.Saved, error) {
+			err := keepUnsaid(tx, tx.QuizResponses, rows, func(r *row) lyceum.QuizResponseID { return r.ID },
+				func(r, old *row) { keepResponse(r, old, now) })
+			if err != nil {
+				return lyceum.Saved{}, err
+			}
 			return tx.QuizResponses.Save(tx, rows...)
 		},
 	}}
+}
+
+// keepResponse completes a response with what a file does not say of it. Counts go
+// with the percentage; what is new was created when it was submitted.
+func keepResponse(r, old *lyceum.QuizResponse, now time.Time) {
+	keepTimes(&r.CreatedAt, &r.UpdatedAt, old.CreatedAt, old.UpdatedAt, r.SubmittedAt.Else(now))
+	keep(&r.Answers, old.Answers)
+	if r.PercentCorrect == old.PercentCorrect {
+		keep(&r.Counts, old.Counts)
+	}
 }

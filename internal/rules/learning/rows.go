@@ -156,6 +156,7 @@ type record[ID ~int32, T any, K comparable] struct {
 	// taken says which row has the key already.
 	field, taken string
 	find         func(lyceum.Tx, []lyceum.UserID) ([]T, error)
+	twins        bool // rows of a file that name their ids may have one key
 }
 
 // identify gives each row without an id that of the row with the same key, or
@@ -186,9 +187,9 @@ func (k *record[ID, T, K]) identify(tx lyceum.Tx, rows []T) (problems []lyceum.R
 			}
 			*k.id(&rows[i]) = id
 			owner[key] = id
-		case there && other != id:
+		case there && other != id && before[id] != key:
 			problems = append(problems, problem(i, k.field, k.taken, other))
-		default:
+		case !k.twins:
 			owner[key] = id
 		}
 	}

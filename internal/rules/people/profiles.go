@@ -108,15 +108,32 @@ func (m *MeasuredProfile) measure(v lyceum.View) error {
 		return err
 	}
 	m.Courses = len(courses)
-	quizzes := map[lyceum.QuizID]bool{}
+	return m.examine(v)
+}
+
+// examine counts the quizzes of a user. One is passed by any response that has the
+// least score of its course.
+func (m *MeasuredProfile) examine(v lyceum.View) error {
+	least, err := v.FindScores(m.ID)
+	if err != nil {
+		return err
+	}
+	passed := map[lyceum.QuizID]bool{}
 	err = v.QuizResponses.Each(v, lyceum.QuizResponseFilter{Users: []lyceum.UserID{m.ID}},
 		func(r *lyceum.QuizResponse) error {
+			score, wanted := least[r.Quiz]
+			asked := lyceum.Compliance{Score: lyceum.Opt[float64]{Value: score, Present: wanted}}
 			if r.PercentCorrect.Present {
-				quizzes[r.Quiz] = true
+				passed[r.Quiz] = passed[r.Quiz] || asked.Passes(r)
 			}
 			return nil
 		})
-	m.Quizzes, m.Passed = len(quizzes), len(quizzes) // no quiz has a least score
+	m.Quizzes = len(passed)
+	for _, is := range passed {
+		if is {
+			m.Passed++
+		}
+	}
 	return err
 }
 

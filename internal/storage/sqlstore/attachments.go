@@ -93,6 +93,7 @@ var attachments = define(&tables.Attachments, noun[lyceum.AttachmentID, lyceum.A
 	narrow: func(w *where, f lyceum.AttachmentFilter) {
 		is(w, "lecture_id", f.Lecture)
 		is(w, "quiz_id", f.Quiz)
+		among(w, "quiz_id", f.Quizzes)
 		if f.Kind.Present {
 			w.and("kind = ?", string(f.Kind.Value))
 		}

@@ -133,6 +133,7 @@ var traces = []trace{
 	{"sale_warnings", "sale_warning_id", "message", false, "", ""},
 	{"comments", "comment_id", "body", false, "", lyceum.CommentUpdated},
 	{"comments", "comment_id", "attachments", true, "attachments <> '[]'", lyceum.CommentUpdated},
+	{"quiz_responses", "quiz_response_id", "answers", true, "answers IS NOT NULL", lyceum.QuizResponseUpdated},
 	{"users", "user_id", "notes", false, "notes IS NOT NULL", lyceum.UserUpdated},
 }
 
@@ -158,6 +159,9 @@ func (t *tx) EraseTraces(user lyceum.UserID, called lyceum.Called) error {
 	if err := t.eraseComments(user); err != nil {
 		return fmt.Errorf("erase comments: %w", err)
 	}
+	if err := t.eraseGiven(user); err != nil {
+		return fmt.Errorf("erase answers to quizzes: %w", err)
+	}
 	if err := t.q.exec(`UPDATE journal SET detail = '{"name":null}' WHERE school_id = $1 AND event IS NOT NULL
 		AND object_id = $2 AND type = 'user.tagged'`, school, int64(user)); err != nil {
 		return fmt.Errorf("erase tags: %w", err)
@@ -179,6 +183,13 @@ func (t *tx) eraseComments(user lyceum.UserID) error {
 		"ELSE 'removed' END WHERE school_id = $1 AND user_id = $2 AND (body <> '' OR attachments <> '[]' OR "+
 		"status NOT IN ('removed', 'denied')) RETURNING comment_id", []any{int64(t.stamp.School), int64(user)},
 		[]any{scanInt(&id)}, func() error { t.Note(lyceum.CommentUpdated, id); return nil })
+}
+
+func (t *tx) eraseGiven(user lyceum.UserID) error {
+	var id int32
+	return t.q.each("UPDATE quiz_responses SET answers = NULL WHERE school_id = $1 AND user_id = $2 "+
+		"AND answers IS NOT NULL RETURNING quiz_response_id", []any{int64(t.stamp.School), int64(user)},
+		[]any{scanInt(&id)}, func() error { t.Note(lyceum.QuizResponseUpdated, id); return nil })
 }
 
 // eraseOrders erases who ordered: by their id, or by their address before they had

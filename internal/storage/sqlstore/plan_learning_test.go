@@ -22,6 +22,12 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 			return err
 		}
 	}
+	responses := func(by lyceum.QuizResponseKey) func() error {
+		return func() error {
+			order := lyceum.QuizResponseOrder{By: by, Descending: true}
+			return listed(v.QuizResponses, v, lyceum.QuizResponseFilter{User: user, Order: lyceum.Some(order)})
+		}
+	}
 	for _, tc := range []struct {
 		name string
 		read func() error
@@ -122,6 +128,9 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 			_, err := lyceum.All(v.QuizResponses, v, lyceum.QuizResponseFilter{Users: users})
 			return err
 		}, "INDEX quiz_responses_user (school_id=? AND user_id=?)"},
+		{"responses of a user", responses(lyceum.ResponseBySubmitted), "INDEX quiz_responses_submitted (school_id=? AND user_id=?)"},
+		{"responses of a user by when they were created", responses(lyceum.ResponseByCreated), "INDEX quiz_responses_created (school_id=? AND user_id=?)"},
+		{"responses of a user by their change", responses(lyceum.ResponseByUpdated), "INDEX quiz_responses_updated (school_id=? AND user_id=?)"},
 		{"who is in a course", func() error {
 			_, err := v.FindEnrolled(lyceum.EnrolledFilter{Course: 1}, lyceum.Page{Number: 1, Size: 20})
 			return err

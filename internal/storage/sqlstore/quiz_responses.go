@@ -15,21 +15,50 @@ var _ = define(&tables.QuizResponses, noun[lyceum.QuizResponseID, lyceum.QuizRes
 		intColumn("user_id", func(r *lyceum.QuizResponse) *lyceum.UserID { return &r.User }),
 		optTimeColumn("submitted_at", func(r *lyceum.QuizResponse) *lyceum.Opt[time.Time] { return &r.SubmittedAt }),
 		optFloatColumn("percent_correct", func(r *lyceum.QuizResponse) *lyceum.Opt[float64] { return &r.PercentCorrect }),
+		firstColumn(ofCounts, intColumn("correct", func(g *lyceum.Grade) *int32 { return &g.Correct })),
+		nextColumn(ofCounts, intColumn("answered", func(g *lyceum.Grade) *int32 { return &g.Answered })),
+		nextColumn(ofCounts, intColumn("total", func(g *lyceum.Grade) *int32 { return &g.Total })),
+		optTextColumn("answers", func(r *lyceum.QuizResponse) *lyceum.Opt[lyceum.GivenAnswers] { return &r.Answers }),
+		timeColumn("created_at", func(r *lyceum.QuizResponse) *time.Time { return &r.CreatedAt }),
+		timeColumn("updated_at", func(r *lyceum.QuizResponse) *time.Time { return &r.UpdatedAt }),
 	},
-	largest:    1 << 10,
+	largest:    lyceum.MaxGiven + 1<<10,
 	show:       loadQuizzes,
-	weighShown: weighBare,
-	narrow: func(w *where, f lyceum.QuizResponseFilter) {
-		is(w, "quiz_id", f.Quiz)
-		among(w, "user_id", f.Users)
-	},
-	order: func(f lyceum.QuizResponseFilter) string {
-		if f.Users != nil {
-			return "user_id, quiz_id, quiz_response_id"
-		}
-		return "quiz_response_id"
-	},
+	weighShown: weighResponse,
+	narrow:     narrowResponses,
+	order:      orderResponses,
 })
+
+func ofCounts(r *lyceum.QuizResponse) *lyceum.Opt[lyceum.Grade] { return &r.Counts }
+
+func narrowResponses(w *where, f lyceum.QuizResponseFilter) {
+	is(w, "quiz_id", f.Quiz)
+	among(w, "user_id", f.Users)
+	is(w, "user_id", f.User)
+	if f.Lecture.Present {
+		w.and("quiz_id IN (SELECT a.quiz_id FROM attachments a WHERE a.school_id = $1 AND a.lecture_id = ?)",
+			int64(f.Lecture.Value))
+	}
+	if f.Course.Present {
+		w.and(`quiz_id IN (SELECT a.quiz_id FROM lectures l JOIN attachments a ON a.school_id = l.school_id
+			AND a.lecture_id = l.lecture_id WHERE l.school_id = $1 AND l.course_id = ?)`, int64(f.Course.Value))
+	}
+	w.within("submitted_at", f.Submitted)
+}
+
+func orderResponses(f lyceum.QuizResponseFilter) string {
+	if f.Users != nil {
+		return "user_id, quiz_id, quiz_response_id"
+	}
+	if !f.Order.Present {
+		return "quiz_response_id"
+	}
+	by := [...]string{"COALESCE(submitted_at, 0)", "created_at", "updated_at"}[f.Order.Value.By]
+	if f.Order.Value.Descending {
+		return by + " DESC, quiz_response_id DESC"
+	}
+	return by + ", quiz_response_id"
+}
 
 // loadQuizzes completes responses with the attachments that their quizzes are.
 func loadQuizzes(q *session, school lyceum.SchoolID, found map[int32]lyceum.QuizResponse) (map[int32]any, error) {
@@ -53,4 +82,20 @@ func loadQuizzes(q *session, school lyceum.SchoolID, found map[int32]lyceum.Quiz
 	return attached, err
 }
 
-func weighBare(any) int { return bareObject }
+func weighResponse(shown any) int {
+	return bareObject + len(shown.(lyceum.AttachedResponse).Answers.Value)
+}
+
+func (v *view) FindScores(user lyceum.UserID) (map[lyceum.QuizID]float64, error) {
+	found := map[lyceum.QuizID]float64{}
+	var quiz lyceum.QuizID
+	var score lyceum.Opt[float64]
+	err := v.q.each(`SELECT DISTINCT r.quiz_id, c.quiz_score FROM quiz_responses r
+		JOIN attachments a ON a.school_id = r.school_id AND a.quiz_id = r.quiz_id
+		JOIN lectures l ON l.school_id = r.school_id AND l.lecture_id = a.lecture_id
+		JOIN courses c ON c.school_id = r.school_id AND c.course_id = l.course_id
+		WHERE r.school_id = $1 AND r.user_id = $2 AND c.quiz_score IS NOT NULL`,
+		[]any{int64(v.school), int64(user)}, []any{scanInt(&quiz), scanOptFloat(&score)},
+		func() error { found[quiz] = score.Value; return nil })
+	return found, v.public(err)
+}

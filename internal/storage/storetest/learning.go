@@ -148,10 +148,10 @@ func NewClassroom(mark string) *Classroom {
 			{ID: 4, User: 5, Course: 1, Lecture: 13, CompletedAt: Day(9)},
 		},
 		QuizResponses: []lyceum.QuizResponse{
-			{ID: 1, Quiz: 901, User: 2, SubmittedAt: at(6), PercentCorrect: lyceum.Some(0.5)},
-			{ID: 2, Quiz: 901, User: 5, SubmittedAt: at(7), PercentCorrect: lyceum.Some(1.0)},
-			{ID: 3, Quiz: 901, User: 2, SubmittedAt: at(8)},
-			{ID: 4, Quiz: 902, User: 3},
+			{ID: 1, Quiz: 901, User: 2, SubmittedAt: at(6), PercentCorrect: lyceum.Some(0.5), CreatedAt: Day(6), UpdatedAt: Day(9)},
+			{ID: 2, Quiz: 901, User: 5, SubmittedAt: at(7), PercentCorrect: lyceum.Some(1.0), CreatedAt: Day(7), UpdatedAt: Day(7)},
+			{ID: 3, Quiz: 901, User: 2, SubmittedAt: at(8), CreatedAt: Day(8), UpdatedAt: Day(8)},
+			{ID: 4, Quiz: 902, User: 3, CreatedAt: Day(4), UpdatedAt: Day(4)},
 		},
 		Webhooks: []lyceum.Webhook{
 			{
