@@ -27,6 +27,12 @@ type SchoolErasure struct {
 	Erasure
 }
 
+// Backup is a copy of the database that still has a person who was erased.
+type Backup struct {
+	Path    string
+	LastDay time.Time // the last moment that it has anything of
+}
+
 // ErasedEmail is the address of a person who was erased. It is nobody's.
 func ErasedEmail(user UserID) string { return "erased-" + strconv.Itoa(int(user)) + "@invalid" }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
 )
 
 // timePause is how late an enrollment that expired, a paid period that ended, or
@@ -79,6 +80,19 @@ func (s *service) schedule(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// finishErasures erases whoever is being erased, while nobody else writes.
+func (s *service) finishErasures(ctx context.Context) (err error) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	for range people.ErasingSteps {
+		err = errors.Join(err, s.people.FinishErasures(ctx))
+	}
+	if left, failed := s.store.FindErasures(ctx); err == nil && failed == nil && len(left) > 0 {
+		err = lyceum.Errorf(lyceum.Unavailable, "a person is still being erased; try again in a minute")
+	}
+	return err
 }
 
 // begin runs work until what it returns is called, which waits for its end.

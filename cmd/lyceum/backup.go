@@ -38,6 +38,10 @@ func (c *backupCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := rememberBackup(c.folder(), c.File); err != nil {
+		p.log.Warn("the backup is complete but not listed in the data folder; erasing a person will not name it",
+			"err", err)
+	}
 	fmt.Fprintf(p.stdout, "%s is written and verified, %d bytes\n", c.File, info.Size())
 	return nil
 }

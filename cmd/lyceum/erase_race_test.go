@@ -57,7 +57,7 @@ func TestErasingWhileEnrolling(t *testing.T) {
 					})
 				}
 				both.Go(func() {
-					if err := users.Erase(t.Context(), by, id+1, doors); err != nil {
+					if _, err := users.Erase(t.Context(), by, id+1, doors); err != nil {
 						t.Errorf("erase %d: %v", id+1, err)
 					}
 				})

@@ -19,7 +19,7 @@ const lockName = "lyceum.lock"
 // remains are what a database leaves in its folder when it is taken away.
 var remains = map[string]bool{
 	sqlstore.FileName + "-wal": true, sqlstore.FileName + "-shm": true, sqlstore.FileName + "-journal": true,
-	"index": true, lockName: true,
+	"index": true, backupsName: true, lockName: true,
 }
 
 // supplied is what a folder may hold before its database is made.

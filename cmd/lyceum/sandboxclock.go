@@ -58,6 +58,7 @@ func (s *service) movable(
 		},
 		Rest: s.rest, States: states,
 	})
+	s.people.Elsewhere = s.moves
 	return s.moves.Resume(ctx, school)
 }
 

@@ -157,7 +157,8 @@ func (b *sandboxServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // replace lets act replace the files of the database, from within a request. The
-// others end before, or wait.
+// others end before, or wait. Who is being erased is erased before, so that no other
+// state brings them back.
 func (b *sandboxServer) replace(ctx context.Context, act func() error) error {
 	if !b.replacing.TryLock() {
 		return &lyceum.Error{
@@ -177,7 +178,7 @@ func (b *sandboxServer) replace(ctx context.Context, act func() error) error {
 	defer b.requests.RLock()
 	b.requests.Lock()
 	defer b.requests.Unlock()
-	err := b.now.close()
+	err := errors.Join(b.now.service.finishErasures(ctx), b.now.close())
 	b.now = nil
 	if err == nil {
 		err = act()

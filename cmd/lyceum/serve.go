@@ -129,6 +129,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 		perMinute: c.RateLimit, answers: c.limits(), room: room, ring: keys.ring,
 		sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL),
 	})
+	service.folder = c.folder()
 	measureStorage(service.metrics, kept)
 	connections := c.limit(p, service.metrics, listener)
 	letters, err := c.sender(p)
@@ -227,6 +228,7 @@ type service struct {
 	feed     *events.Feed
 	courier  *webhook.Courier
 	moves    *clock.Service // of a sandbox; else nil
+	folder   string         // of a SQLite database
 	turn     sync.Mutex     // of those who work behind the requests
 	metrics  *server.Metrics
 	log      *slog.Logger
@@ -325,6 +327,7 @@ func (s *service) doors(o handlerOptions) people.Doors {
 	d := people.Doors{
 		Hash: s.accounts.HashForProgram, Leave: s.accounts.EndAccess, Left: s.accounts.EndedAccess, Close: s.learning.Close,
 		Tell: letters.Tell, Forget: s.accounts.Forget, Offer: s.accounts.OfferEmail,
+		Backups: backupsIn(s.folder),
 	}
 	if o.mail != nil {
 		d.Ask = letters.Ask

@@ -85,7 +85,14 @@ func (c *upgradeCommand) locked(p *program, o sqlstore.UpgradeOptions) (sqlstore
 		return sqlstore.Upgraded{}, err
 	}
 	defer release()
-	return sqlstore.Upgrade(p.ctx, c.Data, o)
+	u, err := sqlstore.Upgrade(p.ctx, c.Data, o)
+	if c.Backup != "" && u.Backup != "" {
+		if err := rememberBackup(c.Data, u.Backup); err != nil {
+			p.log.Warn("the backup is complete but not listed in the data folder; erasing a person will not name it",
+				"err", err)
+		}
+	}
+	return u, err
 }
 
 func (c *upgradeCommand) print(p *program, u *sqlstore.Upgraded, worked bool) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path/filepath"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	gen "github.com/lyceum-school/lyceum/internal/gen/apiv2"
@@ -96,13 +98,21 @@ func erasing(op wire.Operation) wire.Operation {
 	return op
 }
 
-func (f *Face) eraseUser(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.UserID, error) {
-	return id, f.people.Erase(ctx, by, id, f.doors)
+func (f *Face) eraseUser(ctx context.Context, by lyceum.By, id lyceum.UserID) (people.Erased, error) {
+	return f.people.Erase(ctx, by, id, f.doors)
 }
 
-func erasure(id lyceum.UserID) gen.Message {
-	return gen.Message{Message: fmt.Sprintf("User %d is being erased; within a minute nothing is left of them but "+
-		"what they bought. Backups from before still have them.", id)}
+func erasure(e people.Erased) gen.Message {
+	message := fmt.Sprintf("User %d is being erased; within a minute nothing is left of them but what they bought. "+
+		"Backups from before still have them", e.User)
+	for i, b := range e.Backups {
+		separator := ", "
+		if i == 0 {
+			separator = ": "
+		}
+		message += fmt.Sprintf("%s%s (last day %s)", separator, filepath.Base(b.Path), b.LastDay.UTC().Format(time.DateOnly))
+	}
+	return gen.Message{Message: message + "."}
 }
 
 func user(p people.Profile) gen.User {

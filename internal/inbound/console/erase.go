@@ -14,6 +14,7 @@ type erasePage struct {
 	Path    string
 	Outcome outcome
 	Refusal string // why the person cannot be erased; empty if they can be
+	Backups []lyceum.Backup
 }
 
 // confirmErase serves GET /admin/settings/people/{id}/erase.
@@ -31,6 +32,11 @@ func (c *console) confirmErase(w http.ResponseWriter, r *http.Request, v *visit)
 	switch {
 	case err == nil:
 		p.Outcome = outcomeOf(&preview)
+		if c.Doors.Backups != nil {
+			if p.Backups, err = c.Doors.Backups(r.Context(), v.School.ID, user.ID); err != nil {
+				return err
+			}
+		}
 	case lyceum.KindOf(err) == lyceum.Invalid:
 		p.Refusal = notErased(err)
 	default:
@@ -45,7 +51,7 @@ func (c *console) erasePerson(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	err = c.People.Erase(r.Context(), v.by(), user.ID, c.Doors)
+	_, err = c.People.Erase(r.Context(), v.by(), user.ID, c.Doors)
 	switch {
 	case err == nil:
 		return done(w, r, peoplePath, "erased")

@@ -94,7 +94,12 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 }
 
 func (p *place) doors() users.Doors {
-	return users.Doors{Leave: p.accounts.EndAccess, Left: p.accounts.EndedAccess, Close: p.learning.Close}
+	return users.Doors{
+		Leave: p.accounts.EndAccess, Left: p.accounts.EndedAccess, Close: p.learning.Close,
+		Backups: func(context.Context, lyceum.SchoolID, lyceum.UserID) ([]lyceum.Backup, error) {
+			return []lyceum.Backup{{Path: "/backups/lyceum.db", LastDay: p.clock.Now()}}, nil
+		},
+	}
 }
 
 func (p *place) addSchool(name string) lyceum.SchoolID {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/clock"
@@ -12,6 +13,8 @@ import (
 
 // namedStates are the snapshots of a sandbox in which nothing happens.
 type namedStates struct{ kept []clock.Snapshot }
+
+func (s *namedStates) Forget(context.Context, *lyceum.SchoolErasure, time.Time) error { return nil }
 
 func (s *namedStates) Reset(context.Context, lyceum.By) (clock.Time, error) {
 	return clock.Time{Now: storetest.Begin, Stands: true}, nil

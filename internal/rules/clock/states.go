@@ -30,6 +30,22 @@ type States interface {
 	Snapshots() ([]Snapshot, error)
 	Keep(ctx context.Context, name string) (Snapshot, error)
 	Delete(name string) error
+	// Forget erases a person, who is being erased and was created at a time, from
+	// the snapshots. One in which they cannot be erased is deleted.
+	Forget(ctx context.Context, e *lyceum.SchoolErasure, created time.Time) error
+}
+
+// ForgetIn erases a person from the snapshots and runs pass. No snapshot is kept in
+// between.
+func (s *Service) ForgetIn(
+	ctx context.Context, e *lyceum.SchoolErasure, created time.Time, pass func() error,
+) error {
+	s.keeping.Lock()
+	defer s.keeping.Unlock()
+	if err := s.States.Forget(ctx, e, created); err != nil {
+		return err
+	}
+	return pass()
 }
 
 // Reset brings the sandbox back to its start.

@@ -30,6 +30,9 @@ type Doors struct {
 	// address and does not wait for it; nil: the server cannot send email.
 	Offer func(tx lyceum.Tx, user lyceum.UserID, email string, now time.Time) (string, error)
 	Ask   func(ctx context.Context, school lyceum.SchoolID, email, link string)
+	// Backups returns the known backups that have a user, by path; nil: none are
+	// known.
+	Backups func(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID) ([]lyceum.Backup, error)
 }
 
 // Changed is what was changed of an account.

@@ -10,21 +10,37 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
+// Erased is what is left of a person who was erased.
+type Erased struct {
+	User    lyceum.UserID
+	Backups []lyceum.Backup // from before, by path
+}
+
 // Erase erases a person: what is stored of them, except that there was somebody, and
 // what was bought. Their access ends, and their address can be used again. It fails
 // with NotFound, and with Invalid for an owner and for somebody with an active
 // subscription.
-func (s *Service) Erase(ctx context.Context, by lyceum.By, id lyceum.UserID, d Doors) error {
+func (s *Service) Erase(ctx context.Context, by lyceum.By, id lyceum.UserID, d Doors) (Erased, error) {
 	now := s.clock()
 	var before lyceum.User
 	err := s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) (err error) {
 		before, err = s.EraseFrom(tx, now, id, d)
 		return err
 	})
-	if err == nil {
-		d.Left(by.School, before.Email)
+	if err != nil {
+		return Erased{}, err
 	}
-	return err
+	d.Left(by.School, before.Email)
+	left := Erased{User: id}
+	left.Backups, err = d.backups(ctx, by, id)
+	return left, err
+}
+
+func (d *Doors) backups(ctx context.Context, by lyceum.By, id lyceum.UserID) ([]lyceum.Backup, error) {
+	if d.Backups == nil {
+		return nil, nil
+	}
+	return d.Backups(ctx, by.School, id)
 }
 
 // EraseFrom is Erase in a change that others are part of. It returns the user as
@@ -182,7 +198,26 @@ func (s *Service) FinishErasures(ctx context.Context) error {
 	return err
 }
 
+// Elsewhere is where else people are kept: the snapshots of a sandbox. ForgetIn
+// forgets a person there, who was created at a time, and runs pass; nothing is kept
+// there in between.
+type Elsewhere interface {
+	ForgetIn(ctx context.Context, e *lyceum.SchoolErasure, created time.Time, pass func() error) error
+}
+
 func (s *Service) pass(ctx context.Context, e *lyceum.SchoolErasure) error {
+	if s.Elsewhere == nil {
+		return s.passHere(ctx, e)
+	}
+	v, one := s.store.In(ctx, e.School), lyceum.UserFilter{IDs: []lyceum.UserID{e.User}, Erased: true}
+	user, found, err := v.Users.First(v, one)
+	if err != nil || !found {
+		return err
+	}
+	return s.Elsewhere.ForgetIn(ctx, e, user.CreatedAt, func() error { return s.passHere(ctx, e) })
+}
+
+func (s *Service) passHere(ctx context.Context, e *lyceum.SchoolErasure) error {
 	stamp := lyceum.Stamp{School: e.School, At: s.clock(), Actor: "clock"}
 	return s.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 		if err := tx.EraseTraces(e.User, e.Called); err != nil {
@@ -194,4 +229,44 @@ func (s *Service) pass(ctx context.Context, e *lyceum.SchoolErasure) error {
 		}
 		return tx.Erasures.Update(tx, next)
 	})
+}
+
+// EraseCopy erases a person, who is being erased elsewhere, from another state of
+// the school: whoever has one of their addresses there, or is they under another
+// one. It fails with Invalid like Erase.
+func (s *Service) EraseCopy(
+	ctx context.Context, by lyceum.By, e *lyceum.SchoolErasure, created time.Time, d Doors,
+) error {
+	v := s.store.In(ctx, by.School)
+	ids := map[lyceum.UserID]bool{}
+	if same, err := v.Users.Get(v, e.User); err == nil {
+		ids[same.ID] = same.CreatedAt.Equal(created)
+	} else if lyceum.KindOf(err) != lyceum.NotFound {
+		return err
+	}
+	err := v.Users.Each(v, lyceum.UserFilter{Emails: e.Called.Emails}, func(user *lyceum.User) error {
+		ids[user.ID] = true
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for id, is := range ids {
+		if !is {
+			continue
+		}
+		if _, err := s.Erase(ctx, by, id, d); err != nil {
+			return err
+		}
+	}
+	err = s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error { return tx.EraseTraces(0, e.Called) })
+	for range ErasingSteps {
+		err = errors.Join(err, s.FinishErasures(ctx))
+	}
+	if left, failed := s.store.FindErasures(ctx); err == nil && len(left) > 0 {
+		err = lyceum.Errorf(lyceum.Unavailable, "a copy of the school is in use and cannot be cleaned")
+	} else {
+		err = errors.Join(err, failed)
+	}
+	return err
 }

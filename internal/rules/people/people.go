@@ -18,6 +18,8 @@ import (
 type Service struct {
 	store lyceum.Store
 	clock func() time.Time
+
+	Elsewhere Elsewhere // nil: nowhere
 }
 
 // New makes the service over a store.

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+// backupsName is the file of a data folder that lists the backups made of it, one
+// path a line.
+const backupsName = "backups"
+
+// mostBackups is how many backups are looked into, the newest ones.
+const mostBackups = 100
+
+// rememberBackup adds a backup to the list of a data folder, without those that are
+// gone.
+func rememberBackup(dir, backup string) error {
+	if dir == "" {
+		return nil
+	}
+	backup, err := filepath.Abs(backup)
+	if err != nil {
+		return err
+	}
+	known, err := rememberedBackups(dir)
+	if err != nil {
+		return err
+	}
+	var text []byte
+	for _, path := range append(known, backup) {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			text = append(text, path+"\n"...)
+		}
+	}
+	list := filepath.Join(dir, backupsName)
+	if err := os.WriteFile(list+".partial", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(list+".partial", list)
+}
+
+func rememberedBackups(dir string) (paths []string, err error) {
+	list, err := os.Open(filepath.Join(dir, backupsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer list.Close()
+	lines := bufio.NewScanner(list)
+	for lines.Scan() {
+		if !slices.Contains(paths, lines.Text()) {
+			paths = append(paths, lines.Text())
+		}
+	}
+	return paths, lines.Err()
+}
+
+// backupsIn finds the backups of a data folder that have a user: those in it, and
+// those that lyceum backup wrote elsewhere. Those of PostgreSQL are not known.
+func backupsIn(dir string) func(context.Context, lyceum.SchoolID, lyceum.UserID) ([]lyceum.Backup, error) {
+	if dir == "" {
+		return nil
+	}
+	return func(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID) ([]lyceum.Backup, error) {
+		paths, err := rememberedBackups(dir)
+		if err != nil {
+			return nil, err
+		}
+		whole, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		within, err := filepath.Glob(filepath.Join(whole, "*.db"))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range within {
+			if filepath.Base(path) != sqlstore.FileName && !slices.Contains(paths, path) {
+				paths = append(paths, path)
+			}
+		}
+		return sqlstore.BackupsWith(ctx, school, user, paths, mostBackups)
+	}
+}

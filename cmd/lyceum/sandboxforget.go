@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+// Forget erases a person from the snapshots. The state at the start has nobody but
+// made-up people.
+func (b *sandboxServer) Forget(ctx context.Context, e *lyceum.SchoolErasure, created time.Time) error {
+	if b.statesKept() != nil {
+		return nil //nolint:nilerr // there are no snapshots
+	}
+	snapshots, err := b.Snapshots()
+	for i := range snapshots {
+		if err != nil {
+			return err
+		}
+		err = b.forgetIn(ctx, e, created, snapshots[i].Name, snapshots[i].Clock)
+	}
+	return err
+}
+
+// forgetIn erases a person from a copy of a snapshot, which takes its place.
+func (b *sandboxServer) forgetIn(
+	ctx context.Context, e *lyceum.SchoolErasure, created time.Time, name string, at time.Time,
+) error {
+	path := b.state(name)
+	fresh := path + ".partial"
+	besides := []string{fresh, fresh + "-wal", fresh + "-shm"}
+	for _, old := range besides { // of a process that was killed
+		_ = os.Remove(old)
+	}
+	err := copyFile(path, fresh)
+	if err == nil {
+		err = b.eraseCopy(ctx, e, created, fresh, at)
+	}
+	switch {
+	case lyceum.KindOf(err) == lyceum.Invalid: // an owner there, or charged
+		err = os.Remove(path)
+	case err == nil:
+		err = errors.Join(os.Chtimes(fresh, at, at), os.Rename(fresh, path))
+	}
+	for _, old := range besides {
+		_ = os.Remove(old)
+	}
+	return err
+}
+
+func (b *sandboxServer) eraseCopy(
+	ctx context.Context, e *lyceum.SchoolErasure, created time.Time, path string, at time.Time,
+) (err error) {
+	store, err := sqlstore.OpenFile(ctx, path, b.options)
+	if err != nil {
+		return err
+	}
+	defer closing(store, &err)
+	now := func() time.Time { return at }
+	lessons, users := learning.New(store, now), people.New(store, now)
+	accounts := access.NewAccounts(store, now, access.NewOAuth(store, now), nil)
+	doors := people.Doors{Leave: accounts.EndAccess, Left: accounts.EndedAccess, Close: lessons.Close}
+	return users.EraseCopy(ctx, lyceum.By{School: e.School, Actor: actor}, e, created, doors)
+}

@@ -1,0 +1,44 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// BackupsWith returns those of some backups, the newest ones at most, that have a
+// user who was not erased in them, by path. One that cannot be read may have them.
+func BackupsWith(
+	ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, paths []string, most int,
+) ([]lyceum.Backup, error) {
+	var all []lyceum.Backup
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			all = append(all, lyceum.Backup{Path: path, LastDay: info.ModTime()})
+		}
+	}
+	slices.SortFunc(all, func(a, b lyceum.Backup) int { return b.LastDay.Compare(a.LastDay) })
+	all = all[:min(len(all), most)]
+	all = slices.DeleteFunc(all, func(b lyceum.Backup) bool {
+		has, err := backupHas(ctx, b.Path, school, user)
+		return err == nil && !has
+	})
+	slices.SortFunc(all, func(a, b lyceum.Backup) int { return strings.Compare(a.Path, b.Path) })
+	return all, ctx.Err()
+}
+
+// backupHas reports whether a backup, of whatever schema, has a user.
+func backupHas(ctx context.Context, path string, school lyceum.SchoolID, user lyceum.UserID) (has bool, err error) {
+	db, err := sql.Open("sqlite", sqliteDSN(path, Full, "mode=ro&immutable=1"))
+	if err != nil {
+		return false, err
+	}
+	defer db.Close()
+	err = db.QueryRowContext(ctx, "SELECT count(*) > 0 FROM users WHERE school_id = ?1 AND user_id = ?2 AND email <> ?3",
+		int64(school), int64(user), lyceum.ErasedEmail(user)).Scan(&has)
+	return has, err
+}
