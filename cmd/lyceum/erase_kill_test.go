@@ -106,8 +106,11 @@ func (s *shop) befriend(t *testing.T, n int) int32 {
 	return id
 }
 
-// lesson makes a lecture of course 1 and returns its id.
-func (s *shop) lesson(t *testing.T) int32 {
+// lesson is a lecture with a quiz.
+type lesson struct{ id, quiz int32 }
+
+// lesson makes a lecture of course 1.
+func (s *shop) lesson(t *testing.T) lesson {
 	t.Helper()
 	var made struct {
 		Data struct {
@@ -117,13 +120,21 @@ func (s *shop) lesson(t *testing.T) int32 {
 	s.must(t, http.MethodPost, "/v2/products/courses/1/sections", "section", map[string]any{"name": "First"}, &made)
 	path := fmt.Sprintf("/v2/products/courses/1/sections/%d/lectures", made.Data.ID)
 	s.must(t, http.MethodPost, path, "lecture", map[string]any{"name": "Clay"}, &made)
-	return made.Data.ID
+	var quiz struct {
+		Quiz struct {
+			ID int32 `json:"id"`
+		} `json:"quiz"`
+	}
+	s.must(t, http.MethodPost, fmt.Sprintf("/lyceum/v1/lectures/%d/quizzes", made.Data.ID), "quiz", map[string]any{"questions": []map[string]any{{
+		"question_type": "fill_blank", "question": "Who made it?", "correct_answers": []string{"Nobody"},
+	}}}, &quiz)
+	return lesson{made.Data.ID, quiz.Quiz.ID}
 }
 
-// talk lets a person write under a lecture, and others write about them.
-func (s *shop) talk(t *testing.T, lecture, id int32, n int) {
+// talk lets a person answer a quiz and write under a lecture, and others write about them.
+func (s *shop) talk(t *testing.T, lecture lesson, id int32, n int) {
 	t.Helper()
-	path := fmt.Sprintf("/lyceum/v1/lectures/%d/comments", lecture)
+	path := fmt.Sprintf("/lyceum/v1/lectures/%d/comments", lecture.id)
 	var made struct {
 		Comment struct {
 			ID int32 `json:"id"`
@@ -136,6 +147,8 @@ func (s *shop) talk(t *testing.T, lecture, id int32, n int) {
 	}
 	s.must(t, http.MethodPost, path, fmt.Sprintf("reply%d", n), reply, nil)
 	s.must(t, http.MethodPost, "/lyceum/v1/enrollments", fmt.Sprintf("enroll%d", n), map[string]any{"user_id": 1, "product_type": "course", "product_id": 1}, nil)
+	answers := map[string]any{"user_id": id, "answers": [][]string{{"by Zoltan"}}}
+	s.must(t, http.MethodPost, fmt.Sprintf("/lyceum/v1/quizzes/%d/responses", lecture.quiz), fmt.Sprintf("response%d", n), answers, nil)
 	about := fmt.Sprintf("Thank you, quentin zoltan (quentin%d@zoltan.example)!", n)
 	s.must(t, http.MethodPost, path, fmt.Sprintf("about%d", n), map[string]any{"user_id": 1, "parent_id": made.Comment.ID, "body": about}, nil)
 	s.must(t, http.MethodPost, "/v2/users", "", map[string]any{

@@ -51,6 +51,7 @@ func (e *eraser) narrow(w *where, column string, isJSON bool) bool {
 		}
 		if e.user != 0 { // what they wrote does not have their name
 			find(`%"user!_id":` + strconv.Itoa(int(e.user)) + `,%"body":%`)
+			find(`%"user!_id":` + strconv.Itoa(int(e.user)) + `,%"answers":%`)
 		}
 	}
 	if len(conds) == 0 {
@@ -166,9 +167,10 @@ func (e *eraser) value(v any) any {
 		theirs := e.isTheirs(v)
 		for name, value := range v {
 			text, isText := value.(string)
-			_, isList := value.([]any)
 			switch {
-			case isList && theirs && name == "attachments":
+			case theirs && name == "answers":
+				v[name] = nil
+			case theirs && name == "attachments":
 				v[name] = []any{}
 			case isText && theirs && slices.Contains(personal, name):
 				v[name] = nil

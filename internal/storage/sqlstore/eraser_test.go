@@ -33,6 +33,7 @@ func TestEraser(t *testing.T) {
 	}
 	for _, text := range []string{
 		`{"user_id":7,"body":"Mine","attachments":[{"url":"https://example.com/me.jpg"}]}`,
+		`{"user_id":7,"answers":{"1":["Mine"]}}`,
 		`{"user":{"id":7,"email":"na@example.com"},"body":"Mine"}`,
 	} {
 		if got := e.json(text); strings.Contains(got, "Mine") || strings.Contains(got, "me.jpg") || strings.Contains(got, "na@") {

@@ -140,7 +140,7 @@ var traces = []trace{
 func erasedTables() []string {
 	names := []string{
 		"user_tags", "orders", "authors", "affiliates", "sessions", "links", "webhook_attempts",
-		"erasures",
+		"quiz_responses", "erasures",
 	}
 	for _, t := range traces {
 		if !slices.Contains(names, t.table) {
@@ -166,6 +166,9 @@ func (t *tx) EraseTraces(user lyceum.UserID, called lyceum.Called) error {
 		AND object_id = $2 AND type = 'user.tagged'`, school, int64(user)); err != nil {
 		return fmt.Errorf("erase tags: %w", err)
 	}
+	if err := t.eraseAnswers(user); err != nil {
+		return fmt.Errorf("erase quiz responses: %w", err)
+	}
 	e := eraser{user: user, called: called}
 	for i := range traces {
 		if err := t.eraseTexts(&e, &traces[i]); err != nil {
@@ -189,6 +192,14 @@ func (t *tx) eraseGiven(user lyceum.UserID) error {
 	var id int32
 	return t.q.each("UPDATE quiz_responses SET answers = NULL WHERE school_id = $1 AND user_id = $2 "+
 		"AND answers IS NOT NULL RETURNING quiz_response_id", []any{int64(t.stamp.School), int64(user)},
+		[]any{scanInt(&id)}, func() error { t.Note(lyceum.QuizResponseUpdated, id); return nil })
+}
+
+// eraseAnswers erases what a person answered to quizzes. Their grades stay.
+func (t *tx) eraseAnswers(user lyceum.UserID) error {
+	var id int32
+	return t.q.each("UPDATE quiz_responses SET answers = NULL WHERE school_id = $1 AND user_id = $2 AND "+
+		"answers IS NOT NULL RETURNING quiz_response_id", []any{int64(t.stamp.School), int64(user)},
 		[]any{scanInt(&id)}, func() error { t.Note(lyceum.QuizResponseUpdated, id); return nil })
 }
 
