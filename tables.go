@@ -51,6 +51,7 @@ type Tables struct {
 	Sessions            Table[KeyHash, Session, SessionFilter]
 	TierProducts        Table[TierProductID, TierProduct, InclusionFilter[MembershipTierID]]
 	Transactions        Table[TransactionID, Transaction, TransactionQuery]
+	Uploads             Table[UploadID, Upload, UploadFilter]
 	Users               Table[UserID, User, UserFilter]
 	UserSummaries       Rows[UserID, UserSummary, UserFilter]
 	Webhooks            Table[WebhookID, Webhook, WebhookFilter]

@@ -127,7 +127,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 	go keys.watch(p.ctx, p.log)
 	service := newService(p, store, serviceOptions{
 		perMinute: c.RateLimit, answers: c.limits(), room: room, ring: keys.ring,
-		sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL),
+		sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL), files: c.files(),
 	})
 	service.folder = c.folder()
 	measureStorage(service.metrics, kept)
@@ -245,6 +245,7 @@ type serviceOptions struct {
 	ring      *lyceum.Keyring
 	sender    *webhook.Sender
 	site      web.Site // that what is sent to others names
+	files     lyceum.FileStore
 }
 
 // newService makes the rules.
@@ -262,7 +263,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 	o.answers.Resized = o.room.forAnswers
 	load := access.NewLoad(o.answers)
 	measureLoad(metrics, load)
-	lessons, users := learning.New(store, p.clock).SignLinks(o.ring), people.New(store, p.clock)
+	lessons, users := learning.New(store, p.clock).SignLinks(o.ring).KeepFiles(o.files), people.New(store, p.clock)
 	told := events.New(store, p.clock, events.Options{
 		Ring: o.ring, CheckURL: o.sender.CheckURL, BaseURL: o.site.BaseURL,
 	})
@@ -360,7 +361,6 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	rooms := map[string]http.Handler{"/assets/": web.Assets(), "/admin": owner, "/admin/": owner, console.BulkPath: owner}
 	maps.Copy(rooms, signIn)
 	maps.Copy(rooms, first)
-	maps.Copy(rooms, files.Pages(files.Options{Learning: s.learning, Log: s.log}))
 	return server.Handler(server.Options{
 		Faces: []wire.Face{
 			apiv1.New(apiv1.Rules{
@@ -379,6 +379,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		OAuth:        s.oauth,
 		Pages:        rooms,
 		Uploads:      map[string]int64{console.BulkPath: console.MaxUpload},
+		Files:        files.Handlers(files.Options{Learning: s.learning, Log: s.log}),
 		Nothing:      nothing,
 		Limiter:      s.limiter,
 		Load:         s.load,

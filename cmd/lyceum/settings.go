@@ -17,6 +17,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/files"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
@@ -99,7 +100,7 @@ func settingText(value json.RawMessage, of reflect.Type) (string, error) {
 
 // database is where the schools are kept.
 type database struct {
-	Data            string `help:"Folder of the SQLite database." default:"./lyceum-data" placeholder:"DIR"`
+	Data            string `help:"Folder of the SQLite database, and of uploaded files." default:"./lyceum-data" placeholder:"DIR"`
 	DatabaseURL     string `help:"PostgreSQL database, instead of --data." placeholder:"postgres://…" xor:"database"`
 	DatabaseURLFile string `help:"File with the PostgreSQL URL, to keep the password out of the process list." placeholder:"FILE" xor:"database"`
 }
@@ -125,6 +126,14 @@ func (d *database) folder() string {
 		return ""
 	}
 	return d.Data
+}
+
+// files is where uploaded files are kept, beside PostgreSQL, too; nil without a folder.
+func (d *database) files() lyceum.FileStore {
+	if d.Data == "" {
+		return nil
+	}
+	return files.NewFolder(filepath.Join(d.Data, "files"))
 }
 
 // create is open for a command that may begin a new database; see mayCreate.

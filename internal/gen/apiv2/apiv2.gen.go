@@ -1843,6 +1843,36 @@ type TransactionMetrics struct {
 	TotalSpent int64 `json:"total_spent"`
 }
 
+// Upload Where and how to send a file.
+type Upload struct {
+	// UploadURL Address to send the file to; whoever has it can send one.
+	UploadURL string `json:"upload_url"`
+
+	// UploadMethod Always `PUT`.
+	UploadMethod UploadUploadMethod `json:"upload_method"`
+
+	// UploadHeaders Headers to send with the file.
+	UploadHeaders map[string]string `json:"upload_headers"`
+
+	// UploadBody Always null: the file is sent as it is.
+	UploadBody *map[string]interface{} `json:"upload_body"`
+
+	// FileFieldName Always null: the file is sent as it is.
+	FileFieldName *string `json:"file_field_name"`
+
+	// URL Permanent address of the file.
+	URL string `json:"url"`
+
+	// Expires Until when the file can be sent.
+	Expires time.Time `json:"expires"`
+
+	// UploadID Identifier of the upload.
+	UploadID string `json:"upload_id"`
+}
+
+// UploadUploadMethod Always `PUT`.
+type UploadUploadMethod string
+
 // User A person of the school.
 type User struct {
 	// ID Identifier of the user, unique in the school.

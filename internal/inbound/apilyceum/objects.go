@@ -79,6 +79,19 @@ type (
 		ProductID        int32              `json:"product_id"`
 		CreatedAt        time.Time          `json:"created_at"`
 	}
+	upload struct {
+		ID          int32                `json:"id"`
+		UploadID    string               `json:"upload_id"`
+		TargetType  lyceum.UploadTarget  `json:"target_type"`
+		TargetID    int32                `json:"target_id"`
+		Purpose     lyceum.UploadPurpose `json:"purpose"`
+		Extension   string               `json:"extension"`
+		CreatedAt   time.Time            `json:"created_at"`
+		ExpiresAt   time.Time            `json:"expires_at"`
+		ReceivedAt  *time.Time           `json:"received_at"`
+		SizeInBytes *int64               `json:"size_in_bytes"`
+		Checksum    *string              `json:"checksum"`
+	}
 	webhookObject struct {
 		ID           int32     `json:"id"`
 		State        string    `json:"state"`
@@ -147,6 +160,11 @@ func shown(object any) any {
 		return paymentFailure(o)
 	case lyceum.PurchaseOrder:
 		return order(o)
+	case lyceum.Upload:
+		return upload{
+			int32(o.ID), o.UUID, o.TargetType, o.TargetID, o.Purpose, o.Extension, wire.Moment(o.CreatedAt),
+			wire.Moment(o.ExpiresAt), wire.OptMoment(o.ReceivedAt), wire.Optional(o.SizeInBytes), wire.Optional(o.Checksum),
+		}
 	case lyceum.Webhook:
 		if o.DeletedAt.Present {
 			return nil

@@ -12,12 +12,14 @@ func (f *Face) downloadAttachments() []wire.Operation {
 	const each = all + "/{attachment_id}"
 	l := f.learning
 	return []wire.Operation{
-		many("listDigitalDownloadAttachments", all, 20, byDownload, l.DownloadAttachments, downloadAttachment),
+		many("listDigitalDownloadAttachments", all, 20, byDownload, l.DownloadAttachments, f.downloadAttachment),
 		one(
 			"createDigitalDownloadAttachment", wire.Create, all, bindNewDownloadAttachment, l.CreateDownloadAttachment,
-			downloadAttachment,
+			f.downloadAttachment,
 		),
-		one("showDigitalDownloadAttachment", wire.Get, each, byDownloadAttachment, l.DownloadAttachment, downloadAttachment),
+		one(
+			"showDigitalDownloadAttachment", wire.Get, each, byDownloadAttachment, l.DownloadAttachment, f.downloadAttachment,
+		),
 		wire.None("deleteDigitalDownloadAttachment", wire.Delete, each, byDownloadAttachment, l.DeleteDownloadAttachment),
 	}
 }
@@ -47,17 +49,19 @@ func bindNewDownloadAttachment(in *wire.Input) lyceum.DownloadAttachment {
 	return a
 }
 
-func downloadAttachment(a learning.LinkedAttachment) gen.DigitalDownloadAttachment {
+// downloadAttachment shows a program a file of this server by a link.
+func (f *Face) downloadAttachment(a learning.LinkedAttachment) gen.DigitalDownloadAttachment {
+	address := wire.FileAddress(f.base, a.URL, a.Link)
 	return gen.DigitalDownloadAttachment{
 		ID: int32(a.ID), Filename: wire.Optional(a.Filename), FileType: wire.Optional(lyceum.FileType(a.Filename.Value)),
 		SizeInBytes: wire.Optional(a.SizeInBytes), Kind: string(a.Kind), ButtonText: wire.Optional(a.ButtonText),
-		CreatedAt: wire.Moment(a.CreatedAt), UpdatedAt: wire.Moment(a.UpdatedAt), URL: &a.URL,
+		CreatedAt: wire.Moment(a.CreatedAt), UpdatedAt: wire.Moment(a.UpdatedAt), URL: &address,
 	}
 }
 
 // linkedAttachment shows a learner the link instead of the permanent address.
 func (f *Face) linkedAttachment(a learning.LinkedAttachment) gen.DigitalDownloadAttachment {
-	shown, link := downloadAttachment(a), wire.FileLink(f.base, a.Link)
+	shown, link := f.downloadAttachment(a), wire.FileLink(f.base, a.Link)
 	shown.URL = &link
 	return shown
 }

@@ -56,7 +56,7 @@ func (f *Face) Operations() []wire.Operation {
 			customizations(),
 			f.purchases(), f.transactions(), f.courseEnrollments(), f.users(), f.userQuizResponses(), f.sessions(),
 			f.downloadEnrollments(), f.collectionEnrollments(), f.completions(),
-			f.products(),
+			f.products(), f.uploads(),
 		)...),
 		wire.ForLearners(lyceum.V2, slices.Concat(
 			f.myself(), f.myCourses(), f.myLectures(), f.myComments(), f.myProducts(), f.myMemberships(), f.myPurchases(),

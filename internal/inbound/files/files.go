@@ -1,48 +1,194 @@
-// Package files answers the addresses of files: the links that apps and programs
-// get instead of a permanent address.
+// Package files takes and sends files: it answers the permanent addresses of uploads,
+// and the links that apps and programs get instead of them.
 //
 // It must not decide who has access to a file.
 package files
 
 import (
+	"context"
+	"errors"
+	"io"
 	"log/slog"
+	"mime"
 	"net/http"
 	"net/url"
+	"path"
+	"strings"
+	"time"
+	"unicode"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// Options are what the pages of files are made of.
+// Options are what the handlers of files are made of.
 type Options struct {
 	Learning *learning.Service
 	Log      *slog.Logger
 }
 
-// Pages returns the handlers by the patterns of their paths.
-func Pages(o Options) map[string]http.Handler {
-	return map[string]http.Handler{"GET " + wire.FileLinkPath: o.link()}
+// Handlers returns the handlers by the patterns of their paths. They take as long as a
+// file takes, and cut off who does not go on.
+func Handlers(o Options) map[string]http.Handler {
+	return map[string]http.Handler{
+		"GET " + wire.FileLinkPath: http.HandlerFunc(o.link),
+		"GET " + wire.FilePath:     http.HandlerFunc(o.file),
+		"PUT " + wire.FilePath:     http.HandlerFunc(o.take),
+	}
 }
 
-// link leads to where a file is.
-func (o Options) link() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := w.Header()
-		header.Set("Cache-Control", "no-store")
-		header.Set("Referrer-Policy", "no-referrer") // the link is a credential
-		file, err := o.Learning.OpenLink(r.Context(), wire.ReadFileLink(r))
-		if err != nil {
-			o.refuse(w, r, err)
-			return
+// pause is how long a client may neither send nor read anything.
+const pause = time.Minute
+
+// take keeps the file of an upload.
+func (o Options) take(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength > lyceum.MaxUpload {
+		o.refuse(w, r, lyceum.Errorf(lyceum.TooLarge, "the file has more than %d bytes", int64(lyceum.MaxUpload)))
+		return
+	}
+	moving := http.NewResponseController(w)
+	body := &body{from: r.Body, moving: moving}
+	kept, err := o.Learning.Receive(r.Context(), wire.ReadUploadURL(r), body)
+	_ = moving.SetWriteDeadline(time.Now().Add(pause)) // where it cannot be set there is none
+	if err != nil {
+		if body.err != nil {
+			err = lyceum.Invalidf("the file did not come whole; send it again")
 		}
-		u, err := url.Parse(file.URL)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-			o.refuse(w, r, lyceum.Errorf(lyceum.NotFound, "the address of this file is not a web address"))
-			return
+		o.refuse(w, r, err)
+		return
+	}
+	w.Header().Set("ETag", etag(&kept))
+	w.WriteHeader(http.StatusOK)
+}
+
+// body is the body of a request that may come for as long as it goes on.
+type body struct {
+	from   io.Reader
+	moving *http.ResponseController
+	err    error
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	_ = b.moving.SetReadDeadline(time.Now().Add(pause)) // where it cannot be set there is none
+	n, err := b.from.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}
+
+// file sends a picture by its permanent address.
+func (o Options) file(w http.ResponseWriter, r *http.Request) {
+	a, is := lyceum.ParseUploadAddress(r.URL.Path)
+	if !is {
+		o.refuse(w, r, lyceum.Errorf(lyceum.NotFound, "there is no such file"))
+		return
+	}
+	kept, err := o.Learning.OpenFile(r.Context(), a)
+	if err != nil {
+		o.refuse(w, r, err)
+		return
+	}
+	defer kept.Content.Close()
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	send(w, r, &kept, "inline")
+}
+
+// link sends the file that a link leads to, or leads on to where it is.
+func (o Options) link(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Set("Referrer-Policy", "no-referrer") // the link is a credential
+	file, err := o.Learning.OpenLink(r.Context(), wire.ReadFileLink(r))
+	switch {
+	case err != nil:
+		o.refuse(w, r, err)
+		return
+	case !file.Kept.Present:
+		o.lead(w, r, file.URL)
+		return
+	}
+	kept, err := o.Learning.OpenKept(r.Context(), file)
+	if err != nil {
+		o.refuse(w, r, err)
+		return
+	}
+	defer kept.Content.Close()
+	send(w, r, &kept, disposition(&file))
+}
+
+// lead leads to a file that somebody else has.
+func (o Options) lead(w http.ResponseWriter, r *http.Request, address string) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		o.refuse(w, r, lyceum.Errorf(lyceum.NotFound, "the address of this file is not a web address"))
+		return
+	}
+	http.Redirect(w, r, address, http.StatusFound)
+}
+
+// send sends a file, or the ranges of it that are asked for. Nothing in it runs in
+// the name of the school.
+func send(w http.ResponseWriter, r *http.Request, kept *learning.KeptFile, disposition string) {
+	header := w.Header()
+	header.Set("Content-Type", wire.MediaType(kept.Extension))
+	header.Set("Content-Disposition", disposition)
+	header.Set("Content-Security-Policy", "sandbox")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("ETag", etag(&kept.Upload))
+	content := &content{kept.Content, r.Context(), http.NewResponseController(w)}
+	http.ServeContent(w, r, "", kept.ReceivedAt.Value, content)
+}
+
+// content is a file that may be sent for as long as the client reads.
+type content struct {
+	io.ReadSeeker
+
+	ctx    context.Context //nolint:containedctx // that of the request
+	moving *http.ResponseController
+}
+
+func (c *content) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	_ = c.moving.SetWriteDeadline(time.Now().Add(pause)) // where it cannot be set there is none
+	return c.ReadSeeker.Read(p)
+}
+
+func etag(u *lyceum.Upload) string { return `"` + u.Checksum.Value + `"` }
+
+// disposition says under which name a file is saved, and whether a browser shows it.
+func disposition(file *learning.LinkedFile) string {
+	how := "attachment"
+	if file.Shown && showable(wire.MediaType(file.Kept.Value.Extension)) {
+		how = "inline"
+	}
+	name := cleanName(file.Filename.Value)
+	if name == "" {
+		name = "file." + file.Kept.Value.Extension
+	}
+	return mime.FormatMediaType(how, map[string]string{"filename": name})
+}
+
+// showable reports whether browsers show a media type by themselves.
+func showable(kind string) bool {
+	of, _, _ := strings.Cut(kind, "/")
+	return of == "image" || of == "video" || of == "audio" || kind == "application/pdf"
+}
+
+// cleanName is the last part of the name of a file, without what could lead
+// somewhere or could not be seen.
+func cleanName(name string) string {
+	name = path.Base("/" + strings.ReplaceAll(name, `\`, "/"))
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
+			return -1
 		}
-		http.Redirect(w, r, file.URL, http.StatusFound)
-	})
+		return r
+	}, name)
+	return strings.Trim(name, "./ ")
 }
 
 // refuse says why there is no file. Whoever follows a link is a person with a
@@ -50,7 +196,7 @@ func (o Options) link() http.Handler {
 func (o Options) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	e := lyceum.Public(err)
 	if e.Kind == lyceum.Internal || e.Kind == lyceum.Unavailable {
-		o.Log.ErrorContext(r.Context(), "a file was not served", "err", err)
+		o.Log.ErrorContext(r.Context(), "a file was neither taken nor sent", "err", err)
 	}
 	http.Error(w, e.Detail, wire.Status(e.Kind))
 }

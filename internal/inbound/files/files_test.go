@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/files"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	kept "github.com/lyceum-school/lyceum/internal/storage/files"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
@@ -24,6 +26,7 @@ type shelf struct {
 	store        lyceum.Store
 	clock        *storetest.Clock
 	learning     *learning.Service
+	dir          string // of the files
 	ours, theirs lyceum.SchoolID
 }
 
@@ -34,14 +37,14 @@ func newShelf(t *testing.T) *shelf {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	s := &shelf{store: store, clock: storetest.NewClock(storetest.Begin)}
+	s := &shelf{store: store, clock: storetest.NewClock(storetest.Begin), dir: filepath.Join(t.TempDir(), "files")}
 	s.ours, s.theirs = storetest.MakeSchool(t, store), storetest.MakeSchool(t, store)
 	for _, school := range []lyceum.SchoolID{s.ours, s.theirs} {
 		storetest.Write(t, store, school, fill)
 	}
-	s.learning = learning.New(store, s.clock.Now).SignLinks(lyceum.NewKeyring(lyceum.SecretKey{1}))
+	s.learning = learning.New(store, s.clock.Now).SignLinks(lyceum.NewKeyring(lyceum.SecretKey{1})).KeepFiles(kept.NewFolder(s.dir))
 	mux := http.NewServeMux()
-	for pattern, pages := range files.Pages(files.Options{Learning: s.learning, Log: slog.New(slog.DiscardHandler)}) {
+	for pattern, pages := range files.Handlers(files.Options{Learning: s.learning, Log: slog.New(slog.DiscardHandler)}) {
 		mux.Handle(pattern, pages)
 	}
 	s.Handler = mux
@@ -51,7 +54,10 @@ func newShelf(t *testing.T) *shelf {
 func fill(tx lyceum.Tx) error {
 	at := storetest.Day(1)
 	_, userErr := tx.Users.Save(tx, lyceum.User{ID: 7, Email: "lena@example.com", Role: lyceum.Student, CreatedAt: at})
-	_, downloadErr := tx.DigitalDownloads.Save(tx, lyceum.DigitalDownload{ID: 1, Name: "Patterns", IsPublished: true, CreatedAt: at, UpdatedAt: at})
+	_, downloadErr := tx.DigitalDownloads.Save(tx,
+		lyceum.DigitalDownload{ID: 1, Name: "Patterns", IsPublished: true, CreatedAt: at, UpdatedAt: at},
+		lyceum.DigitalDownload{ID: 2, Name: "Others", IsPublished: true, CreatedAt: at, UpdatedAt: at},
+	)
 	_, fileErr := tx.DownloadAttachments.Save(tx, lyceum.DownloadAttachment{
 		ID: 1, DigitalDownloadID: 1, Kind: lyceum.DownloadFile, URL: "https://files.example.com/p.pdf?a=1&b=2", Filename: lyceum.Some("p.pdf"), SizeInBytes: lyceum.Some[int64](1), CreatedAt: at, UpdatedAt: at,
 	})

@@ -38,6 +38,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/storage/files"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
@@ -126,7 +127,7 @@ const (
 // rulesOver gives what the v1 face calls.
 func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 	return apiv1.Rules{
-		Sales: sales.New(store, now, learning.New(store, now), people.New(store, now)), Learning: learning.New(store, now).SignLinks(lyceum.NewKeyring(lyceum.SecretKey{})), People: people.New(store, now), Events: events.New(store, now, webhookOptions()),
+		Sales: sales.New(store, now, learning.New(store, now), people.New(store, now)), Learning: learning.New(store, now).SignLinks(lyceum.NewKeyring(lyceum.SecretKey{})).KeepFiles(files.NewFolder(filepath.Join(os.TempDir(), "no-files"))), People: people.New(store, now), Events: events.New(store, now, webhookOptions()),
 		Hash: access.NewAccounts(store, now, access.NewOAuth(store, now), nil).HashForProgram,
 	}
 }

@@ -26,6 +26,9 @@ type Options struct {
 	// Uploads are the largest bodies, in bytes, of the pages that read more than
 	// others, by the same patterns.
 	Uploads map[string]int64
+	// Files are the handlers that take and send files, by the patterns of their
+	// paths. They bound the size of a body and the time themselves.
+	Files map[string]http.Handler
 	// Nothing is the page for addresses at which there is nothing; nil answers
 	// browsers as programs.
 	Nothing http.Handler
@@ -67,19 +70,19 @@ func Handler(o Options) http.Handler {
 		h.mount(face)
 	}
 	for pattern, pages := range o.Pages {
-		to := &route{pattern: pattern}
-		if _, path, found := strings.Cut(pattern, " "); found { // a method stands before it
-			to.pattern = path
-		}
-		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			x := w.(*exchange)
-			x.route = to
+		h.page(pattern, func(x *exchange, r *http.Request) {
 			x.limitBody(r, o.Uploads[pattern])
 			until := newDeadline(r.Context(), answerTimeout)
 			defer until.stop()
 			inside := r.WithContext(until)
 			defer func() { r.Pattern = inside.Pattern }() // the log names the page
-			pages.ServeHTTP(w, inside)
+			pages.ServeHTTP(x, inside)
+		})
+	}
+	for pattern, files := range o.Files {
+		h.page(pattern, func(x *exchange, r *http.Request) {
+			r.Body = x.body
+			files.ServeHTTP(x, r)
 		})
 	}
 	h.mux.Handle("/docs", o.Reference)
@@ -92,6 +95,19 @@ func Handler(o Options) http.Handler {
 		h.mux.HandleFunc("GET /metrics", h.metrics)
 	}
 	return h
+}
+
+// page registers what answers a pattern.
+func (h *handler) page(pattern string, answer func(*exchange, *http.Request)) {
+	to := &route{pattern: pattern}
+	if _, path, found := strings.Cut(pattern, " "); found { // a method stands before it
+		to.pattern = path
+	}
+	h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		x := w.(*exchange)
+		x.route = to
+		answer(x, r)
+	})
 }
 
 // ServeHTTP implements http.Handler.

@@ -9,7 +9,7 @@ import (
 // ownBodies are what a program sends to the operations of Lyceum's own face, and
 // to those of v2 that change something.
 var ownBodies = map[string]string{
-	"createDigitalDownloadAttachment": guide, "createProductCourse": `{"name":"x","author_bio_id":1}`, "updateProductCourse": `{"name":"x"}`, "createLecture": `{"name":"Encore"}`, "createAttachment": `{"kind":"text","text":"Encore"}`, "updateAttachment": `{"downloadable":true}`, "updateLecture": `{"name":"Encore"}`,
+	"createUpload": `{"type":"course","id":1,"purpose":"thumbnail","extension":"png"}`, "createDigitalDownloadAttachment": guide, "createProductCourse": `{"name":"x","author_bio_id":1}`, "updateProductCourse": `{"name":"x"}`, "createLecture": `{"name":"Encore"}`, "createAttachment": `{"kind":"text","text":"Encore"}`, "updateAttachment": `{"downloadable":true}`, "updateLecture": `{"name":"Encore"}`,
 	"reorderLectures": `{"data":[{"id":11,"position":1},{"id":12,"position":2}]}`, "reorderAttachments": `{"data":[{"id":101,"position":1}]}`,
 	"createUser": `{"name":"New","email":"new@example.com","role":"student","allow_marketing_emails":false}`, "updateUser": `{"name":"Other"}`,
 	"createQuiz":           `{"questions":[{"question":"x","question_type":"fill_blank","correct_answers":["y"]}]}`,

@@ -5,14 +5,18 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// FileLinkPath is the pattern of the addresses of links to files.
-const FileLinkPath = "/files/{school_id}/links/{of}/{attachment_id}"
+// The patterns of the addresses of files.
+const (
+	FilePath     = "/files/{school_id}/{name}"
+	FileLinkPath = "/files/{school_id}/links/{of}/{attachment_id}"
+)
 
 // FileLink is the address of a link to a file, behind the URL of the server.
 func FileLink(base string, l learning.FileLink) string {
@@ -24,23 +28,83 @@ func FileLink(base string, l learning.FileLink) string {
 		base, l.School, l.Of, l.ID, holder, l.Until.Unix(), l.Signature)
 }
 
+// FileAddress is what a program gets as the address of a file: a link if it is one of
+// this server.
+func FileAddress(base, address string, l learning.FileLink) string {
+	a, is := lyceum.ParseUploadAddress(address)
+	if is && a.School == l.School && strings.HasPrefix(address, base+"/files/") {
+		return FileLink(base, l)
+	}
+	return address
+}
+
 // ReadFileLink reads the address of a request by FileLinkPath. A link that is not
 // written as FileLink writes it has no signature.
 func ReadFileLink(r *http.Request) (l learning.FileLink) {
 	query := r.URL.Query()
-	number := func(text string, bits int) int64 {
-		n, _ := strconv.ParseInt(text, 10, bits)
-		return n
-	}
 	l = learning.FileLink{
 		School: lyceum.SchoolID(number(r.PathValue("school_id"), 32)), Of: learning.FileOf(r.PathValue("of")),
 		ID:   int32(number(r.PathValue("attachment_id"), 32)),
 		User: lyceum.UserID(number(query.Get("user"), 32)), Key: lyceum.APIKeyID(number(query.Get("key"), 32)),
 		Until: time.Unix(number(query.Get("until"), 64), 0), Signature: query.Get("signature"),
 	}
-	if written, err := url.Parse(FileLink("", l)); err != nil || written.Path != r.URL.Path ||
-		written.RawQuery != r.URL.RawQuery {
+	if !writtenAs(r, FileLink("", l)) {
 		l.Signature = ""
 	}
 	return l
+}
+
+func number(text string, bits int) int64 {
+	n, _ := strconv.ParseInt(text, 10, bits)
+	return n
+}
+
+// writtenAs reports whether a request has just this path and query.
+func writtenAs(r *http.Request, address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Path == r.URL.Path && u.RawQuery == r.URL.RawQuery
+}
+
+// UploadURL is the address that takes the file of an upload, behind the URL of the
+// server.
+func UploadURL(base string, t learning.UploadTicket) string {
+	return fmt.Sprintf("%s%s?until=%d&signature=%s",
+		base, lyceum.UploadPath(t.School, t.UUID, t.Extension), t.Until.Unix(), t.Signature)
+}
+
+// ReadUploadURL reads the address of a request by FilePath. One that is not written as
+// UploadURL writes it has no signature.
+func ReadUploadURL(r *http.Request) (t learning.UploadTicket) {
+	a, is := lyceum.ParseUploadAddress(r.URL.Path)
+	query := r.URL.Query()
+	t = learning.UploadTicket{
+		UploadAddress: a, Until: time.Unix(number(query.Get("until"), 64), 0), Signature: query.Get("signature"),
+	}
+	if !is || !writtenAs(r, UploadURL("", t)) {
+		t.Signature = ""
+	}
+	return t
+}
+
+// mediaTypes are the media types of common extensions. They do not depend on the
+// machine, as those of the package mime do.
+var mediaTypes = map[string]string{
+	"jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif", "webp": "image/webp",
+	"svg": "image/svg+xml", "avif": "image/avif", "pdf": "application/pdf", "zip": "application/zip",
+	"mp4": "video/mp4", "m4v": "video/mp4", "mov": "video/quicktime", "webm": "video/webm", "mkv": "video/x-matroska",
+	"mp3": "audio/mpeg", "m4a": "audio/mp4", "wav": "audio/wav", "ogg": "audio/ogg", "flac": "audio/flac",
+	"txt": "text/plain; charset=utf-8", "csv": "text/csv; charset=utf-8", "md": "text/markdown; charset=utf-8",
+	"html": "text/html; charset=utf-8", "json": "application/json", "epub": "application/epub+zip",
+	"doc": "application/msword", "xls": "application/vnd.ms-excel", "ppt": "application/vnd.ms-powerpoint",
+	"docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+	"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+	"pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+}
+
+// MediaType is the media type of a file with an extension in lower case.
+func MediaType(extension string) string {
+	if kind, known := mediaTypes[extension]; known {
+		return kind
+	}
+	return "application/octet-stream"
 }

@@ -112,6 +112,13 @@ func (s *Service) CreateDownloadAttachment(
 				return LinkedAttachment{}, lyceum.InvalidFields(lyceum.FieldError{Field: "kind", Message: wrong})
 			}
 		}
+		kept, is, err := attachable(tx, "url", a.URL, lyceum.DownloadUpload, int32(a.DigitalDownloadID))
+		if err != nil {
+			return LinkedAttachment{}, err
+		}
+		if is && a.Kind == lyceum.DownloadFile {
+			a.SizeInBytes = kept.SizeInBytes // which is 0 for a file that is empty
+		}
 		if a.ID, err = tx.DownloadAttachments.NextID(tx); err != nil {
 			return LinkedAttachment{}, err
 		}

@@ -56,6 +56,8 @@ func (s *Service) linkTo(by lyceum.By, of FileOf, id int32) FileLink {
 type LinkedFile struct {
 	URL      string // its permanent address
 	Filename lyceum.Opt[string]
+	Shown    bool                      // in the page, as far as its type allows
+	Kept     lyceum.Opt[lyceum.Upload] // it is here
 }
 
 var errBadLink = lyceum.Errorf(lyceum.Forbidden, "this link is not valid; ask for a new one")
@@ -80,9 +82,28 @@ func (s *Service) OpenLink(ctx context.Context, l FileLink) (file LinkedFile, er
 		default:
 			err = errBadLink
 		}
+		if err != nil {
+			return err
+		}
+		file.Kept, err = keptAt(v, file.URL)
 		return err
 	})
 	return file, err
+}
+
+// OpenKept opens the file that a link leads to.
+func (s *Service) OpenKept(ctx context.Context, file LinkedFile) (KeptFile, error) {
+	return s.open(ctx, file.Kept.Value)
+}
+
+// keptAt finds the upload that an address leads to, if it is one of this school.
+func keptAt(v lyceum.View, address string) (kept lyceum.Opt[lyceum.Upload], err error) {
+	a, is := lyceum.ParseUploadAddress(address)
+	if !is || a.School != v.School() {
+		return kept, nil
+	}
+	u, found, err := findUpload(v.Tables, v, a)
+	return lyceum.Opt[lyceum.Upload]{Value: u, Present: found && u.ReceivedAt.Present}, err
 }
 
 // linkHolder refuses a link of a learner who is not let in, or of an API key that

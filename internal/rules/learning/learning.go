@@ -18,7 +18,8 @@ import (
 type Service struct {
 	store lyceum.Store
 	clock func() time.Time
-	ring  *lyceum.Keyring // signs links to files
+	ring  *lyceum.Keyring  // signs links to files
+	files lyceum.FileStore // nil: no uploads
 }
 
 // New makes the service over a store.

@@ -1,0 +1,310 @@
+package files_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+)
+
+const png = "\x89PNG\r\n\x1a\n and what is in it"
+
+var (
+	picture = learning.NewUpload{Target: lyceum.DownloadUpload, ID: 1, Purpose: lyceum.ThumbnailUpload, Extension: "PNG"}
+	pattern = learning.NewUpload{Target: lyceum.DownloadUpload, ID: 1, Purpose: lyceum.AttachmentUpload, Extension: "pdf"}
+)
+
+// slot asks for the address of a file, as a path, and returns the permanent one.
+func (s *shelf) slot(t *testing.T, q learning.NewUpload) (to, permanent string) {
+	t.Helper()
+	ticket, err := s.learning.CreateUpload(t.Context(), lyceum.By{School: s.ours, Actor: "api_key:1", Key: 1}, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wire.UploadURL("", ticket), lyceum.UploadPath(s.ours, ticket.UUID, ticket.Extension)
+}
+
+func (s *shelf) send(address, body string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest(http.MethodPut, address, strings.NewReader(body)))
+	return w
+}
+
+// sent is the permanent path of a file that was sent.
+func (s *shelf) sent(t *testing.T, q learning.NewUpload, content string) string {
+	t.Helper()
+	to, permanent := s.slot(t, q)
+	if w := s.send(to, content); w.Code != http.StatusOK || w.Body.Len() > 0 || w.Header().Get("ETag") == "" {
+		t.Fatalf("%d %s %v", w.Code, w.Body, w.Header())
+	}
+	return permanent
+}
+
+func (s *shelf) wantSent(t *testing.T, what, address, body string, status int, says string) {
+	t.Helper()
+	if w := s.send(address, body); w.Code != status || !strings.Contains(w.Body.String(), says) {
+		t.Errorf("%s: %d %s, want %d with %q", what, w.Code, w.Body, status, says)
+	}
+}
+
+// A picture is there for everybody, with ranges and validators, and nothing in it runs.
+func TestPicturesArePublic(t *testing.T) {
+	s := newShelf(t)
+	address := s.sent(t, picture, png)
+	whole := s.follow(http.MethodGet, address)
+	if whole.Code != http.StatusOK || whole.Body.String() != png {
+		t.Fatalf("%d %q", whole.Code, whole.Body)
+	}
+	for name, want := range map[string]string{
+		"Content-Type": "image/png", "Content-Security-Policy": "sandbox", "X-Content-Type-Options": "nosniff", "Content-Disposition": "inline",
+		"Cache-Control": "public, max-age=31536000, immutable", "Accept-Ranges": "bytes", "Content-Length": fmt.Sprint(len(png)),
+	} {
+		if got := whole.Header().Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	tag := whole.Header().Get("ETag")
+	for name, tc := range map[string]struct {
+		header, value string
+		status        int
+		body          string
+	}{
+		"a range":              {"Range", "bytes=1-3", http.StatusPartialContent, "PNG"},
+		"the end":              {"Range", "bytes=-2", http.StatusPartialContent, "it"},
+		"an open range":        {"Range", "bytes=20-", http.StatusPartialContent, png[20:]},
+		"a reversed range":     {"Range", "bytes=3-1", http.StatusRequestedRangeNotSatisfiable, ""},
+		"a range beyond":       {"Range", "bytes=1000-", http.StatusRequestedRangeNotSatisfiable, ""},
+		"what is known":        {"If-None-Match", tag, http.StatusNotModified, ""},
+		"what is not known":    {"If-None-Match", `"x"`, http.StatusOK, png},
+		"a range of something": {"If-Range", `"x"`, http.StatusOK, png},
+	} {
+		r := httptest.NewRequest(http.MethodGet, address, nil)
+		r.Header.Set(tc.header, tc.value)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if got := w.Body.String(); w.Code != tc.status || tc.body != "" && got != tc.body {
+			t.Errorf("%s: %d %q, want %d %q", name, w.Code, got, tc.status, tc.body)
+		}
+	}
+	if w := s.follow(http.MethodHead, address); w.Code != http.StatusOK || w.Body.Len() > 0 || w.Header().Get("Content-Length") != fmt.Sprint(len(png)) {
+		t.Errorf("HEAD: %d %v", w.Code, w.Header())
+	}
+}
+
+// An attachment is reached by a link alone, by whom it is for, under its name.
+func TestAttachmentsNeedALink(t *testing.T) {
+	s := newShelf(t)
+	permanent := s.sent(t, pattern, "%PDF-1.7 knit, purl")
+	s.want(t, "without a link", permanent, http.StatusForbidden, "this file needs a link")
+	made, err := s.learning.CreateDownloadAttachment(t.Context(), lyceum.By{School: s.ours, Actor: "api_key:1", Key: 1}, lyceum.DownloadAttachment{
+		DigitalDownloadID: 1, Kind: lyceum.DownloadFile, URL: "https://school.example.com" + permanent, Filename: lyceum.Some("../Été\x07 \"a\".pdf"), SizeInBytes: lyceum.Some[int64](1),
+	})
+	if err != nil || made.SizeInBytes.Value != 19 {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	links := func(by lyceum.By) string {
+		by.School = s.ours
+		l, err := s.learning.DownloadAttachments(t.Context(), by, 1, lyceum.Page{Number: 1, Size: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return wire.FileLink("", l.Rows[len(l.Rows)-1].Link)
+	}
+	for name, address := range map[string]string{"learner": links(learner), "program": links(program)} {
+		w := s.follow(http.MethodGet, address)
+		if w.Code != http.StatusOK || w.Body.String() != "%PDF-1.7 knit, purl" {
+			t.Fatalf("%s: %d %s", name, w.Code, w.Body)
+		}
+		for header, want := range map[string]string{
+			"Content-Type": "application/pdf", "Content-Security-Policy": "sandbox", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
+			"Content-Disposition": "attachment; filename*=utf-8''%C3%89t%C3%A9%20%22a%22.pdf",
+		} {
+			if got := w.Header().Get(header); got != want {
+				t.Errorf("%s: %s is %q, want %q", name, header, got, want)
+			}
+		}
+	}
+	address := links(learner)
+	s.clock.Pass(10 * time.Minute)
+	s.want(t, "expired", address, http.StatusForbidden, "this link has expired")
+}
+
+// A file is taken once, within an hour, at the address that was signed for it.
+func TestUploadsAreTakenOnce(t *testing.T) {
+	s := newShelf(t)
+	to, permanent := s.slot(t, pattern)
+	s.want(t, "before it came", permanent, http.StatusNotFound, "there is no such file")
+	for name, change := range map[string][2]string{
+		"without a signature": {"&signature=", "&was="},
+		"another signature":   {"signature=", "signature=A"},
+		"for longer":          {"until=", "until=1"},
+		"of another school":   {"/files/1/", "/files/2/"},
+		"another extension":   {".pdf", ".htm"},
+		"with more":           {"?", "?a=b&"},
+	} {
+		changed := strings.Replace(to, change[0], change[1], 1)
+		if name == "another extension" {
+			s.wantSent(t, name, changed, "x", http.StatusNotFound, "there is no such file")
+			continue
+		}
+		s.wantSent(t, name, changed, "x", http.StatusForbidden, "this address is not valid; ask for a new one")
+	}
+	s.wantSent(t, "by its permanent address", permanent, "x", http.StatusForbidden, "not valid")
+	s.wantSent(t, "nothing", to, "", http.StatusBadRequest, "the file is empty")
+	s.wantSent(t, "at last", to, "x", http.StatusOK, "")
+	s.wantSent(t, "again", to, "y", http.StatusConflict, "the file of this address has been received")
+	late, _ := s.slot(t, pattern)
+	s.clock.Pass(time.Hour)
+	s.wantSent(t, "too late", late, "x", http.StatusForbidden, "this address has expired")
+	if n := len(s.kept(t)); n != 1 {
+		t.Errorf("%d files are kept", n)
+	}
+}
+
+// Of two that come to one address at once, one is kept.
+func TestTwoAtOnce(t *testing.T) {
+	s := newShelf(t)
+	to, permanent := s.slot(t, picture)
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	taken := ""
+	for n := range 8 {
+		wait.Go(func() {
+			content := fmt.Sprint(png, n)
+			if w := s.send(to, content); w.Code == http.StatusOK {
+				mu.Lock()
+				defer mu.Unlock()
+				taken += content
+			} else if w.Code != http.StatusConflict {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		})
+	}
+	wait.Wait()
+	if got := s.follow(http.MethodGet, permanent).Body.String(); got != taken || taken == "" {
+		t.Errorf("kept %q, taken %q", got, taken)
+	}
+	if n := len(s.kept(t)); n != 1 {
+		t.Errorf("%d files are kept", n)
+	}
+}
+
+func TestPicturesThatAreNone(t *testing.T) {
+	s := newShelf(t)
+	for _, content := range []string{"<svg onload=alert(1)>", "GIF89a", "\x89PN", "%PDF"} {
+		to, _ := s.slot(t, picture)
+		s.wantSent(t, content, to, content, http.StatusBadRequest, "this is not a picture of the type png")
+	}
+	for extension, content := range map[string]string{"jpeg": "\xff\xd8\xff\xe0", "gif": "GIF89a", "webp": "RIFF\x01\x02\x03\x04WEBPVP8 "} {
+		q := picture
+		q.Extension = extension
+		s.sent(t, q, content)
+	}
+}
+
+// A file that is cut off, or too long, leaves nothing behind, and can be sent again.
+func TestUploadsThatDoNotEndWell(t *testing.T) {
+	s := newShelf(t)
+	served := httptest.NewServer(s)
+	t.Cleanup(served.Close)
+	to, _ := s.slot(t, pattern)
+	conn, err := net.Dial("tcp", served.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf of it", to); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, _ := io.ReadAll(answer.Body)
+	if answer.StatusCode != http.StatusBadRequest || !strings.Contains(string(said), "the file did not come whole") {
+		t.Errorf("cut: %d %s", answer.StatusCode, said)
+	}
+	r := httptest.NewRequest(http.MethodPut, to, strings.NewReader("x"))
+	r.ContentLength = lyceum.MaxUpload + 1
+	w := httptest.NewRecorder()
+	if s.ServeHTTP(w, r); w.Code != http.StatusRequestEntityTooLarge {
+		t.Errorf("too long: %d %s", w.Code, w.Body)
+	}
+	if names := s.kept(t); len(names) > 0 {
+		t.Errorf("kept %v", names)
+	}
+	s.wantSent(t, "again", to, "all of it", http.StatusOK, "")
+}
+
+// Files of one thing cannot be attached to another, nor before they have come.
+func TestFilesAreForWhatTheyWereSentFor(t *testing.T) {
+	s := newShelf(t)
+	by := lyceum.By{School: s.ours, Actor: "api_key:1", Key: 1}
+	_, empty := s.slot(t, pattern)
+	for name, tc := range map[string]struct{ address, says string }{
+		"a picture":        {s.sent(t, picture, png), "url is the address of an upload for digital download 1, as a thumbnail"},
+		"of another":       {s.sent(t, learning.NewUpload{Target: lyceum.DownloadUpload, ID: 2, Purpose: lyceum.AttachmentUpload, Extension: "pdf"}, "x"), "url is the address of an upload for digital download 2, as an attachment"},
+		"not come yet":     {empty, "url is an address to which no file has been sent yet"},
+		"a learner's link": {s.link(t, learner), "url must be a permanent address, not a link that expires"},
+	} {
+		_, err := s.learning.CreateDownloadAttachment(t.Context(), by, lyceum.DownloadAttachment{
+			DigitalDownloadID: 1, Kind: lyceum.DownloadFile, URL: "https://school.example.com" + tc.address, Filename: lyceum.Some("a"), SizeInBytes: lyceum.Some[int64](1),
+		})
+		if e := lyceum.Public(err); e.Kind != lyceum.Invalid || !strings.Contains(strings.Join(e.Sentences(), ";"), tc.says) {
+			t.Errorf("%s: %v, want %q", name, err, tc.says)
+		}
+	}
+	other := by
+	other.School = s.theirs
+	made, err := s.learning.CreateDownloadAttachment(t.Context(), other, lyceum.DownloadAttachment{
+		DigitalDownloadID: 1, Kind: lyceum.DownloadFile, URL: "https://school.example.com" + s.sent(t, pattern, "ours"), Filename: lyceum.Some("a"), SizeInBytes: lyceum.Some[int64](1),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := s.follow(http.MethodGet, wire.FileLink("", made.Link))
+	if w.Code != http.StatusFound || strings.Contains(w.Body.String(), "ours") {
+		t.Errorf("another school has our file: %d %s", w.Code, w.Body)
+	}
+}
+
+// Without a place for files the server says so.
+func TestNoPlaceForFiles(t *testing.T) {
+	s := newShelf(t)
+	to, _ := s.slot(t, pattern)
+	s.learning.KeepFiles(nil)
+	if _, err := s.learning.CreateUpload(t.Context(), lyceum.By{School: s.ours}, pattern); lyceum.KindOf(err) != lyceum.Unavailable {
+		t.Errorf("%v", err)
+	}
+	s.wantSent(t, "none", to, "x", http.StatusServiceUnavailable, "this server keeps no files")
+}
+
+// kept lists the files in the folder of files.
+func (s *shelf) kept(t *testing.T) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(s.dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, path)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return names
+}

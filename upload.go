@@ -1,0 +1,182 @@
+package lyceum
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// UploadID numbers the uploads of a school.
+type UploadID int32
+
+var _ = product("upload")
+
+// UploadTarget is what kind of thing a file is uploaded for, in the contract's
+// words.
+type UploadTarget string
+
+// The targets of the contract.
+const (
+	CourseUpload     UploadTarget = "course"
+	CollectionUpload UploadTarget = "product_collection"
+	DownloadUpload   UploadTarget = "digital_download"
+	LectureUpload    UploadTarget = "lecture"
+	MembershipUpload UploadTarget = "membership"
+	CoachingUpload   UploadTarget = "coaching"
+)
+
+// UploadTargets lists every target.
+func UploadTargets() []UploadTarget {
+	return []UploadTarget{
+		CourseUpload, CollectionUpload, DownloadUpload, LectureUpload, MembershipUpload, CoachingUpload,
+	}
+}
+
+// UploadPurpose is what a file is uploaded to be.
+type UploadPurpose string
+
+// The purposes of the contract.
+const (
+	ThumbnailUpload  UploadPurpose = "thumbnail"  // a picture that everybody sees
+	AttachmentUpload UploadPurpose = "attachment" // what learners with access get
+)
+
+// UploadPurposes lists every purpose.
+func UploadPurposes() []UploadPurpose { return []UploadPurpose{ThumbnailUpload, AttachmentUpload} }
+
+// Name is the purpose in a sentence.
+func (p UploadPurpose) Name() string {
+	if p == AttachmentUpload {
+		return "an attachment"
+	}
+	return "a thumbnail"
+}
+
+// Name is the target in a sentence, such as "digital download".
+func (t UploadTarget) Name() string { return strings.ReplaceAll(string(t), "_", " ") }
+
+// Purposes lists what a file of a target can be.
+func (t UploadTarget) Purposes() []UploadPurpose {
+	switch t {
+	case LectureUpload:
+		return []UploadPurpose{AttachmentUpload}
+	case DownloadUpload:
+		return UploadPurposes()
+	}
+	return []UploadPurpose{ThumbnailUpload}
+}
+
+// Bounds of uploads.
+const (
+	UploadLifetime = time.Hour // in which the file must begin to come
+	MaxUpload      = 20 << 30  // bytes
+	MaxExtension   = 10        // letters and digits
+)
+
+// Upload is a file that was, or may be, sent to this server.
+type Upload struct {
+	ID         UploadID
+	UUID       string // in lower case
+	TargetType UploadTarget
+	TargetID   int32
+	Purpose    UploadPurpose
+	Extension  string // in lower case
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+
+	ReceivedAt  Opt[time.Time] // absent: the file has not come
+	SizeInBytes Opt[int64]
+	Checksum    Opt[string] // SHA-256 in hexadecimal
+	StoredAs    Opt[FileName]
+}
+
+// UploadFilter narrows uploads; an absent part holds always.
+type UploadFilter struct {
+	UUID Opt[string]
+}
+
+// UploadPath is the path of the permanent address of an upload.
+func UploadPath(school SchoolID, uuid, extension string) string {
+	return fmt.Sprintf("/files/%d/%s.%s", school, uuid, extension)
+}
+
+// UploadAddress is what the permanent address of an upload says.
+type UploadAddress struct {
+	School          SchoolID
+	UUID, Extension string
+}
+
+// ParseUploadAddress reads the permanent address of an upload. What else stands in
+// an address, such as the host, does not matter: no two uploads have one UUID.
+func ParseUploadAddress(address string) (a UploadAddress, ok bool) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return a, false
+	}
+	school, name, _ := strings.Cut(strings.TrimPrefix(u.Path, "/files/"), "/")
+	n, err := strconv.ParseInt(school, 10, 32)
+	if err != nil {
+		return a, false
+	}
+	uuid, extension, _ := strings.Cut(name, ".")
+	a = UploadAddress{SchoolID(n), uuid, extension}
+	return a, UploadPath(a.School, a.UUID, a.Extension) == u.Path && isUUID(uuid) && isExtension(extension)
+}
+
+// isUUID reports whether a text is a UUID in lower case.
+func isUUID(s string) bool {
+	for i := range len(s) {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		hex := '0' <= s[i] && s[i] <= '9' || 'a' <= s[i] && s[i] <= 'f'
+		if dash && s[i] != '-' || !dash && !hex {
+			return false
+		}
+	}
+	return len(s) == 36
+}
+
+// isExtension reports whether a text is the extension of a kept file.
+func isExtension(s string) bool {
+	for i := range len(s) {
+		if (s[i] < 'a' || s[i] > 'z') && (s[i] < '0' || s[i] > '9') {
+			return false
+		}
+	}
+	return 0 < len(s) && len(s) <= MaxExtension
+}
+
+// IsFileLink reports whether an address is a link to a file, which expires.
+func IsFileLink(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	rest, inFiles := strings.CutPrefix(u.Path, "/files/")
+	_, rest, _ = strings.Cut(rest, "/")
+	return inFiles && strings.HasPrefix(rest, "links/") && u.Query().Has("signature")
+}
+
+// pictures are the extensions of pictures, with what such a file begins with; a
+// question mark stands for any byte.
+var pictures = map[string]string{
+	"jpg": "\xff\xd8\xff", "jpeg": "\xff\xd8\xff", "png": "\x89PNG\r\n\x1a\n", "gif": "GIF8", "webp": "RIFF????WEBP",
+}
+
+// IsPicture reports whether an extension is that of a picture that can be uploaded.
+func IsPicture(extension string) bool { return pictures[extension] != "" }
+
+// LooksLike reports whether a file begins as a picture with an extension does.
+func LooksLike(extension string, head []byte) bool {
+	begin := pictures[extension]
+	if begin == "" || len(head) < len(begin) {
+		return false
+	}
+	for i := range len(begin) {
+		if begin[i] != '?' && begin[i] != head[i] {
+			return false
+		}
+	}
+	return true
+}
