@@ -192,6 +192,12 @@ var rowKinds = []rowKind{
 		v := i.view()
 		return v.QuizResponses.Each(v, lyceum.QuizResponseFilter{}, visit)
 	}),
+	rowsOf(intake.Comments(), func(i *importer) intake.Sink[lyceum.Comment] {
+		return i.learning.ImportComments(i.by)
+	}, func(i *importer, visit func(*lyceum.Comment) error) error {
+		v := i.view()
+		return v.Comments.Each(v, lyceum.CommentFilter{}, visit)
+	}),
 	rowsOf(intake.Transactions(), func(i *importer) intake.Sink[lyceum.Transaction] {
 		return i.sales.Import(i.by, i.missing)
 	}, func(i *importer, visit func(*lyceum.Transaction) error) error {

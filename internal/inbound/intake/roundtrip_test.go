@@ -208,6 +208,21 @@ func lectureProgressOf(t *rapid.T) lyceum.LectureProgress {
 	}
 }
 
+func commentOf(t *rapid.T) lyceum.Comment {
+	c := lyceum.Comment{
+		ID: idOf[lyceum.CommentID](t, "id"), Lecture: idOf[lyceum.LectureID](t, "lecture"), User: idOf[lyceum.UserID](t, "user"),
+		Status: rapid.SampledFrom(lyceum.CommentStatuses()).Draw(t, "status"), Body: textOf(t, "body"), Attachments: []lyceum.CommentAttachment{},
+		CreatedAt: timeOf(t, "created"), UpdatedAt: timeOf(t, "updated"),
+	}
+	if boolOf(t, "reply") {
+		c.Above = c.Above.Then(idOf[lyceum.CommentID](t, "parent"))
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "files") {
+		c.Attachments = append(c.Attachments, lyceum.CommentAttachment{URL: textOf(t, "url"), Kind: textOf(t, "kind")})
+	}
+	return c
+}
+
 func responseOf(t *rapid.T) lyceum.QuizResponse {
 	part := func(t *rapid.T, name string) float64 { return rapid.Float64Range(0, 1).Draw(t, name) }
 	return lyceum.QuizResponse{
@@ -357,6 +372,7 @@ func TestR13RoundTrip(t *testing.T) {
 	checkRoundTrip(t, intake.CourseProgress(), progressOf)
 	checkRoundTrip(t, intake.LectureProgress(), lectureProgressOf)
 	checkRoundTrip(t, intake.QuizResponses(), responseOf)
+	checkRoundTrip(t, intake.Comments(), commentOf)
 	checkRoundTrip(t, intake.Tags(), tagsOf)
 	checkRoundTrip(t, intake.Webhooks(), webhookOf)
 	checkRoundTrip(t, intake.WebhookEvents(), webhookEventOf)

@@ -1,6 +1,7 @@
 package learning_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,5 +63,53 @@ func TestThreadsEnd(t *testing.T) {
 		if err := d.service.DeleteComment(t.Context(), by, step.comment); err != nil || left() != step.left {
 			t.Errorf("after comment %d there are %d, want %d: %v", step.comment, left(), step.left, err)
 		}
+	}
+}
+
+// TestCommentsOfFiles: what cannot be kept of a file says why, and the same file
+// again changes nothing.
+func TestCommentsOfFiles(t *testing.T) {
+	d := newDesk(t)
+	storetest.Write(t, d.store, d.school, func(tx lyceum.Tx) error { return storetest.NewClassroom("ours").Save(tx) })
+	importer := d.service.ImportComments(lyceum.By{School: d.school, Actor: "import"})
+	top := lyceum.Comment{ID: 901, Lecture: 11, User: 2, Body: "Top", Attachments: []lyceum.CommentAttachment{{URL: "https://files.example.com/x", Kind: "image"}}}
+	reply := lyceum.Comment{ID: 902, Lecture: 11, User: 3, Body: "Reply", Above: "901", Status: lyceum.CommentDenied}
+	rows := []lyceum.Comment{
+		top, reply,
+		{ID: 903, Lecture: 12, User: 2, Body: "x", Above: "901"},
+		{ID: 904, Lecture: 11, User: 999, Body: "x"},
+		{ID: 905, Lecture: 999, User: 2, Body: "x"},
+		{ID: 906, Lecture: 11, User: 2, Body: strings.Repeat("x", lyceum.MaxComment+1)},
+		{ID: 907, Lecture: 11, User: 2, Body: "x", Above: "908"},
+		{ID: 909, Lecture: 11, User: 2, Attachments: []lyceum.CommentAttachment{{URL: "javascript:alert(1)", Kind: "image"}}},
+	}
+	saved, problems, err := importer.Save(t.Context(), rows)
+	if err != nil || saved.Created != 2 {
+		t.Fatalf("%+v, %v: %v", saved, problems, err)
+	}
+	slices.SortFunc(problems, func(a, b lyceum.RowProblem) int { return a.Index - b.Index })
+	want := []string{
+		"parent_id 901 matches no comment under lecture 12", "user_id 999 matches no user", "lecture_id 999 matches no lecture",
+		"body must be at most 10000 characters", "parent_id 908 matches no comment under lecture 11", "attachments must have URLs",
+	}
+	for i, p := range problems {
+		if got := p.Field + " " + p.Message; i >= len(want) || p.Index != i+2 || !strings.HasPrefix(got, want[i]) {
+			t.Errorf("row %d: %s", p.Index, got)
+		}
+	}
+	if len(problems) != len(want) {
+		t.Errorf("%d problems, want %d", len(problems), len(want))
+	}
+	if saved, problems, err = importer.Save(t.Context(), rows[:2]); err != nil || len(problems) > 0 || saved.Unchanged != 2 {
+		t.Errorf("again: %+v, %v: %v", saved, problems, err)
+	}
+	elsewhere := []lyceum.Comment{{ID: 902, Lecture: 11, User: 3, Body: "Reply", Above: "903"}, {ID: 901, Lecture: 12, User: 2, Body: "Top"}}
+	if saved, problems, err = importer.Save(t.Context(), elsewhere); err != nil || len(problems) != 2 || saved.Updated != 0 {
+		t.Errorf("elsewhere: %+v, %v: %v", saved, problems, err)
+	}
+	v := d.store.In(t.Context(), d.school)
+	kept, err := v.Comments.Get(v, 902)
+	if err != nil || kept.Course != 1 || kept.Above != "901" || kept.Status != lyceum.CommentDenied || kept.CreatedAt.IsZero() {
+		t.Errorf("%+v: %v", kept, err)
 	}
 }

@@ -27,13 +27,14 @@ func New(store lyceum.Store, clock func() time.Time) *Service {
 	return &Service{store: store, clock: clock}
 }
 
-// Each visits the users of a school by ascending id, all of one moment.
+// Each visits the users of a school by ascending id, all of one moment. Those who
+// were erased are among them: sales name them.
 func (s *Service) Each(ctx context.Context, by lyceum.By, visit func(*lyceum.User) error) error {
 	v := s.store.In(ctx, by.School)
 	if _, err := v.GetSchool(); err != nil {
 		return err
 	}
-	return v.Users.Each(v, lyceum.UserFilter{}, visit)
+	return v.Users.Each(v, lyceum.UserFilter{Erased: true}, visit)
 }
 
 // Import takes users of one school in, batch by batch. A user who is there
@@ -126,6 +127,10 @@ func known(
 // complete gives a row what it does not say. The zero User stands for one who
 // is not there yet.
 func complete(row *lyceum.User, kept lyceum.User, now time.Time) {
+	if row.Email == lyceum.ErasedEmail(row.ID) {
+		completeErased(row, kept, now)
+		return
+	}
 	if kept.ID == 0 {
 		kept = lyceum.User{Role: lyceum.Student, CreatedAt: lyceum.Second(now)}
 	}
@@ -163,6 +168,24 @@ func complete(row *lyceum.User, kept lyceum.User, now time.Time) {
 	}
 }
 
+// completeErased makes a row that of a person who was erased, of whom nothing else
+// is known.
+func completeErased(row *lyceum.User, kept lyceum.User, now time.Time) {
+	erased := lyceum.User{
+		ID: row.ID, Email: row.Email, Role: row.Role, CreatedAt: row.CreatedAt, ErasedAt: lyceum.Some(lyceum.Second(now)),
+	}
+	if kept.ID != 0 {
+		erased = kept
+	}
+	if erased.Role == "" {
+		erased.Role = lyceum.Student
+	}
+	if erased.CreatedAt.IsZero() {
+		erased.CreatedAt = lyceum.Second(now)
+	}
+	*row = erased
+}
+
 // problems says which rows cannot be kept, given the users that have their ids
 // and whose their addresses are.
 func problems(
@@ -179,7 +202,11 @@ func problems(
 				"owner to replace them, or use another id", row.ID))
 			continue
 		}
-		if old := kept[row.ID]; old.Erased() {
+		old := kept[row.ID]
+		if row.Email == lyceum.ErasedEmail(row.ID) && (old.ID == 0 || old.Erased()) && row.Role != lyceum.Owner {
+			continue
+		}
+		if old.Erased() {
 			refuse(n, "id", fmt.Sprintf("%d was a person who was erased; leave the row out, or use another id", row.ID))
 			continue
 		}

@@ -197,7 +197,7 @@ func countRoles(t *tx, old, row *lyceum.User) {
 			t.count(roleCounter(side.user.Role), side.by)
 		}
 	}
-	if old != nil && row != nil && row.Erased() && !old.Erased() {
+	if row != nil && row.Erased() && (old == nil || !old.Erased()) {
 		t.count(userCounter, -1)
 	}
 }

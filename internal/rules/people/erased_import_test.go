@@ -1,0 +1,37 @@
+package people_test
+
+import (
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// A row of a person who was erased is taken as that, and erases nobody.
+func TestImportOfErasedPeople(t *testing.T) {
+	d := newDesk(t)
+	gone := lyceum.User{ID: 7, Email: lyceum.ErasedEmail(7), Role: lyceum.Author, Name: lyceum.Some("Quentin")}
+	for range 2 {
+		if _, problems := d.save(t, gone); len(problems) > 0 {
+			t.Fatal(problems)
+		}
+	}
+	v := d.store.In(t.Context(), d.school)
+	if _, err := v.Users.Get(v, 7); lyceum.KindOf(err) != lyceum.NotFound {
+		t.Errorf("shown: %v", err)
+	}
+	kept, err := lyceum.All(v.Users, v, lyceum.UserFilter{Erased: true})
+	if err != nil || len(kept) != 1 || !kept[0].Erased() || kept[0].Name.Present || kept[0].Role != lyceum.Author {
+		t.Errorf("%+v: %v", kept, err)
+	}
+	there := lyceum.User{ID: 8, Email: "ann@example.com"}
+	d.save(t, there)
+	there.Email = lyceum.ErasedEmail(8)
+	for _, row := range []lyceum.User{there, {ID: 7, Email: "bert@example.com"}, {ID: 9, Email: lyceum.ErasedEmail(8)}} {
+		if _, problems := d.save(t, row); len(problems) != 1 {
+			t.Errorf("%+v: %v", row, problems)
+		}
+	}
+	if problems, err := d.store.Check(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("check: %v, %v", problems, err)
+	}
+}
