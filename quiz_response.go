@@ -39,6 +39,10 @@ type GivenAnswers string
 // MaxGiven is the size of the largest answers to a quiz, in bytes of JSON.
 const MaxGiven = 32 << 10
 
+// QuizChanged is the code of a refusal of answers to other questions than those of
+// the quiz.
+const QuizChanged = "quiz_changed"
+
 // Give writes answers.
 func Give(answers map[string]QuestionAnswer) GivenAnswers {
 	text, _ := json.Marshal(answers) //nolint:errchkjson // texts alone: nothing that could fail

@@ -118,7 +118,7 @@ func (q *Question) misfit(a *QuestionAnswer) string {
 	}
 	for _, id := range a.Chosen {
 		if q.answer(id) == nil {
-			return "must be one of " + q.choices()
+			return "must be one of " + q.ids()
 		}
 	}
 	return ""
@@ -133,10 +133,19 @@ func (q *Question) mismatch(a *QuestionAnswer) string {
 			return "must have the ids of its prompts as names"
 		}
 		if q.answer(a.Matched[prompt]) == nil {
-			return "must be one of " + q.choices()
+			return "must be one of " + q.ids()
 		}
 	}
 	return ""
+}
+
+// ids lists the ids of the answers to choose from.
+func (q *Question) ids() string {
+	ids := make([]string, len(q.Answers))
+	for i := range q.Answers {
+		ids[i] = q.Answers[i].ID
+	}
+	return "the ids " + strings.Join(ids, ", ")
 }
 
 // choices lists the answers to choose from.
@@ -156,9 +165,9 @@ func (q *Question) IsAnswered(a *QuestionAnswer) bool {
 	return len(a.Chosen) > 0 || len(a.Matched) > 0
 }
 
-// IsRight reports whether an answer is right: it has all right answers and no
-// other, every prompt has its own, or what was written is accepted, whatever its
-// letter case and spaces.
+// IsRight reports whether an answer is right: of single it is one of the right
+// answers, of multiple it has all of them and no other, every prompt has its own, or
+// what was written is accepted, whatever its letter case and spaces.
 func (q *Question) IsRight(a *QuestionAnswer) bool {
 	switch q.QuestionType {
 	case FillBlankQuestion:
@@ -173,6 +182,9 @@ func (q *Question) IsRight(a *QuestionAnswer) bool {
 		return len(q.Prompts) > 0
 	}
 	given := slices.Compact(slices.Sorted(slices.Values(a.Chosen)))
+	if q.QuestionType == SingleQuestion { // an import can bring one with several right answers
+		return len(given) == 1 && slices.Contains(q.Correct, given[0])
+	}
 	return slices.Equal(given, slices.Sorted(slices.Values(q.Correct)))
 }
 

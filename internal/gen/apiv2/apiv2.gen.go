@@ -7,6 +7,18 @@ import (
 	"time"
 )
 
+// AnswerResult What a learner sees of an answer.
+type AnswerResult struct {
+	// QuestionKey The question.
+	QuestionKey string `json:"question_key"`
+
+	// Correct Whether the answer is right; null if the question has no right answers.
+	Correct *bool `json:"correct"`
+
+	// Feedback What the quiz says to it, if anything.
+	Feedback *string `json:"feedback"`
+}
+
 // Attachment A part of a lecture: a text, a file, a quiz. Every field is always present; one that has no value is null.
 type Attachment struct {
 	// ID Identifier of the attachment, unique in the school.
@@ -691,6 +703,15 @@ type EnrollmentProgress struct {
 	CompletedAt *time.Time `json:"completed_at"`
 }
 
+// LearnerChoice An answer to choose.
+type LearnerChoice struct {
+	// ID Identifier of the answer in its question.
+	ID string `json:"id"`
+
+	// Text The answer.
+	Text string `json:"text"`
+}
+
 // LearnerMembership A membership that a learner has a tier of.
 type LearnerMembership struct {
 	// ID Identifier of the membership, unique in the school.
@@ -830,6 +851,90 @@ type LearnerPurchase struct {
 
 	// UpdatedAt Time at which it was last changed here.
 	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// LearnerQuestion A question of a quiz, without its right answers.
+type LearnerQuestion struct {
+	// QuestionKey Names the question in its quiz. A question that is worded differently has another key.
+	QuestionKey string `json:"question_key"`
+
+	// Question What is asked.
+	Question string `json:"question"`
+
+	// QuestionType How it is answered: by one answer, by several, by writing, or by an answer to each prompt.
+	QuestionType LearnerQuestionQuestionType `json:"question_type"`
+
+	// Graded Whether its answer counts.
+	Graded bool `json:"graded"`
+
+	// Answers What can be chosen; of `fill_blank` nothing.
+	Answers []LearnerChoice `json:"answers"`
+
+	// MatchingPrompts What answers are to be found for, of `matching`.
+	MatchingPrompts []QuestionPrompt `json:"matching_prompts"`
+
+	// MatchingPromptHeading Heading of the prompts.
+	MatchingPromptHeading *string `json:"matching_prompt_heading"`
+
+	// MatchingMatchHeading Heading of the answers.
+	MatchingMatchHeading *string `json:"matching_match_heading"`
+}
+
+// LearnerQuestionQuestionType How it is answered: by one answer, by several, by writing, or by an answer to each prompt.
+type LearnerQuestionQuestionType string
+
+// LearnerQuiz A quiz as a learner sees it.
+type LearnerQuiz struct {
+	// ID Identifier of the quiz, which is that of the attachment that contains it.
+	ID int32 `json:"id"`
+
+	// Graded Whether any of its questions counts.
+	Graded bool `json:"graded"`
+
+	// InstantFeedback Whether a response shows which of its answers are right.
+	InstantFeedback bool `json:"instant_feedback"`
+
+	// CreatedAt When it was created.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt When it changed last.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Questions The questions, in order.
+	Questions []LearnerQuestion `json:"questions"`
+}
+
+// LearnerResponse A learner's response to a quiz.
+type LearnerResponse struct {
+	// ResponseID Identifier of the response, unique in the school.
+	ResponseID int32 `json:"response_id"`
+
+	// Quiz The quiz.
+	Quiz Reference `json:"quiz"`
+
+	// Graded Whether the response has a grade.
+	Graded bool `json:"graded"`
+
+	// SubmittedAt When it was submitted, if that is known.
+	SubmittedAt *time.Time `json:"submitted_at"`
+
+	// CreatedAt When it was created.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt When it changed last.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Grade What was counted.
+	Grade ResponseGrade `json:"grade"`
+
+	// Answers The answers by `question_key`, as they are sent; null if they are not known.
+	Answers *map[string]interface{} `json:"answers"`
+
+	// Results Which answers are right, in the order of the questions; null unless the quiz gives instant feedback and the answers are known.
+	Results *[]AnswerResult `json:"results"`
+
+	// RetakesLeft How often the quiz can be answered again; null without a limit.
+	RetakesLeft *int32 `json:"retakes_left"`
 }
 
 // LearnerTier A tier of a membership.

@@ -59,7 +59,8 @@ func (f *Face) Operations() []wire.Operation {
 			f.products(), f.uploads(),
 		)...),
 		wire.ForLearners(lyceum.V2, slices.Concat(
-			f.myself(), f.myCourses(), f.myLectures(), f.myComments(), f.myProducts(), f.myMemberships(), f.myPurchases(),
+			f.myself(), f.myCourses(), f.myLectures(), f.myQuizzes(), f.myComments(), f.myProducts(), f.myMemberships(),
+			f.myPurchases(),
 		)...),
 		f.tokens,
 	)

@@ -17,7 +17,7 @@ var name300, name301 = strings.Repeat("é", 300), strings.Repeat("é", 301)
 
 // contentsRows are derived from contract/v2, one after the other in one school.
 var contentsRows = slicesOf(
-	productCourseRows, sectionRows, lectureRows, attachmentRows, commentRows, quizRows, newQuizRows, userResponseRows, goneQuizRows,
+	productCourseRows, sectionRows, lectureRows, attachmentRows, commentRows, quizRows, newQuizRows, userResponseRows, myQuizRows, goneQuizRows,
 	complianceRows, myCommentRows,
 )
 

@@ -219,6 +219,7 @@ func learnersShelf(t *testing.T, k *class) {
 			lyceum.User{ID: lena, Email: "lena@example.com", Name: say("Lena ours"), Role: lyceum.Student, CreatedAt: at(2), PasswordHash: say(goodHash())},
 			lyceum.User{ID: noah, Email: "noah@example.com", Name: say("Noah ours"), Role: lyceum.Student, CreatedAt: at(2), PasswordHash: say(goodHash())},
 		))
+		add(tx.QuizResponses.Save(tx, lyceum.QuizResponse{ID: 700, Quiz: 901, User: lena, CreatedAt: at(9), UpdatedAt: at(9)}))
 		add(tx.DigitalDownloads.Save(tx,
 			lyceum.DigitalDownload{ID: 701, Name: "Patterns", Description: say("To print"), ImageURL: say("https://files.example.com/p.jpg"), IsPublished: true, CreatedAt: at(1), UpdatedAt: at(1)},
 			lyceum.DigitalDownload{ID: 702, Name: "Draft patterns", CreatedAt: at(1), UpdatedAt: at(1)},

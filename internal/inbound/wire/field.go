@@ -76,6 +76,22 @@ func (f Field) Object() (member func(name string) Field, found bool) {
 	return f.membersOf(f.within+f.name, members), true
 }
 
+// Members binds an object of the body whose members may have any names.
+func (f Field) Members() map[string]json.RawMessage {
+	text, s := f.raw()
+	if s == absent || f.isNull(text) {
+		f.missing("an object")
+	}
+	if s != given || f.isNull(text) {
+		return nil
+	}
+	members, err := object([]byte(text))
+	if err != nil {
+		f.Refuse("must be an object without repeated names")
+	}
+	return members
+}
+
 // Objects binds a list of objects of the body, at least one and at most so many.
 func (f Field) Objects(most int) (members []func(name string) Field) {
 	list := Sequence[json.RawMessage](f, "objects")

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"net/http"
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
@@ -32,7 +33,11 @@ func AsOAuth(e *lyceum.Error) (int, OAuthError) {
 	if word == "" || e.Kind == lyceum.Unavailable {
 		word = learnerWords[e.Kind]
 	}
-	return Status(e.Kind), OAuthError{Error: word, Description: strings.Join(e.Sentences(), "; ")}
+	status := Status(e.Kind)
+	if word == lyceum.QuizChanged { // what was asked is right in itself
+		status = http.StatusUnprocessableEntity
+	}
+	return status, OAuthError{Error: word, Description: strings.Join(e.Sentences(), "; ")}
 }
 
 // ForLearners makes operations those of apps of a version, which ask with an

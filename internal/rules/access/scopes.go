@@ -149,6 +149,10 @@ var needs = map[lyceum.InterfaceVersion]map[string]Need{
 		"showCurrentUserAttachment":     oneOf("courses:read"),
 		"showCurrentUserVideo":          oneOf("courses:read"),
 		"putCurrentUserCompletion":      oneOf("courses:write"),
+		"listCurrentUserQuizzes":        oneOf("courses:read"),
+		"showCurrentUserQuiz":           oneOf("courses:read"),
+		"showCurrentUserQuizResponse":   oneOf("courses:read"),
+		"putCurrentUserQuizResponse":    oneOf("courses:write"),
 		"deleteCurrentUserCompletion":   oneOf("courses:write"),
 
 		"listCurrentUserProducts":                   oneOf("products:read"),

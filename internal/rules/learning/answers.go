@@ -47,7 +47,10 @@ func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.At
 			return r, err
 		}
 		r.QuizResponse = lyceum.QuizResponse{ID: id, Quiz: quiz.Quiz.ID, User: a.User}
-		return r, respond(tx, &r.QuizResponse, quiz.Quiz, given, now)
+		if err := grade(&r.QuizResponse, quiz.Quiz, given, now); err != nil {
+			return r, err
+		}
+		return r, announce(tx, &r.QuizResponse)
 	})
 }
 
@@ -70,11 +73,9 @@ func liveLecture(t *lyceum.Tables, from lyceum.Source, id lyceum.LectureID) (lyc
 	return lecture, err
 }
 
-// respond grades what was answered to the questions of a quiz, in order, and keeps it
-// as a response. What is not graded has no grade, and is announced to nobody.
-func respond(
-	tx lyceum.Tx, r *lyceum.QuizResponse, quiz *lyceum.Quiz, given []lyceum.QuestionAnswer, now time.Time,
-) error {
+// grade completes a response with answers to the questions of a quiz, in order, and
+// grades it. What is not graded has no grade.
+func grade(r *lyceum.QuizResponse, quiz *lyceum.Quiz, given []lyceum.QuestionAnswer, now time.Time) error {
 	counts, err := quiz.Grade(given)
 	if err != nil {
 		return err
@@ -89,6 +90,11 @@ func respond(
 	if quiz.IsGraded() {
 		r.PercentCorrect = lyceum.Some(counts.PercentCorrect())
 	}
+	return nil
+}
+
+// announce keeps a response, and announces it if it has a grade.
+func announce(tx lyceum.Tx, r *lyceum.QuizResponse) error {
 	if err := tx.QuizResponses.Insert(tx, *r); err != nil {
 		return err
 	}

@@ -12,17 +12,22 @@ type QuizzesOf struct {
 	Order   lyceum.CourseOrder
 }
 
-// Quizzes lists the quizzes of a lecture. It fails with NotFound.
+// Quizzes lists the quizzes of a lecture that a viewer sees. It fails with NotFound.
 func (s *Service) Quizzes(
 	ctx context.Context, by lyceum.By, q QuizzesOf, p lyceum.Page,
 ) (lyceum.Listing[AttachmentDetail], error) {
 	var l lyceum.Listing[lyceum.Attachment]
 	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
-		_, err := lectureIn(v.Tables, v, q.Lecture)
+		var err error
+		if by.Learner.Present {
+			_, err = s.bareLecture(v, by, q.Lecture.Course, q.Lecture.ID)
+		} else {
+			_, err = lectureIn(v.Tables, v, q.Lecture)
+		}
 		if err != nil {
 			return err
 		}
-		f := attachmentsOf(q.Lecture.ID)
+		f := seenAttachments(by, q.Lecture.ID)
 		f.Kind, f.Order = lyceum.Some(lyceum.QuizAttachment), lyceum.Some(q.Order)
 		l, err = v.Attachments.List(v, f, p)
 		return err
@@ -32,10 +37,10 @@ func (s *Service) Quizzes(
 	}, err
 }
 
-// OneQuiz returns a quiz of a lecture. It fails with NotFound.
+// OneQuiz returns a quiz of a lecture, if the viewer sees it. It fails with NotFound.
 func (s *Service) OneQuiz(ctx context.Context, by lyceum.By, q InLecture) (a AttachmentDetail, err error) {
 	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
-		a.Attachment, err = quizIn(v.Tables, v, q)
+		a.Attachment, err = s.seenQuiz(v, by, q)
 		a.Course = q.Lecture.Course
 		return err
 	})
@@ -49,7 +54,7 @@ func quizIn(t *lyceum.Tables, from lyceum.Source, q InLecture) (lyceum.Attachmen
 	found, err := t.Attachments.Get(from, q.ID)
 	other := found.Lecture != q.Lecture.ID || found.Kind != lyceum.QuizAttachment || found.ArchivedAt.Present
 	if err == nil && other || lyceum.KindOf(err) == lyceum.NotFound {
-		err = lyceum.Errorf(lyceum.NotFound, "there is no quiz %d in lecture %d", q.ID, q.Lecture.ID)
+		err = noQuiz(q)
 	}
 	return found, err
 }
