@@ -263,7 +263,8 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 	o.answers.Resized = o.room.forAnswers
 	load := access.NewLoad(o.answers)
 	measureLoad(metrics, load)
-	lessons, users := learning.New(store, p.clock).SignLinks(o.ring).KeepFiles(o.files), people.New(store, p.clock)
+	lessons := learning.New(store, p.clock).SignLinks(o.ring, o.site.BaseURL).KeepFiles(o.files)
+	users := people.New(store, p.clock)
 	told := events.New(store, p.clock, events.Options{
 		Ring: o.ring, CheckURL: o.sender.CheckURL, BaseURL: o.site.BaseURL,
 	})

@@ -33,7 +33,7 @@ func bindNewUpload(in *wire.Input) learning.NewUpload {
 func (f *Face) upload(t learning.UploadTicket) gen.Upload {
 	return gen.Upload{
 		UploadURL: wire.UploadURL(f.base, t), UploadMethod: "PUT",
-		UploadHeaders: map[string]string{"Content-Type": wire.MediaType(t.Extension)},
+		UploadHeaders: map[string]string{"Content-Type": lyceum.MediaType(t.Extension)},
 		URL:           f.base + lyceum.UploadPath(t.School, t.UUID, t.Extension),
 		Expires:       wire.Moment(t.Until), UploadID: t.UUID,
 	}

@@ -132,7 +132,7 @@ func (o Options) lead(w http.ResponseWriter, r *http.Request, address string) {
 // the name of the school.
 func send(w http.ResponseWriter, r *http.Request, kept *learning.KeptFile, disposition string) {
 	header := w.Header()
-	header.Set("Content-Type", wire.MediaType(kept.Extension))
+	header.Set("Content-Type", lyceum.MediaType(kept.Extension))
 	header.Set("Content-Disposition", disposition)
 	header.Set("Content-Security-Policy", "sandbox")
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -162,7 +162,7 @@ func etag(u *lyceum.Upload) string { return `"` + u.Checksum.Value + `"` }
 // disposition says under which name a file is saved, and whether a browser shows it.
 func disposition(file *learning.LinkedFile) string {
 	how := "attachment"
-	if file.Shown && showable(wire.MediaType(file.Kept.Value.Extension)) {
+	if file.Shown && showable(lyceum.MediaType(file.Kept.Value.Extension)) {
 		how = "inline"
 	}
 	name := cleanName(file.Filename.Value)

@@ -42,7 +42,7 @@ func newShelf(t *testing.T) *shelf {
 	for _, school := range []lyceum.SchoolID{s.ours, s.theirs} {
 		storetest.Write(t, store, school, fill)
 	}
-	s.learning = learning.New(store, s.clock.Now).SignLinks(lyceum.NewKeyring(lyceum.SecretKey{1})).KeepFiles(kept.NewFolder(s.dir))
+	s.learning = learning.New(store, s.clock.Now).SignLinks(lyceum.NewKeyring(lyceum.SecretKey{1}), base).KeepFiles(kept.NewFolder(s.dir))
 	mux := http.NewServeMux()
 	for pattern, pages := range files.Handlers(files.Options{Learning: s.learning, Log: slog.New(slog.DiscardHandler)}) {
 		mux.Handle(pattern, pages)
@@ -50,6 +50,8 @@ func newShelf(t *testing.T) *shelf {
 	s.Handler = mux
 	return s
 }
+
+const base = "https://school.example.com"
 
 func fill(tx lyceum.Tx) error {
 	at := storetest.Day(1)
@@ -78,9 +80,23 @@ func (s *shelf) link(t *testing.T, by lyceum.By) string {
 }
 
 func (s *shelf) follow(method, address string) *httptest.ResponseRecorder {
+	return s.answer(request(method, address))
+}
+
+func (s *shelf) answer(r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	s.ServeHTTP(w, httptest.NewRequest(method, address, nil))
+	s.ServeHTTP(w, r)
 	return w
+}
+
+// request makes a request with the headers given, as "Name: value".
+func request(method, address string, headers ...string) *http.Request {
+	r := httptest.NewRequest(method, address, nil)
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ": ")
+		r.Header.Set(name, value)
+	}
+	return r
 }
 
 func (s *shelf) want(t *testing.T, what, address string, status int, says string) {
@@ -215,11 +231,11 @@ func TestKeysOfLinks(t *testing.T) {
 	s := newShelf(t)
 	address := s.link(t, learner)
 	older := lyceum.SecretKey{1}
-	s.learning.SignLinks(lyceum.NewKeyring(lyceum.SecretKey{2}, older))
+	s.learning.SignLinks(lyceum.NewKeyring(lyceum.SecretKey{2}, older), base)
 	s.want(t, "rotated", address, http.StatusFound, "")
-	s.learning.SignLinks(lyceum.NewKeyring(lyceum.SecretKey{2}))
+	s.learning.SignLinks(lyceum.NewKeyring(lyceum.SecretKey{2}), base)
 	s.want(t, "gone", address, http.StatusForbidden, invalid)
-	s.learning.SignLinks(nil)
+	s.learning.SignLinks(nil, base)
 	s.want(t, "none", address, http.StatusForbidden, invalid)
 	s.want(t, "its own", s.link(t, learner), http.StatusFound, "")
 }

@@ -19,7 +19,7 @@ import (
 func TestFilesThroughTheServer(t *testing.T) {
 	var lessons *learning.Service
 	s := newSite(t, logged, func(s *site, o *server.Options) {
-		lessons = learning.New(s.store, s.clock.Now).SignLinks(nil).KeepFiles(kept.NewFolder(filepath.Join(s.dir, "files")))
+		lessons = learning.New(s.store, s.clock.Now).SignLinks(nil, "").KeepFiles(kept.NewFolder(filepath.Join(s.dir, "files")))
 		o.Files = files.Handlers(files.Options{Learning: lessons, Log: slog.New(slog.DiscardHandler)})
 	})
 	ticket, err := lessons.CreateUpload(t.Context(), lyceum.By{School: s.ours, Actor: "test"}, learning.NewUpload{

@@ -127,7 +127,7 @@ const (
 // rulesOver gives what the v1 face calls.
 func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 	return apiv1.Rules{
-		Sales: sales.New(store, now, learning.New(store, now), people.New(store, now)), Learning: learning.New(store, now).SignLinks(lyceum.NewKeyring(lyceum.SecretKey{})).KeepFiles(files.NewFolder(filepath.Join(os.TempDir(), "no-files"))), People: people.New(store, now), Events: events.New(store, now, webhookOptions()),
+		Sales: sales.New(store, now, learning.New(store, now), people.New(store, now)), Learning: learning.New(store, now).SignLinks(lyceum.NewKeyring(lyceum.SecretKey{}), "https://school.example.com").KeepFiles(files.NewFolder(filepath.Join(os.TempDir(), "no-files"))), People: people.New(store, now), Events: events.New(store, now, webhookOptions()),
 		Hash: access.NewAccounts(store, now, access.NewOAuth(store, now), nil).HashForProgram,
 	}
 }

@@ -19,14 +19,7 @@ const (
 )
 
 // FileLink is the address of a link to a file, behind the URL of the server.
-func FileLink(base string, l learning.FileLink) string {
-	holder := fmt.Sprintf("key=%d", l.Key)
-	if l.User != 0 {
-		holder = fmt.Sprintf("user=%d", l.User)
-	}
-	return fmt.Sprintf("%s/files/%d/links/%s/%d?%s&until=%d&signature=%s",
-		base, l.School, l.Of, l.ID, holder, l.Until.Unix(), l.Signature)
-}
+func FileLink(base string, l learning.FileLink) string { return base + l.Address() }
 
 // FileAddress is what a program gets as the address of a file: a link if it is one of
 // this server.
@@ -84,27 +77,4 @@ func ReadUploadURL(r *http.Request) (t learning.UploadTicket) {
 		t.Signature = ""
 	}
 	return t
-}
-
-// mediaTypes are the media types of common extensions. They do not depend on the
-// machine, as those of the package mime do.
-var mediaTypes = map[string]string{
-	"jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif", "webp": "image/webp",
-	"svg": "image/svg+xml", "avif": "image/avif", "pdf": "application/pdf", "zip": "application/zip",
-	"mp4": "video/mp4", "m4v": "video/mp4", "mov": "video/quicktime", "webm": "video/webm", "mkv": "video/x-matroska",
-	"mp3": "audio/mpeg", "m4a": "audio/mp4", "wav": "audio/wav", "ogg": "audio/ogg", "flac": "audio/flac",
-	"txt": "text/plain; charset=utf-8", "csv": "text/csv; charset=utf-8", "md": "text/markdown; charset=utf-8",
-	"html": "text/html; charset=utf-8", "json": "application/json", "epub": "application/epub+zip",
-	"doc": "application/msword", "xls": "application/vnd.ms-excel", "ppt": "application/vnd.ms-powerpoint",
-	"docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-	"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-	"pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-}
-
-// MediaType is the media type of a file with an extension in lower case.
-func MediaType(extension string) string {
-	if kind, known := mediaTypes[extension]; known {
-		return kind
-	}
-	return "application/octet-stream"
 }

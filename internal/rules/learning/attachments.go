@@ -2,6 +2,7 @@ package learning
 
 import (
 	"context"
+	"math"
 	"reflect"
 	"slices"
 
@@ -25,6 +26,7 @@ func (s *Service) Attachments(
 			return err
 		}
 		l, err = v.Attachments.List(v, seenAttachments(by, q.ID), p)
+		s.linkFiles(by, l.Rows...)
 		return err
 	})
 	return lyceum.Listing[AttachmentDetail]{
@@ -43,6 +45,7 @@ func (s *Service) OneAttachment(ctx context.Context, by lyceum.By, q InLecture) 
 		if err == nil && by.Learner.Present && !a.IsPublished.Else(true) {
 			err = noAttachment(q)
 		}
+		s.linkFile(by, &a.Attachment)
 		return err
 	})
 	return a, err
@@ -106,6 +109,9 @@ func (s *Service) CreateAttachment(
 		if wrong := misfits(&lyceum.Attachment{}, &made.Attachment); len(wrong) > 0 {
 			return made, lyceum.InvalidFields(wrong...)
 		}
+		if err := describeFile(tx, &made.Attachment); err != nil {
+			return made, err
+		}
 		id, err := tx.Attachments.NextID(tx)
 		if err != nil {
 			return made, err
@@ -116,8 +122,34 @@ func (s *Service) CreateAttachment(
 		}
 		made.ID = id
 		made.Position = lyceum.Some(next(others, func(a *lyceum.Attachment) int32 { return a.Position.Value }))
-		return made, tx.Attachments.Insert(tx, made.Attachment)
+		kept := made.Attachment
+		s.linkFile(by, &made.Attachment)
+		return made, tx.Attachments.Insert(tx, kept)
 	})
+}
+
+// describeFile completes an attachment whose file was uploaded here with what is known
+// of the file.
+func describeFile(tx lyceum.Tx, a *lyceum.Attachment) error {
+	if !slices.Contains(fileKinds, a.Kind) {
+		return nil
+	}
+	u, is, err := attachable(tx, "file.url", a.URL.Value, lyceum.LectureUpload, int32(a.Lecture))
+	if err != nil || !is {
+		return err
+	}
+	a.FileSize = lyceum.None[int32]()
+	if size := u.SizeInBytes.Value; size <= math.MaxInt32 {
+		a.FileSize = lyceum.Some(int32(size))
+	}
+	a.FileExtension = lyceum.Some(u.Extension)
+	if kind, known := lyceum.KnownMediaType(u.Extension); known {
+		a.ContentType = lyceum.Some(kind)
+		if a.Video.Present {
+			a.Video.Value.ContentType = kind
+		}
+	}
+	return nil
 }
 
 // UpdateAttachment changes an attachment of a lecture. It fails with NotFound, and
@@ -146,13 +178,16 @@ func (s *Service) changeAttachment(
 			return AttachmentDetail{}, err
 		}
 		if e.Apply(&row); reflect.DeepEqual(row, before) {
+			s.linkFile(by, &row)
 			return AttachmentDetail{row, e.ID.Lecture.Course}, nil
 		}
 		if err := check(&before, &row); err != nil {
 			return AttachmentDetail{}, err
 		}
 		row.UpdatedAt = now
-		return AttachmentDetail{row, e.ID.Lecture.Course}, tx.Attachments.Update(tx, row)
+		shown := AttachmentDetail{row, e.ID.Lecture.Course}
+		s.linkFile(by, &shown.Attachment)
+		return shown, tx.Attachments.Update(tx, row)
 	})
 }
 
@@ -194,6 +229,7 @@ func (s *Service) ReorderAttachments(
 			return nil, err
 		}
 		_, err = tx.Attachments.Save(tx, rows...)
+		s.linkFiles(by, rows...)
 		return inCourse(q.Of.Course, rows...), err
 	})
 }

@@ -150,6 +150,10 @@ func keepTimes(created, updated *time.Time, oldCreated, oldUpdated, now time.Tim
 
 func keepAttachment(a, old *lyceum.Attachment, now time.Time) {
 	keepTimes(&a.CreatedAt, &a.UpdatedAt, old.CreatedAt, old.UpdatedAt, now)
+	keepAddress(&a.URL, old.URL)
+	if a.Video.Present && lyceum.IsFileLink(a.Video.Value.URL) && old.Video.Present {
+		a.Video.Value.URL = old.Video.Value.URL
+	}
 	keep(&a.IsPublished, old.IsPublished)
 	keep(&a.Embeddable, old.Embeddable)
 	keep(&a.Downloadable, old.Downloadable)
@@ -163,6 +167,14 @@ func keepAttachment(a, old *lyceum.Attachment, now time.Time) {
 	keep(&a.ArchivedAt, old.ArchivedAt)
 	if a.Quiz != nil && old.Quiz != nil {
 		keep(&a.Quiz.InstantFeedback, old.Quiz.InstantFeedback)
+	}
+}
+
+// keepAddress keeps the address of a file where only a link to it came, as from another
+// server: each time it is another link, and all of them expire.
+func keepAddress(address *lyceum.Opt[string], old lyceum.Opt[string]) {
+	if old.Present && lyceum.IsFileLink(address.Value) {
+		*address = old
 	}
 }
 

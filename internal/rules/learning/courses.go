@@ -184,6 +184,7 @@ func (s *Service) lecture(
 		return LectureDetail{}, err
 	}
 	detail.Attachments, err = lyceum.All(v.Attachments, v, seenAttachments(by, id))
+	s.linkFiles(by, detail.Attachments...)
 	return detail, err
 }
 

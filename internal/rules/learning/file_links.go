@@ -3,6 +3,7 @@ package learning
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -17,8 +18,11 @@ const (
 // FileOf says what a file belongs to.
 type FileOf string
 
-// DownloadFiles are the attachments of digital downloads.
-const DownloadFiles FileOf = "digital-downloads"
+// What files belong to.
+const (
+	DownloadFiles FileOf = "digital-downloads" // an attachment of one
+	LectureFiles  FileOf = "lectures"          // an attachment of one
+)
 
 // FileLink is a link to the file of an attachment, for one learner or for the
 // programs with one API key. It works until its time is over, and as long as
@@ -31,6 +35,16 @@ type FileLink struct {
 	Key       lyceum.APIKeyID // 0: it is for a learner
 	Until     time.Time       // a whole second
 	Signature string
+}
+
+// Address is that of a link, behind the URL of the server.
+func (l *FileLink) Address() string {
+	holder := fmt.Sprintf("key=%d", l.Key)
+	if l.User != 0 {
+		holder = fmt.Sprintf("user=%d", l.User)
+	}
+	return fmt.Sprintf("/files/%d/links/%s/%d?%s&until=%d&signature=%s",
+		l.School, l.Of, l.ID, holder, l.Until.Unix(), l.Signature)
 }
 
 const fileLinkPurpose = "file link"
@@ -79,6 +93,8 @@ func (s *Service) OpenLink(ctx context.Context, l FileLink) (file LinkedFile, er
 		switch l.Of {
 		case DownloadFiles:
 			file, err = s.linkedDownload(v, &l)
+		case LectureFiles:
+			file, err = s.linkedAttachment(v, &l)
 		default:
 			err = errBadLink
 		}
@@ -136,9 +152,66 @@ func (s *Service) linkedDownload(v lyceum.View, l *FileLink) (LinkedFile, error)
 	if l.User != 0 {
 		by := lyceum.By{School: l.School, Learner: lyceum.Some(l.User)}
 		_, err = s.oneHeld(v, by, lyceum.Product{Kind: lyceum.DownloadKind, ID: int32(a.DigitalDownloadID)})
-		if lyceum.KindOf(err) == lyceum.NotFound {
-			err = lyceum.Errorf(lyceum.Forbidden, "access to this file has ended")
-		}
+		err = accessEnded(err)
 	}
 	return LinkedFile{URL: a.URL, Filename: a.Filename}, err
+}
+
+// accessEnded says of what a learner no longer finds that they had access to it.
+func accessEnded(err error) error {
+	if lyceum.KindOf(err) == lyceum.NotFound {
+		return lyceum.Errorf(lyceum.Forbidden, "access to this file has ended")
+	}
+	return err
+}
+
+// linkedAttachment is an attachment of a lecture that whom a link is for sees.
+func (s *Service) linkedAttachment(v lyceum.View, l *FileLink) (LinkedFile, error) {
+	a, err := v.Attachments.Get(v, lyceum.AttachmentID(l.ID))
+	if err == nil && a.ArchivedAt.Present {
+		err = lyceum.Errorf(lyceum.NotFound, "there is no attachment %d", a.ID)
+	}
+	if err != nil {
+		return LinkedFile{}, err
+	}
+	lecture, err := liveLecture(v.Tables, v, a.Lecture)
+	if err != nil {
+		return LinkedFile{}, err
+	}
+	if l.User != 0 {
+		by := lyceum.By{School: l.School, Learner: lyceum.Some(l.User)}
+		_, err = s.bareLecture(v, by, lecture.Course, lecture.ID)
+		if err = accessEnded(err); err == nil && !a.IsPublished.Else(true) {
+			err = accessEnded(noAttachment(InLecture{ID: a.ID}))
+		}
+	}
+	return LinkedFile{
+		URL: a.URL.Value, Filename: a.Name, Shown: a.Kind != lyceum.FileAttachment || a.Embeddable.Value,
+	}, err
+}
+
+// linkFiles puts links for who asks in the place of the addresses of files that are
+// kept here.
+func (s *Service) linkFiles(by lyceum.By, attachments ...lyceum.Attachment) {
+	for i := range attachments {
+		s.linkFile(by, &attachments[i])
+	}
+}
+
+func (s *Service) linkFile(by lyceum.By, a *lyceum.Attachment) {
+	for _, address := range []*string{&a.URL.Value, &a.Video.Value.URL} {
+		if s.ours(by.School, *address) {
+			l := s.linkTo(by, LectureFiles, int32(a.ID))
+			*address = s.base + l.Address()
+		}
+	}
+}
+
+// ours reports whether an address is that of a file of a school of this server.
+func (s *Service) ours(school lyceum.SchoolID, address string) bool {
+	if s.base == "" || !strings.HasPrefix(address, s.base+"/files/") {
+		return false
+	}
+	a, is := lyceum.ParseUploadAddress(address)
+	return is && a.School == school
 }

@@ -19,6 +19,7 @@ type Service struct {
 	store lyceum.Store
 	clock func() time.Time
 	ring  *lyceum.Keyring  // signs links to files
+	base  string           // URL of the server, which links begin with
 	files lyceum.FileStore // nil: no uploads
 }
 
@@ -27,10 +28,11 @@ func New(store lyceum.Store, clock func() time.Time) *Service {
 	return &Service{store: store, clock: clock}
 }
 
-// SignLinks makes the keys of a ring sign the links to files. Without any,
-// links are valid until the server stops, and in this process alone.
-func (s *Service) SignLinks(ring *lyceum.Keyring) *Service {
-	s.ring = ring
+// SignLinks makes the keys of a ring sign the links to files, which begin with the
+// URL of the server. Without any key links are valid until the server stops, and in
+// this process alone.
+func (s *Service) SignLinks(ring *lyceum.Keyring, base string) *Service {
+	s.ring, s.base = ring, base
 	if len(ring.Keys()) == 0 {
 		var key lyceum.SecretKey
 		_, _ = rand.Read(key[:]) // crypto/rand.Read never fails

@@ -1,0 +1,220 @@
+package files_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// mira is enrolled in course 1 of a classroom, in which lecture 11 is.
+const mira lyceum.UserID = 2
+
+var (
+	wheel   = learning.InCourse[lyceum.LectureID]{Course: 1, ID: 11}
+	handout = learning.NewUpload{Target: lyceum.LectureUpload, ID: 11, Purpose: lyceum.AttachmentUpload, Extension: "PDF"}
+)
+
+// newClassroom is a shelf with a classroom in our school.
+func newClassroom(t *testing.T) (s *shelf, ours, hers lyceum.By) {
+	t.Helper()
+	s = newShelf(t)
+	storetest.Write(t, s.store, s.ours, storetest.NewClassroom("x").Save)
+	return s, lyceum.By{School: s.ours, Actor: "api_key:1", Key: 1}, lyceum.By{School: s.ours, Actor: "grant:1", Learner: lyceum.Some(mira)}
+}
+
+// attach makes an attachment of lecture 11 of a file that was sent.
+func (s *shelf) attach(t *testing.T, by lyceum.By, kind lyceum.AttachmentKind, address string) (learning.AttachmentDetail, error) {
+	t.Helper()
+	a := lyceum.Attachment{
+		Lecture: 11, Kind: kind, URL: lyceum.Some(address), ContentType: lyceum.Some("text/html"), Name: lyceum.Some("Wheel.pdf"), FileSize: lyceum.Some[int32](1),
+	}
+	if kind == lyceum.VideoAttachment {
+		a.Video = lyceum.Some(lyceum.Video{URL: address, ContentType: "text/html", Status: lyceum.VideoReady})
+	}
+	return s.learning.CreateAttachment(t.Context(), by, learning.AttachmentDetail{Course: 1, Attachment: a})
+}
+
+// What is known of a file of a lecture is true, and it is reached by links, which are
+// nowhere stored.
+func TestFilesOfLectures(t *testing.T) {
+	s, ours, hers := newClassroom(t)
+	permanent := base + s.sent(t, handout, "%PDF-1.7 clay")
+	made, err := s.attach(t, ours, lyceum.PDFAttachment, permanent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made.FileSize.Value != 13 || made.FileExtension.Value != "pdf" || made.ContentType.Value != "application/pdf" {
+		t.Errorf("%+v", made.Attachment)
+	}
+	v := s.store.In(t.Context(), s.ours)
+	if kept, err := v.Attachments.Get(v, made.ID); err != nil || kept.URL.Value != permanent {
+		t.Errorf("stored %q, %v", kept.URL.Value, err)
+	}
+	for name, by := range map[string]lyceum.By{"program": ours, "learner": hers} {
+		for what, address := range s.addresses(t, by, made.ID) {
+			path, found := strings.CutPrefix(address, base)
+			if !found || !lyceum.IsFileLink(address) {
+				t.Errorf("%s gets %q of %s", name, address, what)
+				continue
+			}
+			w := s.follow(http.MethodGet, path)
+			if w.Code != http.StatusOK || w.Body.String() != "%PDF-1.7 clay" || w.Header().Get("Content-Disposition") != "inline; filename=Wheel.pdf" {
+				t.Errorf("%s, %s: %d %q %v", name, what, w.Code, w.Body, w.Header())
+			}
+		}
+	}
+	edit := learning.Edit[learning.InLecture, lyceum.Attachment]{ID: learning.InLecture{Lecture: wheel, ID: made.ID}, Apply: func(a *lyceum.Attachment) { a.Downloadable = lyceum.Some(true) }}
+	if changed, err := s.learning.UpdateAttachment(t.Context(), ours, edit); err != nil || !lyceum.IsFileLink(changed.URL.Value) {
+		t.Errorf("changed: %q, %v", changed.URL.Value, err)
+	}
+	if kept, err := v.Attachments.Get(v, made.ID); err != nil || kept.URL.Value != permanent || !kept.Downloadable.Value {
+		t.Errorf("stored after a change %q, %v", kept.URL.Value, err)
+	}
+}
+
+// addresses are those of an attachment wherever it is shown.
+func (s *shelf) addresses(t *testing.T, by lyceum.By, id lyceum.AttachmentID) map[string]string {
+	t.Helper()
+	all, err := s.learning.Attachments(t.Context(), by, wheel, lyceum.Page{Number: 1, Size: 100})
+	one, oneErr := s.learning.OneAttachment(t.Context(), by, learning.InLecture{Lecture: wheel, ID: id})
+	lecture, lectureErr := s.learning.Lecture(t.Context(), by, 1, 11)
+	if err := errors.Join(err, oneErr, lectureErr); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{"one": one.URL.Value}
+	for _, a := range all.Rows {
+		if a.ID == id {
+			found["the list"] = a.URL.Value
+		}
+	}
+	for _, a := range lecture.Attachments {
+		if a.ID == id {
+			found["the lecture"] = a.URL.Value
+		}
+	}
+	return found
+}
+
+func TestVideosOfLectures(t *testing.T) {
+	s, ours, hers := newClassroom(t)
+	q := handout
+	q.Extension = "mp4"
+	made, err := s.attach(t, ours, lyceum.VideoAttachment, base+s.sent(t, q, "moving pictures"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, a, err := s.learning.Attachment(t.Context(), hers, 1, 11, made.ID, lyceum.VideoAttachment)
+	if err != nil || a.Video.Value.ContentType != "video/mp4" {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	r := request(http.MethodGet, strings.TrimPrefix(a.Video.Value.URL, base), "Range: bytes=7-")
+	w := s.answer(r)
+	if w.Code != http.StatusPartialContent || w.Body.String() != "pictures" || w.Header().Get("Content-Type") != "video/mp4" {
+		t.Errorf("%d %q %v", w.Code, w.Body, w.Header())
+	}
+}
+
+// A link to a file of a lecture ends with what the learner sees of the lecture.
+func TestLinksOfLecturesEndWithAccess(t *testing.T) {
+	s, ours, hers := newClassroom(t)
+	made, err := s.attach(t, ours, lyceum.FileAttachment, base+s.sent(t, handout, "clay"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := strings.TrimPrefix(s.addresses(t, hers, made.ID)["one"], base)
+	program := strings.TrimPrefix(s.addresses(t, ours, made.ID)["one"], base)
+	if w := s.follow(http.MethodGet, address); w.Header().Get("Content-Disposition") != "attachment; filename=Wheel.pdf" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	const ended = "access to this file has ended"
+	for _, step := range []struct {
+		name   string
+		change func(lyceum.Tx) error
+		status int
+		says   string
+	}{
+		{"the attachment is hidden", s.published(made.ID, false), http.StatusForbidden, ended},
+		{"and shown", s.published(made.ID, true), http.StatusOK, "clay"},
+		{"the lecture is hidden", lecturePublished(false), http.StatusForbidden, ended},
+		{"and shown again", lecturePublished(true), http.StatusOK, "clay"},
+		{"the enrollment ended", func(tx lyceum.Tx) error {
+			e, err := tx.Enrollments.Get(tx, 2)
+			e.EndedAt = lyceum.Some(storetest.Day(7))
+			return errors.Join(err, tx.Enrollments.Update(tx, e), endEntitlements(tx))
+		}, http.StatusForbidden, ended},
+	} {
+		storetest.Write(t, s.store, s.ours, step.change)
+		s.want(t, step.name, address, step.status, step.says)
+		s.want(t, step.name+", for a program", program, http.StatusOK, "clay")
+	}
+	storetest.Write(t, s.store, s.ours, func(tx lyceum.Tx) error {
+		a, err := tx.Attachments.Get(tx, made.ID)
+		a.ArchivedAt = lyceum.Some(storetest.Day(9))
+		return errors.Join(err, tx.Attachments.Update(tx, a))
+	})
+	s.want(t, "deleted", program, http.StatusNotFound, "there is no attachment")
+}
+
+func (s *shelf) published(id lyceum.AttachmentID, on bool) func(lyceum.Tx) error {
+	return func(tx lyceum.Tx) error {
+		a, err := tx.Attachments.Get(tx, id)
+		a.IsPublished = lyceum.Some(on)
+		return errors.Join(err, tx.Attachments.Update(tx, a))
+	}
+}
+
+func lecturePublished(on bool) func(lyceum.Tx) error {
+	return func(tx lyceum.Tx) error {
+		l, err := tx.Lectures.Get(tx, 11)
+		l.IsPublished = on
+		return errors.Join(err, tx.Lectures.Update(tx, l))
+	}
+}
+
+func endEntitlements(tx lyceum.Tx) error {
+	rows, err := lyceum.All(tx.Entitlements, tx, lyceum.EntitlementFilter{User: lyceum.Some(mira)})
+	for _, e := range rows {
+		e.EndedAt, e.EndReason = lyceum.Some(storetest.Day(7)), lyceum.Some(lyceum.EndedByUnenrollment)
+		err = errors.Join(err, tx.Entitlements.Update(tx, e))
+	}
+	return err
+}
+
+// A file is for the lecture that it was sent for, and a link is nowhere stored.
+func TestFilesThatAreNotOfTheLecture(t *testing.T) {
+	s, ours, _ := newClassroom(t)
+	q := handout
+	q.ID = 12
+	made, err := s.attach(t, ours, lyceum.FileAttachment, base+s.sent(t, handout, "clay"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct{ address, says string }{
+		"of another lecture": {base + s.sent(t, q, "x"), "file.url is the address of an upload for lecture 12, as an attachment"},
+		"of a download":      {base + s.sent(t, pattern, "x"), "file.url is the address of an upload for digital download 1, as an attachment"},
+		"a link":             {made.URL.Value, "file.url must be a permanent address, not a link that expires"},
+	} {
+		_, err := s.attach(t, ours, lyceum.FileAttachment, tc.address)
+		if e := lyceum.Public(err); e.Kind != lyceum.Invalid || !strings.Contains(strings.Join(e.Sentences(), ";"), tc.says) {
+			t.Errorf("%s: %v, want %q", name, err, tc.says)
+		}
+	}
+	stranger := "https://videos.example.com/files/1/7c0e2a4e-5a53-4b5e-9d3c-0a4de5f3b1aa.pdf"
+	kept, err := s.attach(t, ours, lyceum.FileAttachment, stranger)
+	if err != nil || kept.URL.Value != stranger || kept.FileSize.Value != 1 || kept.ContentType.Value != "text/html" {
+		t.Errorf("a stranger's: %+v, %v", kept.Attachment, err)
+	}
+	row := made.Attachment
+	if _, problems, err := s.learning.ImportAttachments(ours).Save(t.Context(), []lyceum.Attachment{row}); err != nil || len(problems) > 0 {
+		t.Fatal(problems, err)
+	}
+	v := s.store.In(t.Context(), s.ours)
+	if after, err := v.Attachments.Get(v, made.ID); err != nil || lyceum.IsFileLink(after.URL.Value) {
+		t.Errorf("imported %q, %v", after.URL.Value, err)
+	}
+}
