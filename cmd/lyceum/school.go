@@ -224,7 +224,14 @@ func (c *schoolCreateCommand) Run(p *program) (err error) {
 		_, err = tx.Users.Save(tx, lyceum.User{
 			ID: owner, Email: c.OwnerEmail, Role: lyceum.Owner, CreatedAt: lyceum.Second(now),
 		})
-		return err
+		if err != nil {
+			return err
+		}
+		author, err := tx.Authors.NextID(tx)
+		if err != nil {
+			return err
+		}
+		return tx.Authors.Insert(tx, lyceum.AuthorProfile{ID: author, UserID: lyceum.Some(owner)})
 	})
 	if err != nil {
 		return err

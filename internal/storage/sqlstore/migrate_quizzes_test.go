@@ -6,37 +6,33 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// A response from before answers were kept keeps its percentage; it is as old as its
-// submission, or as its user.
-func TestQuizResponsesFromBefore(t *testing.T) {
+// A quiz from before it could give feedback at once is as it was, and does not say
+// whether it does.
+func TestQuizzesFromBefore(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store := oldDatabase(t, postgres, 50,
+			store := oldDatabase(t, postgres, 41,
 				"INSERT INTO schools (school_id, name, created_at) VALUES (7, 'Fernwood', 0)",
-				"INSERT INTO users (school_id, user_id, email, email_key, role, created_at) VALUES (7, 5, 'a@example.com', 'a@example.com', 'student', 3000000)",
-				"INSERT INTO quiz_responses (school_id, quiz_response_id, quiz_id, user_id, submitted_at, percent_correct) VALUES "+
-					"(7, 1, 901, 5, 6000000, 0.25), (7, 2, 901, 5, NULL, NULL)",
-				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7), (7, 'journal', 0), (7, 'user_id', 5), (7, 'quiz_response_id', 2)",
+				"INSERT INTO courses (school_id, course_id, name, is_published, created_at, updated_at) VALUES (7, 1, 'Dyes', 1, 3000000, 5000000)",
+				"INSERT INTO lecture_sections (school_id, lecture_section_id, course_id, name, is_published, position) VALUES (7, 2, 1, 'Roots', 1, 1)",
+				"INSERT INTO lectures (school_id, lecture_id, course_id, lecture_section_id, is_published, position) VALUES (7, 3, 1, 2, 1, 1)",
+				`INSERT INTO attachments (school_id, attachment_id, lecture_id, kind, quiz_id, questions) VALUES (7, 4, 3, 'quiz', 8, `+
+					`'[{"question":"Which root?","question_type":"single","answers":["madder","woad"],"correct_answers":["madder"],"graded":true}]')`,
+				"INSERT INTO counters (school_id, name, value) VALUES (0, 'school_id', 7), (7, 'journal', 0), (7, 'course_id', 1), "+
+					"(7, 'lecture_section_id', 2), (7, 'lecture_id', 3), (7, 'attachment_id', 4), (7, 'quiz_id', 8)",
 			)
 			v := store.In(t.Context(), 7)
-			of := lyceum.QuizResponseFilter{
-				User: lyceum.Some(lyceum.UserID(5)), Order: lyceum.Some(lyceum.QuizResponseOrder{Descending: true}),
+			a, err := v.Attachments.Get(v, 4)
+			if err != nil || a.Quiz == nil {
+				t.Fatalf("%+v: %v", a, err)
 			}
-			found, err := lyceum.All(v.QuizResponses, v, of)
-			if err != nil || len(found) != 2 {
-				t.Fatal(found, err)
+			if a.Quiz.ID != 8 || a.Quiz.InstantFeedback.Present || len(a.Quiz.Questions) != 1 || a.Quiz.Questions[0].Question != "Which root?" {
+				t.Errorf("the quiz is %+v", a.Quiz)
 			}
-			for i, at := range []int64{6, 3} {
-				r := found[i]
-				if r.ID != lyceum.QuizResponseID(i+1) || r.Counts.Present || r.Answers.Present || r.CreatedAt.Unix() != at || r.UpdatedAt != r.CreatedAt {
-					t.Errorf("response %d is %+v", i+1, r)
-				}
-			}
-			quiz := &lyceum.Quiz{Questions: lyceum.Questions{{Graded: true}, {Graded: true}, {Graded: true}, {Graded: true}, {}}}
-			if g := found[0].Grade(quiz); g != (lyceum.Grade{Correct: 1, Answered: 4, Total: 4}) {
-				t.Errorf("its grade is %+v", g)
+			if a.Kind != lyceum.QuizAttachment {
+				t.Errorf("the attachment is of the kind %s", a.Kind)
 			}
 		})
 	}

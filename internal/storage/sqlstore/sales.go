@@ -11,6 +11,7 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 	table: table[lyceum.Sale]{
 		name: "sales", counter: "sales", changed: countHeld,
 		touched: func(s *lyceum.Sale) *time.Time { return &s.UpdatedAt },
+		born:    func(s *lyceum.Sale) time.Time { return s.CreatedAt },
 	},
 	entries: "sale",
 	key:     idKey("sale_id", func(s *lyceum.Sale) *lyceum.SaleID { return &s.ID }),

@@ -70,9 +70,7 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 			saved.Unchanged++
 			continue
 		}
-		if table.touched != nil {
-			*table.touched(row) = lyceum.Second(t.stamp.At)
-		}
+		table.touch(t, row)
 		if err := update(t, table, row, table.set); err != nil {
 			return saved, err
 		}
@@ -137,15 +135,25 @@ func same(a, b []any) bool {
 	return true
 }
 
+// touch keeps when a row was changed.
+func (table *table[T]) touch(t *tx, row *T) {
+	if table.touched == nil {
+		return
+	}
+	at := lyceum.Second(t.stamp.At)
+	if born := table.born(row); born.After(at) {
+		at = born
+	}
+	*table.touched(row) = at
+}
+
 // insert adds rows that are not there and appends an entry for each.
 func insert[T any](t *tx, table *table[T], rows []T) error {
 	for len(rows) > 0 {
 		n := chunkOf(len(rows))
 		args := make([]any, 0, n*(1+len(table.columns)))
 		for i := range rows[:n] {
-			if table.touched != nil {
-				*table.touched(&rows[i]) = lyceum.Second(t.stamp.At)
-			}
+			table.touch(t, &rows[i])
 			args = append(append(args, int64(t.stamp.School)), table.bind(&rows[i])...)
 			if table.created != "" {
 				t.Note(table.created, table.id(&rows[i]))

@@ -28,8 +28,10 @@ type table[T any] struct {
 	weigh   func(*T) int   // how many bytes a row takes in JSON, at most
 	created lyceum.EntryType
 	updated lyceum.EntryType
-	// touched is when a row was last changed, which a save sets.
+	// touched is when a row was last changed, which a save sets. It is not before
+	// born: what is imported or made up may be later than the change that saves it.
 	touched func(*T) *time.Time
+	born    func(*T) time.Time
 	// changed is called with each row that is changed, as it was and as it is:
 	// old is nil for one that is inserted, row for one that is deleted.
 	changed func(t *tx, old, row *T)

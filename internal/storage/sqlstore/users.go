@@ -15,6 +15,7 @@ var users = define(&tables.Users, noun[lyceum.UserID, lyceum.User, lyceum.UserFi
 	table: table[lyceum.User]{
 		name: "users", counter: userCounter, changed: countRoles,
 		touched: func(u *lyceum.User) *time.Time { return &u.UpdatedAt },
+		born:    func(u *lyceum.User) time.Time { return u.CreatedAt },
 	},
 	entries: "user",
 	key:     idKey("user_id", func(u *lyceum.User) *lyceum.UserID { return &u.ID }),
