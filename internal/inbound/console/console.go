@@ -65,6 +65,7 @@ const (
 	salesPath        = "/admin/sales"
 	attentionPath    = "/admin/attention"
 	toStopPath       = "/admin/sales_to_stop"
+	commentsPath     = "/admin/comments"
 	appsPath         = "/admin/settings/oauth-apps"
 	keysPath         = "/admin/settings/api-keys"
 	webhooksPath     = "/admin/settings/webhooks"
@@ -156,7 +157,7 @@ func largest(r *http.Request) int64 {
 func (c *console) routes() map[string]map[string]action {
 	app, key := appsPath+"/{id}", keysPath+"/{id}"
 	sale, refund := salesPath+"/{id}", transactionsPath+"/{id}/refund"
-	person, bulkJob := peoplePath+"/{id}", BulkPath+"/{id}"
+	person, bulkJob, comment := peoplePath+"/{id}", BulkPath+"/{id}", commentsPath+"/{id}"
 	hook, delivery := webhooksPath+"/{id}", webhooksPath+"/{id}/deliveries/{delivery}"
 	return map[string]map[string]action{
 		homePath:                                {"GET": c.home},
@@ -203,6 +204,11 @@ func (c *console) routes() map[string]map[string]action {
 		attentionPath:                           {"GET": c.listAttention},
 		attentionPath + "/{id}/dismiss":         {"POST": c.dismissAttention},
 		toStopPath:                              {"GET": c.listToStop},
+		commentsPath:                            {"GET": c.listComments},
+		commentsPath + "/review":                {"POST": c.reviewComments},
+		comment + "/approve":                    {"POST": c.moderate(approving)},
+		comment + "/remove":                     c.moderates(removing, "/remove"),
+		comment + "/deny":                       c.moderates(denying, "/deny"),
 		sale + "/charging_stopped":              {"POST": c.chargingStopped},
 		BulkPath:                                {"GET": c.newBulk, "POST": c.prepareBulk},
 		bulkJob:                                 {"GET": c.showBulk},

@@ -242,20 +242,30 @@ var becomes = map[lyceum.CommentStatus][]lyceum.CommentStatus{
 // ModerateComment changes the status of a comment. It fails with NotFound, and
 // with Invalid where the comment's status does not allow it.
 func (s *Service) ModerateComment(ctx context.Context, by lyceum.By, m Moderation) (CommentDetail, error) {
+	return s.moderate(ctx, by, m.Status, func(tx lyceum.Tx) (lyceum.Comment, error) {
+		return commentIn(tx.Tables, tx, m.Comment)
+	})
+}
+
+func (s *Service) moderate(
+	ctx context.Context, by lyceum.By, status lyceum.CommentStatus, find func(lyceum.Tx) (lyceum.Comment, error),
+) (CommentDetail, error) {
 	now := lyceum.Second(s.clock())
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (c CommentDetail, err error) {
-		if c.Comment, err = commentIn(tx.Tables, tx, m.Comment); err != nil {
+		if c.Comment, err = find(tx); err != nil {
 			return c, err
 		}
-		if c.Author, err = tx.Users.Get(tx, c.User); err != nil || c.Status == m.Status {
+		authors, err := tx.Users.Find(tx, c.User)
+		c.Author = authors[c.User] // nobody, once erased
+		if err != nil || c.Status == status {
 			return c, err
 		}
-		if !slices.Contains(becomes[m.Status], c.Status) {
+		if !slices.Contains(becomes[status], c.Status) {
 			return c, lyceum.InvalidFields(lyceum.FieldError{
-				Field: "status", Message: fmt.Sprintf("cannot be %s: comment %d was %s", m.Status, c.ID, c.Status),
+				Field: "status", Message: fmt.Sprintf("cannot be %s: comment %d was %s", status, c.ID, c.Status),
 			})
 		}
-		c.Status, c.UpdatedAt = m.Status, now
+		c.Status, c.UpdatedAt = status, now
 		return c, tx.Comments.Update(tx, c.Comment)
 	})
 }

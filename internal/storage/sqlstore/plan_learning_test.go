@@ -71,6 +71,9 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 			f := lyceum.CommentFilter{Course: course, Status: lyceum.Some(lyceum.CommentAwaiting), Order: newest(lyceum.CourseByCreated)}
 			return listed(v.Comments, v, f)
 		}, "INDEX comments_course_status (school_id=? AND course_id=? AND status=?)"},
+		{"comments of a school that wait", func() error {
+			return listed(v.Comments, v, lyceum.CommentFilter{Status: lyceum.Some(lyceum.CommentAwaiting), Whole: true})
+		}, "INDEX comments_status (school_id=? AND status=?)"},
 		{"comments of a thread", func() error {
 			return listed(v.Comments, v, lyceum.CommentFilter{Thread: lyceum.Some(lyceum.CommentID(1))})
 		}, "INDEX comments_thread (school_id=? AND thread_id=?)"},

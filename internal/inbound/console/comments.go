@@ -1,0 +1,201 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+)
+
+// commentsPage lists the comments with a status.
+type commentsPage struct {
+	Form    *form
+	Tabs    []commentTab
+	Status  lyceum.CommentStatus
+	Rows    []comment
+	Turn    turn
+	Reviews bool // what learners write waits
+}
+
+// commentTab leads to the comments with a status.
+type commentTab struct {
+	Name, Address string
+	Here          bool
+}
+
+// comment is one that can be moderated.
+type comment struct {
+	learning.PlacedComment
+
+	Writer person
+	Place  string // the lecture and the course
+	Path   string
+}
+
+// commentTabs are what the statuses are called.
+var commentTabs = map[lyceum.CommentStatus]string{
+	lyceum.CommentAwaiting: "Awaiting review", lyceum.CommentApproved: "Approved", lyceum.CommentRemoved: "Removed",
+	lyceum.CommentDenied: "Denied",
+}
+
+// listComments serves GET /admin/comments.
+func (c *console) listComments(w http.ResponseWriter, r *http.Request, v *visit) error {
+	f := &form{Action: commentsPath, Values: map[string]string{}}
+	f.keep(r.URL.Query().Get, "page", "status")
+	number, err := pageOf(f)
+	if err != nil {
+		return err
+	}
+	status := lyceum.CommentStatus(f.Values["status"])
+	if status == "" {
+		status = lyceum.CommentAwaiting
+	}
+	if commentTabs[status] == "" {
+		return lyceum.Invalidf("Status must be awaiting_review, approved, removed or denied.")
+	}
+	page := lyceum.Page{Number: number, Size: pageSize}
+	listing, err := c.Learning.SchoolComments(r.Context(), v.by(), status, page)
+	if err != nil {
+		return err
+	}
+	p := commentsPage{
+		Form: f, Status: status, Turn: newTurn(f, []string{"status"}, pageSize, int64(number), listing.Total),
+		Reviews: v.School.ReviewsComments,
+	}
+	for _, s := range lyceum.CommentStatuses() {
+		p.Tabs = append(p.Tabs, commentTab{commentTabs[s], backTo(s), s == status})
+	}
+	for i := range listing.Rows {
+		p.Rows = append(p.Rows, commentOf(listing.Rows[i]))
+	}
+	return c.show(w, r, http.StatusOK, "comments.gohtml", v, "Comments", p)
+}
+
+func commentOf(row learning.PlacedComment) comment {
+	shown := comment{
+		PlacedComment: row, Path: fmt.Sprintf("%s/%d", commentsPath, row.ID),
+		Writer: person{Name: row.Author.Name.Value, Email: row.Author.Email},
+	}
+	if row.Author.ID == 0 {
+		shown.Writer = person{Name: "Somebody who was erased"}
+	}
+	lecture := row.LectureName
+	if lecture == "" {
+		lecture = fmt.Sprintf("Lecture %d", row.Lecture)
+	}
+	shown.Place = lecture + ", " + row.CourseName
+	return shown
+}
+
+// shownText is how much of a comment a list shows unfolded, in characters.
+const shownText = 300
+
+// Short is the beginning of a long comment; empty for one that is short.
+func (c comment) Short() string {
+	if utf8.RuneCountInString(c.Body) <= shownText {
+		return ""
+	}
+	return string([]rune(c.Body)[:shownText]) + "…"
+}
+
+// Approves reports whether a comment can be approved.
+func (c comment) Approves() bool { return c.Becomes(lyceum.CommentApproved) }
+
+// Removes reports whether a comment can be removed.
+func (c comment) Removes() bool { return c.Becomes(lyceum.CommentRemoved) }
+
+// Denies reports whether a comment can be denied.
+func (c comment) Denies() bool { return c.Becomes(lyceum.CommentDenied) }
+
+// moderation is a way to moderate: the last part of its path and what it makes of a
+// comment.
+type moderation struct {
+	Verb   string
+	Status lyceum.CommentStatus
+	Notice string
+}
+
+var (
+	approving = moderation{"Approve", lyceum.CommentApproved, "comment-approved"}
+	removing  = moderation{"Remove", lyceum.CommentRemoved, "comment-removed"}
+	denying   = moderation{"Deny", lyceum.CommentDenied, "comment-denied"}
+)
+
+// moderationPage is the question before a comment is removed or denied.
+type moderationPage struct {
+	moderation
+
+	Comment comment
+	Path    string // of the act
+	Back    string
+	Refused bool
+}
+
+func backTo(status lyceum.CommentStatus) string {
+	return commentsPath + "?status=" + url.QueryEscape(string(status))
+}
+
+// moderates are the actions of a path whose act is asked about before.
+func (c *console) moderates(m moderation, path string) map[string]action {
+	return map[string]action{"GET": c.confirmModeration(m, path), "POST": c.moderate(m)}
+}
+
+// confirmModeration serves GET /admin/comments/{id}/remove and deny.
+func (c *console) confirmModeration(m moderation, path string) action {
+	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
+		id, ok := parseID[lyceum.CommentID](r.PathValue("id"))
+		if !ok {
+			return errNoPage
+		}
+		row, err := c.Learning.SchoolComment(r.Context(), v.by(), id)
+		if err != nil {
+			return err
+		}
+		one := commentOf(row)
+		p := moderationPage{
+			moderation: m, Comment: one, Path: one.Path + path, Back: backTo(row.Status), Refused: !row.Becomes(m.Status),
+		}
+		return c.show(w, r, http.StatusOK, "comment_moderate.gohtml", v, m.Verb+" this comment?", p)
+	}
+}
+
+// moderate serves POST /admin/comments/{id}/approve, remove and deny.
+func (c *console) moderate(m moderation) action {
+	return func(w http.ResponseWriter, r *http.Request, v *visit) error {
+		id, ok := parseID[lyceum.CommentID](r.PathValue("id"))
+		if !ok {
+			return errNoPage
+		}
+		before, err := c.Learning.SchoolComment(r.Context(), v.by(), id)
+		if err == nil {
+			_, err = c.Learning.ModerateByID(r.Context(), v.by(), id, m.Status)
+		}
+		if lyceum.KindOf(err) == lyceum.Invalid {
+			p := moderationPage{moderation: m, Comment: commentOf(before), Back: backTo(before.Status), Refused: true}
+			return c.show(w, r, http.StatusUnprocessableEntity, "comment_moderate.gohtml", v, "Nothing was changed", p)
+		}
+		if err != nil {
+			return err
+		}
+		return done(w, r, commentsPath, m.Notice+"&status="+string(before.Status))
+	}
+}
+
+// reviewComments serves POST /admin/comments/review.
+func (c *console) reviewComments(w http.ResponseWriter, r *http.Request, v *visit) error {
+	on := r.PostForm.Get("review")
+	if on != "on" && on != "off" {
+		return lyceum.Invalidf("Review must be on or off.")
+	}
+	if err := c.Learning.ReviewComments(r.Context(), v.by(), on == "on"); err != nil {
+		return err
+	}
+	notice := "review-off"
+	if on == "on" {
+		notice = "review-on"
+	}
+	return done(w, r, commentsPath, notice)
+}

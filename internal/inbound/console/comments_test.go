@@ -1,0 +1,111 @@
+package console_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
+)
+
+const commentsPath = "/admin/comments"
+
+// talk lets Ada write three comments, of which the first is long and the last is
+// approved.
+func (p *place) talk() {
+	p.t.Helper()
+	p.market()
+	p.write(func(tx lyceum.Tx) error {
+		at := p.clock.Now()
+		if _, err := tx.LectureSections.Save(tx, lyceum.LectureSection{ID: 1, Course: 1, Name: "Begin", Position: 1, CreatedAt: at, UpdatedAt: at}); err != nil {
+			return err
+		}
+		if _, err := tx.Lectures.Save(tx, lyceum.Lecture{ID: 1, Course: 1, Section: 1, Name: lyceum.Some("Clay"), Position: 1, CreatedAt: at, UpdatedAt: at}); err != nil {
+			return err
+		}
+		for i, body := range []string{strings.Repeat("Which clay is it? ", 40), "<b>Bold</b>", "Thanks"} {
+			c := lyceum.Comment{ID: lyceum.CommentID(i + 1), Lecture: 1, Course: 1, User: 11, Status: lyceum.CommentAwaiting, Body: body, CreatedAt: at, UpdatedAt: at}
+			if i == 2 {
+				c.Status = lyceum.CommentApproved
+			}
+			if _, err := tx.Comments.Save(tx, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	p.session()
+}
+
+// An owner reviews what learners wrote.
+func TestModeratingComments(t *testing.T) {
+	p := open(t, site)
+	want(t, p.ask(p.owner, "GET", commentsPath, nil), 200, "Nothing waits for you.", "What learners write is seen at once.")
+	p.talk()
+	want(t, p.ask(p.owner, "GET", commentsPath, nil), 200, "2 comments", "Ada Lovelace", "Clay, Pottery", "<b>Bold</b>", "…", "Approve", "Deny…")
+	want(t, p.ask(p.owner, "GET", commentsPath+"?status=approved", nil), 200, "1 comment", "Thanks", "Remove…")
+	want(t, p.ask(p.owner, "GET", commentsPath+"?status=denied", nil), 200, "No comment has this status.")
+	want(t, p.ask(p.owner, "GET", commentsPath+"?page=9", nil), 200, "There is no page 9")
+
+	leads(t, p.ask(p.owner, "POST", commentsPath+"/1/approve", url.Values{}), commentsPath+"?done=comment-approved&status=awaiting_review")
+	want(t, p.ask(p.owner, "GET", commentsPath+"?done=comment-approved&status=awaiting_review", nil), 200, "The comment is approved.", "1 comment")
+	want(t, p.ask(p.owner, "GET", commentsPath+"/2/deny", nil), 200, "Deny the comment of Ada Lovelace?", "<b>Bold</b>", "cannot be approved again")
+	leads(t, p.ask(p.owner, "POST", commentsPath+"/2/deny", url.Values{}), commentsPath+"?done=comment-denied&status=awaiting_review")
+	leads(t, p.ask(p.owner, "POST", commentsPath+"/3/remove", url.Values{}), commentsPath+"?done=comment-removed&status=approved")
+
+	before := p.state()
+	want(t, p.ask(p.owner, "POST", commentsPath+"/2/approve", url.Values{}), http.StatusUnprocessableEntity, "comment 2 has another status by now")
+	want(t, p.ask(p.owner, "GET", commentsPath+"/2/remove", nil), 200, "Nothing can be changed")
+	for _, path := range []string{"/99", "/0", "/x"} {
+		want(t, p.ask(p.owner, "GET", commentsPath+path+"/deny", nil), 404)
+		want(t, p.ask(p.owner, "POST", commentsPath+path+"/approve", url.Values{}), 404)
+	}
+	want(t, p.ask(p.owner, "GET", commentsPath+"?status=lost", nil), 422, "Status must be awaiting_review, approved, removed or denied")
+	want(t, p.ask(p.owner, "POST", commentsPath+"/review", url.Values{"review": {"maybe"}}), 422, "Review must be on or off")
+	want(t, p.ask(p.learner, "POST", commentsPath+"/3/approve", url.Values{}), 403)
+	p.untouched(before)
+
+	leads(t, p.ask(p.owner, "POST", commentsPath+"/review", url.Values{"review": {"on"}}), commentsPath+"?done=review-on")
+	want(t, p.ask(p.owner, "GET", commentsPath, nil), 200, "waits until you approve it")
+}
+
+func TestCommentsInABrowser(t *testing.T) {
+	w, p := show(t)
+	w.open(commentsPath) // while nothing is there
+	w.sound()
+	p.talk()
+	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
+	w.eachAppearance(func() {
+		for _, path := range []string{"", "?status=approved", "?status=denied", "/2/deny", "/3/remove"} {
+			w.open(commentsPath + path)
+			w.sound()
+		}
+	})
+}
+
+// An owner approves a comment and denies another one with the keyboard alone, on a
+// phone.
+func TestCommentsByKeyboard(t *testing.T) {
+	w, p := show(t)
+	p.talk()
+	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
+	webtest.Look(t, w.tab, webtest.Phone, 800, false)
+	w.open(commentsPath)
+	w.tabTo(fmt.Sprintf("form[action=\"%s/1/approve\"] button", commentsPath))
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.until("document.querySelector('.notice').textContent.includes('approved')")
+	w.tabTo("a[href$=\"/2/deny\"]")
+	w.do(chromedp.KeyEvent(kb.Enter))
+	w.until("document.activeElement.id === 'confirmation'")
+	w.sound()
+	w.do(chromedp.KeyEvent(kb.Tab))
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.until("location.search.startsWith('?done=comment-denied')")
+	w.sound()
+}

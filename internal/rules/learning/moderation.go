@@ -1,0 +1,87 @@
+package learning
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// PlacedComment is a comment with who wrote it and where.
+type PlacedComment struct {
+	CommentDetail
+
+	LectureName string // empty for one without a name
+	CourseName  string
+}
+
+// Becomes reports whether a comment may get another status.
+func (c *PlacedComment) Becomes(status lyceum.CommentStatus) bool {
+	return c.Status != status && slices.Contains(becomes[status], c.Status)
+}
+
+// SchoolComments lists the comments of a school that have a status, those that wait
+// the oldest first, others the newest.
+func (s *Service) SchoolComments(
+	ctx context.Context, by lyceum.By, status lyceum.CommentStatus, p lyceum.Page,
+) (l lyceum.Listing[PlacedComment], err error) {
+	f := lyceum.CommentFilter{
+		Status: lyceum.Some(status), Whole: true, Order: lyceum.CourseOrder{Descending: status != lyceum.CommentAwaiting},
+	}
+	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		found, err := authored(v, f, p)
+		l = lyceum.Listing[PlacedComment]{Page: found.Page, Total: found.Total, More: found.More}
+		if err != nil {
+			return err
+		}
+		l.Rows, err = withPlace(v, found.Rows)
+		return err
+	})
+	return l, err
+}
+
+// SchoolComment returns a comment by its id. It fails with NotFound.
+func (s *Service) SchoolComment(ctx context.Context, by lyceum.By, id lyceum.CommentID) (c PlacedComment, err error) {
+	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		if c.Comment, err = v.Comments.Get(v, id); err != nil {
+			return err
+		}
+		authors, err := v.Users.Find(v, c.User)
+		if err != nil {
+			return err
+		}
+		c.Author = authors[c.User]
+		rows, err := withPlace(v, []CommentDetail{c.CommentDetail})
+		if err == nil {
+			c = rows[0]
+		}
+		return err
+	})
+	return c, err
+}
+
+// withPlace completes comments with where they were written.
+func withPlace(v lyceum.View, comments []CommentDetail) (rows []PlacedComment, err error) {
+	lectureIDs, courseIDs := make([]lyceum.LectureID, len(comments)), make([]lyceum.CourseID, len(comments))
+	for i := range comments {
+		lectureIDs[i], courseIDs[i] = comments[i].Lecture, comments[i].Course
+	}
+	lectures, err := v.Lectures.Find(v, lectureIDs...)
+	if err != nil {
+		return nil, err
+	}
+	courses, err := v.Courses.Find(v, courseIDs...)
+	for i := range comments {
+		c := &comments[i]
+		rows = append(rows, PlacedComment{*c, lectures[c.Lecture].Name.Value, courses[c.Course].Name})
+	}
+	return rows, err
+}
+
+// ModerateByID changes the status of a comment, also of one under a lecture that was
+// deleted. It fails like ModerateComment.
+func (s *Service) ModerateByID(
+	ctx context.Context, by lyceum.By, id lyceum.CommentID, status lyceum.CommentStatus,
+) (CommentDetail, error) {
+	return s.moderate(ctx, by, status, func(tx lyceum.Tx) (lyceum.Comment, error) { return tx.Comments.Get(tx, id) })
+}
