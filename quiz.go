@@ -130,6 +130,20 @@ func (all Questions) Identify() {
 	}
 }
 
+// KeepKeys gives the questions that are asked before, too, the keys that they have
+// there.
+func (all Questions) KeepKeys(before Questions) {
+	keys := map[string]string{}
+	for i := range before {
+		keys[before[i].digest()] = before[i].Key
+	}
+	for i := range all {
+		if key, there := keys[all[i].digest()]; there {
+			all[i].Key = key
+		}
+	}
+}
+
 // digest depends on what is asked, and not on which answers are right.
 func (q *Question) digest() string {
 	asked := []string{q.QuestionType, q.Question, strconv.Itoa(len(q.Prompts))}

@@ -21,8 +21,24 @@ const (
 func (f *Face) quizzes() []wire.Operation {
 	const all = "/lyceum/v1/lectures/{lecture_id}/quizzes"
 	create := one("createQuiz", wire.Create, all, bindNewQuiz, f.Learning.CreateQuiz, "quiz", quiz)
-	create.MaxBody = maxQuiz
-	return []wire.Operation{create}
+	const each = "/lyceum/v1/quizzes/{quiz_id}"
+	change := one("updateQuiz", wire.Patch, each, bindQuizChange, f.Learning.UpdateQuiz, "quiz", quiz)
+	create.MaxBody, change.MaxBody = maxQuiz, maxQuiz
+	return []wire.Operation{create, change}
+}
+
+func bindQuizChange(in *wire.Input) learning.QuizChange {
+	name := in.Body("name")
+	q := learning.QuizChange{
+		Quiz:            wire.PathID[lyceum.AttachmentID](in, "quiz_id"),
+		Name:            wire.Nullable(name, name.Text(1, maxHeading)),
+		InstantFeedback: in.Body("instant_feedback").Bool(),
+		Graded:          in.Body("graded").Bool(),
+	}
+	for _, member := range in.Body("questions").Objects(maxQuestions) {
+		q.Questions = append(q.Questions, bindQuestion(member))
+	}
+	return q
 }
 
 func bindNewQuiz(in *wire.Input) learning.NewQuiz {

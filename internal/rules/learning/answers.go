@@ -28,11 +28,7 @@ func (s *Service) Answer(ctx context.Context, by lyceum.By, a Answer) (lyceum.At
 		if err != nil {
 			return r, err
 		}
-		quiz, err := tx.Attachments.Get(tx, a.Quiz)
-		gone := err == nil && (quiz.Quiz == nil || quiz.ArchivedAt.Present)
-		if gone || err != nil && lyceum.KindOf(err) == lyceum.NotFound {
-			return r, lyceum.Errorf(lyceum.NotFound, "there is no quiz %d", a.Quiz)
-		}
+		quiz, err := answerable(tx, a.Quiz)
 		if err != nil {
 			return r, err
 		}
