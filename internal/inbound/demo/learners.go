@@ -19,6 +19,7 @@ type studies struct {
 	Progress        []lyceum.Progress
 	LectureProgress []lyceum.LectureProgress
 	QuizResponses   []lyceum.QuizResponse
+	Comments        []lyceum.Comment
 	buyers          []lyceum.UserID // of any product, each once
 }
 
@@ -33,6 +34,8 @@ type classes struct {
 	progress    lyceum.ProgressID
 	steps       lyceum.LectureProgressID
 	responses   lyceum.QuizResponseID
+	comments    lyceum.CommentID
+	talk        *rand.Rand
 	studies     studies
 }
 
@@ -42,7 +45,9 @@ type seat struct {
 }
 
 func (s *School) newClasses(l *lessons) *classes {
-	return &classes{school: s, lessons: l, rng: s.seed.stream("classes"), enrolled: map[seat]bool{}}
+	return &classes{
+		school: s, lessons: l, rng: s.seed.stream("classes"), talk: s.seed.stream("comments"), enrolled: map[seat]bool{},
+	}
 }
 
 // begin enrolls the learner who has a password: in a course that is begun, one
@@ -134,6 +139,7 @@ func (c *classes) work(at seat, since time.Time, share float64) {
 		c.studies.LectureProgress = append(c.studies.LectureProgress, lyceum.LectureProgress{
 			ID: c.steps, User: at.user, Course: at.course, Lecture: lecture, CompletedAt: when,
 		})
+		c.comment(at, lecture, when)
 		if quiz, there := c.lessons.quizzes[lecture]; there && c.rng.IntN(3) > 0 {
 			c.respond(&quiz, at.user, when)
 		}

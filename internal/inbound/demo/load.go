@@ -133,6 +133,7 @@ func (s studies) save(tx lyceum.Tx, at time.Time) error {
 		func() (lyceum.Saved, error) { return tx.Progress.Save(tx, s.Progress...) },
 		func() (lyceum.Saved, error) { return tx.LectureProgress.Save(tx, s.LectureProgress...) },
 		func() (lyceum.Saved, error) { return tx.QuizResponses.Save(tx, s.QuizResponses...) },
+		func() (lyceum.Saved, error) { return tx.Comments.Save(tx, s.Comments...) },
 	} {
 		if _, err := save(); err != nil {
 			return err

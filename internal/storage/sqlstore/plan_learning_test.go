@@ -71,6 +71,23 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 			f := lyceum.CommentFilter{Course: course, Status: lyceum.Some(lyceum.CommentAwaiting), Order: newest(lyceum.CourseByCreated)}
 			return listed(v.Comments, v, f)
 		}, "INDEX comments_course_status (school_id=? AND course_id=? AND status=?)"},
+		{"courses by their creation", func() error {
+			return listed(v.Courses, v, lyceum.CourseFilter{Order: newest(lyceum.CourseByCreated)})
+		}, "INDEX courses_created (school_id=?)"},
+		{"courses by their change", func() error {
+			return listed(v.Courses, v, lyceum.CourseFilter{Order: newest(lyceum.CourseByUpdated)})
+		}, "INDEX courses_updated (school_id=?)"},
+		{"downloads by their change", func() error {
+			return listed(v.DigitalDownloads, v, lyceum.DigitalDownloadFilter{Order: newest(lyceum.CourseByUpdated)})
+		}, "INDEX digital_downloads_updated (school_id=?)"},
+		{"collections by their creation", func() error {
+			f := lyceum.ProductFilter{IsArchived: lyceum.Some(false), Order: newest(lyceum.CourseByCreated)}
+			return listed(v.ProductCollections, v, f)
+		}, "INDEX product_collections_created (school_id=?)"},
+		{"collections by their change", func() error {
+			f := lyceum.ProductFilter{IsArchived: lyceum.Some(false), Order: newest(lyceum.CourseByUpdated)}
+			return listed(v.ProductCollections, v, f)
+		}, "INDEX product_collections_updated (school_id=?)"},
 		{"comments of a school that wait", func() error {
 			return listed(v.Comments, v, lyceum.CommentFilter{Status: lyceum.Some(lyceum.CommentAwaiting), Whole: true})
 		}, "INDEX comments_status (school_id=? AND status=?)"},
