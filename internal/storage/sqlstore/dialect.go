@@ -246,7 +246,7 @@ func sqliteCheckpoint(ctx context.Context, db *sql.DB) (cut bool, err error) {
 		return false, err
 	}
 	defer func() {
-		_, again := conn.ExecContext(ctx, "PRAGMA busy_timeout = "+busyTimeout)
+		_, again := conn.ExecContext(ctx, "PRAGMA busy_timeout = "+pragmaTimeout(busyTimeout))
 		err = errors.Join(err, again, conn.Close())
 	}()
 	if _, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = 200"); err != nil {

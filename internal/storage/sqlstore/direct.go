@@ -1,26 +1,25 @@
 package sqlstore
 
 import (
-	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 
 	"zombiezen.com/go/sqlite"
 )
 
-// direct is a connection to a SQLite file that goes past database/sql and past
-// the lock which its driver takes for every value. It is for reading a whole
-// school, where handing the values over costs more than finding them. It
-// belongs to one goroutine.
+// direct is a connection to a SQLite file that only reads. It goes past
+// database/sql and past the lock which its driver takes for every value: handing
+// the values over costs more than finding them. It belongs to one goroutine.
 type direct struct {
 	conn  *sqlite.Conn
 	trace func(string)
+	kept  map[string]*sqlite.Stmt // that nobody uses, by text with $n
 }
 
-// openDirect opens a connection for reading. The end of the context ends a
-// statement midway.
-func openDirect(ctx context.Context, f *files, trace func(string)) (*direct, error) {
+// openDirect opens a connection for reading.
+func openDirect(f *files, trace func(string)) (*direct, error) {
 	if moved := f.look(); moved != nil {
 		return nil, moved
 	}
@@ -31,22 +30,39 @@ func openDirect(ctx context.Context, f *files, trace func(string)) (*direct, err
 	if moved := f.look(); moved != nil { // it may be another file that was opened
 		return nil, errors.Join(moved, conn.Close())
 	}
-	conn.SetInterrupt(ctx.Done())
-	return &direct{conn: conn, trace: trace}, nil
+	conn.SetBusyTimeout(busyTimeout)
+	return &direct{conn: conn, trace: trace, kept: map[string]*sqlite.Stmt{}}, nil
 }
 
-func (d *direct) close() error { return d.conn.Close() }
+func (d *direct) close() error {
+	var err error
+	for _, s := range d.kept {
+		err = errors.Join(err, s.Finalize())
+	}
+	return errors.Join(err, d.conn.Close())
+}
 
-// each does as that of a session. The arguments are of type int64.
-func (d *direct) each(text string, args, dest []any, visit func() error) (err error) {
+// each does as that of a session.
+func (d *direct) each(text string, args, dest []any, visit func() error) error {
 	d.trace(text)
-	statement, err := d.conn.Prepare(sqlitePlaceholders(text))
+	return d.step(text, args, dest, visit)
+}
+
+// run runs a statement that gives nothing, and that nobody asked for.
+func (d *direct) run(text string) error {
+	return d.step(text, nil, nil, func() error { return nil })
+}
+
+func (d *direct) step(text string, args, dest []any, visit func() error) (err error) {
+	statement, done, err := d.statement(text)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, statement.Reset()) }()
+	defer func() { err = errors.Join(err, done()) }()
 	for i, arg := range args {
-		statement.BindInt64(i+1, arg.(int64))
+		if err := bindValue(statement, i+1, arg); err != nil {
+			return err
+		}
 	}
 	for {
 		more, err := statement.Step()
@@ -54,11 +70,7 @@ func (d *direct) each(text string, args, dest []any, visit func() error) (err er
 			return err
 		}
 		for i, to := range dest {
-			if n, is := to.(*number); is && statement.ColumnType(i) == sqlite.TypeInteger {
-				n.take(statement.ColumnInt64(i))
-				continue
-			}
-			if err := to.(sql.Scanner).Scan(valueOf(statement, i)); err != nil {
+			if err := scanValue(statement, i, to); err != nil {
 				return fmt.Errorf("scan: %w", err)
 			}
 		}
@@ -66,6 +78,71 @@ func (d *direct) each(text string, args, dest []any, visit func() error) (err er
 			return err
 		}
 	}
+}
+
+// statement gives the kept statement of a text, or a new one where that one is in
+// use: a visit may ask the same question again. What was bound to it stays until it
+// is bound again: SQLite would plan some statements anew if that were cleared.
+func (d *direct) statement(text string) (s *sqlite.Stmt, done func() error, err error) {
+	s, found := d.kept[text]
+	if found {
+		delete(d.kept, text)
+	} else if s, _, err = d.conn.PrepareTransient(sqlitePlaceholders(text)); err != nil {
+		return nil, nil, err
+	}
+	return s, func() error {
+		if _, again := d.kept[text]; again {
+			return s.Finalize()
+		}
+		d.kept[text] = s
+		return s.Reset()
+	}, nil
+}
+
+// bindValue binds a value as database/sql would.
+func bindValue(s *sqlite.Stmt, i int, value any) error {
+	switch v := value.(type) {
+	case int64:
+		s.BindInt64(i, v)
+	case string:
+		s.BindText(i, v)
+	case []byte:
+		s.BindBytes(i, v)
+	case float64:
+		s.BindFloat(i, v)
+	case bool:
+		s.BindBool(i, v)
+	case nil:
+		s.BindNull(i)
+	default:
+		v, err := driver.DefaultParameterConverter.ConvertValue(v)
+		if err != nil {
+			return fmt.Errorf("argument %d: %w", i, err)
+		}
+		return bindValue(s, i, v)
+	}
+	return nil
+}
+
+func scanValue(s *sqlite.Stmt, i int, to any) error {
+	switch to := to.(type) {
+	case *number:
+		if s.ColumnType(i) == sqlite.TypeInteger {
+			to.take(s.ColumnInt64(i))
+			return nil
+		}
+		return to.Scan(valueOf(s, i))
+	case *textScanner:
+		if s.ColumnType(i) == sqlite.TypeText {
+			return to.take(s.ColumnText(i))
+		}
+		return to.Scan(valueOf(s, i))
+	}
+	scanner, is := to.(sql.Scanner)
+	if !is {
+		return fmt.Errorf("column %d goes to a %T, which is no sql.Scanner", i+1, to)
+	}
+	return scanner.Scan(valueOf(s, i))
 }
 
 // valueOf gives a value as database/sql would.

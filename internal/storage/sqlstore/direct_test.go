@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -75,7 +76,7 @@ func TestDirectFaults(t *testing.T) {
 		{"no database", garbage, faultDamaged},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			q, err := openDirect(t.Context(), &files{path: test.path}, func(string) {})
+			q, err := openDirect(&files{path: test.path}, func(string) {})
 			if err == nil {
 				defer q.close()
 				err = q.each("SELECT count(*) FROM schools", nil, []any{&sql.NullInt64{}}, func() error { return nil })
@@ -103,5 +104,65 @@ func TestDirectEndsMidway(t *testing.T) {
 	})
 	if err == nil {
 		t.Error("a query without an end ended by itself")
+	}
+}
+
+// TestReadersVisitWithTheSameQuestion: a visit may ask what it is visiting, inside
+// a snapshot and outside.
+func TestReadersVisitWithTheSameQuestion(t *testing.T) {
+	store, err := Open(t.Context(), t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	const text = "WITH n (i) AS (VALUES (1), (2), (3)) SELECT i FROM n WHERE i > $1 ORDER BY i"
+	pairs := func(q *session) (got []int) {
+		t.Helper()
+		var outer, inner int32
+		err := q.each(text, []any{int64(0)}, []any{scanInt(&outer)}, func() error {
+			return q.each(text, []any{int64(outer)}, []any{scanInt(&inner)}, func() error {
+				got = append(got, int(10*outer+inner))
+				return nil
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	want := []int{12, 13, 23}
+	for range 2 {
+		if got := pairs(store.reads.single(t.Context())); !slices.Equal(got, want) {
+			t.Errorf("outside of a snapshot: %v, want %v", got, want)
+		}
+		err = store.reads.snapshot(t.Context(), func(q *session) error {
+			if got := pairs(q); !slices.Equal(got, want) {
+				t.Errorf("in a snapshot: %v, want %v", got, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestReadersAfterAPanic: a connection whose reader panicked is free, and outside
+// of the snapshot that it read.
+func TestReadersAfterAPanic(t *testing.T) {
+	store, err := Open(t.Context(), t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	for range 2 * mostReaders {
+		func() {
+			defer func() { _ = recover() }()
+			_ = store.reads.snapshot(t.Context(), func(*session) error { panic("a bug") })
+			t.Error("a panic was swallowed")
+		}()
+	}
+	if err := store.Ping(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

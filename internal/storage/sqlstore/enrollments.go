@@ -142,9 +142,15 @@ func (v *view) FindEnrolledOf(user lyceum.UserID) ([]lyceum.Enrolled, error) {
 func (v *view) FindFirstEnrolled(users []lyceum.UserID) (map[lyceum.UserID]time.Time, error) {
 	first := make(map[lyceum.UserID]time.Time, len(users))
 	var user lyceum.UserID
-	var at time.Time
-	err := inGroups(v.q, "SELECT user_id, min(enrolled_at) FROM enrollments WHERE school_id = $1 AND user_id IN ",
-		" GROUP BY user_id", v.school, int32Args(users), []any{scanInt(&user), scanTime(&at)},
-		func() { first[user] = at })
+	var at lyceum.Opt[time.Time]
+	err := inChunks(v.q, `SELECT u.user_id, (SELECT min(e.enrolled_at) FROM enrollments e
+		WHERE e.school_id = u.school_id AND e.user_id = u.user_id)
+		FROM users u WHERE u.school_id = $1 AND u.user_id IN `, v.school, int32Args(users),
+		[]any{scanInt(&user), scanOptTime(&at)},
+		func() {
+			if at.Present {
+				first[user] = at.Value
+			}
+		})
 	return first, v.public(err)
 }

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -28,13 +27,9 @@ const lookPause = time.Second
 type files struct {
 	path   string
 	log    *slog.Logger
-	reads  *sql.DB
 	opened map[string]os.FileInfo // by path; nothing is missed while it is nil
 	moved  atomic.Bool            // as of the last look
 }
-
-// readers is how many connections read at a time.
-var readers = max(4, 2*runtime.GOMAXPROCS(0))
 
 // remember takes the files that are at their paths for those that are open.
 // The database must still be the file that was there before it was opened.
@@ -66,13 +61,11 @@ func (f *files) look() *movedError {
 	}
 	if len(gone) == 0 {
 		if f.moved.Swap(false) {
-			f.reads.SetMaxOpenConns(readers)
 			f.log.Warn("the files of the database are back: changes are accepted again", "database", f.path)
 		}
 		return nil
 	}
-	if !f.moved.Swap(true) { // what is open goes on reading, and no more can be opened
-		f.reads.SetMaxOpenConns(max(1, f.reads.Stats().OpenConnections))
+	if !f.moved.Swap(true) {
 		f.log.Error("files of the open database were moved, deleted or replaced: changes are refused", "database", f.path,
 			"files", gone)
 	}

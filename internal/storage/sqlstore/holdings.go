@@ -53,21 +53,20 @@ func (v *view) productsWith(p lyceum.Product) ([]heldProduct, error) {
 	return all, err
 }
 
-// FindHoldings reads the rows of a page from the beginning of an index for each
-// product that the product comes with, and merges them.
+// FindHoldings finds the keys of a page from the beginning of an index for each
+// product that the product comes with, merges them, and then reads the rows.
 func (v *view) FindHoldings(f lyceum.HoldingFilter, p lyceum.Page) (lyceum.Listing[lyceum.Holding], error) {
 	products, err := v.productsWith(f.Product)
 	if err != nil {
 		return lyceum.Listing[lyceum.Holding]{}, v.public(fmt.Errorf("find what %s comes with: %w", f.Product, err))
 	}
-	q := newHoldings(v, f)
+	q := newHoldings(v, f, p)
 	count := q.count(products)
-	q.most = q.w.arg(p.Offset() + int64(p.Size))
-	inner, order := q.rows(products)
+	keys, order := q.keys(products)
 	shown, join := q.shown()
 	found, n, err := pageBy(v, func(limit string) string {
-		rows := "SELECT * FROM (" + inner + ") e" + order + limit
-		return "SELECT " + count.text + shown + " FROM (" + rows + ") e" + join + order
+		return "SELECT " + count.text + shown + " FROM (SELECT * FROM (" + keys + ") k" + order + limit +
+			") k CROSS JOIN entitlements e" + join + " WHERE e.school_id = $1 AND e.entitlement_id = k.entitlement_id" + order
 	}, q.w, count, p, func(h *lyceum.Holding) []any {
 		return append(entitlements.scan(&h.Entitlement),
 			scanBool(&h.Blocked), scanInt(&h.PercentComplete), scanOptTime(&h.CompletedAt))
@@ -83,12 +82,12 @@ type holdings struct {
 	f       lyceum.HoldingFilter
 	dialect *dialect
 	filter  string // conditions of the filter
-	most    string // how many rows there are to the end of the page
+	page    lyceum.Page
 	dir     string
 }
 
-func newHoldings(v *view, f lyceum.HoldingFilter) *holdings {
-	q := &holdings{w: &where{args: []any{int64(v.school)}}, f: f, dialect: v.q.pool.dialect}
+func newHoldings(v *view, f lyceum.HoldingFilter, p lyceum.Page) *holdings {
+	q := &holdings{w: &where{args: []any{int64(v.school)}}, f: f, page: p, dialect: v.q.pool.dialect}
 	if f.Order == lyceum.NewestFirst {
 		q.dir = " DESC"
 	}
@@ -243,30 +242,44 @@ func (q *holdings) shown() (columns, join string) {
 		"ON p.school_id = e.school_id AND p.user_id = e.user_id AND p.course_id = " + q.id()
 }
 
-// rows returns what has the rows of the page, and their order.
-func (q *holdings) rows(products []heldProduct) (text, order string) {
-	begun := " ORDER BY e.starts_at" + q.dir + ", e.entitlement_id" + q.dir
+// keys returns what has the keys of the page, and their order.
+func (q *holdings) keys(products []heldProduct) (text, order string) {
 	if !q.f.ByCompletion {
-		return q.byBeginning(products, "", begun), begun
+		return q.byBeginning(products, ""), q.begun("k")
 	}
-	completed := "SELECT e.*, p.completed_at AS done_at FROM progress p" + q.dialect.indexed("progress_completed") +
-		" CROSS JOIN entitlements e" + q.dialect.indexed("entitlements_user") +
+	completed := "SELECT " + heldKeys + ", p.completed_at AS done_at FROM progress p" +
+		q.dialect.indexed("progress_completed") + " CROSS JOIN entitlements e" + q.dialect.indexed("entitlements_user") +
 		" WHERE p.school_id = $1 AND p.course_id = " + q.id() + " AND p.completed_at IS NOT NULL AND " +
 		"e.user_id = p.user_id AND " + q.filter + " AND " + q.toAny(products) + " ORDER BY p.completed_at" + q.dir +
-		", p.user_id" + q.dir + ", e.entitlement_id" + q.dir + " LIMIT " + q.most
-	others := q.byBeginning(products, " AND NOT "+q.progress("completed_at IS NOT NULL"), begun)
-	order = " ORDER BY CASE WHEN e.done_at IS NULL THEN 1 ELSE 0 END, e.done_at" + q.dir +
-		", CASE WHEN e.done_at IS NULL THEN 0 ELSE e.user_id END" + q.dir +
-		", CASE WHEN e.done_at IS NULL THEN e.starts_at ELSE 0 END" + q.dir + ", e.entitlement_id" + q.dir
+		", p.user_id" + q.dir + ", e.entitlement_id" + q.dir + " LIMIT " + q.most()
+	others := q.byBeginning(products, " AND NOT "+q.progress("completed_at IS NOT NULL"))
+	order = " ORDER BY CASE WHEN k.done_at IS NULL THEN 1 ELSE 0 END, k.done_at" + q.dir +
+		", CASE WHEN k.done_at IS NULL THEN 0 ELSE k.user_id END" + q.dir +
+		", CASE WHEN k.done_at IS NULL THEN k.starts_at ELSE 0 END" + q.dir + ", k.entitlement_id" + q.dir
 	return "SELECT * FROM (" + completed + ") c UNION ALL SELECT b.*, NULL FROM (" + others + ") b", order
 }
 
-// byBeginning reads the first rows of each part, in the order in which they began.
-func (q *holdings) byBeginning(products []heldProduct, more, order string) string {
+// heldKeys are what an index has of the entitlements of a page.
+const heldKeys = "e.entitlement_id, e.starts_at, e.user_id"
+
+// begun is the order in which entitlements began.
+func (q *holdings) begun(of string) string {
+	return " ORDER BY " + of + ".starts_at" + q.dir + ", " + of + ".entitlement_id" + q.dir
+}
+
+// most is how many rows there are to the end of the page.
+func (q *holdings) most() string { return q.w.arg(q.page.Offset() + int64(q.page.Size)) }
+
+// byBeginning finds the entitlements of each part. Of several parts it finds the
+// first ones, in the order in which they began.
+func (q *holdings) byBeginning(products []heldProduct, more string) string {
 	parts := q.parts(products)
 	for i, part := range parts {
-		parts[i] = "SELECT * FROM (SELECT e.*" + q.from() + " WHERE " + q.filter + " AND " + part + more + order +
-			" LIMIT " + q.most + ") a" + strconv.Itoa(i)
+		text := "SELECT " + heldKeys + q.from() + " WHERE " + q.filter + " AND " + part + more
+		if len(parts) == 1 && !q.f.ByCompletion {
+			return text
+		}
+		parts[i] = "SELECT * FROM (" + text + q.begun("e") + " LIMIT " + q.most() + ") a" + strconv.Itoa(i)
 	}
 	return strings.Join(parts, " UNION ALL ")
 }

@@ -35,6 +35,10 @@ func (t *textScanner) Scan(src any) error {
 	if !ok {
 		return wrong(src, "text")
 	}
+	return t.take(v)
+}
+
+func (t *textScanner) take(v string) error {
 	t.size = len(v)
 	return t.put(v)
 }

@@ -104,9 +104,8 @@ func OpenFile(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, writes.Close())
 	}
-	reads.SetMaxOpenConns(readers)
-	reads.SetMaxIdleConns(readers)
-	s, err := start(ctx, sqliteDialect(), reads, writes, o)
+	reads.SetMaxOpenConns(mostReaders)
+	s, err := start(ctx, sqliteDialect(), of, reads, writes, o)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +113,6 @@ func OpenFile(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	of.log, of.reads, s.files = s.log, reads, of
 	s.writers.Go(s.tend)
 	return s, nil
 }
@@ -136,14 +134,21 @@ func writable(path string) (os.FileInfo, error) {
 // a long reading may have let it grow far beyond them.
 const logLimit = "67108864"
 
-// busyTimeout is how many milliseconds SQLite waits for another process.
-const busyTimeout = "10000"
+// cacheSize is how much of a SQLite file a connection keeps, in the words of its
+// pragma.
+const cacheSize = "-32768"
+
+// busyTimeout is how long SQLite waits for another process.
+const busyTimeout = 10 * time.Second
+
+// pragmaTimeout is a time as SQLite's pragma takes it.
+func pragmaTimeout(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 func sqliteDSN(path string, synchronous Synchronous, more string) string {
-	return fileDSN(path, "_pragma=busy_timeout("+busyTimeout+")&_pragma=journal_mode(WAL)&_pragma=synchronous("+
-		string(synchronous)+")&_pragma=foreign_keys(1)&_pragma=temp_store(memory)&_pragma=wal_autocheckpoint(8000)"+
-		"&_pragma=secure_delete(1)"+
-		"&_pragma=cache_size(-32768)&_pragma=journal_size_limit("+logLimit+")&"+more)
+	return fileDSN(path, "_pragma=busy_timeout("+pragmaTimeout(busyTimeout)+")&_pragma=journal_mode(WAL)"+
+		"&_pragma=synchronous("+string(synchronous)+")&_pragma=foreign_keys(1)&_pragma=temp_store(memory)"+
+		"&_pragma=wal_autocheckpoint(8000)&_pragma=secure_delete(1)&_pragma=cache_size("+cacheSize+")"+
+		"&_pragma=journal_size_limit("+logLimit+")&"+more)
 }
 
 func fileDSN(path, query string) string {
@@ -174,7 +179,7 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	// transaction of a process that was stopped in the middle of one.
 	writes := postgresPool(config, d.lanes, lock, within("statement_timeout", wait/2),
 		within("idle_in_transaction_session_timeout", wait))
-	store, err := start(ctx, d, reads, writes, o)
+	store, err := start(ctx, d, nil, reads, writes, o)
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Unavailable && d.fault(err) == faultDown {
 		return nil, unreachable(config, e.Err)
 	}
@@ -235,18 +240,22 @@ func postgresPool(config *pgx.ConnConfig, n int, begin ...string) *sql.DB {
 
 func (o *Options) patience() time.Duration { return cmp.Or(o.Patience, patience) }
 
-func start(ctx context.Context, d *dialect, reads, writes *sql.DB, o Options) (*Store, error) {
+// start makes the store of a database; of are the files of SQLite.
+func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o Options) (*Store, error) {
 	log := o.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
 	s := &Store{
-		dialect: d, log: log,
+		dialect: d, log: log, files: of,
 		reads: newPool(reads, d, o.Trace), writes: newPool(writes, d, o.Trace),
 		patience: o.patience(), clock: o.Clock, closing: make(chan struct{}),
 	}
 	if s.clock == nil {
 		s.clock = time.Now
+	}
+	if of != nil {
+		of.log, s.reads.direct = log, newReaders(of, s.reads.trace)
 	}
 	if err := s.migrate(ctx, &o); err != nil {
 		return nil, errors.Join(err, s.closePools())
@@ -289,14 +298,9 @@ func (s *Store) Ping(ctx context.Context) error {
 		return lyceum.Errorf(lyceum.Unavailable, "a write has been waiting for the database since "+
 			"%s", since.UTC().Format(time.TimeOnly))
 	}
-	conn, err := s.reads.db.Conn(ctx)
-	if err != nil {
-		return s.public(err)
-	}
-	defer func() { _ = conn.Close() }()
 	var n int64
-	return s.public(conn.QueryRowContext(s.reads.context(ctx),
-		"SELECT count(*) FROM schools WHERE school_id = 0").Scan(&n))
+	_, err := s.reads.single(ctx).one("SELECT count(*) FROM schools WHERE school_id = 0", nil, scanInt(&n))
+	return s.public(err)
 }
 
 // oldestWrite returns since when the write has waited that has waited longest;

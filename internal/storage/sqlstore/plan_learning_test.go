@@ -48,7 +48,7 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 		{"first enrollments", func() error {
 			_, err := v.FindFirstEnrolled(users)
 			return err
-		}, "INDEX enrollments_user (school_id=? AND user_id=?)"},
+		}, "COVERING INDEX enrollments_first (school_id=? AND user_id=?)"},
 		{"sections of a course", func() error {
 			_, err := lyceum.All(v.LectureSections, v, lyceum.LectureSectionFilter{Course: course})
 			return err
@@ -155,10 +155,16 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 			_, err := v.FindEnrolled(lyceum.EnrolledFilter{Course: 1}, lyceum.Page{Number: 1, Size: 20})
 			return err
 		}, "COVERING INDEX enrollments_course (school_id=? AND course_id=?)"},
+		{"the chargebacks of sales", func() error {
+			f := lyceum.TransactionQuery{Sales: []lyceum.SaleID{1, 2}}
+			f.Chargeback = lyceum.Some(true)
+			_, err := lyceum.All(v.Transactions, v, f)
+			return err
+		}, "INDEX transactions_sale (school_id=? AND sale_id=?)"},
 		{"the enrollments of a product", func() error {
 			_, err := v.FindHoldings(lyceum.HoldingFilter{Product: course.Value.Product()}, lyceum.Page{Number: 1, Size: 20})
 			return err
-		}, "INDEX entitlements_enrolled (school_id=? AND product_type=? AND product_id=?)"},
+		}, "COVERING INDEX entitlements_enrolled (school_id=? AND product_type=? AND product_id=?)"},
 		{"the enrollments of a course, by completion", func() error {
 			f := lyceum.HoldingFilter{Product: course.Value.Product(), ByCompletion: true}
 			_, err := v.FindHoldings(f, lyceum.Page{Number: 1, Size: 20})

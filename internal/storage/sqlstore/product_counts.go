@@ -66,7 +66,7 @@ func (v *view) countAttachments(counts map[int32]lyceum.ProductCounts, ids []int
 	var kind string
 	return inGroups(v.q, "SELECT x.digital_download_id, count(*), max(x.kind) FROM download_attachments x "+
 		"WHERE x.school_id = $1 AND x.digital_download_id IN ", " GROUP BY x.digital_download_id", v.school, int32Args(ids),
-		[]any{scanInt(&id), scanInt(&n), &kind}, func() {
+		[]any{scanInt(&id), scanInt(&n), scanText(&kind)}, func() {
 			of := counts[id]
 			of.Attachments, of.AttachmentKind = n, lyceum.Some(lyceum.DownloadAttachmentKind(kind))
 			counts[id] = of

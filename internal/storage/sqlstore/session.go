@@ -18,6 +18,7 @@ import (
 type pool struct {
 	db         *sql.DB
 	dialect    *dialect
+	direct     *readers // nil where all goes through db
 	statements sync.Map // text with $n -> *sql.Stmt
 	trace      func(string)
 }
@@ -34,7 +35,7 @@ func (p *pool) close() error {
 		_ = v.(*sql.Stmt).Close()
 		return true
 	})
-	return p.db.Close()
+	return errors.Join(p.direct.close(), p.db.Close())
 }
 
 func (p *pool) statement(ctx context.Context, text string) (*sql.Stmt, error) {
@@ -52,19 +53,20 @@ func (p *pool) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 	return made, nil
 }
 
-// session runs statements, all in one transaction when tx is set. It belongs
-// to one goroutine.
+// session runs statements, all in one transaction when tx or direct is set. It
+// belongs to one goroutine.
 type session struct {
 	ctx    context.Context //nolint:containedctx // a session lives as long as the call that opened it
 	pool   *pool
 	tx     *sql.Tx
+	direct *direct
 	missed []string // statements to keep once the transaction has let go of its connection
 }
 
 // context gives the context that may end a statement midway, if the engine
-// survives that.
+// survives that. It ends none of a connection that goes past database/sql.
 func (p *pool) context(ctx context.Context) context.Context {
-	if p.dialect.cancellable {
+	if p.dialect.cancellable || p.direct != nil {
 		return ctx
 	}
 	return context.WithoutCancel(ctx)
@@ -91,7 +93,30 @@ func (p *pool) snapshot(ctx context.Context, read func(*session) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return p.transact(ctx, &p.dialect.snapshot, func(s *session) (bool, error) { return false, read(s) })
+	if p.direct == nil {
+		return p.transact(ctx, &p.dialect.snapshot, func(s *session) (bool, error) { return false, read(s) })
+	}
+	return p.direct.with(p.context(ctx), func(d *direct) (err error) {
+		if err := d.run("BEGIN"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, d.run("ROLLBACK")) }() // also when read panics
+		return read(&session{ctx: p.context(ctx), pool: p, direct: d})
+	})
+}
+
+// began tells that the statements are those of one transaction.
+func (s *session) began() bool { return s.tx != nil || s.direct != nil }
+
+// reading gives the connection that reads past database/sql, if there is one.
+func (s *session) reading(do func(*direct) error) (done bool, err error) {
+	switch {
+	case s.direct != nil:
+		return true, do(s.direct)
+	case s.pool.direct != nil && s.tx == nil:
+		return true, s.pool.direct.with(s.ctx, do)
+	}
+	return false, nil
 }
 
 // transact runs do in a transaction and commits when do says so.
@@ -175,6 +200,16 @@ func (s *session) keepMissed() {
 
 // one scans the only row of a query into dest and tells whether there was one.
 func (s *session) one(text string, args []any, dest ...any) (bool, error) {
+	found := false
+	done, err := s.reading(func(d *direct) error {
+		return unlessFull(d.each(text, args, dest, func() error {
+			found = true
+			return errFull
+		}))
+	})
+	if done {
+		return found, err
+	}
 	rows, err := s.query(text, args...)
 	if err != nil {
 		return false, err
@@ -192,12 +227,27 @@ func (s *session) one(text string, args []any, dest ...any) (bool, error) {
 // each scans every row of a query into dest and calls visit after each. A row
 // is charged to the allowance of the session's context.
 func (s *session) each(text string, args, dest []any, visit func() error) error {
+	meter := s.meter(dest)
+	done, err := s.reading(func(d *direct) error {
+		err := d.each(text, args, dest, func() error {
+			if err := meter.row(); err != nil {
+				return err
+			}
+			return visit()
+		})
+		if err != nil {
+			return err
+		}
+		return meter.settle()
+	})
+	if done {
+		return err
+	}
 	rows, err := s.query(text, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	meter := s.meter(dest)
 	for rows.Next() {
 		if err := rows.Scan(dest...); err != nil {
 			return fmt.Errorf("scan: %w", err)

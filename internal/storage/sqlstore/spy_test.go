@@ -108,7 +108,7 @@ func spied(t *testing.T) (*Store, *spy) {
 	by := &spy{sqlite: known.Driver(), dsn: sqliteDSN(path, Full, "_txlock=immediate")}
 	db := sql.OpenDB(by)
 	db.SetMaxOpenConns(1)
-	s, err := start(t.Context(), sqliteDialect(), db, db, Options{})
+	s, err := start(t.Context(), sqliteDialect(), nil, db, db, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

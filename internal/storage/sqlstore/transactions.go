@@ -36,6 +36,12 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 		intColumn("amount_refunded", func(t *lyceum.Transaction) *lyceum.Minor { return &t.AmountRefunded }),
 	},
 	largest: 1 << 10,
+	hint: func(d *dialect, q lyceum.TransactionQuery) string {
+		if q.Sales != nil { // which are few beside all chargebacks
+			return d.indexed("transactions_sale")
+		}
+		return ""
+	},
 	narrow: func(w *where, q lyceum.TransactionQuery) {
 		narrowTransactions(w, q.TransactionFilter)
 		if q.Sale.Present {

@@ -117,10 +117,11 @@ func (s *Store) reading(ctx context.Context, do func(reading) error) (err error)
 	if s.files == nil {
 		return do(s.reads.single(ctx))
 	}
-	q, err := openDirect(ctx, s.files, s.reads.trace)
+	q, err := openDirect(s.files, s.reads.trace)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, q.close()) }()
+	q.conn.SetInterrupt(ctx.Done()) // nobody uses it afterwards
 	return do(q)
 }

@@ -54,7 +54,7 @@ func (v *view) atOnce(read func(*session) error) error {
 // public returns an error as a caller is to see it. The error of a change is
 // made public when the change ends: it may be a reason to run it again.
 func (v *view) public(err error) error {
-	if v.q.tx != nil {
+	if v.q.began() {
 		return err
 	}
 	return v.store.public(err)
