@@ -16,10 +16,16 @@ import (
 )
 
 const (
-	// crowdUsers is how many users the school has, all of them in
-	// crowdCourse, a draft that nobody is in before (internal/inbound/demo).
-	crowdUsers  = 100_000
-	crowdCourse = 17
+	// crowdUsers is how many users the school has. All of them are in each of
+	// crowdCourses courses: crowdCourse, a draft that nobody is in before
+	// (internal/inbound/demo), and courses that the bench makes.
+	crowdUsers   = 100_000
+	crowdCourse  = 17
+	crowdCourses = 10
+	// longCourse is the name of one of those made.
+	longCourse = "Crowd1"
+	// longSections and longLectures are how many sections it has, and how many lectures each of them.
+	longSections, longLectures = 10, 10
 	// freeCourse is another one, until the writes enroll them.
 	freeCourse = 16
 )
@@ -27,17 +33,19 @@ const (
 // measureLearning measures what programs ask a school of a hundred thousand
 // learners, and what they change there.
 func measureLearning(ctx context.Context, s settings) error {
-	dir := filepath.Join(s.work, "learning")
-	defer os.RemoveAll(dir)
-	sandbox, err := crowd(ctx, s, dir)
+	sandbox, err := crowd(ctx, s, filepath.Join(s.keep, "learning"))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = sandbox.stop() }()
-	fmt.Printf("## Learning\n\n%d users, %d of them in one course. Median of %d rounds of %v each, alternating with "+
-		"constant answers of the same bytes as under Lists.\n\n| users | %s\n", crowdUsers, crowdUsers, s.rounds, s.duration,
-		contestHead)
-	for _, c := range learningClasses() {
+	long, err := sandbox.longCourse()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("## Learning\n\n%d users, all of them in each of %d courses. Median of %d rounds of %v each, alternating "+
+		"with constant answers of the same bytes as under Lists.\n\n| users | %s\n", crowdUsers, crowdCourses, s.rounds,
+		s.duration, contestHead)
+	for _, c := range learningClasses(long) {
 		if err := measureClass(ctx, s, sandbox, c.name, c.paths); err != nil {
 			return err
 		}
@@ -46,38 +54,120 @@ func measureLearning(ctx context.Context, s settings) error {
 	return measureLearningWrites(ctx, s, sandbox)
 }
 
-// crowd starts a school whose users are all in one course.
-func crowd(ctx context.Context, s settings, dir string) (*server, error) {
+// crowd starts a school whose users are all in the same courses: a copy of one
+// that is made in the folder unless it is there.
+func crowd(ctx context.Context, s settings, kept string) (*server, error) {
 	args := []string{
 		"sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--transactions", strconv.Itoa(5 * crowdUsers),
-		"--data", dir,
+		"--data",
 	}
+	if _, err := os.Stat(kept); err != nil {
+		if err := makeCrowd(ctx, s, append(args, kept), kept); err != nil {
+			return nil, err
+		}
+	}
+	dir := filepath.Join(s.work, "crowd")
+	if err := os.CopyFS(dir, os.DirFS(kept)); err != nil {
+		return nil, err
+	}
+	return start(ctx, s.binary, append(args, dir)...)
+}
+
+func makeCrowd(ctx context.Context, s settings, args []string, dir string) error {
 	sandbox, err := start(ctx, s.binary, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := sandbox.stop(); err != nil {
-		return nil, err
+	courses, err := sandbox.makeCourses()
+	if err := errors.Join(err, sandbox.stop()); err != nil {
+		return err
 	}
 	name := filepath.Join(s.work, "enrollments.csv")
 	file, err := os.Create(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	rows := bufio.NewWriter(file)
 	fmt.Fprintln(rows, "user_id,course_id,enrolled_at,expires_at,ended_at")
 	begin := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
 	for user := 1; user <= crowdUsers; user++ {
-		fmt.Fprintf(rows, "%d,%d,%s,,\n", user, crowdCourse, begin.Add(time.Duration(user)*time.Second).Format(time.RFC3339))
+		at := begin.Add(time.Duration(user) * time.Second).Format(time.RFC3339)
+		for _, course := range append(courses, crowdCourse) {
+			fmt.Fprintf(rows, "%d,%d,%s,,\n", user, course, at)
+		}
 	}
 	if err := errors.Join(rows.Flush(), file.Close()); err != nil {
-		return nil, err
+		return err
 	}
+	_, err = command(ctx, s, "import", "enrollments", name, "--data", dir)
+	return err
+}
 
-	if _, err := command(ctx, s, "import", "enrollments", name, "--data", dir); err != nil {
+// longCourse finds the course that has many lectures.
+func (s *server) longCourse() (int, error) {
+	c, err := dial(s.address)
+	if err != nil {
+		return 0, err
+	}
+	defer c.conn.Close()
+	_, body, err := c.do(request("/v1/courses?name="+longCourse, s.key), true)
+	if err != nil {
+		return 0, err
+	}
+	var found struct {
+		Courses []struct {
+			ID int `json:"id"`
+		} `json:"courses"`
+	}
+	if err := json.Unmarshal(body, &found); err != nil || len(found.Courses) != 1 {
+		return 0, fmt.Errorf("%d courses are called %s: %w", len(found.Courses), longCourse, err)
+	}
+	return found.Courses[0].ID, nil
+}
+
+// makeCourses makes the courses that everybody is in; the first of them is long.
+func (s *server) makeCourses() ([]int, error) {
+	c, err := dial(s.address)
+	if err != nil {
 		return nil, err
 	}
-	return start(ctx, s.binary, args...)
+	defer c.conn.Close()
+	made := func(path, body string) (int, error) {
+		status, answer, err := c.do(post(path, s.key, body), true)
+		if err != nil || status != http.StatusCreated {
+			return 0, fmt.Errorf("%s is a %d: %s: %w", path, status, answer, err)
+		}
+		var one struct {
+			Data struct {
+				ID int `json:"id"`
+			} `json:"data"`
+		}
+		return one.Data.ID, json.Unmarshal(answer, &one)
+	}
+	var courses []int
+	for n := range crowdCourses - 1 {
+		course, err := made("/v2/products/courses",
+			fmt.Sprintf(`{"name":"Crowd%d","author_bio_id":1,"is_published":true}`, n+1))
+		if err != nil {
+			return nil, err
+		}
+		courses = append(courses, course)
+	}
+	for n := range longSections {
+		sections := fmt.Sprintf("/v2/products/courses/%d/sections", courses[0])
+		section, err := made(sections, fmt.Sprintf(`{"name":"Section %d"}`, n+1))
+		if err != nil {
+			return nil, err
+		}
+		for l := range longLectures {
+			_, err := made(fmt.Sprintf("%s/%d/lectures", sections, section),
+				fmt.Sprintf(`{"name":"Lecture %d of section %d","is_published":true}`, l+1, n+1))
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return courses, nil
 }
 
 type pathClass struct {
@@ -85,7 +175,8 @@ type pathClass struct {
 	paths []string
 }
 
-func learningClasses() []pathClass {
+// learningClasses are the requests, some for the course that has many lectures.
+func learningClasses(long int) []pathClass {
 	list := []pathClass{
 		{name: "users, first pages"},
 		{name: "users, search_after"},
@@ -97,6 +188,21 @@ func learningClasses() []pathClass {
 		{name: "courses"},
 		{name: "course"},
 		{name: "lecture"},
+		{name: "course of 100 lectures"},
+		{name: "progress of 100 lectures"},
+		{name: "v2: users, first pages"},
+		{name: "v2: users, far pages"},
+		{name: "v2: user with metrics"},
+		{name: "v2: courses, first page"},
+		{name: "v2: products, first page"},
+		{name: "v2: enrollments, first pages"},
+		{name: "v2: enrollments, far pages"},
+		{name: "v2: enrollment"},
+		{name: "v2: transactions, first pages"},
+		{name: "v2: purchases, first pages"},
+		{name: "v2: lectures of the course of 100"},
+		{name: "v2: progress"},
+		{name: "v2: progress of 100 lectures"},
 	}
 	for i := range variants {
 		far := 1 + i*crowdUsers/variants
@@ -107,6 +213,16 @@ func learningClasses() []pathClass {
 			fmt.Sprintf("/v1/courses/%d/enrollments?per=20&page=%d", crowdCourse, far/20+1),
 			fmt.Sprintf("/v1/courses/%d/progress?user_id=%d", crowdCourse, far), "/v1/courses",
 			fmt.Sprintf("/v1/courses/%d", 1+i%15), "/v1/courses/1/lectures/1",
+			fmt.Sprintf("/v1/courses/%d", long), fmt.Sprintf("/v1/courses/%d/progress?user_id=%d", long, far),
+			fmt.Sprintf("/v2/users?page=%d", 1+i%3), fmt.Sprintf("/v2/users?page=%d", far/25+1),
+			fmt.Sprintf("/v2/users/%d", far), "/v2/products/courses", "/v2/products",
+			fmt.Sprintf("/v2/products/courses/%d/enrollments?page=%d", crowdCourse, 1+i%3),
+			fmt.Sprintf("/v2/products/courses/%d/enrollments?page=%d", crowdCourse, far/25+1),
+			fmt.Sprintf("/v2/products/courses/%d/enrollments/%d", crowdCourse, far),
+			fmt.Sprintf("/v2/transactions?page=%d", 1+i%3), fmt.Sprintf("/v2/purchases?page=%d", 1+i%3),
+			fmt.Sprintf("/v2/products/courses/%d/lectures?per_page=100", long),
+			fmt.Sprintf("/v2/products/courses/%d/users/%d/progress", crowdCourse, far),
+			fmt.Sprintf("/v2/products/courses/%d/users/%d/progress", long, far),
 		} {
 			list[n].paths = append(list[n].paths, path)
 		}
