@@ -44,7 +44,7 @@ func (b *sandboxServer) forgetIn(
 		err = b.eraseCopy(ctx, e, created, fresh, at)
 	}
 	switch {
-	case lyceum.KindOf(err) == lyceum.Invalid: // an owner there, or charged
+	case errors.Is(err, errUnusable) || lyceum.KindOf(err) == lyceum.Invalid: // an owner there, or charged
 		err = os.Remove(path)
 	case err == nil:
 		err = errors.Join(os.Chtimes(fresh, at, at), os.Rename(fresh, path))
@@ -55,10 +55,18 @@ func (b *sandboxServer) forgetIn(
 	return err
 }
 
+// errUnusable is the error of a snapshot that cannot be opened, such as one of an
+// older version: nobody could restore it.
+var errUnusable = errors.New("a snapshot cannot be opened")
+
 func (b *sandboxServer) eraseCopy(
 	ctx context.Context, e *lyceum.SchoolErasure, created time.Time, path string, at time.Time,
 ) (err error) {
 	store, err := sqlstore.OpenFile(ctx, path, b.options)
+	if err != nil && ctx.Err() == nil {
+		b.program.log.WarnContext(ctx, "a snapshot cannot be opened and is deleted, because a person is erased", "err", err)
+		return errUnusable
+	}
 	if err != nil {
 		return err
 	}
