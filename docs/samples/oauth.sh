@@ -6,11 +6,17 @@
 #   until [ -s sandbox.json ]; do sleep 0.1; done
 #   sh docs/samples/oauth.sh sandbox.json v1
 #   sh docs/samples/oauth.sh sandbox.json v2
+#
+# With scopes it stops at the access token and prints that:
+#
+#   sh docs/samples/oauth.sh sandbox.json v2 'courses:read courses:write'
 set -eu
-file=${1-} version=${2-}
+file=${1-} version=${2-} asked=${3-}
+optional=courses:read
+[ -z "$asked" ] || optional=
 case $version in
-v1) scopes='name:read email:read' ;;
-v2) scopes='profile:read' ;;
+v1) scopes=${asked:-name:read email:read} ;;
+v2) scopes=${asked:-profile:read} ;;
 *) echo "oauth.sh takes a file and v1 or v2, such as: sh docs/samples/oauth.sh sandbox.json v1" >&2; exit 2 ;;
 esac
 if ! grep -q '"oauth_apps":' "$file"; then
@@ -41,7 +47,7 @@ verifier=dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk
 challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM
 browse --location --get --output "$work/page" "$auth/secure/1/identity/oauth_provider/authorize" \
   --data-urlencode "client_id=$client_id" --data-urlencode response_type=code \
-  --data-urlencode "required_scopes=$scopes" --data-urlencode optional_scopes=courses:read \
+  --data-urlencode "required_scopes=$scopes" ${optional:+--data-urlencode "optional_scopes=$optional"} \
   --data-urlencode state=af0ifjsldkj --data-urlencode "code_challenge=$challenge"
 
 # 2. The learner signs in and sees the consent page.
@@ -51,8 +57,8 @@ browse --location --output "$work/page" "$auth/secure/1/identity/sign_in" \
 # 3. The learner selects the optional scope and clicks Authorize. The browser is
 # redirected to the app's Redirect URL with a code.
 browse --output /dev/null --write-out '%{redirect_url}' "$auth/secure/1/identity/oauth_provider/authorize" \
-  --data-urlencode "request=$(hidden request)" --data-urlencode scope=courses:read --data-urlencode answer=authorize > "$work/location"
-echo "redirect: $(sed 's/code=[^&]*/code=…/' "$work/location")"
+  --data-urlencode "request=$(hidden request)" ${optional:+--data-urlencode "scope=$optional"} --data-urlencode answer=authorize > "$work/location"
+[ -n "$asked" ] || echo "redirect: $(sed 's/code=[^&]*/code=…/' "$work/location")"
 code=$(sed 's/.*[?&]code=\([^&]*\).*/\1/' "$work/location")
 
 # 4. The app exchanges the code.
@@ -61,6 +67,7 @@ curl --silent --show-error --fail-with-body --output "$work/tokens" "$base/$vers
   --data-urlencode grant_type=authorization_code --data-urlencode "code=$code" --data-urlencode "code_verifier=$verifier" \
   --data-urlencode "redirect_uri=$redirect" --data-urlencode "client_id=$client_id" --data-urlencode "client_secret=$client_secret"
 access=$(token access_token) refresh=$(token refresh_token)
+if [ -n "$asked" ]; then echo "$access"; exit; fi
 echo "tokens: $(sed 's/_token":"[^"]*"/_token":"…"/g' "$work/tokens")"
 
 # 5. The app reads the learner's profile.

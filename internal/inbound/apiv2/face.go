@@ -49,7 +49,7 @@ func (f *Face) Name() string { return "v2" }
 
 func (f *Face) Operations() []wire.Operation {
 	return slices.Concat(
-		wire.Admitting(f.open, slices.Concat(
+		wire.Admitting(f.open, withBearerKeys(
 			f.courses(), f.sections(), f.lectures(), f.attachments(), f.comments(), f.quizzes(),
 			f.compliance(),
 			f.digitalDownloads(), f.downloadAttachments(), f.pricingPlans(), f.productCollections(), f.coupons(),
@@ -64,6 +64,15 @@ func (f *Face) Operations() []wire.Operation {
 		)...),
 		f.tokens,
 	)
+}
+
+// withBearerKeys lets programs send their API key in either header.
+func withBearerKeys(groups ...[]wire.Operation) []wire.Operation {
+	all := slices.Concat(groups...)
+	for i := range all {
+		all[i].BearerKey = true
+	}
+	return all
 }
 
 // open refuses programs of a school for which this version is off.

@@ -45,8 +45,15 @@ func (h *handler) admitKey(x *exchange, r *http.Request, op *operation) error {
 		return h.refuse(x, r, lyceum.Invalidf("the header apiKey must be sent once"))
 	}
 	presented := ""
-	if len(keys) == 1 {
+	switch {
+	case len(keys) == 1:
 		presented = keys[0]
+	case op.BearerKey:
+		token, err := bearerOf(r)
+		if err != nil {
+			return h.refuse(x, r, err)
+		}
+		presented = token
 	}
 	by, err := h.Keys.Check(r.Context(), presented)
 	if err != nil {
@@ -62,18 +69,12 @@ func (h *handler) admitKey(x *exchange, r *http.Request, op *operation) error {
 // admitLearner lets an app in that shows an access token (RFC 6750, section
 // 2.1). A token anywhere else than in the header is not looked at.
 func (h *handler) admitLearner(x *exchange, r *http.Request, op *operation) error {
-	headers := r.Header["Authorization"]
-	if len(headers) > 1 {
-		return h.refuse(x, r, lyceum.Invalidf("the header Authorization must be sent once"))
+	token, err := bearerOf(r)
+	if err == nil && token == "" {
+		err = access.ErrNoBearer
 	}
-	token := ""
-	if len(headers) == 1 {
-		if scheme, rest, _ := strings.Cut(headers[0], " "); strings.EqualFold(scheme, "bearer") {
-			token = strings.TrimSpace(rest)
-		}
-	}
-	if token == "" {
-		return h.refuse(x, r, access.ErrNoBearer)
+	if err != nil {
+		return h.refuse(x, r, err)
 	}
 	learner, err := h.OAuth.Bearer(r.Context(), token)
 	if err != nil {
@@ -84,6 +85,21 @@ func (h *handler) admitLearner(x *exchange, r *http.Request, op *operation) erro
 		return err
 	}
 	return learner.May(op.Version, op.ID)
+}
+
+// bearerOf returns the bearer token of a request, or "" if it has none.
+func bearerOf(r *http.Request) (string, error) {
+	headers := r.Header["Authorization"]
+	switch len(headers) {
+	case 0:
+		return "", nil
+	case 1:
+		if scheme, rest, _ := strings.Cut(headers[0], " "); strings.EqualFold(scheme, "bearer") {
+			return strings.TrimSpace(rest), nil
+		}
+		return "", nil
+	}
+	return "", lyceum.Invalidf("the header Authorization must be sent once")
 }
 
 // refuse counts a request that is refused whatever the count says.

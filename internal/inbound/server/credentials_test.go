@@ -77,6 +77,35 @@ func TestF8APIKey(t *testing.T) {
 	})
 }
 
+// TestF8BearerKey: version 2 takes the key in the header Authorization, too.
+func TestF8BearerKey(t *testing.T) {
+	c := newCampus(t)
+	for _, tc := range []struct {
+		name    string
+		headers []string
+		status  int
+		says    string
+	}{
+		{"good", []string{"Authorization: Bearer " + c.ours.key}, 200, `"total_count"`},
+		{"in lower case", []string{"Authorization: bearer " + c.ours.key}, 200, `"total_count"`},
+		{"beside a good key", []string{"apiKey: " + c.ours.key, "Authorization: Bearer secret"}, 200, `"total_count"`},
+		{"beside a bad key", []string{"apiKey: secret", "Authorization: Bearer " + c.ours.key}, 401, badKey},
+		{"none", []string{"Authorization: Bearer "}, 401, noKey},
+		{"as Basic", []string{"Authorization: Basic " + c.ours.key}, 401, noKey},
+		{"any word", []string{"Authorization: Bearer secret"}, 401, badKey},
+		{"an access token", []string{"Authorization: Bearer " + c.tokens(t, c.ours, lyceum.V2).AccessToken}, 401, badKey},
+		{"twice", []string{"Authorization: Bearer " + c.ours.key, "Authorization: Bearer " + c.ours.key}, 400, "the header Authorization must be sent once"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := c.do(request(http.MethodGet, "/v2/users", nil, tc.headers...))
+			wantStatus(t, w, tc.status)
+			if !strings.Contains(w.Body.String(), tc.says) {
+				t.Errorf("%s does not say %s", w.Body, tc.says)
+			}
+		})
+	}
+}
+
 // TestF8HeaderNameInAnyCase sends the name as it is spelled here.
 func TestF8HeaderNameInAnyCase(t *testing.T) {
 	s := newSite(t)

@@ -20,6 +20,7 @@ type Operation struct {
 	Path       string // in the pattern language of http.ServeMux
 	Credential Credential
 	Needs      lyceum.Permissions      // of an API key
+	BearerKey  bool                    // the API key may also be in the header Authorization, as a bearer token
 	Version    lyceum.InterfaceVersion // that an access token must be of
 	Serve      Endpoint
 	Success    int           // status of an answer; 0 is 200
