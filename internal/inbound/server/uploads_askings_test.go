@@ -24,7 +24,7 @@ var uploadRows = slicesOf(
 			says: `{"code":"validation_failed","message":"purpose must be thumbnail for the type course","errors":[{"field":"purpose",`,
 		},
 		asking{name: "a picture of a lecture", body: `{"type":"lecture","id":11,"purpose":"thumbnail","extension":"png"}`, status: 422, says: "purpose must be attachment for the type lecture"},
-		asking{name: "a picture that is none", body: `{"type":"coaching","id":1,"purpose":"thumbnail","extension":"pdf"}`, status: 422, says: "extension must be jpg, jpeg, png, gif or webp for a thumbnail"},
+		asking{name: "not a picture", body: `{"type":"coaching","id":1,"purpose":"thumbnail","extension":"pdf"}`, status: 422, says: "extension must be jpg, jpeg, png, gif or webp for a thumbnail"},
 		asking{name: "a picture that runs", body: `{"type":"membership","id":1,"purpose":"thumbnail","extension":"svg"}`, status: 422, says: "extension must be"},
 		asking{name: "of an unknown course", body: `{"type":"course","id":999,"purpose":"thumbnail","extension":"png"}`, status: 422, says: "id 999 matches no course of this school"},
 		asking{name: "of an unknown collection", body: `{"type":"product_collection","id":999,"purpose":"thumbnail","extension":"png"}`, status: 422, says: "id 999 matches no product collection of this school"},

@@ -121,7 +121,7 @@ var errReceived = &lyceum.Error{
 
 // Receive keeps the file of an upload. It fails with Forbidden for a ticket that
 // nobody signed or that has expired, with Conflict if the file has come, with TooLarge,
-// and with Invalid for a picture that is none.
+// and with Invalid for a file that is not a picture.
 func (s *Service) Receive(ctx context.Context, t UploadTicket, body io.Reader) (lyceum.Upload, error) {
 	switch now := s.clock(); {
 	case !s.ring.Verify(uploadPurpose, t.text(), t.Signature):

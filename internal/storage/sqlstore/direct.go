@@ -82,7 +82,7 @@ func (d *direct) step(text string, args, dest []any, visit func() error) (err er
 
 // statement gives the kept statement of a text, or a new one where that one is in
 // use: a visit may ask the same question again. What was bound to it stays until it
-// is bound again: SQLite would plan some statements anew if that were cleared.
+// is bound again: clearing it would make SQLite plan some statements again.
 func (d *direct) statement(text string) (s *sqlite.Stmt, done func() error, err error) {
 	s, found := d.kept[text]
 	if found {
