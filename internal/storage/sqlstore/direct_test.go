@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -164,5 +165,39 @@ func TestReadersAfterAPanic(t *testing.T) {
 	}
 	if err := store.Ping(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestReadersClose: who waits for a connection when the database is closed is told
+// so, and what is given back afterwards is closed.
+func TestReadersClose(t *testing.T) {
+	store, err := Open(t.Context(), t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var taken []*direct
+	for range mostReaders {
+		d, err := store.reads.direct.take(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken = append(taken, d)
+	}
+	waited := make(chan error)
+	go func() {
+		_, err := store.reads.direct.take(context.Background())
+		waited <- err
+	}()
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-waited; !errors.Is(err, errClosed) {
+		t.Errorf("who waited is told %v", err)
+	}
+	for _, d := range taken {
+		store.reads.direct.give(d)
+	}
+	if n := len(store.reads.direct.idle); n > 0 {
+		t.Errorf("%d connections are open", n)
 	}
 }

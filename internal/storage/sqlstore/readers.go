@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync"
 	"sync/atomic"
 )
 
@@ -17,12 +18,14 @@ type readers struct {
 	idle   chan *direct
 	room   chan struct{} // for those that are not open yet
 	opened atomic.Int32
-	closed atomic.Bool
+	closed chan struct{}
+	once   sync.Once
 }
 
 func newReaders(f *files, trace func(string)) *readers {
 	r := &readers{
 		files: f, trace: trace, idle: make(chan *direct, mostReaders), room: make(chan struct{}, mostReaders),
+		closed: make(chan struct{}),
 	}
 	for range mostReaders {
 		r.room <- struct{}{}
@@ -42,8 +45,10 @@ func (r *readers) with(ctx context.Context, do func(*direct) error) error {
 }
 
 func (r *readers) take(ctx context.Context) (*direct, error) {
-	if r.closed.Load() {
+	select {
+	case <-r.closed:
 		return nil, errClosed
+	default:
 	}
 	select {
 	case d := <-r.idle:
@@ -53,6 +58,8 @@ func (r *readers) take(ctx context.Context) (*direct, error) {
 	select {
 	case d := <-r.idle:
 		return d, nil
+	case <-r.closed:
+		return nil, errClosed
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-r.room:
@@ -69,6 +76,8 @@ func (r *readers) take(ctx context.Context) (*direct, error) {
 	select {
 	case d := <-r.idle:
 		return d, nil
+	case <-r.closed:
+		return nil, errClosed
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -89,8 +98,10 @@ func (r *readers) open() (*direct, error) {
 
 func (r *readers) give(d *direct) {
 	r.idle <- d
-	if r.closed.Load() {
+	select {
+	case <-r.closed:
 		_ = r.close()
+	default:
 	}
 }
 
@@ -99,7 +110,7 @@ func (r *readers) close() error {
 	if r == nil {
 		return nil
 	}
-	r.closed.Store(true)
+	r.once.Do(func() { close(r.closed) })
 	var err error
 	for {
 		select {
