@@ -3,6 +3,7 @@ package lyceum
 import (
 	"context"
 	"io"
+	"time"
 )
 
 // FileName names the content of a file in a FileStore: words of letters, digits
@@ -16,6 +17,13 @@ type FileSum struct {
 	SHA256 [32]byte
 }
 
+// StoredFile is a content in a FileStore.
+type StoredFile struct {
+	Name FileName
+	Size int64     // bytes
+	At   time.Time // when it came
+}
+
 // FileStore keeps the contents of files. A content never changes.
 type FileStore interface {
 	// Put keeps what body has under a name that has no content yet. When it returns
@@ -27,4 +35,7 @@ type FileStore interface {
 	Open(ctx context.Context, name FileName) (io.ReadSeekCloser, error)
 	// Remove removes the content of a name, if it has one.
 	Remove(ctx context.Context, name FileName) error
+	// Each calls visit with every content whose name begins with a prefix, until visit
+	// fails. Contents that come or go meanwhile may be left out.
+	Each(ctx context.Context, prefix FileName, visit func(StoredFile) error) error
 }

@@ -70,9 +70,10 @@ func (t UploadTarget) Purposes() []UploadPurpose {
 
 // Bounds of uploads.
 const (
-	UploadLifetime = time.Hour // in which the file must begin to come
-	MaxUpload      = 20 << 30  // bytes
-	MaxExtension   = 10        // letters and digits
+	UploadLifetime = time.Hour      // in which the file must begin to come
+	MaxUpload      = 20 << 30       // bytes
+	MaxExtension   = 10             // letters and digits
+	UnusedUpload   = 24 * time.Hour // after which a file that nothing refers to is removed
 )
 
 // Upload is a file that was, or may be, sent to this server.
@@ -94,7 +95,13 @@ type Upload struct {
 
 // UploadFilter narrows uploads; an absent part holds always.
 type UploadFilter struct {
-	UUID Opt[string]
+	UUID  Opt[string]
+	After Opt[UploadID] // ids above this one
+}
+
+// Stem begins the names of the contents that were sent for an upload.
+func (u *Upload) Stem(school SchoolID) FileName {
+	return FileName(fmt.Sprintf("%d/%s/%s-", school, u.UUID[:2], u.UUID))
 }
 
 // UploadPath is the path of the permanent address of an upload.
@@ -123,6 +130,17 @@ func ParseUploadAddress(address string) (a UploadAddress, ok bool) {
 	uuid, extension, _ := strings.Cut(name, ".")
 	a = UploadAddress{SchoolID(n), uuid, extension}
 	return a, UploadPath(a.School, a.UUID, a.Extension) == u.Path && isUUID(uuid) && isExtension(extension)
+}
+
+// EachUUID calls visit with everything in a text that is written as a UUID in lower
+// case.
+func EachUUID(text string, visit func(uuid string)) {
+	const dash = 8 // where the first one of a UUID is
+	for i := dash; i+28 <= len(text); i++ {
+		if text[i] == '-' && text[i+5] == '-' && isUUID(text[i-dash:i+28]) {
+			visit(text[i-dash : i+28])
+		}
+	}
 }
 
 // isUUID reports whether a text is a UUID in lower case.

@@ -32,7 +32,8 @@ func (s *service) runScheduler(ctx context.Context) {
 		held, err := s.holdLease(ctx, holder, leaseTime)
 		switch {
 		case held && !holds:
-			stop = begin(ctx, s.schedule)
+			endSweep, endSchedule := begin(ctx, s.sweepFiles), begin(ctx, s.schedule)
+			stop = func() { endSweep(); endSchedule() }
 		case !held && holds && ctx.Err() == nil:
 			stop()
 			s.log.WarnContext(ctx, "this server no longer holds the scheduler's lease", "err", err)
@@ -76,6 +77,30 @@ func (s *service) schedule(ctx context.Context) {
 		}
 		select {
 		case <-time.After(timePause):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// filesPause is how long after a day a file that nothing refers to is still kept at
+// most.
+const filesPause = time.Hour
+
+// sweepFiles removes files that nothing refers to.
+func (s *service) sweepFiles(ctx context.Context) {
+	for {
+		schools, err := s.store.FindSchools(ctx)
+		for _, school := range schools {
+			s.turn.Lock()
+			err = errors.Join(err, s.learning.SweepFiles(ctx, school.ID))
+			s.turn.Unlock()
+		}
+		if err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "unused files could not be removed; this is tried again in an hour", "err", err)
+		}
+		select {
+		case <-time.After(filesPause):
 		case <-ctx.Done():
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
 )
 
@@ -15,15 +16,16 @@ type checkCommand struct {
 	database      `embed:""`
 	indexSettings `embed:""`
 
-	Deep bool `help:"Also compare each school's sales index with the database."`
+	Deep bool `help:"Also compare each school's sales index with the database, and read every uploaded file."`
 }
 
 // Help implements kong's help for the command.
 func (checkCommand) Help() string {
 	return "Examples:\n  lyceum check --data /var/lib/lyceum\n  lyceum check --data /var/lib/lyceum --deep\n\n" +
 		"Verifies the database's files, that counters and totals agree with rows, that the journal has no gap, and that " +
-		"nothing names what is not there. It only reads. With --deep it brings the index of each school's sales to " +
-		"memory, as a server would, and compares every sale and every total; the server may keep running. The exit " +
+		"nothing names what is not there, and that uploaded files are there and have their size. It only reads. With " +
+		"--deep it brings the index of each school's sales to memory, as a server would, and compares every sale and " +
+		"every total, and it compares every uploaded file with its SHA-256; the server may keep running. The exit " +
 		"status is 0 when all is in order, 2 when something is wrong, and 1 when that could not be found out."
 }
 
@@ -68,6 +70,9 @@ func (c *checkCommand) Run(p *program) (err error) {
 		if err := c.checkSchool(p, store, &school); err != nil {
 			return err
 		}
+	}
+	if err := c.checkFiles(p, store); err != nil {
+		return err
 	}
 	if len(schools) == 0 {
 		fmt.Fprintln(p.stdout, "the database is intact and has no school yet")
@@ -118,6 +123,34 @@ func (c *checkCommand) checkSchool(p *program, store *salesindex.Store, school *
 	}
 	fmt.Fprintf(p.stdout, "school %d: the index agrees with every sale and every total, and takes %d kB of memory\n",
 		school.ID, kilobytes(compared.Bytes))
+	return nil
+}
+
+// checkFiles compares the uploads of all schools with the files that are kept.
+func (c *checkCommand) checkFiles(p *program, store lyceum.Store) error {
+	lessons := learning.New(store, p.clock).KeepFiles(c.files())
+	bar := newProgress(p, "comparing files", 0, "files")
+	checked, err := lessons.CheckFiles(p.ctx, c.Deep, func(files int64) { bar.set(files) })
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	for _, f := range checked.Wrong {
+		fmt.Fprintf(p.stdout, "school %d: %s\n", f.School, f.What)
+	}
+	if checked.Orphans > 0 {
+		fmt.Fprintf(p.stdout, "%d files of %d kB belong to no upload of this database, such as %s\n",
+			checked.Orphans, kilobytes(checked.OrphanBytes), checked.Orphan)
+	}
+	if wrong := len(checked.Wrong); wrong > 0 {
+		return &lyceum.Error{
+			Kind: lyceum.Conflict, Code: damaged,
+			Detail: fmt.Sprintf("%d problems found with uploaded files; put copies of them in their place", wrong),
+		}
+	}
+	if checked.Files > 0 {
+		fmt.Fprintf(p.stdout, "%d uploaded files are in order\n", checked.Files)
+	}
 	return nil
 }
 

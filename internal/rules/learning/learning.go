@@ -21,6 +21,7 @@ type Service struct {
 	ring  *lyceum.Keyring  // signs links to files
 	base  string           // URL of the server, which links begin with
 	files lyceum.FileStore // nil: no uploads
+	hand  inHand
 }
 
 // New makes the service over a store.

@@ -119,9 +119,13 @@ var errReceived = &lyceum.Error{
 	Detail: "the file of this address has been received; ask for another address",
 }
 
+var errBusyUpload = &lyceum.Error{
+	Kind: lyceum.Conflict, Code: "upload_busy", Detail: "another request is sending the file of this address",
+}
+
 // Receive keeps the file of an upload. It fails with Forbidden for a ticket that
-// nobody signed or that has expired, with Conflict if the file has come, with TooLarge,
-// and with Invalid for a file that is not a picture.
+// nobody signed or that has expired, with Conflict if the file has come or is coming, with
+// TooLarge, and with Invalid for a file that is not a picture.
 func (s *Service) Receive(ctx context.Context, t UploadTicket, body io.Reader) (lyceum.Upload, error) {
 	switch now := s.clock(); {
 	case !s.ring.Verify(uploadPurpose, t.text(), t.Signature):
@@ -132,6 +136,10 @@ func (s *Service) Receive(ctx context.Context, t UploadTicket, body io.Reader) (
 	if s.files == nil {
 		return lyceum.Upload{}, errNoFiles
 	}
+	if !s.hand.take(t.UUID) {
+		return lyceum.Upload{}, errBusyUpload
+	}
+	defer s.hand.release(t.UUID)
 	u, err := s.expected(ctx, t)
 	if err != nil {
 		return u, err
@@ -139,7 +147,7 @@ func (s *Service) Receive(ctx context.Context, t UploadTicket, body io.Reader) (
 	if body, err = begun(&u, body); err != nil {
 		return u, err
 	}
-	name := lyceum.FileName(fmt.Sprintf("%d/%s/%s-%s", t.School, u.UUID[:2], u.UUID, rand.Text()))
+	name := u.Stem(t.School) + lyceum.FileName(rand.Text())
 	sum, err := s.files.Put(ctx, name, body, lyceum.MaxUpload)
 	if err != nil {
 		return u, err

@@ -163,6 +163,38 @@ func (f *Folder) Remove(_ context.Context, name lyceum.FileName) error {
 	return nil
 }
 
+// Each implements lyceum.FileStore.
+func (f *Folder) Each(ctx context.Context, prefix lyceum.FileName, visit func(lyceum.StoredFile) error) error {
+	root, err := os.OpenRoot(f.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return f.unavailable(err)
+	}
+	defer closeRoot(root)
+	return fs.WalkDir(root.FS(), path.Dir(string(prefix)), func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return f.unavailable(err)
+		case d.IsDir() && name == incoming:
+			return fs.SkipDir
+		case !d.Type().IsRegular() || !strings.HasPrefix(name, string(prefix)):
+			return ctx.Err()
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return f.unavailable(err)
+		}
+		return visit(lyceum.StoredFile{Name: lyceum.FileName(name), Size: info.Size(), At: info.ModTime()})
+	})
+}
+
 func closeRoot(root *os.Root) { _ = root.Close() } // nothing was written through it
 
 func (f *Folder) unavailable(err error) error {

@@ -61,6 +61,16 @@ func TestFilesAreKept(t *testing.T) {
 	if _, err := folder.Put(t.Context(), name, strings.NewReader("other"), 10); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second one: %v", err)
 	}
+	if _, err := folder.Put(t.Context(), "1/7c/8", strings.NewReader("x"), 10); err != nil {
+		t.Fatal(err)
+	}
+	for prefix, want := range map[lyceum.FileName]int{"": 2, "1/7c/": 2, "1/7c/7c0e2a4e-": 1, "1/7d/x": 0} {
+		n := 0
+		err := folder.Each(t.Context(), prefix, func(f lyceum.StoredFile) error { n++; return nil })
+		if err != nil || n != want {
+			t.Errorf("%q: %d files, %v", prefix, n, err)
+		}
+	}
 	if err := errors.Join(folder.Remove(t.Context(), name), folder.Remove(t.Context(), name)); err != nil {
 		t.Error(err)
 	}

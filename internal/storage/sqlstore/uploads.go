@@ -27,6 +27,9 @@ var _ = define(&tables.Uploads, noun[lyceum.UploadID, lyceum.Upload, lyceum.Uplo
 		if f.UUID.Present {
 			w.and("uuid = ?", f.UUID.Value)
 		}
+		if f.After.Present {
+			w.and("upload_id > ?", int64(f.After.Value))
+		}
 	},
 	order: func(lyceum.UploadFilter) string { return "upload_id" },
 })

@@ -1,0 +1,130 @@
+package files_test
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// sweep removes what is unused in both schools, as the server does every hour.
+func (s *shelf) sweep(t *testing.T) {
+	t.Helper()
+	if err := errors.Join(s.learning.SweepFiles(t.Context(), s.ours), s.learning.SweepFiles(t.Context(), s.theirs)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *shelf) uploads(t *testing.T) int {
+	t.Helper()
+	v := s.store.In(t.Context(), s.ours)
+	all, err := lyceum.All(v.Uploads, v, lyceum.UploadFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
+}
+
+// What anything in the school mentions stays; the rest goes a day after it came.
+func TestUnusedFilesAreRemoved(t *testing.T) {
+	s := newShelf(t)
+	shown, inText, alone, sold := s.sent(t, picture, png), s.sent(t, picture, png), s.sent(t, picture, png), s.sent(t, pattern, "%PDF-1")
+	s.slot(t, pattern) // and nothing sent to it
+	var attached lyceum.DownloadAttachment
+	storetest.Write(t, s.store, s.ours, func(tx lyceum.Tx) error {
+		d, err := tx.DigitalDownloads.Get(tx, 1)
+		d.ImageURL, d.Description = lyceum.Some(base+shown), lyceum.Some(`<img src="https://elsewhere.example.com`+inText+`">`)
+		a, failed := tx.DownloadAttachments.Get(tx, 1)
+		a.ID, a.URL = 9, base+sold
+		attached = a
+		return errors.Join(err, failed, tx.DigitalDownloads.Update(tx, d), tx.DownloadAttachments.Insert(tx, a))
+	})
+	s.clock.Pass(24*time.Hour - time.Second)
+	s.sweep(t)
+	if n := len(s.kept(t)); n != 4 {
+		t.Fatalf("%d files a second before a day is over", n)
+	}
+	fresh := s.sent(t, picture, png)
+	s.clock.Pass(time.Second)
+	s.sweep(t)
+	s.want(t, "used by nothing", alone, http.StatusNotFound, "there is no such file")
+	for name, address := range map[string]string{"a picture": shown, "in a text": inText, "fresh": fresh} {
+		s.want(t, name, address, http.StatusOK, "PNG")
+	}
+	s.clock.Pass(time.Hour) // a day after the address to which nothing was sent expired
+	s.sweep(t)
+	if files, rows := len(s.kept(t)), s.uploads(t); files != 4 || rows != 4 {
+		t.Errorf("%d files and %d uploads are left", files, rows)
+	}
+	storetest.Write(t, s.store, s.ours, func(tx lyceum.Tx) error { return tx.DownloadAttachments.Delete(tx, attached.ID) })
+	s.clock.Pass(24 * time.Hour)
+	s.sweep(t)
+	if files, rows := len(s.kept(t)), s.uploads(t); files != 2 || rows != 2 {
+		t.Errorf("%d files and %d uploads are left after the attachment was deleted", files, rows)
+	}
+}
+
+// A removal that the server did not end, such as when it was killed, is ended later.
+func TestRemovalsAreEnded(t *testing.T) {
+	s := newShelf(t)
+	address := s.sent(t, picture, png)
+	a, _ := lyceum.ParseUploadAddress(address)
+	storetest.Write(t, s.store, s.ours, func(tx lyceum.Tx) error {
+		u, _, err := tx.Uploads.First(tx, lyceum.UploadFilter{UUID: lyceum.Some(a.UUID)})
+		u.ReceivedAt, u.StoredAs, u.SizeInBytes, u.Checksum = lyceum.None[time.Time](), lyceum.None[lyceum.FileName](), lyceum.None[int64](), lyceum.None[string]()
+		return errors.Join(err, tx.Uploads.Update(tx, u))
+	})
+	s.clock.Pass(25 * time.Hour)
+	s.sweep(t)
+	if files, rows := len(s.kept(t)), s.uploads(t); files+rows > 0 {
+		t.Errorf("%d files and %d uploads are left", files, rows)
+	}
+}
+
+// Missing, cut, changed and foreign files are found, and what is in order is not named.
+func TestFilesAreChecked(t *testing.T) {
+	s := newShelf(t)
+	for range 5 {
+		s.sent(t, picture, png)
+	}
+	names := s.kept(t)
+	foreign := filepath.Join(s.dir, "1", "7c", "7c0e2a4e-5a53-4b5e-9d3c-0a4de5f3b1aa-ABC")
+	long := time.Now().Add(-25 * time.Hour)
+	err := errors.Join(
+		os.Remove(names[0]), os.WriteFile(names[1], []byte(png[1:]), 0o600), os.WriteFile(names[2], []byte(strings.ReplaceAll(png, "what", "WHAT")), 0o600),
+		os.MkdirAll(filepath.Dir(foreign), 0o700), os.WriteFile(foreign, []byte("x"), 0o600), os.Chtimes(foreign, long, long),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.clock.Set(time.Now()) // as the files have
+	for _, deep := range []bool{false, true} {
+		found, err := s.learning.CheckFiles(t.Context(), deep, func(int64) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		for _, f := range found.Wrong {
+			said = append(said, f.What)
+		}
+		all := strings.Join(said, "\n")
+		want := []string{"is missing", "has 25 bytes and should have 26"}
+		if deep {
+			want = append(want, "was changed")
+		}
+		for _, part := range want {
+			if !strings.Contains(all, part) {
+				t.Errorf("deep %t: no %q in %s", deep, part, all)
+			}
+		}
+		if len(said) != len(want) || found.Files != 5 || found.Orphans != 1 || found.OrphanBytes != 1 || !strings.HasSuffix(foreign, string(found.Orphan)) {
+			t.Errorf("deep %t: %+v", deep, found)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package learning
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// CheckedFiles is what CheckFiles found.
+type CheckedFiles struct {
+	Files int64            // uploads that have a file
+	Wrong []lyceum.Finding // files that are missing or were changed, at most 1,000
+
+	Orphans     int64 // files that came a day ago and belong to no upload
+	OrphanBytes int64
+	Orphan      lyceum.FileName // one of them
+}
+
+const mostFindings = 1000
+
+// CheckFiles compares the uploads of all schools with the files that are kept: their
+// size and, if deep, their content. It calls done with the number of those that were
+// compared. Without a store of files there is nothing to compare.
+func (s *Service) CheckFiles(ctx context.Context, deep bool, done func(files int64)) (found CheckedFiles, err error) {
+	if s.files == nil {
+		return found, nil
+	}
+	schools, err := s.store.FindSchools(ctx)
+	if err != nil {
+		return found, err
+	}
+	for i := range schools {
+		if err := s.checkUploads(ctx, schools[i].ID, deep, &found, done); err != nil {
+			return found, err
+		}
+	}
+	old := s.clock().Add(-lyceum.UnusedUpload)
+	err = s.files.Each(ctx, "", func(f lyceum.StoredFile) error {
+		if f.At.After(old) {
+			return nil
+		}
+		of, err := s.uploadOf(ctx, f.Name)
+		if err != nil || of.StoredAs == lyceum.Some(f.Name) {
+			return err
+		}
+		found.Orphans, found.OrphanBytes, found.Orphan = found.Orphans+1, found.OrphanBytes+f.Size, f.Name
+		return nil
+	})
+	return found, err
+}
+
+func (s *Service) checkUploads(
+	ctx context.Context, school lyceum.SchoolID, deep bool, found *CheckedFiles, done func(int64),
+) error {
+	for after := lyceum.UploadID(0); ; {
+		v := s.store.In(ctx, school)
+		part, err := firstOf(v.Uploads, v, lyceum.UploadFilter{After: lyceum.Some(after)}, checkedAtOnce)
+		if err != nil || len(part) == 0 {
+			return err
+		}
+		after = part[len(part)-1].ID
+		for i := range part {
+			if !part[i].ReceivedAt.Present {
+				continue
+			}
+			wrong, err := s.wrongWith(ctx, school, &part[i], deep)
+			if err != nil {
+				return err
+			}
+			if wrong != "" && len(found.Wrong) < mostFindings {
+				found.Wrong = append(found.Wrong, lyceum.Finding{School: school, What: wrong})
+			}
+			found.Files++
+			done(found.Files)
+		}
+	}
+}
+
+const checkedAtOnce = 1000 // uploads that are read before their files are
+
+// firstOf returns the first rows that pass, at most so many.
+func firstOf[ID lyceum.Key, T, F any](
+	rows lyceum.Table[ID, T, F], from lyceum.Source, f F, most int,
+) (first []T, err error) {
+	err = rows.Each(from, f, func(row *T) error {
+		if len(first) == most {
+			return errEnough
+		}
+		first = append(first, *row)
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return first, err
+}
+
+var errEnough = errors.New("these rows are enough")
+
+// wrongWith says what is wrong with the file of an upload, unless it was removed
+// meanwhile.
+func (s *Service) wrongWith(
+	ctx context.Context, school lyceum.SchoolID, u *lyceum.Upload, deep bool,
+) (wrong string, err error) {
+	wrong, err = s.compared(ctx, u, deep)
+	if wrong == "" || err != nil {
+		return "", err
+	}
+	v := s.store.In(ctx, school)
+	now, err := v.Uploads.Find(v, u.ID)
+	if err != nil || now[u.ID].StoredAs != u.StoredAs {
+		return "", err
+	}
+	return fmt.Sprintf("the file of upload %d, %s for %s %d, %s", u.ID, u.Purpose.Name(), u.TargetType.Name(),
+		u.TargetID, wrong), nil
+}
+
+func (s *Service) compared(ctx context.Context, u *lyceum.Upload, deep bool) (wrong string, err error) {
+	content, err := s.files.Open(ctx, u.StoredAs.Value)
+	if lyceum.KindOf(err) == lyceum.NotFound {
+		return fmt.Sprintf("is missing: %s", u.StoredAs.Value), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer content.Close()
+	size, err := content.Seek(0, io.SeekEnd)
+	if err != nil {
+		return "", err
+	}
+	if size != u.SizeInBytes.Value {
+		return fmt.Sprintf("has %d bytes and should have %d: %s", size, u.SizeInBytes.Value, u.StoredAs.Value), nil
+	}
+	if !deep {
+		return "", nil
+	}
+	if _, err := content.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, withContext{content, ctx}); err != nil {
+		return "", err
+	}
+	if hex.EncodeToString(hash.Sum(nil)) != u.Checksum.Value {
+		return fmt.Sprintf("was changed: %s", u.StoredAs.Value), nil
+	}
+	return "", nil
+}
+
+// withContext is a reader that ends with a context.
+type withContext struct {
+	io.Reader
+
+	ctx context.Context //nolint:containedctx // that of the call
+}
+
+func (r withContext) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}
+
+// uploadOf returns the upload that a content was sent for, or none.
+func (s *Service) uploadOf(ctx context.Context, name lyceum.FileName) (u lyceum.Upload, err error) {
+	school, rest, _ := strings.Cut(string(name), "/")
+	_, rest, _ = strings.Cut(rest, "/")
+	id, _ := strconv.ParseInt(school, 10, 32) // 0, which is no school, if it is no number
+	lyceum.EachUUID(rest, func(uuid string) {
+		v := s.store.In(ctx, lyceum.SchoolID(id))
+		u, _, err = v.Uploads.First(v, lyceum.UploadFilter{UUID: lyceum.Some(uuid)})
+	})
+	return u, err
+}
