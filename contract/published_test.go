@@ -56,6 +56,7 @@ type publishedSchema struct {
 	Properties           map[string]*publishedSchema `json:"properties"`
 	Required             []string                    `json:"required"`
 	AdditionalProperties any                         `json:"additionalProperties"`
+	OneOf                []*publishedSchema          `json:"oneOf"`
 }
 
 // differences are the places in which contract/v2 is not as published, each
@@ -66,6 +67,9 @@ var differences = []string{
 	"POST /v2/products/product-collections/{product_collection_id}/products body.data[].href: required is false",
 	"POST /v2/products/product-collections/{product_collection_id}/products body.data[].name: required is false",
 	"POST /v2/products/product-collections/{product_collection_id}/products body.data[].updated_at: required is false",
+	// Otherwise nothing would remove them.
+	"PATCH /v2/products/courses/{course_id}/compliance body.requirements.quiz_maximum_retakes: nullable is true",
+	"PATCH /v2/products/courses/{course_id}/compliance body.requirements.quiz_minimum_score: nullable is true",
 	// There is no page on which a plan is bought.
 	"GET /v2/products/{product_type}/{product_id}/pricing-plans answer.data[].checkout_url is missing",
 	"POST /v2/products/{product_type}/{product_id}/pricing-plans answer.data.checkout_url is missing",
@@ -206,6 +210,10 @@ func (c *comparison) schema(at string, ours *openapi3.Schema, theirs *publishedS
 		ours = &copied
 		ours.Nullable = ours.Nullable || nullable
 	}
+	if len(theirs.OneOf) > 0 || len(ours.OneOf) > 0 {
+		c.alternatives(at, ours, theirs, sent)
+		return
+	}
 	c.values(at, ours, theirs)
 	if ours.Nullable != theirs.Nullable && (sent || ours.Nullable) {
 		c.differ("%s: nullable is %v", at, ours.Nullable)
@@ -236,6 +244,34 @@ func (c *comparison) schema(at string, ours *openapi3.Schema, theirs *publishedS
 		if theirs.Properties[name] == nil {
 			c.differ("%s has %s", at, name)
 		}
+	}
+}
+
+// alternatives compares each of the forms that something has, told apart by their
+// type. Ours name the fields once, and only the values that a form allows in it.
+func (c *comparison) alternatives(at string, ours *openapi3.Schema, theirs *publishedSchema, sent bool) {
+	forms := map[string]*openapi3.Schema{}
+	for _, ref := range ours.OneOf {
+		form := *ours
+		form.OneOf, form.Properties = nil, maps.Clone(ours.Properties)
+		for name, narrowed := range ref.Value.Properties {
+			field := *ours.Properties[name].Value
+			field.Enum = narrowed.Value.Enum
+			form.Properties[name] = &openapi3.SchemaRef{Value: &field}
+		}
+		forms[strings.Join(values(form.Properties["type"].Value), "|")] = &form
+	}
+	for _, form := range theirs.OneOf {
+		kind := strings.Join(form.Properties["type"].Enum, "|")
+		if forms[kind] == nil {
+			c.differ("%s has no form %s", at, kind)
+			continue
+		}
+		c.schema(at+" "+kind, forms[kind], form, sent)
+		delete(forms, kind)
+	}
+	for kind := range forms {
+		c.differ("%s has a form %s", at, kind)
 	}
 }
 

@@ -24,13 +24,14 @@ func bindCompliance(in *wire.Input) learning.ComplianceChange {
 	q := learning.ComplianceChange{Course: bindCourse(in)}
 	if member, given := in.Body("requirements").Object(); given {
 		q.Order = member("lecture_order_required").Bool()
-		q.Asked.Videos = member("video_completion_enforced").Bool()
-		q.Asked.Quizzes = member("quiz_pass_required").Bool()
-		q.Asked.Score = member("quiz_minimum_score").Number(0, 100)
-		q.Asked.Retakes = wire.Int[int32](member("quiz_maximum_retakes"), 0, maxRetakes)
+		q.Videos = member("video_completion_enforced").Bool()
+		q.Quizzes = member("quiz_pass_required").Bool()
+		score, retakes := member("quiz_minimum_score"), member("quiz_maximum_retakes")
+		q.Score = wire.Nullable(score, score.Number(0, 100))
+		q.Retakes = wire.Nullable(retakes, wire.Int[int32](retakes, 0, maxRetakes))
 	}
 	if member, given := in.Body("certificate_settings").Object(); given {
-		q.Asked.Issues, q.Template = member("auto_issue").Bool(), wire.ID[int32](member("template_id"))
+		q.Issues, q.Template = member("auto_issue").Bool(), wire.ID[int32](member("template_id"))
 	}
 	return q
 }

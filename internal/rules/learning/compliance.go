@@ -12,7 +12,11 @@ type ComplianceChange struct {
 	Course   lyceum.CourseID
 	Order    lyceum.Opt[bool] // of lectures
 	Template lyceum.Opt[int32]
-	Asked    lyceum.Compliance
+	Videos   lyceum.Opt[bool]
+	Quizzes  lyceum.Opt[bool]
+	Issues   lyceum.Opt[bool]
+	Score    lyceum.Opt[lyceum.Opt[float64]]
+	Retakes  lyceum.Opt[lyceum.Opt[int32]]
 }
 
 // SetCompliance changes what a course asks of its learners and what its
@@ -27,15 +31,11 @@ func (s *Service) SetCompliance(ctx context.Context, by lyceum.By, q ComplianceC
 		}
 		before := c
 		c.LectureOrder = q.Order.Else(c.LectureOrder)
-		change(&c.Compliance.Videos, q.Asked.Videos, false)
-		change(&c.Compliance.Quizzes, q.Asked.Quizzes, false)
-		change(&c.Compliance.Issues, q.Asked.Issues, true)
-		if q.Asked.Score.Present {
-			c.Compliance.Score = q.Asked.Score
-		}
-		if q.Asked.Retakes.Present {
-			c.Compliance.Retakes = q.Asked.Retakes
-		}
+		change(&c.Compliance.Videos, q.Videos, false)
+		change(&c.Compliance.Quizzes, q.Quizzes, false)
+		change(&c.Compliance.Issues, q.Issues, true)
+		c.Compliance.Score = q.Score.Else(c.Compliance.Score)
+		c.Compliance.Retakes = q.Retakes.Else(c.Compliance.Retakes)
 		if q.Template.Present && q.Template != c.Certificate {
 			if err := knownTemplate(tx, q.Template.Value); err != nil {
 				return err

@@ -30,9 +30,8 @@ func TestQuizzesArePassed(t *testing.T) {
 				}
 			}
 			must(d.service.SetCompliance(t.Context(), by, learning.ComplianceChange{
-				Course: 1, Order: lyceum.Some(true), Template: lyceum.Some[int32](lyceum.DefaultCertificate), Asked: lyceum.Compliance{
-					Quizzes: lyceum.Some(true), Score: lyceum.Some(60.0), Retakes: lyceum.Some[int32](1), Issues: lyceum.Some(issues),
-				},
+				Course: 1, Order: lyceum.Some(true), Template: lyceum.Some[int32](lyceum.DefaultCertificate),
+				Quizzes: lyceum.Some(true), Score: lyceum.Some(lyceum.Some(60.0)), Retakes: lyceum.Some(lyceum.Some[int32](1)), Issues: lyceum.Some(issues),
 			}))
 			complete := func(lecture lyceum.LectureID) error {
 				_, err := d.service.Complete(t.Context(), by, ida, 1, lecture)
@@ -73,7 +72,7 @@ func TestQuizzesArePassed(t *testing.T) {
 			if p.PercentComplete != 100 || c.Present != issues || issues && (c.Value.PageID != 1 || c.Value.SerialNumber == "" || c.Value.IssuedAt != p.CompletedAt.Value) {
 				t.Errorf("the progress is %+v", p.Progress)
 			}
-			must(d.service.SetCompliance(t.Context(), by, learning.ComplianceChange{Course: 1, Asked: lyceum.Compliance{Issues: lyceum.Some(!issues)}}))
+			must(d.service.SetCompliance(t.Context(), by, learning.ComplianceChange{Course: 1, Issues: lyceum.Some(!issues)}))
 			if _, err := d.service.Complete(t.Context(), by, ida, 1, 12); err != nil {
 				t.Fatal(err)
 			}

@@ -187,6 +187,8 @@ func oddAttachment(a *lyceum.Attachment) (field, wrong string) {
 		return "kind", wordTaken
 	case a.Quiz != nil && a.Kind != lyceum.QuizAttachment:
 		return "quiz_id", fmt.Sprintf("must be empty for an attachment of the kind %s", a.Kind)
+	case a.Quiz == nil && a.Kind == lyceum.QuizAttachment:
+		return "quiz_id", "must not be empty for an attachment of the kind quiz"
 	case a.Question.Present && a.Kind != lyceum.OpenQuestionAttachment:
 		return "question", fmt.Sprintf("must be empty for an attachment of the kind %s", a.Kind)
 	case a.Video.Present && a.Kind != lyceum.VideoAttachment:

@@ -92,18 +92,20 @@ func TestRowsAreTaken(t *testing.T) {
 		1: {Field: "lecture_section_id", Message: "1 is a section of course 1, not of course 4"},
 	}, lyceum.Lecture{ID: 88, Course: 4, Section: 99}, lyceum.Lecture{ID: 89, Course: 4, Section: 1}, lyceum.Lecture{ID: 90, Course: 4, Section: 9, Position: 1})
 	wantTaken(t, "attachments", d.service.ImportAttachments(lyceum.By{School: d.school, Actor: "import"}), wrong{
-		0: {Field: "lecture_id", Message: "99 matches no lecture of this school; import the lectures first"},
-		1: {Field: "quiz_id", Message: "must be empty for an attachment of the kind text"},
-		2: {Field: "video_url", Message: "must be empty for an attachment of the kind pdf_embed"},
-		4: {Field: "kind", Message: "must be a word of 1 to 64 letters, digits, _ or -"},
-		5: {Field: "kind", Message: "must be a word of 1 to 64 letters, digits, _ or -"},
-		6: {Field: "kind", Message: "must be a word of 1 to 64 letters, digits, _ or -"},
-		7: {Field: "questions", Message: "question_type of question 2 must be a word of 1 to 64 letters, digits, _ or -"},
+		0:  {Field: "lecture_id", Message: "99 matches no lecture of this school; import the lectures first"},
+		1:  {Field: "quiz_id", Message: "must be empty for an attachment of the kind text"},
+		2:  {Field: "video_url", Message: "must be empty for an attachment of the kind pdf_embed"},
+		4:  {Field: "kind", Message: "must be a word of 1 to 64 letters, digits, _ or -"},
+		5:  {Field: "kind", Message: "must be a word of 1 to 64 letters, digits, _ or -"},
+		6:  {Field: "kind", Message: "must be a word of 1 to 64 letters, digits, _ or -"},
+		7:  {Field: "questions", Message: "question_type of question 2 must be a word of 1 to 64 letters, digits, _ or -"},
+		10: {Field: "quiz_id", Message: "must not be empty for an attachment of the kind quiz"},
 	}, lyceum.Attachment{ID: 300, Lecture: 99, Kind: lyceum.TextAttachment}, lyceum.Attachment{ID: 301, Lecture: 11, Kind: lyceum.TextAttachment, Quiz: &lyceum.Quiz{ID: 3}},
 		lyceum.Attachment{ID: 302, Lecture: 11, Kind: lyceum.PDFAttachment, Video: lyceum.Some(lyceum.Video{URL: "x"})}, lyceum.Attachment{ID: 303, Lecture: 11, Kind: lyceum.UpsellAttachment},
 		lyceum.Attachment{ID: 304, Lecture: 11}, lyceum.Attachment{ID: 305, Lecture: 11, Kind: "a word"}, lyceum.Attachment{ID: 306, Lecture: 11, Kind: lyceum.AttachmentKind(strings.Repeat("x", 65))},
 		lyceum.Attachment{ID: 307, Lecture: 11, Kind: lyceum.QuizAttachment, Quiz: &lyceum.Quiz{ID: 907, Questions: []lyceum.Question{{QuestionType: "fill_blank"}, {}}}},
-		lyceum.Attachment{ID: 308, Lecture: 11, Kind: "open_response_question"}, lyceum.Attachment{ID: 309, Lecture: 11, Kind: "pdf"})
+		lyceum.Attachment{ID: 308, Lecture: 11, Kind: "open_response_question"}, lyceum.Attachment{ID: 309, Lecture: 11, Kind: "pdf"},
+		lyceum.Attachment{ID: 310, Lecture: 11, Kind: lyceum.QuizAttachment})
 	wantTaken(t, "enrollments", d.service.ImportEnrollments(lyceum.By{School: d.school, Actor: "import"}), wrong{
 		0: {Field: "user_id", Message: "99 matches no user of this school; import the users first"},
 		1: {Field: "ended_at", Message: "must not be empty: enrollment 2 of the same user and course is still active"},

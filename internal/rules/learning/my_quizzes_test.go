@@ -31,7 +31,7 @@ func TestSubmittingAtOnce(t *testing.T) {
 	d := newClassroom(t)
 	by := lyceum.By{School: d.school, Actor: "test", Learner: lyceum.Some(lyceum.UserID(2))}
 	err := d.service.SetCompliance(t.Context(), by, learning.ComplianceChange{
-		Course: 1, Asked: lyceum.Compliance{Retakes: lyceum.Some[int32](3)}, // Mira has two responses
+		Course: 1, Retakes: lyceum.Some(lyceum.Some[int32](3)), // Mira has two responses
 	})
 	if err != nil {
 		t.Fatal(err)
