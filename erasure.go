@@ -13,6 +13,14 @@ type Erasure struct {
 	RequestedAt time.Time
 	Called      Called // empty once nothing is left but to clean files
 	Passes      int32
+	Searched    Searched // by the pass that is under way
+}
+
+// Searched is how far what webhooks were sent and answered has been searched.
+type Searched struct {
+	Payload  int64 // number of the last one
+	Delivery WebhookEventID
+	Attempt  int32 // the last one at the delivery
 }
 
 // Called is what a person was called: by it what was stored of them is found.

@@ -202,8 +202,11 @@ type Changes interface {
 	// FindCalled returns what a user was called, as far as events told of changes.
 	FindCalled(user UserID) (Called, error)
 	// EraseTraces erases what stands of a person beside the rows about them: who
-	// ordered, comments, and addresses and names in stored events, answers and jobs.
+	// ordered, comments, and addresses and names in the journal, kept answers and jobs.
 	EraseTraces(user UserID, called Called) error
+	// EraseMessages erases a person from what webhooks were sent and answered, the
+	// next few hundred messages. It returns where to go on, and whether there are more.
+	EraseMessages(user UserID, called Called, from Searched) (next Searched, more bool, err error)
 	// SetTags sets all tags of a user, and reports whether that changed any.
 	SetTags(user UserID, tags []string) (changed bool, err error)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
-	"github.com/lyceum-school/lyceum/internal/rules/people"
 )
 
 // timePause is how late an enrollment that expired, a paid period that ended, or
@@ -67,13 +66,17 @@ func (s *service) schedule(ctx context.Context) {
 			err = errors.Join(err, s.learning.Expire(ctx, school), s.learning.Settle(ctx, school),
 				s.sales.EndPeriods(ctx, school), s.sales.Lapse(ctx, school), s.sales.Abandon(ctx, school))
 		}
-		if failed := s.people.FinishErasures(ctx); failed != nil && ctx.Err() == nil {
+		more, failed := s.people.FinishErasures(ctx)
+		if failed != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "people could not be erased from everything that is stored; this is tried again",
 				"err", failed)
 		}
 		s.turn.Unlock()
 		if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "overdue enrollments, products, sales and orders could not be processed", "err", err)
+		}
+		if more && ctx.Err() == nil {
+			continue
 		}
 		select {
 		case <-time.After(timePause):
@@ -108,13 +111,11 @@ func (s *service) sweepFiles(ctx context.Context) {
 }
 
 // finishErasures erases whoever is being erased, while nobody else writes.
-func (s *service) finishErasures(ctx context.Context) (err error) {
+func (s *service) finishErasures(ctx context.Context) error {
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	for range people.ErasingSteps {
-		err = errors.Join(err, s.people.FinishErasures(ctx))
-	}
-	if left, failed := s.store.FindErasures(ctx); err == nil && failed == nil && len(left) > 0 {
+	done, err := s.people.EraseAll(ctx)
+	if err == nil && !done {
 		err = lyceum.Errorf(lyceum.Unavailable, "a person is still being erased; try again in a minute")
 	}
 	return err

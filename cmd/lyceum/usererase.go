@@ -96,11 +96,5 @@ func (c *userEraseCommand) finish(
 	defer func() {
 		_, _ = store.HoldLease(context.WithoutCancel(ctx), lyceum.SchedulerLease, holder, 0) // it ends by itself
 	}()
-	for range people.ErasingSteps {
-		if err := users.FinishErasures(ctx); err != nil {
-			return false, err
-		}
-	}
-	left, err := store.FindErasures(ctx)
-	return len(left) == 0, err
+	return users.EraseAll(ctx)
 }

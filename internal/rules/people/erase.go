@@ -23,14 +23,20 @@ type Erased struct {
 func (s *Service) Erase(ctx context.Context, by lyceum.By, id lyceum.UserID, d Doors) (Erased, error) {
 	now := s.clock()
 	var before lyceum.User
+	var called lyceum.Called
 	err := s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) (err error) {
-		before, err = s.EraseFrom(tx, now, id, d)
+		if before, err = s.EraseFrom(tx, now, id, d); err != nil {
+			return err
+		}
+		e, err := tx.Erasures.Get(tx, id)
+		called = e.Called
 		return err
 	})
 	if err != nil {
 		return Erased{}, err
 	}
 	d.Left(by.School, before.Email)
+	_ = s.eraseMessages(ctx, by.Stamp(now), id, called, partsNow) // the passes look at all of them again
 	left := Erased{User: id}
 	left.Backups, err = d.backups(ctx, by, id)
 	return left, err
@@ -66,6 +72,31 @@ func (s *Service) EraseFrom(tx lyceum.Tx, now time.Time, id lyceum.UserID, d Doo
 		return before, err
 	}
 	return before, tx.Erasures.Insert(tx, lyceum.Erasure{User: id, RequestedAt: lyceum.Second(now), Called: called})
+}
+
+// partsNow is how many parts of what webhooks were sent are searched before Erase
+// returns; the passes search all.
+const partsNow = 40
+
+// eraseMessages erases a person from what webhooks were sent: up to a number of
+// parts, or all of it with 0.
+func (s *Service) eraseMessages(
+	ctx context.Context, stamp lyceum.Stamp, user lyceum.UserID, called lyceum.Called, parts int,
+) error {
+	var from lyceum.Searched
+	more := true
+	for n := 0; more && (n < parts || parts == 0); n++ {
+		var next lyceum.Searched
+		err := s.store.Write(ctx, stamp, func(tx lyceum.Tx) (err error) {
+			next, more, err = tx.EraseMessages(user, called, from)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		from = next
+	}
+	return nil
 }
 
 // mayErase refuses whoever is needed, or is still charged.
@@ -163,17 +194,17 @@ func eraseRows(tx lyceum.Tx, user *lyceum.User, now time.Time) error {
 // being written then stands there by the time of the last.
 const passes = 2
 
-// ErasingSteps is how often FinishErasures is called until nothing is left to do,
-// if nobody else writes.
-const ErasingSteps = passes + 1
+// partsAtOnce is how many parts of a pass one call of FinishErasures does at most.
+const partsAtOnce = 200
 
-// FinishErasures does one pass for each person who is being erased, in every school.
-// After the last one it is forgotten what they were called, and the files are
-// cleaned; after that, that it is to be done.
-func (s *Service) FinishErasures(ctx context.Context) error {
+// FinishErasures does a pass for each person who is being erased, in every school,
+// or the next parts of one, and reports whether there is more to do of it. After the
+// last pass it is forgotten what they were called, and the files are cleaned; after
+// that, that it is to be done.
+func (s *Service) FinishErasures(ctx context.Context) (more bool, err error) {
 	pending, err := s.store.FindErasures(ctx)
 	if err != nil || len(pending) == 0 {
-		return err
+		return false, err
 	}
 	var done []lyceum.SchoolErasure
 	for i := range pending {
@@ -181,13 +212,14 @@ func (s *Service) FinishErasures(ctx context.Context) error {
 			done = append(done, pending[i])
 			continue
 		}
-		err = errors.Join(err, s.pass(ctx, &pending[i]))
+		again, failed := s.pass(ctx, &pending[i])
+		more, err = more || again, errors.Join(err, failed)
 	}
 	if len(done) == 0 {
-		return err
+		return more, err
 	}
 	if clean, failed := s.store.CleanErased(ctx); failed != nil || !clean {
-		return errors.Join(err, failed) // the next pass tries again
+		return more, errors.Join(err, failed) // the next pass tries again
 	}
 	for i := range done {
 		stamp := lyceum.Stamp{School: done[i].School, At: s.clock(), Actor: "clock"}
@@ -195,7 +227,21 @@ func (s *Service) FinishErasures(ctx context.Context) error {
 			return tx.Erasures.Delete(tx, done[i].User)
 		}))
 	}
-	return err
+	return more, err
+}
+
+// EraseAll does all that FinishErasures has to do, and reports whether nobody is
+// being erased any more. While others read the database, somebody may be.
+func (s *Service) EraseAll(ctx context.Context) (done bool, err error) {
+	for range passes + 1 {
+		for more := true; more; {
+			if more, err = s.FinishErasures(ctx); err != nil {
+				return false, err
+			}
+		}
+	}
+	left, err := s.store.FindErasures(ctx)
+	return len(left) == 0, err
 }
 
 // Elsewhere is where else people are kept: the snapshots of a sandbox. ForgetIn
@@ -205,30 +251,58 @@ type Elsewhere interface {
 	ForgetIn(ctx context.Context, e *lyceum.SchoolErasure, created time.Time, pass func() error) error
 }
 
-func (s *Service) pass(ctx context.Context, e *lyceum.SchoolErasure) error {
+func (s *Service) pass(ctx context.Context, e *lyceum.SchoolErasure) (more bool, err error) {
 	if s.Elsewhere == nil {
 		return s.passHere(ctx, e)
 	}
 	v, one := s.store.In(ctx, e.School), lyceum.UserFilter{IDs: []lyceum.UserID{e.User}, Erased: true}
 	user, found, err := v.Users.First(v, one)
 	if err != nil || !found {
-		return err
+		return false, err
 	}
-	return s.Elsewhere.ForgetIn(ctx, e, user.CreatedAt, func() error { return s.passHere(ctx, e) })
+	err = s.Elsewhere.ForgetIn(ctx, e, user.CreatedAt, func() (err error) {
+		more, err = s.passHere(ctx, e)
+		return err
+	})
+	return more, err
 }
 
-func (s *Service) passHere(ctx context.Context, e *lyceum.SchoolErasure) error {
+// passHere does the next parts of a pass.
+func (s *Service) passHere(ctx context.Context, e *lyceum.SchoolErasure) (more bool, err error) {
 	stamp := lyceum.Stamp{School: e.School, At: s.clock(), Actor: "clock"}
-	return s.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
-		if err := tx.EraseTraces(e.User, e.Called); err != nil {
+	more = true
+	for range partsAtOnce {
+		err := s.store.Write(ctx, stamp, func(tx lyceum.Tx) (err error) {
+			more, err = passPart(tx, e.User)
 			return err
+		})
+		if err != nil || !more {
+			return false, err
 		}
-		next := e.Erasure
-		if next.Passes++; next.Passes >= passes {
-			next.Called = lyceum.Called{}
-		}
-		return tx.Erasures.Update(tx, next)
-	})
+	}
+	return true, nil
+}
+
+// passPart does the next part of a pass, whoever did the one before it.
+func passPart(tx lyceum.Tx, user lyceum.UserID) (more bool, err error) {
+	e, err := tx.Erasures.Get(tx, user)
+	if err != nil || e.Passes >= passes {
+		return false, err
+	}
+	if e.Searched, more, err = tx.EraseMessages(user, e.Called, e.Searched); err != nil {
+		return false, err
+	}
+	if more {
+		return true, tx.Erasures.Update(tx, e)
+	}
+	if err := tx.EraseTraces(user, e.Called); err != nil {
+		return false, err
+	}
+	e.Searched = lyceum.Searched{}
+	if e.Passes++; e.Passes >= passes {
+		e.Called = lyceum.Called{}
+	}
+	return false, tx.Erasures.Update(tx, e)
 }
 
 // EraseCopy erases a person, who is being erased elsewhere, from another state of
@@ -259,14 +333,17 @@ func (s *Service) EraseCopy(
 			return err
 		}
 	}
-	err = s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error { return tx.EraseTraces(0, e.Called) })
-	for range ErasingSteps {
-		err = errors.Join(err, s.FinishErasures(ctx))
+	stamp := by.Stamp(s.clock())
+	if err := s.eraseMessages(ctx, stamp, 0, e.Called, 0); err != nil {
+		return err
 	}
-	if left, failed := s.store.FindErasures(ctx); err == nil && len(left) > 0 {
+	err = s.store.Write(ctx, stamp, func(tx lyceum.Tx) error { return tx.EraseTraces(0, e.Called) })
+	if err != nil {
+		return err
+	}
+	done, err := s.EraseAll(ctx)
+	if err == nil && !done {
 		err = lyceum.Errorf(lyceum.Unavailable, "a copy of the school is in use and cannot be cleaned")
-	} else {
-		err = errors.Join(err, failed)
 	}
 	return err
 }

@@ -2,13 +2,28 @@ package sqlstore
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-const attemptColumns = "webhook_event_id, attempt, at, took, status, problem, request_header, response_header, " +
-	"response_body, is_kept"
+const attemptColumns = "webhook_event_id, attempt, at, took, status, problem, exchange, is_kept"
+
+// exchangeOf is what was sent and what came back, as one text. A header has no NUL.
+func exchangeOf(a *lyceum.Attempt) string {
+	return a.RequestHeader + "\x00" + a.ResponseHeader + "\x00" + a.ResponseBody
+}
+
+// setExchange is the inverse of exchangeOf.
+func setExchange(a *lyceum.Attempt, text string) error {
+	parts := strings.SplitN(text, "\x00", 3)
+	if len(parts) < 3 {
+		return fmt.Errorf("attempt %d of delivery %d has no answer", a.Number, a.Delivery)
+	}
+	a.RequestHeader, a.ResponseHeader, a.ResponseBody = parts[0], parts[1], parts[2]
+	return nil
+}
 
 func scanAttempt(a *lyceum.Attempt) []any {
 	return []any{
@@ -19,8 +34,8 @@ func scanAttempt(a *lyceum.Attempt) []any {
 			}
 			a.Took = time.Duration(took) * time.Microsecond
 			return nil
-		}), scanOptInt(&a.Status), scanOptText(&a.Problem), scanText(&a.RequestHeader), scanText(&a.ResponseHeader),
-		scanText(&a.ResponseBody),
+		}), scanOptInt(&a.Status), scanOptText(&a.Problem),
+		&packedScanner{put: func(text string) error { return setExchange(a, text) }},
 		scanFunc(func(src any) error {
 			var kept bool
 			err := scanBool(&kept).Scan(src)
@@ -49,9 +64,9 @@ func (v *view) FindAttempts(id lyceum.WebhookEventID, after int32) (found []lyce
 }
 
 func (t *tx) CreateAttempt(a lyceum.Attempt) error {
-	err := t.q.exec(insertText("webhook_attempts", attemptColumns, 11, 1), int64(t.stamp.School), int64(a.Delivery),
-		int64(a.Number), micros(a.At), a.Took.Microseconds(),
-		optInt(a.Status), optText(a.Problem), a.RequestHeader, a.ResponseHeader, a.ResponseBody, flag(!a.Unkept))
+	err := t.q.exec(insertText("webhook_attempts", attemptColumns, 9, 1), int64(t.stamp.School), int64(a.Delivery),
+		int64(a.Number), micros(a.At), a.Took.Microseconds(), optInt(a.Status), optText(a.Problem), pack(exchangeOf(&a)),
+		flag(!a.Unkept))
 	if err != nil {
 		return fmt.Errorf("insert attempt: %w", err)
 	}

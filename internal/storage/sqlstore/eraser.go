@@ -34,55 +34,93 @@ func (e *eraser) words() []string {
 	return words
 }
 
-// narrow finds texts with one of the words, and reports false where there is none.
-func (e *eraser) narrow(w *where, column string, isJSON bool) bool {
-	var conds []string
-	find := func(pattern string) { conds = append(conds, "LOWER("+column+") LIKE "+w.arg(pattern)+" ESCAPE '!'") }
+// marks are what a text with one of the words has, one of them at least: pieces in
+// their order.
+func (e *eraser) marks(isJSON bool) [][]string {
+	var all [][]string
 	for _, word := range e.words() {
-		for _, pattern := range patterns(word) {
-			find(pattern)
+		all = append(all, pieces(word))
+	}
+	if !isJSON {
+		return all
+	}
+	for _, name := range e.called.Names { // a short one is a value of its own
+		quoted := pieces(name)
+		quoted[0] = `"` + quoted[0]
+		quoted[len(quoted)-1] += `"`
+		all = append(all, quoted)
+	}
+	if e.user != 0 { // what they wrote does not have their name
+		theirs := `"user_id":` + strconv.Itoa(int(e.user)) + ","
+		all = append(all, []string{theirs, `"body":`}, []string{theirs, `"answers":`})
+	}
+	return all
+}
+
+// pieces are the parts of a word that stand in JSON as they are.
+func pieces(word string) []string {
+	return regexp.MustCompile(`["\\<>&\x00-\x1f]+`).Split(word, -1)
+}
+
+// finder reports whether a text has one of the marks, whatever its case.
+func (e *eraser) finder(isJSON bool) func(text string) bool {
+	marks := e.marks(isJSON)
+	for _, mark := range marks {
+		for i := range mark {
+			mark[i] = strings.ToLower(mark[i])
 		}
 	}
-	if isJSON {
-		for _, name := range e.called.Names { // a short one is a value of its own
-			for _, pattern := range patterns(name) {
-				find(`%"` + pattern[1:len(pattern)-1] + `"%`)
+	return func(text string) bool {
+		text = strings.ToLower(text)
+		return slices.ContainsFunc(marks, func(mark []string) bool { return inOrder(text, mark) })
+	}
+}
+
+func inOrder(text string, pieces []string) bool {
+	for _, piece := range pieces {
+		_, rest, found := strings.Cut(text, piece)
+		if !found {
+			return false
+		}
+		text = rest
+	}
+	return true
+}
+
+// narrow finds texts with one of the marks, and reports false where there is none.
+// An engine may know the case of ASCII alone.
+func (e *eraser) narrow(w *where, column string, isJSON bool) bool {
+	var patterns []string
+	for _, mark := range e.marks(isJSON) {
+		for _, write := range []func(string) string{func(s string) string { return s }, strings.ToLower, strings.ToUpper} {
+			var b strings.Builder
+			for _, piece := range mark {
+				b.WriteString("%" + likeEscaper.Replace(lowerASCII(write(piece))))
 			}
-		}
-		if e.user != 0 { // what they wrote does not have their name
-			find(`%"user!_id":` + strconv.Itoa(int(e.user)) + `,%"body":%`)
-			find(`%"user!_id":` + strconv.Itoa(int(e.user)) + `,%"answers":%`)
+			patterns = append(patterns, b.String()+"%")
 		}
 	}
-	if len(conds) == 0 {
+	if len(patterns) == 0 {
 		return false
+	}
+	slices.Sort(patterns)
+	var conds []string
+	for _, pattern := range slices.Compact(patterns) {
+		conds = append(conds, "LOWER("+column+") LIKE "+w.arg(pattern)+" ESCAPE '!'")
 	}
 	w.and("(" + strings.Join(conds, " OR ") + ")")
 	return true
 }
 
-// patterns find texts with a word, whatever its case. An engine may know the case
-// of ASCII alone, and JSON may escape some characters.
-func patterns(word string) []string {
-	var all []string
-	for _, word := range []string{word, strings.ToLower(word), strings.ToUpper(word)} {
-		var b strings.Builder
-		for _, r := range word {
-			switch {
-			case strings.ContainsRune("!%_", r):
-				b.WriteString("!" + string(r))
-			case strings.ContainsRune(`"\<>&`, r) || r < ' ':
-				b.WriteByte('%')
-			case r < utf8.RuneSelf:
-				b.WriteRune(unicode.ToLower(r))
-			default:
-				b.WriteRune(r)
-			}
+var likeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
+
+func lowerASCII(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf {
+			return unicode.ToLower(r)
 		}
-		all = append(all, "%"+b.String()+"%")
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
+		return r
+	}, text)
 }
 
 // plain replaces the words in a text, where they are not a part of another word or

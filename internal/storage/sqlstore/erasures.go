@@ -20,6 +20,9 @@ var _ = define(&tables.Erasures, noun[lyceum.UserID, lyceum.Erasure, struct{}]{
 		timeColumn("requested_at", func(e *lyceum.Erasure) *time.Time { return &e.RequestedAt }),
 		calledColumn(),
 		intColumn("passes", func(e *lyceum.Erasure) *int32 { return &e.Passes }),
+		intColumn("searched_payload", func(e *lyceum.Erasure) *int64 { return &e.Searched.Payload }),
+		intColumn("searched_delivery", func(e *lyceum.Erasure) *lyceum.WebhookEventID { return &e.Searched.Delivery }),
+		intColumn("searched_attempt", func(e *lyceum.Erasure) *int32 { return &e.Searched.Attempt }),
 	},
 })
 
@@ -122,7 +125,6 @@ type trace struct {
 }
 
 var traces = []trace{
-	{"event_payloads", "number", "object", true, "", ""},
 	{"answers", "hash", "body", true, "", ""},
 	{"bulk_parts", "bulk_part_id", "part_rows", true, "", ""},
 	{"journal", "number", "detail", true, "event IS NOT NULL AND detail IS NOT NULL", ""},
@@ -139,8 +141,8 @@ var traces = []trace{
 
 func erasedTables() []string {
 	names := []string{
-		"user_tags", "orders", "authors", "affiliates", "sessions", "links", "webhook_attempts",
-		"quiz_responses", "erasures",
+		"user_tags", "orders", "authors", "affiliates", "sessions", "links", "event_payloads",
+		"webhook_attempts", "quiz_responses", "erasures",
 	}
 	for _, t := range traces {
 		if !slices.Contains(names, t.table) {
@@ -175,7 +177,7 @@ func (t *tx) EraseTraces(user lyceum.UserID, called lyceum.Called) error {
 			return fmt.Errorf("erase %s: %w", traces[i].table, err)
 		}
 	}
-	return t.eraseAttempts(called)
+	return nil
 }
 
 // eraseComments erases what a person wrote under lectures. The comments stay as
@@ -264,22 +266,6 @@ func (t *tx) eraseTexts(e *eraser, of *trace) error {
 		}
 		if id, is := row.key.(int64); is {
 			t.Note(of.entry, int32(id))
-		}
-	}
-	return nil
-}
-
-// eraseAttempts erases what receivers answered, if they echoed what they got.
-func (t *tx) eraseAttempts(called lyceum.Called) error {
-	for _, column := range []string{"request_header", "response_header", "response_body", "problem"} {
-		w := &where{}
-		w.and("school_id = ?", int64(t.stamp.School))
-		if !(&eraser{called: called}).narrow(w, column, false) {
-			return nil
-		}
-		err := t.q.exec("UPDATE webhook_attempts SET "+column+" = ''"+w.String(), w.args...)
-		if err != nil {
-			return fmt.Errorf("erase attempts: %w", err)
 		}
 	}
 	return nil

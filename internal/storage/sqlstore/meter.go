@@ -68,7 +68,10 @@ func (m *meter) row() error {
 	}
 	m.owed += columnCost * len(m.dest)
 	for _, column := range m.dest {
-		if text, ok := column.(*textScanner); ok {
+		switch text := column.(type) {
+		case *textScanner:
+			m.owed += textCost * text.size
+		case *packedScanner:
 			m.owed += textCost * text.size
 		}
 	}

@@ -76,8 +76,9 @@ func splitStatements(text string) []string {
 // written finds the table that a statement writes rows to.
 var written = regexp.MustCompile(`(?m)\A(?:\s*(?:--.*)?$)*\s*(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)`)
 
-// run runs the statements one by one, and counts the rows that each writes.
-func (m *migration) run(ctx context.Context, tx *sql.Tx) (Step, error) {
+// run runs the statements one by one, and counts the rows that each writes; then
+// comes what the migration does in Go.
+func (m *migration) run(ctx context.Context, tx *sql.Tx, d *dialect) (Step, error) {
 	step, begin := Step{Version: m.version, Name: m.name}, time.Now()
 	for _, text := range m.statements {
 		result, err := tx.ExecContext(ctx, text)
@@ -93,6 +94,13 @@ func (m *migration) run(ctx context.Context, tx *sql.Tx) (Step, error) {
 			return step, err
 		}
 		step.count(found[1], rows)
+	}
+	if work := works[m.name]; work != nil {
+		changes, err := work(ctx, tx, d)
+		if err != nil {
+			return step, fmt.Errorf("%05d_%s: %w", m.version, m.name, err)
+		}
+		step.Changes = append(step.Changes, changes...)
 	}
 	step.Took = time.Since(begin)
 	return step, nil
@@ -204,7 +212,7 @@ func (c *schemaChange) run(to int64, told func(*migration)) ([]Step, error) {
 			continue
 		}
 		told(m)
-		step, err := m.run(c.ctx, c.tx)
+		step, err := m.run(c.ctx, c.tx, c.dialect)
 		if err == nil {
 			err = versions.Insert(c.ctx, c.tx, database.InsertRequest{Version: m.version})
 		}

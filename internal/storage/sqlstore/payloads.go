@@ -6,7 +6,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var _ = define(&tables.Payloads, noun[int64, lyceum.EventPayload, struct{}]{
+var payloads = define(&tables.Payloads, noun[int64, lyceum.EventPayload, struct{}]{
 	table: table[lyceum.EventPayload]{name: "event_payloads"},
 	what:  "payload",
 	key:   numberKey("number", func(p *lyceum.EventPayload) *int64 { return &p.Number }),
@@ -14,6 +14,6 @@ var _ = define(&tables.Payloads, noun[int64, lyceum.EventPayload, struct{}]{
 		textColumn("event", func(p *lyceum.EventPayload) *lyceum.EventName { return &p.Event }),
 		intColumn("object_id", func(p *lyceum.EventPayload) *int32 { return &p.ObjectID }),
 		timeColumn("at", func(p *lyceum.EventPayload) *time.Time { return &p.At }),
-		textColumn("object", func(p *lyceum.EventPayload) *string { return &p.Object }),
+		packedColumn("object", func(p *lyceum.EventPayload) *string { return &p.Object }),
 	},
 })
