@@ -13,7 +13,8 @@ type FileName string
 
 // FileSum is what is known of a content that was kept.
 type FileSum struct {
-	Size   int64
+	Name   FileName
+	Size   int64 // bytes
 	SHA256 [32]byte
 }
 
@@ -24,18 +25,39 @@ type StoredFile struct {
 	At   time.Time // when it came
 }
 
-// FileStore keeps the contents of files. A content never changes.
+// FileStore keeps the contents of files. A content never changes. Errors have the kind
+// Unavailable when the store cannot take or give anything now.
 type FileStore interface {
-	// Put keeps what body has under a name that has no content yet. When it returns
-	// nil all of it is on disk; when it fails nothing of it is kept. It fails with
-	// TooLarge for more than so many bytes, with Unavailable when the store cannot
-	// take it, and with the error of the body.
-	Put(ctx context.Context, name FileName, body io.Reader, most int64) (FileSum, error)
+	// Part returns what has come of the content of a name. One caller at a time has
+	// the part of a name, and closes it.
+	Part(ctx context.Context, name FileName) (FilePart, error)
 	// Open fails with NotFound for a name that has no content.
 	Open(ctx context.Context, name FileName) (io.ReadSeekCloser, error)
-	// Remove removes the content of a name, if it has one.
+	// Remove removes the content of a name, and what has come of it, if there is any.
 	Remove(ctx context.Context, name FileName) error
 	// Each calls visit with every content whose name begins with a prefix, until visit
 	// fails. Contents that come or go meanwhile may be left out.
 	Each(ctx context.Context, prefix FileName, visit func(StoredFile) error) error
 }
+
+// FilePart is a content on its way. What has come of it outlives the program.
+type FilePart interface {
+	// Size is how many bytes have come: all of them, if the name has its content.
+	Size() int64
+	// Head returns the first bytes that have come, at most FileHead, unless the name
+	// has its content.
+	Head() []byte
+	// Append adds a body, and fails with its error. It fails with TooLarge for one of
+	// more than so many bytes. What came before it failed stays.
+	Append(ctx context.Context, body io.Reader, most int64) error
+	// Restart drops what has come.
+	Restart(ctx context.Context) error
+	// Keep makes what has come a content, unless accept fails. When it returns nil all
+	// of it is on disk. The content's name is that of the part, or begins with it.
+	Keep(ctx context.Context, accept func(FileSum) error) (FileSum, error)
+	// Close returns nil once what has come is on disk.
+	Close() error
+}
+
+// FileHead is how many bytes of a file say what it is.
+const FileHead = 512

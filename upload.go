@@ -1,8 +1,10 @@
 package lyceum
 
 import (
+	"bytes"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,7 +72,7 @@ func (t UploadTarget) Purposes() []UploadPurpose {
 
 // Bounds of uploads.
 const (
-	UploadLifetime = time.Hour      // in which the file must begin to come
+	UploadLifetime = time.Hour      // in which the file must begin to come; the rest may for UnusedUpload more
 	MaxUpload      = 20 << 30       // bytes
 	MaxExtension   = 10             // letters and digits
 	UnusedUpload   = 24 * time.Hour // after which a file that nothing refers to is removed
@@ -99,9 +101,9 @@ type UploadFilter struct {
 	After Opt[UploadID] // ids above this one
 }
 
-// Stem begins the names of the contents that were sent for an upload.
-func (u *Upload) Stem(school SchoolID) FileName {
-	return FileName(fmt.Sprintf("%d/%s/%s-", school, u.UUID[:2], u.UUID))
+// ContentName names the content of an upload of a school.
+func (u *Upload) ContentName(school SchoolID) FileName {
+	return FileName(fmt.Sprintf("%d/%s/%s", school, u.UUID[:2], u.UUID))
 }
 
 // UploadPath is the path of the permanent address of an upload.
@@ -176,19 +178,29 @@ func IsFileLink(address string) bool {
 	return inFiles && strings.HasPrefix(rest, "links/") && u.Query().Has("signature")
 }
 
-// pictures are the extensions of pictures, with what such a file begins with; a
-// question mark stands for any byte.
-var pictures = map[string]string{
-	"jpg": "\xff\xd8\xff", "jpeg": "\xff\xd8\xff", "png": "\x89PNG\r\n\x1a\n", "gif": "GIF8", "webp": "RIFF????WEBP",
-}
+// pictures are the extensions of pictures that can be uploaded.
+var pictures = []string{"jpg", "jpeg", "png", "gif", "webp"}
 
 // IsPicture reports whether an extension is that of a picture that can be uploaded.
-func IsPicture(extension string) bool { return pictures[extension] != "" }
+func IsPicture(extension string) bool { return slices.Contains(pictures, extension) }
 
-// LooksLike reports whether a file begins as a picture with an extension does.
+// begins has what files with an extension begin with, of those that always do; a
+// question mark stands for any byte.
+var begins = map[string]string{
+	"jpg": "\xff\xd8\xff", "jpeg": "\xff\xd8\xff", "png": "\x89PNG\r\n\x1a\n", "gif": "GIF8", "webp": "RIFF????WEBP",
+	"avif": "????ftyp", "mp4": "????ftyp", "m4a": "????ftyp", "m4v": "????ftyp", "webm": "\x1aE\xdf\xa3",
+	"wav": "RIFF????WAVE", "flac": "fLaC", "ogg": "OggS", "zip": "PK", "epub": "PK", "docx": "PK", "xlsx": "PK",
+	"pptx": "PK", "gz": "\x1f\x8b",
+}
+
+// LooksLike reports whether a file that begins with head can be of the type that its
+// extension says.
 func LooksLike(extension string, head []byte) bool {
-	begin := pictures[extension]
-	if begin == "" || len(head) < len(begin) {
+	if extension == "pdf" {
+		return bytes.Contains(head, []byte("%PDF-")) // which something may precede
+	}
+	begin := begins[extension]
+	if len(head) < len(begin) {
 		return false
 	}
 	for i := range len(begin) {

@@ -6,7 +6,6 @@ package files
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"mime"
@@ -34,48 +33,9 @@ func Handlers(o Options) map[string]http.Handler {
 	return map[string]http.Handler{
 		"GET " + wire.FileLinkPath: http.HandlerFunc(o.link),
 		"GET " + wire.FilePath:     http.HandlerFunc(o.file),
+		"HEAD " + wire.FilePath:    http.HandlerFunc(o.head),
 		"PUT " + wire.FilePath:     http.HandlerFunc(o.take),
 	}
-}
-
-// pause is how long a client may neither send nor read anything.
-const pause = time.Minute
-
-// take keeps the file of an upload.
-func (o Options) take(w http.ResponseWriter, r *http.Request) {
-	if r.ContentLength > lyceum.MaxUpload {
-		o.refuse(w, r, lyceum.Errorf(lyceum.TooLarge, "the file has more than %d bytes", int64(lyceum.MaxUpload)))
-		return
-	}
-	moving := http.NewResponseController(w)
-	body := &body{from: r.Body, moving: moving}
-	kept, err := o.Learning.Receive(r.Context(), wire.ReadUploadURL(r), body)
-	_ = moving.SetWriteDeadline(time.Now().Add(pause)) // where it cannot be set there is none
-	if err != nil {
-		if body.err != nil {
-			err = lyceum.Invalidf("the file did not come whole; send it again")
-		}
-		o.refuse(w, r, err)
-		return
-	}
-	w.Header().Set("ETag", etag(&kept))
-	w.WriteHeader(http.StatusOK)
-}
-
-// body is the body of a request that may come for as long as it goes on.
-type body struct {
-	from   io.Reader
-	moving *http.ResponseController
-	err    error
-}
-
-func (b *body) Read(p []byte) (int, error) {
-	_ = b.moving.SetReadDeadline(time.Now().Add(pause)) // where it cannot be set there is none
-	n, err := b.from.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		b.err = err
-	}
-	return n, err
 }
 
 // file sends a picture by its permanent address.
@@ -197,6 +157,9 @@ func (o Options) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	e := lyceum.Public(err)
 	if e.Kind == lyceum.Internal || e.Kind == lyceum.Unavailable {
 		o.Log.ErrorContext(r.Context(), "a file was neither taken nor sent", "err", err)
+	}
+	if e.Kind == lyceum.Unavailable || e.Code == learning.BusyUpload {
+		w.Header().Set("Retry-After", "5")
 	}
 	http.Error(w, e.Detail, wire.Status(e.Kind))
 }

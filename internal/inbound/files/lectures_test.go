@@ -104,7 +104,7 @@ func TestVideosOfLectures(t *testing.T) {
 	s, ours, hers := newClassroom(t)
 	q := handout
 	q.Extension = "mp4"
-	made, err := s.attach(t, ours, lyceum.VideoAttachment, base+s.sent(t, q, "moving pictures"))
+	made, err := s.attach(t, ours, lyceum.VideoAttachment, base+s.sent(t, q, "\x00\x00\x00\x20ftypisom moving pictures"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestVideosOfLectures(t *testing.T) {
 	if err != nil || a.Video.Value.ContentType != "video/mp4" {
 		t.Fatalf("%+v, %v", a, err)
 	}
-	r := request(http.MethodGet, strings.TrimPrefix(a.Video.Value.URL, base), "Range: bytes=7-")
+	r := request(http.MethodGet, strings.TrimPrefix(a.Video.Value.URL, base), "Range: bytes=20-")
 	w := s.answer(r)
 	if w.Code != http.StatusPartialContent || w.Body.String() != "pictures" || w.Header().Get("Content-Type") != "video/mp4" {
 		t.Errorf("%d %q %v", w.Code, w.Body, w.Header())
@@ -122,7 +122,7 @@ func TestVideosOfLectures(t *testing.T) {
 // A link to a file of a lecture ends with what the learner sees of the lecture.
 func TestLinksOfLecturesEndWithAccess(t *testing.T) {
 	s, ours, hers := newClassroom(t)
-	made, err := s.attach(t, ours, lyceum.FileAttachment, base+s.sent(t, handout, "clay"))
+	made, err := s.attach(t, ours, lyceum.FileAttachment, base+s.sent(t, handout, "%PDF-clay"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,13 +190,13 @@ func TestFilesThatAreNotOfTheLecture(t *testing.T) {
 	s, ours, _ := newClassroom(t)
 	q := handout
 	q.ID = 12
-	made, err := s.attach(t, ours, lyceum.FileAttachment, base+s.sent(t, handout, "clay"))
+	made, err := s.attach(t, ours, lyceum.FileAttachment, base+s.sent(t, handout, "%PDF-clay"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct{ address, says string }{
-		"of another lecture": {base + s.sent(t, q, "x"), "file.url is the address of an upload for lecture 12, as an attachment"},
-		"of a download":      {base + s.sent(t, pattern, "x"), "file.url is the address of an upload for digital download 1, as an attachment"},
+		"of another lecture": {base + s.sent(t, q, "%PDF-x"), "file.url is the address of an upload for lecture 12, as an attachment"},
+		"of a download":      {base + s.sent(t, pattern, "%PDF-x"), "file.url is the address of an upload for digital download 1, as an attachment"},
 		"a link":             {made.URL.Value, "file.url must be a permanent address, not a link that expires"},
 	} {
 		_, err := s.attach(t, ours, lyceum.FileAttachment, tc.address)

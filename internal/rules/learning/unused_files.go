@@ -237,7 +237,8 @@ func (s *Service) dropContents(ctx context.Context, school lyceum.SchoolID, u *l
 	if err != nil || now[u.ID].ReceivedAt.Present {
 		return true, err
 	}
-	return false, s.files.Each(ctx, u.Stem(school), func(f lyceum.StoredFile) error {
+	err = s.files.Each(ctx, u.ContentName(school), func(f lyceum.StoredFile) error {
 		return s.files.Remove(ctx, f.Name)
 	})
+	return false, errors.Join(err, s.files.Remove(ctx, u.ContentName(school)))
 }

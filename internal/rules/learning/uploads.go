@@ -119,48 +119,198 @@ var errReceived = &lyceum.Error{
 	Detail: "the file of this address has been received; ask for another address",
 }
 
+// BusyUpload is the code of an error about a file that another request is sending.
+const BusyUpload = "upload_busy"
+
 var errBusyUpload = &lyceum.Error{
-	Kind: lyceum.Conflict, Code: "upload_busy", Detail: "another request is sending the file of this address",
+	Kind: lyceum.Conflict, Code: BusyUpload, Detail: "another request is sending the file of this address",
 }
 
-// Receive keeps the file of an upload. It fails with Forbidden for a ticket that
-// nobody signed or that has expired, with Conflict if the file has come or is coming, with
-// TooLarge, and with Invalid for a file that is not a picture.
-func (s *Service) Receive(ctx context.Context, t UploadTicket, body io.Reader) (lyceum.Upload, error) {
-	switch now := s.clock(); {
+// SentFile says what a request sends of a file.
+type SentFile struct {
+	First  int64                // byte that it begins with
+	Length int64                // bytes; negative: as many as come
+	Total  lyceum.Opt[int64]    // size of the file; absent: it ends with the request
+	Sum    lyceum.Opt[[32]byte] // SHA-256 of the file
+}
+
+// whole reports whether a request sends all of a file.
+func (f *SentFile) whole() bool { return f.First == 0 && !f.Total.Present && f.Length != 0 }
+
+// ReceivedFile is what has come of a file.
+type ReceivedFile struct {
+	lyceum.Upload
+
+	Size     int64 // bytes
+	Complete bool
+}
+
+// WrongOffset is the code of an error about bytes that do not follow those that have
+// come.
+const WrongOffset = "upload_offset"
+
+// Receive keeps what a request sends of the file of an upload, and returns what has
+// come, also beside an error. A request that sends nothing asks for that. It fails
+// with Forbidden for a ticket that nobody signed or that has expired, with Conflict if
+// the file has come or is coming, with TooLarge, and with Invalid for a file of
+// another type or SHA-256.
+func (s *Service) Receive(
+	ctx context.Context, t UploadTicket, sent SentFile, body io.Reader,
+) (r ReceivedFile, err error) {
+	now := s.clock()
+	switch {
 	case !s.ring.Verify(uploadPurpose, t.text(), t.Signature):
-		return lyceum.Upload{}, lyceum.Errorf(lyceum.Forbidden, "this address is not valid; ask for a new one")
-	case !now.Before(t.Until):
-		return lyceum.Upload{}, lyceum.Errorf(lyceum.Forbidden, "this address has expired; ask for a new one")
-	}
-	if s.files == nil {
-		return lyceum.Upload{}, errNoFiles
+		return r, lyceum.Errorf(lyceum.Forbidden, "this address is not valid; ask for a new one")
+	case !now.Before(t.Until.Add(lyceum.UnusedUpload)):
+		return r, errExpiredUpload
+	case s.files == nil:
+		return r, errNoFiles
 	}
 	if !s.hand.take(t.UUID) {
-		return lyceum.Upload{}, errBusyUpload
+		return r, errBusyUpload
 	}
 	defer s.hand.release(t.UUID)
-	u, err := s.expected(ctx, t)
-	if err != nil {
-		return u, err
-	}
-	if body, err = begun(&u, body); err != nil {
-		return u, err
-	}
-	name := u.Stem(t.School) + lyceum.FileName(rand.Text())
-	sum, err := s.files.Put(ctx, name, body, lyceum.MaxUpload)
-	if err != nil {
-		return u, err
-	}
-	u.StoredAs = lyceum.Some(name)
-	u.SizeInBytes, u.Checksum = lyceum.Some(sum.Size), lyceum.Some(hex.EncodeToString(sum.SHA256[:]))
-	if err := s.received(ctx, t.School, &u); err != nil {
-		if e := lyceum.Public(err); e.Code != lyceum.OutcomeUnknown {
-			err = errors.Join(err, s.files.Remove(context.WithoutCancel(ctx), name))
+	if r.Upload, err = s.expected(ctx, t); err != nil {
+		r.Complete = r.ReceivedAt.Present
+		if r.Size = r.SizeInBytes.Value; r.Complete && sent.Length == 0 {
+			err = nil
 		}
-		return u, err
+		return r, err
 	}
-	return u, nil
+	part, err := s.files.Part(ctx, r.ContentName(t.School))
+	if err != nil {
+		return r, err
+	}
+	if part.Size() == 0 && !now.Before(t.Until) {
+		return r, errors.Join(errExpiredUpload, part.Close())
+	}
+	err = s.takePart(ctx, t.School, &r, part, &sent, body)
+	return r, errors.Join(err, part.Close())
+}
+
+var errExpiredUpload = lyceum.Errorf(lyceum.Forbidden, "this address has expired; ask for a new one")
+
+// takePart adds what a request sends to what has come, and keeps the file once all of
+// it has.
+func (s *Service) takePart(
+	ctx context.Context, school lyceum.SchoolID, r *ReceivedFile, part lyceum.FilePart, sent *SentFile, body io.Reader,
+) error {
+	err := appendPart(ctx, &r.Upload, part, sent, body)
+	r.Size = part.Size()
+	switch {
+	case err != nil:
+		return err
+	case !sent.whole() && (!sent.Total.Present || r.Size < sent.Total.Value):
+		return nil
+	case r.Size > sent.Total.Else(r.Size):
+		return lyceum.Invalidf("more than %d bytes of this file have come: %d", sent.Total.Value, r.Size)
+	}
+	sum, err := part.Keep(ctx, func(sum lyceum.FileSum) error { return accepted(&r.Upload, part, sent, sum) })
+	if lyceum.KindOf(err) == lyceum.Invalid {
+		r.Size = 0
+		return errors.Join(err, part.Restart(ctx))
+	}
+	if err != nil {
+		return err
+	}
+	r.Complete = true
+	r.StoredAs = lyceum.Some(sum.Name)
+	r.SizeInBytes, r.Checksum = lyceum.Some(sum.Size), lyceum.Some(hex.EncodeToString(sum.SHA256[:]))
+	err = s.received(ctx, school, &r.Upload)
+	if kind := lyceum.KindOf(err); kind == lyceum.Conflict || kind == lyceum.NotFound {
+		err = errors.Join(err, s.removeOther(context.WithoutCancel(ctx), school, &r.Upload))
+	}
+	return err
+}
+
+// removeOther removes the content of an upload that another server has received, or
+// that is no longer there.
+func (s *Service) removeOther(ctx context.Context, school lyceum.SchoolID, u *lyceum.Upload) error {
+	v := s.store.In(ctx, school)
+	now, err := v.Uploads.Find(v, u.ID)
+	if err != nil || now[u.ID].StoredAs == u.StoredAs {
+		return err
+	}
+	return s.files.Remove(ctx, u.StoredAs.Value)
+}
+
+func appendPart(
+	ctx context.Context, u *lyceum.Upload, part lyceum.FilePart, sent *SentFile, body io.Reader,
+) error {
+	if sent.Length == 0 {
+		return nil
+	}
+	if !sent.whole() && sent.First != part.Size() {
+		return &lyceum.Error{
+			Kind: lyceum.Conflict, Code: WrongOffset,
+			Detail: fmt.Sprintf("%d bytes of this file have come; go on with byte %[1]d", part.Size()),
+		}
+	}
+	buffered := bufio.NewReaderSize(body, lyceum.FileHead)
+	if sent.First == 0 {
+		if err := begun(u, sent, buffered); err != nil {
+			return err
+		}
+	}
+	before, most := sent.First, sent.Length
+	if sent.whole() {
+		most = lyceum.MaxUpload
+		if err := part.Restart(ctx); err != nil {
+			return err
+		}
+	}
+	err := part.Append(ctx, buffered, most)
+	switch {
+	case lyceum.KindOf(err) == lyceum.TooLarge && sent.whole():
+		return errors.Join(errTooLongFile, part.Restart(ctx))
+	case lyceum.KindOf(err) == lyceum.TooLarge:
+		return lyceum.Invalidf("the request has more than the %d bytes that it should have", sent.Length)
+	case err != nil:
+		return err
+	}
+	if came := part.Size() - before; sent.Length > 0 && came < sent.Length {
+		return lyceum.Invalidf("the request has %d bytes and should have %d; go on with the rest", came, sent.Length)
+	}
+	return nil
+}
+
+var errTooLongFile = lyceum.Errorf(lyceum.TooLarge, "the file has more than %d bytes", int64(lyceum.MaxUpload))
+
+// begun refuses a file that is empty, or whose first bytes are not those of a file of
+// its type.
+func begun(u *lyceum.Upload, sent *SentFile, body *bufio.Reader) error {
+	head, err := body.Peek(lyceum.FileHead)
+	cut := err != nil && !errors.Is(err, io.EOF)
+	switch {
+	case cut && len(head) == 0:
+		return err
+	case len(head) == 0:
+		return lyceum.Invalidf("the file is empty; send it as the body of the request")
+	case cut, err != nil && !sent.whole() && sent.Length < sent.Total.Value: // the rest of the head comes later
+		return nil
+	}
+	return typed(u, head)
+}
+
+func typed(u *lyceum.Upload, head []byte) error {
+	if !lyceum.LooksLike(u.Extension, head) {
+		return lyceum.Invalidf("this is not a file of the type %s", u.Extension)
+	}
+	return nil
+}
+
+// accepted refuses a file that is not of its type, or not the one that was to come.
+func accepted(u *lyceum.Upload, part lyceum.FilePart, sent *SentFile, sum lyceum.FileSum) error {
+	if head := part.Head(); len(head) > 0 {
+		if err := typed(u, head); err != nil {
+			return err
+		}
+	}
+	if sent.Sum.Else(sum.SHA256) != sum.SHA256 {
+		return lyceum.Invalidf("the SHA-256 of what came is %x, and should be %x; send the file again",
+			sum.SHA256, sent.Sum.Value)
+	}
+	return nil
 }
 
 // expected returns an upload whose file has not come.
@@ -202,25 +352,6 @@ func (s *Service) received(ctx context.Context, school lyceum.SchoolID, u *lyceu
 		u.ReceivedAt = lyceum.Some(now)
 		return tx.Uploads.Update(tx, *u)
 	})
-}
-
-// sniffed is how many bytes of a file say what it is.
-const sniffed = 512
-
-// begun refuses a file that is empty, and a thumbnail whose first bytes are not those
-// of the picture that its extension says.
-func begun(u *lyceum.Upload, body io.Reader) (io.Reader, error) {
-	whole := bufio.NewReaderSize(body, sniffed)
-	head, err := whole.Peek(sniffed)
-	switch {
-	case err != nil && !errors.Is(err, io.EOF):
-		return nil, err
-	case len(head) == 0:
-		return nil, lyceum.Invalidf("the file is empty; send it as the body of the request")
-	case u.Purpose == lyceum.ThumbnailUpload && !lyceum.LooksLike(u.Extension, head):
-		return nil, lyceum.Invalidf("this is not a picture of the type %s", u.Extension)
-	}
-	return whole, nil
 }
 
 // KeptFile is a file that is kept here.

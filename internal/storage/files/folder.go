@@ -5,8 +5,6 @@ package files
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -18,12 +16,6 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// incoming is where files are until all of them has come.
-const incoming = "incoming"
-
-// bufferSize is the memory of one file on its way, in bytes.
-const bufferSize = 128 << 10
-
 // Folder keeps files in a folder of the file system, which it makes when the first
 // file comes. Several processes may share one.
 type Folder struct{ dir string }
@@ -33,91 +25,24 @@ var _ lyceum.FileStore = (*Folder)(nil)
 // NewFolder returns the store in a folder.
 func NewFolder(dir string) *Folder { return &Folder{dir} }
 
-// Put implements lyceum.FileStore.
-func (f *Folder) Put(
-	ctx context.Context, name lyceum.FileName, body io.Reader, most int64,
-) (sum lyceum.FileSum, err error) {
+// Part implements lyceum.FileStore.
+func (f *Folder) Part(_ context.Context, name lyceum.FileName) (lyceum.FilePart, error) {
 	if err := check(name); err != nil {
-		return sum, err
+		return nil, err
 	}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
-		return sum, f.unavailable(err)
+		return nil, f.unavailable(err)
 	}
 	root, err := os.OpenRoot(f.dir)
 	if err != nil {
-		return sum, f.unavailable(err)
+		return nil, f.unavailable(err)
 	}
-	defer closeRoot(root)
-	part := path.Join(incoming, rand.Text())
-	if sum, err = f.receive(ctx, root, part, body, most); err == nil {
-		err = f.keep(root, part, string(name))
+	p := &folderPart{folder: f, root: root, name: string(name), at: partOf(name)}
+	if err := p.load(); err != nil {
+		closeRoot(root)
+		return nil, f.unavailable(err)
 	}
-	if err != nil {
-		_ = root.Remove(part) // it may not be there
-	}
-	return sum, err
-}
-
-// receive writes a file to disk, and returns when it is there.
-func (f *Folder) receive(
-	ctx context.Context, root *os.Root, part string, body io.Reader, most int64,
-) (sum lyceum.FileSum, err error) {
-	if err := root.MkdirAll(incoming, 0o700); err != nil {
-		return sum, f.unavailable(err)
-	}
-	file, err := root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return sum, f.unavailable(err)
-	}
-	defer file.Close()
-	hash := sha256.New()
-	buffer := make([]byte, bufferSize)
-	for {
-		n, readErr := body.Read(buffer)
-		if sum.Size += int64(n); sum.Size > most {
-			return sum, lyceum.Errorf(lyceum.TooLarge, "the file has more than %d bytes", most)
-		}
-		hash.Write(buffer[:n])
-		if _, err := file.Write(buffer[:n]); err != nil {
-			return sum, f.unavailable(err)
-		}
-		if readErr == nil {
-			readErr = ctx.Err()
-		}
-		if errors.Is(readErr, io.EOF) {
-			break
-		}
-		if readErr != nil {
-			return sum, readErr
-		}
-	}
-	hash.Sum(sum.SHA256[:0])
-	if err := file.Sync(); err != nil {
-		return sum, f.unavailable(err)
-	}
-	return sum, nil
-}
-
-// keep gives a file that has come its name, and returns when that is on disk.
-func (f *Folder) keep(root *os.Root, part, name string) error {
-	dir := path.Dir(name)
-	if err := root.MkdirAll(dir, 0o700); err != nil {
-		return f.unavailable(err)
-	}
-	if _, err := root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is a file %s: %w", name, errors.Join(err, fs.ErrExist))
-	}
-	if err := root.Rename(part, name); err != nil {
-		return f.unavailable(err)
-	}
-	for ; ; dir = path.Dir(dir) {
-		if err := syncDir(root, dir); err != nil {
-			return f.unavailable(err)
-		}
-		if dir == "." {
-			return nil
-		}
-	}
+	return p, nil
 }
 
 func syncDir(root *os.Root, name string) error {
@@ -155,10 +80,20 @@ func (f *Folder) Remove(_ context.Context, name lyceum.FileName) error {
 	root, err := os.OpenRoot(f.dir)
 	if err == nil {
 		defer closeRoot(root)
-		err = root.Remove(string(name))
+		err = removeAll(root, append(partFiles(partOf(name)), string(name))...)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return f.unavailable(err)
+	}
+	return nil
+}
+
+// removeAll removes those files that are there.
+func removeAll(root *os.Root, names ...string) error {
+	for _, name := range names {
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }

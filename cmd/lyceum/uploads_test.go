@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// sending is a file on its way to a shop, which pictures the course.
+type sending struct {
+	*shop
+	content []byte
+	to, url string
+}
+
+func (s *shop) sending(t *testing.T, size int) *sending {
+	t.Helper()
+	content := make([]byte, size)
+	for i := range content {
+		content[i] = byte(rand.Uint32())
+	}
+	copy(content, "\x89PNG\r\n\x1a\n")
+	var made struct {
+		Data struct {
+			To  string `json:"upload_url"`
+			URL string `json:"url"`
+		} `json:"data"`
+	}
+	asked := map[string]any{"type": "course", "id": 1, "purpose": "thumbnail", "extension": "png"}
+	if status, err := s.send(http.MethodPost, "/v2/uploads", "", asked, &made); err != nil || status != http.StatusCreated {
+		t.Fatal(status, err)
+	}
+	return &sending{s, content, made.Data.To, made.Data.URL}
+}
+
+// put sends the bytes up to a position, and returns the status and how many have come.
+func (s *sending) put(from, to int, body io.Reader) (status, size int, err error) {
+	r, err := http.NewRequest(http.MethodPut, s.to, body)
+	if err != nil {
+		return 0, 0, err
+	}
+	r.ContentLength = int64(to - from)
+	r.Header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to-1, len(s.content)))
+	return answered(r)
+}
+
+func answered(r *http.Request) (status, size int, err error) {
+	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Do(r)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer answer.Body.Close()
+	size, _ = strconv.Atoi(answer.Header.Get("Upload-Offset"))
+	return answer.StatusCode, size, nil
+}
+
+// come asks how many bytes have come.
+func (s *sending) come(t *testing.T) (size int) {
+	t.Helper()
+	var status int
+	if !await(func() bool { // a request whose client is gone may hold the address
+		r, err := http.NewRequest(http.MethodHead, s.to, nil)
+		if err == nil {
+			status, size, err = answered(r)
+		}
+		return err == nil && status != http.StatusConflict
+	}) || status != http.StatusOK {
+		t.Fatalf("asked how much has come: %d", status)
+	}
+	return size
+}
+
+// finish sends the rest, and looks whether the file that is kept is the one that was
+// sent.
+func (s *sending) finish(t *testing.T) {
+	t.Helper()
+	from := s.come(t)
+	if from < len(s.content) {
+		status, size, err := s.put(from, len(s.content), bytes.NewReader(s.content[from:]))
+		if err != nil || status != http.StatusOK || size != len(s.content) {
+			t.Fatalf("the rest from %d: %d with %d bytes, %v", from, status, size, err)
+		}
+	}
+	if status, body := get(t, s.url); status != http.StatusOK || body != string(s.content) {
+		t.Errorf("what is kept: %d with %d bytes", status, len(body))
+	}
+	if status, err := s.server.signal(15); err != nil || status != 0 {
+		t.Error(status, err)
+	}
+	if status, said := ran(t, "check", "--deep", "--data", s.place); status != 0 {
+		t.Errorf("check: %d %s", status, said)
+	}
+}
+
+// TestUploadsOutliveKills: a server that is killed while a file comes has what it
+// acknowledged of it, and never a wrong file. LYCEUM_KILLS makes more kills.
+func TestUploadsOutliveKills(t *testing.T) {
+	t.Parallel()
+	kills := 2
+	if n, err := strconv.Atoi(os.Getenv("LYCEUM_KILLS")); err == nil && n > kills {
+		kills = n
+	}
+	s := openShop(t, t.TempDir())
+	s.serve(t)
+	const part = 64 << 10
+	f := s.sending(t, (kills+3)*part)
+	acknowledged := 0
+	for n := range kills {
+		status, size, err := f.put(acknowledged, acknowledged+part, bytes.NewReader(f.content[acknowledged:acknowledged+part]))
+		if err != nil || status != http.StatusPermanentRedirect || size != acknowledged+part {
+			t.Fatalf("a part: %d with %d bytes, %v", status, size, err)
+		}
+		acknowledged = size
+		rest := f.content[acknowledged:]
+		killing := io.MultiReader(bytes.NewReader(rest[:rand.IntN(len(rest))]), readFunc(func([]byte) (int, error) {
+			s.server.kill(t)
+			return 0, errors.New("the server was killed")
+		}))
+		if status, _, err := f.put(acknowledged, len(f.content), killing); err == nil {
+			t.Fatalf("the killed server answers %d", status)
+		}
+		s.serve(t)
+		if come := f.come(t); come < acknowledged {
+			t.Fatalf("%d bytes were acknowledged, and %d have come", acknowledged, come)
+		}
+		if acknowledged = f.come(t); acknowledged > (n+1)*part {
+			t.Logf("%d of %d kills: the rest was saved before", n+1, kills)
+			break
+		}
+	}
+	f.finish(t)
+}
+
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+// TestR30_UploadsOnAFullDisk: the file is refused, what was acknowledged stays, and
+// the rest is taken when there is room again.
+func TestR30_UploadsOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, t.TempDir())
+	s.serve(t)
+	f := s.sending(t, 1<<18) // few enough bytes that the server reads those that it refuses
+	if status, size, err := f.put(0, 100_000, bytes.NewReader(f.content[:100_000])); err != nil || status != http.StatusPermanentRedirect || size != 100_000 {
+		t.Fatalf("a part: %d with %d bytes, %v", status, size, err)
+	}
+	for _, room := range []string{"150000", "1000"} { // not for all of it, and not even for the state
+		s.limit(t, room)
+		if status, size, err := f.put(100_000, len(f.content), bytes.NewReader(f.content[100_000:])); err != nil || status != http.StatusServiceUnavailable || size != 100_000 {
+			t.Errorf("on a full disk: %d with %d bytes, %v", status, size, err)
+		}
+	}
+	s.limit(t, "unlimited")
+	if come := f.come(t); come != 100_000 {
+		t.Errorf("%d bytes have come", come)
+	}
+	if !await(func() bool { status, _ := get(t, "http://"+s.addr+"/readyz"); return status == http.StatusOK }) {
+		t.Fatal("the server does not become ready again")
+	}
+	f.finish(t)
+}

@@ -1,0 +1,159 @@
+package files
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+)
+
+// pause is how long a client may neither send nor read anything.
+const pause = time.Minute
+
+// take keeps what a request sends of the file of an upload, and says how much of it
+// has come.
+func (o Options) take(w http.ResponseWriter, r *http.Request) {
+	sent, err := readSent(r)
+	if err != nil {
+		o.refuse(w, r, err)
+		return
+	}
+	moving := http.NewResponseController(w)
+	body := &body{from: r.Body, moving: moving}
+	received, err := o.Learning.Receive(r.Context(), wire.ReadUploadURL(r), sent, body)
+	_ = moving.SetWriteDeadline(time.Now().Add(pause)) // where it cannot be set there is none
+	if body.err != nil && lyceum.KindOf(err) != lyceum.Unavailable {
+		err = lyceum.Invalidf("the request did not come whole; %d bytes of the file have come, go on with byte %[1]d",
+			received.Size)
+	}
+	o.tell(w, r, &received, err)
+}
+
+// head answers HEAD: for the address that takes a file, with how much of it has come.
+func (o Options) head(w http.ResponseWriter, r *http.Request) {
+	if !r.URL.Query().Has("signature") {
+		o.file(w, r)
+		return
+	}
+	received, err := o.Learning.Receive(r.Context(), wire.ReadUploadURL(r), learning.SentFile{}, http.NoBody)
+	if err != nil || received.Complete {
+		o.tell(w, r, &received, err)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	showSize(w.Header(), received.Size)
+}
+
+// tell says what has come of a file.
+func (o Options) tell(w http.ResponseWriter, r *http.Request, received *learning.ReceivedFile, err error) {
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	if received.ID != 0 {
+		showSize(header, received.Size)
+	}
+	switch {
+	case lyceum.Public(err).Code == learning.WrongOffset:
+		http.Error(w, lyceum.Public(err).Detail, http.StatusRequestedRangeNotSatisfiable)
+	case err != nil:
+		o.refuse(w, r, err)
+	case received.Complete:
+		header.Set("ETag", etag(&received.Upload))
+		w.WriteHeader(http.StatusOK)
+	default:
+		w.WriteHeader(http.StatusPermanentRedirect) // which means, without Location, that the file is not complete
+	}
+}
+
+// showSize says how many bytes of a file have come.
+func showSize(header http.Header, size int64) {
+	header.Set("Upload-Offset", strconv.FormatInt(size, 10))
+	if size > 0 {
+		header.Set("Range", fmt.Sprintf("bytes=0-%d", size-1))
+	}
+}
+
+// readSent reads which part of a file a request sends, and what is said of the file.
+func readSent(r *http.Request) (sent learning.SentFile, err error) {
+	sent.Length = r.ContentLength
+	if sent.Length == 0 {
+		sent.Length = -1 // all of a file that is empty, which is refused
+	}
+	if text := r.Header.Get("Content-Range"); text != "" {
+		if sent, err = readRange(text); err != nil {
+			return sent, err
+		}
+		if r.ContentLength >= 0 && r.ContentLength != sent.Length {
+			return sent, lyceum.Invalidf("Content-Range says %d bytes, and Content-Length %d", sent.Length, r.ContentLength)
+		}
+	}
+	if max(sent.Length, sent.Total.Value) > lyceum.MaxUpload {
+		return sent, lyceum.Errorf(lyceum.TooLarge, "the file has more than %d bytes", int64(lyceum.MaxUpload))
+	}
+	sent.Sum, err = readDigest(r.Header.Values("Repr-Digest"))
+	return sent, err
+}
+
+var errRange = lyceum.Invalidf("Content-Range must be such as bytes 0-99/200: the first and the last byte that the " +
+	"request sends, and the size of the file; or bytes */200 to ask how much has come")
+
+func readRange(text string) (sent learning.SentFile, err error) {
+	text, bytes := strings.CutPrefix(text, "bytes ")
+	part, total, found := strings.Cut(text, "/")
+	size, err := strconv.ParseUint(total, 10, 63)
+	if !bytes || !found || err != nil || size == 0 {
+		return sent, errRange
+	}
+	sent.Total = lyceum.Some(int64(size))
+	if part == "*" {
+		return sent, nil
+	}
+	first, last, _ := strings.Cut(part, "-")
+	from, err := strconv.ParseUint(first, 10, 63)
+	to, failed := strconv.ParseUint(last, 10, 63)
+	if errors.Join(err, failed) != nil || from > to || to >= size {
+		return sent, errRange
+	}
+	sent.First, sent.Length = int64(from), int64(to-from)+1
+	return sent, nil
+}
+
+// readDigest reads the SHA-256 in a Repr-Digest (RFC 9530); there may be others, which
+// do not matter.
+func readDigest(headers []string) (sum lyceum.Opt[[32]byte], err error) {
+	for entry := range strings.SplitSeq(strings.Join(headers, ","), ",") {
+		text, is := strings.CutPrefix(strings.TrimSpace(entry), "sha-256=:")
+		if !is {
+			continue
+		}
+		digest, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(text, ":"))
+		if err != nil || len(digest) != len(sum.Value) {
+			return sum, lyceum.Invalidf("Repr-Digest must have the SHA-256 of the file in base64, such as sha-256=:…:")
+		}
+		sum = lyceum.Some([32]byte(digest))
+	}
+	return sum, nil
+}
+
+// body is the body of a request that may come for as long as it goes on.
+type body struct {
+	from   io.Reader
+	moving *http.ResponseController
+	err    error
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	_ = b.moving.SetReadDeadline(time.Now().Add(pause)) // where it cannot be set there is none
+	n, err := b.from.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}
