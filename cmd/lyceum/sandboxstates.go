@@ -115,6 +115,9 @@ func (b *sandboxServer) Reset(ctx context.Context, by lyceum.By) (clock.Time, er
 
 // Restore goes back to a state.
 func (b *sandboxServer) Restore(ctx context.Context, by lyceum.By, name string) (clock.Time, error) {
+	if err := b.restorable(ctx, name); err != nil {
+		return clock.Time{}, err
+	}
 	path := filepath.Join(b.kept.Data, sqlstore.FileName)
 	fresh := path + ".restored"
 	err := b.replace(ctx, func() error {
@@ -134,6 +137,26 @@ func (b *sandboxServer) Restore(ctx context.Context, by lyceum.By, name string) 
 		return clock.Time{}, err
 	}
 	return b.show(ctx, by)
+}
+
+// restorable refuses a state that this program cannot open, before the present one
+// is given up for it.
+func (b *sandboxServer) restorable(ctx context.Context, name string) error {
+	path := b.state(name)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil // which Restore says
+	}
+	err := sqlstore.Openable(ctx, path)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	detail := "snapshot " + name + " cannot be read by this version of lyceum, which may have been upgraded since it " +
+		"was made; delete it, or restore it with the version that made it"
+	if name == startState {
+		detail = "the state at the start cannot be read by this version of lyceum, which may have been upgraded since " +
+			"it was made; start a sandbox with an empty folder"
+	}
+	return &lyceum.Error{Kind: lyceum.Conflict, Code: "snapshot_unreadable", Detail: detail, Err: err}
 }
 
 // copyFile copies a file into a new one that only its user can read.

@@ -65,6 +65,9 @@ func (c *userEraseCommand) Run(p *program) error {
 			left = "The server finishes it within a minute, or when it runs again."
 		}
 		fmt.Fprintf(p.stdout, "User %d of school %d is erased. %s\n", user.ID, by.School, left)
+		if doors.Backups == nil {
+			fmt.Fprintln(p.stdout, "Dumps of PostgreSQL from before still have the person, and are not known here.")
+		}
 		for _, b := range erased.Backups {
 			fmt.Fprintf(p.stdout, "The backup %s still has the person; its last day is %s.\n", b.Path,
 				b.LastDay.UTC().Format(time.DateOnly))

@@ -49,7 +49,7 @@ func TestModeratingComments(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", commentsPath, nil), 200, "Nothing waits for you.", "What learners write is seen at once.")
 	p.talk()
 	want(t, p.ask(p.owner, "GET", commentsPath, nil), 200, "2 comments", "Ada Lovelace", "Clay, Pottery", "<b>Bold</b>", "…", "Approve", "Deny…")
-	want(t, p.ask(p.owner, "GET", commentsPath+"?status=approved", nil), 200, "1 comment", "Thanks", "Remove…")
+	want(t, p.ask(p.owner, "GET", commentsPath+"?status=approved", nil), 200, "1 comment", "Thanks", "Remove…", `aria-current="page">Approved</a>`)
 	want(t, p.ask(p.owner, "GET", commentsPath+"?status=denied", nil), 200, "No comment has this status.")
 	want(t, p.ask(p.owner, "GET", commentsPath+"?page=9", nil), 200, "There is no page 9")
 
@@ -87,6 +87,9 @@ func TestCommentsInABrowser(t *testing.T) {
 			w.sound()
 		}
 	})
+	w.open(commentsPath)
+	webtest.Screenshot(t, w.tab, "console-comments-light", webtest.Desktop, false)
+	webtest.Screenshot(t, w.tab, "console-comments-phone-dark", webtest.Phone, true)
 }
 
 // An owner approves a comment and denies another one with the keyboard alone, on a

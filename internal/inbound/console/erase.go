@@ -15,6 +15,7 @@ type erasePage struct {
 	Outcome outcome
 	Refusal string // why the person cannot be erased; empty if they can be
 	Backups []lyceum.Backup
+	Dumps   bool // backups are not known
 }
 
 // confirmErase serves GET /admin/settings/people/{id}/erase.
@@ -31,7 +32,7 @@ func (c *console) confirmErase(w http.ResponseWriter, r *http.Request, v *visit)
 	})
 	switch {
 	case err == nil:
-		p.Outcome = outcomeOf(&preview)
+		p.Outcome, p.Dumps = outcomeOf(&preview), c.Doors.Backups == nil
 		if c.Doors.Backups != nil {
 			if p.Backups, err = c.Doors.Backups(r.Context(), v.School.ID, user.ID); err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/console"
 )
 
 // An owner finds a person, signs them out, switches them off and on again.
@@ -66,6 +67,10 @@ func TestErasingAPerson(t *testing.T) {
 	}
 	want(t, p.ask(p.owner, "POST", people+"/99/erase", url.Values{}), 404)
 	p.untouched(before)
+	dumped := open(t, site, func(o *console.Options) { o.Doors.Backups = nil })
+	dumped.market()
+	dumped.session()
+	want(t, dumped.ask(dumped.owner, "GET", ada+"/erase", nil), 200, "Dumps of PostgreSQL from before still have the person")
 
 	leads(t, p.ask(p.owner, "POST", ada+"/erase", url.Values{}), people+"?done=erased")
 	want(t, p.ask(p.owner, "GET", people+"?done=erased", nil), 200, "The person is being erased.")

@@ -279,6 +279,32 @@ func olderSchema(current, newest int64) error {
 		current, newest)
 }
 
+// Openable refuses a SQLite file whose schema is not this program's, and one that is
+// no database. Nobody may have it open.
+func Openable(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", sqliteDSN(path, Full, "mode=ro&immutable=1"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	d := sqliteDialect()
+	list, err := d.readMigrations()
+	if err != nil {
+		return err
+	}
+	current, err := d.schemaVersion(ctx, db)
+	newest := list[len(list)-1].version
+	switch {
+	case err != nil:
+		return d.public(err)
+	case current > newest:
+		return newerSchema(current, newest)
+	case current < newest:
+		return olderSchema(current, newest)
+	}
+	return nil
+}
+
 // schemaDB has connections that may change the schema, and whose statements may
 // take long.
 func (s *Store) schemaDB() *sql.DB {

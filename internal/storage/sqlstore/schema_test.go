@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -209,6 +211,28 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A file can be opened only with the schema of this program.
+func TestOpenable(t *testing.T) {
+	t.Parallel()
+	garbage := filepath.Join(t.TempDir(), "x.db")
+	if err := os.WriteFile(garbage, []byte("no database"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := func(version int64, statements ...string) string {
+		return filepath.Join(makeAged(t, false, version, statements...).place, FileName)
+	}
+	for path, want := range map[string]string{
+		file(newestMigration): "",
+		file(14):              "run lyceum upgrade",
+		file(newestMigration, "UPDATE goose_db_version SET version_id = 99999 WHERE version_id > 0"): "only knows versions up to",
+		garbage: "not a database",
+	} {
+		if err := Openable(t.Context(), path); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("a file is openable: %v, want %q", err, want)
+		}
+	}
 }
 
 // Check must see each thing that it says it looks for.
