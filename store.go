@@ -91,10 +91,12 @@ type LearningChanges interface {
 	// FindPublished returns the lectures of a course that learners see, in order:
 	// those that are published in a section that is.
 	FindPublished(course CourseID) ([]LectureID, error)
-	// CountLectureProgress returns, of everybody with progress in a course, how
-	// many of the lectures that are published now, in a section that is, they
-	// completed, and when the last.
-	CountLectureProgress(course CourseID) (map[UserID]LectureCount, error)
+	// FindRecounted returns who is counted again next, by id.
+	FindRecounted(r Recounting, limit int) ([]UserID, error)
+	// CountLectureProgress returns, of everybody with progress in a course who comes
+	// after a user and not after last, how many of the lectures that are published
+	// now, in a section that is, they completed, and when the last.
+	CountLectureProgress(r Recounting, last UserID) (map[UserID]LectureCount, error)
 }
 
 // View is one school as it is read outside of changes.

@@ -43,6 +43,7 @@ type Tables struct {
 	ProductCollections  Table[ProductCollectionID, ProductCollection, ProductFilter]
 	Progress            Table[ProgressID, Progress, ProgressFilter]
 	QuizResponses       Table[QuizResponseID, QuizResponse, QuizResponseFilter]
+	Recountings         Table[CourseID, Recounting, struct{}]
 	References          Rows[TransactionID, Reference, ReferenceFilter]
 	RefreshTokens       Table[KeyHash, RefreshToken, RefreshTokenFilter]
 	Relinkings          Table[PricingPlanID, Relinking, struct{}]

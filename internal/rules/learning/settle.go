@@ -20,14 +20,15 @@ const (
 // Settle brings the holders of collections and tiers in line with the products
 // that were added and removed. Access changes with the addition or the removal;
 // enrollments and their events follow here, in the order of the entitlements.
-// Then it links the buyers of plans again that sell something else now. It goes
-// on where it stopped.
+// Then it links the buyers of plans again that sell something else now, and counts
+// the progress of learners again whose courses have other lectures. It goes on where
+// it stopped.
 func (s *Service) Settle(ctx context.Context, school lyceum.SchoolID) error {
 	for more := true; more; {
 		now := s.clock()
 		err := s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: "clock"}, func(tx lyceum.Tx) (err error) {
 			for _, next := range []func(lyceum.Tx, time.Time) (bool, error){
-				s.CollectionProducts().settle, s.TierProducts().settle, relinkNext,
+				s.CollectionProducts().settle, s.TierProducts().settle, relinkNext, recountNext,
 			} {
 				if more, err = next(tx, now); err != nil || more {
 					return err

@@ -50,6 +50,7 @@ func (s *Store) FindOverdue(ctx context.Context, now time.Time) ([]lyceum.School
 		OR EXISTS (SELECT 1 FROM collection_products p WHERE p.school_id = s.school_id AND p.settled IS NOT NULL)
 		OR EXISTS (SELECT 1 FROM tier_products p WHERE p.school_id = s.school_id AND p.settled IS NOT NULL)
 		OR EXISTS (SELECT 1 FROM relinkings r WHERE r.school_id = s.school_id)
+		OR EXISTS (SELECT 1 FROM recountings n WHERE n.school_id = s.school_id)
 		OR EXISTS (SELECT 1 FROM sales d WHERE d.school_id = s.school_id AND d.due_at <= $2)
 		OR EXISTS (SELECT 1 FROM orders o WHERE o.school_id = s.school_id AND o.state = 'open'
 		AND o.abandons_at <= $3)

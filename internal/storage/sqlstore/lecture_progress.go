@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -31,26 +30,3 @@ var _ = define(&tables.LectureProgress, noun[lyceum.LectureProgressID, lyceum.Le
 		return "lecture_progress_id"
 	},
 })
-
-// CountLectureProgress counts in the database: a course may have 100,000
-// learners.
-func (t *tx) CountLectureProgress(course lyceum.CourseID) (map[lyceum.UserID]lyceum.LectureCount, error) {
-	found := map[lyceum.UserID]lyceum.LectureCount{}
-	var user lyceum.UserID
-	var n int64
-	var last time.Time
-	err := t.q.each(`SELECT p.user_id, count(*), max(p.completed_at) FROM progress g
-		JOIN lecture_progress p ON p.school_id = g.school_id AND p.user_id = g.user_id AND p.course_id = g.course_id
-		JOIN lectures l ON l.school_id = p.school_id AND l.lecture_id = p.lecture_id
-		JOIN lecture_sections s ON s.school_id = l.school_id AND s.lecture_section_id = l.lecture_section_id
-		WHERE g.school_id = $1 AND g.course_id = $2 AND l.is_published = 1 AND l.archived_at IS NULL AND s.is_published = 1
-		GROUP BY p.user_id`,
-		[]any{int64(t.stamp.School), int64(course)}, []any{scanInt(&user), scanInt(&n), scanTime(&last)}, func() error {
-			found[user] = lyceum.LectureCount{Completed: int(n), Last: last}
-			return nil
-		})
-	if err != nil {
-		return nil, fmt.Errorf("count lecture progress: %w", err)
-	}
-	return found, nil
-}

@@ -22,7 +22,7 @@ func (s *Store) FindNext(
 	columns := []string{
 		"(SELECT count(*) FROM (SELECT 1 FROM collection_products WHERE " + own() + " AND settled IS NOT NULL UNION ALL " +
 			"SELECT 1 FROM tier_products WHERE " + own() + " AND settled IS NOT NULL UNION ALL " +
-			"SELECT 1 FROM relinkings WHERE " + own() + " LIMIT 1) u)",
+			"SELECT 1 FROM relinkings WHERE " + own() + " UNION ALL SELECT 1 FROM recountings WHERE " + own() + " LIMIT 1) u)",
 		"(SELECT count(*) FROM webhooks WHERE " + own() + " AND is_live = 1 AND deleted_at IS NULL)",
 		"(SELECT count(*) FROM webhooks w WHERE " + own() + " AND is_live = 1 AND rate_limit > 0 AND EXISTS (" +
 			"SELECT 1 FROM webhook_events e WHERE e.school_id = w.school_id AND e.webhook_id = w.webhook_id " +
