@@ -37,16 +37,18 @@ func (v *view) ListProducts(
 		direction = " DESC"
 	}
 	order := " ORDER BY " + by + direction + ", p.product_type" + direction + ", p.product_id" + direction
-	found, n, err := pageBy(v, func(limit string) string {
-		return `SELECT count(*) OVER (), p.product_type, p.product_id, p.name, p.description, p.image_url, p.is_published,
-			p.is_listed, p.author_id, a.name, p.created_at, p.updated_at` + anyProducts +
-			" LEFT JOIN authors a ON a.school_id = $1 AND a.author_id = p.author_id" + w.String() + order + limit
-	}, w, counted(anyProducts, w), p, func(row *lyceum.AnyProduct) []any {
+	n := counted(anyProducts, w)
+	found, total, err := pageBy(v, func(limit string) string {
+		// Neither a join nor a window, so that the union is merged from its indexes.
+		return "SELECT " + n.text + `, p.product_type, p.product_id, p.name, p.description, p.image_url, p.is_published,
+			p.is_listed, p.author_id, (SELECT a.name FROM authors a WHERE a.school_id = $1 AND a.author_id = p.author_id),
+			p.created_at, p.updated_at` + anyProducts + w.String() + order + limit
+	}, w, n, p, func(row *lyceum.AnyProduct) []any {
 		return []any{
 			scanText(&row.Product.Kind), scanInt(&row.Product.ID), scanText(&row.Name), scanOptText(&row.Description),
 			scanOptText(&row.ImageURL), scanBool(&row.IsPublished), scanBool(&row.IsListed), scanOptInt(&row.AuthorID),
 			scanOptText(&row.AuthorName), scanTime(&row.CreatedAt), scanTime(&row.UpdatedAt),
 		}
 	})
-	return lyceum.Listing[lyceum.AnyProduct]{Page: p, Total: n, Rows: found}, err
+	return lyceum.Listing[lyceum.AnyProduct]{Page: p, Total: total, Rows: found}, err
 }
