@@ -175,6 +175,7 @@ func (w *facesWalk) deleteLecture(t *testing.T) {
 	lecture := s.lectures[i].id
 	w.s.ask(t, "DELETE", fmt.Sprintf("/v2/products/courses/%d/lectures/%d", id, lecture), "", nil)
 	s.lectures = slices.Delete(s.lectures, i, i+1)
+	delete(w.contents, lecture)
 	for m, of := range w.members {
 		if m.course == id {
 			delete(of.done, lecture)

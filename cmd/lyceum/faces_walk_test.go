@@ -37,9 +37,10 @@ func TestFacesAgree(t *testing.T) {
 			w := &facesWalk{
 				random: rand.New(rand.NewPCG(7, uint64(len(engine)))), place: place, made: map[string]int{},
 				users: map[int]*walkUser{}, courses: map[int]*walkCourse{}, plans: map[int]*walkPlan{}, sales: map[int]*walkSale{},
-				members: map[walkMember]*walkMembership{},
+				members: map[walkMember]*walkMembership{}, contents: map[int]*walkContents{}, downloads: map[int]*walkDownload{},
 			}
 			w.s = startStandingAt(t, place...)
+			w.connect(t)
 			w.addUser(t)
 			w.addCourse(t)
 			for step := 1; step <= steps; step++ {
@@ -66,11 +67,16 @@ type facesWalk struct {
 	made     map[string]int // steps by name
 	compared int
 
-	users   map[int]*walkUser
-	courses map[int]*walkCourse
-	plans   map[int]*walkPlan
-	sales   map[int]*walkSale
-	members map[walkMember]*walkMembership
+	learner int    // of the app
+	token   string // with which it acts for them
+
+	users     map[int]*walkUser
+	courses   map[int]*walkCourse
+	plans     map[int]*walkPlan
+	sales     map[int]*walkSale
+	members   map[walkMember]*walkMembership
+	contents  map[int]*walkContents // by lecture
+	downloads map[int]*walkDownload
 }
 
 type walkUser struct{ email, name string }
@@ -154,6 +160,7 @@ func (w *facesWalk) step(t *testing.T) {
 		{"section renamed", w.renameSection},
 		{"sections put in order", w.orderSections},
 		{"lecture made", w.addLecture},
+		{"lecture made", w.addLecture},
 		{"lecture renamed", w.renameLecture},
 		{"lecture deleted", w.deleteLecture},
 		{"enrolled", w.enroll},
@@ -166,6 +173,17 @@ func (w *facesWalk) step(t *testing.T) {
 		{"sold", w.sell},
 		{"sold", w.sell},
 		{"refunded", w.refund},
+		{"attachment made", w.addAttachment},
+		{"attachment deleted", w.deleteAttachment},
+		{"quiz made", w.addQuiz},
+		{"quiz changed", w.changeQuiz},
+		{"quiz answered", w.answerQuiz},
+		{"quiz answered", w.answerQuiz},
+		{"commented", w.comment},
+		{"commented", w.comment},
+		{"comment moderated", w.moderate},
+		{"comment deleted", w.deleteComment},
+		{"download changed", w.changeDownload},
 	}
 	chosen := steps[w.random.IntN(len(steps))]
 	before := w.compared
@@ -270,5 +288,12 @@ func (w *facesWalk) compareAll(t *testing.T) {
 	}
 	for m := range w.members {
 		w.compareMember(t, m)
+	}
+	for _, lecture := range slices.Sorted(maps.Keys(w.contents)) {
+		w.compareContents(t, lecture)
+		w.compareComments(t, lecture)
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.downloads)) {
+		w.compareDownload(t, id)
 	}
 }

@@ -29,6 +29,7 @@ type standing struct {
 	process *process
 	url     string
 	key     string
+	known   credentials
 }
 
 // startStanding starts one in a folder, or goes on with that of the folder.
@@ -58,16 +59,15 @@ func startStandingAt(t *testing.T, place ...string) *standing {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.process.kill(t) })
-	var known credentials
 	ready := await(func() bool {
 		text, err := os.ReadFile(out)
-		return err == nil && bytes.HasSuffix(text, []byte("\n")) && json.Unmarshal(text, &known) == nil || !s.process.running()
+		return err == nil && bytes.HasSuffix(text, []byte("\n")) && json.Unmarshal(text, &s.known) == nil || !s.process.running()
 	})
 	if !ready || !s.process.running() {
 		s.process.kill(t)
 		t.Fatalf("the sandbox does not start: %s", errs.String())
 	}
-	s.url, s.key = known.BaseURL, known.APIKey
+	s.url, s.key = s.known.BaseURL, s.known.APIKey
 	return s
 }
 
