@@ -23,17 +23,23 @@ func one[P, T, W any](
 	return wire.New(id, verb, path, wire.Serve(wire.OptBody(bind), wire.Answer(refusing(rule), wire.As(data, render))))
 }
 
-// whole is an operation that answers with a list that has no pages.
+// maxWhole is the largest body with a whole list, in bytes: 2,000 places, however they
+// are indented, or 100 products with their names.
+const maxWhole = 256 << 10
+
+// whole is an operation that takes a list and answers with one, without pages.
 func whole[P, T, W any](
 	id string, verb wire.Verb, path string, bind func(*wire.Input) P, rule wire.Rule[P, []T], render func(T) W,
 ) wire.Operation {
-	return one(id, verb, path, bind, rule, func(rows []T) []W {
+	op := one(id, verb, path, bind, rule, func(rows []T) []W {
 		shown := make([]W, len(rows))
 		for i := range rows {
 			shown[i] = render(rows[i])
 		}
 		return shown
 	})
+	op.MaxBody = maxWhole
+	return op
 }
 
 // many is an operation that answers with a page of a list, of per rows unless
