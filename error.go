@@ -123,7 +123,13 @@ func Errorf(kind Kind, format string, args ...any) *Error {
 // Invalidf is Errorf with Invalid, the kind that refusals of input have.
 func Invalidf(format string, args ...any) *Error { return Errorf(Invalid, format, args...) }
 
-// InvalidFields refuses a request for what is wrong with the fields named.
+// MaxFieldErrors is how many mistakes an error names at most: a small body can have
+// thousands, and its answer would be far larger than itself.
+const MaxFieldErrors = 100
+
+// InvalidFields refuses a request for what is wrong with the fields named, the first
+// MaxFieldErrors of them.
 func InvalidFields(fields ...FieldError) *Error {
+	fields = fields[:min(len(fields), MaxFieldErrors)]
 	return &Error{Kind: Invalid, Detail: "the request is invalid", Fields: fields}
 }
