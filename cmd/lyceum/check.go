@@ -15,6 +15,7 @@ const damaged = "damaged"
 type checkCommand struct {
 	database      `embed:""`
 	indexSettings `embed:""`
+	fileSettings  `embed:""`
 
 	Deep bool `help:"Also compare each school's sales index with the database, and read every uploaded file."`
 }
@@ -128,7 +129,11 @@ func (c *checkCommand) checkSchool(p *program, store *salesindex.Store, school *
 
 // checkFiles compares the uploads of all schools with the files that are kept.
 func (c *checkCommand) checkFiles(p *program, store lyceum.Store) error {
-	lessons := learning.New(store, p.clock).KeepFiles(c.files())
+	kept, err := c.store(&c.database)
+	if err != nil {
+		return err
+	}
+	lessons := learning.New(store, p.clock).KeepFiles(kept)
 	bar := newProgress(p, "comparing files", 0, "files")
 	checked, err := lessons.CheckFiles(p.ctx, c.Deep, func(files int64) { bar.set(files) })
 	bar.finish()

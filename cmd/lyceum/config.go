@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -41,7 +42,7 @@ func shownSetting(flag *kong.Flag) string {
 	switch {
 	case value == "", value == "[]":
 		return "-"
-	case flag.Name == "metrics-token", flag.Name == "database-url", flag.Name == "smtp-url":
+	case slices.Contains([]string{"metrics-token", "database-url", "smtp-url", "files-url"}, flag.Name):
 		return "[set]"
 	}
 	return value

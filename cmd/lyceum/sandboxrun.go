@@ -103,7 +103,7 @@ func (b *sandboxServer) over(kept *sqlstore.Store) (*running, error) {
 	now.service = newService(&p, now.store, serviceOptions{
 		perMinute: c.perMinute(), answers: c.limits(), room: room, loopback: true,
 		ring: lyceum.NewKeyring(b.school.Secrets.Ring), sender: webhook.New(webhook.Options{Loopback: true}), site: site,
-		files: b.kept.files(),
+		files: b.kept.fileFolder(),
 	})
 	if err := now.service.movable(p.ctx, moved, demo.ID, c.Seed, b); err != nil {
 		return nil, err

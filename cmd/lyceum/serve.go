@@ -43,6 +43,7 @@ type serveCommand struct {
 	indexSettings      `embed:""`
 	answerSettings     `embed:""`
 	connectionSettings `embed:""`
+	fileSettings       `embed:""`
 
 	Addr             string `help:"Address to listen on; port 0 picks a free port." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	BaseURL          string `help:"Public URL of this server; needed behind a proxy." placeholder:"https://…"`
@@ -100,6 +101,10 @@ func (c *serveCommand) Run(p *program) (err error) {
 		}
 		defer scraped.Close()
 	}
+	uploads, err := c.store(&c.database)
+	if err != nil {
+		return err
+	}
 	release, err := c.lock(c.SecretKeyFile)
 	if err != nil {
 		return err
@@ -127,7 +132,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 	go keys.watch(p.ctx, p.log)
 	service := newService(p, store, serviceOptions{
 		perMinute: c.RateLimit, answers: c.limits(), room: room, ring: keys.ring,
-		sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL), files: c.files(),
+		sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL), files: uploads,
 	})
 	service.folder = c.folder()
 	measureStorage(service.metrics, kept)
@@ -159,6 +164,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 		p.log.Warn("links in emails, pages and answers will begin with an address that works only on this machine; "+
 			"set the public URL with --base-url", "address", base)
 	}
+	tellFiles(p, uploads, c.folder() == "")
 	p.log.Info("serving", "address", base, "schools", len(schools), "engine", kept.Engine())
 	return service.run(p.ctx, func(ctx context.Context) error {
 		return server.Serve(ctx, connections, handler, secure, p.log)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/lyceum-school/lyceum"
-	"github.com/lyceum-school/lyceum/internal/storage/files"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
@@ -126,14 +125,6 @@ func (d *database) folder() string {
 		return ""
 	}
 	return d.Data
-}
-
-// files is where uploaded files are kept, beside PostgreSQL, too; nil without a folder.
-func (d *database) files() lyceum.FileStore {
-	if d.Data == "" {
-		return nil
-	}
-	return files.NewFolder(filepath.Join(d.Data, "files"))
 }
 
 // create is open for a command that may begin a new database; see mayCreate.

@@ -381,7 +381,17 @@ func (s *Service) OpenFile(ctx context.Context, a lyceum.UploadAddress) (KeptFil
 
 func (s *Service) open(ctx context.Context, u lyceum.Upload) (KeptFile, error) {
 	content, err := s.files.Open(ctx, u.StoredAs.Value)
-	return KeptFile{u, content}, err
+	if err != nil {
+		return KeptFile{}, err
+	}
+	if size, err := content.Seek(0, io.SeekEnd); err != nil || size != u.SizeInBytes.Value {
+		odd := fmt.Errorf("%s has %d bytes, not %d", u.StoredAs.Value, size, u.SizeInBytes.Value)
+		return KeptFile{}, &lyceum.Error{
+			Kind: lyceum.Unavailable, Detail: "this file cannot be read now; try again later",
+			Err: errors.Join(err, odd, content.Close()),
+		}
+	}
+	return KeptFile{u, content}, nil
 }
 
 // attachable finds the upload that an address leads to, if it is one of this school,

@@ -1,4 +1,4 @@
-// Package files keeps the contents of files in a folder.
+// Package files keeps the contents of files in a folder, or in an S3-compatible store.
 //
 // It must not know what the files are for, nor who may have them.
 package files
@@ -31,16 +31,16 @@ func (f *Folder) Part(_ context.Context, name lyceum.FileName) (lyceum.FilePart,
 		return nil, err
 	}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
-		return nil, f.unavailable(err)
+		return nil, unavailable(err)
 	}
 	root, err := os.OpenRoot(f.dir)
 	if err != nil {
-		return nil, f.unavailable(err)
+		return nil, unavailable(err)
 	}
-	p := &folderPart{folder: f, root: root, name: string(name), at: partOf(name)}
+	p := &folderPart{root: root, name: string(name), at: partOf(name)}
 	if err := p.load(); err != nil {
 		closeRoot(root)
-		return nil, f.unavailable(err)
+		return nil, unavailable(err)
 	}
 	return p, nil
 }
@@ -69,7 +69,7 @@ func (f *Folder) Open(_ context.Context, name lyceum.FileName) (io.ReadSeekClose
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, lyceum.Errorf(lyceum.NotFound, "this file is missing")
 	}
-	return nil, f.unavailable(err)
+	return nil, unavailable(err)
 }
 
 // Remove implements lyceum.FileStore.
@@ -83,7 +83,7 @@ func (f *Folder) Remove(_ context.Context, name lyceum.FileName) error {
 		err = removeAll(root, append(partFiles(partOf(name)), string(name))...)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return f.unavailable(err)
+		return unavailable(err)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (f *Folder) Each(ctx context.Context, prefix lyceum.FileName, visit func(ly
 		return nil
 	}
 	if err != nil {
-		return f.unavailable(err)
+		return unavailable(err)
 	}
 	defer closeRoot(root)
 	return fs.WalkDir(root.FS(), path.Dir(string(prefix)), func(name string, d fs.DirEntry, err error) error {
@@ -113,7 +113,7 @@ func (f *Folder) Each(ctx context.Context, prefix lyceum.FileName, visit func(ly
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
 		case err != nil:
-			return f.unavailable(err)
+			return unavailable(err)
 		case d.IsDir() && name == incoming:
 			return fs.SkipDir
 		case !d.Type().IsRegular() || !strings.HasPrefix(name, string(prefix)):
@@ -124,7 +124,7 @@ func (f *Folder) Each(ctx context.Context, prefix lyceum.FileName, visit func(ly
 			return nil
 		}
 		if err != nil {
-			return f.unavailable(err)
+			return unavailable(err)
 		}
 		return visit(lyceum.StoredFile{Name: lyceum.FileName(name), Size: info.Size(), At: info.ModTime()})
 	})
@@ -132,7 +132,7 @@ func (f *Folder) Each(ctx context.Context, prefix lyceum.FileName, visit func(ly
 
 func closeRoot(root *os.Root) { _ = root.Close() } // nothing was written through it
 
-func (f *Folder) unavailable(err error) error {
+func unavailable(err error) error {
 	return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "files cannot be kept or read now; try again later", Err: err}
 }
 

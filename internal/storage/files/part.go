@@ -88,12 +88,11 @@ func (t *tally) restore(s state) bool {
 type folderPart struct {
 	tally
 
-	folder *Folder
-	root   *os.Root
-	name   string // of the content
-	at     string // of the part
-	whole  bool   // the content is in its place
-	file   *os.File
+	root  *os.Root
+	name  string // of the content
+	at    string // of the part
+	whole bool   // the content is in its place
+	file  *os.File
 
 	saved   int64      // bytes that the state on disk has
 	savedAt time.Time  // when it was last begun to be written
@@ -168,7 +167,7 @@ func (p *folderPart) Append(ctx context.Context, body io.Reader, most int64) err
 		return errWhole
 	}
 	if err := p.open(); err != nil {
-		return p.folder.unavailable(err)
+		return unavailable(err)
 	}
 	buffer := make([]byte, bufferSize)
 	for {
@@ -177,7 +176,7 @@ func (p *folderPart) Append(ctx context.Context, body io.Reader, most int64) err
 			return errTooLong
 		}
 		if _, err := p.file.Write(buffer[:n]); err != nil {
-			return errors.Join(p.folder.unavailable(err), p.goBack())
+			return errors.Join(unavailable(err), p.goBack())
 		}
 		p.add(buffer[:n])
 		if readErr == nil {
@@ -191,7 +190,7 @@ func (p *folderPart) Append(ctx context.Context, body io.Reader, most int64) err
 		}
 		if p.size-p.saved >= unsavedBytes || n > 0 && time.Since(p.savedAt) >= unsavedTime {
 			if err := p.saveAside(); err != nil {
-				return errors.Join(p.folder.unavailable(err), p.goBack())
+				return errors.Join(unavailable(err), p.goBack())
 			}
 		}
 	}
@@ -279,10 +278,10 @@ func (p *folderPart) Restart(context.Context) error {
 		return nil
 	}
 	if err := errors.Join(p.saveEnds(), p.closeFile()); err != nil {
-		return p.folder.unavailable(err)
+		return unavailable(err)
 	}
 	if err := removeAll(p.root, append(partFiles(p.at), p.name)...); err != nil {
-		return p.folder.unavailable(err)
+		return unavailable(err)
 	}
 	p.tally, p.whole, p.saved = newTally(), false, 0
 	return nil
@@ -326,7 +325,7 @@ func (p *folderPart) Keep(ctx context.Context, accept func(lyceum.FileSum) error
 		err = errors.Join(p.closeFile(), removeAll(p.root, p.at+stateOf))
 	}
 	if err != nil {
-		return sum, p.folder.unavailable(err)
+		return sum, unavailable(err)
 	}
 	return sum, nil
 }
@@ -335,7 +334,7 @@ func (p *folderPart) Keep(ctx context.Context, accept func(lyceum.FileSum) error
 func (p *folderPart) read(ctx context.Context) (sum lyceum.FileSum, err error) {
 	file, err := p.root.Open(p.name)
 	if err != nil {
-		return sum, p.folder.unavailable(err)
+		return sum, unavailable(err)
 	}
 	defer file.Close()
 	t := newTally()
@@ -347,7 +346,7 @@ func (p *folderPart) read(ctx context.Context) (sum lyceum.FileSum, err error) {
 			return t.sum(), nil
 		}
 		if err != nil {
-			return sum, p.folder.unavailable(err)
+			return sum, unavailable(err)
 		}
 	}
 	return sum, ctx.Err()
@@ -380,7 +379,7 @@ func (p *folderPart) Close() error {
 		}
 	}
 	if err = errors.Join(err, p.closeFile()); err != nil {
-		return p.folder.unavailable(err)
+		return unavailable(err)
 	}
 	return nil
 }

@@ -1,0 +1,97 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+)
+
+// object reads a content of an S3-compatible store from where it is sought.
+type object struct {
+	store *S3
+	ctx   context.Context //nolint:containedctx // that of the call that opened it
+	key   string
+	size  int64
+	tag   string
+
+	at   int64
+	body io.ReadCloser // begins at at; nil: nothing is asked for
+	stop context.CancelFunc
+}
+
+// Read fails with Unavailable if the store does not send anything for too long.
+func (o *object) Read(b []byte) (int, error) {
+	if o.at >= o.size {
+		return 0, io.EOF
+	}
+	if o.body == nil {
+		if err := o.ask(); err != nil {
+			return 0, err
+		}
+	}
+	late := time.AfterFunc(o.store.patience, o.stop)
+	n, err := o.body.Read(b[:min(int64(len(b)), o.size-o.at)])
+	late.Stop()
+	o.at += int64(n)
+	switch {
+	case o.at == o.size:
+		return n, nil
+	case errors.Is(err, io.EOF):
+		return n, unavailable(io.ErrUnexpectedEOF)
+	case err != nil && o.ctx.Err() == nil:
+		return n, unavailable(err)
+	}
+	return n, err
+}
+
+func (o *object) ask() error {
+	ctx, stop := context.WithCancel(o.ctx)
+	var options minio.GetObjectOptions
+	err := options.SetMatchETag(o.tag)
+	if err == nil && o.at > 0 {
+		err = options.SetRange(o.at, 0)
+	}
+	if err == nil {
+		late := time.AfterFunc(o.store.patience, stop)
+		defer late.Stop()
+		o.body, _, _, err = o.store.core.GetObject(ctx, o.store.bucket, o.key, options)
+	}
+	if err != nil {
+		stop()
+		return unavailable(err)
+	}
+	o.stop = stop
+	return nil
+}
+
+// Seek asks the store for nothing.
+func (o *object) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += o.at
+	case io.SeekEnd:
+		offset += o.size
+	}
+	if offset < 0 {
+		return 0, errors.New("there is nothing before the begin of a file")
+	}
+	if offset == o.at {
+		return offset, nil
+	}
+	o.at = offset
+	return offset, o.Close()
+}
+
+// Close ends what is asked for.
+func (o *object) Close() error {
+	if o.body == nil {
+		return nil
+	}
+	o.stop()
+	_ = o.body.Close() // what it has is not wanted any more
+	o.body = nil
+	return nil
+}

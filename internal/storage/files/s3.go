@@ -1,0 +1,239 @@
+package files
+
+import (
+	"context"
+	"encoding/hex"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// S3 keeps files in a bucket of an S3-compatible store. Several processes may share
+// one.
+type S3 struct {
+	core     *minio.Core
+	bucket   string
+	prefix   string        // ends with a slash, or is empty
+	patience time.Duration // for one request
+	partSize int64         // bytes of a file that are sent at once
+}
+
+var _ lyceum.FileStore = (*S3)(nil)
+
+const (
+	s3Patience = 2 * time.Minute
+	s3Retries  = 2 // of a request that failed
+	s3PartSize = 16 << 20
+)
+
+// NewS3 returns the store at an address such as
+// https://KEY:SECRET@s3.example.com/bucket/prefix?region=eu-central-1. It fails with
+// Invalid for another form, and does not ask the store.
+func NewS3(address string) (*S3, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, errS3Address // which err would show
+	}
+	secret, has := u.User.Password()
+	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
+	query := u.Query()
+	region := query.Get("region")
+	query.Del("region")
+	web := u.Scheme == "https" || u.Scheme == "http"
+	if !web || u.Host == "" || !has || bucket == "" || len(query) > 0 || u.Fragment != "" {
+		return nil, errS3Address
+	}
+	if region == "" {
+		region = "us-east-1"
+	}
+	core, err := minio.NewCore(u.Host, &minio.Options{
+		Creds: credentials.NewStaticV4(u.User.Username(), secret, ""), Secure: u.Scheme == "https", Region: region,
+		MaxRetries: s3Retries,
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+			TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 30 * time.Second,
+			MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute, DisableCompression: true,
+		},
+	})
+	if err != nil {
+		return nil, errS3Address
+	}
+	if prefix = strings.Trim(prefix, "/"); prefix != "" {
+		prefix += "/"
+	}
+	return &S3{core, bucket, prefix, s3Patience, s3PartSize}, nil
+}
+
+var errS3Address = lyceum.InvalidFields(lyceum.FieldError{
+	Field: "--files-url",
+	Message: "must be a URL such as https://KEY:SECRET@s3.example.com/bucket/prefix, with ?region=… unless the region " +
+		"is us-east-1, and with / as %2F and + as %2B in the secret",
+})
+
+// Ping fails with Unavailable if the bucket cannot be reached.
+func (s *S3) Ping(ctx context.Context) error {
+	ctx, done := s.wait(ctx)
+	defer done()
+	there, err := s.core.BucketExists(ctx, s.bucket)
+	if err == nil && !there {
+		err = &lyceum.Error{Kind: lyceum.Unavailable, Detail: "there is no bucket " + s.bucket}
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+func (s *S3) wait(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.patience)
+}
+
+func (s *S3) at(name string) string { return s.prefix + name }
+
+func missing(err error) bool { return minio.ToErrorResponse(err).Code == minio.NoSuchKey }
+
+// Open implements lyceum.FileStore.
+func (s *S3) Open(ctx context.Context, name lyceum.FileName) (io.ReadSeekCloser, error) {
+	if err := check(name); err != nil {
+		return nil, err
+	}
+	waiting, done := s.wait(ctx)
+	defer done()
+	info, err := s.core.StatObject(waiting, s.bucket, s.at(string(name)), minio.StatObjectOptions{})
+	if missing(err) {
+		return nil, lyceum.Errorf(lyceum.NotFound, "this file is missing")
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return &object{store: s, ctx: ctx, key: s.at(string(name)), size: info.Size, tag: info.ETag}, nil
+}
+
+// Remove implements lyceum.FileStore.
+func (s *S3) Remove(ctx context.Context, name lyceum.FileName) error {
+	if err := check(name); err != nil {
+		return err
+	}
+	p := s.part(ctx, name)
+	if err := p.loadState(ctx); err != nil {
+		return err
+	}
+	if err := p.drop(ctx); err != nil {
+		return err
+	}
+	return s.remove(ctx, string(name))
+}
+
+func (s *S3) remove(ctx context.Context, name string) error {
+	ctx, done := s.wait(ctx)
+	defer done()
+	err := s.core.RemoveObject(ctx, s.bucket, s.at(name), minio.RemoveObjectOptions{})
+	if err != nil && !missing(err) {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// Each implements lyceum.FileStore.
+func (s *S3) Each(ctx context.Context, prefix lyceum.FileName, visit func(lyceum.StoredFile) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	options := minio.ListObjectsOptions{Prefix: s.at(string(prefix)), Recursive: true}
+	for object := range s.core.Client.ListObjects(ctx, s.bucket, options) {
+		if object.Err != nil {
+			return unavailable(object.Err)
+		}
+		name := lyceum.FileName(strings.TrimPrefix(object.Key, s.prefix))
+		if check(name) != nil { // it is somebody else's, or has not all come
+			continue
+		}
+		if err := visit(lyceum.StoredFile{Name: name, Size: object.Size, At: object.LastModified}); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// put keeps a small object, or one that is not large.
+func (s *S3) put(ctx context.Context, name string, body io.ReaderAt, size int64) error {
+	ctx, done := s.wait(ctx)
+	defer done()
+	content := io.NewSectionReader(body, 0, size)
+	info, err := s.core.Client.PutObject(ctx, s.bucket, s.at(name), content, size, minio.PutObjectOptions{
+		ContentType: "application/octet-stream", DisableMultipart: true,
+	})
+	if err == nil && info.ETag == "" {
+		err = errNonsense
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// get reads an object that is not large; there is none if found is false.
+func (s *S3) get(ctx context.Context, name string, to io.Writer, most int64) (size int64, found bool, err error) {
+	ctx, done := s.wait(ctx)
+	defer done()
+	body, _, _, err := s.core.GetObject(ctx, s.bucket, s.at(name), minio.GetObjectOptions{})
+	if missing(err) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, unavailable(err)
+	}
+	defer body.Close()
+	if size, err = io.Copy(to, io.LimitReader(body, most)); err != nil {
+		return size, false, unavailable(err)
+	}
+	return size, true, nil
+}
+
+func (s *S3) part(ctx context.Context, name lyceum.FileName) *objectPart {
+	return &objectPart{
+		tally: newTally(), store: s, name: string(name), at: partOf(name), ctx: context.WithoutCancel(ctx),
+	}
+}
+
+// Part implements lyceum.FileStore.
+func (s *S3) Part(ctx context.Context, name lyceum.FileName) (lyceum.FilePart, error) {
+	if err := check(name); err != nil {
+		return nil, err
+	}
+	p := s.part(ctx, name)
+	if err := p.load(ctx); err != nil {
+		p.closeSpool()
+		return nil, err
+	}
+	return p, nil
+}
+
+// contentKey names a content that was sent in one request, by what it is.
+func contentKey(name string, sum *lyceum.FileSum) string {
+	return name + "-" + hex.EncodeToString(sum.SHA256[:16])
+}
+
+// spool makes a file that nobody else sees.
+func spool() (*os.File, error) {
+	file, err := os.CreateTemp("", "lyceum-upload-*")
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if err := os.Remove(file.Name()); err != nil {
+		_ = file.Close() // nothing was written to it
+		return nil, unavailable(err)
+	}
+	return file, nil
+}
+
+// tailOf names what of a part of a size is an object of its own.
+func tailOf(at string, size int64) string { return at + "." + strconv.FormatInt(size, 10) }

@@ -1,0 +1,352 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/minio/minio-go/v7"
+)
+
+// objectState is what the store knows of a part: parts of one size, and the rest
+// as an object of its own.
+type objectState struct {
+	state
+
+	Key    string   `json:"key"`    // that the content will have
+	Upload string   `json:"upload"` // of several parts; empty: it has not begun
+	Parts  []string `json:"parts"`  // ETags
+}
+
+// tail is how many bytes are behind the parts.
+func (p *objectPart) tail(s *objectState) int64 { return s.Size - int64(len(s.Parts))*p.store.partSize }
+
+const mostState = 1 << 20 // bytes
+
+// objectPart is a file on its way into an S3-compatible store. What is not yet sent
+// there, at most one part, is in a file of this machine.
+type objectPart struct {
+	tally
+
+	store   *S3
+	ctx     context.Context //nolint:containedctx // for what is saved after the request
+	name    string          // that the content's begins with
+	at      string          // of the part
+	saved   objectState     // in the store
+	now     objectState     // but for what tally has
+	spool   *os.File
+	spooled int64
+	settled bool // there is nothing to save
+}
+
+var _ lyceum.FilePart = (*objectPart)(nil)
+
+var errNonsense = errors.New("the store's answer is not one of S3")
+
+// loadState reads what the store knows.
+func (p *objectPart) loadState(ctx context.Context) error {
+	var text bytes.Buffer
+	_, found, err := p.store.get(ctx, p.at+stateOf, &text, mostState)
+	if err != nil || !found {
+		return err
+	}
+	var kept objectState
+	if err := json.Unmarshal(text.Bytes(), &kept); err != nil {
+		return unavailable(errors.Join(errNonsense, err))
+	}
+	p.saved, p.now = kept, kept
+	p.now.Parts = append([]string(nil), kept.Parts...)
+	return nil
+}
+
+// load takes up what has come.
+func (p *objectPart) load(ctx context.Context) error {
+	if err := p.loadState(ctx); err != nil || p.saved.Size == 0 {
+		return err
+	}
+	tail := p.tail(&p.saved)
+	if tail < 0 || tail > p.store.partSize || !p.restore(p.saved.state) {
+		return p.Restart(ctx)
+	}
+	if tail == 0 {
+		return nil
+	}
+	if err := p.begin(); err != nil {
+		return err
+	}
+	size, found, err := p.store.get(ctx, tailOf(p.at, p.saved.Size), p.spool, p.store.partSize)
+	if err != nil {
+		return err
+	}
+	if p.spooled = size; !found || size != tail {
+		return p.Restart(ctx)
+	}
+	return nil
+}
+
+func (p *objectPart) begin() (err error) {
+	if p.spool == nil {
+		p.spool, err = spool()
+	}
+	return err
+}
+
+func (p *objectPart) closeSpool() {
+	if p.spool != nil {
+		_ = p.spool.Close() // nobody reads it any more
+		p.spool, p.spooled = nil, 0
+	}
+}
+
+// Size implements lyceum.FilePart.
+func (p *objectPart) Size() int64 { return p.size }
+
+// Head implements lyceum.FilePart.
+func (p *objectPart) Head() []byte { return p.head }
+
+// Append implements lyceum.FilePart.
+func (p *objectPart) Append(ctx context.Context, body io.Reader, most int64) error {
+	if err := p.begin(); err != nil {
+		return err
+	}
+	buffer := make([]byte, bufferSize)
+	for {
+		n, readErr := body.Read(buffer[:min(bufferSize, p.store.partSize-p.spooled)])
+		if most -= int64(n); most < 0 {
+			return errTooLong
+		}
+		if _, err := p.spool.WriteAt(buffer[:n], p.spooled); err != nil {
+			return p.goBack(unavailable(err))
+		}
+		p.spooled += int64(n)
+		p.add(buffer[:n])
+		if readErr == nil {
+			readErr = ctx.Err()
+		}
+		if errors.Is(readErr, io.EOF) {
+			return nil
+		}
+		if readErr != nil {
+			return readErr
+		}
+		if p.spooled == p.store.partSize {
+			if err := p.flush(ctx); err != nil {
+				return p.goBack(err)
+			}
+		}
+	}
+}
+
+// goBack drops what the store does not have.
+func (p *objectPart) goBack(err error) error {
+	p.settled = true
+	if p.tally = newTally(); p.saved.Size > 0 && !p.restore(p.saved.state) {
+		return errors.Join(err, errNonsense)
+	}
+	return err
+}
+
+// flush sends what is in the spool as the next part.
+func (p *objectPart) flush(ctx context.Context) error {
+	ctx, done := p.store.wait(ctx)
+	defer done()
+	if p.now.Upload == "" {
+		p.now.Key = p.name + "-" + rand.Text()
+		upload, err := p.store.core.NewMultipartUpload(ctx, p.store.bucket, p.store.at(p.now.Key), minio.PutObjectOptions{
+			ContentType: "application/octet-stream",
+		})
+		if err == nil && upload == "" {
+			err = errNonsense
+		}
+		if err != nil {
+			return unavailable(err)
+		}
+		p.now.Upload = upload
+	}
+	content, hash := io.NewSectionReader(p.spool, 0, p.spooled), sha256.New()
+	if _, err := io.Copy(hash, content); err != nil {
+		return unavailable(err)
+	}
+	part, err := p.store.core.PutObjectPart(ctx, p.store.bucket, p.store.at(p.now.Key), p.now.Upload, len(p.now.Parts)+1,
+		io.NewSectionReader(p.spool, 0, p.spooled), p.spooled,
+		minio.PutObjectPartOptions{
+			Sha256Hex: hex.EncodeToString(hash.Sum(nil)), DisableContentSha256: true, // which signs chunks
+		})
+	if err == nil && part.ETag == "" {
+		err = errNonsense
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	p.now.Parts = append(p.now.Parts, part.ETag)
+	p.spooled = 0
+	return p.save(ctx)
+}
+
+// save keeps the state, and then has no use for the rest that an older one needs.
+func (p *objectPart) save(ctx context.Context) (err error) {
+	before := p.saved
+	if p.now.state, err = p.state(); err != nil {
+		return err
+	}
+	text, err := json.Marshal(p.now)
+	if err != nil {
+		return err
+	}
+	if err := p.store.put(ctx, p.at+stateOf, bytes.NewReader(text), int64(len(text))); err != nil {
+		return err
+	}
+	p.saved = p.now
+	p.saved.Parts = append([]string(nil), p.now.Parts...)
+	if before.Size != p.saved.Size && p.tail(&before) > 0 {
+		return p.store.remove(ctx, tailOf(p.at, before.Size))
+	}
+	return nil
+}
+
+// Restart implements lyceum.FilePart.
+func (p *objectPart) Restart(ctx context.Context) error {
+	if err := p.drop(ctx); err != nil {
+		return err
+	}
+	p.closeSpool()
+	p.tally, p.saved, p.now, p.settled = newTally(), objectState{}, objectState{}, false
+	return nil
+}
+
+// drop removes what the store has of the part.
+func (p *objectPart) drop(ctx context.Context) error {
+	if p.now.Upload != "" {
+		ctx, done := p.store.wait(ctx)
+		defer done()
+		err := p.store.core.AbortMultipartUpload(ctx, p.store.bucket, p.store.at(p.now.Key), p.now.Upload)
+		if err != nil && minio.ToErrorResponse(err).Code != minio.NoSuchUpload {
+			return unavailable(err)
+		}
+	}
+	if p.saved.Size == 0 {
+		return nil
+	}
+	return p.forget(ctx)
+}
+
+// forget removes what is known of the part.
+func (p *objectPart) forget(ctx context.Context) error {
+	if p.tail(&p.saved) > 0 {
+		if err := p.store.remove(ctx, tailOf(p.at, p.saved.Size)); err != nil {
+			return err
+		}
+	}
+	return p.store.remove(ctx, p.at+stateOf)
+}
+
+// Keep implements lyceum.FilePart.
+func (p *objectPart) Keep(ctx context.Context, accept func(lyceum.FileSum) error) (lyceum.FileSum, error) {
+	sum := p.sum()
+	if err := accept(sum); err != nil {
+		return sum, err
+	}
+	err := p.place(ctx, &sum)
+	if err == nil {
+		err = p.placed(ctx, &sum)
+	}
+	if err != nil {
+		return sum, err
+	}
+	p.settled = true
+	if p.saved.Size > 0 {
+		err = p.forget(ctx)
+	}
+	return sum, err
+}
+
+// place makes what has come an object.
+func (p *objectPart) place(ctx context.Context, sum *lyceum.FileSum) error {
+	if p.now.Upload == "" {
+		sum.Name = lyceum.FileName(contentKey(p.name, sum))
+		if err := p.begin(); err != nil {
+			return err
+		}
+		return p.store.put(ctx, string(sum.Name), p.spool, p.spooled)
+	}
+	sum.Name = lyceum.FileName(p.now.Key)
+	err := p.join(ctx)
+	failed, _ := errors.AsType[minio.ErrorResponse](err)
+	if failed.Code == minio.NoSuchUpload && p.complete(ctx, sum) {
+		return nil
+	}
+	if err != nil {
+		return p.goBack(err)
+	}
+	return nil
+}
+
+// join makes all parts one object.
+func (p *objectPart) join(ctx context.Context) error {
+	if p.spooled > 0 {
+		if err := p.flush(ctx); err != nil {
+			return err
+		}
+	}
+	parts := make([]minio.CompletePart, len(p.now.Parts))
+	for i, tag := range p.now.Parts {
+		parts[i] = minio.CompletePart{PartNumber: i + 1, ETag: tag}
+	}
+	ctx, done := p.store.wait(ctx)
+	defer done()
+	_, err := p.store.core.CompleteMultipartUpload(ctx, p.store.bucket, p.store.at(p.now.Key), p.now.Upload, parts,
+		minio.PutObjectOptions{})
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// complete reports whether the store has what has come as an object: all of it is
+// read, which happens only if this process, or another, was stopped just after it.
+func (p *objectPart) complete(ctx context.Context, sum *lyceum.FileSum) bool {
+	content, err := p.store.Open(ctx, sum.Name)
+	if err != nil {
+		return false
+	}
+	defer content.Close()
+	hash := sha256.New()
+	_, err = io.Copy(hash, content)
+	return err == nil && [sha256.Size]byte(hash.Sum(nil)) == sum.SHA256
+}
+
+// placed fails unless the store has an object of the size that it should have.
+func (p *objectPart) placed(ctx context.Context, sum *lyceum.FileSum) error {
+	ctx, done := p.store.wait(ctx)
+	defer done()
+	info, err := p.store.core.StatObject(ctx, p.store.bucket, p.store.at(string(sum.Name)), minio.StatObjectOptions{})
+	if err == nil && info.Size != sum.Size {
+		err = fmt.Errorf("%w: it has %d bytes of %d", errNonsense, info.Size, sum.Size)
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// Close implements lyceum.FilePart.
+func (p *objectPart) Close() error {
+	defer p.closeSpool()
+	if p.settled || p.size == p.saved.Size {
+		return nil
+	}
+	if p.spooled > 0 {
+		if err := p.store.put(p.ctx, tailOf(p.at, p.size), p.spool, p.spooled); err != nil {
+			return err
+		}
+	}
+	return p.save(p.ctx)
+}
