@@ -25,7 +25,7 @@ func (s *shop) sending(t *testing.T, size int) *sending {
 	for i := range content {
 		content[i] = byte(rand.Uint32())
 	}
-	copy(content, "\x89PNG\r\n\x1a\n")
+	copy(content, "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00\x90wS\xde")
 	var made struct {
 		Data struct {
 			To  string `json:"upload_url"`

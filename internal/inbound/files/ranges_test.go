@@ -53,7 +53,7 @@ func TestUploadsInParts(t *testing.T) {
 		"an overlap":     s.sendRange(to, "bytes 8-9/33", strings.NewReader("xx")),
 		"the same again": s.sendRange(to, "bytes 0-8/33", strings.NewReader(long[:9])),
 	} {
-		s.wantRange(t, name, w, http.StatusRequestedRangeNotSatisfiable, "9", "9 bytes of this file have come; go on with byte 9")
+		s.wantRange(t, name, w, http.StatusRequestedRangeNotSatisfiable, "9", "9 bytes of this file have come; continue with byte 9")
 	}
 	s.want(t, "in part", permanent, http.StatusNotFound, "there is no such file")
 	s.wantRange(t, "too few", s.sendRange(to, "bytes 9-11/33", io.MultiReader(strings.NewReader(long[9:11]))), http.StatusBadRequest, "11", "the request has 2 bytes and should have 3")

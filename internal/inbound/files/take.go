@@ -31,7 +31,7 @@ func (o Options) take(w http.ResponseWriter, r *http.Request) {
 	received, err := o.Learning.Receive(r.Context(), wire.ReadUploadURL(r), sent, body)
 	_ = moving.SetWriteDeadline(time.Now().Add(pause)) // where it cannot be set there is none
 	if body.err != nil && lyceum.KindOf(err) != lyceum.Unavailable {
-		err = lyceum.Invalidf("the request did not come whole; %d bytes of the file have come, go on with byte %[1]d",
+		err = lyceum.Invalidf("the request did not come whole; %d bytes of the file have come, continue with byte %[1]d",
 			received.Size)
 	}
 	o.tell(w, r, &received, err)

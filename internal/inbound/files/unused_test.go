@@ -114,7 +114,7 @@ func TestFilesAreChecked(t *testing.T) {
 			said = append(said, f.What)
 		}
 		all := strings.Join(said, "\n")
-		want := []string{"is missing", "has 25 bytes and should have 26"}
+		want := []string{"is missing", "has 50 bytes and should have 51"}
 		if deep {
 			want = append(want, "was changed")
 		}

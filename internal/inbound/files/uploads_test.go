@@ -2,8 +2,15 @@ package files_test
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"image"
+	"image/color/palette"
+	"image/gif"
+	"image/jpeg"
 	"io"
 	"net"
 	"net/http"
@@ -20,7 +27,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-const png = "\x89PNG\r\n\x1a\n and what is in it"
+// png begins as a picture of one pixel.
+const png = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00\x90wS\xde and what is in it"
 
 var (
 	picture = learning.NewUpload{Target: lyceum.DownloadUpload, ID: 1, Purpose: lyceum.ThumbnailUpload, Extension: "PNG"}
@@ -208,10 +216,48 @@ func TestPicturesThatAreNone(t *testing.T) {
 		to, _ := s.slot(t, picture)
 		s.wantSent(t, content, to, content, http.StatusBadRequest, "this is not a file of the type png")
 	}
-	for extension, content := range map[string]string{"jpeg": "\xff\xd8\xff\xe0", "gif": "GIF89a", "webp": "RIFF\x01\x02\x03\x04WEBPVP8 "} {
+	var jpg, moving bytes.Buffer
+	pixel := image.NewPaletted(image.Rect(0, 0, 1, 1), palette.WebSafe)
+	if err := errors.Join(jpeg.Encode(&jpg, pixel, nil), gif.Encode(&moving, pixel, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for extension, content := range map[string]string{
+		"jpeg": jpg.String(), "jpg": jpg.String(), "gif": moving.String(), "webp": "RIFF\x16\x00\x00\x00WEBPVP8L\x0a\x00\x00\x00/\x00\x00\x00\x00\x00\x00\x00\x00\x00",
+	} {
 		q := picture
 		q.Extension = extension
 		s.sent(t, q, content)
+	}
+}
+
+// A picture that would take much memory is refused before it does, and so is one whose
+// size cannot be read.
+func TestPicturesThatAreTooLarge(t *testing.T) {
+	s := newShelf(t)
+	header := func(width, height uint32) string {
+		chunk := append([]byte("IHDR"), 0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0)
+		binary.BigEndian.PutUint32(chunk[4:], width)
+		binary.BigEndian.PutUint32(chunk[8:], height)
+		return png[:12] + string(binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(chunk)))
+	}
+	for _, tc := range []struct {
+		width, height uint32
+		says          string
+	}{
+		{100_000, 100_000, "a picture has at most 64 million pixels and 16384 on a side; this one has 100000 x 100000"},
+		{16_385, 1, "this one has 16385 x 1"},
+		{8_001, 8_000, "this one has 8001 x 8000"},
+		{0, 5, "this is not a picture of the type png"},
+		{1 << 31, 1 << 31, "this is not a picture of the type png"},
+	} {
+		to, _ := s.slot(t, picture)
+		s.wantSent(t, tc.says, to, header(tc.width, tc.height), http.StatusBadRequest, tc.says)
+		s.wantSent(t, "another", to, header(8000, 8000), http.StatusOK, "")
+	}
+	to, _ := s.slot(t, picture)
+	s.wantSent(t, "cut", to, png[:20], http.StatusBadRequest, "this is not a picture of the type png")
+	if n := len(s.kept(t)); n != 5 {
+		t.Errorf("%d files are kept", n)
 	}
 }
 
@@ -236,7 +282,7 @@ func TestUploadsThatDoNotEndWell(t *testing.T) {
 		t.Fatal(err)
 	}
 	said, _ := io.ReadAll(answer.Body)
-	if answer.StatusCode != http.StatusBadRequest || !strings.Contains(string(said), "the request did not come whole; 15 bytes of the file have come, go on with byte 15") {
+	if answer.StatusCode != http.StatusBadRequest || !strings.Contains(string(said), "the request did not come whole; 15 bytes of the file have come, continue with byte 15") {
 		t.Errorf("cut: %d %s", answer.StatusCode, said)
 	}
 	r := httptest.NewRequest(http.MethodPut, to, strings.NewReader("x"))

@@ -213,6 +213,16 @@ func (s *Service) takePart(
 	if err != nil {
 		return err
 	}
+	if r.Purpose == lyceum.ThumbnailUpload {
+		err := s.pictured(ctx, sum.Name, r.Extension)
+		if lyceum.KindOf(err) == lyceum.Invalid {
+			r.Size = 0
+			err = errors.Join(err, s.files.Remove(ctx, sum.Name))
+		}
+		if err != nil {
+			return err
+		}
+	}
 	r.Complete = true
 	r.StoredAs = lyceum.Some(sum.Name)
 	r.SizeInBytes, r.Checksum = lyceum.Some(sum.Size), lyceum.Some(hex.EncodeToString(sum.SHA256[:]))
@@ -243,7 +253,7 @@ func appendPart(
 	if !sent.whole() && sent.First != part.Size() {
 		return &lyceum.Error{
 			Kind: lyceum.Conflict, Code: WrongOffset,
-			Detail: fmt.Sprintf("%d bytes of this file have come; go on with byte %[1]d", part.Size()),
+			Detail: fmt.Sprintf("%d bytes of this file have come; continue with byte %[1]d", part.Size()),
 		}
 	}
 	buffered := bufio.NewReaderSize(body, lyceum.FileHead)
@@ -269,7 +279,7 @@ func appendPart(
 		return err
 	}
 	if came := part.Size() - before; sent.Length > 0 && came < sent.Length {
-		return lyceum.Invalidf("the request has %d bytes and should have %d; go on with the rest", came, sent.Length)
+		return lyceum.Invalidf("the request has %d bytes and should have %d; send the rest", came, sent.Length)
 	}
 	return nil
 }

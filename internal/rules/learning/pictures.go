@@ -1,0 +1,45 @@
+package learning
+
+import (
+	"context"
+	"image"
+	_ "image/gif" // pictures are of these types
+	_ "image/jpeg"
+	_ "image/png"
+	"io"
+
+	"github.com/lyceum-school/lyceum"
+	_ "golang.org/x/image/webp" // and of this
+)
+
+// Bounds of pictures, so that whoever shows one needs little memory.
+const (
+	maxPictureSide   = 16_384     // pixels
+	maxPicturePixels = 64_000_000 // 256 MB when it is shown
+	maxPictureHeader = 4 << 20    // bytes before the size of a picture
+)
+
+// pictured refuses a content that is not a picture of a type, or that is a picture of
+// too many pixels. It reads no pixel.
+func (s *Service) pictured(ctx context.Context, name lyceum.FileName, extension string) error {
+	content, err := s.files.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	config, format, err := image.DecodeConfig(io.LimitReader(content, maxPictureHeader))
+	if failed := lyceum.KindOf(err); err != nil && failed == lyceum.Unavailable {
+		return err
+	}
+	if extension == "jpg" {
+		extension = "jpeg"
+	}
+	switch {
+	case err != nil || format != extension || config.Width < 1 || config.Height < 1:
+		return lyceum.Invalidf("this is not a picture of the type %s", extension)
+	case max(config.Width, config.Height) > maxPictureSide, config.Width*config.Height > maxPicturePixels:
+		return lyceum.Invalidf("a picture has at most %d million pixels and %d on a side; this one has %d x %d",
+			maxPicturePixels/1_000_000, maxPictureSide, config.Width, config.Height)
+	}
+	return nil
+}
