@@ -28,7 +28,7 @@ func TestFilesThroughTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	content := "GIF89a" + strings.Repeat("pixel", 1<<20)
+	content := "GIF89a\x01\x00\x01\x00\x00\x00\x00" + strings.Repeat("pixel", 1<<20)
 	wantStatus(t, s.do(request(http.MethodPut, wire.UploadURL("", ticket), strings.NewReader(content))), http.StatusOK)
 	got := s.do(request(http.MethodGet, lyceum.UploadPath(s.ours, ticket.UUID, "gif"), nil))
 	if got.Code != http.StatusOK || got.Body.String() != content {
