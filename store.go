@@ -61,11 +61,23 @@ type Lease string
 // SchedulerLease is held by the process that does what comes with time alone.
 const SchedulerLease Lease = "scheduler"
 
+// Revision is a state of a school in a store. Two of them are equal or not; nothing
+// else is said by their numbers.
+type Revision struct {
+	Database int64 // of the database, whatever of it was changed
+	Sales    int64 // of the school's sales, where they are read from elsewhere
+}
+
 // Reader is the part of a store that asks.
 type Reader interface {
 	// Ping tells whether the database answers and holds the schema this
 	// program was built for.
 	Ping(ctx context.Context) error
+
+	// Revision numbers the state of a school: what is read from it between two calls
+	// that return the same number is the same, the passing of time apart. It is unknown
+	// where the store cannot tell that for little.
+	Revision(school SchoolID) (r Revision, known bool)
 
 	FindSchools(ctx context.Context) ([]School, error)
 

@@ -14,6 +14,7 @@ import (
 type answerSettings struct {
 	AnswerMemory       byteSize `help:"Memory limit for answers in progress, such as 128MB. A request beyond it waits up to 5 seconds and is then refused with 503." default:"128MB" placeholder:"SIZE"`
 	AnswerMemorySchool byteSize `help:"The same limit for one school." default:"48MB" placeholder:"SIZE"`
+	ResponseCache      byteSize `help:"Memory for responses that are sent again while the database is unchanged; 0 disables that. With PostgreSQL it is not used." default:"32MB" placeholder:"SIZE"`
 }
 
 // The bounds of --answer-memory and --answer-memory-school.
@@ -32,6 +33,11 @@ func (s *answerSettings) wrong() (wrong []lyceum.FieldError) {
 				Field: setting.flag, Message: "must be a size from 16MB to 1TB, such as 128MB",
 			})
 		}
+	}
+	if s.ResponseCache.bytes > mostAnswers {
+		wrong = append(wrong, lyceum.FieldError{
+			Field: "--response-cache", Message: "must be a size of at most 1TB, such as 32MB, or 0",
+		})
 	}
 	if len(wrong) == 0 && s.AnswerMemorySchool.bytes > s.AnswerMemory.bytes {
 		wrong = append(wrong, lyceum.FieldError{
@@ -55,6 +61,25 @@ func measureLoad(m *server.Metrics, load *access.Load) {
 		{
 			Name: "lyceum_answers_refused_total", Help: "Answers refused for lack of memory or because their turn did not come.",
 			Rises: true, Value: (*access.Load).Refused,
+		},
+	})
+}
+
+// measureCache lets the metrics tell what the cache spares.
+func measureCache(m *server.Metrics, cache *server.Cache) {
+	type stats = server.CacheStats
+	server.Measure(m, cache.Stats, []server.Figure[stats]{
+		{
+			Name: "lyceum_response_cache_hits_total", Help: "Responses sent again from the cache.", Rises: true,
+			Value: func(s stats) int64 { return s.Hits },
+		},
+		{
+			Name: "lyceum_response_cache_misses_total", Help: "Responses made that the cache could have had.", Rises: true,
+			Value: func(s stats) int64 { return s.Misses },
+		},
+		{
+			Name: "lyceum_response_cache_bytes", Help: "Memory used by the response cache.",
+			Value: func(s stats) int64 { return s.Bytes },
 		},
 	})
 }

@@ -131,7 +131,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 	}
 	go keys.watch(p.ctx, p.log)
 	service := newService(p, store, serviceOptions{
-		perMinute: c.RateLimit, answers: c.limits(), room: room, ring: keys.ring,
+		perMinute: c.RateLimit, answers: c.limits(), cache: c.ResponseCache.bytes, room: room, ring: keys.ring,
 		sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL), files: uploads,
 	})
 	service.folder = c.folder()
@@ -236,6 +236,7 @@ type service struct {
 	moves    *clock.Service // of a sandbox; else nil
 	folder   string         // of a SQLite database
 	turn     sync.Mutex     // of those who work behind the requests
+	cache    *server.Cache
 	metrics  *server.Metrics
 	log      *slog.Logger
 	clock    func() time.Time
@@ -246,6 +247,7 @@ type service struct {
 type serviceOptions struct {
 	perMinute int64
 	answers   access.LoadLimits
+	cache     int64 // bytes
 	room      *heapRoom
 	loopback  bool
 	ring      *lyceum.Keyring
@@ -269,6 +271,8 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 	o.answers.Resized = o.room.forAnswers
 	load := access.NewLoad(o.answers)
 	measureLoad(metrics, load)
+	cache := server.NewCache(store, o.cache, p.clock)
+	measureCache(metrics, cache)
 	lessons := learning.New(store, p.clock).SignLinks(o.ring, o.site.BaseURL).KeepFiles(o.files)
 	users := people.New(store, p.clock)
 	told := events.New(store, p.clock, events.Options{
@@ -282,6 +286,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		apps:     access.NewApps(store, p.clock, oauth, o.loopback),
 		limiter:  access.NewLimiter(o.perMinute, p.clock),
 		load:     load,
+		cache:    cache,
 		sales:    sales.New(store, p.clock, lessons, users),
 		learning: lessons,
 		people:   users,
@@ -390,6 +395,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		Nothing:      nothing,
 		Limiter:      s.limiter,
 		Load:         s.load,
+		Cache:        s.cache,
 		Reference:    o.reference,
 		Ready:        s.store.Ping,
 		Metrics:      s.metrics,

@@ -49,7 +49,7 @@ func (f *Face) Name() string { return "v2" }
 
 func (f *Face) Operations() []wire.Operation {
 	return slices.Concat(
-		wire.Admitting(f.open, withBearerKeys(
+		wire.Caching(wire.Admitting(f.open, withBearerKeys(
 			f.courses(), f.sections(), f.lectures(), f.attachments(), f.comments(), f.quizzes(),
 			f.compliance(),
 			f.digitalDownloads(), f.downloadAttachments(), f.pricingPlans(), f.productCollections(), f.coupons(),
@@ -57,7 +57,7 @@ func (f *Face) Operations() []wire.Operation {
 			f.purchases(), f.transactions(), f.courseEnrollments(), f.users(), f.userQuizResponses(), f.sessions(),
 			f.downloadEnrollments(), f.collectionEnrollments(), f.completions(),
 			f.products(), f.uploads(),
-		)...),
+		)...)...),
 		wire.ForLearners(lyceum.V2, slices.Concat(
 			f.myself(), f.myCourses(), f.myLectures(), f.myQuizzes(), f.myComments(), f.myProducts(), f.myMemberships(),
 			f.myPurchases(),

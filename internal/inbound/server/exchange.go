@@ -45,6 +45,8 @@ type exchange struct {
 	held   held
 	body   io.ReadCloser // of the request, without a bound
 
+	uncached uncached
+
 	local   *Local   // whose pages may read the answer; nil: all may
 	origins []string // of the page that asked
 }

@@ -208,6 +208,7 @@ func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 		Keys:      access.NewKeys(store, s.clock.Now),
 		OAuth:     tokens,
 		Limiter:   access.NewLimiter(0, s.clock.Now),
+		Cache:     server.NewCache(store, 32<<20, s.clock.Now),
 		Reference: pages,
 		Pages:     first,
 		Nothing:   nothing,

@@ -20,6 +20,7 @@ type Options struct {
 	OAuth     *access.OAuth
 	Limiter   *access.Limiter
 	Load      *access.Load // nil is the usual one
+	Cache     *Cache       // nil caches nothing
 	Reference http.Handler // the pages at /docs and the documents at /openapi
 	// Pages are the pages for people by the patterns of their paths.
 	Pages map[string]http.Handler

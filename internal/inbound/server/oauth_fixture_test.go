@@ -122,6 +122,7 @@ func campusOver(t *testing.T, store lyceum.Store) *campus {
 		Faces: facesOver(store, c.clock.Now, c.oauth),
 		Keys:  keys, OAuth: c.oauth, Pages: rooms, Limiter: access.NewLimiter(0, c.clock.Now), Reference: http.NotFoundHandler(), Ready: store.Ping,
 		Metrics: server.NewMetrics("v1.2.3"), MetricsToken: "metrics", Log: log, AccessLog: true, HTTPS: true,
+		Cache: server.NewCache(store, 32<<20, c.clock.Now),
 	}
 	c.Handler = server.Handler(c.options)
 	c.ours, c.theirs = c.found(t, 1), c.found(t, 2)

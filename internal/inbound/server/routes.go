@@ -109,9 +109,13 @@ func (h *handler) answer(x *exchange, r *http.Request) error {
 	x.held.change = r.Method != http.MethodGet && r.Method != http.MethodHead
 	x.held.turns = x.op.Heavy
 	x.limitBody(r, x.op.MaxBody)
-	body, err := x.serve(r)
-	if err != nil {
-		return err
+	body, otherwise := h.Cache.find(x, r)
+	if body == nil {
+		x.uncached = otherwise
+		var err error
+		if body, err = x.serve(r); err != nil {
+			return err
+		}
 	}
 	if x.op.Secret {
 		x.Header()["Cache-Control"] = noStore

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/server"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
@@ -228,6 +229,8 @@ func TestStatements(t *testing.T) {
 		}
 		return tx.PaymentFailures.Insert(tx, failures...)
 	})
+	k.options.Cache = nil
+	k.Handler = server.Handler(k.options)
 	for _, face := range k.options.Faces {
 		for _, op := range face.Operations() {
 			if op.Method != http.MethodGet || op.Credential == wire.Open {

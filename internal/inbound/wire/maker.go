@@ -77,6 +77,15 @@ func Admitting(decide func(context.Context, lyceum.By) error, operations ...Oper
 	return operations
 }
 
+// Caching lets answers to what programs get be sent again while the database and
+// the second are the same.
+func Caching(operations ...Operation) []Operation {
+	for i := range operations {
+		operations[i].Cached = operations[i].Method == http.MethodGet
+	}
+	return operations
+}
+
 // Answer is a rule with the body that its result is written as.
 func Answer[P, T any, A Body](rule Rule[P, T], body func(T) A) Rule[P, A] {
 	return func(ctx context.Context, by lyceum.By, q P) (A, error) {

@@ -29,6 +29,7 @@ type Operation struct {
 	MaxBody    int64         // the largest body that is read, in bytes; 0 is the server's bound
 	Heavy      bool          // an answer may take so long to make that few are made at once
 	Secret     bool          // the answers hold secrets, which nobody on the way may keep
+	Cached     bool          // the database and the second say all of an answer: it may be sent again
 	Previews   bool          // with ?preview=true it answers with what it would do, and does nothing
 }
 

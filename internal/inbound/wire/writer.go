@@ -36,6 +36,18 @@ type Holder interface {
 	Count(bytes int)
 }
 
+// Keeper may keep the text of an answer with its tag, to send it again as an
+// Encoded. It copies the text if it does.
+type Keeper interface{ Keep(text []byte, tag string) }
+
+// Encoded is a body that was sent before, with its tag.
+type Encoded struct {
+	Text []byte
+	Tag  string
+}
+
+func (e Encoded) AppendJSON(b []byte) ([]byte, error) { return append(b, e.Text...), nil }
+
 // hold makes an answer hold the bytes of its text. An error is always sent.
 func hold(w http.ResponseWriter, r *http.Request, status, bytes int) error {
 	holder, ok := w.(Holder)
@@ -59,8 +71,8 @@ func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
 	_, secret := header["Cache-Control"]
 	tagged := status == http.StatusOK && !secret
 	tag := ""
-	if v, ok := body.(Versioned); ok && tagged {
-		tag = versionTag(v.State())
+	if tagged {
+		tag = knownTag(body)
 	}
 	if tag != "" && notModified(w, r, tag) {
 		return nil
@@ -87,8 +99,14 @@ func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
 		return nil
 	case !tagged:
 		header["Vary"], header["Cache-Control"] = varies, noStore
-	case tag == "" && notModified(w, r, weakTag(text)):
-		return nil
+	case tag == "":
+		tag = weakTag(text)
+		if keeper, ok := w.(Keeper); ok {
+			keeper.Keep(text, tag)
+		}
+		if notModified(w, r, tag) {
+			return nil
+		}
 	}
 	header["Content-Type"] = jsonType
 	if len(text) >= gzipFrom && AcceptsGzip(r.Header["Accept-Encoding"]) {
@@ -157,6 +175,17 @@ func zip(w http.ResponseWriter, r *http.Request, status int, text []byte) ([]byt
 		return nil, err
 	}
 	return zipped.Bytes(), hold(w, r, status, zipped.Cap())
+}
+
+// knownTag is the tag of a body whose text need not be known for it, or "".
+func knownTag(body Body) string {
+	switch b := body.(type) {
+	case Encoded:
+		return b.Tag
+	case Versioned:
+		return versionTag(b.State())
+	}
+	return ""
 }
 
 func weakTag(text []byte) string {

@@ -105,6 +105,16 @@ func (s *Store) ask(id lyceum.SchoolID) *Index {
 	return nil
 }
 
+// Revision implements lyceum.Reader. An index knows of what another process keeps
+// later than the database.
+func (s *Store) Revision(id lyceum.SchoolID) (r lyceum.Revision, known bool) {
+	r, known = s.Store.Revision(id)
+	if x := s.of(id).ready.Load(); x != nil {
+		r.Sales = x.current.Load().state.Number
+	}
+	return r, known
+}
+
 func (s *Store) of(id lyceum.SchoolID) *school {
 	found, ok := s.schools.Load(id)
 	if !ok {

@@ -20,6 +20,8 @@ type readers struct {
 	opened atomic.Int32
 	closed chan struct{}
 	once   sync.Once
+
+	revisions revisions
 }
 
 func newReaders(f *files, trace func(string)) *readers {
@@ -111,7 +113,7 @@ func (r *readers) close() error {
 		return nil
 	}
 	r.once.Do(func() { close(r.closed) })
-	var err error
+	err := r.revisions.close()
 	for {
 		select {
 		case d := <-r.idle:

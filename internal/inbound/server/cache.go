@@ -1,0 +1,133 @@
+package server
+
+import (
+	"bytes"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+)
+
+const (
+	// maxCached is the largest response that is cached, in bytes.
+	maxCached = 64 << 10
+	// cacheOverhead is about what a cached response takes besides its text and its
+	// address, in bytes.
+	cacheOverhead = 256
+)
+
+// Cache keeps responses to the programs of schools for as long as nothing was
+// committed to the database and the clock shows the same second: until then
+// another response would be the same bytes. It is safe for concurrent use.
+type Cache struct {
+	revision     func(lyceum.SchoolID) (r lyceum.Revision, known bool)
+	most         int // bytes
+	now          func() time.Time
+	hits, misses atomic.Int64
+
+	mu       sync.RWMutex
+	database int64 // what all responses are of
+	bytes    int
+	made     map[cacheKey]cached
+}
+
+// NewCache makes a cache of so many bytes for what is read from a store by a clock;
+// one of 0 bytes caches nothing.
+func NewCache(store lyceum.Reader, most int64, now func() time.Time) *Cache {
+	return &Cache{revision: store.Revision, most: int(most), now: now, made: map[cacheKey]cached{}}
+}
+
+// CacheStats tells what a cache did, and how many bytes it has.
+type CacheStats struct{ Hits, Misses, Bytes int64 }
+
+// Stats returns what the cache did since it was made.
+func (c *Cache) Stats() CacheStats {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return CacheStats{c.hits.Load(), c.misses.Load(), int64(c.bytes)}
+}
+
+// cacheKey is a request. Two keys of a school may be allowed to see different
+// things.
+type cacheKey struct {
+	school      lyceum.SchoolID
+	key         lyceum.APIKeyID
+	path, query string
+}
+
+type cached struct {
+	at   cacheMoment
+	body wire.Encoded
+}
+
+// cacheMoment is what a response is of.
+type cacheMoment struct {
+	lyceum.Revision
+
+	second int64
+}
+
+// uncached is a request whose response is to be cached.
+type uncached struct {
+	cache *Cache // nil: it is not
+	key   cacheKey
+	at    cacheMoment
+}
+
+// find returns the response to a request, or else what to keep it under once it
+// is made. That is of the moment before: whatever is committed meanwhile, nobody
+// is given it later.
+func (c *Cache) find(x *exchange, r *http.Request) (body wire.Body, otherwise uncached) {
+	if c == nil || c.most == 0 || !x.op.Cached || x.who.By.Key == 0 || x.body != nil && x.body != http.NoBody {
+		return nil, uncached{}
+	}
+	revision, known := c.revision(x.school())
+	if !known {
+		return nil, uncached{}
+	}
+	key := cacheKey{x.school(), x.who.By.Key, r.URL.Path, r.URL.RawQuery}
+	at := cacheMoment{revision, c.now().Unix()}
+	c.mu.RLock()
+	made, found := c.made[key]
+	c.mu.RUnlock()
+	if found && made.at == at {
+		c.hits.Add(1)
+		return made.body, uncached{}
+	}
+	c.misses.Add(1)
+	return nil, uncached{c, key, at}
+}
+
+// Keep implements wire.Keeper.
+func (x *exchange) Keep(text []byte, tag string) {
+	if x.uncached.cache != nil && len(text) <= maxCached {
+		x.uncached.cache.keep(x.uncached.key, cached{x.uncached.at, wire.Encoded{Text: bytes.Clone(text), Tag: tag}})
+	}
+}
+
+// keep adds a response. It forgets all others when they are of another state of
+// the database, or take too much.
+func (c *Cache) keep(key cacheKey, made cached) {
+	size := made.size(key)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if made.at.Database < c.database || size > c.most {
+		return
+	}
+	if before, there := c.made[key]; there {
+		c.bytes -= before.size(key)
+	}
+	if made.at.Database > c.database || c.bytes+size > c.most {
+		clear(c.made)
+		c.bytes, c.database = 0, made.at.Database
+	}
+	c.made[key] = made
+	c.bytes += size
+}
+
+func (c *cached) size(key cacheKey) int {
+	return len(c.body.Text) + len(c.body.Tag) + len(key.path) + len(key.query) + cacheOverhead
+}

@@ -1,0 +1,70 @@
+package sqlstore
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// revisions tells the states of a SQLite file apart, by a connection that does
+// nothing else: SQLite tells it whether another one committed anything, in this
+// process or outside.
+type revisions struct {
+	mu     sync.Mutex
+	conn   *direct // nil until it is needed
+	told   int64   // by SQLite, the last time
+	number int64
+}
+
+// Revision implements lyceum.Reader. PostgreSQL would take as long to tell as to
+// answer.
+func (s *Store) Revision(lyceum.SchoolID) (r lyceum.Revision, known bool) {
+	if s.reads.direct == nil {
+		return lyceum.Revision{}, false
+	}
+	number, err := s.reads.direct.revision()
+	return lyceum.Revision{Database: number}, err == nil
+}
+
+func (r *readers) revision() (int64, error) {
+	v := &r.revisions
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	select {
+	case <-r.closed:
+		return 0, errClosed
+	default:
+	}
+	if v.conn == nil {
+		conn, err := r.open()
+		if err != nil {
+			return 0, err
+		}
+		v.conn = conn
+	}
+	var version int64
+	err := v.conn.step("PRAGMA data_version", nil, []any{scanInt(&version)}, func() error { return nil })
+	if err != nil {
+		conn := v.conn
+		v.conn = nil
+		v.number++ // what comes until there is another connection is unknown
+		return 0, errors.Join(err, conn.close())
+	}
+	if version != v.told {
+		v.told = version
+		v.number++
+	}
+	return v.number, nil
+}
+
+func (v *revisions) close() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.conn == nil {
+		return nil
+	}
+	conn := v.conn
+	v.conn = nil
+	return conn.close()
+}
