@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -31,9 +32,44 @@ const (
 )
 
 // measureLearning measures what programs ask a school of a hundred thousand
-// learners, and what they change there.
+// learners, and what they change there. It asks twice: a server that sends again
+// what it made while nothing was changed, and one that makes each response anew, as
+// the first does after a change.
 func measureLearning(ctx context.Context, s settings) error {
-	sandbox, err := crowd(ctx, s, filepath.Join(s.keep, "learning"))
+	school, err := crowd(ctx, s, filepath.Join(s.keep, "learning"))
+	if err != nil {
+		return err
+	}
+	fmt.Printf("## Learning\n\n%d users, all of them in each of %d courses. Median of %d rounds of %v each, alternating "+
+		"with constant answers of the same bytes as under Lists.\n", crowdUsers, crowdCourses, s.rounds, s.duration)
+	for _, cache := range []struct{ what, size string }{
+		{"Sent again while the school is unchanged", "32MB"}, {"Each response made anew", "0"},
+	} {
+		fmt.Printf("\n%s (--response-cache %s):\n\n| users | %s\n", cache.what, cache.size, contestHead)
+		if err := school.ask(ctx, s, "--response-cache", cache.size); err != nil {
+			return err
+		}
+	}
+	fmt.Println()
+	sandbox, err := school.start(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = sandbox.stop() }()
+	return measureLearningWrites(ctx, s, sandbox)
+}
+
+// crowded is the folder of a school, and the command that serves it.
+type crowded []string
+
+// start serves the school.
+func (c crowded) start(ctx context.Context, s settings, more ...string) (*server, error) {
+	return start(ctx, s.binary, slices.Concat(c, more)...)
+}
+
+// ask measures the requests to a server of the school.
+func (c crowded) ask(ctx context.Context, s settings, more ...string) error {
+	sandbox, err := c.start(ctx, s, more...)
 	if err != nil {
 		return err
 	}
@@ -42,21 +78,17 @@ func measureLearning(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("## Learning\n\n%d users, all of them in each of %d courses. Median of %d rounds of %v each, alternating "+
-		"with constant answers of the same bytes as under Lists.\n\n| users | %s\n", crowdUsers, crowdCourses, s.rounds,
-		s.duration, contestHead)
-	for _, c := range learningClasses(long) {
-		if err := measureClass(ctx, s, sandbox, c.name, c.paths); err != nil {
+	for _, class := range learningClasses(long) {
+		if err := measureClass(ctx, s, sandbox, class.name, class.paths); err != nil {
 			return err
 		}
 	}
-	fmt.Println()
-	return measureLearningWrites(ctx, s, sandbox)
+	return nil
 }
 
-// crowd starts a school whose users are all in the same courses: a copy of one
-// that is made in the folder unless it is there.
-func crowd(ctx context.Context, s settings, kept string) (*server, error) {
+// crowd copies a school whose users are all in the same courses from a folder,
+// where it is made unless it is there.
+func crowd(ctx context.Context, s settings, kept string) (crowded, error) {
 	args := []string{
 		"sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--transactions", strconv.Itoa(5 * crowdUsers),
 		"--data",
@@ -67,10 +99,7 @@ func crowd(ctx context.Context, s settings, kept string) (*server, error) {
 		}
 	}
 	dir := filepath.Join(s.work, "crowd")
-	if err := os.CopyFS(dir, os.DirFS(kept)); err != nil {
-		return nil, err
-	}
-	return start(ctx, s.binary, append(args, dir)...)
+	return append(args, dir), os.CopyFS(dir, os.DirFS(kept))
 }
 
 func makeCrowd(ctx context.Context, s settings, args []string, dir string) error {
