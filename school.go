@@ -14,4 +14,5 @@ type School struct {
 	TimeZone   TimeZone // in which its days begin and end
 	// ReviewsComments: what learners write waits until the school approves it.
 	ReviewsComments bool
+	Retention       Retention
 }

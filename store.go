@@ -39,8 +39,8 @@ type Store interface {
 	// processes it tells nothing.
 	Changed(school SchoolID) <-chan struct{}
 
-	// Sweep deletes what of a school's codes, tokens, sessions and links has
-	// expired. It is not a change of a school and appends no entry.
+	// Sweep deletes what has expired in a school, in small steps with pauses. It is
+	// not a change of a school and appends no entry.
 	Sweep(ctx context.Context, school SchoolID, e Expired) error
 
 	// Bookkeep keeps what is known about the use of credentials. It is not a
@@ -82,6 +82,12 @@ type Reader interface {
 	FindSchools(ctx context.Context) ([]School, error)
 
 	FindRateWindows(ctx context.Context, start time.Time) ([]RateWindow, error)
+
+	// CountKept counts the rows of a school that are kept for a time, and those of
+	// them that have expired.
+	CountKept(ctx context.Context, school SchoolID, e Expired) (all, expired map[Kept]int64, err error)
+	// FindSizes reads all of a SQLite file, while others use it.
+	FindSizes(ctx context.Context) (Sizes, error)
 
 	SalesReader
 	WebhookReader
@@ -273,16 +279,6 @@ type Bookkeeping struct {
 	GrantUses   []GrantUse
 	AppUses     []AppUse
 	RateWindows []RateWindow
-}
-
-// Expired says what Sweep may delete.
-type Expired struct {
-	Until       time.Time // codes, access tokens and links that expired before it
-	SeenUntil   time.Time // sessions not seen since
-	BegunUntil  time.Time // sessions that began before it
-	UsedUntil   time.Time // refresh tokens not used since
-	FamilyUntil time.Time // refresh tokens whose line began before it
-	AnswerUntil time.Time // kept answers of changes that happened before it
 }
 
 // Finding is one thing that Check found wrong.

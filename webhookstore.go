@@ -29,8 +29,9 @@ type WebhookChanges interface {
 	// CancelDeliveries gives up what waits for a webhook, the next 500, as if it
 	// had answered 410.
 	CancelDeliveries(webhook WebhookID) error
-	// ReplayDeliveries makes deliveries wait again, up to limit of those that come
-	// after one by creation and id, and returns them in that order.
+	// ReplayDeliveries makes deliveries wait again whose events are still stored, up
+	// to limit of those that come after one by creation and id, and returns them in
+	// that order.
 	ReplayDeliveries(f ResendFilter, after Opt[WebhookEvent], limit int, at time.Time) ([]WebhookEvent, error)
 	CreateAttempt(a Attempt) error
 	// CountUsage adds to what a webhook used in the minute and on the day of a

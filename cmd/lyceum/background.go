@@ -31,8 +31,8 @@ func (s *service) runScheduler(ctx context.Context) {
 		held, err := s.holdLease(ctx, holder, leaseTime)
 		switch {
 		case held && !holds:
-			endSweep, endSchedule := begin(ctx, s.sweepFiles), begin(ctx, s.schedule)
-			stop = func() { endSweep(); endSchedule() }
+			endFiles, endSweep, endSchedule := begin(ctx, s.sweepFiles), begin(ctx, s.sweep), begin(ctx, s.schedule)
+			stop = func() { endFiles(); endSweep(); endSchedule() }
 		case !held && holds && ctx.Err() == nil:
 			stop()
 			s.log.WarnContext(ctx, "this server no longer holds the scheduler's lease", "err", err)
@@ -106,6 +106,23 @@ func (s *service) sweepFiles(ctx context.Context) {
 		case <-time.After(filesPause):
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// sweepPause is how long what a school does not keep any longer stays at most.
+const sweepPause = 10 * time.Minute
+
+// sweep deletes what schools do not keep any longer.
+func (s *service) sweep(ctx context.Context) {
+	for {
+		select {
+		case <-time.After(sweepPause):
+		case <-ctx.Done():
+			return
+		}
+		if err := access.Sweep(ctx, s.store, s.clock()); err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "what is not kept any longer could not be deleted; this is tried again", "err", err)
 		}
 	}
 }

@@ -38,6 +38,7 @@ type schoolSetCommand struct {
 	Yes            bool           `help:"Do not ask before subscriptions end."`
 	AbandonAfter   *time.Duration `help:"Time until an open order counts as abandoned, in whole minutes." placeholder:"1h"`
 	TimeZone       string         `help:"Time zone of the school's days, as an IANA name." placeholder:"ZONE"`
+	retentionFlags `embed:""`
 }
 
 // Help implements kong's help for the command.
@@ -47,10 +48,12 @@ func (schoolSetCommand) Help() string {
   lyceum school set --on-cancellation unenroll --abandon-after 2h
   lyceum school set --on-lapse end --grace-days 15
   lyceum school set --time-zone Europe/Berlin
+  lyceum school set --keep-events 30 --keep-attempts 7
 
 If subscriptions would end at once, the command says how many, and who loses access, and asks; --yes answers.
 While version 2 is off, API keys get 403 under /v2. Settings that are not given stay as they are. A running
-server applies the change at once.`
+server applies the change at once; what is not kept any longer it deletes within some minutes, and lyceum usage with
+the same --keep-… flags says before how much that is.`
 }
 
 // Run changes the settings.
@@ -72,9 +75,13 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 	if c.TimeZone != "" {
 		zone = lyceum.TimeZone(c.TimeZone)
 	}
-	if c.V2 == "" && policy == school.Policy && zone == school.TimeZone {
+	retention := c.of(school.Retention)
+	if c.V2 == "" && policy == school.Policy && zone == school.TimeZone && retention == school.Retention {
 		return lyceum.Invalidf("nothing to change: set --v2, --on-refund, --on-chargeback, --on-cancellation, " +
-			"--on-lapse, --grace-days, --abandon-after or --time-zone to a different value")
+			"--on-lapse, --grace-days, --abandon-after, --time-zone or one of --keep-… to a different value")
+	}
+	if err := retention.Check(); err != nil {
+		return asFlags(err)
 	}
 	lessons := learning.New(store, p.clock)
 	books := sales.New(store, p.clock, lessons, people.New(store, p.clock))
@@ -98,6 +105,11 @@ func (c *schoolSetCommand) Run(p *program) (err error) {
 	}
 	if zone != school.TimeZone {
 		fmt.Fprintf(p.stdout, "School %d: days begin and end in %s.\n", school.ID, zone)
+	}
+	if retention != school.Retention {
+		if err := c.setRetention(p, store, by, retention); err != nil {
+			return err
+		}
 	}
 	if c.V2 == "" {
 		return nil

@@ -71,7 +71,7 @@ func (c *console) showDelivery(w http.ResponseWriter, r *http.Request, v *visit)
 	p := deliveryPage{
 		Delivery: d, Path: row.Path, Back: hookPath(d.Webhook.ID), Event: row.Event, About: row.About, State: row.Mark,
 		Once:    newForm(),
-		CanSend: d.Number.Present && d.Webhook.Live && d.Webhook.State != lyceum.WebhookFailed,
+		CanSend: d.Payload.Event != "" && d.Webhook.Live && d.Webhook.State != lyceum.WebhookFailed,
 		GivenUp: d.Number.Present && d.State == lyceum.DeliveryFailed &&
 			d.ResponseStatus == lyceum.Some[int32](http.StatusGone) &&
 			!slices.ContainsFunc(d.Attempts, func(a lyceum.Attempt) bool { return a.Status == d.ResponseStatus }),

@@ -163,7 +163,8 @@ func (t *tx) ReplayDeliveries(
 	next, school := w.arg(micros(at)), w.arg(int64(t.stamp.School))
 	w.and("school_id = ?", int64(t.stamp.School))
 	w.and("webhook_id = ?", int64(f.Webhook))
-	w.and("number IS NOT NULL")
+	w.and("EXISTS (SELECT 1 FROM event_payloads p WHERE p.school_id = webhook_events.school_id " +
+		"AND p.number = webhook_events.number)")
 	if f.State.Present {
 		w.and("state = ?", f.State.Value)
 	}

@@ -74,6 +74,9 @@ type dialect struct {
 	lease string
 	// origin is an expression for JournalEnds.Origin, a text.
 	origin string
+	// tableSizes lists tables by name with their bytes and those of their indexes, and
+	// fileSize gives the bytes of all and those of them that are free.
+	tableSizes, fileSize string
 	// snapshot opens a transaction whose statements see one moment.
 	snapshot sql.TxOptions
 	// fault reads an error of the driver.
@@ -103,6 +106,17 @@ const (
 	noOrigin = "''"
 )
 
+// A table WITHOUT ROWID is an index of its own name.
+const (
+	sqliteTableSizes = `SELECT m.tbl_name, sum(CASE WHEN m.name = m.tbl_name THEN d.pgsize ELSE 0 END),
+		sum(CASE WHEN m.name = m.tbl_name THEN 0 ELSE d.pgsize END)
+		FROM dbstat d JOIN sqlite_schema m ON m.name = d.name WHERE d.aggregate = TRUE
+		GROUP BY m.tbl_name ORDER BY m.tbl_name`
+	postgresTableSizes = `SELECT CAST(c.relname AS TEXT), pg_table_size(c.oid), pg_indexes_size(c.oid) FROM pg_class c
+		WHERE c.relkind = 'r' AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'schools'::regclass)
+		ORDER BY 1`
+)
+
 func sqliteDialect() *dialect {
 	return &dialect{
 		name:           "sqlite",
@@ -115,12 +129,15 @@ func sqliteDialect() *dialect {
 		events:         " INDEXED BY journal_events",
 		indexed:        func(name string) string { return " INDEXED BY " + name },
 		origin:         noOrigin,
-		snapshot:       sql.TxOptions{ReadOnly: true},
-		fault:          sqliteFault,
-		undone:         func(err error) bool { return sqliteFault(err) == faultRetry },
-		noRoom:         sqliteNoRoom,
-		checkpoint:     sqliteCheckpoint,
-		integrity:      sqliteIntegrity,
+		tableSizes:     sqliteTableSizes,
+		fileSize: "SELECT page_count * page_size, freelist_count * page_size FROM pragma_page_count, pragma_page_size, " +
+			"pragma_freelist_count",
+		snapshot:   sql.TxOptions{ReadOnly: true},
+		fault:      sqliteFault,
+		undone:     func(err error) bool { return sqliteFault(err) == faultRetry },
+		noRoom:     sqliteNoRoom,
+		checkpoint: sqliteCheckpoint,
+		integrity:  sqliteIntegrity,
 	}
 }
 
@@ -137,6 +154,8 @@ func postgresDialect() *dialect {
 		indexed:     func(string) string { return "" },
 		lease:       postgresLease,
 		origin:      postgresOrigin,
+		tableSizes:  postgresTableSizes,
+		fileSize:    "SELECT pg_database_size(current_database()), CAST(0 AS BIGINT)",
 		turn:        "SELECT pg_advisory_xact_lock(" + schoolLocks + ", $1)",
 		snapshot:    sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
 		fault:       postgresFault,

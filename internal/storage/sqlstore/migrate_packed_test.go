@@ -10,7 +10,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Events and attempts of a database that did not pack them are what they were.
+// Events and attempts of a database that did not pack them are what they were, and
+// are kept for good.
 func TestEventsFromBeforePacking(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
@@ -62,6 +63,10 @@ func TestEventsFromBeforePacking(t *testing.T) {
 				if diff := cmp.Diff(want, found); err != nil || diff != "" {
 					t.Errorf("attempts at %d: %v\n%s", id, err, diff)
 				}
+			}
+			school, err := store.In(t.Context(), 7).GetSchool()
+			if want := (lyceum.Retention{Answers: 2, Sessions: 1, Links: 1}); err != nil || school.Retention != want {
+				t.Errorf("the school keeps %+v, want %+v: %v", school.Retention, want, err)
 			}
 			schemaOf := sqliteSchema
 			if postgres {

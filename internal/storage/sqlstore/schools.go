@@ -30,6 +30,16 @@ func scanPolicy(p *lyceum.SalePolicy) []any {
 	}
 }
 
+const retentionColumns = "keep_events, keep_attempts, keep_answers, keep_sessions, keep_links"
+
+func bindRetention(r lyceum.Retention) []any {
+	return []any{int64(r.Events), int64(r.Attempts), int64(r.Answers), int64(r.Sessions), int64(r.Links)}
+}
+
+func scanRetention(r *lyceum.Retention) []any {
+	return []any{scanInt(&r.Events), scanInt(&r.Attempts), scanInt(&r.Answers), scanInt(&r.Sessions), scanInt(&r.Links)}
+}
+
 func (t *tx) ChangeSchool(change func(*lyceum.School)) error {
 	school, err := t.GetSchool()
 	if err != nil {
@@ -40,9 +50,11 @@ func (t *tx) ChangeSchool(change func(*lyceum.School)) error {
 		return nil
 	}
 	err = t.q.exec(`UPDATE schools SET v2_disabled = $2, on_refund = $3, on_chargeback = $4, on_cancellation = $5,
-		abandon_after = $6, on_lapse = $7, grace_days = $8, time_zone = $9, review_comments = $10 WHERE school_id = $1`,
+		abandon_after = $6, on_lapse = $7, grace_days = $8, time_zone = $9, review_comments = $10,
+		keep_events = $11, keep_attempts = $12, keep_answers = $13, keep_sessions = $14, keep_links = $15
+		WHERE school_id = $1`,
 		slices.Concat([]any{int64(t.stamp.School), flag(school.V2Disabled)}, bindPolicy(school.Policy),
-			[]any{string(school.TimeZone), flag(school.ReviewsComments)})...)
+			[]any{string(school.TimeZone), flag(school.ReviewsComments)}, bindRetention(school.Retention))...)
 	if err != nil {
 		return fmt.Errorf("update school: %w", err)
 	}

@@ -3,43 +3,191 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
 
+// sweep is a condition on which rows of a table are swept.
+type sweep struct {
+	kept  lyceum.Kept
+	table string
+	cond  string // ? is the time
+	until time.Time
+	// key are the columns after the school of a key that grows with time, and least is
+	// before all of them; without them the table has another key, hash.
+	key   []string
+	least []int64
+}
+
+// waitedFor are events that a delivery waits for.
+const waitedFor = "EXISTS (SELECT 1 FROM webhook_events w WHERE w.school_id = event_payloads.school_id " +
+	"AND w.number = event_payloads.number AND w.next_attempt_at IS NOT NULL)"
+
+// sweeps are what is swept out, and what is counted for that.
+func sweeps(e lyceum.Expired) []sweep {
+	return []sweep{
+		{lyceum.KeptSessions, "authorization_codes", "expires_at < ?", e.Until, nil, nil},
+		{lyceum.KeptSessions, "access_tokens", "expires_at < ?", e.Until, nil, nil},
+		{lyceum.KeptSessions, "refresh_tokens", "used_at < ?", e.UsedUntil, nil, nil},
+		{lyceum.KeptSessions, "refresh_tokens", "family < ?", e.FamilyUntil, nil, nil},
+		{lyceum.KeptSessions, "sessions", "seen_at < ?", e.SeenUntil, nil, nil},
+		{lyceum.KeptSessions, "sessions", "created_at < ?", e.BegunUntil, nil, nil},
+		{lyceum.KeptLinks, "links", "expires_at < ?", e.LinkUntil, nil, nil},
+		{lyceum.KeptAnswers, "answers", "created_at < ?", e.AnswerUntil, nil, nil},
+		{
+			kept: lyceum.KeptEvents, table: "event_payloads", cond: "at < ? AND NOT " + waitedFor, until: e.EventUntil,
+			key: []string{"number"}, least: []int64{math.MinInt64},
+		},
+		{
+			kept: lyceum.KeptAttempts, table: "webhook_attempts", cond: "at < ?", until: e.AttemptUntil,
+			key: []string{"webhook_event_id", "attempt"}, least: []int64{0, 0},
+		},
+	}
+}
+
+const (
+	// sweepSize is how many rows one write deletes at most.
+	sweepSize = 200
+	// sweepRest is how many times the time of a write passes before the next one.
+	sweepRest = 4
+)
+
 // Sweep deletes a few rows at a time, so that no writer waits for long.
 func (s *Store) Sweep(ctx context.Context, school lyceum.SchoolID, e lyceum.Expired) error {
-	for _, sweep := range []struct {
-		table, cond string
-		args        []any
-	}{
-		{"authorization_codes", "expires_at < $2", []any{micros(e.Until)}},
-		{"access_tokens", "expires_at < $2", []any{micros(e.Until)}},
-		{"refresh_tokens", "used_at < $2", []any{micros(e.UsedUntil)}},
-		{"refresh_tokens", "family < $2", []any{micros(e.FamilyUntil)}},
-		{"sessions", "seen_at < $2", []any{micros(e.SeenUntil)}},
-		{"sessions", "created_at < $2", []any{micros(e.BegunUntil)}},
-		{"links", "expires_at < $2", []any{micros(e.Until)}},
-		{"answers", "created_at < $2", []any{micros(e.AnswerUntil)}},
-	} {
-		text := "DELETE FROM " + sweep.table + " WHERE school_id = $1 AND hash IN (SELECT hash FROM " + sweep.table +
-			" WHERE school_id = $1 AND " + sweep.cond + " LIMIT " + strconv.Itoa(sweepSize) + ") RETURNING 1"
+	for _, of := range sweeps(e) {
+		if of.until.IsZero() {
+			continue
+		}
+		next := s.sweepHashes(ctx, school, &of)
+		if of.key != nil {
+			next = s.sweepKeys(ctx, school, &of)
+		}
 		for more := true; more; {
-			err := s.write(ctx, school, func(q *session) error {
-				n := 0
-				var one int64
-				err := q.each(text, append([]any{int64(school)}, sweep.args...), []any{scanInt(&one)},
-					func() error { n++; return nil })
-				more = n == sweepSize
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("sweep %s: %w", sweep.table, err)
+			begin := time.Now()
+			var err error
+			if more, err = next(); err != nil {
+				return fmt.Errorf("sweep %s: %w", of.table, err)
+			}
+			select {
+			case <-time.After(sweepRest * time.Since(begin)):
+			case <-ctx.Done():
+				return ctx.Err()
 			}
 		}
 	}
 	return nil
 }
 
-const sweepSize = 500
+// sweepHashes returns what deletes the next rows.
+func (s *Store) sweepHashes(ctx context.Context, school lyceum.SchoolID, of *sweep) func() (more bool, err error) {
+	w := &where{}
+	w.and("school_id = ?", int64(school))
+	w.and(of.cond, micros(of.until))
+	text := "DELETE FROM " + of.table + " WHERE school_id = $1 AND hash IN (SELECT hash FROM " + of.table + w.String() +
+		" LIMIT " + strconv.Itoa(sweepSize) + ") RETURNING 1"
+	return func() (more bool, err error) {
+		err = s.write(ctx, school, func(q *session) error {
+			n := 0
+			var one int64
+			err := q.each(text, w.args, []any{scanInt(&one)}, func() error { n++; return nil })
+			more = n == sweepSize
+			return err
+		})
+		return more, err
+	}
+}
+
+// sweepKeys returns what deletes the next rows of a table whose key grows with time,
+// from the lowest on, until it finds none among as many. What comes later and has
+// expired all the same is found by another sweep.
+func (s *Store) sweepKeys(ctx context.Context, school lyceum.SchoolID, of *sweep) func() (more bool, err error) {
+	last, until := slices.Clone(of.least), micros(of.until)
+	columns := strings.Join(of.key, ", ")
+	bound := func(w *where, is string, key []int64) {
+		args := make([]any, len(key))
+		for i := range key {
+			args[i] = key[i]
+		}
+		w.and("("+columns+") "+is+" ("+strings.Repeat("?, ", len(key)-1)+"?)", args...)
+	}
+	return func() (more bool, err error) {
+		between := &where{}
+		between.and("school_id = ?", int64(school))
+		bound(between, ">", last)
+		var at int64
+		dest := []any{scanInt(&at)}
+		for i := range last {
+			dest = append(dest, scanInt(&last[i]))
+		}
+		read := "SELECT at, " + columns + " FROM " + of.table + between.String() + " ORDER BY " + columns + " LIMIT " +
+			strconv.Itoa(sweepSize)
+		n, expired := 0, false
+		err = s.reads.single(ctx).each(read, slices.Clone(between.args), dest, func() error {
+			n++
+			expired = expired || at < until
+			return nil
+		})
+		if err != nil || n == 0 {
+			return false, s.public(err)
+		}
+		if expired {
+			bound(between, "<=", last)
+			between.and(of.cond, until)
+			err = s.write(ctx, school, func(q *session) error {
+				return q.exec("DELETE FROM "+of.table+between.String(), between.args...)
+			})
+		}
+		return n == sweepSize && (expired || last[0] < 0), err // tests are numbered downwards
+	}
+}
+
+// CountKept counts with the conditions of Sweep.
+func (s *Store) CountKept(
+	ctx context.Context, school lyceum.SchoolID, e lyceum.Expired,
+) (all, expired map[lyceum.Kept]int64, err error) {
+	all, expired = map[lyceum.Kept]int64{}, map[lyceum.Kept]int64{}
+	conds := map[string][]sweep{}
+	for _, of := range sweeps(e) {
+		conds[of.table] = append(conds[of.table], of)
+	}
+	for table, list := range conds {
+		w := &where{}
+		of := w.arg(int64(school))
+		w.conds = []string{"1 = 0"}
+		for _, part := range list {
+			if !part.until.IsZero() {
+				w.and("("+part.cond+")", micros(part.until))
+			}
+		}
+		var rows, over int64
+		_, err := s.reads.single(ctx).one("SELECT count(*), coalesce(sum(CASE WHEN "+strings.Join(w.conds, " OR ")+
+			" THEN 1 ELSE 0 END), 0) FROM "+table+" WHERE school_id = "+of, w.args, scanInt(&rows), scanInt(&over))
+		if err != nil {
+			return nil, nil, s.public(fmt.Errorf("count %s: %w", table, err))
+		}
+		all[list[0].kept] += rows
+		expired[list[0].kept] += over
+	}
+	return all, expired, nil
+}
+
+// FindSizes asks SQLite page by page, and PostgreSQL for what it knows.
+func (s *Store) FindSizes(ctx context.Context) (lyceum.Sizes, error) {
+	var sizes lyceum.Sizes
+	var t lyceum.TableSize
+	err := s.reads.snapshot(ctx, func(q *session) error {
+		err := q.each(s.dialect.tableSizes, nil, []any{scanText(&t.Table), scanInt(&t.Bytes), scanInt(&t.Indexes)},
+			func() error { sizes.Tables = append(sizes.Tables, t); return nil })
+		if err != nil {
+			return err
+		}
+		_, err = q.one(s.dialect.fileSize, nil, scanInt(&sizes.Bytes), scanInt(&sizes.Free))
+		return err
+	})
+	return sizes, s.public(err)
+}

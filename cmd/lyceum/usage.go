@@ -1,0 +1,261 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+type usageCommand struct {
+	database       `embed:""`
+	indexSettings  `embed:""`
+	School         lyceum.SchoolID `help:"Show what this school keeps; all schools without." placeholder:"N"`
+	JSON           bool            `help:"Print one JSON object, with all sizes in bytes."`
+	retentionFlags `embed:""`
+}
+
+// Help implements kong's help for the command.
+func (usageCommand) Help() string {
+	return `Examples:
+  lyceum usage --data /var/lib/lyceum
+  lyceum usage --keep-events 30 --keep-attempts 7
+
+Prints how much of the disk everything takes, and how many rows the schools keep for a time. EXPIRED are the
+rows that a server deletes with its next sweep; with --keep-… flags those that it would delete with these settings,
+which lyceum school set changes. Their size is that of an average row. The command only reads, also while a server
+runs; it reads all of a SQLite file.`
+}
+
+// Run prints what there is.
+func (c *usageCommand) Run(p *program) (err error) {
+	store, err := c.existing(p)
+	if err != nil {
+		return err
+	}
+	defer closing(store, &err)
+	schools, err := store.FindSchools(p.ctx)
+	if err != nil {
+		return err
+	}
+	for i := range schools {
+		if err := c.of(schools[i].Retention).Check(); err != nil {
+			return asFlags(err)
+		}
+	}
+	if c.School != 0 && !slices.ContainsFunc(schools, func(s lyceum.School) bool { return s.ID == c.School }) {
+		return lyceum.Errorf(lyceum.NotFound, "there is no school %d", c.School)
+	}
+	found, err := access.UsageOf(p.ctx, store, schools, p.clock(), c.of)
+	if err != nil {
+		return err
+	}
+	u := usageOf(&found, c.School)
+	if c.Data != "" {
+		if err := u.addFolder("uploaded files", filepath.Join(c.Data, "files")); err != nil {
+			return err
+		}
+	}
+	if folder := c.snapshots(c.folder()); folder != "" {
+		if err := u.addFolder("saved sales indexes", folder); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		return json.NewEncoder(p.stdout).Encode(u)
+	}
+	return u.print(p)
+}
+
+// diskUsage is what the command prints.
+type diskUsage struct {
+	Bytes   int64         `json:"database_bytes"`
+	Free    int64         `json:"free_bytes"` // of the database
+	Groups  []usageGroup  `json:"groups"`
+	Schools []schoolUsage `json:"schools"`
+}
+
+type usageGroup struct {
+	Name    string   `json:"name"`
+	Bytes   int64    `json:"bytes"`
+	Indexes int64    `json:"index_bytes"`
+	Tables  []string `json:"tables"`
+}
+
+type schoolUsage struct {
+	ID   lyceum.SchoolID `json:"id"`
+	Name string          `json:"name"`
+	Kept []keptUsage     `json:"kept"`
+}
+
+type keptUsage struct {
+	What         lyceum.Kept `json:"what"`
+	Days         int32       `json:"days"` // 0 is for good
+	Rows         int64       `json:"rows"`
+	Bytes        int64       `json:"bytes"`
+	Expired      int64       `json:"expired_rows"`
+	ExpiredBytes int64       `json:"expired_bytes"`
+}
+
+// tableGroups are the tables of a database as people think of them.
+var tableGroups = []struct {
+	name   string
+	tables []string
+}{
+	{"sales", []string{
+		"sales", "transactions", "movements", "disputes", "payment_failures", "sale_warnings", "charge_references",
+		"orders", "coupons", "pricing_plans",
+	}},
+	{"users", []string{"users", "user_tags", "authors", "affiliates", "erasures"}},
+	{"learning", []string{
+		"courses", "lecture_sections", "lectures", "attachments", "download_attachments", "digital_downloads",
+		"product_collections", "collection_products", "memberships", "membership_tiers", "tier_products", "coaching",
+		"enrollments", "admissions", "entitlements", "relinkings", "blocks", "progress", "lecture_progress",
+		"quiz_responses", "comments", "uploads",
+	}},
+	{"journal", []string{"journal", "cursors", "counters"}},
+	{"events", []string{"event_payloads"}},
+	{"deliveries", []string{"webhooks", "webhook_events", "webhook_usage"}},
+	{"attempts", []string{"webhook_attempts"}},
+	{"answers", []string{"answers"}},
+	{"access", []string{
+		"sessions", "links", "authorization_codes", "access_tokens", "refresh_tokens", "grants", "oauth_apps", "api_keys",
+		"rate_windows",
+	}},
+	{"bulk jobs", []string{"bulk_jobs", "bulk_parts"}},
+}
+
+// keptIn are the tables of what is kept for a time.
+var keptIn = map[lyceum.Kept][]string{
+	lyceum.KeptEvents:   {"event_payloads"},
+	lyceum.KeptAttempts: {"webhook_attempts"},
+	lyceum.KeptAnswers:  {"answers"},
+	lyceum.KeptSessions: {"sessions", "authorization_codes", "access_tokens", "refresh_tokens"},
+	lyceum.KeptLinks:    {"links"},
+}
+
+// usageOf puts together what was found, for one school or, with 0, for all.
+func usageOf(found *access.Usage, school lyceum.SchoolID) *diskUsage {
+	u := &diskUsage{Bytes: found.Bytes, Free: found.Free, Groups: []usageGroup{}, Schools: []schoolUsage{}}
+	sizes := map[string]lyceum.TableSize{}
+	for _, t := range found.Tables {
+		sizes[t.Table] = t
+	}
+	add := func(name string, tables []string) {
+		g := usageGroup{Name: name, Tables: tables}
+		for _, table := range tables {
+			g.Bytes += sizes[table].Bytes
+			g.Indexes += sizes[table].Indexes
+			delete(sizes, table)
+		}
+		u.Groups = append(u.Groups, g)
+	}
+	average := averages(found, sizes)
+	for _, g := range tableGroups {
+		add(g.name, g.tables)
+	}
+	var others []string
+	for table := range sizes {
+		others = append(others, table)
+	}
+	slices.Sort(others)
+	add("other", others)
+	for i := range found.Schools {
+		if s := &found.Schools[i]; school == 0 || s.ID == school {
+			u.Schools = append(u.Schools, schoolUsage{ID: s.ID, Name: s.Name, Kept: keptOf(s, average)})
+		}
+	}
+	return u
+}
+
+// averages are the bytes that a row of what is kept for a time takes with its part
+// of the indexes.
+func averages(found *access.Usage, sizes map[string]lyceum.TableSize) map[lyceum.Kept]float64 {
+	average := map[lyceum.Kept]float64{}
+	for kept, tables := range keptIn {
+		var bytes, rows int64
+		for _, table := range tables {
+			bytes += sizes[table].Bytes + sizes[table].Indexes
+		}
+		for i := range found.Schools {
+			rows += found.Schools[i].Rows[kept]
+		}
+		if rows > 0 {
+			average[kept] = float64(bytes) / float64(rows)
+		}
+	}
+	return average
+}
+
+func keptOf(s *access.SchoolUsage, average map[lyceum.Kept]float64) []keptUsage {
+	r := s.Retention
+	kept := []keptUsage{
+		{What: lyceum.KeptEvents, Days: r.Events},
+		{What: lyceum.KeptAttempts, Days: r.Attempts},
+		{What: lyceum.KeptAnswers, Days: r.Answers},
+		{What: lyceum.KeptSessions, Days: r.Sessions},
+		{What: lyceum.KeptLinks, Days: r.Links},
+	}
+	for i := range kept {
+		k := &kept[i]
+		k.Rows, k.Expired = s.Rows[k.What], s.Expired[k.What]
+		k.Bytes = int64(average[k.What] * float64(k.Rows))
+		k.ExpiredBytes = int64(average[k.What] * float64(k.Expired))
+	}
+	return kept
+}
+
+// addFolder adds the files of a folder, if there is one.
+func (u *diskUsage) addFolder(name, folder string) error {
+	g := usageGroup{Name: name, Tables: []string{}}
+	err := filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+			return nil
+		}
+		if err == nil {
+			g.Bytes += info.Size()
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &lyceum.Error{Kind: lyceum.Unavailable, Detail: "the folder " + folder + " cannot be read", Err: err}
+	}
+	u.Groups = append(u.Groups, g)
+	return nil
+}
+
+func (u *diskUsage) print(p *program) error {
+	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "SIZE\tINDEXES\t  OF")
+	for _, g := range u.Groups {
+		fmt.Fprintf(table, "%s\t%s\t  %s\n", shownBytes(g.Bytes), shownBytes(g.Indexes), g.Name)
+	}
+	fmt.Fprintf(table, "%s\t\t  database in all\n", shownBytes(u.Bytes))
+	fmt.Fprintf(table, "%s\t\t  of it free, and used again\n", shownBytes(u.Free))
+	for _, s := range u.Schools {
+		fmt.Fprintf(table, "\nROWS\tSIZE\tKEPT\tEXPIRED\tSIZE\t  OF SCHOOL %d, %s\n", s.ID, s.Name)
+		for _, k := range s.Kept {
+			fmt.Fprintf(table, "%d\t%s\t%s\t%d\t%s\t  %s\n", k.Rows, shownBytes(k.Bytes), shownDays(k.Days), k.Expired,
+				shownBytes(k.ExpiredBytes), k.What)
+		}
+	}
+	return table.Flush()
+}
+
+// shownBytes writes a size in kB, or in MB from ten of them on.
+func shownBytes(bytes int64) string {
+	if bytes < 10<<20 {
+		return fmt.Sprintf("%d kB", kilobytes(bytes))
+	}
+	return fmt.Sprintf("%d MB", (bytes+(1<<19))>>20)
+}

@@ -1,0 +1,77 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Sweep deletes from every school what it does not keep any longer.
+func Sweep(ctx context.Context, store lyceum.Store, now time.Time) error {
+	schools, err := store.FindSchools(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range schools {
+		if err := store.Sweep(ctx, schools[i].ID, Expired(schools[i].Retention, now)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Expired is what a school does not keep any longer at a moment.
+func Expired(r lyceum.Retention, now time.Time) lyceum.Expired {
+	before := func(days int32) time.Time { return now.Add(-time.Duration(days) * 24 * time.Hour) }
+	over := before(r.Sessions)
+	e := lyceum.Expired{
+		Until: over, SeenUntil: over.Add(-SessionIdle), BegunUntil: over.Add(-SessionAbsolute),
+		UsedUntil: over.Add(-RefreshIdle), FamilyUntil: over.Add(-RefreshAbsolute),
+		LinkUntil: before(r.Links), AnswerUntil: before(r.Answers),
+	}
+	if r.Events > 0 {
+		e.EventUntil = before(r.Events)
+	}
+	if r.Attempts > 0 {
+		e.AttemptUntil = before(r.Attempts)
+	}
+	return e
+}
+
+// Usage is what a database takes, and what its schools keep for a time.
+type Usage struct {
+	lyceum.Sizes
+
+	Schools []SchoolUsage
+}
+
+// SchoolUsage is what a school keeps for a time.
+type SchoolUsage struct {
+	lyceum.School
+
+	Rows    map[lyceum.Kept]int64
+	Expired map[lyceum.Kept]int64 // rows that the next sweep deletes
+}
+
+// UsageOf counts what there is, and what Sweep would delete if schools kept what
+// keep returns.
+func UsageOf(
+	ctx context.Context, store lyceum.Store, schools []lyceum.School, now time.Time,
+	keep func(lyceum.Retention) lyceum.Retention,
+) (Usage, error) {
+	var u Usage
+	var err error
+	if u.Sizes, err = store.FindSizes(ctx); err != nil {
+		return u, err
+	}
+	for _, school := range schools {
+		school.Retention = keep(school.Retention)
+		of := SchoolUsage{School: school}
+		if of.Rows, of.Expired, err = store.CountKept(ctx, school.ID, Expired(school.Retention, now)); err != nil {
+			return u, err
+		}
+		u.Schools = append(u.Schools, of)
+	}
+	return u, nil
+}
