@@ -43,8 +43,8 @@ func (c *schoolSetCommand) setRetention(p *program, store *sqlstore.Store, by ly
 		return err
 	}
 	fmt.Fprintf(p.stdout, "School %d: events are kept %s, attempts %s, responses %s, ended sessions %s, "+
-		"expired links %s.\n", by.School, shownDays(r.Events), shownDays(r.Attempts), shownDays(r.Answers), shownDays(r.Sessions),
-		shownDays(r.Links))
+		"expired links %s.\n", by.School, shownDays(r.Events), shownDays(r.Attempts), shownDays(r.Answers),
+		shownDays(r.Sessions), shownDays(r.Links))
 	return nil
 }
 
