@@ -75,13 +75,18 @@ type market struct {
 	sales  *sales.Service
 	events *events.Service
 	sender *webhook.Sender
+	clock  func() time.Time
 	next   atomic.Int64
 }
 
 func openMarket(ctx context.Context, store *sqlstore.Store) (*market, error) {
-	m := &market{store: store, sender: webhook.New(webhook.Options{Loopback: true})}
-	m.sales = sales.New(store, time.Now, learning.New(store, time.Now), people.New(store, time.Now))
-	m.events = events.New(store, time.Now, events.Options{
+	return openMarketAt(ctx, store, time.Now)
+}
+
+func openMarketAt(ctx context.Context, store *sqlstore.Store, clock func() time.Time) (*market, error) {
+	m := &market{store: store, sender: webhook.New(webhook.Options{Loopback: true}), clock: clock}
+	m.sales = sales.New(store, clock, learning.New(store, clock), people.New(store, clock))
+	m.events = events.New(store, clock, events.Options{
 		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: m.sender.CheckURL,
 	})
 	now := time.Now()

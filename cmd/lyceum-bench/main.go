@@ -58,6 +58,7 @@ Examples:
   lyceum-bench -sizes 10000 -connections 1,16,64 -parts lists
   lyceum-bench -sizes 10000000 -parts lists,index -keep /var/tmp/schools
   lyceum-bench -sizes 100000 -parts upgrade
+  lyceum-bench -sizes 100000 -parts kept -rounds 3
 
 Ten million sales take a while to make: -keep makes them once. They take some
 gigabytes there, and the part index as many again while it runs.
@@ -110,14 +111,14 @@ func run(ctx context.Context) error {
 	measures := map[string]func(context.Context, settings) error{
 		"start": measureStart, "lists": measureLists, "index": measureIndex, "import": measureImport,
 		"writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning, "journal": measureJournal,
-		"turns": measureTurns, "memory": measureMemory, "upgrade": measureUpgrade,
+		"turns": measureTurns, "memory": measureMemory, "kept": measureKept, "upgrade": measureUpgrade,
 		"bundle": measureBundle,
 	}
 	for _, part := range s.parts {
 		measure, ok := measures[part]
 		if !ok {
 			return fmt.Errorf("-parts takes start, lists, index, import, writes, oauth, learning, journal, "+
-				"turns, memory, upgrade and bundle, not %q", part)
+				"turns, memory, kept, upgrade and bundle, not %q", part)
 		}
 		if err := measure(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", part, err)
