@@ -116,7 +116,7 @@ var tableGroups = []struct {
 	{"learning", []string{
 		"courses", "lecture_sections", "lectures", "attachments", "download_attachments", "digital_downloads",
 		"product_collections", "collection_products", "memberships", "membership_tiers", "tier_products", "coaching",
-		"enrollments", "admissions", "entitlements", "relinkings", "blocks", "progress", "lecture_progress",
+		"enrollments", "admissions", "entitlements", "relinkings", "recountings", "blocks", "progress", "lecture_progress",
 		"quiz_responses", "comments", "uploads",
 	}},
 	{"journal", []string{"journal", "cursors", "counters"}},
