@@ -43,7 +43,7 @@ func measureLearning(ctx context.Context, s settings) error {
 	fmt.Printf("## Learning\n\n%d users, all of them in each of %d courses. Median of %d rounds of %v each, alternating "+
 		"with constant answers of the same bytes as under Lists.\n", crowdUsers, crowdCourses, s.rounds, s.duration)
 	for _, cache := range []struct{ what, size string }{
-		{"Sent again while the school is unchanged", "32MB"}, {"Each response made anew", "0"},
+		{"Sent again while the school is unchanged", "32MB"}, {"Each response made for its request", "0"},
 	} {
 		fmt.Printf("\n%s (--response-cache %s):\n\n| users | %s\n", cache.what, cache.size, contestHead)
 		if err := school.ask(ctx, s, "--response-cache", cache.size); err != nil {

@@ -270,7 +270,7 @@ func (c *console) refuseHook(w http.ResponseWriter, r *http.Request, v *visit, t
 var hookRefusals = map[string]string{
 	"record_only": "This webhook was copied from another server. Nothing is sent from here, so there is nothing to " +
 		"change.",
-	"event_not_stored":  "The event is not stored any more, so it cannot be sent again.",
+	"event_not_stored":  "The event is no longer stored, so it cannot be sent again.",
 	"webhook_failed":    "This webhook has failed, so nothing is sent to it. Enable it again first.",
 	"not_failed":        "This webhook has not failed, or it is already enabled again.",
 	"too_many_webhooks": "A school has at most 100 webhooks. Delete one first.",

@@ -294,7 +294,7 @@ func (s *Service) ResendOne(ctx context.Context, by lyceum.By, id lyceum.Webhook
 		payloads, err := tellAgain(tx, []lyceum.WebhookEvent{d.WebhookEvent})
 		if _, stored := payloads[d.Number.Value]; err == nil && !stored {
 			return d, &lyceum.Error{Kind: lyceum.Conflict, Code: "event_not_stored", Detail: fmt.Sprintf("the event of "+
-				"delivery %d is not stored any more", id)}
+				"delivery %d is no longer stored", id)}
 		}
 		d.Name = payloads[d.Number.Value].Event
 		return d, err
