@@ -162,6 +162,10 @@ func measureSweep(ctx context.Context, dir string, round int) error {
 	if err != nil {
 		return err
 	}
+	by := lyceum.By{School: m.school, Actor: "bench"}
+	if _, err := m.events.Create(ctx, by, events.WebhookForm{URL: "http://127.0.0.1:9/hook"}); err != nil {
+		return err
+	}
 	old := time.Now().Add(-365 * 24 * time.Hour)
 	object := fmt.Sprintf(`{"id":7,"text":"%x"}`, make([]byte, 100))
 	for n := int64(0); n < sweptEvents; n += 1000 {
@@ -171,7 +175,10 @@ func measureSweep(ctx context.Context, dir string, round int) error {
 			for i := range made {
 				made[i] = lyceum.EventPayload{Number: n + int64(i) + 1, Event: lyceum.UserUpdatedEvent, At: old, Object: object}
 			}
-			return tx.Payloads.Insert(tx, made...)
+			if err := tx.Payloads.Insert(tx, made...); err != nil {
+				return err
+			}
+			return m.delivered(tx, made)
 		})
 		if err != nil {
 			return err
@@ -197,6 +204,25 @@ func measureSweep(ctx context.Context, dir string, round int) error {
 	fmt.Printf("| %d | %v | %v | %.2f | %d |\n", round, without, while, float64(while)/float64(without),
 		sweptEvents-rows[lyceum.KeptEvents])
 	return nil
+}
+
+// delivered makes a delivery of each event that was delivered at once.
+func (m *market) delivered(tx lyceum.Tx, made []lyceum.EventPayload) error {
+	if err := tx.Reserve(len(made), lyceum.WebhookEventSequence); err != nil {
+		return err
+	}
+	deliveries := make([]lyceum.WebhookEvent, len(made))
+	for i := range made {
+		id, err := tx.Deliveries.NextID(tx)
+		if err != nil {
+			return err
+		}
+		deliveries[i] = lyceum.WebhookEvent{
+			ID: id, Webhook: 1, State: lyceum.DeliveryDelivered, CreatedAt: made[i].At, ObjectType: "User",
+			Number: lyceum.Some(made[i].Number),
+		}
+	}
+	return tx.CreateDeliveries(deliveries)
 }
 
 // paced records sales at a pace and returns the 99th percentile of the time they took.

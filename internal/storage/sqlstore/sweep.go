@@ -24,12 +24,11 @@ type sweep struct {
 	least []int64
 }
 
-// waitedFor are events that a delivery waits for.
-const waitedFor = "EXISTS (SELECT 1 FROM webhook_events w WHERE w.school_id = event_payloads.school_id " +
-	"AND w.number = event_payloads.number AND w.next_attempt_at IS NOT NULL)"
-
 // sweeps are what is swept out, and what is counted for that.
-func sweeps(e lyceum.Expired) []sweep {
+func (d *dialect) sweeps(e lyceum.Expired) []sweep {
+	waitedFor := "EXISTS (SELECT 1 FROM webhook_events w" + d.indexed("webhook_events_waiting") +
+		" WHERE w.school_id = event_payloads.school_id AND w.number = event_payloads.number " +
+		"AND w.next_attempt_at IS NOT NULL)"
 	return []sweep{
 		{lyceum.KeptSessions, "authorization_codes", "expires_at < ?", e.Until, nil, nil},
 		{lyceum.KeptSessions, "access_tokens", "expires_at < ?", e.Until, nil, nil},
@@ -59,7 +58,7 @@ const (
 
 // Sweep deletes a few rows at a time, so that no writer waits for long.
 func (s *Store) Sweep(ctx context.Context, school lyceum.SchoolID, e lyceum.Expired) error {
-	for _, of := range sweeps(e) {
+	for _, of := range s.dialect.sweeps(e) {
 		if of.until.IsZero() {
 			continue
 		}
@@ -152,7 +151,7 @@ func (s *Store) CountKept(
 ) (all, expired map[lyceum.Kept]int64, err error) {
 	all, expired = map[lyceum.Kept]int64{}, map[lyceum.Kept]int64{}
 	conds := map[string][]sweep{}
-	for _, of := range sweeps(e) {
+	for _, of := range s.dialect.sweeps(e) {
 		conds[of.table] = append(conds[of.table], of)
 	}
 	for table, list := range conds {

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,5 +135,49 @@ func TestSizes(t *testing.T) {
 				t.Errorf("%d tables take %d bytes of %d, of which %d are free", len(sizes.Tables), sum, sizes.Bytes, sizes.Free)
 			}
 		})
+	}
+}
+
+// A sweep of events and attempts reads no more than it deletes.
+func TestSweepsReadByIndex(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	school := storetest.MakeSchool(t, store)
+	old := storetest.Begin.Add(-time.Hour)
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		_, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, Live: true})
+		if err != nil {
+			return err
+		}
+		if err := tx.CreateDeliveries([]lyceum.WebhookEvent{{ID: 1, Webhook: 1, CreatedAt: old, Number: lyceum.Some[int64](1)}}); err != nil {
+			return err
+		}
+		if err := tx.CreateAttempt(lyceum.Attempt{Delivery: 1, Number: 1, At: old}); err != nil {
+			return err
+		}
+		return tx.Payloads.Insert(tx, lyceum.EventPayload{Number: 1, At: old})
+	})
+	by.seen = nil
+	if err := store.Sweep(t.Context(), school, lyceum.Expired{EventUntil: storetest.Begin, AttemptUntil: storetest.Begin}); err != nil {
+		t.Fatal(err)
+	}
+	wants := map[string][]string{
+		"SELECT at, number":                  {"sqlite_autoindex_event_payloads_1 (school_id=? AND number>?"},
+		"DELETE FROM event_payloads":         {"sqlite_autoindex_event_payloads_1 (school_id=? AND number>? AND number<?", "webhook_events_waiting (school_id=? AND number=?)"},
+		"SELECT at, webhook_event_id":        {"sqlite_autoindex_webhook_attempts_1 (school_id=? AND (webhook_event_id,attempt)>(?,?)"},
+		"DELETE FROM webhook_attempts WHERE": {"sqlite_autoindex_webhook_attempts_1 (school_id=? AND (webhook_event_id,attempt)>(?,?) AND (webhook_event_id,attempt)<(?,?)"},
+	}
+	for begin, parts := range wants {
+		at := slices.IndexFunc(by.seen, func(text string) bool { return strings.HasPrefix(text, begin) })
+		if at < 0 {
+			t.Errorf("no statement is %s", begin)
+			continue
+		}
+		plan := lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(by.seen[at], "1"), 4)
+		for _, part := range parts {
+			if !slices.ContainsFunc(plan, func(step []string) bool { return strings.Contains(step[3], part) }) {
+				t.Errorf("%s: %v, want %s", by.seen[at], plan, part)
+			}
+		}
 	}
 }
