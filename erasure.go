@@ -39,6 +39,7 @@ type SchoolErasure struct {
 type Backup struct {
 	Path    string
 	LastDay time.Time // the last moment that it has anything of
+	Files   string    // folder of its uploaded files, which it shares with others; empty: there is none
 }
 
 // ErasedEmail is the address of a person who was erased. It is nobody's.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,17 +12,27 @@ import (
 )
 
 type backupCommand struct {
-	database `embed:""`
-	File     string `arg:"" help:"File to write; it must not exist yet."`
+	database           `embed:""`
+	backupFileSettings `embed:""`
+
+	File  string `arg:"" help:"File to write; it must not exist yet."`
+	Quick bool   `help:"Do not read files again that an earlier backup in the same folder verified."`
 }
 
 // Help implements kong's help for the command.
 func (backupCommand) Help() string {
-	return "Example: lyceum backup /backups/lyceum-2026-11-21.db --data /var/lib/lyceum\n\nThe server may keep " +
-		"running; the copy is consistent as of one moment. It is verified before it gets its name."
+	return `Examples:
+  lyceum backup /backups/lyceum-2026-11-21.db --data /var/lib/lyceum
+  lyceum backup /backups/lyceum-2026-11-21.db --data /var/lib/lyceum --quick
+
+The server may keep running; the copy is consistent as of one moment. It is verified before it gets its name.
+
+Uploaded files are in the folder backup-files beside it, which all backups in one folder share: a file that is there ` +
+		`already is compared with its SHA-256 and not copied again. Keep it beside the backups. lyceum backup-prune ` +
+		`removes the files that none of them needs. Use the same --files-url as lyceum serve.`
 }
 
-// Run backs the database up.
+// Run backs the database and its files up.
 func (c *backupCommand) Run(p *program) (err error) {
 	if err := c.exists(); err != nil {
 		return err
@@ -31,7 +42,12 @@ func (c *backupCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer closing(store, &err)
-	if err := store.Backup(p.ctx, c.File); err != nil {
+	from, err := c.store(&c.database)
+	if err != nil {
+		return err
+	}
+	done, err := c.write(p, store, from)
+	if err != nil {
 		return err
 	}
 	info, err := os.Stat(c.File)
@@ -43,11 +59,34 @@ func (c *backupCommand) Run(p *program) (err error) {
 			"err", err)
 	}
 	fmt.Fprintf(p.stdout, "%s is written and verified, %d bytes\n", c.File, info.Size())
+	if done.files > 0 {
+		fmt.Fprintf(p.stdout, "its %d files, %d kB, are in %s: %d new, %d that were there, %d missing\n", done.files,
+			kilobytes(done.bytes), filepath.Join(filepath.Dir(c.File), backupFilesName), done.copied,
+			done.files-done.copied-done.wrong, done.wrong)
+	}
 	return nil
 }
 
+// write writes the backup, after its files.
+func (c *backupCommand) write(
+	p *program, store *sqlstore.Store, from lyceum.FileStore,
+) (done copiedFiles, err error) {
+	for again := false; ; again = true {
+		err = store.Backup(p.ctx, c.File, func(copied string) (err error) {
+			if !c.WithoutFiles && from != nil {
+				done, err = c.filesOf(p, copied, from, again)
+			}
+			return err
+		})
+		if !errors.Is(err, errSwept) {
+			return done, err
+		}
+	}
+}
+
 type restoreCommand struct {
-	database `embed:""`
+	database           `embed:""`
+	backupFileSettings `embed:""`
 
 	File  string `arg:"" optional:"" help:"File that lyceum backup wrote; left out for a PostgreSQL database, which pg_restore fills before."`
 	Force bool   `help:"Replace the SQLite database that is there."`
@@ -62,7 +101,8 @@ func (restoreCommand) Help() string {
   lyceum restore --database-url-file /etc/lyceum/restored-url
 
 With a file, the backup is verified and put in the place of the SQLite database. An older one is upgraded before, ` +
-		`unless that would change anybody's access. ` +
+		`unless that would change anybody's access. Its uploaded files come from the folder backup-files beside it, and ` +
+		`each is compared with its SHA-256; those that are in their place already stay. ` +
 		`Without one, the command finishes what pg_restore began in a PostgreSQL database. ` +
 		`Either way it refuses a database that is in use, so stop the server first, ` +
 		`and one that has triggers, views or tables that are not Lyceum's.
@@ -85,7 +125,13 @@ func (c *restoreCommand) Run(p *program) error {
 	}
 	var alive []access.Alive
 	o := sqlstore.RestoreOptions{Force: c.Force, Now: p.clock(), Told: p.progress}
+	var done copiedFiles
 	o.Prepare = func(store *sqlstore.Store) (err error) {
+		if address == "" && !c.WithoutFiles {
+			if done, err = c.restoreFiles(p); err != nil {
+				return err
+			}
+		}
 		alive, err = access.Restored(p.ctx, store, p.clock(), ending)
 		return err
 	}
@@ -107,6 +153,10 @@ func (c *restoreCommand) Run(p *program) error {
 	if address == "" {
 		fmt.Fprintf(p.stdout, "%s is restored from %s; lyceum check --data %s verifies its data\n",
 			filepath.Join(c.Data, sqlstore.FileName), c.File, c.Data)
+		if done.files > 0 {
+			fmt.Fprintf(p.stdout, "its %d files, %d kB, are in their place: %d restored, %d that were there, %d missing\n",
+				done.files, kilobytes(done.bytes), done.copied, done.files-done.copied-done.wrong, done.wrong)
+		}
 	} else {
 		fmt.Fprintln(p.stdout, "the PostgreSQL database is restored; lyceum check verifies its data")
 	}

@@ -89,6 +89,13 @@ func backupsIn(dir string) func(context.Context, lyceum.SchoolID, lyceum.UserID)
 				paths = append(paths, path)
 			}
 		}
-		return sqlstore.BackupsWith(ctx, school, user, paths, mostBackups)
+		found, err := sqlstore.BackupsWith(ctx, school, user, paths, mostBackups)
+		for i := range found {
+			folder := filepath.Join(filepath.Dir(found[i].Path), backupFilesName)
+			if _, err := os.Stat(folder); err == nil {
+				found[i].Files = folder
+			}
+		}
+		return found, err
 	}
 }

@@ -26,24 +26,25 @@ type commands struct {
 	LogLevel  slog.Level      `help:"Minimum level of logged messages: debug, info, warn or error." default:"info"`
 	LogFormat string          `help:"Format of the log on standard error: text, json, or auto (text on a terminal, otherwise json)." enum:"auto,text,json" default:"auto"`
 
-	Sandbox    sandboxCommand    `cmd:"" help:"Start a disposable school with data, and print what a program needs to use it."`
-	Serve      serveCommand      `cmd:"" help:"Serve the schools of a database."`
-	School     schoolCommands    `cmd:"" help:"Create, list and change schools."`
-	Apikey     apikeyCommands    `cmd:"" name:"apikey" help:"Create, list and revoke a school's API keys."`
-	OAuthApp   oauthAppCommands  `cmd:"" name:"oauth-app" help:"Manage the apps that act for learners."`
-	User       userCommands      `cmd:"" help:"Create password links; disable, enable and erase users."`
-	Import     importCommand     `cmd:"" help:"Import rows from a CSV or JSON file."`
-	Export     exportCommand     `cmd:"" help:"Export a school's rows as CSV or JSON Lines."`
-	Mirror     mirrorCommand     `cmd:"" help:"Copy a school from any server that speaks version 1."`
-	Listen     listenCommand     `cmd:"" help:"Forward a school's events to a program on this machine."`
-	Backup     backupCommand     `cmd:"" help:"Copy the database into a new file, even while it is in use, and verify the copy."`
-	Restore    restoreCommand    `cmd:"" help:"Replace the database with a backup."`
-	Upgrade    upgradeCommand    `cmd:"" help:"Bring the database of an older lyceum up to date, after a backup."`
-	Check      checkCommand      `cmd:"" help:"Verify the database's files and the consistency of its data."`
-	Usage      usageCommand      `cmd:"" help:"Show how large what is, and what is kept for how long."`
-	SecretKey  secretKeyCommands `cmd:"" name:"secret-key" help:"Rotate, list and prune the server's secret keys."`
-	ShowConfig showConfigCommand `cmd:"" name:"config" help:"Print the settings serve would use, and where each comes from."`
-	Version    versionCommand    `cmd:"" help:"Print the versions of lyceum and of the Go toolchain that built it."`
+	Sandbox    sandboxCommand     `cmd:"" help:"Start a disposable school with data, and print what a program needs to use it."`
+	Serve      serveCommand       `cmd:"" help:"Serve the schools of a database."`
+	School     schoolCommands     `cmd:"" help:"Create, list and change schools."`
+	Apikey     apikeyCommands     `cmd:"" name:"apikey" help:"Create, list and revoke a school's API keys."`
+	OAuthApp   oauthAppCommands   `cmd:"" name:"oauth-app" help:"Manage the apps that act for learners."`
+	User       userCommands       `cmd:"" help:"Create password links; disable, enable and erase users."`
+	Import     importCommand      `cmd:"" help:"Import rows from a CSV or JSON file."`
+	Export     exportCommand      `cmd:"" help:"Export a school's rows as CSV or JSON Lines."`
+	Mirror     mirrorCommand      `cmd:"" help:"Copy a school from any server that speaks version 1."`
+	Listen     listenCommand      `cmd:"" help:"Forward a school's events to a program on this machine."`
+	Backup     backupCommand      `cmd:"" help:"Copy the database and its uploaded files, even while they are in use, and verify the copy."`
+	Prune      backupPruneCommand `cmd:"" name:"backup-prune" help:"Remove the files that no backup in a folder needs."`
+	Restore    restoreCommand     `cmd:"" help:"Replace the database with a backup, and put its uploaded files back."`
+	Upgrade    upgradeCommand     `cmd:"" help:"Bring the database of an older lyceum up to date, after a backup."`
+	Check      checkCommand       `cmd:"" help:"Verify the database's files and the consistency of its data."`
+	Usage      usageCommand       `cmd:"" help:"Show how large what is, and what is kept for how long."`
+	SecretKey  secretKeyCommands  `cmd:"" name:"secret-key" help:"Rotate, list and prune the server's secret keys."`
+	ShowConfig showConfigCommand  `cmd:"" name:"config" help:"Print the settings serve would use, and where each comes from."`
+	Version    versionCommand     `cmd:"" help:"Print the versions of lyceum and of the Go toolchain that built it."`
 }
 
 // program is what a command is given to work with.

@@ -71,6 +71,10 @@ func (c *userEraseCommand) Run(p *program) error {
 		for _, b := range erased.Backups {
 			fmt.Fprintf(p.stdout, "The backup %s still has the person; its last day is %s.\n", b.Path,
 				b.LastDay.UTC().Format(time.DateOnly))
+			if b.Files != "" {
+				fmt.Fprintf(p.stdout, "Its uploaded files are in %s; after you deleted the backup, lyceum backup-prune %s "+
+					"removes those that no other backup needs.\n", b.Files, filepath.Dir(b.Files))
+			}
 		}
 		return nil
 	})

@@ -110,7 +110,11 @@ func erasure(e people.Erased) gen.Message {
 		if i == 0 {
 			separator = ": "
 		}
-		message += fmt.Sprintf("%s%s (last day %s)", separator, filepath.Base(b.Path), b.LastDay.UTC().Format(time.DateOnly))
+		message += fmt.Sprintf("%s%s (last day %s", separator, filepath.Base(b.Path), b.LastDay.UTC().Format(time.DateOnly))
+		if b.Files != "" {
+			message += ", uploaded files in " + filepath.Base(b.Files)
+		}
+		message += ")"
 	}
 	return gen.Message{Message: message + "."}
 }

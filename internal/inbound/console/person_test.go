@@ -57,7 +57,7 @@ func TestErasingAPerson(t *testing.T) {
 	ada := people + "/11"
 	want(t, p.ask(p.owner, "GET", ada, nil), 200, "Erase this person")
 	before := p.state()
-	want(t, p.ask(p.owner, "GET", ada+"/erase", nil), 200, "Erase Ada Lovelace, ada@example.com, for good?", "Pottery: access ends at once.", "/backups/lyceum.db, last day 14 Mar 2026", "Keep the person")
+	want(t, p.ask(p.owner, "GET", ada+"/erase", nil), 200, "Erase Ada Lovelace, ada@example.com, for good?", "Pottery: access ends at once.", "/backups/lyceum.db, last day 14 Mar 2026, uploaded files in /backups/backup-files", "Keep the person")
 	want(t, p.ask(p.owner, "GET", people+"/12/erase", nil), 200, "This person cannot be erased yet: user 12 has an active subscription, sale 2; cancel it first.")
 	want(t, p.ask(p.owner, "POST", people+"/12/erase", url.Values{}), 422, "12 has an active subscription")
 	want(t, p.ask(p.owner, "GET", people+"/1/erase", nil), 200, "user 1 is an owner of the school; give them another role first.")

@@ -88,6 +88,20 @@ func (f *Folder) Remove(_ context.Context, name lyceum.FileName) error {
 	return nil
 }
 
+// RemoveParts removes what has come of contents that are not complete. Nobody may be
+// adding to one.
+func (f *Folder) RemoveParts() error {
+	root, err := os.OpenRoot(f.dir)
+	if err == nil {
+		defer closeRoot(root)
+		err = root.RemoveAll(incoming)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unavailable(err)
+	}
+	return nil
+}
+
 // removeAll removes those files that are there.
 func removeAll(root *os.Root, names ...string) error {
 	for _, name := range names {

@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -237,3 +238,44 @@ func spool() (*os.File, error) {
 
 // tailOf names what of a part of a size is an object of its own.
 func tailOf(at string, size int64) string { return at + "." + strconv.FormatInt(size, 10) }
+
+// place keeps a content of any size under exactly its name. It fails with Unavailable
+// if the store does not take anything for too long.
+func (s *S3) place(ctx context.Context, want *lyceum.FileSum, body io.ReaderAt) error {
+	if err := check(want.Name); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	late := time.AfterFunc(s.patience, stop)
+	defer late.Stop()
+	content := io.NewSectionReader(readerAt(func(b []byte, at int64) (int, error) {
+		late.Reset(s.patience)
+		return body.ReadAt(b, at)
+	}), 0, want.Size)
+	_, err := s.core.Client.PutObject(ctx, s.bucket, s.at(string(want.Name)), content, want.Size, minio.PutObjectOptions{
+		ContentType: "application/octet-stream",
+	})
+	if err != nil {
+		return unavailable(err)
+	}
+	return s.placed(ctx, want)
+}
+
+// placed fails unless the store has an object of the size that it should have.
+func (s *S3) placed(ctx context.Context, sum *lyceum.FileSum) error {
+	ctx, done := s.wait(ctx)
+	defer done()
+	info, err := s.core.StatObject(ctx, s.bucket, s.at(string(sum.Name)), minio.StatObjectOptions{})
+	if err == nil && info.Size != sum.Size {
+		err = fmt.Errorf("%w: it has %d bytes of %d", errNonsense, info.Size, sum.Size)
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+type readerAt func(b []byte, at int64) (int, error)
+
+func (r readerAt) ReadAt(b []byte, at int64) (int, error) { return r(b, at) }

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -256,7 +255,7 @@ func (p *objectPart) Keep(ctx context.Context, accept func(lyceum.FileSum) error
 	}
 	err := p.place(ctx, &sum)
 	if err == nil {
-		err = p.placed(ctx, &sum)
+		err = p.store.placed(ctx, &sum)
 	}
 	if err != nil {
 		return sum, err
@@ -321,20 +320,6 @@ func (p *objectPart) complete(ctx context.Context, sum *lyceum.FileSum) bool {
 	hash := sha256.New()
 	_, err = io.Copy(hash, content)
 	return err == nil && [sha256.Size]byte(hash.Sum(nil)) == sum.SHA256
-}
-
-// placed fails unless the store has an object of the size that it should have.
-func (p *objectPart) placed(ctx context.Context, sum *lyceum.FileSum) error {
-	ctx, done := p.store.wait(ctx)
-	defer done()
-	info, err := p.store.core.StatObject(ctx, p.store.bucket, p.store.at(string(sum.Name)), minio.StatObjectOptions{})
-	if err == nil && info.Size != sum.Size {
-		err = fmt.Errorf("%w: it has %d bytes of %d", errNonsense, info.Size, sum.Size)
-	}
-	if err != nil {
-		return unavailable(err)
-	}
-	return nil
 }
 
 // Close implements lyceum.FilePart.

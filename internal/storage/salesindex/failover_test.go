@@ -271,7 +271,7 @@ func TestFileReplacedByAnOlderCopy(t *testing.T) {
 			sales, _ := storetest.Ledger(t, s, school, 5, 20)
 			s.Settle(t, school)
 			file := filepath.Join(copied.dir, sqlstore.FileName)
-			if err := s.Store.(*sqlstore.Store).Backup(t.Context(), file); err != nil {
+			if err := s.Store.(*sqlstore.Store).Backup(t.Context(), file, nil); err != nil {
 				t.Fatal(err)
 			}
 			bare := copied.database()

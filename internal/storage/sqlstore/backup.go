@@ -17,19 +17,21 @@ import (
 
 // Backup writes a copy of a SQLite database, all of one moment, into a new
 // file while others go on reading and writing, and verifies the copy before it
-// takes its name.
-func (s *Store) Backup(ctx context.Context, path string) error {
+// takes its name. Before that it calls complete with the path of the copy, unless
+// complete is nil, and fails with its error.
+func (s *Store) Backup(ctx context.Context, path string, complete func(copied string) error) error {
 	if s.dialect.name != "sqlite" {
 		return lyceum.Errorf(lyceum.Invalid, "a PostgreSQL database is backed up by pg_dump --format=custom and restored "+
 			"by pg_restore and then lyceum restore (docs/operations.md)")
 	}
-	return s.dialect.writeBackup(ctx, path, s.vacuumInto)
+	return s.dialect.writeBackup(ctx, path, s.vacuumInto, complete)
 }
 
-// writeBackup makes a copy of a database by write, verifies it, and gives it its
-// name.
+// writeBackup makes a copy of a database by write, verifies it, completes it, and
+// gives it its name.
 func (d *dialect) writeBackup(
 	ctx context.Context, path string, write func(ctx context.Context, path string) error,
+	complete func(copied string) error,
 ) error {
 	if err := newFile(path); err != nil {
 		return err
@@ -49,6 +51,12 @@ func (d *dialect) writeBackup(
 		_ = os.Remove(partial)
 		return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: "the backup is not good, and was deleted; the " +
 			"database or its disk is damaged; restore an older backup, and keep this database for analysis"}
+	}
+	if complete != nil {
+		if err := complete(partial); err != nil {
+			_ = os.Remove(partial)
+			return err
+		}
 	}
 	return giveName(partial, path)
 }

@@ -32,7 +32,7 @@ func TestR42_RestoreTakesLyceumsOwnSchemaAlone(t *testing.T) {
 			t.Parallel()
 			store := openTest(t)
 			backup := filepath.Join(t.TempDir(), "copy.db")
-			if err := store.Backup(t.Context(), backup); err != nil {
+			if err := store.Backup(t.Context(), backup, nil); err != nil {
 				t.Fatal(err)
 			}
 			alter(t, backup, tc.statement)

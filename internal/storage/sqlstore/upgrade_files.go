@@ -99,7 +99,7 @@ func (u *upgrade) backUpFile(db *sql.DB, path, backup string) error {
 		}
 		_, err := db.ExecContext(ctx, "VACUUM INTO ?1", path)
 		return err
-	})
+	}, nil)
 	if err != nil {
 		return err
 	}

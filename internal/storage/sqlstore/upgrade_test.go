@@ -124,7 +124,7 @@ func TestOlderSchemaIsRefused(t *testing.T) {
 		if postgres {
 			return
 		}
-		if err := store.Backup(t.Context(), filepath.Join(t.TempDir(), "copy.db")); err != nil {
+		if err := store.Backup(t.Context(), filepath.Join(t.TempDir(), "copy.db"), nil); err != nil {
 			t.Error(err)
 		}
 	})
@@ -319,7 +319,7 @@ func TestUpgradeWithoutSchools(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	if err := store.Backup(t.Context(), filepath.Join(t.TempDir(), "copy.db")); err != nil {
+	if err := store.Backup(t.Context(), filepath.Join(t.TempDir(), "copy.db"), nil); err != nil {
 		t.Error(err)
 	}
 }

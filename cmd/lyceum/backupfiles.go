@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/files"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"golang.org/x/sync/errgroup"
+)
+
+// backupFilesName is the folder beside backups that has the files of all of them, each
+// once, by its SHA-256.
+const backupFilesName = "backup-files"
+
+const (
+	copiesAtOnce = 4
+	mostNamed    = 100 // files that are named in messages
+)
+
+// backupFileSettings are the choices of backups and restores that have to do with
+// files.
+type backupFileSettings struct {
+	fileSettings `embed:""`
+
+	WithoutFiles bool `help:"Leave out uploaded files." xor:"which-files"`
+	AllowMissing bool `help:"Go on without files that are missing or were changed." xor:"which-files"`
+}
+
+// backedUpAs names a file in the folder of the files of backups.
+func backedUpAs(f *sqlstore.KnownFile) lyceum.FileName {
+	sum := hex.EncodeToString(f.SHA256[:])
+	return lyceum.FileName(sum[:2] + "/" + sum)
+}
+
+// fileCopies are the files of a backup on their way.
+type fileCopies struct {
+	p        *program
+	what     string // for the progress
+	backup   string // file of the database
+	transfer files.Transfer
+	restored bool   // they are copied from the backup
+	where    string // they are copied to
+
+	mu     sync.Mutex
+	bar    *progress
+	read   int64
+	wrong  []string // at most mostNamed
+	result copiedFiles
+}
+
+// copiedFiles counts the files of a backup.
+type copiedFiles struct {
+	files, bytes  int64
+	copied, wrong int64 // of the files
+}
+
+// known returns how many bytes the files of the backup have.
+func (c *fileCopies) known() (bytes int64, err error) {
+	err = sqlstore.FilesIn(c.p.ctx, c.backup, func(f *sqlstore.KnownFile) error { bytes += f.Size; return nil })
+	return bytes, err
+}
+
+// run copies the files of the backup, which have so many bytes.
+func (c *fileCopies) run(known int64) (copiedFiles, error) {
+	c.bar = newProgress(c.p, c.what, known>>20, "MiB")
+	defer c.bar.finish()
+	c.transfer.Read = c.came
+	group, ctx := errgroup.WithContext(c.p.ctx)
+	group.SetLimit(copiesAtOnce)
+	var last *sqlstore.KnownFile
+	err := sqlstore.FilesIn(ctx, c.backup, func(f *sqlstore.KnownFile) error {
+		if last != nil && f.SHA256 == last.SHA256 && !c.restored {
+			c.came(f.Size)
+			return nil
+		}
+		next := *f
+		last = &next
+		group.Go(func() error { return c.one(ctx, &next) })
+		return ctx.Err()
+	})
+	if failed := group.Wait(); failed != nil {
+		err = failed
+	}
+	if errors.Is(err, files.ErrNotWritten) {
+		err = &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: fmt.Sprintf("files cannot be written to %s; free "+
+			"some space there or make it writable, and repeat the command, which continues", c.where)}
+	}
+	return c.result, err
+}
+
+// came counts bytes that were read.
+func (c *fileCopies) came(bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.read += bytes
+	c.bar.set(c.read >> 20)
+}
+
+func (c *fileCopies) one(ctx context.Context, f *sqlstore.KnownFile) error {
+	from, want := f.Name, f.FileSum
+	if want.Name = backedUpAs(f); c.restored {
+		from, want.Name = want.Name, from
+	}
+	copied, err := c.transfer.Copy(ctx, from, &want)
+	wrong := ""
+	if err != nil && !errors.Is(err, files.ErrNotWritten) {
+		switch lyceum.KindOf(err) { //nolint:exhaustive // the others are not about this file
+		case lyceum.NotFound:
+			wrong = "is missing"
+		case lyceum.Conflict:
+			wrong = "was changed"
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.result.files++
+	c.result.bytes += f.Size
+	if copied {
+		c.result.copied++
+	}
+	if wrong == "" {
+		return err
+	}
+	if c.result.wrong++; len(c.wrong) < mostNamed {
+		c.wrong = append(c.wrong, fmt.Sprintf("school %d: the file of upload %d %s: %s", f.School, f.Upload, wrong, from))
+	}
+	return nil
+}
+
+// tellWrong names the files that are missing or were changed.
+func (c *fileCopies) tellWrong() {
+	for _, wrong := range c.wrong {
+		fmt.Fprintln(c.p.stderr, wrong)
+	}
+	if more := c.result.wrong - int64(len(c.wrong)); more > 0 {
+		fmt.Fprintf(c.p.stderr, "and %d more\n", more)
+	}
+}
+
+// complain fails if files are missing or were changed, unless that is allowed.
+func (c *fileCopies) complain(allowed bool, remedy string) error {
+	c.tellWrong()
+	if c.result.wrong == 0 || allowed {
+		return nil
+	}
+	return lyceum.Errorf(lyceum.Conflict, "%d files are missing or were changed; %s, or go on without them with "+
+		"--allow-missing", c.result.wrong, remedy)
+}
+
+// errSwept ends a backup whose database knows files that may have been swept since.
+var errSwept = errors.New("files were swept while they were copied")
+
+// filesOf backs up the files of a copy of the database. The first time it fails with
+// errSwept if there are fewer than the copy knows: another copy does not know those
+// that were swept meanwhile, and those that came meanwhile are not swept for a day.
+func (c *backupCommand) filesOf(
+	p *program, copied string, from lyceum.FileStore, again bool,
+) (done copiedFiles, err error) {
+	folder := filepath.Join(filepath.Dir(c.File), backupFilesName)
+	copies := &fileCopies{
+		p: p, what: "backing up files", backup: copied, where: folder,
+		transfer: files.Transfer{From: from, To: files.NewFolder(folder), Trust: c.Quick || again},
+	}
+	known, err := copies.known()
+	if err != nil || known == 0 {
+		return done, err
+	}
+	release, err := lockBackupFiles(folder)
+	if err != nil {
+		return done, err
+	}
+	defer release()
+	if done, err = copies.run(known); err != nil {
+		return done, err
+	}
+	if done.wrong > 0 && !again {
+		return done, errSwept
+	}
+	return done, copies.complain(c.AllowMissing, "put copies in their place; or use --files-url if lyceum serve has it")
+}
+
+// lockBackupFiles makes this process the only one that writes to the files of backups.
+func lockBackupFiles(folder string) (release func(), err error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: folder + " cannot be created; choose a folder that is " +
+			"writable", Err: err}
+	}
+	held, err := lockFile(folder, os.O_RDONLY)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, lyceum.Errorf(lyceum.Conflict, "another lyceum process is writing to %s; wait until it has ended", folder)
+	}
+	if err != nil {
+		return nil, &lyceum.Error{Kind: lyceum.Unavailable, Detail: folder + " cannot be read; make it readable", Err: err}
+	}
+	return func() { _ = held.Close() }, nil
+}
+
+// restoreFiles puts the files of a backup where the server finds them.
+func (c *restoreCommand) restoreFiles(p *program) (done copiedFiles, err error) {
+	to, err := c.store(&c.database)
+	if err != nil || to == nil {
+		return done, err
+	}
+	from := filepath.Join(filepath.Dir(c.File), backupFilesName)
+	copies := &fileCopies{
+		p: p, what: "restoring files", backup: c.File, where: "the place of uploaded files", restored: true,
+		transfer: files.Transfer{From: files.NewFolder(from), To: to},
+	}
+	known, err := copies.known()
+	if err != nil || known == 0 {
+		return done, err
+	}
+	if done, err = copies.run(known); err != nil {
+		return done, err
+	}
+	return done, copies.complain(c.AllowMissing, "put a copy of the folder "+backupFilesName+" beside the backup")
+}

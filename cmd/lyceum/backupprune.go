@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/files"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+type backupPruneCommand struct {
+	Folder string `arg:"" help:"Folder of the backups."`
+	DryRun bool   `help:"Only say how much would be removed."`
+}
+
+// Help implements kong's help for the command.
+func (backupPruneCommand) Help() string {
+	return `Examples:
+  lyceum backup-prune /backups --dry-run
+  lyceum backup-prune /backups
+
+Removes from the folder backup-files, in a folder of backups, the uploaded files that none of the backups in that ` +
+		`folder needs, such as those of backups that you deleted. It removes nothing if the folder has a file that is ` +
+		`not a backup, because that could be one that it cannot read, such as a compressed one.`
+}
+
+// Run removes the files that no backup needs.
+func (c *backupPruneCommand) Run(p *program) error {
+	folder := filepath.Join(c.Folder, backupFilesName)
+	if _, err := os.Stat(folder); err != nil {
+		return &lyceum.Error{Kind: lyceum.NotFound, Err: err, Detail: "there is no folder " + folder +
+			"; name the folder that lyceum backup wrote backups to"}
+	}
+	release, err := lockBackupFiles(folder)
+	if err != nil {
+		return err
+	}
+	defer release()
+	needed, backups, err := c.needed(p)
+	if err != nil {
+		return err
+	}
+	kept := files.NewFolder(folder)
+	var unneeded, bytes int64
+	err = kept.Each(p.ctx, "", func(f lyceum.StoredFile) error {
+		if sum, is := backedUpSum(f.Name); !is || needed[sum] {
+			return p.ctx.Err()
+		}
+		unneeded, bytes = unneeded+1, bytes+f.Size
+		if c.DryRun {
+			return p.ctx.Err()
+		}
+		return errors.Join(kept.Remove(p.ctx, f.Name), p.ctx.Err())
+	})
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		fmt.Fprintf(p.stdout, "%d files of %d kB are needed by none of %s; nothing was removed (--dry-run)\n", unneeded,
+			kilobytes(bytes), several(backups, "backup"))
+		return nil
+	}
+	if err := kept.RemoveParts(); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "%d files of %d kB that none of %s needs are removed\n", unneeded, kilobytes(bytes),
+		several(backups, "backup"))
+	return nil
+}
+
+// needed finds the SHA-256 of the files that the backups in the folder know.
+func (c *backupPruneCommand) needed(p *program) (needed map[[32]byte]bool, backups int, err error) {
+	entries, err := os.ReadDir(c.Folder)
+	if err != nil {
+		return nil, 0, &lyceum.Error{Kind: lyceum.Unavailable, Detail: c.Folder + " cannot be read; make it readable", Err: err}
+	}
+	needed = map[[32]byte]bool{}
+	for _, e := range entries {
+		if e.IsDir() || strings.HasSuffix(e.Name(), ".partial") && e.Type() == fs.FileMode(0) {
+			continue
+		}
+		err := sqlstore.FilesIn(p.ctx, filepath.Join(c.Folder, e.Name()), func(f *sqlstore.KnownFile) error {
+			needed[f.SHA256] = true
+			return nil
+		})
+		if lyceum.KindOf(err) == lyceum.Invalid {
+			return nil, 0, &lyceum.Error{Kind: lyceum.Conflict, Err: err, Detail: e.Name() + " in " + c.Folder +
+				" is not a backup that can be read, so nothing was removed; move it to another folder, or delete it"}
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		backups++
+	}
+	if backups == 0 {
+		return nil, 0, lyceum.Errorf(lyceum.Conflict, "%s has no backup, so nothing was removed; if you want to remove the "+
+			"files of all backups, delete %s", c.Folder, filepath.Join(c.Folder, backupFilesName))
+	}
+	return needed, backups, nil
+}
+
+// backedUpSum is the reverse of backedUpAs.
+func backedUpSum(name lyceum.FileName) (sum [32]byte, is bool) {
+	_, text, _ := strings.Cut(string(name), "/")
+	n, err := hex.Decode(sum[:], []byte(text)[:min(len(text), 2*len(sum))])
+	return sum, err == nil && n == len(sum)
+}
