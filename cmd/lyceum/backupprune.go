@@ -78,7 +78,9 @@ func (c *backupPruneCommand) Run(p *program) error {
 func (c *backupPruneCommand) needed(p *program) (needed map[[32]byte]bool, backups int, err error) {
 	entries, err := os.ReadDir(c.Folder)
 	if err != nil {
-		return nil, 0, &lyceum.Error{Kind: lyceum.Unavailable, Detail: c.Folder + " cannot be read; make it readable", Err: err}
+		return nil, 0, &lyceum.Error{
+			Kind: lyceum.Unavailable, Detail: c.Folder + " cannot be read; make it readable", Err: err,
+		}
 	}
 	needed = map[[32]byte]bool{}
 	for _, e := range entries {
