@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -151,6 +152,7 @@ func TestF9_NothingLeaks(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
 		onlyTheirs(t, k.store, k.theirs.id)
+		keepFiles(t, k)
 		asked, found := 0, 0
 		for _, face := range k.options.Faces {
 			for _, op := range face.Operations() {
@@ -172,6 +174,7 @@ func TestF9_NothingLeaks(t *testing.T) {
 		if asked < 1000 || found < 100 {
 			t.Errorf("%d requests, %d of which found something", asked, found)
 		}
+		k.followLinks(t)
 	})
 }
 
@@ -194,6 +197,11 @@ func (k *class) asks(t *testing.T, p *campusSchool, user lyceum.UserID, op wire.
 	if op.Credential == wire.Bearer && w.Code == http.StatusOK {
 		k.holdToLearner(t, user, path, text)
 	}
+	holder := ""
+	if op.Credential == wire.Bearer {
+		holder = fmt.Sprintf("user=%d", user)
+	}
+	k.noteLinks(t, p, holder, path, text)
 	return w.Code
 }
 

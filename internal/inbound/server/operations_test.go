@@ -22,6 +22,7 @@ type class struct {
 	*campus
 	ours, theirs *campusSchool
 	tokens       map[bearer]string
+	links        map[string]heldLink // by their paths; nil until files are kept
 }
 
 // bearer is a learner of a school who let an app of a version act for them.
