@@ -352,7 +352,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	signIn, err := oauth.Pages(oauth.Options{
 		Site: o.site, School: s.school, OnlySchool: s.onlySchool,
 		OAuth: s.oauth, Accounts: s.accounts, Apps: s.apps, Mail: o.mail, Log: s.log,
-		Readdress: s.people.Readdress,
+		Readdress: s.people.Readdress, Learning: s.learning,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("parse the pages: %w", err)

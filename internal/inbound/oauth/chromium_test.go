@@ -2,6 +2,7 @@ package oauth_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -21,6 +22,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
@@ -81,7 +83,7 @@ func show(t *testing.T) *window {
 	pages, err := oauth.Pages(oauth.Options{
 		Site: web.Site{BaseURL: server.URL, AuthURL: server.URL}, School: storetest.School(store),
 		OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return school.ID, true },
-		OAuth:      w.oauth, Accounts: w.people, Apps: w.apps, Clock: time.Now, Log: slog.New(slog.DiscardHandler),
+		OAuth:      w.oauth, Accounts: w.people, Apps: w.apps, Clock: time.Now, Log: slog.New(slog.DiscardHandler), Learning: learning.New(store, time.Now),
 		Mail: func(context.Context, string, string, string) error { return nil },
 	})
 	if err != nil {
@@ -121,6 +123,19 @@ func (w *window) openApp() {
 	mux.HandleFunc("/callback", func(answer http.ResponseWriter, _ *http.Request) {
 		answer.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(answer, page, "<h1>Connected</h1>")
+	})
+}
+
+// certify gives the learner a certificate.
+func (w *window) certify() {
+	w.t.Helper()
+	at := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	storetest.Write(w.t, w.store, w.school, func(tx lyceum.Tx) error {
+		_, courseErr := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "Throwing and glazing on the potter’s wheel", IsPublished: true, CreatedAt: at, UpdatedAt: at})
+		_, err := tx.Progress.Save(tx, lyceum.Progress{ID: 1, User: 7, Course: 1, PercentComplete: 100, CompletedAt: lyceum.Some(at), Certificate: lyceum.Some(lyceum.Certificate{
+			IssuedAt: at, PageID: 1, SerialNumber: "cert_7x3kq2m9vb4nt8wz1rjp6hs5dy",
+		})})
+		return errors.Join(courseErr, err)
 	})
 }
 
@@ -429,6 +444,14 @@ func TestPagesInABrowser(t *testing.T) {
 	w.leave(chromedp.Click("a[href='/account/sessions']"))
 	w.wantHeading("Where you are signed in")
 	look("sessions")
+	w.open(w.at + "/account/certificates")
+	look("certificates-empty")
+	w.certify()
+	w.open(w.at + "/account/certificates")
+	look("certificates")
+	w.leave(chromedp.Click("a[href='/account/certificates/1']"))
+	w.wantHeading("Certificate of completion")
+	look("certificate")
 	w.open(identity + "confirm_email/" + w.newAddress("mira.okafor-lind@a-rather-long-name.example.com"))
 	w.wantHeading("Confirm your email address")
 	look("confirm-email")

@@ -16,6 +16,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
 //go:embed templates
@@ -35,6 +36,7 @@ type Options struct {
 	Mail func(ctx context.Context, to, subject, text string) error
 	// Readdress gives a user the email address that they confirmed.
 	Readdress access.Readdress
+	Learning  *learning.Service // knows the certificates of learners
 	Log       *slog.Logger
 	Clock     func() time.Time
 }
@@ -82,6 +84,8 @@ func Pages(o Options) (map[string]http.Handler, error) {
 		"GET /account/sessions":                          p.signedIn(p.listSessions),
 		"POST /account/sessions/end":                     p.signedIn(p.endSessions),
 		"POST /account/sessions/{session}/end":           p.signedIn(p.endSession),
+		"GET /account/certificates":                      p.signedIn(p.listCertificates),
+		"GET /account/certificates/{course}":             p.signedIn(p.showCertificate),
 		"GET /account":                                   lead("/account/apps"),
 		"GET /.well-known/oauth-authorization-server/v1": p.metadata(lyceum.V1),
 		"GET /.well-known/oauth-authorization-server/v2": p.metadata(lyceum.V2),

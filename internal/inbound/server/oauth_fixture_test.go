@@ -25,6 +25,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/bulk"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
@@ -103,7 +104,7 @@ func campusOver(t *testing.T, store lyceum.Store) *campus {
 	at := web.Site{BaseURL: baseURL, AuthURL: authURL}
 	rooms, err := oauth.Pages(oauth.Options{
 		Site: at, School: storetest.School(store), OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return 0, false },
-		OAuth: c.oauth, Accounts: c.accounts, Apps: c.apps, Log: log, Clock: c.clock.Now,
+		OAuth: c.oauth, Accounts: c.accounts, Apps: c.apps, Log: log, Clock: c.clock.Now, Learning: learning.New(store, c.clock.Now),
 	})
 	if err != nil {
 		t.Fatal(err)

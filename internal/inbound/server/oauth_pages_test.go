@@ -61,7 +61,7 @@ func (c *campus) everyPage(t *testing.T) map[string]*httptest.ResponseRecorder {
 		for _, path := range []string{
 			c.ours.authorize(lyceum.V1), c.ours.authorize(lyceum.V1, set("client_id", "x")), c.ours.path("sign_in"), c.ours.path("forgot_password"),
 			c.ours.path("set_password/" + c.link(t, c.ours)), c.ours.path("set_password/x"), c.ours.path("confirm_email/x"), c.ours.path("nothing"), "/secure/99/identity/sign_in",
-			"/account", "/account/apps", "/account/nothing", "/secure/sign_in", "/secure/sign_in?school=x", "/secure/", "/admin", "/admin/nothing",
+			"/account", "/account/apps", "/account/certificates", "/account/certificates/1", "/account/nothing", "/secure/sign_in", "/secure/sign_in?school=x", "/secure/", "/admin", "/admin/nothing",
 		} {
 			answers[name+"GET "+path] = b.get(path)
 		}
@@ -275,6 +275,51 @@ func TestB12_AccountPage(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A learner sees their own certificates, which stay after the access has ended, and
+// those of nobody else.
+func TestF9_CertificatesAreOfTheLearner(t *testing.T) {
+	c := newCampus(t)
+	issued := time.Date(2024, 1, 31, 23, 30, 0, 0, time.UTC)
+	for p, name := range map[*campusSchool]string{c.ours: "Pottery <ours>", c.theirs: "Pottery of theirs"} {
+		storetest.Write(t, c.store, p.id, func(tx lyceum.Tx) error {
+			zoneErr := tx.ChangeSchool(func(s *lyceum.School) { s.TimeZone = "Europe/Berlin" })
+			_, courseErr := tx.Courses.Save(tx, lyceum.Course{ID: 7, Name: name, CreatedAt: issued, UpdatedAt: issued, ArchivedAt: lyceum.Some(issued)})
+			_, err := tx.Progress.Save(tx, lyceum.Progress{ID: 7, User: learnerID, Course: 7, PercentComplete: 100, CompletedAt: lyceum.Some(issued), Certificate: lyceum.Some(lyceum.Certificate{
+				IssuedAt: issued, PageID: 1, SerialNumber: fmt.Sprintf("cert_%d", p.id),
+			})})
+			return errors.Join(zoneErr, courseErr, err)
+		})
+	}
+	for name, tc := range map[string]struct {
+		email, path string
+		status      int
+		says        []string
+	}{
+		"the list":           {learnerEmail, "/account/certificates", 200, []string{"Pottery &lt;ours&gt;", `href="/account/certificates/7"`, "1\u00a0February\u00a02024"}},
+		"one":                {learnerEmail, "/account/certificates/7", 200, []string{"Certificate of completion", "Mira Okafor", "Pottery &lt;ours&gt;", fmt.Sprintf("cert_%d", c.ours.id), "1\u00a0February\u00a02024"}},
+		"of another course":  {learnerEmail, "/account/certificates/8", 404, []string{"You have no such certificate."}},
+		"of no course":       {learnerEmail, "/account/certificates/x", 404, []string{"You have no such certificate."}},
+		"of another learner": {ownerEmail, "/account/certificates/7", 404, []string{"You have no such certificate."}},
+		"somebody without":   {ownerEmail, "/account/certificates", 200, []string{"You have no certificate yet."}},
+	} {
+		b := c.browse()
+		b.signIn(t, c.ours, tc.email)
+		w := b.get(tc.path)
+		wantStatus(t, w, tc.status)
+		for _, want := range tc.says {
+			if !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s: no %q in %s", name, want, w.Body)
+			}
+		}
+		if strings.Contains(w.Body.String(), "theirs") {
+			t.Errorf("%s: the other school's: %s", name, w.Body)
+		}
+	}
+	if to := c.browse().get("/account/certificates/7").Header().Get("Location"); !strings.HasPrefix(to, "/secure/sign_in?") {
+		t.Errorf("somebody unknown is led to %q", to)
+	}
 }
 
 // TestF9_SessionsAreOfOneSchool: a session of one school opens nothing of
