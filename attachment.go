@@ -62,6 +62,7 @@ type Attachment struct {
 	Embeddable   Opt[bool]         // whether it is shown in the page; absent: it is not
 	Downloadable Opt[bool]         // whether learners may keep the file; absent: they may not
 	ContentType  Opt[string]       // of the file; that of a video is in Video
+	Duration     Opt[int32]        // seconds that the file plays; that of a video is in Video
 	AltText      Opt[string]       // of a picture
 	Decorative   Opt[bool]         // a picture that says nothing
 	CodeSyntax   Opt[string]       // language of code

@@ -92,13 +92,16 @@ type Upload struct {
 	ReceivedAt  Opt[time.Time] // absent: the file has not come
 	SizeInBytes Opt[int64]
 	Checksum    Opt[string] // SHA-256 in hexadecimal
+	Duration    Opt[int32]  // seconds that it plays; absent: unknown, or it does not play
 	StoredAs    Opt[FileName]
 }
 
 // UploadFilter narrows uploads; an absent part holds always.
 type UploadFilter struct {
-	UUID  Opt[string]
-	After Opt[UploadID] // ids above this one
+	UUID      Opt[string]
+	Picture   Opt[string] // a thumbnail with this checksum
+	Extension Opt[string]
+	After     Opt[UploadID] // ids above this one
 }
 
 // ContentName names the content of an upload of a school.
@@ -106,15 +109,41 @@ func (u *Upload) ContentName(school SchoolID) FileName {
 	return FileName(fmt.Sprintf("%d/%s/%s", school, u.UUID[:2], u.UUID))
 }
 
-// UploadPath is the path of the permanent address of an upload.
-func UploadPath(school SchoolID, uuid, extension string) string {
-	return fmt.Sprintf("/files/%d/%s.%s", school, uuid, extension)
+// ThumbnailName names the content of a picture in a width; what a store keeps begins
+// with it. That of the upload begins all names of its contents.
+func (u *Upload) ThumbnailName(school SchoolID, width int) FileName {
+	return FileName(fmt.Sprintf("%s%s%d", u.ContentName(school), thumbnailMark, width))
+}
+
+const thumbnailMark = "-w" // no other name of a content has it
+
+// IsThumbnail reports whether a name is that of the thumbnail of an upload, which can
+// be made again.
+func (n FileName) IsThumbnail() bool { return strings.Contains(string(n), thumbnailMark) }
+
+// ThumbnailWidths lists the widths that pictures can be had in, in pixels.
+func ThumbnailWidths() []int { return []int{160, 320, 640, 1280} }
+
+// UploadPath is the path of the permanent address of an upload with a UUID, or of
+// pictures with a checksum.
+func UploadPath(school SchoolID, name, extension string) string {
+	return fmt.Sprintf("/files/%d/%s.%s", school, name, extension)
 }
 
 // UploadAddress is what the permanent address of an upload says.
 type UploadAddress struct {
-	School          SchoolID
-	UUID, Extension string
+	School    SchoolID
+	UUID      string // empty: it is that of pictures
+	Checksum  string // of pictures; empty: there is a UUID
+	Extension string
+}
+
+// Filter finds the uploads that an address leads to: one, or those of the same picture.
+func (a *UploadAddress) Filter() UploadFilter {
+	if a.Checksum != "" {
+		return UploadFilter{Picture: Some(a.Checksum), Extension: Some(a.Extension)}
+	}
+	return UploadFilter{UUID: Some(a.UUID), Extension: Some(a.Extension)}
 }
 
 // ParseUploadAddress reads the permanent address of an upload. What else stands in
@@ -129,9 +158,42 @@ func ParseUploadAddress(address string) (a UploadAddress, ok bool) {
 	if err != nil {
 		return a, false
 	}
-	uuid, extension, _ := strings.Cut(name, ".")
-	a = UploadAddress{SchoolID(n), uuid, extension}
-	return a, UploadPath(a.School, a.UUID, a.Extension) == u.Path && isUUID(uuid) && isExtension(extension)
+	name, extension, _ := strings.Cut(name, ".")
+	a = UploadAddress{School: SchoolID(n), UUID: name, Extension: extension}
+	if isChecksum(name) {
+		a.UUID, a.Checksum = "", name
+	}
+	canonical := UploadPath(a.School, name, extension) == u.Path
+	return a, canonical && (a.Checksum != "" || isUUID(name)) && isExtension(extension)
+}
+
+// EachChecksum calls visit with everything in a text that is written as a SHA-256 in
+// hexadecimal in lower case.
+func EachChecksum(text string, visit func(checksum string)) {
+	for begin := 0; begin < len(text); {
+		end := begin
+		for end < len(text) && isHex(text[end]) {
+			end++
+		}
+		if end-begin == checksumLength {
+			visit(text[begin:end])
+		}
+		begin = end + 1
+	}
+}
+
+const checksumLength = 64
+
+func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
+
+// isChecksum reports whether a text is a SHA-256 in hexadecimal in lower case.
+func isChecksum(s string) bool {
+	for i := range len(s) {
+		if !isHex(s[i]) {
+			return false
+		}
+	}
+	return len(s) == checksumLength
 }
 
 // EachUUID calls visit with everything in a text that is written as a UUID in lower
@@ -149,8 +211,7 @@ func EachUUID(text string, visit func(uuid string)) {
 func isUUID(s string) bool {
 	for i := range len(s) {
 		dash := i == 8 || i == 13 || i == 18 || i == 23
-		hex := '0' <= s[i] && s[i] <= '9' || 'a' <= s[i] && s[i] <= 'f'
-		if dash && s[i] != '-' || !dash && !hex {
+		if dash && s[i] != '-' || !dash && !isHex(s[i]) {
 			return false
 		}
 	}

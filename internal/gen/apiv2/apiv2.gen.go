@@ -1059,7 +1059,7 @@ type LectureAttachment struct {
 	// ContentType Media type of the file.
 	ContentType *string `json:"content_type"`
 
-	// Duration Length of a video in seconds.
+	// Duration Length of a video or a sound in seconds.
 	Duration *int32 `json:"duration"`
 
 	// HotmartHostID Always null.
@@ -1953,7 +1953,7 @@ type Upload struct {
 	// UploadURL Address to send the file to; whoever has it can send one.
 	UploadURL string `json:"upload_url"`
 
-	// UploadMethod Always `PUT`.
+	// UploadMethod Always `PUT`; POST does the same.
 	UploadMethod UploadUploadMethod `json:"upload_method"`
 
 	// UploadHeaders Headers to send with the file.
@@ -1975,7 +1975,7 @@ type Upload struct {
 	UploadID string `json:"upload_id"`
 }
 
-// UploadUploadMethod Always `PUT`.
+// UploadUploadMethod Always `PUT`; POST does the same.
 type UploadUploadMethod string
 
 // User A person of the school.

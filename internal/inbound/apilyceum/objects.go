@@ -91,6 +91,7 @@ type (
 		ReceivedAt  *time.Time           `json:"received_at"`
 		SizeInBytes *int64               `json:"size_in_bytes"`
 		Checksum    *string              `json:"checksum"`
+		Duration    *int32               `json:"duration"`
 	}
 	webhookObject struct {
 		ID           int32     `json:"id"`
@@ -164,6 +165,7 @@ func shown(object any) any {
 		return upload{
 			int32(o.ID), o.UUID, o.TargetType, o.TargetID, o.Purpose, o.Extension, wire.Moment(o.CreatedAt),
 			wire.Moment(o.ExpiresAt), wire.OptMoment(o.ReceivedAt), wire.Optional(o.SizeInBytes), wire.Optional(o.Checksum),
+			wire.Optional(o.Duration),
 		}
 	case lyceum.Webhook:
 		if o.DeletedAt.Present {

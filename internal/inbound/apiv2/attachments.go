@@ -183,12 +183,15 @@ func lectureAttachment(a learning.AttachmentDetail) gen.LectureAttachment {
 		CreatedAt: wire.Moment(a.CreatedAt), UpdatedAt: wire.Moment(a.UpdatedAt), URL: wire.Optional(a.URL),
 		ThumbnailURL: wire.Optional(a.Video.Value.Thumbnail), FileExtension: wire.Optional(a.FileExtension),
 		FileSize: wire.Optional(a.FileSize), ContentType: wire.Optional(a.ContentType),
-		Duration: wire.Optional(a.Video.Value.Duration), AltText: wire.Optional(a.AltText),
+		Duration: wire.Optional(a.Duration), AltText: wire.Optional(a.AltText),
 		FlaggedAsDecorative: wire.Optional(a.Decorative), Text: wire.Optional(a.Text),
 		CodeSyntax: wire.Optional(a.CodeSyntax), Href: &href,
 	}
-	if a.Video.Present && !a.ContentType.Present {
-		shown.ContentType = &a.Video.Value.ContentType
+	if a.Video.Present {
+		shown.Duration = wire.Optional(a.Video.Value.Duration)
+		if !a.ContentType.Present {
+			shown.ContentType = &a.Video.Value.ContentType
+		}
 	}
 	if q := a.Question.Value; a.Question.Present {
 		shown.OpenResponseQuestion = &gen.OpenQuestion{

@@ -6,12 +6,14 @@ package files
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime"
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -31,10 +33,13 @@ type Options struct {
 // file takes, and cut off who does not go on.
 func Handlers(o Options) map[string]http.Handler {
 	return map[string]http.Handler{
-		"GET " + wire.FileLinkPath: http.HandlerFunc(o.link),
-		"GET " + wire.FilePath:     http.HandlerFunc(o.file),
-		"HEAD " + wire.FilePath:    http.HandlerFunc(o.head),
-		"PUT " + wire.FilePath:     http.HandlerFunc(o.take),
+		"GET " + wire.FileLinkPath:     shared(o.link),
+		"OPTIONS " + wire.FileLinkPath: preflight("GET, HEAD"),
+		"GET " + wire.FilePath:         shared(o.file),
+		"HEAD " + wire.FilePath:        shared(o.head),
+		"POST " + wire.FilePath:        shared(o.take),
+		"PUT " + wire.FilePath:         shared(o.take),
+		"OPTIONS " + wire.FilePath:     preflight("GET, HEAD, POST, PUT"),
 	}
 }
 
@@ -45,7 +50,7 @@ func (o Options) file(w http.ResponseWriter, r *http.Request) {
 		o.refuse(w, r, lyceum.Errorf(lyceum.NotFound, "there is no such file"))
 		return
 	}
-	kept, err := o.Learning.OpenFile(r.Context(), a)
+	kept, err := o.open(r, a)
 	if err != nil {
 		o.refuse(w, r, err)
 		return
@@ -53,6 +58,21 @@ func (o Options) file(w http.ResponseWriter, r *http.Request) {
 	defer kept.Content.Close()
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	send(w, r, &kept, "inline")
+}
+
+// open opens a picture, in the width that is asked for.
+func (o Options) open(r *http.Request, a lyceum.UploadAddress) (learning.KeptFile, error) {
+	asked, is := r.URL.Query()["width"]
+	if !is {
+		return o.Learning.OpenFile(r.Context(), a)
+	}
+	for _, width := range lyceum.ThumbnailWidths() {
+		if len(asked) == 1 && asked[0] == strconv.Itoa(width) {
+			return o.Learning.OpenThumbnail(r.Context(), a, width)
+		}
+	}
+	widths := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(lyceum.ThumbnailWidths())), ", "), "[]")
+	return learning.KeptFile{}, lyceum.Invalidf("width must be one of %s", widths)
 }
 
 // link sends the file that a link leads to, or leads on to where it is.
@@ -92,11 +112,13 @@ func (o Options) lead(w http.ResponseWriter, r *http.Request, address string) {
 // the name of the school.
 func send(w http.ResponseWriter, r *http.Request, kept *learning.KeptFile, disposition string) {
 	header := w.Header()
-	header.Set("Content-Type", lyceum.MediaType(kept.Extension))
+	if kept.Width == 0 { // the format of a thumbnail is seen from its begin
+		header.Set("Content-Type", lyceum.MediaType(kept.Extension))
+	}
 	header.Set("Content-Disposition", disposition)
 	header.Set("Content-Security-Policy", "sandbox")
 	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("ETag", etag(&kept.Upload))
+	header.Set("ETag", etag(&kept.Upload, kept.Width))
 	content := &content{kept.Content, r.Context(), http.NewResponseController(w)}
 	http.ServeContent(w, r, "", kept.ReceivedAt.Value, content)
 }
@@ -117,7 +139,13 @@ func (c *content) Read(p []byte) (int, error) {
 	return c.ReadSeeker.Read(p)
 }
 
-func etag(u *lyceum.Upload) string { return `"` + u.Checksum.Value + `"` }
+// etag is that of a file, or of a thumbnail of it in a width.
+func etag(u *lyceum.Upload, width int) string {
+	if width == 0 {
+		return `"` + u.Checksum.Value + `"`
+	}
+	return fmt.Sprintf(`"%s-%d"`, u.Checksum.Value, width)
+}
 
 // disposition says under which name a file is saved, and whether a browser shows it.
 func disposition(file *learning.LinkedFile) string {

@@ -119,6 +119,27 @@ func TestVideosOfLectures(t *testing.T) {
 	}
 }
 
+// How long a file plays is shown where a video or a sound of it is.
+func TestDurationsOfLectures(t *testing.T) {
+	s, ours, _ := newClassroom(t)
+	second := "\x44\xac\x00\x00" // bytes, of which a second has as many
+	sound := "RIFF????WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00" + second + second + "\x01\x00\x08\x00data" + second + strings.Repeat("x", 44100)
+	film := "\x00\x00\x00\x08ftyp\x00\x00\x00\x74moov\x00\x00\x00\x6cmvhd" + strings.Repeat("\x00", 15) + "\x01\x00\x00\x02\xf2" + strings.Repeat("\x00", 80)
+	for kind, tc := range map[lyceum.AttachmentKind]struct {
+		extension, content string
+		sound, film        int32
+	}{
+		lyceum.AudioAttachment: {"wav", sound, 1, 0}, lyceum.VideoAttachment: {"mp4", film, 0, 754}, lyceum.FileAttachment: {"wav", sound, 0, 0},
+	} {
+		q := handout
+		q.Extension = tc.extension
+		made, err := s.attach(t, ours, kind, base+s.sent(t, q, tc.content))
+		if err != nil || made.Duration.Value != tc.sound || made.Video.Value.Duration.Value != tc.film {
+			t.Errorf("%s: %+v, %v", kind, made.Attachment, err)
+		}
+	}
+}
+
 // A link to a file of a lecture ends with what the learner sees of the lecture.
 func TestLinksOfLecturesEndWithAccess(t *testing.T) {
 	s, ours, hers := newClassroom(t)

@@ -21,14 +21,13 @@ const pause = time.Minute
 // take keeps what a request sends of the file of an upload, and says how much of it
 // has come.
 func (o Options) take(w http.ResponseWriter, r *http.Request) {
-	sent, err := readSent(r)
-	if err != nil {
-		o.refuse(w, r, err)
-		return
-	}
 	moving := http.NewResponseController(w)
 	body := &body{from: r.Body, moving: moving}
-	received, err := o.Learning.Receive(r.Context(), wire.ReadUploadURL(r), sent, body)
+	content, sent, err := readBody(r, body)
+	var received learning.ReceivedFile
+	if err == nil {
+		received, err = o.Learning.Receive(r.Context(), wire.ReadUploadURL(r), sent, content)
+	}
 	_ = moving.SetWriteDeadline(time.Now().Add(pause)) // where it cannot be set there is none
 	if body.err != nil && lyceum.KindOf(err) != lyceum.Unavailable {
 		err = lyceum.Invalidf("the request did not come whole; %d bytes of the file have come, continue with byte %[1]d",
@@ -36,6 +35,33 @@ func (o Options) take(w http.ResponseWriter, r *http.Request) {
 	}
 	o.tell(w, r, &received, err)
 }
+
+// readBody returns the file that a request sends as its body or in a form, and what is
+// said of it.
+func readBody(r *http.Request, body io.Reader) (content io.Reader, sent learning.SentFile, err error) {
+	boundary, err := formBoundary(r)
+	if err != nil || boundary == "" {
+		if err == nil {
+			sent, err = readSent(r)
+		}
+		return body, sent, err
+	}
+	switch {
+	case r.Header.Get("Content-Range") != "":
+		return nil, sent, lyceum.Invalidf("a form has all of a file; send a part of it as the body of the request")
+	case r.ContentLength > lyceum.MaxUpload+3*maxFields:
+		return nil, sent, errTooLarge
+	}
+	f, err := openForm(body, boundary)
+	if err != nil {
+		return nil, sent, err
+	}
+	sent.Length = -1
+	sent.Sum, err = readDigest(append(r.Header.Values("Repr-Digest"), f.file.Header.Values("Repr-Digest")...))
+	return f, sent, err
+}
+
+var errTooLarge = lyceum.Errorf(lyceum.TooLarge, "the file has more than %d bytes", int64(lyceum.MaxUpload))
 
 // head answers HEAD: for the address that takes a file, with how much of it has come.
 func (o Options) head(w http.ResponseWriter, r *http.Request) {
@@ -59,13 +85,15 @@ func (o Options) tell(w http.ResponseWriter, r *http.Request, received *learning
 	if received.ID != 0 {
 		showSize(header, received.Size)
 	}
-	switch {
-	case lyceum.Public(err).Code == learning.WrongOffset:
-		http.Error(w, lyceum.Public(err).Detail, http.StatusRequestedRangeNotSatisfiable)
+	switch e := lyceum.Public(err); {
+	case e.Code == learning.WrongOffset:
+		http.Error(w, e.Detail, http.StatusRequestedRangeNotSatisfiable)
+	case e.Code == wrongType:
+		http.Error(w, e.Detail, http.StatusUnsupportedMediaType)
 	case err != nil:
 		o.refuse(w, r, err)
 	case received.Complete:
-		header.Set("ETag", etag(&received.Upload))
+		header.Set("ETag", etag(&received.Upload, 0))
 		w.WriteHeader(http.StatusOK)
 	default:
 		w.WriteHeader(http.StatusPermanentRedirect) // which means, without Location, that the file is not complete
@@ -95,7 +123,7 @@ func readSent(r *http.Request) (sent learning.SentFile, err error) {
 		}
 	}
 	if max(sent.Length, sent.Total.Value) > lyceum.MaxUpload {
-		return sent, lyceum.Errorf(lyceum.TooLarge, "the file has more than %d bytes", int64(lyceum.MaxUpload))
+		return sent, errTooLarge
 	}
 	sent.Sum, err = readDigest(r.Header.Values("Repr-Digest"))
 	return sent, err

@@ -89,6 +89,7 @@ func Attachments() Kind[lyceum.Attachment] {
 			optBooleanColumn("embeddable", func(a *row) *lyceum.Opt[bool] { return &a.Embeddable }),
 			optBooleanColumn("downloadable", func(a *row) *lyceum.Opt[bool] { return &a.Downloadable }),
 			optTextColumn("content_type", func(a *row) *lyceum.Opt[string] { return &a.ContentType }),
+			optCountColumn("duration", func(a *row) *lyceum.Opt[int32] { return &a.Duration }),
 			optTextColumn("alt_text", func(a *row) *lyceum.Opt[string] { return &a.AltText }),
 			optBooleanColumn("flagged_as_decorative", func(a *row) *lyceum.Opt[bool] { return &a.Decorative }),
 			optTextColumn("code_syntax", func(a *row) *lyceum.Opt[string] { return &a.CodeSyntax }),

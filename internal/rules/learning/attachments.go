@@ -143,6 +143,12 @@ func describeFile(tx lyceum.Tx, a *lyceum.Attachment) error {
 		a.FileSize = lyceum.Some(int32(size))
 	}
 	a.FileExtension = lyceum.Some(u.Extension)
+	switch a.Kind {
+	case lyceum.VideoAttachment:
+		a.Video.Value.Duration = u.Duration
+	case lyceum.AudioAttachment:
+		a.Duration = u.Duration
+	}
 	if kind, known := lyceum.KnownMediaType(u.Extension); known {
 		a.ContentType = lyceum.Some(kind)
 		if a.Video.Present {

@@ -2,6 +2,7 @@ package learning
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -44,7 +45,7 @@ func (c *AuthorChange) apply(to *lyceum.AuthorProfile) {
 func (s *Service) CreateAuthor(ctx context.Context, by lyceum.By, asked AuthorChange) (lyceum.AuthorProfile, error) {
 	return lyceum.Change(ctx, s.store, by.Stamp(s.clock()), func(tx lyceum.Tx) (a lyceum.AuthorProfile, err error) {
 		asked.apply(&a)
-		if err := checkAuthor(tx, &a); err != nil {
+		if err := errors.Join(checkAuthor(tx, &a), s.namePicture(tx, &a.ProfileImageURL)); err != nil {
 			return a, err
 		}
 		if a.ID, err = tx.Authors.NextID(tx); err != nil {
@@ -63,7 +64,7 @@ func (s *Service) UpdateAuthor(ctx context.Context, by lyceum.By, asked AuthorCh
 			return a, err
 		}
 		asked.apply(&a)
-		if err := checkAuthor(tx, &a); err != nil {
+		if err := errors.Join(checkAuthor(tx, &a), s.namePicture(tx, &a.ProfileImageURL)); err != nil {
 			return a, err
 		}
 		_, err = tx.Authors.Save(tx, a)

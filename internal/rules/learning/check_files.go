@@ -47,7 +47,7 @@ func (s *Service) CheckFiles(ctx context.Context, deep bool, done func(files int
 			return nil
 		}
 		of, err := s.uploadOf(ctx, f.Name)
-		if err != nil || of.StoredAs == lyceum.Some(f.Name) {
+		if err != nil || of.StoredAs == lyceum.Some(f.Name) || of.ReceivedAt.Present && f.Name.IsThumbnail() {
 			return err
 		}
 		found.Orphans, found.OrphanBytes, found.Orphan = found.Orphans+1, found.OrphanBytes+f.Size, f.Name

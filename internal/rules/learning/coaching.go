@@ -9,7 +9,7 @@ func (s *Service) Coaching() Products[lyceum.CoachingID, lyceum.Coaching, lyceum
 		service: s, what: "coaching", author: "author_id",
 		rows: func(t *lyceum.Tables) lyceum.Table[lyceum.CoachingID, row, lyceum.ProductFilter] { return t.Coaching },
 		parts: func(c *row) productParts[lyceum.CoachingID] {
-			return productParts[lyceum.CoachingID]{&c.ID, &c.CreatedAt, &c.UpdatedAt, &c.ArchivedAt, &c.AuthorID}
+			return productParts[lyceum.CoachingID]{&c.ID, &c.CreatedAt, &c.UpdatedAt, &c.ArchivedAt, &c.AuthorID, &c.ImageURL}
 		},
 		names: []reference[row]{{
 			"author_bio_id", "author", lyceum.AuthorSequence, func(c *row) int32 { return int32(c.AuthorID.Value) },

@@ -158,6 +158,7 @@ func keepAttachment(a, old *lyceum.Attachment, now time.Time) {
 	keep(&a.Embeddable, old.Embeddable)
 	keep(&a.Downloadable, old.Downloadable)
 	keep(&a.ContentType, old.ContentType)
+	keep(&a.Duration, old.Duration)
 	keep(&a.AltText, old.AltText)
 	keep(&a.Decorative, old.Decorative)
 	keep(&a.CodeSyntax, old.CodeSyntax)

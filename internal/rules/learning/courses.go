@@ -39,7 +39,7 @@ func (s *Service) CourseProducts() Products[lyceum.CourseID, lyceum.Course, lyce
 		service: s, what: "course", author: "author_id", check: sound,
 		rows: func(t *lyceum.Tables) lyceum.Table[lyceum.CourseID, row, lyceum.CourseFilter] { return t.Courses },
 		parts: func(c *row) productParts[lyceum.CourseID] {
-			return productParts[lyceum.CourseID]{&c.ID, &c.CreatedAt, &c.UpdatedAt, &c.ArchivedAt, &c.AuthorID}
+			return productParts[lyceum.CourseID]{&c.ID, &c.CreatedAt, &c.UpdatedAt, &c.ArchivedAt, &c.AuthorID, &c.ImageURL}
 		},
 	}
 }

@@ -13,7 +13,9 @@ func (s *Service) DigitalDownloads() Products[
 			return t.DigitalDownloads
 		},
 		parts: func(d *row) productParts[lyceum.DigitalDownloadID] {
-			return productParts[lyceum.DigitalDownloadID]{&d.ID, &d.CreatedAt, &d.UpdatedAt, &d.ArchivedAt, &d.AuthorID}
+			return productParts[lyceum.DigitalDownloadID]{
+				&d.ID, &d.CreatedAt, &d.UpdatedAt, &d.ArchivedAt, &d.AuthorID, &d.ImageURL,
+			}
 		},
 		names: []reference[row]{{
 			"author_bio_id", "author", lyceum.AuthorSequence, func(d *row) int32 { return int32(d.AuthorID.Value) },

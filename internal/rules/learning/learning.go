@@ -22,11 +22,14 @@ type Service struct {
 	base  string           // URL of the server, which links begin with
 	files lyceum.FileStore // nil: no uploads
 	hand  inHand
+	busy  receiving
+
+	thumbnails thumbnails
 }
 
 // New makes the service over a store.
 func New(store lyceum.Store, clock func() time.Time) *Service {
-	return &Service{store: store, clock: clock}
+	return &Service{store: store, clock: clock, thumbnails: thumbnails{turn: make(chan struct{}, 1)}}
 }
 
 // SignLinks makes the keys of a ring sign the links to files, which begin with the

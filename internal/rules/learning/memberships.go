@@ -15,7 +15,7 @@ func (s *Service) Memberships() Products[lyceum.MembershipID, lyceum.Membership,
 			return t.Memberships
 		},
 		parts: func(m *row) productParts[lyceum.MembershipID] {
-			return productParts[lyceum.MembershipID]{&m.ID, &m.CreatedAt, &m.UpdatedAt, &m.ArchivedAt, nil}
+			return productParts[lyceum.MembershipID]{&m.ID, &m.CreatedAt, &m.UpdatedAt, &m.ArchivedAt, nil, &m.ImageURL}
 		},
 	}
 }
@@ -31,7 +31,7 @@ func (s *Service) MembershipTiers() Products[
 			return t.MembershipTiers
 		},
 		parts: func(m *row) productParts[lyceum.MembershipTierID] {
-			return productParts[lyceum.MembershipTierID]{&m.ID, &m.CreatedAt, &m.UpdatedAt, &m.ArchivedAt, nil}
+			return productParts[lyceum.MembershipTierID]{&m.ID, &m.CreatedAt, &m.UpdatedAt, &m.ArchivedAt, nil, nil}
 		},
 		names: []reference[row]{{
 			"membership_id", "membership", lyceum.MembershipSequence, func(m *row) int32 { return int32(m.MembershipID) },

@@ -19,6 +19,21 @@ const (
 	maxPictureHeader = 4 << 20    // bytes before the size of a picture
 )
 
+// namePicture puts, in the place of the address that a picture was sent to, the one
+// that is made of what is in it: a picture that is sent again has the same address. An
+// address that is none of this school's pictures stays, and image may be nil.
+func (s *Service) namePicture(tx lyceum.Tx, image *lyceum.Opt[string]) error {
+	if image == nil || !image.Present || !s.ours(tx.School(), image.Value) {
+		return nil
+	}
+	a, _ := lyceum.ParseUploadAddress(image.Value)
+	u, found, err := findUpload(tx.Tables, tx, a)
+	if found && u.ReceivedAt.Present && u.Purpose == lyceum.ThumbnailUpload {
+		image.Value = s.base + lyceum.UploadPath(a.School, u.Checksum.Value, u.Extension)
+	}
+	return err
+}
+
 // pictured refuses a content that is not a picture of a type, or that is a picture of
 // too many pixels. It reads no pixel.
 func (s *Service) pictured(ctx context.Context, name lyceum.FileName, extension string) error {

@@ -13,7 +13,7 @@ func (s *Service) ProductCollections() Products[
 			return t.ProductCollections
 		},
 		parts: func(c *row) productParts[lyceum.ProductCollectionID] {
-			return productParts[lyceum.ProductCollectionID]{&c.ID, &c.CreatedAt, &c.UpdatedAt, &c.ArchivedAt, nil}
+			return productParts[lyceum.ProductCollectionID]{&c.ID, &c.CreatedAt, &c.UpdatedAt, &c.ArchivedAt, nil, &c.ImageURL}
 		},
 	}
 }

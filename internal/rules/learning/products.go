@@ -31,6 +31,7 @@ type productParts[ID ~int32] struct {
 	created, updated *time.Time
 	archived         *lyceum.Opt[time.Time]
 	author           *lyceum.Opt[lyceum.AuthorID] // nil where there is none
+	image            *lyceum.Opt[string]          // nil where there is none
 }
 
 // Edit is what to change of a product or a part of one. Apply changes the fields that were asked
@@ -100,6 +101,9 @@ func (p Products[ID, T, F]) create(
 			return fresh, err
 		}
 		*parts.id = id
+		if err := p.service.namePicture(tx, parts.image); err != nil {
+			return fresh, err
+		}
 		if err := p.checked(tx, &fresh); err != nil {
 			return fresh, err
 		}
@@ -137,10 +141,11 @@ func (p Products[ID, T, F]) Update(ctx context.Context, by lyceum.By, e Edit[ID,
 			return row, err
 		}
 		before := row
-		if e.Apply(&row); row == before {
-			return row, nil
-		}
+		e.Apply(&row)
 		parts := p.parts(&row)
+		if err := p.service.namePicture(tx, parts.image); err != nil || row == before {
+			return row, err
+		}
 		if err := p.knownAuthor(tx, parts); err != nil {
 			return row, err
 		}

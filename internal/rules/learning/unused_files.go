@@ -79,7 +79,7 @@ func (s *Service) unused(
 	missed := mentions{}
 	for i := range old {
 		if old[i].ReceivedAt.Present {
-			missed[old[i].UUID] = false
+			missed[old[i].UUID], missed[old[i].Checksum.Value] = false, false
 		}
 	}
 	if len(missed) > 0 {
@@ -88,15 +88,24 @@ func (s *Service) unused(
 		}
 	}
 	for i := range old {
-		if !missed[old[i].UUID] {
+		if !missed.either(&old[i]) {
 			unused = append(unused, old[i])
 		}
 	}
 	return unused, nil
 }
 
-// mentions says of the UUIDs of uploads whether they were mentioned.
+// mentions says of the UUIDs and the checksums of uploads whether they were mentioned.
 type mentions map[string]bool
+
+// either reports whether an upload was mentioned.
+func (m mentions) either(u *lyceum.Upload) bool { return m[u.UUID] || m[u.Checksum.Value] }
+
+func (m mentions) note(name string) {
+	if _, asked := m[name]; asked {
+		m[name] = true
+	}
+}
 
 func (m mentions) inSchool(v lyceum.View) error {
 	return errors.Join(
@@ -127,11 +136,8 @@ func mentionedIn[ID lyceum.Key, T, F any](
 // in notes what a row mentions, in whichever field.
 func (m mentions) in(row any) error {
 	text, err := json.Marshal(row)
-	lyceum.EachUUID(string(text), func(uuid string) {
-		if _, asked := m[uuid]; asked {
-			m[uuid] = true
-		}
-	})
+	lyceum.EachUUID(string(text), m.note)
+	lyceum.EachChecksum(string(text), m.note)
 	return err
 }
 
@@ -146,12 +152,12 @@ func (s *Service) drop(ctx context.Context, school lyceum.SchoolID, part []lyceu
 		}
 	}
 	err := s.eachStill(ctx, school, taken, func(tx lyceum.Tx, u lyceum.Upload) error {
-		used := mentions{u.UUID: false}
-		if err := used.byTarget(tx, &u); err != nil || used[u.UUID] || !u.ReceivedAt.Present {
+		used := mentions{u.UUID: false, u.Checksum.Value: false}
+		if err := used.byTarget(tx, &u); err != nil || used.either(&u) || !u.ReceivedAt.Present {
 			return err
 		}
 		u.ReceivedAt, u.StoredAs = lyceum.None[time.Time](), lyceum.None[lyceum.FileName]()
-		u.SizeInBytes, u.Checksum = lyceum.None[int64](), lyceum.None[string]()
+		u.SizeInBytes, u.Checksum, u.Duration = lyceum.None[int64](), lyceum.None[string](), lyceum.None[int32]()
 		return tx.Uploads.Update(tx, u)
 	})
 	if err != nil {

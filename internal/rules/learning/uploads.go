@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -166,6 +167,12 @@ func (s *Service) Receive(
 	case s.files == nil:
 		return r, errNoFiles
 	}
+	if sent.Length != 0 {
+		if !s.busy.begin(t.School) {
+			return r, errManyUploads
+		}
+		defer s.busy.end(t.School)
+	}
 	if !s.hand.take(t.UUID) {
 		return r, errBusyUpload
 	}
@@ -186,6 +193,47 @@ func (s *Service) Receive(
 	}
 	err = s.takePart(ctx, t.School, &r, part, &sent, body)
 	return r, errors.Join(err, part.Close())
+}
+
+// How many files this process receives at once: each has a buffer and open files.
+const (
+	mostReceiving         = 512
+	mostReceivingOfSchool = 256
+)
+
+var errManyUploads = lyceum.Errorf(lyceum.Unavailable,
+	"%d files are being received, or %d of this school, which is as many as can be at once; try again later",
+	mostReceiving, mostReceivingOfSchool)
+
+// receiving counts the files that this process is receiving.
+type receiving struct {
+	mu     sync.Mutex
+	all    int
+	school map[lyceum.SchoolID]int
+}
+
+// begin reports whether one more file of a school can be received. Who began ends.
+func (r *receiving) begin(school lyceum.SchoolID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all >= mostReceiving || r.school[school] >= mostReceivingOfSchool {
+		return false
+	}
+	if r.school == nil {
+		r.school = map[lyceum.SchoolID]int{}
+	}
+	r.all++
+	r.school[school]++
+	return true
+}
+
+func (r *receiving) end(school lyceum.SchoolID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all--
+	if r.school[school]--; r.school[school] == 0 {
+		delete(r.school, school)
+	}
 }
 
 var errExpiredUpload = lyceum.Errorf(lyceum.Forbidden, "this address has expired; ask for a new one")
@@ -222,6 +270,9 @@ func (s *Service) takePart(
 		if err != nil {
 			return err
 		}
+	}
+	if r.Duration, err = s.durationOf(ctx, &sum, r.Extension); err != nil {
+		return err
 	}
 	r.Complete = true
 	r.StoredAs = lyceum.Some(sum.Name)
@@ -295,7 +346,7 @@ func begun(u *lyceum.Upload, sent *SentFile, body *bufio.Reader) error {
 	case cut && len(head) == 0:
 		return err
 	case len(head) == 0:
-		return lyceum.Invalidf("the file is empty; send it as the body of the request")
+		return lyceum.Invalidf("the file is empty")
 	case cut, err != nil && !sent.whole() && sent.Length < sent.Total.Value: // the rest of the head comes later
 		return nil
 	}
@@ -343,8 +394,7 @@ var errNoFile = lyceum.Errorf(lyceum.NotFound, "there is no such file")
 func findUpload(
 	t *lyceum.Tables, from lyceum.Source, a lyceum.UploadAddress,
 ) (u lyceum.Upload, found bool, err error) {
-	u, found, err = t.Uploads.First(from, lyceum.UploadFilter{UUID: lyceum.Some(a.UUID)})
-	return u, found && u.Extension == a.Extension, err
+	return t.Uploads.First(from, a.Filter())
 }
 
 // received notes that the file of an upload is kept. Of two that come at once one is.
@@ -369,6 +419,7 @@ type KeptFile struct {
 	lyceum.Upload
 
 	Content io.ReadSeekCloser
+	Width   int // of a thumbnail of it; 0: it is as it was sent
 }
 
 // OpenFile opens a file by its permanent address. It fails with NotFound for what has
@@ -401,7 +452,7 @@ func (s *Service) open(ctx context.Context, u lyceum.Upload) (KeptFile, error) {
 			Err: errors.Join(err, odd, content.Close()),
 		}
 	}
-	return KeptFile{u, content}, nil
+	return KeptFile{Upload: u, Content: content}, nil
 }
 
 // attachable finds the upload that an address leads to, if it is one of this school,

@@ -70,6 +70,7 @@ var attachments = define(&tables.Attachments, noun[lyceum.AttachmentID, lyceum.A
 		optBoolColumn("embeddable", func(a *lyceum.Attachment) *lyceum.Opt[bool] { return &a.Embeddable }),
 		optBoolColumn("downloadable", func(a *lyceum.Attachment) *lyceum.Opt[bool] { return &a.Downloadable }),
 		optTextColumn("content_type", func(a *lyceum.Attachment) *lyceum.Opt[string] { return &a.ContentType }),
+		optIntColumn("duration", func(a *lyceum.Attachment) *lyceum.Opt[int32] { return &a.Duration }),
 		optTextColumn("alt_text", func(a *lyceum.Attachment) *lyceum.Opt[string] { return &a.AltText }),
 		optBoolColumn("decorative", func(a *lyceum.Attachment) *lyceum.Opt[bool] { return &a.Decorative }),
 		optTextColumn("code_syntax", func(a *lyceum.Attachment) *lyceum.Opt[string] { return &a.CodeSyntax }),

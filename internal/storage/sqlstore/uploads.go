@@ -21,11 +21,19 @@ var _ = define(&tables.Uploads, noun[lyceum.UploadID, lyceum.Upload, lyceum.Uplo
 		optTimeColumn("received_at", func(u *lyceum.Upload) *lyceum.Opt[time.Time] { return &u.ReceivedAt }),
 		optIntColumn("size_in_bytes", func(u *lyceum.Upload) *lyceum.Opt[int64] { return &u.SizeInBytes }),
 		optTextColumn("checksum", func(u *lyceum.Upload) *lyceum.Opt[string] { return &u.Checksum }),
+		optIntColumn("duration", func(u *lyceum.Upload) *lyceum.Opt[int32] { return &u.Duration }),
 		optTextColumn("stored_as", func(u *lyceum.Upload) *lyceum.Opt[lyceum.FileName] { return &u.StoredAs }),
 	},
 	narrow: func(w *where, f lyceum.UploadFilter) {
 		if f.UUID.Present {
 			w.and("uuid = ?", f.UUID.Value)
+		}
+		if f.Picture.Present {
+			w.and("checksum = ?", f.Picture.Value)
+			w.and("purpose = ?", string(lyceum.ThumbnailUpload))
+		}
+		if f.Extension.Present {
+			w.and("extension = ?", f.Extension.Value)
 		}
 		if f.After.Present {
 			w.and("upload_id > ?", int64(f.After.Value))

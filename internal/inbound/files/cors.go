@@ -1,0 +1,35 @@
+package files
+
+import "net/http"
+
+// Headers of other origins' pages. An address says itself who may use it, and no
+// cookie counts.
+const (
+	allowedHeaders = "Content-Range, Content-Type, If-None-Match, If-Range, Range, Repr-Digest, X-Request-Id"
+	exposedHeaders = "Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Range, Retry-After, " +
+		"Upload-Offset, X-Request-Id"
+)
+
+// shared lets the pages of every origin read an answer.
+func shared(answer http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("Access-Control-Allow-Origin", "*")
+		if r.Header.Get("Origin") != "" {
+			header.Set("Access-Control-Expose-Headers", exposedHeaders)
+		}
+		answer(w, r)
+	})
+}
+
+// preflight answers a browser that asks what a page of another origin may send.
+func preflight(methods string) http.Handler {
+	return shared(func(w http.ResponseWriter, _ *http.Request) {
+		header := w.Header()
+		header.Set("Allow", methods+", OPTIONS")
+		header.Set("Access-Control-Allow-Methods", methods)
+		header.Set("Access-Control-Allow-Headers", allowedHeaders)
+		header.Set("Access-Control-Max-Age", "3600")
+		w.WriteHeader(http.StatusNoContent)
+	})
+}

@@ -1,0 +1,122 @@
+package files
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// maxFields are the bytes of a form before its file, and those behind it.
+const maxFields = 64 << 10
+
+// wrongType is the code of an error about a body that is neither a file nor a form
+// with one.
+const wrongType = "upload_body"
+
+// formBoundary returns what stands between the parts of a form; a body without one is
+// the file itself.
+func formBoundary(r *http.Request) (boundary string, err error) {
+	kind, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // what is none is that of a file
+	switch {
+	case kind == "multipart/form-data" && parameters["boundary"] != "":
+		return parameters["boundary"], nil
+	case strings.HasPrefix(kind, "multipart/"),
+		kind == "application/x-www-form-urlencoded" && r.Method == http.MethodPost:
+		return "", &lyceum.Error{
+			Kind: lyceum.Invalid, Code: wrongType,
+			Detail: "send the file as the body of the request, or in a form as multipart/form-data with a boundary",
+		}
+	}
+	return "", nil
+}
+
+// form is the file in a form, which ends without an error if the form does, and has no
+// other file.
+type form struct {
+	from  io.Reader // the body of the request
+	left  int       // bytes that may be read of it; negative: as many as come
+	parts *multipart.Reader
+	file  *multipart.Part
+	ended error // nil: the file goes on
+}
+
+var (
+	errNoFormFile = lyceum.Invalidf("the form has no file; send it as a part with a filename")
+	errFormFiles  = lyceum.Invalidf("the form has more than one file, and this address takes one")
+	errFields     = lyceum.Invalidf("the form has more than %d bytes beside its file", maxFields)
+	errFormCut    = lyceum.Invalidf("the form ends too early, or is not one")
+)
+
+// openForm reads a form as far as its file.
+func openForm(body io.Reader, boundary string) (*form, error) {
+	f := &form{from: body, left: maxFields}
+	f.parts = multipart.NewReader(bounded{f}, boundary)
+	err := f.next()
+	if err == io.EOF { // a form that is cut fails with an error that wraps it
+		err = errNoFormFile
+	}
+	f.left = -1
+	return f, err
+}
+
+// next goes to the next file, past the fields before it. It fails with io.EOF itself
+// at the end of the form.
+func (f *form) next() error {
+	for {
+		part, err := f.parts.NextPart()
+		if err != nil {
+			return formError(err)
+		}
+		if part.FileName() != "" {
+			f.file = part
+			return nil
+		}
+	}
+}
+
+// formError says what an error of a form means for who sent it.
+func formError(err error) error {
+	if _, own := errors.AsType[*lyceum.Error](err); own || err == io.EOF {
+		return err
+	}
+	return errors.Join(errFormCut, err)
+}
+
+// Read reads the file.
+func (f *form) Read(p []byte) (int, error) {
+	if f.ended != nil {
+		return 0, f.ended
+	}
+	n, err := f.file.Read(p)
+	if err == nil {
+		return n, nil
+	}
+	if f.ended = formError(err); f.ended == io.EOF {
+		f.left = maxFields
+		if f.ended = f.next(); f.ended == nil {
+			f.ended = errFormFiles
+		}
+	}
+	return n, f.ended
+}
+
+// bounded reads the body of a form.
+type bounded struct{ form *form }
+
+func (b bounded) Read(p []byte) (int, error) {
+	f := b.form
+	if f.left < 0 {
+		return f.from.Read(p)
+	}
+	if f.left == 0 {
+		return 0, errFields
+	}
+	n, err := f.from.Read(p[:min(len(p), f.left)])
+	f.left -= n
+	return n, err
+}
