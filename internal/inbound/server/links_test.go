@@ -29,7 +29,8 @@ type heldLink struct {
 const filesAt = "https://school.example.com"
 
 // keepFiles gives both schools of a class the same: a PDF and a video in lecture 11, a
-// PDF in a digital download that Mira has, and a picture of it. Each says whose it is.
+// PDF in lecture 31, which both learners see, one in a digital download that Mira has,
+// and a picture of it. Each says whose it is.
 func keepFiles(t *testing.T, k *class) {
 	t.Helper()
 	lessons := learning.New(k.store, k.clock.Now).SignLinks(lyceum.NewKeyring(lyceum.SecretKey{}), filesAt).
@@ -49,6 +50,7 @@ func keepFiles(t *testing.T, k *class) {
 		}
 		handout := send(lyceum.LectureUpload, 11, lyceum.AttachmentUpload, "pdf", "%PDF-"+k.mark(p))
 		film := send(lyceum.LectureUpload, 11, lyceum.AttachmentUpload, "mp4", "\x00\x00\x00\x20ftypisom "+k.mark(p))
+		shared := send(lyceum.LectureUpload, 31, lyceum.AttachmentUpload, "pdf", "%PDF-"+k.mark(p))
 		pattern := send(lyceum.DownloadUpload, 1, lyceum.AttachmentUpload, "pdf", "%PDF-"+k.mark(p))
 		cover := send(lyceum.DownloadUpload, 1, lyceum.ThumbnailUpload, "gif", "GIF89a\x01\x00\x01\x00\x00\x00\x00"+k.mark(p))
 		storetest.Write(t, k.store, p.id, func(tx lyceum.Tx) error {
@@ -56,14 +58,16 @@ func keepFiles(t *testing.T, k *class) {
 			video.URL, video.Video.Value.URL = lyceum.Some(film), film
 			pdf, pdfErr := tx.Attachments.Get(tx, 106)
 			pdf.URL = lyceum.Some(handout)
+			both, bothErr := tx.Attachments.Get(tx, 122)
+			both.Kind, both.URL = lyceum.FileAttachment, lyceum.Some(shared)
 			d, downloadErr := tx.DigitalDownloads.Get(tx, 1)
 			d.ImageURL = lyceum.Some(cover)
 			_, fileErr := tx.DownloadAttachments.Save(tx, lyceum.DownloadAttachment{
 				ID: 101, DigitalDownloadID: 1, Kind: lyceum.DownloadFile, URL: pattern, Filename: lyceum.Some("pattern.pdf"),
 				SizeInBytes: lyceum.Some[int64](1), CreatedAt: storetest.Day(1), UpdatedAt: storetest.Day(1),
 			})
-			_, saveErr := tx.Attachments.Save(tx, video, pdf)
-			return errors.Join(videoErr, pdfErr, downloadErr, fileErr, saveErr, tx.DigitalDownloads.Update(tx, d))
+			_, saveErr := tx.Attachments.Save(tx, video, pdf, both)
+			return errors.Join(videoErr, pdfErr, bothErr, downloadErr, fileErr, saveErr, tx.DigitalDownloads.Update(tx, d))
 		})
 	}
 }
@@ -168,8 +172,11 @@ func (k *class) followLinks(t *testing.T) {
 		kinds[fmt.Sprint(held.of.id, held.holder, strings.Split(address, "?")[0])] = true
 		for another := range k.links {
 			swapped := resigned(t, address, another)
-			if swapped == address {
+			if another == address {
 				continue
+			}
+			if swapped == address {
+				t.Errorf("%s and %s have one signature", address, another)
 			}
 			if status, text := follow(swapped); status != http.StatusForbidden {
 				t.Errorf("%s with the signature of %s: %d %s", address, another, status, text)
@@ -180,7 +187,7 @@ func (k *class) followLinks(t *testing.T) {
 			}
 		}
 	}
-	if len(kinds) != 12 { // three files of two schools, each for Mira and for the school's API key
+	if len(kinds) != 18 { // in two schools three files for Mira and for the API key, and one for both learners, too
 		t.Errorf("links to %d files: %v", len(kinds), kinds)
 	}
 	k.endAccess(t, k.ours)
@@ -192,11 +199,11 @@ func (k *class) followLinks(t *testing.T) {
 	}
 }
 
-// endAccess ends what Mira has of a school, and revokes its API key.
+// endAccess ends what learners have of a school, and revokes its API key.
 func (k *class) endAccess(t *testing.T, p *campusSchool) {
 	t.Helper()
 	storetest.Write(t, k.store, p.id, func(tx lyceum.Tx) error {
-		rows, err := lyceum.All(tx.Entitlements, tx, lyceum.EntitlementFilter{User: lyceum.Some(mira)})
+		rows, err := lyceum.All(tx.Entitlements, tx, lyceum.EntitlementFilter{})
 		for _, e := range rows {
 			e.EndedAt, e.EndReason = lyceum.Some(k.clock.Now()), lyceum.Some(lyceum.EndedByUnenrollment)
 			err = errors.Join(err, tx.Entitlements.Update(tx, e))
