@@ -1,0 +1,4 @@
+package templates
+
+// FilterNames are the filters of a template.
+var FilterNames = filterNames
