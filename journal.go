@@ -120,6 +120,7 @@ func EntryTypes() []EntryType {
 		OrderCreated, OrderUpdated, EntitlementCreated, EntitlementUpdated, EntitlementDeleted, BlockCreated, BlockDeleted,
 		SaleWarningCreated, SaleWarningUpdated, PaymentFailureCreated, SignInFailed, AccountLocked, SignInsRefused,
 		CodeReplayed, TokenReused, TargetRefused,
+		EmailTemplateUpdated, EmailTemplateDeleted, TemplateSecretCreated, TemplateSecretUpdated, TemplateSecretDeleted,
 	}, productEntries...)
 }
 

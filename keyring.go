@@ -1,11 +1,15 @@
 package lyceum
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -106,4 +110,54 @@ func (r *Keyring) Verify(purpose, text, signature string) bool {
 
 func (k SecretKey) signature(purpose, text string) []byte {
 	return k.MAC("sign " + purpose + "\x00" + text)
+}
+
+// Seal encrypts a text for storage (AES-256-GCM, with a random nonce). Open needs the
+// same purpose. Without a key ok is false.
+func (r *Keyring) Seal(purpose, text string) (sealed string, ok bool) {
+	key, ok := r.First()
+	if !ok {
+		return "", false
+	}
+	box := key.box(purpose).Seal(nil, nil, []byte(text), []byte(purpose)) // #nosec G407 -- it makes the nonce
+	return string(key.ID()) + "." + base64.RawURLEncoding.EncodeToString(box), true
+}
+
+// Open decrypts what Seal made. The error is Unavailable if its key is not in the ring,
+// and Internal if it was changed or belongs to another purpose.
+func (r *Keyring) Open(purpose, sealed string) (string, error) {
+	key, ok := r.Find(SealedBy(sealed))
+	if !ok {
+		return "", Errorf(Unavailable, "the server does not have the secret key %s, which this secret is encrypted with",
+			SealedBy(sealed))
+	}
+	_, encoded, _ := strings.Cut(sealed, ".")
+	box, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
+	if err != nil {
+		return "", fmt.Errorf("read what is sealed: %w", err)
+	}
+	text, err := key.box(purpose).Open(nil, nil, box, []byte(purpose))
+	if err != nil {
+		return "", fmt.Errorf("open what is sealed: %w", err)
+	}
+	return string(text), nil
+}
+
+// SealedBy names the key that a sealed text needs.
+func SealedBy(sealed string) SecretKeyID {
+	id, _, _ := strings.Cut(sealed, ".")
+	return SecretKeyID(id)
+}
+
+// box makes what seals for a purpose. Its errors are those of a key of another size.
+func (k SecretKey) box(purpose string) cipher.AEAD {
+	block, err := aes.NewCipher(k.MAC("seal " + purpose))
+	if err != nil {
+		panic(err)
+	}
+	box, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err)
+	}
+	return box
 }

@@ -105,3 +105,40 @@ func TestR16_SecretKeyIsNotPrinted(t *testing.T) {
 		t.Errorf("the id is %q", id)
 	}
 }
+
+// What was sealed with one of the keys opens as long as the key is there, for the
+// purpose that it was sealed for.
+func TestKeyringSeals(t *testing.T) {
+	older, newer := secretKey(1), secretKey(2)
+	sealed, ok := lyceum.NewKeyring(older).Seal("template", "a secret")
+	if again, _ := lyceum.NewKeyring(older).Seal("template", "a secret"); !ok || again == sealed {
+		t.Fatalf("sealed %v, the same twice", ok)
+	}
+	if strings.Contains(sealed, "a secret") || lyceum.SealedBy(sealed) != older.ID() {
+		t.Fatal(sealed)
+	}
+	for _, tt := range []struct {
+		name            string
+		ring            *lyceum.Keyring
+		purpose, sealed string
+		opens           bool
+		want            lyceum.Kind // of the error
+	}{
+		{"its own", lyceum.NewKeyring(older), "template", sealed, true, 0},
+		{"after a rotation", lyceum.NewKeyring(newer, older), "template", sealed, true, 0},
+		{"after its key is gone", lyceum.NewKeyring(newer), "template", sealed, false, lyceum.Unavailable},
+		{"no ring", nil, "template", sealed, false, lyceum.Unavailable},
+		{"another purpose", lyceum.NewKeyring(older), "device", sealed, false, lyceum.Internal},
+		{"cut", lyceum.NewKeyring(older), "template", sealed[:len(sealed)-4], false, lyceum.Internal},
+		{"without a box", lyceum.NewKeyring(older), "template", string(older.ID()), false, lyceum.Internal},
+		{"no base64", lyceum.NewKeyring(older), "template", string(older.ID()) + ".!", false, lyceum.Internal},
+	} {
+		text, err := tt.ring.Open(tt.purpose, tt.sealed)
+		if tt.opens != (err == nil) || tt.opens && text != "a secret" || !tt.opens && lyceum.KindOf(err) != tt.want {
+			t.Errorf("%s: %q, %v", tt.name, text, err)
+		}
+	}
+	if _, ok := lyceum.NewKeyring().Seal("template", "a secret"); ok {
+		t.Error("a ring without keys seals")
+	}
+}

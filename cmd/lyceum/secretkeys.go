@@ -8,11 +8,12 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
 type secretKeyCommands struct {
 	Rotate rotateKeyCommand `cmd:"" help:"Add a new secret key, which signs from now on."`
-	List   listKeysCommand  `cmd:"" help:"List the secret keys, and how many webhooks need each."`
+	List   listKeysCommand  `cmd:"" help:"List the secret keys, and how many secrets need each."`
 	Prune  pruneKeysCommand `cmd:"" help:"Remove the secret keys that are no longer needed."`
 }
 
@@ -97,7 +98,7 @@ func (c *listKeysCommand) Run(p *program) error {
 	return nil
 }
 
-// needed reads the keys, and counts the webhooks that need each.
+// needed reads the keys, and counts the secrets that need each.
 func (a *keysAt) needed(p *program, d *database) (keys *keyFile, needed map[lyceum.SecretKeyID]int, err error) {
 	if keys, err = a.read(d); err != nil {
 		return nil, nil, err
@@ -108,6 +109,13 @@ func (a *keysAt) needed(p *program, d *database) (keys *keyFile, needed map[lyce
 	}
 	defer closing(store, &err)
 	needed, err = events.New(store, p.clock, events.Options{Ring: keys.ring}).NeededKeys(p.ctx)
+	if err != nil {
+		return keys, nil, err
+	}
+	sealed, err := (&templates.Service{Store: store}).NeededKeys(p.ctx)
+	for id, n := range sealed {
+		needed[id] += n
+	}
 	return keys, needed, err
 }
 
@@ -119,7 +127,8 @@ type pruneKeysCommand struct {
 // Help implements kong's help for the command.
 func (pruneKeysCommand) Help() string {
 	return "Example: lyceum secret-key prune --data /var/lib/lyceum\n\nKeeps the signing key and the keys that " +
-		"webhook secrets are derived from. After a webhook's secret is rotated, its old key is needed for another day."
+		"webhook secrets are derived from and that the secrets of templates are encrypted " +
+		"with. After a webhook's secret is rotated, its old key is needed for another day."
 }
 
 // Run removes keys.
@@ -134,7 +143,7 @@ func (c *pruneKeysCommand) Run(p *program) error {
 		case i == 0:
 			fmt.Fprintf(p.stdout, "%s stays: it signs\n", key.ID())
 		case n > 0:
-			fmt.Fprintf(p.stdout, "%s stays: %d webhooks need it until their secret is rotated\n", key.ID(), n)
+			fmt.Fprintf(p.stdout, "%s stays: %d secrets need it until they are rotated\n", key.ID(), n)
 		default:
 			fmt.Fprintf(p.stdout, "%s is removed\n", key.ID())
 			continue

@@ -33,6 +33,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
 	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
 )
 
@@ -130,23 +131,24 @@ func (c *serveCommand) Run(p *program) (err error) {
 		return err
 	}
 	go keys.watch(p.ctx, p.log)
+	send, err := c.sender(p)
+	if err != nil {
+		return err
+	}
 	service := newService(p, store, serviceOptions{
 		perMinute: c.RateLimit, answers: c.limits(), cache: c.ResponseCache.bytes, room: room, ring: keys.ring,
 		sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL), files: uploads,
+		send: send,
 	})
 	service.folder = c.folder()
 	measureStorage(service.metrics, kept)
 	connections := c.limit(p, service.metrics, listener)
-	letters, err := c.sender(p)
-	if err != nil {
-		return err
-	}
 	pages, err := referencePages(reference.Options{BaseURL: c.BaseURL})
 	if err != nil {
 		return err
 	}
 	handler, err := service.handler(handlerOptions{
-		site: siteOf(base, c.AuthURL), mail: letters, metricsToken: token, https: strings.HasPrefix(base, "https://"),
+		site: siteOf(base, c.AuthURL), metricsToken: token, https: strings.HasPrefix(base, "https://"),
 		accessLog: c.AccessLog,
 		reference: pages, proxies: proxies,
 	})
@@ -236,6 +238,7 @@ type service struct {
 	moves    *clock.Service // of a sandbox; else nil
 	folder   string         // of a SQLite database
 	turn     sync.Mutex     // of those who work behind the requests
+	emails   *templates.Service
 	cache    *server.Cache
 	metrics  *server.Metrics
 	log      *slog.Logger
@@ -254,6 +257,7 @@ type serviceOptions struct {
 	sender    *webhook.Sender
 	site      web.Site // that what is sent to others names
 	files     lyceum.FileStore
+	send      templates.Send // nil: the server sends no emails
 }
 
 // newService makes the rules.
@@ -291,6 +295,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		learning: lessons,
 		people:   users,
 		bulk:     bulk.New(store, p.clock, lessons, users),
+		emails:   &templates.Service{Store: store, Clock: p.clock, Ring: o.ring, Log: p.log, Send: o.send},
 		events:   told,
 		feed:     events.NewFeed(store, told, p.ctx.Done()),
 		courier: &webhook.Courier{
@@ -312,7 +317,6 @@ func siteOf(base, auth string) web.Site {
 
 type handlerOptions struct {
 	site             web.Site
-	mail             func(ctx context.Context, to, subject, text string) error
 	metricsToken     string
 	https, accessLog bool
 	proxies          server.Proxies
@@ -336,13 +340,13 @@ func referencePages(o reference.Options) (http.Handler, error) {
 
 // doors are how programs and apps change who comes in.
 func (s *service) doors(o handlerOptions) people.Doors {
-	letters := oauth.NewNotices(oauth.Notices{School: s.school, Mail: o.mail, Site: o.site, Log: s.log})
+	letters := oauth.NewNotices(oauth.Notices{School: s.school, Emails: s.emails, Site: o.site, Log: s.log})
 	d := people.Doors{
 		Hash: s.accounts.HashForProgram, Leave: s.accounts.EndAccess, Left: s.accounts.EndedAccess, Close: s.learning.Close,
 		Tell: letters.Tell, Forget: s.accounts.Forget, Offer: s.accounts.OfferEmail,
 		Backups: backupsIn(s.folder),
 	}
-	if o.mail != nil {
+	if s.emails.Sends() {
 		d.Ask = letters.Ask
 	}
 	return d
@@ -351,7 +355,7 @@ func (s *service) doors(o handlerOptions) people.Doors {
 func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	signIn, err := oauth.Pages(oauth.Options{
 		Site: o.site, School: s.school, OnlySchool: s.onlySchool,
-		OAuth: s.oauth, Accounts: s.accounts, Apps: s.apps, Mail: o.mail, Log: s.log,
+		OAuth: s.oauth, Accounts: s.accounts, Apps: s.apps, Emails: s.emails, Log: s.log,
 		Readdress: s.people.Readdress, Learning: s.learning,
 	})
 	if err != nil {
@@ -361,7 +365,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		Site: o.site, School: s.school,
 		Accounts: s.accounts, Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log,
 		Learning: s.learning, People: s.people, Doors: s.doors(o), Bulk: s.bulk, Patience: 5 * time.Second,
-		Clock: s.clock, Moves: s.moves, Events: s.events,
+		Clock: s.clock, Moves: s.moves, Events: s.events, Emails: s.emails,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("parse the console: %w", err)
@@ -384,7 +388,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 			}, oauth.Endpoints(s.oauth, lyceum.V2)),
 			apilyceum.New(apilyceum.Rules{
 				Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed,
-				Bulk: s.bulk, Clock: s.moves, School: s.school,
+				Bulk: s.bulk, Clock: s.moves, School: s.school, Templates: s.emails,
 			}),
 		},
 		Keys:         s.keys,

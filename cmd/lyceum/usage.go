@@ -128,6 +128,7 @@ var tableGroups = []struct {
 		"sessions", "links", "authorization_codes", "access_tokens", "refresh_tokens", "grants", "oauth_apps", "api_keys",
 		"rate_windows",
 	}},
+	{"emails", []string{"email_templates", "template_secrets"}},
 	{"bulk jobs", []string{"bulk_jobs", "bulk_parts"}},
 }
 

@@ -646,6 +646,45 @@ type Dispute struct {
 // DisputeState `won` when the money is back.
 type DisputeState string
 
+// EmailPreview An email as its receiver reads it.
+type EmailPreview struct {
+	// Subject The subject.
+	Subject string `json:"subject"`
+
+	// Text The text.
+	Text string `json:"text"`
+}
+
+// EmailTemplate What an email says.
+type EmailTemplate struct {
+	// Name Name of the email.
+	Name EmailTemplateName `json:"name"`
+
+	// Description When it is sent.
+	Description string `json:"description"`
+
+	// Variables What the templates can show. `secrets` is known in all of them.
+	Variables []TemplateVariable `json:"variables"`
+
+	// Subject Template of the subject.
+	Subject string `json:"subject"`
+
+	// Body Template of the body.
+	Body string `json:"body"`
+
+	// UpdatedAt When the school changed it; null for the standard email.
+	UpdatedAt *time.Time `json:"updated_at"`
+}
+
+// EmailTemplateName Name of the email.
+type EmailTemplateName string
+
+// EmailTest A test that was sent.
+type EmailTest struct {
+	// SentTo The owner's email address.
+	SentTo string `json:"sent_to"`
+}
+
 // Enrollment Access that was given by hand.
 type Enrollment struct {
 	// ID Identifier of the reason, as in `reasons` of the user's access.
@@ -1539,6 +1578,33 @@ type StatementSum struct {
 
 	// Amount The sum.
 	Amount int64 `json:"amount"`
+}
+
+// TemplateSecret A secret of templates, without its text.
+type TemplateSecret struct {
+	// ID Identifier of the secret, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name What templates call it.
+	Name string `json:"name"`
+
+	// CreatedAt Time of creation.
+	CreatedAt time.Time `json:"created_at"`
+
+	// UpdatedAt When the secret was last replaced.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// TemplateVariable A value that templates can show.
+type TemplateVariable struct {
+	// Name What templates call it.
+	Name string `json:"name"`
+
+	// Description What it is.
+	Description string `json:"description"`
+
+	// Example What it is in a preview.
+	Example string `json:"example"`
 }
 
 // UserAccess A user's access to one product.

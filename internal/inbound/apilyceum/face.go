@@ -14,18 +14,20 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
 // Rules are what the face calls.
 type Rules struct {
-	Sales    *sales.Service
-	People   *people.Service
-	Learning *learning.Service
-	Events   *events.Service
-	Accounts *access.Accounts
-	Bulk     *bulk.Service
-	Feed     *events.Feed
-	Clock    *clock.Service // of a sandbox; others have no operations of it
+	Sales     *sales.Service
+	People    *people.Service
+	Learning  *learning.Service
+	Events    *events.Service
+	Accounts  *access.Accounts
+	Bulk      *bulk.Service
+	Feed      *events.Feed
+	Templates *templates.Service
+	Clock     *clock.Service // of a sandbox; others have no operations of it
 	// School gives what the school of a key chose.
 	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
 }
@@ -43,7 +45,7 @@ func (f *Face) Name() string { return "lyceum" }
 func (f *Face) Operations() []wire.Operation {
 	all := slices.Concat(
 		f.sales(), f.attention(), f.transactions(), f.disputes(), f.statements(), f.orders(), f.school(),
-		f.users(), f.access(), f.bulkJobs(),
+		f.users(), f.access(), f.bulkJobs(), f.emailTemplates(), f.templateSecrets(),
 		f.quizzes(), f.quizResponses(), f.comments(),
 		f.courses(), f.productCollections(), f.memberships(), f.membershipTiers(), f.coaching(),
 		f.coupons(), f.affiliates(), f.authors(), f.pricingPlans(), f.events(), f.webhooks(), f.deliveries(), f.changes(),

@@ -23,10 +23,11 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	users "github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
 //go:embed templates
-var templates embed.FS
+var pageTemplates embed.FS
 
 // Options are what a console is made of.
 type Options struct {
@@ -42,6 +43,7 @@ type Options struct {
 	Doors    users.Doors
 	Bulk     *bulk.Service
 	Events   *events.Service
+	Emails   *templates.Service
 	Names    Names
 	// Patience is how long the page after moving a clock, or sending to a webhook,
 	// waits for what comes back. 0 does not wait.
@@ -70,6 +72,7 @@ const (
 	keysPath         = "/admin/settings/api-keys"
 	webhooksPath     = "/admin/settings/webhooks"
 	peoplePath       = "/admin/settings/people"
+	emailsPath       = "/admin/settings/emails"
 )
 
 // signInPath is where who is not signed in is led to. The page is not the
@@ -192,6 +195,10 @@ func (c *console) routes() map[string]map[string]action {
 		hook + "/resend/keep":                   {"POST": c.keepResend},
 		delivery:                                {"GET": c.showDelivery},
 		delivery + "/resend":                    {"POST": c.resendDelivery},
+		emailsPath:                              {"GET": c.listEmails},
+		emailsPath + "/secrets":                 {"POST": c.keepSecret},
+		emailsPath + "/secrets/{id}/delete":     {"POST": c.deleteSecret},
+		emailsPath + "/{name}":                  {"GET": c.showEmail, "POST": c.changeEmail},
 		peoplePath:                              {"GET": c.askPerson, "POST": c.makeLink},
 		peoplePath + "/find":                    {"POST": c.findPerson},
 		person:                                  {"GET": c.showPerson},

@@ -80,7 +80,7 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 	options := console.Options{
 		Site: at, School: storetest.School(store), Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
 		Sales: p.sales, Names: store, Events: p.events, Learning: p.learning, Bulk: p.bulk,
-		People: users.New(store, p.clock.Now), Doors: p.doors(),
+		People: users.New(store, p.clock.Now), Doors: p.doors(), Emails: p.emails(),
 		Clock: p.clock.Now, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, c := range change {

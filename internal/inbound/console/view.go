@@ -127,12 +127,12 @@ func (l *looks) of(zone lyceum.TimeZone, page string) (*template.Template, error
 
 // parse reads the pages and gives each the parts that they share.
 func parse(at *time.Location) (map[string]*template.Template, error) {
-	pages, err := web.Pages(templates, functionsIn(at), "templates/*.gohtml")
+	pages, err := web.Pages(pageTemplates, functionsIn(at), "templates/*.gohtml")
 	if err != nil {
 		return nil, err
 	}
 	for _, page := range pages {
-		if _, err := page.ParseFS(templates, "templates/parts/*.gohtml"); err != nil {
+		if _, err := page.ParseFS(pageTemplates, "templates/parts/*.gohtml"); err != nil {
 			return nil, fmt.Errorf("parse parts: %w", err)
 		}
 	}
@@ -147,6 +147,8 @@ var rooms = map[string]string{
 	"app.gohtml":              appsPath,
 	"app_secret.gohtml":       appsPath,
 	"app_delete.gohtml":       appsPath,
+	"emails.gohtml":           emailsPath,
+	"email.gohtml":            emailsPath,
 	"keys.gohtml":             keysPath,
 	"key_new.gohtml":          keysPath,
 	"key_secret.gohtml":       keysPath,
@@ -199,9 +201,13 @@ var notices = map[string]string{
 	"revoked": "The key is revoked and no longer works.",
 	"linked": "The link was already created: the form was submitted twice. It was shown the first time and cannot " +
 		"be shown again. If it is lost, create and use another, which ends the first.",
-	"person-off": "The person is disabled and can no longer sign in.",
-	"person-on":  "The person is enabled again.",
-	"person-out": "The person is signed out everywhere.",
+	"person-off":     "The person is disabled and can no longer sign in.",
+	"person-on":      "The person is enabled again.",
+	"person-out":     "The person is signed out everywhere.",
+	"secret-added":   "The secret is kept. Templates can sign with it.",
+	"secret-changed": "The secret is replaced. Templates sign with the new one.",
+	"secret-deleted": "The secret is deleted.",
+	"email-standard": "The email has the standard text again.",
 	"erased": "The person is being erased. Within a minute nothing is left of them but that there was somebody, and " +
 		"what was bought.",
 	"given":            "Access is given.",

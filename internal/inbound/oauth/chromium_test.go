@@ -23,6 +23,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
@@ -84,7 +85,7 @@ func show(t *testing.T) *window {
 		Site: web.Site{BaseURL: server.URL, AuthURL: server.URL}, School: storetest.School(store),
 		OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return school.ID, true },
 		OAuth:      w.oauth, Accounts: w.people, Apps: w.apps, Clock: time.Now, Log: slog.New(slog.DiscardHandler), Learning: learning.New(store, time.Now),
-		Mail: func(context.Context, string, string, string) error { return nil },
+		Emails: &templates.Service{Store: store, Clock: time.Now, Send: func(context.Context, string, string, string) error { return nil }},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func (p *pages) confirm(w http.ResponseWriter, r *http.Request, v *visit) error 
 	if err != nil {
 		return notTheirs(err)
 	}
-	p.letters.readdressed(r.Context(), v.School, before)
+	p.letters.readdressed(r.Context(), v.School.ID, before)
 	p.Site.End(w)
 	p.Site.KeepAddress(w, email)
 	see(w, r, v.path("sign_in")+"?done=email")

@@ -7,12 +7,13 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
 // Notices tell people by email what was done to their accounts.
 type Notices struct {
 	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
-	Mail   func(ctx context.Context, to, subject, text string) error // nil: nobody is told
+	Emails *templates.Service // one that cannot send tells nobody
 	Site   web.Site
 	Log    *slog.Logger
 
@@ -28,44 +29,37 @@ func NewNotices(n Notices) *Notices {
 // Tell tells somebody, at the address they had, that their account was changed. It
 // does not wait for that.
 func (n *Notices) Tell(ctx context.Context, school lyceum.SchoolID, email string, what people.Changed) {
-	if n.Mail == nil {
-		return
+	changed := "password"
+	switch {
+	case what.Email && what.Password:
+		changed = "email address and password"
+	case what.Email:
+		changed = "email address"
 	}
-	n.later(ctx, school, func(ctx context.Context) error { return n.send(ctx, school, email, what) })
+	n.later(ctx, school, email, templates.AccountChanged, templates.Values{"changed": changed})
 }
 
 // Ask sends the link that confirms a new email address to it. It does not wait for
 // that.
 func (n *Notices) Ask(ctx context.Context, school lyceum.SchoolID, email, link string) {
-	n.later(ctx, school, func(ctx context.Context) error {
-		named, err := n.School(ctx, school)
-		if err != nil {
-			return err
-		}
-		name, v := web.Plain(named.Name), visit{School: named}
-		return n.Mail(ctx, email, "Your new email address at "+name, "An app that acts for you was asked to change the "+
-			"email address of your account at "+name+" to this one.\nIf you want that, confirm it here within 48 hours. "+
-			"You sign in "+
-			"with your old address for that:\n\n"+n.Site.AuthURL+v.path("confirm_email/"+link)+"\n\n"+
-			"If you do not, there is nothing to do: your address stays as it is.\n")
+	v := visit{School: lyceum.School{ID: school}}
+	n.later(ctx, school, email, templates.ConfirmEmail, templates.Values{
+		"link": n.Site.AuthURL + v.path("confirm_email/"+link),
 	})
 }
 
 // readdressed tells somebody at their old address that they have another one.
-func (n *Notices) readdressed(ctx context.Context, school lyceum.School, before string) {
-	if n.Mail == nil {
-		return
-	}
-	n.later(ctx, school.ID, func(ctx context.Context) error {
-		name := web.Plain(school.Name)
-		return n.Mail(ctx, before, "Your account at "+name, "The email address of your account at "+name+" was changed. You "+
-			"confirmed it while you were signed in.\nYou were signed out everywhere.\n\nIf that was not you, get in touch with "+
-			"the school.\n")
-	})
+func (n *Notices) readdressed(ctx context.Context, school lyceum.SchoolID, before string) {
+	n.later(ctx, school, before, templates.EmailChanged, templates.Values{})
 }
 
-// later sends a letter unless too many are being sent.
-func (n *Notices) later(ctx context.Context, school lyceum.SchoolID, send func(context.Context) error) {
+// later sends an email unless too many are being sent, or the server cannot.
+func (n *Notices) later(
+	ctx context.Context, school lyceum.SchoolID, to string, name templates.EmailName, values templates.Values,
+) {
+	if !n.Emails.Sends() {
+		return
+	}
 	select {
 	case n.mailing <- struct{}{}:
 	default:
@@ -76,25 +70,19 @@ func (n *Notices) later(ctx context.Context, school lyceum.SchoolID, send func(c
 	ctx = context.WithoutCancel(ctx)
 	go func() {
 		defer func() { <-n.mailing }()
-		if err := send(ctx); err != nil {
+		if err := n.send(ctx, school, to, name, values); err != nil {
 			n.Log.WarnContext(ctx, "a user could not be told of a change of their account", "school", school, "err", err)
 		}
 	}()
 }
 
-func (n *Notices) send(ctx context.Context, id lyceum.SchoolID, email string, what people.Changed) error {
+func (n *Notices) send(
+	ctx context.Context, id lyceum.SchoolID, to string, name templates.EmailName, values templates.Values,
+) error {
 	school, err := n.School(ctx, id)
 	if err != nil {
 		return err
 	}
-	changed := "password"
-	switch {
-	case what.Email && what.Password:
-		changed = "email address and password"
-	case what.Email:
-		changed = "email address"
-	}
-	name := web.Plain(school.Name)
-	return n.Mail(ctx, email, "Your account at "+name, "The "+changed+" of your account at "+name+" was changed by the "+
-		"school.\nYou were signed out everywhere.\n\nIf you did not ask for this, get in touch with the school.\n")
+	values["school.name"] = web.Plain(school.Name)
+	return n.Emails.Post(ctx, id, to, name, values)
 }

@@ -17,10 +17,11 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
 //go:embed templates
-var templates embed.FS
+var pageTemplates embed.FS
 
 // Options are what the pages are made of.
 type Options struct {
@@ -32,8 +33,8 @@ type Options struct {
 	OAuth      *access.OAuth
 	Accounts   *access.Accounts
 	Apps       *access.Apps
-	// Mail sends a letter; nil where the server has no way to.
-	Mail func(ctx context.Context, to, subject, text string) error
+	// Emails makes and sends emails, where the server can.
+	Emails *templates.Service
 	// Readdress gives a user the email address that they confirmed.
 	Readdress access.Readdress
 	Learning  *learning.Service // knows the certificates of learners
@@ -58,10 +59,10 @@ const lettersAtOnce = 8
 func Pages(o Options) (map[string]http.Handler, error) {
 	p := &pages{
 		Options: o, mux: http.NewServeMux(), mailing: make(chan struct{}, lettersAtOnce),
-		letters: NewNotices(Notices{School: o.School, Mail: o.Mail, Site: o.Site, Log: o.Log}),
+		letters: NewNotices(Notices{School: o.School, Emails: o.Emails, Site: o.Site, Log: o.Log}),
 	}
 	var err error
-	if p.templates, err = web.Pages(templates, functions, "templates/*.gohtml"); err != nil {
+	if p.templates, err = web.Pages(pageTemplates, functions, "templates/*.gohtml"); err != nil {
 		return nil, err
 	}
 	const school = "/secure/{school}/identity"

@@ -9,6 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
 // passwordForm is the page at which a password is set.
@@ -88,7 +89,10 @@ func (p *pages) showForgotten(w http.ResponseWriter, _ *http.Request, v *visit) 
 func (p *pages) forgottenPage(w http.ResponseWriter, v *visit, sent bool) error {
 	return p.show(w, http.StatusOK, "forgotten.gohtml", v, view{
 		Title: "Forgotten password",
-		Data:  forgottenForm{Action: v.path("forgot_password"), SignIn: v.path("sign_in"), Mail: p.Mail != nil, Sent: sent},
+		Data: forgottenForm{
+			Action: v.path("forgot_password"), SignIn: v.path("sign_in"), Mail: p.Emails.Sends(),
+			Sent: sent,
+		},
 	})
 }
 
@@ -100,7 +104,7 @@ func (p *pages) forgotten(w http.ResponseWriter, r *http.Request, v *visit) erro
 	if err != nil {
 		return err
 	}
-	if p.Mail == nil {
+	if !p.Emails.Sends() {
 		return p.forgottenPage(w, v, false)
 	}
 	email := strings.TrimSpace(form.get("email"))
@@ -120,10 +124,10 @@ func (p *pages) forgotten(w http.ResponseWriter, r *http.Request, v *visit) erro
 func (p *pages) sendLink(ctx context.Context, v *visit, email string) {
 	link, user, err := p.Accounts.Forgotten(ctx, v.School.ID, email)
 	if err == nil && link != "" {
-		err = p.Mail(ctx, user.Email, "Your password at "+web.Plain(v.School.Name), "Somebody asked for a new password "+
-			"for your account at "+web.Plain(v.School.Name)+".\n"+
-			"If it was you, choose one here within 48 hours:\n\n"+p.Site.AuthURL+v.path("set_password/"+link)+"\n\n"+
-			"If it was not, there is nothing to do: your password stays as it is.\n")
+		err = p.Emails.Post(ctx, v.School.ID, user.Email, templates.SetPassword, templates.Values{
+			"school.name": web.Plain(v.School.Name), "user.name": web.Plain(user.Name.Value), "user.email": user.Email,
+			"link": p.Site.AuthURL + v.path("set_password/"+link),
+		})
 	}
 	if err != nil {
 		p.Log.WarnContext(ctx, "a link for a password could not be sent", "school", v.School.ID, "err", err)

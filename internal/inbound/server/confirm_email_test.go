@@ -28,17 +28,17 @@ func (k *class) post(t *testing.T) <-chan letter {
 	sent := make(chan letter, 10)
 	mail := func(_ context.Context, to, _, text string) error { sent <- letter{to, text}; return nil }
 	rules, at := rulesOver(k.store, k.clock.Now), web.Site{BaseURL: baseURL, AuthURL: authURL}
-	log := slog.New(slog.DiscardHandler)
+	log, emails := slog.New(slog.DiscardHandler), templatesOver(k.store, k.clock.Now, mail)
 	rooms, err := oauth.Pages(oauth.Options{
 		Site: at, School: storetest.School(k.store), OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return 0, false },
-		OAuth: k.oauth, Accounts: k.accounts, Apps: k.apps, Mail: mail, Log: log, Clock: k.clock.Now, Readdress: rules.People.Readdress,
+		OAuth: k.oauth, Accounts: k.accounts, Apps: k.apps, Emails: emails, Log: log, Clock: k.clock.Now, Readdress: rules.People.Readdress,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	doors := people.Doors{
 		Forget: k.accounts.Forget, Offer: k.accounts.OfferEmail,
-		Ask: oauth.NewNotices(oauth.Notices{School: storetest.School(k.store), Mail: mail, Site: at, Log: log}).Ask,
+		Ask: oauth.NewNotices(oauth.Notices{School: storetest.School(k.store), Emails: emails, Site: at, Log: log}).Ask,
 	}
 	maps.Copy(k.options.Pages, rooms)
 	k.options.Faces[1] = apiv2.New(apiv2.Rules{Learning: rules.Learning, Sales: rules.Sales, People: rules.People, Doors: doors}, oauth.Endpoints(k.oauth, lyceum.V2))

@@ -38,6 +38,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
 	"github.com/lyceum-school/lyceum/internal/storage/files"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
@@ -132,6 +133,13 @@ func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 	}
 }
 
+// templatesOver are the templates of schools whose server sends emails so.
+func templatesOver(store lyceum.Store, now func() time.Time, send templates.Send) *templates.Service {
+	return &templates.Service{
+		Store: store, Clock: now, Ring: lyceum.NewKeyring(lyceum.SecretKey{}), Log: slog.New(slog.DiscardHandler), Send: send,
+	}
+}
+
 // doorsOver are the doors of version 2; nobody is told of anything.
 func doorsOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) people.Doors {
 	accounts := access.NewAccounts(store, now, tokens, nil)
@@ -157,7 +165,7 @@ func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) [
 		apiv2.New(apiv2.Rules{Learning: rules.Learning, Sales: rules.Sales, People: rules.People, Accounts: access.NewAccounts(store, now, tokens, nil), Doors: doorsOver(store, now, tokens), BaseURL: "https://school.example.com"}, oauth.Endpoints(tokens, lyceum.V2)),
 		apilyceum.New(apilyceum.Rules{
 			Sales: rules.Sales, People: rules.People, Learning: rules.Learning, Events: rules.Events, Accounts: access.NewAccounts(store, now, tokens, nil), Feed: events.NewFeed(store, rules.Events, nil), School: storetest.School(store),
-			Bulk: bulk.New(store, now, rules.Learning, rules.People), Clock: movableClock(store),
+			Bulk: bulk.New(store, now, rules.Learning, rules.People), Clock: movableClock(store), Templates: templatesOver(store, now, nil),
 		}),
 	}
 }

@@ -46,6 +46,8 @@ var everyID = strings.Join([]string{
 	"bulk_job_id=1",
 	"attention_id=1",
 	"purchase_id=1",
+	"email_name=account_changed",
+	"template_secret_id=1",
 	"session_id=0e37df36-f698-4d10-8b6d-4a2b5f0d3c11",
 }, " ")
 
@@ -56,7 +58,7 @@ var candidates = map[string][]string{
 	"user_id": {"1", "2", "3", "50"}, "pricing_plan_id": {"1", "4", "50"}, "webhook_id": {"1", "3", "50"},
 	"sale_id": {"1", "50"}, "purchase_id": {"1", "50"}, "transaction_id": {"1", "50"}, "order_id": {"1", "50"}, "delivery_id": {"1", "50"}, "comment_id": {"1", "50"},
 	"digital_download_id": {"1", "50"}, "product_collection_id": {"1", "50"}, "membership_id": {"1", "50"}, "membership_tier_id": {"1", "50"}, "coaching_id": {"1", "50"}, "product_id": {"1", "50"}, "dispute_id": {"1", "50"},
-	"coupon_id": {"1", "50"}, "affiliate_id": {"1", "50"}, "author_id": {"1", "2", "50"}, "attention_id": {"1", "50"}, "bulk_job_id": {"1", "50"}, "product_type": {"course"}, "product_types": {"courses"}, "session_id": {"0e37df36-f698-4d10-8b6d-4a2b5f0d3c11"},
+	"coupon_id": {"1", "50"}, "affiliate_id": {"1", "50"}, "author_id": {"1", "2", "50"}, "attention_id": {"1", "50"}, "bulk_job_id": {"1", "50"}, "product_type": {"course"}, "product_types": {"courses"}, "email_name": {"account_changed"}, "template_secret_id": {"1", "50"}, "session_id": {"0e37df36-f698-4d10-8b6d-4a2b5f0d3c11"},
 }
 
 // paths gives every way to fill a pattern.

@@ -104,7 +104,7 @@ func campusOver(t *testing.T, store lyceum.Store) *campus {
 	at := web.Site{BaseURL: baseURL, AuthURL: authURL}
 	rooms, err := oauth.Pages(oauth.Options{
 		Site: at, School: storetest.School(store), OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return 0, false },
-		OAuth: c.oauth, Accounts: c.accounts, Apps: c.apps, Log: log, Clock: c.clock.Now, Learning: learning.New(store, c.clock.Now),
+		OAuth: c.oauth, Accounts: c.accounts, Apps: c.apps, Emails: templatesOver(store, c.clock.Now, nil), Log: log, Clock: c.clock.Now, Learning: learning.New(store, c.clock.Now),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,8 @@ const (
 	maxList   = 1_000           // members of a list that a filter takes or makes
 	maxMade   = 1 << 20         // bytes of what all filters make
 	patience  = 2 * time.Second // ends what stays within all other bounds
+
+	maxMessage = 300 // characters of the library's words
 )
 
 // Template is a parsed template. It is safe for concurrent use.
@@ -90,11 +92,13 @@ func explained(err render.Error) error {
 		if errors.As(cause, &exceeded) || errors.Is(cause, context.Canceled) {
 			return cause
 		}
-		message = cause.Error()
 		var filter expressions.FilterError
 		if errors.As(cause, &filter) {
-			message = filter.FilterName + ": " + filter.Err.Error()
+			message = strings.Replace(message, cause.Error(), filter.FilterName+": "+filter.Err.Error(), 1)
 		}
+	}
+	if runes := []rune(message); len(runes) > maxMessage {
+		message = string(runes[:maxMessage]) + "…"
 	}
 	return lyceum.Invalidf("line %d: %s", err.LineNumber(), message)
 }

@@ -73,7 +73,7 @@ func TestTemplatesAreRefused(t *testing.T) {
 		{"filter without a name", "{{ user.name | }}", `line 1: "" is not a filter`},
 		{"unknown tag", "\n\n{% include 'etc/passwd' %}", "line 3: include is not a tag; use one of assign, case, comment, for, if, raw, unless"},
 		{"capture", "{% capture a %}{% endcapture %}", "line 1: capture is not a tag"},
-		{"unknown variable", "\n{{ user.nmae }}", "line 2: undefined variable"},
+		{"unknown variable", "\n{{ user.nmae }}", "line 2: undefined variable in {{ user.nmae }}"},
 		{"no value", "{{ user.phone }}", "line 1: undefined variable"},
 		{"not closed", "a\nb {{ user.name", "line 2: {{ is not closed"},
 		{"block not closed", "{% if user %}a", `line 1: unterminated "if" block`},
@@ -103,7 +103,7 @@ func TestTemplatesAreRefused(t *testing.T) {
 		{"replaced by much", "{{ '" + long[:10_000] + "' | replace: '', '" + long[:10_000] + "' }}", "a text has more than 65536 bytes"},
 		{"wide dates", "{{ bought_at | date: '%999999999d' }}", "a format has widths up to 99"},
 		{"what a filter cannot take", "{{ 'x' | truncatewords: 99999 }}", "has a value that it cannot use"},
-		{"divided by zero", "{{ 1 | divided_by: 0 }}", "line 1: divided_by: division by zero"},
+		{"divided by zero", "{{ 1 | divided_by: 0 }}", "line 1: divided_by: division by zero in {{ 1 | divided_by: 0 }}"},
 		{"too many arguments", "{{ 'x' | upcase: 1, 2, 3 }}", "line 1: upcase: wrong number of arguments (given 3, expected 1)"},
 	} {
 		got, err := render(t, tt.source)

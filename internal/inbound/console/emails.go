@@ -1,0 +1,164 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
+)
+
+// emailsPage lists the emails and the secrets that they sign with.
+type emailsPage struct {
+	Form    *form // of a new secret
+	Emails  []email
+	Secrets []lyceum.TemplateSecret
+	Sends   bool
+}
+
+// email is one email with its page.
+type email struct {
+	templates.Email
+
+	Title, Path string
+}
+
+// emailPage is one email in its form.
+type emailPage struct {
+	email
+
+	Form    *form
+	Preview *templates.Composed
+	Sends   bool
+	SentTo  string
+}
+
+// emailTitles are what the emails are called.
+var emailTitles = map[templates.EmailName]string{
+	templates.SetPassword: "Forgotten password", templates.ConfirmEmail: "Confirm an email address",
+	templates.EmailChanged: "Email address changed", templates.AccountChanged: "Account changed by the school",
+}
+
+func emailOf(e templates.Email) email {
+	return email{e, emailTitles[e.Name], emailsPath + "/" + string(e.Name)}
+}
+
+// listEmails serves GET /admin/settings/emails.
+func (c *console) listEmails(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return c.emailsPage(w, r, v, &form{Action: emailsPath + "/secrets", Values: map[string]string{}})
+}
+
+func (c *console) emailsPage(w http.ResponseWriter, r *http.Request, v *visit, f *form) error {
+	all, err := c.Emails.Emails(r.Context(), v.by(), struct{}{})
+	if err != nil {
+		return err
+	}
+	p := emailsPage{Form: f, Sends: c.Emails.Sends()}
+	for i := range all {
+		p.Emails = append(p.Emails, emailOf(all[i]))
+	}
+	if p.Secrets, err = c.Emails.Secrets(r.Context(), v.by(), struct{}{}); err != nil {
+		return err
+	}
+	return c.show(w, r, statusFor(f), "emails.gohtml", v, "Emails", p)
+}
+
+func statusFor(f *form) int {
+	if len(f.Wrong) > 0 {
+		return http.StatusUnprocessableEntity
+	}
+	return http.StatusOK
+}
+
+// keepSecret serves POST /admin/settings/emails/secrets: it adds a secret, or replaces
+// the one of that name.
+func (c *console) keepSecret(w http.ResponseWriter, r *http.Request, v *visit) error {
+	f := &form{Action: emailsPath + "/secrets", Values: map[string]string{}}
+	f.keep(r.PostForm.Get, "name")
+	name, secret := r.PostForm.Get("name"), r.PostForm.Get("secret")
+	known, err := c.Emails.Secrets(r.Context(), v.by(), struct{}{})
+	if err != nil {
+		return err
+	}
+	notice := "secret-added"
+	for i := range known {
+		if known[i].Name == name {
+			notice = "secret-changed"
+			_, err = c.Emails.ChangeSecret(r.Context(), v.by(), templates.NextSecret{ID: known[i].ID, Secret: secret})
+		}
+	}
+	if notice == "secret-added" {
+		_, err = c.Emails.AddSecret(r.Context(), v.by(), templates.NewSecret{Name: name, Secret: secret})
+	}
+	switch {
+	case err != nil && f.refuse(err):
+		return c.emailsPage(w, r, v, f)
+	case err != nil:
+		return err
+	}
+	return done(w, r, emailsPath, notice)
+}
+
+// deleteSecret serves POST /admin/settings/emails/secrets/{id}/delete.
+func (c *console) deleteSecret(w http.ResponseWriter, r *http.Request, v *visit) error {
+	id, ok := parseID[lyceum.TemplateSecretID](r.PathValue("id"))
+	if !ok {
+		return errNoPage
+	}
+	if err := c.Emails.DeleteSecret(r.Context(), v.by(), id); err != nil {
+		return err
+	}
+	return done(w, r, emailsPath, "secret-deleted")
+}
+
+// showEmail serves GET /admin/settings/emails/{name}.
+func (c *console) showEmail(w http.ResponseWriter, r *http.Request, v *visit) error {
+	e, err := c.Emails.Email(r.Context(), v.by(), templates.EmailName(r.PathValue("name")))
+	if err != nil {
+		return err
+	}
+	p := emailPage{email: emailOf(e), Sends: c.Emails.Sends()}
+	p.Form = &form{Action: p.Path, Values: map[string]string{"subject": e.Subject, "body": e.Body}}
+	return c.show(w, r, http.StatusOK, "email.gohtml", v, p.Title, p)
+}
+
+// changeEmail serves POST /admin/settings/emails/{name}: it shows what the templates
+// make, sends that to the owner, or saves the templates.
+func (c *console) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) error {
+	e, err := c.Emails.Email(r.Context(), v.by(), templates.EmailName(r.PathValue("name")))
+	if err != nil {
+		return err
+	}
+	p := emailPage{email: emailOf(e), Sends: c.Emails.Sends()}
+	p.Form = &form{Action: p.Path, Values: map[string]string{}}
+	p.Form.keep(r.PostForm.Get, "subject", "body")
+	draft := templates.Draft{
+		Name: e.Name, Subject: lyceum.Some(p.Form.Values["subject"]),
+		Body: lyceum.Some(strings.ReplaceAll(p.Form.Values["body"], "\r\n", "\n")), // as browsers send them
+	}
+	switch r.PostForm.Get("do") {
+	case "standard":
+		if err := c.Emails.Reset(r.Context(), v.by(), e.Name); err != nil {
+			return err
+		}
+		return done(w, r, p.Path, "email-standard")
+	case "save":
+		_, err = c.Emails.Change(r.Context(), v.by(), draft)
+		if err == nil {
+			return done(w, r, p.Path, "changed")
+		}
+	case "test":
+		p.SentTo, err = c.Emails.Test(r.Context(), v.by(), draft)
+	default:
+		var made templates.Composed
+		made, err = c.Emails.Preview(r.Context(), v.by(), draft)
+		p.Preview = &made
+	}
+	if err != nil && !p.Form.refuse(err) {
+		return err
+	}
+	if err != nil {
+		p.Preview = nil
+	}
+	return c.show(w, r, statusFor(p.Form), "email.gohtml", v, p.Title, p)
+}

@@ -1,0 +1,99 @@
+package console_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/console"
+	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
+)
+
+const emailsPath = "/admin/settings/emails"
+
+// emails are those of a server without a mail server.
+func (p *place) emails() *templates.Service {
+	return &templates.Service{
+		Store: p.store, Clock: p.clock.Now, Ring: lyceum.NewKeyring(lyceum.SecretKey{1}), Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// An owner writes an email of their own, looks at it, sends it to themselves and goes
+// back to the standard one.
+func TestEmails(t *testing.T) {
+	var sent []string
+	var down error
+	p := open(t, site, func(o *console.Options) {
+		o.Emails.Send = func(_ context.Context, to, subject, text string) error {
+			sent = append(sent, to+": "+subject+": "+text)
+			return down
+		}
+	})
+	const path = emailsPath + "/account_changed"
+	post := func(do, subject, body string) *httptest.ResponseRecorder {
+		return p.ask(p.owner, "POST", path, url.Values{"do": {do}, "subject": {subject}, "body": {body}})
+	}
+	want(t, p.ask(p.owner, "GET", emailsPath, nil), 200, "Account changed by the school", "Standard")
+	want(t, p.ask(p.owner, "GET", path, nil), 200, "Your account at {{ school.name }}", "{{ changed }}", "Send to the owner")
+	want(t, p.ask(p.owner, "GET", emailsPath+"/welcome", nil), 404)
+
+	want(t, post("preview", "About {{ school.name }}", "1 <b>\r\n{{ changed }}"), 200, "<h2 id=\"preview\">Preview</h2>", "About My school", "1 &lt;b&gt;\npassword</pre>")
+	want(t, post("preview", "{{ nothing }}", "{% if %}"), 422, "2 fields need correction", "Subject is not a template that works: line 1: undefined variable", "Text is not a template that works", "{% if %}</textarea>")
+	want(t, post("save", "x", "{{ secrets.chat | upcase | hmac_sha1 }}"), 422, "is not a filter")
+	want(t, post("test", "About", "{{ changed }}"), 200, "The email was sent to <bdi>owner@example.com</bdi>. Nothing was saved.")
+	if len(sent) != 1 || sent[0] != "owner@example.com: About: password" {
+		t.Error(sent)
+	}
+	down = errors.New("gone")
+	want(t, post("test", "About", "{{ changed }}"), 503)
+	want(t, p.ask(p.owner, "GET", emailsPath, nil), 200, "Standard")
+
+	leads(t, post("save", "About", "Mine: {{ changed }}"), path+"?done=changed")
+	want(t, p.ask(p.owner, "GET", path+"?done=changed", nil), 200, "The changes are saved.", "Mine: {{ changed }}", "Go back to the standard text")
+	want(t, p.ask(p.owner, "GET", emailsPath, nil), 200, "Your own")
+	leads(t, post("standard", "", ""), path+"?done=email-standard")
+	want(t, p.ask(p.owner, "GET", path+"?done=email-standard", nil), 200, "The email has the standard text again.", "Your account at {{ school.name }}")
+}
+
+func TestTemplateSecrets(t *testing.T) {
+	p := open(t, site)
+	keep := func(name, secret string) *httptest.ResponseRecorder {
+		return p.ask(p.owner, "POST", emailsPath+"/secrets", url.Values{"name": {name}, "secret": {secret}})
+	}
+	want(t, p.ask(p.owner, "GET", emailsPath, nil), 200, "This server has no mail server")
+	want(t, keep("Chat", ""), 422, "Name must be 1 to 40 lower-case letters")
+	want(t, keep("chat", ""), 422, "Secret must have 1 to 512 bytes")
+	leads(t, keep("chat", "unspeakable"), emailsPath+"?done=secret-added")
+	leads(t, keep("chat", "unspeakable too"), emailsPath+"?done=secret-changed")
+	page := p.ask(p.owner, "GET", emailsPath+"?done=secret-changed", nil)
+	want(t, page, 200, "The secret is replaced.", "secrets.chat")
+	if strings.Contains(page.Body.String()+p.log.String(), "unspeakable") {
+		t.Error("the secret is shown")
+	}
+	const email = emailsPath + "/email_changed"
+	leads(t, p.ask(p.owner, "POST", email, url.Values{"do": {"save"}, "subject": {"s"}, "body": {"{{ 'x' | hmac_sha256: secrets.chat }}"}}), email+"?done=changed")
+	want(t, p.ask(p.owner, "POST", emailsPath+"/secrets/1/delete", url.Values{}), 409, "signs with this secret; change the email first")
+	leads(t, p.ask(p.owner, "POST", email, url.Values{"do": {"standard"}}), email+"?done=email-standard")
+	leads(t, p.ask(p.owner, "POST", emailsPath+"/secrets/1/delete", url.Values{}), emailsPath+"?done=secret-deleted")
+	want(t, p.ask(p.owner, "POST", emailsPath+"/secrets/01/delete", url.Values{}), 404)
+}
+
+func TestEmailPagesInABrowser(t *testing.T) {
+	w, p := show(t)
+	p.ask(p.owner, "POST", emailsPath+"/secrets", url.Values{"name": {"chat"}, "secret": {"s"}})
+	p.session()
+	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
+	w.eachAppearance(func() {
+		w.open(emailsPath)
+		w.sound()
+		w.open(emailsPath + "/set_password")
+		w.press("main button[value=preview]")
+		w.sound()
+	})
+}

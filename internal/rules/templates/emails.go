@@ -1,0 +1,134 @@
+package templates
+
+import (
+	"embed"
+	"slices"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// EmailName is what a kind of email is called.
+type EmailName string
+
+// The names of emails.
+const (
+	SetPassword    EmailName = "set_password" // #nosec G101 -- a name
+	ConfirmEmail   EmailName = "confirm_email"
+	EmailChanged   EmailName = "email_changed"
+	AccountChanged EmailName = "account_changed"
+)
+
+// Variable is a value that the templates of an email can show.
+type Variable struct {
+	Name, Description string
+	Example           string
+}
+
+// kind is what is known of a kind of email.
+type kind struct {
+	stored      lyceum.EmailKind
+	name        EmailName
+	description string
+	variables   []Variable
+	shows       string // the variable without which the email is of no use
+}
+
+var (
+	schoolName = Variable{"school.name", "The school's name.", "My school"}
+	userName   = Variable{"user.name", "The person's name; may be empty.", "Ana Silva"}
+	userEmail  = Variable{"user.email", "The person's email address.", "ana@example.com"}
+)
+
+// kinds are the emails that are sent, in the order of a list.
+var kinds = []kind{
+	{
+		lyceum.PasswordEmail, SetPassword, "Sent to a person who forgot their password.",
+		[]Variable{schoolName, userName, userEmail, {
+			"link", "The page where they choose a password, valid for 48 hours.",
+			"https://school.example.com/secure/1/identity/set_password/…",
+		}},
+		"link",
+	},
+	{
+		lyceum.ConfirmAddressEmail, ConfirmEmail, "Sent to a new email address that an app asked for.",
+		[]Variable{schoolName, {
+			"link", "The page where they confirm the address, valid for 48 hours.",
+			"https://school.example.com/secure/1/identity/confirm_email/…",
+		}},
+		"link",
+	},
+	{
+		lyceum.AddressChangedEmail, EmailChanged, "Sent to the address before, when a person confirmed another one.",
+		[]Variable{schoolName},
+		"",
+	},
+	{
+		lyceum.AccountChangedEmail, AccountChanged, "Sent when the school changed a person's address or password.",
+		[]Variable{schoolName, {
+			"changed", "What was changed: password, email address, or email address and password.", "password",
+		}},
+		"",
+	},
+}
+
+// EmailNames lists the names of all emails.
+func EmailNames() []EmailName {
+	names := make([]EmailName, len(kinds))
+	for i := range kinds {
+		names[i] = kinds[i].name
+	}
+	return names
+}
+
+func kindOf(name EmailName) (*kind, error) {
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
+	if i < 0 {
+		return nil, lyceum.Errorf(lyceum.NotFound, "there is no email %s", name)
+	}
+	return &kinds[i], nil
+}
+
+//go:embed emails
+var standardTexts embed.FS
+
+// standard returns Lyceum's own text. The first line of its file is the subject.
+func (k *kind) standard() (subject, body string) {
+	file, err := standardTexts.ReadFile("emails/" + string(k.name) + ".liquid")
+	if err != nil {
+		panic(err) // a test reads them all
+	}
+	subject, body, _ = strings.Cut(string(file), "\n")
+	return subject, strings.TrimPrefix(body, "\n")
+}
+
+// examples are the values of a preview.
+func (k *kind) examples() Values {
+	values := Values{}
+	for _, v := range k.variables {
+		values[v.Name] = v.Example
+	}
+	return values
+}
+
+// Values are what an email shows, by the names of its variables.
+type Values map[string]string
+
+// nested turns user.name into the member name of user.
+func (v Values) nested() map[string]any {
+	all := map[string]any{}
+	for name, value := range v {
+		object, member, dotted := strings.Cut(name, ".")
+		if !dotted {
+			all[name] = value
+			continue
+		}
+		members, there := all[object].(map[string]any)
+		if !there {
+			members = map[string]any{}
+			all[object] = members
+		}
+		members[member] = value
+	}
+	return all
+}

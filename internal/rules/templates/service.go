@@ -1,0 +1,281 @@
+package templates
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// MaxSubject is how long the template of a subject may be, and the subject that it
+// makes, in characters.
+const MaxSubject = 500
+
+// Send sends an email and returns when the mail server has taken it.
+type Send func(ctx context.Context, to, subject, text string) error
+
+// Service decides about the templates of schools.
+type Service struct {
+	Store lyceum.Store
+	Clock func() time.Time
+	Ring  *lyceum.Keyring
+	Log   *slog.Logger
+	Send  Send // nil: the server has no mail server
+}
+
+// Email is what a school's email of one kind says.
+type Email struct {
+	Name          EmailName
+	Description   string
+	Variables     []Variable
+	Subject, Body string
+	// ChangedAt is when the school wrote its own text; absent for Lyceum's.
+	ChangedAt lyceum.Opt[time.Time]
+}
+
+// Draft is a subject and a body that are not saved yet.
+type Draft struct {
+	Name          EmailName
+	Subject, Body lyceum.Opt[string]
+}
+
+// Composed is an email as its receiver reads it.
+type Composed struct{ Subject, Text string }
+
+// Emails lists the emails of a school.
+func (s *Service) Emails(ctx context.Context, by lyceum.By, _ struct{}) ([]Email, error) {
+	v := s.Store.In(ctx, by.School)
+	own, err := v.EmailTemplates.Find(v, storedKinds()...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Email, len(kinds))
+	for i := range kinds {
+		all[i] = kinds[i].email(own)
+	}
+	return all, nil
+}
+
+func storedKinds() []lyceum.EmailKind {
+	all := make([]lyceum.EmailKind, len(kinds))
+	for i := range kinds {
+		all[i] = kinds[i].stored
+	}
+	return all
+}
+
+func (k *kind) email(own map[lyceum.EmailKind]lyceum.EmailTemplate) Email {
+	e := Email{Name: k.name, Description: k.description, Variables: k.variables}
+	if written, is := own[k.stored]; is {
+		e.Subject, e.Body, e.ChangedAt = written.Subject, written.Body, lyceum.Some(written.UpdatedAt)
+		return e
+	}
+	e.Subject, e.Body = k.standard()
+	return e
+}
+
+// Email returns one email of a school.
+func (s *Service) Email(ctx context.Context, by lyceum.By, name EmailName) (Email, error) {
+	k, err := kindOf(name)
+	if err != nil {
+		return Email{}, err
+	}
+	v := s.Store.In(ctx, by.School)
+	own, err := v.EmailTemplates.Find(v, k.stored)
+	return k.email(own), err
+}
+
+// Change saves what a draft has. Templates that fail with the examples are refused.
+func (s *Service) Change(ctx context.Context, by lyceum.By, d Draft) (email Email, err error) {
+	k, err := kindOf(d.Name)
+	if err != nil {
+		return Email{}, err
+	}
+	now := s.Clock()
+	err = s.Store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
+		own, err := tx.EmailTemplates.Find(tx, k.stored)
+		if err != nil {
+			return err
+		}
+		email = k.email(own)
+		secrets, err := s.secretsIn(tx.Tables, tx)
+		if err != nil {
+			return err
+		}
+		if _, err := d.applied(ctx, k, &email, secrets); err != nil {
+			return err
+		}
+		row := lyceum.EmailTemplate{Kind: k.stored, Subject: email.Subject, Body: email.Body, UpdatedAt: now}
+		if before, is := own[k.stored]; is && before.Subject == row.Subject && before.Body == row.Body {
+			return nil
+		}
+		email.ChangedAt = lyceum.Some(now)
+		tx.Note(lyceum.EmailTemplateUpdated, int32(k.stored))
+		_, err = tx.EmailTemplates.Save(tx, row)
+		return err
+	})
+	return email, err
+}
+
+// Reset brings Lyceum's own text back.
+func (s *Service) Reset(ctx context.Context, by lyceum.By, name EmailName) error {
+	k, err := kindOf(name)
+	if err != nil {
+		return err
+	}
+	return s.Store.Write(ctx, by.Stamp(s.Clock()), func(tx lyceum.Tx) error {
+		own, err := tx.EmailTemplates.Find(tx, k.stored)
+		if err != nil || len(own) == 0 {
+			return err
+		}
+		tx.Note(lyceum.EmailTemplateDeleted, int32(k.stored))
+		return tx.EmailTemplates.Delete(tx, k.stored)
+	})
+}
+
+// Preview returns what a draft makes of the examples. It saves nothing.
+func (s *Service) Preview(ctx context.Context, by lyceum.By, d Draft) (Composed, error) {
+	k, err := kindOf(d.Name)
+	if err != nil {
+		return Composed{}, err
+	}
+	email, err := s.Email(ctx, by, d.Name)
+	if err != nil {
+		return Composed{}, err
+	}
+	secrets, err := s.secrets(ctx, by.School)
+	if err != nil {
+		return Composed{}, err
+	}
+	return d.applied(ctx, k, &email, secrets)
+}
+
+// Sends reports whether the server has a mail server.
+func (s *Service) Sends() bool { return s.Send != nil }
+
+// Post sends an email of a school, and returns when the mail server has taken it.
+func (s *Service) Post(ctx context.Context, school lyceum.SchoolID, to string, name EmailName, values Values) error {
+	made, err := s.Compose(ctx, school, name, values)
+	if err != nil {
+		return err
+	}
+	return s.Send(ctx, to, made.Subject, made.Text)
+}
+
+// Test sends what a draft makes of the examples to the school's owner, and returns
+// their address.
+func (s *Service) Test(ctx context.Context, by lyceum.By, d Draft) (to string, err error) {
+	if s.Send == nil {
+		return "", lyceum.Errorf(lyceum.Conflict, "this server has no mail server, so it cannot send emails")
+	}
+	composed, err := s.Preview(ctx, by, d)
+	if err != nil {
+		return "", err
+	}
+	v := s.Store.In(ctx, by.School)
+	owner, found, err := v.Users.First(v, lyceum.UserFilter{Owners: true})
+	if err == nil && !found {
+		err = lyceum.Errorf(lyceum.Conflict, "the school has no owner to send a test to")
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := s.Send(ctx, owner.Email, composed.Subject, composed.Text); err != nil {
+		return "", &lyceum.Error{
+			Kind: lyceum.Unavailable, Err: err,
+			Detail: "the mail server did not take the email; the server's log has the details",
+		}
+	}
+	return owner.Email, nil
+}
+
+// applied puts a draft into an email, and returns what that makes of the examples.
+func (d Draft) applied(ctx context.Context, k *kind, email *Email, secrets Secrets) (Composed, error) {
+	email.Subject, email.Body = d.Subject.Else(email.Subject), d.Body.Else(email.Body)
+	composed, wrong, err := compose(ctx, email, k.examples(), secrets)
+	if err != nil {
+		return composed, err
+	}
+	if example := k.examples()[k.shows]; k.shows != "" && len(wrong) == 0 && !strings.Contains(composed.Text, example) {
+		wrong = append(wrong, lyceum.FieldError{Field: "body", Message: "must show {{ " + k.shows + " }}"})
+	}
+	if len(wrong) > 0 {
+		return composed, lyceum.InvalidFields(wrong...)
+	}
+	return composed, nil
+}
+
+// compose renders both templates of an email.
+func compose(
+	ctx context.Context, email *Email, values Values, secrets Secrets,
+) (made Composed, wrong []lyceum.FieldError, err error) {
+	render := func(field, source string) (text string) {
+		if err != nil {
+			return ""
+		}
+		parsed, failed := Parse(source)
+		if failed == nil {
+			text, failed = parsed.Render(ctx, values.nested(), secrets)
+		}
+		if lyceum.KindOf(failed) == lyceum.Invalid && failed != nil {
+			wrong = append(wrong, lyceum.FieldError{
+				Field: field, Message: "is not a template that works: " + lyceum.Public(failed).Detail,
+			})
+			return ""
+		}
+		err = failed
+		return text
+	}
+	made.Subject = strings.Join(strings.Fields(render("subject", email.Subject)), " ")
+	made.Text = render("body", email.Body)
+	if len(wrong) > 0 || err != nil {
+		return made, wrong, err
+	}
+	if n := len([]rune(made.Subject)); n == 0 || n > MaxSubject {
+		wrong = append(wrong, lyceum.FieldError{
+			Field: "subject", Message: fmt.Sprintf("must make 1 to %d characters; it makes %d", MaxSubject, n),
+		})
+	}
+	if strings.TrimSpace(made.Text) == "" {
+		wrong = append(wrong, lyceum.FieldError{Field: "body", Message: "must make some text"})
+	}
+	return made, wrong, nil
+}
+
+// Compose makes an email of a school. Should the school's own text fail, which was
+// tried with the examples alone, Lyceum's is used, and the log says why.
+func (s *Service) Compose(
+	ctx context.Context, school lyceum.SchoolID, name EmailName, values Values,
+) (Composed, error) {
+	k, err := kindOf(name)
+	if err != nil {
+		return Composed{}, err
+	}
+	email, err := s.Email(ctx, lyceum.By{School: school}, name)
+	if err != nil {
+		return Composed{}, err
+	}
+	if email.ChangedAt.Present {
+		secrets, err := s.secrets(ctx, school)
+		if err == nil {
+			made, wrong, failed := compose(ctx, &email, values, secrets)
+			if failed == nil && len(wrong) == 0 {
+				return made, nil
+			}
+			if err = failed; len(wrong) > 0 {
+				err = lyceum.InvalidFields(wrong...)
+			}
+		}
+		s.Log.WarnContext(ctx, "an email of the school could not be made and was sent with the standard text",
+			"school", school, "email", string(name), "err", err)
+	}
+	email.Subject, email.Body = k.standard()
+	made, wrong, err := compose(ctx, &email, values, nil)
+	if err == nil && len(wrong) > 0 {
+		err = lyceum.InvalidFields(wrong...)
+	}
+	return made, err
+}

@@ -1,0 +1,189 @@
+package templates_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// desk is a school whose emails are kept.
+type desk struct {
+	*templates.Service
+
+	by   lyceum.By
+	log  strings.Builder
+	sent []string
+	down error // what the mail server answers
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	d := &desk{by: lyceum.By{School: storetest.MakeSchool(t, store), Actor: "test"}}
+	d.Service = &templates.Service{
+		Store: store, Clock: storetest.NewClock(storetest.Begin).Now, Ring: lyceum.NewKeyring(lyceum.SecretKey{1}),
+		Log: slog.New(slog.NewTextHandler(&d.log, nil)),
+		Send: func(_ context.Context, to, subject, text string) error {
+			d.sent = append(d.sent, to+"\n"+subject+"\n"+text)
+			return d.down
+		},
+	}
+	return d
+}
+
+func draft(name templates.EmailName, subject, body string) templates.Draft {
+	return templates.Draft{Name: name, Subject: lyceum.Some(subject), Body: lyceum.Some(body)}
+}
+
+// Every standard email works with the examples and with the shortest values.
+func TestStandardEmails(t *testing.T) {
+	d := newDesk(t)
+	all, err := d.Emails(t.Context(), d.by, struct{}{})
+	if err != nil || len(all) != len(templates.EmailNames()) {
+		t.Fatal(len(all), err)
+	}
+	for _, email := range all {
+		if _, err := d.Preview(t.Context(), d.by, templates.Draft{Name: email.Name}); err != nil {
+			t.Errorf("%s: %v", email.Name, err)
+		}
+		values := templates.Values{}
+		for _, v := range email.Variables {
+			values[v.Name] = ""
+		}
+		if _, err := d.Compose(t.Context(), d.by.School, email.Name, values); err != nil {
+			t.Errorf("%s, without values: %v", email.Name, err)
+		}
+	}
+}
+
+// The school's own text is sent, the standard one after a reset, and also where the
+// school's fails for a value that the examples do not have.
+func TestOwnEmails(t *testing.T) {
+	d := newDesk(t)
+	values := templates.Values{"school.name": "Kiln", "changed": "password"}
+	post := func(want string) {
+		t.Helper()
+		if err := d.Post(t.Context(), d.by.School, "ana@example.com", templates.AccountChanged, values); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.sent[len(d.sent)-1]; got != want {
+			t.Errorf("sent %q, want %q", got, want)
+		}
+	}
+	standard := "ana@example.com\nYour account at Kiln\nThe password of your account at Kiln was changed by the school.\n" +
+		"You were signed out everywhere.\n\nIf you did not ask for this, get in touch with the school.\n"
+	post(standard)
+	own := draft(templates.AccountChanged, "{{ school.name }}\n says", "{{ 60 | divided_by: school.name.size }} {{ changed | upcase }}")
+	email, err := d.Change(t.Context(), d.by, own)
+	if err != nil || !email.ChangedAt.Present {
+		t.Fatal(email, err)
+	}
+	post("ana@example.com\nKiln says\n15 PASSWORD")
+	values["school.name"] = ""
+	post(strings.ReplaceAll(strings.Replace(standard, " Kiln", "", 1), "Kiln", ""))
+	if !strings.Contains(d.log.String(), "divided_by") {
+		t.Error("the log does not say why:", d.log.String())
+	}
+	values["school.name"] = "Kiln"
+	if err := d.Reset(t.Context(), d.by, templates.AccountChanged); err != nil {
+		t.Fatal(err)
+	}
+	post(standard)
+}
+
+// A secret signs, is nowhere to be read, is not deleted from under an email, and opens
+// after the server's key was rotated.
+func TestSecretsSign(t *testing.T) {
+	d := newDesk(t)
+	secret, err := d.AddSecret(t.Context(), d.by, templates.NewSecret{Name: "chat", Secret: "Jefe"})
+	if err != nil || strings.Contains(secret.Sealed, "Jefe") {
+		t.Fatal(secret, err)
+	}
+	signs := draft(templates.EmailChanged, "s", "{{ 'what do ya want for nothing?' | hmac_sha256: secrets.chat }}")
+	if _, err := d.Change(t.Context(), d.by, signs); err != nil {
+		t.Fatal(err)
+	}
+	d.Ring.Replace([]lyceum.SecretKey{{2}, {1}})
+	made, err := d.Compose(t.Context(), d.by.School, templates.EmailChanged, templates.Values{})
+	if err != nil || made.Text != "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" {
+		t.Error(made, err)
+	}
+	if err := d.DeleteSecret(t.Context(), d.by, secret.ID); lyceum.KindOf(err) != lyceum.Conflict {
+		t.Error("deleted from under an email:", err)
+	}
+	if needed, err := d.NeededKeys(t.Context()); err != nil || len(needed) != 1 || needed[lyceum.SecretKey{1}.ID()] != 1 {
+		t.Error(needed, err)
+	}
+	if _, err := d.ChangeSecret(t.Context(), d.by, templates.NextSecret{ID: secret.ID, Secret: "other"}); err != nil {
+		t.Fatal(err)
+	}
+	if made, _ := d.Compose(t.Context(), d.by.School, templates.EmailChanged, templates.Values{}); made.Text == "" || strings.HasPrefix(made.Text, "5bdcc146") {
+		t.Error("still signed with the secret before:", made)
+	}
+	if err := d.Reset(t.Context(), d.by, templates.EmailChanged); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.DeleteSecret(t.Context(), d.by, secret.ID); err != nil {
+		t.Error(err)
+	}
+	if err := d.DeleteSecret(t.Context(), d.by, secret.ID); lyceum.KindOf(err) != lyceum.NotFound {
+		t.Error("deleted twice:", err)
+	}
+}
+
+// A school has no more secrets than MaxSecrets, and none without a key of the server.
+func TestSecretsAreBounded(t *testing.T) {
+	d := newDesk(t)
+	for i := range templates.MaxSecrets {
+		name := "s" + strings.Repeat("x", i%40) + string(rune('a'+i/40))
+		if _, err := d.AddSecret(t.Context(), d.by, templates.NewSecret{Name: name[:min(len(name), 40)], Secret: "x"}); err != nil {
+			t.Fatal(name, err)
+		}
+	}
+	if _, err := d.AddSecret(t.Context(), d.by, templates.NewSecret{Name: "one_more", Secret: "x"}); lyceum.KindOf(err) != lyceum.Conflict {
+		t.Error(err)
+	}
+	d.Ring = nil
+	if _, err := d.AddSecret(t.Context(), d.by, templates.NewSecret{Name: "no_key", Secret: "x"}); lyceum.KindOf(err) != lyceum.Conflict {
+		t.Error(err)
+	}
+}
+
+// A test goes to the owner, and what the mail server says stays in the log.
+func TestTestsGoToTheOwner(t *testing.T) {
+	d := newDesk(t)
+	if _, err := d.Test(t.Context(), d.by, templates.Draft{Name: templates.EmailChanged}); lyceum.KindOf(err) != lyceum.Conflict {
+		t.Error("without an owner:", err)
+	}
+	owner := lyceum.User{ID: 1, Email: "owner@example.com", Role: lyceum.Owner, CreatedAt: storetest.Begin}
+	err := d.Store.Write(t.Context(), d.by.Stamp(storetest.Begin), func(tx lyceum.Tx) error {
+		_, err := tx.Users.Save(tx, owner)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if to, err := d.Test(t.Context(), d.by, templates.Draft{Name: templates.EmailChanged}); err != nil || to != owner.Email || len(d.sent) != 1 {
+		t.Error(to, err, d.sent)
+	}
+	d.down = errors.New("550 ana@example.com is unknown")
+	_, err = d.Test(t.Context(), d.by, templates.Draft{Name: templates.EmailChanged})
+	if lyceum.KindOf(err) != lyceum.Unavailable || strings.Contains(lyceum.Public(err).Detail, "550") {
+		t.Error(err)
+	}
+	d.Send = nil
+	if _, err := d.Test(t.Context(), d.by, templates.Draft{Name: templates.EmailChanged}); lyceum.KindOf(err) != lyceum.Conflict {
+		t.Error("without a mail server:", err)
+	}
+}
