@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lyceum-school/lyceum"
 )
 
 type settings struct {
@@ -32,12 +34,20 @@ type settings struct {
 	binary      string          // the lyceum that is measured
 	books       map[int][]class // by size
 	from        string          // the commit of the older lyceum that the part upgrade begins with
+	fileSize    int64           // bytes of the file of the part files
 	fixtures    string          // folder that the part upgrade keeps its database in, for a test
 }
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "constant" {
 		if err := serveConstant(context.Background(), os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "lyceum-bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if len(os.Args) == 4 && os.Args[1] == "plain" {
+		if err := servePlain(os.Args[2], os.Args[3]); err != nil {
 			fmt.Fprintln(os.Stderr, "lyceum-bench:", err)
 			os.Exit(1)
 		}
@@ -59,9 +69,11 @@ Examples:
   lyceum-bench -sizes 10000000 -parts lists,index -keep /var/tmp/schools
   lyceum-bench -sizes 100000 -parts upgrade
   lyceum-bench -sizes 100000 -parts kept -rounds 3
+  lyceum-bench -parts files -file-size 20480 -rounds 1
 
 Ten million sales take a while to make: -keep makes them once. They take some
-gigabytes there, and the part index as many again while it runs.
+gigabytes there, and the part index as many again while it runs. The part files
+takes the size of its file and 6 GB in the folder TMPDIR.
 
 `
 
@@ -77,6 +89,7 @@ func run(ctx context.Context) error {
 		"there, of the same -seed")
 	flag.StringVar(&s.from, "from", "089ba15", "`commit` of the older lyceum, for the part upgrade")
 	flag.StringVar(&s.fixtures, "fixtures", "", "keep the older database of the part upgrade in this `folder`")
+	fileSize := flag.Int64("file-size", 1024, "`MiB` of the file of the part files, at most 20480")
 	flag.StringVar(&s.binary, "binary", "", "measure this lyceum `file` instead of building one")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), usage)
@@ -92,6 +105,9 @@ func run(ctx context.Context) error {
 	}
 	if s.rounds < 1 || s.rounds > 100 || s.duration > time.Minute {
 		return fmt.Errorf("-rounds takes 1 to 100 and -duration at most 1m")
+	}
+	if s.fileSize = *fileSize << 20; *fileSize < 1 || *fileSize > lyceum.MaxUpload>>20 {
+		return fmt.Errorf("-file-size takes 1 to %d", lyceum.MaxUpload>>20)
 	}
 	s.parts = strings.Split(*parts, ",")
 	if s.work, err = os.MkdirTemp("", "lyceum-bench-"); err != nil {
@@ -111,14 +127,14 @@ func run(ctx context.Context) error {
 	measures := map[string]func(context.Context, settings) error{
 		"start": measureStart, "lists": measureLists, "index": measureIndex, "import": measureImport,
 		"writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning, "journal": measureJournal,
-		"turns": measureTurns, "memory": measureMemory, "kept": measureKept, "upgrade": measureUpgrade,
+		"turns": measureTurns, "memory": measureMemory, "kept": measureKept, "files": measureFiles, "upgrade": measureUpgrade,
 		"bundle": measureBundle,
 	}
 	for _, part := range s.parts {
 		measure, ok := measures[part]
 		if !ok {
 			return fmt.Errorf("-parts takes start, lists, index, import, writes, oauth, learning, journal, "+
-				"turns, memory, kept, upgrade and bundle, not %q", part)
+				"turns, memory, kept, files, upgrade and bundle, not %q", part)
 		}
 		if err := measure(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", part, err)

@@ -41,6 +41,7 @@ type server struct {
 type credentials struct {
 	BaseURL   string `json:"base_url"`
 	APIKey    string `json:"api_key"`
+	Sink      string `json:"sink"` // of the plain program, which tells it so: address that takes files
 	Learner   struct{ Email, Password string }
 	OAuthApps struct {
 		V1 struct {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"mime"
 	"net/http"
 	"net/url"
@@ -119,24 +120,41 @@ func send(w http.ResponseWriter, r *http.Request, kept *learning.KeptFile, dispo
 	header.Set("Content-Security-Policy", "sandbox")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("ETag", etag(&kept.Upload, kept.Width))
-	content := &content{kept.Content, r.Context(), http.NewResponseController(w)}
-	http.ServeContent(w, r, "", kept.ReceivedAt.Value, content)
+	paced := &paced{w, r.Context(), http.NewResponseController(w)}
+	http.ServeContent(paced, r, "", kept.ReceivedAt.Value, kept.Content)
 }
 
-// content is a file that may be sent for as long as the client reads.
-type content struct {
-	io.ReadSeeker
+// sendStep is how many bytes a client has to take within a pause, so that it is not
+// cut off.
+const sendStep = 256 << 10
+
+// paced is an answer that may be sent for as long as the client reads.
+type paced struct {
+	http.ResponseWriter
 
 	ctx    context.Context //nolint:containedctx // that of the request
 	moving *http.ResponseController
 }
 
-func (c *content) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
+// ReadFrom leaves files to the system, which sends them without copying.
+func (p *paced) ReadFrom(from io.Reader) (sent int64, err error) {
+	rest := &io.LimitedReader{R: from, N: math.MaxInt64}
+	if limited, is := from.(*io.LimitedReader); is {
+		rest = limited // the system does not look into two of them
 	}
-	_ = c.moving.SetWriteDeadline(time.Now().Add(pause)) // where it cannot be set there is none
-	return c.ReadSeeker.Read(p)
+	for rest.N > 0 {
+		if err := p.ctx.Err(); err != nil {
+			return sent, err
+		}
+		_ = p.moving.SetWriteDeadline(time.Now().Add(pause)) // where it cannot be set there is none
+		step := &io.LimitedReader{R: rest.R, N: min(rest.N, sendStep)}
+		n, err := io.Copy(p.ResponseWriter, step)
+		sent, rest.N = sent+n, rest.N-n
+		if err != nil || step.N > 0 {
+			return sent, err
+		}
+	}
+	return sent, nil
 }
 
 // etag is that of a file, or of a thumbnail of it in a width.

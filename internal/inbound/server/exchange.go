@@ -163,6 +163,16 @@ func (x *exchange) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// ReadFrom implements io.ReaderFrom, so that the system sends files.
+func (x *exchange) ReadFrom(from io.Reader) (int64, error) {
+	if x.status == 0 {
+		x.WriteHeader(http.StatusOK)
+	}
+	n, err := io.Copy(x.ResponseWriter, from)
+	x.bytes += n
+	return n, err
+}
+
 // Unwrap serves http.ResponseController.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
