@@ -242,6 +242,76 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 	}
 }
 
+// Whatever of the file system fails, nothing is acknowledged then, and what was goes on
+// when it works again.
+func TestFolderFaults(t *testing.T) {
+	t.Parallel()
+	part := "incoming/" + strings.ReplaceAll(string(name), "/", "_")
+	first, _, _ := strings.Cut(string(name), "/")
+	for what, tc := range map[string]struct {
+		inTheWay string // a folder, with a file in it
+		keeps    bool   // all has come
+	}{
+		"the part":                {part, true},
+		"a state":                 {part + ".new", false},
+		"the name of the state":   {part + ".state", false},
+		"the content's folder":    {first, true},
+		"the name of the content": {string(name), true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			folder := files.NewFolder(dir)
+			if _, err := put(t.Context(), folder, name, io.MultiReader(strings.NewReader("begin"), iotest.ErrReader(io.ErrUnexpectedEOF)), 10); err == nil {
+				t.Fatal("kept")
+			}
+			coming, err := folder.Part(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := filepath.Join(dir, filepath.FromSlash(tc.inTheWay))
+			aside := filepath.Join(t.TempDir(), "aside")
+			moved := os.Rename(at, aside) == nil
+			if tc.inTheWay == first { // in which folders are made
+				err = os.WriteFile(at, nil, 0o600)
+			} else {
+				err = os.MkdirAll(filepath.Join(at, "x"), 0o700)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = coming.Append(t.Context(), strings.NewReader(" and end"), 10)
+			if tc.keeps && err == nil {
+				_, err = coming.Keep(t.Context(), func(lyceum.FileSum) error { return nil })
+			}
+			if closed := coming.Close(); err == nil {
+				err = closed
+			}
+			if lyceum.KindOf(err) != lyceum.Unavailable {
+				t.Errorf("%v", err)
+			}
+			if err := os.RemoveAll(at); err != nil {
+				t.Fatal(err)
+			}
+			if moved {
+				if err := os.Rename(aside, at); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if coming, err = folder.Part(t.Context(), name); err != nil || coming.Size() < 5 {
+				t.Fatalf("%d bytes have come, %v", coming.Size(), err)
+			}
+			rest := "begin and end"[coming.Size():]
+			if err := coming.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := put(t.Context(), folder, name, strings.NewReader(rest), 10); err != nil || read(t, folder) != "begin and end" {
+				t.Errorf("%q, %v", read(t, folder), err)
+			}
+		})
+	}
+}
+
 // A name never leads out of the folder, nor to a file that is still coming.
 func TestNamesOfFiles(t *testing.T) {
 	t.Parallel()
