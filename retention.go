@@ -58,29 +58,40 @@ func (r Retention) Check() error {
 	return nil
 }
 
+// Deliveries is how many days deliveries are stored: as long as what they sent and the
+// attempts to do so. 0 is for good.
+func (r Retention) Deliveries() int32 {
+	if r.Events == 0 || r.Attempts == 0 {
+		return 0
+	}
+	return max(r.Events, r.Attempts)
+}
+
 // Kept is something that a school keeps for a time.
 type Kept string
 
 // What is kept for a time.
 const (
-	KeptEvents   Kept = "events"
-	KeptAttempts Kept = "attempts"
-	KeptAnswers  Kept = "answers"
-	KeptSessions Kept = "sessions"
-	KeptLinks    Kept = "links"
+	KeptEvents     Kept = "events"
+	KeptAttempts   Kept = "attempts"
+	KeptDeliveries Kept = "deliveries"
+	KeptAnswers    Kept = "answers"
+	KeptSessions   Kept = "sessions"
+	KeptLinks      Kept = "links"
 )
 
 // Expired says what Sweep may delete. A zero time deletes nothing.
 type Expired struct {
-	EventUntil   time.Time // events that happened before it and that no delivery waits for
-	AttemptUntil time.Time // attempts before it
-	Until        time.Time // codes and access tokens that expired before it
-	LinkUntil    time.Time // links that expired before it
-	SeenUntil    time.Time // sessions not seen since
-	BegunUntil   time.Time // sessions that began before it
-	UsedUntil    time.Time // refresh tokens not used since
-	FamilyUntil  time.Time // refresh tokens whose line began before it
-	AnswerUntil  time.Time // kept answers of changes that happened before it
+	EventUntil    time.Time // events that happened before it and that no delivery waits for
+	AttemptUntil  time.Time // attempts before it
+	DeliveryUntil time.Time // deliveries that were made here before it, do not wait, and have no attempt
+	Until         time.Time // codes and access tokens that expired before it
+	LinkUntil     time.Time // links that expired before it
+	SeenUntil     time.Time // sessions not seen since
+	BegunUntil    time.Time // sessions that began before it
+	UsedUntil     time.Time // refresh tokens not used since
+	FamilyUntil   time.Time // refresh tokens whose line began before it
+	AnswerUntil   time.Time // kept answers of changes that happened before it
 }
 
 // TableSize is how much of the disk a table of the database takes, of all schools.

@@ -42,6 +42,10 @@ type Store interface {
 	// Sweep deletes what has expired in a school, in small steps with pauses. It is
 	// not a change of a school and appends no entry.
 	Sweep(ctx context.Context, school SchoolID, e Expired) error
+	// Compact gives the system the space back that a SQLite file has free, but for an
+	// eighth of it and at least 16 MiB, in small steps with pauses. A file that an older
+	// version made keeps it, and PostgreSQL manages its own.
+	Compact(ctx context.Context) error
 
 	// Bookkeep keeps what is known about the use of credentials. It is not a
 	// change of a school and appends no entry.

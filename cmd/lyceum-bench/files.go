@@ -37,7 +37,8 @@ func measureFiles(ctx context.Context, s settings) error {
 	if err := syscall.Statfs(s.work, &disk); err != nil {
 		return err
 	}
-	if free := int64(disk.Bavail) * disk.Bsize; free < s.fileSize+filesAtOnce*bytesAtOnce+sparedDisk {
+	wanted := s.fileSize*int64(min(s.rounds, 2)) + filesAtOnce*bytesAtOnce + sparedDisk
+	if free := int64(disk.Bavail) * disk.Bsize; free < wanted {
 		return fmt.Errorf("%s has only %d MB of free space; set TMPDIR to another folder, or use a smaller -file-size",
 			s.work, free>>20)
 	}
@@ -158,19 +159,19 @@ func receivePlain(conn net.Conn, path string) error {
 func (t *transfers) row(rounds int, what string, ours, plain func() error) error {
 	var rates, plainRates, ratios []float64
 	for round := range rounds {
-		first, second := ours, plain
-		if round%2 == 1 {
-			first, second = plain, ours
+		both := [...]func() error{plain, ours} // so that one round has one file at a time
+		if (rounds-round)%2 == 0 {
+			both[0], both[1] = ours, plain
 		}
-		one, err := t.rate(first)
+		one, err := t.rate(both[0])
 		if err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		two, err := t.rate(second)
+		two, err := t.rate(both[1])
 		if err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		if round%2 == 1 {
+		if (rounds-round)%2 == 1 {
 			one, two = two, one
 		}
 		rates, plainRates, ratios = append(rates, one), append(plainRates, two), append(ratios, one/two)

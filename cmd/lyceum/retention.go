@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
@@ -37,9 +38,7 @@ func (f *retentionFlags) of(r lyceum.Retention) lyceum.Retention {
 
 // setRetention changes how long a school keeps what its books do not need.
 func (c *schoolSetCommand) setRetention(p *program, store *sqlstore.Store, by lyceum.By, r lyceum.Retention) error {
-	if err := store.Write(p.ctx, by.Stamp(p.clock()), func(tx lyceum.Tx) error {
-		return tx.ChangeSchool(func(s *lyceum.School) { s.Retention = r })
-	}); err != nil {
+	if err := access.Retain(p.ctx, store, by.Stamp(p.clock()), r); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "School %d: events are kept %s, attempts %s, responses %s, ended sessions %s, "+

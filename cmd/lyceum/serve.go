@@ -328,6 +328,10 @@ func (s *service) school(ctx context.Context, id lyceum.SchoolID) (lyceum.School
 	return s.store.In(ctx, id).GetSchool()
 }
 
+func (s *service) retain(ctx context.Context, by lyceum.By, r lyceum.Retention) error {
+	return access.Retain(ctx, s.store, by.Stamp(s.clock()), r)
+}
+
 // referencePages renders the reference of the contract.
 func referencePages(o reference.Options) (http.Handler, error) {
 	o.Documents = contract.All()
@@ -388,7 +392,8 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 			}, oauth.Endpoints(s.oauth, lyceum.V2)),
 			apilyceum.New(apilyceum.Rules{
 				Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed,
-				Bulk: s.bulk, Clock: s.moves, School: s.school, Templates: s.emails,
+				Bulk: s.bulk, Clock: s.moves, School: s.school, Retain: s.retain,
+				Templates: s.emails,
 			}),
 		},
 		Keys:         s.keys,

@@ -134,11 +134,12 @@ var tableGroups = []struct {
 
 // keptIn are the tables of what is kept for a time.
 var keptIn = map[lyceum.Kept][]string{
-	lyceum.KeptEvents:   {"event_payloads"},
-	lyceum.KeptAttempts: {"webhook_attempts"},
-	lyceum.KeptAnswers:  {"answers"},
-	lyceum.KeptSessions: {"sessions", "authorization_codes", "access_tokens", "refresh_tokens"},
-	lyceum.KeptLinks:    {"links"},
+	lyceum.KeptEvents:     {"event_payloads"},
+	lyceum.KeptAttempts:   {"webhook_attempts"},
+	lyceum.KeptDeliveries: {"webhook_events"},
+	lyceum.KeptAnswers:    {"answers"},
+	lyceum.KeptSessions:   {"sessions", "authorization_codes", "access_tokens", "refresh_tokens"},
+	lyceum.KeptLinks:      {"links"},
 }
 
 // usageOf puts together what was found, for one school or, with 0, for all.
@@ -199,6 +200,7 @@ func keptOf(s *access.SchoolUsage, average map[lyceum.Kept]float64) []keptUsage 
 	kept := []keptUsage{
 		{What: lyceum.KeptEvents, Days: r.Events},
 		{What: lyceum.KeptAttempts, Days: r.Attempts},
+		{What: lyceum.KeptDeliveries, Days: r.Deliveries()},
 		{What: lyceum.KeptAnswers, Days: r.Answers},
 		{What: lyceum.KeptSessions, Days: r.Sessions},
 		{What: lyceum.KeptLinks, Days: r.Links},

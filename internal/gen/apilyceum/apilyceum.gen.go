@@ -1497,6 +1497,21 @@ type School struct {
 
 	// ReviewComments Whether what learners write under lectures waits until the school approves it. Without that it is seen at once.
 	ReviewComments bool `json:"review_comments"`
+
+	// KeepEvents How many days events are stored as webhooks were sent them, 7 or more; 0 is for good. An event that a delivery waits for stays until it was sent.
+	KeepEvents int32 `json:"keep_events"`
+
+	// KeepAttempts How many days attempts to deliver events are stored; 0 is for good. Deliveries are stored as long as their events and attempts.
+	KeepAttempts int32 `json:"keep_attempts"`
+
+	// KeepAnswers How many days responses to requests with an `Idempotency-Key` are stored.
+	KeepAnswers int32 `json:"keep_answers"`
+
+	// KeepSessions How many days sessions, codes and tokens are stored after they ended.
+	KeepSessions int32 `json:"keep_sessions"`
+
+	// KeepLinks How many days one-time links are stored after they expired.
+	KeepLinks int32 `json:"keep_links"`
 }
 
 // SchoolOnRefund What a full refund does to the learner's access.

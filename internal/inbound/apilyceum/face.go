@@ -30,6 +30,8 @@ type Rules struct {
 	Clock     *clock.Service // of a sandbox; others have no operations of it
 	// School gives what the school of a key chose.
 	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
+	// Retain changes how long a school keeps what its books do not need.
+	Retain func(context.Context, lyceum.By, lyceum.Retention) error
 }
 
 // Face answers the requests of contract/lyceum.yaml.

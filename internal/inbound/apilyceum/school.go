@@ -35,6 +35,11 @@ func school(s lyceum.School) gen.School {
 		AbandonAfterMinutes: int32(s.Policy.AbandonAfter / time.Minute),
 		TimeZone:            string(s.TimeZone),
 		ReviewComments:      s.ReviewsComments,
+		KeepEvents:          s.Retention.Events,
+		KeepAttempts:        s.Retention.Attempts,
+		KeepAnswers:         s.Retention.Answers,
+		KeepSessions:        s.Retention.Sessions,
+		KeepLinks:           s.Retention.Links,
 	}
 }
 
@@ -50,6 +55,27 @@ type schoolChange struct {
 	minutes                                lyceum.Opt[int32]
 	zone                                   lyceum.Opt[lyceum.TimeZone]
 	review                                 lyceum.Opt[bool]
+	keep                                   keptDays
+}
+
+// keptDays are how many days a school keeps what.
+type keptDays struct{ events, attempts, answers, sessions, links lyceum.Opt[int32] }
+
+func bindKeptDays(in *wire.Input) keptDays {
+	return keptDays{
+		wire.Int[int32](in.Body("keep_events"), 0, lyceum.MaxRetention),
+		wire.Int[int32](in.Body("keep_attempts"), 0, lyceum.MaxRetention),
+		wire.Int[int32](in.Body("keep_answers"), lyceum.MinAnswerDays, lyceum.MaxAnswerDays),
+		wire.Int[int32](in.Body("keep_sessions"), 1, lyceum.MaxRetention),
+		wire.Int[int32](in.Body("keep_links"), 1, lyceum.MaxRetention),
+	}
+}
+
+func (d *keptDays) of(r lyceum.Retention) lyceum.Retention {
+	return lyceum.Retention{
+		Events: d.events.Else(r.Events), Attempts: d.attempts.Else(r.Attempts), Answers: d.answers.Else(r.Answers),
+		Sessions: d.sessions.Else(r.Sessions), Links: d.links.Else(r.Links),
+	}
 }
 
 func bindSchoolChange(in *wire.Input) schoolChange {
@@ -62,6 +88,7 @@ func bindSchoolChange(in *wire.Input) schoolChange {
 		wire.Int[int32](in.Body("abandon_after_minutes"), 1, maxAbandonAfter),
 		in.Body("time_zone").TimeZone(),
 		in.Body("review_comments").Bool(),
+		bindKeptDays(in),
 	}
 }
 
@@ -71,6 +98,9 @@ func (f *Face) updateSchool(ctx context.Context, by lyceum.By, q schoolChange) (
 		return s, err
 	}
 	if err := f.Sales.Configure(ctx, by, s.Policy, s.TimeZone); err != nil {
+		return s, err
+	}
+	if err := f.Retain(ctx, by, s.Retention); err != nil {
 		return s, err
 	}
 	return s, f.Learning.ReviewComments(ctx, by, s.ReviewsComments)
@@ -103,5 +133,6 @@ func (f *Face) changed(ctx context.Context, by lyceum.By, q schoolChange) (lyceu
 	}
 	s.TimeZone = q.zone.Else(s.TimeZone)
 	s.ReviewsComments = q.review.Else(s.ReviewsComments)
-	return s, nil
+	s.Retention = q.keep.of(s.Retention)
+	return s, s.Retention.Check()
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// Sweep deletes from every school what it does not keep any longer.
+// Sweep deletes from every school what it does not keep any longer, and gives the
+// space back to the system.
 func Sweep(ctx context.Context, store lyceum.Store, now time.Time) error {
 	schools, err := store.FindSchools(ctx)
 	if err != nil {
@@ -18,7 +19,18 @@ func Sweep(ctx context.Context, store lyceum.Store, now time.Time) error {
 			return err
 		}
 	}
-	return nil
+	return store.Compact(ctx)
+}
+
+// Retain changes how long a school keeps what its books do not need. It fails with
+// Invalid for days that are out of bounds.
+func Retain(ctx context.Context, store lyceum.Store, stamp lyceum.Stamp, r lyceum.Retention) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	return store.Write(ctx, stamp, func(tx lyceum.Tx) error {
+		return tx.ChangeSchool(func(s *lyceum.School) { s.Retention = r })
+	})
 }
 
 // Expired is what a school does not keep any longer at a moment.
@@ -35,6 +47,9 @@ func Expired(r lyceum.Retention, now time.Time) lyceum.Expired {
 	}
 	if r.Attempts > 0 {
 		e.AttemptUntil = before(r.Attempts)
+	}
+	if days := r.Deliveries(); days > 0 {
+		e.DeliveryUntil = before(days)
 	}
 	return e
 }

@@ -93,9 +93,23 @@ func (s *Store) vacuumInto(ctx context.Context, path string) error {
 		if _, err := conn.ExecContext(ctx, "PRAGMA query_only(0)"); err != nil {
 			return err
 		}
+		if err := movable(ctx, conn); err != nil {
+			return err
+		}
 		_, err := conn.ExecContext(ctx, "VACUUM INTO ?1", path)
 		return err
 	})
+}
+
+// movable lets the pages of copies be moved, also if those of the database, which is
+// an older one, cannot.
+func movable(ctx context.Context, conn *sql.Conn) error {
+	var mode int64
+	err := conn.QueryRowContext(ctx, "PRAGMA auto_vacuum").Scan(&mode)
+	if err == nil && mode == 0 {
+		_, err = conn.ExecContext(ctx, "PRAGMA auto_vacuum = incremental")
+	}
+	return err
 }
 
 // Copy writes a copy of a SQLite database, all of one moment, into a new file while

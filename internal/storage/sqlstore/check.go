@@ -134,5 +134,6 @@ func checkSchool(q *session, school lyceum.SchoolID) ([]lyceum.Finding, error) {
 			findings = append(findings, lyceum.Finding{School: school, What: fmt.Sprintf(rule.broken, broken)})
 		}
 	}
-	return findings, nil
+	unread, err := checkPacked(q, school)
+	return append(findings, unread...), err
 }

@@ -77,6 +77,10 @@ type dialect struct {
 	// tableSizes lists tables by name with their bytes and those of their indexes, and
 	// fileSize gives the bytes of all and those of them that are free.
 	tableSizes, fileSize string
+	// movePage makes the file a page shorter, if its pages can be moved, which fileSpace
+	// says: bytes of all, of those that are free, and not 0. Both are empty for an engine
+	// that has no such file.
+	movePage, fileSpace string
 	// snapshot opens a transaction whose statements see one moment.
 	snapshot sql.TxOptions
 	// fault reads an error of the driver.
@@ -132,6 +136,9 @@ func sqliteDialect() *dialect {
 		tableSizes:     sqliteTableSizes,
 		fileSize: "SELECT page_count * page_size, freelist_count * page_size FROM pragma_page_count, pragma_page_size, " +
 			"pragma_freelist_count",
+		movePage: "PRAGMA incremental_vacuum(1)",
+		fileSpace: "SELECT page_count * page_size, freelist_count * page_size, auto_vacuum FROM pragma_page_count, " +
+			"pragma_page_size, pragma_freelist_count, pragma_auto_vacuum",
 		snapshot:   sql.TxOptions{ReadOnly: true},
 		fault:      sqliteFault,
 		undone:     func(err error) bool { return sqliteFault(err) == faultRetry },

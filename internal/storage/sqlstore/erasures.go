@@ -161,9 +161,6 @@ func (t *tx) EraseTraces(user lyceum.UserID, called lyceum.Called) error {
 	if err := t.eraseComments(user); err != nil {
 		return fmt.Errorf("erase comments: %w", err)
 	}
-	if err := t.eraseGiven(user); err != nil {
-		return fmt.Errorf("erase answers to quizzes: %w", err)
-	}
 	if err := t.q.exec(`UPDATE journal SET detail = '{"name":null}' WHERE school_id = $1 AND event IS NOT NULL
 		AND object_id = $2 AND type = 'user.tagged'`, school, int64(user)); err != nil {
 		return fmt.Errorf("erase tags: %w", err)
@@ -188,13 +185,6 @@ func (t *tx) eraseComments(user lyceum.UserID) error {
 		"ELSE 'removed' END WHERE school_id = $1 AND user_id = $2 AND (body <> '' OR attachments <> '[]' OR "+
 		"status NOT IN ('removed', 'denied')) RETURNING comment_id", []any{int64(t.stamp.School), int64(user)},
 		[]any{scanInt(&id)}, func() error { t.Note(lyceum.CommentUpdated, id); return nil })
-}
-
-func (t *tx) eraseGiven(user lyceum.UserID) error {
-	var id int32
-	return t.q.each("UPDATE quiz_responses SET answers = NULL WHERE school_id = $1 AND user_id = $2 "+
-		"AND answers IS NOT NULL RETURNING quiz_response_id", []any{int64(t.stamp.School), int64(user)},
-		[]any{scanInt(&id)}, func() error { t.Note(lyceum.QuizResponseUpdated, id); return nil })
 }
 
 // eraseAnswers erases what a person answered to quizzes. Their grades stay.

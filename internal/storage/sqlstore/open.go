@@ -95,7 +95,12 @@ func OpenFile(ctx context.Context, path string, o Options) (*Store, error) {
 		return nil, err
 	}
 	of := &files{path: path}
-	writes, err := of.open(sqliteDSN(path, o.Synchronous, "_txlock=immediate"))
+	own := "_txlock=immediate"
+	if before.Size() == 0 {
+		// How space is given back is chosen when the file is made.
+		own += "&_busy_timeout=" + pragmaTimeout(busyTimeout) + "&_auto_vacuum=incremental"
+	}
+	writes, err := of.open(sqliteDSN(path, o.Synchronous, own))
 	if err != nil {
 		return nil, err
 	}

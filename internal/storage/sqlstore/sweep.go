@@ -18,10 +18,13 @@ type sweep struct {
 	table string
 	cond  string // ? is the time
 	until time.Time
-	// key are the columns after the school of a key that grows with time, and least is
-	// before all of them; without them the table has another key, hash.
+	// at is the column of the time, and key are the columns after the school of a key
+	// that grows with it; least is before all of them. Without them the table has another
+	// key, hash.
+	at    string
 	key   []string
 	least []int64
+	spare string // condition on rows that have expired and go with a later sweep, if any
 }
 
 // sweeps are what is swept out, and what is counted for that.
@@ -30,21 +33,28 @@ func (d *dialect) sweeps(e lyceum.Expired) []sweep {
 		" WHERE w.school_id = event_payloads.school_id AND w.number = event_payloads.number " +
 		"AND w.next_attempt_at IS NOT NULL)"
 	return []sweep{
-		{lyceum.KeptSessions, "authorization_codes", "expires_at < ?", e.Until, nil, nil},
-		{lyceum.KeptSessions, "access_tokens", "expires_at < ?", e.Until, nil, nil},
-		{lyceum.KeptSessions, "refresh_tokens", "used_at < ?", e.UsedUntil, nil, nil},
-		{lyceum.KeptSessions, "refresh_tokens", "family < ?", e.FamilyUntil, nil, nil},
-		{lyceum.KeptSessions, "sessions", "seen_at < ?", e.SeenUntil, nil, nil},
-		{lyceum.KeptSessions, "sessions", "created_at < ?", e.BegunUntil, nil, nil},
-		{lyceum.KeptLinks, "links", "expires_at < ?", e.LinkUntil, nil, nil},
-		{lyceum.KeptAnswers, "answers", "created_at < ?", e.AnswerUntil, nil, nil},
+		{kept: lyceum.KeptSessions, table: "authorization_codes", cond: "expires_at < ?", until: e.Until},
+		{kept: lyceum.KeptSessions, table: "access_tokens", cond: "expires_at < ?", until: e.Until},
+		{kept: lyceum.KeptSessions, table: "refresh_tokens", cond: "used_at < ?", until: e.UsedUntil},
+		{kept: lyceum.KeptSessions, table: "refresh_tokens", cond: "family < ?", until: e.FamilyUntil},
+		{kept: lyceum.KeptSessions, table: "sessions", cond: "seen_at < ?", until: e.SeenUntil},
+		{kept: lyceum.KeptSessions, table: "sessions", cond: "created_at < ?", until: e.BegunUntil},
+		{kept: lyceum.KeptLinks, table: "links", cond: "expires_at < ?", until: e.LinkUntil},
+		{kept: lyceum.KeptAnswers, table: "answers", cond: "created_at < ?", until: e.AnswerUntil},
 		{
 			kept: lyceum.KeptEvents, table: "event_payloads", cond: "at < ? AND NOT " + waitedFor, until: e.EventUntil,
-			key: []string{"number"}, least: []int64{math.MinInt64},
+			at: "at", key: []string{"number"}, least: []int64{math.MinInt64},
 		},
 		{
 			kept: lyceum.KeptAttempts, table: "webhook_attempts", cond: "at < ?", until: e.AttemptUntil,
-			key: []string{"webhook_event_id", "attempt"}, least: []int64{0, 0},
+			at: "at", key: []string{"webhook_event_id", "attempt"}, least: []int64{0, 0},
+		},
+		{
+			kept: lyceum.KeptDeliveries, table: "webhook_events", until: e.DeliveryUntil,
+			cond: "created_at < ? AND next_attempt_at IS NULL AND number IS NOT NULL",
+			at:   "created_at", key: []string{"webhook_event_id"}, least: []int64{0},
+			spare: "EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.school_id = webhook_events.school_id " +
+				"AND a.webhook_event_id = webhook_events.webhook_event_id)",
 		},
 	}
 }
@@ -123,7 +133,7 @@ func (s *Store) sweepKeys(ctx context.Context, school lyceum.SchoolID, of *sweep
 		for i := range last {
 			dest = append(dest, scanInt(&last[i]))
 		}
-		read := "SELECT at, " + columns + " FROM " + of.table + between.String() + " ORDER BY " + columns + " LIMIT " +
+		read := "SELECT " + of.at + ", " + columns + " FROM " + of.table + between.String() + " ORDER BY " + columns + " LIMIT " +
 			strconv.Itoa(sweepSize)
 		n, expired := 0, false
 		err = s.reads.single(ctx).each(read, slices.Clone(between.args), dest, func() error {
@@ -137,6 +147,9 @@ func (s *Store) sweepKeys(ctx context.Context, school lyceum.SchoolID, of *sweep
 		if expired {
 			bound(between, "<=", last)
 			between.and(of.cond, until)
+			if of.spare != "" {
+				between.and("NOT " + of.spare)
+			}
 			err = s.write(ctx, school, func(q *session) error {
 				return q.exec("DELETE FROM "+of.table+between.String(), between.args...)
 			})

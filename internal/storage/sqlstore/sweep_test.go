@@ -1,6 +1,10 @@
 package sqlstore
 
 import (
+	"database/sql"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -179,5 +183,188 @@ func TestSweepsReadByIndex(t *testing.T) {
 				t.Errorf("%s: %v, want %s", by.seen[at], plan, part)
 			}
 		}
+	}
+}
+
+// Deliveries go with their events, unless they wait, have an attempt, or were made by
+// another server.
+func TestOldDeliveriesAreSwept(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := open(t)
+			school := storetest.MakeSchool(t, store)
+			old, until := storetest.Begin, storetest.Begin.Add(time.Hour)
+			event := lyceum.Some[int64](1)
+			storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+				_, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, Live: true})
+				if err != nil {
+					return err
+				}
+				err = tx.CreateDeliveries([]lyceum.WebhookEvent{
+					{ID: 1, Webhook: 1, CreatedAt: old, Number: event},
+					{ID: 2, Webhook: 1, CreatedAt: old, Number: event, NextAttemptAt: lyceum.Some(until)},
+					{ID: 3, Webhook: 1, CreatedAt: old, Number: event},
+					{ID: 4, Webhook: 1, CreatedAt: old},
+					{ID: 5, Webhook: 1, CreatedAt: until, Number: event},
+					{ID: 6, Webhook: 1, CreatedAt: old, Number: event},
+				})
+				if err != nil {
+					return err
+				}
+				if err := tx.CreateAttempt(lyceum.Attempt{Delivery: 3, Number: 1, At: until}); err != nil {
+					return err
+				}
+				return tx.CreateAttempt(lyceum.Attempt{Delivery: 6, Number: 1, At: old})
+			})
+			e := lyceum.Expired{AttemptUntil: until, DeliveryUntil: until}
+			rows, expired, err := store.CountKept(t.Context(), school, e)
+			if err != nil || rows[lyceum.KeptDeliveries] != 6 || expired[lyceum.KeptDeliveries] != 3 {
+				t.Errorf("of %v have expired %v: %v", rows, expired, err)
+			}
+			if err := store.Sweep(t.Context(), school, e); err != nil {
+				t.Fatal(err)
+			}
+			v := store.In(t.Context(), school)
+			var left []lyceum.WebhookEventID
+			err = v.Deliveries.Each(v, lyceum.WebhookEventFilter{}, func(d *lyceum.WebhookEvent) error {
+				left = append(left, d.ID)
+				return nil
+			})
+			if err != nil || !slices.Equal(left, []lyceum.WebhookEventID{2, 3, 4, 5}) {
+				t.Errorf("there are deliveries %v: %v", left, err)
+			}
+		})
+	}
+}
+
+// A file becomes smaller when much of it is free, and a backup of one whose pages
+// cannot be moved is one whose pages can.
+func TestFilesShrink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store, err := Open(t.Context(), dir, Options{Synchronous: Off})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	school := storetest.MakeSchool(t, store)
+	const rows = 60
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		for n := int64(1); n <= rows; n++ {
+			event := lyceum.EventPayload{Number: n, At: storetest.Begin, Object: noise(n, 50_000)}
+			if err := tx.Payloads.Insert(tx, event); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	sizes := func() lyceum.Sizes {
+		sizes, err := store.FindSizes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sizes
+	}
+	if err := store.Sweep(t.Context(), school, lyceum.Expired{EventUntil: storetest.Begin.Add(time.Second)}); err != nil {
+		t.Fatal(err)
+	}
+	before := sizes()
+	if before.Free < rows*50_000 {
+		t.Fatalf("%d bytes are free", before.Free)
+	}
+	if err := store.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := sizes(); got.Bytes != before.Bytes {
+		t.Errorf("%d bytes became %d, although few are free", before.Bytes, got.Bytes)
+	}
+	if err := store.compact(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := sizes(); got.Bytes > before.Bytes-before.Free*3/4 || got.Free > got.Bytes/spareShare {
+		t.Errorf("%d bytes became %d, of which %d are free", before.Bytes, got.Bytes, got.Free)
+	}
+	if findings, err := store.Check(t.Context()); err != nil || len(findings) > 0 {
+		t.Errorf("%v, %v", findings, err)
+	}
+	older := filepath.Join(t.TempDir(), FileName)
+	if _, err := store.writes.db.ExecContext(t.Context(), "PRAGMA auto_vacuum = none"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.writes.db.ExecContext(t.Context(), "VACUUM INTO '"+older+"'"); err != nil {
+		t.Fatal(err)
+	}
+	old, err := OpenFile(t.Context(), older, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	if err := old.compact(t.Context(), 0); err != nil {
+		t.Error(err)
+	}
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if err := old.Backup(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{older: "0", backup: "2"} {
+		db, err := sql.Open("sqlite", fileDSN(path, "mode=ro"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var mode string
+		err = db.QueryRowContext(t.Context(), "PRAGMA auto_vacuum").Scan(&mode)
+		if err = errors.Join(err, db.Close()); err != nil || mode != want {
+			t.Errorf("%s has mode %q, want %s: %v", path, mode, want, err)
+		}
+	}
+}
+
+// noise is a text that cannot be made small.
+func noise(seed int64, size int) string {
+	source := rand.New(rand.NewPCG(uint64(seed), 1))
+	text := make([]byte, size)
+	for i := range text {
+		text[i] = byte(source.Uint32())
+	}
+	return string(text)
+}
+
+// Check unpacks what is packed.
+func TestCheckSeesDamagedPackedTexts(t *testing.T) {
+	t.Parallel()
+	store := openTest(t)
+	school := storetest.MakeSchool(t, store)
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		_, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 1, State: lyceum.WebhookVerified, URL: "https://hooks.example.com", EventTrigger: lyceum.AllEvents, Live: true})
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Deliveries.NextID(tx); err != nil {
+			return err
+		}
+		if err := tx.CreateDeliveries([]lyceum.WebhookEvent{{ID: 1, Webhook: 1, CreatedAt: storetest.Begin, Number: lyceum.Some[int64](1)}}); err != nil {
+			return err
+		}
+		if err := tx.CreateAttempt(lyceum.Attempt{Delivery: 1, Number: 1, At: storetest.Begin}); err != nil {
+			return err
+		}
+		return tx.Payloads.Insert(tx, lyceum.EventPayload{Number: 1, Object: "{}"}, lyceum.EventPayload{Number: 2, Object: "{}"})
+	})
+	for _, damage := range []string{"UPDATE event_payloads SET object = x'09' WHERE number = 2", "UPDATE webhook_attempts SET exchange = x''"} {
+		if findings, err := store.Check(t.Context()); err != nil || len(findings) > 1 {
+			t.Errorf("before %s: %v, %v", damage, findings, err)
+		}
+		if _, err := store.writes.db.ExecContext(t.Context(), damage); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []lyceum.Finding{
+		{School: school, What: "1 stored events cannot be read"},
+		{School: school, What: "1 stored attempts to deliver events cannot be read"},
+	}
+	if findings, err := store.Check(t.Context()); err != nil || !slices.Equal(findings, want) {
+		t.Errorf("%v, %v", findings, err)
 	}
 }
