@@ -48,8 +48,8 @@ func measureFiles(ctx context.Context, s settings) error {
 	}
 	defer os.RemoveAll(t.dir)
 	defer func() { _ = errors.Join(t.ours.stop(), t.plain.stop()) }()
-	fmt.Printf("## Files\n\nA file of %d MiB on one connection, by turns to and from Lyceum and a plain program: one that "+
-		"copies a TCP connection to a file and syncs it, and `http.FileServer`. MB/s and the ratio of each round are "+
+	fmt.Printf("## Files\n\nA file of %d MiB on one connection, by turns to and from Lyceum and a plain program: one "+
+		"that copies a TCP connection to a file and syncs it, and `http.FileServer`. MB/s and the ratio of each round are "+
 		"medians.\n\n", s.fileSize>>20)
 	fmt.Print("| what | MB/s | plain MB/s | ratio |\n|---|---|---|---|\n")
 	if err := t.row(s.rounds, "up", t.up, t.upPlain); err != nil {
@@ -434,6 +434,7 @@ func (t *transfers) together(begin func() (end func() error, err error)) error {
 
 func (t *transfers) downTogether() error {
 	return t.together(func() (func() error, error) {
+		//nolint:bodyclose // what is returned closes it
 		answer, err := t.ask(t.ours.address, t.link, min(t.size, bytesAtOnce))
 		if err != nil {
 			return nil, err

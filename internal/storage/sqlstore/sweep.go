@@ -133,8 +133,8 @@ func (s *Store) sweepKeys(ctx context.Context, school lyceum.SchoolID, of *sweep
 		for i := range last {
 			dest = append(dest, scanInt(&last[i]))
 		}
-		read := "SELECT " + of.at + ", " + columns + " FROM " + of.table + between.String() + " ORDER BY " + columns + " LIMIT " +
-			strconv.Itoa(sweepSize)
+		read := "SELECT " + of.at + ", " + columns + " FROM " + of.table + between.String() + " ORDER BY " + columns +
+			" LIMIT " + strconv.Itoa(sweepSize)
 		n, expired := 0, false
 		err = s.reads.single(ctx).each(read, slices.Clone(between.args), dest, func() error {
 			n++
