@@ -40,13 +40,14 @@ func backedUpAs(f *sqlstore.KnownFile) lyceum.FileName {
 	return lyceum.FileName(sum[:2] + "/" + sum)
 }
 
-// fileCopies are the files of a backup on their way.
+// fileCopies are files that a database knows, on their way.
 type fileCopies struct {
 	p        *program
 	what     string // for the progress
-	backup   string // file of the database
+	each     func(context.Context, func(*sqlstore.KnownFile) error) error
+	names    func(*sqlstore.KnownFile) (from, to lyceum.FileName)
+	once     bool // equal files, which come one after the other, are copied once
 	transfer files.Transfer
-	restored bool   // they are copied from the backup
 	where    string // they are copied to
 
 	mu     sync.Mutex
@@ -56,19 +57,26 @@ type fileCopies struct {
 	result copiedFiles
 }
 
-// copiedFiles counts the files of a backup.
+// ofBackup reads the files that a backup knows.
+func ofBackup(path string) func(context.Context, func(*sqlstore.KnownFile) error) error {
+	return func(ctx context.Context, visit func(*sqlstore.KnownFile) error) error {
+		return sqlstore.FilesIn(ctx, path, visit)
+	}
+}
+
+// copiedFiles counts files that were to be copied.
 type copiedFiles struct {
 	files, bytes  int64
 	copied, wrong int64 // of the files
 }
 
-// known returns how many bytes the files of the backup have.
+// known returns how many bytes the files have.
 func (c *fileCopies) known() (bytes int64, err error) {
-	err = sqlstore.FilesIn(c.p.ctx, c.backup, func(f *sqlstore.KnownFile) error { bytes += f.Size; return nil })
+	err = c.each(c.p.ctx, func(f *sqlstore.KnownFile) error { bytes += f.Size; return nil })
 	return bytes, err
 }
 
-// run copies the files of the backup, which have so many bytes.
+// run copies the files, which have so many bytes.
 func (c *fileCopies) run(known int64) (copiedFiles, error) {
 	c.bar = newProgress(c.p, c.what, known>>20, "MiB")
 	defer c.bar.finish()
@@ -76,8 +84,8 @@ func (c *fileCopies) run(known int64) (copiedFiles, error) {
 	group, ctx := errgroup.WithContext(c.p.ctx)
 	group.SetLimit(copiesAtOnce)
 	var last *sqlstore.KnownFile
-	err := sqlstore.FilesIn(ctx, c.backup, func(f *sqlstore.KnownFile) error {
-		if last != nil && f.SHA256 == last.SHA256 && !c.restored {
+	err := c.each(ctx, func(f *sqlstore.KnownFile) error {
+		if last != nil && f.SHA256 == last.SHA256 && c.once {
 			c.came(f.Size)
 			return nil
 		}
@@ -105,10 +113,9 @@ func (c *fileCopies) came(bytes int64) {
 }
 
 func (c *fileCopies) one(ctx context.Context, f *sqlstore.KnownFile) error {
-	from, want := f.Name, f.FileSum
-	if want.Name = backedUpAs(f); c.restored {
-		from, want.Name = want.Name, from
-	}
+	want := f.FileSum
+	from, to := c.names(f)
+	want.Name = to
 	copied, err := c.transfer.Copy(ctx, from, &want)
 	wrong := ""
 	if err != nil && !errors.Is(err, files.ErrNotWritten) {
@@ -166,7 +173,8 @@ func (c *backupCommand) filesOf(
 ) (done copiedFiles, err error) {
 	folder := filepath.Join(filepath.Dir(c.File), backupFilesName)
 	copies := &fileCopies{
-		p: p, what: "backing up files", backup: copied, where: folder,
+		p: p, what: "backing up files", each: ofBackup(copied), once: true, where: folder,
+		names:    func(f *sqlstore.KnownFile) (from, to lyceum.FileName) { return f.Name, backedUpAs(f) },
 		transfer: files.Transfer{From: from, To: files.NewFolder(folder), Trust: c.Quick || again},
 	}
 	known, err := copies.known()
@@ -211,7 +219,8 @@ func (c *restoreCommand) restoreFiles(p *program) (done copiedFiles, err error) 
 	}
 	from := filepath.Join(filepath.Dir(c.File), backupFilesName)
 	copies := &fileCopies{
-		p: p, what: "restoring files", backup: c.File, where: "the place of uploaded files", restored: true,
+		p: p, what: "restoring files", each: ofBackup(c.File), where: "the place of uploaded files",
+		names:    func(f *sqlstore.KnownFile) (from, to lyceum.FileName) { return backedUpAs(f), f.Name },
 		transfer: files.Transfer{From: files.NewFolder(from), To: to},
 	}
 	known, err := copies.known()

@@ -42,6 +42,7 @@ type commands struct {
 	Upgrade    upgradeCommand     `cmd:"" help:"Bring the database of an older lyceum up to date, after a backup."`
 	Check      checkCommand       `cmd:"" help:"Verify the database's files and the consistency of its data."`
 	Usage      usageCommand       `cmd:"" help:"Show how large what is, and what is kept for how long."`
+	Files      filesCommands      `cmd:"" help:"Copy uploaded files to another place."`
 	SecretKey  secretKeyCommands  `cmd:"" name:"secret-key" help:"Rotate, list and prune the server's secret keys."`
 	ShowConfig showConfigCommand  `cmd:"" name:"config" help:"Print the settings serve would use, and where each comes from."`
 	Version    versionCommand     `cmd:"" help:"Print the versions of lyceum and of the Go toolchain that built it."`

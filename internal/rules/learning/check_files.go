@@ -32,14 +32,20 @@ func (s *Service) CheckFiles(ctx context.Context, deep bool, done func(files int
 	if s.files == nil {
 		return found, nil
 	}
-	schools, err := s.store.FindSchools(ctx)
+	err = s.EachKept(ctx, func(school lyceum.SchoolID, u *lyceum.Upload) error {
+		wrong, err := s.wrongWith(ctx, school, u, deep)
+		if err != nil {
+			return err
+		}
+		if wrong != "" && len(found.Wrong) < mostFindings {
+			found.Wrong = append(found.Wrong, lyceum.Finding{School: school, What: wrong})
+		}
+		found.Files++
+		done(found.Files)
+		return nil
+	})
 	if err != nil {
 		return found, err
-	}
-	for i := range schools {
-		if err := s.checkUploads(ctx, schools[i].ID, deep, &found, done); err != nil {
-			return found, err
-		}
 	}
 	old := s.clock().Add(-lyceum.UnusedUpload)
 	err = s.files.Each(ctx, "", func(f lyceum.StoredFile) error {
@@ -56,8 +62,23 @@ func (s *Service) CheckFiles(ctx context.Context, deep bool, done func(files int
 	return found, err
 }
 
-func (s *Service) checkUploads(
-	ctx context.Context, school lyceum.SchoolID, deep bool, found *CheckedFiles, done func(int64),
+// EachKept calls visit with the uploads of all schools that have a file, until it
+// fails.
+func (s *Service) EachKept(ctx context.Context, visit func(lyceum.SchoolID, *lyceum.Upload) error) error {
+	schools, err := s.store.FindSchools(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range schools {
+		if err := s.eachKept(ctx, schools[i].ID, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) eachKept(
+	ctx context.Context, school lyceum.SchoolID, visit func(lyceum.SchoolID, *lyceum.Upload) error,
 ) error {
 	for after := lyceum.UploadID(0); ; {
 		v := s.store.In(ctx, school)
@@ -70,15 +91,9 @@ func (s *Service) checkUploads(
 			if !part[i].ReceivedAt.Present {
 				continue
 			}
-			wrong, err := s.wrongWith(ctx, school, &part[i], deep)
-			if err != nil {
+			if err := visit(school, &part[i]); err != nil {
 				return err
 			}
-			if wrong != "" && len(found.Wrong) < mostFindings {
-				found.Wrong = append(found.Wrong, lyceum.Finding{School: school, What: wrong})
-			}
-			found.Files++
-			done(found.Files)
 		}
 	}
 }

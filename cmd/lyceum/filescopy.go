@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/storage/files"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+type filesCommands struct {
+	Copy filesCopyCommand `cmd:"" help:"Copy uploaded files to another place, such as an S3-compatible store."`
+}
+
+type filesCopyCommand struct {
+	database     `embed:""`
+	fileSettings `embed:""`
+
+	ToURL     string `name:"to-url" help:"S3-compatible store to copy to." placeholder:"https://KEY:SECRET@HOST/BUCKET" xor:"to" required:""`
+	ToURLFile string `name:"to-url-file" help:"File with that URL, to keep the secret out of the process list." placeholder:"FILE" xor:"to" required:""`
+	ToFolder  string `name:"to-folder" help:"Folder to copy to, such as files in a data folder." placeholder:"DIR" xor:"to" required:""`
+	Deep      bool   `help:"Read the files that are there already, too, instead of comparing only their sizes."`
+}
+
+// Help implements kong's help for the command.
+func (filesCopyCommand) Help() string {
+	return `Examples:
+  lyceum files copy --data /var/lib/lyceum --to-url-file /etc/lyceum/files-url
+  lyceum files copy --data /var/lib/lyceum --files-url-file /etc/lyceum/files-url --to-folder /var/lib/lyceum/files
+
+Copies every uploaded file that the database knows, compares it with its SHA-256, and leaves the original where it
+is. Files that are there already are not copied again, so that the command can be repeated after it was interrupted.
+The server may keep running. To switch, run the command, stop the server, run the command again, and start the
+server with the new place.`
+}
+
+// Run copies the files.
+func (c *filesCopyCommand) Run(p *program) (err error) {
+	from, err := c.store(&c.database)
+	if err != nil {
+		return err
+	}
+	if from == nil {
+		return lyceum.Invalidf("use --data or --files-url to say where the files are")
+	}
+	to, where, err := c.to()
+	if err != nil {
+		return err
+	}
+	kept, err := c.existing(p)
+	if err != nil {
+		return err
+	}
+	defer closing(kept, &err)
+	lessons := learning.New(kept, p.clock).KeepFiles(from)
+	copies := &fileCopies{
+		p: p, what: "copying files", where: where, transfer: files.Transfer{From: from, To: to, Trust: !c.Deep},
+		names: func(f *sqlstore.KnownFile) (from, to lyceum.FileName) { return f.Name, f.Name },
+		each: func(ctx context.Context, visit func(*sqlstore.KnownFile) error) error {
+			return lessons.EachKept(ctx, func(school lyceum.SchoolID, u *lyceum.Upload) error {
+				f := sqlstore.KnownFile{School: school, Upload: u.ID}
+				f.Name, f.Size = u.StoredAs.Value, u.SizeInBytes.Value
+				if sum, err := hex.DecodeString(u.Checksum.Value); err == nil { // otherwise no file has it
+					copy(f.SHA256[:], sum)
+				}
+				return visit(&f)
+			})
+		},
+	}
+	known, err := copies.known()
+	if err != nil {
+		return err
+	}
+	done, err := copies.run(known)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "%d files of %d kB: %d copied to %s, %d were there already\n", done.files,
+		kilobytes(done.bytes), done.copied, where, done.files-done.copied-done.wrong)
+	copies.tellWrong()
+	if done.wrong > 0 {
+		return lyceum.Errorf(lyceum.Conflict, "%d files could not be copied, because they are missing or were changed",
+			done.wrong)
+	}
+	return nil
+}
+
+// to gives the store that is copied to, and what it is called.
+func (c *filesCopyCommand) to() (store lyceum.FileStore, where string, err error) {
+	if c.ToFolder != "" {
+		return files.NewFolder(c.ToFolder), c.ToFolder, nil
+	}
+	address := c.ToURL
+	if c.ToURLFile != "" {
+		if address, err = secretFile("--to-url-file", c.ToURLFile); err != nil {
+			return nil, "", err
+		}
+	}
+	remote, err := files.NewS3(address)
+	if err != nil {
+		fields := lyceum.Public(err).Fields
+		for i := range fields {
+			fields[i].Field = "--to-url"
+		}
+		return nil, "", lyceum.InvalidFields(fields...)
+	}
+	return remote, "the object store", nil
+}
