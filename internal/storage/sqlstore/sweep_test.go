@@ -305,7 +305,7 @@ func TestFilesShrink(t *testing.T) {
 		t.Error(err)
 	}
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	if err := old.Backup(t.Context(), backup); err != nil {
+	if err := old.Backup(t.Context(), backup, nil); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{older: "0", backup: "2"} {
