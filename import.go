@@ -42,3 +42,10 @@ type CourseRow struct {
 	Listed  Opt[bool]
 	Ordered Opt[bool] // lectures
 }
+
+// UploadRow is an upload as a file of rows has it.
+type UploadRow struct {
+	Upload
+
+	File string // the name of its content, beside the rows
+}

@@ -164,7 +164,7 @@ func ParseUploadAddress(address string) (a UploadAddress, ok bool) {
 		a.UUID, a.Checksum = "", name
 	}
 	canonical := UploadPath(a.School, name, extension) == u.Path
-	return a, canonical && (a.Checksum != "" || isUUID(name)) && isExtension(extension)
+	return a, canonical && (a.Checksum != "" || IsUUID(name)) && IsExtension(extension)
 }
 
 // EachChecksum calls visit with everything in a text that is written as a SHA-256 in
@@ -201,14 +201,14 @@ func isChecksum(s string) bool {
 func EachUUID(text string, visit func(uuid string)) {
 	const dash = 8 // where the first one of a UUID is
 	for i := dash; i+28 <= len(text); i++ {
-		if text[i] == '-' && text[i+5] == '-' && isUUID(text[i-dash:i+28]) {
+		if text[i] == '-' && text[i+5] == '-' && IsUUID(text[i-dash:i+28]) {
 			visit(text[i-dash : i+28])
 		}
 	}
 }
 
-// isUUID reports whether a text is a UUID in lower case.
-func isUUID(s string) bool {
+// IsUUID reports whether a text is a UUID in lower case.
+func IsUUID(s string) bool {
 	for i := range len(s) {
 		dash := i == 8 || i == 13 || i == 18 || i == 23
 		if dash && s[i] != '-' || !dash && !isHex(s[i]) {
@@ -218,8 +218,8 @@ func isUUID(s string) bool {
 	return len(s) == 36
 }
 
-// isExtension reports whether a text is the extension of a kept file.
-func isExtension(s string) bool {
+// IsExtension reports whether a text is the extension of a kept file.
+func IsExtension(s string) bool {
 	for i := range len(s) {
 		if (s[i] < 'a' || s[i] > 'z') && (s[i] < '0' || s[i] > '9') {
 			return false

@@ -13,11 +13,13 @@ import (
 )
 
 type exportCommand struct {
-	database `embed:""`
-	inSchool `embed:""`
+	database     `embed:""`
+	fileSettings `embed:""`
+	inSchool     `embed:""`
 
 	Kind   string `arg:"" enum:"${row_kinds}" help:"What to write: ${row_kinds_listed}."`
 	Output string `help:"File to write instead of standard output; gzipped if the name ends in .gz." placeholder:"FILE"`
+	Files  string `help:"Folder to write the files of uploads to." placeholder:"DIR"`
 	Format string `help:"csv or jsonl (JSON Lines)." enum:"csv,jsonl" default:"csv"`
 
 	listFilter    `embed:"" group:"Transactions:"`
@@ -31,6 +33,7 @@ func (exportCommand) Help() string {
   lyceum export transactions --month 2026-03 --output march.csv
   lyceum export transactions --from 2026-01-01 --until 2026-03-31 --output q1.csv
   lyceum export users --format jsonl
+  lyceum export uploads --output uploads.csv --files ./files
 
 --month, --from and --until take whole days in the school's time zone, which lyceum school set changes. --start and
 --end take moments, as the interface does.
@@ -63,12 +66,15 @@ func (c *exportCommand) Run(p *program) (err error) {
 			return err
 		}
 	}
+	i := newImporter(p, store, school)
+	i.filter, i.beside = filter, c.Files
+	if i.kept, err = c.filesFor(c.Kind, c.Files, &c.database); err != nil {
+		return err
+	}
 	out, finish, err := c.output(p)
 	if err != nil {
 		return err
 	}
-	i := newImporter(p, store, school)
-	i.filter = filter
 	if c.SortDirection == "asc" {
 		i.order = lyceum.OldestFirst
 	}

@@ -13,8 +13,9 @@ import (
 )
 
 type importCommand struct {
-	database `embed:""`
-	inSchool `embed:""`
+	database     `embed:""`
+	fileSettings `embed:""`
+	inSchool     `embed:""`
 
 	Kind          string `arg:"" enum:"${row_kinds}" help:"Kind of rows in the file: ${row_kinds_listed}."`
 	File          string `arg:"" help:"CSV, JSON Lines, or the lists that the interface answers with; gzip too; - is standard input."`
@@ -22,6 +23,10 @@ type importCommand struct {
 	OnError       string `help:"stop: import nothing unless every row is valid; skip: import the valid rows." enum:"stop,skip" default:"stop"`
 	AllowLastIDs  bool   `name:"allow-last-ids" help:"Accept ids above 2147000000. Once the last one, 2147483647, is in use, nothing new can be created."`
 	CreateMissing bool   `help:"Create users, pricing plans and courses that are referenced but missing."`
+	Files         string `help:"Folder of the files that the rows of uploads name." placeholder:"DIR"`
+	BaseURL       string `help:"Public address of the API, for rows that mention uploaded files: they then lead to this school." placeholder:"URL"`
+
+	rewrite func(text []byte) []byte
 }
 
 // batchSize is how many rows share a write: enough to write each page of an
@@ -37,6 +42,8 @@ func (importCommand) Help() string {
   lyceum import users users.csv
   lyceum import transactions sales.jsonl.gz --create-missing
   lyceum import transactions sales.csv --dry-run
+  lyceum import uploads uploads.csv --files ./files
+  lyceum import courses courses.csv --base-url https://school.example.com
 
 Ids are kept. A row with a known id is updated, so importing the same file twice changes nothing, and an
 interrupted import is finished by repeating it. Every invalid row is reported with line, column and reason;
@@ -56,8 +63,18 @@ func (c *importCommand) Run(p *program) (err error) {
 		return err
 	}
 	i := newImporter(p, store, school)
+	i.beside = c.Files
 	if c.CreateMissing {
 		i.missing = lyceum.CreateMissing
+	}
+	if i.kept, err = c.filesFor(c.Kind, c.Files, &c.database); err != nil {
+		return err
+	}
+	if c.BaseURL != "" {
+		if wrong := webAddress("--base-url", c.BaseURL); len(wrong) > 0 {
+			return lyceum.InvalidFields(wrong...)
+		}
+		c.rewrite = i.leadHere(strings.TrimRight(c.BaseURL, "/"))
 	}
 	return kindNamed(c.Kind).take(i, c)
 }
@@ -75,7 +92,7 @@ func importRows[T any](p *program, c *importCommand, kind intake.Kind[T], sink i
 	var bar *progress
 	var phase intake.Phase
 	options := intake.Options{
-		DryRun: c.DryRun, BatchSize: batchSize, LastIDs: c.AllowLastIDs,
+		DryRun: c.DryRun, BatchSize: batchSize, LastIDs: c.AllowLastIDs, Rewrite: c.rewrite,
 		Progress: func(at intake.Progress) {
 			if phase != at.Phase {
 				bar.finish()
@@ -86,6 +103,9 @@ func importRows[T any](p *program, c *importCommand, kind intake.Kind[T], sink i
 		Problem: func(problem intake.Problem) {
 			fmt.Fprintln(p.stderr, problemLine(problem))
 		},
+	}
+	if c.Files != "" {
+		options.BatchSize = 1 // a row can take as long as a large file
 	}
 	if c.OnError == "skip" {
 		options.OnError = intake.Skip

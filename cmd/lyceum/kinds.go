@@ -27,6 +27,9 @@ type importer struct {
 	missing  lyceum.Missing
 	filter   lyceum.TransactionFilter
 	order    lyceum.Order
+
+	kept   lyceum.FileStore // of uploaded files; nil: none
+	beside string           // folder of files beside the rows; empty: none
 }
 
 func newImporter(p *program, store lyceum.Store, school lyceum.SchoolID) *importer {
@@ -71,6 +74,11 @@ var rowKinds = []rowKind{
 		return i.people.ImportTags(i.by)
 	}, func(i *importer, visit func(*lyceum.UserTags) error) error {
 		return i.people.EachTags(i.p.ctx, i.by, visit)
+	}),
+	rowsOf(intake.Uploads(), func(i *importer) intake.Sink[lyceum.UploadRow] {
+		return i.learning.KeepFiles(i.kept).ImportUploads(i.by, filesBeside(i.beside))
+	}, func(i *importer, visit func(*lyceum.UploadRow) error) error {
+		return i.learning.EachUpload(i.p.ctx, i.by, i.copyBeside(visit))
 	}),
 	rowsOf(intake.Authors(), func(i *importer) intake.Sink[lyceum.AuthorProfile] {
 		return i.learning.ImportAuthors(i.by)

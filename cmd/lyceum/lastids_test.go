@@ -31,8 +31,8 @@ func TestImportKeepsLastIDs(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "rows.jsonl")
-			if kind.name == "tags" {
-				return // which have no ids of their own, and name users that are there
+			if kind.name == "tags" || kind.name == "uploads" {
+				return // which have no ids of their own, and name what is there
 			}
 			lines := bytes.Split([]byte(command(t, "export", kind.name, "--data", dir, "--format", "jsonl")), []byte("\n"))
 			for _, field := range append([]string{"id"}, more[kind.name]...) {

@@ -24,6 +24,8 @@ type csvRows[T any] struct {
 	value   T
 }
 
+func (c *csvRows[T]) remembers() *memo { return &c.memo }
+
 func newCSVRows[T any](kind Kind[T], src *source) (*csvRows[T], error) {
 	c := &csvRows[T]{scan: csvScanner{src: src}, line: 1}
 	if !c.skipBlank() {

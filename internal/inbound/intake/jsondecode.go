@@ -37,6 +37,8 @@ func newJSONDecoder[T any](kind Kind[T]) *jsonDecoder[T] {
 
 func (d *jsonDecoder[T]) ignored() []string { return d.unknown }
 
+func (d *jsonDecoder[T]) remembers() *memo { return &d.memo }
+
 // decode makes a row of one object that begins on the line given. A fault
 // comes with a row that is of no use.
 func (d *jsonDecoder[T]) decode(object []byte, line int) (Row[T], *jsonFault) {

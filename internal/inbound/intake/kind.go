@@ -44,8 +44,11 @@ type column[T any] struct {
 	csvOnly bool
 }
 
-// memo is what a reader remembers from row to row to save memory.
-type memo struct{ currency lyceum.Currency }
+// memo is what a reader remembers from row to row.
+type memo struct {
+	currency lyceum.Currency     // to save memory
+	rewrite  func([]byte) []byte // puts another text in the place of one; nil: none does
+}
 
 // accept puts a cell into v, or says what is wrong with it.
 func (k *column[T]) accept(m *memo, c cell, v *T) (problem string) {
@@ -61,6 +64,9 @@ func (k *column[T]) accept(m *memo, c cell, v *T) (problem string) {
 		return fmt.Sprintf("must be at most %d KiB long", max(k.limit, maxCell)>>10)
 	case k.json && !utf8.Valid(c.text): // encoding/json would put U+FFFD in its place
 		return utf8Taken
+	}
+	if m.rewrite != nil && (k.text || k.json) {
+		c.text = m.rewrite(c.text)
 	}
 	return k.read(m, c, v)
 }

@@ -27,6 +27,7 @@ type Problem struct {
 type rowReader[T any] interface {
 	next() (Row[T], error)
 	ignored() []string
+	remembers() *memo
 }
 
 // Reader reads rows one after another in bounded memory. It is not for use by
@@ -61,6 +62,9 @@ func NewReader[T any](kind Kind[T], r io.Reader) (*Reader[T], error) {
 // io.EOF; any other error ends the file too, and is Invalid when the file is
 // to blame.
 func (r *Reader[T]) Next() (Row[T], error) { return r.rows.next() }
+
+// Rewrite makes f put other texts in the place of those that are read, JSON too.
+func (r *Reader[T]) Rewrite(f func(text []byte) []byte) { r.rows.remembers().rewrite = f }
 
 // Ignored names the columns that the file has and the kind has not: those of
 // the header in CSV, in JSON those met so far, a hundred at most.

@@ -274,6 +274,14 @@ func downloadAttachmentOf(t *rapid.T) lyceum.DownloadAttachment {
 	}
 }
 
+func uploadOf(t *rapid.T) lyceum.UploadRow {
+	return lyceum.UploadRow{File: textOf(t, "file"), Upload: lyceum.Upload{
+		UUID: rapid.StringMatching(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`).Draw(t, "uuid"), TargetType: rapid.SampledFrom(lyceum.UploadTargets()).Draw(t, "target"),
+		TargetID: idOf[int32](t, "id"), Purpose: rapid.SampledFrom(lyceum.UploadPurposes()).Draw(t, "purpose"), Extension: rapid.StringMatching(`[a-z0-9]{1,10}`).Draw(t, "extension"),
+		SizeInBytes: optOf(t, "size", sizeOf), Checksum: optOf(t, "sum", rapid.StringMatching(`[0-9a-f]{64}`).Draw), CreatedAt: timeOf(t, "created"),
+	}}
+}
+
 func sizeOf(t *rapid.T, name string) int64 {
 	return rapid.Int64Range(1, lyceum.MaxFileBytes).Draw(t, name)
 }
@@ -378,6 +386,7 @@ func TestR13RoundTrip(t *testing.T) {
 	checkRoundTrip(t, intake.WebhookEvents(), webhookEventOf)
 	checkRoundTrip(t, intake.DigitalDownloads(), downloadOf)
 	checkRoundTrip(t, intake.DownloadAttachments(), downloadAttachmentOf)
+	checkRoundTrip(t, intake.Uploads(), uploadOf)
 	checkRoundTrip(t, intake.Coaching(), coachingOf)
 	checkRoundTrip(t, intake.ProductCollections(), collectionOf)
 	checkRoundTrip(t, intake.CollectionProducts(), inclusionOf[lyceum.CollectionProductID, lyceum.ProductCollectionID](lyceum.CollectionKinds()))

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/intake"
+	"github.com/lyceum-school/lyceum/internal/storage/files"
+)
+
+// filesFor returns where uploaded files are kept, for a command that has rows of a kind
+// and a folder of files beside them.
+func (f *fileSettings) filesFor(kind, beside string, d *database) (lyceum.FileStore, error) {
+	uploads := intake.Uploads().String()
+	if kind != uploads && beside != "" {
+		return nil, lyceum.Invalidf("--files is for %s, which have files; leave it out for %s", uploads, kind)
+	}
+	if kind != uploads {
+		return nil, nil //nolint:nilnil // no files are asked for
+	}
+	return f.store(d)
+}
+
+// filesBeside opens the files in a folder beside rows, by the names in the rows.
+func filesBeside(folder string) func(name string) (io.ReadSeekCloser, error) {
+	return func(name string) (io.ReadSeekCloser, error) {
+		if folder == "" {
+			return nil, lyceum.Invalidf("is in no folder; name that of the files with --files")
+		}
+		if name == "." || !fs.ValidPath(name) || strings.ContainsAny(name, "\\\x00") || len(name) > maxFileName {
+			return nil, lyceum.Invalidf("must be a path in the folder of the files, with / between its parts and without ..")
+		}
+		root, err := os.OpenRoot(folder)
+		if err != nil {
+			return nil, &lyceum.Error{Kind: lyceum.NotFound, Err: err, Detail: "the folder " + folder +
+				" cannot be read; set --files to a folder that exists"}
+		}
+		defer root.Close()
+		for at, part := "", name; part != ""; {
+			var step string
+			step, part, _ = strings.Cut(part, "/")
+			at = path.Join(at, step)
+			info, err := root.Lstat(at)
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil, lyceum.Invalidf("is missing in the folder of the files")
+			case err != nil:
+				return nil, lyceum.Invalidf("cannot be read")
+			case info.Mode()&fs.ModeSymlink != 0:
+				return nil, lyceum.Invalidf("is a symbolic link or in one; put the file itself there")
+			case part == "" && !info.Mode().IsRegular():
+				return nil, lyceum.Invalidf("is a folder or a device, not a file")
+			}
+		}
+		file, err := root.Open(name)
+		if err != nil {
+			return nil, lyceum.Invalidf("cannot be read")
+		}
+		return file, nil
+	}
+}
+
+const maxFileName = 1000 // bytes
+
+// copyBeside copies the file of each upload to the folder beside the rows before it
+// visits the row, if there is one. Those that are there stay.
+func (i *importer) copyBeside(visit func(*lyceum.UploadRow) error) func(*lyceum.UploadRow) error {
+	if i.beside == "" || i.kept == nil {
+		return visit
+	}
+	bar := newProgress(i.p, "copying files", 0, "MiB")
+	read := int64(0)
+	transfer := files.Transfer{From: i.kept, To: files.NewFolder(i.beside), Read: func(bytes int64) {
+		read += bytes
+		bar.set(read >> 20)
+	}}
+	return func(u *lyceum.UploadRow) error {
+		want := lyceum.FileSum{Name: lyceum.FileName(u.File), Size: u.SizeInBytes.Value}
+		if sum, err := hex.DecodeString(u.Checksum.Value); err == nil {
+			copy(want.SHA256[:], sum)
+		}
+		_, err := transfer.Copy(i.p.ctx, u.StoredAs.Value, &want)
+		if lyceum.KindOf(err) == lyceum.NotFound {
+			v := i.view()
+			now, failed := v.Uploads.Find(v, u.ID)
+			if failed != nil || now[u.ID].StoredAs != u.StoredAs { // it was swept meanwhile
+				return failed
+			}
+		}
+		switch kind := lyceum.KindOf(err); {
+		case err == nil:
+			return visit(u)
+		case errors.Is(err, files.ErrNotWritten):
+			return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: fmt.Sprintf("files cannot be written to %s; "+
+				"free some space there or make it writable, and repeat the command, which continues", i.beside)}
+		case kind == lyceum.NotFound, kind == lyceum.Conflict:
+			return lyceum.Errorf(lyceum.Conflict, "the file of upload %d is missing or was changed: %s; lyceum check --deep "+
+				"lists all such files; use --files-url if lyceum serve has it", u.ID, u.StoredAs.Value)
+		}
+		return err
+	}
+}
+
+// uploadAddress is what the permanent address of an uploaded file looks like in a text.
+var uploadAddress = regexp.MustCompile(`https?://[^\s"'<>()\\/]+/files/[0-9]+/[0-9a-f-]{36}\.[a-z0-9]{1,10}`)
+
+// leadHere makes the addresses of files that the school has lead to it, whichever
+// server and school they led to.
+func (i *importer) leadHere(base string) func(text []byte) []byte {
+	v := i.view()
+	return func(text []byte) []byte {
+		if !bytes.Contains(text, []byte("/files/")) {
+			return text
+		}
+		return uploadAddress.ReplaceAllFunc(text, func(address []byte) []byte {
+			a, is := lyceum.ParseUploadAddress(string(address))
+			if !is {
+				return address
+			}
+			u, found, err := v.Uploads.First(v, lyceum.UploadFilter{UUID: lyceum.Some(a.UUID)})
+			if err != nil || !found || u.Extension != a.Extension {
+				return address
+			}
+			return []byte(base + lyceum.UploadPath(i.by.School, u.UUID, u.Extension))
+		})
+	}
+}
