@@ -14,26 +14,37 @@ import (
 )
 
 type mirrorCommand struct {
-	database `embed:""`
-	inSchool `embed:""`
+	database     `embed:""`
+	fileSettings `embed:""`
+	inSchool     `embed:""`
 
 	From         string `help:"Address of the other server, such as https://school.example.com." required:"" placeholder:"URL"`
 	APIKeyFile   string `name:"api-key-file" help:"File with an API key of the other school." required:"" placeholder:"FILE"`
 	State        string `help:"File that remembers the progress of the copy. (default: mirror-school-N.json in the data folder, or here with a database URL)" placeholder:"FILE"`
 	AllowLastIDs bool   `name:"allow-last-ids" help:"Accept ids above 2147000000. Once the last one, 2147483647, is in use, nothing new can be created."`
 	Parallel     int    `help:"Concurrent requests." default:"4"`
+
+	DownloadFiles bool     `help:"Also download the files of lectures and the pictures of courses, from the other server only." group:"Files:"`
+	FileOrigins   []string `help:"Other origins to download them from." placeholder:"https://HOST" group:"Files:"`
+	BaseURL       string   `help:"Public address of the API of the copy, which the addresses of downloaded files begin with." placeholder:"URL" group:"Files:"`
 }
 
 // Help implements kong's help for the command.
 func (mirrorCommand) Help() string {
-	return `Example: lyceum mirror --from https://school.example.com --api-key-file key.txt --school 1
+	return `Examples:
+  lyceum mirror --from https://school.example.com --api-key-file key.txt --school 1
+  lyceum mirror --from https://school.example.com --api-key-file key.txt --download-files --base-url https://copy.example.com
 
 Uses only the public operations and waits when the other server's rate limit is exhausted. Repeat the same command
 to resume an interrupted copy, or to update a finished one. Create the school first, ideally with the email address
 of the other school's owner: lyceum school create.
 
 Version 1 does not expose when users were created, when enrollments ended, pricing plans without a course, or quiz
-responses before the latest. Webhooks are copied for reference only; nothing is sent to them.`
+responses before the latest. Webhooks are copied for reference only; nothing is sent to them.
+
+With --download-files, a file that the other server names is downloaded if it is there, or at one of --file-origins; all others
+stay links. Redirects are not followed, and the API key is not sent with these requests. A download that was
+interrupted continues, and one that is complete is not repeated.`
 }
 
 // Run copies the school.
@@ -63,13 +74,17 @@ func (c *mirrorCommand) Run(p *program) (err error) {
 		fmt.Fprintf(p.stderr, "resuming with the %s, as recorded in %s\n", state.Phase, file)
 	}
 	i := newImporter(p, store, school)
+	downloads, err := c.downloads(p, i)
+	if err != nil {
+		return err
+	}
 	var bar *progress
 	phase := ""
 	result, err := mirror.Run(p.ctx, mirror.Options{
 		From: strings.TrimRight(c.From, "/"), Key: key, School: school, Store: store,
 		People: i.people, Learning: i.learning, Sales: i.sales, Events: i.events, Clock: p.clock, Parallel: c.Parallel,
-		LastIDs: c.AllowLastIDs,
-		State:   state, Keep: func(s mirror.State) error { return writeState(file, s) },
+		LastIDs: c.AllowLastIDs, Files: downloads,
+		State: state, Keep: func(s mirror.State) error { return writeState(file, s) },
 		Progress: func(at string, rows int) {
 			if at != phase {
 				bar.finish()
@@ -93,6 +108,32 @@ func (c *mirrorCommand) Run(p *program) (err error) {
 		return errTold
 	}
 	return nil
+}
+
+// downloads says which files are downloaded; nothing if none are.
+func (c *mirrorCommand) downloads(p *program, i *importer) (*mirror.Files, error) {
+	if !c.DownloadFiles {
+		if len(c.FileOrigins) > 0 {
+			return nil, lyceum.Invalidf("--file-origins says where files are downloaded from; use it with --download-files")
+		}
+		return nil, nil //nolint:nilnil // none are
+	}
+	if wrong := webAddress("--base-url", c.BaseURL); len(wrong) > 0 {
+		return nil, lyceum.InvalidFields(wrong...)
+	}
+	kept, err := c.store(&c.database)
+	if err != nil {
+		return nil, err
+	}
+	i.learning.KeepFiles(kept)
+	bar, read := newProgress(p, "downloading files", 0, "MiB"), int64(0)
+	return &mirror.Files{
+		Base: strings.TrimRight(c.BaseURL, "/"), Origins: c.FileOrigins,
+		Read: func(bytes int64) {
+			read += bytes
+			bar.set(read >> 20)
+		},
+	}, nil
 }
 
 func (c *mirrorCommand) stateFile(school lyceum.SchoolID) string {

@@ -129,6 +129,13 @@ func (m *mirror) course(
 	if told {
 		row.Listed = lyceum.Some(known.listed)
 	}
+	var err error
+	if row.ImageURL.Present {
+		of := placed{lyceum.CourseUpload, c.ID, lyceum.ThumbnailUpload, "", fmt.Sprintf("course %d", c.ID)}
+		if row.ImageURL.Value, err = m.file(ctx, of, row.ImageURL.Value); err != nil {
+			return err
+		}
+	}
 	if author.Present {
 		row.AuthorID = lyceum.Some(author.Value.ID)
 		err := keep(
@@ -139,7 +146,7 @@ func (m *mirror) course(
 			return err
 		}
 	}
-	err := keep(
+	err = keep(
 		ctx, m, m.Learning.ImportCourses(m.by()), "course",
 		func(c *lyceum.CourseRow) string { return strconv.Itoa(int(c.ID)) }, row,
 	)
@@ -169,7 +176,32 @@ func (m *mirror) course(
 	if err != nil {
 		return err
 	}
+	for i := range attachments {
+		if err := m.filesOf(ctx, attachments[i]); err != nil {
+			return err
+		}
+	}
 	return m.contents(ctx, sections, lectures, attachments)
+}
+
+// filesOf downloads the files of attachments, one after the other.
+func (m *mirror) filesOf(ctx context.Context, attachments []lyceum.Attachment) (err error) {
+	for i := range attachments {
+		a := &attachments[i]
+		of := placed{
+			lyceum.LectureUpload, int32(a.Lecture), lyceum.AttachmentUpload, a.FileExtension.Value,
+			fmt.Sprintf("attachment %d", a.ID),
+		}
+		for _, address := range []*string{&a.URL.Value, &a.Video.Value.URL} {
+			if *address == "" {
+				continue
+			}
+			if *address, err = m.file(ctx, of, *address); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (m *mirror) contents(

@@ -45,6 +45,8 @@ type Options struct {
 	Sleep    func(context.Context, time.Duration) error // nil is time's own
 	Parallel int                                        // questions at once; 0 is 4
 
+	Files *Files // that are downloaded; nil: none are
+
 	State    State             // zero begins anew
 	Keep     func(State) error // keeps the state
 	Progress func(phase string, rows int)
@@ -79,6 +81,9 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	o.State.From, o.State.School = o.From, int32(o.School)
 	m := &mirror{Options: o, client: c}
+	if m.downloads, err = newDownloads(o.Files, o.From); err != nil {
+		return Result{}, err
+	}
 	return m.result, m.run(ctx)
 }
 
@@ -96,9 +101,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 // mirror is one run of a copy.
 type mirror struct {
 	Options
-	client *client
-	result Result
-	rows   int // of the phase
+	client    *client
+	downloads *downloads // nil: none
+	result    Result
+	rows      int // of the phase
 }
 
 // by is who asks for what is kept here.

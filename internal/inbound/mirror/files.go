@@ -1,0 +1,328 @@
+package mirror
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Files says which files are downloaded, and where they can be found afterwards.
+type Files struct {
+	Base string // URL of the server that will have them
+	// Origins are those that files are downloaded from, such as
+	// https://cdn.example.com, besides that of the other server.
+	Origins []string
+	Read    func(bytes int64) // hears how many bytes came, a few at a time
+}
+
+// stalled is how long a download may bring nothing.
+const stalled = time.Minute
+
+// downloads gets files without the API key, from nowhere but some origins.
+type downloads struct {
+	Files
+	from string
+	http *http.Client
+}
+
+func newDownloads(f *Files, from string) (*downloads, error) {
+	if f == nil {
+		return nil, nil //nolint:nilnil // nothing is downloaded
+	}
+	d := &downloads{Files: *f, from: from, http: &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+			TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: stalled, IdleConnTimeout: stalled,
+			DisableCompression: true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	for _, origin := range append([]string{from}, f.Origins...) {
+		if _, ok := originOf(origin); !ok {
+			return nil, lyceum.Invalidf("%q is not an origin such as https://cdn.example.com", origin)
+		}
+	}
+	return d, nil
+}
+
+// originOf returns scheme and host of an address of the web.
+func originOf(address string) (origin string, ok bool) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
+		return "", false
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host), true
+}
+
+// may reports whether files of an address are downloaded.
+func (d *downloads) may(address string) bool {
+	origin, ok := originOf(address)
+	return ok && slices.ContainsFunc(append([]string{d.from}, d.Origins...), func(allowed string) bool {
+		named, _ := originOf(allowed)
+		return named == origin
+	})
+}
+
+// placed is what a file is for.
+type placed struct {
+	target    lyceum.UploadTarget
+	id        int32 // of the target
+	purpose   lyceum.UploadPurpose
+	extension string // empty: as the address or the answer says
+	what      string // in messages, such as "attachment 7"
+}
+
+// file downloads a file, unless that was done before or is not allowed, and returns
+// where it is then. What cannot be downloaded is told, and stays where it is.
+func (m *mirror) file(ctx context.Context, of placed, address string) (string, error) {
+	if m.downloads == nil || !m.downloads.may(address) {
+		return address, nil
+	}
+	pause := time.Second
+	for attempt := 1; ; attempt++ {
+		at, retry, err := m.download(ctx, of, address)
+		if !retry || attempt == attempts {
+			return at, err
+		}
+		if err := m.Sleep(ctx, pause); err != nil {
+			return address, err
+		}
+		pause *= 2
+	}
+}
+
+func (m *mirror) download(ctx context.Context, of placed, address string) (at string, retry bool, err error) {
+	f := &remoteFile{downloads: m.downloads, ctx: ctx, address: address}
+	defer f.Close()
+	if err := f.ask(); err != nil {
+		return m.notDownloaded(of, address, f, err)
+	}
+	row := lyceum.UploadRow{File: address, Upload: lyceum.Upload{
+		UUID: f.uuid(of), TargetType: of.target, TargetID: of.id, Purpose: of.purpose, Extension: f.extension(of),
+		SizeInBytes: lyceum.Some(f.size),
+	}}
+	if !lyceum.IsExtension(row.Extension) {
+		return m.notDownloaded(of, address, f, lyceum.Invalidf("its type is unknown"))
+	}
+	uploads := m.Learning.ImportUploads(m.by(), func(string) (io.ReadSeekCloser, error) { return f, nil })
+	_, problems, err := uploads.Save(ctx, []lyceum.UploadRow{row})
+	if len(problems) > 0 {
+		err = lyceum.Invalidf("%s", problems[0].String())
+	}
+	if err != nil {
+		return m.notDownloaded(of, address, f, err)
+	}
+	return m.downloads.Base + lyceum.UploadPath(m.School, row.UUID, row.Extension), false, nil
+}
+
+// notDownloaded tells what is wrong with a file, and goes on; unless that may pass, or
+// lies here.
+func (m *mirror) notDownloaded(of placed, address string, f *remoteFile, err error) (string, bool, error) {
+	if lyceum.KindOf(err) != lyceum.Invalid {
+		return address, f.passing && f.ctx.Err() == nil, err
+	}
+	m.result.Problems++
+	m.Problem(fmt.Sprintf("%s: its file was not copied: %s", of.what, lyceum.Public(err).Detail))
+	return address, false, nil
+}
+
+// remoteFile is a file of another server, which is asked for from where it is read.
+type remoteFile struct {
+	*downloads
+
+	ctx     context.Context //nolint:containedctx // that of the call
+	address string
+	answer  *http.Response
+	stop    context.CancelFunc
+	passing bool // what failed may pass
+
+	size int64
+	tag  string // ETag, or what there is in its place
+	at   int64  // of the file
+	here int64  // of the body; it may be before at if all is true
+	all  bool   // the server sends all of the file, whatever it is asked for
+}
+
+// ask asks for the file from where it is sought.
+func (f *remoteFile) ask() error {
+	ctx, stop := context.WithCancel(f.ctx)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.address, nil)
+	if err != nil {
+		stop()
+		return lyceum.Invalidf("its address cannot be asked for")
+	}
+	if f.at > 0 {
+		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", f.at))
+		if strings.HasPrefix(f.tag, `"`) {
+			request.Header.Set("If-Range", f.tag)
+		}
+	}
+	answer, err := f.http.Do(request)
+	if err != nil {
+		stop()
+		return f.broken(err)
+	}
+	f.answer, f.stop, f.here, f.all = answer, stop, f.at, false
+	if err := f.accept(answer); err != nil {
+		_ = f.Close() // it never fails
+		return err
+	}
+	return nil
+}
+
+func (f *remoteFile) broken(err error) error {
+	if f.ctx.Err() != nil {
+		return f.ctx.Err()
+	}
+	f.passing = true
+	origin, _ := originOf(f.address)
+	return &lyceum.Error{
+		Kind: lyceum.Unavailable, Detail: "a file of " + origin + " does not come; repeat the command to resume",
+		Err: withoutAddress(err),
+	}
+}
+
+// withoutAddress takes the address out of an error: it may let in whoever has it.
+func withoutAddress(err error) error {
+	if failed, is := errors.AsType[*url.Error](err); is {
+		return failed.Err
+	}
+	return err
+}
+
+// accept refuses an answer that is not the file, or not from where it was asked for.
+func (f *remoteFile) accept(answer *http.Response) error {
+	switch code := answer.StatusCode; {
+	case code == http.StatusOK && f.at == 0:
+		if f.size = answer.ContentLength; f.size < 0 {
+			return lyceum.Invalidf("its size is unknown")
+		}
+		f.tag = answer.Header.Get("ETag")
+		if f.tag == "" {
+			f.tag = answer.Header.Get("Last-Modified")
+		}
+		return nil
+	case code == http.StatusPartialContent && f.at > 0:
+		want := fmt.Sprintf("bytes %d-%d/%d", f.at, f.size-1, f.size)
+		if answer.Header.Get("Content-Range") != want {
+			return lyceum.Invalidf("the other server sends another part of it than was asked for")
+		}
+		return nil
+	case code == http.StatusOK: // ranges are not supported, or the file is another one now
+		if answer.ContentLength != f.size {
+			return lyceum.Invalidf("it was changed while it was copied; repeat the command")
+		}
+		f.here, f.all = 0, true
+		return nil
+	case code == http.StatusTooManyRequests || code >= 500:
+		return f.broken(fmt.Errorf("the answer is %s", answer.Status))
+	case code >= 300 && code < 400:
+		return lyceum.Invalidf("its address leads to another one, which is not followed")
+	default:
+		return lyceum.Invalidf("the other server answers with %d", code)
+	}
+}
+
+// uuid is always the same for the same content for the same thing, so that it is
+// downloaded once.
+func (f *remoteFile) uuid(of placed) string {
+	address := f.address
+	if u, err := url.Parse(address); err == nil && lyceum.IsFileLink(address) {
+		u.RawQuery = "" // which has a time
+		address = u.String()
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{
+		f.from, address, f.tag, strconv.FormatInt(f.size, 10), string(of.target), strconv.Itoa(int(of.id)), string(of.purpose),
+	}, "\x00")))
+	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+}
+
+func (f *remoteFile) extension(of placed) string {
+	if of.extension != "" {
+		return strings.ToLower(strings.TrimPrefix(of.extension, "."))
+	}
+	name := ""
+	if u, err := url.Parse(f.address); err == nil {
+		name = u.Path
+	}
+	if path.Ext(name) == "" {
+		_, parameters, _ := mime.ParseMediaType(f.answer.Header.Get("Content-Disposition"))
+		name = parameters["filename"]
+	}
+	return strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
+}
+
+// Seek asks for nothing.
+func (f *remoteFile) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += f.at
+	case io.SeekEnd:
+		offset += f.size
+	}
+	if offset < 0 {
+		return 0, errors.New("there is nothing before the begin of a file")
+	}
+	f.at = offset
+	return offset, nil
+}
+
+// Read cuts off a server that sends nothing for too long.
+func (f *remoteFile) Read(b []byte) (int, error) {
+	if f.at >= f.size {
+		return 0, io.EOF
+	}
+	if f.answer != nil && (f.here > f.at || f.here < f.at && !f.all) {
+		_ = f.Close() // it never fails
+	}
+	if f.answer == nil {
+		if err := f.ask(); err != nil {
+			return 0, err
+		}
+	}
+	late := time.AfterFunc(stalled, f.stop)
+	defer late.Stop()
+	for f.here < f.at {
+		n, err := io.CopyN(io.Discard, f.answer.Body, min(f.at-f.here, maxAnswer))
+		if f.here += n; err != nil {
+			return 0, f.broken(err)
+		}
+		late.Reset(stalled)
+	}
+	n, err := f.answer.Body.Read(b)
+	f.at, f.here = f.at+int64(n), f.here+int64(n)
+	f.Files.Read(int64(n))
+	switch {
+	case f.at >= f.size:
+		return n, nil
+	case errors.Is(err, io.EOF):
+		return n, f.broken(io.ErrUnexpectedEOF)
+	case err != nil:
+		return n, f.broken(err)
+	}
+	return n, nil
+}
+
+// Close ends what is asked for.
+func (f *remoteFile) Close() error {
+	if f.answer != nil {
+		f.stop()
+		_ = f.answer.Body.Close() // what it has is not wanted any more
+		f.answer = nil
+	}
+	return nil
+}
