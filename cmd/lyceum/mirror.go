@@ -33,7 +33,8 @@ type mirrorCommand struct {
 func (mirrorCommand) Help() string {
 	return `Examples:
   lyceum mirror --from https://school.example.com --api-key-file key.txt --school 1
-  lyceum mirror --from https://school.example.com --api-key-file key.txt --download-files --base-url https://copy.example.com
+  lyceum mirror --from https://school.example.com --api-key-file key.txt --download-files \
+    --base-url https://copy.example.com
 
 Uses only the public operations and waits when the other server's rate limit is exhausted. Repeat the same command
 to resume an interrupted copy, or to update a finished one. Create the school first, ideally with the email address
@@ -42,9 +43,9 @@ of the other school's owner: lyceum school create.
 Version 1 does not expose when users were created, when enrollments ended, pricing plans without a course, or quiz
 responses before the latest. Webhooks are copied for reference only; nothing is sent to them.
 
-With --download-files, a file that the other server names is downloaded if it is there, or at one of --file-origins; all others
-stay links. Redirects are not followed, and the API key is not sent with these requests. A download that was
-interrupted continues, and one that is complete is not repeated.`
+With --download-files, a file that the other server names is downloaded if it is there, or at one of --file-origins;
+all others stay links. Redirects are not followed, and the API key is not sent with these requests. A download that
+was interrupted continues, and one that is complete is not repeated.`
 }
 
 // Run copies the school.

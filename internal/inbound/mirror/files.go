@@ -106,7 +106,7 @@ func (m *mirror) file(ctx context.Context, of placed, address string) (string, e
 
 func (m *mirror) download(ctx context.Context, of placed, address string) (at string, retry bool, err error) {
 	f := &remoteFile{downloads: m.downloads, ctx: ctx, address: address}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it never fails
 	if err := f.ask(); err != nil {
 		return m.notDownloaded(of, address, f, err)
 	}
@@ -170,7 +170,7 @@ func (f *remoteFile) ask() error {
 			request.Header.Set("If-Range", f.tag)
 		}
 	}
-	answer, err := f.http.Do(request)
+	answer, err := f.http.Do(request) //nolint:bodyclose // Close does
 	if err != nil {
 		stop()
 		return f.broken(err)
@@ -245,7 +245,8 @@ func (f *remoteFile) uuid(of placed) string {
 		address = u.String()
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{
-		f.from, address, f.tag, strconv.FormatInt(f.size, 10), string(of.target), strconv.Itoa(int(of.id)), string(of.purpose),
+		f.from, address, f.tag, strconv.FormatInt(f.size, 10),
+		string(of.target), strconv.Itoa(int(of.id)), string(of.purpose),
 	}, "\x00")))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])

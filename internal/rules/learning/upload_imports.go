@@ -122,7 +122,7 @@ func (r *UploadRows) look(
 }
 
 func oddSize(size int64, said lyceum.Opt[int64]) *lyceum.FieldError {
-	message := ""
+	var message string
 	switch {
 	case size == 0:
 		message = "is empty"
