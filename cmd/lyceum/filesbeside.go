@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -110,8 +111,9 @@ func (i *importer) copyBeside(visit func(*lyceum.UploadRow) error) func(*lyceum.
 	}
 }
 
-// uploadAddress is what the permanent address of an uploaded file looks like in a text.
-var uploadAddress = regexp.MustCompile(`https?://[^\s"'<>()\\/]+/files/[0-9]+/[0-9a-f-]{36}\.[a-z0-9]{1,10}`)
+// uploadAddress is what the permanent address of an uploaded file looks like in a text,
+// with a UUID or with the SHA-256 of a picture.
+var uploadAddress = regexp.MustCompile(`https?://[^\s"'<>()\\/]+/files/[0-9]+/[0-9a-f-]{36,64}\.[a-z0-9]{1,10}`)
 
 // leadHere makes the addresses of files that the school has lead to it, whichever
 // server and school they led to.
@@ -126,11 +128,11 @@ func (i *importer) leadHere(base string) func(text []byte) []byte {
 			if !is {
 				return address
 			}
-			u, found, err := v.Uploads.First(v, lyceum.UploadFilter{UUID: lyceum.Some(a.UUID)})
-			if err != nil || !found || u.Extension != a.Extension {
+			u, found, err := v.Uploads.First(v, a.Filter())
+			if err != nil || !found || !u.ReceivedAt.Present {
 				return address
 			}
-			return []byte(base + lyceum.UploadPath(i.by.School, u.UUID, u.Extension))
+			return []byte(base + lyceum.UploadPath(i.by.School, cmp.Or(a.Checksum, a.UUID), a.Extension))
 		})
 	}
 }

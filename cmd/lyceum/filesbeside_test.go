@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +18,8 @@ import (
 
 // pixel is a picture of one pixel, as far as anybody looks.
 const pixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00\x90wS\xde"
+
+func sha256Of(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content))) }
 
 func write(t *testing.T, dir, name, content string) string {
 	t.Helper()
@@ -57,13 +60,16 @@ func TestFilesAreExportedAndImported(t *testing.T) {
 	}
 	courses := write(t, dir, "courses.jsonl", `{"id":1,"name":"Pottery","is_published":true,"created_at":"2024-01-01","updated_at":"2024-01-01",`+
 		`"image_url":"https://old.example.com/files/9/7c0e2a4e-5a53-4b5e-9d3c-000000000000.png",`+
-		`"description":"<img src='http://127.0.0.1:1/files/2/7c0e2a4e-5a53-4b5e-9d3c-000000000001.png'> and https://old.example.com/files/9/7c0e2a4e-5a53-4b5e-9d3c-00000000000f.png"}`)
+		`"description":"<img src='http://127.0.0.1:1/files/2/7c0e2a4e-5a53-4b5e-9d3c-000000000001.png'> and https://old.example.com/files/9/7c0e2a4e-5a53-4b5e-9d3c-00000000000f.png `+
+		`and https://old.example.com/files/9/`+sha256Of(pixel+"more")+`.png?width=320 but https://old.example.com/files/9/`+sha256Of("of another school")+`.png"}`)
 	says(t, 0, `1 created`, school("import", "courses", courses, "--base-url", "https://new.example.com/")...)
 	got := command(t, "export", "courses", "--data", to, "--format", "jsonl")
 	for _, want := range []string{
 		`"image_url":"https://new.example.com/files/1/7c0e2a4e-5a53-4b5e-9d3c-000000000000.png"`,
 		`img src='https://new.example.com/files/1/7c0e2a4e-5a53-4b5e-9d3c-000000000001.png'`,
 		`https://old.example.com/files/9/7c0e2a4e-5a53-4b5e-9d3c-00000000000f.png`, // which the school does not have
+		`https://new.example.com/files/1/` + sha256Of(pixel+"more") + `.png?width=320`,
+		`https://old.example.com/files/9/` + sha256Of("of another school") + `.png`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s lacks %s", got, want)
@@ -147,6 +153,12 @@ func TestR52_FilesThatAreNotImported(t *testing.T) {
 	}
 	if got := filesIn(t, filepath.Join(to, "files")); len(got) != 1 {
 		t.Errorf("%d files are kept", len(got))
+	}
+	refused := "https://old.example.com/files/9/7c0e2a4e-5a53-4b5e-9d3c-000000000011.png" // which was text
+	course := write(t, dir, "course.jsonl", `{"id":1,"name":"Pottery","is_published":true,"created_at":"2024-01-01","updated_at":"2024-01-01","image_url":"`+refused+`"}`)
+	says(t, 0, `1 created`, "import", "courses", course, "--base-url", "https://new.example.com", "--data", to)
+	if got := command(t, "export", "courses", "--data", to); !strings.Contains(got, refused) {
+		t.Error(got)
 	}
 	write(t, beside, "other", pixel+"other")
 	for wrong, change := range map[string][2]string{
@@ -271,7 +283,7 @@ func TestR51_MirrorDownloadsFiles(t *testing.T) {
 			t.Errorf("%s lacks %s", rows, want)
 		}
 	}
-	if pictures := command(t, "export", "courses", "--data", dir); !strings.Contains(pictures, "https://new.example.com/files/1/") {
+	if pictures := command(t, "export", "courses", "--data", dir); !strings.Contains(pictures, "https://new.example.com/files/1/"+sha256Of(pixel)+".png") {
 		t.Error(pictures)
 	}
 	says(t, 1, ` 3 refused`, append(args, "--file-origins", stranger.URL)...)

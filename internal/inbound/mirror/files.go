@@ -125,7 +125,23 @@ func (m *mirror) download(ctx context.Context, of placed, address string) (at st
 	if err != nil {
 		return m.notDownloaded(of, address, f, err)
 	}
-	return m.downloads.Base + lyceum.UploadPath(m.School, row.UUID, row.Extension), false, nil
+	at, err = m.keptAt(ctx, &row)
+	return at, false, err
+}
+
+// keptAt returns the permanent address here of a file that was downloaded: that of a
+// picture is made of what is in it.
+func (m *mirror) keptAt(ctx context.Context, row *lyceum.UploadRow) (string, error) {
+	name := row.UUID
+	if row.Purpose == lyceum.ThumbnailUpload {
+		v := m.Store.In(ctx, m.School)
+		u, _, err := v.Uploads.First(v, lyceum.UploadFilter{UUID: lyceum.Some(row.UUID)})
+		if err != nil {
+			return "", err
+		}
+		name = u.Checksum.Else(name)
+	}
+	return m.downloads.Base + lyceum.UploadPath(m.School, name, row.Extension), nil
 }
 
 // notDownloaded tells what is wrong with a file, and goes on; unless that may pass, or

@@ -202,20 +202,7 @@ func (r *UploadRows) send(ctx context.Context, part lyceum.FilePart, f *imported
 // EachUpload calls visit with the uploads of a school that have a file, by ascending
 // id. It holds no snapshot, so that visit may take its time.
 func (s *Service) EachUpload(ctx context.Context, by lyceum.By, visit func(*lyceum.UploadRow) error) error {
-	for after := lyceum.UploadID(0); ; {
-		v := s.store.In(ctx, by.School)
-		part, err := firstOf(v.Uploads, v, lyceum.UploadFilter{After: lyceum.Some(after)}, checkedAtOnce)
-		if err != nil || len(part) == 0 {
-			return err
-		}
-		after = part[len(part)-1].ID
-		for i := range part {
-			if !part[i].ReceivedAt.Present {
-				continue
-			}
-			if err := visit(&lyceum.UploadRow{Upload: part[i], File: part[i].UUID[:2] + "/" + part[i].UUID}); err != nil {
-				return err
-			}
-		}
-	}
+	return s.eachKept(ctx, by.School, func(_ lyceum.SchoolID, u *lyceum.Upload) error {
+		return visit(&lyceum.UploadRow{Upload: *u, File: u.UUID[:2] + "/" + u.UUID})
+	})
 }
