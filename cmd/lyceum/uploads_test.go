@@ -51,7 +51,9 @@ func (s *sending) put(from, to int, body io.Reader) (status, size int, err error
 }
 
 func answered(r *http.Request) (status, size int, err error) {
-	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+	connection := &http.Transport{} // that is kept: a server reads what it refuses, unless it is to close after it
+	defer connection.CloseIdleConnections()
+	client := http.Client{Timeout: patience, Transport: connection}
 	answer, err := client.Do(r)
 	if err != nil {
 		return 0, 0, err
