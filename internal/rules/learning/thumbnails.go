@@ -14,6 +14,7 @@ import (
 // Bounds of making thumbnails.
 const (
 	thumbnailMemory   = 256 << 20        // bytes, and at most a quarter of what the process may take
+	thumbnailGarbage  = 32 << 20         // bytes of one picture that wait for the collector
 	thumbnailBytes    = 256 << 20        // of a picture that are read
 	thumbnailTime     = 30 * time.Second // for reading a picture
 	thumbnailPatience = 5 * time.Second  // while other pictures are made smaller
@@ -146,6 +147,9 @@ func (s *Service) makeThumbnail(
 	limited, done := context.WithTimeout(ctx, thumbnailTime)
 	defer done()
 	small, err := shrink(io.LimitReader(withContext{whole.Content, limited}, thumbnailBytes), f, width)
+	if f.memory(width) > thumbnailGarbage {
+		debug.FreeOSMemory() // or the next picture is decoded beside what is left of this one
+	}
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		return &lyceum.Error{
 			Kind: lyceum.Unavailable, Detail: "this picture could not be read in time; try again later", Err: err,
