@@ -168,12 +168,12 @@ func (s *Service) Post(ctx context.Context, school lyceum.SchoolID, to string, n
 // Test sends what a draft makes of the examples to the school's owner, and returns
 // their address.
 func (s *Service) Test(ctx context.Context, by lyceum.By, d Draft) (to string, err error) {
-	if s.Send == nil {
-		return "", lyceum.Errorf(lyceum.Conflict, "this server has no mail server, so it cannot send emails")
-	}
 	composed, err := s.Preview(ctx, by, d)
 	if err != nil {
 		return "", err
+	}
+	if s.Send == nil {
+		return "", lyceum.Errorf(lyceum.Conflict, "this server has no mail server, so it cannot send emails")
 	}
 	v := s.Store.In(ctx, by.School)
 	owner, found, err := v.Users.First(v, lyceum.UserFilter{Owners: true})
