@@ -31,8 +31,7 @@ func TestR43_AProcessWithoutTheKeySendsNothingWrong(t *testing.T) {
 		to := newReceiver(t, nil)
 		w := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
 
-		late := newPost(t, store)
-		late.school, late.clock = p.school, p.clock
+		late := newPostAt(store, p.clock)
 		late.events.Ring.Replace([]lyceum.SecretKey{older})
 		var log bytes.Buffer
 		late.courier.Log = slog.New(slog.NewTextHandler(&log, nil))

@@ -39,7 +39,14 @@ type post struct {
 
 func newPost(t *testing.T, store lyceum.Store) *post {
 	t.Helper()
-	p := &post{store: store, clock: storetest.NewClock(time.Now().UTC().Truncate(time.Second))}
+	p := newPostAt(store, storetest.NewClock(time.Now().UTC().Truncate(time.Second)))
+	p.school = storetest.MakeShop(t, store)
+	return p
+}
+
+// newPostAt is a process beside those of the same clock.
+func newPostAt(store lyceum.Store, clock *storetest.Clock) *post {
+	p := &post{store: store, clock: clock}
 	lessons := learning.New(store, p.clock.Now)
 	p.sales = sales.New(store, p.clock.Now, lessons, people.New(store, p.clock.Now))
 	sender := New(Options{Loopback: true, Timeout: time.Minute})
@@ -47,7 +54,6 @@ func newPost(t *testing.T, store lyceum.Store) *post {
 		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: sender.CheckURL, BaseURL: "https://school.example.com",
 	})
 	p.courier = p.newCourier()
-	p.school = storetest.MakeShop(t, store)
 	return p
 }
 

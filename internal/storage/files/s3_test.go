@@ -97,8 +97,8 @@ func TestS3KeepsFiles(t *testing.T) {
 	}
 	content := noise(5 << 19) // of which a mebibyte is sent at once
 	for what, ends := range map[string][]int{
-		"small": {1000}, "small in parts": {10, 700, 1000}, "one part": {1 << 20}, "large": {5 << 19},
-		"large in parts": {1, 1 << 20, 5 << 18, 2<<20 + 5, 5 << 19},
+		"small": {1000}, "in small parts": {10, 700, 1000}, "one part": {1 << 20}, "large": {5 << 19},
+		"in large parts": {1, 1 << 20, 5 << 18, 2<<20 + 5, 5 << 19},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
