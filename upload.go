@@ -2,6 +2,7 @@ package lyceum
 
 import (
 	"bytes"
+	"encoding/hex"
 	"fmt"
 	"net/url"
 	"slices"
@@ -160,7 +161,7 @@ func ParseUploadAddress(address string) (a UploadAddress, ok bool) {
 	}
 	name, extension, _ := strings.Cut(name, ".")
 	a = UploadAddress{School: SchoolID(n), UUID: name, Extension: extension}
-	if isChecksum(name) {
+	if IsChecksum(name) {
 		a.UUID, a.Checksum = "", name
 	}
 	canonical := UploadPath(a.School, name, extension) == u.Path
@@ -186,14 +187,23 @@ const checksumLength = 64
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
 
-// isChecksum reports whether a text is a SHA-256 in hexadecimal in lower case.
-func isChecksum(s string) bool {
+// IsChecksum reports whether a text is a SHA-256 in hexadecimal in lower case.
+func IsChecksum(s string) bool {
 	for i := range len(s) {
 		if !isHex(s[i]) {
 			return false
 		}
 	}
 	return len(s) == checksumLength
+}
+
+// ParseChecksum reads a SHA-256 in hexadecimal in lower case.
+func ParseChecksum(s string) (sum [32]byte, ok bool) {
+	if !IsChecksum(s) {
+		return sum, false
+	}
+	_, err := hex.Decode(sum[:], []byte(s))
+	return sum, err == nil
 }
 
 // EachUUID calls visit with everything in a text that is written as a UUID in lower

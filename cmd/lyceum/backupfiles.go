@@ -98,10 +98,14 @@ func (c *fileCopies) run(known int64) (copiedFiles, error) {
 		err = failed
 	}
 	if errors.Is(err, files.ErrNotWritten) {
-		err = &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: fmt.Sprintf("files cannot be written to %s; free "+
-			"some space there or make it writable, and repeat the command, which continues", c.where)}
+		err = notWritten(c.where, err)
 	}
 	return c.result, err
+}
+
+func notWritten(where string, err error) error {
+	return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: "files cannot be written to " + where +
+		"; free some space there or make it writable, and repeat the command, which continues"}
 }
 
 // came counts bytes that were read.

@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -86,9 +84,7 @@ func (i *importer) copyBeside(visit func(*lyceum.UploadRow) error) func(*lyceum.
 	}}
 	return func(u *lyceum.UploadRow) error {
 		want := lyceum.FileSum{Name: lyceum.FileName(u.File), Size: u.SizeInBytes.Value}
-		if sum, err := hex.DecodeString(u.Checksum.Value); err == nil {
-			copy(want.SHA256[:], sum)
-		}
+		want.SHA256, _ = lyceum.ParseChecksum(u.Checksum.Value) // no file has the zero of others
 		_, err := transfer.Copy(i.p.ctx, u.StoredAs.Value, &want)
 		if lyceum.KindOf(err) == lyceum.NotFound {
 			v := i.view()
@@ -101,8 +97,7 @@ func (i *importer) copyBeside(visit func(*lyceum.UploadRow) error) func(*lyceum.
 		case err == nil:
 			return visit(u)
 		case errors.Is(err, files.ErrNotWritten):
-			return &lyceum.Error{Kind: lyceum.Unavailable, Err: err, Detail: fmt.Sprintf("files cannot be written to %s; "+
-				"free some space there or make it writable, and repeat the command, which continues", i.beside)}
+			return notWritten(i.beside, err)
 		case kind == lyceum.NotFound, kind == lyceum.Conflict:
 			return lyceum.Errorf(lyceum.Conflict, "the file of upload %d is missing or was changed: %s; lyceum check --deep "+
 				"lists all such files; use --files-url if lyceum serve has it", u.ID, u.StoredAs.Value)
@@ -117,22 +112,24 @@ var uploadAddress = regexp.MustCompile(`https?://[^\s"'<>()\\/]+/files/[0-9]+/[0
 
 // leadHere makes the addresses of files that the school has lead to it, whichever
 // server and school they led to.
-func (i *importer) leadHere(base string) func(text []byte) []byte {
+func (i *importer) leadHere(base string) func(text []byte) ([]byte, error) {
 	v := i.view()
-	return func(text []byte) []byte {
+	return func(text []byte) (_ []byte, err error) {
 		if !bytes.Contains(text, []byte("/files/")) {
-			return text
+			return text, nil
 		}
-		return uploadAddress.ReplaceAllFunc(text, func(address []byte) []byte {
+		text = uploadAddress.ReplaceAllFunc(text, func(address []byte) []byte {
 			a, is := lyceum.ParseUploadAddress(string(address))
-			if !is {
+			if !is || err != nil {
 				return address
 			}
-			u, found, err := v.Uploads.First(v, a.Filter())
-			if err != nil || !found || !u.ReceivedAt.Present {
+			u, found, failed := v.Uploads.First(v, a.Filter())
+			err = failed
+			if !found || !u.ReceivedAt.Present {
 				return address
 			}
 			return []byte(base + lyceum.UploadPath(i.by.School, cmp.Or(a.Checksum, a.UUID), a.Extension))
 		})
+		return text, err
 	}
 }

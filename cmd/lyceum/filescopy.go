@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 
 	"github.com/lyceum-school/lyceum"
@@ -63,9 +62,7 @@ func (c *filesCopyCommand) Run(p *program) (err error) {
 			return lessons.EachKept(ctx, func(school lyceum.SchoolID, u *lyceum.Upload) error {
 				f := sqlstore.KnownFile{School: school, Upload: u.ID}
 				f.Name, f.Size = u.StoredAs.Value, u.SizeInBytes.Value
-				if sum, err := hex.DecodeString(u.Checksum.Value); err == nil { // otherwise no file has it
-					copy(f.SHA256[:], sum)
-				}
+				f.SHA256, _ = lyceum.ParseChecksum(u.Checksum.Value) // no file has the zero of others
 				return visit(&f)
 			})
 		},

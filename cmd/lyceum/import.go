@@ -26,7 +26,7 @@ type importCommand struct {
 	Files         string `help:"Folder of the files that the rows of uploads name." placeholder:"DIR"`
 	BaseURL       string `help:"Public address of the API, for rows that mention uploaded files: they then lead to this school." placeholder:"URL"`
 
-	rewrite func(text []byte) []byte
+	rewrite func(text []byte) ([]byte, error)
 }
 
 // batchSize is how many rows share a write: enough to write each page of an

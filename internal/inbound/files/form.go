@@ -21,7 +21,7 @@ const wrongType = "upload_body"
 // formBoundary returns what stands between the parts of a form; a body without one is
 // the file itself.
 func formBoundary(r *http.Request) (boundary string, err error) {
-	kind, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // what is none is that of a file
+	kind, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // an unreadable one counts as that of a file
 	switch {
 	case kind == "multipart/form-data" && parameters["boundary"] != "":
 		return parameters["boundary"], nil

@@ -1,6 +1,7 @@
 package intake_test
 
 import (
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -152,5 +153,24 @@ func TestNullAndEmpty(t *testing.T) {
 	rows2 := mustRead(t, intake.Courses(), "id,name,is_published\n1,\"\",0\n2,,0\n3,C,\"\"\n")
 	if got, want := outline(rows2), "2 ok\n3 name: must not be empty\n4 is_published: must not be empty"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// What puts other texts in the place of those in a file ends it when it fails.
+func TestRewriteFails(t *testing.T) {
+	failed := errors.New("no answer")
+	for name, file := range map[string]string{
+		"CSV": "id,email,name\n1,ann@example.com,Ann\n", "JSON": `[{"id": 1, "email": "ann@example.com", "name": "Ann"}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := intake.NewReader(intake.Users(), strings.NewReader(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Rewrite(func(text []byte) ([]byte, error) { return text, failed })
+			if _, err := r.Next(); !errors.Is(err, failed) {
+				t.Errorf("the row was read: %v", err)
+			}
+		})
 	}
 }

@@ -46,8 +46,9 @@ type column[T any] struct {
 
 // memo is what a reader remembers from row to row.
 type memo struct {
-	currency lyceum.Currency     // to save memory
-	rewrite  func([]byte) []byte // puts another text in the place of one; nil: none does
+	currency lyceum.Currency              // to save memory
+	rewrite  func([]byte) ([]byte, error) // puts another text in the place of one; nil: none does
+	failed   error                        // of rewrite
 }
 
 // accept puts a cell into v, or says what is wrong with it.
@@ -66,7 +67,9 @@ func (k *column[T]) accept(m *memo, c cell, v *T) (problem string) {
 		return utf8Taken
 	}
 	if m.rewrite != nil && (k.text || k.json) {
-		c.text = m.rewrite(c.text)
+		if c.text, m.failed = m.rewrite(c.text); m.failed != nil {
+			return ""
+		}
 	}
 	return k.read(m, c, v)
 }

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"cmp"
 	"io"
 )
 
@@ -61,10 +62,14 @@ func NewReader[T any](kind Kind[T], r io.Reader) (*Reader[T], error) {
 // Next gives the next row, good or bad. At the end of the file the error is
 // io.EOF; any other error ends the file too, and is Invalid when the file is
 // to blame.
-func (r *Reader[T]) Next() (Row[T], error) { return r.rows.next() }
+func (r *Reader[T]) Next() (Row[T], error) {
+	row, err := r.rows.next()
+	return row, cmp.Or(r.rows.remembers().failed, err)
+}
 
-// Rewrite makes f put other texts in the place of those that are read, JSON too.
-func (r *Reader[T]) Rewrite(f func(text []byte) []byte) { r.rows.remembers().rewrite = f }
+// Rewrite makes f put other texts in the place of those that are read, JSON too. Its
+// error ends the file.
+func (r *Reader[T]) Rewrite(f func(text []byte) ([]byte, error)) { r.rows.remembers().rewrite = f }
 
 // Ignored names the columns that the file has and the kind has not: those of
 // the header in CSV, in JSON those met so far, a hundred at most.

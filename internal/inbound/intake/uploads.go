@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"encoding/hex"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -23,7 +22,7 @@ func Uploads() Kind[lyceum.UploadRow] {
 			checked(textColumn("extension", func(u *row) *string { return &u.Extension }), lyceum.IsExtension, extensionTaken),
 			textColumn("file", func(u *row) *string { return &u.File }),
 			optSizeColumn("size_in_bytes", func(u *row) *lyceum.Opt[int64] { return &u.SizeInBytes }),
-			checked(optTextColumn("sha256", func(u *row) *lyceum.Opt[string] { return &u.Checksum }), isSHA256, sha256Taken),
+			checked(optTextColumn("sha256", func(u *row) *lyceum.Opt[string] { return &u.Checksum }), lyceum.IsChecksum, sha256Taken),
 			timeColumn("created_at", func(u *row) *time.Time { return &u.CreatedAt }).optional(),
 		},
 	}
@@ -34,11 +33,6 @@ const (
 	extensionTaken = "must be 1 to 10 lower-case letters and digits, such as png"
 	sha256Taken    = "must be a SHA-256, 64 hexadecimal digits in lower case"
 )
-
-func isSHA256(text string) bool {
-	sum, err := hex.DecodeString(text)
-	return err == nil && len(sum) == 32 && hex.EncodeToString(sum) == text
-}
 
 // checked gives a column of texts as one that takes only some.
 func checked[T any](k column[T], is func(string) bool, taken string) column[T] {

@@ -283,7 +283,7 @@ func (f *remoteFile) extension(of placed) string {
 	return strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 }
 
-// Seek asks for nothing.
+// Seek asks the server for nothing.
 func (f *remoteFile) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
@@ -292,7 +292,7 @@ func (f *remoteFile) Seek(offset int64, whence int) (int64, error) {
 		offset += f.size
 	}
 	if offset < 0 {
-		return 0, errors.New("there is nothing before the begin of a file")
+		return 0, errors.New("seek before the start of the file")
 	}
 	f.at = offset
 	return offset, nil

@@ -21,7 +21,7 @@ const (
 
 // namePicture puts, in the place of the address that a picture was sent to, the one
 // that is made of what is in it: a picture that is sent again has the same address. An
-// address that is none of this school's pictures stays, and image may be nil.
+// address of anything but a picture of this school stays, and image may be nil.
 func (s *Service) namePicture(tx lyceum.Tx, image *lyceum.Opt[string]) error {
 	if image == nil || !image.Present || !s.ours(tx.School(), image.Value) {
 		return nil

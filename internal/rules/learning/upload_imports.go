@@ -2,7 +2,6 @@ package learning
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -81,9 +80,7 @@ func (r *UploadRows) look(
 	ctx context.Context, row *lyceum.UploadRow,
 ) (f importedFile, wrong *lyceum.FieldError, err error) {
 	f.Upload = row.Upload
-	if sum, err := hex.DecodeString(row.Checksum.Value); err == nil && len(sum) == len(f.sum.Value) {
-		f.sum = lyceum.Some([32]byte(sum))
-	}
+	f.sum.Value, f.sum.Present = lyceum.ParseChecksum(row.Checksum.Value)
 	f.SizeInBytes, f.Checksum = lyceum.None[int64](), lyceum.None[string]()
 	refuse := func(field, format string, args ...any) (importedFile, *lyceum.FieldError, error) {
 		return f, &lyceum.FieldError{Field: field, Message: fmt.Sprintf(format, args...)}, nil

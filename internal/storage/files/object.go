@@ -76,7 +76,7 @@ func (o *object) Seek(offset int64, whence int) (int64, error) {
 		offset += o.size
 	}
 	if offset < 0 {
-		return 0, errors.New("there is nothing before the begin of a file")
+		return 0, errors.New("seek before the start of the file")
 	}
 	if offset == o.at {
 		return offset, nil

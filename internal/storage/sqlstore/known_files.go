@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"encoding/hex"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -46,9 +45,7 @@ func FilesIn(ctx context.Context, path string, visit func(*KnownFile) error) err
 		if err := rows.Scan(&f.School, &f.Upload, &f.Name, &f.Size, &checksum); err != nil {
 			return sqliteDialect().public(err)
 		}
-		if sum, err := hex.DecodeString(checksum); err == nil { // otherwise no file has it
-			copy(f.SHA256[:], sum)
-		}
+		f.SHA256, _ = lyceum.ParseChecksum(checksum) // no file has the zero of others
 		if err := visit(&f); err != nil {
 			return err
 		}
