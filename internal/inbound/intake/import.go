@@ -50,12 +50,12 @@ type Progress struct {
 // rows, imports, and tells nothing.
 type Options struct {
 	OnError   Policy
-	DryRun    bool                     // check only
-	LastIDs   bool                     // take ids above lyceum.MaxImportedID, too
+	DryRun    bool                              // check only
+	LastIDs   bool                              // take ids above lyceum.MaxImportedID, too
 	Rewrite   func(text []byte) ([]byte, error) // puts other texts in the place of those in the file; nil: none
-	BatchSize int                      // rows given to the sink at once; 0 is 1000
-	Progress  func(Progress)           // called after each batch
-	Problem   func(Problem)            // called for each problem of each bad row, in the order of the file
+	BatchSize int                               // rows given to the sink at once; 0 is 1000
+	Progress  func(Progress)                    // called after each batch
+	Problem   func(Problem)                     // called for each problem of each bad row, in the order of the file
 }
 
 // Result is what an import did.

@@ -22,7 +22,8 @@ func Uploads() Kind[lyceum.UploadRow] {
 			checked(textColumn("extension", func(u *row) *string { return &u.Extension }), lyceum.IsExtension, extensionTaken),
 			textColumn("file", func(u *row) *string { return &u.File }),
 			optSizeColumn("size_in_bytes", func(u *row) *lyceum.Opt[int64] { return &u.SizeInBytes }),
-			checked(optTextColumn("sha256", func(u *row) *lyceum.Opt[string] { return &u.Checksum }), lyceum.IsChecksum, sha256Taken),
+			checked(optTextColumn("sha256", func(u *row) *lyceum.Opt[string] { return &u.Checksum }),
+				lyceum.IsChecksum, sha256Taken),
 			timeColumn("created_at", func(u *row) *time.Time { return &u.CreatedAt }).optional(),
 		},
 	}
