@@ -73,9 +73,13 @@ type APIKey struct {
 	CreatedAt   time.Time
 	LastUsedAt  Opt[time.Time] // to within a few seconds
 	RevokedAt   Opt[time.Time]
+	// UserID is the member of staff who made the key: it may do what they may.
+	// Absent: the key is the school's.
+	UserID Opt[UserID]
 }
 
 // APIKeyFilter narrows API keys; an absent part holds always.
 type APIKeyFilter struct {
 	Hash Opt[KeyHash]
+	User Opt[UserID] // only those of this member of staff
 }

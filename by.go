@@ -15,6 +15,10 @@ type By struct {
 	// Key and Permissions are those of the API key that was shown, if one was.
 	Key         APIKeyID
 	Permissions Permissions
+	// Staff is the role of Person, who is signed in or made the key. Both are empty
+	// where the school itself asks, as by an owner's key or a command.
+	Staff  StaffRole
+	Person UserID
 	// Once is set where a change happens once, however often it is asked for.
 	Once *Once
 }

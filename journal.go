@@ -121,6 +121,7 @@ func EntryTypes() []EntryType {
 		SaleWarningCreated, SaleWarningUpdated, PaymentFailureCreated, SignInFailed, AccountLocked, SignInsRefused,
 		CodeReplayed, TokenReused, TargetRefused,
 		EmailTemplateUpdated, EmailTemplateDeleted, TemplateSecretCreated, TemplateSecretUpdated, TemplateSecretDeleted,
+		StaffMemberCreated, StaffMemberUpdated, StaffMemberDeleted,
 	}, productEntries...)
 }
 

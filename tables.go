@@ -51,6 +51,7 @@ type Tables struct {
 	SaleWarnings        Table[SaleWarningID, SaleWarning, SaleWarningFilter]
 	Sales               Table[SaleID, Sale, SaleFilter]
 	Sessions            Table[KeyHash, Session, SessionFilter]
+	StaffMembers        Table[UserID, StaffMember, struct{}]
 	TemplateSecrets     Table[TemplateSecretID, TemplateSecret, TemplateSecretFilter]
 	TierProducts        Table[TierProductID, TierProduct, InclusionFilter[MembershipTierID]]
 	Transactions        Table[TransactionID, Transaction, TransactionQuery]

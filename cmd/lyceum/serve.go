@@ -356,6 +356,10 @@ func (s *service) doors(o handlerOptions) people.Doors {
 	return d
 }
 
+func (s *service) staff() *access.Staff {
+	return &access.Staff{Store: s.store, Clock: s.clock, Accounts: s.accounts, Keys: s.keys, People: s.people}
+}
+
 func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	signIn, err := oauth.Pages(oauth.Options{
 		Site: o.site, School: s.school, OnlySchool: s.onlySchool,
@@ -367,7 +371,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	}
 	owner, err := console.New(console.Options{
 		Site: o.site, School: s.school,
-		Accounts: s.accounts, Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log,
+		Accounts: s.accounts, Staff: s.staff(), Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log,
 		Learning: s.learning, People: s.people, Doors: s.doors(o), Bulk: s.bulk, Patience: 5 * time.Second,
 		Clock: s.clock, Moves: s.moves, Events: s.events, Emails: s.emails,
 	})

@@ -35,6 +35,7 @@ type Options struct {
 	// School gives a school by its number.
 	School   func(context.Context, lyceum.SchoolID) (lyceum.School, error)
 	Accounts *access.Accounts
+	Staff    *access.Staff
 	Apps     *access.Apps
 	Keys     *access.Keys
 	Sales    *sales.Service
@@ -72,6 +73,8 @@ const (
 	keysPath         = "/admin/settings/api-keys"
 	webhooksPath     = "/admin/settings/webhooks"
 	peoplePath       = "/admin/settings/people"
+	staffPath        = "/admin/settings/staff"
+	ownPath          = "/admin/own"
 	emailsPath       = "/admin/settings/emails"
 )
 
@@ -103,13 +106,16 @@ type console struct {
 type visit struct {
 	School  lyceum.School
 	User    lyceum.User
+	Role    lyceum.StaffRole // empty: they do not work for the school
 	session lyceum.KeyHash
 	zone    *time.Location // of the school
 }
 
 // by says who asks: the visitor.
 func (v *visit) by() lyceum.By {
-	return lyceum.By{School: v.School.ID, Actor: "user:" + strconv.Itoa(int(v.User.ID))}
+	return lyceum.By{
+		School: v.School.ID, Actor: "user:" + strconv.Itoa(int(v.User.ID)), Staff: v.Role, Person: v.User.ID,
+	}
 }
 
 // action answers one request. After it has shown a page it gives no error.
@@ -129,12 +135,12 @@ func New(o Options) (http.Handler, error) {
 		return nil, err
 	}
 	for path, actions := range c.routes() {
-		c.mux.Handle(path, c.route(actions))
+		c.mux.Handle(path, c.route(path, actions))
 	}
 	if c.Moves != nil {
-		c.mux.Handle(clockPath, c.route(map[string]action{"POST": c.moveClock}))
+		c.mux.Handle(clockPath, c.route(clockPath, map[string]action{"POST": c.moveClock}))
 	}
-	c.mux.HandleFunc("/", c.owner(func(http.ResponseWriter, *http.Request, *visit) error { return errNoPage }))
+	c.mux.HandleFunc("/", c.staff(func(http.ResponseWriter, *http.Request, *visit) error { return errNoPage }))
 
 	protection := c.Site.CrossOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.apologize(w, r, nil, lyceum.Errorf(lyceum.Forbidden, "This form was sent from another site, so nothing was "+
@@ -195,6 +201,10 @@ func (c *console) routes() map[string]map[string]action {
 		hook + "/resend/keep":                   {"POST": c.keepResend},
 		delivery:                                {"GET": c.showDelivery},
 		delivery + "/resend":                    {"POST": c.resendDelivery},
+		staffPath:                               {"GET": c.listStaff, "POST": c.inviteStaff},
+		staffPath + "/{id}":                     {"POST": c.changeStaff},
+		staffPath + "/{id}/remove":              {"GET": c.confirmRemoveStaff, "POST": c.removeStaff},
+		ownPath:                                 {"GET": c.showOwn},
 		emailsPath:                              {"GET": c.listEmails},
 		emailsPath + "/secrets":                 {"POST": c.keepSecret},
 		emailsPath + "/secrets/{id}/delete":     {"POST": c.deleteSecret},
@@ -234,13 +244,13 @@ func lead(path string) action {
 var errNoPage = lyceum.Errorf(lyceum.NotFound, "Page not found. It may have been deleted, or the URL was mistyped.")
 
 // route answers a path by the method of the request.
-func (c *console) route(actions map[string]action) http.HandlerFunc {
+func (c *console) route(path string, actions map[string]action) http.HandlerFunc {
 	var methods []string
 	for method := range actions {
 		methods = append(methods, method)
 	}
 	slices.Sort(methods)
-	return c.owner(func(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return c.staff(func(w http.ResponseWriter, r *http.Request, v *visit) error {
 		method := r.Method
 		if method == http.MethodHead {
 			method = http.MethodGet
@@ -250,6 +260,9 @@ func (c *console) route(actions map[string]action) http.HandlerFunc {
 			w.Header().Set("Allow", strings.Join(methods, ", "))
 			return c.show(w, r, http.StatusMethodNotAllowed, "problem.gohtml", v, "Nothing was changed",
 				problem{Sentence: "This page does not accept that kind of request."})
+		}
+		if !access.May(v.Role, method+" "+path) {
+			return c.closed(w, r, v)
 		}
 		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
 			return lyceum.Invalidf("The part of this URL after the question mark is invalid: a percent sign must be " +
@@ -269,9 +282,29 @@ func (c *console) route(actions map[string]action) http.HandlerFunc {
 	})
 }
 
-// owner lets a school's owner through, leads who is not signed in to the
-// sign-in, and tells others that this is not for them.
-func (c *console) owner(next action) http.HandlerFunc {
+// closed leads who opens the console to the first page of their role, and tells that
+// other pages are not for it.
+func (c *console) closed(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if r.URL.Path == homePath && r.Method != http.MethodPost {
+		http.Redirect(w, r, firstPage(v.Role), http.StatusSeeOther)
+		return nil
+	}
+	return lyceum.Errorf(lyceum.Forbidden, "Your role here is %s, which does not allow this. An owner of the school can "+
+		"change your role.", v.Role)
+}
+
+// firstPage is where a role that does not see reports begins.
+func firstPage(role lyceum.StaffRole) string {
+	if role == lyceum.AuthorRole {
+		return ownPath
+	}
+	return peoplePath
+}
+
+// staff lets through who works for the school, leads who is not signed in to the
+// sign-in, and tells others that this is not for them. What of it a role opens, route
+// decides.
+func (c *console) staff(next action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := c.visitor(r)
 		switch {
@@ -279,8 +312,8 @@ func (c *console) owner(next action) http.HandlerFunc {
 			c.signIn(w, r)
 			return
 		case err != nil:
-		case v.User.Role != lyceum.Owner:
-			err = c.show(w, r, http.StatusForbidden, "stranger.gohtml", nil, "Only the school’s owner can open this page", v)
+		case v.Role == "":
+			err = c.show(w, r, http.StatusForbidden, "stranger.gohtml", nil, "Only the school’s staff can open this page", v)
 		default:
 			err = next(w, r, v)
 		}
@@ -303,6 +336,10 @@ func (c *console) visitor(r *http.Request) (*visit, error) {
 	if err != nil {
 		return nil, err
 	}
+	role, err := c.Accounts.StaffRole(r.Context(), id, &user)
+	if err != nil {
+		return nil, err
+	}
 	school, err := c.School(r.Context(), id)
 	if err != nil {
 		return nil, fmt.Errorf("get the school of a session: %w", err)
@@ -311,7 +348,7 @@ func (c *console) visitor(r *http.Request) (*visit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the time zone of school %d: %w", id, err)
 	}
-	return &visit{School: school, User: user, session: access.HashSecret(text), zone: zone}, nil
+	return &visit{School: school, User: user, Role: role, session: access.HashSecret(text), zone: zone}, nil
 }
 
 // signIn leads to the sign-in, and from there back to the page that was asked

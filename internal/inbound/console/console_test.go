@@ -164,7 +164,7 @@ func TestOwnersOnly(t *testing.T) {
 			next = "/admin"
 		}
 		leads(t, p.ask("", method, path, nil), signIn+url.QueryEscape(next))
-		want(t, p.ask(p.learner, method, path, url.Values{"email": {"owner@example.com"}, "name": {"x"}, "permissions": {"read"}}), 403, "The console is for the school’s owner")
+		want(t, p.ask(p.learner, method, path, url.Values{"email": {"owner@example.com"}, "name": {"x"}, "permissions": {"read"}}), 403, "The console is for the school’s owners and staff")
 	})
 	p.untouched(before)
 }

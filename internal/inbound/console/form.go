@@ -27,7 +27,7 @@ var labels = map[string]string{
 	"with_product": "Their product",
 	"amount":       "Amount", "reason": "Reason", "reference": "Reference",
 	"url": "Address", "events": "Events", "schedule": "Schedule", "rate_limit": "Messages per minute", "event": "Event",
-	"subject": "Subject", "body": "Text", "secret": "Secret",
+	"subject": "Subject", "role": "Role", "body": "Text", "secret": "Secret",
 	"state": "State", "replay": "Missed events",
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
 // personPage shows one person and what lets them in.
@@ -17,7 +18,9 @@ type personPage struct {
 	Give     *form
 	Sessions int
 	LastSeen lyceum.Opt[time.Time]
-	Erasable bool // not an owner
+	Staff    lyceum.StaffRole // empty: they do not work here
+	// Changeable: the visitor may change the account. Erasable: they may erase it.
+	Changeable, Erasable bool
 }
 
 // findPerson serves POST /admin/settings/people/find.
@@ -53,10 +56,17 @@ func (c *console) personPage(
 	if err != nil {
 		return err
 	}
+	role, err := c.Accounts.StaffRole(r.Context(), v.School.ID, &user)
+	if err != nil {
+		return err
+	}
 	page := personPage{
 		User: user, Path: personPath(user.ID), Access: accessPath(user.ID), Give: give, Sessions: len(stays),
-		Erasable: user.Role != lyceum.Owner,
+		Staff: role,
 	}
+	over := role == "" || v.Role == lyceum.OwnerRole
+	page.Changeable = over && access.Holds(v.Role, access.ChangePeople)
+	page.Erasable = role == "" && access.Holds(v.Role, access.ErasePeople)
 	if len(stays) > 0 {
 		page.LastSeen = lyceum.Some(stays[0].SeenAt)
 	}

@@ -27,6 +27,9 @@ type view struct {
 	Data   any
 }
 
+// May reports whether the visitor may open a door, such as "GET /admin/sales/{id}".
+func (v view) May(door string) bool { return v.Visit != nil && access.May(v.Visit.Role, door) }
+
 // problem is the page for what could not be done.
 type problem struct{ Sentence string }
 
@@ -73,10 +76,17 @@ func functionsIn(at *time.Location) template.FuncMap {
 		"breakable": breakable,
 		"linkHours": func() int { return int(access.LinkLifetime / time.Hour) },
 		"signOut":   signOutPath,
+		"roleName":  roleName,
 		"count":     func(n int, one, many string) string { return count(int64(n), one, many) },
 		"count64":   count,
 		"int64":     func(n int32) int64 { return int64(n) },
 	}
+}
+
+// roleName writes a role as it is read.
+func roleName(role any) string {
+	name := fmt.Sprint(role)
+	return strings.ToUpper(name[:1]) + name[1:]
 }
 
 func count(n int64, one, many string) string {
@@ -169,6 +179,10 @@ var rooms = map[string]string{
 	"person_erase.gohtml":     peoplePath,
 	"access.gohtml":           peoplePath,
 	"access_end.gohtml":       peoplePath,
+	"staff.gohtml":            staffPath,
+	"staff_link.gohtml":       staffPath,
+	"staff_remove.gohtml":     staffPath,
+	"own.gohtml":              ownPath,
 	"attention.gohtml":        attentionPath,
 	"to_stop.gohtml":          attentionPath,
 	"comments.gohtml":         commentsPath,
@@ -201,6 +215,11 @@ var notices = map[string]string{
 	"revoked": "The key is revoked and no longer works.",
 	"linked": "The link was already created: the form was submitted twice. It was shown the first time and cannot " +
 		"be shown again. If it is lost, create and use another, which ends the first.",
+	"staff-added": "They work here now, and sign in with the password that they have.",
+	"staff-linked": "They work here already: the form was submitted twice. The link was shown the first time and " +
+		"cannot be shown again. If it is lost, create another under People.",
+	"staff-changed":  "The role is changed. It counts from their next request on.",
+	"staff-removed":  "They no longer work here, and the API keys that they made are revoked.",
 	"person-off":     "The person is disabled and can no longer sign in.",
 	"person-on":      "The person is enabled again.",
 	"person-out":     "The person is signed out everywhere.",

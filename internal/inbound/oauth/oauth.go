@@ -243,11 +243,11 @@ func readForm(r *http.Request) (parameters, url.Values, error) {
 
 // local keeps a way back to this server: another one would be an open
 // redirector (RFC 9700, section 4.11).
-func local(next, instead string) string {
+func local(next string) string {
 	to, err := url.Parse(next)
 	if err != nil || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || to.Host != "" ||
 		to.Scheme != "" || strings.ContainsAny(next, "\\\r\n\t") {
-		return instead
+		return ""
 	}
 	return next
 }

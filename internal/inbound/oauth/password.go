@@ -25,7 +25,7 @@ func (p *pages) showPassword(w http.ResponseWriter, r *http.Request, v *visit) e
 	}
 	query := r.URL.Query()
 	shown := view{Notice: notices[query.Get("done")]}
-	return p.passwordPage(w, r, v, http.StatusOK, shown, user, local(query.Get("next"), ""))
+	return p.passwordPage(w, r, v, http.StatusOK, shown, user, local(query.Get("next")))
 }
 
 func (p *pages) passwordPage(
@@ -54,7 +54,7 @@ func (p *pages) setPassword(w http.ResponseWriter, r *http.Request, v *visit) er
 	if err != nil {
 		return err
 	}
-	next := local(form.get("next"), "")
+	next := local(form.get("next"))
 	changed, err := p.Accounts.SetPassword(r.Context(), v.School.ID, r.PathValue("link"), form.get("password"))
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Invalid && len(e.Fields) > 0 {
 		shown := view{Error: "The password " + e.Fields[0].Message + "."}

@@ -17,20 +17,32 @@ import (
 type signInForm struct{ Action, Email, Next, Forgotten string }
 
 // home is where a person goes who wants nothing in particular.
-func home(u lyceum.User) string {
-	if u.Role == lyceum.Owner {
-		return "/admin"
+func (p *pages) home(r *http.Request, v *visit, u *lyceum.User) (string, error) {
+	role, err := p.Accounts.StaffRole(r.Context(), v.School.ID, u)
+	if role != "" {
+		return "/admin", err
 	}
-	return "/account/apps"
+	return "/account/apps", err
+}
+
+// seeNext leads who is signed in to where they wanted to go.
+func (p *pages) seeNext(w http.ResponseWriter, r *http.Request, v *visit, u *lyceum.User, next string) error {
+	if next == "" {
+		var err error
+		if next, err = p.home(r, v, u); err != nil {
+			return err
+		}
+	}
+	see(w, r, next)
+	return nil
 }
 
 // showSignIn serves GET /secure/{school}/identity/sign_in.
 func (p *pages) showSignIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 	query := r.URL.Query()
-	next := local(query.Get("next"), "")
+	next := local(query.Get("next"))
 	if v.User.ID != 0 {
-		see(w, r, local(next, home(v.User)))
-		return nil
+		return p.seeNext(w, r, v, &v.User, next)
 	}
 	email := ""
 	if query.Get("done") == "password" {
@@ -61,7 +73,7 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
-	email, next := strings.TrimSpace(form.get("email")), local(form.get("next"), "")
+	email, next := strings.TrimSpace(form.get("email")), local(form.get("next"))
 	in, err := p.Accounts.SignIn(r.Context(), access.Attempt{
 		School: v.School.ID, Email: email, Password: form.get("password"), From: wire.AddressOf(r),
 		Device: p.Site.Device(r), Browser: browserOf(r.UserAgent()),
@@ -91,8 +103,7 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 	}
 	p.Site.Begin(w, in.Session, access.SessionAbsolute)
 	p.Site.KeepDevice(w, in.Device, access.DeviceLifetime)
-	see(w, r, local(next, home(in.User)))
-	return nil
+	return p.seeNext(w, r, v, &in.User, next)
 }
 
 // signOut serves POST /secure/{school}/identity/sign_out.
@@ -115,7 +126,7 @@ type schoolQuestion struct{ Next, School string }
 // that the person names.
 func (p *pages) whichSchool(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	next := local(query.Get("next"), "")
+	next := local(query.Get("next"))
 	school, known := access.SchoolOfSession(p.Site.Session(r))
 	if !known {
 		school, known = p.OnlySchool(r.Context())

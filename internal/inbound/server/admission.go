@@ -63,6 +63,9 @@ func (h *handler) admitKey(x *exchange, r *http.Request, op *operation) error {
 	if err := h.limit(x, r); err != nil {
 		return err
 	}
+	if err := access.PermitDoor(by, op.Method+" "+op.Path); err != nil {
+		return err
+	}
 	return by.Permit(op.Needs)
 }
 

@@ -87,8 +87,15 @@ func (k *Keys) look(ctx context.Context, school lyceum.SchoolID, hash lyceum.Key
 		k.forget(hash)
 		return knownKey{}, errBadKey
 	}
+	role, err := roleOfKey(v, &key)
+	if err != nil {
+		return knownKey{}, err
+	}
 	known := knownKey{
-		by:    lyceum.By{School: school, Actor: keyActor(key.ID), Key: key.ID, Permissions: key.Permissions},
+		by: lyceum.By{
+			School: school, Actor: keyActor(key.ID), Key: key.ID, Permissions: key.Permissions, Staff: role,
+			Person: key.UserID.Value,
+		},
 		until: now.Add(keyMemory),
 	}
 	k.mu.Lock()
@@ -97,6 +104,34 @@ func (k *Keys) look(ctx context.Context, school lyceum.SchoolID, hash lyceum.Key
 	}
 	k.mu.Unlock()
 	return known, nil
+}
+
+// roleOfKey returns the role of the member of staff who made a key; empty: the key is
+// the school's. Of who no longer works there, or is disabled, no key is good.
+func roleOfKey(v lyceum.View, key *lyceum.APIKey) (lyceum.StaffRole, error) {
+	if !key.UserID.Present {
+		return "", nil
+	}
+	user, err := v.Users.Get(v, key.UserID.Value)
+	if err != nil && lyceum.KindOf(err) == lyceum.NotFound || err == nil && user.DisabledAt.Present {
+		return "", errBadKey
+	}
+	if err != nil {
+		return "", err
+	}
+	role, err := lyceum.StaffRoleOf(v.Tables, v, &user)
+	if err == nil && role == "" {
+		err = errBadKey
+	}
+	return role, err
+}
+
+// forgetAll makes every key be looked up again.
+func (k *Keys) forgetAll() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.revokes++
+	clear(k.known)
 }
 
 func (k *Keys) forget(hash lyceum.KeyHash) {
@@ -157,7 +192,7 @@ func (k *Keys) Create(
 	now := k.clock()
 	key := lyceum.APIKey{
 		Name: name, Permissions: p, Hash: HashSecret(text),
-		LastFour: text[len(text)-4:], CreatedAt: lyceum.Second(now),
+		LastFour: text[len(text)-4:], CreatedAt: lyceum.Second(now), UserID: maker(by),
 	}
 	err := k.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 		id, err := tx.APIKeys.NextID(tx)
@@ -173,13 +208,30 @@ func (k *Keys) Create(
 	return key, text, nil
 }
 
-// List gives a school's keys, revoked ones too, oldest first.
+// maker is the member of staff whose keys somebody makes and sees; absent: those of the
+// school.
+func maker(by lyceum.By) lyceum.Opt[lyceum.UserID] {
+	if by.Staff == "" || by.Staff == lyceum.OwnerRole {
+		return lyceum.None[lyceum.UserID]()
+	}
+	return lyceum.Some(by.Person)
+}
+
+// List gives a school's keys, revoked ones too, oldest first. Staff who may not change
+// settings see those that they made.
 func (k *Keys) List(ctx context.Context, by lyceum.By) ([]lyceum.APIKey, error) {
 	v := k.store.In(ctx, by.School)
 	if _, err := v.GetSchool(); err != nil {
 		return nil, err
 	}
-	return lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{})
+	return lyceum.All(v.APIKeys, v, lyceum.APIKeyFilter{User: seenBy(by)})
+}
+
+func seenBy(by lyceum.By) lyceum.Opt[lyceum.UserID] {
+	if Holds(by.Staff, Configure) {
+		return lyceum.None[lyceum.UserID]()
+	}
+	return maker(by)
 }
 
 // Revoke ends a key for good. To revoke a revoked key changes nothing.
@@ -187,6 +239,9 @@ func (k *Keys) Revoke(ctx context.Context, by lyceum.By, id lyceum.APIKeyID) err
 	now := k.clock()
 	err := k.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 		key, err := tx.APIKeys.Get(tx, id)
+		if own := seenBy(by); err == nil && own.Present && key.UserID != own {
+			err = lyceum.Errorf(lyceum.NotFound, "not theirs")
+		}
 		if lyceum.KindOf(err) == lyceum.NotFound {
 			return lyceum.Errorf(lyceum.NotFound, "there is no API key %d in school %d", id, by.School)
 		}

@@ -28,6 +28,9 @@ func (a *Accounts) newLink(
 		if err != nil {
 			return err
 		}
+		if err := by.PermitOver(tx.Tables, tx, &kept); err != nil {
+			return err
+		}
 		if kept.DisabledAt.Present {
 			return lyceum.Errorf(lyceum.Conflict, "This user is disabled and cannot sign in with any password.")
 		}

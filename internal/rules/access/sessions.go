@@ -44,7 +44,11 @@ type SessionOf struct {
 // NotFound for a user who is not there.
 func (a *Accounts) EndSession(ctx context.Context, by lyceum.By, q SessionOf) error {
 	return a.store.Write(ctx, by.Stamp(a.clock()), func(tx lyceum.Tx) error {
-		if _, err := tx.Users.Get(tx, q.User); err != nil {
+		user, err := tx.Users.Get(tx, q.User)
+		if err != nil {
+			return err
+		}
+		if err := by.PermitOver(tx.Tables, tx, &user); err != nil {
 			return err
 		}
 		kept, err := lyceum.All(tx.Sessions, tx, lyceum.SessionFilter{User: lyceum.Some(q.User)})
@@ -65,7 +69,11 @@ func (a *Accounts) EndSession(ctx context.Context, by lyceum.By, q SessionOf) er
 // links to set a password. It fails with NotFound.
 func (a *Accounts) EndSessions(ctx context.Context, by lyceum.By, id lyceum.UserID) error {
 	return a.store.Write(ctx, by.Stamp(a.clock()), func(tx lyceum.Tx) error {
-		if _, err := tx.Users.Get(tx, id); err != nil {
+		user, err := tx.Users.Get(tx, id)
+		if err != nil {
+			return err
+		}
+		if err := by.PermitOver(tx.Tables, tx, &user); err != nil {
 			return err
 		}
 		ended, err := tx.Sessions.Clear(tx, lyceum.SessionFilter{User: lyceum.Some(id)})

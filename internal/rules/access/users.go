@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/subtle"
 	"encoding/hex"
-	"fmt"
 	"net/netip"
 	"slices"
 	"time"
@@ -16,6 +15,15 @@ import (
 func (a *Accounts) User(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
 	v := a.store.In(ctx, by.School)
 	return v.Users.Get(v, id)
+}
+
+// StaffRole returns the role of a user among the staff of a school; empty: they do not
+// work for it.
+func (a *Accounts) StaffRole(
+	ctx context.Context, school lyceum.SchoolID, user *lyceum.User,
+) (lyceum.StaffRole, error) {
+	v := a.store.In(ctx, school)
+	return lyceum.StaffRoleOf(v.Tables, v, user)
 }
 
 // UserByEmail returns the user with an address, whatever its case, if there is
@@ -36,23 +44,14 @@ func (a *Accounts) SwitchOff(ctx context.Context, by lyceum.By, id lyceum.UserID
 			return nil
 		}
 		if user.Role == lyceum.Owner {
-			_, others, err := tx.Users.First(tx, lyceum.UserFilter{Owners: true, Enabled: true, Except: lyceum.Some(id)})
-			if err != nil {
+			if err := notLast(tx, id); err != nil {
 				return err
-			}
-			if !others {
-				return lastOwner(id)
 			}
 		}
 		user.DisabledAt = lyceum.Some(lyceum.Second(now))
 		tx.Note(lyceum.UserDisabled, int32(id))
 		return endAll(tx, id, now)
 	})
-}
-
-func lastOwner(id lyceum.UserID) error {
-	return &lyceum.Error{Kind: lyceum.Conflict, Code: "last_owner", Detail: fmt.Sprintf("user %d is the last owner "+
-		"who can sign in; nobody could enable the account again", id)}
 }
 
 // SwitchOn lets a user sign in again. What ended when they were switched off
@@ -86,6 +85,9 @@ func (a *Accounts) change(
 	user, err := lyceum.Change(ctx, a.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.User, error) {
 		user, err := tx.Users.Get(tx, id)
 		if err != nil {
+			return user, err
+		}
+		if err := by.PermitOver(tx.Tables, tx, &user); err != nil {
 			return user, err
 		}
 		if err := do(tx, &user, now); err != nil {

@@ -135,6 +135,9 @@ func (s *Service) UpdateAccount(ctx context.Context, by lyceum.By, a Account, d 
 		if err := a.check(by, &before); err != nil { // who was somebody else a moment ago
 			return before, err
 		}
+		if err := a.checkStaff(tx, by, &before); err != nil {
+			return before, err
+		}
 		user := before
 		a.apply(&user)
 		changed = Changed{Email: user.Email != before.Email, Password: hash.Present}
@@ -296,6 +299,23 @@ func (a *Account) check(by lyceum.By, user *lyceum.User) error {
 		}
 	}
 	return refused(append(a.checkTexts(), a.checkShares(after.Role)...))
+}
+
+// checkStaff refuses that an API key changes how somebody signs in who works for the
+// school, or that staff do who do not own it.
+func (a *Account) checkStaff(tx lyceum.Tx, by lyceum.By, user *lyceum.User) error {
+	if !a.Email.Present && !a.Password.Present && !a.Role.Present {
+		return nil
+	}
+	if err := by.PermitOver(tx.Tables, tx, user); err != nil || by.Key == 0 {
+		return err
+	}
+	role, err := lyceum.StaffRoleOf(tx.Tables, tx, user)
+	if err != nil || role == "" || role == lyceum.OwnerRole {
+		return err
+	}
+	return lyceum.Errorf(lyceum.Forbidden, "user %d works for the school, so an API key cannot change their email "+
+		"address, password or role", user.ID)
 }
 
 func (a *Account) checkKey(by lyceum.By, user, after *lyceum.User) error {

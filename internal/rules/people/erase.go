@@ -106,6 +106,15 @@ func mayErase(tx lyceum.Tx, user *lyceum.User) error {
 			Field: "user_id", Message: fmt.Sprintf("%d is an owner of the school; give them another role first", user.ID),
 		})
 	}
+	role, err := lyceum.StaffRoleOf(tx.Tables, tx, user)
+	if err != nil {
+		return err
+	}
+	if role != "" {
+		return lyceum.InvalidFields(lyceum.FieldError{
+			Field: "user_id", Message: fmt.Sprintf("%d works for the school; remove them from the staff first", user.ID),
+		})
+	}
 	sale, found, err := tx.Sales.First(tx, lyceum.SaleFilter{Purchases: lyceum.Some(lyceum.PurchaseFilter{
 		User: lyceum.Some(user.ID), Active: lyceum.Some(true), Recurring: lyceum.Some(true),
 	})})

@@ -19,11 +19,15 @@ var _ = define(&tables.APIKeys, noun[lyceum.APIKeyID, lyceum.APIKey, lyceum.APIK
 		timeColumn("created_at", func(k *lyceum.APIKey) *time.Time { return &k.CreatedAt }),
 		optTimeColumn("last_used_at", func(k *lyceum.APIKey) *lyceum.Opt[time.Time] { return &k.LastUsedAt }),
 		optTimeColumn("revoked_at", func(k *lyceum.APIKey) *lyceum.Opt[time.Time] { return &k.RevokedAt }),
+		optIntColumn("user_id", func(k *lyceum.APIKey) *lyceum.Opt[lyceum.UserID] { return &k.UserID }),
 	},
 	secret: true,
 	narrow: func(w *where, f lyceum.APIKeyFilter) {
 		if f.Hash.Present {
 			w.and("hash = ?", optHash(f.Hash))
+		}
+		if f.User.Present {
+			w.and("user_id = ?", int64(f.User.Value))
 		}
 	},
 })

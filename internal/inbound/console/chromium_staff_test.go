@@ -1,0 +1,18 @@
+package console_test
+
+import (
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+func TestStaffInABrowser(t *testing.T) {
+	w, p := show(t)
+	p.hire("partner@example.com", lyceum.BookkeeperRole)
+	w.eachAppearance(func() {
+		for _, path := range []string{staffPath, staffPath + "?done=staff-changed", staffPath + "/3/remove"} {
+			w.open(path)
+			w.sound()
+		}
+	})
+}

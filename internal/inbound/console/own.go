@@ -1,0 +1,112 @@
+package console
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+// ownPage is what an author sees: their courses, and what they are owed for a month.
+type ownPage struct {
+	Known      bool // the user is an author of the school
+	Courses    []ownCourse
+	More       int64 // courses that are not shown
+	Month      string
+	Prev, Next string // months; Next is empty at this one
+	Lines      []ownLine
+	Cut        bool     // there are more lines
+	Sums       []string // of all lines, if Cut is false
+}
+
+// ownCourse is a course of an author.
+type ownCourse struct {
+	Name  string
+	State mark
+}
+
+// ownLine is a line of a statement.
+type ownLine struct {
+	At          time.Time
+	What        string
+	Transaction lyceum.TransactionID
+	Amount      string
+}
+
+// maxOwn is how many courses and lines the page has at most.
+const maxOwn = 500
+
+var lineKinds = map[sales.StatementKind]string{
+	sales.StatementSale: "Sale", sales.StatementRefund: "Refund", sales.StatementLost: "Dispute lost",
+	sales.StatementWon: "Dispute won",
+}
+
+const monthLayout = "2006-01"
+
+// showOwn serves GET /admin/own.
+func (c *console) showOwn(w http.ResponseWriter, r *http.Request, v *visit) error {
+	now := c.Clock().In(v.zone)
+	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, v.zone)
+	last := month
+	if asked := r.URL.Query().Get("month"); asked != "" {
+		var err error
+		if month, err = time.ParseInLocation(monthLayout, asked, v.zone); err != nil || month.Year() < 1970 {
+			return lyceum.Invalidf("The month must be a month such as 2026-03.")
+		}
+	}
+	p := ownPage{Month: month.Format("January 2006"), Prev: month.AddDate(0, -1, 0).Format(monthLayout)}
+	if month.Before(last) {
+		p.Next = month.AddDate(0, 1, 0).Format(monthLayout)
+	}
+	view := c.Names.In(r.Context(), v.School.ID)
+	author, known, err := view.Authors.First(view, lyceum.PartnerFilter{UserID: lyceum.Some(v.User.ID)})
+	if err != nil {
+		return err
+	}
+	if p.Known = known; known {
+		if err := c.ownOf(r, v, author.ID, month, &p); err != nil {
+			return err
+		}
+	}
+	return c.show(w, r, http.StatusOK, "own.gohtml", v, "My courses", p)
+}
+
+// ownOf fills the page of an author.
+func (c *console) ownOf(r *http.Request, v *visit, id lyceum.AuthorID, month time.Time, p *ownPage) error {
+	view := c.Names.In(r.Context(), v.School.ID)
+	theirs := lyceum.CourseFilter{AuthorID: lyceum.Some(id)}
+	courses, err := view.Courses.List(view, theirs, lyceum.Page{Number: 1, Size: maxOwn})
+	if err != nil {
+		return err
+	}
+	for i := range courses.Rows {
+		p.Courses = append(p.Courses, ownCourse{courses.Rows[i].Name, courseState(&courses.Rows[i])})
+	}
+	p.More = courses.Total - int64(len(courses.Rows))
+	s, err := c.Sales.AuthorStatement(r.Context(), v.by(), sales.StatementQuery[lyceum.AuthorID]{
+		Of: id, From: lyceum.Some(month), Until: lyceum.Some(month.AddDate(0, 1, 0)), Limit: maxOwn,
+	})
+	if err != nil {
+		return err
+	}
+	for i := range s.Lines {
+		l := &s.Lines[i]
+		p.Lines = append(p.Lines, ownLine{l.At, lineKinds[l.Kind], l.Transaction, money(l.Amount, l.Currency)})
+	}
+	p.Cut = s.Next.Present
+	for _, sum := range s.Sums() {
+		p.Sums = append(p.Sums, money(sum.Amount, sum.Currency))
+	}
+	return nil
+}
+
+func courseState(course *lyceum.Course) mark {
+	switch {
+	case course.ArchivedAt.Present:
+		return mark{"badge-off", "Archived"}
+	case course.IsPublished:
+		return mark{"badge-on", "Published"}
+	}
+	return mark{"badge-off", "Not published"}
+}

@@ -1,0 +1,159 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+// staffPage is the page of who works for the school.
+type staffPage struct {
+	Form   *form
+	Roles  []lyceum.StaffRole
+	People []colleague
+	Rights []rightRow
+}
+
+// colleague is one row of it.
+type colleague struct {
+	access.Colleague
+
+	Path string
+	Self bool
+}
+
+// rightRow says which roles have a right.
+type rightRow struct {
+	Right access.Right
+	Held  []bool // in the order of the roles
+}
+
+func staffMemberPath(id lyceum.UserID) string { return fmt.Sprintf("%s/%d", staffPath, id) }
+
+// listStaff serves GET /admin/settings/staff.
+func (c *console) listStaff(w http.ResponseWriter, r *http.Request, v *visit) error {
+	f := &form{Action: staffPath, Once: newForm(), Values: map[string]string{}}
+	return c.staffPage(w, r, v, http.StatusOK, f)
+}
+
+func (c *console) staffPage(w http.ResponseWriter, r *http.Request, v *visit, status int, f *form) error {
+	all, err := c.Staff.List(r.Context(), v.by())
+	if err != nil {
+		return err
+	}
+	p := staffPage{Form: f, Roles: lyceum.StaffRoles()}
+	for _, one := range all {
+		p.People = append(p.People, colleague{one, staffMemberPath(one.User.ID), one.User.ID == v.User.ID})
+	}
+	for _, right := range access.Rights() {
+		row := rightRow{Right: right}
+		for _, role := range p.Roles {
+			row.Held = append(row.Held, access.Holds(role, right))
+		}
+		p.Rights = append(p.Rights, row)
+	}
+	return c.show(w, r, status, "staff.gohtml", v, "Staff", p)
+}
+
+// staffLink is the one page that has the link of who was invited.
+type staffLink struct {
+	linkPage
+
+	Role lyceum.StaffRole
+}
+
+// inviteStaff serves POST /admin/settings/staff.
+func (c *console) inviteStaff(w http.ResponseWriter, r *http.Request, v *visit) error {
+	f := &form{Action: staffPath, Once: r.PostForm.Get("form"), Values: map[string]string{}}
+	f.keep(r.PostForm.Get, "email", "role")
+	n := access.Invitation{
+		Email: strings.TrimSpace(r.PostForm.Get("email")), Role: lyceum.StaffRole(r.PostForm.Get("role")),
+	}
+	var in access.Invited
+	made := c.Clock()
+	before, err := c.sent.once(v.session, f.Once, func() (string, error) {
+		var err error
+		in, err = c.Staff.Invite(r.Context(), v.by(), n)
+		return staffPath, err
+	})
+	switch {
+	case err != nil && f.refuse(err):
+		return c.staffPage(w, r, v, http.StatusUnprocessableEntity, f)
+	case err != nil:
+		return err
+	case before != "":
+		return done(w, r, before, "staff-linked")
+	case in.Link == "":
+		return done(w, r, staffPath, "staff-added")
+	}
+	return c.show(w, r, http.StatusOK, "staff_link.gohtml", v, "An invitation", staffLink{linkPage{
+		User: in.User, Path: staffPath, URL: c.linkURL(v.School.ID, in.Link), Until: made.Add(access.LinkLifetime),
+	}, n.Role})
+}
+
+// changeStaff serves POST /admin/settings/staff/{id}.
+func (c *console) changeStaff(w http.ResponseWriter, r *http.Request, v *visit) error {
+	one, err := c.colleagueAt(r, v)
+	if err != nil {
+		return err
+	}
+	_, err = c.Staff.Change(r.Context(), v.by(), one.User.ID, lyceum.StaffRole(r.PostForm.Get("role")))
+	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Invalid {
+		return lyceum.Invalidf("%s", strings.Join(e.Sentences(), " "))
+	}
+	if err != nil {
+		return err
+	}
+	return c.afterStaff(w, r, v, one.User.ID, "staff-changed")
+}
+
+// afterStaff leads who changed what they may do themselves to the first page.
+func (c *console) afterStaff(w http.ResponseWriter, r *http.Request, v *visit, id lyceum.UserID, notice string) error {
+	if id == v.User.ID {
+		http.Redirect(w, r, homePath, http.StatusSeeOther)
+		return nil
+	}
+	return done(w, r, staffPath, notice)
+}
+
+// colleagueAt finds who works for the school and is named by the address.
+func (c *console) colleagueAt(r *http.Request, v *visit) (colleague, error) {
+	id, ok := parseID[lyceum.UserID](r.PathValue("id"))
+	if !ok {
+		return colleague{}, errNoPage
+	}
+	all, err := c.Staff.List(r.Context(), v.by())
+	if err != nil {
+		return colleague{}, err
+	}
+	for _, one := range all {
+		if one.User.ID == id {
+			return colleague{one, staffMemberPath(id), id == v.User.ID}, nil
+		}
+	}
+	return colleague{}, errNoPage
+}
+
+// confirmRemoveStaff serves GET /admin/settings/staff/{id}/remove.
+func (c *console) confirmRemoveStaff(w http.ResponseWriter, r *http.Request, v *visit) error {
+	one, err := c.colleagueAt(r, v)
+	if err != nil {
+		return err
+	}
+	return c.show(w, r, http.StatusOK, "staff_remove.gohtml", v, "Remove from the staff?", one)
+}
+
+// removeStaff serves POST /admin/settings/staff/{id}/remove.
+func (c *console) removeStaff(w http.ResponseWriter, r *http.Request, v *visit) error {
+	one, err := c.colleagueAt(r, v)
+	if err != nil {
+		return err
+	}
+	if _, err := c.Staff.Remove(r.Context(), v.by(), one.User.ID); err != nil {
+		return err
+	}
+	return c.afterStaff(w, r, v, one.User.ID, "staff-removed")
+}

@@ -1,0 +1,200 @@
+package console_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/console"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+const staffPath = "/admin/settings/staff"
+
+// hire signs somebody in who works for school 1.
+func (p *place) hire(email string, role lyceum.StaffRole) (session string, id lyceum.UserID) {
+	p.t.Helper()
+	session = p.signIn(1, email, lyceum.Student)
+	v := p.store.In(p.t.Context(), 1)
+	user, _, err := v.Users.First(v, lyceum.UserFilter{Email: lyceum.Some(email)})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	leads(p.t, p.ask(p.owner, "POST", staffPath, p.form(staffPath, "email", email, "role", string(role))), staffPath+"?done=staff-added")
+	return session, user.ID
+}
+
+// R53: each page opens to each role as the table says, and no route is missing in it.
+func TestR53EveryRoleAndPage(t *testing.T) {
+	p := open(t, site)
+	sessions := map[lyceum.StaffRole]string{}
+	for _, role := range lyceum.StaffRoles() {
+		sessions[role], _ = p.hire("the-"+string(role)+"@example.com", role)
+	}
+	doors := access.Doors()
+	for path, methods := range console.Routes() {
+		for _, method := range methods {
+			if _, known := doors[method+" "+path]; !known {
+				t.Errorf("%s %s is in no role's reach; add it to internal/rules/access/doortable.go", method, path)
+			}
+		}
+	}
+	asked := 0
+	for door := range doors {
+		method, path, _ := strings.Cut(door, " ")
+		if !strings.HasPrefix(path, "/admin") || path == "/admin/clock" { // there is a clock to move in a sandbox
+			continue
+		}
+		for role, session := range sessions {
+			asked++
+			if access.May(role, door) && method == "POST" {
+				continue // what these do, other tests look at
+			}
+			w := p.ask(session, method, strings.NewReplacer("{id}", "99", "{type}", "course", "{product}", "1", "{delivery}", "1", "{name}", "password", "{$}", "").Replace(path), nil)
+			refused := w.Code == 403 || path == "/admin" && w.Code == 303
+			if refused == access.May(role, door) {
+				t.Errorf("%s, %s: status %d, want it open: %t", role, door, w.Code, access.May(role, door))
+			}
+		}
+	}
+	if asked < 400 {
+		t.Errorf("only %d doors were tried", asked)
+	}
+}
+
+// R54: a role that is changed counts from the next request on, for pages and for keys.
+func TestR54RoleChangedWhileSignedIn(t *testing.T) {
+	p := open(t, site)
+	session, id := p.hire("partner@example.com", lyceum.ManagerRole)
+	want(t, p.ask(session, "GET", keysPath+"/new", nil), 200, "It may do no more than your role")
+	w := p.ask(session, "POST", keysPath, p.formOf(session, keysPath+"/new", "name", "Report", "permissions", "read,write"))
+	want(t, w, 200, "Copy the key now")
+	text := key.FindString(w.Body.String())
+	may := func(door string) bool {
+		t.Helper()
+		by, err := p.keys.Check(t.Context(), text)
+		return err == nil && access.PermitDoor(by, door) == nil
+	}
+	change := fmt.Sprintf("%s/%d", staffPath, id)
+	if !may("POST /lyceum/v1/sales") || p.ask(session, "GET", appsPath, nil).Code != 200 {
+		t.Error("a manager may not what the table says")
+	}
+	want(t, p.ask(p.owner, "POST", change, url.Values{"role": {"boss"}}), 422, "must be owner, manager, bookkeeper, author or support")
+	leads(t, p.ask(p.owner, "POST", change, url.Values{"role": {"bookkeeper"}}), staffPath+"?done=staff-changed")
+	want(t, p.ask(session, "GET", appsPath, nil), 403, "Your role here is bookkeeper")
+	want(t, p.ask(session, "GET", "/admin/transactions", nil), 200)
+	if may("POST /lyceum/v1/sales") || !may("GET /v1/transactions") {
+		t.Error("the key does not follow the role")
+	}
+	want(t, p.ask(p.owner, "GET", staffPath, nil), 200, "partner@example.com", `<option value="bookkeeper" selected>`)
+	want(t, p.ask(p.owner, "GET", change+"/remove", nil), 200, "1 API key that they made stops working for good")
+	leads(t, p.ask(p.owner, "POST", change+"/remove", nil), staffPath+"?done=staff-removed")
+	want(t, p.ask(session, "GET", "/admin", nil), 403, "The console is for the school’s owners and staff")
+	if may("GET /v1/transactions") {
+		t.Error("the key of somebody who left works")
+	}
+}
+
+// formOf is form for another session than the owner's.
+func (p *place) formOf(session, path string, pairs ...string) url.Values {
+	p.t.Helper()
+	form := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		form.Set(pairs[i], pairs[i+1])
+	}
+	if found := once.FindStringSubmatch(p.ask(session, "GET", path, nil).Body.String()); found != nil {
+		form.Set("form", found[1])
+	}
+	return form
+}
+
+// R55: there is always an owner who can sign in.
+func TestR55LastOwner(t *testing.T) {
+	p := open(t, site)
+	for _, tc := range []struct{ path, role string }{{"/1", "manager"}, {"/1/remove", ""}} {
+		want(t, p.ask(p.owner, "POST", staffPath+tc.path, url.Values{"role": {tc.role}}), 409, "last owner who can sign in")
+	}
+	session, id := p.hire("partner@example.com", lyceum.OwnerRole)
+	leads(t, p.ask(session, "POST", staffPath+"/1", url.Values{"role": {"manager"}}), staffPath+"?done=staff-changed")
+	want(t, p.ask(p.owner, "GET", staffPath, nil), 403)
+	want(t, p.ask(session, "POST", fmt.Sprintf("%s/%d/remove", staffPath, id), nil), 409, "last owner who can sign in")
+	leads(t, p.ask(session, "POST", staffPath+"/1", url.Values{"role": {"owner"}}), staffPath+"?done=staff-changed")
+	leads(t, p.ask(session, "POST", fmt.Sprintf("%s/%d/remove", staffPath, id), nil), "/admin")
+	want(t, p.ask(session, "GET", "/admin", nil), 403, "owners and staff")
+}
+
+// R56: staff who do not own the school cannot take over the account of who may more.
+func TestR56AccountsOfStaff(t *testing.T) {
+	p := open(t, site)
+	support, id := p.hire("help@example.com", lyceum.SupportRole)
+	p.hire("partner@example.com", lyceum.ManagerRole)
+	for _, email := range []string{"owner@example.com", "partner@example.com"} {
+		want(t, p.ask(support, "POST", people, url.Values{"email": {email}}), 403, "Only an owner can change their account")
+	}
+	for _, deed := range []string{"disable", "enable", "sign-out"} {
+		want(t, p.ask(support, "POST", people+"/1/"+deed, nil), 403, "Only an owner can change their account")
+	}
+	w := p.ask(support, "GET", people+"/1", nil)
+	if want(t, w, 200, "Works here as Owner"); strings.Contains(w.Body.String(), "/sign-out") && strings.Contains(w.Body.String(), people+"/1/sign-out") {
+		t.Error("what support may not do to an owner is offered")
+	}
+	leads(t, p.ask(support, "POST", people+"/2/sign-out", nil), people+"/2?done=person-out")
+	want(t, p.ask(p.owner, "POST", fmt.Sprintf("%s/%d/erase", people, id), nil), 422, "works for the school")
+}
+
+func TestInvitations(t *testing.T) {
+	p := open(t, site)
+	for _, tc := range []struct{ email, role, field, says string }{
+		{"", "manager", "email", "must be an email address"},
+		{"nobody", "manager", "email", "must be an email address"},
+		{"a@example.com", "boss", "role", "must be owner, manager, bookkeeper, author or support"},
+		{"owner@example.com", "support", "email", "works here as owner already"},
+	} {
+		w := p.ask(p.owner, "POST", staffPath, p.form(staffPath, "email", tc.email, "role", tc.role))
+		want(t, w, 422, `id="`+tc.field+`-error"`, tc.says)
+	}
+	form := p.form(staffPath, "email", "books@example.com", "role", "bookkeeper")
+	w := p.ask(p.owner, "POST", staffPath, form)
+	want(t, w, 200, "Copy the link now", "works here as Bookkeeper")
+	text := link.FindString(w.Body.String())
+	leads(t, p.ask(p.owner, "POST", staffPath, form), staffPath+"?done=staff-linked")
+	if _, err := p.accounts.SetPassword(t.Context(), 1, text, password); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.accounts.SetPassword(t.Context(), 1, text, password); lyceum.KindOf(err) != lyceum.NotFound {
+		t.Errorf("the link works twice: %v", err)
+	}
+	session, _, err := p.admitted(t.Context(), 1, "books@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, p.ask(session, "GET", "/admin/transactions", nil), 200)
+	want(t, p.ask(session, "GET", keysPath, nil), 200, "No keys yet")
+	p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "The school’s", "permissions", "read"))
+	want(t, p.ask(session, "GET", keysPath, nil), 200, "No keys yet")
+	want(t, p.ask(session, "POST", keysPath+"/1/revoke", nil), 404)
+}
+
+func TestOwnCourses(t *testing.T) {
+	p := open(t, site)
+	p.market()
+	session, id := p.hire("author@example.com", lyceum.AuthorRole)
+	leads(t, p.ask(session, "GET", "/admin", nil), "/admin/own")
+	want(t, p.ask(session, "GET", "/admin/own", nil), 200, "You are not an author yet", `href="/admin/own" aria-current="page"`)
+	p.write(func(tx lyceum.Tx) error {
+		_, err := tx.Authors.Save(tx, lyceum.AuthorProfile{ID: 77, Name: lyceum.Some("Ann"), UserID: lyceum.Some(id)})
+		if err == nil {
+			_, err = tx.Courses.Save(tx, lyceum.Course{ID: 771, Name: "Hers", AuthorID: lyceum.Some(lyceum.AuthorID(77)), IsPublished: true})
+		}
+		return err
+	})
+	w := p.ask(session, "GET", "/admin/own?month=2026-02", nil)
+	want(t, w, 200, "Hers", "Published", "Statement of February 2026", "/admin/own?month=2026-01", "/admin/own?month=2026-03", "Nothing in this month")
+	if strings.Contains(w.Body.String(), "Pottery") {
+		t.Error("an author sees a course of somebody else")
+	}
+	want(t, p.ask(session, "GET", "/admin/own?month=x", nil), 422, "a month such as 2026-03")
+	want(t, p.ask(session, "GET", "/admin/transactions", nil), 403, "Your role here is author")
+}

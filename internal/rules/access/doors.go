@@ -1,0 +1,89 @@
+package access
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Right is something that staff of a school may do.
+type Right string
+
+// The rights.
+const (
+	Enter          Right = "Open the console"
+	SeeOwn         Right = "See own courses and statement"
+	SeeReports     Right = "See reports and statements"
+	SeeSales       Right = "See sales"
+	ChangeSales    Right = "Refund, cancel and record sales"
+	SeePeople      Right = "See people, their access and progress"
+	ChangePeople   Right = "Change people and their access"
+	ErasePeople    Right = "Erase people"
+	SeeProducts    Right = "See products, plans and coupons"
+	ChangeProducts Right = "Change products, plans and coupons"
+	Moderate       Right = "Moderate comments"
+	ChangeInBulk   Right = "Change many people at once"
+	UseKeys        Right = "Create API keys of their own"
+	Configure      Right = "Change settings, emails, apps and webhooks"
+	ManageStaff    Right = "Decide who works here"
+)
+
+// Rights lists the rights.
+func Rights() []Right {
+	return []Right{
+		Enter, SeeOwn, SeeReports, SeeSales, ChangeSales, SeePeople, ChangePeople, ErasePeople, SeeProducts,
+		ChangeProducts, Moderate, ChangeInBulk, UseKeys, Configure, ManageStaff,
+	}
+}
+
+// granted is what each role may do. An owner may do everything.
+var granted = map[lyceum.StaffRole][]Right{
+	lyceum.OwnerRole: Rights(),
+	lyceum.ManagerRole: {
+		Enter, SeeOwn, SeeReports, SeeSales, ChangeSales, SeePeople, ChangePeople, ErasePeople, SeeProducts,
+		ChangeProducts, Moderate, ChangeInBulk, UseKeys, Configure,
+	},
+	lyceum.BookkeeperRole: {Enter, SeeReports, SeeSales, SeePeople, SeeProducts, UseKeys},
+	lyceum.AuthorRole:     {Enter, SeeOwn},
+	lyceum.SupportRole:    {Enter, SeeSales, SeePeople, ChangePeople, SeeProducts, Moderate, UseKeys},
+}
+
+// Holds reports whether a role has a right.
+func Holds(role lyceum.StaffRole, right Right) bool { return slices.Contains(granted[role], right) }
+
+// rightOf is the right that each door needs.
+var rightOf = sync.OnceValue(func() map[string]Right {
+	all := map[string]Right{}
+	for right, names := range doors {
+		for _, door := range names {
+			if other, twice := all[door]; twice {
+				panic(fmt.Sprintf("%s needs both %q and %q", door, other, right))
+			}
+			all[door] = right
+		}
+	}
+	return all
+})
+
+// Doors returns the right that each page and operation needs, by its method and the
+// pattern of its path.
+func Doors() map[string]Right { return rightOf() }
+
+// May reports whether a role opens a door, such as "GET /admin/sales/{id}". One that is
+// not in the table stays closed.
+func May(role lyceum.StaffRole, door string) bool {
+	right, known := rightOf()[door]
+	return known && Holds(role, right)
+}
+
+// PermitDoor fails with Forbidden where the role of who asks does not open a door. The
+// school itself, which has no role, opens all.
+func PermitDoor(by lyceum.By, door string) error {
+	if by.Staff == "" || May(by.Staff, door) {
+		return nil
+	}
+	return lyceum.Errorf(lyceum.Forbidden, "the person who made this API key has the role %s, which does not allow "+
+		"this request; an owner of the school can change the role", by.Staff)
+}

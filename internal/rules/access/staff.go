@@ -1,0 +1,277 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// MaxStaff is how many people may work for a school, its owners aside.
+const MaxStaff = 1000
+
+// Staff decides who works for a school. It is safe for concurrent use.
+type Staff struct {
+	Store    lyceum.Store
+	Clock    func() time.Time
+	Accounts *Accounts
+	Keys     *Keys
+	People   People
+}
+
+// People takes in who is new to a school.
+type People interface {
+	// CheckAddress refuses what cannot be the address or the name of a user.
+	CheckAddress(email string, name lyceum.Opt[string]) error
+	// Register returns the user with an address, and makes a student of whoever has it
+	// where there is none.
+	Register(tx lyceum.Tx, now time.Time, email string, name lyceum.Opt[string]) (lyceum.UserID, error)
+}
+
+// Colleague is somebody who works for a school.
+type Colleague struct {
+	User  lyceum.User
+	Role  lyceum.StaffRole
+	Since lyceum.Opt[time.Time] // that the role was given; absent for owners
+	Keys  int                   // that they made and nobody revoked
+}
+
+// List lists who works for a school: by role, then by id.
+func (s *Staff) List(ctx context.Context, by lyceum.By) ([]Colleague, error) {
+	var all []Colleague
+	err := s.Store.AtOnce(ctx, by.School, func(v lyceum.View) (err error) {
+		all, err = colleagues(v)
+		return err
+	})
+	return all, err
+}
+
+func colleagues(v lyceum.View) ([]Colleague, error) {
+	owners, err := lyceum.All(v.Users, v, lyceum.UserFilter{Owners: true})
+	if err != nil {
+		return nil, err
+	}
+	members, err := lyceum.All(v.StaffMembers, v, struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	var all []Colleague
+	for _, owner := range owners {
+		all = append(all, Colleague{User: owner, Role: lyceum.OwnerRole})
+	}
+	for _, m := range members {
+		user, err := v.Users.Get(v, m.User)
+		if err != nil {
+			return nil, err
+		}
+		keys, err := keysOf(v.Tables, v, m.User)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Colleague{user, m.Role, lyceum.Some(m.UpdatedAt), len(keys)})
+	}
+	rank := lyceum.StaffRoles()
+	slices.SortStableFunc(all, func(a, b Colleague) int {
+		return cmp.Or(cmp.Compare(slices.Index(rank, a.Role), slices.Index(rank, b.Role)), cmp.Compare(a.User.ID, b.User.ID))
+	})
+	return all, nil
+}
+
+// keysOf returns the keys of a member of staff that nobody revoked.
+func keysOf(t *lyceum.Tables, from lyceum.Source, user lyceum.UserID) ([]lyceum.APIKey, error) {
+	keys, err := lyceum.All(t.APIKeys, from, lyceum.APIKeyFilter{User: lyceum.Some(user)})
+	return slices.DeleteFunc(keys, func(k lyceum.APIKey) bool { return k.RevokedAt.Present }), err
+}
+
+// Invitation is who is to work for a school, and as what.
+type Invitation struct {
+	Email string
+	Role  lyceum.StaffRole
+}
+
+// Invited is somebody who was invited. Link is the secret of a one-time link to set a
+// password with; empty: they have one.
+type Invited struct {
+	User lyceum.User
+	Link string
+}
+
+// Invite gives somebody a role among the staff, who may be new to the school. It fails
+// with Conflict where they have one already.
+func (s *Staff) Invite(ctx context.Context, by lyceum.By, n Invitation) (Invited, error) {
+	if err := s.People.CheckAddress(n.Email, lyceum.None[string]()); err != nil {
+		return Invited{}, err
+	}
+	if err := checkRole(n.Role); err != nil {
+		return Invited{}, err
+	}
+	now, text := s.Clock(), secretText(linkPrefix, by.School, s.Accounts.entropy())
+	var in Invited
+	err := s.Store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
+		in = Invited{}
+		id, err := s.People.Register(tx, now, n.Email, lyceum.None[string]())
+		if err != nil {
+			return err
+		}
+		if in.User, err = tx.Users.Get(tx, id); err != nil {
+			return err
+		}
+		if err := s.mayJoin(tx, &in.User); err != nil {
+			return err
+		}
+		if err := give(tx, &in.User, "", n.Role, now); err != nil || in.User.PasswordHash.Present {
+			return err
+		}
+		in.Link = text
+		return makeLink(tx, lyceum.Link{
+			Hash: HashSecret(text), User: id, Purpose: lyceum.SetPassword, CreatedAt: now, ExpiresAt: now.Add(LinkLifetime),
+		})
+	})
+	s.forget()
+	return in, err
+}
+
+func checkRole(role lyceum.StaffRole) error {
+	if slices.Contains(lyceum.StaffRoles(), role) {
+		return nil
+	}
+	return lyceum.InvalidFields(lyceum.FieldError{
+		Field: "role", Message: "must be owner, manager, bookkeeper, author or support",
+	})
+}
+
+// mayJoin refuses who works here, and who could not sign in.
+func (s *Staff) mayJoin(tx lyceum.Tx, user *lyceum.User) error {
+	refuse := func(message string) error {
+		return lyceum.InvalidFields(lyceum.FieldError{Field: "email", Message: message})
+	}
+	if user.DisabledAt.Present {
+		return refuse("belongs to a disabled person, who cannot sign in; enable them first")
+	}
+	role, err := lyceum.StaffRoleOf(tx.Tables, tx, user)
+	if err != nil {
+		return err
+	}
+	if role != "" {
+		return refuse("belongs to somebody who works here as " + string(role) + " already; change their role below")
+	}
+	members, err := lyceum.All(tx.StaffMembers, tx, struct{}{})
+	if err == nil && len(members) >= MaxStaff {
+		err = lyceum.Errorf(lyceum.Conflict, "At most %d people can work for a school. Remove somebody first.", MaxStaff)
+	}
+	return err
+}
+
+// Change gives somebody who works for a school another role. From the next request on
+// they may do what it allows, and so may the keys that they made. The last owner who
+// can sign in stays one: the error is Conflict.
+func (s *Staff) Change(
+	ctx context.Context, by lyceum.By, id lyceum.UserID, role lyceum.StaffRole,
+) (lyceum.User, error) {
+	if err := checkRole(role); err != nil {
+		return lyceum.User{}, err
+	}
+	return s.change(ctx, by, id, role)
+}
+
+// Remove ends that somebody works for a school. They stay a user of it, and the keys
+// that they made are revoked. It fails as Change does.
+func (s *Staff) Remove(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
+	return s.change(ctx, by, id, "")
+}
+
+func (s *Staff) change(
+	ctx context.Context, by lyceum.By, id lyceum.UserID, role lyceum.StaffRole,
+) (lyceum.User, error) {
+	now := s.Clock()
+	var user lyceum.User
+	err := s.Store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) (err error) {
+		if user, err = tx.Users.Get(tx, id); err != nil {
+			return err
+		}
+		before, err := lyceum.StaffRoleOf(tx.Tables, tx, &user)
+		switch {
+		case err != nil:
+			return err
+		case before == "":
+			return lyceum.Errorf(lyceum.NotFound, "user %d does not work for the school", id)
+		case before == role:
+			return nil
+		case before == lyceum.OwnerRole:
+			if err := notLast(tx, id); err != nil {
+				return err
+			}
+		}
+		return give(tx, &user, before, role, now)
+	})
+	s.forget()
+	return user, err
+}
+
+// notLast fails with Conflict for the last owner who can sign in.
+func notLast(tx lyceum.Tx, id lyceum.UserID) error {
+	_, others, err := tx.Users.First(tx, lyceum.UserFilter{Owners: true, Enabled: true, Except: lyceum.Some(id)})
+	if err == nil && !others {
+		err = &lyceum.Error{Kind: lyceum.Conflict, Code: "last_owner", Detail: fmt.Sprintf("User %d is the last owner "+
+			"who can sign in. Make somebody else an owner first.", id)}
+	}
+	return err
+}
+
+// give gives a user another role among the staff than the one before; empty: none.
+func give(tx lyceum.Tx, user *lyceum.User, before, role lyceum.StaffRole, now time.Time) error {
+	if err := own(tx, user, role == lyceum.OwnerRole); err != nil {
+		return err
+	}
+	switch {
+	case before == "":
+		tx.Note(lyceum.StaffMemberCreated, int32(user.ID))
+	case role != "":
+		tx.Note(lyceum.StaffMemberUpdated, int32(user.ID))
+	default:
+		tx.Note(lyceum.StaffMemberDeleted, int32(user.ID))
+		if err := endKeys(tx, user.ID, now); err != nil {
+			return err
+		}
+	}
+	member := lyceum.StaffMember{User: user.ID, Role: role, UpdatedAt: now}
+	listed := func(role lyceum.StaffRole) bool { return role != "" && role != lyceum.OwnerRole }
+	switch {
+	case listed(role):
+		_, err := tx.StaffMembers.Save(tx, member)
+		return err
+	case listed(before):
+		return tx.StaffMembers.Delete(tx, user.ID)
+	}
+	return nil
+}
+
+// own makes a user an owner, or makes an owner a student.
+func own(tx lyceum.Tx, user *lyceum.User, owns bool) error {
+	switch {
+	case owns == (user.Role == lyceum.Owner):
+		return nil
+	case owns:
+		user.Role = lyceum.Owner
+	default:
+		user.Role = lyceum.Student
+	}
+	return tx.Users.Update(tx, *user)
+}
+
+func endKeys(tx lyceum.Tx, user lyceum.UserID, now time.Time) error {
+	keys, err := keysOf(tx.Tables, tx, user)
+	if err != nil {
+		return err
+	}
+	return revokeKeys(tx, now, keys...)
+}
+
+// forget makes what this process believes of keys and learners be looked up again.
+func (s *Staff) forget() {
+	s.Keys.forgetAll()
+	s.Accounts.Forget()
+}

@@ -1,0 +1,38 @@
+package sqlstore
+
+import (
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Who owned a school before there were other staff owns it after, nobody else works
+// there, and the keys are the school's.
+func TestStaffFromBeforeRoles(t *testing.T) {
+	t.Parallel()
+	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, hash := hashOf(postgres, 0x2a)
+			store := oldDatabase(t, postgres, 6,
+				"INSERT INTO schools (school_id, name, created_at) VALUES (7, 'Fernwood', 0)",
+				"INSERT INTO users (school_id, user_id, email, email_key, role, created_at) VALUES (7, 1, 'head@example.com', 'head@example.com', 'owner', 0), "+
+					"(7, 2, 'ann@example.com', 'ann@example.com', 'author', 0)",
+				"INSERT INTO api_keys (school_id, api_key_id, name, permissions, hash, last_four, created_at) VALUES (7, 1, 'Report', 3, "+hash+", 'abcd', 0)")
+			v := store.In(t.Context(), 7)
+			for id, want := range map[lyceum.UserID]lyceum.StaffRole{1: lyceum.OwnerRole, 2: ""} {
+				user, err := v.Users.Get(v, id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if role, err := lyceum.StaffRoleOf(v.Tables, v, &user); err != nil || role != want {
+					t.Errorf("user %d is %q, %v, want %q", id, role, err, want)
+				}
+			}
+			key, err := v.APIKeys.Get(v, 1)
+			if err != nil || key.UserID.Present || key.Name != "Report" {
+				t.Errorf("the key is %+v, %v", key, err)
+			}
+		})
+	}
+}

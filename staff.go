@@ -1,0 +1,62 @@
+package lyceum
+
+import "time"
+
+// StaffRole is what somebody who works for a school may do there. What each may
+// do is a table of rules/access.
+type StaffRole string
+
+// The roles of staff.
+const (
+	OwnerRole      StaffRole = "owner"
+	ManagerRole    StaffRole = "manager"
+	BookkeeperRole StaffRole = "bookkeeper"
+	AuthorRole     StaffRole = "author" // of courses of their own
+	SupportRole    StaffRole = "support"
+)
+
+// StaffRoles lists the roles of staff, the mightiest first.
+func StaffRoles() []StaffRole {
+	return []StaffRole{OwnerRole, ManagerRole, BookkeeperRole, AuthorRole, SupportRole}
+}
+
+// StaffMember is somebody who works for a school and does not own it. Who owns
+// it is a user with the role owner.
+type StaffMember struct {
+	User      UserID
+	Role      StaffRole // not OwnerRole
+	UpdatedAt time.Time // when the role was given
+}
+
+// The journal entries of staff. Their object is the user.
+const (
+	StaffMemberCreated EntryType = "staff_member.created"
+	StaffMemberUpdated EntryType = "staff_member.updated"
+	StaffMemberDeleted EntryType = "staff_member.deleted"
+)
+
+// StaffRoleOf returns the role of a user among the staff; empty: they do not work for
+// the school.
+func StaffRoleOf(t *Tables, from Source, user *User) (StaffRole, error) {
+	if user.Role == Owner {
+		return OwnerRole, nil
+	}
+	member, err := t.StaffMembers.Get(from, user.ID)
+	if err != nil && KindOf(err) == NotFound {
+		return "", nil
+	}
+	return member.Role, err
+}
+
+// PermitOver fails with Forbidden where staff who do not own the school would change
+// the account of an owner or of staff, and with that what they may do themselves.
+func (b By) PermitOver(t *Tables, from Source, user *User) error {
+	if b.Staff == "" || b.Staff == OwnerRole {
+		return nil
+	}
+	role, err := StaffRoleOf(t, from, user)
+	if err == nil && role != "" {
+		err = Errorf(Forbidden, "User %d works for the school. Only an owner can change their account.", user.ID)
+	}
+	return err
+}
