@@ -215,8 +215,8 @@ func (s *Staff) change(
 func notLast(tx lyceum.Tx, id lyceum.UserID) error {
 	_, others, err := tx.Users.First(tx, lyceum.UserFilter{Owners: true, Enabled: true, Except: lyceum.Some(id)})
 	if err == nil && !others {
-		err = &lyceum.Error{Kind: lyceum.Conflict, Code: "last_owner", Detail: fmt.Sprintf("User %d is the last owner "+
-			"who can sign in. Make somebody else an owner first.", id)}
+		err = &lyceum.Error{Kind: lyceum.Conflict, Code: "last_owner", Detail: fmt.Sprintf("user %d is the last owner "+
+			"who can sign in; make somebody else an owner first", id)}
 	}
 	return err
 }
