@@ -118,10 +118,16 @@ func (m *market) deliverAll(ctx context.Context, came *atomic.Int64, want int64)
 	running.Go(func() { m.courier().Run(background) })
 	defer running.Wait()
 	defer stop()
-	for deadline := time.Now().Add(10 * time.Minute); came.Load() < want; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			return fmt.Errorf("only %d of %d events came", came.Load(), want)
+	const pause = 10 * time.Millisecond
+	before, still := int64(0), time.Duration(0)
+	for now := came.Load(); now < want; now = came.Load() {
+		if still += pause; now > before {
+			before, still = now, 0
 		}
+		if still > time.Minute {
+			return fmt.Errorf("only %d of %d events came, and none for a minute", now, want)
+		}
+		time.Sleep(pause)
 	}
 	return nil
 }

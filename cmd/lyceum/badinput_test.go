@@ -23,7 +23,7 @@ func sandbox(t *testing.T, args ...string) credentials {
 	}
 	defer out.Close()
 	var errs bytes.Buffer
-	cmd := exec.Command("lyceum", append([]string{"sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0"}, args...)...)
+	cmd := exec.Command(watched, append([]string{"sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0"}, args...)...)
 	cmd.Stdout, cmd.Stderr, cmd.Dir = out, &errs, t.TempDir()
 	server, err := launch(cmd)
 	if err != nil {

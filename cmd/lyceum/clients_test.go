@@ -32,7 +32,7 @@ func openSandbox(t *testing.T) (file string, said credentials) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	cmd := exec.Command("lyceum", "sandbox", "--json", "--addr", "127.0.0.1:0", "--transactions", "50", "--rate-limit", "0")
+	cmd := exec.Command(watched, "sandbox", "--json", "--addr", "127.0.0.1:0", "--transactions", "50", "--rate-limit", "0")
 	cmd.Stdout = out
 	p, err := launch(cmd)
 	if err != nil {

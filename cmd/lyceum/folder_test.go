@@ -188,7 +188,7 @@ func serveOn(t *testing.T, dir string, more ...string) (addr string) {
 func serveAt(t *testing.T, args ...string) (addr string) {
 	t.Helper()
 	addr = freeAddress(t)
-	p, err := launch(exec.Command("lyceum", append([]string{"serve", "--addr", addr, "--rate-limit", "0"}, args...)...))
+	p, err := launch(exec.Command(watched, append([]string{"serve", "--addr", addr, "--rate-limit", "0"}, args...)...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func TestHardHistories(t *testing.T) {
 func makeSandbox(t *testing.T, dir string) {
 	t.Helper()
 	addr := freeAddress(t)
-	p, err := launch(exec.Command("lyceum", "sandbox", "--json", "--addr", addr, "--transactions", "20", "--data", dir))
+	p, err := launch(exec.Command(watched, "sandbox", "--json", "--addr", addr, "--transactions", "20", "--data", dir))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,9 +99,9 @@ func (s *shop) serve(t *testing.T) {
 	} else {
 		args = append(args, "--data", s.place)
 	}
-	cmd := exec.Command("lyceum", args...)
+	cmd := exec.Command(watched, args...)
 	if s.fileSize > 0 {
-		cmd = exec.Command("prlimit", append([]string{fmt.Sprintf("--fsize=%d:unlimited", s.fileSize), "lyceum"}, args...)...)
+		cmd = exec.Command("prlimit", append([]string{fmt.Sprintf("--fsize=%d:unlimited", s.fileSize), watched}, args...)...)
 	}
 	var err error
 	if s.server, err = launch(cmd); err != nil {

@@ -183,7 +183,7 @@ func serve(t *testing.T, dir string) asker {
 	t.Helper()
 	key := strings.TrimSpace(command(t, "apikey", "create", "--data", dir, "--name", "compare"))
 	address := freeAddress(t)
-	p, err := launch(exec.Command("lyceum", "serve", "--data", dir, "--addr", address, "--rate-limit", "0"))
+	p, err := launch(exec.Command(watched, "serve", "--data", dir, "--addr", address, "--rate-limit", "0"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package sales_test
 import (
 	"cmp"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"strconv"
@@ -13,6 +14,9 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 )
+
+// Random histories are few here, and as many as asked with -rapid.checks.
+var _ = flag.Set("rapid.checks", "30")
 
 // TestAccessIsTheUnion makes random histories of sales, renewals, failed payments,
 // lapses, changes of plan, refunds, chargebacks, cancellations, enrollments and gifts

@@ -104,7 +104,7 @@ func (b *books) paidAs(t testing.TB, reference string) (lyceum.Transaction, erro
 // TestLateAndRepeatedDeliveries: each delivery comes three times, in any order
 // over ten days, and the books are as with those that had an effect.
 func TestLateAndRepeatedDeliveries(t *testing.T) {
-	const histories = 15
+	const histories = 6
 	for name, store := range engines(t) {
 		t.Run(name, func(t *testing.T) {
 			delivered, refused := 0, 0

@@ -112,7 +112,7 @@ func TestReadersSeeOneVersion(t *testing.T) {
 			}
 		})
 	}
-	for step := range 600 {
+	for step := range 200 {
 		var sales []lyceum.Transaction
 		var plans []lyceum.PricingPlan
 		for range 1 + r.IntN(6) {

@@ -60,7 +60,7 @@ func TestSnapshotKill(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "snapshot")
 	number, torn := int64(0), 0
-	for range 20 {
+	for range 10 {
 		saver := exec.CommandContext(t.Context(), binary)
 		saver.Env = append(os.Environ(), saverVariable+"="+path)
 		saver.Stderr = os.Stderr
@@ -95,7 +95,7 @@ func TestSnapshotKill(t *testing.T) {
 		}
 		number = h.Number
 	}
-	t.Logf("%d snapshots, %d of 20 kills left a temporary file", number, torn)
+	t.Logf("%d snapshots, %d of 10 kills left a temporary file", number, torn)
 	if torn == 0 {
 		t.Error("no kill came while a snapshot was written")
 	}

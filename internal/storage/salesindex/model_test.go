@@ -2,6 +2,7 @@ package salesindex_test
 
 import (
 	"cmp"
+	"flag"
 	"slices"
 	"testing"
 	"time"
@@ -206,6 +207,9 @@ func begun(r *rapid.T, most int) (*model, *salesindex.Index) {
 	}
 	return m, m.build(r, rapid.Bool().Draw(r, "backwards"))
 }
+
+// Random histories are few here, and as many as asked with -rapid.checks.
+var _ = flag.Set("rapid.checks", "50")
 
 // TestModel holds random histories to the naive list, with pieces so small
 // that moving, cutting and bitmaps happen all the time.
