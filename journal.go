@@ -122,6 +122,7 @@ func EntryTypes() []EntryType {
 		CodeReplayed, TokenReused, TargetRefused,
 		EmailTemplateUpdated, EmailTemplateDeleted, TemplateSecretCreated, TemplateSecretUpdated, TemplateSecretDeleted,
 		StaffMemberCreated, StaffMemberUpdated, StaffMemberDeleted,
+		EmailFailedEntry,
 	}, productEntries...)
 }
 

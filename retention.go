@@ -13,6 +13,7 @@ type Retention struct {
 	Answers  int32 // to requests with an Idempotency-Key: MinAnswerDays to MaxAnswerDays
 	Sessions int32 // after they ended, with codes and tokens: 1 to MaxRetention
 	Links    int32 // after they expired: 1 to MaxRetention
+	Emails   int32 // that do not wait: 1 to MaxRetention
 }
 
 // The bounds of retention, in days. An event is sent for three days, and a key of a
@@ -26,7 +27,7 @@ const (
 
 // DefaultRetention is that of a new school.
 func DefaultRetention() Retention {
-	return Retention{Events: 90, Attempts: 30, Answers: MinAnswerDays, Sessions: 1, Links: 1}
+	return Retention{Events: 90, Attempts: 30, Answers: MinAnswerDays, Sessions: 1, Links: 1, Emails: 30}
 }
 
 // Check returns what is wrong with it.
@@ -42,6 +43,7 @@ func (r Retention) Check() error {
 		{"keep_answers", r.Answers, MinAnswerDays, MaxAnswerDays, false},
 		{"keep_sessions", r.Sessions, 1, MaxRetention, false},
 		{"keep_links", r.Links, 1, MaxRetention, false},
+		{"keep_emails", r.Emails, 1, MaxRetention, false},
 	} {
 		if part.days >= part.from && part.days <= part.to || part.forGood && part.days == 0 {
 			continue
@@ -78,6 +80,7 @@ const (
 	KeptAnswers    Kept = "answers"
 	KeptSessions   Kept = "sessions"
 	KeptLinks      Kept = "links"
+	KeptEmails     Kept = "emails"
 )
 
 // Expired says what Sweep may delete. A zero time deletes nothing.
@@ -87,6 +90,7 @@ type Expired struct {
 	DeliveryUntil time.Time // deliveries that were made here before it, do not wait, and have no attempt
 	Until         time.Time // codes and access tokens that expired before it
 	LinkUntil     time.Time // links that expired before it
+	EmailUntil    time.Time // emails that were queued before it and do not wait
 	SeenUntil     time.Time // sessions not seen since
 	BegunUntil    time.Time // sessions that began before it
 	UsedUntil     time.Time // refresh tokens not used since

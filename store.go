@@ -95,6 +95,7 @@ type Reader interface {
 
 	SalesReader
 	WebhookReader
+	EmailReader
 	ErasureReads
 
 	// Check looks for what must never be: counters that disagree with rows,
@@ -212,6 +213,7 @@ type Changes interface {
 	SalesChanges
 	JournalChanges
 	WebhookChanges
+	EmailChanges
 
 	// RevokeGrants revokes up to most of the grants that pass, 0 for all of
 	// them, and returns how many. It is one statement, because an app may have

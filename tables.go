@@ -25,6 +25,7 @@ type Tables struct {
 	Disputes            Table[DisputeID, Dispute, DisputeFilter]
 	DownloadAttachments Table[DownloadAttachmentID, DownloadAttachment, DownloadAttachmentFilter]
 	EmailTemplates      Table[EmailKind, EmailTemplate, struct{}]
+	Emails              Table[EmailID, QueuedEmail, EmailFilter]
 	Erasures            Table[UserID, Erasure, struct{}]
 	Enrollments         Table[EnrollmentID, Enrollment, EnrollmentFilter]
 	Entitlements        Table[EntitlementID, Entitlement, EntitlementFilter]

@@ -213,5 +213,11 @@ func (s *service) background(ctx context.Context) (end func(), err error) {
 	} else {
 		s.log.Info("this process does not send webhooks: it has no secret key; set one with --secret-key-file")
 	}
+	if s.emails.Sends() {
+		s.metrics.Count("lyceum_email_attempts_sent_total", "Attempts to send an email that the mail server took.",
+			s.postman.Sent)
+		s.metrics.Count("lyceum_email_attempts_failed_total", "Attempts to send an email that failed.", s.postman.Failed)
+		group.Go(func() { s.postman.Run(background) })
+	}
 	return func() { stop(); group.Wait() }, nil
 }

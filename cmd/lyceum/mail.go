@@ -1,21 +1,20 @@
 package main
 
 import (
-	"context"
-
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/outbound/mail"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
 // mailSettings say how letters are sent; without them none are.
 type mailSettings struct {
-	SMTPURL     string `name:"smtp-url" help:"Mail server for password links. Without one the owner creates the links in the console." placeholder:"smtp://USER:PASSWORD@HOST:587" xor:"smtp"`
+	SMTPURL     string `name:"smtp-url" help:"Mail server for emails to users. Without one the owner creates the links in the console." placeholder:"smtp://USER:PASSWORD@HOST:587" xor:"smtp"`
 	SMTPURLFile string `name:"smtp-url-file" help:"File with that URL, to keep the password out of the process list." placeholder:"FILE" xor:"smtp"`
 	MailFrom    string `help:"Sender address of emails." placeholder:"ADDRESS"`
 }
 
 // sender gives what sends a letter, or nil without settings.
-func (m *mailSettings) sender(p *program) (func(ctx context.Context, to, subject, text string) error, error) {
+func (m *mailSettings) sender(p *program, ring *lyceum.Keyring) (templates.Send, error) {
 	server := m.SMTPURL
 	if m.SMTPURLFile != "" {
 		var err error
@@ -28,6 +27,12 @@ func (m *mailSettings) sender(p *program) (func(ctx context.Context, to, subject
 			return nil, lyceum.InvalidFields(lyceum.FieldError{Field: "--mail-from", Message: "needs --smtp-url as well"})
 		}
 		return nil, nil //nolint:nilnil // without settings there is nothing to send with
+	}
+	if len(ring.Keys()) == 0 {
+		return nil, lyceum.InvalidFields(lyceum.FieldError{
+			Field:   "--smtp-url",
+			Message: "needs a secret key, because links wait encrypted until they are sent; set one with --secret-key-file",
+		})
 	}
 	sender, err := mail.New(server, m.MailFrom, p.clock)
 	if err != nil {

@@ -15,6 +15,7 @@ type retentionFlags struct {
 	KeepAnswers  *int32 `help:"Days that responses to requests with an Idempotency-Key are stored, 2 to 30." placeholder:"2"`
 	KeepSessions *int32 `help:"Days that sessions, codes and tokens are stored after they ended, 1 to 3650." placeholder:"1"`
 	KeepLinks    *int32 `help:"Days that one-time links are stored after they expired, 1 to 3650." placeholder:"1"`
+	KeepEmails   *int32 `help:"Days that emails are listed after they were queued, 1 to 3650." placeholder:"30"`
 }
 
 // of gives a school's retention with what was given.
@@ -28,6 +29,7 @@ func (f *retentionFlags) of(r lyceum.Retention) lyceum.Retention {
 		{f.KeepAnswers, &r.Answers},
 		{f.KeepSessions, &r.Sessions},
 		{f.KeepLinks, &r.Links},
+		{f.KeepEmails, &r.Emails},
 	} {
 		if part.given != nil {
 			*part.to = *part.given
@@ -42,8 +44,8 @@ func (c *schoolSetCommand) setRetention(p *program, store *sqlstore.Store, by ly
 		return err
 	}
 	fmt.Fprintf(p.stdout, "School %d: events are kept %s, attempts %s, responses %s, ended sessions %s, "+
-		"expired links %s.\n", by.School, shownDays(r.Events), shownDays(r.Attempts), shownDays(r.Answers),
-		shownDays(r.Sessions), shownDays(r.Links))
+		"expired links %s, emails %s.\n", by.School, shownDays(r.Events), shownDays(r.Attempts), shownDays(r.Answers),
+		shownDays(r.Sessions), shownDays(r.Links), shownDays(r.Emails))
 	return nil
 }
 

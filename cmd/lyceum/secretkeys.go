@@ -112,7 +112,7 @@ func (a *keysAt) needed(p *program, d *database) (keys *keyFile, needed map[lyce
 	if err != nil {
 		return keys, nil, err
 	}
-	sealed, err := (&templates.Service{Store: store}).NeededKeys(p.ctx)
+	sealed, err := templates.New(store, p.clock, templates.Options{}).NeededKeys(p.ctx)
 	for id, n := range sealed {
 		needed[id] += n
 	}
@@ -127,8 +127,8 @@ type pruneKeysCommand struct {
 // Help implements kong's help for the command.
 func (pruneKeysCommand) Help() string {
 	return "Example: lyceum secret-key prune --data /var/lib/lyceum\n\nKeeps the signing key and the keys that " +
-		"webhook secrets are derived from and that the secrets of templates are encrypted " +
-		"with. After a webhook's secret is rotated, its old key is needed for another day."
+		"webhook secrets are derived from and that the secrets of templates and the links of emails that wait are " +
+		"encrypted with. After a webhook's secret is rotated, its old key is needed for another day."
 }
 
 // Run removes keys.

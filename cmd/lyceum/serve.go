@@ -25,6 +25,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
+	"github.com/lyceum-school/lyceum/internal/outbound/mail"
 	"github.com/lyceum-school/lyceum/internal/outbound/webhook"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/bulk"
@@ -131,7 +132,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 		return err
 	}
 	go keys.watch(p.ctx, p.log)
-	send, err := c.sender(p)
+	send, err := c.sender(p, keys.ring)
 	if err != nil {
 		return err
 	}
@@ -239,6 +240,7 @@ type service struct {
 	folder   string         // of a SQLite database
 	turn     sync.Mutex     // of those who work behind the requests
 	emails   *templates.Service
+	postman  *mail.Courier
 	cache    *server.Cache
 	metrics  *server.Metrics
 	log      *slog.Logger
@@ -282,6 +284,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 	told := events.New(store, p.clock, events.Options{
 		Ring: o.ring, CheckURL: o.sender.CheckURL, BaseURL: o.site.BaseURL,
 	})
+	emails := templates.New(store, p.clock, templates.Options{Ring: o.ring, Log: p.log, Send: o.send, Name: web.Plain})
 	return &service{
 		store: store, log: p.log, clock: p.clock,
 		keys:     access.NewKeys(store, p.clock),
@@ -295,9 +298,12 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		learning: lessons,
 		people:   users,
 		bulk:     bulk.New(store, p.clock, lessons, users),
-		emails:   &templates.Service{Store: store, Clock: p.clock, Ring: o.ring, Log: p.log, Send: o.send},
-		events:   told,
-		feed:     events.NewFeed(store, told, p.ctx.Done()),
+		emails:   emails,
+		postman: &mail.Courier{
+			Emails: emails, Send: o.send, Log: p.log, Changed: func() <-chan struct{} { return store.Changed(0) },
+		},
+		events: told,
+		feed:   events.NewFeed(store, told, p.ctx.Done()),
 		courier: &webhook.Courier{
 			Events: told, Sender: o.sender, Log: p.log, Traces: oauth.Traces,
 			Changed: func() <-chan struct{} { return store.Changed(0) },
@@ -344,7 +350,7 @@ func referencePages(o reference.Options) (http.Handler, error) {
 
 // doors are how programs and apps change who comes in.
 func (s *service) doors(o handlerOptions) people.Doors {
-	letters := oauth.NewNotices(oauth.Notices{School: s.school, Emails: s.emails, Site: o.site, Log: s.log})
+	letters := &oauth.Notices{Emails: s.emails, Site: o.site}
 	d := people.Doors{
 		Hash: s.accounts.HashForProgram, Leave: s.accounts.EndAccess, Left: s.accounts.EndedAccess, Close: s.learning.Close,
 		Tell: letters.Tell, Forget: s.accounts.Forget, Offer: s.accounts.OfferEmail,

@@ -128,7 +128,7 @@ var tableGroups = []struct {
 		"sessions", "links", "authorization_codes", "access_tokens", "refresh_tokens", "grants", "oauth_apps", "api_keys",
 		"rate_windows", "staff_members",
 	}},
-	{"emails", []string{"email_templates", "template_secrets"}},
+	{"emails", []string{"email_templates", "template_secrets", "emails"}},
 	{"bulk jobs", []string{"bulk_jobs", "bulk_parts"}},
 }
 
@@ -140,6 +140,7 @@ var keptIn = map[lyceum.Kept][]string{
 	lyceum.KeptAnswers:    {"answers"},
 	lyceum.KeptSessions:   {"sessions", "authorization_codes", "access_tokens", "refresh_tokens"},
 	lyceum.KeptLinks:      {"links"},
+	lyceum.KeptEmails:     {"emails"},
 }
 
 // usageOf puts together what was found, for one school or, with 0, for all.
@@ -204,6 +205,7 @@ func keptOf(s *access.SchoolUsage, average map[lyceum.Kept]float64) []keptUsage 
 		{What: lyceum.KeptAnswers, Days: r.Answers},
 		{What: lyceum.KeptSessions, Days: r.Sessions},
 		{What: lyceum.KeptLinks, Days: r.Links},
+		{What: lyceum.KeptEmails, Days: r.Emails},
 	}
 	for i := range kept {
 		k := &kept[i]

@@ -646,6 +646,39 @@ type Dispute struct {
 // DisputeState `won` when the money is back.
 type DisputeState string
 
+// Email An email to one person.
+type Email struct {
+	// ID Identifier of the email, unique in the school.
+	ID int32 `json:"id"`
+
+	// Name Name of its template.
+	Name string `json:"name"`
+
+	// State How far it has come. `sent` is taken by the mail server, `failed` is given up, and `canceled` had no reason left to be sent.
+	State EmailState `json:"state"`
+
+	// UserID The user who gets it; null for somebody who is no user.
+	UserID *int32 `json:"user_id"`
+
+	// AttemptCount How often it was tried.
+	AttemptCount int32 `json:"attempt_count"`
+
+	// CreatedAt When it was queued.
+	CreatedAt time.Time `json:"created_at"`
+
+	// NextAttemptAt When it is tried next; null unless it waits.
+	NextAttemptAt *time.Time `json:"next_attempt_at"`
+
+	// ClosedAt When it stopped waiting.
+	ClosedAt *time.Time `json:"closed_at"`
+
+	// Problem What went wrong the last time, or why it was canceled.
+	Problem *string `json:"problem"`
+}
+
+// EmailState How far it has come. `sent` is taken by the mail server, `failed` is given up, and `canceled` had no reason left to be sent.
+type EmailState string
+
 // EmailPreview An email as its receiver reads it.
 type EmailPreview struct {
 	// Subject The subject.
@@ -1512,6 +1545,9 @@ type School struct {
 
 	// KeepLinks How many days one-time links are stored after they expired.
 	KeepLinks int32 `json:"keep_links"`
+
+	// KeepEmails How many days emails are listed after they were queued. One that waits stays.
+	KeepEmails int32 `json:"keep_emails"`
 }
 
 // SchoolOnRefund What a full refund does to the learner's access.

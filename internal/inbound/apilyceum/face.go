@@ -48,7 +48,7 @@ func (f *Face) Operations() []wire.Operation {
 	all := slices.Concat(
 		f.sales(), f.attention(), f.transactions(), f.disputes(), f.statements(), f.orders(), f.school(),
 		f.users(), f.access(), f.bulkJobs(), f.emailTemplates(), f.templateSecrets(),
-		f.quizzes(), f.quizResponses(), f.comments(),
+		f.quizzes(), f.quizResponses(), f.comments(), f.emails(),
 		f.courses(), f.productCollections(), f.memberships(), f.membershipTiers(), f.coaching(),
 		f.coupons(), f.affiliates(), f.authors(), f.pricingPlans(), f.events(), f.webhooks(), f.deliveries(), f.changes(),
 	)

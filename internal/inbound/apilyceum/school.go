@@ -40,6 +40,7 @@ func school(s lyceum.School) gen.School {
 		KeepAnswers:         s.Retention.Answers,
 		KeepSessions:        s.Retention.Sessions,
 		KeepLinks:           s.Retention.Links,
+		KeepEmails:          s.Retention.Emails,
 	}
 }
 
@@ -59,7 +60,7 @@ type schoolChange struct {
 }
 
 // keptDays are how many days a school keeps what.
-type keptDays struct{ events, attempts, answers, sessions, links lyceum.Opt[int32] }
+type keptDays struct{ events, attempts, answers, sessions, links, emails lyceum.Opt[int32] }
 
 func bindKeptDays(in *wire.Input) keptDays {
 	return keptDays{
@@ -68,13 +69,14 @@ func bindKeptDays(in *wire.Input) keptDays {
 		wire.Int[int32](in.Body("keep_answers"), lyceum.MinAnswerDays, lyceum.MaxAnswerDays),
 		wire.Int[int32](in.Body("keep_sessions"), 1, lyceum.MaxRetention),
 		wire.Int[int32](in.Body("keep_links"), 1, lyceum.MaxRetention),
+		wire.Int[int32](in.Body("keep_emails"), 1, lyceum.MaxRetention),
 	}
 }
 
 func (d *keptDays) of(r lyceum.Retention) lyceum.Retention {
 	return lyceum.Retention{
 		Events: d.events.Else(r.Events), Attempts: d.attempts.Else(r.Attempts), Answers: d.answers.Else(r.Answers),
-		Sessions: d.sessions.Else(r.Sessions), Links: d.links.Else(r.Links),
+		Sessions: d.sessions.Else(r.Sessions), Links: d.links.Else(r.Links), Emails: d.emails.Else(r.Emails),
 	}
 }
 

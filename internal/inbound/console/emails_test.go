@@ -17,11 +17,11 @@ import (
 
 const emailsPath = "/admin/settings/emails"
 
-// emails are those of a server without a mail server.
-func (p *place) emails() *templates.Service {
-	return &templates.Service{
-		Store: p.store, Clock: p.clock.Now, Ring: lyceum.NewKeyring(lyceum.SecretKey{1}), Log: slog.New(slog.DiscardHandler),
-	}
+// emails are those of a server that sends so; nil: it has no mail server.
+func (p *place) emails(send templates.Send) *templates.Service {
+	return templates.New(p.store, p.clock.Now, templates.Options{
+		Ring: lyceum.NewKeyring(lyceum.SecretKey{1}), Log: slog.New(slog.DiscardHandler), Send: send,
+	})
 }
 
 // An owner writes an email of their own, looks at it, sends it to themselves and goes
@@ -29,11 +29,12 @@ func (p *place) emails() *templates.Service {
 func TestEmails(t *testing.T) {
 	var sent []string
 	var down error
-	p := open(t, site, func(o *console.Options) {
-		o.Emails.Send = func(_ context.Context, to, subject, text string) error {
-			sent = append(sent, to+": "+subject+": "+text)
+	p := open(t, site)
+	p.remake(func(o *console.Options) {
+		o.Emails = p.emails(func(_ context.Context, m templates.Message) error {
+			sent = append(sent, m.To+": "+m.Subject+": "+m.Text)
 			return down
-		}
+		})
 	})
 	const path = emailsPath + "/account_changed"
 	post := func(do, subject, body string) *httptest.ResponseRecorder {

@@ -49,6 +49,7 @@ type place struct {
 	bulk     *bulk.Service
 	events   *events.Service
 	handler  http.Handler
+	options  console.Options
 	log      bytes.Buffer // what the console writes to the server's log
 	clock    *storetest.Clock
 
@@ -80,18 +81,25 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 	options := console.Options{
 		Site: at, School: storetest.School(store), Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
 		Sales: p.sales, Names: store, Events: p.events, Learning: p.learning, Bulk: p.bulk,
-		People: users.New(store, p.clock.Now), Doors: p.doors(), Emails: p.emails(),
+		People: users.New(store, p.clock.Now), Doors: p.doors(), Emails: p.emails(nil),
 		Staff: &access.Staff{Store: store, Clock: p.clock.Now, Accounts: p.accounts, Keys: p.keys, People: users.New(store, p.clock.Now)},
 		Clock: p.clock.Now, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
-	for _, c := range change {
-		c(&options)
-	}
-	p.handler, err = console.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.options = options
+	p.remake(change...)
 	return p
+}
+
+// remake makes the pages again with other options.
+func (p *place) remake(change ...func(*console.Options)) {
+	p.t.Helper()
+	for _, c := range change {
+		c(&p.options)
+	}
+	var err error
+	if p.handler, err = console.New(p.options); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 func (p *place) doors() users.Doors {

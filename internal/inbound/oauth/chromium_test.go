@@ -85,7 +85,9 @@ func show(t *testing.T) *window {
 		Site: web.Site{BaseURL: server.URL, AuthURL: server.URL}, School: storetest.School(store),
 		OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return school.ID, true },
 		OAuth:      w.oauth, Accounts: w.people, Apps: w.apps, Clock: time.Now, Log: slog.New(slog.DiscardHandler), Learning: learning.New(store, time.Now),
-		Emails: &templates.Service{Store: store, Clock: time.Now, Send: func(context.Context, string, string, string) error { return nil }},
+		Emails: templates.New(store, time.Now, templates.Options{
+			Ring: lyceum.NewKeyring(lyceum.SecretKey{}), Send: func(context.Context, templates.Message) error { return nil },
+		}),
 	})
 	if err != nil {
 		t.Fatal(err)

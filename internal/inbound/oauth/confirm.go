@@ -44,15 +44,21 @@ func (p *pages) confirm(w http.ResponseWriter, r *http.Request, v *visit) error 
 		see(w, r, v.path("sign_in")+"?next="+url.QueryEscape(r.URL.Path))
 		return nil
 	}
-	before, email, err := p.Accounts.ConfirmEmail(
-		r.Context(), v.School.ID, r.PathValue("link"), v.User.ID, p.Readdress,
-	)
+	email, err := p.Accounts.ConfirmEmail(r.Context(), v.School.ID, r.PathValue("link"), v.User.ID, p.readdress)
 	if err != nil {
 		return notTheirs(err)
 	}
-	p.letters.readdressed(r.Context(), v.School.ID, before)
 	p.Site.End(w)
 	p.Site.KeepAddress(w, email)
 	see(w, r, v.path("sign_in")+"?done=email")
 	return nil
+}
+
+// readdress gives a user another address, and tells them at the one before.
+func (p *pages) readdress(tx lyceum.Tx, user lyceum.UserID, email string) (lyceum.User, error) {
+	before, err := p.Readdress(tx, user, email)
+	if err != nil {
+		return before, err
+	}
+	return before, p.letters.readdressed(tx, user, before.Email)
 }

@@ -59,7 +59,7 @@ const lettersAtOnce = 8
 func Pages(o Options) (map[string]http.Handler, error) {
 	p := &pages{
 		Options: o, mux: http.NewServeMux(), mailing: make(chan struct{}, lettersAtOnce),
-		letters: NewNotices(Notices{School: o.School, Emails: o.Emails, Site: o.Site, Log: o.Log}),
+		letters: &Notices{Emails: o.Emails, Site: o.Site},
 	}
 	var err error
 	if p.templates, err = web.Pages(pageTemplates, functions, "templates/*.gohtml"); err != nil {

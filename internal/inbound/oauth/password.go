@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
-	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
-	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
 // passwordForm is the page at which a password is set.
@@ -122,14 +120,7 @@ func (p *pages) forgotten(w http.ResponseWriter, r *http.Request, v *visit) erro
 }
 
 func (p *pages) sendLink(ctx context.Context, v *visit, email string) {
-	link, user, err := p.Accounts.Forgotten(ctx, v.School.ID, email)
-	if err == nil && link != "" {
-		err = p.Emails.Post(ctx, v.School.ID, user.Email, templates.SetPassword, templates.Values{
-			"school.name": web.Plain(v.School.Name), "user.name": web.Plain(user.Name.Value), "user.email": user.Email,
-			"link": p.Site.AuthURL + v.path("set_password/"+link),
-		})
-	}
-	if err != nil {
+	if err := p.Accounts.Forgotten(ctx, v.School.ID, email, p.letters.forgotten); err != nil {
 		p.Log.WarnContext(ctx, "a link for a password could not be sent", "school", v.School.ID, "err", err)
 	}
 }

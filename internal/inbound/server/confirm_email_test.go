@@ -15,7 +15,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/oauth"
 	"github.com/lyceum-school/lyceum/internal/inbound/server"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/outbound/mail"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
@@ -26,9 +28,9 @@ type letter struct{ to, text string }
 func (k *class) post(t *testing.T) <-chan letter {
 	t.Helper()
 	sent := make(chan letter, 10)
-	mail := func(_ context.Context, to, _, text string) error { sent <- letter{to, text}; return nil }
+	send := func(_ context.Context, m templates.Message) error { sent <- letter{m.To, m.Text}; return nil }
 	rules, at := rulesOver(k.store, k.clock.Now), web.Site{BaseURL: baseURL, AuthURL: authURL}
-	log, emails := slog.New(slog.DiscardHandler), templatesOver(k.store, k.clock.Now, mail)
+	log, emails := slog.New(slog.DiscardHandler), templatesOver(k.store, k.clock.Now, send)
 	rooms, err := oauth.Pages(oauth.Options{
 		Site: at, School: storetest.School(k.store), OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return 0, false },
 		OAuth: k.oauth, Accounts: k.accounts, Apps: k.apps, Emails: emails, Log: log, Clock: k.clock.Now, Readdress: rules.People.Readdress,
@@ -38,8 +40,15 @@ func (k *class) post(t *testing.T) <-chan letter {
 	}
 	doors := people.Doors{
 		Forget: k.accounts.Forget, Offer: k.accounts.OfferEmail,
-		Ask: oauth.NewNotices(oauth.Notices{School: storetest.School(k.store), Emails: emails, Site: at, Log: log}).Ask,
+		Ask: (&oauth.Notices{Emails: emails, Site: at}).Ask,
 	}
+	courier := &mail.Courier{
+		Emails: emails, Send: send, Log: log, Changed: func() <-chan struct{} { return k.store.Changed(0) },
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); courier.Run(ctx) }()
+	t.Cleanup(func() { stop(); <-done })
 	maps.Copy(k.options.Pages, rooms)
 	k.options.Faces[1] = apiv2.New(apiv2.Rules{Learning: rules.Learning, Sales: rules.Sales, People: rules.People, Doors: doors}, oauth.Endpoints(k.oauth, lyceum.V2))
 	k.Handler = server.Handler(k.options)

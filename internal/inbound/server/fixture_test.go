@@ -135,9 +135,9 @@ func rulesOver(store lyceum.Store, now func() time.Time) apiv1.Rules {
 
 // templatesOver are the templates of schools whose server sends emails so.
 func templatesOver(store lyceum.Store, now func() time.Time, send templates.Send) *templates.Service {
-	return &templates.Service{
-		Store: store, Clock: now, Ring: lyceum.NewKeyring(lyceum.SecretKey{}), Log: slog.New(slog.DiscardHandler), Send: send,
-	}
+	return templates.New(store, now, templates.Options{
+		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), Log: slog.New(slog.DiscardHandler), Send: send,
+	})
 }
 
 // doorsOver are the doors of version 2; nobody is told of anything.
@@ -145,7 +145,7 @@ func doorsOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) p
 	accounts := access.NewAccounts(store, now, tokens, nil)
 	return people.Doors{
 		Hash: accounts.HashForProgram, Leave: accounts.EndAccess, Left: accounts.EndedAccess, Close: learning.New(store, now).Close,
-		Tell: func(context.Context, lyceum.SchoolID, string, people.Changed) {}, Forget: accounts.Forget, Offer: accounts.OfferEmail,
+		Tell: func(lyceum.Tx, lyceum.UserID, string, people.Changed) error { return nil }, Forget: accounts.Forget, Offer: accounts.OfferEmail,
 	}
 }
 

@@ -3,7 +3,6 @@ package mail
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -13,11 +12,13 @@ import (
 	"net"
 	"net/mail"
 	"net/smtp"
+	"net/textproto"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
 // patience is how long one letter may take in all.
@@ -64,13 +65,14 @@ func New(server, from string, clock func() time.Time) (*Sender, error) {
 	return s, nil
 }
 
-// Send sends a letter and returns when the mail server has taken it.
-func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
-	receiver, err := mail.ParseAddress(to)
+// Send sends a letter and returns when the mail server has taken it. The error is of
+// kind Invalid if there is no such address.
+func (s *Sender) Send(ctx context.Context, m templates.Message) error {
+	receiver, err := mail.ParseAddress(m.To)
 	if err != nil {
-		return errors.New("send mail: the recipient has no email address")
+		return lyceum.Errorf(lyceum.Invalid, "send mail: the recipient has no email address")
 	}
-	letter, err := s.write(receiver, subject, text)
+	letter, err := s.write(receiver, &m)
 	if err != nil {
 		return err
 	}
@@ -138,7 +140,7 @@ func (s *Sender) hand(client *smtp.Client, to *mail.Address, letter []byte) erro
 		return err
 	}
 	if err := client.Rcpt(to.Address); err != nil {
-		return errors.New("the recipient was refused") // the server's words may hold the address
+		return refused(err)
 	}
 	w, err := client.Data()
 	if err != nil {
@@ -150,20 +152,31 @@ func (s *Sender) hand(client *smtp.Client, to *mail.Address, letter []byte) erro
 	if err := w.Close(); err != nil {
 		return err
 	}
-	return client.Quit()
+	_ = client.Quit() // it has the letter: sending it again would be wrong
+	return nil
+}
+
+// refused is why a server refused a recipient, without its words, which may hold the
+// address. What it says of the mailbox is final (RFC 3463, section 3.2).
+func refused(err error) error {
+	reply, is := errors.AsType[*textproto.Error](err)
+	if is && reply.Code >= 500 && strings.HasPrefix(reply.Msg, "5.1.") {
+		return lyceum.Errorf(lyceum.Invalid, "the recipient's mailbox does not exist")
+	}
+	return errors.New("the recipient was refused")
 }
 
 // write puts a letter together (RFC 5322). A line break in what goes into a
 // header would begin another one; there is none left.
-func (s *Sender) write(to *mail.Address, subject, text string) ([]byte, error) {
+func (s *Sender) write(to *mail.Address, m *templates.Message) ([]byte, error) {
 	_, domain, _ := strings.Cut(s.from.Address, "@")
 	var letter bytes.Buffer
 	for _, header := range [][2]string{
 		{"From", s.from.String()},
 		{"To", (&mail.Address{Address: to.Address}).String()},
-		{"Subject", mime.QEncoding.Encode("utf-8", strings.Join(strings.Fields(subject), " "))},
+		{"Subject", mime.QEncoding.Encode("utf-8", strings.Join(strings.Fields(m.Subject), " "))},
 		{"Date", s.clock().Format(time.RFC1123Z)},
-		{"Message-ID", "<" + rand.Text() + "@" + domain + ">"},
+		{"Message-ID", "<" + m.ID + "@" + domain + ">"},
 		{"MIME-Version", "1.0"},
 		{"Content-Type", "text/plain; charset=utf-8"},
 		{"Content-Transfer-Encoding", "quoted-printable"},
@@ -173,7 +186,7 @@ func (s *Sender) write(to *mail.Address, subject, text string) ([]byte, error) {
 	}
 	letter.WriteString("\r\n")
 	body := quotedprintable.NewWriter(&letter)
-	if _, err := body.Write([]byte(strings.ReplaceAll(text, "\n", "\r\n"))); err != nil {
+	if _, err := body.Write([]byte(strings.ReplaceAll(m.Text, "\n", "\r\n"))); err != nil {
 		return nil, err
 	}
 	if err := body.Close(); err != nil {

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
 // post is a mail server that takes one letter.
@@ -28,6 +30,7 @@ type post struct {
 	secure   *tls.Config
 	offers   string // extensions besides those of TLS
 	refuses  string // a command that it refuses
+	says     string // when it does
 	letter   chan string
 	talk     chan string // the commands, when the conversation is over
 	tlsFirst bool
@@ -91,7 +94,7 @@ func (p *post) converse(conn net.Conn) {
 		command := strings.ToUpper(strings.TrimSpace(line))
 		switch {
 		case p.refuses != "" && strings.HasPrefix(command, p.refuses):
-			say("550 no")
+			say(cmp.Or(p.says, "550 no"))
 		case strings.HasPrefix(command, "EHLO"):
 			if _, secured := conn.(*tls.Conn); secured {
 				say("250-post\r\n250 AUTH PLAIN")
@@ -143,7 +146,7 @@ func TestLetterArrives(t *testing.T) {
 		t.Run(scheme, func(t *testing.T) {
 			p := open(t, func(p *post) { p.tlsFirst = scheme == "smtps" })
 			const text = "Grüße,\n\nhttps://school.example.com/secure/1/identity/set_password/lyceum_link_1_0123456789012345678901234567890123456789\n.\nEnd\n"
-			if err := sender(t, p, scheme).Send(t.Context(), "mira@example.com", "Your pässword\r\nBcc: evil@example.com", text); err != nil {
+			if err := sender(t, p, scheme).Send(t.Context(), templates.Message{ID: "ONE", To: "mira@example.com", Subject: "Your pässword\r\nBcc: evil@example.com", Text: text}); err != nil {
 				t.Fatal(err)
 			}
 			letter, err := mail.ReadMessage(strings.NewReader(<-p.letter))
@@ -153,6 +156,7 @@ func TestLetterArrives(t *testing.T) {
 			for name, want := range map[string]string{
 				"From": `"Fernwood" <school@example.com>`, "To": "<mira@example.com>", "Bcc": "", "Date": "Sun, 01 Mar 2026 12:00:00 +0000",
 				"Subject": "=?utf-8?q?Your_p=C3=A4ssword_Bcc:_evil@example.com?=", "Content-Type": "text/plain; charset=utf-8", "Auto-Submitted": "auto-generated",
+				"Message-ID": "<ONE@example.com>",
 			} {
 				if got := letter.Header.Get(name); got != want {
 					t.Errorf("%s is %q, want %q", name, got, want)
@@ -186,11 +190,33 @@ func TestR16_ErrorsHoldNoSecret(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			p := open(t, change)
-			err := sender(t, p, "smtp").Send(t.Context(), "canary@example.com", "canary-subject", "canary-text")
+			err := sender(t, p, "smtp").Send(t.Context(), templates.Message{ID: "m", To: "canary@example.com", Subject: "canary-subject", Text: "canary-text"})
 			if err == nil || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), "127.0.0.1") {
 				t.Errorf("the error is %v", err)
 			}
 		})
+	}
+}
+
+// An email is sent once that the server took, whatever it says to a good-bye; only an
+// address that it does not know is given up.
+func TestWhatIsFinal(t *testing.T) {
+	m := templates.Message{ID: "m", To: "mira@example.com", Subject: "s", Text: "t"}
+	for _, tc := range []struct {
+		refuses, says string
+		sent          bool
+		kind          lyceum.Kind
+	}{
+		{"QUIT", "451 later", true, 0},
+		{"RCPT", "550 5.1.1 nobody <mira@example.com>", false, lyceum.Invalid},
+		{"RCPT", "550 5.7.1 no relay", false, lyceum.Internal},
+		{"RCPT", "450 5.1.1 later", false, lyceum.Internal},
+	} {
+		p := open(t, func(p *post) { p.refuses, p.says = tc.refuses, tc.says })
+		err := sender(t, p, "smtp").Send(t.Context(), m)
+		if tc.sent != (err == nil) || err != nil && lyceum.KindOf(err) != tc.kind {
+			t.Errorf("%s: %v", tc.says, err)
+		}
 	}
 }
 
@@ -205,7 +231,7 @@ func TestNothingIsSentInTheClear(t *testing.T) {
 	p := open(t, func(p *post) { p.offers = "SIZE" })
 	near := sender(t, p, "smtp")
 	near.user = ""
-	if err := near.Send(t.Context(), "mira@example.com", "s", "t"); err != nil {
+	if err := near.Send(t.Context(), templates.Message{To: "mira@example.com", Subject: "s", Text: "t"}); err != nil {
 		t.Error("a server on this machine:", err)
 	}
 }
@@ -231,7 +257,7 @@ func TestBadSettings(t *testing.T) {
 	if err != nil || s.port != "465" {
 		t.Error(s, err)
 	}
-	if err := s.Send(t.Context(), "no address", "s", "t"); err == nil {
+	if err := s.Send(t.Context(), templates.Message{To: "no address", Subject: "s", Text: "t"}); err == nil {
 		t.Error("a receiver that is none is taken")
 	}
 }

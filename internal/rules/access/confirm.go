@@ -69,13 +69,14 @@ func emailOf(
 type Readdress func(tx lyceum.Tx, user lyceum.UserID, email string) (lyceum.User, error)
 
 // ConfirmEmail spends a link on the address that it confirms. It ends the user's
-// sessions and links, and returns the address that they had.
+// sessions and links, and returns the address.
 func (a *Accounts) ConfirmEmail(
 	ctx context.Context, school lyceum.SchoolID, text string, user lyceum.UserID, readdress Readdress,
-) (before, email string, err error) {
+) (email string, err error) {
 	if _, err := a.EmailLink(ctx, school, text, user); err != nil {
-		return "", "", err
+		return "", err
 	}
+	var before string
 	now, hash := a.clock(), HashSecret(text)
 	err = a.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: userActor(user)}, func(tx lyceum.Tx) error {
 		if email, err = emailOf(tx.Tables, tx, hash, user, now); err != nil {
@@ -96,5 +97,5 @@ func (a *Accounts) ConfirmEmail(
 		a.guard.clear(school, before)
 		a.guard.clear(school, email)
 	}
-	return before, email, err
+	return email, err
 }

@@ -10,23 +10,25 @@ import (
 // forgottenBounds are those of the links that are sent to one account.
 var forgottenBounds = Bounds{Hour: 3}
 
-// Forgotten makes a one-time link for a person who forgot the password. The
-// link is empty where there is nobody to send it to, and when too many were
-// asked for; whoever asks must not be told which.
-func (a *Accounts) Forgotten(
-	ctx context.Context, school lyceum.SchoolID, email string,
-) (link string, user lyceum.User, err error) {
+// PassLink passes a one-time link on to its user, in the change that makes it.
+type PassLink func(tx lyceum.Tx, user lyceum.User, link string) error
+
+// Forgotten makes a one-time link for a person who forgot the password, and passes it
+// on. It makes none where there is nobody to send it to, and when too many were asked
+// for; whoever asks must not be told which.
+func (a *Accounts) Forgotten(ctx context.Context, school lyceum.SchoolID, email string, pass PassLink) error {
 	v := a.store.In(ctx, school)
 	user, found, err := v.Users.First(v, lyceum.UserFilter{Email: lyceum.Some(email)})
 	if err != nil || !found || user.DisabledAt.Present {
-		return "", lyceum.User{}, err
+		return err
 	}
 	// Names that nobody has take no room from the counts of accounts.
 	if !a.forgotten.Take(school, strings.ToLower(email)) {
-		return "", lyceum.User{}, nil
+		return nil
 	}
-	link, err = a.newLink(ctx, lyceum.By{School: school, Actor: userActor(user.ID)}, user.ID, lyceum.ForgotPassword)
-	return link, user, err
+	by := lyceum.By{School: school, Actor: userActor(user.ID)}
+	_, err = a.newLink(ctx, by, user.ID, lyceum.ForgotPassword, pass)
+	return err
 }
 
 // SchoolOfApp gives the school that a client id leads to, without asking

@@ -15,11 +15,12 @@ const maxOpenLinks = 5
 // ones made before stay good until one is used. The text is a secret for the
 // user alone.
 func (a *Accounts) NewPasswordLink(ctx context.Context, by lyceum.By, user lyceum.UserID) (string, error) {
-	return a.newLink(ctx, by, user, lyceum.SetPassword)
+	return a.newLink(ctx, by, user, lyceum.SetPassword, func(lyceum.Tx, lyceum.User, string) error { return nil })
 }
 
+// newLink makes a link, and passes it on in the same change.
 func (a *Accounts) newLink(
-	ctx context.Context, by lyceum.By, user lyceum.UserID, purpose lyceum.LinkPurpose,
+	ctx context.Context, by lyceum.By, user lyceum.UserID, purpose lyceum.LinkPurpose, pass PassLink,
 ) (string, error) {
 	now := a.clock()
 	text := secretText(linkPrefix, by.School, a.entropy())
@@ -37,9 +38,13 @@ func (a *Accounts) newLink(
 		if err := trimLinks(tx, user, purpose, maxOpenLinks-1); err != nil {
 			return err
 		}
-		return makeLink(tx, lyceum.Link{
+		err = makeLink(tx, lyceum.Link{
 			Hash: HashSecret(text), User: user, Purpose: purpose, CreatedAt: now, ExpiresAt: now.Add(LinkLifetime),
 		})
+		if err != nil {
+			return err
+		}
+		return pass(tx, kept, text)
 	})
 	return text, err
 }

@@ -36,7 +36,7 @@ func Restored(ctx context.Context, store lyceum.Store, now time.Time, ending End
 	for _, school := range schools {
 		err = store.Write(ctx, lyceum.Stamp{School: school.ID, At: now, Actor: "restore"}, func(tx lyceum.Tx) error {
 			tx.Note(lyceum.SchoolRestored, int32(school.ID))
-			if err := endAllStays(tx); err != nil || ending == EndStays {
+			if err := errors.Join(endAllStays(tx), cancelEmails(tx, now)); err != nil || ending == EndStays {
 				return err
 			}
 			return endAccess(tx, now)
@@ -60,6 +60,20 @@ func endAllStays(tx lyceum.Tx) error {
 	_, e2 := tx.Links.Clear(tx, lyceum.LinkFilter{Unspent: true})
 	_, e3 := tx.AuthorizationCodes.Clear(tx, lyceum.AuthorizationCodeFilter{Unspent: true})
 	return errors.Join(e1, e2, e3)
+}
+
+// cancelEmails cancels the emails that waited when the backup was made: most were sent
+// since, and the links in the others have ended.
+func cancelEmails(tx lyceum.Tx, now time.Time) error {
+	waiting, err := lyceum.All(tx.Emails, tx, lyceum.EmailFilter{State: lyceum.Some(lyceum.EmailWaiting)})
+	if err != nil {
+		return err
+	}
+	for i := range waiting {
+		waiting[i].Close(lyceum.EmailCanceled, now)
+		waiting[i].Problem = lyceum.Some("a backup was restored")
+	}
+	return tx.Emails.Update(tx, waiting...)
 }
 
 // endAccess revokes keys and grants, and gives apps client secrets that nobody

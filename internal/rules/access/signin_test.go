@@ -213,19 +213,17 @@ func TestPasswordLinks(t *testing.T) {
 
 func TestForgottenTellsNobody(t *testing.T) {
 	o := newOffice(t, openStore(t, t.TempDir()))
-	if link, _, err := o.accounts.Forgotten(t.Context(), o.school, "unknown@example.com"); err != nil || link != "" {
-		t.Errorf("somebody unknown: %q, %v", link, err)
-	}
 	made := 0
-	for range 5 {
-		link, user, err := o.accounts.Forgotten(t.Context(), o.school, "mira@example.com")
-		if err != nil {
-			t.Fatal(err)
+	pass := func(_ lyceum.Tx, user lyceum.User, link string) error {
+		if made++; user.Email != "Mira@example.com" || link == "" {
+			t.Errorf("%q goes to %s", link, user.Email)
 		}
-		if link != "" {
-			made++
-			if user.Email != "Mira@example.com" {
-				t.Errorf("the letter goes to %s", user.Email)
+		return nil
+	}
+	for range 5 {
+		for _, email := range []string{"unknown@example.com", "mira@example.com"} {
+			if err := o.accounts.Forgotten(t.Context(), o.school, email, pass); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}
@@ -240,11 +238,15 @@ func TestR34_AFloodOfForgottenNames(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, openStore(t, t.TempDir()))
 	ask := func(email string) bool {
-		link, _, err := o.accounts.Forgotten(t.Context(), o.school, email)
+		asked := false
+		err := o.accounts.Forgotten(t.Context(), o.school, email, func(lyceum.Tx, lyceum.User, string) error {
+			asked = true
+			return nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return link != ""
+		return asked
 	}
 	for range 3 {
 		if !ask("mira@example.com") {

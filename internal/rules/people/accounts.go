@@ -20,16 +20,17 @@ type Doors struct {
 	Left  func(school lyceum.SchoolID, email string)
 	// Close ends, in a change, the access of a user to a product.
 	Close func(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) error
-	// Tell tells a user, at the address they had, what was changed of their
-	// account. It does not wait for it.
-	Tell func(ctx context.Context, school lyceum.SchoolID, email string, what Changed)
+	// Tell keeps, in a change, that a user is to be told at the address they had
+	// what was changed of their account.
+	Tell func(tx lyceum.Tx, user lyceum.UserID, email string, what Changed) error
 	// Forget makes what is remembered of the profiles of learners be read again.
 	Forget func()
 	// Offer keeps, in a change, that a user wants another email address, and
-	// returns the secret of the link that confirms it. Ask sends the link to the
-	// address and does not wait for it; nil: the server cannot send email.
+	// returns the secret of the link that confirms it. Ask keeps, in the same
+	// change, that the link is to be sent to the address; nil: the server cannot send
+	// email.
 	Offer func(tx lyceum.Tx, user lyceum.UserID, email string, now time.Time) (string, error)
-	Ask   func(ctx context.Context, school lyceum.SchoolID, email, link string)
+	Ask   func(tx lyceum.Tx, user lyceum.UserID, email, link string) error
 	// Backups returns the known backups that have a user, by path; nil: none are
 	// known.
 	Backups func(ctx context.Context, school lyceum.SchoolID, user lyceum.UserID) ([]lyceum.Backup, error)
@@ -147,11 +148,13 @@ func (s *Service) UpdateAccount(ctx context.Context, by lyceum.By, a Account, d 
 		if err := a.save(tx, &before, &user); err != nil || changed == (Changed{}) {
 			return user, err
 		}
-		return user, d.Leave(tx, user.ID, now)
+		if err := d.Leave(tx, user.ID, now); err != nil {
+			return user, err
+		}
+		return user, d.Tell(tx, user.ID, before.Email, changed)
 	})
 	if err == nil && changed != (Changed{}) {
 		d.Left(by.School, before.Email)
-		d.Tell(ctx, by.School, before.Email, changed)
 	}
 	return s.profile(ctx, by, user, err)
 }

@@ -172,6 +172,9 @@ func eraseRows(tx lyceum.Tx, user *lyceum.User, now time.Time) error {
 	if _, err := tx.SetTags(user.ID, nil); err != nil {
 		return err
 	}
+	if _, err := tx.Emails.Clear(tx, lyceum.EmailFilter{User: lyceum.Some(user.ID)}); err != nil {
+		return err
+	}
 	if err := tx.Users.Update(tx, erased); err != nil {
 		return err
 	}

@@ -22,9 +22,8 @@ func (s *Service) ChangeOwn(ctx context.Context, by lyceum.By, c OwnChange, d Do
 	if err := c.check(); err != nil {
 		return lyceum.User{}, err
 	}
-	now, link := s.clock(), ""
+	now := s.clock()
 	user, err := lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.User, error) {
-		link = ""
 		before, err := tx.Users.Get(tx, by.Learner.Value)
 		if err != nil {
 			return before, err
@@ -46,13 +45,13 @@ func (s *Service) ChangeOwn(ctx context.Context, by lyceum.By, c OwnChange, d Do
 					"school to change it.",
 			}
 		}
-		link, err = d.Offer(tx, user.ID, c.Email.Value, now)
-		return user, err
+		link, err := d.Offer(tx, user.ID, c.Email.Value, now)
+		if err != nil {
+			return user, err
+		}
+		return user, d.Ask(tx, user.ID, c.Email.Value, link)
 	})
 	d.Forget()
-	if err == nil && link != "" {
-		d.Ask(ctx, by.School, c.Email.Value, link)
-	}
 	return user, err
 }
 

@@ -2,6 +2,7 @@ package templates
 
 import (
 	"embed"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -88,6 +89,26 @@ func kindOf(name EmailName) (*kind, error) {
 	}
 	return &kinds[i], nil
 }
+
+func storedKind(stored lyceum.EmailKind) (*kind, error) {
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.stored == stored })
+	if i < 0 {
+		return nil, fmt.Errorf("there is no email of kind %d", stored)
+	}
+	return &kinds[i], nil
+}
+
+// NameOf returns the name of a kind of email, or nothing for an unknown one.
+func NameOf(stored lyceum.EmailKind) EmailName {
+	k, err := storedKind(stored)
+	if err != nil {
+		return ""
+	}
+	return k.name
+}
+
+// secret reports whether the email shows a link that lets its reader in.
+func (k *kind) secret() bool { return k.shows == "link" }
 
 //go:embed emails
 var standardTexts embed.FS

@@ -3,6 +3,7 @@ package templates
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ type NextSecret struct {
 
 // Secrets lists the secrets of a school by name.
 func (s *Service) Secrets(ctx context.Context, by lyceum.By, _ struct{}) ([]lyceum.TemplateSecret, error) {
-	v := s.Store.In(ctx, by.School)
+	v := s.store.In(ctx, by.School)
 	all, err := lyceum.All(v.TemplateSecrets, v, lyceum.TemplateSecretFilter{})
 	slices.SortFunc(all, func(a, b lyceum.TemplateSecret) int { return strings.Compare(a.Name, b.Name) })
 	return all, err
@@ -50,8 +51,8 @@ func (s *Service) AddSecret(ctx context.Context, by lyceum.By, n NewSecret) (row
 	if err != nil {
 		return row, err
 	}
-	now := s.Clock()
-	return lyceum.Change(ctx, s.Store, by.Stamp(now), func(tx lyceum.Tx) (row lyceum.TemplateSecret, err error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (row lyceum.TemplateSecret, err error) {
 		all, err := lyceum.All(tx.TemplateSecrets, tx, lyceum.TemplateSecretFilter{})
 		switch {
 		case err != nil:
@@ -77,8 +78,8 @@ func (s *Service) ChangeSecret(ctx context.Context, by lyceum.By, n NextSecret) 
 	if err != nil {
 		return row, err
 	}
-	now := s.Clock()
-	err = s.Store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
+	now := s.clock()
+	err = s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 		if row, err = tx.TemplateSecrets.Get(tx, n.ID); err != nil {
 			return err
 		}
@@ -89,31 +90,66 @@ func (s *Service) ChangeSecret(ctx context.Context, by lyceum.By, n NextSecret) 
 	return row, err
 }
 
-// DeleteSecret deletes a secret that no email of the school signs with.
+// DeleteSecret deletes a secret that no email of the school signs with. It fails with
+// Conflict if the emails are changed meanwhile.
 func (s *Service) DeleteSecret(ctx context.Context, by lyceum.By, id lyceum.TemplateSecretID) error {
-	return s.Store.Write(ctx, by.Stamp(s.Clock()), func(tx lyceum.Tx) error {
-		row, err := tx.TemplateSecrets.Get(tx, id)
-		if err != nil {
+	v := s.store.In(ctx, by.School)
+	row, err := v.TemplateSecrets.Get(v, id)
+	if err != nil {
+		return err
+	}
+	tried, err := findSet(v.Tables, v)
+	if err != nil {
+		return err
+	}
+	left, err := s.open(tried.secrets)
+	if err != nil {
+		return err
+	}
+	delete(left, row.Name)
+	for i := range kinds {
+		email := kinds[i].email(tried.own)
+		if _, wrong, err := compose(ctx, &email, kinds[i].examples(), left); err != nil || len(wrong) > 0 {
+			return lyceum.Errorf(lyceum.Conflict, "the email %s signs with this secret; change the email first", email.Name)
+		}
+	}
+	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
+		if _, err := tx.TemplateSecrets.Get(tx, id); err != nil {
 			return err
 		}
-		left, err := s.secretsIn(tx.Tables, tx)
-		if err != nil {
+		if err := tried.check(tx); err != nil {
 			return err
-		}
-		delete(left, row.Name)
-		own, err := tx.EmailTemplates.Find(tx, storedKinds()...)
-		if err != nil {
-			return err
-		}
-		for i := range kinds {
-			email := kinds[i].email(own)
-			if _, wrong, err := compose(ctx, &email, kinds[i].examples(), left); err != nil || len(wrong) > 0 {
-				return lyceum.Errorf(lyceum.Conflict, "the email %s signs with this secret; change the email first", email.Name)
-			}
 		}
 		tx.Note(lyceum.TemplateSecretDeleted, int32(id))
 		return tx.TemplateSecrets.Delete(tx, id)
 	})
+}
+
+// set are the templates of a school, and the secrets that they can sign with.
+type set struct {
+	own     map[lyceum.EmailKind]lyceum.EmailTemplate
+	secrets []lyceum.TemplateSecret // by id
+}
+
+func findSet(rows *lyceum.Tables, from lyceum.Source) (found set, err error) {
+	if found.own, err = rows.EmailTemplates.Find(from, storedKinds()...); err == nil {
+		found.secrets, err = lyceum.All(rows.TemplateSecrets, from, lyceum.TemplateSecretFilter{})
+	}
+	return found, err
+}
+
+// check refuses a change of what was tried with a set that has changed since.
+func (tried *set) check(tx lyceum.Tx) error {
+	now, err := findSet(tx.Tables, tx)
+	if err != nil {
+		return err
+	}
+	sameText := func(a, b lyceum.EmailTemplate) bool { return a.Subject == b.Subject && a.Body == b.Body }
+	sameName := func(a, b lyceum.TemplateSecret) bool { return a.Name == b.Name }
+	if maps.EqualFunc(tried.own, now.own, sameText) && slices.EqualFunc(tried.secrets, now.secrets, sameName) {
+		return nil
+	}
+	return lyceum.Errorf(lyceum.Conflict, "the school's emails or secrets were changed meanwhile; try again")
 }
 
 // seal makes of a secret what is stored.
@@ -123,27 +159,27 @@ func (s *Service) seal(secret string) (string, error) {
 			Field: "secret", Message: fmt.Sprintf("must have 1 to %d bytes", MaxSecret),
 		})
 	}
-	sealed, ok := s.Ring.Seal(sealing, secret)
+	sealed, ok := s.o.Ring.Seal(sealing, secret)
 	if !ok {
 		return "", lyceum.Errorf(lyceum.Conflict, "the server has no secret key, so it cannot keep a secret")
 	}
 	return sealed, nil
 }
 
+// secrets reads the secrets of a school.
 func (s *Service) secrets(ctx context.Context, school lyceum.SchoolID) (Secrets, error) {
-	v := s.Store.In(ctx, school)
-	return s.secretsIn(v.Tables, v)
-}
-
-// secretsIn reads the secrets of a school.
-func (s *Service) secretsIn(rows *lyceum.Tables, from lyceum.Source) (Secrets, error) {
-	all, err := lyceum.All(rows.TemplateSecrets, from, lyceum.TemplateSecretFilter{})
+	v := s.store.In(ctx, school)
+	all, err := lyceum.All(v.TemplateSecrets, v, lyceum.TemplateSecretFilter{})
 	if err != nil {
 		return nil, err
 	}
+	return s.open(all)
+}
+
+func (s *Service) open(all []lyceum.TemplateSecret) (Secrets, error) {
 	secrets := Secrets{}
 	for i := range all {
-		text, err := s.Ring.Open(sealing, all[i].Sealed)
+		text, err := s.o.Ring.Open(sealing, all[i].Sealed)
 		if err != nil {
 			return nil, fmt.Errorf("open the secret %s: %w", all[i].Name, err)
 		}
@@ -152,21 +188,32 @@ func (s *Service) secretsIn(rows *lyceum.Tables, from lyceum.Source) (Secrets, e
 	return secrets, nil
 }
 
-// NeededKeys counts, by the secret key that it needs, the secrets of all schools.
+// NeededKeys counts, by the secret key that it needs, the secrets of all schools, and
+// the emails that wait and are sealed.
 func (s *Service) NeededKeys(ctx context.Context) (map[lyceum.SecretKeyID]int, error) {
-	schools, err := s.Store.FindSchools(ctx)
+	schools, err := s.store.FindSchools(ctx)
 	if err != nil {
 		return nil, err
 	}
 	needed := map[lyceum.SecretKeyID]int{}
 	for _, school := range schools {
-		v := s.Store.In(ctx, school.ID)
-		all, err := lyceum.All(v.TemplateSecrets, v, lyceum.TemplateSecretFilter{})
+		v := s.store.In(ctx, school.ID)
+		err := v.TemplateSecrets.Each(v, lyceum.TemplateSecretFilter{}, func(secret *lyceum.TemplateSecret) error {
+			needed[lyceum.SealedBy(secret.Sealed)]++
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		for i := range all {
-			needed[lyceum.SealedBy(all[i].Sealed)]++
+		waiting := lyceum.EmailFilter{State: lyceum.Some(lyceum.EmailWaiting)}
+		err = v.Emails.Each(v, waiting, func(e *lyceum.QueuedEmail) error {
+			if k, err := storedKind(e.Kind); err == nil && k.secret() {
+				needed[lyceum.SealedBy(e.Values)]++
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	return needed, nil

@@ -2,6 +2,7 @@ package templates
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -14,16 +15,38 @@ import (
 // makes, in characters.
 const MaxSubject = 500
 
-// Send sends an email and returns when the mail server has taken it.
-type Send func(ctx context.Context, to, subject, text string) error
+// Message is an email as it is handed to the mail server.
+type Message struct {
+	ID            string // for Message-ID, without the domain
+	To            string
+	Subject, Text string
+}
 
-// Service decides about the templates of schools.
+// Send sends an email and returns when the mail server has taken it. The error is of
+// kind Invalid if the server will never take it.
+type Send func(ctx context.Context, m Message) error
+
+// Service decides what the emails of schools say, and which are to be sent.
 type Service struct {
-	Store lyceum.Store
-	Clock func() time.Time
-	Ring  *lyceum.Keyring
-	Log   *slog.Logger
-	Send  Send // nil: the server has no mail server
+	store lyceum.Store
+	clock func() time.Time
+	o     Options
+}
+
+// Options are what emails are made with.
+type Options struct {
+	Ring *lyceum.Keyring
+	Log  *slog.Logger
+	Send Send                // nil: the server has no mail server
+	Name func(string) string // makes a name that somebody chose fit to be read; nil: it is
+}
+
+// New makes the service over a store.
+func New(store lyceum.Store, clock func() time.Time, o Options) *Service {
+	if o.Name == nil {
+		o.Name = func(name string) string { return name }
+	}
+	return &Service{store: store, clock: clock, o: o}
 }
 
 // Email is what a school's email of one kind says.
@@ -47,7 +70,7 @@ type Composed struct{ Subject, Text string }
 
 // Emails lists the emails of a school.
 func (s *Service) Emails(ctx context.Context, by lyceum.By, _ struct{}) ([]Email, error) {
-	v := s.Store.In(ctx, by.School)
+	v := s.store.In(ctx, by.School)
 	own, err := v.EmailTemplates.Find(v, storedKinds()...)
 	if err != nil {
 		return nil, err
@@ -83,41 +106,45 @@ func (s *Service) Email(ctx context.Context, by lyceum.By, name EmailName) (Emai
 	if err != nil {
 		return Email{}, err
 	}
-	v := s.Store.In(ctx, by.School)
+	v := s.store.In(ctx, by.School)
 	own, err := v.EmailTemplates.Find(v, k.stored)
 	return k.email(own), err
 }
 
-// Change saves what a draft has. Templates that fail with the examples are refused.
+// Change saves what a draft has. Templates that fail with the examples are refused. It
+// fails with Conflict if what they were tried with is changed meanwhile.
 func (s *Service) Change(ctx context.Context, by lyceum.By, d Draft) (email Email, err error) {
 	k, err := kindOf(d.Name)
 	if err != nil {
 		return Email{}, err
 	}
-	now := s.Clock()
-	err = s.Store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
-		own, err := tx.EmailTemplates.Find(tx, k.stored)
-		if err != nil {
+	v := s.store.In(ctx, by.School)
+	tried, err := findSet(v.Tables, v)
+	if err != nil {
+		return Email{}, err
+	}
+	secrets, err := s.open(tried.secrets)
+	if err != nil {
+		return Email{}, err
+	}
+	email = k.email(tried.own)
+	if _, err := d.applied(ctx, k, &email, secrets); err != nil {
+		return Email{}, err
+	}
+	now := s.clock()
+	row := lyceum.EmailTemplate{Kind: k.stored, Subject: email.Subject, Body: email.Body, UpdatedAt: now}
+	if before, is := tried.own[k.stored]; is && before.Subject == row.Subject && before.Body == row.Body {
+		return email, nil
+	}
+	email.ChangedAt = lyceum.Some(now)
+	return email, s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
+		if err := tried.check(tx); err != nil {
 			return err
 		}
-		email = k.email(own)
-		secrets, err := s.secretsIn(tx.Tables, tx)
-		if err != nil {
-			return err
-		}
-		if _, err := d.applied(ctx, k, &email, secrets); err != nil {
-			return err
-		}
-		row := lyceum.EmailTemplate{Kind: k.stored, Subject: email.Subject, Body: email.Body, UpdatedAt: now}
-		if before, is := own[k.stored]; is && before.Subject == row.Subject && before.Body == row.Body {
-			return nil
-		}
-		email.ChangedAt = lyceum.Some(now)
 		tx.Note(lyceum.EmailTemplateUpdated, int32(k.stored))
-		_, err = tx.EmailTemplates.Save(tx, row)
+		_, err := tx.EmailTemplates.Save(tx, row)
 		return err
 	})
-	return email, err
 }
 
 // Reset brings Lyceum's own text back.
@@ -126,7 +153,7 @@ func (s *Service) Reset(ctx context.Context, by lyceum.By, name EmailName) error
 	if err != nil {
 		return err
 	}
-	return s.Store.Write(ctx, by.Stamp(s.Clock()), func(tx lyceum.Tx) error {
+	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
 		own, err := tx.EmailTemplates.Find(tx, k.stored)
 		if err != nil || len(own) == 0 {
 			return err
@@ -154,16 +181,7 @@ func (s *Service) Preview(ctx context.Context, by lyceum.By, d Draft) (Composed,
 }
 
 // Sends reports whether the server has a mail server.
-func (s *Service) Sends() bool { return s.Send != nil }
-
-// Post sends an email of a school, and returns when the mail server has taken it.
-func (s *Service) Post(ctx context.Context, school lyceum.SchoolID, to string, name EmailName, values Values) error {
-	made, err := s.Compose(ctx, school, name, values)
-	if err != nil {
-		return err
-	}
-	return s.Send(ctx, to, made.Subject, made.Text)
-}
+func (s *Service) Sends() bool { return s.o.Send != nil }
 
 // Test sends what a draft makes of the examples to the school's owner, and returns
 // their address.
@@ -172,10 +190,10 @@ func (s *Service) Test(ctx context.Context, by lyceum.By, d Draft) (to string, e
 	if err != nil {
 		return "", err
 	}
-	if s.Send == nil {
+	if s.o.Send == nil {
 		return "", lyceum.Errorf(lyceum.Conflict, "this server has no mail server, so it cannot send emails")
 	}
-	v := s.Store.In(ctx, by.School)
+	v := s.store.In(ctx, by.School)
 	owner, found, err := v.Users.First(v, lyceum.UserFilter{Owners: true})
 	if err == nil && !found {
 		err = lyceum.Errorf(lyceum.Conflict, "the school has no owner to send a test to")
@@ -183,7 +201,8 @@ func (s *Service) Test(ctx context.Context, by lyceum.By, d Draft) (to string, e
 	if err != nil {
 		return "", err
 	}
-	if err := s.Send(ctx, owner.Email, composed.Subject, composed.Text); err != nil {
+	m := Message{ID: rand.Text(), To: owner.Email, Subject: composed.Subject, Text: composed.Text}
+	if err := s.o.Send(ctx, m); err != nil {
 		return "", &lyceum.Error{
 			Kind: lyceum.Unavailable, Err: err,
 			Detail: "the mail server did not take the email; the server's log has the details",
@@ -246,7 +265,8 @@ func compose(
 }
 
 // Compose makes an email of a school. Should the school's own text fail, which was
-// tried with the examples alone, Lyceum's is used, and the log says why.
+// tried with the examples alone, Lyceum's is used, and the log says of which part. What
+// the template's error says can hold a value, so the log does not have it.
 func (s *Service) Compose(
 	ctx context.Context, school lyceum.SchoolID, name EmailName, values Values,
 ) (Composed, error) {
@@ -265,17 +285,26 @@ func (s *Service) Compose(
 			if failed == nil && len(wrong) == 0 {
 				return made, nil
 			}
-			if err = failed; len(wrong) > 0 {
-				err = lyceum.InvalidFields(wrong...)
+			if err = failed; err == nil {
+				err = failing(wrong)
 			}
 		}
-		s.Log.WarnContext(ctx, "an email of the school could not be made and was sent with the standard text",
+		s.o.Log.WarnContext(ctx, "an email of the school could not be made and is sent with the standard text",
 			"school", school, "email", string(name), "err", err)
 	}
 	email.Subject, email.Body = k.standard()
 	made, wrong, err := compose(ctx, &email, values, nil)
 	if err == nil && len(wrong) > 0 {
-		err = lyceum.InvalidFields(wrong...)
+		err = failing(wrong)
 	}
 	return made, err
+}
+
+// failing names the parts of an email that could not be made, without what it shows.
+func failing(wrong []lyceum.FieldError) error {
+	fields := make([]string, len(wrong))
+	for i := range wrong {
+		fields[i] = wrong[i].Field
+	}
+	return fmt.Errorf("the template of the %s fails", strings.Join(fields, " and of the "))
 }

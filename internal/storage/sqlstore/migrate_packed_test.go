@@ -65,7 +65,7 @@ func TestEventsFromBeforePacking(t *testing.T) {
 				}
 			}
 			school, err := store.In(t.Context(), 7).GetSchool()
-			if want := (lyceum.Retention{Answers: 2, Sessions: 1, Links: 1}); err != nil || school.Retention != want {
+			if want := (lyceum.Retention{Answers: 2, Sessions: 1, Links: 1, Emails: 30}); err != nil || school.Retention != want {
 				t.Errorf("the school keeps %+v, want %+v: %v", school.Retention, want, err)
 			}
 			schemaOf := sqliteSchema

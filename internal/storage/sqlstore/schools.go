@@ -30,14 +30,19 @@ func scanPolicy(p *lyceum.SalePolicy) []any {
 	}
 }
 
-const retentionColumns = "keep_events, keep_attempts, keep_answers, keep_sessions, keep_links"
+const retentionColumns = "keep_events, keep_attempts, keep_answers, keep_sessions, keep_links, keep_emails"
 
 func bindRetention(r lyceum.Retention) []any {
-	return []any{int64(r.Events), int64(r.Attempts), int64(r.Answers), int64(r.Sessions), int64(r.Links)}
+	return []any{
+		int64(r.Events), int64(r.Attempts), int64(r.Answers), int64(r.Sessions), int64(r.Links), int64(r.Emails),
+	}
 }
 
 func scanRetention(r *lyceum.Retention) []any {
-	return []any{scanInt(&r.Events), scanInt(&r.Attempts), scanInt(&r.Answers), scanInt(&r.Sessions), scanInt(&r.Links)}
+	return []any{
+		scanInt(&r.Events), scanInt(&r.Attempts), scanInt(&r.Answers), scanInt(&r.Sessions), scanInt(&r.Links),
+		scanInt(&r.Emails),
+	}
 }
 
 func (t *tx) ChangeSchool(change func(*lyceum.School)) error {
@@ -51,7 +56,8 @@ func (t *tx) ChangeSchool(change func(*lyceum.School)) error {
 	}
 	err = t.q.exec(`UPDATE schools SET v2_disabled = $2, on_refund = $3, on_chargeback = $4, on_cancellation = $5,
 		abandon_after = $6, on_lapse = $7, grace_days = $8, time_zone = $9, review_comments = $10,
-		keep_events = $11, keep_attempts = $12, keep_answers = $13, keep_sessions = $14, keep_links = $15
+		keep_events = $11, keep_attempts = $12, keep_answers = $13, keep_sessions = $14, keep_links = $15,
+		keep_emails = $16
 		WHERE school_id = $1`,
 		slices.Concat([]any{int64(t.stamp.School), flag(school.V2Disabled)}, bindPolicy(school.Policy),
 			[]any{string(school.TimeZone), flag(school.ReviewsComments)}, bindRetention(school.Retention))...)

@@ -42,6 +42,10 @@ func (d *dialect) sweeps(e lyceum.Expired) []sweep {
 		{kept: lyceum.KeptLinks, table: "links", cond: "expires_at < ?", until: e.LinkUntil},
 		{kept: lyceum.KeptAnswers, table: "answers", cond: "created_at < ?", until: e.AnswerUntil},
 		{
+			kept: lyceum.KeptEmails, table: "emails", cond: "created_at < ? AND next_attempt_at IS NULL", until: e.EmailUntil,
+			at: "created_at", key: []string{"email_id"}, least: []int64{0},
+		},
+		{
 			kept: lyceum.KeptEvents, table: "event_payloads", cond: "at < ? AND NOT " + waitedFor, until: e.EventUntil,
 			at: "at", key: []string{"number"}, least: []int64{math.MinInt64},
 		},

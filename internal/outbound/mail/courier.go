@@ -1,0 +1,167 @@
+package mail
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
+)
+
+const (
+	// mostSending is how many emails are handed to the mail server at a time.
+	mostSending = 16
+	// pollPause is how long an email of another process, or an attempt that is due,
+	// waits to be seen at most.
+	pollPause = 500 * time.Millisecond
+	// graceTime is what emails under way are given when the courier stops.
+	graceTime = 5 * time.Second
+)
+
+// Courier sends the emails that wait in all schools. Any number of processes may run
+// one on the same database.
+type Courier struct {
+	Emails *templates.Service
+	Send   templates.Send
+	// Changed tells when something has changed in any school.
+	Changed func() <-chan struct{}
+	Log     *slog.Logger
+
+	sent, failed atomic.Int64 // attempts
+
+	room  chan struct{} // holds one for each email under way
+	freed chan struct{}
+	turn  int // the school that is looked at first
+	noted map[string]time.Time
+	mu    sync.Mutex
+	work  sync.WaitGroup
+}
+
+// Sent and Failed return how many attempts the mail server took, and how many not.
+func (c *Courier) Sent() int64 { return c.sent.Load() }
+
+// Failed is described at Sent.
+func (c *Courier) Failed() int64 { return c.failed.Load() }
+
+// Run sends until the context ends, and then lets what is under way finish.
+func (c *Courier) Run(ctx context.Context) {
+	c.room, c.freed = make(chan struct{}, mostSending), make(chan struct{}, 1)
+	sends, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	for ctx.Err() == nil {
+		changed := c.Changed() // before looking: what comes after is not missed
+		c.round(ctx, sends)
+		select {
+		case <-changed:
+		case <-c.freed:
+		case <-time.After(pollPause):
+		case <-ctx.Done():
+		}
+	}
+	done := make(chan struct{})
+	go func() { c.work.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(graceTime):
+		stop()
+		<-done
+	}
+}
+
+// round begins to send what is due, of each school in turn as much as its part of what
+// there is room for.
+func (c *Courier) round(ctx, sends context.Context) {
+	if len(c.room) == mostSending {
+		return
+	}
+	schools, err := c.Emails.Due(ctx)
+	c.note(ctx, "look for emails", err)
+	c.turn++
+	for i := range schools {
+		left := mostSending - len(c.room)
+		if left == 0 {
+			return
+		}
+		part := max(1, left/(len(schools)-i))
+		claimed, err := c.Emails.Claim(ctx, schools[(c.turn+i)%len(schools)], part)
+		c.note(ctx, "claim emails", err)
+		for n := range claimed {
+			c.room <- struct{}{} // there is room: nobody else fills it
+			c.work.Go(func() {
+				defer c.end()
+				c.deliver(sends, &claimed[n])
+			})
+		}
+	}
+}
+
+func (c *Courier) end() {
+	<-c.room
+	select {
+	case c.freed <- struct{}{}:
+	default:
+	}
+}
+
+// deliver makes an email, hands it over, and keeps what became of it.
+func (c *Courier) deliver(ctx context.Context, claimed *templates.Claimed) {
+	o := c.attempt(ctx, claimed)
+	if o.Problem != "" && ctx.Err() != nil {
+		return // it is due again when its lease is over
+	}
+	failed, err := c.Emails.Report(ctx, claimed, o)
+	c.note(ctx, "save what became of an email", err)
+	if failed {
+		c.Log.WarnContext(ctx, "an email was given up", "school", claimed.School, "email", claimed.ID, "problem", o.Problem)
+	}
+}
+
+func (c *Courier) attempt(ctx context.Context, claimed *templates.Claimed) templates.Outcome {
+	m, canceled, err := c.Emails.Make(ctx, claimed)
+	if canceled != "" {
+		return templates.Outcome{Canceled: canceled}
+	}
+	if err != nil {
+		c.failed.Add(1)
+		c.note(ctx, "make an email", err)
+		return templates.Outcome{Problem: "the email could not be made; the server's log has the details"}
+	}
+	if err := c.Send(ctx, m); err != nil {
+		c.failed.Add(1)
+		c.note(ctx, "send an email", err)
+		if lyceum.KindOf(err) == lyceum.Invalid {
+			return templates.Outcome{Problem: "the mail server does not know the address", ForGood: true}
+		}
+		return templates.Outcome{Problem: "the mail server did not take the email; the server's log has the details"}
+	}
+	c.sent.Add(1)
+	return templates.Outcome{}
+}
+
+// maxNoted bounds the troubles that are remembered as logged.
+const maxNoted = 1000
+
+// note logs what went wrong, the same trouble once a minute. What could not be done is
+// done later.
+func (c *Courier) note(ctx context.Context, what string, err error) {
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	trouble := what + ": " + err.Error()
+	c.mu.Lock()
+	last, before := c.noted[trouble]
+	again := before && time.Since(last) < time.Minute
+	if !again {
+		if c.noted == nil || len(c.noted) >= maxNoted {
+			c.noted = map[string]time.Time{}
+		}
+		c.noted[trouble] = time.Now()
+	}
+	c.mu.Unlock()
+	if !again {
+		c.Log.WarnContext(ctx, "emails are delayed", "could not", what, "err", err)
+	}
+}

@@ -1,0 +1,177 @@
+package mail_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/outbound/mail"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// office is two schools whose emails a courier sends.
+type office struct {
+	store  lyceum.Store
+	emails *templates.Service
+	clock  *storetest.Clock
+	ids    []lyceum.SchoolID
+
+	sent chan templates.Message
+	mu   sync.Mutex
+	down error // what the mail server answers
+	log  strings.Builder
+}
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	o := &office{store: store, clock: storetest.NewClock(storetest.Begin), sent: make(chan templates.Message, 1000)}
+	o.ids = []lyceum.SchoolID{storetest.MakeSchool(t, store), storetest.MakeSchool(t, store)}
+	o.emails = templates.New(store, o.clock.Now, templates.Options{
+		Ring: lyceum.NewKeyring(lyceum.SecretKey{1}), Log: slog.New(slog.DiscardHandler), Send: o.send,
+	})
+	return o
+}
+
+func (o *office) send(_ context.Context, m templates.Message) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.down == nil {
+		o.sent <- m
+	}
+	return o.down
+}
+
+func (o *office) answer(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.down = err
+}
+
+// run runs a courier until stop is called.
+func (o *office) run(t *testing.T) (c *mail.Courier, stop func()) {
+	t.Helper()
+	c = &mail.Courier{
+		Emails: o.emails, Send: o.send, Log: slog.New(slog.NewTextHandler(&o.log, nil)),
+		Changed: func() <-chan struct{} { return o.store.Changed(0) },
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); c.Run(ctx) }()
+	return c, func() { cancel(); <-done }
+}
+
+func (o *office) queue(t *testing.T, school lyceum.SchoolID, to ...string) {
+	t.Helper()
+	by := lyceum.Stamp{School: school, At: o.clock.Now(), Actor: "test"}
+	err := o.store.Write(t.Context(), by, func(tx lyceum.Tx) error {
+		tx.Note(lyceum.SchoolUpdated, int32(school)) // as whatever causes an email does
+		for _, address := range to {
+			if err := o.emails.Queue(tx, templates.Outgoing{Name: templates.EmailChanged, To: lyceum.Some(address)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// count counts the emails of a school in a state.
+func (o *office) count(t *testing.T, school lyceum.SchoolID, state lyceum.EmailState) int64 {
+	t.Helper()
+	f := lyceum.EmailFilter{State: lyceum.Some(state)}
+	all, err := o.emails.Queued(t.Context(), lyceum.By{School: school}, f, lyceum.Page{Number: 1, Size: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.Total
+}
+
+// until waits for something.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it takes a minute until %s", what)
+		}
+	}
+}
+
+// Two couriers send every email of both schools once.
+func TestCouriersSendOnce(t *testing.T) {
+	o := newOffice(t)
+	_, stop := o.run(t)
+	_, stopOther := o.run(t)
+	const each = 50
+	want := map[string]bool{}
+	for _, school := range o.ids {
+		var to []string
+		for n := range each {
+			to = append(to, fmt.Sprintf("user%d.%d@example.com", school, n))
+			want[to[n]] = true
+		}
+		o.queue(t, school, to...)
+	}
+	for range len(want) {
+		m := <-o.sent
+		if !want[m.To] || m.ID == "" || m.Text == "" {
+			t.Errorf("sent %+v", m)
+		}
+		delete(want, m.To)
+	}
+	stop()
+	stopOther()
+	for _, school := range o.ids {
+		if sent := o.count(t, school, lyceum.EmailSent); sent != each {
+			t.Errorf("%d are kept as sent", sent)
+		}
+	}
+	if len(o.sent) != 0 {
+		t.Error("sent again:", len(o.sent))
+	}
+}
+
+// What the mail server did not take waits, and what it never takes is given up. The
+// log has no address.
+func TestCourierTriesAgain(t *testing.T) {
+	o := newOffice(t)
+	school := o.ids[0]
+	o.answer(errors.New("down"))
+	c, stop := o.run(t)
+	o.queue(t, school, "ana@example.com")
+	until(t, "an attempt fails", func() bool { return c.Failed() == 1 })
+	stop()
+	if o.count(t, school, lyceum.EmailWaiting) != 1 {
+		t.Error("it does not wait")
+	}
+	o.answer(nil)
+	o.clock.Pass(10 * time.Second)
+	c, stop = o.run(t)
+	if m := <-o.sent; m.To != "ana@example.com" {
+		t.Error(m)
+	}
+	o.answer(lyceum.Errorf(lyceum.Invalid, "no such mailbox"))
+	o.queue(t, school, "nobody@example.com")
+	until(t, "it is given up", func() bool { return o.count(t, school, lyceum.EmailFailed) == 1 })
+	stop()
+	if c.Sent() != 1 || c.Failed() != 1 {
+		t.Error(c.Sent(), c.Failed())
+	}
+	if log := o.log.String(); !strings.Contains(log, "down") || !strings.Contains(log, "given up") || strings.Contains(log, "example.com") {
+		t.Error("the log says:", log)
+	}
+}

@@ -1,0 +1,220 @@
+package templates
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+const (
+	// lease is how long an email belongs to the process that claimed it. It is longer
+	// than any attempt takes.
+	lease = 30 * time.Second
+	// linkLifetime is how long the links in emails are good.
+	linkLifetime = 48 * time.Hour
+
+	sealingEmail = "email"
+	queueActor   = "emails"
+)
+
+// pauses are those between the attempts to send an email, 40 hours in all. An attempt
+// comes up to a fifth earlier or later.
+var pauses = []time.Duration{
+	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour,
+	4 * time.Hour, 8 * time.Hour, 12 * time.Hour, 12 * time.Hour,
+}
+
+// Outgoing is an email that a change causes.
+type Outgoing struct {
+	Name   EmailName
+	User   lyceum.Opt[lyceum.UserID] // the receiver, if they are a user
+	To     lyceum.Opt[string]        // absent: the address that the user has when it is sent
+	Values Values                    // besides those of the school and the user
+}
+
+// Queue keeps, in a change, that an email is to be sent once the change is kept. Where
+// the server has no mail server, it keeps nothing.
+func (s *Service) Queue(tx lyceum.Tx, o Outgoing) error {
+	if !s.Sends() {
+		return nil
+	}
+	k, err := kindOf(o.Name)
+	if err != nil {
+		return err
+	}
+	now := s.clock()
+	row := lyceum.QueuedEmail{
+		Kind: k.stored, UserID: o.User, Address: o.To, MessageID: rand.Text(), State: lyceum.EmailWaiting, CreatedAt: now,
+		NextAttemptAt: lyceum.Some(now),
+	}
+	if row.Values, err = s.pack(k, o.Values); err != nil {
+		return err
+	}
+	if row.ID, err = tx.Emails.NextID(tx); err != nil {
+		return err
+	}
+	_, err = tx.Emails.Save(tx, row)
+	return err
+}
+
+// pack writes values for storage, sealed where they are secret.
+func (s *Service) pack(k *kind, values Values) (string, error) {
+	if len(values) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(values)
+	if err != nil || !k.secret() {
+		return string(text), err
+	}
+	sealed, ok := s.o.Ring.Seal(sealingEmail, string(text))
+	if !ok {
+		return "", lyceum.Errorf(lyceum.Conflict, "the server has no secret key, so it cannot send links by email")
+	}
+	return sealed, nil
+}
+
+// unpack reads what pack wrote.
+func (s *Service) unpack(k *kind, packed string) (Values, error) {
+	values := Values{}
+	if packed == "" {
+		return values, nil
+	}
+	if k.secret() {
+		var err error
+		if packed, err = s.o.Ring.Open(sealingEmail, packed); err != nil {
+			return nil, err
+		}
+	}
+	return values, json.Unmarshal([]byte(packed), &values)
+}
+
+// Due returns the schools that have emails to be sent.
+func (s *Service) Due(ctx context.Context) ([]lyceum.SchoolID, error) {
+	return s.store.FindEmailing(ctx, s.clock())
+}
+
+// Claimed is an email that is to be sent now.
+type Claimed struct {
+	lyceum.QueuedEmail
+
+	School lyceum.SchoolID
+}
+
+// Claim takes up to limit emails of a school to be sent. Whoever claims them sends them
+// and reports; if not, they are due again after half a minute.
+func (s *Service) Claim(ctx context.Context, school lyceum.SchoolID, limit int) ([]Claimed, error) {
+	now := s.clock()
+	var claimed []Claimed
+	err := s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: queueActor}, func(tx lyceum.Tx) error {
+		rows, err := tx.ClaimEmails(now, now.Add(lease), limit)
+		claimed = make([]Claimed, len(rows))
+		for i := range rows {
+			claimed[i] = Claimed{rows[i], school}
+		}
+		return err
+	})
+	return claimed, err
+}
+
+// Make makes a claimed email. Where there is no reason left to send it, it returns why.
+func (s *Service) Make(ctx context.Context, c *Claimed) (m Message, canceled string, err error) {
+	k, err := storedKind(c.Kind)
+	if err != nil {
+		return m, "", err
+	}
+	if k.secret() && s.clock().Sub(c.CreatedAt) >= linkLifetime {
+		return m, "its link is no longer valid", nil
+	}
+	own, err := s.unpack(k, c.Values)
+	if err != nil {
+		return m, "", err
+	}
+	v := s.store.In(ctx, c.School)
+	school, err := v.GetSchool()
+	if err != nil {
+		return m, "", err
+	}
+	values, to := Values{"school.name": s.o.Name(school.Name)}, c.Address.Value
+	if c.UserID.Present {
+		users, err := v.Users.Find(v, c.UserID.Value)
+		user, there := users[c.UserID.Value]
+		switch {
+		case err != nil:
+			return m, "", err
+		case !there:
+			return m, "its receiver was erased", nil
+		}
+		values["user.name"], values["user.email"] = s.o.Name(user.Name.Value), user.Email
+		to = cmp.Or(to, user.Email)
+	}
+	maps.Copy(values, own)
+	made, err := s.Compose(ctx, c.School, k.name, values)
+	return Message{ID: c.MessageID, To: to, Subject: made.Subject, Text: made.Text}, "", err
+}
+
+// Outcome is what became of an attempt to send an email.
+type Outcome struct {
+	Canceled string // why it was not to be sent, if so
+	Problem  string // what went wrong, in words for the school's owner; empty: it was sent
+	ForGood  bool   // which no other attempt changes
+}
+
+// Report keeps what became of an attempt. An email that was not sent is tried again,
+// twelve times within 40 hours, and then given up; failed reports that it was.
+func (s *Service) Report(ctx context.Context, c *Claimed, o Outcome) (failed bool, err error) {
+	now := s.clock()
+	err = s.store.Write(ctx, lyceum.Stamp{School: c.School, At: now, Actor: queueActor}, func(tx lyceum.Tx) error {
+		failed = false
+		found, err := tx.Emails.Find(tx, c.ID)
+		row, there := found[c.ID]
+		if err != nil || !there || row.State != lyceum.EmailWaiting { // erased, or sent by another process
+			return err
+		}
+		switch {
+		case o.Canceled != "":
+			row.Problem = lyceum.Some(o.Canceled)
+			row.Close(lyceum.EmailCanceled, now)
+		case o.Problem == "":
+			row.Tries++
+			row.Problem = lyceum.None[string]()
+			row.Close(lyceum.EmailSent, now)
+		case row.NextAttemptAt != c.NextAttemptAt: // another process has it now
+			return nil
+		default:
+			row.Tries++
+			row.Problem = lyceum.Some(o.Problem)
+			if failed = o.ForGood || int(row.Tries) > len(pauses); failed {
+				row.Close(lyceum.EmailFailed, now)
+				tx.Note(lyceum.EmailFailedEntry, int32(row.ID))
+			} else {
+				row.NextAttemptAt = lyceum.Some(now.Add(pauseAfter(&row)))
+			}
+		}
+		return tx.Emails.Update(tx, row)
+	})
+	return failed, err
+}
+
+// pauseAfter returns how long after an attempt the next one comes.
+func pauseAfter(e *lyceum.QueuedEmail) time.Duration {
+	sum := fnv.New64a()
+	_, _ = fmt.Fprintf(sum, "%s/%d", e.MessageID, e.Tries)
+	spread := float64(sum.Sum64()>>11) / (1 << 53) // 0 to 1, the same for an email and an attempt
+	pause := pauses[e.Tries-1]
+	return pause + time.Duration((spread-0.5)*0.4*float64(pause))
+}
+
+// Queued lists the emails that were sent or wait, newest first.
+func (s *Service) Queued(
+	ctx context.Context, by lyceum.By, f lyceum.EmailFilter, p lyceum.Page,
+) (lyceum.Listing[lyceum.QueuedEmail], error) {
+	v := s.store.In(ctx, by.School)
+	return v.Emails.List(v, f, p)
+}
