@@ -33,7 +33,8 @@ type shop struct {
 	addr    string
 	metrics string // address
 
-	fileSize int // bytes that a file of the server may have; 0 is no limit
+	fileSize int      // bytes that a file of the server may have; 0 is no limit
+	flags    []string // besides those of every server
 	key      string
 	school   lyceum.SchoolID
 	server   *process
@@ -99,6 +100,7 @@ func (s *shop) serve(t *testing.T) {
 	} else {
 		args = append(args, "--data", s.place)
 	}
+	args = append(args, s.flags...)
 	cmd := exec.Command(watched, args...)
 	if s.fileSize > 0 {
 		cmd = exec.Command("prlimit", append([]string{fmt.Sprintf("--fsize=%d:unlimited", s.fileSize), watched}, args...)...)

@@ -72,15 +72,7 @@ type dueSale struct {
 func openClosedDown(t *testing.T, place string, now time.Time, n int) *closedDown {
 	t.Helper()
 	c := &closedDown{shop: openShop(t, place)}
-	engine, address := "sqlite", "file:"+filepath.Join(place, sqlstore.FileName)+"?mode=ro"
-	if sqlstore.IsPostgres(place) {
-		engine, address = "pgx", place
-	}
-	var err error
-	if c.db, err = sql.Open(engine, address); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.db.Close() })
+	c.db = c.look(t)
 	store, err := openStore(t.Context(), place, sqlstore.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -127,6 +119,21 @@ func openClosedDown(t *testing.T, place string, now time.Time, n int) *closedDow
 	}
 	c.last = c.count(t, "SELECT max(number) FROM journal")
 	return c
+}
+
+// look opens the database beside the server, to read.
+func (s *shop) look(t *testing.T) *sql.DB {
+	t.Helper()
+	engine, address := "sqlite", "file:"+filepath.Join(s.place, sqlstore.FileName)+"?mode=ro"
+	if sqlstore.IsPostgres(s.place) {
+		engine, address = "pgx", s.place
+	}
+	db, err := sql.Open(engine, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
 }
 
 func (c *closedDown) count(t *testing.T, query string) (n int64) {

@@ -8,7 +8,7 @@ var emailRows = slicesOf(
 	own("listEmails",
 		asking{name: "of a server without a mail server", says: `{"emails":[],"meta":{"page":1,"per_page":25,"total_pages":0,"total_count":0}}`},
 		asking{name: "of one state, to one user", query: "state=failed&user_id=2", says: `{"emails":[],`},
-		asking{name: "mistakes", query: "state=lost&user_id=x&page=0", status: 400, says: "state must be waiting, sent, failed or canceled"},
+		asking{name: "mistakes", query: "state=lost&user_id=x&page=0", status: 400, says: "state must be waiting or sent or failed or canceled"},
 	),
 	own("listEmailTemplates", asking{name: "the standard ones", golden: "lyceum/email_templates.json"}),
 	own("showEmailTemplate",

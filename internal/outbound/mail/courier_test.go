@@ -101,16 +101,6 @@ func (o *office) count(t *testing.T, school lyceum.SchoolID, state lyceum.EmailS
 	return all.Total
 }
 
-// until waits for something.
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it takes a minute until %s", what)
-		}
-	}
-}
-
 // Two couriers send every email of both schools once.
 func TestCouriersSendOnce(t *testing.T) {
 	o := newOffice(t)
@@ -153,7 +143,9 @@ func TestCourierTriesAgain(t *testing.T) {
 	o.answer(errors.New("down"))
 	c, stop := o.run(t)
 	o.queue(t, school, "ana@example.com")
-	until(t, "an attempt fails", func() bool { return c.Failed() == 1 })
+	if !storetest.Await(func() bool { return c.Failed() == 1 }) {
+		t.Fatal("not: an attempt fails")
+	}
 	stop()
 	if o.count(t, school, lyceum.EmailWaiting) != 1 {
 		t.Error("it does not wait")
@@ -166,7 +158,9 @@ func TestCourierTriesAgain(t *testing.T) {
 	}
 	o.answer(lyceum.Errorf(lyceum.Invalid, "no such mailbox"))
 	o.queue(t, school, "nobody@example.com")
-	until(t, "it is given up", func() bool { return o.count(t, school, lyceum.EmailFailed) == 1 })
+	if !storetest.Await(func() bool { return o.count(t, school, lyceum.EmailFailed) == 1 }) {
+		t.Fatal("not: it is given up")
+	}
 	stop()
 	if c.Sent() != 1 || c.Failed() != 1 {
 		t.Error(c.Sent(), c.Failed())
