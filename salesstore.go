@@ -21,6 +21,8 @@ type SalesReader interface {
 	FindTransactions(
 		ctx context.Context, school SchoolID, f TransactionFilter, o Order, p Page,
 	) (TransactionListing, error)
+	// SumSales returns the sums that each query asks for, all of one moment.
+	SumSales(ctx context.Context, school SchoolID, queries ...SalesSumQuery) ([][]SalesSum, error)
 	// ScanTransactions calls visit with all transactions, a part at a time and in
 	// any order, as quickly as the store can. One that changes meanwhile is as it
 	// was before or after.

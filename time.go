@@ -9,6 +9,11 @@ import (
 // a zero end is open.
 type Period struct{ After, Until time.Time }
 
+// Has reports whether a moment is in the period.
+func (p Period) Has(at time.Time) bool {
+	return (p.After.IsZero() || at.After(p.After)) && (p.Until.IsZero() || !at.After(p.Until))
+}
+
 // Second cuts t to the whole second in UTC. The contract's times are kept to
 // the second, so that what is shown is what is compared.
 func Second(t time.Time) time.Time {

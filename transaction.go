@@ -55,8 +55,7 @@ func (f *TransactionFilter) Match(t *Transaction, course Opt[CourseID]) bool {
 		(!f.PricingPlanID.Present || f.PricingPlanID.Value == t.PricingPlanID) &&
 		(!f.FullyRefunded.Present || f.FullyRefunded.Value == t.FullyRefunded()) &&
 		(!f.Chargeback.Present || f.Chargeback.Value == (t.HasChargeback == Some(true))) &&
-		(f.Created.After.IsZero() || t.CreatedAt.After(f.Created.After)) &&
-		(f.Created.Until.IsZero() || !t.CreatedAt.After(f.Created.Until))
+		f.Created.Has(t.CreatedAt)
 }
 
 // Order is the direction of a list.

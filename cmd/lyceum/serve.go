@@ -33,6 +33,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/reports"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 	"github.com/lyceum-school/lyceum/internal/storage/salesindex"
@@ -241,6 +242,7 @@ type service struct {
 	turn     sync.Mutex     // of those who work behind the requests
 	emails   *templates.Service
 	postman  *mail.Courier
+	reports  *reports.Service
 	cache    *server.Cache
 	metrics  *server.Metrics
 	log      *slog.Logger
@@ -302,8 +304,9 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		postman: &mail.Courier{
 			Emails: emails, Send: o.send, Log: p.log, Changed: func() <-chan struct{} { return store.Changed(0) },
 		},
-		events: told,
-		feed:   events.NewFeed(store, told, p.ctx.Done()),
+		events:  told,
+		feed:    events.NewFeed(store, told, p.ctx.Done()),
+		reports: &reports.Service{Store: store, Clock: p.clock},
 		courier: &webhook.Courier{
 			Events: told, Sender: o.sender, Log: p.log, Traces: oauth.Traces,
 			Changed: func() <-chan struct{} { return store.Changed(0) },
@@ -403,7 +406,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 			apilyceum.New(apilyceum.Rules{
 				Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed,
 				Bulk: s.bulk, Clock: s.moves, School: s.school, Retain: s.retain,
-				Templates: s.emails,
+				Templates: s.emails, Reports: s.reports,
 			}),
 		},
 		Keys:         s.keys,

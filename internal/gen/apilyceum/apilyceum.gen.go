@@ -1375,6 +1375,9 @@ type QuizResponse struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+// ReportBy defines model for ReportBy.
+type ReportBy string
+
 // RestoredClock The clock of a sandbox that went back to another state.
 type RestoredClock struct {
 	// Now What it shows.
@@ -1493,6 +1496,138 @@ type SaleWarning struct {
 
 	// Message A sentence for people. It may change.
 	Message string `json:"message"`
+}
+
+// SalesFigures Sums in all currencies, as far as they can be added up, and in each.
+type SalesFigures struct {
+	// SalesCount Paid transactions.
+	SalesCount int64 `json:"sales_count"`
+
+	// RenewalsCount Those of them whose buyer had paid for the same sale before.
+	RenewalsCount int64 `json:"renewals_count"`
+
+	// NewBuyersCount Buyers whose first paid transaction is among them.
+	NewBuyersCount int64 `json:"new_buyers_count"`
+
+	// ChargebacksCount Those of them that are chargebacks.
+	ChargebacksCount int64 `json:"chargebacks_count"`
+
+	// Charge What the buyers paid
+	Charge int64 `json:"charge"`
+
+	// Revenue What the school collected
+	Revenue int64 `json:"revenue"`
+
+	// Currencies The sums of each currency.
+	Currencies []SalesSums `json:"currencies"`
+}
+
+// SalesReport What was sold and refunded in a period.
+type SalesReport struct {
+	// From First day.
+	From string `json:"from"`
+
+	// Until Last day.
+	Until string `json:"until"`
+
+	// TimeZone Time zone of the days.
+	TimeZone string `json:"time_zone"`
+
+	// By What the groups are; null without groups.
+	By *ReportBy `json:"by"`
+
+	// Figures Sums in all currencies, as far as they can be added up, and in each.
+	Figures SalesFigures `json:"figures"`
+
+	// Before The period before.
+	Before SalesReportBefore `json:"before"`
+
+	// Groups The groups, in order.
+	Groups []SalesReportGroup `json:"groups"`
+}
+
+// SalesReportBefore The period before.
+type SalesReportBefore struct {
+	// From First day.
+	From string `json:"from"`
+
+	// Until Last day.
+	Until string `json:"until"`
+
+	// Figures Sums in all currencies, as far as they can be added up, and in each.
+	Figures SalesFigures `json:"figures"`
+}
+
+// SalesReportGroup A part of a report.
+type SalesReportGroup struct {
+	// ID The course, product, plan, author, affiliate or coupon; null for days, weeks, months and currencies, and for what belongs to none.
+	ID *int32 `json:"id"`
+
+	// Type The kind of a product, such as `course` or `membership_tier`; else null.
+	Type *string `json:"type"`
+
+	// Name What it is called, the code of a coupon or a currency; null if that is unknown.
+	Name *string `json:"name"`
+
+	// From First day of a day, week or month, as far as it is in the period; else null.
+	From *string `json:"from"`
+
+	// Until Last day of it.
+	Until *string `json:"until"`
+
+	// Figures Sums in all currencies, as far as they can be added up, and in each.
+	Figures SalesFigures `json:"figures"`
+}
+
+// SalesSums The sums of one currency, in its smallest unit.
+type SalesSums struct {
+	// Currency The currency.
+	Currency string `json:"currency"`
+
+	// SalesCount Paid transactions.
+	SalesCount int64 `json:"sales_count"`
+
+	// RenewalsCount Those of them whose buyer had paid for the same sale before.
+	RenewalsCount int64 `json:"renewals_count"`
+
+	// NewBuyersCount Buyers whose first paid transaction is among them.
+	NewBuyersCount int64 `json:"new_buyers_count"`
+
+	// ChargebacksCount Those of them that are chargebacks.
+	ChargebacksCount int64 `json:"chargebacks_count"`
+
+	// Gross The prices without tax.
+	Gross int64 `json:"gross"`
+
+	// Tax The tax on them.
+	Tax int64 `json:"tax"`
+
+	// RefundsBySaleDay What was refunded of these transactions, whenever.
+	RefundsBySaleDay int64 `json:"refunds_by_sale_day"`
+
+	// RefundsByRefundDay What was refunded in the period, of whichever transactions.
+	RefundsByRefundDay int64 `json:"refunds_by_refund_day"`
+
+	// Chargebacks What was not refunded of the prices of those that are chargebacks.
+	Chargebacks int64 `json:"chargebacks"`
+
+	// ChargebackFees What the banks charged for chargebacks of these transactions.
+	ChargebackFees int64 `json:"chargeback_fees"`
+
+	// AffiliateFees The shares of affiliates.
+	AffiliateFees int64 `json:"affiliate_fees"`
+
+	// AuthorFees The shares of authors.
+	AuthorFees int64 `json:"author_fees"`
+
+	// Net What is left of `gross` without `refunds_by_sale_day`, chargebacks and the three fees.
+	Net int64 `json:"net"`
+
+	// Charge What the buyers paid, in US cents.
+	Charge int64 `json:"charge"`
+
+	// Revenue What the school collected, in US cents.
+	Revenue int64 `json:"revenue"`
 }
 
 // School A school and what it chose.

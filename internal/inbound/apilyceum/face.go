@@ -13,6 +13,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/reports"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
@@ -27,6 +28,7 @@ type Rules struct {
 	Bulk      *bulk.Service
 	Feed      *events.Feed
 	Templates *templates.Service
+	Reports   *reports.Service
 	Clock     *clock.Service // of a sandbox; others have no operations of it
 	// School gives what the school of a key chose.
 	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
@@ -46,7 +48,7 @@ func (f *Face) Name() string { return "lyceum" }
 
 func (f *Face) Operations() []wire.Operation {
 	all := slices.Concat(
-		f.sales(), f.attention(), f.transactions(), f.disputes(), f.statements(), f.orders(), f.school(),
+		f.sales(), f.attention(), f.transactions(), f.disputes(), f.statements(), f.reports(), f.orders(), f.school(),
 		f.users(), f.access(), f.bulkJobs(), f.emailTemplates(), f.templateSecrets(),
 		f.quizzes(), f.quizResponses(), f.comments(), f.emails(),
 		f.courses(), f.productCollections(), f.memberships(), f.membershipTiers(), f.coaching(),

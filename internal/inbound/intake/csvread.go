@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
 // maxColumns is how many columns a header may name.
@@ -186,7 +187,7 @@ func (c *csvRows[T]) row() Row[T] {
 			continue
 		}
 		value := c.scan.cell(field)
-		value.text = stripGuards(value.text)
+		value.text = wire.StripCSVGuards(value.text)
 		if problem := k.accept(&c.memo, value, &c.value); problem != "" {
 			row.Problems = append(row.Problems, Problem{Line: c.line, Column: k.name, Message: problem})
 		}

@@ -27,7 +27,7 @@ func (e *encoder) json(v any) {
 	if e.format == JSONLines {
 		e.raw(string(text))
 	} else {
-		e.buf = appendCSVText(e.buf, string(text))
+		e.buf = wire.AppendCSVText(e.buf, string(text))
 	}
 }
 
@@ -62,6 +62,6 @@ func (e *encoder) text(s string) {
 	if e.format == JSONLines {
 		e.buf = wire.AppendString(e.buf, s)
 	} else {
-		e.buf = appendCSVText(e.buf, s)
+		e.buf = wire.AppendCSVText(e.buf, s)
 	}
 }

@@ -7,7 +7,7 @@ import "strings"
 var askings = slicesOf(
 	v1Courses, v1Lectures, v1People, v1Money, v1Learner, v2Rows, enrollmentRows, completionRows, completingRows,
 	v1Enrolling, v1Completing, v1UserChanges, v1LearnerChanges, v2Changes,
-	ownRows, shopRows, statementRows, downloadRows, downloadFileRows, uploadRows, productRows, archivedRows, clockRows, snapshotRows, changeRows, accessRows, emailRows,
+	ownRows, shopRows, statementRows, reportRows, downloadRows, downloadFileRows, uploadRows, productRows, archivedRows, clockRows, snapshotRows, changeRows, accessRows, emailRows,
 	shopV2Rows,
 	contentsRows,
 	purchaseRows,

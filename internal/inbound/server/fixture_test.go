@@ -37,6 +37,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/reports"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 	"github.com/lyceum-school/lyceum/internal/storage/files"
@@ -169,6 +170,7 @@ func facesOver(store lyceum.Store, now func() time.Time, tokens *access.OAuth) [
 				return access.Retain(ctx, store, by.Stamp(now()), r)
 			},
 			Bulk: bulk.New(store, now, rules.Learning, rules.People), Clock: movableClock(store), Templates: templatesOver(store, now, nil),
+			Reports: &reports.Service{Store: store, Clock: now},
 		}),
 	}
 }

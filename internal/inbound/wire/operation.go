@@ -75,6 +75,12 @@ type Body interface {
 	AppendJSON(b []byte) ([]byte, error)
 }
 
+// Typed is a body that is not JSON.
+type Typed interface {
+	Body
+	ContentType() string
+}
+
 // Versioned is a body that one state of a school's sales and the request say
 // all of.
 type Versioned interface {

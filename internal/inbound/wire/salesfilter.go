@@ -51,11 +51,16 @@ func SalesFilterNames() []string {
 
 // BindSalesFilter binds the filter of the sales list.
 func BindSalesFilter(in *Input) lyceum.TransactionFilter {
+	f := bindSalesParts(in)
+	f.Created = Period(in.Query("start"), in.Query("end"))
+	return f
+}
+
+func bindSalesParts(in *Input) lyceum.TransactionFilter {
 	var f lyceum.TransactionFilter
 	for _, part := range salesParts {
 		f = part.bind(f, in.Query(part.name))
 	}
-	f.Created = Period(in.Query("start"), in.Query("end"))
 	return f
 }
 

@@ -61,7 +61,7 @@ func hold(w http.ResponseWriter, r *http.Request, status, bytes int) error {
 	return holder.Hold(r.Context(), bytes)
 }
 
-// Send sends a body as JSON. A 200 bears a weak ETag, of its version or else of
+// Send sends a body, as JSON unless it is Typed. A 200 bears a weak ETag, of its version or else of
 // its bytes, and is a 304 without body when the request has that tag already.
 // The body is encoded before anything is sent, so that a body that fails has
 // sent nothing. An answer that was marked no-store before stays so, and bears
@@ -109,6 +109,9 @@ func Send(w http.ResponseWriter, r *http.Request, status int, body Body) error {
 		}
 	}
 	header["Content-Type"] = jsonType
+	if typed, ok := body.(Typed); ok {
+		header["Content-Type"] = []string{typed.ContentType()}
+	}
 	if len(text) >= gzipFrom && AcceptsGzip(r.Header["Accept-Encoding"]) {
 		zipped, err := zip(w, r, status, text)
 		if err != nil {

@@ -126,12 +126,13 @@ func assemble(r rowTable, courses map[lyceum.PricingPlanID]lyceum.Opt[lyceum.Cou
 		func(s *sorter) { m.post(byCourse, s) },
 		func(s *sorter) { m.post(byAffiliate, s) },
 		func(*sorter) { m.flag() },
+		func(*sorter) { m.markAll() },
 	}
 	spread(len(parts), func() func(int) {
 		var s sorter
 		return func(i int) { parts[i](&s) }
 	})
-	x.current.Store(&version{main: m})
+	x.current.Store(&version{main: m, late: &lateMarks{}})
 	return x, err
 }
 

@@ -70,6 +70,11 @@ func (e *edit) replace(h uint32, old *lyceum.Transaction, r *row, x extra, now *
 	if isChargeback(old) != isChargeback(now) {
 		flip(e.own, e.flag(&e.chargebacks), at, isChargeback(now))
 	}
+	e.forget(at.block)
+	if old.Paid != now.Paid || old.SaleID != now.SaleID || old.UserID != now.UserID {
+		e.settle(int32(old.UserID))
+		e.settle(int32(now.UserID))
+	}
 }
 
 func isChargeback(t *lyceum.Transaction) bool { return t.HasChargeback == lyceum.Some(true) }
@@ -134,7 +139,8 @@ func (e *edit) append(sales []*lyceum.Transaction) {
 			e.blocks = append(e.blocks, &block{first: e.used})
 			last++
 		}
-		b := *e.blocks[last]
+		was := e.blocks[last]
+		b := &block{first: was.first, n: was.n, handles: was.handles}
 		n := min(len(sales), blockRows-b.n)
 		begin := b.n
 		for _, t := range sales[:n] {
@@ -147,7 +153,7 @@ func (e *edit) append(sales []*lyceum.Transaction) {
 			}
 			b.n++
 		}
-		e.blocks[last] = &b
+		e.blocks[last] = b
 		e.count()
 		e.appended(last, begin, sales[:n])
 		sales = sales[n:]
@@ -184,6 +190,7 @@ func (e *edit) appended(block, begin int, sales []*lyceum.Transaction) {
 		b.count(block)
 	}
 	e.promote(sales)
+	e.settleAll(sales)
 }
 
 func (e *edit) promote(sales []*lyceum.Transaction) {
@@ -228,6 +235,7 @@ func (e *edit) insert(sales []*lyceum.Transaction) {
 	}
 	e.rewrite(at, merged)
 	e.promote(sales)
+	e.settleAll(sales)
 }
 
 // remove takes a sale out of the main part; its row stays unused.
@@ -240,6 +248,7 @@ func (e *edit) remove(h uint32, t *lyceum.Transaction) {
 	}
 	e.ids.remove(t.ID)
 	e.rewrite(at.block, slices.Delete(slices.Clone(e.blocks[at.block].list()), at.offset, at.offset+1))
+	e.settle(int32(t.UserID))
 }
 
 // rewrite gives a block other handles: none and it goes, too many and it is

@@ -22,6 +22,7 @@ type version struct {
 	state lyceum.Version
 	main  *main
 	tail  []*lyceum.Transaction // in list order, none of them in the main part
+	late  *lateMarks
 }
 
 // Version gives the state that the index answers from.

@@ -72,7 +72,7 @@ func (m *model) sale(r *rapid.T, id lyceum.TransactionID) lyceum.Transaction {
 	n := func(name string, to int32) int32 { return rapid.Int32Range(0, to).Draw(r, name) }
 	at := begin.Add(time.Duration(n("hour", int32(m.hours))) * time.Hour)
 	t := lyceum.Transaction{
-		ID: id, UserID: lyceum.UserID(1 + n("user", 5)), PricingPlanID: lyceum.PricingPlanID(1 + n("plan", 4)), SaleID: 9,
+		ID: id, UserID: lyceum.UserID(1 + n("user", 5)), PricingPlanID: lyceum.PricingPlanID(1 + n("plan", 4)), SaleID: lyceum.SaleID(9 + n("sale", 1)),
 		CreatedAt: at, PurchasedAt: at.Add(time.Minute), Charge: lyceum.USDCents(n("charge", 900)), FinalPrice: lyceum.Minor(n("price", 2)),
 		Currency: []lyceum.Currency{"EUR", "USD", "JPY"}[n("currency", 2)], Revenue: -4, TaxCharge: 5, Paid: n("paid", 1) == 1,
 		AffiliateID: optional[lyceum.AffiliateID](r, "affiliate", 3), AffiliateFees: 6, AuthorFees: 7,
@@ -222,6 +222,7 @@ func TestModel(t *testing.T) {
 			return begin.Add(time.Duration(n(60))*time.Hour + time.Duration(n(1))*time.Millisecond)
 		}
 		m.check(r, x, filters(hour, n))
+		m.checkSums(r, x, sumQueries(hour, n))
 		for range rapid.IntRange(1, 12).Draw(r, "steps") {
 			for range rapid.IntRange(1, 12).Draw(r, "puts") {
 				m.put(r, x)
@@ -231,6 +232,7 @@ func TestModel(t *testing.T) {
 			}
 			m.hours++
 			m.check(r, x, filters(hour, n))
+			m.checkSums(r, x, sumQueries(hour, n))
 		}
 	})
 }

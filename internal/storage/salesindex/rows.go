@@ -18,6 +18,8 @@ type page [pageRows]row
 type chunk struct {
 	pages  [chunkPages]*page
 	extras [chunkPages][]extra
+	// A bit for each row of a page: the marks of its sale.
+	first, renewal [chunkPages]uint64
 }
 
 // rowTable keeps rows under handles, which count from 0 in the order of arrival.

@@ -23,7 +23,7 @@ func (x *Index) Update(state lyceum.Version, sales []lyceum.Transaction, plans [
 			return err
 		}
 	}
-	b := &batch{version: version{state, v.main, v.tail}, ids: x.ids}
+	b := &batch{version: version{state, v.main, v.tail, &lateMarks{}}, ids: x.ids}
 	if len(names) > len(v.main.names) {
 		b.edit().names = names
 	}

@@ -1,4 +1,4 @@
-package intake
+package wire
 
 import (
 	"bytes"
@@ -11,12 +11,12 @@ import (
 // a cell begins a new row.
 const separators = ";\t\r\n"
 
-// appendCSVText appends s as a cell. An apostrophe is put before a cell that a
+// AppendCSVText appends s as a cell. An apostrophe is put before a cell that a
 // spreadsheet would run, and before a part of it that one would run that parts
 // cells elsewhere. A text that looks as if that had been done already gets one
 // more, so that taking one away always restores the cell.
-func appendCSVText(b []byte, s string) []byte {
-	formula := startsFormula(strings.TrimLeft(s, "'"))
+func AppendCSVText(b []byte, s string) []byte {
+	formula := StartsFormula(strings.TrimLeft(s, "'"))
 	guarded := guardParts(s)
 	if !formula && s != "" && guarded == s && !strings.ContainsAny(s, ",\"\r\n") {
 		return append(b, s...)
@@ -55,13 +55,13 @@ func guardParts(s string) string {
 // quotes and apostrophes before it.
 func runs(part string) bool {
 	part = strings.TrimLeft(part, `'"`)
-	return startsFormula(part) && !strings.ContainsAny(part[:1], separators)
+	return StartsFormula(part) && !strings.ContainsAny(part[:1], separators)
 }
 
-// stripGuards takes away the apostrophes that appendCSVText put into a cell.
-func stripGuards(b []byte) []byte {
+// StripCSVGuards takes away the apostrophes that AppendCSVText put into a cell.
+func StripCSVGuards(b []byte) []byte {
 	if len(b) > 0 && b[0] == '\'' {
-		if rest := bytes.TrimLeft(b, "'"); startsFormula(string(rest[:min(len(rest), 3)])) {
+		if rest := bytes.TrimLeft(b, "'"); StartsFormula(string(rest[:min(len(rest), 3)])) {
 			b = b[1:]
 		}
 	}
@@ -87,9 +87,9 @@ func runsAt(part []byte) bool {
 	return runs(string(part[:min(len(part), 3)]))
 }
 
-// startsFormula tells whether a spreadsheet may take s for a formula: = + - @
+// StartsFormula tells whether a spreadsheet may take s for a formula: = + - @
 // tab or a line end come first, or the full-width form of one of the signs.
-func startsFormula(s string) bool {
+func StartsFormula(s string) bool {
 	if s == "" {
 		return false
 	}

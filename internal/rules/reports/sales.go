@@ -1,0 +1,207 @@
+package reports
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Service reports what a school sold.
+type Service struct {
+	Store lyceum.Store
+	Clock func() time.Time
+}
+
+// By is what the groups of a report are.
+type By string
+
+// What a report can be grouped by.
+const (
+	ByDay       By = "day"
+	ByWeek      By = "week" // from Monday
+	ByMonth     By = "month"
+	ByCourse    By = "course"
+	ByProduct   By = "product"
+	ByPlan      By = "plan"
+	ByAuthor    By = "author"
+	ByAffiliate By = "affiliate"
+	ByCoupon    By = "coupon"
+	ByCurrency  By = "currency"
+)
+
+// Groupings lists all of them.
+func Groupings() []By {
+	return []By{
+		ByDay, ByWeek, ByMonth, ByCourse, ByProduct, ByPlan, ByAuthor, ByAffiliate, ByCoupon, ByCurrency,
+	}
+}
+
+// sums is what the sums of a store are kept apart by, for groups of a kind.
+func (b By) sums() lyceum.SalesGroup {
+	switch b {
+	case ByDay, ByWeek, ByMonth:
+		return lyceum.SalesByDay
+	case ByCourse, ByProduct, ByPlan:
+		return lyceum.SalesByPlan
+	case ByAuthor:
+		return lyceum.SalesByAuthor
+	case ByAffiliate:
+		return lyceum.SalesByAffiliate
+	case ByCoupon:
+		return lyceum.SalesByCoupon
+	default:
+		return lyceum.AllSales
+	}
+}
+
+// Query asks for a report.
+type Query struct {
+	From   lyceum.Opt[lyceum.Day] // included; absent: the first of the month of Until
+	Until  lyceum.Opt[lyceum.Day] // included; absent: today
+	By     lyceum.Opt[By]
+	Zone   lyceum.Opt[lyceum.TimeZone] // absent: the school's
+	Filter lyceum.TransactionFilter    // without Created
+}
+
+// Span is a period of days, both ends included.
+type Span struct{ From, Until lyceum.Day }
+
+// Report is what was sold and refunded in a period.
+type Report struct {
+	Span
+
+	By      lyceum.Opt[By]
+	Zone    lyceum.TimeZone
+	Figures Figures
+	Before  Part
+	Groups  []Group
+}
+
+// Part is a period with its figures.
+type Part struct {
+	Span
+
+	Figures Figures
+}
+
+// Group is a part of a report. ID names a course, a product, a plan, an author, an
+// affiliate or a coupon; Days is the part of a day, a week or a month that is in the
+// period.
+type Group struct {
+	ID      lyceum.Opt[int32]
+	Kind    lyceum.ProductKind // of a product
+	Name    lyceum.Opt[string]
+	Days    lyceum.Opt[Span]
+	Figures Figures
+}
+
+// Figures are sums, one for each currency.
+type Figures []lyceum.SalesSum
+
+// All returns the sum of all currencies, of which only the counts and the amounts in
+// US cents mean something.
+func (f Figures) All() lyceum.SalesSum {
+	var all lyceum.SalesSum
+	for i := range f {
+		all.Add(&f[i])
+	}
+	all.Gross, all.Tax, all.RefundedOf, all.Refunded, all.ChargedBack = 0, 0, 0, 0, 0
+	all.ChargebackFees, all.AffiliateFees, all.AuthorFees = 0, 0, 0
+	return all
+}
+
+// add adds a sum to that of its currency. Figures stay in order of the currency.
+func (f *Figures) add(s lyceum.SalesSum) {
+	s.Of = lyceum.None[int32]()
+	i, found := slices.BinarySearchFunc(*f, s.Currency, func(s lyceum.SalesSum, c lyceum.Currency) int {
+		return cmp.Compare(s.Currency, c)
+	})
+	if found {
+		(*f)[i].Add(&s)
+		return
+	}
+	*f = slices.Insert(*f, i, s)
+}
+
+func figuresOf(sums []lyceum.SalesSum) Figures {
+	var f Figures
+	for i := range sums {
+		f.add(sums[i])
+	}
+	return f
+}
+
+// maxYears is how long a period may be.
+const maxYears = 50
+
+// mostSums is the number of sums that are taken from a store; groups are made of
+// several of them.
+const mostSums = 1 << 20
+
+// Sales reports a period and the one before.
+func (s *Service) Sales(ctx context.Context, by lyceum.By, q Query) (Report, error) {
+	v := s.Store.In(ctx, by.School)
+	school, err := v.GetSchool()
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{By: q.By, Zone: q.Zone.Else(school.TimeZone)}
+	zone, err := r.Zone.Location()
+	if err != nil {
+		return Report{}, lyceum.InvalidFields(lyceum.FieldError{Field: "time_zone", Message: lyceum.ZoneTaken})
+	}
+	r.Until = q.Until.Else(lyceum.DayAt(s.Clock(), zone))
+	r.From = q.From.Else(lyceum.Day{Year: r.Until.Year, Month: r.Until.Month, Day: 1})
+	if err := r.check(); err != nil {
+		return Report{}, err
+	}
+	r.Before.Span = r.before()
+	ask := func(of Span, group lyceum.SalesGroup) lyceum.SalesSumQuery {
+		return lyceum.SalesSumQuery{
+			Filter: q.Filter, First: of.From, Last: of.Until, Zone: zone, Group: group, Most: mostSums,
+		}
+	}
+	sums, err := s.Store.SumSales(ctx, by.School, ask(r.Span, q.By.Value.sums()), ask(r.Before.Span, lyceum.AllSales))
+	if err != nil {
+		return Report{}, err
+	}
+	r.Figures, r.Before.Figures = figuresOf(sums[0]), figuresOf(sums[1])
+	if q.By.Present {
+		if r.Groups, err = groups(v, q.By.Value, r.Span, sums[0]); err != nil {
+			return Report{}, err
+		}
+	}
+	return r, nil
+}
+
+func (r *Report) check() error {
+	refuse := func(field, format string, args ...any) error {
+		return lyceum.InvalidFields(lyceum.FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
+	}
+	switch n := int(r.Until.Number()) - int(r.From.Number()) + 1; {
+	case r.Until.Before(r.From):
+		return refuse("until", "must not be before from, which is %s", r.From)
+	case !r.Until.Before(r.From.AddMonths(12 * maxYears)):
+		return refuse("until", "must be less than %d years after from: at the latest %s", maxYears,
+			r.From.AddMonths(12*maxYears).Add(-1))
+	case r.By == lyceum.Some(ByDay) && n > lyceum.MaxReportGroups:
+		return refuse("by", "must be week or month for a period of %d days: a report has at most %d groups", n,
+			lyceum.MaxReportGroups)
+	}
+	return nil
+}
+
+// before returns the period before: as many whole months, if the period is whole
+// months, else as many days.
+func (s Span) before() Span {
+	last := s.From.Add(-1)
+	if next := s.Until.Add(1); s.From.Day == 1 && next.Day == 1 {
+		months := (next.Year-s.From.Year)*12 + int(next.Month-s.From.Month)
+		return Span{s.From.AddMonths(-months), last}
+	}
+	return Span{s.From.Add(int(s.From.Number()-s.Until.Number()) - 1), last}
+}

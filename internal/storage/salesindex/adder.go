@@ -1,0 +1,158 @@
+package salesindex
+
+import (
+	"math"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// salesGroups is the number of groups.
+const salesGroups = lyceum.SalesByCoupon + 1
+
+// span64 is a stretch of time in seconds since the year 1, both ends included.
+type span64 struct{ from, to int64 }
+
+// allTime is every second; noTime none.
+var (
+	allTime = span64{math.MinInt64, math.MaxInt64}
+	noTime  = span64{math.MaxInt64, math.MinInt64}
+)
+
+func (s span64) has(at int64) bool    { return s.from <= at && at <= s.to }
+func (s span64) covers(o span64) bool { return o.from > o.to || s.from <= o.from && o.to <= s.to }
+func (s span64) meets(o span64) bool  { return s.from <= o.to && o.from <= s.to && o.from <= o.to }
+func (s span64) with(at int64) span64 { return span64{min(s.from, at), max(s.to, at)} }
+func spanOf(p lyceum.Period) span64 {
+	return span64{p.After.Unix() - yearOne + 1, p.Until.Unix() - yearOne}
+}
+
+// adder sums sales, one goroutine at a time.
+type adder struct {
+	cells
+
+	main  *main
+	group lyceum.SalesGroup
+	in    span64
+	days  *lyceum.DayFinder
+	// Of the sales that were added: when they were refunded.
+	refunds span64
+}
+
+func newAdder(m *main, group lyceum.SalesGroup, zone *time.Location, in span64) *adder {
+	return &adder{main: m, group: group, in: in, days: lyceum.NewDayFinder(zone), refunds: noTime}
+}
+
+func (a *adder) key(r *row, currency uint16, at int64) cellKey {
+	k := cellKey{currency: currency}
+	switch a.group {
+	case lyceum.AllSales:
+	case lyceum.SalesByDay:
+		k.id, k.has = a.days.Of(at+yearOne), true
+	case lyceum.SalesByPlan:
+		k.id, k.has = r.plan, true
+	case lyceum.SalesByAuthor:
+		k.id, k.has = r.author, r.flags&hasAuthor != 0
+	case lyceum.SalesByAffiliate:
+		k.id, k.has = r.affiliate, r.flags&hasAffiliate != 0
+	case lyceum.SalesByCoupon:
+		k.id, k.has = r.coupon, r.flags&hasCoupon != 0
+	}
+	return k
+}
+
+// row adds a sale, of which x is the extra or nil.
+func (a *adder) row(r *row, x *extra, m lyceum.SaleMarks) {
+	if r.flags&paid == 0 {
+		return
+	}
+	at, currency := r.key().at, uint16(r.currency)
+	if x != nil {
+		currency = x.currency
+	}
+	if a.in.has(at) {
+		a.at(a.key(r, currency, at)).sale(r, x, m)
+	}
+	if x == nil || x.refunded == 0 {
+		return
+	}
+	if x.hasTime {
+		at = x.refundedAt
+	}
+	a.refunds = a.refunds.with(at)
+	if a.in.has(at) {
+		a.at(a.key(r, currency, at)).refunded += int64(x.refunded)
+	}
+}
+
+// handle adds a sale of the main part.
+func (a *adder) handle(h uint32) {
+	r := a.main.row(h)
+	if r.flags&paid == 0 {
+		return
+	}
+	var x *extra
+	if r.flags&hasExtra != 0 {
+		x = a.main.extra(h)
+	}
+	a.row(r, x, a.main.marks(h))
+}
+
+// block adds a block.
+func (a *adder) block(b *block) {
+	if b.handles != nil {
+		for _, h := range b.handles[:b.n] {
+			a.handle(h)
+		}
+		return
+	}
+	for h, end := b.first, b.first+uint32(b.n); h < end; {
+		c, i := a.main.chunks[h/chunkRows], h/pageRows%chunkPages
+		p, first, renewal := c.pages[i], c.first[i], c.renewal[i]
+		for o := h % pageRows; o < pageRows && h < end; o, h = o+1, h+1 {
+			r := &p[o]
+			var x *extra
+			if r.flags&hasExtra != 0 {
+				x = a.main.extra(h)
+			}
+			a.row(r, x, lyceum.SaleMarks{First: first>>o&1 != 0, Renewal: renewal>>o&1 != 0})
+		}
+	}
+}
+
+// transaction adds a sale of the tail.
+func (a *adder) transaction(t *lyceum.Transaction, m lyceum.SaleMarks) {
+	names := a.main.names
+	r, x, err := encode(t, &names)
+	if err != nil {
+		panic(err) // Update has encoded it before
+	}
+	if r.flags&hasExtra == 0 {
+		a.row(&r, nil, m)
+		return
+	}
+	a.row(&r, &x, m)
+}
+
+// correct puts other marks in the place of those that a sale was added with.
+func (a *adder) correct(w *wrongMarks) {
+	r := a.main.row(w.handle)
+	at := r.key().at
+	if r.flags&paid == 0 || !a.in.has(at) {
+		return
+	}
+	currency := uint16(r.currency)
+	if currency == otherCurrency {
+		currency = a.main.extra(w.handle).currency
+	}
+	c := a.at(a.key(r, currency, at))
+	c.buyers += ifMarked(w.is.First) - ifMarked(w.was.First)
+	c.renewals += ifMarked(w.is.Renewal) - ifMarked(w.was.Renewal)
+}
+
+func ifMarked(yes bool) int32 {
+	if yes {
+		return 1
+	}
+	return 0
+}

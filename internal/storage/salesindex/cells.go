@@ -1,0 +1,135 @@
+package salesindex
+
+import (
+	"github.com/lyceum-school/lyceum"
+)
+
+// cell is the sum of paid sales of one currency that have one value of a group.
+type cell struct {
+	cellKey
+
+	sales, buyers, renewals, chargebacks       int32
+	gross, tax, refundedOf, refunded           int64
+	chargedBack, chargebackFees                int64
+	affiliateFees, authorFees, charge, revenue int64
+}
+
+type cellKey struct {
+	id       int32
+	has      bool // sales without a value have none
+	currency uint16
+}
+
+// sale adds a paid sale.
+func (c *cell) sale(r *row, x *extra, m lyceum.SaleMarks) {
+	c.sales++
+	if m.First {
+		c.buyers++
+	}
+	if m.Renewal {
+		c.renewals++
+	}
+	c.gross += int64(r.price)
+	c.tax += int64(r.tax)
+	c.affiliateFees += int64(r.affiliateFees)
+	c.authorFees += int64(r.authorFees)
+	c.charge += int64(r.charge)
+	c.revenue += int64(r.revenue)
+	refunded := int64(0)
+	if x != nil {
+		refunded = int64(x.refunded)
+		c.refundedOf += refunded
+		c.chargebackFees += int64(x.fee)
+	}
+	if r.flags&chargeback != 0 {
+		c.chargebacks++
+		c.chargedBack += max(0, int64(r.price)-refunded)
+	}
+}
+
+// addSales adds what sale adds.
+func (c *cell) addSales(o *cell) {
+	c.sales += o.sales
+	c.buyers += o.buyers
+	c.renewals += o.renewals
+	c.chargebacks += o.chargebacks
+	c.gross += o.gross
+	c.tax += o.tax
+	c.refundedOf += o.refundedOf
+	c.chargedBack += o.chargedBack
+	c.chargebackFees += o.chargebackFees
+	c.affiliateFees += o.affiliateFees
+	c.authorFees += o.authorFees
+	c.charge += o.charge
+	c.revenue += o.revenue
+}
+
+func (c *cell) sum(names currencies) lyceum.SalesSum {
+	return lyceum.SalesSum{
+		SalesKey: lyceum.SalesKey{
+			Currency: names[c.currency], Of: lyceum.Opt[int32]{Value: c.id, Present: c.has},
+		},
+		Sales: int64(c.sales), NewBuyers: int64(c.buyers), Renewals: int64(c.renewals), Chargebacks: int64(c.chargebacks),
+		Gross: lyceum.Minor(c.gross), Tax: lyceum.Minor(c.tax), RefundedOf: lyceum.Minor(c.refundedOf),
+		Refunded: lyceum.Minor(c.refunded), ChargedBack: lyceum.Minor(c.chargedBack),
+		ChargebackFees: lyceum.Minor(c.chargebackFees), AffiliateFees: lyceum.Minor(c.affiliateFees),
+		AuthorFees: lyceum.Minor(c.authorFees), Charge: lyceum.USDCents(c.charge), Revenue: lyceum.USDCents(c.revenue),
+	}
+}
+
+// cells are cells by their keys.
+type cells struct {
+	list  []cell
+	pages [denseCurrencies][densePages]*densePage // places plus 1, by the id plus 1, or 0
+	rare  map[cellKey]int32                       // places plus 1 of the others
+}
+
+type densePage [1 << 10]int32
+
+const (
+	denseCurrencies = 4
+	densePages      = 64
+)
+
+// at returns the cell of a key, which it makes. The pointer is valid until the next
+// call.
+func (c *cells) at(k cellKey) *cell {
+	if place := c.dense(k); place != nil {
+		if *place == 0 {
+			*place = c.add(k)
+		}
+		return &c.list[*place-1]
+	}
+	place := c.rare[k]
+	if place == 0 {
+		if c.rare == nil {
+			c.rare = map[cellKey]int32{}
+		}
+		place = c.add(k)
+		c.rare[k] = place
+	}
+	return &c.list[place-1]
+}
+
+func (c *cells) add(k cellKey) int32 {
+	c.list = append(c.list, cell{cellKey: k})
+	return int32(len(c.list))
+}
+
+// dense returns where the place of a cell stands, or nil.
+func (c *cells) dense(k cellKey) *int32 {
+	n := uint32(0)
+	if k.has {
+		n = uint32(k.id) + 1
+	}
+	page := n / uint32(len(densePage{}))
+	if k.currency >= denseCurrencies || page >= densePages || k.has && n == 0 {
+		return nil
+	}
+	p := c.pages[k.currency][page]
+	if p == nil {
+		p = new(densePage)
+		c.pages[k.currency][page] = p
+	}
+	return &p[n%uint32(len(p))]
+}

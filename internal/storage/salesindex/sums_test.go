@@ -1,0 +1,70 @@
+package salesindex_test
+
+import (
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/lyceum-school/lyceum"
+)
+
+// sumQueries draws queries for sums of the days around those of the model.
+func sumQueries(hour func() time.Time, n func(to int32) int32) []lyceum.SalesSumQuery {
+	var list []lyceum.SalesSumQuery
+	for _, f := range append([]lyceum.TransactionFilter{{}, {}}, filters(hour, n)[:2]...) {
+		f.Created = lyceum.Period{}
+		first := lyceum.Day{Year: 2023, Month: 12, Day: 31}.Add(int(n(4)))
+		q := lyceum.SalesSumQuery{
+			Filter: f, First: first, Last: first.Add(int(n(4))), Zone: zones[n(1)], Group: lyceum.SalesGroup(n(int32(lyceum.SalesByCoupon))),
+			Most: 1000,
+		}
+		list = append(list, q)
+	}
+	return list
+}
+
+var zones = []*time.Location{time.UTC, time.FixedZone("half past", -5*3600-1800)}
+
+// summer is what sums sales: an index, or a store.
+type summer interface {
+	Sum(queries ...lyceum.SalesSumQuery) ([][]lyceum.SalesSum, error)
+}
+
+// checkSums holds sums to those of the naive list.
+func (m *model) checkSums(t interface {
+	Fatalf(format string, args ...any)
+}, x summer, queries []lyceum.SalesSumQuery,
+) {
+	got, err := x.Sum(queries...)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	for i, q := range queries {
+		naive, marker := lyceum.NewSummer(q), lyceum.NewSaleMarker()
+		for _, sale := range m.sorted() {
+			naive.Add(&sale, m.courses[sale.PricingPlanID], marker.Mark(&sale))
+		}
+		want, err := naive.Sums()
+		if diff := gocmp.Diff(want, got[i]); diff != "" || err != nil {
+			t.Fatalf("%+v: %v\n%s", q, err, diff)
+		}
+	}
+}
+
+// TestTooManySums: a report ends where it becomes too long, and says how to go on.
+func TestTooManySums(t *testing.T) {
+	m := newModel()
+	for id := range lyceum.TransactionID(5) {
+		m.sales[id] = lyceum.Transaction{ID: id, UserID: 1, PricingPlanID: lyceum.PricingPlanID(id), CreatedAt: begin, Currency: "USD", Paid: true}
+	}
+	day := lyceum.Day{Year: 2024, Month: 1, Day: 1}
+	q := lyceum.SalesSumQuery{First: day, Last: day, Zone: time.UTC, Group: lyceum.SalesByPlan, Most: 5}
+	x := m.build(t, false)
+	if sums, err := x.Sum(q); err != nil || len(sums[0]) != 5 {
+		t.Errorf("five sums: %v, %v", sums, err)
+	}
+	q.Most = 4
+	if _, err := x.Sum(q); lyceum.Public(err).Kind != lyceum.Invalid {
+		t.Errorf("five sums of at most four: %v", err)
+	}
+}
