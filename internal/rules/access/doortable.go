@@ -17,6 +17,7 @@ var doors = map[Right][]string{
 		"GET /admin",
 		"GET /lyceum/v1/affiliates/{affiliate_id}/statement",
 		"GET /lyceum/v1/authors/{author_id}/statement",
+		"GET /lyceum/v1/reports/sales",
 	},
 	SeeSales: {
 		"GET /admin/transactions",
