@@ -382,7 +382,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		Site: o.site, School: s.school,
 		Accounts: s.accounts, Staff: s.staff(), Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log,
 		Learning: s.learning, People: s.people, Doors: s.doors(o), Bulk: s.bulk, Patience: 5 * time.Second,
-		Clock: s.clock, Moves: s.moves, Events: s.events, Emails: s.emails,
+		Clock: s.clock, Moves: s.moves, Events: s.events, Emails: s.emails, Reports: s.reports,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("parse the console: %w", err)

@@ -22,6 +22,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	users "github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/reports"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
@@ -45,6 +46,7 @@ type Options struct {
 	Bulk     *bulk.Service
 	Events   *events.Service
 	Emails   *templates.Service
+	Reports  *reports.Service
 	Names    Names
 	// Patience is how long the page after moving a clock, or sending to a webhook,
 	// waits for what comes back. 0 does not wait.
@@ -218,6 +220,8 @@ func (c *console) routes() map[string]map[string]action {
 		person + "/erase":                       {"GET": c.confirmErase, "POST": c.erasePerson},
 		person + "/access":                      {"GET": c.showAccess, "POST": c.giveAccess},
 		person + "/access/{type}/{product}/end": {"GET": c.confirmEnd, "POST": c.endAccess},
+		reportPath:                              {"GET": c.showReport},
+		reportFilePath:                          {"GET": c.sendReport},
 		attentionPath:                           {"GET": c.listAttention},
 		attentionPath + "/{id}/dismiss":         {"POST": c.dismissAttention},
 		toStopPath:                              {"GET": c.listToStop},

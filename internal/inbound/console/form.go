@@ -21,7 +21,7 @@ var labels = map[string]string{
 	"keep": "The current secret", "email": "Email address",
 	"user_id": "Buyer", "affiliate_id": "Affiliate", "course_id": "Course", "pricing_plan_id": "Pricing plan",
 	"q":                 "Find",
-	"is_fully_refunded": "Fully refunded", "is_chargeback": "Chargeback", "from": "From", "until": "Until", "page": "Page",
+	"is_fully_refunded": "Fully refunded", "is_chargeback": "Chargeback", "from": "From", "until": "Until", "by": "By", "page": "Page",
 	"product_type": "Kind of product", "product": "Product", "ends_on": "Last day",
 	"action": "What to do", "tags": "Tags", "who": "For whom", "file": "File", "list": "List", "with_tag": "Tag",
 	"with_product": "Their product",

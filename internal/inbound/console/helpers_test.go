@@ -22,6 +22,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 	users "github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/reports"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
@@ -82,6 +83,7 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 		Site: at, School: storetest.School(store), Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
 		Sales: p.sales, Names: store, Events: p.events, Learning: p.learning, Bulk: p.bulk,
 		People: users.New(store, p.clock.Now), Doors: p.doors(), Emails: p.emails(nil),
+		Reports: &reports.Service{Store: store, Clock: p.clock.Now},
 		Staff: &access.Staff{Store: store, Clock: p.clock.Now, Accounts: p.accounts, Keys: p.keys, People: users.New(store, p.clock.Now)},
 		Clock: p.clock.Now, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
@@ -185,7 +187,8 @@ func checkHeaders(t *testing.T, what string, w *httptest.ResponseRecorder) {
 		}
 	}
 	body := w.Body.String()
-	if w.Code != http.StatusSeeOther && w.Body.Len() > 0 && !strings.HasPrefix(body, "<!doctype html>") {
+	file := strings.HasPrefix(w.Header().Get("Content-Type"), "text/csv")
+	if w.Code != http.StatusSeeOther && w.Body.Len() > 0 && !file && !strings.HasPrefix(body, "<!doctype html>") {
 		t.Errorf("%s: the answer is no page: %.80s", what, body)
 	}
 	for _, foreign := range []string{"<script>", "<style", "style=\"", "http-equiv"} {

@@ -9,6 +9,10 @@ import (
 
 // home is what the first room shows.
 type home struct {
+	Sales  *earned // nil while nothing was ever sold
+	Look   int64   // warnings
+	ToStop int64   // sales that somebody is to stop charging
+
 	Transactions     int64
 	Apps, AppsOff    int
 	Keys             int // that are not revoked
@@ -16,6 +20,9 @@ type home struct {
 	Base, Authorize  string
 	TokenV1, TokenV2 string
 }
+
+// newestSales is how many sales the first room shows.
+const newestSales = 5
 
 // home serves GET /admin.
 func (c *console) home(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -31,16 +38,12 @@ func (c *console) home(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
-	listing, err := c.Sales.List(
-		r.Context(), v.by(), lyceum.TransactionFilter{}, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: 1},
-	)
-	if err != nil {
-		return err
-	}
 	data := home{
-		Transactions: listing.Total,
-		Apps:         len(apps), Base: c.Site.BaseURL, Authorize: c.authorizeURL(v.School.ID),
+		Apps: len(apps), Base: c.Site.BaseURL, Authorize: c.authorizeURL(v.School.ID),
 		TokenV1: c.tokenURL(lyceum.V1), TokenV2: c.tokenURL(lyceum.V2),
+	}
+	if err := c.sold(r, v, &data); err != nil {
+		return err
 	}
 	for i := range apps {
 		if !apps[i].Active() {
@@ -61,6 +64,36 @@ func (c *console) home(w http.ResponseWriter, r *http.Request, v *visit) error {
 		}
 	}
 	return c.show(w, r, http.StatusOK, "home.gohtml", v, v.School.Name, data)
+}
+
+// sold fills in what the school sold and what of it needs a look.
+func (c *console) sold(r *http.Request, v *visit, data *home) error {
+	one := lyceum.Page{Number: 1, Size: 1}
+	listing, err := c.Sales.List(r.Context(), v.by(), lyceum.TransactionFilter{}, lyceum.NewestFirst,
+		lyceum.Page{Number: 1, Size: newestSales})
+	if err != nil {
+		return err
+	}
+	data.Transactions = listing.Total
+	warnings, err := c.Sales.Attention(r.Context(), v.by(), false, one)
+	if err != nil {
+		return err
+	}
+	stops, err := c.Sales.ToStop(r.Context(), v.by(), struct{}{}, one)
+	if err != nil {
+		return err
+	}
+	data.Look, data.ToStop = warnings.Total, stops.Total
+	if listing.Total == 0 {
+		return nil
+	}
+	overview, err := c.Reports.Overview(r.Context(), v.by())
+	if err != nil {
+		return err
+	}
+	data.Sales = newEarned(&overview, lyceum.Currency(r.URL.Query().Get("currency")))
+	data.Sales.Newest, err = c.rowsOf(r.Context(), v.School.ID, listing.All())
+	return err
 }
 
 // authorizeURL and tokenURL are what an app is set up with (docs/oauth.md).

@@ -18,6 +18,8 @@ var doors = map[Right][]string{
 		"GET /lyceum/v1/affiliates/{affiliate_id}/statement",
 		"GET /lyceum/v1/authors/{author_id}/statement",
 		"GET /lyceum/v1/reports/sales",
+		"GET /admin/reports/sales",
+		"GET /admin/reports/sales.csv",
 	},
 	SeeSales: {
 		"GET /admin/transactions",

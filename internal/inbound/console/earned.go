@@ -1,0 +1,164 @@
+package console
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/reports"
+)
+
+// earned is what the first room shows of the money of a school.
+type earned struct {
+	Cards               []earnedCard
+	Chart               *chart
+	Currencies          []currencyLink // others than that of the chart
+	Courses, Affiliates []bestGroup
+	Newest              []row
+	LastMonth, Month    string // addresses of reports by course
+	ByAffiliate         string
+}
+
+// earnedCard is a period beside another one.
+type earnedCard struct {
+	Name, Beside     string
+	Now, Before      lyceum.SalesSum
+	Lines            []earnedLine
+	Revenue, Earlier string
+	Report           string // its address
+}
+
+// earnedLine is what was sold and refunded in one currency.
+type earnedLine struct {
+	Currency       lyceum.Currency
+	Gross, Refunds string
+}
+
+type currencyLink struct {
+	Currency lyceum.Currency
+	Address  string
+}
+
+type bestGroup struct{ Name, Revenue, Sales string }
+
+func newEarned(o *reports.Overview, currency lyceum.Currency) *earned {
+	e := &earned{
+		Cards: []earnedCard{
+			newCard("Today", "yesterday", &o.Today), newCard("This month", "the same days of last month", &o.Month),
+			newCard("Last 30 days", "the 30 days before", &o.Recent),
+		},
+		Courses: bestGroups(o.Courses, "Course"), Affiliates: bestGroups(o.Affiliates, "Affiliate"),
+		LastMonth: reportAddress(o.LastMonth, reports.ByCourse), Month: reportAddress(o.Month.Now.Span, reports.ByCourse),
+		ByAffiliate: reportAddress(o.LastMonth, reports.ByAffiliate),
+	}
+	figures := o.Recent.Now.Figures
+	if len(figures) == 0 {
+		return e
+	}
+	chosen := slices.MaxFunc(figures, func(a, b lyceum.SalesSum) int { return int(a.Sales - b.Sales) }).Currency
+	for i := range figures {
+		if figures[i].Currency == currency {
+			chosen = currency
+		}
+	}
+	for i := range figures {
+		if other := figures[i].Currency; other != chosen {
+			e.Currencies = append(e.Currencies, currencyLink{other, homePath + "?currency=" + string(other)})
+		}
+	}
+	e.Chart = newChart(o.Days, chosen)
+	return e
+}
+
+func newCard(name, beside string, b *reports.Beside) earnedCard {
+	c := earnedCard{
+		Name: name, Beside: beside, Now: b.Now.Figures.All(), Before: b.Before.Figures.All(),
+		Report: reportAddress(b.Now.Span, reports.ByCourse),
+	}
+	c.Revenue, c.Earlier = dollars(c.Now.Revenue), dollars(c.Before.Revenue)
+	for i := range b.Now.Figures {
+		f := &b.Now.Figures[i]
+		line := earnedLine{Currency: f.Currency, Gross: money(f.Gross, f.Currency)}
+		if f.Refunded != 0 {
+			line.Refunds = money(f.Refunded, f.Currency)
+		}
+		c.Lines = append(c.Lines, line)
+	}
+	return c
+}
+
+func bestGroups(groups []reports.Group, kind string) []bestGroup {
+	var list []bestGroup
+	for i := range groups {
+		all := groups[i].Figures.All()
+		list = append(list, bestGroup{groupName(&groups[i], kind), dollars(all.Revenue), count(all.Sales, "sale", "sales")})
+	}
+	return list
+}
+
+// chart is what was sold and refunded day by day in one currency: bars up from a
+// line, and down.
+type chart struct {
+	Currency       lyceum.Currency
+	Width, Height  int
+	Zero           int // where the line is
+	Top, Bottom    string
+	First, Last    string
+	Gross, Refunds string
+	Bars           []bar
+}
+
+// bar is a day of a chart.
+type bar struct {
+	X, Width             int
+	Y, Up, Down          int
+	Day, Gross, Refunded string
+	Sales                int64
+}
+
+// Sizes of a chart, in its own units.
+const (
+	chartBar    = 22
+	chartGap    = 2
+	chartHeight = 180
+	chartTop    = 18 // above the highest bar
+)
+
+func newChart(days []reports.Group, currency lyceum.Currency) *chart {
+	c := &chart{
+		Currency: currency, Width: len(days) * (chartBar + chartGap), Height: chartHeight + 2*chartTop,
+		First: shortDay(days[0].Days.Value.From), Last: shortDay(days[len(days)-1].Days.Value.Until),
+	}
+	sums := make([]lyceum.SalesSum, len(days))
+	var up, down, gross, refunded lyceum.Minor
+	for i := range days {
+		for j := range days[i].Figures {
+			if f := &days[i].Figures[j]; f.Currency == currency {
+				sums[i] = *f
+			}
+		}
+		up, down = max(up, sums[i].Gross), max(down, sums[i].Refunded)
+		gross, refunded = gross+sums[i].Gross, refunded+sums[i].Refunded
+	}
+	units := max(up+down, 1)
+	scale := func(m lyceum.Minor) int { return int(float64(max(m, 0)) / float64(units) * chartHeight) }
+	c.Zero = chartTop + scale(up)
+	c.Top, c.Gross, c.Refunds = money(up, currency), money(gross, currency), money(refunded, currency)
+	if down > 0 {
+		c.Bottom = money(down, currency)
+	}
+	for i := range sums {
+		s := &sums[i]
+		b := bar{
+			X: i * (chartBar + chartGap), Width: chartBar, Up: scale(s.Gross), Down: scale(s.Refunded), Sales: s.Sales,
+			Day: shortDay(days[i].Days.Value.From), Gross: money(s.Gross, currency), Refunded: money(s.Refunded, currency),
+		}
+		b.Y = c.Zero - b.Up
+		c.Bars = append(c.Bars, b)
+	}
+	return c
+}
+
+func shortDay(d lyceum.Day) string {
+	return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC).Format("2\u00a0Jan\u00a02006")
+}
