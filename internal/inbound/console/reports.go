@@ -49,7 +49,8 @@ var groupWords = map[reports.By]string{
 }
 
 func reportAddress(of reports.Span, by reports.By) string {
-	return reportPath + "?" + url.Values{"from": {of.From.String()}, "until": {of.Until.String()}, "by": {string(by)}}.Encode()
+	asked := url.Values{"from": {of.From.String()}, "until": {of.Until.String()}, "by": {string(by)}}
+	return reportPath + "?" + asked.Encode()
 }
 
 // askReport reads which report a page asks for and makes it.
@@ -102,6 +103,10 @@ func (c *console) showReport(w http.ResponseWriter, r *http.Request, v *visit) e
 // sendReport serves GET /admin/reports/sales.csv.
 func (c *console) sendReport(w http.ResponseWriter, r *http.Request, v *visit) error {
 	report, err := c.askReport(r, v)
+	if err != nil && lyceum.Public(err).Kind == lyceum.Invalid { // the page says what is wrong
+		http.Redirect(w, r, reportPath+"?"+r.URL.Query().Encode(), http.StatusSeeOther) //nolint:gosec // our own page
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -114,7 +119,7 @@ func (c *console) sendReport(w http.ResponseWriter, r *http.Request, v *visit) e
 	w.Header().Set("Content-Type", file.ContentType())
 	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	_, err = w.Write(text) //nolint:gosec // it is a file, and labelled so
+	_, err = w.Write(text)
 	if err != nil {
 		web.Logger(c.Log, w, r).DebugContext(r.Context(), "report was not read to its end", "err", err)
 	}

@@ -47,13 +47,18 @@ func (s *Service) Overview(ctx context.Context, by lyceum.By) (Overview, error) 
 		part *Part
 		span Span
 	}{
-		{&o.Today.Now, Span{today, today}}, {&o.Today.Before, Span{today.Add(-1), today.Add(-1)}},
-		{&o.Month.Now, Span{first, today}}, {&o.Month.Before, Span{first.AddMonths(-1), today.AddMonths(-1)}},
-		{&o.Recent.Now, recent}, {&o.Recent.Before, recent.before()},
+		{&o.Today.Now, Span{today, today}},
+		{&o.Today.Before, Span{today.Add(-1), today.Add(-1)}},
+		{&o.Month.Now, Span{first, today}},
+		{&o.Month.Before, Span{first.AddMonths(-1), today.AddMonths(-1)}},
+		{&o.Recent.Now, recent},
+		{&o.Recent.Before, recent.before()},
 	}
 	var queries []lyceum.SalesSumQuery
 	ask := func(of Span, group lyceum.SalesGroup) {
-		queries = append(queries, lyceum.SalesSumQuery{First: of.From, Last: of.Until, Zone: zone, Group: group, Most: mostSums})
+		queries = append(queries, lyceum.SalesSumQuery{
+			First: of.From, Last: of.Until, Zone: zone, Group: group, Most: mostSums,
+		})
 	}
 	ask(recent, lyceum.SalesByDay)
 	ask(recent, lyceum.SalesByPlan)

@@ -1,0 +1,78 @@
+package console_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+const byCourse = "/admin/reports/sales?by=course&amp;from=2026-03-01&amp;until=2026-03-31"
+
+// earnings sells in March and, up to today, in April.
+func (p *place) earnings() {
+	p.market()
+	affiliate := func(n *sales.NewSale) {
+		n.Affiliate = lyceum.Some(lyceum.AffiliateID(7))
+		n.AffiliateFees = lyceum.Some(lyceum.Minor(100))
+	}
+	for day := range 34 {
+		for n := range 1 + day%3 {
+			_, id := p.sell(lyceum.PricingPlanID(1+(day+n)%2), lyceum.UserID(11+n), affiliate)
+			if day%9 == 0 {
+				_, err := p.sales.Refund(p.t.Context(), p.by(), sales.Refund{Transaction: id, Amount: lyceum.Some[lyceum.Minor](300)})
+				if err != nil {
+					p.t.Fatal(err)
+				}
+			}
+		}
+		p.clock.Pass(24 * time.Hour)
+	}
+	p.session()
+}
+
+func TestEarned(t *testing.T) {
+	p := open(t, site)
+	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "Four steps to begin with", "Bring your sales", "Connect a program", "Make something to sell", "Invite your partner")
+	p.earnings()
+	w := p.ask(p.owner, "GET", "/admin", nil)
+	want(t, w, 200, "Last 30 days in EUR", `href="/admin?currency=USD"`, byCourse, "Best courses", "Pottery", "Best affiliates", "Affiliate 7", "Newest sales", "Ada Lovelace", "Show the figures", "refunded</title>")
+	want(t, p.ask(p.owner, "GET", "/admin?currency=USD", nil), 200, "Last 30 days in USD")
+	want(t, p.ask(p.owner, "GET", "/admin?currency=XXX", nil), 200, "Last 30 days in EUR")
+
+	w = p.ask(p.owner, "GET", strings.ReplaceAll(byCourse, "&amp;", "&"), nil)
+	want(t, w, 200, "By Course", "Pottery", "Export CSV", "1\u00a0Feb\u00a02026 to 28\u00a0Feb\u00a02026", `/admin/reports/sales.csv?by=course&amp;from=2026-03-01&amp;until=2026-03-31`)
+	want(t, p.ask(p.owner, "GET", "/admin/reports/sales?by=&from=&until=2026-04-10", nil), 200, "1\u00a0Apr\u00a02026 to 10\u00a0Apr\u00a02026")
+	want(t, p.ask(p.owner, "GET", "/admin/reports/sales?by=hour", nil), 422, "By must be day or week or month")
+	want(t, p.ask(p.owner, "GET", "/admin/reports/sales?from=2026-04-02&until=2026-04-01", nil), 422, "Until must not be before from, which is 2026-04-02")
+	w = p.ask(p.owner, "GET", "/admin/reports/sales.csv?by=course&from=2026-03-01&until=2026-03-31", nil)
+	if w.Code != http.StatusOK || !strings.HasPrefix(w.Body.String(), "from,until,type,id,name,currency,sales_count,") || !strings.Contains(w.Body.String(), ",1,Pottery,EUR,") ||
+		w.Header().Get("Content-Disposition") != `attachment; filename="sales-2026-03-01-2026-03-31.csv"` {
+		t.Errorf("%d %v\n%s", w.Code, w.Header(), w.Body)
+	}
+	leads(t, p.ask(p.owner, "GET", "/admin/reports/sales.csv?by=hour", nil), "/admin/reports/sales?by=hour")
+}
+
+func TestEarnedInABrowser(t *testing.T) {
+	w, p := show(t)
+	p.earnings()
+	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
+	pages := map[string]string{"money": "/admin", "report": strings.ReplaceAll(byCourse, "&amp;", "&")}
+	w.eachAppearance(func() {
+		for _, path := range pages {
+			w.open(path)
+			w.sound()
+		}
+	})
+	for name, path := range pages {
+		w.open(path)
+		for _, dark := range []bool{false, true} {
+			webtest.Screenshot(t, w.tab, "console-"+name+"-"+lightOrDark(dark), webtest.Desktop, dark)
+			webtest.Screenshot(t, w.tab, "console-"+name+"-phone-"+lightOrDark(dark), webtest.Phone, dark)
+		}
+	}
+}
