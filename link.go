@@ -11,6 +11,7 @@ const (
 	SetPassword    LinkPurpose = "set_password"    // #nosec G101 -- made by an owner
 	ForgotPassword LinkPurpose = "forgot_password" // #nosec G101 -- sent on request
 	ConfirmEmail   LinkPurpose = "confirm_email"   // sent to the address that it confirms
+	SecondStep     LinkPurpose = "second_step"     // kept by the browser between password and second factor
 )
 
 // Link is a one-time link for a user who cannot sign in. Only the hash of its

@@ -15,4 +15,6 @@ type School struct {
 	// ReviewsComments: what learners write waits until the school approves it.
 	ReviewsComments bool
 	Retention       Retention
+	// OwnersSecondFactor: owners open the console with a second factor alone.
+	OwnersSecondFactor bool
 }

@@ -14,6 +14,9 @@ type Session struct {
 	SeenAt    time.Time
 	Address   string // the network it began from, such as 192.0.2.0/24; may be empty
 	Browser   string // its family and system, such as Firefox on Linux; may be empty
+	// ConfirmedAt is when the person last showed in it who they are: by password and
+	// second factor. The zero time: never.
+	ConfirmedAt time.Time
 }
 
 // ID names the session where its secret has no place. It says nothing of the

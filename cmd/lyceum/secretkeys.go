@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
@@ -113,7 +114,14 @@ func (a *keysAt) needed(p *program, d *database) (keys *keyFile, needed map[lyce
 		return keys, nil, err
 	}
 	sealed, err := templates.New(store, p.clock, templates.Options{}).NeededKeys(p.ctx)
+	if err != nil {
+		return keys, nil, err
+	}
+	factors, err := access.NewAccounts(store, p.clock, nil, keys.ring).NeededKeys(p.ctx)
 	for id, n := range sealed {
+		needed[id] += n
+	}
+	for id, n := range factors {
 		needed[id] += n
 	}
 	return keys, needed, err
@@ -127,8 +135,8 @@ type pruneKeysCommand struct {
 // Help implements kong's help for the command.
 func (pruneKeysCommand) Help() string {
 	return "Example: lyceum secret-key prune --data /var/lib/lyceum\n\nKeeps the signing key and the keys that " +
-		"webhook secrets are derived from and that the secrets of templates and the links of emails that wait are " +
-		"encrypted with. After a webhook's secret is rotated, its old key is needed for another day."
+		"webhook secrets are derived from and that the secrets of templates and of second factors and the links of " +
+		"emails that wait are encrypted with. After a webhook's secret is rotated, its old key is needed for another day."
 }
 
 // Run removes keys.

@@ -126,7 +126,8 @@ var tableGroups = []struct {
 	{"answers", []string{"answers"}},
 	{"access", []string{
 		"sessions", "links", "authorization_codes", "access_tokens", "refresh_tokens", "grants", "oauth_apps", "api_keys",
-		"rate_windows", "staff_members",
+		"rate_windows", "staff_members", "second_factors",
+		"recovery_codes",
 	}},
 	{"emails", []string{"email_templates", "template_secrets", "emails"}},
 	{"bulk jobs", []string{"bulk_jobs", "bulk_parts"}},

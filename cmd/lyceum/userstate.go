@@ -88,3 +88,18 @@ func (userEnableCommand) Help() string {
 func (c *userEnableCommand) Run(p *program) error {
 	return c.change(p, (*access.Accounts).SwitchOn, "is enabled.")
 }
+
+type dropFactorCommand struct {
+	oneUser `embed:""`
+}
+
+// Help implements kong's help for the command.
+func (dropFactorCommand) Help() string {
+	return "Example: lyceum user remove-second-factor --email ann@example.com\n\nThe user then signs in with the " +
+		"password alone. Their recovery codes stop working. Use it for an owner who lost the app and the codes."
+}
+
+// Run removes the second factor and the recovery codes.
+func (c *dropFactorCommand) Run(p *program) error {
+	return c.change(p, (*access.Accounts).RemoveSecondFactor, "has no second factor.")
+}

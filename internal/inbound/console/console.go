@@ -204,6 +204,8 @@ func (c *console) routes() map[string]map[string]action {
 		delivery:                                {"GET": c.showDelivery},
 		delivery + "/resend":                    {"POST": c.resendDelivery},
 		staffPath:                               {"GET": c.listStaff, "POST": c.inviteStaff},
+		staffPath + "/second-factor":            {"POST": c.demandSecondFactor},
+		person + "/second-factor":               {"POST": c.dropSecondFactor},
 		staffPath + "/{id}":                     {"POST": c.changeStaff},
 		staffPath + "/{id}/remove":              {"GET": c.confirmRemoveStaff, "POST": c.removeStaff},
 		ownPath:                                 {"GET": c.showOwn},
@@ -268,6 +270,9 @@ func (c *console) route(path string, actions map[string]action) http.HandlerFunc
 		if !access.May(v.Role, method+" "+path) {
 			return c.closed(w, r, v)
 		}
+		if asked, err := c.askIdentity(w, r, v, method+" "+path); asked || err != nil {
+			return err
+		}
 		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
 			return lyceum.Invalidf("The part of this URL after the question mark is invalid: a percent sign must be " +
 				"followed by two hexadecimal digits, and parameters are separated by &, not by a semicolon.")
@@ -305,6 +310,52 @@ func firstPage(role lyceum.StaffRole) string {
 	return peoplePath
 }
 
+// askIdentity leads who has not shown for a while who they are to a page that asks them,
+// before a door that a stolen session must not open.
+func (c *console) askIdentity(w http.ResponseWriter, r *http.Request, v *visit, door string) (bool, error) {
+	if !access.WantsFresh(door) {
+		return false, nil
+	}
+	fresh, err := c.Accounts.Fresh(r.Context(), v.School.ID, c.Site.Session(r))
+	if fresh || err != nil {
+		return false, err
+	}
+	c.leadAway(w, r, fmt.Sprintf("/secure/%d/identity/confirm?next=%s", v.School.ID, url.QueryEscape(backFrom(r))))
+	return true, nil
+}
+
+// backFrom is the page to go back to: that of a form, if one was sent.
+func backFrom(r *http.Request) string {
+	if r.Method != http.MethodPost {
+		return r.URL.Path
+	}
+	for _, room := range []string{appsPath, keysPath, webhooksPath, staffPath} {
+		if r.URL.Path == room || strings.HasPrefix(r.URL.Path, room+"/") {
+			return room
+		}
+	}
+	return peoplePath
+}
+
+// leadAway leads the whole page on, also from a part of it.
+func (c *console) leadAway(w http.ResponseWriter, r *http.Request, to string) {
+	if r.Header.Get("HX-Request") != "" {
+		w.Header().Set("HX-Redirect", to) // a part of a page must not become another one
+		return
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther) // #nosec G710 -- always a page of this server
+}
+
+// unguarded reports whether somebody owns the school without the second factor that it
+// wants owners to have.
+func (c *console) unguarded(r *http.Request, v *visit) (bool, error) {
+	if !v.School.OwnersSecondFactor || v.Role != lyceum.OwnerRole {
+		return false, nil
+	}
+	has, err := c.Accounts.HasSecondFactor(r.Context(), v.School.ID, v.User.ID)
+	return !has, err
+}
+
 // staff lets through who works for the school, leads who is not signed in to the
 // sign-in, and tells others that this is not for them. What of it a role opens, route
 // decides.
@@ -319,7 +370,14 @@ func (c *console) staff(next action) http.HandlerFunc {
 		case v.Role == "":
 			err = c.show(w, r, http.StatusForbidden, "stranger.gohtml", nil, "Only the school’s staff can open this page", v)
 		default:
-			err = next(w, r, v)
+			var unguarded bool
+			if unguarded, err = c.unguarded(r, v); unguarded {
+				c.leadAway(w, r, "/account/second-factor")
+				return
+			}
+			if err == nil {
+				err = next(w, r, v)
+			}
 		}
 		if err != nil {
 			c.apologize(w, r, v, err)
@@ -362,12 +420,7 @@ func (c *console) signIn(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		next = r.URL.Path
 	}
-	to := signInPath + "?next=" + url.QueryEscape(next)
-	if r.Header.Get("HX-Request") != "" {
-		w.Header().Set("HX-Redirect", to) // a part of a page must not become the sign-in
-		return
-	}
-	http.Redirect(w, r, to, http.StatusSeeOther)
+	c.leadAway(w, r, signInPath+"?next="+url.QueryEscape(next))
 }
 
 // parseID reads an id as the console writes it, so that a thing has one address.

@@ -55,6 +55,7 @@ type place struct {
 	clock    *storetest.Clock
 
 	owner, learner string // sessions in school 1
+	stale          bool   // sessions are not confirmed again when time passes
 }
 
 var site = web.Site{BaseURL: "http://api.example.com", AuthURL: "http://school.example.com"}
@@ -163,12 +164,32 @@ func (p *place) ask(session, method, path string, form url.Values, headers ...st
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	if session != "" {
+		p.confirm(session)
 		r.AddCookie(&http.Cookie{Name: "lyceum", Value: session})
 	}
 	w := httptest.NewRecorder()
 	p.handler.ServeHTTP(w, r)
 	checkHeaders(p.t, method+" "+path, w)
 	return w
+}
+
+// confirm keeps a session fresh.
+func (p *place) confirm(session string) {
+	school, ok := access.SchoolOfSession(session)
+	if !ok || p.stale {
+		return
+	}
+	if fresh, err := p.accounts.Fresh(p.t.Context(), school, session); err != nil || fresh {
+		return
+	}
+	storetest.Write(p.t, p.store, school, func(tx lyceum.Tx) error {
+		kept, err := tx.Sessions.Get(tx, access.HashSecret(session))
+		if err != nil {
+			return err
+		}
+		kept.ConfirmedAt = p.clock.Now()
+		return tx.Sessions.Update(tx, kept)
+	})
 }
 
 func checkHeaders(t *testing.T, what string, w *httptest.ResponseRecorder) {

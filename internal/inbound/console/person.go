@@ -21,6 +21,7 @@ type personPage struct {
 	Staff    lyceum.StaffRole // empty: they do not work here
 	// Changeable: the visitor may change the account. Erasable: they may erase it.
 	Changeable, Erasable bool
+	SecondFactor         bool // they have one
 }
 
 // findPerson serves POST /admin/settings/people/find.
@@ -63,6 +64,9 @@ func (c *console) personPage(
 	page := personPage{
 		User: user, Path: personPath(user.ID), Access: accessPath(user.ID), Give: give, Sessions: len(stays),
 		Staff: role,
+	}
+	if page.SecondFactor, err = c.Accounts.HasSecondFactor(r.Context(), v.School.ID, user.ID); err != nil {
+		return err
 	}
 	over := role == "" || v.Role == lyceum.OwnerRole
 	page.Changeable = over && access.Holds(v.Role, access.ChangePeople)

@@ -110,6 +110,19 @@ func (c *console) changeStaff(w http.ResponseWriter, r *http.Request, v *visit) 
 	return c.afterStaff(w, r, v, one.User.ID, "staff-changed")
 }
 
+// demandSecondFactor serves POST /admin/settings/staff/second-factor.
+func (c *console) demandSecondFactor(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if err := c.Accounts.DemandSecondFactor(r.Context(), v.by(), r.PostForm.Get("demanded") == "on"); err != nil {
+		return err
+	}
+	return done(w, r, staffPath, "changed")
+}
+
+// dropSecondFactor serves POST /admin/settings/people/{id}/second-factor.
+func (c *console) dropSecondFactor(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return c.deed(w, r, v, c.Accounts.RemoveSecondFactor, "second-dropped")
+}
+
 // afterStaff leads who changed what they may do themselves to the first page.
 func (c *console) afterStaff(w http.ResponseWriter, r *http.Request, v *visit, id lyceum.UserID, notice string) error {
 	if id == v.User.ID {

@@ -221,6 +221,7 @@ var notices = map[string]string{
 		"cannot be shown again. If it is lost, create another under People.",
 	"staff-changed":  "The role is changed. It counts from their next request on.",
 	"staff-removed":  "They no longer work here, and the API keys that they made are revoked.",
+	"second-dropped": "The second factor is removed. The person signs in with the password alone.",
 	"person-off":     "The person is disabled and can no longer sign in.",
 	"person-on":      "The person is enabled again.",
 	"person-out":     "The person is signed out everywhere.",

@@ -58,7 +58,7 @@ func show(t *testing.T) *window {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	w.oauth = access.NewOAuth(store, time.Now)
-	w.people = access.NewAccounts(store, time.Now, w.oauth, nil)
+	w.people = access.NewAccounts(store, time.Now, w.oauth, lyceum.NewKeyring(lyceum.SecretKey{1}))
 	w.apps = access.NewApps(store, time.Now, w.oauth, true)
 
 	now := lyceum.Second(time.Now())

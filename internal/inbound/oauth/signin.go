@@ -101,6 +101,12 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 		see(w, r, v.path("set_password/"+in.Link)+"?done=weak&next="+url.QueryEscape(next))
 		return nil
 	}
+	if in.Step != "" {
+		p.Site.End(w)
+		p.Site.KeepStep(w, in.Step, stepLifetime)
+		see(w, r, v.path("second_step")+"?next="+url.QueryEscape(next))
+		return nil
+	}
 	p.Site.Begin(w, in.Session, access.SessionAbsolute)
 	p.Site.KeepDevice(w, in.Device, access.DeviceLifetime)
 	return p.seeNext(w, r, v, &in.User, next)
@@ -156,12 +162,14 @@ func (p *pages) whichSchool(w http.ResponseWriter, r *http.Request) error {
 // notices are the sentences that a page begins with after something was done,
 // by the value of the parameter done.
 var notices = map[string]string{
-	"signed_out": "You are signed out.",
-	"password":   "Your new password is set. Sign in with it.",
-	"email":      "Your email address is changed. Sign in with the new one.",
-	"weak":       "Your password is too common. Choose another one to continue.",
-	"ended":      "That session has ended.",
-	"everywhere": "You are signed out everywhere.",
-	"revoked":    "The app no longer has access.",
-	"cancelled":  "Nothing was granted.",
+	"signed_out":     "You are signed out.",
+	"password":       "Your new password is set. Sign in with it.",
+	"email":          "Your email address is changed. Sign in with the new one.",
+	"weak":           "Your password is too common. Choose another one to continue.",
+	"second-on":      "Your second factor is on.",
+	"second-removed": "Your second factor is removed.",
+	"ended":          "That session has ended.",
+	"everywhere":     "You are signed out everywhere.",
+	"revoked":        "The app no longer has access.",
+	"cancelled":      "Nothing was granted.",
 }

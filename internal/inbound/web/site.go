@@ -75,6 +75,27 @@ func (s Site) KeepDevice(w http.ResponseWriter, text string, lifetime time.Durat
 	s.setNamed(w, s.deviceCookie(), text, int(lifetime/time.Second))
 }
 
+// stepCookie holds that somebody showed their password and not yet their second factor.
+func (s Site) stepCookie() string { return s.cookie() + "-step" }
+
+// Step gives what KeepStep kept, or nothing.
+func (s Site) Step(r *http.Request) string {
+	cookie, err := r.Cookie(s.stepCookie())
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
+// KeepStep keeps a secret between password and second factor; a lifetime below 0 drops it.
+func (s Site) KeepStep(w http.ResponseWriter, secret string, lifetime time.Duration) {
+	seconds := int(lifetime / time.Second)
+	if lifetime < 0 {
+		seconds = -1
+	}
+	s.setNamed(w, s.stepCookie(), secret, seconds)
+}
+
 // fromCookie holds the page that a person came from, while the browser is open.
 func (s Site) fromCookie() string { return s.cookie() + "-from" }
 

@@ -3,6 +3,7 @@ package access
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/lyceum-school/lyceum"
@@ -76,6 +77,24 @@ func Doors() map[string]Right { return rightOf() }
 func May(role lyceum.StaffRole, door string) bool {
 	right, known := rightOf()[door]
 	return known && Holds(role, right)
+}
+
+// WantsFresh reports whether who opens a door must have shown a short while ago who
+// they are: before keys, apps, webhooks, roles and erasing.
+func WantsFresh(door string) bool {
+	method, path, _ := strings.Cut(door, " ")
+	if strings.HasPrefix(path, "/admin/settings/people/") {
+		return strings.HasSuffix(path, "/erase") || strings.HasSuffix(path, "/second-factor")
+	}
+	if path == "/admin/settings/staff" {
+		return true
+	}
+	for _, room := range []string{"oauth-apps", "api-keys", "webhooks", "staff"} {
+		if path == "/admin/settings/"+room || strings.HasPrefix(path, "/admin/settings/"+room+"/") {
+			return method == "POST" || strings.HasSuffix(path, "/new") || strings.HasSuffix(path, "/edit")
+		}
+	}
+	return false
 }
 
 // PermitDoor fails with Forbidden where the role of who asks does not open a door. The

@@ -366,6 +366,8 @@ var doors = map[Right][]string{
 	ManageStaff: {
 		"GET /admin/settings/staff",
 		"POST /admin/settings/staff",
+		"POST /admin/settings/staff/second-factor",
+		"POST /admin/settings/people/{id}/second-factor",
 		"POST /admin/settings/staff/{id}",
 		"GET /admin/settings/staff/{id}/remove",
 		"POST /admin/settings/staff/{id}/remove",

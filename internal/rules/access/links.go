@@ -88,7 +88,8 @@ func (a *Accounts) Link(ctx context.Context, school lyceum.SchoolID, text string
 	if err != nil {
 		return lyceum.User{}, err
 	}
-	if link.Purpose == lyceum.ConfirmEmail || link.UsedAt.Present || !a.clock().Before(link.ExpiresAt) {
+	sets := link.Purpose == lyceum.SetPassword || link.Purpose == lyceum.ForgotPassword
+	if !sets || link.UsedAt.Present || !a.clock().Before(link.ExpiresAt) {
 		return lyceum.User{}, errLink
 	}
 	return v.Users.Get(v, link.User)

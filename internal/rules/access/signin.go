@@ -38,8 +38,10 @@ type Accounts struct {
 	oauth   *OAuth
 	guard   *guard
 	devices devices
+	ring    *lyceum.Keyring // seals the secrets of second factors
 
 	forgotten *Tries
+	codes     *Tries // codes of second factors, by user
 
 	hashing  *slots        // for people
 	programs *slots        // for requests of the interface that bring a password
@@ -54,6 +56,7 @@ func NewAccounts(store lyceum.Store, clock func() time.Time, oauth *OAuth, ring 
 	return &Accounts{
 		store: store, clock: clock, entropy: NewEntropy, oauth: oauth,
 		guard: newGuard(clock), devices: newDevices(clock, ring), forgotten: NewTries(clock, forgottenBounds),
+		ring: ring, codes: NewTries(clock, codeBounds),
 		hashing: newSlots(runtime.NumCPU()), programs: newSlots(max(1, runtime.NumCPU()/2)),
 		nobody: sync.OnceValue(func() string { return HashPassword(string(e[:]), [16]byte(e[16:])) }),
 	}
@@ -78,6 +81,8 @@ type Admission struct {
 	// Link lets a person choose a new password who must do so before a session
 	// begins.
 	Link string
+	// Step lets a person show the second factor that they have before a session begins.
+	Step string
 }
 
 // errChanged refuses a password that was right when its check began, because the
@@ -124,9 +129,15 @@ func (a *Accounts) signIn(ctx context.Context, t Attempt) (Admission, error) {
 	}
 	a.guard.succeeded(c)
 	in := Admission{User: user}
-	if user.MustChangePassword {
-		in.Link, err = a.changeLink(ctx, t.School, user)
-	} else {
+	second, err := a.HasSecondFactor(ctx, t.School, user.ID)
+	switch {
+	case err != nil:
+	case user.MustChangePassword:
+		in.Link, err = a.changeLink(ctx, t.School, user, lyceum.SetPassword)
+	case second:
+		in.Step, err = a.changeLink(ctx, t.School, user, lyceum.SecondStep)
+		return in, err
+	default:
 		in.Session, in.User, err = a.begin(ctx, t, user)
 	}
 	if err != nil {
@@ -153,8 +164,10 @@ func (a *Accounts) traceLock(ctx context.Context, t Attempt, user lyceum.User, r
 const changeLifetime = 15 * time.Minute
 
 // changeLink makes the one-time link of somebody who has just shown their
-// password and must choose another.
-func (a *Accounts) changeLink(ctx context.Context, school lyceum.SchoolID, user lyceum.User) (string, error) {
+// password and must choose another, or show their second factor.
+func (a *Accounts) changeLink(
+	ctx context.Context, school lyceum.SchoolID, user lyceum.User, purpose lyceum.LinkPurpose,
+) (string, error) {
 	now := a.clock()
 	text := secretText(linkPrefix, school, a.entropy())
 	stamp := lyceum.Stamp{School: school, At: now, Actor: userActor(user.ID)}
@@ -162,8 +175,13 @@ func (a *Accounts) changeLink(ctx context.Context, school lyceum.SchoolID, user 
 		if _, err := asChecked(tx, user); err != nil {
 			return err
 		}
+		if purpose == lyceum.SecondStep { // it lets nobody in by itself, and has no entry
+			return tx.Links.Insert(tx, lyceum.Link{
+				Hash: HashSecret(text), User: user.ID, Purpose: purpose, CreatedAt: now, ExpiresAt: now.Add(changeLifetime),
+			})
+		}
 		return makeLink(tx, lyceum.Link{
-			Hash: HashSecret(text), User: user.ID, Purpose: lyceum.SetPassword, CreatedAt: now,
+			Hash: HashSecret(text), User: user.ID, Purpose: purpose, CreatedAt: now,
 			ExpiresAt: now.Add(changeLifetime),
 		})
 	})
@@ -194,15 +212,21 @@ func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User) (stri
 					return err
 				}
 			}
-			if err := tx.SignedIn(user.ID, t.From.String(), now); err != nil {
-				return err
-			}
-			return tx.Sessions.Insert(tx, lyceum.Session{
-				Hash: HashSecret(text), User: user.ID, CreatedAt: now, SeenAt: now, Address: network(t.From), Browser: t.Browser,
-			})
+			return enter(tx, t, user.ID, text, now)
 		})
 	user.PasswordHash = fresh
 	return text, user, err
+}
+
+// enter begins a session with a secret.
+func enter(tx lyceum.Tx, t Attempt, user lyceum.UserID, text string, now time.Time) error {
+	if err := tx.SignedIn(user, t.From.String(), now); err != nil {
+		return err
+	}
+	return tx.Sessions.Insert(tx, lyceum.Session{
+		Hash: HashSecret(text), User: user, CreatedAt: now, SeenAt: now, Address: network(t.From), Browser: t.Browser,
+		ConfirmedAt: now,
+	})
 }
 
 // asChecked gives a user as they are now, if the password that was checked is

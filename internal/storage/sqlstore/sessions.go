@@ -16,6 +16,7 @@ var _ = define(&tables.Sessions, noun[lyceum.KeyHash, lyceum.Session, lyceum.Ses
 		timeColumn("seen_at", func(s *lyceum.Session) *time.Time { return &s.SeenAt }),
 		textColumn("address", func(s *lyceum.Session) *string { return &s.Address }),
 		textColumn("browser", func(s *lyceum.Session) *string { return &s.Browser }),
+		timeColumn("confirmed_at", func(s *lyceum.Session) *time.Time { return &s.ConfirmedAt }),
 	},
 	narrow: func(w *where, f lyceum.SessionFilter) {
 		if f.User.Present {

@@ -1,0 +1,447 @@
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base32"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/pquerna/otp"
+	"github.com/pquerna/otp/hotp"
+	"github.com/pquerna/otp/totp"
+)
+
+const (
+	// codePeriod is how long a code of an app is shown, in seconds (RFC 6238).
+	codePeriod = 30
+	// codeSkew is how many codes before and after the one of now are taken: clocks may
+	// be wrong by 30 seconds.
+	codeSkew = 1
+	// recoveryCodes is how many recovery codes somebody gets.
+	recoveryCodes = 10
+)
+
+// codeBounds are those of the codes that are tried for one user.
+var codeBounds = Bounds{Minute: 5, Hour: 20}
+
+var (
+	errCode = lyceum.Errorf(lyceum.Unauthenticated, "This code is wrong or was used. Type the one that the app shows "+
+		"now.")
+	errCodeTries = lyceum.Errorf(lyceum.RateLimited, "Too many codes were tried for this account. Wait a while and "+
+		"try again.")
+	errStep   = lyceum.Errorf(lyceum.NotFound, "The sign-in took too long. Start again with your password.")
+	errNoRing = lyceum.Errorf(lyceum.Conflict, "The server has no secret key, so it cannot keep a second factor.")
+)
+
+// Setup is a second factor that an app is to be connected with. Nothing is stored of
+// it before its first code is shown.
+type Setup struct {
+	URL    string // that the app reads from a QR code
+	Secret string // to be typed instead
+	Sealed string // for Enable
+}
+
+// HasSecondFactor reports whether a user has a second factor.
+func (a *Accounts) HasSecondFactor(
+	ctx context.Context, school lyceum.SchoolID, user lyceum.UserID,
+) (bool, error) {
+	v := a.store.In(ctx, school)
+	kept, err := v.SecondFactors.Find(v, user)
+	return len(kept) > 0, err
+}
+
+// RecoveryCodesLeft counts the recovery codes of a user that were not used.
+func (a *Accounts) RecoveryCodesLeft(
+	ctx context.Context, school lyceum.SchoolID, user lyceum.UserID,
+) (int, error) {
+	v := a.store.In(ctx, school)
+	kept, err := lyceum.All(v.RecoveryCodes, v, lyceum.RecoveryCodeFilter{User: lyceum.Some(user)})
+	return len(kept), err
+}
+
+// sealing names what the secret of a user's second factor is sealed for.
+func sealing(school lyceum.SchoolID, user lyceum.UserID) string {
+	return fmt.Sprintf("second factor %d %d", school, user)
+}
+
+// SetUp makes a secret for an app. The issuer is what the app calls the school.
+func (a *Accounts) SetUp(school lyceum.SchoolID, user *lyceum.User, issuer string) (Setup, error) {
+	key, err := totp.Generate(totp.GenerateOpts{
+		Issuer: strings.ReplaceAll(issuer, ":", " "), AccountName: user.Email, Period: codePeriod, Rand: rand.Reader,
+	})
+	if err != nil {
+		return Setup{}, err
+	}
+	sealed, ok := a.ring.Seal(sealing(school, user.ID), key.Secret())
+	if !ok {
+		return Setup{}, errNoRing
+	}
+	return Setup{URL: key.URL(), Secret: key.Secret(), Sealed: sealed}, nil
+}
+
+// Again returns what SetUp made, for who typed a wrong code.
+func (a *Accounts) Again(school lyceum.SchoolID, user *lyceum.User, issuer, sealed string) (Setup, error) {
+	secret, err := a.ring.Open(sealing(school, user.ID), sealed)
+	if err != nil {
+		return Setup{}, lyceum.Invalidf("This page is out of date. Open it again, and scan the new code.")
+	}
+	raw, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret)
+	if err != nil {
+		return Setup{}, err
+	}
+	key, err := totp.Generate(totp.GenerateOpts{
+		Issuer: strings.ReplaceAll(issuer, ":", " "), AccountName: user.Email, Period: codePeriod, Secret: raw,
+	})
+	if err != nil {
+		return Setup{}, err
+	}
+	return Setup{URL: key.URL(), Secret: secret, Sealed: sealed}, nil
+}
+
+// Enable gives a user the second factor that SetUp made, if the code is one of it, and
+// returns their recovery codes, which are not stored and cannot be shown again. The
+// user's other sessions end. It fails with Conflict for who has a second factor, and
+// with Unauthenticated for a wrong code.
+func (a *Accounts) Enable(
+	ctx context.Context, by lyceum.By, user lyceum.UserID, sealed, code, here string,
+) (recovery []string, err error) {
+	secret, err := a.ring.Open(sealing(by.School, user), sealed)
+	if err != nil {
+		return nil, lyceum.Invalidf("This page is out of date. Open it again, and scan the new code.")
+	}
+	now := a.clock()
+	step, err := codeStep(secret, code, now, 0)
+	if err != nil {
+		return nil, err
+	}
+	err = a.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
+		kept, err := tx.SecondFactors.Find(tx, user)
+		if err != nil {
+			return err
+		}
+		if len(kept) > 0 {
+			return lyceum.Errorf(lyceum.Conflict, "You have a second factor already. Remove it first.")
+		}
+		if err := endOthers(tx, user, here); err != nil {
+			return err
+		}
+		tx.Note(lyceum.SecondFactorSet, int32(user))
+		err = tx.SecondFactors.Insert(tx, lyceum.SecondFactor{User: user, Sealed: sealed, Step: step, CreatedAt: now})
+		if err != nil {
+			return err
+		}
+		recovery, err = makeRecovery(tx, by.School, user, now)
+		return err
+	})
+	return recovery, err
+}
+
+// endOthers ends the sessions of a user but for one.
+func endOthers(tx lyceum.Tx, user lyceum.UserID, here string) error {
+	kept, err := lyceum.All(tx.Sessions, tx, lyceum.SessionFilter{User: lyceum.Some(user)})
+	if err != nil {
+		return err
+	}
+	for i := range kept {
+		if kept[i].Hash == HashSecret(here) {
+			continue
+		}
+		if err := endSession(tx, kept[i].Hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RenewRecovery replaces the recovery codes of a user.
+func (a *Accounts) RenewRecovery(ctx context.Context, by lyceum.By, user lyceum.UserID) (recovery []string, err error) {
+	now := a.clock()
+	err = a.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
+		if _, err := tx.SecondFactors.Get(tx, user); err != nil {
+			return err
+		}
+		recovery, err = makeRecovery(tx, by.School, user, now)
+		return err
+	})
+	return recovery, err
+}
+
+func makeRecovery(tx lyceum.Tx, school lyceum.SchoolID, user lyceum.UserID, now time.Time) ([]string, error) {
+	if _, err := tx.RecoveryCodes.Clear(tx, lyceum.RecoveryCodeFilter{User: lyceum.Some(user)}); err != nil {
+		return nil, err
+	}
+	tx.Note(lyceum.RecoveryCodesMade, int32(user))
+	codes := make([]string, recoveryCodes)
+	for i := range codes {
+		codes[i] = newRecoveryCode()
+		err := tx.RecoveryCodes.Insert(tx, lyceum.RecoveryCode{
+			Hash: recoveryHash(school, user, codes[i]), User: user, CreatedAt: now,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return codes, nil
+}
+
+// newRecoveryCode has 80 random bits: no hash of it is guessed.
+func newRecoveryCode() string {
+	var raw [10]byte
+	_, _ = rand.Read(raw[:])
+	text := strings.ToLower(base32.StdEncoding.EncodeToString(raw[:]))
+	return text[:4] + "-" + text[4:8] + "-" + text[8:12] + "-" + text[12:]
+}
+
+// recoveryHash is the hash that is kept of a recovery code, however it is typed.
+func recoveryHash(school lyceum.SchoolID, user lyceum.UserID, code string) lyceum.KeyHash {
+	code = strings.ToLower(strings.NewReplacer("-", "", " ", "").Replace(code))
+	return HashSecret(fmt.Sprintf("recovery %d %d %s", school, user, code))
+}
+
+// codeStep returns the step of a code that an app shows around now. One of after or
+// before it was used.
+func codeStep(secret, code string, now time.Time, after int64) (int64, error) {
+	code = strings.ReplaceAll(code, " ", "")
+	found, current := int64(0), now.Unix()/codePeriod
+	for step := current - codeSkew; step <= current+codeSkew; step++ {
+		want, err := hotp.GenerateCodeCustom(secret, uint64(max(step, 0)), hotp.ValidateOpts{ // #nosec G115 -- not below 0
+			Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1,
+		})
+		if err != nil {
+			return 0, fmt.Errorf("make the code of a second factor: %w", err)
+		}
+		if subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 && step > after {
+			found = step
+		}
+	}
+	if found == 0 {
+		return 0, errCode
+	}
+	return found, nil
+}
+
+// spendCode takes a code of a user's app, or a recovery code, once.
+func (a *Accounts) spendCode(
+	tx lyceum.Tx, school lyceum.SchoolID, user lyceum.UserID, code string, now time.Time,
+) error {
+	factor, err := tx.SecondFactors.Get(tx, user)
+	if err != nil {
+		return err
+	}
+	hash := recoveryHash(school, user, code)
+	kept, err := tx.RecoveryCodes.Find(tx, hash)
+	if err != nil {
+		return err
+	}
+	if kept[hash].User == user {
+		tx.Note(lyceum.RecoveryCodeUsed, int32(user))
+		return tx.RecoveryCodes.Delete(tx, hash)
+	}
+	secret, err := a.ring.Open(sealing(school, user), factor.Sealed)
+	if err != nil {
+		return err
+	}
+	if factor.Step, err = codeStep(secret, code, now, factor.Step); err != nil {
+		return err
+	}
+	return tx.SecondFactors.Update(tx, factor)
+}
+
+// tryCode runs what takes a code of a user, within the bounds of codes.
+func (a *Accounts) tryCode(
+	ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, from netip.Addr, change func(lyceum.Tx) error,
+) error {
+	name := userActor(user)
+	trace := Trace{AccountLocked, school, user, int32(user), from.String()}
+	if !a.codes.Take(school, name) {
+		a.oauth.Traces.Add(ctx, trace)
+		return errCodeTries
+	}
+	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: a.clock(), Actor: name}, change)
+	switch {
+	case err == nil:
+		a.codes.GiveBack(school, name)
+	case lyceum.KindOf(err) == lyceum.Unauthenticated:
+		trace.Kind = SignInFailed
+		a.oauth.Traces.Add(ctx, trace)
+	}
+	return err
+}
+
+// SecondStep lets in who showed their password, and has the code of their second
+// factor or a recovery code. Step is what SignIn gave. A code is taken once. It fails
+// with Unauthenticated for a wrong code, and with NotFound when the step is over.
+func (a *Accounts) SecondStep(ctx context.Context, t Attempt, step, code string) (Admission, error) {
+	if from, ok := schoolOf(linkPrefix, step); !ok || from != t.School {
+		return Admission{}, errStep
+	}
+	v := a.store.In(ctx, t.School)
+	link, err := v.Links.Get(v, HashSecret(step))
+	if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
+		return Admission{}, err
+	}
+	if err != nil || link.Purpose != lyceum.SecondStep || !a.clock().Before(link.ExpiresAt) {
+		return Admission{}, errStep
+	}
+	var in Admission
+	err = a.tryCode(ctx, t.School, link.User, t.From, func(tx lyceum.Tx) (err error) {
+		now := a.clock()
+		if in.User, err = tx.Users.Get(tx, link.User); err != nil {
+			return err
+		}
+		if in.User.DisabledAt.Present {
+			return errSignIn
+		}
+		if err := spendLink(tx, link.Hash, now); err != nil {
+			return errStep
+		}
+		if err := a.spendCode(tx, t.School, link.User, code, now); err != nil {
+			return err
+		}
+		in.Session = secretText(sessionPrefix, t.School, a.entropy())
+		return enter(tx, t, link.User, in.Session, now)
+	})
+	if err != nil {
+		return Admission{}, err
+	}
+	in.Device = a.devices.mark(t.Device, t.School, in.User)
+	return in, nil
+}
+
+// RemoveSecondFactor takes the second factor of a user away, with their recovery codes.
+// By somebody else it is for owners. It fails with Conflict where the school wants
+// owners to have one, for an owner's own.
+func (a *Accounts) RemoveSecondFactor(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
+	return a.change(ctx, by, id, func(tx lyceum.Tx, user *lyceum.User, _ time.Time) error {
+		school, err := tx.GetSchool()
+		if err != nil {
+			return err
+		}
+		if school.OwnersSecondFactor && user.Role == lyceum.Owner && by.Actor == userActor(id) {
+			return lyceum.Errorf(lyceum.Conflict, "The school wants its owners to have a second factor. Another owner can "+
+				"remove yours if you lost it.")
+		}
+		tx.Note(lyceum.SecondFactorRemoved, int32(id))
+		return lyceum.DropSecondFactor(tx, id)
+	})
+}
+
+// DemandSecondFactor sets whether the owners of a school must have a second factor. It
+// fails with Conflict while the owner who asks has none.
+func (a *Accounts) DemandSecondFactor(ctx context.Context, by lyceum.By, demanded bool) error {
+	return a.store.Write(ctx, by.Stamp(a.clock()), func(tx lyceum.Tx) error {
+		own, err := tx.SecondFactors.Find(tx, by.Person)
+		if err != nil {
+			return err
+		}
+		if demanded && len(own) == 0 {
+			return lyceum.Errorf(lyceum.Conflict, "Set up your own second factor first, so that you do not lock yourself out.")
+		}
+		return tx.ChangeSchool(func(s *lyceum.School) { s.OwnersSecondFactor = demanded })
+	})
+}
+
+// FreshFor is how long after somebody showed who they are they may do what a stolen
+// session must not.
+const FreshFor = 15 * time.Minute
+
+// Fresh reports whether the person of a session showed who they are a short while ago.
+func (a *Accounts) Fresh(ctx context.Context, school lyceum.SchoolID, text string) (bool, error) {
+	v := a.store.In(ctx, school)
+	session, err := v.Sessions.Get(v, HashSecret(text))
+	return err == nil && a.clock().Before(session.ConfirmedAt.Add(FreshFor)), err
+}
+
+// Proof is what somebody shows who is signed in, to do what a stolen session must not:
+// the code of their second factor if they have one, or else their password.
+type Proof struct {
+	Attempt
+
+	Session string
+	Code    string
+}
+
+// Confirm keeps that the person of a session has shown who they are. It fails as SignIn
+// and SecondStep do.
+func (a *Accounts) Confirm(ctx context.Context, p Proof) error {
+	user, err := a.Session(ctx, p.School, p.Session)
+	if err != nil {
+		return err
+	}
+	second, err := a.HasSecondFactor(ctx, p.School, user.ID)
+	if err != nil {
+		return err
+	}
+	if second {
+		return a.tryCode(ctx, p.School, user.ID, p.From, func(tx lyceum.Tx) error {
+			if err := a.spendCode(tx, p.School, user.ID, p.Code, a.clock()); err != nil {
+				return err
+			}
+			return a.confirm(tx, p.Session)
+		})
+	}
+	if err := a.checkOwn(ctx, p, &user); err != nil {
+		return err
+	}
+	stamp := lyceum.Stamp{School: p.School, At: a.clock(), Actor: userActor(user.ID)}
+	return a.store.Write(ctx, stamp, func(tx lyceum.Tx) error { return a.confirm(tx, p.Session) })
+}
+
+var errOwnPassword = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "Wrong password."}
+
+// checkOwn compares the password of who is signed in, within the bounds of sign-ins.
+func (a *Accounts) checkOwn(ctx context.Context, p Proof, user *lyceum.User) error {
+	c := claim{
+		school: p.School, name: strings.ToLower(user.Email), from: BucketOf(p.From).From,
+		device: a.devices.known(p.Device, p.School, *user),
+	}
+	if !user.PasswordHash.Present {
+		return errOwnPassword
+	}
+	p.Email = user.Email
+	good, err := a.verify(ctx, c, p.Password, user.PasswordHash.Value)
+	if err != nil {
+		a.traceLock(ctx, p.Attempt, *user, err)
+		return err
+	}
+	if !good {
+		a.oauth.Traces.Add(ctx, Trace{SignInFailed, p.School, user.ID, int32(user.ID), p.From.String()})
+		return errOwnPassword
+	}
+	a.guard.succeeded(c)
+	return nil
+}
+
+func (a *Accounts) confirm(tx lyceum.Tx, text string) error {
+	session, err := tx.Sessions.Get(tx, HashSecret(text))
+	if err != nil {
+		return err
+	}
+	session.ConfirmedAt = a.clock()
+	return tx.Sessions.Update(tx, session)
+}
+
+// NeededKeys counts, by the secret key that it needs, the second factors of all schools.
+func (a *Accounts) NeededKeys(ctx context.Context) (map[lyceum.SecretKeyID]int, error) {
+	schools, err := a.store.FindSchools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	needed := map[lyceum.SecretKeyID]int{}
+	for _, school := range schools {
+		v := a.store.In(ctx, school.ID)
+		err := v.SecondFactors.Each(v, struct{}{}, func(f *lyceum.SecondFactor) error {
+			needed[lyceum.SealedBy(f.Sealed)]++
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return needed, nil
+}

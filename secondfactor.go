@@ -1,0 +1,44 @@
+package lyceum
+
+import "time"
+
+// SecondFactor is the app that makes codes for a user, which they sign in with after
+// their password.
+type SecondFactor struct {
+	User      UserID
+	Sealed    string // the app's secret; only Keyring.Open reads it
+	Step      int64  // of the last code that was taken, in units of 30 s since 1970; none below it is taken
+	CreatedAt time.Time
+}
+
+// RecoveryCode takes the place of one code of a second factor. Only its hash is kept,
+// until it is used.
+type RecoveryCode struct {
+	Hash      KeyHash
+	User      UserID
+	CreatedAt time.Time
+}
+
+// RecoveryCodeFilter narrows recovery codes; an absent part holds always.
+type RecoveryCodeFilter struct{ User Opt[UserID] }
+
+// The journal entries of second factors. Their object is the user.
+const (
+	SecondFactorSet     EntryType = "user.second_factor_set"
+	SecondFactorRemoved EntryType = "user.second_factor_removed"
+	RecoveryCodeUsed    EntryType = "user.recovery_code_used"
+	RecoveryCodesMade   EntryType = "user.recovery_codes_made"
+)
+
+// DropSecondFactor deletes the second factor of a user and their recovery codes, if
+// they have any.
+func DropSecondFactor(tx Tx, user UserID) error {
+	if _, err := tx.RecoveryCodes.Clear(tx, RecoveryCodeFilter{User: Some(user)}); err != nil {
+		return err
+	}
+	err := tx.SecondFactors.Delete(tx, user)
+	if err != nil && KindOf(err) == NotFound {
+		return nil
+	}
+	return err
+}
