@@ -22,7 +22,8 @@ func bindEmails(in *wire.Input) lyceum.EmailFilter {
 func email(e lyceum.QueuedEmail) gen.Email {
 	return gen.Email{
 		ID: int32(e.ID), Name: string(templates.NameOf(e.Kind)), State: gen.EmailState(e.State),
-		UserID: wire.Number(e.UserID), AttemptCount: e.Tries, CreatedAt: wire.Moment(e.CreatedAt), NextAttemptAt: wire.OptMoment(e.NextAttemptAt),
-		ClosedAt: wire.OptMoment(e.ClosedAt), Problem: wire.Optional(e.Problem),
+		UserID: wire.Number(e.UserID), AttemptCount: e.Tries, CreatedAt: wire.Moment(e.CreatedAt),
+		NextAttemptAt: wire.OptMoment(e.NextAttemptAt),
+		ClosedAt:      wire.OptMoment(e.ClosedAt), Problem: wire.Optional(e.Problem),
 	}
 }

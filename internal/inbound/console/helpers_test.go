@@ -85,8 +85,8 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 		Sales: p.sales, Names: store, Events: p.events, Learning: p.learning, Bulk: p.bulk,
 		People: users.New(store, p.clock.Now), Doors: p.doors(), Emails: p.emails(nil),
 		Reports: &reports.Service{Store: store, Clock: p.clock.Now},
-		Staff: &access.Staff{Store: store, Clock: p.clock.Now, Accounts: p.accounts, Keys: p.keys, People: users.New(store, p.clock.Now)},
-		Clock: p.clock.Now, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Staff:   &access.Staff{Store: store, Clock: p.clock.Now, Accounts: p.accounts, Keys: p.keys, People: users.New(store, p.clock.Now)},
+		Clock:   p.clock.Now, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	p.options = options
 	p.remake(change...)
