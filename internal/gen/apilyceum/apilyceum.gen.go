@@ -1512,10 +1512,10 @@ type SalesFigures struct {
 	// ChargebacksCount Those of them that are chargebacks.
 	ChargebacksCount int64 `json:"chargebacks_count"`
 
-	// Charge What the buyers paid
+	// Charge What the buyers paid, in US cents.
 	Charge int64 `json:"charge"`
 
-	// Revenue What the school collected
+	// Revenue What the school collected, in US cents.
 	Revenue int64 `json:"revenue"`
 
 	// Currencies The sums of each currency.
@@ -1536,7 +1536,7 @@ type SalesReport struct {
 	// By What the groups are; null without groups.
 	By *ReportBy `json:"by"`
 
-	// Figures Sums in all currencies, as far as they can be added up, and in each.
+	// Figures The sums.
 	Figures SalesFigures `json:"figures"`
 
 	// Before The period before.
@@ -1554,7 +1554,7 @@ type SalesReportBefore struct {
 	// Until Last day.
 	Until string `json:"until"`
 
-	// Figures Sums in all currencies, as far as they can be added up, and in each.
+	// Figures The sums.
 	Figures SalesFigures `json:"figures"`
 }
 
@@ -1575,7 +1575,7 @@ type SalesReportGroup struct {
 	// Until Last day of it.
 	Until *string `json:"until"`
 
-	// Figures Sums in all currencies, as far as they can be added up, and in each.
+	// Figures The sums.
 	Figures SalesFigures `json:"figures"`
 }
 

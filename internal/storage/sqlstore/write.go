@@ -298,7 +298,7 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 		} else if err := all.raise(schoolSequence, int32(school.ID)); err != nil {
 			return err
 		}
-		err := q.exec("INSERT INTO schools (school_id, "+schoolColumns+") VALUES "+placeholders(1, 18),
+		err := q.exec("INSERT INTO schools (school_id, "+schoolColumns+") VALUES "+placeholders(1, 19),
 			bindSchool(&school)...)
 		if err != nil {
 			if s.dialect.fault(err) == faultConflict {
