@@ -24,7 +24,7 @@ import (
 
 // openSandbox starts the program as an integrator does, and gives the file that
 // it has told its credentials in.
-func openSandbox(t *testing.T) (file string, said credentials) {
+func openSandbox(t *testing.T, flags ...string) (file string, said credentials) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "sandbox.json")
 	out, err := os.Create(file)
@@ -32,7 +32,7 @@ func openSandbox(t *testing.T) (file string, said credentials) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	cmd := exec.Command(watched, "sandbox", "--json", "--addr", "127.0.0.1:0", "--transactions", "50", "--rate-limit", "0")
+	cmd := exec.Command(watched, append([]string{"sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0"}, flags...)...)
 	cmd.Stdout = out
 	p, err := launch(cmd)
 	if err != nil {
@@ -61,7 +61,7 @@ func TestClientsOfOthers(t *testing.T) {
 	if !installed(t, "npm") {
 		t.Skip("npm is not installed")
 	}
-	file, _ := openSandbox(t)
+	file, _ := openSandbox(t, "--transactions", "50")
 	dir := t.TempDir()
 	for _, name := range []string{"package.json", "package-lock.json", ".npmrc", "flow.mjs", "libraries.mjs"} {
 		text, err := os.ReadFile(filepath.Join("testdata/clients", name))
@@ -96,7 +96,7 @@ func TestClientsOfOthers(t *testing.T) {
 // exchange twice, once in each style of client authentication.
 func TestGoClient(t *testing.T) {
 	t.Parallel()
-	_, said := openSandbox(t)
+	_, said := openSandbox(t, "--transactions", "50")
 	learner := &learner{said: said}
 	for version, scopes := range map[string][]string{"v1": {"name:read", "email:read"}, "v2": {"profile:read"}} {
 		for _, style := range []oauth2.AuthStyle{oauth2.AuthStyleAutoDetect, oauth2.AuthStyleInHeader, oauth2.AuthStyleInParams} {

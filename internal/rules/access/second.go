@@ -203,8 +203,8 @@ func recoveryHash(school lyceum.SchoolID, user lyceum.UserID, code string) lyceu
 	return HashSecret(fmt.Sprintf("recovery %d %d %s", school, user, code))
 }
 
-// codeStep returns the step of a code that an app shows around now. One of after or
-// before it was used.
+// codeStep returns the step of a code that an app shows around now. Codes of the step
+// after and of those before it are used.
 func codeStep(secret, code string, now time.Time, after int64) (int64, error) {
 	code = strings.ReplaceAll(code, " ", "")
 	found, current := int64(0), now.Unix()/codePeriod
