@@ -198,7 +198,7 @@ func TestDisableAndEnable(t *testing.T) {
 	leads(t, p.ask(p.owner, "POST", path+"/disable", url.Values{}), path+"?done=disabled")
 	want(t, p.ask(p.owner, "GET", path+"?done=disabled", nil), 200, "The app is disabled", "Enable")
 	want(t, p.ask(p.owner, "GET", appsPath, nil), 200, "Disabled")
-	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "1 is disabled")
+	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "1 OAuth app is disabled")
 	if p.holds(lyceum.V1, id, text) {
 		t.Error("the app works while it is switched off")
 	}

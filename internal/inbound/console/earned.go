@@ -17,6 +17,7 @@ type earned struct {
 	Newest              []row
 	LastMonth, Month    string // addresses of reports by course
 	ByAffiliate         string
+	Quiet               *monthLink // of the newest sale, while the last 30 days had none
 }
 
 // earnedCard is a period beside another one.

@@ -55,6 +55,10 @@ func TestEarned(t *testing.T) {
 		t.Errorf("%d %v\n%s", w.Code, w.Header(), w.Body)
 	}
 	leads(t, p.ask(p.owner, "GET", "/admin/reports/sales.csv?by=hour", nil), "/admin/reports/sales?by=hour")
+
+	p.clock.Pass(40 * 24 * time.Hour)
+	p.session()
+	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "The newest sale is from April 2026", `href="/admin/reports/sales?by=course&amp;from=2026-04-01&amp;until=2026-04-30"`)
 }
 
 func TestEarnedInABrowser(t *testing.T) {

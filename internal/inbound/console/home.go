@@ -3,23 +3,26 @@ package console
 import (
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/reports"
 )
 
 // home is what the first room shows.
 type home struct {
-	Sales  *earned // nil while nothing was ever sold
-	Look   int64   // warnings
-	ToStop int64   // sales that somebody is to stop charging
+	Sales    *earned // nil while nothing was ever sold
+	Look     int64   // warnings
+	ToStop   int64   // sales that somebody is to stop charging
+	AppsOff  int     // that are disabled
+	HooksOff int     // that failed
 
-	Transactions     int64
-	Apps, AppsOff    int
-	Keys             int // that are not revoked
-	Hooks, HooksOff  int // that are sent to, and those of them that failed
 	Base, Authorize  string
 	TokenV1, TokenV2 string
 }
+
+// NeedsLook reports whether anything is there that needs a look.
+func (h *home) NeedsLook() bool { return h.Look > 0 || h.ToStop > 0 || h.AppsOff > 0 || h.HooksOff > 0 }
 
 // newestSales is how many sales the first room shows.
 const newestSales = 5
@@ -30,19 +33,15 @@ func (c *console) home(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
-	keys, err := c.Keys.List(r.Context(), v.by())
-	if err != nil {
-		return err
-	}
 	hooks, err := c.Events.Webhooks(r.Context(), v.by(), struct{}{})
 	if err != nil {
 		return err
 	}
-	data := home{
-		Apps: len(apps), Base: c.Site.BaseURL, Authorize: c.authorizeURL(v.School.ID),
+	data := &home{
+		Base: c.Site.BaseURL, Authorize: c.authorizeURL(v.School.ID),
 		TokenV1: c.tokenURL(lyceum.V1), TokenV2: c.tokenURL(lyceum.V2),
 	}
-	if err := c.sold(r, v, &data); err != nil {
+	if err := c.sold(r, v, data); err != nil {
 		return err
 	}
 	for i := range apps {
@@ -51,16 +50,8 @@ func (c *console) home(w http.ResponseWriter, r *http.Request, v *visit) error {
 		}
 	}
 	for i := range hooks {
-		if hooks[i].Live {
-			data.Hooks++
-		}
 		if hooks[i].Live && hooks[i].State == lyceum.WebhookFailed {
 			data.HooksOff++
-		}
-	}
-	for i := range keys {
-		if !keys[i].RevokedAt.Present {
-			data.Keys++
 		}
 	}
 	return c.show(w, r, http.StatusOK, "home.gohtml", v, v.School.Name, data)
@@ -74,7 +65,6 @@ func (c *console) sold(r *http.Request, v *visit, data *home) error {
 	if err != nil {
 		return err
 	}
-	data.Transactions = listing.Total
 	warnings, err := c.Sales.Attention(r.Context(), v.by(), false, one)
 	if err != nil {
 		return err
@@ -92,8 +82,29 @@ func (c *console) sold(r *http.Request, v *visit, data *home) error {
 		return err
 	}
 	data.Sales = newEarned(&overview, lyceum.Currency(r.URL.Query().Get("currency")))
+	if overview.Recent.Now.Figures.All().Sales == 0 {
+		data.Sales.Quiet, err = lastMonthSold(v.School.TimeZone, listing.All()[0].CreatedAt)
+		if err != nil {
+			return err
+		}
+	}
 	data.Sales.Newest, err = c.rowsOf(r.Context(), v.School.ID, listing.All())
 	return err
+}
+
+// monthLink leads to the report of a month.
+type monthLink struct{ Name, Address string }
+
+// lastMonthSold leads to the report of the month of the newest sale.
+func lastMonthSold(zone lyceum.TimeZone, newest time.Time) (*monthLink, error) {
+	where, err := zone.Location()
+	if err != nil {
+		return nil, err
+	}
+	day := lyceum.DayAt(newest, where)
+	first := lyceum.Day{Year: day.Year, Month: day.Month, Day: 1}
+	month := reports.Span{From: first, Until: first.AddMonths(1).Add(-1)}
+	return &monthLink{fmt.Sprintf("%s %d", day.Month, day.Year), reportAddress(month, reports.ByCourse)}, nil
 }
 
 // authorizeURL and tokenURL are what an app is set up with (docs/oauth.md).

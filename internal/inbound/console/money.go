@@ -10,6 +10,11 @@ import (
 
 // money writes an amount as it is read: 123456 of USD is 1,234.56 USD.
 func money(amount lyceum.Minor, currency lyceum.Currency) string {
+	return figure(amount, currency) + "\u00a0" + string(currency)
+}
+
+// figure is an amount whose currency stands beside it.
+func figure(amount lyceum.Minor, currency lyceum.Currency) string {
 	whole, fraction, _ := strings.Cut(amount.Decimal(currency), ".")
 	sign := ""
 	if strings.HasPrefix(whole, "-") {
@@ -19,7 +24,7 @@ func money(amount lyceum.Minor, currency lyceum.Currency) string {
 	if fraction != "" {
 		whole += "." + fraction
 	}
-	return sign + whole + "\u00a0" + string(currency)
+	return sign + whole
 }
 
 func thousands(text string) string {

@@ -156,11 +156,11 @@ func reportRows(name string, figures reports.Figures) []reportRow {
 	var rows []reportRow
 	for i := range figures {
 		f := &figures[i]
-		shown := func(m lyceum.Minor) string { return money(m, f.Currency) }
+		shown := func(m lyceum.Minor) string { return figure(m, f.Currency) }
 		rows = append(rows, reportRow{
 			Name: name, Currency: f.Currency, Sales: number(f.Sales), Buyers: number(f.NewBuyers), Gross: shown(f.Gross),
-			Tax: shown(f.Tax), Refunds: shown(f.Refunded), Fees: shown(f.AffiliateFees + f.AuthorFees), Net: shown(f.Net()),
-			Revenue: dollars(f.Revenue),
+			Tax: shown(f.Tax), Refunds: shown(f.Refunded), Fees: shown(f.ChargebackFees + f.AffiliateFees + f.AuthorFees), Net: shown(f.Net()),
+			Revenue: figure(lyceum.Minor(f.Revenue), "USD"),
 		})
 	}
 	return rows
