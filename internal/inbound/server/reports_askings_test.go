@@ -18,5 +18,6 @@ var reportRows = slicesOf(
 		asking{name: "days of fifty years", query: "from=1974-01-11&until=2024-01-10&by=day", status: 400, says: "by must be week or month for a period of 18262 days: a report has at most 10000 groups"},
 		asking{name: "months of fifty years", query: "from=1974-01-11&until=2024-01-10&by=month", says: `"groups":[`},
 		asking{name: "an unknown zone", query: "from=2024-01-10&until=2024-01-10&time_zone=Europe%2FBerlim", status: 400, says: "time_zone must be the IANA name of a time zone"},
+		asking{name: "an empty zone", query: "from=2024-01-10&until=2024-01-10&time_zone=", status: 400, says: "time_zone must be the IANA name of a time zone"},
 	),
 )
