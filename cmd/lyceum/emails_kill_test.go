@@ -149,8 +149,13 @@ func (m *postbox) converse(conn net.Conn) {
 		case command == "DATA":
 			fmt.Fprint(conn, "354 go on\r\n")
 			var text strings.Builder
-			for lines.Scan() && lines.Text() != "." {
+			whole := false
+			for !whole && lines.Scan() {
+				whole = lines.Text() == "."
 				text.WriteString(lines.Text() + "\n")
+			}
+			if !whole { // the sender was killed
+				return
 			}
 			m.keep(text.String())
 			fmt.Fprint(conn, "250 taken\r\n")

@@ -51,13 +51,21 @@ func TestErasingWhileEnrolling(t *testing.T) {
 				gift := learning.Gift{UserProduct: learning.UserProduct{User: id + 1, Product: lyceum.CourseID(1).Product()}}
 				for range 3 {
 					both.Go(func() {
-						if _, err := lessons.Give(t.Context(), by, gift); err != nil && lyceum.KindOf(err) != lyceum.Invalid && lyceum.KindOf(err) != lyceum.NotFound {
+						err := untilFree(func() error {
+							_, err := lessons.Give(t.Context(), by, gift)
+							return err
+						})
+						if err != nil && lyceum.KindOf(err) != lyceum.Invalid && lyceum.KindOf(err) != lyceum.NotFound {
 							t.Errorf("enroll %d: %v", id+1, err)
 						}
 					})
 				}
 				both.Go(func() {
-					if _, err := users.Erase(t.Context(), by, id+1, doors); err != nil {
+					err := untilFree(func() error {
+						_, err := users.Erase(t.Context(), by, id+1, doors)
+						return err
+					})
+					if err != nil {
 						t.Errorf("erase %d: %v", id+1, err)
 					}
 				})
@@ -70,4 +78,13 @@ func TestErasingWhileEnrolling(t *testing.T) {
 			}
 		})
 	}
+}
+
+// untilFree does something until the database is not too busy for it.
+func untilFree(do func() error) (err error) {
+	await(func() bool {
+		err = do()
+		return lyceum.KindOf(err) != lyceum.Unavailable
+	})
+	return err
 }

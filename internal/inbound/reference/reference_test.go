@@ -221,7 +221,7 @@ func TestSearch(t *testing.T) {
 	for _, tc := range []struct {
 		query, first, says string
 	}{
-		{"is_fully_refunded", "/docs/v1/transactions#ListTransactions", "5 operations found"},
+		{"is_fully_refunded", "/docs/v1/transactions#ListTransactions", "6 operations found"},
 		{"was_charged_back", "/docs/v2/transactions#listTransactions", "1 operation found"},
 		{"show LECTURE", "/docs/v1/lectures#ShowLecture", "operations found"},
 		{"/v1/enroll", "/docs/v1/enrollments#EnrollUser", ""},
