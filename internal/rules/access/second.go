@@ -147,8 +147,9 @@ func endOthers(tx lyceum.Tx, user lyceum.UserID, here string) error {
 	if err != nil {
 		return err
 	}
+	own := HashSecret(here)
 	for i := range kept {
-		if kept[i].Hash == HashSecret(here) {
+		if subtle.ConstantTimeCompare(kept[i].Hash[:], own[:]) == 1 {
 			continue
 		}
 		if err := endSession(tx, kept[i].Hash); err != nil {

@@ -179,7 +179,14 @@ func TestS3Faults(t *testing.T) {
 			t.Parallel()
 			b := newBucket(t)
 			store := b.open(t)
-			store.Hurry(200 * time.Millisecond)
+			breaks := func() {
+				b.breaks(fault)
+				store.Hurry(200 * time.Millisecond)
+			}
+			works := func() {
+				b.fault.Store(nil)
+				store.Hurry(time.Minute)
+			}
 			send := func(from, to int) (part lyceum.FilePart, err error) {
 				if part, err = store.Part(t.Context(), name); err != nil {
 					return nil, err
@@ -190,14 +197,17 @@ func TestS3Faults(t *testing.T) {
 				return part, part.Append(t.Context(), bytes.NewReader(content[from:to]), int64(to-from))
 			}
 			begun, err := send(0, 1000)
-			if err = errors.Join(err, begun.Close()); err != nil {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := begun.Close(); err != nil {
 				t.Fatal(err)
 			}
 			part, err := store.Part(t.Context(), name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.breaks(fault)
+			breaks()
 			_, opened := store.Part(t.Context(), name)
 			_, read := store.Open(t.Context(), name)
 			err = part.Append(t.Context(), bytes.NewReader(content[1000:2000]), 1000)
@@ -211,11 +221,11 @@ func TestS3Faults(t *testing.T) {
 				t.Error(err)
 			}
 			_ = part.Close() // cannot save it
-			b.fault.Store(nil)
+			works()
 			if part, err = store.Part(t.Context(), name); err != nil {
 				t.Fatal(err)
 			}
-			b.breaks(fault)
+			breaks()
 			err = part.Append(t.Context(), bytes.NewReader(content[1000:]), int64(len(content)))
 			if lyceum.KindOf(err) != lyceum.Unavailable || part.Size() != 1000 {
 				t.Errorf("large: %d bytes, %v", part.Size(), err)
@@ -223,7 +233,7 @@ func TestS3Faults(t *testing.T) {
 			if err := part.Close(); err != nil {
 				t.Error(err)
 			}
-			b.fault.Store(nil)
+			works()
 			store = b.open(t)
 			part, err = send(1000, len(content))
 			if err != nil {
