@@ -159,7 +159,8 @@ func reportRows(name string, figures reports.Figures) []reportRow {
 		shown := func(m lyceum.Minor) string { return figure(m, f.Currency) }
 		rows = append(rows, reportRow{
 			Name: name, Currency: f.Currency, Sales: number(f.Sales), Buyers: number(f.NewBuyers), Gross: shown(f.Gross),
-			Tax: shown(f.Tax), Refunds: shown(f.Refunded), Fees: shown(f.ChargebackFees + f.AffiliateFees + f.AuthorFees), Net: shown(f.Net()),
+			Tax: shown(f.Tax), Refunds: shown(f.Refunded),
+			Fees: shown(f.ChargebackFees + f.AffiliateFees + f.AuthorFees), Net: shown(f.Net()),
 			Revenue: figure(lyceum.Minor(f.Revenue), "USD"),
 		})
 	}
