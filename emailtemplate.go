@@ -11,7 +11,25 @@ const (
 	ConfirmAddressEmail EmailKind = 2 // the link that confirms a new address
 	AddressChangedEmail EmailKind = 3 // a learner confirmed another address; sent to the one before
 	AccountChangedEmail EmailKind = 4 // the school changed somebody's address or password
+	ReceiptEmail        EmailKind = 5 // of a payment
+	PaymentFailedEmail  EmailKind = 6
+	AccessEndedEmail    EmailKind = 7 // with the sale that gave it
+	AbandonedOrderEmail EmailKind = 8 // with the address to continue at
 )
+
+// EmailSet are kinds of emails, a bit each.
+type EmailSet int64
+
+// Has reports whether a kind is in the set.
+func (s EmailSet) Has(k EmailKind) bool { return s&(1<<k) != 0 }
+
+// With returns the set with a kind, or without it.
+func (s EmailSet) With(k EmailKind, on bool) EmailSet {
+	if on {
+		return s | 1<<k
+	}
+	return s &^ (1 << k)
+}
 
 // EmailTemplate is what a school wrote for a kind of email in place of Lyceum's own
 // text. Subject and Body are Liquid templates.

@@ -28,6 +28,7 @@ type PurchaseOrder struct {
 	AbandonsAt    time.Time
 	ClosedAt      Opt[time.Time]
 	SaleID        Opt[SaleID] // of a completed order
+	ReturnURL     Opt[string] // where the buyer can continue it
 }
 
 // OrderFilter narrows orders; an absent part holds always.

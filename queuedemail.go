@@ -33,6 +33,7 @@ type QueuedEmail struct {
 	Kind          EmailKind
 	UserID        Opt[UserID] // the receiver, if they are a user
 	Address       Opt[string] // of the receiver; absent: the one they have when it is sent
+	About         Opt[int32]  // the transaction, failed payment, sale or order that it is about, by its kind
 	Values        string      // that it shows and that cannot be read elsewhere; empty when it is closed
 	MessageID     string      // the same for each attempt, unlike that of any other email
 	State         EmailState

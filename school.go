@@ -17,4 +17,5 @@ type School struct {
 	Retention       Retention
 	// OwnersSecondFactor: owners open the console with a second factor alone.
 	OwnersSecondFactor bool
+	Emails             EmailSet // those it sends, of the kinds that a school may send or not
 }

@@ -296,7 +296,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		limiter:  access.NewLimiter(o.perMinute, p.clock),
 		load:     load,
 		cache:    cache,
-		sales:    sales.New(store, p.clock, lessons, users),
+		sales:    sales.New(store, p.clock, lessons, users).Notifying(emails.Notify),
 		learning: lessons,
 		people:   users,
 		bulk:     bulk.New(store, p.clock, lessons, users),

@@ -705,6 +705,9 @@ type EmailTemplate struct {
 	// Body Template of the body.
 	Body string `json:"body"`
 
+	// Enabled Whether the email is sent.
+	Enabled bool `json:"enabled"`
+
 	// UpdatedAt When the school changed it; null for the standard email.
 	UpdatedAt *time.Time `json:"updated_at"`
 }
@@ -962,6 +965,9 @@ type Order struct {
 
 	// SaleID The sale it led to.
 	SaleID *int32 `json:"sale_id"`
+
+	// ReturnURL Where the buyer can continue the order.
+	ReturnURL *string `json:"return_url"`
 }
 
 // OrderState How far it has come.

@@ -12,7 +12,7 @@ func (f *Face) emailTemplates() []wire.Operation {
 	return []wire.Operation{
 		one("listEmailTemplates", wire.Get, all, wire.Anything, f.Templates.Emails, "email_templates", emailTemplates),
 		one("showEmailTemplate", wire.Get, each, bindEmailName, f.Templates.Email, "email_template", emailTemplate),
-		one("updateEmailTemplate", wire.Patch, each, bindEmailDraft, f.Templates.Change, "email_template", emailTemplate),
+		one("updateEmailTemplate", wire.Patch, each, bindEmailChange, f.Templates.Change, "email_template", emailTemplate),
 		wire.None("resetEmailTemplate", wire.Delete, each, bindEmailName, f.Templates.Reset),
 		appended("previewEmailTemplate", wire.Run, each+"/preview", bindEmailDraft,
 			wire.Answer(f.Templates.Preview, wire.As("email", emailPreview))),
@@ -45,6 +45,12 @@ func bindEmailDraft(in *wire.Input) templates.Draft {
 	}
 }
 
+func bindEmailChange(in *wire.Input) templates.Draft {
+	d := bindEmailDraft(in)
+	d.Enabled = in.Body("enabled").Bool()
+	return d
+}
+
 func bindTemplateSecret(in *wire.Input) lyceum.TemplateSecretID {
 	return wire.PathID[lyceum.TemplateSecretID](in, "template_secret_id")
 }
@@ -73,7 +79,7 @@ func emailTemplates(all []templates.Email) []gen.EmailTemplate {
 func emailTemplate(e templates.Email) gen.EmailTemplate {
 	shown := gen.EmailTemplate{
 		Name: gen.EmailTemplateName(e.Name), Description: e.Description, Subject: e.Subject, Body: e.Body,
-		UpdatedAt: wire.OptMoment(e.ChangedAt), Variables: []gen.TemplateVariable{},
+		Enabled: e.Enabled, UpdatedAt: wire.OptMoment(e.ChangedAt), Variables: []gen.TemplateVariable{},
 	}
 	for _, v := range e.Variables {
 		shown.Variables = append(shown.Variables, gen.TemplateVariable(v))

@@ -27,6 +27,7 @@ func bindNewOrder(in *wire.Input) sales.NewOrder {
 		Coupon:     wire.ID[lyceum.CouponID](in.Body("coupon_id")),
 		Affiliate:  wire.ID[lyceum.AffiliateID](in.Body("affiliate_id")),
 		FinalPrice: wire.Amount[lyceum.Minor](in.Body("final_price"), 0),
+		ReturnURL:  in.Body("return_url").Text(1, wire.Unbounded),
 	}
 }
 
@@ -43,6 +44,6 @@ func order(o lyceum.PurchaseOrder) gen.Order {
 		PricingPlanID: int32(o.PricingPlanID), CouponID: wire.Number(o.CouponID),
 		AffiliateID: wire.Number(o.AffiliateID), FinalPrice: int32(o.FinalPrice), Currency: string(o.Currency),
 		State: gen.OrderState(o.State), CreatedAt: wire.Moment(o.CreatedAt), AbandonsAt: wire.Moment(o.AbandonsAt),
-		ClosedAt: wire.OptMoment(o.ClosedAt), SaleID: wire.Number(o.SaleID),
+		ClosedAt: wire.OptMoment(o.ClosedAt), SaleID: wire.Number(o.SaleID), ReturnURL: wire.Optional(o.ReturnURL),
 	}
 }

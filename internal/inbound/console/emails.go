@@ -37,6 +37,8 @@ type emailPage struct {
 var emailTitles = map[templates.EmailName]string{
 	templates.SetPassword: "Forgotten password", templates.ConfirmEmail: "Confirm an email address",
 	templates.EmailChanged: "Email address changed", templates.AccountChanged: "Account changed by the school",
+	templates.Receipt: "Receipt", templates.PaymentFailed: "Payment failed", templates.AccessEnded: "Access ended",
+	templates.OrderAbandoned: "Order not finished",
 }
 
 func emailOf(e templates.Email) email {
@@ -123,7 +125,7 @@ func (c *console) showEmail(w http.ResponseWriter, r *http.Request, v *visit) er
 }
 
 // changeEmail serves POST /admin/settings/emails/{name}: it shows what the templates
-// make, sends that to the owner, or saves the templates.
+// make, sends that to the owner, saves the templates, or turns the email on or off.
 func (c *console) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) error {
 	e, err := c.Emails.Email(r.Context(), v.by(), templates.EmailName(r.PathValue("name")))
 	if err != nil {
@@ -137,6 +139,13 @@ func (c *console) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) 
 		Body: lyceum.Some(strings.ReplaceAll(p.Form.Values["body"], "\r\n", "\n")), // as browsers send them
 	}
 	switch r.PostForm.Get("do") {
+	case "on", "off":
+		on := r.PostForm.Get("do") == "on"
+		p.Form.Values = map[string]string{"subject": e.Subject, "body": e.Body}
+		_, err = c.Emails.Change(r.Context(), v.by(), templates.Draft{Name: e.Name, Enabled: lyceum.Some(on)})
+		if err == nil {
+			return done(w, r, p.Path, "changed")
+		}
 	case "standard":
 		if err := c.Emails.Reset(r.Context(), v.by(), e.Name); err != nil {
 			return err

@@ -62,6 +62,27 @@ func TestEmails(t *testing.T) {
 	want(t, p.ask(p.owner, "GET", path+"?done=email-standard", nil), 200, "The email has the standard text again.", "Your account at {{ school.name }}")
 }
 
+// An owner turns an email on that is off at first, and off again. Those about accounts
+// have no switch.
+func TestEmailSwitches(t *testing.T) {
+	p := open(t, site)
+	const path = emailsPath + "/receipt"
+	post := func(path, do string) *httptest.ResponseRecorder {
+		return p.ask(p.owner, "POST", path, url.Values{"do": {do}})
+	}
+	want(t, p.ask(p.owner, "GET", emailsPath, nil), 200, "Receipt", "Payment failed", "Access ended", "Order not finished", ">Always<", ">Off<")
+	want(t, p.ask(p.owner, "GET", path, nil), 200, "This email is not sent.", "{{ payment.total }}", "$23.79")
+	leads(t, post(path, "on"), path+"?done=changed")
+	want(t, p.ask(p.owner, "GET", path+"?done=changed", nil), 200, "The changes are saved.", "This email is sent.")
+	want(t, p.ask(p.owner, "GET", emailsPath, nil), 200, ">On<", "Standard")
+	leads(t, post(path, "off"), path+"?done=changed")
+	want(t, p.ask(p.owner, "GET", path, nil), 200, "This email is not sent.")
+	if page := p.ask(p.owner, "GET", emailsPath+"/set_password", nil); strings.Contains(page.Body.String(), "Sending") {
+		t.Error("an email that is always sent has a switch")
+	}
+	want(t, post(emailsPath+"/set_password", "off"), 422, "must be true: the email set_password is about an account, and always sent", "Your password at {{ school.name }}")
+}
+
 func TestTemplateSecrets(t *testing.T) {
 	p := open(t, site)
 	keep := func(name, secret string) *httptest.ResponseRecorder {
@@ -95,6 +116,8 @@ func TestEmailPagesInABrowser(t *testing.T) {
 		w.sound()
 		w.open(emailsPath + "/set_password")
 		w.press("main button[value=preview]")
+		w.sound()
+		w.open(emailsPath + "/receipt")
 		w.sound()
 	})
 }

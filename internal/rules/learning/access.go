@@ -43,13 +43,14 @@ func beginBy(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) (begun bool, err
 }
 
 // Revoke ends the entitlements that came with a sale, as of a moment: one that
-// has passed, or one to come if they would not end before.
+// has passed, or one to come if they would not end before. It reports whether one of
+// them was open and is not any longer.
 func (s *Service) Revoke(
 	tx lyceum.Tx, now time.Time, sale *lyceum.Sale, at time.Time, why lyceum.EntitlementEnd,
-) error {
+) (ended bool, err error) {
 	open, err := entitlementsOf(tx, sale)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for i := range open {
 		e := &open[i]
@@ -58,17 +59,18 @@ func (s *Service) Revoke(
 			continue
 		case !at.After(now):
 			e.EndedAt, e.EndReason = lyceum.Some(lyceum.Second(at)), lyceum.Some(why)
+			ended = true
 		case e.Outlasts(lyceum.Some(at)):
 			e.EndsAt = lyceum.Some(lyceum.Second(at))
 		}
 		if _, err := tx.Entitlements.Save(tx, *e); err != nil {
-			return err
+			return false, err
 		}
 		if err := settleSince(tx, now, at, e.User, e.Product); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return ended, nil
 }
 
 // Restore opens the entitlements of a sale again that an act ended.

@@ -196,7 +196,8 @@ func (s *Service) stopCharging(
 	if announce {
 		tx.Announce(lyceum.SaleUpdated, int32(sale.ID), lyceum.SubscriptionCanceledEvent, "")
 	}
-	return stopped, s.Revoke(tx, now, &sale, now, lyceum.EndedByCancellation)
+	_, err = s.Revoke(tx, now, &sale, now, lyceum.EndedByCancellation)
+	return stopped, err
 }
 
 // end ends an enrollment and announces it.

@@ -115,7 +115,7 @@ func (s *Service) renew(tx lyceum.Tx, now time.Time, r Renewal) (TransactionDeta
 	if err != nil {
 		return TransactionDetail{}, err
 	}
-	if err := keepCharge(tx, &t, r.Reference); err != nil {
+	if err := s.take(tx, now, &t, r.Reference); err != nil {
 		return TransactionDetail{}, err
 	}
 	if len(accounts) == 0 { // it followed another sale when that one's period ended
@@ -241,7 +241,7 @@ func (s *Service) end(
 	if err := stop(tx, now, sale, plan, at); err != nil || then == lyceum.Keep {
 		return err
 	}
-	return s.enroller.Revoke(tx, now, sale, at, why.Entitlement())
+	return s.revoke(tx, now, sale, at, why.Entitlement())
 }
 
 // stop saves a sale that ended. One that is paid for again and again stops being

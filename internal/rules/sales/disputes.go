@@ -184,7 +184,7 @@ func (s *Service) keepOutcome(
 	case wasLost:
 		return m, s.restore(tx, now, a.SaleID)
 	case d.State == lyceum.DisputeLost && a.gone():
-		return m, s.settle(tx, now, Ending{Sale: a.SaleID}, lyceum.SaleChargedBack, lyceum.None[bool]())
+		return m, s.since(at, now).settle(tx, now, Ending{Sale: a.SaleID}, lyceum.SaleChargedBack, lyceum.None[bool]())
 	}
 	return m, nil
 }

@@ -23,10 +23,10 @@ const furthestAttempt = 366 * 24 * time.Hour
 // FailPayment keeps that an attempt to charge a subscription or a payment plan
 // failed. The learner keeps the access until the grace of the sale is over.
 func (s *Service) FailPayment(ctx context.Context, by lyceum.By, n NewFailure) (lyceum.PaymentFailure, error) {
-	return perform(ctx, s, by, n, failPayment)
+	return perform(ctx, s, by, n, s.failPayment)
 }
 
-func failPayment(tx lyceum.Tx, now time.Time, n NewFailure) (lyceum.PaymentFailure, error) {
+func (s *Service) failPayment(tx lyceum.Tx, now time.Time, n NewFailure) (lyceum.PaymentFailure, error) {
 	var none lyceum.PaymentFailure
 	if _, err := tx.Sales.Get(tx, n.Sale); err != nil {
 		return none, err
@@ -62,8 +62,10 @@ func failPayment(tx lyceum.Tx, now time.Time, n NewFailure) (lyceum.PaymentFailu
 	if !sale.FailedAt.Present || sale.FailedAt.Value.Before(f.OccurredAt) {
 		sale.FailedAt = lyceum.Some(f.OccurredAt)
 	}
-	_, err = tx.Sales.Save(tx, sale)
-	return f, err
+	if _, err := tx.Sales.Save(tx, sale); err != nil {
+		return f, err
+	}
+	return f, s.since(f.OccurredAt, now).notify(tx, lyceum.PaymentFailedEmail, sale.UserID, int32(f.ID))
 }
 
 // buy notes on a sale what its payments bought.

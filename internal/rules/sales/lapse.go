@@ -11,9 +11,6 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// newsAge is how long after a sale lapsed webhooks are still told.
-const newsAge = 24 * time.Hour
-
 // Lapse ends the sales of a school that are billed here and were not paid for
 // until their grace was over, if the school chose so. They end, and the access
 // that they gave, when the grace did, whenever that is noted. A sale that fails
@@ -158,14 +155,14 @@ func (s *Service) lapse(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) error {
 	if err := s.enroller.Relink(tx, now, sale.UserID.Value); err != nil {
 		return err
 	}
-	if now.Sub(due) > newsAge {
+	if !newsworthy(due, now) {
 		tx = tx.Silent()
 	}
 	sale.End(&plan, due, lyceum.SaleLapsed)
 	if err := stop(tx, now, sale, &plan, now); err != nil {
 		return err
 	}
-	return s.enroller.Revoke(tx, now, sale, due, lyceum.EndedByLapse)
+	return s.since(due, now).revoke(tx, now, sale, due, lyceum.EndedByLapse)
 }
 
 // revive opens a sale again that lapsed and was paid for now. A seat that somebody

@@ -1,7 +1,11 @@
 package sales
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -15,7 +19,32 @@ type NewOrder struct {
 	Coupon     lyceum.Opt[lyceum.CouponID]
 	Affiliate  lyceum.Opt[lyceum.AffiliateID]
 	FinalPrice lyceum.Opt[lyceum.Minor] // the plan's price less the coupon
+	ReturnURL  lyceum.Opt[string]       // where the buyer can continue it
 }
+
+// maxReturnURL is how long the address may be where the buyer can continue an order, in
+// bytes.
+const maxReturnURL = 2048
+
+// checkReturn refuses what is not the address of a page, and what a mail program would
+// not show as one link.
+func (n *NewOrder) checkReturn() error {
+	text := n.ReturnURL.Value
+	at, err := url.Parse(text)
+	switch {
+	case !n.ReturnURL.Present:
+		return nil
+	case err == nil && (at.Scheme == "https" || at.Scheme == "http") && at.Hostname() != "" && at.User == nil &&
+		len(text) <= maxReturnURL && !strings.ContainsFunc(text, breaksLink):
+		return nil
+	}
+	return lyceum.InvalidFields(lyceum.FieldError{Field: "return_url", Message: fmt.Sprintf("must be an https or http "+
+		"address such as https://shop.example.com/cart/7: at most %d ASCII characters, without spaces, quotation marks, "+
+		"< and >, and without a user name", maxReturnURL)})
+}
+
+// breaksLink reports whether an address that has a character is not one link in a text.
+func breaksLink(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`<>"`, r) }
 
 // ShowOrder gives an order.
 func (s *Service) ShowOrder(
@@ -34,7 +63,7 @@ func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyce
 		if err != nil {
 			return lyceum.PurchaseOrder{}, err
 		}
-		if err := s.people.CheckAddress(n.Email, n.Name); err != nil {
+		if err := cmp.Or(s.people.CheckAddress(n.Email, n.Name), n.checkReturn()); err != nil {
 			return lyceum.PurchaseOrder{}, err
 		}
 		deal, err := offered(tx, NewSale{Plan: n.Plan, Coupon: n.Coupon, Affiliate: n.Affiliate})
@@ -49,7 +78,7 @@ func (s *Service) OpenOrder(ctx context.Context, by lyceum.By, n NewOrder) (lyce
 		order := lyceum.PurchaseOrder{
 			ID: id, Email: n.Email, Name: n.Name, PricingPlanID: n.Plan, CouponID: n.Coupon,
 			AffiliateID: n.Affiliate, FinalPrice: n.FinalPrice.Else(deal.price()), Currency: deal.plan.Currency,
-			State: lyceum.OrderOpen, CreatedAt: at, AbandonsAt: at.Add(school.Policy.AbandonAfter),
+			State: lyceum.OrderOpen, CreatedAt: at, AbandonsAt: at.Add(school.Policy.AbandonAfter), ReturnURL: n.ReturnURL,
 		}
 		payment := lyceum.Transaction{FinalPrice: order.FinalPrice, Currency: order.Currency}
 		misfits, err := deal.misfits(tx, &payment, at)
@@ -127,17 +156,22 @@ func (s *Service) AbandonOrder(ctx context.Context, by lyceum.By, id lyceum.Orde
 		if order.State != lyceum.OrderOpen {
 			return order, conflict("order_closed", "order %d is already %s", id, order.State)
 		}
-		return abandon(tx, order, now)
+		return s.abandon(tx, now, order, now)
 	})
 }
 
-func abandon(tx lyceum.Tx, order lyceum.PurchaseOrder, at time.Time) (lyceum.PurchaseOrder, error) {
+func (s *Service) abandon(
+	tx lyceum.Tx, now time.Time, order lyceum.PurchaseOrder, at time.Time,
+) (lyceum.PurchaseOrder, error) {
 	order.State, order.ClosedAt = lyceum.OrderAbandoned, lyceum.Some(lyceum.Second(at))
 	if _, err := tx.Orders.Save(tx, order); err != nil {
 		return order, err
 	}
 	tx.Announce(lyceum.OrderUpdated, int32(order.ID), lyceum.AbandonedOrderEvent, "")
-	return order, nil
+	if !order.ReturnURL.Present {
+		return order, nil
+	}
+	return order, s.since(at, now).notify(tx, lyceum.AbandonedOrderEmail, order.UserID, int32(order.ID))
 }
 
 // sweepSize is how many overdue things one write takes note of.
@@ -153,7 +187,7 @@ func (s *Service) Abandon(ctx context.Context, school lyceum.SchoolID) error {
 			more = stale.More
 			for i := range stale.Rows {
 				if err == nil {
-					_, err = abandon(tx, stale.Rows[i], stale.Rows[i].AbandonsAt)
+					_, err = s.abandon(tx, now, stale.Rows[i], stale.Rows[i].AbandonsAt)
 				}
 			}
 			return err

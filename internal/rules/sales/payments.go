@@ -83,7 +83,7 @@ func (s *Service) settle(
 	if err := stop(tx, now, &sale, &plan, at); err != nil {
 		return err
 	}
-	return s.enroller.Revoke(tx, now, &sale, at, lyceum.EndedByCancellation)
+	return s.revoke(tx, now, &sale, at, lyceum.EndedByCancellation)
 }
 
 // restore brings a sale up to date after a payment of it came back. It opens

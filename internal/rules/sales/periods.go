@@ -178,7 +178,11 @@ func (s *Service) endPeriod(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) erro
 		return err
 	}
 	if sale.EndedAt.Present {
-		return stop(tx, now, sale, &plan, now)
+		over := sale.StopsAt.Else(now)
+		if err := stop(tx, now, sale, &plan, now); err != nil {
+			return err
+		}
+		return s.since(over, now).accessEnded(tx, now, sale)
 	}
 	id, begin := sale.NextPlan.Value, sale.PaidUntil.Else(lyceum.Second(now))
 	due := begin
@@ -207,7 +211,7 @@ func (s *Service) endPeriod(tx lyceum.Tx, now time.Time, sale *lyceum.Sale) erro
 	if err := stop(tx, now, sale, &plan, now); err != nil {
 		return err
 	}
-	return s.enroller.Revoke(tx, now, sale, due, lyceum.EndedByChange)
+	return s.revoke(tx, now, sale, due, lyceum.EndedByChange)
 }
 
 // stay drops a change of plan that can no longer be made, and keeps that somebody

@@ -110,7 +110,7 @@ func (s *Service) record(tx lyceum.Tx, now time.Time, n NewSale) (SaleDetail, er
 		Sale: sale, Transactions: []lyceum.Transaction{t},
 		References: map[lyceum.TransactionID]lyceum.Reference{}, Periods: b.paid,
 	}
-	if err := keepCharge(tx, &t, n.Reference); err != nil {
+	if err := s.take(tx, now, &t, n.Reference); err != nil {
 		return SaleDetail{}, err
 	}
 	if n.Reference.Present {
@@ -220,6 +220,16 @@ func settle(t *lyceum.Transaction, given lyceum.Opt[lyceum.USDCents]) error {
 		t.Revenue = lyceum.USDCents((own*int64(t.Charge)*2 + int64(paid)) / (2 * int64(paid)))
 	}
 	return nil
+}
+
+// take keeps a payment, and tells the buyer of it.
+func (s *Service) take(
+	tx lyceum.Tx, now time.Time, t *lyceum.Transaction, reference lyceum.Opt[string],
+) error {
+	if err := keepCharge(tx, t, reference); err != nil {
+		return err
+	}
+	return s.receipt(tx, now, t)
 }
 
 // keepCharge keeps a transaction and tells of it where money was charged.

@@ -73,7 +73,8 @@ func (s *Service) refund(tx lyceum.Tx, now time.Time, r Refund) (TransactionDeta
 		return TransactionDetail{}, err
 	}
 	if a.gone() || r.EndAccess.Value {
-		if err := s.settle(tx, now, Ending{a.SaleID, r.ChargingStopped}, lyceum.SaleRefunded, r.EndAccess); err != nil {
+		end := Ending{a.SaleID, r.ChargingStopped}
+		if err := s.since(at, now).settle(tx, now, end, lyceum.SaleRefunded, r.EndAccess); err != nil {
 			return TransactionDetail{}, err
 		}
 	}

@@ -13,8 +13,11 @@ type Enroller interface {
 	// Grant gives a user a product. The entitlement's id is chosen by it.
 	Grant(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) error
 	// Revoke ends the entitlements that came with a sale, as of a moment: one that
-	// has passed, or one to come if they would not end before.
-	Revoke(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, at time.Time, why lyceum.EntitlementEnd) error
+	// has passed, or one to come if they would not end before. It reports whether one
+	// of them was open and is not any longer.
+	Revoke(
+		tx lyceum.Tx, now time.Time, sale *lyceum.Sale, at time.Time, why lyceum.EntitlementEnd,
+	) (ended bool, err error)
 	// Restore opens the entitlements of a sale again that an act ended.
 	Restore(tx lyceum.Tx, now time.Time, sale *lyceum.Sale, ended lyceum.EntitlementEnd) error
 	// Preview returns a page of what an act does to the access of some users to some
@@ -46,11 +49,12 @@ type Service struct {
 	clock    func() time.Time
 	enroller Enroller
 	people   Registrar
+	notify   Notify
 }
 
 // New makes the service over a store.
 func New(store lyceum.Store, clock func() time.Time, enroller Enroller, people Registrar) *Service {
-	return &Service{store: store, clock: clock, enroller: enroller, people: people}
+	return &Service{store: store, clock: clock, enroller: enroller, people: people, notify: notifyNobody}
 }
 
 // List gives one page of the transactions that pass the filter and their exact

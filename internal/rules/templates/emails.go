@@ -18,6 +18,10 @@ const (
 	ConfirmEmail   EmailName = "confirm_email"
 	EmailChanged   EmailName = "email_changed"
 	AccountChanged EmailName = "account_changed"
+	Receipt        EmailName = "receipt"
+	PaymentFailed  EmailName = "payment_failed"
+	AccessEnded    EmailName = "access_ended"
+	OrderAbandoned EmailName = "order_abandoned"
 )
 
 // Variable is a value that the templates of an email can show.
@@ -33,12 +37,19 @@ type kind struct {
 	description string
 	variables   []Variable
 	shows       string // the variable without which the email is of no use
+	optional    bool   // a school may send it or not, and does not at first
+	// facts adds the values of what an optional email is about, or returns why it is not
+	// to be sent any longer.
+	facts func(f *facts, about int32) (canceled string, err error)
 }
 
 var (
 	schoolName = Variable{"school.name", "The school's name.", "My school"}
 	userName   = Variable{"user.name", "The person's name; may be empty.", "Ana Silva"}
 	userEmail  = Variable{"user.email", "The person's email address.", "ana@example.com"}
+
+	productName = Variable{"product.name", "What was sold; may be empty.", "Oil on Canvas"}
+	planName    = Variable{"plan.name", "The pricing plan.", "Monthly"}
 )
 
 // kinds are the emails that are sent, in the order of a list.
@@ -49,7 +60,7 @@ var kinds = []kind{
 			"link", "The page where they choose a password, valid for 48 hours.",
 			"https://school.example.com/secure/1/identity/set_password/…",
 		}},
-		"link",
+		"link", false, nil,
 	},
 	{
 		lyceum.ConfirmAddressEmail, ConfirmEmail, "Sent to a new email address that an app asked for.",
@@ -57,19 +68,61 @@ var kinds = []kind{
 			"link", "The page where they confirm the address, valid for 48 hours.",
 			"https://school.example.com/secure/1/identity/confirm_email/…",
 		}},
-		"link",
+		"link", false, nil,
 	},
 	{
 		lyceum.AddressChangedEmail, EmailChanged, "Sent to the address before, when a person confirmed another one.",
 		[]Variable{schoolName},
-		"",
+		"", false, nil,
 	},
 	{
 		lyceum.AccountChangedEmail, AccountChanged, "Sent when the school changed a person's address or password.",
 		[]Variable{schoolName, {
 			"changed", "What was changed: password, email address, or email address and password.", "password",
 		}},
-		"",
+		"", false, nil,
+	},
+	{
+		lyceum.ReceiptEmail, Receipt,
+		"Sent to the buyer when a payment is recorded, unless it was free or made more than a day before.",
+		[]Variable{
+			schoolName, userName, userEmail, productName, planName,
+			{"payment.id", "The number of the transaction.", "52"},
+			{"payment.date", "The day of the payment, in the school's time zone.", "2024-02-01"},
+			{"payment.price", "The price without taxes.", "$19.99"},
+			{"payment.tax", "The taxes on top of it.", "$3.80"},
+			{"payment.total", "What was paid in all.", "$23.79"},
+		},
+		"", true, (*facts).payment,
+	},
+	{
+		lyceum.PaymentFailedEmail, PaymentFailed,
+		"Sent to the buyer when a failed payment of a subscription or a payment plan is recorded.",
+		[]Variable{
+			schoolName, userName, userEmail, productName, planName,
+			{"failure.date", "The day of the attempt, in the school's time zone.", "2024-03-01"},
+			{"failure.next_date", "The day of the next attempt; empty if none is planned.", "2024-03-04"},
+		},
+		"", true, (*facts).failure,
+	},
+	{
+		lyceum.AccessEndedEmail, AccessEnded,
+		"Sent to the buyer when a sale ends and its access with it: after a lapse, a cancellation or a refund.",
+		[]Variable{
+			schoolName, userName, userEmail, productName, planName,
+			{"sale.reason", "Why it ended: canceled, refunded, charged_back, voided or lapsed.", "lapsed"},
+		},
+		"", true, (*facts).ended,
+	},
+	{
+		lyceum.AbandonedOrderEmail, OrderAbandoned, "Sent to the buyer when an order that has a return_url is abandoned.",
+		[]Variable{
+			schoolName, productName, planName,
+			{"order.name", "The buyer's name; may be empty.", "Ana Silva"},
+			{"order.price", "The price without taxes.", "$19.99"},
+			{"return_url", "Where the buyer can continue the order.", "https://shop.example.com/cart/7"},
+		},
+		"return_url", true, (*facts).order,
 	},
 }
 
@@ -105,6 +158,11 @@ func NameOf(stored lyceum.EmailKind) EmailName {
 		return ""
 	}
 	return k.name
+}
+
+// always reports whether an email that is always sent is to be turned off.
+func (k *kind) always(enabled lyceum.Opt[bool]) bool {
+	return !k.optional && enabled.Present && !enabled.Value
 }
 
 // secret reports whether the email shows a link that lets its reader in.

@@ -20,8 +20,9 @@ const (
 	// linkLifetime is how long the links in emails are good.
 	linkLifetime = 48 * time.Hour
 
-	sealingEmail = "email"
-	queueActor   = "emails"
+	receiverErased = "its receiver was erased"
+	sealingEmail   = "email"
+	queueActor     = "emails"
 )
 
 // pauses are those between the attempts to send an email, 40 hours in all. An attempt
@@ -36,11 +37,17 @@ type Outgoing struct {
 	Name   EmailName
 	User   lyceum.Opt[lyceum.UserID] // the receiver, if they are a user
 	To     lyceum.Opt[string]        // absent: the address that the user has when it is sent
-	Values Values                    // besides those of the school and the user
+	About  lyceum.Opt[int32]         // the transaction, failed payment, sale or order, by the kind of email
+	Values Values                    // besides those of the school, the user and what it is about
+}
+
+// Notify is Queue for an email about something that was sold.
+func (s *Service) Notify(tx lyceum.Tx, stored lyceum.EmailKind, user lyceum.Opt[lyceum.UserID], about int32) error {
+	return s.Queue(tx, Outgoing{Name: NameOf(stored), User: user, About: lyceum.Some(about)})
 }
 
 // Queue keeps, in a change, that an email is to be sent once the change is kept. Where
-// the server has no mail server, it keeps nothing.
+// the server has no mail server, or the school does not send the email, it keeps nothing.
 func (s *Service) Queue(tx lyceum.Tx, o Outgoing) error {
 	if !s.Sends() {
 		return nil
@@ -49,10 +56,16 @@ func (s *Service) Queue(tx lyceum.Tx, o Outgoing) error {
 	if err != nil {
 		return err
 	}
+	if k.optional {
+		school, err := tx.GetSchool()
+		if err != nil || !school.Emails.Has(k.stored) {
+			return err
+		}
+	}
 	now := s.clock()
 	row := lyceum.QueuedEmail{
-		Kind: k.stored, UserID: o.User, Address: o.To, MessageID: rand.Text(), State: lyceum.EmailWaiting, CreatedAt: now,
-		NextAttemptAt: lyceum.Some(now),
+		Kind: k.stored, UserID: o.User, Address: o.To, About: o.About, MessageID: rand.Text(),
+		State: lyceum.EmailWaiting, CreatedAt: now, NextAttemptAt: lyceum.Some(now),
 	}
 	if row.Values, err = s.pack(k, o.Values); err != nil {
 		return err
@@ -149,10 +162,17 @@ func (s *Service) Make(ctx context.Context, c *Claimed) (m Message, canceled str
 		case err != nil:
 			return m, "", err
 		case !there:
-			return m, "its receiver was erased", nil
+			return m, receiverErased, nil
 		}
 		values["user.name"], values["user.email"] = s.o.Name(user.Name.Value), user.Email
 		to = cmp.Or(to, user.Email)
+	}
+	if k.optional {
+		f := facts{View: v, school: school, values: values, name: s.o.Name, now: s.clock(), to: to}
+		if canceled, err = f.find(k, c.About.Value); err != nil || canceled != "" {
+			return m, canceled, err
+		}
+		to = f.to
 	}
 	maps.Copy(values, own)
 	made, err := s.Compose(ctx, c.School, k.name, values)

@@ -108,7 +108,7 @@ func (s *Service) DeleteSecret(ctx context.Context, by lyceum.By, id lyceum.Temp
 	}
 	delete(left, row.Name)
 	for i := range kinds {
-		email := kinds[i].email(tried.own)
+		email := kinds[i].email(tried.own, tried.on)
 		if _, wrong, err := compose(ctx, &email, kinds[i].examples(), left); err != nil || len(wrong) > 0 {
 			return lyceum.Errorf(lyceum.Conflict, "the email %s signs with this secret; change the email first", email.Name)
 		}
@@ -129,12 +129,18 @@ func (s *Service) DeleteSecret(ctx context.Context, by lyceum.By, id lyceum.Temp
 type set struct {
 	own     map[lyceum.EmailKind]lyceum.EmailTemplate
 	secrets []lyceum.TemplateSecret // by id
+	on      lyceum.EmailSet
 }
 
-func findSet(rows *lyceum.Tables, from lyceum.Source) (found set, err error) {
-	if found.own, err = rows.EmailTemplates.Find(from, storedKinds()...); err == nil {
-		found.secrets, err = lyceum.All(rows.TemplateSecrets, from, lyceum.TemplateSecretFilter{})
+func findSet(rows *lyceum.Tables, from lyceum.Reads) (found set, err error) {
+	if found.own, err = rows.EmailTemplates.Find(from, storedKinds()...); err != nil {
+		return found, err
 	}
+	if found.secrets, err = lyceum.All(rows.TemplateSecrets, from, lyceum.TemplateSecretFilter{}); err != nil {
+		return found, err
+	}
+	school, err := from.GetSchool()
+	found.on = school.Emails
 	return found, err
 }
 

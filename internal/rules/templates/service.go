@@ -55,6 +55,8 @@ type Email struct {
 	Description   string
 	Variables     []Variable
 	Subject, Body string
+	Optional      bool // the school may send it or not
+	Enabled       bool // it is sent
 	// ChangedAt is when the school wrote its own text; absent for Lyceum's.
 	ChangedAt lyceum.Opt[time.Time]
 }
@@ -63,6 +65,7 @@ type Email struct {
 type Draft struct {
 	Name          EmailName
 	Subject, Body lyceum.Opt[string]
+	Enabled       lyceum.Opt[bool] // of Change alone
 }
 
 // Composed is an email as its receiver reads it.
@@ -75,9 +78,13 @@ func (s *Service) Emails(ctx context.Context, by lyceum.By, _ struct{}) ([]Email
 	if err != nil {
 		return nil, err
 	}
+	school, err := v.GetSchool()
+	if err != nil {
+		return nil, err
+	}
 	all := make([]Email, len(kinds))
 	for i := range kinds {
-		all[i] = kinds[i].email(own)
+		all[i] = kinds[i].email(own, school.Emails)
 	}
 	return all, nil
 }
@@ -90,8 +97,11 @@ func storedKinds() []lyceum.EmailKind {
 	return all
 }
 
-func (k *kind) email(own map[lyceum.EmailKind]lyceum.EmailTemplate) Email {
-	e := Email{Name: k.name, Description: k.description, Variables: k.variables}
+func (k *kind) email(own map[lyceum.EmailKind]lyceum.EmailTemplate, on lyceum.EmailSet) Email {
+	e := Email{
+		Name: k.name, Description: k.description, Variables: k.variables, Optional: k.optional,
+		Enabled: !k.optional || on.Has(k.stored),
+	}
 	if written, is := own[k.stored]; is {
 		e.Subject, e.Body, e.ChangedAt = written.Subject, written.Body, lyceum.Some(written.UpdatedAt)
 		return e
@@ -108,7 +118,11 @@ func (s *Service) Email(ctx context.Context, by lyceum.By, name EmailName) (Emai
 	}
 	v := s.store.In(ctx, by.School)
 	own, err := v.EmailTemplates.Find(v, k.stored)
-	return k.email(own), err
+	if err != nil {
+		return Email{}, err
+	}
+	school, err := v.GetSchool()
+	return k.email(own, school.Emails), err
 }
 
 // Change saves what a draft has. Templates that fail with the examples are refused. It
@@ -127,21 +141,41 @@ func (s *Service) Change(ctx context.Context, by lyceum.By, d Draft) (email Emai
 	if err != nil {
 		return Email{}, err
 	}
-	email = k.email(tried.own)
+	if k.always(d.Enabled) {
+		return Email{}, lyceum.InvalidFields(lyceum.FieldError{
+			Field: "enabled", Message: fmt.Sprintf("must be true: the email %s is about an account, and always sent", k.name),
+		})
+	}
+	email = k.email(tried.own, tried.on)
 	if _, err := d.applied(ctx, k, &email, secrets); err != nil {
 		return Email{}, err
 	}
 	now := s.clock()
 	row := lyceum.EmailTemplate{Kind: k.stored, Subject: email.Subject, Body: email.Body, UpdatedAt: now}
-	if before, is := tried.own[k.stored]; is && before.Subject == row.Subject && before.Body == row.Body {
+	before := tried.own[k.stored]
+	rewritten := (d.Subject.Present || d.Body.Present) && (before.Subject != row.Subject || before.Body != row.Body)
+	switched := d.Enabled.Present && d.Enabled.Value != email.Enabled
+	if !rewritten && !switched {
 		return email, nil
 	}
-	email.ChangedAt = lyceum.Some(now)
+	if rewritten {
+		email.ChangedAt = lyceum.Some(now)
+	}
+	email.Enabled = d.Enabled.Else(email.Enabled)
 	return email, s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
 		if err := tried.check(tx); err != nil {
 			return err
 		}
 		tx.Note(lyceum.EmailTemplateUpdated, int32(k.stored))
+		if switched {
+			err := tx.ChangeSchool(func(s *lyceum.School) { s.Emails = s.Emails.With(k.stored, email.Enabled) })
+			if err != nil {
+				return err
+			}
+		}
+		if !rewritten {
+			return nil
+		}
 		_, err := tx.EmailTemplates.Save(tx, row)
 		return err
 	})

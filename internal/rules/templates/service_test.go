@@ -113,6 +113,46 @@ func TestOwnEmails(t *testing.T) {
 	post(standard)
 }
 
+// An email is turned on and off without its text, which a reset leaves as it is, and the
+// journal has each time that it was.
+func TestSwitches(t *testing.T) {
+	d := newDesk(t)
+	turn := func(name templates.EmailName, on bool) error {
+		email, err := d.Change(t.Context(), d.by, templates.Draft{Name: name, Enabled: lyceum.Some(on)})
+		if err == nil && (email.Enabled != on || email.ChangedAt.Present) {
+			t.Errorf("%s is %+v", name, email)
+		}
+		return err
+	}
+	for _, on := range []bool{false, true, true} {
+		if err := turn(templates.Receipt, on); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Reset(t.Context(), d.by, templates.Receipt); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[templates.EmailName]bool{templates.Receipt: true, templates.PaymentFailed: false, templates.SetPassword: true} {
+		if email, err := d.Email(t.Context(), d.by, name); err != nil || email.Enabled != want {
+			t.Errorf("%s is %+v, %v", name, email, err)
+		}
+	}
+	if err := turn(templates.Receipt, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := turn(templates.SetPassword, true); err != nil {
+		t.Error(err)
+	}
+	if err := turn(templates.SetPassword, false); lyceum.KindOf(err) != lyceum.Invalid {
+		t.Error("turned off:", err)
+	}
+	v := d.store.In(t.Context(), d.by.School)
+	noted, err := v.FindChanges(lyceum.ChangeFilter{Types: []lyceum.EntryType{lyceum.EmailTemplateUpdated}, Limit: 10})
+	if err != nil || len(noted.Changes) != 2 {
+		t.Error(noted, err)
+	}
+}
+
 // A secret signs, is nowhere to be read, is not deleted from under an email, and opens
 // after the server's key was rotated.
 func TestSecretsSign(t *testing.T) {

@@ -18,6 +18,7 @@ var emails = define(&tables.Emails, noun[lyceum.EmailID, lyceum.QueuedEmail, lyc
 		intColumn("kind", func(e *lyceum.QueuedEmail) *lyceum.EmailKind { return &e.Kind }),
 		optIntColumn("user_id", func(e *lyceum.QueuedEmail) *lyceum.Opt[lyceum.UserID] { return &e.UserID }),
 		optTextColumn("address", func(e *lyceum.QueuedEmail) *lyceum.Opt[string] { return &e.Address }),
+		optIntColumn("about", func(e *lyceum.QueuedEmail) *lyceum.Opt[int32] { return &e.About }),
 		textColumn("shown", func(e *lyceum.QueuedEmail) *string { return &e.Values }),
 		textColumn("message_id", func(e *lyceum.QueuedEmail) *string { return &e.MessageID }),
 		textColumn("state", func(e *lyceum.QueuedEmail) *lyceum.EmailState { return &e.State }),

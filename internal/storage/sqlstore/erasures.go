@@ -208,8 +208,8 @@ func (t *tx) eraseOrders(user lyceum.UserID, called lyceum.Called) error {
 	w.and("(" + strings.Join(matches, " OR ") + ")")
 	w.and("(email <> " + email + " OR name IS NOT NULL)")
 	var id int32
-	return t.q.each("UPDATE orders SET email = "+email+", name = NULL"+w.String()+" RETURNING order_id", w.args,
-		[]any{scanInt(&id)}, func() error { t.Note(lyceum.OrderUpdated, id); return nil })
+	return t.q.each("UPDATE orders SET email = "+email+", name = NULL, return_url = NULL"+w.String()+
+		" RETURNING order_id", w.args, []any{scanInt(&id)}, func() error { t.Note(lyceum.OrderUpdated, id); return nil })
 }
 
 // eraseTexts rewrites the texts of a column that have what a person was called in

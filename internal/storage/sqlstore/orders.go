@@ -24,6 +24,7 @@ var _ = define(&tables.Orders, noun[lyceum.OrderID, lyceum.PurchaseOrder, lyceum
 		timeColumn("abandons_at", func(o *lyceum.PurchaseOrder) *time.Time { return &o.AbandonsAt }),
 		optTimeColumn("closed_at", func(o *lyceum.PurchaseOrder) *lyceum.Opt[time.Time] { return &o.ClosedAt }),
 		optIntColumn("sale_id", func(o *lyceum.PurchaseOrder) *lyceum.Opt[lyceum.SaleID] { return &o.SaleID }),
+		optTextColumn("return_url", func(o *lyceum.PurchaseOrder) *lyceum.Opt[string] { return &o.ReturnURL }),
 	}, narrow: func(w *where, f lyceum.OrderFilter) {
 		if f.StaleAt.Present {
 			w.and("state = 'open'")

@@ -9,17 +9,18 @@ import (
 )
 
 const schoolColumns = "name, created_at, v2_disabled, on_refund, on_chargeback, on_cancellation, abandon_after, " +
-	"on_lapse, grace_days, time_zone, review_comments, owners_second_factor, " + retentionColumns
+	"on_lapse, grace_days, time_zone, review_comments, owners_second_factor, emails_on, " + retentionColumns
 
 func scanSchool(s *lyceum.School) []any {
 	policy := append([]any{scanText(&s.Name), scanTime(&s.CreatedAt), scanBool(&s.V2Disabled)}, scanPolicy(&s.Policy)...)
-	policy = append(policy, scanText(&s.TimeZone), scanBool(&s.ReviewsComments), scanBool(&s.OwnersSecondFactor))
+	policy = append(policy, scanText(&s.TimeZone), scanBool(&s.ReviewsComments), scanBool(&s.OwnersSecondFactor),
+		scanInt(&s.Emails))
 	return append(policy, scanRetention(&s.Retention)...)
 }
 
 func bindSchool(s *lyceum.School) []any {
 	policy := append([]any{int64(s.ID), s.Name, micros(s.CreatedAt), flag(s.V2Disabled)}, bindPolicy(s.Policy)...)
-	policy = append(policy, string(s.TimeZone), flag(s.ReviewsComments), flag(s.OwnersSecondFactor))
+	policy = append(policy, string(s.TimeZone), flag(s.ReviewsComments), flag(s.OwnersSecondFactor), int64(s.Emails))
 	return append(policy, bindRetention(s.Retention)...)
 }
 

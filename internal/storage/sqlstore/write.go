@@ -298,8 +298,8 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 		} else if err := all.raise(schoolSequence, int32(school.ID)); err != nil {
 			return err
 		}
-		err := q.exec("INSERT INTO schools (school_id, "+schoolColumns+") VALUES "+placeholders(1, 19),
-			bindSchool(&school)...)
+		values := bindSchool(&school)
+		err := q.exec("INSERT INTO schools (school_id, "+schoolColumns+") VALUES "+placeholders(1, len(values)), values...)
 		if err != nil {
 			if s.dialect.fault(err) == faultConflict {
 				return lyceum.Errorf(lyceum.Conflict, "school %d already exists", school.ID)

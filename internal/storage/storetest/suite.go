@@ -119,7 +119,8 @@ func schools(t *testing.T, store lyceum.Store) {
 		"test"); lyceum.KindOf(err) != lyceum.Conflict {
 		t.Errorf("a taken id: %v, want a conflict", err)
 	}
-	chosen, err := store.CreateSchool(ctx, lyceum.School{ID: 40, Name: "Chosen", CreatedAt: Begin}, "test")
+	some := lyceum.EmailSet(0).With(lyceum.ReceiptEmail, true)
+	chosen, err := store.CreateSchool(ctx, lyceum.School{ID: 40, Name: "Chosen", CreatedAt: Begin, Emails: some}, "test")
 	if err != nil || chosen.ID != 40 {
 		t.Fatalf("chosen id: %v, %v", chosen, err)
 	}
