@@ -175,6 +175,7 @@ func (c *console) routes() map[string]map[string]action {
 		homePath + "/{$}":                       {"GET": lead(homePath)},
 		"/admin/settings":                       {"GET": lead(appsPath)},
 		transactionsPath:                        {"GET": c.listTransactions},
+		exportPath:                              {"GET": c.exportSales},
 		searchPath:                              {"GET": c.search},
 		salesPath:                               {"GET": lead(transactionsPath)},
 		sale:                                    {"GET": c.showSale},

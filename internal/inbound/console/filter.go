@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
-	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
@@ -18,23 +17,11 @@ var filterFields = slices.Clip(append(wire.SalesFilterNames(), "from", "until"))
 // yesNo are the values of a choice in the filter, with their words.
 var yesNo = map[string]string{"true": "yes", "false": "no"}
 
-// chosen says in words what the filter of a form narrows to. Names are those of
-// the things that its fields mean.
-func chosen(f *form, names map[string]lyceum.Named) []string {
-	var parts []string
-	for _, name := range filterFields {
-		value := strings.TrimSpace(f.Values[name])
-		if word, ok := yesNo[value]; ok {
-			value = word
-		}
-		if n, ok := names[name]; ok {
-			value = web.Plain(called(n, value))
-		}
-		if value != "" {
-			parts = append(parts, labels[name]+": "+value)
-		}
-	}
-	return parts
+// salesAsked is which transactions a form asks for.
+type salesAsked struct {
+	Filter      lyceum.TransactionFilter
+	From, Until lyceum.Opt[lyceum.Day] // of the filter's Created
+	Page        lyceum.Page
 }
 
 // reading reads the fields of a filter and collects what is wrong with them.
@@ -45,7 +32,7 @@ type reading struct {
 }
 
 // readFilter reads which transactions a form asks for.
-func readFilter(f *form, zone *time.Location) (lyceum.TransactionFilter, lyceum.Page, []lyceum.FieldError) {
+func readFilter(f *form, zone *time.Location) (salesAsked, []lyceum.FieldError) {
 	r := &reading{form: f, zone: zone}
 	given := url.Values{}
 	for _, name := range wire.SalesFilterNames() {
@@ -57,21 +44,28 @@ func readFilter(f *form, zone *time.Location) (lyceum.TransactionFilter, lyceum.
 	if err != nil {
 		r.wrong = append(r.wrong, lyceum.Public(err).Fields...)
 	}
-	filter.Created = r.days()
-	page := lyceum.Page{Number: 1, Size: pageSize}
+	asked := salesAsked{Filter: filter, Page: lyceum.Page{Number: 1, Size: pageSize}}
+	asked.From, asked.Until = r.span()
+	asked.Filter.Created = lyceum.Days(asked.From, asked.Until, r.zone)
 	if number := id[int32](r, "page"); number.Present {
-		page.Number = number.Value
+		asked.Page.Number = number.Value
 	}
-	return filter, page, r.wrong
+	return asked, r.wrong
 }
 
 // days reads the period from one day until another, both included.
 func (r *reading) days() lyceum.Period {
-	from, until := r.day("from"), r.day("until")
+	from, until := r.span()
+	return lyceum.Days(from, until, r.zone)
+}
+
+// span reads the days of a period.
+func (r *reading) span() (from, until lyceum.Opt[lyceum.Day]) {
+	from, until = r.day("from"), r.day("until")
 	if from.Present && until.Present && until.Value.Before(from.Value) {
 		r.refuse("until", "must not be before the day in From")
 	}
-	return lyceum.Days(from, until, r.zone)
+	return from, until
 }
 
 func (r *reading) refuse(field, message string) {
@@ -82,7 +76,7 @@ func (r *reading) refuse(field, message string) {
 // the list takes some besides. A name in place of a number has been looked for
 // before.
 func (r *reading) offered(field, text string) bool {
-	if slices.ContainsFunc(picked, func(p pickedField) bool { return p.Field == field }) {
+	if _, named := sequenceOf(field); named {
 		return figures(text) && id[int32](r, field).Present
 	}
 	return r.choice(field).Present

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -143,13 +144,26 @@ func (c *console) namesIn(ctx context.Context, v *visit, f *form) (map[string]ly
 	return names, nil
 }
 
-// Named gives a field in which a person types a name or a number; its hint says
+// sequenceOf returns the sequence of a field in which a person types a name.
+func sequenceOf(field string) (lyceum.Sequence, bool) {
+	at := slices.IndexFunc(picked, func(p pickedField) bool { return p.Field == field })
+	if at < 0 {
+		return "", false
+	}
+	return picked[at].Of, true
+}
+
+// Named returns a field in which a person types a name or a number; its hint says
 // what the number in it stands for.
-func (p *listPage) Named(field, hint string) field {
-	if n, ok := p.Names[field]; ok {
+func (p *listPage) Named(name string) field {
+	hint := "A part of the name, or the number."
+	if name == "user_id" {
+		hint = "Part of the name or email address, or the number."
+	}
+	if n, ok := p.Names[name]; ok {
 		hint = web.Plain(called(n, ""))
 	}
-	return p.Form.Optional(field, "", hint)
+	return p.Form.Optional(name, "", hint)
 }
 
 // searchPage is what the search for sales shows.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
 // pageSize is how many transactions stand on a page.
@@ -16,25 +17,32 @@ const pageSize = 20
 
 // listPage is what the list of transactions shows.
 type listPage struct {
-	Form   *form
-	Names  map[string]lyceum.Named // of what the filter's numbers stand for, by field
-	Chosen []string                // what the list is narrowed to, in words
-	Pick   *picking
-	Rows   []row
-	Total  int64
-	Turn   turn
+	Form    *form
+	Names   map[string]lyceum.Named // of what the filter's numbers stand for, by field
+	Periods []chip
+	Groups  []chipGroup
+	Chosen  bool // the list is narrowed
+	Pick    *picking
+	Rows    []row
+	Total   int64
+	Totals  []totalLine // empty for who does not see reports
+	Revenue string
+	Export  string // the address of the list as a file
+	Turn    turn
 }
 
 // row is one transaction in the list.
 type row struct {
 	lyceum.Transaction
 
-	Buyer person
-	Plan  string
-	Of    string // the course of the plan
-	Price string
-	Marks []mark
-	Path  string // of its sale
+	Buyer     person
+	Plan      string
+	Of        string // the product of the plan
+	Coupon    string // empty without one, like Affiliate
+	Affiliate string
+	Price     string
+	Marks     []mark
+	Path      string // of its sale
 }
 
 // person is who somebody is, as a page shows it. Email stands for the number
@@ -63,31 +71,26 @@ func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *vi
 	if err != nil {
 		return err
 	}
-	filter, page, wrong := readFilter(f, v.zone)
+	asked, wrong := readFilter(f, v.zone)
 	wrong = append(picked.Wrong, wrong...)
 	p := &listPage{Form: f, Pick: picked.Question}
-	switch {
-	case len(wrong) > 0:
+	if len(wrong) > 0 {
 		f.refuse(lyceum.InvalidFields(wrong...))
-		if len(wrong) > 1 || f.Wrong["page"] == "" { // there is no list without its filter
-			return c.show(w, r, http.StatusUnprocessableEntity, "transactions.gohtml", v, "Transactions", p)
-		}
+	}
+	if err := c.chips(r.Context(), v, p); err != nil {
+		return err
+	}
+	switch {
+	case len(wrong) > 1 || len(wrong) > 0 && f.Wrong["page"] == "": // there is no list without its filter
+		return c.show(w, r, http.StatusUnprocessableEntity, "transactions.gohtml", v, "Transactions", p)
+	case len(wrong) > 0:
 	case p.Pick != nil:
 		return c.show(w, r, http.StatusOK, "transactions.gohtml", v, "Transactions", p)
 	case picked.Address != "":
 		http.Redirect(w, r, picked.Address, http.StatusSeeOther)
 		return nil
 	}
-	if p.Names, err = c.namesIn(r.Context(), v, f); err != nil {
-		return err
-	}
-	p.Chosen = chosen(f, p.Names)
-	listing, err := c.Sales.List(r.Context(), v.by(), filter, lyceum.NewestFirst, page)
-	if err != nil {
-		return err
-	}
-	p.Total, p.Turn = listing.Total, newTurn(f, filterFields, pageSize, int64(page.Number), listing.Total)
-	if p.Rows, err = c.rowsOf(r.Context(), v.School.ID, listing.All()); err != nil {
+	if err := c.fill(r.Context(), v, p, &asked); err != nil {
 		return err
 	}
 	status := http.StatusOK
@@ -97,28 +100,50 @@ func (c *console) listTransactions(w http.ResponseWriter, r *http.Request, v *vi
 	return c.show(w, r, status, "transactions.gohtml", v, "Transactions", p)
 }
 
-// rowsOf gives transactions with the names of their buyers and plans, with one
-// question for each of the two.
+// chips fills in the filter of a list.
+func (c *console) chips(ctx context.Context, v *visit, p *listPage) (err error) {
+	if p.Names, err = c.namesIn(ctx, v, p.Form); err != nil {
+		return err
+	}
+	p.Periods = periodChips(p.Form, c.Clock(), v.zone)
+	p.Groups, p.Chosen = p.groups(), len(narrowed(p.Form)) > 0
+	return nil
+}
+
+// fill fills in the rows of a list, and what all of them come to.
+func (c *console) fill(ctx context.Context, v *visit, p *listPage, asked *salesAsked) error {
+	listing, err := c.Sales.List(ctx, v.by(), asked.Filter, lyceum.NewestFirst, asked.Page)
+	if err != nil {
+		return err
+	}
+	p.Total, p.Turn = listing.Total, newTurn(p.Form, filterFields, pageSize, int64(asked.Page.Number), listing.Total)
+	if p.Rows, err = c.rowsOf(ctx, v.School.ID, listing.All()); err != nil {
+		return err
+	}
+	if access.May(v.Role, "GET "+exportPath) {
+		p.Export = exportAddress(p.Form)
+	}
+	if listing.Total == 0 || !access.Holds(v.Role, access.SeeReports) {
+		return nil
+	}
+	figures, err := c.Reports.Totals(ctx, v.by(), asked.Filter, asked.From, asked.Until)
+	p.Totals, p.Revenue = totalLines(figures)
+	return err
+}
+
+// rowsOf returns transactions with the names of what they are about.
 func (c *console) rowsOf(
 	ctx context.Context, school lyceum.SchoolID, transactions []lyceum.Transaction,
 ) ([]row, error) {
-	buyers, plans := make([]int32, len(transactions)), make([]int32, len(transactions))
-	for i := range transactions {
-		buyers[i], plans[i] = int32(transactions[i].UserID), int32(transactions[i].PricingPlanID)
-	}
-	users, err := c.Names.In(ctx, school).FindNames(lyceum.UserSequence, buyers)
-	if err != nil {
-		return nil, err
-	}
-	known, err := c.Names.In(ctx, school).FindNames(lyceum.PricingPlanSequence, plans)
+	names, err := saleNamesOf(c.Names.In(ctx, school), transactions)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]row, len(transactions))
 	for i, t := range transactions {
-		plan := known[int32(t.PricingPlanID)]
 		rows[i] = row{
-			Transaction: t, Buyer: personOf(users, t.UserID), Plan: planName(plan.Name, t.PricingPlanID), Of: plan.Note,
+			Transaction: t, Buyer: personOf(names.users, t.UserID), Plan: names.plan(&t), Of: names.product(&t),
+			Coupon: names.coupon(&t), Affiliate: names.affiliate(&t),
 			Price: money(t.FinalPrice+t.TaxCharge, t.Currency), Marks: marksOf(&t), Path: salePath(t.SaleID),
 		}
 	}

@@ -18,6 +18,7 @@ const (
 	SeeOwn         Right = "See own courses and statement"
 	SeeReports     Right = "See reports and statements"
 	SeeSales       Right = "See sales"
+	ExportSales    Right = "Export sales"
 	ChangeSales    Right = "Refund, cancel and record sales"
 	SeePeople      Right = "See people, their access and progress"
 	ChangePeople   Right = "Change people and their access"
@@ -34,8 +35,8 @@ const (
 // Rights lists the rights.
 func Rights() []Right {
 	return []Right{
-		Enter, SeeOwn, SeeReports, SeeSales, ChangeSales, SeePeople, ChangePeople, ErasePeople, SeeProducts,
-		ChangeProducts, Moderate, ChangeInBulk, UseKeys, Configure, ManageStaff,
+		Enter, SeeOwn, SeeReports, SeeSales, ExportSales, ChangeSales, SeePeople, ChangePeople, ErasePeople,
+		SeeProducts, ChangeProducts, Moderate, ChangeInBulk, UseKeys, Configure, ManageStaff,
 	}
 }
 
@@ -43,10 +44,10 @@ func Rights() []Right {
 var granted = map[lyceum.StaffRole][]Right{
 	lyceum.OwnerRole: Rights(),
 	lyceum.ManagerRole: {
-		Enter, SeeOwn, SeeReports, SeeSales, ChangeSales, SeePeople, ChangePeople, ErasePeople, SeeProducts,
-		ChangeProducts, Moderate, ChangeInBulk, UseKeys, Configure,
+		Enter, SeeOwn, SeeReports, SeeSales, ExportSales, ChangeSales, SeePeople, ChangePeople, ErasePeople,
+		SeeProducts, ChangeProducts, Moderate, ChangeInBulk, UseKeys, Configure,
 	},
-	lyceum.BookkeeperRole: {Enter, SeeReports, SeeSales, SeePeople, SeeProducts, UseKeys},
+	lyceum.BookkeeperRole: {Enter, SeeReports, SeeSales, ExportSales, SeePeople, SeeProducts, UseKeys},
 	lyceum.AuthorRole:     {Enter, SeeOwn},
 	lyceum.SupportRole:    {Enter, SeeSales, SeePeople, ChangePeople, SeeProducts, Moderate, UseKeys},
 }

@@ -43,6 +43,9 @@ var doors = map[Right][]string{
 		"GET /lyceum/v1/disputes/{dispute_id}",
 		"GET /lyceum/v1/orders/{order_id}",
 	},
+	ExportSales: {
+		"GET /admin/transactions.csv",
+	},
 	ChangeSales: {
 		"GET /admin/sales/{id}/cancel",
 		"POST /admin/sales/{id}/cancel",

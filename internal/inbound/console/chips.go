@@ -1,0 +1,199 @@
+package console
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/rules/reports"
+)
+
+// chip is a filter that one click sets, or takes away if it is On.
+type chip struct {
+	Text, Address string
+	On            bool
+}
+
+// chipGroup is a filter with fields, which unfolds.
+type chipGroup struct {
+	Name, ID string
+	Chosen   []string // in words
+	Open     bool     // something in it needs correction
+	Fields   []chipField
+	Without  string // the address of the list without it
+}
+
+type chipField struct {
+	field
+
+	YesNo bool
+}
+
+// chipGroups are the groups of the filter's fields, in the order in which they are shown.
+var chipGroups = []struct {
+	name   string
+	fields []string
+}{
+	{"Days", []string{"from", "until"}},
+	{"Product", []string{"course_id", "pricing_plan_id"}},
+	{"State", []string{"is_fully_refunded", "is_chargeback"}},
+	{"Buyer", []string{"user_id"}},
+	{"Affiliate", []string{"affiliate_id"}},
+}
+
+// months are this month and the last one.
+func months(now time.Time, zone *time.Location) (this, last reports.Span) {
+	today := lyceum.DayAt(now, zone)
+	first := lyceum.Day{Year: today.Year, Month: today.Month, Day: 1}
+	return reports.Span{From: first, Until: first.AddMonths(1).Add(-1)},
+		reports.Span{From: first.AddMonths(-1), Until: first.Add(-1)}
+}
+
+// narrowed returns the parts of the filter that a form has.
+func narrowed(f *form) url.Values {
+	query := url.Values{}
+	for _, name := range filterFields {
+		if value := strings.TrimSpace(f.Values[name]); value != "" {
+			query.Set(name, value)
+		}
+	}
+	return query
+}
+
+// without returns the address of the list without some parts of the filter.
+func without(query url.Values, names ...string) string {
+	rest := url.Values{}
+	for name, values := range query {
+		rest[name] = values
+	}
+	for _, name := range names {
+		rest.Del(name)
+	}
+	if len(rest) == 0 {
+		return transactionsPath
+	}
+	return transactionsPath + "?" + rest.Encode()
+}
+
+// periodChips are the periods that one click chooses.
+func periodChips(f *form, now time.Time, zone *time.Location) []chip {
+	this, last := months(now, zone)
+	var chips []chip
+	for _, period := range []struct {
+		text string
+		span reports.Span
+	}{{"This month", this}, {"Last month", last}} {
+		query, from, until := narrowed(f), period.span.From.String(), period.span.Until.String()
+		if query.Get("from") == from && query.Get("until") == until {
+			chips = append(chips, chip{period.text, without(query, "from", "until"), true})
+			continue
+		}
+		query.Set("from", from)
+		query.Set("until", until)
+		chips = append(chips, chip{Text: period.text, Address: listAddress(query)})
+	}
+	return chips
+}
+
+// groups returns the groups of the filter with what is chosen in them.
+func (p *listPage) groups() []chipGroup {
+	query := narrowed(p.Form)
+	var groups []chipGroup
+	for _, of := range chipGroups {
+		g := chipGroup{Name: of.name, ID: strings.ToLower(of.name), Without: without(query, of.fields...)}
+		for _, name := range of.fields {
+			if text := p.chosen(name); text != "" && !(of.name == "Days" && p.month()) {
+				g.Chosen = append(g.Chosen, text)
+			}
+			g.Open = g.Open || p.Form.Wrong[name] != ""
+			switch _, named := sequenceOf(name); {
+			case named:
+				g.Fields = append(g.Fields, chipField{field: p.Named(name)})
+			case of.name == "Days":
+				g.Fields = append(g.Fields, chipField{field: p.Form.Day(name)})
+			default:
+				g.Fields = append(g.Fields, chipField{p.Form.Optional(name, "", ""), true})
+			}
+		}
+		groups = append(groups, g)
+	}
+	return groups
+}
+
+// month reports whether the days of the filter are those of a chip.
+func (p *listPage) month() bool {
+	for _, c := range p.Periods {
+		if c.On {
+			return true
+		}
+	}
+	return false
+}
+
+// chosen says in words what a field of the filter narrows the list to; empty for
+// nothing.
+func (p *listPage) chosen(name string) string {
+	value := strings.TrimSpace(p.Form.Values[name])
+	if word, ok := yesNo[value]; ok {
+		value = word
+	}
+	if n, ok := p.Names[name]; ok {
+		value = web.Plain(called(n, value))
+	}
+	if value == "" {
+		return ""
+	}
+	return labels[name] + ": " + value
+}
+
+// totalLine is what the paid transactions of a list come to in one currency.
+type totalLine struct {
+	Paid, Gross, Net              string
+	Tax, Refunded, Chargebacks    string // empty for nothing
+	AffiliateFees, AuthorFees, Of string
+}
+
+// totalLines are the totals of a list, and its revenue.
+func totalLines(figures reports.Figures) (lines []totalLine, revenue string) {
+	for i := range figures {
+		f := &figures[i]
+		shown := func(m lyceum.Minor) string {
+			if m == 0 {
+				return ""
+			}
+			return money(m, f.Currency)
+		}
+		lines = append(lines, totalLine{
+			Paid: count(f.Sales, "paid", "paid"), Gross: money(f.Gross, f.Currency), Net: money(f.Net(), f.Currency),
+			Tax: shown(f.Tax), Refunded: shown(f.RefundedOf), Chargebacks: shown(f.ChargedBack + f.ChargebackFees),
+			AffiliateFees: shown(f.AffiliateFees), AuthorFees: shown(f.AuthorFees), Of: string(f.Currency),
+		})
+	}
+	all := figures.All()
+	return lines, dollars(all.Revenue)
+}
+
+// exportAddress is the address of a list as a file.
+func exportAddress(f *form) string {
+	if query := narrowed(f); len(query) > 0 {
+		return exportPath + "?" + query.Encode()
+	}
+	return exportPath
+}
+
+// exportName is what the file of a list is called.
+func exportName(asked *salesAsked) string {
+	name := "sales"
+	for _, day := range []lyceum.Opt[lyceum.Day]{asked.From, asked.Until} {
+		if day.Present {
+			name += "-" + day.Value.String()
+		}
+	}
+	if f := asked.Filter; f.UserID.Present {
+		name += "-buyer-" + strconv.Itoa(int(f.UserID.Value))
+	}
+	return name + ".csv"
+}
