@@ -18,7 +18,7 @@ type NamesReads interface {
 	FindNames(of Sequence, ids []int32) (map[int32]Named, error)
 	// SearchNames returns up to limit whose name and note have every word of the
 	// text in them, whatever its case, the newest first. It looks at the newest
-	// NamesSearched, and besides at all users whose address begins with the
-	// text; those come first.
+	// NamesSearched, and besides at all users whose address or name begins with
+	// the text; those come first.
 	SearchNames(of Sequence, text string, limit int) ([]Named, error)
 }

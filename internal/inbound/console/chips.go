@@ -105,12 +105,12 @@ func (p *listPage) groups() []chipGroup {
 	for _, of := range chipGroups {
 		g := chipGroup{Name: of.name, ID: strings.ToLower(of.name), Without: without(query, of.fields...)}
 		for _, name := range of.fields {
-			if text := p.chosen(name); text != "" && !(of.name == "Days" && p.month()) {
+			if text := p.chosen(name); text != "" && (of.name != "Days" || !p.month()) {
 				g.Chosen = append(g.Chosen, text)
 			}
 			g.Open = g.Open || p.Form.Wrong[name] != ""
-			switch _, named := sequenceOf(name); {
-			case named:
+			switch {
+			case isPicked(name):
 				g.Fields = append(g.Fields, chipField{field: p.Named(name)})
 			case of.name == "Days":
 				g.Fields = append(g.Fields, chipField{field: p.Form.Day(name)})
@@ -151,9 +151,8 @@ func (p *listPage) chosen(name string) string {
 
 // totalLine is what the paid transactions of a list come to in one currency.
 type totalLine struct {
-	Paid, Gross, Net              string
-	Tax, Refunded, Chargebacks    string // empty for nothing
-	AffiliateFees, AuthorFees, Of string
+	Paid, Gross, Net                 string
+	Tax, Refunded, Chargebacks, Fees string // empty for nothing
 }
 
 // totalLines are the totals of a list, and its revenue.
@@ -169,7 +168,7 @@ func totalLines(figures reports.Figures) (lines []totalLine, revenue string) {
 		lines = append(lines, totalLine{
 			Paid: count(f.Sales, "paid", "paid"), Gross: money(f.Gross, f.Currency), Net: money(f.Net(), f.Currency),
 			Tax: shown(f.Tax), Refunded: shown(f.RefundedOf), Chargebacks: shown(f.ChargedBack + f.ChargebackFees),
-			AffiliateFees: shown(f.AffiliateFees), AuthorFees: shown(f.AuthorFees), Of: string(f.Currency),
+			Fees: shown(f.AffiliateFees + f.AuthorFees),
 		})
 	}
 	all := figures.All()

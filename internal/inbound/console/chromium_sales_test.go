@@ -139,7 +139,7 @@ func TestRefundByKeyboard(t *testing.T) {
 	sale, id := p.trade()
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
 	w.open(transactions)
-	w.tabTo(".filter > summary")
+	w.tabTo("#chip-days")
 	w.do(chromedp.KeyEvent(kb.Enter))
 	w.tabTo("#until")
 	w.tabTo(`a.more[href$="` + salePath(sale) + `"]`)

@@ -35,7 +35,7 @@ func (c *console) exportSales(w http.ResponseWriter, r *http.Request, v *visit) 
 	f.keep(r.URL.Query().Get, filterFields...)
 	asked, wrong := readFilter(f, v.zone)
 	if len(wrong) > 0 || f.named() { // the page says what is wrong, or asks which is meant
-		http.Redirect(w, r, listAddress(r.URL.Query()), http.StatusSeeOther) //nolint:gosec // our own page
+		http.Redirect(w, r, listAddress(r.URL.Query()), http.StatusSeeOther)
 		return nil
 	}
 	var ids []lyceum.TransactionID
@@ -119,7 +119,11 @@ func (c *console) appendSales(
 }
 
 func appendSale(b []byte, t *lyceum.Transaction, n *saleNames, reference string, zone *time.Location) []byte {
-	text := func(s string) { b = wire.AppendCSVText(append(b, ','), s) }
+	text := func(s string) {
+		if b = append(b, ','); s != "" {
+			b = wire.AppendCSVText(b, s)
+		}
+	}
 	amount := func(m lyceum.Minor) { b = append(append(b, ','), m.Decimal(t.Currency)...) }
 	b = strconv.AppendInt(b, int64(t.ID), 10)
 	b = strconv.AppendInt(append(b, ','), int64(t.SaleID), 10)
@@ -163,4 +167,3 @@ func stateText(t *lyceum.Transaction) string {
 	}
 	return text
 }
-

@@ -76,7 +76,7 @@ func (r *reading) refuse(field, message string) {
 // the list takes some besides. A name in place of a number has been looked for
 // before.
 func (r *reading) offered(field, text string) bool {
-	if _, named := sequenceOf(field); named {
+	if isPicked(field) {
 		return figures(text) && id[int32](r, field).Present
 	}
 	return r.choice(field).Present

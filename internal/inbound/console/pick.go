@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -144,13 +143,9 @@ func (c *console) namesIn(ctx context.Context, v *visit, f *form) (map[string]ly
 	return names, nil
 }
 
-// sequenceOf returns the sequence of a field in which a person types a name.
-func sequenceOf(field string) (lyceum.Sequence, bool) {
-	at := slices.IndexFunc(picked, func(p pickedField) bool { return p.Field == field })
-	if at < 0 {
-		return "", false
-	}
-	return picked[at].Of, true
+// isPicked reports whether a person types a name into a field of the filter.
+func isPicked(field string) bool {
+	return slices.ContainsFunc(picked, func(p pickedField) bool { return p.Field == field })
 }
 
 // Named returns a field in which a person types a name or a number; its hint says
@@ -164,108 +159,4 @@ func (p *listPage) Named(name string) field {
 		hint = web.Plain(called(n, ""))
 	}
 	return p.Form.Optional(name, "", hint)
-}
-
-// searchPage is what the search for sales shows.
-type searchPage struct {
-	Form   *form
-	Sales  []option // by number or reference
-	People []option
-	Offers []option // courses, plans and affiliates
-	More   bool
-}
-
-// Nothing tells whether nothing was found.
-func (p *searchPage) Nothing() bool { return len(p.Sales)+len(p.People)+len(p.Offers) == 0 }
-
-// search serves GET /admin/search.
-func (c *console) search(w http.ResponseWriter, r *http.Request, v *visit) error {
-	f := &form{Action: searchPath, Values: map[string]string{}}
-	f.keep(func(name string) string { return strings.TrimSpace(r.URL.Query().Get(name)) }, "q")
-	text := f.Values["q"]
-	p := searchPage{Form: f}
-	var err error
-	switch {
-	case text == "":
-	case len(text) > maxEmail || !lyceum.IsText(text):
-		err = lyceum.InvalidFields(lyceum.FieldError{Field: "q", Message: "must be at most 320 bytes of text"})
-	default:
-		err = c.find(r.Context(), v, text, &p)
-	}
-	status := http.StatusOK
-	if err != nil && f.refuse(err) {
-		status, err = http.StatusUnprocessableEntity, nil
-	}
-	if err != nil {
-		return err
-	}
-	return c.show(w, r, status, "search.gohtml", v, "Search", &p)
-}
-
-// find looks for a text among payments, people and what is sold.
-func (c *console) find(ctx context.Context, v *visit, text string, p *searchPage) error {
-	sales, err := c.findSales(ctx, v, text)
-	if err != nil {
-		return err
-	}
-	p.Sales = sales
-	for _, in := range picked {
-		found, err := c.options(ctx, v, in.Of, text)
-		if err != nil {
-			return err
-		}
-		p.More = p.More || len(found) > maxOptions
-		for _, n := range found[:min(len(found), maxOptions)] {
-			o := optionOf(n, listAddress(url.Values{in.Field: {strconv.Itoa(int(n.ID))}}))
-			if in.Of == lyceum.UserSequence {
-				p.People = append(p.People, o)
-			} else {
-				o.Note = strings.TrimSuffix(labels[in.Field]+", "+o.Note, ", ")
-				p.Offers = append(p.Offers, o)
-			}
-		}
-	}
-	return nil
-}
-
-// findSales finds the sales that a number or the reference of a payment names.
-func (c *console) findSales(ctx context.Context, v *visit, text string) ([]option, error) {
-	var found []option
-	in := c.Names.In(ctx, v.School.ID)
-	reference, there, err := in.References.First(in, lyceum.ReferenceFilter{Name: lyceum.Some(text)})
-	if err != nil {
-		return nil, err
-	}
-	if there {
-		found, err = c.addTransaction(ctx, v, found, reference.Transaction, "Payment "+text)
-		if err != nil {
-			return nil, err
-		}
-	}
-	number, ok := parseID[lyceum.SaleID](text)
-	if !ok {
-		return found, nil
-	}
-	switch sale, err := c.Sales.Show(ctx, v.by(), number); {
-	case err == nil:
-		found = append(found, option{Name: "Sale " + text, Address: salePath(sale.ID)})
-	case !isNotFound(err):
-		return nil, err
-	}
-	return c.addTransaction(ctx, v, found, lyceum.TransactionID(number), "Transaction "+text)
-}
-
-// addTransaction adds the sale of a transaction, if there is one.
-func (c *console) addTransaction(
-	ctx context.Context, v *visit, to []option, id lyceum.TransactionID, name string,
-) ([]option, error) {
-	t, err := c.Sales.ShowTransaction(ctx, v.by(), id)
-	if isNotFound(err) {
-		return to, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	sale := strconv.Itoa(int(t.SaleID))
-	return append(to, option{Name: name, Note: "of sale " + sale, Address: salePath(t.SaleID)}), nil
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
@@ -14,6 +15,9 @@ import (
 
 // pageSize is how many transactions stand on a page.
 const pageSize = 20
+
+// totalsTime is how long the list waits for its totals.
+const totalsTime = 3 * time.Second
 
 // listPage is what the list of transactions shows.
 type listPage struct {
@@ -27,8 +31,10 @@ type listPage struct {
 	Total   int64
 	Totals  []totalLine // empty for who does not see reports
 	Revenue string
-	Export  string // the address of the list as a file
-	Turn    turn
+	// NoTotals says that the totals would have taken too long: sales are not in memory yet.
+	NoTotals bool
+	Export   string // the address of the list as a file
+	Turn     turn
 }
 
 // row is one transaction in the list.
@@ -126,7 +132,12 @@ func (c *console) fill(ctx context.Context, v *visit, p *listPage, asked *salesA
 	if listing.Total == 0 || !access.Holds(v.Role, access.SeeReports) {
 		return nil
 	}
-	figures, err := c.Reports.Totals(ctx, v.by(), asked.Filter, asked.From, asked.Until)
+	short, cancel := context.WithTimeout(ctx, totalsTime)
+	defer cancel()
+	figures, err := c.Reports.Totals(short, v.by(), asked.Filter, asked.From, asked.Until)
+	if p.NoTotals = err != nil && short.Err() != nil && ctx.Err() == nil; p.NoTotals {
+		return nil
+	}
 	p.Totals, p.Revenue = totalLines(figures)
 	return err
 }

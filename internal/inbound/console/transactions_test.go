@@ -265,12 +265,21 @@ func TestSearch(t *testing.T) {
 		{"pottery", []string{"?course_id=1", "?pricing_plan_id=1", "?pricing_plan_id=2", "Course", "Pricing plan, Pottery"}},
 		{"clay", []string{"?affiliate_id=7", "Clay Weekly", "?pricing_plan_id=3"}},
 		{"nobody at all", []string{"Nothing found"}},
+		{"19.99", []string{`<a href="/admin/sales/1"><bdi>19.99`, "grace@example.com", "Pottery in full, 14"}},
+		{"5 eur", []string{"Payments of this amount", `<a href="` + salePath(sale) + `"><bdi>5.00`}},
+		{"5", []string{`<a href="` + salePath(sale) + `"><bdi>5.00`}},
+		{"USD 5.00", []string{"Nothing found"}},
+		{"19.990", []string{"Nothing found"}},
+		{"陳", []string{"Nothing found"}},
 		{"ch_3pq8", []string{"Nothing found"}},
 	} {
 		want(t, p.ask(p.owner, "GET", search+"?q="+url.QueryEscape(tc.query), nil), 200, tc.has...)
 	}
-	for _, bad := range []string{"a\x00", strings.Repeat("a", 400)} {
-		want(t, p.ask(p.owner, "GET", search+"?q="+url.QueryEscape(bad), nil), 422, "Find must be at most 320 bytes of text")
+	for bad, says := range map[string]string{
+		"a\x00": "Find must be at most 320 bytes of text", strings.Repeat("ä", 5000): "Find must be at most 320 bytes of text",
+		"a": "Find must have at least two characters, or be a number", "%": "Find must have a letter or a figure in it", "_%": "Find must have a letter",
+	} {
+		want(t, p.ask(p.owner, "GET", search+"?q="+url.QueryEscape(bad), nil), 422, says)
 	}
 	want(t, p.ask(p.learner, "GET", search+"?q=ada", nil), 403)
 	p.addSchool("Another")

@@ -63,12 +63,9 @@ func (v *view) SearchNames(of lyceum.Sequence, text string, limit int) ([]lyceum
 	var found []lyceum.Named
 	var n lyceum.Named
 	if of == lyceum.UserSequence {
-		begin := emailKey(strings.TrimSpace(text))
-		err := v.q.each(in.ask()+" AND n.email_key >= $2 AND n.email_key <= $3 ORDER BY n.email_key LIMIT $4",
-			[]any{int64(v.school), begin, begin + "\U0010FFFF", int64(limit)}, scanNamed(&n),
-			func() error { found = append(found, n); return nil })
-		if err != nil {
-			return nil, v.public(fmt.Errorf("search addresses: %w", err))
+		var err error
+		if found, err = v.beginning(&in, strings.ToLower(strings.TrimSpace(text)), limit); err != nil {
+			return nil, v.public(fmt.Errorf("search addresses and names: %w", err))
 		}
 	}
 	first := found
@@ -84,6 +81,26 @@ func (v *view) SearchNames(of lyceum.Sequence, text string, limit int) ([]lyceum
 		})
 	if err != nil && !errors.Is(err, errEnough) {
 		return nil, v.public(fmt.Errorf("search names: %w", err))
+	}
+	return found, nil
+}
+
+// beginning returns up to limit users whose address or name begins with a text in lower
+// case, the addresses first.
+func (v *view) beginning(in *named, text string, limit int) ([]lyceum.Named, error) {
+	var found []lyceum.Named
+	var n lyceum.Named
+	for _, key := range []string{"n.email_key", "n.name_key"} {
+		err := v.q.each(in.ask()+" AND "+key+" >= $2 AND "+key+" <= $3 ORDER BY "+key+", n.user_id LIMIT $4",
+			[]any{int64(v.school), text, text + "\U0010FFFF", int64(limit)}, scanNamed(&n), func() error {
+				if len(found) < limit && !slices.Contains(found, n) {
+					found = append(found, n)
+				}
+				return nil
+			})
+		if err != nil {
+			return nil, err
+		}
 	}
 	return found, nil
 }

@@ -26,6 +26,7 @@ func names(t *testing.T, store lyceum.Store) {
 				return tx.Users.Save(tx, []lyceum.User{
 					person(1, "Ada Lovelace", "ada@example.com"), person(2, "Ömer Çelik", "Omer@Example.com"),
 					person(3, "", "adam@example.com"), person(4, "Lovely_100%", "z@ada.example"),
+					person(5, "Glen Lovett", "glen@school.test"),
 				}...)
 			},
 			func() (lyceum.Saved, error) {
@@ -64,6 +65,7 @@ func names(t *testing.T, store lyceum.Store) {
 		lyceum.Named{ID: 3, Note: "adam@example.com"}
 	omer, last := lyceum.Named{ID: 2, Name: "Ömer Çelik", Note: "Omer@Example.com"},
 		lyceum.Named{ID: 4, Name: "Lovely_100%", Note: "z@ada.example"}
+	glen := lyceum.Named{ID: 5, Name: "Glen Lovett", Note: "glen@school.test"}
 	full, kiln := lyceum.Named{ID: 1, Name: "In full", Note: "Pottery"}, lyceum.Named{ID: 2, Name: "A kiln"}
 	for _, tc := range []struct {
 		school lyceum.SchoolID
@@ -75,6 +77,8 @@ func names(t *testing.T, store lyceum.Store) {
 		{ours, lyceum.UserSequence, "ada", 9, []lyceum.Named{ada, adam, last}},
 		{ours, lyceum.UserSequence, "ADA", 2, []lyceum.Named{ada, adam}},
 		{ours, lyceum.UserSequence, " love  ADA ", 9, []lyceum.Named{last, ada}},
+		{ours, lyceum.UserSequence, "Love", 9, []lyceum.Named{last, glen, ada}}, // one begins with it
+		{ours, lyceum.UserSequence, "LOVE", 1, []lyceum.Named{last}},
 		{ours, lyceum.UserSequence, "öMER", 9, []lyceum.Named{omer}},
 		{ours, lyceum.UserSequence, "çelik", 9, []lyceum.Named{omer}},
 		{ours, lyceum.UserSequence, "example.COM", 9, []lyceum.Named{adam, omer, ada}},

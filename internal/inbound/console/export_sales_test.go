@@ -1,0 +1,135 @@
+package console_test
+
+import (
+	"encoding/csv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+const export = transactions + ".csv"
+
+// busyMonth makes sales of February and March in two currencies, with a refund, a
+// chargeback, a coupon, an affiliate and one who is called like a formula.
+func (p *place) busyMonth() {
+	p.t.Helper()
+	p.market()
+	p.write(func(tx lyceum.Tx) error {
+		if _, err := tx.Affiliates.Save(tx, lyceum.AffiliatePartner{ID: 7, Name: lyceum.Some("Clay, Weekly")}); err != nil {
+			return err
+		}
+		_, err := tx.Users.Save(tx, lyceum.User{ID: 12, Email: "grace@example.com", Name: lyceum.Some("=1+1"), Role: lyceum.Student, CreatedAt: p.clock.Now()})
+		return err
+	})
+	at := func(text string) {
+		moment, _ := time.Parse(time.DateTime, text)
+		p.clock.Set(moment)
+		p.session()
+	}
+	at("2026-02-28 23:30:00")
+	p.sell(1, 11)
+	at("2026-03-01 00:00:00")
+	_, part := p.sell(1, 12, taxed(100))
+	p.sell(2, 11, func(n *sales.NewSale) {
+		n.Affiliate, n.AffiliateFees, n.Reference = lyceum.Some(lyceum.AffiliateID(7)), lyceum.Some(lyceum.Minor(50)), lyceum.Some("ch_77")
+	})
+	at("2026-03-31 23:59:59")
+	_, disputed := p.sell(1, 11)
+	p.sell(5, 11)
+	p.must(p.sales.Refund(p.t.Context(), p.by(), sales.Refund{Transaction: part, Total: lyceum.Some(lyceum.Minor(500))}))
+	p.must(p.sales.OpenChargeback(p.t.Context(), p.by(), sales.Chargeback{Transaction: disputed, Fee: 1500}))
+}
+
+// The chips of a list say what it is narrowed to, and take it away again.
+func TestChips(t *testing.T) {
+	p := open(t, site)
+	p.busyMonth()
+	w := p.ask(p.owner, "GET", transactions+"?user_id=11", nil)
+	want(t, w, 200, `<a class="chip" href="/admin/transactions?from=2026-03-01&amp;until=2026-03-31&amp;user_id=11">This month</a>`,
+		`<a class="chip" href="/admin/transactions?from=2026-02-01&amp;until=2026-02-28&amp;user_id=11">Last month</a>`,
+		`<summary class="chip chip-on" id="chip-buyer"><bdi>Buyer: Ada Lovelace</bdi></summary>`, `<a class="plain" href="/admin/transactions">Remove`)
+	w = p.ask(p.owner, "GET", transactions+"?from=2026-02-01&until=2026-02-28&course_id=1&is_chargeback=false", nil)
+	want(t, w, 200, "1 transaction", `<a class="chip" href="/admin/transactions?course_id=1&amp;is_chargeback=false" aria-current="true">Last month</a>`,
+		`<summary class="chip" id="chip-days">Days</summary>`, `id="chip-product"><bdi>Course: Pottery</bdi>`, `id="chip-state"><bdi>Chargeback: no</bdi>`)
+	want(t, p.ask(p.owner, "GET", transactions+"?from=2026-03-02", nil), 200, `<summary class="chip chip-on" id="chip-days"><bdi>From: 2026-03-02</bdi>`)
+	w = p.ask(p.owner, "GET", transactions+"?from=March&course_id=2", nil)
+	want(t, w, 422, `<details class="chip-group" name="filter" open>`, `id="chip-product"><bdi>Course: Glass</bdi>`)
+	if strings.Contains(w.Body.String(), "Export CSV") {
+		t.Error("what cannot be shown can be exported")
+	}
+}
+
+// The totals and the file are of exactly what is shown.
+func TestTotalsAndExport(t *testing.T) {
+	p := open(t, site)
+	p.busyMonth()
+	for _, tc := range []struct {
+		query  string
+		totals []string
+		ids    string
+	}{
+		{"", []string{"59.97 USD gross, 1.00 USD tax, ", " net (4 paid)", "5.00 EUR gross, 0.50 EUR fees, 4.50 EUR net (1 paid)"}, "5 4 3 2 1"},
+		{"from=2026-03-01&until=2026-03-31&is_chargeback=false", []string{"19.99 USD gross, 1.00 USD tax, 4.76 USD refunded, 15.23 USD net (2 paid)", "5.00 EUR gross"}, "5 3 2"},
+		{"from=2026-02-01&until=2026-02-28", []string{"19.99 USD gross, 19.99 USD net (1 paid)", "Revenue 19.99 USD"}, "1"},
+		{"is_chargeback=true", []string{"19.99 USD gross, 34.99 USD chargebacks with their fees, −15.00 USD net (1 paid)"}, "4"},
+		{"affiliate_id=7", []string{"5.00 EUR gross, 0.50 EUR fees, 4.50 EUR net"}, "3"},
+	} {
+		w := p.ask(p.owner, "GET", transactions+"?"+tc.query, nil)
+		want(t, w, 200, tc.totals...)
+		if got := salesOn(w); got != tc.ids {
+			t.Errorf("%s shows %s, want %s", tc.query, got, tc.ids)
+		}
+		w = p.ask(p.owner, "GET", export+"?"+tc.query, nil)
+		want(t, w, 200)
+		lines, err := csv.NewReader(w.Body).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, line := range lines[1:] {
+			ids = append(ids, line[0])
+		}
+		if got := strings.Join(ids, " "); got != tc.ids {
+			t.Errorf("%s exports %s, want %s", tc.query, got, tc.ids)
+		}
+	}
+	w := p.ask(p.owner, "GET", export+"?from=2026-03-01&until=2026-03-31", nil)
+	want(t, w, 200, "transaction_id,sale_id,created_at,buyer_name,buyer_email,product,pricing_plan,state,paid,currency,price,tax,refunded",
+		`3,3,2026-03-01T00:00:00Z,Ada Lovelace,ada@example.com,Pottery,Pottery club,Paid,true,EUR,5.00,0.00,0.00,,,"Clay, Weekly",0.50,,0.00,0.00,ch_77,5.45,`,
+		`2,2,2026-03-01T00:00:00Z,"'=1+1",grace@example.com,Pottery,Pottery in full,Partly refunded,true,USD,19.99,1.00,4.76,2026-03-31T23:59:59Z,`)
+	if got := w.Header().Get("Content-Disposition"); got != `attachment; filename="sales-2026-03-01-2026-03-31.csv"` {
+		t.Errorf("the file is sent as %s", got)
+	}
+}
+
+// A filter that the list refuses is no file, and neither is one for who must not export.
+func TestExportRefuses(t *testing.T) {
+	p := open(t, site)
+	p.busyMonth()
+	for query, to := range map[string]string{
+		"user_id=ada&page=2": "user_id=ada", "from=March": "from=March", "is_chargeback=maybe": "is_chargeback=maybe",
+		"from=2026-03-02&until=2026-03-01": "from=2026-03-02&until=2026-03-01",
+	} {
+		leads(t, p.ask(p.owner, "GET", export+"?"+query, nil), transactions+"?"+to)
+	}
+	for role, exports := range map[lyceum.StaffRole]bool{lyceum.BookkeeperRole: true, lyceum.ManagerRole: true, lyceum.SupportRole: false} {
+		session, _ := p.hire("the-"+string(role)+"@example.com", role)
+		w := p.ask(session, "GET", transactions, nil)
+		want(t, w, 200, "5 transactions")
+		if got := strings.Contains(w.Body.String(), "Export CSV"); got != exports {
+			t.Errorf("%s is offered the file: %t", role, got)
+		}
+		if got := strings.Contains(w.Body.String(), " gross"); got != exports {
+			t.Errorf("%s sees totals: %t", role, got)
+		}
+		want(t, p.ask(session, "GET", export, nil), map[bool]int{true: 200, false: 403}[exports])
+	}
+	p.addSchool("Another")
+	theirs := p.signIn(2, "other@example.com", lyceum.Owner)
+	if w := p.ask(theirs, "GET", export, nil); strings.Count(w.Body.String(), "\n") != 1 {
+		t.Errorf("another school's file has %s", w.Body)
+	}
+}

@@ -1,0 +1,221 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// searchPage is what the search for sales shows.
+type searchPage struct {
+	Form    *form
+	Sales   []option // by number or reference
+	Amounts []option // transactions of an amount
+	Bounded bool     // there are transactions whose amounts were not looked at
+	People  []option
+	Offers  []option // courses, plans and affiliates
+	More    bool
+}
+
+// Nothing reports whether nothing was found.
+func (p *searchPage) Nothing() bool {
+	return len(p.Sales)+len(p.Amounts)+len(p.People)+len(p.Offers) == 0
+}
+
+// Searched is how many transactions are looked at for an amount, at most.
+func (p *searchPage) Searched() int64 { return amountsSearched }
+
+// search serves GET /admin/search.
+func (c *console) search(w http.ResponseWriter, r *http.Request, v *visit) error {
+	f := &form{Action: searchPath, Values: map[string]string{}}
+	f.keep(func(name string) string { return strings.TrimSpace(r.URL.Query().Get(name)) }, "q")
+	text := f.Values["q"]
+	p := searchPage{Form: f}
+	var err error
+	if wrong := unsearchable(text); wrong != "" {
+		err = lyceum.InvalidFields(lyceum.FieldError{Field: "q", Message: wrong})
+		f.Values["q"] = text[:min(len(text), maxEmail)]
+	} else if text != "" {
+		err = c.find(r.Context(), v, text, &p)
+	}
+	status := http.StatusOK
+	if err != nil && f.refuse(err) {
+		status, err = http.StatusUnprocessableEntity, nil
+	}
+	if err != nil {
+		return err
+	}
+	return c.show(w, r, status, "search.gohtml", v, "Search", &p)
+}
+
+// unsearchable says, worded to follow the field's label, why a text cannot be looked
+// for; empty if it can.
+func unsearchable(text string) string {
+	switch {
+	case len(text) > maxEmail || !lyceum.IsText(text):
+		return fmt.Sprintf("must be at most %d bytes of text", maxEmail)
+	case text == "" || figures(text):
+		return ""
+	case !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
+		return "must have a letter or a figure in it"
+	}
+	if r, size := utf8.DecodeRuneInString(text); size == len(text) && !unicode.In(r, syllables...) {
+		return "must have at least two characters, or be a number"
+	}
+	return ""
+}
+
+// syllables are the scripts in which one character can be a name.
+var syllables = []*unicode.RangeTable{unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana}
+
+// find looks for a text among payments, people and what is sold.
+func (c *console) find(ctx context.Context, v *visit, text string, p *searchPage) error {
+	sales, err := c.findSales(ctx, v, text)
+	if err != nil {
+		return err
+	}
+	p.Sales = sales
+	if amount, ok := parseAmount(text); ok {
+		if err := c.findAmount(ctx, v, amount, p); err != nil {
+			return err
+		}
+	}
+	for _, in := range picked {
+		found, err := c.options(ctx, v, in.Of, text)
+		if err != nil {
+			return err
+		}
+		p.More = p.More || len(found) > maxOptions
+		for _, n := range found[:min(len(found), maxOptions)] {
+			o := optionOf(n, listAddress(url.Values{in.Field: {strconv.Itoa(int(n.ID))}}))
+			if in.Of == lyceum.UserSequence {
+				p.People = append(p.People, o)
+			} else {
+				o.Note = strings.TrimSuffix(labels[in.Field]+", "+o.Note, ", ")
+				p.Offers = append(p.Offers, o)
+			}
+		}
+	}
+	return nil
+}
+
+// findSales finds the sales that a number or the reference of a payment names.
+func (c *console) findSales(ctx context.Context, v *visit, text string) ([]option, error) {
+	var found []option
+	in := c.Names.In(ctx, v.School.ID)
+	reference, there, err := in.References.First(in, lyceum.ReferenceFilter{Name: lyceum.Some(text)})
+	if err != nil {
+		return nil, err
+	}
+	if there {
+		found, err = c.addTransaction(ctx, v, found, reference.Transaction, "Payment "+text)
+		if err != nil {
+			return nil, err
+		}
+	}
+	number, ok := parseID[lyceum.SaleID](text)
+	if !ok {
+		return found, nil
+	}
+	switch sale, err := c.Sales.Show(ctx, v.by(), number); {
+	case err == nil:
+		found = append(found, option{Name: "Sale " + text, Address: salePath(sale.ID)})
+	case !isNotFound(err):
+		return nil, err
+	}
+	return c.addTransaction(ctx, v, found, lyceum.TransactionID(number), "Transaction "+text)
+}
+
+// addTransaction adds the sale of a transaction, if there is one.
+func (c *console) addTransaction(
+	ctx context.Context, v *visit, to []option, id lyceum.TransactionID, name string,
+) ([]option, error) {
+	t, err := c.Sales.ShowTransaction(ctx, v.by(), id)
+	if isNotFound(err) {
+		return to, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	sale := strconv.Itoa(int(t.SaleID))
+	return append(to, option{Name: name, Note: "of sale " + sale, Address: salePath(t.SaleID)}), nil
+}
+
+// amountsSearched is how many transactions are looked at for an amount, the newest
+// first, so that a search takes no longer in a school of millions.
+const amountsSearched = lyceum.NamesSearched
+
+// typedAmount is an amount as a person typed it; without a currency, in any.
+type typedAmount struct {
+	Decimal  string
+	Currency lyceum.Currency
+}
+
+// parseAmount reads an amount such as 19.99, 1,234.56 USD or EUR 5.
+func parseAmount(text string) (typedAmount, bool) {
+	var a typedAmount
+	for _, word := range strings.Fields(text) {
+		switch {
+		case a.Decimal == "" && strings.Trim(word, "0123456789.,") == "":
+			a.Decimal = strings.ReplaceAll(word, ",", "")
+		case a.Currency == "" && len(word) == 3 && strings.Trim(strings.ToUpper(word), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "":
+			a.Currency = lyceum.Currency(strings.ToUpper(word))
+		default:
+			return a, false
+		}
+	}
+	return a, a.Decimal != ""
+}
+
+// errEnough ends a search that has found, or looked at, as much as it may.
+var errEnough = errors.New("enough was found")
+
+// findAmount finds the transactions of an amount with tax.
+func (c *console) findAmount(ctx context.Context, v *visit, of typedAmount, p *searchPage) error {
+	wanted := map[lyceum.Currency]lyceum.Opt[lyceum.Minor]{} // absent: the currency cannot have it
+	in := func(currency lyceum.Currency) lyceum.Opt[lyceum.Minor] {
+		amount, known := wanted[currency]
+		if !known {
+			read, err := parseDecimal(of.Decimal, currency)
+			if err == nil && (of.Currency == "" || of.Currency == currency) {
+				amount = lyceum.Some(read)
+			}
+			wanted[currency] = amount
+		}
+		return amount
+	}
+	var found []lyceum.Transaction
+	seen := 0
+	err := c.Sales.Each(ctx, v.by(), lyceum.TransactionFilter{}, lyceum.NewestFirst, func(t *lyceum.Transaction) error {
+		if seen == amountsSearched || len(found) > maxOptions {
+			p.Bounded = seen == amountsSearched
+			return errEnough
+		}
+		seen++
+		if in(t.Currency) == lyceum.Some(t.FinalPrice+t.TaxCharge) {
+			found = append(found, *t)
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	p.More = p.More || len(found) > maxOptions
+	rows, err := c.rowsOf(ctx, v.School.ID, found[:min(len(found), maxOptions)])
+	for i := range rows {
+		row := &rows[i]
+		p.Amounts = append(p.Amounts, option{
+			Name: row.Price + ", " + called(lyceum.Named{Name: row.Buyer.Name, Note: row.Buyer.Email}, ""),
+			Note: row.Plan + ", " + shortDay(lyceum.DayAt(row.CreatedAt, v.zone)), Address: row.Path,
+		})
+	}
+	return err
+}
