@@ -47,7 +47,7 @@ func Change[T any](ctx context.Context, store Store, stamp Stamp, change func(Tx
 	var result T
 	err := store.Write(ctx, stamp, func(tx Tx) error {
 		if stamp.Once != nil {
-			if err := unanswered(tx, stamp); err != nil {
+			if err := unanswered(tx.Tables, tx, stamp); err != nil {
 				return err
 			}
 		}
@@ -66,11 +66,18 @@ func Change[T any](ctx context.Context, store Store, stamp Stamp, change func(Tx
 	return result, err
 }
 
+// CheckOnce fails as Change would if the change with the key of stamp.Once, which must be
+// there, was made before.
+func CheckOnce(ctx context.Context, store Store, stamp Stamp) error {
+	v := store.In(ctx, stamp.School)
+	return unanswered(v.Tables, v, stamp)
+}
+
 // unanswered fails if an answer was kept for the change's key. None is added
 // before the change ends, because the changes of a school take turns.
-func unanswered(tx Tx, stamp Stamp) error {
+func unanswered(tables *Tables, from Source, stamp Stamp) error {
 	shared, own := sharedHash(stamp.Once.Key), answerHash(stamp.Actor, stamp.Once.Key)
-	answers, err := tx.Answers.Find(tx, shared, own)
+	answers, err := tables.Answers.Find(from, shared, own)
 	if err != nil {
 		return err
 	}

@@ -180,7 +180,7 @@ func (c *console) routes() map[string]map[string]action {
 		salesPath:                               {"GET": lead(transactionsPath)},
 		sale:                                    {"GET": c.showSale},
 		sale + "/cancel":                        {"GET": c.confirmCancel, "POST": c.cancelSale},
-		refund:                                  {"GET": c.newRefund, "POST": c.confirmRefund},
+		refund:                                  {"GET": c.newRefund, "POST": c.previewRefund},
 		refund + "/keep":                        {"POST": c.keepRefund},
 		appsPath:                                {"GET": c.listApps, "POST": c.registerApp},
 		appsPath + "/new":                       {"GET": c.newApp},

@@ -2,17 +2,19 @@ package console
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/sales"
 )
 
-// refundPage is what the form of a refund and the question before it show.
+// refundPage is what the form of a refund shows, with what the refund does.
 type refundPage struct {
 	Transaction lyceum.Transaction
 	Returnable  lyceum.Part // before the refund
@@ -29,6 +31,9 @@ type refundPage struct {
 	EndsSale bool
 	Reopens  lyceum.SaleID // another sale; 0 for none
 	Outcome  outcome
+	Promise  string // of all that the page says will happen; empty if it says nothing
+	Problem  string // why the refund that is in the form cannot be made
+	Changed  bool   // something else would happen than what the page said
 }
 
 var refundFields = []string{"amount", "reason", "reference", "end_access"}
@@ -71,81 +76,94 @@ func (c *console) newRefund(w http.ResponseWriter, r *http.Request, v *visit) er
 		Action: p.Path, Once: newForm(),
 		Values: map[string]string{"amount": p.Returnable.Total().Decimal(p.Transaction.Currency)},
 	}
-	return c.show(w, r, http.StatusOK, "refund.gohtml", v, "Refund", p)
-}
-
-// confirmRefund serves POST /admin/transactions/{id}/refund: it asks.
-func (c *console) confirmRefund(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, ok := parseID[lyceum.TransactionID](r.PathValue("id"))
-	if !ok {
-		return errNoPage
+	err = c.foresee(r, v, &p, sales.Refund{Transaction: id, Total: lyceum.Some(p.Returnable.Total())})
+	if sentence, known := refusals[lyceum.Public(err).Code]; err != nil && known {
+		p.Problem, err = sentence, nil // a part may be possible
 	}
-	p, err := c.refundable(r, v, id)
 	if err != nil {
 		return c.refuseRefund(w, r, v, p, err)
 	}
-	f := p.sent(r)
+	return c.show(w, r, http.StatusOK, "refund.gohtml", v, "Refund", p)
+}
+
+// previewRefund serves POST /admin/transactions/{id}/refund: it says what the refund
+// in the form does.
+func (c *console) previewRefund(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, err := c.foreseen(r, v)
+	if err != nil {
+		return c.refuseForm(w, r, v, p, err)
+	}
+	return c.show(w, r, http.StatusOK, "refund.gohtml", v, "Refund", p)
+}
+
+// foreseen returns the page of the refund that was sent.
+func (c *console) foreseen(r *http.Request, v *visit) (refundPage, error) {
+	id, ok := parseID[lyceum.TransactionID](r.PathValue("id"))
+	if !ok {
+		return refundPage{}, errNoPage
+	}
+	p, err := c.refundable(r, v, id)
+	if err != nil {
+		return p, err
+	}
+	p.sent(r)
 	refund, err := refundOf(r, &p.Transaction)
 	if err == nil {
 		err = p.inDecimals(c.foresee(r, v, &p, refund))
 	}
-	switch {
-	case err != nil && f.refuse(err):
-		return c.show(w, r, http.StatusUnprocessableEntity, "refund.gohtml", v, "Refund", p)
-	case err != nil:
-		return c.refuseRefund(w, r, v, p, err)
-	case r.PostForm.Get("edit") != "":
-		return c.show(w, r, http.StatusOK, "refund.gohtml", v, "Refund", p)
-	}
-	return c.show(w, r, http.StatusOK, "refund_question.gohtml", v, "Refund this?", p)
+	return p, err
 }
 
-// keepRefund serves POST /admin/transactions/{id}/refund/keep: it refunds.
-func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) error {
-	id, ok := parseID[lyceum.TransactionID](r.PathValue("id"))
-	if !ok {
-		return errNoPage
-	}
-	t, err := c.Sales.ShowTransaction(r.Context(), v.by(), id)
-	if err != nil {
-		return err
-	}
-	p := refundPage{Transaction: t.Transaction, Path: refundPath(id), Sale: salePath(t.SaleID)}
-	f := p.sent(r)
-	refund, err := refundOf(r, &t.Transaction)
-	if err != nil || f.Once != r.PostForm.Get("form") {
-		return c.confirmRefund(w, r, v)
-	}
-	asked := []string{"refund", fmt.Sprint(id)}
-	for _, name := range refundFields {
-		asked = append(asked, f.Values[name])
-	}
-	by := v.once(f.Once, asked...)
-	_, err = c.Sales.Refund(r.Context(), by, refund)
-	switch e := lyceum.Public(err); {
-	case err == nil || repeated(err):
-		return done(w, r, p.Sale, "refunded")
-	case e.Code == "idempotency_key_reused":
-		return c.askAgain(w, r, v, p)
-	case e.Kind == lyceum.Invalid, e.Code == "exceeds_left", e.Code == "reference_taken":
-		return c.confirmRefund(w, r, v)
+// refuseForm shows a form with what is wrong in it, or why nothing can be refunded.
+func (c *console) refuseForm(w http.ResponseWriter, r *http.Request, v *visit, p refundPage, err error) error {
+	if p.Form != nil && p.Form.refuse(err) {
+		return c.show(w, r, http.StatusUnprocessableEntity, "refund.gohtml", v, "Refund", p)
 	}
 	return c.refuseRefund(w, r, v, p, err)
+}
+
+// keepRefund serves POST /admin/transactions/{id}/refund/keep: it refunds, if what
+// happens is what the page said. Else it says what would happen now.
+func (c *console) keepRefund(w http.ResponseWriter, r *http.Request, v *visit) error {
+	p, err := c.foreseen(r, v)
+	if p.Path == "" { // no such transaction
+		return err
+	}
+	if p.Form == nil {
+		p.sent(r)
+	}
+	asked := []string{"refund", p.Path}
+	for _, name := range refundFields {
+		asked = append(asked, p.Form.Values[name])
+	}
+	by := v.once(p.Form.Once, asked...)
+	promised := err == nil && p.Form.Once == r.PostForm.Get("form") && p.Promise == r.PostForm.Get("promise")
+	if promised {
+		refund, _ := refundOf(r, &p.Transaction) // it was read before
+		_, err = c.Sales.Refund(r.Context(), by, refund)
+	} else if once := c.Sales.CheckOnce(r.Context(), by); repeated(once) || err == nil {
+		err = once
+	}
+	switch {
+	case repeated(err) || promised && err == nil:
+		return done(w, r, p.Sale, "refunded")
+	case err != nil && lyceum.Public(err).Code == "idempotency_key_reused":
+		return c.askAgain(w, r, v, p)
+	case err != nil:
+		return c.refuseForm(w, r, v, p, p.inDecimals(err))
+	}
+	p.Changed = true
+	return c.show(w, r, http.StatusOK, "refund.gohtml", v, "Refund", p)
 }
 
 // askAgain shows a form that has made another refund before, as a new one.
 func (c *console) askAgain(w http.ResponseWriter, r *http.Request, v *visit, p refundPage) error {
 	f := p.Form
-	p, err := c.refundable(r, v, p.Transaction.ID)
-	if err != nil {
-		return c.refuseRefund(w, r, v, p, err)
-	}
 	f.Once = newForm()
 	f.Order, f.Wrong = []string{"amount"}, map[string]string{
 		"amount": "This form already made a different refund. Check the sale’s history, and continue only if you want " +
 			"another refund.",
 	}
-	p.Form = f
 	return c.show(w, r, http.StatusUnprocessableEntity, "refund.gohtml", v, "Refund", p)
 }
 
@@ -182,7 +200,23 @@ func (c *console) foresee(r *http.Request, v *visit, p *refundPage, refund sales
 	if rest := o.Money.Value.Left.Total(); rest > 0 {
 		p.Rest = money(rest, currency)
 	}
+	p.Promise = p.promise(refund.EndAccess.Value)
 	return nil
+}
+
+// promise stands for all that the page says will happen, in a form that is sent with it.
+func (p *refundPage) promise(endAccess bool) string {
+	b := fmt.Appendf(nil, "%q", []string{p.Amount, p.Tax, p.Rest, strconv.FormatBool(endAccess)})
+	b = fmt.Appendf(b, "%t %d %d", p.EndsSale, p.Reopens, p.Outcome.More)
+	for i := range p.Outcome.Lines {
+		line := &p.Outcome.Lines[i]
+		b = fmt.Appendf(b, "%q %q %q", line.Product, line.Effect, line.Through)
+		if line.Ends.Present && line.Effect != lyceum.AccessEnds { // that is now
+			b = lyceum.AppendTime(b, line.Ends.Value)
+		}
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
 }
 
 // errRecorded refuses a refund that would do nothing.
@@ -190,14 +224,13 @@ func errRecorded() error {
 	return lyceum.InvalidFields(lyceum.FieldError{Field: "reference", Message: "is that of a refund recorded already"})
 }
 
-// sent gives the form of the page as it was sent, with a name of its own.
-func (p *refundPage) sent(r *http.Request) *form {
+// sent makes the form of the page as it was sent, with a name of its own.
+func (p *refundPage) sent(r *http.Request) {
 	p.Form = &form{Action: p.Path, Once: r.PostForm.Get("form"), Values: map[string]string{}}
 	if !isForm(p.Form.Once) {
 		p.Form.Once = newForm()
 	}
 	p.Form.keep(trimmed(r), refundFields...)
-	return p.Form
 }
 
 // trimmed gives what was typed into the fields of a form, without the spaces

@@ -3,7 +3,9 @@ package console_test
 import (
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -17,32 +19,58 @@ func TestRefund(t *testing.T) {
 	p.market()
 	sale, id := p.sell(1, 11, taxed(100))
 	path := refundPath(id)
-	want(t, p.ask(p.owner, "GET", path, nil), 200, `value="20.99"`, "20.99 USD can be refunded", "Ada Lovelace", "In USD.", `inputmode="decimal"`)
+	want(t, p.ask(p.owner, "GET", path, nil), 200, `value="20.99"`, "20.99 USD can be refunded", "Ada Lovelace", "In USD.", `inputmode="decimal"`,
+		"20.99 USD of transaction 1 goes back to Ada Lovelace. 1.00 USD of it is tax. Nothing remains refundable. This ends the sale.")
 
 	form := p.form(path, "amount", " 5.5 ", "reason", " came late ", "reference", "re_1")
 	w := p.ask(p.owner, "POST", path, form)
-	want(t, w, 200, "Refund 5.50 USD of transaction 1 to Ada Lovelace?", "15.49 USD remains refundable.", "The learner’s access does not change.", "came late", "re_1", "Lyceum does not move money",
-		`name="form" value="`+form.Get("form")+`"`)
-	if amount, _ := p.refunded(id); amount != 0 {
-		t.Fatal("the question alone has refunded")
-	}
-	edited := p.ask(p.owner, "POST", path, with(form, "edit", "1"))
-	want(t, edited, 200, `value="5.5"`, `value="came late"`, `value="re_1"`, `name="form" value="`+form.Get("form")+`"`)
+	want(t, w, 200, "5.50 USD of transaction 1 goes back to Ada Lovelace.", "15.49 USD remains refundable.", "The learner’s access does not change.", "Lyceum does not move money",
+		`name="form" value="`+form.Get("form")+`"`, `value="5.5"`, `value="came late"`, `value="re_1"`)
 
-	leads(t, p.ask(p.owner, "POST", path+"/keep", form), salePath(sale)+"?done=refunded")
-	want(t, p.ask(p.owner, "GET", salePath(sale)+"?done=refunded", nil), 200, "The refund is recorded", "Active", "came late", "5.50 USD of 20.99 USD refunded so far · Reference re_1", "15.49 USD can be refunded")
+	// What the page did not say does not happen: neither what was typed since, nor what
+	// became of the sale.
+	full := promised(form, p.ask(p.owner, "GET", path, nil))
+	want(t, p.ask(p.owner, "POST", path+"/keep", full), 200, "Nothing was refunded yet.", "5.50 USD of transaction 1 goes back", `value="came late"`)
+	want(t, p.ask(p.owner, "POST", path+"/keep", with(promised(form, w), "end_access", "on")), 200, "Nothing was refunded yet.", "This ends the sale.", "checked")
+	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Total: lyceum.Some(lyceum.Minor(1))}))
+	want(t, p.ask(p.owner, "POST", path+"/keep", promised(form, w)), 200, "Nothing was refunded yet.", "15.48 USD remains refundable.")
+	if amount, _ := p.refunded(id); amount != 1 {
+		t.Fatalf("%d is refunded, want 1", amount)
+	}
+
+	w = p.ask(p.owner, "POST", path, form)
+	leads(t, p.ask(p.owner, "POST", path+"/keep", promised(form, w)), salePath(sale)+"?done=refunded")
+	want(t, p.ask(p.owner, "GET", salePath(sale)+"?done=refunded", nil), 200, "The refund is recorded", "Active", "came late", "5.51 USD of 20.99 USD refunded so far · Reference re_1", "15.48 USD can be refunded")
 	if p.actors()["user:1"] == 0 {
 		t.Errorf("the journal has %v, want entries of user:1", p.actors())
 	}
 
-	// All that is left ends the sale, and the page says so before.
-	form = p.form(path, "amount", "15.49")
-	want(t, p.ask(p.owner, "POST", path, form), 200, "Nothing remains refundable. This ends the sale.", "The learner’s access changes: Pottery: access ends at once.")
-	leads(t, p.ask(p.owner, "POST", path+"/keep", form), salePath(sale)+"?done=refunded")
+	// All that is left is refunded in one step, and the page says that it ends the sale.
+	w = p.ask(p.owner, "GET", path, nil)
+	want(t, w, 200, "15.48 USD of transaction 1 goes back to Ada Lovelace.", "Nothing remains refundable. This ends the sale.", "The learner’s access changes: Pottery: access ends at once.")
+	form = url.Values{"amount": {"15.48"}, "form": {once.FindStringSubmatch(w.Body.String())[1]}}
+	leads(t, p.ask(p.owner, "POST", path+"/keep", promised(form, w)), salePath(sale)+"?done=refunded")
 	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200, "Ended by a refund")
-	if amount, steps := p.refunded(id); amount != 2099 || steps != 2 {
+	if amount, steps := p.refunded(id); amount != 2099 || steps != 3 {
 		t.Errorf("%d was refunded in %d steps", amount, steps)
 	}
+}
+
+var promise = regexp.MustCompile(`name="promise" value="([^"]+)"`)
+
+// promised is a form with what a page says will happen.
+func promised(form url.Values, w *httptest.ResponseRecorder) url.Values {
+	said := promise.FindStringSubmatch(w.Body.String())
+	if said == nil {
+		return form
+	}
+	return with(form, "promise", said[1])
+}
+
+// agreed is the form of a refund with what the page says of it.
+func (p *place) agreed(path string, form url.Values) url.Values {
+	p.t.Helper()
+	return promised(form, p.ask(p.owner, "POST", path, form))
 }
 
 func with(form url.Values, name, value string) url.Values {
@@ -69,8 +97,8 @@ func TestRefundOfABundle(t *testing.T) {
 	form.Set("end_access", "on")
 	w := p.ask(p.owner, "POST", path, form)
 	want(t, w, 200, "49.00 USD remains refundable. This ends the sale. The learner’s access changes: Glass: access ends at once. Pottery: access stays, through sale "+fmt.Sprint(first)+".",
-		`name="end_access" value="on"`)
-	want(t, p.ask(p.owner, "POST", path, with(form, "edit", "1")), 200, `name="end_access" value="on" checked`)
+		`name="end_access" value="on" checked`)
+	form = promised(form, w)
 	want(t, p.ask(p.owner, "GET", refundPath(id-1), nil), 200)
 	once := p.form(refundPath(id-1), "amount", "19.99")
 	want(t, p.ask(p.owner, "POST", refundPath(id-1), once), 200, "This ends the sale. The learner’s access does not change. Pottery: access stays, through sale "+fmt.Sprint(second)+" of The studio.")
@@ -101,7 +129,7 @@ func TestRefundOnce(t *testing.T) {
 			p.market()
 			sale, id := p.sell(1, 11)
 			path := refundPath(id)
-			form := p.form(path, "amount", amount)
+			form := p.agreed(path, p.form(path, "amount", amount))
 			var all sync.WaitGroup
 			for range 10 {
 				all.Go(func() {
@@ -122,7 +150,7 @@ func TestRefundOnce(t *testing.T) {
 	_, id := p.sell(1, 11)
 	_, other := p.sell(1, 12)
 	path := refundPath(id)
-	form := p.form(path, "amount", "5.00")
+	form := p.agreed(path, p.form(path, "amount", "5.00"))
 	p.ask(p.owner, "POST", path+"/keep", form)
 	// The same form with something else in it asks again, under a new name.
 	for _, to := range []string{path, refundPath(other)} {
@@ -136,7 +164,7 @@ func TestRefundOnce(t *testing.T) {
 	}
 	// A form without a name, or with one that is none of the console's, asks first.
 	for _, name := range []string{"", strings.Repeat("x", 300)} {
-		want(t, p.ask(p.owner, "POST", path+"/keep", with(form, "form", name)), 200, "Refund 5.00 USD of transaction 1")
+		want(t, p.ask(p.owner, "POST", path+"/keep", with(form, "form", name)), 200, "5.00 USD of transaction 1 goes back")
 	}
 	if amount, steps := p.refunded(id); amount != 500 || steps != 1 {
 		t.Errorf("%d was refunded in %d steps", amount, steps)

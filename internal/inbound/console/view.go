@@ -195,7 +195,6 @@ var rooms = map[string]string{
 	"sale.gohtml":             transactionsPath,
 	"sale_refused.gohtml":     transactionsPath,
 	"refund.gohtml":           transactionsPath,
-	"refund_question.gohtml":  transactionsPath,
 	"cancel.gohtml":           transactionsPath,
 }
 

@@ -119,3 +119,9 @@ func (s *Service) Returnable(
 	left, err := a.returnable()
 	return a.Transaction, left, err
 }
+
+// CheckOnce fails as an act of who asks would if it was made before with the same
+// by.Once, which must be there.
+func (s *Service) CheckOnce(ctx context.Context, by lyceum.By) error {
+	return lyceum.CheckOnce(ctx, s.store, by.Stamp(s.clock()))
+}
