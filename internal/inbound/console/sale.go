@@ -16,8 +16,11 @@ type salePage struct {
 	Buyer     person
 	Plan      plan
 	Next      string // the plan that follows; empty without one
-	Affiliate string // empty without one, like Author
+	Affiliate string // empty without one, like Author and Coupon
 	Author    string
+	Coupon    string
+	Person    string // the path of the buyer's page
+	Gave      []gave
 	State     mark
 	Billing   *billing // nil if it is paid once
 	Payments  []payment
@@ -40,14 +43,19 @@ type payment struct {
 	lyceum.Transaction
 
 	Marks     []mark
-	Lines     []line
+	Total     string // with tax
+	Parts     []line // of Total, and what was charged
+	Fees      []line
+	Refunded  string // with tax
+	Returned  []line // of Refunded
+	Revenue   string
 	Reference string
 	Left      string // what can be refunded; empty when nothing can
 	Period    lyceum.Opt[sales.PaidPeriod]
 	Refund    string // the path of the form
 }
 
-// line is one amount of a transaction.
+// line is one amount of a transaction, with what it is.
 type line struct{ Label, Amount string }
 
 // termsOf says what a plan costs, and how often.
@@ -109,17 +117,8 @@ func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) err
 	if p.Next, err = c.nextPlan(r.Context(), v.School.ID, &detail.Sale); err != nil {
 		return err
 	}
-	if detail.AffiliateID.Present {
-		if p.Affiliate, err = c.name(
-			r.Context(), v.School.ID, lyceum.AffiliateSequence, int32(detail.AffiliateID.Value),
-		); err != nil {
-			return err
-		}
-	}
-	if detail.AuthorID.Present {
-		if p.Author, err = c.name(r.Context(), v.School.ID, lyceum.AuthorSequence, int32(detail.AuthorID.Value)); err != nil {
-			return err
-		}
+	if err := c.nameParts(r.Context(), v.School.ID, &detail.Sale, &p); err != nil {
+		return err
 	}
 	if n := len(detail.Failures); n == sales.MaxFailures {
 		p.Failures = n
@@ -132,6 +131,34 @@ func (c *console) showSale(w http.ResponseWriter, r *http.Request, v *visit) err
 		return err
 	}
 	return c.show(w, r, http.StatusOK, "sale.gohtml", v, fmt.Sprintf("Sale %d", id), p)
+}
+
+// nameParts fills in what the coupon, the affiliate and the author of a sale are called,
+// and what it gave.
+func (c *console) nameParts(ctx context.Context, school lyceum.SchoolID, sale *lyceum.Sale, p *salePage) (err error) {
+	v := c.Names.In(ctx, school)
+	if sale.AffiliateID.Present {
+		p.Affiliate, err = c.name(ctx, school, lyceum.AffiliateSequence, int32(sale.AffiliateID.Value))
+	}
+	if err == nil && sale.AuthorID.Present {
+		p.Author, err = c.name(ctx, school, lyceum.AuthorSequence, int32(sale.AuthorID.Value))
+	}
+	if err != nil {
+		return err
+	}
+	if sale.CouponID.Present {
+		found, err := v.Coupons.Find(v, sale.CouponID.Value)
+		if err != nil {
+			return err
+		}
+		coupon := found[sale.CouponID.Value]
+		p.Coupon = couponName(&coupon, sale.CouponID.Value)
+	}
+	if sale.UserID.Present {
+		p.Person = fmt.Sprintf("%s/%d", peoplePath, sale.UserID.Value)
+	}
+	p.Gave, err = c.gaveBy(v, sale.ID)
+	return err
 }
 
 // party gives who bought and what.
@@ -179,21 +206,29 @@ func (c *console) name(ctx context.Context, school lyceum.SchoolID, of lyceum.Se
 	return called(found[id], fmt.Sprint(id)), err
 }
 
-// paymentOf gives a transaction of a sale with its books.
+// paymentOf returns a transaction of a sale with its books.
 func paymentOf(detail *sales.SaleDetail, t *lyceum.Transaction) payment {
 	own := func(amount lyceum.Minor) string { return money(amount, t.Currency) }
 	p := payment{
 		Transaction: *t, Marks: marksOf(t), Reference: detail.References[t.ID].Name, Period: detail.Period(t.ID),
-		Lines: []line{{"Price", own(t.FinalPrice)}, {"Tax", own(t.TaxCharge)}, {"Charged", dollars(t.Charge)}},
+		Total: own(t.FinalPrice + t.TaxCharge), Revenue: dollars(t.Revenue),
 	}
-	p.Lines = append(p.Lines, line{"Affiliate fees", own(t.AffiliateFees)}, line{"Author fees", own(t.AuthorFees)})
-	if t.ChargebackFee.Present {
-		p.Lines = append(p.Lines, line{"Chargeback fee", own(t.ChargebackFee.Value)})
+	tax := detail.TaxRefunded(t)
+	p.Refunded = own(t.AmountRefunded + tax)
+	some := func(to *[]line, label string, amount lyceum.Minor) {
+		if amount != 0 {
+			*to = append(*to, line{label, own(amount)})
+		}
 	}
-	p.Lines = append(p.Lines, line{"Revenue", dollars(t.Revenue)}, line{"Refunded", own(t.AmountRefunded)})
-	if tax := detail.TaxRefunded(t); tax > 0 {
-		p.Lines = append(p.Lines, line{"Tax refunded", own(tax)})
+	some(&p.Parts, "price", t.FinalPrice)
+	some(&p.Parts, "tax", t.TaxCharge)
+	if t.Currency != "USD" {
+		p.Parts = append(p.Parts, line{"charged", dollars(t.Charge)})
 	}
+	some(&p.Fees, "affiliate", t.AffiliateFees)
+	some(&p.Fees, "author", t.AuthorFees)
+	some(&p.Fees, "chargeback", t.ChargebackFee.Value)
+	some(&p.Returned, "tax", tax)
 	if left, err := detail.Left(t); err == nil {
 		p.Left, p.Refund = own(left.Total()), refundPath(t.ID)
 	}
