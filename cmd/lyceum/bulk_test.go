@@ -13,7 +13,7 @@ import (
 
 // bulkUsers is how many users a bulk job has that is killed, besides those of the
 // shop.
-const bulkUsers = 2000
+const bulkUsers = 600
 
 // TestBulkJobSurvivesKills: a server that is killed again and again while it
 // works on a bulk job does each row once, and ends as was foreseen.
