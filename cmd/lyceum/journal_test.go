@@ -361,7 +361,7 @@ func TestR17_KilledBetweenCommitAndDelivery(t *testing.T) {
 			}
 			cycles := engine.cycles
 			if underRace() {
-				cycles /= 4
+				cycles /= 10
 			}
 			killDuringDeliveries(t, openShop(t, place), cycles)
 		})
