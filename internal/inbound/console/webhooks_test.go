@@ -41,7 +41,7 @@ func TestWebhooksAreListed(t *testing.T) {
 	p.session()
 	w = p.ask(p.owner, "GET", hooksPath, nil)
 	want(t, w, 200, `<span class="badge badge-bad">Failed since`, "Failed since "+p.hooks()[0].FailedAt.Value.Format("2 Jan 2006, 15:04")+" UTC")
-	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "1 has failed.")
+	want(t, p.ask(p.owner, "GET", "/admin", nil), 200, "1 webhook has failed, and nothing is sent to it.")
 }
 
 // The form offers every event that there is, each once.
