@@ -43,6 +43,9 @@ type dialect struct {
 	name       string
 	goose      database.Dialect
 	migrations string
+	// newest is the file with the schema that the migrations of an empty database end in,
+	// which is made at once from it; empty for an engine whose migrations run one by one.
+	newest string
 	// versioned is a query of whether there is a table of versions of the schema.
 	versioned string
 	// schemaTurn waits until no other process changes the schema; empty for an
@@ -126,6 +129,7 @@ func sqliteDialect() *dialect {
 		name:           "sqlite",
 		goose:          database.DialectSQLite3,
 		migrations:     "migrations/sqlite",
+		newest:         "migrations/sqlite.sql",
 		versioned:      "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '" + goose.DefaultTablename + "')",
 		rebind:         sqlitePlaceholders,
 		keepStatements: true,

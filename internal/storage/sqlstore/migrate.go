@@ -192,18 +192,9 @@ var schemaLock = "SELECT pg_advisory_xact_lock(" + strconv.FormatInt(lock.Defaul
 
 // run runs the migrations up to a version. Told hears of each before it runs.
 func (c *schemaChange) run(to int64, told func(*migration)) ([]Step, error) {
-	versions, err := c.dialect.versions()
+	versions, err := c.begin()
 	if err != nil {
 		return nil, err
-	}
-	if c.from == noSchema {
-		err := versions.CreateVersionTable(c.ctx, c.tx)
-		if err == nil {
-			err = versions.Insert(c.ctx, c.tx, database.InsertRequest{})
-		}
-		if err != nil {
-			return nil, err
-		}
 	}
 	var steps []Step
 	for i := range c.migrations {
@@ -222,6 +213,45 @@ func (c *schemaChange) run(to int64, told func(*migration)) ([]Step, error) {
 		steps = append(steps, step)
 	}
 	return steps, nil
+}
+
+// begin returns the keeper of the table of versions, which a new database gets.
+func (c *schemaChange) begin() (database.Store, error) {
+	versions, err := c.dialect.versions()
+	if err != nil || c.from != noSchema {
+		return versions, err
+	}
+	if err := versions.CreateVersionTable(c.ctx, c.tx); err != nil {
+		return nil, err
+	}
+	return versions, versions.Insert(c.ctx, c.tx, database.InsertRequest{})
+}
+
+// create makes the newest schema in a database that has none. It is the one that the
+// migrations would make, in a tenth of the time.
+func (c *schemaChange) create() error {
+	if c.dialect.newest == "" {
+		_, err := c.run(c.to, func(*migration) {})
+		return err
+	}
+	text, err := fs.ReadFile(migrationFiles, c.dialect.newest)
+	if err != nil {
+		return err
+	}
+	versions, err := c.begin()
+	if err != nil {
+		return err
+	}
+	if _, err := c.tx.ExecContext(c.ctx, string(text)); err != nil {
+		return err
+	}
+	for i := range c.migrations {
+		request := database.InsertRequest{Version: c.migrations[i].version}
+		if err := versions.Insert(c.ctx, c.tx, request); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *schemaChange) hasSchools() (has bool, err error) {
@@ -260,7 +290,12 @@ func (s *Store) migrate(ctx context.Context, o *Options) error {
 	if has {
 		return olderSchema(c.from, c.to)
 	}
-	if _, err := c.run(c.to, func(*migration) {}); err != nil {
+	if c.from == noSchema {
+		err = c.create()
+	} else {
+		_, err = c.run(c.to, func(*migration) {})
+	}
+	if err != nil {
 		return s.public(fmt.Errorf("migrate schema: %w", err))
 	}
 	return s.public(c.tx.Commit())
