@@ -42,6 +42,7 @@ type credentials struct {
 	BaseURL   string `json:"base_url"`
 	APIKey    string `json:"api_key"`
 	Sink      string `json:"sink"` // of the plain program, which tells it so: address that takes files
+	Owner     struct{ Email, Password string }
 	Learner   struct{ Email, Password string }
 	OAuthApps struct {
 		V1 struct {

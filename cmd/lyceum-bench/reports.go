@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// reportClock is where the clock of the school of the part reports stands, and its
+// sales end.
+const reportClock = "2026-06-30T18:00:00Z"
+
+// reportAskers are how many ask for reports at once.
+var reportAskers = []int{1, 8}
+
+const reportsMethod = "" +
+	"GET /lyceum/v1/reports/sales and the console's first page of a school whose sales end today. Each class has %d " +
+	"questions of random periods, of a week to all time. Every row is the median of %d rounds of %v; the constant has " +
+	"its bytes ready, in a server of its own. Index memory is counted before the first report and after the last."
+
+// measureReports measures how long reports of schools of each size take.
+func measureReports(ctx context.Context, s settings) error {
+	fmt.Printf("## Reports\n\n"+reportsMethod+"\n\n", reportQuestions, s.rounds, s.duration)
+	for _, size := range s.sizes {
+		if err := s.reports(ctx, size); err != nil {
+			return fmt.Errorf("%d sales: %w", size, err)
+		}
+	}
+	return nil
+}
+
+func (s settings) reports(ctx context.Context, size int) error {
+	dir := filepath.Join(s.keep, "reports-"+strconv.Itoa(size))
+	if _, err := os.Stat(dir); err != nil {
+		made, err := s.sandbox(ctx, dir+".part", size)
+		if err != nil {
+			return err
+		}
+		if err := made.stop(); err != nil {
+			return err
+		}
+		if err := os.Rename(dir+".part", dir); err != nil {
+			return err
+		}
+	}
+	before, after, err := s.reportMemory(ctx, dir)
+	if err != nil {
+		return err
+	}
+	school, err := s.sandbox(ctx, dir, size)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = school.stop() }()
+	if err := school.warm(ctx); err != nil {
+		return err
+	}
+	fmt.Print("| sales | class | askers | p50 ms | p99 ms | constant p50 ms |\n|---|---|---|---|---|---|\n")
+	console := pathClass{name: "the console's first page", paths: []string{firstPage}}
+	for _, class := range append(reportClasses(), console) {
+		if err := s.reportRows(ctx, school, size, class); err != nil {
+			return fmt.Errorf("%s: %w", class.name, err)
+		}
+	}
+	fmt.Printf("\nIndex: %.1f bytes a sale before, %.1f after.\n\n", before/float64(size), after/float64(size))
+	return nil
+}
+
+// sandbox serves a school whose clock stands at the end of its sales.
+func (s settings) sandbox(ctx context.Context, dir string, size int) (*server, error) {
+	return start(ctx, s.binary, "sandbox", "--json", "--addr", "127.0.0.1:0", "--rate-limit", "0", "--response-cache", "0",
+		"--clock", reportClock, "--seed", strconv.FormatUint(s.seed, 10), "--transactions", strconv.Itoa(size),
+		"--data", dir)
+}
+
+// reportMemory gives the bytes of the index of a school before its first report and
+// after one of each question.
+func (s settings) reportMemory(ctx context.Context, dir string) (before, after float64, err error) {
+	served, err := s.serve(ctx, dir)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { _ = served.stop() }()
+	if _, err := served.indexed(ctx); err != nil {
+		return 0, 0, err
+	}
+	gauges, err := served.gauges(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	before = gauges["lyceum_sales_index_bytes"]
+	for _, class := range reportClasses() {
+		if _, err := served.lengths(class.paths); err != nil {
+			return 0, 0, err
+		}
+	}
+	gauges, err = served.gauges(ctx)
+	return before, gauges["lyceum_sales_index_bytes"], err
+}
+
+// warm waits until a sandbox answers from its index.
+func (s *server) warm(ctx context.Context) error {
+	const path = "/v1/transactions?page=1000"
+	for begin := time.Now(); time.Since(begin) < indexWait; {
+		var took []time.Duration
+		for range 5 {
+			asked := time.Now()
+			if _, err := s.lengths([]string{path}); err != nil {
+				return err
+			}
+			took = append(took, time.Since(asked))
+		}
+		if slices.Max(took) < 20*time.Millisecond {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("lists are not answered from the index after %v", indexWait)
+}
+
+// lengths asks for paths, which must be there, and gives the bytes of each answer.
+func (s *server) lengths(paths []string) ([]int, error) {
+	c, err := dial(s.address)
+	if err != nil {
+		return nil, err
+	}
+	defer c.conn.Close()
+	var all []int
+	for _, path := range paths {
+		status, body, err := c.do(request(path, s.key), true)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if status != http.StatusOK {
+			return nil, fmt.Errorf("%s is a %d: %s", path, status, body)
+		}
+		all = append(all, len(body))
+	}
+	return all, nil
+}
+
+func (s settings) reportRows(ctx context.Context, school *server, size int, class pathClass) error {
+	asked := make([][]byte, len(class.paths))
+	var lengths []int
+	if class.paths[0] == firstPage {
+		cookie, length, err := school.ownerCookie(ctx)
+		if err != nil {
+			return err
+		}
+		asked[0] = []byte("GET " + firstPage + " HTTP/1.1\r\nHost: " + school.address + "\r\nCookie: " + cookie + "\r\n\r\n")
+		lengths = []int{length}
+	} else {
+		var err error
+		if lengths, err = school.lengths(class.paths); err != nil {
+			return err
+		}
+		for i, path := range class.paths {
+			asked[i] = request(path, school.key)
+		}
+	}
+	constant, err := startConstant(ctx, lengths)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = constant.stop() }()
+	twins := make([][]byte, len(asked))
+	for i, path := range class.paths {
+		twins[i] = constant.twin(path, lengths[i])
+	}
+	for _, n := range reportAskers {
+		var rates, base []rate
+		for range s.rounds {
+			b, err := drive(constant.address, twins, n, s.duration)
+			if err != nil {
+				return err
+			}
+			r, err := drive(school.address, asked, n, s.duration)
+			if err != nil {
+				return err
+			}
+			rates, base = append(rates, r), append(base, b)
+		}
+		r, b := medians(rates), medians(base)
+		fmt.Printf("| %s | %s | %d | %.2f | %.2f | %.2f |\n", grouped(size), class.name, n, r.p50, r.p99, b.p50)
+	}
+	return nil
+}
+
+// firstPage is the console's.
+const firstPage = "/admin"
+
+// ownerCookie signs the owner in, and gives the cookies and the bytes of the first
+// page.
+func (s *server) ownerCookie(ctx context.Context) (cookie string, length int, err error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return "", 0, err
+	}
+	b := &browser{client: http.Client{Jar: jar, Timeout: time.Minute}}
+	page, err := b.page(ctx, http.MethodPost, s.said.BaseURL+"/secure/1/identity/sign_in", url.Values{
+		"email": {s.said.Owner.Email}, "password": {s.said.Owner.Password}, "next": {firstPage},
+	}.Encode())
+	if err != nil {
+		return "", 0, err
+	}
+	base, err := url.Parse(s.said.BaseURL + firstPage)
+	if err != nil {
+		return "", 0, err
+	}
+	for _, c := range jar.Cookies(base) {
+		cookie += c.Name + "=" + c.Value + "; "
+	}
+	return cookie, len(page), nil
+}
+
+// reportQuestions is how many questions a class of reports has.
+const reportQuestions = 32
+
+// reportClasses makes up questions, always the same.
+func reportClasses() []pathClass {
+	random := rand.New(rand.NewPCG(1, 1))
+	end := time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
+	period := func() string {
+		length := 7 + random.IntN(1300)
+		until := end.AddDate(0, 0, -random.IntN(1300))
+		return "from=" + until.AddDate(0, 0, -length).Format(time.DateOnly) + "&until=" + until.Format(time.DateOnly)
+	}
+	class := func(name string, by []string, filters ...string) pathClass {
+		c := pathClass{name: name}
+		for i := range reportQuestions {
+			path := "/lyceum/v1/reports/sales?" + period() + "&by=" + by[i%len(by)]
+			if len(filters) > 0 {
+				path += "&" + fmt.Sprintf(filters[i/len(by)%len(filters)], 1+random.IntN(5))
+			}
+			c.paths = append(c.paths, path)
+		}
+		return c
+	}
+	return []pathClass{
+		class("by day, month or currency", []string{"day", "month", "currency"}),
+		class("by course", []string{"course"}),
+		class("by plan", []string{"plan"}),
+		class("by product", []string{"product"}),
+		class("by affiliate", []string{"affiliate"}),
+		class("by author", []string{"author"}),
+		class("one filter", []string{"month", "course"}, "pricing_plan_id=%d", "course_id=%d", "affiliate_id=%d"),
+		class("anything else", []string{"week", "coupon", "affiliate"},
+			"is_chargeback=false&course_id=%d", "is_fully_refunded=false&pricing_plan_id=%d",
+			"is_fully_refunded=false&user_id=%d"),
+	}
+}
