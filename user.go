@@ -80,11 +80,23 @@ type UserFilter struct {
 	Enabled  bool        // only those who are not switched off
 	IDs      []UserID    // one of these, at most MaxUsers; nil: all
 	Name     Opt[string] // a part of it, whatever its case
-	Role     Opt[Role]   // CustomRole: all that a school named itself; any other word: nobody
-	Created  Period
-	Order    UserOrder
-	Erased   bool // those who were erased, too
+	// Begins: only those whose address or name begins with this text, whatever its
+	// case, or whose id it is. Of addresses and of names, the first MaxBeginning each
+	// are looked at.
+	Begins Opt[string]
+	// NeverBegan: only those with a course that a sale opened, which they may use at
+	// AccessAt, and of which they have completed no lecture and answered no quiz. Only
+	// the newest NamesSearched users are looked at.
+	NeverBegan bool
+	Role       Opt[Role] // CustomRole: all that a school named itself; any other word: nobody
+	Created    Period
+	Order      UserOrder
+	Erased     bool // those who were erased, too
 }
+
+// MaxBeginning is how many addresses, and how many names, that begin with a text are
+// looked at, so that a search takes no longer in a school of millions.
+const MaxBeginning = 2_000
 
 // UserOrder is the order of a list of users. Ties are broken by id, in the same
 // direction.

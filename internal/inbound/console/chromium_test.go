@@ -142,7 +142,7 @@ func (w *window) fill(p *place) {
 
 var everyPage = []string{
 	"/admin", appsPath, appsPath + "/new", appsPath + "/1", appsPath + "/2", appsPath + "/2?done=disabled", appsPath + "/1/delete",
-	keysPath, keysPath + "/new", keysPath + "/1/revoke", keysPath + "/2/revoke", people, people + "?done=linked", people + "/2",
+	keysPath, keysPath + "/new", keysPath + "/1/revoke", keysPath + "/2/revoke", people, people + "?q=nobody&began=never", people + "/2",
 }
 
 func TestEveryPageInABrowser(t *testing.T) {
@@ -252,10 +252,10 @@ func (w *window) walk(p *place) {
 
 	w.open(people)
 	w.do(chromedp.SendKeys("#email", "nobody@example.com"))
-	w.press("main button[type=submit]")
+	w.press("#link-panel button[type=submit]")
 	w.sound("422")
 	w.do(chromedp.SetValue("#email", "learner@example.com"))
-	w.press("main button[type=submit]")
+	w.press("#link-panel button[type=submit]")
 	w.sound()
 	link := w.text("document.getElementById('link').textContent")
 	if user, err := p.accounts.Link(w.t.Context(), 1, link[strings.LastIndex(link, "/")+1:]); err != nil || user.Role != lyceum.Student {
@@ -364,7 +364,7 @@ func TestWithoutScripts(t *testing.T) {
 	w.until("location.search === '?done=revoked'")
 
 	w.open(people)
-	w.do(chromedp.SendKeys("#email", "learner@example.com"), chromedp.Click("main button[type=submit]"))
+	w.do(chromedp.SendKeys("#email", "learner@example.com"), chromedp.Click("#link-panel button[type=submit]"))
 	w.until("document.getElementById('link').textContent.includes('/set_password/')")
 	for _, complaint := range w.heard.Take() {
 		t.Error(complaint)
@@ -482,7 +482,7 @@ func TestPictures(t *testing.T) {
 	picture("person", phone, light)
 	w.open(people)
 	w.do(chromedp.SendKeys("#email", "learner@example.com"))
-	w.press("main button[type=submit]")
+	w.press("#link-panel button[type=submit]")
 	picture("people-link", desk, light)
 	picture("people-link", phone, light)
 }

@@ -19,17 +19,11 @@ type linkPage struct {
 // maxEmail is longer than any email address (RFC 5321, section 4.5.3.1).
 const maxEmail = 320
 
-// askPerson serves GET /admin/settings/people.
-func (c *console) askPerson(w http.ResponseWriter, r *http.Request, v *visit) error {
-	f := &form{Action: peoplePath, Once: newForm(), Values: map[string]string{}}
-	return c.show(w, r, http.StatusOK, "people.gohtml", v, "People", f)
-}
-
 // makeLink serves POST /admin/settings/people.
 func (c *console) makeLink(w http.ResponseWriter, r *http.Request, v *visit) error {
 	var user lyceum.User
 	var link string
-	f := &form{Action: peoplePath, Once: r.PostForm.Get("form"), Values: map[string]string{}}
+	f := linkForm(r.PostForm.Get("form"))
 	f.keep(r.PostForm.Get, "email")
 	made := c.Clock()
 	before, err := c.sent.once(v.session, f.Once, func() (string, error) {
@@ -42,7 +36,7 @@ func (c *console) makeLink(w http.ResponseWriter, r *http.Request, v *visit) err
 	})
 	switch {
 	case err != nil && f.refuse(err):
-		return c.show(w, r, http.StatusUnprocessableEntity, "people.gohtml", v, "People", f)
+		return c.peoplePage(w, r, v, http.StatusUnprocessableEntity, f)
 	case err != nil:
 		return err
 	case before != "":
@@ -56,18 +50,6 @@ func (c *console) makeLink(w http.ResponseWriter, r *http.Request, v *visit) err
 
 // person finds whose email address was typed, of those who can sign in.
 func (c *console) person(r *http.Request, v *visit) (lyceum.User, error) {
-	user, err := c.anybody(r, v)
-	if err == nil && user.DisabledAt.Present {
-		err = lyceum.InvalidFields(lyceum.FieldError{
-			Field:   "email",
-			Message: "belongs to a disabled person, who could not sign in with a new password",
-		})
-	}
-	return user, err
-}
-
-// anybody finds whose email address was typed.
-func (c *console) anybody(r *http.Request, v *visit) (lyceum.User, error) {
 	refuse := func(message string) (lyceum.User, error) {
 		return lyceum.User{}, lyceum.InvalidFields(lyceum.FieldError{Field: "email", Message: message})
 	}
@@ -80,8 +62,11 @@ func (c *console) anybody(r *http.Request, v *visit) (lyceum.User, error) {
 		return refuse(unknown)
 	}
 	user, found, err := c.Accounts.UserByEmail(r.Context(), v.by(), email)
-	if err == nil && !found {
+	switch {
+	case err == nil && !found:
 		return refuse(unknown)
+	case err == nil && user.DisabledAt.Present:
+		return refuse("belongs to a disabled person, who could not sign in with a new password")
 	}
 	return user, err
 }

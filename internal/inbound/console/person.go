@@ -24,21 +24,6 @@ type personPage struct {
 	SecondFactor         bool // they have one
 }
 
-// findPerson serves POST /admin/settings/people/find.
-func (c *console) findPerson(w http.ResponseWriter, r *http.Request, v *visit) error {
-	f := &form{Action: peoplePath, Once: newForm(), Values: map[string]string{}}
-	f.keep(r.PostForm.Get, "email")
-	user, err := c.anybody(r, v)
-	switch {
-	case err != nil && f.refuse(err):
-		return c.show(w, r, http.StatusUnprocessableEntity, "people.gohtml", v, "People", f)
-	case err != nil:
-		return err
-	}
-	http.Redirect(w, r, personPath(user.ID), http.StatusSeeOther)
-	return nil
-}
-
 func personPath(id lyceum.UserID) string { return fmt.Sprintf("%s/%d", peoplePath, id) }
 
 // showPerson serves GET /admin/settings/people/{id}.

@@ -74,7 +74,6 @@ var doors = map[Right][]string{
 	},
 	SeePeople: {
 		"GET /admin/settings/people",
-		"POST /admin/settings/people/find",
 		"GET /admin/settings/people/{id}",
 		"GET /admin/settings/people/{id}/access",
 		"GET /v1/courses/{course_id}/enrollments",

@@ -36,6 +36,19 @@ func TestRowsOfUsersAreFoundByAnIndex(t *testing.T) {
 		{"users by name", sorted(lyceum.UserByName, ""), "SEARCH users USING INDEX users_name (school_id=?)"},
 		{"users by address", sorted(lyceum.UserByEmail, ""), "SEARCH users USING INDEX users_email_key (school_id=?)"},
 		{"the newest users", sorted(lyceum.UserByCreated, ""), "SEARCH users USING INDEX users_created (school_id=?)"},
+		{"users by the beginning of a name", func() error {
+			_, err := v.Users.List(v, lyceum.UserFilter{Begins: lyceum.Some("ad")}, lyceum.Page{Number: 1, Size: 20})
+			return err
+		}, "SEARCH b USING INDEX users_name (school_id=? AND name_key>? AND name_key<?)"},
+		{"users by the beginning of an address, newest first", func() error {
+			newest := lyceum.UserOrder{By: lyceum.UserByCreated, Descending: true}
+			_, err := v.Users.List(v, lyceum.UserFilter{Begins: lyceum.Some("ad"), Order: newest}, lyceum.Page{Number: 1, Size: 20})
+			return err
+		}, "SEARCH users USING PRIMARY KEY (school_id=? AND user_id=?)"},
+		{"users who never began", func() error {
+			_, err := v.Users.List(v, lyceum.UserFilter{NeverBegan: true}, lyceum.Page{Number: 1, Size: 20})
+			return err
+		}, "SEARCH e EXISTS USING INDEX enrollments_first (school_id=? AND user_id=?)"},
 		{"the last changed users", sorted(lyceum.UserByUpdated, ""), "SEARCH users USING INDEX users_updated (school_id=?)"},
 		{"users by their sign-in", sorted(lyceum.UserBySignIn, ""), "SEARCH users USING INDEX users_signed_in (school_id=?)"},
 		{"students by name", sorted(lyceum.UserByName, lyceum.Student), "SEARCH users USING INDEX users_name (school_id=?)"},

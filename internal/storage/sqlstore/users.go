@@ -3,8 +3,10 @@ package sqlstore
 import (
 	"database/sql"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -112,11 +114,47 @@ func narrowUsers(w *where, f lyceum.UserFilter) {
 	if f.Name.Present {
 		w.and("name_key LIKE ? ESCAPE '!'", partOf(f.Name.Value))
 	}
+	if f.Begins.Present {
+		narrowBeginning(w, strings.ToLower(f.Begins.Value))
+	}
+	if f.NeverBegan {
+		narrowNeverBegan(w, f.AccessAt)
+	}
 	narrowRole(w, f.Role)
 	w.within("created_at", f.Created)
 	if !f.Erased {
 		w.and(notErased)
 	}
+}
+
+// narrowBeginning narrows users to those whose address or name begins with a text in
+// lower case, or whose id it is.
+func narrowBeginning(w *where, text string) {
+	const of = "SELECT user_id FROM (SELECT b.user_id FROM users b WHERE b.school_id = $1 AND b.erased_at IS NULL"
+	last, most := text+"\U0010FFFF", int64(lyceum.MaxBeginning)
+	begins := func(key string) string {
+		return of + " AND b." + key + " >= ? AND b." + key + " <= ? ORDER BY b." + key + " LIMIT ?) f"
+	}
+	cond, args := begins("email_key")+" UNION "+begins("name_key"), []any{text, last, most, text, last, most}
+	if id, err := strconv.ParseInt(text, 10, 32); err == nil {
+		cond, args = cond+" UNION SELECT b.user_id FROM users b WHERE b.school_id = $1 AND b.user_id = ?", append(args, id)
+	}
+	w.and("user_id IN ("+cond+")", args...)
+}
+
+// narrowNeverBegan reads rows of one user at a time, each by a key.
+func narrowNeverBegan(w *where, at time.Time) {
+	w.and(`created_at >= COALESCE((SELECT n.created_at FROM users n WHERE n.school_id = $1
+		ORDER BY n.created_at DESC, n.user_id DESC LIMIT 1 OFFSET ?), ?)`, int64(lyceum.NamesSearched-1), int64(math.MinInt64))
+	const theirs = " WHERE o.school_id = $1 AND o.user_id = e.user_id AND o.course_id = e.course_id"
+	w.and(`EXISTS (SELECT 1 FROM enrollments e WHERE e.school_id = $1 AND e.user_id = users.user_id
+		AND e.ended_at IS NULL AND e.sale_id IS NOT NULL AND (e.expires_at IS NULL OR e.expires_at > ?)
+		AND NOT EXISTS (SELECT 1 FROM progress o`+theirs+` AND (o.percent_complete > 0 OR o.completed_at IS NOT NULL))
+		AND NOT EXISTS (SELECT 1 FROM lecture_progress o`+theirs+`)
+		AND NOT EXISTS (SELECT 1 FROM quiz_responses q
+			JOIN attachments a ON a.school_id = q.school_id AND a.quiz_id = q.quiz_id
+			JOIN lectures l ON l.school_id = a.school_id AND l.lecture_id = a.lecture_id
+			WHERE q.school_id = $1 AND q.user_id = e.user_id AND l.course_id = e.course_id))`, micros(at))
 }
 
 // narrowRole finds all but students in the words of an index.
@@ -156,6 +194,9 @@ func orderUsers(f lyceum.UserFilter) string {
 		lyceum.UserByName: "name_key", lyceum.UserByEmail: "email_key", lyceum.UserByCreated: "created_at",
 		lyceum.UserByUpdated: "updated_at", lyceum.UserBySignIn: "COALESCE(last_sign_in_at, 0)",
 	}[f.Order.By]
+	if by == "created_at" && f.Begins.Present {
+		by += " + 0" // the few who are found are sorted; their index has everybody
+	}
 	if by != "" {
 		by += direction + ", "
 	}

@@ -289,6 +289,28 @@ func userLists(t *testing.T, store lyceum.Store) {
 			[]lyceum.UserID{3},
 			1, false,
 		},
+		"the beginning of an address": {
+			lyceum.UserFilter{Begins: lyceum.Some("NoName@")},
+			lyceum.Page{Number: 1, Size: 2},
+			[]lyceum.UserID{3},
+			1, false,
+		},
+		"the beginning of nothing": {
+			lyceum.UserFilter{Begins: lyceum.Some("example.com")},
+			lyceum.Page{Number: 1, Size: 2},
+			nil, 0, false,
+		},
+		"the beginning of an address, or an id, newest first": {
+			lyceum.UserFilter{Begins: lyceum.Some("1001"), Order: lyceum.UserOrder{By: lyceum.UserByCreated, Descending: true}},
+			lyceum.Page{Number: 1, Size: 2},
+			[]lyceum.UserID{1001},
+			1, false,
+		},
+		"never began": {
+			lyceum.UserFilter{NeverBegan: true, AccessAt: Begin},
+			lyceum.Page{Number: 1, Size: 2},
+			nil, 0, false,
+		},
 		"address unknown": {
 			lyceum.UserFilter{Email: lyceum.Some("nobody@example.com")},
 			lyceum.Page{Number: 1, Size: 2},

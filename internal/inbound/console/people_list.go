@@ -1,0 +1,133 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// peoplePage lists the people of the school.
+type peoplePage struct {
+	Form   *form // the search
+	Link   *form // for a password link
+	Began  chip
+	Chosen bool // the list is narrowed
+	Rows   []listedPerson
+	Total  int64
+	Turn   turn
+	// Bounded: there may be people who fit and were not looked at.
+	Bounded bool
+	Never   bool // only those who never began
+}
+
+// listedPerson is one person in the list.
+type listedPerson struct {
+	lyceum.User
+
+	Path  string
+	Shown person
+	Marks []mark
+}
+
+// Searched is how many people are looked at for those who never began, at most.
+func (p *peoplePage) Searched() int64 { return lyceum.NamesSearched }
+
+// Most is how many addresses and names that begin with a text are looked at, at most.
+func (p *peoplePage) Most() int64 { return lyceum.MaxBeginning }
+
+// neverBegan is the value of the parameter began for those who never did.
+const neverBegan = "never"
+
+// listPeople serves GET /admin/settings/people.
+func (c *console) listPeople(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return c.peoplePage(w, r, v, http.StatusOK, linkForm(newForm()))
+}
+
+func linkForm(once string) *form {
+	return &form{Action: peoplePath, Once: once, Values: map[string]string{}}
+}
+
+func (c *console) peoplePage(w http.ResponseWriter, r *http.Request, v *visit, status int, link *form) error {
+	f := &form{Action: peoplePath, Values: map[string]string{}}
+	query := r.URL.Query()
+	f.keep(func(name string) string { return strings.TrimSpace(query.Get(name)) }, "q", "began", "page")
+	p := &peoplePage{Form: f, Link: link, Never: f.Values["began"] == neverBegan}
+	number, err := readSearch(f)
+	p.Chosen, p.Began = f.Values["q"] != "" || p.Never, neverChip(f)
+	if err == nil {
+		err = c.fillPeople(r.Context(), v, p, number)
+	} else if f.refuse(err) {
+		status, err = http.StatusUnprocessableEntity, nil
+	}
+	if err != nil {
+		return err
+	}
+	return c.show(w, r, status, "people.gohtml", v, "People", p)
+}
+
+// readSearch reads which page of whom a form asks for.
+func readSearch(f *form) (page int32, err error) {
+	text := f.Values["q"]
+	if wrong := unsearchable(text); wrong != "" {
+		f.Values["q"] = strings.ToValidUTF8(text[:min(len(text), maxEmail)], "")
+		return 0, lyceum.InvalidFields(lyceum.FieldError{Field: "q", Message: wrong})
+	}
+	if began := f.Values["began"]; began != "" && began != neverBegan {
+		return 0, lyceum.Invalidf("The parameter began must be %q, or absent.", neverBegan)
+	}
+	return pageOf(f)
+}
+
+// neverChip is the filter for who never began.
+func neverChip(f *form) chip {
+	made, query := chip{Text: "Bought but never began", On: f.Values["began"] == neverBegan}, url.Values{}
+	if q := f.Values["q"]; q != "" {
+		query.Set("q", q)
+	}
+	if !made.On {
+		query.Set("began", neverBegan)
+	}
+	if made.Address = peoplePath; len(query) > 0 {
+		made.Address += "?" + query.Encode()
+	}
+	return made
+}
+
+func (c *console) fillPeople(ctx context.Context, v *visit, p *peoplePage, number int32) error {
+	of := lyceum.UserFilter{Order: lyceum.UserOrder{By: lyceum.UserByCreated, Descending: true}}
+	if text := p.Form.Values["q"]; text != "" {
+		of.Begins = lyceum.Some(text)
+	}
+	if p.Never {
+		of.NeverBegan, of.AccessAt = true, c.Clock()
+	}
+	listing, err := c.People.Profiles(ctx, v.by(), of, lyceum.Page{Number: number, Size: pageSize})
+	if err != nil {
+		return err
+	}
+	p.Total = listing.Total
+	p.Turn = newTurn(p.Form, []string{"q", "began"}, pageSize, int64(number), listing.Total)
+	p.Bounded = of.Begins.Present && listing.Total >= lyceum.MaxBeginning
+	for i := range listing.Rows {
+		user := &listing.Rows[i]
+		p.Rows = append(p.Rows, listedPerson{
+			User: user.User, Path: personPath(user.ID), Marks: personMarks(&user.User),
+			Shown: person{Name: strings.TrimSpace(user.Name.Value), Email: user.Email},
+		})
+	}
+	return nil
+}
+
+// personMarks says in words what a person can do here.
+func personMarks(user *lyceum.User) []mark {
+	switch {
+	case user.DisabledAt.Present:
+		return []mark{{"badge-off", "Disabled"}}
+	case !user.PasswordHash.Present:
+		return []mark{{"", "No password yet"}}
+	}
+	return []mark{{"badge-on", "Can sign in"}}
+}
