@@ -145,7 +145,8 @@ func narrowBeginning(w *where, text string) {
 // narrowNeverBegan reads rows of one user at a time, each by a key.
 func narrowNeverBegan(w *where, at time.Time) {
 	w.and(`created_at >= COALESCE((SELECT n.created_at FROM users n WHERE n.school_id = $1
-		ORDER BY n.created_at DESC, n.user_id DESC LIMIT 1 OFFSET ?), ?)`, int64(lyceum.NamesSearched-1), int64(math.MinInt64))
+		ORDER BY n.created_at DESC, n.user_id DESC LIMIT 1 OFFSET ?), ?)`,
+		int64(lyceum.NamesSearched-1), int64(math.MinInt64))
 	const theirs = " WHERE o.school_id = $1 AND o.user_id = e.user_id AND o.course_id = e.course_id"
 	w.and(`EXISTS (SELECT 1 FROM enrollments e WHERE e.school_id = $1 AND e.user_id = users.user_id
 		AND e.ended_at IS NULL AND e.sale_id IS NOT NULL AND (e.expires_at IS NULL OR e.expires_at > ?)
