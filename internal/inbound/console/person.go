@@ -4,24 +4,57 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// personPage shows one person and what lets them in.
+// shownOfPerson is how many of each kind of thing the page of a person shows.
+const shownOfPerson = 5
+
+// personPage shows one person, what they have, and what can be done about it.
 type personPage struct {
-	User     lyceum.User
-	Path     string
-	Access   string // the path of what lets the person use what
-	Give     *form
-	Sessions int
-	LastSeen lyceum.Opt[time.Time]
-	Staff    lyceum.StaffRole // empty: they do not work here
+	User   lyceum.User
+	Path   string
+	Access string // the path of what lets the person use what
+	Give   *form
+	Link   *form // for a password link; nil where the person cannot sign in
+	Bought bought
+	Held   []held
+	Holds  int64 // products, of which Held are the first
+	Learns []lyceum.Enrolled
+	More   int // courses beyond Learns
+	Tags   []string
+	Apps   []access.Granted
+	Stays  []access.Stay
+	// Sessions and Granted count all, of which Stays and Apps are the first.
+	Sessions, Granted int
+	LastSeen          lyceum.Opt[time.Time]
+	Staff             lyceum.StaffRole // empty: they do not work here
 	// Changeable: the visitor may change the account. Erasable: they may erase it.
 	Changeable, Erasable bool
 	SecondFactor         bool // they have one
+}
+
+// HeldCount is how many products are shown.
+func (p personPage) HeldCount() int64 { return int64(len(p.Held)) }
+
+// bought are the newest transactions of a person.
+type bought struct {
+	Rows  []boughtRow
+	Total int64
+	All   string // the address of all of them
+}
+
+// boughtRow is a transaction of a person; Refund is the path of the form, empty when
+// nothing was charged or all went back.
+type boughtRow struct {
+	row
+
+	Refund string
 }
 
 func personPath(id lyceum.UserID) string { return fmt.Sprintf("%s/%d", peoplePath, id) }
@@ -38,28 +71,91 @@ func (c *console) showPerson(w http.ResponseWriter, r *http.Request, v *visit) e
 func (c *console) personPage(
 	w http.ResponseWriter, r *http.Request, v *visit, status int, user lyceum.User, give *form,
 ) error {
-	stays, err := c.Accounts.Stays(r.Context(), v.by(), user.ID, "")
-	if err != nil {
-		return err
+	page := personPage{User: user, Path: personPath(user.ID), Access: accessPath(user.ID), Give: give}
+	if !user.DisabledAt.Present {
+		page.Link = linkForm(newForm())
+		page.Link.Values["email"] = user.Email
 	}
-	role, err := c.Accounts.StaffRole(r.Context(), v.School.ID, &user)
-	if err != nil {
-		return err
-	}
-	page := personPage{
-		User: user, Path: personPath(user.ID), Access: accessPath(user.ID), Give: give, Sessions: len(stays),
-		Staff: role,
-	}
-	if page.SecondFactor, err = c.Accounts.HasSecondFactor(r.Context(), v.School.ID, user.ID); err != nil {
-		return err
-	}
-	over := role == "" || v.Role == lyceum.OwnerRole
-	page.Changeable = over && access.Holds(v.Role, access.ChangePeople)
-	page.Erasable = role == "" && access.Holds(v.Role, access.ErasePeople)
-	if len(stays) > 0 {
-		page.LastSeen = lyceum.Some(stays[0].SeenAt)
+	for _, fill := range []func(context.Context, *visit, *personPage) error{
+		c.fillAccount, c.fillBought, c.fillLearning, c.fillApps,
+	} {
+		if err := fill(r.Context(), v, &page); err != nil {
+			return err
+		}
 	}
 	return c.show(w, r, status, "person.gohtml", v, user.Email, page)
+}
+
+// fillAccount fills in how a person signs in, and who may change that.
+func (c *console) fillAccount(ctx context.Context, v *visit, p *personPage) (err error) {
+	stays, err := c.Accounts.Stays(ctx, v.by(), p.User.ID, "")
+	if err != nil {
+		return err
+	}
+	p.Sessions, p.Stays = len(stays), stays[:min(len(stays), shownOfPerson)]
+	if len(stays) > 0 {
+		p.LastSeen = lyceum.Some(stays[0].SeenAt)
+	}
+	if p.Staff, err = c.Accounts.StaffRole(ctx, v.School.ID, &p.User); err != nil {
+		return err
+	}
+	over := p.Staff == "" || v.Role == lyceum.OwnerRole
+	p.Changeable = over && access.Holds(v.Role, access.ChangePeople)
+	p.Erasable = p.Staff == "" && access.Holds(v.Role, access.ErasePeople)
+	p.SecondFactor, err = c.Accounts.HasSecondFactor(ctx, v.School.ID, p.User.ID)
+	return err
+}
+
+// fillBought fills in the newest transactions of a person, for who sees sales.
+func (c *console) fillBought(ctx context.Context, v *visit, p *personPage) error {
+	if !access.Holds(v.Role, access.SeeSales) {
+		return nil
+	}
+	theirs := lyceum.TransactionFilter{UserID: lyceum.Some(p.User.ID)}
+	listing, err := c.Sales.List(ctx, v.by(), theirs, lyceum.NewestFirst, lyceum.Page{Number: 1, Size: shownOfPerson})
+	if err != nil {
+		return err
+	}
+	rows, err := c.rowsOf(ctx, v.School.ID, listing.All())
+	if err != nil {
+		return err
+	}
+	p.Bought.Total = listing.Total
+	p.Bought.All = listAddress(url.Values{"user_id": {strconv.Itoa(int(p.User.ID))}})
+	for i := range rows {
+		shown := boughtRow{row: rows[i]}
+		if t := &rows[i].Transaction; t.Paid && t.Charge > 0 && !t.FullyRefunded() {
+			shown.Refund = refundPath(t.ID)
+		}
+		p.Bought.Rows = append(p.Bought.Rows, shown)
+	}
+	return nil
+}
+
+// fillLearning fills in what a person may use, how far they are, and their tags.
+func (c *console) fillLearning(ctx context.Context, v *visit, p *personPage) error {
+	listing, err := c.Learning.Access(ctx, v.by(), p.User.ID, lyceum.Page{Number: 1, Size: shownOfPerson})
+	if err != nil {
+		return err
+	}
+	p.Holds = listing.Total
+	for i := range listing.Rows {
+		p.Held = append(p.Held, heldOf(p.User.ID, listing.Rows[i]))
+	}
+	detail, err := c.People.Show(ctx, v.by(), p.User.ID)
+	if err != nil {
+		return err
+	}
+	p.Tags, p.Learns = detail.Tags, detail.Enrollments[:min(len(detail.Enrollments), 2*shownOfPerson)]
+	p.More = len(detail.Enrollments) - len(p.Learns)
+	return nil
+}
+
+// fillApps fills in which apps a person lets act for them.
+func (c *console) fillApps(ctx context.Context, v *visit, p *personPage) error {
+	apps, err := c.Apps.GrantedBy(ctx, v.by(), p.User.ID)
+	p.Granted, p.Apps = len(apps), apps[:min(len(apps), 2*shownOfPerson)]
+	return err
 }
 
 // personAt finds the person whom the address names.

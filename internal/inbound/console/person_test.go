@@ -1,10 +1,13 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
@@ -44,6 +47,38 @@ func TestR38_SwitchingAPersonOff(t *testing.T) {
 		want(t, p.ask(p.owner, "POST", path+"/disable", url.Values{}), 404)
 	}
 	p.untouched(before)
+}
+
+// The page of a person has what they bought, may use and have done.
+func TestPageOfAPerson(t *testing.T) {
+	p := open(t, site)
+	p.bundled()
+	ada := people + "/11"
+	want(t, p.ask(p.owner, "GET", ada, nil), 200, "Nothing.", "No courses.", "Signed in nowhere", "Create a password link")
+	var last lyceum.TransactionID
+	for range 7 {
+		p.clock.Pass(time.Minute)
+		_, last = p.sell(3, 11)
+	}
+	free, _ := p.sell(5, 11)
+	p.write(func(tx lyceum.Tx) error {
+		_, err := tx.SetTags(11, []string{"vip", "cohort 2"})
+		return err
+	})
+	w := p.ask(p.owner, "GET", ada, nil)
+	want(t, w, 200, "All 8 transactions with totals", transactions+"?user_id=11", "Glass, a taste", refundPath(last), "Glass Has access", "Glass0 %", "cohort 2, vip")
+	if got := salesOn(w); got != fmt.Sprintf("%d 7 6 5 4", free) {
+		t.Errorf("the sales are %s", got)
+	}
+	if strings.Contains(w.Body.String(), refundPath(8)) {
+		t.Error("what was free can be refunded")
+	}
+	form := url.Values{"email": {"ada@example.com"}, "form": {regexp.MustCompile(`(?s)id="link-panel".*?name="form" value="([^"]+)"`).FindStringSubmatch(w.Body.String())[1]}}
+	want(t, p.ask(p.owner, "POST", people, form), 200, "Copy the link now", "ada@example.com")
+	leads(t, p.ask(p.owner, "POST", ada+"/disable", url.Values{}), ada+"?done=person-off")
+	if page := p.ask(p.owner, "GET", ada, nil).Body.String(); strings.Contains(page, "Create a password link") {
+		t.Error("who is disabled gets a link")
+	}
 }
 
 // An owner erases a person, who is asked about before; owners, and whoever is
