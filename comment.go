@@ -94,6 +94,7 @@ const (
 type CommentFilter struct {
 	Lecture Opt[LectureID]
 	Course  Opt[CourseID] // under its lectures that are not deleted and have comments
+	User    Opt[UserID]
 	Status  Opt[CommentStatus]
 	SeenBy  Opt[UserID] // what this learner sees: what is approved, and of their own what awaits review
 	Created Period

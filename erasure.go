@@ -16,6 +16,20 @@ type Erasure struct {
 	Searched    Searched // by the pass that is under way
 }
 
+// PlannedErasure says that a person is to be erased, unless that is undone before.
+type PlannedErasure struct {
+	User  UserID
+	DueAt time.Time
+	Actor string // who had it done
+}
+
+// The journal entries of planned erasures. Their object is the user.
+const (
+	ErasurePlanned EntryType = "user.erasure_planned"
+	ErasureUndone  EntryType = "user.erasure_undone"
+	ErasureRefused EntryType = "user.erasure_refused" // when it was due, they could not be erased
+)
+
 // Searched is how far what webhooks were sent and answered has been searched.
 type Searched struct {
 	Payload  int64 // number of the last one

@@ -123,6 +123,7 @@ func EntryTypes() []EntryType {
 		EmailTemplateUpdated, EmailTemplateDeleted, TemplateSecretCreated, TemplateSecretUpdated, TemplateSecretDeleted,
 		StaffMemberCreated, StaffMemberUpdated, StaffMemberDeleted,
 		EmailFailedEntry,
+		ErasurePlanned, ErasureUndone, ErasureRefused,
 		SecondFactorSet, SecondFactorRemoved, RecoveryCodeUsed, RecoveryCodesMade,
 	}, productEntries...)
 }

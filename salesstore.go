@@ -32,8 +32,8 @@ type SalesReader interface {
 	// FindOverdue returns the schools where the time of an entitlement is over
 	// since ExpiredCursor, which may not be there yet, the holders of a product
 	// that was added or removed are not settled, the buyers of a pricing plan are
-	// not linked again, a sale stops, lapses or changes its plan, or an order is to
-	// be abandoned.
+	// not linked again, a sale stops, lapses or changes its plan, an order is to be
+	// abandoned, or somebody is to be erased.
 	FindOverdue(ctx context.Context, now time.Time) ([]SchoolID, error)
 	// FindNext returns what is due next in a school.
 	FindNext(ctx context.Context, school SchoolID, asked NextAsked) (NextDue, error)

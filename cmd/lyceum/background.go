@@ -64,7 +64,8 @@ func (s *service) schedule(ctx context.Context) {
 		overdue, err := s.store.FindOverdue(ctx, s.clock())
 		for _, school := range overdue {
 			err = errors.Join(err, s.learning.Expire(ctx, school), s.learning.Settle(ctx, school),
-				s.sales.EndPeriods(ctx, school), s.sales.Lapse(ctx, school), s.sales.Abandon(ctx, school))
+				s.sales.EndPeriods(ctx, school), s.sales.Lapse(ctx, school), s.sales.Abandon(ctx, school),
+				s.people.EraseDue(ctx, school, s.leaving()))
 		}
 		more, failed := s.people.FinishErasures(ctx)
 		if failed != nil && ctx.Err() == nil {
@@ -73,7 +74,7 @@ func (s *service) schedule(ctx context.Context) {
 		}
 		s.turn.Unlock()
 		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "overdue enrollments, products, sales and orders could not be processed", "err", err)
+			s.log.WarnContext(ctx, "overdue enrollments, products, sales, orders and erasures could not be processed", "err", err)
 		}
 		if more && ctx.Err() == nil {
 			continue

@@ -351,14 +351,17 @@ func referencePages(o reference.Options) (http.Handler, error) {
 	return pages, nil
 }
 
+// leaving is what ends with a person who is erased.
+func (s *service) leaving() people.Doors {
+	return people.Doors{Leave: s.accounts.EndAccess, Left: s.accounts.EndedAccess, Close: s.learning.Close}
+}
+
 // doors are how programs and apps change who comes in.
 func (s *service) doors(o handlerOptions) people.Doors {
 	letters := &oauth.Notices{Emails: s.emails, Site: o.site}
-	d := people.Doors{
-		Hash: s.accounts.HashForProgram, Leave: s.accounts.EndAccess, Left: s.accounts.EndedAccess, Close: s.learning.Close,
-		Tell: letters.Tell, Forget: s.accounts.Forget, Offer: s.accounts.OfferEmail,
-		Backups: backupsIn(s.folder),
-	}
+	d := s.leaving()
+	d.Hash, d.Tell, d.Forget, d.Offer = s.accounts.HashForProgram, letters.Tell, s.accounts.Forget, s.accounts.OfferEmail
+	d.Backups = backupsIn(s.folder)
 	if s.emails.Sends() {
 		d.Ask = letters.Ask
 	}

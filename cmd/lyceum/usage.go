@@ -112,7 +112,7 @@ var tableGroups = []struct {
 		"sales", "transactions", "movements", "disputes", "payment_failures", "sale_warnings", "charge_references",
 		"orders", "coupons", "pricing_plans",
 	}},
-	{"users", []string{"users", "user_tags", "authors", "affiliates", "erasures"}},
+	{"users", []string{"users", "user_tags", "authors", "affiliates", "erasures", "planned_erasures"}},
 	{"learning", []string{
 		"courses", "lecture_sections", "lectures", "attachments", "download_attachments", "digital_downloads",
 		"product_collections", "collection_products", "memberships", "membership_tiers", "tier_products", "coaching",

@@ -89,8 +89,11 @@ func TestErasingByKeyboard(t *testing.T) {
 	w.sound()
 	w.tabTo("#confirmation button.danger")
 	w.leave(chromedp.KeyEvent(kb.Enter))
-	w.until("location.search === '?done=erased' && document.querySelector('.notice')")
+	w.until("location.search === '?done=to-erase' && document.querySelector('.notice')")
 	w.sound()
+	w.tabTo("form[action$=\"/undo-erase\"] button")
+	w.leave(chromedp.KeyEvent(kb.Enter))
+	w.until("location.search === '?done=not-erased' && document.querySelector('.notice')")
 }
 
 // An owner uploads a file, looks at what would happen and starts it; the page

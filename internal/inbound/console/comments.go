@@ -101,6 +101,10 @@ func (c comment) Short() string {
 	return string([]rune(c.Body)[:shownText]) + "…"
 }
 
+// Tab is what the list that has the comment is called, and List its address.
+func (c comment) Tab() string  { return commentTabs[c.Status] }
+func (c comment) List() string { return backTo(c.Status) }
+
 // Approves reports whether a comment can be approved.
 func (c comment) Approves() bool { return c.Becomes(lyceum.CommentApproved) }
 

@@ -46,21 +46,34 @@ func (c *console) confirmErase(w http.ResponseWriter, r *http.Request, v *visit)
 	return c.show(w, r, http.StatusOK, "person_erase.gohtml", v, "Erase this person?", p)
 }
 
-// erasePerson serves POST /admin/settings/people/{id}/erase.
+// erasePerson serves POST /admin/settings/people/{id}/erase: the person is erased when
+// the time to undo it is over.
 func (c *console) erasePerson(w http.ResponseWriter, r *http.Request, v *visit) error {
 	user, err := c.personAt(r, v)
 	if err != nil {
 		return err
 	}
-	_, err = c.People.Erase(r.Context(), v.by(), user.ID, c.Doors)
+	_, err = c.People.PlanErasure(r.Context(), v.by(), user.ID)
 	switch {
 	case err == nil:
-		return done(w, r, peoplePath, "erased")
+		return done(w, r, personPath(user.ID), "to-erase")
 	case lyceum.KindOf(err) != lyceum.Invalid:
 		return err
 	}
 	p := erasePage{User: user, Path: personPath(user.ID), Refusal: notErased(err)}
 	return c.show(w, r, http.StatusUnprocessableEntity, "person_erase.gohtml", v, "Erase this person?", p)
+}
+
+// undoErasure serves POST /admin/settings/people/{id}/undo-erase.
+func (c *console) undoErasure(w http.ResponseWriter, r *http.Request, v *visit) error {
+	user, err := c.personAt(r, v)
+	if err != nil {
+		return err
+	}
+	if err := c.People.UndoErasure(r.Context(), v.by(), user.ID); err != nil {
+		return err
+	}
+	return done(w, r, personPath(user.ID), "not-erased")
 }
 
 // notErased words why a person cannot be erased.

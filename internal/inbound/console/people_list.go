@@ -111,10 +111,22 @@ func (c *console) fillPeople(ctx context.Context, v *visit, p *peoplePage, numbe
 	p.Total = listing.Total
 	p.Turn = newTurn(p.Form, []string{"q", "began"}, pageSize, int64(number), listing.Total)
 	p.Bounded = of.Begins.Present && listing.Total >= lyceum.MaxBeginning
+	ids := make([]lyceum.UserID, len(listing.Rows))
+	for i := range listing.Rows {
+		ids[i] = listing.Rows[i].ID
+	}
+	plans, err := c.People.PlannedErasures(ctx, v.by(), ids...)
+	if err != nil {
+		return err
+	}
 	for i := range listing.Rows {
 		user := &listing.Rows[i]
+		marks := personMarks(&user.User)
+		if _, planned := plans[user.ID]; planned {
+			marks = []mark{{"badge-bad", "To be erased"}}
+		}
 		p.Rows = append(p.Rows, listedPerson{
-			User: user.User, Path: personPath(user.ID), Marks: personMarks(&user.User),
+			User: user.User, Path: personPath(user.ID), Marks: marks,
 			Shown: person{Name: strings.TrimSpace(user.Name.Value), Email: user.Email},
 		})
 	}

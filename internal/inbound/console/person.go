@@ -37,10 +37,17 @@ type personPage struct {
 	// Changeable: the visitor may change the account. Erasable: they may erase it.
 	Changeable, Erasable bool
 	SecondFactor         bool // they have one
+	// ErasedAt is when they are to be erased, if they are.
+	ErasedAt lyceum.Opt[time.Time]
+	Comments []comment
+	Written  int64 // comments, of which Comments are the newest
 }
 
 // HeldCount is how many products are shown.
 func (p personPage) HeldCount() int64 { return int64(len(p.Held)) }
+
+// CommentCount is how many comments are shown.
+func (p personPage) CommentCount() int64 { return int64(len(p.Comments)) }
 
 // bought are the newest transactions of a person.
 type bought struct {
@@ -77,7 +84,7 @@ func (c *console) personPage(
 		page.Link.Values["email"] = user.Email
 	}
 	for _, fill := range []func(context.Context, *visit, *personPage) error{
-		c.fillAccount, c.fillBought, c.fillLearning, c.fillApps,
+		c.fillAccount, c.fillErasure, c.fillBought, c.fillLearning, c.fillComments, c.fillApps,
 	} {
 		if err := fill(r.Context(), v, &page); err != nil {
 			return err
@@ -149,6 +156,28 @@ func (c *console) fillLearning(ctx context.Context, v *visit, p *personPage) err
 	p.Tags, p.Learns = detail.Tags, detail.Enrollments[:min(len(detail.Enrollments), 2*shownOfPerson)]
 	p.More = len(detail.Enrollments) - len(p.Learns)
 	return nil
+}
+
+// fillErasure fills in when a person is to be erased.
+func (c *console) fillErasure(ctx context.Context, v *visit, p *personPage) error {
+	plans, err := c.People.PlannedErasures(ctx, v.by(), p.User.ID)
+	if plan, planned := plans[p.User.ID]; planned {
+		p.ErasedAt = lyceum.Some(plan.DueAt)
+	}
+	return err
+}
+
+// fillComments fills in what a person wrote last, for who moderates.
+func (c *console) fillComments(ctx context.Context, v *visit, p *personPage) error {
+	if !access.Holds(v.Role, access.Moderate) {
+		return nil
+	}
+	written, err := c.Learning.CommentsOf(ctx, v.by(), p.User.ID, lyceum.Page{Number: 1, Size: shownOfPerson})
+	p.Written = written.Total
+	for i := range written.Rows {
+		p.Comments = append(p.Comments, commentOf(written.Rows[i]))
+	}
+	return err
 }
 
 // fillApps fills in which apps a person lets act for them.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
+	users "github.com/lyceum-school/lyceum/internal/rules/people"
 )
 
 // An owner finds a person, signs them out, switches them off and on again.
@@ -106,8 +107,21 @@ func TestErasingAPerson(t *testing.T) {
 	dumped.session()
 	want(t, dumped.ask(dumped.owner, "GET", ada+"/erase", nil), 200, "Dumps of PostgreSQL from before still have the person")
 
-	leads(t, p.ask(p.owner, "POST", ada+"/erase", url.Values{}), people+"?done=erased")
-	want(t, p.ask(p.owner, "GET", people+"?done=erased", nil), 200, "The person is being erased.")
+	leads(t, p.ask(p.owner, "POST", ada+"/erase", url.Values{}), ada+"?done=to-erase")
+	due := p.clock.Now().Add(users.UndoTime)
+	want(t, p.ask(p.owner, "GET", ada+"?done=to-erase", nil), 200, "The person will be erased.", due.Format("2 Jan 2006, 15:04"), "Undo: keep this person")
+	want(t, p.ask(p.owner, "GET", people+"?q=ada", nil), 200, "To be erased")
+	leads(t, p.ask(p.owner, "POST", ada+"/undo-erase", url.Values{}), ada+"?done=not-erased")
+	leads(t, p.ask(p.owner, "POST", ada+"/undo-erase", url.Values{}), ada+"?done=not-erased") // sent twice
+	if page := p.ask(p.owner, "GET", ada, nil).Body.String(); strings.Contains(page, "Undo") || !strings.Contains(page, "Erase this person") {
+		t.Error("it is not undone")
+	}
+	leads(t, p.ask(p.owner, "POST", ada+"/erase", url.Values{}), ada+"?done=to-erase")
+	p.clock.Pass(users.UndoTime)
+	if err := p.options.People.EraseDue(t.Context(), 1, p.options.Doors); err != nil {
+		t.Fatal(err)
+	}
+	want(t, p.ask(p.owner, "POST", ada+"/undo-erase", url.Values{}), 404)
 	want(t, p.ask(p.owner, "GET", ada, nil), 404)
 	want(t, p.ask(p.owner, "POST", ada+"/erase", url.Values{}), 404)
 	want(t, p.ask(p.owner, "GET", people+"?q=ada", nil), 200, "Nobody matches")

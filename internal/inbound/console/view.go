@@ -12,6 +12,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	users "github.com/lyceum-school/lyceum/internal/rules/people"
 )
 
 // view is what every page is shown with.
@@ -61,25 +62,26 @@ func functionsIn(at *time.Location) template.FuncMap {
 		}
 	}
 	return template.FuncMap{
-		"sentence":  sentence,
-		"plain":     web.Plain,
-		"visible":   web.Visible,
-		"copyable":  func(id, label, text string) copyable { return copyable{id, label, text} },
-		"moment":    func(at lyceum.Opt[time.Time], none string) moment { return moment{at, none} },
-		"time":      func(at time.Time) moment { return moment{At: lyceum.Some(at)} },
-		"machine":   func(at time.Time) string { return string(lyceum.AppendTime(nil, at)) },
-		"human":     named("2\u00a0Jan\u00a02006, 15:04"),
-		"day":       shown("2\u00a0Jan\u00a02006"),
-		"minute":    shown("15:04"),
-		"second":    named("2\u00a0Jan\u00a02006, 15:04:05"),
-		"number":    number,
-		"breakable": breakable,
-		"linkHours": func() int { return int(access.LinkLifetime / time.Hour) },
-		"signOut":   signOutPath,
-		"roleName":  roleName,
-		"count":     func(n int, one, many string) string { return count(int64(n), one, many) },
-		"count64":   count,
-		"int64":     func(n int32) int64 { return int64(n) },
+		"sentence":    sentence,
+		"plain":       web.Plain,
+		"visible":     web.Visible,
+		"copyable":    func(id, label, text string) copyable { return copyable{id, label, text} },
+		"moment":      func(at lyceum.Opt[time.Time], none string) moment { return moment{at, none} },
+		"time":        func(at time.Time) moment { return moment{At: lyceum.Some(at)} },
+		"machine":     func(at time.Time) string { return string(lyceum.AppendTime(nil, at)) },
+		"human":       named("2\u00a0Jan\u00a02006, 15:04"),
+		"day":         shown("2\u00a0Jan\u00a02006"),
+		"minute":      shown("15:04"),
+		"second":      named("2\u00a0Jan\u00a02006, 15:04:05"),
+		"number":      number,
+		"breakable":   breakable,
+		"undoMinutes": func() int { return int(users.UndoTime / time.Minute) },
+		"linkHours":   func() int { return int(access.LinkLifetime / time.Hour) },
+		"signOut":     signOutPath,
+		"roleName":    roleName,
+		"count":       func(n int, one, many string) string { return count(int64(n), one, many) },
+		"count64":     count,
+		"int64":       func(n int32) int64 { return int64(n) },
 	}
 }
 
@@ -218,18 +220,18 @@ var notices = map[string]string{
 	"staff-added": "They work here now, and sign in with the password that they have.",
 	"staff-linked": "They work here already: the form was submitted twice. The link was shown the first time and " +
 		"cannot be shown again. If it is lost, create another under People.",
-	"staff-changed":  "The role is changed. It counts from their next request on.",
-	"staff-removed":  "They no longer work here, and the API keys that they made are revoked.",
-	"second-dropped": "The second factor is removed. The person signs in with the password alone.",
-	"person-off":     "The person is disabled and can no longer sign in.",
-	"person-on":      "The person is enabled again.",
-	"person-out":     "The person is signed out everywhere.",
-	"secret-added":   "The secret is kept. Templates can sign with it.",
-	"secret-changed": "The secret is replaced. Templates sign with the new one.",
-	"secret-deleted": "The secret is deleted.",
-	"email-standard": "The email has the standard text again.",
-	"erased": "The person is being erased. Within a minute nothing is left of them but that there was somebody, and " +
-		"what was bought.",
+	"staff-changed":    "The role is changed. It counts from their next request on.",
+	"staff-removed":    "They no longer work here, and the API keys that they made are revoked.",
+	"second-dropped":   "The second factor is removed. The person signs in with the password alone.",
+	"person-off":       "The person is disabled and can no longer sign in.",
+	"person-on":        "The person is enabled again.",
+	"person-out":       "The person is signed out everywhere.",
+	"secret-added":     "The secret is kept. Templates can sign with it.",
+	"secret-changed":   "The secret is replaced. Templates sign with the new one.",
+	"secret-deleted":   "The secret is deleted.",
+	"email-standard":   "The email has the standard text again.",
+	"to-erase":         "The person will be erased. Until then nothing changes, and you can undo it below.",
+	"not-erased":       "The person is kept. Nothing was erased.",
 	"given":            "Access is given.",
 	"access-ended":     "Access has ended. If your payment system still charges the person, stop it there as well.",
 	"comment-approved": "The comment is approved. Learners see it.",

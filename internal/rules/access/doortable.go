@@ -133,6 +133,7 @@ var doors = map[Right][]string{
 	ErasePeople: {
 		"GET /admin/settings/people/{id}/erase",
 		"POST /admin/settings/people/{id}/erase",
+		"POST /admin/settings/people/{id}/undo-erase",
 		"DELETE /v2/users/{user_id}",
 	},
 	SeeProducts: {

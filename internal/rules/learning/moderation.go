@@ -24,10 +24,24 @@ func (c *PlacedComment) Becomes(status lyceum.CommentStatus) bool {
 // the oldest first, others the newest.
 func (s *Service) SchoolComments(
 	ctx context.Context, by lyceum.By, status lyceum.CommentStatus, p lyceum.Page,
-) (l lyceum.Listing[PlacedComment], err error) {
-	f := lyceum.CommentFilter{
+) (lyceum.Listing[PlacedComment], error) {
+	return s.placedComments(ctx, by, lyceum.CommentFilter{
 		Status: lyceum.Some(status), Whole: true, Order: lyceum.CourseOrder{Descending: status != lyceum.CommentAwaiting},
-	}
+	}, p)
+}
+
+// CommentsOf lists what a user wrote under lectures, the newest first.
+func (s *Service) CommentsOf(
+	ctx context.Context, by lyceum.By, user lyceum.UserID, p lyceum.Page,
+) (lyceum.Listing[PlacedComment], error) {
+	return s.placedComments(ctx, by, lyceum.CommentFilter{
+		User: lyceum.Some(user), Whole: true, Order: lyceum.CourseOrder{Descending: true},
+	}, p)
+}
+
+func (s *Service) placedComments(
+	ctx context.Context, by lyceum.By, f lyceum.CommentFilter, p lyceum.Page,
+) (l lyceum.Listing[PlacedComment], err error) {
 	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
 		found, err := authored(v, f, p)
 		l = lyceum.Listing[PlacedComment]{Page: found.Page, Total: found.Total, More: found.More}

@@ -71,7 +71,7 @@ func (s *Service) EraseFrom(tx lyceum.Tx, now time.Time, id lyceum.UserID, d Doo
 	if err := tx.EraseTraces(id, called); err != nil {
 		return before, err
 	}
-	if err := lyceum.DropSecondFactor(tx, id); err != nil {
+	if err := errors.Join(lyceum.DropSecondFactor(tx, id), dropPlan(tx, id, "")); err != nil {
 		return before, err
 	}
 	return before, tx.Erasures.Insert(tx, lyceum.Erasure{User: id, RequestedAt: lyceum.Second(now), Called: called})

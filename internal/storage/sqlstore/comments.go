@@ -39,6 +39,7 @@ var _ = define(&tables.Comments, noun[lyceum.CommentID, lyceum.Comment, lyceum.C
 			w.and(`EXISTS (SELECT 1 FROM lectures l WHERE l.school_id = comments.school_id AND l.lecture_id = comments.lecture_id
 				AND l.archived_at IS NULL AND COALESCE(l.student_comments, 1) = 1` + seen + ")")
 		}
+		is(w, "user_id", f.User)
 		if f.Status.Present {
 			w.and("status = ?", string(f.Status.Value))
 		}

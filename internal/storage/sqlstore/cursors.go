@@ -54,9 +54,10 @@ func (s *Store) FindOverdue(ctx context.Context, now time.Time) ([]lyceum.School
 		OR EXISTS (SELECT 1 FROM sales d WHERE d.school_id = s.school_id AND d.due_at <= $2)
 		OR EXISTS (SELECT 1 FROM orders o WHERE o.school_id = s.school_id AND o.state = 'open'
 		AND o.abandons_at <= $3)
+		OR EXISTS (SELECT 1 FROM planned_erasures f WHERE f.school_id = s.school_id AND f.due_at <= $5)
 		OR s.on_lapse = 'end' AND EXISTS (SELECT 1 FROM sales l WHERE l.school_id = s.school_id
 		AND l.grace_from <= $4 - s.grace_days * `+dayMicros+`) ORDER BY s.school_id`,
-		[]any{micros(now), micros(now), micros(now), micros(now)}, []any{scanInt(&id)},
+		[]any{micros(now), micros(now), micros(now), micros(now), micros(now)}, []any{scanInt(&id)},
 		func() error { found = append(found, id); return nil })
 	return found, s.public(err)
 }

@@ -910,3 +910,12 @@ CREATE TABLE recovery_codes (
 	FOREIGN KEY (school_id, user_id) REFERENCES users (school_id, user_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX recovery_codes_user ON recovery_codes (school_id, user_id);
+CREATE TABLE planned_erasures (
+	school_id INTEGER NOT NULL REFERENCES schools (school_id),
+	user_id INTEGER NOT NULL,
+	due_at INTEGER NOT NULL,
+	actor TEXT NOT NULL,
+	PRIMARY KEY (school_id, user_id),
+	FOREIGN KEY (school_id, user_id) REFERENCES users (school_id, user_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX comments_user ON comments (school_id, user_id, comment_id);

@@ -1,0 +1,91 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// UndoTime is how long the erasing of a person can be undone.
+const UndoTime = 10 * time.Minute
+
+// PlanErasure has a person erased once UndoTime is over; until then nothing of them
+// changes. A person who is to be erased already stays so, with the time that was said.
+// It fails like Erase.
+func (s *Service) PlanErasure(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.PlannedErasure, error) {
+	now := s.clock()
+	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.PlannedErasure, error) {
+		user, err := tx.Users.Get(tx, id)
+		if err != nil {
+			return lyceum.PlannedErasure{}, err
+		}
+		if err := mayErase(tx, &user); err != nil {
+			return lyceum.PlannedErasure{}, err
+		}
+		kept, err := tx.PlannedErasures.Find(tx, id)
+		if plan, planned := kept[id]; planned || err != nil {
+			return plan, err
+		}
+		plan := lyceum.PlannedErasure{User: id, DueAt: lyceum.Second(now).Add(UndoTime), Actor: by.Actor}
+		tx.Note(lyceum.ErasurePlanned, int32(id))
+		return plan, tx.PlannedErasures.Insert(tx, plan)
+	})
+}
+
+// UndoErasure keeps a person who was to be erased. It fails with NotFound for one who
+// is erased by now, or never was there, and changes nothing where none is planned.
+func (s *Service) UndoErasure(ctx context.Context, by lyceum.By, id lyceum.UserID) error {
+	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
+		if _, err := tx.Users.Get(tx, id); err != nil {
+			return err
+		}
+		return dropPlan(tx, id, lyceum.ErasureUndone)
+	})
+}
+
+// dropPlan forgets that a person is to be erased, and notes why, unless why is empty.
+func dropPlan(tx lyceum.Tx, id lyceum.UserID, why lyceum.EntryType) error {
+	kept, err := tx.PlannedErasures.Find(tx, id)
+	if err != nil || len(kept) == 0 {
+		return err
+	}
+	if why != "" {
+		tx.Note(why, int32(id))
+	}
+	return tx.PlannedErasures.Delete(tx, id)
+}
+
+// PlannedErasures returns who of some people is to be erased, and when.
+func (s *Service) PlannedErasures(
+	ctx context.Context, by lyceum.By, ids ...lyceum.UserID,
+) (map[lyceum.UserID]lyceum.PlannedErasure, error) {
+	v := s.store.In(ctx, by.School)
+	return v.PlannedErasures.Find(v, ids...)
+}
+
+// EraseDue erases the people of a school whose UndoTime is over. Who can no longer be
+// erased, because they bought a subscription meanwhile, is kept; the journal says so.
+func (s *Service) EraseDue(ctx context.Context, school lyceum.SchoolID, d Doors) error {
+	now := s.clock()
+	v := s.store.In(ctx, school)
+	plans, err := lyceum.All(v.PlannedErasures, v, struct{}{})
+	if err != nil {
+		return err
+	}
+	for _, plan := range plans {
+		if plan.DueAt.After(now) {
+			continue
+		}
+		by := lyceum.By{School: school, Actor: plan.Actor}
+		_, failed := s.Erase(ctx, by, plan.User, d)
+		if kind := lyceum.KindOf(failed); failed != nil && (kind == lyceum.Invalid || kind == lyceum.NotFound) {
+			failed = s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
+				return dropPlan(tx, plan.User, lyceum.ErasureRefused)
+			})
+		}
+		err = errors.Join(err, failed)
+	}
+	return err
+}
