@@ -30,6 +30,10 @@ const (
 	ErasureRefused EntryType = "user.erasure_refused" // when it was due, they could not be erased
 )
 
+// DataHandedOver is the journal entry of a person's data that was handed over. Its
+// object is the user.
+const DataHandedOver EntryType = "user.data_handed_over"
+
 // Searched is how far what webhooks were sent and answered has been searched.
 type Searched struct {
 	Payload  int64 // number of the last one

@@ -123,7 +123,7 @@ func EntryTypes() []EntryType {
 		EmailTemplateUpdated, EmailTemplateDeleted, TemplateSecretCreated, TemplateSecretUpdated, TemplateSecretDeleted,
 		StaffMemberCreated, StaffMemberUpdated, StaffMemberDeleted,
 		EmailFailedEntry,
-		ErasurePlanned, ErasureUndone, ErasureRefused,
+		ErasurePlanned, ErasureUndone, ErasureRefused, DataHandedOver,
 		SecondFactorSet, SecondFactorRemoved, RecoveryCodeUsed, RecoveryCodesMade,
 	}, productEntries...)
 }

@@ -158,6 +158,11 @@ type Reads interface {
 	// in order. They end at AnswerBytes; more reports that there are others.
 	FindAttempts(id WebhookEventID, after int32) (attempts []Attempt, more bool, err error)
 
+	// EachPersonal calls visit with every row that the school holds about a user, as a
+	// JSON object, noun by noun, until visit fails; without passwords, secrets and the
+	// hashes of both. The bytes are valid only during the call.
+	EachPersonal(user UserID, visit func(noun string, row []byte) error) error
+
 	// FindEnrolled lists the active enrollments of a course, without their ids
 	// and its name.
 	FindEnrolled(f EnrolledFilter, p Page) (Listing[Enrolled], error)

@@ -220,6 +220,7 @@ func (c *console) routes() map[string]map[string]action {
 		person + "/enable":                      {"POST": c.enablePerson},
 		person + "/sign-out":                    {"POST": c.signPersonOut},
 		person + "/erase":                       {"GET": c.confirmErase, "POST": c.erasePerson},
+		person + "/data":                        {"POST": c.handOver},
 		person + "/undo-erase":                  {"POST": c.undoErasure},
 		person + "/access":                      {"GET": c.showAccess, "POST": c.giveAccess},
 		person + "/access/{type}/{product}/end": {"GET": c.confirmEnd, "POST": c.endAccess},

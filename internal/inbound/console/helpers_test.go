@@ -208,7 +208,8 @@ func checkHeaders(t *testing.T, what string, w *httptest.ResponseRecorder) {
 		}
 	}
 	body := w.Body.String()
-	file := strings.HasPrefix(w.Header().Get("Content-Type"), "text/csv")
+	kind, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
+	file := kind == "text/csv" || kind == "application/zip"
 	if w.Code != http.StatusSeeOther && w.Body.Len() > 0 && !file && !strings.HasPrefix(body, "<!doctype html>") {
 		t.Errorf("%s: the answer is no page: %.80s", what, body)
 	}

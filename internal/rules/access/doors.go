@@ -22,7 +22,7 @@ const (
 	ChangeSales    Right = "Refund, cancel and record sales"
 	SeePeople      Right = "See people, their access and progress"
 	ChangePeople   Right = "Change people and their access"
-	ErasePeople    Right = "Erase people"
+	ErasePeople    Right = "Erase people, and hand over their data"
 	SeeProducts    Right = "See products, plans and coupons"
 	ChangeProducts Right = "Change products, plans and coupons"
 	Moderate       Right = "Moderate comments"
@@ -85,7 +85,7 @@ func May(role lyceum.StaffRole, door string) bool {
 func WantsFresh(door string) bool {
 	method, path, _ := strings.Cut(door, " ")
 	if strings.HasPrefix(path, "/admin/settings/people/") {
-		return strings.HasSuffix(path, "/erase") || strings.HasSuffix(path, "/second-factor")
+		return strings.HasSuffix(path, "/erase") || strings.HasSuffix(path, "/data") || strings.HasSuffix(path, "/second-factor")
 	}
 	if path == "/admin/settings/staff" {
 		return true

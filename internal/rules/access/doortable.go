@@ -134,6 +134,7 @@ var doors = map[Right][]string{
 		"GET /admin/settings/people/{id}/erase",
 		"POST /admin/settings/people/{id}/erase",
 		"POST /admin/settings/people/{id}/undo-erase",
+		"POST /admin/settings/people/{id}/data",
 		"DELETE /v2/users/{user_id}",
 	},
 	SeeProducts: {

@@ -1,6 +1,7 @@
 package people_test
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 	"time"
@@ -46,6 +47,17 @@ func TestErasingCanBeUndone(t *testing.T) {
 				if err != nil || !plan.DueAt.Equal(clock.Now().Add(people.UndoTime)) {
 					t.Fatal(plan, err)
 				}
+			}
+			var nouns []string
+			err = s.HandOver(t.Context(), by, 2, func(noun string, row []byte) error {
+				nouns = append(nouns, noun)
+				if !json.Valid(row) {
+					t.Errorf("%s: %s", noun, row)
+				}
+				return nil
+			})
+			if want := []string{"profile", "planned_erasure", "journal", "journal", "journal"}; err != nil || !slices.Equal(nouns, want) {
+				t.Errorf("handed over are %v, %v", nouns, err)
 			}
 			clock.Pass(people.UndoTime - time.Second)
 			if again, err := s.PlanErasure(t.Context(), by, 1); err != nil || again.DueAt.Sub(clock.Now()) != time.Second {
