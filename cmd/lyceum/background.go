@@ -74,7 +74,8 @@ func (s *service) schedule(ctx context.Context) {
 		}
 		s.turn.Unlock()
 		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "overdue enrollments, products, sales, orders and erasures could not be processed", "err", err)
+			s.log.WarnContext(ctx, "overdue enrollments, products, sales, orders and erasures could not be processed",
+				"err", err)
 		}
 		if more && ctx.Err() == nil {
 			continue

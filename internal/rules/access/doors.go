@@ -85,7 +85,8 @@ func May(role lyceum.StaffRole, door string) bool {
 func WantsFresh(door string) bool {
 	method, path, _ := strings.Cut(door, " ")
 	if strings.HasPrefix(path, "/admin/settings/people/") {
-		return strings.HasSuffix(path, "/erase") || strings.HasSuffix(path, "/data") || strings.HasSuffix(path, "/second-factor")
+		_, deed, _ := strings.Cut(strings.TrimPrefix(path, "/admin/settings/people/"), "/")
+		return slices.Contains([]string{"erase", "data", "second-factor"}, deed)
 	}
 	if path == "/admin/settings/staff" {
 		return true

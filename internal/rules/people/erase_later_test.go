@@ -16,8 +16,10 @@ import (
 // it is undone or refused by then.
 func TestErasingCanBeUndone(t *testing.T) {
 	for engine, open := range map[string]func() (*sqlstore.Store, error){
-		"SQLite":     func() (*sqlstore.Store, error) { return sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{}) },
-		"PostgreSQL": func() (*sqlstore.Store, error) { return sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{}) },
+		"SQLite": func() (*sqlstore.Store, error) { return sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{}) },
+		"PostgreSQL": func() (*sqlstore.Store, error) {
+			return sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{})
+		},
 	} {
 		t.Run(engine, func(t *testing.T) {
 			store, err := open()
