@@ -38,6 +38,7 @@ const (
 	UserEnabled        EntryType = "user.enabled"
 	UserSignedOut      EntryType = "user.signed_out"    // everywhere
 	SessionEnded       EntryType = "user.session_ended" // one of several, by its owner
+	SignedIn           EntryType = "user.signed_in"     // whoever it was; see EntryDetail
 
 	LectureSectionCreated  EntryType = "lecture_section.created"
 	LectureSectionUpdated  EntryType = "lecture_section.updated"
@@ -110,7 +111,7 @@ func EntryTypes() []EntryType {
 		PricingPlanCreated, PricingPlanUpdated, CouponCreated, CouponUpdated, AffiliateCreated, AffiliateUpdated,
 		AuthorCreated, AuthorUpdated, SaleCreated, SaleUpdated, TransactionCreated, TransactionUpdated, APIKeyCreated,
 		APIKeyRevoked, OAuthAppCreated, OAuthAppUpdated, GrantCreated, GrantRevoked, LinkCreated, UserDisabled, UserEnabled,
-		UserSignedOut, SessionEnded, LectureSectionCreated, LectureSectionUpdated, LectureCreated, LectureUpdated,
+		UserSignedOut, SessionEnded, SignedIn, LectureSectionCreated, LectureSectionUpdated, LectureCreated, LectureUpdated,
 		AttachmentCreated, AttachmentUpdated, EnrollmentCreated, EnrollmentUpdated, ProgressCreated, ProgressUpdated,
 		LectureProgressCreated, LectureProgressUpdated, LectureProgressDeleted, QuizResponseCreated, QuizResponseUpdated,
 		UserTagged,
@@ -175,7 +176,7 @@ type Entry struct {
 	Type     EntryType
 	ObjectID int32
 	Event    Opt[EventName] // that webhooks tell of
-	Detail   Opt[string]    // JSON: what of the event the object does not tell afterwards
+	Detail   Opt[string]    // JSON: what the object does not tell afterwards; without an event, nothing personal
 }
 
 // Stamp says to which school a change belongs, when it happened and who made

@@ -49,6 +49,9 @@ type JournalReads interface {
 	// FindChanges returns a part of the journal with its objects, all of one
 	// moment.
 	FindChanges(f ChangeFilter) (ChangeListing, error)
+	// FindEntries returns the newest entries that a query selects, or those nearest to
+	// its After. It looks at EntriesScanned others at most.
+	FindEntries(q EntryQuery) (EntryListing, error)
 	// LastEntry returns the number of the last entry, inside a change that of the
 	// last one before it; 0 without any.
 	LastEntry() (int64, error)
@@ -87,6 +90,9 @@ type JournalChanges interface {
 	Announce(entry EntryType, id int32, event EventName, detail string)
 	// Note appends an entry that is about no row that was saved.
 	Note(entry EntryType, id int32)
+	// NoteDetail appends such an entry with a detail, which is JSON, or empty, and has
+	// nothing that must be erased with a person.
+	NoteDetail(entry EntryType, id int32, detail string)
 	// MoveCursor reports whether the cursor stood at from, and moves it if so.
 	MoveCursor(name string, from, to int64) (bool, error)
 }

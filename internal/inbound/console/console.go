@@ -210,6 +210,8 @@ func (c *console) routes() map[string]map[string]action {
 		staffPath + "/{id}":                     {"POST": c.changeStaff},
 		staffPath + "/{id}/remove":              {"GET": c.confirmRemoveStaff, "POST": c.removeStaff},
 		ownPath:                                 {"GET": c.showOwn},
+		auditPath:                               {"GET": c.audit},
+		auditFilePath:                           {"GET": c.exportAudit},
 		emailsPath:                              {"GET": c.listEmails},
 		emailsPath + "/secrets":                 {"POST": c.keepSecret},
 		emailsPath + "/secrets/{id}/delete":     {"POST": c.deleteSecret},

@@ -182,6 +182,7 @@ var rooms = map[string]string{
 	"person_erase.gohtml":     peoplePath,
 	"access.gohtml":           peoplePath,
 	"access_end.gohtml":       peoplePath,
+	"audit.gohtml":            auditPath,
 	"staff.gohtml":            staffPath,
 	"staff_link.gohtml":       staffPath,
 	"staff_remove.gohtml":     staffPath,

@@ -368,7 +368,9 @@ func (o *OAuth) Exchange(ctx context.Context, client Client, code, redirectURI, 
 	}
 	if replayed {
 		o.forgetAll()
-		o.Traces.Add(ctx, Trace{CodeReplayed, school, standing.User.ID, int32(kept.Grant), client.From})
+		o.Traces.Add(ctx, Trace{
+			Kind: CodeReplayed, School: school, User: standing.User.ID, Object: int32(kept.Grant), From: client.From,
+		})
 		return Tokens{}, errGrant
 	}
 	return tokens, nil

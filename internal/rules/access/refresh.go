@@ -65,7 +65,9 @@ func (o *OAuth) Refresh(ctx context.Context, client Client, refreshToken, wanted
 	}
 	if reused {
 		o.forgetAll()
-		o.Traces.Add(ctx, Trace{TokenReused, school, of.User, int32(of.ID), client.From})
+		o.Traces.Add(ctx, Trace{
+			Kind: TokenReused, School: school, User: of.User, Object: int32(of.ID), From: client.From,
+		})
 		return Tokens{}, errGrant
 	}
 	return tokens, nil

@@ -226,31 +226,32 @@ func codeStep(secret, code string, now time.Time, after int64) (int64, error) {
 	return found, nil
 }
 
-// spendCode takes a code of a user's app, or a recovery code, once.
+// spendCode takes a code of a user's app, or a recovery code, once, and returns which
+// of them it was.
 func (a *Accounts) spendCode(
 	tx lyceum.Tx, school lyceum.SchoolID, user lyceum.UserID, code string, now time.Time,
-) error {
+) (with string, err error) {
 	factor, err := tx.SecondFactors.Get(tx, user)
 	if err != nil {
-		return err
+		return "", err
 	}
 	hash := recoveryHash(school, user, code)
 	kept, err := tx.RecoveryCodes.Find(tx, hash)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if kept[hash].User == user {
 		tx.Note(lyceum.RecoveryCodeUsed, int32(user))
-		return tx.RecoveryCodes.Delete(tx, hash)
+		return lyceum.WithRecoveryCode, tx.RecoveryCodes.Delete(tx, hash)
 	}
 	secret, err := a.ring.Open(sealing(school, user), factor.Sealed)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if factor.Step, err = codeStep(secret, code, now, factor.Step); err != nil {
-		return err
+		return "", err
 	}
-	return tx.SecondFactors.Update(tx, factor)
+	return lyceum.WithAppCode, tx.SecondFactors.Update(tx, factor)
 }
 
 // tryCode runs what takes a code of a user, within the bounds of codes.
@@ -258,7 +259,7 @@ func (a *Accounts) tryCode(
 	ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, from netip.Addr, change func(lyceum.Tx) error,
 ) error {
 	name := userActor(user)
-	trace := Trace{AccountLocked, school, user, int32(user), from.String()}
+	trace := Trace{Kind: AccountLocked, School: school, User: user, Object: int32(user), From: from.String()}
 	if !a.codes.Take(school, name) {
 		a.oauth.Traces.Add(ctx, trace)
 		return errCodeTries
@@ -268,7 +269,7 @@ func (a *Accounts) tryCode(
 	case err == nil:
 		a.codes.GiveBack(school, name)
 	case lyceum.KindOf(err) == lyceum.Unauthenticated:
-		trace.Kind = SignInFailed
+		trace.Kind, trace.Detail.Wrong = SignInFailed, lyceum.WrongCode
 		a.oauth.Traces.Add(ctx, trace)
 	}
 	return err
@@ -301,11 +302,12 @@ func (a *Accounts) SecondStep(ctx context.Context, t Attempt, step, code string)
 		if err := spendLink(tx, link.Hash, now); err != nil {
 			return errStep
 		}
-		if err := a.spendCode(tx, t.School, link.User, code, now); err != nil {
+		with, err := a.spendCode(tx, t.School, link.User, code, now)
+		if err != nil {
 			return err
 		}
 		in.Session = secretText(sessionPrefix, t.School, a.entropy())
-		return enter(tx, t, link.User, in.Session, now)
+		return enter(tx, t, link.User, with, in.Session, now)
 	})
 	if err != nil {
 		return Admission{}, err
@@ -380,7 +382,7 @@ func (a *Accounts) Confirm(ctx context.Context, p Proof) error {
 	}
 	if second {
 		return a.tryCode(ctx, p.School, user.ID, p.From, func(tx lyceum.Tx) error {
-			if err := a.spendCode(tx, p.School, user.ID, p.Code, a.clock()); err != nil {
+			if _, err := a.spendCode(tx, p.School, user.ID, p.Code, a.clock()); err != nil {
 				return err
 			}
 			return a.confirm(tx, p.Session)
@@ -411,7 +413,7 @@ func (a *Accounts) checkOwn(ctx context.Context, p Proof, user *lyceum.User) err
 		return err
 	}
 	if !good {
-		a.oauth.Traces.Add(ctx, Trace{SignInFailed, p.School, user.ID, int32(user.ID), p.From.String()})
+		a.traceFailure(ctx, &p.Attempt, user.ID, lyceum.WrongPassword)
 		return errOwnPassword
 	}
 	a.guard.succeeded(c)

@@ -124,7 +124,11 @@ func (a *Accounts) signIn(ctx context.Context, t Attempt) (Admission, error) {
 		return Admission{}, err
 	}
 	if !good || user.ID == 0 || user.DisabledAt.Present {
-		a.oauth.Traces.Add(ctx, Trace{SignInFailed, t.School, user.ID, int32(user.ID), t.From.String()})
+		wrong := lyceum.WrongPassword
+		if good {
+			wrong = lyceum.DisabledAccount
+		}
+		a.traceFailure(ctx, &t, user.ID, wrong)
 		return Admission{}, errSignIn
 	}
 	a.guard.succeeded(c)
@@ -158,6 +162,14 @@ func (a *Accounts) traceLock(ctx context.Context, t Attempt, user lyceum.User, r
 		return
 	}
 	a.oauth.Traces.Add(ctx, trace)
+}
+
+// traceFailure notes that a sign-in failed, and why.
+func (a *Accounts) traceFailure(ctx context.Context, t *Attempt, user lyceum.UserID, wrong string) {
+	a.oauth.Traces.Add(ctx, Trace{
+		Kind: SignInFailed, School: t.School, User: user, Object: int32(user), From: t.From.String(),
+		Detail: lyceum.EntryDetail{Wrong: wrong},
+	})
 }
 
 // changeLifetime is how long somebody who must choose a new password has time.
@@ -212,14 +224,15 @@ func (a *Accounts) begin(ctx context.Context, t Attempt, user lyceum.User) (stri
 					return err
 				}
 			}
-			return enter(tx, t, user.ID, text, now)
+			return enter(tx, t, user.ID, lyceum.WithPassword, text, now)
 		})
 	user.PasswordHash = fresh
 	return text, user, err
 }
 
-// enter begins a session with a secret.
-func enter(tx lyceum.Tx, t Attempt, user lyceum.UserID, text string, now time.Time) error {
+// enter begins a session with a secret, for who showed something.
+func enter(tx lyceum.Tx, t Attempt, user lyceum.UserID, with, text string, now time.Time) error {
+	tx.NoteDetail(lyceum.SignedIn, int32(user), lyceum.EntryDetail{With: with}.JSON())
 	if err := tx.SignedIn(user, t.From.String(), now); err != nil {
 		return err
 	}

@@ -228,9 +228,9 @@ func give(tx lyceum.Tx, user *lyceum.User, before, role lyceum.StaffRole, now ti
 	}
 	switch {
 	case before == "":
-		tx.Note(lyceum.StaffMemberCreated, int32(user.ID))
+		tx.NoteDetail(lyceum.StaffMemberCreated, int32(user.ID), lyceum.EntryDetail{Role: role}.JSON())
 	case role != "":
-		tx.Note(lyceum.StaffMemberUpdated, int32(user.ID))
+		tx.NoteDetail(lyceum.StaffMemberUpdated, int32(user.ID), lyceum.EntryDetail{Role: role}.JSON())
 	default:
 		tx.Note(lyceum.StaffMemberDeleted, int32(user.ID))
 		if err := endKeys(tx, user.ID, now); err != nil {

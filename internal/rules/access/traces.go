@@ -57,6 +57,7 @@ type Trace struct {
 	User   lyceum.UserID // 0: nobody who is known
 	Object int32         // of the journal's entry: a user, a grant, a webhook or the school; 0 for none
 	From   string        // an address; empty for none
+	Detail lyceum.EntryDetail
 }
 
 // The journal has one entry of a kind for each object in an hour, and no more
@@ -131,7 +132,7 @@ func (t *Traces) Keep(ctx context.Context) error {
 		stamp := lyceum.Stamp{School: school, At: t.clock(), Actor: "server"}
 		err := t.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 			for _, trace := range traces {
-				tx.Note(traceKinds[trace.Kind].entry, trace.Object)
+				tx.NoteDetail(traceKinds[trace.Kind].entry, trace.Object, trace.Detail.JSON())
 			}
 			return nil
 		})

@@ -64,6 +64,13 @@ func (t *tx) Note(kind lyceum.EntryType, id int32) {
 	t.plain++
 }
 
+func (t *tx) NoteDetail(kind lyceum.EntryType, id int32, detail string) {
+	t.entries = append(t.entries, lyceum.Entry{
+		Type: kind, ObjectID: id, Detail: lyceum.Opt[string]{Value: detail, Present: detail != ""},
+	})
+	t.plain++
+}
+
 // finish numbers the change's entries and keeps them and what it counted. It
 // comes last, so that the counters' rows are locked as shortly as can be.
 func (t *tx) finish() error {

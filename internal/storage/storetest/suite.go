@@ -72,6 +72,7 @@ func tests() map[string]func(*testing.T, lyceum.Store) {
 		"names":                            names,
 		"payments by reference":            references,
 		"the feed misses nothing":          feed,
+		"entries by kind, actor and time":  entries,
 		"a key is answered once":           answersOnce,
 		"deliveries are claimed once":      deliveriesAreClaimedOnce,
 		"deleted webhooks are left out":    deletedWebhooksAreLeftOut,

@@ -1,0 +1,250 @@
+package sqlstore
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// The conditions of the partial indexes of the journal, as migration 75 has them: an
+// engine takes such an index for a query that has its condition.
+var (
+	scarceEntries = "type IN (" + quoted(scarceTypes()) + ")"
+	userEntries   = "substr(actor, 1, 5) = 'user:'"
+)
+
+// userEntriesScanned is how many entries of one user a query looks at.
+const userEntriesScanned = 20_000
+
+// clockSkew is by how much an entry may be dated before an earlier one: changes are
+// dated before they wait for their turn, and processes have clocks of their own.
+const clockSkew = 10 * time.Minute
+
+func scarceTypes() []lyceum.EntryType {
+	var types []lyceum.EntryType
+	for _, kind := range lyceum.EntryKinds() {
+		if kind.Scarce() {
+			types = append(types, kind.Types()...)
+		}
+	}
+	return types
+}
+
+func quoted(types []lyceum.EntryType) string {
+	list := make([]string, len(types))
+	for i, t := range types {
+		list[i] = "'" + string(t) + "'"
+	}
+	return strings.Join(list, ", ")
+}
+
+func (v *view) FindEntries(q lyceum.EntryQuery) (listing lyceum.EntryListing, err error) {
+	err = v.atOnce(func(s *session) (err error) {
+		e := entrySearch{EntryQuery: q, session: s, view: v, up: q.After > 0}
+		listing, err = e.find()
+		return err
+	})
+	if err != nil {
+		return lyceum.EntryListing{}, v.public(fmt.Errorf("find entries: %w", err))
+	}
+	return listing, nil
+}
+
+// entrySearch is one query of the journal. It looks at the entries from low to high,
+// upwards from the lowest or downwards from the highest.
+type entrySearch struct {
+	lyceum.EntryQuery
+
+	session   *session
+	view      *view
+	up        bool
+	low, high int64
+}
+
+func (e *entrySearch) find() (listing lyceum.EntryListing, err error) {
+	if err := e.bound(); err != nil || e.low > e.high {
+		return listing, err
+	}
+	low, high := e.low, e.high
+	listing.Span = high - low + 1
+	if err := e.shorten(); err != nil {
+		return listing, err
+	}
+	found, err := e.read()
+	if err != nil {
+		return listing, err
+	}
+	switch {
+	case len(found) > e.Limit:
+		found = found[:e.Limit]
+		listing.More, listing.Through = true, found[e.Limit-1].Number
+	case e.up:
+		listing.More, listing.Through = e.high < high, e.high
+	default:
+		listing.More, listing.Through = e.low > low, e.low
+	}
+	if e.up {
+		slices.Reverse(found)
+	}
+	listing.Entries = found
+	return listing, nil
+}
+
+// bound finds the numbers between which there are entries of the period.
+func (e *entrySearch) bound() error {
+	_, err := e.session.one("SELECT value FROM counters WHERE school_id = $1 AND name = '"+journalCounter+"'",
+		[]any{int64(e.view.school)}, scanInt(&e.high))
+	if err != nil {
+		return err
+	}
+	last := e.high
+	e.low = max(1, e.After+1)
+	if e.Before > 0 {
+		e.high = min(e.high, e.Before-1)
+	}
+	if !e.Made.After.IsZero() {
+		first, err := e.firstAt(e.Made.After.Add(time.Second-clockSkew), last)
+		if err != nil {
+			return err
+		}
+		e.low = max(e.low, first)
+	}
+	if !e.Made.Until.IsZero() {
+		first, err := e.firstAt(e.Made.Until.Add(time.Second+clockSkew), last)
+		if err != nil {
+			return err
+		}
+		e.high = min(e.high, first-1)
+	}
+	return nil
+}
+
+// firstAt returns the number of about the first entry that is not before a time, and
+// otherwise the one after the last.
+func (e *entrySearch) firstAt(at time.Time, last int64) (int64, error) {
+	from, until := int64(1), last+1
+	for from < until {
+		middle := from + (until-from)/2
+		var made int64
+		_, err := e.session.one("SELECT at FROM journal WHERE school_id = $1 AND number = $2",
+			[]any{int64(e.view.school), middle}, scanInt(&made))
+		if err != nil {
+			return 0, err
+		}
+		if made < micros(at) {
+			from = middle + 1
+		} else {
+			until = middle
+		}
+	}
+	return from, nil
+}
+
+// byUser reports whether the index of users' changes has what is asked for.
+func (e *entrySearch) byUser() bool { return strings.HasPrefix(e.Actor.Value, "user:") }
+
+// byType reports whether the index of scarce types has exactly what is asked for.
+func (e *entrySearch) byType() bool { return e.Kind.Scarce() && !e.Actor.Present && !e.Object.Present }
+
+// shorten leaves no more between low and high than one query may look at.
+func (e *entrySearch) shorten() error {
+	narrowed := e.Kind != "" || e.Actor.Present || e.Object.Present
+	switch {
+	case e.byType() || !narrowed || e.byUser() && e.Kind == "" && !e.Object.Present:
+		return nil // an index has these alone
+	case !e.byUser() && e.up:
+		e.high = min(e.high, e.low+lyceum.EntriesScanned-1)
+		return nil
+	case !e.byUser():
+		e.low = max(e.low, e.high-lyceum.EntriesScanned+1)
+		return nil
+	}
+	w := e.where()
+	w.and(userEntries)
+	w.and("actor = ?", e.Actor.Value)
+	var reached int64
+	there, err := e.session.one("SELECT number FROM journal"+e.session.pool.dialect.indexed("journal_users")+w.String()+
+		e.order()+" LIMIT 1 OFFSET "+w.arg(int64(userEntriesScanned)), w.args, scanInt(&reached))
+	switch {
+	case err != nil || !there:
+	case e.up:
+		e.high = reached
+	default:
+		e.low = reached
+	}
+	return err
+}
+
+// where wants the entries from low to high.
+func (e *entrySearch) where() *where {
+	w := &where{}
+	w.and("school_id = ?", int64(e.view.school))
+	w.and("number >= ?", e.low)
+	w.and("number <= ?", e.high)
+	return w
+}
+
+func (e *entrySearch) order() string {
+	if e.up {
+		return " ORDER BY number"
+	}
+	return " ORDER BY number DESC"
+}
+
+// read reads the entries in the order of the search, and one more than the limit.
+func (e *entrySearch) read() ([]lyceum.Entry, error) {
+	indexed := e.session.pool.dialect.indexed
+	switch {
+	case e.byUser():
+		return e.readFrom(indexed("journal_users"), func(w *where) {
+			w.and(userEntries)
+			oneOf(w, "type", e.Kind.Types())
+		})
+	case !e.byType():
+		return e.readFrom("", func(w *where) { oneOf(w, "type", e.Kind.Types()) })
+	}
+	var found []lyceum.Entry
+	for _, one := range e.Kind.Types() {
+		some, err := e.readFrom(indexed("journal_scarce"), func(w *where) {
+			w.and(scarceEntries)
+			w.and("type = ?", string(one))
+		})
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+	}
+	slices.SortFunc(found, func(a, b lyceum.Entry) int {
+		if e.up {
+			return cmp.Compare(a.Number, b.Number)
+		}
+		return cmp.Compare(b.Number, a.Number)
+	})
+	return found[:min(len(found), e.Limit+1)], nil
+}
+
+func (e *entrySearch) readFrom(index string, narrow func(*where)) ([]lyceum.Entry, error) {
+	w := e.where()
+	narrow(w)
+	if e.Actor.Present {
+		w.and("actor = ?", e.Actor.Value)
+	}
+	if e.Object.Present {
+		w.and("object_id = ?", int64(e.Object.Value))
+	}
+	if !e.Made.After.IsZero() {
+		w.and("at >= ?", micros(e.Made.After.Add(time.Second)))
+	}
+	if !e.Made.Until.IsZero() {
+		w.and("at < ?", micros(e.Made.Until.Add(time.Second)))
+	}
+	var found []lyceum.Entry
+	var row lyceum.Entry
+	err := e.session.each("SELECT "+entryColumns+" FROM journal"+index+w.String()+e.order()+" LIMIT "+
+		w.arg(int64(e.Limit)+1), w.args, scanEntry(&row), func() error { found = append(found, row); return nil })
+	return found, err
+}
