@@ -81,6 +81,7 @@ const (
 	KeptSessions   Kept = "sessions"
 	KeptLinks      Kept = "links"
 	KeptEmails     Kept = "emails"
+	KeptRequests   Kept = "requests" // that failed
 )
 
 // Expired says what Sweep may delete. A zero time deletes nothing.
@@ -91,6 +92,7 @@ type Expired struct {
 	Until         time.Time // codes and access tokens that expired before it
 	LinkUntil     time.Time // links that expired before it
 	EmailUntil    time.Time // emails that were queued before it and do not wait
+	RequestUntil  time.Time // failed requests before it
 	SeenUntil     time.Time // sessions not seen since
 	BegunUntil    time.Time // sessions that began before it
 	UsedUntil     time.Time // refresh tokens not used since

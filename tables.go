@@ -29,6 +29,7 @@ type Tables struct {
 	Erasures            Table[UserID, Erasure, struct{}]
 	Enrollments         Table[EnrollmentID, Enrollment, EnrollmentFilter]
 	Entitlements        Table[EntitlementID, Entitlement, EntitlementFilter]
+	FailedRequests      Table[FailedRequestID, FailedRequest, FailedRequestFilter]
 	Grants              Table[GrantID, Grant, GrantFilter]
 	LectureProgress     Table[LectureProgressID, LectureProgress, LectureProgressFilter]
 	LectureSections     Table[LectureSectionID, LectureSection, LectureSectionFilter]

@@ -197,7 +197,9 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error) er
 // background works behind the requests until end is called, which keeps the books
 // a last time.
 func (s *service) background(ctx context.Context) (end func(), err error) {
-	books := &access.Bookkeeper{Store: s.store, Keys: s.keys, OAuth: s.oauth, Limiter: s.limiter, Log: s.log}
+	books := &access.Bookkeeper{
+		Store: s.store, Keys: s.keys, OAuth: s.oauth, Limiter: s.limiter, Failures: s.failures, Log: s.log,
+	}
 	if err := books.Resume(ctx); err != nil {
 		return nil, err
 	}

@@ -229,6 +229,7 @@ type service struct {
 	accounts *access.Accounts
 	apps     *access.Apps
 	limiter  *access.Limiter
+	failures *access.Failures
 	load     *access.Load
 	sales    *sales.Service
 	learning *learning.Service
@@ -287,6 +288,9 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		Ring: o.ring, CheckURL: o.sender.CheckURL, BaseURL: o.site.BaseURL,
 	})
 	emails := templates.New(store, p.clock, templates.Options{Ring: o.ring, Log: p.log, Send: o.send, Name: web.Plain})
+	failures := access.NewFailures(store, p.clock)
+	metrics.Count("lyceum_failed_requests_dropped_total", "Failed requests that are not kept, because there "+
+		"were too many.", failures.Dropped)
 	return &service{
 		store: store, log: p.log, clock: p.clock,
 		keys:     access.NewKeys(store, p.clock),
@@ -294,6 +298,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		accounts: access.NewAccounts(store, p.clock, oauth, o.ring),
 		apps:     access.NewApps(store, p.clock, oauth, o.loopback),
 		limiter:  access.NewLimiter(o.perMinute, p.clock),
+		failures: failures,
 		load:     load,
 		cache:    cache,
 		sales:    sales.New(store, p.clock, lessons, users).Notifying(emails.Notify),
@@ -385,7 +390,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		Site: o.site, School: s.school,
 		Accounts: s.accounts, Staff: s.staff(), Apps: s.apps, Keys: s.keys, Sales: s.sales, Names: s.store, Log: s.log,
 		Learning: s.learning, People: s.people, Doors: s.doors(o), Bulk: s.bulk, Patience: 5 * time.Second,
-		Clock: s.clock, Moves: s.moves, Events: s.events, Emails: s.emails, Reports: s.reports,
+		Clock: s.clock, Moves: s.moves, Events: s.events, Emails: s.emails, Reports: s.reports, Failures: s.failures,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("parse the console: %w", err)
@@ -419,6 +424,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		Files:        files.Handlers(files.Options{Learning: s.learning, Log: s.log}),
 		Nothing:      nothing,
 		Limiter:      s.limiter,
+		Failures:     s.failures,
 		Load:         s.load,
 		Cache:        s.cache,
 		Reference:    o.reference,

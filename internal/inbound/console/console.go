@@ -47,6 +47,7 @@ type Options struct {
 	Events   *events.Service
 	Emails   *templates.Service
 	Reports  *reports.Service
+	Failures *access.Failures
 	Names    Names
 	// Patience is how long the page after moving a clock, or sending to a webhook,
 	// waits for what comes back. 0 does not wait.
@@ -210,6 +211,7 @@ func (c *console) routes() map[string]map[string]action {
 		staffPath + "/{id}":                     {"POST": c.changeStaff},
 		staffPath + "/{id}/remove":              {"GET": c.confirmRemoveStaff, "POST": c.removeStaff},
 		ownPath:                                 {"GET": c.showOwn},
+		requestsPath:                            {"GET": c.listRequests},
 		auditPath:                               {"GET": c.audit},
 		auditFilePath:                           {"GET": c.exportAudit},
 		emailsPath:                              {"GET": c.listEmails},

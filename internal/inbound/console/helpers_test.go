@@ -84,9 +84,9 @@ func open(t *testing.T, at web.Site, change ...func(*console.Options)) *place {
 		Site: at, School: storetest.School(store), Accounts: p.accounts, Apps: p.apps, Keys: p.keys,
 		Sales: p.sales, Names: store, Events: p.events, Learning: p.learning, Bulk: p.bulk,
 		People: users.New(store, p.clock.Now), Doors: p.doors(), Emails: p.emails(nil),
-		Reports: &reports.Service{Store: store, Clock: p.clock.Now},
-		Staff:   &access.Staff{Store: store, Clock: p.clock.Now, Accounts: p.accounts, Keys: p.keys, People: users.New(store, p.clock.Now)},
-		Clock:   p.clock.Now, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Reports: &reports.Service{Store: store, Clock: p.clock.Now}, Failures: access.NewFailures(store, p.clock.Now),
+		Staff: &access.Staff{Store: store, Clock: p.clock.Now, Accounts: p.accounts, Keys: p.keys, People: users.New(store, p.clock.Now)},
+		Clock: p.clock.Now, Log: slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	p.options = options
 	p.remake(change...)

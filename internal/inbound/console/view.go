@@ -183,6 +183,7 @@ var rooms = map[string]string{
 	"access.gohtml":           peoplePath,
 	"access_end.gohtml":       peoplePath,
 	"audit.gohtml":            auditPath,
+	"requests.gohtml":         requestsPath,
 	"staff.gohtml":            staffPath,
 	"staff_link.gohtml":       staffPath,
 	"staff_remove.gohtml":     staffPath,

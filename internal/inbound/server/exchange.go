@@ -42,6 +42,7 @@ type exchange struct {
 	who    wire.Principal
 	status int
 	bytes  int64
+	wrong  *lyceum.Error // what the response says is wrong
 	held   held
 	body   io.ReadCloser // of the request, without a bound
 
@@ -192,6 +193,9 @@ func (h *handler) finish(x *exchange, r *http.Request) {
 	}
 	took := time.Since(x.begin)
 	h.Metrics.count(x, took)
+	if x.wrong != nil && h.Failures != nil && x.school() != 0 {
+		h.Failures.Add(x.school(), x.failed(r, took), x.wrong)
+	}
 	if h.AccessLog {
 		h.Log.InfoContext(r.Context(), "request",
 			"request_id", x.id, "method", r.Method, "path", x.pattern(r), "status", x.status,

@@ -3,6 +3,8 @@ package server
 import (
 	"errors"
 	"net/http"
+	"strings"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
@@ -28,6 +30,7 @@ func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status in
 			"request_id", x.id, "path", x.pattern(r), "err", err)
 		x.Header().Set("Retry-After", "2")
 	}
+	x.wrong = e
 	own, challenge, body := x.failure(e)
 	if challenge != "" {
 		x.Header().Set("WWW-Authenticate", challenge)
@@ -38,6 +41,41 @@ func (h *handler) sendFailure(x *exchange, r *http.Request, err error, status in
 	if err := wire.Send(x, r, status, body); err != nil {
 		h.Log.ErrorContext(r.Context(), "error could not be sent", "request_id", x.id, "err", err)
 	}
+}
+
+// failed is what is kept of a request that failed.
+func (x *exchange) failed(r *http.Request, took time.Duration) lyceum.FailedRequest {
+	f := lyceum.FailedRequest{
+		RequestID: x.id, Method: r.Method, Path: x.kindOfPath(r), Status: int32(x.status), // #nosec G115 -- below 600
+		Took: took.Microseconds(), Actor: x.who.By.Actor,
+	}
+	if x.who.Learner != nil {
+		f.User = lyceum.Some(x.who.Learner.User)
+	}
+	return f
+}
+
+// maxPathNumber is the longest number of a path that is kept, in figures.
+const maxPathNumber = 20
+
+// kindOfPath is the path of a request with the names of its parts instead of what was
+// typed for them, unless it is a number.
+func (x *exchange) kindOfPath(r *http.Request) string {
+	pattern := x.pattern(r)
+	names, given := strings.Split(pattern, "/"), strings.Split(r.URL.Path, "/")
+	if len(names) != len(given) {
+		return pattern
+	}
+	for i, name := range names {
+		if strings.HasPrefix(name, "{") && len(given[i]) <= maxPathNumber && isNumber(given[i]) {
+			names[i] = given[i]
+		}
+	}
+	return strings.Join(names, "/")
+}
+
+func isNumber(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 }
 
 // roomLacked returns what the log says of an answer that found no room: how much

@@ -19,9 +19,10 @@ type Options struct {
 	Keys      *access.Keys
 	OAuth     *access.OAuth
 	Limiter   *access.Limiter
-	Load      *access.Load // nil is the usual one
-	Cache     *Cache       // nil caches nothing
-	Reference http.Handler // the pages at /docs and the documents at /openapi
+	Failures  *access.Failures // keeps requests that failed; nil keeps none
+	Load      *access.Load     // nil is the usual one
+	Cache     *Cache           // nil caches nothing
+	Reference http.Handler     // the pages at /docs and the documents at /openapi
 	// Pages are the pages for people by the patterns of their paths.
 	Pages map[string]http.Handler
 	// Uploads are the largest bodies, in bytes, of the pages that read more than

@@ -16,7 +16,9 @@ type Bookkeeper struct {
 	Keys    *Keys
 	OAuth   *OAuth
 	Limiter *Limiter
-	Log     *slog.Logger
+	// Failures are the requests that failed; nil keeps none.
+	Failures *Failures
+	Log      *slog.Logger
 }
 
 // bookkeepingPause is what a process that is killed may forget of both.
@@ -42,6 +44,11 @@ func (b *Bookkeeper) Run(ctx context.Context) {
 func (b *Bookkeeper) keep(ctx context.Context) {
 	if err := b.OAuth.Traces.Keep(ctx); err != nil {
 		b.Log.WarnContext(ctx, "suspicious events could not be recorded in the journal", "err", err)
+	}
+	if b.Failures != nil {
+		if err := b.Failures.Keep(ctx); err != nil {
+			b.Log.WarnContext(ctx, "failed requests could not be stored", "err", err)
+		}
 	}
 	books := lyceum.Bookkeeping{KeyUses: b.Keys.Uses(), RateWindows: b.Limiter.Windows()}
 	books.GrantUses, books.AppUses = b.OAuth.Uses()

@@ -326,6 +326,7 @@ var doors = map[Right][]string{
 		"POST /admin/settings/webhooks/{id}/resend/keep",
 		"GET /admin/settings/webhooks/{id}/deliveries/{delivery}",
 		"POST /admin/settings/webhooks/{id}/deliveries/{delivery}/resend",
+		"GET /admin/settings/requests",
 		"GET /admin/settings/audit-log",
 		"GET /admin/settings/audit-log.csv",
 		"GET /admin/settings/emails",

@@ -41,6 +41,7 @@ func Expired(r lyceum.Retention, now time.Time) lyceum.Expired {
 		Until: over, SeenUntil: over.Add(-SessionIdle), BegunUntil: over.Add(-SessionAbsolute),
 		UsedUntil: over.Add(-RefreshIdle), FamilyUntil: over.Add(-RefreshAbsolute),
 		LinkUntil: before(r.Links), EmailUntil: before(r.Emails), AnswerUntil: before(r.Answers),
+		RequestUntil: now.Add(-lyceum.FailedRequestsKept),
 	}
 	if r.Events > 0 {
 		e.EventUntil = before(r.Events)

@@ -133,6 +133,7 @@ var traces = []trace{
 	{"disputes", "dispute_id", "reason", false, "reason IS NOT NULL", ""},
 	{"payment_failures", "payment_failure_id", "reason", false, "reason IS NOT NULL", ""},
 	{"sale_warnings", "sale_warning_id", "message", false, "", ""},
+	{"failed_requests", "failed_request_id", "message", false, "", ""},
 	{"comments", "comment_id", "body", false, "", lyceum.CommentUpdated},
 	{"comments", "comment_id", "attachments", true, "attachments <> '[]'", lyceum.CommentUpdated},
 	{"quiz_responses", "quiz_response_id", "answers", true, "answers IS NOT NULL", lyceum.QuizResponseUpdated},

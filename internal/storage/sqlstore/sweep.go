@@ -46,6 +46,10 @@ func (d *dialect) sweeps(e lyceum.Expired) []sweep {
 			at: "created_at", key: []string{"email_id"}, least: []int64{0},
 		},
 		{
+			kept: lyceum.KeptRequests, table: "failed_requests", cond: "at < ?", until: e.RequestUntil,
+			at: "at", key: []string{"failed_request_id"}, least: []int64{0},
+		},
+		{
 			kept: lyceum.KeptEvents, table: "event_payloads", cond: "at < ? AND NOT " + waitedFor, until: e.EventUntil,
 			at: "at", key: []string{"number"}, least: []int64{math.MinInt64},
 		},

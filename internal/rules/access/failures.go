@@ -1,0 +1,144 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+const (
+	// failuresAnHour is how many failed requests of a school are kept in an hour, and
+	// alikeAnHour how many of those with the same method, path and status.
+	failuresAnHour = 2000
+	alikeAnHour    = 200
+	// failuresPending is how many wait to be stored, of all schools.
+	failuresPending = 10_000
+	// maxFailureText is the longest message that is kept, in bytes.
+	maxFailureText = 1000
+)
+
+// Failures keeps the requests of schools that failed, for FailedRequestsKept. A request
+// does not wait for that: Keep stores what was added since. It is safe for concurrent
+// use.
+type Failures struct {
+	store   lyceum.Store
+	clock   func() time.Time
+	dropped atomic.Int64
+	most    *Tries // by school
+	alike   *Tries // by method, path and status
+
+	mu      sync.Mutex
+	waiting int
+	pending map[lyceum.SchoolID][]lyceum.FailedRequest
+}
+
+// NewFailures makes the service over a store.
+func NewFailures(store lyceum.Store, clock func() time.Time) *Failures {
+	return &Failures{
+		store: store, clock: clock, most: NewTries(clock, Bounds{Hour: failuresAnHour}),
+		alike: NewTries(clock, Bounds{Hour: alikeAnHour}), pending: map[lyceum.SchoolID][]lyceum.FailedRequest{},
+	}
+}
+
+// Dropped returns how many failed requests were not kept since the start, because there
+// were too many.
+func (f *Failures) Dropped() int64 { return f.dropped.Load() }
+
+// address is an email address, whatever surrounds it.
+var address = regexp.MustCompile(`[^\s"'<>(),;:]+@[^\s"'<>(),;:]+`)
+
+// Add takes note of a failed request of a school and of what the response said was
+// wrong, without email addresses.
+func (f *Failures) Add(school lyceum.SchoolID, r lyceum.FailedRequest, wrong *lyceum.Error) {
+	if !f.alike.Take(school, fmt.Sprint(r.Method, " ", r.Path, " ", r.Status)) || !f.most.Take(school, "") {
+		f.dropped.Add(1)
+		return
+	}
+	r.At, r.Message = f.clock(), failureText(wrong)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.waiting >= failuresPending {
+		f.dropped.Add(1)
+		return
+	}
+	f.waiting++
+	f.pending[school] = append(f.pending[school], r)
+}
+
+func failureText(wrong *lyceum.Error) string {
+	text := cmp.Or(address.ReplaceAllString(strings.Join(wrong.Sentences(), "; "), "…"), wrong.Kind.String())
+	if len(text) <= maxFailureText {
+		return text
+	}
+	end := maxFailureText - len("…")
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}
+
+// Keep stores what was added. What fails is tried again the next time, and holds up no
+// other school.
+func (f *Failures) Keep(ctx context.Context) error {
+	f.mu.Lock()
+	pending := f.pending
+	f.pending, f.waiting = map[lyceum.SchoolID][]lyceum.FailedRequest{}, 0
+	f.mu.Unlock()
+	var failed error
+	for school, requests := range pending {
+		stamp := lyceum.Stamp{School: school, At: f.clock(), Actor: "server"}
+		err := f.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
+			if err := tx.Reserve(len(requests), lyceum.FailedRequestSequence); err != nil {
+				return err
+			}
+			for i := range requests {
+				var err error
+				if requests[i].ID, err = tx.FailedRequests.NextID(tx); err != nil {
+					return err
+				}
+			}
+			return tx.FailedRequests.Insert(tx, requests...)
+		})
+		if err != nil {
+			failed = errors.Join(failed, err)
+			f.mu.Lock()
+			f.pending[school] = append(requests, f.pending[school]...)
+			f.waiting += len(requests)
+			f.mu.Unlock()
+		}
+	}
+	return failed
+}
+
+// RequestsAsked selects failed requests.
+type RequestsAsked struct{ RequestID lyceum.Opt[string] }
+
+// maxRequestID is the longest id of a request, in bytes.
+const maxRequestID = 64
+
+var requestID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
+
+// List lists the failed requests of a school, the newest first. It fails with Invalid
+// for an id that no request has.
+func (f *Failures) List(
+	ctx context.Context, by lyceum.By, q RequestsAsked, p lyceum.Page,
+) (lyceum.Listing[lyceum.FailedRequest], error) {
+	if q.RequestID.Present && !requestID.MatchString(q.RequestID.Value) {
+		return lyceum.Listing[lyceum.FailedRequest]{}, lyceum.InvalidFields(lyceum.FieldError{
+			Field: "request_id",
+			Message: fmt.Sprintf("must be 1 to %d letters, figures, hyphens, underscores or full stops, as the response's "+
+				"X-Request-Id has them", maxRequestID),
+		})
+	}
+	v := f.store.In(ctx, by.School)
+	return v.FailedRequests.List(v, lyceum.FailedRequestFilter{RequestID: q.RequestID}, p)
+}

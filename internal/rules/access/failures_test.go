@@ -1,0 +1,97 @@
+package access_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
+)
+
+var everyFailure = lyceum.Page{Number: 1, Size: 5000}
+
+// However many requests fail, a school keeps a bounded number, says how many it left
+// out, and leaves the others alone.
+func TestFailuresAreBounded(t *testing.T) {
+	o := newOffice(t, openStore(t, t.TempDir()))
+	f := access.NewFailures(o.store, o.clock.Now)
+	add := func(method, path string, n int) {
+		for range n {
+			f.Add(o.school, lyceum.FailedRequest{RequestID: "a", Method: method, Path: path, Status: 404}, lyceum.Errorf(lyceum.NotFound, "no"))
+		}
+	}
+	kept := func() int {
+		t.Helper()
+		if err := f.Keep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		found, err := f.List(t.Context(), lyceum.By{School: o.school}, access.RequestsAsked{}, everyFailure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found.Rows)
+	}
+	add("GET", "/v1/users/1", 1000)
+	if n := kept(); n != 200 || f.Dropped() != 800 {
+		t.Errorf("of 1000 alike %d are kept and %d dropped", n, f.Dropped())
+	}
+	for i := range 12 {
+		add("GET", "/v1/courses/"+strings.Repeat("1", i+1), 200)
+	}
+	if n := kept(); n != 2000 || f.Dropped() != 1400 {
+		t.Errorf("of 3400 %d are kept and %d dropped", n, f.Dropped())
+	}
+	o.clock.Pass(time.Hour)
+	add("GET", "/v1/users/1", 1)
+	if n := kept(); n != 2001 {
+		t.Errorf("an hour later %d are kept", n)
+	}
+	o.clock.Pass(lyceum.FailedRequestsKept)
+	if err := access.Sweep(t.Context(), o.store, o.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if n := kept(); n != 1 {
+		t.Errorf("a week later %d are kept, want the one that is as old as that", n)
+	}
+	o.clock.Pass(time.Second)
+	if err := access.Sweep(t.Context(), o.store, o.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if n := kept(); n != 0 {
+		t.Errorf("after that %d are kept", n)
+	}
+}
+
+// What was wrong is kept without addresses, and in bounds.
+func TestFailureTexts(t *testing.T) {
+	o := newOffice(t, openStore(t, t.TempDir()))
+	f := access.NewFailures(o.store, o.clock.Now)
+	for _, tc := range []struct {
+		err  error
+		want string
+	}{
+		{lyceum.InvalidFields(lyceum.FieldError{Field: "page", Message: "must be a number"}, lyceum.FieldError{Field: "per", Message: "must be 1"}), "page must be a number; per must be 1"},
+		{lyceum.Errorf(lyceum.Conflict, `the user "ann.lee@example.com" is there, <b@c.de>`), `the user "…" is there, <…>`},
+		{lyceum.Errorf(lyceum.Internal, ""), "internal"},
+		{lyceum.Invalidf("%s", strings.Repeat("é", 2000)), strings.Repeat("é", 498) + "…"},
+		{&lyceum.Error{Kind: lyceum.Internal, Detail: "internal error", Err: errors.New("dsn with a password")}, "internal error"},
+	} {
+		f.Add(o.school, lyceum.FailedRequest{RequestID: "a"}, lyceum.Public(tc.err))
+		if err := f.Keep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		found, err := f.List(t.Context(), lyceum.By{School: o.school}, access.RequestsAsked{}, everyFailure)
+		if err != nil || found.Rows[0].Message != tc.want || !utf8.ValidString(found.Rows[0].Message) || len(found.Rows[0].Message) > 1000 {
+			t.Errorf("%v is kept as %q, want %q: %v", tc.err, found.Rows[0].Message, tc.want, err)
+		}
+	}
+	for _, id := range []string{"", "a b", strings.Repeat("a", 65), "é", "a%"} {
+		_, err := f.List(t.Context(), lyceum.By{School: o.school}, access.RequestsAsked{RequestID: lyceum.Some(id)}, everyFailure)
+		if lyceum.KindOf(err) != lyceum.Invalid {
+			t.Errorf("the id %q: %v", id, err)
+		}
+	}
+}
