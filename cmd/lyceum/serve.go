@@ -414,7 +414,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 			apilyceum.New(apilyceum.Rules{
 				Sales: s.sales, People: s.people, Learning: s.learning, Events: s.events, Accounts: s.accounts, Feed: s.feed,
 				Bulk: s.bulk, Clock: s.moves, School: s.school, Retain: s.retain,
-				Templates: s.emails, Reports: s.reports,
+				Templates: s.emails, Reports: s.reports, Failures: s.failures,
 			}),
 		},
 		Keys:         s.keys,

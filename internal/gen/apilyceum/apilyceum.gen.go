@@ -751,6 +751,39 @@ type EventCount struct {
 	Count int64 `json:"count"`
 }
 
+// FailedRequest A request that was answered with an error.
+type FailedRequest struct {
+	// ID Identifier of the failed request, unique in the school.
+	ID int32 `json:"id"`
+
+	// RequestID Its id
+	RequestID string `json:"request_id"`
+
+	// RequestedAt When it was answered.
+	RequestedAt time.Time `json:"requested_at"`
+
+	// Method Its method.
+	Method string `json:"method"`
+
+	// Path Its path with the numbers in it; other text is replaced by the name of what stands there.
+	Path string `json:"path"`
+
+	// Status Status of the response.
+	Status int32 `json:"status"`
+
+	// TookUs How long the response took in microseconds.
+	TookUs int64 `json:"took_us"`
+
+	// Actor Who sent it: an API key or an app, by its number.
+	Actor string `json:"actor"`
+
+	// UserID The learner for whom an app sent it; null for a key.
+	UserID *int32 `json:"user_id"`
+
+	// Message What was wrong, in the words of the response.
+	Message string `json:"message"`
+}
+
 // Feedback What learners see after an answer; null if nothing.
 type Feedback struct {
 	// Correct After a right answer; empty if nothing.

@@ -29,6 +29,7 @@ type Rules struct {
 	Feed      *events.Feed
 	Templates *templates.Service
 	Reports   *reports.Service
+	Failures  *access.Failures
 	Clock     *clock.Service // of a sandbox; others have no operations of it
 	// School gives what the school of a key chose.
 	School func(context.Context, lyceum.SchoolID) (lyceum.School, error)
@@ -50,7 +51,7 @@ func (f *Face) Operations() []wire.Operation {
 	all := slices.Concat(
 		f.sales(), f.attention(), f.transactions(), f.disputes(), f.statements(), f.reports(), f.orders(), f.school(),
 		f.users(), f.access(), f.bulkJobs(), f.emailTemplates(), f.templateSecrets(),
-		f.quizzes(), f.quizResponses(), f.comments(), f.emails(),
+		f.quizzes(), f.quizResponses(), f.comments(), f.emails(), f.failedRequests(),
 		f.courses(), f.productCollections(), f.memberships(), f.membershipTiers(), f.coaching(),
 		f.coupons(), f.affiliates(), f.authors(), f.pricingPlans(), f.events(), f.webhooks(), f.deliveries(), f.changes(),
 	)

@@ -268,7 +268,7 @@ func TestKeyboardInABrowser(t *testing.T) {
 	w, p := show(t)
 	w.open("/admin")
 	var seen []string
-	for range 15 {
+	for range 17 {
 		w.do(chromedp.KeyEvent(kb.Tab))
 		seen = append(seen, w.text("document.activeElement.textContent.trim().split('\\n')[0].slice(0, 17)"))
 		if !webtest.Eval[bool](t, w.tab, "[null, '::after'].some(part => getComputedStyle(document.activeElement, part).outlineStyle === 'solid')") {

@@ -61,7 +61,12 @@ func (c *console) listRequests(w http.ResponseWriter, r *http.Request, v *visit)
 }
 
 func (c *console) fillRequests(r *http.Request, v *visit, p *requestPage, page lyceum.Page) error {
-	asked := access.RequestsAsked{RequestID: lyceum.Opt[string]{Value: p.Asked, Present: p.Asked != ""}}
+	asked := lyceum.FailedRequestFilter{RequestID: lyceum.Opt[string]{Value: p.Asked, Present: p.Asked != ""}}
+	if asked.RequestID.Present {
+		if _, err := access.ParseRequestID(p.Asked); err != nil {
+			return lyceum.InvalidFields(lyceum.FieldError{Field: "request_id", Message: lyceum.Public(err).Detail})
+		}
+	}
 	listing, err := c.Failures.List(r.Context(), v.by(), asked, page)
 	if err != nil {
 		return err

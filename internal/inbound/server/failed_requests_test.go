@@ -17,7 +17,7 @@ func (s *site) failures(t *testing.T, school lyceum.SchoolID, id string) []lyceu
 	if err := s.options.Failures.Keep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	asked := access.RequestsAsked{RequestID: lyceum.Opt[string]{Value: id, Present: id != ""}}
+	asked := lyceum.FailedRequestFilter{RequestID: lyceum.Opt[string]{Value: id, Present: id != ""}}
 	found, err := s.options.Failures.List(t.Context(), lyceum.By{School: school}, asked, lyceum.Page{Number: 1, Size: 100})
 	if err != nil {
 		t.Fatal(err)

@@ -338,6 +338,7 @@ var doors = map[Right][]string{
 		"GET /v1/webhooks/{webhook_id}/events",
 		"PATCH /lyceum/v1/school",
 		"GET /lyceum/v1/emails",
+		"GET /lyceum/v1/failed_requests",
 		"GET /lyceum/v1/email_templates",
 		"GET /lyceum/v1/email_templates/{email_name}",
 		"PATCH /lyceum/v1/email_templates/{email_name}",

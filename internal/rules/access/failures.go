@@ -1,7 +1,6 @@
 package access
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,6 +55,9 @@ func (f *Failures) Dropped() int64 { return f.dropped.Load() }
 // address is an email address, whatever surrounds it.
 var address = regexp.MustCompile(`[^\s"'<>(),;:]+@[^\s"'<>(),;:]+`)
 
+// sampleAddress is the address of our own sentences, "such as learner@example.com".
+const sampleAddress = "learner@example.com"
+
 // Add takes note of a failed request of a school and of what the response said was
 // wrong, without email addresses.
 func (f *Failures) Add(school lyceum.SchoolID, r lyceum.FailedRequest, wrong *lyceum.Error) {
@@ -75,7 +77,12 @@ func (f *Failures) Add(school lyceum.SchoolID, r lyceum.FailedRequest, wrong *ly
 }
 
 func failureText(wrong *lyceum.Error) string {
-	text := cmp.Or(address.ReplaceAllString(strings.Join(wrong.Sentences(), "; "), "…"), wrong.Kind.String())
+	text := address.ReplaceAllStringFunc(strings.Join(wrong.Sentences(), "; "), func(found string) string {
+		if found == sampleAddress {
+			return found
+		}
+		return "…"
+	})
 	if len(text) <= maxFailureText {
 		return text
 	}
@@ -119,26 +126,21 @@ func (f *Failures) Keep(ctx context.Context) error {
 	return failed
 }
 
-// RequestsAsked selects failed requests.
-type RequestsAsked struct{ RequestID lyceum.Opt[string] }
-
-// maxRequestID is the longest id of a request, in bytes.
-const maxRequestID = 64
-
 var requestID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 
-// List lists the failed requests of a school, the newest first. It fails with Invalid
-// for an id that no request has.
-func (f *Failures) List(
-	ctx context.Context, by lyceum.By, q RequestsAsked, p lyceum.Page,
-) (lyceum.Listing[lyceum.FailedRequest], error) {
-	if q.RequestID.Present && !requestID.MatchString(q.RequestID.Value) {
-		return lyceum.Listing[lyceum.FailedRequest]{}, lyceum.InvalidFields(lyceum.FieldError{
-			Field: "request_id",
-			Message: fmt.Sprintf("must be 1 to %d letters, figures, hyphens, underscores or full stops, as the response's "+
-				"X-Request-Id has them", maxRequestID),
-		})
+// ParseRequestID reads the id of a request, as X-Request-Id has it. It fails with
+// Invalid for what no request has.
+func ParseRequestID(text string) (string, error) {
+	if !requestID.MatchString(text) {
+		return "", lyceum.Invalidf("must be 1 to 64 letters, digits, hyphens, underscores or dots, as X-Request-Id has them")
 	}
+	return text, nil
+}
+
+// List lists the failed requests of a school, the newest first.
+func (f *Failures) List(
+	ctx context.Context, by lyceum.By, q lyceum.FailedRequestFilter, p lyceum.Page,
+) (lyceum.Listing[lyceum.FailedRequest], error) {
 	v := f.store.In(ctx, by.School)
-	return v.FailedRequests.List(v, lyceum.FailedRequestFilter{RequestID: q.RequestID}, p)
+	return v.FailedRequests.List(v, q, p)
 }

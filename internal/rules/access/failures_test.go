@@ -28,7 +28,7 @@ func TestFailuresAreBounded(t *testing.T) {
 		if err := f.Keep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		found, err := f.List(t.Context(), lyceum.By{School: o.school}, access.RequestsAsked{}, everyFailure)
+		found, err := f.List(t.Context(), lyceum.By{School: o.school}, lyceum.FailedRequestFilter{}, everyFailure)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,6 +76,7 @@ func TestFailureTexts(t *testing.T) {
 		{lyceum.InvalidFields(lyceum.FieldError{Field: "page", Message: "must be a number"}, lyceum.FieldError{Field: "per", Message: "must be 1"}), "page must be a number; per must be 1"},
 		{lyceum.Errorf(lyceum.Conflict, `the user "ann.lee@example.com" is there, <b@c.de>`), `the user "…" is there, <…>`},
 		{lyceum.Errorf(lyceum.Internal, ""), "internal"},
+		{lyceum.Invalidf("an address such as learner@example.com"), "an address such as learner@example.com"},
 		{lyceum.Invalidf("%s", strings.Repeat("é", 2000)), strings.Repeat("é", 498) + "…"},
 		{&lyceum.Error{Kind: lyceum.Internal, Detail: "internal error", Err: errors.New("dsn with a password")}, "internal error"},
 	} {
@@ -83,14 +84,13 @@ func TestFailureTexts(t *testing.T) {
 		if err := f.Keep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		found, err := f.List(t.Context(), lyceum.By{School: o.school}, access.RequestsAsked{}, everyFailure)
+		found, err := f.List(t.Context(), lyceum.By{School: o.school}, lyceum.FailedRequestFilter{}, everyFailure)
 		if err != nil || found.Rows[0].Message != tc.want || !utf8.ValidString(found.Rows[0].Message) || len(found.Rows[0].Message) > 1000 {
 			t.Errorf("%v is kept as %q, want %q: %v", tc.err, found.Rows[0].Message, tc.want, err)
 		}
 	}
 	for _, id := range []string{"", "a b", strings.Repeat("a", 65), "é", "a%"} {
-		_, err := f.List(t.Context(), lyceum.By{School: o.school}, access.RequestsAsked{RequestID: lyceum.Some(id)}, everyFailure)
-		if lyceum.KindOf(err) != lyceum.Invalid {
+		if _, err := access.ParseRequestID(id); lyceum.KindOf(err) != lyceum.Invalid {
 			t.Errorf("the id %q: %v", id, err)
 		}
 	}
