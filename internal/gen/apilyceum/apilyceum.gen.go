@@ -756,7 +756,7 @@ type FailedRequest struct {
 	// ID Identifier of the failed request, unique in the school.
 	ID int32 `json:"id"`
 
-	// RequestID Its id
+	// RequestID Its id, the same as in `X-Request-Id` of the response.
 	RequestID string `json:"request_id"`
 
 	// RequestedAt When it was answered.
