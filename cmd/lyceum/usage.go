@@ -130,6 +130,7 @@ var tableGroups = []struct {
 		"recovery_codes",
 	}},
 	{"emails", []string{"email_templates", "template_secrets", "emails"}},
+	{"failed requests", []string{"failed_requests"}},
 	{"bulk jobs", []string{"bulk_jobs", "bulk_parts"}},
 }
 

@@ -45,3 +45,33 @@ func TestEraser(t *testing.T) {
 		t.Errorf("somebody else's became %s", got)
 	}
 }
+
+// What is kept of failed requests loses the name with its person.
+func TestEraserFailedRequests(t *testing.T) {
+	store, err := Open(t.Context(), t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	school, err := store.CreateSchool(t.Context(), lyceum.School{Name: "Fernwood"}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = store.Write(t.Context(), lyceum.Stamp{School: school.ID, Actor: "test"}, func(tx lyceum.Tx) error {
+		for id, message := range []string{"Mary Ann is there", "nobody is there"} {
+			row := lyceum.FailedRequest{ID: lyceum.FailedRequestID(id + 1), Message: message}
+			if err := tx.FailedRequests.Insert(tx, row); err != nil {
+				return err
+			}
+		}
+		return tx.EraseTraces(7, lyceum.Called{Names: []string{"Mary Ann"}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := store.In(t.Context(), school.ID)
+	kept, err := v.FailedRequests.Find(v, 1, 2)
+	if err != nil || kept[1].Message != "erased-7@invalid is there" || kept[2].Message != "nobody is there" {
+		t.Errorf("%+v, %v", kept, err)
+	}
+}
