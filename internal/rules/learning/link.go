@@ -45,14 +45,15 @@ func LinkEnrollments(tx lyceum.Tx, now time.Time, rows []lyceum.Enrollment) erro
 	if err != nil {
 		return err
 	}
-	named := map[stay]bool{}
+	named, ended := map[stay]bool{}, map[stay]bool{}
 	for i := range rows {
-		named[stay{user: rows[i].User, course: rows[i].Course}] = true
+		key := stay{user: rows[i].User, course: rows[i].Course}
+		named[key], ended[key] = true, ended[key] || rows[i].EndedAt.Present
 	}
-	open := map[stay]bool{}
+	open := map[stay]bool{} // an enrollment that expired gives way to one that ended
 	for i := range kept {
 		if key := (stay{user: kept[i].User, course: kept[i].Course}); named[key] && !kept[i].EndedAt.Present {
-			open[key] = true
+			open[key] = open[key] || kept[i].ActiveAt(now) || !ended[key]
 			if err := known.follow(tx, key, kept[i]); err != nil {
 				return err
 			}

@@ -228,3 +228,45 @@ func (b *books) reasons(t *testing.T) (all []string) {
 	slices.Sort(all)
 	return all
 }
+
+// TestAnImportedEndOutranksACollection: also where an older enrollment expired, and
+// nobody noted it yet.
+func TestAnImportedEndOutranksACollection(t *testing.T) {
+	t.Parallel()
+	bundle, course := lyceum.Product{Kind: lyceum.CollectionKind, ID: 1}, lyceum.CourseID(1)
+	for engine, store := range engines(t) {
+		b := openBooks(t, store)
+		take := func(problems []lyceum.RowProblem, err error) {
+			t.Helper()
+			if err != nil || len(problems) > 0 {
+				t.Fatal(engine, problems, err)
+			}
+		}
+		enrollment := func(e lyceum.Enrollment) {
+			t.Helper()
+			_, p, err := b.learning.ImportEnrollments(b.by()).Save(t.Context(), []lyceum.Enrollment{e})
+			take(p, err)
+		}
+		storetest.Write(t, b.store, b.school, func(tx lyceum.Tx) error {
+			_, err := tx.ProductCollections.Save(tx, lyceum.ProductCollection{ID: 1, Name: "All"})
+			return err
+		})
+		enrollment(lyceum.Enrollment{User: 1, Course: course, EnrolledAt: b.now, ExpiresAt: some(b.now.Add(time.Hour))})
+		b.now = b.now.AddDate(0, 0, 2)
+		if _, err := b.learning.Give(t.Context(), b.by(), learning.Gift{UserProduct: learning.UserProduct{User: 1, Product: bundle}}); err != nil {
+			t.Fatal(engine, err)
+		}
+		_, p, err := b.learning.CollectionProducts().Import(b.by()).Save(t.Context(), []lyceum.CollectionProduct{{In: 1, Product: course.Product()}})
+		take(p, err)
+		for _, want := range []bool{true, false} {
+			v := b.store.In(t.Context(), b.school)
+			_, access, err := v.Access.First(v, lyceum.EntitlementFilter{
+				User: some(lyceum.UserID(1)), Products: []lyceum.Product{course.Product()}, OpenAt: some(b.now),
+			})
+			if err != nil || access != want {
+				t.Errorf("%s: access %v, want %v, %v", engine, access, want, err)
+			}
+			enrollment(lyceum.Enrollment{User: 1, Course: course, EnrolledAt: b.now.AddDate(0, 0, -1), EndedAt: some(b.now)})
+		}
+	}
+}
