@@ -18,9 +18,9 @@ import (
 const handedOver = `This is everything that the school holds about you, one file for each kind.
 
 Times are in UTC. Amounts are in the smallest unit of their currency; charge and
-revenue are in US cents. 1 and 0 stand for yes and no. Files that you added to comments
-and answers are given by their addresses. Passwords and other secrets are left out:
-they are stored so that nobody can read them.
+revenue are in US cents, and what a request took in microseconds. 1 and 0 stand for yes
+and no. Files that you added to comments and answers are given by their addresses.
+Passwords and other secrets are left out: they are stored so that nobody can read them.
 `
 
 // handOver serves POST /admin/settings/people/{id}/data. The file is made before it is

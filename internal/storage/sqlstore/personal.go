@@ -124,6 +124,10 @@ var personalTables = []personalTable{
 		"api_keys", "api_keys", "",
 		"api_key_id name permissions last_four created_at last_used_at revoked_at user_id", "hash",
 	},
+	{
+		"failed_requests", "failed_requests", "",
+		"failed_request_id request_id at method path status took actor user_id message", "",
+	},
 	{"planned_erasure", "planned_erasures", "", "user_id due_at actor", ""},
 	{
 		"journal", "journal", "(object_id = $2 AND type LIKE 'user.%' OR actor = 'user:' || CAST($2 AS TEXT))",
