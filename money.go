@@ -64,15 +64,52 @@ func (c Currency) Decimals() int {
 	return 2
 }
 
-// symbols are the signs of currencies that are written before an amount.
-var symbols = map[Currency]string{"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}
+// signs are those of currencies, as English writes them where several share one
+// (CLDR). The other currencies are written with their codes.
+var signs = map[Currency]string{
+	"AUD": "A$", "BRL": "R$", "CAD": "CA$", "CNY": "CN¥", "EUR": "€", "GBP": "£", "HKD": "HK$", "ILS": "₪", "INR": "₹",
+	"JPY": "¥", "KRW": "₩", "MXN": "MX$", "NZD": "NZ$", "PHP": "₱", "TWD": "NT$", "USD": "$", "VND": "₫",
+}
 
-// Text writes an amount as people read it, such as $19.99 or CHF 19.99.
-func (m Minor) Text(currency Currency) string {
-	if symbol, ok := symbols[currency]; ok {
-		return symbol + m.Decimal(currency)
+// Sign returns the sign that is written before amounts of the currency, such as
+// $; "" if it has none.
+func (c Currency) Sign() string { return signs[c] }
+
+// CurrencyOf returns the currency of a sign.
+func CurrencyOf(sign string) (Currency, bool) {
+	for c, s := range signs {
+		if s == sign {
+			return c, true
+		}
 	}
-	return string(currency) + " " + m.Decimal(currency)
+	return "", false
+}
+
+// Text writes an amount as people read it, such as $1,234.50, -€5.00 or
+// CHF 19.99.
+func (m Minor) Text(currency Currency) string {
+	before := currency.Sign()
+	if before == "" {
+		before = string(currency) + " "
+	}
+	figure := m.Figure(currency)
+	if unsigned, negative := strings.CutPrefix(figure, "-"); negative {
+		return "-" + before + unsigned
+	}
+	return before + figure
+}
+
+// Figure writes an amount whose currency stands elsewhere, such as 1,234.50.
+func (m Minor) Figure(currency Currency) string {
+	text := m.Decimal(currency)
+	end := len(text)
+	if n := currency.Decimals(); n > 0 {
+		end -= n + 1
+	}
+	for at := end - 3; at > 0 && text[at-1] != '-'; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
 }
 
 // Decimal writes an amount as it is typed: 1999 of USD is 19.99.

@@ -8,23 +8,17 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// money writes an amount as it is read: 123456 of USD is 1,234.56 USD.
+// typography makes an amount one word, with a minus sign instead of a hyphen.
+var typography = strings.NewReplacer(" ", "\u00a0", "-", "\u2212")
+
+// money writes an amount as it is read: 123456 of USD is $1,234.56.
 func money(amount lyceum.Minor, currency lyceum.Currency) string {
-	return figure(amount, currency) + "\u00a0" + string(currency)
+	return typography.Replace(amount.Text(currency))
 }
 
 // figure is an amount whose currency stands beside it.
 func figure(amount lyceum.Minor, currency lyceum.Currency) string {
-	whole, fraction, _ := strings.Cut(amount.Decimal(currency), ".")
-	sign := ""
-	if strings.HasPrefix(whole, "-") {
-		sign, whole = "\u2212", whole[1:]
-	}
-	whole = thousands(whole)
-	if fraction != "" {
-		whole += "." + fraction
-	}
-	return sign + whole
+	return typography.Replace(amount.Figure(currency))
 }
 
 func thousands(text string) string {

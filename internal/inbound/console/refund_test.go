@@ -19,35 +19,35 @@ func TestRefund(t *testing.T) {
 	p.market()
 	sale, id := p.sell(1, 11, taxed(100))
 	path := refundPath(id)
-	want(t, p.ask(p.owner, "GET", path, nil), 200, `value="20.99"`, "20.99 USD can be refunded", "Ada Lovelace", "In USD.", `inputmode="decimal"`,
-		"20.99 USD of transaction 1 goes back to Ada Lovelace. 1.00 USD of it is tax. Nothing remains refundable. This ends the sale.")
+	want(t, p.ask(p.owner, "GET", path, nil), 200, `value="20.99"`, "$20.99 can be refunded", "Ada Lovelace", "In USD.", `inputmode="decimal"`,
+		"$20.99 of transaction 1 goes back to Ada Lovelace. $1.00 of it is tax. Nothing remains refundable. This ends the sale.")
 
 	form := p.form(path, "amount", " 5.5 ", "reason", " came late ", "reference", "re_1")
 	w := p.ask(p.owner, "POST", path, form)
-	want(t, w, 200, "5.50 USD of transaction 1 goes back to Ada Lovelace.", "15.49 USD remains refundable.", "The learner’s access does not change.", "Lyceum does not move money",
+	want(t, w, 200, "$5.50 of transaction 1 goes back to Ada Lovelace.", "$15.49 remains refundable.", "The learner’s access does not change.", "Lyceum does not move money",
 		`name="form" value="`+form.Get("form")+`"`, `value="5.5"`, `value="came late"`, `value="re_1"`)
 
 	// What the page did not say does not happen: neither what was typed since, nor what
 	// became of the sale.
 	full := promised(form, p.ask(p.owner, "GET", path, nil))
-	want(t, p.ask(p.owner, "POST", path+"/keep", full), 200, "Nothing was refunded yet.", "5.50 USD of transaction 1 goes back", `value="came late"`)
+	want(t, p.ask(p.owner, "POST", path+"/keep", full), 200, "Nothing was refunded yet.", "$5.50 of transaction 1 goes back", `value="came late"`)
 	want(t, p.ask(p.owner, "POST", path+"/keep", with(promised(form, w), "end_access", "on")), 200, "Nothing was refunded yet.", "This ends the sale.", "checked")
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Total: lyceum.Some(lyceum.Minor(1))}))
-	want(t, p.ask(p.owner, "POST", path+"/keep", promised(form, w)), 200, "Nothing was refunded yet.", "15.48 USD remains refundable.")
+	want(t, p.ask(p.owner, "POST", path+"/keep", promised(form, w)), 200, "Nothing was refunded yet.", "$15.48 remains refundable.")
 	if amount, _ := p.refunded(id); amount != 1 {
 		t.Fatalf("%d is refunded, want 1", amount)
 	}
 
 	w = p.ask(p.owner, "POST", path, form)
 	leads(t, p.ask(p.owner, "POST", path+"/keep", promised(form, w)), salePath(sale)+"?done=refunded")
-	want(t, p.ask(p.owner, "GET", salePath(sale)+"?done=refunded", nil), 200, "The refund is recorded", "Active", "came late", "5.51 USD of 20.99 USD refunded so far · Reference re_1", "15.48 USD can be refunded")
+	want(t, p.ask(p.owner, "GET", salePath(sale)+"?done=refunded", nil), 200, "The refund is recorded", "Active", "came late", "$5.51 of $20.99 refunded so far · Reference re_1", "$15.48 can be refunded")
 	if p.actors()["user:1"] == 0 {
 		t.Errorf("the journal has %v, want entries of user:1", p.actors())
 	}
 
 	// All that is left is refunded in one step, and the page says that it ends the sale.
 	w = p.ask(p.owner, "GET", path, nil)
-	want(t, w, 200, "15.48 USD of transaction 1 goes back to Ada Lovelace.", "Nothing remains refundable. This ends the sale.", "The learner’s access changes: Pottery: access ends at once.")
+	want(t, w, 200, "$15.48 of transaction 1 goes back to Ada Lovelace.", "Nothing remains refundable. This ends the sale.", "The learner’s access changes: Pottery: access ends at once.")
 	form = url.Values{"amount": {"15.48"}, "form": {once.FindStringSubmatch(w.Body.String())[1]}}
 	leads(t, p.ask(p.owner, "POST", path+"/keep", promised(form, w)), salePath(sale)+"?done=refunded")
 	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200, "Ended by a refund")
@@ -93,17 +93,17 @@ func TestRefundOfABundle(t *testing.T) {
 	path := refundPath(id)
 	want(t, p.ask(p.owner, "GET", path, nil), 200, "Also end accessWithout it, the school’s settings decide.")
 	form := p.form(path, "amount", "1.00")
-	want(t, p.ask(p.owner, "POST", path, form), 200, "49.00 USD remains refundable. The learner’s access does not change.")
+	want(t, p.ask(p.owner, "POST", path, form), 200, "$49.00 remains refundable. The learner’s access does not change.")
 	form.Set("end_access", "on")
 	w := p.ask(p.owner, "POST", path, form)
-	want(t, w, 200, "49.00 USD remains refundable. This ends the sale. The learner’s access changes: Glass: access ends at once. Pottery: access stays, through sale "+fmt.Sprint(first)+".",
+	want(t, w, 200, "$49.00 remains refundable. This ends the sale. The learner’s access changes: Glass: access ends at once. Pottery: access stays, through sale "+fmt.Sprint(first)+".",
 		`name="end_access" value="on" checked`)
 	form = promised(form, w)
 	want(t, p.ask(p.owner, "GET", refundPath(id-1), nil), 200)
 	once := p.form(refundPath(id-1), "amount", "19.99")
 	want(t, p.ask(p.owner, "POST", refundPath(id-1), once), 200, "This ends the sale. The learner’s access does not change. Pottery: access stays, through sale "+fmt.Sprint(second)+" of The studio.")
 	leads(t, p.ask(p.owner, "POST", path+"/keep", form), salePath(second)+"?done=refunded")
-	want(t, p.ask(p.owner, "GET", salePath(second), nil), 200, "Ended by a refund", "49.00 USD can be refunded")
+	want(t, p.ask(p.owner, "GET", salePath(second), nil), 200, "Ended by a refund", "$49.00 can be refunded")
 	want(t, p.ask(p.owner, "POST", refundPath(id-1), once), 200, "This ends the sale. The learner’s access changes: Pottery: access ends at once.")
 }
 
@@ -164,7 +164,7 @@ func TestRefundOnce(t *testing.T) {
 	}
 	// A form without a name, or with one that is none of the console's, asks first.
 	for _, name := range []string{"", strings.Repeat("x", 300)} {
-		want(t, p.ask(p.owner, "POST", path+"/keep", with(form, "form", name)), 200, "5.00 USD of transaction 1 goes back")
+		want(t, p.ask(p.owner, "POST", path+"/keep", with(form, "form", name)), 200, "$5.00 of transaction 1 goes back")
 	}
 	if amount, steps := p.refunded(id); amount != 500 || steps != 1 {
 		t.Errorf("%d was refunded in %d steps", amount, steps)

@@ -19,18 +19,18 @@ func TestSale(t *testing.T) {
 		n.Charge, n.Reference = lyceum.Some(lyceum.USDCents(648)), lyceum.Some("ch_1")
 	})
 	w := p.ask(p.owner, "GET", salePath(sale), nil)
-	want(t, w, 200, "Sale 1", "Active", "Ada Lovelace", "ada@example.com", "Pottery club", "5.00 EUR every month",
+	want(t, w, 200, "Sale 1", "Active", "Ada Lovelace", "ada@example.com", "Pottery club", "€5.00 every month",
 		"Since14 Mar 2026, 09:26 UTC", "Next payment 14 Apr 2026, 09:26 UTC", "Billing dayDay 14 of the monthPeriods are counted from 14 Mar 2026, 09:26 UTC", "Lapses without a payment29 Apr 2026, 09:26 UTC", "Pays 14 Mar 2026, 09:26 UTC to 14 Apr 2026, 09:26 UTC", "Affiliate7",
-		"5.95 EUR5.00 EUR price0.95 EUR tax6.48 USD charged", "0.50 EUR affiliate", "4.90 USD", "What it gave Pottery Course Has access",
+		"€5.95€5.00 price€0.95 tax$6.48 charged", "€0.50 affiliate", "$4.90", "What it gave Pottery Course Has access",
 		`<a href="/admin/settings/people/11"><bdi>Ada Lovelace</bdi></a>`,
-		"Reference ch_1", "5.95 EUR can be refunded", "Cancel the sale…", `href="/admin/transactions">Transactions</a>`)
+		"Reference ch_1", "€5.95 can be refunded", "Cancel the sale…", `href="/admin/transactions">Transactions</a>`)
 
 	p.clock.Pass(time.Hour)
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id, Total: lyceum.Some(lyceum.Minor(100)), Reason: lyceum.Some("came late"), Reference: lyceum.Some("re_1")}))
 	p.clock.Pass(time.Hour)
 	p.must(p.sales.OpenChargeback(t.Context(), p.by(), sales.Chargeback{Transaction: id, Fee: 1500, Reason: lyceum.Some("not known to the buyer")}))
 	w = p.ask(p.owner, "GET", salePath(sale), nil)
-	want(t, w, 200, "15.00 EUR chargeback")
+	want(t, w, 200, "€15.00 chargeback")
 	if strings.Contains(w.Body.String(), refundPath(id)) {
 		t.Error("what is with the bank can be refunded")
 	}
@@ -39,13 +39,13 @@ func TestSale(t *testing.T) {
 	p.clock.Pass(time.Hour)
 	p.must(p.sales.Refund(t.Context(), p.by(), sales.Refund{Transaction: id}))
 	w = p.ask(p.owner, "GET", salePath(sale), nil)
-	want(t, w, 200, "Ended by a refund", "5.95 EUR0.95 EUR tax", "Pottery Course Ended Ended 14 Mar 2026, 13:26 UTC",
+	want(t, w, 200, "Ended by a refund", "€5.95€0.95 tax", "Pottery Course Ended Ended 14 Mar 2026, 13:26 UTC",
 		// in order of time
-		"Charged 5.95 EUR 14 Mar 2026, 09:26 UTC · Transaction 1 Reference ch_1"+
-			" Refunded 1.00 EUR 14 Mar 2026, 10:26 UTC · Transaction 1 came late 1.00 EUR of 5.95 EUR refunded so far · Reference re_1"+
-			" Chargeback of 4.95 EUR opened, with a fee of 15.00 EUR 14 Mar 2026, 11:26 UTC · Transaction 1 not known to the buyer"+
-			" Chargeback won 4.95 EUR 14 Mar 2026, 12:26 UTC · Transaction 1"+
-			" Refunded 4.95 EUR 14 Mar 2026, 13:26 UTC · Transaction 1 5.95 EUR of 5.95 EUR refunded so far"+
+		"Charged €5.95 14 Mar 2026, 09:26 UTC · Transaction 1 Reference ch_1"+
+			" Refunded €1.00 14 Mar 2026, 10:26 UTC · Transaction 1 came late €1.00 of €5.95 refunded so far · Reference re_1"+
+			" Chargeback of €4.95 opened, with a fee of €15.00 14 Mar 2026, 11:26 UTC · Transaction 1 not known to the buyer"+
+			" Chargeback won €4.95 14 Mar 2026, 12:26 UTC · Transaction 1"+
+			" Refunded €4.95 14 Mar 2026, 13:26 UTC · Transaction 1 €5.95 of €5.95 refunded so far"+
 			" The refund ended the sale 14 Mar 2026, 13:26 UTC")
 	if strings.Contains(w.Body.String(), "/cancel") || strings.Contains(w.Body.String(), "/refund") {
 		t.Error("an ended sale can be cancelled or refunded")
@@ -62,7 +62,7 @@ func TestHistoryOfARenewedSale(t *testing.T) {
 	p.clock.Pass(time.Hour)
 	p.must(p.sales.Renew(t.Context(), p.by(), sales.Renewal{Sale: sale, Amounts: sales.Amounts{Charge: lyceum.Some(lyceum.USDCents(545))}}))
 	want(t, p.ask(p.owner, "GET", salePath(sale), nil), 200,
-		"Charged 5.00 EUR 14 Mar 2026, 09:26 UTC · Transaction 1 Refunded 1.00 EUR 14 Mar 2026, 10:26 UTC · Transaction 1 1.00 EUR of 5.00 EUR refunded so far Charged 5.00 EUR 14 Mar 2026, 11:26 UTC · Transaction 2")
+		"Charged €5.00 14 Mar 2026, 09:26 UTC · Transaction 1 Refunded €1.00 14 Mar 2026, 10:26 UTC · Transaction 1 €1.00 of €5.00 refunded so far Charged €5.00 14 Mar 2026, 11:26 UTC · Transaction 2")
 }
 
 // A sale that was imported has a refund without a movement, and may have a
@@ -85,8 +85,8 @@ func TestImportedSale(t *testing.T) {
 		return err
 	})
 	want(t, p.ask(p.owner, "GET", salePath(30), nil), 200,
-		"Charged 19.99 USD 1 May 2025, 08:00 UTC · Transaction 40 Refunded 10.00 USD 3 May 2025, 08:00 UTC · Transaction 40 Not paid 19.99 USD 1 Jun 2025, 08:00 UTC · Transaction 41",
-		"Partly refunded", "Unpaid", "9.99 USD can be refunded")
+		"Charged $19.99 1 May 2025, 08:00 UTC · Transaction 40 Refunded $10.00 3 May 2025, 08:00 UTC · Transaction 40 Not paid $19.99 1 Jun 2025, 08:00 UTC · Transaction 41",
+		"Partly refunded", "Unpaid", "$9.99 can be refunded")
 	want(t, p.ask(p.owner, "GET", refundPath(41), nil), 409, "Nothing was refunded", "Nothing was charged for this transaction", `href="/admin/sales/30"`)
 }
 

@@ -159,15 +159,26 @@ type typedAmount struct {
 	Currency lyceum.Currency
 }
 
-// parseAmount reads an amount such as 19.99, 1,234.56 USD or EUR 5.
+// parseAmount reads an amount such as 19.99, $1,234.56, 1,234.56 USD or EUR 5.
 func parseAmount(text string) (typedAmount, bool) {
 	var a typedAmount
+	first := strings.IndexAny(text, "0123456789")
+	if first < 0 {
+		return a, false
+	}
+	if currency, signed := lyceum.CurrencyOf(strings.ToUpper(strings.TrimSpace(text[:first]))); signed {
+		a.Currency, text = currency, text[first:]
+	}
 	for _, word := range strings.Fields(text) {
 		switch {
 		case a.Decimal == "" && strings.Trim(word, "0123456789.,") == "":
 			a.Decimal = strings.ReplaceAll(word, ",", "")
-		case a.Currency == "" && len(word) == 3 && strings.Trim(strings.ToUpper(word), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "":
-			a.Currency = lyceum.Currency(strings.ToUpper(word))
+		case len(word) == 3 && strings.Trim(strings.ToUpper(word), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "":
+			said := lyceum.Currency(strings.ToUpper(word))
+			if a.Currency != "" && a.Currency != said {
+				return a, false
+			}
+			a.Currency = said
 		default:
 			return a, false
 		}

@@ -70,7 +70,7 @@ func TestTransactionsFilter(t *testing.T) {
 		want(t, p.ask(p.owner, "GET", transactions+"?"+query, nil), 200, "No transactions match this filter", "Show all")
 	}
 	want(t, p.ask(p.owner, "GET", transactions, nil), 200,
-		"Ada Lovelace", "ada@example.com", "grace@example.com", "Pottery in full", "Kiln & clay", "19.99 USD", "5.00 EUR", "9,000 JPY", "1.600 BHD", "0.00 USD",
+		"Ada Lovelace", "ada@example.com", "grace@example.com", "Pottery in full", "Kiln & clay", "$19.99", "€5.00", "¥9,000", "BHD 1.600", "$0.00",
 		"Refunded", "Partly refunded", "Chargeback", "Free", "Paid", `<time datetime="2026-03-11T23:59:59Z">`, "11 Mar 2026 23:59", `href="/admin/transactions" aria-current="page"`)
 }
 
@@ -265,10 +265,15 @@ func TestSearch(t *testing.T) {
 		{"pottery", []string{"?course_id=1", "?pricing_plan_id=1", "?pricing_plan_id=2", "Course", "Pricing plan, Pottery"}},
 		{"clay", []string{"?affiliate_id=7", "Clay Weekly", "?pricing_plan_id=3"}},
 		{"nobody at all", []string{"Nothing found"}},
-		{"19.99", []string{`<a href="/admin/sales/1"><bdi>19.99`, "grace@example.com", "Pottery in full, 14"}},
-		{"5 eur", []string{"Payments of this amount", `<a href="` + salePath(sale) + `"><bdi>5.00`}},
-		{"5", []string{`<a href="` + salePath(sale) + `"><bdi>5.00`}},
+		{"19.99", []string{`<a href="/admin/sales/1"><bdi>$19.99`, "grace@example.com", "Pottery in full, 14"}},
+		{"5 eur", []string{"Payments of this amount", `<a href="` + salePath(sale) + `"><bdi>€5.00`}},
+		{"5", []string{`<a href="` + salePath(sale) + `"><bdi>€5.00`}},
+		{"€5.00", []string{"Payments of this amount", `<a href="` + salePath(sale) + `"><bdi>€5.00`}},
+		{"$ 19.99", []string{`<a href="/admin/sales/1"><bdi>$19.99`}},
+		{"$19.99 usd", []string{`<a href="/admin/sales/1"><bdi>$19.99`}},
+		{"$19.99 EUR", []string{"Nothing found"}},
 		{"USD 5.00", []string{"Nothing found"}},
+		{"$5.00", []string{"Nothing found"}},
 		{"19.990", []string{"Nothing found"}},
 		{"陳", []string{"Nothing found"}},
 		{"ch_3pq8", []string{"Nothing found"}},
@@ -312,5 +317,5 @@ func TestB10NamesInSales(t *testing.T) {
 		}
 	}
 	w := p.ask(p.owner, "POST", refundPath(id), p.form(refundPath(id), "amount", "0.50", "reason", hostile))
-	want(t, w, 200, escaped, "0.50 USD of transaction 1 goes back to")
+	want(t, w, 200, escaped, "$0.50 of transaction 1 goes back to")
 }
