@@ -15,12 +15,16 @@ const (
 	WithPassword     = "password"
 	WithAppCode      = "app_code"      // after the password
 	WithRecoveryCode = "recovery_code" // after the password
+	WithPasskey      = "passkey"       // alone
+	WithNextPasskey  = "next_passkey"  // after the password
 )
 
 // Why a sign-in failed.
 const (
 	WrongPassword   = "password"
 	WrongCode       = "code"
+	WrongPasskey    = "passkey"
+	CopiedPasskey   = "copied_passkey" // it has counted fewer uses than before
 	DisabledAccount = "disabled"
 )
 

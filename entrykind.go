@@ -24,7 +24,7 @@ func (k EntryKind) Types() []EntryType {
 	case SignInEntries:
 		return []EntryType{
 			SignedIn, SignInFailed, AccountLocked, SignInsRefused, UserSignedOut, SessionEnded, LinkCreated, SecondFactorSet,
-			SecondFactorRemoved, RecoveryCodeUsed, RecoveryCodesMade,
+			SecondFactorRemoved, RecoveryCodeUsed, RecoveryCodesMade, PasskeyAdded, PasskeyRemoved,
 		}
 	case SettingsEntries:
 		return []EntryType{

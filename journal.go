@@ -125,7 +125,7 @@ func EntryTypes() []EntryType {
 		StaffMemberCreated, StaffMemberUpdated, StaffMemberDeleted,
 		EmailFailedEntry,
 		ErasurePlanned, ErasureUndone, ErasureRefused, DataHandedOver,
-		SecondFactorSet, SecondFactorRemoved, RecoveryCodeUsed, RecoveryCodesMade,
+		SecondFactorSet, SecondFactorRemoved, RecoveryCodeUsed, RecoveryCodesMade, PasskeyAdded, PasskeyRemoved,
 	}, productEntries...)
 }
 

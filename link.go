@@ -12,6 +12,8 @@ const (
 	ForgotPassword LinkPurpose = "forgot_password" // #nosec G101 -- sent on request
 	ConfirmEmail   LinkPurpose = "confirm_email"   // sent to the address that it confirms
 	SecondStep     LinkPurpose = "second_step"     // kept by the browser between password and second factor
+	// PasskeyChallenge lets nobody do anything: it keeps that a challenge was answered.
+	PasskeyChallenge LinkPurpose = "passkey_challenge"
 )
 
 // Link is a one-time link for a user who cannot sign in. Only the hash of its

@@ -3,7 +3,7 @@ package lyceum
 import "time"
 
 // SecondFactor is the app that makes codes for a user, which they sign in with after
-// their password.
+// their password. Passkeys are second factors as well.
 type SecondFactor struct {
 	User      UserID
 	Sealed    string // the app's secret; only Keyring.Open reads it
@@ -11,7 +11,7 @@ type SecondFactor struct {
 	CreatedAt time.Time
 }
 
-// RecoveryCode takes the place of one code of a second factor. Only its hash is kept,
+// RecoveryCode takes the place of a second factor, once. Only its hash is kept,
 // until it is used.
 type RecoveryCode struct {
 	Hash      KeyHash
@@ -30,10 +30,23 @@ const (
 	RecoveryCodesMade   EntryType = "user.recovery_codes_made"
 )
 
-// DropSecondFactor deletes the second factor of a user and their recovery codes, if
+// HasSecondFactor reports whether a user has an app or a passkey.
+func HasSecondFactor(t *Tables, from Source, user UserID) (bool, error) {
+	app, err := t.SecondFactors.Find(from, user)
+	if err != nil || len(app) > 0 {
+		return len(app) > 0, err
+	}
+	_, found, err := t.Passkeys.First(from, PasskeyFilter{User: Some(user)})
+	return found, err
+}
+
+// DropSecondFactor deletes the app, the passkeys and the recovery codes of a user, if
 // they have any.
 func DropSecondFactor(tx Tx, user UserID) error {
 	if _, err := tx.RecoveryCodes.Clear(tx, RecoveryCodeFilter{User: Some(user)}); err != nil {
+		return err
+	}
+	if _, err := tx.Passkeys.Clear(tx, PasskeyFilter{User: Some(user)}); err != nil {
 		return err
 	}
 	err := tx.SecondFactors.Delete(tx, user)

@@ -21,8 +21,10 @@ type Session struct {
 
 // ID names the session where its secret has no place. It says nothing of the
 // secret, and is a UUID of a form of its own (RFC 9562, section 5.8).
-func (s *Session) ID() string {
-	b := [16]byte(s.Hash[:16])
+func (s *Session) ID() string { return uuidOf(s.Hash) }
+
+func uuidOf(hash KeyHash) string {
+	b := [16]byte(hash[:16])
 	b[6] = b[6]&0x0f | 0x80
 	b[8] = b[8]&0x3f | 0x80
 	text := hex.EncodeToString(b[:])

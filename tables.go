@@ -42,6 +42,7 @@ type Tables struct {
 	Orders              Table[OrderID, PurchaseOrder, OrderFilter]
 	Payloads            Table[int64, EventPayload, struct{}]
 	PaymentFailures     Table[PaymentFailureID, PaymentFailure, PaymentFailureFilter]
+	Passkeys            Table[KeyHash, Passkey, PasskeyFilter]
 	PlannedErasures     Table[UserID, PlannedErasure, struct{}]
 	PricingPlans        Table[PricingPlanID, PricingPlan, PricingPlanFilter]
 	ProductCollections  Table[ProductCollectionID, ProductCollection, ProductFilter]

@@ -14,7 +14,7 @@ type userCommands struct {
 	PasswordLink passwordLinkCommand `cmd:"" help:"Create a one-time link to set a password."`
 	Disable      userDisableCommand  `cmd:"" help:"Disable a user: they cannot sign in, and no app can act for them."`
 	Enable       userEnableCommand   `cmd:"" help:"Enable a user again."`
-	DropFactor   dropFactorCommand   `cmd:"" name:"remove-second-factor" help:"Remove the second factor of a user who lost it."`
+	DropFactor   dropFactorCommand   `cmd:"" name:"remove-second-factor" help:"Remove the second factor of a user who lost it: app and passkeys."`
 	Erase        userEraseCommand    `cmd:"" help:"Erase a person from everything that is stored."`
 }
 

@@ -42,11 +42,12 @@ var programs = map[string]string{
 var changeWords = map[lyceum.EntryType]string{
 	lyceum.SignedIn: "Signed in", lyceum.SignInFailed: "Sign-in failed",
 	lyceum.AccountLocked:  "Sign-in refused: too many tries for the account",
-	lyceum.SignInsRefused: "Sign-ins refused: too many wrong passwords from one address",
+	lyceum.SignInsRefused: "Sign-ins refused: too many failed tries from one address",
 	lyceum.UserSignedOut:  "Signed out everywhere", lyceum.SessionEnded: "Session ended",
 	lyceum.LinkCreated:     "Link to set a password created",
 	lyceum.SecondFactorSet: "Second factor turned on", lyceum.SecondFactorRemoved: "Second factor removed",
 	lyceum.RecoveryCodeUsed: "Recovery code used", lyceum.RecoveryCodesMade: "Recovery codes created",
+	lyceum.PasskeyAdded: "Passkey added", lyceum.PasskeyRemoved: "Passkey removed",
 	lyceum.UserDisabled: "Person disabled", lyceum.UserEnabled: "Person enabled", lyceum.UserTagged: "Tags changed",
 	lyceum.SchoolUpdated: "Settings changed", lyceum.SchoolRestored: "School restored from a backup",
 	lyceum.SchoolUpgraded:       "Database upgraded to a newer version",
@@ -99,10 +100,12 @@ func nounOf(noun string) string {
 var signInDetails = map[string]string{
 	lyceum.WithPassword: "with a password", lyceum.WithAppCode: "with a password and a code of the app",
 	lyceum.WithRecoveryCode: "with a password and a recovery code",
+	lyceum.WithPasskey:      "with a passkey", lyceum.WithNextPasskey: "with a password and a passkey",
 }
 
 var failureDetails = map[string]string{
 	lyceum.WrongPassword: "wrong password", lyceum.WrongCode: "wrong code of the second factor",
+	lyceum.WrongPasskey: "passkey not accepted", lyceum.CopiedPasskey: "the passkey may have been copied",
 	lyceum.DisabledAccount: "the account is disabled",
 }
 

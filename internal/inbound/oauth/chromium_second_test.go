@@ -52,7 +52,7 @@ func TestSecondFactorInABrowser(t *testing.T) {
 	w.wantHeading("Second factor")
 	w.sound()
 	w.leave(chromedp.Click(".actions .danger"))
-	if !strings.Contains(w.text("document.body.innerText"), "Your second factor is removed") {
+	if !strings.Contains(w.text("document.body.innerText"), "The app is removed") {
 		t.Error("it is not removed")
 	}
 	secret = w.text("document.querySelector('code').innerText")

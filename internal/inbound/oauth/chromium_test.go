@@ -38,6 +38,7 @@ type window struct {
 	t      *testing.T
 	tab    context.Context
 	at     string // the school's pages
+	pages  http.Handler
 	app    string // the app, on an origin of its own
 	heard  *webtest.Heard
 	oauth  *access.OAuth
@@ -51,7 +52,18 @@ type window struct {
 // show opens a school with one learner and one app in a browser.
 func show(t *testing.T) *window {
 	t.Helper()
-	w := &window{t: t, tab: webtest.Browser(t)}
+	w := serve(t, "")
+	w.tab = webtest.Browser(t)
+	w.openApp()
+	w.heard = webtest.Listen(t, w.tab, w.at)
+	return w
+}
+
+// serve opens a school with one learner. Its pages say they are at an address; empty:
+// where they are.
+func serve(t *testing.T, at string) *window {
+	t.Helper()
+	w := &window{t: t}
 	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -81,8 +93,11 @@ func show(t *testing.T) *window {
 	mux := http.NewServeMux()
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
+	if w.at = at; at == "" {
+		w.at = strings.Replace(server.URL, "127.0.0.1", "localhost", 1) // passkeys need a name
+	}
 	pages, err := oauth.Pages(oauth.Options{
-		Site: web.Site{BaseURL: server.URL, AuthURL: server.URL}, School: storetest.School(store),
+		Site: web.Site{BaseURL: w.at, AuthURL: w.at}, School: storetest.School(store),
 		OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return school.ID, true },
 		OAuth:      w.oauth, Accounts: w.people, Apps: w.apps, Clock: time.Now, Log: slog.New(slog.DiscardHandler), Learning: learning.New(store, time.Now),
 		Emails: templates.New(store, time.Now, templates.Options{
@@ -96,9 +111,7 @@ func show(t *testing.T) *window {
 	for pattern, handler := range pages {
 		mux.Handle(pattern, handler)
 	}
-	w.at = server.URL
-	w.openApp()
-	w.heard = webtest.Listen(t, w.tab, server.URL)
+	w.pages = mux
 	return w
 }
 
@@ -107,10 +120,10 @@ func show(t *testing.T) *window {
 func (w *window) openApp() {
 	w.t.Helper()
 	mux := http.NewServeMux()
-	// localhost is another site than 127.0.0.1, as a real app's is.
+	// 127.0.0.1 is another site than localhost, as a real app's is.
 	app := httptest.NewServer(mux)
 	w.t.Cleanup(app.Close)
-	w.app = strings.Replace(app.URL, "127.0.0.1", "localhost", 1)
+	w.app = app.URL
 	registered, secret, err := w.apps.Register(w.t.Context(), lyceum.By{School: w.school, Actor: "test"}, access.AppForm{
 		Name: "Ledger for Schools", RedirectURL: w.app + "/callback?from=school", Version: lyceum.V2,
 	})

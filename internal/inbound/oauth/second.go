@@ -12,14 +12,16 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
-	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
-// stepForm is the page that asks for a code, or for the password again.
+// stepForm is the page that asks for a second factor, or for the password again.
 type stepForm struct {
 	Action, Next, Email string
-	Code                bool // a code, not the password
+	Second              bool // a second factor, not the password
+	App                 bool // they have one
+	Passkeys            bool // they have some
+	Passkey             passkeyForm
 }
 
 // stepLifetime is how long the browser keeps that the password was right.
@@ -31,14 +33,49 @@ func (p *pages) showStep(w http.ResponseWriter, r *http.Request, v *visit) error
 		see(w, r, v.path("sign_in"))
 		return nil
 	}
-	return p.stepPage(w, v, http.StatusOK, "", local(r.URL.Query().Get("next")))
+	return p.stepPage(w, r, v, http.StatusOK, "", local(r.URL.Query().Get("next")))
 }
 
-func (p *pages) stepPage(w http.ResponseWriter, v *visit, status int, problem, next string) error {
-	v.User = lyceum.User{}
-	return p.show(w, status, "step.gohtml", v, view{
-		Title: "Second factor", Error: problem, Data: stepForm{Action: v.path("second_step"), Next: next, Code: true},
+func (p *pages) stepPage(
+	w http.ResponseWriter, r *http.Request, v *visit, status int, problem, next string,
+) error {
+	user, err := p.Accounts.StepUser(r.Context(), v.School.ID, p.Site.Step(r))
+	if err != nil && lyceum.KindOf(err) == lyceum.NotFound {
+		return p.stepOver(w, r, v, err, next)
+	}
+	if err != nil {
+		return err
+	}
+	form, err := p.factorForm(r, v, user, passkeyForm{
+		Action: v.path("second_step"), Options: v.path("passkey"), Next: next, For: access.PasskeyAsSecond,
 	})
+	if err != nil {
+		return err
+	}
+	v.User = lyceum.User{}
+	return p.show(w, status, "step.gohtml", v, view{Title: "Second factor", Error: problem, Data: form})
+}
+
+// stepOver shows the sign-in again to who took too long.
+func (p *pages) stepOver(w http.ResponseWriter, r *http.Request, v *visit, over error, next string) error {
+	p.Site.KeepStep(w, "", -1)
+	v.User = lyceum.User{}
+	return p.signInPage(w, r, v, http.StatusUnprocessableEntity, view{Error: lyceum.Public(over).Detail}, "", next)
+}
+
+// factorForm is a form for the second factors of a user.
+func (p *pages) factorForm(
+	r *http.Request, v *visit, user lyceum.UserID, passkey passkeyForm,
+) (stepForm, error) {
+	factors, err := p.Accounts.Factors(r.Context(), v.School.ID, user)
+	form := stepForm{
+		Action: passkey.Action, Next: passkey.Next, Second: factors.Any(), App: factors.App,
+		Passkeys: len(factors.Passkeys) > 0,
+	}
+	if _, here := p.party(v); here && form.Passkeys {
+		form.Passkey = passkey
+	}
+	return form, err
 }
 
 // takeStep serves POST /secure/{school}/identity/second_step.
@@ -48,19 +85,16 @@ func (p *pages) takeStep(w http.ResponseWriter, r *http.Request, v *visit) error
 		return err
 	}
 	next := local(form.get("next"))
-	in, err := p.Accounts.SecondStep(r.Context(), access.Attempt{
-		School: v.School.ID, From: wire.AddressOf(r), Device: p.Site.Device(r), Browser: browserOf(r.UserAgent()),
-	}, p.Site.Step(r), form.get("code"))
+	in, err := p.Accounts.SecondStep(r.Context(), p.attempt(r, v, &form), p.Site.Step(r), form.get("code"))
 	if e := lyceum.Public(err); err != nil {
 		switch e.Kind {
 		case lyceum.Unauthenticated:
-			return p.stepPage(w, v, http.StatusUnprocessableEntity, e.Detail, next)
+			return p.stepPage(w, r, v, http.StatusUnprocessableEntity, e.Detail, next)
 		case lyceum.RateLimited:
 			w.Header().Set("Retry-After", "60")
-			return p.stepPage(w, v, http.StatusTooManyRequests, e.Detail, next)
+			return p.stepPage(w, r, v, http.StatusTooManyRequests, e.Detail, next)
 		case lyceum.NotFound:
-			p.Site.KeepStep(w, "", -1)
-			return p.signInPage(w, r, v, http.StatusUnprocessableEntity, view{Error: e.Detail}, "", next)
+			return p.stepOver(w, r, v, err, next)
 		default:
 			return err
 		}
@@ -90,14 +124,14 @@ func (p *pages) showIdentity(w http.ResponseWriter, r *http.Request, v *visit) e
 func (p *pages) identityPage(
 	w http.ResponseWriter, r *http.Request, v *visit, status int, problem, next string,
 ) error {
-	second, err := p.Accounts.HasSecondFactor(r.Context(), v.School.ID, v.User.ID)
+	form, err := p.factorForm(r, v, v.User.ID, passkeyForm{
+		Action: v.path("confirm"), Options: v.path("passkey"), Next: next, For: access.PasskeyToConfirm,
+	})
 	if err != nil {
 		return err
 	}
-	return p.show(w, status, "step.gohtml", v, view{
-		Title: "Confirm that it is you", Error: problem,
-		Data: stepForm{Action: v.path("confirm"), Next: next, Email: v.User.Email, Code: second},
-	})
+	form.Email = v.User.Email
+	return p.show(w, status, "step.gohtml", v, view{Title: "Confirm that it is you", Error: problem, Data: form})
 }
 
 // confirmIdentity serves POST /secure/{school}/identity/confirm.
@@ -112,10 +146,7 @@ func (p *pages) confirmIdentity(w http.ResponseWriter, r *http.Request, v *visit
 		return nil
 	}
 	err = p.Accounts.Confirm(r.Context(), access.Proof{
-		Attempt: access.Attempt{
-			School: v.School.ID, Password: form.get("password"), From: wire.AddressOf(r), Device: p.Site.Device(r),
-		},
-		Session: v.secret, Code: form.get("code"),
+		Attempt: p.attempt(r, v, &form), Session: v.secret, Code: form.get("code"),
 	})
 	if e := lyceum.Public(err); err != nil {
 		switch e.Kind {
@@ -131,17 +162,23 @@ func (p *pages) confirmIdentity(w http.ResponseWriter, r *http.Request, v *visit
 	return p.seeNext(w, r, v, &v.User, next)
 }
 
-// secondFactorPath is the page of a person's second factor.
+// secondFactorPath is the page of a person's second factors.
 const secondFactorPath = "/account/second-factor"
 
-// secondPage is that page: with a second factor, or with one to be set up.
+// secondPage is that page.
 type secondPage struct {
-	Has    bool
-	Left   int // recovery codes
-	Setup  access.Setup
-	Size   int
-	QR     string // the dark squares, as the path of a picture
-	Wanted bool   // the school wants owners to have one
+	App      bool
+	Has      bool // any
+	Left     int  // recovery codes
+	Setup    access.Setup
+	Size     int
+	QR       string // the dark squares, as the path of a picture
+	Wanted   bool   // the school wants owners to have one
+	Passkeys []keptPasskey
+	Address  string // at which passkeys do not work; empty: they do
+	Most     int    // passkeys
+	Full     bool   // there is no room for another one
+	Longest  int    // name of a passkey, in characters
 }
 
 // fresh lets an action through for who showed a short while ago who they are, and asks
@@ -162,29 +199,37 @@ func (p *pages) fresh(act func(http.ResponseWriter, *http.Request, *visit) error
 
 // showSecond serves GET /account/second-factor.
 func (p *pages) showSecond(w http.ResponseWriter, r *http.Request, v *visit) error {
-	has, err := p.Accounts.HasSecondFactor(r.Context(), v.School.ID, v.User.ID)
-	if err != nil {
-		return err
-	}
-	shown := view{Notice: notices[r.URL.Query().Get("done")]}
-	if has {
-		left, err := p.Accounts.RecoveryCodesLeft(r.Context(), v.School.ID, v.User.ID)
-		if err != nil {
-			return err
-		}
-		return p.secondPage(w, v, http.StatusOK, shown, secondPage{Has: true, Left: left})
-	}
-	setup, err := p.Accounts.SetUp(v.School.ID, &v.User, web.Plain(v.School.Name))
-	if err != nil {
-		return err
-	}
-	return p.secondPage(w, v, http.StatusOK, shown, secondPage{Setup: setup})
+	return p.factorsPage(w, r, v, http.StatusOK, view{Notice: notices[r.URL.Query().Get("done")]})
 }
 
-func (p *pages) secondPage(w http.ResponseWriter, v *visit, status int, shown view, data secondPage) error {
-	data.Wanted = v.School.OwnersSecondFactor && v.User.Role == lyceum.Owner
-	if data.Setup.URL != "" {
-		var err error
+// factorsPage shows the second factors of who is signed in, and what sets up an app for
+// who has none.
+func (p *pages) factorsPage(w http.ResponseWriter, r *http.Request, v *visit, status int, shown view) error {
+	return p.secondPage(w, r, v, status, shown, access.Setup{})
+}
+
+func (p *pages) secondPage(
+	w http.ResponseWriter, r *http.Request, v *visit, status int, shown view, setup access.Setup,
+) error {
+	factors, err := p.Accounts.Factors(r.Context(), v.School.ID, v.User.ID)
+	if err != nil {
+		return err
+	}
+	data := secondPage{
+		App: factors.App, Has: factors.Any(), Left: factors.RecoveryCodes, Setup: setup,
+		Wanted:   v.School.OwnersSecondFactor && v.User.Role == lyceum.Owner,
+		Passkeys: keptPasskeys(factors.Passkeys), Most: lyceum.MaxPasskeys, Longest: lyceum.MaxPasskeyName,
+		Full: len(factors.Passkeys) >= lyceum.MaxPasskeys,
+	}
+	if _, here := p.party(v); !here {
+		data.Address = p.Site.AuthURL
+	}
+	if !data.App {
+		if data.Setup.URL == "" {
+			if data.Setup, err = p.Accounts.SetUp(v.School.ID, &v.User, web.Plain(v.School.Name)); err != nil {
+				return err
+			}
+		}
 		if data.QR, data.Size, err = squares(data.Setup.URL); err != nil {
 			return err
 		}
@@ -224,10 +269,14 @@ func (p *pages) enableSecond(w http.ResponseWriter, r *http.Request, v *visit) e
 		if err != nil {
 			return err
 		}
-		return p.secondPage(w, v, http.StatusUnprocessableEntity, view{Error: e.Detail}, secondPage{Setup: setup})
+		return p.secondPage(w, r, v, http.StatusUnprocessableEntity, view{Error: e.Detail}, setup)
 	}
 	if err != nil {
 		return err
+	}
+	if len(codes) == 0 { // they have some
+		see(w, r, secondFactorPath+"?done=second-on")
+		return nil
 	}
 	return p.recoveryPage(w, v, codes)
 }
@@ -247,7 +296,7 @@ func (p *pages) renewRecovery(w http.ResponseWriter, r *http.Request, v *visit) 
 
 // removeSecond serves POST /account/second-factor/remove.
 func (p *pages) removeSecond(w http.ResponseWriter, r *http.Request, v *visit) error {
-	if _, err := p.Accounts.RemoveSecondFactor(r.Context(), v.by(), v.User.ID); err != nil {
+	if err := p.Accounts.RemoveApp(r.Context(), v.by(), v.User.ID); err != nil {
 		return err
 	}
 	see(w, r, secondFactorPath+"?done=second-removed")

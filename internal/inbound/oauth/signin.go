@@ -9,12 +9,14 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
-	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
 // signInForm is the sign-in page.
-type signInForm struct{ Action, Email, Next, Forgotten string }
+type signInForm struct {
+	Action, Email, Next, Forgotten string
+	Passkey                        passkeyForm
+}
 
 // home is where a person goes who wants nothing in particular.
 func (p *pages) home(r *http.Request, v *visit, u *lyceum.User) (string, error) {
@@ -61,8 +63,19 @@ func (p *pages) signInPage(
 			web.Protect(w.Header(), a.origin())
 		}
 	}
-	shown.Title = "Sign in"
-	shown.Data = signInForm{Action: v.path("sign_in"), Email: email, Next: next, Forgotten: v.path("forgot_password")}
+	form := signInForm{Action: v.path("sign_in"), Email: email, Next: next, Forgotten: v.path("forgot_password")}
+	if _, here := p.party(v); here {
+		some, err := p.Accounts.HasPasskeys(r.Context(), v.School.ID)
+		if err != nil {
+			return err
+		}
+		if some {
+			form.Passkey = passkeyForm{
+				Action: form.Action, Options: v.path("passkey"), Next: next, For: access.PasskeyToSignIn,
+			}
+		}
+	}
+	shown.Title, shown.Data = "Sign in", form
 	return p.show(w, status, "sign_in.gohtml", v, shown)
 }
 
@@ -73,11 +86,12 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
-	email, next := strings.TrimSpace(form.get("email")), local(form.get("next"))
-	in, err := p.Accounts.SignIn(r.Context(), access.Attempt{
-		School: v.School.ID, Email: email, Password: form.get("password"), From: wire.AddressOf(r),
-		Device: p.Site.Device(r), Browser: browserOf(r.UserAgent()),
-	})
+	next, attempt := local(form.get("next")), p.attempt(r, v, &form)
+	email, enter := attempt.Email, p.Accounts.SignIn
+	if attempt.Passkey != nil {
+		enter = p.Accounts.SignInWithPasskey
+	}
+	in, err := enter(r.Context(), attempt)
 	v.User = lyceum.User{}
 	if e := lyceum.Public(err); err != nil {
 		switch e.Kind {
@@ -162,14 +176,16 @@ func (p *pages) whichSchool(w http.ResponseWriter, r *http.Request) error {
 // notices are the sentences that a page begins with after something was done,
 // by the value of the parameter done.
 var notices = map[string]string{
-	"signed_out":     "You are signed out.",
-	"password":       "Your new password is set. Sign in with it.",
-	"email":          "Your email address is changed. Sign in with the new one.",
-	"weak":           "Your password is too common. Choose another one to continue.",
-	"second-on":      "Your second factor is on.",
-	"second-removed": "Your second factor is removed.",
-	"ended":          "That session has ended.",
-	"everywhere":     "You are signed out everywhere.",
-	"revoked":        "The app no longer has access.",
-	"cancelled":      "Nothing was granted.",
+	"signed_out":      "You are signed out.",
+	"password":        "Your new password is set. Sign in with it.",
+	"email":           "Your email address is changed. Sign in with the new one.",
+	"weak":            "Your password is too common. Choose another one to continue.",
+	"second-on":       "Your second factor is on.",
+	"second-removed":  "The app is removed.",
+	"passkey-added":   "The passkey is added.",
+	"passkey-removed": "The passkey is removed here. Delete it on your device, too.",
+	"ended":           "That session has ended.",
+	"everywhere":      "You are signed out everywhere.",
+	"revoked":         "The app no longer has access.",
+	"cancelled":       "Nothing was granted.",
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -96,6 +97,49 @@ func (s Site) KeepStep(w http.ResponseWriter, secret string, lifetime time.Durat
 	s.setNamed(w, s.stepCookie(), secret, seconds)
 }
 
+// passkeyCookie holds a secret that says which browser asked for a passkey.
+func (s Site) passkeyCookie() string { return s.cookie() + "-passkey" }
+
+// PasskeyBrowser gives what KeepPasskeyBrowser kept, or nothing.
+func (s Site) PasskeyBrowser(r *http.Request) string {
+	cookie, err := r.Cookie(s.passkeyCookie())
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
+// KeepPasskeyBrowser keeps a secret that says which browser asked for a passkey.
+func (s Site) KeepPasskeyBrowser(w http.ResponseWriter, secret string, lifetime time.Duration) {
+	s.setNamed(w, s.passkeyCookie(), secret, int(lifetime/time.Second))
+}
+
+// Passkeys gives the host that passkeys are made for, and the origin of the pages, as
+// browsers write it. Browsers have passkeys only where a host has a name and is reached
+// by https, or is localhost; elsewhere ok is false.
+func (s Site) Passkeys() (host, origin string, ok bool) {
+	at, err := url.Parse(strings.ToLower(s.AuthURL))
+	if err != nil {
+		return "", "", false
+	}
+	host = at.Hostname()
+	_, notNumber := netip.ParseAddr(host)
+	local := host == "localhost" || strings.HasSuffix(host, ".localhost")
+	if host == "" || notNumber == nil || at.Scheme != "https" && !local {
+		return "", "", false
+	}
+	return host, originOf(at), true
+}
+
+// originOf gives the origin of an address, as browsers write it.
+func originOf(at *url.URL) string {
+	host := at.Host
+	if at.Scheme == "https" && at.Port() == "443" || at.Scheme == "http" && at.Port() == "80" {
+		host = strings.TrimSuffix(host, ":"+at.Port())
+	}
+	return strings.ToLower(at.Scheme + "://" + host)
+}
+
 // fromCookie holds the page that a person came from, while the browser is open.
 func (s Site) fromCookie() string { return s.cookie() + "-from" }
 
@@ -145,11 +189,7 @@ func (s Site) CrossOrigin(deny http.Handler) *http.CrossOriginProtection {
 		if err != nil || at.Host == "" {
 			continue
 		}
-		host := at.Host
-		if at.Scheme == "https" && at.Port() == "443" || at.Scheme == "http" && at.Port() == "80" {
-			host = strings.TrimSuffix(host, ":"+at.Port()) // as browsers write an origin
-		}
-		_ = protection.AddTrustedOrigin(strings.ToLower(at.Scheme + "://" + host)) // fails for what no origin equals
+		_ = protection.AddTrustedOrigin(originOf(at)) // fails for what no origin equals
 	}
 	return protection
 }

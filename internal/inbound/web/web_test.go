@@ -95,7 +95,7 @@ func TestPageThatCannotBeRenderedSendsNothing(t *testing.T) {
 
 func TestAssets(t *testing.T) {
 	for name, kind := range map[string]string{
-		"style.css": "text/css; charset=utf-8", "console.js": "text/javascript; charset=utf-8", "htmx.min.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml",
+		"style.css": "text/css; charset=utf-8", "console.js": "text/javascript; charset=utf-8", "htmx.min.js": "text/javascript; charset=utf-8", "passkey.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml",
 	} {
 		at, err := web.Asset(name)
 		if err != nil {
@@ -211,5 +211,25 @@ func TestWebtestSees(t *testing.T) {
 	webtest.Colors(colors, tab)
 	if len(colors.errors) != 1 || !strings.Contains(colors.errors[0], "color-contrast") {
 		t.Errorf("of the colours was seen %q", colors.errors)
+	}
+}
+
+func TestPasskeys(t *testing.T) {
+	for at, want := range map[string][2]string{
+		"https://School.example.com":      {"school.example.com", "https://school.example.com"},
+		"https://school.example.com:443":  {"school.example.com", "https://school.example.com"},
+		"https://school.example.com:8443": {"school.example.com", "https://school.example.com:8443"},
+		"http://localhost:8080":           {"localhost", "http://localhost:8080"},
+		"http://fern.localhost":           {"fern.localhost", "http://fern.localhost"},
+		"http://school.example.com":       {},
+		"http://127.0.0.1:8080":           {},
+		"https://192.0.2.7":               {},
+		"https://[2001:db8::1]":           {},
+		"":                                {},
+	} {
+		host, origin, ok := web.Site{AuthURL: at}.Passkeys()
+		if host != want[0] || origin != want[1] || ok != (want[0] != "") {
+			t.Errorf("%s: %q, %q, %v", at, host, origin, ok)
+		}
 	}
 }

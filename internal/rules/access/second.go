@@ -32,8 +32,8 @@ var codeBounds = Bounds{Minute: 5, Hour: 20}
 var (
 	errCode = lyceum.Errorf(lyceum.Unauthenticated, "This code is wrong or was used. Type the one that the app shows "+
 		"now.")
-	errCodeTries = lyceum.Errorf(lyceum.RateLimited, "Too many codes were tried for this account. Wait a while and "+
-		"try again.")
+	errCodeTries = lyceum.Errorf(lyceum.RateLimited, "Too many codes or passkeys were tried for this account. "+
+		"Wait a while and try again.")
 	errStep   = lyceum.Errorf(lyceum.NotFound, "The sign-in took too long. Start again with your password.")
 	errNoRing = lyceum.Errorf(lyceum.Conflict, "The server has no secret key, so it cannot keep a second factor.")
 )
@@ -46,22 +46,12 @@ type Setup struct {
 	Sealed string // for Enable
 }
 
-// HasSecondFactor reports whether a user has a second factor.
+// HasSecondFactor reports whether a user has a second factor: an app or a passkey.
 func (a *Accounts) HasSecondFactor(
 	ctx context.Context, school lyceum.SchoolID, user lyceum.UserID,
 ) (bool, error) {
 	v := a.store.In(ctx, school)
-	kept, err := v.SecondFactors.Find(v, user)
-	return len(kept) > 0, err
-}
-
-// RecoveryCodesLeft counts the recovery codes of a user that were not used.
-func (a *Accounts) RecoveryCodesLeft(
-	ctx context.Context, school lyceum.SchoolID, user lyceum.UserID,
-) (int, error) {
-	v := a.store.In(ctx, school)
-	kept, err := lyceum.All(v.RecoveryCodes, v, lyceum.RecoveryCodeFilter{User: lyceum.Some(user)})
-	return len(kept), err
+	return lyceum.HasSecondFactor(v.Tables, v, user)
 }
 
 // sealing names what the secret of a user's second factor is sealed for.
@@ -103,9 +93,9 @@ func (a *Accounts) Again(school lyceum.SchoolID, user *lyceum.User, issuer, seal
 	return Setup{URL: key.URL(), Secret: secret, Sealed: sealed}, nil
 }
 
-// Enable gives a user the second factor that SetUp made, if the code is one of it, and
-// returns their recovery codes, which are not stored and cannot be shown again. The
-// user's other sessions end. It fails with Conflict for who has a second factor, and
+// Enable gives a user the app that SetUp made a secret for, if the code is one of it,
+// and returns recovery codes for who had none; they are not stored and cannot be shown
+// again. The user's other sessions end. It fails with Conflict for who has an app, and
 // with Unauthenticated for a wrong code.
 func (a *Accounts) Enable(
 	ctx context.Context, by lyceum.By, user lyceum.UserID, sealed, code, here string,
@@ -125,7 +115,7 @@ func (a *Accounts) Enable(
 			return err
 		}
 		if len(kept) > 0 {
-			return lyceum.Errorf(lyceum.Conflict, "You have a second factor already. Remove it first.")
+			return lyceum.Errorf(lyceum.Conflict, "You have an app already. Remove it first.")
 		}
 		if err := endOthers(tx, user, here); err != nil {
 			return err
@@ -135,7 +125,7 @@ func (a *Accounts) Enable(
 		if err != nil {
 			return err
 		}
-		recovery, err = makeRecovery(tx, by.School, user, now)
+		recovery, err = firstRecovery(tx, by.School, user, now)
 		return err
 	})
 	return recovery, err
@@ -159,12 +149,17 @@ func endOthers(tx lyceum.Tx, user lyceum.UserID, here string) error {
 	return nil
 }
 
-// RenewRecovery replaces the recovery codes of a user.
+// RenewRecovery replaces the recovery codes of a user. It fails with Conflict for who has
+// no second factor.
 func (a *Accounts) RenewRecovery(ctx context.Context, by lyceum.By, user lyceum.UserID) (recovery []string, err error) {
 	now := a.clock()
 	err = a.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
-		if _, err := tx.SecondFactors.Get(tx, user); err != nil {
+		has, err := lyceum.HasSecondFactor(tx.Tables, tx, user)
+		if err != nil {
 			return err
+		}
+		if !has {
+			return lyceum.Errorf(lyceum.Conflict, "Recovery codes are for who has a second factor. Set one up first.")
 		}
 		recovery, err = makeRecovery(tx, by.School, user, now)
 		return err
@@ -231,10 +226,6 @@ func codeStep(secret, code string, now time.Time, after int64) (int64, error) {
 func (a *Accounts) spendCode(
 	tx lyceum.Tx, school lyceum.SchoolID, user lyceum.UserID, code string, now time.Time,
 ) (with string, err error) {
-	factor, err := tx.SecondFactors.Get(tx, user)
-	if err != nil {
-		return "", err
-	}
 	hash := recoveryHash(school, user, code)
 	kept, err := tx.RecoveryCodes.Find(tx, hash)
 	if err != nil {
@@ -243,6 +234,13 @@ func (a *Accounts) spendCode(
 	if kept[hash].User == user {
 		tx.Note(lyceum.RecoveryCodeUsed, int32(user))
 		return lyceum.WithRecoveryCode, tx.RecoveryCodes.Delete(tx, hash)
+	}
+	factor, err := tx.SecondFactors.Get(tx, user)
+	if err != nil && lyceum.KindOf(err) == lyceum.NotFound {
+		return "", errCode // of a passkey alone
+	}
+	if err != nil {
+		return "", err
 	}
 	secret, err := a.ring.Open(sealing(school, user), factor.Sealed)
 	if err != nil {
@@ -254,8 +252,8 @@ func (a *Accounts) spendCode(
 	return lyceum.WithAppCode, tx.SecondFactors.Update(tx, factor)
 }
 
-// tryCode runs what takes a code of a user, within the bounds of codes.
-func (a *Accounts) tryCode(
+// tryFactor runs what takes a code or a passkey of a user, within the bounds of both.
+func (a *Accounts) tryFactor(
 	ctx context.Context, school lyceum.SchoolID, user lyceum.UserID, from netip.Addr, change func(lyceum.Tx) error,
 ) error {
 	name := userActor(user)
@@ -269,29 +267,46 @@ func (a *Accounts) tryCode(
 	case err == nil:
 		a.codes.GiveBack(school, name)
 	case lyceum.KindOf(err) == lyceum.Unauthenticated:
-		trace.Kind, trace.Detail.Wrong = SignInFailed, lyceum.WrongCode
-		a.oauth.Traces.Add(ctx, trace)
+		trace.Kind, trace.Detail.Wrong = SignInFailed, wrongOf(err)
+		if trace.Detail.Wrong != "" {
+			a.oauth.Traces.Add(ctx, trace)
+		}
 	}
 	return err
 }
 
-// SecondStep lets in who showed their password, and has the code of their second
-// factor or a recovery code. Step is what SignIn gave. A code is taken once. It fails
-// with Unauthenticated for a wrong code, and with NotFound when the step is over.
-func (a *Accounts) SecondStep(ctx context.Context, t Attempt, step, code string) (Admission, error) {
-	if from, ok := schoolOf(linkPrefix, step); !ok || from != t.School {
-		return Admission{}, errStep
+// StepUser returns who showed their password and is to show a second factor. Step is
+// what SignIn gave. It fails with NotFound when the step is over.
+func (a *Accounts) StepUser(ctx context.Context, school lyceum.SchoolID, step string) (lyceum.UserID, error) {
+	link, err := a.stepLink(ctx, school, step)
+	return link.User, err
+}
+
+func (a *Accounts) stepLink(ctx context.Context, school lyceum.SchoolID, step string) (lyceum.Link, error) {
+	if from, ok := schoolOf(linkPrefix, step); !ok || from != school {
+		return lyceum.Link{}, errStep
 	}
-	v := a.store.In(ctx, t.School)
+	v := a.store.In(ctx, school)
 	link, err := v.Links.Get(v, HashSecret(step))
 	if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
+		return lyceum.Link{}, err
+	}
+	if err != nil || link.Purpose != lyceum.SecondStep || link.UsedAt.Present || !a.clock().Before(link.ExpiresAt) {
+		return lyceum.Link{}, errStep
+	}
+	return link, nil
+}
+
+// SecondStep lets in who showed their password, and has a passkey, the code of their app
+// or a recovery code. Step is what SignIn gave. Each is taken once. It fails with
+// Unauthenticated for a wrong one, and with NotFound when the step is over.
+func (a *Accounts) SecondStep(ctx context.Context, t Attempt, step, code string) (Admission, error) {
+	link, err := a.stepLink(ctx, t.School, step)
+	if err != nil {
 		return Admission{}, err
 	}
-	if err != nil || link.Purpose != lyceum.SecondStep || !a.clock().Before(link.ExpiresAt) {
-		return Admission{}, errStep
-	}
 	var in Admission
-	err = a.tryCode(ctx, t.School, link.User, t.From, func(tx lyceum.Tx) (err error) {
+	err = a.tryFactor(ctx, t.School, link.User, t.From, func(tx lyceum.Tx) (err error) {
 		now := a.clock()
 		if in.User, err = tx.Users.Get(tx, link.User); err != nil {
 			return err
@@ -302,7 +317,7 @@ func (a *Accounts) SecondStep(ctx context.Context, t Attempt, step, code string)
 		if err := spendLink(tx, link.Hash, now); err != nil {
 			return errStep
 		}
-		with, err := a.spendCode(tx, t.School, link.User, code, now)
+		with, err := a.spendFactor(tx, &t, PasskeyAsSecond, link.User, code, now)
 		if err != nil {
 			return err
 		}
@@ -316,8 +331,8 @@ func (a *Accounts) SecondStep(ctx context.Context, t Attempt, step, code string)
 	return in, nil
 }
 
-// RemoveSecondFactor takes the second factor of a user away, with their recovery codes.
-// By somebody else it is for owners. It fails with Conflict where the school wants
+// RemoveSecondFactor takes the app and all passkeys of a user away, with their recovery
+// codes. By somebody else it is for owners. It fails with Conflict where the school wants
 // owners to have one, for an owner's own.
 func (a *Accounts) RemoveSecondFactor(ctx context.Context, by lyceum.By, id lyceum.UserID) (lyceum.User, error) {
 	return a.change(ctx, by, id, func(tx lyceum.Tx, user *lyceum.User, _ time.Time) error {
@@ -326,8 +341,7 @@ func (a *Accounts) RemoveSecondFactor(ctx context.Context, by lyceum.By, id lyce
 			return err
 		}
 		if school.OwnersSecondFactor && user.Role == lyceum.Owner && by.Actor == userActor(id) {
-			return lyceum.Errorf(lyceum.Conflict, "The school wants its owners to have a second factor. Another owner can "+
-				"remove yours if you lost it.")
+			return errWanted
 		}
 		tx.Note(lyceum.SecondFactorRemoved, int32(id))
 		return lyceum.DropSecondFactor(tx, id)
@@ -338,11 +352,11 @@ func (a *Accounts) RemoveSecondFactor(ctx context.Context, by lyceum.By, id lyce
 // fails with Conflict while the owner who asks has none.
 func (a *Accounts) DemandSecondFactor(ctx context.Context, by lyceum.By, demanded bool) error {
 	return a.store.Write(ctx, by.Stamp(a.clock()), func(tx lyceum.Tx) error {
-		own, err := tx.SecondFactors.Find(tx, by.Person)
+		has, err := lyceum.HasSecondFactor(tx.Tables, tx, by.Person)
 		if err != nil {
 			return err
 		}
-		if demanded && len(own) == 0 {
+		if demanded && !has {
 			return lyceum.Errorf(lyceum.Conflict, "Set up your own second factor first, so that you do not lock yourself out.")
 		}
 		return tx.ChangeSchool(func(s *lyceum.School) { s.OwnersSecondFactor = demanded })
@@ -361,7 +375,7 @@ func (a *Accounts) Fresh(ctx context.Context, school lyceum.SchoolID, text strin
 }
 
 // Proof is what somebody shows who is signed in, to do what a stolen session must not:
-// the code of their second factor if they have one, or else their password.
+// a passkey or a code if they have a second factor, or else their password.
 type Proof struct {
 	Attempt
 
@@ -381,8 +395,8 @@ func (a *Accounts) Confirm(ctx context.Context, p Proof) error {
 		return err
 	}
 	if second {
-		return a.tryCode(ctx, p.School, user.ID, p.From, func(tx lyceum.Tx) error {
-			if _, err := a.spendCode(tx, p.School, user.ID, p.Code, a.clock()); err != nil {
+		return a.tryFactor(ctx, p.School, user.ID, p.From, func(tx lyceum.Tx) error {
+			if _, err := a.spendFactor(tx, &p.Attempt, PasskeyToConfirm, user.ID, p.Code, a.clock()); err != nil {
 				return err
 			}
 			return a.confirm(tx, p.Session)
@@ -429,7 +443,8 @@ func (a *Accounts) confirm(tx lyceum.Tx, text string) error {
 	return tx.Sessions.Update(tx, session)
 }
 
-// NeededKeys counts, by the secret key that it needs, the second factors of all schools.
+// NeededKeys counts, by the secret key that it needs, the apps of the users of all
+// schools.
 func (a *Accounts) NeededKeys(ctx context.Context) (map[lyceum.SecretKeyID]int, error) {
 	schools, err := a.store.FindSchools(ctx)
 	if err != nil {

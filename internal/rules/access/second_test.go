@@ -21,6 +21,7 @@ type guarded struct {
 	store    lyceum.Store
 	clock    *storetest.Clock
 	accounts *access.Accounts
+	oauth    *access.OAuth
 	by       lyceum.By
 	secret   string
 	recovery []string
@@ -40,7 +41,8 @@ func newGuarded(t *testing.T) *guarded {
 	t.Cleanup(func() { _ = store.Close() })
 	g := &guarded{t: t, store: store, clock: storetest.NewClock(time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC))}
 	ring := lyceum.NewKeyring(lyceum.SecretKey{1})
-	g.accounts = access.NewAccounts(store, g.clock.Now, access.NewOAuth(store, g.clock.Now), ring)
+	g.oauth = access.NewOAuth(store, g.clock.Now)
+	g.accounts = access.NewAccounts(store, g.clock.Now, g.oauth, ring)
 	school, err := store.CreateSchool(t.Context(), lyceum.School{Name: "Fernwood", CreatedAt: g.clock.Now()}, "test")
 	if err != nil {
 		t.Fatal(err)
@@ -184,8 +186,8 @@ func TestR57StepsAndRecoveryCodes(t *testing.T) {
 	g.refused("a step again", err, lyceum.NotFound)
 	_, err = g.step(g.recovery[0])
 	g.refused("a recovery code again", err, lyceum.Unauthenticated)
-	if left, err := g.accounts.RecoveryCodesLeft(t.Context(), g.by.School, 1); err != nil || left != 9 {
-		t.Errorf("%d are left, %v", left, err)
+	if left, err := g.accounts.Factors(t.Context(), g.by.School, 1); err != nil || left.RecoveryCodes != 9 {
+		t.Errorf("%+v are left, %v", left, err)
 	}
 	if in, err = g.signIn(); err != nil {
 		t.Fatal(err)

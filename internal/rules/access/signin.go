@@ -41,7 +41,8 @@ type Accounts struct {
 	ring    *lyceum.Keyring // seals the secrets of second factors
 
 	forgotten *Tries
-	codes     *Tries // codes of second factors, by user
+	codes     *Tries // codes and passkeys, by user
+	passkeys  *Tries // passkeys of who is not signed in, by address
 
 	hashing  *slots        // for people
 	programs *slots        // for requests of the interface that bring a password
@@ -56,7 +57,7 @@ func NewAccounts(store lyceum.Store, clock func() time.Time, oauth *OAuth, ring 
 	return &Accounts{
 		store: store, clock: clock, entropy: NewEntropy, oauth: oauth,
 		guard: newGuard(clock), devices: newDevices(clock, ring), forgotten: NewTries(clock, forgottenBounds),
-		ring: ring, codes: NewTries(clock, codeBounds),
+		ring: ring, codes: NewTries(clock, codeBounds), passkeys: NewTries(clock, addressBounds),
 		hashing: newSlots(runtime.NumCPU()), programs: newSlots(max(1, runtime.NumCPU()/2)),
 		nobody: sync.OnceValue(func() string { return HashPassword(string(e[:]), [16]byte(e[16:])) }),
 	}
@@ -69,8 +70,9 @@ type Attempt struct {
 	School          lyceum.SchoolID
 	Email, Password string
 	From            netip.Addr
-	Device          string // what the browser kept of earlier sign-ins
-	Browser         string // its family and system, as its owner knows them; may be empty
+	Device          string         // what the browser kept of earlier sign-ins
+	Browser         string         // its family and system, as its owner knows them; may be empty
+	Passkey         *PasskeyAnswer // in place of a code, or of everything; nil for none
 }
 
 // Admission is what somebody gets who signed in. Session and Link are secrets.

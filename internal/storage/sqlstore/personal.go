@@ -112,6 +112,10 @@ var personalTables = []personalTable{
 	{"sessions", "sessions", "", "created_at seen_at address browser confirmed_at", "hash user_id"},
 	{"links", "links", "", "purpose created_at expires_at used_at email", "hash user_id"},
 	{"second_factors", "second_factors", "", "created_at", "user_id sealed step"},
+	{
+		"passkeys", "passkeys", "", "name created_at last_used_at",
+		"hash user_id credential public_key uses flags",
+	},
 	{"recovery_codes", "recovery_codes", "", "created_at", "hash user_id"},
 	{
 		"emails", "emails", "",
