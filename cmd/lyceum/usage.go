@@ -127,7 +127,7 @@ var tableGroups = []struct {
 	{"access", []string{
 		"sessions", "links", "authorization_codes", "access_tokens", "refresh_tokens", "grants", "oauth_apps", "api_keys",
 		"rate_windows", "staff_members", "second_factors",
-		"recovery_codes",
+		"recovery_codes", "passkeys",
 	}},
 	{"emails", []string{"email_templates", "template_secrets", "emails"}},
 	{"failed requests", []string{"failed_requests"}},
