@@ -103,6 +103,10 @@ type holder struct {
 	keys   []lyceum.Passkey
 }
 
+// maxPublicKey is how long a public key may be, in bytes: enough for RSA with 8192 bits.
+// Checking what a longer one signed would take the processor for long.
+const maxPublicKey = 1100
+
 // handleSize is the length of a user handle in bytes.
 const handleSize = 8
 
@@ -322,7 +326,9 @@ func (a *Accounts) readNewPasskey(h *holder, answer *PasskeyAnswer) (*webauthn.C
 		return nil, "", err
 	}
 	// Browsers that are asked for no attestation pass on none but a key's own.
-	if !slices.Contains([]string{"none", "packed"}, parsed.Response.AttestationObject.Format) {
+	object := &parsed.Response.AttestationObject
+	if !slices.Contains([]string{"none", "packed"}, object.Format) ||
+		len(object.AuthData.AttData.CredentialPublicKey) > maxPublicKey {
 		return nil, "", errPasskey
 	}
 	ceremonies, err := answer.Party.ceremonies()

@@ -1,7 +1,12 @@
 package access_test
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -183,6 +188,45 @@ func TestR61Passkeys(t *testing.T) {
 	if fresh, err := g.accounts.Fresh(t.Context(), g.by.School, in.Session); err != nil || !fresh {
 		t.Errorf("fresh is %v, %v", fresh, err)
 	}
+}
+
+// madeRSA is the answer of a device that makes a key of RSA with so many bytes, and
+// attests nothing.
+func (g *guarded) madeRSA(size int) access.NewPasskey {
+	g.t.Helper()
+	p := g.make(newDevice(g.by.School, 2), 2)
+	var sent map[string]any
+	if err := json.Unmarshal([]byte(p.Answer.JSON), &sent); err != nil {
+		g.t.Fatal(err)
+	}
+	id := bytes.Repeat([]byte{byte(size >> 8)}, 32)
+	host := sha256.Sum256([]byte(party.Host))
+	modulus := bytes.Repeat([]byte{0xff}, size)
+	const coseRSA = "\xa4\x01\x03\x03\x39\x01\x00\x20\x59"
+	data := slices.Concat(host[:], []byte{0x45, 0, 0, 0, 1}, make([]byte, 16), []byte{0, byte(len(id))}, id,
+		[]byte(coseRSA), []byte{byte(size >> 8), byte(size)}, modulus, []byte("\x21\x43\x01\x00\x01"))
+	object := slices.Concat([]byte("\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x59"), []byte{byte(len(data) >> 8), byte(len(data))}, data)
+	text := base64.RawURLEncoding.EncodeToString
+	sent["id"], sent["rawId"] = text(id), text(id)
+	sent["response"].(map[string]any)["attestationObject"] = text(object)
+	raw, err := json.Marshal(sent)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	p.Answer.JSON = string(raw)
+	return p
+}
+
+// R61: a key that would take long to check is refused before it is.
+func TestR61LongKeys(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t)
+	g.learner(2)
+	if _, err := g.add(g.madeRSA(256)); err != nil {
+		t.Errorf("2048 bits: %v", err)
+	}
+	_, err := g.add(g.madeRSA(2048))
+	g.refused("16384 bits", err, lyceum.Unauthenticated)
 }
 
 // R61: after the password a passkey or a recovery code is asked for.
