@@ -30,6 +30,10 @@ import (
 const (
 	// buyers is how many users take turns in buying.
 	buyers = 1000
+	// marketCourses is how many courses they buy.
+	marketCourses = 1200
+	// marketSales is how many sales begin an enrollment.
+	marketSales = buyers * marketCourses
 	// deliveredEvents is how many events a round delivers.
 	deliveredEvents = 4000
 	// waitingDeliveries is how many deliveries wait for their next attempt.
@@ -104,7 +108,7 @@ func openMarketAt(ctx context.Context, store *sqlstore.Store, clock func() time.
 		}
 		var courses []lyceum.Course
 		var plans []lyceum.PricingPlan
-		for id := range lyceum.CourseID(400) { // so that each sale begins an enrollment
+		for id := range lyceum.CourseID(marketCourses) {
 			courses = append(courses, lyceum.Course{ID: id + 1, Name: "Course", CreatedAt: now, UpdatedAt: now})
 			plans = append(plans, lyceum.PricingPlan{
 				ID: lyceum.PricingPlanID(id + 1), CourseID: lyceum.Some(id + 1), Name: "Plan", Price: 1999, Currency: "USD",
@@ -121,7 +125,7 @@ func openMarketAt(ctx context.Context, store *sqlstore.Store, clock func() time.
 func (m *market) sell(ctx context.Context) error {
 	n := m.next.Add(1)
 	_, err := m.sales.Record(ctx, lyceum.By{School: m.school, Actor: "bench"}, sales.NewSale{
-		User: lyceum.UserID(1 + n%buyers), Plan: lyceum.PricingPlanID(1 + n/buyers%400),
+		User: lyceum.UserID(1 + n%buyers), Plan: lyceum.PricingPlanID(1 + n/buyers%marketCourses),
 		Amounts: sales.Amounts{TaxCharge: lyceum.Some(lyceum.Minor(380))},
 	})
 	return err

@@ -52,6 +52,9 @@ func measureKept(ctx context.Context, s settings) error {
 // measureYear sells in twelve parts, each of which is delivered and then swept a
 // month later.
 func measureYear(ctx context.Context, dir string, size int) error {
+	if size > marketSales {
+		return fmt.Errorf("a year has at most %d sales: each of them begins an enrollment", marketSales)
+	}
 	defer os.RemoveAll(dir)
 	store, err := sqlstore.Open(ctx, dir, sqlstore.Options{})
 	if err != nil {
@@ -83,6 +86,7 @@ func measureYear(ctx context.Context, dir string, size int) error {
 		if err := m.deliverAll(ctx, &came, int64(3*(n+1)*(size/12))); err != nil {
 			return err
 		}
+		fmt.Fprintf(os.Stderr, "month %d of 12 is delivered\n", n+1)
 		if n == 0 || n == 11 {
 			if err := keptRow(ctx, dir, fmt.Sprintf("month %d", n+1)); err != nil {
 				return err
