@@ -24,6 +24,7 @@ type chipGroup struct {
 	Open     bool     // something in it needs correction
 	Fields   []chipField
 	Without  string // the address of the list without it
+	Export   string // where the list is a file; empty: nowhere
 }
 
 type chipField struct {

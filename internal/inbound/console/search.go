@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/access"
 )
 
 // searchPage is what the search for sales shows.
@@ -96,9 +97,13 @@ func (c *console) find(ctx context.Context, v *visit, text string, p *searchPage
 		p.More = p.More || len(found) > maxOptions
 		for _, n := range found[:min(len(found), maxOptions)] {
 			o := optionOf(n, listAddress(url.Values{in.Field: {strconv.Itoa(int(n.ID))}}))
-			if in.Of == lyceum.UserSequence {
+			switch {
+			case in.Of == lyceum.UserSequence && access.May(v.Role, "GET "+peoplePath+"/{id}"):
+				o.Address = personPath(lyceum.UserID(n.ID))
 				p.People = append(p.People, o)
-			} else {
+			case in.Of == lyceum.UserSequence:
+				p.People = append(p.People, o)
+			default:
 				o.Note = strings.TrimSuffix(labels[in.Field]+", "+o.Note, ", ")
 				p.Offers = append(p.Offers, o)
 			}

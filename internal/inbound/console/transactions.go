@@ -113,6 +113,9 @@ func (c *console) chips(ctx context.Context, v *visit, p *listPage) (err error) 
 	}
 	p.Periods = periodChips(p.Form, c.Clock(), v.zone)
 	p.Groups, p.Chosen = p.groups(), len(narrowed(p.Form)) > 0
+	if len(p.Form.Wrong) == 0 && access.May(v.Role, "GET "+exportPath) {
+		p.Groups[0].Export = exportPath // of days: a month for the accountant
+	}
 	return nil
 }
 

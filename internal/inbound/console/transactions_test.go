@@ -257,11 +257,11 @@ func TestSearch(t *testing.T) {
 		query string
 		has   []string
 	}{
-		{"", []string{"Find a sale"}},
+		{"", []string{"Find a person or a sale"}},
 		{"ch_3Pq8", []string{`<a href="` + salePath(sale) + `"><bdi>Payment ch_3Pq8</bdi>`, fmt.Sprintf("of sale %d", sale)}},
 		{fmt.Sprint(id), []string{fmt.Sprintf("Transaction %d", id), fmt.Sprintf("Sale %d", sale)}},
-		{"ada", []string{`href="/admin/transactions?user_id=11"><bdi>Ada Lovelace</bdi></a> <span class="quiet"><bdi>ada@example.com`}},
-		{"grace@", []string{`href="/admin/transactions?user_id=12"><bdi>grace@example.com</bdi></a></li>`}},
+		{"ada", []string{`href="/admin/settings/people/11"><bdi>Ada Lovelace</bdi></a> <span class="quiet"><bdi>ada@example.com`}},
+		{"grace@", []string{`href="/admin/settings/people/12"><bdi>grace@example.com</bdi></a></li>`}},
 		{"pottery", []string{"?course_id=1", "?pricing_plan_id=1", "?pricing_plan_id=2", "Course", "Pricing plan, Pottery"}},
 		{"clay", []string{"?affiliate_id=7", "Clay Weekly", "?pricing_plan_id=3"}},
 		{"nobody at all", []string{"Nothing found"}},

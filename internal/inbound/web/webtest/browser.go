@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -133,6 +134,19 @@ func Scripts(t testing.TB, tab context.Context, on bool) {
 		)
 		return err
 	}))
+}
+
+// Downloads lets the browser keep what it downloads, and gives the folder.
+func Downloads(t testing.TB, tab context.Context) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	Do(t, tab, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+			Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: folder,
+		})
+		return err
+	}))
+	return folder
 }
 
 // Cookie gives the browser a cookie for an origin.
