@@ -158,8 +158,9 @@ type totalLine struct {
 
 // totalLines are the totals of a list, and its revenue.
 func totalLines(figures reports.Figures) (lines []totalLine, revenue string) {
-	for i := range figures {
-		f := &figures[i]
+	ordered := figures.ByUse()
+	for i := range ordered {
+		f := &ordered[i]
 		shown := func(m lyceum.Minor) string {
 			if m == 0 {
 				return ""

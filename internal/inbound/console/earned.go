@@ -77,8 +77,9 @@ func newCard(name, beside string, b *reports.Beside) earnedCard {
 		Report: reportAddress(b.Now.Span, reports.ByCourse),
 	}
 	c.Revenue, c.Earlier = dollars(c.Now.Revenue), dollars(c.Before.Revenue)
-	for i := range b.Now.Figures {
-		f := &b.Now.Figures[i]
+	figures := b.Now.Figures.ByUse()
+	for i := range figures {
+		f := &figures[i]
 		line := earnedLine{Currency: f.Currency, Gross: money(f.Gross, f.Currency)}
 		if f.Refunded != 0 {
 			line.Refunds = money(f.Refunded, f.Currency)
@@ -122,7 +123,7 @@ const (
 	chartBar    = 22
 	chartGap    = 2
 	chartHeight = 180
-	chartTop    = 18 // above the highest bar
+	chartTop    = 2 // above the highest bar, and below the lowest
 )
 
 func newChart(days []reports.Group, currency lyceum.Currency) *chart {

@@ -102,6 +102,13 @@ type Group struct {
 // Figures are sums, one for each currency.
 type Figures []lyceum.SalesSum
 
+// ByUse returns the figures with the currency of the most sales first.
+func (f Figures) ByUse() Figures {
+	return slices.SortedStableFunc(slices.Values(f), func(a, b lyceum.SalesSum) int {
+		return cmp.Compare(b.Sales, a.Sales)
+	})
+}
+
 // All returns the sum of all currencies, of which only the counts and the amounts in
 // US cents mean something.
 func (f Figures) All() lyceum.SalesSum {
