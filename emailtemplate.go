@@ -15,6 +15,10 @@ const (
 	PaymentFailedEmail  EmailKind = 6
 	AccessEndedEmail    EmailKind = 7 // with the sale that gave it
 	AbandonedOrderEmail EmailKind = 8 // with the address to continue at
+
+	// PageSnippet is no email: it is the HTML that a school adds to the pages of its
+	// learners. It has no subject.
+	PageSnippet EmailKind = 9
 )
 
 // EmailSet are kinds of emails, a bit each.

@@ -1006,6 +1006,24 @@ type Order struct {
 // OrderState How far it has come.
 type OrderState string
 
+// PageSnippet What a school adds to the account pages of its learners.
+type PageSnippet struct {
+	// Body Template of the HTML; empty if there is none.
+	Body string `json:"body"`
+
+	// Variables What the template can show. `secrets` is known as well.
+	Variables []TemplateVariable `json:"variables"`
+
+	// UpdatedAt When it was changed; null if there is none.
+	UpdatedAt *time.Time `json:"updated_at"`
+}
+
+// PageSnippetPreview A preview.
+type PageSnippetPreview struct {
+	// HTML What the template makes of the examples.
+	HTML string `json:"html"`
+}
+
 // PaginationMeta Position of the page in the whole list.
 type PaginationMeta struct {
 	// Page Current page.

@@ -33,6 +33,21 @@ func (f *Face) templateSecrets() []wire.Operation {
 	}
 }
 
+func (f *Face) pageSnippet() []wire.Operation {
+	const path = "/lyceum/v1/page_snippet"
+	return []wire.Operation{
+		one("showPageSnippet", wire.Get, path, wire.Anything, f.Templates.Snippet, "page_snippet", pageSnippet),
+		one("updatePageSnippet", wire.Patch, path, bindSnippet, f.Templates.ChangeSnippet, "page_snippet", pageSnippet),
+		appended("previewPageSnippet", wire.Run, path+"/preview", bindSnippet,
+			wire.Answer(f.Templates.PreviewSnippet, wire.As("", snippetPreview))),
+	}
+}
+
+// bindSnippet leaves bounds in bytes to the rule.
+func bindSnippet(in *wire.Input) lyceum.Opt[string] {
+	return in.Body("body").Text(0, templates.MaxSource)
+}
+
 func bindEmailName(in *wire.Input) templates.EmailName {
 	return wire.PathWord(in, "email_name", templates.EmailNames()...)
 }
@@ -86,6 +101,16 @@ func emailTemplate(e templates.Email) gen.EmailTemplate {
 	}
 	return shown
 }
+
+func pageSnippet(s templates.Snippet) gen.PageSnippet {
+	shown := gen.PageSnippet{Body: s.Body, UpdatedAt: wire.OptMoment(s.ChangedAt), Variables: []gen.TemplateVariable{}}
+	for _, v := range s.Variables {
+		shown.Variables = append(shown.Variables, gen.TemplateVariable(v))
+	}
+	return shown
+}
+
+func snippetPreview(html string) gen.PageSnippetPreview { return gen.PageSnippetPreview{HTML: html} }
 
 func emailPreview(c templates.Composed) gen.EmailPreview {
 	return gen.EmailPreview{Subject: c.Subject, Text: c.Text}

@@ -262,7 +262,12 @@ func (n *auditNameSet) object(e *lyceum.Entry) (name, path string) {
 		if t, ok := n.sales[lyceum.TransactionID(id)]; ok {
 			return numbered, salePath(t.SaleID)
 		}
-	case "email_template", "template_secret":
+	case "email_template":
+		if lyceum.EmailKind(id) == lyceum.PageSnippet {
+			return "Snippet for learners’ pages", snippetPath
+		}
+		return numbered, emailsPath
+	case "template_secret":
 		return numbered, emailsPath
 	default:
 		return called(n.named[sequenceOf[noun]][id], numbered), ""

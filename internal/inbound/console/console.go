@@ -79,6 +79,7 @@ const (
 	staffPath        = "/admin/settings/staff"
 	ownPath          = "/admin/own"
 	emailsPath       = "/admin/settings/emails"
+	snippetPath      = "/admin/settings/page-snippet"
 )
 
 // signInPath is where who is not signed in is led to. The page is not the
@@ -218,6 +219,7 @@ func (c *console) routes() map[string]map[string]action {
 		emailsPath + "/secrets":                 {"POST": c.keepSecret},
 		emailsPath + "/secrets/{id}/delete":     {"POST": c.deleteSecret},
 		emailsPath + "/{name}":                  {"GET": c.showEmail, "POST": c.changeEmail},
+		snippetPath:                             {"GET": c.showSnippet, "POST": c.changeSnippet},
 		peoplePath:                              {"GET": c.listPeople, "POST": c.makeLink},
 		person:                                  {"GET": c.showPerson},
 		person + "/disable":                     {"POST": c.disablePerson},

@@ -62,7 +62,7 @@ func Pages(o Options) (map[string]http.Handler, error) {
 		letters: &Notices{Emails: o.Emails, Site: o.Site},
 	}
 	var err error
-	if p.templates, err = web.Pages(pageTemplates, functions, "templates/*.gohtml"); err != nil {
+	if p.templates, err = parse(); err != nil {
 		return nil, err
 	}
 	const school = "/secure/{school}/identity"
@@ -97,6 +97,7 @@ func Pages(o Options) (map[string]http.Handler, error) {
 		"GET /account/sessions":                                   p.signedIn(p.listSessions),
 		"POST /account/sessions/end":                              p.signedIn(p.endSessions),
 		"POST /account/sessions/{session}/end":                    p.signedIn(p.endSession),
+		"GET " + snippetPath:                                      p.signedIn(p.showSnippet),
 		"GET /account/certificates":                               p.signedIn(p.listCertificates),
 		"GET /account/certificates/{course}":                      p.signedIn(p.showCertificate),
 		"GET /account":                                            lead("/account/apps"),
@@ -167,6 +168,8 @@ type visit struct {
 	School lyceum.School
 	User   lyceum.User // the zero User: nobody is signed in
 	secret string      // of the session
+
+	snippet bool // the school adds something to the page
 }
 
 // path gives the address of one of the school's pages.
@@ -222,6 +225,11 @@ func (p *pages) signedIn(act func(http.ResponseWriter, *http.Request, *visit) er
 				return err
 			}
 			if err == nil && v.User.ID != 0 {
+				added, err := p.Emails.Snippet(r.Context(), v.by(), struct{}{})
+				if err != nil {
+					return err
+				}
+				v.snippet = added.Body != ""
 				return act(w, r, v)
 			}
 		}

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"fmt"
 	"html/template"
 	"net/http"
 	"strings"
@@ -12,13 +13,14 @@ import (
 
 // view is what every page is shown with.
 type view struct {
-	Title  string
-	School string // its name; empty where no school is known
-	User   string // the email of who is signed in
-	Out    string // where to sign out
-	Notice string
-	Error  string
-	Data   any
+	Title   string
+	School  string // its name; empty where no school is known
+	User    string // the email of who is signed in
+	Out     string // where to sign out
+	Snippet bool   // the school adds something to the page
+	Notice  string
+	Error   string
+	Data    any
 }
 
 var functions = template.FuncMap{
@@ -28,9 +30,26 @@ var functions = template.FuncMap{
 	"day":     func(at time.Time) string { return at.UTC().Format("2\u00a0Jan\u00a02006") },
 }
 
+// parse reads the pages and gives each the parts that they share.
+func parse() (map[string]*template.Template, error) {
+	parsed, err := web.Pages(pageTemplates, functions, "templates/*.gohtml")
+	if err != nil {
+		return nil, err
+	}
+	for _, page := range parsed {
+		if _, err := page.ParseFS(pageTemplates, "templates/parts/*.gohtml"); err != nil {
+			return nil, fmt.Errorf("parse parts: %w", err)
+		}
+	}
+	return parsed, nil
+}
+
 func (p *pages) show(w http.ResponseWriter, status int, page string, v *visit, shown view) error {
 	if v != nil {
 		shown.School = web.Plain(v.School.Name)
+		if shown.Snippet = v.snippet; v.snippet {
+			framed(w.Header())
+		}
 		if v.User.ID != 0 {
 			shown.User, shown.Out = v.User.Email, v.path("sign_out")
 		}

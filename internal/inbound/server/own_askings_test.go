@@ -19,7 +19,7 @@ var ownBodies = map[string]string{
 	"reorderSections": `{"data":[{"id":1,"position":1},{"id":2,"position":2},{"id":3,"position":3}]}`,
 	"createSale":      `{"user_id":2,"pricing_plan_id":1}`, "createRenewal": `{"charge":500}`, "createPaymentFailure": `{}`, "createRefund": `{}`, "openChargeback": `{}`, "closeChargeback": `{"outcome":"won"}`,
 	"createOrder": `{"email":"new@example.com","pricing_plan_id":1}`, "completeOrder": `{}`, "updateSchool": `{}`, "setUserTags": `{"tags":[]}`, "disableUser": "", "enableUser": "", "cancelSale": "", "endSale": "", "confirmChargingStopped": "", "changePlan": `{"pricing_plan_id":1}`, "dropPlanChange": "", "openDispute": `{}`, "closeDispute": `{"outcome":"won"}`, "abandonOrder": "",
-	"updateEmailTemplate": `{}`, "previewEmailTemplate": `{}`, "testEmailTemplate": `{}`, "createTemplateSecret": `{"name":"x","secret":"y"}`, "updateTemplateSecret": `{"secret":"y"}`,
+	"updatePageSnippet": `{}`, "previewPageSnippet": `{}`, "updateEmailTemplate": `{}`, "previewEmailTemplate": `{}`, "testEmailTemplate": `{}`, "createTemplateSecret": `{"name":"x","secret":"y"}`, "updateTemplateSecret": `{"secret":"y"}`,
 	"createWebhook": `{"url":"https://hooks.example.com/x"}`, "updateWebhook": `{}`, "rotateWebhookSecret": "", "testWebhook": `{}`, "resumeWebhook": `{}`, "resendDeliveries": `{}`,
 	"resendDelivery": "", "deleteWebhook": "", "createQuizResponse": `{"user_id":2,"answers":[]}`, "createComment": `{"user_id":2,"body":"x"}`, "deleteComment": "",
 	"createCoupon": `{"code":"OURS","discount_percent":0.5}`, "updateCoupon": `{}`, "archiveCoupon": "", "createAffiliate": `{"name":"Fairs"}`, "updateAffiliate": `{}`, "archiveAffiliate": "",

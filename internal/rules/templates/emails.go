@@ -182,9 +182,11 @@ func (k *kind) standard() (subject, body string) {
 }
 
 // examples are the values of a preview.
-func (k *kind) examples() Values {
+func (k *kind) examples() Values { return examples(k.variables) }
+
+func examples(of []Variable) Values {
 	values := Values{}
-	for _, v := range k.variables {
+	for _, v := range of {
 		values[v.Name] = v.Example
 	}
 	return values

@@ -90,8 +90,8 @@ func (s *Service) ChangeSecret(ctx context.Context, by lyceum.By, n NextSecret) 
 	return row, err
 }
 
-// DeleteSecret deletes a secret that no email of the school signs with. It fails with
-// Conflict if the emails are changed meanwhile.
+// DeleteSecret deletes a secret that no template of the school signs with. It fails with
+// Conflict if the templates are changed meanwhile.
 func (s *Service) DeleteSecret(ctx context.Context, by lyceum.By, id lyceum.TemplateSecretID) error {
 	v := s.store.In(ctx, by.School)
 	row, err := v.TemplateSecrets.Get(v, id)
@@ -112,6 +112,9 @@ func (s *Service) DeleteSecret(ctx context.Context, by lyceum.By, id lyceum.Temp
 		if _, wrong, err := compose(ctx, &email, kinds[i].examples(), left); err != nil || len(wrong) > 0 {
 			return lyceum.Errorf(lyceum.Conflict, "the email %s signs with this secret; change the email first", email.Name)
 		}
+	}
+	if _, err := renderSnippet(ctx, tried.own[lyceum.PageSnippet].Body, examples(snippetVariables), left); err != nil {
+		return lyceum.Errorf(lyceum.Conflict, "the snippet for learners' pages signs with this secret; change it first")
 	}
 	return s.store.Write(ctx, by.Stamp(s.clock()), func(tx lyceum.Tx) error {
 		if _, err := tx.TemplateSecrets.Get(tx, id); err != nil {

@@ -89,10 +89,11 @@ func (s *Service) Emails(ctx context.Context, by lyceum.By, _ struct{}) ([]Email
 	return all, nil
 }
 
+// storedKinds are the kinds of emails, and the snippet of pages.
 func storedKinds() []lyceum.EmailKind {
-	all := make([]lyceum.EmailKind, len(kinds))
+	all := []lyceum.EmailKind{lyceum.PageSnippet}
 	for i := range kinds {
-		all[i] = kinds[i].stored
+		all = append(all, kinds[i].stored)
 	}
 	return all
 }
@@ -273,10 +274,8 @@ func compose(
 		if failed == nil {
 			text, failed = parsed.Render(ctx, values.nested(), secrets)
 		}
-		if lyceum.KindOf(failed) == lyceum.Invalid && failed != nil {
-			wrong = append(wrong, lyceum.FieldError{
-				Field: field, Message: "is not a template that works: " + lyceum.Public(failed).Detail,
-			})
+		if failed != nil && lyceum.KindOf(failed) == lyceum.Invalid {
+			wrong = append(wrong, broken(field, failed))
 			return ""
 		}
 		err = failed
@@ -296,6 +295,11 @@ func compose(
 		wrong = append(wrong, lyceum.FieldError{Field: "body", Message: "must make some text"})
 	}
 	return made, wrong, nil
+}
+
+// broken says what is wrong with a template.
+func broken(field string, err error) lyceum.FieldError {
+	return lyceum.FieldError{Field: field, Message: "is not a template that works: " + lyceum.Public(err).Detail}
 }
 
 // Compose makes an email of a school. Should the school's own text fail, which was
