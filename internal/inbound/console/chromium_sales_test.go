@@ -191,21 +191,33 @@ func TestSalesPictures(t *testing.T) {
 	w, p := show(t, web.Site{BaseURL: "http://api.northwind.example", AuthURL: "http://northwind.example"})
 	sale, id := p.trade()
 	webtest.Cookie(t, w.tab, w.at, "lyceum", p.owner)
-	picture := func(name string) {
-		for _, dark := range []bool{false, true} {
-			look := lightOrDark(dark)
-			webtest.Screenshot(t, w.tab, "console-"+name+"-"+look, webtest.Desktop, dark)
-			webtest.Screenshot(t, w.tab, "console-"+name+"-phone-"+look, webtest.Phone, dark)
-		}
-	}
-	w.open(transactions)
-	picture("transactions")
-	w.open(salePath(sale))
-	picture("sale")
+	p.hire("partner@example.com", lyceum.BookkeeperRole)
+	w.pictures(map[string]string{
+		"money": "/admin", "report": "/admin/reports/sales?by=course", "transactions": transactions, "sale": salePath(sale),
+		"search": "/admin/search?q=mi", "buyer": people + "/21", "staff": staffPath, "audit-log": "/admin/settings/audit-log",
+		"emails": emailsPath, "email": emailsPath + "/receipt", "snippet": "/admin/settings/page-snippet",
+	})
 	w.open(refundPath(id))
 	w.do(chromedp.SetValue("#amount", "1.50"), chromedp.SendKeys("#reason", "One more lesson was missing."), chromedp.SendKeys("#reference", "re_92"))
 	w.press("main button[type=submit]")
-	picture("refund-question")
+	w.picture("refund-question")
+}
+
+// pictures makes pictures of pages by their names.
+func (w *window) pictures(paths map[string]string) {
+	w.t.Helper()
+	for name, path := range paths {
+		webtest.Look(w.t, w.tab, webtest.Desktop, 844, false)
+		w.open(path)
+		w.picture(name)
+	}
+}
+
+// picture makes two pictures of a page: on a desk, and on a phone in the dark.
+func (w *window) picture(name string) {
+	w.t.Helper()
+	webtest.Screenshot(w.t, w.tab, "console-"+name+"-light", webtest.Desktop, false)
+	webtest.Screenshot(w.t, w.tab, "console-"+name+"-phone-dark", webtest.Phone, true)
 }
 
 // An owner looks at subscriptions as they stand, and confirms that the charging of

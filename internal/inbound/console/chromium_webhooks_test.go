@@ -170,25 +170,13 @@ func TestWebhookByKeyboard(t *testing.T) {
 // the others.
 func TestWebhookPictures(t *testing.T) {
 	w, p := show(t, web.Site{BaseURL: "http://api.northwind.example", AuthURL: "http://northwind.example"})
-	picture := func(name string) {
-		for _, dark := range []bool{false, true} {
-			look := lightOrDark(dark)
-			webtest.Screenshot(t, w.tab, "console-"+name+"-"+look, webtest.Desktop, dark)
-			webtest.Screenshot(t, w.tab, "console-"+name+"-phone-"+look, webtest.Phone, dark)
-		}
-	}
 	w.tell(p)
-	for name, path := range map[string]string{"webhooks": hooksPath, "webhook": hookPath(2), "webhook-edit": hookPath(3) + "/edit", "delivery": deliveryPath(1, 1)} {
-		w.open(path)
-		picture(name)
-	}
-	for look, dark := range map[string]bool{"light": false, "dark": true} {
-		webtest.Look(t, w.tab, webtest.Desktop, 844, dark)
-		w.open(hookPath(2))
-		w.do(chromedp.Evaluate[chromedp.Void]("document.getElementById('log').scrollIntoView()"))
-		webtest.Screenshot(t, w.tab, "console-webhook-log-"+look, webtest.Desktop, dark)
-	}
+	w.pictures(map[string]string{"webhooks": hooksPath, "webhook": hookPath(2), "webhook-edit": hookPath(3) + "/edit", "delivery": deliveryPath(1, 1)})
+	webtest.Look(t, w.tab, webtest.Desktop, 844, false)
+	w.open(hookPath(2))
+	w.do(chromedp.Evaluate[chromedp.Void]("document.getElementById('log').scrollIntoView()"))
+	webtest.Screenshot(t, w.tab, "console-webhook-log-light", webtest.Desktop, false)
 	w.open(hookPath(1) + "/rotate")
 	w.press("#confirmation button")
-	picture("webhook-secret")
+	w.picture("webhook-secret")
 }
