@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,9 +18,10 @@ import (
 )
 
 const (
-	// crowdUsers is how many users the school has. All of them are in each of
+	// crowdUsers is how many of the users bought something and are in each of
 	// crowdCourses courses: crowdCourse, a draft that nobody is in before
-	// (internal/inbound/demo), and courses that the bench makes.
+	// (internal/inbound/demo), and courses that the bench makes. Further users are
+	// in crowdCourse alone.
 	crowdUsers   = 100_000
 	crowdCourse  = 17
 	crowdCourses = 10
@@ -31,17 +33,18 @@ const (
 	freeCourse = 16
 )
 
-// measureLearning measures what programs ask a school of a hundred thousand
-// learners, and what they change there. It asks twice: a server that sends again
+// measureLearning measures what programs ask a school of many learners, and what
+// they change there. It asks twice: a server that sends again
 // what it made while nothing was changed, and one that makes each response anew, as
 // the first does after a change.
 func measureLearning(ctx context.Context, s settings) error {
-	school, err := crowd(ctx, s, filepath.Join(s.keep, "learning"))
+	school, err := crowd(ctx, s, filepath.Join(s.keep, "learning-"+strconv.Itoa(s.users)))
 	if err != nil {
 		return err
 	}
-	fmt.Printf("## Learning\n\n%d users, all of them in each of %d courses. Median of %d rounds of %v each, alternating "+
-		"with constant answers of the same bytes as under Lists.\n", crowdUsers, crowdCourses, s.rounds, s.duration)
+	fmt.Printf("## Learning\n\n%d users, all of them in a course and %d of them in %d more. Median of %d rounds of %v "+
+		"each, alternating with constant answers of the same bytes as under Lists.\n", s.users, crowdUsers,
+		crowdCourses-1, s.rounds, s.duration)
 	for _, cache := range []struct{ what, size string }{
 		{"Sent again while the school is unchanged", "32MB"}, {"Each response made for its request", "0"},
 	} {
@@ -78,7 +81,7 @@ func (c crowded) ask(ctx context.Context, s settings, more ...string) error {
 	if err != nil {
 		return err
 	}
-	for _, class := range learningClasses(long) {
+	for _, class := range learningClasses(long, s.users) {
 		if err := measureClass(ctx, s, sandbox, class.name, class.paths); err != nil {
 			return err
 		}
@@ -111,25 +114,45 @@ func makeCrowd(ctx context.Context, s settings, args []string, dir string) error
 	if err := errors.Join(err, sandbox.stop()); err != nil {
 		return err
 	}
-	name := filepath.Join(s.work, "enrollments.csv")
+	begin := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
+	at := func(user int) string { return begin.Add(time.Duration(user) * time.Second).Format(time.RFC3339) }
+	err = importRows(ctx, s, "users", dir, func(w io.Writer) {
+		fmt.Fprintln(w, "id,email,name,created_at")
+		for user := crowdUsers + 1; user <= s.users; user++ {
+			fmt.Fprintf(w, "%d,crowd%d@example.com,Learner %d,%s\n", user, user, user, at(user))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return importRows(ctx, s, "enrollments", dir, func(w io.Writer) {
+		fmt.Fprintln(w, "user_id,course_id,enrolled_at,expires_at,ended_at")
+		for user := 1; user <= s.users; user++ {
+			of := []int{crowdCourse}
+			if user <= crowdUsers {
+				of = append(of, courses...)
+			}
+			for _, course := range of {
+				fmt.Fprintf(w, "%d,%d,%s,,\n", user, course, at(user))
+			}
+		}
+	})
+}
+
+// importRows imports a file of CSV that phrase writes.
+func importRows(ctx context.Context, s settings, kind, dir string, phrase func(io.Writer)) error {
+	name := filepath.Join(s.work, kind+".csv")
 	file, err := os.Create(name)
 	if err != nil {
 		return err
 	}
 	rows := bufio.NewWriter(file)
-	fmt.Fprintln(rows, "user_id,course_id,enrolled_at,expires_at,ended_at")
-	begin := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
-	for user := 1; user <= crowdUsers; user++ {
-		at := begin.Add(time.Duration(user) * time.Second).Format(time.RFC3339)
-		for _, course := range append(courses, crowdCourse) {
-			fmt.Fprintf(rows, "%d,%d,%s,,\n", user, course, at)
-		}
-	}
+	phrase(rows)
 	if err := errors.Join(rows.Flush(), file.Close()); err != nil {
 		return err
 	}
-	_, err = command(ctx, s, "import", "enrollments", name, "--data", dir)
-	return err
+	_, err = command(ctx, s, "import", kind, name, "--data", dir)
+	return errors.Join(err, os.Remove(name))
 }
 
 // longCourse finds the course that has many lectures.
@@ -205,9 +228,10 @@ type pathClass struct {
 }
 
 // learningClasses are the requests, some for the course that has many lectures.
-func learningClasses(long int) []pathClass {
+func learningClasses(long, users int) []pathClass {
 	list := []pathClass{
 		{name: "users, first pages"},
+		{name: "users, far pages"},
 		{name: "users, search_after"},
 		{name: "users, by email"},
 		{name: "user"},
@@ -234,15 +258,16 @@ func learningClasses(long int) []pathClass {
 		{name: "v2: progress of 100 lectures"},
 	}
 	for i := range variants {
-		far := 1 + i*crowdUsers/variants
+		far, known := 1+i*users/variants, 1+i*crowdUsers/variants
 		for n, path := range []string{
-			fmt.Sprintf("/v1/users?page=%d", 1+i%3), fmt.Sprintf("/v1/users?search_after=%d", far),
+			fmt.Sprintf("/v1/users?page=%d", 1+i%3), fmt.Sprintf("/v1/users?page=%d", far/20+1),
+			fmt.Sprintf("/v1/users?search_after=%d", far),
 			"/v1/users?email=learner@example.com", fmt.Sprintf("/v1/users/%d", far),
 			fmt.Sprintf("/v1/courses/%d/enrollments?per=20&page=%d", crowdCourse, 1+i%3),
 			fmt.Sprintf("/v1/courses/%d/enrollments?per=20&page=%d", crowdCourse, far/20+1),
 			fmt.Sprintf("/v1/courses/%d/progress?user_id=%d", crowdCourse, far), "/v1/courses",
 			fmt.Sprintf("/v1/courses/%d", 1+i%15), "/v1/courses/1/lectures/1",
-			fmt.Sprintf("/v1/courses/%d", long), fmt.Sprintf("/v1/courses/%d/progress?user_id=%d", long, far),
+			fmt.Sprintf("/v1/courses/%d", long), fmt.Sprintf("/v1/courses/%d/progress?user_id=%d", long, known),
 			fmt.Sprintf("/v2/users?page=%d", 1+i%3), fmt.Sprintf("/v2/users?page=%d", far/25+1),
 			fmt.Sprintf("/v2/users/%d", far), "/v2/products/courses", "/v2/products",
 			fmt.Sprintf("/v2/products/courses/%d/enrollments?page=%d", crowdCourse, 1+i%3),
@@ -251,7 +276,7 @@ func learningClasses(long int) []pathClass {
 			fmt.Sprintf("/v2/transactions?page=%d", 1+i%3), fmt.Sprintf("/v2/purchases?page=%d", 1+i%3),
 			fmt.Sprintf("/v2/products/courses/%d/lectures?per_page=100", long),
 			fmt.Sprintf("/v2/products/courses/%d/users/%d/progress", crowdCourse, far),
-			fmt.Sprintf("/v2/products/courses/%d/users/%d/progress", long, far),
+			fmt.Sprintf("/v2/products/courses/%d/users/%d/progress", long, known),
 		} {
 			list[n].paths = append(list[n].paths, path)
 		}
@@ -280,7 +305,7 @@ func measureClass(ctx context.Context, s settings, sandbox *server, name string,
 	defer func() { _ = constant.stop() }()
 	asked := pairs(sandbox, constant, paths, lengths)
 	return contest{
-		size: crowdUsers, name: name, ours: sandbox, constant: constant, turn: func() []pair { return asked },
+		size: s.users, name: name, ours: sandbox, constant: constant, turn: func() []pair { return asked },
 	}.run(s)
 }
 

@@ -29,6 +29,7 @@ type settings struct {
 	duration    time.Duration
 	parts       []string
 	seed        uint64
+	users       int             // of the school of the part learning
 	work        string          // folder for everything the run makes
 	keep        string          // folder for the schools, which may be another
 	binary      string          // the lyceum that is measured
@@ -86,6 +87,7 @@ func run(ctx context.Context) error {
 	flag.DurationVar(&s.duration, "duration", time.Second, "time for each class, server and round")
 	parts := flag.String("parts", "start,lists,index,import,writes,oauth,learning,journal,turns,memory", "what to measure")
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of the school")
+	flag.IntVar(&s.users, "users", crowdUsers, "users of the school of the part learning")
 	flag.StringVar(&s.keep, "keep", "", "keep the schools in this `folder` and take those that are "+
 		"there, of the same -seed")
 	flag.StringVar(&s.from, "from", "089ba15", "`commit` of the older lyceum, for the part upgrade")
@@ -106,6 +108,9 @@ func run(ctx context.Context) error {
 	}
 	if s.rounds < 1 || s.rounds > 100 || s.duration > time.Minute {
 		return fmt.Errorf("-rounds takes 1 to 100 and -duration at most 1m")
+	}
+	if s.users < crowdUsers || s.users > 10_000_000 {
+		return fmt.Errorf("-users takes %d to 10000000", crowdUsers)
 	}
 	if s.fileSize = *fileSize << 20; *fileSize < 1 || *fileSize > lyceum.MaxUpload>>20 {
 		return fmt.Errorf("-file-size takes 1 to %d", lyceum.MaxUpload>>20)

@@ -13,9 +13,9 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
-// indexSettings are those of the sales indexes.
+// indexSettings are those of the sales indexes and of the indexes of other lists.
 type indexSettings struct {
-	IndexMemory byteSize `help:"Memory limit for sales indexes, such as 512MB or 4GB; 0 disables them. Default: a quarter of the machine's memory." placeholder:"SIZE"`
+	IndexMemory byteSize `help:"Memory limit for the indexes of sales and of other lists, such as 512MB or 4GB; 0 disables them. Default: a quarter of the machine's memory." placeholder:"SIZE"`
 	IndexFolder string   `help:"Folder that keeps the indexes for the next start. Default: index in the data folder; none with PostgreSQL." placeholder:"DIR"`
 }
 
@@ -85,10 +85,16 @@ func (s *indexSettings) snapshots(data string) string {
 	return filepath.Join(data, "index")
 }
 
-// indexed lets the list of sales be answered from memory.
+// listShare is which part of the memory of indexes is for lists other than that of sales.
+const listShare = 8
+
+// indexed lets the list of sales be answered from memory, and pages of other lists be
+// found there.
 func indexed(p *program, store *sqlstore.Store, memory int64, folder string, room *heapRoom) *salesindex.Store {
 	room.forIndexes(0)
-	return salesindex.Over(store, salesindex.Options{Memory: memory, Folder: folder, Log: p.log, Resized: room.forIndexes})
+	lists := memory / listShare
+	store.IndexLists(lists)
+	return salesindex.Over(store, salesindex.Options{Memory: memory - lists, Folder: folder, Log: p.log, Resized: room.forIndexes})
 }
 
 // measureIndex lets the metrics tell how the indexes do.
@@ -127,6 +133,37 @@ func measureIndex(m *server.Metrics, store *salesindex.Store) {
 		{
 			Name: "lyceum_sales_index_failures_total", Help: "Sales indexes that could not be built.", Rises: true,
 			Value: func(s stats) int64 { return s.Failures },
+		},
+	})
+}
+
+// measureLists lets the metrics tell how the indexes of other lists do.
+func measureLists(m *server.Metrics, store *sqlstore.Store) {
+	type stats = sqlstore.ListStats
+	server.Measure(m, store.ListStats, []server.Figure[stats]{
+		{
+			Name: "lyceum_list_index_lists", Help: "Lists that have an index, besides those of sales.",
+			Value: func(s stats) int64 { return s.Lists },
+		},
+		{
+			Name: "lyceum_list_index_building", Help: "List indexes being built.",
+			Value: func(s stats) int64 { return s.Building },
+		},
+		{
+			Name: "lyceum_list_index_rows", Help: "Rows in the list indexes.",
+			Value: func(s stats) int64 { return s.Rows },
+		},
+		{
+			Name: "lyceum_list_index_bytes", Help: "Memory of the list indexes.",
+			Value: func(s stats) int64 { return s.Bytes },
+		},
+		{
+			Name: "lyceum_list_index_hits_total", Help: "Pages found by a list index.", Rises: true,
+			Value: func(s stats) int64 { return s.Hits },
+		},
+		{
+			Name: "lyceum_list_index_misses_total", Help: "Pages of long lists for which rows were counted.", Rises: true,
+			Value: func(s stats) int64 { return s.Misses },
 		},
 	})
 }

@@ -144,6 +144,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 	})
 	service.folder = c.folder()
 	measureStorage(service.metrics, kept)
+	measureLists(service.metrics, kept)
 	connections := c.limit(p, service.metrics, listener)
 	pages, err := referencePages(reference.Options{BaseURL: c.BaseURL})
 	if err != nil {

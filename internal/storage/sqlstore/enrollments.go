@@ -91,38 +91,60 @@ func (t *tx) BeginEnrollment(e lyceum.Enrollment) (bool, error) {
 // looks progress up for those of the page. The total of a whole course is kept
 // by a counter; only those that expire some day are counted.
 func (v *view) FindEnrolled(f lyceum.EnrolledFilter, p lyceum.Page) (lyceum.Listing[lyceum.Enrolled], error) {
-	w := &where{}
-	w.and("e.school_id = ?", int64(v.school))
-	w.and("e.course_id = ?", int64(f.Course))
-	w.and("e.ended_at IS NULL")
-	w.and("(e.expires_at IS NULL OR e.expires_at > ?)", micros(f.ActiveAt))
-	whole := f.Enrolled == (lyceum.Period{})
-	w.within("e.enrolled_at", f.Enrolled)
+	r := rankEnrolled(f)
+	w := r.where(v.school, r.at)
 	count := counted(" FROM enrollments e", w)
-	if whole {
+	if f.Enrolled == (lyceum.Period{}) {
+		count.kept = true
 		count.text = "(" + kept(openCounter(f.Course)).text + ` + (SELECT count(*) FROM enrollments x
 			WHERE x.school_id = $1 AND x.course_id = $2
 			AND x.ended_at IS NULL AND x.expires_at IS NOT NULL AND x.expires_at > $3))`
 	}
 	direction := ""
-	if f.Order == lyceum.NewestFirst {
+	if r.down {
 		direction = " DESC"
 	}
 	order := " ORDER BY e.enrolled_at" + direction + ", e.user_id" + direction
-	found, n, err := pageBy(v, func(limit string) string {
-		return "SELECT " + count.text + `,
+	phrase := func(first, limit string, w *where) string {
+		return "SELECT " + first + `,
 			e.user_id, e.enrolled_at, e.expires_at, COALESCE(p.percent_complete, 0), p.completed_at
 			FROM (SELECT e.school_id, e.user_id, e.course_id, e.enrolled_at, e.expires_at
 				FROM enrollments e` + w.String() + order + limit + `) e
 			LEFT JOIN progress p ON p.school_id = e.school_id AND p.user_id = e.user_id AND p.course_id = e.course_id` + order
-	}, w, count, p, func(e *lyceum.Enrolled) []any {
+	}
+	scan := func(e *lyceum.Enrolled) []any {
 		e.Course = f.Course
 		return []any{
 			scanInt(&e.User), scanTime(&e.EnrolledAt), scanOptTime(&e.ExpiresAt),
 			scanInt(&e.PercentComplete), scanOptTime(&e.CompletedAt),
 		}
+	}
+	return pageIndexed(v, r, count, p, func(s seat) (string, []any) {
+		w := r.where(v.school, r.at)
+		w.conds = append(w.conds, r.beside(s.from, w.arg(s.first)))
+		limit := " LIMIT " + w.arg(s.size)
+		return phrase(markText, limit, w), w.args
+	}, scan, func() ([]lyceum.Enrolled, int64, error) {
+		return pageBy(v, func(limit string) string { return phrase(count.text, limit, w) }, w, count, p, scan)
 	})
-	return lyceum.Listing[lyceum.Enrolled]{Page: p, Total: n, Rows: found}, err
+}
+
+// rankEnrolled is the list of the active enrollments of a course.
+func rankEnrolled(f lyceum.EnrolledFilter) *ranking {
+	inCourse := func(w *where) {
+		is(w, "e.course_id", lyceum.Some(f.Course))
+		w.and("e.ended_at IS NULL")
+	}
+	return &ranking{
+		table: enrollments.name, alias: "e", id: enrollments.key.name, keys: []string{"enrolled_at", "user_id"},
+		down: f.Order == lyceum.NewestFirst, follow: follow{rows: enrollments.entries},
+		narrow: func(w *where, at int64) {
+			inCourse(w)
+			w.and("(e.expires_at IS NULL OR e.expires_at > ?)", at)
+			w.within("e.enrolled_at", f.Enrolled)
+		},
+		at: micros(f.ActiveAt), expires: "expires_at", lasting: inCourse,
+	}
 }
 
 // FindEnrolledOf is one statement, because showing a user asks for it.

@@ -107,7 +107,7 @@ func (v *view) FindHeld(f lyceum.HeldFilter, p lyceum.Page) (lyceum.Listing[lyce
 	listing.Rows, listing.Total, err = pageBy(v, func(limit string) string {
 		return held + "SELECT count(*) OVER (), " + heldColumns + from +
 			" ORDER BY h.since DESC, h.product_type, h.product_id" + limit
-	}, shown, total{"(" + held + "SELECT count(*)" + from + ")", len(shown.args)}, p,
+	}, shown, total{text: "(" + held + "SELECT count(*)" + from + ")", args: len(shown.args)}, p,
 		scanHeld)
 	if err != nil {
 		return listing, fmt.Errorf("find held products: %w", err)

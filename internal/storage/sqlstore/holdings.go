@@ -62,16 +62,62 @@ func (v *view) FindHoldings(f lyceum.HoldingFilter, p lyceum.Page) (lyceum.Listi
 	}
 	q := newHoldings(v, f, p)
 	count := q.count(products)
-	keys, order := q.keys(products)
-	shown, join := q.shown()
-	found, n, err := pageBy(v, func(limit string) string {
-		return "SELECT " + count.text + shown + " FROM (SELECT * FROM (" + keys + ") k" + order + limit +
-			") k CROSS JOIN entitlements e" + join + " WHERE e.school_id = $1 AND e.entitlement_id = k.entitlement_id" + order
-	}, q.w, count, p, func(h *lyceum.Holding) []any {
+	scan := func(h *lyceum.Holding) []any {
 		return append(entitlements.scan(&h.Entitlement),
 			scanBool(&h.Blocked), scanInt(&h.PercentComplete), scanOptTime(&h.CompletedAt))
+	}
+	r := q.ranking(products)
+	return pageIndexed(v, r, count, p, func(s seat) (string, []any) {
+		q := newHoldings(v, f, lyceum.Page{Number: 1, Size: int32(s.size)})
+		q.from = " AND " + r.beside(s.from, q.w.arg(s.first))
+		phrase := q.phrase(products)
+		return phrase(markText, " LIMIT "+q.w.arg(s.size)), q.w.args
+	}, scan, func() ([]lyceum.Holding, int64, error) {
+		phrase := q.phrase(products)
+		return pageBy(v, func(limit string) string { return phrase(count.text, limit) }, q.w, count, p, scan)
 	})
-	return lyceum.Listing[lyceum.Holding]{Page: p, Total: n, Rows: found}, err
+}
+
+// phrase returns what asks for the page, behind a first column.
+func (q *holdings) phrase(products []heldProduct) func(first, limit string) string {
+	keys, order := q.keys(products)
+	shown, join := q.shown()
+	return func(first, limit string) string {
+		return "SELECT " + first + shown + " FROM (SELECT * FROM (" + keys + ") k" + order + limit +
+			") k CROSS JOIN entitlements e" + join + " WHERE e.school_id = $1 AND e.entitlement_id = k.entitlement_id" + order
+	}
+}
+
+// ranking is the list of the holdings, unless it is short or ordered by progress.
+func (q *holdings) ranking(products []heldProduct) *ranking {
+	if q.f.User.Present || q.f.ByCompletion {
+		return nil
+	}
+	on := follow{rows: entitlements.entries, ends: []string{"collection_product", "tier_product"}}
+	if q.f.Statuses != nil {
+		on.ends = append(on.ends, "block")
+		on.of = map[string]string{"progress": "SELECT e.entitlement_id FROM progress d JOIN entitlements e " +
+			"ON e.school_id = d.school_id AND e.user_id = d.user_id WHERE d.school_id = $1 AND d.progress_id"}
+	}
+	at := func(w *where, at int64) *holdings {
+		f := q.f
+		f.At = ofMicros(at)
+		return &holdings{w: w, f: f, dialect: q.dialect}
+	}
+	r := &ranking{
+		table: entitlements.name, alias: "e", id: entitlements.key.name, keys: []string{"starts_at", "entitlement_id"},
+		down: q.dir != "", follow: on,
+		narrow: func(w *where, moment int64) {
+			q := at(w, moment)
+			q.narrow()
+			w.conds = append(w.conds, q.toAny(products))
+		},
+	}
+	if q.f.Statuses != nil {
+		r.at, r.expires = micros(q.f.At), "ends_at"
+		r.lasting = func(w *where) { w.conds = append(w.conds, at(w, 0).toAny(products)) }
+	}
+	return r
 }
 
 // holdings phrases the questions about the holdings of a product. Arguments are in
@@ -82,6 +128,7 @@ type holdings struct {
 	f       lyceum.HoldingFilter
 	dialect *dialect
 	filter  string // conditions of the filter
+	from    string // condition of where the page begins, if that is known
 	page    lyceum.Page
 	dir     string
 }
@@ -92,13 +139,17 @@ func newHoldings(v *view, f lyceum.HoldingFilter, p lyceum.Page) *holdings {
 		q.dir = " DESC"
 	}
 	q.w.and("e.school_id = $1")
-	is(q.w, "e.user_id", f.User)
-	q.w.within("e.starts_at", f.Enrolled)
-	if f.Statuses != nil {
-		q.narrowStatuses()
-	}
+	q.narrow()
 	q.filter = strings.Join(q.w.conds, " AND ")
 	return q
+}
+
+func (q *holdings) narrow() {
+	is(q.w, "e.user_id", q.f.User)
+	q.w.within("e.starts_at", q.f.Enrolled)
+	if q.f.Statuses != nil {
+		q.narrowStatuses()
+	}
 }
 
 func (q *holdings) narrowStatuses() {
@@ -205,7 +256,7 @@ func (q *holdings) toAny(products []heldProduct) string {
 	return "(" + strings.Join(conds, " OR ") + ")"
 }
 
-func (q *holdings) from() string {
+func (q *holdings) rows() string {
 	name := "entitlements_enrolled"
 	if q.f.User.Present {
 		name = "entitlements_user"
@@ -224,12 +275,12 @@ func (q *holdings) count(products []heldProduct) total {
 		}
 		text := "COALESCE((SELECT CAST(sum(c.value) AS BIGINT) FROM counters c WHERE c.school_id = $1 AND c.name IN (" +
 			strings.Join(parts, ", ") + ")), 0)"
-		return total{text, len(q.w.args)}
+		return total{text: text, args: len(q.w.args), kept: true}
 	}
 	for _, part := range q.parts(products) {
-		parts = append(parts, "(SELECT count(*)"+q.from()+" WHERE "+q.filter+" AND "+part+")")
+		parts = append(parts, "(SELECT count(*)"+q.rows()+" WHERE "+q.filter+" AND "+part+")")
 	}
-	return total{"(" + strings.Join(parts, " + ") + ")", len(q.w.args)}
+	return total{text: "(" + strings.Join(parts, " + ") + ")", args: len(q.w.args)}
 }
 
 // shown is what is read of the rows of the page, and what it is joined from.
@@ -275,7 +326,7 @@ func (q *holdings) most() string { return q.w.arg(q.page.Offset() + int64(q.page
 func (q *holdings) byBeginning(products []heldProduct, more string) string {
 	parts := q.parts(products)
 	for i, part := range parts {
-		text := "SELECT " + heldKeys + q.from() + " WHERE " + q.filter + " AND " + part + more
+		text := "SELECT " + heldKeys + q.rows() + " WHERE " + q.filter + " AND " + part + q.from + more
 		if len(parts) == 1 && !q.f.ByCompletion {
 			return text
 		}

@@ -31,6 +31,7 @@ type Store struct {
 	files   *files // of SQLite; nil with PostgreSQL
 
 	condition condition
+	lists     listIndex
 	watch     watch
 	patience  time.Duration
 	clock     func() time.Time
@@ -259,6 +260,7 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 	if s.clock == nil {
 		s.clock = time.Now
 	}
+	s.lists.open(s)
 	if of != nil {
 		of.log, s.reads.direct = log, newReaders(of, s.reads.trace)
 	}
@@ -279,6 +281,7 @@ func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		close(s.closing)
 		s.writers.Wait()
+		s.lists.close()
 		err = s.closePools()
 	})
 	return err

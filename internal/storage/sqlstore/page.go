@@ -35,19 +35,56 @@ func pageBy[T any](
 	return found, n, v.public(err)
 }
 
+// pageIndexed is pageBy, which is otherwise, for a list that has an index.
+func pageIndexed[T any](
+	v *view, r *ranking, count total, p lyceum.Page, phrase func(seat) (string, []any), scan func(*T) []any,
+	otherwise func() ([]T, int64, error),
+) (lyceum.Listing[T], error) {
+	listing := lyceum.Listing[T]{Page: p}
+	slow, done := v.slow(count, p), false
+	var err error
+	if slow {
+		listing.Total, done, err = v.indexed(r, p, func(q *session, s seat) (m mark, rows int, err error) {
+			if listing.Rows = make([]T, 0, s.size); s.size == 0 {
+				m, err = readMark(q, v.school)
+				return m, 0, err
+			}
+			text, args := phrase(s)
+			var row T
+			err = q.each(text, args, append(m.scan(), scan(&row)...), func() error {
+				listing.Rows = append(listing.Rows, row)
+				return nil
+			})
+			return m, len(listing.Rows), err
+		})
+	}
+	if err != nil || done {
+		return listing, v.public(err)
+	}
+	listing.Rows, listing.Total, err = otherwise()
+	if err == nil && slow {
+		v.wantIndex(r, listing.Total)
+	}
+	return listing, err
+}
+
 // total is an expression that counts, over the first arguments of the
 // conditions.
 type total struct {
 	text string
 	args int
+	kept bool // by a counter: it takes no time
 }
 
 // counted is the total of the rows that pass the conditions.
 func counted(from string, w *where) total {
-	return total{"(SELECT count(*)" + from + w.String() + ")", len(w.args)}
+	return total{text: "(SELECT count(*)" + from + w.String() + ")", args: len(w.args)}
 }
 
 // kept is the total that a counter keeps; $1 is the school.
 func kept(counter string) total {
-	return total{"COALESCE((SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + counter + "'), 0)", 1}
+	return total{
+		text: "COALESCE((SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + counter + "'), 0)",
+		args: 1, kept: true,
+	}
 }

@@ -34,6 +34,9 @@ type noun[ID lyceum.Key, T, F any] struct {
 	byBytes    func(F) bool         // rows have no fixed size: a page ends at lyceum.AnswerBytes
 	saving     func(*tx, []T) error // before rows are saved
 	seen       string               // what a row must meet to be found by its key; all are, if empty
+	// indexed returns what becomes of a list when something is changed; false: no list
+	// of these is worth an index.
+	indexed func(F) (follow, bool)
 }
 
 // define completes a noun and puts it in its place in tables, which is a
@@ -199,6 +202,13 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 			offset = 0
 		}
 	}
+	var r *ranking
+	if v.slow(count, p) {
+		r = n.ranking(f)
+	}
+	if listing, done, err := n.listIndexed(v, f, p, r); err != nil || done {
+		return listing, n.failed(v, err)
+	}
 	text := "SELECT " + count.text + ", " + n.list() + " FROM " + n.from(v, f) + w.String() + n.ordered(f) +
 		" LIMIT " + w.arg(size+1) + " OFFSET " + w.arg(offset) // one more tells whether there are more
 	var listing lyceum.Listing[T]
@@ -234,9 +244,62 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 		})
 	}
 	if err != nil {
-		return lyceum.Listing[T]{}, v.public(fmt.Errorf("list %s: %w", n.name, err))
+		return lyceum.Listing[T]{}, n.failed(v, err)
 	}
+	v.wantIndex(r, listing.Total)
 	return listing, nil
+}
+
+func (n *noun[ID, T, F]) failed(v *view, err error) error {
+	if err == nil {
+		return nil
+	}
+	return v.public(fmt.Errorf("list %s: %w", n.name, err))
+}
+
+// ranking returns what an index of a list is about, or nil.
+func (n *noun[ID, T, F]) ranking(f F) *ranking {
+	if n.indexed == nil {
+		return nil
+	}
+	of, worth := n.indexed(f)
+	if !worth {
+		return nil
+	}
+	order := n.key.name
+	if n.order != nil {
+		order = n.order(f)
+	}
+	keys, down := ranked(order)
+	return &ranking{
+		table: n.name, id: n.key.name, keys: keys, down: down, follow: of,
+		narrow: func(w *where, _ int64) { n.narrow(w, f) },
+	}
+}
+
+// listIndexed reads a page by the index of its list, if there is one.
+func (n *noun[ID, T, F]) listIndexed(
+	v *view, f F, p lyceum.Page, r *ranking,
+) (listing lyceum.Listing[T], done bool, err error) {
+	listing.Page = p
+	listing.Total, done, err = v.indexed(r, p, func(q *session, s seat) (m mark, rows int, err error) {
+		if listing.Rows = make([]T, 0, s.size); s.size == 0 {
+			m, err = readMark(q, v.school)
+			return m, 0, err
+		}
+		w := n.where(v.school, f)
+		w.conds = append(w.conds, r.beside(s.from, w.arg(s.first)))
+		read := n.reader()
+		defer n.done(read)
+		err = q.each("SELECT "+markText+", "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f)+
+			" LIMIT "+w.arg(s.size), w.args, append(m.scan(), read.dest...), func() error {
+			listing.Rows = append(listing.Rows, read.row)
+			return nil
+		})
+		return m, len(listing.Rows), err
+	})
+	listing.More = p.Offset()+int64(len(listing.Rows)) < listing.Total
+	return listing, done, err
 }
 
 func (n *noun[ID, T, F]) where(school lyceum.SchoolID, f F) *where {

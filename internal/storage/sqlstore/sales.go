@@ -82,7 +82,24 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 		}
 		return "sale_id"
 	},
+	indexed: followPurchases,
 })
+
+// followPurchases finds out what a list of purchases depends on besides sales.
+func followPurchases(f lyceum.SaleFilter) (follow, bool) {
+	of := f.Purchases.Value
+	on := follow{rows: "sale"}
+	if of.Kind.Present || of.Recurring.Present || of.Product.Present {
+		on.ends = []string{"pricing_plan"}
+	}
+	if of.Active.Present {
+		on.of = map[string]string{
+			"transaction": "SELECT t.sale_id FROM transactions t WHERE t.school_id = $1 AND t.transaction_id",
+			"dispute":     "SELECT d.sale_id FROM disputes d WHERE d.school_id = $1 AND d.dispute_id",
+		}
+	}
+	return on, f.Purchases.Present && !of.User.Present
+}
 
 // unread is a column that finds sales by a moment, and follows from the others.
 func unread(name string, of func(*lyceum.Sale) lyceum.Opt[time.Time]) column[lyceum.Sale] {

@@ -56,6 +56,7 @@ var users = define(&tables.Users, noun[lyceum.UserID, lyceum.User, lyceum.UserFi
 	order:      orderUsers,
 	count:      totalUsers,
 	after:      afterUser,
+	indexed:    followUsers,
 })
 
 var _ = define(&tables.UserSummaries, noun[lyceum.UserID, lyceum.UserSummary, lyceum.UserFilter]{
@@ -66,12 +67,13 @@ var _ = define(&tables.UserSummaries, noun[lyceum.UserID, lyceum.UserSummary, ly
 		textColumn("email", func(u *lyceum.UserSummary) *string { return &u.Email }),
 		optTextColumn("name", func(u *lyceum.UserSummary) *lyceum.Opt[string] { return &u.Name }),
 	},
-	seen:   notErased,
-	narrow: narrowUsers,
-	hint:   hintUsers,
-	order:  orderUsers,
-	count:  totalUsers,
-	after:  afterUser,
+	seen:    notErased,
+	narrow:  narrowUsers,
+	hint:    hintUsers,
+	order:   orderUsers,
+	count:   totalUsers,
+	after:   afterUser,
+	indexed: followUsers,
 })
 
 // userCounter counts the users who are not erased.
@@ -274,6 +276,14 @@ func narrowHolders(w *where, p lyceum.Product, at time.Time) {
 // held are entitlements h to products that are no courses, in the words of an
 // index.
 const held = "h.school_id = $1 AND h.product_type <> 'course' AND "
+
+// followUsers finds out whether a list depends on users and their tags alone. No entry
+// of the journal tells that somebody signed in.
+func followUsers(f lyceum.UserFilter) (follow, bool) {
+	others := f.After.Present || f.Email.Present || f.Emails != nil || f.Answered.Present || f.Product.Present ||
+		f.IDs != nil || f.Begins.Present || f.NeverBegan || f.Order.By == lyceum.UserBySignIn
+	return follow{rows: "user"}, !others
+}
 
 func afterUser(f lyceum.UserFilter) lyceum.Opt[lyceum.UserID] { return f.After }
 

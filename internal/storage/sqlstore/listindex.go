@@ -1,0 +1,311 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// listIndex has the rows of long lists in order, by their ids, so that a page is found
+// by its number and a total by their count. Each list is made when it is first needed
+// and may be dropped at any time. It answers only where the journal has come no
+// further, in the statement that reads the page, than the list knows.
+type listIndex struct {
+	store  *Store
+	memory int64 // bytes that all lists may take; 0: there are none
+	after  int64 // indexAfter
+	least  int64 // indexRows
+	ctx    context.Context
+	stop   context.CancelFunc
+	work   sync.WaitGroup
+
+	building     atomic.Bool // one list at a time
+	hits, misses atomic.Int64
+
+	mu    sync.Mutex
+	lists map[string]*indexedList
+	later map[string]time.Time // before which a list that has no room is not made again
+}
+
+const (
+	// indexAfter is how many rows a page must come after for an index to be worth it
+	// where the total is known anyway.
+	indexAfter = 500
+	// indexRows is how many rows a list must have to be worth an index.
+	indexRows = 2_000
+	// maxBehind is how many changed rows a list takes in rather than being made again,
+	// and maxPassed how many entries of the journal it reads for them.
+	maxBehind, maxPassed = 2_000, 50_000
+	// listBytes is what a list takes besides its ids.
+	listBytes = 512
+	// noRoomPause is how long a list is not made again for which there is no room.
+	noRoomPause = 10 * time.Minute
+	// maxLater is how many such lists are remembered.
+	maxLater = 1_000
+)
+
+// IndexLists lets up to so many bytes of memory hold the order of long lists. It is
+// called before the store is used.
+func (s *Store) IndexLists(memory int64) { s.lists.memory = memory }
+
+// ListStats is how the indexes of lists do.
+type ListStats struct {
+	Lists, Building int64
+	Rows, Bytes     int64
+	Hits, Misses    int64 // pages and totals that an index gave, and that rows were counted for
+}
+
+// ListStats returns how the indexes of lists do.
+func (s *Store) ListStats() ListStats {
+	x := &s.lists
+	stats := ListStats{Hits: x.hits.Load(), Misses: x.misses.Load()}
+	if x.building.Load() {
+		stats.Building = 1
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, l := range x.lists {
+		stats.Lists++
+		stats.Rows += l.rows.Load()
+		stats.Bytes += l.bytes()
+	}
+	return stats
+}
+
+func (x *listIndex) open(s *Store) {
+	x.store, x.after, x.least = s, indexAfter, indexRows
+	x.ctx, x.stop = context.WithCancel(context.Background())
+	x.lists, x.later = map[string]*indexedList{}, map[string]time.Time{}
+}
+
+func (x *listIndex) close() {
+	x.stop()
+	x.work.Wait()
+}
+
+// find returns the index of a list, or nil.
+func (x *listIndex) find(school lyceum.SchoolID, r *ranking) *indexedList {
+	name := r.name(school)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	l := x.lists[name]
+	if l == nil {
+		return nil
+	}
+	if l.dropped.Load() {
+		delete(x.lists, name)
+		return nil
+	}
+	l.asked.Store(time.Now().UnixNano())
+	return l
+}
+
+// want has the index of a list made, unless it is there, another one is being made or
+// there was no room for it lately.
+func (x *listIndex) want(school lyceum.SchoolID, r *ranking) {
+	x.misses.Add(1)
+	name := r.name(school)
+	x.mu.Lock()
+	there := x.lists[name] != nil || time.Now().Before(x.later[name])
+	x.mu.Unlock()
+	if there || x.ctx.Err() != nil || !x.building.CompareAndSwap(false, true) {
+		return
+	}
+	x.work.Go(func() {
+		defer x.building.Store(false)
+		x.build(school, name, r)
+	})
+}
+
+func (x *listIndex) build(school lyceum.SchoolID, name string, r *ranking) {
+	l := &indexedList{ranking: r, school: school, types: r.follow.types()}
+	l.asked.Store(time.Now().UnixNano())
+	err := x.store.reads.snapshot(x.ctx, func(q *session) error { return l.fill(q, x.memory) })
+	if err != nil {
+		if x.ctx.Err() == nil {
+			x.store.log.Log(x.ctx, slog.LevelWarn, "no index of a list: the database counts its rows", "school", school,
+				"table", r.table, "err", x.store.public(err))
+		}
+		x.postpone(name)
+		return
+	}
+	x.mu.Lock()
+	x.lists[name] = l
+	x.mu.Unlock()
+	x.makeRoom()
+}
+
+// postpone has a list not made for a while.
+func (x *listIndex) postpone(name string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.later) >= maxLater {
+		clear(x.later)
+	}
+	x.later[name] = time.Now().Add(noRoomPause)
+}
+
+// makeRoom drops the lists that were asked for least recently, while all take more
+// than they may.
+func (x *listIndex) makeRoom() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	taken := int64(0)
+	names := make([]string, 0, len(x.lists))
+	for name, l := range x.lists {
+		taken += l.bytes()
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Compare(x.lists[a].asked.Load(), x.lists[b].asked.Load())
+	})
+	for _, name := range names {
+		if taken <= x.memory {
+			return
+		}
+		taken -= x.lists[name].bytes()
+		delete(x.lists, name)
+	}
+}
+
+// indexedList is one list: the ids of its rows, from the first to the last in upward
+// order.
+type indexedList struct {
+	*ranking // as of the first question
+
+	school  lyceum.SchoolID
+	types   []lyceum.EntryType
+	asked   atomic.Int64 // when it was asked for last, in Unix nanoseconds
+	rows    atomic.Int64
+	dropped atomic.Bool
+
+	mu    sync.RWMutex
+	ids   []int32
+	mark  mark
+	since int64 // the moments that it holds for, in Unix microseconds: from this one
+	until int64 // up to this one, when the next row expires
+}
+
+func (l *indexedList) bytes() int64 { return 4*l.rows.Load() + listBytes }
+
+// mark is how far a journal has come: the number of its last entry, and when that was.
+type mark struct{ number, at int64 }
+
+// markText reads the mark of a school, which is $1.
+const markText = "COALESCE((SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + journalCounter +
+	"'), 0), COALESCE((SELECT j.at FROM journal j WHERE j.school_id = $1 AND j.number = " +
+	"(SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + journalCounter + "')), 0)"
+
+func (m *mark) scan() []any { return []any{scanInt(&m.number), scanInt(&m.at)} }
+
+func readMark(q *session, school lyceum.SchoolID) (m mark, err error) {
+	_, err = q.one("SELECT "+markText, []any{int64(school)}, m.scan()...)
+	return m, err
+}
+
+// seat is where a page begins.
+type seat struct {
+	first int64  // the id of its first row, if it has any
+	from  string // " >=" or " <=" of that row, as the page goes upwards or downwards
+	size  int64  // rows that it has
+	total int64
+	mark  mark
+}
+
+// seat finds a page. It is called with the lock, if only for reading.
+func (l *indexedList) seat(p lyceum.Page, down bool) seat {
+	total := int64(len(l.ids))
+	s := seat{from: ">=", total: total, mark: l.mark}
+	offset := p.Offset()
+	s.size = min(int64(p.Size), total-offset)
+	if s.size <= 0 {
+		s.size = 0
+		return s
+	}
+	if down {
+		s.from, offset = "<=", total-1-offset
+	}
+	s.first = int64(l.ids[offset])
+	return s
+}
+
+// holds reports whether the list is that of a moment.
+func (l *indexedList) holds(at int64) bool { return l.since <= at && at < l.until }
+
+// drop has the list made again when it is asked for.
+func (l *indexedList) drop() { l.dropped.Store(true) }
+
+// indexed reads a page by the index of a list, and returns its total. It returns false
+// where there is no index, or none that holds; the caller counts rows instead. The page
+// is read by read, from a row on and with the mark in the same statement; it returns how
+// many rows there were. Of a page without rows it reads the mark alone.
+func (v *view) indexed(
+	r *ranking, p lyceum.Page, read func(*session, seat) (mark, int, error),
+) (total int64, done bool, err error) {
+	if !v.indexes(r) {
+		return 0, false, nil
+	}
+	x := &v.store.lists
+	l := x.find(v.school, r)
+	if l == nil {
+		return 0, false, nil
+	}
+	try := func(q *session, s seat) (bool, error) {
+		total = s.total
+		m, n, err := read(q, s)
+		return m == s.mark && int64(n) == s.size, err
+	}
+	l.mu.RLock()
+	s, holds := l.seat(p, r.down), l.holds(r.at)
+	l.mu.RUnlock()
+	if holds {
+		done, err = try(v.q, s)
+	}
+	if err == nil && !done {
+		// The connection comes before the lock: whoever waits for one may hold the other.
+		err = v.atOnce(func(q *session) (err error) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			if done, err = l.advance(q, r.at, v.moment); err != nil || !done {
+				return err
+			}
+			if done, err = try(q, l.seat(p, r.down)); err == nil && !done {
+				x.store.log.Warn("the index of a list was wrong and is made again", "school", v.school, "table", r.table)
+				l.drop()
+			}
+			return err
+		})
+	}
+	if err == nil && done {
+		x.hits.Add(1)
+	}
+	return total, done, err
+}
+
+// indexes reports whether a list may have an index here. A change sees what no journal
+// has yet.
+func (v *view) indexes(r *ranking) bool {
+	return r != nil && v.store.lists.memory > 0 && v.q.pool != v.store.writes
+}
+
+// slow reports whether a page and its total take long in a long list.
+func (v *view) slow(count total, p lyceum.Page) bool {
+	return !count.kept || p.Offset() >= v.store.lists.after
+}
+
+// wantIndex has the index of a list made whose rows were counted.
+func (v *view) wantIndex(r *ranking, total int64) {
+	if total >= v.store.lists.least && v.indexes(r) {
+		v.store.lists.want(v.school, r)
+	}
+}
+
+// forever is the end of what no time changes.
+const forever = math.MaxInt64

@@ -1,0 +1,230 @@
+package sqlstore
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+var errNoIndexRoom = errors.New("its rows need more memory than --index-memory leaves")
+
+// fill makes the list as it is at the moment of a session.
+func (l *indexedList) fill(q *session, memory int64) (err error) {
+	if l.mark, err = readMark(q, l.school); err != nil {
+		return err
+	}
+	w := l.where(l.school, l.at)
+	var id int32
+	err = q.each("SELECT "+l.column(l.id)+" FROM "+l.from()+w.String()+" ORDER BY "+l.columns(), w.args,
+		[]any{scanInt(&id)}, func() error {
+			if 4*int64(len(l.ids)) > memory {
+				return errNoIndexRoom
+			}
+			l.ids = append(l.ids, id)
+			return q.ctx.Err()
+		})
+	l.rows.Store(int64(len(l.ids)))
+	l.since, l.until = l.at, forever
+	if err == nil && l.expires != "" {
+		w := l.all(l.school)
+		l.lasting(w)
+		w.and(l.column(l.expires)+" > ?", l.at)
+		next := lyceum.Opt[int64]{}
+		if _, err = q.one("SELECT min("+l.column(l.expires)+") FROM "+l.from()+w.String(), w.args,
+			scanOptInt(&next)); next.Present {
+			l.until = next.Value
+		}
+	}
+	return err
+}
+
+// advance brings the list up to the moment of a session, and reports whether it is the
+// list of that moment then. It is called with the lock.
+func (l *indexedList) advance(q *session, at int64, moment bool) (bool, error) {
+	if l.dropped.Load() || !l.holds(at) {
+		if at >= l.until {
+			l.drop()
+		}
+		return false, nil
+	}
+	now, err := readMark(q, l.school)
+	if err != nil || now == l.mark {
+		return err == nil, err
+	}
+	switch behind := now.number - l.mark.number; {
+	case behind < 0 && moment: // which began before the list was brought up
+		return false, nil
+	case behind <= 0 || behind > maxPassed:
+		l.drop()
+		return false, nil
+	}
+	if done, err := l.take(q, now, at); err != nil || !done {
+		l.drop() // it may be half changed
+		return false, err
+	}
+	l.mark = now
+	return true, nil
+}
+
+// take changes the list by the entries of the journal up to a mark. It returns false
+// when the list must be made again.
+func (l *indexedList) take(q *session, now mark, at int64) (bool, error) {
+	known := mark{number: l.mark.number}
+	_, err := q.one("SELECT at FROM journal WHERE school_id = $1 AND number = $2",
+		[]any{int64(l.school), known.number}, scanInt(&known.at))
+	if err != nil || known != l.mark { // another database took the place of this one
+		return false, err
+	}
+	entries, err := findEntries(q, l.school,
+		lyceum.ChangeFilter{After: l.mark.number, Limit: maxBehind + 1, Types: l.types}, now.number)
+	if err != nil || len(entries) > maxBehind {
+		return false, err
+	}
+	ids, moved, others, ok := l.sort(entries)
+	if !ok {
+		return false, nil
+	}
+	var id int32
+	for noun, touched := range others {
+		moved = true
+		err := inChunks(q, l.follow.of[noun]+" IN ", l.school, int32Args(touched), []any{scanInt(&id)},
+			func() { ids = append(ids, id) })
+		if err != nil {
+			return false, err
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if len(ids) > maxBehind {
+		return false, nil
+	}
+	if moved {
+		l.remove(ids)
+	}
+	err = l.insert(q, ids, at)
+	l.rows.Store(int64(len(l.ids)))
+	return err == nil, err
+}
+
+// sort returns the ids of the rows that entries are about, whether any of them may be in
+// the list, and the ids of what else touches rows, by noun. It returns false when
+// the list must be made again.
+func (l *indexedList) sort(entries []lyceum.ChangeRecord) (
+	ids []int32, moved bool, others map[string][]int32, ok bool,
+) {
+	others = map[string][]int32{}
+	for i := range entries {
+		e := &entries[i]
+		switch noun := nounOf(e.Type); {
+		case noun == l.follow.rows:
+			ids = append(ids, e.ObjectID)
+			moved = moved || string(e.Type) != noun+".created"
+		case l.follow.of[noun] != "" && string(e.Type) != noun+".deleted":
+			others[noun] = append(others[noun], e.ObjectID)
+		default:
+			return nil, false, nil, false
+		}
+	}
+	return ids, moved, others, true
+}
+
+// remove takes rows out of the list, those of them that are in it.
+func (l *indexedList) remove(ids []int32) {
+	const few = 8
+	switch {
+	case len(l.keys) == 1:
+		for _, id := range ids {
+			if i, found := slices.BinarySearch(l.ids, id); found {
+				l.ids = slices.Delete(l.ids, i, i+1)
+			}
+		}
+	case len(ids) <= few:
+		for _, id := range ids {
+			if i := slices.Index(l.ids, id); i >= 0 {
+				l.ids = slices.Delete(l.ids, i, i+1)
+			}
+		}
+	default:
+		l.ids = slices.DeleteFunc(l.ids, func(id int32) bool {
+			_, found := slices.BinarySearch(ids, id)
+			return found
+		})
+	}
+}
+
+// insert puts those of some rows into the list that belong there. None of them is in it.
+func (l *indexedList) insert(q *session, ids []int32, at int64) error {
+	for part := range slices.Chunk(ids, readChunk) {
+		if err := l.noteExpiry(q, part, at); err != nil {
+			return err
+		}
+		w := l.where(l.school, at)
+		among(w, l.column(l.id), part)
+		var found []int32
+		var id int32
+		err := q.each("SELECT "+l.column(l.id)+" FROM "+l.from()+w.String()+" ORDER BY "+l.columns(), w.args,
+			[]any{scanInt(&id)}, func() error { found = append(found, id); return nil })
+		if err != nil {
+			return err
+		}
+		for _, id := range found {
+			i, err := l.place(q, id)
+			if err != nil {
+				return err
+			}
+			l.ids = slices.Insert(l.ids, i, id)
+		}
+	}
+	return nil
+}
+
+// noteExpiry has the list hold no longer than until the next of some rows expires.
+func (l *indexedList) noteExpiry(q *session, ids []int32, at int64) error {
+	if l.expires == "" {
+		return nil
+	}
+	w := l.all(l.school)
+	l.lasting(w)
+	among(w, l.column(l.id), ids)
+	w.and(l.column(l.expires)+" > ?", l.since)
+	var expires int64
+	return q.each("SELECT "+l.column(l.expires)+" FROM "+l.from()+w.String(), w.args, []any{scanInt(&expires)},
+		func() error {
+			if expires > at {
+				l.until = min(l.until, expires)
+			} else {
+				l.since = at
+			}
+			return nil
+		})
+}
+
+// place finds where a row that is not in the list belongs. New rows mostly come last.
+func (l *indexedList) place(q *session, id int32) (int, error) {
+	from, to := 0, len(l.ids)
+	for i := to - 1; from < to; i = (from + to) / 2 {
+		before, err := l.before(q, id, l.ids[i])
+		switch {
+		case err != nil:
+			return 0, err
+		case before:
+			to = i
+		default:
+			from = i + 1
+		}
+	}
+	return from, nil
+}
+
+// before reports whether a row comes before another one.
+func (l *indexedList) before(q *session, id, other int32) (bool, error) {
+	if len(l.keys) == 1 {
+		return id < other, nil
+	}
+	w := l.all(l.school)
+	w.and(l.column(l.id)+" = ?", int64(id))
+	w.conds = append(w.conds, l.beside("<", w.arg(int64(other))))
+	var one int64
+	return q.one("SELECT 1 FROM "+l.from()+w.String(), w.args, scanInt(&one))
+}

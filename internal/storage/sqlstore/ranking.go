@@ -1,0 +1,133 @@
+package sqlstore
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// ranking says what is in a list and in which order, and which entries of the journal
+// are about it.
+type ranking struct {
+	table  string
+	alias  string   // of the table, if any
+	id     string   // the column that names a row
+	keys   []string // the columns that order the rows, the last of which tells all apart
+	down   bool     // the question goes downwards; the list is kept upwards
+	narrow func(w *where, at int64)
+	follow follow
+
+	at      int64          // the moment of the question, in Unix microseconds; 0 where none matters
+	expires string         // the column of when a row stops being what it was; empty: none does
+	lasting func(w *where) // narrows to the rows whose expiry matters
+}
+
+// follow says what becomes of a list when something is changed.
+type follow struct {
+	rows string // the noun whose entries have the ids of rows
+	// of has, by further nouns, the query of the ids of the rows that an entry touches:
+	// those of ids that stand after it.
+	of   map[string]string
+	ends []string // nouns any entry of which ends the list
+}
+
+// types returns the types of entry that matter.
+func (f *follow) types() (types []lyceum.EntryType) {
+	nouns := append([]string{f.rows}, f.ends...)
+	for noun := range f.of {
+		nouns = append(nouns, noun)
+	}
+	for _, noun := range nouns {
+		for _, verb := range []string{".created", ".updated", ".deleted"} {
+			types = append(types, lyceum.EntryType(noun+verb))
+		}
+	}
+	for _, t := range lyceum.EntryTypes() {
+		if slices.Contains(nouns, nounOf(t)) && !slices.Contains(types, t) {
+			types = append(types, t)
+		}
+	}
+	return types
+}
+
+// where narrows to the rows of the list at a moment; $1 is the school.
+func (r *ranking) where(school lyceum.SchoolID, at int64) *where {
+	w := r.all(school)
+	r.narrow(w, at)
+	return w
+}
+
+func (r *ranking) all(school lyceum.SchoolID) *where {
+	w := &where{args: []any{int64(school)}}
+	w.and(r.column("school_id") + " = $1")
+	return w
+}
+
+// name tells the list from all others, whatever the moment and the direction.
+func (r *ranking) name(school lyceum.SchoolID) string {
+	w := r.where(school, 0)
+	b := make([]byte, 0, 256)
+	b = append(b, r.table...)
+	for _, part := range [][]string{r.keys, w.conds} {
+		for _, text := range part {
+			b = append(append(b, 0), text...)
+		}
+	}
+	for _, arg := range w.args {
+		b = append(b, 0)
+		switch arg := arg.(type) {
+		case int64:
+			b = strconv.AppendInt(b, arg, 10)
+		case string:
+			b = strconv.AppendQuote(b, arg)
+		default:
+			b = fmt.Appendf(b, "%#v", arg)
+		}
+	}
+	return string(b)
+}
+
+func (r *ranking) from() string { return strings.TrimSpace(r.table + " " + r.alias) }
+
+func (r *ranking) column(name string) string {
+	if r.alias != "" {
+		return r.alias + "." + name
+	}
+	return r.table + "." + name
+}
+
+func (r *ranking) columns() string {
+	named := make([]string, len(r.keys))
+	for i, key := range r.keys {
+		named[i] = r.column(key)
+	}
+	return strings.Join(named, ", ")
+}
+
+// beside compares a row with another one, whose id is an argument. Both sides are
+// rows of expressions: PostgreSQL finds no index for what is compared with a query.
+func (r *ranking) beside(compare, id string) string {
+	if len(r.keys) == 1 {
+		return r.columns() + " " + compare + " " + id
+	}
+	theirs := make([]string, len(r.keys))
+	for i, key := range r.keys {
+		theirs[i] = "(SELECT s." + key + " FROM " + r.table + " s WHERE s.school_id = $1 AND s." + r.id + " = " + id + ")"
+		if key == r.id {
+			theirs[i] = id
+		}
+	}
+	return "(" + r.columns() + ") " + compare + " (" + strings.Join(theirs, ", ") + ")"
+}
+
+// ranked reads an order of columns in one direction.
+func ranked(order string) (keys []string, down bool) {
+	for _, key := range strings.Split(order, ", ") {
+		key, down = strings.CutSuffix(key, " DESC")
+		keys = append(keys, key)
+	}
+	return keys, down
+}
