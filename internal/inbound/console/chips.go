@@ -185,6 +185,16 @@ func exportAddress(f *form) string {
 	return exportPath
 }
 
+// reportOf is the address of a report of a list.
+func reportOf(f *form) string {
+	query := narrowed(f)
+	query.Set("by", string(reports.ByMonth))
+	if query.Get("from") != "" {
+		query.Set("by", string(reports.ByCourse))
+	}
+	return reportPath + "?" + query.Encode()
+}
+
 // exportName is what the file of a list is called.
 func exportName(asked *salesAsked) string {
 	name := "sales"

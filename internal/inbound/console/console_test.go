@@ -93,7 +93,7 @@ func TestWhoIsLetIn(t *testing.T) {
 func (p *place) every(do func(method, path string)) {
 	p.t.Helper()
 	p.register("Ledger", "https://app.example.com/cb", "1")
-	p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Report", "permissions", "read"))
+	p.ask(p.owner, "POST", keysPath, p.form(keysPath+"/new", "name", "Nightly", "permissions", "read"))
 	p.market()
 	p.sell(1, 11)
 	path, _ := p.hook()
@@ -187,7 +187,7 @@ func TestF9AnotherSchoolsOwner(t *testing.T) {
 		if strings.Contains(path, "/1") {
 			want(t, w, 404, "Page not found")
 		}
-		for _, ours := range []string{"Northwind", "Ledger", "Report", "owner@example.com", "Lovelace", "Pottery", "hooks.example.com"} {
+		for _, ours := range []string{"Northwind", "Ledger", "Nightly", "owner@example.com", "Lovelace", "Pottery", "hooks.example.com"} {
 			if strings.Contains(w.Body.String(), ours) {
 				t.Errorf("%s %s shows another school's %s", method, path, ours)
 			}
@@ -196,7 +196,7 @@ func TestF9AnotherSchoolsOwner(t *testing.T) {
 	p.untouched(before)
 	want(t, p.ask(foreign, "POST", people, url.Values{"email": {"learner@example.com"}}), 422, "belongs to nobody in this school")
 	want(t, p.ask(p.owner, "GET", appsPath+"/1", nil), 200, "Ledger", "Active")
-	want(t, p.ask(p.owner, "GET", keysPath, nil), 200, "Report", "Revoke…")
+	want(t, p.ask(p.owner, "GET", keysPath, nil), 200, "Nightly", "Revoke…")
 }
 
 // B1, B2, B13: no page can be framed, loads anything foreign or is kept. That

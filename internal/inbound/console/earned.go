@@ -17,16 +17,18 @@ type earned struct {
 	Newest              []row
 	LastMonth, Month    string // addresses of reports by course
 	ByAffiliate         string
+	Recent              string // addresses of reports of the last 30 days
+	RecentAffiliates    string
 	Quiet               *monthLink // of the newest sale, while the last 30 days had none
 }
 
 // earnedCard is a period beside another one.
 type earnedCard struct {
-	Name, Beside     string
-	Now, Before      lyceum.SalesSum
-	Lines            []earnedLine
-	Revenue, Earlier string
-	Report           string // its address
+	Name            string
+	Now             lyceum.SalesSum
+	Lines           []earnedLine
+	Revenue, Change string
+	Report          string // its address
 }
 
 // earnedLine is what was sold and refunded in one currency.
@@ -40,7 +42,7 @@ type currencyLink struct {
 	Address  string
 }
 
-type bestGroup struct{ Name, Revenue, Sales string }
+type bestGroup struct{ Name, Address, Revenue, Sales string }
 
 func newEarned(o *reports.Overview, currency lyceum.Currency) *earned {
 	e := &earned{
@@ -48,8 +50,10 @@ func newEarned(o *reports.Overview, currency lyceum.Currency) *earned {
 			newCard("Today", "yesterday", &o.Today), newCard("This month", "the same days of last month", &o.Month),
 			newCard("Last 30 days", "the 30 days before", &o.Recent),
 		},
-		Courses: bestGroups(o.Courses, "Course"), Affiliates: bestGroups(o.Affiliates, "Affiliate"),
-		LastMonth: reportAddress(o.LastMonth, reports.ByCourse), Month: reportAddress(o.Month.Now.Span, reports.ByCourse),
+		Courses: bestGroups(o, reports.ByCourse, o.Courses), Affiliates: bestGroups(o, reports.ByAffiliate, o.Affiliates),
+		Recent:           reportAddress(o.Recent.Now.Span, reports.ByCourse),
+		RecentAffiliates: reportAddress(o.Recent.Now.Span, reports.ByAffiliate),
+		LastMonth:        reportAddress(o.LastMonth, reports.ByCourse), Month: reportAddress(o.Month.Now.Span, reports.ByCourse),
 		ByAffiliate: reportAddress(o.LastMonth, reports.ByAffiliate),
 	}
 	figures := o.Recent.Now.Figures
@@ -73,10 +77,10 @@ func newEarned(o *reports.Overview, currency lyceum.Currency) *earned {
 
 func newCard(name, beside string, b *reports.Beside) earnedCard {
 	c := earnedCard{
-		Name: name, Beside: beside, Now: b.Now.Figures.All(), Before: b.Before.Figures.All(),
-		Report: reportAddress(b.Now.Span, reports.ByCourse),
+		Name: name, Now: b.Now.Figures.All(), Report: reportAddress(b.Now.Span, reports.ByCourse),
 	}
-	c.Revenue, c.Earlier = dollars(c.Now.Revenue), dollars(c.Before.Revenue)
+	c.Revenue = dollars(c.Now.Revenue)
+	c.Change = change(c.Now.Revenue, b.Before.Figures.All().Revenue, beside)
 	figures := b.Now.Figures.ByUse()
 	for i := range figures {
 		f := &figures[i]
@@ -89,11 +93,38 @@ func newCard(name, beside string, b *reports.Beside) earnedCard {
 	return c
 }
 
-func bestGroups(groups []reports.Group, kind string) []bestGroup {
+// change says how revenue stands to that of another time.
+func change(now, before lyceum.USDCents, time string) string {
+	switch difference := now - before; {
+	case before <= 0 || difference > 10*before:
+		return "Compared with " + dollars(before) + " for " + time
+	case difference == 0:
+		return "The same as " + time
+	case difference > 0:
+		return percent(difference, before) + " more than " + time + " (" + dollars(before) + ")"
+	default:
+		return percent(-difference, before) + " less than " + time + " (" + dollars(before) + ")"
+	}
+}
+
+// percent writes a part of a whole, both above 0.
+func percent(part, whole lyceum.USDCents) string {
+	if n := (200*part + whole) / (2 * whole); n > 0 {
+		return number(int64(n)) + "%"
+	}
+	return "Less than 1%"
+}
+
+func bestGroups(o *reports.Overview, by reports.By, groups []reports.Group) []bestGroup {
+	days := &form{Values: map[string]string{
+		"from": o.Recent.Now.From.String(), "until": o.Recent.Now.Until.String(),
+	}}
 	var list []bestGroup
 	for i := range groups {
 		all := groups[i].Figures.All()
-		list = append(list, bestGroup{groupName(&groups[i], kind), dollars(all.Revenue), count(all.Sales, "sale", "sales")})
+		list = append(list, bestGroup{
+			groupName(&groups[i], groupWords[by]), groupAddress(days, &groups[i], by), dollars(all.Revenue), number(all.Sales),
+		})
 	}
 	return list
 }

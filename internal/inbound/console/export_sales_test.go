@@ -73,14 +73,14 @@ func TestTotalsAndExport(t *testing.T) {
 	}{
 		{"", []string{"$59.97 gross, $1.00 tax, ", " net (4 paid)", "€5.00 gross, €0.50 fees, €4.50 net (1 paid)"}, "5 4 3 2 1"},
 		{"from=2026-03-01&until=2026-03-31&is_chargeback=false", []string{"$19.99 gross, $1.00 tax, $4.76 refunded, $15.23 net (2 paid)", "€5.00 gross"}, "5 3 2"},
-		{"from=2026-02-01&until=2026-02-28", []string{"$19.99 gross, $19.99 net (1 paid)", "Revenue $19.99"}, "1"},
+		{"from=2026-02-01&until=2026-02-28", []string{"$19.99 gross, $19.99 net (1 paid)", "$19.99 revenue", `href="/admin/reports/sales?by=course&amp;from=2026-02-01&amp;until=2026-02-28"`}, "1"},
 		{
 			"from=2026-02-01&until=2026-02-28&course_id=&pricing_plan_id=&is_fully_refunded=&is_chargeback=&user_id=&affiliate_id=",
 			[]string{"$19.99 gross, $19.99 net (1 paid)"},
 			"1", // as the form sends it
 		},
 		{"is_chargeback=true", []string{"$19.99 gross, $34.99 chargebacks with their fees, −$15.00 net (1 paid)"}, "4"},
-		{"affiliate_id=7", []string{"€5.00 gross, €0.50 fees, €4.50 net"}, "3"},
+		{"affiliate_id=7", []string{"€5.00 gross, €0.50 fees, €4.50 net", `href="/admin/reports/sales?affiliate_id=7&amp;by=month"`}, "3"},
 	} {
 		w := p.ask(p.owner, "GET", transactions+"?"+tc.query, nil)
 		want(t, w, 200, tc.totals...)

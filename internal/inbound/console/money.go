@@ -16,11 +16,6 @@ func money(amount lyceum.Minor, currency lyceum.Currency) string {
 	return typography.Replace(amount.Text(currency))
 }
 
-// figure is an amount whose currency stands beside it.
-func figure(amount lyceum.Minor, currency lyceum.Currency) string {
-	return typography.Replace(amount.Figure(currency))
-}
-
 func thousands(text string) string {
 	for at := len(text) - 3; at > 0; at -= 3 {
 		text = text[:at] + "," + text[at:]

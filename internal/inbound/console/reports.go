@@ -1,9 +1,11 @@
 package console
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
@@ -13,14 +15,19 @@ import (
 
 // reportPage is a report of sales.
 type reportPage struct {
-	Form   *form
-	Report *reports.Report // nil while the form is wrong
-	Days   string
-	Before string
-	All    []reportRow
-	Rows   []reportRow
-	File   string // its address as a file
-	Ways   []reportWay
+	Form    *form
+	Report  *reports.Report // nil while the form is wrong
+	Days    string
+	Revenue string // of all, in US dollars
+	Now     lyceum.SalesSum
+	Change  string
+	All     []reportGroup // the period, and the one before
+	Groups  []reportGroup
+	File    string // its address as a file
+	Sales   string // the address of the list of its sales
+	Ways    []reportWay
+	Narrow  []chip // parts of the filter
+	Hidden  []hidden
 }
 
 // reportWay is a choice of groups.
@@ -29,11 +36,17 @@ type reportWay struct {
 	Chosen      bool
 }
 
+// reportGroup is a group with a row for each currency.
+type reportGroup struct {
+	Name    string
+	Address string // of the list of its sales; empty where the list has no such filter
+	Rows    []reportRow
+}
+
 // reportRow is a group in one currency.
 type reportRow struct {
-	Name, Sales, Buyers                     string
-	Currency                                lyceum.Currency
-	Gross, Tax, Refunds, Fees, Net, Revenue string
+	Sales, Buyers                                     string
+	Gross, Tax, Refunds, Disputed, Fees, Net, Revenue string
 }
 
 const (
@@ -77,8 +90,12 @@ func (c *console) askReport(r *http.Request, v *visit) (reports.Report, error) {
 // showReport serves GET /admin/reports/sales.
 func (c *console) showReport(w http.ResponseWriter, r *http.Request, v *visit) error {
 	f := &form{Action: reportPath, Values: map[string]string{}}
-	f.keep(r.URL.Query().Get, "from", "until", "by")
+	f.keep(r.URL.Query().Get, append(filterFields, "by")...)
 	p := reportPage{Form: f}
+	var err error
+	if p.Narrow, err = c.narrow(r.Context(), v, f); err != nil {
+		return err
+	}
 	for _, by := range reports.Groupings() {
 		p.Ways = append(p.Ways, reportWay{string(by), groupWords[by], f.Values["by"] == string(by)})
 	}
@@ -90,11 +107,27 @@ func (c *console) showReport(w http.ResponseWriter, r *http.Request, v *visit) e
 		return err
 	}
 	f.Values["from"], f.Values["until"] = report.From.String(), report.Until.String()
-	p.Report, p.Days, p.Before = &report, spanText(report.Span), spanText(report.Before.Span)
-	p.All = append(reportRows("All", report.Figures), reportRows("Before", report.Before.Figures)...)
+	p.Report, p.Days, p.Now = &report, spanText(report.Span), report.Figures.All()
+	p.Revenue = dollars(p.Now.Revenue)
+	p.Change = change(p.Now.Revenue, report.Before.Figures.All().Revenue, "the period before")
+	p.Sales = listAddress(narrowed(f))
+	for _, name := range wire.SalesFilterNames() {
+		if text := f.Values[name]; text != "" {
+			p.Hidden = append(p.Hidden, hidden{name, text})
+		}
+	}
+	p.All = []reportGroup{
+		{Name: p.Days, Address: p.Sales, Rows: reportRows(report.Figures)},
+		{
+			Name: spanText(report.Before.Span), Address: groupAddress(f, &reports.Group{Days: lyceum.Some(report.Before.Span)}, ""),
+			Rows: reportRows(report.Before.Figures),
+		},
+	}
 	for i := range report.Groups {
-		p.Rows = append(p.Rows, reportRows(groupName(&report.Groups[i], groupWords[report.By.Value]),
-			report.Groups[i].Figures)...)
+		g := &report.Groups[i]
+		p.Groups = append(p.Groups, reportGroup{
+			groupName(g, groupWords[report.By.Value]), groupAddress(f, g, report.By.Value), reportRows(g.Figures),
+		})
 	}
 	p.File = reportFilePath + "?" + r.URL.Query().Encode()
 	return c.show(w, r, http.StatusOK, "report.gohtml", v, "Sales report", p)
@@ -138,7 +171,50 @@ func groupName(g *reports.Group, kind string) string {
 	case g.ID.Present:
 		return kind + " " + strconv.Itoa(int(g.ID.Value))
 	}
-	return "None"
+	return "No " + strings.ToLower(kind)
+}
+
+// groupFields are the fields of the filter that narrow the list of sales to a group.
+var groupFields = map[reports.By]string{
+	reports.ByCourse: "course_id", reports.ByPlan: "pricing_plan_id", reports.ByAffiliate: "affiliate_id",
+}
+
+// groupAddress is the address of the list of a group's sales; empty if the list has no
+// such filter.
+func groupAddress(f *form, g *reports.Group, by reports.By) string {
+	query := narrowed(f)
+	switch field := groupFields[by]; {
+	case g.Days.Present:
+		query.Set("from", g.Days.Value.From.String())
+		query.Set("until", g.Days.Value.Until.String())
+	case field != "" && g.ID.Present:
+		query.Set(field, strconv.Itoa(int(g.ID.Value)))
+	default:
+		return ""
+	}
+	return listAddress(query)
+}
+
+// narrow returns the parts of the filter that a report has, each of which one click
+// takes away.
+func (c *console) narrow(ctx context.Context, v *visit, f *form) ([]chip, error) {
+	names, err := c.namesIn(ctx, v, f)
+	if err != nil {
+		return nil, err
+	}
+	list := &listPage{Form: f, Names: names}
+	var chips []chip
+	for _, name := range wire.SalesFilterNames() {
+		if text := list.chosen(name); text != "" {
+			query := narrowed(f)
+			query.Del(name)
+			if f.Values["by"] != "" {
+				query.Set("by", f.Values["by"])
+			}
+			chips = append(chips, chip{text, reportPath + "?" + query.Encode(), true})
+		}
+	}
+	return chips, nil
 }
 
 func spanText(s reports.Span) string {
@@ -149,19 +225,20 @@ func spanText(s reports.Span) string {
 }
 
 // reportRows are the rows of a group, one for each currency.
-func reportRows(name string, figures reports.Figures) []reportRow {
+func reportRows(figures reports.Figures) []reportRow {
 	if len(figures) == 0 {
-		return []reportRow{{Name: name, Sales: "0", Buyers: "0"}}
+		return []reportRow{{Sales: "0", Buyers: "0"}}
 	}
 	var rows []reportRow
-	for i := range figures {
-		f := &figures[i]
-		shown := func(m lyceum.Minor) string { return figure(m, f.Currency) }
+	ordered := figures.ByUse()
+	for i := range ordered {
+		f := &ordered[i]
+		shown := func(m lyceum.Minor) string { return money(m, f.Currency) }
 		rows = append(rows, reportRow{
-			Name: name, Currency: f.Currency, Sales: number(f.Sales), Buyers: number(f.NewBuyers), Gross: shown(f.Gross),
-			Tax: shown(f.Tax), Refunds: shown(f.Refunded),
-			Fees: shown(f.ChargebackFees + f.AffiliateFees + f.AuthorFees), Net: shown(f.Net()),
-			Revenue: figure(lyceum.Minor(f.Revenue), "USD"),
+			Sales: number(f.Sales), Buyers: number(f.NewBuyers), Gross: shown(f.Gross),
+			Tax: shown(f.Tax), Refunds: shown(f.Refunded), Disputed: shown(f.ChargedBack + f.ChargebackFees),
+			Fees: shown(f.AffiliateFees + f.AuthorFees), Net: shown(f.Net()),
+			Revenue: dollars(f.Revenue),
 		})
 	}
 	return rows

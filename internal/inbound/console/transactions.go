@@ -16,6 +16,9 @@ import (
 // pageSize is how many transactions stand on a page.
 const pageSize = 20
 
+// totalsShown is in how many currencies the totals are shown at once.
+const totalsShown = 3
+
 // totalsTime is how long the list waits for its totals.
 const totalsTime = 3 * time.Second
 
@@ -30,10 +33,13 @@ type listPage struct {
 	Rows    []row
 	Total   int64
 	Totals  []totalLine // empty for who does not see reports
-	Revenue string
+	// MoreTotals are those of the currencies that are used less, if there are many.
+	MoreTotals []totalLine
+	Revenue    string
 	// NoTotals says that the totals would have taken too long: sales are not in memory yet.
 	NoTotals bool
 	Export   string // the address of the list as a file
+	Report   string // the address of a report of the list
 	Turn     turn
 }
 
@@ -135,6 +141,7 @@ func (c *console) fill(ctx context.Context, v *visit, p *listPage, asked *salesA
 	if listing.Total == 0 || !access.Holds(v.Role, access.SeeReports) {
 		return nil
 	}
+	p.Report = reportOf(p.Form)
 	short, cancel := context.WithTimeout(ctx, totalsTime)
 	defer cancel()
 	figures, err := c.Reports.Totals(short, v.by(), asked.Filter, asked.From, asked.Until)
@@ -142,6 +149,9 @@ func (c *console) fill(ctx context.Context, v *visit, p *listPage, asked *salesA
 		return nil
 	}
 	p.Totals, p.Revenue = totalLines(figures)
+	if len(p.Totals) > totalsShown {
+		p.Totals, p.MoreTotals = p.Totals[:1], p.Totals[1:]
+	}
 	return err
 }
 

@@ -154,7 +154,7 @@ func parse(at *time.Location) (map[string]*template.Template, error) {
 // rooms tells of each page which room it belongs to.
 var rooms = map[string]string{
 	"home.gohtml":             homePath,
-	"report.gohtml":           homePath,
+	"report.gohtml":           reportPath,
 	"apps.gohtml":             appsPath,
 	"app_new.gohtml":          appsPath,
 	"app.gohtml":              appsPath,
