@@ -158,6 +158,11 @@ type Reads interface {
 	// in order. They end at AnswerBytes; more reports that there are others.
 	FindAttempts(id WebhookEventID, after int32) (attempts []Attempt, more bool, err error)
 
+	// FindTexts searches for a person in the next texts that others may have written
+	// about them: orders, comments, notes, reasons, the journal, kept answers and jobs.
+	// It returns up to 100, where to go on, and whether there are more to search.
+	FindTexts(user UserID, called Called, from Searched) (found FoundTexts, next Searched, more bool, err error)
+
 	// EachPersonal calls visit with every row that the school holds about a user, as a
 	// JSON object, noun by noun, until visit fails; without passwords, secrets and the
 	// hashes of both. The bytes are valid only during the call.
@@ -232,9 +237,10 @@ type Changes interface {
 	SignedIn(user UserID, from string, at time.Time) error
 	// FindCalled returns what a user was called, as far as events told of changes.
 	FindCalled(user UserID) (Called, error)
-	// EraseTraces erases what stands of a person beside the rows about them: who
-	// ordered, comments, and addresses and names in the journal, kept answers and jobs.
-	EraseTraces(user UserID, called Called) error
+	// EraseTraces erases what a person wrote, answered and was tagged with.
+	EraseTraces(user UserID) error
+	// EraseTexts erases a person from texts that FindTexts found.
+	EraseTexts(user UserID, called Called, found FoundTexts) error
 	// EraseMessages erases a person from what webhooks were sent and answered, the
 	// next few hundred messages. It returns where to go on, and whether there are more.
 	EraseMessages(user UserID, called Called, from Searched) (next Searched, more bool, err error)

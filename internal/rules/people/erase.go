@@ -36,7 +36,8 @@ func (s *Service) Erase(ctx context.Context, by lyceum.By, id lyceum.UserID, d D
 		return Erased{}, err
 	}
 	d.Left(by.School, before.Email)
-	_ = s.eraseMessages(ctx, by.Stamp(now), id, called, partsNow) // the passes look at all of them again
+	// The passes look at all of them again.
+	_ = errors.Join(s.eraseMessages(ctx, by.Stamp(now), id, called, partsNow), s.eraseTexts(ctx, by.Stamp(now), id, called))
 	left := Erased{User: id}
 	left.Backups, err = d.backups(ctx, by, id)
 	return left, err
@@ -68,7 +69,7 @@ func (s *Service) EraseFrom(tx lyceum.Tx, now time.Time, id lyceum.UserID, d Doo
 	if err := errors.Join(eraseRows(tx, &before, now), d.Leave(tx, id, now)); err != nil {
 		return before, err
 	}
-	if err := tx.EraseTraces(id, called); err != nil {
+	if err := tx.EraseTraces(id); err != nil {
 		return before, err
 	}
 	if err := errors.Join(lyceum.DropSecondFactor(tx, id), dropPlan(tx, id, "")); err != nil {
@@ -98,6 +99,27 @@ func (s *Service) eraseMessages(
 			return err
 		}
 		from = next
+	}
+	return nil
+}
+
+// eraseTexts erases a person from what others wrote about them. It is searched while
+// others write, and erased a few texts at a time.
+func (s *Service) eraseTexts(ctx context.Context, stamp lyceum.Stamp, user lyceum.UserID, called lyceum.Called) error {
+	var from lyceum.Searched
+	for more := true; more; {
+		var found lyceum.FoundTexts
+		var err error
+		if found, from, more, err = s.store.In(ctx, stamp.School).FindTexts(user, called, from); err != nil {
+			return err
+		}
+		if len(found.Keys) == 0 {
+			continue
+		}
+		err = s.store.Write(ctx, stamp, func(tx lyceum.Tx) error { return tx.EraseTexts(user, called, found) })
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -209,7 +231,7 @@ func eraseRows(tx lyceum.Tx, user *lyceum.User, now time.Time) error {
 // being written then stands there by the time of the last.
 const passes = 2
 
-// partsAtOnce is how many parts of a pass one call of FinishErasures does at most.
+// partsAtOnce is how many parts of messages one call of FinishErasures does at most.
 const partsAtOnce = 200
 
 // FinishErasures does a pass for each person who is being erased, in every school,
@@ -282,24 +304,38 @@ func (s *Service) pass(ctx context.Context, e *lyceum.SchoolErasure) (more bool,
 	return more, err
 }
 
-// passHere does the next parts of a pass.
+// passHere does the next parts of a pass: messages, or one search of texts.
 func (s *Service) passHere(ctx context.Context, e *lyceum.SchoolErasure) (more bool, err error) {
 	stamp := lyceum.Stamp{School: e.School, At: s.clock(), Actor: "clock"}
 	more = true
-	for range partsAtOnce {
+	for n := 0; more && n < partsAtOnce; n++ {
 		err := s.store.Write(ctx, stamp, func(tx lyceum.Tx) (err error) {
-			more, err = passPart(tx, e.User)
+			more, err = messagesPart(tx, e.User)
 			return err
 		})
-		if err != nil || !more {
+		if err != nil {
 			return false, err
 		}
 	}
-	return true, nil
+	if more {
+		return true, nil
+	}
+	v := s.store.In(ctx, e.School)
+	at, err := v.Erasures.Get(v, e.User)
+	if err != nil || at.Passes >= passes {
+		return false, err
+	}
+	found, next, more, err := v.FindTexts(e.User, at.Called, at.Searched)
+	if err != nil {
+		return false, err
+	}
+	err = s.store.Write(ctx, stamp, func(tx lyceum.Tx) error { return textsPart(tx, &at, found, next, more) })
+	return more, err
 }
 
-// passPart does the next part of a pass, whoever did the one before it.
-func passPart(tx lyceum.Tx, user lyceum.UserID) (more bool, err error) {
+// messagesPart does the next part of the messages of a pass, whoever did the one
+// before it.
+func messagesPart(tx lyceum.Tx, user lyceum.UserID) (more bool, err error) {
 	e, err := tx.Erasures.Get(tx, user)
 	if err != nil || e.Passes >= passes {
 		return false, err
@@ -307,17 +343,33 @@ func passPart(tx lyceum.Tx, user lyceum.UserID) (more bool, err error) {
 	if e.Searched, more, err = tx.EraseMessages(user, e.Called, e.Searched); err != nil {
 		return false, err
 	}
-	if more {
-		return true, tx.Erasures.Update(tx, e)
+	return more, tx.Erasures.Update(tx, e)
+}
+
+// textsPart erases what was found at a place of a pass, unless somebody else has gone
+// on from there meanwhile, and ends the pass after the last place.
+func textsPart(
+	tx lyceum.Tx, at *lyceum.Erasure, found lyceum.FoundTexts, next lyceum.Searched, more bool,
+) error {
+	e, err := tx.Erasures.Get(tx, at.User)
+	if err != nil || e.Passes != at.Passes || e.Searched.Text != at.Searched.Text || e.Searched.Key != at.Searched.Key {
+		return err
 	}
-	if err := tx.EraseTraces(user, e.Called); err != nil {
-		return false, err
+	if err := tx.EraseTexts(e.User, e.Called, found); err != nil {
+		return err
+	}
+	e.Searched.Text, e.Searched.Key = next.Text, next.Key
+	if more {
+		return tx.Erasures.Update(tx, e)
+	}
+	if err := tx.EraseTraces(e.User); err != nil {
+		return err
 	}
 	e.Searched = lyceum.Searched{}
 	if e.Passes++; e.Passes >= passes {
 		e.Called = lyceum.Called{}
 	}
-	return false, tx.Erasures.Update(tx, e)
+	return tx.Erasures.Update(tx, e)
 }
 
 // EraseCopy erases a person, who is being erased elsewhere, from another state of
@@ -352,8 +404,7 @@ func (s *Service) EraseCopy(
 	if err := s.eraseMessages(ctx, stamp, 0, e.Called, 0); err != nil {
 		return err
 	}
-	err = s.store.Write(ctx, stamp, func(tx lyceum.Tx) error { return tx.EraseTraces(0, e.Called) })
-	if err != nil {
+	if err := s.eraseTexts(ctx, stamp, 0, e.Called); err != nil {
 		return err
 	}
 	done, err := s.EraseAll(ctx)

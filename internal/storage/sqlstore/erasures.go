@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -23,6 +21,8 @@ var _ = define(&tables.Erasures, noun[lyceum.UserID, lyceum.Erasure, struct{}]{
 		intColumn("searched_payload", func(e *lyceum.Erasure) *int64 { return &e.Searched.Payload }),
 		intColumn("searched_delivery", func(e *lyceum.Erasure) *lyceum.WebhookEventID { return &e.Searched.Delivery }),
 		intColumn("searched_attempt", func(e *lyceum.Erasure) *int32 { return &e.Searched.Attempt }),
+		intColumn("searched_text", func(e *lyceum.Erasure) *int32 { return &e.Searched.Text }),
+		textColumn("searched_key", func(e *lyceum.Erasure) *string { return &e.Searched.Key }),
 	},
 })
 
@@ -55,7 +55,8 @@ func (t *tx) FindCalled(user lyceum.UserID) (lyceum.Called, error) {
 	var called lyceum.Called
 	var text string
 	err := t.q.each("SELECT detail FROM journal"+t.q.pool.dialect.events+" WHERE school_id = $1 AND event IS NOT NULL "+
-		"AND object_id = $2 AND type = 'user.updated' AND detail IS NOT NULL", []any{int64(t.stamp.School), int64(user)},
+		"AND event = $2 AND object_id = $3 AND detail IS NOT NULL",
+		[]any{int64(t.stamp.School), string(lyceum.UserUpdatedEvent), int64(user)},
 		[]any{scanText(&text)}, func() error {
 			var told struct {
 				OldName  string `json:"old_name"`
@@ -115,65 +116,19 @@ func (s *Store) CleanErased(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// trace is a column in which a text may have somebody's address or name. What is
-// JSON is rewritten object by object; of the rest the words are replaced.
-type trace struct {
-	table, key, column string
-	json               bool
-	cond               string           // narrows it beyond the school, in the words of an index
-	entry              lyceum.EntryType // that the journal has for a changed row, if it has one
-}
-
-var traces = []trace{
-	{"answers", "hash", "body", true, "", ""},
-	{"bulk_parts", "bulk_part_id", "part_rows", true, "", ""},
-	{"journal", "number", "detail", true, "event IS NOT NULL AND detail IS NOT NULL", ""},
-	{"bulk_jobs", "bulk_job_id", "problem", false, "problem IS NOT NULL", ""},
-	{"movements", "movement_id", "reason", false, "reason IS NOT NULL", ""},
-	{"disputes", "dispute_id", "reason", false, "reason IS NOT NULL", ""},
-	{"payment_failures", "payment_failure_id", "reason", false, "reason IS NOT NULL", ""},
-	{"sale_warnings", "sale_warning_id", "message", false, "", ""},
-	{"failed_requests", "failed_request_id", "message", false, "", ""},
-	{"comments", "comment_id", "body", false, "", lyceum.CommentUpdated},
-	{"comments", "comment_id", "attachments", true, "attachments <> '[]'", lyceum.CommentUpdated},
-	{"quiz_responses", "quiz_response_id", "answers", true, "answers IS NOT NULL", lyceum.QuizResponseUpdated},
-	{"users", "user_id", "notes", false, "notes IS NOT NULL", lyceum.UserUpdated},
-}
-
-func erasedTables() []string {
-	names := []string{
-		"user_tags", "orders", "authors", "affiliates", "sessions", "links", "event_payloads",
-		"webhook_attempts", "quiz_responses", "erasures",
-	}
-	for _, t := range traces {
-		if !slices.Contains(names, t.table) {
-			names = append(names, t.table)
-		}
-	}
-	return names
-}
-
-// EraseTraces erases what stands of a person beside their row.
-func (t *tx) EraseTraces(user lyceum.UserID, called lyceum.Called) error {
-	if err := t.eraseOrders(user, called); err != nil {
-		return fmt.Errorf("erase orders: %w", err)
-	}
+// EraseTraces erases what stands of a person beside their row, and is found by their id.
+func (t *tx) EraseTraces(user lyceum.UserID) error {
 	school := int64(t.stamp.School)
 	if err := t.eraseComments(user); err != nil {
 		return fmt.Errorf("erase comments: %w", err)
 	}
-	if err := t.q.exec(`UPDATE journal SET detail = '{"name":null}' WHERE school_id = $1 AND event IS NOT NULL
-		AND object_id = $2 AND type = 'user.tagged'`, school, int64(user)); err != nil {
+	if err := t.q.exec("UPDATE journal"+t.q.pool.dialect.events+` SET detail = '{"name":null}' WHERE school_id = $1
+		AND event IS NOT NULL AND event IN ($2, $3) AND object_id = $4`, school, string(lyceum.UserTagCreatedEvent),
+		string(lyceum.UserTagRemovedEvent), int64(user)); err != nil {
 		return fmt.Errorf("erase tags: %w", err)
 	}
 	if err := t.eraseAnswers(user); err != nil {
 		return fmt.Errorf("erase quiz responses: %w", err)
-	}
-	e := eraser{user: user, called: called}
-	for i := range traces {
-		if err := t.eraseTexts(&e, &traces[i]); err != nil {
-			return fmt.Errorf("erase %s: %w", traces[i].table, err)
-		}
 	}
 	return nil
 }
@@ -194,70 +149,4 @@ func (t *tx) eraseAnswers(user lyceum.UserID) error {
 	return t.q.each("UPDATE quiz_responses SET answers = NULL WHERE school_id = $1 AND user_id = $2 AND "+
 		"answers IS NOT NULL RETURNING quiz_response_id", []any{int64(t.stamp.School), int64(user)},
 		[]any{scanInt(&id)}, func() error { t.Note(lyceum.QuizResponseUpdated, id); return nil })
-}
-
-// eraseOrders erases who ordered: by their id, or by their address before they had
-// one.
-func (t *tx) eraseOrders(user lyceum.UserID, called lyceum.Called) error {
-	w := &where{}
-	email := w.arg(lyceum.ErasedEmail(user))
-	w.and("school_id = ?", int64(t.stamp.School))
-	matches := []string{"user_id = " + w.arg(int64(user))}
-	for _, address := range called.Emails {
-		matches = append(matches, "LOWER(email) = "+w.arg(strings.ToLower(address)))
-	}
-	w.and("(" + strings.Join(matches, " OR ") + ")")
-	w.and("(email <> " + email + " OR name IS NOT NULL)")
-	var id int32
-	return t.q.each("UPDATE orders SET email = "+email+", name = NULL, return_url = NULL"+w.String()+
-		" RETURNING order_id", w.args, []any{scanInt(&id)}, func() error { t.Note(lyceum.OrderUpdated, id); return nil })
-}
-
-// eraseTexts rewrites the texts of a column that have what a person was called in
-// them. The types of keys differ, so that rows are read as they are.
-func (t *tx) eraseTexts(e *eraser, of *trace) error {
-	w := &where{}
-	w.and("school_id = ?", int64(t.stamp.School))
-	if of.cond != "" {
-		w.and(of.cond)
-	}
-	if !e.narrow(w, of.column, of.json) {
-		return nil
-	}
-	type found struct {
-		key  any
-		text string
-	}
-	var rows []found
-	var row found
-	query := "SELECT " + of.key + ", " + of.column + " FROM " + of.table + w.String()
-	err := t.q.each(query, w.args, []any{&row.key, scanText(&row.text)},
-		func() error {
-			if bytes, is := row.key.([]byte); is {
-				row.key = append([]byte(nil), bytes...)
-			}
-			rows = append(rows, row)
-			return nil
-		})
-	if err != nil {
-		return err
-	}
-	for _, row := range rows {
-		erased := e.plain(row.text)
-		if of.json {
-			erased = e.json(row.text)
-		}
-		if erased == row.text {
-			continue
-		}
-		err := t.q.exec("UPDATE "+of.table+" SET "+of.column+" = $1 WHERE school_id = $2 AND "+of.key+" = $3", erased,
-			int64(t.stamp.School), row.key)
-		if err != nil {
-			return err
-		}
-		if id, is := row.key.(int64); is {
-			t.Note(of.entry, int32(id))
-		}
-	}
-	return nil
 }

@@ -1,0 +1,181 @@
+package sqlstore
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// trace is a column in which a text may have somebody's address or name. What is
+// JSON is rewritten object by object; of the rest the words are replaced.
+type trace struct {
+	table, key, column string
+	json               bool
+	cond               string           // narrows it beyond the school, in the words of an index
+	entry              lyceum.EntryType // that the journal has for a changed row, if it has one
+}
+
+// orders is where those who ordered are found by their ids and addresses.
+const orders = "orders"
+
+var traces = []trace{
+	{orders, "order_id", "email", false, "", lyceum.OrderUpdated},
+	{"answers", "hash", "body", true, "", ""},
+	{"bulk_parts", "bulk_part_id", "part_rows", true, "", ""},
+	{"journal", "number", "detail", true, "event IS NOT NULL AND detail IS NOT NULL", ""},
+	{"bulk_jobs", "bulk_job_id", "problem", false, "problem IS NOT NULL", ""},
+	{"movements", "movement_id", "reason", false, "reason IS NOT NULL", ""},
+	{"disputes", "dispute_id", "reason", false, "reason IS NOT NULL", ""},
+	{"payment_failures", "payment_failure_id", "reason", false, "reason IS NOT NULL", ""},
+	{"sale_warnings", "sale_warning_id", "message", false, "", ""},
+	{"failed_requests", "failed_request_id", "message", false, "", ""},
+	{"comments", "comment_id", "body", false, "", lyceum.CommentUpdated},
+	{"comments", "comment_id", "attachments", true, "attachments <> '[]'", lyceum.CommentUpdated},
+	{"quiz_responses", "quiz_response_id", "answers", true, "answers IS NOT NULL", lyceum.QuizResponseUpdated},
+	{"users", "user_id", "notes", false, "notes IS NOT NULL", lyceum.UserUpdated},
+}
+
+// bind returns a key as the database has it: bytes in hexadecimal, or a number.
+func (of *trace) bind(key string) (any, error) {
+	if of.key == "hash" {
+		return hex.DecodeString(key)
+	}
+	return strconv.ParseInt(key, 10, 64)
+}
+
+// foundTexts is how many texts are rewritten in one change at most.
+const foundTexts = 100
+
+// FindTexts searches one column, or goes on in it: the whole of it, but for what
+// follows the last text that fits into one change.
+func (v *view) FindTexts(
+	user lyceum.UserID, called lyceum.Called, from lyceum.Searched,
+) (found lyceum.FoundTexts, next lyceum.Searched, more bool, err error) {
+	if from.Text < 0 || int(from.Text) >= len(traces) {
+		return found, from, false, nil
+	}
+	of, next := &traces[from.Text], from
+	found = lyceum.FoundTexts{Text: from.Text}
+	if found.Keys, err = v.findTexts(&eraser{user: user, called: called}, of, from.Key); err != nil {
+		return found, from, false, v.public(fmt.Errorf("find %s: %w", of.table, err))
+	}
+	if len(found.Keys) == foundTexts {
+		next.Key = found.Keys[foundTexts-1]
+	} else {
+		next.Text, next.Key = from.Text+1, ""
+	}
+	return found, next, int(next.Text) < len(traces), nil
+}
+
+func (v *view) findTexts(e *eraser, of *trace, after string) (keys []string, err error) {
+	w := &where{}
+	w.and("school_id = ?", int64(v.school))
+	if of.cond != "" {
+		w.and(of.cond)
+	}
+	if after != "" {
+		key, err := of.bind(after)
+		if err != nil {
+			return nil, err
+		}
+		w.and(of.key+" > ?", key)
+	}
+	if of.table == orders {
+		e.narrowOrders(w)
+	} else if !e.narrow(w, of.column, of.json) {
+		return nil, nil
+	}
+	from := of.table
+	if of.table == "journal" {
+		from += v.q.pool.dialect.events
+	}
+	add := scanFunc(func(key any) error {
+		if bytes, is := key.([]byte); is {
+			keys = append(keys, hex.EncodeToString(bytes))
+		} else {
+			keys = append(keys, fmt.Sprint(key))
+		}
+		return nil
+	})
+	err = v.q.each("SELECT "+of.key+" FROM "+from+w.String()+" ORDER BY "+of.key+" LIMIT "+strconv.Itoa(foundTexts), w.args,
+		[]any{add}, func() error { return nil })
+	return keys, err
+}
+
+// narrowOrders finds what a person ordered: by their id, or by their address before
+// they had one.
+func (e *eraser) narrowOrders(w *where) {
+	matches := []string{"user_id = " + w.arg(int64(e.user))}
+	for _, address := range e.called.Emails {
+		matches = append(matches, "LOWER(email) = "+w.arg(strings.ToLower(address)))
+	}
+	w.and("(" + strings.Join(matches, " OR ") + ")")
+	w.and("(email <> ? OR name IS NOT NULL)", lyceum.ErasedEmail(e.user))
+}
+
+// EraseTexts rewrites what FindTexts found, as it is now.
+func (t *tx) EraseTexts(user lyceum.UserID, called lyceum.Called, found lyceum.FoundTexts) error {
+	e, of := &eraser{user: user, called: called}, &traces[found.Text]
+	for _, text := range found.Keys {
+		key, err := of.bind(text)
+		if err == nil && of.table == orders {
+			err = t.eraseOrder(e, key)
+		} else if err == nil {
+			err = t.eraseText(e, of, key)
+		}
+		if err != nil {
+			return fmt.Errorf("erase %s: %w", of.table, err)
+		}
+	}
+	return nil
+}
+
+func (t *tx) eraseOrder(e *eraser, key any) error {
+	err := t.q.exec("UPDATE orders SET email = $1, name = NULL, return_url = NULL WHERE school_id = $2 AND order_id = $3",
+		lyceum.ErasedEmail(e.user), int64(t.stamp.School), key)
+	t.Note(lyceum.OrderUpdated, int32(key.(int64)))
+	return err
+}
+
+func (t *tx) eraseText(e *eraser, of *trace, key any) error {
+	one := " WHERE school_id = $1 AND " + of.key + " = $2"
+	var texts []string
+	var text string
+	err := t.q.each("SELECT "+of.column+" FROM "+of.table+one+" AND "+of.column+" IS NOT NULL",
+		[]any{int64(t.stamp.School), key}, []any{scanText(&text)}, func() error {
+			texts = append(texts, text)
+			return nil
+		})
+	if err != nil || len(texts) == 0 {
+		return err
+	}
+	erased := e.plain(text)
+	if of.json {
+		erased = e.json(text)
+	}
+	if erased == text {
+		return nil
+	}
+	err = t.q.exec("UPDATE "+of.table+" SET "+of.column+" = $3"+one, int64(t.stamp.School), key, erased)
+	if id, is := key.(int64); is && err == nil {
+		t.Note(of.entry, int32(id))
+	}
+	return err
+}
+
+// erasedTables are the tables that had something of a person.
+func erasedTables() []string {
+	names := []string{
+		"user_tags", "authors", "affiliates", "sessions", "links", "event_payloads", "webhook_attempts", "erasures",
+	}
+	for _, t := range traces {
+		if !slices.Contains(names, t.table) {
+			names = append(names, t.table)
+		}
+	}
+	return names
+}

@@ -1,0 +1,101 @@
+package sqlstore
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// eraseTexts erases a person, user 7, from all texts of a school, and returns in how
+// many changes.
+func eraseTexts(t *testing.T, store *Store, school lyceum.SchoolID, called lyceum.Called) (changes int) {
+	t.Helper()
+	var from lyceum.Searched
+	for more := true; more; {
+		var found lyceum.FoundTexts
+		var err error
+		if found, from, more, err = store.In(t.Context(), school).FindTexts(7, called, from); err != nil {
+			t.Fatal(err)
+		}
+		if len(found.Keys) > foundTexts {
+			t.Errorf("%d texts at once", len(found.Keys))
+		}
+		if len(found.Keys) > 0 {
+			changes++
+			storetest.Write(t, store, school, func(tx lyceum.Tx) error { return tx.EraseTexts(7, called, found) })
+		}
+	}
+	return changes
+}
+
+// A person is erased from what others wrote, a hundred texts a change, whatever the
+// type of their keys, and whatever is of others stays as it is.
+func TestTextsAreErasedInParts(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(*testing.T) *Store{"SQLite": openTest, "PostgreSQL": openTestPostgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := open(t)
+			school := storetest.MakeSchool(t, store)
+			const n = 2*foundTexts + 1
+			storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+				for i := range int32(n) {
+					text := fmt.Sprintf("%d: MARY ANN is there", i)
+					row := lyceum.FailedRequest{ID: lyceum.FailedRequestID(i + 1), Message: text}
+					if err := tx.FailedRequests.Insert(tx, row); err != nil {
+						return err
+					}
+					tx.Announce(lyceum.UserUpdated, i+1, lyceum.UserUpdatedEvent, `{"old_name":"Mary Ann","new_name":"Ann"}`)
+					kept := lyceum.KeptAnswer{Hash: lyceum.KeyHash{byte(i), byte(i >> 8)}, CreatedAt: storetest.Begin, Body: `{"id":1,"name":"Mary Ann"}`}
+					if err := tx.Answers.Insert(tx, kept); err != nil {
+						return err
+					}
+				}
+				return tx.FailedRequests.Insert(tx, lyceum.FailedRequest{ID: n + 1, Message: "Rosemary Ann is there"})
+			})
+			if changes := eraseTexts(t, store, school, lyceum.Called{Names: []string{"Mary Ann"}}); changes != 9 {
+				t.Errorf("erased in %d changes", changes)
+			}
+			for _, place := range []string{"failed_requests.message", "journal.detail", "answers.body"} {
+				table, column, _ := strings.Cut(place, ".")
+				for _, line := range lines(t, store, "SELECT "+column+" FROM "+table+" WHERE "+column+" IS NOT NULL", 1) {
+					if strings.Contains(strings.ToLower(line[0]), `"mary ann`) || strings.Contains(line[0], ": MARY") {
+						t.Fatalf("%s has %s", place, line[0])
+					}
+				}
+			}
+			v := store.In(t.Context(), school)
+			other, err := v.FailedRequests.Get(v, n+1)
+			if err != nil || other.Message != "Rosemary Ann is there" {
+				t.Errorf("%+v, %v", other, err)
+			}
+		})
+	}
+}
+
+// Erasing that was under way at an upgrade goes on.
+func TestErasuresAfterAnUpgrade(t *testing.T) {
+	t.Parallel()
+	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := oldDatabase(t, postgres, 77,
+				"INSERT INTO schools (school_id, name, created_at) VALUES (7, 'Fernwood', 0)",
+				"INSERT INTO users (school_id, user_id, email, email_key, role, created_at) VALUES (7, 3, 'erased-3@invalid', 'erased-3@invalid', 'student', 0)",
+				`INSERT INTO erasures (school_id, user_id, requested_at, called, passes, searched_payload) VALUES (7, 3, 0, '{"names":["Mary Ann"]}', 1, 12)`)
+			v := store.In(t.Context(), 7)
+			e, err := v.Erasures.Get(v, 3)
+			if want := (lyceum.Searched{Payload: 12}); err != nil || e.Searched != want || e.Passes != 1 || len(e.Called.Names) != 1 {
+				t.Fatalf("%+v, %v", e, err)
+			}
+			e.Searched.Text, e.Searched.Key = 1, "0aff"
+			storetest.Write(t, store, 7, func(tx lyceum.Tx) error { return tx.Erasures.Update(tx, e) })
+			if got, err := v.Erasures.Get(v, 3); err != nil || got.Searched != e.Searched {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
