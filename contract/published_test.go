@@ -120,6 +120,9 @@ func TestVersion2IsAsPublished(t *testing.T) {
 			t.Error(d)
 		}
 	}
+	if served != len(theirs) {
+		t.Errorf("%d of %d published operations are served", served, len(theirs))
+	}
 	t.Logf("%d of %d published operations", served, len(theirs))
 }
 

@@ -43,7 +43,7 @@ func bindUsers(in *wire.Input) lyceum.UserFilter {
 	if id := wire.AnyInt[lyceum.UserID](in.Query("user_id")); id.Present {
 		q.IDs = []lyceum.UserID{id.Value}
 	}
-	if role := in.Query("role").Text(0, wire.Unbounded); role.Present {
+	if role := in.Query("role").Text(1, wire.Unbounded); role.Present {
 		q.Role = lyceum.Some(lyceum.Role(role.Value))
 	}
 	return q

@@ -11,7 +11,7 @@ var complianceRows = slicesOf(
 		asking{name: "without a body"},
 		asking{name: "nothing", body: `{}`},
 		asking{name: "nulls", body: `{"requirements":null,"certificate_settings":{"auto_issue":null,"template_id":null}}`},
-		asking{name: "quizzes in any order", body: `{"requirements":{"quiz_pass_required":true}}`, status: 422, says: `{"code":"validation_failed","message":"lecture_order_required must be true where video_completion_enforced or quiz_pass_required is","errors":[{"field":"lecture_order_required",`},
+		asking{name: "quizzes in any order", body: `{"requirements":{"quiz_pass_required":true}}`, status: 422, says: `{"code":"validation_failed","message":"requirements.lecture_order_required must be true where video_completion_enforced or quiz_pass_required is","errors":[{"field":"requirements.lecture_order_required",`},
 		asking{name: "videos in any order", body: `{"requirements":{"video_completion_enforced":true,"lecture_order_required":false}}`, status: 422, says: `"field":"lecture_order_required"`},
 		asking{name: "every field", body: `{"requirements":{"video_completion_enforced":true,"quiz_pass_required":true,"quiz_minimum_score":72.5,"quiz_maximum_retakes":3,"lecture_order_required":true},"certificate_settings":{"auto_issue":false,"template_id":1}}`},
 		asking{name: "the order, which quizzes need", body: `{"requirements":{"lecture_order_required":false}}`, status: 422, says: `"field":"lecture_order_required"`},

@@ -63,7 +63,7 @@ var sectionRows = slicesOf(
 		asking{name: "mistakes", status: 400, golden: "v2/sections_order_mistakes.json", body: `{"data":[{"id":0,"position":"x"},{"id":1,"place":2}],"more":1}`},
 		asking{name: "none", body: `{"data":[]}`, status: 400, says: "data must be a list of 1 to 2000 objects"},
 		asking{name: "no objects", body: `{"data":[1]}`, status: 400, says: "data must be a list of objects"},
-		asking{name: "as many as there may be", body: `{"data":[` + strings.Repeat(`{ "id": 2147483647, "position": 2147483647 }, `, 1999) + `{"id":1,"position":1}]}`, status: 422, says: `2147483647 is no section that is ordered here`},
+		asking{name: "as many as there may be", body: `{"data":[` + strings.Repeat(`{ "id": 2147483647, "position": 2147483647 }, `, 1999) + `{"id":1,"position":1}]}`, status: 422, says: `2147483647 matches no section of course`},
 		asking{name: "too many", body: `{"data":[` + strings.Repeat(`{"id":1,"position":1},`, 2000) + `{"id":1,"position":1}]}`, status: 400, says: "data must be a list of 1 to 2000 objects"},
 		asking{name: "without a body", status: 400, says: `"field":"data"`},
 		asking{name: "of an unknown course", values: "course_id=999", body: `{"data":[{"id":1,"position":1}]}`, status: 404, says: "there is no course 999"},

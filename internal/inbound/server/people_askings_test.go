@@ -51,6 +51,7 @@ var peopleRows = slicesOf(
 		asking{name: "owners", query: "role=owner", says: `"total_count":1}`},
 		asking{name: "affiliates", query: "role=affiliate", says: `"data":[{"id":5,`},
 		asking{name: "roles of the school", query: "role=custom", says: `"data":[{"id":4,"email":"olu@example.com","name":"Olu ours","phone_number":null,"role":"student","author_bio_id":1,`},
+		asking{name: "no role", query: "role=", status: 400, says: `"field":"role","message":"must not be empty"`},
 		asking{name: "another role", query: "role=tutor", says: `"data":[],"meta":{"page":1,"per_page":25,"total_pages":0,"total_count":0}`},
 		asking{name: "created after", query: "created_after=2024-01-10T12:00:00Z", says: `"total_count":0}`},
 		asking{name: "created until", query: "created_before=2024-01-01T12:00:00Z", says: `"total_count":1}`},

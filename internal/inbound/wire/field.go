@@ -211,6 +211,9 @@ func (f Field) Number(least, most float64) lyceum.Opt[float64] {
 }
 
 func integer[T ~int32 | ~int64](least, most T) string {
+	if least == most {
+		return strconv.FormatInt(int64(least), 10)
+	}
 	return "an integer from " + strconv.FormatInt(int64(least), 10) + " to " + strconv.FormatInt(int64(most), 10)
 }
 

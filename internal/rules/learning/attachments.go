@@ -2,6 +2,7 @@ package learning
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -227,7 +228,7 @@ func (s *Service) ReorderAttachments(
 		if err != nil {
 			return nil, err
 		}
-		err = reorder(rows, q.Places, "attachment", func(a *row) placed[lyceum.AttachmentID] {
+		err = reorder(rows, q.Places, fmt.Sprintf("attachment of lecture %d", q.Of.ID), func(a *row) placed[lyceum.AttachmentID] {
 			a.Position.Present = true
 			return placed[lyceum.AttachmentID]{a.ID, &a.Position.Value, &a.UpdatedAt}
 		}, now)

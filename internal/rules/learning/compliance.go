@@ -88,7 +88,7 @@ func unordered(c *lyceum.Course) error {
 		return nil
 	}
 	return lyceum.InvalidFields(lyceum.FieldError{
-		Field:   "lecture_order_required",
+		Field:   "requirements.lecture_order_required",
 		Message: "must be true where video_completion_enforced or quiz_pass_required is",
 	})
 }

@@ -2,6 +2,7 @@ package learning
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -105,7 +106,7 @@ func (s *Service) ReorderLectures(
 		if err != nil {
 			return nil, err
 		}
-		err = reorder(rows, q.Places, "lecture", func(l *row) placed[lyceum.LectureID] {
+		err = reorder(rows, q.Places, fmt.Sprintf("lecture of section %d", q.Of.ID), func(l *row) placed[lyceum.LectureID] {
 			return placed[lyceum.LectureID]{l.ID, &l.Position, &l.UpdatedAt}
 		}, now)
 		if err != nil {

@@ -30,7 +30,7 @@ type placed[ID ~int32] struct {
 	updated  *time.Time
 }
 
-// reorder gives rows the positions 1, 2, 3 and so on in the order that is asked
+// reorder gives rows, which are each a what, the positions 1, 2, 3 and so on in the order that is asked
 // for, in which it leaves them. It fails with Invalid unless each row is named
 // once, and no other one is.
 func reorder[T any, ID ~int32](
@@ -69,9 +69,9 @@ func complete[T any, ID ~int32](rows []T, asked []Place[ID], what string, at fun
 		}
 		switch {
 		case named[p.ID]:
-			refuse("id", fmt.Sprintf("repeats %s %d", what, p.ID))
+			refuse("id", fmt.Sprintf("repeats %d", p.ID))
 		case !missing[p.ID]:
-			refuse("id", fmt.Sprintf("%d is no %s that is ordered here", p.ID, what))
+			refuse("id", fmt.Sprintf("%d matches no %s", p.ID, what))
 		case taken[p.Position]:
 			refuse("position", fmt.Sprintf("repeats %d", p.Position))
 		}

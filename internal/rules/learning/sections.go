@@ -2,6 +2,7 @@ package learning
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -103,7 +104,7 @@ func (s *Service) ReorderSections(
 		if err != nil {
 			return nil, err
 		}
-		err = reorder(rows, q.Places, "section", func(l *row) placed[lyceum.LectureSectionID] {
+		err = reorder(rows, q.Places, fmt.Sprintf("section of course %d", q.Of), func(l *row) placed[lyceum.LectureSectionID] {
 			return placed[lyceum.LectureSectionID]{l.ID, &l.Position, &l.UpdatedAt}
 		}, now)
 		if err != nil {
