@@ -56,6 +56,10 @@ type Store interface {
 	// In a database that one process serves, that process always holds it.
 	HoldLease(ctx context.Context, lease Lease, holder string, d time.Duration) (bool, error)
 
+	// Tallies returns the counts that the processes of the database share; nil for a
+	// database that one process serves.
+	Tallies() Tallies
+
 	Close() error
 }
 

@@ -123,7 +123,11 @@ func (s *service) sweep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if err := access.Sweep(ctx, s.store, s.clock()); err != nil && ctx.Err() == nil {
+		err := access.Sweep(ctx, s.store, s.clock())
+		if shared := s.store.Tallies(); shared != nil {
+			err = errors.Join(err, shared.Sweep(ctx, s.clock()))
+		}
+		if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "what is not kept any longer could not be deleted; this is tried again", "err", err)
 		}
 	}

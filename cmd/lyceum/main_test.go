@@ -75,6 +75,7 @@ const childVariable = "LYCEUM_TEST_CHILD"
 var children = map[string]func(args []string) error{
 	"writers": childWriters,
 	"durable": childDurable,
+	"astray":  childAstray,
 }
 
 // childCommand is this test binary as one of the children.

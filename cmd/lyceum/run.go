@@ -67,6 +67,13 @@ type exit int
 
 // run is the program without its process: it gives the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
+	return runBy(ctx, time.Now, args, stdin, stdout, stderr)
+}
+
+// runBy is run by a clock that may be wrong.
+func runBy(
+	ctx context.Context, clock func() time.Time, args []string, stdin io.Reader, stdout, stderr io.Writer,
+) (status int) {
 	defer func() {
 		if wish, ok := recover().(exit); ok {
 			status = int(wish)
@@ -112,7 +119,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err := emptyFlag(parsed); err != nil {
 		return fail(stderr, err)
 	}
-	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, clock: time.Now, kong: parsed}
+	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, clock: clock, kong: parsed}
 	p.log = newLog(stderr, cli.LogFormat, cli.LogLevel)
 	err = parsed.Run(p)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {

@@ -298,7 +298,7 @@ func newService(p *program, store *salesindex.Store, o serviceOptions) *service 
 		oauth:    oauth,
 		accounts: access.NewAccounts(store, p.clock, oauth, o.ring),
 		apps:     access.NewApps(store, p.clock, oauth, o.loopback),
-		limiter:  access.NewLimiter(o.perMinute, p.clock),
+		limiter:  access.NewLimiter(o.perMinute, p.clock).Share(store.Tallies()),
 		failures: failures,
 		load:     load,
 		cache:    cache,

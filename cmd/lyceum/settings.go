@@ -147,10 +147,19 @@ func (d *database) openWith(p *program, options sqlstore.Options) (*sqlstore.Sto
 	if err != nil {
 		return nil, err
 	}
-	if address != "" {
-		return sqlstore.OpenPostgres(p.ctx, address, options)
+	if address == "" {
+		return sqlstore.Open(p.ctx, d.Data, options)
 	}
-	return sqlstore.Open(p.ctx, d.Data, options)
+	store, err := sqlstore.OpenPostgres(p.ctx, address, options)
+	if err != nil {
+		return nil, err
+	}
+	shared, err := store.Clock(p.ctx, p.clock)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	p.clock = shared // whatever this machine's own shows
+	return store, nil
 }
 
 // lock makes this process the only server of a SQLite database, and refuses a

@@ -128,7 +128,10 @@ func (h *handler) count(x *exchange, bucket access.Bucket) error {
 	if !h.Limiter.Enabled() {
 		return nil
 	}
-	quota := h.Limiter.Take(bucket)
+	quota, err := h.Limiter.Count(&x.held, bucket)
+	if err != nil {
+		return err
+	}
 	header := x.Header()
 	limit, remaining := []string{strconv.FormatInt(quota.Limit, 10)}, []string{strconv.FormatInt(quota.Remaining, 10)}
 	reset := []string{strconv.Itoa(quota.Reset)}

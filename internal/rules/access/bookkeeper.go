@@ -21,23 +21,36 @@ type Bookkeeper struct {
 	Log      *slog.Logger
 }
 
+// settlePause is how long a process keeps a part of a shared limit that it does not use.
+const settlePause = time.Second
+
 // bookkeepingPause is what a process that is killed may forget of both.
 const bookkeepingPause = 5 * time.Second
 
 // Run keeps books until the context ends, and once more then.
 func (b *Bookkeeper) Run(ctx context.Context) {
-	tick := time.NewTicker(bookkeepingPause)
+	tick, second := time.NewTicker(bookkeepingPause), time.NewTicker(settlePause)
 	defer tick.Stop()
+	defer second.Stop()
 	for {
 		select {
 		case <-tick.C:
 			b.keep(ctx)
+		case <-second.C:
+			b.settle(ctx, false)
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookkeepingPause)
 			defer cancel()
+			b.settle(last, true)
 			b.keep(last)
 			return
 		}
+	}
+}
+
+func (b *Bookkeeper) settle(ctx context.Context, stops bool) {
+	if err := b.Limiter.Settle(ctx, stops); err != nil {
+		b.Log.WarnContext(ctx, "unused requests of a minute could not be given back to the other servers", "err", err)
 	}
 }
 
@@ -60,8 +73,12 @@ func (b *Bookkeeper) keep(ctx context.Context) {
 	}
 }
 
-// Resume takes up the counts of the running minute from the store.
+// Resume takes up the counts of the running minute from the store, where they are not
+// shared anyway.
 func (b *Bookkeeper) Resume(ctx context.Context) error {
+	if b.Store.Tallies() != nil {
+		return nil
+	}
 	windows, err := b.Store.FindRateWindows(ctx, b.Limiter.Minute())
 	if err != nil {
 		return err

@@ -94,8 +94,7 @@ func (a *Accounts) ConfirmEmail(
 	})
 	a.oauth.forgetAll()
 	if err == nil {
-		a.guard.clear(school, before)
-		a.guard.clear(school, email)
+		a.clearTries(ctx, school, before, email)
 	}
 	return email, err
 }

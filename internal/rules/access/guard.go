@@ -1,10 +1,9 @@
 package access
 
 import (
-	"maps"
+	"context"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -29,34 +28,7 @@ var (
 const addressesKept = 1 << 16
 
 // guard decides whether a password may be tried. It is safe for concurrent use.
-type guard struct {
-	clock func() time.Time
-
-	mu        sync.Mutex
-	addresses *shelf[netip.Prefix, tries]
-	schools   map[lyceum.SchoolID]*shelf[triesName, accountTries]
-}
-
-// accountTries are those of one account. From has as many origins as the bound
-// of the account lets count, and the known devices.
-type accountTries struct {
-	whole tries
-	from  map[origin]*tries
-}
-
-// origin is where tries of an account come from: an address, or a known device.
-type origin struct {
-	address netip.Prefix
-	device  string
-}
-
-// String names the origin for the queue in which people wait.
-func (o origin) String() string {
-	if o.device != "" {
-		return o.device
-	}
-	return o.address.String()
-}
+type guard struct{ counter counter }
 
 // claim is who wants to be let in, and from where.
 type claim struct {
@@ -64,13 +36,11 @@ type claim struct {
 	name   string // of the account, in small letters
 	from   netip.Prefix
 	device string // that signed in to the account before, or empty
+	taken  receipt
 }
 
-func newGuard(clock func() time.Time) *guard {
-	return &guard{
-		clock: clock, addresses: newShelf[netip.Prefix, tries](addressesKept),
-		schools: map[lyceum.SchoolID]*shelf[triesName, accountTries]{},
-	}
+func newGuard(store lyceum.Store, clock func() time.Time) *guard {
+	return &guard{newCounter(store, clock, keptTopics{triesKept, addressesKept})}
 }
 
 var (
@@ -84,90 +54,55 @@ var (
 	}
 )
 
-func (c *claim) origin() origin {
+// origin names where the tries of an account come from, for the queue in which people
+// wait: an address, or a known device.
+func (c *claim) origin() string {
 	if c.device != "" {
-		return origin{device: c.device}
+		return c.device
 	}
-	return origin{address: c.from}
+	return c.from.String()
+}
+
+func accountTopic(name string) lyceum.TallyName { return nameOf("account " + strings.ToLower(name)) }
+
+// counts are what the tries of a claim are counted of.
+func (c *claim) counts() []counted {
+	account := accountTopic(c.name)
+	from := counted{c.school, account, nameOf("from " + c.origin()), fromBounds, errAccountTries}
+	if c.device != "" {
+		from.bounds = deviceBounds
+		return []counted{from}
+	}
+	return []counted{
+		{topic: nameOf("address " + c.from.String()), bounds: addressBounds, spent: errAddressTries},
+		{school: c.school, topic: account, bounds: accountBounds, spent: errAccountTries},
+		from,
+	}
 }
 
 // allowed says why a password may not be tried now, and counts nothing.
-func (g *guard) allowed(c claim) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.check(c, g.clock())
-}
+func (g *guard) allowed(ctx context.Context, c *claim) error { return g.counter.check(ctx, c.counts()) }
 
 // begin counts a try, unless it may not be made.
-func (g *guard) begin(c claim) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.clock()
-	if err := g.check(c, now); err != nil {
-		return err
-	}
-	account := g.school(c.school).take(triesNameOf(c.name))
-	maps.DeleteFunc(account.from, func(_ origin, kept *tries) bool {
-		kept.turn(now)
-		return kept.hour.used == 0
-	})
-	if account.from == nil {
-		account.from = map[origin]*tries{}
-	}
-	if account.from[c.origin()] == nil {
-		account.from[c.origin()] = &tries{}
-	}
-	account.from[c.origin()].count(now)
-	if c.device == "" {
-		account.whole.count(now)
-		g.addresses.take(c.from).count(now)
-	}
-	return nil
-}
-
-func (g *guard) check(c claim, now time.Time) error {
-	if kept := g.addresses.look(c.from); c.device == "" && kept != nil && !kept.left(addressBounds, now) {
-		return errAddressTries
-	}
-	account := g.school(c.school).look(triesNameOf(c.name))
-	if account == nil {
-		return nil
-	}
-	bounds := deviceBounds
-	if c.device == "" {
-		if bounds = fromBounds; !account.whole.left(accountBounds, now) {
-			return errAccountTries
-		}
-	}
-	if kept := account.from[c.origin()]; kept != nil && !kept.left(bounds, now) {
-		return errAccountTries
-	}
-	return nil
+func (g *guard) begin(ctx context.Context, c *claim) (err error) {
+	c.taken, err = g.counter.take(ctx, c.counts())
+	return err
 }
 
 // succeeded clears the account's count. The address gets back this try alone:
 // who knows one password must not try those of others the more often for it.
-func (g *guard) succeeded(c claim) {
-	g.clear(c.school, c.name)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if kept := g.addresses.look(c.from); c.device == "" && kept != nil {
-		kept.giveBack()
+func (g *guard) succeeded(ctx context.Context, c *claim) error {
+	if err := g.clear(ctx, c.school, c.name); err != nil || c.device != "" {
+		return err
 	}
+	address := receipt{of: c.taken.of[:1]}
+	if c.taken.tallies != nil {
+		address.tallies = c.taken.tallies[:1]
+	}
+	return g.counter.giveBack(ctx, address)
 }
 
 // clear forgets what was counted of an account.
-func (g *guard) clear(school lyceum.SchoolID, email string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.school(school).drop(triesNameOf(strings.ToLower(email)))
-}
-
-func (g *guard) school(id lyceum.SchoolID) *shelf[triesName, accountTries] {
-	kept := g.schools[id]
-	if kept == nil {
-		kept = newShelf[triesName, accountTries](triesKept)
-		g.schools[id] = kept
-	}
-	return kept
+func (g *guard) clear(ctx context.Context, school lyceum.SchoolID, email string) error {
+	return g.counter.forget(ctx, school, accountTopic(email))
 }

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"net/netip"
 	"sync"
 	"time"
@@ -37,12 +38,10 @@ type Quota struct {
 
 // Limiter counts requests by the calendar minute. A zero limit counts
 // nothing. It is safe for concurrent use.
-//
-// Each process counts for itself; a school served by several processes may
-// use its limit in each.
 type Limiter struct {
 	limit int64
 	clock func() time.Time
+	parts *parts // of what all processes share; nil: this one counts alone
 
 	mu     sync.Mutex
 	minute time.Time
@@ -55,17 +54,44 @@ func NewLimiter(perMinute int64, clock func() time.Time) *Limiter {
 	return &Limiter{limit: perMinute, clock: clock, used: map[Bucket]int64{}, saved: map[lyceum.SchoolID]int64{}}
 }
 
+// Share makes the limit one of all processes that count in the same tallies; with nil
+// it stays one of this process. It is called before the limiter is used.
+func (l *Limiter) Share(tallies lyceum.Tallies) *Limiter {
+	if tallies != nil {
+		l.parts = newParts(l.limit, l.clock, tallies)
+	}
+	return l
+}
+
+// Count counts one request. It fails with Unavailable if the count is shared and the
+// database does not answer.
+func (l *Limiter) Count(ctx context.Context, b Bucket) (Quota, error) {
+	if l.parts != nil {
+		return l.parts.count(ctx, b)
+	}
+	return l.Take(b), nil
+}
+
+// Settle gives back what this process holds of the shared limit and does not use; all
+// of it when it stops.
+func (l *Limiter) Settle(ctx context.Context, stops bool) error {
+	if l.parts == nil {
+		return nil
+	}
+	return l.parts.settle(ctx, stops)
+}
+
 // Enabled tells whether there is a limit.
 func (l *Limiter) Enabled() bool { return l.limit > 0 }
 
-// Take counts one request.
+// Take counts one request, in this process alone.
 func (l *Limiter) Take(b Bucket) Quota {
 	now := l.clock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turn(now)
 	left := l.minute.Add(time.Minute).Sub(now)
-	quota := Quota{Limit: l.limit, Reset: int(min((left+time.Second-1)/time.Second, 60))}
+	quota := Quota{Limit: l.limit, Reset: secondsOf(left)}
 	if l.used[b] >= l.limit {
 		quota.Exceeded = true
 		return quota
@@ -74,6 +100,9 @@ func (l *Limiter) Take(b Bucket) Quota {
 	quota.Remaining = l.limit - l.used[b]
 	return quota
 }
+
+// secondsOf is the rest of a minute in whole seconds, from 1 to 60.
+func secondsOf(left time.Duration) int { return int(max(1, min((left+time.Second-1)/time.Second, 60))) }
 
 // turn begins a new minute when the clock has left the old one. A clock that is
 // set back into the minute before stays in the one that was reached, so that a

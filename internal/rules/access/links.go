@@ -131,7 +131,7 @@ func (a *Accounts) SetPassword(
 	})
 	a.oauth.forgetAll()
 	if err == nil {
-		a.guard.clear(school, changed.Email)
+		a.clearTries(ctx, school, changed.Email)
 	}
 	return changed, err
 }

@@ -13,11 +13,12 @@ import (
 // counted in the same little memory.
 func TestR34_LongNamesTakeNoRoom(t *testing.T) {
 	const names, length, most = 1000, 60 << 10, 8 << 20
-	tries, guard := NewTries(time.Now, Bounds{Minute: 20}), newGuard(time.Now)
+	tries, guard := NewTries(time.Now, Bounds{Minute: 20}), &guard{newMemory(time.Now, keptTopics{triesKept, addressesKept})}
 	for what, count := range map[string]func(name string){
 		"client ids, and addresses of forgotten passwords": func(name string) { tries.Take(1, name) },
 		"addresses at the sign-in": func(name string) {
-			if err := guard.begin(claim{school: 1, name: name, from: netip.MustParsePrefix("192.0.2.1/32"), device: "known"}); err != nil {
+			c := &claim{school: 1, name: name, from: netip.MustParsePrefix("192.0.2.1/32"), device: "known"}
+			if err := guard.begin(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
 		},

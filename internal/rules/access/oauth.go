@@ -38,6 +38,7 @@ type OAuth struct {
 	entropy func() Entropy
 	grace   time.Duration
 	wrong   *Tries // of client secrets
+	unknown *Tries // of client ids that no app has: nothing can be guessed, and each process counts for itself
 
 	mu         sync.RWMutex
 	known      map[lyceum.KeyHash]knownToken
@@ -65,7 +66,8 @@ func NewOAuth(store lyceum.Store, clock func() time.Time) *OAuth {
 	return &OAuth{
 		Traces: NewTraces(store, clock),
 		store:  store, clock: clock, entropy: NewEntropy, grace: RotationGrace,
-		wrong: NewTries(clock, Bounds{Minute: maxWrongSecrets}),
+		wrong:   sharedTries(store, clock, "client secret", Bounds{Minute: maxWrongSecrets}),
+		unknown: NewTries(clock, Bounds{Minute: maxWrongSecrets}),
 		known: map[lyceum.KeyHash]knownToken{}, grantUses: map[grantName]time.Time{}, appUses: map[appName]time.Time{},
 	}
 }
@@ -277,14 +279,14 @@ func (o *OAuth) authenticate(ctx context.Context, c Client) (lyceum.SchoolID, ly
 func (o *OAuth) clientApp(ctx context.Context, c Client) (lyceum.SchoolID, lyceum.OAuthApp, error) {
 	school, ok := schoolOf(appPrefix, c.ID)
 	if !ok {
-		return 0, lyceum.OAuthApp{}, o.wrongClient(0, c)
+		return 0, lyceum.OAuthApp{}, o.wrongClient(ctx, o.unknown, 0, c)
 	}
 	app, found, err := o.appOf(ctx, school, c.ID)
 	if err != nil {
 		return 0, lyceum.OAuthApp{}, err
 	}
 	if !found {
-		return 0, lyceum.OAuthApp{}, o.wrongClient(0, c)
+		return 0, lyceum.OAuthApp{}, o.wrongClient(ctx, o.unknown, 0, c)
 	}
 	hash := HashSecret(c.Secret)
 	good := subtle.ConstantTimeCompare(hash[:], app.SecretHash[:]) == 1
@@ -292,18 +294,20 @@ func (o *OAuth) clientApp(ctx context.Context, c Client) (lyceum.SchoolID, lyceu
 		good = good || subtle.ConstantTimeCompare(hash[:], app.OldSecretHash.Value[:]) == 1
 	}
 	if !good || !app.Active() || app.Version != c.Version {
-		return 0, lyceum.OAuthApp{}, o.wrongClient(school, c)
+		return 0, lyceum.OAuthApp{}, o.wrongClient(ctx, o.wrong, school, c)
 	}
 	return school, app, nil
 }
 
+var errSecretTries = &lyceum.Error{
+	Kind: lyceum.RateLimited, Code: codeInvalidClient,
+	Detail: "too many wrong client secrets from this address; try again in a minute",
+}
+
 // wrongClient counts wrong credentials; school is 0 where no app has the id.
-func (o *OAuth) wrongClient(school lyceum.SchoolID, c Client) error {
-	if !o.wrong.Take(school, c.ID+" "+c.From) {
-		return &lyceum.Error{
-			Kind: lyceum.RateLimited, Code: codeInvalidClient,
-			Detail: "too many wrong client secrets from this address; try again in a minute",
-		}
+func (o *OAuth) wrongClient(ctx context.Context, tries *Tries, school lyceum.SchoolID, c Client) error {
+	if _, err := tries.try(ctx, school, c.ID+" "+c.From, errSecretTries); err != nil {
+		return err
 	}
 	refused := refusal(codeInvalidClient,
 		"the client credentials are not those of an app of this version of the interface")

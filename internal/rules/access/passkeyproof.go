@@ -165,9 +165,12 @@ func wrongOf(err error) string {
 // RateLimited after too many from one address.
 func (a *Accounts) SignInWithPasskey(ctx context.Context, t Attempt) (Admission, error) {
 	from := BucketOf(t.From).From.String()
-	if !a.passkeys.Take(t.School, from) {
-		a.oauth.Traces.Add(ctx, Trace{Kind: AddressLocked, School: t.School, Object: int32(t.School), From: t.From.String()})
-		return Admission{}, errPasskeyTries
+	taken, err := a.passkeys.try(ctx, t.School, from, errPasskeyTries)
+	if err != nil {
+		if lyceum.KindOf(err) == lyceum.RateLimited {
+			a.oauth.Traces.Add(ctx, Trace{Kind: AddressLocked, School: t.School, Object: int32(t.School), From: t.From.String()})
+		}
+		return Admission{}, err
 	}
 	user, err := a.passkeyOwner(ctx, &t)
 	if err != nil {
@@ -177,7 +180,7 @@ func (a *Accounts) SignInWithPasskey(ctx context.Context, t Attempt) (Admission,
 	if err != nil {
 		return Admission{}, err
 	}
-	a.passkeys.GiveBack(t.School, from)
+	a.passkeys.giveBack(ctx, taken)
 	return in, nil
 }
 

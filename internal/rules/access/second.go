@@ -258,14 +258,17 @@ func (a *Accounts) tryFactor(
 ) error {
 	name := userActor(user)
 	trace := Trace{Kind: AccountLocked, School: school, User: user, Object: int32(user), From: from.String()}
-	if !a.codes.Take(school, name) {
-		a.oauth.Traces.Add(ctx, trace)
-		return errCodeTries
+	taken, err := a.codes.try(ctx, school, name, errCodeTries)
+	if err != nil {
+		if lyceum.KindOf(err) == lyceum.RateLimited {
+			a.oauth.Traces.Add(ctx, trace)
+		}
+		return err
 	}
-	err := a.store.Write(ctx, lyceum.Stamp{School: school, At: a.clock(), Actor: name}, change)
+	err = a.store.Write(ctx, lyceum.Stamp{School: school, At: a.clock(), Actor: name}, change)
 	switch {
 	case err == nil:
-		a.codes.GiveBack(school, name)
+		a.codes.giveBack(ctx, taken)
 	case lyceum.KindOf(err) == lyceum.Unauthenticated:
 		trace.Kind, trace.Detail.Wrong = SignInFailed, wrongOf(err)
 		if trace.Detail.Wrong != "" {
@@ -421,7 +424,7 @@ func (a *Accounts) checkOwn(ctx context.Context, p Proof, user *lyceum.User) err
 		return errOwnPassword
 	}
 	p.Email = user.Email
-	good, err := a.verify(ctx, c, p.Password, user.PasswordHash.Value)
+	good, err := a.verify(ctx, &c, p.Password, user.PasswordHash.Value)
 	if err != nil {
 		a.traceLock(ctx, p.Attempt, *user, err)
 		return err
@@ -430,8 +433,7 @@ func (a *Accounts) checkOwn(ctx context.Context, p Proof, user *lyceum.User) err
 		a.traceFailure(ctx, &p.Attempt, user.ID, lyceum.WrongPassword)
 		return errOwnPassword
 	}
-	a.guard.succeeded(c)
-	return nil
+	return a.guard.succeeded(ctx, &c)
 }
 
 func (a *Accounts) confirm(tx lyceum.Tx, text string) error {

@@ -56,8 +56,10 @@ func NewAccounts(store lyceum.Store, clock func() time.Time, oauth *OAuth, ring 
 	e := NewEntropy()
 	return &Accounts{
 		store: store, clock: clock, entropy: NewEntropy, oauth: oauth,
-		guard: newGuard(clock), devices: newDevices(clock, ring), forgotten: NewTries(clock, forgottenBounds),
-		ring: ring, codes: NewTries(clock, codeBounds), passkeys: NewTries(clock, addressBounds),
+		guard: newGuard(store, clock), devices: newDevices(clock, ring), ring: ring,
+		forgotten: sharedTries(store, clock, "forgotten", forgottenBounds),
+		codes:     sharedTries(store, clock, "code", codeBounds),
+		passkeys:  sharedTries(store, clock, "passkey", addressBounds),
 		hashing: newSlots(runtime.NumCPU()), programs: newSlots(max(1, runtime.NumCPU()/2)),
 		nobody: sync.OnceValue(func() string { return HashPassword(string(e[:]), [16]byte(e[16:])) }),
 	}
@@ -112,7 +114,7 @@ func (a *Accounts) signIn(ctx context.Context, t Attempt) (Admission, error) {
 		school: t.School, name: strings.ToLower(t.Email), from: BucketOf(t.From).From,
 		device: a.devices.known(t.Device, t.School, user),
 	}
-	if err := a.guard.allowed(c); err != nil {
+	if err := a.guard.allowed(ctx, &c); err != nil {
 		a.traceLock(ctx, t, user, err)
 		return Admission{}, err
 	}
@@ -120,7 +122,7 @@ func (a *Accounts) signIn(ctx context.Context, t Attempt) (Admission, error) {
 	if user.PasswordHash.Present {
 		kept = user.PasswordHash.Value
 	}
-	good, err := a.verify(ctx, c, t.Password, kept)
+	good, err := a.verify(ctx, &c, t.Password, kept)
 	if err != nil {
 		a.traceLock(ctx, t, user, err)
 		return Admission{}, err
@@ -133,7 +135,9 @@ func (a *Accounts) signIn(ctx context.Context, t Attempt) (Admission, error) {
 		a.traceFailure(ctx, &t, user.ID, wrong)
 		return Admission{}, errSignIn
 	}
-	a.guard.succeeded(c)
+	if err := a.guard.succeeded(ctx, &c); err != nil {
+		return Admission{}, err
+	}
 	in := Admission{User: user}
 	second, err := a.HasSecondFactor(ctx, t.School, user.ID)
 	switch {
@@ -261,8 +265,8 @@ func asChecked(tx lyceum.Tx, checked lyceum.User) (lyceum.User, error) {
 
 // verify compares a password with a hash. The try counts when the hash is begun,
 // and not while it waits for its turn.
-func (a *Accounts) verify(ctx context.Context, c claim, password, kept string) (bool, error) {
-	done, err := a.hashing.take(ctx, c.origin().String())
+func (a *Accounts) verify(ctx context.Context, c *claim, password, kept string) (bool, error) {
+	done, err := a.hashing.take(ctx, c.origin())
 	if err != nil {
 		return false, err
 	}
@@ -270,7 +274,7 @@ func (a *Accounts) verify(ctx context.Context, c claim, password, kept string) (
 	if ctx.Err() != nil {
 		return false, errBusy // nobody waits for the answer any more
 	}
-	if err := a.guard.begin(c); err != nil {
+	if err := a.guard.begin(ctx, c); err != nil {
 		return false, err
 	}
 	return CheckPassword(password, kept)

@@ -113,7 +113,17 @@ func (a *Accounts) Forget() { a.oauth.forgetAll() }
 // account be looked up again.
 func (a *Accounts) EndedAccess(school lyceum.SchoolID, email string) {
 	a.oauth.forgetAll()
-	a.guard.clear(school, email)
+	a.clearTries(context.Background(), school, email)
+}
+
+// clearTries forgets the tries of accounts. What they are counted for has been
+// changed already, so that a count that stays is no error: it goes with its hour.
+func (a *Accounts) clearTries(ctx context.Context, school lyceum.SchoolID, emails ...string) {
+	for _, email := range emails {
+		if err := a.guard.clear(context.WithoutCancel(ctx), school, email); err != nil {
+			a.oauth.Traces.Log.WarnContext(ctx, "the attempts to sign in to an account stay counted", "err", err)
+		}
+	}
 }
 
 // endStays ends what lets a user in without their password.

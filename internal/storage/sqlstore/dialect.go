@@ -75,6 +75,9 @@ type dialect struct {
 	// lease takes a lease, or holds it longer; empty for an engine whose database one
 	// process serves.
 	lease string
+	// now is an expression for the time of the database, in microseconds; empty for an
+	// engine whose database one process serves.
+	now string
 	// origin is an expression for JournalEnds.Origin, a text.
 	origin string
 	// tableSizes lists tables by name with their bytes and those of their indexes, and
@@ -164,6 +167,7 @@ func postgresDialect() *dialect {
 		lanes:       8,
 		indexed:     func(string) string { return "" },
 		lease:       postgresLease,
+		now:         postgresNow,
 		origin:      postgresOrigin,
 		tableSizes:  postgresTableSizes,
 		fileSize:    "SELECT pg_database_size(current_database()), CAST(0 AS BIGINT)",

@@ -30,6 +30,7 @@ type Store struct {
 	log     *slog.Logger
 	files   *files // of SQLite; nil with PostgreSQL
 
+	tallies   *tallies // of PostgreSQL; nil with SQLite
 	condition condition
 	lists     listIndex
 	watch     watch
@@ -192,6 +193,8 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	if err != nil {
 		return nil, err
 	}
+	store.tallies = &tallies{store, newPool(postgresPool(config, tallyConnections, within("statement_timeout", tallyPatience),
+		"SET synchronous_commit = off"), d, o.Trace)}
 	if err := store.findOrigin(ctx); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -291,6 +294,9 @@ func (s *Store) closePools() error {
 	err := s.reads.close()
 	if s.writes.db != s.reads.db {
 		err = errors.Join(err, s.writes.close())
+	}
+	if s.tallies != nil {
+		err = errors.Join(err, s.tallies.pool.close())
 	}
 	return err
 }
