@@ -87,6 +87,10 @@ type Reader interface {
 	// where the store cannot tell that for little.
 	Revision(school SchoolID) (r Revision, known bool)
 
+	// Reach waits until what is read of a school shows an entry of its journal, and all
+	// before it: after a second it fails with Unavailable.
+	Reach(ctx context.Context, school SchoolID, entry int64) error
+
 	FindSchools(ctx context.Context) ([]School, error)
 
 	FindRateWindows(ctx context.Context, start time.Time) ([]RateWindow, error)

@@ -429,6 +429,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 		Load:         s.load,
 		Cache:        s.cache,
 		Reference:    o.reference,
+		Journal:      s.store,
 		Ready:        s.store.Ping,
 		Metrics:      s.metrics,
 		MetricsToken: o.metricsToken,

@@ -63,6 +63,14 @@ func (h *handler) admitKey(x *exchange, r *http.Request, op *operation) error {
 	if err := h.limit(x, r); err != nil {
 		return err
 	}
+	entry, err := h.reach(x, r)
+	if err == nil && entry > 0 {
+		x.who.By, err = h.Keys.CheckSince(r.Context(), presented, entry)
+		by = x.who.By
+	}
+	if err != nil {
+		return err
+	}
 	if err := access.PermitDoor(by, op.Method+" "+op.Path); err != nil {
 		return err
 	}
@@ -85,6 +93,13 @@ func (h *handler) admitLearner(x *exchange, r *http.Request, op *operation) erro
 	}
 	x.who.Learner, x.who.By = &learner, learner.By()
 	if err := h.limit(x, r); err != nil {
+		return err
+	}
+	entry, err := h.reach(x, r)
+	if err == nil && entry > 0 {
+		learner, err = h.OAuth.BearerSince(r.Context(), token, entry)
+	}
+	if err != nil {
 		return err
 	}
 	return learner.May(op.Version, op.ID)

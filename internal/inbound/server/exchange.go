@@ -61,6 +61,7 @@ type held struct {
 	rows   int64 // bytes of what was read for the answer
 	turns  bool  // it is made in a turn
 	change bool  // what was asked changes something, and is not refused for its answer
+	entry  int64 // of the journal, the last that the request made
 }
 
 const (
@@ -74,7 +75,8 @@ const (
 
 // Value implements context.Context.
 func (h *held) Value(key any) any {
-	if key == (lyceum.AllowanceKey{}) {
+	switch key {
+	case lyceum.AllowanceKey{}, lyceum.WroteKey{}:
 		return h
 	}
 	return h.Context.Value(key)

@@ -226,6 +226,7 @@ func newSite(t *testing.T, change ...func(*site, *server.Options)) *site {
 		Pages:     first,
 		Nothing:   nothing,
 		Ready:     store.Ping,
+		Journal:   store,
 		Metrics:   server.NewMetrics("v1.2.3"),
 		Log:       slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

@@ -34,6 +34,8 @@ type Options struct {
 	// Nothing is the page for addresses at which there is nothing; nil answers
 	// browsers as programs.
 	Nothing http.Handler
+	// Journal numbers what changes; nil does not.
+	Journal Journal
 	// Ready tells whether requests can be answered.
 	Ready   func(context.Context) error
 	Metrics *Metrics
@@ -155,8 +157,8 @@ var (
 	referrer = []string{"strict-origin-when-cross-origin"}
 	hsts     = []string{"max-age=31536000"}
 	anybody  = []string{"*"}
-	exposed  = []string{"ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, " +
-		"X-RateLimit-Limit-Minute, X-RateLimit-Remaining-Minute, X-Request-Id"}
+	exposed  = []string{"ETag, Journal-Entry, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, " +
+		"WWW-Authenticate, X-RateLimit-Limit-Minute, X-RateLimit-Remaining-Minute, X-Request-Id"}
 	noStore = []string{"no-store"}
 	noCache = []string{"no-cache"} // for caches from before Cache-Control (RFC 6749, section 5.1)
 )

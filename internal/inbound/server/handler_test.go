@@ -135,7 +135,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 		}
 		exposed := strings.Split(tc.w.Header().Get("Access-Control-Expose-Headers"), ", ")
 		for name := range tc.w.Header() {
-			if contractual := regexp.MustCompile(`^(Etag|Ratelimit-.*|X-Ratelimit-.*|X-Request-Id|Retry-After)$`); contractual.MatchString(name) &&
+			if contractual := regexp.MustCompile(`^(Etag|Journal-Entry|Ratelimit-.*|X-Ratelimit-.*|X-Request-Id|Retry-After)$`); contractual.MatchString(name) &&
 				!slices.ContainsFunc(exposed, func(e string) bool { return strings.EqualFold(e, name) }) {
 				t.Errorf("%d: %s is not shown to scripts", tc.status, name)
 			}
@@ -164,7 +164,7 @@ func TestPreflight(t *testing.T) {
 			t.Errorf("headers %v, body %q", header, w.Body)
 		}
 		allowed := strings.Split(strings.ToLower(header.Get("Access-Control-Allow-Headers")), ", ")
-		for _, name := range []string{"apikey", "if-none-match", "x-request-id", "content-type", "authorization"} {
+		for _, name := range []string{"apikey", "if-none-match", "x-request-id", "content-type", "authorization", "journal-entry"} {
 			if !slices.Contains(allowed, name) {
 				t.Errorf("%s is not allowed", name)
 			}

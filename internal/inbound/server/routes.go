@@ -95,7 +95,7 @@ func preflight(w http.ResponseWriter, to *route) {
 	header := w.Header()
 	header.Set("Access-Control-Allow-Methods", to.allow)
 	header.Set("Access-Control-Allow-Headers", "apiKey, Authorization, Content-Type, Idempotency-Key, "+
-		"If-None-Match, X-Request-Id")
+		"If-None-Match, Journal-Entry, X-Request-Id")
 	header.Set("Access-Control-Max-Age", "3600")
 	w.WriteHeader(http.StatusNoContent)
 }
@@ -117,6 +117,7 @@ func (h *handler) answer(x *exchange, r *http.Request) error {
 			return err
 		}
 	}
+	h.noteEntry(x)
 	if x.op.Secret {
 		x.Header()["Cache-Control"] = noStore
 		x.Header()["Pragma"] = noCache

@@ -52,6 +52,7 @@ type knownToken struct {
 	grant   lyceum.GrantID
 	expires time.Time
 	until   time.Time // when the store is asked again
+	entry   int64     // of the school's journal, which the store showed when it was asked
 }
 
 // maxKnownTokens bounds what is remembered of bearer tokens.
@@ -73,18 +74,24 @@ var ErrNoBearer = &lyceum.Error{Kind: lyceum.Unauthenticated, Detail: "An access
 // token that is revoked in this process is refused at once, one revoked in
 // another within five seconds.
 func (o *OAuth) Bearer(ctx context.Context, token string) (Learner, error) {
+	return o.BearerSince(ctx, token, 0)
+}
+
+// BearerSince is Bearer for who knows of an entry of the school's journal, which the
+// store shows: what was believed of the token before does not count.
+func (o *OAuth) BearerSince(ctx context.Context, token string, entry int64) (Learner, error) {
 	now := o.clock()
 	hash := HashSecret(token)
 	o.mu.RLock()
 	known, ok := o.known[hash]
 	o.mu.RUnlock()
-	if !ok || !now.Before(known.until) {
+	if !ok || !now.Before(known.until) || known.entry < entry {
 		school, ok := schoolOf(accessPrefix, token)
 		if !ok {
 			return Learner{}, ErrBearer
 		}
 		var err error
-		if known, err = o.lookBearer(ctx, school, hash, now); err != nil {
+		if known, err = o.lookBearer(ctx, school, hash, now, entry); err != nil {
 			return Learner{}, err
 		}
 	}
@@ -96,7 +103,7 @@ func (o *OAuth) Bearer(ctx context.Context, token string) (Learner, error) {
 }
 
 func (o *OAuth) lookBearer(
-	ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash, now time.Time,
+	ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash, now time.Time, entry int64,
 ) (knownToken, error) {
 	o.mu.RLock()
 	generation := o.generation
@@ -120,7 +127,7 @@ func (o *OAuth) lookBearer(
 			School: school, User: standing.User.ID, App: standing.App.ID, Version: standing.App.Version,
 			Scopes: kept.Scopes, profile: standing.User,
 		},
-		grant: kept.Grant, expires: kept.ExpiresAt, until: now.Add(keyMemory),
+		grant: kept.Grant, expires: kept.ExpiresAt, until: now.Add(keyMemory), entry: entry,
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -31,6 +31,7 @@ type Keys struct {
 type knownKey struct {
 	by    lyceum.By
 	until time.Time
+	entry int64 // of the school's journal, which the store showed when it was asked
 }
 
 type keyName struct {
@@ -52,6 +53,12 @@ var (
 // Check tells whose key was presented. Unknown, mistyped and revoked keys are
 // refused alike.
 func (k *Keys) Check(ctx context.Context, presented string) (lyceum.By, error) {
+	return k.CheckSince(ctx, presented, 0)
+}
+
+// CheckSince is Check for who knows of an entry of the school's journal, which the
+// store shows: what was believed of the key before does not count.
+func (k *Keys) CheckSince(ctx context.Context, presented string, entry int64) (lyceum.By, error) {
 	if presented == "" {
 		return lyceum.By{}, errNoKey
 	}
@@ -64,9 +71,9 @@ func (k *Keys) Check(ctx context.Context, presented string) (lyceum.By, error) {
 	k.mu.RLock()
 	known, ok := k.known[hash]
 	k.mu.RUnlock()
-	if !ok || !now.Before(known.until) {
+	if !ok || !now.Before(known.until) || known.entry < entry {
 		var err error
-		if known, err = k.look(ctx, school, hash, now); err != nil {
+		if known, err = k.look(ctx, school, hash, now, entry); err != nil {
 			return lyceum.By{}, err
 		}
 	}
@@ -74,7 +81,9 @@ func (k *Keys) Check(ctx context.Context, presented string) (lyceum.By, error) {
 	return known.by, nil
 }
 
-func (k *Keys) look(ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash, now time.Time) (knownKey, error) {
+func (k *Keys) look(
+	ctx context.Context, school lyceum.SchoolID, hash lyceum.KeyHash, now time.Time, entry int64,
+) (knownKey, error) {
 	k.mu.RLock()
 	before := k.revokes
 	k.mu.RUnlock()
@@ -96,7 +105,7 @@ func (k *Keys) look(ctx context.Context, school lyceum.SchoolID, hash lyceum.Key
 			School: school, Actor: keyActor(key.ID), Key: key.ID, Permissions: key.Permissions, Staff: role,
 			Person: key.UserID.Value,
 		},
-		until: now.Add(keyMemory),
+		until: now.Add(keyMemory), entry: entry,
 	}
 	k.mu.Lock()
 	if k.revokes == before { // else it may be this key that was revoked meanwhile

@@ -68,7 +68,7 @@ func NewOAuth(store lyceum.Store, clock func() time.Time) *OAuth {
 		store:  store, clock: clock, entropy: NewEntropy, grace: RotationGrace,
 		wrong:   sharedTries(store, clock, "client secret", Bounds{Minute: maxWrongSecrets}),
 		unknown: NewTries(clock, Bounds{Minute: maxWrongSecrets}),
-		known: map[lyceum.KeyHash]knownToken{}, grantUses: map[grantName]time.Time{}, appUses: map[appName]time.Time{},
+		known:   map[lyceum.KeyHash]knownToken{}, grantUses: map[grantName]time.Time{}, appUses: map[appName]time.Time{},
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 const (
 	// leaseWait is how long a request waits for a part of the limit.
-	leaseWait = 250 * time.Millisecond
+	leaseWait = 500 * time.Millisecond
 	// emptyPause is how long a process that found nothing left does not ask again:
 	// others may have given back what they did not use.
 	emptyPause = time.Second
@@ -91,7 +91,8 @@ func (s *parts) count(ctx context.Context, b Bucket) (Quota, error) {
 	}
 }
 
-var errNoCount = lyceum.Errorf(lyceum.Unavailable, "the database is busy, and the request could not be counted; try again")
+var errNoCount = lyceum.Errorf(lyceum.Unavailable, "the database is busy, and the request could not be counted; "+
+	"try again")
 
 // use lets a request through, if there is something left, and asks for more early
 // enough that others need not wait.

@@ -106,7 +106,11 @@ func sharedMinute(
 		for range callers {
 			group.Go(func() {
 				for i := next.Add(1) - 1; i < until; i = next.Add(1) - 1 {
-					quota, err := limiters[spread(int(i), n, processes)].Count(t.Context(), access.Bucket{School: school})
+					l := limiters[spread(int(i), n, processes)]
+					quota, err := l.Count(t.Context(), access.Bucket{School: school})
+					for lyceum.KindOf(err) == lyceum.Unavailable && err != nil { // the machine is busy
+						quota, err = l.Count(t.Context(), access.Bucket{School: school})
+					}
 					if err != nil {
 						t.Error(err)
 					}

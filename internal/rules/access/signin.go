@@ -60,7 +60,7 @@ func NewAccounts(store lyceum.Store, clock func() time.Time, oauth *OAuth, ring 
 		forgotten: sharedTries(store, clock, "forgotten", forgottenBounds),
 		codes:     sharedTries(store, clock, "code", codeBounds),
 		passkeys:  sharedTries(store, clock, "passkey", addressBounds),
-		hashing: newSlots(runtime.NumCPU()), programs: newSlots(max(1, runtime.NumCPU()/2)),
+		hashing:   newSlots(runtime.NumCPU()), programs: newSlots(max(1, runtime.NumCPU()/2)),
 		nobody: sync.OnceValue(func() string { return HashPassword(string(e[:]), [16]byte(e[16:])) }),
 	}
 }

@@ -37,6 +37,7 @@ type school struct {
 	building atomic.Bool
 	later    atomic.Int64 // nothing is built before, in Unix nanoseconds
 	bytes    atomic.Int64
+	reached  atomic.Int64 // number of the entry that an index which answers knows of
 	behind   atomic.Int64 // entries of the journal that are not looked at yet
 
 	wanted atomic.Int64 // changes that the index is to know of
@@ -247,6 +248,7 @@ func (s *Store) advance(k *school, find finder) error {
 		return err
 	}
 	k.behind.Store(0)
+	k.reached.Store(k.state.last.Number)
 	k.ready.Store(k.index)
 	return nil
 }

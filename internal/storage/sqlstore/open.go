@@ -34,6 +34,7 @@ type Store struct {
 	condition condition
 	lists     listIndex
 	watch     watch
+	seen      sync.Map // lyceum.SchoolID -> *atomic.Int64: the last entry that is known to be on disk
 	patience  time.Duration
 	clock     func() time.Time
 	closing   chan struct{}
@@ -193,8 +194,9 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	if err != nil {
 		return nil, err
 	}
-	store.tallies = &tallies{store, newPool(postgresPool(config, tallyConnections, within("statement_timeout", tallyPatience),
-		"SET synchronous_commit = off"), d, o.Trace)}
+	counting := postgresPool(config, tallyConnections, within("statement_timeout", tallyPatience),
+		"SET synchronous_commit = off")
+	store.tallies = &tallies{store, newPool(counting, d, o.Trace)}
 	if err := store.findOrigin(ctx); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}

@@ -52,8 +52,8 @@ func givenOf(used, added, wanted string) string {
 // returns nothing else of a row than what is stored. What stands there before is what
 // a new row was given, which is never less.
 var countTallies = `INSERT INTO tallies AS t (school_id, topic, name, length, begin, used, given)
-	SELECT school_id, topic, name, length, begin, added + ` + givenOf("0", "added", "wanted") + ", " + givenOf("0", "added", "wanted") + `
-	FROM ` + tallyRows + ` ORDER BY n
+	SELECT school_id, topic, name, length, begin, added + ` + givenOf("0", "added", "wanted") + ", " +
+	givenOf("0", "added", "wanted") + ` FROM ` + tallyRows + ` ORDER BY n
 	ON CONFLICT (school_id, topic, name, length) DO UPDATE SET (begin, used, given) = (
 		SELECT o.begin, o.used + o.added + g.given, g.given
 		FROM (SELECT CASE WHEN ` + tallyOver + ` THEN w.begin ELSE t.begin END AS begin,

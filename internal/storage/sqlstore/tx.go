@@ -71,12 +71,12 @@ func (t *tx) NoteDetail(kind lyceum.EntryType, id int32, detail string) {
 	t.plain++
 }
 
-// finish numbers the change's entries and keeps them and what it counted. It
-// comes last, so that the counters' rows are locked as shortly as can be.
-func (t *tx) finish() error {
-	last, err := t.advanceCounters()
-	if err != nil {
-		return fmt.Errorf("advance counters: %w", err)
+// finish numbers the change's entries and keeps them and what it counted, and returns
+// the last number; 0 without entries. It comes last, so that the counters' rows are
+// locked as shortly as can be.
+func (t *tx) finish() (last int64, err error) {
+	if last, err = t.advanceCounters(); err != nil {
+		return 0, fmt.Errorf("advance counters: %w", err)
 	}
 	number := last - int64(len(t.entries))
 	for rest := t.entries; len(rest) > 0; {
@@ -88,12 +88,12 @@ func (t *tx) finish() error {
 				int64(e.ObjectID), optText(e.Event), optText(e.Detail))
 		}
 		if err := t.q.exec(insertText("journal", entryColumns, 8, n), args...); err != nil {
-			return fmt.Errorf("append journal entries: %w", err)
+			return 0, fmt.Errorf("append journal entries: %w", err)
 		}
 		rest = rest[n:]
 	}
 	t.entries, t.plain = nil, 0
-	return nil
+	return last, nil
 }
 
 // advanceCounters adds to all counters in one statement and gives the number

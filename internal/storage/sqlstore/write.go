@@ -27,17 +27,20 @@ const (
 )
 
 func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx) error) error {
-	changed := false
+	var last int64
 	err := s.write(ctx, stamp.School, func(q *session) error {
 		t := s.newTx(q, stamp)
-		if err := do(lyceum.Tx{Tables: &tables, Changes: t}); err != nil {
+		err := do(lyceum.Tx{Tables: &tables, Changes: t})
+		if err != nil {
 			return err
 		}
-		changed = len(t.entries) > 0
-		return t.finish()
+		last, err = t.finish()
+		return err
 	})
-	if err == nil && changed {
+	if err == nil && last > 0 {
+		s.noteReached(stamp.School, last)
 		s.watch.changed(stamp.School)
+		lyceum.NoteWrote(ctx, last)
 	}
 	return err
 }
@@ -308,7 +311,8 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 		}
 		t := s.newTx(q, lyceum.Stamp{School: school.ID, At: school.CreatedAt, Actor: actor})
 		t.Note(lyceum.SchoolCreated, int32(school.ID))
-		return t.finish()
+		_, err = t.finish()
+		return err
 	})
 	if err != nil {
 		return lyceum.School{}, err
