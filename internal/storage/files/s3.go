@@ -94,6 +94,10 @@ func (s *S3) Ping(ctx context.Context) error {
 	return nil
 }
 
+// Place says where the store is, without its secret: two stores with the same place
+// have the same contents.
+func (s *S3) Place() string { return s.core.EndpointURL().JoinPath(s.bucket, s.prefix).String() }
+
 func (s *S3) wait(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.patience)
 }
@@ -128,10 +132,25 @@ func (s *S3) Remove(ctx context.Context, name lyceum.FileName) error {
 	if err := p.loadState(ctx); err != nil {
 		return err
 	}
-	if err := p.drop(ctx); err != nil {
+	if err := p.abort(ctx); err != nil {
 		return err
 	}
+	listing, stop := context.WithCancel(ctx)
+	defer stop()
+	// A store that failed, or a server that was killed, may have left more than the state says.
+	for object := range s.list(listing, p.at) {
+		if object.Err != nil {
+			return unavailable(object.Err)
+		}
+		if err := s.remove(ctx, strings.TrimPrefix(object.Key, s.prefix)); err != nil {
+			return err
+		}
+	}
 	return s.remove(ctx, string(name))
+}
+
+func (s *S3) list(ctx context.Context, prefix string) <-chan minio.ObjectInfo {
+	return s.core.Client.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.at(prefix), Recursive: true})
 }
 
 func (s *S3) remove(ctx context.Context, name string) error {
@@ -148,8 +167,7 @@ func (s *S3) remove(ctx context.Context, name string) error {
 func (s *S3) Each(ctx context.Context, prefix lyceum.FileName, visit func(lyceum.StoredFile) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	options := minio.ListObjectsOptions{Prefix: s.at(string(prefix)), Recursive: true}
-	for object := range s.core.Client.ListObjects(ctx, s.bucket, options) {
+	for object := range s.list(ctx, string(prefix)) {
 		if object.Err != nil {
 			return unavailable(object.Err)
 		}

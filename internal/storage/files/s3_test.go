@@ -24,6 +24,8 @@ import (
 // bucket is an S3-compatible store in the test, which can have a fault.
 type bucket struct {
 	address string
+	kept    gofakes3.Backend
+	whole   http.Handler
 	fault   atomic.Pointer[http.HandlerFunc]
 }
 
@@ -33,14 +35,13 @@ func newBucket(t *testing.T) *bucket {
 	if err := kept.CreateBucket("files"); err != nil {
 		t.Fatal(err)
 	}
-	whole := gofakes3.New(kept).Server()
-	b := &bucket{}
+	b := &bucket{kept: kept, whole: gofakes3.New(kept).Server()}
 	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if fault := b.fault.Load(); fault != nil {
 			(*fault)(w, r)
 			return
 		}
-		whole.ServeHTTP(w, r)
+		b.whole.ServeHTTP(w, r)
 	}))
 	t.Cleanup(served.Close)
 	b.address = strings.Replace(served.URL, "http://", "http://key:secret@", 1) + "/files/school?region=eu-central-1"
@@ -244,6 +245,44 @@ func TestS3Faults(t *testing.T) {
 				t.Errorf("%d bytes, %v", sum.Size, err)
 			}
 		})
+	}
+}
+
+// What a store kept of a part that it failed to remove is removed with the file.
+func TestS3RemovesLeftovers(t *testing.T) {
+	t.Parallel()
+	b := newBucket(t)
+	store := b.open(t)
+	for n, fails := range []bool{false, true} {
+		part, err := store.Part(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := part.Append(t.Context(), bytes.NewReader(noise(10)), 10); err != nil {
+			t.Fatal(err)
+		}
+		if fails {
+			b.breaks(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodDelete {
+					w.WriteHeader(http.StatusForbidden)
+					return
+				}
+				b.whole.ServeHTTP(w, r)
+			})
+		}
+		if err := part.Close(); fails != (err != nil) {
+			t.Fatal(n, err)
+		}
+	}
+	b.fault.Store(nil)
+	if left, err := b.kept.ListBucket("files", nil, gofakes3.ListBucketPage{}); err != nil || len(left.Contents) != 3 {
+		t.Fatalf("%d objects, %v: want a state, what it needs, and what it does not", len(left.Contents), err)
+	}
+	if err := store.Remove(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := b.kept.ListBucket("files", nil, gofakes3.ListBucketPage{}); err != nil || len(left.Contents) > 0 {
+		t.Errorf("%d objects are left, %v", len(left.Contents), err)
 	}
 }
 

@@ -223,18 +223,24 @@ func (p *objectPart) Restart(ctx context.Context) error {
 
 // drop removes what the store has of the part.
 func (p *objectPart) drop(ctx context.Context) error {
-	if p.now.Upload != "" {
-		ctx, done := p.store.wait(ctx)
-		defer done()
-		err := p.store.core.AbortMultipartUpload(ctx, p.store.bucket, p.store.at(p.now.Key), p.now.Upload)
-		if err != nil && minio.ToErrorResponse(err).Code != minio.NoSuchUpload {
-			return unavailable(err)
-		}
-	}
-	if p.saved.Size == 0 {
-		return nil
+	if err := p.abort(ctx); err != nil || p.saved.Size == 0 {
+		return err
 	}
 	return p.forget(ctx)
+}
+
+// abort removes the parts of the content.
+func (p *objectPart) abort(ctx context.Context) error {
+	if p.now.Upload == "" {
+		return nil
+	}
+	ctx, done := p.store.wait(ctx)
+	defer done()
+	err := p.store.core.AbortMultipartUpload(ctx, p.store.bucket, p.store.at(p.now.Key), p.now.Upload)
+	if err != nil && minio.ToErrorResponse(err).Code != minio.NoSuchUpload {
+		return unavailable(err)
+	}
+	return nil
 }
 
 // forget removes what is known of the part.
