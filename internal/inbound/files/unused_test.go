@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +37,7 @@ func (s *shelf) uploads(t *testing.T) int {
 func TestUnusedFilesAreRemoved(t *testing.T) {
 	s := newShelf(t)
 	shown, inText, alone, sold := s.sent(t, picture, png), s.sent(t, picture, png), s.sent(t, picture, png), s.sent(t, pattern, "%PDF-1")
+	inEmail, onPages := s.sent(t, picture, png), s.sent(t, picture, png)
 	s.slot(t, pattern) // and nothing sent to it
 	var attached lyceum.DownloadAttachment
 	storetest.Write(t, s.store, s.ours, func(tx lyceum.Tx) error {
@@ -43,30 +46,59 @@ func TestUnusedFilesAreRemoved(t *testing.T) {
 		a, failed := tx.DownloadAttachments.Get(tx, 1)
 		a.ID, a.URL = 9, base+sold
 		attached = a
-		return errors.Join(err, failed, tx.DigitalDownloads.Update(tx, d), tx.DownloadAttachments.Insert(tx, a))
+		_, written := tx.EmailTemplates.Save(tx,
+			lyceum.EmailTemplate{Kind: lyceum.ReceiptEmail, Subject: "Thanks", Body: `<img src="` + base + inEmail + `">`, UpdatedAt: a.CreatedAt},
+			lyceum.EmailTemplate{Kind: lyceum.PageSnippet, Body: `<img src="` + base + onPages + `">`, UpdatedAt: a.CreatedAt})
+		return errors.Join(err, failed, written, tx.DigitalDownloads.Update(tx, d), tx.DownloadAttachments.Insert(tx, a))
 	})
 	s.clock.Pass(24*time.Hour - time.Second)
 	s.sweep(t)
-	if n := len(s.kept(t)); n != 4 {
+	if n := len(s.kept(t)); n != 6 {
 		t.Fatalf("%d files a second before a day is over", n)
 	}
 	fresh := s.sent(t, picture, png)
 	s.clock.Pass(time.Second)
 	s.sweep(t)
 	s.want(t, "used by nothing", alone, http.StatusNotFound, "there is no such file")
-	for name, address := range map[string]string{"a picture": shown, "in a text": inText, "fresh": fresh} {
+	for name, address := range map[string]string{"a picture": shown, "in a text": inText, "in an email": inEmail, "on pages": onPages, "fresh": fresh} {
 		s.want(t, name, address, http.StatusOK, "PNG")
 	}
 	s.clock.Pass(time.Hour) // a day after the address to which nothing was sent expired
 	s.sweep(t)
-	if files, rows := len(s.kept(t)), s.uploads(t); files != 4 || rows != 4 {
+	if files, rows := len(s.kept(t)), s.uploads(t); files != 6 || rows != 6 {
 		t.Errorf("%d files and %d uploads are left", files, rows)
 	}
 	storetest.Write(t, s.store, s.ours, func(tx lyceum.Tx) error { return tx.DownloadAttachments.Delete(tx, attached.ID) })
 	s.clock.Pass(24 * time.Hour)
 	s.sweep(t)
-	if files, rows := len(s.kept(t)), s.uploads(t); files != 2 || rows != 2 {
+	if files, rows := len(s.kept(t)), s.uploads(t); files != 4 || rows != 4 {
 		t.Errorf("%d files and %d uploads are left after the attachment was deleted", files, rows)
+	}
+}
+
+// Whether rows of a table can refer to a file is decided for each: files that only those
+// of a table refer to which is not searched would be removed.
+func TestTablesThatReferToFiles(t *testing.T) {
+	searched := []string{
+		"Attachments", "Authors", "Coaching", "Comments", "Courses", "DigitalDownloads", "DownloadAttachments", "EmailTemplates", "Memberships", "MembershipTiers",
+		"PricingPlans", "ProductCollections", "QuizResponses",
+	}
+	others := []string{
+		"Access", "AccessTokens", "Admissions", "Affiliates", "Answers", "APIKeys", "AuthorizationCodes", "Blocks", "BulkJobs", "BulkParts", "CollectionProducts", "Coupons",
+		"Deliveries", "Disputes", "Emails", "Erasures", "Enrollments", "Entitlements", "FailedRequests", "Grants", "LectureProgress", "LectureSections", "Lectures", "Links",
+		"Movements", "OAuthApps", "Orders", "Payloads", "PaymentFailures", "Passkeys", "PlannedErasures", "Progress", "RecoveryCodes", "Recountings", "References",
+		"RefreshTokens", "Relinkings", "SaleWarnings", "Sales", "SecondFactors", "Sessions", "StaffMembers", "TemplateSecrets", "TierProducts", "Transactions", "Uploads",
+		"Users", "UserSummaries", "Webhooks", "AccessStandings", "CodeStandings", "RefreshStandings",
+	}
+	var tables []string
+	for field := range reflect.TypeFor[lyceum.Tables]().Fields() {
+		tables = append(tables, field.Name)
+	}
+	decided := slices.Concat(searched, others)
+	slices.Sort(tables)
+	slices.Sort(decided)
+	if !slices.Equal(tables, decided) {
+		t.Errorf("decide whether SweepFiles searches each table; there are\n%q, decided are\n%q", tables, decided)
 	}
 }
 

@@ -116,6 +116,7 @@ func (m mentions) inSchool(v lyceum.View) error {
 		mentionedIn(m, v, v.Courses, lyceum.CourseFilter{}),
 		mentionedIn(m, v, v.DigitalDownloads, lyceum.DigitalDownloadFilter{}),
 		mentionedIn(m, v, v.DownloadAttachments, lyceum.DownloadAttachmentFilter{}),
+		mentionedIn(m, v, v.EmailTemplates, struct{}{}),
 		mentionedIn(m, v, v.Memberships, lyceum.ProductFilter{}),
 		mentionedIn(m, v, v.MembershipTiers, lyceum.MembershipTierFilter{}),
 		mentionedIn(m, v, v.PricingPlans, lyceum.PricingPlanFilter{}),
