@@ -1,7 +1,6 @@
 package lyceum
 
 import (
-	"bytes"
 	"encoding/hex"
 	"fmt"
 	"net/url"
@@ -254,30 +253,3 @@ var pictures = []string{"jpg", "jpeg", "png", "gif", "webp"}
 
 // IsPicture reports whether an extension is that of a picture that can be uploaded.
 func IsPicture(extension string) bool { return slices.Contains(pictures, extension) }
-
-// begins has what files with an extension begin with, of those that always do; a
-// question mark stands for any byte.
-var begins = map[string]string{
-	"jpg": "\xff\xd8\xff", "jpeg": "\xff\xd8\xff", "png": "\x89PNG\r\n\x1a\n", "gif": "GIF8", "webp": "RIFF????WEBP",
-	"avif": "????ftyp", "mp4": "????ftyp", "m4a": "????ftyp", "m4v": "????ftyp", "webm": "\x1aE\xdf\xa3",
-	"wav": "RIFF????WAVE", "flac": "fLaC", "ogg": "OggS", "zip": "PK", "epub": "PK", "docx": "PK", "xlsx": "PK",
-	"pptx": "PK", "gz": "\x1f\x8b",
-}
-
-// LooksLike reports whether a file that begins with head can be of the type that its
-// extension says.
-func LooksLike(extension string, head []byte) bool {
-	if extension == "pdf" {
-		return bytes.Contains(head, []byte("%PDF-")) // which something may precede
-	}
-	begin := begins[extension]
-	if len(head) < len(begin) {
-		return false
-	}
-	for i := range len(begin) {
-		if begin[i] != '?' && begin[i] != head[i] {
-			return false
-		}
-	}
-	return true
-}

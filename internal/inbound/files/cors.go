@@ -7,7 +7,7 @@ import "net/http"
 const (
 	allowedHeaders = "Content-Range, Content-Type, If-None-Match, If-Range, Range, Repr-Digest, X-Request-Id"
 	exposedHeaders = "Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Range, Retry-After, " +
-		"Upload-Offset, X-Request-Id"
+		"Upload-Complete, Upload-Offset, X-Request-Id"
 )
 
 // shared lets the pages of every origin read an answer.

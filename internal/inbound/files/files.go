@@ -58,7 +58,7 @@ func (o Options) file(w http.ResponseWriter, r *http.Request) {
 	}
 	defer kept.Content.Close()
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	send(w, r, &kept, "inline")
+	o.send(w, r, &kept, "inline")
 }
 
 // open opens a picture, in the width that is asked for.
@@ -96,7 +96,7 @@ func (o Options) link(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer kept.Content.Close()
-	send(w, r, &kept, disposition(&file))
+	o.send(w, r, &kept, disposition(&file))
 }
 
 // lead leads to a file that somebody else has.
@@ -111,15 +111,31 @@ func (o Options) lead(w http.ResponseWriter, r *http.Request, address string) {
 
 // send sends a file, or the ranges of it that are asked for. Nothing in it runs in
 // the name of the school.
-func send(w http.ResponseWriter, r *http.Request, kept *learning.KeptFile, disposition string) {
+func (o Options) send(w http.ResponseWriter, r *http.Request, kept *learning.KeptFile, disposition string) {
+	size, err := kept.Content.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = kept.Content.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		o.refuse(w, r, err)
+		return
+	}
 	header := w.Header()
+	header.Set("Content-Security-Policy", "sandbox")
+	header.Set("X-Content-Type-Options", "nosniff")
+	tag := etag(&kept.Upload, kept.Width)
+	if had := r.Header.Get("If-Range"); had != "" && had != tag {
+		r.Header.Del("Range") // it is of another file
+	}
+	if !canonical(r, size) {
+		refuseRange(w, size)
+		return
+	}
 	if kept.Width == 0 { // the format of a thumbnail is seen from its begin
 		header.Set("Content-Type", lyceum.MediaType(kept.Extension))
 	}
 	header.Set("Content-Disposition", disposition)
-	header.Set("Content-Security-Policy", "sandbox")
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("ETag", etag(&kept.Upload, kept.Width))
+	header.Set("ETag", tag)
 	paced := &paced{w, r.Context(), http.NewResponseController(w)}
 	http.ServeContent(paced, r, "", kept.ReceivedAt.Value, kept.Content)
 }
@@ -201,7 +217,7 @@ func cleanName(name string) string {
 // browser, or a program that shows the text.
 func (o Options) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	e := lyceum.Public(err)
-	if e.Kind == lyceum.Internal || e.Kind == lyceum.Unavailable {
+	if e.Kind == lyceum.Internal || e.Kind == lyceum.Unavailable && e.Err != nil { // else the server is only busy
 		o.Log.ErrorContext(r.Context(), "a file was neither taken nor sent", "err", err)
 	}
 	if e.Kind == lyceum.Unavailable || e.Code == learning.BusyUpload {

@@ -26,6 +26,9 @@ func (s *shelf) sendRange(address, contentRange string, body io.Reader, headers 
 
 func (s *shelf) wantRange(t *testing.T, what string, w *httptest.ResponseRecorder, status int, offset, says string) {
 	t.Helper()
+	if complete := w.Header().Get("Upload-Complete"); offset != "" && (complete == "?1") != (w.Header().Get("ETag") != "" || status == http.StatusConflict) {
+		t.Errorf("%s: Upload-Complete is %q", what, complete)
+	}
 	if got := w.Header().Get("Upload-Offset"); w.Code != status || got != offset || !strings.Contains(w.Body.String(), says) {
 		t.Errorf("%s: %d at %q: %s, want %d at %q with %q", what, w.Code, got, w.Body, status, offset, says)
 	}
@@ -109,15 +112,30 @@ func TestFilesThatAreNotWhatTheyShouldBe(t *testing.T) {
 	s.want(t, "an attachment", permanent, http.StatusForbidden, "this file needs a link")
 	for extension, content := range map[string]string{
 		"mp4": "%PDF", "webm": "<html>", "zip": "Rar!", "wav": "RIFF\x00\x00\x00\x00WEBP", "docx": "{\\rtf1",
+		"mp3": "<html><script>", "mov": "MZ\x90\x00\x03\x00\x00\x00", "avi": "RIFF\x00\x00\x00\x00WAVE", "mkv": "<html>", "heic": "%PDF-1.7",
+		"7z": "PK\x03\x04", "rar": "PK\x03\x04", "rtf": "<html>", "tiff": "\x89PNG", "txt": "MZ\x90\x00", "svg": "GIF89a", "html": "\x00<html>",
 	} {
 		q := pattern
 		q.Extension = extension
 		to, _ := s.slot(t, q)
 		s.wantSent(t, extension, to, content, http.StatusBadRequest, "this is not a file of the type "+extension)
 	}
+	for extension, content := range map[string]string{
+		"csv": "a,b", "txt": "\xff\xfea\x00", "svg": "\xef\xbb\xbf<?xml?><svg/>", "mp3": "ID3\x04", "mov": "\x00\x00\x00\x14ftypqt  ",
+		"avi": "RIFF\x00\x00\x00\x00AVI LIST", "tif": "MM\x00*", "dwg": "whatever it is",
+	} {
+		q := pattern
+		q.Extension = extension
+		s.sent(t, q, content)
+	}
 	q := pattern
-	q.Extension = "csv"
-	s.sent(t, q, "a,b") // which begins with anything
+	q.Extension = "mp3"
+	s.sent(t, q, "\x00\x00\xff\xfb\x90")
+	to, _ = s.slot(t, pattern)
+	w = s.answer(withBody(request(http.MethodPut, to, "Content-Encoding: gzip"), long))
+	s.wantRange(t, "packed", w, http.StatusUnsupportedMediaType, "", "send the file as it is, without Content-Encoding")
+	w = s.answer(withBody(request(http.MethodPut, to, "Content-Encoding: Identity"), long))
+	s.wantRange(t, "not packed", w, http.StatusOK, "33", "")
 }
 
 func withBody(r *http.Request, body string) *http.Request {

@@ -15,8 +15,12 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
 )
 
-// pause is how long a client may neither send nor read anything.
+// pause is how long a client may take to send takeStep bytes, or to read sendStep.
 const pause = time.Minute
+
+// takeStep is how many bytes a client has to send within a pause, so that it is not cut
+// off and others have its place.
+const takeStep = 64 << 10
 
 // take keeps what a request sends of the file of an upload, and says how much of it
 // has come.
@@ -39,6 +43,9 @@ func (o Options) take(w http.ResponseWriter, r *http.Request) {
 // readBody returns the file that a request sends as its body or in a form, and what is
 // said of it.
 func readBody(r *http.Request, body io.Reader) (content io.Reader, sent learning.SentFile, err error) {
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return nil, sent, errCoded
+	}
 	boundary, err := formBoundary(r)
 	if err != nil || boundary == "" {
 		if err == nil {
@@ -61,6 +68,10 @@ func readBody(r *http.Request, body io.Reader) (content io.Reader, sent learning
 	return f, sent, err
 }
 
+var errCoded = &lyceum.Error{
+	Kind: lyceum.Invalid, Code: wrongType, Detail: "send the file as it is, without Content-Encoding",
+}
+
 var errTooLarge = lyceum.Errorf(lyceum.TooLarge, "the file has more than %d bytes", int64(lyceum.MaxUpload))
 
 // head answers HEAD: for the address that takes a file, with how much of it has come.
@@ -75,7 +86,7 @@ func (o Options) head(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	showSize(w.Header(), received.Size)
+	showSize(w.Header(), &received)
 }
 
 // tell says what has come of a file.
@@ -83,7 +94,7 @@ func (o Options) tell(w http.ResponseWriter, r *http.Request, received *learning
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
 	if received.ID != 0 {
-		showSize(header, received.Size)
+		showSize(header, received)
 	}
 	switch e := lyceum.Public(err); {
 	case e.Code == learning.WrongOffset:
@@ -100,11 +111,15 @@ func (o Options) tell(w http.ResponseWriter, r *http.Request, received *learning
 	}
 }
 
-// showSize says how many bytes of a file have come.
-func showSize(header http.Header, size int64) {
-	header.Set("Upload-Offset", strconv.FormatInt(size, 10))
-	if size > 0 {
-		header.Set("Range", fmt.Sprintf("bytes=0-%d", size-1))
+// showSize says how many bytes of a file have come, and whether it is complete.
+func showSize(header http.Header, received *learning.ReceivedFile) {
+	header.Set("Upload-Offset", strconv.FormatInt(received.Size, 10))
+	header.Set("Upload-Complete", "?0")
+	if received.Complete {
+		header.Set("Upload-Complete", "?1")
+	}
+	if received.Size > 0 {
+		header.Set("Range", fmt.Sprintf("bytes=0-%d", received.Size-1))
 	}
 }
 
@@ -174,12 +189,20 @@ func readDigest(headers []string) (sum lyceum.Opt[[32]byte], err error) {
 type body struct {
 	from   io.Reader
 	moving *http.ResponseController
+	came   int           // bytes of a step
+	waited time.Duration // for them
 	err    error
 }
 
+// Read counts only the time that it waits for the client.
 func (b *body) Read(p []byte) (int, error) {
-	_ = b.moving.SetReadDeadline(time.Now().Add(pause)) // where it cannot be set there is none
+	if b.came >= takeStep {
+		b.came, b.waited = 0, 0
+	}
+	asked := time.Now()
+	_ = b.moving.SetReadDeadline(asked.Add(pause - b.waited)) // where it cannot be set there is none
 	n, err := b.from.Read(p)
+	b.came, b.waited = b.came+n, b.waited+time.Since(asked)
 	if err != nil && !errors.Is(err, io.EOF) {
 		b.err = err
 	}
