@@ -66,8 +66,14 @@ type Store interface {
 // Lease is what one process at a time does for all that serve a database.
 type Lease string
 
-// SchedulerLease is held by the process that does what comes with time alone.
-const SchedulerLease Lease = "scheduler"
+// Leases.
+const (
+	// SchedulerLease is held by the process that does what comes with time alone.
+	SchedulerLease Lease = "scheduler"
+	// FilesLease is held by the process that keeps uploaded files in a folder of its own,
+	// or by all that keep them in the same store.
+	FilesLease Lease = "files"
+)
 
 // Revision is a state of a school in a store. Two of them are equal or not; nothing
 // else is said by their numbers.

@@ -28,7 +28,7 @@ func (s *service) runScheduler(ctx context.Context) {
 	holder, holds := rand.Text(), false
 	stop := func() {}
 	for pause := time.NewTicker(leasePause); ; {
-		held, err := s.holdLease(ctx, holder, leaseTime)
+		held, err := holdLease(ctx, s.store, lyceum.SchedulerLease, holder, leaseTime)
 		switch {
 		case held && !holds:
 			endFiles, endSweep, endSchedule := begin(ctx, s.sweepFiles), begin(ctx, s.sweep), begin(ctx, s.schedule)
@@ -42,7 +42,7 @@ func (s *service) runScheduler(ctx context.Context) {
 		case <-pause.C:
 		case <-ctx.Done():
 			stop()
-			if _, err := s.holdLease(context.WithoutCancel(ctx), holder, 0); err != nil {
+			if _, err := holdLease(context.WithoutCancel(ctx), s.store, lyceum.SchedulerLease, holder, 0); err != nil {
 				s.log.WarnContext(ctx, "another server waits for the scheduler until its lease is over", "err", err)
 			}
 			return
@@ -51,10 +51,12 @@ func (s *service) runScheduler(ctx context.Context) {
 }
 
 // holdLease does not wait for the database longer than the lease lasts.
-func (s *service) holdLease(ctx context.Context, holder string, d time.Duration) (bool, error) {
+func holdLease(
+	ctx context.Context, store lyceum.Store, lease lyceum.Lease, holder string, d time.Duration,
+) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseTime)
 	defer cancel()
-	return s.store.HoldLease(ctx, lyceum.SchedulerLease, holder, d)
+	return store.HoldLease(ctx, lease, holder, d)
 }
 
 // schedule does what comes with time alone.
@@ -211,6 +213,9 @@ func (s *service) background(ctx context.Context) (end func(), err error) {
 	var group sync.WaitGroup
 	group.Go(func() { books.Run(background) })
 	group.Go(func() { s.runScheduler(background) })
+	if s.leased != nil {
+		group.Go(func() { s.leased.run(background, s.store, s.log) })
+	}
 	group.Go(func() { s.runBulkJobs(background) })
 	if len(s.events.Ring.Keys()) > 0 {
 		s.metrics.Count("lyceum_webhook_attempts_delivered_total", "Attempts to deliver an event that got a 2xx "+

@@ -137,12 +137,17 @@ func (c *serveCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
+	files, leased := lyceum.FileStore(uploads), (*leasedFiles)(nil)
+	if uploads != nil && c.folder() == "" {
+		leased = leaseFiles(uploads)
+		files = leased
+	}
 	service := newService(p, store, serviceOptions{
 		perMinute: c.RateLimit, answers: c.limits(), cache: c.ResponseCache.bytes, room: room, ring: keys.ring,
-		sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL), files: uploads,
+		sender: webhook.New(webhook.Options{Allow: c.WebhookNetworks}), site: siteOf(base, c.AuthURL), files: files,
 		send: send,
 	})
-	service.folder = c.folder()
+	service.folder, service.leased = c.folder(), leased
 	measureStorage(service.metrics, kept)
 	measureLists(service.metrics, kept)
 	connections := c.limit(p, service.metrics, listener)
@@ -241,6 +246,7 @@ type service struct {
 	courier  *webhook.Courier
 	moves    *clock.Service // of a sandbox; else nil
 	folder   string         // of a SQLite database
+	leased   *leasedFiles   // of a PostgreSQL database; else nil
 	turn     sync.Mutex     // of those who work behind the requests
 	emails   *templates.Service
 	postman  *mail.Courier

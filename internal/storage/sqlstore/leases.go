@@ -11,8 +11,9 @@ import (
 const postgresNow = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
 
 // postgresLease changes nothing while another process holds the lease.
-const postgresLease = "UPDATE leases SET holder = $2, until = " + postgresNow + " + $3 WHERE name = $1 AND " +
-	"(holder = $2 OR until <= " + postgresNow + ") RETURNING until"
+const postgresLease = "INSERT INTO leases (name, holder, until) VALUES ($1, $2, " + postgresNow + " + $3) " +
+	"ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until " +
+	"WHERE leases.holder = excluded.holder OR leases.until <= " + postgresNow + " RETURNING until"
 
 // HoldLease takes a connection of those that read: the ones that write are taken
 // while schools are busy.

@@ -41,8 +41,8 @@ func TestLease(t *testing.T) {
 	if hold("second", time.Hour) {
 		t.Error("two hold it")
 	}
-	if held, err := store.HoldLease(t.Context(), "nothing", "first", time.Hour); held || err != nil {
-		t.Errorf("an unknown lease is held: %v, %v", held, err)
+	if held, err := store.HoldLease(t.Context(), lyceum.FilesLease, "second", time.Hour); !held || err != nil {
+		t.Errorf("another lease: %v, %v", held, err)
 	}
 }
 
