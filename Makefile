@@ -50,7 +50,7 @@ histories:
 	@scripts/histories
 
 # kill -9 of a server 20 times while 2,000 subscriptions lapse, on SQLite and on
-# PostgreSQL, compared with a server that was not killed.
+# PostgreSQL, compared with a server that was not killed; and while files come.
 kills:
 	@scripts/kills
 

@@ -2,12 +2,10 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"strconv"
 	"testing"
 )
@@ -47,6 +45,9 @@ func (s *sending) put(from, to int, body io.Reader) (status, size int, err error
 	}
 	r.ContentLength = int64(to - from)
 	r.Header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to-1, len(s.content)))
+	if from == to { // all has come, and is to be kept
+		r.Header.Set("Content-Range", fmt.Sprintf("bytes */%d", len(s.content)))
+	}
 	return answered(r)
 }
 
@@ -100,49 +101,6 @@ func (s *sending) finish(t *testing.T) {
 		t.Errorf("check: %d %s", status, said)
 	}
 }
-
-// TestUploadsOutliveKills: a server that is killed while a file comes has what it
-// acknowledged of it, and never a wrong file. LYCEUM_KILLS makes more kills.
-func TestUploadsOutliveKills(t *testing.T) {
-	t.Parallel()
-	kills := 2
-	if n, err := strconv.Atoi(os.Getenv("LYCEUM_KILLS")); err == nil && n > kills {
-		kills = n
-	}
-	s := openShop(t, t.TempDir())
-	s.serve(t)
-	const part = 64 << 10
-	f := s.sending(t, (kills+3)*part)
-	acknowledged := 0
-	for n := range kills {
-		status, size, err := f.put(acknowledged, acknowledged+part, bytes.NewReader(f.content[acknowledged:acknowledged+part]))
-		if err != nil || status != http.StatusPermanentRedirect || size != acknowledged+part {
-			t.Fatalf("a part: %d with %d bytes, %v", status, size, err)
-		}
-		acknowledged = size
-		rest := f.content[acknowledged:]
-		killing := io.MultiReader(bytes.NewReader(rest[:rand.IntN(len(rest))]), readFunc(func([]byte) (int, error) {
-			s.server.kill(t)
-			return 0, errors.New("the server was killed")
-		}))
-		if status, _, err := f.put(acknowledged, len(f.content), killing); err == nil {
-			t.Fatalf("the killed server answers %d", status)
-		}
-		s.serve(t)
-		if come := f.come(t); come < acknowledged {
-			t.Fatalf("%d bytes were acknowledged, and %d have come", acknowledged, come)
-		}
-		if acknowledged = f.come(t); acknowledged > (n+1)*part {
-			t.Logf("%d of %d kills: the rest was saved before", n+1, kills)
-			break
-		}
-	}
-	f.finish(t)
-}
-
-type readFunc func([]byte) (int, error)
-
-func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
 // TestR30_UploadsOnAFullDisk: the file is refused, what was acknowledged stays, and
 // the rest is taken when there is room again.
