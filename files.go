@@ -55,6 +55,9 @@ type FilePart interface {
 	// Keep makes what has come a content, unless accept fails. When it returns nil all
 	// of it is on disk. The content's name is that of the part, or begins with it.
 	Keep(ctx context.Context, accept func(FileSum) error) (FileSum, error)
+	// Forget drops what is only needed to take up, after a crash, a content that was kept.
+	// Call it once the content is recorded elsewhere; until then Keep can be repeated.
+	Forget(ctx context.Context) error
 	// Close returns nil once what has come is on disk.
 	Close() error
 }

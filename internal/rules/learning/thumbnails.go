@@ -175,6 +175,9 @@ func (s *Service) keepThumbnail(
 	if err == nil {
 		kept, err = part.Keep(ctx, func(lyceum.FileSum) error { return nil })
 	}
+	if err == nil {
+		err = part.Forget(ctx)
+	}
 	if err = errors.Join(err, part.Close()); err != nil {
 		return err
 	}

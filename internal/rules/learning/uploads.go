@@ -265,7 +265,7 @@ func (s *Service) takePart(
 		err := s.pictured(ctx, sum.Name, r.Extension)
 		if lyceum.KindOf(err) == lyceum.Invalid {
 			r.Size = 0
-			err = errors.Join(err, s.files.Remove(ctx, sum.Name))
+			err = errors.Join(err, s.files.Remove(ctx, sum.Name), part.Restart(ctx))
 		}
 		if err != nil {
 			return err
@@ -279,7 +279,10 @@ func (s *Service) takePart(
 	r.SizeInBytes, r.Checksum = lyceum.Some(sum.Size), lyceum.Some(hex.EncodeToString(sum.SHA256[:]))
 	err = s.received(ctx, school, &r.Upload)
 	if kind := lyceum.KindOf(err); kind == lyceum.Conflict || kind == lyceum.NotFound {
-		err = errors.Join(err, s.removeOther(context.WithoutCancel(ctx), school, &r.Upload))
+		return errors.Join(err, s.removeOther(context.WithoutCancel(ctx), school, &r.Upload), part.Forget(ctx))
+	}
+	if err == nil {
+		_ = part.Forget(ctx) // what it leaves goes with the file
 	}
 	return err
 }

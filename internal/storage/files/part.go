@@ -330,6 +330,9 @@ func (p *folderPart) Keep(ctx context.Context, accept func(lyceum.FileSum) error
 	return sum, nil
 }
 
+// Forget implements lyceum.FilePart: a content in its place is enough.
+func (*folderPart) Forget(context.Context) error { return nil }
+
 // read finds out what is known of a content that is in its place.
 func (p *folderPart) read(ctx context.Context) (sum lyceum.FileSum, err error) {
 	file, err := p.root.Open(p.name)

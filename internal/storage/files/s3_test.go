@@ -124,6 +124,13 @@ func TestS3KeepsFiles(t *testing.T) {
 					if sum, err = part.Keep(t.Context(), func(lyceum.FileSum) error { return nil }); err != nil {
 						t.Fatal(err)
 					}
+					again, err := b.open(t).Part(t.Context(), name) // as a server that starts after it was killed
+					if err != nil || again.Size() < int64(from) {
+						t.Fatalf("%d bytes were acknowledged, and %v have come: %v", from, again, err)
+					}
+					if err := errors.Join(part.Forget(t.Context()), again.Close()); err != nil {
+						t.Fatal(err)
+					}
 				}
 				if err := part.Close(); err != nil {
 					t.Fatal(err)

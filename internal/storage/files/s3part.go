@@ -25,7 +25,8 @@ type objectState struct {
 	Parts  []string `json:"parts"`  // ETags
 }
 
-// tail is how many bytes are behind the parts.
+// tail is how many bytes are behind the parts; it is negative if the last part is a
+// short one, behind which nothing comes.
 func (p *objectPart) tail(s *objectState) int64 { return s.Size - int64(len(s.Parts))*p.store.partSize }
 
 const mostState = 1 << 20 // bytes
@@ -72,10 +73,10 @@ func (p *objectPart) load(ctx context.Context) error {
 		return err
 	}
 	tail := p.tail(&p.saved)
-	if tail < 0 || tail > p.store.partSize || !p.restore(p.saved.state) {
+	if tail <= -p.store.partSize || tail > p.store.partSize || !p.restore(p.saved.state) {
 		return p.Restart(ctx)
 	}
-	if tail == 0 {
+	if tail <= 0 {
 		return nil
 	}
 	if err := p.begin(); err != nil {
@@ -267,10 +268,15 @@ func (p *objectPart) Keep(ctx context.Context, accept func(lyceum.FileSum) error
 		return sum, err
 	}
 	p.settled = true
-	if p.saved.Size > 0 {
-		err = p.forget(ctx)
+	return sum, nil
+}
+
+// Forget implements lyceum.FilePart.
+func (p *objectPart) Forget(ctx context.Context) error {
+	if p.saved.Size == 0 {
+		return nil
 	}
-	return sum, err
+	return p.forget(ctx)
 }
 
 // place makes what has come an object.
