@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"database/sql"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -11,7 +12,9 @@ import (
 var attachments = define(&tables.Attachments, noun[lyceum.AttachmentID, lyceum.Attachment, lyceum.AttachmentFilter]{
 	table:   table[lyceum.Attachment]{name: "attachments"},
 	entries: "attachment",
-	key:     idKey("attachment_id", func(a *lyceum.Attachment) *lyceum.AttachmentID { return &a.ID }),
+	kept:    true, clone: cloneQuiz,
+	keptLists: func(f lyceum.AttachmentFilter) bool { return f.Lecture.Present },
+	key:       idKey("attachment_id", func(a *lyceum.Attachment) *lyceum.AttachmentID { return &a.ID }),
 	rest: []column[lyceum.Attachment]{
 		intColumn("lecture_id", func(a *lyceum.Attachment) *lyceum.LectureID { return &a.Lecture }),
 		optTextColumn("name", func(a *lyceum.Attachment) *lyceum.Opt[string] { return &a.Name }),
@@ -118,6 +121,14 @@ var attachments = define(&tables.Attachments, noun[lyceum.AttachmentID, lyceum.A
 func ofVideo(a *lyceum.Attachment) *lyceum.Opt[lyceum.Video] { return &a.Video }
 
 func ofQuestion(a *lyceum.Attachment) *lyceum.Opt[lyceum.OpenQuestion] { return &a.Question }
+
+func cloneQuiz(a *lyceum.Attachment) {
+	if a.Quiz != nil {
+		quiz := *a.Quiz
+		quiz.Questions = slices.Clone(quiz.Questions)
+		a.Quiz = &quiz
+	}
+}
 
 func scanQuiz(a *lyceum.Attachment) sql.Scanner {
 	return scanFunc(func(src any) error {

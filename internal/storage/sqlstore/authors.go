@@ -9,6 +9,7 @@ import (
 var _ = define(&tables.Authors, noun[lyceum.AuthorID, lyceum.AuthorProfile, lyceum.PartnerFilter]{
 	table:   table[lyceum.AuthorProfile]{name: "authors"},
 	entries: "author",
+	kept:    true,
 	key:     idKey("author_id", func(a *lyceum.AuthorProfile) *lyceum.AuthorID { return &a.ID }),
 	rest: []column[lyceum.AuthorProfile]{
 		optTextColumn("name", func(a *lyceum.AuthorProfile) *lyceum.Opt[string] { return &a.Name }),

@@ -10,6 +10,7 @@ import (
 var courses = define(&tables.Courses, noun[lyceum.CourseID, lyceum.Course, lyceum.CourseFilter]{
 	table:   table[lyceum.Course]{name: "courses"},
 	entries: "course",
+	kept:    true,
 	key:     idKey("course_id", func(c *lyceum.Course) *lyceum.CourseID { return &c.ID }),
 	rest: []column[lyceum.Course]{
 		textColumn("name", func(c *lyceum.Course) *string { return &c.Name }),

@@ -10,9 +10,11 @@ import (
 
 var _ = define(&tables.LectureSections, noun[lyceum.LectureSectionID, lyceum.LectureSection,
 	lyceum.LectureSectionFilter]{
-	table:   table[lyceum.LectureSection]{name: "lecture_sections"},
-	entries: "lecture_section",
-	key:     idKey("lecture_section_id", func(s *lyceum.LectureSection) *lyceum.LectureSectionID { return &s.ID }),
+	table:     table[lyceum.LectureSection]{name: "lecture_sections"},
+	entries:   "lecture_section",
+	kept:      true,
+	keptLists: func(f lyceum.LectureSectionFilter) bool { return f.Course.Present },
+	key:       idKey("lecture_section_id", func(s *lyceum.LectureSection) *lyceum.LectureSectionID { return &s.ID }),
 	rest: []column[lyceum.LectureSection]{
 		intColumn("course_id", func(s *lyceum.LectureSection) *lyceum.CourseID { return &s.Course }),
 		textColumn("name", func(s *lyceum.LectureSection) *string { return &s.Name }),

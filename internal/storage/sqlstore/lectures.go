@@ -8,9 +8,11 @@ import (
 )
 
 var _ = define(&tables.Lectures, noun[lyceum.LectureID, lyceum.Lecture, lyceum.LectureFilter]{
-	table:   table[lyceum.Lecture]{name: "lectures"},
-	entries: "lecture",
-	key:     idKey("lecture_id", func(l *lyceum.Lecture) *lyceum.LectureID { return &l.ID }),
+	table:     table[lyceum.Lecture]{name: "lectures"},
+	entries:   "lecture",
+	kept:      true,
+	keptLists: func(f lyceum.LectureFilter) bool { return f.Course.Present },
+	key:       idKey("lecture_id", func(l *lyceum.Lecture) *lyceum.LectureID { return &l.ID }),
 	rest: []column[lyceum.Lecture]{
 		intColumn("course_id", func(l *lyceum.Lecture) *lyceum.CourseID { return &l.Course }),
 		intColumn("lecture_section_id", func(l *lyceum.Lecture) *lyceum.LectureSectionID { return &l.Section }),

@@ -47,13 +47,18 @@ const (
 	listBytes = 512
 	// noRoomPause is how long a list is not made again for which there is no room.
 	noRoomPause = 10 * time.Minute
+	// contentsShare is which part of the memory is for rows that are kept.
+	contentsShare = 4
 	// maxLater is how many such lists are remembered.
 	maxLater = 1_000
 )
 
-// IndexLists lets up to so many bytes of memory hold the order of long lists. It is
-// called before the store is used.
-func (s *Store) IndexLists(memory int64) { s.lists.memory = memory }
+// IndexLists lets up to so many bytes of memory hold the order of long lists, and the
+// contents of courses. It is called before the store is used.
+func (s *Store) IndexLists(memory int64) {
+	s.contents.most = memory / contentsShare
+	s.lists.memory = memory - s.contents.most
+}
 
 // ListStats is how the indexes of lists do.
 type ListStats struct {
@@ -207,6 +212,14 @@ func (m *mark) scan() []any { return []any{scanInt(&m.number), scanInt(&m.at)} }
 
 func readMark(q *session, school lyceum.SchoolID) (m mark, err error) {
 	_, err = q.one("SELECT "+markText, []any{int64(school)}, m.scan()...)
+	return m, err
+}
+
+// markAt returns the mark of an entry.
+func markAt(q *session, school lyceum.SchoolID, number int64) (mark, error) {
+	m := mark{number: number}
+	_, err := q.one("SELECT at FROM journal WHERE school_id = $1 AND number = $2", []any{int64(school), number},
+		scanInt(&m.at))
 	return m, err
 }
 

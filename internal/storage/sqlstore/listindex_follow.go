@@ -70,9 +70,7 @@ func (l *indexedList) advance(q *session, at int64, moment bool) (bool, error) {
 // take changes the list by the entries of the journal up to a mark. It returns false
 // when the list must be made again.
 func (l *indexedList) take(q *session, now mark, at int64) (bool, error) {
-	known := mark{number: l.mark.number}
-	_, err := q.one("SELECT at FROM journal WHERE school_id = $1 AND number = $2",
-		[]any{int64(l.school), known.number}, scanInt(&known.at))
+	known, err := markAt(q, l.school, l.mark.number)
 	if err != nil || known != l.mark { // another database took the place of this one
 		return false, err
 	}

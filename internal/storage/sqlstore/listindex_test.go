@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -225,6 +226,74 @@ func (h *history) block(t *testing.T) {
 	})
 }
 
+// contents changes a course at random, and compares what is in it with what is kept.
+func (h *history) contents(t *testing.T) {
+	t.Helper()
+	id := func(n int) int32 { return int32(1 + h.IntN(n)) }
+	h.change(t, func(tx lyceum.Tx) error {
+		switch h.IntN(5) {
+		case 0:
+			_, err := tx.Courses.Save(tx, lyceum.Course{ID: historyCourse, Name: fmt.Sprint(h.IntN(3)), CreatedAt: h.now})
+			return err
+		case 1, 2:
+			section := lyceum.LectureSection{
+				ID: lyceum.LectureSectionID(id(2)), Course: historyCourse, Name: "Part", Position: id(5), CreatedAt: h.now,
+			}
+			lecture := lyceum.Lecture{
+				ID: lyceum.LectureID(id(3)), Course: historyCourse, Section: section.ID, Position: id(5), CreatedAt: h.now,
+			}
+			if _, err := tx.LectureSections.Save(tx, section); err != nil {
+				return err
+			}
+			if _, err := tx.Lectures.Save(tx, lecture); err != nil {
+				return err
+			}
+			a := lyceum.Attachment{
+				ID: lyceum.AttachmentID(id(3)), Lecture: lecture.ID, Kind: lyceum.QuizAttachment, CreatedAt: h.now,
+				Quiz: &lyceum.Quiz{ID: 1, Questions: lyceum.Questions{{Question: fmt.Sprint(h.IntN(9))}}},
+			}
+			a.Quiz.ID = lyceum.QuizID(a.ID)
+			_, err := tx.Attachments.Save(tx, a)
+			return err
+		case 3:
+			_, err := tx.Attachments.Clear(tx, lyceum.AttachmentFilter{Lecture: lyceum.Some(lyceum.LectureID(id(3)))})
+			return err
+		}
+		return nil
+	})
+	read := func(memory int64) string {
+		h.store.IndexLists(memory)
+		text := ""
+		err := h.store.AtOnce(context.Background(), 1, func(v lyceum.View) error {
+			course, err := v.Courses.Get(v, historyCourse)
+			if err != nil {
+				return err
+			}
+			sections, e1 := lyceum.All(v.LectureSections, v, lyceum.LectureSectionFilter{Course: lyceum.Some(course.ID)})
+			lectures, e2 := lyceum.All(v.Lectures, v, lyceum.LectureFilter{Course: lyceum.Some(course.ID)})
+			text = fmt.Sprintf("%+v\n%+v\n%+v", course, sections, lectures)
+			for _, l := range lectures {
+				again, e3 := v.Lectures.Get(v, l.ID)
+				attachments, e4 := lyceum.All(v.Attachments, v, lyceum.AttachmentFilter{Lecture: lyceum.Some(l.ID)})
+				text += fmt.Sprintf("\n%+v", again)
+				for _, a := range attachments {
+					text += fmt.Sprintf("\n%d %v", a.ID, a.Quiz.Questions)
+					a.Quiz.Questions[0].Question = "changed by a reader"
+				}
+				e2 = errors.Join(e2, e3, e4)
+			}
+			return errors.Join(e1, e2)
+		})
+		if err != nil && lyceum.KindOf(err) != lyceum.NotFound {
+			t.Fatal(err)
+		}
+		return text
+	}
+	if want, first, again := read(0), read(1<<20), read(1<<20); first != want || again != want {
+		t.Fatalf("contents:\ngot  %s\nthen %s\nwant %s", first, again, want)
+	}
+}
+
 // lists are read after each change.
 func (h *history) lists() (all []question) {
 	window := lyceum.Period{After: h.now.Add(-2 * time.Minute), Until: h.now.Add(-time.Duration(h.IntN(60)) * time.Second)}
@@ -325,6 +394,7 @@ func testListIndex(t *testing.T, s *Store, seed uint64, steps int) {
 		h.add(t)
 	}
 	for range steps {
+		h.contents(t)
 		for range 1 + h.IntN(4) {
 			h.step(t)
 		}

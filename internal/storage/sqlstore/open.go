@@ -33,6 +33,7 @@ type Store struct {
 	tallies   *tallies // of PostgreSQL; nil with SQLite
 	condition condition
 	lists     listIndex
+	contents  contents
 	watch     watch
 	seen      sync.Map // lyceum.SchoolID -> *atomic.Int64: the last entry that is known to be on disk
 	patience  time.Duration

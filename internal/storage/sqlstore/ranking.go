@@ -76,7 +76,12 @@ func (r *ranking) name(school lyceum.SchoolID) string {
 			b = append(append(b, 0), text...)
 		}
 	}
-	for _, arg := range w.args {
+	return string(appendArgs(b, w.args...))
+}
+
+// appendArgs appends what tells some arguments from all others.
+func appendArgs(b []byte, args ...any) []byte {
+	for _, arg := range args {
 		b = append(b, 0)
 		switch arg := arg.(type) {
 		case int64:
@@ -87,7 +92,7 @@ func (r *ranking) name(school lyceum.SchoolID) string {
 			b = fmt.Appendf(b, "%#v", arg)
 		}
 	}
-	return string(b)
+	return b
 }
 
 func (r *ranking) from() string { return strings.TrimSpace(r.table + " " + r.alias) }

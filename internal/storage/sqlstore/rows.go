@@ -37,6 +37,11 @@ type noun[ID lyceum.Key, T, F any] struct {
 	// indexed returns what becomes of a list when something is changed; false: no list
 	// of these is worth an index.
 	indexed func(F) (follow, bool)
+	// kept: rows are kept in memory, see contents. clone copies what two copies of a
+	// row share, if they share anything that is ever changed.
+	kept      bool
+	keptLists func(F) bool // and short lists, which depend on nothing but what is kept
+	clone     func(*T)
 }
 
 // define completes a noun and puts it in its place in tables, which is a
@@ -113,7 +118,11 @@ func (n *noun[ID, T, F]) feed() (entries string, o feedObject, shown bool) {
 
 func (n *noun[ID, T, F]) Get(from lyceum.Source, id ID) (T, error) {
 	v := viewOf(from)
-	row, found, err := n.get(v, id)
+	get := n.get
+	if n.kept && v.keeps() {
+		get = n.getKept
+	}
+	row, found, err := get(v, id)
 	if err == nil && !found {
 		err = n.missing(id)
 	}
@@ -165,6 +174,9 @@ func (n *noun[ID, T, F]) visible() string {
 
 func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) error {
 	v := viewOf(from)
+	if n.keptLists != nil && n.keptLists(f) && v.keeps() {
+		return v.public(n.eachKept(v, f, visit))
+	}
 	w := n.where(v.school, f)
 	r := n.reader()
 	defer n.done(r)

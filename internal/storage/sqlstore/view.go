@@ -14,6 +14,7 @@ type view struct {
 	school lyceum.SchoolID
 	// moment: all statements see the same moment.
 	moment bool
+	marked *mark // at that moment, once it was read
 }
 
 func (s *Store) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
