@@ -231,7 +231,7 @@ type pathClass struct {
 func learningClasses(long, users int) []pathClass {
 	list := []pathClass{
 		{name: "users, first pages"},
-		{name: "users, far pages"},
+		{name: "users, pages 100 to 500"}, // where the contract ends them
 		{name: "users, search_after"},
 		{name: "users, by email"},
 		{name: "user"},
@@ -260,7 +260,7 @@ func learningClasses(long, users int) []pathClass {
 	for i := range variants {
 		far, known := 1+i*users/variants, 1+i*crowdUsers/variants
 		for n, path := range []string{
-			fmt.Sprintf("/v1/users?page=%d", 1+i%3), fmt.Sprintf("/v1/users?page=%d", far/20+1),
+			fmt.Sprintf("/v1/users?page=%d", 1+i%3), fmt.Sprintf("/v1/users?page=%d", 100+i*400/variants),
 			fmt.Sprintf("/v1/users?search_after=%d", far),
 			"/v1/users?email=learner@example.com", fmt.Sprintf("/v1/users/%d", far),
 			fmt.Sprintf("/v1/courses/%d/enrollments?per=20&page=%d", crowdCourse, 1+i%3),
