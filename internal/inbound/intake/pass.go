@@ -14,6 +14,7 @@ import (
 // pass is one reading of a file from begin to end, a window of rows at a time.
 type pass[T any] struct {
 	reader *Reader[T]
+	ahead  *ahead[T]
 	sink   Sink[T]
 	o      Options
 	phase  Phase
@@ -44,8 +45,10 @@ type placedFault struct {
 }
 
 func (p *pass[T]) run(ctx context.Context) error {
+	p.ahead = readAhead(p.reader)
+	defer p.ahead.close()
 	for {
-		row, err := p.reader.Next()
+		row, err := p.ahead.row()
 		if err != nil {
 			if flushed := p.flush(ctx); flushed != nil {
 				return flushed
@@ -55,7 +58,7 @@ func (p *pass[T]) run(ctx context.Context) error {
 			}
 			return err
 		}
-		p.take(&row)
+		p.take(row)
 		if p.read >= p.o.BatchSize {
 			if err := p.flush(ctx); err != nil {
 				return err
@@ -120,7 +123,7 @@ func (p *pass[T]) flush(ctx context.Context) error {
 		return p.changed()
 	}
 	if p.o.Progress != nil && p.read > 0 {
-		p.o.Progress(Progress{Phase: p.phase, Rows: p.result.Rows, Bytes: p.reader.Offset()})
+		p.o.Progress(Progress{Phase: p.phase, Rows: p.result.Rows, Bytes: p.ahead.offset()})
 	}
 	p.read = 0
 	return nil

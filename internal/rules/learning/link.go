@@ -16,6 +16,10 @@ func (s *Service) Link(tx lyceum.Tx, now time.Time, users []lyceum.UserID) error
 // LinkSales finds again which sales the imported enrollments of some users belong
 // to, after sales came in. It opens and closes nothing.
 func LinkSales(tx lyceum.Tx, now time.Time, users []lyceum.UserID) error {
+	users, err := importedFor(tx, users)
+	if err != nil {
+		return err
+	}
 	known, err := reasonsOf(tx, now, users)
 	if err != nil {
 		return err
@@ -27,6 +31,24 @@ func LinkSales(tx lyceum.Tx, now time.Time, users []lyceum.UserID) error {
 		}
 	}
 	return known.save(tx)
+}
+
+// importedFor returns those of some users who have imported enrollments. A school that
+// has none of anybody, as before its first enrollments are imported, is asked once.
+func importedFor(tx lyceum.Tx, users []lyceum.UserID) (imported []lyceum.UserID, err error) {
+	if _, any, err := tx.Entitlements.First(tx, lyceum.EntitlementFilter{}); err != nil || !any {
+		return nil, err
+	}
+	all, err := ofUsers(users, func(part []lyceum.UserID) ([]lyceum.Entitlement, error) {
+		return lyceum.All(tx.Entitlements, tx, lyceum.EntitlementFilter{Users: part})
+	})
+	for i := range all {
+		if all[i].Imported {
+			imported = append(imported, all[i].User)
+		}
+	}
+	slices.Sort(imported)
+	return slices.Compact(imported), err
 }
 
 // LinkEnrollments gives enrollments that came in their entitlements: those that

@@ -20,11 +20,12 @@ type Import struct {
 	service *Service
 	by      lyceum.By
 	missing lyceum.Missing
+	checked checkedIDs
 }
 
 // Import begins an import into a school.
 func (s *Service) Import(by lyceum.By, missing lyceum.Missing) *Import {
-	return &Import{service: s, by: by, missing: missing}
+	return &Import{service: s, by: by, missing: missing, checked: checkedIDs{}}
 }
 
 // knower is the part of Reader and Tx that tells which ids exist.
@@ -32,9 +33,7 @@ type knower func(seq lyceum.Sequence, ids []int32) ([]int32, error)
 
 // Check tells which rows of a batch cannot be kept, and keeps none.
 func (i *Import) Check(ctx context.Context, batch []lyceum.Transaction) ([]lyceum.RowProblem, error) {
-	return i.problems(batch, func(seq lyceum.Sequence, ids []int32) ([]int32, error) {
-		return i.service.store.In(ctx, i.by.School).Known(seq, ids)
-	})
+	return i.problems(batch, i.checked.besides(i.checked.keep(i.service.store.In(ctx, i.by.School).Known)))
 }
 
 // Save keeps the rows of a batch that have no problem, all in one write, and
@@ -45,7 +44,7 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 	stamp := i.by.Stamp(i.service.clock())
 	err := i.service.store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 		var err error
-		if problems, err = i.problems(batch, tx.Known); err != nil {
+		if problems, err = i.problems(batch, i.checked.besides(tx.Known)); err != nil {
 			return err
 		}
 		good := lyceum.WithoutProblems(batch, problems)
@@ -234,7 +233,7 @@ func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) (doubtful []lyceum.Sale
 	if err != nil {
 		return nil, err
 	}
-	var changed []lyceum.Sale
+	var fresh, changed []lyceum.Sale
 	for _, id := range ids {
 		sale := named[id]
 		old, there := kept[id]
@@ -250,10 +249,16 @@ func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) (doubtful []lyceum.Sale
 		sale.Replaces, sale.ReplacedBy, sale.NextPlan = old.Replaces, old.ReplacedBy, old.NextPlan
 		sale.StopsAt, sale.Stopped, sale.ToStop = old.StopsAt, old.Stopped, old.ToStop
 		sale.Released = old.Released || !there && sale.back && !sale.paid
-		changed = append(changed, sale.Sale)
+		if there {
+			changed = append(changed, sale.Sale)
+		} else {
+			fresh = append(fresh, sale.Sale)
+		}
 	}
-	_, err = tx.Sales.Save(tx, changed...)
-	return doubtful, err
+	if _, err := tx.Sales.Save(tx, changed...); err != nil {
+		return nil, err
+	}
+	return doubtful, tx.Sales.Insert(tx, fresh...)
 }
 
 // namedSale is what a batch tells of a sale: whether a payment of it is refunded

@@ -117,20 +117,33 @@ func (d *deal) usedUp(tx lyceum.Tx) (all []misfit, err error) {
 // makes their seats and the uses of their coupons free again. It is called after
 // transactions were saved that did not come by a rule of sales.
 func Release(tx lyceum.Tx, ids ...lyceum.SaleID) error {
+	for part := range slices.Chunk(ids, releasedAtOnce) {
+		if err := releaseSales(tx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// releasedAtOnce is how many sales are read at a time with their payments.
+const releasedAtOnce = 64
+
+func releaseSales(tx lyceum.Tx, ids []lyceum.SaleID) error {
 	kept, err := tx.Sales.Find(tx, ids...)
+	if err != nil {
+		return err
+	}
+	payments := map[lyceum.SaleID][]account{}
+	err = tx.Transactions.Each(tx, lyceum.TransactionQuery{Sales: ids}, func(t *lyceum.Transaction) error {
+		payments[t.SaleID] = append(payments[t.SaleID], account{Transaction: *t})
+		return nil
+	})
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
 		sale, there := kept[id]
-		if !there {
-			continue
-		}
-		accounts, err := accountsOf(tx.Tables, tx, id)
-		if err != nil {
-			return err
-		}
-		if back := released(accounts); back != sale.Released {
+		if back := released(payments[id]); there && back != sale.Released {
 			sale.Released = back
 			if err := tx.Sales.Update(tx, sale); err != nil {
 				return err

@@ -62,8 +62,8 @@ func (v *view) Known(seq lyceum.Sequence, ids []int32) ([]int32, error) {
 	}
 	var found []int32
 	var id int32
-	err := inChunks(v.q, "SELECT "+string(seq)+" FROM "+name+" WHERE school_id = $1 AND "+string(seq)+" IN ",
-		v.school, int32Args(ids), []any{scanInt(&id)}, func() { found = append(found, id) })
+	err := findKeys(v.q, string(seq), name, string(seq), v.school, int32Args(ids), []any{scanInt(&id)},
+		func() { found = append(found, id) })
 	if err != nil {
 		return nil, v.public(fmt.Errorf("find known %s: %w", name, err))
 	}

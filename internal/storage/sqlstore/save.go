@@ -243,8 +243,7 @@ func (t *table[T]) findRows(q *session, school lyceum.SchoolID, keys, dest []any
 	if t.byIndex {
 		err = joined(q, t, school, keys, dest, visit)
 	} else {
-		err = inChunks(q, "SELECT "+t.list()+" FROM "+t.name+" WHERE school_id = $1 AND "+t.columns[0]+" IN ", school, keys,
-			dest, visit)
+		err = findKeys(q, t.list(), t.name, t.columns[0], school, keys, dest, visit)
 	}
 	if err != nil {
 		return fmt.Errorf("find %s: %w", t.name, err)

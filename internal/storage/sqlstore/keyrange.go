@@ -1,0 +1,65 @@
+package sqlstore
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+const (
+	// rangeGap is by how much neighbours in a range of keys differ at most, so that
+	// at most as many times the rows are read that are wanted.
+	rangeGap = 2
+	// rangeLength is how many keys a range has at least.
+	rangeLength = readChunk
+)
+
+// findKeys visits those rows of a school that have one of the keys, which dest does not
+// begin with. Keys that lie close together, as in most batches of an import, are found
+// by one walk instead of a search for each.
+func findKeys(
+	q *session, columns, table, key string, school lyceum.SchoolID, keys, dest []any, visit func(),
+) error {
+	ranges, rest := rangesOf(keys)
+	for _, wanted := range ranges {
+		var id int64
+		err := q.each("SELECT "+key+", "+columns+" FROM "+table+" WHERE school_id = $1 AND "+key+" >= $2 AND "+key+
+			" <= $3 ORDER BY "+key, []any{int64(school), wanted[0], wanted[len(wanted)-1]},
+			append([]any{scanInt(&id)}, dest...), func() error {
+				for wanted[0].(int64) < id {
+					wanted = wanted[1:] // the last one is the highest id that is read
+				}
+				if wanted[0] == any(id) {
+					visit()
+				}
+				return nil
+			})
+		if err != nil {
+			return err
+		}
+	}
+	return inChunks(q, "SELECT "+columns+" FROM "+table+" WHERE school_id = $1 AND "+key+" IN ", school, rest, dest, visit)
+}
+
+// rangesOf splits keys into ranges, each in ascending order, and those that lie alone or
+// are no numbers.
+func rangesOf(keys []any) (ranges [][]any, rest []any) {
+	if len(keys) < rangeLength || slices.ContainsFunc(keys, func(key any) bool { _, is := key.(int64); return !is }) {
+		return nil, keys
+	}
+	sorted := slices.Clone(keys)
+	slices.SortFunc(sorted, func(a, b any) int { return cmp.Compare(a.(int64), b.(int64)) })
+	for begin, i := 0, 1; i <= len(sorted); i++ {
+		if i < len(sorted) && sorted[i].(int64)-sorted[i-1].(int64) <= rangeGap {
+			continue
+		}
+		if part := sorted[begin:i]; len(part) >= rangeLength {
+			ranges = append(ranges, part)
+		} else {
+			rest = append(rest, part...)
+		}
+		begin = i
+	}
+	return ranges, rest
+}
