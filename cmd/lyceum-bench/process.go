@@ -110,6 +110,23 @@ func memory(pid int) int64 {
 	return resident * int64(os.Getpagesize())
 }
 
+// processor gives the time that a running process has been on the processors, where the
+// system tells it.
+func processor(pid int) time.Duration {
+	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/schedstat")
+	var all time.Duration
+	for _, thread := range threads {
+		text, err := os.ReadFile(thread)
+		if err != nil { // it has ended
+			continue
+		}
+		var took int64
+		_, _ = fmt.Sscan(string(text), &took)
+		all += time.Duration(took)
+	}
+	return all
+}
+
 func measureStart(ctx context.Context, s settings) error {
 	var took []float64
 	for range s.rounds {

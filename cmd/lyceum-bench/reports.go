@@ -18,13 +18,20 @@ import (
 // sales end.
 const reportClock = "2026-06-30T18:00:00Z"
 
+// soldBySandbox is how many sales are made one by one; what a larger school has beyond
+// them are copies.
+const soldBySandbox = 500_000
+
 // reportAskers are how many ask for reports at once.
 var reportAskers = []int{1, 8}
 
 const reportsMethod = "" +
-	"GET /lyceum/v1/reports/sales and the console's first page of a school whose sales end today. Each class has %d " +
+	"GET /lyceum/v1/reports/sales and the console's first page of a school whose sales end today. Beyond " +
+	"500,000 they are copies of these, of the same days. Each class has %d " +
 	"questions of random periods, of a week to all time. Every row is the median of %d rounds of %v; the constant has " +
-	"its bytes ready, in a server of its own. Index memory is counted before the first report and after the last."
+	"its bytes ready, in a server of its own. The time of both processors together that a question takes is measured " +
+	"while it is asked alone, three times each, of which the median counts: that of the middle question, and of the " +
+	"dearest. Index memory is counted before the first report and after the last."
 
 // measureReports measures how long reports of schools of each size take.
 func measureReports(ctx context.Context, s settings) error {
@@ -40,11 +47,14 @@ func measureReports(ctx context.Context, s settings) error {
 func (s settings) reports(ctx context.Context, size int) error {
 	dir := filepath.Join(s.keep, "reports-"+strconv.Itoa(size))
 	if _, err := os.Stat(dir); err != nil {
-		made, err := s.sandbox(ctx, dir+".part", size)
+		made, err := s.sandbox(ctx, dir+".part", min(size, soldBySandbox))
 		if err != nil {
 			return err
 		}
 		if err := made.stop(); err != nil {
+			return err
+		}
+		if err := copySales(ctx, dir+".part", size); err != nil {
 			return err
 		}
 		if err := os.Rename(dir+".part", dir); err != nil {
@@ -63,7 +73,8 @@ func (s settings) reports(ctx context.Context, size int) error {
 	if err := school.warm(ctx); err != nil {
 		return err
 	}
-	fmt.Print("| sales | class | askers | p50 ms | p99 ms | constant p50 ms |\n|---|---|---|---|---|---|\n")
+	fmt.Print("| sales | class | askers | p50 ms | p99 ms | constant p50 ms | processors ms | dearest ms |\n" +
+		"|---|---|---|---|---|---|---|---|\n")
 	console := pathClass{name: "the console's first page", paths: []string{firstPage}}
 	for _, class := range append(reportClasses(), console) {
 		if err := s.reportRows(ctx, school, size, class); err != nil {
@@ -179,6 +190,10 @@ func (s settings) reportRows(ctx context.Context, school *server, size int, clas
 	for i, path := range class.paths {
 		twins[i] = constant.twin(path, lengths[i])
 	}
+	middle, dearest, err := school.costs(asked)
+	if err != nil {
+		return err
+	}
 	for _, n := range reportAskers {
 		var rates, base []rate
 		for range s.rounds {
@@ -193,9 +208,33 @@ func (s settings) reportRows(ctx context.Context, school *server, size int, clas
 			rates, base = append(rates, r), append(base, b)
 		}
 		r, b := medians(rates), medians(base)
-		fmt.Printf("| %s | %s | %d | %.2f | %.2f | %.2f |\n", grouped(size), class.name, n, r.p50, r.p99, b.p50)
+		fmt.Printf("| %s | %s | %d | %.2f | %.2f | %.2f | %.2f | %.2f |\n", grouped(size), class.name, n, r.p50, r.p99, b.p50,
+			middle, dearest)
 	}
 	return nil
+}
+
+// costs gives how long the processors work for the middle question and for the dearest,
+// in milliseconds.
+func (s *server) costs(asked [][]byte) (middle, dearest float64, err error) {
+	c, err := dial(s.address)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer c.conn.Close()
+	var each []float64
+	for _, question := range asked {
+		var took []float64
+		for range 3 {
+			before := processor(s.command.Process.Pid)
+			if _, _, err := c.do(question, false); err != nil {
+				return 0, 0, err
+			}
+			took = append(took, float64(processor(s.command.Process.Pid)-before)/1e6)
+		}
+		each = append(each, median(took))
+	}
+	return median(each), slices.Max(each), nil
 }
 
 // firstPage is the console's.
