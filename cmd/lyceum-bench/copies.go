@@ -24,7 +24,8 @@ func copySales(ctx context.Context, dir string, size int) (err error) {
 	db.SetMaxOpenConns(1)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	var made, transactions, sales int64
-	err = db.QueryRowContext(ctx, "SELECT count(*), max(transaction_id), (SELECT max(sale_id) FROM sales) FROM transactions").
+	err = db.QueryRowContext(ctx,
+		"SELECT count(*), max(transaction_id), (SELECT max(sale_id) FROM sales) FROM transactions").
 		Scan(&made, &transactions, &sales)
 	if err != nil || made == 0 || made >= int64(size) {
 		return err
@@ -63,7 +64,8 @@ func copySales(ctx context.Context, dir string, size int) (err error) {
 type tableIndex struct{ name, made string }
 
 func indexesOf(ctx context.Context, db *sql.DB, tables ...string) (list []tableIndex, err error) {
-	rows, err := db.QueryContext(ctx, "SELECT tbl_name, name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+	rows, err := db.QueryContext(ctx,
+		"SELECT tbl_name, name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
 	if err != nil {
 		return nil, err
 	}
