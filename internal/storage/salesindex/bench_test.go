@@ -184,3 +184,33 @@ func BenchmarkSnapshot(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkSum sums months, and what a filter leaves of them.
+func BenchmarkSum(b *testing.B) {
+	x := shared()
+	day := lyceum.Day{Year: begin.Year(), Month: begin.Month(), Day: begin.Day()}
+	for _, c := range []struct {
+		name  string
+		days  int
+		group lyceum.SalesGroup
+		f     lyceum.TransactionFilter
+	}{
+		{"all days", 4000, lyceum.SalesByDay, lyceum.TransactionFilter{}},
+		{"a month by plan", 31, lyceum.SalesByPlan, lyceum.TransactionFilter{}},
+		{"a month by affiliate", 31, lyceum.SalesByAffiliate, lyceum.TransactionFilter{}},
+		{"a month of a course", 31, lyceum.SalesByDay, lyceum.TransactionFilter{CourseID: lyceum.Some(lyceum.CourseID(1))}},
+		{"all of a course", 4000, lyceum.SalesByDay, lyceum.TransactionFilter{CourseID: lyceum.Some(lyceum.CourseID(1))}},
+		{"all that is no chargeback", 4000, lyceum.SalesByDay, lyceum.TransactionFilter{Chargeback: lyceum.Some(false)}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for i := range b.N {
+				first := day.Add(i % 60)
+				_, err := x.Sum(lyceum.SalesSumQuery{Filter: c.f, First: first, Last: first.Add(c.days), Zone: time.UTC, Group: c.group, Most: 1 << 20})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

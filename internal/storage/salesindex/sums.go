@@ -2,6 +2,7 @@ package salesindex
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,8 +42,10 @@ func (v *version) sum(q *lyceum.SalesSumQuery) ([]lyceum.SalesSum, error) {
 	}
 	if f == (lyceum.TransactionFilter{}) {
 		t.blocks()
-	} else {
-		t.set(v.main.set(&f))
+	} else if created, any := t.reach(); any {
+		within := f
+		within.Created = created
+		t.set(v.main.set(&within))
 	}
 	late := v.marked()
 	for i, sale := range v.tail {
@@ -141,7 +144,7 @@ func (t *totals) days(a *adder, days []cell) {
 // whole adds the sums of a block that lies in the period, or does not meet it; sales
 // and refunds each.
 func (t *totals) whole(a *adder, b *block, kept *keptSums) {
-	sold := span64{t.main.key(b.handle(0)).at, t.main.key(b.handle(b.n - 1)).at}
+	sold := t.main.sold(b)
 	sales, refunds := t.in.covers(sold), t.in.covers(kept.refunds)
 	if !sales && t.in.meets(sold) || !refunds && t.in.meets(kept.refunds) {
 		a.block(b)
@@ -163,10 +166,39 @@ func (t *totals) whole(a *adder, b *block, kept *keptSums) {
 
 // block adds a block without sums.
 func (t *totals) block(a *adder, b *block, kept *keptSums) {
-	sold := span64{t.main.key(b.handle(0)).at, t.main.key(b.handle(b.n - 1)).at}
-	if t.in.meets(sold) || t.in.meets(kept.refunds) {
+	if t.in.meets(t.main.sold(b)) || t.in.meets(kept.refunds) {
 		a.block(b)
 	}
+}
+
+// reach returns when sales were made that the period may concern: in it, or so that
+// they were refunded in it. Any tells that there are some.
+func (t *totals) reach() (created lyceum.Period, any bool) {
+	concerned := make([]bool, len(t.main.blocks))
+	spread(len(concerned), func() func(int) {
+		return func(i int) {
+			b := t.main.blocks[i]
+			concerned[i] = t.in.meets(t.main.sold(b)) ||
+				t.in.meets(t.main.sumsOf(b, lyceum.SalesByDay, t.zone).refunds)
+		}
+	})
+	first := slices.Index(concerned, true)
+	if first < 0 {
+		return lyceum.Period{}, false
+	}
+	last := len(concerned) - 1
+	for !concerned[last] {
+		last--
+	}
+	return lyceum.Period{
+		After: time.Unix(t.main.sold(t.main.blocks[first]).from+yearOne-1, 0).UTC(),
+		Until: time.Unix(t.main.sold(t.main.blocks[last]).to+yearOne, 0).UTC(),
+	}, true
+}
+
+// sold returns when the sales of a block were made.
+func (m *main) sold(b *block) span64 {
+	return span64{m.key(b.handle(0)).at, m.key(b.handle(b.n - 1)).at}
 }
 
 // blockSums are the sums of a block by each group, as far as they were asked for and
