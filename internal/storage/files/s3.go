@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -253,9 +252,6 @@ func spool() (*os.File, error) {
 	}
 	return file, nil
 }
-
-// tailOf names what of a part of a size is an object of its own.
-func tailOf(at string, size int64) string { return at + "." + strconv.FormatInt(size, 10) }
 
 // place keeps a content of any size under exactly its name. It fails with Unavailable
 // if the store does not take anything for too long.

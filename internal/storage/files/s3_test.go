@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -252,6 +253,43 @@ func TestS3Faults(t *testing.T) {
 				t.Errorf("%d bytes, %v", sum.Size, err)
 			}
 		})
+	}
+}
+
+// Two servers that take parts of one file at once, which differ, leave one that is whole.
+func TestS3TwoServers(t *testing.T) {
+	t.Parallel()
+	b := newBucket(t)
+	for n, size := range []int{1000, 5 << 18} {
+		name := lyceum.FileName(fmt.Sprintf("1/7c/two-%d", n))
+		var parts []lyceum.FilePart
+		for range 2 {
+			part, err := b.open(t).Part(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts = append(parts, part)
+		}
+		for i, part := range parts {
+			if err := part.Append(t.Context(), bytes.NewReader(noise(size + i)[i:]), int64(size)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(parts[0].Close(), parts[1].Close()); err != nil {
+			t.Fatal(err)
+		}
+		store := b.open(t)
+		part, err := store.Part(t.Context(), name)
+		if err != nil || part.Size() != int64(size) {
+			t.Fatal(part, err)
+		}
+		sum, err := part.Keep(t.Context(), func(lyceum.FileSum) error { return nil })
+		if err != nil || sha256.Sum256(contentOf(t, store, sum.Name)) != sum.SHA256 {
+			t.Errorf("%d bytes: what is kept is not what has this SHA-256: %v", size, err)
+		}
+		if err := errors.Join(part.Close(), store.Remove(t.Context(), sum.Name), store.Remove(t.Context(), name)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

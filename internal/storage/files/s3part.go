@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/minio/minio-go/v7"
@@ -23,6 +24,7 @@ type objectState struct {
 	Key    string   `json:"key"`    // that the content will have
 	Upload string   `json:"upload"` // of several parts; empty: it has not begun
 	Parts  []string `json:"parts"`  // ETags
+	Tail   string   `json:"tail"`   // ends the name of the object with the rest; empty: the size does
 }
 
 // tail is how many bytes are behind the parts; it is negative if the last part is a
@@ -67,29 +69,54 @@ func (p *objectPart) loadState(ctx context.Context) error {
 	return nil
 }
 
-// load takes up what has come.
+// load takes up what has come. Another process may be saving more meanwhile, and then
+// removes the rest that it does not need.
 func (p *objectPart) load(ctx context.Context) error {
-	if err := p.loadState(ctx); err != nil || p.saved.Size == 0 {
+	if err := p.loadState(ctx); err != nil {
 		return err
 	}
-	tail := p.tail(&p.saved)
-	if tail <= -p.store.partSize || tail > p.store.partSize || !p.restore(p.saved.state) {
-		return p.Restart(ctx)
-	}
-	if tail <= 0 {
-		return nil
-	}
-	if err := p.begin(); err != nil {
-		return err
-	}
-	size, found, err := p.store.get(ctx, tailOf(p.at, p.saved.Size), p.spool, p.store.partSize)
-	if err != nil {
-		return err
-	}
-	if p.spooled = size; !found || size != tail {
-		return p.Restart(ctx)
+	for p.saved.Size > 0 {
+		taken, err := p.take(ctx)
+		if taken || err != nil {
+			return err
+		}
+		before := p.tailName(&p.saved)
+		p.closeSpool()
+		p.saved = objectState{}
+		if err := p.loadState(ctx); err != nil {
+			return err
+		}
+		if p.saved.Size > 0 && p.tailName(&p.saved) == before {
+			return p.Restart(ctx)
+		}
 	}
 	return nil
+}
+
+// take takes up a state, and reports whether it is one and its rest is there.
+func (p *objectPart) take(ctx context.Context) (bool, error) {
+	tail := p.tail(&p.saved)
+	if tail <= -p.store.partSize || tail > p.store.partSize || !p.restore(p.saved.state) {
+		return false, nil
+	}
+	if tail <= 0 {
+		return true, nil
+	}
+	if err := p.begin(); err != nil {
+		return false, err
+	}
+	size, found, err := p.store.get(ctx, p.tailName(&p.saved), p.spool, p.store.partSize)
+	p.spooled = size
+	return found && size == tail, err
+}
+
+// tailName names the object with the rest of a state. Each rest has a name of its own,
+// so that two processes with one file do not take each other's.
+func (p *objectPart) tailName(s *objectState) string {
+	if s.Tail == "" {
+		return p.at + "." + strconv.FormatInt(s.Size, 10)
+	}
+	return p.at + "." + s.Tail
 }
 
 func (p *objectPart) begin() (err error) {
@@ -206,8 +233,8 @@ func (p *objectPart) save(ctx context.Context) (err error) {
 	}
 	p.saved = p.now
 	p.saved.Parts = append([]string(nil), p.now.Parts...)
-	if before.Size != p.saved.Size && p.tail(&before) > 0 {
-		return p.store.remove(ctx, tailOf(p.at, before.Size))
+	if name := p.tailName(&before); p.tail(&before) > 0 && name != p.tailName(&p.saved) {
+		return p.store.remove(ctx, name)
 	}
 	return nil
 }
@@ -247,7 +274,7 @@ func (p *objectPart) abort(ctx context.Context) error {
 // forget removes what is known of the part.
 func (p *objectPart) forget(ctx context.Context) error {
 	if p.tail(&p.saved) > 0 {
-		if err := p.store.remove(ctx, tailOf(p.at, p.saved.Size)); err != nil {
+		if err := p.store.remove(ctx, p.tailName(&p.saved)); err != nil {
 			return err
 		}
 	}
@@ -341,7 +368,8 @@ func (p *objectPart) Close() error {
 		return nil
 	}
 	if p.spooled > 0 {
-		if err := p.store.put(p.ctx, tailOf(p.at, p.size), p.spool, p.spooled); err != nil {
+		p.now.Tail = rand.Text()
+		if err := p.store.put(p.ctx, p.at+"."+p.now.Tail, p.spool, p.spooled); err != nil {
 			return err
 		}
 	}
