@@ -13,6 +13,15 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 )
 
+// stealingPDF opens a page of the school when it is shown.
+const stealingPDF = `%PDF-1.7
+1 0 obj <</Type/Catalog /Pages 2 0 R /OpenAction 4 0 R /AA <</WC 4 0 R>>>> endobj
+2 0 obj <</Type/Pages /Kids[3 0 R] /Count 1>> endobj
+3 0 obj <</Type/Page /Parent 2 0 R /MediaBox[0 0 200 200] /AA <</O 4 0 R>>>> endobj
+4 0 obj <</S/JavaScript /JS(this.submitForm\("/stolen"\); app.launchURL\("/stolen", false\);)>> endobj
+trailer <</Root 1 0 R>>
+%%EOF`
+
 // In a browser nothing in a file runs in the name of the school, and the page of
 // another origin can send a file in parts and as a form.
 func TestFilesInABrowser(t *testing.T) {
@@ -26,7 +35,7 @@ func TestFilesInABrowser(t *testing.T) {
 	t.Cleanup(school.Close)
 	const steal = `<script>var x = new XMLHttpRequest(); x.open("GET", "/stolen", false); x.send()</script>`
 	for extension, content := range map[string]string{
-		"svg": `<svg xmlns="http://www.w3.org/2000/svg">` + steal + `</svg>`, "html": steal, "pdf": "%PDF-1.7" + steal,
+		"svg": `<svg xmlns="http://www.w3.org/2000/svg">` + steal + `</svg>`, "html": steal, "pdf": stealingPDF,
 	} {
 		q := handout
 		q.Extension = extension
