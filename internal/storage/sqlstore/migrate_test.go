@@ -68,6 +68,23 @@ func migrateTo(ctx context.Context, t *testing.T, db *sql.DB, d *dialect, versio
 	}
 }
 
+// No two migrations of an engine have one number: a database that has run one of them
+// would never run the other.
+func TestMigrationsAreNumbered(t *testing.T) {
+	t.Parallel()
+	for _, d := range []*dialect{sqliteDialect(), postgresDialect()} {
+		list, err := d.readMigrations()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range list[1:] {
+			if before, m := list[i], list[i+1]; m.version <= before.version {
+				t.Errorf("%s: %s has the number %d, and so has %s", d.name, m.name, m.version, before.name)
+			}
+		}
+	}
+}
+
 // Every statement of a migration is one by itself, and one that writes rows is
 // counted.
 func TestStatementsOfMigrations(t *testing.T) {
