@@ -202,7 +202,7 @@ func TestWebtestSees(t *testing.T) {
 	webtest.Axe(seen, tab)
 	webtest.Sound(seen, tab)
 	all := strings.Join(append(seen.errors, heard.Take()...), "\n")
-	for _, want := range []string{"color-contrast", "image-alt", "label:", "html-has-lang", "wider than the window", "smaller than 44", "there is not one h1", "heading is left out", "a foreign request", "console: error"} {
+	for _, want := range []string{"color-contrast", "image-alt", "label:", "html-has-lang", "wider than the window", "smaller than 36", "there is not one h1", "heading is left out", "a foreign request", "console: error"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q was not seen in %s", want, all)
 		}

@@ -50,9 +50,10 @@ func audit(t testing.TB, tab context.Context, rules string) {
 // not see.
 const broken = `(() => {
 	const wrong = [];
+	const least = innerWidth <= 640 || matchMedia("(pointer: coarse)").matches ? 44 : 36;
 	const small = e => {
 		const b = e.getBoundingClientRect();
-		return b.width > 0 && b.height > 0 && (b.width < 44 || b.height < 44);
+		return b.width > 0 && b.height > 0 && (b.width < least || b.height < least);
 	};
 	const wide = document.documentElement.scrollWidth > innerWidth && [...document.querySelectorAll("body *")]
 		.filter(e => e.getBoundingClientRect().right > innerWidth + 1)
@@ -72,13 +73,13 @@ const broken = `(() => {
 	const targets = "button,input:not([type=hidden],[type=checkbox],[type=radio]),select," +
 		"a.primary,a.plain,a.danger,nav a,label:has(input[type=checkbox],input[type=radio])";
 	for (const e of document.querySelectorAll(targets))
-		if (small(e)) wrong.push("smaller than 44 pixels: " + e.outerHTML.slice(0, 120));
+		if (small(e)) wrong.push("smaller than " + least + " pixels: " + e.outerHTML.slice(0, 120));
 	return wrong;
 })()`
 
 // Sound fails for a page that is wider than the window, whose headings or
-// references are broken, or where what is to be pressed is smaller than 44
-// pixels.
+// references are broken, or where what is to be pressed is smaller than 36
+// pixels, or 44 on a phone.
 func Sound(t testing.TB, tab context.Context) {
 	t.Helper()
 	for _, each := range Eval[[]string](t, tab, broken) {
