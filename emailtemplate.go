@@ -19,6 +19,8 @@ const (
 	// PageSnippet is no email: it is the HTML that a school adds to the pages of its
 	// learners. It has no subject.
 	PageSnippet EmailKind = 9
+
+	InvitationEmail EmailKind = 10 // the link of who is to work for the school
 )
 
 // EmailSet are kinds of emails, a bit each.

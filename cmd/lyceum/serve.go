@@ -388,7 +388,7 @@ func (s *service) handler(o handlerOptions) (http.Handler, error) {
 	signIn, err := oauth.Pages(oauth.Options{
 		Site: o.site, School: s.school, OnlySchool: s.onlySchool,
 		OAuth: s.oauth, Accounts: s.accounts, Apps: s.apps, Emails: s.emails, Log: s.log,
-		Readdress: s.people.Readdress, Learning: s.learning,
+		Readdress: s.people.Readdress, Learning: s.learning, Sales: s.sales, People: s.people, Doors: s.doors(o),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("parse the pages: %w", err)

@@ -110,7 +110,7 @@ var tableGroups = []struct {
 }{
 	{"sales", []string{
 		"sales", "transactions", "movements", "disputes", "payment_failures", "sale_warnings", "charge_references",
-		"orders", "coupons", "pricing_plans",
+		"orders", "coupons", "pricing_plans", "receipts", "sellers",
 	}},
 	{"users", []string{"users", "user_tags", "authors", "affiliates", "erasures", "planned_erasures"}},
 	{"learning", []string{

@@ -7,6 +7,12 @@ import (
 	"time"
 )
 
+// Defines values for ReceiptKind.
+const (
+	ReceiptKindCreditNote ReceiptKind = "credit_note"
+	ReceiptKindReceipt    ReceiptKind = "receipt"
+)
+
 // AccessProduct A product.
 type AccessProduct struct {
 	// Type Kind of the product.
@@ -1432,6 +1438,54 @@ type QuizResponse struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+// Receipt What a buyer paid, or what they were refunded. It never changes.
+type Receipt struct {
+	// ID Its number in the school: 1, 2, 3 and so on, without gaps.
+	ID int32 `json:"id"`
+
+	// Number The number with the prefix that the seller had then.
+	Number string `json:"number"`
+
+	// Kind Whether it is of a payment, or of a refund.
+	Kind ReceiptKind `json:"kind"`
+
+	// ReceiptID The receipt of the payment; its own id unless it is a credit note.
+	ReceiptID int32 `json:"receipt_id"`
+
+	// TransactionID The transaction that was paid.
+	TransactionID int32 `json:"transaction_id"`
+
+	// UserID The buyer.
+	UserID int32 `json:"user_id"`
+
+	// IssuedAt When it was issued.
+	IssuedAt time.Time `json:"issued_at"`
+
+	// PaidAt When it was paid, or of a credit note refunded.
+	PaidAt time.Time `json:"paid_at"`
+
+	// Item What was sold, as it was called then.
+	Item string `json:"item"`
+
+	// Currency Currency of the amounts.
+	Currency string `json:"currency"`
+
+	// Price The price without tax, or what of it was refunded, in the smallest unit of the currency.
+	Price int32 `json:"price"`
+
+	// Tax The tax, or what of it was refunded.
+	Tax int32 `json:"tax"`
+
+	// Total What was paid or refunded in all.
+	Total int32 `json:"total"`
+
+	// Seller Who sold it.
+	Seller Seller `json:"seller"`
+}
+
+// ReceiptKind Whether it is of a payment, or of a refund.
+type ReceiptKind string
+
 // ReportBy defines model for ReportBy.
 type ReportBy string
 
@@ -1753,6 +1807,24 @@ type SchoolOnCancellation string
 
 // SchoolOnLapse What becomes of a subscription or a payment plan, and the access that it gives, when its grace is over and nothing was paid. Only a sale that was recorded through this API, or a payment or a failed payment of which was, lapses. `keep` for schools from before this setting.
 type SchoolOnLapse string
+
+// Seller Who sells in a school.
+type Seller struct {
+	// Name Name of the person or company that sells; empty if the school issues no receipts.
+	Name string `json:"name"`
+
+	// Address Postal address; may be empty.
+	Address string `json:"address"`
+
+	// TaxNumber Tax number; may be empty.
+	TaxNumber string `json:"tax_number"`
+
+	// ReceiptPrefix What stands before the numbers of receipts; may be empty.
+	ReceiptPrefix string `json:"receipt_prefix"`
+
+	// Since Since when; null if the school never had a seller.
+	Since *time.Time `json:"since"`
+}
 
 // Snapshot A state of a sandbox that was kept.
 type Snapshot struct {

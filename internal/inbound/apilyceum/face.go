@@ -51,7 +51,7 @@ func (f *Face) Operations() []wire.Operation {
 	all := slices.Concat(
 		f.sales(), f.attention(), f.transactions(), f.disputes(), f.statements(), f.reports(), f.orders(), f.school(),
 		f.users(), f.access(), f.bulkJobs(), f.emailTemplates(), f.templateSecrets(), f.pageSnippet(),
-		f.quizzes(), f.quizResponses(), f.comments(), f.emails(), f.failedRequests(),
+		f.quizzes(), f.quizResponses(), f.comments(), f.emails(), f.failedRequests(), f.receipts(),
 		f.courses(), f.productCollections(), f.memberships(), f.membershipTiers(), f.coaching(),
 		f.coupons(), f.affiliates(), f.authors(), f.pricingPlans(), f.events(), f.webhooks(), f.deliveries(), f.changes(),
 	)

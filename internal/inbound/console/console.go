@@ -220,6 +220,7 @@ func (c *console) routes() map[string]map[string]action {
 		emailsPath + "/secrets/{id}/delete":     {"POST": c.deleteSecret},
 		emailsPath + "/{name}":                  {"GET": c.showEmail, "POST": c.changeEmail},
 		snippetPath:                             {"GET": c.showSnippet, "POST": c.changeSnippet},
+		receiptsPath:                            {"GET": c.listReceipts, "POST": c.changeSeller},
 		peoplePath:                              {"GET": c.listPeople, "POST": c.makeLink},
 		person:                                  {"GET": c.showPerson},
 		person + "/disable":                     {"POST": c.disablePerson},

@@ -29,8 +29,8 @@ var labels = map[string]string{
 	"amount":       "Amount", "reason": "Reason", "reference": "Reference",
 	"url": "Address", "events": "Events", "schedule": "Schedule", "rate_limit": "Messages per minute", "event": "Event",
 	"subject": "Subject", "role": "Role", "body": "Text", "secret": "Secret",
-	"request_id": "Request ID",
-	"find":       "Find", "actor": "By", "id": "Number", "kind": "Kind of change", "before": "The page's start",
+	"request_id": "Request ID", "address": "Postal address", "tax_number": "Tax number", "receipt_prefix": "Prefix",
+	"find": "Find", "actor": "By", "id": "Number", "kind": "Kind of change", "before": "The page's start",
 	"after": "The page's start",
 	"state": "State", "replay": "Missed events",
 }

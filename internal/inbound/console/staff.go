@@ -7,6 +7,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
 // staffPage is the page of who works for the school.
@@ -15,6 +16,7 @@ type staffPage struct {
 	Roles  []lyceum.StaffRole
 	People []colleague
 	Rights []rightRow
+	Sends  bool // the server can send email
 }
 
 // colleague is one row of it.
@@ -44,7 +46,7 @@ func (c *console) staffPage(w http.ResponseWriter, r *http.Request, v *visit, st
 	if err != nil {
 		return err
 	}
-	p := staffPage{Form: f, Roles: lyceum.StaffRoles()}
+	p := staffPage{Form: f, Roles: lyceum.StaffRoles(), Sends: c.Emails.Sends()}
 	for _, one := range all {
 		p.People = append(p.People, colleague{one, staffMemberPath(one.User.ID), one.User.ID == v.User.ID})
 	}
@@ -72,6 +74,14 @@ func (c *console) inviteStaff(w http.ResponseWriter, r *http.Request, v *visit) 
 	n := access.Invitation{
 		Email: strings.TrimSpace(r.PostForm.Get("email")), Role: lyceum.StaffRole(r.PostForm.Get("role")),
 	}
+	if r.PostForm.Get("by") == "email" && c.Emails.Sends() {
+		n.Send = func(tx lyceum.Tx, user lyceum.User, link string) error {
+			return c.Emails.Queue(tx, templates.Outgoing{
+				Name: templates.Invitation, User: lyceum.Some(user.ID), To: lyceum.Some(user.Email),
+				Values: templates.Values{"role": string(n.Role), "link": c.linkURL(v.School.ID, link)},
+			})
+		}
+	}
 	var in access.Invited
 	made := c.Clock()
 	before, err := c.sent.once(v.session, f.Once, func() (string, error) {
@@ -86,6 +96,8 @@ func (c *console) inviteStaff(w http.ResponseWriter, r *http.Request, v *visit) 
 		return err
 	case before != "":
 		return done(w, r, before, "staff-linked")
+	case in.Sent:
+		return done(w, r, staffPath, "staff-invited")
 	case in.Link == "":
 		return done(w, r, staffPath, "staff-added")
 	}

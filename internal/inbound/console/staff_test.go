@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/console"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
 const staffPath = "/admin/settings/staff"
@@ -62,6 +64,22 @@ func TestR53EveryRoleAndPage(t *testing.T) {
 	if asked < 400 {
 		t.Errorf("only %d doors were tried", asked)
 	}
+}
+
+// An invitation by email has the link, and the page has not.
+func TestInvitationByEmail(t *testing.T) {
+	p := open(t, site)
+	p.remake(func(o *console.Options) {
+		o.Emails = p.emails(func(context.Context, templates.Message) error { return nil })
+	})
+	want(t, p.ask(p.owner, "GET", staffPath, nil), 200, "Invite by email", "Invite with a link")
+	leads(t, p.ask(p.owner, "POST", staffPath, p.form(staffPath, "email", "new@example.com", "role", "bookkeeper", "by", "email")), staffPath+"?done=staff-invited")
+	v := p.store.In(t.Context(), 1)
+	sent, err := lyceum.All(v.Emails, v, lyceum.EmailFilter{})
+	if err != nil || len(sent) != 1 || sent[0].Kind != lyceum.InvitationEmail || sent[0].Address != lyceum.Some("new@example.com") || strings.Contains(sent[0].Values, "set_password") {
+		t.Errorf("the emails are %+v, %v", sent, err)
+	}
+	want(t, p.ask(p.owner, "POST", staffPath, p.form(staffPath, "email", "other@example.com", "role", "support")), 200, "One-time link")
 }
 
 // R54: a role that is changed counts from the next request on, for pages and for keys.

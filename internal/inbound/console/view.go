@@ -184,6 +184,7 @@ var rooms = map[string]string{
 	"access_end.gohtml":       peoplePath,
 	"audit.gohtml":            auditPath,
 	"requests.gohtml":         requestsPath,
+	"receipts.gohtml":         receiptsPath,
 	"staff.gohtml":            staffPath,
 	"staff_link.gohtml":       staffPath,
 	"staff_remove.gohtml":     staffPath,
@@ -219,7 +220,8 @@ var notices = map[string]string{
 	"revoked": "The key is revoked and no longer works.",
 	"linked": "The link was already created: the form was submitted twice. It was shown the first time and cannot " +
 		"be shown again. If it is lost, create and use another, which ends the first.",
-	"staff-added": "They work here now, and sign in with the password that they have.",
+	"staff-invited": "The invitation is being sent. They work here once they have chosen a password.",
+	"staff-added":   "They work here now, and sign in with the password that they have.",
 	"staff-linked": "They work here already: the form was submitted twice. The link was shown the first time and " +
 		"cannot be shown again. If it is lost, create another under People.",
 	"staff-changed":    "The role is changed. It counts from their next request on.",

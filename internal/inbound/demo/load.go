@@ -33,6 +33,7 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 			func() (lyceum.Saved, error) { return tx.PricingPlans.Save(tx, s.PricingPlans...) },
 			func() (lyceum.Saved, error) { return tx.Coupons.Save(tx, s.Coupons...) },
 			func() (lyceum.Saved, error) { return tx.Affiliates.Save(tx, s.Affiliates...) },
+			func() (lyceum.Saved, error) { return tx.Sellers.Save(tx, s.seller()) },
 			func() (lyceum.Saved, error) { return tx.Webhooks.Save(tx, hooks...) },
 			func() (lyceum.Saved, error) { return tx.Deliveries.Save(tx, events...) },
 		} {
@@ -77,6 +78,9 @@ func (s *School) Load(ctx context.Context, store lyceum.Store, progress func(kep
 				return err
 			}
 			if _, err := tx.Transactions.Save(tx, batch.Transactions...); err != nil {
+				return err
+			}
+			if err := s.receipts(tx, batch.Transactions); err != nil {
 				return err
 			}
 			if err := studies.save(tx, at); err != nil {

@@ -32,7 +32,7 @@ func (p *pages) listApps(w http.ResponseWriter, r *http.Request, v *visit) error
 		}
 	}
 	return p.show(w, http.StatusOK, "apps.gohtml", v, view{
-		Title: "Apps with access", Notice: notices[r.URL.Query().Get("done")], Data: rows,
+		Title: "Apps with access", Room: "/account/apps", Notice: notices[r.URL.Query().Get("done")], Data: rows,
 	})
 }
 

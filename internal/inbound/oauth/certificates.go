@@ -50,7 +50,9 @@ func (p *pages) listCertificates(w http.ResponseWriter, r *http.Request, v *visi
 	if err != nil {
 		return err
 	}
-	return p.show(w, http.StatusOK, "certificates.gohtml", v, view{Title: "Your certificates", Data: rows})
+	return p.show(w, http.StatusOK, "certificates.gohtml", v, view{
+		Title: "Your certificates", Room: "/account/certificates", Data: rows,
+	})
 }
 
 // showCertificate serves GET /account/certificates/{course}.

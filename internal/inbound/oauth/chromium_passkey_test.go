@@ -69,7 +69,7 @@ func TestR61PasskeysInABrowser(t *testing.T) {
 	signOut()
 	w.sound()
 	w.leave(chromedp.Click("form[data-for=sign_in] button"))
-	if path := w.text("location.pathname"); path != "/account/apps" {
+	if path := w.text("location.pathname"); path != "/account" {
 		t.Fatalf("the passkey alone leads to %s: %s", path, w.text("document.body.innerText"))
 	}
 	signOut()
@@ -77,7 +77,7 @@ func TestR61PasskeysInABrowser(t *testing.T) {
 	w.wantHeading("Second factor")
 	w.sound()
 	w.leave(chromedp.Click("form[data-for=second_step] button"))
-	if path := w.text("location.pathname"); path != "/account/apps" {
+	if path := w.text("location.pathname"); path != "/account" {
 		t.Fatalf("the passkey leads to %s: %s", path, w.text("document.body.innerText"))
 	}
 	w.open(w.at + "/secure/1/identity/confirm?next=/account/second-factor")

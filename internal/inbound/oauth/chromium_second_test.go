@@ -68,7 +68,7 @@ func TestSecondFactorInABrowser(t *testing.T) {
 	w.enter("input[name=code]", "000000")
 	w.sound("422", "Unprocessable")
 	w.enter("input[name=code]", recovery)
-	if path := w.text("location.pathname"); path != "/account/apps" {
+	if path := w.text("location.pathname"); path != "/account" {
 		t.Errorf("the recovery code leads to %s", path)
 	}
 	w.open(w.at + "/secure/1/identity/confirm?next=/account/sessions")

@@ -23,6 +23,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web/webtest"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
@@ -47,6 +49,7 @@ type window struct {
 	client access.Client
 	school lyceum.SchoolID
 	store  lyceum.Store
+	sales  *sales.Service
 }
 
 // show opens a school with one learner and one app in a browser.
@@ -96,13 +99,21 @@ func serve(t *testing.T, at string) *window {
 	if w.at = at; at == "" {
 		w.at = strings.Replace(server.URL, "127.0.0.1", "localhost", 1) // passkeys need a name
 	}
+	emails := templates.New(store, time.Now, templates.Options{
+		Ring: lyceum.NewKeyring(lyceum.SecretKey{}),
+		Send: func(context.Context, templates.Message) error { return nil },
+	})
+	site := web.Site{BaseURL: w.at, AuthURL: w.at}
+	rules := people.New(store, time.Now)
+	w.sales = sales.New(store, time.Now, learning.New(store, time.Now), rules)
 	pages, err := oauth.Pages(oauth.Options{
-		Site: web.Site{BaseURL: w.at, AuthURL: w.at}, School: storetest.School(store),
+		Sales: w.sales, People: rules, Doors: people.Doors{
+			Forget: w.people.Forget, Offer: w.people.OfferEmail, Ask: (&oauth.Notices{Emails: emails, Site: site}).Ask,
+		},
+		Site: site, School: storetest.School(store),
 		OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return school.ID, true },
 		OAuth:      w.oauth, Accounts: w.people, Apps: w.apps, Clock: time.Now, Log: slog.New(slog.DiscardHandler), Learning: learning.New(store, time.Now),
-		Emails: templates.New(store, time.Now, templates.Options{
-			Ring: lyceum.NewKeyring(lyceum.SecretKey{}), Send: func(context.Context, templates.Message) error { return nil },
-		}),
+		Emails: emails,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -425,10 +436,11 @@ func TestPagesInABrowser(t *testing.T) {
 				w.sound(expected...)
 			}
 		}
-		for suffix, how := range map[string]struct {
+		pictures := map[string]struct {
 			width int64
 			dark  bool
-		}{"light": {webtest.Desktop, false}, "dark": {webtest.Desktop, true}, "phone-light": {webtest.Phone, false}, "phone-dark": {webtest.Phone, true}} {
+		}{"light": {webtest.Desktop, false}, "phone-dark": {webtest.Phone, true}}
+		for suffix, how := range pictures {
 			webtest.Screenshot(t, w.tab, name+"-"+suffix, how.width, how.dark)
 		}
 	}
@@ -460,6 +472,14 @@ func TestPagesInABrowser(t *testing.T) {
 	w.leave(chromedp.Click("a[href='/account/sessions']"))
 	w.wantHeading("Where you are signed in")
 	look("sessions")
+	w.buy()
+	for name, page := range map[string]string{
+		"products": "/account", "files": "/account/downloads/1", "receipts": "/account/receipts", "receipt": "/account/receipts/1",
+		"credit-note": "/account/receipts/2", "profile": "/account/profile", "change-email": "/account/profile/email",
+	} {
+		w.open(w.at + page)
+		look(name)
+	}
 	w.open(w.at + "/account/certificates")
 	look("certificates-empty")
 	w.certify()
@@ -487,5 +507,5 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	w.do(chromedp.SendKeys("input[name=password]", "another four words entirely"))
 	w.leave(chromedp.KeyEvent(kb.Enter))
-	w.wantHeading("Apps with access")
+	w.wantHeading("Your products")
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/web"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
@@ -37,7 +39,10 @@ type Options struct {
 	Emails *templates.Service
 	// Readdress gives a user the email address that they confirmed.
 	Readdress access.Readdress
-	Learning  *learning.Service // knows the certificates of learners
+	Learning  *learning.Service // knows what learners have
+	Sales     *sales.Service    // knows their receipts
+	People    *people.Service
+	Doors     people.Doors
 	Log       *slog.Logger
 	Clock     func() time.Time
 }
@@ -100,7 +105,14 @@ func Pages(o Options) (map[string]http.Handler, error) {
 		"GET " + snippetPath:                                      p.signedIn(p.showSnippet),
 		"GET /account/certificates":                               p.signedIn(p.listCertificates),
 		"GET /account/certificates/{course}":                      p.signedIn(p.showCertificate),
-		"GET /account":                                            lead("/account/apps"),
+		"GET " + accountPath:                                      p.signedIn(p.listMine),
+		"GET /account/downloads/{download}":                       p.signedIn(p.listFiles),
+		"GET " + receiptsPath:                                     p.signedIn(p.listReceipts),
+		"GET " + receiptsPath + "/{receipt}":                      p.signedIn(p.showReceipt),
+		"GET " + profilePath:                                      p.signedIn(p.showProfile),
+		"POST " + profilePath:                                     p.signedIn(p.changeProfile),
+		"GET " + emailPath:                                        p.freshFor(emailPath, p.showEmail),
+		"POST " + emailPath:                                       p.freshFor(emailPath, p.changeEmail),
 		"GET /.well-known/oauth-authorization-server/v1":          p.metadata(lyceum.V1),
 		"GET /.well-known/oauth-authorization-server/v2":          p.metadata(lyceum.V2),
 		"/": p.nothing,
@@ -135,13 +147,6 @@ func (p *pages) page(act action) http.Handler {
 			p.apologize(w, r, err)
 		}
 	})
-}
-
-func lead(path string) action {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		see(w, r, path)
-		return nil
-	}
 }
 
 // nothing answers what no page does. A page that takes other methods says so.
@@ -218,7 +223,10 @@ func (p *pages) visit(r *http.Request, id lyceum.SchoolID) (*visit, error) {
 // signedIn finds the school that a browser is signed in to.
 func (p *pages) signedIn(act func(http.ResponseWriter, *http.Request, *visit) error) action {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		next := "/account/apps"
+		next := accountPath
+		if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, accountPath+"/") {
+			next = r.URL.Path
+		}
 		if id, ok := access.SchoolOfSession(p.Site.Session(r)); ok {
 			v, err := p.visit(r, id)
 			if err != nil && lyceum.KindOf(err) != lyceum.NotFound {

@@ -59,7 +59,7 @@ func TestR61PasskeyForms(t *testing.T) {
 	c.want(c.ask("POST", in+"sign_in", passkey(strings.Repeat("[", 1<<20))), 413, "64 kilobytes")
 	c.want(c.ask("POST", second+"/passkeys", passkey("{}")), 303, "sign_in")
 	c.want(c.ask("POST", second+"/passkeys/options", nil), 303, "sign_in")
-	c.want(c.ask("POST", in+"sign_in", url.Values{"email": {email}, "password": {password}}), 303, "/account/apps")
+	c.want(c.ask("POST", in+"sign_in", url.Values{"email": {email}, "password": {password}}), 303, "/account")
 	c.want(c.ask("POST", in+"passkey", url.Values{"for": {"confirm"}}), 409, "no passkey")
 	c.want(c.ask("POST", second+"/passkeys", nil), 422, "Passkeys need JavaScript")
 	c.want(c.ask("POST", second+"/passkeys", passkey("null")), 422, "This passkey was not accepted")
@@ -99,14 +99,14 @@ func TestR61PasskeyForms(t *testing.T) {
 	c.cookies = map[string]*http.Cookie{}
 	c.want(c.ask("POST", in+"sign_in", stolen), 422, "This passkey was not accepted")
 	c.cookies = mine
-	c.want(c.ask("POST", in+"sign_in", stolen), 303, "/account/apps")
+	c.want(c.ask("POST", in+"sign_in", stolen), 303, "/account")
 }
 
 // Where browsers have no passkeys, the page says why.
 func TestPasskeysNeedAnAddress(t *testing.T) {
 	t.Parallel()
 	c := &client{window: serve(t, "http://192.0.2.7:8080"), cookies: map[string]*http.Cookie{}}
-	c.want(c.ask("POST", "/secure/1/identity/sign_in", url.Values{"email": {email}, "password": {password}}), 303, "/account/apps")
+	c.want(c.ask("POST", "/secure/1/identity/sign_in", url.Values{"email": {email}, "password": {password}}), 303, "/account")
 	c.want(c.ask("GET", "/account/second-factor", nil), 200, "The school’s pages are at http://192.0.2.7:8080")
 	c.want(c.ask("POST", "/account/second-factor/passkeys/options", nil), 409, "do not work at this address")
 }

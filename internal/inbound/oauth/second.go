@@ -184,13 +184,19 @@ type secondPage struct {
 // fresh lets an action through for who showed a short while ago who they are, and asks
 // others to.
 func (p *pages) fresh(act func(http.ResponseWriter, *http.Request, *visit) error) action {
+	return p.freshFor(secondFactorPath, act)
+}
+
+// freshFor leads who has not shown for a while who they are to a page that asks them, and
+// from there to the page next.
+func (p *pages) freshFor(next string, act func(http.ResponseWriter, *http.Request, *visit) error) action {
 	return p.signedIn(func(w http.ResponseWriter, r *http.Request, v *visit) error {
 		fresh, err := p.Accounts.Fresh(r.Context(), v.School.ID, v.secret)
 		if err != nil {
 			return err
 		}
 		if !fresh {
-			see(w, r, v.path("confirm")+"?next="+url.QueryEscape(secondFactorPath))
+			see(w, r, v.path("confirm")+"?next="+url.QueryEscape(next))
 			return nil
 		}
 		return act(w, r, v)
@@ -235,6 +241,7 @@ func (p *pages) secondPage(
 		}
 	}
 	shown.Title, shown.Data = "Second factor", data
+	shown.Room = secondFactorPath
 	return p.show(w, status, "second_factor.gohtml", v, shown)
 }
 

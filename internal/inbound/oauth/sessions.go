@@ -34,7 +34,8 @@ func (p *pages) listSessions(w http.ResponseWriter, r *http.Request, v *visit) e
 		}
 	}
 	return p.show(w, http.StatusOK, "sessions.gohtml", v, view{
-		Title: "Where you are signed in", Notice: notices[r.URL.Query().Get("done")], Data: rows,
+		Title: "Where you are signed in", Room: "/account/sessions", Notice: notices[r.URL.Query().Get("done")],
+		Data: rows,
 	})
 }
 

@@ -24,7 +24,7 @@ func (p *pages) home(r *http.Request, v *visit, u *lyceum.User) (string, error) 
 	if role != "" {
 		return "/admin", err
 	}
-	return "/account/apps", err
+	return accountPath, err
 }
 
 // seeNext leads who is signed in to where they wanted to go.
@@ -187,5 +187,7 @@ var notices = map[string]string{
 	"ended":           "That session has ended.",
 	"everywhere":      "You are signed out everywhere.",
 	"revoked":         "The app no longer has access.",
+	"profile":         "Your profile is saved.",
+	"asked":           "We sent a link to the new address. It takes effect when you open the link, within 48 hours.",
 	"cancelled":       "Nothing was granted.",
 }

@@ -17,6 +17,7 @@ type view struct {
 	School  string // its name; empty where no school is known
 	User    string // the email of who is signed in
 	Out     string // where to sign out
+	Room    string // the page of the account that is marked as the one shown
 	Snippet bool   // the school adds something to the page
 	Notice  string
 	Error   string

@@ -26,6 +26,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/rules/access"
 	"github.com/lyceum-school/lyceum/internal/rules/bulk"
 	"github.com/lyceum-school/lyceum/internal/rules/learning"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
@@ -102,14 +103,15 @@ func campusOver(t *testing.T, store lyceum.Store) *campus {
 	c.apps = access.NewApps(store, c.clock.Now, c.oauth, false)
 	keys := access.NewKeys(store, c.clock.Now)
 	at := web.Site{BaseURL: baseURL, AuthURL: authURL}
+	rules := rulesOver(store, c.clock.Now)
 	rooms, err := oauth.Pages(oauth.Options{
+		Sales: rules.Sales, People: rules.People, Doors: people.Doors{Forget: c.accounts.Forget},
 		Site: at, School: storetest.School(store), OnlySchool: func(context.Context) (lyceum.SchoolID, bool) { return 0, false },
 		OAuth: c.oauth, Accounts: c.accounts, Apps: c.apps, Emails: templatesOver(store, c.clock.Now, nil), Log: log, Clock: c.clock.Now, Learning: learning.New(store, c.clock.Now),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := rulesOver(store, c.clock.Now)
 	owner, err := console.New(console.Options{
 		Site: at, School: storetest.School(store), Accounts: c.accounts, Apps: c.apps, Keys: keys,
 		Sales: rules.Sales, Names: store, Log: log, Clock: c.clock.Now, Learning: rules.Learning,

@@ -61,7 +61,7 @@ func (c *campus) everyPage(t *testing.T) map[string]*httptest.ResponseRecorder {
 		for _, path := range []string{
 			c.ours.authorize(lyceum.V1), c.ours.authorize(lyceum.V1, set("client_id", "x")), c.ours.path("sign_in"), c.ours.path("forgot_password"),
 			c.ours.path("set_password/" + c.link(t, c.ours)), c.ours.path("set_password/x"), c.ours.path("confirm_email/x"), c.ours.path("nothing"), "/secure/99/identity/sign_in",
-			"/account", "/account/apps", "/account/certificates", "/account/certificates/1", "/account/nothing", "/secure/sign_in", "/secure/sign_in?school=x", "/secure/", "/admin", "/admin/nothing",
+			"/account", "/account/apps", "/account/receipts", "/account/receipts/1", "/account/profile", "/account/profile/email", "/account/downloads/1", "/account/certificates", "/account/certificates/1", "/account/nothing", "/secure/sign_in", "/secure/sign_in?school=x", "/secure/", "/admin", "/admin/nothing",
 		} {
 			answers[name+"GET "+path] = b.get(path)
 		}
@@ -203,9 +203,9 @@ func TestB7_SessionFixation(t *testing.T) {
 func TestSignInLeadsNowhereElse(t *testing.T) {
 	c := newCampus(t)
 	for next, want := range map[string]string{
-		"/account/apps?x=1": "/account/apps?x=1", "": "/account/apps", "https://evil.example/": "/account/apps", "//evil.example/": "/account/apps",
-		"/\\evil.example": "/account/apps", "\\\\evil.example": "/account/apps", "javascript:alert(1)": "/account/apps", "/a\r\nSet-Cookie: x=y": "/account/apps",
-		"evil": "/account/apps", "/\t/evil.example": "/account/apps", "http:/account": "/account/apps",
+		"/account/apps?x=1": "/account/apps?x=1", "": "/account", "https://evil.example/": "/account", "//evil.example/": "/account",
+		"/\\evil.example": "/account", "\\\\evil.example": "/account", "javascript:alert(1)": "/account", "/a\r\nSet-Cookie: x=y": "/account",
+		"evil": "/account", "/\t/evil.example": "/account", "http:/account": "/account",
 	} {
 		b := c.browse()
 		c.clock.Pass(time.Minute) // so that signing in so often is allowed

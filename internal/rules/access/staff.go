@@ -90,13 +90,17 @@ func keysOf(t *lyceum.Tables, from lyceum.Source, user lyceum.UserID) ([]lyceum.
 type Invitation struct {
 	Email string
 	Role  lyceum.StaffRole
+	// Send keeps, in the change, that the one-time link is to be sent to who has no
+	// password; nil: it is returned instead.
+	Send func(tx lyceum.Tx, user lyceum.User, link string) error
 }
 
 // Invited is somebody who was invited. Link is the secret of a one-time link to set a
-// password with; empty: they have one.
+// password with; empty: they have one, or it was sent.
 type Invited struct {
 	User lyceum.User
 	Link string
+	Sent bool
 }
 
 // Invite gives somebody a role among the staff, who may be new to the school. It fails
@@ -125,10 +129,15 @@ func (s *Staff) Invite(ctx context.Context, by lyceum.By, n Invitation) (Invited
 		if err := give(tx, &in.User, "", n.Role, now); err != nil || in.User.PasswordHash.Present {
 			return err
 		}
-		in.Link = text
-		return makeLink(tx, lyceum.Link{
+		err = makeLink(tx, lyceum.Link{
 			Hash: HashSecret(text), User: id, Purpose: lyceum.SetPassword, CreatedAt: now, ExpiresAt: now.Add(LinkLifetime),
 		})
+		if err != nil || n.Send == nil {
+			in.Link = text
+			return err
+		}
+		in.Sent = true
+		return n.Send(tx, in.User, text)
 	})
 	s.forget()
 	return in, err

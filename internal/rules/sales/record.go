@@ -222,11 +222,14 @@ func settle(t *lyceum.Transaction, given lyceum.Opt[lyceum.USDCents]) error {
 	return nil
 }
 
-// take keeps a payment, and tells the buyer of it.
+// take keeps a payment, gives it a receipt, and tells the buyer of it.
 func (s *Service) take(
 	tx lyceum.Tx, now time.Time, t *lyceum.Transaction, reference lyceum.Opt[string],
 ) error {
 	if err := keepCharge(tx, t, reference); err != nil {
+		return err
+	}
+	if err := issue(tx, now, t); err != nil {
 		return err
 	}
 	return s.receipt(tx, now, t)

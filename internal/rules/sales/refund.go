@@ -72,6 +72,9 @@ func (s *Service) refund(tx lyceum.Tx, now time.Time, r Refund) (TransactionDeta
 	if err := a.keep(tx, before, &m, at); err != nil {
 		return TransactionDetail{}, err
 	}
+	if err := issueCreditNote(tx, now, &m); err != nil {
+		return TransactionDetail{}, err
+	}
 	if a.gone() || r.EndAccess.Value {
 		end := Ending{a.SaleID, r.ChargingStopped}
 		if err := s.since(at, now).settle(tx, now, end, lyceum.SaleRefunded, r.EndAccess); err != nil {

@@ -15,6 +15,7 @@ type EmailName string
 // The names of emails.
 const (
 	SetPassword    EmailName = "set_password" // #nosec G101 -- a name
+	Invitation     EmailName = "invitation"
 	ConfirmEmail   EmailName = "confirm_email"
 	EmailChanged   EmailName = "email_changed"
 	AccountChanged EmailName = "account_changed"
@@ -57,6 +58,16 @@ var kinds = []kind{
 	{
 		lyceum.PasswordEmail, SetPassword, "Sent to a person who forgot their password.",
 		[]Variable{schoolName, userName, userEmail, {
+			"link", "The page where they choose a password, valid for 48 hours.",
+			"https://school.example.com/secure/1/identity/set_password/…",
+		}},
+		"link", false, nil,
+	},
+	{
+		lyceum.InvitationEmail, Invitation, "Sent to a person who is invited to work for the school and has no password yet.",
+		[]Variable{schoolName, userEmail, {
+			"role", "What they are invited as: owner, manager, bookkeeper, author or support.", "bookkeeper",
+		}, {
 			"link", "The page where they choose a password, valid for 48 hours.",
 			"https://school.example.com/secure/1/identity/set_password/…",
 		}},

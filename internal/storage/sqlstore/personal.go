@@ -61,6 +61,10 @@ var personalTables = []personalTable{
 		"reference_key",
 	},
 	{
+		"receipts", "receipts", "",
+		"receipt_id transaction_id movement_id user_id seller_id issued_at paid_at item currency price tax", "",
+	},
+	{
 		"failed_payments", "payment_failures", ofTheirSales,
 		"payment_failure_id sale_id occurred_at reason next_attempt_at reference", "reference_key",
 	},

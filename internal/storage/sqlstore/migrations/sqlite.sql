@@ -951,3 +951,32 @@ CREATE TABLE passkeys (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX passkeys_user ON passkeys (school_id, user_id);
 CREATE INDEX journal_scarce ON journal (school_id, type, number) WHERE type IN ('user.signed_in', 'user.sign_in_failed', 'user.sign_in_locked', 'school.sign_ins_refused', 'user.signed_out', 'user.session_ended', 'user.link_created', 'user.second_factor_set', 'user.second_factor_removed', 'user.recovery_code_used', 'user.recovery_codes_made', 'user.passkey_added', 'user.passkey_removed', 'school.created', 'school.updated', 'school.restored', 'school.upgraded', 'email_template.updated', 'email_template.deleted', 'template_secret.created', 'template_secret.updated', 'template_secret.deleted', 'webhook.created', 'webhook.updated', 'webhook.deleted', 'webhook.secret_rotated', 'webhook.target_refused', 'api_key.created', 'api_key.revoked', 'oauth_app.created', 'oauth_app.updated', 'grant.created', 'grant.revoked', 'grant.code_replayed', 'grant.token_reused', 'staff_member.created', 'staff_member.updated', 'staff_member.deleted');
+CREATE TABLE sellers (
+	school_id INTEGER NOT NULL REFERENCES schools (school_id),
+	seller_id INTEGER NOT NULL,
+	name TEXT NOT NULL,
+	address TEXT NOT NULL,
+	tax_number TEXT NOT NULL,
+	prefix TEXT NOT NULL,
+	since INTEGER NOT NULL,
+	PRIMARY KEY (school_id, seller_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE receipts (
+	school_id INTEGER NOT NULL,
+	receipt_id INTEGER NOT NULL,
+	transaction_id INTEGER NOT NULL,
+	movement_id INTEGER,
+	user_id INTEGER NOT NULL,
+	seller_id INTEGER NOT NULL,
+	issued_at INTEGER NOT NULL,
+	paid_at INTEGER NOT NULL,
+	item TEXT NOT NULL,
+	currency TEXT NOT NULL,
+	price INTEGER NOT NULL,
+	tax INTEGER NOT NULL,
+	PRIMARY KEY (school_id, receipt_id),
+	FOREIGN KEY (school_id, transaction_id) REFERENCES transactions (school_id, transaction_id),
+	FOREIGN KEY (school_id, seller_id) REFERENCES sellers (school_id, seller_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX receipts_transaction ON receipts (school_id, transaction_id, receipt_id);
+CREATE INDEX receipts_user ON receipts (school_id, user_id, receipt_id);

@@ -1,0 +1,86 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/sales"
+)
+
+const (
+	receiptsPath = "/admin/settings/receipts"
+
+	// receiptRows is how many receipts stand on a page.
+	receiptRows = 50
+)
+
+// receiptPage is the seller's form, and the receipts.
+type receiptPage struct {
+	Form   *form // the seller
+	Listed *form // what the list asks
+	Rows   []sales.ReceiptDetail
+	Total  int64
+	Turn   turn
+	Seller lyceum.Seller
+}
+
+var sellerFields = []string{"name", "address", "tax_number", "receipt_prefix"}
+
+// listReceipts serves GET /admin/settings/receipts.
+func (c *console) listReceipts(w http.ResponseWriter, r *http.Request, v *visit) error {
+	from, err := c.Sales.Seller(r.Context(), v.by(), struct{}{})
+	if err != nil {
+		return err
+	}
+	return c.receiptPage(w, r, v, &form{Action: receiptsPath, Values: map[string]string{
+		"name": from.Name, "address": from.Address, "tax_number": from.TaxNumber, "receipt_prefix": from.Prefix,
+	}})
+}
+
+// changeSeller serves POST /admin/settings/receipts.
+func (c *console) changeSeller(w http.ResponseWriter, r *http.Request, v *visit) error {
+	f := &form{Action: receiptsPath, Values: map[string]string{}}
+	f.keep(func(name string) string { return strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n") }, sellerFields...)
+	sent := func(name string) lyceum.Opt[string] { return lyceum.Some(f.Values[name]) }
+	_, err := c.Sales.ChangeSeller(r.Context(), v.by(), sales.SellerChange{
+		Name: sent("name"), Address: sent("address"), TaxNumber: sent("tax_number"), Prefix: sent("receipt_prefix"),
+	})
+	switch {
+	case err == nil:
+		return done(w, r, receiptsPath, "changed")
+	case f.refuse(err):
+		return c.receiptPage(w, r, v, f)
+	}
+	return err
+}
+
+func (c *console) receiptPage(w http.ResponseWriter, r *http.Request, v *visit, f *form) error {
+	p := &receiptPage{Form: f, Listed: &form{Action: receiptsPath, Values: map[string]string{}}}
+	p.Listed.keep(r.URL.Query().Get, "page", "user_id")
+	reads := &reading{form: p.Listed, zone: v.zone}
+	page, user := id[int32](reads, "page"), id[lyceum.UserID](reads, "user_id")
+	if len(reads.wrong) > 0 {
+		return lyceum.InvalidFields(reads.wrong...)
+	}
+	found, err := c.Sales.Receipts(
+		r.Context(), v.by(), lyceum.ReceiptFilter{User: user}, lyceum.Page{Number: page.Else(1), Size: receiptRows},
+	)
+	if err != nil {
+		return err
+	}
+	if p.Seller, err = c.Sales.Seller(r.Context(), v.by(), struct{}{}); err != nil {
+		return err
+	}
+	p.Rows, p.Total = found.Rows, found.Total
+	p.Turn = newTurn(p.Listed, []string{"user_id"}, receiptRows, int64(page.Else(1)), found.Total)
+	return c.show(w, r, statusFor(f), "receipts.gohtml", v, "Receipts", p)
+}
+
+// Turning is what the links to other pages are made of.
+func (p *receiptPage) Turning() any {
+	return struct {
+		Form *form
+		Turn turn
+	}{p.Listed, p.Turn}
+}

@@ -1,0 +1,94 @@
+package oauth
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/inbound/web"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+)
+
+// profile is the form of what the school knows of the learner.
+type profile struct {
+	Name, Phone, Email string
+	Marketing, Mail    bool   // Mail: the server can send email
+	Forgotten          string // where a new password is asked for
+	MaxName, MaxPhone  int
+}
+
+func (p *pages) profileOf(v *visit) profile {
+	return profile{
+		Name: v.User.Name.Value, Phone: v.User.PhoneNumber.Value, Email: v.User.Email, Marketing: v.User.Marketing.Value,
+		Mail: p.Doors.Ask != nil, Forgotten: v.path("forgot_password"), MaxName: people.MaxUserText,
+		MaxPhone: lyceum.MaxPhoneNumber,
+	}
+}
+
+// showProfile serves GET /account/profile.
+func (p *pages) showProfile(w http.ResponseWriter, r *http.Request, v *visit) error {
+	return p.profilePage(w, v, http.StatusOK, view{Notice: notices[r.URL.Query().Get("done")], Data: p.profileOf(v)})
+}
+
+func (p *pages) profilePage(w http.ResponseWriter, v *visit, status int, shown view) error {
+	shown.Title, shown.Room = "Your profile", profilePath
+	return p.show(w, status, "profile.gohtml", v, shown)
+}
+
+// changeProfile serves POST /account/profile.
+func (p *pages) changeProfile(w http.ResponseWriter, r *http.Request, v *visit) error {
+	form, _, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	asked := p.profileOf(v)
+	asked.Name, asked.Phone = strings.TrimSpace(form.get("name")), strings.TrimSpace(form.get("phone_number"))
+	asked.Marketing = form.get("marketing") == "on"
+	_, err = p.People.ChangeOwn(r.Context(), v.asLearner(), people.OwnChange{
+		Name:  lyceum.Some(lyceum.Opt[string]{Value: asked.Name, Present: asked.Name != ""}),
+		Phone: lyceum.Some(lyceum.Opt[string]{Value: asked.Phone, Present: asked.Phone != ""}), Marketing: lyceum.Some(asked.Marketing),
+	}, p.Doors)
+	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Invalid {
+		return p.profilePage(w, v, http.StatusUnprocessableEntity, view{Error: strings.Join(e.Sentences(), " "), Data: asked})
+	}
+	if err != nil {
+		return err
+	}
+	see(w, r, profilePath+"?done=profile")
+	return nil
+}
+
+// showEmail serves GET /account/profile/email.
+func (p *pages) showEmail(w http.ResponseWriter, _ *http.Request, v *visit) error {
+	return p.emailPage(w, v, http.StatusOK, view{Data: p.profileOf(v)})
+}
+
+func (p *pages) emailPage(w http.ResponseWriter, v *visit, status int, shown view) error {
+	shown.Title, shown.Room = "Change your email address", profilePath
+	return p.show(w, status, "email.gohtml", v, shown)
+}
+
+// changeEmail serves POST /account/profile/email: it sends a link to the new address,
+// which takes effect with it.
+func (p *pages) changeEmail(w http.ResponseWriter, r *http.Request, v *visit) error {
+	form, _, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	asked := p.profileOf(v)
+	asked.Email = strings.TrimSpace(form.get("email"))
+	_, err = p.People.ChangeOwn(r.Context(), v.asLearner(), people.OwnChange{Email: lyceum.Some(asked.Email)}, p.Doors)
+	e := lyceum.Public(err)
+	switch {
+	case err == nil && asked.Email == v.User.Email:
+		see(w, r, profilePath)
+		return nil
+	case err == nil:
+		see(w, r, profilePath+"?done=asked")
+		return nil
+	case e.Kind == lyceum.Invalid, e.Kind == lyceum.Conflict:
+		asked.Email = web.Plain(asked.Email)
+		return p.emailPage(w, v, http.StatusUnprocessableEntity, view{Error: strings.Join(e.Sentences(), " "), Data: asked})
+	}
+	return err
+}
