@@ -154,8 +154,12 @@ func begin(ctx context.Context, work func(context.Context)) (end func()) {
 	return func() { cancel(); <-done }
 }
 
-// runBulkJobs works on bulk jobs, of each school a little at a time. Those that
-// were prepared or started by another process wait for timePause at most.
+// bulkPause is how late a bulk job is gone on with at most that another process prepared
+// or started, and may have left behind.
+const bulkPause = 3 * time.Second
+
+// runBulkJobs works on bulk jobs, of each school a little at a time. All processes do;
+// what one of them did meanwhile, another leaves alone.
 func (s *service) runBulkJobs(ctx context.Context) {
 	for {
 		s.turn.Lock()
@@ -168,7 +172,7 @@ func (s *service) runBulkJobs(ctx context.Context) {
 			continue
 		}
 		select {
-		case <-time.After(timePause):
+		case <-time.After(bulkPause):
 		case <-s.bulk.Woken():
 		case <-ctx.Done():
 			return

@@ -2,6 +2,7 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
@@ -36,9 +37,11 @@ func TestSchedulerIsTakenOver(t *testing.T) {
 	second.serve(t)
 	t.Cleanup(func() { second.server.kill(t) })
 	first.server.kill(t)
+	killed := time.Now()
 	if !await(done(storetest.MakeSchool(t, store))) {
 		t.Error("the second server does not take over")
 	}
+	t.Logf("the second server did what was due %v after the first was killed", time.Since(killed).Round(time.Millisecond))
 	if !held() {
 		t.Error("nobody holds the lease")
 	}

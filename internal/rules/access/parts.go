@@ -11,7 +11,7 @@ import (
 
 const (
 	// leaseWait is how long a request waits for a part of the limit.
-	leaseWait = 500 * time.Millisecond
+	leaseWait = time.Second
 	// emptyPause is how long a process that found nothing left does not ask again:
 	// others may have given back what they did not use.
 	emptyPause = time.Second
