@@ -94,7 +94,9 @@ func indexed(p *program, store *sqlstore.Store, memory int64, folder string, roo
 	room.forIndexes(0)
 	lists := memory / listShare
 	store.IndexLists(lists)
-	return salesindex.Over(store, salesindex.Options{Memory: memory - lists, Folder: folder, Log: p.log, Resized: room.forIndexes})
+	return salesindex.Over(store, salesindex.Options{
+		Memory: memory - lists, Folder: folder, Log: p.log, Resized: room.forIndexes,
+	})
 }
 
 // measureIndex lets the metrics tell how the indexes do.

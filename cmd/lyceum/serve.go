@@ -137,7 +137,7 @@ func (c *serveCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	files, leased := lyceum.FileStore(uploads), (*leasedFiles)(nil)
+	files, leased := uploads, (*leasedFiles)(nil)
 	if uploads != nil && c.folder() == "" {
 		leased = leaseFiles(uploads)
 		files = leased

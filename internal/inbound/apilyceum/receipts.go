@@ -29,7 +29,8 @@ func bindSellerChange(in *wire.Input) sales.SellerChange {
 
 func bindReceipts(in *wire.Input) lyceum.ReceiptFilter {
 	return lyceum.ReceiptFilter{
-		User: wire.ID[lyceum.UserID](in.Query("user_id")), Transaction: wire.ID[lyceum.TransactionID](in.Query("transaction_id")),
+		User:        wire.ID[lyceum.UserID](in.Query("user_id")),
+		Transaction: wire.ID[lyceum.TransactionID](in.Query("transaction_id")),
 	}
 }
 

@@ -53,8 +53,9 @@ func newEarned(o *reports.Overview, currency lyceum.Currency) *earned {
 		Courses: bestGroups(o, reports.ByCourse, o.Courses), Affiliates: bestGroups(o, reports.ByAffiliate, o.Affiliates),
 		Recent:           reportAddress(o.Recent.Now.Span, reports.ByCourse),
 		RecentAffiliates: reportAddress(o.Recent.Now.Span, reports.ByAffiliate),
-		LastMonth:        reportAddress(o.LastMonth, reports.ByCourse), Month: reportAddress(o.Month.Now.Span, reports.ByCourse),
-		ByAffiliate: reportAddress(o.LastMonth, reports.ByAffiliate),
+		LastMonth:        reportAddress(o.LastMonth, reports.ByCourse),
+		Month:            reportAddress(o.Month.Now.Span, reports.ByCourse),
+		ByAffiliate:      reportAddress(o.LastMonth, reports.ByAffiliate),
 	}
 	figures := o.Recent.Now.Figures
 	if len(figures) == 0 {

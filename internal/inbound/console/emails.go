@@ -35,7 +35,8 @@ type emailPage struct {
 
 // emailTitles are what the emails are called.
 var emailTitles = map[templates.EmailName]string{
-	templates.Invitation: "Invitation", templates.SetPassword: "Forgotten password", templates.ConfirmEmail: "Confirm an email address",
+	templates.Invitation: "Invitation", templates.SetPassword: "Forgotten password",
+	templates.ConfirmEmail: "Confirm an email address",
 	templates.EmailChanged: "Email address changed", templates.AccountChanged: "Account changed by the school",
 	templates.Receipt: "Receipt", templates.PaymentFailed: "Payment failed", templates.AccessEnded: "Access ended",
 	templates.OrderAbandoned: "Order not finished",

@@ -119,8 +119,9 @@ func (c *console) showReport(w http.ResponseWriter, r *http.Request, v *visit) e
 	p.All = []reportGroup{
 		{Name: p.Days, Address: p.Sales, Rows: reportRows(report.Figures)},
 		{
-			Name: spanText(report.Before.Span), Address: groupAddress(f, &reports.Group{Days: lyceum.Some(report.Before.Span)}, ""),
-			Rows: reportRows(report.Before.Figures),
+			Name:    spanText(report.Before.Span),
+			Address: groupAddress(f, &reports.Group{Days: lyceum.Some(report.Before.Span)}, ""),
+			Rows:    reportRows(report.Before.Figures),
 		},
 	}
 	for i := range report.Groups {

@@ -45,8 +45,9 @@ func (p *pages) changeProfile(w http.ResponseWriter, r *http.Request, v *visit) 
 	asked.Name, asked.Phone = strings.TrimSpace(form.get("name")), strings.TrimSpace(form.get("phone_number"))
 	asked.Marketing = form.get("marketing") == "on"
 	_, err = p.People.ChangeOwn(r.Context(), v.asLearner(), people.OwnChange{
-		Name:  lyceum.Some(lyceum.Opt[string]{Value: asked.Name, Present: asked.Name != ""}),
-		Phone: lyceum.Some(lyceum.Opt[string]{Value: asked.Phone, Present: asked.Phone != ""}), Marketing: lyceum.Some(asked.Marketing),
+		Name:      lyceum.Some(lyceum.Opt[string]{Value: asked.Name, Present: asked.Name != ""}),
+		Phone:     lyceum.Some(lyceum.Opt[string]{Value: asked.Phone, Present: asked.Phone != ""}),
+		Marketing: lyceum.Some(asked.Marketing),
 	}, p.Doors)
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Invalid {
 		return p.profilePage(w, v, http.StatusUnprocessableEntity, view{Error: strings.Join(e.Sentences(), " "), Data: asked})

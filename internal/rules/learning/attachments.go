@@ -228,7 +228,8 @@ func (s *Service) ReorderAttachments(
 		if err != nil {
 			return nil, err
 		}
-		err = reorder(rows, q.Places, fmt.Sprintf("attachment of lecture %d", q.Of.ID), func(a *row) placed[lyceum.AttachmentID] {
+		what := fmt.Sprintf("attachment of lecture %d", q.Of.ID)
+		err = reorder(rows, q.Places, what, func(a *row) placed[lyceum.AttachmentID] {
 			a.Position.Present = true
 			return placed[lyceum.AttachmentID]{a.ID, &a.Position.Value, &a.UpdatedAt}
 		}, now)

@@ -104,7 +104,8 @@ func (s *Service) ReorderSections(
 		if err != nil {
 			return nil, err
 		}
-		err = reorder(rows, q.Places, fmt.Sprintf("section of course %d", q.Of), func(l *row) placed[lyceum.LectureSectionID] {
+		what := fmt.Sprintf("section of course %d", q.Of)
+		err = reorder(rows, q.Places, what, func(l *row) placed[lyceum.LectureSectionID] {
 			return placed[lyceum.LectureSectionID]{l.ID, &l.Position, &l.UpdatedAt}
 		}, now)
 		if err != nil {

@@ -37,7 +37,10 @@ func (s *Service) Erase(ctx context.Context, by lyceum.By, id lyceum.UserID, d D
 	}
 	d.Left(by.School, before.Email)
 	// The passes look at all of them again.
-	_ = errors.Join(s.eraseMessages(ctx, by.Stamp(now), id, called, partsNow), s.eraseTexts(ctx, by.Stamp(now), id, called))
+	_ = errors.Join(
+		s.eraseMessages(ctx, by.Stamp(now), id, called, partsNow),
+		s.eraseTexts(ctx, by.Stamp(now), id, called),
+	)
 	left := Erased{User: id}
 	left.Backups, err = d.backups(ctx, by, id)
 	return left, err

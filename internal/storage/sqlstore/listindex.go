@@ -19,10 +19,10 @@ import (
 // further, in the statement that reads the page, than the list knows.
 type listIndex struct {
 	store  *Store
-	memory int64 // bytes that all lists may take; 0: there are none
-	after  int64 // indexAfter
-	least  int64 // indexRows
-	ctx    context.Context
+	memory int64           // bytes that all lists may take; 0: there are none
+	after  int64           // indexAfter
+	least  int64           // indexRows
+	ctx    context.Context //nolint:containedctx // ends what is being made when the store closes
 	stop   context.CancelFunc
 	work   sync.WaitGroup
 
