@@ -36,7 +36,7 @@ func LinkSales(tx lyceum.Tx, now time.Time, users []lyceum.UserID) error {
 // importedFor returns those of some users who have imported enrollments. A school that
 // has none of anybody, as before its first enrollments are imported, is asked once.
 func importedFor(tx lyceum.Tx, users []lyceum.UserID) (imported []lyceum.UserID, err error) {
-	if _, any, err := tx.Entitlements.First(tx, lyceum.EntitlementFilter{}); err != nil || !any {
+	if _, found, err := tx.Entitlements.First(tx, lyceum.EntitlementFilter{}); err != nil || !found {
 		return nil, err
 	}
 	all, err := ofUsers(users, func(part []lyceum.UserID) ([]lyceum.Entitlement, error) {

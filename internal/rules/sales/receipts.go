@@ -42,7 +42,9 @@ func (s *Service) ChangeSeller(ctx context.Context, by lyceum.By, c SellerChange
 			to   *string
 			sent lyceum.Opt[string]
 		}{
-			{&changed.Name, c.Name}, {&changed.Address, c.Address}, {&changed.TaxNumber, c.TaxNumber},
+			{&changed.Name, c.Name},
+			{&changed.Address, c.Address},
+			{&changed.TaxNumber, c.TaxNumber},
 			{&changed.Prefix, c.Prefix},
 		} {
 			*field.to = strings.TrimSpace(field.sent.Else(*field.to))

@@ -42,7 +42,7 @@ func (v *version) sum(q *lyceum.SalesSumQuery) ([]lyceum.SalesSum, error) {
 	}
 	if f == (lyceum.TransactionFilter{}) {
 		t.blocks()
-	} else if created, any := t.reach(); any {
+	} else if created, concerns := t.reach(); concerns {
 		within := f
 		within.Created = created
 		t.set(v.main.set(&within))
@@ -172,8 +172,8 @@ func (t *totals) block(a *adder, b *block, kept *keptSums) {
 }
 
 // reach returns when sales were made that the period may concern: in it, or so that
-// they were refunded in it. Any tells that there are some.
-func (t *totals) reach() (created lyceum.Period, any bool) {
+// they were refunded in it. It returns false if there are none.
+func (t *totals) reach() (created lyceum.Period, concerns bool) {
 	concerned := make([]bool, len(t.main.blocks))
 	spread(len(concerned), func() func(int) {
 		return func(i int) {

@@ -101,7 +101,8 @@ func (v *view) findTexts(e *eraser, of *trace, after string) (keys []string, err
 		}
 		return nil
 	})
-	text := "SELECT " + of.key + " FROM " + from + w.String() + " ORDER BY " + of.key + " LIMIT " + strconv.Itoa(foundTexts)
+	text := "SELECT " + of.key + " FROM " + from + w.String() + " ORDER BY " + of.key +
+		" LIMIT " + strconv.Itoa(foundTexts)
 	err = v.q.each(text, w.args, []any{add}, func() error { return nil })
 	return keys, err
 }
