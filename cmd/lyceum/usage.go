@@ -126,7 +126,7 @@ var tableGroups = []struct {
 	{"answers", []string{"answers"}},
 	{"access", []string{
 		"sessions", "links", "authorization_codes", "access_tokens", "refresh_tokens", "grants", "oauth_apps", "api_keys",
-		"rate_windows", "tallies", "staff_members", "second_factors",
+		"rate_windows", "staff_members", "second_factors",
 		"recovery_codes", "passkeys",
 	}},
 	{"emails", []string{"email_templates", "template_secrets", "emails"}},
