@@ -67,7 +67,7 @@ func TestPageOfAPerson(t *testing.T) {
 		return err
 	})
 	w := p.ask(p.owner, "GET", ada, nil)
-	want(t, w, 200, "All 8 transactions with totals", transactions+"?user_id=11", "Glass, a taste", refundPath(last), "Glass Has access", "Glass0 %", "cohort 2, vip")
+	want(t, w, 200, "All 8 transactions with totals", transactions+"?user_id=11", "Glass, a taste", refundPath(last), "Glass Has access", "Glass0%", "cohort 2, vip")
 	if got := salesOn(w); got != fmt.Sprintf("%d 7 6 5 4", free) {
 		t.Errorf("the sales are %s", got)
 	}
