@@ -86,8 +86,8 @@ func TestTablesThatReferToFiles(t *testing.T) {
 	others := []string{
 		"Access", "AccessTokens", "Admissions", "Affiliates", "Answers", "APIKeys", "AuthorizationCodes", "Blocks", "BulkJobs", "BulkParts", "CollectionProducts", "Coupons",
 		"Deliveries", "Disputes", "Emails", "Erasures", "Enrollments", "Entitlements", "FailedRequests", "Grants", "LectureProgress", "LectureSections", "Lectures", "Links",
-		"Movements", "OAuthApps", "Orders", "Payloads", "PaymentFailures", "Passkeys", "PlannedErasures", "Progress", "RecoveryCodes", "Recountings", "References",
-		"RefreshTokens", "Relinkings", "SaleWarnings", "Sales", "SecondFactors", "Sessions", "StaffMembers", "TemplateSecrets", "TierProducts", "Transactions", "Uploads",
+		"Movements", "OAuthApps", "Orders", "Payloads", "PaymentFailures", "Passkeys", "PlannedErasures", "Progress", "Receipts", "RecoveryCodes", "Recountings", "References",
+		"RefreshTokens", "Relinkings", "SaleWarnings", "Sales", "SecondFactors", "Sellers", "Sessions", "StaffMembers", "TemplateSecrets", "TierProducts", "Transactions", "Uploads",
 		"Users", "UserSummaries", "Webhooks", "AccessStandings", "CodeStandings", "RefreshStandings",
 	}
 	var tables []string
