@@ -71,7 +71,8 @@ func checkSeller(of *lyceum.Seller) error {
 		most       int
 		lines      bool
 	}{
-		{"name", of.Name, lyceum.MaxSellerName, false}, {"address", of.Address, lyceum.MaxSellerAddress, true},
+		{"name", of.Name, lyceum.MaxSellerName, false},
+		{"address", of.Address, lyceum.MaxSellerAddress, true},
 		{"tax_number", of.TaxNumber, lyceum.MaxTaxNumber, false},
 		{"receipt_prefix", of.Prefix, lyceum.MaxReceiptPrefix, false},
 	} {
