@@ -78,19 +78,8 @@ func (t *tx) finish() (last int64, err error) {
 	if last, err = t.advanceCounters(); err != nil {
 		return 0, fmt.Errorf("advance counters: %w", err)
 	}
-	number := last - int64(len(t.entries))
-	for rest := t.entries; len(rest) > 0; {
-		n := chunkOf(len(rest))
-		args := make([]any, 0, 8*n)
-		for _, e := range rest[:n] {
-			number++
-			args = append(args, int64(t.stamp.School), number, micros(t.stamp.At), t.stamp.Actor, string(e.Type),
-				int64(e.ObjectID), optText(e.Event), optText(e.Detail))
-		}
-		if err := t.q.exec(insertText("journal", entryColumns, 8, n), args...); err != nil {
-			return 0, fmt.Errorf("append journal entries: %w", err)
-		}
-		rest = rest[n:]
+	if err := appendEntries(t.q, t.stamp, last-int64(len(t.entries)), t.entries); err != nil {
+		return 0, err
 	}
 	t.entries, t.plain = nil, 0
 	return last, nil

@@ -951,3 +951,13 @@ CREATE TABLE passkeys (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX passkeys_user ON passkeys (school_id, user_id);
 CREATE INDEX journal_scarce ON journal (school_id, type, number) WHERE type IN ('user.signed_in', 'user.sign_in_failed', 'user.sign_in_locked', 'school.sign_ins_refused', 'user.signed_out', 'user.session_ended', 'user.link_created', 'user.second_factor_set', 'user.second_factor_removed', 'user.recovery_code_used', 'user.recovery_codes_made', 'user.passkey_added', 'user.passkey_removed', 'school.created', 'school.updated', 'school.restored', 'school.upgraded', 'email_template.updated', 'email_template.deleted', 'template_secret.created', 'template_secret.updated', 'template_secret.deleted', 'webhook.created', 'webhook.updated', 'webhook.deleted', 'webhook.secret_rotated', 'webhook.target_refused', 'api_key.created', 'api_key.revoked', 'oauth_app.created', 'oauth_app.updated', 'grant.created', 'grant.revoked', 'grant.code_replayed', 'grant.token_reused', 'staff_member.created', 'staff_member.updated', 'staff_member.deleted');
+CREATE TABLE journal_runs (
+	school_id INTEGER NOT NULL,
+	last INTEGER NOT NULL,
+	number INTEGER NOT NULL,
+	at INTEGER NOT NULL,
+	actor TEXT NOT NULL,
+	type TEXT NOT NULL,
+	object_ids BLOB NOT NULL,
+	PRIMARY KEY (school_id, last)
+) STRICT;
