@@ -34,7 +34,7 @@ func copySales(ctx context.Context, dir string, size int) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, index := range indexes { // which are made anew faster than they are kept
+	for _, index := range indexes { // making them again is faster than keeping them
 		if _, err := db.ExecContext(ctx, "DROP INDEX "+index.name); err != nil {
 			return err
 		}
