@@ -1,6 +1,7 @@
 package oauth_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,10 +11,12 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -164,6 +167,21 @@ func (w *window) certify() {
 		})})
 		return errors.Join(courseErr, err)
 	})
+}
+
+// wantOnePage fails the test unless the page prints on one sheet, A4 on its side.
+func (w *window) wantOnePage() {
+	w.t.Helper()
+	var printed page.PrintToPDFResult
+	w.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) (err error) {
+		asked := true
+		printed, err = chromedp.Call(ctx, page.PrintToPDF, page.PrintToPDFParams{PreferCSSPageSize: &asked})
+		return err
+	}))
+	sheets := regexp.MustCompile(`/MediaBox ?\[0 0 84[0-9.]+ 59[0-9.]+\]`).FindAll(printed.Data, -1)
+	if all := bytes.Count(printed.Data, []byte("/MediaBox")); len(sheets) != 1 || all != 1 {
+		w.t.Errorf("it prints on %d sheets, %d of them A4 on its side", all, len(sheets))
+	}
 }
 
 // newAddress returns the secret of a link that confirms another address of the learner.
@@ -488,6 +506,9 @@ func TestPagesInABrowser(t *testing.T) {
 	w.leave(chromedp.Click("a[href='/account/certificates/1']"))
 	w.wantHeading("Certificate of completion")
 	look("certificate")
+	w.wantOnePage()
+	webtest.Eval[int](t, w.tab, "document.querySelectorAll('.certificate-name').forEach(e => e.textContent = 'W'.repeat(255)), 0")
+	w.wantOnePage()
 	w.open(identity + "confirm_email/" + w.newAddress("mira.okafor-lind@a-rather-long-name.example.com"))
 	w.wantHeading("Confirm your email address")
 	look("confirm-email")
