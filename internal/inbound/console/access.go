@@ -50,7 +50,7 @@ func endPath(id lyceum.UserID, p lyceum.Product) string {
 	return fmt.Sprintf("%s/%s/%d/end", accessPath(id), p.Kind, p.ID)
 }
 
-// showAccess serves GET /admin/settings/people/{id}/access.
+// showAccess serves GET /admin/people/{id}/access.
 func (c *console) showAccess(w http.ResponseWriter, r *http.Request, v *visit) error {
 	user, err := c.personAt(r, v)
 	if err != nil {
@@ -171,7 +171,7 @@ func giveForm(id lyceum.UserID) *form {
 	}
 }
 
-// giveAccess serves POST /admin/settings/people/{id}/access.
+// giveAccess serves POST /admin/people/{id}/access.
 func (c *console) giveAccess(w http.ResponseWriter, r *http.Request, v *visit) error {
 	user, err := c.personAt(r, v)
 	if err != nil {
@@ -244,7 +244,7 @@ type endPage struct {
 	Outcome outcome
 }
 
-// confirmEnd serves GET /admin/settings/people/{id}/access/{type}/{product}/end.
+// confirmEnd serves GET /admin/people/{id}/access/{type}/{product}/end.
 func (c *console) confirmEnd(w http.ResponseWriter, r *http.Request, v *visit) error {
 	user, product, err := c.heldAt(r, v)
 	if err != nil {
@@ -265,7 +265,7 @@ func (c *console) confirmEnd(w http.ResponseWriter, r *http.Request, v *visit) e
 	return c.show(w, r, http.StatusOK, "access_end.gohtml", v, "End access?", p)
 }
 
-// endAccess serves POST /admin/settings/people/{id}/access/{type}/{product}/end.
+// endAccess serves POST /admin/people/{id}/access/{type}/{product}/end.
 func (c *console) endAccess(w http.ResponseWriter, r *http.Request, v *visit) error {
 	user, product, err := c.heldAt(r, v)
 	if err == nil {

@@ -275,7 +275,7 @@ func TestKeyboardInABrowser(t *testing.T) {
 			t.Errorf("no ring around %s", seen[len(seen)-1])
 		}
 	}
-	want := "Skip to content|Northwind Academy|Overview|Transactions|Reports|Needs a look|Bulk changes|Comments|OAuth apps|API keys|Webhooks|Emails|Receipts|People|Staff|Audit log|Failed requests|Sign out|create an API key"
+	want := "Skip to content|Northwind Academy|Overview|Transactions|Reports|People|Needs a look|Bulk changes|Comments|OAuth apps|API keys|Webhooks|Emails|Receipts|Staff|Audit log|Failed requests|Sign out|create an API key"
 	if got := strings.Join(seen, "|"); got != want {
 		t.Errorf("Tab leads to %s, want %s", got, want)
 	}

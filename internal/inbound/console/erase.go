@@ -18,7 +18,7 @@ type erasePage struct {
 	Dumps   bool // backups are not known
 }
 
-// confirmErase serves GET /admin/settings/people/{id}/erase.
+// confirmErase serves GET /admin/people/{id}/erase.
 func (c *console) confirmErase(w http.ResponseWriter, r *http.Request, v *visit) error {
 	user, err := c.personAt(r, v)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *console) confirmErase(w http.ResponseWriter, r *http.Request, v *visit)
 	return c.show(w, r, http.StatusOK, "person_erase.gohtml", v, "Erase this person?", p)
 }
 
-// erasePerson serves POST /admin/settings/people/{id}/erase: the person is erased when
+// erasePerson serves POST /admin/people/{id}/erase: the person is erased when
 // the time to undo it is over.
 func (c *console) erasePerson(w http.ResponseWriter, r *http.Request, v *visit) error {
 	user, err := c.personAt(r, v)
@@ -64,7 +64,7 @@ func (c *console) erasePerson(w http.ResponseWriter, r *http.Request, v *visit) 
 	return c.show(w, r, http.StatusUnprocessableEntity, "person_erase.gohtml", v, "Erase this person?", p)
 }
 
-// undoErasure serves POST /admin/settings/people/{id}/undo-erase.
+// undoErasure serves POST /admin/people/{id}/undo-erase.
 func (c *console) undoErasure(w http.ResponseWriter, r *http.Request, v *visit) error {
 	user, err := c.personAt(r, v)
 	if err != nil {

@@ -23,7 +23,7 @@ and no. Files that you added to comments and answers are given by their addresse
 Passwords and other secrets are left out: they are stored so that nobody can read them.
 `
 
-// handOver serves POST /admin/settings/people/{id}/data. The file is made before it is
+// handOver serves POST /admin/people/{id}/data. The file is made before it is
 // sent: who reads slowly holds no connection to the database.
 func (c *console) handOver(w http.ResponseWriter, r *http.Request, v *visit) error {
 	user, err := c.personAt(r, v)

@@ -31,7 +31,7 @@ import (
 const (
 	appsPath = "/admin/settings/oauth-apps"
 	keysPath = "/admin/settings/api-keys"
-	people   = "/admin/settings/people"
+	people   = "/admin/people"
 	signIn   = "/secure/sign_in?next="
 	password = "four words that rhyme"
 )

@@ -19,7 +19,7 @@ type linkPage struct {
 // maxEmail is longer than any email address (RFC 5321, section 4.5.3.1).
 const maxEmail = 320
 
-// makeLink serves POST /admin/settings/people.
+// makeLink serves POST /admin/people.
 func (c *console) makeLink(w http.ResponseWriter, r *http.Request, v *visit) error {
 	var user lyceum.User
 	var link string

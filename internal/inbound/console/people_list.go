@@ -41,7 +41,7 @@ func (p *peoplePage) Most() int64 { return lyceum.MaxBeginning }
 // neverBegan is the value of the parameter began for those who never did.
 const neverBegan = "never"
 
-// listPeople serves GET /admin/settings/people.
+// listPeople serves GET /admin/people.
 func (c *console) listPeople(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return c.peoplePage(w, r, v, http.StatusOK, linkForm(newForm()))
 }

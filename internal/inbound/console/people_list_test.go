@@ -9,7 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var listedPerson = regexp.MustCompile(`scope="row"><a href="/admin/settings/people/(\d+)"`)
+var listedPerson = regexp.MustCompile(`scope="row"><a href="/admin/people/(\d+)"`)
 
 // peopleAt gives the people that the list shows, in its order.
 func (p *place) peopleAt(query string) string {

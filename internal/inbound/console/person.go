@@ -66,7 +66,7 @@ type boughtRow struct {
 
 func personPath(id lyceum.UserID) string { return fmt.Sprintf("%s/%d", peoplePath, id) }
 
-// showPerson serves GET /admin/settings/people/{id}.
+// showPerson serves GET /admin/people/{id}.
 func (c *console) showPerson(w http.ResponseWriter, r *http.Request, v *visit) error {
 	user, err := c.personAt(r, v)
 	if err != nil {
@@ -196,17 +196,17 @@ func (c *console) personAt(r *http.Request, v *visit) (lyceum.User, error) {
 	return c.Accounts.User(r.Context(), v.by(), id)
 }
 
-// disablePerson serves POST /admin/settings/people/{id}/disable.
+// disablePerson serves POST /admin/people/{id}/disable.
 func (c *console) disablePerson(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return c.deed(w, r, v, c.Accounts.SwitchOff, "person-off")
 }
 
-// enablePerson serves POST /admin/settings/people/{id}/enable.
+// enablePerson serves POST /admin/people/{id}/enable.
 func (c *console) enablePerson(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return c.deed(w, r, v, c.Accounts.SwitchOn, "person-on")
 }
 
-// signPersonOut serves POST /admin/settings/people/{id}/sign-out.
+// signPersonOut serves POST /admin/people/{id}/sign-out.
 func (c *console) signPersonOut(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return c.deed(w, r, v, c.Accounts.SignOutEverywhere, "person-out")
 }

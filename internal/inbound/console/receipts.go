@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -11,18 +12,24 @@ import (
 const (
 	receiptsPath = "/admin/settings/receipts"
 
-	// receiptRows is how many receipts stand on a page.
-	receiptRows = 50
+	// receiptSize is how many receipts stand on a page.
+	receiptSize = 50
 )
 
 // receiptPage is the seller's form, and the receipts.
 type receiptPage struct {
 	Form   *form // the seller
 	Listed *form // what the list asks
-	Rows   []sales.ReceiptDetail
+	Rows   []receiptRow
 	Total  int64
 	Turn   turn
 	Seller lyceum.Seller
+}
+
+type receiptRow struct {
+	sales.ReceiptDetail
+
+	Buyer person
 }
 
 var sellerFields = []string{"name", "address", "tax_number", "receipt_prefix"}
@@ -64,7 +71,7 @@ func (c *console) receiptPage(w http.ResponseWriter, r *http.Request, v *visit, 
 		return lyceum.InvalidFields(reads.wrong...)
 	}
 	found, err := c.Sales.Receipts(
-		r.Context(), v.by(), lyceum.ReceiptFilter{User: user}, lyceum.Page{Number: page.Else(1), Size: receiptRows},
+		r.Context(), v.by(), lyceum.ReceiptFilter{User: user}, lyceum.Page{Number: page.Else(1), Size: receiptSize},
 	)
 	if err != nil {
 		return err
@@ -72,9 +79,26 @@ func (c *console) receiptPage(w http.ResponseWriter, r *http.Request, v *visit, 
 	if p.Seller, err = c.Sales.Seller(r.Context(), v.by(), struct{}{}); err != nil {
 		return err
 	}
-	p.Rows, p.Total = found.Rows, found.Total
-	p.Turn = newTurn(p.Listed, []string{"user_id"}, receiptRows, int64(page.Else(1)), found.Total)
+	if p.Rows, err = c.receiptRows(r.Context(), v, found.Rows); err != nil {
+		return err
+	}
+	p.Total = found.Total
+	p.Turn = newTurn(p.Listed, []string{"user_id"}, receiptSize, int64(page.Else(1)), found.Total)
 	return c.show(w, r, statusFor(f), "receipts.gohtml", v, "Receipts", p)
+}
+
+// receiptRows adds the names of the buyers.
+func (c *console) receiptRows(ctx context.Context, v *visit, found []sales.ReceiptDetail) ([]receiptRow, error) {
+	users := make([]int32, len(found))
+	for i := range found {
+		users[i] = int32(found[i].User)
+	}
+	named, err := c.Names.In(ctx, v.School.ID).FindNames(lyceum.UserSequence, distinct(users))
+	rows := make([]receiptRow, len(found))
+	for i := range found {
+		rows[i] = receiptRow{found[i], personOf(named, found[i].User)}
+	}
+	return rows, err
 }
 
 // Turning is what the links to other pages are made of.

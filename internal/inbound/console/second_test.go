@@ -27,7 +27,7 @@ func TestR58StolenSession(t *testing.T) {
 			}
 			asked++
 			w := p.ask(p.owner, method, path, url.Values{"name": {"x"}, "permissions": {"read"}, "role": {"manager"}})
-			if to := w.Header().Get("Location"); w.Code != 303 || !strings.HasPrefix(to, "/secure/1/identity/confirm?next=%2Fadmin%2Fsettings%2F") {
+			if to := w.Header().Get("Location"); w.Code != 303 || !strings.HasPrefix(to, "/secure/1/identity/confirm?next=%2Fadmin%2F") {
 				t.Errorf("%s %s: %d to %q", method, path, w.Code, to)
 			}
 		}

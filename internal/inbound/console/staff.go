@@ -130,7 +130,7 @@ func (c *console) demandSecondFactor(w http.ResponseWriter, r *http.Request, v *
 	return done(w, r, staffPath, "changed")
 }
 
-// dropSecondFactor serves POST /admin/settings/people/{id}/second-factor.
+// dropSecondFactor serves POST /admin/people/{id}/second-factor.
 func (c *console) dropSecondFactor(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return c.deed(w, r, v, c.Accounts.RemoveSecondFactor, "second-dropped")
 }

@@ -84,8 +84,8 @@ func May(role lyceum.StaffRole, door string) bool {
 // they are: before keys, apps, webhooks, roles and erasing.
 func WantsFresh(door string) bool {
 	method, path, _ := strings.Cut(door, " ")
-	if strings.HasPrefix(path, "/admin/settings/people/") {
-		_, deed, _ := strings.Cut(strings.TrimPrefix(path, "/admin/settings/people/"), "/")
+	if strings.HasPrefix(path, "/admin/people/") {
+		_, deed, _ := strings.Cut(strings.TrimPrefix(path, "/admin/people/"), "/")
 		return slices.Contains([]string{"erase", "data", "second-factor"}, deed)
 	}
 	if path == "/admin/settings/staff" {
