@@ -2,13 +2,11 @@ package salesindex
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
-
-// salesGroups is the number of groups.
-const salesGroups = lyceum.SalesByCoupon + 1
 
 // span64 is a stretch of time in seconds since the year 1, both ends included.
 type span64 struct{ from, to int64 }
@@ -37,6 +35,7 @@ type adder struct {
 	days  *lyceum.DayFinder
 	// Of the sales that were added: when they were refunded.
 	refunds span64
+	seen    flags // so that looking at sales is not left out
 }
 
 func newAdder(m *main, group lyceum.SalesGroup, zone *time.Location, in span64) *adder {
@@ -85,6 +84,19 @@ func (a *adder) row(r *row, x *extra, m lyceum.SaleMarks) {
 	}
 }
 
+// handles adds sales of the main part. It looks at a few before it adds them, so that
+// memory delivers them together.
+func (a *adder) handles(list []uint32) {
+	for part := range slices.Chunk(list, 32) {
+		for _, h := range part {
+			a.seen ^= a.main.row(h).flags
+		}
+		for _, h := range part {
+			a.handle(h)
+		}
+	}
+}
+
 // handle adds a sale of the main part.
 func (a *adder) handle(h uint32) {
 	r := a.main.row(h)
@@ -96,6 +108,23 @@ func (a *adder) handle(h uint32) {
 		x = a.main.extra(h)
 	}
 	a.row(r, x, a.main.marks(h))
+}
+
+// part adds the sales of a subset in a block.
+func (a *adder) part(of subset, at int) {
+	b, members := a.main.blocks[at], of.in(at)
+	if members == nil {
+		a.block(b)
+		return
+	}
+	var handles [256]uint32
+	it := members.ManyIterator()
+	for n := it.NextMany(handles[:]); n > 0; n = it.NextMany(handles[:]) {
+		for i, o := range handles[:n] {
+			handles[i] = b.handle(int(o))
+		}
+		a.handles(handles[:n])
+	}
 }
 
 // block adds a block.

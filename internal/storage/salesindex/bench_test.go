@@ -217,6 +217,13 @@ func BenchmarkSum(b *testing.B) {
 		{"by affiliate", lyceum.SalesByAffiliate, nil},
 		{"of a plan", lyceum.SalesByDay, func(i int) lyceum.TransactionFilter { return plan(1 + i%9) }},
 		{"of a course", lyceum.SalesByDay, func(i int) lyceum.TransactionFilter { return course(1 + i%9) }},
+		{"of a course, by affiliate", lyceum.SalesByAffiliate, func(i int) lyceum.TransactionFilter { return course(1 + i%9) }},
+		{"of an affiliate", lyceum.SalesByDay, func(i int) lyceum.TransactionFilter {
+			return lyceum.TransactionFilter{AffiliateID: lyceum.Some(lyceum.AffiliateID(1 + i%9))}
+		}},
+		{"of an affiliate, by plan", lyceum.SalesByPlan, func(i int) lyceum.TransactionFilter {
+			return lyceum.TransactionFilter{AffiliateID: lyceum.Some(lyceum.AffiliateID(1 + i%9))}
+		}},
 		{"of a buyer", lyceum.SalesByDay, func(i int) lyceum.TransactionFilter {
 			return lyceum.TransactionFilter{UserID: lyceum.Some(lyceum.UserID(1 + i%99))}
 		}},
@@ -240,7 +247,9 @@ func BenchmarkSum(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			sum(0, 0, days) // makes the sums of blocks
+			for i := range 9 {
+				sum(i, 0, days) // makes the sums of blocks
+			}
 			var dearest time.Duration
 			b.ResetTimer()
 			begun := processors()

@@ -1,6 +1,9 @@
 package salesindex
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/lyceum-school/lyceum"
 )
 
@@ -44,6 +47,21 @@ func (c *cell) sale(r *row, x *extra, m lyceum.SaleMarks) {
 	if r.flags&chargeback != 0 {
 		c.chargebacks++
 		c.chargedBack += max(0, int64(r.price)-refunded)
+	}
+}
+
+// add adds the figures of another cell.
+func (c *cell) add(o *cell) {
+	c.addSales(o)
+	c.refunded += o.refunded
+}
+
+func (c *cell) negate() {
+	*c = cell{
+		cellKey: c.cellKey, sales: -c.sales, buyers: -c.buyers, renewals: -c.renewals, chargebacks: -c.chargebacks,
+		gross: -c.gross, tax: -c.tax, refundedOf: -c.refundedOf, refunded: -c.refunded, chargedBack: -c.chargedBack,
+		chargebackFees: -c.chargebackFees, affiliateFees: -c.affiliateFees, authorFees: -c.authorFees,
+		charge: -c.charge, revenue: -c.revenue,
 	}
 }
 
@@ -132,4 +150,31 @@ func (c *cells) dense(k cellKey) *int32 {
 		c.pages[k.currency][page] = p
 	}
 	return &p[n%uint32(len(p))]
+}
+
+// sums returns the cells by key, which spares Finish the moving of whole sums.
+func (c *cells) sums(names currencies) []lyceum.SalesSum {
+	order := make([]cellPlace, len(c.list))
+	for i := range c.list {
+		order[i] = cellPlace{c.list[i].order(), int32(i)}
+	}
+	slices.SortFunc(order, func(a, b cellPlace) int { return cmp.Compare(a.order, b.order) })
+	sums := make([]lyceum.SalesSum, len(c.list))
+	for i, at := range order {
+		sums[i] = c.list[at.place].sum(names)
+	}
+	return sums
+}
+
+type cellPlace struct {
+	order uint64
+	place int32
+}
+
+// order is that of the ids; those without one come first.
+func (k cellKey) order() uint64 {
+	if !k.has {
+		return uint64(k.currency)
+	}
+	return 1<<63 | uint64(uint32(k.id)^1<<31)<<16 | uint64(k.currency)
 }

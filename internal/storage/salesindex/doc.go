@@ -9,6 +9,9 @@
 // and for each value that a filter can name the handles that have it, as a list
 // in list order or, when they are many, as a bitmap of offsets per block.
 //
+// Sums are made of those of each block, which are kept from the first time that they
+// were asked for: of all sales, and of those with one value or flag.
+//
 // What readers see is immutable: a version of a main part and a tail of at
 // most a few hundred sales that came since. A write copies what it changes and
 // publishes the next version by one pointer, so that an answer's rows and

@@ -12,9 +12,12 @@ import (
 
 // Shrink makes blocks, tails, lists and segments small for a test.
 func Shrink(t testing.TB) {
-	b, l, r, n, s, c := blockRows, listRows, tailRows, longRows, segmentRows, salesPerCell
-	blockRows, listRows, tailRows, longRows, segmentRows, salesPerCell = 16, 6, 3, 3, pageRows, 1
-	t.Cleanup(func() { blockRows, listRows, tailRows, longRows, segmentRows, salesPerCell = b, l, r, n, s, c })
+	b, l, r, n, s := blockRows, listRows, tailRows, longRows, segmentRows
+	blockRows, listRows, tailRows, longRows, segmentRows = 16, 6, 3, 3, pageRows
+	t.Cleanup(func() { blockRows, listRows, tailRows, longRows, segmentRows = b, l, r, n, s })
+	c, m := salesPerCell, membersPerCell
+	salesPerCell, membersPerCell = 1, 1
+	t.Cleanup(func() { salesPerCell, membersPerCell = c, m })
 }
 
 // Shorten gives up after a few changes.

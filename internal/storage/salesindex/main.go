@@ -3,7 +3,6 @@ package salesindex
 import (
 	"slices"
 	"sort"
-	"sync/atomic"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/lyceum-school/lyceum"
@@ -31,7 +30,7 @@ type block struct {
 	first   uint32
 	n       int
 	handles []uint32 // nil: first, first+1, …
-	sums    atomic.Pointer[blockSums]
+	sums    blockSums
 }
 
 func (b *block) handle(o int) uint32 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -34,14 +33,14 @@ func (x *Index) Sum(queries ...lyceum.SalesSumQuery) ([][]lyceum.SalesSum, error
 }
 
 func (v *version) sum(q *lyceum.SalesSumQuery) ([]lyceum.SalesSum, error) {
-	in := spanOf(lyceum.Days(lyceum.Some(q.First), lyceum.Some(q.Last), q.Zone))
 	f := q.Filter
 	f.Created = lyceum.Period{}
+	in := spanOf(lyceum.Days(lyceum.Some(q.First), lyceum.Some(q.Last), q.Zone))
 	t := &totals{
 		adder: newAdder(v.main, q.Group, q.Zone, in), zone: q.Zone, first: q.First.Number(), last: q.Last.Number(),
 	}
-	if f == (lyceum.TransactionFilter{}) {
-		t.blocks()
+	if of, sole := v.main.sole(&f); sole {
+		t.blocks(of)
 	} else if created, concerns := t.reach(); concerns {
 		within := f
 		within.Created = created
@@ -58,11 +57,7 @@ func (v *version) sum(q *lyceum.SalesSumQuery) ([]lyceum.SalesSum, error) {
 			t.correct(&late.wrong[i])
 		}
 	}
-	sums := make([]lyceum.SalesSum, len(t.list))
-	for i := range t.list {
-		sums[i] = t.list[i].sum(v.main.names)
-	}
-	return q.Finish(sums)
+	return q.Finish(t.sums(v.main.names))
 }
 
 // totals are the sums of one query.
@@ -86,10 +81,12 @@ func (t *totals) aside(n int, part func(a *adder, i int)) {
 		return func(i int) { part(a, i) }
 	})
 	for _, a := range made {
+		if len(t.list) == 0 {
+			t.cells = a.cells
+			continue
+		}
 		for i := range a.list {
-			c := t.at(a.list[i].cellKey)
-			c.addSales(&a.list[i])
-			c.refunded += a.list[i].refunded
+			t.at(a.list[i].cellKey).add(&a.list[i])
 		}
 	}
 }
@@ -101,27 +98,41 @@ const partRows = 1 << 14
 func (t *totals) set(of set) {
 	n := of.len()
 	t.aside((n+partRows-1)/partRows, func(a *adder, i int) {
-		for _, h := range of.handles(make([]uint32, 0, partRows), i*partRows, min(partRows, n-i*partRows)) {
-			a.handle(h)
-		}
+		a.handles(of.handles(make([]uint32, 0, partRows), i*partRows, min(partRows, n-i*partRows)))
 	})
 }
 
-// blocks adds all sales of the main part: those of most blocks from their sums.
-func (t *totals) blocks() {
+// blocks adds sales of the main part: those of most blocks from their sums.
+func (t *totals) blocks(of subset) {
+	if of.others {
+		t.blocks(subset{kind: everySale})
+		rest := *t
+		rest.adder = newAdder(t.main, t.group, t.zone, t.in)
+		of.others = false
+		rest.blocks(of)
+		for i := range rest.list {
+			rest.list[i].negate()
+			t.at(rest.list[i].cellKey).add(&rest.list[i])
+		}
+		return
+	}
 	group := t.group
 	if group == lyceum.AllSales {
 		group = lyceum.SalesByDay // whose sums serve any period
 	}
 	t.aside(len(t.main.blocks), func(a *adder, i int) {
-		b := t.main.blocks[i]
-		switch kept := t.main.sumsOf(b, group, t.zone); {
+		if of.members != nil && (of.in(i) == nil || !t.concerns(i)) {
+			return
+		}
+		switch kept := t.main.sumsOf(i, of, group, t.zone); {
 		case kept.over:
-			t.block(a, b, kept)
+			if t.in.meets(t.main.sold(t.main.blocks[i])) || t.in.meets(kept.refunds) {
+				a.part(of, i)
+			}
 		case group == lyceum.SalesByDay:
 			t.days(a, kept.list)
 		default:
-			t.whole(a, b, kept)
+			t.whole(a, of, i, kept)
 		}
 	})
 }
@@ -134,20 +145,18 @@ func (t *totals) days(a *adder, days []cell) {
 			if t.group == lyceum.AllSales {
 				k.id, k.has = 0, false
 			}
-			to := a.at(k)
-			to.addSales(c)
-			to.refunded += c.refunded
+			a.at(k).add(c)
 		}
 	}
 }
 
 // whole adds the sums of a block that lies in the period, or does not meet it; sales
 // and refunds each.
-func (t *totals) whole(a *adder, b *block, kept *keptSums) {
-	sold := t.main.sold(b)
+func (t *totals) whole(a *adder, of subset, i int, kept *keptSums) {
+	sold := t.main.sold(t.main.blocks[i])
 	sales, refunds := t.in.covers(sold), t.in.covers(kept.refunds)
 	if !sales && t.in.meets(sold) || !refunds && t.in.meets(kept.refunds) {
-		a.block(b)
+		a.part(of, i)
 		return
 	}
 	if !sales && !refunds {
@@ -164,11 +173,10 @@ func (t *totals) whole(a *adder, b *block, kept *keptSums) {
 	}
 }
 
-// block adds a block without sums.
-func (t *totals) block(a *adder, b *block, kept *keptSums) {
-	if t.in.meets(t.main.sold(b)) || t.in.meets(kept.refunds) {
-		a.block(b)
-	}
+// concerns reports whether sales of a block were made or refunded in the period.
+func (t *totals) concerns(i int) bool {
+	return t.in.meets(t.main.sold(t.main.blocks[i])) ||
+		t.in.meets(t.main.sumsOf(i, subset{kind: everySale}, lyceum.SalesByDay, t.zone).refunds)
 }
 
 // reach returns when sales were made that the period may concern: in it, or so that
@@ -176,11 +184,7 @@ func (t *totals) block(a *adder, b *block, kept *keptSums) {
 func (t *totals) reach() (created lyceum.Period, concerns bool) {
 	concerned := make([]bool, len(t.main.blocks))
 	spread(len(concerned), func() func(int) {
-		return func(i int) {
-			b := t.main.blocks[i]
-			concerned[i] = t.in.meets(t.main.sold(b)) ||
-				t.in.meets(t.main.sumsOf(b, lyceum.SalesByDay, t.zone).refunds)
-		}
+		return func(i int) { concerned[i] = t.concerns(i) }
 	})
 	first := slices.Index(concerned, true)
 	if first < 0 {
@@ -199,52 +203,4 @@ func (t *totals) reach() (created lyceum.Period, concerns bool) {
 // sold returns when the sales of a block were made.
 func (m *main) sold(b *block) span64 {
 	return span64{m.key(b.handle(0)).at, m.key(b.handle(b.n - 1)).at}
-}
-
-// blockSums are the sums of a block by each group, as far as they were asked for and
-// are small beside its sales.
-type blockSums struct {
-	cells  atomic.Int64 // that are kept
-	groups [salesGroups]atomic.Pointer[keptSums]
-}
-
-// keptSums are the sums of a block by one group.
-type keptSums struct {
-	list    []cell
-	over    bool   // they would be too large
-	zone    string // of days
-	refunds span64
-}
-
-// salesPerCell is how many sales a block has for each cell that it may keep: cells
-// take at most 12 bytes a sale. Tests lower it.
-var salesPerCell int64 = 9
-
-// sumsOf returns the sums of a block, and makes and keeps them.
-func (m *main) sumsOf(b *block, group lyceum.SalesGroup, zone *time.Location) *keptSums {
-	sums := b.sums.Load()
-	if sums == nil {
-		b.sums.CompareAndSwap(nil, &blockSums{})
-		sums = b.sums.Load()
-	}
-	at := &sums.groups[group]
-	was := at.Load()
-	if was != nil && (group != lyceum.SalesByDay || was.zone == zone.String()) {
-		return was
-	}
-	a := newAdder(m, group, zone, allTime)
-	a.block(b)
-	made := &keptSums{list: append([]cell(nil), a.list...), zone: zone.String(), refunds: a.refunds}
-	more := int64(len(made.list))
-	if was != nil {
-		more -= int64(len(was.list))
-	}
-	if (sums.cells.Load()+more)*salesPerCell > int64(b.n) {
-		made.list, made.over = nil, true
-		more -= int64(len(a.list))
-	}
-	if at.CompareAndSwap(was, made) {
-		sums.cells.Add(more)
-	}
-	return made
 }

@@ -1,6 +1,7 @@
 package salesindex_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -11,7 +12,12 @@ import (
 // sumQueries draws queries for sums of the days around those of the model.
 func sumQueries(hour func() time.Time, n func(to int32) int32) []lyceum.SalesSumQuery {
 	var list []lyceum.SalesSumQuery
-	for _, f := range append([]lyceum.TransactionFilter{{}, {}}, filters(hour, n)[:2]...) {
+	all := filters(hour, n)
+	asked := []lyceum.TransactionFilter{{}, {}, all[n(1<<6-1)]}
+	for bit := range 6 {
+		asked = append(asked, all[1<<bit]) // one filter
+	}
+	for _, f := range asked {
 		f.Created = lyceum.Period{}
 		first := lyceum.Day{Year: 2023, Month: 12, Day: 31}.Add(int(n(4)))
 		q := lyceum.SalesSumQuery{
@@ -66,5 +72,29 @@ func TestTooManySums(t *testing.T) {
 	q.Most = 4
 	if _, err := x.Sum(q); lyceum.Public(err).Kind != lyceum.Invalid {
 		t.Errorf("five sums of at most four: %v", err)
+	}
+}
+
+// TestSumsTakeLittleMemory: whatever is asked for, what is kept of it is small.
+func TestSumsTakeLittleMemory(t *testing.T) {
+	const n = 70_000
+	x := school(t, rand.New(rand.NewPCG(7, 7)), n)
+	before := x.Bytes()
+	first := lyceum.DayAt(begin, time.UTC)
+	for i := range 50 {
+		for group := range lyceum.SalesByCoupon + 1 {
+			for _, f := range []lyceum.TransactionFilter{
+				{}, {PricingPlanID: lyceum.Some(lyceum.PricingPlanID(1 + i))}, {CourseID: lyceum.Some(lyceum.CourseID(1 + i))},
+				{AffiliateID: lyceum.Some(lyceum.AffiliateID(1 + i))}, {FullyRefunded: lyceum.Some(i%2 == 0)},
+			} {
+				q := lyceum.SalesSumQuery{Filter: f, First: first, Last: first.Add(90), Zone: zones[i%2], Group: group, Most: 10_000}
+				if _, err := x.Sum(q); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if more := float64(x.Bytes()-before) / n; more < 1 || more > 15 {
+		t.Errorf("the sums take %.1f bytes a sale", more)
 	}
 }
