@@ -84,8 +84,11 @@ func TestSumsTakeLittleMemory(t *testing.T) {
 	for i := range 50 {
 		for group := range lyceum.SalesByCoupon + 1 {
 			for _, f := range []lyceum.TransactionFilter{
-				{}, {PricingPlanID: lyceum.Some(lyceum.PricingPlanID(1 + i))}, {CourseID: lyceum.Some(lyceum.CourseID(1 + i))},
-				{AffiliateID: lyceum.Some(lyceum.AffiliateID(1 + i))}, {FullyRefunded: lyceum.Some(i%2 == 0)},
+				{},
+				{PricingPlanID: lyceum.Some(lyceum.PricingPlanID(1 + i))},
+				{CourseID: lyceum.Some(lyceum.CourseID(1 + i))},
+				{AffiliateID: lyceum.Some(lyceum.AffiliateID(1 + i))},
+				{FullyRefunded: lyceum.Some(i%2 == 0)},
 			} {
 				q := lyceum.SalesSumQuery{Filter: f, First: first, Last: first.Add(90), Zone: zones[i%2], Group: group, Most: 10_000}
 				if _, err := x.Sum(q); err != nil {
