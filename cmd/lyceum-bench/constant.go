@@ -95,6 +95,9 @@ func (constantBody) State() lyceum.Version { return lyceum.Version{Number: 1, At
 
 func (c constantBody) AppendJSON(b []byte) ([]byte, error) { return append(b, c...), nil }
 
+// maxConstant is the longest answer, in bytes.
+const maxConstant = 1 << 24
+
 // jsonLike are the characters of the answers.
 const jsonLike = `abcdefghijklmnopqrstuvwxyz0123456789_-:.,{}[] `
 
@@ -103,8 +106,8 @@ func newConstantFace(lengths []string) (constantFace, error) {
 	chance := rand.New(rand.NewPCG(1, 1))
 	for _, length := range lengths {
 		n, err := strconv.Atoi(length)
-		if err != nil || n < 2 || n > 1<<20 {
-			return nil, fmt.Errorf("constant takes lengths from 2 to %d bytes, not %q", 1<<20, length)
+		if err != nil || n < 2 || n > maxConstant {
+			return nil, fmt.Errorf("constant takes lengths from 2 to %d bytes, not %q", maxConstant, length)
 		}
 		text := make([]byte, n)
 		for i := range text {

@@ -57,6 +57,15 @@ func copySales(ctx context.Context, dir string, size int) (err error) {
 			return err
 		}
 	}
+	_, err = db.ExecContext(ctx, `UPDATE counters SET value = CASE name
+			WHEN 'transactions' THEN (SELECT count(*) FROM transactions)
+			WHEN 'transaction_id' THEN (SELECT max(transaction_id) FROM transactions)
+			WHEN 'sales' THEN (SELECT count(*) FROM sales)
+			ELSE (SELECT max(sale_id) FROM sales) END
+		WHERE name IN ('transactions', 'transaction_id', 'sales', 'sale_id')`)
+	if err != nil {
+		return err
+	}
 	return os.RemoveAll(filepath.Join(dir, "index")) // which knows nothing of the copies
 }
 
