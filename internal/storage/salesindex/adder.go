@@ -72,15 +72,20 @@ func (a *adder) row(r *row, x *extra, m lyceum.SaleMarks) {
 	if a.in.has(at) {
 		a.at(a.key(r, currency, at)).sale(r, x, m)
 	}
-	if x == nil || x.refunded == 0 {
-		return
+	if x != nil && x.refunded != 0 {
+		a.refund(r, x)
 	}
+}
+
+// refund adds what was refunded of a paid sale.
+func (a *adder) refund(r *row, x *extra) {
+	at := r.key().at
 	if x.hasTime {
 		at = x.refundedAt
 	}
 	a.refunds = a.refunds.with(at)
 	if a.in.has(at) {
-		a.at(a.key(r, currency, at)).refunded += int64(x.refunded)
+		a.at(a.key(r, x.currency, at)).refunded += int64(x.refunded)
 	}
 }
 
@@ -124,6 +129,34 @@ func (a *adder) part(of subset, at int) {
 			handles[i] = b.handle(int(o))
 		}
 		a.handles(handles[:n])
+	}
+}
+
+// partRefunds adds what was refunded of the sales of a subset in a block. It looks at
+// those that have an extra.
+func (a *adder) partRefunds(of subset, at int) {
+	b, members := a.main.blocks[at], of.in(at)
+	add := func(h, offset uint32, x *extra) {
+		if r := a.main.row(h); r.flags&paid != 0 && (members == nil || members.Contains(offset)) {
+			a.refund(r, x)
+		}
+	}
+	if b.handles != nil {
+		for o, h := range b.handles[:b.n] {
+			if a.main.row(h).flags&hasExtra != 0 {
+				add(h, uint32(o), a.main.extra(h))
+			}
+		}
+		return
+	}
+	end := b.first + uint32(b.n)
+	for page := b.first / pageRows; page*pageRows < end; page++ {
+		extras := a.main.chunks[page/chunkPages].extras[page%chunkPages]
+		for i := range extras {
+			if h := page*pageRows + uint32(extras[i].offset); b.first <= h && h < end {
+				add(h, h-b.first, &extras[i])
+			}
+		}
 	}
 }
 

@@ -15,9 +15,9 @@ func Shrink(t testing.TB) {
 	b, l, r, n, s := blockRows, listRows, tailRows, longRows, segmentRows
 	blockRows, listRows, tailRows, longRows, segmentRows = 16, 6, 3, 3, pageRows
 	t.Cleanup(func() { blockRows, listRows, tailRows, longRows, segmentRows = b, l, r, n, s })
-	c, m := salesPerCell, membersPerCell
-	salesPerCell, membersPerCell = 1, 1
-	t.Cleanup(func() { salesPerCell, membersPerCell = c, m })
+	k, m := keptBytes, membersPerCell
+	keptBytes, membersPerCell = 200, 1
+	t.Cleanup(func() { keptBytes, membersPerCell = k, m })
 }
 
 // Shorten gives up after a few changes.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/lyceum-school/lyceum"
@@ -83,14 +84,15 @@ type keptSums struct {
 	refunds span64
 }
 
+const cellBytes = int64(unsafe.Sizeof(cell{}))
+
 // cost is how many cells they take as much memory as.
 func (k *keptSums) cost() int64 { return int64(len(k.list)) + 2 }
 
-// Bounds, which tests lower.
+// Bounds, which tests change.
 var (
-	// salesPerCell is how many sales a block has for each cell that it may keep of all
-	// sales, and again of subsets: these and those take at most 7.5 bytes a sale.
-	salesPerCell int64 = 14
+	// keptBytes is what sums of all sales, and again those of subsets, may take a sale.
+	keptBytes int64 = 7
 	// membersPerCell is how many members of a subset a cell stands for at least.
 	membersPerCell int64 = 3
 )
@@ -112,7 +114,7 @@ func (m *main) sumsOf(at int, of subset, group lyceum.SalesGroup, zone *time.Loc
 		members: members, list: append([]cell(nil), a.list...), zone: zone.String(), refunds: a.refunds,
 	}
 	if members == nil || made.cost()*membersPerCell <= int64(members.GetCardinality()) {
-		b.sums.keep(key, *made, int64(b.n)/salesPerCell)
+		b.sums.keep(key, *made, int64(b.n)*keptBytes/cellBytes)
 	}
 	return made
 }

@@ -83,7 +83,7 @@ func (m *model) sale(r *rapid.T, id lyceum.TransactionID) lyceum.Transaction {
 		t.ChargebackFee = lyceum.Some(lyceum.Minor(n("fee", 1)))
 	}
 	if n("refunded", 2) == 0 {
-		t.RefundedAt, t.AmountRefunded = lyceum.Some(at.Add(time.Hour)), lyceum.Minor(n("amount", 2))
+		t.RefundedAt, t.AmountRefunded = lyceum.Some(at.Add(time.Duration(n("days", 2)*24+1)*time.Hour)), lyceum.Minor(n("amount", 2))
 	}
 	return t
 }

@@ -16,7 +16,7 @@ func (x *Index) Bytes() int64 {
 	n := m.size() + m.refunded.size() + m.chargebacks.size() + m.cache.size()
 	for _, b := range m.blocks {
 		n += int64(unsafe.Sizeof(*b)) + 16 + 4*int64(cap(b.handles))
-		n += b.sums.cost() * int64(unsafe.Sizeof(cell{}))
+		n += b.sums.cost() * cellBytes
 	}
 	for k := range m.postings {
 		n += m.postings[k].lists.size()

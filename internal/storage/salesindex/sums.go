@@ -150,26 +150,28 @@ func (t *totals) days(a *adder, days []cell) {
 	}
 }
 
-// whole adds the sums of a block that lies in the period, or does not meet it; sales
-// and refunds each.
+// whole adds the sums of a block: its sales if they lie in the period, and its refunds.
+// A block of which some sales lie in the period is added sale by sale.
 func (t *totals) whole(a *adder, of subset, i int, kept *keptSums) {
 	sold := t.main.sold(t.main.blocks[i])
 	sales, refunds := t.in.covers(sold), t.in.covers(kept.refunds)
-	if !sales && t.in.meets(sold) || !refunds && t.in.meets(kept.refunds) {
+	if !sales && t.in.meets(sold) {
 		a.part(of, i)
 		return
 	}
-	if !sales && !refunds {
-		return
+	if sales || refunds {
+		for i := range kept.list {
+			c := &kept.list[i]
+			if sales {
+				a.at(c.cellKey).addSales(c)
+			}
+			if refunds && c.refundedOf != 0 {
+				a.at(c.cellKey).refunded += c.refundedOf
+			}
+		}
 	}
-	for i := range kept.list {
-		c := &kept.list[i]
-		if sales {
-			a.at(c.cellKey).addSales(c)
-		}
-		if refunds && c.refundedOf != 0 {
-			a.at(c.cellKey).refunded += c.refundedOf
-		}
+	if !refunds && t.in.meets(kept.refunds) {
+		a.partRefunds(of, i)
 	}
 }
 
