@@ -148,6 +148,24 @@ func TestSalesToStopAreReadByAnIndex(t *testing.T) {
 	}
 }
 
+// The last payments of some sales are found without those of others.
+func TestLastPaymentsAreReadByAnIndex(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	v := store.In(t.Context(), 1)
+	by.seen = nil
+	if _, err := lyceum.All(v.Transactions, v, lyceum.TransactionQuery{LastOf: []lyceum.SaleID{1, 2}}); err != nil || len(by.seen) == 0 {
+		t.Fatal(err, by.seen)
+	}
+	for _, text := range slices.Clone(by.seen) {
+		for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
+			if strings.Contains(step[3], "SCAN") || strings.Contains(step[3], "INDEX transactions_created") {
+				t.Errorf("%s: %s", text, step[3])
+			}
+		}
+	}
+}
+
 // What is due of sales is found by an index, in its order.
 func TestDueSalesAreReadByAnIndex(t *testing.T) {
 	t.Parallel()

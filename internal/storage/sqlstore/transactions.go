@@ -66,8 +66,11 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 		}
 	},
 	order: func(q lyceum.TransactionQuery) string {
-		if q.RefundedElsewhere.Present {
+		switch {
+		case q.RefundedElsewhere.Present:
 			return "refunded_at, transaction_id"
+		case q.LastOf != nil: // by time, all of the school's would be looked at
+			return "transaction_id"
 		}
 		return strings.TrimPrefix(orderBy(q.Order), " ORDER BY ")
 	},
