@@ -92,6 +92,9 @@ func (s settings) sandbox(ctx context.Context, dir string, size int) (*server, e
 		"--data", dir)
 }
 
+// gaugeEvery is how often a server measures its indexes.
+const gaugeEvery = time.Minute
+
 // reportMemory gives the bytes of the index of a school before its first report and
 // after one of each question.
 func (s settings) reportMemory(ctx context.Context, dir string) (before, after float64, err error) {
@@ -113,7 +116,11 @@ func (s settings) reportMemory(ctx context.Context, dir string) (before, after f
 			return 0, 0, err
 		}
 	}
-	gauges, err = served.gauges(ctx)
+	for begin := time.Now(); time.Since(begin) < 2*gaugeEvery; time.Sleep(time.Second) {
+		if gauges, err = served.gauges(ctx); err != nil || gauges["lyceum_sales_index_bytes"] > before {
+			break
+		}
+	}
 	return before, gauges["lyceum_sales_index_bytes"], err
 }
 

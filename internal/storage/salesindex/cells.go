@@ -152,11 +152,21 @@ func (c *cells) dense(k cellKey) *int32 {
 	return &p[n%uint32(len(p))]
 }
 
-// sums returns the cells by key, which spares Finish the moving of whole sums.
+// sums returns the cells in the order that Finish gives them, which spares it the moving
+// of whole sums.
 func (c *cells) sums(names currencies) []lyceum.SalesSum {
+	codes := make([]uint16, len(names))
+	for i := range codes {
+		codes[i] = uint16(i)
+	}
+	slices.SortFunc(codes, func(a, b uint16) int { return cmp.Compare(names[a], names[b]) })
+	ranks := make([]uint16, len(names))
+	for rank, code := range codes {
+		ranks[code] = uint16(rank)
+	}
 	order := make([]cellPlace, len(c.list))
 	for i := range c.list {
-		order[i] = cellPlace{c.list[i].order(), int32(i)}
+		order[i] = cellPlace{c.list[i].order(ranks), int32(i)}
 	}
 	slices.SortFunc(order, func(a, b cellPlace) int { return cmp.Compare(a.order, b.order) })
 	sums := make([]lyceum.SalesSum, len(c.list))
@@ -171,10 +181,11 @@ type cellPlace struct {
 	place int32
 }
 
-// order is that of the ids; those without one come first.
-func (k cellKey) order() uint64 {
+// order is that of the ids, and then of the currencies, which have these ranks; those
+// without an id come first.
+func (k cellKey) order(ranks []uint16) uint64 {
 	if !k.has {
-		return uint64(k.currency)
+		return uint64(ranks[k.currency])
 	}
-	return 1<<63 | uint64(uint32(k.id)^1<<31)<<16 | uint64(k.currency)
+	return 1<<63 | uint64(uint32(k.id)^1<<31)<<16 | uint64(ranks[k.currency])
 }
