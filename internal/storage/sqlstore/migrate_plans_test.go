@@ -166,6 +166,25 @@ func TestLastPaymentsAreReadByAnIndex(t *testing.T) {
 	}
 }
 
+// The purchases of a buyer are found without those of others.
+func TestPurchasesOfABuyerAreReadByAnIndex(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	v := store.In(t.Context(), 1)
+	by.seen = nil
+	mine := lyceum.SaleFilter{Purchases: lyceum.Some(lyceum.PurchaseFilter{User: lyceum.Some(lyceum.UserID(7))})}
+	if _, err := v.Sales.List(v, mine, lyceum.Page{Number: 1, Size: 25}); err != nil || len(by.seen) == 0 {
+		t.Fatal(err, by.seen)
+	}
+	for _, text := range slices.Clone(by.seen) {
+		for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
+			if strings.Contains(step[3], "SCAN sales") || strings.Contains(step[3], "INDEX sales_purchased") {
+				t.Errorf("%s: %s", text, step[3])
+			}
+		}
+	}
+}
+
 // What is due of sales is found by an index, in its order.
 func TestDueSalesAreReadByAnIndex(t *testing.T) {
 	t.Parallel()
