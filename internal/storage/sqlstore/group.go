@@ -86,7 +86,7 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 	if g.rehearsal != nil {
 		return g.rehearsal.each(g, of, in, text, args, dest, visit)
 	}
-	if a := g.answers.find(text, args); a != nil && !g.met(of, in, 0) && !(g.settled && of.ofBooks()) {
+	if a := g.answers.find(text, args); a != nil && !g.met(of, in, 0) && (!g.settled || !of.ofBooks()) {
 		return a.each(g.session, dest, visit)
 	}
 	if g.met(of, in, g.flushed) {

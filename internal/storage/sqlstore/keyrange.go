@@ -40,8 +40,8 @@ func findKeys(
 			return err
 		}
 	}
-	return inGroups(q, in, "SELECT "+columns+" FROM "+table+" WHERE school_id = $1 AND "+key+" IN ", "", school, rest, dest,
-		visit)
+	return inGroups(q, in, "SELECT "+columns+" FROM "+table+" WHERE school_id = $1 AND "+key+" IN ", "", school,
+		rest, dest, visit)
 }
 
 // rangesOf splits keys into ranges, each in ascending order, and those that lie alone or

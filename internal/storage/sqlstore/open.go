@@ -156,9 +156,15 @@ func pragmaTimeout(d time.Duration) string { return strconv.FormatInt(d.Millisec
 // sqlitePragmas are those of a connection that may write, as name and value.
 func sqlitePragmas(synchronous Synchronous) [][2]string {
 	return [][2]string{
-		{"busy_timeout", pragmaTimeout(busyTimeout)}, {"journal_mode", "WAL"}, {"synchronous", string(synchronous)},
-		{"foreign_keys", "1"}, {"temp_store", "memory"}, {"wal_autocheckpoint", "8000"}, {"secure_delete", "1"},
-		{"cache_size", cacheSize}, {"journal_size_limit", logLimit},
+		{"busy_timeout", pragmaTimeout(busyTimeout)},
+		{"journal_mode", "WAL"},
+		{"synchronous", string(synchronous)},
+		{"foreign_keys", "1"},
+		{"temp_store", "memory"},
+		{"wal_autocheckpoint", "8000"},
+		{"secure_delete", "1"},
+		{"cache_size", cacheSize},
+		{"journal_size_limit", logLimit},
 	}
 }
 

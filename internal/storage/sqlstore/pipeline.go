@@ -132,7 +132,7 @@ func eachRow(results pgx.BatchResults, visit func(row []any) error) error {
 // valueIn gives a value as database/sql would.
 func valueIn(conn *pgx.Conn, oid uint32, format int16, raw []byte) (any, error) {
 	if raw == nil {
-		return nil, nil
+		return nil, nil //nolint:nilnil // NULL
 	}
 	if format == pgx.BinaryFormatCode {
 		switch oid {

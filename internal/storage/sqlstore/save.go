@@ -147,7 +147,8 @@ func insert[T any](t *tx, table *table[T], rows []T) error {
 		row := &rows[i]
 		table.touch(t, row)
 		err := t.q.group.add(edit{
-			table: table.name, list: table.list(), columns: table.columns, school: int64(t.stamp.School), values: table.bind(row),
+			table: table.name, list: table.list(), columns: table.columns,
+			school: int64(t.stamp.School), values: table.bind(row),
 		})
 		if err != nil {
 			return fmt.Errorf("insert %s: %w", table.name, err)

@@ -79,7 +79,7 @@ func (p *pool) changePostgres(ctx context.Context, do func(*session) (commit boo
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	return conn.Raw(func(raw any) error {
 		q := &pipeline{ctx: ctx, conn: raw.(*stdlib.Conn).Conn(), trace: p.trace, queue: &pgx.Batch{}}
 		defer q.rollBack() // also when do panics
