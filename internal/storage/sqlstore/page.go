@@ -8,8 +8,8 @@ import (
 )
 
 // pageBy reads a page and its total in one statement, which sees one moment; a
-// page without rows asks for its total apart. The statement is completed with
-// its limit and has the total as its first column.
+// page without rows asks for its total apart, unless it is the first one. The
+// statement is completed with its limit and has the total as its first column.
 func pageBy[T any](
 	v *view, phrase func(limit string) string, w *where, count total, p lyceum.Page, scan func(*T) []any,
 ) (found []T, n int64, err error) {
@@ -23,7 +23,7 @@ func pageBy[T any](
 			return nil
 		})
 	}
-	if err = read(v.q); err == nil && len(found) == 0 {
+	if err = read(v.q); err == nil && len(found) == 0 && !count.ofPage(p) {
 		err = v.atOnce(func(q *session) error {
 			if err := read(q); err != nil || len(found) > 0 {
 				return err
@@ -75,6 +75,10 @@ type total struct {
 	args int
 	kept bool // by a counter: it takes no time
 }
+
+// ofPage reports whether the rows of a page are the first of those that are counted: if
+// it has none, there are none.
+func (t total) ofPage(p lyceum.Page) bool { return !t.kept && p.Offset() == 0 && p.Size > 0 }
 
 // counted is the total of the rows that pass the conditions.
 func counted(from string, w *where) total {

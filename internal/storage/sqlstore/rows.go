@@ -204,16 +204,16 @@ func (n *noun[ID, T, F]) First(from lyceum.Source, f F) (row T, found bool, err 
 }
 
 // List reads a page and its total in one statement, which sees one moment; a
-// page without rows asks for its total apart.
+// page without rows asks for its total apart, unless it is the first one.
 func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Listing[T], error) {
 	v := viewOf(from)
 	w := n.where(v.school, f)
 	count := n.total(f, w)
-	size, offset := int64(p.Size), p.Offset()
+	size, offset, all := int64(p.Size), p.Offset(), count.ofPage(p)
 	if n.after != nil {
 		if id := n.after(f); id.Present {
 			w.and(n.key.name+" > ?", n.key.arg(id.Value))
-			offset = 0
+			offset, all = 0, false
 		}
 	}
 	var r *ranking
@@ -248,7 +248,7 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 		return unlessFull(err)
 	}
 	err := read(v.q)
-	if err == nil && len(listing.Rows) == 0 {
+	if err == nil && len(listing.Rows) == 0 && !all {
 		err = v.atOnce(func(q *session) error {
 			if err := read(q); err != nil || len(listing.Rows) > 0 {
 				return err
