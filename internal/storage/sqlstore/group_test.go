@@ -31,7 +31,8 @@ type deed struct {
 var errRefused = lyceum.Errorf(lyceum.Conflict, "refused")
 
 // makeDeed makes up a change of up to five steps, some of which fail, some of which
-// break a unique or a foreign key, and some of which ask for what others wrote.
+// break a unique or a foreign key, and some of which ask for what others wrote. As
+// rules do, it looks for a user before it writes what refers to them.
 func makeDeed(r *rand.Rand) *deed {
 	type step = func(tx lyceum.Tx, found func(string, ...any)) error
 	var steps []step
@@ -73,6 +74,9 @@ func makeDeed(r *rand.Rand) *deed {
 				return err
 			},
 			func(tx lyceum.Tx, found func(string, ...any)) error {
+				if _, err := tx.Users.Get(tx, id); err != nil {
+					return err
+				}
 				eid, err := tx.Enrollments.NextID(tx)
 				if err != nil {
 					return err
@@ -91,6 +95,9 @@ func makeDeed(r *rand.Rand) *deed {
 				return tx.Enrollments.Update(tx, e)
 			},
 			func(tx lyceum.Tx, found func(string, ...any)) error {
+				if _, err := tx.Users.Get(tx, id); err != nil {
+					return err
+				}
 				saved, err := tx.SetTags(id, []string{email})
 				found("tags %+v", saved)
 				return err
@@ -106,6 +113,9 @@ func makeDeed(r *rand.Rand) *deed {
 				return err
 			},
 			func(tx lyceum.Tx, found func(string, ...any)) error {
+				if _, err := tx.Users.Get(tx, id); err != nil {
+					return err
+				}
 				bid, err := tx.Blocks.NextID(tx)
 				if err != nil {
 					return err
