@@ -60,6 +60,10 @@ type dialect struct {
 	// cancellable tells that a context may end a statement midway. SQLite's
 	// connections have been seen to answer SQLITE_INTERRUPT for ever after.
 	cancellable bool
+	// pipelined tells that a statement is a round trip, so that statements of a change
+	// go together; and that one that fails ends its transaction, unless there is a
+	// savepoint.
+	pipelined bool
 	// lanes is the number of writers.
 	lanes int
 	// turn waits until no other transaction changes a school, and keeps the
@@ -164,6 +168,7 @@ func postgresDialect() *dialect {
 		schemaTurn:  schemaLock,
 		rebind:      func(text string) string { return text },
 		cancellable: true,
+		pipelined:   true,
 		lanes:       8,
 		indexed:     func(string) string { return "" },
 		lease:       postgresLease,

@@ -9,7 +9,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// direct is a connection to a SQLite file that only reads. It goes past
+// direct is a connection to a SQLite file. It goes past
 // database/sql and past the lock which its driver takes for every value: handing
 // the values over costs more than finding them. It belongs to one goroutine.
 type direct struct {
@@ -18,12 +18,12 @@ type direct struct {
 	kept  map[string]*sqlite.Stmt // that nobody uses, by text with $n
 }
 
-// openDirect opens a connection for reading.
-func openDirect(f *files, trace func(string)) (*direct, error) {
+// openDirect opens a connection, which begins with some pragmas.
+func openDirect(f *files, trace func(string), flags sqlite.OpenFlags, pragmas ...string) (*direct, error) {
 	if moved := f.look(); moved != nil {
 		return nil, moved
 	}
-	conn, err := sqlite.OpenConn(f.path, sqlite.OpenReadOnly)
+	conn, err := sqlite.OpenConn(f.path, flags)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", f.path, err)
 	}
@@ -31,7 +31,13 @@ func openDirect(f *files, trace func(string)) (*direct, error) {
 		return nil, errors.Join(moved, conn.Close())
 	}
 	conn.SetBusyTimeout(busyTimeout)
-	return &direct{conn: conn, trace: trace, kept: map[string]*sqlite.Stmt{}}, nil
+	d := &direct{conn: conn, trace: trace, kept: map[string]*sqlite.Stmt{}}
+	for _, pragma := range pragmas {
+		if err := d.run("PRAGMA " + pragma); err != nil {
+			return nil, errors.Join(err, d.close())
+		}
+	}
+	return d, nil
 }
 
 func (d *direct) close() error {
@@ -46,6 +52,11 @@ func (d *direct) close() error {
 func (d *direct) each(text string, args, dest []any, visit func() error) error {
 	d.trace(text)
 	return d.step(text, args, dest, visit)
+}
+
+// later implements link: a statement costs no round trip.
+func (d *direct) later(text string, args []any) error {
+	return d.each(text, args, nil, func() error { return nil })
 }
 
 // run runs a statement that gives nothing, and that nobody asked for.

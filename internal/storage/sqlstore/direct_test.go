@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"zombiezen.com/go/sqlite"
 )
 
 // anything is a destination that keeps what it is given.
@@ -77,7 +79,7 @@ func TestDirectFaults(t *testing.T) {
 		{"no database", garbage, faultDamaged},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			q, err := openDirect(&files{path: test.path}, func(string) {})
+			q, err := openDirect(&files{path: test.path}, func(string) {}, sqlite.OpenReadOnly)
 			if err == nil {
 				defer q.close()
 				err = q.each("SELECT count(*) FROM schools", nil, []any{&sql.NullInt64{}}, func() error { return nil })

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -62,28 +61,34 @@ func (t *tx) countOpen(e *lyceum.Enrollment, by int64) {
 	t.count(openCounter(e.Course), by)
 }
 
-// BeginEnrollment is one statement for the enrollment and one for the progress,
-// because enrolling and every sale ask for it.
+// BeginEnrollment is one query and up to two rows, because enrolling and every sale
+// ask for it.
 func (t *tx) BeginEnrollment(e lyceum.Enrollment) (bool, error) {
-	w := &where{args: append([]any{int64(t.stamp.School)}, enrollments.bind(&e)...)}
-	values := strings.Trim(placeholders(1, len(w.args)), "()")
-	w.and("EXISTS (SELECT 1 FROM courses WHERE school_id = ? AND course_id = ?)",
-		int64(t.stamp.School), int64(e.Course))
-	w.and("EXISTS (SELECT 1 FROM users WHERE school_id = ? AND user_id = ? AND "+notErased+")",
-		int64(t.stamp.School), int64(e.User))
-	var id int32
-	begun, err := t.q.one("INSERT INTO enrollments (school_id, "+enrollments.list()+") SELECT "+values+w.String()+
-		" ON CONFLICT (school_id, user_id, course_id) WHERE ended_at IS NULL DO NOTHING RETURNING enrollment_id",
-		w.args, scanInt(&id))
+	args := []any{int64(t.stamp.School), int64(e.Course), int64(e.User)}
+	in := scope{
+		[]string{enrollments.name, progress.name}, []equal{{"course_id", args[1:2]}, {"user_id", args[2:]}},
+	}
+	var enrolled, studied int64
+	there, err := t.q.oneIn(in, `SELECT
+		(SELECT count(*) FROM enrollments e WHERE e.school_id = $1 AND e.course_id = $2 AND e.user_id = $3
+			AND e.ended_at IS NULL),
+		(SELECT count(*) FROM progress p WHERE p.school_id = $1 AND p.course_id = $2 AND p.user_id = $3)
+		WHERE EXISTS (SELECT 1 FROM courses WHERE school_id = $1 AND course_id = $2)
+		AND EXISTS (SELECT 1 FROM users WHERE school_id = $1 AND user_id = $3 AND `+notErased+")",
+		args, scanInt(&enrolled), scanInt(&studied))
 	if err != nil {
 		return false, fmt.Errorf("begin enrollment: %w", err)
 	}
-	if !begun {
+	if !there || enrolled > 0 {
 		return false, nil
 	}
-	delete(t.unused, ticket{lyceum.EnrollmentSequence, id})
-	t.countOpen(&e, 1)
-	t.Note(lyceum.EnrollmentCreated, id)
+	delete(t.unused, ticket{lyceum.EnrollmentSequence, int32(e.ID)})
+	if err := insert(t, &enrollments.table, []lyceum.Enrollment{e}); err != nil {
+		return false, err
+	}
+	if studied > 0 {
+		return true, nil
+	}
 	return true, t.beginProgress(e.User, e.Course)
 }
 

@@ -21,10 +21,11 @@ const (
 func findKeys(
 	q *session, columns, table, key string, school lyceum.SchoolID, keys, dest []any, visit func(),
 ) error {
+	in := scope{[]string{table}, []equal{{key, keys}}}
 	ranges, rest := rangesOf(keys)
 	for _, wanted := range ranges {
 		var id int64
-		err := q.each("SELECT "+key+", "+columns+" FROM "+table+" WHERE school_id = $1 AND "+key+" >= $2 AND "+key+
+		err := q.eachIn(in, "SELECT "+key+", "+columns+" FROM "+table+" WHERE school_id = $1 AND "+key+" >= $2 AND "+key+
 			" <= $3 ORDER BY "+key, []any{int64(school), wanted[0], wanted[len(wanted)-1]},
 			append([]any{scanInt(&id)}, dest...), func() error {
 				for wanted[0].(int64) < id {
@@ -39,7 +40,8 @@ func findKeys(
 			return err
 		}
 	}
-	return inChunks(q, "SELECT "+columns+" FROM "+table+" WHERE school_id = $1 AND "+key+" IN ", school, rest, dest, visit)
+	return inGroups(q, in, "SELECT "+columns+" FROM "+table+" WHERE school_id = $1 AND "+key+" IN ", "", school, rest, dest,
+		visit)
 }
 
 // rangesOf splits keys into ranges, each in ascending order, and those that lie alone or

@@ -153,11 +153,21 @@ const busyTimeout = 10 * time.Second
 // pragmaTimeout is a time as SQLite's pragma takes it.
 func pragmaTimeout(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
+// sqlitePragmas are those of a connection that may write, as name and value.
+func sqlitePragmas(synchronous Synchronous) [][2]string {
+	return [][2]string{
+		{"busy_timeout", pragmaTimeout(busyTimeout)}, {"journal_mode", "WAL"}, {"synchronous", string(synchronous)},
+		{"foreign_keys", "1"}, {"temp_store", "memory"}, {"wal_autocheckpoint", "8000"}, {"secure_delete", "1"},
+		{"cache_size", cacheSize}, {"journal_size_limit", logLimit},
+	}
+}
+
 func sqliteDSN(path string, synchronous Synchronous, more string) string {
-	return fileDSN(path, "_pragma=busy_timeout("+pragmaTimeout(busyTimeout)+")&_pragma=journal_mode(WAL)"+
-		"&_pragma=synchronous("+string(synchronous)+")&_pragma=foreign_keys(1)&_pragma=temp_store(memory)"+
-		"&_pragma=wal_autocheckpoint(8000)&_pragma=secure_delete(1)&_pragma=cache_size("+cacheSize+")"+
-		"&_pragma=journal_size_limit("+logLimit+")&"+more)
+	var query strings.Builder
+	for _, pragma := range sqlitePragmas(synchronous) {
+		query.WriteString("_pragma=" + pragma[0] + "(" + pragma[1] + ")&")
+	}
+	return fileDSN(path, query.String()+more)
 }
 
 func fileDSN(path, query string) string {
@@ -269,9 +279,19 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 	s.lists.open(s)
 	if of != nil {
 		of.log, s.reads.direct = log, newReaders(of, s.reads.trace)
+		s.writes.writer = &writer{files: of}
+		for _, pragma := range sqlitePragmas(o.Synchronous) {
+			s.writes.writer.pragmas = append(s.writes.writer.pragmas, pragma[0]+" = "+pragma[1])
+		}
 	}
 	if err := s.migrate(ctx, &o); err != nil {
 		return nil, errors.Join(err, s.closePools())
+	}
+	if d.pipelined {
+		var err error
+		if s.writes.ranks, err = s.reads.readRanks(ctx); err != nil {
+			return nil, errors.Join(err, s.closePools())
+		}
 	}
 	for range d.lanes {
 		l := newLane()

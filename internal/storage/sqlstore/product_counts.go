@@ -41,7 +41,7 @@ func (v *view) CountProducts(
 	} {
 		var id int32
 		var n int64
-		err := inGroups(v.q, part.text+" AND x.product_id IN ", " GROUP BY x.product_id", v.school, int32Args(ids),
+		err := inGroups(v.q, scope{}, part.text+" AND x.product_id IN ", " GROUP BY x.product_id", v.school, int32Args(ids),
 			[]any{scanInt(&id), scanInt(&n)}, func() {
 				of := counts[id]
 				part.set(&of, n)
@@ -64,7 +64,7 @@ func (v *view) countAttachments(counts map[int32]lyceum.ProductCounts, ids []int
 	var id int32
 	var n int64
 	var kind string
-	return inGroups(v.q, "SELECT x.digital_download_id, count(*), max(x.kind) FROM download_attachments x "+
+	return inGroups(v.q, scope{}, "SELECT x.digital_download_id, count(*), max(x.kind) FROM download_attachments x "+
 		"WHERE x.school_id = $1 AND x.digital_download_id IN ", " GROUP BY x.digital_download_id", v.school, int32Args(ids),
 		[]any{scanInt(&id), scanInt(&n), scanText(&kind)}, func() {
 			of := counts[id]

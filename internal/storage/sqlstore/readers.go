@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"zombiezen.com/go/sqlite"
 )
 
 // mostReaders is how many connections read at a time.
@@ -86,16 +88,8 @@ func (r *readers) take(ctx context.Context) (*direct, error) {
 }
 
 func (r *readers) open() (*direct, error) {
-	d, err := openDirect(r.files, r.trace)
-	if err != nil {
-		return nil, err
-	}
-	for _, pragma := range [...]string{"query_only = 1", "temp_store = memory", "cache_size = " + cacheSize} {
-		if err := d.run("PRAGMA " + pragma); err != nil {
-			return nil, errors.Join(err, d.close())
-		}
-	}
-	return d, nil
+	return openDirect(r.files, r.trace, sqlite.OpenReadOnly, "query_only = 1", "temp_store = memory",
+		"cache_size = "+cacheSize)
 }
 
 func (r *readers) give(d *direct) {

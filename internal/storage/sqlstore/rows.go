@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,7 +25,6 @@ type noun[ID lyceum.Key, T, F any] struct {
 	count  func(F, *where) total    // counts the rows, or reads a counter, if nil
 	after  func(F) lyceum.Opt[ID]   // a list may go on after a key
 	secret bool                     // the change feed does not show it
-	fixed  []string                 // columns that never change: Update finds the row by them, too
 	loose  setter[T]                // of all others
 	// show completes rows for the change feed, and weighShown returns how many
 	// bytes of JSON such a one takes at most; nil: rows are shown as they are.
@@ -132,8 +132,9 @@ func (n *noun[ID, T, F]) Get(from lyceum.Source, id ID) (T, error) {
 func (n *noun[ID, T, F]) get(v *view, id ID) (row T, found bool, err error) {
 	r := n.reader()
 	defer n.done(r)
-	found, err = v.q.one("SELECT "+n.list()+" FROM "+n.name+n.visible()+n.key.name+" = $2",
-		[]any{int64(v.school), n.key.arg(id)}, r.dest...)
+	key := n.key.arg(id)
+	found, err = v.q.oneIn(scope{[]string{n.name}, []equal{{n.key.name, []any{key}}}},
+		"SELECT "+n.list()+" FROM "+n.name+n.visible()+n.key.name+" = $2", []any{int64(v.school), key}, r.dest...)
 	if err != nil {
 		err = fmt.Errorf("get %s: %w", n.what, err)
 	}
@@ -180,8 +181,8 @@ func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) err
 	w := n.where(v.school, f)
 	r := n.reader()
 	defer n.done(r)
-	return v.public(v.q.each("SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f), w.args, r.dest,
-		func() error {
+	return v.public(v.q.eachIn(n.scope(w), "SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f), w.args,
+		r.dest, func() error {
 			if err := v.ctx.Err(); err != nil {
 				return err
 			}
@@ -194,7 +195,8 @@ func (n *noun[ID, T, F]) First(from lyceum.Source, f F) (row T, found bool, err 
 	w := n.where(v.school, f)
 	r := n.reader()
 	defer n.done(r)
-	found, err = v.q.one("SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f)+" LIMIT 1", w.args, r.dest...)
+	found, err = v.q.oneIn(n.scope(w), "SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f)+" LIMIT 1",
+		w.args, r.dest...)
 	if err != nil {
 		err = v.public(fmt.Errorf("find first %s: %w", n.what, err))
 	}
@@ -323,6 +325,15 @@ func (n *noun[ID, T, F]) where(school lyceum.SchoolID, f F) *where {
 	return w
 }
 
+// scope is what the conditions of a query say of the rows that it finds.
+func (n *noun[ID, T, F]) scope(w *where) scope {
+	if of, is := viewTables[n.name]; is { // it has one of its tables' users, and products of others
+		byUser := slices.DeleteFunc(slices.Clone(w.equals), func(e equal) bool { return e.column != "user_id" })
+		return scope{of[:1], byUser}
+	}
+	return scope{[]string{n.name}, w.equals}
+}
+
 func (n *noun[ID, T, F]) from(v *view, f F) string {
 	if n.hint == nil {
 		return n.name
@@ -433,6 +444,7 @@ func (n *noun[ID, T, F]) Delete(tx lyceum.Tx, id ID) error {
 	w := &where{}
 	w.and("school_id = ?", int64(tx.School()))
 	w.and(n.key.name+" = ?", n.key.arg(id))
+	w.equals = []equal{{n.key.name, w.args[1:]}}
 	deleted, err := n.clear(txOf(tx), w)
 	if err == nil && deleted == 0 {
 		err = n.missing(id)
@@ -444,7 +456,13 @@ func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
 	return n.clear(txOf(tx), n.where(tx.School(), f))
 }
 
+// clear deletes rows. It looks first whether there are any: most often there are none,
+// and a change need not wait for the answer to a query alone.
 func (n *noun[ID, T, F]) clear(t *tx, w *where) (deleted int, err error) {
+	there, err := t.q.oneIn(n.scope(w), "SELECT 1 FROM "+n.name+w.String()+" LIMIT 1", w.args, discard)
+	if err != nil || !there {
+		return 0, err
+	}
 	var row T
 	returned, dest := n.key.name, []any{n.key.scan(&row)}
 	if n.changed != nil {

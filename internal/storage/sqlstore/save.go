@@ -103,9 +103,7 @@ func (t *tx) perhapsKept(seq lyceum.Sequence, ids []int32) ([]int32, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	var last int64
-	_, err := t.q.one("SELECT value FROM counters WHERE school_id = $1 AND name = $2",
-		[]any{int64(t.stamp.School), string(seq)}, scanInt(&last))
+	last, err := t.counter(string(seq))
 	if err != nil {
 		return nil, fmt.Errorf("read counter of %s: %w", seq, err)
 	}
@@ -120,19 +118,15 @@ func idsOf[T any](table *table[T], rows []T) []int32 {
 	return ids
 }
 
-func same(a, b []any) bool {
-	for i := range a {
-		x, isBytes := a[i].([]byte)
-		y, areBytes := b[i].([]byte)
-		if isBytes || areBytes {
-			if isBytes != areBytes || !bytes.Equal(x, y) {
-				return false
-			}
-		} else if a[i] != b[i] {
-			return false
-		}
+func same(a, b []any) bool { return slices.EqualFunc(a, b, equalValues) }
+
+func equalValues(a, b any) bool {
+	x, isBytes := a.([]byte)
+	y, areBytes := b.([]byte)
+	if isBytes || areBytes {
+		return isBytes == areBytes && bytes.Equal(x, y)
 	}
-	return true
+	return a == b
 }
 
 // touch keeps when a row was changed.
@@ -149,23 +143,21 @@ func (table *table[T]) touch(t *tx, row *T) {
 
 // insert adds rows that are not there and appends an entry for each.
 func insert[T any](t *tx, table *table[T], rows []T) error {
-	for len(rows) > 0 {
-		n := chunkOf(len(rows))
-		args := make([]any, 0, n*(1+len(table.columns)))
-		for i := range rows[:n] {
-			table.touch(t, &rows[i])
-			args = append(append(args, int64(t.stamp.School)), table.bind(&rows[i])...)
-			if table.created != "" {
-				t.Note(table.created, table.id(&rows[i]))
-			}
-			if table.changed != nil {
-				table.changed(t, nil, &rows[i])
-			}
-		}
-		if err := t.q.exec(insertText(table.name, table.list(), 1+len(table.columns), n), args...); err != nil {
+	for i := range rows {
+		row := &rows[i]
+		table.touch(t, row)
+		err := t.q.group.add(edit{
+			table: table.name, list: table.list(), columns: table.columns, school: int64(t.stamp.School), values: table.bind(row),
+		})
+		if err != nil {
 			return fmt.Errorf("insert %s: %w", table.name, err)
 		}
-		rows = rows[n:]
+		if table.created != "" {
+			t.Note(table.created, table.id(row))
+		}
+		if table.changed != nil {
+			table.changed(t, nil, row)
+		}
 	}
 	return nil
 }
@@ -197,7 +189,11 @@ func insertText(name, columns string, width, rows int) string {
 }
 
 func update[T any](t *tx, table *table[T], row *T, set setter[T]) error {
-	if err := t.q.exec(set.text, append([]any{int64(t.stamp.School)}, set.bind(row)...)...); err != nil {
+	err := t.q.group.add(edit{
+		table: table.name, columns: table.columns, school: int64(t.stamp.School), values: set.bind(row), update: set.text,
+		fixed: table.fixed,
+	})
+	if err != nil {
 		return fmt.Errorf("update %s: %w", table.name, err)
 	}
 	if table.updated != "" {
@@ -255,6 +251,7 @@ func (t *table[T]) findRows(q *session, school lyceum.SchoolID, keys, dest []any
 // school's whole table instead, which it takes for small; asked for one id
 // after the other it takes the index.
 func joined[T any](q *session, table *table[T], school lyceum.SchoolID, ids []any, dest []any, visit func()) error {
+	in := scope{[]string{table.name}, []equal{{table.columns[0], ids}}}
 	for len(ids) > 0 {
 		n := chunkOf(len(ids))
 		var values strings.Builder
@@ -264,7 +261,7 @@ func joined[T any](q *session, table *table[T], school lyceum.SchoolID, ids []an
 			}
 			values.WriteString("(CAST($" + strconv.Itoa(i+2) + " AS INTEGER))")
 		}
-		err := q.each("WITH wanted (wanted_id) AS (VALUES "+values.String()+") SELECT "+table.list()+
+		err := q.eachIn(in, "WITH wanted (wanted_id) AS (VALUES "+values.String()+") SELECT "+table.list()+
 			" FROM wanted CROSS JOIN "+table.name+" WHERE school_id = $1 AND "+table.columns[0]+" = wanted_id",
 			append([]any{int64(school)}, ids[:n]...), dest, func() error { visit(); return nil })
 		if err != nil {
@@ -282,12 +279,12 @@ const readChunk = 128
 // is the school. A chunk is filled up to a power of two with its last value, which
 // finds nothing more.
 func inChunks(q *session, text string, school lyceum.SchoolID, values []any, dest []any, visit func()) error {
-	return inGroups(q, text, "", school, values, dest, visit)
+	return inGroups(q, scope{}, text, "", school, values, dest, visit)
 }
 
 // inGroups is inChunks for a text that goes on after the list.
 func inGroups(
-	q *session, text, rest string, school lyceum.SchoolID, values []any, dest []any, visit func(),
+	q *session, in scope, text, rest string, school lyceum.SchoolID, values []any, dest []any, visit func(),
 ) error {
 	for len(values) > 0 {
 		n := min(len(values), readChunk)
@@ -296,7 +293,7 @@ func inGroups(
 		for len(args) <= size {
 			args = append(args, values[n-1])
 		}
-		err := q.each(text+placeholders(2, size)+rest, args, dest, func() error { visit(); return nil })
+		err := q.eachIn(in, text+placeholders(2, size)+rest, args, dest, func() error { visit(); return nil })
 		if err != nil {
 			return err
 		}

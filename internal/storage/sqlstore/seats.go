@@ -54,39 +54,53 @@ func (t *tx) count(counter string, by int64) {
 	}
 }
 
-func (v *view) CountTaken(plans []lyceum.PricingPlanID, coupons []lyceum.CouponID) (lyceum.Taken, error) {
-	return v.countTaken(plans, coupons, nil)
-}
-
-// CountTaken adds what the change has not written yet.
+// CountTaken has what the change has not written yet.
 func (t *tx) CountTaken(plans []lyceum.PricingPlanID, coupons []lyceum.CouponID) (lyceum.Taken, error) {
-	return t.countTaken(plans, coupons, t.counts)
+	return countTaken(plans, coupons, func(names []string) (map[string]int64, error) {
+		counts := map[string]int64{}
+		err := t.q.group.know(t.stamp.School, names...)
+		for i := 0; i < len(names) && err == nil; i++ {
+			counts[names[i]], err = t.counter(names[i])
+		}
+		return counts, err
+	})
 }
 
-func (v *view) countTaken(
-	plans []lyceum.PricingPlanID, coupons []lyceum.CouponID, more map[string]int64,
+func (v *view) CountTaken(plans []lyceum.PricingPlanID, coupons []lyceum.CouponID) (lyceum.Taken, error) {
+	return countTaken(plans, coupons, func(names []string) (map[string]int64, error) {
+		counts := map[string]int64{}
+		args := make([]any, len(names))
+		for i, name := range names {
+			args[i] = name
+		}
+		var name string
+		var value int64
+		err := inChunks(v.q, "SELECT name, value FROM counters WHERE school_id = $1 AND name IN ", v.school, args,
+			[]any{scanText(&name), scanInt(&value)}, func() { counts[name] = value })
+		return counts, v.public(err)
+	})
+}
+
+func countTaken(
+	plans []lyceum.PricingPlanID, coupons []lyceum.CouponID, read func(names []string) (map[string]int64, error),
 ) (lyceum.Taken, error) {
-	var names []any
+	var names []string
 	for _, plan := range plans {
 		names = append(names, seatCounter(plan))
 	}
 	for _, coupon := range coupons {
 		names = append(names, useCounter(coupon))
 	}
-	counts := map[string]int64{}
-	var name string
-	var value int64
-	err := inChunks(v.q, "SELECT name, value FROM counters WHERE school_id = $1 AND name IN ", v.school, names,
-		[]any{scanText(&name), scanInt(&value)}, func() { counts[name] = value })
+	counts, err := read(names)
 	if err != nil {
-		return lyceum.Taken{}, v.public(fmt.Errorf("count what is taken: %w", err))
+		return lyceum.Taken{}, fmt.Errorf("count what is taken: %w", err)
 	}
 	taken := lyceum.Taken{Seats: map[lyceum.PricingPlanID]int64{}, Uses: map[lyceum.CouponID]int64{}}
 	for _, plan := range plans {
-		taken.Seats[plan] = counts[seatCounter(plan)] + more[seatCounter(plan)]
+		taken.Seats[plan] = counts[seatCounter(plan)]
 	}
 	for _, coupon := range coupons {
-		taken.Uses[coupon] = counts[useCounter(coupon)] + more[useCounter(coupon)]
+		taken.Uses[coupon] = counts[useCounter(coupon)]
 	}
 	return taken, nil
 }

@@ -19,6 +19,8 @@ type pool struct {
 	db         *sql.DB
 	dialect    *dialect
 	direct     *readers // nil where all goes through db
+	writer     *writer  // nil where all goes through db
+	ranks      ranks    // nil where statements cost no round trip
 	statements sync.Map // text with $n -> *sql.Stmt
 	trace      func(string)
 }
@@ -35,7 +37,7 @@ func (p *pool) close() error {
 		_ = v.(*sql.Stmt).Close()
 		return true
 	})
-	return errors.Join(p.direct.close(), p.db.Close())
+	return errors.Join(p.direct.close(), p.writer.close(), p.db.Close())
 }
 
 func (p *pool) statement(ctx context.Context, text string) (*sql.Stmt, error) {
@@ -53,14 +55,23 @@ func (p *pool) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 	return made, nil
 }
 
-// session runs statements, all in one transaction when tx or direct is set. It
+// session runs statements, all in one transaction when tx or link is set. It
 // belongs to one goroutine.
 type session struct {
 	ctx    context.Context //nolint:containedctx // a session lives as long as the call that opened it
 	pool   *pool
 	tx     *sql.Tx
-	direct *direct
+	link   link
+	group  *group   // of changes, which decides when statements run
 	missed []string // statements to keep once the transaction has let go of its connection
+}
+
+// link is a connection that goes past database/sql, in a transaction.
+type link interface {
+	// each does as that of a session.
+	each(text string, args, dest []any, visit func() error) error
+	// later runs a statement without rows before the next one of each, if not at once.
+	later(text string, args []any) error
 }
 
 // context gives the context that may end a statement midway, if the engine
@@ -101,20 +112,20 @@ func (p *pool) snapshot(ctx context.Context, read func(*session) error) error {
 			return err
 		}
 		defer func() { err = errors.Join(err, d.run("ROLLBACK")) }() // also when read panics
-		return read(&session{ctx: p.context(ctx), pool: p, direct: d})
+		return read(&session{ctx: p.context(ctx), pool: p, link: d})
 	})
 }
 
 // began tells that the statements are those of one transaction.
-func (s *session) began() bool { return s.tx != nil || s.direct != nil }
+func (s *session) began() bool { return s.tx != nil || s.link != nil }
 
-// reading gives the connection that reads past database/sql, if there is one.
-func (s *session) reading(do func(*direct) error) (done bool, err error) {
+// linked gives the connection that goes past database/sql, if there is one.
+func (s *session) linked(do func(link) error) (done bool, err error) {
 	switch {
-	case s.direct != nil:
-		return true, do(s.direct)
+	case s.link != nil:
+		return true, do(s.link)
 	case s.pool.direct != nil && s.tx == nil:
-		return true, s.pool.direct.with(s.ctx, do)
+		return true, s.pool.direct.with(s.ctx, func(d *direct) error { return do(d) })
 	}
 	return false, nil
 }
@@ -160,6 +171,17 @@ func (s *session) query(text string, args ...any) (*sql.Rows, error) {
 }
 
 func (s *session) exec(text string, args ...any) error {
+	if s.group != nil {
+		return s.group.each(scope{}, text, args, nil, func() error { return nil })
+	}
+	return s.run(text, args)
+}
+
+// run runs a statement without rows now, as the group wants it.
+func (s *session) run(text string, args []any) error {
+	if s.link != nil {
+		return s.link.each(text, args, nil, func() error { return nil })
+	}
 	s.pool.trace(text)
 	var err error
 	switch {
@@ -174,6 +196,14 @@ func (s *session) exec(text string, args ...any) error {
 		_, err = s.pool.db.ExecContext(s.ctx, text, args...)
 	}
 	return err
+}
+
+// later runs a statement without rows before the next answer is needed, if not now.
+func (s *session) later(text string, args []any) error {
+	if s.link != nil {
+		return s.link.later(text, args)
+	}
+	return s.run(text, args)
 }
 
 // statement gives the prepared statement of a text. Inside a transaction a new
@@ -200,9 +230,18 @@ func (s *session) keepMissed() {
 
 // one scans the only row of a query into dest and tells whether there was one.
 func (s *session) one(text string, args []any, dest ...any) (bool, error) {
+	return s.oneIn(scope{}, text, args, dest...)
+}
+
+// oneIn is one for a query of which more is known.
+func (s *session) oneIn(in scope, text string, args []any, dest ...any) (bool, error) {
 	found := false
-	done, err := s.reading(func(d *direct) error {
-		return unlessFull(d.each(text, args, dest, func() error {
+	if s.group != nil {
+		err := s.group.each(in, text, args, dest, func() error { found = true; return nil })
+		return found, err
+	}
+	done, err := s.linked(func(l link) error {
+		return unlessFull(l.each(text, args, dest, func() error {
 			found = true
 			return errFull
 		}))
@@ -227,9 +266,22 @@ func (s *session) one(text string, args []any, dest ...any) (bool, error) {
 // each scans every row of a query into dest and calls visit after each. A row
 // is charged to the allowance of the session's context.
 func (s *session) each(text string, args, dest []any, visit func() error) error {
+	return s.eachIn(scope{}, text, args, dest, visit)
+}
+
+// eachIn is each for a query of which more is known.
+func (s *session) eachIn(in scope, text string, args, dest []any, visit func() error) error {
+	if s.group != nil {
+		return s.group.each(in, text, args, dest, visit)
+	}
+	return s.rows(text, args, dest, visit)
+}
+
+// rows is each, now, as the group wants it.
+func (s *session) rows(text string, args, dest []any, visit func() error) error {
 	meter := s.meter(dest)
-	done, err := s.reading(func(d *direct) error {
-		err := d.each(text, args, dest, func() error {
+	done, err := s.linked(func(l link) error {
+		err := l.each(text, args, dest, func() error {
 			if err := meter.row(); err != nil {
 				return err
 			}
@@ -268,8 +320,9 @@ func (s *session) each(text string, args, dest []any, visit func() error) error 
 // where collects AND-ed conditions; the ? in a condition takes the next
 // argument.
 type where struct {
-	conds []string
-	args  []any
+	conds  []string
+	args   []any
+	equals []equal // those of the conditions that say so
 }
 
 func (w *where) and(cond string, args ...any) {
@@ -294,6 +347,7 @@ func (w *where) within(column string, p lyceum.Period) {
 func is[N ~int32](w *where, column string, value lyceum.Opt[N]) {
 	if value.Present {
 		w.and(column+" = ?", int64(value.Value))
+		w.equals = append(w.equals, equal{column, w.args[len(w.args)-1:]})
 	}
 }
 
@@ -323,6 +377,7 @@ func among[N ~int32](w *where, column string, values []N) {
 	for i := range n {
 		w.args = append(w.args, int64(values[min(i, len(values)-1)]))
 	}
+	w.equals = append(w.equals, equal{column, w.args[len(w.args)-n:]})
 }
 
 // truth wants a column to be true or false, if that is asked for.

@@ -18,6 +18,7 @@ type table[T any] struct {
 	columns []string
 	joined  string    // the columns as a statement lists them
 	set     setter[T] // of all columns
+	fixed   []string  // columns that never change: Update finds the row by them, too
 	counter string    // of the table's rows in one school; empty when nobody asks for it
 	// byIndex: the rows are not in the order of their ids.
 	byIndex bool

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"golang.org/x/sync/errgroup"
+	"zombiezen.com/go/sqlite"
 )
 
 // scanPart is how many rows a part of a scan has.
@@ -117,7 +118,7 @@ func (s *Store) reading(ctx context.Context, do func(reading) error) (err error)
 	if s.files == nil {
 		return do(s.reads.single(ctx))
 	}
-	q, err := openDirect(s.files, s.reads.trace)
+	q, err := openDirect(s.files, s.reads.trace, sqlite.OpenReadOnly)
 	if err != nil {
 		return err
 	}

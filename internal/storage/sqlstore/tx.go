@@ -2,8 +2,6 @@ package sqlstore
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -22,7 +20,7 @@ type tx struct {
 	stamp    lyceum.Stamp
 	entries  []lyceum.Entry
 	plain    int                       // how many of the entries announce nothing
-	counts   map[string]int64          // what the change adds to counters of rows
+	counts   map[string]int64          // what the change adds to counters
 	given    map[lyceum.Sequence]int32 // the last id that nextID gave
 	unused   map[ticket]bool           // ids that nextID gave and no row has yet
 	reserved map[lyceum.Sequence]span  // ids that nextID gives without asking
@@ -71,55 +69,19 @@ func (t *tx) NoteDetail(kind lyceum.EntryType, id int32, detail string) {
 	t.plain++
 }
 
-// finish numbers the change's entries and keeps them and what it counted, and returns
-// the last number; 0 without entries. It comes last, so that the counters' rows are
-// locked as shortly as can be.
+// finish hands the change's entries and what it counted to the group, and returns the
+// number of the last entry; 0 without entries. It comes last: a change that fails leaves
+// neither.
 func (t *tx) finish() (last int64, err error) {
-	if last, err = t.advanceCounters(); err != nil {
-		return 0, fmt.Errorf("advance counters: %w", err)
-	}
-	number := last - int64(len(t.entries))
-	for rest := t.entries; len(rest) > 0; {
-		n := chunkOf(len(rest))
-		args := make([]any, 0, 8*n)
-		for _, e := range rest[:n] {
-			number++
-			args = append(args, int64(t.stamp.School), number, micros(t.stamp.At), t.stamp.Actor, string(e.Type),
-				int64(e.ObjectID), optText(e.Event), optText(e.Detail))
-		}
-		if err := t.q.exec(insertText("journal", entryColumns, 8, n), args...); err != nil {
-			return 0, fmt.Errorf("append journal entries: %w", err)
-		}
-		rest = rest[n:]
-	}
-	t.entries, t.plain = nil, 0
-	return last, nil
+	last, err = t.q.group.keep(t.stamp, t.counts, t.entries)
+	t.counts, t.entries, t.plain = map[string]int64{}, nil, 0
+	return last, err
 }
 
-// advanceCounters adds to all counters in one statement and gives the number
-// of the last journal entry.
-func (t *tx) advanceCounters() (int64, error) {
-	if len(t.entries) > 0 {
-		t.counts[journalCounter] = int64(len(t.entries))
-	}
-	if len(t.counts) == 0 {
-		return 0, nil
-	}
-	var args []any
-	for _, name := range slices.Sorted(maps.Keys(t.counts)) {
-		args = append(args, int64(t.stamp.School), name, t.counts[name])
-	}
-	var name string
-	var value, last int64
-	err := t.q.each(insertText("counters", "name, value", 3, len(t.counts))+
-		` ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value RETURNING name, value`,
-		args, []any{scanText(&name), scanInt(&value)}, func() error {
-			if name == journalCounter {
-				last = value
-			}
-			return nil
-		})
-	return last, err
+// counter returns a counter as this change has it.
+func (t *tx) counter(name string) (int64, error) {
+	n, err := t.q.group.counter(t.stamp.School, name)
+	return n + t.counts[name], err
 }
 
 // raise makes sure that id and all below it are never given out again.
@@ -127,39 +89,50 @@ func (t *tx) raise(seq lyceum.Sequence, id int32) error {
 	if id <= t.given[seq] {
 		return nil
 	}
-	err := t.q.exec(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, $3)
-		ON CONFLICT (school_id, name) DO UPDATE SET value = excluded.value WHERE counters.value < excluded.value`,
-		int64(t.stamp.School), string(seq), int64(id))
+	last, err := t.counter(string(seq))
 	if err != nil {
 		return fmt.Errorf("raise %s: %w", seq, err)
+	}
+	if above := int64(id) - last; above > 0 {
+		t.count(string(seq), above)
 	}
 	delete(t.reserved, seq) // the next ones would not follow them
 	return nil
 }
 
 func (t *tx) Reserve(n int, seqs ...lyceum.Sequence) error {
-	var args []any
-	rows := 0
+	names := make([]string, len(seqs))
+	for i, seq := range seqs {
+		names[i] = string(seq)
+	}
+	if err := t.q.group.know(t.stamp.School, names...); err != nil {
+		return err
+	}
 	for _, seq := range seqs {
-		if missing := n - t.reserved[seq].len(); missing > 0 {
-			args = append(args, int64(t.stamp.School), string(seq), int64(missing))
-			rows++
+		missing := n - t.reserved[seq].len()
+		if missing <= 0 {
+			continue
 		}
+		last, err := t.take(seq, missing)
+		if err != nil {
+			return err
+		}
+		t.reserved[seq] = span{last - int32(n) + 1, last} // with what was left: nobody else took any
 	}
-	if rows == 0 {
-		return nil
+	return nil
+}
+
+// take adds to a sequence and returns the last id that is taken then.
+func (t *tx) take(seq lyceum.Sequence, n int) (int32, error) {
+	last, err := t.counter(string(seq))
+	if err != nil {
+		return 0, fmt.Errorf("take next %s: %w", seq, err)
 	}
-	var seq lyceum.Sequence
-	var last int64
-	return t.q.each(insertText("counters", "name, value", 3, rows)+
-		` ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value RETURNING name, value`,
-		args, []any{scanText(&seq), scanInt(&last)}, func() error {
-			if last > lyceum.MaxID {
-				return noneLeft(seq)
-			}
-			t.reserved[seq] = span{int32(last) - int32(n) + 1, int32(last)} // with what was left: nobody else took any
-			return nil
-		})
+	if last += int64(n); last > lyceum.MaxID {
+		return 0, noneLeft(seq)
+	}
+	t.count(string(seq), int64(n))
+	return int32(last), nil
 }
 
 func noneLeft(seq lyceum.Sequence) error {
@@ -181,17 +154,11 @@ func (t *tx) nextID(seq lyceum.Sequence) (int32, error) {
 		}
 		return t.give(seq, id), nil
 	}
-	var id int64
-	_, err := t.q.one(`INSERT INTO counters (school_id, name, value) VALUES ($1, $2, 1)
-		ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + 1 RETURNING value`,
-		[]any{int64(t.stamp.School), string(seq)}, scanInt(&id))
+	id, err := t.take(seq, 1)
 	if err != nil {
-		return 0, fmt.Errorf("take next %s: %w", seq, err)
+		return 0, err
 	}
-	if id > lyceum.MaxID {
-		return 0, noneLeft(seq)
-	}
-	return t.give(seq, int32(id)), nil
+	return t.give(seq, id), nil
 }
 
 func (t *tx) give(seq lyceum.Sequence, id int32) int32 {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"time"
 
@@ -20,6 +22,9 @@ const (
 	// maxTries is how often a group is run when other transactions are in the
 	// way; the pauses between add up to about two seconds.
 	maxTries = 9
+	// yields is how often a lane lets others run before it takes a group, so that those
+	// who were just answered are in it with their next change.
+	yields = 3
 	// patience is how long a change waits for its turn, and then again how long
 	// its group may take. Both together are less than a server's time for an
 	// answer.
@@ -81,6 +86,9 @@ var (
 // run commits what waits in a lane, group by group, until the store closes.
 func (s *Store) run(l *lane) {
 	for {
+		for range yields {
+			runtime.Gosched()
+		}
 		if group := l.take(); len(group) > 0 {
 			s.commit(l, group)
 			continue
@@ -100,17 +108,22 @@ func (s *Store) commit(l *lane, group []*change) {
 	defer cancel()
 	var begun int
 	var err error
+	alone, pause := false, false
 	for try := range maxTries {
-		if try > 0 {
+		if pause {
 			time.Sleep(rand.N(4*time.Millisecond<<try) + time.Millisecond)
 		}
 		if err = s.files.present(outcomeUnchanged); err != nil {
 			break
 		}
-		if begun, err = s.try(ctx, group); err == nil {
+		if begun, err = s.try(ctx, group, alone); err == nil {
 			err = s.files.present(outcomeUnknown)
 		}
-		if err == nil || s.dialect.fault(err) != faultRetry && !s.makeRoom(err) || ctx.Err() != nil {
+		pause = s.dialect.fault(err) == faultRetry
+		lost, together := errors.AsType[*lostError](err)
+		together = together && s.lost(lost.err) == nil
+		alone = alone || together
+		if err == nil || !pause && !together && !s.makeRoom(err) || ctx.Err() != nil {
 			break
 		}
 	}
@@ -151,31 +164,91 @@ func (s *Store) commit(l *lane, group []*change) {
 // try runs a group once, as far as its budget goes, and reports how many
 // changes it has begun. An error is one of the whole transaction; what a single
 // change returned is its result.
-func (s *Store) try(ctx context.Context, group []*change) (begun int, err error) {
+func (s *Store) try(ctx context.Context, members []*change, alone bool) (begun int, err error) {
 	kept := false
-	err = s.writes.transact(ctx, nil, func(q *session) (bool, error) {
-		if err := s.turns(q, group); err != nil {
-			return false, err
-		}
-		for begin := s.clock(); begun < len(group) && (begun == 0 || s.clock().Sub(begin) < groupBudget); begun++ {
-			c := group[begun]
-			if err := s.member(q, c, len(group) > 1); err != nil {
-				begun++
+	err = s.writes.change(ctx, func(q *session) (_ bool, err error) {
+		g := newGroup(q, len(members) > 1, alone)
+		done := false
+		if s.dialect.pipelined && g.shared && !alone {
+			if begun, done, err = s.rehearse(g, members); err != nil {
 				return false, err
 			}
-			kept = kept || c.result == nil
+			members = members[:begun]
+		} else if err := s.turns(q, members, nil); err != nil {
+			return false, err
 		}
-		return kept, nil
+		if !done {
+			if begun, err = s.members(g, members, groupBudget); err != nil {
+				return false, err
+			}
+		}
+		kept = slices.ContainsFunc(members[:begun], func(c *change) bool { return c.result == nil })
+		if !kept {
+			return false, nil
+		}
+		return true, g.close()
 	})
+	if queued, ok := errors.AsType[*queuedError](err); ok && !alone {
+		err = &lostError{queued}
+	}
 	if kept && err == nil {
 		s.noteRoom()
 	}
 	return begun, err
 }
 
-// turns keeps other processes from changing the schools of a group. Two
-// processes that lock schools in the same order cannot deadlock.
-func (s *Store) turns(q *session, group []*change) error {
+// members runs the changes of a group in their order, as far as a budget goes.
+func (s *Store) members(g *group, members []*change, budget time.Duration) (begun int, err error) {
+	for begin := s.clock(); begun < len(members) && (begun == 0 || s.clock().Sub(begin) < budget); {
+		begun++
+		if err := s.member(g, members[begun-1]); err != nil {
+			return begun, err
+		}
+	}
+	return begun, nil
+}
+
+// rehearse takes the turns of the schools of a group, and runs it without the database
+// until all is known that it asks. It is done when it needed nothing else.
+func (s *Store) rehearse(g *group, members []*change) (begun int, done bool, err error) {
+	g.answers = answers{}
+	begun, budget, turns := len(members), groupBudget, s.turns
+	for range maxRehearsals {
+		r := &rehearsal{}
+		g.reset()
+		g.rehearsal = r
+		begun, err = s.members(g, members[:begun], budget)
+		g.rehearsal = nil
+		if err != nil {
+			return begun, false, err
+		}
+		if done = !r.asked && !r.ended; !r.asked && turns == nil {
+			break
+		}
+		budget = math.MaxInt64
+		if turns != nil {
+			err = turns(g.session, members[:begun], r.missing)
+			turns = nil
+		} else if err = g.session.link.(*pipeline).fetch(r.missing); err != nil {
+			err = &lostError{err}
+		}
+		if err != nil {
+			return begun, false, err
+		}
+		if !r.asked {
+			break
+		}
+	}
+	if !done {
+		g.reset()
+	}
+	return begun, done, nil
+}
+
+// turns keeps other processes from changing the schools of a group, and asks what is
+// missing as soon as it can. Two processes that lock schools in the same order cannot
+// deadlock.
+func (s *Store) turns(q *session, group []*change, missing []*answer) error {
 	if s.dialect.turn == "" {
 		return nil
 	}
@@ -184,16 +257,22 @@ func (s *Store) turns(q *session, group []*change) error {
 		schools[i] = c.school
 	}
 	slices.Sort(schools)
-	for _, school := range slices.Compact(schools) {
-		if err := q.exec(s.dialect.turn, int64(school)); err != nil {
-			err = fmt.Errorf("take the school's turn: %w", err)
-			if s.dialect.fault(err) == faultBusy {
-				return &heldError{school, err}
-			}
-			return err
-		}
+	schools = slices.Compact(schools)
+	p := q.link.(*pipeline)
+	for _, school := range schools {
+		_ = p.later(s.dialect.turn, []any{int64(school)})
 	}
-	return nil
+	err := p.fetch(missing)
+	queued, ok := errors.AsType[*queuedError](err)
+	switch {
+	case err == nil:
+		return nil
+	case !ok:
+		return &lostError{err}
+	case queued.at > 0 && s.dialect.fault(err) == faultBusy: // the first one begins the transaction
+		return &heldError{schools[queued.at-1], fmt.Errorf("take the school's turn: %w", queued.err)}
+	}
+	return fmt.Errorf("begin a change: %w", queued.err)
 }
 
 // heldError tells that another transaction holds a school for too long.
@@ -219,30 +298,27 @@ func (e *heldError) first(group []*change) (moved []*change, n int) {
 	return moved, n
 }
 
-// member runs one change of a group under its own savepoint. It returns an
-// error when the whole transaction is lost.
-func (s *Store) member(q *session, c *change, shared bool) error {
+// member runs one change of a group. It returns an error when the whole transaction
+// is lost.
+func (s *Store) member(g *group, c *change) error {
 	if c.result = nil; c.ctx.Err() != nil {
 		c.result = context.Cause(c.ctx)
 		return nil //nolint:nilerr // the outcome of one change, not of the transaction
 	}
-	if !shared {
-		c.result = guard(q, c.run)
-		return s.lost(c.result)
+	if err := g.begin(); err != nil {
+		return err
 	}
-	if err := q.exec("SAVEPOINT member"); err != nil {
-		return fmt.Errorf("open savepoint: %w", err)
+	c.result = guard(g.session, c.run)
+	if g.broken != nil {
+		return g.broken
 	}
-	if c.result = guard(q, c.run); c.result != nil {
+	if g.rehearsal == nil {
 		if err := s.lost(c.result); err != nil {
 			return err
 		}
-		if err := q.exec("ROLLBACK TO SAVEPOINT member"); err != nil {
-			return errors.Join(c.result, fmt.Errorf("roll back to savepoint: %w", err))
-		}
 	}
-	if err := q.exec("RELEASE SAVEPOINT member"); err != nil {
-		return fmt.Errorf("release savepoint: %w", err)
+	if err := g.end(c.result != nil); err != nil {
+		return errors.Join(c.result, err)
 	}
 	return nil
 }
@@ -289,7 +365,7 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 	if school.TimeZone == "" {
 		school.TimeZone = lyceum.UTC
 	}
-	err := s.write(ctx, asked, func(q *session) error {
+	err := s.write(ctx, 0, func(q *session) error { // whose turn is that of the number of schools
 		school.ID = asked
 		all := s.newTx(q, lyceum.Stamp{})
 		if school.ID == 0 {
@@ -311,7 +387,10 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 		}
 		t := s.newTx(q, lyceum.Stamp{School: school.ID, At: school.CreatedAt, Actor: actor})
 		t.Note(lyceum.SchoolCreated, int32(school.ID))
-		_, err = t.finish()
+		if _, err := t.finish(); err != nil {
+			return err
+		}
+		_, err = all.finish() // which has no entries, so that it cannot fail
 		return err
 	})
 	if err != nil {

@@ -1,0 +1,84 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ranks says which tables come before others: those to which they refer.
+type ranks map[string]int
+
+// readRanks reads the foreign keys of the tables of PostgreSQL.
+func (p *pool) readRanks(ctx context.Context) (ranks, error) {
+	rows, err := p.db.QueryContext(ctx, `SELECT c.relname, f.relname FROM pg_constraint k
+		JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class f ON f.oid = k.confrelid
+		WHERE k.contype = 'f' AND c.oid <> f.oid AND c.relnamespace = (SELECT relnamespace FROM pg_class
+			WHERE oid = 'schools'::regclass)`)
+	if err != nil {
+		return nil, fmt.Errorf("read foreign keys: %w", err)
+	}
+	defer rows.Close()
+	var keys [][2]string
+	for rows.Next() {
+		var key [2]string
+		if err := rows.Scan(&key[0], &key[1]); err != nil {
+			return nil, fmt.Errorf("read foreign keys: %w", err)
+		}
+		keys = append(keys, key)
+	}
+	r := ranks{}
+	for range keys { // no way along them is longer
+		for _, key := range keys {
+			r[key[0]] = max(r[key[0]], r[key[1]]+1)
+		}
+	}
+	return r, rows.Err()
+}
+
+// batches puts rows together that one statement can insert. Where a statement is a round
+// trip, rows of one table come together: updates follow the rows that are inserted, up to
+// the first one into a table with an update before it, which may need what that gave up.
+func (r ranks) batches(rows []edit) [][]edit {
+	if r == nil {
+		return neighbours(rows)
+	}
+	var all [][]edit
+	for len(rows) > 0 {
+		n, updated := 0, map[string]bool{}
+		for ; n < len(rows) && (rows[n].update != "" || !updated[rows[n].table]); n++ {
+			updated[rows[n].table] = updated[rows[n].table] || rows[n].update != ""
+		}
+		phase := slices.Clone(rows[:n])
+		slices.SortStableFunc(phase, func(a, b edit) int {
+			switch {
+			case a.update != "" && b.update != "":
+				return 0
+			case a.update != "":
+				return 1
+			case b.update != "":
+				return -1
+			}
+			return cmp.Or(cmp.Compare(r[a.table], r[b.table]), strings.Compare(a.table, b.table))
+		})
+		all = append(all, neighbours(phase)...)
+		rows = rows[n:]
+	}
+	return all
+}
+
+// neighbours puts rows together that follow one another into one table.
+func neighbours(rows []edit) [][]edit {
+	var all [][]edit
+	from := 0
+	for i := range rows {
+		if last := i == len(rows)-1; last || rows[i].update != "" || rows[i+1].update != "" ||
+			rows[i].table != rows[i+1].table {
+			all = append(all, rows[from:i+1])
+			from = i + 1
+		}
+	}
+	return all
+}

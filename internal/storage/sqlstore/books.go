@@ -1,0 +1,167 @@
+package sqlstore
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// books are the counters and the journal of one school in a group. Only they write
+// the two tables.
+type books struct {
+	school  lyceum.SchoolID
+	kept    map[string]int64 // counters, as far as they were asked for, as the database has them
+	added   map[string]int64 // what changes added since
+	entries []dated          // that the database does not have
+}
+
+// dated is an entry of a change.
+type dated struct {
+	lyceum.Entry
+
+	stamp lyceum.Stamp
+}
+
+func (g *group) booksOf(school lyceum.SchoolID) *books {
+	b := g.schools[school]
+	if b == nil {
+		b = &books{school: school, kept: map[string]int64{}, added: map[string]int64{}}
+		g.schools[school] = b
+	}
+	return b
+}
+
+// counter returns a counter as the database and the changes before have it.
+func (g *group) counter(school lyceum.SchoolID, name string) (int64, error) {
+	if err := g.know(school, name); err != nil {
+		return 0, err
+	}
+	b := g.booksOf(school)
+	return b.kept[name] + b.added[name], nil
+}
+
+// know reads the counters that were not asked for yet.
+func (g *group) know(school lyceum.SchoolID, names ...string) error {
+	b := g.booksOf(school)
+	args := []any{int64(school)}
+	for _, name := range names {
+		if _, known := b.kept[name]; !known && !slices.Contains(args, any(name)) {
+			args = append(args, name)
+		}
+	}
+	for len(args) > 1 {
+		n := chunkOf(len(args) - 1)
+		part := slices.Clone(args[:1+n])
+		args = slices.Delete(args, 1, 1+n)
+		read := make(map[string]int64, n)
+		var name string
+		var value int64
+		text := "SELECT name, value FROM counters WHERE school_id = $1 AND name IN " + placeholders(2, n)
+		err := g.query(statementOf(text), scope{}, text, part, []any{scanText(&name), scanInt(&value)},
+			func() error { read[name] = value; return nil })
+		if err != nil {
+			return fmt.Errorf("read counters: %w", err)
+		}
+		for _, name := range part[1:] {
+			b.kept[name.(string)] = read[name.(string)]
+		}
+	}
+	return nil
+}
+
+// keep takes what a change added to counters, and its entries. It returns the number of
+// the last one; 0 without entries.
+func (g *group) keep(stamp lyceum.Stamp, added map[string]int64, entries []lyceum.Entry) (last int64, err error) {
+	b := g.booksOf(stamp.School)
+	if len(entries) > 0 {
+		if last, err = g.counter(stamp.School, journalCounter); err != nil {
+			return 0, err
+		}
+		last += int64(len(entries))
+	}
+	for name, n := range added {
+		b.added[name] += n
+	}
+	b.added[journalCounter] += int64(len(entries))
+	for _, e := range entries {
+		b.entries = append(b.entries, dated{e, stamp})
+	}
+	return last, nil
+}
+
+// ofBooks reports whether a statement names a table of the books.
+func (s *statement) ofBooks() bool { return s.words["counters"] || s.words["journal"] }
+
+// settleFor settles the books before a statement that names them.
+func (g *group) settleFor(of *statement) error {
+	if !of.ofBooks() {
+		return nil
+	}
+	for _, b := range g.schools {
+		if len(b.changed()) == 0 {
+			continue
+		}
+		if g.rehearsal != nil {
+			return g.rehearsal.end()
+		}
+		return g.settle()
+	}
+	return nil
+}
+
+// changed lists the counters that are to be written.
+func (b *books) changed() []string {
+	maps.DeleteFunc(b.added, func(_ string, n int64) bool { return n == 0 })
+	return slices.Sorted(maps.Keys(b.added))
+}
+
+// settle writes the counters and the entries of all changes that ended. Schools come
+// in one order, so that two processes cannot lock each other's counters.
+func (g *group) settle() error {
+	for _, school := range slices.Sorted(maps.Keys(g.schools)) {
+		if err := g.settleSchool(g.schools[school]); err != nil {
+			return fmt.Errorf("keep counters and entries: %w", err)
+		}
+	}
+	return nil
+}
+
+func (g *group) settleSchool(b *books) error {
+	for names := b.changed(); len(names) > 0; {
+		n := chunkOf(len(names))
+		var args []any
+		for _, name := range names[:n] {
+			args = append(args, int64(b.school), name, b.added[name])
+		}
+		err := g.later(insertText("counters", "name, value", 3, n)+
+			" ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value", args...)
+		if err != nil {
+			return err
+		}
+		names = names[n:]
+	}
+	number := b.kept[journalCounter]
+	for rest := b.entries; len(rest) > 0; {
+		n := chunkOf(len(rest))
+		args := make([]any, 0, 8*n)
+		for _, e := range rest[:n] {
+			number++
+			args = append(args, int64(b.school), number, micros(e.stamp.At), e.stamp.Actor, string(e.Type), int64(e.ObjectID),
+				optText(e.Event), optText(e.Detail))
+		}
+		if err := g.later(insertText("journal", entryColumns, 8, n), args...); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	for name, n := range b.added {
+		if _, known := b.kept[name]; known {
+			b.kept[name] += n
+		}
+	}
+	b.added, b.entries = map[string]int64{}, nil
+	g.settled = true
+	return nil
+}

@@ -1,0 +1,287 @@
+package sqlstore
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// group is what the changes of one transaction have in memory: rows that are not in
+// the database yet, and the counters and the journal of their schools.
+//
+// Changes run one after the other, and each sees what the ones before it did:
+//   - Rows stay in the log until a query may find one of them, a statement of another
+//     kind comes, or the group ends. Then all are written, in an order that keeps
+//     foreign and unique keys.
+//   - Counters are read once and written with the journal at the end, or before a
+//     statement that names one of the two tables. So no statement sees them late.
+//   - A change that fails and has nothing in the database is cut off the log. A change
+//     gets a savepoint just before it has something there, after all of the earlier
+//     changes, so that going back loses nothing of theirs.
+//   - What fails for all, such as a row that a constraint refuses when it is written
+//     late, loses the transaction. The group then runs again alone: every row is written
+//     at once, under the savepoint of its change, which fails with it.
+type group struct {
+	session   *session
+	schools   map[lyceum.SchoolID]*books
+	shared    bool       // there are several changes
+	alone     bool       // each is written at once, under its savepoint
+	rehearsal *rehearsal // set while changes run without the database
+	answers   answers    // of the database before the first change
+
+	log     []edit
+	of      map[string][]int // the rows of a table in log
+	flushed int              // how many of log are in the database
+	mark    int              // how many of log are of earlier changes
+	saved   bool             // the change has a savepoint
+	settled bool             // some of the books are in the database
+	broken  error            // why the transaction is lost for all
+}
+
+// maxUnwritten is how many rows wait at most.
+const maxUnwritten = 2048
+
+func newGroup(q *session, shared, alone bool) *group {
+	g := &group{session: q, shared: shared, alone: alone}
+	g.reset()
+	q.group = g
+	return g
+}
+
+// reset forgets what changes did.
+func (g *group) reset() {
+	g.schools, g.of = map[lyceum.SchoolID]*books{}, map[string][]int{}
+	g.log, g.flushed, g.mark, g.saved, g.settled = nil, 0, 0, false, false
+}
+
+// lostError tells that changes cannot run together as they did.
+type lostError struct{ err error }
+
+func (e *lostError) Error() string { return "run changes together: " + e.err.Error() }
+func (e *lostError) Unwrap() error { return e.err }
+
+// lose keeps in mind that the transaction is lost.
+func (g *group) lose(err error) error {
+	if err != nil && g.broken == nil && !g.alone {
+		g.broken = &lostError{err}
+	}
+	return err
+}
+
+// each runs a statement of a change and visits its rows.
+func (g *group) each(in scope, text string, args, dest []any, visit func() error) error {
+	of := statementOf(text)
+	if !of.reads() {
+		return g.change(of, text, args, dest, visit)
+	}
+	if err := g.settleFor(of); err != nil {
+		return err
+	}
+	return g.query(of, in, text, args, dest, visit)
+}
+
+// query runs a query, after rows that it may find.
+func (g *group) query(of *statement, in scope, text string, args, dest []any, visit func() error) error {
+	if g.rehearsal != nil {
+		return g.rehearsal.each(g, of, in, text, args, dest, visit)
+	}
+	if a := g.answers.find(text, args); a != nil && !g.met(of, in, 0) && !(g.settled && of.ofBooks()) {
+		return a.each(g.session, dest, visit)
+	}
+	if g.met(of, in, g.flushed) {
+		if err := g.write(); err != nil {
+			return err
+		}
+	}
+	return g.ask(text, args, dest, visit)
+}
+
+// change runs a statement that is none of a row, after all rows that wait.
+func (g *group) change(of *statement, text string, args, dest []any, visit func() error) error {
+	if g.rehearsal != nil {
+		return g.rehearsal.end()
+	}
+	if err := g.write(); err != nil {
+		return err
+	}
+	if err := g.settleFor(of); err != nil {
+		return err
+	}
+	for _, table := range of.writes {
+		g.note(edit{table: table})
+	}
+	g.flushed = len(g.log)
+	return g.ask(text, args, dest, visit)
+}
+
+// ask runs a statement now. PostgreSQL ends a transaction in which one failed,
+// unless there is a savepoint.
+func (g *group) ask(text string, args, dest []any, visit func() error) error {
+	var failed error
+	err := g.session.rows(text, args, dest, func() error { failed = visit(); return failed })
+	_, queued := errors.AsType[*queuedError](err)
+	if queued || failed == nil && g.shared && !g.saved && g.session.pool.dialect.pipelined {
+		return g.lose(err)
+	}
+	return err
+}
+
+// add takes a row that a change inserts or updates.
+func (g *group) add(w edit) error {
+	g.note(w)
+	switch {
+	case g.alone:
+		return g.write()
+	case len(g.log)-g.flushed < maxUnwritten:
+		return nil
+	case g.rehearsal != nil:
+		return g.rehearsal.end()
+	}
+	return g.write()
+}
+
+func (g *group) note(w edit) {
+	g.of[w.table] = append(g.of[w.table], len(g.log))
+	g.log = append(g.log, w)
+}
+
+// met reports whether a query may find a row of the log, from a place in it on.
+func (g *group) met(of *statement, in scope, from int) bool {
+	for table, places := range g.of {
+		if !of.words[table] {
+			continue
+		}
+		for i := len(places) - 1; i >= 0 && places[i] >= from; i-- {
+			if g.log[places[i]].meets(of, in) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// begin begins a change.
+func (g *group) begin() error {
+	g.mark = len(g.log)
+	if g.alone {
+		return g.protect()
+	}
+	return nil
+}
+
+// protect sets a savepoint behind what earlier changes did.
+func (g *group) protect() error {
+	if g.saved || !g.shared {
+		return nil
+	}
+	if err := g.flush(g.mark); err != nil {
+		return err
+	}
+	if err := g.settle(); err != nil {
+		return err
+	}
+	if err := g.later("SAVEPOINT member"); err != nil {
+		return fmt.Errorf("open savepoint: %w", err)
+	}
+	g.saved = true
+	return nil
+}
+
+// end ends a change, which is kept unless it failed.
+func (g *group) end(failed bool) error {
+	if failed {
+		g.log = g.log[:g.mark]
+		for table, places := range g.of {
+			for len(places) > 0 && places[len(places)-1] >= g.mark {
+				places = places[:len(places)-1]
+			}
+			g.of[table] = places
+		}
+		g.flushed = min(g.flushed, g.mark)
+	}
+	if !g.saved {
+		return nil
+	}
+	g.saved = false
+	if failed {
+		if err := g.later("ROLLBACK TO SAVEPOINT member"); err != nil {
+			return fmt.Errorf("roll back to savepoint: %w", err)
+		}
+	}
+	if err := g.later("RELEASE SAVEPOINT member"); err != nil {
+		return fmt.Errorf("release savepoint: %w", err)
+	}
+	return nil
+}
+
+// write writes all rows that wait, for a change that is being run.
+func (g *group) write() error {
+	if err := g.protect(); err != nil {
+		return err
+	}
+	return g.flush(len(g.log))
+}
+
+// flush writes the rows up to a place in the log.
+func (g *group) flush(until int) error {
+	if until <= g.flushed {
+		return nil
+	}
+	rows := g.log[g.flushed:until]
+	g.flushed = until
+	for _, batch := range g.session.pool.ranks.batches(rows) {
+		if err := g.writeBatch(batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeBatch writes an update, or rows of one table that are inserted.
+func (g *group) writeBatch(rows []edit) error {
+	first := &rows[0]
+	if first.columns == nil {
+		return nil // a statement, which has run
+	}
+	if first.update != "" {
+		if err := g.later(first.update, append([]any{first.school}, first.values...)...); err != nil {
+			return fmt.Errorf("update %s: %w", first.table, err)
+		}
+		return nil
+	}
+	width := 1 + len(first.columns)
+	for len(rows) > 0 {
+		n := chunkOf(len(rows))
+		args := make([]any, 0, n*width)
+		for i := range rows[:n] {
+			args = append(append(args, rows[i].school), rows[i].values...)
+		}
+		if err := g.later(insertText(first.table, first.list, width, n), args...); err != nil {
+			return fmt.Errorf("insert %s: %w", first.table, err)
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// later runs a statement before the next answer is needed. What fails then is not
+// the fault of the change that runs.
+func (g *group) later(text string, args ...any) error {
+	if g.alone {
+		return g.session.run(text, args)
+	}
+	return g.lose(g.session.later(text, args))
+}
+
+// close writes what waits.
+func (g *group) close() error {
+	err := g.flush(len(g.log))
+	if err == nil {
+		err = g.settle()
+	}
+	if g.broken != nil {
+		return g.broken
+	}
+	return err
+}

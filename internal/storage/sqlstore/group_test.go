@@ -1,0 +1,300 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// deed is a change as a test makes it up, and what it found.
+type deed struct {
+	do      func(tx lyceum.Tx, found func(string, ...any)) error
+	found   []string
+	failed  bool
+	unknown bool   // whether it was kept
+	email   string // of the user that it makes
+}
+
+// errRefused is what a deed may end with.
+var errRefused = lyceum.Errorf(lyceum.Conflict, "refused")
+
+// makeDeed makes up a change of up to five steps, some of which fail, some of which
+// break a unique or a foreign key, and some of which ask for what others wrote.
+func makeDeed(r *rand.Rand) *deed {
+	type step = func(tx lyceum.Tx, found func(string, ...any)) error
+	var steps []step
+	for range 1 + r.IntN(5) {
+		email := fmt.Sprintf("user%d@example.com", r.IntN(60))
+		id, course := lyceum.UserID(1+r.IntN(30)), lyceum.CourseID(1+r.IntN(4))
+		steps = append(steps, [...]step{
+			func(tx lyceum.Tx, found func(string, ...any)) error {
+				id, err := tx.Users.NextID(tx)
+				if err != nil {
+					return err
+				}
+				found("new user %d", id)
+				return tx.Users.Insert(tx, lyceum.User{ID: id, Email: email, CreatedAt: storetest.Begin})
+			},
+			func(tx lyceum.Tx, found func(string, ...any)) error {
+				u, err := tx.Users.Get(tx, id)
+				if err != nil {
+					return err
+				}
+				found("user %d is %s", id, u.Name.Value)
+				u.Name = lyceum.Some(email)
+				return tx.Users.Update(tx, u)
+			},
+			func(tx lyceum.Tx, found func(string, ...any)) error {
+				saved, err := tx.Users.Save(tx, lyceum.User{ID: id, Email: email, CreatedAt: storetest.Begin})
+				found("saved %+v", saved)
+				return err
+			},
+			func(tx lyceum.Tx, found func(string, ...any)) error {
+				return tx.Users.Each(tx, lyceum.UserFilter{Email: lyceum.Some(email)}, func(u *lyceum.User) error {
+					found("%s is user %d", email, u.ID)
+					return nil
+				})
+			},
+			func(tx lyceum.Tx, found func(string, ...any)) error {
+				page, err := tx.Users.List(tx, lyceum.UserFilter{}, lyceum.Page{Number: 1, Size: 2})
+				found("%d users, %d here", page.Total, len(page.Rows))
+				return err
+			},
+			func(tx lyceum.Tx, found func(string, ...any)) error {
+				eid, err := tx.Enrollments.NextID(tx)
+				if err != nil {
+					return err
+				}
+				begun, err := tx.BeginEnrollment(lyceum.Enrollment{ID: eid, User: id, Course: course, EnrolledAt: storetest.Begin})
+				found("begun %t", begun)
+				return err
+			},
+			func(tx lyceum.Tx, found func(string, ...any)) error {
+				e, there, err := tx.Enrollments.First(tx, lyceum.EnrollmentFilter{User: lyceum.Some(id), Open: true})
+				if err != nil || !there {
+					return err
+				}
+				found("ends %d of course %d", e.ID, e.Course)
+				e.EndedAt = lyceum.Some(storetest.Begin)
+				return tx.Enrollments.Update(tx, e)
+			},
+			func(tx lyceum.Tx, found func(string, ...any)) error {
+				saved, err := tx.SetTags(id, []string{email})
+				found("tags %+v", saved)
+				return err
+			},
+			func(tx lyceum.Tx, found func(string, ...any)) error {
+				last, err := tx.LastEntry()
+				found("entry %d", last)
+				return err
+			},
+			func(tx lyceum.Tx, found func(string, ...any)) error {
+				n, err := tx.Blocks.Clear(tx, lyceum.BlockFilter{User: lyceum.Some(id)})
+				found("%d blocks", n)
+				return err
+			},
+			func(tx lyceum.Tx, found func(string, ...any)) error {
+				bid, err := tx.Blocks.NextID(tx)
+				if err != nil {
+					return err
+				}
+				return tx.Blocks.Insert(tx, lyceum.Block{
+					ID: bid, User: id, Product: lyceum.Product{Kind: lyceum.CourseKind, ID: int32(course)}, CreatedAt: storetest.Begin,
+				})
+			},
+			func(lyceum.Tx, func(string, ...any)) error { return errRefused },
+		}[r.IntN(12)])
+	}
+	return &deed{do: func(tx lyceum.Tx, found func(string, ...any)) error {
+		for _, step := range steps {
+			if err := step(tx, found); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// together runs deeds as one group.
+func together(s *Store, school lyceum.SchoolID, deeds []*deed) {
+	l := newLane()
+	group := make([]*change, len(deeds))
+	for i, d := range deeds {
+		group[i] = &change{ctx: context.Background(), school: school, done: make(chan struct{}), run: func(q *session) error {
+			d.found = nil
+			t := s.newTx(q, lyceum.Stamp{School: school, At: storetest.Begin, Actor: "deed"})
+			err := d.do(lyceum.Tx{Tables: &tables, Changes: t}, func(format string, args ...any) {
+				d.found = append(d.found, fmt.Sprintf(format, args...))
+			})
+			if err != nil {
+				return err
+			}
+			_, err = t.finish()
+			return err
+		}}
+	}
+	for todo := group; len(todo) > 0; {
+		s.commit(l, todo)
+		l.mu.Lock() // what the group had no time for
+		todo = l.queues[school]
+		clear(l.queues)
+		l.order = nil
+		l.mu.Unlock()
+	}
+	for i, d := range deeds {
+		// Which of several reasons a change fails for depends on when its rows are written.
+		if d.failed = group[i].result != nil; d.failed {
+			d.found = nil
+			e := lyceum.Public(s.outcome(group[i].result))
+			d.unknown = e != nil && e.Code == lyceum.OutcomeUnknown
+		}
+	}
+}
+
+// state is all that the deeds can have changed.
+func state(t *testing.T, s *Store, school lyceum.SchoolID) any {
+	t.Helper()
+	v := s.In(t.Context(), school)
+	users, e1 := lyceum.All(v.Users, v, lyceum.UserFilter{})
+	enrollments, e2 := lyceum.All(v.Enrollments, v, lyceum.EnrollmentFilter{})
+	progress, e3 := lyceum.All(v.Progress, v, lyceum.ProgressFilter{})
+	blocks, e4 := lyceum.All(v.Blocks, v, lyceum.BlockFilter{})
+	entries, e5 := v.FindEntries(lyceum.EntryQuery{Limit: 100_000})
+	wrong, e6 := s.Check(t.Context())
+	wrong = slices.DeleteFunc(wrong, func(f lyceum.Finding) bool { // which the deeds do not keep to
+		return strings.Contains(f.What, "without an entitlement")
+	})
+	if err := errors.Join(e1, e2, e3, e4, e5, e6); err != nil || len(wrong) > 0 {
+		t.Fatal(err, wrong)
+	}
+	for i := range users {
+		users[i].UpdatedAt = storetest.Begin
+	}
+	return []any{users, enrollments, progress, blocks, entries.Entries}
+}
+
+func schoolOfDeeds(t *testing.T, s *Store) lyceum.SchoolID {
+	t.Helper()
+	school := storetest.MakeSchool(t, s)
+	storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+		var courses []lyceum.Course
+		for id := range lyceum.CourseID(3) {
+			courses = append(courses, lyceum.Course{ID: id + 1, Name: "Course", CreatedAt: storetest.Begin, UpdatedAt: storetest.Begin})
+		}
+		_, err := tx.Courses.Save(tx, courses...)
+		return err
+	})
+	return school
+}
+
+// TestGroupsAgree: changes of a group find, do and refuse what they would if each
+// had a transaction of its own. LYCEUM_GROUPS is the number of groups.
+func TestGroupsAgree(t *testing.T) {
+	t.Parallel()
+	groups, _ := strconv.Atoi(os.Getenv("LYCEUM_GROUPS"))
+	groups = max(groups, 30)
+	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
+		seed := rand.Uint64()
+		a, b := schoolOfDeeds(t, s), schoolOfDeeds(t, s)
+		one, other := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 0))
+		for n := range groups {
+			size := 1 + one.IntN(12)
+			_ = other.IntN(12)
+			var deeds, alone []*deed
+			for range size {
+				deeds, alone = append(deeds, makeDeed(one)), append(alone, makeDeed(other))
+			}
+			together(s, a, deeds)
+			for i := range alone {
+				together(s, b, alone[i:i+1])
+			}
+			for i := range deeds {
+				if deeds[i].failed != alone[i].failed || !slices.Equal(deeds[i].found, alone[i].found) {
+					t.Fatalf("seed %d, change %d of group %d: %q %t, alone %q %t", seed, i, n, deeds[i].found, deeds[i].failed,
+						alone[i].found, alone[i].failed)
+				}
+			}
+		}
+		if diff := cmp.Diff(state(t, s, b), state(t, s, a)); diff != "" {
+			t.Errorf("seed %d, alone and together:\n%s", seed, diff)
+		}
+	})
+}
+
+// TestGroupsThatFail: a group whose rows the database refuses when they are written at
+// its end, that meets a serialization failure or that loses its connection, keeps of each
+// change all or nothing, and what it said. LYCEUM_GROUPS is the number of groups.
+func TestGroupsThatFail(t *testing.T) {
+	t.Parallel()
+	groups, _ := strconv.Atoi(os.Getenv("LYCEUM_GROUPS"))
+	groups = max(groups, 12)
+	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
+		school := schoolOfDeeds(t, s)
+		stamp := lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}
+		postgres := s.Engine() == "postgres"
+		if postgres { // the rows of every other group meet another transaction
+			_, err := s.writes.db.ExecContext(t.Context(), `CREATE SEQUENCE meetings; CREATE FUNCTION meet() RETURNS trigger AS $$
+				BEGIN IF NEW.name = 'meets' AND nextval('meetings') % 2 = 1 THEN RAISE EXCEPTION USING ERRCODE = '40001'; END IF;
+				RETURN NEW; END $$ LANGUAGE plpgsql;
+				CREATE TRIGGER meet BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION meet()`)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := rand.New(rand.NewPCG(rand.Uint64(), 0))
+		kept, unknown := map[string]bool{}, map[string]bool{}
+		for n := range groups {
+			cut := postgres && r.IntN(4) == 0
+			var deeds []*deed
+			for i := range 2 + r.IntN(6) {
+				email, name := fmt.Sprintf("user%d-%d@example.com", n, i), "plain"
+				switch r.IntN(6) {
+				case 0:
+					email = "user0-0@example.com" // which is there, or will be
+				case 1:
+					name = "meets"
+				}
+				last := cut && i == 1
+				deeds = append(deeds, &deed{email: email, do: func(tx lyceum.Tx, _ func(string, ...any)) error {
+					id, err := tx.Users.NextID(tx)
+					if err != nil {
+						return err
+					}
+					if last { // ends the connection of the lane, and of no other
+						q := txOf(tx).q.link.(*pipeline)
+						_, _ = s.reads.db.ExecContext(t.Context(), "SELECT pg_terminate_backend($1)", q.conn.PgConn().PID())
+					}
+					return tx.Users.Insert(tx, lyceum.User{
+						ID: id, Email: email, Name: lyceum.Some(name), CreatedAt: storetest.Begin,
+					})
+				}})
+			}
+			together(s, stamp.School, deeds)
+			for _, d := range deeds {
+				unknown[d.email] = unknown[d.email] || d.unknown
+				kept[d.email] = kept[d.email] || !d.failed
+			}
+		}
+		v := s.In(t.Context(), school)
+		there := map[string]bool{}
+		if err := v.Users.Each(v, lyceum.UserFilter{}, func(u *lyceum.User) error { there[u.Email] = true; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		for email, is := range kept {
+			if is != there[email] && !unknown[email] {
+				t.Errorf("%s: told %t, is there %t", email, is, there[email])
+			}
+		}
+		state(t, s, school)
+	})
+}

@@ -1,0 +1,170 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// pipeline is a connection to PostgreSQL in a transaction. Statements whose answer
+// nobody waits for go with the next one.
+type pipeline struct {
+	ctx   context.Context //nolint:containedctx // it lives as long as the call that opened it
+	conn  *pgx.Conn
+	trace func(string)
+	queue *pgx.Batch
+}
+
+// queuedError is of a statement that went with another one.
+type queuedError struct {
+	at  int // its place in the pipeline
+	err error
+}
+
+func (e *queuedError) Error() string { return e.err.Error() }
+func (e *queuedError) Unwrap() error { return e.err }
+
+// later implements link.
+func (p *pipeline) later(text string, args []any) error {
+	p.trace(text)
+	p.queue.Queue(text, args...)
+	return nil
+}
+
+// send sends what waits, and one answer after the other is taken with the results.
+func (p *pipeline) send() (pgx.BatchResults, int) {
+	n := p.queue.Len()
+	results := p.conn.SendBatch(p.ctx, p.queue)
+	p.queue = &pgx.Batch{}
+	return results, n
+}
+
+// passed takes the answers of n statements that have no rows.
+func passed(results pgx.BatchResults, n int) error {
+	for i := range n {
+		if _, err := results.Exec(); err != nil {
+			return &queuedError{i, err}
+		}
+	}
+	return nil
+}
+
+// each implements link.
+func (p *pipeline) each(text string, args, dest []any, visit func() error) (err error) {
+	_ = p.later(text, args)
+	results, n := p.send()
+	defer closing(results, &err) // also when visit panics
+	if err := passed(results, n-1); err != nil {
+		return err
+	}
+	return eachRow(results, func(row []any) error {
+		if err := scanRow(row, dest); err != nil {
+			return err
+		}
+		return visit()
+	})
+}
+
+// closing takes the rest of the answers, and leaves the first error.
+func closing(results pgx.BatchResults, err *error) {
+	if failed := results.Close(); *err == nil {
+		*err = failed
+	}
+}
+
+// fetch asks for answers in one round trip.
+func (p *pipeline) fetch(missing []*answer) (err error) {
+	for _, a := range missing {
+		_ = p.later(a.text, a.args)
+	}
+	results, n := p.send()
+	defer closing(results, &err)
+	if err := passed(results, n-len(missing)); err != nil {
+		return err
+	}
+	for _, a := range missing {
+		err := eachRow(results, func(row []any) error {
+			if a.huge = len(a.rows) == maxAnswer; !a.huge {
+				a.rows = append(a.rows, slices.Clone(row))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		a.known = true
+	}
+	return nil
+}
+
+// eachRow visits the rows of the next answer.
+func eachRow(results pgx.BatchResults, visit func(row []any) error) error {
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns := rows.FieldDescriptions()
+	row := make([]any, len(columns))
+	for rows.Next() {
+		for i, raw := range rows.RawValues() {
+			if row[i], err = valueIn(rows.Conn(), columns[i].DataTypeOID, columns[i].Format, raw); err != nil {
+				return fmt.Errorf("read column %d: %w", i+1, err)
+			}
+		}
+		if err := visit(row); err != nil {
+			rows.Close()
+			if rows.Err() != nil {
+				return rows.Err()
+			}
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// valueIn gives a value as database/sql would.
+func valueIn(conn *pgx.Conn, oid uint32, format int16, raw []byte) (any, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	if format == pgx.BinaryFormatCode {
+		switch oid {
+		case pgtype.Int2OID:
+			return int64(int16(binary.BigEndian.Uint16(raw))), nil
+		case pgtype.Int4OID:
+			return int64(int32(binary.BigEndian.Uint32(raw))), nil
+		case pgtype.Int8OID:
+			return int64(binary.BigEndian.Uint64(raw)), nil
+		case pgtype.Float8OID:
+			return math.Float64frombits(binary.BigEndian.Uint64(raw)), nil
+		case pgtype.BoolOID:
+			return raw[0] != 0, nil
+		case pgtype.ByteaOID:
+			return append([]byte{}, raw...), nil
+		}
+	}
+	var text string
+	err := conn.TypeMap().Scan(oid, format, raw, &text)
+	return text, err
+}
+
+// scanRow puts values where they belong.
+func scanRow(row, dest []any) error {
+	for i, to := range dest {
+		scanner, is := to.(sql.Scanner)
+		if !is {
+			return fmt.Errorf("column %d goes to a %T, which is no sql.Scanner", i+1, to)
+		}
+		if err := scanner.Scan(row[i]); err != nil {
+			return fmt.Errorf("scan: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package sqlstore
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// statement is what a group needs to know of an SQL text.
+type statement struct {
+	words  map[string]bool // all in it, among them its tables; those of views, too
+	writes []string        // the tables that it changes; none for a query
+}
+
+// viewTables are the tables that the views read.
+var viewTables = map[string][]string{
+	"reaching": {"entitlements", "collection_products", "tier_products"},
+}
+
+// statements keeps what was found out about a text: programs have few.
+var statements sync.Map // text -> *statement
+
+func statementOf(text string) *statement {
+	if kept, ok := statements.Load(text); ok {
+		return kept.(*statement)
+	}
+	s := &statement{words: map[string]bool{}}
+	words := strings.FieldsFunc(text, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+	for i, word := range words {
+		s.words[word] = true
+		for _, table := range viewTables[word] {
+			s.words[table] = true
+		}
+		if i > 0 && (word == "INTO" || word == "UPDATE" && words[i-1] != "DO" || word == "FROM" && words[i-1] == "DELETE") ||
+			i == 0 && word == "UPDATE" {
+			s.writes = append(s.writes, words[min(i+1, len(words)-1)])
+		}
+	}
+	statements.Store(text, s)
+	return s
+}
+
+// reads reports whether a text does nothing but read.
+func (s *statement) reads() bool { return s.writes == nil && s.words["SELECT"] }
+
+// equal wants a column to have one of some values.
+type equal struct {
+	column string
+	values []any
+}
+
+// scope is what is known of the rows that a query finds in some of its tables.
+type scope struct {
+	tables []string
+	equals []equal
+}
+
+// edit is a row that a change inserted or updated, or a statement of which only the
+// table is known.
+type edit struct {
+	table   string
+	columns []string // after the school; nil for a statement
+	list    string   // the columns as a statement lists them
+	school  int64
+	values  []any    // of the columns
+	update  string   // the statement that changes the row, of the school and the values; empty for an insert
+	fixed   []string // columns that an update never changes, besides the first
+}
+
+// meets reports whether a query may find the row, or have found it before it was
+// changed.
+func (w *edit) meets(of *statement, in scope) bool {
+	if !of.words[w.table] {
+		return false
+	}
+	if w.columns == nil || !slices.Contains(in.tables, w.table) {
+		return true
+	}
+	for _, e := range in.equals {
+		i := slices.Index(w.columns, e.column)
+		if i < 0 || w.update != "" && i > 0 && !slices.Contains(w.fixed, e.column) {
+			continue
+		}
+		if !slices.ContainsFunc(e.values, func(v any) bool { return equalValues(v, w.values[i]) }) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,133 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"zombiezen.com/go/sqlite"
+)
+
+// change runs do in a transaction that may write, and commits when do says so.
+func (p *pool) change(ctx context.Context, do func(*session) (commit bool, err error)) error {
+	switch {
+	case p.writer != nil:
+		return p.changeSQLite(ctx, do)
+	case p.dialect.pipelined:
+		return p.changePostgres(ctx, do)
+	}
+	return p.transact(ctx, nil, do)
+}
+
+// writer is the connection that writes a SQLite file, past database/sql. It is opened
+// when it is needed first, and used by one goroutine.
+type writer struct {
+	files   *files
+	pragmas []string
+	conn    *direct
+}
+
+func (w *writer) open(trace func(string)) (*direct, error) {
+	if w.conn != nil {
+		return w.conn, nil
+	}
+	d, err := openDirect(w.files, trace, sqlite.OpenReadWrite, w.pragmas...)
+	if err == nil {
+		w.conn = d
+	}
+	return d, err
+}
+
+func (w *writer) close() error {
+	if w == nil || w.conn == nil {
+		return nil
+	}
+	return w.conn.close()
+}
+
+func (p *pool) changeSQLite(ctx context.Context, do func(*session) (commit bool, err error)) (err error) {
+	d, err := p.writer.open(p.trace)
+	if err != nil {
+		return err
+	}
+	if err := d.run("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	defer func() { // also when do panics; some errors end a transaction
+		if !d.conn.AutocommitEnabled() {
+			err = errors.Join(err, d.run("ROLLBACK"))
+		}
+	}()
+	commit, err := do(&session{ctx: p.context(ctx), pool: p, link: d})
+	if err != nil || !commit {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := d.run("COMMIT"); err != nil {
+		return &commitError{err}
+	}
+	return nil
+}
+
+func (p *pool) changePostgres(ctx context.Context, do func(*session) (commit bool, err error)) error {
+	conn, err := p.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return conn.Raw(func(raw any) error {
+		q := &pipeline{ctx: ctx, conn: raw.(*stdlib.Conn).Conn(), trace: p.trace, queue: &pgx.Batch{}}
+		defer q.rollBack() // also when do panics
+		q.queue.Queue("BEGIN")
+		commit, err := do(&session{ctx: ctx, pool: p, link: q})
+		if err != nil || !commit {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return q.commit()
+	})
+}
+
+// rollBack ends a transaction that was not committed. Without an answer the
+// connection is not used again.
+func (p *pipeline) rollBack() {
+	if p.conn.IsClosed() || p.conn.PgConn().TxStatus() == 'I' {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, _ = p.conn.Exec(ctx, "ROLLBACK")
+}
+
+// commit commits, after what waits. An error of that is a queuedError where the
+// database says so: then nothing is kept.
+func (p *pipeline) commit() error {
+	p.queue.Queue("COMMIT")
+	results, n := p.send()
+	for i := range n {
+		tag, err := results.Exec()
+		switch _, answered := errors.AsType[*pgconn.PgError](err); {
+		case err == nil && i == n-1 && tag.String() == "ROLLBACK":
+			err = &commitError{pgx.ErrTxCommitRollback}
+		case err == nil:
+			continue
+		case answered && i < n-1:
+			err = &queuedError{i, err}
+		default:
+			err = &commitError{err}
+		}
+		_ = results.Close()
+		return err
+	}
+	if err := results.Close(); err != nil {
+		return &commitError{err}
+	}
+	return nil
+}
