@@ -22,6 +22,7 @@ type deed struct {
 	found   []string
 	failed  bool
 	unknown bool   // whether it was kept
+	last    int64  // the number of its last entry, as its caller is told
 	email   string // of the user that it makes
 }
 
@@ -139,7 +140,7 @@ func together(s *Store, school lyceum.SchoolID, deeds []*deed) {
 			if err != nil {
 				return err
 			}
-			_, err = t.finish()
+			d.last, err = t.finish()
 			return err
 		}}
 	}
@@ -154,7 +155,7 @@ func together(s *Store, school lyceum.SchoolID, deeds []*deed) {
 	for i, d := range deeds {
 		// Which of several reasons a change fails for depends on when its rows are written.
 		if d.failed = group[i].result != nil; d.failed {
-			d.found = nil
+			d.found, d.last = nil, 0
 			e := lyceum.Public(s.outcome(group[i].result))
 			d.unknown = e != nil && e.Code == lyceum.OutcomeUnknown
 		}
@@ -180,7 +181,8 @@ func state(t *testing.T, s *Store, school lyceum.SchoolID) any {
 	for i := range users {
 		users[i].UpdatedAt = storetest.Begin
 	}
-	return []any{users, enrollments, progress, blocks, entries.Entries}
+	changed := slices.DeleteFunc(entries.Entries, func(e lyceum.Entry) bool { return e.Type == lyceum.SchoolCreated })
+	return []any{users, enrollments, progress, blocks, changed}
 }
 
 func schoolOfDeeds(t *testing.T, s *Store) lyceum.SchoolID {
@@ -219,9 +221,10 @@ func TestGroupsAgree(t *testing.T) {
 				together(s, b, alone[i:i+1])
 			}
 			for i := range deeds {
-				if deeds[i].failed != alone[i].failed || !slices.Equal(deeds[i].found, alone[i].found) {
-					t.Fatalf("seed %d, change %d of group %d: %q %t, alone %q %t", seed, i, n, deeds[i].found, deeds[i].failed,
-						alone[i].found, alone[i].failed)
+				got, want := deeds[i], alone[i]
+				if got.failed != want.failed || got.last != want.last || !slices.Equal(got.found, want.found) {
+					t.Fatalf("seed %d, change %d of group %d: %q %t, entry %d; alone %q %t, entry %d", seed, i, n,
+						got.found, got.failed, got.last, want.found, want.failed, want.last)
 				}
 			}
 		}
@@ -252,7 +255,7 @@ func TestGroupsThatFail(t *testing.T) {
 			}
 		}
 		r := rand.New(rand.NewPCG(rand.Uint64(), 0))
-		kept, unknown := map[string]bool{}, map[string]bool{}
+		kept, unknown, last := map[string]bool{}, map[string]bool{}, map[int64]string{}
 		for n := range groups {
 			cut := postgres && r.IntN(4) == 0
 			var deeds []*deed
@@ -283,12 +286,32 @@ func TestGroupsThatFail(t *testing.T) {
 			for _, d := range deeds {
 				unknown[d.email] = unknown[d.email] || d.unknown
 				kept[d.email] = kept[d.email] || !d.failed
+				if !d.failed {
+					last[d.last] = d.email
+				}
 			}
 		}
 		v := s.In(t.Context(), school)
-		there := map[string]bool{}
-		if err := v.Users.Each(v, lyceum.UserFilter{}, func(u *lyceum.User) error { there[u.Email] = true; return nil }); err != nil {
+		there, ids := map[string]bool{}, map[string]int32{}
+		err := v.Users.Each(v, lyceum.UserFilter{}, func(u *lyceum.User) error {
+			there[u.Email], ids[u.Email] = true, int32(u.ID)
+			return nil
+		})
+		if err != nil {
 			t.Fatal(err)
+		}
+		entries, err := v.FindEntries(lyceum.EntryQuery{Limit: 100_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries.Entries {
+			if email, told := last[e.Number]; told && ids[email] != e.ObjectID {
+				t.Errorf("%s: told entry %d, which is of user %d", email, e.Number, e.ObjectID)
+			}
+			delete(last, e.Number)
+		}
+		if len(last) > 0 {
+			t.Errorf("told of entries that are not there: %v", last)
 		}
 		for email, is := range kept {
 			if is != there[email] && !unknown[email] {

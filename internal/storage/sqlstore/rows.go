@@ -331,6 +331,10 @@ func (n *noun[ID, T, F]) scope(w *where) scope {
 		byUser := slices.DeleteFunc(slices.Clone(w.equals), func(e equal) bool { return e.column != "user_id" })
 		return scope{of[:1], byUser}
 	}
+	// A row of the table that another condition asks for need not be one that it finds.
+	if slices.ContainsFunc(w.conds, func(cond string) bool { return strings.Contains(cond, " "+n.name+" ") }) {
+		return scope{}
+	}
 	return scope{[]string{n.name}, w.equals}
 }
 

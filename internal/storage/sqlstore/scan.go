@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"database/sql"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -143,17 +142,6 @@ func scanScopes(p *lyceum.Scopes) sql.Scanner {
 			return wrong(src, "text")
 		}
 		*p = lyceum.ParseScopes(v)
-		return nil
-	})
-}
-
-// keep takes a value of any kind.
-func keep(p *any) sql.Scanner {
-	return scanFunc(func(src any) error {
-		if bytes, is := src.([]byte); is {
-			src = slices.Clone(bytes)
-		}
-		*p = src
 		return nil
 	})
 }

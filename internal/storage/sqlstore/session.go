@@ -237,8 +237,8 @@ func (s *session) one(text string, args []any, dest ...any) (bool, error) {
 func (s *session) oneIn(in scope, text string, args []any, dest ...any) (bool, error) {
 	found := false
 	if s.group != nil {
-		err := s.group.each(in, text, args, dest, func() error { found = true; return nil })
-		return found, err
+		err := s.group.each(in, text, args, dest, func() error { found = true; return errFull })
+		return found, unlessFull(err)
 	}
 	done, err := s.linked(func(l link) error {
 		return unlessFull(l.each(text, args, dest, func() error {

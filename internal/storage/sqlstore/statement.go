@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -69,6 +70,14 @@ type edit struct {
 	fixed   []string // columns that an update never changes, besides the first
 }
 
+// mayEqual reports whether the database may find two values equal. Of two types it may.
+func mayEqual(a, b any) bool {
+	if a == nil || b == nil {
+		return false
+	}
+	return reflect.TypeOf(a) != reflect.TypeOf(b) || equalValues(a, b)
+}
+
 // meets reports whether a query may find the row, or have found it before it was
 // changed.
 func (w *edit) meets(of *statement, in scope) bool {
@@ -83,7 +92,7 @@ func (w *edit) meets(of *statement, in scope) bool {
 		if i < 0 || w.update != "" && i > 0 && !slices.Contains(w.fixed, e.column) {
 			continue
 		}
-		if !slices.ContainsFunc(e.values, func(v any) bool { return equalValues(v, w.values[i]) }) {
+		if !slices.ContainsFunc(e.values, func(v any) bool { return mayEqual(v, w.values[i]) }) {
 			return false
 		}
 	}
