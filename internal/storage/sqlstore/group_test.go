@@ -21,6 +21,7 @@ type deed struct {
 	do      func(tx lyceum.Tx, found func(string, ...any)) error
 	found   []string
 	failed  bool
+	reason  error  // why it failed
 	unknown bool   // whether it was kept
 	last    int64  // the number of its last entry, as its caller is told
 	email   string // of the user that it makes
@@ -155,7 +156,7 @@ func together(s *Store, school lyceum.SchoolID, deeds []*deed) {
 	for i, d := range deeds {
 		// Which of several reasons a change fails for depends on when its rows are written.
 		if d.failed = group[i].result != nil; d.failed {
-			d.found, d.last = nil, 0
+			d.found, d.last, d.reason = nil, 0, group[i].result
 			e := lyceum.Public(s.outcome(group[i].result))
 			d.unknown = e != nil && e.Code == lyceum.OutcomeUnknown
 		}
@@ -223,8 +224,8 @@ func TestGroupsAgree(t *testing.T) {
 			for i := range deeds {
 				got, want := deeds[i], alone[i]
 				if got.failed != want.failed || got.last != want.last || !slices.Equal(got.found, want.found) {
-					t.Fatalf("seed %d, change %d of group %d: %q %t, entry %d; alone %q %t, entry %d", seed, i, n,
-						got.found, got.failed, got.last, want.found, want.failed, want.last)
+					t.Fatalf("seed %d, change %d of group %d: %q, entry %d, %v; alone %q, entry %d, %v", seed, i, n,
+						got.found, got.last, got.reason, want.found, want.last, want.reason)
 				}
 			}
 		}
