@@ -267,9 +267,9 @@ func (s *Store) turns(q *session, group []*change, missing []*answer) error {
 	switch {
 	case err == nil:
 		return nil
-	case !ok:
+	case !ok || queued.at == 0 && len(missing) > 0: // the first one begins the transaction, or a query cannot be prepared
 		return &lostError{err}
-	case queued.at > 0 && s.dialect.fault(err) == faultBusy: // the first one begins the transaction
+	case queued.at > 0 && s.dialect.fault(err) == faultBusy:
 		return &heldError{schools[queued.at-1], fmt.Errorf("take the school's turn: %w", queued.err)}
 	}
 	return fmt.Errorf("begin a change: %w", queued.err)
