@@ -97,7 +97,8 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 	return g.ask(text, args, dest, visit)
 }
 
-// change runs a statement that is none of a row, after all rows that wait.
+// change runs a statement that is neither a query nor the write of one row, after all
+// rows that wait.
 func (g *group) change(of *statement, text string, args, dest []any, visit func() error) error {
 	if g.rehearsal != nil {
 		return g.rehearsal.end()
