@@ -121,9 +121,11 @@ func await(t *testing.T, name string) {
 	t.Fatal(err)
 }
 
-// marked marks what an XPath finds, and nothing else.
-const marked = `document.readyState === "complete" && (n => (n && (
-document.querySelectorAll("[data-press]").forEach(e => e.removeAttribute("data-press")), n.setAttribute("data-press", "")), n))(
+// marked marks what an XPath finds, and nothing else, on a page that is not being left:
+// what leads to another page is marked once.
+const marked = `document.readyState === "complete" && !window.left && (n => (n && (
+document.querySelectorAll("[data-press]").forEach(e => e.removeAttribute("data-press")), n.setAttribute("data-press", ""),
+window.left = n.localName !== "summary"), n))(
 document.evaluate(%q, document, null, 9, null).singleNodeValue)`
 
 // pressable finds the first link or button, or what opens a part of a page, by how its
