@@ -110,11 +110,11 @@ func (v *view) FindEnrolled(f lyceum.EnrolledFilter, p lyceum.Page) (lyceum.List
 		direction = " DESC"
 	}
 	order := " ORDER BY e.enrolled_at" + direction + ", e.user_id" + direction
-	phrase := func(first, limit string, w *where) string {
+	phrase := func(first, from, limit string, w *where) string {
 		return "SELECT " + first + `,
 			e.user_id, e.enrolled_at, e.expires_at, COALESCE(p.percent_complete, 0), p.completed_at
 			FROM (SELECT e.school_id, e.user_id, e.course_id, e.enrolled_at, e.expires_at
-				FROM enrollments e` + w.String() + order + limit + `) e
+				FROM ` + from + w.String() + order + limit + `) e
 			LEFT JOIN progress p ON p.school_id = e.school_id AND p.user_id = e.user_id AND p.course_id = e.course_id` + order
 	}
 	scan := func(e *lyceum.Enrolled) []any {
@@ -126,11 +126,9 @@ func (v *view) FindEnrolled(f lyceum.EnrolledFilter, p lyceum.Page) (lyceum.List
 	}
 	return pageIndexed(v, r, count, p, func(s seat) (string, []any) {
 		w := r.where(v.school, r.at)
-		w.conds = append(w.conds, r.beside(s.from, w.arg(s.first)))
-		limit := " LIMIT " + w.arg(s.size)
-		return phrase(markText, limit, w), w.args
+		return phrase(markText, r.page(w, s.ids), "", w), w.args
 	}, scan, func() ([]lyceum.Enrolled, int64, error) {
-		return pageBy(v, func(limit string) string { return phrase(count.text, limit, w) }, w, count, p, scan)
+		return pageBy(v, func(limit string) string { return phrase(count.text, r.from(), limit, w) }, w, count, p, scan)
 	})
 }
 

@@ -68,10 +68,9 @@ func (v *view) FindHoldings(f lyceum.HoldingFilter, p lyceum.Page) (lyceum.Listi
 	}
 	r := q.ranking(products)
 	return pageIndexed(v, r, count, p, func(s seat) (string, []any) {
-		q := newHoldings(v, f, lyceum.Page{Number: 1, Size: int32(s.size)})
-		q.from = " AND " + r.beside(s.from, q.w.arg(s.first))
-		phrase := q.phrase(products)
-		return phrase(markText, " LIMIT "+q.w.arg(s.size)), q.w.args
+		q := newHoldings(v, f, p)
+		q.found = r.page(q.w, s.ids)
+		return q.phrase(products)(markText, ""), q.w.args
 	}, scan, func() ([]lyceum.Holding, int64, error) {
 		phrase := q.phrase(products)
 		return pageBy(v, func(limit string) string { return phrase(count.text, limit) }, q.w, count, p, scan)
@@ -128,7 +127,7 @@ type holdings struct {
 	f       lyceum.HoldingFilter
 	dialect *dialect
 	filter  string // conditions of the filter
-	from    string // condition of where the page begins, if that is known
+	found   string // what the rows of the page are read from, if they are known
 	page    lyceum.Page
 	dir     string
 }
@@ -209,9 +208,9 @@ func (q *holdings) blocked() string {
 const apart = 32
 
 // parts returns the conditions of the products that are read apart. What a user has
-// is read at once.
+// is read at once, as is a page whose rows are known.
 func (q *holdings) parts(products []heldProduct) (parts []string) {
-	if q.f.User.Present {
+	if q.f.User.Present || q.found != "" {
 		return []string{q.toAny(products)}
 	}
 	for _, p := range products[:min(apart, len(products))] {
@@ -257,6 +256,9 @@ func (q *holdings) toAny(products []heldProduct) string {
 }
 
 func (q *holdings) rows() string {
+	if q.found != "" {
+		return " FROM " + q.found
+	}
 	name := "entitlements_enrolled"
 	if q.f.User.Present {
 		name = "entitlements_user"
@@ -326,7 +328,7 @@ func (q *holdings) most() string { return q.w.arg(q.page.Offset() + int64(q.page
 func (q *holdings) byBeginning(products []heldProduct, more string) string {
 	parts := q.parts(products)
 	for i, part := range parts {
-		text := "SELECT " + heldKeys + q.rows() + " WHERE " + q.filter + " AND " + part + q.from + more
+		text := "SELECT " + heldKeys + q.rows() + " WHERE " + q.filter + " AND " + part + more
 		if len(parts) == 1 && !q.f.ByCompletion {
 			return text
 		}

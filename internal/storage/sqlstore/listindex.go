@@ -22,6 +22,7 @@ type listIndex struct {
 	memory int64           // bytes that all lists may take; 0: there are none
 	after  int64           // indexAfter
 	least  int64           // indexRows
+	soon   time.Duration   // indexTime
 	ctx    context.Context //nolint:containedctx // ends what is being made when the store closes
 	stop   context.CancelFunc
 	work   sync.WaitGroup
@@ -40,6 +41,8 @@ const (
 	indexAfter = 500
 	// indexRows is how many rows a list must have to be worth an index.
 	indexRows = 2_000
+	// indexTime is how long it must take to read a page of a list that has fewer.
+	indexTime = 100 * time.Millisecond
 	// maxBehind is how many changed rows a list takes in rather than being made again,
 	// and maxPassed how many entries of the journal it reads for them.
 	maxBehind, maxPassed = 2_000, 50_000
@@ -85,7 +88,7 @@ func (s *Store) ListStats() ListStats {
 }
 
 func (x *listIndex) open(s *Store) {
-	x.store, x.after, x.least = s, indexAfter, indexRows
+	x.store, x.after, x.least, x.soon = s, indexAfter, indexRows, indexTime
 	x.ctx, x.stop = context.WithCancel(context.Background())
 	x.lists, x.later = map[string]*indexedList{}, map[string]time.Time{}
 }
@@ -223,11 +226,9 @@ func markAt(q *session, school lyceum.SchoolID, number int64) (mark, error) {
 	return m, err
 }
 
-// seat is where a page begins.
+// seat is which rows a page has.
 type seat struct {
-	first int64  // the id of its first row, if it has any
-	from  string // " >=" or " <=" of that row, as the page goes upwards or downwards
-	size  int64  // rows that it has
+	ids   []int32
 	total int64
 	mark  mark
 }
@@ -235,18 +236,12 @@ type seat struct {
 // seat finds a page. It is called with the lock, if only for reading.
 func (l *indexedList) seat(p lyceum.Page, down bool) seat {
 	total := int64(len(l.ids))
-	s := seat{from: ">=", total: total, mark: l.mark}
-	offset := p.Offset()
-	s.size = min(int64(p.Size), total-offset)
-	if s.size <= 0 {
-		s.size = 0
-		return s
-	}
+	from := min(p.Offset(), total)
+	to := min(from+int64(p.Size), total)
 	if down {
-		s.from, offset = "<=", total-1-offset
+		from, to = total-to, total-from
 	}
-	s.first = int64(l.ids[offset])
-	return s
+	return seat{ids: slices.Clone(l.ids[from:to]), total: total, mark: l.mark}
 }
 
 // holds reports whether the list is that of a moment.
@@ -257,8 +252,8 @@ func (l *indexedList) drop() { l.dropped.Store(true) }
 
 // indexed reads a page by the index of a list, and returns its total. It returns false
 // where there is no index, or none that holds; the caller counts rows instead. The page
-// is read by read, from a row on and with the mark in the same statement; it returns how
-// many rows there were. Of a page without rows it reads the mark alone.
+// is read by read, by the ids of its rows and with the mark in the same statement; it
+// returns how many rows there were. Of a page without rows it reads the mark alone.
 func (v *view) indexed(
 	r *ranking, p lyceum.Page, read func(*session, seat) (mark, int, error),
 ) (total int64, done bool, err error) {
@@ -273,7 +268,7 @@ func (v *view) indexed(
 	try := func(q *session, s seat) (bool, error) {
 		total = s.total
 		m, n, err := read(q, s)
-		return m == s.mark && int64(n) == s.size, err
+		return m == s.mark && n == len(s.ids), err
 	}
 	l.mu.RLock()
 	s, holds := l.seat(p, r.down), l.holds(r.at)
@@ -313,9 +308,10 @@ func (v *view) slow(count total, p lyceum.Page) bool {
 	return !count.kept || p.Offset() >= v.store.lists.after
 }
 
-// wantIndex has the index of a list made whose rows were counted.
-func (v *view) wantIndex(r *ranking, total int64) {
-	if total >= v.store.lists.least && v.indexes(r) {
+// wantIndex has the index of a list made whose rows were counted, if they are many, or
+// few that took long to find.
+func (v *view) wantIndex(r *ranking, total int64, begin time.Time) {
+	if x := &v.store.lists; v.indexes(r) && (total >= x.least || time.Since(begin) >= x.soon) {
 		v.store.lists.want(v.school, r)
 	}
 }

@@ -16,7 +16,7 @@ func (l *indexedList) fill(q *session, memory int64) (err error) {
 	}
 	w := l.where(l.school, l.at)
 	var id int32
-	err = q.each("SELECT "+l.column(l.id)+" FROM "+l.from()+w.String()+" ORDER BY "+l.columns(), w.args,
+	err = q.each("SELECT "+l.column(l.id)+" FROM "+l.from()+w.String()+l.upward(), w.args,
 		[]any{scanInt(&id)}, func() error {
 			if 4*int64(len(l.ids)) > memory {
 				return errNoIndexRoom
@@ -161,7 +161,7 @@ func (l *indexedList) insert(q *session, ids []int32, at int64) error {
 		among(w, l.column(l.id), part)
 		var found []int32
 		var id int32
-		err := q.each("SELECT "+l.column(l.id)+" FROM "+l.from()+w.String()+" ORDER BY "+l.columns(), w.args,
+		err := q.each("SELECT "+l.column(l.id)+" FROM "+l.from()+w.String()+l.upward(), w.args,
 			[]any{scanInt(&id)}, func() error { found = append(found, id); return nil })
 		if err != nil {
 			return err

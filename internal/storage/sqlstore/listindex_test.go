@@ -17,7 +17,7 @@ import (
 // indexAll lets every list have an index, from the second time that it is read on.
 func indexAll(s *Store) {
 	s.IndexLists(1 << 20)
-	s.lists.after, s.lists.least = 0, 1
+	s.lists.after, s.lists.soon = 0, 0
 }
 
 // question is a list that is read in a history.

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -41,11 +42,11 @@ func pageIndexed[T any](
 	otherwise func() ([]T, int64, error),
 ) (lyceum.Listing[T], error) {
 	listing := lyceum.Listing[T]{Page: p}
-	slow, done := v.slow(count, p), false
+	slow, done, begin := v.slow(count, p), false, time.Now()
 	var err error
 	if slow {
 		listing.Total, done, err = v.indexed(r, p, func(q *session, s seat) (m mark, rows int, err error) {
-			if listing.Rows = make([]T, 0, s.size); s.size == 0 {
+			if listing.Rows = make([]T, 0, len(s.ids)); len(s.ids) == 0 {
 				m, err = readMark(q, v.school)
 				return m, 0, err
 			}
@@ -62,8 +63,8 @@ func pageIndexed[T any](
 		return listing, v.public(err)
 	}
 	listing.Rows, listing.Total, err = otherwise()
-	if err == nil && slow {
-		v.wantIndex(r, listing.Total)
+	if slow {
+		v.wantIndex(r, listing.Total, begin)
 	}
 	return listing, err
 }

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ type ranking struct {
 	alias  string   // of the table, if any
 	id     string   // the column that names a row
 	keys   []string // the columns that order the rows, the last of which tells all apart
+	sorted bool     // rows are found without an index in this order; see ranked
 	down   bool     // the question goes downwards; the list is kept upwards
 	narrow func(w *where, at int64)
 	follow follow
@@ -112,6 +114,25 @@ func (r *ranking) columns() string {
 	return strings.Join(named, ", ")
 }
 
+// upward is the order of the list.
+func (r *ranking) upward() string {
+	if r.sorted {
+		return " ORDER BY +" + r.columns()
+	}
+	return " ORDER BY " + r.columns()
+}
+
+// page is what the rows of a page are read from. They may be few among those that pass
+// the other conditions, which SQLite does not look at before it has them.
+func (r *ranking) page(w *where, ids []int32) string {
+	in := &where{args: w.args}
+	among(in, r.id, ids)
+	limit := in.arg(int64(len(ids)))
+	w.args = in.args
+	return "(SELECT * FROM " + r.table + " WHERE school_id = $1 AND " + in.conds[0] + " LIMIT " + limit + ") " +
+		cmp.Or(r.alias, r.table)
+}
+
 // beside compares a row with another one, whose id is an argument. Both sides are
 // rows of expressions: PostgreSQL finds no index for what is compared with a query.
 func (r *ranking) beside(compare, id string) string {
@@ -128,11 +149,13 @@ func (r *ranking) beside(compare, id string) string {
 	return "(" + r.columns() + ") " + compare + " (" + strings.Join(theirs, ", ") + ")"
 }
 
-// ranked reads an order of columns in one direction.
-func ranked(order string) (keys []string, down bool) {
+// ranked reads an order of columns in one direction. A plus before the first keeps
+// SQLite from an index in this order.
+func ranked(order string) (keys []string, sorted, down bool) {
+	order, sorted = strings.CutPrefix(order, "+")
 	for _, key := range strings.Split(order, ", ") {
 		key, down = strings.CutSuffix(key, " DESC")
 		keys = append(keys, key)
 	}
-	return keys, down
+	return keys, sorted, down
 }

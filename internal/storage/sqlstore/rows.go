@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -206,7 +207,7 @@ func (n *noun[ID, T, F]) First(from lyceum.Source, f F) (row T, found bool, err 
 // List reads a page and its total in one statement, which sees one moment; a
 // page without rows asks for its total apart, unless it is the first one.
 func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Listing[T], error) {
-	v := viewOf(from)
+	v, begin := viewOf(from), time.Now()
 	w := n.where(v.school, f)
 	count := n.total(f, w)
 	size, offset, all := int64(p.Size), p.Offset(), count.ofPage(p)
@@ -257,10 +258,10 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 			return err
 		})
 	}
+	v.wantIndex(r, listing.Total, begin) // also of a list that was given up: it is there next time
 	if err != nil {
 		return lyceum.Listing[T]{}, n.failed(v, err)
 	}
-	v.wantIndex(r, listing.Total)
 	return listing, nil
 }
 
@@ -284,9 +285,9 @@ func (n *noun[ID, T, F]) ranking(f F) *ranking {
 	if n.order != nil {
 		order = n.order(f)
 	}
-	keys, down := ranked(order)
+	keys, sorted, down := ranked(order)
 	return &ranking{
-		table: n.name, id: n.key.name, keys: keys, down: down, follow: of,
+		table: n.name, id: n.key.name, keys: keys, sorted: sorted, down: down, follow: of,
 		narrow: func(w *where, _ int64) { n.narrow(w, f) },
 	}
 }
@@ -297,19 +298,19 @@ func (n *noun[ID, T, F]) listIndexed(
 ) (listing lyceum.Listing[T], done bool, err error) {
 	listing.Page = p
 	listing.Total, done, err = v.indexed(r, p, func(q *session, s seat) (m mark, rows int, err error) {
-		if listing.Rows = make([]T, 0, s.size); s.size == 0 {
+		if listing.Rows = make([]T, 0, len(s.ids)); len(s.ids) == 0 {
 			m, err = readMark(q, v.school)
 			return m, 0, err
 		}
 		w := n.where(v.school, f)
-		w.conds = append(w.conds, r.beside(s.from, w.arg(s.first)))
+		page := r.page(w, s.ids)
 		read := n.reader()
 		defer n.done(read)
-		err = q.each("SELECT "+markText+", "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f)+
-			" LIMIT "+w.arg(s.size), w.args, append(m.scan(), read.dest...), func() error {
-			listing.Rows = append(listing.Rows, read.row)
-			return nil
-		})
+		err = q.each("SELECT "+markText+", "+n.list()+" FROM "+page+w.String()+n.ordered(f), w.args,
+			append(m.scan(), read.dest...), func() error {
+				listing.Rows = append(listing.Rows, read.row)
+				return nil
+			})
 		return m, len(listing.Rows), err
 	})
 	listing.More = p.Offset()+int64(len(listing.Rows)) < listing.Total

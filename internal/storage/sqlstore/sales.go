@@ -71,8 +71,8 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 	},
 	order: func(f lyceum.SaleFilter) string {
 		switch {
-		case f.Purchases.Value.User.Present: // by its index, SQLite would look at those of all buyers
-			return "+purchased_at DESC, sale_id DESC"
+		case f.Purchases.Present && f.Purchases.Value != (lyceum.PurchaseFilter{}):
+			return "+purchased_at DESC, sale_id DESC" // by its index, SQLite would look at all for a few
 		case f.Purchases.Present:
 			return "purchased_at DESC, sale_id DESC"
 		case f.DueAt.Present:

@@ -1,0 +1,88 @@
+package sqlstore
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// The page of a list with an index is read by the ids of its rows, although other
+// conditions have indexes, too: the rows may be few among those that pass them.
+func TestPagesOfIndexedListsAreReadByTheirIDs(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	indexAll(store)
+	school := storetest.MakeSchool(t, store)
+	storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+		sale := lyceum.Sale{ID: 1, CreatedAt: storetest.Begin, PurchasedAt: storetest.Begin}
+		sale.Method = lyceum.Some(lyceum.PaymentMethod("paypal"))
+		if _, err := tx.Sales.Save(tx, sale); err != nil {
+			return err
+		}
+		if _, err := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "Bread", CreatedAt: storetest.Begin}); err != nil {
+			return err
+		}
+		if _, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "mira@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin}); err != nil {
+			return err
+		}
+		return storetest.Enroll(tx, lyceum.Enrollment{ID: 1, User: 1, Course: 1, EnrolledAt: storetest.Begin})
+	})
+	v, page := store.In(t.Context(), school), lyceum.Page{Number: 1, Size: 25}
+	for name, tc := range map[string]struct {
+		read func() error
+		want string
+	}{
+		"purchases": {func() error {
+			_, err := v.Sales.List(v, lyceum.SaleFilter{Purchases: lyceum.Some(lyceum.PurchaseFilter{Method: lyceum.Some(lyceum.PaymentMethod("paypal"))})}, page)
+			return err
+		}, "SEARCH sales USING PRIMARY KEY (school_id=? AND sale_id=?)"},
+		"enrollments": {func() error {
+			_, err := v.FindEnrolled(lyceum.EnrolledFilter{Course: 1, ActiveAt: storetest.Begin}, page)
+			return err
+		}, "SEARCH enrollments USING INDEX sqlite_autoindex_enrollments_1 (school_id=? AND enrollment_id=?)"},
+		"holdings": {func() error {
+			_, err := v.FindHoldings(lyceum.HoldingFilter{
+				Product: lyceum.CourseID(1).Product(), At: storetest.Begin, Statuses: []lyceum.HoldingStatus{lyceum.HoldingActive},
+			}, page)
+			return err
+		}, "SEARCH entitlements USING PRIMARY KEY (school_id=? AND entitlement_id=?)"},
+		"users": {func() error {
+			_, err := v.Users.List(v, lyceum.UserFilter{Role: lyceum.Some(lyceum.Student)}, page)
+			return err
+		}, "SEARCH users USING PRIMARY KEY (school_id=? AND user_id=?)"},
+	} {
+		for range 2 { // the index is made after the first time
+			by.seen = nil
+			if err := tc.read(); err != nil {
+				t.Fatal(err)
+			}
+			store.lists.work.Wait()
+		}
+		var plan []string
+		for _, text := range slices.Clone(by.seen) {
+			for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
+				plan = append(plan, step[3])
+			}
+		}
+		if got := strings.Join(plan, "\n"); !strings.Contains(got, tc.want) || strings.Contains(got, "sales_purchased") {
+			t.Errorf("%s are read by\n%s\nwant %s", name, got, tc.want)
+		}
+	}
+}
+
+// A filter of purchases is not looked for in the order of all purchases, which would
+// read all of them in a detour where few pass it.
+func TestRarePurchasesAreNotReadInOrder(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	v := store.In(t.Context(), 1)
+	by.seen = nil
+	rare := lyceum.SaleFilter{Purchases: lyceum.Some(lyceum.PurchaseFilter{Active: lyceum.Some(false)})}
+	if _, err := v.Sales.List(v, rare, lyceum.Page{Number: 1, Size: 25}); err != nil || len(by.seen) == 0 {
+		t.Fatal(err, by.seen)
+	}
+	wantNoStep(t, store, by, "INDEX sales_purchased")
+}
