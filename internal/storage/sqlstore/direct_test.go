@@ -177,7 +177,7 @@ func TestReadersClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var taken []*direct
+	var taken []*readConn
 	for range mostReaders {
 		d, err := store.reads.direct.take(t.Context())
 		if err != nil {

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
-	"sync/atomic"
+	"time"
 
 	"zombiezen.com/go/sqlite"
 )
@@ -17,24 +18,80 @@ var mostReaders = max(4, 2*runtime.GOMAXPROCS(0))
 type readers struct {
 	files  *files
 	trace  func(string)
-	idle   chan *direct
+	idle   chan *readConn
 	room   chan struct{} // for those that are not open yet
-	opened atomic.Int32
 	closed chan struct{}
 	once   sync.Once
+
+	mu  sync.Mutex
+	all []*readConn
 
 	revisions revisions
 }
 
 func newReaders(f *files, trace func(string)) *readers {
 	r := &readers{
-		files: f, trace: trace, idle: make(chan *direct, mostReaders), room: make(chan struct{}, mostReaders),
+		files: f, trace: trace, idle: make(chan *readConn, mostReaders), room: make(chan struct{}, mostReaders),
 		closed: make(chan struct{}),
 	}
 	for range mostReaders {
 		r.room <- struct{}{}
 	}
+	go r.watch()
 	return r
+}
+
+// readConn is a connection, and for whom it reads.
+type readConn struct {
+	*direct
+
+	mu   sync.Mutex
+	ctx  context.Context //nolint:containedctx // of who reads; nil: nobody
+	stop chan struct{}   // closed to end what it reads, after which it is of no use
+}
+
+// reads notes for whom it reads from now on.
+func (r *readConn) reads(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ctx = ctx
+}
+
+// stopped reports whether what it read was ended.
+func (r *readConn) stopped() bool {
+	select {
+	case <-r.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// lookAfter is how often watch looks.
+const lookAfter = time.Second
+
+// watch ends what is read for whom waits no longer. A context is looked at now and then,
+// because one that is waited for costs each answer a timer.
+func (r *readers) watch() {
+	tick := time.NewTicker(lookAfter)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.closed:
+			return
+		case <-tick.C:
+		}
+		r.mu.Lock()
+		open := slices.Clone(r.all)
+		r.mu.Unlock()
+		for _, d := range open {
+			d.mu.Lock()
+			if d.ctx != nil && d.ctx.Err() != nil && !d.stopped() {
+				close(d.stop)
+			}
+			d.mu.Unlock()
+		}
+	}
 }
 
 // with calls do with a connection. While the files are not at their paths, those
@@ -45,10 +102,15 @@ func (r *readers) with(ctx context.Context, do func(*direct) error) error {
 		return err
 	}
 	defer r.give(d)
-	return do(d)
+	d.reads(ctx)
+	defer d.reads(nil)
+	if err = do(d.direct); err != nil && d.stopped() {
+		err = errors.Join(ctx.Err(), err)
+	}
+	return err
 }
 
-func (r *readers) take(ctx context.Context) (*direct, error) {
+func (r *readers) take(ctx context.Context) (*readConn, error) {
 	select {
 	case <-r.closed:
 		return nil, errClosed
@@ -68,13 +130,12 @@ func (r *readers) take(ctx context.Context) (*direct, error) {
 		return nil, ctx.Err()
 	case <-r.room:
 	}
-	d, err := r.open()
+	d, err := r.another()
 	if err == nil {
-		r.opened.Add(1)
 		return d, nil
 	}
 	r.room <- struct{}{}
-	if _, moved := errors.AsType[*movedError](err); !moved || r.opened.Load() == 0 {
+	if _, moved := errors.AsType[*movedError](err); !moved || r.opened() == 0 {
 		return nil, err
 	}
 	select {
@@ -87,12 +148,39 @@ func (r *readers) take(ctx context.Context) (*direct, error) {
 	}
 }
 
+func (r *readers) opened() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.all)
+}
+
+func (r *readers) another() (*readConn, error) {
+	d, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	made := &readConn{direct: d, stop: make(chan struct{})}
+	d.conn.SetInterrupt(made.stop)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, made)
+	return made, nil
+}
+
 func (r *readers) open() (*direct, error) {
 	return openDirect(r.files, r.trace, sqlite.OpenReadOnly, "query_only = 1", "temp_store = memory",
 		"cache_size = "+cacheSize)
 }
 
-func (r *readers) give(d *direct) {
+func (r *readers) give(d *readConn) {
+	if d.stopped() {
+		r.mu.Lock()
+		r.all = slices.DeleteFunc(r.all, func(other *readConn) bool { return other == d })
+		r.mu.Unlock()
+		_ = d.close()
+		r.room <- struct{}{}
+		return
+	}
 	r.idle <- d
 	select {
 	case <-r.closed:

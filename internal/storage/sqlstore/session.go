@@ -75,7 +75,7 @@ type link interface {
 }
 
 // context gives the context that may end a statement midway, if the engine
-// survives that. It ends none of a connection that goes past database/sql.
+// survives that. A connection that goes past database/sql is given up then; see readers.
 func (p *pool) context(ctx context.Context) context.Context {
 	if p.dialect.cancellable || p.direct != nil {
 		return ctx
