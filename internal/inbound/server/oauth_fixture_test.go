@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -34,6 +35,7 @@ import (
 // campus is a whole server, pages included, of two schools. Each has an owner,
 // a learner and an app of each version.
 type campus struct {
+	ran *atomic.Int64 // statements, so far
 	http.Handler
 	options  server.Options
 	store    lyceum.Store
@@ -75,23 +77,29 @@ func onBothEngines(t *testing.T, test func(*testing.T, *campus)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, newCampus(t)) })
 	t.Run("postgres", func(t *testing.T) {
-		store, err := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{})
+		var ran atomic.Int64
+		store, err := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{Trace: func(string) { ran.Add(1) }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = store.Close() })
-		test(t, campusOver(t, store))
+		c := campusOver(t, store)
+		c.ran = &ran
+		test(t, c)
 	})
 }
 
 func newCampus(t *testing.T) *campus {
 	t.Helper()
-	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+	var ran atomic.Int64
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{Trace: func(string) { ran.Add(1) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	return campusOver(t, store)
+	c := campusOver(t, store)
+	c.ran = &ran
+	return c
 }
 
 func campusOver(t *testing.T, store lyceum.Store) *campus {

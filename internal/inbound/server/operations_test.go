@@ -146,21 +146,25 @@ func (k *class) send(t testing.TB, p *campusSchool, a asking) (wire.Operation, *
 }
 
 // TestOperations asks for what the contract describes, on both engines, row
-// after row in one classroom.
+// after row in one classroom, and counts the statements of changes.
 func TestOperations(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, c *campus) {
 		k := newClass(t, c)
+		changes := statements{}
 		for _, a := range askings {
 			if a.prepare != nil {
 				a.prepare(t, k)
 			}
-			t.Run(a.face+"/"+a.op+"/"+a.name, func(t *testing.T) { k.hold(t, a) })
+			t.Run(a.face+"/"+a.op+"/"+a.name, func(t *testing.T) { k.hold(t, a, changes) })
 		}
+		changes.compare(t, strings.HasSuffix(t.Name(), "postgres"))
 	})
 }
 
-func (k *class) hold(t *testing.T, a asking) {
+func (k *class) hold(t *testing.T, a asking, changes statements) {
+	before := k.ran.Load()
 	op, w := k.send(t, k.ours, a)
+	changes.note(op.Method, a, k.ran.Load()-before)
 	want := a.status
 	if want == 0 {
 		want = max(op.Success, http.StatusOK)

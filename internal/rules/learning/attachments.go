@@ -229,14 +229,10 @@ func (s *Service) ReorderAttachments(
 			return nil, err
 		}
 		what := fmt.Sprintf("attachment of lecture %d", q.Of.ID)
-		err = reorder(rows, q.Places, what, func(a *row) placed[lyceum.AttachmentID] {
+		err = reorder(tx, lyceum.OrderedAttachments, rows, q.Places, what, func(a *row) placed[lyceum.AttachmentID] {
 			a.Position.Present = true
 			return placed[lyceum.AttachmentID]{a.ID, &a.Position.Value, &a.UpdatedAt}
 		}, now)
-		if err != nil {
-			return nil, err
-		}
-		_, err = tx.Attachments.Save(tx, rows...)
 		s.linkFiles(by, rows...)
 		return inCourse(q.Of.Course, rows...), err
 	})

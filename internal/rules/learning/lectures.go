@@ -106,13 +106,10 @@ func (s *Service) ReorderLectures(
 		if err != nil {
 			return nil, err
 		}
-		err = reorder(rows, q.Places, fmt.Sprintf("lecture of section %d", q.Of.ID), func(l *row) placed[lyceum.LectureID] {
+		what := fmt.Sprintf("lecture of section %d", q.Of.ID)
+		err = reorder(tx, lyceum.OrderedLectures, rows, q.Places, what, func(l *row) placed[lyceum.LectureID] {
 			return placed[lyceum.LectureID]{l.ID, &l.Position, &l.UpdatedAt}
 		}, now)
-		if err != nil {
-			return nil, err
-		}
-		_, err = tx.Lectures.Save(tx, rows...)
 		return rows, err
 	})
 }

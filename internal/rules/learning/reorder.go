@@ -31,10 +31,10 @@ type placed[ID ~int32] struct {
 }
 
 // reorder gives rows, which are each a what, the positions 1, 2, 3 and so on in the order that is asked
-// for, in which it leaves them. It fails with Invalid unless each row is named
-// once, and no other one is.
+// for, in which it leaves them, and stores those that moved. It fails with Invalid
+// unless each row is named once, and no other one is.
 func reorder[T any, ID ~int32](
-	rows []T, asked []Place[ID], what string, at func(*T) placed[ID], now time.Time,
+	tx lyceum.Tx, of lyceum.Ordered, rows []T, asked []Place[ID], what string, at func(*T) placed[ID], now time.Time,
 ) error {
 	if err := complete(rows, asked, what, at); err != nil {
 		return err
@@ -45,14 +45,17 @@ func reorder[T any, ID ~int32](
 	for i := range asked {
 		place[asked[i].ID] = int32(i + 1)
 	}
+	moved := map[int32]int32{}
 	for i := range rows {
 		p := at(&rows[i])
-		if *p.position != place[p.id] {
-			*p.position, *p.updated = place[p.id], now
+		if *p.position == place[p.id] {
+			continue
 		}
+		*p.position, *p.updated = place[p.id], now
+		moved[int32(p.id)] = *p.position
 	}
 	slices.SortFunc(rows, func(a, b T) int { return cmp.Compare(*at(&a).position, *at(&b).position) })
-	return nil
+	return tx.Reorder(of, moved)
 }
 
 // complete refuses an order that does not name each row once.

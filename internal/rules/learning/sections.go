@@ -105,13 +105,9 @@ func (s *Service) ReorderSections(
 			return nil, err
 		}
 		what := fmt.Sprintf("section of course %d", q.Of)
-		err = reorder(rows, q.Places, what, func(l *row) placed[lyceum.LectureSectionID] {
+		err = reorder(tx, lyceum.OrderedSections, rows, q.Places, what, func(l *row) placed[lyceum.LectureSectionID] {
 			return placed[lyceum.LectureSectionID]{l.ID, &l.Position, &l.UpdatedAt}
 		}, now)
-		if err != nil {
-			return nil, err
-		}
-		_, err = tx.LectureSections.Save(tx, rows...)
 		return rows, err
 	})
 }

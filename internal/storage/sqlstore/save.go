@@ -13,14 +13,17 @@ import (
 )
 
 // chunk is how many rows or ids one statement carries at most. Smaller batches
-// go in powers of two, so that a table needs seven statements and not one per
-// size.
-const chunk = 64
+// go in powers of two, and up to fewRows at once, so that a table needs eleven
+// statements and not one per size.
+const chunk, fewRows = 64, 8
 
 // chunkOf gives how many of n rows the next statement carries.
 func chunkOf(n int) int {
-	if n >= chunk {
+	switch {
+	case n >= chunk:
 		return chunk
+	case n <= fewRows:
+		return n
 	}
 	return 1 << (bits.Len(uint(n)) - 1)
 }
@@ -97,11 +100,15 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 }
 
 // perhapsKept gives those of ids that a row may have: the sequence's counter is
-// never below one that was saved, and an id that was just given has no row yet.
+// never below one that was saved, and an id that was just given has no row yet. To look
+// for a few rows takes no longer than to ask for the counter.
 func (t *tx) perhapsKept(seq lyceum.Sequence, ids []int32) ([]int32, error) {
 	ids = slices.DeleteFunc(ids, func(id int32) bool { return t.unused[ticket{seq, id}] })
 	if len(ids) == 0 {
 		return nil, nil
+	}
+	if _, known := t.q.group.booksOf(t.stamp.School).kept[string(seq)]; !known && len(ids) <= fewRows {
+		return ids, nil
 	}
 	last, err := t.counter(string(seq))
 	if err != nil {
