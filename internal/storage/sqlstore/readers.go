@@ -46,7 +46,7 @@ type readConn struct {
 	*direct
 
 	mu   sync.Mutex
-	ctx  context.Context //nolint:containedctx // of who reads; nil: nobody
+	ctx  context.Context //nolint:containedctx // of who reads, if anybody
 	stop chan struct{}   // closed to end what it reads, after which it is of no use
 }
 
@@ -86,7 +86,7 @@ func (r *readers) watch() {
 		r.mu.Unlock()
 		for _, d := range open {
 			d.mu.Lock()
-			if d.ctx != nil && d.ctx.Err() != nil && !d.stopped() {
+			if d.ctx.Err() != nil && !d.stopped() {
 				close(d.stop)
 			}
 			d.mu.Unlock()
@@ -103,7 +103,7 @@ func (r *readers) with(ctx context.Context, do func(*direct) error) error {
 	}
 	defer r.give(d)
 	d.reads(ctx)
-	defer d.reads(nil)
+	defer d.reads(context.Background())
 	if err = do(d.direct); err != nil && d.stopped() {
 		err = errors.Join(ctx.Err(), err)
 	}
@@ -159,7 +159,7 @@ func (r *readers) another() (*readConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &readConn{direct: d, stop: make(chan struct{})}
+	made := &readConn{direct: d, ctx: context.Background(), stop: make(chan struct{})}
 	d.conn.SetInterrupt(made.stop)
 	r.mu.Lock()
 	defer r.mu.Unlock()
