@@ -9,7 +9,7 @@ import (
 )
 
 // books are the counters and the journal of one school in a group. Only they write
-// these tables.
+// the two tables.
 type books struct {
 	school  lyceum.SchoolID
 	kept    map[string]int64 // counters, as far as they were asked for, as the database has them
@@ -92,9 +92,7 @@ func (g *group) keep(stamp lyceum.Stamp, added map[string]int64, entries []lyceu
 }
 
 // ofBooks reports whether a statement names a table of the books.
-func (s *statement) ofBooks() bool {
-	return s.words["counters"] || s.words["journal"] || s.words["journal_runs"]
-}
+func (s *statement) ofBooks() bool { return s.words["counters"] || s.words["journal"] }
 
 // settleFor settles the books before a statement that names them.
 func (g *group) settleFor(of *statement) error {
@@ -144,8 +142,19 @@ func (g *group) settleSchool(b *books) error {
 		}
 		names = names[n:]
 	}
-	if err := g.append(b.school, b.kept[journalCounter], b.entries); err != nil {
-		return err
+	number := b.kept[journalCounter]
+	for rest := b.entries; len(rest) > 0; {
+		n := chunkOf(len(rest))
+		args := make([]any, 0, 8*n)
+		for _, e := range rest[:n] {
+			number++
+			args = append(args, int64(b.school), number, micros(e.stamp.At), e.stamp.Actor, string(e.Type), int64(e.ObjectID),
+				optText(e.Event), optText(e.Detail))
+		}
+		if err := g.later(insertText("journal", entryColumns, 8, n), args...); err != nil {
+			return err
+		}
+		rest = rest[n:]
 	}
 	for name, n := range b.added {
 		if _, known := b.kept[name]; known {

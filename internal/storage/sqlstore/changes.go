@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -66,13 +65,13 @@ func (v *view) FindChanges(f lyceum.ChangeFilter) (listing lyceum.ChangeListing,
 func (s *Store) listChanges(
 	q *session, school lyceum.SchoolID, f lyceum.ChangeFilter,
 ) (listing lyceum.ChangeListing, err error) {
-	last, runs, err := s.marks(q, school, f.After, &listing)
+	last, err := s.marks(q, school, f.After, &listing)
 	if err != nil {
 		return listing, err
 	}
 	var full bool
 	listing.Last = last.Number
-	if listing.Changes, full, err = findChanges(q, school, f, last.Number, runs); err != nil {
+	if listing.Changes, full, err = findChanges(q, school, f, last.Number); err != nil {
 		return listing, err
 	}
 	switch n := len(listing.Changes); {
@@ -89,35 +88,24 @@ func (s *Store) listChanges(
 }
 
 // marks finds the last entry of a school's journal, and fills in the origin of
-// a listing and the entry before it; runs tells whether later entries are in runs. It is
-// one statement, unless one of the two entries is in a run, because whoever changes a
-// sale waits for it.
+// a listing and the entry before it. It is one statement, because whoever
+// changes a sale waits for it.
 func (s *Store) marks(
 	q *session, school lyceum.SchoolID, after int64, listing *lyceum.ChangeListing,
-) (last lyceum.Entry, runs bool, err error) {
-	var number, lastRun int64
-	dest := []any{scanText(&listing.Origin), scanInt(&number), scanInt(&lastRun)}
-	dest = append(dest, optional(scanEntry(&listing.Before))...)
-	_, err = q.one("SELECT "+s.dialect.origin+`, COALESCE(c.value, 0),
-		COALESCE((SELECT max(r.last) FROM journal_runs r WHERE r.school_id = $1), 0), `+entryColumnsOf("b")+", "+
-		entryColumnsOf("l")+` FROM (SELECT 1 AS one) o
+) (last lyceum.Entry, err error) {
+	dest := append([]any{scanText(&listing.Origin)}, optional(scanEntry(&listing.Before))...)
+	_, err = q.one("SELECT "+s.dialect.origin+", "+entryColumnsOf("b")+", "+entryColumnsOf("l")+` FROM (SELECT 1 AS one) o
 		LEFT JOIN counters c ON c.school_id = $1 AND c.name = '`+journalCounter+`'
 		LEFT JOIN journal b ON b.school_id = $1 AND b.number = $2
 		LEFT JOIN journal l ON l.school_id = $1 AND l.number = c.value`,
 		[]any{int64(school), after}, append(dest, optional(scanEntry(&last))...)...)
-	if err == nil && listing.Before.Number == 0 && after > 0 && after <= lastRun {
-		listing.Before, err = entryInRun(q, school, after)
-	}
-	if err == nil && last.Number == 0 && number > 0 && number <= lastRun {
-		last, err = entryInRun(q, school, number)
-	}
-	return last, lastRun > after, err
+	return last, err
 }
 
 // findChanges reads changes until there are as many as were asked for, or as
 // large; full tells that it was one of the two.
 func findChanges(
-	q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64, runs bool,
+	q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64,
 ) (changes []lyceum.ChangeRecord, full bool, err error) {
 	var entries []lyceum.ChangeRecord
 	ended := false
@@ -125,7 +113,7 @@ func findChanges(
 		if len(entries) == 0 && !ended {
 			read := f
 			read.Limit = min(f.Limit-len(changes), entriesAtOnce)
-			if entries, err = findEntries(q, school, read, last, runs); err != nil {
+			if entries, err = findEntries(q, school, read, last); err != nil {
 				return nil, false, err
 			}
 			ended = len(entries) < read.Limit
@@ -149,10 +137,7 @@ func findChanges(
 	return changes, true, nil
 }
 
-// findEntries reads the first entries up to the last one, of which some are in runs.
-func findEntries(
-	q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64, runs bool,
-) ([]lyceum.ChangeRecord, error) {
+func findEntries(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64) ([]lyceum.ChangeRecord, error) {
 	w := &where{}
 	w.and("school_id = ?", int64(school))
 	w.and("number > ?", f.After)
@@ -174,25 +159,7 @@ func findEntries(
 	var e lyceum.Entry
 	err := q.each(text, w.args, scanEntry(&e),
 		func() error { found = append(found, lyceum.ChangeRecord{Entry: e}); return nil })
-	if err != nil || !runs || f.Events || len(f.Names) > 0 {
-		return found, err
-	}
-	s := runSearch{
-		low: f.After + 1, high: last, limit: f.Limit,
-		narrow: func(w *where) { oneOf(w, "type", f.Types) },
-	}
-	if len(found) == f.Limit {
-		s.high = found[len(found)-1].Number
-	}
-	folded, err := s.find(q, school)
-	if err != nil || len(folded) == 0 {
-		return found, err
-	}
-	for i := range folded {
-		found = append(found, lyceum.ChangeRecord{Entry: folded[i]})
-	}
-	slices.SortFunc(found, func(a, b lyceum.ChangeRecord) int { return cmp.Compare(a.Number, b.Number) })
-	return found[:min(len(found), f.Limit)], nil
+	return found, err
 }
 
 func fillObjects(q *session, school lyceum.SchoolID, changes []lyceum.ChangeRecord) error {

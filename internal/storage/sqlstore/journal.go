@@ -31,32 +31,17 @@ func (v *view) LastEntry() (last int64, err error) {
 func (s *Store) LastEntries(ctx context.Context, schools []lyceum.SchoolID) (lyceum.JournalEnds, error) {
 	ends := lyceum.JournalEnds{Last: map[lyceum.SchoolID]lyceum.Entry{}}
 	var school lyceum.SchoolID
-	var number int64
 	var last lyceum.Entry
-	dest := append([]any{scanText(&ends.Origin), scanInt(&school), scanInt(&number)}, optional(scanEntry(&last))...)
+	dest := append([]any{scanText(&ends.Origin), scanInt(&school)}, scanEntry(&last)...)
 	q := s.reads.single(ctx)
 	for rest := schools; len(rest) > 0; {
 		n := chunkOf(len(rest))
 		args := int32Args(rest[:n])
 		rest = rest[n:]
-		inRuns := map[lyceum.SchoolID]int64{}
-		err := q.each("SELECT "+s.dialect.origin+", c.school_id, c.value, "+entryColumnsOf("l")+` FROM counters c
-			LEFT JOIN journal l ON l.school_id = c.school_id AND l.number = c.value
+		err := q.each("SELECT "+s.dialect.origin+", c.school_id, "+entryColumnsOf("l")+` FROM counters c
+			JOIN journal l ON l.school_id = c.school_id AND l.number = c.value
 			WHERE c.name = '`+journalCounter+"' AND c.school_id IN "+placeholders(1, n),
-			args, dest, func() error {
-				if last.Number == number {
-					ends.Last[school] = last
-				} else if number > 0 {
-					inRuns[school] = number
-				}
-				last = lyceum.Entry{}
-				return nil
-			})
-		for school, number := range inRuns {
-			if err == nil {
-				ends.Last[school], err = entryInRun(q, school, number)
-			}
-		}
+			args, dest, func() error { ends.Last[school] = last; return nil })
 		if err != nil {
 			return lyceum.JournalEnds{}, s.public(err)
 		}
