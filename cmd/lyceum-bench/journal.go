@@ -60,7 +60,7 @@ func measureJournal(ctx context.Context, s settings) error {
 		err := measureSales(ctx, s, "postgres", func(string) (*sqlstore.Store, error) {
 			return sqlstore.OpenPostgres(ctx, address, sqlstore.Options{})
 		},
-			func() (float64, error) { return barePostgres(ctx, address, s.duration) })
+			func() (float64, error) { return barePostgres(ctx, address, writers, s.duration) })
 		if err != nil {
 			return err
 		}
@@ -87,12 +87,17 @@ func openMarket(ctx context.Context, store *sqlstore.Store) (*market, error) {
 	return openMarketAt(ctx, store, time.Now)
 }
 
-func openMarketAt(ctx context.Context, store *sqlstore.Store, clock func() time.Time) (*market, error) {
+func newMarket(store *sqlstore.Store, clock func() time.Time) *market {
 	m := &market{store: store, sender: webhook.New(webhook.Options{Loopback: true}), clock: clock}
 	m.sales = sales.New(store, clock, learning.New(store, clock), people.New(store, clock))
 	m.events = events.New(store, clock, events.Options{
 		Ring: lyceum.NewKeyring(lyceum.SecretKey{}), CheckURL: m.sender.CheckURL,
 	})
+	return m
+}
+
+func openMarketAt(ctx context.Context, store *sqlstore.Store, clock func() time.Time) (*market, error) {
+	m := newMarket(store, clock)
 	now := time.Now()
 	school, err := store.CreateSchool(ctx, lyceum.School{Name: "Market", CreatedAt: now}, "bench")
 	if err != nil {
@@ -169,21 +174,21 @@ func measureSales(
 		if err != nil {
 			return err
 		}
-		a, err := writeFor(s.duration, func() error { return quiet.sell(ctx) })
+		a, err := sellFor(ctx, s.duration, writers, []*market{quiet})
 		if err != nil {
 			return err
 		}
 		background, stop := context.WithCancel(ctx)
 		var running sync.WaitGroup
 		running.Go(func() { waiting.courier().Run(background) })
-		b, err := writeFor(s.duration, func() error { return waiting.sell(ctx) })
+		b, err := sellFor(ctx, s.duration, writers, []*market{waiting})
 		stop()
 		running.Wait()
 		if err != nil {
 			return err
 		}
-		commits, sold, ofBare = append(commits, base), append(sold, a), append(ofBare, a/base)
-		withWaiting, ofQuiet = append(withWaiting, b), append(ofQuiet, b/a)
+		commits, sold, ofBare = append(commits, base), append(sold, a.perSecond), append(ofBare, a.perSecond/base)
+		withWaiting, ofQuiet = append(withWaiting, b.perSecond), append(ofQuiet, b.perSecond/a.perSecond)
 	}
 	fmt.Printf("| %s | %.0f | %.0f | %.2f | %.0f | %.2f |\n",
 		engine, median(commits), median(sold), median(ofBare), median(withWaiting), median(ofQuiet))
@@ -220,7 +225,7 @@ func (m *market) wait(ctx context.Context) error {
 }
 
 // barePostgres gives the commits a second of one row each, by as many writers.
-func barePostgres(ctx context.Context, address string, duration time.Duration) (float64, error) {
+func barePostgres(ctx context.Context, address string, writers int, duration time.Duration) (float64, error) {
 	db, err := sql.Open("pgx", address)
 	if err != nil {
 		return 0, err
@@ -233,7 +238,7 @@ func barePostgres(ctx context.Context, address string, duration time.Duration) (
 	); err != nil {
 		return 0, err
 	}
-	return writeFor(duration, func() error {
+	return writeFor(duration, writers, func(int) error {
 		_, err := db.ExecContext(ctx, "INSERT INTO bare (n) VALUES (1)")
 		return err
 	})

@@ -71,6 +71,7 @@ Examples:
   lyceum-bench -sizes 100000 -parts upgrade
   lyceum-bench -sizes 100000 -parts kept -rounds 3
   lyceum-bench -sizes 10000000 -parts reports -keep /var/tmp/schools
+  lyceum-bench -parts sales -connections 16,64 -rounds 7
   lyceum-bench -parts files -file-size 20480 -rounds 1
 
 Ten million sales take a while to make: -keep makes them once. They take some
@@ -134,13 +135,13 @@ func run(ctx context.Context) error {
 		"start": measureStart, "lists": measureLists, "index": measureIndex, "import": measureImport,
 		"writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning, "journal": measureJournal,
 		"turns": measureTurns, "memory": measureMemory, "kept": measureKept, "files": measureFiles, "upgrade": measureUpgrade,
-		"bundle": measureBundle, "reports": measureReports,
+		"bundle": measureBundle, "reports": measureReports, "sales": measureSelling,
 	}
 	for _, part := range s.parts {
 		measure, ok := measures[part]
 		if !ok {
 			return fmt.Errorf("-parts takes start, lists, index, import, writes, oauth, learning, journal, "+
-				"turns, memory, kept, files, upgrade, bundle and reports, not %q", part)
+				"turns, memory, kept, files, upgrade, bundle, reports and sales, not %q", part)
 		}
 		if err := measure(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", part, err)

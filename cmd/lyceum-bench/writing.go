@@ -131,7 +131,7 @@ func compareWrites(ctx context.Context, s settings, store *sqlstore.Store) error
 	if err != nil {
 		return err
 	}
-	sale := func() error {
+	sale := func(int) error {
 		return store.Write(ctx, stamp, func(tx lyceum.Tx) error {
 			id, err := tx.Transactions.NextID(tx)
 			if err != nil {
@@ -149,18 +149,18 @@ func compareWrites(ctx context.Context, s settings, store *sqlstore.Store) error
 		})
 	}
 	var one sync.Mutex
-	alone := func() error {
+	alone := func(int) error {
 		one.Lock()
 		defer one.Unlock()
-		return sale()
+		return sale(0)
 	}
 	var shared, single, ratio []float64
 	for range s.rounds {
-		a, err := writeFor(s.duration, alone)
+		a, err := writeFor(s.duration, writers, alone)
 		if err != nil {
 			return err
 		}
-		b, err := writeFor(s.duration, sale)
+		b, err := writeFor(s.duration, writers, sale)
 		if err != nil {
 			return err
 		}
@@ -171,18 +171,18 @@ func compareWrites(ctx context.Context, s settings, store *sqlstore.Store) error
 }
 
 // writeFor gives the writes a second of all writers together.
-func writeFor(duration time.Duration, write func() error) (float64, error) {
+func writeFor(duration time.Duration, writers int, write func(writer int) error) (float64, error) {
 	var mu sync.Mutex
 	var failed error
 	count := 0
 	var group sync.WaitGroup
 	begin := time.Now()
-	for range writers {
+	for writer := range writers {
 		group.Go(func() {
 			n := 0
 			var err error
 			for err == nil && time.Since(begin) < duration {
-				if err = write(); err == nil {
+				if err = write(writer); err == nil {
 					n++
 				}
 			}

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+)
+
+const (
+	// manySchools is how many schools sell at once, beside one alone.
+	manySchools = 8
+	// added is what the distant database adds to each round trip.
+	added = time.Millisecond
+)
+
+// measureSelling measures sales by one school and by many, by few writers and by many, and
+// what a second server adds.
+func measureSelling(ctx context.Context, s settings) error {
+	fmt.Printf("## Sales\n\nWriters record sales, each of which enrolls; a bare commit is one row in a table of its own, by "+
+		"as many writers. Rounds of %v; median of %d.\n\n", s.duration, s.rounds)
+	fmt.Print("| engine | schools | writers | bare commits/s | sales/s | p99 ms | of bare |\n|---|---|---|---|---|---|---|\n")
+	dir := filepath.Join(s.work, "selling")
+	defer os.RemoveAll(dir)
+	store, err := sqlstore.Open(ctx, dir, sqlstore.Options{})
+	if err != nil {
+		return err
+	}
+	err = measureSellers(ctx, s, store, func(int) (float64, error) { return bareCommits(ctx, s.work, s.duration) })
+	if err = errors.Join(err, store.Close()); err != nil {
+		return err
+	}
+	address := os.Getenv("LYCEUM_TEST_POSTGRES")
+	if address == "" {
+		fmt.Println()
+		return nil
+	}
+	if store, err = sqlstore.OpenPostgres(ctx, address, sqlstore.Options{}); err != nil {
+		return err
+	}
+	err = measureSellers(ctx, s, store, func(n int) (float64, error) { return barePostgres(ctx, address, n, s.duration) })
+	if err = errors.Join(err, store.Close()); err != nil {
+		return err
+	}
+	fmt.Printf("\nTwo servers over one database, %d schools, %d writers at each.\n\n"+
+		"| round trip | one server, sales/s | two, the same schools | of one | two, schools apart | of one |\n"+
+		"|---|---|---|---|---|---|\n", manySchools, writers)
+	if err := measurePair(ctx, s, "as it is", address); err != nil {
+		return err
+	}
+	distant, stop, err := distantPostgres(address, added)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := measurePair(ctx, s, fmt.Sprintf("%v more", added), distant); err != nil {
+		return err
+	}
+	fmt.Println()
+	return nil
+}
+
+// measureSellers prints a row for each number of schools and writers.
+func measureSellers(
+	ctx context.Context, s settings, store *sqlstore.Store, bare func(writers int) (float64, error),
+) error {
+	markets, err := openMarkets(ctx, store)
+	if err != nil {
+		return err
+	}
+	for _, schools := range []int{1, manySchools} {
+		for _, writers := range s.connections {
+			var commits, ofBare []float64
+			var rates []rate
+			for range s.rounds {
+				base, err := bare(writers)
+				if err != nil {
+					return err
+				}
+				sold, err := sellFor(ctx, s.duration, writers, markets[:schools])
+				if err != nil {
+					return err
+				}
+				commits, rates, ofBare = append(commits, base), append(rates, sold), append(ofBare, sold.perSecond/base)
+			}
+			sold := medians(rates)
+			fmt.Printf("| %s | %d | %d | %.0f | %.0f | %.1f | %.2f |\n",
+				store.Engine(), schools, writers, median(commits), sold.perSecond, sold.p99, median(ofBare))
+		}
+	}
+	return nil
+}
+
+func openMarkets(ctx context.Context, store *sqlstore.Store) ([]*market, error) {
+	var all []*market
+	for range manySchools {
+		m, err := openMarket(ctx, store)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// sellFor lets writers sell, each in one of the markets.
+func sellFor(ctx context.Context, duration time.Duration, writers int, markets []*market) (rate, error) {
+	took := make([][]time.Duration, writers)
+	perSecond, err := writeFor(duration, writers, func(writer int) error {
+		begin := time.Now()
+		err := markets[writer%len(markets)].sell(ctx)
+		took[writer] = append(took[writer], time.Since(begin))
+		return err
+	})
+	all := slices.Sorted(slices.Values(slices.Concat(took...)))
+	if err != nil || len(all) == 0 {
+		return rate{}, fmt.Errorf("sell: %w", err)
+	}
+	return rate{
+		perSecond: perSecond, p50: all[len(all)/2].Seconds() * 1e3, p99: all[len(all)*99/100].Seconds() * 1e3,
+	}, nil
+}
+
+// measurePair compares one server with two: on the same schools, and each on half of them.
+func measurePair(ctx context.Context, s settings, name, address string) error {
+	var stores [2]*sqlstore.Store
+	for i := range stores {
+		store, err := sqlstore.OpenPostgres(ctx, address, sqlstore.Options{})
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		stores[i] = store
+	}
+	first, err := openMarkets(ctx, stores[0])
+	if err != nil {
+		return err
+	}
+	var second []*market
+	for _, m := range first {
+		second = append(second, m.at(stores[1]))
+	}
+	var one, same, apart, ofSame, ofApart []float64
+	for range s.rounds {
+		alone, err := sellFor(ctx, s.duration, writers, first)
+		if err != nil {
+			return err
+		}
+		together, err := sellAtTwo(ctx, s, first, second)
+		if err != nil {
+			return err
+		}
+		split, err := sellAtTwo(ctx, s, first[:manySchools/2], second[manySchools/2:])
+		if err != nil {
+			return err
+		}
+		one, same, apart = append(one, alone.perSecond), append(same, together), append(apart, split)
+		ofSame, ofApart = append(ofSame, together/alone.perSecond), append(ofApart, split/alone.perSecond)
+	}
+	fmt.Printf("| %s | %.0f | %.0f | %.2f | %.0f | %.2f |\n",
+		name, median(one), median(same), median(ofSame), median(apart), median(ofApart))
+	return nil
+}
+
+// sellAtTwo gives the sales a second at two servers together.
+func sellAtTwo(ctx context.Context, s settings, first, second []*market) (float64, error) {
+	var rates [2]rate
+	var failures [2]error
+	var group sync.WaitGroup
+	for i, markets := range [][]*market{first, second} {
+		group.Go(func() { rates[i], failures[i] = sellFor(ctx, s.duration, writers, markets) })
+	}
+	group.Wait()
+	return rates[0].perSecond + rates[1].perSecond, errors.Join(failures[:]...)
+}
+
+// at is the market at another server. It sells what the first one comes to last.
+func (m *market) at(store *sqlstore.Store) *market {
+	other := newMarket(store, m.clock)
+	other.school = m.school
+	other.next.Store(marketSales / 2)
+	return other
+}
+
+// distantPostgres serves a database at an address of its own, and adds to each round trip.
+func distantPostgres(address string, added time.Duration) (distant string, stop func(), err error) {
+	at, err := url.Parse(address)
+	if err != nil {
+		return "", nil, err
+	}
+	query := at.Query()
+	network, target := "tcp", at.Host
+	if folder := query.Get("host"); folder != "" {
+		network, target = "unix", filepath.Join(folder, ".s.PGSQL.5432")
+		query.Del("host")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	at.Host, at.RawQuery = listener.Addr().String(), query.Encode()
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial(network, target)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			go relay(server, client, 0)
+			go relay(client, server, added)
+		}
+	}()
+	return at.String(), func() { listener.Close() }, nil
+}
+
+// relay hands on what comes, each part so much later.
+func relay(to, from net.Conn, later time.Duration) {
+	type part struct {
+		at   time.Time
+		text []byte
+	}
+	parts := make(chan part, 1024)
+	go func() {
+		defer close(parts)
+		for {
+			text := make([]byte, 64<<10)
+			n, err := from.Read(text)
+			if err != nil {
+				return
+			}
+			parts <- part{time.Now().Add(later), text[:n]}
+		}
+	}()
+	for p := range parts {
+		time.Sleep(time.Until(p.at))
+		if _, err := to.Write(p.text); err != nil {
+			from.Close()
+		}
+	}
+	to.Close()
+}
