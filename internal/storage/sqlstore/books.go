@@ -42,11 +42,12 @@ func (g *group) counter(school lyceum.SchoolID, name string) (int64, error) {
 	return b.kept[name] + b.added[name], nil
 }
 
-// know reads the counters that were not asked for yet.
+// know reads the counters that were not asked for yet, and that of the journal, which
+// almost every change needs at its end.
 func (g *group) know(school lyceum.SchoolID, names ...string) error {
 	b := g.booksOf(school)
 	args := []any{int64(school)}
-	for _, name := range names {
+	for _, name := range slices.Concat(names, []string{journalCounter}) {
 		if _, known := b.kept[name]; !known && !slices.Contains(args, any(name)) {
 			args = append(args, name)
 		}

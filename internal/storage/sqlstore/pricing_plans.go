@@ -84,14 +84,16 @@ func ofProduct(w *where, product lyceum.Opt[lyceum.Product]) {
 
 func otherProduct(p *lyceum.PricingPlan) *lyceum.Opt[lyceum.Product] { return &p.Other }
 
+var offerText = "SELECT " + pricingPlans.of("p") + ", u.user_id, k.archived_at FROM pricing_plans p " +
+	"LEFT JOIN users u ON u.school_id = p.school_id AND u.user_id = $1 " +
+	"LEFT JOIN courses k ON k.school_id = p.school_id AND k.course_id = p.course_id " +
+	"WHERE p.school_id = $2 AND p.pricing_plan_id = $3"
+
 func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (lyceum.Offer, error) {
 	var offer lyceum.Offer
 	var id lyceum.Opt[lyceum.UserID]
 	var archived lyceum.Opt[time.Time]
-	there, err := t.q.one("SELECT "+pricingPlans.of("p")+", u.user_id, k.archived_at FROM pricing_plans p "+
-		"LEFT JOIN users u ON u.school_id = p.school_id AND u.user_id = $1 "+
-		"LEFT JOIN courses k ON k.school_id = p.school_id AND k.course_id = p.course_id "+
-		"WHERE p.school_id = $2 AND p.pricing_plan_id = $3",
+	there, err := t.q.one(offerText,
 		[]any{int64(user), int64(t.stamp.School), int64(plan)},
 		append(pricingPlans.scan(&offer.Plan.Value), scanOptInt(&id), scanOptTime(&archived))...)
 	if err != nil {
