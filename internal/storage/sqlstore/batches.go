@@ -38,6 +38,61 @@ func (p *pool) readRanks(ctx context.Context) (ranks, error) {
 	return r, rows.Err()
 }
 
+// columnTypes are the types of columns by table and column.
+type columnTypes map[[2]string]string
+
+// readTypes reads the types of the columns of PostgreSQL.
+func (p *pool) readTypes(ctx context.Context) (columnTypes, error) {
+	rows, err := p.db.QueryContext(ctx, `SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
+		FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+		WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind = 'r' AND c.relnamespace = (SELECT relnamespace FROM pg_class
+			WHERE oid = 'schools'::regclass)`)
+	if err != nil {
+		return nil, fmt.Errorf("read columns: %w", err)
+	}
+	defer rows.Close()
+	types := columnTypes{}
+	for rows.Next() {
+		var key [2]string
+		var name string
+		if err := rows.Scan(&key[0], &key[1], &name); err != nil {
+			return nil, fmt.Errorf("read columns: %w", err)
+		}
+		types[key] = name
+	}
+	return types, rows.Err()
+}
+
+// insertsAtOnce gives how many of n rows one statement inserts.
+func (p *pool) insertsAtOnce(n int) int {
+	if p.types != nil {
+		return n
+	}
+	return chunkOf(n)
+}
+
+// insertion gives the statement that inserts rows of one width, and its arguments. On
+// PostgreSQL they are arrays: one text serves any number of rows, and a row costs less.
+func (p *pool) insertion(table, columns string, rows [][]any) (text string, args []any, err error) {
+	if p.types == nil || len(rows) == 1 {
+		return insertText(table, columns, len(rows[0]), len(rows)), slices.Concat(rows...), nil
+	}
+	if args, err = arraysOf(rows); err != nil {
+		return "", nil, err
+	}
+	key := insertKey{table, 0}
+	if kept, ok := insertTexts.Load(key); ok {
+		return kept.(string), args, nil
+	}
+	var arrays []string
+	for i, column := range strings.Split("school_id, "+columns, ", ") {
+		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, p.types[[2]string{table, column}]))
+	}
+	text = "INSERT INTO " + table + " (school_id, " + columns + ") SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ")"
+	insertTexts.Store(key, text)
+	return text, args, nil
+}
+
 // batches puts rows together that one statement can insert. Where a statement is a round
 // trip, rows of one table come together: updates follow the rows that are inserted, up to
 // the first one into a table with an update before it, which may need what that gave up.

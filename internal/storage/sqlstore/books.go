@@ -130,32 +130,27 @@ func (g *group) settle() error {
 }
 
 func (g *group) settleSchool(b *books) error {
-	for names := b.changed(); len(names) > 0; {
-		n := chunkOf(len(names))
-		var args []any
-		for _, name := range names[:n] {
-			args = append(args, int64(b.school), name, b.added[name])
-		}
-		err := g.later(insertText("counters", "name, value", 3, n)+
-			" ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value", args...)
-		if err != nil {
-			return err
-		}
-		names = names[n:]
+	names := b.changed()
+	counters := make([][]any, len(names))
+	for i, name := range names {
+		counters[i] = []any{int64(b.school), name, b.added[name]}
+	}
+	err := g.insert("counters", "name, value", counters,
+		" ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value")
+	if err != nil {
+		return err
 	}
 	number := b.kept[journalCounter]
-	for rest := b.entries; len(rest) > 0; {
-		n := chunkOf(len(rest))
-		args := make([]any, 0, 8*n)
-		for _, e := range rest[:n] {
-			number++
-			args = append(args, int64(b.school), number, micros(e.stamp.At), e.stamp.Actor, string(e.Type), int64(e.ObjectID),
-				optText(e.Event), optText(e.Detail))
+	entries := make([][]any, len(b.entries))
+	for i, e := range b.entries {
+		number++
+		entries[i] = []any{
+			int64(b.school), number, micros(e.stamp.At), e.stamp.Actor, string(e.Type), int64(e.ObjectID), optText(e.Event),
+			optText(e.Detail),
 		}
-		if err := g.later(insertText("journal", entryColumns, 8, n), args...); err != nil {
-			return err
-		}
-		rest = rest[n:]
+	}
+	if err := g.insert("journal", entryColumns, entries, ""); err != nil {
+		return err
 	}
 	for name, n := range b.added {
 		if _, known := b.kept[name]; known {

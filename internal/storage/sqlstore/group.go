@@ -251,15 +251,23 @@ func (g *group) writeBatch(rows []edit) error {
 		}
 		return nil
 	}
-	width := 1 + len(first.columns)
+	values := make([][]any, len(rows))
+	for i := range rows {
+		values[i] = append([]any{rows[i].school}, rows[i].values...)
+	}
+	return g.insert(first.table, first.list, values, "")
+}
+
+// insert inserts rows in as few statements as the engine allows; rest is how each ends.
+func (g *group) insert(table, columns string, rows [][]any, rest string) error {
 	for len(rows) > 0 {
-		n := chunkOf(len(rows))
-		args := make([]any, 0, n*width)
-		for i := range rows[:n] {
-			args = append(append(args, rows[i].school), rows[i].values...)
+		n := g.session.pool.insertsAtOnce(len(rows))
+		text, args, err := g.session.pool.insertion(table, columns, rows[:n])
+		if err == nil {
+			err = g.later(text+rest, args...)
 		}
-		if err := g.later(insertText(first.table, first.list, width, n), args...); err != nil {
-			return fmt.Errorf("insert %s: %w", first.table, err)
+		if err != nil {
+			return fmt.Errorf("insert %s: %w", table, err)
 		}
 		rows = rows[n:]
 	}

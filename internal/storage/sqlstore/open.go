@@ -295,7 +295,10 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 	}
 	if d.pipelined {
 		var err error
-		if s.writes.ranks, err = s.reads.readRanks(ctx); err != nil {
+		if s.writes.ranks, err = s.reads.readRanks(ctx); err == nil {
+			s.writes.types, err = s.reads.readTypes(ctx)
+		}
+		if err != nil {
 			return nil, errors.Join(err, s.closePools())
 		}
 	}

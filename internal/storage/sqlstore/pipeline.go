@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -19,6 +20,9 @@ type pipeline struct {
 	conn  *pgx.Conn
 	trace func(string)
 	queue *pgx.Batch
+
+	combined *sync.Map       // text -> combined, as far as it is known
+	wanted   map[string]bool // texts of which it is not
 }
 
 // queuedError is of a statement that went with another one.
@@ -80,17 +84,24 @@ func closing(results pgx.BatchResults, err *error) {
 
 // fetch asks for answers in one round trip.
 func (p *pipeline) fetch(missing []*answer) (err error) {
-	for _, a := range missing {
-		_ = p.later(a.text, a.args)
+	questions := p.questions(missing)
+	for _, together := range questions {
+		if err := p.ask(together); err != nil {
+			return err
+		}
 	}
 	results, n := p.send()
 	defer closing(results, &err)
-	if err := passed(results, n-len(missing)); err != nil {
+	if err := passed(results, n-len(questions)); err != nil {
 		return err
 	}
-	for _, a := range missing {
+	for _, together := range questions {
 		err := eachRow(results, func(row []any) error {
-			if a.huge = len(a.rows) == maxAnswer; !a.huge {
+			a := together[0]
+			if len(together) > 1 {
+				a, row = together[row[0].(int64)-1], row[1:]
+			}
+			if a.huge = a.huge || len(a.rows) == maxAnswer; !a.huge {
 				a.rows = append(a.rows, slices.Clone(row))
 			}
 			return nil
@@ -98,7 +109,9 @@ func (p *pipeline) fetch(missing []*answer) (err error) {
 		if err != nil {
 			return err
 		}
-		a.known = true
+		for _, a := range together {
+			a.known = true
+		}
 	}
 	return nil
 }

@@ -81,8 +81,11 @@ func (p *pool) changePostgres(ctx context.Context, do func(*session) (commit boo
 	}
 	defer func() { _ = conn.Close() }()
 	return conn.Raw(func(raw any) error {
-		q := &pipeline{ctx: ctx, conn: raw.(*stdlib.Conn).Conn(), trace: p.trace, queue: &pgx.Batch{}}
-		defer q.rollBack() // also when do panics
+		q := &pipeline{ctx: ctx, conn: raw.(*stdlib.Conn).Conn(), trace: p.trace, queue: &pgx.Batch{}, combined: &p.combined}
+		defer func() { // also when do panics
+			q.rollBack()
+			q.learn()
+		}()
 		q.queue.Queue("BEGIN")
 		commit, err := do(&session{ctx: ctx, pool: p, link: q})
 		if err != nil || !commit {

@@ -1,0 +1,158 @@
+package sqlstore
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// combined is a query of PostgreSQL that answers many of one text: each argument is an
+// array with that of every query, and the first column tells whose the row is.
+type combined struct {
+	text      string // empty where the queries cannot be combined
+	arguments int
+}
+
+// maxCombined is how many queries are combined at most.
+const maxCombined = 256
+
+var numbered = regexp.MustCompile(`\$([0-9]+)`)
+
+// combine puts a text together for arguments of these types. The OFFSET keeps the
+// database from another plan than that of the query alone.
+func combine(text string, types []string) combined {
+	arrays, names := make([]string, len(types)), make([]string, len(types))
+	for i, name := range types {
+		arrays[i], names[i] = fmt.Sprintf("$%d::%s[]", i+1, name), fmt.Sprintf("x%d", i+1)
+	}
+	return combined{"SELECT a.place, q.* FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS a (" +
+		strings.Join(names, ", ") + ", place), LATERAL (SELECT * FROM (" + numbered.ReplaceAllString(text, "a.x$1") + ") one OFFSET 0) q",
+		len(types)}
+}
+
+// learn finds out how the queries of texts can be combined. It is for a connection
+// outside a transaction, which a text that cannot be combined would end.
+func (p *pipeline) learn() {
+	for text := range p.wanted {
+		asked, err := p.conn.Prepare(p.ctx, "", text)
+		if err != nil {
+			return // the next group tries again
+		}
+		types := make([]string, len(asked.ParamOIDs))
+		for i, oid := range asked.ParamOIDs {
+			if t, known := p.conn.TypeMap().TypeForOID(oid); known {
+				types[i] = t.Name
+			}
+		}
+		c := combined{}
+		if len(types) > 0 && !slices.Contains(types, "") {
+			c = combine(text, types)
+			if _, err := p.conn.Prepare(p.ctx, "", c.text); err != nil {
+				if p.conn.IsClosed() {
+					return
+				}
+				c = combined{}
+			}
+		}
+		p.combined.Store(text, c)
+	}
+}
+
+// questions sorts what is missing into those that go together.
+func (p *pipeline) questions(missing []*answer) [][]*answer {
+	var all [][]*answer
+	of := map[string]int{}
+	for _, a := range missing {
+		at, again := of[a.text]
+		if again && len(all[at]) < maxCombined && p.combines(a) {
+			all[at] = append(all[at], a)
+			continue
+		}
+		of[a.text] = len(all)
+		all = append(all, []*answer{a})
+	}
+	return all
+}
+
+// combines reports whether a query can go together with others of its text.
+func (p *pipeline) combines(a *answer) bool {
+	found, known := p.combined.Load(a.text)
+	if !known {
+		if p.wanted == nil {
+			p.wanted = map[string]bool{}
+		}
+		p.wanted[a.text] = true
+		return false
+	}
+	c := found.(combined)
+	return c.text != "" && c.arguments == len(a.args)
+}
+
+// ask lets queries of one text go with the next round trip.
+func (p *pipeline) ask(together []*answer) error {
+	first := together[0]
+	if len(together) == 1 {
+		return p.later(first.text, first.args)
+	}
+	found, _ := p.combined.Load(first.text)
+	rows := make([][]any, len(together))
+	for i, a := range together {
+		rows[i] = a.args
+	}
+	args, err := arraysOf(rows)
+	if err != nil {
+		return err
+	}
+	return p.later(found.(combined).text, args)
+}
+
+// arraysOf gives an array for each column of rows, as PostgreSQL reads one.
+func arraysOf(rows [][]any) (arrays []any, err error) {
+	arrays = make([]any, len(rows[0]))
+	var b []byte
+	for column := range arrays {
+		b = append(b[:0], '{')
+		for i, row := range rows {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			if b, err = appendElement(b, row[column]); err != nil {
+				return nil, fmt.Errorf("argument %d: %w", column+1, err)
+			}
+		}
+		arrays[column] = string(append(b, '}'))
+	}
+	return arrays, nil
+}
+
+var escaped = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+// appendElement appends a value to an array.
+func appendElement(b []byte, value any) ([]byte, error) {
+	switch v := value.(type) {
+	case nil:
+		return append(b, "NULL"...), nil
+	case int64:
+		return strconv.AppendInt(b, v, 10), nil
+	case float64:
+		return strconv.AppendFloat(b, v, 'g', -1, 64), nil
+	case bool:
+		return strconv.AppendBool(b, v), nil
+	case []byte:
+		if v == nil {
+			return append(b, "NULL"...), nil
+		}
+		return fmt.Appendf(b, `"\\x%x"`, v), nil
+	case string:
+		return append(append(append(b, '"'), escaped.Replace(v)...), '"'), nil
+	default:
+		v, err := driver.DefaultParameterConverter.ConvertValue(v)
+		if err != nil {
+			return nil, err
+		}
+		return appendElement(b, v)
+	}
+}
