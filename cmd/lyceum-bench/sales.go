@@ -26,9 +26,10 @@ const (
 // measureSelling measures sales by one school and by many, by few writers and by many, and
 // what a second server adds.
 func measureSelling(ctx context.Context, s settings) error {
-	fmt.Printf("## Sales\n\nWriters record sales, each of which enrolls; a bare commit is one row in a table of its own, by "+
-		"as many writers. Rounds of %v; median of %d.\n\n", s.duration, s.rounds)
-	fmt.Print("| engine | schools | writers | bare commits/s | sales/s | p99 ms | of bare |\n|---|---|---|---|---|---|---|\n")
+	fmt.Printf("## Sales\n\nWriters record sales, each of which enrolls; a bare commit is one row in a table of its own, "+
+		"by as many writers. Rounds of %v; median of %d.\n\n", s.duration, s.rounds)
+	fmt.Print("| engine | schools | writers | bare commits/s | sales/s | p99 ms | of bare |\n" +
+		"|---|---|---|---|---|---|---|\n")
 	dir := filepath.Join(s.work, "selling")
 	defer os.RemoveAll(dir)
 	store, err := sqlstore.Open(ctx, dir, sqlstore.Options{})

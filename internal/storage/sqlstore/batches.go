@@ -88,7 +88,8 @@ func (p *pool) insertion(table, columns string, rows [][]any) (text string, args
 	for i, column := range strings.Split("school_id, "+columns, ", ") {
 		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, p.types[[2]string{table, column}]))
 	}
-	text = "INSERT INTO " + table + " (school_id, " + columns + ") SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ")"
+	text = "INSERT INTO " + table + " (school_id, " + columns + ") SELECT * FROM unnest(" +
+		strings.Join(arrays, ", ") + ")"
 	insertTexts.Store(key, text)
 	return text, args, nil
 }

@@ -28,9 +28,12 @@ func combine(text string, types []string) combined {
 	for i, name := range types {
 		arrays[i], names[i] = fmt.Sprintf("$%d::%s[]", i+1, name), fmt.Sprintf("x%d", i+1)
 	}
-	return combined{"SELECT a.place, q.* FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS a (" +
-		strings.Join(names, ", ") + ", place), LATERAL (SELECT * FROM (" + numbered.ReplaceAllString(text, "a.x$1") + ") one OFFSET 0) q",
-		len(types)}
+	one := numbered.ReplaceAllString(text, "a.x$1")
+	return combined{
+		"SELECT a.place, q.* FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS a (" +
+			strings.Join(names, ", ") + ", place), LATERAL (SELECT * FROM (" + one + ") one OFFSET 0) q",
+		len(types),
+	}
 }
 
 // learn finds out how the queries of texts can be combined. It is for a connection
