@@ -70,8 +70,10 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 		return ""
 	},
 	order: func(f lyceum.SaleFilter) string {
+		p := f.Purchases.Value
 		switch {
-		case f.Purchases.Present && f.Purchases.Value != (lyceum.PurchaseFilter{}):
+		case p.User.Present || p.Kind.Present || p.Product.Present || p.Method.Present || p.Recurring.Present ||
+			p.Active == lyceum.Some(false):
 			return "+purchased_at DESC, sale_id DESC" // by its index, SQLite would look at all for a few
 		case f.Purchases.Present:
 			return "purchased_at DESC, sale_id DESC"
