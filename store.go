@@ -134,19 +134,11 @@ type LearningChanges interface {
 	// after a user and not after last, how many of the lectures that are published
 	// now, in a section that is, they completed, and when the last.
 	CountLectureProgress(r Recounting, last UserID) (map[UserID]LectureCount, error)
-	// Reorder stores new positions by id, and appends an entry for each.
-	Reorder(of Ordered, positions map[int32]int32) error
+	// Reorder stores new positions by id of rows that a sequence numbers and that have an
+	// order within their parent: sections, lectures or attachments. It appends an entry
+	// for each.
+	Reorder(seq Sequence, positions map[int32]int32) error
 }
-
-// Ordered is a noun whose rows have an order within their parent, as the journal calls it.
-type Ordered string
-
-// The nouns with an order.
-const (
-	OrderedSections    Ordered = "lecture_section"
-	OrderedLectures    Ordered = "lecture"
-	OrderedAttachments Ordered = "attachment"
-)
 
 // View is one school as it is read outside of changes.
 type View struct {

@@ -229,7 +229,7 @@ func (s *Service) ReorderAttachments(
 			return nil, err
 		}
 		what := fmt.Sprintf("attachment of lecture %d", q.Of.ID)
-		err = reorder(tx, lyceum.OrderedAttachments, rows, q.Places, what, func(a *row) placed[lyceum.AttachmentID] {
+		err = reorder(tx, lyceum.AttachmentSequence, rows, q.Places, what, func(a *row) placed[lyceum.AttachmentID] {
 			a.Position.Present = true
 			return placed[lyceum.AttachmentID]{a.ID, &a.Position.Value, &a.UpdatedAt}
 		}, now)

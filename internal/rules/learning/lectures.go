@@ -107,7 +107,7 @@ func (s *Service) ReorderLectures(
 			return nil, err
 		}
 		what := fmt.Sprintf("lecture of section %d", q.Of.ID)
-		err = reorder(tx, lyceum.OrderedLectures, rows, q.Places, what, func(l *row) placed[lyceum.LectureID] {
+		err = reorder(tx, lyceum.LectureSequence, rows, q.Places, what, func(l *row) placed[lyceum.LectureID] {
 			return placed[lyceum.LectureID]{l.ID, &l.Position, &l.UpdatedAt}
 		}, now)
 		return rows, err

@@ -34,7 +34,7 @@ type placed[ID ~int32] struct {
 // for, in which it leaves them, and stores those that moved. It fails with Invalid
 // unless each row is named once, and no other one is.
 func reorder[T any, ID ~int32](
-	tx lyceum.Tx, of lyceum.Ordered, rows []T, asked []Place[ID], what string, at func(*T) placed[ID], now time.Time,
+	tx lyceum.Tx, seq lyceum.Sequence, rows []T, asked []Place[ID], what string, at func(*T) placed[ID], now time.Time,
 ) error {
 	if err := complete(rows, asked, what, at); err != nil {
 		return err
@@ -55,7 +55,7 @@ func reorder[T any, ID ~int32](
 		moved[int32(p.id)] = *p.position
 	}
 	slices.SortFunc(rows, func(a, b T) int { return cmp.Compare(*at(&a).position, *at(&b).position) })
-	return tx.Reorder(of, moved)
+	return tx.Reorder(seq, moved)
 }
 
 // complete refuses an order that does not name each row once.

@@ -105,7 +105,7 @@ func (s *Service) ReorderSections(
 			return nil, err
 		}
 		what := fmt.Sprintf("section of course %d", q.Of)
-		err = reorder(tx, lyceum.OrderedSections, rows, q.Places, what, func(l *row) placed[lyceum.LectureSectionID] {
+		err = reorder(tx, lyceum.LectureSectionSequence, rows, q.Places, what, func(l *row) placed[lyceum.LectureSectionID] {
 			return placed[lyceum.LectureSectionID]{l.ID, &l.Position, &l.UpdatedAt}
 		}, now)
 		return rows, err

@@ -9,31 +9,23 @@ import (
 	"strings"
 )
 
-// combined is a query of PostgreSQL that answers many of one text: each argument is an
-// array with that of every query, and the first column tells whose the row is.
-type combined struct {
-	text      string // empty where the queries cannot be combined
-	arguments int
-}
-
 // maxCombined is how many queries are combined at most.
 const maxCombined = 256
 
 var numbered = regexp.MustCompile(`\$([0-9]+)`)
 
-// combine puts a text together for arguments of these types. The OFFSET keeps the
-// database from another plan than that of the query alone.
-func combine(text string, types []string) combined {
+// combine gives the query of PostgreSQL that answers many of one text, with arguments of
+// these types: each argument is an array with that of every query, and the first column
+// tells whose the row is. The OFFSET keeps the database from another plan than that of
+// the query alone.
+func combine(text string, types []string) string {
 	arrays, names := make([]string, len(types)), make([]string, len(types))
 	for i, name := range types {
 		arrays[i], names[i] = fmt.Sprintf("$%d::%s[]", i+1, name), fmt.Sprintf("x%d", i+1)
 	}
 	one := numbered.ReplaceAllString(text, "a.x$1")
-	return combined{
-		"SELECT a.place, q.* FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS a (" +
-			strings.Join(names, ", ") + ", place), LATERAL (SELECT * FROM (" + one + ") one OFFSET 0) q",
-		len(types),
-	}
+	return "SELECT a.place, q.* FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS a (" +
+		strings.Join(names, ", ") + ", place), LATERAL (SELECT * FROM (" + one + ") one OFFSET 0) q"
 }
 
 // learn finds out how the queries of texts can be combined. It is for a connection
@@ -50,17 +42,17 @@ func (p *pipeline) learn() {
 				types[i] = t.Name
 			}
 		}
-		c := combined{}
+		combined := ""
 		if len(types) > 0 && !slices.Contains(types, "") {
-			c = combine(text, types)
-			if _, err := p.conn.Prepare(p.ctx, "", c.text); err != nil {
+			combined = combine(text, types)
+			if _, err := p.conn.Prepare(p.ctx, "", combined); err != nil {
 				if p.conn.IsClosed() {
 					return
 				}
-				c = combined{}
+				combined = ""
 			}
 		}
-		p.combined.Store(text, c)
+		p.combined.Store(text, combined)
 	}
 }
 
@@ -70,7 +62,7 @@ func (p *pipeline) questions(missing []*answer) [][]*answer {
 	of := map[string]int{}
 	for _, a := range missing {
 		at, again := of[a.text]
-		if again && len(all[at]) < maxCombined && p.combines(a) {
+		if again && len(all[at]) < maxCombined && p.combines(a.text) {
 			all[at] = append(all[at], a)
 			continue
 		}
@@ -81,17 +73,15 @@ func (p *pipeline) questions(missing []*answer) [][]*answer {
 }
 
 // combines reports whether a query can go together with others of its text.
-func (p *pipeline) combines(a *answer) bool {
-	found, known := p.combined.Load(a.text)
+func (p *pipeline) combines(text string) bool {
+	combined, known := p.combined.Load(text)
 	if !known {
 		if p.wanted == nil {
 			p.wanted = map[string]bool{}
 		}
-		p.wanted[a.text] = true
-		return false
+		p.wanted[text] = true
 	}
-	c := found.(combined)
-	return c.text != "" && c.arguments == len(a.args)
+	return known && combined != ""
 }
 
 // ask lets queries of one text go with the next round trip.
@@ -100,7 +90,7 @@ func (p *pipeline) ask(together []*answer) error {
 	if len(together) == 1 {
 		return p.later(first.text, first.args)
 	}
-	found, _ := p.combined.Load(first.text)
+	combined, _ := p.combined.Load(first.text)
 	rows := make([][]any, len(together))
 	for i, a := range together {
 		rows[i] = a.args
@@ -109,7 +99,7 @@ func (p *pipeline) ask(together []*answer) error {
 	if err != nil {
 		return err
 	}
-	return p.later(found.(combined).text, args)
+	return p.later(combined.(string), args)
 }
 
 // arraysOf gives an array for each column of rows, as PostgreSQL reads one.

@@ -74,9 +74,9 @@ func TestArraysOfPostgreSQL(t *testing.T) {
 		}
 	}
 	for i, want := range []bool{true, false} {
-		found, known := pool.combined.Load(ask()[i*20].text)
-		if !known || (found.(combined).text != "") != want {
-			t.Errorf("text %d is combined: %+v, want %t", i, found, want)
+		combined, known := pool.combined.Load(ask()[i*20].text)
+		if !known || (combined != "") != want {
+			t.Errorf("text %d is combined: %q, want %t", i, combined, want)
 		}
 	}
 	if d := cmp.Diff(kept[0], kept[1]); d != "" {

@@ -151,13 +151,22 @@ func TestSalesToStopAreReadByAnIndex(t *testing.T) {
 // wantNoStep fails the test where a query that was seen takes one of some steps.
 func wantNoStep(t *testing.T, store *Store, by *spy, steps ...string) {
 	t.Helper()
-	for _, text := range slices.Clone(by.seen) {
-		for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
-			if slices.ContainsFunc(steps, func(s string) bool { return strings.Contains(step[3], s) }) {
-				t.Errorf("%s: %s", text, step[3])
-			}
+	for _, taken := range stepsOf(t, store, by) {
+		if slices.ContainsFunc(steps, func(s string) bool { return strings.Contains(taken, s) }) {
+			t.Errorf("%q takes %s", by.seen, taken)
 		}
 	}
+}
+
+// stepsOf gives the steps that the queries take which were seen.
+func stepsOf(t *testing.T, store *Store, by *spy) (steps []string) {
+	t.Helper()
+	for _, text := range slices.Clone(by.seen) {
+		for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(text, "1"), 4) {
+			steps = append(steps, step[3])
+		}
+	}
+	return steps
 }
 
 // The last payments of some sales are found without those of others.

@@ -21,7 +21,7 @@ type pipeline struct {
 	trace func(string)
 	queue *pgx.Batch
 
-	combined *sync.Map       // text -> combined, as far as it is known
+	combined *sync.Map       // text -> combined text, as far as it is known; empty where there is none
 	wanted   map[string]bool // texts of which it is not
 }
 

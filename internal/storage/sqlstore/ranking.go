@@ -133,11 +133,11 @@ func (r *ranking) page(w *where, ids []int32) string {
 		cmp.Or(r.alias, r.table)
 }
 
-// beside compares a row with another one, whose id is an argument. Both sides are
+// precedes wants a row to come before another one, whose id is an argument. Both sides are
 // rows of expressions: PostgreSQL finds no index for what is compared with a query.
-func (r *ranking) beside(compare, id string) string {
+func (r *ranking) precedes(id string) string {
 	if len(r.keys) == 1 {
-		return r.columns() + " " + compare + " " + id
+		return r.columns() + " < " + id
 	}
 	theirs := make([]string, len(r.keys))
 	for i, key := range r.keys {
@@ -146,7 +146,7 @@ func (r *ranking) beside(compare, id string) string {
 			theirs[i] = id
 		}
 	}
-	return "(" + r.columns() + ") " + compare + " (" + strings.Join(theirs, ", ") + ")"
+	return "(" + r.columns() + ") < (" + strings.Join(theirs, ", ") + ")"
 }
 
 // ranked reads an order of columns in one direction. A plus before the first keeps

@@ -43,7 +43,7 @@ func TestReorderOfMany(t *testing.T) {
 				positions[id] = n + 1 - id
 			}
 			storetest.Write(t, store, school, func(tx lyceum.Tx) error {
-				err := tx.Reorder(lyceum.OrderedSections, positions)
+				err := tx.Reorder(lyceum.LectureSectionSequence, positions)
 				if got := len(tx.Entries()); err == nil && got != n {
 					t.Errorf("%d entries, want %d", got, n)
 				}

@@ -22,7 +22,7 @@ type pool struct {
 	writer     *writer  // nil where all goes through db
 	ranks      ranks    // nil where statements cost no round trip
 	statements sync.Map // text with $n -> *sql.Stmt
-	combined   sync.Map // text -> combined, of PostgreSQL
+	combined   sync.Map // text -> combined text, of PostgreSQL
 	types      columnTypes
 	trace      func(string)
 }
