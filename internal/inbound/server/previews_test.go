@@ -105,10 +105,10 @@ func TestPreviewLetsOthersIn(t *testing.T) {
 		case reads == 1:
 			waits := load.Begin(s.ours)
 			go func() {
-				defer close(had)
 				if err := waits.Turn(t.Context()); err != nil {
 					t.Error(err)
 				}
+				close(had) // before the preview can have its turn again
 				waits.EndTurn()
 			}()
 			if !storetest.Await(func() bool { return load.Waiting() == 1 }) {
