@@ -16,26 +16,25 @@ const turnStatements = 1
 // statement for each row.
 var manyStatements = map[string][2]int64{
 	// What is answered has sums of its own: of sales, holders, attachments, and what it is in.
-	"createDigitalDownload": {11, 12}, "updateDigitalDownload": {12, 13}, "updateProductCoupon": {9, 10},
-	"createProductCollection": {9, 10}, "updateProductCollection": {10, 11}, "putProductCollection": {10, 11},
-	"createProductCoupon": {9, 10}, "createProductPricingPlan": {11, 12}, "updateProductCourse": {9, 10},
-	"createUser": {14, 15}, "updateUser": {19, 21}, // with tags, consent, an email and sessions that end
+	"createDigitalDownload": {10, 11}, "updateDigitalDownload": {11, 12},
+	"updateProductCollection": {9, 10}, "putProductCollection": {9, 10},
+	"createUser": {13, 14}, "updateUser": {17, 19}, // with tags, consent, an email and sessions that end
 	// Who may use something follows from entitlements, blocks, and what products are in.
-	"addProductCollectionProducts": {22, 23}, "removeProductCollectionProduct": {11, 12},
-	"putCourseEnrollment": {17, 18}, "updateCourseEnrollment": {16, 17}, "deleteCourseEnrollment": {15, 16},
-	"putDigitalDownloadEnrollment": {13, 14}, "deleteDigitalDownloadEnrollment": {11, 12},
-	"putProductCollectionEnrollment": {21, 22}, "updateProductCollectionEnrollment": {19, 20},
-	"deleteProductCollectionEnrollment": {16, 17},
+	"addProductCollectionProducts": {17, 18}, "removeProductCollectionProduct": {9, 10},
+	"putCourseEnrollment": {16, 17}, "updateCourseEnrollment": {15, 16}, "deleteCourseEnrollment": {13, 14},
+	"putDigitalDownloadEnrollment": {11, 12}, "deleteDigitalDownloadEnrollment": {10, 11},
+	"putProductCollectionEnrollment": {19, 20}, "updateProductCollectionEnrollment": {17, 18},
+	"deleteProductCollectionEnrollment": {14, 15},
 	// Whether a learner may, and what of the course they have completed then.
-	"putCompletion": {16, 17}, "deleteCompletion": {11, 12},
-	"putCurrentUserCompletion": {17, 18}, "deleteCurrentUserCompletion": {12, 13},
-	"putCurrentUserQuizResponse": {21, 22},
-	"createCurrentUserComment":   {16, 17}, "updateCurrentUserComment": {12, 13}, "deleteCurrentUserComment": {13, 14},
-	"createLectureComment": {10, 11},
+	"putCompletion": {13, 14}, "deleteCompletion": {11, 12},
+	"putCurrentUserCompletion": {14, 15}, "deleteCurrentUserCompletion": {12, 13},
+	"putCurrentUserQuizResponse": {16, 17},
+	"createCurrentUserComment":   {15, 16}, "updateCurrentUserComment": {12, 13}, "deleteCurrentUserComment": {13, 14},
+	"createLectureComment": {9, 10},
 	// What learners have completed is counted again, if the lecture was published.
-	"createLecture": {21, 22}, "updateLecture": {11, 12}, "deleteLecture": {20, 21},
+	"createLecture": {18, 19}, "updateLecture": {9, 10}, "deleteLecture": {17, 18},
 	// All tables that may have something of a person are searched.
-	"deleteUser": {74, 78},
+	"deleteUser": {68, 72},
 }
 
 // statements are the most that each operation of version 2 that changes something took.

@@ -148,6 +148,9 @@ func scanValue(s *sqlite.Stmt, i int, to any) error {
 			return to.take(s.ColumnText(i))
 		}
 		return to.Scan(valueOf(s, i))
+	case *valueColumn:
+		to.value = valueOf(s, i)
+		return nil
 	}
 	scanner, is := to.(sql.Scanner)
 	if !is {

@@ -39,11 +39,15 @@ type group struct {
 	broken  error            // why the transaction is lost for all
 }
 
-// maxUnwritten is how many rows wait at most.
-const maxUnwritten = 2048
+const (
+	// maxUnwritten is how many rows wait at most.
+	maxUnwritten = 2048
+	// maxLooked is how many rows a log may have for answers to be looked for.
+	maxLooked = 512
+)
 
 func newGroup(q *session, shared, alone bool) *group {
-	g := &group{session: q, shared: shared, alone: alone}
+	g := &group{session: q, shared: shared, alone: alone, answers: answers{}}
 	g.reset()
 	q.group = g
 	return g
@@ -86,8 +90,11 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 	if g.rehearsal != nil {
 		return g.rehearsal.each(g, of, in, text, args, dest, visit)
 	}
-	if a := g.answers.find(text, args); a != nil && !g.met(of, in, 0) && (!g.settled || !of.ofBooks()) {
-		return a.each(g.session, dest, visit)
+	if g.untouched(of, in) {
+		if a := g.answers.find(of, args); a != nil {
+			return a.each(g.session, dest, visit)
+		}
+		return g.remember(in, text, args, dest, visit)
 	}
 	if g.met(of, in, g.flushed) {
 		if err := g.write(); err != nil {
@@ -95,6 +102,12 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 		}
 	}
 	return g.ask(text, args, dest, visit)
+}
+
+// untouched reports whether a query finds what it would have found before the first
+// change.
+func (g *group) untouched(of *statement, in scope) bool {
+	return len(g.log) <= maxLooked && !g.met(of, in, 0) && (!g.settled || !of.ofBooks())
 }
 
 // change runs a statement that is neither a query nor the write of one row, after all
@@ -130,6 +143,9 @@ func (g *group) ask(text string, args, dest []any, visit func() error) error {
 
 // add takes a row that a change inserts or updates.
 func (g *group) add(w edit) error {
+	if g.again(w) {
+		return nil
+	}
 	g.note(w)
 	switch {
 	case g.alone:
@@ -140,6 +156,22 @@ func (g *group) add(w edit) error {
 		return g.rehearsal.end()
 	}
 	return g.write()
+}
+
+// again puts an update into the row that the change wrote just before, if it is the same
+// and waits.
+func (g *group) again(w edit) bool {
+	at := len(g.log) - 1
+	if w.update == "" || at < max(g.mark, g.flushed) {
+		return false
+	}
+	last := &g.log[at]
+	if last.table != w.table || last.school != w.school || last.columns == nil ||
+		!equalValues(last.values[0], w.values[0]) || last.update != "" && last.update != w.update {
+		return false
+	}
+	last.values = w.values
+	return true
 }
 
 func (g *group) note(w edit) {

@@ -58,6 +58,32 @@ func makeDeed(r *rand.Rand) *deed {
 				return tx.Users.Update(tx, u)
 			},
 			func(tx lyceum.Tx, found func(string, ...any)) error {
+				c := lyceum.Course{Name: email, CreatedAt: storetest.Begin}
+				var err error
+				if c.ID, err = tx.Courses.NextID(tx); err != nil {
+					return err
+				}
+				if err := tx.Courses.Insert(tx, c); err != nil {
+					return err
+				}
+				c.Name = "Named " + email
+				return tx.Courses.Update(tx, c)
+			},
+			func(tx lyceum.Tx, found func(string, ...any)) error {
+				c, err := tx.Courses.Get(tx, course)
+				if err != nil {
+					return err
+				}
+				found("course %d is %s", course, c.Name)
+				for _, name := range []string{"Weaving", email} {
+					c.Name = name
+					if err := tx.Courses.Update(tx, c); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+			func(tx lyceum.Tx, found func(string, ...any)) error {
 				saved, err := tx.Users.Save(tx, lyceum.User{ID: id, Email: email, CreatedAt: storetest.Begin})
 				found("saved %+v", saved)
 				return err
@@ -125,7 +151,7 @@ func makeDeed(r *rand.Rand) *deed {
 				})
 			},
 			func(lyceum.Tx, func(string, ...any)) error { return errRefused },
-		}[r.IntN(12)])
+		}[r.IntN(14)])
 	}
 	return &deed{do: func(tx lyceum.Tx, found func(string, ...any)) error {
 		for _, step := range steps {

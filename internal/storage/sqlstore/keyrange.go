@@ -19,14 +19,14 @@ const (
 // begin with. Keys that lie close together, as in most batches of an import, are found
 // by one walk instead of a search for each.
 func findKeys(
-	q *session, columns, table, key string, school lyceum.SchoolID, keys, dest []any, visit func(),
+	q *session, in scope, columns string, school lyceum.SchoolID, keys, dest []any, visit func(),
 ) error {
-	in := scope{[]string{table}, []equal{{key, keys}}}
+	table, key := in.tables[0], in.equals[0].column
 	ranges, rest := rangesOf(keys)
 	for _, wanted := range ranges {
 		var id int64
-		err := q.eachIn(in, "SELECT "+key+", "+columns+" FROM "+table+" WHERE school_id = $1 AND "+key+" >= $2 AND "+key+
-			" <= $3 ORDER BY "+key, []any{int64(school), wanted[0], wanted[len(wanted)-1]},
+		err := q.eachIn(in.partly(), "SELECT "+key+", "+columns+" FROM "+table+" WHERE school_id = $1 AND "+key+" >= $2 AND "+
+			key+" <= $3 ORDER BY "+key, []any{int64(school), wanted[0], wanted[len(wanted)-1]},
 			append([]any{scanInt(&id)}, dest...), func() error {
 				for wanted[0].(int64) < id {
 					wanted = wanted[1:] // the last one is the highest id that is read

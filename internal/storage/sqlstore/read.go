@@ -62,8 +62,9 @@ func (v *view) Known(seq lyceum.Sequence, ids []int32) ([]int32, error) {
 	}
 	var found []int32
 	var id int32
-	err := findKeys(v.q, string(seq), name, string(seq), v.school, int32Args(ids), []any{scanInt(&id)},
-		func() { found = append(found, id) })
+	wanted := int32Args(ids)
+	in := scope{tables: []string{name}, equals: []equal{{string(seq), wanted}}}
+	err := findKeys(v.q, in, string(seq), v.school, wanted, []any{scanInt(&id)}, func() { found = append(found, id) })
 	if err != nil {
 		return nil, v.public(fmt.Errorf("find known %s: %w", name, err))
 	}

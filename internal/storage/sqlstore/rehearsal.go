@@ -1,11 +1,6 @@
 package sqlstore
 
-import (
-	"errors"
-	"fmt"
-	"strconv"
-	"strings"
-)
+import "errors"
 
 // rehearsal runs changes without the database, to find out what they will ask: where a
 // question is a round trip, those of all changes go together. A query whose answer is
@@ -37,16 +32,17 @@ func (r *rehearsal) each(
 	if g.met(of, in, 0) {
 		return r.end()
 	}
-	key := keyOf(text, args)
+	key := askedOf(of, args)
 	a := g.answers[key]
 	if a == nil {
-		a = &answer{text: text, args: args}
+		a = &answer{text: text, args: args, byKey: in.byKey}
 		g.answers[key] = a
 	}
 	switch {
 	case a.huge:
 		return r.end()
 	case a.known:
+		g.answers.keep(a)
 		return a.each(g.session, dest, visit)
 	case !a.wanted:
 		a.wanted = true
@@ -54,65 +50,4 @@ func (r *rehearsal) each(
 	}
 	r.asked = true
 	return nil
-}
-
-// answers are rows of queries by text and arguments.
-type answers map[string]*answer
-
-// answer is what a query found.
-type answer struct {
-	text   string
-	args   []any
-	rows   [][]any
-	wanted bool // it is among those that are missing
-	known  bool
-	huge   bool // there are too many rows to keep
-}
-
-// maxAnswer is how many rows are kept of a query.
-const maxAnswer = 1024
-
-// find returns the answer to a query, if it is known.
-func (a answers) find(text string, args []any) *answer {
-	if len(a) == 0 {
-		return nil
-	}
-	if found := a[keyOf(text, args)]; found != nil && found.known && !found.huge {
-		return found
-	}
-	return nil
-}
-
-func keyOf(text string, args []any) string {
-	var b strings.Builder
-	b.WriteString(text)
-	for _, arg := range args {
-		b.WriteByte(0)
-		switch v := arg.(type) {
-		case int64:
-			b.WriteString(strconv.FormatInt(v, 10))
-		case string:
-			b.WriteString(strconv.Quote(v))
-		default:
-			fmt.Fprintf(&b, "%T %v", v, v)
-		}
-	}
-	return b.String()
-}
-
-// each visits the rows.
-func (a *answer) each(s *session, dest []any, visit func() error) error {
-	meter := s.meter(dest)
-	for _, row := range a.rows {
-		if err := scanRow(row, dest); err != nil {
-			return err
-		}
-		if err := meter.row(); err != nil {
-			return err
-		}
-		if err := visit(); err != nil {
-			return err
-		}
-	}
-	return meter.settle()
 }

@@ -51,6 +51,7 @@ func define[P, T, F any, ID lyceum.Key](place *P, n noun[ID, T, F]) *noun[ID, T,
 	all := append([]column[T]{n.key.column}, n.rest...)
 	n.columns, n.bind = namesOf(all), binder(all)
 	n.joined = strings.Join(n.columns, ", ")
+	n.byKey = "SELECT " + n.joined + " FROM " + n.name + " WHERE school_id = $1 AND " + n.key.name + " = $2"
 	n.set, n.loose = setterOf(n.name, all, nil), setterOf(n.name, all, n.fixed)
 	n.scan = func(t *T) []any {
 		dest := make([]any, len(all))
@@ -133,9 +134,11 @@ func (n *noun[ID, T, F]) Get(from lyceum.Source, id ID) (T, error) {
 func (n *noun[ID, T, F]) get(v *view, id ID) (row T, found bool, err error) {
 	r := n.reader()
 	defer n.done(r)
-	key := n.key.arg(id)
-	found, err = v.q.oneIn(scope{[]string{n.name}, []equal{{n.key.name, []any{key}}}},
-		"SELECT "+n.list()+" FROM "+n.name+n.visible()+n.key.name+" = $2", []any{int64(v.school), key}, r.dest...)
+	key, text := n.key.arg(id), n.byKey
+	if n.seen != "" {
+		text += " AND " + n.seen
+	}
+	found, err = v.q.oneIn(n.keyed(key), text, []any{int64(v.school), key}, r.dest...)
 	if err != nil {
 		err = fmt.Errorf("get %s: %w", n.what, err)
 	}
@@ -162,16 +165,8 @@ func (n *noun[ID, T, F]) Find(from lyceum.Source, ids ...ID) (map[ID]T, error) {
 	if n.seen == "" {
 		return found, v.public(n.findRows(v.q, v.school, wanted, r.dest, visit))
 	}
-	return found, v.public(inChunks(v.q, "SELECT "+n.list()+" FROM "+n.name+n.visible()+n.key.name+" IN ", v.school,
-		wanted, r.dest, visit))
-}
-
-// visible begins the conditions of what is found by its key.
-func (n *noun[ID, T, F]) visible() string {
-	if n.seen == "" {
-		return " WHERE school_id = $1 AND "
-	}
-	return " WHERE school_id = $1 AND " + n.seen + " AND "
+	return found, v.public(inChunks(v.q, "SELECT "+n.list()+" FROM "+n.name+" WHERE school_id = $1 AND "+n.seen+" AND "+
+		n.key.name+" IN ", v.school, wanted, r.dest, visit))
 }
 
 func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) error {
@@ -330,13 +325,13 @@ func (n *noun[ID, T, F]) where(school lyceum.SchoolID, f F) *where {
 func (n *noun[ID, T, F]) scope(w *where) scope {
 	if of, is := viewTables[n.name]; is { // it has one of its tables' users, and products of others
 		byUser := slices.DeleteFunc(slices.Clone(w.equals), func(e equal) bool { return e.column != "user_id" })
-		return scope{of[:1], byUser}
+		return scope{tables: of[:1], equals: byUser}
 	}
 	// A row of the table that another condition asks for need not be one that it finds.
 	if slices.ContainsFunc(w.conds, func(cond string) bool { return strings.Contains(cond, " "+n.name+" ") }) {
-		return scope{}
+		return scope{byKey: n.byKey}
 	}
-	return scope{[]string{n.name}, w.equals}
+	return scope{[]string{n.name}, w.equals, n.byKey}
 }
 
 func (n *noun[ID, T, F]) from(v *view, f F) string {
@@ -464,7 +459,7 @@ func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
 // clear deletes rows. It looks first whether there are any: most often there are none,
 // and a change need not wait for the answer to a query alone.
 func (n *noun[ID, T, F]) clear(t *tx, w *where) (deleted int, err error) {
-	there, err := t.q.oneIn(n.scope(w), "SELECT 1 FROM "+n.name+w.String()+" LIMIT 1", w.args, discard)
+	there, err := t.q.oneIn(n.scope(w).partly(), "SELECT 1 FROM "+n.name+w.String()+" LIMIT 1", w.args, discard)
 	if err != nil || !there {
 		return 0, err
 	}

@@ -244,10 +244,17 @@ func findByID[T any](q *session, school lyceum.SchoolID, table *table[T], ids []
 // findRows visits those rows of a school that have one of the keys.
 func (t *table[T]) findRows(q *session, school lyceum.SchoolID, keys, dest []any, visit func()) error {
 	var err error
-	if t.byIndex {
+	if q.group != nil {
+		keys, err = q.group.recall(t.keyed(keys...), int64(school), keys, dest, func() error { visit(); return nil })
+	}
+	switch {
+	case err != nil || len(keys) == 0:
+	case len(keys) == 1:
+		err = q.eachIn(t.keyed(keys...), t.byKey, []any{int64(school), keys[0]}, dest, func() error { visit(); return nil })
+	case t.byIndex:
 		err = joined(q, t, school, keys, dest, visit)
-	} else {
-		err = findKeys(q, t.list(), t.name, t.columns[0], school, keys, dest, visit)
+	default:
+		err = findKeys(q, t.keyed(keys...), t.list(), school, keys, dest, visit)
 	}
 	if err != nil {
 		return fmt.Errorf("find %s: %w", t.name, err)
@@ -255,11 +262,16 @@ func (t *table[T]) findRows(q *session, school lyceum.SchoolID, keys, dest []any
 	return nil
 }
 
+// keyed is what is known of whole rows that are found by their keys.
+func (t *table[T]) keyed(keys ...any) scope {
+	return scope{[]string{t.name}, []equal{{t.columns[0], keys}}, t.byKey}
+}
+
 // joined finds rows by an index over their ids. For a list of ids SQLite reads a
 // school's whole table instead, which it takes for small; asked for one id
 // after the other it takes the index.
 func joined[T any](q *session, table *table[T], school lyceum.SchoolID, ids []any, dest []any, visit func()) error {
-	in := scope{[]string{table.name}, []equal{{table.columns[0], ids}}}
+	in := table.keyed(ids...)
 	for len(ids) > 0 {
 		n := chunkOf(len(ids))
 		var values strings.Builder

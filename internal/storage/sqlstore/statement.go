@@ -56,7 +56,11 @@ type equal struct {
 type scope struct {
 	tables []string
 	equals []equal
+	byKey  string // finds one of the rows by its school and its first column; empty if no query does
 }
+
+// partly is the scope of a query that does not give whole rows.
+func (s scope) partly() scope { s.byKey = ""; return s }
 
 // edit is a row that a change inserted or updated, or a statement of which only the
 // table is known.

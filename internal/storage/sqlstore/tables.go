@@ -17,6 +17,7 @@ type table[T any] struct {
 	seq     lyceum.Sequence // also the id's column
 	columns []string
 	joined  string    // the columns as a statement lists them
+	byKey   string    // the query that finds a row by its school and its first column
 	set     setter[T] // of all columns
 	fixed   []string  // columns that never change: Update finds the row by them, too
 	counter string    // of the table's rows in one school; empty when nobody asks for it

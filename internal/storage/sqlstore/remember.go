@@ -1,0 +1,168 @@
+package sqlstore
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// answers are rows of queries, as they were before the first change of a group.
+type answers map[asked]*answer
+
+// asked is a query with its arguments.
+type asked struct {
+	of   *statement
+	args string
+}
+
+// answer is what a query found.
+type answer struct {
+	text   string
+	args   []any
+	byKey  string // the query that finds one of the rows by its school and its first column; empty if there is none
+	rows   [][]any
+	wanted bool // it is among those that are missing
+	known  bool
+	huge   bool // there are too many rows to keep
+}
+
+const (
+	maxAnswer = 1024 // rows that are kept of a query that was asked for many changes
+	// maxRemembered and maxRememberedRows are how many answers a group remembers, and how
+	// many rows of each.
+	maxRemembered, maxRememberedRows = 512, 16
+)
+
+// find returns the answer to a query, if it is known.
+func (a answers) find(of *statement, args []any) *answer {
+	if found := a[askedOf(of, args)]; found != nil && found.known && !found.huge {
+		return found
+	}
+	return nil
+}
+
+// keep takes an answer that is known now. Each row is the answer to the query by its key,
+// too.
+func (a answers) keep(found *answer) {
+	found.known = true
+	a[askedOf(statementOf(found.text), found.args)] = found
+	if found.byKey == "" || found.byKey == found.text {
+		return
+	}
+	of := statementOf(found.byKey)
+	for _, row := range found.rows {
+		args := []any{found.args[0], row[0]}
+		if key := askedOf(of, args); a[key] == nil {
+			a[key] = &answer{text: found.byKey, args: args, rows: [][]any{row}, known: true}
+		}
+	}
+}
+
+func askedOf(of *statement, args []any) asked {
+	b := make([]byte, 0, 64)
+	for _, arg := range args {
+		b = append(b, 0)
+		switch v := arg.(type) {
+		case int64:
+			b = strconv.AppendInt(b, v, 10)
+		case string:
+			b = strconv.AppendQuote(b, v)
+		default:
+			b = fmt.Appendf(b, "%T %v", v, v)
+		}
+	}
+	return asked{of, string(b)}
+}
+
+// each visits the rows.
+func (a *answer) each(s *session, dest []any, visit func() error) error {
+	meter := s.meter(dest)
+	for _, row := range a.rows {
+		if err := scanRow(row, dest); err != nil {
+			return err
+		}
+		if err := meter.row(); err != nil {
+			return err
+		}
+		if err := visit(); err != nil {
+			return err
+		}
+	}
+	return meter.settle()
+}
+
+// remember runs a query now and keeps what it found, if that is little, for when it is
+// asked again.
+func (g *group) remember(in scope, text string, args, dest []any, visit func() error) error {
+	if len(g.answers) >= maxRemembered {
+		return g.ask(text, args, dest, visit)
+	}
+	a := &answer{text: text, args: slices.Clone(args), byKey: in.byKey}
+	row, columns := make([]valueColumn, len(dest)), make([]any, len(dest))
+	for i := range columns {
+		columns[i] = &row[i]
+	}
+	err := g.ask(text, args, columns, func() error {
+		if !a.huge && len(a.rows) < maxRememberedRows {
+			a.rows = append(a.rows, valuesOf(row))
+			return nil
+		}
+		a.huge = true
+		kept := a.rows
+		a.rows = nil
+		for _, row := range append(kept, valuesOf(row)) {
+			if err := scanRow(row, dest); err != nil {
+				return err
+			}
+			if err := visit(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || a.huge {
+		return err
+	}
+	g.answers.keep(a)
+	return a.each(g.session, dest, visit)
+}
+
+// valueColumn is the destination of a column that is kept as it is.
+type valueColumn struct{ value any }
+
+// Scan implements sql.Scanner.
+func (c *valueColumn) Scan(src any) error {
+	if b, is := src.([]byte); is {
+		src = slices.Clone(b)
+	}
+	c.value = src
+	return nil
+}
+
+func valuesOf(row []valueColumn) []any {
+	values := make([]any, len(row))
+	for i := range row {
+		values[i] = row[i].value
+	}
+	return values
+}
+
+// recall visits the rows with keys that are known, and returns the other keys.
+func (g *group) recall(in scope, school int64, keys, dest []any, visit func() error) (rest []any, err error) {
+	if g.rehearsal != nil {
+		return keys, nil
+	}
+	of := statementOf(in.byKey)
+	for _, key := range keys {
+		a := g.answers.find(of, []any{school, key})
+		one := scope{in.tables, []equal{{in.equals[0].column, []any{key}}}, in.byKey}
+		if a == nil || !g.untouched(of, one) {
+			rest = append(rest, key)
+			continue
+		}
+		if err := a.each(g.session, dest, visit); err != nil {
+			return nil, err
+		}
+	}
+	return rest, nil
+}
