@@ -71,4 +71,8 @@ type EmailChanges interface {
 	// longest, and puts them off until a moment: whoever claimed them and is gone has
 	// not sent them. No email is returned to two.
 	ClaimEmails(now, until time.Time, limit int) ([]QueuedEmail, error)
+
+	// RenewEmails lets emails that are claimed be due at a later time, and returns those
+	// that it changed: the ones that are still due when they say.
+	RenewEmails(claimed []QueuedEmail, until time.Time) ([]EmailID, error)
 }

@@ -63,6 +63,10 @@ type Store interface {
 	Close() error
 }
 
+// ClaimLifetime is how long what a process claimed to send belongs to it, unless it renews
+// the claim: then another one takes over.
+const ClaimLifetime = 4 * time.Second
+
 // Lease is what one process at a time does for all that serve a database.
 type Lease string
 

@@ -20,6 +20,9 @@ func Second(t time.Time) time.Time {
 	return time.Unix(t.Unix(), 0).UTC()
 }
 
+// Microsecond gives a time as a store keeps it.
+func Microsecond(t time.Time) time.Time { return time.UnixMicro(t.UnixMicro()).UTC() }
+
 // timeTaken is the sentence about times, worded to follow a parameter's name.
 const timeTaken = "must be an RFC 3339 date-time such as 2024-01-31T15:04:05Z or a day such as 2024-01-31"
 

@@ -25,6 +25,10 @@ type WebhookChanges interface {
 	// and puts them off until a moment: whoever claimed them and is gone has
 	// not delivered them. No delivery is returned to two.
 	ClaimDeliveries(webhook WebhookID, now, until time.Time, limit int) ([]WebhookEvent, error)
+
+	// RenewDeliveries lets deliveries that are claimed be due at a later time, and returns
+	// those that it changed: the ones that are still due when they say.
+	RenewDeliveries(claimed []WebhookEvent, until time.Time) ([]WebhookEventID, error)
 	UpdateDelivery(d WebhookEvent) error
 	// CancelDeliveries gives up what waits for a webhook, the next 500, as if it
 	// had answered 410.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/claims"
 	"github.com/lyceum-school/lyceum/internal/rules/templates"
 )
 
@@ -38,7 +39,17 @@ type Courier struct {
 	noted map[string]time.Time
 	mu    sync.Mutex
 	work  sync.WaitGroup
+
+	claims claims.Claims[emailKey, templates.Claimed]
 }
+
+type (
+	email    = claims.Claim[templates.Claimed]
+	emailKey struct {
+		school lyceum.SchoolID
+		id     lyceum.EmailID
+	}
+)
 
 // Sent and Failed return how many attempts the mail server took, and how many not.
 func (c *Courier) Sent() int64 { return c.sent.Load() }
@@ -51,6 +62,9 @@ func (c *Courier) Run(ctx context.Context) {
 	c.room, c.freed = make(chan struct{}, mostSending), make(chan struct{}, 1)
 	sends, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
+	c.claims.Renew = c.Emails.Renew
+	c.claims.Note = func(ctx context.Context, err error) { c.note(ctx, "renew claims of emails", err) }
+	go c.claims.Keep(sends)
 	for ctx.Err() == nil {
 		changed := c.Changed() // before looking: what comes after is not missed
 		c.round(ctx, sends)
@@ -88,11 +102,15 @@ func (c *Courier) round(ctx, sends context.Context) {
 		part := max(1, left/(len(schools)-i))
 		claimed, err := c.Emails.Claim(ctx, schools[(c.turn+i)%len(schools)], part)
 		c.note(ctx, "claim emails", err)
-		for n := range claimed {
+		for _, one := range claimed {
+			e := c.claims.Hold(emailKey{one.School, one.ID}, one)
+			if e == nil {
+				continue
+			}
 			c.room <- struct{}{} // there is room: nobody else fills it
 			c.work.Go(func() {
 				defer c.end()
-				c.deliver(sends, &claimed[n])
+				c.deliver(sends, e)
 			})
 		}
 	}
@@ -107,12 +125,18 @@ func (c *Courier) end() {
 }
 
 // deliver makes an email, hands it over, and keeps what became of it.
-func (c *Courier) deliver(ctx context.Context, claimed *templates.Claimed) {
-	o := c.attempt(ctx, claimed)
+func (c *Courier) deliver(ctx context.Context, e *email) {
+	e.Lock()
+	claimed := e.Value
+	e.Unlock()
+	defer c.claims.Done(emailKey{claimed.School, claimed.ID})
+	o := c.attempt(ctx, &claimed)
 	if o.Problem != "" && ctx.Err() != nil {
-		return // it is due again when its lease is over
+		return // it is due again when its claim is over
 	}
-	failed, err := c.Emails.Report(ctx, claimed, o)
+	e.Lock()
+	defer e.Unlock()
+	failed, err := c.Emails.Report(ctx, &e.Value, o)
 	c.note(ctx, "save what became of an email", err)
 	if failed {
 		c.Log.WarnContext(ctx, "an email was given up", "school", claimed.School, "email", claimed.ID, "problem", o.Problem)

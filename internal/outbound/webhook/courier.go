@@ -12,6 +12,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/rules/access"
+	"github.com/lyceum-school/lyceum/internal/rules/claims"
 	"github.com/lyceum-school/lyceum/internal/rules/events"
 )
 
@@ -19,7 +20,11 @@ const (
 	// perWebhook is how many messages are on their way to one webhook at a time:
 	// one that is slow delays no other.
 	perWebhook = 32
-	// mostSending is how many messages are on their way in all.
+	// ahead is how many more wait here for their turn, while the webhook answers quickly.
+	ahead = 3 * perWebhook
+	// quick is how long a message takes at most for more to be claimed ahead.
+	quick = 100 * time.Millisecond
+	// mostSending is how many messages are on their way or wait in all.
 	mostSending = 2048
 	// pollPause is how long an event of another process, or an attempt that is
 	// due, waits to be seen at most.
@@ -42,15 +47,31 @@ type Courier struct {
 
 	delivered, failed atomic.Int64 // attempts
 
-	turn sync.Mutex // held while looking for what is to be sent
+	turn sync.RWMutex // held while looking for what is to be sent
 
-	mu      sync.Mutex
-	sending map[lyceum.DueWebhook]int
-	total   int
-	freed   chan struct{}
-	noted   map[string]time.Time
-	work    sync.WaitGroup
+	mu     sync.Mutex
+	lines  map[lyceum.DueWebhook]*line
+	total  int
+	wake   chan struct{}
+	noted  map[string]time.Time
+	work   sync.WaitGroup
+	claims claims.Claims[parcelKey, events.Parcel]
 }
+
+// line is what is to be sent to one webhook.
+type line struct {
+	sending int
+	waiting []*parcel
+	quick   bool // it answered quickly the last time
+}
+
+type (
+	parcel    = claims.Claim[events.Parcel]
+	parcelKey struct {
+		school lyceum.SchoolID
+		id     lyceum.WebhookEventID
+	}
+)
 
 // Delivered and Failed give how many attempts were answered with 2xx, and how
 // many were not.
@@ -61,26 +82,23 @@ func (c *Courier) Failed() int64 { return c.failed.Load() }
 
 // Run delivers until the context ends, and then lets what is under way finish.
 func (c *Courier) Run(ctx context.Context) {
-	c.sending, c.freed = map[lyceum.DueWebhook]int{}, make(chan struct{}, 1)
+	c.begin()
 	sends, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
+	go c.claims.Keep(sends)
+	var dispatching sync.WaitGroup
+	dispatching.Go(func() { c.dispatchAll(ctx) })
 	for ctx.Err() == nil {
-		changed := c.Changed() // before looking: what comes after is not missed
-		c.turn.Lock()
-		more := c.round(ctx, sends)
-		c.turn.Unlock()
-		if more {
-			continue
-		}
+		c.turn.RLock()
+		c.claim(ctx, sends)
+		c.turn.RUnlock()
 		select {
-		case <-changed:
-			// What happens at the same time is dispatched together.
-			time.Sleep(gatherPause)
-		case <-c.freed:
+		case <-c.wake:
 		case <-time.After(pollPause):
 		case <-ctx.Done():
 		}
 	}
+	dispatching.Wait()
 	done := make(chan struct{})
 	go func() { c.work.Wait(); close(done) }()
 	select {
@@ -91,16 +109,47 @@ func (c *Courier) Run(ctx context.Context) {
 	}
 }
 
-// round dispatches what has happened and sends what is due, and tells whether
-// there is more to do at once.
-func (c *Courier) round(ctx, sends context.Context) (more bool) {
+// dispatchAll dispatches what happens until the context ends.
+func (c *Courier) dispatchAll(ctx context.Context) {
+	for ctx.Err() == nil {
+		changed := c.Changed() // before looking: what comes after is not missed
+		c.turn.RLock()
+		more := c.dispatch(ctx)
+		c.turn.RUnlock()
+		if more {
+			continue
+		}
+		select {
+		case <-changed:
+			// What happens at the same time is dispatched together.
+			time.Sleep(gatherPause)
+		case <-time.After(pollPause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (c *Courier) begin() {
+	c.lines, c.wake = map[lyceum.DueWebhook]*line{}, make(chan struct{}, 1)
+	c.claims.Renew = c.Events.Renew
+	c.claims.Note = func(ctx context.Context, err error) { c.note(ctx, "renew claims of deliveries", err) }
+}
+
+// dispatch dispatches what has happened, and tells whether there is more.
+func (c *Courier) dispatch(ctx context.Context) (more bool) {
 	schools, err := c.Events.Undispatched(ctx)
 	c.note(ctx, "look for events", err)
 	for _, school := range schools {
 		again, err := c.Events.Dispatch(ctx, school)
 		c.note(ctx, "dispatch events", err)
 		more = more || again && err == nil
+		c.awake()
 	}
+	return more
+}
+
+// claim begins to send what is due, as far as there is room.
+func (c *Courier) claim(ctx, sends context.Context) {
 	due, err := c.Events.Due(ctx)
 	c.note(ctx, "look for deliveries", err)
 	for _, hook := range due {
@@ -111,10 +160,20 @@ func (c *Courier) round(ctx, sends context.Context) (more bool) {
 		parcels, err := c.Events.Claim(ctx, hook, room)
 		c.note(ctx, "claim deliveries", err)
 		for i := range parcels {
-			c.begin(sends, hook, &parcels[i])
+			key := parcelKey{parcels[i].School, parcels[i].ID}
+			if p := c.claims.Hold(key, parcels[i]); p != nil {
+				c.take(ctx, sends, hook, p)
+			}
 		}
 	}
-	return more
+}
+
+// awake lets the courier look for what is due.
+func (c *Courier) awake() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
 }
 
 // note logs what went wrong. What could not be done is done later: nothing is
@@ -142,11 +201,22 @@ func (c *Courier) worthNoting(trouble string) bool {
 	return true
 }
 
-// room gives how many messages may be begun to a webhook now.
+// room gives how many deliveries may be claimed for a webhook now: where more are claimed
+// ahead, many at a time.
 func (c *Courier) room(hook lyceum.DueWebhook) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return max(0, min(perWebhook-c.sending[hook], mostSending-c.total))
+	l := c.lines[hook]
+	if l == nil {
+		return max(0, min(perWebhook, mostSending-c.total))
+	}
+	room := perWebhook - l.sending - len(l.waiting)
+	if l.quick {
+		if room += ahead; room < perWebhook {
+			return 0
+		}
+	}
+	return max(0, min(room, mostSending-c.total))
 }
 
 // Rest lets what is under way finish, and sends nothing until resume is called.
@@ -156,37 +226,74 @@ func (c *Courier) Rest() (resume func()) {
 	return c.turn.Unlock
 }
 
-func (c *Courier) begin(ctx context.Context, hook lyceum.DueWebhook, p *events.Parcel) {
+// take sends a parcel, or lets it wait until another one to the same webhook was sent.
+func (c *Courier) take(ctx, sends context.Context, hook lyceum.DueWebhook, p *parcel) {
 	c.mu.Lock()
-	c.sending[hook]++
+	defer c.mu.Unlock()
 	c.total++
-	c.mu.Unlock()
+	l := c.lines[hook]
+	if l == nil {
+		l = &line{}
+		c.lines[hook] = l
+	}
+	if l.sending == perWebhook {
+		l.waiting = append(l.waiting, p)
+		return
+	}
+	l.sending++
 	c.work.Go(func() {
-		defer c.end(hook)
-		o := c.send(ctx, c.Sender, p, time.Now())
-		if ctx.Err() != nil {
-			return // it is due again when its lease is over
+		for p != nil {
+			begin := time.Now()
+			c.deliver(sends, p)
+			p = c.next(ctx, hook, time.Since(begin))
 		}
-		if o.Delivered {
-			c.delivered.Add(1)
-		} else {
-			c.failed.Add(1)
-		}
-		c.note(ctx, "save the outcome of a delivery", c.Events.Report(ctx, p, o))
 	})
 }
 
-func (c *Courier) end(hook lyceum.DueWebhook) {
+// deliver sends a parcel and keeps what became of it.
+func (c *Courier) deliver(ctx context.Context, p *parcel) {
+	p.Lock()
+	sent := p.Value
+	p.Unlock()
+	defer c.claims.Done(parcelKey{sent.School, sent.ID})
+	o := c.send(ctx, c.Sender, &sent, time.Now())
+	if ctx.Err() != nil {
+		return // it is due again when its claim is over
+	}
+	if o.Delivered {
+		c.delivered.Add(1)
+	} else {
+		c.failed.Add(1)
+	}
+	p.Lock()
+	defer p.Unlock()
+	c.note(ctx, "save the outcome of a delivery", c.Events.Report(ctx, &p.Value, o))
+}
+
+// next ends one message to a webhook, which took so long, and returns the next one that
+// waits, if there is one. A courier that stops leaves those that wait to others.
+func (c *Courier) next(ctx context.Context, hook lyceum.DueWebhook, took time.Duration) *parcel {
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.lines[hook]
 	c.total--
-	if c.sending[hook]--; c.sending[hook] == 0 {
-		delete(c.sending, hook)
+	l.quick = took <= quick
+	if ctx.Err() != nil {
+		c.total -= len(l.waiting)
+		l.waiting = nil
 	}
-	c.mu.Unlock()
-	select {
-	case c.freed <- struct{}{}:
-	default:
+	if len(l.waiting) <= perWebhook {
+		c.awake()
 	}
+	if len(l.waiting) > 0 {
+		p := l.waiting[0]
+		l.waiting = l.waiting[1:]
+		return p
+	}
+	if l.sending--; l.sending == 0 {
+		delete(c.lines, hook)
+	}
+	return nil
 }
 
 func (c *Courier) send(ctx context.Context, by *Sender, p *events.Parcel, at time.Time) events.Outcome {

@@ -37,8 +37,9 @@ func TestR43_AProcessWithoutTheKeySendsNothingWrong(t *testing.T) {
 		late.courier.Log = slog.New(slog.NewTextHandler(&log, nil))
 		p.sell(t)
 		for range 3 {
-			late.courier.sending, late.courier.freed = map[lyceum.DueWebhook]int{}, make(chan struct{}, 1)
-			late.courier.round(t.Context(), t.Context())
+			late.courier.begin()
+			late.courier.dispatch(t.Context())
+			late.courier.claim(t.Context(), t.Context())
 			late.courier.work.Wait()
 		}
 		if came := to.letters(); len(came) > 0 {

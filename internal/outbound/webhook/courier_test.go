@@ -97,9 +97,10 @@ func (p *post) hook(t *testing.T, f events.WebhookForm) events.WithSecret {
 // rounds lets a courier work until there is nothing to do at this moment.
 func (p *post) rounds(t *testing.T) {
 	t.Helper()
-	p.courier.sending, p.courier.freed = map[lyceum.DueWebhook]int{}, make(chan struct{}, 1)
+	p.courier.begin()
 	for {
-		more := p.courier.round(t.Context(), t.Context())
+		more := p.courier.dispatch(t.Context())
+		p.courier.claim(t.Context(), t.Context())
 		p.courier.work.Wait()
 		due, err := p.events.Due(t.Context())
 		if err != nil {
@@ -355,5 +356,70 @@ func TestSeveralCouriersShareTheWork(t *testing.T) {
 	}
 	if len(seen) != sold {
 		t.Errorf("%d events came, want %d", len(seen), sold)
+	}
+}
+
+// TestR17_AClaimIsRenewed: while a process lives, no other one sends what it is sending,
+// however long the receiver takes.
+func TestR17_AClaimIsRenewed(t *testing.T) {
+	t.Parallel()
+	p := newPost(t, openStore(t))
+	release := make(chan struct{})
+	to := newReceiver(t, func(http.ResponseWriter, *http.Request) { <-release })
+	w := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
+	p.sell(t)
+	other := newPostAt(p.store, p.clock)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { p.courier.Run(ctx) })
+	next := func() time.Time {
+		all, err := p.events.Deliveries(ctx, p.by(), lyceum.WebhookEventFilter{Webhook: w.ID}, lyceum.Page{Number: 1, Size: 1})
+		if err != nil || len(all.Rows) != 1 {
+			return time.Time{}
+		}
+		return all.Rows[0].NextAttemptAt.Value
+	}
+	if !storetest.Await(func() bool { return next().After(p.clock.Now()) }) {
+		t.Fatal("nothing is claimed")
+	}
+	for range 3 {
+		p.clock.Pass(lyceum.ClaimLifetime - time.Second)
+		if !storetest.Await(func() bool { return next().Equal(p.clock.Now().Add(lyceum.ClaimLifetime)) }) {
+			t.Fatalf("at %v the claim holds until %v", p.clock.Now(), next())
+		}
+		if claimed, err := other.events.Claim(ctx, lyceum.DueWebhook{School: p.school, Webhook: w.ID}, 10); err != nil || len(claimed) > 0 {
+			t.Errorf("another process claims %v, %v", claimed, err)
+		}
+	}
+	close(release)
+	if !storetest.Await(func() bool { return next().IsZero() }) {
+		t.Error("the delivery is not recorded")
+	}
+	stop()
+	running.Wait()
+	if came := to.letters(); len(came) != 1 {
+		t.Errorf("%d letters came", len(came))
+	}
+}
+
+// TestR17_AClaimThatEndedIsTakenUpAgain: a process that could not renew a claim in time,
+// and claims the delivery again, goes on sending it and sends it once.
+func TestR17_AClaimThatEndedIsTakenUpAgain(t *testing.T) {
+	t.Parallel()
+	p := newPost(t, openStore(t))
+	release := make(chan struct{})
+	to := newReceiver(t, func(http.ResponseWriter, *http.Request) { <-release })
+	w := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
+	p.sell(t)
+	p.courier.begin()
+	p.courier.dispatch(t.Context())
+	for range 2 {
+		p.courier.claim(t.Context(), t.Context())
+		p.clock.Pass(2 * lyceum.ClaimLifetime)
+	}
+	close(release)
+	p.courier.work.Wait()
+	if told, _ := p.states(t, w.ID); len(to.letters()) != 1 || !slices.Equal(told, []string{"delivered 200"}) {
+		t.Error(told)
 	}
 }

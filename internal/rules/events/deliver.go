@@ -9,10 +9,6 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// lease is how long a delivery belongs to the process that claimed it. It is
-// longer than any attempt takes.
-const lease = 30 * time.Second
-
 // schedules are the pauses before each attempt but the first. An attempt comes
 // up to a fifth earlier or later.
 var schedules = map[lyceum.Schedule][]time.Duration{
@@ -40,8 +36,9 @@ type Parcel struct {
 	Begun   time.Time
 }
 
-// Claim takes up to limit deliveries of a webhook to be sent. Whoever claims
-// them sends them and reports; if not, they are due again after half a minute.
+// Claim takes up to limit deliveries of a webhook to be sent. Whoever claims them sends
+// them and reports, and renews the claim until then; if not, they are due again after
+// lyceum.ClaimLifetime.
 func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) ([]Parcel, error) {
 	now := s.clock()
 	var w lyceum.Webhook
@@ -60,7 +57,7 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 		if secrets, err = s.secrets(due.School, &w, now); err != nil {
 			return err
 		}
-		claimed, err = claim(tx, &w, now, limit)
+		claimed, err = claim(tx, &w, now, now.Add(lyceum.ClaimLifetime), limit)
 		return err
 	})
 	if err != nil || len(claimed) == 0 {
@@ -88,20 +85,55 @@ func (s *Service) Claim(ctx context.Context, due lyceum.DueWebhook, limit int) (
 
 // claim takes deliveries of a webhook, no more than it may be sent in this
 // minute.
-func claim(tx lyceum.Tx, w *lyceum.Webhook, now time.Time, limit int) ([]lyceum.WebhookEvent, error) {
+func claim(
+	tx lyceum.Tx, w *lyceum.Webhook, now, until time.Time, limit int,
+) ([]lyceum.WebhookEvent, error) {
 	if w.RateLimit == 0 {
-		return tx.ClaimDeliveries(w.ID, now, now.Add(lease), limit)
+		return tx.ClaimDeliveries(w.ID, now, until, limit)
 	}
 	used, err := tx.CountUsage(w.ID, now, lyceum.WebhookUsage{})
 	if limit = min(limit, int(w.RateLimit)-int(used.Sent)); err != nil || limit <= 0 {
 		return nil, err
 	}
-	claimed, err := tx.ClaimDeliveries(w.ID, now, now.Add(lease), limit)
+	claimed, err := tx.ClaimDeliveries(w.ID, now, until, limit)
 	if err != nil || len(claimed) == 0 {
 		return nil, err
 	}
 	_, err = tx.CountUsage(w.ID, now, lyceum.WebhookUsage{Sent: int64(len(claimed))})
 	return claimed, err
+}
+
+// Renew renews the claims of parcels. What was given up meanwhile, or claimed again, it
+// leaves.
+func (s *Service) Renew(ctx context.Context, parcels []*Parcel) error {
+	of := map[lyceum.SchoolID]map[lyceum.WebhookEventID]*Parcel{}
+	for _, p := range parcels {
+		if of[p.School] == nil {
+			of[p.School] = map[lyceum.WebhookEventID]*Parcel{}
+		}
+		of[p.School][p.ID] = p
+	}
+	now := s.clock()
+	until := lyceum.Microsecond(now.Add(lyceum.ClaimLifetime))
+	for school, parcels := range of {
+		claimed := make([]lyceum.WebhookEvent, 0, len(parcels))
+		for _, p := range parcels {
+			claimed = append(claimed, p.WebhookEvent)
+		}
+		var renewed []lyceum.WebhookEventID
+		stamp := lyceum.Stamp{School: school, At: now, Actor: "webhooks"}
+		err := s.store.Write(ctx, stamp, func(tx lyceum.Tx) (err error) {
+			renewed, err = tx.RenewDeliveries(claimed, until)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, id := range renewed {
+			parcels[id].NextAttemptAt = lyceum.Some(until)
+		}
+	}
+	return nil
 }
 
 // Outcome is what became of an attempt.

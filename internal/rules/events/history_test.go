@@ -123,10 +123,20 @@ func (m *model) claim(hook lyceum.WebhookID, limit int, now time.Time) (claimed 
 		h.used += len(claimed)
 	}
 	for _, id := range claimed {
-		m.deliveries[id].next = now.Add(30 * time.Second)
+		m.deliveries[id].next = now.Add(lyceum.ClaimLifetime)
 	}
 	slices.Sort(claimed)
 	return claimed
+}
+
+// renew prolongs a claim, if it still holds.
+func (m *model) renew(p *events.Parcel, now time.Time) (until time.Time) {
+	d := m.deliveries[p.ID]
+	if !p.NextAttemptAt.Value.Equal(d.next) {
+		return p.NextAttemptAt.Value
+	}
+	d.next = now.Add(lyceum.ClaimLifetime)
+	return d.next
 }
 
 // report keeps what became of an attempt. It returns the pause before the next
@@ -248,10 +258,20 @@ func (h *history) step(t *testing.T) string {
 		}
 		h.held = append(h.held, claimed...)
 		return fmt.Sprintf("claim of webhook %d: %v", hook, idsOf(claimed))
-	case n < 78:
+	case n < 75:
 		return h.report(t)
+	case n < 79 && len(h.held) > 0:
+		p := &h.held[h.some(len(h.held))]
+		until := h.renew(p, now)
+		if err := h.events.Renew(t.Context(), []*events.Parcel{p}); err != nil {
+			t.Fatal(err)
+		}
+		if !p.NextAttemptAt.Value.Equal(until) {
+			t.Errorf("the claim of delivery %d holds until %v, want %v", p.ID, p.NextAttemptAt.Value, until)
+		}
+		return fmt.Sprintf("renewal of delivery %d", p.ID)
 	case n < 86:
-		d := []time.Duration{time.Second, 20 * time.Second, 40 * time.Second, 7 * time.Minute, 3 * time.Hour}[h.some(5)]
+		d := []time.Duration{time.Second, 2 * time.Second, 40 * time.Second, 7 * time.Minute, 3 * time.Hour}[h.some(5)]
 		h.clock.Pass(d)
 		return fmt.Sprint("pass ", d)
 	case n < 92:

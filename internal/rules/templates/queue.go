@@ -14,9 +14,6 @@ import (
 )
 
 const (
-	// lease is how long an email belongs to the process that claimed it. It is longer
-	// than any attempt takes.
-	lease = 30 * time.Second
 	// linkLifetime is how long the links in emails are good.
 	linkLifetime = 48 * time.Hour
 
@@ -121,12 +118,13 @@ type Claimed struct {
 }
 
 // Claim takes up to limit emails of a school to be sent. Whoever claims them sends them
-// and reports; if not, they are due again after half a minute.
+// and reports, and renews the claim until then; if not, they are due again after
+// lyceum.ClaimLifetime.
 func (s *Service) Claim(ctx context.Context, school lyceum.SchoolID, limit int) ([]Claimed, error) {
 	now := s.clock()
 	var claimed []Claimed
 	err := s.store.Write(ctx, lyceum.Stamp{School: school, At: now, Actor: queueActor}, func(tx lyceum.Tx) error {
-		rows, err := tx.ClaimEmails(now, now.Add(lease), limit)
+		rows, err := tx.ClaimEmails(now, now.Add(lyceum.ClaimLifetime), limit)
 		claimed = make([]Claimed, len(rows))
 		for i := range rows {
 			claimed[i] = Claimed{rows[i], school}
@@ -134,6 +132,38 @@ func (s *Service) Claim(ctx context.Context, school lyceum.SchoolID, limit int) 
 		return err
 	})
 	return claimed, err
+}
+
+// Renew renews the claims of emails. What was erased meanwhile, or claimed again, it leaves.
+func (s *Service) Renew(ctx context.Context, claimed []*Claimed) error {
+	of := map[lyceum.SchoolID]map[lyceum.EmailID]*Claimed{}
+	for _, c := range claimed {
+		if of[c.School] == nil {
+			of[c.School] = map[lyceum.EmailID]*Claimed{}
+		}
+		of[c.School][c.ID] = c
+	}
+	now := s.clock()
+	until := lyceum.Microsecond(now.Add(lyceum.ClaimLifetime))
+	for school, emails := range of {
+		rows := make([]lyceum.QueuedEmail, 0, len(emails))
+		for _, c := range emails {
+			rows = append(rows, c.QueuedEmail)
+		}
+		var renewed []lyceum.EmailID
+		stamp := lyceum.Stamp{School: school, At: now, Actor: queueActor}
+		err := s.store.Write(ctx, stamp, func(tx lyceum.Tx) (err error) {
+			renewed, err = tx.RenewEmails(rows, until)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, id := range renewed {
+			emails[id].NextAttemptAt = lyceum.Some(until)
+		}
+	}
+	return nil
 }
 
 // Make makes a claimed email. Where there is no reason left to send it, it returns why.

@@ -53,16 +53,30 @@ var deliveries = define(&tables.Deliveries, noun[lyceum.WebhookEventID, lyceum.W
 	},
 })
 
+// findDue goes from one webhook that something waits for to the next, whatever waits for
+// each. A webhook is one number there.
+const findDue = `WITH RECURSIVE waiting (hook) AS (
+	SELECT (SELECT e.school_id * 4294967296 + e.webhook_id FROM webhook_events e
+		WHERE e.next_attempt_at IS NOT NULL ORDER BY e.school_id, e.webhook_id LIMIT 1)
+	UNION ALL
+	SELECT (SELECT e.school_id * 4294967296 + e.webhook_id FROM webhook_events e WHERE e.next_attempt_at IS NOT NULL
+		AND (e.school_id, e.webhook_id) > (w.hook >> 32, w.hook & 4294967295)
+		ORDER BY e.school_id, e.webhook_id LIMIT 1)
+	FROM waiting w WHERE w.hook IS NOT NULL),
+hooks (school_id, webhook_id) AS (SELECT hook >> 32, hook & 4294967295 FROM waiting WHERE hook IS NOT NULL)
+SELECT h.school_id, h.webhook_id FROM hooks h
+WHERE EXISTS (SELECT 1 FROM webhook_events e
+	WHERE e.school_id = h.school_id AND e.webhook_id = h.webhook_id AND e.next_attempt_at <= $1)
+AND NOT EXISTS (SELECT 1 FROM webhook_usage u
+	JOIN webhooks w ON w.school_id = u.school_id AND w.webhook_id = u.webhook_id
+	WHERE u.school_id = h.school_id AND u.webhook_id = h.webhook_id AND u.minute = $2 AND w.rate_limit > 0
+	AND u.sent >= w.rate_limit)
+ORDER BY h.school_id, h.webhook_id`
+
 func (s *Store) FindDue(ctx context.Context, now time.Time) ([]lyceum.DueWebhook, error) {
 	var found []lyceum.DueWebhook
 	var due lyceum.DueWebhook
-	err := s.reads.single(ctx).each(`SELECT e.school_id, e.webhook_id FROM webhook_events e
-		WHERE e.next_attempt_at IS NOT NULL
-		GROUP BY e.school_id, e.webhook_id HAVING min(e.next_attempt_at) <= $1 AND NOT EXISTS (
-			SELECT 1 FROM webhook_usage u JOIN webhooks w ON w.school_id = u.school_id AND w.webhook_id = u.webhook_id
-			WHERE u.school_id = e.school_id AND u.webhook_id = e.webhook_id AND u.minute = $2 AND w.rate_limit > 0
-			AND u.sent >= w.rate_limit)
-		ORDER BY e.school_id, e.webhook_id`,
+	err := s.reads.single(ctx).each(findDue,
 		[]any{micros(now), micros(now.Truncate(time.Minute))}, []any{scanInt(&due.School), scanInt(&due.Webhook)},
 		func() error { found = append(found, due); return nil })
 	return found, s.public(err)

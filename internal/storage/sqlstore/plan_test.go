@@ -47,3 +47,19 @@ func TestR25_IndexesLeaveOutWhatIsPassedOver(t *testing.T) {
 		t.Errorf("%d of 3 statements were seen", len(found))
 	}
 }
+
+// TestDuePassesOverWhatWaits: what is due is found without a look at everything that waits
+// for a webhook: the first webhook is the beginning of an index, the others are found by it.
+func TestDuePassesOverWhatWaits(t *testing.T) {
+	t.Parallel()
+	store, _ := spied(t)
+	var scanned []string
+	for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(findDue, "1"), 4) {
+		if strings.HasPrefix(step[3], "SCAN e ") || strings.Contains(step[3], " e ") && !strings.Contains(step[3], "webhook_events_due") {
+			scanned = append(scanned, step[3])
+		}
+	}
+	if !slices.Equal(scanned, []string{"SCAN e USING COVERING INDEX webhook_events_due"}) {
+		t.Errorf("%q", scanned)
+	}
+}
