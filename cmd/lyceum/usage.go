@@ -119,7 +119,7 @@ var tableGroups = []struct {
 		"enrollments", "admissions", "entitlements", "relinkings", "recountings", "blocks", "progress", "lecture_progress",
 		"quiz_responses", "comments", "uploads",
 	}},
-	{"journal", []string{"journal", "cursors", "counters"}},
+	{"journal", []string{"journal", "journal_runs", "cursors", "counters"}},
 	{"events", []string{"event_payloads"}},
 	{"deliveries", []string{"webhooks", "webhook_events", "webhook_usage"}},
 	{"attempts", []string{"webhook_attempts"}},

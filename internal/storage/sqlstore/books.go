@@ -9,7 +9,7 @@ import (
 )
 
 // books are the counters and the journal of one school in a group. Only they write
-// the two tables.
+// these tables.
 type books struct {
 	school  lyceum.SchoolID
 	kept    map[string]int64 // counters, as far as they were asked for, as the database has them
@@ -93,7 +93,9 @@ func (g *group) keep(stamp lyceum.Stamp, added map[string]int64, entries []lyceu
 }
 
 // ofBooks reports whether a statement names a table of the books.
-func (s *statement) ofBooks() bool { return s.words["counters"] || s.words["journal"] }
+func (s *statement) ofBooks() bool {
+	return s.words["counters"] || s.words["journal"] || s.words["journal_runs"]
+}
 
 // settleFor settles the books before a statement that names them.
 func (g *group) settleFor(of *statement) error {
@@ -140,16 +142,7 @@ func (g *group) settleSchool(b *books) error {
 	if err != nil {
 		return err
 	}
-	number := b.kept[journalCounter]
-	entries := make([][]any, len(b.entries))
-	for i, e := range b.entries {
-		number++
-		entries[i] = []any{
-			int64(b.school), number, micros(e.stamp.At), e.stamp.Actor, string(e.Type), int64(e.ObjectID), optText(e.Event),
-			optText(e.Detail),
-		}
-	}
-	if err := g.insert("journal", entryColumns, entries, ""); err != nil {
+	if err := g.append(b.school, b.kept[journalCounter], b.entries); err != nil {
 		return err
 	}
 	for name, n := range b.added {

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -65,13 +66,13 @@ func (v *view) FindChanges(f lyceum.ChangeFilter) (listing lyceum.ChangeListing,
 func (s *Store) listChanges(
 	q *session, school lyceum.SchoolID, f lyceum.ChangeFilter,
 ) (listing lyceum.ChangeListing, err error) {
-	last, err := s.marks(q, school, f.After, &listing)
+	last, runs, err := s.marks(q, school, f.After, &listing)
 	if err != nil {
 		return listing, err
 	}
 	var full bool
 	listing.Last = last.Number
-	if listing.Changes, full, err = findChanges(q, school, f, last.Number); err != nil {
+	if listing.Changes, full, err = findChanges(q, school, f, last.Number, runs); err != nil {
 		return listing, err
 	}
 	switch n := len(listing.Changes); {
@@ -88,24 +89,39 @@ func (s *Store) listChanges(
 }
 
 // marks finds the last entry of a school's journal, and fills in the origin of
-// a listing and the entry before it. It is one statement, because whoever
-// changes a sale waits for it.
+// a listing and the entry before it; runs tells whether later entries are in runs. It is
+// one statement, because whoever changes a sale waits for it.
 func (s *Store) marks(
 	q *session, school lyceum.SchoolID, after int64, listing *lyceum.ChangeListing,
-) (last lyceum.Entry, err error) {
-	dest := append([]any{scanText(&listing.Origin)}, optional(scanEntry(&listing.Before))...)
-	_, err = q.one("SELECT "+s.dialect.origin+", "+entryColumnsOf("b")+", "+entryColumnsOf("l")+` FROM (SELECT 1 AS one) o
+) (last lyceum.Entry, runs bool, err error) {
+	var number, lastRun int64
+	var beforeRun, endRun entryRun
+	dest := []any{scanText(&listing.Origin), scanInt(&number), scanInt(&lastRun)}
+	dest = slices.Concat(dest, optional(scanEntry(&listing.Before)), optional(scanEntry(&last)),
+		optional(scanRun(&beforeRun)), optional(scanRun(&endRun)))
+	const firstRun = "(SELECT min(last) FROM journal_runs WHERE school_id = $1 AND last >= "
+	_, err = q.one("SELECT "+s.dialect.origin+`, COALESCE(c.value, 0),
+		COALESCE((SELECT max(last) FROM journal_runs WHERE school_id = $1), 0), `+entryColumnsOf("b")+", "+
+		entryColumnsOf("l")+", "+runColumnsOf("rb")+", "+runColumnsOf("rl")+` FROM (SELECT 1 AS one) o
 		LEFT JOIN counters c ON c.school_id = $1 AND c.name = '`+journalCounter+`'
 		LEFT JOIN journal b ON b.school_id = $1 AND b.number = $2
-		LEFT JOIN journal l ON l.school_id = $1 AND l.number = c.value`,
-		[]any{int64(school), after}, append(dest, optional(scanEntry(&last))...)...)
-	return last, err
+		LEFT JOIN journal l ON l.school_id = $1 AND l.number = c.value
+		LEFT JOIN journal_runs rb ON rb.school_id = $1 AND rb.last = `+firstRun+`$2)
+		LEFT JOIN journal_runs rl ON rl.school_id = $1 AND rl.last = c.value`,
+		[]any{int64(school), after}, dest...)
+	if err == nil && listing.Before.Number == 0 {
+		listing.Before, err = beforeRun.entry(after)
+	}
+	if err == nil && last.Number == 0 {
+		last, err = endRun.entry(number)
+	}
+	return last, lastRun > after, err
 }
 
 // findChanges reads changes until there are as many as were asked for, or as
 // large; full tells that it was one of the two.
 func findChanges(
-	q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64,
+	q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64, runs bool,
 ) (changes []lyceum.ChangeRecord, full bool, err error) {
 	var entries []lyceum.ChangeRecord
 	ended := false
@@ -113,7 +129,7 @@ func findChanges(
 		if len(entries) == 0 && !ended {
 			read := f
 			read.Limit = min(f.Limit-len(changes), entriesAtOnce)
-			if entries, err = findEntries(q, school, read, last); err != nil {
+			if entries, err = findEntries(q, school, read, last, runs); err != nil {
 				return nil, false, err
 			}
 			ended = len(entries) < read.Limit
@@ -137,7 +153,10 @@ func findChanges(
 	return changes, true, nil
 }
 
-func findEntries(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64) ([]lyceum.ChangeRecord, error) {
+// findEntries reads the first entries up to the last one, of which some are in runs.
+func findEntries(
+	q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last int64, runs bool,
+) ([]lyceum.ChangeRecord, error) {
 	w := &where{}
 	w.and("school_id = ?", int64(school))
 	w.and("number > ?", f.After)
@@ -157,9 +176,37 @@ func findEntries(q *session, school lyceum.SchoolID, f lyceum.ChangeFilter, last
 	}
 	found := make([]lyceum.ChangeRecord, 0, max(0, min(int64(f.Limit), last-f.After)))
 	var e lyceum.Entry
-	err := q.each(text, w.args, scanEntry(&e),
-		func() error { found = append(found, lyceum.ChangeRecord{Entry: e}); return nil })
-	return found, err
+	if !runs || f.Events || len(f.Names) > 0 {
+		err := q.each(text, w.args, scanEntry(&e),
+			func() error { found = append(found, lyceum.ChangeRecord{Entry: e}); return nil })
+		return found, err
+	}
+	s := runSearch{
+		low: f.After + 1, high: last, limit: f.Limit,
+		narrow: func(w *where) { oneOf(w, "type", f.Types) },
+	}
+	const noObject = "NULL AS object_id, NULL AS event, NULL AS detail"
+	text = "SELECT " + entryColumnsOf("j") + ", NULL AS last, NULL AS object_ids FROM (" + text + ") j UNION ALL " +
+		"SELECT r.number, r.at, r.actor, r.type, " + noObject + ", r.last, r.object_ids FROM (" + s.text(w, school) + ") r"
+	var r entryRun
+	dest := append(optional(scanEntry(&e)), optional([]any{scanInt(&r.last), scanBytes(&r.ids)})...)
+	err := q.each(text, w.args, dest, func() error {
+		all := []lyceum.Entry{e}
+		if r.last > 0 {
+			r.Entry = e
+			var err error
+			if all, err = s.entries(&r); err != nil {
+				return err
+			}
+		}
+		for i := range all {
+			found = append(found, lyceum.ChangeRecord{Entry: all[i]})
+		}
+		e, r = lyceum.Entry{}, entryRun{}
+		return nil
+	})
+	slices.SortFunc(found, func(a, b lyceum.ChangeRecord) int { return cmp.Compare(a.Number, b.Number) })
+	return found[:min(len(found), f.Limit)], err
 }
 
 func fillObjects(q *session, school lyceum.SchoolID, changes []lyceum.ChangeRecord) error {

@@ -42,6 +42,9 @@ func (s *Store) Check(ctx context.Context) ([]lyceum.Finding, error) {
 // invariant is a question whose answer must be 0; $1 is the school.
 type invariant struct{ text, broken string }
 
+// inRuns counts the entries of a school that are in runs.
+const inRuns = "SELECT COALESCE(CAST(sum(last - number + 1) AS BIGINT), 0) FROM journal_runs WHERE school_id = $1"
+
 // invariants of a school. %d in broken is the answer.
 func invariants() []invariant {
 	list := []invariant{
@@ -52,17 +55,19 @@ func invariants() []invariant {
 		},
 		{
 			`SELECT (SELECT count(*) FROM transactions WHERE school_id = $1)
-			- (SELECT count(*) FROM journal WHERE school_id = $1 AND type = 'transaction.created')`,
+			- (SELECT count(*) FROM journal WHERE school_id = $1 AND type = 'transaction.created')
+			- (` + inRuns + ` AND type = 'transaction.created')`,
 			"there are %d transactions more than the journal has seen created",
 		},
 		{
-			`SELECT (SELECT count(*) FROM journal WHERE school_id = $1)
+			`SELECT (SELECT count(*) FROM journal WHERE school_id = $1) + (` + inRuns + `)
 			- COALESCE((SELECT value FROM counters WHERE school_id = $1 AND name = 'journal'), 0)`,
 			"the journal has %d entries more than its last number",
 		},
 		{
-			`SELECT COALESCE((SELECT max(number) FROM journal WHERE school_id = $1), 0)
-			- (SELECT count(*) FROM journal WHERE school_id = $1)`,
+			`SELECT COALESCE((SELECT max(number) FROM (SELECT number FROM journal WHERE school_id = $1
+			UNION ALL SELECT last FROM journal_runs WHERE school_id = $1) n), 0)
+			- (SELECT count(*) FROM journal WHERE school_id = $1) - (` + inRuns + `)`,
 			"the journal has %d numbers missing",
 		},
 		{
@@ -135,5 +140,9 @@ func checkSchool(q *session, school lyceum.SchoolID) ([]lyceum.Finding, error) {
 		}
 	}
 	unread, err := checkPacked(q, school)
-	return append(findings, unread...), err
+	if err != nil {
+		return findings, err
+	}
+	runs, err := checkRuns(q, school)
+	return slices.Concat(findings, unread, runs), err
 }

@@ -91,7 +91,7 @@ func (s *schoolContents) same(v *view, now mark) (bool, error) {
 		return false, err
 	}
 	entries, err := findEntries(v.q, v.school,
-		lyceum.ChangeFilter{After: s.mark.number, Limit: 1, Types: contentsFollow()}, now.number)
+		lyceum.ChangeFilter{After: s.mark.number, Limit: 1, Types: contentsFollow()}, now.number, true)
 	return len(entries) == 0, err
 }
 

@@ -130,7 +130,8 @@ func (e *entrySearch) firstAt(at time.Time, last int64) (int64, error) {
 	for from < until {
 		middle := from + (until-from)/2
 		var made int64
-		_, err := e.session.one("SELECT at FROM journal WHERE school_id = $1 AND number = $2",
+		_, err := e.session.one("SELECT COALESCE((SELECT at FROM journal WHERE school_id = $1 AND number = $2), "+
+			"(SELECT at FROM journal_runs WHERE school_id = $1 AND last >= $2 ORDER BY last LIMIT 1), 0)",
 			[]any{int64(e.view.school), middle}, scanInt(&made))
 		if err != nil {
 			return 0, err
@@ -205,7 +206,7 @@ func (e *entrySearch) read() ([]lyceum.Entry, error) {
 			oneOf(w, "type", e.Kind.Types())
 		})
 	case !e.byType():
-		return e.readFrom("", func(w *where) { oneOf(w, "type", e.Kind.Types()) })
+		return e.readAll()
 	}
 	var found []lyceum.Entry
 	for _, one := range e.Kind.Types() {
@@ -218,29 +219,62 @@ func (e *entrySearch) read() ([]lyceum.Entry, error) {
 		}
 		found = append(found, some...)
 	}
+	return e.first(found), nil
+}
+
+// first returns those entries that come first, and one more than the limit.
+func (e *entrySearch) first(found []lyceum.Entry) []lyceum.Entry {
 	slices.SortFunc(found, func(a, b lyceum.Entry) int {
 		if e.up {
 			return cmp.Compare(a.Number, b.Number)
 		}
 		return cmp.Compare(b.Number, a.Number)
 	})
-	return found[:min(len(found), e.Limit+1)], nil
+	return found[:min(len(found), e.Limit+1)]
 }
 
-func (e *entrySearch) readFrom(index string, narrow func(*where)) ([]lyceum.Entry, error) {
-	w := e.where()
-	narrow(w)
+// readAll reads entries that may be in runs.
+func (e *entrySearch) readAll() ([]lyceum.Entry, error) {
+	ofKind := func(w *where) { oneOf(w, "type", e.Kind.Types()) }
+	found, err := e.readFrom("", ofKind)
+	if err != nil {
+		return nil, err
+	}
+	runs := runSearch{
+		low: e.low, high: e.high, down: !e.up, limit: e.Limit + 1,
+		narrow: func(w *where) { ofKind(w); e.narrow(w) },
+		object: e.Object,
+	}
+	if len(found) == runs.limit { // those behind the last one are not asked for
+		if last := found[e.Limit].Number; e.up {
+			runs.high = last
+		} else {
+			runs.low = last
+		}
+	}
+	folded, err := runs.find(e.session, e.view.school)
+	return e.first(append(found, folded...)), err
+}
+
+// narrow wants the entries by who and of when.
+func (e *entrySearch) narrow(w *where) {
 	if e.Actor.Present {
 		w.and("actor = ?", e.Actor.Value)
-	}
-	if e.Object.Present {
-		w.and("object_id = ?", int64(e.Object.Value))
 	}
 	if !e.Made.After.IsZero() {
 		w.and("at >= ?", micros(e.Made.After.Add(time.Second)))
 	}
 	if !e.Made.Until.IsZero() {
 		w.and("at < ?", micros(e.Made.Until.Add(time.Second)))
+	}
+}
+
+func (e *entrySearch) readFrom(index string, narrow func(*where)) ([]lyceum.Entry, error) {
+	w := e.where()
+	narrow(w)
+	e.narrow(w)
+	if e.Object.Present {
+		w.and("object_id = ?", int64(e.Object.Value))
 	}
 	var found []lyceum.Entry
 	var row lyceum.Entry

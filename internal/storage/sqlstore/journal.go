@@ -31,17 +31,28 @@ func (v *view) LastEntry() (last int64, err error) {
 func (s *Store) LastEntries(ctx context.Context, schools []lyceum.SchoolID) (lyceum.JournalEnds, error) {
 	ends := lyceum.JournalEnds{Last: map[lyceum.SchoolID]lyceum.Entry{}}
 	var school lyceum.SchoolID
+	var number int64
 	var last lyceum.Entry
-	dest := append([]any{scanText(&ends.Origin), scanInt(&school)}, scanEntry(&last)...)
+	var run entryRun
+	dest := append([]any{scanText(&ends.Origin), scanInt(&school), scanInt(&number)}, optional(scanEntry(&last))...)
+	dest = append(dest, optional(scanRun(&run))...)
 	q := s.reads.single(ctx)
 	for rest := schools; len(rest) > 0; {
 		n := chunkOf(len(rest))
 		args := int32Args(rest[:n])
 		rest = rest[n:]
-		err := q.each("SELECT "+s.dialect.origin+", c.school_id, "+entryColumnsOf("l")+` FROM counters c
-			JOIN journal l ON l.school_id = c.school_id AND l.number = c.value
-			WHERE c.name = '`+journalCounter+"' AND c.school_id IN "+placeholders(1, n),
-			args, dest, func() error { ends.Last[school] = last; return nil })
+		err := q.each("SELECT "+s.dialect.origin+", c.school_id, c.value, "+entryColumnsOf("l")+", "+runColumnsOf("r")+
+			` FROM counters c LEFT JOIN journal l ON l.school_id = c.school_id AND l.number = c.value
+			LEFT JOIN journal_runs r ON r.school_id = c.school_id AND r.last = c.value
+			WHERE c.name = '`+journalCounter+"' AND c.value > 0 AND c.school_id IN "+placeholders(1, n),
+			args, dest, func() (err error) {
+				if last.Number == 0 {
+					last, err = run.entry(number)
+				}
+				ends.Last[school] = last
+				last, run = lyceum.Entry{}, entryRun{}
+				return err
+			})
 		if err != nil {
 			return lyceum.JournalEnds{}, s.public(err)
 		}

@@ -206,10 +206,13 @@ func (l *indexedList) bytes() int64 { return 4*l.rows.Load() + listBytes }
 // mark is how far a journal has come: the number of its last entry, and when that was.
 type mark struct{ number, at int64 }
 
-// markText reads the mark of a school, which is $1.
-const markText = "COALESCE((SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + journalCounter +
-	"'), 0), COALESCE((SELECT j.at FROM journal j WHERE j.school_id = $1 AND j.number = " +
-	"(SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + journalCounter + "')), 0)"
+// markText reads the mark of a school, which is $1. The last entry is alone or ends a run.
+const (
+	markText = "COALESCE(" + markNumber + ", 0), COALESCE((SELECT j.at FROM journal j WHERE j.school_id = $1 AND " +
+		"j.number = " + markNumber + "), (SELECT r.at FROM journal_runs r WHERE r.school_id = $1 AND r.last = " +
+		markNumber + "), 0)"
+	markNumber = "(SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + journalCounter + "')"
+)
 
 func (m *mark) scan() []any { return []any{scanInt(&m.number), scanInt(&m.at)} }
 
@@ -218,10 +221,11 @@ func readMark(q *session, school lyceum.SchoolID) (m mark, err error) {
 	return m, err
 }
 
-// markAt returns the mark of an entry.
+// markAt returns the mark of an entry that is alone or ends a run.
 func markAt(q *session, school lyceum.SchoolID, number int64) (mark, error) {
 	m := mark{number: number}
-	_, err := q.one("SELECT at FROM journal WHERE school_id = $1 AND number = $2", []any{int64(school), number},
+	_, err := q.one("SELECT at FROM journal WHERE school_id = $1 AND number = $2 UNION ALL "+
+		"SELECT at FROM journal_runs WHERE school_id = $1 AND last = $2", []any{int64(school), number},
 		scanInt(&m.at))
 	return m, err
 }

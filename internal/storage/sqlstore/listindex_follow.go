@@ -75,7 +75,7 @@ func (l *indexedList) take(q *session, now mark, at int64) (bool, error) {
 		return false, err
 	}
 	entries, err := findEntries(q, l.school,
-		lyceum.ChangeFilter{After: l.mark.number, Limit: maxBehind + 1, Types: l.types}, now.number)
+		lyceum.ChangeFilter{After: l.mark.number, Limit: maxBehind + 1, Types: l.types}, now.number, true)
 	if err != nil || len(entries) > maxBehind {
 		return false, err
 	}

@@ -73,6 +73,7 @@ func tests() map[string]func(*testing.T, lyceum.Store) {
 		"payments by reference":            references,
 		"the feed misses nothing":          feed,
 		"entries by kind, actor and time":  entries,
+		"runs of entries":                  runs,
 		"a key is answered once":           answersOnce,
 		"deliveries are claimed once":      deliveriesAreClaimedOnce,
 		"deleted webhooks are left out":    deletedWebhooksAreLeftOut,

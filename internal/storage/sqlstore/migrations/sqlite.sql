@@ -980,3 +980,13 @@ CREATE TABLE receipts (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX receipts_transaction ON receipts (school_id, transaction_id, receipt_id);
 CREATE INDEX receipts_user ON receipts (school_id, user_id, receipt_id);
+CREATE TABLE journal_runs (
+	school_id INTEGER NOT NULL,
+	last INTEGER NOT NULL,
+	number INTEGER NOT NULL,
+	at INTEGER NOT NULL,
+	actor TEXT NOT NULL,
+	type TEXT NOT NULL,
+	object_ids BLOB NOT NULL,
+	PRIMARY KEY (school_id, last)
+) STRICT;

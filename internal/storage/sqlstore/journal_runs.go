@@ -1,0 +1,248 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// Entries of one moment that follow one another and say the same of many objects are kept
+// as one row of journal_runs: an import would spend as much on its entries as on its rows.
+// Each entry has its number, and readers see no difference. A run ends with its transaction
+// at the latest, so the last entry of a journal is alone or ends one.
+const (
+	leastRun = 64   // entries of the shortest run
+	mostRun  = 4096 // entries of the longest one
+)
+
+// runColumns are those of journal_runs after the school.
+const runColumns = "number, last, at, actor, type, object_ids"
+
+// runColumnsOf is the same behind an alias.
+func runColumnsOf(alias string) string {
+	return alias + "." + strings.ReplaceAll(runColumns, ", ", ", "+alias+".")
+}
+
+// entryRun is several entries with numbers from Number to last, which differ in their objects.
+type entryRun struct {
+	lyceum.Entry // the first; its object is not set
+
+	last int64
+	ids  []byte
+}
+
+func scanRun(r *entryRun) []any {
+	return []any{
+		scanInt(&r.Number), scanInt(&r.last), scanTime(&r.At), scanText(&r.Actor), scanText(&r.Type),
+		scanBytes(&r.ids),
+	}
+}
+
+func scanBytes(p *[]byte) sql.Scanner {
+	return scanFunc(func(src any) error {
+		b, ok := src.([]byte)
+		if !ok {
+			return wrong(src, "bytes")
+		}
+		*p = slices.Clone(b)
+		return nil
+	})
+}
+
+// foldable reports whether an entry may be part of a run: one that announces an event or
+// has a detail is not, nor one that an index of the journal or a person's data finds.
+func foldable(e *dated) bool {
+	return !e.Event.Present && !e.Detail.Present && !strings.HasPrefix(e.stamp.Actor, "user:") &&
+		nounOf(e.Type) != "user" && !slices.Contains(scarceTypes(), e.Type)
+}
+
+// runLength returns how many of the first entries, of which there is one, say the same.
+func runLength(entries []dated) int {
+	first := &entries[0]
+	n := 1
+	for n < min(len(entries), mostRun) && !first.Event.Present && !first.Detail.Present {
+		e := &entries[n]
+		if e.Type != first.Type || e.stamp.Actor != first.stamp.Actor || !e.stamp.At.Equal(first.stamp.At) ||
+			e.Event.Present || e.Detail.Present {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// append writes entries, numbered after a number.
+func (g *group) append(school lyceum.SchoolID, number int64, entries []dated) error {
+	for len(entries) > 0 {
+		single, n := 0, 0
+		for single < len(entries) {
+			if n = runLength(entries[single:]); n >= leastRun && foldable(&entries[single]) {
+				break
+			}
+			single, n = single+n, 0
+		}
+		if err := g.appendSingles(school, number, entries[:single]); err != nil {
+			return err
+		}
+		number, entries = number+int64(single), entries[single:]
+		if n == 0 {
+			continue
+		}
+		first := &entries[0]
+		err := g.later("INSERT INTO journal_runs (school_id, "+runColumns+") VALUES "+placeholders(1, 7), int64(school),
+			number+1, number+int64(n), micros(first.stamp.At), first.stamp.Actor, string(first.Type), packIDs(entries[:n]))
+		if err != nil {
+			return fmt.Errorf("append a run: %w", err)
+		}
+		number, entries = number+int64(n), entries[n:]
+	}
+	return nil
+}
+
+func (g *group) appendSingles(school lyceum.SchoolID, number int64, entries []dated) error {
+	rows := make([][]any, len(entries))
+	for i, e := range entries {
+		number++
+		rows[i] = []any{
+			int64(school), number, micros(e.stamp.At), e.stamp.Actor, string(e.Type), int64(e.ObjectID), optText(e.Event),
+			optText(e.Detail),
+		}
+	}
+	return g.insert("journal", entryColumns, rows, "")
+}
+
+// packIDs writes the ids of objects, each as its difference to the one before.
+func packIDs(entries []dated) []byte {
+	packed := make([]byte, 0, 2*len(entries))
+	last := int32(0)
+	for i := range entries {
+		id := entries[i].ObjectID
+		packed = binary.AppendVarint(packed, int64(id)-int64(last))
+		last = id
+	}
+	return packed
+}
+
+var errRun = errors.New("a run of journal entries is damaged")
+
+// entries returns those of a run.
+func (r *entryRun) entries() ([]lyceum.Entry, error) {
+	if r.last < r.Number || r.last-r.Number >= mostRun {
+		return nil, errRun
+	}
+	entries := make([]lyceum.Entry, 0, r.last-r.Number+1)
+	id := int64(0)
+	for rest := r.ids; len(rest) > 0; {
+		by, size := binary.Varint(rest)
+		if id += by; size <= 0 || id < 0 || id > lyceum.MaxID {
+			return nil, errRun
+		}
+		e := r.Entry
+		e.Number += int64(len(entries))
+		e.ObjectID = int32(id)
+		entries, rest = append(entries, e), rest[size:]
+	}
+	if int64(len(entries)) != r.last-r.Number+1 {
+		return nil, errRun
+	}
+	return entries, nil
+}
+
+// entry returns one of those of a run, and none where there is none of that number.
+func (r *entryRun) entry(number int64) (lyceum.Entry, error) {
+	if r.Number == 0 || number < r.Number || number > r.last {
+		return lyceum.Entry{}, nil
+	}
+	entries, err := r.entries()
+	if err != nil {
+		return lyceum.Entry{}, err
+	}
+	return entries[number-r.Number], nil
+}
+
+// runSearch is a question for entries of runs, with numbers from low to high.
+type runSearch struct {
+	low, high int64
+	down      bool // from the highest on
+	limit     int
+	narrow    func(*where)      // of which runs
+	object    lyceum.Opt[int32] // the only one wanted
+}
+
+// text gives the query for the runs, of the arguments of w and of its own.
+func (s *runSearch) text(w *where, school lyceum.SchoolID) string {
+	own := &where{args: w.args}
+	own.and("school_id = ?", int64(school))
+	own.and("last >= ?", s.low)
+	own.and("number <= ?", s.high)
+	s.narrow(own)
+	order := " ORDER BY last"
+	if s.down {
+		order += " DESC"
+	}
+	if !s.object.Present { // the first and the last run may have a single entry between low and high
+		order += " LIMIT " + own.arg(int64(s.limit/leastRun+2))
+	}
+	w.args = own.args
+	return "SELECT " + runColumns + " FROM journal_runs" + own.String() + order
+}
+
+// entries returns those entries of a run that the search is for, in its order.
+func (s *runSearch) entries(r *entryRun) ([]lyceum.Entry, error) {
+	entries, err := r.entries()
+	if err != nil {
+		return nil, err
+	}
+	if s.down {
+		slices.Reverse(entries)
+	}
+	return slices.DeleteFunc(entries, func(e lyceum.Entry) bool {
+		return e.Number < s.low || e.Number > s.high || s.object.Present && e.ObjectID != s.object.Value
+	}), nil
+}
+
+// find returns the first entries of the search.
+func (s *runSearch) find(q *session, school lyceum.SchoolID) (found []lyceum.Entry, err error) {
+	w := &where{}
+	var r entryRun
+	text := s.text(w, school)
+	err = q.each(text, w.args, scanRun(&r), func() error {
+		entries, err := s.entries(&r)
+		if err != nil {
+			return err
+		}
+		found = append(found, entries[:min(len(entries), s.limit-len(found))]...)
+		if len(found) == s.limit {
+			return errFull
+		}
+		return nil
+	})
+	return found, unlessFull(err)
+}
+
+// checkRuns reads all runs of a school.
+func checkRuns(q *session, school lyceum.SchoolID) (findings []lyceum.Finding, err error) {
+	broken := 0
+	var r entryRun
+	err = q.each("SELECT "+runColumns+" FROM journal_runs WHERE school_id = $1", []any{int64(school)}, scanRun(&r),
+		func() error {
+			if _, err := r.entries(); err != nil {
+				broken++
+			}
+			return nil
+		})
+	if err != nil {
+		return nil, fmt.Errorf("check runs of journal entries: %w", err)
+	}
+	if broken > 0 {
+		findings = append(findings, lyceum.Finding{
+			School: school, What: fmt.Sprintf("%d runs of journal entries cannot be read", broken),
+		})
+	}
+	return findings, nil
+}
