@@ -15,9 +15,6 @@ const turnStatements = 1
 // maxStatements: the most of any row of askings, on SQLite and on PostgreSQL. None runs a
 // statement for each row.
 var manyStatements = map[string][2]int64{
-	// What is answered has sums of its own: of sales, holders, attachments, and what it is in.
-	"createDigitalDownload": {10, 11}, "updateDigitalDownload": {11, 12},
-	"updateProductCollection": {9, 10}, "putProductCollection": {9, 10},
 	"createUser": {13, 14}, "updateUser": {17, 19}, // with tags, consent, an email and sessions that end
 	// Who may use something follows from entitlements, blocks, and what products are in.
 	"addProductCollectionProducts": {17, 18}, "removeProductCollectionProduct": {9, 10},
@@ -32,7 +29,7 @@ var manyStatements = map[string][2]int64{
 	"createCurrentUserComment":   {15, 16}, "updateCurrentUserComment": {12, 13}, "deleteCurrentUserComment": {13, 14},
 	"createLectureComment": {9, 10},
 	// What learners have completed is counted again, if the lecture was published.
-	"createLecture": {18, 19}, "updateLecture": {9, 10}, "deleteLecture": {17, 18},
+	"createLecture": {18, 19}, "deleteLecture": {17, 18},
 	// All tables that may have something of a person are searched.
 	"deleteUser": {68, 72},
 }

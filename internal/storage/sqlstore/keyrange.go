@@ -40,7 +40,7 @@ func findKeys(
 			return err
 		}
 	}
-	return inGroups(q, in, "SELECT "+columns+" FROM "+table+" WHERE school_id = $1 AND "+key+" IN ", "", school,
+	return inGroups(q, in, "SELECT "+columns+" FROM "+table+" WHERE school_id = $1 AND "+key+" IN ", school,
 		rest, dest, visit)
 }
 

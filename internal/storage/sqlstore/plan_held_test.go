@@ -56,3 +56,28 @@ func TestHeldProductsAreFoundByIndexes(t *testing.T) {
 		}
 	}
 }
+
+// What there is of products is one statement, which is the same at every moment and reads
+// no table whole.
+func TestProductsAreCountedByIndexes(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	v := store.In(t.Context(), 1)
+	for _, kind := range []lyceum.ProductKind{lyceum.DownloadKind, lyceum.CollectionKind, lyceum.CourseKind} {
+		by.seen = nil
+		for at := range int64(2) {
+			if _, err := v.CountProducts(kind, []int32{1, 2}, ofMicros(at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		texts := slices.Compact(slices.Clone(by.seen))
+		if len(texts) != 1 {
+			t.Fatalf("%s: asked %q", kind, texts)
+		}
+		for _, step := range lines(t, store, "EXPLAIN QUERY PLAN "+placeholder.ReplaceAllString(texts[0], "1"), 4) {
+			if strings.HasPrefix(step[3], "SCAN") {
+				t.Errorf("%s: %s", kind, step[3])
+			}
+		}
+	}
+}

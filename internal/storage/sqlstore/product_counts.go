@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -10,65 +11,73 @@ import (
 // soldPrefix begins the names of the counters of the sales of pricing plans.
 const soldPrefix = "sold:"
 
-// CountProducts finds the sales of a product by the counters of its plans.
+// productCount is a query for a count of each of some products of a kind, and for a text
+// besides. $1 is the school, and a list of the products' ids follows.
+type productCount struct {
+	text string
+	set  func(of *lyceum.ProductCounts, n int64, text string)
+}
+
+// productCounts are what is counted of products of a kind at a time, which is a placeholder.
+func productCounts(kind lyceum.ProductKind, at string) []productCount {
+	ofKind := " WHERE x.school_id = $1 AND x.product_type = '" + string(kind) + "' AND "
+	counts := []productCount{
+		{
+			"x.product_id, CAST(sum(c.value) AS BIGINT), NULL FROM pricing_plans x " +
+				"JOIN counters c ON c.school_id = x.school_id AND c.name = '" + soldPrefix + "' || x.pricing_plan_id" +
+				ofKind + "x.product_id IN ",
+			func(of *lyceum.ProductCounts, n int64, _ string) { of.Sales = n },
+		},
+		{
+			"x.product_id, count(DISTINCT x.user_id), NULL FROM entitlements x" + ofKind + "x.product_type <> 'course' " +
+				"AND x.ended_at IS NULL AND (x.ends_at IS NULL OR x.ends_at > " + at + ") AND x.product_id IN ",
+			func(of *lyceum.ProductCounts, n int64, _ string) { of.Holders = n },
+		},
+	}
+	switch kind {
+	case lyceum.CollectionKind:
+		counts = append(counts, productCount{
+			"x.product_collection_id, count(*), NULL FROM collection_products x WHERE x.school_id = $1 AND x.leaving IS NULL " +
+				"AND x.product_collection_id IN ",
+			func(of *lyceum.ProductCounts, n int64, _ string) { of.Products = n },
+		})
+	case lyceum.DownloadKind:
+		counts = append(counts, productCount{
+			"x.digital_download_id, count(*), max(x.kind) FROM download_attachments x WHERE x.school_id = $1 " +
+				"AND x.digital_download_id IN ",
+			func(of *lyceum.ProductCounts, n int64, kind string) {
+				of.Attachments, of.AttachmentKind = n, lyceum.Some(lyceum.DownloadAttachmentKind(kind))
+			},
+		})
+	}
+	return counts
+}
+
+// CountProducts finds the sales of a product by the counters of its plans. All counts are
+// one statement.
 func (v *view) CountProducts(
 	kind lyceum.ProductKind, ids []int32, at time.Time,
 ) (map[int32]lyceum.ProductCounts, error) {
 	counts := make(map[int32]lyceum.ProductCounts, len(ids))
-	ofKind := "$1 AND x.product_type = '" + string(kind) + "'"
-	for _, part := range []struct {
-		text string
-		set  func(*lyceum.ProductCounts, int64)
-	}{
-		{
-			"SELECT x.product_id, CAST(sum(c.value) AS BIGINT) FROM pricing_plans x " +
-				"JOIN counters c ON c.school_id = x.school_id AND c.name = '" + soldPrefix + "' || x.pricing_plan_id " +
-				"WHERE x.school_id = " + ofKind,
-			func(c *lyceum.ProductCounts, n int64) { c.Sales = n },
-		},
-		{
-			"SELECT x.product_id, count(DISTINCT x.user_id) FROM entitlements x WHERE x.school_id = " + ofKind +
-				" AND x.product_type <> 'course' AND x.ended_at IS NULL AND (x.ends_at IS NULL OR x.ends_at > " +
-				fmt.Sprint(micros(at)) + ")",
-			func(c *lyceum.ProductCounts, n int64) { c.Holders = n },
-		},
-		{
-			"SELECT x.product_id, count(*) FROM (SELECT i.school_id, 'product_collection' AS product_type, " +
-				"i.product_collection_id AS product_id FROM collection_products i WHERE i.leaving IS NULL) x " +
-				"WHERE x.school_id = " + ofKind,
-			func(c *lyceum.ProductCounts, n int64) { c.Products = n },
-		},
-	} {
-		var id int32
-		var n int64
-		err := inGroups(v.q, scope{}, part.text+" AND x.product_id IN ", " GROUP BY x.product_id", v.school, int32Args(ids),
-			[]any{scanInt(&id), scanInt(&n)}, func() {
-				of := counts[id]
-				part.set(&of, n)
-				counts[id] = of
-			})
-		if err != nil {
-			return nil, v.public(fmt.Errorf("count products: %w", err))
+	var part, id int32
+	var n int64
+	var more string
+	dest := append([]any{scanInt(&part), scanInt(&id), scanInt(&n)}, optional([]any{scanText(&more)})...)
+	err := eachChunk(v.school, int32Args(ids), func(list string, args []any) error {
+		parts := productCounts(kind, fmt.Sprintf("$%d", len(args)+1))
+		texts := make([]string, len(parts))
+		for i := range parts {
+			texts[i] = fmt.Sprintf("SELECT %d, %s%s GROUP BY 2", i, parts[i].text, list)
 		}
-	}
-	if kind == lyceum.DownloadKind {
-		if err := v.countAttachments(counts, ids); err != nil {
-			return nil, v.public(fmt.Errorf("count attachments: %w", err))
-		}
+		return v.q.each(strings.Join(texts, " UNION ALL "), append(args, micros(at)), dest, func() error {
+			of := counts[id]
+			parts[part].set(&of, n, more)
+			counts[id] = of
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, v.public(fmt.Errorf("count products: %w", err))
 	}
 	return counts, nil
-}
-
-// countAttachments counts what digital downloads consist of.
-func (v *view) countAttachments(counts map[int32]lyceum.ProductCounts, ids []int32) error {
-	var id int32
-	var n int64
-	var kind string
-	return inGroups(v.q, scope{}, "SELECT x.digital_download_id, count(*), max(x.kind) FROM download_attachments x "+
-		"WHERE x.school_id = $1 AND x.digital_download_id IN ", " GROUP BY x.digital_download_id", v.school, int32Args(ids),
-		[]any{scanInt(&id), scanInt(&n), scanText(&kind)}, func() {
-			of := counts[id]
-			of.Attachments, of.AttachmentKind = n, lyceum.Some(lyceum.DownloadAttachmentKind(kind))
-			counts[id] = of
-		})
 }

@@ -299,13 +299,21 @@ const readChunk = 128
 // is the school. A chunk is filled up to a power of two with its last value, which
 // finds nothing more.
 func inChunks(q *session, text string, school lyceum.SchoolID, values []any, dest []any, visit func()) error {
-	return inGroups(q, scope{}, text, "", school, values, dest, visit)
+	return inGroups(q, scope{}, text, school, values, dest, visit)
 }
 
-// inGroups is inChunks for a text that goes on after the list.
+// inGroups is inChunks for a query of which more is known.
 func inGroups(
-	q *session, in scope, text, rest string, school lyceum.SchoolID, values []any, dest []any, visit func(),
+	q *session, in scope, text string, school lyceum.SchoolID, values []any, dest []any, visit func(),
 ) error {
+	return eachChunk(school, values, func(list string, args []any) error {
+		return q.eachIn(in, text+list, args, dest, func() error { visit(); return nil })
+	})
+}
+
+// eachChunk calls do with a list of placeholders for the next values, and the arguments of
+// the statement, of which the first is the school.
+func eachChunk(school lyceum.SchoolID, values []any, do func(list string, args []any) error) error {
 	for len(values) > 0 {
 		n := min(len(values), readChunk)
 		size := 1 << bits.Len(uint(n-1))
@@ -313,8 +321,7 @@ func inGroups(
 		for len(args) <= size {
 			args = append(args, values[n-1])
 		}
-		err := q.eachIn(in, text+placeholders(2, size)+rest, args, dest, func() error { visit(); return nil })
-		if err != nil {
+		if err := do(placeholders(2, size), args); err != nil {
 			return err
 		}
 		values = values[n:]
