@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -24,8 +25,11 @@ func TestPagesOfIndexedListsAreReadByTheirIDs(t *testing.T) {
 		if _, err := tx.Courses.Save(tx, lyceum.Course{ID: 1, Name: "Bread", CreatedAt: storetest.Begin}); err != nil {
 			return err
 		}
-		if _, err := tx.Users.Save(tx, lyceum.User{ID: 1, Email: "mira@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin}); err != nil {
-			return err
+		for id, role := range map[lyceum.UserID]lyceum.Role{1: lyceum.Student, 9: lyceum.Student, 20: lyceum.Author, 21: lyceum.Author} {
+			email := fmt.Sprintf("user%d@example.com", id)
+			if _, err := tx.Users.Save(tx, lyceum.User{ID: id, Email: email, Role: role, CreatedAt: storetest.Begin}); err != nil {
+				return err
+			}
 		}
 		return storetest.Enroll(tx, lyceum.Enrollment{ID: 1, User: 1, Course: 1, EnrolledAt: storetest.Begin})
 	})
@@ -52,6 +56,10 @@ func TestPagesOfIndexedListsAreReadByTheirIDs(t *testing.T) {
 			_, err := v.Users.List(v, lyceum.UserFilter{Role: lyceum.Some(lyceum.Student)}, page)
 			return err
 		}, "SEARCH users USING PRIMARY KEY (school_id=? AND user_id=?)"},
+		"users whose ids are close together": {func() error {
+			_, err := v.Users.List(v, lyceum.UserFilter{Role: lyceum.Some(lyceum.Author)}, page)
+			return err
+		}, "SEARCH users USING PRIMARY KEY (school_id=? AND user_id>? AND user_id<?)"},
 	} {
 		for range 2 { // the index is made after the first time
 			by.seen = nil

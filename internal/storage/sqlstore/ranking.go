@@ -123,14 +123,25 @@ func (r *ranking) upward() string {
 }
 
 // page is what the rows of a page are read from. They may be few among those that pass
-// the other conditions, which SQLite does not look at before it has them.
+// the other conditions, which SQLite does not look at before it has them: the limit, which
+// is never reached, sees to that. SQLite would prepare the statement anew each time a limit
+// is bound, so it stands in the text, which says anyway how many ids there are.
+//
+// Of a list by id, the rows of the list from the first to the last of a page are the page;
+// where they lie close together they are read in one walk.
 func (r *ranking) page(w *where, ids []int32) string {
 	in := &where{args: w.args}
-	among(in, r.id, ids)
-	limit := in.arg(int64(len(ids)))
+	limit := rangeGap * readChunk
+	if low, high := slices.Min(ids), slices.Max(ids); len(r.keys) == 1 && r.keys[0] == r.id &&
+		int(high-low) < min(rangeGap*len(ids), limit) {
+		in.and(r.id+" BETWEEN ? AND ?", int64(low), int64(high))
+	} else {
+		among(in, r.id, ids)
+		limit = len(in.args) - len(w.args)
+	}
 	w.args = in.args
-	return "(SELECT * FROM " + r.table + " WHERE school_id = $1 AND " + in.conds[0] + " LIMIT " + limit + ") " +
-		cmp.Or(r.alias, r.table)
+	return fmt.Sprintf("(SELECT * FROM %s WHERE school_id = $1 AND %s LIMIT %d) %s", r.table, in.conds[0], limit,
+		cmp.Or(r.alias, r.table))
 }
 
 // precedes wants a row to come before another one, whose id is an argument. Both sides are
