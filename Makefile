@@ -44,8 +44,8 @@ FUZZTIME ?= 20s
 fuzz:
 	@scripts/fuzz $(FUZZTIME)
 
-# Random histories of what gives access, beside a model: 1,000 on SQLite and 200
-# on PostgreSQL.
+# Random histories of what gives access, beside a model: 1,000 on SQLite, 200 on
+# PostgreSQL and 200 on two processes that share it.
 histories:
 	@scripts/histories
 

@@ -16,19 +16,28 @@ import (
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
-// historyStore opens a store for histories: PostgreSQL if LYCEUM_HISTORIES_ON says
-// so.
+// historyStore opens a store for histories: PostgreSQL, in one or two processes, if
+// LYCEUM_HISTORIES_ON says so.
 func historyStore(t *testing.T) lyceum.Store {
 	t.Helper()
-	if os.Getenv("LYCEUM_HISTORIES_ON") != "PostgreSQL" {
+	on := os.Getenv("LYCEUM_HISTORIES_ON")
+	if on == "" || on == "SQLite" {
 		return openStore(t)
 	}
-	store, err := sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{})
-	if err != nil {
-		t.Fatal(err)
+	address := storetest.Postgres(t)
+	open := func() lyceum.Store {
+		store, err := sqlstore.OpenPostgres(t.Context(), address, sqlstore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		store.IndexLists(16 << 20) // as a server does
+		return store
 	}
-	t.Cleanup(func() { _ = store.Close() })
-	return store
+	if on == "processes" {
+		return storetest.Pair(open(), open())
+	}
+	return open()
 }
 
 // follower is what the model knows of a sale besides its money: which sales follow

@@ -1,0 +1,42 @@
+package storetest
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// pair are two processes on one database: what a program asks and changes goes to one and
+// the other in turn.
+type pair struct {
+	lyceum.Store
+
+	other lyceum.Store
+	turn  atomic.Uint64
+}
+
+// Pair gives the stores of two processes on one database as one.
+func Pair(one, other lyceum.Store) lyceum.Store { return &pair{Store: one, other: other} }
+
+func (p *pair) next() lyceum.Store {
+	if p.turn.Add(1)%2 == 0 {
+		return p.other
+	}
+	return p.Store
+}
+
+// In implements lyceum.Store.
+func (p *pair) In(ctx context.Context, school lyceum.SchoolID) lyceum.View {
+	return p.next().In(ctx, school)
+}
+
+// AtOnce implements lyceum.Store.
+func (p *pair) AtOnce(ctx context.Context, school lyceum.SchoolID, read func(lyceum.View) error) error {
+	return p.next().AtOnce(ctx, school, read)
+}
+
+// Write implements lyceum.Store.
+func (p *pair) Write(ctx context.Context, stamp lyceum.Stamp, change func(lyceum.Tx) error) error {
+	return p.next().Write(ctx, stamp, change)
+}
