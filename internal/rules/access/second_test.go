@@ -39,10 +39,19 @@ func newGuarded(t *testing.T) *guarded {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
+	return newGuardedIn(t, store)
+}
+
+// process gives the accounts as another process serves them.
+func (g *guarded) process() (*access.OAuth, *access.Accounts) {
+	oauth := access.NewOAuth(g.store, g.clock.Now)
+	return oauth, access.NewAccounts(g.store, g.clock.Now, oauth, lyceum.NewKeyring(lyceum.SecretKey{1}))
+}
+
+func newGuardedIn(t *testing.T, store lyceum.Store) *guarded {
+	t.Helper()
 	g := &guarded{t: t, store: store, clock: storetest.NewClock(time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC))}
-	ring := lyceum.NewKeyring(lyceum.SecretKey{1})
-	g.oauth = access.NewOAuth(store, g.clock.Now)
-	g.accounts = access.NewAccounts(store, g.clock.Now, g.oauth, ring)
+	g.oauth, g.accounts = g.process()
 	school, err := store.CreateSchool(t.Context(), lyceum.School{Name: "Fernwood", CreatedAt: g.clock.Now()}, "test")
 	if err != nil {
 		t.Fatal(err)
@@ -164,6 +173,38 @@ func TestR57Guesses(t *testing.T) {
 	g.clock.Pass(time.Minute)
 	if _, err = g.step(g.code(0)); err != nil {
 		t.Errorf("a minute later: %v", err)
+	}
+}
+
+// R57, R61: two processes on one database look at as many codes and passkeys as one.
+func TestR57SharedGuesses(t *testing.T) {
+	t.Parallel()
+	g := newGuardedIn(t, openPostgres(t))
+	_, other := g.process()
+	processes := []*access.Accounts{g.accounts, other}
+	in, err := g.signIn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	looked := map[lyceum.Kind]int{}
+	for i := range 20 {
+		_, err := processes[i%2].SecondStep(t.Context(), access.Attempt{School: g.by.School, From: guardedFrom}, in.Step, fmt.Sprintf("%06d", i))
+		looked[lyceum.KindOf(err)]++
+	}
+	if looked[lyceum.Unauthenticated] != 5 || looked[lyceum.RateLimited] != 15 {
+		t.Errorf("of 20 codes %v, want 5 looked at", looked)
+	}
+	g.learner(2)
+	forged := *g.added(2)
+	forged.key.Key = newDevice(g.by.School, 2).key.Key
+	looked = map[lyceum.Kind]int{}
+	for i := range 10 {
+		g.accounts = processes[i%2]
+		_, err := g.enter(forged.show(t, g.options(access.PasskeyToSignIn, 0)))
+		looked[lyceum.KindOf(err)]++
+	}
+	if looked[lyceum.Unauthenticated] != 5 || looked[lyceum.RateLimited] != 5 {
+		t.Errorf("of 10 forged passkeys %v, want 5 looked at", looked)
 	}
 }
 
