@@ -132,6 +132,9 @@ type LearningChanges interface {
 	// FindPublished returns the lectures of a course that learners see, in order:
 	// those that are published in a section that is.
 	FindPublished(course CourseID) ([]LectureID, error)
+	// FindParent returns a comment that is replied to, and how many comments there are in
+	// its thread, itself included. It fails with NotFound.
+	FindParent(id CommentID) (parent Comment, inThread int64, err error)
 	// FindRecounted returns who is counted again next, by id.
 	FindRecounted(r Recounting, limit int) ([]UserID, error)
 	// CountLectureProgress returns, of everybody with progress in a course who comes
@@ -214,6 +217,9 @@ type Tx struct {
 	*Tables
 	Changes
 }
+
+// View returns what a change reads, and sees what it has changed.
+func (tx Tx) View() View { return View{Tables: tx.Tables, Reads: tx.Changes} }
 
 // Silent returns the same change, but what is done with it is not announced.
 func (tx Tx) Silent() Tx { return Tx{Tables: tx.Tables, Changes: silent{tx.Changes}} }

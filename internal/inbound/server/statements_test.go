@@ -23,11 +23,10 @@ var manyStatements = map[string][2]int64{
 	"putProductCollectionEnrollment": {19, 20}, "updateProductCollectionEnrollment": {17, 18},
 	"deleteProductCollectionEnrollment": {14, 15},
 	// Whether a learner may, and what of the course they have completed then.
-	"putCompletion": {13, 14}, "deleteCompletion": {11, 12},
-	"putCurrentUserCompletion": {14, 15}, "deleteCurrentUserCompletion": {12, 13},
-	"putCurrentUserQuizResponse": {16, 17},
-	"createCurrentUserComment":   {15, 16}, "updateCurrentUserComment": {12, 13}, "deleteCurrentUserComment": {13, 14},
-	"createLectureComment": {9, 10},
+	"putCompletion": {12, 13}, "deleteCompletion": {10, 11},
+	"putCurrentUserCompletion": {11, 12}, "deleteCurrentUserCompletion": {11, 12},
+	"putCurrentUserQuizResponse": {11, 12},
+	"createCurrentUserComment":   {12, 13}, "updateCurrentUserComment": {11, 12}, "deleteCurrentUserComment": {11, 12},
 	// What learners have completed is counted again, if the lecture was published.
 	"createLecture": {18, 19}, "deleteLecture": {17, 18},
 	// All tables that may have something of a person are searched.

@@ -55,7 +55,7 @@ func (s *Service) OneAttachment(ctx context.Context, by lyceum.By, q InLecture) 
 // seeLecture refuses a lecture that a viewer does not see.
 func (s *Service) seeLecture(v lyceum.View, by lyceum.By, q InCourse[lyceum.LectureID]) error {
 	if by.Learner.Present {
-		_, err := s.bareLecture(v, by, q.Course, q.ID)
+		_, err := bareLecture(v, by, q.Course, q.ID, s.clock())
 		return err
 	}
 	_, err := lectureIn(v.Tables, v, q)

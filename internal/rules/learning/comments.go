@@ -68,6 +68,11 @@ func (s *Service) write(
 		return CommentDetail{}, lyceum.InvalidFields(wrong...)
 	}
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (c CommentDetail, err error) {
+		if n.learner {
+			if _, err := bareLecture(tx.View(), by, n.Course.Value, n.Lecture, now); err != nil {
+				return c, err
+			}
+		}
 		lecture, err := commentable(tx, &n)
 		if err != nil {
 			return c, err
@@ -150,7 +155,7 @@ func replyTo(tx lyceum.Tx, n *NewComment) (lyceum.CommentPath, error) {
 	refuse := func(format string, args ...any) (lyceum.CommentPath, error) {
 		return "", lyceum.InvalidFields(lyceum.FieldError{Field: "parent_id", Message: fmt.Sprintf(format, args...)})
 	}
-	parent, err := tx.Comments.Get(tx, n.Parent.Value)
+	parent, inThread, err := tx.FindParent(n.Parent.Value)
 	switch {
 	case lyceum.KindOf(err) == lyceum.NotFound || err == nil && parent.Lecture != n.Lecture,
 		err == nil && n.learner && !seenBy(&parent, n.User):
@@ -161,13 +166,10 @@ func replyTo(tx lyceum.Tx, n *NewComment) (lyceum.CommentPath, error) {
 		return refuse("%d is a comment that was %s; only an approved or awaiting one takes replies", parent.ID, parent.Status)
 	case len(parent.Above.IDs()) >= lyceum.MaxCommentDepth:
 		return refuse("%d is %d replies deep already; reply to a comment above it", parent.ID, lyceum.MaxCommentDepth)
-	}
-	thread := lyceum.CommentFilter{Thread: lyceum.Some(parent.Thread())}
-	l, err := tx.Comments.List(tx, thread, lyceum.Page{Number: 1, Size: 1})
-	if err == nil && l.Total >= lyceum.MaxThread {
+	case inThread >= lyceum.MaxThread:
 		return refuse("%d is in a thread that has %d comments already; begin another one", parent.ID, lyceum.MaxThread)
 	}
-	return parent.Above.Then(parent.ID), err
+	return parent.Above.Then(parent.ID), nil
 }
 
 // Comments lists the comments under a lecture by id. A page ends early at

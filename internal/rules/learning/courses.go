@@ -62,7 +62,7 @@ func (s *Service) Courses(
 func (s *Service) Course(ctx context.Context, by lyceum.By, id lyceum.CourseID) (CourseDetail, error) {
 	var detail CourseDetail
 	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) (err error) {
-		if detail.Course, err = s.see(v, by, id); err != nil {
+		if detail.Course, err = see(v, by, id, s.clock()); err != nil {
 			return err
 		}
 		if detail.Contents, err = seenContents(v, by, id); err != nil || !detail.AuthorID.Present {
@@ -84,12 +84,12 @@ func (s *Service) Course(ctx context.Context, by lyceum.By, id lyceum.CourseID) 
 }
 
 // see finds a course that a viewer sees.
-func (s *Service) see(v lyceum.View, by lyceum.By, id lyceum.CourseID) (lyceum.Course, error) {
+func see(v lyceum.View, by lyceum.By, id lyceum.CourseID, now time.Time) (lyceum.Course, error) {
 	course, err := v.Courses.Get(v, id)
 	if err != nil || !by.Learner.Present {
 		return course, err
 	}
-	enrolled, err := hasAccess(v.Tables, v, by.Learner.Value, id.Product(), s.clock())
+	enrolled, err := hasAccess(v.Tables, v, by.Learner.Value, id.Product(), now)
 	if err == nil && (!enrolled || !course.IsPublished) {
 		err = lyceum.Errorf(lyceum.NotFound, "there is no course %d", id)
 	}
@@ -179,7 +179,7 @@ func (s *Service) Lecture(
 func (s *Service) lecture(
 	v lyceum.View, by lyceum.By, course lyceum.CourseID, id lyceum.LectureID,
 ) (LectureDetail, error) {
-	detail, err := s.bareLecture(v, by, course, id)
+	detail, err := bareLecture(v, by, course, id, s.clock())
 	if err != nil {
 		return LectureDetail{}, err
 	}
@@ -189,10 +189,10 @@ func (s *Service) lecture(
 }
 
 // bareLecture finds a lecture that a viewer sees, without its attachments.
-func (s *Service) bareLecture(
-	v lyceum.View, by lyceum.By, course lyceum.CourseID, id lyceum.LectureID,
+func bareLecture(
+	v lyceum.View, by lyceum.By, course lyceum.CourseID, id lyceum.LectureID, now time.Time,
 ) (LectureDetail, error) {
-	seen, err := s.see(v, by, course)
+	seen, err := see(v, by, course, now)
 	if err != nil {
 		return LectureDetail{}, err
 	}
@@ -221,7 +221,7 @@ func (s *Service) Completion(
 ) (lyceum.Opt[time.Time], error) {
 	var at lyceum.Opt[time.Time]
 	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
-		if _, err := s.bareLecture(v, by, course, id); err != nil {
+		if _, err := bareLecture(v, by, course, id, s.clock()); err != nil {
 			return err
 		}
 		if _, err := v.Users.Get(v, user); err != nil {

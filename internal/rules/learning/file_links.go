@@ -180,7 +180,7 @@ func (s *Service) linkedAttachment(v lyceum.View, l *FileLink) (LinkedFile, erro
 	}
 	if l.User != 0 {
 		by := lyceum.By{School: l.School, Learner: lyceum.Some(l.User)}
-		_, err = s.bareLecture(v, by, lecture.Course, lecture.ID)
+		_, err = bareLecture(v, by, lecture.Course, lecture.ID, s.clock())
 		if err = accessEnded(err); err == nil && !a.IsPublished.Else(true) {
 			err = accessEnded(noAttachment(InLecture{ID: a.ID}))
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -36,7 +37,7 @@ type AnswerResult struct {
 // fails with NotFound.
 func (s *Service) OwnResponse(ctx context.Context, by lyceum.By, q InLecture) (r OwnResponse, err error) {
 	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
-		quiz, err := s.seenQuiz(v, by, q)
+		quiz, err := seenQuiz(v, by, q, s.clock())
 		if err == nil && quiz.Quiz == nil { // an import can leave it out
 			err = noQuiz(q)
 		}
@@ -59,9 +60,9 @@ func (s *Service) OwnResponse(ctx context.Context, by lyceum.By, q InLecture) (r
 }
 
 // seenQuiz finds a quiz that a viewer sees.
-func (s *Service) seenQuiz(v lyceum.View, by lyceum.By, q InLecture) (lyceum.Attachment, error) {
+func seenQuiz(v lyceum.View, by lyceum.By, q InLecture, now time.Time) (lyceum.Attachment, error) {
 	if by.Learner.Present {
-		if _, err := s.bareLecture(v, by, q.Lecture.Course, q.Lecture.ID); err != nil {
+		if _, err := bareLecture(v, by, q.Lecture.Course, q.Lecture.ID, now); err != nil {
 			return lyceum.Attachment{}, err
 		}
 	}
@@ -84,12 +85,9 @@ func ofLearner(quiz *lyceum.Attachment, user lyceum.UserID) lyceum.QuizResponseF
 // answers of the latest response change nothing. It fails with NotFound, with Invalid
 // for answers to other questions, and with Conflict when no retake is left.
 func (s *Service) Submit(ctx context.Context, by lyceum.By, q Submission) (OwnResponse, error) {
-	if _, err := s.seenQuiz(s.store.In(ctx, by.School), by, q.Quiz); err != nil {
-		return OwnResponse{}, err
-	}
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (OwnResponse, error) {
-		quiz, err := quizIn(tx.Tables, tx, q.Quiz)
+		quiz, err := seenQuiz(tx.View(), by, q.Quiz, now)
 		if err == nil && quiz.Quiz == nil {
 			err = noQuiz(q.Quiz)
 		}

@@ -22,13 +22,13 @@ func (s *Service) SeenComments(
 	f.Whole, f.SeenBy = true, by.Learner
 	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
 		if !f.Lecture.Present {
-			if _, err := s.see(v, by, f.Course.Value); err != nil {
+			if _, err := see(v, by, f.Course.Value, s.clock()); err != nil {
 				return err
 			}
 			l, err = authored(v, f, p)
 			return err
 		}
-		lecture, err := s.bareLecture(v, by, f.Course.Value, f.Lecture.Value)
+		lecture, err := bareLecture(v, by, f.Course.Value, f.Lecture.Value, s.clock())
 		if err != nil || !lecture.Comments.Else(true) {
 			return err
 		}
@@ -44,10 +44,6 @@ func (s *Service) SeenComments(
 // CommentAsLearner keeps what a learner writes under a lecture that they see. It
 // fails with NotFound, and with Invalid where comments are disabled.
 func (s *Service) CommentAsLearner(ctx context.Context, by lyceum.By, n NewComment) (CommentDetail, error) {
-	v := s.store.In(ctx, by.School)
-	if _, err := s.bareLecture(v, by, n.Course.Value, n.Lecture); err != nil {
-		return CommentDetail{}, err
-	}
 	n.User, n.learner = by.Learner.Value, true
 	return s.write(ctx, by, n, func(tx lyceum.Tx, now time.Time) (lyceum.User, error) {
 		if _, err := enrolled(tx, n.User, n.Course.Value, now); err != nil {
@@ -74,7 +70,7 @@ func (s *Service) EditComment(ctx context.Context, by lyceum.By, q CommentText) 
 	}
 	now := lyceum.Second(s.clock())
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (CommentDetail, error) {
-		c, err := s.ownComment(ctx, tx, by, q.Comment)
+		c, err := ownComment(tx, by, q.Comment, s.clock())
 		if err != nil || !q.Body.Present || q.Body.Value == c.Body {
 			return c, err
 		}
@@ -92,7 +88,7 @@ func (s *Service) EditComment(ctx context.Context, by lyceum.By, q CommentText) 
 func (s *Service) WithdrawComment(ctx context.Context, by lyceum.By, q InComments) error {
 	now := lyceum.Second(s.clock())
 	return s.store.Write(ctx, by.Stamp(now), func(tx lyceum.Tx) error {
-		c, err := s.ownComment(ctx, tx, by, q)
+		c, err := ownComment(tx, by, q, s.clock())
 		if err != nil {
 			return err
 		}
@@ -112,10 +108,8 @@ func (s *Service) WithdrawComment(ctx context.Context, by lyceum.By, q InComment
 
 // ownComment finds a comment that a learner sees and wrote, under a lecture that
 // they see.
-func (s *Service) ownComment(
-	ctx context.Context, tx lyceum.Tx, by lyceum.By, q InComments,
-) (c CommentDetail, err error) {
-	if _, err := s.bareLecture(s.store.In(ctx, by.School), by, q.Lecture.Course, q.Lecture.ID); err != nil {
+func ownComment(tx lyceum.Tx, by lyceum.By, q InComments, now time.Time) (c CommentDetail, err error) {
+	if _, err := bareLecture(tx.View(), by, q.Lecture.Course, q.Lecture.ID, now); err != nil {
 		return c, err
 	}
 	if c.Comment, err = commentIn(tx.Tables, tx, q); err != nil {

@@ -57,7 +57,7 @@ func (s *Service) Progress(
 ) (ProgressDetail, error) {
 	var detail ProgressDetail
 	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) (err error) {
-		if _, err := s.see(v, by, course); err != nil {
+		if _, err := see(v, by, course, s.clock()); err != nil {
 			return err
 		}
 		if _, err := v.Users.Get(v, user); err != nil {
@@ -81,9 +81,7 @@ func progressOf(v lyceum.View, user lyceum.UserID, course lyceum.CourseID) (deta
 	if err != nil {
 		return ProgressDetail{}, err
 	}
-	switch kept, found, err := v.Progress.First(
-		v, lyceum.ProgressFilter{User: lyceum.Some(user), Course: lyceum.Some(course)},
-	); {
+	switch kept, found, err := v.Progress.First(v, progressIn(user, course)); {
 	case err != nil:
 		return ProgressDetail{}, err
 	case found:
@@ -111,10 +109,14 @@ func completed(
 	return done, err
 }
 
+func progressIn(user lyceum.UserID, course lyceum.CourseID) lyceum.ProgressFilter {
+	return lyceum.ProgressFilter{User: lyceum.Some(user), Course: lyceum.Some(course)}
+}
+
 // progress returns the record of a user's progress in a course, and makes it
 // where there is none.
 func progress(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.Progress, error) {
-	kept, found, err := tx.Progress.First(tx, lyceum.ProgressFilter{User: lyceum.Some(user), Course: lyceum.Some(course)})
+	kept, found, err := tx.Progress.First(tx, progressIn(user, course))
 	if err != nil || found {
 		return kept, err
 	}
@@ -139,15 +141,10 @@ func (s *Service) change(ctx context.Context, by lyceum.By, do func(lyceum.Tx, t
 func (s *Service) Complete(
 	ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID, lecture lyceum.LectureID,
 ) (time.Time, error) {
-	if by.Learner.Present {
-		if _, err := s.see(s.store.In(ctx, by.School), by, course); err != nil {
-			return time.Time{}, err
-		}
-	}
 	var at time.Time
 	err := s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
 		at = time.Time{} // this may run again
-		known, err := tx.Courses.Get(tx, course)
+		known, err := see(tx.View(), by, course, now)
 		if err != nil {
 			return err
 		}
@@ -197,6 +194,13 @@ func nextStep(
 	done, err := completed(tx.Tables, tx, user, course)
 	if _, complete := done[lecture]; err != nil || complete {
 		return 0, done, err
+	}
+	_, begun, err := tx.Progress.First(tx, progressIn(user, course))
+	if err == nil && !begun {
+		err = tx.Reserve(1, lyceum.LectureProgressSequence, lyceum.ProgressSequence)
+	}
+	if err != nil {
+		return 0, nil, err
 	}
 	id, err := tx.LectureProgress.NextID(tx)
 	if err != nil {

@@ -20,7 +20,7 @@ func (s *Service) Quizzes(
 	err := s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
 		var err error
 		if by.Learner.Present {
-			_, err = s.bareLecture(v, by, q.Lecture.Course, q.Lecture.ID)
+			_, err = bareLecture(v, by, q.Lecture.Course, q.Lecture.ID, s.clock())
 		} else {
 			_, err = lectureIn(v.Tables, v, q.Lecture)
 		}
@@ -40,7 +40,7 @@ func (s *Service) Quizzes(
 // OneQuiz returns a quiz of a lecture, if the viewer sees it. It fails with NotFound.
 func (s *Service) OneQuiz(ctx context.Context, by lyceum.By, q InLecture) (a AttachmentDetail, err error) {
 	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
-		a.Attachment, err = s.seenQuiz(v, by, q)
+		a.Attachment, err = seenQuiz(v, by, q, s.clock())
 		a.Course = q.Lecture.Course
 		return err
 	})

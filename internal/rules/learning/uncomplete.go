@@ -12,12 +12,12 @@ import (
 func (s *Service) Uncomplete(
 	ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID, lecture lyceum.LectureID,
 ) error {
-	if by.Learner.Present {
-		if _, err := s.see(s.store.In(ctx, by.School), by, course); err != nil {
-			return err
-		}
-	}
 	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
+		if by.Learner.Present {
+			if _, err := see(tx.View(), by, course, now); err != nil {
+				return err
+			}
+		}
 		lectures, err := tx.FindPublished(course)
 		if err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-var _ = define(&tables.Comments, noun[lyceum.CommentID, lyceum.Comment, lyceum.CommentFilter]{
+var comments = define(&tables.Comments, noun[lyceum.CommentID, lyceum.Comment, lyceum.CommentFilter]{
 	table:   table[lyceum.Comment]{name: "comments"},
 	entries: "comment",
 	key:     idKey("comment_id", func(c *lyceum.Comment) *lyceum.CommentID { return &c.ID }),
@@ -57,6 +57,18 @@ var _ = define(&tables.Comments, noun[lyceum.CommentID, lyceum.Comment, lyceum.C
 	after:   func(f lyceum.CommentFilter) lyceum.Opt[lyceum.CommentID] { return f.After },
 	byBytes: func(f lyceum.CommentFilter) bool { return !f.Whole },
 })
+
+// FindParent is one statement, because every reply asks for both.
+func (t *tx) FindParent(id lyceum.CommentID) (parent lyceum.Comment, inThread int64, err error) {
+	dest := append(comments.scan(&parent), scanInt(&inThread))
+	found, err := t.q.one("SELECT "+comments.of("c")+`, (SELECT count(*) FROM comments o
+		WHERE o.school_id = c.school_id AND o.thread_id = c.thread_id)
+		FROM comments c WHERE c.school_id = $1 AND c.comment_id = $2`, []any{int64(t.stamp.School), int64(id)}, dest...)
+	if err == nil && !found {
+		err = comments.missing(id)
+	}
+	return parent, inThread, err
+}
 
 func commentAttachments() column[lyceum.Comment] {
 	files := func(c *lyceum.Comment) *[]lyceum.CommentAttachment { return &c.Attachments }

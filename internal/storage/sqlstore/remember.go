@@ -147,6 +147,20 @@ func valuesOf(row []valueColumn) []any {
 	return values
 }
 
+// foundAny reports whether a query found a row, where it was asked before and nothing
+// that was written since can change that.
+func (g *group) foundAny(in scope, text string, args []any) (found, known bool) {
+	if g == nil || g.rehearsal != nil {
+		return false, false
+	}
+	of := statementOf(text)
+	a := g.answers.find(of, args)
+	if a == nil || !g.untouched(of, in) {
+		return false, false
+	}
+	return len(a.rows) > 0, true
+}
+
 // recall visits the rows with keys that are known, and returns the other keys.
 func (g *group) recall(in scope, school int64, keys, dest []any, visit func() error) (rest []any, err error) {
 	if g.rehearsal != nil {

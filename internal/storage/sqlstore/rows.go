@@ -177,13 +177,17 @@ func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) err
 	w := n.where(v.school, f)
 	r := n.reader()
 	defer n.done(r)
-	return v.public(v.q.eachIn(n.scope(w), "SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f), w.args,
-		r.dest, func() error {
-			if err := v.ctx.Err(); err != nil {
-				return err
-			}
-			return visit(&r.row)
-		}))
+	return v.public(v.q.eachIn(n.scope(w), n.all(v, f, w), w.args, r.dest, func() error {
+		if err := v.ctx.Err(); err != nil {
+			return err
+		}
+		return visit(&r.row)
+	}))
+}
+
+// all is the query of all rows that a filter passes.
+func (n *noun[ID, T, F]) all(v *view, f F, w *where) string {
+	return "SELECT " + n.list() + " FROM " + n.from(v, f) + w.String() + n.ordered(f)
 }
 
 func (n *noun[ID, T, F]) First(from lyceum.Source, f F) (row T, found bool, err error) {
@@ -445,7 +449,7 @@ func (n *noun[ID, T, F]) Delete(tx lyceum.Tx, id ID) error {
 	w.and("school_id = ?", int64(tx.School()))
 	w.and(n.key.name+" = ?", n.key.arg(id))
 	w.equals = []equal{{n.key.name, w.args[1:]}}
-	deleted, err := n.clear(txOf(tx), w)
+	deleted, err := n.clear(txOf(tx), w, n.byKey)
 	if err == nil && deleted == 0 {
 		err = n.missing(id)
 	}
@@ -453,13 +457,18 @@ func (n *noun[ID, T, F]) Delete(tx lyceum.Tx, id ID) error {
 }
 
 func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
-	return n.clear(txOf(tx), n.where(tx.School(), f))
+	t, w := txOf(tx), n.where(tx.School(), f)
+	return n.clear(t, w, n.all(&t.view, f, w))
 }
 
-// clear deletes rows. It looks first whether there are any: most often there are none,
-// and a change need not wait for the answer to a query alone.
-func (n *noun[ID, T, F]) clear(t *tx, w *where) (deleted int, err error) {
-	there, err := t.q.oneIn(n.scope(w).partly(), "SELECT 1 FROM "+n.name+w.String()+" LIMIT 1", w.args, discard)
+// clear deletes rows that find is the query of. It looks first whether there are any,
+// unless the change has asked for them: most often there are none, and a change need not
+// wait for the answer to a query alone.
+func (n *noun[ID, T, F]) clear(t *tx, w *where, find string) (deleted int, err error) {
+	there, known := t.q.group.foundAny(n.scope(w), find, w.args)
+	if !known {
+		there, err = t.q.oneIn(n.scope(w).partly(), "SELECT 1 FROM "+n.name+w.String()+" LIMIT 1", w.args, discard)
+	}
 	if err != nil || !there {
 		return 0, err
 	}
