@@ -10,6 +10,7 @@ import (
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 )
 
 type importCommand struct {
@@ -33,6 +34,11 @@ type importCommand struct {
 // index once for several rows, few enough to keep others waiting shortly.
 const batchSize = 5000
 
+// importCache is how many KiB of a SQLite file each connection of an import keeps. An
+// import meets most pages of an index only once in a batch, so a larger cache costs
+// memory and saves little time.
+const importCache = 10 << 10
+
 // importActor is how the journal names what an import does.
 const importActor = "import"
 
@@ -53,7 +59,10 @@ before others refer to them.`
 
 // Run imports the file.
 func (c *importCommand) Run(p *program) (err error) {
-	store, err := c.existing(p)
+	if err := c.exists(); err != nil {
+		return err
+	}
+	store, err := c.openWith(p, sqlstore.Options{Log: p.log, Cache: importCache})
 	if err != nil {
 		return err
 	}

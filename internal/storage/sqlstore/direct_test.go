@@ -203,3 +203,32 @@ func TestReadersClose(t *testing.T) {
 		t.Errorf("%d connections are open", n)
 	}
 }
+
+// TestCache: a connection that reads and the one that writes keep as much as was asked for.
+func TestCache(t *testing.T) {
+	for cache, want := range map[int]int64{0: -32768, 4096: -4096} {
+		store, err := Open(t.Context(), t.TempDir(), Options{Cache: cache})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		written, err := store.writes.writer.open(store.writes.trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := store.reads.direct.open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer read.close()
+		for name, d := range map[string]*direct{"writer": written, "reader": read} {
+			var got anything
+			if err := d.each("PRAGMA cache_size", nil, []any{&got}, func() error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if got.value != want {
+				t.Errorf("Cache %d: the %s has %v, want %d", cache, name, got.value, want)
+			}
+		}
+	}
+}

@@ -68,6 +68,9 @@ type Options struct {
 	// Trace is told the text of every statement before it runs, by any number
 	// of goroutines at once.
 	Trace func(text string)
+	// Cache is how many KiB of a SQLite file a connection keeps; 0 is 32,768. Its pages
+	// take up to twice that in memory.
+	Cache int
 	// Patience is how long a write waits for its turn, and then again how long
 	// the database may take over it; 0 is 10 s. A lock in PostgreSQL is waited
 	// for a quarter of it.
@@ -98,7 +101,7 @@ func OpenFile(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := &files{path: path}
+	of := &files{path: path, cache: "cache_size = -" + strconv.Itoa(cmp.Or(o.Cache, defaultCache))}
 	own := "_txlock=immediate"
 	if before.Size() == 0 {
 		// How space is given back is chosen when the file is made.
@@ -143,9 +146,8 @@ func writable(path string) (os.FileInfo, error) {
 // a long reading may have let it grow far beyond them.
 const logLimit = "67108864"
 
-// cacheSize is how much of a SQLite file a connection keeps, in the words of its
-// pragma.
-const cacheSize = "-32768"
+// defaultCache is how many KiB of a SQLite file a connection keeps.
+const defaultCache = 32 << 10
 
 // busyTimeout is how long SQLite waits for another process.
 const busyTimeout = 10 * time.Second
@@ -163,7 +165,6 @@ func sqlitePragmas(synchronous Synchronous) [][2]string {
 		{"temp_store", "memory"},
 		{"wal_autocheckpoint", "8000"},
 		{"secure_delete", "1"},
-		{"cache_size", cacheSize},
 		{"journal_size_limit", logLimit},
 	}
 }
@@ -173,6 +174,7 @@ func sqliteDSN(path string, synchronous Synchronous, more string) string {
 	for _, pragma := range sqlitePragmas(synchronous) {
 		query.WriteString("_pragma=" + pragma[0] + "(" + pragma[1] + ")&")
 	}
+	query.WriteString("_pragma=cache_size(-" + strconv.Itoa(defaultCache) + ")&")
 	return fileDSN(path, query.String()+more)
 }
 
@@ -289,6 +291,7 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 		for _, pragma := range sqlitePragmas(o.Synchronous) {
 			s.writes.writer.pragmas = append(s.writes.writer.pragmas, pragma[0]+" = "+pragma[1])
 		}
+		s.writes.writer.pragmas = append(s.writes.writer.pragmas, of.cache)
 	}
 	if err := s.migrate(ctx, &o); err != nil {
 		return nil, errors.Join(err, s.closePools())

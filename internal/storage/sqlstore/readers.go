@@ -168,8 +168,7 @@ func (r *readers) another() (*readConn, error) {
 }
 
 func (r *readers) open() (*direct, error) {
-	return openDirect(r.files, r.trace, sqlite.OpenReadOnly, "query_only = 1", "temp_store = memory",
-		"cache_size = "+cacheSize)
+	return openDirect(r.files, r.trace, sqlite.OpenReadOnly, "query_only = 1", "temp_store = memory", r.files.cache)
 }
 
 func (r *readers) give(d *readConn) {
