@@ -37,6 +37,8 @@ type group struct {
 	saved   bool             // the change has a savepoint
 	settled bool             // some of the books are in the database
 	broken  error            // why the transaction is lost for all
+
+	inserted map[string]int // rows, by table
 }
 
 const (
@@ -47,7 +49,7 @@ const (
 )
 
 func newGroup(q *session, shared, alone bool) *group {
-	g := &group{session: q, shared: shared, alone: alone, answers: answers{}}
+	g := &group{session: q, shared: shared, alone: alone, answers: answers{}, inserted: map[string]int{}}
 	g.reset()
 	q.group = g
 	return g
@@ -294,6 +296,7 @@ func (g *group) writeBatch(rows []edit) error {
 func (g *group) insert(table, columns string, rows [][]any, rest string) error {
 	for len(rows) > 0 {
 		n := g.session.pool.insertsAtOnce(len(rows))
+		g.inserted[table] += n
 		text, args, err := g.session.pool.insertion(table, columns, rows[:n])
 		if err == nil {
 			err = g.later(text+rest, args...)

@@ -30,17 +30,18 @@ type Store struct {
 	log     *slog.Logger
 	files   *files // of SQLite; nil with PostgreSQL
 
-	tallies   *tallies // of PostgreSQL; nil with SQLite
-	condition condition
-	lists     listIndex
-	contents  contents
-	watch     watch
-	seen      sync.Map // lyceum.SchoolID -> *atomic.Int64: the last entry that is known to be on disk
-	patience  time.Duration
-	clock     func() time.Time
-	closing   chan struct{}
-	closeOnce sync.Once
-	writers   sync.WaitGroup
+	tallies    *tallies // of PostgreSQL; nil with SQLite
+	statistics statistics
+	condition  condition
+	lists      listIndex
+	contents   contents
+	watch      watch
+	seen       sync.Map // lyceum.SchoolID -> *atomic.Int64: the last entry that is known to be on disk
+	patience   time.Duration
+	clock      func() time.Time
+	closing    chan struct{}
+	closeOnce  sync.Once
+	writers    sync.WaitGroup
 }
 
 var _ lyceum.Store = (*Store)(nil)

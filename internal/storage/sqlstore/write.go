@@ -165,9 +165,10 @@ func (s *Store) commit(l *lane, group []*change) {
 // changes it has begun. An error is one of the whole transaction; what a single
 // change returned is its result.
 func (s *Store) try(ctx context.Context, members []*change, alone bool) (begun int, err error) {
-	kept := false
+	kept, inserted := false, map[string]int(nil)
 	err = s.writes.change(ctx, func(q *session) (_ bool, err error) {
 		g := newGroup(q, len(members) > 1, alone)
+		inserted = g.inserted
 		done := false
 		if s.dialect.pipelined && g.shared && !alone {
 			if begun, done, err = s.rehearse(g, members); err != nil {
@@ -193,6 +194,7 @@ func (s *Store) try(ctx context.Context, members []*change, alone bool) (begun i
 	}
 	if kept && err == nil {
 		s.noteRoom()
+		s.grown(inserted)
 	}
 	return begun, err
 }
