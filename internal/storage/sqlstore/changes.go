@@ -190,13 +190,19 @@ func findEntries(
 		"SELECT r.number, r.at, r.actor, r.type, " + noObject + ", r.last, r.object_ids FROM (" + s.text(w, school) + ") r"
 	var r entryRun
 	dest := append(optional(scanEntry(&e)), optional([]any{scanInt(&r.last), scanBytes(&r.ids)})...)
+	folded, through := 0, int64(0) // of how many entries of runs this is the last
 	err := q.each(text, w.args, dest, func() error {
 		all := []lyceum.Entry{e}
 		if r.last > 0 {
 			r.Entry = e
-			var err error
-			if all, err = s.entries(&r); err != nil {
-				return err
+			if all = nil; folded < f.Limit || e.Number < through { // otherwise the page ends before the run
+				var err error
+				if all, err = s.entries(&r); err != nil {
+					return err
+				}
+			}
+			if folded += len(all); len(all) > 0 {
+				through = max(through, all[len(all)-1].Number)
 			}
 		}
 		for i := range all {
