@@ -1,10 +1,6 @@
 package sqlstore
 
-import (
-	"fmt"
-	"slices"
-	"strconv"
-)
+import "slices"
 
 // answers are rows of queries, as they were before the first change of a group.
 type answers map[asked]*answer
@@ -59,19 +55,7 @@ func (a answers) keep(found *answer) {
 }
 
 func askedOf(of *statement, args []any) asked {
-	b := make([]byte, 0, 64)
-	for _, arg := range args {
-		b = append(b, 0)
-		switch v := arg.(type) {
-		case int64:
-			b = strconv.AppendInt(b, v, 10)
-		case string:
-			b = strconv.AppendQuote(b, v)
-		default:
-			b = fmt.Appendf(b, "%T %v", v, v)
-		}
-	}
-	return asked{of, string(b)}
+	return asked{of, string(appendArgs(make([]byte, 0, 64), args...))}
 }
 
 // each visits the rows.
