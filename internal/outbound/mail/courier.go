@@ -61,10 +61,11 @@ func (c *Courier) Failed() int64 { return c.failed.Load() }
 func (c *Courier) Run(ctx context.Context) {
 	c.room, c.freed = make(chan struct{}, mostSending), make(chan struct{}, 1)
 	sends, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
 	c.claims.Renew = c.Emails.Renew
 	c.claims.Note = func(ctx context.Context, err error) { c.note(ctx, "renew claims of emails", err) }
-	go c.claims.Keep(sends)
+	var keeping sync.WaitGroup
+	keeping.Go(func() { c.claims.Keep(sends) })
+	defer func() { stop(); keeping.Wait() }()
 	for ctx.Err() == nil {
 		changed := c.Changed() // before looking: what comes after is not missed
 		c.round(ctx, sends)

@@ -84,9 +84,9 @@ func (c *Courier) Failed() int64 { return c.failed.Load() }
 func (c *Courier) Run(ctx context.Context) {
 	c.begin()
 	sends, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	go c.claims.Keep(sends)
-	var dispatching sync.WaitGroup
+	var keeping, dispatching sync.WaitGroup
+	keeping.Go(func() { c.claims.Keep(sends) })
+	defer func() { stop(); keeping.Wait() }()
 	dispatching.Go(func() { c.dispatchAll(ctx) })
 	for ctx.Err() == nil {
 		c.turn.RLock()
@@ -244,21 +244,25 @@ func (c *Courier) take(ctx, sends context.Context, hook lyceum.DueWebhook, p *pa
 	c.work.Go(func() {
 		for p != nil {
 			begin := time.Now()
-			c.deliver(sends, p)
-			p = c.next(ctx, hook, time.Since(begin))
+			c.deliver(ctx, sends, p)
+			p = c.next(hook, time.Since(begin))
 		}
 	})
 }
 
-// deliver sends a parcel and keeps what became of it.
-func (c *Courier) deliver(ctx context.Context, p *parcel) {
+// deliver sends a parcel and keeps what became of it. Where it does not, it is due again
+// when its claim is over: a courier that stops leaves those that waited to others.
+func (c *Courier) deliver(ctx, sends context.Context, p *parcel) {
 	p.Lock()
 	sent := p.Value
 	p.Unlock()
 	defer c.claims.Done(parcelKey{sent.School, sent.ID})
-	o := c.send(ctx, c.Sender, &sent, time.Now())
 	if ctx.Err() != nil {
-		return // it is due again when its claim is over
+		return
+	}
+	o := c.send(sends, c.Sender, &sent, time.Now())
+	if sends.Err() != nil {
+		return
 	}
 	if o.Delivered {
 		c.delivered.Add(1)
@@ -267,21 +271,17 @@ func (c *Courier) deliver(ctx context.Context, p *parcel) {
 	}
 	p.Lock()
 	defer p.Unlock()
-	c.note(ctx, "save the outcome of a delivery", c.Events.Report(ctx, &p.Value, o))
+	c.note(sends, "save the outcome of a delivery", c.Events.Report(sends, &p.Value, o))
 }
 
 // next ends one message to a webhook, which took so long, and returns the next one that
-// waits, if there is one. A courier that stops leaves those that wait to others.
-func (c *Courier) next(ctx context.Context, hook lyceum.DueWebhook, took time.Duration) *parcel {
+// waits, if there is one.
+func (c *Courier) next(hook lyceum.DueWebhook, took time.Duration) *parcel {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := c.lines[hook]
 	c.total--
 	l.quick = took <= quick
-	if ctx.Err() != nil {
-		c.total -= len(l.waiting)
-		l.waiting = nil
-	}
 	if len(l.waiting) <= perWebhook {
 		c.awake()
 	}

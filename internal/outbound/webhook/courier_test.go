@@ -359,15 +359,61 @@ func TestSeveralCouriersShareTheWork(t *testing.T) {
 	}
 }
 
+// sendingSlowly is a school with a sale to tell a receiver of that does not answer before
+// release is closed.
+func sendingSlowly(t *testing.T) (p *post, to *receiver, w events.WithSecret, release chan struct{}) {
+	t.Helper()
+	p, release = newPost(t, openStore(t)), make(chan struct{})
+	to = newReceiver(t, func(http.ResponseWriter, *http.Request) { <-release })
+	w = p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
+	p.sell(t)
+	return p, to, w, release
+}
+
+// TestR17_StoppedCourierLeavesWhatWaits: what a courier that stops had claimed ahead is
+// sent once its claims are over, also by the same one.
+func TestR17_StoppedCourierLeavesWhatWaits(t *testing.T) {
+	t.Parallel()
+	p := newPost(t, openStore(t))
+	to := newReceiver(t, nil)
+	w := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
+	const sold = perWebhook + 8
+	for range sold {
+		p.sell(t)
+	}
+	p.courier.begin()
+	p.courier.dispatch(t.Context())
+	p.courier.lines[lyceum.DueWebhook{School: p.school, Webhook: w.ID}] = &line{quick: true}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	due, err := p.events.Due(t.Context())
+	if err != nil || len(due) != 1 {
+		t.Fatal(due, err)
+	}
+	parcels, err := p.events.Claim(t.Context(), due[0], p.courier.room(due[0]))
+	if err != nil || len(parcels) != sold {
+		t.Fatal(len(parcels), err)
+	}
+	for i := range parcels {
+		held := p.courier.claims.Hold(parcelKey{parcels[i].School, parcels[i].ID}, parcels[i])
+		p.courier.take(stopped, t.Context(), due[0], held)
+	}
+	p.courier.work.Wait()
+	if came := to.letters(); len(came) > 0 || p.courier.total != 0 {
+		t.Errorf("a courier that stops sent %d, and counts %d under way", len(came), p.courier.total)
+	}
+	p.clock.Pass(2 * lyceum.ClaimLifetime)
+	p.rounds(t)
+	if came := to.letters(); len(came) != sold {
+		t.Errorf("%d came afterwards, want %d", len(came), sold)
+	}
+}
+
 // TestR17_AClaimIsRenewed: while a process lives, no other one sends what it is sending,
 // however long the receiver takes.
 func TestR17_AClaimIsRenewed(t *testing.T) {
 	t.Parallel()
-	p := newPost(t, openStore(t))
-	release := make(chan struct{})
-	to := newReceiver(t, func(http.ResponseWriter, *http.Request) { <-release })
-	w := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
-	p.sell(t)
+	p, to, w, release := sendingSlowly(t)
 	other := newPostAt(p.store, p.clock)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -406,11 +452,7 @@ func TestR17_AClaimIsRenewed(t *testing.T) {
 // and claims the delivery again, goes on sending it and sends it once.
 func TestR17_AClaimThatEndedIsTakenUpAgain(t *testing.T) {
 	t.Parallel()
-	p := newPost(t, openStore(t))
-	release := make(chan struct{})
-	to := newReceiver(t, func(http.ResponseWriter, *http.Request) { <-release })
-	w := p.hook(t, events.WebhookForm{URL: to.URL, Events: []string{"Sale.created"}})
-	p.sell(t)
+	p, to, w, release := sendingSlowly(t)
 	p.courier.begin()
 	p.courier.dispatch(t.Context())
 	for range 2 {

@@ -168,7 +168,12 @@ func findEntries(
 	}
 	oneOf(w, "event", f.Names)
 	oneOf(w, "type", f.Types)
-	tail := from + w.String() + " ORDER BY number LIMIT " + w.arg(int64(f.Limit))
+	runs = runs && !f.Events && len(f.Names) == 0
+	limit := inText(f.Limit)
+	if !runs {
+		limit = w.arg(int64(f.Limit))
+	}
+	tail := from + w.String() + " ORDER BY number LIMIT " + limit
 	text := "SELECT " + entryColumns + tail
 	if f.Events && len(f.Names) > 0 && len(f.Types) == 0 { // the index has all that is looked at of those passed over
 		text = "SELECT " + entryColumns + " FROM journal WHERE school_id = " + w.arg(int64(school)) +
@@ -176,7 +181,7 @@ func findEntries(
 	}
 	found := make([]lyceum.ChangeRecord, 0, max(0, min(int64(f.Limit), last-f.After)))
 	var e lyceum.Entry
-	if !runs || f.Events || len(f.Names) > 0 {
+	if !runs {
 		err := q.each(text, w.args, scanEntry(&e),
 			func() error { found = append(found, lyceum.ChangeRecord{Entry: e}); return nil })
 		return found, err

@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lyceum-school/lyceum"
@@ -174,6 +176,11 @@ type runSearch struct {
 	object    lyceum.Opt[int32] // the only one wanted
 }
 
+// inText is a limit of at least n for a subquery. It is part of the text, since SQLite
+// plans a query again whenever such a limit is bound, and a power of two, so that there are
+// few texts.
+func inText(n int) string { return strconv.Itoa(1 << bits.Len(uint(n-1))) }
+
 // text gives the query for the runs, of the arguments of w and of its own.
 func (s *runSearch) text(w *where, school lyceum.SchoolID) string {
 	own := &where{args: w.args}
@@ -186,7 +193,7 @@ func (s *runSearch) text(w *where, school lyceum.SchoolID) string {
 		order += " DESC"
 	}
 	if !s.object.Present { // the first and the last run may have a single entry between low and high
-		order += " LIMIT " + own.arg(int64(s.limit/leastRun+2))
+		order += " LIMIT " + inText(s.limit/leastRun+2)
 	}
 	w.args = own.args
 	return "SELECT " + runColumns + " FROM journal_runs" + own.String() + order

@@ -123,9 +123,9 @@ func (r *ranking) upward() string {
 }
 
 // page is what the rows of a page are read from. They may be few among those that pass
-// the other conditions, which SQLite does not look at before it has them: the limit, which
-// is never reached, sees to that. SQLite would prepare the statement anew each time a limit
-// is bound, so it stands in the text, which says anyway how many ids there are.
+// the other conditions, and the limit, which is never reached, keeps SQLite from looking
+// at those first. The limit is part of the text: SQLite would plan the query again
+// whenever it was bound.
 //
 // Of a list by id, the rows of the list from the first to the last of a page are the page;
 // where they lie close together they are read in one walk.

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"fmt"
-	"math/bits"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -33,20 +32,14 @@ func renew[ID ~int32, T any](
 	}
 	var id ID
 	for due, ids := range together {
-		for len(ids) > 0 {
-			n := min(len(ids), readChunk)
-			args := append([]any{micros(until), int64(t.stamp.School), due}, ids[:n]...)
-			size := 1 << bits.Len(uint(n-1))
-			for len(args) < 3+size {
-				args = append(args, ids[n-1])
-			}
-			err := t.q.each("UPDATE "+table.name+" SET next_attempt_at = $1 WHERE school_id = $2 AND next_attempt_at = $3 AND "+
-				table.columns[0]+" IN "+placeholders(4, size)+" RETURNING "+table.columns[0],
-				args, []any{scanInt(&id)}, func() error { renewed = append(renewed, id); return nil })
-			if err != nil {
-				return nil, fmt.Errorf("renew claims of %s: %w", table.name, err)
-			}
-			ids = ids[n:]
+		err := eachChunk(t.stamp.School, ids, func(list string, args []any) error {
+			text := fmt.Sprintf("UPDATE %[1]s SET next_attempt_at = $%[2]d WHERE school_id = $1 AND next_attempt_at = $%[3]d "+
+				"AND %[4]s IN %[5]s RETURNING %[4]s", table.name, len(args)+1, len(args)+2, table.columns[0], list)
+			return t.q.each(text, append(args, micros(until), due), []any{scanInt(&id)},
+				func() error { renewed = append(renewed, id); return nil })
+		})
+		if err != nil {
+			return nil, fmt.Errorf("renew claims of %s: %w", table.name, err)
 		}
 	}
 	return renewed, nil

@@ -45,7 +45,8 @@ func runs(t *testing.T, store lyceum.Store) {
 		return entries
 	}
 	few := []lyceum.Entry{
-		{Type: lyceum.SaleCreated, ObjectID: 5, Event: lyceum.Some(lyceum.EnrollmentCreatedEvent)}, {Type: lyceum.TransactionCreated, ObjectID: 7},
+		{Type: lyceum.SaleCreated, ObjectID: 5, Event: lyceum.Some(lyceum.EnrollmentCreatedEvent)},
+		{Type: lyceum.TransactionCreated, ObjectID: 7},
 	}
 	write(1, "import", slices.Concat(same(lyceum.SaleCreated, 70), same(lyceum.TransactionCreated, 130), few)...)
 	write(2, "api_key:1", few...)
