@@ -15,6 +15,8 @@ type By struct {
 	// Key and Permissions are those of the API key that was shown, if one was.
 	Key         APIKeyID
 	Permissions Permissions
+	// V2 is set if version 2 was on for the school when the key was looked up.
+	V2 bool
 	// Staff is the role of Person, who is signed in or made the key. Both are empty
 	// where the school itself asks, as by an owner's key or a command.
 	Staff  StaffRole

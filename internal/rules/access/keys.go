@@ -100,10 +100,14 @@ func (k *Keys) look(
 	if err != nil {
 		return knownKey{}, err
 	}
+	settings, err := v.GetSchool()
+	if err != nil {
+		return knownKey{}, err
+	}
 	known := knownKey{
 		by: lyceum.By{
 			School: school, Actor: keyActor(key.ID), Key: key.ID, Permissions: key.Permissions, Staff: role,
-			Person: key.UserID.Value,
+			Person: key.UserID.Value, V2: !settings.V2Disabled,
 		},
 		until: now.Add(keyMemory), entry: entry,
 	}

@@ -18,8 +18,12 @@ type CourseDetail struct {
 }
 
 // OpenV2 refuses a school for which the second version of the interface is
-// switched off.
+// switched off: at once who is refused already, others once their key is looked up
+// again.
 func (s *Service) OpenV2(ctx context.Context, by lyceum.By) error {
+	if by.V2 {
+		return nil
+	}
 	school, err := s.store.In(ctx, by.School).GetSchool()
 	if err == nil && school.V2Disabled {
 		return lyceum.Errorf(

@@ -15,6 +15,13 @@ type books struct {
 	kept    map[string]int64 // counters, as far as they were asked for, as the database has them
 	added   map[string]int64 // what changes added since
 	entries []dated          // that the database does not have
+	told    []promise
+}
+
+// promise is a change that is told the number of its last entry, once that is known.
+type promise struct {
+	last *int64
+	of   int64 // the entries in books that changes added until then
 }
 
 // dated is an entry of a change.
@@ -42,12 +49,20 @@ func (g *group) counter(school lyceum.SchoolID, name string) (int64, error) {
 	return b.kept[name] + b.added[name], nil
 }
 
+// askedTogether are counters of which a change that asks for one asks for the others.
+var askedTogether = []string{
+	string(lyceum.EntitlementSequence), string(lyceum.EnrollmentSequence), string(lyceum.ProgressSequence),
+}
+
 // know reads the counters that were not asked for yet, and that of the journal, which
 // almost every change needs at its end.
 func (g *group) know(school lyceum.SchoolID, names ...string) error {
 	b := g.booksOf(school)
+	if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(askedTogether, name) }) {
+		names = slices.Concat(names, askedTogether)
+	}
 	args := []any{int64(school)}
-	for _, name := range slices.Concat(names, []string{journalCounter}) {
+	for _, name := range append(slices.Clip(names), journalCounter) {
 		if _, known := b.kept[name]; !known && !slices.Contains(args, any(name)) {
 			args = append(args, name)
 		}
@@ -72,24 +87,26 @@ func (g *group) know(school lyceum.SchoolID, names ...string) error {
 	return nil
 }
 
-// keep takes what a change added to counters, and its entries. It returns the number of
-// the last one; 0 without entries.
-func (g *group) keep(stamp lyceum.Stamp, added map[string]int64, entries []lyceum.Entry) (last int64, err error) {
+// keep takes what a change added to counters, and its entries. last gets the number of
+// the last one when the books are settled, and stays as it is without entries.
+func (g *group) keep(stamp lyceum.Stamp, added map[string]int64, entries []lyceum.Entry, last *int64) error {
 	b := g.booksOf(stamp.School)
-	if len(entries) > 0 {
-		if last, err = g.counter(stamp.School, journalCounter); err != nil {
-			return 0, err
+	if len(entries) > 0 && g.rehearsal != nil { // together with what else is asked
+		if err := g.know(stamp.School); err != nil {
+			return err
 		}
-		last += int64(len(entries))
 	}
 	for name, n := range added {
 		b.added[name] += n
 	}
-	b.added[journalCounter] += int64(len(entries))
 	for _, e := range entries {
 		b.entries = append(b.entries, dated{e, stamp})
 	}
-	return last, nil
+	if len(entries) > 0 {
+		b.added[journalCounter] += int64(len(entries))
+		b.told = append(b.told, promise{last, b.added[journalCounter]})
+	}
+	return nil
 }
 
 // ofBooks reports whether a statement names a table of the books.
@@ -132,25 +149,58 @@ func (g *group) settle() error {
 }
 
 func (g *group) settleSchool(b *books) error {
-	names := b.changed()
-	counters := make([][]any, len(names))
-	for i, name := range names {
-		counters[i] = []any{int64(b.school), name, b.added[name]}
-	}
-	err := g.insert("counters", "name, value", counters,
-		" ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value")
-	if err != nil {
+	if err := g.addCounters(b); err != nil {
 		return err
 	}
-	if err := g.append(b.school, b.kept[journalCounter], b.entries); err != nil {
+	first := b.kept[journalCounter]
+	if err := g.append(b.school, first, b.entries); err != nil {
 		return err
+	}
+	for _, p := range b.told {
+		*p.last = first + p.of
 	}
 	for name, n := range b.added {
 		if _, known := b.kept[name]; known {
 			b.kept[name] += n
 		}
 	}
-	b.added, b.entries = map[string]int64{}, nil
+	b.added, b.entries, b.told = map[string]int64{}, nil, nil
 	g.settled = true
 	return nil
+}
+
+// addCounters adds to counters, and learns that of the journal if it has entries and
+// nothing has asked for it yet.
+func (g *group) addCounters(b *books) error {
+	names := b.changed()
+	if at := slices.Index(names, journalCounter); at > 0 {
+		names = slices.Insert(slices.Delete(names, at, at+1), 0, journalCounter)
+	}
+	rows := make([][]any, len(names))
+	for i, name := range names {
+		rows[i] = []any{int64(b.school), name, b.added[name]}
+	}
+	const table, columns = "counters", "name, value"
+	const add = " ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value"
+	if _, known := b.kept[journalCounter]; !known && len(b.entries) > 0 {
+		n := g.session.pool.insertsAtOnce(len(rows))
+		text, args, err := g.session.pool.insertion(table, columns, rows[:n])
+		if err != nil {
+			return fmt.Errorf("insert %s: %w", table, err)
+		}
+		var name string
+		var value int64
+		dest := []any{scanText(&name), scanInt(&value)}
+		err = g.ask(text+add+" RETURNING name, value", args, dest, func() error {
+			if name == journalCounter {
+				b.kept[name] = value - b.added[name]
+			}
+			return nil
+		})
+		if err != nil {
+			return g.lose(err)
+		}
+		rows = rows[n:]
+	}
+	return g.insert(table, columns, rows, add)
 }

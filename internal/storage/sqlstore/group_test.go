@@ -177,8 +177,7 @@ func together(s *Store, school lyceum.SchoolID, deeds []*deed) {
 			if err != nil {
 				return err
 			}
-			d.last, err = t.finish()
-			return err
+			return t.finish(&d.last)
 		}}
 	}
 	for todo := group; len(todo) > 0; {

@@ -69,13 +69,14 @@ func (t *tx) NoteDetail(kind lyceum.EntryType, id int32, detail string) {
 	t.plain++
 }
 
-// finish hands the change's entries and what it counted to the group, and returns the
-// number of the last entry; 0 without entries. It comes last: a change that fails leaves
-// neither.
-func (t *tx) finish() (last int64, err error) {
-	last, err = t.q.group.keep(t.stamp, t.counts, t.entries)
+// finish hands the change's entries and what it counted to the group. By the end of the
+// group, last has the number of the last entry; 0 without entries. It comes last: a
+// change that fails leaves neither.
+func (t *tx) finish(last *int64) error {
+	*last = 0
+	err := t.q.group.keep(t.stamp, t.counts, t.entries, last)
 	t.counts, t.entries, t.plain = map[string]int64{}, nil, 0
-	return last, err
+	return err
 }
 
 // counter returns a counter as this change has it.

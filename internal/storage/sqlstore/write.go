@@ -35,12 +35,10 @@ func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx
 	var last int64
 	err := s.write(ctx, stamp.School, func(q *session) error {
 		t := s.newTx(q, stamp)
-		err := do(lyceum.Tx{Tables: &tables, Changes: t})
-		if err != nil {
+		if err := do(lyceum.Tx{Tables: &tables, Changes: t}); err != nil {
 			return err
 		}
-		last, err = t.finish()
-		return err
+		return t.finish(&last)
 	})
 	if err == nil && last > 0 {
 		s.noteReached(stamp.School, last)
@@ -389,11 +387,11 @@ func (s *Store) CreateSchool(ctx context.Context, school lyceum.School, actor st
 		}
 		t := s.newTx(q, lyceum.Stamp{School: school.ID, At: school.CreatedAt, Actor: actor})
 		t.Note(lyceum.SchoolCreated, int32(school.ID))
-		if _, err := t.finish(); err != nil {
+		var last int64 // nobody asks
+		if err := t.finish(&last); err != nil {
 			return err
 		}
-		_, err = all.finish() // which has no entries, so that it cannot fail
-		return err
+		return all.finish(&last) // which has no entries, so that it cannot fail
 	})
 	if err != nil {
 		return lyceum.School{}, err
