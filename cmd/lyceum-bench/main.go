@@ -135,13 +135,13 @@ func run(ctx context.Context) error {
 		"start": measureStart, "lists": measureLists, "index": measureIndex, "import": measureImport,
 		"writes": measureWrites, "oauth": measureOAuth, "learning": measureLearning, "journal": measureJournal,
 		"turns": measureTurns, "memory": measureMemory, "kept": measureKept, "files": measureFiles, "upgrade": measureUpgrade,
-		"bundle": measureBundle, "reports": measureReports, "sales": measureSelling,
+		"bundle": measureBundle, "reports": measureReports, "sales": measureSelling, "listindex": measureListIndex,
 	}
 	for _, part := range s.parts {
 		measure, ok := measures[part]
 		if !ok {
 			return fmt.Errorf("-parts takes start, lists, index, import, writes, oauth, learning, journal, "+
-				"turns, memory, kept, files, upgrade, bundle, reports and sales, not %q", part)
+				"turns, memory, kept, files, upgrade, bundle, reports, sales and listindex, not %q", part)
 		}
 		if err := measure(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", part, err)

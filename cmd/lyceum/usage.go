@@ -121,7 +121,7 @@ var tableGroups = []struct {
 	}},
 	{"journal", []string{"journal", "journal_runs", "cursors", "counters"}},
 	{"events", []string{"event_payloads"}},
-	{"deliveries", []string{"webhooks", "webhook_events", "webhook_usage"}},
+	{"deliveries", []string{"webhooks", "webhook_events", "webhook_usage", "delivery_changes"}},
 	{"attempts", []string{"webhook_attempts"}},
 	{"answers", []string{"answers"}},
 	{"access", []string{

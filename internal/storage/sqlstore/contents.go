@@ -46,7 +46,7 @@ func (v *view) keeps() bool {
 // journalMark returns how far the journal has come at the moment of the view.
 func (v *view) journalMark() (mark, error) {
 	if v.marked == nil {
-		m, err := readMark(v.q, v.school)
+		m, err := readMark(v.q, v.school, markText)
 		if err != nil {
 			return mark{}, err
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 var deliveries = define(&tables.Deliveries, noun[lyceum.WebhookEventID, lyceum.WebhookEvent, lyceum.WebhookEventFilter]{
-	table:   table[lyceum.WebhookEvent]{name: "webhook_events"},
+	table:   table[lyceum.WebhookEvent]{name: "webhook_events", changed: touchSaved},
 	entries: "webhook_event",
 	what:    "delivery",
 	key:     idKey("webhook_event_id", func(e *lyceum.WebhookEvent) *lyceum.WebhookEventID { return &e.ID }),
@@ -51,7 +51,17 @@ var deliveries = define(&tables.Deliveries, noun[lyceum.WebhookEventID, lyceum.W
 		}
 		return "webhook_event_id"
 	},
+	indexed: func(f lyceum.WebhookEventFilter) (follow, bool) {
+		states := f.State.Present || f.StatusFrom.Present || f.StatusUntil.Present
+		return follow{log: deliveryLog(states)}, true
+	},
 })
+
+func touchSaved(t *tx, old, row *lyceum.WebhookEvent) { t.touch(cmp.Or(row, old).ID, deliveryMoved) }
+
+func (t *tx) touch(id lyceum.WebhookEventID, what fate) {
+	t.q.group.touch(t.stamp.School, t.stamp.At, id, what)
+}
 
 // findDue goes from one webhook that something waits for to the next, whatever waits for
 // each. A webhook is one number there.
@@ -93,6 +103,7 @@ func (t *tx) CreateDeliveries(created []lyceum.WebhookEvent) error {
 				order = append(order, rest[i].Webhook)
 			}
 			counts[rest[i].Webhook]++
+			t.touch(rest[i].ID, deliveryMade)
 			delete(t.unused, ticket{lyceum.WebhookEventSequence, int32(rest[i].ID)})
 			args = append(append(args, int64(t.stamp.School)), deliveries.bind(&rest[i])...)
 		}
@@ -152,6 +163,7 @@ func (t *tx) UpdateDelivery(d lyceum.WebhookEvent) error {
 	if err != nil {
 		return fmt.Errorf("update delivery: %w", err)
 	}
+	t.touch(d.ID, deliverySettled)
 	return nil
 }
 
@@ -159,11 +171,13 @@ func (t *tx) UpdateDelivery(d lyceum.WebhookEvent) error {
 const cancelSize = 500
 
 func (t *tx) CancelDeliveries(webhook lyceum.WebhookID) error {
-	err := t.q.exec(`UPDATE webhook_events SET state = 'failed', response_status = 410, next_attempt_at = NULL
+	var id lyceum.WebhookEventID
+	err := t.q.each(`UPDATE webhook_events SET state = 'failed', response_status = 410, next_attempt_at = NULL
 		WHERE school_id = $1 AND webhook_event_id IN (
 		SELECT webhook_event_id FROM webhook_events WHERE school_id = $2 AND webhook_id = $3
-		AND next_attempt_at IS NOT NULL ORDER BY next_attempt_at LIMIT $4)`,
-		int64(t.stamp.School), int64(t.stamp.School), int64(webhook), int64(cancelSize))
+		AND next_attempt_at IS NOT NULL ORDER BY next_attempt_at LIMIT $4) RETURNING webhook_event_id`,
+		[]any{int64(t.stamp.School), int64(t.stamp.School), int64(webhook), int64(cancelSize)}, []any{scanInt(&id)},
+		func() error { t.touch(id, deliverySettled); return nil })
 	if err != nil {
 		return fmt.Errorf("cancel deliveries: %w", err)
 	}
@@ -192,7 +206,7 @@ func (t *tx) ReplayDeliveries(
 		" WHERE school_id = "+school+" AND webhook_event_id IN (SELECT webhook_event_id FROM webhook_events"+
 		w.String()+" ORDER BY created_at, webhook_event_id LIMIT "+w.arg(int64(limit))+
 		") RETURNING "+deliveries.list(), w.args, deliveries.scan(&row),
-		func() error { found = append(found, row); return nil })
+		func() error { t.touch(row.ID, deliverySettled); found = append(found, row); return nil })
 	if err != nil {
 		return nil, fmt.Errorf("replay deliveries: %w", err)
 	}

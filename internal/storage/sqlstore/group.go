@@ -39,6 +39,7 @@ type group struct {
 	broken  error            // why the transaction is lost for all
 
 	inserted map[string]int // rows, by table
+	touched  map[lyceum.SchoolID]*touched
 }
 
 const (
@@ -58,7 +59,7 @@ func newGroup(q *session, shared, alone bool) *group {
 // reset forgets what changes did.
 func (g *group) reset() {
 	g.schools, g.of = map[lyceum.SchoolID]*books{}, map[string][]int{}
-	g.log, g.flushed, g.mark, g.saved, g.settled = nil, 0, 0, false, false
+	g.log, g.flushed, g.mark, g.saved, g.settled, g.touched = nil, 0, 0, false, false, nil
 }
 
 // lostError tells that changes cannot run together as they did.
@@ -323,6 +324,9 @@ func (g *group) close() error {
 	err := g.flush(len(g.log))
 	if err == nil {
 		err = g.settle()
+	}
+	if err == nil {
+		err = g.keepTouched()
 	}
 	if g.broken != nil {
 		return g.broken

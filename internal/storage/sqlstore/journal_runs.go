@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"database/sql"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -120,14 +119,13 @@ func (g *group) appendSingles(school lyceum.SchoolID, number int64, entries []da
 
 // packIDs writes the ids of objects, each as its difference to the one before.
 func packIDs(entries []dated) []byte {
-	packed := make([]byte, 0, 2*len(entries))
-	last := int32(0)
-	for i := range entries {
-		id := entries[i].ObjectID
-		packed = binary.AppendVarint(packed, int64(id)-int64(last))
-		last = id
-	}
-	return packed
+	return packDeltas(func(yield func(int64) bool) {
+		for i := range entries {
+			if !yield(int64(entries[i].ObjectID)) {
+				return
+			}
+		}
+	})
 }
 
 var errRun = errors.New("a run of journal entries is damaged")
@@ -138,16 +136,14 @@ func (r *entryRun) entries() ([]lyceum.Entry, error) {
 		return nil, errRun
 	}
 	entries := make([]lyceum.Entry, 0, r.last-r.Number+1)
-	id := int64(0)
-	for rest := r.ids; len(rest) > 0; {
-		by, size := binary.Varint(rest)
-		if id += by; size <= 0 || id < 0 || id > lyceum.MaxID {
+	for id, well := range deltas(r.ids) {
+		if !well || id < 0 || id > lyceum.MaxID {
 			return nil, errRun
 		}
 		e := r.Entry
 		e.Number += int64(len(entries))
 		e.ObjectID = int32(id)
-		entries, rest = append(entries, e), rest[size:]
+		entries = append(entries, e)
 	}
 	if int64(len(entries)) != r.last-r.Number+1 {
 		return nil, errRun

@@ -23,6 +23,7 @@ type listIndex struct {
 	after  int64           // indexAfter
 	least  int64           // indexRows
 	soon   time.Duration   // indexTime
+	eager  bool            // a list is made for the first page that is asked for; tests
 	ctx    context.Context //nolint:containedctx // ends what is being made when the store closes
 	stop   context.CancelFunc
 	work   sync.WaitGroup
@@ -203,7 +204,8 @@ type indexedList struct {
 
 func (l *indexedList) bytes() int64 { return 4*l.rows.Load() + listBytes }
 
-// mark is how far a journal has come: the number of its last entry, and when that was.
+// mark is how far a journal, or another log, has come: the number of its last entry, and
+// when that was.
 type mark struct{ number, at int64 }
 
 // markText reads the mark of a school, which is $1. The last entry is alone or ends a run.
@@ -216,8 +218,8 @@ const (
 
 func (m *mark) scan() []any { return []any{scanInt(&m.number), scanInt(&m.at)} }
 
-func readMark(q *session, school lyceum.SchoolID) (m mark, err error) {
-	_, err = q.one("SELECT "+markText, []any{int64(school)}, m.scan()...)
+func readMark(q *session, school lyceum.SchoolID, text string) (m mark, err error) {
+	_, err = q.one("SELECT "+text, []any{int64(school)}, m.scan()...)
 	return m, err
 }
 
@@ -266,6 +268,10 @@ func (v *view) indexed(
 	}
 	x := &v.store.lists
 	l := x.find(v.school, r)
+	if l == nil && x.eager {
+		x.build(v.school, r.name(v.school), r)
+		l = x.find(v.school, r)
+	}
 	if l == nil {
 		return 0, false, nil
 	}

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -46,6 +47,56 @@ func BenchmarkUsers(b *testing.B) {
 				if err != nil || len(l.Rows) != 20 {
 					b.Fatal(len(l.Rows), err)
 				}
+			}
+		})
+	}
+}
+
+// BenchmarkDeliveries reads pages of 20 deliveries of a webhook that has 120,000.
+func BenchmarkDeliveries(b *testing.B) {
+	for name, open := range map[string]func() (*Store, error){
+		"SQLite":     func() (*Store, error) { return Open(b.Context(), b.TempDir(), Options{Synchronous: Off}) },
+		"PostgreSQL": func() (*Store, error) { return OpenPostgres(b.Context(), storetest.Postgres(b), Options{}) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			s, err := open()
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			school := storetest.MakeSchool(b, s)
+			made := make([]lyceum.WebhookEvent, 120_000)
+			for i := range made {
+				made[i] = lyceum.WebhookEvent{
+					ID: lyceum.WebhookEventID(i + 1), Webhook: 1, State: lyceum.DeliveryDelivered, ObjectType: "User", ObjectID: 1,
+					CreatedAt: storetest.Begin.Add(time.Duration(i) * time.Second),
+				}
+			}
+			storetest.Write(b, s, school, func(tx lyceum.Tx) error {
+				_, err := tx.Webhooks.Save(tx, lyceum.Webhook{ID: 1, State: lyceum.WebhookVerified, CreatedAt: storetest.Begin})
+				return errors.Join(err, tx.CreateDeliveries(made))
+			})
+			v := s.In(b.Context(), school)
+			for _, bb := range []struct {
+				name   string
+				memory int64
+				page   int32
+			}{{"first", 0, 1}, {"page 5000", 0, 5000}, {"first, indexed", 1 << 20, 1}, {"page 5000, indexed", 1 << 20, 5000}} {
+				b.Run(bb.name, func(b *testing.B) {
+					s.IndexLists(bb.memory)
+					f, p := lyceum.WebhookEventFilter{Webhook: 1, Newest: true}, lyceum.Page{Number: bb.page, Size: 20}
+					for range 2 { // the first has the index made
+						if l, err := v.Deliveries.List(v, f, p); err != nil || len(l.Rows) != 20 || l.Total != 120_000 {
+							b.Fatal(l.Total, err)
+						}
+						s.lists.work.Wait()
+					}
+					for b.Loop() {
+						if _, err := v.Deliveries.List(v, f, p); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
 			}
 		})
 	}

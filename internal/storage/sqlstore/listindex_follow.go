@@ -11,7 +11,7 @@ var errNoIndexRoom = errors.New("its rows need more memory than --index-memory l
 
 // fill makes the list as it is at the moment of a session.
 func (l *indexedList) fill(q *session, memory int64) (err error) {
-	if l.mark, err = readMark(q, l.school); err != nil {
+	if l.mark, err = readMark(q, l.school, l.follow.mark()); err != nil {
 		return err
 	}
 	w := l.where(l.school, l.at)
@@ -48,7 +48,7 @@ func (l *indexedList) advance(q *session, at int64, moment bool) (bool, error) {
 		}
 		return false, nil
 	}
-	now, err := readMark(q, l.school)
+	now, err := readMark(q, l.school, l.follow.mark())
 	if err != nil || now == l.mark {
 		return err == nil, err
 	}
@@ -67,30 +67,16 @@ func (l *indexedList) advance(q *session, at int64, moment bool) (bool, error) {
 	return true, nil
 }
 
-// take changes the list by the entries of the journal up to a mark. It returns false
-// when the list must be made again.
+// take changes the list by what was changed up to a mark. It returns false when the list
+// must be made again.
 func (l *indexedList) take(q *session, now mark, at int64) (bool, error) {
-	known, err := markAt(q, l.school, l.mark.number)
-	if err != nil || known != l.mark { // another database took the place of this one
+	touched := l.journaled
+	if l.follow.log != nil {
+		touched = l.follow.log.touched
+	}
+	ids, moved, ok, err := touched(q, l.school, l.mark, now)
+	if err != nil || !ok {
 		return false, err
-	}
-	entries, err := findEntries(q, l.school,
-		lyceum.ChangeFilter{After: l.mark.number, Limit: maxBehind + 1, Types: l.types}, now.number, true)
-	if err != nil || len(entries) > maxBehind {
-		return false, err
-	}
-	ids, moved, others, ok := l.sort(entries)
-	if !ok {
-		return false, nil
-	}
-	var id int32
-	for noun, touched := range others {
-		moved = true
-		err := inChunks(q, l.follow.of[noun]+" IN ", l.school, int32Args(touched), []any{scanInt(&id)},
-			func() { ids = append(ids, id) })
-		if err != nil {
-			return false, err
-		}
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -103,6 +89,35 @@ func (l *indexedList) take(q *session, now mark, at int64) (bool, error) {
 	err = l.insert(q, ids, at)
 	l.rows.Store(int64(len(l.ids)))
 	return err == nil, err
+}
+
+// journaled is changeLog.touched of the journal.
+func (l *indexedList) journaled(
+	q *session, school lyceum.SchoolID, from, to mark,
+) (ids []int32, moved, ok bool, err error) {
+	known, err := markAt(q, school, from.number)
+	if err != nil || known != from { // another database took the place of this one
+		return nil, false, false, err
+	}
+	entries, err := findEntries(q, school,
+		lyceum.ChangeFilter{After: from.number, Limit: maxBehind + 1, Types: l.types}, to.number, true)
+	if err != nil || len(entries) > maxBehind {
+		return nil, false, false, err
+	}
+	ids, moved, others, ok := l.sort(entries)
+	if !ok {
+		return nil, false, false, nil
+	}
+	var id int32
+	for noun, touched := range others {
+		moved = true
+		err := inChunks(q, l.follow.of[noun]+" IN ", school, int32Args(touched), []any{scanInt(&id)},
+			func() { ids = append(ids, id) })
+		if err != nil {
+			return nil, false, false, err
+		}
+	}
+	return ids, moved, true, nil
 }
 
 // sort returns the ids of the rows that entries are about, whether any of them may be in

@@ -46,10 +46,11 @@ func pageIndexed[T any](
 	var err error
 	if slow {
 		listing.Total, done, err = v.indexed(r, p, func(q *session, s seat) (m mark, rows int, err error) {
-			if listing.Rows = make([]T, 0, len(s.ids)); len(s.ids) == 0 {
-				m, err = readMark(q, v.school)
+			if listing.Rows = nil; len(s.ids) == 0 {
+				m, err = readMark(q, v.school, r.follow.mark())
 				return m, 0, err
 			}
+			listing.Rows = make([]T, 0, len(s.ids))
 			text, args := phrase(s)
 			var row T
 			err = q.each(text, args, append(m.scan(), scan(&row)...), func() error {

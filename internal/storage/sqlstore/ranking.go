@@ -34,10 +34,32 @@ type follow struct {
 	// those of ids that stand after it.
 	of   map[string]string
 	ends []string // nouns any entry of which ends the list
+
+	log *changeLog // which is followed instead of the journal, if any
+}
+
+// changeLog has which rows were changed where the journal does not.
+type changeLog struct {
+	mark string // the query of the mark of a school, which is $1
+	// touched returns the ids of the rows that were changed between two marks, or more than
+	// maxBehind of them, and whether any may have been there before. It returns false
+	// when they are not known.
+	touched func(q *session, school lyceum.SchoolID, from, to mark) (ids []int32, moved, ok bool, err error)
+}
+
+// mark is the query of how far the list's changes have come.
+func (f *follow) mark() string {
+	if f.log != nil {
+		return f.log.mark
+	}
+	return markText
 }
 
 // types returns the types of entry that matter.
 func (f *follow) types() (types []lyceum.EntryType) {
+	if f.log != nil {
+		return nil
+	}
 	nouns := append([]string{f.rows}, f.ends...)
 	for noun := range f.of {
 		nouns = append(nouns, noun)

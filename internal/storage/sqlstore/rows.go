@@ -297,15 +297,16 @@ func (n *noun[ID, T, F]) listIndexed(
 ) (listing lyceum.Listing[T], done bool, err error) {
 	listing.Page = p
 	listing.Total, done, err = v.indexed(r, p, func(q *session, s seat) (m mark, rows int, err error) {
-		if listing.Rows = make([]T, 0, len(s.ids)); len(s.ids) == 0 {
-			m, err = readMark(q, v.school)
+		if listing.Rows = nil; len(s.ids) == 0 {
+			m, err = readMark(q, v.school, r.follow.mark())
 			return m, 0, err
 		}
+		listing.Rows = make([]T, 0, len(s.ids))
 		w := n.where(v.school, f)
 		page := r.page(w, s.ids)
 		read := n.reader()
 		defer n.done(read)
-		err = q.each("SELECT "+markText+", "+n.list()+" FROM "+page+w.String()+n.ordered(f), w.args,
+		err = q.each("SELECT "+r.follow.mark()+", "+n.list()+" FROM "+page+w.String()+n.ordered(f), w.args,
 			append(m.scan(), read.dest...), func() error {
 				listing.Rows = append(listing.Rows, read.row)
 				return nil

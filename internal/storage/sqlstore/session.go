@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -24,6 +25,7 @@ type pool struct {
 	statements sync.Map // text with $n -> *sql.Stmt
 	combined   sync.Map // text -> combined text, of PostgreSQL
 	types      columnTypes
+	noted      atomic.Int64 // groups that kept which deliveries they changed
 	trace      func(string)
 }
 

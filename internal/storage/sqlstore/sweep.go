@@ -25,6 +25,8 @@ type sweep struct {
 	key   []string
 	least []int64
 	spare string // condition on rows that have expired and go with a later sweep, if any
+	// swept is told of each deleted row, by the first column of its key; if anybody is.
+	swept func(g *group, school lyceum.SchoolID, at time.Time, id int32)
 }
 
 // sweeps are what is swept out, and what is counted for that.
@@ -63,6 +65,9 @@ func (d *dialect) sweeps(e lyceum.Expired) []sweep {
 			at:   "created_at", key: []string{"webhook_event_id"}, least: []int64{0},
 			spare: "EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.school_id = webhook_events.school_id " +
 				"AND a.webhook_event_id = webhook_events.webhook_event_id)",
+			swept: func(g *group, school lyceum.SchoolID, at time.Time, id int32) {
+				g.touch(school, at, lyceum.WebhookEventID(id), deliveryMoved)
+			},
 		},
 	}
 }
@@ -159,7 +164,13 @@ func (s *Store) sweepKeys(ctx context.Context, school lyceum.SchoolID, of *sweep
 				between.and("NOT " + of.spare)
 			}
 			err = s.write(ctx, school, func(q *session) error {
-				return q.exec("DELETE FROM "+of.table+between.String(), between.args...)
+				text := "DELETE FROM " + of.table + between.String()
+				if of.swept == nil {
+					return q.exec(text, between.args...)
+				}
+				var id int32
+				return q.each(text+" RETURNING "+of.key[0], between.args, []any{scanInt(&id)},
+					func() error { of.swept(q.group, school, s.clock(), id); return nil })
 			})
 		}
 		return n == sweepSize && (expired || last[0] < 0), err // tests are numbered downwards

@@ -990,3 +990,10 @@ CREATE TABLE journal_runs (
 	object_ids BLOB NOT NULL,
 	PRIMARY KEY (school_id, last)
 ) STRICT;
+CREATE TABLE delivery_changes (
+	school_id INTEGER NOT NULL,
+	number INTEGER NOT NULL,
+	at INTEGER NOT NULL,
+	notes BLOB NOT NULL,
+	PRIMARY KEY (school_id, number)
+) STRICT, WITHOUT ROWID;

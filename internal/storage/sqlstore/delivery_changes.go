@@ -1,0 +1,151 @@
+package sqlstore
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// The journal does not have what becomes of deliveries. For the indexes of their lists,
+// delivery_changes has which deliveries the last changes were about: a row for each group
+// of changes, and no more of them than an index reads to catch up.
+const (
+	keptChanges = 1024 // rows of a school that are not deleted
+	trimEvery   = 64   // one in so many groups deletes the rows before those
+)
+
+// fate is what was done to a delivery.
+type fate int64
+
+const (
+	deliveryMade    fate = iota
+	deliveryMoved        // or deleted
+	deliverySettled      // it is in its place, and something else has become of it
+	fates           = 4
+)
+
+// touched is which deliveries of a school a group changes, each times fates and with what
+// was done.
+type touched struct {
+	at    time.Time
+	notes []int64
+}
+
+// touch has a group keep that it changes a delivery. To do so in vain does no harm.
+func (g *group) touch(school lyceum.SchoolID, at time.Time, id lyceum.WebhookEventID, what fate) {
+	if g.touched == nil {
+		g.touched = map[lyceum.SchoolID]*touched{}
+	}
+	t := g.touched[school]
+	if t == nil {
+		t = &touched{}
+		g.touched[school] = t
+	}
+	t.at, t.notes = at, append(t.notes, int64(id)*fates+int64(what))
+}
+
+const (
+	insertChange = "INSERT INTO delivery_changes (school_id, number, at, notes) VALUES ($1, " +
+		"(SELECT COALESCE(max(d.number), 0) + 1 FROM delivery_changes d WHERE d.school_id = $1), $2, $3)"
+	trimChanges = "DELETE FROM delivery_changes WHERE school_id = $1 AND number <= " +
+		"(SELECT max(d.number) FROM delivery_changes d WHERE d.school_id = $1) - $2"
+)
+
+// keepTouched writes which deliveries were changed.
+func (g *group) keepTouched() error {
+	for _, school := range slices.Sorted(maps.Keys(g.touched)) {
+		t := g.touched[school]
+		err := g.later(insertChange, int64(school), micros(t.at), packDeltas(slices.Values(t.notes)))
+		if err == nil && g.session.pool.noted.Add(1)%trimEvery == 0 {
+			err = g.later(trimChanges, int64(school), int64(keptChanges))
+		}
+		if err != nil {
+			return fmt.Errorf("keep which deliveries were changed: %w", err)
+		}
+	}
+	g.touched = nil
+	return nil
+}
+
+// packDeltas writes numbers, each as its difference to the one before.
+func packDeltas(numbers iter.Seq[int64]) []byte {
+	var packed []byte
+	last := int64(0)
+	for n := range numbers {
+		packed = binary.AppendVarint(packed, n-last)
+		last = n
+	}
+	return packed
+}
+
+// deltas reads what packDeltas wrote. It gives false for what nobody wrote, and ends.
+func deltas(packed []byte) iter.Seq2[int64, bool] {
+	return func(yield func(int64, bool) bool) {
+		n := int64(0)
+		for len(packed) > 0 {
+			by, size := binary.Varint(packed)
+			if size <= 0 {
+				yield(0, false)
+				return
+			}
+			if n += by; !yield(n, true) {
+				return
+			}
+			packed = packed[size:]
+		}
+	}
+}
+
+// deliveryLog is where lists of deliveries are followed: those that depend on what became
+// of deliveries, or the others.
+func deliveryLog(states bool) *changeLog {
+	return &changeLog{
+		mark: "COALESCE((SELECT max(d.number) FROM delivery_changes d WHERE d.school_id = $1), 0), COALESCE((" +
+			"SELECT d.at FROM delivery_changes d WHERE d.school_id = $1 ORDER BY d.number DESC LIMIT 1), 0)",
+		touched: func(q *session, school lyceum.SchoolID, from, to mark) ([]int32, bool, bool, error) {
+			return touchedDeliveries(q, school, from, to, states)
+		},
+	}
+}
+
+// touchedDeliveries is changeLog.touched.
+func touchedDeliveries(
+	q *session, school lyceum.SchoolID, from, to mark, states bool,
+) (ids []int32, moved, ok bool, err error) {
+	next := from
+	if from.number == 0 { // before the first change
+		next.number = 1
+	}
+	var row mark
+	var packed []byte
+	damaged := false
+	err = q.each("SELECT number, at, notes FROM delivery_changes WHERE school_id = $1 AND number >= $2 AND "+
+		"number <= $3 ORDER BY number", []any{int64(school), from.number, to.number},
+		append(row.scan(), scanBytes(&packed)), func() error {
+			switch {
+			case row.number != next.number || row.number == from.number && row != from || len(ids) > maxBehind:
+				return errFull
+			case row.number == from.number:
+				next.number++
+				return nil
+			}
+			for note, well := range deltas(packed) {
+				if !well {
+					damaged = true
+					return errFull
+				}
+				if what := fate(note % fates); what != deliverySettled || states {
+					ids = append(ids, int32(note/fates))
+					moved = moved || what != deliveryMade
+				}
+			}
+			next.number++
+			return nil
+		})
+	return ids, moved, !damaged && next.number == to.number+1, unlessFull(err)
+}
