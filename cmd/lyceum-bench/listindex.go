@@ -20,7 +20,7 @@ func measureListIndex(ctx context.Context, s settings) error {
 	fmt.Printf("## List index\n\nThe school of %d users of the part learning is started. Of each list a late page is asked "+
 		"for, until an index answers it. Resident is the memory of the process then.\n\n"+
 		"| | answered ms | index made ms | then ms | rows | index MB | resident MB |\n|---|---|---|---|---|---|---|\n", s.users)
-	served, err := school.start(ctx, s, "--metrics-token", metricsToken)
+	served, err := s.serve(ctx, school[len(school)-1])
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,9 @@ type ranking struct {
 	sorted bool     // rows are found without an index in this order; see ranked
 	down   bool     // the question goes downwards; the list is kept upwards
 	narrow func(w *where, at int64)
-	follow follow
+	// narrowAll is narrow for a query that looks at all rows of a school; narrow, if nil.
+	narrowAll func(w *where, d *dialect)
+	follow    follow
 
 	at      int64          // the moment of the question, in Unix microseconds; 0 where none matters
 	expires string         // the column of when a row stops being what it was; empty: none does
@@ -81,6 +83,16 @@ func (f *follow) types() (types []lyceum.EntryType) {
 func (r *ranking) where(school lyceum.SchoolID, at int64) *where {
 	w := r.all(school)
 	r.narrow(w, at)
+	return w
+}
+
+// whereAll is where for a query that looks at all rows of the school.
+func (r *ranking) whereAll(school lyceum.SchoolID, d *dialect, at int64) *where {
+	if r.narrowAll == nil {
+		return r.where(school, at)
+	}
+	w := r.all(school)
+	r.narrowAll(w, d)
 	return w
 }
 

@@ -21,12 +21,14 @@ type noun[ID lyceum.Key, T, F any] struct {
 	rest    []column[T]
 
 	narrow func(*where, F)
-	order  func(F) string           // by the key, if nil
-	hint   func(*dialect, F) string // stands after the table's name; nothing, if nil
-	count  func(F, *where) total    // counts the rows, or reads a counter, if nil
-	after  func(F) lyceum.Opt[ID]   // a list may go on after a key
-	secret bool                     // the change feed does not show it
-	loose  setter[T]                // of all others
+	// narrowAll is narrow for a query that looks at all rows of a school; narrow, if nil.
+	narrowAll func(*where, *dialect, F)
+	order     func(F) string           // by the key, if nil
+	hint      func(*dialect, F) string // stands after the table's name; nothing, if nil
+	count     func(F, *where) total    // counts the rows, or reads a counter, if nil
+	after     func(F) lyceum.Opt[ID]   // a list may go on after a key
+	secret    bool                     // the change feed does not show it
+	loose     setter[T]                // of all others
 	// show completes rows for the change feed, and weighShown returns how many
 	// bytes of JSON such a one takes at most; nil: rows are shown as they are.
 	show       func(*session, lyceum.SchoolID, map[int32]T) (map[int32]any, error)
@@ -207,7 +209,7 @@ func (n *noun[ID, T, F]) First(from lyceum.Source, f F) (row T, found bool, err 
 // page without rows asks for its total apart, unless it is the first one.
 func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Listing[T], error) {
 	v, begin := viewOf(from), time.Now()
-	w := n.where(v.school, f)
+	w := n.whereAll(v, f)
 	count := n.total(f, w)
 	size, offset, all := int64(p.Size), p.Offset(), count.ofPage(p)
 	if n.after != nil {
@@ -285,10 +287,14 @@ func (n *noun[ID, T, F]) ranking(f F) *ranking {
 		order = n.order(f)
 	}
 	keys, sorted, down := ranked(order)
-	return &ranking{
+	r := &ranking{
 		table: n.name, id: n.key.name, keys: keys, sorted: sorted, down: down, follow: of,
 		narrow: func(w *where, _ int64) { n.narrow(w, f) },
 	}
+	if n.narrowAll != nil {
+		r.narrowAll = func(w *where, d *dialect) { n.narrowAll(w, d, f) }
+	}
+	return r
 }
 
 // listIndexed reads a page by the index of its list, if there is one.
@@ -323,6 +329,17 @@ func (n *noun[ID, T, F]) where(school lyceum.SchoolID, f F) *where {
 	if n.narrow != nil {
 		n.narrow(w, f)
 	}
+	return w
+}
+
+// whereAll is where for a query that looks at all rows of the school.
+func (n *noun[ID, T, F]) whereAll(v *view, f F) *where {
+	if n.narrowAll == nil {
+		return n.where(v.school, f)
+	}
+	w := &where{}
+	w.and(n.name+".school_id = ?", int64(v.school))
+	n.narrowAll(w, v.q.pool.dialect, f)
 	return w
 }
 

@@ -46,22 +46,13 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 		optTimeColumn("failed_at", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.FailedAt }),
 	},
 	largest: 1 << 10,
-	narrow: func(w *where, f lyceum.SaleFilter) {
-		if f.Purchases.Present {
-			narrowPurchases(w, f.Purchases.Value)
+	narrow:  func(w *where, f lyceum.SaleFilter) { narrowSales(w, f, activePurchase) },
+	narrowAll: func(w *where, d *dialect, f lyceum.SaleFilter) {
+		active := activePurchases(d)
+		if f.Purchases.Value.User.Present {
+			active = activePurchase
 		}
-		if f.DueAt.Present {
-			w.and("due_at <= ?", micros(f.DueAt.Value))
-		}
-		if f.UnpaidAt.Present {
-			w.and("grace_from <= ?", micros(f.UnpaidAt.Value))
-		}
-		if f.ToStop {
-			w.and("to_stop_at IS NOT NULL")
-		}
-		if f.UnpaidSince != nil {
-			w.moments("grace_from", f.UnpaidSince)
-		}
+		narrowSales(w, f, active)
 	},
 	hint: func(d *dialect, f lyceum.SaleFilter) string {
 		if f.UnpaidSince != nil {
@@ -118,7 +109,26 @@ func unread(name string, of func(*lyceum.Sale) lyceum.Opt[time.Time]) column[lyc
 const paidBy = "COALESCE(payment_method, CASE WHEN final_price IS NULL OR final_price <> 0 THEN 'external' " +
 	"WHEN coupon_id IS NOT NULL THEN 'coupon' ELSE 'free' END)"
 
-func narrowPurchases(w *where, f lyceum.PurchaseFilter) {
+// narrowSales finds active purchases by a condition.
+func narrowSales(w *where, f lyceum.SaleFilter, active string) {
+	if f.Purchases.Present {
+		narrowPurchases(w, f.Purchases.Value, active)
+	}
+	if f.DueAt.Present {
+		w.and("due_at <= ?", micros(f.DueAt.Value))
+	}
+	if f.UnpaidAt.Present {
+		w.and("grace_from <= ?", micros(f.UnpaidAt.Value))
+	}
+	if f.ToStop {
+		w.and("to_stop_at IS NOT NULL")
+	}
+	if f.UnpaidSince != nil {
+		w.moments("grace_from", f.UnpaidSince)
+	}
+}
+
+func narrowPurchases(w *where, f lyceum.PurchaseFilter, active string) {
 	if f.User.Present {
 		w.and("sale_id IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $1 AND t.user_id = ?)",
 			int64(f.User.Value))
@@ -138,24 +148,33 @@ func narrowPurchases(w *where, f lyceum.PurchaseFilter) {
 	}
 	switch f.Active {
 	case lyceum.Some(true):
-		w.and(activePurchase)
+		w.and(active)
 	case lyceum.Some(false):
-		w.and("NOT (" + activePurchase + ")")
+		w.and("NOT (" + active + ")")
 	}
 }
 
 // activePurchase holds for sales that are neither ended nor refunded in full nor lost
-// to a dispute; see rules/sales.Purchase. A chargeback without a dispute took all that
-// was left.
+// to a dispute; see rules/sales.Purchase.
 const activePurchase = `sales.ended_at IS NULL AND sales.released = 0 AND NOT EXISTS (
-	SELECT 1 FROM transactions t WHERE t.school_id = sales.school_id AND t.sale_id = sales.sale_id
-	AND t.has_chargeback = 1 AND CASE WHEN EXISTS (SELECT 1 FROM disputes d WHERE d.school_id = t.school_id
+	SELECT 1 FROM transactions t WHERE t.school_id = sales.school_id AND t.sale_id = sales.sale_id AND ` + takenBack + ")"
+
+// activePurchases is the same for all sales of a school, which is $1: SQLite would look
+// for the transactions of each of them.
+func activePurchases(d *dialect) string {
+	return "sales.ended_at IS NULL AND sales.released = 0 AND sales.sale_id NOT IN (SELECT t.sale_id FROM transactions t" +
+		d.indexed("transactions_chargeback") + " WHERE t.school_id = $1 AND " + takenBack + ")"
+}
+
+// takenBack holds for transactions that were charged back for good. A chargeback without
+// a dispute took all that was left.
+const takenBack = `t.has_chargeback = 1 AND CASE WHEN EXISTS (SELECT 1 FROM disputes d WHERE d.school_id = t.school_id
 		AND d.transaction_id = t.transaction_id AND d.state <> 'won')
 	THEN t.amount_refunded + (SELECT COALESCE(sum(d.amount - d.tax), 0) FROM disputes d WHERE d.school_id = t.school_id
 		AND d.transaction_id = t.transaction_id AND d.state = 'lost') >= t.final_price
 		AND EXISTS (SELECT 1 FROM disputes d WHERE d.school_id = t.school_id AND d.transaction_id = t.transaction_id
 		AND d.state = 'lost' AND d.amount > d.tax)
-	ELSE t.amount_refunded < t.final_price END)`
+	ELSE t.amount_refunded < t.final_price END`
 
 func sellingKind(kind lyceum.Opt[lyceum.ProductKind]) string {
 	switch kind {
