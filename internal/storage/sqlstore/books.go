@@ -137,70 +137,76 @@ func (b *books) changed() []string {
 	return slices.Sorted(maps.Keys(b.added))
 }
 
+// addCounters is how a counter is added to.
+const addCounters = " ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value"
+
 // settle writes the counters and the entries of all changes that ended. Schools come
 // in one order, so that two processes cannot lock each other's counters.
-func (g *group) settle() error {
+func (g *group) settle() (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("keep counters and entries: %w", err)
+		}
+	}()
+	var counters, entries [][]any
 	for _, school := range slices.Sorted(maps.Keys(g.schools)) {
-		if err := g.settleSchool(g.schools[school]); err != nil {
-			return fmt.Errorf("keep counters and entries: %w", err)
+		b := g.schools[school]
+		rows, err := g.addJournal(b)
+		if err != nil {
+			return err
 		}
+		counters = append(counters, rows...)
+		first := b.kept[journalCounter]
+		if entries, err = g.append(entries, school, first, b.entries); err != nil {
+			return err
+		}
+		for _, p := range b.told {
+			*p.last = first + p.of
+		}
+		for name, n := range b.added {
+			if _, known := b.kept[name]; known {
+				b.kept[name] += n
+			}
+		}
+		b.added, b.entries, b.told = map[string]int64{}, nil, nil
+		g.settled = true
 	}
-	return nil
-}
-
-func (g *group) settleSchool(b *books) error {
-	if err := g.addCounters(b); err != nil {
+	if err := g.insert("counters", "name, value", counters, addCounters); err != nil {
 		return err
 	}
-	first := b.kept[journalCounter]
-	if err := g.append(b.school, first, b.entries); err != nil {
-		return err
-	}
-	for _, p := range b.told {
-		*p.last = first + p.of
-	}
-	for name, n := range b.added {
-		if _, known := b.kept[name]; known {
-			b.kept[name] += n
-		}
-	}
-	b.added, b.entries, b.told = map[string]int64{}, nil, nil
-	g.settled = true
-	return nil
+	return g.insert("journal", entryColumns, entries, "")
 }
 
-// addCounters adds to counters, and learns that of the journal if it has entries and
-// nothing has asked for it yet.
-func (g *group) addCounters(b *books) error {
+// addJournal gives what is to be added to the counters of a school. If it has entries and
+// nothing has asked for the journal's counter yet, it adds to that one now, and learns it.
+func (g *group) addJournal(b *books) (rows [][]any, err error) {
 	names := b.changed()
 	if at := slices.Index(names, journalCounter); at > 0 {
 		names = slices.Insert(slices.Delete(names, at, at+1), 0, journalCounter)
 	}
-	rows := make([][]any, len(names))
+	rows = make([][]any, len(names))
 	for i, name := range names {
 		rows[i] = []any{int64(b.school), name, b.added[name]}
 	}
-	const table, columns = "counters", "name, value"
-	const add = " ON CONFLICT (school_id, name) DO UPDATE SET value = counters.value + excluded.value"
-	if _, known := b.kept[journalCounter]; !known && len(b.entries) > 0 {
-		n := g.session.pool.insertsAtOnce(len(rows))
-		text, args, err := g.session.pool.insertion(table, columns, rows[:n])
-		if err != nil {
-			return fmt.Errorf("insert %s: %w", table, err)
-		}
-		var name string
-		var value int64
-		dest := []any{scanText(&name), scanInt(&value)}
-		err = g.ask(text+add+" RETURNING name, value", args, dest, func() error {
-			if name == journalCounter {
-				b.kept[name] = value - b.added[name]
-			}
-			return nil
-		})
-		if err != nil {
-			return g.lose(err)
-		}
-		rows = rows[n:]
+	if _, known := b.kept[journalCounter]; known || len(b.entries) == 0 {
+		return rows, nil
 	}
-	return g.insert(table, columns, rows, add)
+	n := g.session.pool.insertsAtOnce(len(rows))
+	text, args, err := g.session.pool.insertion("counters", "name, value", rows[:n])
+	if err != nil {
+		return nil, fmt.Errorf("insert counters: %w", err)
+	}
+	var name string
+	var value int64
+	dest := []any{scanText(&name), scanInt(&value)}
+	err = g.ask(text+addCounters+" RETURNING name, value", args, dest, func() error {
+		if name == journalCounter {
+			b.kept[name] = value - b.added[name]
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, g.lose(err)
+	}
+	return rows[n:], nil
 }

@@ -19,7 +19,7 @@ type Condition struct {
 type condition struct {
 	full    atomic.Bool
 	damaged atomic.Bool
-	freed   time.Time // when room was made last, unless a group was written since; of SQLite's one lane
+	freed   time.Time // when room was made last, unless a group was written since; of SQLite's one writer
 }
 
 // Condition returns how the storage does, as of the last look and the last

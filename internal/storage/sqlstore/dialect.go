@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -64,8 +66,9 @@ type dialect struct {
 	// go together; and that one that fails ends its transaction, unless there is a
 	// savepoint.
 	pipelined bool
-	// lanes is the number of writers.
-	lanes int
+	// writers is how many groups of changes are run at once, and slow how many more of
+	// schools that another transaction keeps for long.
+	writers, slow int
 	// turn waits until no other transaction changes a school, and keeps the
 	// others waiting; empty for an engine that has one writer at a time.
 	turn string
@@ -131,6 +134,18 @@ const (
 		ORDER BY 1`
 )
 
+// hastyTurn is turn that gives up after a time; other locks are waited for longer.
+func (d *dialect) hastyTurn(wait, others time.Duration) string {
+	limit := func(d time.Duration) string {
+		return fmt.Sprintf("set_config('lock_timeout', '%d', true)", max(d.Milliseconds(), 1))
+	}
+	take, is := strings.CutPrefix(d.turn, "SELECT ")
+	if !is {
+		return d.turn
+	}
+	return "SELECT " + limit(wait) + ", " + take + ", " + limit(others)
+}
+
 func sqliteDialect() *dialect {
 	return &dialect{
 		name:           "sqlite",
@@ -140,7 +155,7 @@ func sqliteDialect() *dialect {
 		versioned:      "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '" + goose.DefaultTablename + "')",
 		rebind:         sqlitePlaceholders,
 		keepStatements: true,
-		lanes:          1,
+		writers:        1,
 		events:         " INDEXED BY journal_events",
 		indexed:        func(name string) string { return " INDEXED BY " + name },
 		origin:         noOrigin,
@@ -169,7 +184,8 @@ func postgresDialect() *dialect {
 		rebind:      func(text string) string { return text },
 		cancellable: true,
 		pipelined:   true,
-		lanes:       8,
+		writers:     2,
+		slow:        4,
 		indexed:     func(string) string { return "" },
 		lease:       postgresLease,
 		now:         postgresNow,

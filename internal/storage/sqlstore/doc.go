@@ -5,11 +5,11 @@
 // file format or address. Statements are written with $1, $2, …; whatever the
 // engines do not share is a field of dialect.
 //
-// A write waits with others for one commit: every lane takes what has gathered,
+// A write waits with others for one commit: a writer takes what has gathered,
 // runs each change under its own savepoint and commits once, so that a change
 // that fails does not touch its neighbours and none is answered before it is
-// on disk. The schools that wait take turns. SQLite has one lane, because it has
-// one writer; PostgreSQL has several, and a school always uses the same one.
+// on disk. The schools that wait take turns. SQLite has one writer;
+// PostgreSQL has two, and a school is in the hands of one at a time.
 //
 // Limits: totals of filtered lists are counted, and deep pages skipped over,
 // at a cost that grows with the school.

@@ -27,6 +27,7 @@ type group struct {
 	schools   map[lyceum.SchoolID]*books
 	shared    bool       // there are several changes
 	alone     bool       // each is written at once, under its savepoint
+	patient   bool       // it waits for its turn as long as it may
 	rehearsal *rehearsal // set while changes run without the database
 	answers   answers    // of the database before the first change
 
@@ -93,13 +94,13 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 	if g.rehearsal != nil {
 		return g.rehearsal.each(g, of, in, text, args, dest, visit)
 	}
-	if g.untouched(of, in) {
+	if g.untouched(of, in, args) {
 		if a := g.answers.find(of, args); a != nil {
 			return a.each(g.session, dest, visit)
 		}
 		return g.remember(in, text, args, dest, visit)
 	}
-	if g.met(of, in, g.flushed) {
+	if g.met(of, in, args, g.flushed) {
 		if err := g.write(); err != nil {
 			return err
 		}
@@ -109,8 +110,8 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 
 // untouched reports whether a query finds what it would have found before the first
 // change.
-func (g *group) untouched(of *statement, in scope) bool {
-	return len(g.log) <= maxLooked && !g.met(of, in, 0) && (!g.settled || !of.ofBooks())
+func (g *group) untouched(of *statement, in scope, args []any) bool {
+	return len(g.log) <= maxLooked && !g.met(of, in, args, 0) && (!g.settled || !of.ofBooks())
 }
 
 // change runs a statement that is neither a query nor the write of one row, after all
@@ -183,13 +184,13 @@ func (g *group) note(w edit) {
 }
 
 // met reports whether a query may find a row of the log, from a place in it on.
-func (g *group) met(of *statement, in scope, from int) bool {
+func (g *group) met(of *statement, in scope, args []any, from int) bool {
 	for table, places := range g.of {
 		if !of.words[table] {
 			continue
 		}
 		for i := len(places) - 1; i >= 0 && places[i] >= from; i-- {
-			if g.log[places[i]].meets(of, in) {
+			if g.log[places[i]].meets(of, in, args) {
 				return true
 			}
 		}

@@ -18,6 +18,7 @@ import (
 
 // deed is a change as a test makes it up, and what it found.
 type deed struct {
+	at      int // in which of the schools
 	do      func(tx lyceum.Tx, found func(string, ...any)) error
 	found   []string
 	failed  bool
@@ -153,7 +154,7 @@ func makeDeed(r *rand.Rand) *deed {
 			func(lyceum.Tx, func(string, ...any)) error { return errRefused },
 		}[r.IntN(14)])
 	}
-	return &deed{do: func(tx lyceum.Tx, found func(string, ...any)) error {
+	return &deed{at: r.IntN(2), do: func(tx lyceum.Tx, found func(string, ...any)) error {
 		for _, step := range steps {
 			if err := step(tx, found); err != nil {
 				return err
@@ -163,11 +164,12 @@ func makeDeed(r *rand.Rand) *deed {
 	}}
 }
 
-// together runs deeds as one group.
-func together(s *Store, school lyceum.SchoolID, deeds []*deed) {
-	l := newLane()
+// together runs deeds as one group, each in its school.
+func together(s *Store, deeds []*deed, schools ...lyceum.SchoolID) {
+	l := newQueue(1, 0)
 	group := make([]*change, len(deeds))
 	for i, d := range deeds {
+		school := schools[d.at%len(schools)]
 		group[i] = &change{ctx: context.Background(), school: school, done: make(chan struct{}), run: func(q *session) error {
 			d.found = nil
 			t := s.newTx(q, lyceum.Stamp{School: school, At: storetest.Begin, Actor: "deed"})
@@ -180,13 +182,8 @@ func together(s *Store, school lyceum.SchoolID, deeds []*deed) {
 			return t.finish(&d.last)
 		}}
 	}
-	for todo := group; len(todo) > 0; {
-		s.commit(l, todo)
-		l.mu.Lock() // what the group had no time for
-		todo = l.queues[school]
-		clear(l.queues)
-		l.order = nil
-		l.mu.Unlock()
+	for h := (&hand{changes: group}); h != nil; h = l.take() { // what the group had no time for
+		s.commit(l, h)
 	}
 	for i, d := range deeds {
 		// Which of several reasons a change fails for depends on when its rows are written.
@@ -243,7 +240,7 @@ func TestGroupsAgree(t *testing.T) {
 	groups = max(groups, 30)
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
 		seed := rand.Uint64()
-		a, b := schoolOfDeeds(t, s), schoolOfDeeds(t, s)
+		a, b := []lyceum.SchoolID{schoolOfDeeds(t, s), schoolOfDeeds(t, s)}, []lyceum.SchoolID{schoolOfDeeds(t, s), schoolOfDeeds(t, s)}
 		one, other := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 0))
 		for n := range groups {
 			size := 1 + one.IntN(12)
@@ -252,9 +249,9 @@ func TestGroupsAgree(t *testing.T) {
 			for range size {
 				deeds, alone = append(deeds, makeDeed(one)), append(alone, makeDeed(other))
 			}
-			together(s, a, deeds)
+			together(s, deeds, a...)
 			for i := range alone {
-				together(s, b, alone[i:i+1])
+				together(s, alone[i:i+1], b...)
 			}
 			for i := range deeds {
 				got, want := deeds[i], alone[i]
@@ -264,8 +261,10 @@ func TestGroupsAgree(t *testing.T) {
 				}
 			}
 		}
-		if diff := cmp.Diff(state(t, s, b), state(t, s, a)); diff != "" {
-			t.Errorf("seed %d, alone and together:\n%s", seed, diff)
+		for i := range a {
+			if diff := cmp.Diff(state(t, s, b[i]), state(t, s, a[i])); diff != "" {
+				t.Errorf("seed %d, alone and together:\n%s", seed, diff)
+			}
 		}
 	})
 }
@@ -279,7 +278,6 @@ func TestGroupsThatFail(t *testing.T) {
 	groups = max(groups, 12)
 	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
 		school := schoolOfDeeds(t, s)
-		stamp := lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}
 		postgres := s.Engine() == "postgres"
 		if postgres { // the rows of every other group meet another transaction
 			_, err := s.writes.db.ExecContext(t.Context(), `CREATE SEQUENCE meetings; CREATE FUNCTION meet() RETURNS trigger AS $$
@@ -309,7 +307,7 @@ func TestGroupsThatFail(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					if last { // ends the connection of the lane, and of no other
+					if last { // ends the connection of the writer, and of no other
 						q := txOf(tx).q.link.(*pipeline)
 						_, _ = s.reads.db.ExecContext(t.Context(), "SELECT pg_terminate_backend($1)", q.conn.PgConn().PID())
 					}
@@ -318,7 +316,7 @@ func TestGroupsThatFail(t *testing.T) {
 					})
 				}})
 			}
-			together(s, stamp.School, deeds)
+			together(s, deeds, school)
 			for _, d := range deeds {
 				unknown[d.email] = unknown[d.email] || d.unknown
 				kept[d.email] = kept[d.email] || !d.failed

@@ -23,7 +23,7 @@ func beside(t *testing.T, o Options) (*Store, *sql.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	for _, id := range []lyceum.SchoolID{1, 9} { // of one lane
+	for _, id := range []lyceum.SchoolID{1, 9} {
 		if _, err := s.CreateSchool(t.Context(), lyceum.School{ID: id, Name: "Fernwood", CreatedAt: storetest.Begin}, "test"); err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestR22_HeldTable(t *testing.T) {
 }
 
 // TestR22_HeldSchool: a school that another transaction holds delays the
-// others of its lane and does not fail them.
+// others of its group and does not fail them.
 func TestR22_HeldSchool(t *testing.T) {
 	t.Parallel()
 	s, other := beside(t, Options{Patience: time.Second})
@@ -130,7 +130,7 @@ func TestR22_HeldSchool(t *testing.T) {
 }
 
 // TestR22_HeldSchoolKeepsAsking: a school that another transaction holds does
-// not keep the others of its lane from their turns, however often it is written.
+// not keep the others from their turns, however often it is written.
 func TestR22_HeldSchoolKeepsAsking(t *testing.T) {
 	t.Parallel()
 	s, other := beside(t, Options{Patience: time.Second})
@@ -154,14 +154,14 @@ func TestR22_HeldSchoolKeepsAsking(t *testing.T) {
 	group.Wait()
 }
 
-// TestOldestOfALane: how long writes have waited can be asked while a group
+// TestOldestOfTheQueue: how long writes have waited can be asked while a group
 // ends of which some do not wait any more.
-func TestOldestOfALane(t *testing.T) {
+func TestOldestOfTheQueue(t *testing.T) {
 	t.Parallel()
 	var now atomic.Int64
 	clock := func() time.Time { return storetest.Begin.Add(time.Duration(now.Add(1)) * groupBudget) } // one change a group
 	bothEngines(t, Options{Clock: clock}, func(t *testing.T, s *Store) {
-		l := newLane()
+		l := newQueue(1, 0)
 		stop := make(chan struct{})
 		var group sync.WaitGroup
 		group.Go(func() {
@@ -180,8 +180,8 @@ func TestOldestOfALane(t *testing.T) {
 			for _, ctx := range [...]context.Context{t.Context(), gone, gone, t.Context()} {
 				l.add(&change{ctx: ctx, school: 1, since: storetest.Begin, done: make(chan struct{}), run: func(*session) error { return nil }})
 			}
-			for waiting := l.take(); len(waiting) > 0; waiting = l.take() {
-				s.commit(l, waiting)
+			for h := l.take(); h != nil; h = l.take() {
+				s.commit(l, h)
 			}
 		}
 		close(stop)

@@ -77,8 +77,11 @@ func runLength(entries []dated) int {
 	return n
 }
 
-// append writes entries, numbered after a number.
-func (g *group) append(school lyceum.SchoolID, number int64, entries []dated) error {
+// append writes the runs of entries that are numbered after a number, and adds the rows of
+// the others to singles.
+func (g *group) append(
+	singles [][]any, school lyceum.SchoolID, number int64, entries []dated,
+) (rows [][]any, err error) {
 	for len(entries) > 0 {
 		single, n := 0, 0
 		for single < len(entries) {
@@ -87,34 +90,25 @@ func (g *group) append(school lyceum.SchoolID, number int64, entries []dated) er
 			}
 			single, n = single+n, 0
 		}
-		if err := g.appendSingles(school, number, entries[:single]); err != nil {
-			return err
+		for _, e := range entries[:single] {
+			number++
+			singles = append(singles, []any{
+				int64(school), number, micros(e.stamp.At), e.stamp.Actor, string(e.Type), int64(e.ObjectID), optText(e.Event),
+				optText(e.Detail),
+			})
 		}
-		number, entries = number+int64(single), entries[single:]
-		if n == 0 {
+		if entries = entries[single:]; n == 0 {
 			continue
 		}
 		first := &entries[0]
 		err := g.later("INSERT INTO journal_runs (school_id, "+runColumns+") VALUES "+placeholders(1, 7), int64(school),
 			number+1, number+int64(n), micros(first.stamp.At), first.stamp.Actor, string(first.Type), packIDs(entries[:n]))
 		if err != nil {
-			return fmt.Errorf("append a run: %w", err)
+			return nil, fmt.Errorf("append a run: %w", err)
 		}
 		number, entries = number+int64(n), entries[n:]
 	}
-	return nil
-}
-
-func (g *group) appendSingles(school lyceum.SchoolID, number int64, entries []dated) error {
-	rows := make([][]any, len(entries))
-	for i, e := range entries {
-		number++
-		rows[i] = []any{
-			int64(school), number, micros(e.stamp.At), e.stamp.Actor, string(e.Type), int64(e.ObjectID), optText(e.Event),
-			optText(e.Detail),
-		}
-	}
-	return g.insert("journal", entryColumns, rows, "")
+	return singles, nil
 }
 
 // packIDs writes the ids of objects, each as its difference to the one before.

@@ -23,12 +23,13 @@ import (
 
 // Store keeps schools in one database. It is safe for concurrent use.
 type Store struct {
-	dialect *dialect
-	reads   *pool
-	writes  *pool
-	lanes   []*lane
-	log     *slog.Logger
-	files   *files // of SQLite; nil with PostgreSQL
+	dialect   *dialect
+	reads     *pool
+	writes    *pool
+	queue     *queue
+	hastyTurn string // dialect.turn for a group that does not wait for it long
+	log       *slog.Logger
+	files     *files // of SQLite; nil with PostgreSQL
 
 	tallies    *tallies // of PostgreSQL; nil with SQLite
 	statistics statistics
@@ -205,7 +206,7 @@ func OpenPostgres(ctx context.Context, address string, o Options) (*Store, error
 	reads := postgresPool(config, 16, lock)
 	// The server ends a statement before this program gives up on it, and the
 	// transaction of a process that was stopped in the middle of one.
-	writes := postgresPool(config, d.lanes, lock, within("statement_timeout", wait/2),
+	writes := postgresPool(config, d.writers+d.slow, lock, within("statement_timeout", wait/2),
 		within("idle_in_transaction_session_timeout", wait))
 	store, err := start(ctx, d, nil, reads, writes, o)
 	if e := lyceum.Public(err); err != nil && e.Kind == lyceum.Unavailable && d.fault(err) == faultDown {
@@ -306,10 +307,10 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 			return nil, errors.Join(err, s.closePools())
 		}
 	}
-	for range d.lanes {
-		l := newLane()
-		s.lanes = append(s.lanes, l)
-		s.writers.Go(func() { s.run(l) })
+	s.hastyTurn = d.hastyTurn(s.patience/hasty, s.patience/4)
+	s.queue = newQueue(d.writers, d.slow)
+	for range d.writers + d.slow {
+		s.writers.Go(s.work)
 	}
 	return s, nil
 }
@@ -355,14 +356,7 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // oldestWrite returns since when the write has waited that has waited longest;
 // the zero time when there is none.
-func (s *Store) oldestWrite() (since time.Time) {
-	for _, l := range s.lanes {
-		if at := l.oldest(); !at.IsZero() && (since.IsZero() || at.Before(since)) {
-			since = at
-		}
-	}
-	return since
-}
+func (s *Store) oldestWrite() (since time.Time) { return s.queue.oldest() }
 
 // IsPostgres tells whether an address is one for OpenPostgres.
 func IsPostgres(address string) bool {

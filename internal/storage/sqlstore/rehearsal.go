@@ -29,7 +29,7 @@ func (r *rehearsal) end() error {
 func (r *rehearsal) each(
 	g *group, of *statement, in scope, text string, args, dest []any, visit func() error,
 ) error {
-	if g.met(of, in, 0) {
+	if g.met(of, in, args, 0) {
 		return r.end()
 	}
 	key := askedOf(of, args)

@@ -139,7 +139,7 @@ func (g *group) foundAny(in scope, text string, args []any) (found, known bool) 
 	}
 	of := statementOf(text)
 	a := g.answers.find(of, args)
-	if a == nil || !g.untouched(of, in) {
+	if a == nil || !g.untouched(of, in, args) {
 		return false, false
 	}
 	return len(a.rows) > 0, true
@@ -152,9 +152,10 @@ func (g *group) recall(in scope, school int64, keys, dest []any, visit func() er
 	}
 	of := statementOf(in.byKey)
 	for _, key := range keys {
-		a := g.answers.find(of, []any{school, key})
+		args := []any{school, key}
+		a := g.answers.find(of, args)
 		one := scope{in.tables, []equal{{in.equals[0].column, []any{key}}}, in.byKey}
-		if a == nil || !g.untouched(of, one) {
+		if a == nil || !g.untouched(of, one, args) {
 			rest = append(rest, key)
 			continue
 		}

@@ -52,7 +52,8 @@ type equal struct {
 	values []any
 }
 
-// scope is what is known of the rows that a query finds in some of its tables.
+// scope is what is known of the rows that a query finds in some of its tables. They are of
+// the school that is its first argument.
 type scope struct {
 	tables []string
 	equals []equal
@@ -84,12 +85,15 @@ func mayEqual(a, b any) bool {
 
 // meets reports whether a query may find the row, or have found it before it was
 // changed.
-func (w *edit) meets(of *statement, in scope) bool {
+func (w *edit) meets(of *statement, in scope, args []any) bool {
 	if !of.words[w.table] {
 		return false
 	}
 	if w.columns == nil || !slices.Contains(in.tables, w.table) {
 		return true
+	}
+	if !mayEqual(args[0], w.school) {
+		return false
 	}
 	for _, e := range in.equals {
 		i := slices.Index(w.columns, e.column)

@@ -22,13 +22,16 @@ const (
 	// maxTries is how often a group is run when other transactions are in the
 	// way; the pauses between add up to about two seconds.
 	maxTries = 9
-	// yields is how often a lane lets others run before it takes a group, so that those
+	// yields is how often a writer lets others run before it takes a group, so that those
 	// who were just answered are in it with their next change.
 	yields = 3
 	// patience is how long a change waits for its turn, and then again how long
 	// its group may take. Both together are less than a server's time for an
 	// answer.
 	patience = 10 * time.Second
+	// hasty is which part of its patience a group waits for a school that another
+	// transaction keeps, before that one goes alone.
+	hasty = 40
 )
 
 func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx) error) error {
@@ -48,8 +51,8 @@ func (s *Store) Write(ctx context.Context, stamp lyceum.Stamp, do func(lyceum.Tx
 	return err
 }
 
-// write hands a change to its school's lane and waits until it is on disk or
-// has failed. When it returns, the change is not being run any more.
+// write hands a change to the writers and waits until it is on disk or has failed.
+// When it returns, the change is not being run any more.
 func (s *Store) write(ctx context.Context, school lyceum.SchoolID, run func(*session) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.patience, errNoTurn)
 	defer cancel()
@@ -57,8 +60,7 @@ func (s *Store) write(ctx context.Context, school lyceum.SchoolID, run func(*ses
 		return s.outcome(err)
 	}
 	c := &change{ctx: ctx, school: school, run: run, since: time.Now(), done: make(chan struct{})}
-	l := s.lanes[int(school)%len(s.lanes)]
-	l.add(c)
+	s.queue.add(c)
 	var err error
 	select {
 	case <-c.done:
@@ -68,7 +70,7 @@ func (s *Store) write(ctx context.Context, school lyceum.SchoolID, run func(*ses
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
-	if l.withdraw(c) {
+	if s.queue.withdraw(c) {
 		return s.outcome(err)
 	}
 	<-c.done // it is being run: only its outcome is the truth
@@ -81,31 +83,69 @@ var (
 		"changed; try again")
 )
 
-// run commits what waits in a lane, group by group, until the store closes.
-func (s *Store) run(l *lane) {
+// work commits what waits, group by group, until the store closes.
+func (s *Store) work() {
 	for {
 		for range yields {
 			runtime.Gosched()
 		}
-		if group := l.take(); len(group) > 0 {
-			s.commit(l, group)
+		if h := s.queue.take(); h != nil {
+			s.commit(s.queue, h)
 			continue
 		}
 		select {
-		case <-l.wake:
+		case <-s.queue.wake:
 		case <-s.closing:
 			return
 		}
 	}
 }
 
-// commit runs a group in one transaction, again while other transactions are
-// in the way, and reports the outcome to every caller whose change was begun.
-func (s *Store) commit(l *lane, group []*change) {
+// commit runs a group in one transaction, and reports the outcome to every caller whose
+// change was begun. What another transaction keeps from its turn waits again, alone.
+func (s *Store) commit(l *queue, h *hand) {
+	begin := time.Now()
+	begun, err := s.run(h)
+	for len(h.changes) > 0 && !h.slow {
+		held, is := errors.AsType[*heldError](err)
+		if !is {
+			break
+		}
+		of, rest := held.split(h.changes)
+		l.slowed(h, held.school, rest, s.stillWaiting(of))
+		begun, err = 0, nil
+		if len(rest) > 0 {
+			begun, err = s.run(h)
+		}
+	}
+	done := h.changes[:begun]
+	l.finish(h, s.stillWaiting(h.changes[begun:]), err == nil && time.Since(begin) < s.patience/hasty)
+	for _, c := range done {
+		if err != nil {
+			c.result = err
+		}
+		close(c.done)
+	}
+}
+
+// stillWaiting answers the callers who gave up, and gives the other changes.
+func (s *Store) stillWaiting(changes []*change) (rest []*change) {
+	for _, c := range changes {
+		if c.ctx.Err() == nil {
+			rest = append(rest, c)
+			continue
+		}
+		c.result = context.Cause(c.ctx)
+		close(c.done)
+	}
+	return rest
+}
+
+// run runs a group, again while other transactions are in the way, and tells how many of
+// its changes have the outcome err.
+func (s *Store) run(h *hand) (begun int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.patience)
 	defer cancel()
-	var begun int
-	var err error
 	alone, pause := false, false
 	for try := range maxTries {
 		if pause {
@@ -114,7 +154,7 @@ func (s *Store) commit(l *lane, group []*change) {
 		if err = s.files.present(outcomeUnchanged); err != nil {
 			break
 		}
-		if begun, err = s.try(ctx, group, alone); err == nil {
+		if begun, err = s.try(ctx, h, alone); err == nil {
 			err = s.files.present(outcomeUnknown)
 		}
 		pause = s.dialect.fault(err) == faultRetry
@@ -126,47 +166,21 @@ func (s *Store) commit(l *lane, group []*change) {
 		}
 	}
 	s.noteFull(err)
-	held, isHeld := errors.AsType[*heldError](err)
-	if isHeld {
-		// Only the changes of the school that another transaction holds fail.
-		group, begun = held.first(group)
-	} else if begun == 0 {
-		begun = len(group) // the transaction did not begin
+	if _, held := errors.AsType[*heldError](err); held || begun == 0 { // the transaction did not begin
+		begun = len(h.changes)
 	}
-	var rest []*change
-	for _, c := range group[begun:] {
-		if c.ctx.Err() == nil {
-			rest = append(rest, c)
-			continue
-		}
-		c.result = context.Cause(c.ctx)
-		close(c.done)
-	}
-	again := isHeld && len(rest) > 0
-	if again {
-		l.begin(rest)
-	} else {
-		l.finish(rest)
-	}
-	for _, c := range group[:begun] {
-		if err != nil {
-			c.result = err
-		}
-		close(c.done)
-	}
-	if again { // before the held school has another change to wait for
-		s.commit(l, rest)
-	}
+	return begun, err
 }
 
 // try runs a group once, as far as its budget goes, and reports how many
 // changes it has begun. An error is one of the whole transaction; what a single
 // change returned is its result.
-func (s *Store) try(ctx context.Context, members []*change, alone bool) (begun int, err error) {
+func (s *Store) try(ctx context.Context, h *hand, alone bool) (begun int, err error) {
+	members := h.changes
 	kept, inserted := false, map[string]int(nil)
 	err = s.writes.change(ctx, func(q *session) (_ bool, err error) {
 		g := newGroup(q, len(members) > 1, alone)
-		inserted = g.inserted
+		g.patient, inserted = h.slow, g.inserted
 		done := false
 		if s.dialect.pipelined && g.shared && !alone {
 			if begun, done, err = s.rehearse(g, members); err != nil {
@@ -258,9 +272,12 @@ func (s *Store) turns(q *session, group []*change, missing []*answer) error {
 	}
 	slices.Sort(schools)
 	schools = slices.Compact(schools)
-	p := q.link.(*pipeline)
+	p, turn := q.link.(*pipeline), s.hastyTurn
+	if q.group.patient {
+		turn = s.dialect.turn
+	}
 	for _, school := range schools {
-		_ = p.later(s.dialect.turn, []any{int64(school)})
+		_ = p.later(turn, []any{int64(school)})
 	}
 	err := p.fetch(missing)
 	queued, ok := errors.AsType[*queuedError](err)
@@ -284,18 +301,16 @@ type heldError struct {
 func (e *heldError) Error() string { return e.err.Error() }
 func (e *heldError) Unwrap() error { return e.err }
 
-// first moves the changes of the held school to the front of a group, and
-// counts them.
-func (e *heldError) first(group []*change) (moved []*change, n int) {
-	for _, c := range group {
+// split gives the changes of the school that is held, and the others.
+func (e *heldError) split(changes []*change) (held, rest []*change) {
+	for _, c := range changes {
 		if c.school == e.school {
-			moved = slices.Insert(moved, n, c)
-			n++
+			held = append(held, c)
 		} else {
-			moved = append(moved, c)
+			rest = append(rest, c)
 		}
 	}
-	return moved, n
+	return held, rest
 }
 
 // member runs one change of a group. It returns an error when the whole transaction
@@ -341,7 +356,7 @@ func (s *Store) lost(err error) error {
 }
 
 // guard runs a change and turns a panic in it into its error, so that it takes
-// neither the lane nor its neighbours with it.
+// neither the writer nor its neighbours with it.
 func guard(q *session, run func(*session) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -38,59 +38,63 @@ func bothEngines(t *testing.T, o Options, test func(t *testing.T, s *Store)) {
 	}
 }
 
-// busyLane is the lane of schools 1, 9 and 17 on both engines, whose writer is
-// held up until it is let go.
-type busyLane struct {
+// busyWriters are those of a store, which are held up until they are let go.
+type busyWriters struct {
 	t     *testing.T
 	store *Store
 	letGo func()
 	group sync.WaitGroup
 }
 
-func holdUp(t *testing.T, s *Store) *busyLane {
+func holdUp(t *testing.T, s *Store) *busyWriters {
 	t.Helper()
-	for _, id := range []lyceum.SchoolID{1, 9, 17} {
-		if _, err := s.CreateSchool(t.Context(), lyceum.School{ID: id, Name: "Fernwood", CreatedAt: storetest.Begin}, "test"); err != nil {
+	for id := range lyceum.SchoolID(9) {
+		if _, err := s.CreateSchool(t.Context(), lyceum.School{ID: id + 1, Name: "Fernwood", CreatedAt: storetest.Begin}, "test"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	begun, end := make(chan struct{}), make(chan struct{})
-	b := &busyLane{t: t, store: s, letGo: sync.OnceFunc(func() { close(end) })}
+	end := make(chan struct{})
+	b := &busyWriters{t: t, store: s, letGo: sync.OnceFunc(func() { close(end) })}
 	t.Cleanup(b.letGo)
-	b.write(t.Context(), 17, func(lyceum.Tx) error {
-		close(begun)
-		<-end
-		return nil
-	})
-	<-begun
+	for n := range s.dialect.writers {
+		begun := make(chan struct{})
+		b.begin(t.Context(), lyceum.SchoolID(2+n), func(lyceum.Tx) error {
+			close(begun)
+			<-end
+			return nil
+		})
+		<-begun
+	}
 	return b
 }
 
 // write begins a write, and returns once it waits for its turn.
-func (b *busyLane) write(ctx context.Context, school lyceum.SchoolID, change func(lyceum.Tx) error) {
+func (b *busyWriters) write(ctx context.Context, school lyceum.SchoolID, change func(lyceum.Tx) error) {
 	waiting := b.waiting()
+	b.begin(ctx, school, change)
+	eventually(b.t, "a write waits", func() bool { return b.waiting() > waiting })
+}
+
+func (b *busyWriters) begin(ctx context.Context, school lyceum.SchoolID, change func(lyceum.Tx) error) {
 	b.group.Go(func() {
 		err := b.store.Write(ctx, lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, change)
 		if err != nil && ctx.Err() == nil {
 			b.t.Errorf("a write of school %d: %v", school, err)
 		}
 	})
-	if school != 17 {
-		eventually(b.t, "a write waits", func() bool { return b.waiting() > waiting })
-	}
 }
 
-func (b *busyLane) waiting() (n int) {
-	l := b.store.lanes[1%len(b.store.lanes)]
+func (b *busyWriters) waiting() (n int) {
+	l := b.store.queue
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, queue := range l.queues {
-		n += len(queue)
+	for _, changes := range l.waiting {
+		n += len(changes)
 	}
 	return n
 }
 
-// TestR49_SchoolsTakeTurns: of two schools that share a writer each is served
+// TestR49_SchoolsTakeTurns: of two schools each is served
 // after a single change of the other, however many wait.
 func TestR49_SchoolsTakeTurns(t *testing.T) {
 	t.Parallel()
@@ -262,4 +266,49 @@ func TestR49_TagsAreSets(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSlowSchoolsGoAlone: a school that another transaction keeps does not share a group
+// until its turn came quickly again, and a school is in one hand at a time.
+func TestSlowSchoolsGoAlone(t *testing.T) {
+	t.Parallel()
+	l := newQueue(1, 1)
+	add := func(schools ...lyceum.SchoolID) {
+		for _, id := range schools {
+			l.add(&change{school: id, done: make(chan struct{})})
+		}
+	}
+	take := func(want ...lyceum.SchoolID) *hand {
+		t.Helper()
+		var got []lyceum.SchoolID
+		h := l.take()
+		if h != nil {
+			for _, c := range h.changes {
+				got = append(got, c.school)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("took changes of %d, want %d", got, want)
+		}
+		return h
+	}
+	add(1, 2, 2, 3)
+	first := take(1, 2, 3, 2)
+	held, rest := (&heldError{school: 2}).split(first.changes)
+	l.slowed(first, 2, rest, held)
+	add(1, 2, 3)
+	slow := take(2, 2, 2)
+	add(2, 4)
+	take()
+	l.finish(first, nil, true)
+	second := take(1, 3, 4)
+	l.finish(slow, nil, false)
+	slow = take(2)
+	l.finish(slow, nil, true)
+	add(2, 5)
+	l.finish(second, nil, true)
+	l.finish(take(2, 5), nil, true)
+	if len(l.slow)+len(l.taken)+len(l.waiting)+len(l.order) > 0 || l.free != [2]int{1, 1} {
+		t.Errorf("the queue remembers %+v", l)
+	}
 }

@@ -1,0 +1,211 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+// queue has the changes that wait for a writer. A writer takes all that wait, of every
+// school that no other writer has in hand, and commits them together. The schools take
+// turns: one with many changes delays another by a single change and the commit of a
+// group.
+//
+// A school that another transaction keeps for long would delay all that share a group
+// with it. It goes alone until its turn comes quickly again.
+type queue struct {
+	wake chan struct{} // has room for each writer: something can be taken
+	free [2]int        // how many writers may take changes, of schools that are not slow and of slow ones
+
+	mu      sync.Mutex
+	waiting map[lyceum.SchoolID][]*change
+	order   []lyceum.SchoolID // the schools that wait, the next one first
+	slow    map[lyceum.SchoolID]bool
+	taken   map[lyceum.SchoolID]*hand
+}
+
+// hand is what a writer has in hand.
+type hand struct {
+	changes []*change
+	slow    bool // they are of one school, which is slow
+}
+
+// change is one caller's write on its way through the queue.
+type change struct {
+	ctx    context.Context //nolint:containedctx // travels with the change to its writer
+	school lyceum.SchoolID
+	run    func(*session) error
+	since  time.Time
+	result error
+	done   chan struct{}
+}
+
+// newQueue makes the queue of writers, and of more for schools that are slow.
+func newQueue(writers, more int) *queue {
+	return &queue{
+		wake: make(chan struct{}, writers+more), free: [2]int{writers, more}, waiting: map[lyceum.SchoolID][]*change{},
+		slow: map[lyceum.SchoolID]bool{}, taken: map[lyceum.SchoolID]*hand{},
+	}
+}
+
+// freeFor is how many writers may take changes of schools that are slow, or are not.
+func (l *queue) freeFor(slow bool) *int {
+	if slow {
+		return &l.free[1]
+	}
+	return &l.free[0]
+}
+
+// add lets a change wait for its turn.
+func (l *queue) add(c *change) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting[c.school]) == 0 {
+		l.order = append(l.order, c.school)
+	}
+	l.waiting[c.school] = append(l.waiting[c.school], c)
+	if l.taken[c.school] == nil && *l.freeFor(l.slow[c.school]) > 0 {
+		l.tell()
+	}
+}
+
+// tell wakes a writer.
+func (l *queue) tell() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// withdraw takes a change back, and reports whether it still waited.
+func (l *queue) withdraw(c *change) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	waiting := l.waiting[c.school]
+	at := slices.Index(waiting, c)
+	if at < 0 {
+		return false
+	}
+	l.keep(c.school, slices.Delete(waiting, at, at+1))
+	if len(waiting) == 1 {
+		l.order = slices.DeleteFunc(l.order, func(id lyceum.SchoolID) bool { return id == c.school })
+	}
+	return true
+}
+
+// keep sets what waits of a school; one without changes is forgotten.
+func (l *queue) keep(school lyceum.SchoolID, changes []*change) {
+	if len(changes) == 0 {
+		delete(l.waiting, school)
+		return
+	}
+	l.waiting[school] = changes
+}
+
+// take gives the next group, one change of each school after the other, and nil when
+// nothing can be taken.
+func (l *queue) take() *hand {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var next, others []lyceum.SchoolID
+	slow, more := false, false
+	for _, school := range l.order {
+		is := l.slow[school]
+		switch {
+		case l.taken[school] != nil || *l.freeFor(is) == 0:
+			others = append(others, school)
+		case len(next) > 0 && (is || slow):
+			others, more = append(others, school), true
+		default:
+			next, slow = append(next, school), is
+		}
+	}
+	if len(next) == 0 {
+		return nil
+	}
+	h := &hand{slow: slow}
+	*l.freeFor(slow)--
+	for len(h.changes) < maxGroup && len(next) > 0 {
+		school := next[0]
+		waiting := l.waiting[school]
+		h.changes = append(h.changes, waiting[0])
+		l.taken[school] = h
+		l.keep(school, waiting[1:])
+		if next = next[1:]; len(waiting) > 1 {
+			next = append(next, school)
+		}
+	}
+	l.order = append(others, next...)
+	if more || len(h.changes) == maxGroup {
+		l.tell()
+	}
+	return h
+}
+
+// slowed makes a school slow, whose changes in a hand wait again.
+func (l *queue) slowed(h *hand, school lyceum.SchoolID, rest, again []*change) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.slow[school] = true
+	delete(l.taken, school)
+	h.changes = rest
+	l.again(again)
+	l.tell()
+}
+
+// finish ends a group. The rest of it, for which there was no time, comes first in the
+// next one. The school of a slow group is not slow any more if its turn came quickly.
+func (l *queue) finish(h *hand, rest []*change, quickly bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for school, by := range l.taken {
+		if by != h {
+			continue
+		}
+		delete(l.taken, school)
+		if h.slow && quickly {
+			delete(l.slow, school)
+		}
+	}
+	*l.freeFor(h.slow)++
+	l.again(rest)
+}
+
+// again lets changes wait that come first.
+func (l *queue) again(changes []*change) {
+	first := make([]lyceum.SchoolID, 0, len(changes))
+	for _, c := range slices.Backward(changes) {
+		l.waiting[c.school] = append([]*change{c}, l.waiting[c.school]...)
+	}
+	for _, c := range changes {
+		if !slices.Contains(first, c.school) {
+			first = append(first, c.school)
+		}
+	}
+	later := slices.DeleteFunc(l.order, func(id lyceum.SchoolID) bool { return slices.Contains(first, id) })
+	l.order = slices.Concat(first, later)
+}
+
+// oldest returns since when the change has waited that has waited longest for
+// its turn or its end; the zero time when there is none.
+func (l *queue) oldest() (since time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	note := func(c *change) {
+		if since.IsZero() || c.since.Before(since) {
+			since = c.since
+		}
+	}
+	for _, h := range l.taken {
+		for _, c := range h.changes {
+			note(c)
+		}
+	}
+	for _, waiting := range l.waiting {
+		note(waiting[0])
+	}
+	return since
+}
