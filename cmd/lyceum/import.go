@@ -32,12 +32,15 @@ type importCommand struct {
 
 // batchSize is how many rows share a write: enough to write each page of an
 // index once for several rows, few enough to keep others waiting shortly.
-const batchSize = 5000
+const batchSize = 10000
 
-// importCache is how many KiB of a SQLite file each connection of an import keeps. An
-// import meets most pages of an index only once in a batch, so a larger cache costs
-// memory and saves little time.
-const importCache = 10 << 10
+// importCache and importReadCache are how many KiB of a SQLite file the connections of an
+// import keep. It reads little but ids, and meets most pages of an index only once in a
+// batch, so more costs memory and saves little time.
+const (
+	importCache     = 16 << 10
+	importReadCache = 2 << 10
+)
 
 // importActor is how the journal names what an import does.
 const importActor = "import"
@@ -62,7 +65,7 @@ func (c *importCommand) Run(p *program) (err error) {
 	if err := c.exists(); err != nil {
 		return err
 	}
-	store, err := c.openWith(p, sqlstore.Options{Log: p.log, Cache: importCache})
+	store, err := c.openWith(p, sqlstore.Options{Log: p.log, Cache: importCache, ReadCache: importReadCache})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package sales
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -47,7 +48,7 @@ func (i *Import) Save(ctx context.Context, batch []lyceum.Transaction) (lyceum.S
 		if problems, err = i.problems(batch, i.checked.besides(tx.Known)); err != nil {
 			return err
 		}
-		good := lyceum.WithoutProblems(batch, problems)
+		good := byID(lyceum.WithoutProblems(batch, problems))
 		if i.missing == lyceum.CreateMissing {
 			if err := createMissing(tx, good); err != nil {
 				return err
@@ -105,6 +106,14 @@ func (i *Import) problems(batch []lyceum.Transaction, known knower) ([]lyceum.Ro
 	return problems, nil
 }
 
+// byID returns transactions in the order of the tables, which are filled with less work
+// then.
+func byID(batch []lyceum.Transaction) []lyceum.Transaction {
+	sorted := slices.Clone(batch)
+	slices.SortFunc(sorted, func(a, b lyceum.Transaction) int { return cmp.Compare(a.ID, b.ID) })
+	return sorted
+}
+
 // buyers returns the users of transactions, each once.
 func buyers(batch []lyceum.Transaction) []lyceum.UserID {
 	users := make([]lyceum.UserID, len(batch))
@@ -126,19 +135,29 @@ func authorOf(t *lyceum.Transaction) int32    { return int32(t.AuthorID.Value) }
 func unknown(
 	known knower, seq lyceum.Sequence, batch []lyceum.Transaction, of func(*lyceum.Transaction) int32,
 ) (map[int32]bool, error) {
-	missing := map[int32]bool{}
+	named := idSet{}
 	var ids []int32
 	for index := range batch {
-		if id := of(&batch[index]); id != 0 && !missing[id] {
-			missing[id] = true
+		if id := of(&batch[index]); id != 0 && !named.has(id) {
+			named.add(id)
 			ids = append(ids, id)
 		}
 	}
 	found, err := known(seq, ids)
-	for _, id := range found {
-		delete(missing, id)
+	if err != nil || len(found) == len(ids) {
+		return nil, err
 	}
-	return missing, err
+	there := idSet{}
+	for _, id := range found {
+		there.add(id)
+	}
+	missing := map[int32]bool{}
+	for _, id := range ids {
+		if !there.has(id) {
+			missing[id] = true
+		}
+	}
+	return missing, nil
 }
 
 // createMissing makes the users and pricing plans that a batch names and the
@@ -217,28 +236,22 @@ func made[T any](ids map[int32]bool, from func(int32) T) []T {
 // back those that turn out to be older. It returns the sales that were there
 // before and may be refunded in full now, or no longer.
 func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) (doubtful []lyceum.SaleID, err error) {
-	var ids []lyceum.SaleID
-	named := map[lyceum.SaleID]*namedSale{}
-	for index := range batch {
-		t := &batch[index]
-		sale, seen := named[t.SaleID]
-		if !seen {
-			ids = append(ids, t.SaleID)
-			sale = &namedSale{}
-			named[t.SaleID] = sale
-		}
-		sale.add(t)
+	named, payments := namedSales(batch)
+	ids := make([]lyceum.SaleID, len(named))
+	for n := range named {
+		ids[n] = named[n].ID
 	}
 	kept, err := tx.Sales.Find(tx, ids...)
 	if err != nil {
 		return nil, err
 	}
-	var fresh, changed []lyceum.Sale
-	for _, id := range ids {
-		sale := named[id]
-		old, there := kept[id]
-		if there && (sale.back || old.Released) {
-			doubtful = append(doubtful, id)
+	var changed []lyceum.Sale
+	fresh := named[:0]
+	for n := range named {
+		sale, of := named[n], payments[n]
+		old, there := kept[sale.ID]
+		if there && (of.back || old.Released) {
+			doubtful = append(doubtful, sale.ID)
 		}
 		if there && !sale.CreatedAt.Before(old.CreatedAt) {
 			continue
@@ -248,11 +261,11 @@ func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) (doubtful []lyceum.Sale
 		sale.EndedAt, sale.EndReason = old.EndedAt, old.EndReason
 		sale.Replaces, sale.ReplacedBy, sale.NextPlan = old.Replaces, old.ReplacedBy, old.NextPlan
 		sale.StopsAt, sale.Stopped, sale.ToStop = old.StopsAt, old.Stopped, old.ToStop
-		sale.Released = old.Released || !there && sale.back && !sale.paid
+		sale.Released = old.Released || !there && of.back && !of.paid
 		if there {
-			changed = append(changed, sale.Sale)
+			changed = append(changed, sale)
 		} else {
-			fresh = append(fresh, sale.Sale)
+			fresh = append(fresh, sale)
 		}
 	}
 	if _, err := tx.Sales.Save(tx, changed...); err != nil {
@@ -261,18 +274,34 @@ func saveSales(tx lyceum.Tx, batch []lyceum.Transaction) (doubtful []lyceum.Sale
 	return doubtful, tx.Sales.Insert(tx, fresh...)
 }
 
-// namedSale is what a batch tells of a sale: whether a payment of it is refunded
-// in full, and whether one is not.
-type namedSale struct {
-	lyceum.Sale
+// namedPayments tell of the payments of a sale that a batch names whether one is
+// refunded in full, and whether one is not.
+type namedPayments struct{ back, paid bool }
 
-	back, paid bool
-}
-
-func (s *namedSale) add(t *lyceum.Transaction) {
-	if s.ID == 0 || t.CreatedAt.Before(s.CreatedAt) {
-		s.Sale = lyceum.SaleOf(t)
+// namedSales returns the sales that a batch names, by their ids, and what it tells of
+// the payments of each.
+func namedSales(batch []lyceum.Transaction) ([]lyceum.Sale, []namedPayments) {
+	order := make([]*lyceum.Transaction, len(batch))
+	for n := range batch {
+		order[n] = &batch[n]
 	}
-	s.back = s.back || t.Paid && t.FullyRefunded()
-	s.paid = s.paid || t.Paid && !t.FullyRefunded()
+	slices.SortStableFunc(order, func(a, b *lyceum.Transaction) int {
+		return cmp.Or(cmp.Compare(a.SaleID, b.SaleID), a.CreatedAt.Compare(b.CreatedAt))
+	})
+	count := 0
+	for n, t := range order {
+		if n == 0 || t.SaleID != order[n-1].SaleID {
+			count++
+		}
+	}
+	named, payments := make([]lyceum.Sale, 0, count), make([]namedPayments, 0, count)
+	for n, t := range order {
+		if n == 0 || t.SaleID != order[n-1].SaleID {
+			named, payments = append(named, lyceum.SaleOf(t)), append(payments, namedPayments{})
+		}
+		of := &payments[len(payments)-1]
+		of.back = of.back || t.Paid && t.FullyRefunded()
+		of.paid = of.paid || t.Paid && !t.FullyRefunded()
+	}
+	return named, payments
 }

@@ -68,16 +68,23 @@ func (p *pool) insertsAtOnce(n int) int {
 	if p.types != nil {
 		return n
 	}
+	if n >= mostRows {
+		return mostRows
+	}
 	return chunkOf(n)
 }
 
-// insertion gives the statement that inserts rows of one width, and its arguments. On
+// insertion gives the statement that inserts rows of these values, and its arguments. On
 // PostgreSQL they are arrays: one text serves any number of rows, and a row costs less.
-func (p *pool) insertion(table, columns string, rows [][]any) (text string, args []any, err error) {
-	if p.types == nil || len(rows) == 1 {
-		return insertText(table, columns, len(rows[0]), len(rows)), slices.Concat(rows...), nil
+func (p *pool) insertion(table, columns string, rows int, values []any) (text string, args []any, err error) {
+	width := len(values) / rows
+	switch {
+	case p.types == nil:
+		return insertText(table, columns, width, rows), values, nil
+	case rows == 1: // it is queued, and the values are overwritten
+		return insertText(table, columns, width, 1), slices.Clone(values), nil
 	}
-	if args, err = arraysOf(rows); err != nil {
+	if args, err = arraysOf(values, width); err != nil {
 		return "", nil, err
 	}
 	key := insertKey{table, 0}

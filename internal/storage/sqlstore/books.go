@@ -192,7 +192,7 @@ func (g *group) addJournal(b *books) (rows [][]any, err error) {
 		return rows, nil
 	}
 	n := g.session.pool.insertsAtOnce(len(rows))
-	text, args, err := g.session.pool.insertion("counters", "name, value", rows[:n])
+	text, args, err := g.session.pool.insertion("counters", "name, value", n, slices.Concat(rows[:n]...))
 	if err != nil {
 		return nil, fmt.Errorf("insert counters: %w", err)
 	}

@@ -91,28 +91,28 @@ func (p *pipeline) ask(together []*answer) error {
 		return p.later(first.text, first.args)
 	}
 	combined, _ := p.combined.Load(first.text)
-	rows := make([][]any, len(together))
-	for i, a := range together {
-		rows[i] = a.args
+	var values []any
+	for _, a := range together {
+		values = append(values, a.args...)
 	}
-	args, err := arraysOf(rows)
+	args, err := arraysOf(values, len(first.args))
 	if err != nil {
 		return err
 	}
 	return p.later(combined.(string), args)
 }
 
-// arraysOf gives an array for each column of rows, as PostgreSQL reads one.
-func arraysOf(rows [][]any) (arrays []any, err error) {
-	arrays = make([]any, len(rows[0]))
+// arraysOf gives an array for each column of rows of some width, as PostgreSQL reads one.
+func arraysOf(values []any, width int) (arrays []any, err error) {
+	arrays = make([]any, width)
 	var b []byte
 	for column := range arrays {
 		b = append(b[:0], '{')
-		for i, row := range rows {
-			if i > 0 {
+		for i := column; i < len(values); i += width {
+			if i > column {
 				b = append(b, ',')
 			}
-			if b, err = appendElement(b, row[column]); err != nil {
+			if b, err = appendElement(b, values[i]); err != nil {
 				return nil, fmt.Errorf("argument %d: %w", column+1, err)
 			}
 		}

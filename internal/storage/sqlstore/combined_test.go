@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,7 +27,7 @@ func TestArraysOfPostgreSQL(t *testing.T) {
 		{int64(0), " \t\n", nil, nil},
 		{int64(1), nil, []byte(nil), 1e21},
 	}
-	args, err := arraysOf(rows)
+	args, err := arraysOf(slices.Concat(rows...), 4)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -206,8 +207,9 @@ func TestReadersClose(t *testing.T) {
 
 // TestCache: a connection that reads and the one that writes keep as much as was asked for.
 func TestCache(t *testing.T) {
-	for cache, want := range map[int]int64{0: -32768, 4096: -4096} {
-		store, err := Open(t.Context(), t.TempDir(), Options{Cache: cache})
+	for _, o := range []Options{{}, {Cache: 4096, ReadCache: 1024}} {
+		want := map[string]int64{"writer": -int64(cmp.Or(o.Cache, 32768)), "reader": -int64(cmp.Or(o.ReadCache, 32768))}
+		store, err := Open(t.Context(), t.TempDir(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,8 +228,8 @@ func TestCache(t *testing.T) {
 			if err := d.each("PRAGMA cache_size", nil, []any{&got}, func() error { return nil }); err != nil {
 				t.Fatal(err)
 			}
-			if got.value != want {
-				t.Errorf("Cache %d: the %s has %v, want %d", cache, name, got.value, want)
+			if got.value != want[name] {
+				t.Errorf("%d and %d: the %s has %v, want %d", o.Cache, o.ReadCache, name, got.value, want[name])
 			}
 		}
 	}

@@ -26,7 +26,7 @@ const lookPause = time.Second
 // committed to it then is lost with the process. A nil *files has none.
 type files struct {
 	path   string
-	cache  string // a pragma: how much a connection that stays open keeps
+	cache  string // a pragma: how much a connection that reads and stays open keeps
 	log    *slog.Logger
 	opened map[string]os.FileInfo // by path; nothing is missed while it is nil
 	moved  atomic.Bool            // as of the last look

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -272,6 +273,11 @@ func (g *group) flush(until int) error {
 			return err
 		}
 	}
+	if len(g.log) > maxLooked { // nobody looks for answers then
+		for i := range rows {
+			rows[i].columns, rows[i].values = nil, nil
+		}
+	}
 	return nil
 }
 
@@ -287,26 +293,42 @@ func (g *group) writeBatch(rows []edit) error {
 		}
 		return nil
 	}
-	values := make([][]any, len(rows))
-	for i := range rows {
-		values[i] = append([]any{rows[i].school}, rows[i].values...)
-	}
-	return g.insert(first.table, first.list, values, "")
+	return g.insertEach(first.table, first.list, len(rows), 1+len(first.values), "", func(args []any, i int) []any {
+		return append(append(args, rows[i].school), rows[i].values...)
+	})
 }
 
-// insert inserts rows in as few statements as the engine allows; rest is how each ends.
+// insert inserts rows, each with the school; rest is how a statement ends.
 func (g *group) insert(table, columns string, rows [][]any, rest string) error {
-	for len(rows) > 0 {
-		n := g.session.pool.insertsAtOnce(len(rows))
+	if len(rows) == 0 {
+		return nil
+	}
+	return g.insertEach(table, columns, len(rows), len(rows[0]), rest, func(args []any, i int) []any {
+		return append(args, rows[i]...)
+	})
+}
+
+// insertEach inserts rows in as few statements as the engine allows. Values appends those
+// of a row, as many as it is wide.
+func (g *group) insertEach(
+	table, columns string, rows, width int, rest string, values func(args []any, i int) []any,
+) error {
+	var args []any
+	for i := 0; i < rows; {
+		n := g.session.pool.insertsAtOnce(rows - i)
 		g.inserted[table] += n
-		text, args, err := g.session.pool.insertion(table, columns, rows[:n])
+		args = slices.Grow(args[:0], n*width)
+		for range n {
+			args = values(args, i)
+			i++
+		}
+		text, bound, err := g.session.pool.insertion(table, columns, n, args)
 		if err == nil {
-			err = g.later(text+rest, args...)
+			err = g.later(text+rest, bound...)
 		}
 		if err != nil {
 			return fmt.Errorf("insert %s: %w", table, err)
 		}
-		rows = rows[n:]
 	}
 	return nil
 }

@@ -70,9 +70,9 @@ type Options struct {
 	// Trace is told the text of every statement before it runs, by any number
 	// of goroutines at once.
 	Trace func(text string)
-	// Cache is how many KiB of a SQLite file a connection keeps; 0 is 32,768. Its pages
-	// take up to twice that in memory.
-	Cache int
+	// Cache and ReadCache are how many KiB of a SQLite file the connection that writes and
+	// each that reads keep; 0 is 32,768. Its pages take up to twice that in memory.
+	Cache, ReadCache int
 	// Patience is how long a write waits for its turn, and then again how long
 	// the database may take over it; 0 is 10 s. A lock in PostgreSQL is waited
 	// for a quarter of it.
@@ -103,7 +103,7 @@ func OpenFile(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := &files{path: path, cache: "cache_size = -" + strconv.Itoa(cmp.Or(o.Cache, defaultCache))}
+	of := &files{path: path, cache: cachePragma(o.ReadCache)}
 	own := "_txlock=immediate"
 	if before.Size() == 0 {
 		// How space is given back is chosen when the file is made.
@@ -150,6 +150,8 @@ const logLimit = "67108864"
 
 // defaultCache is how many KiB of a SQLite file a connection keeps.
 const defaultCache = 32 << 10
+
+func cachePragma(kib int) string { return "cache_size = -" + strconv.Itoa(cmp.Or(kib, defaultCache)) }
 
 // busyTimeout is how long SQLite waits for another process.
 const busyTimeout = 10 * time.Second
@@ -293,7 +295,7 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 		for _, pragma := range sqlitePragmas(o.Synchronous) {
 			s.writes.writer.pragmas = append(s.writes.writer.pragmas, pragma[0]+" = "+pragma[1])
 		}
-		s.writes.writer.pragmas = append(s.writes.writer.pragmas, of.cache)
+		s.writes.writer.pragmas = append(s.writes.writer.pragmas, cachePragma(o.Cache))
 	}
 	if err := s.migrate(ctx, &o); err != nil {
 		return nil, errors.Join(err, s.closePools())

@@ -12,10 +12,14 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// chunk is how many rows or ids one statement carries at most. Smaller batches
+// chunk is how many ids one statement carries at most. Smaller batches
 // go in powers of two, and up to fewRows at once, so that a table needs eleven
 // statements and not one per size.
 const chunk, fewRows = 64, 8
+
+// mostRows is how many rows one statement inserts: of a statement that inserts several
+// SQLite keeps what each page was, which costs less the more rows share the page.
+const mostRows = 256
 
 // chunkOf gives how many of n rows the next statement carries.
 func chunkOf(n int) int {
@@ -43,8 +47,8 @@ func save[T any](t *tx, table *table[T], rows []T) (lyceum.Saved, error) {
 	if err != nil {
 		return saved, err
 	}
-	var fresh []T
-	at := map[int32]int{} // id -> its place in fresh
+	fresh := make([]T, 0, len(rows)-len(kept))
+	at := make(map[int32]int, len(rows)-len(kept)) // id -> its place in fresh
 	var highest int32
 	for i := range rows {
 		row := &rows[i]
@@ -150,6 +154,8 @@ func (table *table[T]) touch(t *tx, row *T) {
 
 // insert adds rows that are not there and appends an entry for each.
 func insert[T any](t *tx, table *table[T], rows []T) error {
+	t.q.group.log = slices.Grow(t.q.group.log, len(rows))
+	t.entries = slices.Grow(t.entries, len(rows))
 	for i := range rows {
 		row := &rows[i]
 		table.touch(t, row)
