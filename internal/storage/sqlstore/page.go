@@ -8,6 +8,9 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
+// firstRows is for how many rows memory is reserved when the first one comes, at most.
+const firstRows = 100
+
 // pageBy reads a page and its total in one statement, which sees one moment; a
 // page without rows asks for its total apart, unless it is the first one. The
 // statement is completed with its limit and has the total as its first column.
@@ -20,6 +23,9 @@ func pageBy[T any](
 		found = nil
 		var row T
 		return q.each(text, args, append([]any{scanInt(&n)}, scan(&row)...), func() error {
+			if found == nil {
+				found = make([]T, 0, min(p.Size, firstRows))
+			}
 			found = append(found, row)
 			return nil
 		})

@@ -244,6 +244,9 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 				listing.More = true
 				return errFull
 			}
+			if listing.Rows == nil {
+				listing.Rows = make([]T, 0, min(p.Size, firstRows))
+			}
 			listing.Rows = append(listing.Rows, r.row)
 			return nil
 		})
