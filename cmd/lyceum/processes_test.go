@@ -203,7 +203,7 @@ func TestProcessesShareLimits(t *testing.T) {
 	t.Parallel()
 	most, limits := 2, []int{300}
 	if n, err := strconv.Atoi(os.Getenv("LYCEUM_PROCESSES")); err == nil && n > 0 {
-		most, limits = n, []int{60, 600, 6000}
+		most, limits = n, []int{60, 600, 6000, 60000}
 	}
 	for processes := 2; processes <= most; processes *= 2 {
 		for _, limit := range limits {

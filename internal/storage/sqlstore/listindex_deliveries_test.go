@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"errors"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
@@ -203,5 +204,59 @@ func TestIndexOfDeliveriesThatMissedSome(t *testing.T) {
 				t.Errorf("change %s is kept, of more than 2,000", kept)
 			}
 		})
+	}
+}
+
+// Two processes that make deliveries at once note all of them, and each has the list that
+// the database has.
+func TestIndexesOfDeliveriesBesideAnotherProcess(t *testing.T) {
+	t.Parallel()
+	address := storetest.Postgres(t)
+	var stores [2]*Store
+	for i := range stores {
+		s, err := OpenPostgres(t.Context(), address, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		indexAll(s)
+		s.lists.eager = true
+		stores[i] = s
+	}
+	school := storetest.MakeSchool(t, stores[0])
+	storetest.Write(t, stores[0], school, (&history{now: storetest.Begin}).receivers)
+	newest := lyceum.WebhookEventFilter{Webhook: 1, Newest: true}
+	var writers sync.WaitGroup
+	for n := range 4 {
+		s := stores[n%2]
+		writers.Go(func() {
+			for range 20 {
+				storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+					id, err := tx.Deliveries.NextID(tx)
+					if err != nil {
+						return err
+					}
+					return tx.CreateDeliveries([]lyceum.WebhookEvent{{
+						ID: id, Webhook: 1, State: lyceum.DeliveryPending, CreatedAt: storetest.Begin, ObjectType: "User", ObjectID: 1,
+					}})
+				})
+				v := s.In(t.Context(), school)
+				l, err := v.Deliveries.List(v, newest, lyceum.Page{Number: 1, Size: 1000})
+				if err != nil || l.Total != int64(len(l.Rows)) || len(l.Rows) == 0 || int64(l.Rows[0].ID) != l.Total {
+					t.Errorf("%d rows of %d, %v", len(l.Rows), l.Total, err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	for _, s := range stores {
+		v := s.In(t.Context(), school)
+		l, err := v.Deliveries.List(v, newest, lyceum.Page{Number: 1, Size: 1000})
+		if stats := s.ListStats(); err != nil || l.Total != 80 || len(l.Rows) != 80 || stats.Hits == 0 {
+			t.Errorf("%d rows of %d, an index answered %d times, %v", len(l.Rows), l.Total, stats.Hits, err)
+		}
+	}
+	if kept := lines(t, stores[0], "SELECT max(number), count(*) FROM delivery_changes", 2)[0]; kept[0] != kept[1] {
+		t.Errorf("%s notes are numbered up to %s", kept[1], kept[0])
 	}
 }
