@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ const (
 // measureSelling measures sales by one school and by many, by few writers and by many, and
 // what a second server adds.
 func measureSelling(ctx context.Context, s settings) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the server does
 	fmt.Printf("## Sales\n\nWriters record sales, each of which enrolls; a bare commit is one row in a table of its own, "+
 		"by as many writers. Rounds of %v; median of %d.\n\n", s.duration, s.rounds)
 	fmt.Print("| engine | schools | writers | bare commits/s | sales/s | p99 ms | of bare |\n" +

@@ -74,8 +74,9 @@ func (g *group) know(school lyceum.SchoolID, names ...string) error {
 		read := make(map[string]int64, n)
 		var name string
 		var value int64
-		text := "SELECT name, value FROM counters WHERE school_id = $1 AND name IN " + placeholders(2, n)
-		err := g.query(statementOf(text), scope{}, text, part, []any{scanText(&name), scanInt(&value)},
+		text := "SELECT name, value FROM counters WHERE school_id = $1 AND name IN " + placeholders(2, n) + " ORDER BY name"
+		in := scope{likely: likely{by: part}}
+		err := g.query(statementOf(text), in, text, part, []any{scanText(&name), scanInt(&value)},
 			func() error { read[name] = value; return nil })
 		if err != nil {
 			return fmt.Errorf("read counters: %w", err)
@@ -85,6 +86,18 @@ func (g *group) know(school lyceum.SchoolID, names ...string) error {
 		}
 	}
 	return nil
+}
+
+// countersAfter gives the counters of an answer as the group leaves them.
+func (g *group) countersAfter(a *answer) [][]any {
+	b := g.booksOf(lyceum.SchoolID(a.args[0].(int64)))
+	rows := slices.Clone(a.rows)
+	for i, row := range rows {
+		if n, known := b.kept[row[0].(string)]; known {
+			rows[i] = []any{row[0], n}
+		}
+	}
+	return rows
 }
 
 // keep takes what a change added to counters, and its entries. last gets the number of

@@ -67,6 +67,7 @@ func (t *tx) BeginEnrollment(e lyceum.Enrollment) (bool, error) {
 	args := []any{int64(t.stamp.School), int64(e.Course), int64(e.User)}
 	in := scope{
 		tables: []string{enrollments.name, progress.name}, equals: []equal{{"course_id", args[1:2]}, {"user_id", args[2:]}},
+		likely: likely{rows: [][]any{{int64(0), int64(0)}}},
 	}
 	var enrolled, studied int64
 	there, err := t.q.oneIn(in, `SELECT

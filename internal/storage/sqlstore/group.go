@@ -31,6 +31,7 @@ type group struct {
 	patient   bool       // it waits for its turn as long as it may
 	rehearsal *rehearsal // set while changes run without the database
 	answers   answers    // of the database before the first change
+	guesses   *guesses   // of answers
 
 	log     []edit
 	of      map[string][]int // the rows of a table in log

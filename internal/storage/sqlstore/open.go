@@ -27,6 +27,7 @@ type Store struct {
 	reads     *pool
 	writes    *pool
 	queue     *queue
+	guesses   guesses
 	hastyTurn string // dialect.turn for a group that does not wait for it long
 	log       *slog.Logger
 	files     *files // of SQLite; nil with PostgreSQL

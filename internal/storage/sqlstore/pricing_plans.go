@@ -93,8 +93,9 @@ func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (lyceum.Of
 	var offer lyceum.Offer
 	var id lyceum.Opt[lyceum.UserID]
 	var archived lyceum.Opt[time.Time]
-	there, err := t.q.one(offerText,
-		[]any{int64(user), int64(t.stamp.School), int64(plan)},
+	args := []any{int64(user), int64(t.stamp.School), int64(plan)}
+	in := scope{likely: likely{by: args[1:], fit: func(row []any) { row[len(row)-2] = args[0] }}}
+	there, err := t.q.oneIn(in, offerText, args,
 		append(pricingPlans.scan(&offer.Plan.Value), scanOptInt(&id), scanOptTime(&archived))...)
 	if err != nil {
 		return lyceum.Offer{}, fmt.Errorf("find offer: %w", err)

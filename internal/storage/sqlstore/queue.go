@@ -138,7 +138,7 @@ func (l *queue) take() *hand {
 			next = append(next, school)
 		}
 	}
-	l.order = append(others, next...)
+	l.order = slices.Concat(others, next)
 	if more || len(h.changes) == maxGroup {
 		l.tell()
 	}

@@ -4,8 +4,9 @@ import "errors"
 
 // rehearsal runs changes without the database, to find out what they will ask: where a
 // question is a round trip, those of all changes go together. A query whose answer is
-// not known finds nothing for now, so that what comes after it is asked for, too; then
-// the changes run again. Once all answers are known, what they did is what counts. A
+// not known finds what is guessed for now, mostly nothing, so that what comes after it is
+// asked for, too; then the changes run again, unless all was guessed right. Once all
+// answers are known, what they did is what counts. A
 // change that needs more than answers, such as a query after rows that were not written,
 // is run again with the database.
 type rehearsal struct {
@@ -35,7 +36,7 @@ func (r *rehearsal) each(
 	key := askedOf(of, args)
 	a := g.answers[key]
 	if a == nil {
-		a = &answer{text: text, args: args, byKey: in.byKey}
+		a = &answer{text: text, args: args, byKey: in.byKey, by: in.likely.by, guess: g.guesses.find(of, in.likely)}
 		g.answers[key] = a
 	}
 	switch {
@@ -49,5 +50,5 @@ func (r *rehearsal) each(
 		r.missing = append(r.missing, a)
 	}
 	r.asked = true
-	return nil
+	return a.each(g.session, dest, visit)
 }

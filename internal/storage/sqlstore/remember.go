@@ -17,7 +17,9 @@ type answer struct {
 	args   []any
 	byKey  string // the query that finds one of the rows by its school and its first column; empty if there is none
 	rows   [][]any
-	wanted bool // it is among those that are missing
+	guess  [][]any
+	by     []any // see likely
+	wanted bool  // it is among those that are missing
 	known  bool
 	huge   bool // there are too many rows to keep
 }
@@ -58,10 +60,14 @@ func askedOf(of *statement, args []any) asked {
 	return asked{of, string(appendArgs(make([]byte, 0, 64), args...))}
 }
 
-// each visits the rows.
+// each visits the rows, or those that are guessed.
 func (a *answer) each(s *session, dest []any, visit func() error) error {
+	rows := a.rows
+	if !a.known {
+		rows = a.guess
+	}
 	meter := s.meter(dest)
-	for _, row := range a.rows {
+	for _, row := range rows {
 		if err := scanRow(row, dest); err != nil {
 			return err
 		}
@@ -81,7 +87,7 @@ func (g *group) remember(in scope, text string, args, dest []any, visit func() e
 	if len(g.answers) >= maxRemembered {
 		return g.ask(text, args, dest, visit)
 	}
-	a := &answer{text: text, args: slices.Clone(args), byKey: in.byKey}
+	a := &answer{text: text, args: slices.Clone(args), byKey: in.byKey, by: in.likely.by}
 	row, columns := make([]valueColumn, len(dest)), make([]any, len(dest))
 	for i := range columns {
 		columns[i] = &row[i]
@@ -154,7 +160,7 @@ func (g *group) recall(in scope, school int64, keys, dest []any, visit func() er
 	for _, key := range keys {
 		args := []any{school, key}
 		a := g.answers.find(of, args)
-		one := scope{in.tables, []equal{{in.equals[0].column, []any{key}}}, in.byKey}
+		one := scope{tables: in.tables, equals: []equal{{in.equals[0].column, []any{key}}}, byKey: in.byKey}
 		if a == nil || !g.untouched(of, one, args) {
 			rest = append(rest, key)
 			continue

@@ -43,6 +43,7 @@ type noun[ID lyceum.Key, T, F any] struct {
 	// kept: rows are kept in memory, see contents. clone copies what two copies of a
 	// row share, if they share anything that is ever changed.
 	kept      bool
+	lasting   bool         // a query is likely to find again what it found, which is of no person
 	keptLists func(F) bool // and short lists, which depend on nothing but what is kept
 	clone     func(*T)
 }
@@ -354,9 +355,16 @@ func (n *noun[ID, T, F]) scope(w *where) scope {
 	}
 	// A row of the table that another condition asks for need not be one that it finds.
 	if slices.ContainsFunc(w.conds, func(cond string) bool { return strings.Contains(cond, " "+n.name+" ") }) {
-		return scope{byKey: n.byKey}
+		return scope{byKey: n.byKey, likely: n.likely(w)}
 	}
-	return scope{[]string{n.name}, w.equals, n.byKey}
+	return scope{tables: []string{n.name}, equals: w.equals, byKey: n.byKey, likely: n.likely(w)}
+}
+
+func (n *noun[ID, T, F]) likely(w *where) likely {
+	if !n.lasting {
+		return likely{}
+	}
+	return likely{by: w.args}
 }
 
 func (n *noun[ID, T, F]) from(v *view, f F) string {

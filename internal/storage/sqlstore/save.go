@@ -270,7 +270,7 @@ func (t *table[T]) findRows(q *session, school lyceum.SchoolID, keys, dest []any
 
 // keyed is what is known of whole rows that are found by their keys.
 func (t *table[T]) keyed(keys ...any) scope {
-	return scope{[]string{t.name}, []equal{{t.columns[0], keys}}, t.byKey}
+	return scope{tables: []string{t.name}, equals: []equal{{t.columns[0], keys}}, byKey: t.byKey}
 }
 
 // joined finds rows by an index over their ids. For a list of ids SQLite reads a

@@ -177,10 +177,13 @@ func (s *Store) run(h *hand) (begun int, err error) {
 // change returned is its result.
 func (s *Store) try(ctx context.Context, h *hand, alone bool) (begun int, err error) {
 	members := h.changes
-	kept, inserted := false, map[string]int(nil)
+	kept, inserted, learn := false, map[string]int(nil), func() {}
 	err = s.writes.change(ctx, func(q *session) (_ bool, err error) {
 		g := newGroup(q, len(members) > 1, alone)
 		g.patient, inserted = h.slow, g.inserted
+		if s.dialect.pipelined {
+			learn = func() { s.guesses.learn(g) }
+		}
 		done := false
 		if s.dialect.pipelined && g.shared && !alone {
 			if begun, done, err = s.rehearse(g, members); err != nil {
@@ -207,6 +210,7 @@ func (s *Store) try(ctx context.Context, h *hand, alone bool) (begun int, err er
 	if kept && err == nil {
 		s.noteRoom()
 		s.grown(inserted)
+		learn()
 	}
 	return begun, err
 }
@@ -225,7 +229,7 @@ func (s *Store) members(g *group, members []*change, budget time.Duration) (begu
 // rehearse takes the turns of the schools of a group, and runs it without the database
 // until all is known that it asks. It is done when it needed nothing else.
 func (s *Store) rehearse(g *group, members []*change) (begun int, done bool, err error) {
-	g.answers = answers{}
+	g.answers, g.guesses = answers{}, &s.guesses
 	begun, budget, turns := len(members), groupBudget, s.turns
 	for range maxRehearsals {
 		r := &rehearsal{}
@@ -249,7 +253,7 @@ func (s *Store) rehearse(g *group, members []*change) (begun int, done bool, err
 		if err != nil {
 			return begun, false, err
 		}
-		if !r.asked {
+		if done = done || r.guessedRight(); done || !r.asked {
 			break
 		}
 	}

@@ -1,0 +1,92 @@
+package sqlstore
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// TestGuessesAreChecked: a group that was guessed right runs once. What another process
+// changed since is found, however sure the guess was.
+func TestGuessesAreChecked(t *testing.T) {
+	t.Parallel()
+	var stores [2]*Store
+	address := storetest.Postgres(t)
+	for i := range stores {
+		s, err := OpenPostgres(t.Context(), address, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		stores[i] = s
+	}
+	school := storetest.MakeSchool(t, stores[0])
+	plan := lyceum.PricingPlan{
+		ID: 1, Name: "Plan", Price: 100, Currency: "USD", Frequency: lyceum.OneTimePayment, CreatedAt: storetest.Begin,
+		UpdatedAt: storetest.Begin,
+	}
+	keep := func(s *Store, price lyceum.Minor) {
+		plan.Price = price
+		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+			_, err := tx.PricingPlans.Save(tx, plan)
+			return err
+		})
+	}
+	keep(stores[0], 100)
+	for n := range lyceum.UserID(2) {
+		if err := addUser(stores[0], school, n+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	group := func(s *Store, want ...string) {
+		t.Helper()
+		deeds := make([]*deed, len(want))
+		for i := range deeds {
+			deeds[i] = &deed{do: func(tx lyceum.Tx, found func(string, ...any)) error {
+				id, err := tx.Users.NextID(tx)
+				if err != nil {
+					return err
+				}
+				offer, err := tx.FindOffer(1, lyceum.UserID(1+2*i)) // the first one is there, the others are not
+				found("user %d: %d, %t", id, offer.Plan.Value.Price, offer.UserKnown)
+				return err
+			}}
+		}
+		together(s, deeds, school)
+		for i, d := range deeds {
+			if d.failed || !slices.Equal(d.found, want[i:i+1]) {
+				t.Errorf("change %d of a group found %q, %v; want %q", i, d.found, d.reason, want[i])
+			}
+		}
+	}
+	found := func(first int, price lyceum.Minor) []string {
+		return []string{fmt.Sprintf("user %d: %d, true", first, price), fmt.Sprintf("user %d: %d, false", first+1, price)}
+	}
+	group(stores[0], found(3, 100)...)
+	group(stores[0], found(5, 100)...)
+	keep(stores[1], 200)
+	group(stores[1], found(7, 200)...)
+	group(stores[0], found(9, 200)...)
+
+	deeds := make([]*deed, 2)
+	for round := range 2 {
+		runs := 0
+		for i := range deeds {
+			deeds[i] = &deed{do: func(tx lyceum.Tx, _ func(string, ...any)) error {
+				runs++
+				_, err := tx.FindOffer(1, 1)
+				if err == nil {
+					_, err = tx.Users.NextID(tx)
+				}
+				return err
+			}}
+		}
+		together(stores[0], deeds, school)
+		if round > 0 && runs != len(deeds) {
+			t.Errorf("a group of %d that was guessed right ran %d changes", len(deeds), runs)
+		}
+	}
+}
