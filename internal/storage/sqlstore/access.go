@@ -9,7 +9,7 @@ import (
 
 func (t *tx) RevokeGrants(f lyceum.GrantFilter, most int, at time.Time) (revoked int, err error) {
 	f.Unrevoked = true
-	w := grants.where(t.school, f)
+	w := grants.where(&t.view, f)
 	if most > 0 {
 		some := "SELECT grant_id FROM grants" + w.String() + " ORDER BY grant_id LIMIT " + w.arg(int64(most))
 		w.conds = nil

@@ -203,7 +203,7 @@ func (n *noun[ID, T, F]) getKept(v *view, id ID) (row T, found bool, err error) 
 
 // eachKept is Each for rows that are kept.
 func (n *noun[ID, T, F]) eachKept(v *view, f F, visit func(*T) error) error {
-	w := n.where(v.school, f)
+	w := n.where(v, f)
 	tail := w.String() + n.ordered(f)
 	rows, err := n.keptRows(v, string(appendArgs([]byte(n.name+tail), w.args...)), func(add func(*T)) error {
 		r := n.reader()

@@ -14,7 +14,7 @@ func (l *indexedList) fill(q *session, memory int64) (err error) {
 	if l.mark, err = readMark(q, l.school, l.follow.mark()); err != nil {
 		return err
 	}
-	w := l.whereAll(l.school, q.pool.dialect, l.at)
+	w := l.whereAll(l.school, l.at)
 	var id int32
 	err = q.each("SELECT "+l.column(l.id)+" FROM "+l.from()+w.String()+l.upward(), w.args,
 		[]any{scanInt(&id)}, func() error {

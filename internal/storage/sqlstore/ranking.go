@@ -21,7 +21,7 @@ type ranking struct {
 	down   bool     // the question goes downwards; the list is kept upwards
 	narrow func(w *where, at int64)
 	// narrowAll is narrow for a query that looks at all rows of a school; narrow, if nil.
-	narrowAll func(w *where, d *dialect)
+	narrowAll func(w *where)
 	follow    follow
 
 	at      int64          // the moment of the question, in Unix microseconds; 0 where none matters
@@ -87,12 +87,12 @@ func (r *ranking) where(school lyceum.SchoolID, at int64) *where {
 }
 
 // whereAll is where for a query that looks at all rows of the school.
-func (r *ranking) whereAll(school lyceum.SchoolID, d *dialect, at int64) *where {
+func (r *ranking) whereAll(school lyceum.SchoolID, at int64) *where {
 	if r.narrowAll == nil {
 		return r.where(school, at)
 	}
 	w := r.all(school)
-	r.narrowAll(w, d)
+	r.narrowAll(w)
 	return w
 }
 

@@ -21,14 +21,15 @@ type noun[ID lyceum.Key, T, F any] struct {
 	rest    []column[T]
 
 	narrow func(*where, F)
-	// narrowAll is narrow for a query that looks at all rows of a school; narrow, if nil.
-	narrowAll func(*where, *dialect, F)
-	order     func(F) string           // by the key, if nil
-	hint      func(*dialect, F) string // stands after the table's name; nothing, if nil
-	count     func(F, *where) total    // counts the rows, or reads a counter, if nil
-	after     func(F) lyceum.Opt[ID]   // a list may go on after a key
-	secret    bool                     // the change feed does not show it
-	loose     setter[T]                // of all others
+	// narrowBy is narrow where conditions name indexes, or are others for a query that
+	// looks at all rows of a school.
+	narrowBy func(w *where, d *dialect, f F, all bool)
+	order    func(F) string           // by the key, if nil
+	hint     func(*dialect, F) string // stands after the table's name; nothing, if nil
+	count    func(F, *where) total    // counts the rows, or reads a counter, if nil
+	after    func(F) lyceum.Opt[ID]   // a list may go on after a key
+	secret   bool                     // the change feed does not show it
+	loose    setter[T]                // of all others
 	// show completes rows for the change feed, and weighShown returns how many
 	// bytes of JSON such a one takes at most; nil: rows are shown as they are.
 	show       func(*session, lyceum.SchoolID, map[int32]T) (map[int32]any, error)
@@ -177,7 +178,7 @@ func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) err
 	if n.keptLists != nil && n.keptLists(f) && v.keeps() {
 		return v.public(n.eachKept(v, f, visit))
 	}
-	w := n.where(v.school, f)
+	w := n.where(v, f)
 	r := n.reader()
 	defer n.done(r)
 	return v.public(v.q.eachIn(n.scope(w), n.all(v, f, w), w.args, r.dest, func() error {
@@ -195,7 +196,7 @@ func (n *noun[ID, T, F]) all(v *view, f F, w *where) string {
 
 func (n *noun[ID, T, F]) First(from lyceum.Source, f F) (row T, found bool, err error) {
 	v := viewOf(from)
-	w := n.where(v.school, f)
+	w := n.where(v, f)
 	r := n.reader()
 	defer n.done(r)
 	found, err = v.q.oneIn(n.scope(w), "SELECT "+n.list()+" FROM "+n.from(v, f)+w.String()+n.ordered(f)+" LIMIT 1",
@@ -221,7 +222,7 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 	}
 	var r *ranking
 	if v.slow(count, p) {
-		r = n.ranking(f)
+		r = n.ranking(v, f)
 	}
 	if listing, done, err := n.listIndexed(v, f, p, r); err != nil || done {
 		return listing, n.failed(v, err)
@@ -278,7 +279,7 @@ func (n *noun[ID, T, F]) failed(v *view, err error) error {
 }
 
 // ranking returns what an index of a list is about, or nil.
-func (n *noun[ID, T, F]) ranking(f F) *ranking {
+func (n *noun[ID, T, F]) ranking(v *view, f F) *ranking {
 	if n.indexed == nil {
 		return nil
 	}
@@ -291,14 +292,12 @@ func (n *noun[ID, T, F]) ranking(f F) *ranking {
 		order = n.order(f)
 	}
 	keys, sorted, down := ranked(order)
-	r := &ranking{
+	d := v.q.pool.dialect
+	return &ranking{
 		table: n.name, id: n.key.name, keys: keys, sorted: sorted, down: down, follow: of,
-		narrow: func(w *where, _ int64) { n.narrow(w, f) },
+		narrow:    func(w *where, _ int64) { n.narrowTo(w, d, f, false) },
+		narrowAll: func(w *where) { n.narrowTo(w, d, f, true) },
 	}
-	if n.narrowAll != nil {
-		r.narrowAll = func(w *where, d *dialect) { n.narrowAll(w, d, f) }
-	}
-	return r
 }
 
 // listIndexed reads a page by the index of its list, if there is one.
@@ -312,7 +311,7 @@ func (n *noun[ID, T, F]) listIndexed(
 			return m, 0, err
 		}
 		listing.Rows = make([]T, 0, len(s.ids))
-		w := n.where(v.school, f)
+		w := n.where(v, f)
 		page := r.page(w, s.ids)
 		read := n.reader()
 		defer n.done(read)
@@ -327,24 +326,29 @@ func (n *noun[ID, T, F]) listIndexed(
 	return listing, done, err
 }
 
-func (n *noun[ID, T, F]) where(school lyceum.SchoolID, f F) *where {
+func (n *noun[ID, T, F]) where(v *view, f F) *where {
 	w := &where{}
-	w.and(n.name+".school_id = ?", int64(school))
-	if n.narrow != nil {
-		n.narrow(w, f)
-	}
+	w.and(n.name+".school_id = ?", int64(v.school))
+	n.narrowTo(w, v.q.pool.dialect, f, false)
 	return w
 }
 
 // whereAll is where for a query that looks at all rows of the school.
 func (n *noun[ID, T, F]) whereAll(v *view, f F) *where {
-	if n.narrowAll == nil {
-		return n.where(v.school, f)
-	}
 	w := &where{}
 	w.and(n.name+".school_id = ?", int64(v.school))
-	n.narrowAll(w, v.q.pool.dialect, f)
+	n.narrowTo(w, v.q.pool.dialect, f, true)
 	return w
+}
+
+// narrowTo narrows to the rows that a filter passes.
+func (n *noun[ID, T, F]) narrowTo(w *where, d *dialect, f F, all bool) {
+	switch {
+	case n.narrowBy != nil:
+		n.narrowBy(w, d, f, all)
+	case n.narrow != nil:
+		n.narrow(w, f)
+	}
 }
 
 // scope is what the conditions of a query say of the rows that it finds.
@@ -486,7 +490,8 @@ func (n *noun[ID, T, F]) Delete(tx lyceum.Tx, id ID) error {
 }
 
 func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
-	t, w := txOf(tx), n.where(tx.School(), f)
+	t := txOf(tx)
+	w := n.where(&t.view, f)
 	return n.clear(t, w, n.all(&t.view, f, w))
 }
 

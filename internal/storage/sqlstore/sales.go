@@ -45,15 +45,8 @@ var _ = define(&tables.Sales, noun[lyceum.SaleID, lyceum.Sale, lyceum.SaleFilter
 		optTimeColumn("to_stop_at", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.ToStop }),
 		optTimeColumn("failed_at", func(s *lyceum.Sale) *lyceum.Opt[time.Time] { return &s.FailedAt }),
 	},
-	largest: 1 << 10,
-	narrow:  func(w *where, f lyceum.SaleFilter) { narrowSales(w, f, activePurchase) },
-	narrowAll: func(w *where, d *dialect, f lyceum.SaleFilter) {
-		active := activePurchases(d)
-		if f.Purchases.Value.User.Present {
-			active = activePurchase
-		}
-		narrowSales(w, f, active)
-	},
+	largest:  1 << 10,
+	narrowBy: narrowSales,
 	hint: func(d *dialect, f lyceum.SaleFilter) string {
 		if f.UnpaidSince != nil {
 			return d.indexed("sales_grace")
@@ -109,10 +102,9 @@ func unread(name string, of func(*lyceum.Sale) lyceum.Opt[time.Time]) column[lyc
 const paidBy = "COALESCE(payment_method, CASE WHEN final_price IS NULL OR final_price <> 0 THEN 'external' " +
 	"WHEN coupon_id IS NOT NULL THEN 'coupon' ELSE 'free' END)"
 
-// narrowSales finds active purchases by a condition.
-func narrowSales(w *where, f lyceum.SaleFilter, active string) {
+func narrowSales(w *where, d *dialect, f lyceum.SaleFilter, all bool) {
 	if f.Purchases.Present {
-		narrowPurchases(w, f.Purchases.Value, active)
+		narrowPurchases(w, d, f.Purchases.Value, all)
 	}
 	if f.DueAt.Present {
 		w.and("due_at <= ?", micros(f.DueAt.Value))
@@ -128,7 +120,7 @@ func narrowSales(w *where, f lyceum.SaleFilter, active string) {
 	}
 }
 
-func narrowPurchases(w *where, f lyceum.PurchaseFilter, active string) {
+func narrowPurchases(w *where, d *dialect, f lyceum.PurchaseFilter, all bool) {
 	if f.User.Present {
 		w.and("sale_id IN (SELECT t.sale_id FROM transactions t WHERE t.school_id = $1 AND t.user_id = ?)",
 			int64(f.User.Value))
@@ -148,33 +140,35 @@ func narrowPurchases(w *where, f lyceum.PurchaseFilter, active string) {
 	}
 	switch f.Active {
 	case lyceum.Some(true):
-		w.and(active)
+		w.and(active(d, all && !f.User.Present))
 	case lyceum.Some(false):
-		w.and("NOT (" + active + ")")
+		w.and("NOT (" + active(d, all && !f.User.Present) + ")")
 	}
 }
 
-// activePurchase holds for sales that are neither ended nor refunded in full nor lost
-// to a dispute; see rules/sales.Purchase.
-const activePurchase = `sales.ended_at IS NULL AND sales.released = 0 AND NOT EXISTS (
-	SELECT 1 FROM transactions t WHERE t.school_id = sales.school_id AND t.sale_id = sales.sale_id AND ` + takenBack + ")"
-
-// activePurchases is the same for all sales of a school, which is $1: SQLite would look
-// for the transactions of each of them.
-func activePurchases(d *dialect) string {
-	return "sales.ended_at IS NULL AND sales.released = 0 AND sales.sale_id NOT IN (SELECT t.sale_id FROM transactions t" +
-		d.indexed("transactions_chargeback") + " WHERE t.school_id = $1 AND " + takenBack + ")"
+// active holds for sales that are neither ended nor refunded in full nor lost to a dispute;
+// see rules/sales.Purchase. For all sales of a school, which is $1, the payments that were
+// taken back are looked for once; SQLite would look for those of each sale.
+func active(d *dialect, all bool) string {
+	const kept = "sales.ended_at IS NULL AND sales.released = 0 AND "
+	if all {
+		return kept + "sales.sale_id NOT IN (SELECT t.sale_id FROM transactions t" + d.indexed("transactions_chargeback") +
+			" WHERE t.school_id = $1 AND " + takenBack(d) + ")"
+	}
+	return kept + "NOT EXISTS (SELECT 1 FROM transactions t WHERE t.school_id = sales.school_id " +
+		"AND t.sale_id = sales.sale_id AND " + takenBack(d) + ")"
 }
 
 // takenBack holds for transactions that were charged back for good. A chargeback without
-// a dispute took all that was left.
-const takenBack = `t.has_chargeback = 1 AND CASE WHEN EXISTS (SELECT 1 FROM disputes d WHERE d.school_id = t.school_id
-		AND d.transaction_id = t.transaction_id AND d.state <> 'won')
-	THEN t.amount_refunded + (SELECT COALESCE(sum(d.amount - d.tax), 0) FROM disputes d WHERE d.school_id = t.school_id
-		AND d.transaction_id = t.transaction_id AND d.state = 'lost') >= t.final_price
-		AND EXISTS (SELECT 1 FROM disputes d WHERE d.school_id = t.school_id AND d.transaction_id = t.transaction_id
-		AND d.state = 'lost' AND d.amount > d.tax)
-	ELSE t.amount_refunded < t.final_price END`
+// a dispute took all that was left. SQLite would look at all disputes of a school.
+func takenBack(d *dialect) string {
+	of := " FROM disputes d" + d.indexed("disputes_transaction") + " WHERE d.school_id = t.school_id " +
+		"AND d.transaction_id = t.transaction_id AND d.state "
+	return "t.has_chargeback = 1 AND CASE WHEN EXISTS (SELECT 1" + of + "<> 'won') " +
+		"THEN t.amount_refunded + (SELECT COALESCE(sum(d.amount - d.tax), 0)" + of + "= 'lost') >= t.final_price " +
+		"AND EXISTS (SELECT 1" + of + "= 'lost' AND d.amount > d.tax) " +
+		"ELSE t.amount_refunded < t.final_price END"
+}
 
 func sellingKind(kind lyceum.Opt[lyceum.ProductKind]) string {
 	switch kind {
