@@ -323,15 +323,22 @@ func (g *group) insertEach(
 			args = values(args, i)
 			i++
 		}
-		text, bound, err := g.session.pool.insertion(table, columns, n, args)
-		if err == nil {
-			err = g.later(text+rest, bound...)
-		}
-		if err != nil {
+		if err := g.insertSome(table, columns, n, args, rest); err != nil {
 			return fmt.Errorf("insert %s: %w", table, err)
 		}
 	}
 	return nil
+}
+
+func (g *group) insertSome(table, columns string, rows int, values []any, rest string) error {
+	if p, ok := g.session.link.(*pipeline); ok && rows >= leastCopied && rest == "" && !g.alone {
+		return g.lose(p.copyIn(table, columns, rows, values))
+	}
+	text, args, err := g.session.pool.insertion(table, columns, rows, values)
+	if err != nil {
+		return err
+	}
+	return g.later(text+rest, args...)
 }
 
 // later runs a statement before the next answer is needed. What fails then is not

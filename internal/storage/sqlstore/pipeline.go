@@ -21,6 +21,8 @@ type pipeline struct {
 	trace func(string)
 	queue *pgx.Batch
 
+	copying chan error // of the rows that are being copied; nil when none are
+
 	combined *sync.Map       // text -> combined text, as far as it is known; empty where there is none
 	wanted   map[string]bool // texts of which it is not
 }
@@ -41,12 +43,16 @@ func (p *pipeline) later(text string, args []any) error {
 	return nil
 }
 
-// send sends what waits, and one answer after the other is taken with the results.
-func (p *pipeline) send() (pgx.BatchResults, int) {
-	n := p.queue.Len()
-	results := p.conn.SendBatch(p.ctx, p.queue)
+// send sends what waits, after rows that are being copied, and one answer after the other is
+// taken with the results.
+func (p *pipeline) send() (results pgx.BatchResults, n int, err error) {
+	if err := p.arrived(); err != nil {
+		return nil, 0, err
+	}
+	n = p.queue.Len()
+	results = p.conn.SendBatch(p.ctx, p.queue)
 	p.queue = &pgx.Batch{}
-	return results, n
+	return results, n, nil
 }
 
 // passed takes the answers of n statements that have no rows.
@@ -62,7 +68,10 @@ func passed(results pgx.BatchResults, n int) error {
 // each implements link.
 func (p *pipeline) each(text string, args, dest []any, visit func() error) (err error) {
 	_ = p.later(text, args)
-	results, n := p.send()
+	results, n, err := p.send()
+	if err != nil {
+		return err
+	}
 	defer closing(results, &err) // also when visit panics
 	if err := passed(results, n-1); err != nil {
 		return err
@@ -90,7 +99,10 @@ func (p *pipeline) fetch(missing []*answer) (err error) {
 			return err
 		}
 	}
-	results, n := p.send()
+	results, n, err := p.send()
+	if err != nil {
+		return err
+	}
 	defer closing(results, &err)
 	if err := passed(results, n-len(questions)); err != nil {
 		return err

@@ -101,6 +101,7 @@ func (p *pool) changePostgres(ctx context.Context, do func(*session) (commit boo
 // rollBack ends a transaction that was not committed. Without an answer the
 // connection is not used again.
 func (p *pipeline) rollBack() {
+	_ = p.arrived()
 	if p.conn.IsClosed() || p.conn.PgConn().TxStatus() == 'I' {
 		return
 	}
@@ -113,7 +114,10 @@ func (p *pipeline) rollBack() {
 // database says so: then nothing is kept.
 func (p *pipeline) commit() error {
 	p.queue.Queue("COMMIT")
-	results, n := p.send()
+	results, n, err := p.send()
+	if err != nil {
+		return err
+	}
 	for i := range n {
 		tag, err := results.Exec()
 		switch _, answered := errors.AsType[*pgconn.PgError](err); {

@@ -1,0 +1,103 @@
+package sqlstore
+
+import (
+	"bytes"
+	"database/sql/driver"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// leastCopied is how many rows of a table are copied into PostgreSQL, and not inserted: the
+// server has less work then, and does it while the next ones come into being.
+const leastCopied = 256
+
+// copyIn begins to copy rows into a table, after what waits. Their values are overwritten
+// as soon as it returns.
+func (p *pipeline) copyIn(table, columns string, rows int, values []any) error {
+	lines, err := copied(values, len(values)/rows)
+	if err != nil {
+		return err
+	}
+	if err := p.settle(); err != nil {
+		return err
+	}
+	text := "COPY " + table + " (school_id, " + columns + ") FROM STDIN"
+	p.trace(text)
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.conn.PgConn().CopyFrom(p.ctx, bytes.NewReader(lines), text)
+		done <- err
+	}()
+	p.copying = done
+	return nil
+}
+
+// arrived waits for rows that are being copied. What fails then is not the fault of who asks.
+func (p *pipeline) arrived() error {
+	if p.copying == nil {
+		return nil
+	}
+	err := <-p.copying
+	p.copying = nil
+	if err != nil {
+		return &queuedError{0, fmt.Errorf("copy rows: %w", err)}
+	}
+	return nil
+}
+
+// settle sends what waits, and takes its answers.
+func (p *pipeline) settle() (err error) {
+	if p.queue.Len() == 0 {
+		return p.arrived()
+	}
+	results, n, err := p.send()
+	if err != nil {
+		return err
+	}
+	defer closing(results, &err)
+	return passed(results, n)
+}
+
+// copied writes rows of some width as COPY reads them.
+func copied(values []any, width int) (text []byte, err error) {
+	for i, value := range values {
+		if text, err = appendCopied(text, value); err != nil {
+			return nil, fmt.Errorf("argument %d: %w", i%width+1, err)
+		}
+		if i%width == width-1 {
+			text = append(text, '\n')
+		} else {
+			text = append(text, '\t')
+		}
+	}
+	return text, nil
+}
+
+var copyEscaped = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+
+func appendCopied(b []byte, value any) ([]byte, error) {
+	switch v := value.(type) {
+	case nil:
+		return append(b, `\N`...), nil
+	case int64:
+		return strconv.AppendInt(b, v, 10), nil
+	case float64:
+		return strconv.AppendFloat(b, v, 'g', -1, 64), nil
+	case bool:
+		return strconv.AppendBool(b, v), nil
+	case []byte:
+		if v == nil {
+			return append(b, `\N`...), nil
+		}
+		return fmt.Appendf(b, `\\x%x`, v), nil
+	case string:
+		return append(b, copyEscaped.Replace(v)...), nil
+	default:
+		v, err := driver.DefaultParameterConverter.ConvertValue(v)
+		if err != nil {
+			return nil, err
+		}
+		return appendCopied(b, v)
+	}
+}
