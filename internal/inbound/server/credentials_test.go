@@ -156,7 +156,7 @@ func TestCallerReachesTheOperation(t *testing.T) {
 		return wire.JSON{}, nil
 	}))
 	wantStatus(t, s.do(request(http.MethodGet, "/test/who", nil, "apiKey: "+s.key)), http.StatusOK)
-	if want := (lyceum.By{School: s.ours, Actor: "api_key:1", Key: 1, Permissions: lyceum.Read}); got != want {
+	if want := (lyceum.By{School: s.ours, Actor: "api_key:1", Key: 1, Permissions: lyceum.Read, V2: true}); got != want {
 		t.Errorf("the caller is %+v, want %+v", got, want)
 	}
 }

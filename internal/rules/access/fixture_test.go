@@ -76,7 +76,7 @@ func wantRefused(t testing.TB, keys *access.Keys, text, sentence string) {
 
 // byKey is who asks with an API key.
 func byKey(school lyceum.SchoolID, key lyceum.APIKeyID, p lyceum.Permissions) lyceum.By {
-	return lyceum.By{School: school, Actor: fmt.Sprintf("api_key:%d", key), Key: key, Permissions: p}
+	return lyceum.By{School: school, Actor: fmt.Sprintf("api_key:%d", key), Key: key, Permissions: p, V2: true}
 }
 
 func wantAccepted(t testing.TB, keys *access.Keys, text string, want lyceum.By) {
