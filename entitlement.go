@@ -8,6 +8,9 @@ type EntitlementID int32
 // EntitlementSequence numbers entitlements.
 const EntitlementSequence Sequence = "entitlement_id"
 
+// BlockSequence numbers blocks.
+const BlockSequence Sequence = "block_id"
+
 // Entitlement is one reason why one user may use one product: a sale, an
 // enrollment by hand, or an imported enrollment. Access is the union of a
 // user's entitlements, less blocks.

@@ -33,6 +33,8 @@ type InclusionFilter[In ~int32] struct {
 	Product Opt[Product]
 	Kind    Opt[ProductKind] // of the product
 	Newest  bool             // the one that was added last comes first
+	// Products lets only those pass that are one of these; nil lets all.
+	Products []Product
 	// Leaving lets those pass, too, that were removed and whose holders are not
 	// all settled.
 	Leaving   bool

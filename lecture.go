@@ -15,8 +15,9 @@ type LectureSection struct {
 
 // LectureSectionFilter narrows lecture sections; an absent part holds always.
 type LectureSectionFilter struct {
-	Course Opt[CourseID]
-	Order  ContentsOrder
+	Course  Opt[CourseID]
+	Lecture Opt[LectureID] // which is in the section
+	Order   ContentsOrder
 }
 
 // ContentsOrder is the order of a list of lecture sections or lectures. Ties

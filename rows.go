@@ -60,6 +60,31 @@ type Table[ID Key, T, F any] interface {
 	Clear(tx Tx, f F) (int, error)
 }
 
+// Wanted is what a change is going to ask for: the answer to a question, or an id.
+type Wanted struct {
+	Ask func(Source)
+	All bool // rows of a short list; only of one list of several there is an answer ahead
+	ID  Sequence
+}
+
+// ByID wants the row with an id.
+func ByID[ID Key, T, F any](rows Rows[ID, T, F], id ID) Wanted {
+	return Wanted{Ask: func(from Source) { _, _ = rows.Get(from, id) }}
+}
+
+// FirstOf wants the first row that passes.
+func FirstOf[ID Key, T, F any](rows Rows[ID, T, F], f F) Wanted {
+	return Wanted{Ask: func(from Source) { _, _, _ = rows.First(from, f) }}
+}
+
+// AllOf wants all rows that pass.
+func AllOf[ID Key, T, F any](rows Rows[ID, T, F], f F) Wanted {
+	return Wanted{Ask: func(from Source) { _ = rows.Each(from, f, func(*T) error { return nil }) }, All: true}
+}
+
+// NextOf wants an id.
+func NextOf(seq Sequence) Wanted { return Wanted{ID: seq} }
+
 // Listing is a page of a list and the exact number of all rows that pass.
 type Listing[T any] struct {
 	Page  Page

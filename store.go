@@ -129,14 +129,17 @@ type LearningChanges interface {
 	// or the user does not exist, or if the user has an enrollment in the course
 	// that nobody ended.
 	BeginEnrollment(e Enrollment) (begun bool, err error)
+	// MayBegin reports whether it would insert one, and whether the user has a record
+	// of progress.
+	MayBegin(user UserID, course CourseID) (may, studied bool, err error)
 	// FindPublished returns the lectures of a course that learners see, in order:
 	// those that are published in a section that is.
 	FindPublished(course CourseID) ([]LectureID, error)
 	// FindParent returns a comment that is replied to, and how many comments there are in
 	// its thread, itself included. It fails with NotFound.
 	FindParent(id CommentID) (parent Comment, inThread int64, err error)
-	// FindRecounted returns who is counted again next, by id.
-	FindRecounted(r Recounting, limit int) ([]UserID, error)
+	// FindRecounted returns the progress that is counted again next, by user.
+	FindRecounted(r Recounting, limit int) ([]Progress, error)
 	// CountLectureProgress returns, of everybody with progress in a course who comes
 	// after a user and not after last, how many of the lectures that are published
 	// now, in a section that is, they completed, and when the last.
@@ -172,8 +175,8 @@ type Reads interface {
 	// their ids.
 	CountProducts(kind ProductKind, ids []int32, at time.Time) (map[int32]ProductCounts, error)
 
-	// FindFirstEnrolled returns when some users were first enrolled in a course.
-	FindFirstEnrolled(users []UserID) (map[UserID]time.Time, error)
+	// FindBesides returns what is shown of some users besides their rows.
+	FindBesides(users []UserID) (map[UserID]UserBesides, error)
 
 	// FindScores returns the quizzes that a user responded to and whose courses want a
 	// least score, with that score.
@@ -236,6 +239,10 @@ type Changes interface {
 
 	// Entries returns what the change has appended so far, without numbers.
 	Entries() []Entry
+
+	// Ahead asks, in one statement as far as it can, what the change is going to ask: it
+	// then has the answer. It changes none.
+	Ahead(wanted ...Wanted) error
 
 	// Reserve makes sure that the next n ids of each sequence are taken, at once for
 	// all; the NextID of their tables returns them. Each sequence is named once.

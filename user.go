@@ -45,6 +45,12 @@ type User struct {
 	ErasedAt           Opt[time.Time]
 }
 
+// UserBesides is what lists show of a user that other rows have.
+type UserBesides struct {
+	FirstEnrolled Opt[time.Time] // in a course
+	Author        Opt[AuthorID]  // the first profile that is not archived
+}
+
 // Erased reports whether the person was erased: what is left is that there was one.
 func (u *User) Erased() bool { return u.ErasedAt.Present }
 

@@ -17,9 +17,10 @@ func measureListIndex(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("## List index\n\nThe school of %d users of the part learning is started. Of each list a late page is asked "+
-		"for, until an index answers it. Resident is the memory of the process then.\n\n"+
-		"| | answered ms | index made ms | then ms | rows | index MB | resident MB |\n|---|---|---|---|---|---|---|\n", s.users)
+	fmt.Printf("## List index\n\nThe school of %d users of the part learning is started. Of each list a late page is "+
+		"asked for, until an index answers it. Resident is the memory of the process then.\n\n"+
+		"| | answered ms | index made ms | then ms | rows | index MB | resident MB |\n"+
+		"|---|---|---|---|---|---|---|\n", s.users)
 	served, err := s.serve(ctx, school[len(school)-1])
 	if err != nil {
 		return err
@@ -43,12 +44,14 @@ func measureListIndex(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| start, until it listens | %d | | %.1f | | | %d |\n", served.took.Milliseconds(), millis(first), resident())
+	fmt.Printf("| start, until it listens | %d | | %.1f | | | %d |\n",
+		served.took.Milliseconds(), millis(first), resident())
+	enrolled := fmt.Sprintf("/v2/products/courses/%d/enrollments?page=%d", crowdCourse, s.users/50)
 	for _, list := range []struct{ name, path string }{
 		{"v2: users by id", fmt.Sprintf("/v2/users?page=%d", s.users/50)},
 		{"v2: users by name", fmt.Sprintf("/v2/users?page=%d&sort_by=name", s.users/50)},
 		{"enrollments of the course", fmt.Sprintf("/v1/courses/%d/enrollments?page=%d", crowdCourse, s.users/40)},
-		{"v2: enrollments of the course", fmt.Sprintf("/v2/products/courses/%d/enrollments?page=%d", crowdCourse, s.users/50)},
+		{"v2: enrollments of the course", enrolled},
 	} {
 		before, err := served.gauges(ctx)
 		if err != nil {

@@ -128,20 +128,37 @@ func (a *Accounts) clearTries(ctx context.Context, school lyceum.SchoolID, email
 
 // endStays ends what lets a user in without their password.
 func endStays(tx lyceum.Tx, id lyceum.UserID) error {
-	if _, err := tx.Sessions.Clear(tx, lyceum.SessionFilter{User: lyceum.Some(id)}); err != nil {
+	if _, err := tx.Sessions.Clear(tx, staysOf(id)); err != nil {
 		return err
 	}
-	_, err := tx.Links.Clear(tx, lyceum.LinkFilter{User: lyceum.Some(id), Unspent: true})
+	_, err := tx.Links.Clear(tx, unspentOf(id))
 	return err
+}
+
+func staysOf(id lyceum.UserID) lyceum.SessionFilter {
+	return lyceum.SessionFilter{User: lyceum.Some(id)}
+}
+
+func unspentOf(id lyceum.UserID) lyceum.LinkFilter {
+	return lyceum.LinkFilter{User: lyceum.Some(id), Unspent: true}
 }
 
 // endAll does so, and ends what lets apps act for them. Codes and tokens end
 // with their grants.
 func endAll(tx lyceum.Tx, id lyceum.UserID, now time.Time) error {
+	grants := lyceum.GrantFilter{User: lyceum.Some(id), Unrevoked: true}
+	err := tx.Ahead(lyceum.FirstOf(tx.Sessions, staysOf(id)), lyceum.FirstOf(tx.Links, unspentOf(id)),
+		lyceum.FirstOf(tx.Grants, grants))
+	if err != nil {
+		return err
+	}
 	if err := endStays(tx, id); err != nil {
 		return err
 	}
-	_, err := tx.RevokeGrants(lyceum.GrantFilter{User: lyceum.Some(id)}, 0, now)
+	if _, there, err := tx.Grants.First(tx, grants); err != nil || !there {
+		return err
+	}
+	_, err = tx.RevokeGrants(grants, 0, now)
 	return err
 }
 

@@ -106,22 +106,55 @@ func entitlementsOf(tx lyceum.Tx, sale *lyceum.Sale) ([]lyceum.Entitlement, erro
 // entitlements, and announces access that opened or closed: now, or at a moment
 // that has passed and at which something ended.
 func settle(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, product lyceum.Product) error {
-	switch product.Kind {
-	case lyceum.CoachingKind:
-		return settleCoaching(tx, now, since, user, product)
-	case lyceum.CourseKind:
-	default:
+	return settleFew(tx, now, since, user, []lyceum.Product{product})
+}
+
+// settleFew settles products of a user in their order, each by itself, with one question
+// ahead.
+func settleFew(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, products []lyceum.Product) error {
+	of := lyceum.EntitlementFilter{User: lyceum.Some(user), OpenAt: lyceum.Some(now)}
+	var wanted []lyceum.Wanted
+	for _, p := range products {
+		switch p.Kind {
+		case lyceum.CourseKind:
+			course := lyceum.CourseID(p.ID)
+			wanted = append(wanted, lyceum.FirstOf(tx.Enrollments, openIn(user, course)), beginning(tx, user, course))
+		case lyceum.CoachingKind:
+			wanted = append(wanted, lyceum.FirstOf(tx.Admissions, admissionTo(user, lyceum.CoachingID(p.ID))))
+		default:
+			continue
+		}
+		of.Products = append(of.Products, p)
+	}
+	if of.Products == nil {
 		return nil
 	}
-	all, err := unionOf(tx, now, user, product)
+	if err := tx.Ahead(append(wanted, lyceum.AllOf(tx.Access, of))...); err != nil {
+		return err
+	}
+	unions, err := unionsOf(tx, of)
 	if err != nil {
 		return err
 	}
-	stay, found, err := openEnrollment(tx, user, lyceum.CourseID(product.ID))
-	if err != nil {
-		return err
+	for _, p := range of.Products {
+		if p.Kind == lyceum.CoachingKind {
+			err = settleCoaching(tx, now, since, user, p, unions[p])
+		} else {
+			stay, found, failed := openEnrollment(tx, user, lyceum.CourseID(p.ID))
+			if err = failed; err == nil {
+				err = align(tx, now, since, unions[p], stay, found)
+			}
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return align(tx, now, since, all, stay, found)
+	return nil
+}
+
+// beginning wants to know whether an enrollment can begin.
+func beginning(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) lyceum.Wanted {
+	return lyceum.Wanted{Ask: func(lyceum.Source) { _, _, _ = tx.MayBegin(user, course) }}
 }
 
 // fewProducts is how many products of a user are settled each by itself; for more
@@ -131,12 +164,7 @@ const fewProducts = 4
 // settleEach settles products of a user in their order.
 func settleEach(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, products []lyceum.Product) error {
 	if len(products) <= fewProducts {
-		for _, p := range products {
-			if err := settle(tx, now, since, user, p); err != nil {
-				return err
-			}
-		}
-		return nil
+		return settleFew(tx, now, since, user, products)
 	}
 	unions, stays, err := coursesOf(tx, now, user)
 	if err != nil {
@@ -144,7 +172,7 @@ func settleEach(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, products
 	}
 	fresh, settled := 0, map[lyceum.Product]bool{}
 	for _, p := range products {
-		if stay, found := stays[p]; unions[p].open && (!found || !stay.ActiveAt(now)) {
+		if stay, found := stays[p]; p.Kind == lyceum.CourseKind && unions[p].open && (!found || !stay.ActiveAt(now)) {
 			fresh++
 		}
 	}
@@ -173,16 +201,8 @@ func settleEach(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, products
 func coursesOf(tx lyceum.Tx, now time.Time, user lyceum.UserID) (
 	unions map[lyceum.Product]union, stays map[lyceum.Product]lyceum.Enrollment, err error,
 ) {
-	unions, stays = map[lyceum.Product]union{}, map[lyceum.Product]lyceum.Enrollment{}
-	of := lyceum.EntitlementFilter{User: lyceum.Some(user), OpenAt: lyceum.Some(now)}
-	err = tx.Access.Each(tx, of, func(e *lyceum.Entitlement) error {
-		if e.Product.Kind == lyceum.CourseKind {
-			u := unions[e.Product]
-			u.add(e)
-			unions[e.Product] = u
-		}
-		return nil
-	})
+	stays = map[lyceum.Product]lyceum.Enrollment{}
+	unions, err = unionsOf(tx, lyceum.EntitlementFilter{User: lyceum.Some(user), OpenAt: lyceum.Some(now)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -244,14 +264,21 @@ func (u *union) add(e *lyceum.Entitlement) {
 	}
 }
 
-// unionOf returns the union of the entitlements of a user that reach a product.
-func unionOf(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Product) (u union, err error) {
-	of := lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{product}, OpenAt: lyceum.Some(now)}
-	err = tx.Access.Each(tx, of, func(e *lyceum.Entitlement) error {
+// unionsOf returns the union of the entitlements that reach each product.
+func unionsOf(tx lyceum.Tx, of lyceum.EntitlementFilter) (map[lyceum.Product]union, error) {
+	unions := map[lyceum.Product]union{}
+	return unions, tx.Access.Each(tx, of, func(e *lyceum.Entitlement) error {
+		u := unions[e.Product]
 		u.add(e)
+		unions[e.Product] = u
 		return nil
 	})
-	return u, err
+}
+
+// unionOf returns the union of the entitlements of a user that reach a product.
+func unionOf(tx lyceum.Tx, now time.Time, user lyceum.UserID, product lyceum.Product) (union, error) {
+	all, err := unionsOf(tx, accessTo(user, product, now))
+	return all[product], err
 }
 
 // closedAt returns when access closed of which something ended at a moment: then,

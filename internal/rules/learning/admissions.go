@@ -8,15 +8,11 @@ import (
 
 // settleCoaching brings the admission of a user to coaching in line with the
 // union of their entitlements, and announces access that opened or closed.
-func settleCoaching(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, product lyceum.Product) error {
+func settleCoaching(
+	tx lyceum.Tx, now, since time.Time, user lyceum.UserID, product lyceum.Product, all union,
+) error {
 	coaching := lyceum.CoachingID(product.ID)
-	all, err := unionOf(tx, now, user, product)
-	if err != nil {
-		return err
-	}
-	stay, found, err := tx.Admissions.First(tx, lyceum.AdmissionFilter{
-		User: lyceum.Some(user), Coaching: lyceum.Some(coaching), Open: true,
-	})
+	stay, found, err := tx.Admissions.First(tx, admissionTo(user, coaching))
 	if err == nil && found && !stay.ActiveAt(now) {
 		found, err = false, admissionOutlived(tx, stay)
 	}
@@ -37,6 +33,11 @@ func settleCoaching(tx lyceum.Tx, now, since time.Time, user lyceum.UserID, prod
 	stay.AdmittedAt, stay.ExpiresAt = all.StartsAt, all.EndsAt
 	_, err = tx.Admissions.Save(tx, stay)
 	return err
+}
+
+// admissionTo finds the admission of a user that nobody ended.
+func admissionTo(user lyceum.UserID, coaching lyceum.CoachingID) lyceum.AdmissionFilter {
+	return lyceum.AdmissionFilter{User: lyceum.Some(user), Coaching: lyceum.Some(coaching), Open: true}
 }
 
 // admit keeps a new admission and announces it. Its id is chosen here.

@@ -69,6 +69,10 @@ func (s *Service) write(
 	}
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (c CommentDetail, err error) {
 		if n.learner {
+			at := InCourse[lyceum.LectureID]{n.Course.Value, n.Lecture}
+			if err := tx.Ahead(append(ofLecture(tx, by, at, now), lyceum.ByID(tx.Users, n.User))...); err != nil {
+				return c, err
+			}
 			if _, err := bareLecture(tx.View(), by, n.Course.Value, n.Lecture, now); err != nil {
 				return c, err
 			}

@@ -12,9 +12,36 @@ import (
 // Who is enrolled stays so.
 func (s *Service) Enroll(ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID) error {
 	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
+		if err := tx.Ahead(toEnroll(tx, now, user, course.Product())...); err != nil {
+			return err
+		}
 		_, err := s.EnrollIn(tx, now, user, course.Product())
 		return err
 	})
+}
+
+// toEnroll is what EnrollIn asks.
+func toEnroll(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product) []lyceum.Wanted {
+	wanted := []lyceum.Wanted{
+		lyceum.FirstOf(tx.Access, accessTo(user, p, now)), lyceum.NextOf(lyceum.EntitlementSequence),
+		{Ask: func(from lyceum.Source) { _, _ = lyceum.FindProducts(tx.Tables, from, p) }},
+		lyceum.ByID(tx.Users, user),
+	}
+	switch p.Kind {
+	case lyceum.CollectionKind:
+		wanted = append(wanted, lyceum.FirstOf(tx.Blocks, lyceum.BlockFilter{User: lyceum.Some(user)}),
+			lyceum.AllOf(tx.CollectionProducts, whatLeft(p)))
+	case lyceum.CourseKind:
+		wanted = append(wanted, beginning(tx, user, lyceum.CourseID(p.ID)), lyceum.AllOf(tx.Blocks, blocking(user, p)))
+	default:
+		wanted = append(wanted, lyceum.AllOf(tx.Blocks, blocking(user, p)))
+	}
+	return wanted
+}
+
+// blocking finds the block of a user from a product.
+func blocking(user lyceum.UserID, p lyceum.Product) lyceum.BlockFilter {
+	return lyceum.BlockFilter{User: lyceum.Some(user), Product: lyceum.Some(p)}
 }
 
 // EnrollIn gives a user a product by hand where it is not open to them, and
@@ -31,7 +58,7 @@ func (s *Service) EnrollIn(
 		return false, err
 	}
 	hand := lyceum.Entitlement{ID: id, User: user, Product: p, StartsAt: lyceum.Second(now)}
-	begun, err := beginBy(tx, now, hand)
+	begun, err := beginFreely(tx, now, hand)
 	if err != nil {
 		return false, err
 	}
@@ -41,6 +68,19 @@ func (s *Service) EnrollIn(
 		}
 	}
 	return true, hold(tx, now, hand, begun)
+}
+
+// beginFreely is beginBy for who is not kept out of the product; it begins nothing for
+// others, who are settled once they are let in.
+func beginFreely(tx lyceum.Tx, now time.Time, e lyceum.Entitlement) (begun bool, err error) {
+	if e.Product.Kind != lyceum.CourseKind {
+		return false, nil
+	}
+	blocks, err := lyceum.All(tx.Blocks, tx, blocking(e.User, e.Product))
+	if err != nil || len(blocks) > 0 {
+		return false, err
+	}
+	return beginBy(tx, now, e)
 }
 
 // hold keeps an entitlement, and lifts a block that keeps the user out of the
@@ -108,14 +148,17 @@ func (s *Service) Close(tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceu
 func (s *Service) UnenrollFrom(
 	tx lyceum.Tx, now time.Time, user lyceum.UserID, p lyceum.Product,
 ) (ended bool, stopped []lyceum.SaleID, err error) {
+	of := accessTo(user, p, now)
+	wanted := append(onceIn(tx, user, p), lyceum.FirstOf(tx.Relinkings, struct{}{}), lyceum.FirstOf(tx.Access, of),
+		lyceum.NextOf(lyceum.BlockSequence), lyceum.AllOf(tx.CollectionProducts, whatLeft(p)))
+	if err := tx.Ahead(wanted...); err != nil {
+		return false, nil, err
+	}
 	if err := onceEnrolled(tx, user, p); err != nil {
 		return false, nil, err
 	}
 	if err := cmp.Or(keepLeft(tx, user, p), s.Relink(tx, now, user)); err != nil {
 		return false, nil, err
-	}
-	of := lyceum.EntitlementFilter{
-		User: lyceum.Some(user), Products: []lyceum.Product{p}, OpenAt: lyceum.Some(now),
 	}
 	direct, err := lyceum.All(tx.Entitlements, tx, of)
 	if err != nil {
@@ -148,8 +191,7 @@ func (s *Service) UnenrollFrom(
 // and for a user who never had access to the product.
 func onceEnrolled(tx lyceum.Tx, user lyceum.UserID, p lyceum.Product) error {
 	if p.Kind == lyceum.CourseKind {
-		stays := lyceum.EnrollmentFilter{User: lyceum.Some(user), Course: lyceum.Some(lyceum.CourseID(p.ID))}
-		if _, known, err := tx.Enrollments.First(tx, stays); err != nil || known {
+		if _, known, err := tx.Enrollments.First(tx, staysIn(user, lyceum.CourseID(p.ID))); err != nil || known {
 			return err
 		}
 	}
@@ -159,11 +201,29 @@ func onceEnrolled(tx lyceum.Tx, user lyceum.UserID, p lyceum.Product) error {
 			return err
 		}
 	}
-	of := lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{p}, Blocked: true}
-	if _, known, err := tx.Access.First(tx, of); err != nil || known {
+	if _, known, err := tx.Access.First(tx, onceHeld(user, p)); err != nil || known {
 		return err
 	}
 	return cmp.Or(exist(tx.Tables, tx, p, user), notEnrolled(user, p))
+}
+
+// onceIn is what onceEnrolled asks first, and what it leads to.
+func onceIn(tx lyceum.Tx, user lyceum.UserID, p lyceum.Product) []lyceum.Wanted {
+	if p.Kind != lyceum.CourseKind {
+		return []lyceum.Wanted{lyceum.FirstOf(tx.Access, onceHeld(user, p))}
+	}
+	course := lyceum.CourseID(p.ID)
+	return []lyceum.Wanted{
+		lyceum.FirstOf(tx.Enrollments, staysIn(user, course)), lyceum.FirstOf(tx.Enrollments, openIn(user, course)),
+	}
+}
+
+func staysIn(user lyceum.UserID, course lyceum.CourseID) lyceum.EnrollmentFilter {
+	return lyceum.EnrollmentFilter{User: lyceum.Some(user), Course: lyceum.Some(course)}
+}
+
+func onceHeld(user lyceum.UserID, p lyceum.Product) lyceum.EntitlementFilter {
+	return lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{p}, Blocked: true}
 }
 
 // stopCharging ends a sale that is paid for again and again, because its learner
@@ -231,17 +291,41 @@ func enrolled(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time
 func hasAccess(
 	t *lyceum.Tables, from lyceum.Source, user lyceum.UserID, p lyceum.Product, now time.Time,
 ) (bool, error) {
-	_, open, err := t.Access.First(from, lyceum.EntitlementFilter{
-		User: lyceum.Some(user), Products: []lyceum.Product{p}, OpenAt: lyceum.Some(now),
-	})
+	_, open, err := t.Access.First(from, accessTo(user, p, now))
 	return open, err
+}
+
+func accessTo(user lyceum.UserID, p lyceum.Product, now time.Time) lyceum.EntitlementFilter {
+	return lyceum.EntitlementFilter{
+		User: lyceum.Some(user), Products: []lyceum.Product{p}, OpenAt: lyceum.Some(now),
+	}
 }
 
 // openEnrollment finds the enrollment of a user that nobody ended, expired or
 // not.
 func openEnrollment(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID) (lyceum.Enrollment, bool, error) {
-	return tx.Enrollments.First(
-		tx, lyceum.EnrollmentFilter{User: lyceum.Some(user), Course: lyceum.Some(course), Open: true},
+	return tx.Enrollments.First(tx, openIn(user, course))
+}
+
+func openIn(user lyceum.UserID, course lyceum.CourseID) lyceum.EnrollmentFilter {
+	return lyceum.EnrollmentFilter{User: lyceum.Some(user), Course: lyceum.Some(course), Open: true}
+}
+
+// ofLearning is what a change of somebody's learning begins with.
+func ofLearning(tx lyceum.Tx, user lyceum.UserID, course lyceum.CourseID, now time.Time) []lyceum.Wanted {
+	return []lyceum.Wanted{
+		lyceum.ByID(tx.Courses, course), lyceum.FirstOf(tx.Access, accessTo(user, course.Product(), now)),
+		lyceum.FirstOf(tx.Enrollments, openIn(user, course)),
+	}
+}
+
+// ofLecture is what a change of a learner under a lecture begins with.
+func ofLecture(
+	tx lyceum.Tx, by lyceum.By, lecture InCourse[lyceum.LectureID], now time.Time,
+) []lyceum.Wanted {
+	return append(ofLearning(tx, by.Learner.Value, lecture.Course, now),
+		lyceum.ByID(tx.Lectures, lecture.ID),
+		lyceum.FirstOf(tx.LectureSections, lyceum.LectureSectionFilter{Lecture: lyceum.Some(lecture.ID)}),
 	)
 }
 

@@ -64,14 +64,20 @@ func openOf(q UserProduct) lyceum.HoldingFilter {
 func (s *Service) Hold(ctx context.Context, by lyceum.By, q UserProduct) (CurrentHolding, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (CurrentHolding, error) {
+		of := openOf(q)
+		of.At = now
+		wanted := append(toEnroll(tx, now, q.User, q.Product), lyceum.Wanted{
+			Ask: func(lyceum.Source) { _, _ = tx.FindHoldings(of, lyceum.Page{Number: 1, Size: 1}) },
+		})
+		if err := tx.Ahead(wanted...); err != nil {
+			return CurrentHolding{}, err
+		}
 		if err := shown(tx.Tables, tx, q.Product); err != nil {
 			return CurrentHolding{}, err
 		}
 		if _, err := s.EnrollIn(tx, now, q.User, q.Product); err != nil {
 			return CurrentHolding{}, err
 		}
-		of := openOf(q)
-		of.At = now
 		found, err := tx.FindHoldings(of, lyceum.Page{Number: 1, Size: 1})
 		if err != nil || len(found.Rows) == 0 {
 			return CurrentHolding{}, err

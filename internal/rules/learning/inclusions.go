@@ -2,6 +2,7 @@ package learning
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -70,17 +71,38 @@ func (i Inclusions[ID, In]) Find(
 // product that is unknown or archived, and with Conflict if there are
 // lyceum.MaxIncluded, or if it is leaving and many are to keep it.
 func (i Inclusions[ID, In]) Add(ctx context.Context, by lyceum.By, q ProductIn[In]) (IncludedProduct, error) {
-	if err := i.finishLeaving(ctx, by, q); err != nil {
-		return IncludedProduct{}, err
-	}
-	now := i.service.clock()
-	return lyceum.Change(ctx, i.service.store, by.Stamp(now), func(tx lyceum.Tx) (IncludedProduct, error) {
-		if err := i.there(tx.Tables, tx, q.In); err != nil {
+	return finishing(ctx, i, by, []ProductIn[In]{q}, func(tx lyceum.Tx, now time.Time) (IncludedProduct, error) {
+		p, err := i.placesOf(tx, q.In, q.Product)
+		if err != nil {
 			return IncludedProduct{}, err
 		}
-		return i.include(tx, now, q)
+		return i.include(tx, now, q, p)
 	})
 }
+
+// finishing runs a change that adds products. Where one of them is leaving, it brings
+// those in line who keep it, and runs it again.
+func finishing[ID, In ~int32, T any](
+	ctx context.Context, i Inclusions[ID, In], by lyceum.By, qs []ProductIn[In],
+	do func(lyceum.Tx, time.Time) (T, error),
+) (T, error) {
+	try := func() (T, error) {
+		now := i.service.clock()
+		return lyceum.Change(ctx, i.service.store, by.Stamp(now), func(tx lyceum.Tx) (T, error) { return do(tx, now) })
+	}
+	done, err := try()
+	if e, is := errors.AsType[*lyceum.Error](err); !is || e.Code != productLeaving {
+		return done, err
+	}
+	for _, q := range qs {
+		if err := i.finishLeaving(ctx, by, q); err != nil {
+			return done, err
+		}
+	}
+	return try()
+}
+
+const productLeaving = "product_leaving"
 
 // AddAll puts products into a collection or a tier as Add does, all of them or none,
 // and returns them in this order. It fails with NotFound for an unknown product.
@@ -88,13 +110,10 @@ func (i Inclusions[ID, In]) AddAll(ctx context.Context, by lyceum.By, qs []Produ
 	products := make([]lyceum.Product, len(qs))
 	for n, q := range qs {
 		products[n] = q.Product
-		if err := i.finishLeaving(ctx, by, q); err != nil {
-			return nil, err
-		}
 	}
-	now := i.service.clock()
-	return lyceum.Change(ctx, i.service.store, by.Stamp(now), func(tx lyceum.Tx) (added []IncludedProduct, err error) {
-		if err := i.there(tx.Tables, tx, qs[0].In); err != nil {
+	return finishing(ctx, i, by, qs, func(tx lyceum.Tx, now time.Time) (added []IncludedProduct, err error) {
+		p, err := i.placesOf(tx, qs[0].In, products...)
+		if err != nil {
 			return nil, err
 		}
 		known, err := lyceum.FindProducts(tx.Tables, tx, products...)
@@ -105,7 +124,7 @@ func (i Inclusions[ID, In]) AddAll(ctx context.Context, by lyceum.By, qs []Produ
 			if _, there := known[q.Product]; !there {
 				return nil, lyceum.Errorf(lyceum.NotFound, "there is no %s", q.Product)
 			}
-			one, err := i.include(tx, now, q)
+			one, err := i.include(tx, now, q, p)
 			if err != nil {
 				return nil, err
 			}
@@ -115,15 +134,51 @@ func (i Inclusions[ID, In]) AddAll(ctx context.Context, by lyceum.By, qs []Produ
 	})
 }
 
-// include is all that happens when a product is added.
-func (i Inclusions[ID, In]) include(tx lyceum.Tx, now time.Time, q ProductIn[In]) (added IncludedProduct, err error) {
-	rows := i.rows(tx.Tables)
-	kept, there, err := rows.First(tx, lyceum.InclusionFilter[In]{
-		In: lyceum.Some(q.In), Product: lyceum.Some(q.Product), Leaving: true,
+// places are those of some products in a collection or a tier.
+type places[ID, In ~int32] struct {
+	of    map[lyceum.Product]lyceum.Inclusion[ID, In] // those that are in, or leaving
+	total int64                                       // how many products are in
+}
+
+// placesOf finds the places of products that are to be added. It fails with NotFound for
+// an unknown collection or tier.
+func (i Inclusions[ID, In]) placesOf(
+	tx lyceum.Tx, in In, products ...lyceum.Product,
+) (*places[ID, In], error) {
+	rows, of := i.rows(tx.Tables), lyceum.InclusionFilter[In]{In: lyceum.Some(in), Products: products, Leaving: true}
+	wanted := []lyceum.Wanted{
+		{Ask: func(from lyceum.Source) { _ = i.there(tx.Tables, from, in) }}, lyceum.AllOf(rows, of),
+	}
+	for _, p := range products {
+		wanted = append(wanted, lyceum.Wanted{
+			Ask: func(from lyceum.Source) { _, _ = lyceum.FindProducts(tx.Tables, from, p) },
+		})
+	}
+	if err := tx.Ahead(wanted...); err != nil {
+		return nil, err
+	}
+	if err := i.there(tx.Tables, tx, in); err != nil {
+		return nil, err
+	}
+	found := &places[ID, In]{of: map[lyceum.Product]lyceum.Inclusion[ID, In]{}}
+	err := rows.Each(tx, of, func(row *lyceum.Inclusion[ID, In]) error {
+		found.of[row.Product] = *row
+		return nil
 	})
 	if err != nil {
-		return added, err
+		return nil, err
 	}
+	others, err := rows.List(tx, lyceum.InclusionFilter[In]{In: lyceum.Some(in)}, lyceum.Page{Number: 1, Size: 1})
+	found.total = others.Total
+	return found, err
+}
+
+// include is all that happens when a product is added, which then has its place.
+func (i Inclusions[ID, In]) include(
+	tx lyceum.Tx, now time.Time, q ProductIn[In], places *places[ID, In],
+) (added IncludedProduct, err error) {
+	rows := i.rows(tx.Tables)
+	kept, there := places.of[q.Product]
 	info, wrong, err := lyceum.SellableProduct(tx.Tables, tx, q.Product)
 	added = IncludedProduct{info, lyceum.Second(now)}
 	switch {
@@ -137,19 +192,15 @@ func (i Inclusions[ID, In]) include(tx lyceum.Tx, now time.Time, q ProductIn[In]
 	}
 	if there && keeps(kept) {
 		return added, &lyceum.Error{
-			Kind: lyceum.Conflict, Code: "product_leaving",
+			Kind: lyceum.Conflict, Code: productLeaving,
 			Detail: fmt.Sprintf("%s was removed from %s, and not all who keep it have it as their own yet; "+
 				"try again in a minute", q.Product, i.named(q.In)),
 		}
 	}
-	others, err := rows.List(tx, lyceum.InclusionFilter[In]{In: lyceum.Some(q.In)}, lyceum.Page{Number: 1, Size: 1})
-	if err != nil {
-		return added, err
-	}
-	if others.Total >= lyceum.MaxIncluded {
+	if places.total >= lyceum.MaxIncluded {
 		return added, &lyceum.Error{
 			Kind: lyceum.Conflict, Code: "too_many_products",
-			Detail: fmt.Sprintf("%s has %d products, the most that it can have", i.named(q.In), others.Total),
+			Detail: fmt.Sprintf("%s has %d products, the most that it can have", i.named(q.In), places.total),
 		}
 	}
 	fresh := lyceum.Inclusion[ID, In]{
@@ -165,6 +216,8 @@ func (i Inclusions[ID, In]) include(tx lyceum.Tx, now time.Time, q ProductIn[In]
 	} else if unheld {
 		fresh.Settled = lyceum.None[lyceum.EntitlementID]()
 	}
+	places.total++
+	places.of[q.Product] = fresh
 	_, err = rows.Save(tx, fresh)
 	return added, err
 }

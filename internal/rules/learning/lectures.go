@@ -46,6 +46,11 @@ func (s *Service) CreateLecture(ctx context.Context, by lyceum.By, fresh lyceum.
 		made := fresh
 		made.CreatedAt, made.UpdatedAt = now, now
 		q := InCourse[lyceum.LectureSectionID]{made.Course, made.Section}
+		err := tx.Ahead(append(toRecount(tx, made.Course), lyceum.ByID(tx.LectureSections, made.Section),
+			lyceum.NextOf(lyceum.LectureSequence), lyceum.AllOf(tx.Lectures, inSection(q)))...)
+		if err != nil {
+			return made, err
+		}
 		if _, err := section(tx.Tables, tx, q); err != nil {
 			return made, err
 		}
@@ -68,6 +73,9 @@ func (s *Service) UpdateLecture(
 ) (lyceum.Lecture, error) {
 	now := lyceum.Second(s.clock())
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.Lecture, error) {
+		if err := tx.Ahead(append(toRecount(tx, e.ID.Course), lyceum.ByID(tx.Lectures, e.ID.ID))...); err != nil {
+			return lyceum.Lecture{}, err
+		}
 		row, err := lectureIn(tx.Tables, tx, e.ID)
 		if err != nil {
 			return row, err
@@ -119,9 +127,13 @@ func (s *Service) ReorderLectures(
 }
 
 func lecturesOf(tx lyceum.Tx, q InCourse[lyceum.LectureSectionID]) ([]lyceum.Lecture, error) {
-	return lyceum.All(tx.Lectures, tx, lyceum.LectureFilter{
+	return lyceum.All(tx.Lectures, tx, inSection(q))
+}
+
+func inSection(q InCourse[lyceum.LectureSectionID]) lyceum.LectureFilter {
+	return lyceum.LectureFilter{
 		Course: lyceum.Some(q.Course), Section: lyceum.Some(q.ID), IsArchived: lyceum.Some(false),
-	})
+	}
 }
 
 // saveLectures keeps lectures, and counts again what learners have done of their

@@ -87,6 +87,10 @@ func ofLearner(quiz *lyceum.Attachment, user lyceum.UserID) lyceum.QuizResponseF
 func (s *Service) Submit(ctx context.Context, by lyceum.By, q Submission) (OwnResponse, error) {
 	now := s.clock()
 	return lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (OwnResponse, error) {
+		wanted := append(ofLecture(tx, by, q.Quiz.Lecture, now), lyceum.ByID(tx.Attachments, q.Quiz.ID))
+		if err := tx.Ahead(wanted...); err != nil {
+			return OwnResponse{}, err
+		}
 		quiz, err := seenQuiz(tx.View(), by, q.Quiz, now)
 		if err == nil && quiz.Quiz == nil {
 			err = noQuiz(q.Quiz)

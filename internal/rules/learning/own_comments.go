@@ -109,6 +109,11 @@ func (s *Service) WithdrawComment(ctx context.Context, by lyceum.By, q InComment
 // ownComment finds a comment that a learner sees and wrote, under a lecture that
 // they see.
 func ownComment(tx lyceum.Tx, by lyceum.By, q InComments, now time.Time) (c CommentDetail, err error) {
+	wanted := append(ofLecture(tx, by, q.Lecture, now),
+		lyceum.ByID(tx.Comments, q.ID), lyceum.ByID(tx.Users, by.Learner.Value))
+	if err := tx.Ahead(wanted...); err != nil {
+		return c, err
+	}
 	if _, err := bareLecture(tx.View(), by, q.Lecture.Course, q.Lecture.ID, now); err != nil {
 		return c, err
 	}

@@ -146,6 +146,11 @@ func (s *Service) Complete(
 	var at time.Time
 	err := s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
 		at = time.Time{} // this may run again
+		wanted := append(ofLearning(tx, user, course, now),
+			lyceum.FirstOf(tx.Progress, progressIn(user, course)), publishedIn(tx, course))
+		if err := tx.Ahead(wanted...); err != nil {
+			return err
+		}
 		known, err := see(tx.View(), by, course, now)
 		if err != nil {
 			return err
@@ -185,6 +190,11 @@ func (s *Service) Complete(
 		return count(tx, &stay, &known, lectures, done, at)
 	})
 	return at, err
+}
+
+// publishedIn wants the lectures of a course that learners see.
+func publishedIn(tx lyceum.Tx, course lyceum.CourseID) lyceum.Wanted {
+	return lyceum.Wanted{Ask: func(lyceum.Source) { _, _ = tx.FindPublished(course) }}
 }
 
 // nextStep gives what a user has completed of a course and, unless the lecture

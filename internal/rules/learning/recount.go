@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -12,18 +13,17 @@ import (
 func recounting[T any](
 	tx lyceum.Tx, rows []T, of func(*T) lyceum.CourseID, save func(lyceum.Tx, ...T) (lyceum.Saved, error),
 ) (lyceum.Saved, error) {
-	seen := map[lyceum.CourseID][]lyceum.Lecture{}
+	seen := map[lyceum.CourseID][]lyceum.LectureID{}
 	var order []lyceum.CourseID
 	for i := range rows {
 		course := of(&rows[i])
 		if _, there := seen[course]; there {
 			continue
 		}
-		contents, err := contents(tx.Tables, tx, course)
-		if err != nil {
+		var err error
+		if seen[course], err = tx.FindPublished(course); err != nil {
 			return lyceum.Saved{}, err
 		}
-		seen[course] = published(contents)
 		order = append(order, course)
 	}
 	saved, err := save(tx, rows...)
@@ -31,11 +31,11 @@ func recounting[T any](
 		return saved, err
 	}
 	for _, course := range order {
-		contents, err := contents(tx.Tables, tx, course)
+		now, err := tx.FindPublished(course)
 		if err != nil {
 			return saved, err
 		}
-		if now := published(contents); !sameLectures(seen[course], now) {
+		if !sameLectures(seen[course], now) {
 			if err := recountFrom(tx, lyceum.Recounting{Course: course}); err != nil {
 				return saved, err
 			}
@@ -44,17 +44,8 @@ func recounting[T any](
 	return saved, nil
 }
 
-func sameLectures(a, b []lyceum.Lecture) bool {
-	ids := map[lyceum.LectureID]bool{}
-	for _, l := range a {
-		ids[l.ID] = true
-	}
-	for _, l := range b {
-		if !ids[l.ID] {
-			return false
-		}
-	}
-	return len(a) == len(b)
+func sameLectures(a, b []lyceum.LectureID) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // recountSize is how many learners one write counts again at most, so that it does
@@ -65,17 +56,17 @@ const recountSize = 50
 // lets the writes of Settle continue where there are more. Who completed the course
 // keeps the moment they did.
 func recountFrom(tx lyceum.Tx, next lyceum.Recounting) error {
-	users, err := tx.FindRecounted(next, recountSize)
+	all, err := tx.FindRecounted(next, recountSize)
 	if err != nil {
 		return err
 	}
-	if len(users) > 0 {
-		if err := recount(tx, next, users); err != nil {
+	if len(all) > 0 {
+		if err := recount(tx, next, all); err != nil {
 			return err
 		}
 	}
-	if len(users) == recountSize {
-		next.After = users[len(users)-1]
+	if len(all) == recountSize {
+		next.After = all[len(all)-1].User
 		_, err := tx.Recountings.Save(tx, next)
 		return err
 	}
@@ -96,13 +87,16 @@ func recountNext(tx lyceum.Tx, _ time.Time) (bool, error) {
 	return true, recountFrom(tx, next)
 }
 
-func recount(tx lyceum.Tx, next lyceum.Recounting, users []lyceum.UserID) error {
-	of := lyceum.ProgressFilter{Course: lyceum.Some(next.Course), Users: users}
-	all, err := lyceum.All(tx.Progress, tx, of)
-	if err != nil {
-		return err
+// toRecount is what recounting asks.
+func toRecount(tx lyceum.Tx, course lyceum.CourseID) []lyceum.Wanted {
+	return []lyceum.Wanted{
+		lyceum.ByID(tx.Courses, course), lyceum.ByID(tx.Recountings, course),
+		publishedIn(tx, course),
 	}
-	counts, err := tx.CountLectureProgress(next, users[len(users)-1])
+}
+
+func recount(tx lyceum.Tx, next lyceum.Recounting, all []lyceum.Progress) error {
+	counts, err := tx.CountLectureProgress(next, all[len(all)-1].User)
 	if err != nil {
 		return err
 	}
@@ -114,10 +108,12 @@ func recount(tx lyceum.Tx, next lyceum.Recounting, users []lyceum.UserID) error 
 	if err != nil {
 		return err
 	}
-	for i := range all {
-		count := counts[all[i].User]
-		advance(&all[i], &course, percent(count.Completed, len(lectures)), count.Last)
+	var changed []lyceum.Progress
+	for _, kept := range all {
+		before, count := kept, counts[kept.User]
+		if advance(&kept, &course, percent(count.Completed, len(lectures)), count.Last); kept != before {
+			changed = append(changed, kept)
+		}
 	}
-	_, err = tx.Progress.Save(tx, all...)
-	return err
+	return tx.Progress.Update(tx, changed...)
 }

@@ -195,20 +195,30 @@ func keepLeaving[ID, In ~int32](
 	return tx.Entitlements.Insert(tx, kept)
 }
 
+// whatLeft finds where a product left a collection, or what is in the collection that is
+// named and what left it, which settleAll asks for as well.
+func whatLeft(p lyceum.Product) lyceum.InclusionFilter[lyceum.ProductCollectionID] {
+	if p.Kind == lyceum.CollectionKind {
+		return lyceum.InclusionFilter[lyceum.ProductCollectionID]{
+			In: lyceum.Some(lyceum.ProductCollectionID(p.ID)), Leaving: true,
+		}
+	}
+	return lyceum.InclusionFilter[lyceum.ProductCollectionID]{
+		Product: lyceum.Some(p), Leaving: true, Unsettled: true,
+	}
+}
+
 // keepLeft gives a user what left a collection and was not given yet: a product, or
 // all that left the collection that is named.
 func keepLeft(tx lyceum.Tx, user lyceum.UserID, product lyceum.Product) error {
-	of := lyceum.InclusionFilter[lyceum.ProductCollectionID]{Leaving: true, Unsettled: true}
-	if product.Kind == lyceum.CollectionKind { // all that left it
-		of.In = lyceum.Some(lyceum.ProductCollectionID(product.ID))
-	} else {
-		of.Product = lyceum.Some(product)
-	}
-	left, err := lyceum.All(tx.CollectionProducts, tx, of)
+	left, err := lyceum.All(tx.CollectionProducts, tx, whatLeft(product))
 	if err != nil {
 		return err
 	}
 	for _, row := range left {
+		if !row.Settled.Present {
+			continue
+		}
 		in := lyceum.Product{Kind: lyceum.CollectionKind, ID: int32(row.In)}
 		of := lyceum.EntitlementFilter{User: lyceum.Some(user), Products: []lyceum.Product{in}}
 		held, err := lyceum.All(tx.Entitlements, tx, of)

@@ -13,6 +13,11 @@ func (s *Service) Uncomplete(
 	ctx context.Context, by lyceum.By, user lyceum.UserID, course lyceum.CourseID, lecture lyceum.LectureID,
 ) error {
 	return s.change(ctx, by, func(tx lyceum.Tx, now time.Time) error {
+		wanted := append(ofLearning(tx, user, course, now),
+			lyceum.FirstOf(tx.Progress, progressIn(user, course)), lyceum.ByID(tx.Users, user))
+		if err := tx.Ahead(wanted...); err != nil {
+			return err
+		}
 		if by.Learner.Present {
 			if _, err := see(tx.View(), by, course, now); err != nil {
 				return err

@@ -66,7 +66,7 @@ func (s *Service) CreateAccount(ctx context.Context, by lyceum.By, a Account, d 
 	now := s.clock()
 	user := lyceum.User{
 		Email: a.Email.Value, Name: filled(a.Name.Value), Role: a.Role.Value, Marketing: a.Marketing,
-		Notes: filled(a.Notes), CreatedAt: lyceum.Second(now),
+		Notes: filled(a.Notes), CreatedAt: lyceum.Second(now), UpdatedAt: lyceum.Second(now),
 	}
 	if a.Password.Present {
 		var err error
@@ -76,6 +76,16 @@ func (s *Service) CreateAccount(ctx context.Context, by lyceum.By, a Account, d 
 		}
 	}
 	made, err := lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.User, error) {
+		ids := []lyceum.Wanted{lyceum.NextOf(lyceum.UserSequence)}
+		switch user.Role {
+		case lyceum.Author:
+			ids = append(ids, lyceum.NextOf(lyceum.AuthorSequence))
+		case lyceum.Affiliate:
+			ids = append(ids, lyceum.NextOf(lyceum.AffiliateSequence))
+		}
+		if err := tx.Ahead(append(ids, lyceum.FirstOf(tx.Users, same))...); err != nil {
+			return user, err
+		}
 		id, err := tx.Users.NextID(tx)
 		if err != nil {
 			return user, err
@@ -87,21 +97,17 @@ func (s *Service) CreateAccount(ctx context.Context, by lyceum.By, a Account, d 
 		if err := welcome(tx, user); err != nil {
 			return user, err
 		}
-		return user, a.share(tx, &user)
+		return user, a.begin(tx, &user)
 	})
 	return s.profile(ctx, by, made, err)
 }
 
-// profile shows a user after a change, unless it failed.
+// profile shows a user as they are after a change, unless it failed.
 func (s *Service) profile(ctx context.Context, by lyceum.By, user lyceum.User, err error) (Profile, error) {
 	if err != nil {
 		return Profile{}, err
 	}
-	v := s.store.In(ctx, by.School)
-	if user, err = v.Users.Get(v, user.ID); err != nil {
-		return Profile{}, err
-	}
-	rows, err := profiles(v, user)
+	rows, err := profiles(s.store.In(ctx, by.School), user)
 	if err != nil {
 		return Profile{}, err
 	}
@@ -111,25 +117,17 @@ func (s *Service) profile(ctx context.Context, by lyceum.By, user lyceum.User, e
 // UpdateAccount changes a user. It fails with Forbidden where the API key may not
 // change accounts, and with Conflict where another user has the address.
 func (s *Service) UpdateAccount(ctx context.Context, by lyceum.By, a Account, d Doors) (Profile, error) {
-	v := s.store.In(ctx, by.School)
-	kept, err := v.Users.Get(v, a.User)
+	hash, common, err := s.hashFor(ctx, by, &a, d)
 	if err != nil {
 		return Profile{}, err
-	}
-	if err := a.check(by, &kept); err != nil {
-		return Profile{}, err
-	}
-	var hash lyceum.Opt[string]
-	var common bool
-	if a.Password.Present {
-		if hash, common, err = d.Hash(ctx, by, a.Email.Else(kept.Email), a.Password.Value); err != nil {
-			return Profile{}, err
-		}
 	}
 	var before lyceum.User
 	var changed Changed
 	now := s.clock()
 	user, err := lyceum.Change(ctx, s.store, by.Stamp(now), func(tx lyceum.Tx) (lyceum.User, error) {
+		if err := tx.Ahead(a.wanted(tx)...); err != nil {
+			return before, err
+		}
 		if before, err = tx.Users.Get(tx, a.User); err != nil {
 			return before, err
 		}
@@ -145,7 +143,11 @@ func (s *Service) UpdateAccount(ctx context.Context, by lyceum.By, a Account, d 
 		if hash.Present {
 			user.PasswordHash, user.MustChangePassword = hash, common
 		}
-		if err := a.save(tx, &before, &user); err != nil || changed == (Changed{}) {
+		err := a.save(tx, &before, &user)
+		if user != before {
+			user.UpdatedAt = lyceum.Second(now)
+		}
+		if err != nil || changed == (Changed{}) {
 			return user, err
 		}
 		if err := d.Leave(tx, user.ID, now); err != nil {
@@ -157,6 +159,46 @@ func (s *Service) UpdateAccount(ctx context.Context, by lyceum.By, a Account, d 
 		d.Left(by.School, before.Email)
 	}
 	return s.profile(ctx, by, user, err)
+}
+
+// hashFor hashes the password that a user gets, if they get one: before the change, since
+// that takes long.
+func (s *Service) hashFor(
+	ctx context.Context, by lyceum.By, a *Account, d Doors,
+) (hash lyceum.Opt[string], common bool, err error) {
+	if !a.Password.Present {
+		return hash, false, nil
+	}
+	v := s.store.In(ctx, by.School)
+	kept, err := v.Users.Get(v, a.User)
+	if err == nil {
+		err = a.check(by, &kept)
+	}
+	if err != nil {
+		return hash, false, err
+	}
+	return d.Hash(ctx, by, a.Email.Else(kept.Email), a.Password.Value)
+}
+
+// wanted is what a change of the user asks.
+func (a *Account) wanted(tx lyceum.Tx) []lyceum.Wanted {
+	all := []lyceum.Wanted{lyceum.ByID(tx.Users, a.User), lyceum.ByID(tx.StaffMembers, a.User)}
+	if a.Email.Present {
+		all = append(all, lyceum.FirstOf(tx.Users, a.otherWith(a.Email.Value)))
+	}
+	of := partnerOf(&lyceum.User{ID: a.User})
+	if a.Role.Value == lyceum.Author || a.AuthorShare.Present {
+		all = append(all, lyceum.FirstOf(tx.Authors, of), lyceum.NextOf(lyceum.AuthorSequence))
+	}
+	if a.Role.Value == lyceum.Affiliate || a.AffiliateShare.Present {
+		all = append(all, lyceum.FirstOf(tx.Affiliates, of), lyceum.NextOf(lyceum.AffiliateSequence))
+	}
+	return all
+}
+
+// otherWith finds another user who has an address.
+func (a *Account) otherWith(email string) lyceum.UserFilter {
+	return lyceum.UserFilter{Email: lyceum.Some(email), Except: lyceum.Some(a.User)}
 }
 
 func (a *Account) apply(user *lyceum.User) {
@@ -172,9 +214,7 @@ func (a *Account) apply(user *lyceum.User) {
 // save keeps a user who was changed, and tells of it.
 func (a *Account) save(tx lyceum.Tx, before, user *lyceum.User) error {
 	if user.Email != before.Email {
-		other, found, err := tx.Users.First(tx, lyceum.UserFilter{
-			Email: lyceum.Some(user.Email), Except: lyceum.Some(user.ID),
-		})
+		other, found, err := tx.Users.First(tx, a.otherWith(user.Email))
 		if err != nil {
 			return err
 		}
@@ -214,6 +254,17 @@ func change(tx lyceum.Tx, before, user *lyceum.User) error {
 	return nil
 }
 
+// begin makes the profile of a new user who is an author or an affiliate.
+func (a *Account) begin(tx lyceum.Tx, user *lyceum.User) error {
+	switch user.Role {
+	case lyceum.Author:
+		return beginAuthor(tx, user, a.AuthorShare)
+	case lyceum.Affiliate:
+		return beginAffiliate(tx, user, a.AffiliateShare)
+	}
+	return nil
+}
+
 // share keeps the part of a price that an author or an affiliate gets, in their
 // profile, which is made if they have none.
 func (a *Account) share(tx lyceum.Tx, user *lyceum.User) error {
@@ -235,6 +286,10 @@ func shareAuthor(tx lyceum.Tx, user *lyceum.User, share lyceum.Opt[float64]) err
 		kept.Share = share
 		return tx.Authors.Update(tx, kept)
 	}
+	return beginAuthor(tx, user, share)
+}
+
+func beginAuthor(tx lyceum.Tx, user *lyceum.User, share lyceum.Opt[float64]) error {
 	id, err := tx.Authors.NextID(tx)
 	if err != nil {
 		return err
@@ -253,6 +308,10 @@ func shareAffiliate(tx lyceum.Tx, user *lyceum.User, share lyceum.Opt[float64]) 
 		kept.Share = share
 		return tx.Affiliates.Update(tx, kept)
 	}
+	return beginAffiliate(tx, user, share)
+}
+
+func beginAffiliate(tx lyceum.Tx, user *lyceum.User, share lyceum.Opt[float64]) error {
 	id, err := tx.Affiliates.NextID(tx)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package people
 import (
 	"context"
 	"math"
-	"time"
 
 	"github.com/lyceum-school/lyceum"
 )
@@ -11,9 +10,7 @@ import (
 // Profile is a user with what else version 2 shows of them.
 type Profile struct {
 	lyceum.User
-
-	Author        lyceum.Opt[lyceum.AuthorID]
-	FirstEnrolled lyceum.Opt[time.Time]
+	lyceum.UserBesides
 }
 
 // Profiles lists users.
@@ -35,27 +32,10 @@ func profiles(v lyceum.View, users ...lyceum.User) ([]Profile, error) {
 	for i := range users {
 		ids[i] = users[i].ID
 	}
-	authors := map[lyceum.UserID]lyceum.AuthorID{}
-	of := lyceum.PartnerFilter{Users: ids, IsArchived: lyceum.Some(false)}
-	err := v.Authors.Each(v, of, func(a *lyceum.AuthorProfile) error {
-		if _, found := authors[a.UserID.Value]; !found {
-			authors[a.UserID.Value] = a.ID
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	first, err := v.FindFirstEnrolled(ids)
+	besides, err := v.FindBesides(ids)
 	rows := make([]Profile, len(users))
 	for i := range users {
-		author, isAuthor := authors[ids[i]]
-		at, enrolled := first[ids[i]]
-		rows[i] = Profile{
-			User:          users[i],
-			Author:        lyceum.Opt[lyceum.AuthorID]{Value: author, Present: isAuthor},
-			FirstEnrolled: lyceum.Opt[time.Time]{Value: at, Present: enrolled},
-		}
+		rows[i] = Profile{User: users[i], UserBesides: besides[ids[i]]}
 	}
 	return rows, err
 }

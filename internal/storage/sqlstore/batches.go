@@ -132,16 +132,56 @@ func (r ranks) batches(rows []edit) [][]edit {
 	return all
 }
 
-// neighbours puts rows together that follow one another into one table.
+// neighbours puts rows together that follow one another into one table, or that one
+// statement updates.
 func neighbours(rows []edit) [][]edit {
 	var all [][]edit
 	from := 0
 	for i := range rows {
-		if last := i == len(rows)-1; last || rows[i].update != "" || rows[i+1].update != "" ||
-			rows[i].table != rows[i+1].table {
+		if i == len(rows)-1 || !goWith(rows[from:i+1], &rows[i+1]) {
 			all = append(all, rows[from:i+1])
 			from = i + 1
 		}
 	}
 	return all
+}
+
+// goWith reports whether one statement can write a row with others.
+func goWith(rows []edit, next *edit) bool {
+	first := &rows[0]
+	if first.table != next.table || first.update != next.update || first.columns == nil || next.columns == nil {
+		return false
+	}
+	// An update would take either of two versions of a row.
+	same := func(row edit) bool { return row.school == next.school && equalValues(row.values[0], next.values[0]) }
+	return next.update == "" || len(rows) < chunk && !slices.ContainsFunc(rows, same)
+}
+
+// updating gives the statement that updates rows of a table as the one of each would, and
+// its arguments.
+func (p *pool) updating(rows []edit) (text string, args []any, err error) {
+	first, width := &rows[0], 1+len(rows[0].values)
+	values := make([]any, 0, len(rows)*width)
+	for i := range rows {
+		values = append(append(values, rows[i].school), rows[i].values...)
+	}
+	text = numbered.ReplaceAllString(first.update, "v.column$1") // as both engines name the columns of values
+	if p.types == nil {
+		places := make([]string, len(rows))
+		for i := range places {
+			places[i] = placeholders(i*width+1, width)
+		}
+		from := " FROM (VALUES " + strings.Join(places, ",") + ") v WHERE "
+		return strings.Replace(text, " WHERE ", from, 1), values, nil
+	}
+	if args, err = arraysOf(values, width); err != nil {
+		return "", nil, err
+	}
+	arrays, names := make([]string, len(args)), make([]string, len(args))
+	for i, column := range append([]string{"school_id"}, first.columns...) {
+		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, p.types[[2]string{first.table, column}])
+		names[i] = fmt.Sprintf("column%d", i+1)
+	}
+	from := " FROM unnest(" + strings.Join(arrays, ", ") + ") v (" + strings.Join(names, ", ") + ") WHERE "
+	return strings.Replace(text, " WHERE ", from, 1), args, nil
 }

@@ -58,19 +58,14 @@ var askedTogether = []string{
 // almost every change needs at its end.
 func (g *group) know(school lyceum.SchoolID, names ...string) error {
 	b := g.booksOf(school)
-	if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(askedTogether, name) }) {
-		names = slices.Concat(names, askedTogether)
-	}
-	args := []any{int64(school)}
-	for _, name := range append(slices.Clip(names), journalCounter) {
-		if _, known := b.kept[name]; !known && !slices.Contains(args, any(name)) {
-			args = append(args, name)
+	names = g.unknown(school, append(slices.Clip(names), journalCounter))
+	for len(names) > 0 {
+		n := chunkOf(len(names))
+		part := []any{int64(school)}
+		for _, name := range names[:n] {
+			part = append(part, name)
 		}
-	}
-	for len(args) > 1 {
-		n := chunkOf(len(args) - 1)
-		part := slices.Clone(args[:1+n])
-		args = slices.Delete(args, 1, 1+n)
+		names = names[n:]
 		read := make(map[string]int64, n)
 		var name string
 		var value int64
@@ -98,6 +93,21 @@ func (g *group) countersAfter(a *answer) [][]any {
 		}
 	}
 	return rows
+}
+
+// unknown returns those of the names of counters that were not asked for yet, with the
+// names that are asked for together with one of them.
+func (g *group) unknown(school lyceum.SchoolID, names []string) (missing []string) {
+	b := g.booksOf(school)
+	if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(askedTogether, name) }) {
+		names = slices.Concat(names, askedTogether)
+	}
+	for _, name := range names {
+		if _, known := b.kept[name]; !known && !slices.Contains(missing, name) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
 }
 
 // keep takes what a change added to counters, and its entries. last gets the number of

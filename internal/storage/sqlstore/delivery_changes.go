@@ -26,8 +26,10 @@ const (
 	deliveryMade    fate = iota
 	deliveryMoved        // or deleted
 	deliverySettled      // it is in its place, and something else has become of it
-	fates           = 4
 )
+
+// fates is more than there are.
+const fates = 4
 
 // touched is which deliveries of a school a group changes, each times fates and with what
 // was done.

@@ -61,33 +61,37 @@ func (t *tx) countOpen(e *lyceum.Enrollment, by int64) {
 	t.count(openCounter(e.Course), by)
 }
 
-// BeginEnrollment is one query and up to two rows, because enrolling and every sale
-// ask for it.
-func (t *tx) BeginEnrollment(e lyceum.Enrollment) (bool, error) {
-	args := []any{int64(t.stamp.School), int64(e.Course), int64(e.User)}
+// MayBegin is one query, because enrolling and every sale ask for it.
+func (t *tx) MayBegin(user lyceum.UserID, course lyceum.CourseID) (may, studied bool, err error) {
+	args := []any{int64(t.stamp.School), int64(course), int64(user)}
 	in := scope{
 		tables: []string{enrollments.name, progress.name}, equals: []equal{{"course_id", args[1:2]}, {"user_id", args[2:]}},
 		likely: likely{rows: [][]any{{int64(0), int64(0)}}},
 	}
-	var enrolled, studied int64
+	var stays, records int64
 	there, err := t.q.oneIn(in, `SELECT
 		(SELECT count(*) FROM enrollments e WHERE e.school_id = $1 AND e.course_id = $2 AND e.user_id = $3
 			AND e.ended_at IS NULL),
 		(SELECT count(*) FROM progress p WHERE p.school_id = $1 AND p.course_id = $2 AND p.user_id = $3)
 		WHERE EXISTS (SELECT 1 FROM courses WHERE school_id = $1 AND course_id = $2)
 		AND EXISTS (SELECT 1 FROM users WHERE school_id = $1 AND user_id = $3 AND `+notErased+")",
-		args, scanInt(&enrolled), scanInt(&studied))
+		args, scanInt(&stays), scanInt(&records))
 	if err != nil {
-		return false, fmt.Errorf("begin enrollment: %w", err)
+		err = fmt.Errorf("begin enrollment: %w", err)
 	}
-	if !there || enrolled > 0 {
-		return false, nil
+	return there && stays == 0, records > 0, err
+}
+
+func (t *tx) BeginEnrollment(e lyceum.Enrollment) (bool, error) {
+	may, studied, err := t.MayBegin(e.User, e.Course)
+	if err != nil || !may {
+		return false, err
 	}
 	delete(t.unused, ticket{lyceum.EnrollmentSequence, int32(e.ID)})
 	if err := insert(t, &enrollments.table, []lyceum.Enrollment{e}); err != nil {
 		return false, err
 	}
-	if studied > 0 {
+	if studied {
 		return true, nil
 	}
 	return true, t.beginProgress(e.User, e.Course)
@@ -165,18 +169,16 @@ func (v *view) FindEnrolledOf(user lyceum.UserID) ([]lyceum.Enrolled, error) {
 	return found, v.public(err)
 }
 
-func (v *view) FindFirstEnrolled(users []lyceum.UserID) (map[lyceum.UserID]time.Time, error) {
-	first := make(map[lyceum.UserID]time.Time, len(users))
+func (v *view) FindBesides(users []lyceum.UserID) (map[lyceum.UserID]lyceum.UserBesides, error) {
+	found := make(map[lyceum.UserID]lyceum.UserBesides, len(users))
 	var user lyceum.UserID
-	var at lyceum.Opt[time.Time]
-	err := inChunks(v.q, `SELECT u.user_id, (SELECT min(e.enrolled_at) FROM enrollments e
-		WHERE e.school_id = u.school_id AND e.user_id = u.user_id)
+	var one lyceum.UserBesides
+	err := inChunks(v.q, `SELECT u.user_id,
+		(SELECT min(e.enrolled_at) FROM enrollments e WHERE e.school_id = u.school_id AND e.user_id = u.user_id),
+		(SELECT min(a.author_id) FROM authors a`+v.q.pool.dialect.indexed("authors_user")+`
+			WHERE a.school_id = u.school_id AND a.user_id = u.user_id AND a.archived_at IS NULL)
 		FROM users u WHERE u.school_id = $1 AND u.user_id IN `, v.school, int32Args(users),
-		[]any{scanInt(&user), scanOptTime(&at)},
-		func() {
-			if at.Present {
-				first[user] = at.Value
-			}
-		})
-	return first, v.public(err)
+		[]any{scanInt(&user), scanOptTime(&one.FirstEnrolled), scanOptInt(&one.Author)},
+		func() { found[user] = one })
+	return found, v.public(err)
 }

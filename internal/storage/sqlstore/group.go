@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/lyceum-school/lyceum"
@@ -30,8 +31,8 @@ type group struct {
 	alone     bool       // each is written at once, under its savepoint
 	patient   bool       // it waits for its turn as long as it may
 	rehearsal *rehearsal // set while changes run without the database
-	answers   answers    // of the database before the first change
-	guesses   *guesses   // of answers
+	answers   answers
+	guesses   *guesses // of answers
 
 	log     []edit
 	of      map[string][]int // the rows of a table in log
@@ -48,7 +49,7 @@ type group struct {
 const (
 	// maxUnwritten is how many rows wait at most.
 	maxUnwritten = 2048
-	// maxLooked is how many rows a log may have for answers to be looked for.
+	// maxLooked is how many rows may have been written since an answer for it to be used.
 	maxLooked = 512
 )
 
@@ -96,24 +97,18 @@ func (g *group) query(of *statement, in scope, text string, args, dest []any, vi
 	if g.rehearsal != nil {
 		return g.rehearsal.each(g, of, in, text, args, dest, visit)
 	}
-	if g.untouched(of, in, args) {
-		if a := g.answers.find(of, args); a != nil {
-			return a.each(g.session, dest, visit)
-		}
-		return g.remember(in, text, args, dest, visit)
+	if a := g.fresh(of, in, args); a != nil {
+		return a.each(g.session, dest, visit)
 	}
 	if g.met(of, in, args, g.flushed) {
 		if err := g.write(); err != nil {
 			return err
 		}
 	}
-	return g.ask(text, args, dest, visit)
-}
-
-// untouched reports whether a query finds what it would have found before the first
-// change.
-func (g *group) untouched(of *statement, in scope, args []any) bool {
-	return len(g.log) <= maxLooked && !g.met(of, in, args, 0) && (!g.settled || !of.ofBooks())
+	if len(g.answers) >= maxRemembered || g.settled && of.ofBooks() {
+		return g.ask(text, args, dest, visit)
+	}
+	return g.remember(in, text, args, dest, visit)
 }
 
 // change runs a statement that is neither a query nor the write of one row, after all
@@ -231,6 +226,7 @@ func (g *group) protect() error {
 func (g *group) end(failed bool) error {
 	if failed {
 		g.log = g.log[:g.mark]
+		maps.DeleteFunc(g.answers, func(_ asked, a *answer) bool { return a.since > g.mark })
 		for table, places := range g.of {
 			for len(places) > 0 && places[len(places)-1] >= g.mark {
 				places = places[:len(places)-1]
@@ -282,11 +278,21 @@ func (g *group) flush(until int) error {
 	return nil
 }
 
-// writeBatch writes an update, or rows of one table that are inserted.
+// writeBatch writes rows of one table that are inserted, or updated by one statement.
 func (g *group) writeBatch(rows []edit) error {
 	first := &rows[0]
 	if first.columns == nil {
 		return nil // a statement, which has run
+	}
+	if first.update != "" && len(rows) > 1 {
+		text, args, err := g.session.pool.updating(rows)
+		if err == nil {
+			err = g.later(text, args...)
+		}
+		if err != nil {
+			return fmt.Errorf("update %s: %w", first.table, err)
+		}
+		return nil
 	}
 	if first.update != "" {
 		if err := g.later(first.update, append([]any{first.school}, first.values...)...); err != nil {

@@ -26,6 +26,7 @@ type deed struct {
 	unknown bool   // whether it was kept
 	last    int64  // the number of its last entry, as its caller is told
 	email   string // of the user that it makes
+	plain   bool   // it asks nothing ahead
 }
 
 // errRefused is what a deed may end with.
@@ -154,14 +155,27 @@ func makeDeed(r *rand.Rand) *deed {
 			func(lyceum.Tx, func(string, ...any)) error { return errRefused },
 		}[r.IntN(14)])
 	}
-	return &deed{at: r.IntN(2), do: func(tx lyceum.Tx, found func(string, ...any)) error {
-		for _, step := range steps {
+	d := &deed{at: r.IntN(2)}
+	ahead, id, course := r.IntN(8), lyceum.UserID(1+r.IntN(30)), lyceum.CourseID(1+r.IntN(4))
+	d.do = func(tx lyceum.Tx, found func(string, ...any)) error {
+		for i, step := range steps {
+			if i == ahead && !d.plain {
+				err := tx.Ahead(
+					lyceum.ByID(tx.Users, id), lyceum.ByID(tx.Courses, course), lyceum.NextOf(lyceum.UserSequence),
+					lyceum.FirstOf(tx.Enrollments, lyceum.EnrollmentFilter{User: lyceum.Some(id), Open: true}),
+					lyceum.AllOf(tx.Blocks, lyceum.BlockFilter{User: lyceum.Some(id)}),
+				)
+				if err != nil {
+					return err
+				}
+			}
 			if err := step(tx, found); err != nil {
 				return err
 			}
 		}
 		return nil
-	}}
+	}
+	return d
 }
 
 // together runs deeds as one group, each in its school.
@@ -251,6 +265,7 @@ func TestGroupsAgree(t *testing.T) {
 			}
 			together(s, deeds, a...)
 			for i := range alone {
+				alone[i].plain = true
 				together(s, alone[i:i+1], b...)
 			}
 			for i := range deeds {

@@ -34,23 +34,35 @@ type heldProduct struct {
 	leaving bool // the other one was removed from it, and not all holders have it as their own yet
 }
 
-// productsWith returns what a product comes with: itself first.
+// productsWith returns what a product comes with: itself first. They come as one text,
+// so that a change can ask for them ahead.
 func (v *view) productsWith(p lyceum.Product) ([]heldProduct, error) {
 	all := []heldProduct{{Product: p}}
-	var with heldProduct
 	const is = " AND i.product_type = $2 AND i.product_id = $3"
-	err := v.q.each(`SELECT 'product_collection', i.product_collection_id, CASE WHEN i.leaving IS NULL THEN 0 ELSE 1 END
+	var found string
+	_, err := v.q.one(`SELECT COALESCE(string_agg(w.kind || ' ' || w.id || ' ' || w.leaving, ' '
+		ORDER BY w.kind, w.id), '') FROM (SELECT 'product_collection' AS kind, i.product_collection_id AS id,
+		CASE WHEN i.leaving IS NULL THEN 0 ELSE 1 END AS leaving
 		FROM collection_products i WHERE i.school_id = $1 AND (i.leaving IS NULL OR i.leaving > 0)`+is+`
 		UNION SELECT 'membership_tier', i.membership_tier_id, 0 FROM tier_products i
 		WHERE i.school_id = $1 AND i.leaving IS NULL`+is+`
 		UNION SELECT 'membership_tier', o.membership_tier_id, 0 FROM collection_products i
 		CROSS JOIN tier_products o WHERE i.school_id = $1 AND i.leaving IS NULL`+is+`
 		AND o.school_id = i.school_id AND o.product_type = 'product_collection'
-		AND o.product_id = i.product_collection_id AND o.leaving IS NULL
-		ORDER BY 1, 2`, []any{int64(v.school), string(p.Kind), int64(p.ID)},
-		[]any{scanText(&with.Kind), scanInt(&with.ID), scanBool(&with.leaving)},
-		func() error { all = append(all, with); return nil })
-	return all, err
+		AND o.product_id = i.product_collection_id AND o.leaving IS NULL) w`,
+		[]any{int64(v.school), string(p.Kind), int64(p.ID)}, scanText(&found))
+	if err != nil {
+		return nil, err
+	}
+	for of := range slices.Chunk(strings.Fields(found), 3) {
+		id, err := strconv.ParseInt(of[1], 10, 32)
+		if err != nil {
+			return nil, wrong(of[1], "id")
+		}
+		with := lyceum.Product{Kind: lyceum.ProductKind(of[0]), ID: int32(id)}
+		all = append(all, heldProduct{Product: with, leaving: of[2] == "1"})
+	}
+	return all, nil
 }
 
 // FindHoldings finds the keys of a page from the beginning of an index for each

@@ -37,6 +37,7 @@ func inclusions[ID, In ~int32](
 			if p := f.Product; p.Present {
 				w.and("product_type = ? AND product_id = ?", string(p.Value.Kind), int64(p.Value.ID))
 			}
+			anyProduct(w, f.Products)
 			if f.Kind.Present {
 				w.and("product_type = ?", string(f.Kind.Value))
 			}

@@ -23,7 +23,13 @@ var _ = define(&tables.LectureSections, noun[lyceum.LectureSectionID, lyceum.Lec
 		timeColumn("created_at", func(s *lyceum.LectureSection) *time.Time { return &s.CreatedAt }),
 		timeColumn("updated_at", func(s *lyceum.LectureSection) *time.Time { return &s.UpdatedAt }),
 	},
-	narrow: func(w *where, f lyceum.LectureSectionFilter) { is(w, "course_id", f.Course) },
+	narrow: func(w *where, f lyceum.LectureSectionFilter) {
+		is(w, "course_id", f.Course)
+		if f.Lecture.Present {
+			w.and("lecture_section_id = (SELECT l.lecture_section_id FROM lectures l WHERE l.school_id = "+
+				"lecture_sections.school_id AND l.lecture_id = ?)", int64(f.Lecture.Value))
+		}
+	},
 	order: func(f lyceum.LectureSectionFilter) string {
 		return contentsOrder(f.Order, f.Course.Present, "lecture_section_id", "position")
 	},

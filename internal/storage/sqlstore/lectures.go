@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lyceum-school/lyceum"
@@ -42,20 +44,26 @@ var _ = define(&tables.Lectures, noun[lyceum.LectureID, lyceum.Lecture, lyceum.L
 const sectionPlace = `(SELECT s.position FROM lecture_sections s
 	WHERE s.school_id = lectures.school_id AND s.lecture_section_id = lectures.lecture_section_id)`
 
-// FindPublished is one statement, because completing a lecture asks for it.
+// FindPublished is one statement, because completing a lecture asks for it, and has one
+// text, so that a change can ask for it ahead.
 func (t *tx) FindPublished(course lyceum.CourseID) ([]lyceum.LectureID, error) {
-	var found []lyceum.LectureID
-	var id lyceum.LectureID
-	err := t.q.each(`SELECT l.lecture_id FROM lectures l
+	var text string
+	_, err := t.q.one(`SELECT COALESCE(string_agg(CAST(l.lecture_id AS TEXT), ' '
+		ORDER BY s.position, s.lecture_section_id, l.position, l.lecture_id), '') FROM lectures l
 		JOIN lecture_sections s ON s.school_id = l.school_id AND s.lecture_section_id = l.lecture_section_id
-		WHERE l.school_id = $1 AND l.course_id = $2 AND l.is_published = 1 AND l.archived_at IS NULL AND s.is_published = 1
-		ORDER BY s.position, s.lecture_section_id, l.position, l.lecture_id`,
-		[]any{int64(t.stamp.School), int64(course)}, []any{scanInt(&id)}, func() error {
-			found = append(found, id)
-			return nil
-		})
+		WHERE l.school_id = $1 AND l.course_id = $2 AND l.is_published = 1 AND l.archived_at IS NULL AND s.is_published = 1`,
+		[]any{int64(t.stamp.School), int64(course)}, scanText(&text))
 	if err != nil {
 		return nil, fmt.Errorf("find published lectures: %w", err)
+	}
+	fields := strings.Fields(text)
+	found := make([]lyceum.LectureID, len(fields))
+	for i, field := range fields {
+		id, err := strconv.ParseInt(field, 10, 32)
+		if err != nil {
+			return nil, wrong(field, "lecture id")
+		}
+		found[i] = lyceum.LectureID(id)
 	}
 	return found, nil
 }

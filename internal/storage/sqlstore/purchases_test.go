@@ -32,7 +32,8 @@ func TestActivePurchases(t *testing.T) {
 			v := s.In(t.Context(), school)
 			total := 0
 			for _, p := range []lyceum.PurchaseFilter{
-				{Active: lyceum.Some(true)}, {Active: lyceum.Some(false)},
+				{Active: lyceum.Some(true)},
+				{Active: lyceum.Some(false)},
 				{Active: lyceum.Some(true), User: lyceum.Some[lyceum.UserID](2)},
 				{Active: lyceum.Some(false), Method: lyceum.Some(lyceum.PaymentMethod("paypal"))},
 			} {

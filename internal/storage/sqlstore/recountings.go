@@ -16,13 +16,13 @@ var _ = define(&tables.Recountings, noun[lyceum.CourseID, lyceum.Recounting, str
 	},
 })
 
-func (t *tx) FindRecounted(r lyceum.Recounting, limit int) ([]lyceum.UserID, error) {
-	var found []lyceum.UserID
-	var user lyceum.UserID
-	err := t.q.each(`SELECT p.user_id FROM progress p WHERE p.school_id = $1 AND p.course_id = $2 AND p.user_id > $3
-		ORDER BY p.user_id LIMIT $4`,
-		[]any{int64(t.stamp.School), int64(r.Course), int64(r.After), limit}, []any{scanInt(&user)},
-		func() error { found = append(found, user); return nil })
+func (t *tx) FindRecounted(r lyceum.Recounting, limit int) (found []lyceum.Progress, err error) {
+	read := progress.reader()
+	defer progress.done(read)
+	err = t.q.each("SELECT "+progress.list()+` FROM progress WHERE school_id = $1 AND course_id = $2 AND user_id > $3
+		ORDER BY user_id LIMIT $4`,
+		[]any{int64(t.stamp.School), int64(r.Course), int64(r.After), limit}, read.dest,
+		func() error { found = append(found, read.row); return nil })
 	if err != nil {
 		return nil, fmt.Errorf("find who is counted again: %w", err)
 	}

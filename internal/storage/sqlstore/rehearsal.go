@@ -1,6 +1,9 @@
 package sqlstore
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // rehearsal runs changes without the database, to find out what they will ask: where a
 // question is a round trip, those of all changes go together. A query whose answer is
@@ -10,9 +13,11 @@ import "errors"
 // change that needs more than answers, such as a query after rows that were not written,
 // is run again with the database.
 type rehearsal struct {
+	ahead   bool      // only to find out what a change will ask
 	missing []*answer // that were asked for and are not known
 	asked   bool      // something was missing
 	ended   bool      // a change needs the database
+	waits   bool      // rows wait that a question may find
 }
 
 // maxRehearsals is how often changes run without the database at most.
@@ -30,6 +35,9 @@ func (r *rehearsal) end() error {
 func (r *rehearsal) each(
 	g *group, of *statement, in scope, text string, args, dest []any, visit func() error,
 ) error {
+	if r.ahead {
+		return r.pass(g, of, in, text, args, dest, visit)
+	}
 	if g.met(of, in, args, 0) {
 		return r.end()
 	}
@@ -51,4 +59,23 @@ func (r *rehearsal) each(
 	}
 	r.asked = true
 	return a.each(g.session, dest, visit)
+}
+
+// pass notes a query that will be asked, unless the answer is known.
+func (r *rehearsal) pass(
+	g *group, of *statement, in scope, text string, args, dest []any, visit func() error,
+) error {
+	if a := g.fresh(of, in, args); a != nil {
+		return a.each(g.session, dest, visit)
+	}
+	asked := func(a *answer) bool { return a.text == text && slices.EqualFunc(a.args, args, equalValues) }
+	if slices.ContainsFunc(r.missing, asked) {
+		return nil
+	}
+	r.missing = append(r.missing, &answer{
+		text: text, args: slices.Clone(args), byKey: in.byKey, by: in.likely.by, width: len(dest),
+		single: in.single || text == in.byKey,
+	})
+	r.waits = r.waits || g.met(of, in, args, g.flushed)
+	return nil
 }

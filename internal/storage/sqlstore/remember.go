@@ -2,7 +2,7 @@ package sqlstore
 
 import "slices"
 
-// answers are rows of queries, as they were before the first change of a group.
+// answers are rows that queries found, each as of some place in the log of a group.
 type answers map[asked]*answer
 
 // asked is a query with its arguments.
@@ -21,7 +21,10 @@ type answer struct {
 	by     []any // see likely
 	wanted bool  // it is among those that are missing
 	known  bool
+	since  int  // the rows of the log that it may have found
 	huge   bool // there are too many rows to keep
+	single bool // the first row is all that is wanted
+	width  int  // columns of a row
 }
 
 const (
@@ -31,12 +34,15 @@ const (
 	maxRemembered, maxRememberedRows = 512, 16
 )
 
-// find returns the answer to a query, if it is known.
-func (a answers) find(of *statement, args []any) *answer {
-	if found := a[askedOf(of, args)]; found != nil && found.known && !found.huge {
-		return found
+// fresh returns the answer to a query, if it is known and nothing that was written since
+// can change it.
+func (g *group) fresh(of *statement, in scope, args []any) *answer {
+	a := g.answers[askedOf(of, args)]
+	if a == nil || !a.known || a.huge || len(g.log)-a.since > maxLooked ||
+		g.met(of, in, args, a.since) || g.settled && of.ofBooks() {
+		return nil
 	}
-	return nil
+	return a
 }
 
 // keep takes an answer that is known now. Each row is the answer to the query by its key,
@@ -50,8 +56,8 @@ func (a answers) keep(found *answer) {
 	of := statementOf(found.byKey)
 	for _, row := range found.rows {
 		args := []any{found.args[0], row[0]}
-		if key := askedOf(of, args); a[key] == nil {
-			a[key] = &answer{text: found.byKey, args: args, rows: [][]any{row}, known: true}
+		a[askedOf(of, args)] = &answer{
+			text: found.byKey, args: args, rows: [][]any{row}, known: true, since: found.since,
 		}
 	}
 }
@@ -84,10 +90,9 @@ func (a *answer) each(s *session, dest []any, visit func() error) error {
 // remember runs a query now and keeps what it found, if that is little, for when it is
 // asked again.
 func (g *group) remember(in scope, text string, args, dest []any, visit func() error) error {
-	if len(g.answers) >= maxRemembered {
-		return g.ask(text, args, dest, visit)
+	a := &answer{
+		text: text, args: slices.Clone(args), byKey: in.byKey, by: in.likely.by, since: len(g.log),
 	}
-	a := &answer{text: text, args: slices.Clone(args), byKey: in.byKey, by: in.likely.by}
 	row, columns := make([]valueColumn, len(dest)), make([]any, len(dest))
 	for i := range columns {
 		columns[i] = &row[i]
@@ -144,11 +149,8 @@ func (g *group) foundAny(in scope, text string, args []any) (found, known bool) 
 		return false, false
 	}
 	of := statementOf(text)
-	a := g.answers.find(of, args)
-	if a == nil || !g.untouched(of, in, args) {
-		return false, false
-	}
-	return len(a.rows) > 0, true
+	a := g.fresh(of, in, args)
+	return a != nil && len(a.rows) > 0, a != nil
 }
 
 // recall visits the rows with keys that are known, and returns the other keys.
@@ -158,10 +160,9 @@ func (g *group) recall(in scope, school int64, keys, dest []any, visit func() er
 	}
 	of := statementOf(in.byKey)
 	for _, key := range keys {
-		args := []any{school, key}
-		a := g.answers.find(of, args)
 		one := scope{tables: in.tables, equals: []equal{{in.equals[0].column, []any{key}}}, byKey: in.byKey}
-		if a == nil || !g.untouched(of, one, args) {
+		a := g.fresh(of, one, []any{school, key})
+		if a == nil {
 			rest = append(rest, key)
 			continue
 		}

@@ -501,6 +501,9 @@ func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
 func (n *noun[ID, T, F]) clear(t *tx, w *where, find string) (deleted int, err error) {
 	there, known := t.q.group.foundAny(n.scope(w), find, w.args)
 	if !known {
+		there, known = t.q.group.foundAny(n.scope(w), find+" LIMIT 1", w.args)
+	}
+	if !known {
 		there, err = t.q.oneIn(n.scope(w).partly(), "SELECT 1 FROM "+n.name+w.String()+" LIMIT 1", w.args, discard)
 	}
 	if err != nil || !there {

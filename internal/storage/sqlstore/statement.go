@@ -59,6 +59,7 @@ type scope struct {
 	equals []equal
 	byKey  string // finds one of the rows by its school and its first column; empty if no query does
 	likely likely
+	single bool // the first row is all that is wanted
 }
 
 // likely is what a query may be guessed to find.

@@ -1,0 +1,192 @@
+package sqlstore
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+const (
+	maxAhead     = 8  // questions that one statement asks
+	maxAheadRows = 64 // rows that one of them finds; if there are more, it is asked again by itself
+)
+
+// Ahead lets the questions pass as a rehearsal would, and then asks those that find a row
+// at most, the counters of ids, and one question that finds several rows.
+func (t *tx) Ahead(wanted ...lyceum.Wanted) error {
+	g, of := t.q.group, t.stamp.School
+	var ids []string
+	for _, w := range wanted {
+		if w.ID != "" {
+			ids = append(ids, string(w.ID))
+		}
+	}
+	if g.rehearsal != nil {
+		t.passAhead(wanted)
+		if len(ids) == 0 {
+			return nil
+		}
+		return g.know(of, ids...)
+	}
+	r := &rehearsal{ahead: true}
+	g.rehearsal = r
+	questions := t.passAhead(wanted)
+	g.rehearsal = nil
+	if len(ids) > 0 {
+		ids = g.unknown(of, append(ids, journalCounter))
+	}
+	if len(ids) > 0 {
+		questions = slices.Insert(questions, 0, questionOfCounters(of, ids))
+	}
+	if len(questions) < 2 {
+		return nil // each is asked when it is wanted
+	}
+	if r.waits {
+		if err := g.write(); err != nil {
+			return err
+		}
+	}
+	for together := range slices.Chunk(questions, maxAhead) {
+		if err := g.askTogether(together); err != nil {
+			return err
+		}
+	}
+	for i, name := range ids {
+		value, _ := questions[0].rows[0][i].(int64)
+		g.booksOf(of).kept[name] = value
+	}
+	return nil
+}
+
+// passAhead lets the questions pass, and returns those that one statement can ask. The
+// last of them may be one that finds several rows.
+func (t *tx) passAhead(wanted []lyceum.Wanted) (questions []*answer) {
+	from, r := lyceum.Tx{Tables: &tables, Changes: t}, t.q.group.rehearsal
+	var several *answer
+	for _, w := range wanted {
+		if w.Ask == nil {
+			continue
+		}
+		before := len(r.missing)
+		w.Ask(from)
+		for _, a := range r.missing[before:] {
+			switch {
+			case a.single:
+				questions = append(questions, a)
+			case w.All && several == nil && orderOf(a.text) != nil:
+				several = a
+			}
+		}
+	}
+	if several != nil {
+		questions = append(questions, several)
+	}
+	return questions
+}
+
+func questionOfCounters(school lyceum.SchoolID, names []string) *answer {
+	a := &answer{args: []any{int64(school)}, single: true, width: len(names)}
+	values := make([]string, len(names))
+	for i, name := range names {
+		values[i] = "(SELECT value FROM counters WHERE school_id = $1 AND name = $" + strconv.Itoa(i+2) + ")"
+		a.args = append(a.args, name)
+	}
+	a.text = "SELECT " + strings.Join(values, ", ")
+	return a
+}
+
+// askTogether asks questions in one statement, and remembers the answers.
+func (g *group) askTogether(questions []*answer) error {
+	var args, dest []any
+	columns := make([][]valueColumn, len(questions))
+	for i, a := range questions {
+		args = append(args, a.args...)
+		columns[i] = make([]valueColumn, 1+a.width)
+		for j := range columns[i] {
+			dest = append(dest, &columns[i][j])
+		}
+	}
+	err := g.ask(textTogether(questions), args, dest, func() error {
+		for i, a := range questions {
+			found := columns[i][0].value != nil
+			switch {
+			case !found || a.single && len(a.rows) > 0:
+			case len(a.rows) == maxAheadRows:
+				a.huge, a.rows = true, nil
+				return errFull
+			default:
+				a.rows = append(a.rows, valuesOf(columns[i][1:]))
+			}
+		}
+		return nil
+	})
+	if err := unlessFull(err); err != nil {
+		return fmt.Errorf("ask ahead: %w", err)
+	}
+	for _, a := range questions {
+		a.since = len(g.log)
+		g.answers.keep(a)
+	}
+	return nil
+}
+
+// The texts of several questions are few, as those of the changes that ask them are.
+var textsTogether sync.Map // [maxAhead]*statement -> text
+
+// textTogether gives the statement that asks questions: of each that finds a row 1 and
+// its columns, and NULL otherwise. Only the last one may find several rows.
+func textTogether(questions []*answer) string {
+	var key [maxAhead]*statement
+	for i, a := range questions {
+		key[i] = statementOf(a.text)
+	}
+	if kept, ok := textsTogether.Load(key); ok {
+		return kept.(string)
+	}
+	rows, joins, before := make([]string, len(questions)), "", 0
+	for i, a := range questions {
+		name := "a" + strconv.Itoa(i)
+		rows[i] = name + ".*"
+		one := numbered.ReplaceAllStringFunc(a.text, func(place string) string {
+			n, _ := strconv.Atoi(place[1:])
+			return "$" + strconv.Itoa(n+before)
+		})
+		joins += " LEFT JOIN (SELECT 1 AS found, one.* FROM (" + one + ") one) " + name + " ON 1 = 1"
+		before += len(a.args)
+	}
+	text := "SELECT " + strings.Join(rows, ", ") + " FROM (SELECT 1) o" + joins
+	if last := len(questions) - 1; !questions[last].single {
+		terms := orderOf(questions[last].text)
+		for i := range terms {
+			terms[i] = "a" + strconv.Itoa(last) + "." + terms[i]
+		}
+		text += " ORDER BY " + strings.Join(terms, ", ")
+	}
+	textsTogether.Store(key, text)
+	return text
+}
+
+var orderTerm = regexp.MustCompile(`^([a-z_]+)( DESC)?$`)
+
+// orderOf returns the terms of a query's order, if all are columns that it shows.
+func orderOf(text string) []string {
+	query, order, ordered := strings.Cut(text, " ORDER BY ")
+	shown, _, _ := strings.Cut(query, " FROM ")
+	columns := strings.Split(strings.TrimPrefix(shown, "SELECT "), ", ")
+	terms := strings.Split(order, ", ")
+	for _, term := range terms {
+		column := orderTerm.FindStringSubmatch(term)
+		if column == nil || !slices.Contains(columns, column[1]) {
+			return nil
+		}
+	}
+	if !ordered {
+		return nil
+	}
+	return terms
+}
