@@ -331,9 +331,9 @@ func TestR1_KillDuringWrites(t *testing.T) {
 // quick enough for; the same command again goes on from there.
 func TestR1_KillDuringImport(t *testing.T) {
 	t.Parallel()
-	total := 40_000
+	total := 80_000 // eight batches
 	if underRace() {
-		total = 20_000
+		total = 50_000
 	}
 	dir := newSchool(t)
 	file := filepath.Join(t.TempDir(), "sales.csv")
@@ -370,11 +370,14 @@ func TestR1_KillDuringImport(t *testing.T) {
 			t.Fatalf("the import was not killed with %d rows saved: status %d, %v\n%s", point, status, err, errs.String())
 		}
 		at := saved()
-		if at < point || at >= total {
+		if at < point || at >= total && killed == 1 {
 			t.Fatalf("killed with %d of %d rows saved, want at least %d and not all", at, total, point)
 		}
 		t.Logf("killed with %d rows saved", at)
 		command(t, "check", "--data", dir)
+		if at >= total {
+			break // all but the end of the command was quicker
+		}
 	}
 	before := saved()
 	got := command(t, args...)
