@@ -31,8 +31,7 @@ func openStore(ctx context.Context, place string, o sqlstore.Options) (*sqlstore
 	return sqlstore.Open(ctx, place, o)
 }
 
-// writersSchools are the schools that writers write to; a lane of the store
-// serves each.
+// writersSchools is how many schools writers write to.
 const (
 	writers        = 8
 	writersSchools = 2
