@@ -1,0 +1,145 @@
+package sqlstore
+
+import (
+	"fmt"
+
+	"github.com/lyceum-school/lyceum"
+)
+
+func (n *noun[ID, T, F]) NextID(tx lyceum.Tx) (ID, error) {
+	id, err := txOf(tx).nextID(n.seq)
+	return n.key.of(id), err
+}
+
+func (n *noun[ID, T, F]) Insert(tx lyceum.Tx, rows ...T) error {
+	t := txOf(tx)
+	if n.saving != nil {
+		if err := n.saving(t, rows); err != nil {
+			return err
+		}
+	}
+	if err := insert(t, &n.table, rows); err != nil || !n.key.numbered {
+		return err
+	}
+	var highest int32
+	for i := range rows {
+		highest = max(highest, n.id(&rows[i]))
+		delete(t.unused, ticket{n.seq, n.id(&rows[i])})
+	}
+	if n.counter != "" {
+		t.counts[n.counter] += int64(len(rows))
+	}
+	return t.raise(n.seq, highest)
+}
+
+func (n *noun[ID, T, F]) Save(tx lyceum.Tx, rows ...T) (lyceum.Saved, error) {
+	t := txOf(tx)
+	if n.saving != nil {
+		if err := n.saving(t, rows); err != nil {
+			return lyceum.Saved{}, err
+		}
+	}
+	if n.key.numbered {
+		return save(t, &n.table, rows)
+	}
+	var saved lyceum.Saved
+	for i := range rows {
+		err := n.saveSecret(t, &rows[i], &saved)
+		if err != nil {
+			return saved, err
+		}
+	}
+	return saved, nil
+}
+
+func (n *noun[ID, T, F]) Update(tx lyceum.Tx, rows ...T) error {
+	if n.changed != nil { // which is told what the row was
+		_, err := n.Save(tx, rows...)
+		return err
+	}
+	t := txOf(tx)
+	if n.saving != nil {
+		if err := n.saving(t, rows); err != nil {
+			return err
+		}
+	}
+	for i := range rows {
+		if err := update(t, &n.table, &rows[i], n.loose); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// saveSecret saves a row that is found by a hash.
+func (n *noun[ID, T, F]) saveSecret(t *tx, row *T, saved *lyceum.Saved) error {
+	old, found, err := n.get(&t.view, *n.key.at(row))
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		saved.Created++
+		return insert(t, &n.table, []T{*row})
+	case same(n.bind(&old), n.bind(row)):
+		saved.Unchanged++
+		return nil
+	}
+	saved.Updated++
+	return update(t, &n.table, row, n.set)
+}
+
+func (n *noun[ID, T, F]) Delete(tx lyceum.Tx, id ID) error {
+	w := &where{}
+	w.and("school_id = ?", int64(tx.School()))
+	w.and(n.key.name+" = ?", n.key.arg(id))
+	w.equals = []equal{{n.key.name, w.args[1:]}}
+	deleted, err := n.clear(txOf(tx), w, n.byKey)
+	if err == nil && deleted == 0 {
+		err = n.missing(id)
+	}
+	return err
+}
+
+func (n *noun[ID, T, F]) Clear(tx lyceum.Tx, f F) (int, error) {
+	t := txOf(tx)
+	w := n.where(&t.view, f)
+	return n.clear(t, w, n.all(&t.view, f, w))
+}
+
+// clear deletes rows that find is the query of. It looks first whether there are any,
+// unless the change has asked for them: most often there are none, and a change need not
+// wait for the answer to a query alone.
+func (n *noun[ID, T, F]) clear(t *tx, w *where, find string) (deleted int, err error) {
+	there, known := t.q.group.foundAny(n.scope(w), find, w.args)
+	if !known {
+		there, known = t.q.group.foundAny(n.scope(w), find+" LIMIT 1", w.args)
+	}
+	if !known {
+		there, err = t.q.oneIn(n.scope(w).partly(), "SELECT 1 FROM "+n.name+w.String()+" LIMIT 1", w.args, discard)
+	}
+	if err != nil || !there {
+		return 0, err
+	}
+	var row T
+	returned, dest := n.key.name, []any{n.key.scan(&row)}
+	if n.changed != nil {
+		returned, dest = n.list(), n.scan(&row)
+	}
+	err = t.q.each("DELETE FROM "+n.name+w.String()+" RETURNING "+returned, w.args, dest, func() error {
+		deleted++
+		if n.changed != nil {
+			n.changed(t, &row, nil)
+		}
+		if n.entries != "" {
+			t.Note(lyceum.EntryType(n.entries+".deleted"), n.id(&row))
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("delete from %s: %w", n.name, err)
+	}
+	if n.counter != "" && deleted > 0 {
+		t.counts[n.counter] -= int64(deleted)
+	}
+	return deleted, nil
+}
