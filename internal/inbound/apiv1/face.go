@@ -37,8 +37,9 @@ func (f *Face) Name() string { return "v1" }
 
 func (f *Face) Operations() []wire.Operation {
 	return slices.Concat(
+		f.transactions(),
 		wire.Caching(slices.Concat(
-			f.transactions(), f.courses(), f.enrollments(), f.progress(), f.lectures(), f.videos(), f.quizzes(),
+			f.courses(), f.enrollments(), f.progress(), f.lectures(), f.videos(), f.quizzes(),
 			f.users(), f.pricingPlans(), f.webhooks(),
 		)...),
 		wire.ForLearners(lyceum.V1, slices.Concat(

@@ -9,6 +9,7 @@ import (
 	"github.com/lyceum-school/lyceum/internal/inbound/wire"
 )
 
+// transactions are not cached: their index makes a page as fast as the cache finds one.
 func (f *Face) transactions() []wire.Operation {
 	return []wire.Operation{
 		appended("ListTransactions", wire.Get, "/v1/transactions", bindTransactions, f.listTransactions),
