@@ -197,7 +197,7 @@ func (g *group) settle() (err error) {
 	if err := g.insert("counters", "name, value", counters, addCounters); err != nil {
 		return err
 	}
-	return g.insert("journal", entryColumns, entries, "")
+	return g.insert("journal", entryColumns+", scarce", entries, "")
 }
 
 // addJournal gives what is to be added to the counters of a school. If it has entries and

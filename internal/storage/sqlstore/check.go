@@ -104,6 +104,9 @@ func invariants() []invariant {
 	}, invariant{
 		`SELECT count(*) FROM progress p WHERE p.school_id = $1 AND (p.percent_complete < 0 OR p.percent_complete > 100)`,
 		"%d records of progress are not from 0 to 100",
+	}, invariant{
+		`SELECT count(*) FROM journal WHERE school_id = $1 AND scarce IS NULL AND type IN (` + scarceList() + ")",
+		"%d entries of the journal are missing in its index of scarce ones",
 	})
 	for _, seq := range []lyceum.Sequence{
 		lyceum.UserSequence, lyceum.PricingPlanSequence, lyceum.SaleSequence,

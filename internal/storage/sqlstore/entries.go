@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,12 +11,16 @@ import (
 	"github.com/lyceum-school/lyceum"
 )
 
-// The conditions of the partial indexes of the journal, as migration 75 has them: an
-// engine takes such an index for a query that has its condition.
-var (
-	scarceEntries = "type IN (" + quoted(scarceTypes()) + ")"
+// The conditions of the partial indexes of the journal, as migrations 75 and 83 have them:
+// an engine takes such an index for a query that has its condition.
+const (
+	scarceEntries = "scarce IS NOT NULL"
 	userEntries   = "substr(actor, 1, 5) = 'user:'"
 )
+
+// scarce has the types of entries of which a school has few. A database from before a type
+// is in it needs a migration that marks the entries that it has.
+var scarce = scarceTypes()
 
 // userEntriesScanned is how many entries of one user a query looks at.
 const userEntriesScanned = 20_000
@@ -24,22 +29,34 @@ const userEntriesScanned = 20_000
 // dated before they wait for their turn, and processes have clocks of their own.
 const clockSkew = 10 * time.Minute
 
-func scarceTypes() []lyceum.EntryType {
-	var types []lyceum.EntryType
+func scarceTypes() map[lyceum.EntryType]bool {
+	types := map[lyceum.EntryType]bool{}
 	for _, kind := range lyceum.EntryKinds() {
-		if kind.Scarce() {
-			types = append(types, kind.Types()...)
+		if !kind.Scarce() {
+			continue
+		}
+		for _, t := range kind.Types() {
+			types[t] = true
 		}
 	}
 	return types
 }
 
-func quoted(types []lyceum.EntryType) string {
-	list := make([]string, len(types))
-	for i, t := range types {
-		list[i] = "'" + string(t) + "'"
+// scarceList returns the types as a list of SQL.
+func scarceList() string {
+	var list []string
+	for _, t := range slices.Sorted(maps.Keys(scarce)) {
+		list = append(list, "'"+string(t)+"'")
 	}
 	return strings.Join(list, ", ")
+}
+
+// markOf returns what is kept in the column scarce of an entry.
+func markOf(t lyceum.EntryType) any {
+	if scarce[t] {
+		return int64(1)
+	}
+	return nil
 }
 
 func (v *view) FindEntries(q lyceum.EntryQuery) (listing lyceum.EntryListing, err error) {

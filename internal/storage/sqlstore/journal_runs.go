@@ -59,7 +59,7 @@ func scanBytes(p *[]byte) sql.Scanner {
 // has a detail is not, nor one that an index of the journal or a person's data finds.
 func foldable(e *dated) bool {
 	return !e.Event.Present && !e.Detail.Present && !strings.HasPrefix(e.stamp.Actor, "user:") &&
-		nounOf(e.Type) != "user" && !slices.Contains(scarceTypes(), e.Type)
+		nounOf(e.Type) != "user" && !scarce[e.Type]
 }
 
 // runLength returns how many of the first entries, of which there is one, say the same.
@@ -94,7 +94,7 @@ func (g *group) append(
 			number++
 			singles = append(singles, []any{
 				int64(school), number, micros(e.stamp.At), e.stamp.Actor, string(e.Type), int64(e.ObjectID), optText(e.Event),
-				optText(e.Detail),
+				optText(e.Detail), markOf(e.Type),
 			})
 		}
 		if entries = entries[single:]; n == 0 {

@@ -139,7 +139,7 @@ var personalTables = []personalTable{
 	{"planned_erasure", "planned_erasures", "", "user_id due_at actor", ""},
 	{
 		"journal", "journal", "(object_id = $2 AND type LIKE 'user.%' OR actor = 'user:' || CAST($2 AS TEXT))",
-		"number at actor type object_id event detail", "",
+		"number at actor type object_id event detail", "scarce",
 	},
 }
 

@@ -242,6 +242,7 @@ func TestCheckSeesDamage(t *testing.T) {
 		"than the journal has seen created":      "UPDATE journal_runs SET type = 'other' WHERE type = 'transaction.created'",
 		"more than its last number":              "UPDATE counters SET value = value - 1 WHERE name = 'journal'",
 		"numbers missing":                        "DELETE FROM journal WHERE number = 5",
+		"missing in its index of scarce ones":    "UPDATE journal SET scarce = NULL",
 		"collection_products name a course":      "INSERT INTO collection_products VALUES (1, 1, 1, 'course', 99, 0, NULL, NULL, NULL)",
 		"tier_products name a coaching":          "INSERT INTO tier_products VALUES (1, 1, 1, 'coaching', 1, 0, NULL, NULL, NULL)",
 		"older than their sale":                  "UPDATE sales SET created_at = created_at + 1",

@@ -212,8 +212,9 @@ func (u *upgrade) note() error {
 	if err != nil {
 		return err
 	}
-	_, err = u.tx.ExecContext(u.ctx, u.dialect.rebind(`INSERT INTO journal (school_id, number, at, actor, type, object_id)
-		SELECT school_id, value, CAST($1 AS BIGINT), 'upgrade', '`+string(lyceum.SchoolUpgraded)+`', school_id
+	_, err = u.tx.ExecContext(u.ctx, u.dialect.rebind(`INSERT INTO journal
+		(school_id, number, at, actor, type, object_id, scarce)
+		SELECT school_id, value, CAST($1 AS BIGINT), 'upgrade', '`+string(lyceum.SchoolUpgraded)+`', school_id, 1
 		FROM counters WHERE name = 'journal' AND school_id > 0`), micros(u.o.Now))
 	return err
 }

@@ -16,7 +16,7 @@ CREATE TABLE journal (
 	at INTEGER NOT NULL,
 	actor TEXT NOT NULL,
 	type TEXT NOT NULL,
-	object_id INTEGER NOT NULL, event TEXT, detail TEXT,
+	object_id INTEGER NOT NULL, event TEXT, detail TEXT, scarce INTEGER,
 	PRIMARY KEY (school_id, number)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE api_keys (
@@ -950,7 +950,6 @@ CREATE TABLE passkeys (
 	FOREIGN KEY (school_id, user_id) REFERENCES users (school_id, user_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX passkeys_user ON passkeys (school_id, user_id);
-CREATE INDEX journal_scarce ON journal (school_id, type, number) WHERE type IN ('user.signed_in', 'user.sign_in_failed', 'user.sign_in_locked', 'school.sign_ins_refused', 'user.signed_out', 'user.session_ended', 'user.link_created', 'user.second_factor_set', 'user.second_factor_removed', 'user.recovery_code_used', 'user.recovery_codes_made', 'user.passkey_added', 'user.passkey_removed', 'school.created', 'school.updated', 'school.restored', 'school.upgraded', 'email_template.updated', 'email_template.deleted', 'template_secret.created', 'template_secret.updated', 'template_secret.deleted', 'webhook.created', 'webhook.updated', 'webhook.deleted', 'webhook.secret_rotated', 'webhook.target_refused', 'api_key.created', 'api_key.revoked', 'oauth_app.created', 'oauth_app.updated', 'grant.created', 'grant.revoked', 'grant.code_replayed', 'grant.token_reused', 'staff_member.created', 'staff_member.updated', 'staff_member.deleted');
 CREATE TABLE sellers (
 	school_id INTEGER NOT NULL REFERENCES schools (school_id),
 	seller_id INTEGER NOT NULL,
@@ -997,3 +996,4 @@ CREATE TABLE delivery_changes (
 	notes BLOB NOT NULL,
 	PRIMARY KEY (school_id, number)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX journal_scarce ON journal (school_id, type, number) WHERE scarce IS NOT NULL;
