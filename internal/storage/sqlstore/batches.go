@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -11,12 +12,9 @@ import (
 // ranks says which tables come before others: those to which they refer.
 type ranks map[string]int
 
-// readRanks reads the foreign keys of the tables of PostgreSQL.
+// readRanks reads which tables refer to which.
 func (p *pool) readRanks(ctx context.Context) (ranks, error) {
-	rows, err := p.db.QueryContext(ctx, `SELECT c.relname, f.relname FROM pg_constraint k
-		JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class f ON f.oid = k.confrelid
-		WHERE k.contype = 'f' AND c.oid <> f.oid AND c.relnamespace = (SELECT relnamespace FROM pg_class
-			WHERE oid = 'schools'::regclass)`)
+	rows, err := p.db.QueryContext(ctx, p.dialect.references)
 	if err != nil {
 		return nil, fmt.Errorf("read foreign keys: %w", err)
 	}
@@ -101,35 +99,32 @@ func (p *pool) insertion(table, columns string, rows int, values []any) (text st
 	return text, args, nil
 }
 
-// batches puts rows together that one statement can insert. Where a statement is a round
-// trip, rows of one table come together: updates follow the rows that are inserted, up to
-// the first one into a table with an update before it, which may need what that gave up.
+// batches puts rows together that one statement can insert: those of one table, parents
+// before what refers to them. Updates follow the rows that are inserted, up to the first
+// one into a table with an update before it, which may need what that gave up.
 func (r ranks) batches(rows []edit) [][]edit {
-	if r == nil {
-		return neighbours(rows)
-	}
 	var all [][]edit
 	for len(rows) > 0 {
-		n, updated := 0, map[string]bool{}
+		n, inserted, updates, updated := 0, map[string][]edit{}, []edit(nil), map[string]bool{}
 		for ; n < len(rows) && (rows[n].update != "" || !updated[rows[n].table]); n++ {
-			updated[rows[n].table] = updated[rows[n].table] || rows[n].update != ""
-		}
-		phase := slices.Clone(rows[:n])
-		slices.SortStableFunc(phase, func(a, b edit) int {
-			switch {
-			case a.update != "" && b.update != "":
-				return 0
-			case a.update != "":
-				return 1
-			case b.update != "":
-				return -1
+			if row := rows[n]; row.update != "" {
+				updates, updated[row.table] = append(updates, row), true
+			} else {
+				inserted[row.table] = append(inserted[row.table], row)
 			}
-			return cmp.Or(cmp.Compare(r[a.table], r[b.table]), strings.Compare(a.table, b.table))
-		})
-		all = append(all, neighbours(phase)...)
+		}
+		for _, table := range slices.SortedFunc(maps.Keys(inserted), r.compare) {
+			all = append(all, neighbours(inserted[table])...)
+		}
+		all = append(all, neighbours(updates)...)
 		rows = rows[n:]
 	}
 	return all
+}
+
+// compare puts tables in an order in which each one comes after those to which it refers.
+func (r ranks) compare(a, b string) int {
+	return cmp.Or(cmp.Compare(r[a], r[b]), strings.Compare(a, b))
 }
 
 // neighbours puts rows together that follow one another into one table, or that one

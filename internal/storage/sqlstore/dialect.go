@@ -79,6 +79,8 @@ type dialect struct {
 	// to itself SQLite, which keeps no statistics, takes a school for a few rows
 	// and reads all of them.
 	indexed func(name string) string
+	// references is a query of the tables that refer to other tables, each with one of those.
+	references string
 	// lease takes a lease, or holds it longer; empty for an engine whose database one
 	// process serves.
 	lease string
@@ -129,6 +131,12 @@ const (
 		sum(CASE WHEN m.name = m.tbl_name THEN 0 ELSE d.pgsize END)
 		FROM dbstat d JOIN sqlite_schema m ON m.name = d.name WHERE d.aggregate = TRUE
 		GROUP BY m.tbl_name ORDER BY m.tbl_name`
+	sqliteReferences = `SELECT m.name, k."table" FROM sqlite_schema m, pragma_foreign_key_list(m.name) k
+		WHERE m.type = 'table' AND m.name <> k."table"`
+	postgresReferences = `SELECT c.relname, f.relname FROM pg_constraint k
+		JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class f ON f.oid = k.confrelid
+		WHERE k.contype = 'f' AND c.oid <> f.oid AND c.relnamespace = (SELECT relnamespace FROM pg_class
+			WHERE oid = 'schools'::regclass)`
 	postgresTableSizes = `SELECT CAST(c.relname AS TEXT), pg_table_size(c.oid), pg_indexes_size(c.oid) FROM pg_class c
 		WHERE c.relkind = 'r' AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'schools'::regclass)
 		ORDER BY 1`
@@ -159,6 +167,7 @@ func sqliteDialect() *dialect {
 		events:         " INDEXED BY journal_events",
 		indexed:        func(name string) string { return " INDEXED BY " + name },
 		origin:         noOrigin,
+		references:     sqliteReferences,
 		tableSizes:     sqliteTableSizes,
 		fileSize: "SELECT page_count * page_size, freelist_count * page_size FROM pragma_page_count, pragma_page_size, " +
 			"pragma_freelist_count",
@@ -190,6 +199,7 @@ func postgresDialect() *dialect {
 		lease:       postgresLease,
 		now:         postgresNow,
 		origin:      postgresOrigin,
+		references:  postgresReferences,
 		tableSizes:  postgresTableSizes,
 		fileSize:    "SELECT pg_database_size(current_database()), CAST(0 AS BIGINT)",
 		turn:        "SELECT pg_advisory_xact_lock(" + schoolLocks + ", $1)",

@@ -301,14 +301,12 @@ func start(ctx context.Context, d *dialect, of *files, reads, writes *sql.DB, o 
 	if err := s.migrate(ctx, &o); err != nil {
 		return nil, errors.Join(err, s.closePools())
 	}
-	if d.pipelined {
-		var err error
-		if s.writes.ranks, err = s.reads.readRanks(ctx); err == nil {
-			s.writes.types, err = s.reads.readTypes(ctx)
-		}
-		if err != nil {
-			return nil, errors.Join(err, s.closePools())
-		}
+	var err error
+	if s.writes.ranks, err = s.reads.readRanks(ctx); err == nil && d.pipelined {
+		s.writes.types, err = s.reads.readTypes(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.closePools())
 	}
 	s.hastyTurn = d.hastyTurn(s.patience/hasty, s.patience/4)
 	s.queue = newQueue(d.writers, d.slow)

@@ -21,7 +21,7 @@ type pool struct {
 	dialect    *dialect
 	direct     *readers // nil where all goes through db
 	writer     *writer  // nil where all goes through db
-	ranks      ranks    // nil where statements cost no round trip
+	ranks      ranks
 	statements sync.Map // text with $n -> *sql.Stmt
 	combined   sync.Map // text -> combined text, of PostgreSQL
 	types      columnTypes
