@@ -30,13 +30,13 @@ func TestKillsWhileEmailsWait(t *testing.T) {
 	if os.Getenv("LYCEUM_KILLS") != "" {
 		emails = 1000
 	}
-	for engine, place := range map[string]func() string{
-		"SQLite":     func() string { return filepath.Join(t.TempDir(), "data") },
-		"PostgreSQL": func() string { return storetest.Postgres(t) },
+	for engine, place := range map[string]func(t *testing.T) string{
+		"SQLite":     func(t *testing.T) string { return filepath.Join(t.TempDir(), "data") },
+		"PostgreSQL": func(t *testing.T) string { return storetest.Postgres(t) },
 	} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			s, box := openShop(t, place()), &postbox{addr: freeAddress(t), ids: map[string][]string{}}
+			s, box := openShop(t, place(t)), &postbox{addr: freeAddress(t), ids: map[string][]string{}}
 			s.flags = []string{"--smtp-url", "smtp://" + box.addr, "--mail-from", "school@example.com"}
 			s.enlist(t, emails)
 			s.serve(t)

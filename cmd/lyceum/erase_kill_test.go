@@ -28,13 +28,13 @@ func TestKillsDuringErasing(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("LYCEUM_KILLS")); err == nil && n > kills {
 		kills = n
 	}
-	for engine, place := range map[string]func() string{
-		"SQLite":     func() string { return filepath.Join(t.TempDir(), "data") },
-		"PostgreSQL": func() string { return storetest.Postgres(t) },
+	for engine, place := range map[string]func(t *testing.T) string{
+		"SQLite":     func(t *testing.T) string { return filepath.Join(t.TempDir(), "data") },
+		"PostgreSQL": func(t *testing.T) string { return storetest.Postgres(t) },
 	} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			s := openShop(t, place())
+			s := openShop(t, place(t))
 			hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // which echoes
 				body := new(bytes.Buffer)
 				_, _ = body.ReadFrom(r.Body)

@@ -19,13 +19,13 @@ import (
 // comes first, nobody who was erased has access in the end.
 func TestErasingWhileEnrolling(t *testing.T) {
 	t.Parallel()
-	for engine, place := range map[string]func() string{
-		"SQLite":     func() string { return filepath.Join(t.TempDir(), "data") },
-		"PostgreSQL": func() string { return storetest.Postgres(t) },
+	for engine, place := range map[string]func(t *testing.T) string{
+		"SQLite":     func(t *testing.T) string { return filepath.Join(t.TempDir(), "data") },
+		"PostgreSQL": func(t *testing.T) string { return storetest.Postgres(t) },
 	} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			store, err := openStore(t.Context(), place(), sqlstore.Options{})
+			store, err := openStore(t.Context(), place(t), sqlstore.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

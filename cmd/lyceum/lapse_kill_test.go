@@ -31,13 +31,13 @@ func TestKillsDuringLapses(t *testing.T) {
 		kills, subscriptions = n, 2000
 	}
 	now := lyceum.Second(time.Now())
-	for engine, place := range map[string]func() string{
-		"SQLite":     func() string { return filepath.Join(t.TempDir(), "data") },
-		"PostgreSQL": func() string { return storetest.Postgres(t) },
+	for engine, place := range map[string]func(t *testing.T) string{
+		"SQLite":     func(t *testing.T) string { return filepath.Join(t.TempDir(), "data") },
+		"PostgreSQL": func(t *testing.T) string { return storetest.Postgres(t) },
 	} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			quiet, killed := openClosedDown(t, place(), now, subscriptions), openClosedDown(t, place(), now, subscriptions)
+			quiet, killed := openClosedDown(t, place(t), now, subscriptions), openClosedDown(t, place(t), now, subscriptions)
 			quiet.lapse(t, 0)
 			done := killed.lapse(t, kills)
 			want, got := quiet.outcome(t), killed.outcome(t)

@@ -31,13 +31,13 @@ var reportsAsked = flag.Int("reports", 60, "random reports that are compared wit
 // it to that, and a month also to the statements and to what the console shows.
 func TestReportsAreTheExport(t *testing.T) {
 	t.Parallel()
-	for engine, at := range map[string]func() string{
-		"SQLite":     func() string { return filepath.Join(t.TempDir(), "data") },
-		"PostgreSQL": func() string { return storetest.Postgres(t) },
+	for engine, at := range map[string]func(t *testing.T) string{
+		"SQLite":     func(t *testing.T) string { return filepath.Join(t.TempDir(), "data") },
+		"PostgreSQL": func(t *testing.T) string { return storetest.Postgres(t) },
 	} {
-		place := at()
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
+			place := at(t)
 			keep := []string{"--data", place}
 			if sqlstore.IsPostgres(place) {
 				keep = []string{"--database-url", place}

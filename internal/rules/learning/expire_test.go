@@ -15,18 +15,22 @@ import (
 // told of once, in writes that others get in between.
 func TestR49_ManyExpireAtOnce(t *testing.T) {
 	t.Parallel()
-	for engine, open := range map[string]func() (lyceum.Store, error){
-		"sqlite": func() (lyceum.Store, error) { return sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{}) },
-		"postgres": func() (lyceum.Store, error) {
+	for engine, open := range map[string]func(t *testing.T) (lyceum.Store, error){
+		"sqlite": func(t *testing.T) (lyceum.Store, error) {
+			return sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+		},
+		"postgres": func(t *testing.T) (lyceum.Store, error) {
 			return sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{})
 		},
 	} {
-		store, err := open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = store.Close() })
-		t.Run(engine, func(t *testing.T) { manyExpire(t, store) })
+		t.Run(engine, func(t *testing.T) {
+			store, err := open(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = store.Close() })
+			manyExpire(t, store)
+		})
 	}
 }
 

@@ -21,17 +21,17 @@ import (
 func TestLearnersAreRecountedInParts(t *testing.T) {
 	t.Parallel()
 	const many, lectures = 2000, 4
-	for engine, open := range map[string]func() (lyceum.Store, error){
-		"SQLite": func() (lyceum.Store, error) {
+	for engine, open := range map[string]func(t *testing.T) (lyceum.Store, error){
+		"SQLite": func(t *testing.T) (lyceum.Store, error) {
 			return sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
 		},
-		"PostgreSQL": func() (lyceum.Store, error) {
+		"PostgreSQL": func(t *testing.T) (lyceum.Store, error) {
 			return sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{})
 		},
 	} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			store, err := open()
+			store, err := open(t)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,14 +33,16 @@ var (
 
 func onBothEngines(t *testing.T, test func(*testing.T, *bundle)) {
 	t.Helper()
-	for name, open := range map[string]func() (lyceum.Store, error){
-		"SQLite": func() (lyceum.Store, error) { return sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{}) },
-		"PostgreSQL": func() (lyceum.Store, error) {
+	for name, open := range map[string]func(t *testing.T) (lyceum.Store, error){
+		"SQLite": func(t *testing.T) (lyceum.Store, error) {
+			return sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+		},
+		"PostgreSQL": func(t *testing.T) (lyceum.Store, error) {
 			return sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store, err := open()
+			store, err := open(t)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,14 +15,16 @@ import (
 // A person is erased ten minutes after it was asked, also by another process, unless
 // it is undone or refused by then.
 func TestErasingCanBeUndone(t *testing.T) {
-	for engine, open := range map[string]func() (*sqlstore.Store, error){
-		"SQLite": func() (*sqlstore.Store, error) { return sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{}) },
-		"PostgreSQL": func() (*sqlstore.Store, error) {
+	for engine, open := range map[string]func(t *testing.T) (*sqlstore.Store, error){
+		"SQLite": func(t *testing.T) (*sqlstore.Store, error) {
+			return sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{})
+		},
+		"PostgreSQL": func(t *testing.T) (*sqlstore.Store, error) {
 			return sqlstore.OpenPostgres(t.Context(), storetest.Postgres(t), sqlstore.Options{})
 		},
 	} {
 		t.Run(engine, func(t *testing.T) {
-			store, err := open()
+			store, err := open(t)
 			if err != nil {
 				t.Fatal(err)
 			}

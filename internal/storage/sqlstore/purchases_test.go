@@ -15,13 +15,13 @@ import (
 // those that are found when each sale is looked at by itself.
 func TestActivePurchases(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func() (*Store, error){
-		"SQLite":     func() (*Store, error) { return Open(t.Context(), t.TempDir(), Options{Synchronous: Off}) },
-		"PostgreSQL": func() (*Store, error) { return OpenPostgres(t.Context(), storetest.Postgres(t), Options{}) },
+	for name, open := range map[string]func(t *testing.T) (*Store, error){
+		"SQLite":     func(t *testing.T) (*Store, error) { return Open(t.Context(), t.TempDir(), Options{Synchronous: Off}) },
+		"PostgreSQL": func(t *testing.T) (*Store, error) { return OpenPostgres(t.Context(), storetest.Postgres(t), Options{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := open()
+			s, err := open(t)
 			if err != nil {
 				t.Fatal(err)
 			}
