@@ -106,6 +106,9 @@ type database struct {
 
 // address gives the PostgreSQL address, or nothing for SQLite.
 func (d *database) address() (string, error) {
+	if sqlstore.IsPostgres(d.Data) {
+		return "", lyceum.Invalidf("--data takes a folder; name a PostgreSQL database with --database-url")
+	}
 	address := d.DatabaseURL
 	if d.DatabaseURLFile != "" {
 		var err error
