@@ -7,6 +7,13 @@ const (
 	aheadParts = 6
 )
 
+// rowSource gives the rows of a file one after the other.
+type rowSource[T any] interface {
+	Next() (Row[T], error)
+	Offset() int64
+	place() section
+}
+
 // ahead reads rows while those before them are checked or stored.
 type ahead[T any] struct {
 	parts chan part[T]
@@ -20,12 +27,13 @@ type ahead[T any] struct {
 // part is some rows of a file, one after the other.
 type part[T any] struct {
 	rows   []Row[T]
-	offset int64 // of the reader behind the rows
-	err    error // ends the file behind the rows
+	at     section // that begins with them
+	offset int64   // of the source behind the rows
+	err    error   // ends the file behind the rows
 }
 
-// readAhead begins to read. The reader belongs to it until close returns.
-func readAhead[T any](r *Reader[T]) *ahead[T] {
+// readAhead begins to read. The source belongs to it until close returns.
+func readAhead[T any](r rowSource[T]) *ahead[T] {
 	a := &ahead[T]{
 		parts: make(chan part[T], aheadParts), used: make(chan []Row[T], aheadParts+2), stop: make(chan struct{}),
 	}
@@ -46,7 +54,8 @@ func readAhead[T any](r *Reader[T]) *ahead[T] {
 	return a
 }
 
-func (a *ahead[T]) read(r *Reader[T]) (next part[T]) {
+func (a *ahead[T]) read(r rowSource[T]) (next part[T]) {
+	next.at = r.place()
 	select {
 	case next.rows = <-a.used:
 	default:

@@ -27,6 +27,8 @@ type csvRows[T any] struct {
 
 func (c *csvRows[T]) remembers() *memo { return &c.memo }
 
+func (c *csvRows[T]) lineAt() *int { return &c.line }
+
 func newCSVRows[T any](kind Kind[T], src *source) (*csvRows[T], error) {
 	c := &csvRows[T]{scan: csvScanner{src: src}, line: 1}
 	if !c.skipBlank() {

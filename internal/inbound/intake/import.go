@@ -81,6 +81,8 @@ func Import[T any](
 	if o.BatchSize <= 0 {
 		o.BatchSize = defaultBatch
 	}
+	var found sections
+	var ignored []string
 	read := func(phase Phase) (Result, error) {
 		file, err := open()
 		if err != nil {
@@ -88,11 +90,24 @@ func Import[T any](
 		}
 		defer file.Close() // nothing is written to it
 		p := &pass[T]{sink: sink, o: o, phase: phase, seen: newSeen(kind)}
-		p.reader, err = NewReader(kind, file)
+		reader, err := NewReader(kind, file)
 		if err == nil {
-			p.reader.Rewrite(o.Rewrite)
+			reader.Rewrite(o.Rewrite)
+			p.rows = reader
+			at, random := file.(io.ReaderAt)
+			switch {
+			case phase == Checking && random && kind.anyOrder && reader.sectioned():
+				p.sections = &found
+			case found.newestFirst():
+				p.rows, err = readBackwards(kind, at, &found, o.Rewrite)
+			}
+		}
+		if err == nil {
 			err = p.run(ctx)
-			p.result.Ignored = p.reader.Ignored()
+			if phase == Checking || p.rows == rowSource[T](reader) {
+				ignored = reader.Ignored()
+			}
+			p.result.Ignored = ignored
 		}
 		return p.result, brokenOff(err, phase, p.result.Saved.Total())
 	}

@@ -13,6 +13,8 @@ type jsonLines[T any] struct {
 	line int // physical line at the window's start, from 1
 }
 
+func (j *jsonLines[T]) lineAt() *int { return &j.line }
+
 func (j *jsonLines[T]) next() (Row[T], error) {
 	for {
 		if _, ok := j.src.at(0); !ok {

@@ -101,6 +101,8 @@ const (
 	item                       // after a comma
 )
 
+func (l *jsonLists[T]) lineAt() *int { return nil }
+
 func (l *jsonLists[T]) next() (Row[T], error) {
 	for l.fatal == nil {
 		c, ok := l.token()

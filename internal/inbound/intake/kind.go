@@ -18,6 +18,8 @@ type Kind[T any] struct {
 	columns []column[T]
 	id      func(*T) int32
 	email   func(*T) string // nil for rows that have none
+	// anyOrder: no row needs one before it in the file.
+	anyOrder bool
 }
 
 // String gives the kind's name as it stands in commands, such as pricing-plans.

@@ -13,13 +13,14 @@ import (
 
 // pass is one reading of a file from begin to end, a window of rows at a time.
 type pass[T any] struct {
-	reader *Reader[T]
-	ahead  *ahead[T]
-	sink   Sink[T]
-	o      Options
-	phase  Phase
-	seen   *seen[T]
-	result Result
+	rows     rowSource[T]
+	sections *sections // of the rows; nil for what is not read again
+	ahead    *ahead[T]
+	sink     Sink[T]
+	o        Options
+	phase    Phase
+	seen     *seen[T]
+	result   Result
 
 	read   int // rows of the window
 	batch  []T
@@ -45,11 +46,14 @@ type placedFault struct {
 }
 
 func (p *pass[T]) run(ctx context.Context) error {
-	p.ahead = readAhead(p.reader)
+	p.ahead = readAhead(p.rows)
 	defer p.ahead.close()
 	for {
 		row, err := p.ahead.row()
 		if err != nil {
+			if p.sections != nil {
+				p.sections.size = p.ahead.offset()
+			}
 			if flushed := p.flush(ctx); flushed != nil {
 				return flushed
 			}
@@ -57,6 +61,12 @@ func (p *pass[T]) run(ctx context.Context) error {
 				return nil
 			}
 			return err
+		}
+		if p.sections != nil {
+			if p.ahead.next == 1 {
+				p.sections.begin(p.ahead.part.at)
+			}
+			p.sections.row(p.seen.kind.id(&row.Value))
 		}
 		p.take(row)
 		if p.read >= p.o.BatchSize {

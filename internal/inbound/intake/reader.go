@@ -29,6 +29,9 @@ type rowReader[T any] interface {
 	next() (Row[T], error)
 	ignored() []string
 	remembers() *memo
+	// lineAt is the physical line at the window's start, or nil where rows cannot be read
+	// without those before them.
+	lineAt() *int
 }
 
 // Reader reads rows one after another in bounded memory. It is not for use by
@@ -70,6 +73,17 @@ func (r *Reader[T]) Next() (Row[T], error) {
 // Rewrite makes f put other texts in the place of those that are read, JSON too. Its
 // error ends the file.
 func (r *Reader[T]) Rewrite(f func(text []byte) ([]byte, error)) { r.rows.remembers().rewrite = f }
+
+// sectioned reports whether a section can be read without the rows before it.
+func (r *Reader[T]) sectioned() bool { return r.rows.lineAt() != nil && !r.src.zipped }
+
+// place is where the next row begins.
+func (r *Reader[T]) place() (at section) {
+	if r.sectioned() {
+		at.offset, at.line = r.src.passed, *r.rows.lineAt()
+	}
+	return at
+}
 
 // Ignored names the columns that the file has and the kind has not: those of
 // the header in CSV, in JSON those met so far, a hundred at most.

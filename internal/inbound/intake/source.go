@@ -29,6 +29,7 @@ type source struct {
 	zipped     bool
 	buf        []byte
 	start, end int   // buf[start:end] is not yet read
+	passed     int64 // bytes before start
 	err        error // of r; io.EOF at its end
 }
 
@@ -81,7 +82,10 @@ func (s *source) skipMark() error {
 func (s *source) unread() []byte { return s.buf[s.start:s.end] }
 
 // advance passes over the first n bytes of the window.
-func (s *source) advance(n int) { s.start += n }
+func (s *source) advance(n int) {
+	s.start += n
+	s.passed += int64(n)
+}
 
 // more fetches more into the window. It gives false when the input is at its
 // end, has failed, or the window is as large as it may become.

@@ -12,7 +12,7 @@ import (
 func Transactions() Kind[lyceum.Transaction] {
 	k := Kind[lyceum.Transaction]{
 		name: "transactions", list: "transactions",
-		id: func(t *lyceum.Transaction) int32 { return int32(t.ID) },
+		id: func(t *lyceum.Transaction) int32 { return int32(t.ID) }, anyOrder: true,
 	}
 	for _, f := range lyceum.TransactionFields() {
 		k.columns = append(k.columns, transactionColumn(f).always())
