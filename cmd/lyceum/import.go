@@ -38,7 +38,7 @@ const batchSize = 10000
 // import keep. It reads little but ids, and meets most pages of an index only once in a
 // batch, so more costs memory and saves little time.
 const (
-	importCache     = 16 << 10
+	importCache     = 12 << 10
 	importReadCache = 2 << 10
 )
 

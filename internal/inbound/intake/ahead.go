@@ -3,8 +3,9 @@ package intake
 const (
 	// aheadRows is how many rows are handed over at a time.
 	aheadRows = 256
-	// aheadParts is how often rows are read before those of before are asked for.
-	aheadParts = 6
+	// aheadParts is how often rows are read before those of before are asked for: together
+	// they are the next batch of an import.
+	aheadParts = 40
 )
 
 // rowSource gives the rows of a file one after the other.

@@ -66,9 +66,6 @@ func (p *pool) insertsAtOnce(n int) int {
 	if p.types != nil {
 		return n
 	}
-	if n >= mostRows {
-		return mostRows
-	}
 	return chunkOf(n)
 }
 

@@ -159,9 +159,9 @@ func (n *noun[ID, T, F]) missing(id ID) error {
 func (n *noun[ID, T, F]) Find(from lyceum.Source, ids ...ID) (map[ID]T, error) {
 	v := viewOf(from)
 	found := make(map[ID]T, len(ids))
-	wanted := make([]any, len(ids))
-	for i, id := range ids {
-		wanted[i] = n.key.arg(id)
+	wanted, err := n.wanted(from, ids)
+	if err != nil {
+		return nil, v.public(err)
 	}
 	r := n.reader()
 	defer n.done(r)
@@ -171,6 +171,25 @@ func (n *noun[ID, T, F]) Find(from lyceum.Source, ids ...ID) (map[ID]T, error) {
 	}
 	return found, v.public(inChunks(v.q, "SELECT "+n.list()+" FROM "+n.name+" WHERE school_id = $1 AND "+n.seen+" AND "+
 		n.key.name+" IN ", v.school, wanted, r.dest, visit))
+}
+
+// wanted returns the keys to look for. A change with many of them, such as an import, leaves
+// out those that no row can have.
+func (n *noun[ID, T, F]) wanted(from lyceum.Source, ids []ID) ([]any, error) {
+	keys := make([]any, len(ids))
+	for i, id := range ids {
+		keys[i] = n.key.arg(id)
+	}
+	t, changes := from.Session().(*tx)
+	if !changes || !n.key.numbered || len(ids) <= fewRows {
+		return keys, nil
+	}
+	numbers := make([]int32, len(keys))
+	for i, key := range keys {
+		numbers[i] = int32(key.(int64))
+	}
+	numbers, err := t.perhapsKept(n.seq, numbers)
+	return int32Args(numbers), err
 }
 
 func (n *noun[ID, T, F]) Each(from lyceum.Source, f F, visit func(*T) error) error {

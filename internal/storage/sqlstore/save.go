@@ -17,10 +17,6 @@ import (
 // statements and not one per size.
 const chunk, fewRows = 64, 8
 
-// mostRows is how many rows one statement inserts: of a statement that inserts several
-// SQLite keeps what each page was, which costs less the more rows share the page.
-const mostRows = 256
-
 // chunkOf gives how many of n rows the next statement carries.
 func chunkOf(n int) int {
 	switch {

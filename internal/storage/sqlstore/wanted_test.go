@@ -1,0 +1,72 @@
+package sqlstore
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// TestFindInAChange: a change finds what there is, what it saved and what others saved
+// before it, and does not look for what cannot be there.
+func TestFindInAChange(t *testing.T) {
+	var looked atomic.Int64
+	trace := func(text string) {
+		if strings.Contains(text, "FROM coupons") {
+			looked.Add(1)
+		}
+	}
+	bothEngines(t, Options{Trace: trace}, func(t *testing.T, s *Store) {
+		school := storetest.MakeSchool(t, s)
+		coupons := func(from, to int32) (ids []lyceum.CouponID) {
+			for id := from; id <= to; id++ {
+				ids = append(ids, lyceum.CouponID(id))
+			}
+			return ids
+		}
+		saved := func(ids []lyceum.CouponID) (rows []lyceum.Coupon) {
+			for _, id := range ids {
+				rows = append(rows, lyceum.Coupon{ID: id})
+			}
+			return rows
+		}
+		find := func(tx lyceum.Tx, ids []lyceum.CouponID) (found []lyceum.CouponID) {
+			kept, err := tx.Coupons.Find(tx, ids...)
+			if err != nil {
+				t.Error(err)
+			}
+			for id := range kept {
+				found = append(found, id)
+			}
+			slices.Sort(found)
+			return found
+		}
+
+		storetest.Write(t, s, school, func(tx lyceum.Tx) error { return tx.Coupons.Insert(tx, saved(coupons(1, 20))...) })
+		looked.Store(0)
+		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+			if found := find(tx, coupons(21, 60)); len(found) > 0 {
+				t.Errorf("found %v", found)
+			}
+			return nil
+		})
+		if n := looked.Load(); n > 0 {
+			t.Errorf("%d statements looked for coupons that cannot be there", n)
+		}
+		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+			if found := find(tx, coupons(11, 60)); !slices.Equal(found, coupons(11, 20)) {
+				t.Errorf("found %v", found)
+			}
+			if err := tx.Coupons.Insert(tx, saved(coupons(31, 50))...); err != nil {
+				return err
+			}
+			if found := find(tx, coupons(11, 60)); !slices.Equal(found, append(coupons(11, 20), coupons(31, 50)...)) {
+				t.Errorf("found %v after more were saved", found)
+			}
+			return nil
+		})
+	})
+}
