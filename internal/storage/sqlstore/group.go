@@ -172,6 +172,7 @@ func (g *group) again(w edit) bool {
 		return false
 	}
 	last.values = w.values
+	maps.DeleteFunc(g.answers, func(key asked, a *answer) bool { return a.since > at && key.of.words[w.table] })
 	return true
 }
 

@@ -284,6 +284,41 @@ func TestGroupsAgree(t *testing.T) {
 	})
 }
 
+// TestRowsChangedBeforeTheyAreWritten: a query that did not find a row is asked again once
+// the row, which waits, is one that it finds.
+func TestRowsChangedBeforeTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
+		school := schoolOfDeeds(t, s)
+		storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+			_, err := tx.Authors.Save(tx, lyceum.AuthorProfile{ID: 1}, lyceum.AuthorProfile{ID: 2})
+			return err
+		})
+		look := func(tx lyceum.Tx, found func(string, ...any)) error {
+			all, err := lyceum.All(tx.Courses, tx, lyceum.CourseFilter{AuthorID: lyceum.Some(lyceum.AuthorID(2))})
+			found("%d courses", len(all))
+			return err
+		}
+		deeds := []*deed{{do: func(tx lyceum.Tx, found func(string, ...any)) error {
+			c := lyceum.Course{ID: 4, Name: "Bread", AuthorID: lyceum.Some(lyceum.AuthorID(1)), CreatedAt: storetest.Begin}
+			if err := tx.Courses.Insert(tx, c); err != nil {
+				return err
+			}
+			if err := look(tx, found); err != nil {
+				return err
+			}
+			c.AuthorID = lyceum.Some(lyceum.AuthorID(2))
+			return tx.Courses.Update(tx, c)
+		}}, {do: look}, {do: look}}
+		together(s, deeds, school)
+		for i, want := range []string{"0 courses", "1 courses", "1 courses"} {
+			if got := deeds[i]; got.failed || !slices.Equal(got.found, []string{want}) {
+				t.Errorf("change %d found %q, want %q, %v", i, got.found, want, got.reason)
+			}
+		}
+	})
+}
+
 // TestGroupsThatFail: a group whose rows the database refuses when they are written at
 // its end, that meets a serialization failure or that loses its connection, keeps of each
 // change all or nothing, and what it said. LYCEUM_GROUPS is the number of groups.
