@@ -129,7 +129,7 @@ func (g *group) askTogether(questions []*answer) error {
 		return fmt.Errorf("ask ahead: %w", err)
 	}
 	for _, a := range questions {
-		a.since = len(g.log)
+		a.since, a.number = len(g.log), g.number
 		g.answers.keep(a)
 	}
 	return nil

@@ -34,7 +34,10 @@ type dated struct {
 func (g *group) booksOf(school lyceum.SchoolID) *books {
 	b := g.schools[school]
 	if b == nil {
-		b = &books{school: school, kept: map[string]int64{}, added: map[string]int64{}}
+		b = &books{school: school, kept: g.counters[school], added: map[string]int64{}}
+		if b.kept == nil {
+			b.kept = map[string]int64{}
+		}
 		g.schools[school] = b
 	}
 	return b

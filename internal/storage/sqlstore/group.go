@@ -32,11 +32,13 @@ type group struct {
 	patient   bool       // it waits for its turn as long as it may
 	rehearsal *rehearsal // set while changes run without the database
 	answers   answers
-	guesses   *guesses // of answers
+	guesses   *guesses                             // of answers
+	counters  map[lyceum.SchoolID]map[string]int64 // that are known from groups before
 
 	log     []edit
 	of      map[string][]int // the rows of a table in log
 	flushed int              // how many of log are in the database
+	number  int              // of the change that is run, from 1 on
 	mark    int              // how many of log are of earlier changes
 	saved   bool             // the change has a savepoint
 	settled bool             // some of the books are in the database
@@ -55,6 +57,7 @@ const (
 
 func newGroup(q *session, shared, alone bool) *group {
 	g := &group{session: q, shared: shared, alone: alone, answers: answers{}, inserted: map[string]int{}}
+	g.counters = map[lyceum.SchoolID]map[string]int64{}
 	g.reset()
 	q.group = g
 	return g
@@ -199,6 +202,7 @@ func (g *group) met(of *statement, in scope, args []any, from int) bool {
 // begin begins a change.
 func (g *group) begin() error {
 	g.mark = len(g.log)
+	g.number++
 	if g.alone {
 		return g.protect()
 	}

@@ -28,6 +28,7 @@ type Store struct {
 	writes    *pool
 	queue     *queue
 	guesses   guesses
+	known     known
 	hastyTurn string // dialect.turn for a group that does not wait for it long
 	log       *slog.Logger
 	files     *files // of SQLite; nil with PostgreSQL

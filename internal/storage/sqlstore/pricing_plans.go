@@ -90,6 +90,9 @@ var offerText = "SELECT " + pricingPlans.of("p") + ", u.user_id, k.archived_at F
 	"WHERE p.school_id = $2 AND p.pricing_plan_id = $3"
 
 func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (lyceum.Offer, error) {
+	if !t.q.pool.dialect.pipelined {
+		return t.offerOf(plan, user)
+	}
 	var offer lyceum.Offer
 	var id lyceum.Opt[lyceum.UserID]
 	var archived lyceum.Opt[time.Time]
@@ -106,4 +109,32 @@ func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (lyceum.Of
 	}
 	_, offer.UserKnown, err = users.get(&t.view, user)
 	return offer, err
+}
+
+// offerOf finds an offer by a query for each row. Those of the plan and the course are
+// mostly known, and one for the user alone takes less than one for all.
+func (t *tx) offerOf(plan lyceum.PricingPlanID, user lyceum.UserID) (offer lyceum.Offer, err error) {
+	if offer.Plan.Value, offer.Plan.Present, err = pricingPlans.get(&t.view, plan); err != nil {
+		return lyceum.Offer{}, err
+	}
+	if !offer.Plan.Present {
+		_, offer.UserKnown, err = users.get(&t.view, user)
+		return offer, err
+	}
+	one := func(table, column string, id int64, shown string, dest any) (bool, error) {
+		args := []any{int64(t.stamp.School), id}
+		in := scope{tables: []string{table}, equals: []equal{{column, args[1:]}}}
+		return t.q.oneIn(in, "SELECT "+shown+" FROM "+table+" WHERE school_id = $1 AND "+column+" = $2", args, dest)
+	}
+	var found int64
+	offer.UserKnown, err = one(users.name, "user_id", int64(user), "1", scanInt(&found))
+	if of := offer.Plan.Value.CourseID; err == nil && of.Present {
+		var archived lyceum.Opt[time.Time]
+		_, err = one(courses.name, "course_id", int64(of.Value), "archived_at", scanOptTime(&archived))
+		offer.CourseArchived = archived.Present
+	}
+	if err != nil {
+		return lyceum.Offer{}, fmt.Errorf("find offer: %w", err)
+	}
+	return offer, nil
 }

@@ -21,10 +21,15 @@ type answer struct {
 	by     []any // see likely
 	wanted bool  // it is among those that are missing
 	known  bool
-	since  int  // the rows of the log that it may have found
-	huge   bool // there are too many rows to keep
-	single bool // the first row is all that is wanted
-	width  int  // columns of a row
+	since  int   // the rows of the log that it may have found
+	huge   bool  // there are too many rows to keep
+	single bool  // the first row is all that is wanted
+	width  int   // columns of a row
+	number int   // of the change that asked
+	again  bool  // another change asked, too
+	in     scope // of the query, as that one said
+	stays  bool  // it was so in this group or one before
+	idle   int   // groups since
 }
 
 const (
@@ -42,6 +47,9 @@ func (g *group) fresh(of *statement, in scope, args []any) *answer {
 		g.met(of, in, args, a.since) || g.settled && of.ofBooks() {
 		return nil
 	}
+	if a.number != g.number {
+		a.in, a.again = in, true
+	}
 	return a
 }
 
@@ -57,7 +65,7 @@ func (a answers) keep(found *answer) {
 	for _, row := range found.rows {
 		args := []any{found.args[0], row[0]}
 		a[askedOf(of, args)] = &answer{
-			text: found.byKey, args: args, rows: [][]any{row}, known: true, since: found.since,
+			text: found.byKey, args: args, rows: [][]any{row}, known: true, since: found.since, number: found.number,
 		}
 	}
 }
@@ -92,6 +100,7 @@ func (a *answer) each(s *session, dest []any, visit func() error) error {
 func (g *group) remember(in scope, text string, args, dest []any, visit func() error) error {
 	a := &answer{
 		text: text, args: slices.Clone(args), byKey: in.byKey, by: in.likely.by, since: len(g.log),
+		number: g.number,
 	}
 	row, columns := make([]valueColumn, len(dest)), make([]any, len(dest))
 	for i := range columns {

@@ -183,6 +183,11 @@ func (s *Store) try(ctx context.Context, h *hand, alone bool) (begun int, err er
 		g.patient, inserted = h.slow, g.inserted
 		if s.dialect.pipelined {
 			learn = func() { s.guesses.learn(g) }
+		} else if d, ok := q.link.(*direct); ok {
+			if err := s.known.tell(g, d); err != nil {
+				return false, err
+			}
+			learn = func() { s.known.learn(g) }
 		}
 		done := false
 		if s.dialect.pipelined && g.shared && !alone {

@@ -1,0 +1,75 @@
+package sqlstore
+
+import "github.com/lyceum-school/lyceum"
+
+// known is what the groups before know of a SQLite file: counters, and the rows of queries
+// that were asked again. It is true until another connection commits something: a file is
+// changed by one at a time, and that of the groups takes what it writes into account.
+type known struct {
+	of       *direct
+	version  int64 // of the file, as SQLite counts it for one connection
+	answers  answers
+	counters map[lyceum.SchoolID]map[string]int64
+}
+
+const (
+	maxKnown       = 128      // answers
+	maxKnownBytes  = 16 << 10 // of the values of one of them
+	maxKnownIdle   = 64       // groups in which nobody asks for an answer
+	maxKnownBooks  = 4096     // schools whose counters are known
+	maxKnownCounts = 256      // counters of one of them
+)
+
+// tell tells a group, which has begun its transaction, what is known. It is forgotten
+// unless the group is learned from.
+func (k *known) tell(g *group, d *direct) error {
+	was := *k
+	*k = known{of: d}
+	err := d.step("PRAGMA data_version", nil, []any{scanInt(&k.version)}, func() error { return nil })
+	if err == nil && was.answers != nil && was.of == d && was.version == k.version {
+		g.answers, g.counters = was.answers, was.counters
+	}
+	return err
+}
+
+// learn takes what a group that was committed knows, and what that still says.
+func (k *known) learn(g *group) {
+	k.answers, k.counters = answers{}, g.counters
+	for key, a := range g.answers {
+		if len(k.answers) < maxKnown && a.worthy() && !key.of.ofBooks() && !key.of.words["delivery_changes"] &&
+			!g.met(key.of, a.in, a.args, a.since) {
+			a.since, a.number = 0, 0
+			k.answers[key] = a
+		}
+	}
+	if len(k.counters) > maxKnownBooks {
+		k.counters = map[lyceum.SchoolID]map[string]int64{}
+	}
+	for school, b := range g.schools {
+		if delete(k.counters, school); len(b.kept) <= maxKnownCounts {
+			k.counters[school] = b.kept
+		}
+	}
+}
+
+// worthy reports whether the next group should know an answer.
+func (a *answer) worthy() bool {
+	if a.idle++; a.again {
+		a.idle, a.again, a.stays = 0, false, true
+	}
+	if !a.stays || !a.known || a.huge || a.idle > maxKnownIdle {
+		return false
+	}
+	bytes := 0
+	for _, row := range a.rows {
+		for _, value := range row {
+			switch v := value.(type) {
+			case string:
+				bytes += len(v)
+			case []byte:
+				bytes += len(v)
+			}
+		}
+	}
+	return bytes <= maxKnownBytes
+}
