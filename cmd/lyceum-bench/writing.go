@@ -28,7 +28,10 @@ func measureImport(ctx context.Context, s settings) error {
 	); err != nil {
 		return err
 	}
-	for _, kind := range []string{"users", "authors", "courses", "pricing-plans", "transactions"} {
+	for _, kind := range []string{
+		"users", "authors", "courses", "digital-downloads", "coaching", "product-collections", "memberships",
+		"membership-tiers", "pricing-plans", "transactions",
+	} {
 		file := filepath.Join(s.work, kind+".csv")
 		if kind == "users" {
 			// The owner of the new school has the number of the old one's.
