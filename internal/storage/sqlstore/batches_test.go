@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/lyceum-school/lyceum"
@@ -16,14 +15,8 @@ import (
 // that gave it up is written.
 func TestRowsOfATableGoTogether(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	var seen []string
-	see := func(text string) {
-		mu.Lock()
-		defer mu.Unlock()
-		seen = append(seen, text)
-	}
-	bothEngines(t, Options{Trace: see}, func(t *testing.T, s *Store) {
+	var ran ranTexts
+	bothEngines(t, Options{Trace: ran.note}, func(t *testing.T, s *Store) {
 		school := schoolOfDeeds(t, s)
 		add := func(tx lyceum.Tx, email string) (lyceum.UserID, error) {
 			id, err := tx.Users.NextID(tx)
@@ -59,12 +52,10 @@ func TestRowsOfATableGoTogether(t *testing.T) {
 			_, err = add(tx, "old@example.com")
 			return err
 		}})
-		mu.Lock()
-		seen = nil
-		mu.Unlock()
+		ran.take()
 		together(s, deeds, school)
 		var got []string
-		for _, text := range seen {
+		for _, text := range ran.take() {
 			for _, begin := range []string{"INSERT INTO users", "INSERT INTO enrollments", "UPDATE users", "SAVEPOINT"} {
 				if strings.HasPrefix(text, begin) {
 					got = append(got, begin)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,15 +20,9 @@ func stopped() time.Time { return storetest.Begin }
 // changes the file.
 func TestGroupsKnowWhatOthersFound(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	var seen []string
-	see := func(text string) {
-		mu.Lock()
-		defer mu.Unlock()
-		seen = append(seen, text)
-	}
+	var ran ranTexts
 	dir := t.TempDir()
-	s, err := Open(t.Context(), dir, Options{Trace: see, Clock: stopped})
+	s, err := Open(t.Context(), dir, Options{Trace: ran.note, Clock: stopped})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,14 +66,13 @@ func TestGroupsKnowWhatOthersFound(t *testing.T) {
 		for _, do := range does {
 			deeds = append(deeds, &deed{do: do})
 		}
-		mu.Lock()
-		seen = nil
-		mu.Unlock()
+		ran.take()
 		together(s, deeds, school)
 		var got []string
 		for _, d := range deeds {
 			got = append(got, d.found...)
 		}
+		seen := ran.take()
 		asked := slices.ContainsFunc(seen, func(text string) bool { return strings.HasPrefix(text, "SELECT") })
 		if !slices.Equal(got, want) || asked != asks {
 			t.Errorf("found %q, want %q; asked %v: %q", got, want, asked, seen)

@@ -173,3 +173,24 @@ func TestR22_UnknownOutcomeSQLite(t *testing.T) {
 		t.Errorf("this one was kept after all: %v, %v", kept, err)
 	}
 }
+
+// ranTexts are the statements that a store ran.
+type ranTexts struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+func (r *ranTexts) note(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.texts = append(r.texts, text)
+}
+
+// take gives those since it was called before.
+func (r *ranTexts) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	texts := r.texts
+	r.texts = nil
+	return texts
+}
