@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"os"
 	"sync/atomic"
 	"testing"
 
@@ -51,7 +52,7 @@ func TestIndexedPairOnPostgres(t *testing.T) {
 		}
 		return storetest.Pair(open(), open())
 	})
-	if pages.Load() == 0 {
+	if pages.Load() == 0 && os.Getenv(storetest.PostgresVariable) != "" {
 		t.Error("no index answered")
 	}
 }
