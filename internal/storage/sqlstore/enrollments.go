@@ -131,7 +131,8 @@ func (v *view) FindEnrolled(f lyceum.EnrolledFilter, p lyceum.Page) (lyceum.List
 	}
 	return pageIndexed(v, r, count, p, func(s seat) (string, []any) {
 		w := r.where(v.school, r.at)
-		return phrase(markText, r.page(w, s.ids), "", w), w.args
+		limit := r.walk(w, s.ids)
+		return phrase(markText, r.from(), limit, w), w.args
 	}, scan, func() ([]lyceum.Enrolled, int64, error) {
 		return pageBy(v, func(limit string) string { return phrase(count.text, r.from(), limit, w) }, w, count, p, scan)
 	})

@@ -237,7 +237,7 @@ func (l *indexedList) before(q *session, id, other int32) (bool, error) {
 	}
 	w := l.all(l.school)
 	w.and(l.column(l.id)+" = ?", int64(id))
-	w.conds = append(w.conds, l.precedes(w.arg(int64(other))))
+	w.conds = append(w.conds, l.beside(" < ", w.arg(int64(other))))
 	var one int64
 	return q.one("SELECT 1 FROM "+l.from()+w.String(), w.args, scanInt(&one))
 }

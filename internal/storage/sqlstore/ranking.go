@@ -178,11 +178,22 @@ func (r *ranking) page(w *where, ids []int32) string {
 		cmp.Or(r.alias, r.table))
 }
 
-// precedes wants a row to come before another one, whose id is an argument. Both sides are
+// walk narrows to the rows from the first of a page on, and returns the limit that ends
+// the page.
+func (r *ranking) walk(w *where, ids []int32) (limit string) {
+	first, op := ids[0], " >= "
+	if r.down {
+		first, op = ids[len(ids)-1], " <= "
+	}
+	w.conds = append(w.conds, r.beside(op, w.arg(int64(first))))
+	return fmt.Sprint(" LIMIT ", len(ids))
+}
+
+// beside compares a row with another one, whose id is an argument. Both sides are
 // rows of expressions: PostgreSQL finds no index for what is compared with a query.
-func (r *ranking) precedes(id string) string {
+func (r *ranking) beside(op, id string) string {
 	if len(r.keys) == 1 {
-		return r.columns() + " < " + id
+		return r.columns() + op + id
 	}
 	theirs := make([]string, len(r.keys))
 	for i, key := range r.keys {
@@ -191,7 +202,7 @@ func (r *ranking) precedes(id string) string {
 			theirs[i] = id
 		}
 	}
-	return "(" + r.columns() + ") < (" + strings.Join(theirs, ", ") + ")"
+	return "(" + r.columns() + ")" + op + "(" + strings.Join(theirs, ", ") + ")"
 }
 
 // ranked reads an order of columns in one direction. A plus before the first keeps
