@@ -9,7 +9,7 @@ import (
 
 var pricingPlans = define(&tables.PricingPlans, noun[lyceum.PricingPlanID, lyceum.PricingPlan,
 	lyceum.PricingPlanFilter]{
-	table:   table[lyceum.PricingPlan]{name: "pricing_plans"},
+	table: table[lyceum.PricingPlan]{name: "pricing_plans"}, lasting: true,
 	entries: "pricing_plan",
 	key:     idKey("pricing_plan_id", func(p *lyceum.PricingPlan) *lyceum.PricingPlanID { return &p.ID }),
 	rest: []column[lyceum.PricingPlan]{
@@ -84,36 +84,9 @@ func ofProduct(w *where, product lyceum.Opt[lyceum.Product]) {
 
 func otherProduct(p *lyceum.PricingPlan) *lyceum.Opt[lyceum.Product] { return &p.Other }
 
-var offerText = "SELECT " + pricingPlans.of("p") + ", u.user_id, k.archived_at FROM pricing_plans p " +
-	"LEFT JOIN users u ON u.school_id = p.school_id AND u.user_id = $1 " +
-	"LEFT JOIN courses k ON k.school_id = p.school_id AND k.course_id = p.course_id " +
-	"WHERE p.school_id = $2 AND p.pricing_plan_id = $3"
-
-func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (lyceum.Offer, error) {
-	if !t.q.pool.dialect.pipelined {
-		return t.offerOf(plan, user)
-	}
-	var offer lyceum.Offer
-	var id lyceum.Opt[lyceum.UserID]
-	var archived lyceum.Opt[time.Time]
-	args := []any{int64(user), int64(t.stamp.School), int64(plan)}
-	in := scope{likely: likely{by: args[1:], fit: func(row []any) { row[len(row)-2] = args[0] }}}
-	there, err := t.q.oneIn(in, offerText, args,
-		append(pricingPlans.scan(&offer.Plan.Value), scanOptInt(&id), scanOptTime(&archived))...)
-	if err != nil {
-		return lyceum.Offer{}, fmt.Errorf("find offer: %w", err)
-	}
-	if offer.Plan.Present = there; there {
-		offer.UserKnown, offer.CourseArchived = id.Present, archived.Present
-		return offer, nil
-	}
-	_, offer.UserKnown, err = users.get(&t.view, user)
-	return offer, err
-}
-
-// offerOf finds an offer by a query for each row. Those of the plan and the course are
-// mostly known, and one for the user alone takes less than one for all.
-func (t *tx) offerOf(plan lyceum.PricingPlanID, user lyceum.UserID) (offer lyceum.Offer, err error) {
+// FindOffer asks for each row by a query of its own: those of the plan and the course are
+// mostly known or guessed.
+func (t *tx) FindOffer(plan lyceum.PricingPlanID, user lyceum.UserID) (offer lyceum.Offer, err error) {
 	if offer.Plan.Value, offer.Plan.Present, err = pricingPlans.get(&t.view, plan); err != nil {
 		return lyceum.Offer{}, err
 	}
@@ -121,16 +94,17 @@ func (t *tx) offerOf(plan lyceum.PricingPlanID, user lyceum.UserID) (offer lyceu
 		_, offer.UserKnown, err = users.get(&t.view, user)
 		return offer, err
 	}
-	one := func(table, column string, id int64, shown string, dest any) (bool, error) {
-		args := []any{int64(t.stamp.School), id}
-		in := scope{tables: []string{table}, equals: []equal{{column, args[1:]}}}
+	one := func(table, column, shown string, args []any, as likely, dest any) (bool, error) {
+		in := scope{tables: []string{table}, equals: []equal{{column, args[1:]}}, likely: as}
 		return t.q.oneIn(in, "SELECT "+shown+" FROM "+table+" WHERE school_id = $1 AND "+column+" = $2", args, dest)
 	}
-	var found int64
-	offer.UserKnown, err = one(users.name, "user_id", int64(user), "1", scanInt(&found))
+	school, found := int64(t.stamp.School), int64(0)
+	offer.UserKnown, err = one(users.name, "user_id", "1", []any{school, int64(user)},
+		likely{rows: [][]any{{int64(1)}}}, scanInt(&found))
 	if of := offer.Plan.Value.CourseID; err == nil && of.Present {
 		var archived lyceum.Opt[time.Time]
-		_, err = one(courses.name, "course_id", int64(of.Value), "archived_at", scanOptTime(&archived))
+		args := []any{school, int64(of.Value)}
+		_, err = one(courses.name, "course_id", "archived_at", args, likely{by: args}, scanOptTime(&archived))
 		offer.CourseArchived = archived.Present
 	}
 	if err != nil {

@@ -142,7 +142,9 @@ func (n *noun[ID, T, F]) get(v *view, id ID) (row T, found bool, err error) {
 	if n.seen != "" {
 		text += " AND " + n.seen
 	}
-	found, err = v.q.oneIn(n.keyed(key), text, []any{int64(v.school), key}, r.dest...)
+	args, in := []any{int64(v.school), key}, n.keyed(key)
+	in.likely = n.likely(args)
+	found, err = v.q.oneIn(in, text, args, r.dest...)
 	if err != nil {
 		err = fmt.Errorf("get %s: %w", n.what, err)
 	}
@@ -375,16 +377,16 @@ func (n *noun[ID, T, F]) scope(w *where) scope {
 	}
 	// A row of the table that another condition asks for need not be one that it finds.
 	if slices.ContainsFunc(w.conds, func(cond string) bool { return strings.Contains(cond, " "+n.name+" ") }) {
-		return scope{byKey: n.byKey, likely: n.likely(w)}
+		return scope{byKey: n.byKey, likely: n.likely(w.args)}
 	}
-	return scope{tables: []string{n.name}, equals: w.equals, byKey: n.byKey, likely: n.likely(w)}
+	return scope{tables: []string{n.name}, equals: w.equals, byKey: n.byKey, likely: n.likely(w.args)}
 }
 
-func (n *noun[ID, T, F]) likely(w *where) likely {
+func (n *noun[ID, T, F]) likely(args []any) likely {
 	if !n.lasting {
 		return likely{}
 	}
-	return likely{by: w.args}
+	return likely{by: args}
 }
 
 func (n *noun[ID, T, F]) from(v *view, f F) string {

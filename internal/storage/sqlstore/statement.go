@@ -64,9 +64,8 @@ type scope struct {
 
 // likely is what a query may be guessed to find.
 type likely struct {
-	rows [][]any     // if nothing is known of earlier groups
-	by   []any       // with these arguments it finds again what it found in an earlier group; nil if it does not
-	fit  func([]any) // makes a row that was found then one of this query; nil if it is
+	rows [][]any // if nothing is known of earlier groups
+	by   []any   // with these arguments it finds again what it found in an earlier group; nil if it does not
 }
 
 // partly is the scope of a query that does not give whole rows.
