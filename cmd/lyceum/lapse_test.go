@@ -1,9 +1,17 @@
 package main
 
 import (
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
+)
+
+const (
+	// oldMoment is when the databases in testdata/upgrade were made, and aWhile a
+	// thousand years, in microseconds.
+	oldMoment = 1795367336615658
+	aWhile    = 1000 * 365 * 24 * 3600 * 1_000_000
 )
 
 // TestUpgradeLetsNobodyLapse: in a school with subscriptions that were due years
@@ -19,7 +27,10 @@ func TestUpgradeLetsNobodyLapse(t *testing.T) {
 			command(t, append(append([]string{"upgrade"}, place.flags...), place.backup()...)...)
 			const events = "SELECT count(*) FROM journal WHERE event <> 'AbandonedOrder.created'"
 			told := place.number(t, events)
+			// Some access has an end to come, which passes one day.
+			place.change(t, fmt.Sprintf("UPDATE entitlements SET ends_at = ends_at + %d WHERE ends_at > %d", aWhile, oldMoment))
 			place.scheduled(t)
+			place.change(t, fmt.Sprintf("UPDATE entitlements SET ends_at = ends_at - %d WHERE ends_at > %[1]d", aWhile))
 			place.unchanged(t)
 			if now := place.number(t, events); now != told {
 				t.Errorf("%d events were announced", now-told)
