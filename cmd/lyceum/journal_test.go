@@ -71,16 +71,22 @@ func openShop(t *testing.T, place string) *shop {
 	return s
 }
 
+var givenAddresses sync.Map
+
 // freeAddress gives an address that stays free until a server takes it, and
 // again while that server is down: its port is below those that the system
-// hands out by itself, to other tests too.
+// hands out by itself, to other tests too, and no other test of this process gets it.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		address := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
+		if _, given := givenAddresses.LoadOrStore(address, true); given {
+			continue
+		}
+		l, err := net.Listen("tcp", address)
 		if err == nil {
 			defer l.Close()
-			return l.Addr().String()
+			return address
 		}
 	}
 	t.Fatal("no port is free")
