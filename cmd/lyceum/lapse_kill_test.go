@@ -37,18 +37,29 @@ func TestKillsDuringLapses(t *testing.T) {
 	} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			quiet, killed := openClosedDown(t, place(t), now, subscriptions), openClosedDown(t, place(t), now, subscriptions)
+			quiet := openClosedDown(t, place(t), now, subscriptions)
 			quiet.lapse(t, 0)
-			done := killed.lapse(t, kills)
-			want, got := quiet.outcome(t), killed.outcome(t)
+			want := quiet.outcome(t)
 			want.dated(t, quiet.sold)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-not killed +killed):\n%s", diff)
+			var done []int
+			for schools := 0; len(done) < kills; schools++ {
+				if schools == mostSchools {
+					t.Fatalf("of %d schools all subscriptions had lapsed before the last kill", schools)
+				}
+				killed := openClosedDown(t, place(t), now, subscriptions)
+				done = killed.lapse(t, kills)
+				if diff := cmp.Diff(want, killed.outcome(t)); diff != "" {
+					t.Errorf("(-not killed +killed):\n%s", diff)
+				}
 			}
 			t.Logf("%d subscriptions, %d kills after so many lapses: %v; %d journal entries, 0 differences", subscriptions, len(done), done, len(want.Events))
 		})
 	}
 }
+
+// mostSchools is how many schools are tried: on a busy machine a kill may come when
+// nothing is left to do.
+const mostSchools = 10
 
 // closedDown is a school with subscriptions that lapsed while nobody served it.
 type closedDown struct {
@@ -150,7 +161,7 @@ func (c *closedDown) lapsed(t *testing.T) int {
 }
 
 // lapse serves the school until each subscription has lapsed, and kills the server so
-// often meanwhile. It returns how many had lapsed at each kill.
+// often meanwhile. It returns how many had lapsed at each kill that did not come too late.
 func (c *closedDown) lapse(t *testing.T, kills int) (done []int) {
 	t.Helper()
 	all := len(c.sold)
@@ -162,9 +173,11 @@ func (c *closedDown) lapse(t *testing.T, kills int) (done []int) {
 			t.Fatal("nothing lapses")
 		}
 		c.server.kill(t)
-		if done = append(done, c.lapsed(t)); done[n] == all {
-			t.Fatalf("all had lapsed at kill %d: %v", n+1, done)
+		lapsed := c.lapsed(t)
+		if lapsed == all {
+			return done
 		}
+		done = append(done, lapsed)
 	}
 	c.serve(t)
 	if !await(func() bool { return c.lapsed(t) == all }) {
