@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -66,9 +67,9 @@ func sandboxClock(t *testing.T, patience time.Duration, settle func()) func(*con
 // and on a phone. A move that takes long is shown until it is over.
 func TestClockInABrowser(t *testing.T) {
 	hold := make(chan struct{})
-	waits := false
+	var waits atomic.Bool
 	w, _ := showWith(t, sandboxClock(t, 5*time.Second, func() {
-		if waits {
+		if waits.Load() {
 			<-hold
 		}
 	}))
@@ -96,7 +97,7 @@ func TestClockInABrowser(t *testing.T) {
 		shows(row.month)
 		w.sound()
 	}
-	waits = true
+	waits.Store(true)
 	w.press("#clock [value=day]")
 	w.until("document.querySelector('#clock [role=status]') && !document.querySelector('#clock button')")
 	w.sound()
