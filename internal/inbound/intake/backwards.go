@@ -11,7 +11,7 @@ import (
 )
 
 // sectionRows is how many rows of a file a section has at least, unless it is the last one.
-const sectionRows = 8192
+const sectionRows = 2048
 
 // section is some rows of a file, which can be read without those before them.
 type section struct {
@@ -51,20 +51,20 @@ func (s *sections) newestFirst() bool {
 	return s.falling > s.rows/2
 }
 
-// backwards reads the sections of a file from the last to the first one. Where the newest
-// rows come first, they so come in the order in which they came into being: a sale with the
-// first of its payments, and each page of an index after the ones before it.
+// backwards reads the sections of a file from the last to the first one, and returns the
+// rows of each from the last to the first. Where the newest rows come first, they so come in
+// the order in which they came into being: a sale with the first of its payments, and each
+// page of an index after the ones before it.
 type backwards[T any] struct {
 	kind    Kind[T]
 	file    io.ReaderAt
 	head    []byte // what comes before the rows
 	rewrite func([]byte) ([]byte, error)
 
-	sections []section // not begun yet
+	sections []section // not read yet
 	size     int64     // of the file
-	reader   *Reader[T]
-	left     int   // rows of the section that is being read
-	read     int64 // bytes of the sections that were begun
+	rows     []Row[T]  // of the section that was read last, without those that were returned
+	read     int64     // bytes of the sections that were read
 }
 
 // readBackwards reads the rows of sections, of which there is one.
@@ -80,36 +80,46 @@ func readBackwards[T any](
 
 // Next does as Reader.Next.
 func (b *backwards[T]) Next() (row Row[T], err error) {
-	for b.left == 0 {
+	for len(b.rows) == 0 {
 		if len(b.sections) == 0 {
 			return row, io.EOF
 		}
-		if err := b.open(); err != nil {
+		if err := b.load(); err != nil {
 			return row, err
 		}
 	}
-	b.left--
-	if row, err = b.reader.Next(); errors.Is(err, io.EOF) {
-		err = lyceum.Errorf(lyceum.Conflict, "the file changed after the rows were checked, and ends too early")
-	}
-	return row, err
+	last := len(b.rows) - 1
+	row = b.rows[last]
+	b.rows = b.rows[:last]
+	return row, nil
 }
 
-// open begins the last section.
-func (b *backwards[T]) open() (err error) {
+// load reads the last section.
+func (b *backwards[T]) load() error {
 	last := b.sections[len(b.sections)-1]
 	b.read = b.size - last.offset
-	rows := io.NewSectionReader(b.file, last.offset, math.MaxInt64-last.offset)
-	if b.reader, err = NewReader(b.kind, io.MultiReader(bytes.NewReader(b.head), rows)); err != nil {
+	text := io.NewSectionReader(b.file, last.offset, math.MaxInt64-last.offset)
+	reader, err := NewReader(b.kind, io.MultiReader(bytes.NewReader(b.head), text))
+	if err != nil {
 		return err
 	}
-	line := b.reader.rows.lineAt()
+	line := reader.rows.lineAt()
 	if line == nil {
 		return lyceum.Errorf(lyceum.Conflict, "the file changed after the rows were checked, and has another format")
 	}
-	b.reader.Rewrite(b.rewrite)
-	*line, b.left = last.line, last.rows
+	reader.Rewrite(b.rewrite)
+	*line = last.line
 	b.sections = b.sections[:len(b.sections)-1]
+	for range last.rows {
+		row, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			err = lyceum.Errorf(lyceum.Conflict, "the file changed after the rows were checked, and ends too early")
+		}
+		if err != nil {
+			return err
+		}
+		b.rows = append(b.rows, row)
+	}
 	return nil
 }
 

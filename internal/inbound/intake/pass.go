@@ -41,7 +41,7 @@ type placed[T any] struct {
 }
 
 type placedFault struct {
-	row int
+	place
 	Problem
 }
 
@@ -92,7 +92,7 @@ func (p *pass[T]) take(row *Row[T]) {
 		return
 	}
 	for _, problem := range row.Problems {
-		p.faults = append(p.faults, placedFault{row: at.row, Problem: problem})
+		p.faults = append(p.faults, placedFault{at, problem})
 	}
 }
 
@@ -169,9 +169,7 @@ func (p *pass[T]) give(ctx context.Context) error {
 		}
 		at := p.places[r.Index]
 		p.seen.remove(&p.batch[r.Index])
-		p.faults = append(p.faults, placedFault{
-			row: at.row, Problem: Problem{Line: at.line, Column: r.Field, Message: r.Message},
-		})
+		p.faults = append(p.faults, placedFault{at, Problem{Line: at.line, Column: r.Field, Message: r.Message}})
 	}
 	p.batch, p.places = p.batch[:0], p.places[:0]
 	return nil
@@ -185,9 +183,7 @@ func (p *pass[T]) settle() {
 	for _, row := range p.doubted {
 		clashes := p.seen.clash(&row.value)
 		for _, column := range clashes {
-			p.faults = append(p.faults, placedFault{
-				row: row.row, Problem: Problem{Line: row.line, Column: column, Message: seenTwice},
-			})
+			p.faults = append(p.faults, placedFault{row.place, Problem{Line: row.line, Column: column, Message: seenTwice}})
 		}
 		if len(clashes) == 0 {
 			open = append(open, row)
@@ -202,7 +198,9 @@ func (p *pass[T]) settle() {
 
 // tell reports the faults of the window in the order of the file.
 func (p *pass[T]) tell() {
-	slices.SortStableFunc(p.faults, func(a, b placedFault) int { return cmp.Compare(a.row, b.row) })
+	slices.SortStableFunc(p.faults, func(a, b placedFault) int {
+		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.row, b.row))
+	})
 	last := 0
 	for _, fault := range p.faults {
 		if fault.row != last {

@@ -109,9 +109,11 @@ func (i *Import) problems(batch []lyceum.Transaction, known knower) ([]lyceum.Ro
 // byID returns transactions in the order of the tables, which are filled with less work
 // then.
 func byID(batch []lyceum.Transaction) []lyceum.Transaction {
-	sorted := slices.Clone(batch)
-	slices.SortFunc(sorted, func(a, b lyceum.Transaction) int { return cmp.Compare(a.ID, b.ID) })
-	return sorted
+	compare := func(a, b lyceum.Transaction) int { return cmp.Compare(a.ID, b.ID) }
+	if slices.IsSortedFunc(batch, compare) {
+		return batch
+	}
+	return slices.SortedFunc(slices.Values(batch), compare)
 }
 
 // buyers returns the users of transactions, each once.

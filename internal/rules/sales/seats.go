@@ -141,16 +141,15 @@ func releaseSales(tx lyceum.Tx, ids []lyceum.SaleID) error {
 	if err != nil {
 		return err
 	}
+	var changed []lyceum.Sale
 	for _, id := range ids {
 		sale, there := kept[id]
 		if back := released(payments[id]); there && back != sale.Released {
 			sale.Released = back
-			if err := tx.Sales.Update(tx, sale); err != nil {
-				return err
-			}
+			changed = append(changed, sale)
 		}
 	}
-	return nil
+	return tx.Sales.Update(tx, changed...)
 }
 
 // released reports whether a sale was paid, and each payment is refunded in
