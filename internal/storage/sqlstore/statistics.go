@@ -17,9 +17,11 @@ type statistics struct {
 const (
 	// manyAtOnce is how many rows one group inserts into a table at least for them to matter.
 	manyAtOnce = 500
-	// worthCounting is how many rows a table gains at least before it is counted. It is
-	// counted again when it has doubled.
+	// worthCounting is how many rows a table gains at least before it is counted.
 	worthCounting = 4_000
+	// countedAt is how many times as many rows a table has when it is counted again. In
+	// between, PostgreSQL goes by the size of its file.
+	countedAt = 4
 )
 
 // add takes the rows that a group inserted, and returns the tables that are to be counted.
@@ -33,7 +35,7 @@ func (s *statistics) add(inserted map[string]int) (due []string) {
 		if n < manyAtOnce {
 			continue
 		}
-		if s.since[table] += n; s.since[table] >= max(worthCounting, s.known[table]) {
+		if s.since[table] += n; s.since[table] >= max(worthCounting, (countedAt-1)*s.known[table]) {
 			due = append(due, table)
 			s.known[table] += s.since[table]
 			s.since[table] = 0

@@ -10,13 +10,13 @@ import (
 )
 
 // TestGrownTables: a table is counted once many rows came in large groups, and again when
-// there are twice as many.
+// there are four times as many.
 func TestGrownTables(t *testing.T) {
 	t.Parallel()
 	var s statistics
 	counted := 0
 	for i, tc := range []struct{ inserted, counted int }{
-		{manyAtOnce - 1, 0}, {worthCounting - 1, 0}, {manyAtOnce, 1}, {worthCounting, 1}, {manyAtOnce, 2}, {worthCounting, 2}, {worthCounting + 2*manyAtOnce, 3},
+		{manyAtOnce - 1, 0}, {worthCounting - 1, 0}, {manyAtOnce, 1}, {3 * worthCounting, 1}, {3 * manyAtOnce, 2}, {13 * worthCounting, 2}, {4 * manyAtOnce, 3},
 	} {
 		counted += len(s.add(map[string]int{"users": tc.inserted}))
 		if counted != tc.counted {
