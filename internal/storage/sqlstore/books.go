@@ -125,6 +125,7 @@ func (g *group) keep(stamp lyceum.Stamp, added map[string]int64, entries []lyceu
 	for name, n := range added {
 		b.added[name] += n
 	}
+	b.entries = slices.Grow(b.entries, len(entries))
 	for _, e := range entries {
 		b.entries = append(b.entries, dated{e, stamp})
 	}

@@ -24,32 +24,19 @@ func (p *pipeline) copyIn(table, columns string, rows int, values []any) error {
 	}
 	text := "COPY " + table + " (school_id, " + columns + ") FROM STDIN"
 	p.trace(text)
-	done := make(chan error, 1)
-	go func() {
-		_, err := p.conn.PgConn().CopyFrom(p.ctx, bytes.NewReader(lines), text)
-		done <- err
-	}()
-	p.copying = done
-	return nil
-}
-
-// arrived waits for rows that are being copied. What fails then is not the fault of who asks.
-func (p *pipeline) arrived() error {
-	if p.copying == nil {
+	p.copying.add(func() error {
+		if _, err := p.conn.PgConn().CopyFrom(p.ctx, bytes.NewReader(lines), text); err != nil {
+			return fmt.Errorf("copy rows: %w", err)
+		}
 		return nil
-	}
-	err := <-p.copying
-	p.copying = nil
-	if err != nil {
-		return &queuedError{0, fmt.Errorf("copy rows: %w", err)}
-	}
+	})
 	return nil
 }
 
 // settle sends what waits, and takes its answers.
 func (p *pipeline) settle() (err error) {
 	if p.queue.Len() == 0 {
-		return p.arrived()
+		return nil
 	}
 	results, n, err := p.send()
 	if err != nil {

@@ -31,7 +31,7 @@ func TestCopied(t *testing.T) {
 		{int64(1), "NULL", []byte(nil), 1e21, nil},
 	}
 	p := &pipeline{ctx: t.Context(), conn: conn, trace: func(string) {}, queue: &pgx.Batch{}}
-	if err := errors.Join(p.copyIn("anything", "a, b, c, d", len(rows), slices.Concat(rows...)), p.arrived()); err != nil {
+	if err := errors.Join(p.copyIn("anything", "a, b, c, d", len(rows), slices.Concat(rows...)), p.copying.wait()); err != nil {
 		t.Fatal(err)
 	}
 	found, err := conn.Query(t.Context(), "SELECT * FROM anything")

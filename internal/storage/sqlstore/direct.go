@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 
 	"zombiezen.com/go/sqlite"
 )
@@ -16,6 +17,8 @@ type direct struct {
 	conn  *sqlite.Conn
 	trace func(string)
 	kept  map[string]*sqlite.Stmt // that nobody uses, by text with $n
+
+	inserting behind
 }
 
 // openDirect opens a connection, which begins with some pragmas.
@@ -50,19 +53,35 @@ func (d *direct) close() error {
 
 // each does as that of a session.
 func (d *direct) each(text string, args, dest []any, visit func() error) error {
+	if err := d.inserting.wait(); err != nil {
+		return err
+	}
 	d.trace(text)
 	return d.step(text, args, dest, visit)
 }
 
 // later implements link: a statement costs no round trip.
 func (d *direct) later(text string, args []any) error {
-	return d.each(text, args, nil, func() error { return nil })
+	return d.each(text, args, nil, nothing)
+}
+
+// insert runs a statement of many rows while the change goes on. Its arguments are
+// overwritten as soon as it returns.
+func (d *direct) insert(text string, args []any) {
+	d.trace(text)
+	args = slices.Clone(args)
+	d.inserting.add(func() error { return d.step(text, args, nil, nothing) })
 }
 
 // run runs a statement that gives nothing, and that nobody asked for.
 func (d *direct) run(text string) error {
-	return d.step(text, nil, nil, func() error { return nil })
+	if err := d.inserting.wait(); err != nil {
+		return err
+	}
+	return d.step(text, nil, nil, nothing)
 }
+
+func nothing() error { return nil }
 
 func (d *direct) step(text string, args, dest []any, visit func() error) (err error) {
 	statement, done, err := d.statement(text)

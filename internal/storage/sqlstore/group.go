@@ -349,6 +349,10 @@ func (g *group) insertSome(table, columns string, rows int, values []any, rest s
 	if err != nil {
 		return err
 	}
+	if d, ok := g.session.link.(*direct); ok && rows == chunk && !g.alone {
+		d.insert(text+rest, args)
+		return nil
+	}
 	return g.later(text+rest, args...)
 }
 

@@ -21,7 +21,7 @@ type pipeline struct {
 	trace func(string)
 	queue *pgx.Batch
 
-	copying chan error // of the rows that are being copied; nil when none are
+	copying behind
 
 	combined *sync.Map       // text -> combined text, as far as it is known; empty where there is none
 	wanted   map[string]bool // texts of which it is not
@@ -46,7 +46,7 @@ func (p *pipeline) later(text string, args []any) error {
 // send sends what waits, after rows that are being copied, and one answer after the other is
 // taken with the results.
 func (p *pipeline) send() (results pgx.BatchResults, n int, err error) {
-	if err := p.arrived(); err != nil {
+	if err := p.copying.wait(); err != nil {
 		return nil, 0, err
 	}
 	n = p.queue.Len()

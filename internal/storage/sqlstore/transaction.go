@@ -57,6 +57,7 @@ func (p *pool) changeSQLite(ctx context.Context, do func(*session) (commit bool,
 		return err
 	}
 	defer func() { // also when do panics; some errors end a transaction
+		_ = d.inserting.wait()
 		if !d.conn.AutocommitEnabled() {
 			err = errors.Join(err, d.run("ROLLBACK"))
 		}
@@ -101,7 +102,7 @@ func (p *pool) changePostgres(ctx context.Context, do func(*session) (commit boo
 // rollBack ends a transaction that was not committed. Without an answer the
 // connection is not used again.
 func (p *pipeline) rollBack() {
-	_ = p.arrived()
+	_ = p.copying.wait()
 	if p.conn.IsClosed() || p.conn.PgConn().TxStatus() == 'I' {
 		return
 	}

@@ -1,0 +1,44 @@
+package sqlstore
+
+// behind runs statements of one connection, one after the other, while the change that
+// wants them goes on. Its zero value runs none. Nothing else may use the connection
+// between add and wait.
+type behind struct {
+	statements chan func() error
+	failed     chan error
+}
+
+// maxQueued is how many statements wait at most.
+const maxQueued = 8
+
+// add has a statement run after those before it, unless one of them failed.
+func (b *behind) add(run func() error) {
+	if b.statements == nil {
+		b.statements, b.failed = make(chan func() error, maxQueued), make(chan error, 1)
+		go b.work(b.statements, b.failed)
+	}
+	b.statements <- run
+}
+
+func (*behind) work(statements <-chan func() error, failed chan<- error) {
+	var err error
+	for run := range statements {
+		if err == nil {
+			err = run()
+		}
+	}
+	failed <- err
+}
+
+// wait waits for all statements. What fails then is not the fault of who asks.
+func (b *behind) wait() error {
+	if b.statements == nil {
+		return nil
+	}
+	close(b.statements)
+	b.statements = nil
+	if err := <-b.failed; err != nil {
+		return &queuedError{0, err}
+	}
+	return nil
+}
