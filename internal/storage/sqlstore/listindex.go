@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"math"
 	"slices"
@@ -33,7 +34,7 @@ type listIndex struct {
 
 	mu    sync.Mutex
 	lists map[string]*indexedList
-	later map[string]time.Time // before which a list that has no room is not made again
+	later map[wanted]time.Time // before which a list is not made again
 }
 
 const (
@@ -49,8 +50,8 @@ const (
 	maxBehind, maxPassed = 2_000, 50_000
 	// listBytes is what a list takes besides its ids.
 	listBytes = 512
-	// noRoomPause is how long a list is not made again for which there is no room.
-	noRoomPause = 10 * time.Minute
+	// laterPause is how long a list is not made again for which there is no room, or no need.
+	laterPause = 10 * time.Minute
 	// contentsShare is which part of the memory is for rows that are kept.
 	contentsShare = 4
 	// maxLater is how many such lists are remembered.
@@ -91,7 +92,7 @@ func (s *Store) ListStats() ListStats {
 func (x *listIndex) open(s *Store) {
 	x.store, x.after, x.least, x.soon = s, indexAfter, indexRows, indexTime
 	x.ctx, x.stop = context.WithCancel(context.Background())
-	x.lists, x.later = map[string]*indexedList{}, map[string]time.Time{}
+	x.lists, x.later = map[string]*indexedList{}, map[wanted]time.Time{}
 }
 
 func (x *listIndex) close() {
@@ -101,9 +102,12 @@ func (x *listIndex) close() {
 
 // find returns the index of a list, or nil.
 func (x *listIndex) find(school lyceum.SchoolID, r *ranking) *indexedList {
-	name := r.name(school)
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if len(x.lists) == 0 {
+		return nil
+	}
+	name := r.name(school)
 	l := x.lists[name]
 	if l == nil {
 		return nil
@@ -116,49 +120,54 @@ func (x *listIndex) find(school lyceum.SchoolID, r *ranking) *indexedList {
 	return l
 }
 
-// want has the index of a list made, unless it is there, another one is being made or
-// there was no room for it lately.
-func (x *listIndex) want(school lyceum.SchoolID, r *ranking) {
-	x.misses.Add(1)
-	name := r.name(school)
+// wanted is an index of a list, by its name, of whose rows so many expire at least.
+type wanted struct {
+	name     string
+	expiring int64
+}
+
+// want has an index made, unless it is there, another one is being made or it was not to be
+// made lately.
+func (x *listIndex) want(school lyceum.SchoolID, r *ranking, expiring int64) {
+	w := wanted{r.name(school), expiring}
 	x.mu.Lock()
-	there := x.lists[name] != nil || time.Now().Before(x.later[name])
+	there := x.lists[w.name] != nil || time.Now().Before(x.later[w])
 	x.mu.Unlock()
 	if there || x.ctx.Err() != nil || !x.building.CompareAndSwap(false, true) {
 		return
 	}
 	x.work.Go(func() {
 		defer x.building.Store(false)
-		x.build(school, name, r)
+		x.build(school, w, r)
 	})
 }
 
-func (x *listIndex) build(school lyceum.SchoolID, name string, r *ranking) {
+func (x *listIndex) build(school lyceum.SchoolID, w wanted, r *ranking) {
 	l := &indexedList{ranking: r, school: school, types: r.follow.types()}
 	l.asked.Store(time.Now().UnixNano())
-	err := x.store.reads.snapshot(x.ctx, func(q *session) error { return l.fill(q, x.memory) })
+	err := x.store.reads.snapshot(x.ctx, func(q *session) error { return l.fill(q, x.memory, w.expiring) })
 	if err != nil {
-		if x.ctx.Err() == nil {
+		if x.ctx.Err() == nil && !errors.Is(err, errFewExpire) {
 			x.store.log.Log(x.ctx, slog.LevelWarn, "no index of a list: the database counts its rows", "school", school,
 				"table", r.table, "err", x.store.public(err))
 		}
-		x.postpone(name)
+		x.postpone(w)
 		return
 	}
 	x.mu.Lock()
-	x.lists[name] = l
+	x.lists[w.name] = l
 	x.mu.Unlock()
 	x.makeRoom()
 }
 
-// postpone has a list not made for a while.
-func (x *listIndex) postpone(name string) {
+// postpone has an index not made for a while.
+func (x *listIndex) postpone(w wanted) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.later) >= maxLater {
 		clear(x.later)
 	}
-	x.later[name] = time.Now().Add(noRoomPause)
+	x.later[w] = time.Now().Add(laterPause)
 }
 
 // makeRoom drops the lists that were asked for least recently, while all take more
@@ -194,6 +203,8 @@ type indexedList struct {
 	asked   atomic.Int64 // when it was asked for last, in Unix nanoseconds
 	rows    atomic.Int64
 	dropped atomic.Bool
+
+	expiring int64 // rows that were to expire when it was made
 
 	mu    sync.RWMutex
 	ids   []int32
@@ -269,7 +280,7 @@ func (v *view) indexed(
 	x := &v.store.lists
 	l := x.find(v.school, r)
 	if l == nil && x.eager {
-		x.build(v.school, r.name(v.school), r)
+		x.build(v.school, wanted{name: r.name(v.school)}, r)
 		l = x.find(v.school, r)
 	}
 	if l == nil {
@@ -318,11 +329,27 @@ func (v *view) slow(count total, p lyceum.Page) bool {
 	return !count.kept || p.Offset() >= v.store.lists.after
 }
 
+// manyExpire reports whether a list has an index and many rows that expire. A total that
+// a counter keeps all the same is then that of the index.
+func (v *view) manyExpire(r *ranking) bool {
+	if r == nil || r.expires == "" || !v.indexes(r) {
+		return false
+	}
+	l := v.store.lists.find(v.school, r)
+	return l != nil && l.expiring >= v.store.lists.after
+}
+
 // wantIndex has the index of a list made whose rows were counted, if they are many, or
-// few that took long to find.
-func (v *view) wantIndex(r *ranking, total int64, begin time.Time) {
-	if x := &v.store.lists; v.indexes(r) && (total >= x.least || time.Since(begin) >= x.soon) {
-		v.store.lists.want(v.school, r)
+// few that took long to find. Where only those were counted that expire, they must be many.
+func (v *view) wantIndex(r *ranking, slow bool, total int64, begin time.Time) {
+	x := &v.store.lists
+	switch {
+	case !v.indexes(r) || total < x.least && time.Since(begin) < x.soon:
+	case slow:
+		x.misses.Add(1)
+		x.want(v.school, r, 0)
+	case r.expires != "":
+		x.want(v.school, r, x.after)
 	}
 }
 

@@ -3,16 +3,34 @@ package sqlstore
 import (
 	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/lyceum-school/lyceum"
 )
 
-var errNoIndexRoom = errors.New("its rows need more memory than --index-memory leaves")
+var (
+	errNoIndexRoom = errors.New("its rows need more memory than --index-memory leaves")
+	errFewExpire   = errors.New("few of its rows expire")
+)
 
-// fill makes the list as it is at the moment of a session.
-func (l *indexedList) fill(q *session, memory int64) (err error) {
+// fill makes the list as it is at the moment of a session, if so many rows expire at least.
+func (l *indexedList) fill(q *session, memory, expiring int64) (err error) {
 	if l.mark, err = readMark(q, l.school, l.follow.mark()); err != nil {
 		return err
+	}
+	l.since, l.until = l.at, forever
+	if l.expires != "" {
+		w := l.all(l.school)
+		l.lasting(w)
+		w.and(l.column(l.expires)+" > ?", l.at)
+		_, err := q.one("SELECT count(*), COALESCE(min("+l.column(l.expires)+"), "+strconv.FormatInt(forever, 10)+") FROM "+
+			l.from()+w.String(), w.args, scanInt(&l.expiring), scanInt(&l.until))
+		if err != nil {
+			return err
+		}
+		if l.expiring < expiring {
+			return errFewExpire
+		}
 	}
 	w := l.whereAll(l.school, l.at)
 	var id int32
@@ -25,17 +43,6 @@ func (l *indexedList) fill(q *session, memory int64) (err error) {
 			return q.ctx.Err()
 		})
 	l.rows.Store(int64(len(l.ids)))
-	l.since, l.until = l.at, forever
-	if err == nil && l.expires != "" {
-		w := l.all(l.school)
-		l.lasting(w)
-		w.and(l.column(l.expires)+" > ?", l.at)
-		next := lyceum.Opt[int64]{}
-		if _, err = q.one("SELECT min("+l.column(l.expires)+") FROM "+l.from()+w.String(), w.args,
-			scanOptInt(&next)); next.Present {
-			l.until = next.Value
-		}
-	}
 	return err
 }
 

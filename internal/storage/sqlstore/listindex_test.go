@@ -508,3 +508,75 @@ func TestListIndexBesideChanges(t *testing.T) {
 		t.Error("no index answered")
 	}
 }
+
+// The total of a course is a counter and those of its enrollments that expire: where these
+// are many, its first pages have an index, too.
+func TestFirstPagesWhereManyExpire(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), t.TempDir(), Options{Synchronous: Off})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.IndexLists(1 << 20)
+	s.lists.after, s.lists.least = 5, 2
+	school := storetest.MakeSchool(t, s)
+	storetest.Write(t, s, school, func(tx lyceum.Tx) error {
+		for course := range lyceum.CourseID(2) {
+			if _, err := tx.Courses.Save(tx, lyceum.Course{ID: course + 1, Name: "Bread", CreatedAt: storetest.Begin}); err != nil {
+				return err
+			}
+		}
+		for n := range int32(8) {
+			user := lyceum.User{ID: lyceum.UserID(n + 1), Email: fmt.Sprintf("user%d@example.com", n), Role: lyceum.Student, CreatedAt: storetest.Begin}
+			if err := tx.Users.Insert(tx, user); err != nil {
+				return err
+			}
+			for course := range int32(2) {
+				e := lyceum.Enrollment{
+					ID: lyceum.EnrollmentID(2*n + course + 1), User: user.ID, Course: lyceum.CourseID(course + 1), EnrolledAt: storetest.Begin,
+				}
+				if n < 5-course { // five of course 1, and four of course 2
+					e.ExpiresAt = lyceum.Some(storetest.Begin.Add(time.Hour))
+				}
+				if err := storetest.Enroll(tx, e); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	first := func(course lyceum.CourseID, at time.Time, total int64, page int32) (hits int64) {
+		t.Helper()
+		before := s.ListStats().Hits
+		l, err := s.In(t.Context(), school).FindEnrolled(lyceum.EnrolledFilter{Course: course, ActiveAt: at}, lyceum.Page{Number: page, Size: 3})
+		if err != nil || l.Total != total {
+			t.Errorf("course %d has %d active enrollments, %v; want %d", course, l.Total, err, total)
+		}
+		s.lists.work.Wait()
+		return s.ListStats().Hits - before
+	}
+	later := storetest.Begin.Add(2 * time.Hour)
+	for i, ask := range []struct {
+		course lyceum.CourseID
+		at     time.Time
+		page   int32
+		total  int64
+		hits   int64
+	}{
+		{1, storetest.Begin, 1, 8, 0}, // the index is made after it
+		{1, storetest.Begin, 1, 8, 1},
+		{1, storetest.Begin, 2, 8, 1},
+		{1, later, 1, 3, 0}, // another one would have few that expire
+		{1, later, 1, 3, 0},
+		{2, storetest.Begin, 1, 8, 0},
+		{2, storetest.Begin, 1, 8, 0},
+		{2, storetest.Begin, 3, 8, 0}, // a late page wants one all the same
+		{2, storetest.Begin, 3, 8, 1},
+		{2, storetest.Begin, 1, 8, 0}, // but not a first one
+	} {
+		if hits := first(ask.course, ask.at, ask.total, ask.page); hits != ask.hits {
+			t.Errorf("question %d: %d pages were given by an index, want %d", i, hits, ask.hits)
+		}
+	}
+}

@@ -50,7 +50,7 @@ func pageIndexed[T any](
 	listing := lyceum.Listing[T]{Page: p}
 	slow, done, begin := v.slow(count, p), false, time.Now()
 	var err error
-	if slow {
+	if slow || v.manyExpire(r) {
 		listing.Total, done, err = v.indexed(r, p, func(q *session, s seat) (m mark, rows int, err error) {
 			if listing.Rows = nil; len(s.ids) == 0 {
 				m, err = readMark(q, v.school, r.follow.mark())
@@ -70,9 +70,7 @@ func pageIndexed[T any](
 		return listing, v.public(err)
 	}
 	listing.Rows, listing.Total, err = otherwise()
-	if slow {
-		v.wantIndex(r, listing.Total, begin)
-	}
+	v.wantIndex(r, slow, listing.Total, begin)
 	return listing, err
 }
 

@@ -26,6 +26,7 @@ type ranking struct {
 
 	at      int64          // the moment of the question, in Unix microseconds; 0 where none matters
 	expires string         // the column of when a row stops being what it was; empty: none does
+	called  string         // name, once it was made
 	lasting func(w *where) // narrows to the rows whose expiry matters
 }
 
@@ -104,6 +105,9 @@ func (r *ranking) all(school lyceum.SchoolID) *where {
 
 // name tells the list from all others, whatever the moment and the direction.
 func (r *ranking) name(school lyceum.SchoolID) string {
+	if r.called != "" {
+		return r.called
+	}
 	w := r.where(school, 0)
 	b := make([]byte, 0, 256)
 	b = append(b, r.table...)
@@ -112,7 +116,8 @@ func (r *ranking) name(school lyceum.SchoolID) string {
 			b = append(append(b, 0), text...)
 		}
 	}
-	return string(appendArgs(b, w.args...))
+	r.called = string(appendArgs(b, w.args...))
+	return r.called
 }
 
 // appendArgs appends what tells some arguments from all others.

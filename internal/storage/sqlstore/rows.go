@@ -285,7 +285,7 @@ func (n *noun[ID, T, F]) List(from lyceum.Source, f F, p lyceum.Page) (lyceum.Li
 			return err
 		})
 	}
-	v.wantIndex(r, listing.Total, begin) // also of a list that was given up: it is there next time
+	v.wantIndex(r, true, listing.Total, begin) // also of a list that was given up: it is there next time
 	if err != nil {
 		return lyceum.Listing[T]{}, n.failed(v, err)
 	}
