@@ -18,14 +18,12 @@ func (l *indexedList) fill(q *session, memory, expiring int64) (err error) {
 	if l.mark, err = readMark(q, l.school, l.follow.mark()); err != nil {
 		return err
 	}
-	l.since, l.until = l.at, forever
+	if err = l.hold(q, l.at); err != nil {
+		return err
+	}
 	if l.expires != "" {
-		w := l.all(l.school)
-		l.lasting(w)
-		w.and(l.column(l.expires)+" > ?", l.at)
-		_, err := q.one("SELECT count(*), COALESCE(min("+l.column(l.expires)+"), "+strconv.FormatInt(forever, 10)+") FROM "+
-			l.from()+w.String(), w.args, scanInt(&l.expiring), scanInt(&l.until))
-		if err != nil {
+		w := l.lastingAfter(l.at)
+		if _, err = q.one("SELECT count(*) FROM "+l.from()+w.String(), w.args, scanInt(&l.expiring)); err != nil {
 			return err
 		}
 		if l.expiring < expiring {
@@ -49,24 +47,25 @@ func (l *indexedList) fill(q *session, memory, expiring int64) (err error) {
 // advance brings the list up to the moment of a session, and reports whether it is the
 // list of that moment then. It is called with the lock.
 func (l *indexedList) advance(q *session, at int64, moment bool) (bool, error) {
-	if l.dropped.Load() || !l.holds(at) {
-		if at >= l.until {
-			l.drop()
-		}
+	if l.dropped.Load() || at < l.since {
 		return false, nil
 	}
 	now, err := readMark(q, l.school, l.follow.mark())
-	if err != nil || now == l.mark {
-		return err == nil, err
+	if err != nil {
+		return false, err
 	}
 	switch behind := now.number - l.mark.number; {
 	case behind < 0 && moment: // which began before the list was brought up
 		return false, nil
-	case behind <= 0 || behind > maxPassed:
+	case behind < 0 || behind == 0 && now != l.mark || behind > maxPassed:
 		l.drop()
 		return false, nil
 	}
-	if done, err := l.take(q, now, at); err != nil || !done {
+	if now == l.mark && at < l.until {
+		return true, nil
+	}
+	done, err := l.take(q, now, at)
+	if err != nil || !done {
 		l.drop() // it may be half changed
 		return false, err
 	}
@@ -74,16 +73,54 @@ func (l *indexedList) advance(q *session, at int64, moment bool) (bool, error) {
 	return true, nil
 }
 
-// take changes the list by what was changed up to a mark. It returns false when the list
-// must be made again.
-func (l *indexedList) take(q *session, now mark, at int64) (bool, error) {
-	touched := l.journaled
-	if l.follow.log != nil {
-		touched = l.follow.log.touched
+// hold has the list hold from a moment until the next row expires.
+func (l *indexedList) hold(q *session, at int64) error {
+	l.since, l.until = at, forever
+	if l.expires == "" {
+		return nil
 	}
-	ids, moved, ok, err := touched(q, l.school, l.mark, now)
-	if err != nil || !ok {
-		return false, err
+	w := l.lastingAfter(at)
+	next := lyceum.Opt[int64]{}
+	_, err := q.one("SELECT min("+l.column(l.expires)+") FROM "+l.from()+w.String(), w.args, scanOptInt(&next))
+	if next.Present {
+		l.until = next.Value
+	}
+	return err
+}
+
+// lastingAfter narrows to the rows that expire after a moment.
+func (l *indexedList) lastingAfter(at int64) *where {
+	w := l.all(l.school)
+	l.lasting(w)
+	w.and(l.column(l.expires)+" > ?", at)
+	return w
+}
+
+// take changes the list by what was changed up to a mark and what expired up to a moment. It
+// returns false when the list must be made again.
+func (l *indexedList) take(q *session, now mark, at int64) (bool, error) {
+	var ids []int32
+	var moved bool
+	if now != l.mark {
+		touched := l.journaled
+		if l.follow.log != nil {
+			touched = l.follow.log.touched
+		}
+		var ok bool
+		var err error
+		if ids, moved, ok, err = touched(q, l.school, l.mark, now); err != nil || !ok {
+			return false, err
+		}
+	}
+	if at >= l.until {
+		expired, err := l.expired(q, at)
+		if err == nil {
+			err = l.hold(q, at)
+		}
+		if err != nil {
+			return false, err
+		}
+		ids, moved = append(ids, expired...), true
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -93,9 +130,20 @@ func (l *indexedList) take(q *session, now mark, at int64) (bool, error) {
 	if moved {
 		l.remove(ids)
 	}
-	err = l.insert(q, ids, at)
+	err := l.insert(q, ids, at)
 	l.rows.Store(int64(len(l.ids)))
 	return err == nil, err
+}
+
+// expired returns the rows that expired up to a moment since the list was that of another,
+// or more than maxBehind of them. Some lists have only such rows.
+func (l *indexedList) expired(q *session, at int64) (ids []int32, err error) {
+	w := l.lastingAfter(l.since)
+	w.and(l.column(l.expires)+" <= ?", at)
+	var id int32
+	err = q.each("SELECT "+l.column(l.id)+" FROM "+l.from()+w.String()+" LIMIT "+strconv.Itoa(maxBehind+1), w.args,
+		[]any{scanInt(&id)}, func() error { ids = append(ids, id); return nil })
+	return ids, err
 }
 
 // journaled is changeLog.touched of the journal.
@@ -204,10 +252,8 @@ func (l *indexedList) noteExpiry(q *session, ids []int32, at int64) error {
 	if l.expires == "" {
 		return nil
 	}
-	w := l.all(l.school)
-	l.lasting(w)
+	w := l.lastingAfter(l.since)
 	among(w, l.column(l.id), ids)
-	w.and(l.column(l.expires)+" > ?", l.since)
 	var expires int64
 	return q.each("SELECT "+l.column(l.expires)+" FROM "+l.from()+w.String(), w.args, []any{scanInt(&expires)},
 		func() error {

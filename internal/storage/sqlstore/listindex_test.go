@@ -567,8 +567,8 @@ func TestFirstPagesWhereManyExpire(t *testing.T) {
 		{1, storetest.Begin, 1, 8, 0}, // the index is made after it
 		{1, storetest.Begin, 1, 8, 1},
 		{1, storetest.Begin, 2, 8, 1},
-		{1, later, 1, 3, 0}, // another one would have few that expire
-		{1, later, 1, 3, 0},
+		{1, later, 1, 3, 1}, // without those that expired
+		{1, storetest.Begin, 1, 8, 0},
 		{2, storetest.Begin, 1, 8, 0},
 		{2, storetest.Begin, 1, 8, 0},
 		{2, storetest.Begin, 3, 8, 0}, // a late page wants one all the same
