@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -97,5 +98,37 @@ func TestManyRows(t *testing.T) {
 			t.Errorf("%d users, %v, want %d", page.Total, err, kept)
 		}
 		state(t, s, school) // which checks the database
+	})
+}
+
+// TestChangesThatFailBesideRows: a change that fails while its rows are inserted keeps none
+// of them, whether they are refused or not, and the next change has its turn.
+func TestChangesThatFailBesideRows(t *testing.T) {
+	t.Parallel()
+	own := errors.New("the change's own")
+	bothEngines(t, Options{}, func(t *testing.T, s *Store) {
+		school := schoolOfDeeds(t, s)
+		before := state(t, s, school)
+		for _, addresses := range []int{maxUnwritten, maxUnwritten / 2} { // for as many users
+			err := s.Write(t.Context(), lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}, func(tx lyceum.Tx) error {
+				for n := range maxUnwritten {
+					email := fmt.Sprintf("new%d@example.com", n%addresses)
+					err := tx.Users.Insert(tx, lyceum.User{ID: lyceum.UserID(1000 + n), Email: email, CreatedAt: storetest.Begin})
+					if err != nil {
+						return err
+					}
+				}
+				return own
+			})
+			if !errors.Is(err, own) {
+				t.Errorf("a change of users with %d addresses: %v; want %v", addresses, err, own)
+			}
+			if after := state(t, s, school); !reflect.DeepEqual(before, after) {
+				t.Errorf("a change of users with %d addresses left %v", addresses, after)
+			}
+		}
+		if err := addUser(s, school, 1000); err != nil {
+			t.Error(err)
+		}
 	})
 }
