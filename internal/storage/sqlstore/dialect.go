@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -161,7 +162,7 @@ func sqliteDialect() *dialect {
 		migrations:     "migrations/sqlite",
 		newest:         "migrations/sqlite.sql",
 		versioned:      "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '" + goose.DefaultTablename + "')",
-		rebind:         sqlitePlaceholders,
+		rebind:         sqliteText,
 		keepStatements: true,
 		writers:        1,
 		events:         " INDEXED BY journal_events",
@@ -208,6 +209,17 @@ func postgresDialect() *dialect {
 		undone:      postgresUndone,
 		integrity:   func(context.Context, querier) ([]string, error) { return nil, nil },
 	}
+}
+
+// byPrimaryKey stands after the name of a table that has an index of the columns of its
+// primary key besides. Left to itself SQLite takes that one, and looks for the row once more.
+const byPrimaryKey = " /* by primary key */"
+
+var byPrimaryKeyOf = regexp.MustCompile(`([a-z_]+)` + regexp.QuoteMeta(byPrimaryKey))
+
+// sqliteText turns a statement into one of SQLite.
+func sqliteText(text string) string {
+	return sqlitePlaceholders(byPrimaryKeyOf.ReplaceAllString(text, "$1 INDEXED BY sqlite_autoindex_${1}_1"))
 }
 
 // sqlitePlaceholders turns $n into SQLite's placeholders. Numbers that simply

@@ -117,7 +117,7 @@ func (d *direct) statement(text string) (s *sqlite.Stmt, done func() error, err 
 	s, found := d.kept[text]
 	if found {
 		delete(d.kept, text)
-	} else if s, _, err = d.conn.PrepareTransient(sqlitePlaceholders(text)); err != nil {
+	} else if s, _, err = d.conn.PrepareTransient(sqliteText(text)); err != nil {
 		return nil, nil, err
 	}
 	return s, func() error {

@@ -74,7 +74,7 @@ func (t *tx) MayBegin(user lyceum.UserID, course lyceum.CourseID) (may, studied 
 			AND e.ended_at IS NULL),
 		(SELECT count(*) FROM progress p WHERE p.school_id = $1 AND p.course_id = $2 AND p.user_id = $3)
 		WHERE EXISTS (SELECT 1 FROM courses WHERE school_id = $1 AND course_id = $2)
-		AND EXISTS (SELECT 1 FROM users WHERE school_id = $1 AND user_id = $3 AND `+notErased+")",
+		AND EXISTS (SELECT 1 FROM users`+byPrimaryKey+` WHERE school_id = $1 AND user_id = $3 AND `+notErased+")",
 		args, scanInt(&stays), scanInt(&records))
 	if err != nil {
 		err = fmt.Errorf("begin enrollment: %w", err)

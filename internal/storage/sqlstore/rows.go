@@ -55,8 +55,8 @@ func define[P, T, F any, ID lyceum.Key](place *P, n noun[ID, T, F]) *noun[ID, T,
 	all := append([]column[T]{n.key.column}, n.rest...)
 	n.columns, n.bind = namesOf(all), binder(all)
 	n.joined = strings.Join(n.columns, ", ")
-	n.byKey = "SELECT " + n.joined + " FROM " + n.name + " WHERE school_id = $1 AND " + n.key.name + " = $2"
-	n.set, n.loose = setterOf(n.name, all, nil), setterOf(n.name, all, n.fixed)
+	n.byKey = "SELECT " + n.joined + " FROM " + n.whole() + " WHERE school_id = $1 AND " + n.key.name + " = $2"
+	n.set, n.loose = setterOf(n.whole(), all, nil), setterOf(n.whole(), all, n.fixed)
 	n.scan = func(t *T) []any {
 		dest := make([]any, len(all))
 		for i := range all {
@@ -171,7 +171,7 @@ func (n *noun[ID, T, F]) Find(from lyceum.Source, ids ...ID) (map[ID]T, error) {
 	if n.seen == "" {
 		return found, v.public(n.findRows(v.q, v.school, wanted, r.dest, visit))
 	}
-	return found, v.public(inChunks(v.q, "SELECT "+n.list()+" FROM "+n.name+" WHERE school_id = $1 AND "+n.seen+" AND "+
+	return found, v.public(inChunks(v.q, "SELECT "+n.list()+" FROM "+n.whole()+" WHERE school_id = $1 AND "+n.seen+" AND "+
 		n.key.name+" IN ", v.school, wanted, r.dest, visit))
 }
 

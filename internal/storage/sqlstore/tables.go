@@ -21,6 +21,8 @@ type table[T any] struct {
 	set     setter[T] // of all columns
 	fixed   []string  // columns that never change: Update finds the row by them, too
 	counter string    // of the table's rows in one school; empty when nobody asks for it
+	// wide: an index besides the primary key has its columns, by which foreign keys are checked.
+	wide bool
 	// byIndex: the rows are not in the order of their ids.
 	byIndex bool
 	id      func(*T) int32
@@ -65,6 +67,14 @@ func (t *table[T]) done(r *reader[T]) {
 }
 
 func (t *table[T]) list() string { return t.joined }
+
+// whole is where a statement finds whole rows by their keys.
+func (t *table[T]) whole() string {
+	if t.wide {
+		return t.name + byPrimaryKey
+	}
+	return t.name
+}
 
 // list of columns behind an alias.
 func (t *table[T]) of(alias string) string {

@@ -40,7 +40,7 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 		if q.Sales != nil { // which are few beside all chargebacks
 			return d.indexed("transactions_sale")
 		}
-		return ""
+		return hintTransactions(d, q.TransactionFilter)
 	},
 	narrow: func(w *where, q lyceum.TransactionQuery) {
 		narrowTransactions(w, q.TransactionFilter)
@@ -72,7 +72,7 @@ var transactions = define(&tables.Transactions, noun[lyceum.TransactionID, lyceu
 		case q.LastOf != nil: // by time, all of the school's would be looked at
 			return "transaction_id"
 		}
-		return strings.TrimPrefix(orderBy(q.Order), " ORDER BY ")
+		return strings.TrimPrefix(orderFound(q.TransactionFilter, q.Order), " ORDER BY ")
 	},
 })
 
@@ -92,7 +92,7 @@ func (s *Store) FindTransactions(
 			if listing, err = findPage(q, school, f, o, p); err != nil || listing.Transactions.Len() > 0 {
 				return err
 			}
-			count, args := countTransactions(school, f)
+			count, args := countTransactions(s.dialect, school, f)
 			_, err = q.one("SELECT "+count, args, scanInt(&listing.Total))
 			return err
 		})
@@ -109,18 +109,20 @@ func findPage(
 	listing := lyceum.TransactionListing{Page: p}
 	rows := make(lyceum.TransactionSlice, 0, p.Size)
 	w := transactionWhere(school, f)
-	count, _ := countTransactions(school, f) // its arguments are those of the page
+	d := q.pool.dialect
+	count, _ := countTransactions(d, school, f) // its arguments are those of the page
 	text := "SELECT " + count + ", " + transactionColumns + " FROM transactions t"
 	if f.CourseID.Present {
 		// The rows of a course lie in several parts of the index by pricing
 		// plan. Left to itself an engine walks the list until it has met
 		// enough of them, which for a course that hardly sells is all of it.
 		// The + takes that way from it; the index alone gives the ids.
-		text += " WHERE t.school_id = $1 AND t.transaction_id IN (SELECT t.transaction_id FROM transactions t" + w.String() +
-			unindexed(o) +
+		text += " WHERE t.school_id = $1 AND t.transaction_id IN (SELECT t.transaction_id FROM transactions t" +
+			hintTransactions(d, f) + w.String() + unindexed(o) +
 			" LIMIT " + w.arg(int64(p.Size)) + " OFFSET " + w.arg(p.Offset()) + ")" + unindexed(o)
 	} else {
-		text += w.String() + orderBy(o) + " LIMIT " + w.arg(int64(p.Size)) + " OFFSET " + w.arg(p.Offset())
+		text += hintTransactions(d, f) + w.String() + orderFound(f, o) +
+			" LIMIT " + w.arg(int64(p.Size)) + " OFFSET " + w.arg(p.Offset())
 	}
 	r := transactions.reader()
 	defer transactions.done(r)
@@ -132,12 +134,29 @@ func findPage(
 	return listing, err
 }
 
+// hintTransactions has the few transactions of a user found by their index. Left to itself
+// an engine may look for them among all of the school, in the order in which they are wanted.
+func hintTransactions(d *dialect, f lyceum.TransactionFilter) string {
+	if f.UserID.Present {
+		return d.indexed("transactions_user")
+	}
+	return ""
+}
+
+// orderFound is orderBy for those that hintTransactions has found.
+func orderFound(f lyceum.TransactionFilter, o lyceum.Order) string {
+	if f.UserID.Present {
+		return unindexed(o)
+	}
+	return orderBy(o)
+}
+
 // unindexed is orderBy in a form that no index serves.
 func unindexed(o lyceum.Order) string {
 	if o == lyceum.OldestFirst {
-		return " ORDER BY +t.created_at, +t.transaction_id"
+		return " ORDER BY +created_at, +transaction_id"
 	}
-	return " ORDER BY +t.created_at DESC, +t.transaction_id DESC"
+	return " ORDER BY +created_at DESC, +transaction_id DESC"
 }
 
 func orderBy(o lyceum.Order) string {
@@ -149,13 +168,15 @@ func orderBy(o lyceum.Order) string {
 
 // countTransactions gives the exact total as an expression with its arguments.
 // That of the whole school is kept as a counter; every other is counted.
-func countTransactions(school lyceum.SchoolID, f lyceum.TransactionFilter) (text string, args []any) {
+func countTransactions(
+	d *dialect, school lyceum.SchoolID, f lyceum.TransactionFilter,
+) (text string, args []any) {
 	if f == (lyceum.TransactionFilter{}) {
 		return "COALESCE((SELECT c.value FROM counters c WHERE c.school_id = $1 AND c.name = '" + transactions.counter +
 			"'), 0)", []any{int64(school)}
 	}
 	w := transactionWhere(school, f)
-	return "(SELECT count(*) FROM transactions t" + w.String() + ")", w.args
+	return "(SELECT count(*) FROM transactions t" + hintTransactions(d, f) + w.String() + ")", w.args
 }
 
 // transactionWhere serves the page and the total alike, so that they agree.

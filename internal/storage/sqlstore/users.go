@@ -15,7 +15,7 @@ import (
 
 var users = define(&tables.Users, noun[lyceum.UserID, lyceum.User, lyceum.UserFilter]{
 	table: table[lyceum.User]{
-		name: "users", counter: userCounter, changed: countRoles,
+		name: "users", counter: userCounter, changed: countRoles, wide: true,
 		touched: func(u *lyceum.User) *time.Time { return &u.UpdatedAt },
 		born:    func(u *lyceum.User) time.Time { return u.CreatedAt },
 	},
@@ -60,7 +60,7 @@ var users = define(&tables.Users, noun[lyceum.UserID, lyceum.User, lyceum.UserFi
 })
 
 var _ = define(&tables.UserSummaries, noun[lyceum.UserID, lyceum.UserSummary, lyceum.UserFilter]{
-	table: table[lyceum.UserSummary]{name: users.name, counter: userCounter},
+	table: table[lyceum.UserSummary]{name: users.name, counter: userCounter, wide: true},
 	what:  "user",
 	key:   idKey("user_id", func(u *lyceum.UserSummary) *lyceum.UserID { return &u.ID }),
 	rest: []column[lyceum.UserSummary]{

@@ -150,7 +150,6 @@ CREATE TABLE transactions (
 	FOREIGN KEY (school_id, pricing_plan_id) REFERENCES pricing_plans (school_id, pricing_plan_id)
 ) STRICT;
 CREATE INDEX transactions_created ON transactions (school_id, created_at, transaction_id);
-CREATE INDEX transactions_user ON transactions (school_id, user_id, created_at, transaction_id);
 CREATE INDEX transactions_plan ON transactions (school_id, pricing_plan_id, created_at, transaction_id);
 CREATE INDEX transactions_affiliate ON transactions (school_id, affiliate_id, created_at, transaction_id) WHERE affiliate_id IS NOT NULL;
 CREATE INDEX transactions_refunded ON transactions (school_id, created_at, transaction_id) WHERE amount_refunded > 0 AND amount_refunded >= final_price;
@@ -997,3 +996,5 @@ CREATE TABLE delivery_changes (
 	PRIMARY KEY (school_id, number)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX journal_scarce ON journal (school_id, type, number) WHERE scarce IS NOT NULL;
+CREATE UNIQUE INDEX users_ids ON users (school_id, user_id);
+CREATE INDEX transactions_user ON transactions (school_id, user_id);

@@ -1,0 +1,137 @@
+package sqlstore
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
+)
+
+// The payments of a user from before their index was narrowed are listed as before.
+func TestPaymentsOfAUserAfterAnUpgrade(t *testing.T) {
+	t.Parallel()
+	statements := []string{
+		"INSERT INTO schools (school_id, name, created_at) VALUES (7, 'Fernwood', 0), (8, 'Oak', 0)",
+	}
+	for _, row := range []struct{ school, id, user, at int }{{7, 1, 1, 30}, {7, 2, 2, 20}, {7, 3, 1, 10}, {8, 1, 1, 40}} {
+		if row.id == row.user {
+			statements = append(statements, fmt.Sprintf("INSERT INTO users (school_id, user_id, email, email_key, role, created_at) "+
+				"VALUES (%d, %d, 'user%[2]d@example.com', 'user%[2]d@example.com', 'student', 0)", row.school, row.user))
+		}
+		if row.id == 1 {
+			statements = append(statements, fmt.Sprintf("INSERT INTO pricing_plans (school_id, pricing_plan_id, name, price, currency, "+
+				"frequency, created_at, updated_at) VALUES (%d, 1, 'Plan', 900, 'USD', 'one-time payment', 0, 0)", row.school))
+		}
+		statements = append(statements,
+			fmt.Sprintf("INSERT INTO sales (school_id, sale_id, created_at) VALUES (%d, %d, %d)", row.school, row.id, row.at*1e6),
+			fmt.Sprintf("INSERT INTO transactions (school_id, transaction_id, user_id, pricing_plan_id, sale_id, created_at, "+
+				"purchased_at, charge, final_price, currency, tax_charge, revenue, paid, affiliate_fees, author_fees, amount_refunded) "+
+				"VALUES (%d, %d, %d, 1, %[2]d, %[4]d, %[4]d, 900, 900, 'USD', 0, 900, 1, 0, 0, 0)", row.school, row.id, row.user, row.at*1e6),
+		)
+	}
+	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := oldDatabase(t, postgres, 83, statements...)
+			for order, want := range map[lyceum.Order][]lyceum.TransactionID{lyceum.NewestFirst: {1, 3}, lyceum.OldestFirst: {3, 1}} {
+				of := lyceum.TransactionFilter{UserID: lyceum.Some(lyceum.UserID(1))}
+				page, err := store.FindTransactions(t.Context(), 7, of, order, lyceum.Page{Number: 1, Size: 20})
+				var got []lyceum.TransactionID
+				for _, row := range page.All() {
+					got = append(got, row.ID)
+				}
+				if err != nil || !slices.Equal(got, want) || page.Total != 2 {
+					t.Errorf("they are %v of %d, %v; want %v", got, page.Total, err, want)
+				}
+			}
+		})
+	}
+}
+
+// The payments of a user are found without those of others, whatever else is asked.
+func TestPaymentsOfAUserAreReadByAnIndex(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	v := store.In(t.Context(), 1)
+	user := lyceum.TransactionFilter{UserID: lyceum.Some(lyceum.UserID(7))}
+	inTime, ofPlan, ofCourse := user, user, user
+	inTime.Created = lyceum.Period{After: storetest.Day(1), Until: storetest.Day(28)}
+	ofPlan.PricingPlanID = lyceum.Some(lyceum.PricingPlanID(1))
+	ofCourse.CourseID = lyceum.Some(lyceum.CourseID(1))
+	for _, of := range []lyceum.TransactionFilter{user, inTime, ofPlan, ofCourse} {
+		for _, order := range []lyceum.Order{lyceum.NewestFirst, lyceum.OldestFirst} {
+			by.seen = nil
+			_, err := store.FindTransactions(t.Context(), 1, of, order, lyceum.Page{Number: 1, Size: 20})
+			if err != nil || len(by.seen) == 0 {
+				t.Fatal(err, by.seen)
+			}
+			if _, err := lyceum.All(v.Transactions, v, lyceum.TransactionQuery{TransactionFilter: of, Order: order}); err != nil {
+				t.Fatal(err)
+			}
+			wantNoStep(t, store, by, "SCAN t", "INDEX transactions_created", "INDEX transactions_plan")
+		}
+	}
+}
+
+// A row that refers to a user has SQLite look for that user in an index, and not among the
+// users, which are wider.
+func TestForeignKeysAreCheckedByANarrowIndex(t *testing.T) {
+	t.Parallel()
+	store := openTest(t)
+	root := func(name string) string {
+		return lines(t, store, "SELECT rootpage FROM sqlite_schema WHERE name = '"+name+"'", 1)[0][0]
+	}
+	narrow, wide := root("users_ids"), root("users")
+	for _, insert := range []string{
+		"INSERT INTO transactions (school_id, transaction_id, user_id, pricing_plan_id, sale_id, created_at, purchased_at, charge, " +
+			"final_price, currency, tax_charge, revenue, paid, affiliate_fees, author_fees, amount_refunded) " +
+			"VALUES (1, 1, 1, 1, 1, 0, 0, 0, 0, 'USD', 0, 0, 1, 0, 0, 0)",
+		"INSERT INTO enrollments (school_id, enrollment_id, user_id, course_id, enrolled_at) VALUES (1, 1, 1, 1, 0)",
+	} {
+		var opened []string
+		for _, step := range lines(t, store, "EXPLAIN "+insert, 8) {
+			if strings.HasPrefix(step[1], "Open") {
+				opened = append(opened, step[3])
+			}
+		}
+		if !slices.Contains(opened, narrow) || slices.Contains(opened, wide) {
+			t.Errorf("%s opens %v; want %s, and not %s", insert, opened, narrow, wide)
+		}
+	}
+}
+
+// A whole user is found by the primary key, and not first in the narrow index.
+func TestUsersAreFoundByTheirPrimaryKey(t *testing.T) {
+	t.Parallel()
+	store, by := spied(t)
+	school := storetest.MakeSchool(t, store)
+	ada := lyceum.User{ID: 1, Email: "ada@example.com", Role: lyceum.Student, CreatedAt: storetest.Begin}
+	save := func() {
+		storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+			if _, _, err := tx.MayBegin(ada.ID, 1); err != nil {
+				return err
+			}
+			_, err := tx.Users.Save(tx, ada)
+			return err
+		})
+	}
+	save()
+	v := store.In(t.Context(), school)
+	by.seen = nil
+	ada.Name = lyceum.Some("Ada")
+	save()
+	got, e1 := v.Users.Get(v, ada.ID)
+	found, e2 := v.Users.Find(v, ada.ID)
+	summaries, e3 := v.UserSummaries.Find(v, ada.ID)
+	if err := errors.Join(e1, e2, e3); err != nil || got.Name != ada.Name || len(found) != 1 || len(summaries) != 1 {
+		t.Fatal(got, found, summaries, err)
+	}
+	steps := strings.Join(stepsOf(t, store, by), "\n")
+	if strings.Contains(steps, "INDEX users_ids") || strings.Count(steps, "users USING PRIMARY KEY") < 6 {
+		t.Errorf("users are found by\n%s", steps)
+	}
+}
