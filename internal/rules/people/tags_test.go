@@ -2,9 +2,14 @@ package people_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/rules/people"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
 	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
@@ -63,5 +68,42 @@ func TestR24_MoreTagsFromBefore(t *testing.T) {
 	detail, err := d.service.SetTags(t.Context(), lyceum.By{School: d.school, Actor: "test"}, lyceum.UserTags{User: 1, Tags: someTags(100)})
 	if err != nil || len(detail.Tags) != 100 {
 		t.Errorf("SetTags of the first 100: %v, %d tags", err, len(detail.Tags))
+	}
+}
+
+// A user is shown as of one moment: a change that comes between the questions for it is
+// seen whole or not at all.
+func TestUserIsShownAtOneMoment(t *testing.T) {
+	t.Parallel()
+	between := func() {}
+	store, err := sqlstore.Open(t.Context(), t.TempDir(), sqlstore.Options{Trace: func(text string) {
+		if strings.HasPrefix(text, "SELECT user_id, name FROM user_tags") {
+			between()
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	school := storetest.MakeSchool(t, store)
+	set := func(text string) {
+		storetest.Write(t, store, school, func(tx lyceum.Tx) error {
+			user := lyceum.User{ID: 1, Email: "ada@example.com", Name: lyceum.Some(text), Role: lyceum.Student, CreatedAt: storetest.Begin}
+			if _, err := tx.Users.Save(tx, user); err != nil {
+				return err
+			}
+			_, err := tx.SetTags(1, []string{text})
+			return err
+		})
+	}
+	set("before")
+	service := people.New(store, time.Now)
+	between = func() {
+		between = func() {}
+		set("after")
+	}
+	shown, err := service.Show(t.Context(), lyceum.By{School: school, Actor: "test"}, 1)
+	if err != nil || !slices.Equal(shown.Tags, []string{shown.Name.Value}) {
+		t.Errorf("%s has the tags %q, %v", shown.Name.Value, shown.Tags, err)
 	}
 }

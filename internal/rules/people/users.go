@@ -51,22 +51,33 @@ type Detail struct {
 }
 
 // Show shows a user.
-func (s *Service) Show(ctx context.Context, by lyceum.By, id lyceum.UserID) (Detail, error) {
-	v := s.store.In(ctx, by.School)
-	user, err := v.Users.Get(v, id)
-	if err != nil {
-		return Detail{}, err
-	}
-	return s.detail(ctx, by, user)
+func (s *Service) Show(ctx context.Context, by lyceum.By, id lyceum.UserID) (d Detail, err error) {
+	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) error {
+		user, err := v.Users.Get(v, id)
+		if err == nil {
+			d, err = s.detailOf(v, user)
+		}
+		return err
+	})
+	return d, err
 }
 
-func (s *Service) detail(ctx context.Context, by lyceum.By, user lyceum.User) (Detail, error) {
+// detail is what a user who was just saved has besides.
+func (s *Service) detail(ctx context.Context, by lyceum.By, user lyceum.User) (d Detail, err error) {
+	err = s.store.AtOnce(ctx, by.School, func(v lyceum.View) (err error) {
+		d, err = s.detailOf(v, user)
+		return err
+	})
+	return d, err
+}
+
+func (s *Service) detailOf(v lyceum.View, user lyceum.User) (Detail, error) {
 	d := Detail{User: user, Now: s.clock()}
 	var err error
-	if d.Tags, err = tagsOf(s.store.In(ctx, by.School), user.ID); err != nil {
+	if d.Tags, err = tagsOf(v, user.ID); err != nil {
 		return Detail{}, err
 	}
-	all, err := s.store.In(ctx, by.School).FindEnrolledOf(user.ID)
+	all, err := v.FindEnrolledOf(user.ID)
 	if err != nil {
 		return Detail{}, err
 	}
