@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/lyceum-school/lyceum"
 	"github.com/lyceum-school/lyceum/internal/inbound/intake"
@@ -42,6 +43,10 @@ const (
 	importReadCache = 2 << 10
 )
 
+// importPatience is how long a batch waits for its turn, and then again how long it may take.
+// Nobody waits for an answer, and a busy machine is no reason to give up.
+const importPatience = time.Minute
+
 // importActor is how the journal names what an import does.
 const importActor = "import"
 
@@ -65,7 +70,9 @@ func (c *importCommand) Run(p *program) (err error) {
 	if err := c.exists(); err != nil {
 		return err
 	}
-	store, err := c.openWith(p, sqlstore.Options{Log: p.log, Cache: importCache, ReadCache: importReadCache})
+	store, err := c.openWith(p, sqlstore.Options{
+		Log: p.log, Cache: importCache, ReadCache: importReadCache, Patience: importPatience,
+	})
 	if err != nil {
 		return err
 	}

@@ -2,11 +2,20 @@ package main
 
 import (
 	"bytes"
+	"database/sql"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/lyceum-school/lyceum"
+	"github.com/lyceum-school/lyceum/internal/storage/sqlstore"
+	"github.com/lyceum-school/lyceum/internal/storage/storetest"
 )
 
 // TestImportIsInterrupted while it waits for standard input; it leaves nothing
@@ -44,5 +53,66 @@ func TestImportIsInterrupted(t *testing.T) {
 				t.Errorf("it ends with %d, a file is left: %t, %s", status, there(), errs.String())
 			}
 		})
+	}
+}
+
+// An import goes on once another program lets it, which may take longer than a server would
+// wait for it.
+func TestImportIsPatient(t *testing.T) {
+	t.Parallel()
+	address := storetest.Postgres(t)
+	store, err := sqlstore.OpenPostgres(t.Context(), address, sqlstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	school := storetest.MakeSchool(t, store)
+	db, err := sql.Open("pgx", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	begun, end, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	var once sync.Once
+	go func() {
+		stamp := lyceum.Stamp{School: school, At: storetest.Begin, Actor: "test"}
+		ended <- store.Write(t.Context(), stamp, func(lyceum.Tx) error {
+			once.Do(func() { close(begun) })
+			<-end
+			return nil
+		})
+	}()
+	<-begun
+	file := filepath.Join(t.TempDir(), "users.csv")
+	if err := os.WriteFile(file, []byte("id,email,created_at\n7,ada@example.com,2026-01-01T00:00:00Z\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan string, 1)
+	go func() {
+		var out bytes.Buffer
+		if status := runBy(t.Context(), time.Now, []string{"import", "users", file, "--database-url", address}, nil, &out, &out); status != 0 {
+			fmt.Fprintf(&out, "exit status %d", status)
+		}
+		done <- out.String()
+	}()
+	waits := storetest.Await(func() bool {
+		var n int
+		err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'").Scan(&n)
+		return err == nil && n > 0
+	})
+	if !waits {
+		t.Error("the import does not wait")
+	}
+	time.Sleep(3 * time.Second) // a server gives up after 2.5
+	close(end)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if told := <-done; !strings.Contains(told, "1 users read: 1 created") {
+		t.Error(told)
+	}
+	v := store.In(t.Context(), school)
+	if _, err := v.Users.Get(v, 7); err != nil {
+		t.Error(err)
 	}
 }
