@@ -217,9 +217,14 @@ const byPrimaryKey = " /* by primary key */"
 
 var byPrimaryKeyOf = regexp.MustCompile(`([a-z_]+)` + regexp.QuoteMeta(byPrimaryKey))
 
+// opaque keeps SQLite from looking at values while it plans, and so from planning a statement
+// again whenever others are bound: another limit, or 0 or 1 where it had another id.
+var opaque = strings.NewReplacer("LIMIT $", "LIMIT +$", "= $", "= +$")
+
 // sqliteText turns a statement into one of SQLite.
 func sqliteText(text string) string {
-	return sqlitePlaceholders(byPrimaryKeyOf.ReplaceAllString(text, "$1 INDEXED BY sqlite_autoindex_${1}_1"))
+	text = byPrimaryKeyOf.ReplaceAllString(text, "$1 INDEXED BY sqlite_autoindex_${1}_1")
+	return sqlitePlaceholders(opaque.Replace(text))
 }
 
 // sqlitePlaceholders turns $n into SQLite's placeholders. Numbers that simply
